@@ -1,0 +1,109 @@
+// Package cli is what the commands share: exit codes, options in any order, output for people and programs, signals.
+//
+// Only the packages below cmd may import it.
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+
+	"mlframework/sweep/fault"
+)
+
+// The exit codes of every command.
+const (
+	OK          = 0
+	Failed      = 1   // some task failed or was cancelled
+	Usage       = 2   // the command line is wrong, or names what does not exist
+	Invalid     = 3   // tasks.yml, parameters.yml or the configuration is wrong
+	Unreachable = 4   // the master or a host cannot be reached
+	Machine     = 5   // this machine or the program is at fault: disk full, folder not writable, store in use
+	Interrupted = 130 // by Ctrl-C
+)
+
+// ExitCodes is the text about them in every command's help.
+const ExitCodes = `EXIT CODES:
+   0    all tasks succeeded, or the question was answered
+   1    some task failed or was cancelled
+   2    the command line is wrong, or names a task or sweep that does not exist
+   3    tasks.yml or the parameters file is wrong
+   4    what runs the sweep cannot be reached
+   5    this machine is at fault: disk full, folder not writable, store in use
+   130  interrupted
+`
+
+// Error is an error with the way out and the exit code that goes with it.
+type Error struct {
+	Code   int
+	Err    error  // what is wrong; nil: everything was said already, only the code counts
+	Remedy string // what to do; may be empty
+}
+
+func (e *Error) Error() string {
+	switch {
+	case e.Err == nil:
+		return fmt.Sprintf("exit code %d", e.Code)
+	case e.Remedy == "":
+		return e.Err.Error()
+	}
+	return e.Err.Error() + "\n  " + e.Remedy
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// Code makes an error that only ends the command with a code.
+func Code(code int) error {
+	if code == OK {
+		return nil
+	}
+	return &Error{Code: code}
+}
+
+// Wrong makes an error with code 2.
+func Wrong(remedy, format string, args ...any) error {
+	return &Error{Usage, fmt.Errorf(format, args...), remedy}
+}
+
+// Finish prints an error the way every command does, to w, and returns the exit code that goes with it.
+func Finish(w io.Writer, program string, err error) int {
+	if err == nil {
+		return OK
+	}
+	e, ok := errors.AsType[*Error](err)
+	if ok && e.Err == nil {
+		return e.Code
+	}
+	faults, isFaults := errors.AsType[fault.List](err)
+	switch {
+	case isFaults:
+		for _, f := range faults {
+			fmt.Fprintln(w, Visible(f.String()))
+		}
+		return Invalid
+	case ok:
+		fmt.Fprintf(w, "%s: %s\n", program, VisibleLines(e.Error()))
+		return e.Code
+	}
+	fmt.Fprintf(w, "%s: %s\n", program, VisibleLines(err.Error()))
+	if remedy := remedyOf(err); remedy != "" {
+		fmt.Fprintf(w, "  %s\n", remedy)
+	}
+	return Machine
+}
+
+// remedyOf is the way out of errors of the machine.
+func remedyOf(err error) string {
+	switch {
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return "free some space; what was accepted is kept, `run-tasks resume` goes on"
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+		if dir, e := os.Getwd(); e == nil {
+			return "the store and the outputs lie in the current folder, " + dir + ": run it from a folder that you may write to"
+		}
+	}
+	return ""
+}

@@ -1,0 +1,27 @@
+package cli
+
+import (
+	"strings"
+
+	"mlframework/sweep/result"
+)
+
+// Visible makes text that comes from elsewhere safe to show on a terminal, as result.Visible does; tabs stay.
+func Visible(text string) string { return visibleBut(text, "\t") }
+
+// VisibleLines is Visible for text of several lines.
+func VisibleLines(text string) string { return visibleBut(text, "\n", "\t") }
+
+func visibleBut(text string, kept ...string) string {
+	if len(kept) == 0 {
+		return result.Visible(text)
+	}
+	parts := strings.Split(text, kept[0])
+	for i, p := range parts {
+		parts[i] = visibleBut(p, kept[1:]...)
+	}
+	return strings.Join(parts, kept[0])
+}
+
+// VisibleOutput is for what programs print: line ends and carriage returns stay.
+func VisibleOutput(text string) string { return visibleBut(text, "\n", "\r", "\t") }

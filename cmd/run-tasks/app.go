@@ -1,0 +1,151 @@
+package main
+
+import (
+	"runtime"
+
+	cliv2 "github.com/urfave/cli/v2"
+
+	"mlframework/cmd/internal/cli"
+)
+
+const appHelp = `run-tasks - runs every combination of a project's parameters, on this machine
+
+USAGE:
+   run-tasks --local [options] NAME        run the definition NAME of tasks.yml
+   run-tasks COMMAND [options] [SWEEP]     ask for or change what was run; SWEEP is the newest unless named
+
+OPTIONS (before or after NAME):
+   {{range .VisibleFlags}}{{.}}
+   {{end}}
+COMMANDS:
+{{range .VisibleCommands}}   {{.Name}}{{"\t"}}{{.Usage}}
+{{end}}
+The store is .mlframework and the outputs are in outputs, both in the current folder.
+
+` + cli.ExitCodes
+
+const commandHelp = `{{.HelpName}} - {{.Usage}}
+
+USAGE:
+   run-tasks {{.Name}} {{if .VisibleFlags}}[options] {{end}}{{.ArgsUsage}}
+{{if .Description}}
+{{.Description}}
+{{end}}{{if .VisibleFlags}}
+OPTIONS:
+   {{range .VisibleFlags}}{{.}}
+   {{end}}{{end}}
+` + cli.ExitCodes
+
+// Options that several commands have.
+func flagLocal() cliv2.Flag {
+	return &cliv2.BoolFlag{Name: "local", Usage: "on this machine, with nothing installed"}
+}
+
+func flagProject() cliv2.Flag {
+	return &cliv2.StringFlag{Name: "d", Value: ".", DefaultText: "the current folder", Usage: "the project's `FOLDER`"}
+}
+
+func flagJSON() cliv2.Flag {
+	return &cliv2.BoolFlag{Name: "json", Usage: "one JSON object per line on standard output"}
+}
+
+// running are the options of every command that runs tasks.
+func running() []cliv2.Flag {
+	return []cliv2.Flag{
+		&cliv2.IntFlag{Name: "slots", Value: runtime.NumCPU(), DefaultText: "the number of cores", Usage: "run `N` tasks at a time"},
+		&cliv2.BoolFlag{Name: "no-output", Usage: "do not show what the tasks print"},
+		&cliv2.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print only the sweep's id"},
+		flagJSON(),
+		flagLocal(),
+	}
+}
+
+func updated() []cliv2.Flag {
+	return []cliv2.Flag{
+		&cliv2.BoolFlag{Name: "updated", Usage: "with the project's files as they are now"},
+		&cliv2.StringFlag{Name: "d", DefaultText: "where it was submitted from", Usage: "with --updated: the project's `FOLDER`"},
+	}
+}
+
+func (c *command) app() *cliv2.App {
+	app := &cliv2.App{
+		Name:                  "run-tasks",
+		Usage:                 "runs every combination of a project's parameters",
+		CustomAppHelpTemplate: appHelp,
+		HideVersion:           true,
+		HideHelpCommand:       true,
+		Writer:                c.stdout,
+		ErrWriter:             c.stderr,
+		ExitErrHandler:        func(*cliv2.Context, error) {},
+		OnUsageError:          usageError,
+		Action:                c.runName,
+		Flags: append([]cliv2.Flag{
+			flagProject(),
+			&cliv2.BoolFlag{Name: "dry-run", Usage: "show how many tasks there are, the first and the last, and run nothing"},
+			&cliv2.BoolFlag{Name: "all", Usage: "with --dry-run: show every task"},
+			&cliv2.BoolFlag{Name: "missing", Usage: "only what no task with the same command and code has succeeded in yet"},
+		}, running()...),
+		Commands: c.commands(),
+	}
+	for _, sub := range app.Commands {
+		sub.CustomHelpTemplate = commandHelp
+		sub.HideHelpCommand = true
+		sub.OnUsageError = usageError
+	}
+	return app
+}
+
+func usageError(_ *cliv2.Context, err error, _ bool) error {
+	return &cli.Error{Code: cli.Usage, Err: err}
+}
+
+func (c *command) commands() []*cliv2.Command {
+	sweepOrTask, one := "[SWEEP | SWEEP/INDEX]", "[SWEEP]"
+	return []*cliv2.Command{
+		{Name: "ls", Usage: "lists the sweeps", Flags: []cliv2.Flag{flagJSON(), flagLocal()}, Action: c.list},
+		{Name: "show", Usage: "shows a sweep, or one task with its attempts", ArgsUsage: sweepOrTask,
+			Flags: []cliv2.Flag{flagJSON(), flagLocal()}, Action: c.show},
+		{Name: "follow", Usage: "shows a sweep that runs until it ends; Ctrl-C leaves it running", ArgsUsage: one,
+			Flags: []cliv2.Flag{&cliv2.BoolFlag{Name: "no-output", Usage: "do not show what the tasks print"}, flagJSON(), flagLocal()}, Action: c.follow},
+		{Name: "logs", Usage: "prints what a task printed", ArgsUsage: "[SWEEP/INDEX]", Action: c.logs,
+			Description: "Standard output goes to standard output, standard error to standard error.",
+			Flags: []cliv2.Flag{
+				&cliv2.IntFlag{Name: "attempt", Usage: "of the earlier attempt `N`, as numbered in its files"},
+				&cliv2.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "go on until the task has ended"}, flagLocal()}},
+		{Name: "results", Usage: "prints the table of results", ArgsUsage: one, Action: c.results, Flags: []cliv2.Flag{
+			&cliv2.BoolFlag{Name: "csv", Usage: "as CSV, every column"}, flagJSON(),
+			&cliv2.StringFlag{Name: "sort", Usage: "by `COLUMN`; -COLUMN from the greatest to the least"},
+			&cliv2.StringFlag{Name: "where", Usage: "only tasks for which `EXPRESSION` holds, such as 'lr<=0.1 and accuracy>0.9'"},
+			&cliv2.IntFlag{Name: "top", Usage: "only the first `N`"}, flagLocal()}},
+		{Name: "cancel", Usage: "cancels a sweep or a task", ArgsUsage: sweepOrTask, Flags: []cliv2.Flag{flagLocal()}, Action: c.cancel},
+		{Name: "pause", Usage: "lets what runs finish and begins nothing more", ArgsUsage: one, Action: c.pause, Flags: []cliv2.Flag{
+			&cliv2.BoolFlag{Name: "stop", Usage: "stop what runs too; it runs again after resume"}, flagLocal()}},
+		{Name: "resume", Usage: "goes on with a sweep that was interrupted or paused", ArgsUsage: one,
+			Flags: append(running(), updated()...), Action: c.resume},
+		{Name: "retry", Usage: "runs again what failed or was cancelled", ArgsUsage: "[SWEEP | SWEEP/INDEX...]",
+			Flags: append(running(), updated()...), Action: c.retry},
+		{Name: "test-metrics", Usage: "shows which metrics would be picked from output on standard input", ArgsUsage: "NAME",
+			Flags: []cliv2.Flag{flagProject(), flagJSON(), flagLocal()}, Action: c.testMetrics},
+		{Name: "init", Usage: "writes a commented example project into a new or empty folder", ArgsUsage: "FOLDER", Action: c.init},
+	}
+}
+
+// reserved are the names that no definition may have.
+func (c *command) reserved() (names []string) {
+	for _, sub := range c.commands() {
+		names = append(names, sub.Name)
+	}
+	return append(names, "help")
+}
+
+// argument returns the only positional argument, or "" when there is none.
+func argument(ctx *cliv2.Context) (string, error) {
+	if ctx.NArg() > 1 {
+		return "", stray(ctx.Args().Get(1))
+	}
+	return ctx.Args().First(), nil
+}
+
+func stray(arg string) error {
+	return cli.Wrong("", "%q is one argument too many", arg)
+}

@@ -1,0 +1,47 @@
+// Command run-tasks runs the tasks of a project: every combination of its parameters, on this machine.
+//
+// Nothing imports it. It may import everything.
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+
+	"mlframework/cmd/internal/cli"
+	"mlframework/sweep/worker/process"
+)
+
+func main() {
+	c := &command{executor: process.Guarded(), stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
+	os.Exit(c.main(context.Background(), os.Args))
+}
+
+// command is one call of the program.
+type command struct {
+	executor       bool // this process is the one of the pair that does the work
+	stdin          io.Reader
+	stdout, stderr *os.File
+}
+
+func (c *command) main(ctx context.Context, args []string) int {
+	app := c.app()
+	arranged, err := cli.Arrange(app, args)
+	if err == nil {
+		err = app.RunContext(ctx, arranged)
+	}
+	return cli.Finish(c.stderr, "run-tasks", err)
+}
+
+// guarded runs do in a process of its own, so that whatever happens to either of the two, every process that do started
+// ends with it.
+func (c *command) guarded(do func() error) error {
+	if c.executor {
+		return do()
+	}
+	code, err := process.RunGuarded("sweep-executor")
+	if err != nil {
+		return err
+	}
+	return cli.Code(code)
+}

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mlframework/cmd/internal/cli"
+	"mlframework/projects"
+	"mlframework/sweep"
+	"mlframework/sweep/definition"
+	"mlframework/sweep/fault"
+	"mlframework/sweep/result"
+	"mlframework/sweep/space"
+	"mlframework/sweep/task"
+)
+
+// project is a definition of a project, read and checked.
+type project struct {
+	dir   string // absolute
+	file  *definition.File
+	task  definition.Task
+	space *space.Space
+	notes []string // for the user to read before anything runs
+}
+
+// readProject reads tasks.yml, the definition of a name, and its parameters. Every fault of both files is reported.
+func (c *command) readProject(dir, name string) (*project, error) {
+	file, notes, err := definition.Load(dir, c.reserved())
+	if err != nil {
+		return nil, err
+	}
+	p := &project{file: file, space: new(space.Space)}
+	if p.dir, err = filepath.Abs(dir); err != nil {
+		return nil, err
+	}
+	if p.task, err = file.Task(name); err != nil {
+		return nil, c.unknownTask(err)
+	}
+	for _, n := range notes {
+		p.notes = append(p.notes, n.String())
+	}
+	p.noteUnused()
+	return p, p.readParameters()
+}
+
+// unknownTask names subcommands too: who mistypes one is told that there is no such definition.
+func (c *command) unknownTask(err error) error {
+	unknown, ok := errors.AsType[*definition.UnknownTask](err)
+	if !ok {
+		return err
+	}
+	e := &cli.Error{Code: cli.Usage, Err: err}
+	if near := fault.Nearest(unknown.Name, c.reserved()); near != "" && unknown.Nearest == "" {
+		e.Remedy = "did you mean the command `run-tasks " + near + "`?"
+	}
+	return e
+}
+
+func (p *project) readParameters() error {
+	name := p.task.Parameters
+	if name == "" {
+		if !p.task.EachWorker {
+			p.notes = append(p.notes, p.task.Name+" names no parameters file: one task without flags")
+		}
+		return nil
+	}
+	path := filepath.Join(p.dir, filepath.FromSlash(name))
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fault.List{{File: path, Problem: "does not exist, and " + p.task.Name + " in tasks.yml names it",
+			Remedy: "write it, or take the line `parameters: " + name + "` out"}}
+	}
+	if err != nil {
+		return fault.List{{File: path, Problem: cause(err), Remedy: p.task.Name + " in tasks.yml names it as its parameters file"}}
+	}
+	s, notes, err := space.Read(path, data)
+	if err != nil {
+		return err
+	}
+	p.space = s
+	for _, n := range notes {
+		p.notes = append(p.notes, n.String())
+	}
+	return nil
+}
+
+// cause is an error of the file system without the path, which is named already.
+func cause(err error) string {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Err.Error()
+	}
+	return err.Error()
+}
+
+// record is what a sweep of the project is from now on, at a revision.
+func (p *project) record(revision string) sweep.Record {
+	t := p.task
+	r := sweep.Record{
+		Version: task.Version, Space: p.space, Style: space.Style{Space: t.FlagsSpace, SwitchValue: t.SwitchValue},
+		EachWorker: t.EachWorker, Retry: sweep.Retry(t.Retry), MaxFailures: int64(t.MaxFailures),
+		Objective: result.Objective(t.Objective), Project: p.dir, ParametersFile: t.Parameters, Image: p.file.Image,
+		Recipe: task.Recipe{
+			Definition: t.Name, Command: t.Command, Env: map[string]string{}, Secrets: p.file.Secrets, Revision: revision,
+			Outputs: p.file.Outputs, Timeout: t.Timeout, Grace: t.Grace, GPUs: t.GPUs,
+		},
+	}
+	for _, v := range p.file.Env {
+		r.Recipe.Env[v.Name] = v.Value
+	}
+	for _, m := range t.Metrics {
+		r.Recipe.Metrics = append(r.Recipe.Metrics, result.Rule(m))
+	}
+	return r
+}
+
+// codeOf is the key of a project's files but those that describe the sweep.
+func codeOf(m *projects.Manifest, parametersFile string) string {
+	return m.Code(definition.FileName, parametersFile)
+}
+
+// secretsSet reports the secrets that a sweep needs and that are not in the environment.
+func secretsSet(names []string) error {
+	unset := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return os.Getenv(name) != "" })
+	if len(unset) == 0 {
+		return nil
+	}
+	return &cli.Error{Code: cli.Invalid, Err: fmt.Errorf("tasks.yml names secrets that are not set here: %s", strings.Join(unset, ", ")),
+		Remedy: "set them in the environment: export " + unset[0] + "=..."}
+}
+
+// noteUnused notes what tasks.yml says that a run on this machine does not use.
+func (p *project) noteUnused() {
+	if unused := p.unusedLocally(); len(unused) > 0 {
+		p.notes = append(p.notes, strings.Join(unused, ", ")+" in tasks.yml: not used on this machine, where tasks run without a container")
+	}
+}
+
+func (p *project) unusedLocally() (unused []string) {
+	for _, key := range []struct {
+		name string
+		used bool
+	}{
+		{"image", p.file.Image != ""}, {"build", p.file.Build != ""}, {"volumes", len(p.file.Volumes) > 0},
+		{"container", p.file.Container != (definition.Container{})}, {"gpus", p.task.GPUs > 0},
+	} {
+		if key.used {
+			unused = append(unused, key.name)
+		}
+	}
+	return unused
+}

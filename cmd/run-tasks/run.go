@@ -1,0 +1,182 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	cliv2 "github.com/urfave/cli/v2"
+
+	"mlframework/cmd/internal/cli"
+	"mlframework/sweep/master"
+)
+
+// runName is `run-tasks NAME`: a new sweep.
+func (c *command) runName(ctx *cliv2.Context) error {
+	name, err := argument(ctx)
+	switch {
+	case err != nil:
+		return err
+	case name == "":
+		_ = cliv2.ShowAppHelp(ctx)
+		return cli.Code(cli.Usage)
+	case ctx.Int("slots") < 1:
+		return cli.Wrong("", "--slots must be at least 1")
+	case !ctx.Bool("local"):
+		return c.needLocal(ctx.String("d"), name)
+	case ctx.Bool("dry-run"):
+		return c.dryRun(ctx, name)
+	}
+	return c.guarded(func() error { return c.submit(ctx, name) })
+}
+
+// needLocal says what is missing, after anything that is wrong with the project itself.
+func (c *command) needLocal(dir, name string) error {
+	if _, err := c.readProject(dir, name); err != nil {
+		return err
+	}
+	return cli.Wrong("add --local: run-tasks --local ... "+name, "where should %s run?", name)
+}
+
+func (c *command) dryRun(ctx *cliv2.Context, name string) error {
+	p, err := c.readProject(ctx.String("d"), name)
+	if err != nil {
+		return err
+	}
+	d := dryRun{record: p.record(""), total: p.space.Len(), slots: ctx.Int("slots"), all: ctx.Bool("all")}
+	if ctx.Bool("missing") {
+		if err := d.onlyMissing(ctx.Context, p); err != nil {
+			return err
+		}
+	}
+	c.print(p.notes)
+	if ctx.Bool("json") {
+		return d.writeJSON(c.stdout)
+	}
+	return d.writeText(c.stdout)
+}
+
+func (c *command) print(notes []string) {
+	for _, n := range notes {
+		fmt.Fprintln(c.stderr, "note: "+cli.Visible(n))
+	}
+}
+
+// submit runs a new sweep to its end.
+func (c *command) submit(ctx *cliv2.Context, name string) error {
+	p, err := c.readProject(ctx.String("d"), name)
+	if err != nil {
+		return err
+	}
+	if err := secretsSet(p.file.Secrets); err != nil {
+		return err
+	}
+	c.print(p.notes)
+	return c.session(ctx, name, func(work context.Context, r *runner) (string, error) {
+		m, err := snapshot(work, p.dir)
+		if err != nil {
+			return "", err
+		}
+		s := master.Submission{Record: p.record(m.Revision()), Total: p.space.Len(), Code: codeOf(m, p.task.Parameters), MinNumber: nextNumber(name)}
+		if ctx.Bool("missing") {
+			points, all, err := missing(work, s.Record, s.Code)
+			if err != nil {
+				return "", err
+			}
+			if !all {
+				s.Record.Ranges, s.Total = points, points.Len()
+			}
+			if s.Total == 0 {
+				fmt.Fprintf(c.stderr, "nothing is missing: %s of %s have succeeded\n", combinations(p.space.Len()), name)
+				return "", nil
+			}
+		}
+		return r.master.Submit(work, s)
+	})
+}
+
+// session is a runner from its start to its end. Begin makes the sweep that is followed; "" is none.
+func (c *command) session(ctx *cliv2.Context, name string, begin func(context.Context, *runner) (string, error)) error {
+	screen := &screen{w: c.stderr}
+	r, err := newRunner(ctx.Context, name, cli.Log(screen))
+	if err != nil {
+		return err
+	}
+	work, stop := cli.Interrupts(r.ctx, func() { r.leave() })
+	defer stop()
+	id, err := begin(work, r)
+	if err == nil && id != "" {
+		err = c.attend(ctx, work, r, id, screen)
+	}
+	if errors.Is(context.Cause(work), cli.ErrInterrupted) && (errors.Is(err, cli.ErrInterrupted) || errors.Is(err, context.Canceled)) {
+		err = cli.Code(cli.Interrupted)
+	}
+	return errors.Join(err, r.close())
+}
+
+// attend lets the worker work and shows the sweep until it is idle.
+func (c *command) attend(ctx *cliv2.Context, work context.Context, r *runner, id string, screen *screen) error {
+	l := look{quiet: ctx.Bool("quiet"), json: ctx.Bool("json"), output: !ctx.Bool("no-output")}
+	if l.quiet {
+		fmt.Fprintln(c.stdout, id)
+	}
+	watcher, done, err := r.master.Watch(r.ctx, id, l.output && !l.quiet && !l.json)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if err := r.work(ctx.Int("slots")); err != nil {
+		return err
+	}
+	d := l.open(c.stdout, c.stderr)
+	screen.set(d.notes())
+	interrupted, err := r.watch(work, watcher, id, d)
+	d.close()
+	screen.set(c.stderr)
+	if err != nil {
+		return err
+	}
+	return c.conclude(r.ctx, &r.store.Reader, id, l, interrupted)
+}
+
+// watch shows updates until the sweep is idle. The first Ctrl-C pauses it and stops its attempts.
+func (r *runner) watch(work context.Context, watcher *master.Watcher, id string, d display) (interrupted bool, err error) {
+	for {
+		u, err := watcher.Next(work)
+		switch {
+		case errors.Is(err, cli.ErrInterrupted):
+			interrupted, work = true, r.ctx
+			fmt.Fprintln(d.notes(), "stopping what runs, with its grace; Ctrl-C again leaves at once")
+			if _, err := r.master.Pause(r.ctx, id, "interrupted", true); err != nil {
+				return interrupted, r.fate(err)
+			}
+			continue
+		case err != nil:
+			return interrupted, r.fate(err)
+		}
+		if err := d.update(u); err != nil {
+			return interrupted, err
+		}
+		if u.Closed {
+			return interrupted, r.fate(errors.New("the master has stopped"))
+		}
+		if u.Idle() {
+			return interrupted, nil
+		}
+	}
+}
+
+// fate is why the master ended, which is the better error.
+func (r *runner) fate(err error) error {
+	if cause := context.Cause(r.ctx); cause != nil && !errors.Is(cause, context.Canceled) {
+		return cause
+	}
+	return err
+}
+
+// leave is the second Ctrl-C: nothing is waited for, no process stays behind. The store is whole at every moment.
+func (r *runner) leave() {
+	r.keeper.KillAll()
+	os.Exit(cli.Interrupted)
+}

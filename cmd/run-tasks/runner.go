@@ -1,0 +1,167 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"mlframework/cmd/internal/cli"
+	"mlframework/sweep/master"
+	"mlframework/sweep/queue/memory"
+	"mlframework/sweep/store"
+	"mlframework/sweep/worker"
+	"mlframework/sweep/worker/process"
+)
+
+// localWorker is the name of the only worker of a local run.
+const localWorker = "local"
+
+// runner is master, queue and worker in this process, over the store of the current folder.
+type runner struct {
+	store  *store.Store
+	queue  *memory.Queue
+	master *master.Master
+	keeper *process.Keeper
+	log    *slog.Logger
+
+	ctx    context.Context // of everything below; it ends when the master cannot go on
+	cancel context.CancelCauseFunc
+	parts  sync.WaitGroup // master and API
+	stop   func()         // ends the worker
+	worker sync.WaitGroup
+	api    *http.Server
+}
+
+// newRunner takes the store and starts the master and its API. Work begins with work.
+func newRunner(ctx context.Context, name string, log *slog.Logger) (r *runner, err error) {
+	r = &runner{queue: memory.New(), log: log, stop: func() {}}
+	r.ctx, r.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
+	if r.store, err = store.Open(ctx, storeFolder, "run-tasks "+name); err != nil {
+		return nil, storeError(err)
+	}
+	if r.store.Slow != "" {
+		log.Info(r.store.Slow)
+	}
+	if err := errors.Join(r.endOrphans(), r.start()); err != nil {
+		return nil, errors.Join(err, r.close())
+	}
+	return r, nil
+}
+
+func storeError(err error) error {
+	if inUse, ok := errors.AsType[*store.InUse](err); ok {
+		return &cli.Error{Code: cli.Machine, Err: inUse, Remedy: "one runner at a time uses the store of a folder: wait for it (`run-tasks follow`), " +
+			"end it (`run-tasks cancel` or `run-tasks pause`), or run this in another folder"}
+	}
+	return err
+}
+
+// endOrphans ends what an earlier run of this folder left, of which both processes were killed at once.
+func (r *runner) endOrphans() error {
+	outputs, err := filepath.Abs(outputFolder)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(r.ctx, 5*time.Second)
+	defer cancel()
+	killed, err := process.KillOrphans(ctx, func(environ []string) bool {
+		return slices.ContainsFunc(environ, func(v string) bool {
+			return strings.HasPrefix(v, "OUTPUT_DIR="+outputs+string(filepath.Separator))
+		}) && slices.ContainsFunc(environ, func(v string) bool { return strings.HasPrefix(v, "TASK_ID=") })
+	})
+	if killed > 0 {
+		r.log.Info(fmt.Sprintf("ended %s that an earlier, killed run had left", plural(int64(killed), "process")))
+	}
+	return err
+}
+
+func (r *runner) start() (err error) {
+	if r.keeper, err = process.NewKeeper(r.log); err != nil {
+		return err
+	}
+	r.master = master.New(master.Options{Store: r.store, Queue: r.queue, Log: r.log, Alone: true})
+	listener, err := listen()
+	if err != nil {
+		return err
+	}
+	r.api = &http.Server{Handler: r.master.Handler(), ReadHeaderTimeout: 10 * time.Second,
+		BaseContext: func(net.Listener) context.Context { return r.ctx }}
+	r.parts.Go(func() { _ = r.api.Serve(listener) }) // it always ends with an error
+	r.parts.Go(func() { r.cancel(r.master.Run(r.ctx)) })
+	return nil
+}
+
+// listen opens the API's socket. Whoever has the store's lock owns the name; one that is there is a leftover.
+func listen() (net.Listener, error) {
+	if err := os.Remove(socketPath); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	l, err := net.Listen("unix", socketPath)
+	if err != nil {
+		return nil, err
+	}
+	return l, os.Chmod(socketPath, 0o600)
+}
+
+// work starts the worker.
+func (r *runner) work(slots int) error {
+	outputs, err := filepath.Abs(outputFolder)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(outputs, 0o700); err != nil {
+		return err
+	}
+	caches, err := filepath.Abs(cachesFolder)
+	if err != nil {
+		return err
+	}
+	w := worker.New(r.queue.Port(localWorker), worker.Options{
+		Name: localWorker, Slots: slots, Outputs: outputs, Caches: caches, Revision: revisionFolder,
+		Environ: os.Environ(), Keeper: r.keeper, Log: r.log,
+	})
+	ctx, stop := context.WithCancel(r.ctx)
+	r.stop = stop
+	r.worker.Go(func() { w.Run(ctx) })
+	return nil
+}
+
+// revisionFolder finds the files of a revision.
+func revisionFolder(revision string) (string, error) {
+	folder, err := filepath.Abs(filepath.Join(revisionsFolder, revision))
+	if err != nil {
+		return "", err
+	}
+	if _, err := os.Stat(folder); err != nil {
+		return "", fmt.Errorf("the files of revision %s are gone: %w", revision, err)
+	}
+	return folder, nil
+}
+
+// close ends everything: attempts that still run are stopped with their grace.
+func (r *runner) close() error {
+	r.stop()
+	r.worker.Wait()
+	r.cancel(nil)
+	var errs []error
+	if r.api != nil {
+		errs = append(errs, r.api.Close())
+	}
+	r.parts.Wait()
+	if r.keeper != nil {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), 10*time.Second)
+		defer cancel()
+		errs = append(errs, r.keeper.Close(ctx))
+	}
+	return errors.Join(append(errs, r.store.Close())...)
+}

@@ -1,0 +1,132 @@
+package projects
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+)
+
+// fill puts the files of m into an empty folder and makes it read-only.
+func (s snapshotter) fill(ctx context.Context, m *Manifest, folder string) error {
+	for _, e := range m.Entries {
+		if e.Kind == Dir {
+			if err := os.Mkdir(placed(folder, e), 0o755); err != nil {
+				return err
+			}
+		}
+	}
+	err := each(ctx, defaultWorkers(), len(m.Entries), func(ctx context.Context, i int) error {
+		return s.place(ctx, m, m.Entries[i], placed(folder, m.Entries[i]))
+	})
+	if err != nil {
+		return err
+	}
+	for _, e := range slices.Backward(m.Entries) { // a folder's time is set after that of what it holds
+		if e.Kind == Dir {
+			if err := seal(placed(folder, e), 0o555, e); err != nil {
+				return err
+			}
+		}
+	}
+	return os.Chmod(folder, 0o555)
+}
+
+func placed(folder string, e Entry) string { return filepath.Join(folder, filepath.FromSlash(e.Path)) }
+
+// place makes a file or link at to.
+func (s snapshotter) place(ctx context.Context, m *Manifest, e Entry, to string) error {
+	switch {
+	case e.Kind == Symlink:
+		return os.Symlink(e.Link, to)
+	case e.Kind == Dir:
+		return nil
+	case e.Size > LinkSize:
+		return s.linkFile(ctx, m, e, to)
+	}
+	if s.write != nil {
+		if err := s.write(); err != nil {
+			return err
+		}
+	}
+	return copyFile(ctx, m, e, to)
+}
+
+// copyFile copies a file and sees that it still has its hash.
+func copyFile(ctx context.Context, m *Manifest, e Entry, to string) error {
+	from, err := openFile(m, e)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	sum := sha256.New()
+	err = pour(ctx, io.MultiWriter(out, sum), from)
+	if closed := out.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		return err
+	}
+	if hexSum(sum) != e.Hash {
+		return &ChangedError{e.Path}
+	}
+	mode := os.FileMode(0o444)
+	if e.Executable() {
+		mode = 0o555
+	}
+	return seal(to, mode, e)
+}
+
+// seal sets the time of an entry, then its mode.
+func seal(path string, mode os.FileMode, e Entry) error {
+	if err := os.Chtimes(path, e.ModTime, e.ModTime); err != nil {
+		return err
+	}
+	return os.Chmod(path, mode)
+}
+
+// linkFile links a large file, which is not read again while its identity is that of the scan.
+func (s snapshotter) linkFile(ctx context.Context, m *Manifest, e Entry, to string) error {
+	source := filepath.Join(m.Dir, filepath.FromSlash(e.Path))
+	info, err := os.Lstat(source)
+	if err != nil {
+		return readFault(e.Path, err)
+	}
+	id, known := identify(info)
+	trusted := known && id.untouched(m.seen[e.Path])
+	if !unchanged(e, info) || !trusted && !hasHash(ctx, source, e.Hash) {
+		return &ChangedError{e.Path}
+	}
+	if err := s.link(source, to); unlinkable(err) {
+		err = os.Symlink(source, to)
+		if err != nil {
+			return err
+		}
+	} else if err != nil {
+		return err
+	}
+	linked, err := os.Stat(to)
+	if err != nil || !os.SameFile(info, linked) || !unchanged(e, linked) {
+		return &ChangedError{e.Path}
+	}
+	return nil
+}
+
+// unlinkable says whether a hard link is impossible here: another file system, one that has none, too many already, or a
+// file that is not the user's own (protected_hardlinks).
+func unlinkable(err error) bool {
+	for _, reason := range []error{syscall.EXDEV, syscall.EPERM, syscall.EACCES, syscall.EMLINK, syscall.ENOTSUP, syscall.EOPNOTSUPP, syscall.ENOSYS} {
+		if errors.Is(err, reason) {
+			return true
+		}
+	}
+	return false
+}

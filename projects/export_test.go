@@ -1,0 +1,11 @@
+package projects
+
+import "context"
+
+// SnapshotWith is Snapshot with another way to link files, and a call before a file is written; nil is the usual one.
+func SnapshotWith(ctx context.Context, m *Manifest, revisions string, link func(from, to string) error, write func() error) (string, error) {
+	return snapshotter{link: link, write: write}.snapshot(ctx, m, revisions)
+}
+
+// IgnoreLine is the line that an error advises.
+func IgnoreLine(path string) string { return ignoreLine(path) }

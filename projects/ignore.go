@@ -1,0 +1,136 @@
+package projects
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+)
+
+// The files whose lines say what does not belong to a project.
+const (
+	gitRules = ".gitignore"
+	ownRules = ".mlframeworkignore"
+)
+
+// A rule is one line of a rules file.
+type rule struct {
+	glob    glob
+	negated bool // "!": brings back
+	folders bool // ends in "/": only folders
+	byName  bool // no other "/": looks at the last component, at any depth
+}
+
+// A ruleSet is a rules file; its patterns are relative to the folder that holds it, which has no slash at the end.
+type ruleSet struct {
+	folder string
+	rules  []rule
+}
+
+// A scope is the rules in force in a folder, from the top folder's to its own. The zero scope leaves nothing out.
+type scope struct {
+	own, git []ruleSet
+}
+
+// with adds a rules file of the folder.
+func (s scope) with(name, folder string, rules []rule) scope {
+	added := ruleSet{folder, rules}
+	if name == ownRules {
+		s.own = append(slices.Clip(s.own), added)
+	} else {
+		s.git = append(slices.Clip(s.git), added)
+	}
+	return s
+}
+
+// ignores says whether the rules leave out the path, whose folder they have not left out.
+func (s scope) ignores(path string, folder bool) bool {
+	for _, sets := range [][]ruleSet{s.own, s.git} {
+		for _, set := range slices.Backward(sets) {
+			if r, found := set.last(path, folder); found {
+				return !r.negated
+			}
+		}
+	}
+	return false
+}
+
+// last finds the last rule that matches: it decides.
+func (s ruleSet) last(path string, folder bool) (rule, bool) {
+	relative := path
+	if s.folder != "" {
+		relative = path[len(s.folder)+1:]
+	}
+	name := path[strings.LastIndexByte(path, '/')+1:]
+	for _, r := range slices.Backward(s.rules) {
+		text := relative
+		if r.byName {
+			text = name
+		}
+		if (folder || !r.folders) && r.glob.match(text) {
+			return r, true
+		}
+	}
+	return rule{}, false
+}
+
+// parseRules reads a rules file. No content is malformed: as in git, a pattern that makes no sense matches nothing.
+func parseRules(data []byte) []rule {
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	var rules []rule
+	for line := range bytes.Lines(data) {
+		text := strings.TrimSuffix(string(line), "\n")
+		text = strings.TrimSuffix(text, "\r")
+		text, _, _ = strings.Cut(text, "\x00")
+		if r, ok := parseRule(trimSpaces(text)); ok {
+			rules = append(rules, r)
+		}
+	}
+	return rules
+}
+
+func parseRule(line string) (rule, bool) {
+	if strings.HasPrefix(line, "#") {
+		return rule{}, false
+	}
+	var r rule
+	line, r.negated = strings.CutPrefix(line, "!")
+	line, r.folders = strings.CutSuffix(line, "/")
+	r.byName = !strings.Contains(line, "/")
+	compiled, ok := compile(strings.TrimPrefix(line, "/"))
+	r.glob = compiled
+	return r, ok
+}
+
+// trimSpaces cuts spaces from the end, but one after a backslash; tabs stay.
+func trimSpaces(line string) string {
+	end := 0
+	for i := 0; i < len(line); i++ {
+		if line[i] == ' ' {
+			continue
+		}
+		if line[i] == '\\' {
+			i++
+		}
+		end = min(i+1, len(line))
+	}
+	return line[:end]
+}
+
+// ignoreLine is the line for a rules file at the top that leaves out exactly this path. What a line cannot hold (the end
+// of a line) becomes "?".
+func ignoreLine(path string) string {
+	var b strings.Builder
+	b.WriteByte('/')
+	for i := range len(path) {
+		switch c := path[i]; {
+		case c == '\n' || c == '\r':
+			b.WriteByte('?')
+		case strings.IndexByte(special, c) >= 0, c == ' ' && i == len(path)-1:
+			b.WriteByte('\\')
+			b.WriteByte(c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,232 @@
+package projects_test
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mlframework/projects"
+)
+
+func TestOwnRulesBeforeGit(t *testing.T) {
+	t.Parallel()
+	dir := plant(t, tree{
+		".gitignore": "data/\n*.log\nmodel\n", ".mlframeworkignore": "!data/\nnotes.md\n!/model\n", "notes.md": "", "run.log": "",
+		"data/.gitignore": "*\n!x\n", "data/x": "", "data/y": "", "data/.mlframeworkignore": "!y\n",
+		"model": "", "sub/model": "", "sub/.mlframeworkignore": "/inner\n", "sub/inner": "", "sub/deep/inner": "",
+	})
+	want := []string{
+		".gitignore", ".mlframeworkignore", "data", "data/x", "data/y", "model", "sub", "sub/.mlframeworkignore", "sub/deep",
+		"sub/deep/inner",
+	}
+	if diff := cmp.Diff(want, paths(scan(t, dir))); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestRulesFileThatIsALinkOrFolder(t *testing.T) {
+	t.Parallel()
+	dir := plant(t, tree{"rules": "x\n", ".gitignore": "->rules", ".mlframeworkignore/x": "", "x": ""})
+	if got := paths(scan(t, dir)); !slices.Contains(got, "x") {
+		t.Errorf("%q: x was left out by what is no rules file", got)
+	}
+}
+
+// TestIgnoreLine: the line that an error advises leaves out that path and no other.
+func TestIgnoreLine(t *testing.T) {
+	t.Parallel()
+	files := tree{}
+	for _, name := range []string{"a", "sub/a", "*", "[a]", `b\`, "!c", "#d", " e", "f ", "f  ", "two\nlines", "g\r", "?", "h\xff", "ä", "'\"", "a*"} {
+		files[name] = ""
+	}
+	for name := range files {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			rest := maps.Clone(files)
+			rest[".mlframeworkignore"] = projects.IgnoreLine(name) + "\n"
+			got := paths(scan(t, plant(t, rest)))
+			if slices.Contains(got, name) || len(got) != len(rest) { // all but name, and the folder sub
+				t.Errorf("line %q leaves %q", rest[".mlframeworkignore"], got)
+			}
+		})
+	}
+}
+
+// TestRulesAsGit compares random rules on random trees, and a list of well-known traps, with `git check-ignore`.
+func TestRulesAsGit(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Fatal("this test compares with git, which is not installed: install git")
+	}
+	top := inMemory(t)
+	seed := rand.Uint64()
+	r := rand.New(rand.NewPCG(seed, 0))
+	for i, rules := range traps {
+		plantIn(t, filepath.Join(top, fmt.Sprintf("trap%d", i)), trapTree(rules))
+	}
+	cases := 300
+	if testing.Short() {
+		cases = 50
+	}
+	for i := range cases {
+		plantIn(t, filepath.Join(top, fmt.Sprintf("case%d", i)), randomTree(r))
+	}
+	ignored := gitIgnored(t, top)
+	folders, err := os.ReadDir(top)
+	check(t, err)
+	for _, folder := range folders {
+		if folder.Name() == ".git" {
+			continue
+		}
+		dir := filepath.Join(top, folder.Name())
+		var want []string
+		for _, path := range everything(t, dir) {
+			if !ignored[folder.Name()+"/"+path] {
+				want = append(want, path)
+			}
+		}
+		if diff := cmp.Diff(want, paths(scan(t, dir))); diff != "" {
+			t.Errorf("seed %d: -git +ours\n%s%s", seed, diff, rulesIn(t, dir))
+		}
+	}
+}
+
+// inMemory is a temporary folder without a disk below it where there is one: the test makes ten thousand files.
+func inMemory(t *testing.T) string {
+	dir, err := os.MkdirTemp("/dev/shm", "mlframework-test-")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
+// traps are rules whose reading differs between implementations.
+var traps = []string{
+	"a", "/a", "a/", "/a/", "a/b", "/a/b", "a/*", "a/**", "**/a", "**/a/b", "a/**/b", "a**", "a**b", "**a", "*a/b", "a/*/b", "a/b**/c",
+	"a/**\n!a/b", "a/**/*\n!a/b", "a/*\n!a/b", "a\n!a/b", "*\n!*/\n!b", "/*\n!/a\n/a/*\n!/a/b", "*\n!a/", "!a\na", "a\n!a", "a*\n!ab/",
+	"**", "/**", "**/", "/", "//", "///", "!", "!/", "\\", "a\\", "\\a", "[", "[a", "[]a]", "[!a]", "[^a]", "[a-b]", "[b-a]", "[a-]", "[-a]",
+	"[\\a]", "[[:alpha:]]", "[[:nope:]]", "[[:alpha:]", "[[:]", "[a-[:alpha:]]", "[!]a]", "[]-b]", "a[/]b", "a[!x]b", "?", "??", "a?b",
+	"*b", "*.x", "*?", "?*", "***", "a/***", "a/***/b", "a/**b", "a/b**", "\\*", "\\!a", "\\#", "#a", "a ", "a\\ ", "a b", "a  ", " a", "a\t",
+	"a\r", "a\r\nb", "\xef\xbb\xbfa", "a\x00b", "\xff", "é", "[é]", "?\xa9", "a/b/", "*/b", "*/*/b", "**/**/b", "a/**/**/b", "a/\\b", "a\\/b",
+	"a/**\\/b", "**\\/b", ".*", "!.*", "*\n!.gitignore", "a/**/", "**/b/**", "/**/b", "a//b", "./a", "a/.", "../a", "a/../b", "ab*/", "!ab\n*",
+}
+
+func trapTree(rules string) tree {
+	return tree{
+		".gitignore": rules,
+		"a/b/c":      "", "a/b/a": "", "a/c": "", "a/x/b": "", "a/x/y/b": "", "a/bx/y/c": "", "b/a": "", "c/a/b": "", "c/b": "", "ab/x": "",
+		"ab/b": "", "axb": "", "a.x": "", "a b": "", "a ": "", " a": "", "#": "", "#a": "", "!a": "", "!": "", "*": "", "[a]": "", "]": "", "-": "",
+		`\`: "", "\xff": "", "é": "", ".b": "", "x\n": "", "e/": "", "A": "", "1": "", "a\t": "", "a\r": "", "bb/b/b": "", "[": "",
+	}
+}
+
+// randomTree is a small tree with rules at the top and below; names and patterns are made of the same few letters.
+func randomTree(r *rand.Rand) tree {
+	letters := []string{"a", "b", "c", "ab", "x", "a.x", "-", "é", "b c", "*", "[a]"}
+	files := tree{}
+	for range 4 + r.IntN(10) {
+		var parts []string
+		for range 1 + r.IntN(4) {
+			parts = append(parts, letters[min(r.IntN(len(letters)), r.IntN(len(letters)))]+pick(r, "", "", "", "b"))
+		}
+		addPath(files, parts)
+	}
+	var lines []string
+	for range 1 + r.IntN(6) {
+		lines = append(lines, randomPattern(r))
+	}
+	files[".gitignore"] = strings.Join(lines, "\n") + pick(r, "", "\n", "\r\n")
+	for name := range maps.Clone(files) {
+		if i := strings.LastIndexByte(name, '/'); i > 0 && r.IntN(4) == 0 {
+			files[name[:i]+"/.gitignore"] = randomPattern(r) + "\n" + randomPattern(r)
+		}
+	}
+	return files
+}
+
+// addPath adds a file unless one of its folders is a file, or it a folder.
+func addPath(files tree, parts []string) {
+	path := strings.Join(parts, "/")
+	for other := range files {
+		if strings.HasPrefix(other, path+"/") || strings.HasPrefix(path, other+"/") {
+			return
+		}
+	}
+	files[path] = ""
+}
+
+func randomPattern(r *rand.Rand) string {
+	var b strings.Builder
+	b.WriteString(pick(r, "", "", "", "!", "!", "/", "!/", "**/"))
+	for i := range 1 + r.IntN(4) {
+		if i > 0 {
+			b.WriteString(pick(r, "/", "/", "/", "", "/**/"))
+		}
+		b.WriteString(pick(r, "a", "b", "ab", "*", "*", "**", "?", "a*", "*b", "[ab]", "[!a]", "[a-c]", "x", "a.x", `\a`, `\*`, "b**", "[[:lower:]]", "[]a]", "[a"))
+	}
+	b.WriteString(pick(r, "", "", "", "", "/", "/*", "/**", " ", `\ `))
+	return b.String()
+}
+
+func pick(r *rand.Rand, from ...string) string { return from[r.IntN(len(from))] }
+
+// everything lists the paths below dir, sorted.
+func everything(t *testing.T, dir string) []string {
+	t.Helper()
+	var all []string
+	check(t, filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
+		if path != dir {
+			all = append(all, path[len(dir)+1:])
+		}
+		return err
+	}))
+	slices.Sort(all)
+	return all
+}
+
+// gitIgnored asks git about every path below top, of which it makes a repository.
+func gitIgnored(t *testing.T, top string) map[string]bool {
+	t.Helper()
+	all := everything(t, top)
+	git := func(input string, args ...string) []byte {
+		command := exec.Command("git", append([]string{"-C", top}, args...)...)
+		command.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "XDG_CONFIG_HOME=/nonexistent", "GIT_DIR="+top+"/.git")
+		command.Stdin = strings.NewReader(input)
+		var stderr bytes.Buffer
+		command.Stderr = &stderr
+		out, err := command.Output()
+		if err != nil {
+			t.Fatalf("git %q: %v: %s", args, err, &stderr)
+		}
+		return out
+	}
+	git("", "init", "-q", top)
+	ignored := map[string]bool{}
+	out := git(strings.Join(all, "\x00")+"\x00", "check-ignore", "-z", "--stdin", "--no-index")
+	for path := range strings.SplitSeq(string(out), "\x00") {
+		ignored[path] = true
+	}
+	return ignored
+}
+
+func rulesIn(t *testing.T, dir string) string {
+	var b strings.Builder
+	for _, path := range everything(t, dir) {
+		if filepath.Base(path) == ".gitignore" {
+			data, err := os.ReadFile(filepath.Join(dir, path))
+			check(t, err)
+			fmt.Fprintf(&b, "%s: %q\n", path, data)
+		}
+	}
+	return b.String()
+}

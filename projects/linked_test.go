@@ -1,0 +1,110 @@
+package projects_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"mlframework/projects"
+)
+
+// withLarge is a project with a file that is linked and one that is just not.
+func withLarge(t *testing.T) (dir, revisions string) {
+	dir, revisions = plant(t, tree{"a": "1"}), makeRemovable(t, t.TempDir())
+	sparse(t, dir+"/large", projects.LinkSize+1)
+	sparse(t, dir+"/limit", projects.LinkSize)
+	return dir, revisions
+}
+
+func same(t *testing.T, a, b string) bool {
+	t.Helper()
+	first, err := os.Stat(a)
+	check(t, err)
+	second, err := os.Stat(b)
+	check(t, err)
+	return os.SameFile(first, second)
+}
+
+func TestLargeFilesAreLinked(t *testing.T) {
+	t.Parallel()
+	dir, revisions := withLarge(t)
+	check(t, os.Chmod(dir+"/large", 0o640))
+	_, path := snapshot(t, dir, revisions)
+	if !same(t, dir+"/large", path+"/large") || same(t, dir+"/limit", path+"/limit") {
+		t.Error("want large linked and limit copied")
+	}
+	if info, _ := os.Lstat(dir + "/large"); info.Mode() != 0o640 {
+		t.Errorf("the user's file now has mode %o", info.Mode())
+	}
+	// Replaced, as most programs do, it stays in the snapshot as it was.
+	sparse(t, dir+"/new", projects.LinkSize+2)
+	check(t, os.Rename(dir+"/new", dir+"/large"))
+	if info, err := os.Stat(path + "/large"); err != nil || info.Size() != projects.LinkSize+1 {
+		t.Errorf("the snapshot's file: %v, %v", info, err)
+	}
+}
+
+func TestLargeFilesElsewhereAreSymbolicLinks(t *testing.T) {
+	t.Parallel()
+	dir, revisions := withLarge(t)
+	refuse := func(from, to string) error { return &os.LinkError{Op: "link", Old: from, New: to, Err: syscall.EXDEV} }
+	m := scan(t, dir)
+	for range 2 {
+		path, err := projects.SnapshotWith(context.Background(), m, revisions, refuse, nil)
+		check(t, err)
+		if target, err := os.Readlink(path + "/large"); err != nil || target != filepath.Join(m.Dir, "large") {
+			t.Errorf("links to %q, %v", target, err)
+		}
+	}
+}
+
+// TestBrokenSnapshotGivesWay: what a power cut, or an edit in place of a linked file, broke is not used again.
+func TestBrokenSnapshotGivesWay(t *testing.T) {
+	t.Parallel()
+	for name, harm := range map[string]func(t *testing.T, dir, path string){
+		"a file cut": func(t *testing.T, _, path string) { check(t, os.Truncate(path+"/a", 0)) },
+		"a file missing": func(t *testing.T, _, path string) {
+			check(t, os.Chmod(path, 0o755))
+			check(t, os.Remove(path+"/a"))
+		},
+		"linked file edited in place, then put back": func(t *testing.T, dir, _ string) {
+			check(t, os.Rename(dir+"/large", dir+"/old"))
+			sparse(t, dir+"/large", projects.LinkSize+1)
+			old, err := os.OpenFile(dir+"/old", os.O_WRONLY, 0)
+			check(t, err)
+			_, err = old.WriteAt([]byte("other"), 0)
+			check(t, err)
+			check(t, old.Close())
+			check(t, os.Remove(dir+"/old"))
+			age(t, dir+"/large", time.Hour)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir, revisions := withLarge(t)
+			m, path := snapshot(t, dir, revisions)
+			harm(t, dir, path)
+			snapshot(t, dir, revisions)
+			if got := scan(t, path).Revision(); got != m.Revision() {
+				t.Errorf("the snapshot holds %s, want %s", got, m.Revision())
+			}
+			only(t, revisions, m.Revision())
+		})
+	}
+}
+
+func TestLargeFileTouchedStaysInUse(t *testing.T) {
+	t.Parallel()
+	dir, revisions := withLarge(t)
+	_, path := snapshot(t, dir, revisions)
+	before, err := os.Stat(path)
+	check(t, err)
+	age(t, dir+"/large", time.Hour)
+	snapshot(t, dir, revisions)
+	if after, err := os.Stat(path); err != nil || !os.SameFile(before, after) {
+		t.Error("the snapshot was made again")
+	}
+}

@@ -1,0 +1,78 @@
+package projects
+
+import (
+	"os"
+	"path"
+	"strings"
+)
+
+// maxHops is how many links are followed before they are taken for a circle, as in Linux.
+const maxHops = 40
+
+// stays says whether the link at path leads to something in the project, be it there or not, and gives the target to
+// recreate it with: relative, so that a copy's link leads into the copy. It reads links on the way as the system would,
+// so one that leaves through another is found.
+func (w *walk) stays(link, target string) (inside string, ok bool) {
+	at := components(path.Dir(link))
+	inside = target
+	if path.IsAbs(target) {
+		within, ok := w.within(target)
+		if !ok {
+			return "", false
+		}
+		inside = path.Join(strings.Repeat("../", len(at)), within)
+	}
+	return inside, w.resolves(at, components(inside))
+}
+
+// resolves follows rest from the folder at, both as components.
+func (w *walk) resolves(at, rest []string) bool {
+	for hops := 0; len(rest) > 0 && hops <= maxHops; {
+		part := rest[0]
+		rest = rest[1:]
+		if part == ".." {
+			if len(at) == 0 {
+				return false
+			}
+			at = at[:len(at)-1]
+			continue
+		}
+		next, err := os.Readlink(w.full(path.Join(path.Join(at...), part)))
+		if err != nil { // no link, or nothing at all: the way goes on by its name
+			at = append(at, part)
+			continue
+		}
+		hops++
+		if path.IsAbs(next) {
+			within, ok := w.within(next)
+			if !ok {
+				return false
+			}
+			at, next = nil, within
+		}
+		rest = append(components(next), rest...)
+	}
+	return true
+}
+
+// within cuts the project's folder from an absolute path in it.
+func (w *walk) within(target string) (string, bool) {
+	for _, name := range w.names {
+		rest, ok := strings.CutPrefix(target, strings.TrimSuffix(name, "/"))
+		if ok && (rest == "" || rest[0] == '/') {
+			return strings.TrimLeft(rest, "/"), true
+		}
+	}
+	return "", false
+}
+
+// components splits a path, without what does not move.
+func components(p string) []string {
+	var parts []string
+	for part := range strings.SplitSeq(p, "/") {
+		if part != "" && part != "." {
+			parts = append(parts, part)
+		}
+	}
+	return parts
+}

@@ -1,0 +1,111 @@
+package projects
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"hash"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A Kind says what an entry is.
+type Kind string
+
+// The kinds of entries.
+const (
+	File    Kind = "file"
+	Dir     Kind = "dir"
+	Symlink Kind = "symlink"
+)
+
+// An Entry is one file, folder or symbolic link of a project.
+type Entry struct {
+	Path    string      // in the project, slash separated; any bytes but NUL, also such that are not UTF-8
+	Kind    Kind        //
+	Mode    fs.FileMode // permission bits only
+	Size    int64       // bytes of a file; 0 otherwise
+	ModTime time.Time   // when the content last changed
+	Hash    string      // a file's SHA-256 in hex; empty otherwise
+	Link    string      // a link's target; empty otherwise. An absolute one within the project was made relative
+}
+
+// Executable says whether a file's owner may run it: the one permission bit that counts for a revision, as in git.
+func (e Entry) Executable() bool { return e.Kind == File && e.Mode&0o100 != 0 }
+
+// A Manifest is the list of a project's files at one time. The zero value is an empty project. It may be read concurrently.
+type Manifest struct {
+	Dir     string  // the folder: absolute, without symbolic links
+	Entries []Entry // sorted by path in byte order; a folder comes before what it holds
+
+	seen map[string]identity // what the files were when they were hashed
+}
+
+// revisionLength is 16 hex digits, 64 bits. Among a million revisions in one place the chance that any two meet by accident
+// is 3 in 10^8, and nobody gains from making two meet: a revision is compared only with others of its own project.
+const revisionLength = 16
+
+// Revision is the content's name: the same for the same paths, kinds, executable bits, contents and link targets, wherever
+// the folder lies, whatever the times, owners and other modes are. 16 lower-case hex digits.
+func (m *Manifest) Revision() string { return m.Code() }
+
+// Code is the revision that the project would have without the named files, for a key that editing them must not change. A
+// name is a path in the project; one that is not there changes nothing. Without names it is Revision.
+func (m *Manifest) Code(without ...string) string {
+	skipped := make(map[string]bool, len(without))
+	for _, name := range without {
+		skipped[path.Clean(name)] = true
+	}
+	sum := sha256.New()
+	sum.Write([]byte("mlframework revision 1\n"))
+	for _, e := range m.Entries {
+		if !skipped[e.Path] {
+			e.addTo(sum)
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil))[:revisionLength]
+}
+
+// addTo hashes every field with its length, so that no name can look like the end of another.
+func (e Entry) addTo(sum hash.Hash) {
+	mode := "-"
+	if e.Executable() {
+		mode = "x"
+	}
+	for _, field := range []string{string(e.Kind), mode, e.Path, e.Hash, e.Link} {
+		sum.Write(binary.AppendUvarint(nil, uint64(len(field))))
+		sum.Write([]byte(field))
+	}
+}
+
+// Top is the names of what lies directly in the project, sorted.
+func (m *Manifest) Top() []string {
+	var names []string
+	for _, e := range m.Entries {
+		if !strings.Contains(e.Path, "/") {
+			names = append(names, e.Path)
+		}
+	}
+	return names
+}
+
+// Bytes is the size of all files together.
+func (m *Manifest) Bytes() int64 {
+	var n int64
+	for _, e := range m.Entries {
+		n += e.Size
+	}
+	return n
+}
+
+// entry finds a path.
+func (m *Manifest) entry(path string) (Entry, bool) {
+	i, found := slices.BinarySearchFunc(m.Entries, path, func(e Entry, path string) int { return strings.Compare(e.Path, path) })
+	if !found {
+		return Entry{}, false
+	}
+	return m.Entries[i], true
+}

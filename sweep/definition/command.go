@@ -1,0 +1,91 @@
+package definition
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"gopkg.in/yaml.v3"
+
+	"mlframework/sweep/fault"
+	"mlframework/sweep/task"
+)
+
+func readCommand(r *reader, t *Task, v value) {
+	if v.Kind == yaml.ScalarNode {
+		r.fault(v, "is text, not a list: no shell takes it apart", "write "+commandExample(v.Value))
+		return
+	}
+	elements, ok := r.sequence(v)
+	if !ok {
+		return
+	}
+	if len(elements) == 0 {
+		r.wrong(v, "is empty")
+		return
+	}
+	for i, e := range elements {
+		if argument, ok := r.argument(e); ok {
+			r.checkArgument(e, argument, i)
+			t.Command = append(t.Command, argument)
+		}
+	}
+}
+
+// argument returns an element as it is written: 0.10, true and ~ are text.
+func (r *reader) argument(e value) (string, bool) {
+	if isNull(e.Node) && e.Value != "" {
+		return e.Value, true
+	}
+	if isNull(e.Node) {
+		r.fault(e, "is nothing", `write "" for an empty argument`)
+		return "", false
+	}
+	if e.Kind != yaml.ScalarNode {
+		r.fault(e, "is "+describe(e.Node)+", not text", `put text with braces, brackets or ": " in "quotes": "{host}"`)
+		return "", false
+	}
+	return r.text(e)
+}
+
+func (r *reader) checkArgument(e value, argument string, index int) {
+	if index == 0 && argument == "" {
+		r.fault(e, "names no program", "")
+		return
+	}
+	if strings.ContainsRune(argument, 0) {
+		r.fault(e, "holds a NUL character, which no argument can", "")
+		return
+	}
+	if operators := []string{"|", "||", "&", "&&", ";", ">", ">>", "<", "2>&1"}; slices.Contains(operators, argument) {
+		r.warn(e, quote(argument)+" is passed on as an argument: no shell reads the command",
+			`if one should: command: [sh, -c, "..."]`)
+	}
+	bad := task.BadBraces(argument)
+	if bad == "" {
+		return
+	}
+	if near := fault.Nearest(strings.Trim(bad, "{}"), []string{"host", "slot"}); near != "" {
+		r.fault(e, quote(bad)+" is not {host} or {slot}", "did you mean {"+near+"}? Braces of your own are {{ and }}")
+		return
+	}
+	r.fault(e, quote(bad)+" is not {host} or {slot}", "write {{ and }} for braces of your own")
+}
+
+// commandExample shows a command line as a list; one that only a shell can read is given to a shell.
+func commandExample(line string) string {
+	if line == "" || len(line) > maxQuoted || strings.ContainsFunc(line, unicode.IsControl) {
+		return "command: [python3, -u, train.py]"
+	}
+	if strings.ContainsAny(line, "|&;<>$`\"'\\*?(){}[]~#!%@") {
+		return "command: [sh, -c, " + strconv.Quote(line) + "]"
+	}
+	words := strings.Fields(line)
+	for i, w := range words {
+		if strings.ContainsAny(w, ",:") || w == "-" {
+			words[i] = strconv.Quote(w)
+		}
+	}
+	return "command: [" + strings.Join(words, ", ") + "]"
+}

@@ -1,0 +1,114 @@
+// Package definition reads tasks.yml: what the tasks of a project are, how each is run and what it leaves behind.
+//
+// The reader is strict and reports every fault of a file at once, each with its line, its column and a way out. The
+// schema is the commented example projects/template/tasks.yml; a test holds the two together.
+//
+// The commands and the packages of sweep may import it. It imports sweep/fault and sweep/task only, and it owns YAML for
+// tasks.yml. Everything here is pure but Load, which reads a project's folder; all of it is safe for concurrent use.
+package definition
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"mlframework/sweep/fault"
+)
+
+// FileName is the name of the definitions in a project's folder.
+const FileName = "tasks.yml"
+
+// Defaults of what a task definition leaves out.
+const (
+	DefaultGrace     = 10 * time.Second
+	DefaultRetryLost = 3
+)
+
+// File is one tasks.yml that was read without a fault. Whoever shares it must not change it.
+type File struct {
+	Image     string     `json:"image,omitempty"`   // of the container that tasks run in; "" is none named
+	Build     string     `json:"build,omitempty"`   // folder of a Dockerfile, relative to the project; excludes Image
+	Env       []Variable `json:"env,omitempty"`     // in file order
+	Secrets   []string   `json:"secrets,omitempty"` // names of variables; values are never part of a File
+	Volumes   []string   `json:"volumes,omitempty"` // "source:target" or "source:target:ro", as written
+	Container Container  `json:"container,omitzero"`
+	Outputs   []string   `json:"outputs,omitempty"` // top-level names that attempts make, beside the usual ones
+	Tasks     []Task     `json:"tasks"`             // in file order, at least one, no two of one name
+}
+
+// Variable is one variable of the environment. The value is text as the file has it: 0.10 stays 0.10.
+type Variable struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// Container is what a project asks of its containers beyond the default. The zero value is the hardened default.
+type Container struct {
+	SharedMemory int64 `json:"shared_memory_bytes,omitempty"` // size of /dev/shm in bytes; 0 is the host's default
+	Memory       int64 `json:"memory_bytes,omitempty"`        // limit for each slot in bytes; 0 is the host's default
+	Processes    int   `json:"processes,omitempty"`           // limit for each slot; 0 is the host's default
+	WritableRoot bool  `json:"writable_root,omitempty"`       // "read-only: false"
+}
+
+// Task is one task definition.
+//
+// A sweep's record keeps it as JSON for as long as the sweep is kept: a field is never renamed and never changes its
+// meaning. Readers ignore fields that they do not know, and a missing field has its zero value.
+type Task struct {
+	Name        string        `json:"name"`
+	Command     []string      `json:"command"`                // argv as written, to be passed through Expand; never empty
+	EachWorker  bool          `json:"each_worker,omitempty"`  // once on every worker, instead of once for every point
+	Parameters  string        `json:"parameters,omitempty"`   // file relative to the project, slash-separated; "" is none
+	FlagsSpace  bool          `json:"flags_space,omitempty"`  // "--key value" instead of "--key=value"
+	SwitchValue bool          `json:"switch_value,omitempty"` // "--key=true" instead of "--key"
+	Timeout     time.Duration `json:"timeout_ns,omitempty"`   // of one attempt; 0 is no limit
+	Grace       time.Duration `json:"grace_ns,omitempty"`     // from SIGTERM to SIGKILL; 0 kills at once
+	Retry       Retry         `json:"retry,omitzero"`
+	MaxFailures int           `json:"max_failures,omitempty"` // failed tasks that stop the sweep; 0 is never
+	GPUs        float64       `json:"gpus,omitempty"`         // for each task: 0, a whole number, or 1/n
+	Metrics     []Metric      `json:"metrics,omitempty"`      // in file order
+	Objective   Objective     `json:"objective,omitzero"`
+}
+
+// Retry says how many more attempts a task gets after an attempt that ended in each way.
+type Retry struct {
+	Error   int `json:"error,omitempty"`
+	Timeout int `json:"timeout,omitempty"`
+	OOM     int `json:"oom,omitempty"`
+	Lost    int `json:"lost,omitempty"`
+}
+
+// Objective is the metric by which the tasks of a sweep are ranked. The zero value is none. The metric need not be
+// among Task.Metrics: a program can print it as a JSON line.
+type Objective struct {
+	Maximize bool   `json:"maximize,omitempty"`
+	Metric   string `json:"metric,omitempty"`
+}
+
+// Task returns the definition of that name. The error is an *UnknownTask.
+func (f *File) Task(name string) (Task, error) {
+	known := make([]string, len(f.Tasks))
+	for i, t := range f.Tasks {
+		if t.Name == name {
+			return t, nil
+		}
+		known[i] = t.Name
+	}
+	return Task{}, &UnknownTask{Name: name, Nearest: fault.Nearest(name, known), Known: known}
+}
+
+// UnknownTask says that tasks.yml has no definition of that name. Nearest is "" when no known name is near.
+type UnknownTask struct {
+	Name    string
+	Nearest string
+	Known   []string // in file order
+}
+
+func (u *UnknownTask) Error() string {
+	known := strings.Join(u.Known, ", ")
+	if u.Nearest == "" || !slices.Contains(u.Known, u.Nearest) {
+		return fmt.Sprintf("no task %s in %s; its tasks: %s", quote(u.Name), FileName, known)
+	}
+	return fmt.Sprintf("no task %s in %s; did you mean %q? (tasks: %s)", quote(u.Name), FileName, u.Nearest, known)
+}

@@ -1,0 +1,132 @@
+package definition
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"regexp/syntax"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"gopkg.in/yaml.v3"
+
+	"mlframework/sweep/fault"
+)
+
+// maxMetricName is the length of a metric's name in characters: it is the head of a column.
+const maxMetricName = 64
+
+const syntaxPage = "see https://github.com/google/re2/wiki/Syntax"
+
+// Metric is a number that is read from the lines of an attempt's output.
+type Metric struct {
+	Name    string `json:"name"`
+	Pattern string `json:"pattern"` // RE2, as of package regexp
+}
+
+// Expression returns the compiled pattern and the index of the group that holds the number: the one named "value", else
+// the first. The error says why a pattern is none, in words for the person who wrote it; Read has checked it.
+func (m Metric) Expression() (*regexp.Regexp, int, error) {
+	expression, group, p := m.compile()
+	if p != nil {
+		return nil, 0, p
+	}
+	return expression, group, nil
+}
+
+func (m Metric) compile() (*regexp.Regexp, int, *patternError) {
+	expression, err := regexp.Compile(m.Pattern)
+	if err != nil {
+		return nil, 0, explainPattern(err)
+	}
+	if i := expression.SubexpIndex("value"); i > 0 {
+		return expression, i, nil
+	}
+	if expression.NumSubexp() == 0 {
+		return nil, 0, &patternError{"no group says which part is the number", "put it in parentheses: loss: ([0-9.]+)"}
+	}
+	return expression, 1, nil
+}
+
+type patternError struct{ problem, remedy string }
+
+func (p *patternError) Error() string { return p.problem + "; " + p.remedy }
+
+// explainPattern says what Python knows and RE2 does not.
+func explainPattern(err error) *patternError {
+	var parse *syntax.Error
+	if !errors.As(err, &parse) {
+		return &patternError{"is not a regular expression: " + printable(err.Error()), syntaxPage}
+	}
+	for _, start := range []string{"(?=", "(?!", "(?<=", "(?<!"} {
+		if strings.HasPrefix(parse.Expr, start) {
+			return &patternError{"lookaround " + start + "...) is not known here: patterns are RE2, not Python's",
+				"match the text around the number and put the number in parentheses"}
+		}
+	}
+	if len(parse.Expr) == 2 && parse.Expr[0] == '\\' && parse.Expr[1] >= '1' && parse.Expr[1] <= '9' {
+		return &patternError{"the backreference " + parse.Expr + " is not known here: patterns are RE2, not Python's",
+			"write the text again"}
+	}
+	return &patternError{fmt.Sprintf("is not a regular expression: %s: %s", parse.Code, quote(parse.Expr)), syntaxPage}
+}
+
+func readMetrics(r *reader, t *Task, v value) {
+	entries, _ := r.mapping(v)
+	for _, e := range entries {
+		e.value.example = v.example
+		if reason := badMetricName(e.name); reason != "" {
+			r.fault(e.key, reason, "")
+		}
+		pattern, ok := r.word(e.value)
+		if !ok {
+			continue
+		}
+		m := Metric{Name: e.name, Pattern: pattern}
+		if _, _, err := m.compile(); err != nil {
+			r.fault(e.value, err.problem, err.remedy)
+		}
+		t.Metrics = append(t.Metrics, m)
+	}
+}
+
+func badMetricName(name string) string {
+	switch {
+	case name == "":
+		return "a metric has an empty name"
+	case strings.ContainsFunc(name, unicode.IsControl) || !utf8.ValidString(name):
+		return "the metric's name holds a control character"
+	case strings.TrimSpace(name) != name:
+		return "the metric's name begins or ends with a space"
+	case utf8.RuneCountInString(name) > maxMetricName:
+		return fmt.Sprintf("the metric's name is longer than %d characters", maxMetricName)
+	}
+	return ""
+}
+
+func readObjective(r *reader, t *Task, v value) {
+	if v.Kind != yaml.ScalarNode {
+		r.wrong(v, "is "+describe(v.Node)+", not a single value")
+		return
+	}
+	text, ok := r.word(v)
+	if !ok {
+		return
+	}
+	direction, metric, _ := strings.Cut(strings.TrimSpace(text), " ")
+	metric = strings.TrimSpace(metric)
+	directions := []string{"maximize", "minimize"}
+	switch near := fault.Nearest(direction, directions); {
+	case direction != directions[0] && direction != directions[1] && near != "":
+		r.fault(v, "unknown word "+quote(direction), fmt.Sprintf("did you mean %q?", near))
+	case direction != directions[0] && direction != directions[1]:
+		r.fault(v, "unknown word "+quote(direction), "write maximize METRIC or minimize METRIC")
+	case metric == "":
+		r.fault(v, "names no metric", "write "+direction+" METRIC")
+	case badMetricName(metric) != "":
+		r.fault(v, badMetricName(metric), "")
+	default:
+		t.Objective = Objective{Maximize: direction == "maximize", Metric: metric}
+	}
+}

@@ -1,0 +1,121 @@
+package definition
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"mlframework/sweep/fault"
+)
+
+// Bounds that no sensible definition meets; they catch slips of the finger.
+const (
+	maxRetries  = 100
+	maxFailures = 1_000_000_000
+	maxGPUs     = 64 // for one task
+	maxShares   = 16 // tasks on one GPU
+)
+
+// taskKeys are the keys of one task definition.
+func taskKeys() []key[Task] {
+	return []key[Task]{
+		{"command", "command: [python3, -u, train.py]", readCommand},
+		{"each", "each: worker", readEach},
+		{"parameters", "parameters: parameters.yml", readParameters},
+		{"flags", "flags: equals or flags: space", readFlags},
+		{"switch", "switch: flag or switch: value", readSwitch},
+		{"timeout", "timeout: 2h", func(r *reader, t *Task, v value) { t.Timeout = r.duration(v) }},
+		{"grace", "grace: 10s", func(r *reader, t *Task, v value) { t.Grace = r.duration(v) }},
+		{"retry", "retry: {error: 1, lost: 3}", readRetry},
+		{"max-failures", "max-failures: 10", func(r *reader, t *Task, v value) { t.MaxFailures = r.count(v, maxFailures) }},
+		{"gpus", "gpus: 1", readGPUs},
+		{"metrics", "metrics: {accuracy: 'accuracy: ([0-9.]+)'}", readMetrics},
+		{"objective", "objective: maximize accuracy", readObjective},
+	}
+}
+
+func retryKeys() []key[Retry] {
+	return []key[Retry]{
+		{"error", "error: 1", func(r *reader, t *Retry, v value) { t.Error = r.count(v, maxRetries) }},
+		{"timeout", "timeout: 1", func(r *reader, t *Retry, v value) { t.Timeout = r.count(v, maxRetries) }},
+		{"oom", "oom: 1", func(r *reader, t *Retry, v value) { t.OOM = r.count(v, maxRetries) }},
+		{"lost", "lost: 3", func(r *reader, t *Retry, v value) { t.Lost = r.count(v, maxRetries) }},
+	}
+}
+
+func (r *reader) readTask(e entry) Task {
+	t := Task{Name: e.name, Grace: DefaultGrace, Retry: Retry{Lost: DefaultRetryLost}}
+	e.value.example = printable(e.name) + ": {command: [python3, -u, train.py]}"
+	present, ok := object(r, e.value, &t, taskKeys(), place{
+		here: "inside a task", others: names(fileKeys()), there: "write it at the top of the file, outside tasks",
+	})
+	if !ok {
+		return t
+	}
+	if _, found := present["command"]; !found {
+		r.fault(e.key, "has no command", "write command: [python3, -u, train.py]")
+	}
+	parameters, found := present["parameters"]
+	if found && t.EachWorker {
+		r.fault(parameters, "a task that runs once on each worker has no parameters", "remove this or each: worker")
+	}
+	for _, name := range []string{"flags", "switch"} {
+		if v, set := present[name]; set && !found {
+			r.warn(v, "changes nothing, as the task has no parameters", "name a file: parameters: parameters.yml")
+		}
+	}
+	return t
+}
+
+func readEach(r *reader, t *Task, v value) { t.EachWorker = r.choice(v, "worker") == "worker" }
+
+func readParameters(r *reader, t *Task, v value) { t.Parameters = r.projectPath(v, "file") }
+
+func readFlags(r *reader, t *Task, v value) { t.FlagsSpace = r.choice(v, "equals", "space") == "space" }
+
+func readSwitch(r *reader, t *Task, v value) { t.SwitchValue = r.choice(v, "flag", "value") == "value" }
+
+func readRetry(r *reader, t *Task, v value) { object(r, v, &t.Retry, retryKeys(), place{}) }
+
+// readGPUs accepts a share as 1/n or as a decimal that is within a hundredth of it: 0.33 is a third.
+func readGPUs(r *reader, t *Task, v value) {
+	text, ok := r.text(v)
+	if !ok {
+		return
+	}
+	gpus, err := strconv.ParseFloat(text, 64)
+	if n, share := strings.CutPrefix(text, "1/"); share {
+		gpus, err = strconv.ParseFloat(n, 64)
+		gpus = 1 / gpus
+	}
+	n := math.Round(1 / gpus)
+	switch {
+	case err == nil && gpus >= 0 && gpus <= maxGPUs && gpus == math.Trunc(gpus):
+		t.GPUs = math.Abs(gpus) // no -0
+	case err == nil && n >= 2 && n <= maxShares && math.Abs(gpus*n-1) <= 0.01+1e-9:
+		t.GPUs = 1 / n
+	default:
+		r.fault(v, quote(text)+" is not a number of GPUs",
+			fmt.Sprintf("write a whole number up to %d, or a share such as 0.5, 0.25 or 1/3, down to 1/%d", maxGPUs, maxShares))
+	}
+}
+
+// choice returns the word among those allowed, or "" after a fault.
+func (r *reader) choice(v value, allowed ...string) string {
+	text, ok := r.text(v)
+	if !ok {
+		return ""
+	}
+	for _, a := range allowed {
+		if text == a {
+			return a
+		}
+	}
+	if near := fault.Nearest(text, allowed); near != "" {
+		r.fault(v, "unknown word "+quote(text), fmt.Sprintf("did you mean %q?", near))
+	} else {
+		r.wrong(v, "unknown word "+quote(text))
+	}
+	return ""
+}

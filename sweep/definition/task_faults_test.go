@@ -1,0 +1,121 @@
+package definition_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"mlframework/sweep/definition"
+)
+
+// Each text stands in a task "a" after its command, from line 4 and column 5.
+func TestTaskFaults(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, text, want string }{
+		{"unknown key, near", "tiemout: 2h", `4:5: tasks.a: unknown key "tiemout"; did you mean "timeout"?`},
+		{"unknown key, far", "zzzzzz: 2h", `4:5: tasks.a: unknown key "zzzzzz"; the keys here are: command, each, parameters, flags, switch, timeout, grace, retry, max-failures, gpus, metrics, objective`},
+		{"key of the file", "env: {A: b}", `4:5: tasks.a: the key "env" does not belong inside a task; write it at the top of the file, outside tasks`},
+		{"duplicate", "command: [y]", `4:5: tasks.a.command: is there twice, first in line 3; remove one`},
+		{"each", "each: wroker", `4:11: tasks.a.each: unknown word "wroker"; did you mean "worker"?`},
+		{"each point", "each: point", `4:11: tasks.a.each: unknown word "point"; write each: worker`},
+		{"each and parameters", "each: worker\n    parameters: p.yml", `5:17: tasks.a.parameters: a task that runs once on each worker has no parameters; remove this or each: worker`},
+		{"parameters absolute", "parameters: /p.yml", `4:17: tasks.a.parameters: "/p.yml" is outside the project; name a file of the project: parameters: parameters.yml`},
+		{"parameters outside", "parameters: a/../../p.yml", `4:17: tasks.a.parameters: "a/../../p.yml" is outside the project; name a file of the project: parameters: parameters.yml`},
+		{"parameters home", "parameters: ~/p.yml", `4:17: tasks.a.parameters: "~/p.yml" is outside the project; name a file of the project: parameters: parameters.yml`},
+		{"parameters folder", "parameters: .", `4:17: tasks.a.parameters: "." is a folder, not a file; write parameters: parameters.yml`},
+		{"parameters slash", "parameters: p/", `4:17: tasks.a.parameters: "p/" is a folder, not a file; write parameters: parameters.yml`},
+		{"parameters mapping", "parameters: {lr: 3}", `4:17: tasks.a.parameters: is a mapping, not a single value; write parameters: parameters.yml`},
+		{"flags", "parameters: p\n    flags: spaces", `5:12: tasks.a.flags: unknown word "spaces"; did you mean "space"?`},
+		{"flags far", "parameters: p\n    flags: xxxx", `5:12: tasks.a.flags: unknown word "xxxx"; write flags: equals or flags: space`},
+		{"switch", "parameters: p\n    switch: true", `5:13: tasks.a.switch: unknown word "true"; write switch: flag or switch: value`},
+		{"timeout without unit", "timeout: 90", `4:14: tasks.a.timeout: 90 has no unit; write one: 90s, 90m or 90h`},
+		{"timeout negative number", "timeout: -90", `4:14: tasks.a.timeout: -90 has no unit; write one: 90s, 90m or 90h`},
+		{"timeout negative", "timeout: -90s", `4:14: tasks.a.timeout: -90s is negative; write 0 or more`},
+		{"timeout words", "timeout: 2 hours", `4:14: tasks.a.timeout: "2 hours" is not a duration; write one such as 90s, 2h, 1h30m or 1d`},
+		{"timeout order", "timeout: 30m1h", `4:14: tasks.a.timeout: "30m1h" is not a duration; write one such as 90s, 2h, 1h30m or 1d`},
+		{"timeout clock", "timeout: 1:30:00", `4:14: tasks.a.timeout: "1:30:00" is not a duration; write one such as 90s, 2h, 1h30m or 1d`},
+		{"timeout empty", `timeout: ""`, `4:14: tasks.a.timeout: "" is not a duration; write one such as 90s, 2h, 1h30m or 1d`},
+		{"timeout long", "timeout: 3651d", `4:14: tasks.a.timeout: 3651d is longer than ten years; write 0 for no limit`},
+		{"timeout endless", "timeout: 9" + strings.Repeat("9", 400) + "d", `4:14: tasks.a.timeout: ` + strings.Repeat("9", 60) + `… is longer than ten years; write 0 for no limit`},
+		{"timeout null", "timeout: ~", `4:14: tasks.a.timeout: has no value; write timeout: 2h`},
+		{"grace", "grace: 10", `4:12: tasks.a.grace: 10 has no unit; write one: 10s, 10m or 10h`},
+		{"retry number", "retry: 3", `4:12: tasks.a.retry: is "3", not a mapping; write retry: {error: 1, lost: 3}`},
+		{"retry key", "retry: {eror: 3}", `4:13: tasks.a.retry: unknown key "eror"; did you mean "error"?`},
+		{"retry negative", "retry: {error: -1}", `4:20: tasks.a.retry.error: -1 is negative; write 0 or more`},
+		{"retry many", "retry: {lost: 101}", `4:19: tasks.a.retry.lost: 101 is too many; write 100 or less`},
+		{"retry fraction", "retry: {oom: 1.5}", `4:18: tasks.a.retry.oom: is "1.5", not a whole number; write oom: 1`},
+		{"retry quoted", `retry: {timeout: "1"}`, `4:22: tasks.a.retry.timeout: is "1", not a whole number; write timeout: 1`},
+		{"max-failures", "max-failures: never", `4:19: tasks.a.max-failures: is "never", not a whole number; write max-failures: 10`},
+		{"max_failures", "max_failures: 1", `4:5: tasks.a: unknown key "max_failures"; did you mean "max-failures"?`},
+		{"max-failures huge", "max-failures: 99999999999999999999", `4:19: tasks.a.max-failures: 99999999999999999999 is too many; write 1000000000 or less`},
+		{"gpus", "gpus: all", `4:11: tasks.a.gpus: "all" is not a number of GPUs; write a whole number up to 64, or a share such as 0.5, 0.25 or 1/3, down to 1/16`},
+		{"gpus fraction above one", "gpus: 1.5", `4:11: tasks.a.gpus: "1.5" is not a number of GPUs; write a whole number up to 64, or a share such as 0.5, 0.25 or 1/3, down to 1/16`},
+		{"objective word", "objective: maximise accuracy", `4:16: tasks.a.objective: unknown word "maximise"; did you mean "maximize"?`},
+		{"objective order", "objective: accuracy", `4:16: tasks.a.objective: unknown word "accuracy"; write maximize METRIC or minimize METRIC`},
+		{"objective half", "objective: minimize", `4:16: tasks.a.objective: names no metric; write minimize METRIC`},
+		{"objective mapping", "objective: {maximize: a}", `4:16: tasks.a.objective: is a mapping, not a single value; write objective: maximize accuracy`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			checkFaults(t, "tasks:\n  a:\n    command: [x]\n    "+c.text+"\n", []string{"tasks.yml:" + c.want})
+		})
+	}
+}
+
+func TestNameFaults(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, want string }{
+		{`""`, `1:9: tasks.: "" is no name for a task; begin it with a letter or _, go on with letters, digits and _ . -`},
+		{"1a", `1:9: tasks.1a: "1a" is no name for a task; begin it with a letter or _, go on with letters, digits and _ . -`},
+		{"a/b", `1:9: tasks.a/b: "a/b" is no name for a task; begin it with a letter or _, go on with letters, digits and _ . -`},
+		{`"a\n"`, `1:9: tasks.a�: "a\n" is no name for a task; begin it with a letter or _, go on with letters, digits and _ . -`},
+		{"été", `1:9: tasks.été: "été" is no name for a task; begin it with a letter or _, go on with letters, digits and _ . -`},
+		{"results", `1:9: tasks.results: "results" is a subcommand of run-tasks; give the task another name`},
+		{"train-1", `1:9: tasks.train-1: the name ends like the id of a sweep: "train-1" is a sweep of "train"; write train_1`},
+		{"a-b-07", `1:9: tasks.a-b-07: the name ends like the id of a sweep: "a-b-07" is a sweep of "a-b"; write a-b_07`},
+		{strings.Repeat("a", 65), `1:9: tasks.` + strings.Repeat("a", 60) + `…: the name is longer than 64 characters`},
+	} {
+		checkFaults(t, "tasks: {"+c.name+": {command: [x]}}", []string{"tasks.yml:" + c.want})
+	}
+	checkFaults(t, "tasks:\n  Run: {command: [x]}\n  run: {command: [x]}", []string{
+		`tasks.yml:3:3: tasks.run: the name differs from "Run" only in upper and lower case; give the task another name`,
+	})
+	read(t, "tasks: {"+strings.Repeat("a", 64)+": {command: [x]}, _a.b-c: {command: [x]}, a-1b: {command: [x]}}")
+}
+
+func TestDurations(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]time.Duration{
+		"0": 0, "0s": 0, "-0": 0, "90s": 90 * time.Second, "2h": 2 * time.Hour, "1h30m": 90 * time.Minute, "1d": 24 * time.Hour,
+		"1d12h": 36 * time.Hour, "1.5h": 90 * time.Minute, "500ms": 500 * time.Millisecond, "'2h'": 2 * time.Hour,
+		"3650d": 3650 * 24 * time.Hour, "90m": 90 * time.Minute,
+	} {
+		if got := task(t, "timeout: "+text).Timeout; got != want {
+			t.Errorf("%s is %s, not %s", text, got, want)
+		}
+	}
+}
+
+func TestGPUs(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]float64{
+		"0": 0, "1": 1, "8": 8, "2.0": 2, "0.5": 0.5, "0.25": 0.25, "0.33": 1.0 / 3, "0.3333": 1.0 / 3, "1/3": 1.0 / 3,
+		"0.125": 0.125, "1/16": 1.0 / 16, "-0": 0,
+	} {
+		if got := task(t, "gpus: "+text).GPUs; got != want {
+			t.Errorf("%s is %v, not %v", text, got, want)
+		}
+	}
+	for _, text := range []string{"-1", "0.3", "0.7", "0.99", "65", "nan", "inf", "1/0", "1/17", "0.05", "1/2.5", "2/4", "''"} {
+		_, _, err := definition.Read("tasks.yml", []byte("tasks: {a: {command: [x], gpus: "+text+"}}"), nil)
+		if err == nil || !strings.Contains(err.Error(), "is not a number of GPUs") {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// task reads one line of a task without a fault.
+func task(t *testing.T, line string) definition.Task {
+	t.Helper()
+	return read(t, "tasks:\n  a:\n    command: [x]\n    "+line+"\n").Tasks[0]
+}

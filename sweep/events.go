@@ -1,0 +1,163 @@
+package sweep
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"mlframework/sweep/task"
+)
+
+// Event applies what a worker reports; now is the master's time, as clocks of hosts differ. Events that repeat change
+// nothing; what belongs to an attempt that no longer counts is fenced: its program is told to stop, its result is kept as
+// superseded.
+func (l *Ledger) Event(e task.Event, now time.Time) {
+	t := l.open[e.Index]
+	if t == nil || !t.State.Active() || t.Try.Number != e.Attempt || t.Try.Worker != e.Worker {
+		l.fence(e)
+		return
+	}
+	switch e.Kind {
+	case task.ClaimedEvent:
+		if t.State == task.Queued {
+			l.move(t, task.Claimed)
+			l.touch(t)
+			l.hold(t)
+		}
+	case task.StartedEvent:
+		l.start(t, e)
+	case task.SamplesEvent:
+		l.changes.Samples = append(l.changes.Samples, Samples{e.Index, e.Attempt, e.Samples})
+	case task.ReturnedEvent:
+		if t.State != task.Running {
+			l.giveBack(t, false)
+			l.settle(now)
+		}
+	case task.EndedEvent:
+		if e.Outcome != nil {
+			l.end(t, e.Outcome, now)
+		}
+	}
+}
+
+// fence answers an event of an attempt that does not count. The end of one that did count may be among them, when it
+// comes again: the store, which knows all attempts, leaves that out.
+func (l *Ledger) fence(e task.Event) {
+	switch e.Kind {
+	case task.ClaimedEvent, task.StartedEvent:
+		l.tell(e.Worker, task.Control{Kind: task.StopControl, Index: e.Index, Attempt: e.Attempt, Reason: "superseded"})
+	case task.EndedEvent:
+		if e.Outcome == nil {
+			return
+		}
+		try := Try{Number: e.Attempt, Worker: e.Worker, Outcome: e.Outcome, Superseded: true}
+		l.changes.Tries = append(l.changes.Tries, OldTry{e.Index, try})
+	}
+}
+
+func (l *Ledger) start(t *Task, e task.Event) {
+	if t.State == task.Running {
+		return
+	}
+	l.move(t, task.Running)
+	t.Tries++
+	t.Try.Started = e.Time
+	if e.Start != nil {
+		t.Try.Start = *e.Start
+	}
+	l.touch(t)
+	l.hold(t)
+}
+
+// hold asks again for the end of an attempt that was on its way while its task was cancelled or its sweep was paused.
+func (l *Ledger) hold(t *Task) {
+	switch {
+	case t.Cancelling:
+		l.stop(t, cmp.Or(l.head.Reason, "cancelled"))
+	case l.head.Stopping:
+		l.stop(t, l.head.Reason)
+	case t.State == task.Claimed && l.head.State != Open:
+		l.tell(t.Try.Worker, task.Control{Kind: task.RecallControl, Reason: l.head.Reason})
+	}
+}
+
+// giveBack makes a task whose attempt did not begin pending again. Its number is used up, as events that name it may
+// come again; only where none can come any more it is free.
+func (l *Ledger) giveBack(t *Task, free bool) {
+	l.move(t, task.Pending)
+	t.Try = Try{Number: t.Try.Number}
+	if free {
+		t.Try.Number--
+	}
+	if t.Cancelling {
+		l.move(t, task.Cancelled)
+	} else {
+		l.wait(t.Index)
+	}
+	l.touch(t)
+}
+
+// end applies the end of a task's newest attempt.
+func (l *Ledger) end(t *Task, o *task.Outcome, now time.Time) {
+	t.Try.Outcome = o
+	switch class := o.Class; {
+	case t.Cancelling:
+		l.move(t, task.Cancelled)
+	case class == task.Stopped:
+		l.again(t, time.Time{})
+	case class != task.Success && t.charge(class, l.rules):
+		l.again(t, now.Add(t.backoff()))
+	default:
+		l.move(t, terminalState(class))
+	}
+	l.touch(t)
+	l.guard()
+	l.settle(now)
+}
+
+// again makes a task whose attempt ended pending for the next one; the attempt is kept beside it.
+func (l *Ledger) again(t *Task, notBefore time.Time) {
+	l.changes.Tries = append(l.changes.Tries, OldTry{t.Index, t.Try})
+	t.NotBefore = notBefore
+	l.move(t, task.Pending)
+	l.wait(t.Index)
+}
+
+// guard pauses a sweep in which too many tasks ended badly.
+func (l *Ledger) guard() {
+	if failures := l.head.Counts().Failures(); l.maxFails > 0 && failures >= l.maxFails && l.head.State == Open {
+		l.Pause(fmt.Sprintf("max-failures: %d failed", failures), false)
+	}
+}
+
+// settle ends a sweep when its last task has ended.
+func (l *Ledger) settle(now time.Time) {
+	h := &l.head
+	if len(l.open) > 0 || !h.Ended.IsZero() {
+		return
+	}
+	switch {
+	case h.State == Cancelled:
+	case h.Cut || h.fresh() == 0:
+		h.State, h.Reason = Finished, ""
+	default:
+		return
+	}
+	h.Ended, h.Stopping = now, false
+	l.changed = true
+}
+
+// Lose declares a worker gone ("": all of them): what it ran is lost, what it held goes to another. Certain tells that
+// no process of it is alive and none of its events is on the way, so that the numbers of attempts that never began are
+// free again. How long an attempt that is lost ran nobody knows: its outcome has no duration.
+func (l *Ledger) Lose(worker, reason string, certain bool, now time.Time) {
+	for _, i := range l.held(worker) {
+		t := l.open[i]
+		if t.State == task.Running {
+			l.end(t, &task.Outcome{Class: task.Loss, Reason: reason}, now)
+		} else {
+			l.giveBack(t, certain)
+		}
+	}
+	l.settle(now)
+}

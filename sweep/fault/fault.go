@@ -1,0 +1,104 @@
+// Package fault describes what is wrong in a file that a person wrote: the place, the cause and the way out.
+//
+// Readers of parameters.yml, tasks.yml and the configuration collect every fault of a file and return them together.
+// Any package may import it; it imports nothing of this project.
+package fault
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Fault is one problem at one place. Line and Column count from 1; zero means that the place is the whole file.
+type Fault struct {
+	File         string
+	Line, Column int
+	Problem      string // what is wrong, naming the key or value: "epoch: step is 0"
+	Remedy       string // what to write instead; may be empty
+}
+
+// String is one line, "FILE:LINE:COLUMN: PROBLEM; REMEDY", without the parts that are unknown.
+func (f Fault) String() string {
+	var b strings.Builder
+	b.WriteString(f.File)
+	if f.Line > 0 {
+		fmt.Fprintf(&b, ":%d", f.Line)
+		if f.Column > 0 {
+			fmt.Fprintf(&b, ":%d", f.Column)
+		}
+	}
+	if b.Len() > 0 {
+		b.WriteString(": ")
+	}
+	b.WriteString(f.Problem)
+	if f.Remedy != "" {
+		b.WriteString("; ")
+		b.WriteString(f.Remedy)
+	}
+	return b.String()
+}
+
+// List is every fault of one or more files. As an error it prints one line for each.
+type List []Fault
+
+func (l List) Error() string {
+	lines := make([]string, len(l))
+	for i, f := range l {
+		lines[i] = f.String()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Err returns nil for an empty list, else the list in the order of the files' text. It changes the order of l.
+func (l List) Err() error {
+	if len(l) == 0 {
+		return nil
+	}
+	l.Sort()
+	return l
+}
+
+// Sort puts faults in the order in which they stand in their files; faults of one place keep their order.
+func (l List) Sort() {
+	slices.SortStableFunc(l, func(a, b Fault) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+}
+
+// Add appends one fault.
+func (l *List) Add(f Fault) { *l = append(*l, f) }
+
+// Nearest returns the candidate that word was probably meant to be, or "" when none is near: at most a third of its
+// letters differ (Levenshtein distance, upper and lower case alike).
+func Nearest(word string, candidates []string) string {
+	best, bestDistance := "", len([]rune(word))/3+2
+	for _, c := range candidates {
+		if d := distance(strings.ToLower(word), strings.ToLower(c)); d < bestDistance {
+			best, bestDistance = c, d
+		}
+	}
+	return best
+}
+
+func distance(a, b string) int {
+	x, y := []rune(a), []rune(b)
+	row := make([]int, len(y)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(x); i++ {
+		diagonal := row[0]
+		row[0] = i
+		for j := 1; j <= len(y); j++ {
+			substitute := diagonal
+			if x[i-1] != y[j-1] {
+				substitute++
+			}
+			diagonal = row[j]
+			row[j] = min(substitute, row[j]+1, row[j-1]+1)
+		}
+	}
+	return row[len(y)]
+}

@@ -1,0 +1,99 @@
+package master
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"mlframework/sweep"
+	"mlframework/sweep/space"
+	"mlframework/sweep/store"
+	"mlframework/sweep/task"
+)
+
+// active is a sweep that the loop works on.
+type active struct {
+	stored store.Sweep // Head is as it was read
+	ledger *sweep.Ledger
+	flags  *space.Flags
+	mean   time.Duration // of an attempt, the newest weighing most; 0 before the first ended
+	codes  map[string]string
+}
+
+// load takes up what an earlier master left.
+func (m *Master) load(ctx context.Context) error {
+	unended, err := m.o.Store.Unended(ctx)
+	if err != nil {
+		return err
+	}
+	for _, s := range unended {
+		a, err := m.activate(ctx, s)
+		if err != nil {
+			return err
+		}
+		if m.o.Alone {
+			a.ledger.Lose("", "the program that ran it was killed", true, m.o.Now())
+			a.ledger.Pause("the program that ran it was killed", false)
+		}
+	}
+	_, err = m.commit(ctx)
+	return err
+}
+
+// activate makes the ledger of a stored sweep.
+func (m *Master) activate(ctx context.Context, s store.Sweep) (*active, error) {
+	open, ahead, err := m.o.Store.Unfinished(ctx, s, s.Record.Ranges.At(s.Head.Issued))
+	if err != nil {
+		return nil, fmt.Errorf("read the tasks of %s: %w", s.Head.ID, err)
+	}
+	a := &active{stored: s, ledger: sweep.NewLedger(s.Record, s.Head, open, ahead), flags: s.Record.Space.Flags(s.Record.Style)}
+	m.sweeps[s.Head.ID] = a
+	m.turn = append(m.turn, s.Head.ID)
+	return a, nil
+}
+
+// sweep finds a sweep, also one that ended; "" is the newest.
+func (m *Master) sweep(ctx context.Context, id string) (*active, error) {
+	if a := m.sweeps[id]; a != nil {
+		return a, nil
+	}
+	s, err := m.o.Store.Sweep(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if a := m.sweeps[s.Head.ID]; a != nil {
+		return a, nil
+	}
+	return m.activate(ctx, s)
+}
+
+// forget drops sweeps that have ended; they are read again when somebody asks something of them.
+func (m *Master) forget() {
+	for id, a := range m.sweeps {
+		if !a.ledger.Head().Ended.IsZero() {
+			delete(m.sweeps, id)
+			m.turn = slices.DeleteFunc(m.turn, func(t string) bool { return t == id })
+		}
+	}
+}
+
+// learn keeps the mean running time of a sweep's attempts.
+func (a *active) learn(o *task.Outcome) {
+	if o == nil || o.Duration <= 0 {
+		return
+	}
+	if a.mean == 0 {
+		a.mean = o.Duration
+	}
+	a.mean += (o.Duration - a.mean) / 8
+}
+
+// batch is what a worker gets to know of tasks that were placed on it.
+func (a *active) batch(tasks []sweep.Task) task.Batch {
+	b := task.Batch{Version: task.Version, Sweep: a.stored.Head.ID, Recipe: a.stored.Record.Recipe}
+	for _, t := range tasks {
+		b.Attempts = append(b.Attempts, task.Attempt{Index: t.Index, Number: t.Try.Number, Args: a.flags.Append(nil, t.Index)})
+	}
+	return b
+}

@@ -1,0 +1,179 @@
+package master
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"mlframework/sweep"
+	"mlframework/sweep/store"
+	"mlframework/sweep/task"
+)
+
+// Submission is a sweep to be run.
+type Submission struct {
+	Record    sweep.Record
+	Total     int64  // tasks
+	Code      string // of the record's revision
+	ClientKey string // a submission that is repeated under the same key makes one sweep; "": no key
+	MinNumber int64  // the number in the sweep's id is at least this
+}
+
+// WrongState says that a sweep or task cannot do now what was asked.
+type WrongState struct {
+	ID     string
+	Is     string // "finished", "succeeded"
+	Remedy string
+}
+
+func (e *WrongState) Error() string {
+	text := e.ID + " is " + e.Is
+	if e.Remedy != "" {
+		text += "; " + e.Remedy
+	}
+	return text
+}
+
+// Submit keeps a sweep and begins it. When it returns, the sweep survives any crash.
+func (m *Master) Submit(ctx context.Context, s Submission) (id string, err error) {
+	err = m.do(ctx, func(ctx context.Context) error {
+		stored, err := m.o.Store.Add(ctx, store.New{
+			Record: s.Record, Total: s.Total, Submitted: m.o.Now().UTC(), ClientKey: s.ClientKey, MinNumber: s.MinNumber,
+			Revisions: map[string]string{s.Record.Recipe.Revision: s.Code},
+		})
+		if err != nil {
+			return err
+		}
+		id = stored.Head.ID
+		if m.sweeps[id] == nil {
+			_, err = m.activate(ctx, stored)
+		}
+		return err
+	})
+	return id, err
+}
+
+// Cancel ends a sweep. One that was cancelled before stays so.
+func (m *Master) Cancel(ctx context.Context, id, reason string) (sweep.Head, error) {
+	return m.with(ctx, id, func(a *active) error {
+		if a.ledger.Head().State == sweep.Finished {
+			return &WrongState{ID: a.stored.Head.ID, Is: "finished already"}
+		}
+		a.ledger.Cancel(reason, m.o.Now())
+		return nil
+	})
+}
+
+// CancelTask cancels one task.
+func (m *Master) CancelTask(ctx context.Context, id task.ID, reason string) (sweep.Head, error) {
+	return m.with(ctx, id.Sweep, func(a *active) error {
+		return a.ledger.CancelTask(id.Index, reason, m.o.Now())
+	})
+}
+
+// Pause hands out nothing more of a sweep; with stop its attempts are stopped too, and go back to pending.
+func (m *Master) Pause(ctx context.Context, id, reason string, stop bool) (sweep.Head, error) {
+	return m.with(ctx, id, func(a *active) error {
+		if h := a.ledger.Head(); h.State != sweep.Open && h.State != sweep.Paused {
+			return &WrongState{ID: h.ID, Is: string(h.State)}
+		}
+		a.ledger.Pause(reason, stop)
+		return nil
+	})
+}
+
+// Code is a revision and its code, for `--updated`; the zero value keeps a sweep's own.
+type Code struct{ Revision, Code string }
+
+// Resume hands out the tasks of a paused sweep again.
+func (m *Master) Resume(ctx context.Context, id string, updated Code) (sweep.Head, error) {
+	return m.with(ctx, id, func(a *active) error {
+		switch h := a.ledger.Head(); h.State {
+		case sweep.Cancelled:
+			return &WrongState{h.ID, "cancelled", "`run-tasks retry " + h.ID + "` runs what was cancelled"}
+		case sweep.Finished:
+			return finished(h)
+		}
+		if err := m.revise(ctx, a, updated); err != nil {
+			return err
+		}
+		a.ledger.Resume(m.o.Now())
+		return nil
+	})
+}
+
+func finished(h sweep.Head) error {
+	e := &WrongState{ID: h.ID, Is: "finished"}
+	if c := h.Counts(); c[task.Succeeded] < h.Total {
+		e.Remedy = "`run-tasks retry " + h.ID + "` runs again what did not succeed"
+	}
+	return e
+}
+
+// Retry makes tasks pending again that ended other than well: those of indexes, or all. Updated moves the sweep to
+// another revision. It returns how many tasks it took.
+func (m *Master) Retry(ctx context.Context, id string, indexes []int64, updated Code) (taken int64, err error) {
+	_, err = m.with(ctx, id, func(a *active) error {
+		ended, err := m.ended(ctx, a, indexes)
+		if err != nil {
+			return err
+		}
+		if taken = a.ledger.Reopen(ended, len(indexes) == 0); taken == 0 {
+			return &WrongState{ID: a.stored.Head.ID, Is: "without a task to retry: only tasks that failed or were cancelled run again"}
+		}
+		return m.revise(ctx, a, updated)
+	})
+	return taken, err
+}
+
+// ended reads the rows of tasks that could run again.
+func (m *Master) ended(ctx context.Context, a *active, indexes []int64) (ended []sweep.Task, err error) {
+	if len(indexes) > 0 {
+		for _, i := range indexes {
+			t, ok, err := m.o.Store.Task(ctx, a.stored, i)
+			if err != nil {
+				return nil, err
+			}
+			if !ok || !t.State.Terminal() || t.State == task.Succeeded {
+				return nil, &WrongState{ID: task.ID{Sweep: a.stored.Head.ID, Index: i}.String(), Is: t.State.String()}
+			}
+			ended = append(ended, t)
+		}
+		return ended, nil
+	}
+	bad := slices.DeleteFunc(slices.Clone(task.States), func(s task.State) bool { return !s.Terminal() || s == task.Succeeded })
+	for t, err := range m.o.Store.Tasks(ctx, a.stored, store.Query{States: bad}) {
+		if err != nil {
+			return nil, err
+		}
+		ended = append(ended, t)
+	}
+	return ended, nil
+}
+
+// revise lets attempts of a sweep from now on run another revision.
+func (m *Master) revise(ctx context.Context, a *active, to Code) error {
+	if to.Revision == "" || to.Revision == a.stored.Record.Recipe.Revision {
+		return nil
+	}
+	if err := m.o.Store.Revise(ctx, a.stored, to.Revision, to.Code); err != nil {
+		return fmt.Errorf("move %s to revision %s: %w", a.stored.Head.ID, to.Revision, err)
+	}
+	a.stored.Record.Recipe.Revision = to.Revision
+	a.ledger.Revise(to.Revision)
+	return nil
+}
+
+// with lets the loop do something with one sweep and returns how the sweep stands afterwards.
+func (m *Master) with(ctx context.Context, id string, f func(*active) error) (h sweep.Head, err error) {
+	err = m.do(ctx, func(ctx context.Context) error {
+		a, err := m.sweep(ctx, id)
+		if err != nil {
+			return err
+		}
+		err = f(a)
+		h = a.ledger.Head()
+		return err
+	})
+	return h, err
+}

@@ -1,0 +1,146 @@
+package master
+
+import (
+	"context"
+	"sync"
+
+	"mlframework/sweep"
+	"mlframework/sweep/result"
+	"mlframework/sweep/task"
+)
+
+// What a watcher that is slow gets at most at once. What it misses is counted.
+const (
+	mostLines = 2000
+	mostTasks = 20000
+)
+
+// Update is what happened since a watcher last asked. Its JSON is a line of the API's answer to a follower.
+type Update struct {
+	Sweep  sweep.Summary `json:"sweep"`            // as it is now
+	Rows   []result.Row  `json:"tasks,omitempty"`  // tasks that changed, in order
+	Lines  []task.Line   `json:"lines,omitempty"`  // live output
+	Missed int64         `json:"missed,omitempty"` // tasks and lines that were left out because the watcher was slow
+	Closed bool          `json:"closed,omitempty"` // the master has stopped: nothing more comes
+}
+
+// Idle tells that the sweep has ended or is paused, and no worker has any of its tasks.
+func (u Update) Idle() bool {
+	c := u.Sweep.Counts
+	return u.Sweep.State != sweep.Open && c["queued"]+c["claimed"]+c["running"] == 0
+}
+
+// Watcher follows one sweep. It is for one goroutine.
+type Watcher struct {
+	sweep  string
+	wake   chan struct{}
+	owner  *watchers
+	record sweep.Record
+	row    func(sweep.Task) result.Row
+
+	mu   sync.Mutex
+	next news
+}
+
+// news is an Update before it is put into words.
+type news struct {
+	head   sweep.Head
+	tasks  []sweep.Task
+	lines  []task.Line
+	missed int64
+	closed bool
+}
+
+// Next waits for something new. It returns the context's cause when ctx ends first.
+func (w *Watcher) Next(ctx context.Context) (Update, error) {
+	select {
+	case <-w.wake:
+	case <-ctx.Done():
+		return Update{}, context.Cause(ctx)
+	}
+	w.mu.Lock()
+	n := w.next
+	w.next = news{head: n.head, closed: n.closed}
+	w.mu.Unlock()
+	u := Update{Sweep: w.record.Summary(n.head), Lines: n.lines, Missed: n.missed, Closed: n.closed}
+	for _, t := range n.tasks {
+		u.Rows = append(u.Rows, w.row(t))
+	}
+	return u, nil
+}
+
+func (w *Watcher) note(f func(*news)) {
+	w.mu.Lock()
+	f(&w.next)
+	w.mu.Unlock()
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+}
+
+// watchers are all that follow. The zero value is ready.
+type watchers struct {
+	mu     sync.Mutex
+	all    map[*Watcher]struct{}
+	closed bool
+}
+
+func (ws *watchers) add(r sweep.Record, h sweep.Head) *Watcher {
+	w := &Watcher{sweep: h.ID, wake: make(chan struct{}, 1), owner: ws, record: r, row: r.Rows(h.ID)}
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	if ws.all == nil {
+		ws.all = map[*Watcher]struct{}{}
+	}
+	ws.all[w] = struct{}{}
+	w.note(func(n *news) { n.head, n.closed = h, ws.closed })
+	return w
+}
+
+// close ends the watching.
+func (w *Watcher) close() {
+	w.owner.mu.Lock()
+	defer w.owner.mu.Unlock()
+	delete(w.owner.all, w)
+}
+
+func (ws *watchers) each(sweep string, f func(*news)) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	for w := range ws.all {
+		if w.sweep == sweep {
+			w.note(f)
+		}
+	}
+}
+
+// changed tells what a commit changed.
+func (ws *watchers) changed(h sweep.Head, tasks []sweep.Task) {
+	ws.each(h.ID, func(n *news) {
+		n.head = h
+		room := min(len(tasks), mostTasks-len(n.tasks))
+		n.tasks = append(n.tasks, tasks[:room]...)
+		n.missed += int64(len(tasks) - room)
+	})
+}
+
+func (ws *watchers) line(l task.Line) {
+	ws.each(l.Sweep, func(n *news) {
+		if len(n.lines) < mostLines {
+			n.lines = append(n.lines, l)
+		} else {
+			n.missed++
+		}
+	})
+}
+
+// close tells all that nothing more comes.
+func (ws *watchers) close() {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	ws.closed = true
+	for w := range ws.all {
+		w.note(func(n *news) { n.closed = true })
+	}
+}

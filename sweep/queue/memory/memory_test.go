@@ -1,0 +1,52 @@
+package memory_test
+
+import (
+	"testing"
+
+	"mlframework/sweep/queue/memory"
+	"mlframework/sweep/queue/queuetest"
+	"mlframework/sweep/task"
+)
+
+func TestContract(t *testing.T) {
+	queuetest.Run(t, func(t *testing.T) queuetest.Fixture {
+		q := memory.New()
+		return queuetest.Fixture{
+			Hub:    q,
+			Port:   q.Port,
+			Outage: q.Outage,
+			Restart: func() { // nothing outlives the process: a restart is a short outage
+				q.Outage(true)
+				q.Outage(false)
+			},
+			Purge: func(worker string) { q.Purge(worker) },
+		}
+	})
+}
+
+func TestPurgeTellsHowManyBatchesItDropped(t *testing.T) {
+	t.Parallel()
+	q := memory.New()
+	if err := q.Publish(t.Context(), "w1", task.Batch{}, task.Batch{}, task.Batch{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []int{3, 0} {
+		if got := q.Purge("w1"); got != want {
+			t.Errorf("purged %d batches; want %d", got, want)
+		}
+	}
+}
+
+func TestTheZeroValueIsAnEmptyQueue(t *testing.T) {
+	t.Parallel()
+	var q memory.Queue
+	if n := q.Purge("w1"); n != 0 {
+		t.Errorf("purged %d batches of a new queue", n)
+	}
+	if err := q.Port("w1").Beat(t.Context(), task.Heartbeat{Worker: "w1"}); err != nil {
+		t.Fatal(err)
+	}
+	if h := <-q.Heartbeats(t.Context()); h.Worker != "w1" {
+		t.Errorf("the heartbeat is of %q", h.Worker)
+	}
+}

@@ -1,0 +1,113 @@
+package memory
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+
+	"mlframework/sweep/queue"
+)
+
+// pour moves items from a box to whoever reads, until ctx ends. What nobody took by then stays in the box.
+func pour[T any](ctx context.Context, b *box[T]) <-chan T {
+	out := make(chan T)
+	go func() {
+		defer close(out)
+		for {
+			items := b.next(1, ctx.Done(), nil)
+			if items == nil {
+				return
+			}
+			select {
+			case out <- items[0]:
+			case <-ctx.Done():
+				b.back(items)
+				return
+			}
+		}
+	}()
+	return out
+}
+
+// deliver gives items of a box to one consumer, most of them at once, until ctx ends. An outage ends its session, as it
+// ends a connection: what is not acknowledged by then goes back to the box.
+func deliver[T any](ctx context.Context, b *box[T], most int, o *outage) <-chan queue.Delivery[T] {
+	out := make(chan queue.Delivery[T])
+	go func() {
+		defer close(out)
+		for {
+			cut, ok := o.over(ctx)
+			if !ok {
+				return
+			}
+			s := session[T]{box: b, cut: cut, open: map[int][]T{}}
+			s.run(ctx, most, out)
+		}
+	}()
+	return out
+}
+
+// session is what one consumer got between two outages.
+type session[T any] struct {
+	box *box[T]
+	cut <-chan struct{} // closed when an outage begins
+
+	mu    sync.Mutex
+	count int         // deliveries ever made
+	open  map[int][]T // those not acknowledged, by their number; nil after the end
+}
+
+// run delivers until ctx ends or an outage begins.
+func (s *session[T]) run(ctx context.Context, most int, out chan<- queue.Delivery[T]) {
+	defer s.end()
+	for {
+		items := s.box.next(most, ctx.Done(), s.cut)
+		if items == nil {
+			return
+		}
+		select {
+		case out <- s.add(items):
+		case <-ctx.Done():
+			return
+		case <-s.cut:
+			return
+		}
+	}
+}
+
+func (s *session[T]) add(items []T) queue.Delivery[T] {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := s.count
+	s.count++
+	s.open[n] = items
+	return queue.Delivery[T]{Items: items, Ack: func() error { return s.ack(n) }}
+}
+
+func (s *session[T]) ack(n int) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	select {
+	case <-s.cut:
+		return queue.ErrAway
+	default:
+	}
+	if s.open == nil {
+		return queue.ErrAway
+	}
+	delete(s.open, n)
+	return nil
+}
+
+// end returns what was not acknowledged to the front of the box, in its order.
+func (s *session[T]) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var items []T
+	for _, n := range slices.Sorted(maps.Keys(s.open)) {
+		items = append(items, s.open[n]...)
+	}
+	s.open = nil
+	s.box.back(items)
+}

@@ -1,0 +1,70 @@
+// Package queue is the contract between a master and its workers: tasks and control messages go out, events, heartbeats
+// and live output come back.
+//
+// queue/memory keeps it within one process; queue/queuetest is the suite that every implementation passes. The package
+// decides nothing: placement is the master's, transitions are the ledger's. The master, the worker, the implementations
+// and the commands may import it; it imports sweep/task only.
+//
+// Tasks are claimed, not held: a worker emits claimed events for every attempt of a delivery and then acknowledges the
+// delivery at once, so that no clock of a broker runs against an attempt. A worker that dies in between gets the
+// delivery again, and the master fences what began twice.
+//
+// # Streams
+//
+// A method that returns a channel opens a stream. It lasts until its context ends and outlives outages: what could not be
+// acknowledged because of one comes again on the same channel. The channel is closed when the context ends, also when
+// nobody reads it. Another stream of the same kind may be opened before the first has ended (a worker that comes back
+// before its old connection is known to be dead): what is delivered is then shared between them.
+package queue
+
+import (
+	"context"
+	"errors"
+
+	"mlframework/sweep/task"
+)
+
+// ErrAway says that the queue cannot be reached now. What was asked did not happen, or it is not known whether it did;
+// it may be tried again.
+var ErrAway = errors.New("the queue cannot be reached")
+
+// Hub is the master's end. Its methods may be called concurrently.
+type Hub interface {
+	// Publish sends batches to one worker, in order. They wait for a worker that is not there. When it returns nil they
+	// are durable. On an error it is not known which are: publishing the same attempts again is allowed, workers take
+	// the first.
+	Publish(ctx context.Context, worker string, batches ...task.Batch) error
+	// Events delivers what workers emit, in order for each worker, and each at least once.
+	Events(ctx context.Context) <-chan Delivery[task.Event]
+	// Control sends one message to one worker. When the worker is away it may be lost, or arrive when it returns: a
+	// message asks for something that may be asked twice, and the master repeats it when the worker returns.
+	Control(ctx context.Context, worker string, c task.Control) error
+	// Heartbeats delivers what workers say of themselves; they may be lost.
+	Heartbeats(ctx context.Context) <-chan task.Heartbeat
+	// Lines delivers live output, in order for each worker. It is bounded: when the master is slow, lines are lost, and
+	// the next line of their stream says how many. Without a stream open, and in an outage, they may be lost unsaid.
+	Lines(ctx context.Context) <-chan task.Line
+}
+
+// Port is one worker's end. Its methods may be called concurrently.
+type Port interface {
+	// Consume delivers batches in the order of their publishing, one to a delivery, each at least once.
+	Consume(ctx context.Context) <-chan Delivery[task.Batch]
+	// Emit sends events, in order. When it returns nil they are durable; on an error they may be sent again.
+	Emit(ctx context.Context, events ...task.Event) error
+	// Controls delivers the master's messages.
+	Controls(ctx context.Context) <-chan task.Control
+	// Beat sends a heartbeat.
+	Beat(ctx context.Context, h task.Heartbeat) error
+	// Show offers a line of live output and tells whether it was taken; the caller counts those that were not, in the
+	// next line's Missed. It never blocks.
+	Show(l task.Line) bool
+}
+
+// Delivery is items that arrive together. Ack must be called once, when they are taken care of. When it returns nil they
+// never come again. It fails with ErrAway when the stream has ended or an outage came in between; then they come again,
+// before what was sent later and in their order.
+type Delivery[T any] struct {
+	Items []T
+	Ack   func() error
+}

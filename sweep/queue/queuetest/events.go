@@ -1,0 +1,76 @@
+package queuetest
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+
+	"mlframework/sweep/task"
+)
+
+var eventTrials = []trial{
+	{"events come as they were sent, in order for each worker", nil, eventsInOrder},
+	{"events wait for the master", nil, eventsWait},
+	{"events of concurrent emitters come in each one's order", nil, concurrentEmitters},
+	{"many events at once come in order", nil, manyEvents},
+	{"events that were not acknowledged come again, first and in order", nil, eventsAgain},
+}
+
+func eventsInOrder(t *testing.T, f Fixture) {
+	s := open(t, f.Hub.Events)
+	p1, p2 := f.Port("w1"), f.Port("w2")
+	emit(t, p1)
+	for n := range 50 {
+		emit(t, p1, event("w1", "a-1", n))
+		emit(t, p2, event("w2", "a-1", n))
+	}
+	order(t, s.take(t, 100), 50, false, ofEvent)
+	emit(t, p1, fullEvent())
+	same(t, s.take(t, 1), []task.Event{fullEvent()})
+}
+
+func eventsWait(t *testing.T, f Fixture) {
+	emit(t, f.Port("w1"), events("w1", "a-1", 0, 3)...)
+	emit(t, f.Port("w1"), events("w1", "a-1", 3, 5)...)
+	same(t, open(t, f.Hub.Events).take(t, 5), events("w1", "a-1", 0, 5))
+}
+
+func concurrentEmitters(t *testing.T, f Fixture) {
+	const emitters, each = 4, 40
+	workers := []string{"w1", "w2"}
+	var all sync.WaitGroup
+	for _, worker := range workers {
+		p := f.Port(worker)
+		for e := range emitters {
+			all.Go(func() {
+				for n := 0; n < each; n += 2 {
+					if err := p.Emit(t.Context(), events(worker, fmt.Sprint("e-", e), n, n+2)...); err != nil {
+						t.Errorf("emit: %v", err)
+					}
+				}
+			})
+		}
+	}
+	order(t, open(t, f.Hub.Events).take(t, len(workers)*emitters*each), each, false, ofEvent)
+	all.Wait()
+}
+
+func manyEvents(t *testing.T, f Fixture) {
+	s := open(t, f.Hub.Events)
+	emit(t, f.Port("w1"), events("w1", "a-1", 0, 5000)...)
+	order(t, s.take(t, 5000), 5000, false, ofEvent)
+}
+
+func eventsAgain(t *testing.T, f Fixture) {
+	p := f.Port("w1")
+	first := open(t, f.Hub.Events)
+	emit(t, p, event("w1", "a-1", 0))
+	same(t, first.take(t, 1), events("w1", "a-1", 0, 1))
+	emit(t, p, events("w1", "a-1", 1, 3)...)
+	held := first.next(t)
+	emit(t, p, events("w1", "a-1", 3, 5)...)
+	first.end(t)
+	away(t, "acknowledge after the end of the stream", held.Ack())
+	emit(t, p, events("w1", "a-1", 5, 7)...)
+	same(t, open(t, f.Hub.Events).take(t, 6), events("w1", "a-1", 1, 7))
+}

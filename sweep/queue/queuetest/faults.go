@@ -1,0 +1,150 @@
+package queuetest
+
+import (
+	"sync"
+	"testing"
+
+	"mlframework/sweep/task"
+)
+
+var faultTrials = []trial{
+	{"in an outage everything that is asked fails with ErrAway", outages, awayInOutage},
+	{"after an outage the same streams go on with what was not acknowledged", outages, streamsOutliveOutage},
+	{"streams that were opened in an outage begin after it", outages, openedInOutage},
+	{"nothing is lost in outages that come while all work", outages, workThroughOutages},
+	{"what is durable outlives a restart", restarts, durableOverRestart},
+	{"nothing is lost in restarts that come while all work", restarts, workThroughRestarts},
+	{"after a purge only new batches come", purges, purged},
+}
+
+func awayInOutage(t *testing.T, f Fixture) {
+	p, ctx := f.Port("w1"), t.Context()
+	fill(t, f)
+	batch1, event1 := open(t, p.Consume).next(t), open(t, f.Hub.Events).next(t)
+	f.Outage(true)
+	defer f.Outage(false)
+	away(t, "publish", f.Hub.Publish(ctx, "w1", batch("a-1", 2)))
+	away(t, "emit", p.Emit(ctx, event("w1", "a-1", 2)))
+	away(t, "control", f.Hub.Control(ctx, "w1", stopOf("a-1", 2)))
+	away(t, "beat", p.Beat(ctx, task.Heartbeat{Worker: "w1"}))
+	away(t, "acknowledge a batch", batch1.Ack())
+	away(t, "acknowledge an event", event1.Ack())
+	p.Show(line(2)) // does not block
+}
+
+func streamsOutliveOutage(t *testing.T, f Fixture) {
+	p := f.Port("w1")
+	tasks, reports := open(t, p.Consume), open(t, f.Hub.Events)
+	publish(t, f, "w1", batches("a-1", 0, 4)...)
+	tasks.take(t, 1)
+	held := []func() error{tasks.next(t).Ack, tasks.next(t).Ack}
+	emit(t, p, event("w1", "a-1", 0))
+	reports.take(t, 1)
+	emit(t, p, event("w1", "a-1", 1))
+	held = append(held, reports.next(t).Ack)
+
+	f.Outage(true)
+	f.Outage(false)
+	for _, ack := range held {
+		away(t, "acknowledge what came before an outage", ack())
+	}
+	again(t, func() error { return f.Hub.Publish(t.Context(), "w1", batch("a-1", 4)) })
+	again(t, func() error { return p.Emit(t.Context(), event("w1", "a-1", 2)) })
+	order(t, append(batches("a-1", 0, 1), takeThrough(t, tasks, 4, ofBatch)...), 5, true, ofBatch)
+	order(t, append(events("w1", "a-1", 0, 1), takeThrough(t, reports, 2, ofEvent)...), 3, true, ofEvent)
+}
+
+func openedInOutage(t *testing.T, f Fixture) {
+	p := f.Port("w1")
+	publish(t, f, "w1", batch("a-1", 0))
+	emit(t, p, event("w1", "a-1", 0))
+	f.Outage(true)
+	tasks, reports := open(t, p.Consume), open(t, f.Hub.Events)
+	f.Outage(false)
+	same(t, takeThrough(t, tasks, 0, ofBatch), batches("a-1", 0, 1))
+	same(t, takeThrough(t, reports, 0, ofEvent), events("w1", "a-1", 0, 1))
+}
+
+func workThroughOutages(t *testing.T, f Fixture) {
+	workThrough(t, f, func() {
+		f.Outage(true)
+		f.Outage(false)
+	})
+}
+
+func workThroughRestarts(t *testing.T, f Fixture) { workThrough(t, f, f.Restart) }
+
+// workThrough lets a master publish and a worker emit while faults come, and reads both ends until all is there.
+func workThrough(t *testing.T, f Fixture, fault func()) {
+	const all, steps, faults = 300, 10, 3
+	p := f.Port("w1")
+	tasks, reports := open(t, p.Consume), open(t, f.Hub.Events)
+	var senders sync.WaitGroup
+	pace := make(chan struct{}) // a step of both senders after each fault, the rest when the faults are over
+	for _, send := range []func(from, to int) error{
+		func(from, to int) error { return f.Hub.Publish(t.Context(), "w1", batches("a-1", from, to)...) },
+		func(from, to int) error { return p.Emit(t.Context(), events("w1", "a-1", from, to)...) },
+	} {
+		senders.Go(func() {
+			for n := 0; n < all; n += steps {
+				<-pace
+				again(t, func() error { return send(n, n+steps) })
+			}
+		})
+	}
+	senders.Go(func() {
+		for range faults {
+			pace <- struct{}{}
+			pace <- struct{}{}
+			fault()
+		}
+		close(pace)
+	})
+	t.Run("both", func(t *testing.T) { // returns when the two that run at once have ended
+		t.Run("batches", func(t *testing.T) {
+			t.Parallel()
+			order(t, takeThrough(t, tasks, all-1, ofBatch), all, true, ofBatch)
+		})
+		t.Run("events", func(t *testing.T) {
+			t.Parallel()
+			order(t, takeThrough(t, reports, all-1, ofEvent), all, true, ofEvent)
+		})
+	})
+	wait(t, &senders)
+}
+
+// takeThrough reads through faults, acknowledging what it can, until the item with the last number is acknowledged. It
+// returns the items in the order in which they came.
+func takeThrough[T any](t *testing.T, s stream[T], last int64, of func(T) (string, int64)) (items []T) {
+	t.Helper()
+	for {
+		d := s.next(t)
+		items = append(items, d.Items...)
+		err := d.Ack()
+		if err != nil {
+			away(t, "acknowledge", err)
+			continue
+		}
+		if _, n := of(d.Items[len(d.Items)-1]); n == last {
+			return items
+		}
+	}
+}
+
+func durableOverRestart(t *testing.T, f Fixture) {
+	p := f.Port("w1")
+	publish(t, f, "w1", batches("a-1", 0, 5)...)
+	emit(t, p, events("w1", "a-1", 0, 5)...)
+	f.Restart()
+	order(t, takeThrough(t, open(t, p.Consume), 4, ofBatch), 5, true, ofBatch)
+	order(t, takeThrough(t, open(t, f.Hub.Events), 4, ofEvent), 5, true, ofEvent)
+}
+
+func purged(t *testing.T, f Fixture) {
+	publish(t, f, "w1", batches("a-1", 0, 5)...)
+	publish(t, f, "w2", batch("a-1", 0))
+	f.Purge("w1")
+	publish(t, f, "w1", batch("a-1", 5))
+	same(t, open(t, f.Port("w1").Consume).take(t, 1), batches("a-1", 5, 6))
+	same(t, open(t, f.Port("w2").Consume).take(t, 1), batches("a-1", 0, 1))
+}

@@ -1,0 +1,87 @@
+package queuetest
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"mlframework/sweep/queue"
+	"mlframework/sweep/task"
+)
+
+var lineTrials = []trial{
+	{"lines come as they were shown", nil, linesCome},
+	{"showing never blocks, is bounded and says what was taken", nil, linesBounded},
+}
+
+func isLineProbe(l task.Line) bool { return l.Sweep == probe }
+
+func line(n int) task.Line {
+	return task.Line{Sweep: "a-1", Index: int64(n), Attempt: 1, Host: "gpu1", Slot: 1, Stderr: true,
+		Time: time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC), Text: "line " + strconv.Itoa(n) + " \x1b[1mü"}
+}
+
+// lines opens the live output and returns when lines arrive.
+func lines(t *testing.T, f Fixture, p queue.Port) <-chan task.Line {
+	t.Helper()
+	c := messages(t, f.Hub.Lines)
+	until(t, c, isLineProbe, func() error { p.Show(task.Line{Sweep: probe}); return nil })
+	return c
+}
+
+func linesCome(t *testing.T, f Fixture) {
+	p := f.Port("w1")
+	c := lines(t, f, p)
+	for n := range 20 {
+		if !p.Show(line(n)) {
+			t.Fatalf("line %d was not taken, although all before it are read", n)
+		}
+		same(t, skip(t, c, isLineProbe), line(n))
+	}
+}
+
+// linesBounded shows lines that nobody reads until one is refused, as a script that prints without end does. Then what
+// comes and what the lines say is missing is all of them.
+func linesBounded(t *testing.T, f Fixture) {
+	p := f.Port("w1")
+	c := lines(t, f, p)
+	shown, missed := 0, int64(0)
+	show := func(kind string) bool {
+		l := task.Line{Sweep: kind, Index: int64(shown), Missed: missed, Text: strings.Repeat("x", 100)}
+		shown++
+		if !p.Show(l) {
+			missed++
+			return false
+		}
+		missed = 0
+		return true
+	}
+	deadline := time.Now().Add(patience)
+	for show("flood") {
+		if shown == 1_000_000 || time.Now().After(deadline) {
+			t.Fatalf("%d lines were taken that nobody reads: they are not bounded", shown)
+		}
+	}
+	pace := time.NewTicker(time.Millisecond)
+	defer pace.Stop()
+	next := int64(0)
+	for last := ""; last != "last"; {
+		select {
+		case l := <-c:
+			if isLineProbe(l) {
+				continue
+			}
+			if next += l.Missed; l.Index != next {
+				t.Fatalf("line %d came with %d missed; want line %d", l.Index, l.Missed, next)
+			}
+			next++
+			last = l.Sweep
+		case <-pace.C:
+			show("last")
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the last line did not come in %v", patience)
+		}
+	}
+}

@@ -1,0 +1,71 @@
+package queuetest
+
+import (
+	"testing"
+
+	"mlframework/sweep/queue"
+	"mlframework/sweep/task"
+)
+
+var messageTrials = []trial{
+	{"a control message reaches one worker", nil, controlByWorker},
+	{"control messages come in order", nil, controlInOrder},
+	{"a control message to nobody returns", nil, controlToNobody},
+	{"heartbeats of all workers come", nil, heartbeats},
+}
+
+func isControlProbe(c task.Control) bool { return c.Sweep == probe }
+
+func stopOf(sweep string, n int) task.Control {
+	return task.Control{Version: task.Version, Kind: task.StopControl, Sweep: sweep, Index: int64(n), Attempt: 1, Off: true, Reason: "cancelled"}
+}
+
+func control(t *testing.T, h queue.Hub, worker string, c task.Control) {
+	t.Helper()
+	if err := h.Control(t.Context(), worker, c); err != nil {
+		t.Fatalf("control: %v", err)
+	}
+}
+
+func controlByWorker(t *testing.T, f Fixture) {
+	c1, c2 := listen(t, f, "w1"), listen(t, f, "w2")
+	control(t, f.Hub, "w1", stopOf("for-w1", 0))
+	control(t, f.Hub, "w2", stopOf("for-w2", 0))
+	same(t, skip(t, c1, isControlProbe), stopOf("for-w1", 0))
+	same(t, skip(t, c2, isControlProbe), stopOf("for-w2", 0))
+	control(t, f.Hub, "w1", stopOf("last", 0)) // nothing else waits before it
+	same(t, skip(t, c1, isControlProbe), stopOf("last", 0))
+}
+
+func controlInOrder(t *testing.T, f Fixture) {
+	c := listen(t, f, "w1")
+	for n := range 20 {
+		control(t, f.Hub, "w1", stopOf("a-1", n))
+	}
+	for n := range 20 {
+		same(t, skip(t, c, isControlProbe), stopOf("a-1", n))
+	}
+}
+
+func controlToNobody(t *testing.T, f Fixture) {
+	control(t, f.Hub, "nobody", stopOf("a-1", 0))
+}
+
+func heartbeats(t *testing.T, f Fixture) {
+	p1, p2 := f.Port("w1"), f.Port("w2")
+	h1 := task.Heartbeat{Version: task.Version, Worker: "w1", Incarnation: "1", Host: "gpu1", Slots: 2, Draining: true}
+	h2 := task.Heartbeat{Version: task.Version, Worker: "w2", Incarnation: "2", Host: "gpu2", Slots: 1}
+	seen := map[task.Heartbeat]bool{}
+	until(t, messages(t, f.Hub.Heartbeats), func(h task.Heartbeat) bool {
+		if h != h1 && h != h2 {
+			t.Errorf("%+v was never sent", h)
+		}
+		seen[h] = true
+		return seen[h1] && seen[h2]
+	}, func() error {
+		if err := p1.Beat(t.Context(), h1); err != nil {
+			return err
+		}
+		return p2.Beat(t.Context(), h2)
+	})
+}

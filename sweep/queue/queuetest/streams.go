@@ -1,0 +1,94 @@
+package queuetest
+
+import (
+	"context"
+	"testing"
+
+	"mlframework/sweep/task"
+)
+
+var streamTrials = []trial{
+	{"idle streams are closed when their context ends", nil, streamsClose},
+	{"streams that nobody reads are closed when their context ends", nil, unreadStreamsClose},
+	{"streams of an ended context are closed and take nothing with them", nil, endedStreams},
+	{"streams are closed in an outage when their context ends", outages, streamsCloseAway},
+}
+
+// streams opens one of each kind and returns what checks that all are closed.
+func streams(ctx context.Context, f Fixture) (closed func(t *testing.T)) {
+	p := f.Port("w1")
+	batches, events := p.Consume(ctx), f.Hub.Events(ctx)
+	controls, beats, lines := p.Controls(ctx), f.Hub.Heartbeats(ctx), f.Hub.Lines(ctx)
+	return func(t *testing.T) {
+		t.Helper()
+		untilClosed(t, batches)
+		untilClosed(t, events)
+		untilClosed(t, controls)
+		untilClosed(t, beats)
+		untilClosed(t, lines)
+	}
+}
+
+// fill sends two of everything.
+func fill(t *testing.T, f Fixture) {
+	t.Helper()
+	p := f.Port("w1")
+	publish(t, f, "w1", batches("a-1", 0, 2)...)
+	emit(t, p, events("w1", "a-1", 0, 2)...)
+	for n := range 2 {
+		control(t, f.Hub, "w1", stopOf("a-1", n))
+		if err := p.Beat(t.Context(), task.Heartbeat{Worker: "w1"}); err != nil {
+			t.Fatalf("beat: %v", err)
+		}
+		p.Show(line(n))
+	}
+}
+
+func streamsClose(t *testing.T, f Fixture) {
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	closed := streams(ctx, f)
+	stop()
+	closed(t)
+}
+
+func unreadStreamsClose(t *testing.T, f Fixture) {
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	closed := streams(ctx, f)
+	fill(t, f)
+	stop()
+	closed(t)
+	everything(t, f)
+}
+
+// endedStreams opens streams that are over at once, many times: whichever of "there is something" and "it is over" such
+// a stream sees first, the next stream gets everything.
+func endedStreams(t *testing.T, f Fixture) {
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	fill(t, f)
+	for range 20 {
+		streams(ctx, f)(t)
+	}
+	everything(t, f)
+}
+
+// everything checks that what fill sent durably still comes.
+func everything(t *testing.T, f Fixture) {
+	t.Helper()
+	same(t, open(t, f.Port("w1").Consume).take(t, 2), batches("a-1", 0, 2))
+	same(t, open(t, f.Hub.Events).take(t, 2), events("w1", "a-1", 0, 2))
+}
+
+func streamsCloseAway(t *testing.T, f Fixture) {
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	before := streams(ctx, f)
+	f.Outage(true)
+	defer f.Outage(false)
+	during := streams(ctx, f)
+	stop()
+	before(t)
+	during(t)
+}

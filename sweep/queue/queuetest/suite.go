@@ -1,0 +1,56 @@
+// Package queuetest is the suite that every implementation of package queue passes: each test holds one sentence of the
+// contract.
+//
+// Only tests of implementations may import it; it imports the contract and its vocabulary, sweep/task and sweep/result.
+package queuetest
+
+import (
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"mlframework/sweep/queue"
+)
+
+// Fixture is one queue that can be reached and is empty, and what can be done to it. Hub and Port are needed; tests of
+// a fault that is nil are skipped.
+type Fixture struct {
+	Hub  queue.Hub
+	Port func(worker string) queue.Port
+
+	Outage  func(on bool)       // makes the queue unreachable for everybody until it is called with false
+	Restart func()              // takes the queue down and up again; it returns when that was done
+	Purge   func(worker string) // drops the batches that wait for a worker
+}
+
+// trial is one test of the contract.
+type trial struct {
+	name  string
+	needs func(Fixture) (fault string, there bool) // nil: no fault
+	run   func(t *testing.T, f Fixture)
+}
+
+func outages(f Fixture) (string, bool)  { return "Outage", f.Outage != nil }
+func restarts(f Fixture) (string, bool) { return "Restart", f.Restart != nil }
+func purges(f Fixture) (string, bool)   { return "Purge", f.Purge != nil }
+
+// Run runs the suite. Open makes the fixture of one test and registers its own clean-up; when that is over, no goroutine
+// may be left. The tests run one after the other, so that a leak has one owner.
+func Run(t *testing.T, open func(t *testing.T) Fixture) {
+	t.Helper()
+	for _, group := range [][]trial{taskTrials, eventTrials, messageTrials, lineTrials, streamTrials, faultTrials} {
+		for _, trial := range group {
+			t.Run(trial.name, func(t *testing.T) {
+				before := goleak.IgnoreCurrent()
+				t.Cleanup(func() { goleak.VerifyNone(t, before) })
+				f := open(t)
+				if trial.needs != nil {
+					if fault, there := trial.needs(f); !there {
+						t.Skipf("the fixture has no %s", fault)
+					}
+				}
+				trial.run(t, f)
+			})
+		}
+	}
+}

@@ -1,0 +1,133 @@
+package result
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+type kind int
+
+const (
+	absent kind = iota
+	word
+	number
+	noNumber // printed as a number and none: NaN
+)
+
+// cell is one value of one row. text may be empty for a number; use String.
+type cell struct {
+	kind kind
+	text string
+	num  float64
+}
+
+// String is the value in full, as CSV has it and filters compare it.
+func (c cell) String() string {
+	switch {
+	case c.kind == noNumber:
+		return "nan"
+	case c.kind == number && c.text == "":
+		return exactNumber(c.num)
+	default:
+		return c.text
+	}
+}
+
+func wordCell(text string) cell {
+	if text == "" {
+		return cell{}
+	}
+	return cell{kind: word, text: text}
+}
+
+func numberCell(v float64) cell {
+	if !isFinite(v) {
+		return cell{kind: noNumber, num: v}
+	}
+	return cell{kind: number, num: v}
+}
+
+func intCell(v *int) cell {
+	if v == nil {
+		return cell{}
+	}
+	return numberCell(float64(*v))
+}
+
+// textCell is text that may be a number.
+func textCell(text string) cell {
+	if text != "" && strings.IndexByte("0123456789.+-", text[0]) >= 0 {
+		if v, err := strconv.ParseFloat(text, 64); err == nil && isFinite(v) {
+			return cell{number, text, v}
+		}
+	}
+	return cell{kind: word, text: text}
+}
+
+// column is a name of the table with the way to its value.
+type column struct {
+	name string
+	get  func(*Row) cell
+}
+
+// fixed are the columns of every row, by their names in JSON and in its order.
+var fixed = []column{
+	{"id", func(r *Row) cell { return wordCell(r.ID) }},
+	{"sweep", func(r *Row) cell { return wordCell(r.Sweep) }},
+	{"definition", func(r *Row) cell { return wordCell(r.Definition) }},
+	{"index", func(r *Row) cell { return cell{number, strconv.FormatInt(r.Index, 10), float64(r.Index)} }},
+	{"state", func(r *Row) cell { return wordCell(r.State) }},
+	{"argv", func(r *Row) cell { return wordCell(CommandLine(r.Argv)) }},
+	{"attempts", func(r *Row) cell { return numberCell(float64(r.Attempts)) }},
+	{"host", func(r *Row) cell { return wordCell(r.Host) }},
+	{"slot", func(r *Row) cell { return intCell(r.Slot) }},
+	{"gpus", func(r *Row) cell { return wordCell(strings.Join(r.GPUs, ",")) }},
+	{"started", startedCell},
+	{"duration", durationCell},
+	{"exit_code", func(r *Row) cell { return intCell(r.ExitCode) }},
+	{"reason", func(r *Row) cell { return wordCell(r.Reason) }},
+	{"revision", func(r *Row) cell { return wordCell(r.Revision) }},
+}
+
+func startedCell(r *Row) cell {
+	if r.Started == nil {
+		return cell{}
+	}
+	return wordCell(exactTime(*r.Started))
+}
+
+func durationCell(r *Row) cell {
+	if r.Duration == nil || !isFinite(*r.Duration) {
+		return cell{}
+	}
+	return numberCell(*r.Duration)
+}
+
+func parameterColumn(name string) column {
+	return column{name, func(r *Row) cell {
+		text, ok := r.Parameters.Get(name)
+		if !ok {
+			return cell{}
+		}
+		return textCell(text)
+	}}
+}
+
+func metricColumn(name string) column {
+	return column{name, func(r *Row) cell {
+		v, ok := r.Metrics.Get(name)
+		if !ok {
+			return cell{}
+		}
+		return numberCell(v)
+	}}
+}
+
+func fixedColumn(name string) (column, bool) {
+	i := slices.IndexFunc(fixed, func(c column) bool { return c.name == name })
+	if i < 0 {
+		return column{}, false
+	}
+	return fixed[i], true
+}

@@ -1,0 +1,81 @@
+package result
+
+import (
+	"encoding/csv"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// CSVWriter writes rows as CSV (RFC 4180, lines end with \n) while they come. Not for concurrent use.
+type CSVWriter struct {
+	out     *csv.Writer
+	columns []column
+	record  []string
+	begun   bool
+}
+
+// NewCSVWriter makes a writer of all columns of a schema, named and ordered as in its header: id to state, parameters,
+// metrics, and the rest. Numbers are in full, times RFC 3339 in UTC, what is absent is empty, what is not a number is
+// nan, argv is a shell's command line. Text that a spreadsheet would take for a formula gets a ' in front; control
+// characters are made visible. The exact text of everything is in JSON.
+func NewCSVWriter(w io.Writer, s Schema) *CSVWriter {
+	columns := s.columns()
+	return &CSVWriter{out: csv.NewWriter(w), columns: columns, record: make([]string, len(columns))}
+}
+
+// Write writes one row, before the first one the header.
+func (w *CSVWriter) Write(r *Row) error {
+	if err := w.begin(); err != nil {
+		return err
+	}
+	for i, c := range w.columns {
+		w.record[i] = csvText(c.get(r).String())
+	}
+	return w.out.Write(w.record)
+}
+
+// Flush writes what is buffered, and the header if there was no row.
+func (w *CSVWriter) Flush() error {
+	if err := w.begin(); err != nil {
+		return err
+	}
+	w.out.Flush()
+	return w.out.Error()
+}
+
+func (w *CSVWriter) begin() error {
+	if w.begun {
+		return nil
+	}
+	w.begun = true
+	for i, c := range w.columns {
+		w.record[i] = csvText(c.name)
+	}
+	return w.out.Write(w.record)
+}
+
+// WriteCSV writes a header and rows as [NewCSVWriter] says.
+func WriteCSV(w io.Writer, rows []Row, s Schema) error {
+	out := NewCSVWriter(w, s)
+	for i := range rows {
+		if err := out.Write(&rows[i]); err != nil {
+			return err
+		}
+	}
+	return out.Flush()
+}
+
+// csvText makes control characters visible and disarms formulas: OWASP's list of first characters, with the full-width
+// forms that spreadsheets take for the same. A tab or line end in front is no danger once it is visible.
+func csvText(text string) string {
+	text = Visible(text)
+	if text == "" || !strings.HasPrefix(text, "\uFF1D") && !strings.HasPrefix(text, "\uFF0B") &&
+		!strings.HasPrefix(text, "\uFF0D") && !strings.HasPrefix(text, "\uFF20") && strings.IndexByte("=+-@", text[0]) < 0 {
+		return text
+	}
+	if v, err := strconv.ParseFloat(text, 64); err == nil && isFinite(v) {
+		return text
+	}
+	return "'" + text
+}

@@ -1,0 +1,63 @@
+package result_test
+
+import (
+	"bytes"
+	"encoding/csv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mlframework/sweep/result"
+)
+
+func TestWriteCSV(t *testing.T) {
+	t.Parallel()
+	rows := []result.Row{full(), {ID: "run_training/0"}}
+	var out bytes.Buffer
+	if err := result.WriteCSV(&out, rows, result.Schema{}.With(rows)); err != nil {
+		t.Fatal(err)
+	}
+	want := `
+id,sweep,definition,index,state,name,lr,loss,accuracy,argv,attempts,host,slot,gpus,started,duration,exit_code,reason,revision
+run_training-7/42,run_training-7,run_training,42,failed,<a b>,1e-3,nan,0.1,python3 train.py '--name=<a b>' --lr=1e-3,2,gpu1,0,` +
+		`GPU-5b3c2a1f-1111-2222,2026-03-04T05:06:07.500Z,61.25,1,exit code 1,0123456789abcdef
+run_training/0,,,0,,,,,,,0,,,,,,,,
+`
+	if d := cmp.Diff(want[1:], out.String()); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+func TestCSVIsNoProgram(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"=1+1": "'=1+1", "@SUM(A1)": "'@SUM(A1)", "+cmd": "'+cmd", "-x": "'-x", "-": "'-", "-1": "-1", "+0.5": "+0.5",
+		"-1e-3": "-1e-3", "-inf": "'-inf", "\t=1": `\t=1`, "\r=1": `\r=1`, "\uFF1D1": "'\uFF1D1", "a=1": "a=1", "": "",
+		"\x1b[2J": `\x1b[2J`, "a,\"b\"": "a,\"b\"", "two\nlines": `two\nlines`,
+	} {
+		rows := []result.Row{{Parameters: result.Parameters{{Name: "=x", Value: in}}}}
+		var out bytes.Buffer
+		if err := result.WriteCSV(&out, rows, result.Schema{}.With(rows)); err != nil {
+			t.Fatal(err)
+		}
+		records, err := csv.NewReader(&out).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if records[0][5] != "'=x" || records[1][5] != want {
+			t.Errorf("%q is written as %q under %q, want %q", in, records[1][5], records[0][5], want)
+		}
+	}
+}
+
+func TestCSVWithoutRowsHasAHeader(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	if err := result.WriteCSV(&out, nil, result.Schema{Metrics: []string{"accuracy"}}); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(out.String(), "id,sweep,definition,index,state,accuracy,argv,") {
+		t.Errorf("got %s", out.String())
+	}
+}

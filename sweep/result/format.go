@@ -1,0 +1,110 @@
+package result
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// HumanNumber writes a number for people: at most six significant digits; "nan" for what is no number.
+func HumanNumber(v float64) string {
+	if !isFinite(v) {
+		return "nan"
+	}
+	return strconv.FormatFloat(v, 'g', 6, 64)
+}
+
+// HumanDuration writes seconds for people: 420ms, 12.3s, 4m05s, 2h03m, 3d04h.
+func HumanDuration(seconds float64) string {
+	if !isFinite(seconds) || seconds < 0 {
+		return "-"
+	}
+	if seconds < 0.9995 {
+		return fmt.Sprintf("%.0fms", seconds*1000)
+	}
+	if seconds < 59.95 {
+		return fmt.Sprintf("%.1fs", seconds)
+	}
+	if seconds > 1e11 { // three thousand years: beyond what a count of seconds holds well
+		return HumanNumber(seconds) + "s"
+	}
+	whole := int64(math.Round(seconds))
+	const minute, hour, day = 60, 3600, 86400
+	switch {
+	case whole < hour:
+		return fmt.Sprintf("%dm%02ds", whole/minute, whole%minute)
+	case whole < day:
+		return fmt.Sprintf("%dh%02dm", whole/hour, whole%hour/minute)
+	default:
+		return fmt.Sprintf("%dd%02dh", whole/day, whole%day/hour)
+	}
+}
+
+// exactNumber is the shortest text that reads back as v; "nan" for what is no number.
+func exactNumber(v float64) string {
+	if !isFinite(v) {
+		return "nan"
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
+}
+
+// exactTime is RFC 3339 in UTC with milliseconds, so that the order of texts is the order of times.
+func exactTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+// Visible returns text that is safe to show: control characters, invalid UTF-8 and characters that turn or hide text
+// become Go escapes such as \x1b, \n and \u202e.
+func Visible(text string) string {
+	if isVisible(text) {
+		return text
+	}
+	var b strings.Builder
+	for len(text) > 0 {
+		r, n := utf8.DecodeRuneInString(text)
+		switch {
+		case r == utf8.RuneError && n == 1:
+			fmt.Fprintf(&b, `\x%02x`, text[0])
+		case unicode.IsPrint(r):
+			b.WriteString(text[:n])
+		default:
+			quoted := strconv.QuoteRune(r)
+			b.WriteString(quoted[1 : len(quoted)-1])
+		}
+		text = text[n:]
+	}
+	return b.String()
+}
+
+func isVisible(text string) bool {
+	for i, r := range text {
+		if r < utf8.RuneSelf && r >= ' ' && r != 0x7f {
+			continue
+		}
+		if r < utf8.RuneSelf || !unicode.IsPrint(r) {
+			return false
+		}
+		if r == utf8.RuneError && !strings.HasPrefix(text[i:], "\uFFFD") {
+			return false
+		}
+	}
+	return true
+}
+
+// CommandLine writes argv as a shell would read it.
+func CommandLine(argv []string) string {
+	words := make([]string, len(argv))
+	for i, a := range argv {
+		words[i] = a
+		if a == "" || strings.ContainsFunc(a, needsQuote) {
+			words[i] = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+func needsQuote(r rune) bool {
+	return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("@%+=:,./-_", r)
+}

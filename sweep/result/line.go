@@ -1,0 +1,170 @@
+package result
+
+import (
+	"bytes"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Rejected counts what matched a metric without being a number, for test-metrics to show.
+type Rejected struct {
+	Name  string // of the metric
+	Count int64
+	Line  int64  // of the first
+	Text  string // of the first, at most 80 bytes; may hold anything: make it visible before showing it
+}
+
+// maxRejected bounds the names that are counted; scripts can make up names in JSON lines.
+const maxRejected = 100
+
+// maxMatches bounds the matches of one rule in one line: each may have to look at all of the line.
+const maxMatches = 1000
+
+// Rejected returns what matched and was not a number, by metric, in order of first appearance.
+func (s *Scanner) Rejected() []Rejected { return slices.Clone(s.rejected) }
+
+// look finds the samples of one line; more says that the line goes on after what is given.
+func (s *Scanner) look(line []byte, more bool) {
+	if len(line) > MaxLine {
+		line, more = line[:MaxLine], true
+	}
+	if bytes.IndexByte(line, escape[0]) >= 0 {
+		s.plain = appendPlain(s.plain[:0], line)
+		line = s.plain
+	}
+	if len(line) == 0 {
+		return
+	}
+	read, isJSON := readJSONLine(line)
+	if isJSON {
+		s.emitJSON(read)
+	}
+	for i := range s.rules.rules {
+		rule := &s.rules.rules[i]
+		if bytes.Contains(line, rule.literal) && !read.names(rule.name) {
+			s.match(rule, line, more)
+		}
+	}
+}
+
+func (s *Scanner) match(rule *compiled, line []byte, more bool) {
+	for _, m := range rule.pattern.FindAllSubmatchIndex(line, maxMatches) {
+		from, to := m[2*rule.group], m[2*rule.group+1]
+		if from < 0 || more && m[1] == len(line) {
+			continue
+		}
+		if v, ok := parseNumber(string(line[from:to])); ok {
+			s.found(rule.name, v, nil)
+		} else {
+			s.reject(rule.name, line[from:to])
+		}
+	}
+}
+
+func (s *Scanner) emitJSON(read jsonLine) {
+	for _, m := range read.metrics {
+		switch {
+		case m.name == "" || len(m.name) > MaxName:
+			s.reject(shorten(m.name), m.text)
+		case !m.isNumber:
+			s.reject(m.name, m.text)
+		default:
+			s.found(m.name, m.value, read.step)
+		}
+	}
+}
+
+func (s *Scanner) found(name string, value float64, step *int64) {
+	s.emit(Sample{Name: name, Value: value, Step: step, Line: s.line + 1, Time: s.now()})
+}
+
+func (s *Scanner) reject(name string, text []byte) {
+	for i := range s.rejected {
+		if s.rejected[i].Name == name {
+			s.rejected[i].Count++
+			return
+		}
+	}
+	if len(s.rejected) < maxRejected {
+		s.rejected = append(s.rejected, Rejected{name, 1, s.line + 1, shorten(string(text))})
+	}
+}
+
+// parseNumber reads a number in Go's syntax, spaces around it aside. The dot or comma that ends a sentence is no part of
+// it. Infinite, too large and nan are NaN: not a number, but meant as one.
+func parseNumber(text string) (value float64, ok bool) {
+	text = strings.TrimSpace(text)
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil && !isFinite(v) {
+		return math.NaN(), true // out of range
+	}
+	if err != nil {
+		if v, err = strconv.ParseFloat(strings.TrimRight(text, ".,"), 64); err != nil {
+			return 0, false
+		}
+	}
+	if !isFinite(v) {
+		return math.NaN(), true
+	}
+	return v, true
+}
+
+// shorten cuts text to 80 bytes, between runes.
+func shorten(text string) string {
+	const limit = 80
+	if len(text) <= limit {
+		return text
+	}
+	end := limit
+	for end > limit-utf8.UTFMax && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return strings.Clone(text[:end])
+}
+
+// appendPlain appends line to out without terminal codes: ESC [ ... letter, ESC ] ... BEL or ESC \, ESC and one more.
+func appendPlain(out, line []byte) []byte {
+	for len(line) > 0 {
+		i := bytes.IndexByte(line, escape[0])
+		if i < 0 {
+			return append(out, line...)
+		}
+		out = append(out, line[:i]...)
+		line = line[i+codeLength(line[i:]):]
+	}
+	return out
+}
+
+// codeLength returns how long the terminal code is that b, beginning with ESC, begins with.
+func codeLength(b []byte) int {
+	if len(b) < 2 {
+		return len(b)
+	}
+	switch b[1] {
+	case '[':
+		for i, c := range b[2:] {
+			if c >= 0x40 && c <= 0x7e {
+				return i + 3
+			}
+			if c < 0x20 || c > 0x7e {
+				return i + 2 // broken off: what follows is text
+			}
+		}
+		return len(b)
+	case ']':
+		for i, c := range b {
+			if c == 0x07 {
+				return i + 1
+			}
+			if i > 0 && c == 0x1b {
+				return min(i+2, len(b))
+			}
+		}
+		return len(b)
+	default:
+		return 2
+	}
+}

@@ -1,0 +1,83 @@
+package result_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mlframework/sweep/result"
+)
+
+// ranked are tasks in every place of the ranking, in no order.
+func ranked() []result.Row {
+	acc := func(v float64) result.Final { return result.Final{{Name: "loss", Value: 1}, {Name: "acc", Value: v}} }
+	return []result.Row{
+		{ID: "failed-but-best", Index: 0, State: "failed", Metrics: acc(0.99)},
+		{ID: "none", Index: 1, State: "succeeded", Metrics: result.Final{{Name: "loss", Value: 1}}},
+		{ID: "nan", Index: 2, State: "succeeded", Metrics: acc(nan)},
+		{ID: "tie-later", Index: 5, State: "succeeded", Metrics: acc(0.5)},
+		{ID: "tie-first", Index: 3, State: "succeeded", Metrics: acc(0.5)},
+		{ID: "high", Index: 6, State: "succeeded", Metrics: acc(0.75)},
+		{ID: "low", Index: 7, State: "succeeded", Metrics: acc(-1)},
+		{ID: "running", Index: 4, State: "running"},
+	}
+}
+
+func ids(rows []result.Row) []string {
+	var out []string
+	for _, r := range rows {
+		out = append(out, r.ID)
+	}
+	return out
+}
+
+func TestRank(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		objective string
+		want      []string
+	}{
+		{"maximize acc", []string{"high", "tie-first", "tie-later", "low", "nan", "none", "failed-but-best", "running"}},
+		{"minimize acc", []string{"low", "tie-first", "tie-later", "high", "nan", "none", "failed-but-best", "running"}},
+		{"", []string{"failed-but-best", "none", "nan", "tie-first", "running", "tie-later", "high", "low"}},
+	} {
+		o, err := result.ParseObjective(tt.objective)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o.String() != tt.objective {
+			t.Errorf("String() = %q, want %q", o.String(), tt.objective)
+		}
+		rows := ranked()
+		if d := cmp.Diff(tt.want, ids(result.Rank(rows, o))); d != "" {
+			t.Errorf("%q (-want +got):\n%s", tt.objective, d)
+		}
+		if d := cmp.Diff(ranked(), rows, sameNaN); d != "" {
+			t.Errorf("%q changed its input:\n%s", tt.objective, d)
+		}
+	}
+}
+
+func TestNoMetrics(t *testing.T) {
+	t.Parallel()
+	if d := cmp.Diff([]string{"none"}, ids(result.NoMetrics(ranked(), result.Objective{Metric: "acc"}))); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+	if got := result.NoMetrics(ranked(), result.Objective{}); got != nil {
+		t.Errorf("without an objective: %v", ids(got))
+	}
+}
+
+func TestParseObjectiveSaysWhatToWrite(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"accuracy", "maximise accuracy", "maximize", "minimize  "} {
+		_, err := result.ParseObjective(text)
+		if err == nil {
+			t.Errorf("%q was read", text)
+		}
+	}
+	_, err := result.ParseObjective("max accuracy")
+	if want := `objective "max accuracy": write maximize METRIC or minimize METRIC`; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}

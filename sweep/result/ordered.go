@@ -1,0 +1,126 @@
+package result
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"math"
+)
+
+// Metric is the final value of one metric. NaN: it was printed and was not a number.
+type Metric struct {
+	Name  string
+	Value float64
+}
+
+// Final holds final values, in order of first appearance. In JSON it is an object in that order; NaN is null.
+type Final []Metric
+
+// Get returns the value of a metric and whether it was printed at all.
+func (f Final) Get(name string) (float64, bool) {
+	for i := range f {
+		if f[i].Name == name {
+			return f[i].Value, true
+		}
+	}
+	return 0, false
+}
+
+// MarshalJSON writes an object, {} for none.
+func (f Final) MarshalJSON() ([]byte, error) {
+	return marshalObject(len(f), func(i int) (string, any) {
+		if !isFinite(f[i].Value) {
+			return f[i].Name, nil
+		}
+		return f[i].Name, f[i].Value
+	})
+}
+
+// UnmarshalJSON reads an object of numbers and nulls, in its order.
+func (f *Final) UnmarshalJSON(data []byte) error {
+	*f = nil
+	return unmarshalObject(data, func(name string, value *float64) {
+		m := Metric{name, math.NaN()}
+		if value != nil {
+			m.Value = *value
+		}
+		*f = append(*f, m)
+	})
+}
+
+// Parameter is one parameter of a point; a switch has the value "true" or "false".
+type Parameter struct{ Name, Value string }
+
+// Parameters are a task's parameters in the order of the file. In JSON they are an object of texts in that order.
+type Parameters []Parameter
+
+// Get returns the value of a parameter and whether there is one.
+func (p Parameters) Get(name string) (string, bool) {
+	for i := range p {
+		if p[i].Name == name {
+			return p[i].Value, true
+		}
+	}
+	return "", false
+}
+
+// MarshalJSON writes an object, {} for none.
+func (p Parameters) MarshalJSON() ([]byte, error) {
+	return marshalObject(len(p), func(i int) (string, any) { return p[i].Name, p[i].Value })
+}
+
+// UnmarshalJSON reads an object of texts, in its order.
+func (p *Parameters) UnmarshalJSON(data []byte) error {
+	*p = nil
+	return unmarshalObject(data, func(name string, value string) { *p = append(*p, Parameter{name, value}) })
+}
+
+// marshalJSON is json.Marshal that leaves < > & as they are: commands are full of them, and this is no page.
+func marshalJSON(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), newline), nil
+}
+
+func marshalObject(n int, entry func(i int) (string, any)) ([]byte, error) {
+	out := []byte{'{'}
+	for i := range n {
+		name, value := entry(i)
+		for _, v := range []any{name, value} {
+			encoded, err := marshalJSON(v)
+			if err != nil {
+				return nil, err
+			}
+			out = append(append(out, encoded...), ':')
+		}
+		out[len(out)-1] = ','
+	}
+	return append(bytes.TrimSuffix(out, []byte{','}), '}'), nil
+}
+
+func unmarshalObject[V any](data []byte, add func(string, V)) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	first, err := d.Token()
+	if first == nil || err != nil { // null
+		return err
+	}
+	if first != json.Delim('{') {
+		return errors.New("want a JSON object")
+	}
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return err
+		}
+		var value V
+		if err := d.Decode(&value); err != nil {
+			return err
+		}
+		add(name.(string), value) // the decoder allows nothing else as a key
+	}
+	return nil
+}

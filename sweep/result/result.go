@@ -1,0 +1,60 @@
+// Package result turns what attempts print into numbers, and tasks into a table of results.
+//
+// A [Scanner] finds metrics in raw output, by the regular expressions of a task definition ([Rule]) and in JSON lines. A
+// [Series] keeps an attempt's samples within bounds. [Row] is one task of the results table; rows are ranked by an
+// [Objective], sorted, filtered and written as text, CSV or JSON.
+//
+// It is pure: no files, no network, no clock. The worker, the master, the monitor and commands may import it; of this
+// project it imports only fault.
+package result
+
+import (
+	"encoding/json"
+	"math"
+	"time"
+)
+
+// Sample is one number that an attempt printed. What it printed as a number that is none (nan, inf, null) has the Value
+// NaN, which is null in JSON. The JSON form is persisted: its names never change.
+type Sample struct {
+	Name   string    // of the metric
+	Value  float64   // NaN: not a number; never infinite
+	Step   *int64    // of a JSON line; nil where none was given
+	Line   int64     // line of the stream, from 1, as grep -n and editors count: a lone \r begins no new line
+	Stream string    // "stdout" or "stderr"; a Scanner leaves it to its owner
+	Time   time.Time // when the line was complete
+}
+
+type sampleWire struct {
+	Name   string    `json:"name"`
+	Value  *float64  `json:"value"`
+	Step   *int64    `json:"step,omitempty"`
+	Line   int64     `json:"line"`
+	Stream string    `json:"stream,omitempty"`
+	Time   time.Time `json:"time"`
+}
+
+// MarshalJSON writes {"name","value","step","line","stream","time"}: value is null when it is not a number, step and
+// stream are left out where there is none, the time is UTC.
+func (s Sample) MarshalJSON() ([]byte, error) {
+	w := sampleWire{Name: s.Name, Step: s.Step, Line: s.Line, Stream: s.Stream, Time: s.Time.UTC()}
+	if isFinite(s.Value) {
+		w.Value = &s.Value
+	}
+	return json.Marshal(w)
+}
+
+// UnmarshalJSON reads what MarshalJSON writes; a null or missing value is NaN.
+func (s *Sample) UnmarshalJSON(data []byte) error {
+	var w sampleWire
+	if err := json.Unmarshal(data, &w); err != nil {
+		return err
+	}
+	*s = Sample{Name: w.Name, Value: math.NaN(), Step: w.Step, Line: w.Line, Stream: w.Stream, Time: w.Time}
+	if w.Value != nil {
+		s.Value = *w.Value
+	}
+	return nil
+}
+
+func isFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

@@ -1,0 +1,108 @@
+package result
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"mlframework/sweep/fault"
+)
+
+// Schema names the columns that a table has beside those that every Row has. The zero value has none.
+type Schema struct {
+	Parameters []string // in the order of the file
+	Metrics    []string
+}
+
+// With returns the schema with the parameters and metrics of rows added after its own, in order of first appearance. Give
+// it what the task definition declares, so that a metric that nobody has printed yet is known.
+func (s Schema) With(rows []Row) Schema {
+	parameters, metrics := newNameList(s.Parameters), newNameList(s.Metrics)
+	for i := range rows {
+		for j, p := range rows[i].Parameters {
+			parameters.add(j, p.Name)
+		}
+		for j, m := range rows[i].Metrics {
+			metrics.add(j, m.Name)
+		}
+	}
+	return Schema{parameters.names, metrics.names}
+}
+
+type nameList struct {
+	names []string
+	seen  map[string]bool
+}
+
+func newNameList(names []string) *nameList {
+	l := &nameList{seen: map[string]bool{}}
+	for _, n := range names {
+		l.add(-1, n)
+	}
+	return l
+}
+
+// add adds name unless it is there; most rows have the same names at the same position, which needs no look-up.
+func (l *nameList) add(position int, name string) {
+	if position >= 0 && position < len(l.names) && l.names[position] == name || l.seen[name] {
+		return
+	}
+	l.seen[name] = true
+	l.names = append(l.names, name)
+}
+
+// columns returns all columns in the order of CSV, each with the name that find knows it by: a parameter named like a
+// fixed column, or a metric named like a parameter, carries the prefix that tells them apart.
+func (s Schema) columns() []column {
+	var middle []column
+	for _, p := range s.Parameters {
+		c := parameterColumn(p)
+		if _, taken := fixedColumn(p); taken {
+			c.name = "parameters." + p
+		}
+		middle = append(middle, c)
+	}
+	for _, m := range s.Metrics {
+		c := metricColumn(m)
+		if _, taken := fixedColumn(m); taken || slices.Contains(s.Parameters, m) {
+			c.name = "metrics." + m
+		}
+		middle = append(middle, c)
+	}
+	const before = 5 // id to state
+	return slices.Concat(fixed[:before], middle, fixed[before:])
+}
+
+// find returns the column of a name; "parameters.NAME" and "metrics.NAME" always work.
+func (s Schema) find(name string) (column, bool) {
+	all := s.columns()
+	if i := slices.IndexFunc(all, func(c column) bool { return c.name == name }); i >= 0 {
+		return all[i], true
+	}
+	if p, ok := strings.CutPrefix(name, "parameters."); ok && slices.Contains(s.Parameters, p) {
+		return parameterColumn(p), true
+	}
+	if m, ok := strings.CutPrefix(name, "metrics."); ok && slices.Contains(s.Metrics, m) {
+		return metricColumn(m), true
+	}
+	return column{}, false
+}
+
+// unknown says what is wrong with a name that find does not know, and the way out.
+func (s Schema) unknown(name string) (problem, remedy string) {
+	var names []string
+	for _, c := range s.columns() {
+		names = append(names, c.name)
+	}
+	problem = fmt.Sprintf("there is no column %q", shorten(name))
+	if near := fault.Nearest(name, names); near != "" {
+		remedy = fmt.Sprintf("did you mean %s? ", Visible(near))
+	}
+	const most = 40
+	more := ""
+	if len(names) > most {
+		more = fmt.Sprintf(" and %d more", len(names)-most)
+		names = names[:most]
+	}
+	return problem, remedy + "the columns are " + Visible(strings.Join(names, ", ")) + more
+}

@@ -1,0 +1,114 @@
+package result
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Sort sorts rows in place by a column, "-COLUMN" from the greatest to the least. A column in which everything is a number
+// is sorted by number, any other by text in which runs of digits count as numbers (gpu2 before gpu10). Either way what is
+// not a number and then what is absent come last. Equal rows keep their order. An unknown column is an error that names
+// the nearest and all known ones.
+func Sort(rows []Row, s Schema, by string) error {
+	name, descending := strings.CutPrefix(by, "-")
+	c, ok := s.find(name)
+	if !ok {
+		problem, remedy := s.unknown(name)
+		return fmt.Errorf("%s; %s", problem, remedy)
+	}
+	type keyed struct {
+		cell cell
+		row  Row
+	}
+	keys := make([]keyed, len(rows))
+	numeric := true
+	for i := range rows {
+		keys[i] = keyed{c.get(&rows[i]), rows[i]}
+		numeric = numeric && keys[i].cell.kind != word
+	}
+	slices.SortStableFunc(keys, func(a, b keyed) int {
+		return compareForSort(a.cell, b.cell, numeric, descending)
+	})
+	for i := range keys {
+		rows[i] = keys[i].row
+	}
+	return nil
+}
+
+func compareForSort(a, b cell, numeric, descending bool) int {
+	if pa, pb := sortPlace(a), sortPlace(b); pa != pb || pa > 0 {
+		return cmp.Compare(pa, pb)
+	}
+	order := 0
+	if numeric {
+		order = compareNumbers(a, b)
+	} else {
+		order = compareNatural(a.String(), b.String())
+	}
+	if descending {
+		return -order
+	}
+	return order
+}
+
+func sortPlace(c cell) int {
+	switch c.kind {
+	case absent:
+		return 2
+	case noNumber:
+		return 1
+	default:
+		return 0
+	}
+}
+
+// compareNumbers compares whole numbers beyond 2^53, such as seeds, by their text: as floating point they would be equal.
+func compareNumbers(a, b cell) int {
+	if a.num != b.num || math.Abs(a.num) < 1<<53 || a.text == "" || b.text == "" {
+		return cmp.Compare(a.num, b.num)
+	}
+	x, y := strings.TrimLeft(a.text, "+-0"), strings.TrimLeft(b.text, "+-0")
+	if !allDigits(x) || !allDigits(y) {
+		return 0
+	}
+	order := cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(x, y))
+	if a.num < 0 {
+		return -order
+	}
+	return order
+}
+
+func allDigits(s string) bool { return len(s) > 0 && digits(s) == len(s) }
+
+// digits returns how many digits s begins with.
+func digits(s string) int {
+	n := 0
+	for n < len(s) && '0' <= s[n] && s[n] <= '9' {
+		n++
+	}
+	return n
+}
+
+// compareNatural compares texts; where both have digits, the number they make decides.
+func compareNatural(a, b string) int {
+	x, y := a, b
+	for x != "" && y != "" {
+		i, j := digits(x), digits(y)
+		if i == 0 || j == 0 {
+			if x[0] != y[0] {
+				return cmp.Compare(x[0], y[0])
+			}
+			x, y = x[1:], y[1:]
+			continue
+		}
+		p, q := strings.TrimLeft(x[:i], "0"), strings.TrimLeft(y[:j], "0")
+		if order := cmp.Or(cmp.Compare(len(p), len(q)), cmp.Compare(p, q)); order != 0 {
+			return order
+		}
+		x, y = x[i:], y[j:]
+	}
+	return cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(a, b))
+}

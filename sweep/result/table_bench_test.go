@@ -1,0 +1,56 @@
+package result_test
+
+import (
+	"fmt"
+	"io"
+	"testing"
+	"time"
+
+	"mlframework/sweep/result"
+)
+
+func manyRows(n int) []result.Row {
+	rows := make([]result.Row, n)
+	started := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for i := range rows {
+		d := float64(i%977) / 7
+		code := 0
+		rows[i] = result.Row{
+			ID: fmt.Sprintf("run_training-7/%d", i), Sweep: "run_training-7", Definition: "run_training", Index: int64(i),
+			State: "succeeded", Argv: []string{"python3", "train.py", fmt.Sprintf("--lr=0.%d", i%10)},
+			Parameters: result.Parameters{{"lr", fmt.Sprintf("0.%d", i%10)}, {"unit", fmt.Sprint(i % 64)}, {"gpu", "-1"}},
+			Metrics:    result.Final{{"accuracy", float64(i%1013) / 1013}, {"loss", 1 / float64(i+1)}},
+			Attempts:   1, Host: "gpu1", Started: &started, Duration: &d, ExitCode: &code, Revision: "abcdef",
+		}
+	}
+	return rows
+}
+
+func BenchmarkWriters(b *testing.B) {
+	rows := manyRows(100_000)
+	s := result.Schema{}.With(rows)
+	run := func(name string, f func() error) {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := f(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(len(rows)*b.N)/b.Elapsed().Seconds(), "rows/s")
+		})
+	}
+	run("Text", func() error { return result.WriteText(io.Discard, rows, result.TableOptions{}) })
+	run("Text80", func() error { return result.WriteText(io.Discard, rows, result.TableOptions{Width: 80}) })
+	run("CSV", func() error { return result.WriteCSV(io.Discard, rows, s) })
+	run("JSON", func() error { return result.WriteJSON(io.Discard, rows) })
+	run("Rank", func() error {
+		result.Rank(rows, result.Objective{Maximize: true, Metric: "accuracy"})
+		return nil
+	})
+	run("Sort", func() error { return result.Sort(rows, s, "-accuracy") })
+	run("Where", func() error {
+		_, err := result.Where(rows, s, "lr>=0.5 and accuracy>0.9 or unit=3")
+		return err
+	})
+}

@@ -1,0 +1,150 @@
+package result_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mlframework/sweep/result"
+)
+
+func TestWriteTextGivesWayToNarrowTerminals(t *testing.T) {
+	t.Parallel()
+	for width, want := range map[int]string{
+		0: `
+id                 state        lr  batchsize  gpu    accuracy         loss  attempts  host   started              duration  exit_code  reason
+run_training-7/12  succeeded  0.01        100   -1    0.951234     0.123457         1  local  2026-03-04 06:06:07     1h02m          0  -
+run_training-7/3   succeeded  1e-3        100   -1         nan          nan         1  local  2026-03-04 06:06:07     1m01s          0  -
+run_training-7/4   succeeded   0.1         20   -1  no metrics  1.23457e+07         1  local  2026-03-04 06:06:07     250ms          0  -
+run_training-7/5   failed      0.1        100   -1           -            -         1  local  2026-03-04 06:06:07     12.3s          1  exit code 1
+run_training-7/6   pending     0.1          1   -1           -            -         0  -      -                           -          -  -
+`, 80: `
+in all: sweep=run_training-7  gpu=-1
+index  state        lr  batchsize    accuracy         loss  host   duration
+   12  succeeded  0.01        100    0.951234     0.123457  local     1h02m
+    3  succeeded  1e-3        100         nan          nan  local     1m01s
+    4  succeeded   0.1         20  no metrics  1.23457e+07  local     250ms
+    5  failed      0.1        100           -            -  local     12.3s
+    6  pending     0.1          1           -            -  -             -
+not shown: attempts, started, exit_code, reason (see --csv, --json or a wider
+  terminal)
+`, 40: `
+in all: sweep=run_training-7  gpu=-1
+index  state        lr    accuracy
+   12  succeeded  0.01    0.951234
+    3  succeeded  1e-3         nan
+    4  succeeded   0.1  no metrics
+    5  failed      0.1           -
+    6  pending     0.1           -
+not shown: batchsize, loss, attempts,
+  host, started, duration, exit_code,
+  reason (see --csv, --json or a wider
+  terminal)
+`, 20: `
+in all: sweep=run_training-7
+  gpu=-1
+index  state   accur…
+   12  succe…  0.951…
+    3  succe…     nan
+    4  succe…  no me…
+    5  failed       -
+    6  pendi…       -
+not shown: lr,
+  batchsize, loss,
+  attempts, host,
+  started, duration,
+  exit_code, reason
+  (see --csv, --json
+  or a wider
+  terminal)
+`} {
+		checkText(t, textRows(), result.TableOptions{
+			Width: width, Location: time.FixedZone("", 3600), Objective: result.Objective{Maximize: true, Metric: "accuracy"},
+		}, want[1:])
+	}
+}
+
+func TestWriteTextFoldsWhatIsTheSameOnlyToFit(t *testing.T) {
+	t.Parallel()
+	rows := textRows()[:1]
+	rows = append(rows, rows[0])
+	rows[1].Index, rows[1].ID, rows[1].Revision = 13, "run_training-7/13", "0123456789abcdef"
+	checkText(t, rows, result.TableOptions{Width: 70}, `
+in all: state=succeeded  lr=0.01  batchsize=100  gpu=-1  loss=0.123457
+  accuracy=0.951234  attempts=1  host=local
+  started=2026-03-04 05:06:07  duration=1h02m  exit_code=0
+id                 revision
+run_training-7/12  r
+run_training-7/13  0123456789ab
+`[1:])
+}
+
+func TestWriteTextIsSafeAndAligned(t *testing.T) {
+	t.Parallel()
+	row := func(id, name, note string) result.Row {
+		return result.Row{ID: id, State: "lost", Parameters: result.Parameters{{Name: "名前\x1b", Value: name}, {Name: "note", Value: note}}}
+	}
+	rows := []result.Row{row("s-1/0", "日本語", "\x1b[2J\r\n"), row("s-1/1", "é", "\u009b\u202e\xff"), row("s-1/2", "ascii", "x\ty")}
+	for i := range rows {
+		rows[i].GPUs = []string{"GPU-aaaaaaaa-1", "MIG-b"}
+	}
+	checkText(t, rows, result.TableOptions{}, `
+id     state  名前\x1b  note              attempts  host  gpus                started  duration  exit_code
+s-1/0  lost   日本語    \x1b[2J\r\n              0  -     GPU-aaaaaaaa,MIG-b  -        -         -
+s-1/1  lost   é         \u009b\u202e\xff         0  -     GPU-aaaaaaaa,MIG-b  -        -         -
+s-1/2  lost   ascii     x\ty                     0  -     GPU-aaaaaaaa,MIG-b  -        -         -
+`[1:])
+	checkText(t, nil, result.TableOptions{}, "no tasks\n")
+}
+
+func checkText(t *testing.T, rows []result.Row, o result.TableOptions, want string) {
+	t.Helper()
+	var out strings.Builder
+	if err := result.WriteText(&out, rows, o); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(want, out.String()); d != "" {
+		t.Errorf("width %d (-want +got):\n%s", o.Width, d)
+	}
+}
+
+func TestHumanForms(t *testing.T) {
+	t.Parallel()
+	for seconds, want := range map[float64]string{
+		0: "0ms", 0.42: "420ms", 0.9996: "1.0s", 12.34: "12.3s", 59.96: "1m00s", 245: "4m05s", 7380: "2h03m",
+		3599.7: "1h00m", 273600: "3d04h", -1: "-", nan: "-", 1e300: "1e+300s",
+	} {
+		if got := result.HumanDuration(seconds); got != want {
+			t.Errorf("HumanDuration(%v) = %s, want %s", seconds, got, want)
+		}
+	}
+	for v, want := range map[float64]string{0.1: "0.1", 1.0 / 3: "0.333333", 1e-5: "1e-05", 1234567: "1.23457e+06", nan: "nan"} {
+		if got := result.HumanNumber(v); got != want {
+			t.Errorf("HumanNumber(%v) = %s, want %s", v, got, want)
+		}
+	}
+}
+
+func textRows() []result.Row {
+	row := func(i int64, state, lr, batch string, exit int, seconds float64, metrics ...result.Metric) result.Row {
+		return result.Row{ID: fmt.Sprintf("run_training-7/%d", i), Sweep: "run_training-7", Definition: "run_training",
+			Index: i, State: state, Argv: []string{"python3", "train.py", "--lr=" + lr},
+			Parameters: result.Parameters{{Name: "lr", Value: lr}, {Name: "batchsize", Value: batch}, {Name: "gpu", Value: "-1"}},
+			Metrics:    metrics, Attempts: 1, Host: "local", Started: &clock, Duration: &seconds, ExitCode: &exit, Revision: "r"}
+	}
+	loss, acc := func(v float64) result.Metric { return result.Metric{Name: "loss", Value: v} },
+		func(v float64) result.Metric { return result.Metric{Name: "accuracy", Value: v} }
+	rows := []result.Row{
+		row(12, "succeeded", "0.01", "100", 0, 3723, loss(0.123456789), acc(0.9512345)),
+		row(3, "succeeded", "1e-3", "100", 0, 61, loss(nan), acc(nan)),
+		row(4, "succeeded", "0.1", "20", 0, 0.25, loss(12345678)),
+		row(5, "failed", "0.1", "100", 1, 12.34),
+		{ID: "run_training-7/6", Sweep: "run_training-7", Index: 6, State: "pending",
+			Parameters: result.Parameters{{Name: "lr", Value: "0.1"}, {Name: "batchsize", Value: "1"}, {Name: "gpu", Value: "-1"}}},
+	}
+	rows[3].Reason = "exit code 1"
+	return rows
+}

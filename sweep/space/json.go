@@ -1,0 +1,192 @@
+package space
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// persistedVersion is written into every space that is stored. Sweeps outlive releases: a change of the form below, or of
+// the points that it stands for, needs a new number, and the reader must go on reading the old ones.
+const persistedVersion = 1
+
+// persisted is a space as it is stored, not expanded. DO NOT CHANGE without a new version.
+type persisted struct {
+	Version    int                  `json:"version"`
+	Parameters []persistedParameter `json:"parameters"`
+}
+
+// persistedParameter has exactly one of its last three fields: one value, a list, or an interval's operands as written.
+// A value is a string, a switch a boolean.
+type persistedParameter struct {
+	Name     string   `json:"name"`
+	Value    *value   `json:"value,omitempty"`
+	Values   []value  `json:"values,omitempty"`
+	Interval []string `json:"interval,omitempty"`
+}
+
+// MarshalJSON gives the form in which a space is stored. It is not expanded: an interval of 10^12 values is three
+// numbers. UnmarshalJSON of this and every later release makes the same points of it.
+func (s *Space) MarshalJSON() ([]byte, error) {
+	all := make([]persistedParameter, len(s.parameters))
+	for i, p := range s.parameters {
+		all[i].Name = p.name
+		switch {
+		case p.span != nil:
+			all[i].Interval = p.span.operands
+		case p.single:
+			all[i].Value = &p.values[0]
+		default:
+			all[i].Values = p.values
+		}
+	}
+	return json.Marshal(persisted{Version: persistedVersion, Parameters: all})
+}
+
+// UnmarshalJSON replaces the space by one that MarshalJSON wrote. Content of another version and content that it cannot
+// have written is an error, and leaves the space as it was. No other method may run at the same time.
+func (s *Space) UnmarshalJSON(data []byte) error {
+	read, err := unmarshal(data)
+	if err != nil {
+		return fmt.Errorf("read stored space: %w", err)
+	}
+	*s = *read
+	return nil
+}
+
+func unmarshal(data []byte) (*Space, error) {
+	var version struct{ Version *int }
+	if err := json.Unmarshal(data, &version); err != nil {
+		return nil, err
+	}
+	if version.Version == nil {
+		return nil, errors.New("it has no version")
+	}
+	if *version.Version != persistedVersion {
+		return nil, fmt.Errorf("its version is %d, this program knows %d", *version.Version, persistedVersion)
+	}
+	var form persisted
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&form); err != nil {
+		return nil, err
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("something follows it")
+	}
+	return form.space()
+}
+
+func (form persisted) space() (*Space, error) {
+	parameters := make([]parameter, len(form.Parameters))
+	names := make(map[string]bool, len(parameters))
+	for i, stored := range form.Parameters {
+		p, err := stored.parameter()
+		if err != nil {
+			return nil, fmt.Errorf("parameter %q: %w", stored.Name, err)
+		}
+		if names[p.name] {
+			return nil, fmt.Errorf("parameter %q: it is there twice", p.name)
+		}
+		parameters[i], names[p.name] = p, true
+	}
+	s, overflow, ok := newSpace(parameters)
+	if !ok {
+		return nil, fmt.Errorf("parameter %q: %s", parameters[overflow].name, tooMany)
+	}
+	return s, nil
+}
+
+func (stored persistedParameter) parameter() (p parameter, err error) {
+	if problem, _ := nameProblem(stored.Name); problem != "" {
+		return p, errors.New(problem)
+	}
+	p = parameter{name: stored.Name, values: stored.Values, single: stored.Value != nil}
+	forms := 0
+	if stored.Value != nil {
+		forms++
+		p.values = []value{*stored.Value}
+	}
+	if len(stored.Values) > 0 {
+		forms++
+	}
+	if stored.Interval != nil {
+		forms++
+		span, troubles := newInterval(stored.Interval)
+		if troubles != nil {
+			return p, errors.New(troubles[0].problem)
+		}
+		p.span = span
+	}
+	if forms != 1 {
+		return p, errors.New("it must have one of value, values and interval")
+	}
+	return p, nil
+}
+
+// MarshalJSON writes text as a string and a switch as a boolean.
+func (v value) MarshalJSON() ([]byte, error) {
+	if v.flag {
+		return []byte(v.text), nil
+	}
+	return quoteJSON(v.text)
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (v *value) UnmarshalJSON(data []byte) error {
+	if data[0] != '"' {
+		read, ok := switchOf(string(data))
+		if !ok {
+			return fmt.Errorf("%s is not a value", data)
+		}
+		*v = read
+		return nil
+	}
+	*v = value{}
+	if err := json.Unmarshal(data, &v.text); err != nil {
+		return err
+	}
+	if strings.ContainsRune(v.text, 0) {
+		return errors.New("a value has a NUL character")
+	}
+	return nil
+}
+
+// MarshalJSON gives an object with the parameters in file order and their values as text:
+// {"lr":"0.10","augment":"true"}.
+func (p Point) MarshalJSON() ([]byte, error) {
+	object := []byte{'{'}
+	for i, a := range p {
+		if i > 0 {
+			object = append(object, ',')
+		}
+		name, err := quoteJSON(a.Name)
+		if err != nil {
+			return nil, err
+		}
+		text, err := quoteJSON(a.Value)
+		if err != nil {
+			return nil, err
+		}
+		object = append(append(append(object, name...), ':'), text...)
+	}
+	return append(object, '}'), nil
+}
+
+// quoteJSON is a JSON string that keeps <, > and & readable.
+func quoteJSON(text string) ([]byte, error) {
+	if !utf8.ValidString(text) {
+		return nil, fmt.Errorf("%q is not UTF-8 text", text)
+	}
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(text); err != nil {
+		return nil, err
+	}
+	return bytes.TrimRight(b.Bytes(), "\n"), nil
+}

@@ -1,0 +1,131 @@
+package space
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// parameter is a name with either a list of values or an interval.
+type parameter struct {
+	name   string
+	values []value
+	span   *interval // used when values is empty
+	single bool      // written without a list
+	stride int64     // points between two values of this parameter: the product of the counts after it
+}
+
+// value is one element: text, or a switch whose text is "true" or "false".
+type value struct {
+	text string
+	flag bool
+}
+
+func (p *parameter) count() int64 {
+	if p.span != nil {
+		return p.span.count
+	}
+	return int64(len(p.values))
+}
+
+// digit is the index of the value that this parameter has at a point.
+func (p *parameter) digit(point int64) int64 { return point / p.stride % p.count() }
+
+func (p *parameter) assignment(i int64) Assignment {
+	if p.span != nil {
+		return Assignment{Name: p.name, Value: p.span.value(i)}
+	}
+	return Assignment{Name: p.name, Value: p.values[i].text, Switch: p.values[i].flag}
+}
+
+// Kind says how a parameter was written.
+type Kind string
+
+// The kinds of parameters.
+const (
+	Single   Kind = "single"   // one value
+	List     Kind = "list"     // a list, even of one value
+	Interval Kind = "interval" // a half-open interval of numbers
+)
+
+// Parameter describes one parameter of a space; it is got from Space.Parameters. It may be used concurrently.
+type Parameter struct{ p *parameter }
+
+// Name is the key in the file.
+func (p Parameter) Name() string { return p.p.name }
+
+// Len is the number of values, at least 1.
+func (p Parameter) Len() int64 { return p.p.count() }
+
+// Kind says how the parameter was written.
+func (p Parameter) Kind() Kind {
+	switch {
+	case p.p.span != nil:
+		return Interval
+	case p.p.single:
+		return Single
+	default:
+		return List
+	}
+}
+
+// Interval is the interval with the operands as they were written, "[5,20,5)", or "" for other kinds.
+func (p Parameter) Interval() string {
+	if p.p.span == nil {
+		return ""
+	}
+	return bracket(p.p.span.operands)
+}
+
+// Value is value i as an assignment. It panics unless 0 <= i < Len.
+func (p Parameter) Value(i int64) Assignment {
+	if i < 0 || i >= p.Len() {
+		panic(fmt.Sprintf("space: value %d of %d of %s", i, p.Len(), p.p.name))
+	}
+	return p.p.assignment(i)
+}
+
+// shown is how many values a description lists before it leaves out the middle.
+const shown = 8
+
+// String is one line for people: "epoch: 5, 10, 15 (interval [5,20,5))". It names the first and the last of many values.
+func (p Parameter) String() string {
+	n := p.Len()
+	var parts, about []string
+	for i := int64(0); i < n; i++ {
+		if n > shown && i == 3 {
+			parts, i = append(parts, "…"), n-1
+			about = append(about, strconv.FormatInt(n, 10)+" values")
+		}
+		v := p.Value(i)
+		if v.Switch {
+			parts = append(parts, v.Value+" (switch)")
+		} else {
+			parts = append(parts, show(v.Value))
+		}
+	}
+	if p.Kind() == Interval {
+		about = append(about, "interval "+p.Interval())
+	}
+	line := show(p.Name()) + ": " + strings.Join(parts, ", ")
+	if len(about) > 0 {
+		line += " (" + strings.Join(about, ", ") + ")"
+	}
+	return line
+}
+
+// show is text as a message has it: in quotes when its edges or its unprintable characters could not be seen otherwise,
+// or when it contains what separates values.
+func show(text string) string {
+	if len(text) > 80 {
+		text = string([]rune(text)[:min(77, len([]rune(text)))]) + "…"
+	}
+	unseen := func(r rune) bool {
+		return r == ',' || r == '"' || r != ' ' && unicode.IsSpace(r) || !unicode.IsPrint(r)
+	}
+	if text == "" || text != strings.TrimSpace(text) || strings.ContainsFunc(text, unseen) {
+		return strconv.Quote(text)
+	}
+	return text
+}

@@ -1,0 +1,161 @@
+package space
+
+import (
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// parameter reads the value of a key: one value, a list or an interval.
+func (r *reader) parameter(e entry) (p parameter, ok bool) {
+	p.name = e.name
+	n := target(e.value)
+	switch {
+	case n.Kind == yaml.MappingNode:
+		remedy := "write one value or a list of values"
+		if n.Anchor != "" {
+			remedy += "; a mapping to merge is written where it is merged, <<: {b: 1}"
+		}
+		r.fault(e.value, show(e.name)+": a mapping is not a value", remedy)
+	case isInterval(n):
+		p.span, ok = r.interval(e, n)
+	case n.Kind == yaml.SequenceNode:
+		l, known := r.lists[n]
+		if !known {
+			l.values, l.ok = r.list(e, n)
+			r.lists[n] = l
+		}
+		p.values, ok = l.values, l.ok
+	default:
+		var v value
+		v, ok = r.scalar(e, e.value)
+		p.values, p.single = []value{v}, true
+	}
+	return p, ok
+}
+
+// isInterval tells whether a value is one by its tag, or is a quoted string that looks like one.
+func isInterval(n *yaml.Node) bool {
+	if n.Kind != yaml.ScalarNode && n.Kind != yaml.SequenceNode {
+		return false
+	}
+	if n.Tag == "!interval" || n.Tag == "!!python/tuple" {
+		return true
+	}
+	_, looks := looksLikeInterval(n.Value)
+	return looks && n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0 && n.Style&yaml.TaggedStyle == 0
+}
+
+func (r *reader) interval(e entry, n *yaml.Node) (*interval, bool) {
+	operands, nodes, ok := r.operands(e, n)
+	if !ok {
+		return nil, false
+	}
+	span, troubles := newInterval(operands)
+	for _, t := range troubles {
+		where := e.value
+		if t.operand >= 0 && t.operand < len(nodes) && e.value.Kind != yaml.AliasNode {
+			where = nodes[t.operand]
+		}
+		if n.Kind == yaml.ScalarNode && n.Style&yaml.TaggedStyle == 0 {
+			t.remedy += "; write !!str before it if text is meant"
+		}
+		r.fault(where, show(e.name)+": "+t.problem, t.remedy)
+	}
+	if span != nil && n.Style&yaml.TaggedStyle == 0 {
+		about := Parameter{p: &parameter{name: e.name, span: span}}
+		r.note(e.value, "the quoted text is read as an interval, "+about.String(), "write !!str before it if text is meant")
+	}
+	return span, span != nil
+}
+
+// operands returns the texts of an interval's elements, and their nodes when they have places of their own.
+func (r *reader) operands(e entry, n *yaml.Node) (texts []string, nodes []*yaml.Node, ok bool) {
+	if n.Kind == yaml.ScalarNode {
+		text := strings.TrimSpace(n.Value)
+		if !strings.HasPrefix(text, "[") || !strings.HasSuffix(text, ")") {
+			r.fault(e.value, show(e.name)+": "+show(n.Value)+" is not an interval", "write [start, end] or [start, end, step]")
+			return nil, nil, false
+		}
+		texts, _ = looksLikeInterval(text)
+		return texts, nil, true
+	}
+	ok = true
+	for _, element := range n.Content {
+		c := target(element)
+		number := c.Kind == yaml.ScalarNode &&
+			(c.Style == 0 || c.Style == yaml.TaggedStyle && (c.Tag == "!!int" || c.Tag == "!!float"))
+		if !number {
+			r.fault(element, show(e.name)+": "+describe(c)+" in an interval is not a number", "write start, end and step as numbers")
+			ok = false
+		}
+		texts, nodes = append(texts, c.Value), append(nodes, element)
+	}
+	return texts, nodes, ok
+}
+
+func describe(n *yaml.Node) string {
+	if n.Kind != yaml.ScalarNode {
+		return kindName(n)
+	}
+	return "the text " + show(n.Value)
+}
+
+// list reads the elements of a list, which are single values.
+func (r *reader) list(e entry, n *yaml.Node) (values []value, ok bool) {
+	if n.Tag != "!!seq" && n.Tag != "!!python/list" {
+		r.fault(e.value, show(e.name)+": the tag "+n.Tag+" is not known", unknownTagRemedy)
+		return nil, false
+	}
+	if len(n.Content) == 0 {
+		r.fault(e.value, show(e.name)+": the list is empty", "write at least one value, or remove the parameter")
+		return nil, false
+	}
+	ok = true
+	values = make([]value, 0, len(n.Content))
+	for _, element := range n.Content {
+		v, good := r.element(e, element)
+		values, ok = append(values, v), ok && good
+	}
+	if ok {
+		r.noteList(e, n, values)
+	}
+	return values, ok
+}
+
+func (r *reader) element(e entry, element *yaml.Node) (value, bool) {
+	const remedy = "write out its values, or give it a parameter of its own"
+	n := target(element)
+	switch {
+	case n.Kind == yaml.MappingNode:
+		r.fault(element, show(e.name)+": a mapping is not a value", "write one value or a list of values")
+	case isInterval(n) && n.Style&yaml.TaggedStyle == 0:
+		r.fault(element, show(e.name)+": an interval inside a list", remedy+"; write !!str before it if text is meant")
+	case isInterval(n):
+		r.fault(element, show(e.name)+": an interval inside a list", remedy)
+	case n.Kind == yaml.SequenceNode:
+		r.fault(element, show(e.name)+": a list inside a list", `write one flat list; a list that is one value goes in quotes: "[1, 2]"`)
+	default:
+		return r.scalar(e, element)
+	}
+	return value{}, false
+}
+
+// noteList warns of equal values, and of a list of both switches and values.
+func (r *reader) noteList(e entry, n *yaml.Node, values []value) {
+	seen := make(map[value]bool, len(values))
+	switches := 0
+	for i, v := range values {
+		if seen[v] {
+			r.note(n.Content[i], show(e.name)+": the value "+show(v.text)+" is there twice and stays: its combinations run twice", "")
+		}
+		seen[v] = true
+		if v.flag {
+			switches++
+		}
+	}
+	if switches > 0 && switches < len(values) {
+		r.note(e.value, show(e.name)+": the list has switches and values: --"+e.name+" is once alone, once with a value",
+			`write "true" and "false" in quotes if they are values`)
+	}
+}

@@ -1,0 +1,35 @@
+package store
+
+import (
+	"context"
+
+	"mlframework/sweep"
+	"mlframework/sweep/task"
+)
+
+// Unranked counts the succeeded tasks of a sweep that have no number for its objective, and reads the first of them, at
+// most limit.
+func (r *Reader) Unranked(ctx context.Context, s Sweep, limit int) (count int64, first []sweep.Task, err error) {
+	var ranked int64
+	err = r.db.QueryRowContext(ctx, `SELECT count(*) FROM tasks WHERE sweep = ? AND objective IS NOT NULL`, s.Seq).Scan(&ranked)
+	if err != nil {
+		return 0, nil, readable(err)
+	}
+	if count = s.Head.Rows[task.Succeeded] - ranked; count <= 0 || s.Record.Objective.IsZero() {
+		return 0, nil, nil
+	}
+	rows, err := r.db.QueryContext(ctx, selectTasks+` WHERE sweep = ? AND state = ? AND objective IS NULL ORDER BY idx LIMIT ?`,
+		s.Seq, int64(task.Succeeded), limit)
+	if err != nil {
+		return 0, nil, readable(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		t, err := scanTask(rows)
+		if err != nil {
+			return 0, nil, err
+		}
+		first = append(first, t)
+	}
+	return count, first, readable(rows.Err())
+}

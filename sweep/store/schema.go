@@ -1,0 +1,120 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+)
+
+// migrations bring a store from one version of the schema to the next; a store's version is how many of them ran. A
+// migration that was released never changes.
+//
+// What stands in tasks is the newest attempt of each task; attempts holds those it left behind. So the usual task, which
+// needs one attempt, costs one row. The partial indexes keep that row cheap to write: a task that succeeds passes
+// through tasks_open only, and every page or export is a range of an index at a million tasks.
+var migrations = []string{`
+CREATE TABLE sweeps (
+	seq        INTEGER PRIMARY KEY,          -- order of submission
+	id         TEXT    NOT NULL UNIQUE,
+	definition TEXT    NOT NULL,
+	number     INTEGER NOT NULL,
+	client_key TEXT    UNIQUE,               -- a submission that is repeated under the same key makes one sweep
+	record     TEXT    NOT NULL,             -- sweep.Record as JSON
+	state      TEXT    NOT NULL,
+	reason     TEXT    NOT NULL,
+	submitted  INTEGER NOT NULL,             -- times are microseconds since 1970, UTC
+	ended      INTEGER,
+	total      INTEGER NOT NULL,
+	issued     INTEGER NOT NULL,
+	cut        INTEGER NOT NULL,
+	counts     TEXT    NOT NULL,             -- JSON array, by the number of the state
+	UNIQUE (definition, number)
+);
+CREATE TABLE revisions (
+	revision TEXT PRIMARY KEY,
+	code     TEXT NOT NULL                   -- the revision without what describes the sweep
+) WITHOUT ROWID;
+CREATE TABLE tasks (
+	sweep      INTEGER NOT NULL REFERENCES sweeps(seq),
+	idx        INTEGER NOT NULL,
+	state      INTEGER NOT NULL,             -- task.State
+	cancelling INTEGER NOT NULL,
+	charged    TEXT,                         -- sweep.Retry as JSON; NULL when nothing was charged
+	not_before INTEGER,
+	tries      INTEGER NOT NULL,
+	attempt    INTEGER NOT NULL,
+	revision   TEXT    NOT NULL,
+	worker     TEXT    NOT NULL,
+	host       TEXT,
+	slot       INTEGER,
+	gpus       TEXT,                         -- JSON array
+	resumed    INTEGER,
+	started    INTEGER,
+	duration   INTEGER,                      -- microseconds
+	class      TEXT,
+	exit_code  INTEGER,
+	reason     TEXT,
+	objective  REAL,
+	metrics    TEXT,                         -- JSON object, result.Final
+	output     TEXT,                         -- JSON, NULL when nothing was printed
+	PRIMARY KEY (sweep, idx)
+) WITHOUT ROWID;
+CREATE INDEX tasks_open ON tasks (sweep, state, idx) WHERE state < 4;
+CREATE INDEX tasks_bad  ON tasks (sweep, state, idx) WHERE state > 4;
+CREATE INDEX tasks_best ON tasks (sweep, objective, idx) WHERE objective IS NOT NULL;
+CREATE TABLE attempts (
+	sweep      INTEGER NOT NULL REFERENCES sweeps(seq),
+	idx        INTEGER NOT NULL,
+	attempt    INTEGER NOT NULL,
+	superseded INTEGER NOT NULL,
+	revision   TEXT    NOT NULL,
+	worker     TEXT    NOT NULL,
+	host       TEXT,
+	slot       INTEGER,
+	gpus       TEXT,
+	resumed    INTEGER,
+	started    INTEGER,
+	duration   INTEGER,
+	class      TEXT,
+	exit_code  INTEGER,
+	reason     TEXT,
+	metrics    TEXT,
+	output     TEXT,
+	PRIMARY KEY (sweep, idx, attempt, superseded)
+) WITHOUT ROWID;
+CREATE TABLE samples (
+	sweep   INTEGER NOT NULL REFERENCES sweeps(seq),
+	idx     INTEGER NOT NULL,
+	attempt INTEGER NOT NULL,
+	part    INTEGER NOT NULL,                -- from 0, as the samples came
+	points  TEXT    NOT NULL,                -- JSON array of result.Sample
+	PRIMARY KEY (sweep, idx, attempt, part)
+) WITHOUT ROWID;
+`}
+
+// migrate brings the schema up to date. A store that a newer program wrote is refused.
+func migrate(ctx context.Context, db *sql.DB) error {
+	have, err := version(ctx, db)
+	if err != nil {
+		return err
+	}
+	for n := have; n < len(migrations); n++ {
+		step := fmt.Sprintf("BEGIN IMMEDIATE; %s; PRAGMA user_version = %d; COMMIT", migrations[n], n+1)
+		if _, err := db.ExecContext(ctx, step); err != nil {
+			_, _ = db.ExecContext(ctx, "ROLLBACK")
+			return fmt.Errorf("bring the store to version %d: %w", n+1, err)
+		}
+	}
+	return nil
+}
+
+// version reads the schema's version and refuses one from the future.
+func version(ctx context.Context, db *sql.DB) (have int, err error) {
+	if err := db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&have); err != nil {
+		return 0, err
+	}
+	if have > len(migrations) {
+		return 0, fmt.Errorf("the store has version %d and this program knows %d: use the newer program", have, len(migrations))
+	}
+	return have, nil
+}

@@ -1,0 +1,147 @@
+// Package store is the truth about every sweep: an SQLite database in one folder.
+//
+// One process writes (Open takes a lock that dies with it), any number read beside it (OpenReader). The writer commits
+// groups: everything that a step of the master changed is one transaction, on disk when Commit returns. Only the master
+// and the commands import it; it is the only package that knows SQL.
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// File is the name of the database in its folder.
+const File = "store.db"
+
+// ErrNone is returned by OpenReader for a folder that holds no store.
+var ErrNone = errors.New("no store")
+
+// Store is the writer. Its methods are for one goroutine, those of Reader for any number.
+type Store struct {
+	Reader
+	db    *sql.DB
+	lock  *os.File
+	write statements
+	// Slow is why the store gave up its usual journal, for the user to read once; empty on a local file system.
+	Slow string
+}
+
+// Open makes the folder and the store as needed, brings the schema up to date and takes the writer's lock: *InUse when
+// another process has it. Name is what others are told of this one, such as "run-tasks run_training".
+func Open(ctx context.Context, folder, name string) (*Store, error) {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return nil, err
+	}
+	lock, err := acquire(filepath.Join(folder, "lock"), name)
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{lock: lock}
+	if err := s.open(ctx, folder); err != nil {
+		return nil, errors.Join(readable(err), s.Close())
+	}
+	return s, nil
+}
+
+func (s *Store) open(ctx context.Context, folder string) (err error) {
+	pragmas := []string{"busy_timeout(10000)", "foreign_keys(1)", "journal_mode(WAL)", "synchronous(FULL)"}
+	network := networkFileSystem(folder)
+	if network != "" {
+		pragmas = []string{"locking_mode(EXCLUSIVE)", "journal_mode(DELETE)", "synchronous(FULL)", "foreign_keys(1)"}
+		s.Slow = fmt.Sprintf("%s is on %s: the store uses a rollback journal, and other commands cannot read it meanwhile", folder, network)
+	}
+	if s.db, err = connect(folder, "rwc", pragmas); err != nil {
+		return err
+	}
+	s.db.SetMaxOpenConns(1)
+	if err := migrate(ctx, s.db); err != nil {
+		return err
+	}
+	if err := s.write.prepare(ctx, s.db); err != nil {
+		return err
+	}
+	if network != "" {
+		s.Reader = Reader{db: s.db}
+		return nil
+	}
+	s.Reader.db, err = connect(folder, "ro", []string{"busy_timeout(10000)", "query_only(1)"})
+	return err
+}
+
+// Close gives the lock back. It may be called on a store that failed to open, and twice.
+func (s *Store) Close() error {
+	errs := []error{s.write.close()}
+	if s.Reader.db != nil && s.Reader.db != s.db {
+		errs = append(errs, s.Reader.db.Close())
+	}
+	if s.db != nil {
+		errs = append(errs, s.db.Close())
+	}
+	if s.lock != nil {
+		errs = append(errs, s.lock.Close())
+	}
+	s.db, s.Reader.db, s.lock = nil, nil, nil
+	return errors.Join(errs...)
+}
+
+// Reader reads a store, also while another process writes it. It is safe for concurrent use.
+type Reader struct{ db *sql.DB }
+
+// OpenReader opens the store of a folder for reading: ErrNone when there is none.
+func OpenReader(ctx context.Context, folder string) (*Reader, error) {
+	if _, err := os.Stat(filepath.Join(folder, File)); errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w in %s", ErrNone, folder)
+	}
+	db, err := connect(folder, "ro", []string{"busy_timeout(10000)", "query_only(1)"})
+	if err != nil {
+		return nil, err
+	}
+	have, err := version(ctx, db)
+	if err == nil && have == 0 {
+		err = fmt.Errorf("%w in %s", ErrNone, folder)
+	}
+	if err != nil {
+		return nil, errors.Join(readable(err), db.Close())
+	}
+	return &Reader{db}, nil
+}
+
+// Close ends the reader.
+func (r *Reader) Close() error { return r.db.Close() }
+
+func connect(folder, mode string, pragmas []string) (*sql.DB, error) {
+	path, err := filepath.Abs(filepath.Join(folder, File))
+	if err != nil {
+		return nil, err
+	}
+	query := url.Values{"mode": {mode}, "_pragma": pragmas, "_txlock": {"immediate"}}
+	u := url.URL{Scheme: "file", Path: path, RawQuery: query.Encode()}
+	return sql.Open("sqlite", u.String())
+}
+
+// readable gives errors of the database the words that a user can act on; they keep what errors.Is tells apart.
+func readable(err error) error {
+	var e *sqlite.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	switch e.Code() & 0xff {
+	case sqlite3.SQLITE_FULL:
+		return fmt.Errorf("the disk of the store is full: %w", errors.Join(syscall.ENOSPC, err))
+	case sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT:
+		return fmt.Errorf("%s is damaged or no store of this program: move it away, or restore it: %w", File, err)
+	case sqlite3.SQLITE_BUSY:
+		return fmt.Errorf("the store is held by another process, which does not share it: %w", err)
+	}
+	return err
+}

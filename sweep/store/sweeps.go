@@ -1,0 +1,175 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"mlframework/sweep"
+	"mlframework/sweep/fault"
+	"mlframework/sweep/task"
+)
+
+// Sweep is a sweep as it is stored.
+type Sweep struct {
+	Seq        int64 // order of submission
+	Definition string
+	Record     sweep.Record
+	Head       sweep.Head
+}
+
+// UnknownSweep says that the store has no sweep of a name.
+type UnknownSweep struct {
+	ID      string // "" when the newest was asked for and there is none at all
+	Nearest string // the sweep that was probably meant, or ""
+}
+
+func (e *UnknownSweep) Error() string {
+	switch {
+	case e.ID == "":
+		return "there is no sweep yet"
+	case e.Nearest != "":
+		return fmt.Sprintf("there is no sweep %s; did you mean %s?", e.ID, e.Nearest)
+	}
+	return fmt.Sprintf("there is no sweep %s", e.ID)
+}
+
+// New is a sweep to be kept.
+type New struct {
+	Record    sweep.Record
+	Total     int64
+	Submitted time.Time
+	ClientKey string            // used before: nothing is added; "": no key
+	MinNumber int64             // the number in the sweep's id is at least this
+	Revisions map[string]string // revision to code, of the record's revision
+}
+
+// Add keeps a new sweep and gives it the next number of its definition. A client key that was used before adds nothing
+// and returns the sweep it made then.
+func (s *Store) Add(ctx context.Context, n New) (added Sweep, err error) {
+	r := n.Record
+	record, err := json.Marshal(r)
+	if err != nil {
+		return Sweep{}, fmt.Errorf("write the sweep's record: %w", err)
+	}
+	err = s.transact(ctx, func(tx *sql.Tx) error {
+		if n.ClientKey != "" {
+			added, err = one(tx.QueryContext(ctx, selectSweeps+` WHERE client_key = ?`, n.ClientKey))
+			if !errors.Is(err, sql.ErrNoRows) {
+				return err
+			}
+		}
+		if err := putRevisions(ctx, tx, n.Revisions); err != nil {
+			return err
+		}
+		var number int64
+		definition := r.Recipe.Definition
+		if err := tx.QueryRowContext(ctx, `SELECT max(coalesce(max(number), 0) + 1, ?) FROM sweeps WHERE definition = ?`, n.MinNumber, definition).Scan(&number); err != nil {
+			return err
+		}
+		added = Sweep{Definition: definition, Record: r, Head: sweep.Head{
+			ID: task.SweepID(definition, number), State: sweep.Open, Submitted: n.Submitted, Total: n.Total,
+		}}
+		result, err := tx.ExecContext(ctx, `INSERT INTO sweeps (id, definition, number, client_key, record, state, reason,
+			submitted, total, issued, cut, counts) VALUES (?,?,?,nullif(?,''),?,?,'',?,?,0,0,'[0,0,0,0,0,0,0,0,0,0]')`,
+			added.Head.ID, definition, number, n.ClientKey, string(record), string(sweep.Open), n.Submitted.UnixMicro(), n.Total)
+		if err != nil {
+			return err
+		}
+		added.Seq, err = result.LastInsertId()
+		return err
+	})
+	return added, err
+}
+
+// Revise moves a sweep to another revision: attempts from now on run it.
+func (s *Store) Revise(ctx context.Context, sw Sweep, revision, code string) error {
+	return s.transact(ctx, func(tx *sql.Tx) error {
+		if err := putRevisions(ctx, tx, map[string]string{revision: code}); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, `UPDATE sweeps SET record = json_set(record, '$.recipe.revision', ?) WHERE seq = ?`, revision, sw.Seq)
+		return err
+	})
+}
+
+const selectSweeps = `SELECT seq, id, definition, record, state, reason, submitted, ended, total, issued, cut, counts FROM sweeps`
+
+// Sweeps lists every sweep, the newest first.
+func (r *Reader) Sweeps(ctx context.Context) ([]Sweep, error) {
+	return several(r.db.QueryContext(ctx, selectSweeps+` ORDER BY seq DESC`))
+}
+
+// Unended lists the sweeps that have tasks left, the oldest first.
+func (r *Reader) Unended(ctx context.Context) ([]Sweep, error) {
+	return several(r.db.QueryContext(ctx, selectSweeps+` WHERE ended IS NULL ORDER BY seq`))
+}
+
+// Sweep reads one sweep; "" is the newest. The error is *UnknownSweep when there is none.
+func (r *Reader) Sweep(ctx context.Context, id string) (Sweep, error) {
+	query, args := selectSweeps+` WHERE id = ?`, []any{id}
+	if id == "" {
+		query, args = selectSweeps+` ORDER BY seq DESC LIMIT 1`, nil
+	}
+	found, err := one(r.db.QueryContext(ctx, query, args...))
+	if errors.Is(err, sql.ErrNoRows) {
+		return Sweep{}, r.unknown(ctx, id)
+	}
+	return found, err
+}
+
+func (r *Reader) unknown(ctx context.Context, id string) error {
+	all, err := r.Sweeps(ctx)
+	if err != nil {
+		return err
+	}
+	var ids []string
+	for _, s := range all {
+		ids = append(ids, s.Head.ID)
+	}
+	return &UnknownSweep{ID: id, Nearest: fault.Nearest(id, ids)}
+}
+
+func one(rows *sql.Rows, err error) (Sweep, error) {
+	found, err := several(rows, err)
+	if err == nil && len(found) == 0 {
+		err = sql.ErrNoRows
+	}
+	if err != nil {
+		return Sweep{}, err
+	}
+	return found[0], nil
+}
+
+func several(rows *sql.Rows, err error) (found []Sweep, _ error) {
+	if err != nil {
+		return nil, readable(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		s, err := scanSweep(rows)
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", s.Head.ID, err)
+		}
+		found = append(found, s)
+	}
+	return found, readable(rows.Err())
+}
+
+func scanSweep(rows *sql.Rows) (s Sweep, err error) {
+	var record, counts []byte
+	var submitted int64
+	var ended sql.NullInt64
+	h := &s.Head
+	if err := rows.Scan(&s.Seq, &h.ID, &s.Definition, &record, &h.State, &h.Reason, &submitted, &ended, &h.Total, &h.Issued, &h.Cut, &counts); err != nil {
+		return s, err
+	}
+	h.Submitted = time.UnixMicro(submitted).UTC()
+	if ended.Valid {
+		h.Ended = time.UnixMicro(ended.Int64).UTC()
+	}
+	return s, errors.Join(json.Unmarshal(record, &s.Record), json.Unmarshal(counts, &h.Rows))
+}

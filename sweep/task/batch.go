@@ -1,0 +1,36 @@
+package task
+
+import (
+	"time"
+
+	"mlframework/sweep/result"
+)
+
+// Recipe is what all attempts of a sweep share. It is part of the sweep's record and of every Batch.
+type Recipe struct {
+	Definition string            `json:"definition"`
+	Command    []string          `json:"command"` // {host} and {slot} not yet replaced
+	Env        map[string]string `json:"env,omitempty"`
+	Secrets    []string          `json:"secrets,omitempty"` // names only
+	Revision   string            `json:"revision"`
+	Outputs    []string          `json:"outputs,omitempty"` // names that attempts make themselves
+	Timeout    time.Duration     `json:"timeout,omitempty"` // 0: none
+	Grace      time.Duration     `json:"grace,omitempty"`
+	Metrics    []result.Rule     `json:"metrics,omitempty"`
+	GPUs       float64           `json:"gpus,omitempty"` // per task
+}
+
+// Batch is attempts of one sweep that travel together to one worker.
+type Batch struct {
+	Version  int       `json:"version"`
+	Sweep    string    `json:"sweep"`
+	Recipe   Recipe    `json:"recipe"`
+	Attempts []Attempt `json:"attempts"`
+}
+
+// Attempt is one try at a task.
+type Attempt struct {
+	Index  int64    `json:"index"`
+	Number int      `json:"number"` // from 1
+	Args   []string `json:"args"`   // the point's flags, appended to the command
+}

@@ -1,0 +1,74 @@
+package task
+
+import (
+	"time"
+
+	"mlframework/sweep/result"
+)
+
+// Kind says what an Event reports.
+type Kind string
+
+// The kinds of events, in the order in which they happen to one attempt.
+const (
+	ClaimedEvent  Kind = "claimed"  // the worker holds the attempt
+	ReturnedEvent Kind = "returned" // given back before it began
+	StartedEvent  Kind = "started"  // its program runs
+	SamplesEvent  Kind = "samples"  // metrics seen while it runs
+	EndedEvent    Kind = "ended"    // Outcome says how; the whole process tree is gone
+)
+
+// Event is what a worker tells the master about one attempt. Events of one worker arrive in order and may repeat.
+type Event struct {
+	Version int             `json:"version"`
+	Kind    Kind            `json:"kind"`
+	Worker  string          `json:"worker"`
+	Sweep   string          `json:"sweep"`
+	Index   int64           `json:"index"`
+	Attempt int             `json:"attempt"`
+	Time    time.Time       `json:"time"`
+	Start   *Start          `json:"start,omitempty"`   // of StartedEvent
+	Samples []result.Sample `json:"samples,omitempty"` // of SamplesEvent
+	Outcome *Outcome        `json:"outcome,omitempty"` // of EndedEvent
+}
+
+// ID names the event's task.
+func (e Event) ID() ID { return ID{e.Sweep, e.Index} }
+
+// Start is where an attempt began.
+type Start struct {
+	Host    string   `json:"host"`
+	Slot    int      `json:"slot"` // from 0
+	GPUs    []string `json:"gpus,omitempty"`
+	Resumed bool     `json:"resumed,omitempty"` // outputs of an earlier attempt were there
+}
+
+// Class is how an attempt ended. The retry rules of a definition go by class.
+type Class string
+
+// The classes of ends.
+const (
+	Success     Class = "success"
+	Error       Class = "error"   // exit code or signal of the user's program
+	TimedOut    Class = "timeout" // it ran longer than its definition allows
+	OutOfMemory Class = "oom"     // the kernel ended it for want of memory
+	Loss        Class = "lost"    // its worker went away, or the host could not run it
+	Stopped     Class = "stopped" // the master asked for it: cancelled, superseded or interrupted
+)
+
+// Outcome is the end of an attempt.
+type Outcome struct {
+	Class    Class         `json:"class"`
+	ExitCode *int          `json:"exit_code"`        // nil when a signal ended it, or it never began
+	Reason   string        `json:"reason,omitempty"` // for people; empty after a success
+	Duration time.Duration `json:"duration"`
+	Metrics  result.Final  `json:"metrics,omitempty"` // final values
+	Stdout   Output        `json:"stdout"`
+	Stderr   Output        `json:"stderr"`
+}
+
+// Output is what became of one stream of an attempt.
+type Output struct {
+	Bytes     int64 `json:"bytes"`               // written by the program, kept or not
+	Truncated bool  `json:"truncated,omitempty"` // the file holds less than that
+}

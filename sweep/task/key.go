@@ -1,0 +1,34 @@
+package task
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"maps"
+	"slices"
+)
+
+// Key says what a task computes: the first 16 bytes of a SHA-256 over its argv, image, environment and code. Two tasks
+// of one key are the same work, in whatever sweep.
+type Key [16]byte
+
+// KeyOf is the key of a command line. Argv has {host} and {slot} as written, since where a task runs is not what it
+// computes; code is the project's revision without the files that describe the sweep.
+func KeyOf(argv []string, image string, env map[string]string, code string) Key {
+	h := make([]byte, 0, 512)
+	add := func(s string) { // with its length, so that ["ab"] and ["a", "b"] differ
+		h = binary.AppendUvarint(h, uint64(len(s)))
+		h = append(h, s...)
+	}
+	h = binary.AppendUvarint(h, uint64(len(argv)))
+	for _, a := range argv {
+		add(a)
+	}
+	add(image)
+	add(code)
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		add(name)
+		add(env[name])
+	}
+	sum := sha256.Sum256(h)
+	return Key(sum[:16])
+}

@@ -1,0 +1,35 @@
+// Package task is the vocabulary of a sweep: identities, states, what a master sends to a worker, and what comes back.
+//
+// Values of this package are written to queues and to the store, so their JSON form is versioned and only ever grows:
+// a field may be added, none may change its meaning. Everything under sweep and the commands may import it.
+package task
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Version is the wire form that this program writes. A reader refuses what is newer.
+const Version = 1
+
+// ID names one task: a point of a sweep. Its text is "run_training-7/42".
+type ID struct {
+	Sweep string
+	Index int64 // from 0, the point's index in the sweep's space
+}
+
+func (id ID) String() string { return id.Sweep + "/" + strconv.FormatInt(id.Index, 10) }
+
+// ParseID reads the text form of an ID.
+func ParseID(s string) (ID, error) {
+	sweep, index, ok := strings.Cut(s, "/")
+	n, err := strconv.ParseInt(index, 10, 64)
+	if !ok || sweep == "" || err != nil || n < 0 {
+		return ID{}, fmt.Errorf("%q is not a task: write SWEEP/INDEX, such as run_training-7/42", s)
+	}
+	return ID{sweep, n}, nil
+}
+
+// SweepID is the name of the n-th sweep of a definition, "run_training-7".
+func SweepID(definition string, n int64) string { return definition + "-" + strconv.FormatInt(n, 10) }

@@ -1,0 +1,102 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"mlframework/sweep/task"
+	"mlframework/sweep/worker/process"
+)
+
+// errStopped is why an attempt ends that the master asked to stop.
+var errStopped = errors.New("stopped by the master")
+
+// attempt runs one attempt in a slot and reports it. When it returns, no process of the attempt is alive.
+func (w *Worker) attempt(ctx context.Context, i item, slot int) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	w.mu.Lock()
+	w.running[i.key()] = cancel
+	w.mu.Unlock()
+	defer func() {
+		w.mu.Lock()
+		delete(w.running, i.key())
+		w.mu.Unlock()
+	}()
+	outcome := w.run(ctx, i, slot)
+	ended := w.event(task.EndedEvent, i)
+	ended.Outcome = &outcome
+	w.outbox.put(ended)
+}
+
+// run prepares an attempt, lets its program run and tells how it ended.
+func (w *Worker) run(ctx context.Context, i item, slot int) task.Outcome {
+	j := i.job
+	if j.err != nil {
+		return infra(j.err)
+	}
+	dir, resumed, err := j.makeDirectory(i.attempt.Index)
+	if err != nil {
+		return infra(err)
+	}
+	metrics := w.collect(i)
+	stdout, err := w.stream(i, slot, dir, "stdout", metrics)
+	if err != nil {
+		return infra(err)
+	}
+	stderr, err := w.stream(i, slot, dir, "stderr", metrics)
+	if err != nil {
+		return infra(errors.Join(err, stdout.close()))
+	}
+	started := w.event(task.StartedEvent, i)
+	started.Start = &task.Start{Host: w.o.Host, Slot: slot, Resumed: resumed}
+	w.outbox.put(started)
+	exit := w.o.Keeper.Run(ctx, process.Spec{
+		Argv:    append(j.recipe.Expand(w.o.Host, slot), i.attempt.Args...),
+		Env:     j.own(i, slot, dir, resumed),
+		Dir:     dir,
+		Stdout:  stdout,
+		Stderr:  stderr,
+		Marks:   []string{"TASK_ID=" + task.ID{Sweep: j.sweep, Index: i.attempt.Index}.String(), "OUTPUT_DIR=" + dir},
+		Timeout: j.recipe.Timeout,
+		Grace:   j.recipe.Grace,
+	})
+	kept := errors.Join(exit.OutputErr, stdout.close(), stderr.close())
+	metrics.flush()
+	o := outcome(exit, j.recipe.Timeout)
+	o.Metrics, o.Stdout, o.Stderr = metrics.series.Final(), stdout.out, stderr.out
+	if kept != nil {
+		o.Reason = join(o.Reason, fmt.Sprintf("output not kept in full: %v", kept))
+	}
+	return o
+}
+
+// stream opens the file of one stream of an attempt and what else takes its output.
+func (w *Worker) stream(i item, slot int, dir, name string, metrics *collector) (*stream, error) {
+	file, err := os.Create(filepath.Join(dir, name+".log"))
+	if err != nil {
+		return nil, err
+	}
+	line := task.Line{Sweep: i.job.sweep, Index: i.attempt.Index, Attempt: i.attempt.Number, Host: w.o.Host, Slot: slot, Stderr: name == "stderr"}
+	return &stream{
+		file: file, left: w.o.Ceiling, ceiling: w.o.Ceiling, mask: newMask(i.job.secrets),
+		scanner: i.job.rules.NewScanner(time.Now, metrics.add(name)),
+		tap:     tap{port: w.port, follow: i.job.follow, line: line},
+	}, nil
+}
+
+// infra is the outcome of an attempt that its host could not begin.
+func infra(err error) task.Outcome {
+	return task.Outcome{Class: task.Loss, Reason: "infra: " + err.Error()}
+}
+
+func join(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a + "; " + b
+}

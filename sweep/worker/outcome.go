@@ -1,0 +1,39 @@
+package worker
+
+import (
+	"fmt"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"mlframework/sweep/task"
+	"mlframework/sweep/worker/process"
+)
+
+// outcome puts the end of a program into the words of a sweep.
+func outcome(e process.Exit, limit time.Duration) task.Outcome {
+	o := task.Outcome{Duration: e.Duration}
+	if e.Code >= 0 {
+		o.ExitCode = &e.Code
+	}
+	switch e.Cause {
+	case process.Exited:
+		o.Class = task.Success
+		if e.Code != 0 {
+			o.Class, o.Reason = task.Error, fmt.Sprintf("exit code %d", e.Code)
+		}
+	case process.Signalled:
+		o.Class, o.Reason = task.Error, "ended by "+unix.SignalName(e.Signal)
+	case process.OutOfMemory:
+		o.Class, o.Reason = task.OutOfMemory, "ended by the kernel: out of memory"
+	case process.TimedOut:
+		o.Class, o.Reason = task.TimedOut, fmt.Sprintf("ran longer than %v", limit)
+	case process.Stopped:
+		o.Class, o.Reason = task.Stopped, "stopped"
+	case process.BadProgram:
+		o.Class, o.Reason = task.Error, fmt.Sprintf("exit code %d: %v", e.Code, e.Err)
+	default:
+		o.Class, o.Reason = task.Loss, fmt.Sprintf("infra: %v", e.Err)
+	}
+	return o
+}

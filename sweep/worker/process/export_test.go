@@ -1,0 +1,35 @@
+package process
+
+import "log/slog"
+
+// ParseStat gives the state in a line of /proc/PID/stat.
+func ParseStat(line []byte) (state byte, ok bool) {
+	p, ok := parseStat(line)
+	return p.state, ok
+}
+
+var (
+	ParseOOMKills = parseOOMKills
+	OOMFiles      = oomFiles
+)
+
+// Numbers gives the fields of a line of /proc/PID/stat that are numbers.
+func Numbers(line []byte) (pid, parent, group, session int, born uint64) {
+	p, _ := parseStat(line)
+	return p.pid, p.parent, p.group, p.session, p.born
+}
+
+// OldKernel makes a Keeper as on a kernel without process descriptors and children files.
+func OldKernel() (*Keeper, error) {
+	k, err := NewKeeper(slog.Default())
+	if err == nil {
+		k.mu.Lock()
+		k.pidfds, k.children = false, -1
+		k.mu.Unlock()
+	}
+	return k, err
+}
+
+// MainThreadChildren and AllChildren list children of this process.
+func (k *Keeper) MainThreadChildren() []int { return k.childrenOf(false) }
+func (k *Keeper) AllChildren() []int        { return k.childrenOf(true) }

@@ -1,0 +1,51 @@
+package process
+
+import (
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// clearFor bounds what one of the pair spends on the processes that the other left.
+const clearFor = 1500 * time.Millisecond
+
+func becomeSubreaper() error { return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
+
+// ownProgram is the file that this process runs, even when it has been replaced since.
+func ownProgram() (string, error) { return "/proc/self/exe", nil }
+
+// nameProcess sets the name of the main thread, which is that of the process, from whatever thread (proc(5), comm).
+func nameProcess(name string) {
+	_ = os.WriteFile("/proc/self/comm", []byte(name), 0) // a name is a comfort
+}
+
+// emergency kills all below the executor when the guard is dead.
+func emergency() {
+	if k := living.Load(); k != nil {
+		k.KillAll()
+		return
+	}
+	killBelow(os.Getpid(), time.Now().Add(clearFor), func(int) bool { return true })
+}
+
+// clearBelow kills and reaps what a dead executor left to the guard.
+func clearBelow() {
+	until := time.Now().Add(clearFor)
+	for {
+		alive := killBelow(os.Getpid(), time.Now(), func(int) bool { return true })
+		for {
+			pid, err := unix.Wait4(-1, nil, unix.WNOHANG, nil)
+			if err == unix.ECHILD {
+				return // no children: nothing is below
+			}
+			if err != unix.EINTR && pid <= 0 {
+				break
+			}
+		}
+		if alive > 0 && time.Now().After(until) {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+}

@@ -1,0 +1,202 @@
+//go:build !linux
+
+package process
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// living is the Keeper of this process.
+var living atomic.Pointer[Keeper]
+
+// Keeper runs programs in process groups of their own. There is no subreaper here: a process that leaves its group is
+// not found. Spec.Marks and the memory preference have no effect. All methods may be called concurrently.
+type Keeper struct {
+	active  sync.WaitGroup
+	closing chan struct{}
+
+	mu     sync.Mutex // guards what follows
+	closed bool
+	groups map[int]bool
+}
+
+// NewKeeper fails when a Keeper is living. The log is not used here.
+func NewKeeper(*slog.Logger) (*Keeper, error) {
+	k := &Keeper{groups: map[int]bool{}, closing: make(chan struct{})}
+	if !living.CompareAndSwap(nil, k) {
+		return nil, errors.New("keep processes: this process has a keeper already")
+	}
+	return k, nil
+}
+
+// KillAll sends SIGKILL to the group of every program that runs, and lets Run start no more.
+func (k *Keeper) KillAll() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if !k.closed {
+		k.closed = true
+		close(k.closing)
+	}
+	for pid := range k.groups {
+		_ = syscall.Kill(-pid, syscall.SIGKILL) // it may be gone
+	}
+}
+
+// Close ends every running program and waits for it. When ctx is done first, it returns its error.
+func (k *Keeper) Close(ctx context.Context) error {
+	k.KillAll()
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		k.active.Wait()
+	}()
+	select {
+	case <-over:
+		living.CompareAndSwap(k, nil)
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Run starts a program and returns when it and its process group are gone. When ctx is done or the timeout is over, the
+// group gets SIGTERM, and SIGKILL after the grace; with ErrKill as the cause of ctx, SIGKILL at once.
+func (k *Keeper) Run(ctx context.Context, spec Spec) Exit {
+	if ctx.Err() != nil {
+		return Exit{Cause: Stopped, Code: -1, Err: context.Cause(ctx)}
+	}
+	file, problem := find(&spec)
+	if problem != nil {
+		return *problem
+	}
+	cmd := &exec.Cmd{
+		Path: file, Args: spec.Argv, Env: spec.Env, Dir: spec.Dir, WaitDelay: 500 * time.Millisecond,
+		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
+	}
+	out, errs := &guardedWriter{w: spec.Stdout}, &guardedWriter{w: spec.Stderr}
+	if spec.Stdout != nil {
+		cmd.Stdout = out
+	}
+	if spec.Stderr != nil {
+		cmd.Stderr = errs
+	}
+	if err := k.start(cmd); err != nil {
+		return refused(&spec, file, err)
+	}
+	defer k.leave(cmd.Process.Pid)
+	if spec.Started != nil {
+		spec.Started(cmd.Process.Pid)
+	}
+	e := Exit{Code: -1, Started: time.Now()}
+	k.follow(ctx, cmd, &spec, &e)
+	e.OutputErr = errors.Join(out.err, errs.err)
+	return e
+}
+
+func (k *Keeper) start(cmd *exec.Cmd) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.closed {
+		return ErrClosed
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	k.groups[cmd.Process.Pid] = true
+	k.active.Add(1)
+	return nil
+}
+
+func (k *Keeper) leave(pid int) {
+	_ = syscall.Kill(-pid, syscall.SIGKILL) // what is left of the group
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.groups, pid)
+	k.active.Done()
+}
+
+func (k *Keeper) follow(ctx context.Context, cmd *exec.Cmd, spec *Spec, e *Exit) {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = cmd.Wait() // the state has it
+	}()
+	var timeout, kill <-chan time.Time
+	if spec.Timeout > 0 {
+		timeout = time.After(spec.Timeout)
+	}
+	done, closed := ctx.Done(), (<-chan struct{})(k.closing)
+	stop := func(cause Cause, err error, grace time.Duration) {
+		e.Cause, e.Err, done, closed, timeout = cause, err, nil, nil, nil
+		if grace > 0 {
+			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM)
+		}
+		kill = time.After(grace)
+	}
+	for {
+		select {
+		case <-timeout:
+			stop(TimedOut, nil, spec.Grace)
+		case <-closed:
+			stop(Stopped, ErrClosed, 0)
+		case <-done:
+			if cause := context.Cause(ctx); errors.Is(cause, ErrKill) {
+				stop(Stopped, cause, 0)
+			} else {
+				stop(Stopped, cause, spec.Grace)
+			}
+		case <-kill:
+			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		case <-ended:
+			e.Duration = time.Since(e.Started)
+			if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok {
+				e.setStatus(status)
+			}
+			return
+		}
+	}
+}
+
+// guardedWriter keeps the first error and goes on taking output.
+type guardedWriter struct {
+	w   io.Writer
+	err error
+}
+
+func (g *guardedWriter) Write(b []byte) (int, error) {
+	if g.err == nil {
+		_, g.err = g.w.Write(b)
+	}
+	return len(b), nil
+}
+
+// KillOrphans finds nothing here: other processes' environments cannot be read.
+func KillOrphans(context.Context, func(environ []string) bool) (killed int, err error) { return 0, nil }
+
+// Orphans finds nothing here.
+func Orphans(func(environ []string) bool) []int { return nil }
+
+func becomeSubreaper() error { return nil }
+
+func ownProgram() (string, error) { return os.Executable() }
+
+func nameProcess(string) {}
+
+// emergency kills the groups of the executor's programs when the guard is dead.
+func emergency() {
+	if k := living.Load(); k != nil {
+		k.KillAll()
+	}
+}
+
+// clearBelow does nothing: without a subreaper the guard does not get what the executor left.
+func clearBelow() {}

@@ -1,0 +1,85 @@
+package process
+
+import (
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// defaultPath is searched when the environment of a program has no PATH.
+const defaultPath = "/usr/local/bin:/usr/bin:/bin"
+
+// find gives the file to execute for argv[0], absolute or relative to spec.Dir, as a shell standing there would find it.
+// When there is none, problem says how the program could not be started.
+func find(spec *Spec) (file string, problem *Exit) {
+	if len(spec.Argv) == 0 || spec.Argv[0] == "" {
+		e := missing(`""`, "the command is empty")
+		return "", &e
+	}
+	name := spec.Argv[0]
+	if strings.Contains(name, "/") {
+		return name, nil
+	}
+	path := lookupEnv(spec.Env, "PATH", defaultPath)
+	forbidden := ""
+	for dir := range strings.SplitSeq(path, ":") {
+		file := within(dir, name)
+		if !strings.Contains(file, "/") {
+			file = "./" + file
+		}
+		switch probe(within(spec.Dir, file)) {
+		case executable:
+			return file, nil
+		case plain:
+			forbidden = file
+		}
+	}
+	if forbidden != "" {
+		e := refused(spec, forbidden, unix.EACCES)
+		return "", &e
+	}
+	text := "there is no such program in PATH (" + path + ")"
+	if probe(within(spec.Dir, name)) != absent {
+		text += "; for the file in the working directory write ./" + name
+	}
+	e := missing(name, text)
+	return "", &e
+}
+
+// within is path as seen from dir; an empty dir is the current one.
+func within(dir, path string) string {
+	if dir == "" || filepath.IsAbs(path) {
+		return path
+	}
+	return dir + "/" + path
+}
+
+type found uint8
+
+const (
+	absent found = iota
+	plain        // a file that may not be executed
+	executable
+)
+
+func probe(file string) found {
+	var st unix.Stat_t
+	if unix.Stat(file, &st) != nil || st.Mode&unix.S_IFMT == unix.S_IFDIR {
+		return absent
+	}
+	if unix.Faccessat(unix.AT_FDCWD, file, unix.X_OK, unix.AT_EACCESS) != nil {
+		return plain
+	}
+	return executable
+}
+
+// lookupEnv is the value of name in env, the first as in getenv(3), or otherwise.
+func lookupEnv(env []string, name, otherwise string) string {
+	for _, e := range env {
+		if v, ok := strings.CutPrefix(e, name); ok && strings.HasPrefix(v, "=") {
+			return v[1:]
+		}
+	}
+	return otherwise
+}

@@ -1,0 +1,42 @@
+package process_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"mlframework/sweep/worker/process"
+)
+
+// keeper is shared: a process has one.
+var keeper *process.Keeper
+
+// helpers are programs that this test binary is when HELPER names one.
+var helpers = map[string]func() int{}
+
+func TestMain(m *testing.M) {
+	if name := os.Getenv("HELPER"); name != "" {
+		os.Exit(helpers[name]())
+	}
+	var err error
+	if keeper, err = process.NewKeeper(nil); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	if err := keeper.Close(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	if err := goleak.Find(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}

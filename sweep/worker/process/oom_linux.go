@@ -1,0 +1,81 @@
+package process
+
+import (
+	"os"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// oomAge is for how long a kill by the kernel explains the end of a program: the kernel may take seconds to tear down
+// the memory of what it killed.
+const oomAge = 10 * time.Second
+
+// oomWatch counts kills for want of memory in this process's control group.
+type oomWatch struct {
+	mu         sync.Mutex
+	fd         int // -1: no counter
+	last, past uint64
+	rotated    time.Time
+}
+
+func (o *oomWatch) open() {
+	o.fd = -1
+	cgroup, _ := os.ReadFile("/proc/self/cgroup") // without it, the host's counter
+	for _, file := range oomFiles(string(cgroup)) {
+		fd, err := unix.Open(file, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+		if err != nil {
+			continue
+		}
+		o.fd = fd
+		if n, ok := o.read(); ok {
+			o.last, o.past, o.rotated = n, n, time.Now()
+			return
+		}
+		o.close()
+	}
+}
+
+func (o *oomWatch) close() {
+	if o.fd >= 0 {
+		unix.Close(o.fd)
+		o.fd = -1
+	}
+}
+
+func (o *oomWatch) read() (uint64, bool) {
+	if o.fd < 0 {
+		return 0, false
+	}
+	buf := make([]byte, 32<<10) // vmstat has 4 KiB
+	n, err := unix.Pread(o.fd, buf, 0)
+	if err != nil || n <= 0 {
+		return 0, false
+	}
+	return parseOOMKills(buf[:n])
+}
+
+// sample forgets kills that are older than oomAge, or up to twice that. Call it now and then.
+func (o *oomWatch) sample(now time.Time) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if now.Sub(o.rotated) < oomAge {
+		return
+	}
+	if n, ok := o.read(); ok {
+		o.past, o.last, o.rotated = max(o.past, o.last), n, now
+	}
+}
+
+// claim tells whether there was a kill that explains a SIGKILL seen now, and uses it up: each explains one.
+func (o *oomWatch) claim() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	n, ok := o.read()
+	if !ok || n <= o.past {
+		return false
+	}
+	o.past++
+	return true
+}

@@ -1,0 +1,81 @@
+package process
+
+import (
+	"context"
+	"os"
+	"slices"
+	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// KillOrphans sends SIGKILL to processes that an earlier run left, of which nobody is alive who would end them: those
+// of this user in whose environment match finds the marks, and all that descend from them. It goes on until none is
+// left or ctx is done, and returns how many there were and, then, ctx's error. It never touches this process, its ancestors or kernel threads.
+// Processes that cleared or overwrote their environment are found only below one that did not. match is called from one goroutine.
+func KillOrphans(ctx context.Context, match func(environ []string) bool) (killed int, err error) {
+	gone := map[int]bool{}
+	for {
+		found := orphans(match)
+		if len(found) == 0 {
+			return len(gone), nil
+		}
+		for _, pid := range found {
+			if unix.Kill(pid, unix.SIGKILL) == nil {
+				gone[pid] = true
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return len(gone), ctx.Err()
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+// Orphans lists what KillOrphans would kill, in rising order.
+func Orphans(match func(environ []string) bool) []int { return orphans(match) }
+
+func orphans(match func(environ []string) bool) (pids []int) {
+	all := snapshot()
+	own := ancestors(all, os.Getpid())
+	marked := map[int]bool{}
+	for pid, p := range all {
+		if p.state == 'Z' || own[pid] || !ours(pid) {
+			continue
+		}
+		if env := environOf(pid); len(env) > 0 && match(env) {
+			marked[pid] = true
+		}
+	}
+	for pid, p := range all {
+		if p.state == 'Z' || own[pid] {
+			continue
+		}
+		for up := range ancestors(all, pid) {
+			if marked[up] {
+				pids = append(pids, pid)
+				break
+			}
+		}
+	}
+	slices.Sort(pids)
+	return pids
+}
+
+// ancestors is the set of pid and those above it.
+func ancestors(all map[int]proc, pid int) map[int]bool {
+	set := map[int]bool{}
+	for pid > 0 && !set[pid] {
+		set[pid] = true
+		pid = all[pid].parent
+	}
+	return set
+}
+
+// ours tells whether a process runs as this user.
+func ours(pid int) bool {
+	var st unix.Stat_t
+	return unix.Stat("/proc/"+strconv.Itoa(pid), &st) == nil && int(st.Uid) == os.Geteuid()
+}

@@ -1,0 +1,228 @@
+package process_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"mlframework/sweep/worker/process"
+)
+
+func init() {
+	helpers["pair"] = func() int {
+		if !process.Guarded() {
+			code, err := process.RunGuarded("sweep-executor")
+			if err != nil {
+				fmt.Println(err)
+				return 99
+			}
+			return code
+		}
+		return executor()
+	}
+}
+
+// executor runs PROGRAM until a signal comes, and prints what it sees.
+func executor() int {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	signals := process.Notify(ctx, syscall.SIGINT, syscall.SIGTERM)
+	k, err := process.NewKeeper(nil)
+	if err != nil {
+		fmt.Println(err)
+		return 98
+	}
+	name, _ := os.ReadFile("/proc/self/comm")
+	_, marked := os.LookupEnv("MLFRAMEWORK_GUARD")
+	fmt.Println("executor", os.Getpid(), strings.TrimSpace(string(name)), os.Args[0] == os.Getenv("ARGV0"), marked)
+	dir := os.Getenv("DIR")
+	spec := process.Spec{
+		Argv: append(strings.Fields(os.Getenv("INTERPRETER")), os.Getenv("PROGRAM")), Dir: dir, Stdout: os.Stdout, Stderr: os.Stdout,
+		Env: []string{"PATH=" + os.Getenv("PATH"), os.Getenv("MARK")}, Marks: []string{os.Getenv("MARK")}, Grace: time.Second,
+	}
+	done := make(chan process.Exit, 1)
+	go func() { done <- k.Run(ctx, spec) }()
+	count := 0
+	for {
+		select {
+		case s := <-signals:
+			if count++; count == 2 {
+				k.KillAll()
+				return 77
+			}
+			fmt.Println("signal", s)
+		case e := <-done:
+			return e.Code
+		}
+	}
+}
+
+// pair is a running guard with its executor.
+type pair struct {
+	guard    *exec.Cmd
+	executor string // pid
+	lines    *bufio.Scanner
+	spec     process.Spec
+}
+
+func startPair(t *testing.T, body string) *pair {
+	t.Helper()
+	s, _ := python(t, body)
+	return startPairOf(t, s)
+}
+
+func startPairOf(t *testing.T, s process.Spec) *pair {
+	t.Helper()
+	last := len(s.Argv) - 1
+	p := &pair{spec: s, guard: exec.Command(os.Args[0])}
+	p.guard.Env = append(os.Environ(), "HELPER=pair", "ARGV0="+os.Args[0], "DIR="+s.Dir, "MARK="+s.Marks[0],
+		"PROGRAM="+s.Argv[last], "INTERPRETER="+strings.Join(s.Argv[:last], " "))
+	p.guard.Stderr = os.Stderr
+	out, err := p.guard.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.guard.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.guard.Process.Kill() })
+	p.lines = bufio.NewScanner(out)
+	f := strings.Fields(p.line())
+	if len(f) != 5 || f[0] != "executor" {
+		t.Fatalf("printed %q", f)
+	}
+	if want := []string{"sweep-executor", "true", "false"}; !slices.Equal(f[2:], want) {
+		t.Errorf("name, own argv[0] again, marker still there: %q, want %q", f[2:], want)
+	}
+	p.executor = f[1]
+	return p
+}
+
+func (p *pair) line() string {
+	p.lines.Scan()
+	return p.lines.Text()
+}
+
+// within fails when f does not become true in time.
+func within(t *testing.T, limit time.Duration, what string, f func() bool) {
+	t.Helper()
+	for end := time.Now().Add(limit); !f(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Errorf("not within %v: %s", limit, what)
+			return
+		}
+	}
+}
+
+func (p *pair) treeGone() bool {
+	text, _ := os.ReadFile(p.spec.Dir + "/pids")
+	return !slices.ContainsFunc(append(strings.Fields(string(text)), p.executor), alive)
+}
+
+const stubbornTree = `
+daemon(stubborn)
+daemon(lambda: bare(0))
+if os.fork() == 0: stubborn()
+noted(3)
+print("ready", flush=True)
+stubborn()`
+
+func TestGuardKilled(t *testing.T) {
+	p := startPair(t, stubbornTree)
+	if got := p.line(); got != "ready" {
+		t.Fatal(got)
+	}
+	_ = p.guard.Process.Kill()
+	within(t, 2*time.Second, "all gone after the guard's death", p.treeGone)
+	_ = p.guard.Wait()
+	noneAlive(t, p.spec)
+}
+
+func TestExecutorKilled(t *testing.T) {
+	p := startPair(t, stubbornTree)
+	if got := p.line(); got != "ready" {
+		t.Fatal(got)
+	}
+	start := time.Now()
+	if err := exec.Command("kill", "-9", p.executor).Run(); err != nil {
+		t.Fatal(err)
+	}
+	_ = p.guard.Wait()
+	if code := p.guard.ProcessState.ExitCode(); code != 137 || time.Since(start) > 2*time.Second {
+		t.Errorf("the guard ended with %d after %v", code, time.Since(start))
+	}
+	if !p.treeGone() {
+		t.Error("something lives")
+	}
+	noneAlive(t, p.spec)
+}
+
+func TestBothKilled(t *testing.T) {
+	p := startPair(t, "daemon(stubborn)\nif os.fork() == 0: bare(0)\nnoted(2)\nprint('ready', flush=True)\nstubborn()")
+	if got := p.line(); got != "ready" {
+		t.Fatal(got)
+	}
+	guard := fmt.Sprint(p.guard.Process.Pid)
+	for _, signal := range []string{"-STOP", "-KILL"} {
+		if err := exec.Command("kill", signal, guard, p.executor).Run(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_ = p.guard.Wait()
+	within(t, time.Second, "executor gone", func() bool { return !alive(p.executor) })
+	match := func(env []string) bool { return slices.Contains(env, p.spec.Marks[0]) }
+	if left := process.Orphans(match); len(left) < 2 {
+		t.Errorf("only %v survived, a weak test", left)
+	}
+	killed, err := process.KillOrphans(t.Context(), match)
+	if killed < 2 || err != nil || !p.treeGone() {
+		t.Errorf("killed %d: %v", killed, err)
+	}
+	if killed, err := process.KillOrphans(t.Context(), func([]string) bool { return false }); killed != 0 || err != nil {
+		t.Errorf("killed %d that do not match: %v", killed, err)
+	}
+	noneAlive(t, p.spec)
+}
+
+func TestSignalsOfThePair(t *testing.T) {
+	p := startPair(t, "print('ready', flush=True)\nstay()")
+	if got := p.line(); got != "ready" {
+		t.Fatal(got)
+	}
+	guard := fmt.Sprint(p.guard.Process.Pid)
+	// As a terminal does: both get it.
+	if err := exec.Command("kill", "-INT", guard, p.executor).Run(); err != nil {
+		t.Fatal(err)
+	}
+	if got := p.line(); got != "signal interrupt" {
+		t.Errorf("printed %q", got)
+	}
+	within(t, time.Second, "a second signal ends it", func() bool {
+		_ = p.guard.Process.Signal(syscall.SIGTERM)
+		return p.treeGone()
+	})
+	_ = p.guard.Wait()
+	if code := p.guard.ProcessState.ExitCode(); code != 77 {
+		t.Errorf("exit code %d", code)
+	}
+	noneAlive(t, p.spec)
+}
+
+func TestProgramsOfThePairInheritNothing(t *testing.T) {
+	s, _ := shell(t, "(ls /proc/self/fd; tr '\\0' '\\n' < /proc/$$/environ | cut -d= -f1) | tr '\\n' ' '; echo; exit 5")
+	p := startPairOf(t, s)
+	if got := p.line(); got != "0 1 2 3 PATH TASK_ID " { // 3 is the directory that ls reads
+		t.Errorf("descriptors and variables: %s", got)
+	}
+	_ = p.guard.Wait()
+	if code := p.guard.ProcessState.ExitCode(); code != 5 {
+		t.Errorf("exit code %d", code)
+	}
+}

@@ -1,0 +1,194 @@
+package process
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// clockTick is the unit of start times in /proc/PID/stat, in nanoseconds: USER_HZ is 100 on amd64 and arm64 (time(7)).
+const clockTick = 10_000_000
+
+// proc is what /proc/PID/stat says of a process (proc(5)).
+type proc struct {
+	pid, parent, group, session int
+	state                       byte   // R S D T Z ...
+	born                        uint64 // clock ticks since boot
+}
+
+// parseStat reads a line of /proc/PID/stat. The name in it, in parentheses, can hold anything.
+func parseStat(line []byte) (p proc, ok bool) {
+	open, end := bytes.IndexByte(line, '('), bytes.LastIndexByte(line, ')')
+	if open < 2 || end < open {
+		return proc{}, false
+	}
+	f := bytes.Fields(line[end+1:])
+	if len(f) < 20 {
+		return proc{}, false
+	}
+	p.pid, ok = number(line[:open-1])
+	p.state = f[0][0]
+	for i, to := range []*int{&p.parent, &p.group, &p.session} {
+		n, good := number(f[1+i])
+		*to, ok = n, ok && good
+	}
+	born, good := number(f[19])
+	p.born = uint64(born)
+	return p, ok && good
+}
+
+func number(b []byte) (n int, ok bool) {
+	for _, c := range b {
+		if c < '0' || c > '9' || n > 1<<58 {
+			return 0, false
+		}
+		n = n*10 + int(c-'0')
+	}
+	return n, len(b) > 0
+}
+
+// parsePIDs reads a children file: numbers, each followed by a space.
+func parsePIDs(b []byte, to []int) []int {
+	for field := range bytes.FieldsSeq(b) {
+		if n, ok := number(field); ok {
+			to = append(to, n)
+		}
+	}
+	return to
+}
+
+// readProc reads the beginning of /proc/PID/NAME into buf. It is empty when the process is gone or another user's.
+func readProc(pid int, name string, buf []byte) []byte {
+	fd, err := unix.Open("/proc/"+strconv.Itoa(pid)+"/"+name, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil
+	}
+	defer unix.Close(fd)
+	n := 0
+	for n < len(buf) {
+		m, err := unix.Read(fd, buf[n:])
+		if err != nil || m == 0 {
+			break
+		}
+		n += m
+	}
+	return buf[:n]
+}
+
+func statOf(pid int) (proc, bool) {
+	var buf [1024]byte
+	return parseStat(readProc(pid, "stat", buf[:]))
+}
+
+// environOf is the environment with which a process was executed, empty when it is gone, or has overwritten it. More
+// than 256 KiB of it is not looked at.
+func environOf(pid int) []string {
+	b := readProc(pid, "environ", make([]byte, 256<<10))
+	if len(b) == 0 {
+		return nil
+	}
+	var env []string
+	for e := range bytes.SplitSeq(b, []byte{0}) {
+		if len(e) > 0 {
+			env = append(env, string(e))
+		}
+	}
+	return env
+}
+
+// snapshot lists all processes that can be seen. It is not one moment: a process may be missing or have a parent that
+// is.
+func snapshot() map[int]proc {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return nil
+	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(-1) // what was read before an error counts
+	all := make(map[int]proc, len(names))
+	for _, name := range names {
+		if pid, ok := number([]byte(name)); ok {
+			if p, ok := statOf(pid); ok {
+				all[pid] = p
+			}
+		}
+	}
+	return all
+}
+
+// below maps each descendant of top to that child of top from which it descends.
+func below(all map[int]proc, top int) map[int]int {
+	heads := map[int]int{}
+	for pid := range all {
+		head := pid
+		for steps := 0; steps < len(all); steps++ { // a snapshot of a changing table could hold a circle
+			parent := all[head].parent
+			if parent == top {
+				heads[pid] = head
+				break
+			}
+			if _, known := all[parent]; !known {
+				break
+			}
+			head = parent
+		}
+	}
+	return heads
+}
+
+// childrenOf lists the children of this process: all threads' (wide), or the main thread's, which has the orphans. Where
+// the kernel has no such files (CONFIG_PROC_CHILDREN) it is a walk over /proc.
+func (k *Keeper) childrenOf(wide bool) []int {
+	if k.children < 0 {
+		return childrenByScan(k.pid)
+	}
+	if !wide {
+		return readChildren(k.children, nil)
+	}
+	threads, err := os.ReadDir("/proc/self/task")
+	if err != nil {
+		return childrenByScan(k.pid)
+	}
+	var pids []int
+	for _, t := range threads {
+		fd, err := unix.Open("/proc/self/task/"+t.Name()+"/children", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+		if err != nil {
+			continue // the thread has ended, its children are another's
+		}
+		pids = readChildren(fd, pids)
+		unix.Close(fd)
+	}
+	return pids
+}
+
+func childrenByScan(self int) (pids []int) {
+	for pid, p := range snapshot() {
+		if p.parent == self {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+func readChildren(fd int, to []int) []int {
+	var buf [4096]byte
+	n, err := unix.Pread(fd, buf[:], 0)
+	if err != nil || n == 0 {
+		return to
+	}
+	if n < len(buf)-16 { // the kernel stops before a number that does not fit
+		return parsePIDs(buf[:n], to)
+	}
+	big := make([]byte, 1<<20)
+	n = 0
+	for n < len(big) {
+		m, err := unix.Pread(fd, big[n:], int64(n))
+		if err != nil || m <= 0 {
+			break
+		}
+		n += m
+	}
+	return parsePIDs(big[:n], to)
+}

@@ -1,0 +1,153 @@
+package process
+
+import (
+	"io"
+	"reflect"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// pieces are the buffers of output: one at a time for a program that writes, none for one that is silent.
+var pieces = sync.Pool{New: func() any { return new([64 << 10]byte) }}
+
+// drainFor bounds the reading of what is in the pipes at the end: a process that is not ours may hold and fill them.
+const drainFor = 200 * time.Millisecond
+
+// pump carries output from the pipes of one program to its writers. The goroutine of the run does it in between, without
+// goroutines of its own: for a program of a millisecond each of them would count.
+type pump struct {
+	streams [2]stream
+	err     error // the first of a writer
+}
+
+type stream struct {
+	fd     int // reading end
+	far    int // writing end, until the program has it
+	open   bool
+	w      io.Writer
+	failed bool
+}
+
+// open makes the pipes and returns what the program gets as descriptors 1 and 2. Reading ends stay in blocking mode:
+// they are read only after poll said that there is something, and nobody else reads them.
+func (p *pump) open(null int, stdout, stderr io.Writer) (outputs [2]int, err error) {
+	outputs = [2]int{null, null}
+	if outputs[0], err = p.streams[0].pipe(null, stdout); err != nil {
+		return outputs, err
+	}
+	if stderr != nil && same(stdout, stderr) {
+		outputs[1] = outputs[0]
+		return outputs, nil
+	}
+	outputs[1], err = p.streams[1].pipe(null, stderr)
+	return outputs, err
+}
+
+func (s *stream) pipe(null int, w io.Writer) (int, error) {
+	if w == nil {
+		return null, nil
+	}
+	var ends [2]int
+	if err := unix.Pipe2(ends[:], unix.O_CLOEXEC); err != nil {
+		return -1, err
+	}
+	s.fd, s.far, s.open, s.w = ends[0], ends[1], true, w
+	return s.far, nil
+}
+
+// same compares writers, which may be of a type that cannot be compared.
+func same(a, b io.Writer) bool {
+	return a != nil && reflect.TypeOf(a) == reflect.TypeOf(b) && reflect.TypeOf(a).Comparable() && a == b
+}
+
+func (p *pump) closeWriters() {
+	for i := range p.streams {
+		if s := &p.streams[i]; s.far > 0 {
+			unix.Close(s.far)
+			s.far = 0
+		}
+	}
+}
+
+func (p *pump) close() {
+	for i := range p.streams {
+		p.streams[i].close()
+	}
+}
+
+func (s *stream) close() {
+	if s.open {
+		unix.Close(s.fd)
+		s.open = false
+	}
+}
+
+// watch enters the streams into a set for poll.
+func (p *pump) watch(set []unix.PollFd) {
+	for i, s := range p.streams {
+		set[i] = unix.PollFd{Fd: -1, Events: unix.POLLIN}
+		if s.open {
+			set[i].Fd = int32(s.fd)
+		}
+	}
+}
+
+// carry moves one piece of each stream that poll found readable, and closes those that have come to their end. It tells
+// whether there was any.
+func (p *pump) carry(set []unix.PollFd) (moved bool) {
+	for i := range p.streams {
+		s := &p.streams[i]
+		switch {
+		case !s.open || set[i].Revents == 0:
+		case set[i].Revents&unix.POLLIN != 0:
+			moved = true
+			p.move(s)
+		default: // POLLHUP, POLLERR: nobody has the other end
+			s.close()
+		}
+	}
+	return moved
+}
+
+func (p *pump) move(s *stream) {
+	piece := pieces.Get().(*[64 << 10]byte)
+	defer pieces.Put(piece)
+	n, err := unix.Read(s.fd, piece[:])
+	if err == unix.EINTR {
+		return
+	}
+	if err != nil || n == 0 {
+		s.close()
+		return
+	}
+	if s.failed {
+		return
+	}
+	if _, err := s.w.Write(piece[:n]); err != nil {
+		s.failed = true
+		if p.err == nil {
+			p.err = err
+		}
+	}
+}
+
+// drain carries what is left in the pipes when every process of the program is gone. It does not wait for their end.
+func (p *pump) drain() {
+	var set [2]unix.PollFd
+	for start := time.Now(); time.Since(start) < drainFor; {
+		p.watch(set[:])
+		if set[0].Fd < 0 && set[1].Fd < 0 {
+			return
+		}
+		n, err := unix.Poll(set[:], 0)
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil || n == 0 {
+			return
+		}
+		p.carry(set[:])
+	}
+}

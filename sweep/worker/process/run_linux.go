@@ -1,0 +1,228 @@
+package process
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"strconv"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// run is one call of Run. Its fields belong to the goroutine of that call, but for those that Keeper.mu guards.
+type run struct {
+	k       *Keeper
+	spec    *Spec
+	exit    Exit
+	pidfd   int           // -1 where the kernel has none
+	waker   int           // event descriptor that interrupts poll
+	waiting chan struct{} // without pidfd: closed when the program is dead
+	status  syscall.WaitStatus
+	reaped  bool
+	ended   time.Time // when it was reaped
+	output  pump
+	ending
+
+	pid  int    // the program; 0 before it runs. Written under Keeper.mu
+	born uint64 // clock ticks since boot, not later than its start. Under Keeper.mu
+	tag  uint64 // see setTag
+}
+
+// Run starts a program and returns when it and every process that came from it are gone, or cannot be ended
+// (Exit.Stuck). When ctx is done or the timeout is over, all of them get SIGTERM, and SIGKILL after the grace; with
+// ErrKill as the cause of ctx, SIGKILL at once. What a program leaves behind when it ends by itself has 100 ms to go, as
+// the tee of a pipe does, and then gets the same. Run never fails otherwise than by its Exit.
+func (k *Keeper) Run(ctx context.Context, spec Spec) Exit {
+	if ctx.Err() != nil {
+		return Exit{Cause: Stopped, Code: -1, Err: context.Cause(ctx)}
+	}
+	file, problem := find(&spec)
+	if problem != nil {
+		return *problem
+	}
+	r := &run{k: k, spec: &spec, pidfd: -1, waker: -1, exit: Exit{Code: -1}}
+	if err := k.enter(r); err != nil {
+		return badHost(spec.Argv[0], err)
+	}
+	defer k.leave(r)
+	if problem := r.start(file); problem != nil {
+		return *problem
+	}
+	if spec.Started != nil {
+		spec.Started(r.pid)
+	}
+	defer r.wakeWhenDone(ctx)()
+	r.follow(ctx)
+	return r.result()
+}
+
+// enter registers a run. It fails when the Keeper is closed.
+func (k *Keeper) enter(r *run) (err error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.closed.Load() {
+		return ErrClosed
+	}
+	if n := len(k.wakers); n > 0 {
+		r.waker, k.wakers = k.wakers[n-1], k.wakers[:n-1]
+	} else if r.waker, err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK); err != nil {
+		return err
+	}
+	k.active.Add(1)
+	k.runs[r] = struct{}{}
+	return nil
+}
+
+func (k *Keeper) leave(r *run) {
+	r.output.close()
+	if r.pidfd >= 0 {
+		unix.Close(r.pidfd)
+	}
+	k.forget(r)
+	if r.waiting != nil && r.reaped {
+		<-r.waiting
+	}
+	if r.waiting == nil || r.reaped {
+		k.mu.Lock()
+		k.wakers = append(k.wakers, r.waker)
+		k.mu.Unlock()
+	}
+	k.active.Done()
+}
+
+// start forks. On success r is in the tables.
+func (r *run) start(file string) (problem *Exit) {
+	outputs, err := r.output.open(r.k.null, r.spec.Stdout, r.spec.Stderr)
+	if err != nil {
+		e := badHost(r.spec.Argv[0], err)
+		return &e
+	}
+	defer r.output.closeWriters()
+	attr := &syscall.ProcAttr{
+		Dir: r.spec.Dir, Env: r.spec.Env,
+		Files: []uintptr{uintptr(r.k.null), uintptr(outputs[0]), uintptr(outputs[1])},
+		Sys:   &syscall.SysProcAttr{Setsid: true},
+	}
+	if r.k.pidfds {
+		attr.Sys.PidFD = &r.pidfd
+	}
+	for try := 0; ; try++ {
+		err = r.fork(file, attr)
+		// Another fork of this process may hold a file open that was written a moment ago: go.dev/issue/22315.
+		if !errors.Is(err, syscall.ETXTBSY) || try == 8 {
+			break
+		}
+		time.Sleep(time.Millisecond << try) // 255 ms together
+	}
+	if err != nil {
+		e := refused(r.spec, file, err)
+		return &e
+	}
+	r.setTag()
+	r.preferForOOM()
+	if !r.k.pidfds {
+		r.waiting = make(chan struct{})
+		go r.awaitDeath()
+	}
+	return nil
+}
+
+func (r *run) fork(file string, attr *syscall.ProcAttr) error {
+	k := r.k
+	k.mu.Lock()
+	if k.closed.Load() {
+		k.mu.Unlock()
+		return ErrClosed
+	}
+	k.lastFork++
+	number := k.lastFork
+	k.forks[number] = true
+	r.born, r.tag = ticksSinceBoot(), k.tags+number
+	k.mu.Unlock()
+
+	r.exit.Started = time.Now()
+	pid, err := syscall.ForkExec(file, r.spec.Argv, attr)
+
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.forks, number)
+	if err == nil {
+		r.pid = pid
+		k.roots[pid] = r
+	}
+	return err
+}
+
+func ticksSinceBoot() uint64 {
+	var now unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &now) != nil {
+		return 0 // older than every process
+	}
+	return uint64(now.Nano()) / clockTick
+}
+
+// preferForOOM makes the kernel end the program before this process when memory is short (proc(5), oom_score_adj). It
+// is no fault when that cannot be done: the program may be of another user, or gone.
+func (r *run) preferForOOM() {
+	fd, err := unix.Open("/proc/"+strconv.Itoa(r.pid)+"/oom_score_adj", unix.O_WRONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return
+	}
+	_, _ = unix.Write(fd, []byte("500"))
+	unix.Close(fd)
+}
+
+// wakeWhenDone makes the end of ctx interrupt poll; the function that it returns ends that.
+func (r *run) wakeWhenDone(ctx context.Context) func() {
+	if ctx.Done() == nil {
+		return func() {}
+	}
+	woken := make(chan struct{})
+	cancel := context.AfterFunc(ctx, func() {
+		defer close(woken)
+		r.wake()
+	})
+	return func() {
+		if !cancel() {
+			<-woken
+		}
+	}
+}
+
+func (r *run) wake() {
+	var one [8]byte
+	binary.NativeEndian.PutUint64(one[:], 1)
+	_, _ = unix.Write(r.waker, one[:]) // eventfd(2)
+}
+
+// awaitDeath stands in for the process descriptor of newer kernels. It leaves the reaping to the run.
+// The waker stays valid for it: leave waits, or does not give the waker away.
+func (r *run) awaitDeath() {
+	for {
+		err := unix.Waitid(unix.P_PID, r.pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
+		if err != unix.EINTR {
+			break
+		}
+	}
+	r.wake()
+	close(r.waiting)
+}
+
+// result completes the Exit of a run that is over.
+func (r *run) result() Exit {
+	r.output.drain()
+	r.exit.OutputErr = r.output.err
+	if !r.reaped {
+		return r.exit
+	}
+	r.exit.Duration = r.ended.Sub(r.exit.Started)
+	r.exit.setStatus(r.status)
+	killed := r.exit.Cause == Signalled && r.status.Signal() == syscall.SIGKILL
+	shell := r.exit.Cause == Exited && r.exit.Code == 128+int(syscall.SIGKILL) // a shell reports the end of its program
+	if (killed || shell) && r.k.oom.claim() {
+		r.exit.Cause = OutOfMemory
+	}
+	return r.exit
+}

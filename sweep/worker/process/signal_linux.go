@@ -1,0 +1,105 @@
+package process
+
+import (
+	"slices"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// members lists every process that came from the program.
+func (r *run) members() (pids []int) {
+	all := snapshot()
+	heads := below(all, r.k.pid)
+	r.k.mu.Lock()
+	defer r.k.mu.Unlock()
+	r.k.look(false)
+	for pid, head := range heads {
+		if p := all[pid]; r.k.owns(r, head) || r.k.roots[head] == nil && (p.session == r.pid || p.group == r.pid) {
+			pids = append(pids, pid)
+		}
+	}
+	slices.Sort(pids)
+	return pids
+}
+
+// terminate sends SIGTERM to every process of the run that has not had it, and SIGCONT, for one that is stopped.
+func (r *run) terminate() {
+	first := r.termed == nil
+	if first {
+		r.termed = map[int]bool{}
+	}
+	members := slices.DeleteFunc(r.members(), func(pid int) bool { return r.termed[pid] })
+	group := r.inGroup(members)
+	if first && len(group) > 0 {
+		_ = unix.Kill(-r.pid, unix.SIGTERM) // at once for the whole group: no fork can slip between
+	}
+	for _, pid := range members {
+		r.termed[pid] = true
+		if first && group[pid] {
+			r.count(pid)
+		} else {
+			r.send(pid, unix.SIGTERM)
+		}
+		_ = unix.Kill(pid, unix.SIGCONT)
+	}
+}
+
+// kill sends SIGKILL to every process of the run. A tree that forks faster than /proc can be walked is caught by its
+// heads, the children of this process: those are listed in microseconds.
+func (r *run) kill() {
+	members := r.members()
+	if len(r.inGroup(members)) > 0 {
+		_ = unix.Kill(-r.pid, unix.SIGKILL)
+	}
+	for _, pid := range members {
+		r.send(pid, unix.SIGKILL)
+	}
+	killed := map[int]bool{}
+	for range 100 {
+		heads, _ := r.k.left(r, false)
+		heads = slices.DeleteFunc(heads, func(pid int) bool { return killed[pid] })
+		if len(heads) == 0 {
+			return
+		}
+		for _, pid := range heads {
+			killed[pid] = true
+			r.send(pid, unix.SIGKILL)
+		}
+	}
+}
+
+// inGroup picks those of pids, which are ours, that are in the group of the program. With none, the number of the group
+// may be another's by now.
+func (r *run) inGroup(pids []int) map[int]bool {
+	in := map[int]bool{}
+	for _, pid := range pids {
+		if group, err := unix.Getpgid(pid); err == nil && group == r.pid {
+			in[pid] = true
+		}
+	}
+	return in
+}
+
+func (r *run) send(pid int, sig syscall.Signal) {
+	if unix.Kill(pid, sig) == nil {
+		r.count(pid)
+	}
+}
+
+// count enters a process that got a signal because it outlived the program.
+func (r *run) count(pid int) {
+	if !r.reaped {
+		return
+	}
+	if r.outlived == nil {
+		r.outlived = map[int]bool{}
+	}
+	r.outlived[pid] = true
+}
+
+// giveUp records what SIGKILL did not end.
+func (r *run) giveUp() {
+	r.exit.Stuck = r.members()
+	r.k.log.Error("processes do not end", "program", r.spec.Argv[0], "pids", r.exit.Stuck, "after", stuckAfter)
+}

@@ -1,0 +1,187 @@
+package process
+
+import (
+	"slices"
+
+	"golang.org/x/sys/unix"
+)
+
+// stranger is a child of this process that Run did not start: a process whose parent has ended. Its pid stays its own
+// until look reaps it.
+type stranger struct {
+	owner    *run
+	suspects []*run // without an owner: the programs that ran when it was born and still run
+	doubtBy  uint64 // not 0: it may be a program being started, by a fork of this number or before
+}
+
+// look brings the strangers up to date: reaps the dead, finds the owners of the new. Call it with k.mu held.
+//
+// One that ends between the listing and its reaping has handed its own children to this process in between: so after
+// every reaping it lists again. Against a tree that always forks on, it leaves the dead for the next time.
+func (k *Keeper) look(wide bool) {
+	for range 100 {
+		if !k.lookOnce(wide, true) {
+			return
+		}
+	}
+	k.lookOnce(wide, false)
+}
+
+func (k *Keeper) lookOnce(wide, reap bool) (reaped bool) {
+	children := k.childrenOf(wide)
+	for pid, s := range k.strangers {
+		if !slices.Contains(children, pid) && (wide || s.doubtBy > 0 || unix.Kill(pid, 0) == unix.ESRCH) {
+			delete(k.strangers, pid) // it was a program after all, and has been reaped
+		}
+	}
+	for _, pid := range children {
+		if k.roots[pid] != nil {
+			delete(k.strangers, pid) // it was in doubt
+			continue
+		}
+		s := k.strangers[pid]
+		if s == nil || s.doubtBy > 0 {
+			if s = k.meet(pid, s); s == nil {
+				continue
+			}
+			k.strangers[pid] = s
+		}
+		if reap && s.doubtBy == 0 && k.reap(pid) {
+			delete(k.strangers, pid)
+			reaped = true
+		}
+	}
+	return reaped
+}
+
+// meet judges a child that is not a known stranger, or was in doubt when it was seen before. It gives nil for what is
+// not to be touched.
+func (k *Keeper) meet(pid int, before *stranger) *stranger {
+	sid, err := unix.Getsid(pid)
+	if err != nil || sid == k.sid {
+		return nil // started by other code of this process
+	}
+	if r := k.ownerOf(pid, sid); r != nil {
+		return &stranger{owner: r}
+	}
+	if sid == pid && len(k.forks) > 0 {
+		// The leader of its own session, as a program between fork and entry in roots is.
+		s := before
+		if s == nil {
+			s = &stranger{doubtBy: k.lastFork}
+		}
+		for n := range k.forks {
+			if n <= s.doubtBy {
+				return s
+			}
+		}
+	}
+	return k.suspect(pid)
+}
+
+// ownerOf finds the program from which a stranger surely came.
+func (k *Keeper) ownerOf(pid, sid int) *run {
+	tag, env := tagOf(pid), environOf(pid)
+	for r := range k.runs {
+		if r.pid > 0 && (r.pid == sid || r.tag == tag && tag != untagged || marked(env, r.spec.Marks)) {
+			return r
+		}
+	}
+	return nil
+}
+
+// suspect finds the programs from which a stranger may have come: those that ran when it was born.
+func (k *Keeper) suspect(pid int) *stranger {
+	s := &stranger{}
+	p, _ := statOf(pid) // without it, any
+	for r := range k.runs {
+		if r.born > 0 && (p.born == 0 || r.born <= p.born+1) {
+			s.suspects = append(s.suspects, r)
+		}
+	}
+	return s
+}
+
+// The tag of a program is the soft limit of file locks, which no kernel since Linux 2.4.25 enforces (getrlimit(2)): a
+// number that every process of the program inherits, whatever becomes of its parent, session and environment.
+
+// setTag gives a program its tag. What it forked before that has none; that it had the time for it is rare.
+func (r *run) setTag() {
+	limit := unix.Rlimit{Cur: r.tag, Max: unix.RLIM_INFINITY}
+	if unix.Prlimit(r.pid, unix.RLIMIT_LOCKS, &limit, nil) != nil {
+		r.k.mu.Lock()
+		r.tag = untagged // the hard limit may be lower here
+		r.k.mu.Unlock()
+	}
+}
+
+// untagged is what processes have that got no tag, or those of other users.
+const untagged = unix.RLIM_INFINITY
+
+func tagOf(pid int) uint64 {
+	limit := unix.Rlimit{Cur: untagged}
+	if unix.Prlimit(pid, unix.RLIMIT_LOCKS, nil, &limit) != nil {
+		return 0
+	}
+	return limit.Cur
+}
+
+// marked tells whether env has all marks, and there are any.
+func marked(env, marks []string) bool {
+	for _, m := range marks {
+		if !slices.Contains(env, m) {
+			return false
+		}
+	}
+	return len(marks) > 0
+}
+
+// reap takes a dead child off the process table and tells whether it was one. Call it with k.mu held.
+func (k *Keeper) reap(pid int) bool {
+	for {
+		got, err := unix.Wait4(pid, nil, unix.WNOHANG, nil)
+		if err != unix.EINTR {
+			return got == pid || err == unix.ECHILD
+		}
+	}
+}
+
+// left lists the strangers that are to end with r, and tells whether others are in doubt. It looks first.
+func (k *Keeper) left(r *run, wide bool) (heads []int, doubt bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.look(wide)
+	for pid, s := range k.strangers {
+		if s.doubtBy > 0 {
+			doubt = true
+		} else if k.owns(r, pid) {
+			heads = append(heads, pid)
+		}
+	}
+	return heads, doubt
+}
+
+// owns tells whether a child of this process is to end with r. Call it with k.mu held.
+func (k *Keeper) owns(r *run, child int) bool {
+	s := k.strangers[child]
+	if s == nil || s.doubtBy > 0 {
+		return r == k.roots[child]
+	}
+	return s.owner == r || s.owner == nil && len(s.suspects) == 1 && s.suspects[0] == r
+}
+
+// forget takes r, which has ended, out of the tables. What still lives of it (Exit.Stuck) is reaped when it ends.
+func (k *Keeper) forget(r *run) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.runs, r)
+	if k.roots[r.pid] == r {
+		delete(k.roots, r.pid)
+	}
+	for _, s := range k.strangers {
+		if s.owner == r {
+			s.owner = nil
+		}
+		s.suspects = slices.DeleteFunc(s.suspects, func(o *run) bool { return o == r })
+	}
+}

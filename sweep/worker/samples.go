@@ -1,0 +1,61 @@
+package worker
+
+import (
+	"sync"
+	"time"
+
+	"mlframework/sweep/result"
+	"mlframework/sweep/task"
+)
+
+// samplesEvery is how often an attempt that prints metrics without end sends them.
+const samplesEvery = time.Second
+
+// collector gathers the metrics of one attempt and sends them a second after the first, many at once. It is safe for
+// the two streams of the attempt.
+type collector struct {
+	series result.Series
+	send   func([]result.Sample)
+
+	mu      sync.Mutex
+	pending []result.Sample
+	timer   *time.Timer
+}
+
+// add returns what a scanner of one stream calls with what it finds.
+func (c *collector) add(stream string) func(result.Sample) {
+	return func(s result.Sample) {
+		s.Stream = stream
+		if !c.series.Add(s) {
+			return
+		}
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.pending = append(c.pending, s)
+		if c.timer == nil {
+			c.timer = time.AfterFunc(samplesEvery, c.flush)
+		}
+	}
+}
+
+func (c *collector) flush() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.timer != nil {
+		c.timer.Stop()
+		c.timer = nil
+	}
+	if len(c.pending) > 0 {
+		c.send(c.pending)
+		c.pending = nil
+	}
+}
+
+// collect makes the collector of an attempt.
+func (w *Worker) collect(i item) *collector {
+	return &collector{send: func(s []result.Sample) {
+		e := w.event(task.SamplesEvent, i)
+		e.Samples = s
+		w.outbox.put(e)
+	}}
+}
