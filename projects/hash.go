@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"syscall"
 )
 
@@ -135,9 +136,14 @@ func unchanged(e Entry, info fs.FileInfo) bool {
 	return info.Mode().IsRegular() && info.Size() == e.Size && info.ModTime().Equal(e.ModTime)
 }
 
+// buffers are shared: a project has thousands of small files.
+var buffers = sync.Pool{New: func() any { return new([256 << 10]byte) }}
+
 // pour copies until the end, or until ctx ends.
 func pour(ctx context.Context, to io.Writer, from io.Reader) error {
-	buffer := make([]byte, 256<<10)
+	space := buffers.Get().(*[256 << 10]byte)
+	defer buffers.Put(space)
+	buffer := space[:]
 	for {
 		if err := ctx.Err(); err != nil {
 			return err

@@ -65,7 +65,10 @@ func TestLargeFilesElsewhereAreSymbolicLinks(t *testing.T) {
 func TestBrokenSnapshotGivesWay(t *testing.T) {
 	t.Parallel()
 	for name, harm := range map[string]func(t *testing.T, dir, path string){
-		"a file cut": func(t *testing.T, _, path string) { check(t, os.Truncate(path+"/a", 0)) },
+		"a file cut": func(t *testing.T, _, path string) {
+			check(t, os.Chmod(path+"/a", 0o644))
+			check(t, os.Truncate(path+"/a", 0))
+		},
 		"a file missing": func(t *testing.T, _, path string) {
 			check(t, os.Chmod(path, 0o755))
 			check(t, os.Remove(path+"/a"))
@@ -103,6 +106,20 @@ func TestLargeFileTouchedStaysInUse(t *testing.T) {
 	before, err := os.Stat(path)
 	check(t, err)
 	age(t, dir+"/large", time.Hour)
+	snapshot(t, dir, revisions)
+	if after, err := os.Stat(path); err != nil || !os.SameFile(before, after) {
+		t.Error("the snapshot was made again")
+	}
+}
+
+func TestLargeFileReplacedByItsLikeStaysInUse(t *testing.T) {
+	t.Parallel()
+	dir, revisions := withLarge(t)
+	_, path := snapshot(t, dir, revisions)
+	before, err := os.Stat(path)
+	check(t, err)
+	check(t, os.Rename(dir+"/large", filepath.Join(t.TempDir(), "large")))
+	sparse(t, dir+"/large", projects.LinkSize+1)
 	snapshot(t, dir, revisions)
 	if after, err := os.Stat(path); err != nil || !os.SameFile(before, after) {
 		t.Error("the snapshot was made again")

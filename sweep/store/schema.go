@@ -22,6 +22,7 @@ CREATE TABLE sweeps (
 	record     TEXT    NOT NULL,             -- sweep.Record as JSON
 	state      TEXT    NOT NULL,
 	reason     TEXT    NOT NULL,
+	stopping   INTEGER NOT NULL DEFAULT 0,
 	submitted  INTEGER NOT NULL,             -- times are microseconds since 1970, UTC
 	ended      INTEGER,
 	total      INTEGER NOT NULL,
@@ -35,7 +36,7 @@ CREATE TABLE revisions (
 	code     TEXT NOT NULL                   -- the revision without what describes the sweep
 ) WITHOUT ROWID;
 CREATE TABLE tasks (
-	sweep      INTEGER NOT NULL REFERENCES sweeps(seq),
+	sweep      INTEGER NOT NULL,
 	idx        INTEGER NOT NULL,
 	state      INTEGER NOT NULL,             -- task.State
 	cancelling INTEGER NOT NULL,
@@ -63,7 +64,7 @@ CREATE INDEX tasks_open ON tasks (sweep, state, idx) WHERE state < 4;
 CREATE INDEX tasks_bad  ON tasks (sweep, state, idx) WHERE state > 4;
 CREATE INDEX tasks_best ON tasks (sweep, objective, idx) WHERE objective IS NOT NULL;
 CREATE TABLE attempts (
-	sweep      INTEGER NOT NULL REFERENCES sweeps(seq),
+	sweep      INTEGER NOT NULL,
 	idx        INTEGER NOT NULL,
 	attempt    INTEGER NOT NULL,
 	superseded INTEGER NOT NULL,
@@ -83,13 +84,14 @@ CREATE TABLE attempts (
 	PRIMARY KEY (sweep, idx, attempt, superseded)
 ) WITHOUT ROWID;
 CREATE TABLE samples (
-	sweep   INTEGER NOT NULL REFERENCES sweeps(seq),
+	seq     INTEGER PRIMARY KEY,             -- order in which the samples came
+	sweep   INTEGER NOT NULL,
 	idx     INTEGER NOT NULL,
 	attempt INTEGER NOT NULL,
-	part    INTEGER NOT NULL,                -- from 0, as the samples came
+	hash    INTEGER NOT NULL,                -- of points: samples that are reported again are left out
 	points  TEXT    NOT NULL,                -- JSON array of result.Sample
-	PRIMARY KEY (sweep, idx, attempt, part)
-) WITHOUT ROWID;
+	UNIQUE (sweep, idx, attempt, hash)
+);
 `}
 
 // migrate brings the schema up to date. A store that a newer program wrote is refused.

@@ -31,7 +31,7 @@ type Store struct {
 	Reader
 	db    *sql.DB
 	lock  *os.File
-	write statements
+	write writer
 	// Slow is why the store gave up its usual journal, for the user to read once; empty on a local file system.
 	Slow string
 }
@@ -54,10 +54,10 @@ func Open(ctx context.Context, folder, name string) (*Store, error) {
 }
 
 func (s *Store) open(ctx context.Context, folder string) (err error) {
-	pragmas := []string{"busy_timeout(10000)", "foreign_keys(1)", "journal_mode(WAL)", "synchronous(FULL)"}
+	pragmas := []string{"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "wal_autocheckpoint(4000)"}
 	network := networkFileSystem(folder)
 	if network != "" {
-		pragmas = []string{"locking_mode(EXCLUSIVE)", "journal_mode(DELETE)", "synchronous(FULL)", "foreign_keys(1)"}
+		pragmas = []string{"locking_mode(EXCLUSIVE)", "journal_mode(DELETE)", "synchronous(FULL)"}
 		s.Slow = fmt.Sprintf("%s is on %s: the store uses a rollback journal, and other commands cannot read it meanwhile", folder, network)
 	}
 	if s.db, err = connect(folder, "rwc", pragmas); err != nil {
@@ -65,9 +65,6 @@ func (s *Store) open(ctx context.Context, folder string) (err error) {
 	}
 	s.db.SetMaxOpenConns(1)
 	if err := migrate(ctx, s.db); err != nil {
-		return err
-	}
-	if err := s.write.prepare(ctx, s.db); err != nil {
 		return err
 	}
 	if network != "" {
@@ -80,12 +77,12 @@ func (s *Store) open(ctx context.Context, folder string) (err error) {
 
 // Close gives the lock back. It may be called on a store that failed to open, and twice.
 func (s *Store) Close() error {
-	errs := []error{s.write.close()}
+	var errs []error
 	if s.Reader.db != nil && s.Reader.db != s.db {
 		errs = append(errs, s.Reader.db.Close())
 	}
 	if s.db != nil {
-		errs = append(errs, s.db.Close())
+		errs = append(errs, s.write.close(s.db), s.db.Close())
 	}
 	if s.lock != nil {
 		errs = append(errs, s.lock.Close())

@@ -50,7 +50,7 @@ type New struct {
 // Add keeps a new sweep and gives it the next number of its definition. A client key that was used before adds nothing
 // and returns the sweep it made then.
 func (s *Store) Add(ctx context.Context, n New) (added Sweep, err error) {
-	r := n.Record
+	r, submitted := n.Record, n.Submitted.UTC().Truncate(time.Microsecond)
 	record, err := json.Marshal(r)
 	if err != nil {
 		return Sweep{}, fmt.Errorf("write the sweep's record: %w", err)
@@ -71,11 +71,11 @@ func (s *Store) Add(ctx context.Context, n New) (added Sweep, err error) {
 			return err
 		}
 		added = Sweep{Definition: definition, Record: r, Head: sweep.Head{
-			ID: task.SweepID(definition, number), State: sweep.Open, Submitted: n.Submitted, Total: n.Total,
+			ID: task.SweepID(definition, number), State: sweep.Open, Submitted: submitted, Total: n.Total,
 		}}
 		result, err := tx.ExecContext(ctx, `INSERT INTO sweeps (id, definition, number, client_key, record, state, reason,
 			submitted, total, issued, cut, counts) VALUES (?,?,?,nullif(?,''),?,?,'',?,?,0,0,'[0,0,0,0,0,0,0,0,0,0]')`,
-			added.Head.ID, definition, number, n.ClientKey, string(record), string(sweep.Open), n.Submitted.UnixMicro(), n.Total)
+			added.Head.ID, definition, number, n.ClientKey, string(record), string(sweep.Open), submitted.UnixMicro(), n.Total)
 		if err != nil {
 			return err
 		}
@@ -83,6 +83,15 @@ func (s *Store) Add(ctx context.Context, n New) (added Sweep, err error) {
 		return err
 	})
 	return added, err
+}
+
+func putRevisions(ctx context.Context, tx *sql.Tx, revisions map[string]string) error {
+	for revision, code := range revisions {
+		if _, err := tx.ExecContext(ctx, putRevision, revision, code); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Revise moves a sweep to another revision: attempts from now on run it.
@@ -96,7 +105,7 @@ func (s *Store) Revise(ctx context.Context, sw Sweep, revision, code string) err
 	})
 }
 
-const selectSweeps = `SELECT seq, id, definition, record, state, reason, submitted, ended, total, issued, cut, counts FROM sweeps`
+const selectSweeps = `SELECT seq, id, definition, record, state, reason, stopping, submitted, ended, total, issued, cut, counts FROM sweeps`
 
 // Sweeps lists every sweep, the newest first.
 func (r *Reader) Sweeps(ctx context.Context) ([]Sweep, error) {
@@ -164,7 +173,7 @@ func scanSweep(rows *sql.Rows) (s Sweep, err error) {
 	var submitted int64
 	var ended sql.NullInt64
 	h := &s.Head
-	if err := rows.Scan(&s.Seq, &h.ID, &s.Definition, &record, &h.State, &h.Reason, &submitted, &ended, &h.Total, &h.Issued, &h.Cut, &counts); err != nil {
+	if err := rows.Scan(&s.Seq, &h.ID, &s.Definition, &record, &h.State, &h.Reason, &h.Stopping, &submitted, &ended, &h.Total, &h.Issued, &h.Cut, &counts); err != nil {
 		return s, err
 	}
 	h.Submitted = time.UnixMicro(submitted).UTC()

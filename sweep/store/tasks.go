@@ -6,25 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"iter"
-	"slices"
-	"strings"
 	"time"
 
 	"mlframework/sweep"
 	"mlframework/sweep/result"
 	"mlframework/sweep/task"
 )
-
-const tryColumns = `attempt, revision, worker, host, slot, gpus, resumed, started, duration, class, exit_code, reason, metrics, output`
-const selectTasks = `SELECT idx, state, cancelling, charged, not_before, tries, ` + tryColumns + ` FROM tasks`
-
-// Query chooses tasks of one sweep; the zero value is every task that has a row, by index.
-type Query struct {
-	States []task.State // none: all
-	From   int64        // indexes below it are left out
-	Best   int          // -1: lowest objective first, 1: highest first; only tasks that have one
-	Limit  int          // 0: all
-}
 
 // Tasks iterates over tasks of a sweep in constant memory. After an error nothing more comes.
 func (r *Reader) Tasks(ctx context.Context, s Sweep, q Query) iter.Seq2[sweep.Task, error] {
@@ -48,70 +35,25 @@ func (r *Reader) Tasks(ctx context.Context, s Sweep, q Query) iter.Seq2[sweep.Ta
 	}
 }
 
-func (q Query) sql(seq int64) (string, []any) {
-	text, args := selectTasks+` WHERE sweep = ? AND idx >= ?`, []any{seq, q.From}
-	if len(q.States) > 0 {
-		text += ` AND state IN (?` + strings.Repeat(`,?`, len(q.States)-1) + `)`
-		for _, s := range q.States {
-			args = append(args, int64(s))
-		}
-		text += partial(q.States)
-	}
-	switch {
-	case q.Best < 0:
-		text += ` AND objective IS NOT NULL ORDER BY objective, idx`
-	case q.Best > 0:
-		text += ` AND objective IS NOT NULL ORDER BY objective DESC, idx`
-	default:
-		text += ` ORDER BY idx`
-	}
-	if q.Limit > 0 {
-		text += ` LIMIT ?`
-		args = append(args, q.Limit)
-	}
-	return text, args
-}
-
-// partial repeats what the states imply in the words of the partial indexes, which SQLite needs to see to use them.
-func partial(states []task.State) string {
-	switch {
-	case slices.Min(states) > task.Succeeded:
-		return ` AND state > 4`
-	case slices.Max(states) < task.Succeeded:
-		return ` AND state < 4`
-	}
-	return ""
-}
-
-// Unfinished reads what a ledger needs to go on with a sweep: its rows that have not ended, and the indexes of rows
-// beyond the cursor, the first index that was never handed out.
+// Unfinished reads what a ledger needs to go on with a sweep: its rows that have not ended, and the indexes of all
+// rows beyond the cursor, the first index that was never handed out.
 func (r *Reader) Unfinished(ctx context.Context, s Sweep, cursor int64) (open []sweep.Task, ahead []int64, err error) {
-	// The condition is the index tasks_open's own, so that ended rows cost nothing.
-	rows, err := r.db.QueryContext(ctx, selectTasks+` WHERE sweep = ? AND state < 4`, s.Seq)
-	if err != nil {
-		return nil, nil, readable(err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		t, err := scanTask(rows)
+	for t, err := range r.Tasks(ctx, s, Query{States: unfinished}) {
 		if err != nil {
 			return nil, nil, err
 		}
 		open = append(open, t)
 	}
-	if err := rows.Err(); err != nil {
-		return nil, nil, readable(err)
-	}
 	for t, err := range r.Tasks(ctx, s, Query{From: cursor}) {
 		if err != nil {
 			return nil, nil, err
 		}
-		if t.State.Terminal() {
-			ahead = append(ahead, t.Index)
-		}
+		ahead = append(ahead, t.Index)
 	}
 	return open, ahead, nil
 }
+
+var unfinished = []task.State{task.Pending, task.Queued, task.Claimed, task.Running}
 
 // Task reads the row of one task; false when it has none yet.
 func (r *Reader) Task(ctx context.Context, s Sweep, index int64) (sweep.Task, bool, error) {
@@ -145,7 +87,7 @@ func (r *Reader) Tries(ctx context.Context, s Sweep, index int64) (tries []sweep
 
 // Series reads the metrics that one attempt printed, in the order in which they came.
 func (r *Reader) Series(ctx context.Context, s Sweep, index int64, attempt int) (all []result.Sample, err error) {
-	rows, err := r.db.QueryContext(ctx, `SELECT points FROM samples WHERE sweep = ? AND idx = ? AND attempt = ? ORDER BY part`, s.Seq, index, attempt)
+	rows, err := r.db.QueryContext(ctx, `SELECT points FROM samples WHERE sweep = ? AND idx = ? AND attempt = ? ORDER BY seq`, s.Seq, index, attempt)
 	if err != nil {
 		return nil, readable(err)
 	}

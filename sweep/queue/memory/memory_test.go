@@ -1,7 +1,9 @@
 package memory_test
 
 import (
+	"context"
 	"testing"
+	"testing/synctest"
 
 	"mlframework/sweep/queue/memory"
 	"mlframework/sweep/queue/queuetest"
@@ -49,4 +51,27 @@ func TestTheZeroValueIsAnEmptyQueue(t *testing.T) {
 	if h := <-q.Heartbeats(t.Context()); h.Worker != "w1" {
 		t.Errorf("the heartbeat is of %q", h.Worker)
 	}
+}
+
+func TestMessagesThatNobodyTookStay(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		q := memory.New()
+		for n := range 2 {
+			if err := q.Control(t.Context(), "w1", task.Control{Index: int64(n)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		q.Port("w1").Controls(ctx)
+		synctest.Wait() // until it offers the first
+		stop()
+		synctest.Wait()
+		c := q.Port("w1").Controls(t.Context())
+		for n := range int64(2) {
+			if got := <-c; got.Index != n {
+				t.Errorf("message %d came; want %d", got.Index, n)
+			}
+		}
+	})
 }

@@ -1,0 +1,93 @@
+package mlframework_test
+
+// layer is what one package may import of this project. A package that is not in the table fails the build, and so does
+// a line that is not true any more.
+type layer struct {
+	path    string
+	imports []string // packages of this project
+	tests   []string // more of them, for its tests only
+	reason  string
+}
+
+// everything stands for all packages of this project.
+const everything = "*"
+
+// layers is the import table, from the bottom up.
+var layers = []layer{
+	{"sweep/fault", nil, nil, "a fault is a place, a cause and a way out, whatever file it is in"},
+	{"projects", nil, nil, "sweep and infra must agree on a project's revision, so it stands beside both and on neither"},
+	{"projects/template", []string{"sweep/fault"}, []string{"sweep/definition"},
+		"it is files; its tests hold them to the reader of tasks.yml"},
+
+	{"sweep/space", []string{"sweep/fault"}, nil, "the language of parameters.yml is pure, and knows no sweep"},
+	{"sweep/result", []string{"sweep/fault"}, nil, "metrics and tables are made of text and numbers, whoever ran the task"},
+	{"sweep/task", []string{"sweep/result"}, nil, "a vocabulary that everybody shares; a metric is a word of it"},
+	{"sweep/definition", []string{"sweep/fault", "sweep/task"}, nil, "a definition becomes a recipe and knows nothing of its running"},
+	{"sweep", []string{"sweep/result", "sweep/space", "sweep/task"}, nil,
+		"the ledger is pure: no store, no queue, no clock, so that years of faults are replayed in a test"},
+	{"sweep/store", []string{"sweep", "sweep/fault", "sweep/result", "sweep/task"}, []string{"sweep/space"},
+		"it keeps what the ledger decided, and decides nothing"},
+
+	{"sweep/queue", []string{"sweep/task"}, nil, "a contract names what travels, and none of its ends"},
+	{"sweep/queue/memory", []string{"sweep/queue", "sweep/task"}, []string{"sweep/queue/queuetest"},
+		"a queue carries messages and does not read them"},
+	{"sweep/queue/queuetest", []string{"sweep/queue", "sweep/result", "sweep/task"}, nil,
+		"the suite knows the contract, and no implementation"},
+
+	{"sweep/worker/process", nil, nil, "processes and their trees, whatever runs in them"},
+	{"sweep/worker", []string{"sweep/queue", "sweep/result", "sweep/task", "sweep/worker/process"}, []string{"sweep/queue/memory"},
+		"a worker knows the queue, and neither master nor store: it runs on other machines"},
+	{"sweep/master", []string{"sweep", "sweep/queue", "sweep/result", "sweep/space", "sweep/store", "sweep/task"},
+		[]string{"sweep/queue/memory"}, "it knows the contract of the queue, not which queue it is, and no worker"},
+
+	{"cmd/internal/cli", []string{"sweep/fault", "sweep/result", "sweep/worker/process"}, nil, "what commands share; it stands below them all"},
+	{"cmd/run-tasks", []string{everything}, nil, "a command puts the parts together"},
+}
+
+// apart are trees that do not import each other, whatever the table says.
+var apart = []struct{ importer, imported, reason string }{
+	{"infra", "sweep", "infra brings up what it does not know; the two meet in cmd, which hands infra the functions it needs"},
+	{"sweep", "infra", "a sweep runs where no cluster is; the two meet in cmd"},
+	{"projects", "infra", "a project is files, on whatever machine"},
+	{"infra", "cmd", "commands are the top"},
+	{"sweep", "cmd", "commands are the top"},
+	{"projects", "cmd", "commands are the top"},
+	{"config", "cmd", "commands are the top"},
+	{"nvdocker", "cmd", "commands are the top"},
+}
+
+// owner is who may import a dependency: packages, or whole trees where a path ends with "/...". No other module may be
+// imported than those with an owner.
+type owner struct {
+	path     string // a module, or a package of the standard library
+	packages []string
+	tests    bool // any test may import it, too
+	reason   string
+}
+
+var owners = []owner{
+	{"C", nil, false, "the binaries are static: no cgo anywhere"},
+	{"database/sql", []string{"sweep/store"}, false, "only the store knows SQL"},
+	{"modernc.org/sqlite", []string{"sweep/store"}, false, "only the store knows SQL"},
+	{"gopkg.in/yaml.v3", []string{"config", "sweep/definition", "sweep/space"}, false, "one owner for each file that people write"},
+	{"github.com/docker/docker", []string{"infra/docker"}, false, "upstream has moved: the move is a change to one package"},
+	{"golang.org/x/crypto", []string{"infra/remote"}, false, "one place opens connections and checks host keys"},
+	{"github.com/rabbitmq/amqp091-go", []string{"sweep/queue/amqp"}, false, "one place knows the broker's protocol"},
+	{"github.com/urfave/cli/v2", []string{"cmd/..."}, false, "only commands have flags"},
+	{"github.com/vbauerster/mpb/v8", []string{"cmd/..."}, false, "progress is a command's; packages report"},
+	{"github.com/jedib0t/go-pretty/v6", []string{"cmd/...", "sweep/result"}, false, "one look for all tables"},
+	{"golang.org/x/term", []string{"cmd/..."}, false, "only commands have a terminal"},
+	{"golang.org/x/sys", []string{"sweep/store", "sweep/worker/..."}, false, "calls of the system: locks and disks, processes"},
+	{"github.com/google/go-cmp", []string{"sweep/queue/queuetest"}, true, "for tests"},
+	{"go.uber.org/goleak", []string{"sweep/queue/queuetest"}, true, "for tests"},
+	{"github.com/rogpeppe/go-internal", nil, true, "for tests"},
+	{"github.com/chromedp/chromedp", nil, true, "for tests"},
+}
+
+// vague names say nothing of what a package owns.
+var vague = []string{"util", "utils", "common", "helper", "helpers", "type", "types", "model", "models", "base", "misc", "shared", "lib"}
+
+// excused packages may have a name that the standard library has.
+var excused = map[string]string{
+	"projects/template": "it is the project that `run-tasks init` writes, beside the other samples",
+}

@@ -1,0 +1,63 @@
+# shellcheck shell=bash
+# What the scripts in this folder share; they source it. It works with the bash 3.2 of macOS, too.
+
+set -euo pipefail
+
+# The project's folder; the scripts work in it.
+project=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$project"
+
+absent=()
+
+# absent_tool NAME WHY DEBIAN ELSEWHERE notes that a tool is missing and how to get it.
+absent_tool() {
+	absent+=("$1 is missing: $2." "    Debian, Ubuntu:  $3" "    elsewhere:       $4")
+}
+
+# need_go wants the Go that go.mod names, or a newer one.
+need_go() {
+	local want have
+	want=$(sed -n 's/^go \([0-9]*\.[0-9]*\).*/\1/p' go.mod)
+	have=$(go env GOVERSION 2>/dev/null || true)
+	if ! at_least "$want" "${have#go}"; then
+		absent_tool "Go $want or newer${have:+ (found $have)}" "it builds the project" \
+			"download it from https://go.dev/dl and put its bin folder on PATH; packages of the distribution may be older" \
+			"the same"
+	fi
+}
+
+# at_least WANT HAVE compares versions MAJOR.MINOR; what follows the minor one does not count.
+at_least() {
+	local want_major=${1%%.*} want_minor=${1#*.} have_major=${2%%.*} have_minor=${2#*.}
+	have_minor=${have_minor%%[!0-9]*}
+	[[ $have_major =~ ^[0-9]+$ && $have_minor =~ ^[0-9]+$ ]] || return 1
+	((have_major > want_major || (have_major == want_major && have_minor >= want_minor)))
+}
+
+need_python() {
+	python3 -c 'import sys; sys.exit(sys.version_info < (3, 8))' 2>/dev/null ||
+		absent_tool "Python 3.8 or newer" "the training in projects/digits is written in it" \
+			"apt-get install python3" "https://www.python.org/downloads (macOS: xcode-select --install)"
+}
+
+need_git() {
+	command -v git >/dev/null ||
+		absent_tool "git" "tests ask it what an ignore file means" \
+			"apt-get install git" "https://git-scm.com/downloads (macOS: xcode-select --install)"
+}
+
+# need_all ends the script when a tool is missing, after it named every one.
+need_all() {
+	if ((${#absent[@]} > 0)); then
+		printf '%s\n' "$(basename "$0") cannot run here:" "${absent[@]}" >&2
+		exit 1
+	fi
+}
+
+# build puts the static binaries into bin/: of all commands, or of those that are named.
+build() {
+	local targets=("./cmd/...")
+	(($# == 0)) || targets=("${@/#/./cmd/}")
+	mkdir -p bin
+	CGO_ENABLED=0 go build -trimpath -o bin/ "${targets[@]}"
+}

@@ -1,0 +1,93 @@
+package store
+
+import (
+	"database/sql/driver"
+	"encoding/json"
+	"math"
+	"time"
+
+	"mlframework/sweep"
+	"mlframework/sweep/result"
+	"mlframework/sweep/task"
+)
+
+// values are what a statement is run with, in the order of its columns. Only what the driver knows is put into them:
+// int64, float64, bool, string and nil.
+type values []driver.NamedValue
+
+func (v values) add(more ...any) values {
+	for _, value := range more {
+		v = append(v, driver.NamedValue{Ordinal: len(v) + 1, Value: value})
+	}
+	return v
+}
+
+// head adds what putHead sets.
+func (v values) head(h sweep.Head) values {
+	return v.add(string(h.State), h.Reason, h.Stopping, micros(h.Ended), h.Issued, h.Cut, text(h.Rows))
+}
+
+// row adds the columns of a task's row from state on.
+func (v values) row(r sweep.Record, t sweep.Task) values {
+	var charged any
+	if t.Charged != (sweep.Retry{}) {
+		charged = text(t.Charged)
+	}
+	v = v.add(int64(t.State), t.Cancelling, charged, micros(t.NotBefore), int64(t.Tries), objective(r.Objective, t))
+	return v.try(t.Try)
+}
+
+// try adds tryColumns. A column of which nothing is known is NULL.
+func (v values) try(t sweep.Try) values {
+	var host, slot, gpus, resumed, duration, class, code, reason, metrics, output any
+	if !t.Started.IsZero() {
+		host, slot, resumed = t.Start.Host, int64(t.Start.Slot), t.Start.Resumed
+		if len(t.Start.GPUs) > 0 {
+			gpus = text(t.Start.GPUs)
+		}
+	}
+	if o := t.Outcome; o != nil {
+		duration, class, reason = o.Duration.Microseconds(), string(o.Class), o.Reason
+		if o.ExitCode != nil {
+			code = int64(*o.ExitCode)
+		}
+		if len(o.Metrics) > 0 {
+			metrics = text(o.Metrics)
+		}
+		if out := (outputs{o.Stdout, o.Stderr}); out != (outputs{}) {
+			output = text(out)
+		}
+	}
+	return v.add(int64(t.Number), t.Revision, t.Worker, host, slot, gpus, resumed, micros(t.Started),
+		duration, class, code, reason, metrics, output)
+}
+
+// objective is the value that a task is ranked by; nil unless it succeeded and has one.
+func objective(o result.Objective, t sweep.Task) any {
+	if t.State != task.Succeeded || t.Try.Outcome == nil {
+		return nil
+	}
+	if v, ok := t.Try.Outcome.Metrics.Get(o.Metric); ok && !math.IsNaN(v) {
+		return v
+	}
+	return nil
+}
+
+// outputs is the form of the column output.
+type outputs struct {
+	Stdout task.Output `json:"stdout"`
+	Stderr task.Output `json:"stderr"`
+}
+
+func text(v any) string {
+	b, _ := json.Marshal(v) // of structs of text and numbers: it cannot fail
+	return string(b)
+}
+
+// micros is a time's form in the store; the zero time is NULL.
+func micros(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return t.UnixMicro()
+}

@@ -1,0 +1,92 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+)
+
+// writer is the hot path: statements that stay prepared on the one connection that writes. It talks to the driver,
+// because what database/sql does for each value of a row costs a sixth of the row. The zero value is ready.
+type writer struct {
+	conn driver.Conn // what the statements belong to; another one when database/sql had to replace it
+
+	head, row, try, samples, revision driver.StmtExecContext
+
+	values values // memory of the last row's, used again
+}
+
+// connection is what the driver's connections can do.
+type connection interface {
+	driver.Conn
+	driver.ConnPrepareContext
+	driver.ConnBeginTx
+}
+
+// tryColumns are the columns that an attempt has in tasks and in attempts.
+const tryColumns = `attempt, revision, worker, host, slot, gpus, resumed, started, duration, class, exit_code, reason, metrics, output`
+
+const (
+	putHead = `UPDATE sweeps SET state=?2, reason=?3, stopping=?4, ended=?5, issued=?6, cut=?7, counts=?8 WHERE seq=?1`
+	putRow  = `REPLACE INTO tasks (sweep, idx, state, cancelling, charged, not_before, tries, objective, ` + tryColumns + `)
+		VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`
+	// The end of an attempt that counted may be reported again when the task has gone on: it is no superseded result.
+	putTry = `INSERT OR IGNORE INTO attempts (sweep, idx, superseded, ` + tryColumns + `)
+		SELECT ?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17 WHERE ?3 = 0 OR NOT EXISTS (
+			SELECT 1 FROM tasks WHERE sweep=?1 AND idx=?2 AND attempt=?4 AND worker=?6 AND duration=?12 AND class=?13
+			UNION ALL
+			SELECT 1 FROM attempts WHERE sweep=?1 AND idx=?2 AND attempt=?4 AND superseded=0 AND worker=?6 AND duration=?12 AND class=?13)`
+	putSamples  = `INSERT OR IGNORE INTO samples (sweep, idx, attempt, hash, points) VALUES (?,?,?,?,?)`
+	putRevision = `INSERT OR IGNORE INTO revisions VALUES (?, ?)`
+)
+
+// prepare makes the statements ready on c.
+func (w *writer) prepare(ctx context.Context, c connection) error {
+	if w.conn == c {
+		return nil
+	}
+	w.conn = nil
+	var errs []error
+	statement := func(text string) driver.StmtExecContext {
+		s, err := c.PrepareContext(ctx, text)
+		if err != nil {
+			errs = append(errs, err)
+			return nil
+		}
+		return s.(driver.StmtExecContext)
+	}
+	w.head, w.row, w.try = statement(putHead), statement(putRow), statement(putTry)
+	w.samples, w.revision = statement(putSamples), statement(putRevision)
+	if len(errs) == 0 {
+		w.conn = c
+	}
+	return errors.Join(errs...)
+}
+
+// exec runs a statement and keeps the memory of its values.
+func (w *writer) exec(ctx context.Context, s driver.StmtExecContext, v values) error {
+	w.values = v
+	_, err := s.ExecContext(ctx, v)
+	return err
+}
+
+// close ends the statements, if their connection is still the one of db.
+func (w *writer) close(db *sql.DB) error {
+	conn, err := db.Conn(context.Background())
+	if err != nil {
+		return err
+	}
+	err = conn.Raw(func(c any) error {
+		if w.conn != c {
+			return nil
+		}
+		w.conn = nil
+		var errs []error
+		for _, s := range []driver.StmtExecContext{w.head, w.row, w.try, w.samples, w.revision} {
+			errs = append(errs, s.(driver.Stmt).Close())
+		}
+		return errors.Join(errs...)
+	})
+	return errors.Join(err, conn.Close())
+}

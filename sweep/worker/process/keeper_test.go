@@ -1,0 +1,205 @@
+package process_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"mlframework/sweep/worker/process"
+)
+
+func init() {
+	helpers["limits"], helpers["old kernel"], helpers["close"] = limits, oldKernel, closing
+}
+
+func TestOneKeeper(t *testing.T) {
+	t.Parallel()
+	if _, err := process.NewKeeper(nil); err == nil {
+		t.Error("a second keeper in one process")
+	}
+}
+
+// What the cheap look at the end of every program rests on: the main thread gets the orphans.
+func TestOrphansComeToTheMainThread(t *testing.T) {
+	t.Parallel()
+	s, _ := python(t, "daemon(stay)\nnoted(1)\nprint('ready', flush=True)\nstay()")
+	ctx, cancel := context.WithCancel(t.Context())
+	s.Stdout = writerFunc(func(b []byte) (int, error) {
+		text, _ := os.ReadFile(s.Dir + "/pids")
+		pid, err := strconv.Atoi(strings.Fields(string(text))[0])
+		if main, all := keeper.MainThreadChildren(), keeper.AllChildren(); err != nil || !slices.Contains(main, pid) || !slices.Contains(all, pid) {
+			t.Errorf("orphan %d (%v) is not in %v", pid, err, main)
+		}
+		cancel()
+		return len(b), nil
+	})
+	keeper.Run(ctx, s)
+}
+
+// Exit codes are not stolen by the reaping of strangers, neither from Run nor from os/exec, and nothing is left.
+func TestManyProgramsThatLeaveZombies(t *testing.T) {
+	t.Parallel()
+	const slots, each = 8, 40
+	zombies := `(sh -c 'exit 0' & sh -c 'exit 0' & exec true) & exit `
+	before := descriptors(t)
+	var work sync.WaitGroup
+	for slot := range slots {
+		work.Go(func() {
+			for i := range each {
+				want := (slot*each + i) % 256
+				if i%4 == 3 {
+					cmd := exec.Command("sh", "-c", zombies+strconv.Itoa(want))
+					_ = cmd.Run() // the code says it
+					if got := cmd.ProcessState.ExitCode(); got != want {
+						t.Errorf("os/exec: exit code %d, want %d", got, want)
+					}
+					continue
+				}
+				s, _ := shell(t, zombies+strconv.Itoa(want))
+				if e := keeper.Run(t.Context(), s); e.Code != want || e.Err != nil || len(e.Stuck) > 0 {
+					t.Errorf("exit code %d, want %d: %+v", e.Code, want, e)
+				}
+			}
+		})
+	}
+	work.Wait()
+	within(t, 5*time.Second, "descriptors flat", func() bool { return descriptors(t) <= before+40 })
+	within(t, 5*time.Second, "no goroutine of a run", func() bool {
+		buf := make([]byte, 1<<20)
+		return strings.Count(string(buf[:runtime.Stack(buf, true)]), "awaitDeath") == 0
+	})
+}
+
+func descriptors(t *testing.T) int {
+	t.Helper()
+	all, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(all)
+}
+
+// alone runs a helper with a Keeper of its own.
+func alone(t *testing.T, helper string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), os.Args[0])
+	cmd.Env, cmd.Dir = append(os.Environ(), "HELPER="+helper), t.TempDir()
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v:\n%s", err, out)
+	}
+}
+
+func TestNoDescriptorsIsTheHosts(t *testing.T) { t.Parallel(); alone(t, "limits") }
+func TestOldKernel(t *testing.T)               { t.Parallel(); alone(t, "old kernel") }
+func TestClose(t *testing.T)                   { t.Parallel(); alone(t, "close") }
+
+func limits() int {
+	k, err := process.NewKeeper(nil)
+	if err != nil {
+		return fail(err)
+	}
+	spec := process.Spec{Argv: []string{"true"}, Stdout: os.Stdout, Stderr: os.Stderr}
+	open := 3
+	for {
+		fd, err := syscall.Dup(0)
+		if err != nil {
+			return fail(err)
+		}
+		if syscall.Close(fd); fd > 2 {
+			open = fd
+			break
+		}
+	}
+	for n := open; n < open+8; n++ {
+		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: uint64(n), Max: 1024}); err != nil {
+			return fail(err)
+		}
+		e := k.Run(context.Background(), spec)
+		if e.Cause == process.Exited {
+			return 0
+		}
+		if e.Cause != process.BadHost || !errors.Is(e.Err, syscall.EMFILE) || !strings.Contains(e.Err.Error(), "descriptors") {
+			return fail(fmt.Errorf("with %d descriptors: %v %v", n, e.Cause, e.Err))
+		}
+	}
+	return fail(errors.New("never enough descriptors: some leak"))
+}
+
+func oldKernel() int {
+	k, err := process.OldKernel()
+	if err != nil {
+		return fail(err)
+	}
+	var work sync.WaitGroup
+	wrong := make(chan process.Exit, 100)
+	for i := range 20 {
+		work.Go(func() {
+			e := k.Run(context.Background(), process.Spec{
+				Argv: []string{"sh", "-c", "setsid sleep 60 & exit " + strconv.Itoa(i)}, Env: os.Environ(), Grace: time.Second,
+			})
+			if e.Code != i || len(e.Stuck) > 0 {
+				wrong <- e
+			}
+		})
+	}
+	work.Wait()
+	if len(wrong) > 0 {
+		return fail(fmt.Errorf("%+v", <-wrong))
+	}
+	if left := k.AllChildren(); len(left) > 0 {
+		return fail(fmt.Errorf("left %v", left))
+	}
+	return closed(k)
+}
+
+func closing() int {
+	k, err := process.NewKeeper(nil)
+	if err != nil {
+		return fail(err)
+	}
+	started, done := make(chan int, 1), make(chan process.Exit, 1)
+	go func() {
+		done <- k.Run(context.Background(), process.Spec{
+			Argv: []string{"sh", "-c", "trap '' TERM; setsid sleep 60 & sleep 60; sleep 60"}, Env: os.Environ(), Grace: time.Hour,
+			Started: func(pid int) { started <- pid },
+		})
+	}()
+	<-started
+	if code := closed(k); code != 0 {
+		return code
+	}
+	if e := <-done; e.Cause != process.Stopped || !errors.Is(e.Err, process.ErrClosed) {
+		return fail(fmt.Errorf("%+v", e))
+	}
+	if e := k.Run(context.Background(), process.Spec{Argv: []string{"true"}}); e.Cause != process.BadHost || !errors.Is(e.Err, process.ErrClosed) {
+		return fail(fmt.Errorf("after Close: %+v", e))
+	}
+	if k, err = process.NewKeeper(nil); err != nil {
+		return fail(err)
+	}
+	return closed(k)
+}
+
+func closed(k *process.Keeper) int {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	if err := k.Close(ctx); err != nil {
+		return fail(err)
+	}
+	return 0
+}
+
+func fail(err error) int {
+	fmt.Println(err)
+	return 1
+}
