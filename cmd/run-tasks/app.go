@@ -38,7 +38,7 @@ OPTIONS:
 
 // Options that several commands have.
 func flagLocal() cliv2.Flag {
-	return &cliv2.BoolFlag{Name: "local", Usage: "on this machine, with nothing installed"}
+	return &cliv2.BoolFlag{DisableDefaultText: true, Name: "local", Usage: "on this machine, with nothing installed"}
 }
 
 func flagProject() cliv2.Flag {
@@ -46,15 +46,15 @@ func flagProject() cliv2.Flag {
 }
 
 func flagJSON() cliv2.Flag {
-	return &cliv2.BoolFlag{Name: "json", Usage: "one JSON object per line on standard output"}
+	return &cliv2.BoolFlag{DisableDefaultText: true, Name: "json", Usage: "one JSON object per line on standard output"}
 }
 
 // running are the options of every command that runs tasks.
 func running() []cliv2.Flag {
 	return []cliv2.Flag{
 		&cliv2.IntFlag{Name: "slots", Value: runtime.NumCPU(), DefaultText: "the number of cores", Usage: "run `N` tasks at a time"},
-		&cliv2.BoolFlag{Name: "no-output", Usage: "do not show what the tasks print"},
-		&cliv2.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print only the sweep's id"},
+		&cliv2.BoolFlag{DisableDefaultText: true, Name: "no-output", Usage: "do not show what the tasks print"},
+		&cliv2.BoolFlag{DisableDefaultText: true, Name: "quiet", Aliases: []string{"q"}, Usage: "print only the sweep's id"},
 		flagJSON(),
 		flagLocal(),
 	}
@@ -62,7 +62,7 @@ func running() []cliv2.Flag {
 
 func updated() []cliv2.Flag {
 	return []cliv2.Flag{
-		&cliv2.BoolFlag{Name: "updated", Usage: "with the project's files as they are now"},
+		&cliv2.BoolFlag{DisableDefaultText: true, Name: "updated", Usage: "with the project's files as they are now"},
 		&cliv2.StringFlag{Name: "d", DefaultText: "where it was submitted from", Usage: "with --updated: the project's `FOLDER`"},
 	}
 }
@@ -81,9 +81,9 @@ func (c *command) app() *cliv2.App {
 		Action:                c.runName,
 		Flags: append([]cliv2.Flag{
 			flagProject(),
-			&cliv2.BoolFlag{Name: "dry-run", Usage: "show how many tasks there are, the first and the last, and run nothing"},
-			&cliv2.BoolFlag{Name: "all", Usage: "with --dry-run: show every task"},
-			&cliv2.BoolFlag{Name: "missing", Usage: "only what no task with the same command and code has succeeded in yet"},
+			&cliv2.BoolFlag{DisableDefaultText: true, Name: "dry-run", Usage: "show how many tasks there are, the first and the last, and run nothing"},
+			&cliv2.BoolFlag{DisableDefaultText: true, Name: "all", Usage: "with --dry-run: show every task"},
+			&cliv2.BoolFlag{DisableDefaultText: true, Name: "missing", Usage: "only what no task with the same command and code has succeeded in yet"},
 		}, running()...),
 		Commands: c.commands(),
 	}
@@ -106,20 +106,20 @@ func (c *command) commands() []*cliv2.Command {
 		{Name: "show", Usage: "shows a sweep, or one task with its attempts", ArgsUsage: sweepOrTask,
 			Flags: []cliv2.Flag{flagJSON(), flagLocal()}, Action: c.show},
 		{Name: "follow", Usage: "shows a sweep that runs until it ends; Ctrl-C leaves it running", ArgsUsage: one,
-			Flags: []cliv2.Flag{&cliv2.BoolFlag{Name: "no-output", Usage: "do not show what the tasks print"}, flagJSON(), flagLocal()}, Action: c.follow},
+			Flags: []cliv2.Flag{&cliv2.BoolFlag{DisableDefaultText: true, Name: "no-output", Usage: "do not show what the tasks print"}, flagJSON(), flagLocal()}, Action: c.follow},
 		{Name: "logs", Usage: "prints what a task printed", ArgsUsage: "[SWEEP/INDEX]", Action: c.logs,
 			Description: "Standard output goes to standard output, standard error to standard error.",
 			Flags: []cliv2.Flag{
 				&cliv2.IntFlag{Name: "attempt", Usage: "of the earlier attempt `N`, as numbered in its files"},
-				&cliv2.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "go on until the task has ended"}, flagLocal()}},
+				&cliv2.BoolFlag{DisableDefaultText: true, Name: "follow", Aliases: []string{"f"}, Usage: "go on until the task has ended"}, flagLocal()}},
 		{Name: "results", Usage: "prints the table of results", ArgsUsage: one, Action: c.results, Flags: []cliv2.Flag{
-			&cliv2.BoolFlag{Name: "csv", Usage: "as CSV, every column"}, flagJSON(),
+			&cliv2.BoolFlag{DisableDefaultText: true, Name: "csv", Usage: "as CSV, every column"}, flagJSON(),
 			&cliv2.StringFlag{Name: "sort", Usage: "by `COLUMN`; -COLUMN from the greatest to the least"},
 			&cliv2.StringFlag{Name: "where", Usage: "only tasks for which `EXPRESSION` holds, such as 'lr<=0.1 and accuracy>0.9'"},
 			&cliv2.IntFlag{Name: "top", Usage: "only the first `N`"}, flagLocal()}},
 		{Name: "cancel", Usage: "cancels a sweep or a task", ArgsUsage: sweepOrTask, Flags: []cliv2.Flag{flagLocal()}, Action: c.cancel},
 		{Name: "pause", Usage: "lets what runs finish and begins nothing more", ArgsUsage: one, Action: c.pause, Flags: []cliv2.Flag{
-			&cliv2.BoolFlag{Name: "stop", Usage: "stop what runs too; it runs again after resume"}, flagLocal()}},
+			&cliv2.BoolFlag{DisableDefaultText: true, Name: "stop", Usage: "stop what runs too; it runs again after resume"}, flagLocal()}},
 		{Name: "resume", Usage: "goes on with a sweep that was interrupted or paused", ArgsUsage: one,
 			Flags: append(running(), updated()...), Action: c.resume},
 		{Name: "retry", Usage: "runs again what failed or was cancelled", ArgsUsage: "[SWEEP | SWEEP/INDEX...]",

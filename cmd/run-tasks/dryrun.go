@@ -34,7 +34,7 @@ type dryRun struct {
 func (d *dryRun) onlyMissing(ctx context.Context, p *project) error {
 	m, err := projects.Scan(ctx, p.dir, projects.Options{})
 	if err != nil {
-		return err
+		return projectError(err)
 	}
 	points, all, err := missing(ctx, d.record, codeOf(m, p.task.Parameters))
 	if err == nil && !all {

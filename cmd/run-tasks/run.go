@@ -18,9 +18,11 @@ func (c *command) runName(ctx *cliv2.Context) error {
 	switch {
 	case err != nil:
 		return err
-	case name == "":
+	case name == "" && ctx.NumFlags() == 0:
 		_ = cliv2.ShowAppHelp(ctx)
 		return cli.Code(cli.Usage)
+	case name == "":
+		return cli.Wrong("run-tasks --local [-d FOLDER] NAME, a task definition of FOLDER/tasks.yml", "which task should run?")
 	case ctx.Int("slots") < 1:
 		return cli.Wrong("", "--slots must be at least 1")
 	case !ctx.Bool("local"):
@@ -51,10 +53,18 @@ func (c *command) dryRun(ctx *cliv2.Context, name string) error {
 		}
 	}
 	c.print(p.notes)
+	if d.total == 0 {
+		c.nothingMissing(p)
+		return nil
+	}
 	if ctx.Bool("json") {
 		return d.writeJSON(c.stdout)
 	}
 	return d.writeText(c.stdout)
+}
+
+func (c *command) nothingMissing(p *project) {
+	fmt.Fprintf(c.stderr, "nothing is missing: %s of %s, and each has succeeded\n", combinations(p.space.Len()), p.task.Name)
 }
 
 func (c *command) print(notes []string) {
@@ -88,7 +98,7 @@ func (c *command) submit(ctx *cliv2.Context, name string) error {
 				s.Record.Ranges, s.Total = points, points.Len()
 			}
 			if s.Total == 0 {
-				fmt.Fprintf(c.stderr, "nothing is missing: %s of %s have succeeded\n", combinations(p.space.Len()), name)
+				c.nothingMissing(p)
 				return "", nil
 			}
 		}

@@ -58,10 +58,16 @@ func newRunner(ctx context.Context, name string, log *slog.Logger) (r *runner, e
 	return r, nil
 }
 
+// storeError says what a user can do about a store that cannot be opened.
 func storeError(err error) error {
 	if inUse, ok := errors.AsType[*store.InUse](err); ok {
 		return &cli.Error{Code: cli.Machine, Err: inUse, Remedy: "one runner at a time uses the store of a folder: wait for it (`run-tasks follow`), " +
 			"end it (`run-tasks cancel` or `run-tasks pause`), or run this in another folder"}
+	}
+	if _, file := errors.AsType[*fs.PathError](err); file {
+		dir, _ := os.Getwd()
+		return &cli.Error{Code: cli.Machine, Err: fmt.Errorf("the store and the outputs cannot be kept in the current folder, %s: %w", dir, err),
+			Remedy: "run it from a folder that you may write to; -d names the project"}
 	}
 	return err
 }

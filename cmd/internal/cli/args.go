@@ -13,8 +13,12 @@ import (
 // stops at the first positional argument and swallows what follows. It refuses options that the command does not have,
 // naming the nearest one. What follows "--" is positional. The result is what app.Run takes.
 //
-// The command is the first positional argument that names one of the app's; else the app's own action is meant.
+// The command is the first positional argument that names one of the app's; else the app's own action is meant. With
+// --help, or after the word help, nothing else counts.
 func Arrange(app *cli.App, args []string) ([]string, error) {
+	if words := args[1:]; len(words) > 0 && words[0] == "help" {
+		args = append(append(args[:1:1], words[1:]...), "--help")
+	}
 	every := allFlags(app)
 	command, path := findCommand(app, every, args[1:])
 	own, name := app.Flags, app.Name
@@ -30,7 +34,7 @@ func Arrange(app *cli.App, args []string) ([]string, error) {
 	}
 	arranged := append([]string{args[0]}, path...)
 	arranged = append(arranged, options...)
-	if len(positional) == 0 {
+	if len(positional) == 0 || slices.Contains(options, "--help") || slices.Contains(options, "-h") {
 		return arranged, nil
 	}
 	return append(append(arranged, "--"), positional...), nil

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"syscall"
 
 	"mlframework/sweep/fault"
@@ -100,10 +99,8 @@ func remedyOf(err error) string {
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return "free some space; what was accepted is kept, `run-tasks resume` goes on"
-	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
-		if dir, e := os.Getwd(); e == nil {
-			return "the store and the outputs lie in the current folder, " + dir + ": run it from a folder that you may write to"
-		}
+	case errors.Is(err, syscall.EROFS), errors.Is(err, fs.ErrPermission):
+		return "the file system or the folder does not let this user write: look at its mode and mount"
 	}
 	return ""
 }
