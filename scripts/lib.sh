@@ -21,8 +21,8 @@ need_go() {
 	have=$(go env GOVERSION 2>/dev/null || true)
 	if ! at_least "$want" "${have#go}"; then
 		absent_tool "Go $want or newer${have:+ (found $have)}" "it builds the project" \
-			"download it from https://go.dev/dl and put its bin folder on PATH; packages of the distribution may be older" \
-			"the same"
+			"download it from https://go.dev/dl and put its bin folder on PATH (apt-get may have an older one)" \
+			"https://go.dev/dl"
 	fi
 }
 
@@ -49,7 +49,7 @@ need_git() {
 # need_all ends the script when a tool is missing, after it named every one.
 need_all() {
 	if ((${#absent[@]} > 0)); then
-		printf '%s\n' "$(basename "$0") cannot run here:" "${absent[@]}" >&2
+		printf '%s\n' "scripts/$(basename "$0") cannot run here." "${absent[@]}" >&2
 		exit 1
 	fi
 }

@@ -1,11 +1,9 @@
 package sweep
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
-	"mlframework/sweep/result"
 	"mlframework/sweep/task"
 )
 
@@ -26,40 +24,6 @@ type Ledger struct {
 
 	changes Changes
 	changed bool // the head too
-}
-
-// Changes is what steps of a ledger ask of the world, in the order in which it must happen: the store keeps Head, Tasks
-// and Tries, and then the workers are told.
-type Changes struct {
-	Head     Head
-	Tasks    []Task
-	Tries    []OldTry // attempts that are no longer the newest of their task
-	Samples  []Samples
-	Controls []Order
-}
-
-// OldTry is an attempt that its task has left behind.
-type OldTry struct {
-	Index int64
-	Try   Try
-}
-
-// Samples is metrics seen of one attempt.
-type Samples struct {
-	Index   int64
-	Attempt int
-	Points  []result.Sample
-}
-
-// Order is a control message for one worker.
-type Order struct {
-	Worker  string
-	Control task.Control
-}
-
-// Empty tells whether nothing has to be done.
-func (c Changes) Empty() bool {
-	return len(c.Tasks)+len(c.Tries)+len(c.Samples)+len(c.Controls) == 0 && c.Head.ID == ""
 }
 
 // NewLedger makes the ledger of a sweep as the store has it: its head, the rows that have not ended, and the indexes of all
@@ -99,30 +63,6 @@ func (l *Ledger) Load(worker string) int { return l.load[worker] }
 // Revise lets attempts from now on run another revision.
 func (l *Ledger) Revise(revision string) { l.revision = revision }
 
-// Take returns what has to be done since the last call, and forgets it: of each row only its newest form. Head is zero
-// when it did not change.
-func (l *Ledger) Take() Changes {
-	c := l.changes
-	if l.changed {
-		c.Head = l.head
-	}
-	l.changes, l.changed = Changes{}, false
-	last := make(map[int64]int, len(c.Tasks))
-	for i, t := range c.Tasks {
-		last[t.Index] = i
-	}
-	if len(last) < len(c.Tasks) {
-		kept := c.Tasks[:0]
-		for i, t := range c.Tasks {
-			if last[t.Index] == i {
-				kept = append(kept, t)
-			}
-		}
-		c.Tasks = kept
-	}
-	return c
-}
-
 // Place hands out up to n tasks to a worker and returns them; tasks that wait for another attempt go first.
 func (l *Ledger) Place(n int, worker string, now time.Time) []Task {
 	if l.head.State != Open {
@@ -141,24 +81,6 @@ func (l *Ledger) Place(n int, worker string, now time.Time) []Task {
 		placed = append(placed, *t)
 	}
 	return placed
-}
-
-// Waiting is the next moment after now at which a task that backs off can be handed out; zero when there is none.
-func (l *Ledger) Waiting(now time.Time) time.Time {
-	if l.head.State != Open {
-		return time.Time{}
-	}
-	due := func(index int64, now time.Time) int {
-		if l.open[index].NotBefore.After(now) {
-			return 1
-		}
-		return -1
-	}
-	first, _ := slices.BinarySearchFunc(l.waiting, now, due)
-	if first == len(l.waiting) {
-		return time.Time{}
-	}
-	return l.open[l.waiting[first]].NotBefore
 }
 
 // next takes the task to hand out: one that waited long enough, else the first that was never handed out.
@@ -190,23 +112,6 @@ func (l *Ledger) add(index int64) *Task {
 	return t
 }
 
-// wait puts a pending task in line: by the time it may start, then by index.
-func (l *Ledger) wait(index int64) {
-	at, _ := slices.BinarySearchFunc(l.waiting, index, l.order)
-	l.waiting = slices.Insert(l.waiting, at, index)
-}
-
-func (l *Ledger) order(a, b int64) int {
-	return cmp.Or(l.open[a].NotBefore.Compare(l.open[b].NotBefore), cmp.Compare(a, b))
-}
-
-// unwait takes a task out of the line.
-func (l *Ledger) unwait(index int64) {
-	if at := slices.Index(l.waiting, index); at >= 0 {
-		l.waiting = slices.Delete(l.waiting, at, at+1)
-	}
-}
-
 // move changes a row's state and the counts. What ended leaves the ledger.
 func (l *Ledger) move(t *Task, to task.State) {
 	if before, after := t.State.Active(), to.Active(); before != after {
@@ -222,15 +127,4 @@ func (l *Ledger) move(t *Task, to task.State) {
 	if to.Terminal() {
 		delete(l.open, t.Index)
 	}
-}
-
-// touch notes that a row, and with it the head, must be kept.
-func (l *Ledger) touch(t *Task) {
-	l.changes.Tasks = append(l.changes.Tasks, *t)
-	l.changed = true
-}
-
-func (l *Ledger) tell(worker string, c task.Control) {
-	c.Version, c.Sweep = task.Version, l.head.ID
-	l.changes.Controls = append(l.changes.Controls, Order{worker, c})
 }

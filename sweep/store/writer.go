@@ -73,6 +73,9 @@ func (w *writer) exec(ctx context.Context, s driver.StmtExecContext, v values) e
 
 // close ends the statements, if their connection is still the one of db.
 func (w *writer) close(db *sql.DB) error {
+	if w.conn == nil {
+		return nil
+	}
 	conn, err := db.Conn(context.Background())
 	if err != nil {
 		return err

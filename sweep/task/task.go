@@ -21,14 +21,15 @@ type ID struct {
 
 func (id ID) String() string { return id.Sweep + "/" + strconv.FormatInt(id.Index, 10) }
 
-// ParseID reads the text form of an ID.
+// ParseID reads the text form of an ID, and no other way to write one, such as run_training-7/042.
 func ParseID(s string) (ID, error) {
-	sweep, index, ok := strings.Cut(s, "/")
+	sweep, index, _ := strings.Cut(s, "/")
 	n, err := strconv.ParseInt(index, 10, 64)
-	if !ok || sweep == "" || err != nil || n < 0 {
+	id := ID{sweep, n}
+	if sweep == "" || err != nil || n < 0 || id.String() != s {
 		return ID{}, fmt.Errorf("%q is not a task: write SWEEP/INDEX, such as run_training-7/42", s)
 	}
-	return ID{sweep, n}, nil
+	return id, nil
 }
 
 // SweepID is the name of the n-th sweep of a definition, "run_training-7".

@@ -1,0 +1,78 @@
+package sweep_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mlframework/sweep"
+	"mlframework/sweep/result"
+	"mlframework/sweep/space"
+	"mlframework/sweep/task"
+)
+
+func testRecord(t *testing.T) sweep.Record {
+	t.Helper()
+	s, _, err := space.Read("parameters.yml", []byte("lr: [1e-3, 0.10]\naugment: [true, false]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sweep.Record{Space: s, Project: "/p", Recipe: task.Recipe{Definition: "train", Command: []string{"run", "{host}:{slot}"},
+		Revision: "r1", Metrics: []result.Rule{{Name: "accuracy", Pattern: "x(.)"}}}}
+}
+
+// TestSummary holds the JSON names of a sweep to their contract.
+func TestSummary(t *testing.T) {
+	t.Parallel()
+	h := sweep.Head{ID: "train-1", State: sweep.Open, Submitted: at(0.5), Total: 4, Rows: sweep.Counts{task.Running: 1}}
+	running := `{"id":"train-1","definition":"train","state":"running","reason":null,"submitted":"2026-01-02T03:04:05.5Z","ended":null,"total":4,` +
+		`"counts":{"cancelled":0,"claimed":0,"failed":0,"lost":0,"oom":0,"pending":3,"queued":0,"running":1,"succeeded":0,"timeout":0},"revision":"r1","project":"/p"}`
+	cut := h
+	cut.State, cut.Reason, cut.Ended, cut.Cut, cut.Rows = sweep.Cancelled, "enough", at(2), true, sweep.Counts{task.OOM: 1}
+	cancelled := `{"id":"train-1","definition":"train","state":"cancelled","reason":"enough","submitted":"2026-01-02T03:04:05.5Z","ended":"2026-01-02T03:04:07Z","total":4,` +
+		`"counts":{"cancelled":3,"claimed":0,"failed":0,"lost":0,"oom":1,"pending":0,"queued":0,"running":0,"succeeded":0,"timeout":0},"revision":"r1","project":"/p"}`
+	for want, head := range map[string]sweep.Head{running: h, cancelled: cut} {
+		got, err := json.Marshal(testRecord(t).Summary(head))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, string(got)); diff != "" {
+			t.Errorf("-want +got:\n%s", diff)
+		}
+	}
+}
+
+func TestRows(t *testing.T) {
+	t.Parallel()
+	row := testRecord(t).Rows("train-1")
+	fresh := row(sweep.Task{Index: 3})
+	want := result.Row{ID: "train-1/3", Sweep: "train-1", Definition: "train", Index: 3, State: "pending", Revision: "r1",
+		Argv: []string{"run", "{host}:{slot}", "--lr=0.10"}, Parameters: result.Parameters{{Name: "lr", Value: "0.10"}, {Name: "augment", Value: "false"}}}
+	if diff := cmp.Diff(want, fresh); diff != "" {
+		t.Errorf("a task without a row: -want +got:\n%s", diff)
+	}
+	code := 1
+	o := &task.Outcome{Class: task.Error, ExitCode: &code, Reason: "exit code 1", Duration: 1500 * time.Millisecond, Metrics: result.Final{{Name: "accuracy", Value: 0.5}}}
+	try := sweep.Try{Number: 3, Revision: "r2", Worker: "w", Start: task.Start{Host: "h", Slot: 1, GPUs: []string{"GPU-1"}}, Started: at(1), Outcome: o}
+	seconds, slot, started := 1.5, 1, at(1)
+	want.State, want.Attempts, want.Revision, want.Argv[1] = "failed", 2, "r2", "h:1"
+	want.Host, want.Slot, want.GPUs, want.Started = "h", &slot, []string{"GPU-1"}, &started
+	want.Metrics, want.Duration, want.ExitCode, want.Reason = o.Metrics, &seconds, &code, o.Reason
+	if diff := cmp.Diff(want, row(sweep.Task{Index: 3, State: task.Failed, Tries: 2, Try: try})); diff != "" {
+		t.Errorf("a task that ended: -want +got:\n%s", diff)
+	}
+	try.Outcome = &task.Outcome{Class: task.Loss, Reason: "away"}
+	if lost := row(sweep.Task{Index: 3, State: task.Lost, Tries: 2, Try: try}); lost.Duration != nil {
+		t.Errorf("a lost attempt ran %v seconds: nobody knows", *lost.Duration)
+	}
+}
+
+func TestSchema(t *testing.T) {
+	t.Parallel()
+	want := result.Schema{Parameters: []string{"lr", "augment"}, Metrics: []string{"accuracy"}}
+	if diff := cmp.Diff(want, testRecord(t).Schema()); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}

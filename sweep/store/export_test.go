@@ -1,0 +1,46 @@
+package store
+
+import (
+	"context"
+	"fmt"
+)
+
+// Plan is how SQLite would run a query, one line for each step.
+func (r *Reader) Plan(ctx context.Context, s Sweep, q Query) (steps []string, err error) {
+	text, args := q.sql(s.Seq)
+	rows, err := r.db.QueryContext(ctx, "EXPLAIN QUERY PLAN "+text, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id, parent, unused int
+		var step string
+		if err := rows.Scan(&id, &parent, &unused, &step); err != nil {
+			return nil, err
+		}
+		steps = append(steps, step)
+	}
+	return steps, rows.Err()
+}
+
+// Exec runs SQL on the connection that writes.
+func (s *Store) Exec(text string, args ...any) error {
+	_, err := s.db.ExecContext(context.Background(), text, args...)
+	return err
+}
+
+// Limit lets the store have at most so many pages more than it has now, as if the disk were full then; 0: no limit.
+func (s *Store) Limit(more int) error {
+	limit := 1 << 30
+	if more > 0 {
+		if err := s.db.QueryRow("PRAGMA page_count").Scan(&limit); err != nil {
+			return err
+		}
+		limit += more
+	}
+	return s.Exec(fmt.Sprintf("PRAGMA max_page_count = %d", limit))
+}
+
+// Versions is the number of migrations.
+func Versions() int { return len(migrations) }

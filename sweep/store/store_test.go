@@ -1,0 +1,143 @@
+package store_test
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"mlframework/sweep"
+	"mlframework/sweep/result"
+	"mlframework/sweep/space"
+	"mlframework/sweep/store"
+	"mlframework/sweep/task"
+)
+
+func TestMain(m *testing.M) {
+	if folder := os.Getenv("STORE_TEST_CHILD"); folder != "" {
+		child(folder)
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// all reads the tasks of a query.
+func all(t *testing.T, r *store.Reader, sw store.Sweep, q store.Query) (tasks []sweep.Task) {
+	t.Helper()
+	for row, err := range r.Tasks(context.Background(), sw, q) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		tasks = append(tasks, row)
+	}
+	return tasks
+}
+
+// commit keeps changes of one sweep.
+func commit(t *testing.T, s *store.Store, sw store.Sweep, c sweep.Changes) {
+	t.Helper()
+	if err := s.Commit(context.Background(), store.Group{Sweep: sw, Changes: c}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// sameSpace compares spaces by their stored form.
+var sameSpace = cmp.Comparer(func(a, b *space.Space) bool {
+	x, err1 := json.Marshal(a)
+	y, err2 := json.Marshal(b)
+	return err1 == nil && err2 == nil && string(x) == string(y)
+})
+
+func differs(t *testing.T, what string, want, got any) {
+	t.Helper()
+	if diff := cmp.Diff(want, got, cmpopts.EquateNaNs(), sameSpace); diff != "" {
+		t.Errorf("%s: -want +got:\n%s", what, diff)
+	}
+}
+
+// fullTask has a value in every field.
+func fullTask() sweep.Task {
+	code := -3
+	return sweep.Task{
+		Index: 1 << 40, State: task.Failed, Cancelling: true, Charged: sweep.Retry{Error: 1, Timeout: 2, OOM: 3, Lost: 4},
+		NotBefore: at(0.000001), Tries: 7,
+		Try: sweep.Try{
+			Number: 8, Revision: "r2", Worker: "w \"ö\x00", Start: task.Start{Host: "hôst", Slot: 3, GPUs: []string{"GPU-1", "GPU-2"}, Resumed: true},
+			Started: at(1.5),
+			Outcome: &task.Outcome{
+				Class: task.Error, ExitCode: &code, Reason: "ended by SIGSEGV\n", Duration: 1234567 * time.Microsecond,
+				Metrics: result.Final{{Name: "z", Value: 0.1}, {Name: "a", Value: math.NaN()}, {Name: "ü", Value: -1e300}},
+				Stdout:  task.Output{Bytes: 1 << 50, Truncated: true}, Stderr: task.Output{Bytes: 2},
+			},
+		},
+	}
+}
+
+func TestTasks(t *testing.T) {
+	t.Parallel()
+	s, sw := begin(t, newRecord())
+	bare := sweep.Task{Index: 3, State: task.Queued, Try: sweep.Try{Number: 1}}
+	reason := endedTask(9)
+	want := []sweep.Task{{Index: 0}, bare, endedTask(5), reason, fullTask()}
+	commit(t, s, sw, sweep.Changes{Tasks: want})
+	differs(t, "all", want, all(t, &s.Reader, sw, store.Query{}))
+	for _, w := range want {
+		got, ok, err := s.Task(context.Background(), sw, w.Index)
+		if err != nil || !ok {
+			t.Fatalf("task %d: %v %v", w.Index, ok, err)
+		}
+		differs(t, "one", w, got)
+	}
+	if _, ok, err := s.Task(context.Background(), sw, 4); ok || err != nil {
+		t.Errorf("a task without a row: %v %v", ok, err)
+	}
+	commit(t, s, sw, sweep.Changes{Tasks: []sweep.Task{bare, {Index: 5}}})
+	differs(t, "replaced", []sweep.Task{{Index: 0}, bare, {Index: 5}, reason, fullTask()}, all(t, &s.Reader, sw, store.Query{}))
+}
+
+func TestQueries(t *testing.T) {
+	t.Parallel()
+	s, sw := begin(t, newRecord())
+	var tasks []sweep.Task
+	for i := range int64(10) {
+		tasks = append(tasks, endedTask(i*997/9)) // the objective is the index modulo 997; index 110 has 110, 997 has 0
+	}
+	tasks = append(tasks, sweep.Task{Index: 1000, State: task.Running}, sweep.Task{Index: 1001}, sweep.Task{Index: 1002, State: task.Lost})
+	commit(t, s, sw, sweep.Changes{Tasks: tasks})
+	other, err := s.Add(context.Background(), store.New{Record: newRecord(), Total: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	commit(t, s, other, sweep.Changes{Tasks: []sweep.Task{endedTask(1), {Index: 2, State: task.Lost}, {Index: 3}}})
+	for name, test := range map[string]struct {
+		q    store.Query
+		want []int64
+	}{
+		"limit":      {store.Query{Limit: 2}, []int64{0, 110}},
+		"from":       {store.Query{From: 998}, []int64{1000, 1001, 1002}},
+		"open":       {store.Query{States: []task.State{task.Pending, task.Running}}, []int64{1000, 1001}},
+		"failures":   {store.Query{States: []task.State{task.Lost, task.Failed}}, []int64{1002}},
+		"mixed":      {store.Query{States: []task.State{task.Lost, task.Succeeded, task.Pending}, From: 700, Limit: 4}, []int64{775, 886, 997, 1001}},
+		"highest":    {store.Query{Best: 1, Limit: 3}, []int64{886, 775, 664}},
+		"lowest":     {store.Query{Best: -1, Limit: 3}, []int64{0, 997, 110}},
+		"best of":    {store.Query{Best: -1, Limit: 1, From: 1}, []int64{997}},
+		"best state": {store.Query{Best: 1, States: []task.State{task.Lost}}, nil},
+	} {
+		var got []int64
+		for _, row := range all(t, &s.Reader, sw, test.q) {
+			got = append(got, row.Index)
+		}
+		differs(t, name, test.want, got)
+	}
+	open, ahead, err := s.Unfinished(context.Background(), sw, 997)
+	if err != nil {
+		t.Fatal(err)
+	}
+	differs(t, "open", []sweep.Task{tasks[10], tasks[11]}, open)
+	differs(t, "ahead", []int64{997, 1000, 1001, 1002}, ahead)
+}

@@ -1,0 +1,98 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mlframework/sweep"
+	"mlframework/sweep/result"
+	"mlframework/sweep/space"
+	"mlframework/sweep/store"
+	"mlframework/sweep/task"
+)
+
+func TestAdd(t *testing.T) {
+	t.Parallel()
+	s, err := store.Open(context.Background(), t.TempDir(), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	r := newRecord()
+	if r.Space, _, err = space.Read("parameters.yml", []byte("lr: [1e-3, 0.10]\nepoch: \"[1,1000000000000)\"\naugment: [true, false]\n")); err != nil {
+		t.Fatal(err)
+	}
+	r.Ranges, r.Retry, r.MaxFailures = sweep.Ranges{{From: 1, To: 3}}, sweep.Retry{Lost: 3}, 9
+	r.Style, r.EachWorker, r.Project, r.Image = space.Style{Space: true}, true, "/home/anna/p", "python"
+	r.Recipe = task.Recipe{Definition: "train", Command: []string{"a", "{host}"}, Env: map[string]string{"A": "b"}, Secrets: []string{"S"},
+		Revision: "r1", Outputs: []string{"o"}, Timeout: time.Hour, Grace: time.Second, Metrics: []result.Rule{{Name: "m", Pattern: "x(.)"}}, GPUs: 0.5}
+	submit := func(key string, least int64) store.Sweep {
+		t.Helper()
+		added, err := s.Add(context.Background(), store.New{Record: r, Total: 2, Submitted: at(0.5), ClientKey: key, MinNumber: least,
+			Revisions: map[string]string{"r1": "c1"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return added
+	}
+	first := submit("k", 0)
+	differs(t, "again", first, submit("k", 0))
+	for i, want := range []string{"train-2", "train-9", "train-10"} {
+		if got := submit("", []int64{0, 9, 3}[i]).Head.ID; got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+	got, err := s.Sweep(context.Background(), "train-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	differs(t, "read", first, got)
+	if a, b := r.Space.Point(12345), got.Record.Space.Point(12345); cmp.Diff(a, b) != "" {
+		t.Errorf("another space: %v, %v", a, b)
+	}
+	h := sweep.Head{ID: "train-1", State: sweep.Paused, Reason: "wait", Stopping: true, Submitted: at(0.5), Ended: at(3.25), Total: 2, Issued: 1, Cut: true,
+		Rows: sweep.Counts{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}}
+	commit(t, s, first, sweep.Changes{Head: h})
+	if err := s.Revise(context.Background(), first, "r2", "c2"); err != nil {
+		t.Fatal(err)
+	}
+	first.Head, first.Record.Recipe.Revision = h, "r2"
+	if got, err = s.Sweep(context.Background(), "train-1"); err != nil {
+		t.Fatal(err)
+	}
+	differs(t, "changed", first, got)
+	for revision, want := range map[string]string{"r1": "c1", "r2": "c2", "r3": ""} {
+		if code, err := s.Code(context.Background(), revision); code != want || err != nil {
+			t.Errorf("code of %s: %q %v", revision, code, err)
+		}
+	}
+	unended, err := s.Unended(context.Background())
+	if err != nil || len(unended) != 3 || unended[0].Head.ID != "train-2" {
+		t.Errorf("%d have not ended, %v", len(unended), err)
+	}
+	if newest, err := s.Sweep(context.Background(), ""); err != nil || newest.Head.ID != "train-10" {
+		t.Errorf("the newest is %s, %v", newest.Head.ID, err)
+	}
+	_, err = s.Sweep(context.Background(), "trian-1")
+	if unknown, ok := errors.AsType[*store.UnknownSweep](err); !ok || unknown.Nearest != "train-1" {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestRevisions of a sweep that was moved, and of its superseded attempts.
+func TestRevisions(t *testing.T) {
+	t.Parallel()
+	s, sw := begin(t, newRecord())
+	a, b, c := endedTask(0), endedTask(1), queuedTask(2)
+	b.Try.Revision, c.Try.Revision = "r2", "r3"
+	commit(t, s, sw, sweep.Changes{Tasks: []sweep.Task{a, b, c}})
+	got, err := s.Revisions(context.Background(), sw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	differs(t, "revisions", map[string]int64{"0123456789abcdef": 1, "r2": 1}, got)
+}

@@ -1,0 +1,75 @@
+package task_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mlframework/sweep/result"
+	"mlframework/sweep/task"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// TestWire holds the JSON forms to what is in queues and stores already: a field may be added, none may change.
+func TestWire(t *testing.T) {
+	t.Parallel()
+	moment := time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC)
+	code, step := 3, int64(7)
+	event := task.Event{Version: task.Version, Kind: task.ClaimedEvent, Worker: "w", Sweep: "train-1", Index: 42, Attempt: 2, Time: moment}
+	started, samples, ended := event, event, event
+	started.Kind, started.Start = task.StartedEvent, &task.Start{Host: "gpu1", Slot: 1, GPUs: []string{"GPU-1"}, Resumed: true}
+	samples.Kind, samples.Samples = task.SamplesEvent, []result.Sample{{Name: "loss", Value: 0.5, Step: &step, Line: 9, Stream: "stdout", Time: moment}}
+	ended.Kind, ended.Outcome = task.EndedEvent, &task.Outcome{Class: task.Error, ExitCode: &code, Reason: "exit code 3", Duration: time.Second,
+		Metrics: result.Final{{Name: "loss", Value: 0.5}}, Stdout: task.Output{Bytes: 10, Truncated: true}, Stderr: task.Output{Bytes: 0}}
+	for name, value := range map[string]any{
+		"claimed": &event, "started": &started, "samples": &samples, "ended": &ended,
+		"batch": &task.Batch{Version: task.Version, Sweep: "train-1", Recipe: task.Recipe{
+			Definition: "train", Command: []string{"run", "{host}"}, Env: map[string]string{"A": "b"}, Secrets: []string{"KEY"}, Revision: "r1",
+			Outputs: []string{"out"}, Timeout: time.Hour, Grace: 10 * time.Second, Metrics: []result.Rule{{Name: "loss", Pattern: "loss (.*)"}}, GPUs: 0.5,
+		}, Attempts: []task.Attempt{{Index: 42, Number: 2, Args: []string{"--lr=0.1"}}}},
+		"control":   &task.Control{Version: task.Version, Kind: task.StopControl, Sweep: "train-1", Index: 42, Attempt: 2, Off: true, Reason: "superseded"},
+		"heartbeat": &task.Heartbeat{Version: task.Version, Worker: "w", Incarnation: "i", Host: "gpu1", Slots: 2, Draining: true},
+		"line":      &task.Line{Sweep: "train-1", Index: 42, Attempt: 2, Host: "gpu1", Slot: 1, Stderr: true, Time: moment, Text: "hello", Missed: 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			golden(t, filepath.Join("testdata", name+".json"), value)
+		})
+	}
+}
+
+func golden(t *testing.T, file string, value any) {
+	t.Helper()
+	got, err := json.MarshalIndent(value, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got = append(got, '\n')
+	if *update {
+		if err := os.WriteFile(file, got, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	back := reflect.New(reflect.TypeOf(value).Elem()).Interface()
+	if err := json.NewDecoder(bytes.NewReader(want)).Decode(back); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(value, back); diff != "" {
+		t.Errorf("read back: -want +got:\n%s", diff)
+	}
+}
