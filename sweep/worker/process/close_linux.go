@@ -10,8 +10,10 @@ import (
 )
 
 // KillAll sends SIGKILL to every process below this one, again and again until none is left or a second is over, and
-// lets Run start no more. It is for leaving at once; calls of Run return soon after. It waits for no lock of theirs.
+// lets Run start no more. It is for leaving at once: calls of Run return no more, so that nobody takes the end of a
+// program that was killed here for its own. It waits for no lock of theirs.
 func (k *Keeper) KillAll() {
+	k.abandoned.Store(true)
 	k.closed.Store(true)
 	killBelow(k.pid, time.Now().Add(time.Second), func(int) bool { return true })
 }

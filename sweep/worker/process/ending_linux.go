@@ -164,12 +164,7 @@ func (r *run) poll(timeout time.Duration) (dead bool) {
 	if r.pidfd >= 0 {
 		return set[2].Revents != 0
 	}
-	select {
-	case <-r.waiting:
-		return true
-	default:
-		return false
-	}
+	return r.dead.Load()
 }
 
 // reapRoot takes the exit status of the program itself.
@@ -196,13 +191,15 @@ func (r *run) reapRoot() {
 	}
 }
 
-// left lists what is to end with r, once the program itself is gone.
+// left lists what is to end with r, once the program itself is gone. With neither heads nor doubt, r is forgotten.
 func (r *run) left(now time.Time) (heads []int, doubt bool) {
-	group := unix.Kill(-r.pid, 0) != unix.ESRCH
-	heads, doubt = r.k.left(r, group)
-	if group && len(heads) == 0 {
-		// Nobody new can be in the group unless the number is used again: ask who it is.
-		heads = r.members()
+	young := now.Sub(r.ended) < doubtFor
+	if unix.Kill(-r.pid, 0) != unix.ESRCH {
+		// Somebody is in the group: by an owner that look finds, or because the number is used again.
+		if heads = r.members(); len(heads) > 0 {
+			return heads, false
+		}
+		return r.k.left(r, true, young)
 	}
-	return heads, doubt && now.Sub(r.ended) < doubtFor
+	return r.k.left(r, false, young)
 }

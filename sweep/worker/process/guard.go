@@ -19,16 +19,19 @@ import (
 //
 // The executor stays in the guard's process group, in the foreground of the terminal: Ctrl-Z and fg work on both.
 
-// guardEnv marks the executor: "PID FD NAME", of the guard, of the pipe's reading end, and argv[0] of the guard.
+// guardEnv marks the executor: "FD NAME", the pipe's reading end and argv[0] of the guard.
 const guardEnv = "MLFRAMEWORK_GUARD"
 
-// forwarded are the signals that the guard hands to the executor. Those from a terminal, or sent to the whole group, the
+// forwarded are the signals that the guard hands to the executor. What comes from a terminal, or to the whole group, the
 // executor gets twice: see Notify.
-var forwarded = []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2}
+var forwarded = []os.Signal{
+	syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2,
+}
 
 // RunGuarded makes this process the guard: it starts the same program again with the same arguments as a child named
-// name (the first 15 bytes show in ps and top; pkill by this program's own name then meets only the guard), waits for its end, kills
-// whatever it left, and returns its exit code, 128 + N when signal N ended it. On an error nothing was started.
+// name (the first 15 bytes show in ps and top; pkill by this program's own name then meets only the guard), waits for its
+// end, kills whatever it left, and returns its exit code, 128 + N when signal N ended it. On an error before that, nothing
+// was started. This process must have no other children.
 //
 // main calls it before anything big is made, right after Guarded said false:
 //
@@ -51,10 +54,9 @@ func RunGuarded(name string) (exitCode int, err error) {
 	}
 	defer alive.Close()
 	signals := make(chan os.Signal, 16)
-	signal.Notify(signals, forwarded...)
-	defer signal.Stop(signals)
+	signal.Notify(signals, forwarded...) // to the end: a late signal must not replace the exit code
 	child, err := os.StartProcess(program, append([]string{name}, os.Args[1:]...), &os.ProcAttr{
-		Env:   append(os.Environ(), fmt.Sprintf("%s=%d 3 %s", guardEnv, os.Getpid(), os.Args[0])),
+		Env:   append(os.Environ(), guardEnv+"=3 "+os.Args[0]),
 		Files: []*os.File{os.Stdin, os.Stdout, os.Stderr, life},
 	})
 	life.Close()
@@ -122,14 +124,11 @@ func Guarded() bool {
 	return true
 }
 
-// openMark takes the reading end of the pipe out of a mark, if this process is meant: a mark can also be a forgotten one
-// of an ancestor.
+// openMark takes the reading end of the pipe out of a mark. It does not ask whether the guard is this process's parent:
+// when the guard is dead already, the executor must learn that from the pipe, and not become a guard itself.
 func openMark(mark string) (life *os.File, argv0 string, err error) {
-	f := strings.SplitN(mark, " ", 3)
-	if len(f) < 3 || f[0] != strconv.Itoa(os.Getppid()) {
-		return nil, "", errors.New("another process's mark")
-	}
-	fd, err := strconv.Atoi(f[1])
+	number, argv0, _ := strings.Cut(mark, " ")
+	fd, err := strconv.Atoi(number)
 	if err != nil {
 		return nil, "", err
 	}
@@ -139,5 +138,5 @@ func openMark(mark string) (life *os.File, argv0 string, err error) {
 	}
 	unix.CloseOnExec(fd)
 	_ = unix.SetNonblock(fd, true) // so that the read holds no thread; it works without
-	return os.NewFile(uintptr(fd), "guard"), f[2], nil
+	return os.NewFile(uintptr(fd), "guard"), argv0, nil
 }

@@ -23,25 +23,28 @@ var living atomic.Pointer[Keeper]
 // Keeper owns every process below this one. A process has at most one at a time. All methods may be called
 // concurrently.
 type Keeper struct {
-	log      *slog.Logger
-	pid, sid int
-	null     int // descriptor of /dev/null
-	children int // descriptor of the main thread's children file, -1 where the kernel has none
-	pidfds   bool
-	tags     uint64 // below those of this Keeper's programs; another Keeper's are elsewhere
-	oom      oomWatch
-	closed   atomic.Bool
-	active   sync.WaitGroup // calls of Run
-	quit     chan struct{}
-	done     chan struct{}
-	once     sync.Once
+	log       *slog.Logger
+	pid, sid  int
+	null      int // descriptor of /dev/null
+	children  int // descriptor of the main thread's children file, -1 where the kernel has none
+	pidfds    bool
+	tags      uint64        // below those of this Keeper's programs; another Keeper's are elsewhere
+	patience  time.Duration // see reapForgotten
+	oom       oomWatch
+	closed    atomic.Bool
+	abandoned atomic.Bool    // by KillAll
+	active    sync.WaitGroup // calls of Run
+	quit      chan struct{}
+	done      chan struct{}
+	once      sync.Once
 
 	mu        sync.Mutex // guards what follows, and is held for every wait4 and every reading of children
 	runs      map[*run]struct{}
 	roots     map[int]*run // by pid, until it is reaped
 	strangers map[int]*stranger
-	wakers    []int           // event descriptors for use again
-	forks     map[uint64]bool // forks that are not yet in roots, by number
+	wakers    []int             // event descriptors for use again
+	forgotten map[int]time.Time // dead children in this process's session, since when
+	forks     map[uint64]bool   // forks that are not yet in roots, by number
 	lastFork  uint64
 }
 
@@ -53,9 +56,10 @@ func NewKeeper(log *slog.Logger) (*Keeper, error) {
 		log = slog.Default()
 	}
 	k := &Keeper{
-		log: log, pid: os.Getpid(), children: -1, tags: 1<<62 | uint64(rand.Uint32())<<30,
+		log: log, pid: os.Getpid(), children: -1, tags: 1<<62 | uint64(rand.Uint32())<<30, patience: time.Minute,
 		quit: make(chan struct{}), done: make(chan struct{}),
 		runs: map[*run]struct{}{}, roots: map[int]*run{}, strangers: map[int]*stranger{}, forks: map[uint64]bool{},
+		forgotten: map[int]time.Time{},
 	}
 	if !living.CompareAndSwap(nil, k) {
 		return nil, errors.New("keep processes: this process has a keeper already")
@@ -117,8 +121,32 @@ func (k *Keeper) sweep() {
 		case <-tick.C:
 			k.mu.Lock()
 			k.look(true)
+			k.reapForgotten(time.Now())
 			k.mu.Unlock()
 			k.oom.sample(time.Now())
 		}
 	}
+}
+
+// reapForgotten reaps dead children in this process's own session after a minute. Most are what programs left that other
+// code ran (os/exec): orphans come to a subreaper from everywhere. Some may be programs of that code itself, which it is
+// about to wait for: hence the patience. Call it with k.mu held.
+func (k *Keeper) reapForgotten(now time.Time) {
+	dead := map[int]time.Time{}
+	for _, pid := range k.childrenOf(true) {
+		if k.roots[pid] != nil || k.strangers[pid] != nil {
+			continue
+		}
+		if p, ok := statOf(pid); !ok || p.state != 'Z' || p.session != k.sid {
+			continue
+		}
+		since, known := k.forgotten[pid]
+		if !known {
+			since = now
+		}
+		if now.Sub(since) < k.patience || !k.reap(pid) {
+			dead[pid] = since
+		}
+	}
+	k.forgotten = dead
 }

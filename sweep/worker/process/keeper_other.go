@@ -24,9 +24,10 @@ type Keeper struct {
 	active  sync.WaitGroup
 	closing chan struct{}
 
-	mu     sync.Mutex // guards what follows
-	closed bool
-	groups map[int]bool
+	mu        sync.Mutex // guards what follows
+	closed    bool
+	abandoned atomic.Bool // by KillAll
+	groups    map[int]bool
 }
 
 // NewKeeper fails when a Keeper is living. The log is not used here.
@@ -38,8 +39,14 @@ func NewKeeper(*slog.Logger) (*Keeper, error) {
 	return k, nil
 }
 
-// KillAll sends SIGKILL to the group of every program that runs, and lets Run start no more.
+// KillAll sends SIGKILL to the group of every program that runs, and lets Run start no more. It is for leaving at once:
+// calls of Run return no more.
 func (k *Keeper) KillAll() {
+	k.abandoned.Store(true)
+	k.killGroups()
+}
+
+func (k *Keeper) killGroups() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if !k.closed {
@@ -53,7 +60,7 @@ func (k *Keeper) KillAll() {
 
 // Close ends every running program and waits for it. When ctx is done first, it returns its error.
 func (k *Keeper) Close(ctx context.Context) error {
-	k.KillAll()
+	k.killGroups()
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
@@ -71,6 +78,12 @@ func (k *Keeper) Close(ctx context.Context) error {
 // Run starts a program and returns when it and its process group are gone. When ctx is done or the timeout is over, the
 // group gets SIGTERM, and SIGKILL after the grace; with ErrKill as the cause of ctx, SIGKILL at once.
 func (k *Keeper) Run(ctx context.Context, spec Spec) Exit {
+	exit := k.run(ctx, spec)
+	k.standStill()
+	return exit
+}
+
+func (k *Keeper) run(ctx context.Context, spec Spec) Exit {
 	if ctx.Err() != nil {
 		return Exit{Cause: Stopped, Code: -1, Err: context.Cause(ctx)}
 	}

@@ -12,8 +12,9 @@ import (
 
 // KillOrphans sends SIGKILL to processes that an earlier run left, of which nobody is alive who would end them: those
 // of this user in whose environment match finds the marks, and all that descend from them. It goes on until none is
-// left or ctx is done, and returns how many there were and, then, ctx's error. It never touches this process, its ancestors or kernel threads.
-// Processes that cleared or overwrote their environment are found only below one that did not. match is called from one goroutine.
+// left or ctx is done, and returns how many there were and, then, ctx's error. It never touches this process, its
+// ancestors or kernel threads. Processes that cleared or overwrote their environment are found only below one that did
+// not. match is called from one goroutine.
 func KillOrphans(ctx context.Context, match func(environ []string) bool) (killed int, err error) {
 	gone := map[int]bool{}
 	for {

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pieces are the buffers of output: one at a time for a program that writes, none for one that is silent.
+// pieces are the buffers of output: one for a program that has written, none for one that is silent.
 var pieces = sync.Pool{New: func() any { return new([64 << 10]byte) }}
 
 // drainFor bounds the reading of what is in the pipes at the end: a process that is not ours may hold and fill them.
@@ -19,6 +19,7 @@ const drainFor = 200 * time.Millisecond
 // goroutines of its own: for a program of a millisecond each of them would count.
 type pump struct {
 	streams [2]stream
+	piece   *[64 << 10]byte
 	err     error // the first of a writer
 }
 
@@ -75,6 +76,10 @@ func (p *pump) close() {
 	for i := range p.streams {
 		p.streams[i].close()
 	}
+	if p.piece != nil {
+		pieces.Put(p.piece)
+		p.piece = nil
+	}
 }
 
 func (s *stream) close() {
@@ -112,9 +117,10 @@ func (p *pump) carry(set []unix.PollFd) (moved bool) {
 }
 
 func (p *pump) move(s *stream) {
-	piece := pieces.Get().(*[64 << 10]byte)
-	defer pieces.Put(piece)
-	n, err := unix.Read(s.fd, piece[:])
+	if p.piece == nil {
+		p.piece = pieces.Get().(*[64 << 10]byte)
+	}
+	n, err := unix.Read(s.fd, p.piece[:])
 	if err == unix.EINTR {
 		return
 	}
@@ -125,7 +131,7 @@ func (p *pump) move(s *stream) {
 	if s.failed {
 		return
 	}
-	if _, err := s.w.Write(piece[:n]); err != nil {
+	if _, err := s.w.Write(p.piece[:n]); err != nil {
 		s.failed = true
 		if p.err == nil {
 			p.err = err

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"strconv"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -18,7 +19,8 @@ type run struct {
 	exit    Exit
 	pidfd   int           // -1 where the kernel has none
 	waker   int           // event descriptor that interrupts poll
-	waiting chan struct{} // without pidfd: closed when the program is dead
+	dead    atomic.Bool   // without pidfd: awaitDeath has seen the end
+	waiting chan struct{} // without pidfd: closed when awaitDeath is over
 	status  syscall.WaitStatus
 	reaped  bool
 	ended   time.Time // when it was reaped
@@ -33,8 +35,15 @@ type run struct {
 // Run starts a program and returns when it and every process that came from it are gone, or cannot be ended
 // (Exit.Stuck). When ctx is done or the timeout is over, all of them get SIGTERM, and SIGKILL after the grace; with
 // ErrKill as the cause of ctx, SIGKILL at once. What a program leaves behind when it ends by itself has 100 ms to go, as
-// the tee of a pipe does, and then gets the same. Run never fails otherwise than by its Exit.
+// the tee of a pipe does, and then gets the same. Run never fails otherwise than by its Exit. After KillAll it never
+// returns.
 func (k *Keeper) Run(ctx context.Context, spec Spec) Exit {
+	exit := k.run(ctx, spec)
+	k.standStill()
+	return exit
+}
+
+func (k *Keeper) run(ctx context.Context, spec Spec) Exit {
 	if ctx.Err() != nil {
 		return Exit{Cause: Stopped, Code: -1, Err: context.Cause(ctx)}
 	}
@@ -80,26 +89,26 @@ func (k *Keeper) leave(r *run) {
 	if r.pidfd >= 0 {
 		unix.Close(r.pidfd)
 	}
-	k.forget(r)
 	if r.waiting != nil && r.reaped {
 		<-r.waiting
 	}
+	k.mu.Lock()
+	k.forget(r)
 	if r.waiting == nil || r.reaped {
-		k.mu.Lock()
 		k.wakers = append(k.wakers, r.waker)
-		k.mu.Unlock()
 	}
+	k.mu.Unlock()
 	k.active.Done()
 }
 
 // start forks. On success r is in the tables.
 func (r *run) start(file string) (problem *Exit) {
+	defer r.output.closeWriters()
 	outputs, err := r.output.open(r.k.null, r.spec.Stdout, r.spec.Stderr)
 	if err != nil {
 		e := badHost(r.spec.Argv[0], err)
 		return &e
 	}
-	defer r.output.closeWriters()
 	attr := &syscall.ProcAttr{
 		Dir: r.spec.Dir, Env: r.spec.Env,
 		Files: []uintptr{uintptr(r.k.null), uintptr(outputs[0]), uintptr(outputs[1])},
@@ -206,6 +215,7 @@ func (r *run) awaitDeath() {
 			break
 		}
 	}
+	r.dead.Store(true)
 	r.wake()
 	close(r.waiting)
 }

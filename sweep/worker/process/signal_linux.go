@@ -15,7 +15,9 @@ func (r *run) members() (pids []int) {
 	defer r.k.mu.Unlock()
 	r.k.look(false)
 	for pid, head := range heads {
-		if p := all[pid]; r.k.owns(r, head) || r.k.roots[head] == nil && (p.session == r.pid || p.group == r.pid) {
+		p := all[pid]
+		together := (p.session == r.pid || p.group == r.pid) && pid != r.pid
+		if r.k.owns(r, head) || r.k.roots[head] == nil && together {
 			pids = append(pids, pid)
 		}
 	}
@@ -57,7 +59,7 @@ func (r *run) kill() {
 	}
 	killed := map[int]bool{}
 	for range 100 {
-		heads, _ := r.k.left(r, false)
+		heads, _ := r.k.left(r, false, true)
 		heads = slices.DeleteFunc(heads, func(pid int) bool { return killed[pid] })
 		if len(heads) == 0 {
 			return

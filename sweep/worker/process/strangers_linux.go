@@ -2,6 +2,7 @@ package process
 
 import (
 	"slices"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -12,6 +13,7 @@ type stranger struct {
 	owner    *run
 	suspects []*run // without an owner: the programs that ran when it was born and still run
 	doubtBy  uint64 // not 0: it may be a program being started, by a fork of this number or before
+	met      time.Time
 }
 
 // look brings the strangers up to date: reaps the dead, finds the owners of the new. Call it with k.mu held.
@@ -40,7 +42,7 @@ func (k *Keeper) lookOnce(wide, reap bool) (reaped bool) {
 			continue
 		}
 		s := k.strangers[pid]
-		if s == nil || s.doubtBy > 0 {
+		if s == nil || s.owner == nil { // look again: amid execve a process shows no environment
 			if s = k.meet(pid, s); s == nil {
 				continue
 			}
@@ -54,36 +56,52 @@ func (k *Keeper) lookOnce(wide, reap bool) (reaped bool) {
 	return reaped
 }
 
-// meet judges a child that is not a known stranger, or was in doubt when it was seen before. It gives nil for what is
-// not to be touched.
-func (k *Keeper) meet(pid int, before *stranger) *stranger {
+// meet judges a child whose owner is not known. It gives nil for what is not to be touched.
+func (k *Keeper) meet(pid int, s *stranger) *stranger {
 	sid, err := unix.Getsid(pid)
 	if err != nil || sid == k.sid {
 		return nil // started by other code of this process
 	}
-	if r := k.ownerOf(pid, sid); r != nil {
-		return &stranger{owner: r}
+	fresh := s == nil
+	if fresh {
+		s = &stranger{met: time.Now()}
 	}
-	if sid == pid && len(k.forks) > 0 {
-		// The leader of its own session, as a program between fork and entry in roots is.
-		s := before
-		if s == nil {
-			s = &stranger{doubtBy: k.lastFork}
-		}
-		for n := range k.forks {
-			if n <= s.doubtBy {
-				return s
-			}
+	if s.owner = k.provenOwner(pid, sid); s.owner != nil {
+		s.suspects, s.doubtBy = nil, 0
+		return s
+	}
+	if fresh && sid == pid && len(k.forks) > 0 {
+		s.doubtBy = k.lastFork // the leader of its own session, as a program between fork and entry in roots is
+	}
+	for n := range k.forks {
+		if n <= s.doubtBy {
+			return s
 		}
 	}
-	return k.suspect(pid)
+	s.doubtBy = 0
+	if s.owner = k.markedOwner(pid); s.owner == nil {
+		k.suspect(pid, s)
+	}
+	return s
 }
 
-// ownerOf finds the program from which a stranger surely came.
-func (k *Keeper) ownerOf(pid, sid int) *run {
-	tag, env := tagOf(pid), environOf(pid)
+// provenOwner finds the program from which a stranger came by what no program can have that is just being started.
+func (k *Keeper) provenOwner(pid, sid int) *run {
+	tag := tagOf(pid)
 	for r := range k.runs {
-		if r.pid > 0 && (r.pid == sid || r.tag == tag && tag != untagged || marked(env, r.spec.Marks)) {
+		session := r.pid == sid && r.pid != pid // a number that is used again is not the program's
+		if r.pid > 0 && (session || r.tag == tag && tag != untagged) {
+			return r
+		}
+	}
+	return nil
+}
+
+// markedOwner finds it by the environment.
+func (k *Keeper) markedOwner(pid int) *run {
+	env := environOf(pid)
+	for r := range k.runs {
+		if r.pid > 0 && marked(env, r.spec.Marks) {
 			return r
 		}
 	}
@@ -91,15 +109,14 @@ func (k *Keeper) ownerOf(pid, sid int) *run {
 }
 
 // suspect finds the programs from which a stranger may have come: those that ran when it was born.
-func (k *Keeper) suspect(pid int) *stranger {
-	s := &stranger{}
+func (k *Keeper) suspect(pid int, s *stranger) {
+	s.suspects = s.suspects[:0]
 	p, _ := statOf(pid) // without it, any
 	for r := range k.runs {
 		if r.born > 0 && (p.born == 0 || r.born <= p.born+1) {
 			s.suspects = append(s.suspects, r)
 		}
 	}
-	return s
 }
 
 // The tag of a program is the soft limit of file locks, which no kernel since Linux 2.4.25 enforces (getrlimit(2)): a
@@ -146,17 +163,23 @@ func (k *Keeper) reap(pid int) bool {
 	}
 }
 
-// left lists the strangers that are to end with r, and tells whether others are in doubt. It looks first.
-func (k *Keeper) left(r *run, wide bool) (heads []int, doubt bool) {
+// left lists the strangers that are to end with r, and tells whether it may be too soon to say. It looks first. When
+// there are none, and no doubt or it does not matter, r has ended: it leaves the tables before another run can look, so
+// that the last suspect of a stranger knows that it is the last.
+func (k *Keeper) left(r *run, wide, doubtMatters bool) (heads []int, doubt bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.look(wide)
 	for pid, s := range k.strangers {
-		if s.doubtBy > 0 {
-			doubt = true
-		} else if k.owns(r, pid) {
+		if k.owns(r, pid) {
 			heads = append(heads, pid)
+		} else if s.doubtBy > 0 || slices.Contains(s.suspects, r) && time.Since(s.met) < doubtFor {
+			doubt = true
 		}
+	}
+	doubt = doubt && doubtMatters
+	if r.reaped && len(heads) == 0 && !doubt {
+		k.forget(r)
 	}
 	return heads, doubt
 }
@@ -170,10 +193,9 @@ func (k *Keeper) owns(r *run, child int) bool {
 	return s.owner == r || s.owner == nil && len(s.suspects) == 1 && s.suspects[0] == r
 }
 
-// forget takes r, which has ended, out of the tables. What still lives of it (Exit.Stuck) is reaped when it ends.
+// forget takes r, which has ended, out of the tables. What still lives of it (Exit.Stuck) is reaped when it ends. Call it
+// with k.mu held.
 func (k *Keeper) forget(r *run) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
 	delete(k.runs, r)
 	if k.roots[r.pid] == r {
 		delete(k.roots, r.pid)

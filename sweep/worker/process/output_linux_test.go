@@ -15,7 +15,6 @@ import (
 const flood = `head -c 67108864 /dev/zero | tr '\000' x`
 
 func TestMuchOutputWithoutLines(t *testing.T) {
-	t.Parallel()
 	s, _ := shell(t, flood)
 	var got, most int
 	s.Stdout = writerFunc(func(b []byte) (int, error) {
@@ -32,8 +31,8 @@ func TestMuchOutputWithoutLines(t *testing.T) {
 	if e.Code != 0 || e.OutputErr != nil || got != 64<<20 || most > 64<<10 {
 		t.Errorf("got %d bytes, pieces up to %d: %+v", got, most, e)
 	}
-	// Other tests run beside this one; each piece on its own would be 64 MiB.
-	if grown := after.TotalAlloc - before.TotalAlloc; grown > 16<<20 {
+	// Each piece on its own would be 64 MiB; under the race detector a pool forgets a quarter.
+	if grown := after.TotalAlloc - before.TotalAlloc; grown > 32<<20 {
 		t.Errorf("allocated %d bytes", grown)
 	}
 }

@@ -27,10 +27,14 @@ func oomFiles(cgroup string) (files []string) {
 		switch {
 		case len(f) < 3:
 		case f[0] == "0" && f[1] == "":
-			v2 = []string{"/sys/fs/cgroup" + strings.TrimSuffix(f[2], "/") + "/memory.events", "/sys/fs/cgroup/memory.events"}
+			v2 = inGroup("/sys/fs/cgroup", f[2], "memory.events")
 		case f[1] == "memory":
-			v1 = []string{"/sys/fs/cgroup/memory" + strings.TrimSuffix(f[2], "/") + "/memory.oom_control", "/sys/fs/cgroup/memory/memory.oom_control"}
+			v1 = inGroup("/sys/fs/cgroup/memory", f[2], "memory.oom_control")
 		}
 	}
 	return append(append(v1, v2...), "/proc/vmstat")
+}
+
+func inGroup(mount, group, file string) []string {
+	return []string{mount + strings.TrimSuffix(group, "/") + "/" + file, mount + "/" + file}
 }

@@ -31,8 +31,7 @@ func init() {
 
 // executor runs PROGRAM until a signal comes, and prints what it sees.
 func executor() int {
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
+	ctx := context.Background() // not cancelled: a late signal would end the process before its exit code
 	signals := process.Notify(ctx, syscall.SIGINT, syscall.SIGTERM)
 	k, err := process.NewKeeper(nil)
 	if err != nil {

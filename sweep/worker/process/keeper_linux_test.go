@@ -19,7 +19,7 @@ import (
 )
 
 func init() {
-	helpers["limits"], helpers["old kernel"], helpers["close"] = limits, oldKernel, closing
+	helpers["limits"], helpers["old kernel"], helpers["close"], helpers["forgotten"] = limits, oldKernel, closing, forgotten
 }
 
 func TestOneKeeper(t *testing.T) {
@@ -27,6 +27,23 @@ func TestOneKeeper(t *testing.T) {
 	if _, err := process.NewKeeper(nil); err == nil {
 		t.Error("a second keeper in one process")
 	}
+}
+
+// A program that is being started is taken for nobody's stranger, even where programs share their marks.
+func TestStartsAreNotStrangers(t *testing.T) {
+	s, _ := shell(t, "(exec true) & exit 3")
+	s.Stdout, s.Stderr = nil, nil
+	var work sync.WaitGroup
+	for range 4 {
+		work.Go(func() {
+			for range 250 {
+				if e := keeper.Run(t.Context(), s); e.Code != 3 || e.Err != nil {
+					t.Errorf("%+v", e)
+				}
+			}
+		})
+	}
+	work.Wait()
 }
 
 // What the cheap look at the end of every program rests on: the main thread gets the orphans.
@@ -92,7 +109,9 @@ func descriptors(t *testing.T) int {
 // alone runs a helper with a Keeper of its own.
 func alone(t *testing.T, helper string) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), os.Args[0])
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, os.Args[0])
 	cmd.Env, cmd.Dir = append(os.Environ(), "HELPER="+helper), t.TempDir()
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v:\n%s", err, out)
@@ -102,6 +121,24 @@ func alone(t *testing.T, helper string) {
 func TestNoDescriptorsIsTheHosts(t *testing.T) { t.Parallel(); alone(t, "limits") }
 func TestOldKernel(t *testing.T)               { t.Parallel(); alone(t, "old kernel") }
 func TestClose(t *testing.T)                   { t.Parallel(); alone(t, "close") }
+
+func TestForgottenZombies(t *testing.T) { t.Parallel(); alone(t, "forgotten") }
+
+func forgotten() int {
+	k, err := process.Impatient()
+	if err != nil {
+		return fail(err)
+	}
+	if err := exec.Command("sh", "-c", "(exec true) & sleep 0.1 & exit").Run(); err != nil {
+		return fail(err)
+	}
+	for end := time.Now().Add(5 * time.Second); len(k.AllChildren()) > 0; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			return fail(fmt.Errorf("left: %v", k.AllChildren()))
+		}
+	}
+	return closed(k)
+}
 
 func limits() int {
 	k, err := process.NewKeeper(nil)
@@ -120,7 +157,7 @@ func limits() int {
 			break
 		}
 	}
-	for n := open; n < open+8; n++ {
+	for n := open; n < open+64; n++ {
 		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: uint64(n), Max: 1024}); err != nil {
 			return fail(err)
 		}
@@ -145,7 +182,8 @@ func oldKernel() int {
 	for i := range 20 {
 		work.Go(func() {
 			e := k.Run(context.Background(), process.Spec{
-				Argv: []string{"sh", "-c", "setsid sleep 60 & exit " + strconv.Itoa(i)}, Env: os.Environ(), Grace: time.Second,
+				Argv: []string{"sh", "-c", "setsid sleep 60 & exit " + strconv.Itoa(i)}, Grace: time.Second,
+				Env: append(os.Environ(), "TASK_ID="+strconv.Itoa(i)), Marks: []string{"TASK_ID=" + strconv.Itoa(i)},
 			})
 			if e.Code != i || len(e.Stuck) > 0 {
 				wrong <- e

@@ -30,6 +30,17 @@ func OldKernel() (*Keeper, error) {
 	return k, err
 }
 
+// Impatient makes a Keeper that reaps forgotten children at once.
+func Impatient() (*Keeper, error) {
+	k, err := NewKeeper(slog.Default())
+	if err == nil {
+		k.mu.Lock()
+		k.patience = 0
+		k.mu.Unlock()
+	}
+	return k, err
+}
+
 // MainThreadChildren and AllChildren list children of this process.
 func (k *Keeper) MainThreadChildren() []int { return k.childrenOf(false) }
 func (k *Keeper) AllChildren() []int        { return k.childrenOf(true) }
