@@ -77,7 +77,7 @@ var owners = []owner{
 	{"github.com/vbauerster/mpb/v8", []string{"cmd/..."}, false, "progress is a command's; packages report"},
 	{"github.com/jedib0t/go-pretty/v6", []string{"cmd/...", "sweep/result"}, false, "one look for all tables"},
 	{"golang.org/x/term", []string{"cmd/..."}, false, "only commands have a terminal"},
-	{"golang.org/x/sys", []string{"sweep/store", "sweep/worker/..."}, false, "calls of the system: locks and disks, processes"},
+	{"golang.org/x/sys", []string{"sweep/store", "sweep/worker/..."}, true, "calls of the system: locks and disks, processes"},
 	{"github.com/google/go-cmp", []string{"sweep/queue/queuetest"}, true, "for tests"},
 	{"go.uber.org/goleak", []string{"sweep/queue/queuetest"}, true, "for tests"},
 	{"github.com/rogpeppe/go-internal", nil, true, "for tests"},

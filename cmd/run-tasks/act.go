@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	cliv2 "github.com/urfave/cli/v2"
@@ -10,92 +9,9 @@ import (
 	"mlframework/cmd/internal/cli"
 	"mlframework/sweep"
 	"mlframework/sweep/master"
+	"mlframework/sweep/store"
 	"mlframework/sweep/task"
 )
-
-// control does something with a sweep or task: through the runner of this folder when there is one, else on the store.
-func (c *command) control(ctx *cliv2.Context, live func(*master.Client, context.Context, target) (sweep.Summary, error),
-	still func(*master.Master, context.Context, target) (sweep.Head, error)) error {
-	arg, err := argument(ctx)
-	if err != nil {
-		return err
-	}
-	t, err := parseTarget(arg)
-	if err != nil {
-		return err
-	}
-	reader, s, err := reading(ctx.Context, t.sweep)
-	if err != nil {
-		return err
-	}
-	reader.Close()
-	t.sweep = s.Head.ID
-	if alive() {
-		client := master.Dial(socketPath)
-		defer client.Close()
-		after, err := live(client, ctx.Context, t)
-		if err != nil {
-			return refused(err)
-		}
-		c.tell(after.ID, string(after.State), after.Counts["running"])
-		return nil
-	}
-	r, err := newRunner(ctx.Context, ctx.Command.Name, cli.Log(c.stderr))
-	if err != nil {
-		return err
-	}
-	h, err := still(r.master, ctx.Context, t)
-	if err = errors.Join(refused(err), r.close()); err != nil {
-		return err
-	}
-	c.tell(h.ID, string(h.State), 0)
-	return nil
-}
-
-// tell says how a sweep stands now.
-func (c *command) tell(id, state string, running int64) {
-	text := id + " is " + state
-	if running > 0 {
-		text += fmt.Sprintf("; %s still ending", plural(running, "task"))
-	}
-	fmt.Fprintln(c.stdout, text)
-}
-
-// refused gives answers of the master their exit code.
-func refused(err error) error {
-	if _, ok := errors.AsType[*master.WrongState](err); ok {
-		return &cli.Error{Code: cli.Usage, Err: err}
-	}
-	if e, ok := errors.AsType[*master.Refused](err); ok && e.Status < 500 {
-		return &cli.Error{Code: cli.Usage, Err: err}
-	}
-	return unknownSweep(err)
-}
-
-const byPerson = "by a person"
-
-func (c *command) cancel(ctx *cliv2.Context) error {
-	return c.control(ctx, func(m *master.Client, ctx context.Context, t target) (sweep.Summary, error) {
-		if t.isTask {
-			return m.CancelTask(ctx, t.sweep, t.index)
-		}
-		return m.Cancel(ctx, t.sweep)
-	}, func(m *master.Master, ctx context.Context, t target) (sweep.Head, error) {
-		if t.isTask {
-			return m.CancelTask(ctx, task.ID{Sweep: t.sweep, Index: t.index}, byPerson)
-		}
-		return m.Cancel(ctx, t.sweep, byPerson)
-	})
-}
-
-func (c *command) pause(ctx *cliv2.Context) error {
-	stop := ctx.Bool("stop")
-	return c.control(ctx, func(m *master.Client, ctx context.Context, t target) (sweep.Summary, error) {
-		return m.Pause(ctx, t.sweep, stop)
-	}, func(m *master.Master, ctx context.Context, t target) (sweep.Head, error) {
-		return m.Pause(ctx, t.sweep, byPerson, stop)
-	})
-}
 
 // resume is `run-tasks resume`.
 func (c *command) resume(ctx *cliv2.Context) error {
@@ -103,7 +19,7 @@ func (c *command) resume(ctx *cliv2.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.goOn(ctx, id, func(work context.Context, r *runner, id string, code master.Code) error {
+	return c.goOn(ctx, id, nil, func(work context.Context, r *runner, id string, code master.Code) error {
 		_, err := r.master.Resume(work, id, code)
 		return err
 	})
@@ -115,7 +31,7 @@ func (c *command) retry(ctx *cliv2.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.goOn(ctx, id, func(work context.Context, r *runner, id string, code master.Code) error {
+	return c.goOn(ctx, id, indexes, func(work context.Context, r *runner, id string, code master.Code) error {
 		_, err := r.master.Retry(work, id, indexes, code)
 		return err
 	})
@@ -139,25 +55,27 @@ func parseTargets(args []string) (id string, indexes []int64, err error) {
 }
 
 // goOn runs tasks of a sweep that exists, to its end.
-func (c *command) goOn(ctx *cliv2.Context, id string, act func(context.Context, *runner, string, master.Code) error) error {
+func (c *command) goOn(ctx *cliv2.Context, id string, indexes []int64, act func(context.Context, *runner, string, master.Code) error) error {
 	if ctx.Int("slots") < 1 {
 		return cli.Wrong("", "--slots must be at least 1")
 	}
-	reader, s, err := reading(ctx.Context, id)
+	if ctx.String("d") != "" && !ctx.Bool("updated") {
+		return cli.Wrong("", "-d needs --updated: otherwise a sweep runs the files that it was submitted with")
+	}
+	s, err := c.failed(ctx.Context, id, indexes)
 	if err != nil {
 		return err
 	}
-	reader.Close()
 	id = s.Head.ID
 	if s.Head.Rows[task.Succeeded] == s.Head.Total {
 		fmt.Fprintf(c.stderr, "%s is finished, and all of its tasks succeeded: there is nothing to do\n", id)
 		return nil
 	}
+	if err := secretsSet(s.Record.Recipe.Secrets); err != nil {
+		return err
+	}
 	return c.guarded(func() error {
 		return c.session(ctx, ctx.Command.Name+" "+id, func(work context.Context, r *runner) (string, error) {
-			if err := secretsSet(s.Record.Recipe.Secrets); err != nil {
-				return "", err
-			}
 			code, err := c.updated(work, ctx, s.Record)
 			if err != nil {
 				return "", err
@@ -167,12 +85,28 @@ func (c *command) goOn(ctx *cliv2.Context, id string, act func(context.Context, 
 	})
 }
 
+// failed reads a sweep; the tasks of indexes must have ended other than well.
+func (c *command) failed(ctx context.Context, id string, indexes []int64) (store.Sweep, error) {
+	reader, s, err := reading(ctx, id)
+	if err != nil {
+		return s, err
+	}
+	defer reader.Close()
+	for _, i := range indexes {
+		t, err := readTask(ctx, reader, s, i)
+		if err != nil {
+			return s, err
+		}
+		if !t.State.Terminal() || t.State == task.Succeeded {
+			return s, cli.Wrong("only tasks that failed or were cancelled run again", "%s is %s", task.ID{Sweep: s.Head.ID, Index: i}, t.State)
+		}
+	}
+	return s, nil
+}
+
 // updated is the project's present revision, when --updated asks for it.
 func (c *command) updated(work context.Context, ctx *cliv2.Context, r sweep.Record) (master.Code, error) {
 	if !ctx.Bool("updated") {
-		if ctx.String("d") != "" {
-			return master.Code{}, cli.Wrong("", "-d needs --updated: otherwise a sweep runs the files that it was submitted with")
-		}
 		return master.Code{}, nil
 	}
 	dir := ctx.String("d")

@@ -11,29 +11,31 @@ import (
 const appHelp = `run-tasks - runs every combination of a project's parameters, on this machine
 
 USAGE:
-   run-tasks --local [options] NAME        run the definition NAME of tasks.yml
-   run-tasks COMMAND [options] [SWEEP]     ask for or change what was run; SWEEP is the newest unless named
+   run-tasks --local [options] NAME      run the definition NAME of tasks.yml
+   run-tasks COMMAND [options] [SWEEP]   ask for or change what was run; SWEEP
+                                         is the newest unless named
 
-OPTIONS (before or after NAME):
-   {{range .VisibleFlags}}{{.}}
-   {{end}}
+OPTIONS (before or after NAME):{{range .VisibleFlags}}
+   {{.}}{{end}}
+
 COMMANDS:
 {{range .VisibleCommands}}   {{.Name}}{{"\t"}}{{.Usage}}
 {{end}}
-The store is .mlframework and the outputs are in outputs, both in the current folder.
+The store is .mlframework and the outputs are in outputs, both in the folder
+where you run it.
 
 ` + cli.ExitCodes
 
 const commandHelp = `{{.HelpName}} - {{.Usage}}
 
 USAGE:
-   run-tasks {{.Name}} {{if .VisibleFlags}}[options] {{end}}{{.ArgsUsage}}
+   run-tasks {{.Name}} [options]{{if .ArgsUsage}} {{.ArgsUsage}}{{end}}
 {{if .Description}}
 {{.Description}}
-{{end}}{{if .VisibleFlags}}
-OPTIONS:
-   {{range .VisibleFlags}}{{.}}
-   {{end}}{{end}}
+{{end}}
+OPTIONS:{{range .VisibleFlags}}
+   {{.}}{{end}}
+
 ` + cli.ExitCodes
 
 // Options that several commands have.
@@ -49,11 +51,15 @@ func flagJSON() cliv2.Flag {
 	return &cliv2.BoolFlag{DisableDefaultText: true, Name: "json", Usage: "one JSON object per line on standard output"}
 }
 
+func flagNoOutput() cliv2.Flag {
+	return &cliv2.BoolFlag{DisableDefaultText: true, Name: "no-output", Usage: "do not show what the tasks print"}
+}
+
 // running are the options of every command that runs tasks.
 func running() []cliv2.Flag {
 	return []cliv2.Flag{
 		&cliv2.IntFlag{Name: "slots", Value: runtime.NumCPU(), DefaultText: "the number of cores", Usage: "run `N` tasks at a time"},
-		&cliv2.BoolFlag{DisableDefaultText: true, Name: "no-output", Usage: "do not show what the tasks print"},
+		flagNoOutput(),
 		&cliv2.BoolFlag{DisableDefaultText: true, Name: "quiet", Aliases: []string{"q"}, Usage: "print only the sweep's id"},
 		flagJSON(),
 		flagLocal(),
@@ -63,7 +69,7 @@ func running() []cliv2.Flag {
 func updated() []cliv2.Flag {
 	return []cliv2.Flag{
 		&cliv2.BoolFlag{DisableDefaultText: true, Name: "updated", Usage: "with the project's files as they are now"},
-		&cliv2.StringFlag{Name: "d", DefaultText: "where it was submitted from", Usage: "with --updated: the project's `FOLDER`"},
+		&cliv2.StringFlag{Name: "d", DefaultText: "as before", Usage: "with --updated: the project's `FOLDER`"},
 	}
 }
 
@@ -81,9 +87,9 @@ func (c *command) app() *cliv2.App {
 		Action:                c.runName,
 		Flags: append([]cliv2.Flag{
 			flagProject(),
-			&cliv2.BoolFlag{DisableDefaultText: true, Name: "dry-run", Usage: "show how many tasks there are, the first and the last, and run nothing"},
+			&cliv2.BoolFlag{DisableDefaultText: true, Name: "dry-run", Usage: "show how many tasks, the first and the last; run nothing"},
 			&cliv2.BoolFlag{DisableDefaultText: true, Name: "all", Usage: "with --dry-run: show every task"},
-			&cliv2.BoolFlag{DisableDefaultText: true, Name: "missing", Usage: "only what no task with the same command and code has succeeded in yet"},
+			&cliv2.BoolFlag{DisableDefaultText: true, Name: "missing", Usage: "only what has not succeeded yet with this command and code"},
 		}, running()...),
 		Commands: c.commands(),
 	}
@@ -105,18 +111,19 @@ func (c *command) commands() []*cliv2.Command {
 		{Name: "ls", Usage: "lists the sweeps", Flags: []cliv2.Flag{flagJSON(), flagLocal()}, Action: c.list},
 		{Name: "show", Usage: "shows a sweep, or one task with its attempts", ArgsUsage: sweepOrTask,
 			Flags: []cliv2.Flag{flagJSON(), flagLocal()}, Action: c.show},
-		{Name: "follow", Usage: "shows a sweep that runs until it ends; Ctrl-C leaves it running", ArgsUsage: one,
-			Flags: []cliv2.Flag{&cliv2.BoolFlag{DisableDefaultText: true, Name: "no-output", Usage: "do not show what the tasks print"}, flagJSON(), flagLocal()}, Action: c.follow},
-		{Name: "logs", Usage: "prints what a task printed", ArgsUsage: "[SWEEP/INDEX]", Action: c.logs,
-			Description: "Standard output goes to standard output, standard error to standard error.",
+		{Name: "follow", Usage: "shows a sweep that another terminal runs", ArgsUsage: one, Action: c.follow,
+			Description: "It ends with the sweep, and with the sweep's exit code. Ctrl-C leaves the\nsweep running.",
+			Flags:       []cliv2.Flag{flagNoOutput(), flagJSON(), flagLocal()}},
+		{Name: "logs", Usage: "prints what a task printed", ArgsUsage: "[SWEEP | SWEEP/INDEX]", Action: c.logs,
+			Description: "What went to its standard error goes to standard error. A sweep of one task\nneeds no INDEX.",
 			Flags: []cliv2.Flag{
-				&cliv2.IntFlag{Name: "attempt", Usage: "of the earlier attempt `N`, as numbered in its files"},
+				&cliv2.IntFlag{Name: "attempt", DefaultText: "the newest", Usage: "of attempt `N`, as numbered in its files"},
 				&cliv2.BoolFlag{DisableDefaultText: true, Name: "follow", Aliases: []string{"f"}, Usage: "go on until the task has ended"}, flagLocal()}},
 		{Name: "results", Usage: "prints the table of results", ArgsUsage: one, Action: c.results, Flags: []cliv2.Flag{
 			&cliv2.BoolFlag{DisableDefaultText: true, Name: "csv", Usage: "as CSV, every column"}, flagJSON(),
-			&cliv2.StringFlag{Name: "sort", Usage: "by `COLUMN`; -COLUMN from the greatest to the least"},
-			&cliv2.StringFlag{Name: "where", Usage: "only tasks for which `EXPRESSION` holds, such as 'lr<=0.1 and accuracy>0.9'"},
-			&cliv2.IntFlag{Name: "top", Usage: "only the first `N`"}, flagLocal()}},
+			&cliv2.StringFlag{Name: "sort", Usage: "by `COLUMN`; by -COLUMN: the greatest first"},
+			&cliv2.StringFlag{Name: "where", Usage: "only tasks for which `EXPR` holds: 'lr<=0.1 and accuracy>0.9'"},
+			&cliv2.IntFlag{Name: "top", DefaultText: "all", Usage: "only the first `N`"}, flagLocal()}},
 		{Name: "cancel", Usage: "cancels a sweep or a task", ArgsUsage: sweepOrTask, Flags: []cliv2.Flag{flagLocal()}, Action: c.cancel},
 		{Name: "pause", Usage: "lets what runs finish and begins nothing more", ArgsUsage: one, Action: c.pause, Flags: []cliv2.Flag{
 			&cliv2.BoolFlag{DisableDefaultText: true, Name: "stop", Usage: "stop what runs too; it runs again after resume"}, flagLocal()}},
@@ -124,7 +131,7 @@ func (c *command) commands() []*cliv2.Command {
 			Flags: append(running(), updated()...), Action: c.resume},
 		{Name: "retry", Usage: "runs again what failed or was cancelled", ArgsUsage: "[SWEEP | SWEEP/INDEX...]",
 			Flags: append(running(), updated()...), Action: c.retry},
-		{Name: "test-metrics", Usage: "shows which metrics would be picked from output on standard input", ArgsUsage: "NAME",
+		{Name: "test-metrics", Usage: "shows which metrics it would pick from its input", ArgsUsage: "NAME",
 			Flags: []cliv2.Flag{flagProject(), flagJSON(), flagLocal()}, Action: c.testMetrics},
 		{Name: "init", Usage: "writes a commented example project into a new or empty folder", ArgsUsage: "FOLDER", Action: c.init},
 	}

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
+	"os"
 	"strings"
+	"syscall"
 	"time"
 
 	cliv2 "github.com/urfave/cli/v2"
@@ -25,14 +28,20 @@ func reading(ctx context.Context, id string) (*store.Reader, store.Sweep, error)
 	if err != nil {
 		return nil, store.Sweep{}, err
 	}
-	s, err := reader.Sweep(ctx, id)
+	s, err := stands(ctx, reader, id)
 	if err != nil {
 		return nil, store.Sweep{}, errors.Join(unknownSweep(err), reader.Close())
 	}
-	if s.Head.State == sweep.Open && !alive() {
+	return reader, s, nil
+}
+
+// stands reads how a sweep stands: one that the store has as running is paused when nobody runs it.
+func stands(ctx context.Context, reader *store.Reader, id string) (store.Sweep, error) {
+	s, err := reader.Sweep(ctx, id)
+	if err == nil && s.Head.State == sweep.Open && !alive() {
 		s.Head.State, s.Head.Reason = sweep.Paused, killed
 	}
-	return reader, s, nil
+	return s, err
 }
 
 // alive tells whether a runner of this folder can be asked.
@@ -49,15 +58,26 @@ func alive() bool {
 const killed = "the program that ran it was killed"
 
 func openReader(ctx context.Context) (*store.Reader, error) {
+	if info, err := os.Stat(storeFolder); err == nil && !info.IsDir() {
+		return nil, storeError(&fs.PathError{Op: "open", Path: storeFolder, Err: syscall.ENOTDIR})
+	}
 	reader, err := store.OpenReader(ctx, storeFolder)
 	if errors.Is(err, store.ErrNone) {
-		return nil, cli.Wrong("run-tasks --local NAME runs one; or go to the folder where it was run", "there is no sweep in this folder")
+		return nil, noSweep()
 	}
 	return reader, err
 }
 
+func noSweep() error {
+	return cli.Wrong("run-tasks --local NAME runs one; or go to the folder where it was run", "there is no sweep in this folder")
+}
+
 func unknownSweep(err error) error {
-	if _, ok := errors.AsType[*store.UnknownSweep](err); ok {
+	unknown, ok := errors.AsType[*store.UnknownSweep](err)
+	switch {
+	case ok && unknown.ID == "":
+		return noSweep()
+	case ok:
 		return &cli.Error{Code: cli.Usage, Err: err, Remedy: "run-tasks ls lists them"}
 	}
 	return err
@@ -68,6 +88,14 @@ type target struct {
 	sweep  string // "": the newest
 	index  int64
 	isTask bool
+}
+
+// text is the target as it is written.
+func (t target) text() string {
+	if !t.isTask {
+		return t.sweep
+	}
+	return task.ID{Sweep: t.sweep, Index: t.index}.String()
 }
 
 func parseTarget(text string) (target, error) {
@@ -107,6 +135,9 @@ func (c *command) list(ctx *cliv2.Context) error {
 	sweeps, err := reader.Sweeps(ctx.Context)
 	if err != nil {
 		return err
+	}
+	if len(sweeps) == 0 {
+		return noSweep()
 	}
 	held := alive()
 	for i := range sweeps {

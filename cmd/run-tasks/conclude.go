@@ -25,7 +25,7 @@ const (
 
 // conclude says how a sweep stands once it is idle, and returns the error that gives the exit code.
 func (c *command) conclude(ctx context.Context, reader *store.Reader, id string, l look, interrupted bool) error {
-	s, err := reader.Sweep(ctx, id)
+	s, err := stands(ctx, reader, id)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	cliv2 "github.com/urfave/cli/v2"
 
@@ -33,14 +34,30 @@ func (c *command) follow(ctx *cliv2.Context) error {
 	work, stop := cli.Interrupts(ctx.Context, func() { os.Exit(cli.Interrupted) })
 	defer stop()
 	d := l.open(c.stdout, c.stderr)
-	err = client.Follow(work, id, l.output && !l.json, d.update)
+	var last master.Update
+	err = client.Follow(work, id, l.output && !l.json, func(u master.Update) error {
+		last = u
+		return d.update(u)
+	})
 	d.close()
 	switch {
 	case errors.Is(context.Cause(work), cli.ErrInterrupted):
 		fmt.Fprintf(c.stderr, "%s goes on; see it again: run-tasks follow %s\n", id, id)
 		return nil
+	case !last.Idle() && !last.Closed && gone():
+		// The runner was killed, and the store says how far it came.
 	case err != nil:
 		return refused(err)
 	}
 	return c.conclude(ctx.Context, reader, id, l, false)
+}
+
+// gone waits for the end of a runner that has cut the connection; a process that dies is reachable for a moment.
+func gone() bool {
+	for end := time.Now().Add(2 * time.Second); alive(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			return false
+		}
+	}
+	return true
 }

@@ -4,14 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
 
 	cliv2 "github.com/urfave/cli/v2"
-	"golang.org/x/term"
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/sweep/task"
@@ -25,6 +22,9 @@ func (c *command) logs(ctx *cliv2.Context) error {
 	arg, err := argument(ctx)
 	if err != nil {
 		return err
+	}
+	if ctx.Int("attempt") < 0 {
+		return cli.Wrong("", "--attempt must not be negative")
 	}
 	t, err := parseTarget(arg)
 	if err != nil {
@@ -52,10 +52,7 @@ func (c *command) logs(ctx *cliv2.Context) error {
 }
 
 func (c *command) printLogs(ctx *cliv2.Context, id task.ID, ended func(context.Context) (bool, error)) error {
-	suffix := ".log"
-	if n := ctx.Int("attempt"); n > 0 {
-		suffix = fmt.Sprintf(".%d.log", n)
-	}
+	suffix := suffixOf(taskFolder(id), ctx.Int("attempt"))
 	stdout := &tail{path: filepath.Join(taskFolder(id), "stdout"+suffix), to: visibly(c.stdout)}
 	stderr := &tail{path: filepath.Join(taskFolder(id), "stderr"+suffix), to: visibly(c.stderr)}
 	defer stdout.close()
@@ -69,7 +66,7 @@ func (c *command) printLogs(ctx *cliv2.Context, id task.ID, ended func(context.C
 		}
 		switch {
 		case stdout.file == nil && (over || !ctx.Bool("follow")):
-			return cli.Wrong("", "there is no output of %s: %s does not exist", id, stdout.path)
+			return cli.Wrong("", "%s has printed nothing: there is no %s", id, stdout.path)
 		case over || !ctx.Bool("follow"):
 			return nil
 		}
@@ -81,44 +78,16 @@ func (c *command) printLogs(ctx *cliv2.Context, id task.ID, ended func(context.C
 	}
 }
 
-// tail copies a file that may not be there yet, and may grow.
-type tail struct {
-	path string
-	file *os.File
-	to   io.Writer
-}
-
-func (t *tail) copy() error {
-	if t.file == nil {
-		f, err := os.Open(t.path)
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		} else if err != nil {
-			return err
-		}
-		t.file = f
+// suffixOf is how the names of an attempt's files end. The newest attempt has those without a number.
+func suffixOf(folder string, attempt int) string {
+	numbered := func(n int) string { return fmt.Sprintf(".%d.log", n) }
+	have := func(suffix string) bool {
+		_, err := os.Lstat(filepath.Join(folder, "stdout"+suffix))
+		return err == nil
 	}
-	_, err := io.Copy(t.to, t.file)
-	return err
-}
-
-func (t *tail) close() {
-	if t.file != nil {
-		_ = t.file.Close()
+	newest := attempt == 1 || attempt > 1 && have(numbered(attempt-1))
+	if attempt == 0 || newest && !have(numbered(attempt)) {
+		return ".log"
 	}
-}
-
-// visibly is where output goes: made visible on a terminal, as it is everywhere else.
-func visibly(f *os.File) io.Writer {
-	if !term.IsTerminal(int(f.Fd())) {
-		return f
-	}
-	return terminal{f}
-}
-
-type terminal struct{ f *os.File }
-
-func (t terminal) Write(p []byte) (int, error) {
-	_, err := io.WriteString(t.f, cli.VisibleOutput(string(p)))
-	return len(p), err
+	return numbered(attempt)
 }

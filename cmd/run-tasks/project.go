@@ -19,6 +19,9 @@ import (
 	"mlframework/sweep/task"
 )
 
+// usualParameters is what a parameters file is called in the examples.
+const usualParameters = "parameters.yml"
+
 // project is a definition of a project, read and checked.
 type project struct {
 	dir   string // absolute
@@ -32,7 +35,7 @@ type project struct {
 func (c *command) readProject(dir, name string) (*project, error) {
 	file, notes, err := definition.Load(dir, c.reserved())
 	if err != nil {
-		return nil, err
+		return nil, c.unread(dir, name, err)
 	}
 	p := &project{file: file, space: new(space.Space)}
 	if p.dir, err = filepath.Abs(dir); err != nil {
@@ -45,7 +48,27 @@ func (c *command) readProject(dir, name string) (*project, error) {
 		p.notes = append(p.notes, n.String())
 	}
 	p.noteUnused()
-	return p, p.readParameters()
+	return p, p.readParameters(dir)
+}
+
+// unread adds to the faults of tasks.yml those of the parameters. Which file a broken definition names is not known, so
+// it is the usual one. Where there is no tasks.yml, a command may have been meant.
+func (c *command) unread(dir, name string, err error) error {
+	if _, none := os.Stat(filepath.Join(dir, definition.FileName)); errors.Is(none, fs.ErrNotExist) {
+		if near := fault.Nearest(name, c.reserved()); near != "" && dir == "." {
+			return cli.Wrong("did you mean `run-tasks "+near+"`?", "there is no command %s, and no %s here", name, definition.FileName)
+		}
+		return err
+	}
+	faults, ok := errors.AsType[fault.List](err)
+	path := filepath.Join(dir, usualParameters)
+	data, none := os.ReadFile(path)
+	if !ok || none != nil {
+		return err
+	}
+	_, _, wrong := space.Read(path, data)
+	more, _ := errors.AsType[fault.List](wrong)
+	return append(slices.Clip(faults), more...)
 }
 
 // unknownTask names subcommands too: who mistypes one is told that there is no such definition.
@@ -61,7 +84,8 @@ func (c *command) unknownTask(err error) error {
 	return e
 }
 
-func (p *project) readParameters() error {
+// readParameters reads the space; dir is the project's folder as the user wrote it.
+func (p *project) readParameters(dir string) error {
 	name := p.task.Parameters
 	if name == "" {
 		if !p.task.EachWorker {
@@ -69,7 +93,7 @@ func (p *project) readParameters() error {
 		}
 		return nil
 	}
-	path := filepath.Join(p.dir, filepath.FromSlash(name))
+	path := filepath.Join(dir, filepath.FromSlash(name))
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fault.List{{File: path, Problem: "does not exist, and " + p.task.Name + " in tasks.yml names it",

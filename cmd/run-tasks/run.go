@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/sweep/master"
+	"mlframework/sweep/store"
 )
 
 // runName is `run-tasks NAME`: a new sweep.
@@ -25,6 +28,8 @@ func (c *command) runName(ctx *cliv2.Context) error {
 		return cli.Wrong("run-tasks --local [-d FOLDER] NAME, a task definition of FOLDER/tasks.yml", "which task should run?")
 	case ctx.Int("slots") < 1:
 		return cli.Wrong("", "--slots must be at least 1")
+	case ctx.Bool("all") && !ctx.Bool("dry-run"):
+		return cli.Wrong("add --dry-run to see every task; without it every task is run anyway", "--all is for --dry-run")
 	case !ctx.Bool("local"):
 		return c.needLocal(ctx.String("d"), name)
 	case ctx.Bool("dry-run"):
@@ -108,7 +113,7 @@ func (c *command) submit(ctx *cliv2.Context, name string) error {
 
 // session is a runner from its start to its end. Begin makes the sweep that is followed; "" is none.
 func (c *command) session(ctx *cliv2.Context, name string, begin func(context.Context, *runner) (string, error)) error {
-	screen := &screen{w: c.stderr}
+	screen := &screen{stderr: c.stderr}
 	r, err := newRunner(ctx.Context, name, cli.Log(screen))
 	if err != nil {
 		return err
@@ -143,9 +148,12 @@ func (c *command) attend(ctx *cliv2.Context, work context.Context, r *runner, id
 	screen.set(d.notes())
 	interrupted, err := r.watch(work, watcher, id, d)
 	d.close()
-	screen.set(c.stderr)
+	screen.set(nil)
 	if err != nil {
 		return err
+	}
+	if _, err := os.Stat(filepath.Join(storeFolder, store.File)); errors.Is(err, fs.ErrNotExist) {
+		return &cli.Error{Code: cli.Machine, Err: fmt.Errorf("the store of this folder was removed while %s ran: what it held is lost", id)}
 	}
 	return c.conclude(r.ctx, &r.store.Reader, id, l, interrupted)
 }

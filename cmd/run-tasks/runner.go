@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"mlframework/cmd/internal/cli"
@@ -46,6 +47,9 @@ type runner struct {
 func newRunner(ctx context.Context, name string, log *slog.Logger) (r *runner, err error) {
 	r = &runner{queue: memory.New(), log: log, stop: func() {}}
 	r.ctx, r.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
+	if err := makeFolders(); err != nil {
+		return nil, storeError(err)
+	}
 	if r.store, err = store.Open(ctx, storeFolder, "run-tasks "+name); err != nil {
 		return nil, storeError(err)
 	}
@@ -58,18 +62,33 @@ func newRunner(ctx context.Context, name string, log *slog.Logger) (r *runner, e
 	return r, nil
 }
 
+// makeFolders makes what a run needs before anything is kept, so that a run which cannot be leaves nothing behind.
+func makeFolders() error {
+	if err := os.MkdirAll(storeFolder, 0o700); err != nil {
+		return err
+	}
+	err := os.MkdirAll(outputFolder, 0o700)
+	if err != nil {
+		_ = os.Remove(storeFolder) // unless it holds something
+	}
+	return err
+}
+
 // storeError says what a user can do about a store that cannot be opened.
 func storeError(err error) error {
 	if inUse, ok := errors.AsType[*store.InUse](err); ok {
 		return &cli.Error{Code: cli.Machine, Err: inUse, Remedy: "one runner at a time uses the store of a folder: wait for it (`run-tasks follow`), " +
 			"end it (`run-tasks cancel` or `run-tasks pause`), or run this in another folder"}
 	}
-	if _, file := errors.AsType[*fs.PathError](err); file {
-		dir, _ := os.Getwd()
-		return &cli.Error{Code: cli.Machine, Err: fmt.Errorf("the store and the outputs cannot be kept in the current folder, %s: %w", dir, err),
-			Remedy: "run it from a folder that you may write to; -d names the project"}
+	if _, file := errors.AsType[*fs.PathError](err); !file || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return err
 	}
-	return err
+	dir, _ := os.Getwd()
+	remedy := "run it from a folder that you may write to; -d names the project"
+	if errors.Is(err, syscall.ENOTDIR) {
+		remedy = "move that file away; or run it from another folder, -d names the project"
+	}
+	return &cli.Error{Code: cli.Machine, Err: fmt.Errorf("the store and the outputs cannot be kept in the current folder, %s: %w", dir, err), Remedy: remedy}
 }
 
 // endOrphans ends what an earlier run of this folder left, of which both processes were killed at once.
@@ -86,7 +105,7 @@ func (r *runner) endOrphans() error {
 		}) && slices.ContainsFunc(environ, func(v string) bool { return strings.HasPrefix(v, "TASK_ID=") })
 	})
 	if killed > 0 {
-		r.log.Info(fmt.Sprintf("ended %s that an earlier, killed run had left", plural(int64(killed), "process")))
+		r.log.Info("ended what an earlier, killed run had left", "processes", killed)
 	}
 	return err
 }
@@ -125,9 +144,6 @@ func (r *runner) work(slots int) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(outputs, 0o700); err != nil {
-		return err
-	}
 	caches, err := filepath.Abs(cachesFolder)
 	if err != nil {
 		return err
@@ -138,6 +154,7 @@ func (r *runner) work(slots int) error {
 	})
 	ctx, stop := context.WithCancel(r.ctx)
 	r.stop = stop
+	spareProcessors(slots)
 	r.worker.Go(func() { w.Run(ctx) })
 	return nil
 }
@@ -154,10 +171,18 @@ func revisionFolder(revision string) (string, error) {
 	return folder, nil
 }
 
+// partingTime is how long those who follow have to read the last that happened.
+const partingTime = 2 * time.Second
+
 // close ends everything: attempts that still run are stopped with their grace.
 func (r *runner) close() error {
 	r.stop()
 	r.worker.Wait()
+	if r.api != nil {
+		ctx, cancel := context.WithTimeout(r.ctx, partingTime)
+		_ = r.api.Shutdown(ctx) // who has not read it by then is cut off
+		cancel()
+	}
 	r.cancel(nil)
 	var errs []error
 	if r.api != nil {

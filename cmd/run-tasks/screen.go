@@ -7,14 +7,21 @@ import (
 
 // screen is where messages go: standard error, or the display that has the terminal.
 type screen struct {
-	mu sync.Mutex
-	w  io.Writer
+	stderr io.Writer
+	mu     sync.Mutex
+	w      io.Writer // nil: stderr
 }
 
+// Write goes to standard error, too, when the display has just ended.
 func (s *screen) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.w.Write(p)
+	if s.w != nil {
+		if n, err := s.w.Write(p); err == nil {
+			return n, nil
+		}
+	}
+	return s.stderr.Write(p)
 }
 
 func (s *screen) set(w io.Writer) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"path/filepath"
 	"time"
 
 	cliv2 "github.com/urfave/cli/v2"
@@ -73,6 +74,7 @@ func (c *command) showSweep(ctx context.Context, reader *store.Reader, s store.S
 	if !r.Objective.IsZero() {
 		c.field("objective", r.Objective.String())
 	}
+	c.field("files", filepath.Join(outputFolder, h.ID))
 	if err := c.failures(ctx, reader, s); err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -17,6 +18,9 @@ import (
 // --help, or after the word help, nothing else counts.
 func Arrange(app *cli.App, args []string) ([]string, error) {
 	if words := args[1:]; len(words) > 0 && words[0] == "help" {
+		if len(words) > 1 && app.Command(words[1]) == nil {
+			return nil, Wrong("see `"+app.Name+" --help`", "there is no command %s", words[1])
+		}
 		args = append(append(args[:1:1], words[1:]...), "--help")
 	}
 	every := allFlags(app)
@@ -72,7 +76,7 @@ func findCommand(app *cli.App, every []cli.Flag, args []string) (*cli.Command, [
 func split(own, every []cli.Flag, command string, args []string) (options, positional []string, err error) {
 	for i := 0; i < len(args); i++ {
 		arg := args[i]
-		name, _, value := option(arg)
+		name, text, value := option(arg)
 		switch {
 		case arg == "--":
 			return options, append(positional, args[i+1:]...), nil
@@ -94,9 +98,28 @@ func split(own, every []cli.Flag, command string, args []string) (options, posit
 			}
 			i++
 			options = append(options, args[i])
+			text, value = args[i], true
+		}
+		if err := fits(f, name, text); value && err != nil {
+			return nil, nil, err
 		}
 	}
 	return options, positional, nil
+}
+
+// fits checks a value here, because the library's words for a wrong one are a programmer's.
+func fits(f cli.Flag, name, text string) error {
+	switch f.(type) {
+	case *cli.IntFlag:
+		if _, err := strconv.Atoi(text); err != nil {
+			return Wrong("", "%s must be a whole number, not %q", dashes(name), text)
+		}
+	case *cli.BoolFlag:
+		if _, err := strconv.ParseBool(text); err != nil {
+			return Wrong("", "%s is a switch: write it without a value, not with %q", dashes(name), text)
+		}
+	}
+	return nil
 }
 
 // option takes an argument apart: --name, -name, --name=value. A lone "-" and a negative number are no options.

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
+	"strings"
 	"syscall"
 
 	"mlframework/sweep/fault"
@@ -72,26 +74,39 @@ func Finish(w io.Writer, program string, err error) int {
 	if err == nil {
 		return OK
 	}
-	e, ok := errors.AsType[*Error](err)
-	if ok && e.Err == nil {
-		return e.Code
-	}
-	faults, isFaults := errors.AsType[fault.List](err)
-	switch {
-	case isFaults:
+	if faults, ok := errors.AsType[fault.List](err); ok {
 		for _, f := range faults {
 			fmt.Fprintln(w, Visible(f.String()))
 		}
 		return Invalid
-	case ok:
-		fmt.Fprintf(w, "%s: %s\n", program, VisibleLines(e.Error()))
+	}
+	e, ok := errors.AsType[*Error](err)
+	text := once(err.Error())
+	if ok && e.Err == nil { // what was joined to a code is still to be said
+		text = strings.TrimSpace(strings.Replace(text, e.Error(), "", 1))
+	}
+	if text != "" {
+		fmt.Fprintf(w, "%s: %s\n", program, VisibleLines(text))
+	}
+	if ok {
 		return e.Code
 	}
-	fmt.Fprintf(w, "%s: %s\n", program, VisibleLines(err.Error()))
 	if remedy := remedyOf(err); remedy != "" {
 		fmt.Fprintf(w, "  %s\n", remedy)
 	}
 	return Machine
+}
+
+// once leaves out lines that an earlier one contains: parts that fail for one cause repeat it.
+func once(text string) string {
+	var kept []string
+	for l := range strings.Lines(text) {
+		l = strings.TrimSuffix(l, "\n")
+		if !slices.ContainsFunc(kept, func(earlier string) bool { return strings.Contains(earlier, l) }) {
+			kept = append(kept, l)
+		}
+	}
+	return strings.Join(kept, "\n")
 }
 
 // remedyOf is the way out of errors of the machine.

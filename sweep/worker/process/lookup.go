@@ -3,6 +3,8 @@ package process
 import (
 	"path/filepath"
 	"strings"
+	"sync/atomic"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -22,14 +24,21 @@ func find(spec *Spec) (file string, problem *Exit) {
 		return name, nil
 	}
 	path := lookupEnv(spec.Env, "PATH", defaultPath)
-	forbidden := ""
+	if file := known.get(name, path); file != "" {
+		return file, nil
+	}
+	forbidden, everywhere := "", true
 	for dir := range strings.SplitSeq(path, ":") {
+		everywhere = everywhere && filepath.IsAbs(dir)
 		file := within(dir, name)
 		if !strings.Contains(file, "/") {
 			file = "./" + file
 		}
 		switch probe(within(spec.Dir, file)) {
 		case executable:
+			if everywhere {
+				known.put(name, path, file)
+			}
 			return file, nil
 		case plain:
 			forbidden = file
@@ -45,6 +54,33 @@ func find(spec *Spec) (file string, problem *Exit) {
 	}
 	e := missing(name, text)
 	return "", &e
+}
+
+// known spares programs that are started again and again the walk through PATH. It is for what is the same from every
+// working directory.
+var known lookups
+
+// remembered is how long a lookup counts: a program that is installed elsewhere meanwhile is found a second later.
+const remembered = time.Second
+
+// lookups is what was found last. The zero value is ready, and it is safe for concurrent use.
+type lookups struct{ last atomic.Pointer[lookup] }
+
+type lookup struct {
+	name, path, file string
+	at               time.Time
+}
+
+func (l *lookups) get(name, path string) string {
+	last := l.last.Load()
+	if last == nil || last.name != name || last.path != path || time.Since(last.at) > remembered {
+		return ""
+	}
+	return last.file
+}
+
+func (l *lookups) put(name, path, file string) {
+	l.last.Store(&lookup{name, path, file, time.Now()})
 }
 
 // within is path as seen from dir; an empty dir is the current one.

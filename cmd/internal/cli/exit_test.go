@@ -1,0 +1,52 @@
+package cli_test
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"syscall"
+	"testing"
+
+	"mlframework/cmd/internal/cli"
+	"mlframework/sweep/fault"
+)
+
+func TestFinish(t *testing.T) {
+	t.Parallel()
+	faults := fault.List{{File: "tasks.yml", Line: 3, Column: 7, Problem: "unknown key \x1b[31m", Remedy: "remove it"}, {File: "p.yml", Problem: "is empty"}}
+	full := &fs.PathError{Op: "write", Path: "store.db", Err: syscall.ENOSPC}
+	for name, c := range map[string]struct {
+		err  error
+		code int
+		text string
+	}{
+		"none":                    {nil, cli.OK, ""},
+		"only a code":             {cli.Code(cli.Failed), cli.Failed, ""},
+		"the code 0":              {cli.Code(cli.OK), cli.OK, ""},
+		"usage":                   {cli.Wrong("do this", "%s is wrong", "x"), cli.Usage, "prog: x is wrong\n  do this\n"},
+		"usage without a way out": {cli.Wrong("", "no"), cli.Usage, "prog: no\n"},
+		"wrapped":                 {fmt.Errorf("read: %w", cli.Wrong("", "no")), cli.Usage, "prog: read: no\n"},
+		"faults of files":         {faults, cli.Invalid, "tasks.yml:3:7: unknown key \\x1b[31m; remove it\np.yml: is empty\n"},
+		"faults, wrapped":         {errors.Join(faults), cli.Invalid, "tasks.yml:3:7: unknown key \\x1b[31m; remove it\np.yml: is empty\n"},
+		"a full disk": {full, cli.Machine, "prog: write store.db: no space left on device\n" +
+			"  free some space; what was accepted is kept, `run-tasks resume` goes on\n"},
+		"read-only": {&fs.PathError{Op: "mkdir", Path: "x", Err: syscall.EROFS}, cli.Machine, "prog: mkdir x: read-only file system\n" +
+			"  the file system or the folder does not let this user write: look at its mode and mount\n"},
+		"anything else":          {errors.New("a\x07b"), cli.Machine, "prog: a\\ab\n"},
+		"one cause, told twice":  {errors.Join(errors.New("write: bad disk"), errors.New("bad disk")), cli.Machine, "prog: write: bad disk\n"},
+		"two causes":             {errors.Join(errors.New("one"), errors.New("two")), cli.Machine, "prog: one\ntwo\n"},
+		"a code and its reasons": {errors.Join(cli.Code(cli.Failed), errors.New("and more")), cli.Failed, "prog: and more\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var b strings.Builder
+			if code := cli.Finish(&b, "prog", c.err); code != c.code {
+				t.Errorf("exit code %d, want %d", code, c.code)
+			}
+			if b.String() != c.text {
+				t.Errorf("got  %q\nwant %q", b.String(), c.text)
+			}
+		})
+	}
+}

@@ -1,0 +1,210 @@
+package main_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// deadline is far more than anything takes that is waited for.
+const deadline = 20 * time.Second
+
+// eventually waits until ok holds.
+func eventually(t *testing.T, within time.Duration, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(within); !ok(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("not within %v: %s", within, what)
+		}
+	}
+}
+
+// folder is a project and the place where it is run.
+type folder struct {
+	t   *testing.T
+	dir string
+}
+
+// newFolder makes a project of one definition, work: four points, each of which runs a shell script. Every attempt adds a
+// line to the file attempts.
+func newFolder(t *testing.T, options, script string) folder {
+	t.Helper()
+	f := folder{t, t.TempDir()}
+	f.write("p/tasks.yml", "tasks:\n  work: {command: [sh, work.sh], parameters: parameters.yml, "+options+"}\n")
+	f.write("p/parameters.yml", "x: [1, 2, 3, 4]\n")
+	f.write("p/work.sh", "echo \"$TASK_INDEX $ATTEMPT\" >> "+f.path("attempts")+"\n"+script)
+	return f
+}
+
+func (f folder) path(name string) string { return filepath.Join(f.dir, name) }
+
+func (f folder) write(name, text string) {
+	f.t.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(f.path(name)), 0o755), os.WriteFile(f.path(name), []byte(text), 0o644)); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// lines reads a file, which need not be there.
+func (f folder) lines(name string) []string {
+	text, _ := os.ReadFile(f.path(name))
+	return strings.FieldsFunc(string(text), func(r rune) bool { return r == '\n' })
+}
+
+// run runs the program to its end.
+func (f folder) run(args ...string) (stdout, stderr string, code int) {
+	f.t.Helper()
+	c := f.start(nil, args...)
+	code = c.wait()
+	return c.stdout.String(), c.stderr.String(), code
+}
+
+// call is the program as it runs.
+type call struct {
+	t              *testing.T
+	cmd            *exec.Cmd
+	stdout, stderr *buffer
+	ended          chan struct{}
+}
+
+// start starts the program with one terminal for everything, or with pipes.
+func (f folder) start(terminal *os.File, args ...string) *call {
+	f.t.Helper()
+	c := &call{t: f.t, cmd: exec.Command(program, args...), stdout: &buffer{}, stderr: &buffer{}, ended: make(chan struct{})}
+	c.cmd.Dir = f.dir
+	c.cmd.Env = append(os.Environ(), "TERM=xterm", "NO_COLOR=1")
+	c.cmd.Stdout, c.cmd.Stderr = io.Writer(c.stdout), io.Writer(c.stderr)
+	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if terminal != nil {
+		c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = terminal, terminal, terminal
+		c.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	}
+	if err := c.cmd.Start(); err != nil {
+		f.t.Fatal(err)
+	}
+	go func() {
+		defer close(c.ended)
+		_ = c.cmd.Wait() // the exit code says it
+	}()
+	f.t.Cleanup(func() {
+		_ = syscall.Kill(-c.cmd.Process.Pid, syscall.SIGKILL)
+		<-c.ended
+		for _, pid := range f.processes() {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	})
+	return c
+}
+
+// wait returns the exit code, 128 + N when signal N ended it.
+func (c *call) wait() int {
+	c.t.Helper()
+	select {
+	case <-c.ended:
+	case <-time.After(deadline):
+		c.t.Fatalf("it does not end:\n%s%s", c.stdout, c.stderr)
+	}
+	if status := c.cmd.ProcessState.Sys().(syscall.WaitStatus); status.Signaled() {
+		return 128 + int(status.Signal())
+	}
+	return c.cmd.ProcessState.ExitCode()
+}
+
+// guard and executor are the pids of the pair.
+func (c *call) guard() int { return c.cmd.Process.Pid }
+
+func (c *call) executor() int {
+	c.t.Helper()
+	var pid int
+	eventually(c.t, deadline, "an executor", func() bool {
+		for _, p := range processes() {
+			if p.parent == c.guard() {
+				pid = p.pid
+			}
+		}
+		return pid > 0
+	})
+	return pid
+}
+
+// buffer is written and read at the same time.
+type buffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
+
+// processes lists the pids of the attempts of this folder that live.
+func (f folder) processes() (pids []int) {
+	for _, p := range processes() {
+		if strings.Contains(p.environ, "OUTPUT_DIR="+f.path("outputs")) {
+			pids = append(pids, p.pid)
+		}
+	}
+	return pids
+}
+
+// running waits until n processes have the folder's attempts, and that many have begun.
+func (f folder) running(n int) {
+	f.t.Helper()
+	eventually(f.t, deadline, fmt.Sprintf("%d attempts run", n), func() bool {
+		return len(f.lines("attempts")) >= n && len(f.processes()) >= n
+	})
+}
+
+// dead waits until nothing of this folder is alive.
+func (f folder) dead(within time.Duration, pids ...int) {
+	f.t.Helper()
+	eventually(f.t, within, "nothing is alive", func() bool {
+		for _, p := range processes() {
+			if slices.Contains(pids, p.pid) {
+				return false
+			}
+		}
+		return len(f.processes()) == 0
+	})
+}
+
+// complete resumes the sweep and holds that all of it succeeded, that nothing was recorded as failed, and that of
+// the tasks only those ran again that had not succeeded.
+func (f folder) complete(args ...string) {
+	f.t.Helper()
+	done, _, _ := f.run("results", "--where", "state=succeeded", "--json")
+	before := len(f.lines("attempts"))
+	f.write("go", "")
+	stdout, stderr, code := f.run(append([]string{"resume", "--no-output"}, args...)...)
+	if code != 0 || !strings.Contains(stdout, "4 tasks: 4 succeeded") {
+		f.t.Fatalf("exit code %d:\n%s%s", code, stdout, stderr)
+	}
+	missing := 4 - strings.Count(done, "\n")
+	if again := f.lines("attempts")[before:]; len(again) != missing {
+		f.t.Errorf("%d tasks were missing, and these ran: %q", missing, again)
+	}
+	for i := range 4 {
+		shown, _, _ := f.run("show", "--json", fmt.Sprintf("work-1/%d", i))
+		if strings.Contains(shown, `"class":"error"`) || strings.Contains(shown, "SIGKILL") {
+			f.t.Errorf("task %d is said to have failed: %s", i, shown)
+		}
+	}
+}

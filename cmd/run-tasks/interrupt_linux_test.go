@@ -1,0 +1,87 @@
+package main_test
+
+import (
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// polite ends with SIGTERM, and says so in a file.
+const polite = `trap 'echo stopped >> ../../../stopped; exit 1' TERM
+test "$TASK_INDEX" = 0 && exit
+until test -e ../../../go; do sleep 0.02; done
+`
+
+// The first Ctrl-C stops what runs with its grace and pauses the sweep.
+func TestInterrupted(t *testing.T) {
+	t.Parallel()
+	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		t.Run(s.String(), func(t *testing.T) {
+			t.Parallel()
+			f := newFolder(t, "grace: 30s", polite)
+			c := f.start(nil, "--local", "-d", "p", "--slots", "2", "work")
+			f.running(3)
+			f.signal(c, s)
+			if code := c.wait(); code != 130 {
+				t.Errorf("exit code %d", code)
+			}
+			for _, want := range []string{"stopping what runs, with its grace; Ctrl-C again leaves at once\n", "work-1 is paused (interrupted): run-tasks resume work-1 goes on\n"} {
+				if !strings.Contains(c.stderr.String(), want) {
+					t.Errorf("it does not say %q:\n%s", want, c.stderr)
+				}
+			}
+			if got := f.lines("stopped"); len(got) != 2 {
+				t.Errorf("%d attempts got SIGTERM", len(got))
+			}
+			f.dead(0, c.guard())
+			f.complete("--slots", "2")
+		})
+	}
+}
+
+// signal is what a terminal does: the whole group gets it.
+func (f folder) signal(c *call, s syscall.Signal) {
+	f.t.Helper()
+	if err := syscall.Kill(-c.guard(), s); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// The second Ctrl-C leaves at once, whatever the programs think of it.
+func TestInterruptedTwice(t *testing.T) {
+	t.Parallel()
+	f := newFolder(t, "grace: 30s", stubborn)
+	c := f.start(nil, "--local", "-d", "p", "--slots", "2", "work")
+	f.running(3)
+	f.signal(c, syscall.SIGINT)
+	eventually(t, deadline, "it stops", func() bool { return strings.Contains(c.stderr.String(), "Ctrl-C again") })
+	// What comes within a moment is taken for the same signal, which the terminal and the guard both send: so another.
+	f.signal(c, syscall.SIGTERM)
+	f.dead(time.Second, c.guard())
+	if code := c.wait(); code != 130 {
+		t.Errorf("exit code %d", code)
+	}
+	f.complete("--slots", "2")
+}
+
+// Ctrl-C ends who follows, and not what is followed.
+func TestFollowerInterrupted(t *testing.T) {
+	t.Parallel()
+	f := newFolder(t, "grace: 30s", polite)
+	c := f.start(nil, "--local", "-d", "p", "--slots", "2", "work")
+	f.running(3)
+	follower := f.start(nil, "follow")
+	eventually(t, deadline, "it follows", func() bool { return connected(follower.guard()) })
+	f.signal(follower, syscall.SIGINT)
+	if code := follower.wait(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	if want := "work-1 goes on; see it again: run-tasks follow work-1\n"; follower.stderr.String() != want {
+		t.Errorf("it says %q", follower.stderr)
+	}
+	f.write("go", "")
+	if code := c.wait(); code != 0 {
+		t.Errorf("the sweep: exit code %d: %s", code, c.stdout)
+	}
+}

@@ -1,0 +1,93 @@
+package main_test
+
+import (
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// stubborn ignores SIGTERM, and leaves a process in a session of its own and one that holds its output.
+const stubborn = `trap '' TERM
+test "$TASK_INDEX" = 0 -o -e ../../../go && exit
+setsid sleep 100 &
+sleep 100
+`
+
+// Whichever of the two processes is killed, within two seconds no process of the sweep is alive, and resume runs what
+// is missing and nothing else.
+func TestKilled(t *testing.T) {
+	t.Parallel()
+	for name, victims := range map[string]func(*call) []int{
+		"guard":    func(c *call) []int { return []int{c.guard()} },
+		"executor": func(c *call) []int { return []int{c.executor()} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFolder(t, "grace: 30s", stubborn)
+			c := f.start(nil, "--local", "-d", "p", "--slots", "2", "work")
+			f.running(3)
+			pair := []int{c.guard(), c.executor()}
+			kill(t, victims(c)...)
+			f.dead(2*time.Second, pair...)
+			if code := c.wait(); code != 137 {
+				t.Errorf("exit code %d", code)
+			}
+			if shown, _, _ := f.run("ls"); !strings.Contains(shown, "paused") {
+				t.Errorf("ls: %s", shown)
+			}
+			f.complete("--slots", "2")
+		})
+	}
+}
+
+// When both are killed at once nobody is left who could end the attempts: the next command that runs anything does.
+func TestBothKilled(t *testing.T) {
+	t.Parallel()
+	f := newFolder(t, "grace: 30s", stubborn)
+	c := f.start(nil, "--local", "-d", "p", "--slots", "2", "work")
+	f.running(3)
+	orphans := f.processes()
+	kill(t, c.guard(), c.executor())
+	c.wait()
+	if len(f.processes()) == 0 {
+		t.Log("all of them died with the pair")
+	}
+	f.complete("--slots", "2")
+	f.dead(0, orphans...)
+}
+
+func kill(t *testing.T, pids ...int) {
+	t.Helper()
+	for _, pid := range pids { // all are stopped first, so that none sees the end of another
+		if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, pid := range pids {
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A follower of a sweep whose runner is killed ends, and says how it stands.
+func TestFollowerOfTheKilled(t *testing.T) {
+	t.Parallel()
+	f := newFolder(t, "grace: 30s", stubborn)
+	c := f.start(nil, "--local", "-d", "p", "--slots", "2", "work")
+	f.running(3)
+	follower := f.start(nil, "follow")
+	eventually(t, deadline, "it follows", func() bool { return connected(follower.guard()) })
+	logs := f.start(nil, "logs", "-f", "work-1/1")
+	kill(t, c.guard())
+	if code := follower.wait(); code != 1 {
+		t.Errorf("exit code %d", code)
+	}
+	if text := follower.stderr.String(); !strings.Contains(text, "work-1 is paused (the program that ran it was killed): run-tasks resume work-1 goes on") {
+		t.Errorf("it says:\n%s%s", follower.stdout, text)
+	}
+	if code := logs.wait(); code != 0 && code != 2 { // 2: it had printed nothing
+		t.Errorf("logs -f: exit code %d: %s", code, logs.stderr)
+	}
+}

@@ -1,0 +1,156 @@
+// Package main_test runs the real program as a person does. It looks into /proc, mounts and opens terminals: on Linux.
+package main_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+	"unicode"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// program is the real binary: it starts itself again, which a command inside the test binary could not.
+var program string
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		dir, err := os.MkdirTemp("", "run-tasks-test-")
+		if err != nil {
+			panic(err)
+		}
+		defer os.RemoveAll(dir)
+		program = filepath.Join(dir, "run-tasks")
+		build := exec.Command("go", "build", "-o", program, ".")
+		build.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := build.CombinedOutput(); err != nil {
+			fmt.Fprintf(os.Stderr, "build run-tasks: %v\n%s", err, out)
+			return 1
+		}
+		return m.Run()
+	}())
+}
+
+// TestScripts runs testdata/script/*.txtar. Beside the usual commands they have those of scriptCommands.
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script", Cmds: scriptCommands, Condition: scriptCondition, RequireUniqueNames: true,
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("PATH", filepath.Dir(program)+string(os.PathListSeparator)+e.Getenv("PATH"))
+			// A script that fails waits for what it left in the background.
+			watchdog := time.AfterFunc(time.Minute, func() { killMarked("WORK=" + e.WorkDir) })
+			e.Defer(func() { watchdog.Stop() })
+			return nil
+		},
+	})
+}
+
+var scriptCommands = map[string]func(*testscript.TestScript, bool, []string){
+	"code":  codeCommand,
+	"until": untilCommand,
+	"clean": cleanCommand,
+	"tmpfs": tmpfsCommand,
+	"fill":  fillCommand,
+}
+
+// code N PROGRAM ARG... runs a program that must end with exit code N.
+func codeCommand(ts *testscript.TestScript, _ bool, args []string) {
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		exit, ok := errors.AsType[*exec.ExitError](err)
+		if !ok {
+			ts.Fatalf("%v", err)
+		}
+		got = exit.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+// until PROGRAM ARG... runs a program again and again until it succeeds, for at most 20 seconds.
+func untilCommand(ts *testscript.TestScript, _ bool, args []string) {
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		err := ts.Exec(args[0], args[1:]...)
+		if err == nil {
+			return
+		}
+		if time.Now().After(end) {
+			ts.Fatalf("still %v", err)
+		}
+	}
+}
+
+// clean stdout|stderr|FILE fails when there is a control character other than the end of a line and tabs.
+func cleanCommand(ts *testscript.TestScript, _ bool, args []string) {
+	for i, line := range strings.Split(ts.ReadFile(args[0]), "\n") {
+		for _, r := range line {
+			if unicode.IsControl(r) && r != '\t' {
+				ts.Fatalf("line %d holds %q: %q", i+1, r, line)
+			}
+		}
+	}
+}
+
+// tmpfs FOLDER OPTIONS mounts an empty file system, or changes the options of one.
+func tmpfsCommand(ts *testscript.TestScript, _ bool, args []string) {
+	dir := ts.MkAbs(args[0])
+	var flags uintptr
+	if mounted(dir) {
+		flags |= syscall.MS_REMOUNT
+	} else {
+		ts.Check(os.MkdirAll(dir, 0o755))
+		ts.Defer(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) })
+	}
+	options := args[1]
+	if options == "ro" {
+		flags, options = flags|syscall.MS_RDONLY, ""
+	}
+	ts.Check(syscall.Mount("tmpfs", dir, "tmpfs", flags, options))
+}
+
+func mounted(dir string) bool {
+	var here, above syscall.Stat_t
+	return syscall.Stat(dir, &here) == nil && syscall.Stat(filepath.Dir(dir), &above) == nil && here.Dev != above.Dev
+}
+
+// fill FILE writes until the disk is full.
+func fillCommand(ts *testscript.TestScript, _ bool, args []string) {
+	f, err := os.Create(ts.MkAbs(args[0]))
+	ts.Check(err)
+	defer f.Close()
+	for _, size := range []int{1 << 16, 1} {
+		for err = nil; err == nil; {
+			_, err = f.Write(make([]byte, size))
+		}
+		if !errors.Is(err, syscall.ENOSPC) {
+			ts.Fatalf("%v", err)
+		}
+	}
+}
+
+// scriptCondition knows [tmpfs]: file systems can be mounted here.
+func scriptCondition(name string) (bool, error) {
+	if name != "tmpfs" {
+		return false, fmt.Errorf("there is no condition %s", name)
+	}
+	dir, err := os.MkdirTemp("", "tmpfs-")
+	if err != nil {
+		return false, err
+	}
+	defer os.Remove(dir)
+	if syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=1m") != nil {
+		return false, nil
+	}
+	return true, syscall.Unmount(dir, 0)
+}
