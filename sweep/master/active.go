@@ -1,6 +1,7 @@
 package master
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -18,27 +19,35 @@ type active struct {
 	ledger *sweep.Ledger
 	flags  *space.Flags
 	mean   time.Duration // of an attempt, the newest weighing most; 0 before the first ended
-	codes  map[string]string
 }
 
 // load takes up what an earlier master left.
 func (m *Master) load(ctx context.Context) error {
-	unended, err := m.o.Store.Unended(ctx)
-	if err != nil {
+	if err := m.read(ctx); err != nil {
 		return err
 	}
-	for _, s := range unended {
-		a, err := m.activate(ctx, s)
-		if err != nil {
-			return err
-		}
-		if m.o.Alone {
+	if m.o.Alone {
+		for _, a := range m.sweeps {
 			a.ledger.Lose("", "the program that ran it was killed", true, m.o.Now())
 			a.ledger.Pause("the program that ran it was killed", false)
 		}
 	}
-	_, err = m.commit(ctx)
-	return err
+	return m.commit(ctx)
+}
+
+// read makes the ledgers of all sweeps that have tasks left, as they are on disk.
+func (m *Master) read(ctx context.Context) error {
+	unended, err := m.o.Store.Unended(ctx)
+	if err != nil {
+		return err
+	}
+	m.sweeps, m.turn = map[string]*active{}, nil
+	for _, s := range unended {
+		if _, err := m.activate(ctx, s); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // activate makes the ledger of a stored sweep.
@@ -78,22 +87,16 @@ func (m *Master) forget() {
 	}
 }
 
-// learn keeps the mean running time of a sweep's attempts.
+// learn keeps the mean running time of a sweep's attempts, of those that had their time.
 func (a *active) learn(o *task.Outcome) {
-	if o == nil || o.Duration <= 0 {
-		return
+	if o != nil && o.Duration > 0 && o.Class != task.Stopped && o.Class != task.Loss {
+		a.mean = cmp.Or(a.mean, o.Duration)
+		a.mean += (o.Duration - a.mean) / 8
 	}
-	if a.mean == 0 {
-		a.mean = o.Duration
-	}
-	a.mean += (o.Duration - a.mean) / 8
 }
 
-// batch is what a worker gets to know of tasks that were placed on it.
-func (a *active) batch(tasks []sweep.Task) task.Batch {
-	b := task.Batch{Version: task.Version, Sweep: a.stored.Head.ID, Recipe: a.stored.Record.Recipe}
-	for _, t := range tasks {
-		b.Attempts = append(b.Attempts, task.Attempt{Index: t.Index, Number: t.Try.Number, Args: a.flags.Append(nil, t.Index)})
-	}
-	return b
+// has tells whether an index is one of the sweep's.
+func (a *active) has(index int64) bool {
+	n, ok := a.stored.Record.Ranges.Ordinal(index)
+	return ok && n >= 0 && n < a.stored.Head.Total
 }

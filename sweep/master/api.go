@@ -13,7 +13,7 @@ import (
 )
 
 // Handler is the master's API, for a Unix socket that only its owner may reach. Answers are JSON; an error is
-// {"error": TEXT} with the status 404 (unknown), 409 (cannot be done now) or 500.
+// {"error": TEXT} with the status 404 (unknown), 409 (cannot be done now), 503 (the master ends) or 500.
 //
 //	POST /v1/sweeps/{sweep}/cancel                  the sweep as it is then
 //	POST /v1/sweeps/{sweep}/pause?stop=true         the same; with stop what runs is stopped too
@@ -25,12 +25,12 @@ func (m *Master) Handler() http.Handler {
 		return m.Cancel(r.Context(), r.PathValue("sweep"), "cancelled by a person")
 	}))
 	mux.HandleFunc("POST /v1/sweeps/{sweep}/pause", m.answer(func(r *http.Request) (sweep.Head, error) {
-		return m.Pause(r.Context(), r.PathValue("sweep"), "paused by a person", r.FormValue("stop") == "true")
+		return m.Pause(r.Context(), r.PathValue("sweep"), "paused by a person", r.URL.Query().Get("stop") == "true")
 	}))
 	mux.HandleFunc("POST /v1/sweeps/{sweep}/tasks/{index}/cancel", m.answer(func(r *http.Request) (sweep.Head, error) {
 		index, err := strconv.ParseInt(r.PathValue("index"), 10, 64)
 		if err != nil {
-			return sweep.Head{}, &store.UnknownSweep{ID: r.PathValue("sweep") + "/" + r.PathValue("index")}
+			return sweep.Head{}, &UnknownTask{Sweep: r.PathValue("sweep"), Index: r.PathValue("index")}
 		}
 		return m.CancelTask(r.Context(), task.ID{Sweep: r.PathValue("sweep"), Index: index}, "cancelled by a person")
 	}))
@@ -64,9 +64,12 @@ func refuse(w http.ResponseWriter, err error) {
 	status := http.StatusInternalServerError
 	if _, unknown := errors.AsType[*store.UnknownSweep](err); unknown {
 		status = http.StatusNotFound
-	}
-	if _, wrong := errors.AsType[*WrongState](err); wrong {
+	} else if _, unknown := errors.AsType[*UnknownTask](err); unknown {
+		status = http.StatusNotFound
+	} else if _, wrong := errors.AsType[*WrongState](err); wrong {
 		status = http.StatusConflict
+	} else if errors.Is(err, ErrStopped) {
+		status = http.StatusServiceUnavailable
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
@@ -74,7 +77,7 @@ func refuse(w http.ResponseWriter, err error) {
 }
 
 func (m *Master) serveFollow(w http.ResponseWriter, r *http.Request) {
-	watcher, stop, err := m.Watch(r.Context(), r.PathValue("sweep"), r.FormValue("output") == "true")
+	watcher, stop, err := m.Watch(r.Context(), r.PathValue("sweep"), r.URL.Query().Get("output") == "true")
 	if err != nil {
 		refuse(w, err)
 		return

@@ -2,8 +2,8 @@ package master
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"slices"
 
 	"mlframework/sweep"
 	"mlframework/sweep/store"
@@ -19,23 +19,11 @@ type Submission struct {
 	MinNumber int64  // the number in the sweep's id is at least this
 }
 
-// WrongState says that a sweep or task cannot do now what was asked.
-type WrongState struct {
-	ID     string
-	Is     string // "finished", "succeeded"
-	Remedy string
-}
-
-func (e *WrongState) Error() string {
-	text := e.ID + " is " + e.Is
-	if e.Remedy != "" {
-		text += "; " + e.Remedy
-	}
-	return text
-}
-
 // Submit keeps a sweep and begins it. When it returns, the sweep survives any crash.
 func (m *Master) Submit(ctx context.Context, s Submission) (id string, err error) {
+	if s.Record.Space == nil {
+		return "", errors.New("submit: the record has no space")
+	}
 	err = m.do(ctx, func(ctx context.Context) error {
 		stored, err := m.o.Store.Add(ctx, store.New{
 			Record: s.Record, Total: s.Total, Submitted: m.o.Now().UTC(), ClientKey: s.ClientKey, MinNumber: s.MinNumber,
@@ -56,8 +44,8 @@ func (m *Master) Submit(ctx context.Context, s Submission) (id string, err error
 // Cancel ends a sweep. One that was cancelled before stays so.
 func (m *Master) Cancel(ctx context.Context, id, reason string) (sweep.Head, error) {
 	return m.with(ctx, id, func(a *active) error {
-		if a.ledger.Head().State == sweep.Finished {
-			return &WrongState{ID: a.stored.Head.ID, Is: "finished already"}
+		if h := a.ledger.Head(); h.State == sweep.Finished {
+			return &WrongState{ID: h.ID, Is: "finished already"}
 		}
 		a.ledger.Cancel(reason, m.o.Now())
 		return nil
@@ -67,8 +55,32 @@ func (m *Master) Cancel(ctx context.Context, id, reason string) (sweep.Head, err
 // CancelTask cancels one task.
 func (m *Master) CancelTask(ctx context.Context, id task.ID, reason string) (sweep.Head, error) {
 	return m.with(ctx, id.Sweep, func(a *active) error {
-		return a.ledger.CancelTask(id.Index, reason, m.o.Now())
+		if !a.has(id.Index) {
+			return a.unknown(id.Index)
+		}
+		if a.ledger.CancelTask(id.Index, reason, m.o.Now()) != nil { // one of the sweep's that is not open
+			return m.over(ctx, a, id.Index)
+		}
+		return nil
 	})
+}
+
+// over tells how a task has ended.
+func (m *Master) over(ctx context.Context, a *active, index int64) error {
+	t, _, err := m.task(ctx, a, index)
+	if err != nil {
+		return err
+	}
+	return &WrongState{ID: task.ID{Sweep: a.stored.Head.ID, Index: index}.String(), Is: t.State.String() + " already"}
+}
+
+// task reads a task as it is on disk; false when it has no row.
+func (m *Master) task(ctx context.Context, a *active, index int64) (sweep.Task, bool, error) {
+	t, ok, err := m.o.Store.Task(ctx, a.stored, index)
+	if err == nil && !ok {
+		t = sweep.Task{Index: index, State: a.ledger.Head().Fresh()}
+	}
+	return t, ok, err
 }
 
 // Pause hands out nothing more of a sweep; with stop its attempts are stopped too, and go back to pending.
@@ -100,55 +112,6 @@ func (m *Master) Resume(ctx context.Context, id string, updated Code) (sweep.Hea
 		a.ledger.Resume(m.o.Now())
 		return nil
 	})
-}
-
-func finished(h sweep.Head) error {
-	e := &WrongState{ID: h.ID, Is: "finished"}
-	if c := h.Counts(); c[task.Succeeded] < h.Total {
-		e.Remedy = "`run-tasks retry " + h.ID + "` runs again what did not succeed"
-	}
-	return e
-}
-
-// Retry makes tasks pending again that ended other than well: those of indexes, or all. Updated moves the sweep to
-// another revision. It returns how many tasks it took.
-func (m *Master) Retry(ctx context.Context, id string, indexes []int64, updated Code) (taken int64, err error) {
-	_, err = m.with(ctx, id, func(a *active) error {
-		ended, err := m.ended(ctx, a, indexes)
-		if err != nil {
-			return err
-		}
-		if taken = a.ledger.Reopen(ended, len(indexes) == 0); taken == 0 {
-			return &WrongState{ID: a.stored.Head.ID, Is: "without a task to retry: only tasks that failed or were cancelled run again"}
-		}
-		return m.revise(ctx, a, updated)
-	})
-	return taken, err
-}
-
-// ended reads the rows of tasks that could run again.
-func (m *Master) ended(ctx context.Context, a *active, indexes []int64) (ended []sweep.Task, err error) {
-	if len(indexes) > 0 {
-		for _, i := range indexes {
-			t, ok, err := m.o.Store.Task(ctx, a.stored, i)
-			if err != nil {
-				return nil, err
-			}
-			if !ok || !t.State.Terminal() || t.State == task.Succeeded {
-				return nil, &WrongState{ID: task.ID{Sweep: a.stored.Head.ID, Index: i}.String(), Is: t.State.String()}
-			}
-			ended = append(ended, t)
-		}
-		return ended, nil
-	}
-	bad := slices.DeleteFunc(slices.Clone(task.States), func(s task.State) bool { return !s.Terminal() || s == task.Succeeded })
-	for t, err := range m.o.Store.Tasks(ctx, a.stored, store.Query{States: bad}) {
-		if err != nil {
-			return nil, err
-		}
-		ended = append(ended, t)
-	}
-	return ended, nil
 }
 
 // revise lets attempts of a sweep from now on run another revision.

@@ -1,134 +1,134 @@
 package master
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
-	"maps"
+	"runtime/debug"
 	"slices"
 
-	"mlframework/sweep"
 	"mlframework/sweep/store"
 	"mlframework/sweep/task"
 )
 
-// mail is a batch for one worker.
-type mail struct {
-	worker string
-	batch  task.Batch
-}
-
-// apply takes one step: ledgers decide, the store keeps, and only then is anybody told.
+// apply takes one step: ledgers decide, the store keeps, and only then is anybody told. A step that has begun is taken
+// to its end.
 func (m *Master) apply(ctx context.Context, s *step) error {
-	for _, d := range s.deliveries {
-		for _, e := range d.Items {
-			if err := m.event(ctx, e); err != nil {
-				return err
-			}
-		}
+	whole := context.WithoutCancel(ctx)
+	answer, err := m.decide(whole, s)
+	if err == nil {
+		m.place()
+		err = m.commit(whole)
 	}
-	answers := make([]error, len(s.calls))
-	for i, c := range s.calls {
-		answers[i] = c.do(ctx)
+	if s.call != nil {
+		s.call.done <- cmp.Or(err, answer)
 	}
-	out := m.place()
-	orders, err := m.commit(ctx)
 	if err != nil {
-		for _, c := range s.calls {
-			c.done <- err
-		}
 		return err
 	}
-	for i, c := range s.calls {
-		c.done <- answers[i]
-	}
-	for _, d := range s.deliveries {
-		if err := d.Ack(); err != nil {
-			m.o.Log.Warn("events not acknowledged", "error", err)
+	for _, ack := range s.acks {
+		if err := ack(); err != nil {
+			m.o.Log.Warn("events not acknowledged; they come again", "error", err)
 		}
 	}
 	for _, worker := range s.joined {
-		m.greet(ctx, worker)
+		m.greet(worker)
 	}
-	m.send(ctx, out, orders)
+	m.post.send(ctx, m.o.Now())
 	m.forget()
 	return nil
 }
 
+// decide gives the ledgers what came in. An event or call that makes this program panic is left out: what is not on
+// disk is thrown away, and the rest of the step is decided anew.
+func (m *Master) decide(ctx context.Context, s *step) (answer, err error) {
+	for n := 0; n < len(s.events); n++ {
+		err := m.guard("event", func() error { return m.event(ctx, s.events[n]) })
+		if _, panicked := errors.AsType[*fault](err); !panicked && err != nil {
+			return nil, err
+		} else if panicked {
+			s.events = slices.Delete(s.events, n, n+1)
+			n = -1
+			if err := m.read(ctx); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if s.call == nil {
+		return nil, nil
+	}
+	answer = m.guard("call", func() error { return s.call.do(ctx) })
+	if _, panicked := errors.AsType[*fault](answer); !panicked {
+		return answer, nil
+	}
+	if err := m.read(ctx); err != nil {
+		return answer, err
+	}
+	again := *s
+	again.call = nil
+	_, err = m.decide(ctx, &again)
+	return answer, err
+}
+
+// fault is a panic of this program.
+type fault struct{ value any }
+
+func (f *fault) Error() string { return fmt.Sprintf("fault in the master: %v", f.value) }
+
+// guard makes a panic of f an error.
+func (m *Master) guard(what string, f func() error) (err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			err = &fault{value}
+			m.o.Log.Error("fault in the master; it goes on without what caused it", "in", what, "fault", value, "stack", string(debug.Stack()))
+		}
+	}()
+	return f()
+}
+
 // event gives an event to its sweep's ledger. One of a sweep that is not known is dropped.
 func (m *Master) event(ctx context.Context, e task.Event) error {
-	a := m.sweeps[e.Sweep]
-	if a == nil {
-		var err error
-		if a, err = m.sweep(ctx, e.Sweep); err != nil {
-			m.o.Log.Warn("event of an unknown sweep", "sweep", e.Sweep, "error", err)
-			return nil
-		}
+	if e.Version > task.Version {
+		m.o.Log.Warn("event of a newer version dropped", "worker", e.Worker, "version", e.Version, "understood", task.Version)
+		return nil
+	}
+	var a *active
+	var err error = &store.UnknownSweep{} // a name that is empty means the newest to people only
+	if e.Sweep != "" {
+		a, err = m.sweep(ctx, e.Sweep)
+	}
+	if _, unknown := errors.AsType[*store.UnknownSweep](err); unknown {
+		m.o.Log.Warn("event of an unknown sweep dropped", "worker", e.Worker, "sweep", e.Sweep)
+		return nil
+	}
+	if err != nil {
+		return err
 	}
 	a.ledger.Event(e, m.o.Now())
 	a.learn(e.Outcome)
 	return nil
 }
 
-// place hands tasks to workers that have room: sweeps in turn, a batch each, until every window is full.
-func (m *Master) place() (out []mail) {
-	now := m.o.Now()
-	m.placed = now
-	for _, name := range slices.Sorted(maps.Keys(m.workers)) {
-		w := m.workers[name]
-		if w.Draining {
-			continue
-		}
-		held := 0
-		for _, a := range m.sweeps {
-			held += a.ledger.Load(name)
-		}
-		for idle := 0; idle < len(m.turn); {
-			id := m.turn[0]
-			m.turn = append(m.turn[1:], id)
-			a := m.sweeps[id]
-			tasks := a.ledger.Place(min(chunk(a.mean), window(w.Slots, a.mean)-held), name, now)
-			if len(tasks) == 0 {
-				idle++
-				continue
-			}
-			idle, held = 0, held+len(tasks)
-			out = append(out, mail{name, a.batch(tasks)})
-		}
-	}
-	return out
-}
-
-// commit writes what the ledgers changed as one group and returns the control messages to send.
-func (m *Master) commit(ctx context.Context) (orders []sweep.Order, err error) {
+// commit writes what the ledgers changed as one group, tells the watchers, and puts control messages in the post.
+func (m *Master) commit(ctx context.Context) error {
 	var groups []store.Group
 	for _, a := range m.sweeps {
 		if c := a.ledger.Take(); !c.Empty() {
 			groups = append(groups, store.Group{Sweep: a.stored, Changes: c})
-			orders = append(orders, c.Controls...)
 		}
 	}
 	if len(groups) == 0 {
-		return nil, nil
+		return nil
 	}
-	if err := m.o.Store.Commit(context.WithoutCancel(ctx), groups...); err != nil {
-		return nil, fmt.Errorf("write the store: %w", err)
+	if err := m.o.Store.Commit(ctx, groups...); err != nil {
+		return fmt.Errorf("write the store: %w", err)
 	}
 	for _, g := range groups {
 		m.watch.changed(m.sweeps[g.Sweep.Head.ID].ledger.Head(), g.Changes.Tasks)
-	}
-	return orders, nil
-}
-
-// send publishes batches and control messages. What cannot be sent now is sent again when the queue is back.
-func (m *Master) send(ctx context.Context, out []mail, orders []sweep.Order) {
-	for _, l := range out {
-		if err := m.o.Queue.Publish(ctx, l.worker, l.batch); err != nil {
-			m.o.Log.Warn("batch not published", "worker", l.worker, "error", err)
+		for _, o := range g.Changes.Controls {
+			m.post.tell(o.Worker, o.Control)
 		}
 	}
-	for _, o := range orders {
-		if err := m.o.Queue.Control(ctx, o.Worker, o.Control); err != nil {
-			m.o.Log.Warn("control message not sent", "worker", o.Worker, "error", err)
-		}
-	}
+	return nil
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"time"
 
 	"mlframework/sweep/task"
@@ -17,16 +15,6 @@ var errStopped = errors.New("stopped by the master")
 
 // attempt runs one attempt in a slot and reports it. When it returns, no process of the attempt is alive.
 func (w *Worker) attempt(ctx context.Context, i item, slot int) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	w.mu.Lock()
-	w.running[i.key()] = cancel
-	w.mu.Unlock()
-	defer func() {
-		w.mu.Lock()
-		delete(w.running, i.key())
-		w.mu.Unlock()
-	}()
 	outcome := w.run(ctx, i, slot)
 	ended := w.event(task.EndedEvent, i)
 	ended.Outcome = &outcome
@@ -50,7 +38,7 @@ func (w *Worker) run(ctx context.Context, i item, slot int) task.Outcome {
 	}
 	stderr, err := w.stream(i, slot, dir, "stderr", metrics)
 	if err != nil {
-		return infra(errors.Join(err, stdout.close()))
+		return infra(err, stdout.close())
 	}
 	started := w.event(task.StartedEvent, i)
 	started.Start = &task.Start{Host: w.o.Host, Slot: slot, Resumed: resumed}
@@ -77,7 +65,7 @@ func (w *Worker) run(ctx context.Context, i item, slot int) task.Outcome {
 
 // stream opens the file of one stream of an attempt and what else takes its output.
 func (w *Worker) stream(i item, slot int, dir, name string, metrics *collector) (*stream, error) {
-	file, err := os.Create(filepath.Join(dir, name+".log"))
+	file, err := create(logFile(dir, name, 0))
 	if err != nil {
 		return nil, err
 	}
@@ -85,13 +73,8 @@ func (w *Worker) stream(i item, slot int, dir, name string, metrics *collector) 
 	return &stream{
 		file: file, left: w.o.Ceiling, ceiling: w.o.Ceiling, mask: newMask(i.job.secrets),
 		scanner: i.job.rules.NewScanner(time.Now, metrics.add(name)),
-		tap:     tap{port: w.port, follow: i.job.follow, line: line},
+		tap:     tap{port: w.port, following: &w.jobs.following, line: line},
 	}, nil
-}
-
-// infra is the outcome of an attempt that its host could not begin.
-func infra(err error) task.Outcome {
-	return task.Outcome{Class: task.Loss, Reason: "infra: " + err.Error()}
 }
 
 func join(a, b string) string {

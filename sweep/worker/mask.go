@@ -1,21 +1,29 @@
 package worker
 
-import "bytes"
+import (
+	"bytes"
+	"cmp"
+	"slices"
+)
 
 // shortestSecret is the length in bytes from which on a secret's value is looked for in output: anything shorter would
 // also hide what only looks like it.
 const shortestSecret = 8
 
-// hidden stands in output where a secret's value stood.
+// hidden stands in output where values of secrets stood; where values overlap or touch, it stands once.
 const hidden = "********"
 
-// mask replaces the values of secrets in a stream, also where a value is cut between two writes. It holds back at most
-// one byte less than the longest value.
+// mask hides the values of secrets in a stream, every byte of each, also where a value is cut between two writes. It
+// holds back what may be the beginning of a value: at most one byte less than the longest.
 type mask struct {
 	secrets [][]byte
-	held    []byte
+	held    []byte // end of what came, not yet shown
+	covered int    // bytes at the start of held that belong to a value which began before
+	within  bool   // what was shown last is hidden
+	out     []byte
 }
 
+// newMask makes a mask; without secrets it is nil.
 func newMask(secrets []string) *mask {
 	if len(secrets) == 0 {
 		return nil
@@ -29,30 +37,68 @@ func newMask(secrets []string) *mask {
 
 // hide returns what may be shown after p arrived. It is valid until the next call.
 func (m *mask) hide(p []byte) []byte {
-	data := append(m.held, p...)
-	for _, s := range m.secrets {
-		data = bytes.ReplaceAll(data, s, []byte(hidden))
-	}
-	keep := m.begun(data)
-	m.held = bytes.Clone(data[len(data)-keep:])
-	return data[:len(data)-keep]
+	m.held = append(m.held, p...)
+	return m.show(len(m.held) - m.begun())
 }
 
-// begun is how many bytes at the end of data could be the beginning of a secret.
-func (m *mask) begun(data []byte) (longest int) {
+// rest returns what was held back, at the end of the stream.
+func (m *mask) rest() []byte { return m.show(len(m.held)) }
+
+// show lets the first n bytes of what is held go, with values hidden.
+func (m *mask) show(n int) []byte {
+	m.out = m.out[:0]
+	at, until := 0, m.covered // shown up to at; hidden up to until
+	for _, v := range append(m.values(n), span{n, n}) {
+		if at < min(until, n) {
+			m.cover()
+			at = min(until, n)
+		}
+		if at < v.from {
+			m.out = append(m.out, m.held[at:v.from]...)
+			m.within, at = false, v.from
+		}
+		until = max(until, v.to)
+	}
+	m.covered = until - n
+	m.held = append(m.held[:0], m.held[n:]...)
+	return m.out
+}
+
+func (m *mask) cover() {
+	if !m.within {
+		m.out = append(m.out, hidden...)
+		m.within = true
+	}
+}
+
+// span is the bytes [from, to) of what is held.
+type span struct{ from, to int }
+
+// values finds the values that begin in the first n bytes of what is held, in their order.
+func (m *mask) values(n int) (found []span) {
 	for _, s := range m.secrets {
-		for n := min(len(s)-1, len(data)); n > longest; n-- {
-			if bytes.HasSuffix(data, s[:n]) {
+		for at := 0; at < n; at++ {
+			i := bytes.Index(m.held[at:], s)
+			if i < 0 {
+				break
+			}
+			if at += i; at < n {
+				found = append(found, span{at, at + len(s)})
+			}
+		}
+	}
+	slices.SortFunc(found, func(a, b span) int { return cmp.Compare(a.from, b.from) })
+	return found
+}
+
+// begun is how many bytes at the end of what is held could be the beginning of a value.
+func (m *mask) begun() (longest int) {
+	for _, s := range m.secrets {
+		for n := min(len(s)-1, len(m.held)); n > longest; n-- {
+			if bytes.HasSuffix(m.held, s[:n]) {
 				longest = n
 			}
 		}
 	}
 	return longest
-}
-
-// rest returns what was held back, at the end of the stream.
-func (m *mask) rest() []byte {
-	held := m.held
-	m.held = nil
-	return held
 }

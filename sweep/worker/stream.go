@@ -19,24 +19,46 @@ type stream struct {
 	scanner *result.Scanner
 	tap     tap
 	out     task.Output
-	err     error // the first error of writing the file
+	broken  bool  // by a fault of this program: nothing more is looked at
+	err     error // the first error of keeping the output
+}
+
+// create makes the file of a stream, empty.
+func create(path string) (*os.File, error) {
+	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 }
 
 // Write never fails: a program must not be ended because a disk is full. What happened is in the stream's outcome.
 func (s *stream) Write(p []byte) (int, error) {
 	s.out.Bytes += int64(len(p))
-	if s.mask == nil {
-		s.pass(p)
-	} else {
-		s.pass(s.mask.hide(p))
-	}
+	s.guard(func() {
+		if s.mask == nil {
+			s.pass(p)
+		} else {
+			s.pass(s.mask.hide(p))
+		}
+	})
 	return len(p), nil
 }
 
 func (s *stream) pass(p []byte) {
 	s.keep(p)
-	_, _ = s.scanner.Write(p)
+	_, _ = s.scanner.Write(p) // fails only when it is closed
 	s.tap.write(p)
+}
+
+// guard keeps a fault in the reading of what a stranger wrote from ending the worker.
+func (s *stream) guard(read func()) {
+	if s.broken {
+		return
+	}
+	defer func() {
+		if fault := recover(); fault != nil {
+			s.broken = true
+			s.fail(fmt.Errorf("fault in the worker: %v", fault))
+		}
+	}()
+	read()
 }
 
 // keep writes to the file what fits under the ceiling, and then says that the rest is missing.
@@ -52,16 +74,25 @@ func (s *stream) keep(p []byte) {
 		_, err = fmt.Fprintf(s.file, "\n[cut here: only the first %d bytes of this output are kept]\n", s.ceiling)
 	}
 	if err != nil {
-		s.out.Truncated, s.err = true, err
+		s.fail(err)
 	}
+}
+
+func (s *stream) fail(err error) {
+	s.out.Truncated, s.err = true, errors.Join(s.err, err)
 }
 
 // close ends the stream: what a mask or a line held back goes its way.
 func (s *stream) close() error {
-	if s.mask != nil {
-		s.pass(s.mask.rest())
+	s.guard(func() {
+		if s.mask != nil {
+			s.pass(s.mask.rest())
+		}
+		_ = s.scanner.Close()
+		s.tap.close()
+	})
+	if err := s.file.Close(); err != nil {
+		s.fail(err)
 	}
-	_ = s.scanner.Close()
-	s.tap.close()
-	return errors.Join(s.err, s.file.Close())
+	return s.err
 }

@@ -2,7 +2,6 @@ package worker
 
 import (
 	"bytes"
-	"sync/atomic"
 	"time"
 
 	"mlframework/sweep/queue"
@@ -14,17 +13,17 @@ const longestLine = 4096
 
 // tap sends lines to whoever follows. Lines end at \n, \r\n or a lone \r, as progress bars write it.
 type tap struct {
-	port    queue.Port
-	follow  *atomic.Bool
-	line    task.Line // what all lines of the stream have in common
-	part    []byte    // of a line that has not ended
-	missed  int64
-	afterCR bool // the last byte was \r: a \n now ends no second line
+	port      queue.Port
+	following *following
+	line      task.Line // what all lines of the stream have in common
+	part      []byte    // of a line that has not ended
+	missed    int64
+	afterCR   bool // the last byte was \r: a \n now ends no second line
 }
 
 func (t *tap) write(p []byte) {
-	if !t.follow.Load() {
-		t.part = t.part[:0]
+	if !t.following.on(t.line.Sweep) {
+		t.part, t.missed, t.afterCR = t.part[:0], 0, false
 		return
 	}
 	for len(p) > 0 {
@@ -62,7 +61,7 @@ func (t *tap) send() {
 
 // close sends a last line that has no line end.
 func (t *tap) close() {
-	if len(t.part) > 0 && t.follow.Load() {
+	if len(t.part) > 0 && t.following.on(t.line.Sweep) {
 		t.send()
 	}
 }

@@ -1,0 +1,31 @@
+package master
+
+import (
+	"context"
+	"time"
+
+	"mlframework/sweep"
+	"mlframework/sweep/task"
+)
+
+// What a watcher that is slow gets at most at once, and the bounds of placement.
+const (
+	MostLines = mostLines
+	MostTasks = mostTasks
+	MostAhead = mostAhead
+	MostTold  = mostTold
+)
+
+// Window, Chunk and Room are pure parts of the placement.
+func Window(slots int, mean time.Duration) int { return window(slots, mean) }
+func Chunk(mean time.Duration) int             { return chunk(mean) }
+func Room(window int, taken float64) int       { return room(window, taken) }
+
+// Do lets the loop run f.
+func (m *Master) Do(ctx context.Context, f func(context.Context) error) error { return m.do(ctx, f) }
+
+// Shown is a watcher, and what tells it of lines and tasks.
+func Shown(r sweep.Record, h sweep.Head) (w *Watcher, line func(task.Line), changed func(sweep.Head, []sweep.Task), end func()) {
+	ws := &watchers{}
+	return ws.add(r, h), ws.line, ws.changed, ws.close
+}

@@ -1,0 +1,101 @@
+package master_test
+
+import (
+	"testing"
+	"time"
+
+	"mlframework/sweep"
+	"mlframework/sweep/task"
+)
+
+func TestWhatCouldNotBePublishedIsSentWhenTheQueueIsBack(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	h := s.newHand("w1", 2)
+	first := s.submit(1)
+	h.has(1)
+	s.queue.Outage(true)
+	id := s.submit(10)
+	s.becomes(id, sweep.Open, "7 pending, 3 queued")
+	if _, err := s.master.Cancel(t.Context(), first, "x"); err != nil {
+		t.Fatal(err)
+	}
+	s.poll("a try to send", func() bool { return len(s.log.String()) > 0 }, s.log.String)
+	s.queue.Outage(false)
+	for _, g := range h.has(4)[1:] {
+		if g.sweep != id || g.Number != 1 { // the same attempt
+			t.Errorf("%+v", g)
+		}
+	}
+	h.toldStop(given{first, task.Attempt{Number: 1}})
+	h.automatic(well(time.Millisecond))
+	h.report(task.ReturnedEvent, h.has(1)...)
+	for _, g := range h.has(4)[1:] {
+		h.report(task.StartedEvent, g)
+		h.end(task.Success, g)
+	}
+	s.becomes(first, sweep.Cancelled, "1 cancelled")
+	s.becomes(id, sweep.Finished, "10 succeeded")
+}
+
+func TestCancelInAnOutageHolds(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	h := s.newHand("w1", 1)
+	id := s.submit(3)
+	g := h.has(2)[0]
+	h.report(task.StartedEvent, g)
+	s.becomes(id, sweep.Open, "1 pending, 1 queued, 1 running")
+	s.queue.Outage(true)
+	_, err := s.master.Cancel(t.Context(), id, "x")
+	s.must(err)
+	s.again() // and everything is restarted; the queue is back, and empty
+	h = s.newHand("w1", 1)
+	h.toldStop(g)
+	h.end(task.Success, g)
+	h.report(task.ReturnedEvent, given{id, task.Attempt{Index: 1, Number: 1}})
+	s.becomes(id, sweep.Cancelled, "3 cancelled")
+}
+
+func TestFollowersAreToldToWorkersThatComeLater(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	id := s.submit(1)
+	first := s.newHand("w1", 1)
+	_, stop1, err := s.master.Watch(t.Context(), id, true)
+	s.must(err)
+	_, stop2, err := s.master.Watch(t.Context(), id, true)
+	s.must(err)
+	_, quiet, err := s.master.Watch(t.Context(), id, false)
+	s.must(err)
+	defer quiet()
+	on := func(off bool) func(task.Control) bool {
+		return func(c task.Control) bool { return c.Kind == task.FollowControl && c.Sweep == id && c.Off == off }
+	}
+	first.told("follow", on(false))
+	second := s.newHand("w2", 1)
+	second.told("follow", on(false))
+	second.beat(task.Heartbeat{Slots: 1, Incarnation: "2"}) // it has forgotten
+	second.told("follow again", func(task.Control) bool {
+		n := 0
+		for _, c := range second.controls { // told holds the lock
+			if on(false)(c) {
+				n++
+			}
+		}
+		return n == 2
+	})
+	stop1()
+	if _, err := s.master.Pause(t.Context(), id, "", false); err != nil { // a round of the loop
+		t.Fatal(err)
+	}
+	first.mu.Lock()
+	for _, c := range first.controls {
+		if on(true)(c) {
+			t.Error("output was turned off while somebody follows")
+		}
+	}
+	first.mu.Unlock()
+	stop2()
+	first.told("follow off", on(true))
+}

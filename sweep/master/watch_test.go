@@ -1,0 +1,107 @@
+package master_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mlframework/sweep"
+	"mlframework/sweep/master"
+	"mlframework/sweep/task"
+)
+
+func TestAWatcherSeesASweepToItsEnd(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	id := s.submit(20)
+	w, stop, err := s.master.Watch(t.Context(), "", false)
+	s.must(err)
+	defer stop()
+	s.newRunner("w1", 2, time.Millisecond)
+	ended := map[int64]string{}
+	for {
+		u, err := w.Next(t.Context())
+		s.must(err)
+		if u.Missed > 0 || u.Closed || u.Sweep.ID != id {
+			t.Errorf("%+v", u)
+		}
+		for _, r := range u.Rows {
+			ended[r.Index] = r.State
+		}
+		if u.Idle() {
+			break
+		}
+	}
+	if s.head(id).State != sweep.Finished { // told only when it is on disk
+		t.Error("it has not ended on disk")
+	}
+	want := map[int64]string{}
+	for i := range int64(20) {
+		want[i] = "succeeded"
+	}
+	if diff := cmp.Diff(want, ended); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestASlowWatcherIsBounded(t *testing.T) {
+	t.Parallel()
+	r, _ := record(t, 100)
+	w, line, changed, end := master.Shown(r, sweep.Head{ID: "train-1", State: sweep.Open, Total: 100})
+	for n := range master.MostLines + 5 {
+		line(task.Line{Sweep: "train-1", Text: fmt.Sprint(n)})
+		line(task.Line{Sweep: "train-2", Text: "of another"})
+	}
+	group := make([]sweep.Task, 100)
+	for i := range group {
+		group[i].Index = int64(i)
+	}
+	for range master.MostTasks/100 + 1 {
+		changed(sweep.Head{ID: "train-1", State: sweep.Open, Total: 101}, group)
+	}
+	u, err := w.Next(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(u.Lines) != master.MostLines || u.Lines[0].Text != "0" || len(u.Rows) != master.MostTasks || u.Missed != 105 || u.Sweep.Total != 101 {
+		t.Errorf("%d lines, %d rows, %d missed", len(u.Lines), len(u.Rows), u.Missed)
+	}
+	line(task.Line{Sweep: "train-1", Text: "next"})
+	end()
+	if u, err = w.Next(t.Context()); err != nil || len(u.Lines) != 1 || u.Missed != 0 || !u.Closed {
+		t.Errorf("%+v, %v", u, err)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	reason := errors.New("enough")
+	cancel(reason)
+	if _, err := w.Next(ctx); !errors.Is(err, reason) {
+		t.Errorf("nothing is new, and the error is %v", err)
+	}
+}
+
+func TestLinesReachAWatcher(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	id := s.submit(1)
+	w, stop, err := s.master.Watch(t.Context(), id, true)
+	s.must(err)
+	defer stop()
+	want := task.Line{Sweep: id, Attempt: 1, Host: "gpu1", Text: "epoch 1", Missed: 3}
+	if !s.queue.Port("w1").Show(want) {
+		t.Fatal("refused")
+	}
+	for {
+		u, err := w.Next(t.Context())
+		s.must(err)
+		if len(u.Lines) > 0 {
+			if diff := cmp.Diff([]task.Line{want}, u.Lines); diff != "" {
+				t.Error(diff)
+			}
+			return
+		}
+	}
+}

@@ -1,0 +1,55 @@
+package worker_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"mlframework/sweep/queue/memory"
+	"mlframework/sweep/task"
+	"mlframework/sweep/worker"
+)
+
+// BenchmarkAttempt is the worker's whole way of a task that does nothing: claimed, its directory, program and files,
+// ended. Batches are of 64, as a master sends them.
+func BenchmarkAttempt(b *testing.B) {
+	base := b.TempDir()
+	for _, name := range []string{"tasks.yml", "parameters.yml"} {
+		if err := touch(filepath.Join(base, name)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	q := memory.New()
+	w := worker.New(q.Port("w1"), worker.Options{Name: "w1", Slots: 2, Outputs: filepath.Join(base, "outputs"), Keeper: keeper,
+		Revision: func(string) (string, error) { return base, nil }, Environ: os.Environ()})
+	ctx, cancel := context.WithCancel(b.Context())
+	done := make(chan struct{})
+	go func() { defer close(done); w.Run(ctx) }()
+	defer func() { cancel(); <-done }()
+	b.ReportAllocs()
+	b.ResetTimer()
+	for from := 0; from < b.N; from += 64 {
+		send := batch("")
+		send.Recipe.Command = []string{"true"}
+		for i := from; i < min(from+64, b.N); i++ {
+			send.Attempts = append(send.Attempts, task.Attempt{Index: int64(i), Number: 1})
+		}
+		if err := q.Publish(ctx, "w1", send); err != nil {
+			b.Fatal(err)
+		}
+	}
+	events, ended := q.Events(ctx), 0
+	for ended < b.N {
+		d := <-events
+		for _, e := range d.Items {
+			if e.Kind == task.EndedEvent {
+				ended++
+			}
+		}
+		if err := d.Ack(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "tasks/s")
+}

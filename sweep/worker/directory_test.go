@@ -1,0 +1,211 @@
+package worker_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mlframework/sweep/task"
+	"mlframework/sweep/worker"
+)
+
+var project = map[string]string{
+	"train.py": "print(1)", "data/x.csv": "1,2", "a b": "", "-n": "", "übung": "", ".hidden": "",
+	"result/old": "", "results/": "", "run/": "", "runs/": "", "log": "", "logs/": "", "checkpoint": "", "checkpoints/": "",
+	"output/": "", "outputs/": "", "stdout.log": "old", "stderr.log": "old", "weights/": "", "myresult/": "",
+}
+
+func TestADirectoryShowsTheProjectButItsOutputs(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, project)
+	b := batch(`cat data/x.csv; mkdir result weights; echo 1 > result/acc`, 0)
+	b.Recipe.Outputs = []string{"weights", "data.out"}
+	s.send(b)
+	if o := s.ended(0, 1); o.Class != task.Success {
+		t.Fatalf("%+v: %s", o, s.file(0, "stderr.log"))
+	}
+	want := []string{"-n@", ".hidden@", "a b@", "data@", "myresult@", "result", "stderr.log", "stdout.log", "train.py@", "weights", "übung@"}
+	if diff := cmp.Diff(want, s.names(0)); diff != "" {
+		t.Error(diff)
+	}
+	if got := s.file(0, "stdout.log"); got != "1,2" {
+		t.Errorf("read %q through the link", got)
+	}
+}
+
+func TestLinksSurviveAMoveOfEverything(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, project)
+	s.run("true")
+	s.stop()
+	moved := filepath.Join(t.TempDir(), "elsewhere")
+	s.must(os.Rename(s.base, moved))
+	defer func() { s.must(os.Rename(moved, s.base)) }()
+	got, err := os.ReadFile(filepath.Join(moved, "outputs/train-1/0/data/x.csv"))
+	if err != nil || string(got) != "1,2" {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+func TestLinksLeadRightWhenOutputsOrRevisionsLieBehindALink(t *testing.T) {
+	t.Parallel()
+	for _, behind := range []string{"outputs", "revisions"} {
+		t.Run(behind, func(t *testing.T) {
+			t.Parallel()
+			disk := filepath.Join(t.TempDir(), "a", "b", "c", "d")
+			s := newSite(t, project, func(o *worker.Options) {
+				path := filepath.Join(filepath.Dir(o.Outputs), behind)
+				if err := os.MkdirAll(disk, 0o755); err != nil {
+					t.Fatal(err)
+				}
+				if behind == "revisions" {
+					if out, err := exec.Command("sh", "-c", "mv \"$0\"/* \"$1\" && rmdir \"$0\"", path, disk).CombinedOutput(); err != nil {
+						t.Fatal(string(out), err)
+					}
+				}
+				if err := os.Symlink(disk, path); err != nil {
+					t.Fatal(err)
+				}
+			})
+			if o := s.run("cat data/x.csv"); o.Class != task.Success {
+				t.Errorf("%+v: %s", o, s.file(0, "stderr.log"))
+			}
+		})
+	}
+}
+
+func TestASecondAttemptGoesOnInTheDirectoryOfTheFirst(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, with(project, "config", "of r1"))
+	s.revision("r2", map[string]string{"train.py": "print(2)", "data/x.csv": "3,4", "config": "of r2", "new": "", "own": "of r2"})
+	first := batch(`echo first; echo err >&2; echo $RESUMED; mkdir result; echo 7 > result/checkpoint
+		rm config; echo mine > config; ln -s result/checkpoint own`, 0)
+	s.send(first)
+	if o := s.ended(0, 1); o.Class != task.Success {
+		t.Fatal(o, s.file(0, "stderr.log"))
+	}
+	second := batch(`cat result/checkpoint data/x.csv train.py config own; echo $RESUMED`, 0)
+	second.Recipe.Revision, second.Attempts[0].Number = "r2", 2
+	s.send(second)
+	if o := s.ended(0, 2); o.Class != task.Success {
+		t.Fatal(o, s.file(0, "stderr.log"))
+	}
+	got := map[string]string{}
+	for _, name := range []string{"stdout.1.log", "stderr.1.log", "stdout.log", "stderr.log"} {
+		got[name] = s.file(0, name)
+	}
+	want := map[string]string{
+		"stdout.1.log": "first\n0\n", "stderr.1.log": "err\n",
+		"stdout.log": "7\n3,4print(2)mine\n7\n1\n", "stderr.log": "",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	started := s.seen(task.StartedEvent, 0, 2).Start
+	if diff := cmp.Diff(&task.Start{Host: "gpu1", Resumed: true}, started); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestLogsOfOneAttemptGetTheSameNumber(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	b := batch("echo old; touch stderr.1.log stdout.2.log", 0)
+	s.send(b)
+	s.ended(0, 1)
+	b.Attempts[0].Number = 2
+	s.send(b)
+	s.ended(0, 2)
+	want := []string{"stderr.1.log", "stderr.3.log", "stderr.log", "stdout.2.log", "stdout.3.log", "stdout.log"}
+	if diff := cmp.Diff(want, s.names(0)); diff != "" {
+		t.Error(diff)
+	}
+	if got := s.file(0, "stdout.3.log"); got != "old\n" {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestASweepFolderThatWasRemovedIsMadeAgain(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, project)
+	s.run("true")
+	s.must(os.RemoveAll(filepath.Join(s.outputs, "train-1")))
+	s.send(batch("cat data/x.csv", 1))
+	if o := s.ended(1, 1); o.Class != task.Success {
+		t.Error(o)
+	}
+}
+
+func TestNothingOfAnAttemptIsForOthers(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	s.run("true")
+	for _, name := range []string{"..", "", "stdout.log", "stderr.log"} {
+		info, err := os.Stat(s.path(0, name))
+		s.must(err)
+		if info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s: %v", name, info.Mode())
+		}
+	}
+}
+
+func TestWhatTheHostLacksIsALoss(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name    string
+		prepare func(*site)
+		batch   func(*task.Batch)
+		reason  string
+	}{
+		{"revision missing", nil, func(b *task.Batch) { b.Recipe.Revision = "gone" }, "revisions/gone: no such file"},
+		{"a file where outputs should be", func(s *site) { s.must(os.WriteFile(s.outputs, nil, 0o600)) }, nil, "not a directory"},
+		{"a file where the task's directory should be", func(s *site) {
+			s.must(os.MkdirAll(filepath.Dir(s.path(0, "")), 0o700))
+			s.must(os.WriteFile(s.path(0, "")[:len(s.path(0, ""))], nil, 0o600))
+		}, nil, "not a directory"},
+		{"a sweep's name that leads out", nil, func(b *task.Batch) { b.Sweep = "../x" }, `"../x" is no name`},
+		{"a revision's name that leads out", nil, func(b *task.Batch) { b.Recipe.Revision = ".." }, `".." is no name`},
+		{"a newer master", nil, func(b *task.Batch) { b.Version = task.Version + 1 }, "update the worker"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t, project)
+			if c.prepare != nil {
+				c.prepare(s)
+			}
+			b := batch("true", 0)
+			if c.batch != nil {
+				c.batch(&b)
+			}
+			s.send(b)
+			o := s.ended(0, 1)
+			if o.Class != task.Loss || !strings.HasPrefix(o.Reason, "infra: ") || !strings.Contains(o.Reason, c.reason) || o.ExitCode != nil {
+				t.Errorf("%+v; want %q", o, c.reason)
+			}
+			if diff := cmp.Diff([]string{"claimed 0/1", "ended 0/1"}, kinds(s.soFar())); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestAJobThatCouldNotBePreparedIsTriedWithTheNextBatch(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	b := batch("true", 0)
+	b.Recipe.Revision = "late"
+	s.send(b)
+	if o := s.ended(0, 1); o.Class != task.Loss {
+		t.Fatal(o)
+	}
+	s.revision("late", nil)
+	b.Attempts[0].Number = 2
+	s.send(b)
+	if o := s.ended(0, 2); o.Class != task.Success {
+		t.Error(o)
+	}
+}

@@ -1,0 +1,385 @@
+package worker_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mlframework/sweep/result"
+	"mlframework/sweep/task"
+	"mlframework/sweep/worker"
+	"mlframework/sweep/worker/process"
+)
+
+func stopOf(index int64) task.Control {
+	return task.Control{Kind: task.StopControl, Sweep: "train-1", Index: index, Attempt: 1}
+}
+
+func TestEventsOfAnAttemptComeInOrder(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil, func(o *worker.Options) { o.Slots = 3 })
+	script := `echo '{"metrics": {"loss": 1}}'`
+	for i := range int64(10) {
+		s.send(batch(script, 3*i, 3*i+1, 3*i+2))
+	}
+	for i := range int64(30) {
+		s.ended(i, 1)
+	}
+	of := map[int64][]task.Kind{}
+	for _, e := range s.soFar() {
+		if e.Version != task.Version || e.Worker != "w1" || e.Sweep != "train-1" || e.Time.IsZero() {
+			t.Errorf("%+v", e)
+		}
+		of[e.Index] = append(of[e.Index], e.Kind)
+	}
+	for i, kinds := range of {
+		if diff := cmp.Diff([]task.Kind{task.ClaimedEvent, task.StartedEvent, task.SamplesEvent, task.EndedEvent}, kinds); diff != "" {
+			t.Errorf("%d: %s", i, diff)
+		}
+	}
+}
+
+func TestStop(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	s.send(batch(`trap 'echo asked; exit 0' TERM; echo ready > ready; while :; do sleep 0.01; done`, 0, 1))
+	s.appears(s.path(0, "ready"))
+	s.tell(stopOf(7)) // unknown: nothing happens
+	s.tell(stopOf(1)) // waits
+	s.seen(task.ReturnedEvent, 1, 1)
+	s.tell(stopOf(0))
+	s.tell(stopOf(0))
+	if o := s.ended(0, 1); o.Class != task.Stopped || o.Reason != "stopped" || s.file(0, "stdout.log") != "asked\n" {
+		t.Errorf("%+v, %q", o, s.file(0, "stdout.log"))
+	}
+	s.tell(stopOf(0)) // over
+	s.obeyed()
+	want := []string{"claimed 0/1", "claimed 1/1", "started 0/1", "returned 1/1", "ended 0/1"}
+	if diff := cmp.Diff(want, kinds(s.soFar())); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestRecallGivesBackWhatWaitsOfOneSweep(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	other := batch("true", 5)
+	other.Sweep = "train-2"
+	s.send(batch(`until test -e go; do sleep 0.01; done`, 0, 1, 2), other)
+	s.seen(task.ClaimedEvent, 5, 1)
+	s.tell(task.Control{Kind: task.RecallControl, Sweep: "train-1"})
+	s.seen(task.ReturnedEvent, 1, 1)
+	s.seen(task.ReturnedEvent, 2, 1)
+	s.must(touch(s.path(0, "go")))
+	if o := s.ended(0, 1); o.Class != task.Success {
+		t.Errorf("%+v", o)
+	}
+	s.ended(5, 1)
+}
+
+func TestADrainedWorkerFinishesAndTakesNothingNew(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	beats := s.queue.Heartbeats(t.Context())
+	if h := <-beats; h.Draining {
+		t.Error("drained from the start")
+	}
+	s.send(batch(`until test -e go; do sleep 0.01; done`, 0, 1))
+	s.seen(task.StartedEvent, 0, 1)
+	s.tell(task.Control{Kind: task.DrainControl})
+	for h := range beats {
+		if h.Draining {
+			break
+		}
+	}
+	s.seen(task.ReturnedEvent, 1, 1)
+	s.send(batch("true", 2))
+	s.seen(task.ReturnedEvent, 2, 1)
+	s.must(touch(s.path(0, "go")))
+	if o := s.ended(0, 1); o.Class != task.Success {
+		t.Errorf("%+v", o)
+	}
+	s.tell(task.Control{Kind: task.DrainControl, Off: true})
+	for h := range beats {
+		if !h.Draining {
+			break
+		}
+	}
+	s.send(batch("", 3))
+	s.seen(task.StartedEvent, 3, 1)
+	s.must(touch(s.path(3, "go")))
+	s.ended(3, 1)
+}
+
+func TestABatchThatComesTwiceRunsOnce(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	b := batch("echo x >> runs.txt", 0, 1)
+	s.send(b, b)
+	s.ended(0, 1)
+	s.ended(1, 1)
+	s.send(b, batch("", 2))
+	s.ended(2, 1)
+	for i := range int64(2) {
+		if got := s.file(i, "runs.txt"); got != "x\n" {
+			t.Errorf("task %d ran %d times", i, strings.Count(got, "x"))
+		}
+	}
+}
+
+func TestControlOfANewerVersionIsIgnored(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	s.send(batch(`until test -e go; do sleep 0.01; done`, 0))
+	s.seen(task.StartedEvent, 0, 1)
+	c := stopOf(0)
+	c.Version = task.Version + 1
+	s.tell(c)
+	s.tell(task.Control{Kind: "unheard of"})
+	s.obeyed()
+	s.must(touch(s.path(0, "go")))
+	if o := s.ended(0, 1); o.Class != task.Success {
+		t.Errorf("%+v", o)
+	}
+}
+
+func TestAtItsEndAWorkerStopsWhatRunsAndGivesBackTheRest(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	s.send(batch(`trap 'echo asked; exit 5' TERM; echo ready > ready; while :; do sleep 0.01; done`, 0, 1, 2))
+	s.appears(s.path(0, "ready"))
+	s.stop()
+	o := s.ended(0, 1)
+	if o.Class != task.Stopped || o.ExitCode == nil || *o.ExitCode != 5 {
+		t.Errorf("%+v", o)
+	}
+	s.seen(task.ReturnedEvent, 1, 1)
+	s.seen(task.ReturnedEvent, 2, 1)
+	if n := len(s.soFar()); n != 7 {
+		t.Errorf("%v", kinds(s.soFar()))
+	}
+}
+
+// runner is a fake of programs.
+type runner func(context.Context, process.Spec) process.Exit
+
+func (r runner) Run(ctx context.Context, spec process.Spec) process.Exit { return r(ctx, spec) }
+
+// fake lets programs be a function, which runs in the clock of a bubble.
+func fake(r runner) func(*worker.Options) { return func(o *worker.Options) { o.Keeper = r } }
+
+func TestNeverMoreAttemptsThanSlots(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	busy, most := map[string]bool{}, 0
+	s := newSite(t, nil, func(o *worker.Options) { o.Slots = 3 }, fake(func(_ context.Context, spec process.Spec) process.Exit {
+		slot := spec.Env[slices.IndexFunc(spec.Env, func(v string) bool { return strings.HasPrefix(v, "SLOT=") })]
+		mu.Lock()
+		if busy[slot] {
+			t.Errorf("%s is taken twice", slot)
+		}
+		busy[slot] = true
+		most = max(most, len(busy))
+		mu.Unlock()
+		time.Sleep(time.Millisecond) // the program's time
+		mu.Lock()
+		delete(busy, slot)
+		mu.Unlock()
+		return process.Exit{}
+	}))
+	for i := range int64(60) {
+		s.send(batch("", i))
+	}
+	for i := range int64(60) {
+		s.ended(i, 1)
+	}
+	if most != 3 {
+		t.Errorf("%d attempts at a time", most)
+	}
+}
+
+// bubble runs a test with the time of a bubble and a worker whose programs are r.
+func bubble(t *testing.T, r runner, test func(*testing.T, *site)) {
+	t.Helper()
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t, nil, fake(r))
+		test(t, s)
+		s.stop()
+	})
+}
+
+func TestHeartbeatsComeEveryTwoSeconds(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, s *site) {
+		beats := s.queue.Heartbeats(t.Context())
+		begin := time.Now()
+		first := <-beats
+		for n := range 3 {
+			h := <-beats
+			if at := time.Since(begin); at != time.Duration(n+1)*2*time.Second {
+				t.Errorf("heartbeat %d after %v", n+1, at)
+			}
+			if diff := cmp.Diff(first, h); diff != "" {
+				t.Error(diff)
+			}
+		}
+		want := task.Heartbeat{Version: task.Version, Worker: "w1", Host: "gpu1", Slots: 1, Incarnation: first.Incarnation}
+		if diff := cmp.Diff(want, first); diff != "" || first.Incarnation == "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestSamplesComeWithinASecondAndBeforeTheEnd(t *testing.T) {
+	program := func(_ context.Context, spec process.Spec) process.Exit {
+		for n := range 25 { // one every 100 ms
+			fmt.Fprintf(spec.Stdout, `{"metrics": {"loss": %d}, "step": %d}`+"\n", n, n)
+			time.Sleep(100 * time.Millisecond)
+		}
+		fmt.Fprint(spec.Stderr, `{"metrics": {"last": 1}}`) // without a line end: seen at the end
+		return process.Exit{Duration: 2500 * time.Millisecond}
+	}
+	bubble(t, program, func(t *testing.T, s *site) {
+		s.send(batch("", 0))
+		o := s.ended(0, 1)
+		var all []result.Sample
+		messages := 0
+		for _, e := range s.soFar() {
+			for _, sample := range e.Samples {
+				if late := e.Time.Sub(sample.Time); late > time.Second {
+					t.Errorf("%+v came %v late", sample, late)
+				}
+				all = append(all, sample)
+			}
+			if len(e.Samples) > 0 {
+				messages++
+			}
+		}
+		if len(all) != 26 || messages != 3 {
+			t.Errorf("%d samples in %d messages", len(all), messages)
+		}
+		if diff := cmp.Diff(result.Final{{Name: "loss", Value: 24}, {Name: "last", Value: 1}}, o.Metrics); diff != "" {
+			t.Error(diff)
+		}
+		if last := all[len(all)-1]; last.Stream != "stderr" || last.Name != "last" {
+			t.Errorf("%+v", last)
+		}
+	})
+}
+
+func TestAnOutageLosesNothingAndKeepsTheOrder(t *testing.T) {
+	ended := make(map[int64]int)
+	program := func(_ context.Context, spec process.Spec) process.Exit {
+		fmt.Fprintln(spec.Stdout, `{"metrics": {"loss": 1}}`)
+		time.Sleep(3 * time.Second)
+		return process.Exit{}
+	}
+	bubble(t, program, func(t *testing.T, s *site) {
+		s.send(batch("", 0, 1, 2))
+		s.seen(task.StartedEvent, 0, 1)
+		s.queue.Outage(true)
+		time.Sleep(20 * time.Second) // all end meanwhile
+		if n := len(s.soFar()); n > 5 {
+			t.Errorf("events came in an outage: %v", kinds(s.soFar()))
+		}
+		s.queue.Outage(false)
+		s.ended(2, 1)
+		last := map[int64]int{}
+		rank := []task.Kind{task.ClaimedEvent, task.StartedEvent, task.SamplesEvent, task.EndedEvent}
+		for _, e := range s.soFar() {
+			r := slices.Index(rank, e.Kind)
+			if r != last[e.Index] {
+				t.Errorf("%s of %d out of order: %v", e.Kind, e.Index, kinds(s.soFar()))
+			}
+			last[e.Index]++
+			if e.Kind == task.EndedEvent {
+				ended[e.Index]++
+			}
+		}
+		if diff := cmp.Diff(map[int64]int{0: 1, 1: 1, 2: 1}, ended); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestShortOutagesRunEveryAttemptOnce(t *testing.T) {
+	var mu sync.Mutex
+	runs := map[string]int{}
+	program := func(_ context.Context, spec process.Spec) process.Exit {
+		mu.Lock()
+		runs[spec.Marks[0]]++
+		mu.Unlock()
+		time.Sleep(30 * time.Millisecond)
+		return process.Exit{}
+	}
+	bubble(t, program, func(t *testing.T, s *site) {
+		for i := range int64(50) {
+			for s.queue.Publish(t.Context(), "w1", batch("", i)) != nil {
+				s.queue.Outage(false)
+			}
+			s.queue.Outage(i%3 == 0)
+			time.Sleep(time.Duration(i%7) * 10 * time.Millisecond)
+		}
+		s.queue.Outage(false)
+		for i := range int64(50) {
+			s.ended(i, 1)
+		}
+		for id, n := range runs {
+			if n != 1 {
+				t.Errorf("%s ran %d times", id, n)
+			}
+		}
+		if len(runs) != 50 {
+			t.Errorf("%d attempts ran", len(runs))
+		}
+	})
+}
+
+func TestTheEndIsBoundedWhileTheQueueIsAway(t *testing.T) {
+	program := func(ctx context.Context, _ process.Spec) process.Exit {
+		<-ctx.Done()
+		return process.Exit{Cause: process.Stopped, Code: -1, Err: context.Cause(ctx)}
+	}
+	bubble(t, program, func(t *testing.T, s *site) {
+		s.send(batch("", 0))
+		s.seen(task.StartedEvent, 0, 1)
+		s.queue.Outage(true)
+		begin := time.Now()
+		s.stop()
+		if took := time.Since(begin); took != 5*time.Second {
+			t.Errorf("it took %v", took)
+		}
+	})
+}
+
+func TestAttemptsOfLongAgoAreForgotten(t *testing.T) {
+	bubble(t, nil, func(t *testing.T, s *site) {
+		s.tell(task.Control{Kind: task.DrainControl}) // all are given back at once
+		synctest.Wait()
+		b := batch("")
+		for n := range worker.Remembered + 1 {
+			b.Attempts = append(b.Attempts, task.Attempt{Number: n + 1})
+		}
+		first, last := b, b
+		first.Attempts, last.Attempts = b.Attempts[:1], b.Attempts[worker.Remembered:]
+		s.send(b, last, first)
+		s.until("the last", func(all []task.Event) bool { return len(all) == 2*(worker.Remembered+2) })
+		synctest.Wait()
+		claimed := map[int]int{}
+		for _, e := range s.soFar() {
+			if e.Kind == task.ClaimedEvent {
+				claimed[e.Attempt]++
+			}
+		}
+		if claimed[1] != 2 || claimed[worker.Remembered+1] != 1 {
+			t.Errorf("the first was taken %d times, the last %d times", claimed[1], claimed[worker.Remembered+1])
+		}
+	})
+}

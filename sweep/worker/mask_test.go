@@ -1,0 +1,138 @@
+package worker_test
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"mlframework/sweep/worker"
+)
+
+const stars = "********"
+
+func TestMask(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, secrets, text, want string
+	}{
+		{"nothing to hide", "password1", "plain text", "plain text"},
+		{"one", "password1", "a password1 b", "a " + stars + " b"},
+		{"at both ends", "password1", "password1 password1", stars + " " + stars},
+		{"touching", "password1", "password1password1", stars},
+		{"the beginning of one at the end", "password1", "a password", "a password"},
+		{"one within another", "password1 password1-long", "password1-long password1-lo", stars + " " + stars + "-lo"},
+		{"one within another, the other order", "password1-long password1", "password1-long password1-lo", stars + " " + stars + "-lo"},
+		{"overlapping", "12345678ab 78abXXXX", "<12345678abXXXX>", "<" + stars + ">"},
+		{"overlapping itself", "abababab", "xabababababy", "x" + stars + "y"},
+		{"across lines", "line-one\nline-two", "a line-one\nline-two b", "a " + stars + " b"},
+		{"not text", "\xff\x00\xfe12345", "\xff\xff\x00\xfe12345\x00", "\xff" + stars + "\x00"},
+		{"stars", stars + "*", "x*********y", "x" + stars + "y"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			secrets := strings.Split(c.secrets, " ")
+			for cut := range len(c.text) + 1 {
+				got, _ := worker.Mask(secrets, []byte(c.text[:cut]), []byte(c.text[cut:]))
+				if string(got) != c.want {
+					t.Errorf("cut at %d: %q; want %q", cut, got, c.want)
+				}
+			}
+			var single [][]byte
+			for i := range len(c.text) {
+				single = append(single, []byte(c.text[i:i+1]))
+			}
+			if got, _ := worker.Mask(secrets, single...); string(got) != c.want {
+				t.Errorf("byte by byte: %q; want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// masked is the plain statement of what a mask does: every byte of every value is hidden.
+func masked(secrets []string, text string) string {
+	covered := make([]bool, len(text)+1)
+	for _, s := range secrets {
+		for at := range len(text) {
+			if strings.HasPrefix(text[at:], s) {
+				for i := range len(s) {
+					covered[at+i] = true
+				}
+			}
+		}
+	}
+	var out strings.Builder
+	for i := range len(text) {
+		if !covered[i] {
+			out.WriteByte(text[i])
+		} else if !covered[i+1] {
+			out.WriteString(stars)
+		}
+	}
+	return out.String()
+}
+
+func checkMask(t *testing.T, secrets []string, text string, cuts []byte) {
+	t.Helper()
+	var pieces [][]byte
+	longest := 0
+	rest := []byte(text)
+	for _, c := range cuts {
+		n := min(int(c), len(rest))
+		pieces, rest = append(pieces, rest[:n]), rest[n:]
+	}
+	for _, s := range secrets {
+		longest = max(longest, len(s))
+	}
+	got, held := worker.Mask(secrets, append(pieces, rest)...)
+	if want := masked(secrets, text); string(got) != want {
+		t.Errorf("secrets %q, text %q, cuts %v:\n got %q\nwant %q", secrets, text, cuts, got, want)
+	}
+	if held >= longest && held > 0 {
+		t.Errorf("%d bytes held back for values of up to %d", held, longest)
+	}
+}
+
+func TestMaskHidesWhateverTheCuts(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(1, 2))
+	word := func(n int) string { // of few letters, so that values overlap
+		b := make([]byte, n)
+		for i := range b {
+			b[i] = "aab"[random.IntN(3)]
+		}
+		return string(b)
+	}
+	for range 20000 {
+		var secrets []string
+		for range 1 + random.IntN(3) {
+			secrets = append(secrets, word(2+random.IntN(6)))
+		}
+		cuts := make([]byte, random.IntN(12))
+		for i := range cuts {
+			cuts[i] = byte(random.IntN(6))
+		}
+		checkMask(t, secrets, word(random.IntN(40)), cuts)
+		if t.Failed() {
+			return
+		}
+	}
+}
+
+func FuzzMask(f *testing.F) {
+	f.Add("password1", "password1-long", "a password1-long b", []byte{3, 4})
+	f.Fuzz(func(t *testing.T, a, b, text string, cuts []byte) {
+		if a == "" || b == "" || len(text) > 1<<12 {
+			t.Skip()
+		}
+		checkMask(t, []string{a, b}, text, cuts)
+	})
+}
+
+func BenchmarkMask(b *testing.B) {
+	piece := bytes.Repeat([]byte("epoch 3 loss 0.125 accuracy 0.75\n"), 2000)
+	b.SetBytes(int64(len(piece)))
+	for b.Loop() {
+		worker.Mask([]string{"s3cr3t-value", strings.Repeat("k", 4096)}, piece)
+	}
+}

@@ -1,0 +1,125 @@
+package worker_test
+
+import (
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"mlframework/sweep/task"
+	"mlframework/sweep/worker"
+)
+
+func ceiling(n int64) func(*worker.Options) { return func(o *worker.Options) { o.Ceiling = n } }
+
+const mark = "\n[cut here: only the first 1000 bytes of this output are kept]\n"
+
+func TestOutputIsKeptUpToTheCeiling(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, script string
+		out          task.Output
+		file         string
+	}{
+		{"nothing", "true", task.Output{}, ""},
+		{"to the byte", "head -c 1000 /dev/zero", task.Output{Bytes: 1000}, strings.Repeat("\x00", 1000)},
+		{"a byte more", "head -c 1001 /dev/zero", task.Output{Bytes: 1001, Truncated: true}, strings.Repeat("\x00", 1000) + mark},
+		{"a lot", "yes | head -c 5000000", task.Output{Bytes: 5000000, Truncated: true}, strings.Repeat("y\n", 500) + mark},
+		{"in pieces", "for i in $(seq 300); do echo 12345; done", task.Output{Bytes: 1800, Truncated: true},
+			strings.Repeat("12345\n", 166) + "1234" + mark},
+		{"not text", `printf '\377\376\000\033[31m'`, task.Output{Bytes: 8}, "\xff\xfe\x00\x1b[31m"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t, nil, ceiling(1000))
+			s.send(batch(c.script+"; echo end >&2", 0))
+			o := s.ended(0, 1)
+			if o.Class != task.Success || o.Stdout != c.out || o.Stderr != (task.Output{Bytes: 4}) {
+				t.Errorf("%+v; want %+v", o, c.out)
+			}
+			if got := s.file(0, "stdout.log"); got != c.file {
+				t.Errorf("kept %d bytes, ending with %q", len(got), got[max(0, len(got)-80):])
+			}
+			if got := s.file(0, "stderr.log"); got != "end\n" {
+				t.Errorf("stderr: %q", got)
+			}
+		})
+	}
+}
+
+// It measures memory, so it is not parallel.
+func TestOutputWithoutEndFillsNoMemory(t *testing.T) {
+	const bytes = 300 << 20
+	s := newSite(t, nil, ceiling(1<<20), inherit("KEY=s3cr3t-value"))
+	lines := s.queue.Lines(t.Context())
+	s.tell(task.Control{Kind: task.FollowControl, Sweep: "train-1"})
+	s.obeyed()
+	b := batch("head -c $0 /dev/zero", 0) // no line end, invalid text
+	b.Recipe.Command = []string{"head", "-c", "314572800", "/dev/zero"}
+	b.Recipe.Secrets = []string{"KEY"}
+	var most atomic.Uint64
+	done := make(chan struct{})
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		tick := time.NewTicker(10 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			most.Store(max(most.Load(), m.HeapAlloc))
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+			}
+		}
+	}()
+	runtime.GC()
+	var before runtime.MemStats
+	runtime.ReadMemStats(&before)
+	s.send(b)
+	o := s.ended(0, 1)
+	close(done)
+	<-watched
+	if want := (task.Output{Bytes: bytes, Truncated: true}); o.Stdout != want || o.Class != task.Success {
+		t.Errorf("%+v", o)
+	}
+	if grown := int64(most.Load()) - int64(before.HeapAlloc); grown > 16<<20 {
+		t.Errorf("memory grew by %d MiB", grown>>20)
+	}
+	if l := <-lines; len(l.Text) != 4096 {
+		t.Errorf("a line of %d bytes", len(l.Text))
+	}
+}
+
+func TestAFullDiskCutsTheOutputAndNotTheProgram(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil, func(o *worker.Options) {
+		if err := os.MkdirAll(o.Outputs, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", o.Outputs).CombinedOutput(); err != nil {
+			t.Skipf("NOT TESTED: a full disk needs the right to mount: %s", out)
+		}
+		t.Cleanup(func() {
+			if out, err := exec.Command("umount", "-l", o.Outputs).CombinedOutput(); err != nil {
+				t.Errorf("%s", out)
+			}
+		})
+	})
+	o := s.run("yes | head -c 1000000; exit 4")
+	if o.Class != task.Error || o.ExitCode == nil || *o.ExitCode != 4 || o.Stdout.Bytes != 1000000 || !o.Stdout.Truncated {
+		t.Errorf("%+v", o)
+	}
+	if !strings.HasPrefix(o.Reason, "exit code 4; output not kept in full: ") || !strings.Contains(o.Reason, "no space left on device") {
+		t.Errorf("reason: %s", o.Reason)
+	}
+	s.send(batch("exit 0", 1)) // now there is no room for its directory or files
+	if o := s.ended(1, 1); o.Class == task.Success && o.Stdout.Truncated {
+		t.Errorf("%+v", o)
+	}
+}
