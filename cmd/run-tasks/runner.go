@@ -154,7 +154,7 @@ func (r *runner) work(slots int) error {
 	})
 	ctx, stop := context.WithCancel(r.ctx)
 	r.stop = stop
-	spareProcessors(slots)
+	tune(slots)
 	r.worker.Go(func() { w.Run(ctx) })
 	return nil
 }

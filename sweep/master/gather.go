@@ -47,12 +47,12 @@ type step struct {
 }
 
 // gather waits for something to do; false when ctx ended. After a group of many events it waits a little for more,
-// unless somebody calls.
+// unless somebody calls, or a worker has so little at hand that its slots might wait too.
 func (m *Master) gather(ctx context.Context, in inputs, last step) (*step, bool) {
 	s := &step{}
-	if m.take(ctx, in, s, m.alarm()) && len(last.events) >= many {
-		enough := time.After(linger)
-		for s.call == nil && m.take(ctx, in, s, enough) {
+	if m.take(ctx, in, s, m.alarm()) && len(last.events) >= many && m.supplied {
+		over := time.After(linger)
+		for s.call == nil && m.take(ctx, in, s, over) {
 		}
 	}
 	return s, ctx.Err() == nil

@@ -45,6 +45,7 @@ type Master struct {
 	sweeps    map[string]*active
 	turn      []string  // ids of sweeps, in the order in which they get slots
 	placed    time.Time // when tasks were last handed out
+	supplied  bool      // every worker has enough at hand, as of then
 	workers   map[string]task.Heartbeat
 	followers map[string]int // of live output, by sweep
 	post      post

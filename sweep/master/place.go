@@ -15,6 +15,7 @@ const (
 	message   = 100 * time.Millisecond // work in one batch
 	mostAhead = 4096                   // tasks that a worker has at most
 	mostTold  = 256                    // tasks in one batch
+	enough    = 0.5                    // part of its window that a worker must have to be supplied
 )
 
 // window is how many tasks of a kind a worker should have: one for each slot and 200 ms of work for each beyond that,
@@ -37,7 +38,7 @@ func chunk(mean time.Duration) int {
 
 // place hands tasks to workers that have room, and puts them in the post.
 func (m *Master) place() {
-	m.placed = m.o.Now()
+	m.placed, m.supplied = m.o.Now(), true
 	for _, name := range slices.Sorted(maps.Keys(m.workers)) {
 		if w := m.workers[name]; !w.Draining {
 			if batches := m.fill(name, w.Slots); len(batches) > 0 {
@@ -72,6 +73,7 @@ func (m *Master) fill(worker string, slots int) (batches []task.Batch) {
 		taken += part(a, len(tasks))
 		batches = append(batches, a.batch(tasks))
 	}
+	m.supplied = m.supplied && taken >= enough
 	return batches
 }
 
