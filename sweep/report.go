@@ -47,6 +47,9 @@ func (r Record) Rows(id string) func(Task) result.Row {
 	return func(t Task) result.Row { return r.row(id, flags, t) }
 }
 
+// precision is what the store keeps of times: a row says the same while its task runs and when it is read again.
+const precision = time.Microsecond
+
 func (r Record) row(id string, flags *space.Flags, t Task) result.Row {
 	row := result.Row{
 		ID: task.ID{Sweep: id, Index: t.Index}.String(), Sweep: id, Definition: r.Recipe.Definition, Index: t.Index,
@@ -58,12 +61,13 @@ func (r Record) row(id string, flags *space.Flags, t Task) result.Row {
 	command := slices.Clone(r.Recipe.Command)
 	if s := t.Try.Start; !t.Try.Started.IsZero() {
 		command = r.Recipe.Expand(s.Host, s.Slot)
-		row.Host, row.Slot, row.GPUs, row.Started = s.Host, &s.Slot, s.GPUs, &t.Try.Started
+		started := t.Try.Started.UTC().Truncate(precision)
+		row.Host, row.Slot, row.GPUs, row.Started = s.Host, &s.Slot, s.GPUs, &started
 	}
 	row.Argv = flags.Append(command, t.Index)
 	if o := t.Try.Outcome; o != nil {
 		row.Metrics, row.ExitCode, row.Reason = o.Metrics, o.ExitCode, o.Reason
-		if seconds := o.Duration.Seconds(); seconds > 0 {
+		if seconds := o.Duration.Truncate(precision).Seconds(); seconds > 0 {
 			row.Duration = &seconds
 		}
 	}

@@ -55,7 +55,7 @@ func alive() bool {
 }
 
 // killed is why a sweep does not run that the store has as running.
-const killed = "the program that ran it was killed"
+const killed = "its run was cut short"
 
 func openReader(ctx context.Context) (*store.Reader, error) {
 	if info, err := os.Stat(storeFolder); err == nil && !info.IsDir() {

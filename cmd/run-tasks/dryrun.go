@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"mlframework/sweep"
 	"mlframework/sweep/result"
 	"mlframework/sweep/space"
+	"mlframework/sweep/store"
 )
 
 // dryTask is one task of a dry run, as JSON.
@@ -36,7 +38,14 @@ func (d *dryRun) onlyMissing(ctx context.Context, p *project) error {
 	if err != nil {
 		return projectError(err)
 	}
-	points, all, err := missing(ctx, d.record, codeOf(m, p.task.Parameters))
+	reader, err := store.OpenReader(ctx, storeFolder)
+	if errors.Is(err, store.ErrNone) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	defer reader.Close()
+	points, all, err := missing(ctx, reader, d.record, codeOf(m, p.task.Parameters))
 	if err == nil && !all {
 		d.record.Ranges, d.total = points, points.Len()
 	}

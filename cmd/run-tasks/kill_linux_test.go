@@ -84,7 +84,7 @@ func TestFollowerOfTheKilled(t *testing.T) {
 	if code := follower.wait(); code != 1 {
 		t.Errorf("exit code %d", code)
 	}
-	if text := follower.stderr.String(); !strings.Contains(text, "work-1 is paused (the program that ran it was killed): run-tasks resume work-1 goes on") {
+	if text := follower.stderr.String(); !strings.Contains(text, "work-1 is paused (its run was cut short): run-tasks resume work-1 goes on") {
 		t.Errorf("it says:\n%s%s", follower.stdout, text)
 	}
 	if code := logs.wait(); code != 0 && code != 2 { // 2: it had printed nothing

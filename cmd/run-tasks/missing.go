@@ -2,8 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
+	"slices"
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/sweep"
@@ -16,15 +15,8 @@ const mostCompared = 10_000_000
 
 // missing returns the points of a record's space in which no task of the same key has succeeded: all of them is an empty
 // list with all set.
-func missing(ctx context.Context, r sweep.Record, code string) (points sweep.Ranges, all bool, err error) {
-	reader, err := store.OpenReader(ctx, storeFolder)
-	if errors.Is(err, store.ErrNone) {
-		return nil, true, nil
-	} else if err != nil {
-		return nil, false, err
-	}
-	defer reader.Close()
-	done, err := succeeded(ctx, reader, r, code)
+func missing(ctx context.Context, reader *store.Reader, r sweep.Record, code string) (points sweep.Ranges, all bool, err error) {
+	done, err := succeeded(ctx, reader, code)
 	if err != nil || len(done) == 0 {
 		return nil, true, err
 	}
@@ -43,12 +35,16 @@ func missing(ctx context.Context, r sweep.Record, code string) (points sweep.Ran
 }
 
 // succeeded collects the keys of all tasks that succeeded with some code.
-func succeeded(ctx context.Context, reader *store.Reader, r sweep.Record, code string) (map[task.Key]struct{}, error) {
+func succeeded(ctx context.Context, reader *store.Reader, code string) (map[task.Key]struct{}, error) {
 	sweeps, err := reader.Sweeps(ctx)
 	if err != nil {
 		return nil, err
 	}
-	keys, codes := map[task.Key]struct{}{}, map[string]string{}
+	codes, err := reader.Codes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	keys := map[task.Key]struct{}{}
 	for _, s := range sweeps {
 		old := s.Record
 		flags := old.Space.Flags(old.Style)
@@ -56,15 +52,8 @@ func succeeded(ctx context.Context, reader *store.Reader, r sweep.Record, code s
 			if err != nil {
 				return nil, err
 			}
-			known, ok := codes[t.Try.Revision]
-			if !ok {
-				if known, err = reader.Code(ctx, t.Try.Revision); err != nil {
-					return nil, fmt.Errorf("read the code of revision %s: %w", t.Try.Revision, err)
-				}
-				codes[t.Try.Revision] = known
-			}
-			if known == code {
-				argv := flags.Append(append([]string(nil), old.Recipe.Command...), t.Index)
+			if codes[t.Try.Revision] == code {
+				argv := flags.Append(slices.Clone(old.Recipe.Command), t.Index)
 				keys[task.KeyOf(argv, old.Image, old.Recipe.Env, code)] = struct{}{}
 			}
 		}

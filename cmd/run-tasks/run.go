@@ -95,7 +95,7 @@ func (c *command) submit(ctx *cliv2.Context, name string) error {
 		}
 		s := master.Submission{Record: p.record(m.Revision()), Total: p.space.Len(), Code: codeOf(m, p.task.Parameters), MinNumber: nextNumber(name)}
 		if ctx.Bool("missing") {
-			points, all, err := missing(work, s.Record, s.Code)
+			points, all, err := missing(work, &r.store.Reader, s.Record, s.Code)
 			if err != nil {
 				return "", err
 			}

@@ -129,7 +129,7 @@ func (c *command) showTask(ctx context.Context, reader *store.Reader, s store.Sw
 		return err
 	}
 	if current := t.Try; current.Outcome != nil || !current.Started.IsZero() {
-		if n := len(tries); n == 0 || tries[n-1].Number != current.Number {
+		if n := len(tries); n == 0 || tries[n-1].Number != current.Number || tries[n-1].Superseded {
 			tries = append(tries, current)
 		}
 	}

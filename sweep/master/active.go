@@ -28,8 +28,8 @@ func (m *Master) load(ctx context.Context) error {
 	}
 	if m.o.Alone {
 		for _, a := range m.sweeps {
-			a.ledger.Lose("", "the program that ran it was killed", true, m.o.Now())
-			a.ledger.Pause("the program that ran it was killed", false)
+			a.ledger.Lose("", "its run was cut short", true, m.o.Now())
+			a.ledger.Pause("its run was cut short", false)
 		}
 	}
 	return m.commit(ctx)

@@ -38,7 +38,7 @@ func acquire(path, name string) (*os.File, error) {
 	}
 	note := fmt.Sprintf("%s (pid %d, since %s)\n", name, os.Getpid(), time.Now().Format(time.DateTime))
 	if err := errors.Join(f.Truncate(0), write(f, note)); err != nil {
-		return nil, errors.Join(fmt.Errorf("write %s: %w", path, err), f.Close())
+		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
 }

@@ -65,11 +65,11 @@ func TestAdd(t *testing.T) {
 		t.Fatal(err)
 	}
 	differs(t, "changed", first, got)
-	for revision, want := range map[string]string{"r1": "c1", "r2": "c2", "r3": ""} {
-		if code, err := s.Code(context.Background(), revision); code != want || err != nil {
-			t.Errorf("code of %s: %q %v", revision, code, err)
-		}
+	codes, err := s.Codes(context.Background())
+	if err != nil {
+		t.Fatal(err)
 	}
+	differs(t, "codes", map[string]string{"r1": "c1", "r2": "c2"}, codes)
 	unended, err := s.Unended(context.Background())
 	if err != nil || len(unended) != 3 || unended[0].Head.ID != "train-2" {
 		t.Errorf("%d have not ended, %v", len(unended), err)

@@ -103,13 +103,22 @@ func (r *Reader) Series(ctx context.Context, s Sweep, index int64, attempt int) 
 	return all, readable(rows.Err())
 }
 
-// Code is the code of a revision that a sweep used; "" when none did.
-func (r *Reader) Code(ctx context.Context, revision string) (code string, err error) {
-	err = r.db.QueryRowContext(ctx, `SELECT code FROM revisions WHERE revision = ?`, revision).Scan(&code)
-	if errors.Is(err, sql.ErrNoRows) {
-		return "", nil
+// Codes are the codes of all revisions that sweeps used, by revision.
+func (r *Reader) Codes(ctx context.Context) (map[string]string, error) {
+	rows, err := r.db.QueryContext(ctx, `SELECT revision, code FROM revisions`)
+	if err != nil {
+		return nil, readable(err)
 	}
-	return code, readable(err)
+	defer rows.Close()
+	codes := map[string]string{}
+	for rows.Next() {
+		var revision, code string
+		if err := rows.Scan(&revision, &code); err != nil {
+			return nil, err
+		}
+		codes[revision] = code
+	}
+	return codes, readable(rows.Err())
 }
 
 // Revisions lists the revisions that tasks of a sweep ran or will run, and how many tasks each.
