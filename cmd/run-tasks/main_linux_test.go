@@ -4,6 +4,7 @@ package main_test
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -38,9 +39,20 @@ func TestMain(m *testing.M) {
 	}())
 }
 
+// dependOnSources looks at every folder that the program is built from, so that `go test` does not take a result for
+// good that an older program gave: it knows what a test reads, not what it builds.
+func dependOnSources(t *testing.T) {
+	for _, top := range []string{"../../cmd", "../../sweep", "../../projects"} {
+		if err := filepath.WalkDir(top, func(string, fs.DirEntry, error) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // TestScripts runs testdata/script/*.txtar. Beside the usual commands they have those of scriptCommands.
 func TestScripts(t *testing.T) {
 	t.Parallel()
+	dependOnSources(t)
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script", Cmds: scriptCommands, Condition: scriptCondition, RequireUniqueNames: true,
 		Setup: func(e *testscript.Env) error {
