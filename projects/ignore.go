@@ -42,16 +42,17 @@ func (s scope) with(name, folder string, rules []rule) scope {
 	return s
 }
 
-// ignores says whether the rules leave out the path, whose folder they have not left out.
-func (s scope) ignores(path string, folder bool) bool {
-	for _, sets := range [][]ruleSet{s.own, s.git} {
+// ignores says whether the rules leave out the path, whose folder they have not left out, and whether git's do: a person
+// who wrote them did not think of us.
+func (s scope) ignores(path string, folder bool) (ignored, git bool) {
+	for i, sets := range [][]ruleSet{s.own, s.git} {
 		for _, set := range slices.Backward(sets) {
 			if r, found := set.last(path, folder); found {
-				return !r.negated
+				return !r.negated, i == 1 && !r.negated
 			}
 		}
 	}
-	return false
+	return false, false
 }
 
 // last finds the last rule that matches: it decides.

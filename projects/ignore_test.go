@@ -28,7 +28,11 @@ func TestOwnRulesBeforeGit(t *testing.T) {
 		".gitignore", ".mlframeworkignore", "data", "data/x", "data/y", "model", "sub", "sub/.mlframeworkignore", "sub/deep",
 		"sub/deep/inner",
 	}
-	if diff := cmp.Diff(want, paths(scan(t, dir))); diff != "" {
+	m := scan(t, dir)
+	if diff := cmp.Diff(want, paths(m)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"run.log", "sub/model"}, m.GitIgnored); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -40,6 +40,8 @@ func (e Entry) Executable() bool { return e.Kind == File && e.Mode&0o100 != 0 }
 type Manifest struct {
 	Dir     string  // the folder: absolute, without symbolic links
 	Entries []Entry // sorted by path in byte order; a folder comes before what it holds
+	// GitIgnored is what a .gitignore left out, sorted, of a folder only itself: its writer may not have thought of us.
+	GitIgnored []string
 
 	seen map[string]identity // what the files were when they were hashed
 }

@@ -62,6 +62,7 @@ func Scan(ctx context.Context, dir string, opts Options) (*Manifest, error) {
 	}
 	m := w.manifest
 	slices.SortFunc(m.Entries, func(a, b Entry) int { return strings.Compare(a.Path, b.Path) })
+	slices.Sort(m.GitIgnored)
 	faults, err := hashFiles(ctx, m, opts, len(w.faults) > 0)
 	if err != nil {
 		return nil, fmt.Errorf("read project %s: %w", shown(dir), err)

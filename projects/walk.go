@@ -80,7 +80,10 @@ func join(folder, name string) string {
 
 // item adds one item of a folder unless the rules leave it out. Its error is ctx's alone.
 func (w *walk) item(ctx context.Context, path string, item fs.DirEntry, rules scope) error {
-	if rules.ignores(path, item.IsDir()) {
+	if ignored, git := rules.ignores(path, item.IsDir()); ignored {
+		if git && item.Name() != gitRules && item.Name() != ownRules {
+			w.manifest.GitIgnored = append(w.manifest.GitIgnored, path)
+		}
 		return nil
 	}
 	if item.IsDir() {

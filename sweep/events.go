@@ -123,10 +123,11 @@ func (l *Ledger) again(t *Task, notBefore time.Time) {
 	l.wait(t.Index)
 }
 
-// guard pauses a sweep in which too many tasks ended badly.
+// guard pauses a sweep in which too many tasks ended badly since it was last let go on.
 func (l *Ledger) guard() {
-	if failures := l.head.Counts().Failures(); l.maxFails > 0 && failures >= l.maxFails && l.head.State == Open {
-		l.Pause(fmt.Sprintf("max-failures: %d failed", failures), false)
+	failures := l.head.Counts().Failures() - l.head.Forgiven
+	if l.maxFails > 0 && failures >= l.maxFails && l.head.State == Open {
+		l.Pause(fmt.Sprintf("%d failed, and max-failures is %d", failures, l.maxFails), false)
 	}
 }
 

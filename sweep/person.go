@@ -68,6 +68,7 @@ func (l *Ledger) Resume(now time.Time) bool {
 
 func (l *Ledger) reopen() {
 	l.head.State, l.head.Reason, l.head.Ended, l.head.Stopping = Open, "", time.Time{}, false
+	l.head.Forgiven = l.head.Counts().Failures()
 	l.changed = true
 }
 

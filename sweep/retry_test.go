@@ -85,13 +85,13 @@ func TestMaxFailures(t *testing.T) {
 		t.Fatal("paused too early")
 	}
 	b.run(2, task.OutOfMemory)
-	if h := b.store.head; h.State != sweep.Paused || h.Reason != "max-failures: 2 failed" {
+	if h := b.store.head; h.State != sweep.Paused || h.Reason != "2 failed, and max-failures is 2" {
 		t.Fatalf("%s: %q", h.State, h.Reason)
 	}
 	if len(b.place(5, "w")) > 0 {
 		t.Error("a paused sweep hands out tasks")
 	}
-	want := []sweep.Order{{Worker: "w", Control: task.Control{Version: task.Version, Kind: task.RecallControl, Sweep: "train-1", Reason: "max-failures: 2 failed"}}}
+	want := []sweep.Order{{Worker: "w", Control: task.Control{Version: task.Version, Kind: task.RecallControl, Sweep: "train-1", Reason: "2 failed, and max-failures is 2"}}}
 	b.event(task.ClaimedEvent, 3, nil) // it was on its way to the worker
 	if diff := cmp.Diff(want, b.last.Controls); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -99,6 +99,26 @@ func TestMaxFailures(t *testing.T) {
 	b.event(task.StartedEvent, 4, nil) // too late to be given back: it may finish
 	if len(b.last.Controls) > 0 {
 		t.Errorf("told %v", b.last.Controls)
+	}
+}
+
+// TestMaxFailuresAfterResume: who lets a sweep go on has seen its failures; as many again pause it again.
+func TestMaxFailuresAfterResume(t *testing.T) {
+	t.Parallel()
+	b := newBed(sweep.Record{MaxFailures: 2}, 9)
+	b.place(9, "w")
+	b.run(0, task.Error)
+	b.run(1, task.Error)
+	b.Resume(at(1))
+	b.keep()
+	b.run(2, task.Success)
+	b.run(3, task.Error)
+	if h := b.store.head; h.State != sweep.Open {
+		t.Fatalf("%s after one more failure: %q", h.State, h.Reason)
+	}
+	b.run(4, task.Error)
+	if h := b.store.head; h.State != sweep.Paused || h.Reason != "2 failed, and max-failures is 2" {
+		t.Errorf("%s: %q", h.State, h.Reason)
 	}
 }
 

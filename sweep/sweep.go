@@ -119,6 +119,7 @@ type Head struct {
 	State     State
 	Reason    string // why it is paused or cancelled; for people
 	Stopping  bool   // paused, and what runs is being stopped too
+	Forgiven  int64  // bad ends that max-failures no longer counts: those before somebody let the sweep go on
 	Submitted time.Time
 	Ended     time.Time // zero while it has not ended
 	Total     int64     // tasks of the sweep

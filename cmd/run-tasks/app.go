@@ -68,7 +68,7 @@ func running() []cliv2.Flag {
 
 func updated() []cliv2.Flag {
 	return []cliv2.Flag{
-		&cliv2.BoolFlag{DisableDefaultText: true, Name: "updated", Usage: "with the project's files as they are now"},
+		&cliv2.BoolFlag{DisableDefaultText: true, Name: "updated", Usage: "with the project's code as it is now (not tasks.yml)"},
 		&cliv2.StringFlag{Name: "d", DefaultText: "as before", Usage: "with --updated: the project's `FOLDER`"},
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 
 	cliv2 "github.com/urfave/cli/v2"
@@ -73,6 +74,9 @@ func refused(err error) error {
 	}
 	if e, ok := errors.AsType[*master.Refused](err); ok && e.Status < 500 {
 		return &cli.Error{Code: cli.Usage, Err: err}
+	}
+	if _, ok := errors.AsType[*net.OpError](err); ok {
+		return &cli.Error{Code: cli.Unreachable, Err: err, Remedy: "what runs the sweep has just ended: run-tasks ls shows how it stands"}
 	}
 	return unknownSweep(err)
 }

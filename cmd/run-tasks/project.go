@@ -17,6 +17,7 @@ import (
 	"mlframework/sweep/result"
 	"mlframework/sweep/space"
 	"mlframework/sweep/task"
+	"mlframework/sweep/worker"
 )
 
 // usualParameters is what a parameters file is called in the examples.
@@ -155,6 +156,15 @@ func secretsSet(names []string) error {
 	}
 	return &cli.Error{Code: cli.Invalid, Err: fmt.Errorf("tasks.yml names secrets that are not set here: %s", strings.Join(unset, ", ")),
 		Remedy: "set them in the environment: export " + unset[0] + "=..."}
+}
+
+// noteShortSecrets notes the secrets that are too short to be looked for in what tasks print.
+func (p *project) noteShortSecrets() {
+	for _, name := range p.file.Secrets {
+		if len(os.Getenv(name)) < worker.ShortestSecret {
+			p.notes = append(p.notes, fmt.Sprintf("the secret %s has fewer than %d characters: it is not hidden when a task prints it", name, worker.ShortestSecret))
+		}
+	}
 }
 
 // noteUnused notes what tasks.yml says that a run on this machine does not use.

@@ -94,7 +94,7 @@ func (c *command) resultsText(ctx context.Context, w wanted, reader *store.Reade
 	} else {
 		fmt.Fprintln(c.stdout, "no task to show")
 	}
-	if fresh := s.Head.Total - rowCount(s.Head); fresh > 0 {
+	if fresh := s.Head.Total - rowCount(s.Head); fresh > 0 && w.filter == nil {
 		fmt.Fprintf(c.stderr, "%s not shown: %s\n", plural(fresh, "task"), notBegun(s.Head))
 	}
 	return c.warnUnranked(ctx, reader, s)

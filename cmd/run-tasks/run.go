@@ -87,12 +87,14 @@ func (c *command) submit(ctx *cliv2.Context, name string) error {
 	if err := secretsSet(p.file.Secrets); err != nil {
 		return err
 	}
+	p.noteShortSecrets()
 	c.print(p.notes)
 	return c.session(ctx, name, func(work context.Context, r *runner) (string, error) {
 		m, err := snapshot(work, p.dir)
 		if err != nil {
 			return "", err
 		}
+		c.noteIgnored(m)
 		s := master.Submission{Record: p.record(m.Revision()), Total: p.space.Len(), Code: codeOf(m, p.task.Parameters), MinNumber: nextNumber(name)}
 		if ctx.Bool("missing") {
 			points, all, err := missing(work, &r.store.Reader, s.Record, s.Code)

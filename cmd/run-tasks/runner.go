@@ -67,11 +67,21 @@ func makeFolders() error {
 	if err := os.MkdirAll(storeFolder, 0o700); err != nil {
 		return err
 	}
-	err := os.MkdirAll(outputFolder, 0o700)
-	if err != nil {
+	if err := os.MkdirAll(outputFolder, 0o700); err != nil {
 		_ = os.Remove(storeFolder) // unless it holds something
+		return err
 	}
-	return err
+	hideFromGit(storeFolder)
+	hideFromGit(outputFolder)
+	return nil
+}
+
+// hideFromGit keeps a folder out of the repository that it may lie in. A run does not fail for it.
+func hideFromGit(folder string) {
+	path := filepath.Join(folder, ".gitignore")
+	if _, err := os.Lstat(path); err != nil {
+		_ = os.WriteFile(path, []byte("*\n"), 0o600)
+	}
 }
 
 // storeError says what a user can do about a store that cannot be opened.

@@ -106,8 +106,8 @@ func TestPauseAndResume(t *testing.T) {
 	if got := s.task(id, again[0].Index).Try.Revision; got != "r2" {
 		t.Errorf("it runs %s", got)
 	}
-	if code, err := s.store.Code(t.Context(), "r2"); err != nil || code != "c2" {
-		t.Errorf("%s, %v", code, err)
+	if codes, err := s.store.Codes(t.Context()); err != nil || codes["r2"] != "c2" {
+		t.Errorf("%v, %v", codes, err)
 	}
 }
 

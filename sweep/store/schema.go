@@ -23,6 +23,7 @@ CREATE TABLE sweeps (
 	state      TEXT    NOT NULL,
 	reason     TEXT    NOT NULL,
 	stopping   INTEGER NOT NULL DEFAULT 0,
+	forgiven   INTEGER NOT NULL DEFAULT 0,
 	submitted  INTEGER NOT NULL,             -- times are microseconds since 1970, UTC
 	ended      INTEGER,
 	total      INTEGER NOT NULL,

@@ -105,7 +105,7 @@ func (s *Store) Revise(ctx context.Context, sw Sweep, revision, code string) err
 	})
 }
 
-const selectSweeps = `SELECT seq, id, definition, record, state, reason, stopping, submitted, ended, total, issued, cut, counts FROM sweeps`
+const selectSweeps = `SELECT seq, id, definition, record, state, reason, stopping, forgiven, submitted, ended, total, issued, cut, counts FROM sweeps`
 
 // Sweeps lists every sweep, the newest first.
 func (r *Reader) Sweeps(ctx context.Context) ([]Sweep, error) {
@@ -173,7 +173,7 @@ func scanSweep(rows *sql.Rows) (s Sweep, err error) {
 	var submitted int64
 	var ended sql.NullInt64
 	h := &s.Head
-	if err := rows.Scan(&s.Seq, &h.ID, &s.Definition, &record, &h.State, &h.Reason, &h.Stopping, &submitted, &ended, &h.Total, &h.Issued, &h.Cut, &counts); err != nil {
+	if err := rows.Scan(&s.Seq, &h.ID, &s.Definition, &record, &h.State, &h.Reason, &h.Stopping, &h.Forgiven, &submitted, &ended, &h.Total, &h.Issued, &h.Cut, &counts); err != nil {
 		return s, err
 	}
 	h.Submitted = time.UnixMicro(submitted).UTC()

@@ -54,7 +54,7 @@ func TestAdd(t *testing.T) {
 	if a, b := r.Space.Point(12345), got.Record.Space.Point(12345); cmp.Diff(a, b) != "" {
 		t.Errorf("another space: %v, %v", a, b)
 	}
-	h := sweep.Head{ID: "train-1", State: sweep.Paused, Reason: "wait", Stopping: true, Submitted: at(0.5), Ended: at(3.25), Total: 2, Issued: 1, Cut: true,
+	h := sweep.Head{ID: "train-1", State: sweep.Paused, Reason: "wait", Stopping: true, Forgiven: 5, Submitted: at(0.5), Ended: at(3.25), Total: 2, Issued: 1, Cut: true,
 		Rows: sweep.Counts{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}}
 	commit(t, s, first, sweep.Changes{Head: h})
 	if err := s.Revise(context.Background(), first, "r2", "c2"); err != nil {

@@ -73,7 +73,7 @@ func (w *Worker) stream(i item, slot int, dir, name string, metrics *collector) 
 	return &stream{
 		file: file, left: w.o.Ceiling, ceiling: w.o.Ceiling, mask: newMask(i.job.secrets),
 		scanner: i.job.rules.NewScanner(time.Now, metrics.add(name)),
-		tap:     tap{port: w.port, following: &w.jobs.following, line: line},
+		tap:     tap{port: w.port, following: &w.jobs.following, now: time.Now, line: line},
 	}, nil
 }
 

@@ -34,7 +34,7 @@ func environ(o Options, sweep string, r task.Recipe) (all, secrets []string) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(vars)) {
 		all = append(all, name+"="+vars[name])
-		if slices.Contains(r.Secrets, name) && len(vars[name]) >= shortestSecret {
+		if slices.Contains(r.Secrets, name) && len(vars[name]) >= ShortestSecret {
 			secrets = append(secrets, vars[name])
 		}
 	}

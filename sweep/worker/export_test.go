@@ -24,11 +24,19 @@ func Mask(secrets []string, pieces ...[]byte) (out []byte, held int) {
 	return append(out, m.rest()...), held
 }
 
-// Tap cuts pieces into lines for a port that follows.
-func Tap(p queue.Port, pieces ...string) {
+// Tap cuts pieces into lines for a port that follows, in no time.
+func Tap(p queue.Port, pieces ...string) { TapWithClock(p, 0, pieces...) }
+
+// TapWithClock is Tap with a clock that goes on by tick with every look at it.
+func TapWithClock(p queue.Port, tick time.Duration, pieces ...string) {
 	f := &following{}
 	f.set("s-1", true)
-	t := tap{port: p, following: f, line: task.Line{Sweep: "s-1"}}
+	clock := time.Unix(0, 0)
+	now := func() time.Time {
+		clock = clock.Add(tick)
+		return clock
+	}
+	t := tap{port: p, following: f, now: now, line: task.Line{Sweep: "s-1"}}
 	for _, piece := range pieces {
 		t.write([]byte(piece))
 	}

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// shortestSecret is the length in bytes from which on a secret's value is looked for in output: anything shorter would
+// ShortestSecret is the length in bytes from which on a secret's value is looked for in output: anything shorter would
 // also hide what only looks like it.
-const shortestSecret = 8
+const ShortestSecret = 8
 
 // hidden stands in output where values of secrets stood; where values overlap or touch, it stands once.
 const hidden = "********"

@@ -11,19 +11,25 @@ import (
 // longestLine is how much of a line goes to those who follow, in bytes. The file has all of it.
 const longestLine = 4096
 
-// tap sends lines to whoever follows. Lines end at \n, \r\n or a lone \r, as progress bars write it.
+// redrawn is how often a line that a program writes over again, as progress bars do with \r, goes to those who follow.
+const redrawn = 2 * time.Second
+
+// tap sends lines to whoever follows. A line ends at \n or \r\n. What ends at a lone \r is about to be written over: of
+// such texts one goes out every two seconds, and the last of them.
 type tap struct {
 	port      queue.Port
 	following *following
+	now       func() time.Time
 	line      task.Line // what all lines of the stream have in common
 	part      []byte    // of a line that has not ended
+	returned  bool      // the last byte was \r: what comes next writes over part, or is the \n of \r\n
+	drawn     time.Time // when a text that ended at \r was last sent
 	missed    int64
-	afterCR   bool // the last byte was \r: a \n now ends no second line
 }
 
 func (t *tap) write(p []byte) {
 	if !t.following.on(t.line.Sweep) {
-		t.part, t.missed, t.afterCR = t.part[:0], 0, false
+		t.part, t.missed, t.returned = t.part[:0], 0, false
 		return
 	}
 	for len(p) > 0 {
@@ -33,24 +39,38 @@ func (t *tap) write(p []byte) {
 			return
 		}
 		t.add(p[:end])
-		if !(p[end] == '\n' && t.afterCR && len(t.part) == 0) {
+		if p[end] == '\n' {
 			t.send()
 		}
-		t.afterCR = p[end] == '\r'
+		t.returned = p[end] == '\r'
 		p = p[end+1:]
 	}
 }
 
+// add puts text behind the part of a line, or over it.
 func (t *tap) add(p []byte) {
-	if len(p) > 0 {
-		t.afterCR = false
+	if len(p) == 0 {
+		return
+	}
+	if t.returned {
+		t.redraw()
+		t.returned = false
 	}
 	t.part = append(t.part, p[:min(len(p), longestLine-len(t.part))]...)
 }
 
+// redraw drops what is written over, or sends it when that is due.
+func (t *tap) redraw() {
+	if now := t.now(); len(t.part) > 0 && now.Sub(t.drawn) >= redrawn {
+		t.drawn = now
+		t.send()
+	}
+	t.part = t.part[:0]
+}
+
 func (t *tap) send() {
 	l := t.line
-	l.Time, l.Text, l.Missed = time.Now(), string(t.part), t.missed
+	l.Time, l.Text, l.Missed = t.now(), string(t.part), t.missed
 	t.part = t.part[:0]
 	if t.port.Show(l) {
 		t.missed = 0

@@ -1,8 +1,10 @@
 package worker_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -45,10 +47,11 @@ func TestLinesAreCutAtEveryKindOfEnd(t *testing.T) {
 		{"", nil},
 		{"a\nb\n", []string{"a", "b"}},
 		{"a\r\nb\r\n", []string{"a", "b"}},
-		{" 1%\r 2%\r 3%\ndone", []string{" 1%", " 2%", " 3%", "done"}},
+		{" 1%\r 2%\r 3%\ndone", []string{" 1%", " 3%", "done"}},
+		{"\r 1%\r 2%\r", []string{" 1%", " 2%"}},
 		{"\n\na\n", []string{"", "", "a"}},
-		{"a\r\r\nb", []string{"a", "", "b"}},
-		{"a\n\rb", []string{"a", "", "b"}},
+		{"a\r\r\nb", []string{"a", "b"}},
+		{"a\n\rb", []string{"a", "b"}},
 		{"no end", []string{"no end"}},
 		{"\xff\x00\x1b[31m\n", []string{"\xff\x00\x1b[31m"}},
 		{strings.Repeat("x", 5000) + "\ny\n", []string{strings.Repeat("x", 4096), "y"}},
@@ -60,6 +63,21 @@ func TestLinesAreCutAtEveryKindOfEnd(t *testing.T) {
 				t.Errorf("%q cut at %d: %s", c.text, cut, diff)
 			}
 		}
+	}
+}
+
+// The clock goes on by a quarter of a second with every look at it: each text that is written over is one look, each line
+// that is sent another.
+func TestWhatIsWrittenOverGoesOutNowAndThen(t *testing.T) {
+	t.Parallel()
+	var text strings.Builder
+	for i := range 30 {
+		fmt.Fprintf(&text, "\r%d", i)
+	}
+	s := &screen{}
+	worker.TapWithClock(s, 250*time.Millisecond, text.String()+"\nend\n")
+	if diff := cmp.Diff([]string{"0", "7", "14", "21", "28", "29", "end"}, s.texts()); diff != "" {
+		t.Error(diff)
 	}
 }
 
