@@ -19,6 +19,8 @@ func (c *command) follow(ctx *cliv2.Context) error {
 	if err != nil {
 		return err
 	}
+	work, stop := cli.Interrupts(ctx.Context, func() { os.Exit(cli.Interrupted) })
+	defer stop()
 	reader, s, err := reading(ctx.Context, id)
 	if err != nil {
 		return err
@@ -31,8 +33,6 @@ func (c *command) follow(ctx *cliv2.Context) error {
 	}
 	client := master.Dial(socketPath)
 	defer client.Close()
-	work, stop := cli.Interrupts(ctx.Context, func() { os.Exit(cli.Interrupted) })
-	defer stop()
 	d := l.open(c.stdout, c.stderr)
 	var last master.Update
 	err = client.Follow(work, id, l.output && !l.json, func(u master.Update) error {

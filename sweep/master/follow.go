@@ -11,7 +11,7 @@ import (
 // the end.
 func (m *Master) Watch(ctx context.Context, id string, output bool) (w *Watcher, stop func(), err error) {
 	_, err = m.with(ctx, id, func(a *active) error {
-		w = m.watch.add(a.stored.Record, a.ledger.Head())
+		w = m.watch.add(a.stored.Record, a.ledger.Head(), output)
 		if output {
 			m.follow(w.sweep, 1)
 		}

@@ -3,6 +3,7 @@ package master
 import (
 	"context"
 	"sync"
+	"time"
 
 	"mlframework/sweep"
 	"mlframework/sweep/result"
@@ -37,10 +38,18 @@ type Watcher struct {
 	owner  *watchers
 	record sweep.Record
 	row    func(sweep.Task) result.Row
+	output bool // live output is wanted
 
 	mu   sync.Mutex
 	next news
 }
+
+// Live output takes another way than events, and may come after the end of what printed it: a sweep that is idle is
+// reported when no line came for quiet, or lines go on coming for longer than late.
+const (
+	quiet = 50 * time.Millisecond
+	late  = time.Second
+)
 
 // news is an Update before it is put into words.
 type news struct {
@@ -58,6 +67,9 @@ func (w *Watcher) Next(ctx context.Context) (Update, error) {
 	case <-ctx.Done():
 		return Update{}, context.Cause(ctx)
 	}
+	if w.output {
+		w.settle(ctx)
+	}
 	w.mu.Lock()
 	n := w.next
 	w.next = news{head: n.head, closed: n.closed}
@@ -67,6 +79,29 @@ func (w *Watcher) Next(ctx context.Context) (Update, error) {
 		u.Rows = append(u.Rows, w.row(t))
 	}
 	return u, nil
+}
+
+// settle waits for the last lines of a sweep that is idle.
+func (w *Watcher) settle(ctx context.Context) {
+	for end := time.Now().Add(late); w.idle() && time.Now().Before(end); {
+		select {
+		case <-w.wake:
+		case <-time.After(quiet):
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (w *Watcher) idle() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return !w.next.closed && idle(w.next.head)
+}
+
+func idle(h sweep.Head) bool {
+	return h.State != sweep.Open && h.Rows[task.Queued]+h.Rows[task.Claimed]+h.Rows[task.Running] == 0
 }
 
 func (w *Watcher) note(f func(*news)) {
@@ -86,8 +121,8 @@ type watchers struct {
 	closed bool
 }
 
-func (ws *watchers) add(r sweep.Record, h sweep.Head) *Watcher {
-	w := &Watcher{sweep: h.ID, wake: make(chan struct{}, 1), owner: ws, record: r, row: r.Rows(h.ID)}
+func (ws *watchers) add(r sweep.Record, h sweep.Head, output bool) *Watcher {
+	w := &Watcher{sweep: h.ID, wake: make(chan struct{}, 1), owner: ws, record: r, row: r.Rows(h.ID), output: output}
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	if ws.all == nil {
