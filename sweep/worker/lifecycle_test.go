@@ -73,6 +73,7 @@ func TestRecallGivesBackWhatWaitsOfOneSweep(t *testing.T) {
 	other := batch("true", 5)
 	other.Sweep = "train-2"
 	s.send(batch(`until test -e go; do sleep 0.01; done`, 0, 1, 2), other)
+	s.seen(task.StartedEvent, 0, 1)
 	s.seen(task.ClaimedEvent, 5, 1)
 	s.tell(task.Control{Kind: task.RecallControl, Sweep: "train-1"})
 	s.seen(task.ReturnedEvent, 1, 1)
