@@ -179,7 +179,9 @@ func fake(r runner) func(*worker.Options) { return func(o *worker.Options) { o.K
 func TestNeverMoreAttemptsThanSlots(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
-	busy, most := map[string]bool{}, 0
+	busy, most, begun := map[string]bool{}, 0, 0
+	var three sync.WaitGroup // the first three wait for each other, each in a slot of its own
+	three.Add(3)
 	s := newSite(t, nil, func(o *worker.Options) { o.Slots = 3 }, fake(func(_ context.Context, spec process.Spec) process.Exit {
 		slot := spec.Env[slices.IndexFunc(spec.Env, func(v string) bool { return strings.HasPrefix(v, "SLOT=") })]
 		mu.Lock()
@@ -187,9 +189,14 @@ func TestNeverMoreAttemptsThanSlots(t *testing.T) {
 			t.Errorf("%s is taken twice", slot)
 		}
 		busy[slot] = true
+		begun++
+		early := begun <= 3
 		most = max(most, len(busy))
 		mu.Unlock()
-		time.Sleep(time.Millisecond) // the program's time
+		if early {
+			three.Done()
+			three.Wait()
+		}
 		mu.Lock()
 		delete(busy, slot)
 		mu.Unlock()
