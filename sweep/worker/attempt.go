@@ -32,13 +32,9 @@ func (w *Worker) run(ctx context.Context, i item, slot int) task.Outcome {
 		return infra(err)
 	}
 	metrics := w.collect(i)
-	stdout, err := w.stream(i, slot, dir, "stdout", metrics)
-	if err != nil {
+	stdout, stderr := w.stream(i, slot, dir, "stdout", metrics), w.stream(i, slot, dir, "stderr", metrics)
+	if err := stdout.create(); err != nil {
 		return infra(err)
-	}
-	stderr, err := w.stream(i, slot, dir, "stderr", metrics)
-	if err != nil {
-		return infra(err, stdout.close())
 	}
 	started := w.event(task.StartedEvent, i)
 	started.Start = &task.Start{Host: w.o.Host, Slot: slot, Resumed: resumed}
@@ -63,18 +59,14 @@ func (w *Worker) run(ctx context.Context, i item, slot int) task.Outcome {
 	return o
 }
 
-// stream opens the file of one stream of an attempt and what else takes its output.
-func (w *Worker) stream(i item, slot int, dir, name string, metrics *collector) (*stream, error) {
-	file, err := create(logFile(dir, name, 0))
-	if err != nil {
-		return nil, err
-	}
+// stream prepares one stream of an attempt: its file and what else takes its output.
+func (w *Worker) stream(i item, slot int, dir, name string, metrics *collector) *stream {
 	line := task.Line{Sweep: i.job.sweep, Index: i.attempt.Index, Attempt: i.attempt.Number, Host: w.o.Host, Slot: slot, Stderr: name == "stderr"}
 	return &stream{
-		file: file, left: w.o.Ceiling, ceiling: w.o.Ceiling, mask: newMask(i.job.secrets),
+		path: logFile(dir, name, 0), left: w.o.Ceiling, ceiling: w.o.Ceiling, mask: newMask(i.job.secrets),
 		scanner: i.job.rules.NewScanner(time.Now, metrics.add(name)),
 		tap:     tap{port: w.port, following: &w.jobs.following, now: time.Now, line: line},
-	}, nil
+	}
 }
 
 func join(a, b string) string {

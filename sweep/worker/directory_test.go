@@ -28,7 +28,7 @@ func TestADirectoryShowsTheProjectButItsOutputs(t *testing.T) {
 	if o := s.ended(0, 1); o.Class != task.Success {
 		t.Fatalf("%+v: %s", o, s.file(0, "stderr.log"))
 	}
-	want := []string{"-n@", ".hidden@", "a b@", "data@", "myresult@", "result", "stderr.log", "stdout.log", "train.py@", "weights", "übung@"}
+	want := []string{"-n@", ".hidden@", "a b@", "data@", "myresult@", "result", "stdout.log", "train.py@", "weights", "übung@"}
 	if diff := cmp.Diff(want, s.names(0)); diff != "" {
 		t.Error(diff)
 	}
@@ -88,7 +88,7 @@ func TestASecondAttemptGoesOnInTheDirectoryOfTheFirst(t *testing.T) {
 	if o := s.ended(0, 1); o.Class != task.Success {
 		t.Fatal(o, s.file(0, "stderr.log"))
 	}
-	second := batch(`cat result/checkpoint data/x.csv train.py config own; echo $RESUMED`, 0)
+	second := batch(`cat result/checkpoint data/x.csv train.py config own; echo $RESUMED; echo err2 >&2`, 0)
 	second.Recipe.Revision, second.Attempts[0].Number = "r2", 2
 	s.send(second)
 	if o := s.ended(0, 2); o.Class != task.Success {
@@ -100,7 +100,7 @@ func TestASecondAttemptGoesOnInTheDirectoryOfTheFirst(t *testing.T) {
 	}
 	want := map[string]string{
 		"stdout.1.log": "first\n0\n", "stderr.1.log": "err\n",
-		"stdout.log": "7\n3,4print(2)mine\n7\n1\n", "stderr.log": "",
+		"stdout.log": "7\n3,4print(2)mine\n7\n1\n", "stderr.log": "err2\n",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -114,7 +114,7 @@ func TestASecondAttemptGoesOnInTheDirectoryOfTheFirst(t *testing.T) {
 func TestLogsOfOneAttemptGetTheSameNumber(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
-	b := batch("echo old; touch stderr.1.log stdout.2.log", 0)
+	b := batch("echo old; echo old >&2; touch stderr.1.log stdout.2.log", 0)
 	s.send(b)
 	s.ended(0, 1)
 	b.Attempts[0].Number = 2
@@ -143,7 +143,7 @@ func TestASweepFolderThatWasRemovedIsMadeAgain(t *testing.T) {
 func TestNothingOfAnAttemptIsForOthers(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
-	s.run("true")
+	s.run("echo >&2")
 	for _, name := range []string{"..", "", "stdout.log", "stderr.log"} {
 		info, err := os.Stat(s.path(0, name))
 		s.must(err)

@@ -12,8 +12,9 @@ import (
 // stream takes the output of one stream of an attempt as it comes: into its file up to the ceiling, through the metrics'
 // scanner, and line by line to whoever follows. It is for one goroutine, and its memory is bounded.
 type stream struct {
-	file    *os.File
-	left    int64 // bytes that the file still takes
+	path    string
+	file    *os.File // nil until create
+	left    int64    // bytes that the file still takes
 	ceiling int64
 	mask    *mask // nil: no secrets
 	scanner *result.Scanner
@@ -23,9 +24,10 @@ type stream struct {
 	err     error // the first error of keeping the output
 }
 
-// create makes the file of a stream, empty.
-func create(path string) (*os.File, error) {
-	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+// create makes the file, empty. Without it, the first byte does.
+func (s *stream) create() (err error) {
+	s.file, err = os.OpenFile(s.path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	return err
 }
 
 // Write never fails: a program must not be ended because a disk is full. What happened is in the stream's outcome.
@@ -66,6 +68,12 @@ func (s *stream) keep(p []byte) {
 	if s.out.Truncated || len(p) == 0 {
 		return
 	}
+	if s.file == nil {
+		if err := s.create(); err != nil {
+			s.fail(err)
+			return
+		}
+	}
 	n := min(int64(len(p)), s.left)
 	written, err := s.file.Write(p[:n])
 	s.left -= int64(written)
@@ -91,6 +99,9 @@ func (s *stream) close() error {
 		_ = s.scanner.Close()
 		s.tap.close()
 	})
+	if s.file == nil {
+		return s.err
+	}
 	if err := s.file.Close(); err != nil {
 		s.fail(err)
 	}

@@ -23,6 +23,7 @@ const (
 
 // ending is how far the end of a run has come.
 type ending struct {
+	preferred      bool         // see preferForOOM
 	termAt, killAt time.Time    // zero until the end has begun
 	termed         map[int]bool // got SIGTERM
 	outlived       map[int]bool // got a signal after the program itself was gone
@@ -64,7 +65,7 @@ func (r *run) step(ctx context.Context, now time.Time, dead bool) (again time.Du
 	}
 	switch {
 	case r.termAt.IsZero():
-		return r.untilTimeout(now), false
+		return r.undisturbed(now), false
 	case !now.Before(r.killAt.Add(stuckAfter)):
 		r.giveUp()
 		return 0, true
@@ -109,11 +110,23 @@ func (r *run) heedTimeout(now time.Time) {
 	}
 }
 
-func (r *run) untilTimeout(now time.Time) time.Duration {
-	if r.spec.Timeout <= 0 {
-		return -1
+// undisturbed does what is due while the program runs, and returns after how long something else is.
+func (r *run) undisturbed(now time.Time) (again time.Duration) {
+	again = -1
+	age := now.Sub(r.exit.Started)
+	if r.spec.Timeout > 0 {
+		again = max(0, r.spec.Timeout-age)
 	}
-	return max(0, r.spec.Timeout-now.Sub(r.exit.Started))
+	if r.preferred {
+		return again
+	}
+	if age >= preferAfter {
+		r.preferred = true
+		preferForOOM(r.pid)
+	} else if left := preferAfter - age; again < 0 || left < again {
+		again = left
+	}
+	return again
 }
 
 func (r *run) heedContext(ctx context.Context, now time.Time) {

@@ -70,3 +70,17 @@ func outOfMemory() int {
 	}
 	return closed(k)
 }
+
+// A program and what it started early are both the kernel's first choice.
+func TestPreferredForOOM(t *testing.T) {
+	t.Parallel()
+	const script = `
+		sh -c 'until [ "$(cat /proc/$$/oom_score_adj)" = 500 ]; do sleep 0.01; done' &
+		child=$!
+		until [ "$(cat /proc/$$/oom_score_adj)" = 500 ]; do sleep 0.01; done
+		wait $child`
+	exit := keeper.Run(t.Context(), process.Spec{Argv: []string{"sh", "-c", script}, Env: os.Environ(), Timeout: 20 * time.Second})
+	if exit.Cause != process.Exited || exit.Code != 0 {
+		t.Errorf("%+v, want the program to see that it is preferred", exit)
+	}
+}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"strconv"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -130,7 +129,6 @@ func (r *run) start(file string) (problem *Exit) {
 		return &e
 	}
 	r.setTag()
-	r.preferForOOM()
 	if !r.k.pidfds {
 		r.waiting = make(chan struct{})
 		go r.awaitDeath()
@@ -170,17 +168,6 @@ func ticksSinceBoot() uint64 {
 		return 0 // older than every process
 	}
 	return uint64(now.Nano()) / clockTick
-}
-
-// preferForOOM makes the kernel end the program before this process when memory is short (proc(5), oom_score_adj). It
-// is no fault when that cannot be done: the program may be of another user, or gone.
-func (r *run) preferForOOM() {
-	fd, err := unix.Open("/proc/"+strconv.Itoa(r.pid)+"/oom_score_adj", unix.O_WRONLY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return
-	}
-	_, _ = unix.Write(fd, []byte("500"))
-	unix.Close(fd)
 }
 
 // wakeWhenDone makes the end of ctx interrupt poll; the function that it returns ends that.
