@@ -20,6 +20,7 @@ package queue
 import (
 	"context"
 	"errors"
+	"time"
 
 	"mlframework/sweep/task"
 )
@@ -41,6 +42,12 @@ type Hub interface {
 	Control(ctx context.Context, worker string, c task.Control) error
 	// Heartbeats delivers what workers say of themselves; they may be lost.
 	Heartbeats(ctx context.Context) <-chan task.Heartbeat
+	// Pieces delivers workers' answers to ReadControl; they may be lost.
+	Pieces(ctx context.Context) <-chan task.Piece
+	// Remove drops a worker's queue with everything that waits in it. It is no error when there is none.
+	Remove(ctx context.Context, worker string) error
+	// Status tells how the queue is reached now. It never blocks.
+	Status() Status
 	// Lines delivers live output, in order for each worker. It is bounded: when the master is slow, lines are lost, and
 	// the next line of their stream says how many. Without a stream open, and in an outage, they may be lost unsaid.
 	Lines(ctx context.Context) <-chan task.Line
@@ -56,9 +63,20 @@ type Port interface {
 	Controls(ctx context.Context) <-chan task.Control
 	// Beat sends a heartbeat.
 	Beat(ctx context.Context, h task.Heartbeat) error
+	// Send answers a ReadControl. The answer may be lost, as when nobody waits for it.
+	Send(ctx context.Context, p task.Piece) error
 	// Show offers a line of live output and tells whether it was taken; the caller counts those that were not, in the
 	// next line's Missed. It never blocks.
 	Show(l task.Line) bool
+}
+
+// Status is how a queue is reached.
+type Status struct {
+	Away    bool
+	Since   time.Time // when it was reached or went away
+	Reason  string    // why it is away, for people: cause and remedy
+	Blocked string    // it is reached but takes nothing for now, and why (a broker short of memory or disk); "": it does
+	Program string    // name and version of the broker; "": not known, or there is none
 }
 
 // Delivery is items that arrive together. Ack must be called once, when they are taken care of. When it returns nil they

@@ -18,6 +18,12 @@ const (
 	EndedEvent    Kind = "ended"    // Outcome says how; the whole process tree is gone
 )
 
+// The kinds of events of a worker itself. They have no sweep, index or attempt.
+const (
+	JoinedEvent Kind = "joined" // a worker has begun: what an earlier one of its name had claimed or ran is gone
+	LeftEvent   Kind = "left"   // a worker ends by itself: it takes nothing more, and has reported everything
+)
+
 // Event is what a worker tells the master about one attempt. Events of one worker arrive in order and may repeat.
 type Event struct {
 	Version int             `json:"version"`
@@ -30,6 +36,7 @@ type Event struct {
 	Start   *Start          `json:"start,omitempty"`   // of StartedEvent
 	Samples []result.Sample `json:"samples,omitempty"` // of SamplesEvent
 	Outcome *Outcome        `json:"outcome,omitempty"` // of EndedEvent
+	Beat    *Heartbeat      `json:"beat,omitempty"`    // of JoinedEvent and LeftEvent
 }
 
 // ID names the event's task.

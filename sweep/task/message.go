@@ -10,28 +10,80 @@ const (
 	StopControl   ControlKind = "stop"   // one attempt: SIGTERM and its grace, or dropped when it has not begun
 	RecallControl ControlKind = "recall" // give back every attempt of a sweep that has not begun
 	FollowControl ControlKind = "follow" // send the live output of a sweep, or no longer (Off)
-	DrainControl  ControlKind = "drain"  // give back what has not begun, finish what runs, take nothing new
+	DrainControl  ControlKind = "drain"  // give back what has not begun, finish what runs, take nothing new; or take again (Off)
+	SlotsControl  ControlKind = "slots"  // run Slots attempts at a time from now on; 0: as many as the worker was started with
+	ReadControl   ControlKind = "read"   // send a piece of an attempt's output: Read
 )
 
 // Control is a message from the master to one worker.
 type Control struct {
 	Version int         `json:"version"`
 	Kind    ControlKind `json:"kind"`
-	Sweep   string      `json:"sweep,omitempty"`
+	Sweep   string      `json:"sweep,omitempty"` // of FollowControl with Off, "": every sweep
 	Index   int64       `json:"index,omitempty"`
 	Attempt int         `json:"attempt,omitempty"`
 	Off     bool        `json:"off,omitempty"`
+	Slots   int         `json:"slots,omitempty"`  // of SlotsControl
+	Read    *Read       `json:"read,omitempty"`   // of ReadControl
 	Reason  string      `json:"reason,omitempty"` // for people
+}
+
+// Read asks for a piece of what a task printed. Sweep and index are the Control's; its attempt is as numbered in the
+// names of the output files (stdout.2.log is that of attempt 2), and 0 is the newest.
+type Read struct {
+	ID     string `json:"id"` // the Piece has it, too
+	Stderr bool   `json:"stderr,omitempty"`
+	Offset int64  `json:"offset"` // in bytes
+	Length int    `json:"length"` // in bytes, at most; no Piece has more than MostRead
+}
+
+// MostRead is the longest Data of a Piece, in bytes.
+const MostRead = 256 << 10
+
+// Piece answers a Read.
+type Piece struct {
+	Version int    `json:"version"`
+	ID      string `json:"id"`
+	Worker  string `json:"worker"`
+	Offset  int64  `json:"offset"`
+	Data    []byte `json:"data,omitempty"`
+	Size    int64  `json:"size"`             // of the file now, in bytes
+	Absent  bool   `json:"absent,omitempty"` // there is no such file, or none yet
+	Error   string `json:"error,omitempty"`  // why it cannot be read; for people
 }
 
 // Heartbeat is how a worker makes itself known: at its start, every two seconds, and when its slots change.
 type Heartbeat struct {
 	Version     int    `json:"version"`
 	Worker      string `json:"worker"`
-	Incarnation string `json:"incarnation"` // new with every start of the worker
+	Incarnation string `json:"incarnation"`       // new with every start of the worker, greater than those before
+	Program     string `json:"program,omitempty"` // version of the program, for people
 	Host        string `json:"host"`
 	Slots       int    `json:"slots"`
 	Draining    bool   `json:"draining,omitempty"`
+	Running     []Busy `json:"running,omitempty"`
+	Waiting     int    `json:"waiting,omitempty"` // attempts that were claimed and have not begun
+	Unsent      int    `json:"unsent,omitempty"`  // events that the queue has not taken yet
+	Load        *Load  `json:"load,omitempty"`
+}
+
+// Busy is a slot and the attempt whose program runs in it.
+type Busy struct {
+	Sweep   string    `json:"sweep"`
+	Index   int64     `json:"index"`
+	Attempt int       `json:"attempt"`
+	Slot    int       `json:"slot"`
+	Started time.Time `json:"started"`
+}
+
+// Load is how busy a worker's host is. What is not known is 0.
+type Load struct {
+	Cores       int     `json:"cores"`
+	CPU         float64 `json:"cpu"`          // part of the cores that was busy since the heartbeat before: 0 to 1
+	MemoryTotal int64   `json:"memory_total"` // bytes; of the worker's control group where that has less than the host
+	MemoryFree  int64   `json:"memory_free"`  // bytes that programs could still get
+	DiskTotal   int64   `json:"disk_total"`   // bytes, of the file system of the outputs
+	DiskFree    int64   `json:"disk_free"`
 }
 
 // Line is one line of live output, without its line end. Live output is for people who follow: it is bounded and may

@@ -16,6 +16,9 @@ import (
 // linesKept bounds live output that the master did not take yet.
 const linesKept = 1024
 
+// piecesKept bounds answers that the master did not take yet; they are up to task.MostRead long.
+const piecesKept = 64
+
 // Queue is the master's end and makes those of the workers. The zero value is an empty queue. It is safe for concurrent
 // use, and must not be copied.
 type Queue struct {
@@ -23,6 +26,7 @@ type Queue struct {
 	events     box[task.Event]
 	heartbeats box[task.Heartbeat]
 	lines      box[task.Line]
+	pieces     box[task.Piece]
 
 	mu    sync.Mutex
 	ports map[string]*port
@@ -87,6 +91,28 @@ func (q *Queue) Heartbeats(ctx context.Context) <-chan task.Heartbeat {
 // Lines implements queue.Hub.
 func (q *Queue) Lines(ctx context.Context) <-chan task.Line { return pour(ctx, &q.lines) }
 
+// Pieces implements queue.Hub.
+func (q *Queue) Pieces(ctx context.Context) <-chan task.Piece { return pour(ctx, &q.pieces) }
+
+// Remove implements queue.Hub.
+func (q *Queue) Remove(_ context.Context, worker string) error {
+	if q.outage.on() {
+		return queue.ErrAway
+	}
+	q.Purge(worker)
+	return nil
+}
+
+// Status implements queue.Hub.
+func (q *Queue) Status() queue.Status {
+	on, since := q.outage.status()
+	s := queue.Status{Away: on, Since: since}
+	if on {
+		s.Reason = "an outage was switched on"
+	}
+	return s
+}
+
 // port is one worker's end.
 type port struct {
 	hub      *Queue
@@ -113,6 +139,14 @@ func (p *port) Beat(_ context.Context, h task.Heartbeat) error {
 		return queue.ErrAway
 	}
 	p.hub.heartbeats.put(h)
+	return nil
+}
+
+func (p *port) Send(_ context.Context, piece task.Piece) error {
+	if p.hub.outage.on() {
+		return queue.ErrAway
+	}
+	p.hub.pieces.offer(piece, piecesKept)
 	return nil
 }
 

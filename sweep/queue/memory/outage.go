@@ -3,12 +3,14 @@ package memory
 import (
 	"context"
 	"sync"
+	"time"
 )
 
 // outage is a switch that can be waited for. The zero value is off.
 type outage struct {
 	mu      sync.Mutex
 	active  bool
+	since   time.Time     // of the last change; zero: it never changed
 	changed chan struct{} // closed when active changes; nil when nobody waits for that
 }
 
@@ -18,11 +20,17 @@ func (o *outage) set(on bool) {
 	if o.active == on {
 		return
 	}
-	o.active = on
+	o.active, o.since = on, time.Now()
 	if o.changed != nil {
 		close(o.changed)
 		o.changed = nil
 	}
+}
+
+func (o *outage) status() (active bool, since time.Time) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.active, o.since
 }
 
 func (o *outage) on() bool {
