@@ -16,11 +16,15 @@ const statesPage = "../docs/states.md"
 
 // happens are the words of the page's table.
 var happens = map[string]func(*bed){
-	"placed on a worker":        func(b *bed) { b.place(1, "w") },
-	"claimed by its worker":     func(b *bed) { b.event(task.ClaimedEvent, 0, nil) },
-	"its program began":         func(b *bed) { b.event(task.StartedEvent, 0, nil) },
-	"returned by its worker":    func(b *bed) { b.event(task.ReturnedEvent, 0, nil) },
-	"its worker is lost":        func(b *bed) { b.Lose("w", "away", false, at(1)) },
+	"placed on a worker":     func(b *bed) { b.place(1, "w") },
+	"claimed by its worker":  func(b *bed) { b.event(task.ClaimedEvent, 0, nil) },
+	"its program began":      func(b *bed) { b.event(task.StartedEvent, 0, nil) },
+	"returned by its worker": func(b *bed) { b.event(task.ReturnedEvent, 0, nil) },
+	"its worker is lost":     func(b *bed) { b.Lose("w", "away", false, at(1)) },
+	"its worker began anew":  func(b *bed) { b.Rejoin("w", "it began anew", at(1)) },
+	"its worker does not know it": func(b *bed) {
+		b.LoseAttempt(0, b.store.rows[0].Try.Number, "unknown", at(1))
+	},
 	"its host could not run it": func(b *bed) { b.end(0, task.Loss) },
 	"cancelled":                 func(b *bed) { _ = b.CancelTask(0, "enough", at(1)) },
 	"ended: success":            func(b *bed) { b.end(0, task.Success) },

@@ -147,22 +147,3 @@ func (l *Ledger) settle(now time.Time) {
 	h.Ended, h.Stopping = now, false
 	l.changed = true
 }
-
-// Lose declares a worker gone ("": all of them): what it ran is lost, what it held goes to another, and should it still
-// be there it is told to stop. Certain tells that no process of it is alive and none of its events is on the way, so
-// that the numbers of attempts that never began are free again. How long an attempt that is lost ran nobody knows: its
-// outcome has no duration.
-func (l *Ledger) Lose(worker, reason string, certain bool, now time.Time) {
-	for _, i := range l.held(worker) {
-		t := l.open[i]
-		if !certain {
-			l.stop(t, reason)
-		}
-		if t.State == task.Running {
-			l.end(t, &task.Outcome{Class: task.Loss, Reason: reason}, now)
-		} else {
-			l.giveBack(t, certain)
-		}
-	}
-	l.settle(now)
-}

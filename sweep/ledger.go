@@ -2,7 +2,6 @@ package sweep
 
 import (
 	"slices"
-	"time"
 
 	"mlframework/sweep/task"
 )
@@ -16,10 +15,12 @@ type Ledger struct {
 	maxFails int64
 	ranges   Ranges
 	revision string
+	pins     []string // the n-th task is for the n-th of these workers; none: any task for any worker
 
 	open    map[int64]*Task    // rows that have not ended
 	waiting []int64            // those of them that are pending, in the order in which they are handed out again
 	load    map[string]int     // how many of them each worker has
+	solo    map[int64]string   // those of them that a worker has for itself alone
 	ahead   map[int64]struct{} // rows beyond the cursor: a person cancelled them before their turn
 
 	changes Changes
@@ -31,9 +32,9 @@ type Ledger struct {
 // with the first Take, as it is not known whether they heard it.
 func NewLedger(r Record, h Head, open []Task, ahead []int64) *Ledger {
 	l := &Ledger{
-		head: h, rules: r.Retry, maxFails: r.MaxFailures, ranges: r.Ranges, revision: r.Recipe.Revision,
+		head: h, rules: r.Retry, maxFails: r.MaxFailures, ranges: r.Ranges, revision: r.Recipe.Revision, pins: r.Workers,
 		open: make(map[int64]*Task, len(open)), ahead: make(map[int64]struct{}, len(ahead)),
-		load: map[string]int{},
+		load: map[string]int{}, solo: map[int64]string{},
 	}
 	for _, t := range open {
 		l.open[t.Index] = &t
@@ -42,6 +43,9 @@ func NewLedger(r Record, h Head, open []Task, ahead []int64) *Ledger {
 			l.waiting = append(l.waiting, t.Index)
 		case t.State.Active():
 			l.load[t.Try.Worker]++
+			if t.alone() {
+				l.solo[t.Index] = t.Try.Worker
+			}
 		}
 	}
 	slices.SortFunc(l.waiting, l.order)
@@ -50,6 +54,9 @@ func NewLedger(r Record, h Head, open []Task, ahead []int64) *Ledger {
 	}
 	for _, i := range l.held("") {
 		l.hold(l.open[i])
+	}
+	if len(l.pins) > 0 {
+		l.issue()
 	}
 	return l
 }
@@ -62,47 +69,6 @@ func (l *Ledger) Load(worker string) int { return l.load[worker] }
 
 // Revise lets attempts from now on run another revision.
 func (l *Ledger) Revise(revision string) { l.revision = revision }
-
-// Place hands out up to n tasks to a worker and returns them; tasks that wait for another attempt go first.
-func (l *Ledger) Place(n int, worker string, now time.Time) []Task {
-	if l.head.State != Open {
-		return nil
-	}
-	var placed []Task
-	for len(placed) < n {
-		t := l.next(now)
-		if t == nil {
-			break
-		}
-		t.NotBefore = time.Time{}
-		t.Try = Try{Number: t.Try.Number + 1, Revision: l.revision, Worker: worker}
-		l.move(t, task.Queued)
-		l.touch(t)
-		placed = append(placed, *t)
-	}
-	return placed
-}
-
-// next takes the task to hand out: one that waited long enough, else the first that was never handed out.
-func (l *Ledger) next(now time.Time) *Task {
-	if len(l.waiting) > 0 {
-		if t := l.open[l.waiting[0]]; !t.NotBefore.After(now) {
-			l.waiting = l.waiting[1:]
-			return t
-		}
-	}
-	for !l.head.Cut && l.head.Issued < l.head.Total {
-		index := l.ranges.At(l.head.Issued)
-		l.head.Issued++
-		l.changed = true
-		if _, ok := l.ahead[index]; ok {
-			delete(l.ahead, index)
-			continue
-		}
-		return l.add(index)
-	}
-	return nil
-}
 
 // add gives a task its row.
 func (l *Ledger) add(index int64) *Task {
@@ -119,6 +85,7 @@ func (l *Ledger) move(t *Task, to task.State) {
 			l.load[t.Try.Worker]++
 		} else {
 			l.load[t.Try.Worker]--
+			delete(l.solo, t.Index)
 		}
 	}
 	l.head.Rows[t.State]--

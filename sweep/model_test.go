@@ -19,6 +19,7 @@ type model struct {
 	head   sweep.Head
 	rows   map[int64]sweep.Task
 	tries  map[tryKey]sweep.Try
+	joined map[string]int // incarnations of workers
 }
 
 type tryKey struct {
@@ -30,7 +31,7 @@ type tryKey struct {
 func newModel(r sweep.Record, total int64) *model {
 	return &model{
 		record: r, head: sweep.Head{ID: "train-1", State: sweep.Open, Total: total},
-		rows: map[int64]sweep.Task{}, tries: map[tryKey]sweep.Try{},
+		rows: map[int64]sweep.Task{}, tries: map[tryKey]sweep.Try{}, joined: map[string]int{},
 	}
 }
 
@@ -139,7 +140,7 @@ func (b *bed) end(index int64, class task.Class) {
 }
 
 func (b *bed) place(n int, worker string) []sweep.Task {
-	placed := b.Place(n, worker, at(0))
+	placed := b.Place(sweep.Offer{Worker: worker, Tasks: n, Empty: true}, at(0))
 	b.keep()
 	return placed
 }

@@ -64,7 +64,7 @@ func (r Record) row(id string, flags *space.Flags, t Task) result.Row {
 		started := t.Try.Started.UTC().Truncate(precision)
 		row.Host, row.Slot, row.GPUs, row.Started = s.Host, &s.Slot, s.GPUs, &started
 	}
-	row.Argv = flags.Append(command, t.Index)
+	row.Argv = flags.Append(command, r.Point(t.Index))
 	if o := t.Try.Outcome; o != nil {
 		row.Metrics, row.ExitCode, row.Reason = o.Metrics, o.ExitCode, o.Reason
 		if seconds := o.Duration.Truncate(precision).Seconds(); seconds > 0 {
@@ -76,7 +76,7 @@ func (r Record) row(id string, flags *space.Flags, t Task) result.Row {
 
 // Parameters are the parameters of one point, in the order of the file.
 func (r Record) Parameters(index int64) (all result.Parameters) {
-	for _, a := range r.Space.Point(index) {
+	for _, a := range r.Space.Point(r.Point(index)) {
 		all = append(all, result.Parameter{Name: a.Name, Value: a.Value})
 	}
 	return all

@@ -24,10 +24,10 @@ func TestBackOff(t *testing.T) {
 	now := at(0)
 	var waits []time.Duration
 	for b.store.head.Ended.IsZero() {
-		if early := b.Place(1, "w", now.Add(-time.Nanosecond)); len(early) > 0 && len(waits) > 0 {
+		if early := b.Place(sweep.Offer{Worker: "w", Tasks: 1, Empty: true}, now.Add(-time.Nanosecond)); len(early) > 0 && len(waits) > 0 {
 			t.Fatal("it was handed out before its time")
 		}
-		b.Place(1, "w", now)
+		b.Place(sweep.Offer{Worker: "w", Tasks: 1, Empty: true}, now)
 		b.run(0, task.Error)
 		next := b.Waiting(at(1))
 		if !next.IsZero() {
@@ -50,7 +50,7 @@ func TestWaitingForSlot(t *testing.T) {
 	b := newBed(sweep.Record{Retry: sweep.Retry{Error: 2}}, 2)
 	b.place(2, "w")
 	b.run(0, task.Error)
-	b.Place(1, "w", at(2))
+	b.Place(sweep.Offer{Worker: "w", Tasks: 1, Empty: true}, at(2))
 	b.run(0, task.Error) // waits until 3
 	b.run(1, task.Error) // waits until 2
 	for now, want := range map[float64]time.Time{1: at(2), 1.5: at(2), 2: at(3), 2.5: at(3), 3: {}, 9: {}} {
@@ -141,7 +141,7 @@ func TestFencing(t *testing.T) {
 	b.event(task.ClaimedEvent, 0, nil)
 	b.event(task.StartedEvent, 0, nil)
 	b.Lose("w", "away", false, at(1))
-	b.Place(1, "v", at(9))
+	b.Place(sweep.Offer{Worker: "v", Tasks: 1, Empty: true}, at(9))
 	b.keep()
 	late := task.Event{Worker: "w", Attempt: 1, Time: at(10), Outcome: &task.Outcome{Class: task.Success, Duration: 7}}
 	for _, late.Kind = range []task.Kind{task.ClaimedEvent, task.StartedEvent} {

@@ -16,14 +16,15 @@ type attempt struct {
 
 // simWorker does what a worker does, by the contract of package queue.
 type simWorker struct {
-	name     string
-	inbox    []sweep.Task // outlives the worker
-	controls []task.Control
-	outbox   outbox // outlives the worker
-	seen     map[attempt]bool
-	backlog  []attempt
-	running  []attempt
-	stopping map[attempt]bool
+	name        string
+	incarnation int
+	inbox       []sweep.Task // outlives the worker
+	controls    []task.Control
+	outbox      outbox // outlives the worker
+	seen        map[attempt]bool
+	backlog     []attempt
+	running     []attempt
+	stopping    map[attempt]bool
 }
 
 func newSimWorker(name string) *simWorker {
@@ -43,6 +44,12 @@ func (s *simWorker) die(w *world) {
 	s.controls, s.backlog, s.running = nil, nil, nil
 	clear(s.seen)
 	clear(s.stopping)
+}
+
+// join makes the new incarnation known, after everything that the one before reported.
+func (s *simWorker) join() {
+	s.incarnation++
+	s.outbox.events = append(s.outbox.events, task.Event{Kind: task.JoinedEvent, Worker: s.name, Attempt: s.incarnation})
 }
 
 // act lets the worker do a few random things, or nothing.

@@ -38,13 +38,22 @@ type Record struct {
 	Space          *space.Space     `json:"space"`
 	Style          space.Style      `json:"style"`
 	EachWorker     bool             `json:"each_worker,omitempty"`
-	Ranges         Ranges           `json:"ranges,omitempty"` // the points that belong to the sweep; none: all
+	Workers        []string         `json:"workers,omitempty"` // of EachWorker: the n-th task is for the n-th of them; none: for any
+	Ranges         Ranges           `json:"ranges,omitempty"`  // the points that belong to the sweep; none: all
 	Retry          Retry            `json:"retry"`
 	MaxFailures    int64            `json:"max_failures,omitempty"` // 0: never stop
 	Objective      result.Objective `json:"objective"`
 	Project        string           `json:"project"`                   // absolute path it was submitted from
 	ParametersFile string           `json:"parameters_file,omitempty"` // in the project; "": none
 	Image          string           `json:"image,omitempty"`
+}
+
+// Point is the point of the space that a task is: its index, but that all tasks of a sweep for every worker are the first.
+func (r Record) Point(index int64) int64 {
+	if len(r.Workers) > 0 {
+		return 0
+	}
+	return index
 }
 
 // Range is the points [From, To).

@@ -12,7 +12,7 @@ import (
 
 // acts are all things that can happen to a task. They happen to task 0 of a sweep of two.
 var acts = map[string]func(*bed){
-	"placed":          func(b *bed) { b.Place(1, "w", at(2)) },
+	"placed":          func(b *bed) { b.Place(sweep.Offer{Worker: "w", Tasks: 1, Empty: true}, at(2)) },
 	"claimed":         func(b *bed) { b.event(task.ClaimedEvent, 0, nil) },
 	"started":         func(b *bed) { b.event(task.StartedEvent, 0, nil) },
 	"samples":         func(b *bed) { b.event(task.SamplesEvent, 0, nil) },
@@ -26,6 +26,9 @@ var acts = map[string]func(*bed){
 	"ended nothing":   func(b *bed) { b.event(task.EndedEvent, 0, nil) },
 	"worker lost":     func(b *bed) { b.Lose("w", "away", false, at(2)) },
 	"all lost":        func(b *bed) { b.Lose("", "killed", true, at(2)) },
+	"worker anew":     func(b *bed) { b.Rejoin("w", "it began anew", at(2)) },
+	"attempt unknown": func(b *bed) { b.LoseAttempt(0, b.store.rows[0].Try.Number, "unknown", at(2)) },
+	"attempt heard":   func(b *bed) { b.Heard("w", 0, 1) },
 	"other lost":      func(b *bed) { b.Lose("v", "away", false, at(2)) },
 	"task cancelled":  func(b *bed) { _ = b.CancelTask(0, "enough", at(2)) },
 	"sweep cancelled": func(b *bed) { b.Cancel("enough", at(2)) },
@@ -57,6 +60,9 @@ ended stopped    .          pending    pending    pending    .          .       
 ended nothing    .          .          .          .          .          .        .        .        .        .
 worker lost      .          pending    pending    lost       .          .        .        .        .        .
 all lost         .          pending    pending    lost       .          .        .        .        .        .
+worker anew      .          .          pending    lost       .          .        .        .        .        .
+attempt unknown  .          pending    pending    lost       .          .        .        .        .        .
+attempt heard    .          .          .          .          .          .        .        .        .        .
 other lost       .          .          .          .          .          .        .        .        .        .
 task cancelled   cancelled  .          .          .          .          .        .        .        .        .
 sweep cancelled  cancelled  .          .          .          .          .        .        .        .        .

@@ -14,7 +14,22 @@ import (
 // handler is how events reach a ledger; the checker is tested with handlers that cheat.
 type handler func(w *world, e task.Event)
 
-func honest(w *world, e task.Event) { w.ledger.Event(e, w.now) }
+func honest(w *world, e task.Event) {
+	if e.Kind != task.JoinedEvent {
+		w.ledger.Event(e, w.now)
+		return
+	}
+	if e.Attempt <= max(w.joined[e.Worker], w.store.joined[e.Worker]) {
+		return // it comes again
+	}
+	w.joined[e.Worker] = e.Attempt
+	for _, t := range w.ledger.Held(e.Worker) {
+		if t.State != task.Queued {
+			w.history.excuse(t.Index)
+		}
+	}
+	w.ledger.Rejoin(e.Worker, "it began anew", w.now)
+}
 
 // world is one sweep with its master, store, queue and workers, in one goroutine and driven by a seed. Its faults are
 // those of failure.md that the ledger must stand: messages delayed, repeated and lost, workers that die, freeze or are
@@ -26,13 +41,14 @@ type world struct {
 	ledger  *sweep.Ledger
 	handle  handler
 	workers []*simWorker
-	lost    []*simWorker // workers that the master took for dead in this step
-	calm    bool         // no more faults
+	joined  map[string]int // incarnations that the master knows and the store does not yet
+	lost    []*simWorker   // workers that the master took for dead in this step
+	calm    bool           // no more faults
 	history history
 }
 
 func newWorld(seed uint64, handle handler) *world {
-	w := &world{Rand: rand.New(rand.NewPCG(seed, 1)), now: at(0), handle: handle}
+	w := &world{Rand: rand.New(rand.NewPCG(seed, 1)), now: at(0), handle: handle, joined: map[string]int{}}
 	r := sweep.Record{Retry: sweep.Retry{Error: w.IntN(2), Timeout: w.IntN(2), OOM: w.IntN(2), Lost: w.IntN(3)}}
 	total := 1 + w.Int64N(12)
 	if w.IntN(2) == 0 {
@@ -96,6 +112,18 @@ func (w *world) step() error {
 	if w.chance(15) {
 		w.lose(w.workers[w.IntN(len(w.workers))])
 	}
+	if w.chance(15) {
+		s := w.workers[w.IntN(len(w.workers))]
+		s.die(w)
+		s.join()
+	}
+	for _, s := range w.workers {
+		for _, a := range s.running {
+			if w.IntN(8) == 0 {
+				w.ledger.Heard(s.name, a.index, a.number)
+			}
+		}
+	}
 	return w.commit(w.place())
 }
 
@@ -104,7 +132,7 @@ func (w *world) place() map[*simWorker][]sweep.Task {
 	placed := map[*simWorker][]sweep.Task{}
 	for _, s := range w.workers {
 		if n := 3 - w.ledger.Load(s.name); w.IntN(2) == 0 {
-			placed[s] = w.ledger.Place(n, s.name, w.now)
+			placed[s] = w.ledger.Place(sweep.Offer{Worker: s.name, Tasks: n, Empty: w.ledger.Load(s.name) == 0, Others: len(w.workers) > 1}, w.now)
 			w.history.placed(s.name, placed[s])
 		}
 	}
@@ -120,6 +148,7 @@ func (w *world) commit(placed map[*simWorker][]sweep.Task) error {
 	}
 	changes := w.ledger.Take()
 	w.store.keep(changes)
+	maps.Copy(w.store.joined, w.joined)
 	w.history.commit()
 	w.lost = nil
 	if err := w.store.check(w.ledger); err != nil {
@@ -157,6 +186,7 @@ func (w *world) send(placed map[*simWorker][]sweep.Task, orders []sweep.Order) {
 // again, as the same attempts. A worker that was taken for dead without a trace in the store is so again.
 func (w *world) restart() {
 	w.history.abort()
+	clear(w.joined)
 	w.ledger = w.store.ledger()
 	for _, s := range w.workers {
 		s.outbox.again()

@@ -21,8 +21,13 @@ type active struct {
 	mean   time.Duration // of an attempt, the newest weighing most; 0 before the first ended
 }
 
-// load takes up what an earlier master left.
-func (m *Master) load(ctx context.Context) error {
+// begin takes up what an earlier master left.
+func (m *Master) begin(ctx context.Context) error {
+	workers, err := m.o.Store.Workers(ctx)
+	if err != nil {
+		return err
+	}
+	m.known(workers)
 	if err := m.read(ctx); err != nil {
 		return err
 	}
@@ -32,7 +37,11 @@ func (m *Master) load(ctx context.Context) error {
 			a.ledger.Pause("its run was cut short", false)
 		}
 	}
-	return m.commit(ctx)
+	if err := m.commit(ctx); err != nil {
+		return err
+	}
+	m.post.send()
+	return nil
 }
 
 // read makes the ledgers of all sweeps that have tasks left, as they are on disk.

@@ -45,8 +45,16 @@ func (m *Master) follow(sweep string, more int) {
 	}
 }
 
-// greet tells a worker that has just come what is followed.
+// greet tells a worker that has just come what it cannot know: what is followed, and what a person asked of it.
 func (m *Master) greet(worker string) {
+	w := m.workers[worker]
+	m.post.tell(worker, task.Control{Kind: task.FollowControl, Off: true})
+	if w.kept.Drained || !w.trial.until.IsZero() || w.beat.Draining {
+		m.drain(w)
+	}
+	if w.kept.Slots > 0 {
+		m.post.tell(worker, task.Control{Kind: task.SlotsControl, Slots: w.kept.Slots})
+	}
 	for sweep := range m.followers {
 		m.show(worker, sweep, true)
 	}

@@ -2,6 +2,7 @@ package master
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"mlframework/sweep/queue"
@@ -24,16 +25,21 @@ type inputs struct {
 func (m *Master) inputs(ctx context.Context) (inputs, func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	in := inputs{m.o.Queue.Events(ctx), m.o.Queue.Heartbeats(ctx)}
-	shown := make(chan struct{})
-	go func() {
-		defer close(shown)
+	var parts sync.WaitGroup
+	parts.Go(func() {
 		for l := range m.o.Queue.Lines(ctx) {
 			m.watch.line(l)
 		}
-	}()
+	})
+	parts.Go(func() {
+		for p := range m.o.Queue.Pieces(ctx) {
+			m.reads.answer(p)
+		}
+	})
+	parts.Go(func() { m.post.run(ctx) })
 	return in, func() {
 		cancel()
-		<-shown
+		parts.Wait()
 		m.watch.close()
 	}
 }
@@ -56,6 +62,14 @@ func (m *Master) gather(ctx context.Context, in inputs, last step) (*step, bool)
 		}
 	}
 	return s, ctx.Err() == nil
+}
+
+// look looks after the workers, once a second.
+func (m *Master) look() {
+	if now := m.o.Now(); !m.o.Alone && now.Sub(m.ticked) >= tick {
+		m.expire(now)
+		m.release(now)
+	}
 }
 
 // take waits for one input and notes it; false when the time is over or ctx ended.
@@ -81,22 +95,19 @@ func (m *Master) take(ctx context.Context, in inputs, s *step, over <-chan time.
 	}
 }
 
-// hear notes what a worker says of itself.
-func (m *Master) hear(s *step, h task.Heartbeat) {
-	if h.Version > task.Version {
-		m.o.Log.Warn("heartbeat of a newer version ignored", "worker", h.Worker, "version", h.Version, "understood", task.Version)
-		return
-	}
-	if before, known := m.workers[h.Worker]; !known || before.Incarnation != h.Incarnation {
-		s.joined = append(s.joined, h.Worker)
-	}
-	m.workers[h.Worker] = h
-}
+// tick is how often leases are looked at, and stalled is after how long without it this process was held up itself.
+const (
+	tick    = time.Second
+	stalled = 5 * time.Second
+)
 
-// alarm fires when the next task that backs off may be handed out, or the next try to send is due; never, when there is
-// neither. A task that could have been handed out already waits for a slot, not for a time.
+// alarm fires when the next task that backs off may be handed out, and when leases are to be looked at; never, when there
+// is neither. A task that could have been handed out already waits for a slot, not for a time.
 func (m *Master) alarm() <-chan time.Time {
-	first := m.post.again
+	var first time.Time
+	if !m.o.Alone && len(m.workers) > 0 {
+		first = m.ticked.Add(tick)
+	}
 	for _, a := range m.sweeps {
 		if t := a.ledger.Waiting(m.placed); !t.IsZero() && (first.IsZero() || t.Before(first)) {
 			first = t

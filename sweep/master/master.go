@@ -14,7 +14,6 @@ import (
 
 	"mlframework/sweep/queue"
 	"mlframework/sweep/store"
-	"mlframework/sweep/task"
 )
 
 // ErrStopped is the error of a call that the master did not answer, because its loop has ended.
@@ -28,6 +27,7 @@ type Options struct {
 	// Alone tells that the workers live and die with this process. What the store says is with a worker when the master
 	// starts is then lost, and sweeps that ran are paused until somebody resumes them.
 	Alone bool
+	Lease time.Duration    // Lease
 	Now   func() time.Time // time.Now
 }
 
@@ -46,9 +46,12 @@ type Master struct {
 	turn      []string  // ids of sweeps, in the order in which they get slots
 	placed    time.Time // when tasks were last handed out
 	supplied  bool      // every worker has enough at hand, as of then
-	workers   map[string]task.Heartbeat
+	workers   map[string]*member
+	ticked    time.Time      // when leases were last looked at
+	whole     time.Time      // every lease was whole then
 	followers map[string]int // of live output, by sweep
 	post      post
+	reads     reads
 }
 
 // New makes a master.
@@ -59,11 +62,15 @@ func New(o Options) *Master {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Master{
-		o: o, calls: make(chan call), gone: make(chan struct{}), fate: ErrStopped,
-		sweeps: map[string]*active{}, workers: map[string]task.Heartbeat{}, followers: map[string]int{},
-		post: post{queue: o.Queue, log: o.Log},
+	if o.Lease <= 0 {
+		o.Lease = Lease
 	}
+	m := &Master{
+		o: o, calls: make(chan call), gone: make(chan struct{}), fate: ErrStopped,
+		sweeps: map[string]*active{}, workers: map[string]*member{}, followers: map[string]int{},
+	}
+	m.post.init(o.Queue, o.Log)
+	return m
 }
 
 // Run is the loop; call it once. It returns nil when ctx ends, and an error when the store cannot be read or written:
@@ -77,7 +84,7 @@ func (m *Master) Run(ctx context.Context) (err error) {
 	}()
 	in, end := m.inputs(ctx)
 	defer end()
-	if err := m.load(context.WithoutCancel(ctx)); err != nil {
+	if err := m.begin(context.WithoutCancel(ctx)); err != nil {
 		return err
 	}
 	var last step

@@ -25,6 +25,9 @@ func (m *Master) Submit(ctx context.Context, s Submission) (id string, err error
 		return "", errors.New("submit: the record has no space")
 	}
 	err = m.do(ctx, func(ctx context.Context) error {
+		if err := m.pin(&s); err != nil {
+			return err
+		}
 		stored, err := m.o.Store.Add(ctx, store.New{
 			Record: s.Record, Total: s.Total, Submitted: m.o.Now().UTC(), ClientKey: s.ClientKey, MinNumber: s.MinNumber,
 			Revisions: map[string]string{s.Record.Recipe.Revision: s.Code},
@@ -39,6 +42,30 @@ func (m *Master) Submit(ctx context.Context, s Submission) (id string, err error
 		return err
 	})
 	return id, err
+}
+
+// NoWorker says that a sweep has to run on every worker, and there is none.
+type NoWorker struct{ Definition string }
+
+func (e *NoWorker) Error() string {
+	return e.Definition + " runs once on every worker, and there is none: start workers first"
+}
+
+// pin gives a sweep that runs once on every worker its tasks: one for each that is there.
+func (m *Master) pin(s *Submission) error {
+	if !s.Record.EachWorker || m.o.Alone {
+		return nil
+	}
+	s.Record.Workers, s.Record.Ranges = nil, nil
+	for _, name := range m.names() {
+		if w := m.workers[name]; w.registered() && w.away == "" && !w.newer {
+			s.Record.Workers = append(s.Record.Workers, name)
+		}
+	}
+	if s.Total = int64(len(s.Record.Workers)); s.Total == 0 {
+		return &NoWorker{s.Record.Recipe.Definition}
+	}
+	return nil
 }
 
 // Cancel ends a sweep. One that was cancelled before stays so.

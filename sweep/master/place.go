@@ -1,8 +1,6 @@
 package master
 
 import (
-	"maps"
-	"slices"
 	"time"
 
 	"mlframework/sweep"
@@ -39,9 +37,9 @@ func chunk(mean time.Duration) int {
 // place hands tasks to workers that have room, and puts them in the post.
 func (m *Master) place() {
 	m.placed, m.supplied = m.o.Now(), true
-	for _, name := range slices.Sorted(maps.Keys(m.workers)) {
-		if w := m.workers[name]; !w.Draining {
-			if batches := m.fill(name, w.Slots); len(batches) > 0 {
+	for _, name := range m.names() {
+		if w := m.workers[name]; w.takes() {
+			if batches := m.fill(name, w.slots()); len(batches) > 0 {
 				m.post.add(letter{worker: name, batches: batches})
 			}
 		}
@@ -54,8 +52,14 @@ func (m *Master) place() {
 func (m *Master) fill(worker string, slots int) (batches []task.Batch) {
 	taken := 0.0
 	part := func(a *active, tasks int) float64 { return float64(tasks) / float64(max(1, window(slots, a.mean))) }
+	offer := sweep.Offer{Worker: worker, Empty: true, Others: m.others(worker)}
 	for _, a := range m.sweeps {
-		taken += part(a, a.ledger.Load(worker))
+		if a.ledger.Solo(worker) {
+			return nil
+		}
+		load := a.ledger.Load(worker)
+		offer.Empty = offer.Empty && load == 0
+		taken += part(a, load)
 	}
 	for idle := 0; idle < len(m.turn); {
 		a := m.sweeps[m.turn[0]]
@@ -64,14 +68,18 @@ func (m *Master) fill(worker string, slots int) (batches []task.Batch) {
 			break
 		}
 		m.turn = append(m.turn[1:], m.turn[0])
-		tasks := a.ledger.Place(min(chunk(a.mean), room), worker, m.placed)
+		offer.Tasks = min(chunk(a.mean), room)
+		tasks := a.ledger.Place(offer, m.placed)
 		if len(tasks) == 0 {
 			idle++
 			continue
 		}
-		idle = 0
+		idle, offer.Empty = 0, false
 		taken += part(a, len(tasks))
 		batches = append(batches, a.batch(tasks))
+		if a.ledger.Solo(worker) {
+			break
+		}
 	}
 	m.supplied = m.supplied && taken >= enough
 	return batches
@@ -95,7 +103,7 @@ func (a *active) ready(now time.Time) bool {
 func (a *active) batch(tasks []sweep.Task) task.Batch {
 	b := task.Batch{Version: task.Version, Sweep: a.stored.Head.ID, Recipe: a.stored.Record.Recipe}
 	for _, t := range tasks {
-		b.Attempts = append(b.Attempts, task.Attempt{Index: t.Index, Number: t.Try.Number, Args: a.flags.Append(nil, t.Index)})
+		b.Attempts = append(b.Attempts, task.Attempt{Index: t.Index, Number: t.Try.Number, Args: a.flags.Append(nil, a.stored.Record.Point(t.Index))})
 	}
 	return b
 }

@@ -2,7 +2,10 @@ package master
 
 import (
 	"context"
+	"errors"
 	"log/slog"
+	"slices"
+	"sync"
 	"time"
 
 	"mlframework/sweep/queue"
@@ -22,45 +25,123 @@ type letter struct {
 	control task.Control
 }
 
-// post keeps letters, in their order, until the queue took them. The store has what they say; a batch that is sent
-// twice runs once.
+// post sends letters in a goroutine of its own, in order for each worker, until the queue took them: the loop does not
+// wait for a broker. The store has what letters say, and a batch that is sent twice runs once.
 type post struct {
-	queue   queue.Hub
-	log     *slog.Logger
-	letters []letter
-	pause   time.Duration
-	again   time.Time // of the next try; zero: at once
+	queue queue.Hub
+	log   *slog.Logger
+	draft []letter // of the loop: what it has decided and not kept yet
+
+	mu      sync.Mutex
+	letters []letter // to be sent
+	wake    chan struct{}
 }
 
-func (p *post) add(letters ...letter) { p.letters = append(p.letters, letters...) }
+func (p *post) init(q queue.Hub, log *slog.Logger) {
+	p.queue, p.log, p.wake = q, log, make(chan struct{}, 1)
+}
+
+// add writes letters, which leave with the next send.
+func (p *post) add(letters ...letter) { p.draft = append(p.draft, letters...) }
 
 func (p *post) tell(worker string, c task.Control) {
 	c.Version = task.Version
 	p.add(letter{worker: worker, control: c})
 }
 
-// send sends what there is, unless the queue was away a moment ago.
-func (p *post) send(ctx context.Context, now time.Time) {
-	if now.Before(p.again) {
+// send hands over what was written; what it says is on disk.
+func (p *post) send() {
+	if len(p.draft) == 0 {
 		return
 	}
-	for n, l := range p.letters {
-		err := p.one(ctx, l)
-		if err == nil {
-			continue
-		}
-		p.letters = p.letters[n:]
-		p.pause = min(max(2*p.pause, shortestPause), longestPause)
-		p.again = now.Add(p.pause)
-		p.log.Warn("not sent", "worker", l.worker, "error", err, "waiting", len(p.letters), "again", p.pause)
-		return
+	p.mu.Lock()
+	p.letters = append(p.letters, p.draft...)
+	p.mu.Unlock()
+	p.draft = p.draft[:0]
+	select {
+	case p.wake <- struct{}{}:
+	default:
 	}
-	p.letters, p.pause, p.again = nil, 0, time.Time{}
 }
 
-func (p *post) one(ctx context.Context, l letter) error {
-	if len(l.batches) > 0 {
-		return p.queue.Publish(ctx, l.worker, l.batches...)
+// run sends until ctx ends.
+func (p *post) run(ctx context.Context) {
+	var pause time.Duration
+	for {
+		var timer <-chan time.Time
+		if pause > 0 {
+			timer = time.After(pause)
+		}
+		select {
+		case <-timer:
+		case <-when(pause == 0, p.wake):
+		case <-ctx.Done():
+			return
+		}
+		p.mu.Lock()
+		letters := p.letters
+		p.letters = nil
+		p.mu.Unlock()
+		left, err := p.deliver(ctx, letters)
+		if err == nil {
+			pause = 0
+			continue
+		}
+		pause = min(max(2*pause, shortestPause), longestPause)
+		p.log.Warn("not sent", "error", err, "waiting", len(left), "again", pause)
+		p.mu.Lock()
+		p.letters = append(left, p.letters...)
+		p.mu.Unlock()
 	}
-	return p.queue.Control(ctx, l.worker, l.control)
+}
+
+// when is c on a condition, and nothing otherwise.
+func when(condition bool, c <-chan struct{}) <-chan struct{} {
+	if condition {
+		return c
+	}
+	return nil
+}
+
+// deliver sends letters, to all workers at once, and returns those that were not taken.
+func (p *post) deliver(ctx context.Context, letters []letter) (left []letter, err error) {
+	routes := map[string][]letter{}
+	var workers []string
+	for _, l := range letters {
+		if routes[l.worker] == nil {
+			workers = append(workers, l.worker)
+		}
+		routes[l.worker] = append(routes[l.worker], l)
+	}
+	lefts, errs := make([][]letter, len(workers)), make([]error, len(workers))
+	send := func(n int) { lefts[n], errs[n] = p.route(ctx, workers[n], routes[workers[n]]) }
+	var others sync.WaitGroup
+	for n := 1; n < len(workers); n++ {
+		others.Go(func() { send(n) })
+	}
+	if len(workers) > 0 { // most often the only one
+		send(0)
+	}
+	others.Wait()
+	return slices.Concat(lefts...), errors.Join(errs...)
+}
+
+// route sends the letters of one worker and returns those that were not taken. Batches that follow each other go as one.
+func (p *post) route(ctx context.Context, worker string, letters []letter) ([]letter, error) {
+	for len(letters) > 0 {
+		n, err := 1, error(nil)
+		if batches := letters[0].batches; len(batches) > 0 {
+			for ; n < len(letters) && len(letters[n].batches) > 0; n++ {
+				batches = append(batches, letters[n].batches...)
+			}
+			err = p.queue.Publish(ctx, worker, batches...)
+		} else {
+			err = p.queue.Control(ctx, worker, letters[0].control)
+		}
+		if err != nil {
+			return letters, err
+		}
+		letters = letters[n:]
+	}
+	return nil, nil
 }

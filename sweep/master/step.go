@@ -18,6 +18,7 @@ func (m *Master) apply(ctx context.Context, s *step) error {
 	whole := context.WithoutCancel(ctx)
 	answer, err := m.decide(whole, s)
 	if err == nil {
+		m.look()
 		m.place()
 		err = m.commit(whole)
 	}
@@ -35,7 +36,7 @@ func (m *Master) apply(ctx context.Context, s *step) error {
 	for _, worker := range s.joined {
 		m.greet(worker)
 	}
-	m.post.send(ctx, m.o.Now())
+	m.post.send()
 	m.forget()
 	return nil
 }
@@ -93,6 +94,14 @@ func (m *Master) event(ctx context.Context, e task.Event) error {
 		m.o.Log.Warn("event of a newer version dropped", "worker", e.Worker, "version", e.Version, "understood", task.Version)
 		return nil
 	}
+	switch {
+	case e.Kind == task.JoinedEvent && e.Beat != nil:
+		m.join(*e.Beat)
+		return nil
+	case e.Kind == task.LeftEvent && e.Beat != nil:
+		m.leave(*e.Beat)
+		return nil
+	}
 	var a *active
 	var err error = &store.UnknownSweep{} // a name that is empty means the newest to people only
 	if e.Sweep != "" {
@@ -107,6 +116,9 @@ func (m *Master) event(ctx context.Context, e task.Event) error {
 	}
 	a.ledger.Event(e, m.o.Now())
 	a.learn(e.Outcome)
+	if e.Kind == task.EndedEvent && e.Outcome != nil {
+		m.judge(e.Worker, e.Outcome)
+	}
 	return nil
 }
 
@@ -118,17 +130,31 @@ func (m *Master) commit(ctx context.Context) error {
 			groups = append(groups, store.Group{Sweep: a.stored, Changes: c})
 		}
 	}
+	sweeps := len(groups)
+	if w := m.changedWorkers(); len(w) > 0 {
+		groups = append(groups, store.Group{Workers: w})
+	}
 	if len(groups) == 0 {
 		return nil
 	}
 	if err := m.o.Store.Commit(ctx, groups...); err != nil {
 		return fmt.Errorf("write the store: %w", err)
 	}
-	for _, g := range groups {
+	for _, g := range groups[:sweeps] {
 		m.watch.changed(m.sweeps[g.Sweep.Head.ID].ledger.Head(), g.Changes.Tasks)
 		for _, o := range g.Changes.Controls {
 			m.post.tell(o.Worker, o.Control)
 		}
 	}
 	return nil
+}
+
+// changedWorkers are those that are not on disk as they are.
+func (m *Master) changedWorkers() (all []store.Worker) {
+	for _, w := range m.workers {
+		if w.changed {
+			all, w.changed = append(all, w.kept), false
+		}
+	}
+	return all
 }

@@ -1,9 +1,12 @@
 package master
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"time"
 
+	"mlframework/sweep/queue"
 	"mlframework/sweep/task"
 )
 
@@ -38,25 +41,98 @@ func (e *UnknownWorker) Error() string { return "there is no worker " + e.Name }
 
 // Workers lists the workers by name.
 func (m *Master) Workers(ctx context.Context) (all []Worker, err error) {
-	return nil, nil
+	err = m.do(ctx, func(context.Context) error {
+		for _, name := range m.names() {
+			all = append(all, m.shown(m.workers[name]))
+		}
+		return nil
+	})
+	return all, err
 }
 
 // Drain lets a worker finish what runs and take nothing new; off undoes it. It outlives master and worker.
 func (m *Master) Drain(ctx context.Context, worker string, off bool) (Worker, error) {
-	return Worker{}, &UnknownWorker{worker}
+	return m.change(ctx, worker, func(w *member) {
+		w.kept.Drained = !off
+		m.drain(w)
+	})
 }
 
 // Resize changes how many attempts a worker runs at a time; 0 is what it was started with. It outlives master and worker.
 func (m *Master) Resize(ctx context.Context, worker string, slots int) (Worker, error) {
-	return Worker{}, &UnknownWorker{worker}
+	return m.change(ctx, worker, func(w *member) {
+		w.kept.Slots = max(0, slots)
+		m.post.tell(worker, task.Control{Kind: task.SlotsControl, Slots: w.kept.Slots})
+	})
 }
 
-// Forget drops a worker that is away, and its queue.
-func (m *Master) Forget(ctx context.Context, worker string) error { return &UnknownWorker{worker} }
-
-// Output reads a piece of what a task printed from the worker that has it: attempt as numbered in the names of the output
-// files, 0 the newest; from offset, at most length bytes and at most task.MostRead. It waits for the worker no longer than
-// ctx; an answer that does not come is an error.
-func (m *Master) Output(ctx context.Context, id task.ID, attempt int, stderr bool, offset int64, length int) (task.Piece, error) {
-	return task.Piece{}, &UnknownWorker{}
+func (m *Master) change(ctx context.Context, worker string, f func(*member)) (shown Worker, err error) {
+	err = m.do(ctx, func(context.Context) error {
+		w := m.workers[worker]
+		if w == nil {
+			return &UnknownWorker{worker}
+		}
+		f(w)
+		w.changed = true
+		shown = m.shown(w)
+		return nil
+	})
+	return shown, err
 }
+
+// Forget drops a worker that is away, and its queue. What it had goes to others.
+func (m *Master) Forget(ctx context.Context, worker string) error {
+	err := m.do(ctx, func(ctx context.Context) error {
+		w := m.workers[worker]
+		if w == nil {
+			return &UnknownWorker{worker}
+		}
+		if w.away == "" && !w.seen.IsZero() {
+			return &WrongState{ID: worker, Is: m.shown(w).State, Remedy: "stop it first; one that was stopped is away"}
+		}
+		m.lose(w, "it was forgotten", "its worker "+worker+" was forgotten")
+		delete(m.workers, worker)
+		return m.o.Store.Forget(ctx, worker)
+	})
+	if err != nil {
+		return err
+	}
+	return m.o.Queue.Remove(ctx, worker)
+}
+
+// shown is a worker in words.
+func (m *Master) shown(w *member) Worker {
+	s := Worker{Name: w.kept.Name, Host: cmp.Or(w.beat.Host, w.kept.Host), Program: cmp.Or(w.beat.Program, w.kept.Program), State: WorkerReady,
+		Slots: w.kept.Started, Running: w.beat.Running, Waiting: w.beat.Waiting, Load: w.beat.Load}
+	if w.kept.Slots > 0 {
+		s.Wanted = &w.kept.Slots
+	}
+	if w.registered() {
+		s.Slots = w.beat.Slots
+	}
+	if !w.seen.IsZero() {
+		seen := w.seen.UTC()
+		s.Seen = &seen
+	}
+	because := func(state, reason string) { s.State, s.Reason = state, &reason }
+	switch {
+	case w.newer:
+		because(WorkerRefused, "its program is newer than the master's: update the master")
+	case w.away != "":
+		because(WorkerAway, w.away)
+		s.Running, s.Waiting, s.Load = nil, 0, nil
+	case w.seen.IsZero():
+		because(WorkerAway, "not heard of since the master started")
+	case !w.trial.until.IsZero():
+		because(WorkerQuarantined, fmt.Sprintf("%d attempts in a row could not run there (%s); it is tried again at %s", mostInfra, w.trial.reason, w.trial.until.UTC().Format(time.TimeOnly)+" UTC"))
+	case w.kept.Drained || w.beat.Draining:
+		s.State = WorkerDraining
+	}
+	if s.Running == nil {
+		s.Running = []task.Busy{}
+	}
+	return s
+}
+
+// Broker tells how the queue is reached.
+func (m *Master) Broker() queue.Status { return m.o.Queue.Status() }

@@ -12,11 +12,12 @@ import (
 	"mlframework/sweep"
 )
 
-// Group is what one step changed about one sweep.
+// Group is what one step changed about one sweep, or about workers.
 type Group struct {
 	Sweep     Sweep // as stored: Seq and Record are used, Head is not
 	Changes   sweep.Changes
 	Revisions map[string]string // revision to code, when a new one came into use
+	Workers   []Worker
 }
 
 // Commit writes groups in one transaction. When it returns nil everything is on disk; else nothing of it is, and the
@@ -66,6 +67,11 @@ func (w *writer) put(ctx context.Context, g Group) error {
 	seq, changes := g.Sweep.Seq, g.Changes
 	for revision, code := range g.Revisions {
 		if err := w.exec(ctx, w.revision, values{}.add(revision, code)); err != nil {
+			return err
+		}
+	}
+	for _, k := range g.Workers {
+		if err := w.exec(ctx, w.worker, w.values[:0].add(k.Name, k.Incarnation, k.Host, k.Program, int64(k.Started), k.Drained, int64(k.Slots))); err != nil {
 			return err
 		}
 	}

@@ -84,6 +84,15 @@ CREATE TABLE attempts (
 	output     TEXT,
 	PRIMARY KEY (sweep, idx, attempt, superseded)
 ) WITHOUT ROWID;
+CREATE TABLE workers (
+	name        TEXT PRIMARY KEY,
+	incarnation TEXT    NOT NULL,            -- of the process whose registration was processed last
+	host        TEXT    NOT NULL,
+	program     TEXT    NOT NULL,
+	started     INTEGER NOT NULL,            -- slots it was started with
+	drained     INTEGER NOT NULL,            -- a person asked it to take nothing new
+	slots       INTEGER NOT NULL             -- what a person asked for; 0: as started
+) WITHOUT ROWID;
 CREATE TABLE samples (
 	seq     INTEGER PRIMARY KEY,             -- order in which the samples came
 	sweep   INTEGER NOT NULL,

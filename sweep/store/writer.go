@@ -12,7 +12,7 @@ import (
 type writer struct {
 	conn driver.Conn // what the statements belong to; another one when database/sql had to replace it
 
-	head, row, try, samples, revision driver.StmtExecContext
+	head, row, try, samples, revision, worker driver.StmtExecContext
 
 	values values // memory of the last row's, used again
 }
@@ -38,6 +38,7 @@ const (
 			UNION ALL
 			SELECT 1 FROM attempts WHERE sweep=?1 AND idx=?2 AND attempt=?4 AND superseded=0 AND worker=?6 AND duration=?12 AND class=?13)`
 	putSamples  = `INSERT OR IGNORE INTO samples (sweep, idx, attempt, hash, points) VALUES (?,?,?,?,?)`
+	putWorker   = `REPLACE INTO workers (name, incarnation, host, program, started, drained, slots) VALUES (?,?,?,?,?,?,?)`
 	putRevision = `INSERT OR IGNORE INTO revisions VALUES (?, ?)`
 )
 
@@ -57,7 +58,7 @@ func (w *writer) prepare(ctx context.Context, c connection) error {
 		return s.(driver.StmtExecContext)
 	}
 	w.head, w.row, w.try = statement(putHead), statement(putRow), statement(putTry)
-	w.samples, w.revision = statement(putSamples), statement(putRevision)
+	w.samples, w.revision, w.worker = statement(putSamples), statement(putRevision), statement(putWorker)
 	if len(errs) == 0 {
 		w.conn = c
 	}
@@ -86,7 +87,7 @@ func (w *writer) close(db *sql.DB) error {
 		}
 		w.conn = nil
 		var errs []error
-		for _, s := range []driver.StmtExecContext{w.head, w.row, w.try, w.samples, w.revision} {
+		for _, s := range []driver.StmtExecContext{w.head, w.row, w.try, w.samples, w.revision, w.worker} {
 			errs = append(errs, s.(driver.Stmt).Close())
 		}
 		return errors.Join(errs...)

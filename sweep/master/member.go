@@ -1,0 +1,192 @@
+package master
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"mlframework/sweep/store"
+	"mlframework/sweep/task"
+)
+
+// Lease is how long a worker may be silent, where Options name nothing else, before what it has goes to others.
+const Lease = 30 * time.Second
+
+// member is a worker as the loop knows it.
+type member struct {
+	kept    store.Worker
+	changed bool           // kept is not on disk as it is
+	beat    task.Heartbeat // the newest; zero: none since the master started
+	seen    time.Time      // when that came
+	away    string         // why it counts as gone; "": it does not
+	left    string         // the incarnation that said it ends
+	newer   bool           // its program is newer than this one
+	trial   trial
+	doubts  map[doubt]time.Time
+}
+
+// member finds a worker, or makes it known.
+func (m *Master) member(name string) *member {
+	w := m.workers[name]
+	if w == nil {
+		w = &member{kept: store.Worker{Name: name}}
+		m.workers[name] = w
+	}
+	return w
+}
+
+// known reads the workers of the store.
+func (m *Master) known(all []store.Worker) {
+	for _, k := range all {
+		m.workers[k.Name] = &member{kept: k}
+	}
+}
+
+// names lists the workers in order.
+func (m *Master) names() []string { return slices.Sorted(maps.Keys(m.workers)) }
+
+// hear notes what a worker says of itself.
+func (m *Master) hear(s *step, h task.Heartbeat) {
+	if h.Worker == "" {
+		return
+	}
+	w, now := m.member(h.Worker), m.o.Now()
+	if h.Version > task.Version {
+		if !w.newer {
+			m.o.Log.Warn("a worker's program is newer than the master's; it gets no tasks", "worker", h.Worker, "version", h.Version, "understood", task.Version)
+		}
+		w.newer, w.beat.Program, w.beat.Host, w.seen = true, h.Program, h.Host, now
+		return
+	}
+	if h.Incarnation < cmp.Or(w.beat.Incarnation, w.kept.Incarnation) || h.Incarnation == w.left {
+		return // of a process that another has followed, or late
+	}
+	if w.away != "" || w.beat.Incarnation != h.Incarnation {
+		s.joined = append(s.joined, h.Worker)
+	}
+	w.newer, w.away, w.beat, w.seen = false, "", h, now
+	if w.kept.Incarnation == "" {
+		w.register(h)
+	}
+	if w.registered() && !m.o.Alone {
+		m.compare(w, now)
+	}
+}
+
+// registered tells whether the process that speaks is the one whose registration was processed.
+func (w *member) registered() bool {
+	return w.beat.Incarnation != "" && w.beat.Incarnation == w.kept.Incarnation
+}
+
+func (w *member) register(h task.Heartbeat) {
+	w.kept.Incarnation, w.kept.Host, w.kept.Program, w.kept.Started = h.Incarnation, h.Host, h.Program, h.Slots
+	w.changed, w.doubts, w.trial = true, nil, trial{}
+}
+
+// join processes the registration of a worker's process, once.
+func (m *Master) join(h task.Heartbeat) {
+	w := m.member(h.Worker)
+	if h.Worker == "" || h.Incarnation <= w.kept.Incarnation {
+		return
+	}
+	again := w.kept.Incarnation != ""
+	w.register(h)
+	if !again {
+		return
+	}
+	for _, a := range m.sweeps {
+		a.ledger.Rejoin(h.Worker, "its worker "+h.Worker+" ended and began anew", m.o.Now())
+	}
+}
+
+// leave processes that a worker's process ends by itself. What is on its way to it goes to others.
+func (m *Master) leave(h task.Heartbeat) {
+	if w := m.member(h.Worker); h.Worker != "" && h.Incarnation == w.kept.Incarnation && w.left != h.Incarnation {
+		w.left = h.Incarnation
+		m.lose(w, "it was stopped", "its worker "+h.Worker+" was stopped")
+	}
+}
+
+// lose takes everything from a worker.
+func (m *Master) lose(w *member, away, reason string) {
+	w.away, w.doubts = away, nil
+	for _, a := range m.sweeps {
+		a.ledger.Lose(w.kept.Name, reason, false, m.o.Now())
+	}
+}
+
+// expire takes everything from workers whose lease has ended. While the queue is away no heartbeat can come, and after
+// that, or after this process was held up, every lease is whole again.
+func (m *Master) expire(now time.Time) {
+	if held := now.Sub(m.ticked); m.ticked.IsZero() || held > stalled {
+		m.whole = now
+	}
+	m.ticked = now
+	status := m.o.Queue.Status()
+	if status.Away {
+		m.whole = now
+		return
+	}
+	if status.Since.After(m.whole) {
+		m.whole = status.Since
+	}
+	for _, name := range m.names() {
+		w := m.workers[name]
+		last := w.seen
+		if m.whole.After(last) {
+			last = m.whole
+		}
+		switch silent := now.Sub(last) >= m.o.Lease; {
+		case silent && w.away == "":
+			m.o.Log.Warn("a worker is away: what it had goes to others", "worker", name, "lease", m.o.Lease)
+			m.lose(w, fmt.Sprintf("no heartbeat for %s", m.o.Lease), fmt.Sprintf("its worker %s was silent for %s", name, m.o.Lease))
+		case !silent && w.away == "" && w.beat.Incarnation > w.kept.Incarnation && now.Sub(last) < m.o.Lease:
+			m.unregistered(w, now)
+		}
+	}
+}
+
+// unregistered takes up a process that speaks for a lease and whose registration does not come: a broker that came back
+// empty has lost it.
+func (m *Master) unregistered(w *member, now time.Time) {
+	if w.doubts == nil {
+		w.doubts = map[doubt]time.Time{}
+	}
+	since, doubted := w.doubts[doubt{}]
+	if !doubted {
+		w.doubts[doubt{}] = now
+	} else if now.Sub(since) >= m.o.Lease {
+		m.join(w.beat)
+	}
+}
+
+// takes tells whether a worker may get tasks.
+func (w *member) takes() bool {
+	return w.registered() && w.away == "" && !w.newer && !w.kept.Drained && !w.beat.Draining && w.trial.until.IsZero()
+}
+
+// slots is how many attempts a worker is to have at a time: one, while it is tried again.
+func (w *member) slots() int {
+	if w.trial.probation {
+		return min(1, w.beat.Slots)
+	}
+	return w.beat.Slots
+}
+
+// others tells whether another worker takes tasks, too.
+func (m *Master) others(than string) bool {
+	for name, w := range m.workers {
+		if name != than && w.takes() {
+			return true
+		}
+	}
+	return false
+}
+
+// infra tells whether an outcome says that a host could not run an attempt.
+func infra(o *task.Outcome) bool {
+	return o.Class == task.Loss && strings.HasPrefix(o.Reason, "infra:") && o.Duration < time.Second
+}

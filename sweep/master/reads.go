@@ -1,0 +1,113 @@
+package master
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"sync"
+
+	"mlframework/sweep/task"
+)
+
+// reads are the pieces of output that somebody waits for. The zero value is ready; it is safe for concurrent use.
+type reads struct {
+	mu  sync.Mutex
+	all map[string]chan task.Piece
+}
+
+func (r *reads) add() (id string, answer <-chan task.Piece) {
+	id = rand.Text()
+	c := make(chan task.Piece, 1)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.all == nil {
+		r.all = map[string]chan task.Piece{}
+	}
+	r.all[id] = c
+	return id, c
+}
+
+func (r *reads) drop(id string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.all, id)
+}
+
+// answer gives a piece to who waits for it. One that nobody waits for is dropped.
+func (r *reads) answer(p task.Piece) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if c := r.all[p.ID]; c != nil {
+		c <- p
+		delete(r.all, p.ID)
+	}
+}
+
+// OutputAway says that what a task printed cannot be read now, as its worker is not there.
+type OutputAway struct{ Worker, Why string }
+
+func (e *OutputAway) Error() string {
+	return fmt.Sprintf("the output is on worker %s, which is away: %s", e.Worker, e.Why)
+}
+
+// Output reads a piece of what a task printed from the worker that has it: attempt as numbered in the names of the output
+// files, 0 the newest; from offset, at most length bytes and at most task.MostRead. It waits for the worker no longer than
+// ctx; an answer that does not come is an error. Of a task that has not begun there is none (Absent).
+func (m *Master) Output(ctx context.Context, id task.ID, attempt int, stderr bool, offset int64, length int) (task.Piece, error) {
+	read, answer := m.reads.add()
+	defer m.reads.drop(read)
+	absent := false
+	_, err := m.with(ctx, id.Sweep, func(a *active) error {
+		worker, err := m.holder(ctx, a, id.Index)
+		if err != nil {
+			return err
+		}
+		if absent = worker == ""; absent {
+			return nil
+		}
+		if w := m.workers[worker]; w == nil || w.away != "" || w.seen.IsZero() {
+			why := "nothing was heard of it"
+			if w != nil && w.away != "" {
+				why = w.away
+			}
+			return &OutputAway{worker, why}
+		}
+		m.post.tell(worker, task.Control{Kind: task.ReadControl, Sweep: a.stored.Head.ID, Index: id.Index, Attempt: attempt,
+			Read: &task.Read{ID: read, Stderr: stderr, Offset: offset, Length: min(length, task.MostRead)}})
+		return nil
+	})
+	if err != nil || absent {
+		return task.Piece{Absent: absent}, err
+	}
+	select {
+	case p := <-answer:
+		if p.Error != "" {
+			return p, errors.New(p.Error)
+		}
+		return p, nil
+	case <-ctx.Done():
+		return task.Piece{}, fmt.Errorf("the worker does not answer: %w", context.Cause(ctx))
+	case <-m.gone:
+		return task.Piece{}, m.fate
+	}
+}
+
+// holder is the worker of the newest attempt of a task that began; "" when none did.
+func (m *Master) holder(ctx context.Context, a *active, index int64) (string, error) {
+	if !a.has(index) {
+		return "", a.unknown(index)
+	}
+	t, _, err := m.task(ctx, a, index)
+	if err != nil || !t.Try.Started.IsZero() {
+		return t.Try.Worker, err
+	}
+	tries, err := m.o.Store.Tries(ctx, a.stored, index)
+	worker := ""
+	for _, t := range tries {
+		if !t.Started.IsZero() && !t.Superseded {
+			worker = t.Worker
+		}
+	}
+	return worker, err
+}

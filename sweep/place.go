@@ -1,0 +1,132 @@
+package sweep
+
+import (
+	"slices"
+	"time"
+
+	"mlframework/sweep/task"
+)
+
+// Offer is room that a worker has for tasks.
+type Offer struct {
+	Worker string
+	Tasks  int  // at most
+	Empty  bool // it has no task of any sweep: one that has to be alone fits
+	Others bool // there are other workers, too
+}
+
+const (
+	// After its back-off a task waits so long for the worker that has its outputs, or for another than the one whose host
+	// could not run it.
+	preferFor = time.Second
+	avoidFor  = 10 * time.Second
+	// mostPassed bounds the search for a task that fits, at the head of the line.
+	mostPassed = 1000
+	// aloneAfter is how often a task was lost before it runs alone: which of the tasks that a dying worker had ended it is
+	// not known, and those beside it must not be blamed.
+	aloneAfter = 2
+)
+
+// alone tells whether a task may share a worker with no other.
+func (t *Task) alone() bool { return t.Charged.Lost >= aloneAfter }
+
+// Place hands out tasks to a worker and returns them; tasks that wait for another attempt go first.
+func (l *Ledger) Place(o Offer, now time.Time) []Task {
+	if l.head.State != Open || l.Solo(o.Worker) {
+		return nil
+	}
+	var placed []Task
+	for len(placed) < o.Tasks {
+		t := l.next(o, now)
+		if t == nil {
+			break
+		}
+		t.NotBefore = time.Time{}
+		t.Try = Try{Number: t.Try.Number + 1, Revision: l.revision, Worker: o.Worker}
+		l.move(t, task.Queued)
+		l.touch(t)
+		placed = append(placed, *t)
+		o.Empty = false
+		if t.alone() {
+			l.solo[t.Index] = o.Worker
+			break
+		}
+	}
+	return placed
+}
+
+// Solo tells whether a worker has a task of the sweep that must have it alone.
+func (l *Ledger) Solo(worker string) bool {
+	for _, w := range l.solo {
+		if w == worker {
+			return true
+		}
+	}
+	return false
+}
+
+// next takes the task to hand out: one that waited long enough, else the first that was never handed out.
+func (l *Ledger) next(o Offer, now time.Time) *Task {
+	for n, i := range l.waiting[:min(len(l.waiting), mostPassed)] {
+		t := l.open[i]
+		if t.NotBefore.After(now) {
+			break
+		}
+		if l.fits(t, o, now) {
+			if n == 0 {
+				l.waiting = l.waiting[1:]
+			} else {
+				l.waiting = slices.Delete(l.waiting, n, n+1)
+			}
+			return t
+		}
+	}
+	return l.fresh()
+}
+
+// fits tells whether a task that waits may go to a worker now.
+func (l *Ledger) fits(t *Task, o Offer, now time.Time) bool {
+	if len(l.pins) > 0 && l.pin(t.Index) != o.Worker || t.alone() && !o.Empty {
+		return false
+	}
+	last := t.Try.Outcome
+	if last == nil || !o.Others || len(l.pins) > 0 {
+		return true
+	}
+	waited := now.Sub(t.NotBefore)
+	if last.Class == task.Loss {
+		return t.Try.Worker != o.Worker || waited >= avoidFor
+	}
+	return t.Try.Worker == o.Worker || waited >= preferFor
+}
+
+// pin is the worker for which a task is, of a sweep that has one for each.
+func (l *Ledger) pin(index int64) string {
+	if n, ok := l.ranges.Ordinal(index); ok && n >= 0 && n < int64(len(l.pins)) {
+		return l.pins[n]
+	}
+	return ""
+}
+
+// fresh is the first task that was never handed out, with a row from now on.
+func (l *Ledger) fresh() *Task {
+	for !l.head.Cut && l.head.Issued < l.head.Total {
+		index := l.ranges.At(l.head.Issued)
+		l.head.Issued++
+		l.changed = true
+		if _, ok := l.ahead[index]; ok {
+			delete(l.ahead, index)
+			continue
+		}
+		return l.add(index)
+	}
+	return nil
+}
+
+// issue gives every task its row: those of a sweep whose tasks are for certain workers leave in any order.
+func (l *Ledger) issue() {
+	for t := l.fresh(); t != nil; t = l.fresh() {
+		l.wait(t.Index)
+		l.touch(t)
+	}
+}

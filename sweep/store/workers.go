@@ -1,0 +1,42 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+)
+
+// Worker is what outlives the processes of a worker. Commit keeps it.
+type Worker struct {
+	Name        string
+	Incarnation string // of the process whose registration was processed last; "": none yet
+	Host        string
+	Program     string // version
+	Started     int    // slots that it was started with
+	Drained     bool   // a person asked it to take nothing new
+	Slots       int    // that a person asked for; 0: as started
+}
+
+// Workers lists the workers by name.
+func (r *Reader) Workers(ctx context.Context) (all []Worker, err error) {
+	rows, err := r.db.QueryContext(ctx, `SELECT name, incarnation, host, program, started, drained, slots FROM workers ORDER BY name`)
+	if err != nil {
+		return nil, readable(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var w Worker
+		if err := rows.Scan(&w.Name, &w.Incarnation, &w.Host, &w.Program, &w.Started, &w.Drained, &w.Slots); err != nil {
+			return nil, readable(err)
+		}
+		all = append(all, w)
+	}
+	return all, readable(rows.Err())
+}
+
+// Forget removes a worker. It is no error when there is none.
+func (s *Store) Forget(ctx context.Context, worker string) error {
+	return s.transact(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `DELETE FROM workers WHERE name = ?`, worker)
+		return err
+	})
+}

@@ -1,0 +1,40 @@
+package store_test
+
+import (
+	"testing"
+
+	"mlframework/sweep/store"
+)
+
+func TestWorkers(t *testing.T) {
+	t.Parallel()
+	s, err := store.Open(t.Context(), t.TempDir(), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	first := store.Worker{Name: "gpu2", Incarnation: "1", Host: "h2", Program: "v1", Started: 4}
+	second := store.Worker{Name: "gpu1", Host: "h1", Drained: true, Slots: 3}
+	if err := s.Commit(t.Context(), store.Group{Workers: []store.Worker{first, second}}); err != nil {
+		t.Fatal(err)
+	}
+	first.Incarnation = "2"
+	if err := s.Commit(t.Context(), store.Group{Workers: []store.Worker{first}}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.Workers(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	differs(t, "the workers", []store.Worker{second, first}, got)
+	for range 2 {
+		if err := s.Forget(t.Context(), "gpu1"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err = s.Workers(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	differs(t, "the workers", []store.Worker{first}, got)
+}
