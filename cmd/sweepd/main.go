@@ -1,0 +1,100 @@
+// Command sweepd is what runs on the hosts of a cluster: the master, which owns the store and decides, and the workers,
+// which run tasks. The broker, RabbitMQ, stands between them.
+//
+// Nothing imports it. It may import everything.
+package main
+
+import (
+	"context"
+	"os"
+
+	cliv2 "github.com/urfave/cli/v2"
+
+	"mlframework/cmd/internal/cli"
+	"mlframework/sweep/worker/process"
+)
+
+func main() {
+	c := &command{executor: process.Guarded(), stdout: os.Stdout, stderr: os.Stderr}
+	os.Exit(c.main(context.Background(), os.Args))
+}
+
+// command is one call of the program.
+type command struct {
+	executor       bool // this process is the one of a worker's pair that does the work
+	stdout, stderr *os.File
+}
+
+func (c *command) main(ctx context.Context, args []string) int {
+	app := c.app()
+	arranged, err := cli.Arrange(app, args)
+	if err == nil {
+		err = app.RunContext(ctx, arranged)
+	}
+	return cli.Finish(c.stderr, "sweepd", err)
+}
+
+const appHelp = `sweepd - the parts of a cluster: what infrainit starts on hosts
+
+USAGE:
+   sweepd COMMAND [options]
+
+COMMANDS:
+{{range .VisibleCommands}}   {{.Name}}{{"\t"}}{{.Usage}}
+{{end}}
+` + cli.ExitCodes
+
+const commandHelp = `{{.HelpName}} - {{.Usage}}
+
+USAGE:
+   sweepd {{.Name}} [options]
+{{if .Description}}
+{{.Description}}
+{{end}}
+OPTIONS:{{range .VisibleFlags}}
+   {{.}}{{end}}
+
+` + cli.ExitCodes
+
+func (c *command) app() *cliv2.App {
+	app := &cliv2.App{
+		Name:                  "sweepd",
+		Usage:                 "the parts of a cluster",
+		CustomAppHelpTemplate: appHelp,
+		Version:               cli.Version(),
+		HideVersion:           true,
+		HideHelpCommand:       true,
+		Writer:                c.stdout,
+		ErrWriter:             c.stderr,
+		ExitErrHandler:        func(*cliv2.Context, error) {},
+		OnUsageError:          usageError,
+		Action:                noCommand,
+		Commands:              []*cliv2.Command{c.masterCommand(), c.workerCommand(), c.checkCommand(), c.versionCommand()},
+	}
+	for _, sub := range app.Commands {
+		sub.CustomHelpTemplate = commandHelp
+		sub.HideHelpCommand = true
+		sub.OnUsageError = usageError
+	}
+	return app
+}
+
+func usageError(_ *cliv2.Context, err error, _ bool) error {
+	return &cli.Error{Code: cli.Usage, Err: err}
+}
+
+func noCommand(ctx *cliv2.Context) error {
+	if ctx.NArg() > 0 {
+		return cli.Wrong("sweepd --help lists them", "there is no command %s", ctx.Args().First())
+	}
+	_ = cliv2.ShowAppHelp(ctx)
+	return cli.Code(cli.Usage)
+}
+
+// bare refuses arguments where only options are known.
+func bare(ctx *cliv2.Context) error {
+	if ctx.NArg() > 0 {
+		return cli.Wrong("", "%q is one argument too many", ctx.Args().First())
+	}
+	return nil
+}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	cliv2 "github.com/urfave/cli/v2"
+
+	"mlframework/cmd/internal/cli"
+	"mlframework/sweep/api"
+	"mlframework/sweep/master"
+	"mlframework/sweep/queue/amqp"
+	"mlframework/sweep/store"
+)
+
+func (c *command) masterCommand() *cliv2.Command {
+	return &cliv2.Command{
+		Name: "master", Usage: "keeps the sweeps, and decides which worker runs what", Action: c.master,
+		Description: "It runs until SIGTERM. Without its broker it keeps trying, says why it does not\n" +
+			"come through, and takes sweeps meanwhile.",
+		Flags: append([]cliv2.Flag{
+			&cliv2.StringFlag{Name: "store", Required: true, Usage: "`FOLDER` of the store"},
+			&cliv2.StringFlag{Name: "socket", Required: true, Usage: "`PATH` of the API's Unix socket"},
+			&cliv2.StringFlag{Name: "group", DefaultText: "nobody else", Usage: "the `GROUP` that may use the socket, too"},
+			&cliv2.StringFlag{Name: "revisions", DefaultText: "run-tasks cannot bring files", Usage: "`FOLDER` of projects' revisions, where run-tasks runs on this machine"},
+			&cliv2.DurationFlag{Name: "lease", Value: master.Lease, Usage: "a worker that is silent for `TIME` is taken for gone"},
+		}, brokerFlags()...),
+	}
+}
+
+func (c *command) master(ctx *cliv2.Context) (err error) {
+	if err := bare(ctx); err != nil {
+		return err
+	}
+	if lease := ctx.Duration("lease"); lease < 5*time.Second {
+		return cli.Wrong("", "--lease must be at least 5s: workers tell of themselves every 2s")
+	}
+	log := cli.Log(c.stderr)
+	revisions, err := folder(ctx.String("revisions"))
+	if err != nil {
+		return err
+	}
+	st, err := store.Open(ctx.Context, ctx.String("store"), "sweepd master")
+	if err != nil {
+		return storeError(err)
+	}
+	defer func() { err = errors.Join(err, st.Close()) }()
+	listener, err := api.Listen(ctx.String("socket"), ctx.String("group"))
+	if err != nil {
+		return &cli.Error{Code: cli.Machine, Err: err}
+	}
+	hub := amqp.NewHub(brokerOptions(ctx, log))
+	defer hub.Close()
+	m := master.New(master.Options{Store: st, Queue: hub, Log: log, Lease: ctx.Duration("lease")})
+	server := api.New(api.Options{Master: m, Store: &st.Reader, Broker: hub, Revisions: revisions, Program: cli.Version(), Log: log, Audit: log})
+
+	work, stop := cli.Interrupts(ctx.Context, func() { os.Exit(cli.Interrupted) })
+	defer stop()
+	running, end := context.WithCancelCause(work)
+	defer end(nil)
+	var parts sync.WaitGroup
+	parts.Go(func() { end(m.Run(running)) })
+	served := server.Run(running, listener)
+	end(served)
+	parts.Wait()
+	return ending(running, served)
+}
+
+// ending is why a part of a cluster ended: nothing, when it was asked to.
+func ending(ctx context.Context, err error) error {
+	cause := context.Cause(ctx)
+	if errors.Is(cause, cli.ErrInterrupted) || errors.Is(cause, context.Canceled) {
+		return err
+	}
+	return errors.Join(cause, err)
+}
+
+// storeError gives a store that cannot be opened its exit code and a way out.
+func storeError(err error) error {
+	e := &cli.Error{Code: cli.Machine, Err: err}
+	if _, used := errors.AsType[*store.InUse](err); used {
+		e.Remedy = "one master at a time uses a store: end the other, or name another folder with --store"
+	}
+	return e
+}
+
+// folder makes a folder that is named; its path is absolute.
+func folder(path string) (string, error) {
+	if path == "" {
+		return "", nil
+	}
+	path, err := filepath.Abs(path)
+	if err == nil {
+		err = os.MkdirAll(path, 0o700)
+	}
+	if err != nil {
+		return "", &cli.Error{Code: cli.Machine, Err: err}
+	}
+	return path, nil
+}

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	cliv2 "github.com/urfave/cli/v2"
+
+	"mlframework/cmd/internal/cli"
+	"mlframework/sweep/queue/amqp"
+	"mlframework/sweep/worker"
+	"mlframework/sweep/worker/process"
+)
+
+func (c *command) workerCommand() *cliv2.Command {
+	host, _ := os.Hostname()
+	return &cliv2.Command{
+		Name: "worker", Usage: "runs tasks on this host", Action: c.worker,
+		Description: "It runs until SIGTERM: then what runs is stopped, with its grace, and goes back to\n" +
+			"the master uncharged. A second signal leaves at once. Without its broker it keeps\n" +
+			"trying, says why it does not come through, and what runs goes on.",
+		Flags: append([]cliv2.Flag{
+			&cliv2.StringFlag{Name: "name", Value: host, DefaultText: "the host's", Usage: "`NAME` of the worker; no two may have the same"},
+			&cliv2.StringFlag{Name: "host", Value: host, DefaultText: "the host's", Usage: "`NAME` of the host, as people and tasks are shown it"},
+			&cliv2.IntFlag{Name: "slots", Value: runtime.NumCPU(), DefaultText: "the number of cores", Usage: "run `N` tasks at a time"},
+			&cliv2.StringFlag{Name: "outputs", Required: true, Usage: "`FOLDER` of outputs: a task runs in FOLDER/SWEEP/INDEX"},
+			&cliv2.StringFlag{Name: "revisions", Required: true, Usage: "`FOLDER` of projects' revisions"},
+			&cliv2.StringFlag{Name: "state", DefaultText: "OUTPUTS/.worker-NAME", Usage: "`FOLDER` for what outlives the worker: events that the broker has not taken, caches"},
+		}, brokerFlags()...),
+	}
+}
+
+func (c *command) worker(ctx *cliv2.Context) error {
+	if err := bare(ctx); err != nil {
+		return err
+	}
+	if ctx.Int("slots") < 1 {
+		return cli.Wrong("", "--slots must be at least 1")
+	}
+	if err := amqp.CheckName(ctx.String("name")); err != nil {
+		return cli.Wrong("", "--name: %w", err)
+	}
+	if c.executor || os.Getpid() == 1 { // who is process 1 takes everything with it, and needs no second process
+		return c.work(ctx)
+	}
+	code, err := process.RunGuarded("sweep-executor")
+	if err != nil {
+		return err
+	}
+	return cli.Code(code)
+}
+
+func (c *command) work(ctx *cliv2.Context) (err error) {
+	log := cli.Log(c.stderr)
+	o, err := options(ctx, log)
+	if err != nil {
+		return err
+	}
+	if err := endOrphans(ctx.Context, o, log); err != nil {
+		return err
+	}
+	keeper, err := process.NewKeeper(log)
+	if err != nil {
+		return err
+	}
+	o.Keeper = keeper
+	cli.Tune(o.Slots)
+	port, err := amqp.NewPort(o.Name, brokerOptions(ctx, log))
+	if err != nil {
+		return err
+	}
+	defer port.Close()
+	running, stop := cli.Interrupts(ctx.Context, func() {
+		keeper.KillAll()
+		os.Exit(cli.Interrupted)
+	})
+	defer stop()
+	log.Info("worker started", "name", o.Name, "slots", o.Slots, "version", o.Program)
+	worker.New(port, o).Run(running)
+	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx.Context), 10*time.Second)
+	defer cancel()
+	return keeper.Close(closing)
+}
+
+func options(ctx *cliv2.Context, log *slog.Logger) (o worker.Options, err error) {
+	o = worker.Options{Name: ctx.String("name"), Host: ctx.String("host"), Slots: ctx.Int("slots"), Environ: os.Environ(),
+		Program: cli.Version(), Log: log}
+	revisions, err := folder(ctx.String("revisions"))
+	if err != nil {
+		return o, err
+	}
+	if o.Outputs, err = folder(ctx.String("outputs")); err != nil {
+		return o, err
+	}
+	state := ctx.String("state")
+	if state == "" {
+		state = filepath.Join(o.Outputs, ".worker-"+o.Name)
+	}
+	if state, err = folder(state); err != nil {
+		return o, err
+	}
+	if o.Caches, err = folder(filepath.Join(state, "caches")); err != nil {
+		return o, err
+	}
+	o.Spool = filepath.Join(state, "events")
+	o.Revision = func(revision string) (string, error) {
+		folder := filepath.Join(revisions, revision)
+		if _, err := os.Stat(folder); err != nil {
+			return "", fmt.Errorf("the files of revision %s are not on this host: %w", revision, err)
+		}
+		return folder, nil
+	}
+	return o, nil
+}
+
+// endOrphans ends what an earlier worker of the same name and outputs left, of which both processes were killed at once.
+func endOrphans(ctx context.Context, o worker.Options, log *slog.Logger) error {
+	bounded, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	killed, err := process.KillOrphans(bounded, func(environ []string) bool {
+		here := func(v string) bool { return strings.HasPrefix(v, "OUTPUT_DIR="+o.Outputs+string(filepath.Separator)) }
+		return slices.Contains(environ, "WORKER="+o.Name) && slices.ContainsFunc(environ, here)
+	})
+	if killed > 0 {
+		log.Info("ended what an earlier, killed worker had left", "processes", killed)
+	}
+	if err != nil && errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("end what an earlier worker left: %w", err)
+	}
+	return err
+}
