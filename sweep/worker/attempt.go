@@ -13,15 +13,7 @@ import (
 // errStopped is why an attempt ends that the master asked to stop.
 var errStopped = errors.New("stopped by the master")
 
-// attempt runs one attempt in a slot and reports it. When it returns, no process of the attempt is alive.
-func (w *Worker) attempt(ctx context.Context, i item, slot int) {
-	outcome := w.run(ctx, i, slot)
-	ended := w.event(task.EndedEvent, i)
-	ended.Outcome = &outcome
-	w.outbox.put(ended)
-}
-
-// run prepares an attempt, lets its program run and tells how it ended.
+// run prepares an attempt in its slot, lets its program run and returns how it ended: then no process of it is alive.
 func (w *Worker) run(ctx context.Context, i item, slot int) task.Outcome {
 	j := i.job
 	if j.err != nil {
@@ -36,12 +28,10 @@ func (w *Worker) run(ctx context.Context, i item, slot int) task.Outcome {
 	if err := stdout.create(); err != nil {
 		return infra(err)
 	}
-	started := w.event(task.StartedEvent, i)
-	started.Start = &task.Start{Host: w.o.Host, Slot: slot, Resumed: resumed}
-	w.outbox.put(started)
+	w.desk.begin(i, task.Start{Host: w.o.Host, Slot: slot, Resumed: resumed})
 	exit := w.o.Keeper.Run(ctx, process.Spec{
 		Argv:    append(j.recipe.Expand(w.o.Host, slot), i.attempt.Args...),
-		Env:     j.own(i, slot, dir, resumed),
+		Env:     j.own(i, slot, w.desk.size(), dir, resumed),
 		Dir:     dir,
 		Stdout:  stdout,
 		Stderr:  stderr,

@@ -13,15 +13,21 @@ import (
 
 // BenchmarkAttempt is the worker's whole way of a task that does nothing: claimed, its directory, program and files,
 // ended. Batches are of 64, as a master sends them.
-func BenchmarkAttempt(b *testing.B) {
-	base := b.TempDir()
+func BenchmarkAttempt(b *testing.B) { benchmarkAttempt(b, b.TempDir(), "") }
+
+// BenchmarkAttemptBesideASpool is the same with a spool, which stays empty as long as the queue takes events.
+func BenchmarkAttemptBesideASpool(b *testing.B) {
+	benchmarkAttempt(b, b.TempDir(), filepath.Join(b.TempDir(), "events"))
+}
+
+func benchmarkAttempt(b *testing.B, base, spool string) {
 	for _, name := range []string{"tasks.yml", "parameters.yml"} {
 		if err := touch(filepath.Join(base, name)); err != nil {
 			b.Fatal(err)
 		}
 	}
 	q := memory.New()
-	w := worker.New(q.Port("w1"), worker.Options{Name: "w1", Slots: 2, Outputs: filepath.Join(base, "outputs"), Keeper: keeper,
+	w := worker.New(q.Port("w1"), worker.Options{Name: "w1", Slots: 2, Outputs: filepath.Join(base, "outputs"), Keeper: keeper, Spool: spool,
 		Revision: func(string) (string, error) { return base, nil }, Environ: os.Environ()})
 	ctx, cancel := context.WithCancel(b.Context())
 	done := make(chan struct{})

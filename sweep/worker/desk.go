@@ -1,146 +1,219 @@
 package worker
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"sync"
+
+	"mlframework/sweep/task"
 )
 
-// remembered is how many attempts that have left the desk are still known: two of the largest windows of a master, so
-// that a batch which is published twice runs once.
-const remembered = 1 << 13
-
-// desk holds the attempts that were claimed: those that wait for a slot, first come, first served, and those that run.
-// An attempt is at one place at a time, so that who wants to stop it finds it.
+// desk holds the attempts that were claimed: those that wait for a slot, first come, first served, and those in slots.
+// An attempt is at one place at a time, so that who wants to stop it finds it. What becomes of an attempt is told under
+// the lock under which it happens: events of one attempt are in the order of what they report, also when it is told again.
 type desk struct {
+	worker string
+	out    *outbox
+
 	mu      sync.Mutex
 	some    sync.Cond
 	waiting []item
-	running map[key]context.CancelCauseFunc
-	known   map[key]struct{} // what is here, and what left lately
-	left    []key            // what left lately: a ring, the oldest at next when it is full
-	next    int
-	drained bool // nothing new is taken
+	running map[key]*stay
+	known   known
+	slots   int          // attempts at a time
+	open    map[int]bool // slots that somebody takes attempts for, also those that are too many and still busy
+	drained bool         // nothing new is taken
 	closed  bool
 }
 
-func (d *desk) init() {
-	d.some.L = &d.mu
-	d.running, d.known = map[key]context.CancelCauseFunc{}, map[key]struct{}{}
+// stay is an attempt in its slot.
+type stay struct {
+	slot    int
+	cancel  context.CancelCauseFunc
+	started *task.Event // nil until its program runs
 }
 
-// knows tells whether an attempt is here or left lately.
-func (d *desk) knows(k key) bool {
+func (d *desk) init(worker string, slots int, out *outbox) {
+	d.worker, d.slots, d.out = worker, slots, out
+	d.some.L = &d.mu
+	d.running, d.open = map[key]*stay{}, map[int]bool{}
+	d.known.init()
+}
+
+// claim tells that attempts arrived, and returns those that are new. Of one that is known it tells again where it
+// stands, so that a master whose queue lost events learns it.
+func (d *desk) claim(items []item) (fresh []item) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	_, ok := d.known[k]
-	return ok
+	events := make([]task.Event, 0, len(items))
+	for _, i := range items {
+		if d.known.has(i.key()) {
+			events = append(events, d.again(i))
+			continue
+		}
+		fresh = append(fresh, i)
+		events = append(events, i.event(task.ClaimedEvent, d.worker))
+	}
+	d.out.put(events...)
+	return fresh
 }
 
-// put adds items that are not known, and returns those that have to be given back because nothing new is taken.
-func (d *desk) put(items []item) (refused []item) {
+// again is the event that says where a known attempt stands.
+func (d *desk) again(i item) task.Event {
+	switch s := d.running[i.key()]; {
+	case s == nil:
+		return d.known.event(i, d.worker)
+	case s.started != nil:
+		return *s.started
+	}
+	return i.event(task.ClaimedEvent, d.worker)
+}
+
+// put adds items that are not known. When nothing new is taken, what waits is given back.
+func (d *desk) put(items []item) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, i := range items {
-		if _, twice := d.known[i.key()]; !twice {
-			d.known[i.key()] = struct{}{}
+		if !d.known.has(i.key()) {
+			d.known.add(i.key())
 			d.waiting = append(d.waiting, i)
 		}
 	}
 	d.some.Broadcast()
-	return d.remove(func(item) bool { return d.drained || d.closed })
+	if d.drained || d.closed {
+		d.giveBack(func(item) bool { return true })
+	}
 }
 
-// take waits for the next item, which from then on runs until done; ctx is the attempt's, which stop ends. It is false
-// when the desk is closed or ctx has ended.
-func (d *desk) take(ctx context.Context) (i item, attempt context.Context, ok bool) {
+// take waits for the next item for a slot, which from then on is in it until done; ctx is the attempt's, which stop ends.
+// It is false when the desk is closed, ctx has ended, or there are fewer slots by now: then the slot is not open any more.
+func (d *desk) take(ctx context.Context, slot int) (i item, attempt context.Context, ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for len(d.waiting) == 0 && !d.closed {
+	for len(d.waiting) == 0 && !d.closed && slot < d.slots {
 		d.some.Wait()
 	}
-	if d.closed || ctx.Err() != nil {
+	if d.closed || ctx.Err() != nil || slot >= d.slots {
+		delete(d.open, slot)
 		return item{}, nil, false
 	}
 	i = d.waiting[0]
 	d.waiting[0] = item{}
 	d.waiting = d.waiting[1:]
-	attempt, d.running[i.key()] = context.WithCancelCause(ctx)
+	attempt, cancel := context.WithCancelCause(ctx)
+	d.running[i.key()] = &stay{slot: slot, cancel: cancel}
 	return i, attempt, true
 }
 
-// done ends the running of an item.
-func (d *desk) done(i item) {
+// begin tells that the program of an item runs.
+func (d *desk) begin(i item, s task.Start) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.running[i.key()](nil)
-	delete(d.running, i.key())
-	d.forget([]item{i})
+	e := i.event(task.StartedEvent, d.worker)
+	e.Start = &s
+	d.running[i.key()].started = &e
+	d.out.put(e)
 }
 
-// stop ends an attempt that runs, and returns one that waits.
-func (d *desk) stop(k key) (removed []item) {
+// done takes an item out of its slot and tells how it ended.
+func (d *desk) done(i item, o task.Outcome) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if cancel := d.running[k]; cancel != nil {
-		cancel(errStopped)
-		return nil
+	k := i.key()
+	d.running[k].cancel(nil)
+	delete(d.running, k)
+	e := i.event(task.EndedEvent, d.worker)
+	e.Outcome = &o
+	d.known.ended(k, e.Time, &o)
+	d.out.put(e)
+}
+
+// stop ends an attempt that is in a slot, and gives back one that waits.
+func (d *desk) stop(k key) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if s := d.running[k]; s != nil {
+		s.cancel(errStopped)
+		return
 	}
-	return d.remove(func(i item) bool { return i.key() == k })
+	d.giveBack(func(i item) bool { return i.key() == k })
 }
 
-// recall takes out what waits of a sweep.
-func (d *desk) recall(sweep string) (removed []item) {
+// recall gives back what waits of a sweep.
+func (d *desk) recall(sweep string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.remove(func(i item) bool { return i.job.sweep == sweep })
+	d.giveBack(func(i item) bool { return i.job.sweep == sweep })
 }
 
-// drain turns the taking of anything new off or on, and returns what waits.
-func (d *desk) drain(off bool) (removed []item) {
+// drain gives back what waits and from then on all that arrives, or ends that.
+func (d *desk) drain(on bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.drained = off
-	return d.remove(func(item) bool { return off })
+	if d.drained = on; on {
+		d.giveBack(func(item) bool { return true })
+	}
 }
 
-func (d *desk) draining() bool {
+// resize changes the number of slots and returns those that somebody has to take attempts for now.
+func (d *desk) resize(slots int) (opened []int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.drained
+	d.slots = slots
+	for n := range slots {
+		if !d.open[n] && !d.closed {
+			d.open[n] = true
+			opened = append(opened, n)
+		}
+	}
+	d.some.Broadcast()
+	return opened
 }
 
-// close ends every take, and returns what waits.
-func (d *desk) close() (removed []item) {
+func (d *desk) size() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.slots
+}
+
+// close ends every take, and gives back what waits.
+func (d *desk) close() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.closed = true
 	d.some.Broadcast()
-	return d.remove(func(item) bool { return true })
+	d.giveBack(func(item) bool { return true })
 }
 
-func (d *desk) remove(which func(item) bool) (removed []item) {
+// giveBack takes out what waits and is meant. The caller holds the lock.
+func (d *desk) giveBack(meant func(item) bool) {
 	var kept []item
+	var events []task.Event
 	for _, i := range d.waiting {
-		if which(i) {
-			removed = append(removed, i)
-		} else {
+		if !meant(i) {
 			kept = append(kept, i)
-		}
-	}
-	d.waiting = kept
-	d.forget(removed)
-	return removed
-}
-
-// forget lets items leave; they are known for a while.
-func (d *desk) forget(items []item) {
-	for _, i := range items {
-		if len(d.left) < remembered {
-			d.left = append(d.left, i.key())
 			continue
 		}
-		delete(d.known, d.left[d.next])
-		d.left[d.next] = i.key()
-		d.next = (d.next + 1) % remembered
+		d.known.returned(i.key())
+		events = append(events, i.event(task.ReturnedEvent, d.worker))
 	}
+	if d.waiting = kept; len(events) > 0 {
+		d.out.put(events...)
+	}
+}
+
+// show tells what a heartbeat says of the desk.
+func (d *desk) show(h *task.Heartbeat) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	h.Slots, h.Draining, h.Waiting = d.slots, d.drained, len(d.waiting)
+	for k, s := range d.running {
+		if s.started == nil {
+			h.Waiting++
+			continue
+		}
+		h.Running = append(h.Running, task.Busy{Sweep: k.sweep, Index: k.index, Attempt: k.number, Slot: s.slot, Started: s.started.Time})
+	}
+	slices.SortFunc(h.Running, func(a, b task.Busy) int { return cmp.Compare(a.Slot, b.Slot) })
 }

@@ -2,7 +2,6 @@ package worker
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -46,12 +45,7 @@ func setAside(dir string) error {
 }
 
 // logFile is the file of a stream, of the newest attempt (0) or an earlier one.
-func logFile(dir, stream string, n int) string {
-	if n == 0 {
-		return dir + "/" + stream + ".log"
-	}
-	return fmt.Sprintf("%s/%s.%d.log", dir, stream, n)
-}
+func logFile(dir, stream string, n int) string { return dir + "/" + stream + logSuffix(n) }
 
 func exists(path string) (bool, error) {
 	_, err := os.Lstat(path)

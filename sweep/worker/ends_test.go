@@ -1,7 +1,9 @@
 package worker_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -81,6 +83,26 @@ func TestOutcome(t *testing.T) {
 	} {
 		if diff := cmp.Diff(c.want, worker.Outcome(c.exit, time.Hour)); diff != "" {
 			t.Errorf("%v: %s", c.exit, diff)
+		}
+	}
+}
+
+// Whatever the host lacks, before or at the start of the program, is not the user's failure.
+func TestWhatTheKernelRefusesForWantOfSomethingIsTheHosts(t *testing.T) {
+	t.Parallel()
+	for _, errno := range []syscall.Errno{unix.ENOSPC, unix.EMFILE, unix.EAGAIN, unix.ENOMEM} {
+		for where, change := range map[string]func(*worker.Options){
+			"revision": func(o *worker.Options) {
+				o.Revision = func(string) (string, error) { return "", &os.PathError{Op: "open", Path: "revision", Err: errno} }
+			},
+			"start": fake(func(context.Context, process.Spec) process.Exit {
+				return process.Exit{Cause: process.BadHost, Code: -1, Err: fmt.Errorf("start sh: %w", errno)}
+			}),
+		} {
+			s := newSite(t, nil, change)
+			if o := s.run("true"); o.Class != task.Loss || !strings.HasPrefix(o.Reason, "infra: ") || !strings.Contains(o.Reason, errno.Error()) {
+				t.Errorf("%s, %v: %+v", where, errno, o)
+			}
 		}
 	}
 }

@@ -48,22 +48,27 @@ func expected(o Options) map[string]string {
 	if u, err := user.Current(); err == nil {
 		name, home = cmp.Or(u.Username, name), cmp.Or(u.HomeDir, home)
 	}
-	return map[string]string{
-		"HOME": home, "USER": name, "LOGNAME": name,
-		"OMP_NUM_THREADS": strconv.Itoa(max(1, runtime.NumCPU()/o.Slots)),
-	}
+	return map[string]string{"HOME": home, "USER": name, "LOGNAME": name}
 }
+
+// ompThreads is how many threads programs of numerical libraries start, where nobody else says it: cores / slots.
+const ompThreads = "OMP_NUM_THREADS"
 
 // perAttempt are the variables that each attempt has for itself.
 var perAttempt = []string{"TASK_ID", "TASK_INDEX", "ATTEMPT", "RESUMED", "OUTPUT_DIR", "SLOT", "PWD", "OLDPWD"}
 
-// own is the environment of one attempt.
-func (j *job) own(i item, slot int, dir string, resumed bool) []string {
+// own is the environment of one attempt, in one slot of so many.
+func (j *job) own(i item, slot, slots int, dir string, resumed bool) []string {
 	index := strconv.FormatInt(i.attempt.Index, 10)
 	again := "0"
 	if resumed {
 		again = "1"
 	}
-	return append(slices.Clip(j.environ), "TASK_ID="+j.sweep+"/"+index, "TASK_INDEX="+index,
-		"ATTEMPT="+strconv.Itoa(i.attempt.Number), "RESUMED="+again, "OUTPUT_DIR="+dir, "SLOT="+strconv.Itoa(slot), "PWD="+dir)
+	all := append(make([]string, 0, len(j.environ)+8), j.environ...)
+	all = append(all, "TASK_ID="+j.sweep+"/"+index, "TASK_INDEX="+index, "ATTEMPT="+strconv.Itoa(i.attempt.Number),
+		"RESUMED="+again, "OUTPUT_DIR="+dir, "SLOT="+strconv.Itoa(slot), "PWD="+dir)
+	if !j.ownThreads {
+		all = append(all, ompThreads+"="+strconv.Itoa(max(1, runtime.NumCPU()/slots)))
+	}
+	return all
 }

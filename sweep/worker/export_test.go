@@ -1,7 +1,12 @@
 package worker
 
 import (
+	"context"
+	"errors"
+	"log/slog"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"mlframework/sweep/queue"
 	"mlframework/sweep/task"
@@ -13,6 +18,66 @@ func Outcome(e process.Exit, limit time.Duration) task.Outcome { return outcome(
 
 // Remembered is how many attempts that are over a worker still knows.
 const Remembered = remembered
+
+// RememberedEnds is how many ends a worker knows with their outcomes.
+const RememberedEnds = mostEnds
+
+// InMemory is how many events stand in memory before they go to the spool.
+const InMemory = inMemory
+
+// Incarnation is incarnation.
+var Incarnation = incarnation
+
+// AddToSpool writes events into a spool.
+func AddToSpool(path string, events []task.Event) error {
+	s, err := openSpool(path)
+	if err != nil {
+		return err
+	}
+	_, err = s.add(events)
+	return errors.Join(err, unix.Flock(int(s.file.Fd()), unix.LOCK_UN), s.file.Close())
+}
+
+// SpoolRead takes everything out of a spool, as a worker does that sends it, and tells how many events it counted first.
+func SpoolRead(path string) (events []task.Event, count int, err error) {
+	s, err := openSpool(path)
+	if err != nil {
+		return nil, 0, err
+	}
+	count = s.count
+	for s.count > 0 && err == nil {
+		var some []task.Event
+		if some, err = s.read(); len(some) == 0 {
+			break
+		}
+		events = append(events, some...)
+		err = errors.Join(err, s.sent(len(some)))
+	}
+	return events, count, errors.Join(err, unix.Flock(int(s.file.Fd()), unix.LOCK_UN), s.file.Close())
+}
+
+// Outbox is an outbox beside a spool.
+type Outbox struct{ outbox }
+
+// NewOutbox makes one that run sends from.
+func NewOutbox(p queue.Port, spool string, log *slog.Logger) *Outbox {
+	o := &Outbox{}
+	o.init(p, log)
+	o.attach(context.Background(), spool)
+	return o
+}
+
+// Put, Run and Unsent are the outbox's.
+func (o *Outbox) Put(events ...task.Event) { o.put(events...) }
+func (o *Outbox) Run(ctx context.Context)  { o.run(ctx) }
+func (o *Outbox) Unsent() int              { return o.unsent() }
+
+// InMemory is how many events stand in memory.
+func (o *Outbox) InMemory() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.events)
+}
 
 // Mask hides secrets in what is written in pieces.
 func Mask(secrets []string, pieces ...[]byte) (out []byte, held int) {

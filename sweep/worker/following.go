@@ -20,7 +20,14 @@ func (f *following) on(sweep string) bool {
 	return ok
 }
 
+// set adds a sweep or takes it out; without a name it takes out all.
 func (f *following) set(sweep string, on bool) {
+	if sweep == "" {
+		if !on {
+			f.sweeps.Store(nil)
+		}
+		return
+	}
 	sweeps := map[string]struct{}{}
 	if before := f.sweeps.Load(); before != nil {
 		maps.Copy(sweeps, *before)

@@ -21,17 +21,8 @@ type key struct {
 
 func (i item) key() key { return key{i.job.sweep, i.attempt.Index, i.attempt.Number} }
 
-// event is what the worker reports of an item.
-func (w *Worker) event(kind task.Kind, i item) task.Event {
-	return task.Event{Version: task.Version, Kind: kind, Worker: w.o.Name, Time: time.Now(),
+// event is what a worker reports of an item.
+func (i item) event(kind task.Kind, worker string) task.Event {
+	return task.Event{Version: task.Version, Kind: kind, Worker: worker, Time: time.Now(),
 		Sweep: i.job.sweep, Index: i.attempt.Index, Attempt: i.attempt.Number}
-}
-
-// report puts an event of the same kind for each item in line.
-func (w *Worker) report(kind task.Kind, items []item) {
-	events := make([]task.Event, len(items))
-	for n, i := range items {
-		events[n] = w.event(kind, i)
-	}
-	w.outbox.put(events...)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"mlframework/sweep/result"
@@ -24,6 +25,8 @@ type job struct {
 	environ []string // what is the same for every attempt
 	secrets []string // values that must not appear in output
 	err     error    // why no attempt of it can run on this host
+
+	ownThreads bool // environ has ompThreads
 }
 
 // jobs keeps the jobs in use. Get is for one goroutine.
@@ -61,10 +64,13 @@ func check(b task.Batch) error {
 	if b.Version > task.Version {
 		return fmt.Errorf("the master speaks version %d of the tasks' form, this worker %d: update the worker", b.Version, task.Version)
 	}
-	for _, name := range []string{b.Sweep, b.Recipe.Revision} {
-		if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\x00") {
-			return fmt.Errorf("%q is no name of a folder", name)
-		}
+	return errors.Join(checkName(b.Sweep), checkName(b.Recipe.Revision))
+}
+
+// checkName refuses what is not the name of an entry of a folder.
+func checkName(name string) error {
+	if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\x00") {
+		return fmt.Errorf("%q is no name of a folder", name)
 	}
 	return nil
 }
@@ -84,6 +90,7 @@ func (j *job) prepare(o Options) (err error) {
 		return fmt.Errorf("link revision %s: %w", j.recipe.Revision, err)
 	}
 	j.environ, j.secrets = environ(o, j.sweep, j.recipe)
+	j.ownThreads = slices.ContainsFunc(j.environ, func(v string) bool { return strings.HasPrefix(v, ompThreads+"=") })
 	return nil
 }
 

@@ -3,6 +3,8 @@ package worker_test
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -168,6 +170,77 @@ func TestAtItsEndAWorkerStopsWhatRunsAndGivesBackTheRest(t *testing.T) {
 	}
 }
 
+func TestAWorkerJoinsBeforeAllElseAndLeavesAfterIt(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	s.send(batch(`trap 'exit 5' TERM; echo ready > ready; while :; do sleep 0.01; done`, 0, 1))
+	s.appears(s.path(0, "ready"))
+	s.stop()
+	s.ended(0, 1)
+	poll(t, "the last event", func() bool { return len(s.all()) == 7 })
+	all := s.all()
+	if diff := cmp.Diff([]string{"joined 0/0", "claimed 0/1", "claimed 1/1", "started 0/1", "returned 1/1", "ended 0/1", "left 0/0"}, kinds(all)); diff != "" {
+		t.Fatal(diff)
+	}
+	joined, left := all[0], all[6]
+	for _, e := range []task.Event{joined, left} {
+		if e.Version != task.Version || e.Worker != "w1" || e.Sweep != "" || e.Time.IsZero() || e.Beat == nil || e.Beat.Incarnation != joined.Beat.Incarnation ||
+			e.Beat.Worker != "w1" || e.Beat.Host != "gpu1" || e.Beat.Slots != 1 || len(e.Beat.Running) > 0 || e.Beat.Waiting > 0 {
+			t.Errorf("%+v, %+v", e, e.Beat)
+		}
+	}
+	if h := <-s.queue.Heartbeats(t.Context()); h.Incarnation != joined.Beat.Incarnation {
+		t.Errorf("heartbeats are of %s, the worker joined as %s", h.Incarnation, joined.Beat.Incarnation)
+	}
+}
+
+func TestIncarnationsGrowAsTexts(t *testing.T) {
+	t.Parallel()
+	last, random := "", [4]byte{255}
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.FixedZone("", 7200))
+	for _, step := range []time.Duration{0, 1, 10, time.Second, 0, -time.Hour, time.Nanosecond, 24 * 365 * time.Hour, 0} {
+		at = at.Add(step)
+		next := worker.Incarnation(at, last, random)
+		if next <= last || last != "" && len(next) != len(last) {
+			t.Errorf("%s after %s", next, last)
+		}
+		last = next
+		random[0]--
+	}
+	if got := worker.Incarnation(at, "not one", random); !strings.HasPrefix(got, at.UTC().Format("2006-01-02T15:04:05")) {
+		t.Errorf("%s", got)
+	}
+}
+
+func TestIncarnationsGrowWhereTheClockIsSetBack(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "new", "events")
+	var s *site
+	for range 3 {
+		if s == nil {
+			s = newSite(t, nil, spool(path))
+		} else {
+			s.start(s.queue.Port("w1"))
+		}
+		s.stop()
+	}
+	const future = "2999-01-01T00:00:00.000000000Z-r00000000"
+	s.must(os.WriteFile(path+".incarnation", []byte(future+"\n"), 0o600))
+	s.start(s.queue.Port("w1"))
+	s.stop()
+	poll(t, "all events", func() bool { return len(s.all()) == 8 })
+	last := ""
+	for _, e := range s.all() {
+		if e.Kind == task.JoinedEvent && e.Beat.Incarnation <= last {
+			t.Errorf("%s after %s", e.Beat.Incarnation, last)
+		}
+		last = e.Beat.Incarnation
+	}
+	if last <= future {
+		t.Errorf("%s after %s", last, future)
+	}
+}
+
 // runner is a fake of programs.
 type runner func(context.Context, process.Spec) process.Exit
 
@@ -234,11 +307,12 @@ func TestHeartbeatsComeEveryTwoSeconds(t *testing.T) {
 			if at := time.Since(begin); at != time.Duration(n+1)*2*time.Second {
 				t.Errorf("heartbeat %d after %v", n+1, at)
 			}
+			h.Load, first.Unsent = first.Load, 0 // the first may come before the queue took the joined event
 			if diff := cmp.Diff(first, h); diff != "" {
 				t.Error(diff)
 			}
 		}
-		want := task.Heartbeat{Version: task.Version, Worker: "w1", Host: "gpu1", Slots: 1, Incarnation: first.Incarnation}
+		want := task.Heartbeat{Version: task.Version, Worker: "w1", Host: "gpu1", Slots: 1, Incarnation: first.Incarnation, Load: first.Load}
 		if diff := cmp.Diff(want, first); diff != "" || first.Incarnation == "" {
 			t.Error(diff)
 		}

@@ -10,15 +10,21 @@ import (
 	"mlframework/sweep/task"
 )
 
-// outbox sends events in order, many at once, and again until the queue took them.
+// outbox sends events in order, many at once, and again until the queue took them. While the queue is away they stand in
+// the spool, if there is one; while it takes them none is written there.
 type outbox struct {
 	port queue.Port
 	log  *slog.Logger
 	wake chan struct{}
 
+	overdue *time.Timer // calls keep; nil without a spool
+
 	mu     sync.Mutex
-	events []task.Event
-	added  uint64        // events ever put
+	events []task.Event  // behind those in the spool
+	spool  *spool        // nil: everything stays in memory
+	away   bool          // the queue does not take events: what comes goes to the spool
+	full   time.Time     // when the spool last took nothing; zero: it did
+	added  uint64        // events ever put, and found in the spool
 	taken  uint64        // events that the queue took
 	moved  chan struct{} // closed and replaced when taken grows
 }
@@ -28,15 +34,32 @@ func (o *outbox) init(port queue.Port, log *slog.Logger) {
 	o.wake, o.moved = make(chan struct{}, 1), make(chan struct{})
 }
 
+// inMemory is how many events stand in memory before the spool takes them even from a queue that is only slow.
+const inMemory = 1 << 12
+
 func (o *outbox) put(events ...task.Event) {
 	o.mu.Lock()
 	o.events = append(o.events, events...)
 	o.added += uint64(len(events))
+	if o.away || len(o.events) > inMemory {
+		o.spill()
+	}
 	o.mu.Unlock()
+	o.nudge()
+}
+
+func (o *outbox) nudge() {
 	select {
 	case o.wake <- struct{}{}:
 	default:
 	}
+}
+
+// unsent is how many events the queue has not taken yet.
+func (o *outbox) unsent() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return int(o.added - o.taken)
 }
 
 // Under load the outbox gathers: when it sent busy times within gather of each other, it waits for that long before it
@@ -46,64 +69,95 @@ const (
 	busy   = 4
 )
 
-// run sends until ctx ends.
+// run sends until ctx ends. What the queue has not taken then is in the spool.
 func (o *outbox) run(ctx context.Context) {
+	var syncing sync.WaitGroup
+	if o.spool != nil {
+		syncing.Go(func() { o.spool.sync(ctx) })
+	}
 	var last time.Time
-	for row := 0; ; {
+	for row := 0; ctx.Err() == nil; {
 		select {
 		case <-o.wake:
 		case <-ctx.Done():
-			return
+			continue
 		}
 		if since := time.Since(last); since > 2*gather {
 			row = 0
 		} else if row++; row > busy {
-			o.pause(ctx, gather-since)
+			wait(ctx, gather-since)
 		}
 		o.send(ctx)
 		last = time.Now()
 	}
-}
-
-func (o *outbox) pause(ctx context.Context, d time.Duration) {
-	select {
-	case <-time.After(d):
-	case <-ctx.Done():
-	}
+	syncing.Wait()
+	o.shut()
 }
 
 // send empties the outbox. While the queue is away it tries again, at first after 50 ms, at last every 5 s.
 func (o *outbox) send(ctx context.Context) {
-	for pause := 50 * time.Millisecond; ; {
-		o.mu.Lock()
-		events := o.events
-		o.mu.Unlock()
+	for pause := 50 * time.Millisecond; ctx.Err() == nil; {
+		events := o.first()
 		if len(events) == 0 {
 			return
 		}
-		err := o.port.Emit(ctx, events...)
+		err := o.emit(ctx, events)
 		if err == nil {
+			pause = 50 * time.Millisecond
 			o.drop(len(events))
 			continue
 		}
-		o.log.Warn("events not sent", "error", err, "events", len(events), "again", pause)
-		select {
-		case <-time.After(pause):
-			pause = min(2*pause, 5*time.Second)
-		case <-ctx.Done():
-			return
+		o.keep()
+		o.log.Warn("events not sent", "error", err, "events", o.unsent(), "again", pause)
+		wait(ctx, pause)
+		pause = min(2*pause, 5*time.Second)
+	}
+}
+
+// atOnce is how many events are sent, written and read at once, so that memory is bounded however many there are.
+const atOnce = 1 << 9
+
+// late is how long the queue may take for events before they go to the spool.
+const late = time.Second
+
+func (o *outbox) emit(ctx context.Context, events []task.Event) error {
+	if o.overdue != nil {
+		o.overdue.Reset(late)
+		defer o.overdue.Stop()
+	}
+	return o.port.Emit(ctx, events...)
+}
+
+// first returns the events to be sent next.
+func (o *outbox) first() []task.Event {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.spool != nil && o.spool.count > 0 {
+		if events := o.read(); len(events) > 0 {
+			return events
 		}
 	}
+	return o.events[:min(len(o.events), atOnce)]
 }
 
 // drop forgets the first n events, which the queue took.
 func (o *outbox) drop(n int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.events = o.events[n:]
-	if len(o.events) == 0 {
+	o.away = false
+	o.count(n)
+	if o.spool != nil && o.spool.count > 0 {
+		filed := min(n, o.spool.count)
+		o.noteSpool(o.spool.sent(filed))
+		n -= filed
+	}
+	if o.events = o.events[n:]; len(o.events) == 0 {
 		o.events = nil
 	}
+}
+
+// count counts events that nobody needs to send any more. The caller holds the lock.
+func (o *outbox) count(n int) {
 	o.taken += uint64(n)
 	close(o.moved)
 	o.moved = make(chan struct{})
@@ -134,6 +188,16 @@ func (o *outbox) flush(ctx context.Context, patience time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	if !o.sent(ctx) {
-		o.log.Error("events were not sent before the end")
+		o.log.Error("events were not sent before the end", "events", o.unsent(), "kept", o.spool != nil)
+	}
+}
+
+// wait waits for a time, or until ctx ends.
+func wait(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
 	}
 }

@@ -54,7 +54,7 @@ func (c *collector) flush() {
 // collect makes the collector of an attempt.
 func (w *Worker) collect(i item) *collector {
 	return &collector{send: func(s []result.Sample) {
-		e := w.event(task.SamplesEvent, i)
+		e := i.event(task.SamplesEvent, w.o.Name)
 		e.Samples = s
 		w.outbox.put(e)
 	}}

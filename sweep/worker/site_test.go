@@ -17,6 +17,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"mlframework/sweep/queue"
 	"mlframework/sweep/queue/memory"
 	"mlframework/sweep/task"
 	"mlframework/sweep/worker"
@@ -27,6 +28,9 @@ import (
 var keeper *process.Keeper
 
 func TestMain(m *testing.M) {
+	if folder := os.Getenv(doomed); folder != "" {
+		beDoomed(folder)
+	}
 	var err error
 	if keeper, err = process.NewKeeper(nil); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -55,6 +59,7 @@ type site struct {
 	queue   *memory.Queue
 	base    string // holds everything
 	outputs string
+	options worker.Options
 	stop    func() // ends the worker and waits
 
 	mu     sync.Mutex
@@ -80,15 +85,22 @@ func newSite(t testing.TB, files map[string]string, change ...func(*worker.Optio
 	for _, c := range change {
 		c(&o)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	var parts, reader sync.WaitGroup
+	s.options = o
+	var reader sync.WaitGroup
 	reading, stopReading := context.WithCancel(context.Background())
 	reader.Go(func() { s.read(reading) })
-	w := worker.New(s.queue.Port(o.Name), o)
-	parts.Go(func() { w.Run(ctx) })
-	s.stop = func() { cancel(); parts.Wait() }
+	s.start(s.queue.Port(o.Name))
 	t.Cleanup(func() { s.stop(); stopReading(); reader.Wait() })
 	return s
+}
+
+// start lets a worker with the site's options work at a port.
+func (s *site) start(p queue.Port) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var parts sync.WaitGroup
+	w := worker.New(p, s.options)
+	parts.Go(func() { w.Run(ctx) })
+	s.stop = func() { cancel(); parts.Wait() }
 }
 
 // revision makes the files of a revision; a name that ends with / is a folder.
@@ -130,7 +142,7 @@ func (s *site) until(what string, f func([]task.Event) bool) []task.Event {
 	timeout := time.After(limit)
 	for {
 		s.mu.Lock()
-		events, moved := slices.Clone(s.events), s.moved
+		events, moved := ofAttempts(s.events), s.moved
 		s.mu.Unlock()
 		if f(events) {
 			return events
@@ -159,11 +171,23 @@ func (s *site) ended(index int64, attempt int) task.Outcome {
 	return *s.seen(task.EndedEvent, index, attempt).Outcome
 }
 
-// soFar are the events that came until now.
-func (s *site) soFar() []task.Event {
+// soFar are the events of attempts that came until now.
+func (s *site) soFar() []task.Event { return ofAttempts(s.all()) }
+
+// all are the events that came until now, those of the worker itself among them.
+func (s *site) all() []task.Event {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.events)
+}
+
+func ofAttempts(all []task.Event) (events []task.Event) {
+	for _, e := range all {
+		if e.Kind != task.JoinedEvent && e.Kind != task.LeftEvent {
+			events = append(events, e)
+		}
+	}
+	return events
 }
 
 // batch is attempts, each the first of its task, of a shell script.

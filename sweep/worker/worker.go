@@ -1,6 +1,9 @@
 // Package worker runs attempts on one host: it claims what the master sends, gives each attempt a slot, a working
 // directory and an environment, keeps its output, and reports how it ended.
 //
+// What it reports is one stream of events, in order: what an earlier start could not send, then that it joined, then its
+// attempts, and at the end that it left. While the queue is away attempts run on and the events stand in a file.
+//
 // It knows the queue (its Port), not the master or the store. The commands import it; it imports the vocabulary,
 // sweep/result for metrics and sweep/worker/process for programs.
 package worker
@@ -34,7 +37,9 @@ type Options struct {
 	Revision func(revision string) (folder string, err error)
 	Environ  []string // what attempts inherit, as NAME=value; nothing
 	Keeper   Runner
-	Ceiling  int64 // bytes kept of each stream of an attempt; Ceiling
+	Ceiling  int64  // bytes kept of each stream of an attempt; Ceiling
+	Spool    string // file of events that the queue has not taken, an absolute path, for this worker alone; none: in memory
+	Program  string // version of the program, shown to people; none
 	Log      *slog.Logger
 }
 
@@ -45,12 +50,16 @@ type Runner interface {
 
 // Worker runs attempts. Make it with New and call Run once.
 type Worker struct {
-	o      Options
-	port   queue.Port
-	outbox outbox
-	desk   desk
-	jobs   jobs
-	beats  chan struct{} // asks for a heartbeat before its time
+	o           Options
+	incarnation string
+	port        queue.Port
+	outbox      outbox
+	desk        desk
+	jobs        jobs
+	reads       reads
+	meter       meter
+	slots       sync.WaitGroup
+	beats       chan struct{} // asks for a heartbeat before its time
 }
 
 // New makes a worker at its end of a queue.
@@ -68,28 +77,40 @@ func New(port queue.Port, o Options) *Worker {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	w := &Worker{o: o, port: port, beats: make(chan struct{}, 1)}
+	var err error
+	if w.incarnation, err = born(o.Spool); err != nil {
+		o.Log.Error("the start of the worker is not noted: should the clock be set back, its next start may be taken for an older one", "error", err)
+	}
 	w.outbox.init(port, o.Log)
-	w.desk.init()
+	w.desk.init(o.Name, o.Slots, &w.outbox)
 	w.jobs.init(o)
+	w.reads.init(port, o)
+	w.meter.init(o.Outputs)
 	return w
 }
 
-// Run works until ctx ends. Then attempts that run are stopped, with their grace, what has not begun is given back, and
-// Run returns when the last event is sent or the queue stayed away for five seconds.
+// Run works until ctx ends: it sends what an earlier start could not send, tells that it joined, and takes attempts. At
+// the end those that run are stopped, with their grace, what has not begun is given back, and Run returns when the last
+// event is sent or the queue stayed away for five seconds; what was not sent then stays in the spool.
 func (w *Worker) Run(ctx context.Context) {
+	if w.o.Spool != "" {
+		w.outbox.attach(ctx, w.o.Spool)
+	}
+	w.meter.measure()
+	w.self(task.JoinedEvent)
 	sending, stopSending := context.WithCancel(context.WithoutCancel(ctx))
-	var sender, others, slots sync.WaitGroup
+	defer stopSending()
+	var sender, others sync.WaitGroup
 	sender.Go(func() { w.outbox.run(sending) })
-	others.Go(func() { w.consume(ctx) })
-	others.Go(func() { w.obey(ctx) })
-	others.Go(func() { w.beat(ctx) })
-	for n := range w.o.Slots {
-		slots.Go(func() { w.slot(ctx, n) })
+	w.resize(ctx, 0)
+	for _, part := range []func(context.Context){w.consume, w.obey, w.beat, w.reads.run, w.meter.run} {
+		others.Go(func() { part(ctx) })
 	}
 	<-ctx.Done()
-	w.report(task.ReturnedEvent, w.desk.close())
+	w.desk.close()
 	others.Wait()
-	slots.Wait()
+	w.slots.Wait()
+	w.self(task.LeftEvent)
 	w.outbox.flush(sending, patience)
 	stopSending()
 	sender.Wait()
@@ -103,30 +124,16 @@ func (w *Worker) consume(ctx context.Context) {
 		for _, b := range d.Items {
 			job := w.jobs.get(b)
 			for _, a := range b.Attempts {
-				if i := (item{job, a}); !w.desk.knows(i.key()) {
-					items = append(items, i)
-				}
+				items = append(items, item{job, a})
 			}
 		}
-		if w.report(task.ClaimedEvent, items); !w.outbox.sent(ctx) {
+		if items = w.desk.claim(items); !w.outbox.sent(ctx) {
 			return
 		}
 		if err := d.Ack(); err != nil {
 			w.o.Log.Warn("delivery not acknowledged", "error", err)
 			continue // it comes again
 		}
-		w.report(task.ReturnedEvent, w.desk.put(items))
-	}
-}
-
-// slot runs one attempt after the other.
-func (w *Worker) slot(ctx context.Context, n int) {
-	for {
-		i, attempt, ok := w.desk.take(ctx)
-		if !ok {
-			return
-		}
-		w.attempt(attempt, i, n)
-		w.desk.done(i)
+		w.desk.put(items)
 	}
 }

@@ -1,0 +1,49 @@
+package worker
+
+import (
+	"context"
+	"time"
+
+	"mlframework/sweep/task"
+)
+
+// interval is the time between two heartbeats.
+const interval = 2 * time.Second
+
+// heartbeat is what the worker says of itself now.
+func (w *Worker) heartbeat() task.Heartbeat {
+	h := task.Heartbeat{Version: task.Version, Worker: w.o.Name, Incarnation: w.incarnation, Program: w.o.Program, Host: w.o.Host,
+		Unsent: w.outbox.unsent(), Load: w.meter.load()}
+	w.desk.show(&h)
+	return h
+}
+
+// self tells that the worker has begun or ends, in line with the events of its attempts.
+func (w *Worker) self(kind task.Kind) {
+	h := w.heartbeat()
+	w.outbox.put(task.Event{Version: task.Version, Kind: kind, Worker: w.o.Name, Time: time.Now(), Beat: &h})
+}
+
+// beat sends heartbeats: at the start, every two seconds, and when the worker's state changes.
+func (w *Worker) beat(ctx context.Context) {
+	ticker := time.NewTicker(interval)
+	defer ticker.Stop()
+	for ctx.Err() == nil {
+		if err := w.port.Beat(ctx, w.heartbeat()); err != nil {
+			w.o.Log.Warn("heartbeat not sent", "error", err)
+		}
+		select {
+		case <-ticker.C:
+		case <-w.beats:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// beatNow asks for a heartbeat before its time.
+func (w *Worker) beatNow() {
+	select {
+	case w.beats <- struct{}{}:
+	default: // one is due already
+	}
+}
