@@ -24,16 +24,21 @@ func (w *Worker) self(kind task.Kind) {
 	w.outbox.put(task.Event{Version: task.Version, Kind: kind, Worker: w.o.Name, Time: time.Now(), Beat: &h})
 }
 
-// beat sends heartbeats: at the start, every two seconds, and when the worker's state changes.
+// soon is after how long a heartbeat is tried again that the queue did not take, then twice as long, up to interval.
+const soon = 50 * time.Millisecond
+
+// beat sends heartbeats: at the start, every two seconds, and when the worker's state changes. Why the queue takes none
+// it says itself.
 func (w *Worker) beat(ctx context.Context) {
-	ticker := time.NewTicker(interval)
-	defer ticker.Stop()
-	for ctx.Err() == nil {
+	for again := soon; ctx.Err() == nil; {
+		next := interval
 		if err := w.port.Beat(ctx, w.heartbeat()); err != nil {
-			w.o.Log.Warn("heartbeat not sent", "error", err)
+			next, again = again, min(2*again, interval)
+		} else {
+			again = soon
 		}
 		select {
-		case <-ticker.C:
+		case <-time.After(next):
 		case <-w.beats:
 		case <-ctx.Done():
 		}

@@ -94,23 +94,36 @@ func (o *outbox) run(ctx context.Context) {
 	o.shut()
 }
 
-// send empties the outbox. While the queue is away it tries again, at first after 50 ms, at last every 5 s.
+// Pauses between two tries to send while the queue is away, which itself says why.
+const (
+	shortestPause = 50 * time.Millisecond
+	longestPause  = 5 * time.Second
+)
+
+// send empties the outbox. While the queue is away it tries again, and says once that events wait.
 func (o *outbox) send(ctx context.Context) {
-	for pause := 50 * time.Millisecond; ctx.Err() == nil; {
+	said := false
+	for pause := shortestPause; ctx.Err() == nil; {
 		events := o.first()
 		if len(events) == 0 {
-			return
+			break
 		}
 		err := o.emit(ctx, events)
 		if err == nil {
-			pause = 50 * time.Millisecond
+			pause = shortestPause
 			o.drop(len(events))
 			continue
 		}
 		o.keep()
-		o.log.Warn("events not sent", "error", err, "events", o.unsent(), "again", pause)
+		if pause > time.Second && !said {
+			said = true
+			o.log.Warn("the queue takes no events: they are kept until it does", "error", err, "events", o.unsent())
+		}
 		wait(ctx, pause)
-		pause = min(2*pause, 5*time.Second)
+		pause = min(2*pause, longestPause)
+	}
+	if said && ctx.Err() == nil {
+		o.log.Info("the events that waited are sent")
 	}
 }
 
