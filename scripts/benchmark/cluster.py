@@ -1,0 +1,63 @@
+"""run-tasks against a master: sweepd master, one sweepd worker and the broker, which run beside the rounds."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+import threading
+import time
+
+from bystanders import READY, Failed, call
+from ways import BIN, SLOTS, Way, commit, kept, project
+
+
+class Cluster(Way):
+    name, ours = "sweepd", True
+    keeps = "quorum queues, confirms; tasks and results in SQLite (WAL, synchronous=FULL), group commits; output files"
+
+    def start(self, site):
+        broker, version = site.need_broker()
+        with open(os.path.join(broker, "url")) as f:
+            url = f.read().strip()
+        common = ["--revisions", site.folder("cluster", "revisions"), "--broker", url,
+                  "--credentials", os.path.join(broker, "credentials")]
+        self.outputs = site.folder("cluster", "outputs")
+        short = tempfile.mkdtemp(prefix="bench-")  # the path of a socket has about 100 characters at most
+        site.stack.callback(shutil.rmtree, short)
+        self.socket = os.path.join(short, "master.sock")
+        sweepd = os.path.join(BIN, "sweepd")
+        master = site.serve("sweepd master", [sweepd, "master", "--store", site.folder("cluster", "store"),
+                                              "--socket", self.socket] + common)
+        master.wait(lambda: os.path.exists(self.socket))
+        self.worker = site.serve("sweepd worker", [sweepd, "worker", "--name", "bench", "--slots", str(SLOTS),
+                                                   "--outputs", self.outputs] + common)
+        return f"{commit()}, {version}"
+
+    def run(self, count):
+        """The time is that of run-tasks, from its start to its end."""
+        self.worker.check()
+        project(count)
+        sweep = call(os.path.join(BIN, "run-tasks"), "--master", self.socket, "--quiet", "noop").strip()
+        kept(os.path.join(self.outputs, sweep), count)
+
+    accepts = 100000
+
+    def accept(self):
+        """The time from the start of run-tasks until it prints the sweep's id: then the master has it on disk."""
+        project(self.accepts)
+        command = [os.path.join(BIN, "run-tasks"), "--master", self.socket, "--quiet", "noop"]
+        begin = time.monotonic()
+        with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True) as follower:
+            limit = threading.Timer(READY, follower.kill)
+            limit.start()
+            try:
+                sweep = follower.stdout.readline().strip()
+                seconds = time.monotonic() - begin
+                if not sweep:
+                    raise Failed(f"run-tasks did not say in {READY} s that {self.accepts} tasks were accepted")
+                call(command[0], "--master", self.socket, "cancel", sweep)
+                follower.wait()
+            finally:
+                limit.cancel()
+                follower.kill()
+        return seconds
