@@ -7,11 +7,17 @@ import (
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/cli"
-	"mlframework/sweep"
+	"mlframework/projects"
+	"mlframework/sweep/api"
 	"mlframework/sweep/master"
-	"mlframework/sweep/store"
 	"mlframework/sweep/task"
 )
+
+// again is a way in which a sweep that exists goes on, in this process or through a master.
+type again struct {
+	here  func(context.Context, *master.Master, string, api.Going) error
+	there func(context.Context, *api.Client, string, api.Going, api.Expected) (api.Begun, error)
+}
 
 // resume is `run-tasks resume`.
 func (c *command) resume(ctx *cliv2.Context) error {
@@ -19,9 +25,14 @@ func (c *command) resume(ctx *cliv2.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.goOn(ctx, id, nil, func(work context.Context, r *runner, id string, code master.Code) error {
-		_, err := r.master.Resume(work, id, code)
-		return err
+	return c.goOn(ctx, id, nil, again{
+		func(ctx context.Context, m *master.Master, id string, g api.Going) error {
+			_, err := m.Resume(ctx, id, master.Code{Revision: g.Revision, Code: g.Code})
+			return err
+		},
+		func(ctx context.Context, m *api.Client, id string, g api.Going, f api.Expected) (api.Begun, error) {
+			return m.Resume(ctx, id, g, f)
+		},
 	})
 }
 
@@ -31,9 +42,14 @@ func (c *command) retry(ctx *cliv2.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.goOn(ctx, id, indexes, func(work context.Context, r *runner, id string, code master.Code) error {
-		_, err := r.master.Retry(work, id, indexes, code)
-		return err
+	return c.goOn(ctx, id, indexes, again{
+		func(ctx context.Context, m *master.Master, id string, g api.Going) error {
+			_, err := m.Retry(ctx, id, g.Indexes, master.Code{Revision: g.Revision, Code: g.Code})
+			return err
+		},
+		func(ctx context.Context, m *api.Client, id string, g api.Going, f api.Expected) (api.Begun, error) {
+			return m.Retry(ctx, id, g, f)
+		},
 	})
 }
 
@@ -55,67 +71,79 @@ func parseTargets(args []string) (id string, indexes []int64, err error) {
 }
 
 // goOn runs tasks of a sweep that exists, to its end.
-func (c *command) goOn(ctx *cliv2.Context, id string, indexes []int64, act func(context.Context, *runner, string, master.Code) error) error {
-	if ctx.Int("slots") < 1 {
-		return cli.Wrong("", "--slots must be at least 1")
+func (c *command) goOn(ctx *cliv2.Context, id string, indexes []int64, act again) error {
+	if err := checkRunning(ctx); err != nil {
+		return err
 	}
 	if ctx.String("d") != "" && !ctx.Bool("updated") {
 		return cli.Wrong("", "-d needs --updated: otherwise a sweep runs the files that it was submitted with")
 	}
-	s, err := c.failed(ctx.Context, id, indexes)
+	src, s, err := c.reading(ctx, id, false)
 	if err != nil {
 		return err
 	}
-	id = s.Head.ID
-	if s.Head.Rows[task.Succeeded] == s.Head.Total {
-		fmt.Fprintf(c.stderr, "%s is finished, and all of its tasks succeeded: there is nothing to do\n", id)
+	defer src.close()
+	if err := failed(ctx.Context, src, s, indexes); err != nil {
+		return err
+	}
+	if s.Counts[task.Succeeded.String()] == s.Total {
+		fmt.Fprintf(c.stderr, "%s is finished, and all of its tasks succeeded: there is nothing to do\n", s.ID)
 		return nil
+	}
+	if m, ok := src.(*remote); ok {
+		return c.away(ctx, m, func(work context.Context, f api.Expected) (none api.Begun, err error) {
+			if err := m.ready(work); err != nil {
+				return none, err
+			}
+			g, err := revised(work, ctx, s, indexes, m.take)
+			if err != nil {
+				return none, err
+			}
+			return act.there(work, m.Client, s.ID, g, f)
+		})
 	}
 	if err := secretsSet(s.Record.Recipe.Secrets); err != nil {
 		return err
 	}
 	return c.guarded(func() error {
-		return c.session(ctx, ctx.Command.Name+" "+id, func(work context.Context, r *runner) (string, error) {
-			code, err := c.updated(work, ctx, s.Record)
+		return c.session(ctx, ctx.Command.Name+" "+s.ID, func(work context.Context, r *runner) (string, error) {
+			g, err := revised(work, ctx, s, indexes, snapshot)
 			if err != nil {
 				return "", err
 			}
-			return id, refused(act(work, r, id, code))
+			return s.ID, act.here(work, r.master, s.ID, g)
 		})
 	})
 }
 
-// failed reads a sweep; the tasks of indexes must have ended other than well.
-func (c *command) failed(ctx context.Context, id string, indexes []int64) (store.Sweep, error) {
-	reader, s, err := reading(ctx, id)
-	if err != nil {
-		return s, err
-	}
-	defer reader.Close()
+// failed refuses tasks that have not ended other than well.
+func failed(ctx context.Context, src source, s api.Sweep, indexes []int64) error {
 	for _, i := range indexes {
-		t, err := readTask(ctx, reader, s, i)
+		t, err := src.Task(ctx, s.ID, i)
 		if err != nil {
-			return s, err
+			return err
 		}
-		if !t.State.Terminal() || t.State == task.Succeeded {
-			return s, cli.Wrong("only tasks that failed or were cancelled run again", "%s is %s", task.ID{Sweep: s.Head.ID, Index: i}, t.State)
+		if state, err := task.ParseState(t.Row.State); err == nil && (!state.Terminal() || state == task.Succeeded) {
+			return cli.Wrong("only tasks that failed or were cancelled run again", "%s is %s", t.Row.ID, state)
 		}
 	}
-	return s, nil
+	return nil
 }
 
-// updated is the project's present revision, when --updated asks for it.
-func (c *command) updated(work context.Context, ctx *cliv2.Context, r sweep.Record) (master.Code, error) {
+// revised is how a sweep goes on: with the project's present revision, when --updated asks for it.
+func revised(work context.Context, ctx *cliv2.Context, s api.Sweep, indexes []int64, take func(context.Context, string) (*projects.Manifest, error)) (api.Going, error) {
+	g := api.Going{Indexes: indexes}
 	if !ctx.Bool("updated") {
-		return master.Code{}, nil
+		return g, nil
 	}
 	dir := ctx.String("d")
 	if dir == "" {
-		dir = r.Project
+		dir = s.Project
 	}
-	m, err := snapshot(work, dir)
+	m, err := take(work, dir)
 	if err != nil {
-		return master.Code{}, err
+		return g, err
 	}
-	return master.Code{Revision: m.Revision(), Code: codeOf(m, r.ParametersFile)}, nil
+	g.Revision, g.Code = m.Revision(), codeOf(m, s.Record.ParametersFile)
+	return g, nil
 }

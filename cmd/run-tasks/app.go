@@ -8,12 +8,14 @@ import (
 	"mlframework/cmd/internal/cli"
 )
 
-const appHelp = `run-tasks - runs every combination of a project's parameters, on this machine
+const appHelp = `run-tasks - runs every combination of a project's parameters
 
 USAGE:
-   run-tasks --local [options] NAME      run the definition NAME of tasks.yml
-   run-tasks COMMAND [options] [SWEEP]   ask for or change what was run; SWEEP
-                                         is the newest unless named
+   run-tasks --local [options] NAME           run the definition NAME of
+                                              tasks.yml on this machine
+   run-tasks --master SOCKET [options] NAME   run it on a master's workers
+   run-tasks COMMAND [options] [SWEEP]        ask for or change what was run;
+                                              SWEEP is the newest unless named
 
 OPTIONS (before or after NAME):{{range .VisibleFlags}}
    {{.}}{{end}}
@@ -21,8 +23,9 @@ OPTIONS (before or after NAME):{{range .VisibleFlags}}
 COMMANDS:
 {{range .VisibleCommands}}   {{.Name}}{{"\t"}}{{.Usage}}
 {{end}}
-The store is .mlframework and the outputs are in outputs, both in the folder
-where you run it.
+On this machine the store is .mlframework and the outputs are in outputs, both
+in the folder where you run it. A master is named by --master in every command,
+or for all by the variable ` + masterVariable + `; --local wins over it.
 
 ` + cli.ExitCodes
 
@@ -43,6 +46,13 @@ func flagLocal() cliv2.Flag {
 	return &cliv2.BoolFlag{DisableDefaultText: true, Name: "local", Usage: "on this machine, with nothing installed"}
 }
 
+func flagMaster() cliv2.Flag {
+	return &cliv2.StringFlag{Name: "master", DefaultText: "this machine", Usage: "of the master at `SOCKET`"}
+}
+
+// places are the options that say whose sweeps are meant.
+func places() []cliv2.Flag { return []cliv2.Flag{flagLocal(), flagMaster()} }
+
 func flagProject() cliv2.Flag {
 	return &cliv2.StringFlag{Name: "d", Value: ".", DefaultText: "the current folder", Usage: "the project's `FOLDER`"}
 }
@@ -62,7 +72,9 @@ func running() []cliv2.Flag {
 		flagNoOutput(),
 		&cliv2.BoolFlag{DisableDefaultText: true, Name: "quiet", Aliases: []string{"q"}, Usage: "print only the sweep's id"},
 		flagJSON(),
+		&cliv2.BoolFlag{DisableDefaultText: true, Name: "attached", Usage: "with --master: Ctrl-C cancels the sweep"},
 		flagLocal(),
+		flagMaster(),
 	}
 }
 
@@ -108,31 +120,37 @@ func usageError(_ *cliv2.Context, err error, _ bool) error {
 func (c *command) commands() []*cliv2.Command {
 	sweepOrTask, one := "[SWEEP | SWEEP/INDEX]", "[SWEEP]"
 	return []*cliv2.Command{
-		{Name: "ls", Usage: "lists the sweeps", Flags: []cliv2.Flag{flagJSON(), flagLocal()}, Action: c.list},
+		{Name: "ls", Usage: "lists the sweeps", Flags: append(places(), flagJSON()), Action: c.list},
 		{Name: "show", Usage: "shows a sweep, or one task with its attempts", ArgsUsage: sweepOrTask,
-			Flags: []cliv2.Flag{flagJSON(), flagLocal()}, Action: c.show},
+			Flags: append(places(), flagJSON()), Action: c.show},
 		{Name: "follow", Usage: "shows a sweep that another terminal runs", ArgsUsage: one, Action: c.follow,
 			Description: "It ends with the sweep, and with the sweep's exit code. Ctrl-C leaves the\nsweep running.",
-			Flags:       []cliv2.Flag{flagNoOutput(), flagJSON(), flagLocal()}},
+			Flags:       append(places(), flagNoOutput(), flagJSON())},
 		{Name: "logs", Usage: "prints what a task printed", ArgsUsage: "[SWEEP | SWEEP/INDEX]", Action: c.logs,
 			Description: "What went to its standard error goes to standard error. A sweep of one task\nneeds no INDEX.",
-			Flags: []cliv2.Flag{
+			Flags: append(places(),
 				&cliv2.IntFlag{Name: "attempt", DefaultText: "the newest", Usage: "of attempt `N`, as numbered in its files"},
-				&cliv2.BoolFlag{DisableDefaultText: true, Name: "follow", Aliases: []string{"f"}, Usage: "go on until the task has ended"}, flagLocal()}},
-		{Name: "results", Usage: "prints the table of results", ArgsUsage: one, Action: c.results, Flags: []cliv2.Flag{
+				&cliv2.BoolFlag{DisableDefaultText: true, Name: "follow", Aliases: []string{"f"}, Usage: "go on until the task has ended"})},
+		{Name: "results", Usage: "prints the table of results", ArgsUsage: one, Action: c.results, Flags: append(places(),
 			&cliv2.BoolFlag{DisableDefaultText: true, Name: "csv", Usage: "as CSV, every column"}, flagJSON(),
 			&cliv2.StringFlag{Name: "sort", Usage: "by `COLUMN`; by -COLUMN: the greatest first"},
 			&cliv2.StringFlag{Name: "where", Usage: "only tasks for which `EXPR` holds: 'lr<=0.1 and accuracy>0.9'"},
-			&cliv2.IntFlag{Name: "top", DefaultText: "all", Usage: "only the first `N`"}, flagLocal()}},
-		{Name: "cancel", Usage: "cancels a sweep or a task", ArgsUsage: sweepOrTask, Flags: []cliv2.Flag{flagLocal()}, Action: c.cancel},
-		{Name: "pause", Usage: "lets what runs finish and begins nothing more", ArgsUsage: one, Action: c.pause, Flags: []cliv2.Flag{
-			&cliv2.BoolFlag{DisableDefaultText: true, Name: "stop", Usage: "stop what runs too; it runs again after resume"}, flagLocal()}},
+			&cliv2.IntFlag{Name: "top", DefaultText: "all", Usage: "only the first `N`"})},
+		{Name: "cancel", Usage: "cancels a sweep or a task", ArgsUsage: sweepOrTask, Flags: places(), Action: c.cancel},
+		{Name: "pause", Usage: "lets what runs finish and begins nothing more", ArgsUsage: one, Action: c.pause, Flags: append(places(),
+			&cliv2.BoolFlag{DisableDefaultText: true, Name: "stop", Usage: "stop what runs too; it runs again after resume"})},
 		{Name: "resume", Usage: "goes on with a sweep that was interrupted or paused", ArgsUsage: one,
 			Flags: append(running(), updated()...), Action: c.resume},
 		{Name: "retry", Usage: "runs again what failed or was cancelled", ArgsUsage: "[SWEEP | SWEEP/INDEX...]",
 			Flags: append(running(), updated()...), Action: c.retry},
+		{Name: "workers", Usage: "lists the workers of a master, or changes one", ArgsUsage: "[drain|resume|slots|forget WORKER [N]]",
+			Description: "drain WORKER     it finishes what runs and takes nothing new\n" +
+				"resume WORKER    undoes drain\n" +
+				"slots WORKER N   it runs N tasks at a time; 0: as many as it was started with\n" +
+				"forget WORKER    it is away for good: its name and its queue are dropped",
+			Flags: append(places(), flagJSON()), Action: c.workers},
 		{Name: "test-metrics", Usage: "shows which metrics it would pick from its input", ArgsUsage: "NAME",
-			Flags: []cliv2.Flag{flagProject(), flagJSON(), flagLocal()}, Action: c.testMetrics},
+			Flags: append(places(), flagProject(), flagJSON()), Action: c.testMetrics},
 		{Name: "init", Usage: "writes a commented example project into a new or empty folder", ArgsUsage: "FOLDER", Action: c.init},
 	}
 }

@@ -2,85 +2,37 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"net"
-	"os"
+	"slices"
+	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/sweep"
-	"mlframework/sweep/store"
+	"mlframework/sweep/api"
+	"mlframework/sweep/master"
+	"mlframework/sweep/result"
 	"mlframework/sweep/task"
 )
 
 // local is the time zone in which people are shown times.
 func local() *time.Location { return time.Local }
 
-// reading opens the store for a question, and finds the sweep that it is about: the newest unless named.
-func reading(ctx context.Context, id string) (*store.Reader, store.Sweep, error) {
-	reader, err := openReader(ctx)
+// reading opens the source of a command for a question, and finds the sweep that it is about: the newest unless named.
+func (c *command) reading(ctx *cliv2.Context, id string, checks bool) (source, api.Sweep, error) {
+	src, err := c.open(ctx)
 	if err != nil {
-		return nil, store.Sweep{}, err
+		return nil, api.Sweep{}, err
 	}
-	s, err := stands(ctx, reader, id)
+	s, err := src.Sweep(ctx.Context, id, checks)
 	if err != nil {
-		return nil, store.Sweep{}, errors.Join(unknownSweep(err), reader.Close())
+		_ = src.close() // the sweep is what was asked for
+		return nil, s, err
 	}
-	return reader, s, nil
-}
-
-// stands reads how a sweep stands: one that the store has as running is paused when nobody runs it.
-func stands(ctx context.Context, reader *store.Reader, id string) (store.Sweep, error) {
-	s, err := reader.Sweep(ctx, id)
-	if err == nil && s.Head.State == sweep.Open && !alive() {
-		s.Head.State, s.Head.Reason = sweep.Paused, killed
-	}
-	return s, err
-}
-
-// alive tells whether a runner of this folder can be asked.
-func alive() bool {
-	conn, err := net.Dial("unix", socketPath)
-	if err != nil {
-		return false
-	}
-	_ = conn.Close()
-	return true
-}
-
-// killed is why a sweep does not run that the store has as running.
-const killed = "its run was cut short"
-
-func openReader(ctx context.Context) (*store.Reader, error) {
-	if info, err := os.Stat(storeFolder); err == nil && !info.IsDir() {
-		return nil, storeError(&fs.PathError{Op: "open", Path: storeFolder, Err: syscall.ENOTDIR})
-	}
-	reader, err := store.OpenReader(ctx, storeFolder)
-	if errors.Is(err, store.ErrNone) {
-		return nil, noSweep()
-	}
-	return reader, err
-}
-
-func noSweep() error {
-	return cli.Wrong("run-tasks --local NAME runs one; or go to the folder where it was run", "there is no sweep in this folder")
-}
-
-func unknownSweep(err error) error {
-	unknown, ok := errors.AsType[*store.UnknownSweep](err)
-	switch {
-	case ok && unknown.ID == "":
-		return noSweep()
-	case ok:
-		return &cli.Error{Code: cli.Usage, Err: err, Remedy: "run-tasks ls lists them"}
-	}
-	return err
+	return src, s, nil
 }
 
 // target is what a command is about: a sweep, or one task of it.
@@ -109,17 +61,16 @@ func parseTarget(text string) (target, error) {
 	return target{id.Sweep, id.Index, true}, nil
 }
 
-// readTask reads the row of a task; one that was never handed out has only its index and state.
-func readTask(ctx context.Context, reader *store.Reader, s store.Sweep, index int64) (sweep.Task, error) {
-	n, ok := s.Record.Ranges.Ordinal(index)
-	if !ok || n < 0 || n >= s.Head.Total {
-		return sweep.Task{}, cli.Wrong("", "%s has no task %d: it has %s", s.Head.ID, index, plural(s.Head.Total, "task"))
+// row reads how one task stands.
+func row(ctx context.Context, q questions, id task.ID) (result.Row, error) {
+	page, err := q.Tasks(ctx, id.Sweep, api.Query{After: strconv.FormatInt(id.Index, 10), Limit: 1})
+	if err != nil {
+		return result.Row{}, err
 	}
-	t, have, err := reader.Task(ctx, s, index)
-	if !have {
-		t = sweep.Task{Index: index, State: s.Head.Fresh()}
+	if len(page.Tasks) == 0 || page.Tasks[0].Index != id.Index {
+		return result.Row{}, &master.UnknownTask{Sweep: id.Sweep, Index: strconv.FormatInt(id.Index, 10)}
 	}
-	return t, err
+	return page.Tasks[0], nil
 }
 
 // list is `run-tasks ls`.
@@ -127,40 +78,44 @@ func (c *command) list(ctx *cliv2.Context) error {
 	if ctx.NArg() > 0 {
 		return stray(ctx.Args().First())
 	}
-	reader, err := openReader(ctx.Context)
+	src, err := c.open(ctx)
 	if err != nil {
 		return err
 	}
-	defer reader.Close()
-	sweeps, err := reader.Sweeps(ctx.Context)
+	defer src.close()
+	sweeps, err := src.Sweeps(ctx.Context, "", 0)
 	if err != nil {
 		return err
 	}
 	if len(sweeps) == 0 {
-		return noSweep()
+		_, err := src.Sweep(ctx.Context, "", false)
+		return err
 	}
-	held := alive()
-	for i := range sweeps {
-		if h := &sweeps[i].Head; h.State == sweep.Open && !held {
-			h.State, h.Reason = sweep.Paused, killed
-		}
-	}
+	slices.Reverse(sweeps)
 	if ctx.Bool("json") {
 		return c.listJSON(sweeps)
 	}
 	return c.listText(sweeps)
 }
 
-func (c *command) listText(sweeps []store.Sweep) error {
+func (c *command) listJSON(sweeps []sweep.Summary) error {
+	for _, s := range sweeps {
+		if err := encode(c.stdout, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *command) listText(sweeps []sweep.Summary) error {
 	t := newTable("SWEEP", "STATE", "TASKS", "DONE", "FAILED", "SUBMITTED", "TOOK")
 	for _, s := range sweeps {
-		h, counts := s.Head, s.Head.Counts()
+		done, failed := tally(s)
 		took := ""
-		if !h.Ended.IsZero() {
-			took = h.Ended.Sub(h.Submitted).Round(time.Second).String()
+		if s.Ended != nil {
+			took = s.Ended.Sub(s.Submitted).Round(time.Second).String()
 		}
-		t.add(h.ID, string(h.State), fmt.Sprint(h.Total), fmt.Sprint(counts.Done()), fmt.Sprint(counts.Failures()),
-			h.Submitted.In(local()).Format(time.DateTime), took)
+		t.add(s.ID, string(s.State), fmt.Sprint(s.Total), fmt.Sprint(done), fmt.Sprint(failed), s.Submitted.In(local()).Format(time.DateTime), took)
 	}
 	return t.write(c.stdout)
 }

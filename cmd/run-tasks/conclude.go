@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,8 +13,8 @@ import (
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/sweep"
+	"mlframework/sweep/api"
 	"mlframework/sweep/result"
-	"mlframework/sweep/store"
 	"mlframework/sweep/task"
 )
 
@@ -24,100 +25,95 @@ const (
 )
 
 // conclude says how a sweep stands once it is idle, and returns the error that gives the exit code.
-func (c *command) conclude(ctx context.Context, reader *store.Reader, id string, l look, interrupted bool) error {
-	s, err := stands(ctx, reader, id)
+func (c *command) conclude(ctx context.Context, src source, id string, l look, interrupted bool) error {
+	s, err := src.Sweep(ctx, id, true)
 	if err != nil {
 		return err
 	}
 	if !l.quiet && !l.json {
-		if err := c.report(ctx, reader, s); err != nil {
+		if err := c.report(ctx, src, s); err != nil {
 			return err
 		}
 	}
-	if err := c.warnUnranked(ctx, reader, s); err != nil {
-		return err
-	}
-	if s.Head.State == sweep.Paused {
-		fmt.Fprintf(c.stderr, "%s is paused (%s): run-tasks resume %s goes on\n", id, cli.Visible(s.Head.Reason), id)
+	c.warnUnranked(src, s)
+	if s.State == sweep.Paused {
+		reason := ""
+		if s.Reason != nil {
+			reason = *s.Reason
+		}
+		fmt.Fprintf(c.stderr, "%s is paused (%s): %s resume %s goes on\n", id, cli.Visible(reason), c.self, id)
 	}
 	switch {
-	case interrupted && s.Head.State != sweep.Finished:
+	case interrupted && s.State != sweep.Finished:
 		return cli.Code(cli.Interrupted)
-	case s.Head.Rows[task.Succeeded] < s.Head.Total:
+	case s.Counts[task.Succeeded.String()] < s.Total:
 		return cli.Code(cli.Failed)
 	}
 	return nil
 }
 
 // report prints counts, the best tasks, what failed, and where the files are.
-func (c *command) report(ctx context.Context, reader *store.Reader, s store.Sweep) error {
-	fmt.Fprintf(c.stdout, "\n%s: %s\n", s.Head.ID, outcomeText(s.Head))
-	if err := c.best(ctx, reader, s); err != nil {
+func (c *command) report(ctx context.Context, src source, s api.Sweep) error {
+	fmt.Fprintf(c.stdout, "\n%s: %s\n", s.ID, outcomeText(s.Summary))
+	if err := c.best(ctx, src, s); err != nil {
 		return err
 	}
-	if err := c.failures(ctx, reader, s); err != nil {
+	if err := c.failures(ctx, src, s); err != nil {
 		return err
 	}
-	if err := c.mixed(ctx, reader, s); err != nil {
-		return err
+	if s.Checks != nil && len(s.Checks.Revisions) > 1 {
+		fmt.Fprintf(c.stdout, "\nattempts ran %d revisions of the project: compare them by the column revision\n", len(s.Checks.Revisions))
 	}
-	if s.Head.Counts().Done() > 0 {
-		fmt.Fprintf(c.stdout, "\nfiles: %s   all results: run-tasks results %s\n", filepath.Join(outputFolder, s.Head.ID)+string(filepath.Separator), s.Head.ID)
+	if done, _ := tally(s.Summary); done > 0 {
+		files := "files: on the workers"
+		if folder := src.folder(s.ID); folder != "" {
+			files = "files: " + folder + string(filepath.Separator)
+		}
+		fmt.Fprintf(c.stdout, "\n%s   all results: %s results %s\n", files, c.self, s.ID)
 	}
 	return nil
 }
 
 // outcomeText is "24 tasks: 23 succeeded, 1 failed, in 38.2s".
-func outcomeText(h sweep.Head) string {
+func outcomeText(s sweep.Summary) string {
 	var parts []string
-	counts := h.Counts()
-	for i := len(task.States) - 1; i >= 0; i-- {
-		if n := counts[task.States[i]]; n > 0 {
-			parts = append([]string{fmt.Sprintf("%d %s", n, task.States[i])}, parts...)
+	for _, state := range task.States {
+		if n := s.Counts[state.String()]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, state))
 		}
 	}
-	text := plural(h.Total, "task") + ": " + strings.Join(parts, ", ")
-	if !h.Ended.IsZero() {
-		text += ", in " + result.HumanDuration(h.Ended.Sub(h.Submitted).Seconds())
+	text := plural(s.Total, "task") + ": " + strings.Join(parts, ", ")
+	if s.Ended != nil {
+		text += ", in " + result.HumanDuration(s.Ended.Sub(s.Submitted).Seconds())
 	}
 	return text
 }
 
-func (c *command) best(ctx context.Context, reader *store.Reader, s store.Sweep) error {
+func (c *command) best(ctx context.Context, src source, s api.Sweep) error {
 	o := s.Record.Objective
 	if o.IsZero() {
 		return nil
 	}
-	query := store.Query{Best: -1, Limit: bestShown}
-	if o.Maximize {
-		query.Best = 1
-	}
-	rows, err := rowsOf(ctx, reader, s, query)
+	var rows []result.Row
+	err := src.Rows(ctx, s.ID, api.Query{Best: true, Begun: true, Top: bestShown}, func(r *result.Row) error {
+		if v, ok := r.Metrics.Get(o.Metric); ok && !math.IsNaN(v) && r.State == task.Succeeded.String() {
+			rows = append(rows, *r)
+		}
+		return nil
+	})
 	if err != nil || len(rows) == 0 {
 		return err
 	}
 	title := fmt.Sprintf("best by %s (%s)", o.Metric, o)
-	if s.Head.Rows[task.Succeeded] > int64(len(rows)) {
+	if s.Counts[task.Succeeded.String()] > int64(len(rows)) {
 		title = fmt.Sprintf("best %d by %s (%s)", len(rows), o.Metric, o)
 	}
 	fmt.Fprintln(c.stdout, "\n"+cli.Visible(title))
 	return result.WriteText(c.stdout, rows, tableOptions(c.stdout, s))
 }
 
-// rowsOf reads tasks as rows of results.
-func rowsOf(ctx context.Context, reader *store.Reader, s store.Sweep, q store.Query) (rows []result.Row, err error) {
-	row := s.Record.Rows(s.Head.ID)
-	for t, err := range reader.Tasks(ctx, s, q) {
-		if err != nil {
-			return nil, err
-		}
-		rows = append(rows, row(t))
-	}
-	return rows, nil
-}
-
 // tableOptions fit a table of a sweep's results to where it goes.
-func tableOptions(w io.Writer, s store.Sweep) result.TableOptions {
+func tableOptions(w io.Writer, s api.Sweep) result.TableOptions {
 	return result.TableOptions{Width: width(w), Objective: s.Record.Objective, Schema: s.Record.Schema(), Location: local()}
 }
 
@@ -131,53 +127,44 @@ func width(w io.Writer) int {
 	return 0
 }
 
-func (c *command) failures(ctx context.Context, reader *store.Reader, s store.Sweep) error {
-	total := s.Head.Counts().Failures()
+func (c *command) failures(ctx context.Context, src source, s api.Sweep) error {
+	_, total := tally(s.Summary)
 	if total == 0 {
 		return nil
 	}
-	rows, err := rowsOf(ctx, reader, s, store.Query{States: []task.State{task.Failed, task.Timeout, task.OOM, task.Lost}, Limit: failedShown})
+	page, err := src.Tasks(ctx, s.ID, api.Query{States: []task.State{task.Failed, task.Timeout, task.OOM, task.Lost}, Limit: failedShown})
 	if err != nil {
 		return err
 	}
 	fmt.Fprintln(c.stdout)
-	for _, r := range rows {
+	for _, r := range page.Tasks {
 		fmt.Fprintln(c.stdout, endText(r))
 	}
-	if rest := total - int64(len(rows)); rest > 0 {
-		fmt.Fprintf(c.stdout, "... and %d more: run-tasks results %s --where 'state!=succeeded'\n", rest, s.Head.ID)
+	if rest := total - int64(len(page.Tasks)); rest > 0 {
+		fmt.Fprintf(c.stdout, "... and %d more: %s results %s --where 'state!=succeeded'\n", rest, c.self, s.ID)
 	}
-	if len(rows) > 0 {
-		fmt.Fprintf(c.stdout, "what they printed: run-tasks logs %s   again: run-tasks retry %s\n", rows[0].ID, s.Head.ID)
+	if len(page.Tasks) > 0 {
+		fmt.Fprintf(c.stdout, "what they printed: %s logs %s   again: %s retry %s\n", c.self, page.Tasks[0].ID, c.self, s.ID)
 	}
-	return nil
-}
-
-// mixed says when results of different revisions stand side by side.
-func (c *command) mixed(ctx context.Context, reader *store.Reader, s store.Sweep) error {
-	revisions, err := reader.Revisions(ctx, s)
-	if err != nil || len(revisions) < 2 {
-		return err
-	}
-	fmt.Fprintf(c.stdout, "\nattempts ran %d revisions of the project: compare them by the column revision\n", len(revisions))
 	return nil
 }
 
 // warnUnranked says loudly which tasks ended well and never printed what they are ranked by.
-func (c *command) warnUnranked(ctx context.Context, reader *store.Reader, s store.Sweep) error {
-	count, first, err := reader.Unranked(ctx, s, 3)
-	if err != nil || count == 0 {
-		return err
+func (c *command) warnUnranked(src source, s api.Sweep) {
+	if s.Checks == nil || s.Checks.Unranked == 0 || len(s.Checks.First) == 0 {
+		return
 	}
 	var ids []string
-	for _, t := range first {
-		ids = append(ids, task.ID{Sweep: s.Head.ID, Index: t.Index}.String())
+	for _, i := range s.Checks.First {
+		ids = append(ids, task.ID{Sweep: s.ID, Index: i}.String())
 	}
-	if count > int64(len(ids)) {
+	try := fmt.Sprintf("%s logs %s | run-tasks test-metrics %s", c.self, ids[0], s.Definition)
+	if folder := src.folder(s.ID); folder != "" {
+		try = fmt.Sprintf("run-tasks test-metrics %s < %s", s.Definition, filepath.Join(folder, fmt.Sprint(s.Checks.First[0]), "stdout.log"))
+	}
+	if s.Checks.Unranked > int64(len(ids)) {
 		ids = append(ids, "...")
 	}
-	log := filepath.Join(taskFolder(task.ID{Sweep: s.Head.ID, Index: first[0].Index}), "stdout.log")
-	fmt.Fprintf(c.stderr, "WARNING: no metrics: %s succeeded without printing a number for the objective, %s (%s)\n  see what is picked: run-tasks test-metrics %s < %s\n",
-		plural(count, "task"), cli.Visible(s.Record.Objective.Metric), strings.Join(ids, ", "), s.Definition, log)
-	return nil
+	fmt.Fprintf(c.stderr, "WARNING: no metrics: %s succeeded without printing a number for the objective, %s (%s)\n  see what is picked: %s\n",
+		plural(s.Checks.Unranked, "task"), cli.Visible(s.Record.Objective.Metric), strings.Join(ids, ", "), try)
 }

@@ -2,22 +2,19 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"net"
 	"strings"
 
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/sweep"
-	"mlframework/sweep/master"
+	"mlframework/sweep/api"
 	"mlframework/sweep/task"
 )
 
-// control does something with a sweep or task, over the API of whoever runs this folder: for that moment this process,
-// when nobody does. It returns the target with its sweep, and how that stands then.
-func (c *command) control(ctx *cliv2.Context, do func(context.Context, *master.Client, target) (sweep.Summary, error)) (t target, after sweep.Summary, err error) {
+// control does something with a sweep or task. It returns the target with its sweep, and how that stands then.
+func (c *command) control(ctx *cliv2.Context, do func(context.Context, *api.Client, target) (sweep.Summary, error)) (t target, after sweep.Summary, err error) {
 	arg, err := argument(ctx)
 	if err != nil {
 		return t, after, err
@@ -25,37 +22,35 @@ func (c *command) control(ctx *cliv2.Context, do func(context.Context, *master.C
 	if t, err = parseTarget(arg); err != nil {
 		return t, after, err
 	}
-	if t.sweep, err = c.unended(ctx.Context, t); err != nil {
+	src, s, err := c.reading(ctx, t.sweep, false)
+	if err != nil {
 		return t, after, err
 	}
-	if !alive() {
-		r, failed := newRunner(ctx.Context, ctx.Command.Name, cli.Log(c.stderr))
-		if failed != nil {
-			return t, after, failed
-		}
-		defer func() { err = errors.Join(err, r.close()) }()
+	defer src.close()
+	t.sweep = s.ID
+	if err := unended(ctx.Context, src, t); err != nil {
+		return t, after, err
 	}
-	client := master.Dial(socketPath)
-	defer client.Close()
-	after, err = do(ctx.Context, client, t)
-	return t, after, refused(err)
+	err = src.act(ctx.Context, ctx.Command.Name, func(client *api.Client) (err error) {
+		after, err = do(ctx.Context, client, t)
+		return err
+	})
+	return t, after, err
 }
 
-// unended returns the sweep of a target, whose task must not have ended.
-func (c *command) unended(ctx context.Context, t target) (id string, err error) {
-	reader, s, err := reading(ctx, t.sweep)
-	if err != nil {
-		return "", err
-	}
-	defer reader.Close()
+// unended refuses a task that has ended.
+func unended(ctx context.Context, src source, t target) error {
 	if !t.isTask {
-		return s.Head.ID, nil
+		return nil
 	}
-	row, err := readTask(ctx, reader, s, t.index)
-	if err == nil && row.State.Terminal() {
-		err = cli.Wrong("", "%s has ended already: %s", t.text(), row.State)
+	r, err := src.Task(ctx, t.sweep, t.index)
+	if err != nil {
+		return err
 	}
-	return s.Head.ID, err
+	if state, err := task.ParseState(r.Row.State); err == nil && state.Terminal() {
+		return cli.Wrong("", "%s has ended already: %s", t.text(), state)
+	}
+	return nil
 }
 
 // tell says how a sweep stands now.
@@ -67,23 +62,9 @@ func (c *command) tell(s sweep.Summary) {
 	fmt.Fprintln(c.stdout, text)
 }
 
-// refused gives answers of the master their exit code.
-func refused(err error) error {
-	if _, ok := errors.AsType[*master.WrongState](err); ok {
-		return &cli.Error{Code: cli.Usage, Err: err}
-	}
-	if e, ok := errors.AsType[*master.Refused](err); ok && e.Status < 500 {
-		return &cli.Error{Code: cli.Usage, Err: err}
-	}
-	if _, ok := errors.AsType[*net.OpError](err); ok {
-		return &cli.Error{Code: cli.Unreachable, Err: err, Remedy: "what runs the sweep has just ended: run-tasks ls shows how it stands"}
-	}
-	return unknownSweep(err)
-}
-
 // cancel is `run-tasks cancel`.
 func (c *command) cancel(ctx *cliv2.Context) error {
-	t, after, err := c.control(ctx, func(ctx context.Context, m *master.Client, t target) (sweep.Summary, error) {
+	t, after, err := c.control(ctx, func(ctx context.Context, m *api.Client, t target) (sweep.Summary, error) {
 		if t.isTask {
 			return m.CancelTask(ctx, t.sweep, t.index)
 		}
@@ -104,7 +85,7 @@ func (c *command) pause(ctx *cliv2.Context) error {
 	if name, _, isTask := strings.Cut(ctx.Args().First(), "/"); isTask {
 		return cli.Wrong("run-tasks pause "+name+" pauses its sweep", "a single task cannot be paused")
 	}
-	_, after, err := c.control(ctx, func(work context.Context, m *master.Client, t target) (sweep.Summary, error) {
+	_, after, err := c.control(ctx, func(work context.Context, m *api.Client, t target) (sweep.Summary, error) {
 		return m.Pause(work, t.sweep, ctx.Bool("stop"))
 	})
 	if err != nil {

@@ -27,6 +27,9 @@ type display interface {
 // look is how a sweep is to be shown.
 type look struct{ quiet, json, output bool }
 
+// lines tells whether live output is shown.
+func (l look) lines() bool { return l.output && !l.json && !l.quiet }
+
 // open chooses the display: nothing, JSON, a progress bar on a terminal, else plain lines.
 func (l look) open(stdout, stderr *os.File) display {
 	switch {

@@ -2,15 +2,20 @@ package main
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
+
+	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/projects"
 	"mlframework/sweep"
+	"mlframework/sweep/api"
+	"mlframework/sweep/master"
 	"mlframework/sweep/result"
 	"mlframework/sweep/space"
 	"mlframework/sweep/store"
@@ -28,28 +33,54 @@ type dryTask struct {
 type dryRun struct {
 	record sweep.Record
 	total  int64
-	slots  int
+	where  []string // would take them
 	all    bool
 }
 
 // onlyMissing leaves out what has succeeded already. It writes nothing.
-func (d *dryRun) onlyMissing(ctx context.Context, p *project) error {
-	m, err := projects.Scan(ctx, p.dir, projects.Options{})
+func (c *command) onlyMissing(ctx *cliv2.Context, d *dryRun, p *project) error {
+	m, err := projects.Scan(ctx.Context, p.dir, projects.Options{})
 	if err != nil {
 		return projectError(err)
 	}
-	reader, err := store.OpenReader(ctx, storeFolder)
-	if errors.Is(err, store.ErrNone) {
+	if _, err := os.Stat(filepath.Join(storeFolder, store.File)); named(ctx) == "" && errors.Is(err, fs.ErrNotExist) {
 		return nil
-	} else if err != nil {
+	}
+	src, err := c.open(ctx)
+	if err != nil {
 		return err
 	}
-	defer reader.Close()
-	points, all, err := missing(ctx, reader, d.record, codeOf(m, p.task.Parameters))
-	if err == nil && !all {
-		d.record.Ranges, d.total = points, points.Len()
+	defer src.close()
+	r := d.record
+	r.Recipe.Revision = m.Revision()
+	found, err := narrow(ctx.Context, src, &r, codeOf(m, p.task.Parameters))
+	if err != nil {
+		return err
 	}
-	return err
+	if d.record.Ranges, d.total = r.Ranges, api.Total(r); !found {
+		d.total = 0
+	}
+	return nil
+}
+
+// slots tells where tasks would run: "gpu1, 4 slots".
+func (c *command) slots(ctx *cliv2.Context) (places []string, err error) {
+	socket := named(ctx)
+	if socket == "" {
+		host, _ := os.Hostname()
+		return []string{host + ", " + plural(int64(ctx.Int("slots")), "slot")}, nil
+	}
+	m := c.dial(ctx, socket)
+	defer m.Close()
+	workers, err := m.Workers(ctx.Context)
+	for _, w := range workers {
+		place := w.Host + ", " + plural(int64(w.Slots), "slot")
+		if w.State != master.WorkerReady {
+			place += " (" + w.State + ")"
+		}
+		places = append(places, place)
+	}
+	return places, err
 }
 
 func (d dryRun) writeJSON(w io.Writer) error {
@@ -98,8 +129,12 @@ func (d dryRun) writeText(w io.Writer) error {
 			fmt.Fprintf(out, "... %d more (--all shows them)\n", d.total-2)
 		}
 	}
-	host, _ := os.Hostname()
-	fmt.Fprintf(out, "on %s, %s\n", host, plural(int64(d.slots), "slot"))
+	for _, place := range d.where {
+		fmt.Fprintf(out, "on %s\n", result.Visible(place))
+	}
+	if len(d.where) == 0 {
+		fmt.Fprintln(out, "on no worker yet: the master has none")
+	}
 	return out.Flush()
 }
 

@@ -82,7 +82,7 @@ func (f folder) start(terminal *os.File, args ...string) *call {
 	f.t.Helper()
 	c := &call{t: f.t, cmd: exec.Command(program, args...), stdout: &buffer{}, stderr: &buffer{}, ended: make(chan struct{})}
 	c.cmd.Dir = f.dir
-	c.cmd.Env = append(os.Environ(), "TERM=xterm", "NO_COLOR=1")
+	c.cmd.Env = append(os.Environ(), "TERM=xterm", "NO_COLOR=1", "XDG_CACHE_HOME="+f.path(".cache"))
 	c.cmd.Stdout, c.cmd.Stderr = io.Writer(c.stdout), io.Writer(c.stderr)
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if terminal != nil {

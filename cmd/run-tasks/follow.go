@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"time"
 
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/cli"
+	"mlframework/sweep/api"
 	"mlframework/sweep/master"
 )
 
@@ -21,43 +21,47 @@ func (c *command) follow(ctx *cliv2.Context) error {
 	}
 	work, stop := cli.Interrupts(ctx.Context, func() { os.Exit(cli.Interrupted) })
 	defer stop()
-	reader, s, err := reading(ctx.Context, id)
+	src, s, err := c.reading(ctx, id, false)
 	if err != nil {
 		return err
 	}
-	defer reader.Close()
-	id = s.Head.ID
+	defer src.close()
 	l := look{json: ctx.Bool("json"), output: !ctx.Bool("no-output")}
-	if !alive() {
-		return c.conclude(ctx.Context, reader, id, l, false)
-	}
-	client := master.Dial(socketPath)
-	defer client.Close()
-	d := l.open(c.stdout, c.stderr)
-	var last master.Update
-	err = client.Follow(work, id, l.output && !l.json, func(u master.Update) error {
-		last = u
-		return d.update(u)
-	})
-	d.close()
-	switch {
-	case errors.Is(context.Cause(work), cli.ErrInterrupted):
-		fmt.Fprintf(c.stderr, "%s goes on; see it again: run-tasks follow %s\n", id, id)
+	err = c.watch(work, src, api.Begun{Summary: s.Summary}, l)
+	if errors.Is(context.Cause(work), cli.ErrInterrupted) {
+		c.goesOn(s.ID)
 		return nil
-	case !last.Idle() && !last.Closed && gone():
-		// The runner was killed, and the store says how far it came.
-	case err != nil:
-		return refused(err)
 	}
-	return c.conclude(ctx.Context, reader, id, l, false)
+	if err != nil {
+		return err
+	}
+	return c.conclude(ctx.Context, src, s.ID, l, false)
 }
 
-// gone waits for the end of a runner that has cut the connection; a process that dies is reachable for a moment.
-func gone() bool {
-	for end := time.Now().Add(2 * time.Second); alive(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(end) {
-			return false
+// goesOn is what who leaves is told.
+func (c *command) goesOn(id string) {
+	fmt.Fprintf(c.stderr, "%s goes on; see it again: %s follow %s\n", id, c.self, id)
+}
+
+// watch shows a sweep that another process runs, from the first that is heard of it.
+func (c *command) watch(ctx context.Context, src source, b api.Begun, l look) error {
+	var d display
+	note := func(text string) {
+		to := c.stderr
+		if d == nil {
+			fmt.Fprintln(to, "note: "+cli.Visible(text))
+			return
 		}
+		fmt.Fprintln(d.notes(), "note: "+cli.Visible(text))
 	}
-	return true
+	err := src.follow(ctx, b, l.lines(), note, func(u master.Update) error {
+		if d == nil {
+			d = l.open(c.stdout, c.stderr)
+		}
+		return d.update(u)
+	})
+	if d != nil {
+		d.close()
+	}
+	return err
 }

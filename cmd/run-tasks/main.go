@@ -1,4 +1,5 @@
-// Command run-tasks runs the tasks of a project: every combination of its parameters, on this machine.
+// Command run-tasks runs the tasks of a project: every combination of its parameters, on this machine or
+// through a master on the machines of its workers.
 //
 // Nothing imports it. It may import everything.
 package main
@@ -13,13 +14,14 @@ import (
 )
 
 func main() {
-	c := &command{executor: process.Guarded(), stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
+	c := &command{executor: process.Guarded(), self: "run-tasks", stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
 	os.Exit(c.main(context.Background(), os.Args))
 }
 
 // command is one call of the program.
 type command struct {
-	executor       bool // this process is the one of the pair that does the work
+	executor       bool   // this process is the one of the pair that does the work
+	self           string // how hints begin: the program, and the master that was named
 	stdin          io.Reader
 	stdout, stderr *os.File
 }
@@ -30,7 +32,7 @@ func (c *command) main(ctx context.Context, args []string) int {
 	if err == nil {
 		err = app.RunContext(ctx, arranged)
 	}
-	return cli.Finish(c.stderr, "run-tasks", err)
+	return cli.Finish(c.stderr, "run-tasks", problem(err))
 }
 
 // guarded runs do in a process of its own, so that whatever happens to either of the two, every process that do started

@@ -22,6 +22,9 @@ import (
 var program string
 
 func TestMain(m *testing.M) {
+	if dir := os.Getenv(masterFolder); dir != "" {
+		os.Exit(serveMaster(dir))
+	}
 	os.Exit(func() int {
 		dir, err := os.MkdirTemp("", "run-tasks-test-")
 		if err != nil {
@@ -57,6 +60,7 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata/script", Cmds: scriptCommands, Condition: scriptCondition, RequireUniqueNames: true,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("PATH", filepath.Dir(program)+string(os.PathListSeparator)+e.Getenv("PATH"))
+			e.Setenv("XDG_CACHE_HOME", filepath.Join(e.WorkDir, ".cache"))
 			// A script that fails waits for what it left in the background.
 			watchdog := time.AfterFunc(time.Minute, func() { killMarked("WORK=" + e.WorkDir) })
 			e.Defer(func() { watchdog.Stop() })
@@ -66,11 +70,12 @@ func TestScripts(t *testing.T) {
 }
 
 var scriptCommands = map[string]func(*testscript.TestScript, bool, []string){
-	"code":  codeCommand,
-	"until": untilCommand,
-	"clean": cleanCommand,
-	"tmpfs": tmpfsCommand,
-	"fill":  fillCommand,
+	"code":   codeCommand,
+	"until":  untilCommand,
+	"clean":  cleanCommand,
+	"tmpfs":  tmpfsCommand,
+	"fill":   fillCommand,
+	"master": masterCommand,
 }
 
 // code N PROGRAM ARG... runs a program that must end with exit code N.

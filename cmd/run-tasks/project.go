@@ -48,7 +48,6 @@ func (c *command) readProject(dir, name string) (*project, error) {
 	for _, n := range notes {
 		p.notes = append(p.notes, n.String())
 	}
-	p.noteUnused()
 	return p, p.readParameters(dir)
 }
 
@@ -167,20 +166,27 @@ func (p *project) noteShortSecrets() {
 	}
 }
 
-// noteUnused notes what tasks.yml says that a run on this machine does not use.
-func (p *project) noteUnused() {
-	if unused := p.unusedLocally(); len(unused) > 0 {
-		p.notes = append(p.notes, strings.Join(unused, ", ")+" in tasks.yml: not used on this machine, where tasks run without a container")
+// where is the place in which tasks are to run.
+type where struct{ away bool } // on the workers of a master; else on this machine
+
+// noteUnused notes what tasks.yml says that a run does not use there.
+func (p *project) noteUnused(w where) {
+	place := "not used on this machine, where tasks run without a container"
+	if w.away {
+		place = "not used yet: workers run tasks without a container of their own"
+	}
+	if unused := p.unused(w); len(unused) > 0 {
+		p.notes = append(p.notes, strings.Join(unused, ", ")+" in tasks.yml: "+place)
 	}
 }
 
-func (p *project) unusedLocally() (unused []string) {
+func (p *project) unused(w where) (unused []string) {
 	for _, key := range []struct {
 		name string
 		used bool
 	}{
 		{"image", p.file.Image != ""}, {"build", p.file.Build != ""}, {"volumes", len(p.file.Volumes) > 0},
-		{"container", p.file.Container != (definition.Container{})}, {"gpus", p.task.GPUs > 0},
+		{"container", p.file.Container != (definition.Container{})}, {"gpus", p.task.GPUs > 0 && !w.away},
 	} {
 		if key.used {
 			unused = append(unused, key.name)

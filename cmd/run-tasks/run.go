@@ -11,6 +11,8 @@ import (
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/cli"
+	"mlframework/sweep"
+	"mlframework/sweep/api"
 	"mlframework/sweep/master"
 	"mlframework/sweep/store"
 )
@@ -26,24 +28,47 @@ func (c *command) runName(ctx *cliv2.Context) error {
 		return cli.Code(cli.Usage)
 	case name == "":
 		return cli.Wrong("run-tasks --local [-d FOLDER] NAME, a task definition of FOLDER/tasks.yml", "which task should run?")
-	case ctx.Int("slots") < 1:
-		return cli.Wrong("", "--slots must be at least 1")
 	case ctx.Bool("all") && !ctx.Bool("dry-run"):
 		return cli.Wrong("add --dry-run to see every task; without it every task is run anyway", "--all is for --dry-run")
-	case !ctx.Bool("local"):
-		return c.needLocal(ctx.String("d"), name)
+	}
+	if err := checkRunning(ctx); err != nil {
+		return err
+	}
+	socket := named(ctx)
+	switch {
+	case socket == "" && !ctx.Bool("local"):
+		return c.needPlace(ctx.String("d"), name)
 	case ctx.Bool("dry-run"):
 		return c.dryRun(ctx, name)
+	case socket != "":
+		m := c.dial(ctx, socket)
+		defer m.Close()
+		return c.submitTo(ctx, m, name)
 	}
 	return c.guarded(func() error { return c.submit(ctx, name) })
 }
 
-// needLocal says what is missing, after anything that is wrong with the project itself.
-func (c *command) needLocal(dir, name string) error {
+// checkRunning refuses options that do not go together in commands that run tasks.
+func checkRunning(ctx *cliv2.Context) error {
+	away := named(ctx) != ""
+	switch {
+	case ctx.Int("slots") < 1:
+		return cli.Wrong("", "--slots must be at least 1")
+	case away && ctx.IsSet("slots"):
+		return cli.Wrong("run-tasks workers slots WORKER N changes those of a worker", "--slots is for runs on this machine")
+	case !away && ctx.Bool("attached"):
+		return cli.Wrong("on this machine Ctrl-C stops what runs anyway", "--attached is for a master")
+	}
+	return nil
+}
+
+// needPlace says what is missing, after anything that is wrong with the project itself.
+func (c *command) needPlace(dir, name string) error {
 	if _, err := c.readProject(dir, name); err != nil {
 		return err
 	}
-	return cli.Wrong("add --local: run-tasks --local ... "+name, "where should %s run?", name)
+	return cli.Wrong("on this machine: run-tasks --local ... "+name+"; on the workers of a master: run-tasks --master SOCKET ... "+name,
+		"where should %s run?", name)
 }
 
 func (c *command) dryRun(ctx *cliv2.Context, name string) error {
@@ -51,11 +76,15 @@ func (c *command) dryRun(ctx *cliv2.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	d := dryRun{record: p.record(""), total: p.space.Len(), slots: ctx.Int("slots"), all: ctx.Bool("all")}
+	p.noteUnused(where{away: named(ctx) != ""})
+	d := dryRun{record: p.record(""), total: p.space.Len(), all: ctx.Bool("all")}
 	if ctx.Bool("missing") {
-		if err := d.onlyMissing(ctx.Context, p); err != nil {
+		if err := c.onlyMissing(ctx, &d, p); err != nil {
 			return err
 		}
+	}
+	if d.where, err = c.slots(ctx); err != nil {
+		return err
 	}
 	c.print(p.notes)
 	if d.total == 0 {
@@ -87,6 +116,7 @@ func (c *command) submit(ctx *cliv2.Context, name string) error {
 	if err := secretsSet(p.file.Secrets); err != nil {
 		return err
 	}
+	p.noteUnused(where{})
 	p.noteShortSecrets()
 	c.print(p.notes)
 	return c.session(ctx, name, func(work context.Context, r *runner) (string, error) {
@@ -97,20 +127,28 @@ func (c *command) submit(ctx *cliv2.Context, name string) error {
 		c.noteIgnored(m)
 		s := master.Submission{Record: p.record(m.Revision()), Total: p.space.Len(), Code: codeOf(m, p.task.Parameters), MinNumber: nextNumber(name)}
 		if ctx.Bool("missing") {
-			points, all, err := missing(work, &r.store.Reader, s.Record, s.Code)
+			found, err := narrow(work, &api.Archive{Store: &r.store.Reader}, &s.Record, s.Code)
 			if err != nil {
 				return "", err
 			}
-			if !all {
-				s.Record.Ranges, s.Total = points, points.Len()
-			}
-			if s.Total == 0 {
+			if !found {
 				c.nothingMissing(p)
 				return "", nil
 			}
+			s.Total = api.Total(s.Record)
 		}
 		return r.master.Submit(work, s)
 	})
+}
+
+// narrow leaves only the points of a record in which no task of the same key has succeeded; false when there is none.
+func narrow(ctx context.Context, q questions, r *sweep.Record, code string) (found bool, err error) {
+	m, err := q.Missing(ctx, *r, code)
+	if err != nil || m.All {
+		return m.All, err
+	}
+	r.Ranges = m.Ranges
+	return len(m.Ranges) > 0, nil
 }
 
 // session is a runner from its start to its end. Begin makes the sweep that is followed; "" is none.
@@ -138,7 +176,7 @@ func (c *command) attend(ctx *cliv2.Context, work context.Context, r *runner, id
 	if l.quiet {
 		fmt.Fprintln(c.stdout, id)
 	}
-	watcher, done, err := r.master.Watch(r.ctx, id, l.output && !l.quiet && !l.json)
+	watcher, done, err := r.master.Watch(r.ctx, id, l.lines())
 	if err != nil {
 		return err
 	}
@@ -157,7 +195,7 @@ func (c *command) attend(ctx *cliv2.Context, work context.Context, r *runner, id
 	if _, err := os.Stat(filepath.Join(storeFolder, store.File)); errors.Is(err, fs.ErrNotExist) {
 		return &cli.Error{Code: cli.Machine, Err: fmt.Errorf("the store of this folder was removed while %s ran: what it held is lost", id)}
 	}
-	return c.conclude(r.ctx, &r.store.Reader, id, l, interrupted)
+	return c.conclude(r.ctx, &here{Archive: &api.Archive{Store: &r.store.Reader}, stderr: c.stderr}, id, l, interrupted)
 }
 
 // watch shows updates until the sweep is idle. The first Ctrl-C pauses it and stops its attempts.

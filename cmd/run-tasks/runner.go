@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,6 +15,7 @@ import (
 	"time"
 
 	"mlframework/cmd/internal/cli"
+	"mlframework/sweep/api"
 	"mlframework/sweep/master"
 	"mlframework/sweep/queue/memory"
 	"mlframework/sweep/store"
@@ -37,15 +36,16 @@ type runner struct {
 
 	ctx    context.Context // of everything below; it ends when the master cannot go on
 	cancel context.CancelCauseFunc
-	parts  sync.WaitGroup // master and API
+	parts  sync.WaitGroup // the master
 	stop   func()         // ends the worker
 	worker sync.WaitGroup
-	api    *http.Server
+	hangUp func() // ends the API
+	api    sync.WaitGroup
 }
 
 // newRunner takes the store and starts the master and its API. Work begins with work.
 func newRunner(ctx context.Context, name string, log *slog.Logger) (r *runner, err error) {
-	r = &runner{queue: memory.New(), log: log, stop: func() {}}
+	r = &runner{queue: memory.New(), log: log, stop: func() {}, hangUp: func() {}}
 	r.ctx, r.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	if err := makeFolders(); err != nil {
 		return nil, storeError(err)
@@ -125,27 +125,20 @@ func (r *runner) start() (err error) {
 		return err
 	}
 	r.master = master.New(master.Options{Store: r.store, Queue: r.queue, Log: r.log, Alone: true})
-	listener, err := listen()
+	listener, err := api.Listen(socketPath, "")
 	if err != nil {
 		return err
 	}
-	r.api = &http.Server{Handler: r.master.Handler(), ReadHeaderTimeout: 10 * time.Second,
-		BaseContext: func(net.Listener) context.Context { return r.ctx }}
-	r.parts.Go(func() { _ = r.api.Serve(listener) }) // it always ends with an error
+	server := api.New(api.Options{Master: r.master, Store: &r.store.Reader, Broker: r.queue, Program: cli.Version(), Log: r.log})
+	serving, hangUp := context.WithCancel(r.ctx)
+	r.hangUp = hangUp
+	r.api.Go(func() {
+		if err := server.Run(serving, listener); err != nil {
+			r.log.Warn("nobody can follow this run any more", "error", err)
+		}
+	})
 	r.parts.Go(func() { r.cancel(r.master.Run(r.ctx)) })
 	return nil
-}
-
-// listen opens the API's socket. Whoever has the store's lock owns the name; one that is there is a leftover.
-func listen() (net.Listener, error) {
-	if err := os.Remove(socketPath); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	l, err := net.Listen("unix", socketPath)
-	if err != nil {
-		return nil, err
-	}
-	return l, os.Chmod(socketPath, 0o600)
 }
 
 // work starts the worker.
@@ -164,7 +157,7 @@ func (r *runner) work(slots int) error {
 	})
 	ctx, stop := context.WithCancel(r.ctx)
 	r.stop = stop
-	tune(slots)
+	cli.Tune(slots)
 	r.worker.Go(func() { w.Run(ctx) })
 	return nil
 }
@@ -181,23 +174,14 @@ func revisionFolder(revision string) (string, error) {
 	return folder, nil
 }
 
-// partingTime is how long those who follow have to read the last that happened.
-const partingTime = 2 * time.Second
-
 // close ends everything: attempts that still run are stopped with their grace.
 func (r *runner) close() error {
 	r.stop()
 	r.worker.Wait()
-	if r.api != nil {
-		ctx, cancel := context.WithTimeout(r.ctx, partingTime)
-		_ = r.api.Shutdown(ctx) // who has not read it by then is cut off
-		cancel()
-	}
+	r.hangUp()
+	r.api.Wait()
 	r.cancel(nil)
 	var errs []error
-	if r.api != nil {
-		errs = append(errs, r.api.Close())
-	}
 	r.parts.Wait()
 	if r.keeper != nil {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), 10*time.Second)

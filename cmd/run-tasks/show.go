@@ -6,25 +6,15 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/cli"
-	"mlframework/sweep"
+	"mlframework/sweep/api"
 	"mlframework/sweep/result"
-	"mlframework/sweep/store"
-	"mlframework/sweep/task"
 )
-
-func (c *command) listJSON(sweeps []store.Sweep) error {
-	for _, s := range sweeps {
-		if err := encode(c.stdout, s.Record.Summary(s.Head)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 func encode(w io.Writer, v any) error {
 	lines := json.NewEncoder(w)
@@ -42,30 +32,30 @@ func (c *command) show(ctx *cliv2.Context) error {
 	if err != nil {
 		return err
 	}
-	reader, s, err := reading(ctx.Context, t.sweep)
+	src, s, err := c.reading(ctx, t.sweep, !t.isTask && !ctx.Bool("json"))
 	if err != nil {
 		return err
 	}
-	defer reader.Close()
+	defer src.close()
 	switch {
 	case t.isTask:
-		return c.showTask(ctx.Context, reader, s, t.index, ctx.Bool("json"))
+		return c.showTask(ctx.Context, src, s, t.index, ctx.Bool("json"))
 	case ctx.Bool("json"):
-		return encode(c.stdout, s.Record.Summary(s.Head))
+		return encode(c.stdout, s.Summary)
 	}
-	return c.showSweep(ctx.Context, reader, s)
+	return c.showSweep(ctx.Context, src, s)
 }
 
-func (c *command) showSweep(ctx context.Context, reader *store.Reader, s store.Sweep) error {
-	h, r := s.Head, s.Record
-	state := string(h.State)
-	if h.Reason != "" {
-		state += ": " + h.Reason
+func (c *command) showSweep(ctx context.Context, src source, s api.Sweep) error {
+	r := s.Record
+	state := string(s.State)
+	if s.Reason != nil {
+		state += ": " + *s.Reason
 	}
-	c.field("sweep", h.ID)
+	c.field("sweep", s.ID)
 	c.field("state", state)
-	c.field("tasks", outcomeText(h))
-	c.field("submitted", h.Submitted.In(local()).Format(time.DateTime))
+	c.field("tasks", outcomeText(s.Summary))
+	c.field("submitted", s.Submitted.In(local()).Format(time.DateTime))
 	c.field("project", r.Project+", revision "+r.Recipe.Revision)
 	c.field("command", result.CommandLine(r.Recipe.Command))
 	for _, p := range r.Space.Parameters() {
@@ -74,11 +64,14 @@ func (c *command) showSweep(ctx context.Context, reader *store.Reader, s store.S
 	if !r.Objective.IsZero() {
 		c.field("objective", r.Objective.String())
 	}
-	c.field("files", filepath.Join(outputFolder, h.ID))
-	if err := c.failures(ctx, reader, s); err != nil {
+	if folder := src.folder(s.ID); folder != "" {
+		c.field("files", folder)
+	}
+	if err := c.failures(ctx, src, s); err != nil {
 		return err
 	}
-	return c.warnUnranked(ctx, reader, s)
+	c.warnUnranked(src, s)
+	return nil
 }
 
 // field prints one line of a description.
@@ -86,110 +79,49 @@ func (c *command) field(name, value string) {
 	fmt.Fprintf(c.stdout, "%-10s  %s\n", name, cli.Visible(value))
 }
 
-// attemptJSON is an attempt in the JSON of one task.
-type attemptJSON struct {
-	Attempt    int          `json:"attempt"`
-	Class      *task.Class  `json:"class"` // null while it runs
-	Reason     *string      `json:"reason"`
-	ExitCode   *int         `json:"exit_code"`
-	Host       *string      `json:"host"`
-	Slot       *int         `json:"slot"`
-	Started    *time.Time   `json:"started"`
-	Duration   *float64     `json:"duration"`
-	Revision   string       `json:"revision"`
-	Resumed    bool         `json:"resumed"`
-	Superseded bool         `json:"superseded"`
-	Metrics    result.Final `json:"metrics"`
-	Stdout     *task.Output `json:"stdout"`
-	Stderr     *task.Output `json:"stderr"`
-}
-
-func newAttemptJSON(t sweep.Try) attemptJSON {
-	a := attemptJSON{Attempt: t.Number, Revision: t.Revision, Superseded: t.Superseded}
-	if !t.Started.IsZero() {
-		a.Host, a.Slot, a.Started, a.Resumed = &t.Start.Host, &t.Start.Slot, &t.Started, t.Start.Resumed
-	}
-	if o := t.Outcome; o != nil {
-		seconds := o.Duration.Seconds()
-		a.Class, a.ExitCode, a.Duration, a.Metrics, a.Stdout, a.Stderr = &o.Class, o.ExitCode, &seconds, o.Metrics, &o.Stdout, &o.Stderr
-		if o.Reason != "" {
-			a.Reason = &o.Reason
-		}
-	}
-	return a
-}
-
-func (c *command) showTask(ctx context.Context, reader *store.Reader, s store.Sweep, index int64, asJSON bool) error {
-	t, err := readTask(ctx, reader, s, index)
+func (c *command) showTask(ctx context.Context, src source, s api.Sweep, index int64, asJSON bool) error {
+	t, err := src.Task(ctx, s.ID, index)
 	if err != nil {
 		return err
 	}
-	tries, err := reader.Tries(ctx, s, index)
-	if err != nil {
-		return err
+	if asJSON { // the task, its attempts, and every number that its newest attempt printed
+		return encode(c.stdout, t)
 	}
-	if current := t.Try; current.Outcome != nil || !current.Started.IsZero() {
-		if n := len(tries); n == 0 || tries[n-1].Number != current.Number || tries[n-1].Superseded {
-			tries = append(tries, current)
-		}
+	c.field("task", t.Row.ID)
+	c.field("state", t.Row.State)
+	c.field("command", result.CommandLine(t.Row.Argv))
+	if folder := src.folder(s.ID); folder != "" {
+		c.field("files", filepath.Join(folder, strconv.FormatInt(index, 10)))
 	}
-	row := s.Record.Rows(s.Head.ID)(t)
-	if asJSON {
-		return c.showTaskJSON(ctx, reader, s, row, tries)
-	}
-	c.field("task", row.ID)
-	c.field("state", row.State)
-	c.field("command", result.CommandLine(row.Argv))
-	c.field("files", taskFolder(task.ID{Sweep: s.Head.ID, Index: index}))
-	for _, m := range row.Metrics {
+	for _, m := range t.Row.Metrics {
 		c.field("metric", m.Name+" = "+result.HumanNumber(m.Value))
 	}
-	for _, t := range tries {
-		c.field(fmt.Sprintf("attempt %d", t.Number), attemptText(t))
+	for _, a := range t.Attempts {
+		c.field(fmt.Sprintf("attempt %d", a.Attempt), attemptText(a))
 	}
 	return nil
 }
 
 // attemptText is "2026-11-21 10:00:00 on gpu1:0, 12.3s, error: exit code 1".
-func attemptText(t sweep.Try) string {
+func attemptText(a api.Attempt) string {
 	text := "did not begin"
-	if !t.Started.IsZero() {
-		text = fmt.Sprintf("%s on %s:%d", t.Started.In(local()).Format(time.DateTime), t.Start.Host, t.Start.Slot)
+	if a.Started != nil && a.Host != nil && a.Slot != nil {
+		text = fmt.Sprintf("%s on %s:%d", a.Started.In(local()).Format(time.DateTime), *a.Host, *a.Slot)
 	}
-	if t.Start.Resumed {
+	if a.Resumed {
 		text += ", found outputs of an earlier attempt"
 	}
-	if o := t.Outcome; o != nil {
-		text += ", " + result.HumanDuration(o.Duration.Seconds()) + ", " + string(o.Class)
-		if o.Reason != "" {
-			text += ": " + o.Reason
+	if a.Class != nil && a.Duration != nil {
+		text += ", " + result.HumanDuration(*a.Duration) + ", " + string(*a.Class)
+		if a.Reason != nil {
+			text += ": " + *a.Reason
 		}
-		if o.Stdout.Truncated || o.Stderr.Truncated {
+		if a.Stdout != nil && a.Stdout.Truncated || a.Stderr != nil && a.Stderr.Truncated {
 			text += ", output cut"
 		}
 	}
-	if t.Superseded {
+	if a.Superseded {
 		text += ", superseded"
 	}
 	return text
-}
-
-// showTaskJSON writes one object: the task, its attempts, and every number that its newest attempt printed.
-func (c *command) showTaskJSON(ctx context.Context, reader *store.Reader, s store.Sweep, row result.Row, tries []sweep.Try) error {
-	out := struct {
-		Task     result.Row      `json:"task"`
-		Attempts []attemptJSON   `json:"attempts"`
-		Series   []result.Sample `json:"series"`
-	}{Task: row, Attempts: []attemptJSON{}, Series: []result.Sample{}}
-	for _, t := range tries {
-		out.Attempts = append(out.Attempts, newAttemptJSON(t))
-	}
-	if n := len(tries); n > 0 {
-		series, err := reader.Series(ctx, s, row.Index, tries[n-1].Number)
-		if err != nil {
-			return err
-		}
-		out.Series = append(out.Series, series...)
-	}
-	return encode(c.stdout, out)
 }

@@ -28,7 +28,7 @@ const (
 
 // ExitCodes is the text about them in every command's help.
 const ExitCodes = `EXIT CODES:
-   0    all tasks succeeded, or the question was answered
+   0    all tasks succeeded, or you detached, or the question was answered
    1    some task failed or was cancelled
    2    the command line is wrong, or names a task or sweep that does not exist
    3    tasks.yml or the parameters file is wrong

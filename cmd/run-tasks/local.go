@@ -1,0 +1,173 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"mlframework/cmd/internal/cli"
+	"mlframework/sweep"
+	"mlframework/sweep/api"
+	"mlframework/sweep/master"
+	"mlframework/sweep/store"
+	"mlframework/sweep/task"
+)
+
+// here is the sweeps of this folder: its store, and whoever runs it now.
+type here struct {
+	*api.Archive
+	reader *store.Reader // nil: its owner closes it
+	stderr *os.File
+}
+
+// openFolder opens the store of this folder for questions.
+func (c *command) openFolder(ctx context.Context) (*here, error) {
+	if info, err := os.Stat(storeFolder); err == nil && !info.IsDir() {
+		return nil, storeError(&fs.PathError{Op: "open", Path: storeFolder, Err: syscall.ENOTDIR})
+	}
+	reader, err := store.OpenReader(ctx, storeFolder)
+	if errors.Is(err, store.ErrNone) {
+		return nil, noSweep()
+	} else if err != nil {
+		return nil, err
+	}
+	return &here{Archive: &api.Archive{Store: reader, Stands: standing}, reader: reader, stderr: c.stderr}, nil
+}
+
+// killed is why a sweep does not run that the store has as running.
+const killed = "its run was cut short"
+
+// standing corrects how a sweep stands: one that the store has as running is paused when nobody runs it.
+func standing(h *sweep.Head) {
+	if h.State == sweep.Open && !alive() {
+		h.State, h.Reason = sweep.Paused, killed
+	}
+}
+
+// alive tells whether a runner of this folder can be asked.
+func alive() bool {
+	conn, err := net.Dial("unix", socketPath)
+	if err != nil {
+		return false
+	}
+	_ = conn.Close()
+	return true
+}
+
+// gone waits for the end of a runner that has cut the connection; a process that dies is reachable for a moment.
+func gone() bool {
+	for end := time.Now().Add(2 * time.Second); alive(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			return false
+		}
+	}
+	return true
+}
+
+func noSweep() error {
+	return cli.Wrong("run-tasks --local NAME runs one; or go to the folder where it was run", "there is no sweep in this folder")
+}
+
+func (h *here) close() error {
+	if h.reader == nil {
+		return nil
+	}
+	return h.reader.Close()
+}
+
+func (*here) folder(sweep string) string { return filepath.Join(outputFolder, sweep) }
+
+// act asks whoever runs this folder: for that moment this process, when nobody does.
+func (h *here) act(ctx context.Context, name string, do func(*api.Client) error) (err error) {
+	if !alive() {
+		r, failed := newRunner(ctx, name, cli.Log(h.stderr))
+		if failed != nil {
+			return failed
+		}
+		defer func() { err = errors.Join(err, r.close()) }()
+	}
+	client := dialAs(socketPath)
+	defer client.Close()
+	err = do(client)
+	if _, ended := errors.AsType[*net.OpError](err); ended {
+		return &cli.Error{Code: cli.Unreachable, Err: err, Remedy: "what runs the sweep has just ended: run-tasks ls shows how it stands"}
+	}
+	return err
+}
+
+// follow ends at once when nobody runs the sweep, and with its runner: the store says how far it came.
+func (h *here) follow(ctx context.Context, b api.Begun, output bool, _ func(string), each func(master.Update) error) error {
+	if !alive() {
+		return nil
+	}
+	client := dialAs(socketPath)
+	defer client.Close()
+	var last master.Update
+	err := client.Follow(ctx, b.ID, api.Following{Output: output, After: b.Events}, func(u master.Update) error {
+		last = u
+		return each(u)
+	})
+	if err != nil && ctx.Err() == nil && !last.Idle() && !last.Closed && gone() {
+		return nil
+	}
+	return err
+}
+
+// polled is how often a file that grows is looked at.
+const polled = 200 * time.Millisecond
+
+func (h *here) logs(ctx context.Context, l printed) error {
+	folder := taskFolder(l.id)
+	suffix := suffixOf(folder, l.attempt)
+	stdout := &tail{path: filepath.Join(folder, "stdout"+suffix), to: l.stdout}
+	stderr := &tail{path: filepath.Join(folder, "stderr"+suffix), to: l.stderr}
+	defer stdout.close()
+	defer stderr.close()
+	for {
+		over, err := h.over(ctx, l.id) // before reading: what is written later is not the task's
+		if err := errors.Join(err, stdout.copy(), stderr.copy()); err != nil {
+			return err
+		}
+		switch {
+		case stdout.file == nil && (over || !l.follow):
+			return cli.Wrong("", "%s has printed nothing: there is no %s", l.id, stdout.path)
+		case over || !l.follow:
+			return nil
+		}
+		select {
+		case <-time.After(polled):
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// over tells whether nothing more comes of a task.
+func (h *here) over(ctx context.Context, id task.ID) (bool, error) {
+	r, err := row(context.WithoutCancel(ctx), h, id)
+	if err != nil {
+		return false, err
+	}
+	state, err := task.ParseState(r.State)
+	return state.Terminal() || !alive(), err
+}
+
+// suffixOf is how the names of an attempt's files end. The newest attempt has those without a number.
+func suffixOf(folder string, attempt int) string {
+	numbered := func(n int) string { return fmt.Sprintf(".%d.log", n) }
+	have := func(suffix string) bool {
+		_, err := os.Lstat(filepath.Join(folder, "stdout"+suffix))
+		return err == nil
+	}
+	newest := attempt == 1 || attempt > 1 && have(numbered(attempt-1))
+	if attempt == 0 || newest && !have(numbered(attempt)) {
+		return ".log"
+	}
+	return numbered(attempt)
+}

@@ -1,0 +1,192 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"mlframework/cmd/internal/cli"
+	"mlframework/projects"
+	"mlframework/sweep/api"
+	"mlframework/sweep/master"
+	"mlframework/sweep/store"
+)
+
+// remote is the sweeps of a master.
+type remote struct {
+	*api.Client
+	self   string // how hints begin
+	stderr *os.File
+}
+
+// masterVariable names a master's socket, as --master does.
+const masterVariable = "MLFRAMEWORK_MASTER"
+
+// dialAs makes a client that says who asks.
+func dialAs(socket string) *api.Client {
+	c := api.Dial(socket)
+	if u, err := user.Current(); err == nil {
+		c.User = u.Username
+	}
+	return c
+}
+
+func (m *remote) close() error {
+	m.Close()
+	return nil
+}
+
+func (*remote) folder(string) string { return "" }
+
+func (m *remote) act(_ context.Context, _ string, do func(*api.Client) error) error {
+	return do(m.Client)
+}
+
+// follow goes on when the master went away and came back.
+func (m *remote) follow(ctx context.Context, b api.Begun, output bool, note func(string), each func(master.Update) error) error {
+	return m.Follow(ctx, b.ID, api.Following{Output: output, After: b.Events, Away: func(why error) {
+		if why == nil {
+			note("the master is back")
+			return
+		}
+		note(fmt.Sprintf("the master is away (%v); its workers go on, and so does this when it is back", why))
+	}}, each)
+}
+
+// logs copies both streams at once, each to its own.
+func (m *remote) logs(ctx context.Context, l printed) error {
+	errs := make(chan error, 1)
+	go func() {
+		err := m.copy(ctx, l, true, l.stderr)
+		if e, ok := errors.AsType[*api.Error](err); ok && e.Status == http.StatusNotFound {
+			err = nil // most programs print nothing there
+		}
+		errs <- err
+	}()
+	err := errors.Join(m.copy(ctx, l, false, l.stdout), <-errs)
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+func (m *remote) copy(ctx context.Context, l printed, stderr bool, to io.Writer) error {
+	body, err := m.Output(ctx, l.id.Sweep, l.id.Index, l.attempt, stderr, 0, l.follow)
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	_, err = io.Copy(to, body)
+	return err
+}
+
+// Waiting for a master that cannot run anything now.
+const (
+	readyTime = 10 * time.Second
+	readyLook = 500 * time.Millisecond
+)
+
+// ready waits a little for a master that has no broker, and says so.
+func (m *remote) ready(ctx context.Context) error {
+	end := time.Now().Add(readyTime)
+	for said := false; ; said = true {
+		r, err := m.Ready(ctx)
+		if err != nil || r.Ready {
+			return err
+		}
+		var reasons []string
+		for _, reason := range r.Reasons {
+			reasons = append(reasons, reason.String())
+		}
+		why := strings.Join(reasons, "; ")
+		switch {
+		case time.Now().After(end):
+			return &cli.Error{Code: cli.Unreachable, Err: fmt.Errorf("the master does not take sweeps to its workers: %s", why),
+				Remedy: "nothing was changed; try again when that is over"}
+		case !said:
+			fmt.Fprintf(m.stderr, "note: the master is not ready: %s; waiting %v\n", cli.Visible(why), readyTime)
+		}
+		select {
+		case <-time.After(readyLook):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// take brings the files of a project to where the workers of the master find them.
+func (m *remote) take(ctx context.Context, dir string) (*projects.Manifest, error) {
+	b, err := m.Broker(ctx)
+	if err != nil {
+		return nil, err
+	}
+	unreachable := func(remedy, format string, args ...any) error {
+		return &cli.Error{Code: cli.Unreachable, Err: fmt.Errorf(format, args...), Remedy: remedy}
+	}
+	if b.Revisions == nil {
+		return nil, unreachable("start it with --revisions FOLDER, and its workers with the same", "the master names no folder for the files of projects")
+	}
+	if info, err := os.Stat(*b.Revisions); err != nil || !info.IsDir() {
+		return nil, unreachable("run this on the master's machine", "the workers find the files of projects in %s, which is no folder of this machine", *b.Revisions)
+	}
+	files, _, err := projects.Take(ctx, dir, *b.Revisions, projects.Options{Cache: cacheOf(dir)})
+	return files, projectError(err)
+}
+
+// cacheOf is the file with the hashes of a project's files, in the user's own folder for such; "" is none, which only
+// costs time.
+func cacheOf(dir string) string {
+	folder, err := os.UserCacheDir()
+	if err == nil {
+		folder = filepath.Join(folder, "mlframework", "hashes")
+		err = os.MkdirAll(folder, 0o700)
+	}
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(folder, filepath.Base(hashCache(dir)))
+}
+
+// problem gives answers of a master, and of whoever runs this folder, their words and exit code.
+func problem(err error) error {
+	if _, worded := errors.AsType[*cli.Error](err); worded || err == nil {
+		return err
+	}
+	if e, ok := errors.AsType[*api.Unreachable](err); ok {
+		return &cli.Error{Code: cli.Unreachable, Err: errors.New(e.Error()), Remedy: e.Remedy}
+	}
+	if e, ok := errors.AsType[*api.Error](err); ok {
+		text := e.Text
+		if slices.Contains([]string{"where", "sort", "missing"}, e.Parameter) {
+			text = "--" + e.Parameter + ": " + text
+		}
+		code := cli.Usage
+		switch {
+		case e.Status == http.StatusServiceUnavailable:
+			code = cli.Unreachable
+		case e.Status >= http.StatusInternalServerError:
+			code = cli.Machine
+		}
+		return &cli.Error{Code: code, Err: errors.New(text), Remedy: e.Remedy}
+	}
+	if unknown, ok := errors.AsType[*store.UnknownSweep](err); ok && unknown.ID == "" {
+		return noSweep()
+	} else if ok {
+		return &cli.Error{Code: cli.Usage, Err: unknown, Remedy: "run-tasks ls lists them"}
+	}
+	if w, ok := errors.AsType[*master.WrongState](err); ok {
+		return &cli.Error{Code: cli.Usage, Err: w}
+	}
+	if _, ok := errors.AsType[*master.UnknownTask](err); ok {
+		return &cli.Error{Code: cli.Usage, Err: err}
+	}
+	return err
+}

@@ -1,0 +1,149 @@
+package main_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"mlframework/sweep/api"
+	"mlframework/sweep/master"
+	"mlframework/sweep/queue/memory"
+	"mlframework/sweep/store"
+	"mlframework/sweep/worker"
+	programs "mlframework/sweep/worker/process"
+)
+
+// masterFolder lets the test binary be a master with its API and one worker, on a queue in memory, in the folder that it
+// names: a process of its own, that can be killed.
+const masterFolder = "TEST_MASTER_FOLDER"
+
+// serveMaster runs until its input ends. Lines of its input switch the queue: "away" and "back". The socket is there once
+// it is ready.
+func serveMaster(dir string) int {
+	if err := serve(context.Background(), dir); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+func serve(ctx context.Context, dir string) (err error) {
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	in := func(name string) string { return filepath.Join(dir, name) }
+	for _, name := range []string{"revisions", "outputs"} {
+		if err := os.MkdirAll(in(name), 0o700); err != nil {
+			return err
+		}
+	}
+	st, err := store.Open(ctx, in("master"), "test")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, st.Close()) }()
+	keeper, err := programs.NewKeeper(log)
+	if err != nil {
+		return err
+	}
+	hub := memory.New()
+	m := master.New(master.Options{Store: st, Queue: hub, Log: log})
+	w := worker.New(hub.Port("w1"), worker.Options{Name: "w1", Host: "gpu1", Slots: 2, Outputs: in("outputs"), Environ: os.Environ(), Keeper: keeper, Log: log,
+		Revision: func(revision string) (string, error) { return in(filepath.Join("revisions", revision)), nil }})
+	l, err := api.Listen(in("m.sock"), "")
+	if err != nil {
+		return err
+	}
+	server := api.New(api.Options{Master: m, Store: &st.Reader, Broker: hub, Revisions: in("revisions"), Program: "test", Log: log})
+	working, stopWorking := context.WithCancel(ctx)
+	running, stop := context.WithCancel(ctx)
+	var worker, parts sync.WaitGroup
+	worker.Go(func() { w.Run(working) })
+	parts.Go(func() { err = errors.Join(err, m.Run(running)) })
+	parts.Go(func() { _ = server.Run(running, l) })
+	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
+		hub.Outage(lines.Text() == "away")
+	}
+	hub.Outage(false)
+	stopWorking()
+	worker.Wait()
+	stop()
+	parts.Wait()
+	return errors.Join(err, keeper.Close(ctx))
+}
+
+// served is a master that runs.
+type served struct {
+	cmd   *exec.Cmd
+	input io.WriteCloser
+	ended chan struct{}
+}
+
+// startMaster runs a master in a folder and waits until it can be asked.
+func startMaster(dir string) (*served, error) {
+	s := &served{cmd: exec.Command(os.Args[0]), ended: make(chan struct{})}
+	s.cmd.Env = append(os.Environ(), masterFolder+"="+dir)
+	s.cmd.Stderr = os.Stderr
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	var err error
+	if s.input, err = s.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	if err := s.cmd.Start(); err != nil {
+		return nil, err
+	}
+	go func() {
+		defer close(s.ended)
+		_ = s.cmd.Wait() // it is ended, or killed
+	}()
+	client := api.Dial(filepath.Join(dir, "m.sock"))
+	defer client.Close()
+	for end := time.Now().Add(deadline); ; time.Sleep(5 * time.Millisecond) {
+		workers, err := client.Workers(context.Background())
+		if err == nil && len(workers) == 1 && workers[0].State == master.WorkerReady {
+			return s, nil
+		}
+		if time.Now().After(end) {
+			s.kill()
+			return nil, fmt.Errorf("no master in %v: %v, %v", deadline, workers, err)
+		}
+	}
+}
+
+// end ends it as a person would; kill as a fault does.
+func (s *served) end()  { _ = s.input.Close(); <-s.ended }
+func (s *served) kill() { _ = s.cmd.Process.Kill(); <-s.ended }
+
+func (s *served) say(text string) { _, _ = fmt.Fprintln(s.input, text) }
+
+// master starts a master for a script, whose socket is m.sock.
+func masterCommand(ts *testscript.TestScript, _ bool, _ []string) {
+	s, err := startMaster(ts.MkAbs("."))
+	ts.Check(err)
+	ts.Defer(s.end)
+}
+
+// master runs a master in the folder.
+func (f folder) master() *served {
+	f.t.Helper()
+	s, err := startMaster(f.dir)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	f.t.Cleanup(func() {
+		s.kill()
+		for _, pid := range f.processes() {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	})
+	return s
+}

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"os"
+
+	cliv2 "github.com/urfave/cli/v2"
+
+	"mlframework/sweep"
+	"mlframework/sweep/api"
+	"mlframework/sweep/master"
+	"mlframework/sweep/result"
+	"mlframework/sweep/task"
+)
+
+// questions are what is asked of sweeps. A store answers them (api.Archive) and a master does (api.Client).
+type questions interface {
+	Sweeps(ctx context.Context, after string, limit int) ([]sweep.Summary, error)
+	Sweep(ctx context.Context, id string, checks bool) (api.Sweep, error)
+	Tasks(ctx context.Context, id string, q api.Query) (api.Page, error)
+	Task(ctx context.Context, id string, index int64) (api.Task, error)
+	Rows(ctx context.Context, id string, q api.Query, each func(*result.Row) error) error
+	Results(ctx context.Context, id string, q api.Query, f api.Format, w io.Writer) error
+	Missing(ctx context.Context, r sweep.Record, code string) (api.Missing, error)
+}
+
+// source is where sweeps are kept and run: this folder, or a master.
+type source interface {
+	questions
+	// act lets do change something, through whoever runs the sweeps.
+	act(ctx context.Context, name string, do func(*api.Client) error) error
+	// follow calls each with what happens to a sweep until it is idle, or whoever ran it is gone: from now on, or since it
+	// began when that is known.
+	follow(ctx context.Context, b api.Begun, output bool, note func(string), each func(master.Update) error) error
+	// logs copies what an attempt printed.
+	logs(ctx context.Context, l printed) error
+	// folder is where the files of a sweep lie on this machine; "" when they do not.
+	folder(sweep string) string
+	close() error
+}
+
+// printed is what of a task's output is wanted, and where it goes.
+type printed struct {
+	id             task.ID
+	attempt        int // 0: the newest
+	follow         bool
+	stdout, stderr io.Writer
+}
+
+// named is the master that a command line names; "" is this folder.
+func named(ctx *cliv2.Context) string {
+	if ctx.Bool("local") {
+		return ""
+	}
+	return cmp.Or(ctx.String("master"), os.Getenv(masterVariable))
+}
+
+// open finds the sweeps that a command is about.
+func (c *command) open(ctx *cliv2.Context) (source, error) {
+	if socket := named(ctx); socket != "" {
+		return c.dial(ctx, socket), nil
+	}
+	return c.openFolder(ctx.Context)
+}
+
+// dial makes the source of a master. Hints name it as the user did.
+func (c *command) dial(ctx *cliv2.Context, socket string) *remote {
+	if ctx.IsSet("master") {
+		c.self = "run-tasks --master " + result.CommandLine([]string{socket})
+	}
+	return &remote{Client: dialAs(socket), self: c.self, stderr: c.stderr}
+}

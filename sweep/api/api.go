@@ -1,0 +1,122 @@
+// Package api is how programs reach a master: HTTP and JSON over a Unix socket that only its owner may open.
+//
+// A [Server] answers over a master and its store; a [Client] asks one. Questions are answered by an [Archive], which also
+// works on a store that no master has open. docs/api.yaml describes the routes; a test holds the two together. The
+// package decides nothing: transitions are the ledger's, placement is the master's. The commands import it.
+//
+// # Writes
+//
+// Every write may be repeated. Under an Idempotency-Key header a repetition is given the answer that the first was given;
+// for a submission the store remembers the key, so that this is true after a restart of the master, too. Without a key:
+// cancel, pause, resume, drain, slots and forget ask for a state, and asking twice leads to the same one; a retry takes
+// only tasks that have ended badly, and those it took once have not, until they end again.
+package api
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"slices"
+	"time"
+
+	"mlframework/sweep/master"
+	"mlframework/sweep/queue"
+	"mlframework/sweep/store"
+)
+
+// Options are what a server answers from. Master, Store and Broker are needed.
+type Options struct {
+	Master *master.Master
+	Store  *store.Reader
+	Broker interface{ Status() queue.Status } // the master's queue
+	// Revisions is the folder in which workers find the files of revisions, an absolute path, for clients on the same
+	// machine to write to; "": there is none.
+	Revisions string
+	Program   string       // version of the program, for people
+	Log       *slog.Logger // faults of this program; nothing
+	Audit     *slog.Logger // a record of every write: who, what, on what, and how it ended; nothing
+}
+
+// Server is the API of one master, an http.Handler. It is safe for concurrent use. Close it when nothing is served any
+// more; Run does.
+type Server struct {
+	o       Options
+	archive *Archive
+	mux     *http.ServeMux
+	feeds   feeds
+	answers answers
+}
+
+// New makes a server.
+func New(o Options) *Server {
+	for _, l := range []**slog.Logger{&o.Log, &o.Audit} {
+		if *l == nil {
+			*l = slog.New(slog.DiscardHandler)
+		}
+	}
+	s := &Server{o: o, archive: &Archive{Store: o.Store}, mux: http.NewServeMux()}
+	s.feeds.master = o.Master
+	for _, r := range routes {
+		s.mux.Handle(r.method+" "+root+r.path, s.guard(r))
+	}
+	s.mux.HandleFunc("/", s.nowhere)
+	return s
+}
+
+// Close ends what the server keeps for followers.
+func (s *Server) Close() { s.feeds.close() }
+
+// ServeHTTP implements http.Handler.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
+
+// nowhere answers requests that no route takes.
+func (s *Server) nowhere(w http.ResponseWriter, r *http.Request) {
+	var allowed []string
+	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
+		other := &http.Request{Method: method, URL: r.URL, Host: r.Host}
+		if _, pattern := s.mux.Handler(other); pattern != "/" {
+			allowed = append(allowed, method)
+		}
+	}
+	if len(allowed) > 0 {
+		w.Header()["Allow"] = allowed
+		refuse(w, &Error{Status: http.StatusMethodNotAllowed, Text: r.URL.Path + " knows no " + r.Method})
+		return
+	}
+	refuse(w, &Error{Status: http.StatusNotFound, Text: "there is no " + r.URL.Path, Remedy: "docs/api.yaml lists what there is"})
+}
+
+// root is what all paths begin with: the version of the API.
+const root = "/v1"
+
+// route is one row of the table of what the API does. The description and the server are both held to it.
+type route struct {
+	method, path string
+	query        []string // parameters that it knows; others are refused
+	body         any      // a zero value of the JSON that it takes; nil: none
+	answer       any      // a zero value of the JSON that it gives, of one line or event where there are many; nil: no JSON
+	asks         bool     // it is a question, whatever its method
+	do           func(*Server, http.ResponseWriter, *http.Request) error
+}
+
+// knows tells whether all parameters of a request are of the route, and each is there once.
+func (r route) knows(q map[string][]string) error {
+	for name, values := range q {
+		switch {
+		case !slices.Contains(r.query, name):
+			return &Error{Status: http.StatusBadRequest, Text: "there is no parameter " + name, Parameter: name}
+		case len(values) > 1:
+			return &Error{Status: http.StatusBadRequest, Text: name + " is given more than once", Parameter: name}
+		}
+	}
+	return nil
+}
+
+// answerTime bounds what a request asks of the master's loop, which takes up what is asked within milliseconds.
+const answerTime = 30 * time.Second
+
+// brief bounds a request that is answered at once.
+func brief(r *http.Request) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(r.Context(), answerTime, &Error{Status: http.StatusServiceUnavailable,
+		Text: "the master does not answer", Remedy: "look at its log"})
+}

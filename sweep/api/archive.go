@@ -1,0 +1,138 @@
+package api
+
+import (
+	"context"
+	"slices"
+	"strconv"
+
+	"mlframework/sweep"
+	"mlframework/sweep/master"
+	"mlframework/sweep/result"
+	"mlframework/sweep/store"
+)
+
+// Archive answers questions from a store, as a Client does from a master. It is safe for concurrent use.
+type Archive struct {
+	Store *store.Reader
+	// Stands, when set, corrects how a sweep stands: the store of a master that was killed has as running what nobody
+	// runs.
+	Stands func(*sweep.Head)
+}
+
+// Newest is the name under which the newest sweep is found. No sweep has it as its id.
+const Newest = "newest"
+
+// sweep finds a sweep: by its id, or the newest.
+func (a *Archive) sweep(ctx context.Context, id string) (store.Sweep, error) {
+	if id == Newest {
+		id = ""
+	}
+	s, err := a.Store.Sweep(ctx, id)
+	if err == nil && a.Stands != nil {
+		a.Stands(&s.Head)
+	}
+	return s, err
+}
+
+// Sweeps lists sweeps, the oldest first: those after a sweep, "" for the first, and at most limit, 0 for all.
+func (a *Archive) Sweeps(ctx context.Context, after string, limit int) (all []sweep.Summary, err error) {
+	stored, err := a.Store.Sweeps(ctx)
+	if err != nil {
+		return nil, err
+	}
+	slices.Reverse(stored)
+	if after != "" {
+		at := slices.IndexFunc(stored, func(s store.Sweep) bool { return s.Head.ID == after })
+		if at < 0 {
+			return nil, &store.UnknownSweep{ID: after}
+		}
+		stored = stored[at+1:]
+	}
+	if limit > 0 {
+		stored = stored[:min(limit, len(stored))]
+	}
+	for i := range stored {
+		if a.Stands != nil {
+			a.Stands(&stored[i].Head)
+		}
+		all = append(all, stored[i].Record.Summary(stored[i].Head))
+	}
+	return all, nil
+}
+
+// firstUnranked is how many tasks are named that have no number for the objective.
+const firstUnranked = 3
+
+// Sweep reads one sweep; "" and Newest are the newest. Checks are made when asked for.
+func (a *Archive) Sweep(ctx context.Context, id string, checks bool) (Sweep, error) {
+	s, err := a.sweep(ctx, id)
+	if err != nil {
+		return Sweep{}, err
+	}
+	view := Sweep{Summary: s.Record.Summary(s.Head), Record: s.Record}
+	complete(&view.Record)
+	for _, n := range s.Head.Rows {
+		view.Begun += n
+	}
+	if checks {
+		view.Checks, err = a.checks(ctx, s)
+	}
+	return view, err
+}
+
+func (a *Archive) checks(ctx context.Context, s store.Sweep) (*Checks, error) {
+	revisions, err := a.Store.Revisions(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	count, first, err := a.Store.Unranked(ctx, s, firstUnranked)
+	c := &Checks{Revisions: revisions, Unranked: count, First: []int64{}}
+	for _, t := range first {
+		c.First = append(c.First, t.Index)
+	}
+	return c, err
+}
+
+// task reads the row of a task; one that was never handed out has only its index and state.
+func (a *Archive) task(ctx context.Context, s store.Sweep, index int64) (sweep.Task, error) {
+	n, ok := s.Record.Ranges.Ordinal(index)
+	if !ok || n < 0 || n >= s.Head.Total {
+		return sweep.Task{}, &master.UnknownTask{Sweep: s.Head.ID, Index: strconv.FormatInt(index, 10), Total: s.Head.Total}
+	}
+	t, have, err := a.Store.Task(ctx, s, index)
+	if !have {
+		t = sweep.Task{Index: index, State: s.Head.Fresh()}
+	}
+	return t, err
+}
+
+// Task reads one task.
+func (a *Archive) Task(ctx context.Context, id string, index int64) (Task, error) {
+	s, err := a.sweep(ctx, id)
+	if err != nil {
+		return Task{}, err
+	}
+	t, err := a.task(ctx, s, index)
+	if err != nil {
+		return Task{}, err
+	}
+	tries, err := a.Store.Tries(ctx, s, index)
+	if err != nil {
+		return Task{}, err
+	}
+	if current := t.Try; current.Outcome != nil || !current.Started.IsZero() {
+		if n := len(tries); n == 0 || tries[n-1].Number != current.Number || tries[n-1].Superseded {
+			tries = append(tries, current)
+		}
+	}
+	view := Task{Row: s.Record.Rows(s.Head.ID)(t), Attempts: []Attempt{}, Series: []result.Sample{}}
+	for _, t := range tries {
+		view.Attempts = append(view.Attempts, newAttempt(t))
+	}
+	if n := len(tries); n > 0 {
+		series, err := a.Store.Series(ctx, s, index, tries[n-1].Number)
+		view.Series = append(view.Series, series...)
+		return view, err
+	}
+	return view, nil
+}

@@ -1,0 +1,247 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"mlframework/sweep"
+	"mlframework/sweep/master"
+	"mlframework/sweep/result"
+)
+
+// sweepPath is the path of a sweep; "" is the newest.
+func sweepPath(id string) string { return "/sweeps/" + url.PathEscape(cmp.Or(id, Newest)) }
+
+func taskPath(id string, index int64) string {
+	return sweepPath(id) + "/tasks/" + strconv.FormatInt(index, 10)
+}
+
+// Health asks what answers.
+func (c *Client) Health(ctx context.Context) (h Health, err error) {
+	return h, c.get(ctx, "/health", nil, &h)
+}
+
+// Ready asks whether a sweep that is submitted would run. That it would not is no error.
+func (c *Client) Ready(ctx context.Context) (r Readiness, err error) {
+	err = c.get(ctx, "/ready", nil, &r)
+	if e, ok := errors.AsType[*Error](err); ok && e.Status == http.StatusServiceUnavailable && json.Unmarshal(e.body, &r) == nil && len(r.Reasons) > 0 {
+		return r, nil
+	}
+	return r, err
+}
+
+// Broker asks how the queue is reached.
+func (c *Client) Broker(ctx context.Context) (b Broker, err error) {
+	return b, c.get(ctx, "/broker", nil, &b)
+}
+
+// Sweeps is as Archive.Sweeps.
+func (c *Client) Sweeps(ctx context.Context, after string, limit int) ([]sweep.Summary, error) {
+	q := url.Values{}
+	set(q, "after", after)
+	setNumber(q, "limit", limit)
+	var list sweepList
+	err := c.get(ctx, "/sweeps", q, &list)
+	return list.Sweeps, err
+}
+
+// Sweep is as Archive.Sweep.
+func (c *Client) Sweep(ctx context.Context, id string, checks bool) (s Sweep, err error) {
+	q := url.Values{}
+	setFlag(q, "checks", checks)
+	return s, c.get(ctx, sweepPath(id), q, &s)
+}
+
+// Task is as Archive.Task.
+func (c *Client) Task(ctx context.Context, id string, index int64) (t Task, err error) {
+	return t, c.get(ctx, taskPath(id, index), nil, &t)
+}
+
+// Tasks is as Archive.Tasks.
+func (c *Client) Tasks(ctx context.Context, id string, q Query) (p Page, err error) {
+	v := q.values()
+	setNumber(v, "limit", q.Limit)
+	set(v, "after", q.After)
+	return p, c.get(ctx, sweepPath(id)+"/tasks", v, &p)
+}
+
+// Rows is as Archive.Rows.
+func (c *Client) Rows(ctx context.Context, id string, q Query, each func(*result.Row) error) error {
+	body, err := c.table(ctx, id, q, JSON)
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	for lines := json.NewDecoder(body); ; {
+		var r result.Row
+		if err := lines.Decode(&r); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		if err := each(&r); err != nil {
+			return err
+		}
+	}
+}
+
+// Results is as Archive.Results.
+func (c *Client) Results(ctx context.Context, id string, q Query, f Format, w io.Writer) error {
+	body, err := c.table(ctx, id, q, f)
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	_, err = io.Copy(w, body)
+	return err
+}
+
+func (c *Client) table(ctx context.Context, id string, q Query, f Format) (io.ReadCloser, error) {
+	v := q.values()
+	v.Set("format", string(f))
+	return c.open(ctx, sweepPath(id)+"/results", v)
+}
+
+// Missing is as Archive.Missing.
+func (c *Client) Missing(ctx context.Context, r sweep.Record, code string) (m Missing, err error) {
+	return m, c.write(ctx, http.MethodPost, "/missing", nil, Submission{Record: r, Code: code}, &m)
+}
+
+// Submit keeps a sweep and begins it. When it returns, the sweep survives any crash of the master. A submission that is
+// repeated under the same key makes one sweep; "" is a new key.
+func (c *Client) Submit(ctx context.Context, s Submission, key string, f Expected) (Begun, error) {
+	return c.begin(ctx, key, "/sweeps", s, f)
+}
+
+// Expected is what a client is going to follow, of a sweep that it lets begin.
+type Expected string
+
+// What can be expected.
+const (
+	Nothing     Expected = ""
+	TaskEvents  Expected = followTasks
+	TaskOutputs Expected = followOutput // and the events
+)
+
+func (c *Client) begin(ctx context.Context, key, path string, body any, f Expected) (b Begun, err error) {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return b, err
+	}
+	q := url.Values{}
+	set(q, "follow", string(f))
+	h, err := c.writeAs(ctx, cmp.Or(key, rand.Text()), http.MethodPost, path, q, text, &b.Summary)
+	b.Events = h.Get(eventHeader)
+	return b, err
+}
+
+// Cancel ends a sweep.
+func (c *Client) Cancel(ctx context.Context, id string) (s sweep.Summary, err error) {
+	return s, c.write(ctx, http.MethodPost, sweepPath(id)+"/cancel", nil, nil, &s)
+}
+
+// CancelTask ends one task.
+func (c *Client) CancelTask(ctx context.Context, id string, index int64) (s sweep.Summary, err error) {
+	return s, c.write(ctx, http.MethodPost, taskPath(id, index)+"/cancel", nil, nil, &s)
+}
+
+// Pause hands out nothing more of a sweep; with stop what runs is stopped too.
+func (c *Client) Pause(ctx context.Context, id string, stop bool) (s sweep.Summary, err error) {
+	q := url.Values{}
+	setFlag(q, "stop", stop)
+	return s, c.write(ctx, http.MethodPost, sweepPath(id)+"/pause", q, nil, &s)
+}
+
+// Resume hands out the tasks of a paused sweep again.
+func (c *Client) Resume(ctx context.Context, id string, g Going, f Expected) (Begun, error) {
+	return c.begin(ctx, "", sweepPath(id)+"/resume", g, f)
+}
+
+// Retry makes tasks pending again that ended other than well.
+func (c *Client) Retry(ctx context.Context, id string, g Going, f Expected) (Begun, error) {
+	return c.begin(ctx, "", sweepPath(id)+"/retry", g, f)
+}
+
+// Output opens what a task printed: of an attempt as numbered in the names of the files, 0 the newest, from offset on.
+// With follow it goes on until the task has ended. The error is *Error with status 404 when it has printed nothing.
+func (c *Client) Output(ctx context.Context, id string, index int64, attempt int, stderr bool, offset int64, follow bool) (io.ReadCloser, error) {
+	q := url.Values{}
+	setNumber(q, "attempt", attempt)
+	if stderr {
+		q.Set("stream", "stderr")
+	}
+	set(q, "offset", strconv.FormatInt(offset, 10))
+	setFlag(q, "follow", follow)
+	return c.open(ctx, taskPath(id, index)+"/output", q)
+}
+
+// Workers lists the workers by name.
+func (c *Client) Workers(ctx context.Context) ([]master.Worker, error) {
+	var list workerList
+	err := c.get(ctx, "/workers", nil, &list)
+	return list.Workers, err
+}
+
+func workerPath(name string) string { return "/workers/" + url.PathEscape(name) }
+
+// Drain lets a worker finish what runs and take nothing new; off undoes it.
+func (c *Client) Drain(ctx context.Context, worker string, off bool) (w master.Worker, err error) {
+	verb := "/drain"
+	if off {
+		verb = "/resume"
+	}
+	return w, c.write(ctx, http.MethodPost, workerPath(worker)+verb, nil, nil, &w)
+}
+
+// Resize changes how many attempts a worker runs at a time; 0 is what it was started with.
+func (c *Client) Resize(ctx context.Context, worker string, slots int) (w master.Worker, err error) {
+	return w, c.write(ctx, http.MethodPost, workerPath(worker)+"/slots", url.Values{"n": {strconv.Itoa(slots)}}, nil, &w)
+}
+
+// Forget drops a worker that is away, and its queue.
+func (c *Client) Forget(ctx context.Context, worker string) error {
+	return c.write(ctx, http.MethodDelete, workerPath(worker), nil, nil, nil)
+}
+
+// values are the parameters that choose and order.
+func (q Query) values() url.Values {
+	v := url.Values{}
+	set(v, "where", q.Where)
+	set(v, "sort", q.Sort)
+	setFlag(v, "best", q.Best)
+	setFlag(v, "begun", q.Begun)
+	setNumber(v, "top", q.Top)
+	var states []string
+	for _, s := range q.States {
+		states = append(states, s.String())
+	}
+	set(v, "state", strings.Join(states, ","))
+	return v
+}
+
+func set(v url.Values, name, text string) {
+	if text != "" {
+		v.Set(name, text)
+	}
+}
+
+func setFlag(v url.Values, name string, on bool) {
+	if on {
+		v.Set(name, "true")
+	}
+}
+
+// setNumber leaves out 0; what is negative goes as it is, to be refused.
+func setNumber(v url.Values, name string, n int) {
+	if n != 0 {
+		v.Set(name, strconv.Itoa(n))
+	}
+}

@@ -1,0 +1,73 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"mlframework/sweep/master"
+	"mlframework/sweep/queue"
+	"mlframework/sweep/store"
+)
+
+// Error is a refusal: what the API answers instead of doing what was asked, and what a Client returns then.
+type Error struct {
+	Status    int    `json:"-"` // of HTTP
+	Text      string `json:"error"`
+	Remedy    string `json:"remedy,omitempty"`
+	Parameter string `json:"parameter,omitempty"` // the parameter or field that is wrong
+
+	body []byte // of the answer, for who knows more of it
+}
+
+func (e *Error) Error() string {
+	if e.Remedy == "" {
+		return e.Text
+	}
+	return e.Text + "; " + e.Remedy
+}
+
+// wrong is a request that is refused for what it says.
+func wrong(parameter, text string) *Error {
+	return &Error{Status: http.StatusBadRequest, Text: text, Parameter: parameter}
+}
+
+// problem is an error as a client is told of it.
+func problem(err error) *Error {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e
+	}
+	e := &Error{Status: http.StatusInternalServerError, Text: err.Error()}
+	if unknown, ok := errors.AsType[*store.UnknownSweep](err); ok {
+		if e.Status = http.StatusNotFound; unknown.ID != "" {
+			e.Remedy = "run-tasks ls lists them"
+		}
+	} else if _, ok := errors.AsType[*master.UnknownTask](err); ok {
+		e.Status = http.StatusNotFound
+	} else if _, ok := errors.AsType[*master.UnknownWorker](err); ok {
+		e.Status, e.Remedy = http.StatusNotFound, "run-tasks workers lists them"
+	} else if _, ok := errors.AsType[*master.NoWorker](err); ok {
+		e.Status = http.StatusConflict
+	} else if state, ok := errors.AsType[*master.WrongState](err); ok {
+		e.Status, e.Text, e.Remedy = http.StatusConflict, state.ID+" is "+state.Is, state.Remedy
+	} else if errors.Is(err, master.ErrStopped) || errors.Is(err, queue.ErrAway) || errors.Is(err, context.DeadlineExceeded) {
+		e.Status = http.StatusServiceUnavailable
+	}
+	return e
+}
+
+func refuse(w http.ResponseWriter, err error) {
+	e := problem(err)
+	answer(w, cmp.Or(e.Status, http.StatusInternalServerError), e)
+}
+
+// answer writes JSON. An error of writing is that the client went away.
+func answer(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	lines := json.NewEncoder(w)
+	lines.SetEscapeHTML(false)
+	_ = lines.Encode(v)
+}

@@ -1,0 +1,188 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"mlframework/sweep"
+	"mlframework/sweep/master"
+	"mlframework/sweep/result"
+)
+
+// event is the data of one event.
+type event struct {
+	master.Update
+	// Snapshot tells that the tasks are not those that changed: together with the events before and after it that say so,
+	// it has every task that was handed out, as it is now.
+	Snapshot bool `json:"snapshot,omitempty"`
+	// More tells that tasks which changed already are still to come: the sweep may have ended, and not all of it was told.
+	More bool `json:"more,omitempty"`
+}
+
+// keepAlive is how often a follower hears at least something.
+const keepAlive = 15 * time.Second
+
+// events follows a sweep with server-sent events, until the client leaves or the master stops.
+//
+// The first event says how the sweep stands. A client that comes back with the id of the last event that it has read is
+// told what changed since. When that is not known any more (the master was started again, or too much has happened) it is
+// given every task as it is now: either way nothing is missing.
+func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
+	output, err := flag(r.URL.Query(), "output")
+	if err != nil {
+		return err
+	}
+	stored, err := s.archive.sweep(r.Context(), r.PathValue("sweep"))
+	if err != nil {
+		return err
+	}
+	f, leave, err := s.feeds.join(r.Context(), stored.Head.ID, output)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	t := &telling{s: s, r: r, w: w, flush: http.NewResponseController(w), feed: f, sweep: stored.Head.ID}
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Cache-Control", "no-store")
+	return t.tell(r.Header.Get(eventHeader))
+}
+
+// telling is one follower.
+type telling struct {
+	s     *Server
+	r     *http.Request
+	w     io.Writer
+	flush *http.ResponseController
+	feed  *feed
+	sweep string
+	seen  int64 // version of the feed
+}
+
+func (t *telling) tell(last string) error {
+	if err := t.feed.begun(t.r.Context()); err != nil {
+		return err
+	}
+	at, lost := t.feed.find(last)
+	err := t.begin(at, lost && last != "")
+	for err == nil {
+		at, err = t.next(at)
+	}
+	if err == io.EOF {
+		return nil
+	}
+	return err
+}
+
+// begin sends how the sweep stands; to who was told something that is not kept, everything.
+func (t *telling) begin(at position, lost bool) error {
+	if lost {
+		return t.snapshot(at)
+	}
+	if n := t.feed.after(at); !n.gap && n.to == at { // before asking how it stands now
+		t.seen = n.version
+	}
+	now, err := t.now()
+	if err != nil {
+		return err
+	}
+	return t.send(at, t.last(at, event{Update: master.Update{Sweep: now}}))
+}
+
+// last completes an event with what the store says: more comes, too, when the feed has not heard of the end. It waits a
+// little for the last lines.
+func (t *telling) last(at position, e event) event {
+	n := t.feed.after(at)
+	e.More = n.gap || n.to != at || e.Idle() && !n.Idle()
+	return e
+}
+
+// next waits for something new and sends it.
+func (t *telling) next(at position) (position, error) {
+	n := t.feed.after(at)
+	switch {
+	case n.gap:
+		return n.to, t.snapshot(n.to)
+	case n.to != at || n.version != t.seen:
+		t.seen = n.version
+		return n.to, t.update(n)
+	}
+	alive := time.NewTimer(keepAlive)
+	defer alive.Stop()
+	select {
+	case <-n.changed:
+		return at, nil
+	case <-alive.C:
+		_, err := io.WriteString(t.w, ": still here\n\n")
+		if err == nil {
+			err = t.flush.Flush()
+		}
+		return at, err
+	case <-t.r.Context().Done():
+		return at, io.EOF
+	}
+}
+
+// update sends what a feed has. That a sweep is idle must be true when it is said, as followers leave then: what the feed
+// heard may be older than what the store has.
+func (t *telling) update(n news) (err error) {
+	u := n.Update
+	if u.Idle() && !u.Closed {
+		if u.Sweep, err = t.now(); err != nil {
+			return err
+		}
+	}
+	if err := t.send(n.to, event{Update: u, More: n.more}); err != nil {
+		return err
+	}
+	if u.Closed {
+		return io.EOF
+	}
+	return nil
+}
+
+func (t *telling) now() (sweep.Summary, error) {
+	stored, err := t.s.archive.sweep(t.r.Context(), t.sweep)
+	return stored.Record.Summary(stored.Head), err
+}
+
+// snapshot sends every task that has a row. Only its last event has the position, so that one which broke off is not
+// taken for whole.
+func (t *telling) snapshot(at position) error {
+	now, err := t.now()
+	if err != nil {
+		return err
+	}
+	var rows []result.Row
+	err = t.s.archive.Rows(t.r.Context(), t.sweep, Query{Begun: true}, func(r *result.Row) error {
+		rows = append(rows, *r)
+		if len(rows) < rowsAtOne {
+			return nil
+		}
+		full := rows
+		rows = nil
+		return t.write("", event{Update: master.Update{Sweep: now, Rows: full}, Snapshot: true, More: true})
+	})
+	if err != nil {
+		return err
+	}
+	return t.send(at, t.last(at, event{Update: master.Update{Sweep: now, Rows: rows}, Snapshot: true}))
+}
+
+func (t *telling) send(at position, e event) error { return t.write(t.feed.id(at), e) }
+
+func (t *telling) write(id string, e event) error {
+	data, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	if id != "" {
+		id = "id: " + id + "\n"
+	}
+	if _, err := fmt.Fprintf(t.w, "event: update\n%sdata: %s\n\n", id, data); err != nil {
+		return err
+	}
+	return t.flush.Flush()
+}

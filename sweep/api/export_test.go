@@ -1,0 +1,94 @@
+package api
+
+import (
+	"bufio"
+	"context"
+	"net/http"
+	"strings"
+
+	"mlframework/sweep/master"
+	"mlframework/sweep/result"
+)
+
+// Route is a row of the routes.
+type Route struct {
+	Method, Path string
+	Query        []string
+	Body, Answer any
+	Asks         bool
+}
+
+// Routes are all of them.
+func Routes() (all []Route) {
+	for _, r := range routes {
+		all = append(all, Route{r.method, r.path, r.query, r.body, r.answer, r.asks || r.method == "GET"})
+	}
+	return all
+}
+
+// RowsKept is how many rows a feed keeps at least.
+const RowsKept = rowsKept
+
+// Feed is the ring of events.
+type Feed struct{ f *feed }
+
+// NewFeed makes an empty feed.
+func NewFeed() Feed { return Feed{newFeed(true)} }
+
+// Add tells it of rows, by their indexes.
+func (f Feed) Add(missed int64, indexes ...int64) {
+	u := master.Update{Missed: missed}
+	for _, i := range indexes {
+		u.Rows = append(u.Rows, result.Row{Index: i})
+	}
+	f.f.add(u)
+}
+
+// After reads all that came after an id, event by event; false when that is not kept.
+func (f Feed) After(id string) (indexes []int64, last string, ok bool) {
+	at, lost := f.f.find(id)
+	for !lost {
+		n := f.f.after(at)
+		if n.gap || n.to == at {
+			return indexes, f.f.id(n.to), !n.gap
+		}
+		for _, r := range n.Rows {
+			indexes = append(indexes, r.Index)
+		}
+		at = n.to
+	}
+	return nil, "", false
+}
+
+// End is the id of its newest event.
+func (f Feed) End() string {
+	return f.f.id(f.f.end())
+}
+
+// Panic makes the server panic when a path is asked for.
+func (s *Server) Panic(path string) {
+	s.mux.Handle("POST "+root+path, s.guard(route{do: func(*Server, http.ResponseWriter, *http.Request) error { panic("on purpose") }}))
+}
+
+// ReadEvents reads the events of a sweep as they are written.
+func ReadEvents(ctx context.Context, c *Client, sweep, after string, each func(id, data string) error) error {
+	f := &follower{client: c, path: sweepPath(sweep) + "/events", last: after}
+	body, err := f.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	id, lines := "", bufio.NewScanner(body)
+	lines.Buffer(nil, 64<<20)
+	for lines.Scan() {
+		if value, ok := strings.CutPrefix(lines.Text(), "id: "); ok {
+			id = value
+		} else if value, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
+			if err := each(id, value); err != nil {
+				return err
+			}
+			id = ""
+		}
+	}
+	return lines.Err()
+}

@@ -1,0 +1,177 @@
+package api
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"mlframework/sweep"
+	"mlframework/sweep/master"
+	"mlframework/sweep/result"
+	"mlframework/sweep/task"
+)
+
+// What a feed keeps for those who read slowly or come back. Who falls behind rows is given all of them again; lines that
+// were left out are counted.
+const (
+	rowsKept  = 4000
+	linesKept = 2000
+	rowsAtOne = 1000 // rows of one event
+)
+
+// feed is the events of one sweep, for all who follow it. What happened stays for a while in rings, so that a reader who
+// is slow, or whose connection broke, goes on where it was, and none of them can hold up or fill the master.
+type feed struct {
+	output bool   // lines are wanted
+	name   string // of this feed alone: an id of another one, as before a restart of the master, says nothing here
+
+	mu      sync.Mutex
+	version int64         // counts changes
+	changed chan struct{} // closed with every change, and made anew
+	now     sweep.Summary
+	rows    ring[result.Row]
+	lines   ring[task.Line]
+	closed  bool // the master has stopped
+}
+
+func newFeed(output bool) *feed {
+	return &feed{output: output, name: strings.ToLower(rand.Text()), changed: make(chan struct{})}
+}
+
+// run reads a watcher until ctx or the master ends.
+func (f *feed) run(ctx context.Context, w *master.Watcher) {
+	for {
+		u, err := w.Next(ctx)
+		if err != nil {
+			return
+		}
+		f.add(u)
+		if u.Closed {
+			return
+		}
+	}
+}
+
+// begun waits until the feed knows how the sweep stands.
+func (f *feed) begun(ctx context.Context) error {
+	f.mu.Lock()
+	version, changed := f.version, f.changed
+	f.mu.Unlock()
+	if version > 0 {
+		return nil
+	}
+	select {
+	case <-changed:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (f *feed) add(u master.Update) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if u.Missed > 0 && len(u.Rows) >= master.MostRows { // some may be among what was missed
+		f.rows.cut()
+	}
+	f.now, f.closed = u.Sweep, f.closed || u.Closed
+	f.rows.add(rowsKept, u.Rows...)
+	if f.output {
+		f.lines.add(linesKept, u.Lines...)
+	}
+	f.version++
+	close(f.changed)
+	f.changed = make(chan struct{})
+}
+
+// position is how far somebody has read a feed. Its text is the id of an event.
+type position struct{ row, line int64 }
+
+func (f *feed) id(at position) string { return fmt.Sprintf("%s.%d.%d", f.name, at.row, at.line) }
+
+// find reads an id, and says where to go on. Lost tells that it is none of this feed, or that rows after it are not kept.
+func (f *feed) find(id string) (at position, lost bool) {
+	parts := strings.Split(id, ".")
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	now := position{f.rows.end, f.lines.end}
+	if len(parts) != 3 || parts[0] != f.name {
+		return now, true
+	}
+	row, wrongRow := strconv.ParseInt(parts[1], 10, 64)
+	line, wrongLine := strconv.ParseInt(parts[2], 10, 64)
+	if wrongRow != nil || wrongLine != nil || line < 0 || line > now.line {
+		return now, true
+	}
+	if !f.rows.has(row) {
+		return position{now.row, line}, true
+	}
+	return position{row, line}, false
+}
+
+// before is the position of who has read nothing, not even what the feed itself came too late for.
+var before = position{row: -1}
+
+// end is the position of who has read everything.
+func (f *feed) end() position {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return position{f.rows.end, f.lines.end}
+}
+
+// news is what came after a position.
+type news struct {
+	master.Update
+	to      position
+	version int64
+	more    bool            // rows that are kept follow
+	gap     bool            // rows of it are not kept, and none are in the Update
+	changed <-chan struct{} // closed when more comes
+}
+
+// after returns what came after a position, in part when it is much.
+func (f *feed) after(at position) news {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n := news{Update: master.Update{Sweep: f.now, Closed: f.closed}, version: f.version, changed: f.changed}
+	if n.gap = !f.rows.has(at.row); n.gap {
+		n.to = position{f.rows.end, at.line}
+		return n
+	}
+	n.Rows = f.rows.after(at.row)
+	n.Rows = n.Rows[:min(len(n.Rows), rowsAtOne)]
+	n.Lines = f.lines.after(at.line)
+	n.Missed = f.lines.end - at.line - int64(len(n.Lines))
+	n.to = position{at.row + int64(len(n.Rows)), f.lines.end}
+	n.more = n.to.row < f.rows.end
+	return n
+}
+
+// ring keeps the last of what was added. What it returned is never changed.
+type ring[T any] struct {
+	kept []T
+	end  int64 // how many were ever added
+}
+
+func (r *ring[T]) add(most int, items ...T) {
+	r.kept, r.end = append(r.kept, items...), r.end+int64(len(items))
+	if len(r.kept) > 2*most {
+		r.kept = slices.Clone(r.kept[len(r.kept)-most:])
+	}
+}
+
+// cut makes a gap: nobody can go on from before.
+func (r *ring[T]) cut() { r.kept, r.end = nil, r.end+1 }
+
+// has tells whether everything after a position is kept.
+func (r *ring[T]) has(at int64) bool { return at <= r.end && at >= r.end-int64(len(r.kept)) }
+
+// after returns what came after a position, as far as it is kept.
+func (r *ring[T]) after(at int64) []T {
+	n := min(r.end-at, int64(len(r.kept)))
+	return slices.Clip(r.kept[int64(len(r.kept))-n:])
+}

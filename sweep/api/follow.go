@@ -1,0 +1,199 @@
+package api
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"mlframework/sweep/master"
+	"mlframework/sweep/result"
+	"mlframework/sweep/task"
+)
+
+// Following says how a sweep is followed.
+type Following struct {
+	Output bool   // with the live output of its tasks
+	After  string // what happened since: the Events of a Begun; "": from now on
+	// Away, when set, lets Follow go on when the master goes away: it is called with the reason, tries again with pauses,
+	// and Away is called with nil when the master is back. Nothing is missing then. Unset, Follow ends with the master.
+	Away func(why error)
+}
+
+// Pauses between two tries to reach a master that went away, and how long one may say nothing, not even that it is there.
+const (
+	shortestPause = 100 * time.Millisecond
+	longestPause  = 5 * time.Second
+	silence       = 3 * keepAlive
+)
+
+// Follow calls each with every update of a sweep until it is idle, each returns an error, or the master ends: then the
+// last update says so, or the error does. A sweep that is idle at the beginning has one update.
+func (c *Client) Follow(ctx context.Context, id string, o Following, each func(master.Update) error) error {
+	f := &follower{client: c, path: sweepPath(id) + "/events", output: o.Output, each: each, last: o.After, told: map[int64]state{}}
+	pause, mine := shortestPause, own{}
+	for away := false; ; {
+		err := f.read(ctx, func() {
+			if pause = shortestPause; away {
+				away = false
+				o.Away(nil)
+			}
+		})
+		switch {
+		case err == nil || errors.Is(err, errClosed) && o.Away == nil:
+			return nil
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case errors.As(err, &mine):
+			return mine.error
+		case o.Away == nil || !passing(err):
+			return err
+		}
+		if !away {
+			away = true
+			o.Away(err)
+		}
+		select {
+		case <-time.After(pause):
+			pause = min(2*pause, longestPause)
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// errClosed is that the master stopped as it should.
+var errClosed = errors.New("the master has stopped")
+
+// own marks an error of who follows.
+type own struct{ error }
+
+// passing tells whether an error may go away with the master's return: no refusal does.
+func passing(err error) bool {
+	e, refused := errors.AsType[*Error](err)
+	return !refused || e.Status >= http.StatusInternalServerError
+}
+
+func stateOf(r result.Row) state {
+	s, _ := task.ParseState(r.State) // what is not known counts as pending
+	return state{s, r.Attempts}
+}
+
+// follower reads the events of a sweep over any number of connections.
+type follower struct {
+	client *Client
+	path   string
+	output bool
+	each   func(master.Update) error
+	last   string          // id of the last event
+	told   map[int64]state // of tasks, as each was told: they may be repeated
+}
+
+// state is what of a task makes it worth telling again: one that is still as it was told is not.
+type state struct {
+	task.State
+	attempts int
+}
+
+// read follows over one connection; here is called when it gives events. Nil is that the sweep is idle.
+func (f *follower) read(ctx context.Context, here func()) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	quiet := time.AfterFunc(silence, func() { cancel(fmt.Errorf("the master said nothing for %v", silence)) })
+	defer quiet.Stop()
+	body, err := f.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	lines := bufio.NewReaderSize(body, 64<<10)
+	var id string
+	for {
+		line, err := lines.ReadSlice('\n')
+		var data []byte
+		for data = bytes.Clone(line); errors.Is(err, bufio.ErrBufferFull); data = append(data, line...) {
+			line, err = lines.ReadSlice('\n')
+		}
+		if err != nil {
+			return broke(ctx, err)
+		}
+		quiet.Reset(silence)
+		switch name, value, _ := bytes.Cut(bytes.TrimSuffix(data, []byte("\n")), []byte(": ")); string(name) {
+		case "id":
+			id = string(value)
+		case "data":
+			here()
+			if idle, err := f.take(id, value); err != nil || idle {
+				return err
+			}
+			id = ""
+		}
+	}
+}
+
+// broke is the error of a connection that ended.
+func broke(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+func (f *follower) open(ctx context.Context) (io.ReadCloser, error) {
+	r, err := f.client.request(ctx, http.MethodGet, f.path, url.Values{"output": {strconv.FormatBool(f.output)}}, nil)
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Accept", "text/event-stream")
+	if f.last != "" {
+		r.Header.Set(eventHeader, f.last)
+	}
+	answer, err := f.client.do(r)
+	if err != nil {
+		return nil, err
+	}
+	return answer.Body, nil
+}
+
+// take hands on one event, and tells whether it was the last.
+func (f *follower) take(id string, data []byte) (idle bool, err error) {
+	var e event
+	if err := json.Unmarshal(data, &e); err != nil {
+		return false, fmt.Errorf("read an event: %w", err)
+	}
+	f.path = sweepPath(e.Sweep.ID) + "/events" // the newest may be another one when it comes back
+	e.Rows = f.news(e.Rows)
+	for _, r := range e.Rows {
+		f.told[r.Index] = stateOf(r)
+	}
+	if err := f.each(e.Update); err != nil {
+		return false, own{err}
+	}
+	if id != "" {
+		f.last = id
+	}
+	if e.Closed {
+		return false, errClosed
+	}
+	return e.Idle() && !e.More, nil
+}
+
+// news are the rows that were not told as they are now.
+func (f *follower) news(rows []result.Row) (fresh []result.Row) {
+	for _, r := range rows {
+		if f.told[r.Index] != stateOf(r) {
+			fresh = append(fresh, r)
+		}
+	}
+	return fresh
+}

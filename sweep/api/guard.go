@@ -1,0 +1,93 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"strings"
+
+	"mlframework/sweep/result"
+)
+
+// guard is what every request passes before and after its route: parameters, client keys, panics, the record.
+func (s *Server) guard(r route) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+		out := &watched{ResponseWriter: w}
+		if request.Method != http.MethodGet && !r.asks {
+			defer s.record(out, request)
+		}
+		defer s.recover(out, request)
+		if err := r.knows(request.URL.Query()); err != nil {
+			refuse(out, err)
+			return
+		}
+		if err := s.once(out, request, r); err != nil && !out.begun() {
+			refuse(out, err)
+		} else if err != nil {
+			panic(http.ErrAbortHandler) // the client must not take what it has for whole
+		}
+	})
+}
+
+// recover makes a panic of one request its answer.
+func (s *Server) recover(w *watched, r *http.Request) {
+	value := recover()
+	switch {
+	case value == nil:
+		return
+	case value == http.ErrAbortHandler:
+		panic(value)
+	}
+	s.o.Log.Error("fault in the API; it goes on", "method", r.Method, "path", r.URL.Path, "fault", value, "stack", string(debug.Stack()))
+	if w.begun() {
+		panic(http.ErrAbortHandler)
+	}
+	refuse(w, &Error{Status: http.StatusInternalServerError, Text: fmt.Sprintf("fault in the master's API: %v", value), Remedy: "its log has the place"})
+}
+
+// longestUser bounds the name that a client declares, in bytes.
+const longestUser = 128
+
+// record keeps who did what, on what, and how it ended. The name is what the client says; the uid is the kernel's word.
+func (s *Server) record(w *watched, r *http.Request) {
+	user := r.Header.Get("User")
+	what := r.Method + " " + strings.TrimPrefix(r.URL.EscapedPath(), root)
+	if r.URL.RawQuery != "" {
+		what += "?" + r.URL.RawQuery
+	}
+	attributes := []slog.Attr{slog.String("user", result.Visible(user[:min(len(user), longestUser)])), slog.String("what", what), slog.Int("status", w.status)}
+	if on := w.Header().Get("Location"); on != "" {
+		attributes = append(attributes, slog.String("on", strings.TrimPrefix(on, root)))
+	}
+	if p, ok := r.Context().Value(peerKey{}).(peer); ok && p.known {
+		attributes = append(attributes, slog.Int("uid", p.uid))
+	}
+	s.o.Audit.LogAttrs(context.WithoutCancel(r.Context()), slog.LevelInfo, "action", attributes...)
+}
+
+// watched notes the status of an answer.
+type watched struct {
+	http.ResponseWriter
+	status int // 0: nothing was written
+}
+
+func (w *watched) begun() bool { return w.status != 0 }
+
+// Unwrap lets http.ResponseController find what can flush.
+func (w *watched) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+func (w *watched) WriteHeader(status int) {
+	if w.status == 0 {
+		w.status = status
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *watched) Write(p []byte) (int, error) {
+	if w.status == 0 {
+		w.status = http.StatusOK
+	}
+	return w.ResponseWriter.Write(p)
+}

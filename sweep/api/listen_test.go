@@ -1,0 +1,91 @@
+package api_test
+
+import (
+	"errors"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"mlframework/sweep/api"
+)
+
+func TestListen(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "api.sock")
+	listen := func(group string) net.Listener {
+		t.Helper()
+		l, err := api.Listen(path, group)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	mode := func() fs.FileMode {
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Mode()
+	}
+	l := listen("")
+	if mode() != fs.ModeSocket|0o600 {
+		t.Errorf("mode %v", mode())
+	}
+	if _, err := api.Listen(path, ""); err == nil || !strings.Contains(err.Error(), "another process listens there") {
+		t.Errorf("a second one: %v", err)
+	}
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+	if left, _ := os.ReadDir(filepath.Dir(path)); len(left) > 0 {
+		t.Errorf("%v is left", left)
+	}
+	abandon(t, path)
+	_ = listen("").Close()
+	if _, err := api.Listen(path, "no such group"); err == nil {
+		t.Error("a group that is not there")
+	}
+	if os.Getgid() == 0 {
+		l = listen("root")
+		if mode() != fs.ModeSocket|0o660 {
+			t.Errorf("mode %v", mode())
+		}
+		_ = l.Close()
+	}
+	if err := os.WriteFile(path, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := api.Listen(path, ""); err == nil || !strings.Contains(err.Error(), "no socket") {
+		t.Errorf("on a file: %v", err)
+	}
+	if text, _ := os.ReadFile(path); string(text) != "mine" {
+		t.Error("the file is gone")
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	abandon(t, path)
+	client := api.Dial(path)
+	defer client.Close()
+	_, err := client.Health(t.Context())
+	if e, ok := errors.AsType[*api.Unreachable](err); !ok || e.Why != "nobody listens there" || !errors.Is(err, syscall.ECONNREFUSED) {
+		t.Errorf("%v", err)
+	}
+}
+
+// abandon leaves a socket behind, as a process that was killed does.
+func abandon(t *testing.T, path string) {
+	t.Helper()
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.SetUnlinkOnClose(false)
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+}

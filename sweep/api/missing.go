@@ -1,0 +1,62 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"mlframework/sweep"
+	"mlframework/sweep/store"
+	"mlframework/sweep/task"
+)
+
+// mostCompared is how many points Missing looks at one by one.
+const mostCompared = 10_000_000
+
+// Missing tells in which points of a record's space no task of the same key has succeeded, in whatever sweep.
+func (a *Archive) Missing(ctx context.Context, r sweep.Record, code string) (m Missing, err error) {
+	done, err := a.succeeded(ctx, code)
+	if err != nil || len(done) == 0 {
+		return Missing{All: true}, err
+	}
+	if r.Space.Len() > mostCompared {
+		return m, wrong("missing", fmt.Sprintf("every point is compared, at most %d; this space has %d", mostCompared, r.Space.Len()))
+	}
+	for i, argv := range r.Space.Flags(r.Style).All(r.Recipe.Command, 0, r.Space.Len()) {
+		if _, have := done[task.KeyOf(argv, r.Image, r.Recipe.Env, code)]; !have {
+			m.Ranges.Add(i)
+		}
+		if i%1024 == 0 && ctx.Err() != nil {
+			return m, context.Cause(ctx)
+		}
+	}
+	return m, nil
+}
+
+// succeeded collects the keys of all tasks that succeeded with some code.
+func (a *Archive) succeeded(ctx context.Context, code string) (map[task.Key]struct{}, error) {
+	sweeps, err := a.Store.Sweeps(ctx)
+	if err != nil {
+		return nil, err
+	}
+	codes, err := a.Store.Codes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	keys := map[task.Key]struct{}{}
+	for _, s := range sweeps {
+		old := s.Record
+		complete(&old)
+		flags := old.Space.Flags(old.Style)
+		for t, err := range a.Store.Tasks(ctx, s, store.Query{States: []task.State{task.Succeeded}}) {
+			if err != nil {
+				return nil, err
+			}
+			if codes[t.Try.Revision] == code {
+				argv := flags.Append(slices.Clone(old.Recipe.Command), old.Point(t.Index))
+				keys[task.KeyOf(argv, old.Image, old.Recipe.Env, code)] = struct{}{}
+			}
+		}
+	}
+	return keys, nil
+}

@@ -1,0 +1,137 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"net/http"
+	"time"
+
+	"mlframework/sweep/task"
+)
+
+// Reading what a task printed, from the worker that has it.
+const (
+	pieceTime = 10 * time.Second       // that a worker has for one piece
+	polled    = 500 * time.Millisecond // between two looks at output that grows
+)
+
+// wantedOutput is which output of a task is asked for, and from where.
+type wantedOutput struct {
+	id      task.ID
+	attempt int
+	stderr  bool
+	offset  int64
+	follow  bool
+}
+
+func (s *Server) readOutput(r *http.Request) (o wantedOutput, err error) {
+	q := r.URL.Query()
+	attempt, err := number(q, "attempt")
+	if err == nil && attempt > math.MaxInt32 {
+		err = wrong("attempt", "no task has so many attempts")
+	}
+	if err != nil {
+		return o, err
+	}
+	o.attempt = int(attempt)
+	switch stream := q.Get("stream"); stream {
+	case "stderr":
+		o.stderr = true
+	case "stdout", "":
+	default:
+		return o, wrong("stream", "there are stdout and stderr")
+	}
+	if o.offset, err = number(q, "offset"); err != nil {
+		return o, err
+	}
+	if o.follow, err = flag(q, "follow"); err != nil {
+		return o, err
+	}
+	index, err := taskIndex(r)
+	if err != nil {
+		return o, err
+	}
+	view, err := s.archive.sweep(r.Context(), r.PathValue("sweep"))
+	o.id = task.ID{Sweep: view.Head.ID, Index: index}
+	return o, err
+}
+
+// output sends what a task printed: what there is, or, followed, until the task has ended.
+func (s *Server) output(w http.ResponseWriter, r *http.Request) error {
+	o, err := s.readOutput(r)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/octet-stream")
+	flush := http.NewResponseController(w)
+	headed, size := false, int64(0)
+	for {
+		over, err := s.over(r.Context(), o.id) // before reading: what is written later is not the task's
+		if err != nil {
+			return err
+		}
+		p, err := s.piece(r.Context(), o)
+		switch {
+		case err != nil:
+			return err
+		case p.Absent && !headed && (over || !o.follow):
+			return &Error{Status: http.StatusNotFound, Text: fmt.Sprintf("%s has printed nothing to %s", o.id, streamName(o.stderr))}
+		case p.Size < size: // the file of another attempt
+			o.offset, size = 0, 0
+			continue
+		}
+		size = p.Size
+		if !headed {
+			headed = true
+			w.WriteHeader(http.StatusOK)
+		}
+		if _, err := w.Write(p.Data); err != nil {
+			return err
+		}
+		if err := flush.Flush(); err != nil {
+			return err
+		}
+		o.offset += int64(len(p.Data))
+		if o.offset < p.Size && len(p.Data) > 0 {
+			continue
+		}
+		if over || !o.follow {
+			return nil
+		}
+		select {
+		case <-time.After(polled):
+		case <-r.Context().Done():
+			return nil
+		}
+	}
+}
+
+func streamName(stderr bool) string {
+	if stderr {
+		return "standard error"
+	}
+	return "standard output"
+}
+
+// over tells whether a task has ended.
+func (s *Server) over(ctx context.Context, id task.ID) (bool, error) {
+	stored, err := s.archive.sweep(ctx, id.Sweep)
+	if err != nil {
+		return false, err
+	}
+	t, err := s.archive.task(ctx, stored, id.Index)
+	return t.State.Terminal(), err
+}
+
+// piece asks the worker for what follows the offset.
+func (s *Server) piece(ctx context.Context, o wantedOutput) (task.Piece, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, pieceTime, &Error{Status: http.StatusServiceUnavailable,
+		Text: "the worker that has the output of " + o.id.String() + " does not answer", Remedy: "run-tasks workers shows how it is"})
+	defer cancel()
+	p, err := s.o.Master.Output(ctx, o.id, o.attempt, o.stderr, o.offset, task.MostRead)
+	if err == nil && p.Error != "" {
+		err = &Error{Status: http.StatusServiceUnavailable, Text: p.Error}
+	}
+	return p, err
+}

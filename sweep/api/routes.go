@@ -1,0 +1,50 @@
+package api
+
+import (
+	"mlframework/sweep"
+	"mlframework/sweep/master"
+	"mlframework/sweep/result"
+)
+
+var (
+	filtering = []string{"where", "sort", "best", "top", "state", "begun"}
+	paging    = []string{"limit", "after"}
+	following = []string{"follow"}
+)
+
+// routes is everything that the API does.
+var routes = []route{
+	{method: "GET", path: "/health", answer: Health{}, do: (*Server).health},
+	{method: "GET", path: "/ready", answer: Readiness{}, do: (*Server).ready},
+	{method: "GET", path: "/broker", answer: Broker{}, do: (*Server).broker},
+
+	{method: "GET", path: "/sweeps", query: paging, answer: sweepList{}, do: (*Server).listSweeps},
+	{method: "POST", path: "/sweeps", query: following, body: Submission{}, answer: sweep.Summary{}, do: (*Server).submit},
+	{method: "POST", path: "/missing", asks: true, body: Submission{}, answer: Missing{}, do: (*Server).missing},
+	{method: "GET", path: "/sweeps/{sweep}", query: []string{"checks"}, answer: Sweep{}, do: (*Server).showSweep},
+	{method: "POST", path: "/sweeps/{sweep}/cancel", answer: sweep.Summary{}, do: (*Server).cancel},
+	{method: "POST", path: "/sweeps/{sweep}/pause", query: []string{"stop"}, answer: sweep.Summary{}, do: (*Server).pause},
+	{method: "POST", path: "/sweeps/{sweep}/resume", query: following, body: Going{}, answer: sweep.Summary{}, do: (*Server).resume},
+	{method: "POST", path: "/sweeps/{sweep}/retry", query: following, body: Going{}, answer: sweep.Summary{}, do: (*Server).retry},
+	{method: "GET", path: "/sweeps/{sweep}/results", query: append([]string{"format"}, filtering...), answer: result.Row{}, do: (*Server).results},
+	{method: "GET", path: "/sweeps/{sweep}/events", query: []string{"output"}, answer: event{}, do: (*Server).events},
+
+	{method: "GET", path: "/sweeps/{sweep}/tasks", query: append(paging[:2:2], filtering...), answer: Page{}, do: (*Server).listTasks},
+	{method: "GET", path: "/sweeps/{sweep}/tasks/{index}", answer: Task{}, do: (*Server).showTask},
+	{method: "POST", path: "/sweeps/{sweep}/tasks/{index}/cancel", answer: sweep.Summary{}, do: (*Server).cancelTask},
+	{method: "GET", path: "/sweeps/{sweep}/tasks/{index}/output", query: []string{"attempt", "stream", "offset", "follow"}, do: (*Server).output},
+
+	{method: "GET", path: "/workers", answer: workerList{}, do: (*Server).listWorkers},
+	{method: "POST", path: "/workers/{worker}/drain", answer: master.Worker{}, do: (*Server).drain},
+	{method: "POST", path: "/workers/{worker}/resume", answer: master.Worker{}, do: (*Server).undrain},
+	{method: "POST", path: "/workers/{worker}/slots", query: []string{"n"}, answer: master.Worker{}, do: (*Server).resize},
+	{method: "DELETE", path: "/workers/{worker}", do: (*Server).forget},
+}
+
+type sweepList struct {
+	Sweeps []sweep.Summary `json:"sweeps"` // the oldest first
+}
+
+type workerList struct {
+	Workers []master.Worker `json:"workers"` // by name
+}

@@ -1,0 +1,148 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"mlframework/sweep"
+	"mlframework/sweep/result"
+	"mlframework/sweep/task"
+)
+
+// read reads the JSON of a request's body, in which every field must be known. No body is the zero value.
+func read(r *http.Request, into any) error {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return wrong("", "the request broke off")
+	}
+	if len(bytes.TrimSpace(body)) == 0 {
+		return nil
+	}
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return wrong("", "the body cannot be read: "+err.Error())
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return wrong("", "something follows the JSON of the body")
+	}
+	return nil
+}
+
+// readSubmission reads a submission and checks it. The version comes first: what a newer one says cannot be judged.
+func readSubmission(r *http.Request) (s Submission, err error) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return s, wrong("", "the request broke off")
+	}
+	var only struct {
+		Record struct {
+			Version int `json:"version"`
+		} `json:"record"`
+	}
+	if json.Unmarshal(body, &only) == nil && only.Record.Version > task.Version {
+		return s, &Error{Status: http.StatusBadRequest, Parameter: "record.version",
+			Text:   fmt.Sprintf("the record has version %d, and this master understands %d", only.Record.Version, task.Version),
+			Remedy: "bring the master up to date, or submit with a program of its version"}
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	if err := read(r, &s); err != nil {
+		return s, err
+	}
+	return s, check(s)
+}
+
+// Names that become parts of paths, identities and environments.
+var (
+	definitionName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]{0,63}$`)
+	sweepEnding    = regexp.MustCompile(`-[0-9]+$`)
+	revisionName   = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$`)
+	variableName   = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+)
+
+// check refuses what no tasks.yml can have said.
+func check(s Submission) error {
+	r, recipe := s.Record, s.Record.Recipe
+	switch {
+	case r.Version < 1:
+		return wrong("record.version", "the record has no version")
+	case r.Space == nil:
+		return wrong("record.space", "the record has no space")
+	case !definitionName.MatchString(recipe.Definition) || sweepEnding.MatchString(recipe.Definition):
+		return wrong("record.recipe.definition", fmt.Sprintf("%q is no name for a definition", recipe.Definition))
+	case !revisionName.MatchString(recipe.Revision):
+		return wrong("record.recipe.revision", fmt.Sprintf("%q is no revision", recipe.Revision))
+	case len(recipe.Command) == 0 || recipe.Command[0] == "":
+		return wrong("record.recipe.command", "the command is empty")
+	case recipe.Timeout < 0 || recipe.Grace < 0 || recipe.GPUs < 0 || r.MaxFailures < 0 || s.MinNumber < 0 ||
+		min(r.Retry.Error, r.Retry.Timeout, r.Retry.OOM, r.Retry.Lost) < 0:
+		return wrong("record", "a number of the record is negative")
+	case len(r.Workers) > 0:
+		return wrong("record.workers", "which workers there are is the master's to say")
+	case Total(r) < 1:
+		return wrong("record", "the sweep has no task")
+	}
+	if err := checkNames(recipe); err != nil {
+		return err
+	}
+	if _, err := result.Compile(recipe.Metrics); err != nil {
+		return wrong("record.recipe.metrics", err.Error())
+	}
+	return checkRanges(r)
+}
+
+func checkNames(r task.Recipe) error {
+	for _, word := range r.Command {
+		if strings.ContainsRune(word, 0) {
+			return wrong("record.recipe.command", "the command holds a zero byte")
+		}
+	}
+	for name, value := range r.Env {
+		if !variableName.MatchString(name) || strings.ContainsRune(value, 0) {
+			return wrong("record.recipe.env", fmt.Sprintf("%q is no name for a variable, or its value holds a zero byte", name))
+		}
+	}
+	for _, name := range r.Secrets {
+		if !variableName.MatchString(name) {
+			return wrong("record.recipe.secrets", fmt.Sprintf("%q is no name for a variable", name))
+		}
+	}
+	for _, name := range r.Outputs {
+		if name == "" || name == "." || name == ".." || path.Base(name) != name || strings.ContainsRune(name, 0) {
+			return wrong("record.recipe.outputs", fmt.Sprintf("%q is no name for a file or folder", name))
+		}
+	}
+	return nil
+}
+
+func checkRanges(r sweep.Record) error {
+	before := int64(0)
+	for _, part := range r.Ranges {
+		if part.From < before || part.To <= part.From || part.To > r.Space.Len() {
+			return wrong("record.ranges", "the ranges are not in order, or leave the space")
+		}
+		before = part.To
+	}
+	return nil
+}
+
+// checkGoing refuses a revision that cannot be one.
+func checkGoing(g Going) error {
+	switch {
+	case g.Revision == "" && g.Code != "":
+		return wrong("revision", "there is a code and no revision")
+	case g.Revision != "" && !revisionName.MatchString(g.Revision):
+		return wrong("revision", fmt.Sprintf("%q is no revision", g.Revision))
+	case slices.ContainsFunc(g.Indexes, func(i int64) bool { return i < 0 }):
+		return wrong("indexes", "an index is negative")
+	}
+	return nil
+}

@@ -1,0 +1,65 @@
+package api
+
+import (
+	"bufio"
+	"context"
+	"io"
+
+	"mlframework/sweep/result"
+)
+
+// Format is how a table of results is written.
+type Format string
+
+// The formats of results.
+const (
+	JSON Format = "json" // one object per line
+	CSV  Format = "csv"
+)
+
+// Rows hands on every task that a query chooses. Limit and After are not used.
+func (a *Archive) Rows(ctx context.Context, id string, q Query, each func(*result.Row) error) error {
+	p, err := a.prepare(ctx, id, q)
+	if err != nil {
+		return err
+	}
+	return a.each(ctx, p, each)
+}
+
+func (a *Archive) each(ctx context.Context, p prepared, each func(*result.Row) error) error {
+	for r, err := range a.rows(ctx, p, 0) {
+		if err != nil {
+			return err
+		}
+		if err := each(&r); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// Results writes the table of results in a format, as it is read. Nothing is written when the query is wrong.
+func (a *Archive) Results(ctx context.Context, id string, q Query, f Format, w io.Writer) error {
+	p, err := a.prepare(ctx, id, q)
+	if err != nil {
+		return err
+	}
+	switch f {
+	case CSV:
+		if p.schema, err = a.schema(ctx, p.s); err != nil {
+			return err
+		}
+		lines := result.NewCSVWriter(w, p.schema)
+		if err := a.each(ctx, p, lines.Write); err != nil {
+			return err
+		}
+		return lines.Flush()
+	case JSON, "":
+		lines := bufio.NewWriter(w)
+		if err := a.each(ctx, p, func(r *result.Row) error { return result.WriteJSON(lines, []result.Row{*r}) }); err != nil {
+			return err
+		}
+		return lines.Flush()
+	}
+	return wrong("format", string(f)+" is not a format: write json or csv")
+}

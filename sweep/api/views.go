@@ -1,0 +1,155 @@
+package api
+
+import (
+	"time"
+
+	"mlframework/sweep"
+	"mlframework/sweep/result"
+	"mlframework/sweep/space"
+	"mlframework/sweep/task"
+)
+
+// The JSON names of the types here are the contract of the API; docs/api.yaml says what each means.
+
+// Sweep is a sweep and what is needed to show it.
+type Sweep struct {
+	sweep.Summary
+	Record sweep.Record `json:"record"`
+	Begun  int64        `json:"begun"` // tasks that were handed out at least once, or ended
+	Checks *Checks      `json:"checks"`
+}
+
+// Checks is what is worth a warning about the results of a sweep. It costs a look at all of its tasks.
+type Checks struct {
+	Revisions map[string]int64 `json:"revisions"` // tasks by the revision that their newest attempt ran
+	Unranked  int64            `json:"unranked"`  // tasks that succeeded without a number for the objective
+	First     []int64          `json:"first"`     // the first of them
+}
+
+// Task is one task with its attempts.
+type Task struct {
+	Row      result.Row      `json:"task"`
+	Attempts []Attempt       `json:"attempts"` // the oldest first
+	Series   []result.Sample `json:"series"`   // every number that the newest attempt printed
+}
+
+// Attempt is one try at a task.
+type Attempt struct {
+	Attempt    int          `json:"attempt"`
+	Class      *task.Class  `json:"class"` // null while it runs
+	Reason     *string      `json:"reason"`
+	ExitCode   *int         `json:"exit_code"`
+	Host       *string      `json:"host"`
+	Slot       *int         `json:"slot"`
+	Started    *time.Time   `json:"started"`
+	Duration   *float64     `json:"duration"` // seconds
+	Revision   string       `json:"revision"`
+	Resumed    bool         `json:"resumed"`    // outputs of an earlier attempt were there
+	Superseded bool         `json:"superseded"` // its result came too late, and does not count
+	Metrics    result.Final `json:"metrics"`
+	Stdout     *task.Output `json:"stdout"`
+	Stderr     *task.Output `json:"stderr"`
+}
+
+func newAttempt(t sweep.Try) Attempt {
+	a := Attempt{Attempt: t.Number, Revision: t.Revision, Superseded: t.Superseded}
+	if !t.Started.IsZero() {
+		a.Host, a.Slot, a.Started, a.Resumed = &t.Start.Host, &t.Start.Slot, &t.Started, t.Start.Resumed
+	}
+	if o := t.Outcome; o != nil {
+		seconds := o.Duration.Seconds()
+		a.Class, a.ExitCode, a.Duration, a.Metrics, a.Stdout, a.Stderr = &o.Class, o.ExitCode, &seconds, o.Metrics, &o.Stdout, &o.Stderr
+		if o.Reason != "" {
+			a.Reason = &o.Reason
+		}
+	}
+	return a
+}
+
+// Page is some of a sweep's tasks.
+type Page struct {
+	Tasks []result.Row `json:"tasks"`
+	Next  string       `json:"next,omitempty"` // the After of the next page; "": this was the last
+}
+
+// Submission is a sweep to be run. How many tasks it has follows from its record.
+type Submission struct {
+	Record    sweep.Record `json:"record"`
+	Code      string       `json:"code"`                 // of the record's revision
+	MinNumber int64        `json:"min_number,omitempty"` // the number in the sweep's id is at least this
+}
+
+// Begun is a sweep that has begun, or gone on.
+type Begun struct {
+	sweep.Summary
+	Events string // for Following: what happens from the beginning on; "" when it was not asked for
+}
+
+// Total is how many tasks a sweep of a record has.
+func Total(r sweep.Record) int64 {
+	if len(r.Ranges) > 0 {
+		return r.Ranges.Len()
+	}
+	if r.Space == nil {
+		return 0
+	}
+	return r.Space.Len()
+}
+
+// Going is how a sweep goes on: with another revision, or with the one it has.
+type Going struct {
+	Revision string  `json:"revision,omitempty"` // "": the sweep's own
+	Code     string  `json:"code,omitempty"`     // of Revision
+	Indexes  []int64 `json:"indexes,omitempty"`  // of Retry: the tasks; none: all that ended other than well
+}
+
+// Missing is the points of a space in which no task of the same command and code has succeeded.
+type Missing struct {
+	All    bool         `json:"all"`    // every point is missing
+	Ranges sweep.Ranges `json:"ranges"` // where not all are
+}
+
+// Broker is how the queue is reached.
+type Broker struct {
+	Away      bool       `json:"away"`
+	Since     *time.Time `json:"since"`     // when it was reached or went away, UTC; null: not known
+	Reason    *string    `json:"reason"`    // why it is away
+	Blocked   *string    `json:"blocked"`   // it takes nothing for now, and why
+	Program   *string    `json:"program"`   // name and version
+	Revisions *string    `json:"revisions"` // the folder on this machine in which workers find files; null: there is none
+}
+
+// Health says that the API is up, and what it is.
+type Health struct {
+	Up      bool   `json:"up"`
+	Program string `json:"program"` // version
+	Version int    `json:"version"` // of the records and messages that this program understands
+}
+
+// Readiness tells whether a sweep that is submitted would run.
+type Readiness struct {
+	Ready   bool     `json:"ready"`
+	Reasons []Reason `json:"reasons"` // why not
+}
+
+// Reason is one thing that keeps sweeps from running.
+type Reason struct {
+	What  string     `json:"what"`  // "broker" or "store"
+	Text  string     `json:"text"`  // cause and remedy
+	Since *time.Time `json:"since"` // UTC; null: not known
+}
+
+// String is the reason as a person reads it.
+func (r Reason) String() string {
+	if r.Since == nil {
+		return r.Text
+	}
+	return r.Text + ", since " + r.Since.Local().Format(time.DateTime)
+}
+
+// complete fills what encoding/json leaves nil.
+func complete(r *sweep.Record) {
+	if r.Space == nil {
+		r.Space = new(space.Space)
+	}
+}
