@@ -53,7 +53,10 @@ func (c *command) master(ctx *cliv2.Context) (err error) {
 	if err != nil {
 		return &cli.Error{Code: cli.Machine, Err: err}
 	}
-	hub := amqp.NewHub(brokerOptions(ctx, log))
+	hub, err := amqp.NewHub(brokerOptions(ctx, log))
+	if err != nil {
+		return errors.Join(cli.Wrong("", "%w", err), listener.Close())
+	}
 	defer hub.Close()
 	m := master.New(master.Options{Store: st, Queue: hub, Log: log, Lease: ctx.Duration("lease")})
 	server := api.New(api.Options{Master: m, Store: &st.Reader, Broker: hub, Revisions: revisions, Program: cli.Version(), Log: log, Audit: log})

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -45,9 +46,6 @@ func (c *command) worker(ctx *cliv2.Context) error {
 	if ctx.Int("slots") < 1 {
 		return cli.Wrong("", "--slots must be at least 1")
 	}
-	if err := amqp.CheckName(ctx.String("name")); err != nil {
-		return cli.Wrong("", "--name: %w", err)
-	}
 	if c.executor || os.Getpid() == 1 { // who is process 1 takes everything with it, and needs no second process
 		return c.work(ctx)
 	}
@@ -57,6 +55,9 @@ func (c *command) worker(ctx *cliv2.Context) error {
 	}
 	return cli.Code(code)
 }
+
+// memory is what the Go runtime tries to stay below, in bytes: a worker is small beside the programs whose host it is on.
+const memory = 12 << 20
 
 func (c *command) work(ctx *cliv2.Context) (err error) {
 	log := cli.Log(c.stderr)
@@ -73,9 +74,12 @@ func (c *command) work(ctx *cliv2.Context) (err error) {
 	}
 	o.Keeper = keeper
 	cli.Tune(o.Slots)
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(memory)
+	}
 	port, err := amqp.NewPort(o.Name, brokerOptions(ctx, log))
 	if err != nil {
-		return err
+		return cli.Wrong("", "%w", err)
 	}
 	defer port.Close()
 	running, stop := cli.Interrupts(ctx.Context, func() {

@@ -22,7 +22,7 @@ func (s *Server) submit(w http.ResponseWriter, r *http.Request) error {
 	ctx, cancel := brief(r)
 	defer cancel()
 	id, err := s.o.Master.Submit(ctx, master.Submission{Record: submission.Record, Total: Total(submission.Record), Code: submission.Code,
-		ClientKey: r.Header.Get(keyHeader), MinNumber: submission.MinNumber})
+		ClientKey: r.Header.Get(keyHeader), MinNumber: submission.MinNumber, Followed: follow == followOutput})
 	if err != nil {
 		return err
 	}

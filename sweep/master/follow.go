@@ -45,6 +45,30 @@ func (m *Master) follow(sweep string, more int) {
 	}
 }
 
+// expectFor is for how long a sweep's output is wanted for a follower that was announced.
+const expectFor = 10 * time.Second
+
+// followed tells whether somebody follows a sweep's output, or is about to.
+func (m *Master) followed(sweep string) bool {
+	_, expected := m.expected[sweep]
+	return expected || m.followers[sweep] > 0
+}
+
+// unexpect gives up waiting for followers that were announced and did not come.
+func (m *Master) unexpect(now time.Time) {
+	for sweep, until := range m.expected {
+		if now.Before(until) {
+			continue
+		}
+		delete(m.expected, sweep)
+		if m.followers[sweep] == 0 {
+			for worker := range m.workers {
+				m.show(worker, sweep, false)
+			}
+		}
+	}
+}
+
 // greet tells a worker that has just come what it cannot know: what is followed, and what a person asked of it.
 func (m *Master) greet(worker string) {
 	w := m.workers[worker]

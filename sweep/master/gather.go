@@ -69,6 +69,7 @@ func (m *Master) look() {
 	if now := m.o.Now(); !m.o.Alone && now.Sub(m.ticked) >= tick {
 		m.expire(now)
 		m.release(now)
+		m.unexpect(now)
 	}
 }
 

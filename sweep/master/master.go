@@ -47,9 +47,10 @@ type Master struct {
 	placed    time.Time // when tasks were last handed out
 	supplied  bool      // every worker has enough at hand, as of then
 	workers   map[string]*member
-	ticked    time.Time      // when leases were last looked at
-	whole     time.Time      // every lease was whole then
-	followers map[string]int // of live output, by sweep
+	ticked    time.Time            // when leases were last looked at
+	whole     time.Time            // every lease was whole then
+	followers map[string]int       // of live output, by sweep
+	expected  map[string]time.Time // until when somebody is about to follow a sweep's output
 	post      post
 	reads     reads
 }
@@ -67,7 +68,7 @@ func New(o Options) *Master {
 	}
 	m := &Master{
 		o: o, calls: make(chan call), gone: make(chan struct{}), fate: ErrStopped,
-		sweeps: map[string]*active{}, workers: map[string]*member{}, followers: map[string]int{},
+		sweeps: map[string]*active{}, workers: map[string]*member{}, followers: map[string]int{}, expected: map[string]time.Time{},
 	}
 	m.post.init(o.Queue, o.Log)
 	return m

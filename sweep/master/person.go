@@ -17,6 +17,7 @@ type Submission struct {
 	Code      string // of the record's revision
 	ClientKey string // a submission that is repeated under the same key makes one sweep; "": no key
 	MinNumber int64  // the number in the sweep's id is at least this
+	Followed  bool   // the caller is about to follow its output, and wants that of the first tasks, too
 }
 
 // Submit keeps a sweep and begins it. When it returns, the sweep survives any crash.
@@ -36,6 +37,9 @@ func (m *Master) Submit(ctx context.Context, s Submission) (id string, err error
 			return err
 		}
 		id = stored.Head.ID
+		if s.Followed {
+			m.expected[id] = m.o.Now().Add(expectFor)
+		}
 		if m.sweeps[id] == nil {
 			_, err = m.activate(ctx, stored)
 		}

@@ -76,7 +76,9 @@ func (m *Master) fill(worker string, slots int) (batches []task.Batch) {
 		}
 		idle, offer.Empty = 0, false
 		taken += part(a, len(tasks))
-		batches = append(batches, a.batch(tasks))
+		b := a.batch(tasks)
+		b.Follow = m.followed(b.Sweep)
+		batches = append(batches, b)
 		if a.ledger.Solo(worker) {
 			break
 		}

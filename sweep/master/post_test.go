@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"mlframework/sweep"
+	"mlframework/sweep/master"
 	"mlframework/sweep/task"
 )
 
@@ -98,4 +99,19 @@ func TestFollowersAreToldToWorkersThatComeLater(t *testing.T) {
 	first.mu.Unlock()
 	stop2()
 	first.told("follow off", on(true))
+}
+
+func TestTheFirstTasksOfASweepThatWillBeFollowedSaySo(t *testing.T) {
+	timed(t, func(t *testing.T) {
+		s := newSite(t)
+		h := s.newHand("w1", 1)
+		id := s.submit(2, func(sub *master.Submission) { sub.Followed = true })
+		s.submit(1)
+		h.has(2)
+		if !h.follow[id] {
+			t.Errorf("the worker is not told: %v", h.follow)
+		}
+		time.Sleep(time.Minute) // and nobody came
+		h.told("follow off", func(c task.Control) bool { return c.Kind == task.FollowControl && c.Sweep == id && c.Off })
+	})
 }

@@ -189,6 +189,7 @@ type hand struct {
 	got      []given
 	controls []task.Control
 	batches  int
+	follow   map[string]bool           // what batches said of their sweep
 	auto     func(given) *task.Outcome // ends attempts by itself; nil: the test does
 }
 
@@ -243,6 +244,10 @@ func (h *hand) beat(b task.Heartbeat) {
 func (h *hand) take(b task.Batch) {
 	h.mu.Lock()
 	h.batches++
+	if h.follow == nil {
+		h.follow = map[string]bool{}
+	}
+	h.follow[b.Sweep] = b.Follow
 	auto := h.auto
 	var all []given
 	for _, a := range b.Attempts {

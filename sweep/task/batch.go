@@ -26,6 +26,7 @@ type Batch struct {
 	Sweep    string    `json:"sweep"`
 	Recipe   Recipe    `json:"recipe"`
 	Attempts []Attempt `json:"attempts"`
+	Follow   bool      `json:"follow,omitempty"` // somebody follows the sweep's output: as FollowControl
 }
 
 // Attempt is one try at a task.

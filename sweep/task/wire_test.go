@@ -34,7 +34,7 @@ func TestWire(t *testing.T) {
 		"batch": &task.Batch{Version: task.Version, Sweep: "train-1", Recipe: task.Recipe{
 			Definition: "train", Command: []string{"run", "{host}"}, Env: map[string]string{"A": "b"}, Secrets: []string{"KEY"}, Revision: "r1",
 			Outputs: []string{"out"}, Timeout: time.Hour, Grace: 10 * time.Second, Metrics: []result.Rule{{Name: "loss", Pattern: "loss (.*)"}}, GPUs: 0.5,
-		}, Attempts: []task.Attempt{{Index: 42, Number: 2, Args: []string{"--lr=0.1"}}}},
+		}, Attempts: []task.Attempt{{Index: 42, Number: 2, Args: []string{"--lr=0.1"}}}, Follow: true},
 		"control": &task.Control{Version: task.Version, Kind: task.StopControl, Sweep: "train-1", Index: 42, Attempt: 2, Off: true, Reason: "superseded"},
 		"heartbeat": &task.Heartbeat{Version: task.Version, Worker: "w", Incarnation: "i", Host: "gpu1", Slots: 2, Draining: true, Program: "v1",
 			Running: []task.Busy{{Sweep: "train-1", Index: 42, Attempt: 2, Slot: 1, Started: moment}}, Waiting: 3, Unsent: 4,

@@ -2,12 +2,14 @@ package worker
 
 import (
 	"maps"
+	"sync"
 	"sync/atomic"
 )
 
 // following is the set of sweeps whose live output somebody wants. Asking costs one load while nobody follows any. The
-// zero value is empty; set is for one goroutine.
+// zero value is empty; it is safe for concurrent use.
 type following struct {
+	mu     sync.Mutex // of those who change it
 	sweeps atomic.Pointer[map[string]struct{}]
 }
 
@@ -22,12 +24,17 @@ func (f *following) on(sweep string) bool {
 
 // set adds a sweep or takes it out; without a name it takes out all.
 func (f *following) set(sweep string, on bool) {
+	if on && f.on(sweep) {
+		return
+	}
 	if sweep == "" {
 		if !on {
 			f.sweeps.Store(nil)
 		}
 		return
 	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	sweeps := map[string]struct{}{}
 	if before := f.sweeps.Load(); before != nil {
 		maps.Copy(sweeps, *before)

@@ -122,6 +122,9 @@ func (w *Worker) consume(ctx context.Context) {
 	for d := range w.port.Consume(ctx) {
 		var items []item
 		for _, b := range d.Items {
+			if b.Follow {
+				w.jobs.following.set(b.Sweep, true)
+			}
 			job := w.jobs.get(b)
 			for _, a := range b.Attempts {
 				items = append(items, item{job, a})

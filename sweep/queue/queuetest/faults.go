@@ -3,12 +3,14 @@ package queuetest
 import (
 	"sync"
 	"testing"
+	"time"
 
 	"mlframework/sweep/task"
 )
 
 var faultTrials = []trial{
 	{"in an outage everything that is asked fails with ErrAway", outages, awayInOutage},
+	{"the status tells an outage, since when and why", outages, statusOfOutage},
 	{"after an outage the same streams go on with what was not acknowledged", outages, streamsOutliveOutage},
 	{"streams that were opened in an outage begin after it", outages, openedInOutage},
 	{"nothing is lost in outages that come while all work", outages, workThroughOutages},
@@ -27,9 +29,29 @@ func awayInOutage(t *testing.T, f Fixture) {
 	away(t, "emit", p.Emit(ctx, event("w1", "a-1", 2)))
 	away(t, "control", f.Hub.Control(ctx, "w1", stopOf("a-1", 2)))
 	away(t, "beat", p.Beat(ctx, task.Heartbeat{Worker: "w1"}))
+	away(t, "send", p.Send(ctx, task.Piece{Worker: "w1"}))
+	away(t, "remove", f.Hub.Remove(ctx, "w1"))
 	away(t, "acknowledge a batch", batch1.Ack())
 	away(t, "acknowledge an event", event1.Ack())
 	p.Show(line(2)) // does not block
+}
+
+func statusOfOutage(t *testing.T, f Fixture) {
+	before := f.Hub.Status()
+	if before.Away || before.Reason != "" || before.Blocked != "" {
+		t.Errorf("the status of a queue that can be reached is %+v", before)
+	}
+	begin := time.Now()
+	f.Outage(true)
+	during := f.Hub.Status()
+	if !during.Away || during.Reason == "" || during.Since.Before(begin) {
+		t.Errorf("the status in an outage that began at %v is %+v", begin, during)
+	}
+	f.Outage(false)
+	after := f.Hub.Status()
+	if after.Away || after.Reason != "" || after.Since.Before(during.Since) || after.Program != before.Program {
+		t.Errorf("the status after an outage is %+v; before it was %+v", after, before)
+	}
 }
 
 func streamsOutliveOutage(t *testing.T, f Fixture) {

@@ -13,6 +13,8 @@ var messageTrials = []trial{
 	{"control messages come in order", nil, controlInOrder},
 	{"a control message to nobody returns", nil, controlToNobody},
 	{"heartbeats of all workers come", nil, heartbeats},
+	{"pieces come as they were sent", nil, pieces},
+	{"a piece that nobody waits for is no error", nil, pieceToNobody},
 }
 
 func isControlProbe(c task.Control) bool { return c.Sweep == probe }
@@ -69,4 +71,37 @@ func heartbeats(t *testing.T, f Fixture) {
 		}
 		return p2.Beat(t.Context(), h2)
 	})
+}
+
+func isPieceProbe(p task.Piece) bool { return p.ID == probe }
+
+// piece is as long as one may be, and its data is not text.
+func piece(worker, id string) task.Piece {
+	data := make([]byte, task.MostRead)
+	for n := range data {
+		data[n] = byte(n * 7)
+	}
+	return task.Piece{Version: task.Version, ID: id, Worker: worker, Offset: 1 << 40, Data: data, Size: 1<<40 + 5, Absent: true, Error: "ü"}
+}
+
+func pieces(t *testing.T, f Fixture) {
+	c := messages(t, f.Hub.Pieces)
+	for _, worker := range []string{"w1", "w2"} {
+		p := f.Port(worker)
+		until(t, c, isPieceProbe, func() error { return p.Send(t.Context(), task.Piece{ID: probe}) })
+		for _, id := range []string{"r1", "r2"} {
+			if err := p.Send(t.Context(), piece(worker, id)); err != nil {
+				t.Fatalf("send: %v", err)
+			}
+			same(t, skip(t, c, isPieceProbe), piece(worker, id))
+		}
+	}
+}
+
+func pieceToNobody(t *testing.T, f Fixture) {
+	for n := range 200 { // more than anybody keeps
+		if err := f.Port("w1").Send(t.Context(), piece("w1", "r1")); err != nil {
+			t.Fatalf("send piece %d: %v", n, err)
+		}
+	}
 }

@@ -18,7 +18,7 @@ var streamTrials = []trial{
 func streams(ctx context.Context, f Fixture) (closed func(t *testing.T)) {
 	p := f.Port("w1")
 	batches, events := p.Consume(ctx), f.Hub.Events(ctx)
-	controls, beats, lines := p.Controls(ctx), f.Hub.Heartbeats(ctx), f.Hub.Lines(ctx)
+	controls, beats, lines, pieces := p.Controls(ctx), f.Hub.Heartbeats(ctx), f.Hub.Lines(ctx), f.Hub.Pieces(ctx)
 	return func(t *testing.T) {
 		t.Helper()
 		untilClosed(t, batches)
@@ -26,6 +26,7 @@ func streams(ctx context.Context, f Fixture) (closed func(t *testing.T)) {
 		untilClosed(t, controls)
 		untilClosed(t, beats)
 		untilClosed(t, lines)
+		untilClosed(t, pieces)
 	}
 }
 
@@ -39,6 +40,9 @@ func fill(t *testing.T, f Fixture) {
 		control(t, f.Hub, "w1", stopOf("a-1", n))
 		if err := p.Beat(t.Context(), task.Heartbeat{Worker: "w1"}); err != nil {
 			t.Fatalf("beat: %v", err)
+		}
+		if err := p.Send(t.Context(), task.Piece{Worker: "w1"}); err != nil {
+			t.Fatalf("send: %v", err)
 		}
 		p.Show(line(n))
 	}

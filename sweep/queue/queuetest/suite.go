@@ -18,7 +18,7 @@ type Fixture struct {
 	Hub  queue.Hub
 	Port func(worker string) queue.Port
 
-	Outage  func(on bool)       // makes the queue unreachable for everybody until it is called with false
+	Outage  func(on bool)       // makes the queue unreachable for everybody until it is called with false; all know when it returns
 	Restart func()              // takes the queue down and up again; it returns when that was done
 	Purge   func(worker string) // drops the batches that wait for a worker
 }

@@ -15,6 +15,8 @@ var taskTrials = []trial{
 	{"big batches come as they were sent", nil, bigBatches},
 	{"batches of concurrent publishers come in each one's order", nil, concurrentPublishers},
 	{"what was acknowledged never comes again, the rest first and in order", nil, batchesAgain},
+	{"what waits for a worker that is removed is gone, and the worker may return", nil, removed},
+	{"removing a worker that was never there is no error", nil, removeNobody},
 	{"consumers that come and go acknowledge every batch once", nil, sharedBatches},
 }
 
@@ -144,4 +146,25 @@ func sharedBatches(t *testing.T, f Fixture) {
 	}
 	publish(t, f, "w1", batch("last", 0)) // nothing is left before it
 	same(t, open(t, f.Port("w1").Consume).take(t, 1)[0], batch("last", 0))
+}
+
+func removed(t *testing.T, f Fixture) {
+	publish(t, f, "w1", batches("a-1", 0, 5)...)
+	publish(t, f, "w2", batch("a-1", 0))
+	remove(t, f, "w1")
+	publish(t, f, "w1", batch("a-1", 5))
+	same(t, open(t, f.Port("w1").Consume).take(t, 1), batches("a-1", 5, 6))
+	same(t, open(t, f.Port("w2").Consume).take(t, 1), batches("a-1", 0, 1))
+}
+
+func removeNobody(t *testing.T, f Fixture) {
+	remove(t, f, "nobody")
+	remove(t, f, "nobody")
+}
+
+func remove(t *testing.T, f Fixture, worker string) {
+	t.Helper()
+	if err := f.Hub.Remove(t.Context(), worker); err != nil {
+		t.Fatalf("remove: %v", err)
+	}
 }

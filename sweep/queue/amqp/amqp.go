@@ -1,0 +1,116 @@
+// Package amqp is the queue on RabbitMQ: the contract of package queue between machines.
+//
+// The commands may import it. It imports the contract and sweep/task, and is the only one that knows the protocol
+// (github.com/rabbitmq/amqp091-go, whose own recovery stays off).
+//
+// # What is on the broker
+//
+//	queue     tasks.WORKER          quorum              batches for one worker
+//	queue     events                quorum              what workers report
+//	queue     heartbeats            classic, durable    transient messages that expire
+//	queue     dead                  quorum              batches and events that could not be read
+//	exchange  control  (direct)  →  control.WORKER.*    exclusive queues of the workers, bound by name
+//	exchange  lines    (fanout)  →  lines.*             exclusive queues of the master; messages expire
+//	exchange  pieces   (fanout)  →  pieces.*            exclusive queues of the master; messages expire
+//
+// x-queue-type is the only argument of a queue, so that everything else can be set by policy. Both ends declare what they
+// need, whenever they need it: a queue that was deleted, or a broker that lost its data, is set up again.
+//
+// # Connections
+//
+// Each end has one connection that publishes and one that consumes, since a broker that is short of memory stops reading
+// from those that publish. Both are tried for ever.
+package amqp
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/url"
+	"regexp"
+	"time"
+)
+
+const (
+	dialTimeout      = 5 * time.Second
+	handshakeTimeout = 10 * time.Second
+	// heartbeat is what is asked of the broker; a silence of one and a half of it ends a connection.
+	heartbeat = 5 * time.Second
+	// confirmTimeout bounds the wait for the broker's word that a message is kept. Milliseconds are usual.
+	confirmTimeout = 10 * time.Second
+	// closeTimeout bounds the polite end of a connection.
+	closeTimeout = time.Second
+	// leaveTimeout bounds the wait for the broker when a stream ends.
+	leaveTimeout = 5 * time.Second
+	// watchEvery is how often a stream sees whether the broker still knows its consumer.
+	watchEvery = 4 * time.Second
+	// shortLived is how long messages wait that are of use only now.
+	shortLived = 10 * time.Second
+
+	// mostBytes is the longest message that is sent or read.
+	mostBytes = 16 << 20
+	// mostEventBytes is how much of several events travels in one message, so that it fits one frame (128 KiB).
+	mostEventBytes = 120 << 10
+)
+
+// Options say how to reach the broker.
+type Options struct {
+	URL         string       // amqp://HOST:PORT/VHOST or amqps://..., without user and password
+	Credentials string       // a file with USER:PASSWORD; read at every connect, so that it may change
+	CA          string       // a file with the certificates (PEM) that may sign the broker's; read as Credentials is. "": the system's
+	Log         *slog.Logger // nil: nothing is logged
+}
+
+// place is the address in its parts.
+type place struct {
+	tls   bool
+	host  string
+	port  string
+	vhost string
+}
+
+func (p place) String() string {
+	text := net.JoinHostPort(p.host, p.port)
+	if p.vhost != "/" { // the default one, which goes without saying
+		text += "/" + p.vhost
+	}
+	return text
+}
+
+// checked gives the options with their defaults, and where they lead.
+func (o Options) checked() (Options, place, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	u, err := url.Parse(o.URL)
+	switch {
+	case err != nil:
+		return o, place{}, errors.New("the broker's address is not a URL: write amqps://HOST:PORT/VHOST")
+	case u.User != nil:
+		return o, place{}, errors.New("the broker's address has a user in it, which logs would show: " +
+			"write USER:PASSWORD into the file with the credentials")
+	case u.Scheme != "amqp" && u.Scheme != "amqps" || u.Hostname() == "" || u.RawQuery != "" || u.Fragment != "":
+		return o, place{}, fmt.Errorf("%q is no broker's address: write amqps://HOST:PORT/VHOST", o.URL)
+	case o.Credentials == "":
+		return o, place{}, errors.New("no file with the broker's credentials is named: it has one line, USER:PASSWORD")
+	}
+	p := place{tls: u.Scheme == "amqps", host: u.Hostname(), port: u.Port(), vhost: "/"}
+	if len(u.Path) > 1 {
+		p.vhost = u.Path[1:]
+	}
+	if p.port == "" {
+		p.port = map[bool]string{false: "5672", true: "5671"}[p.tls]
+	}
+	return o, p, nil
+}
+
+// workerName is what may stand in the name of a queue and in a permission without surprises.
+var workerName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.@-]{0,126}$`)
+
+func checkWorker(name string) error {
+	if workerName.MatchString(name) {
+		return nil
+	}
+	return fmt.Errorf("%q cannot name a worker: it has 1 to 127 letters, digits, or -_.@ and begins with a letter or digit", name)
+}

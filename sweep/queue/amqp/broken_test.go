@@ -1,0 +1,73 @@
+package amqp_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"mlframework/sweep/queue"
+	"mlframework/sweep/queue/queuetest/broker"
+	"mlframework/sweep/task"
+)
+
+func credentials(t *testing.T, b *broker.Broker) string {
+	t.Helper()
+	data, err := os.ReadFile(b.Credentials)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(data))
+}
+
+// TestABrokerThatIsFullFrozenAndEmpty does to one broker of its own what would disturb other tests.
+func TestABrokerThatIsFullFrozenAndEmpty(t *testing.T) {
+	b := broker.Start(t, broker.Options{})
+	s := openAt(t, b, "/")
+	in, reports := s.port(t, "w1").Consume(t.Context()), s.hub.Events(t.Context())
+	works := func(t *testing.T, n int) {
+		t.Helper()
+		waitFor(t, "a batch is published", func() bool { return s.hub.Publish(t.Context(), "w1", batch(n)) == nil })
+		next(t, in, n)
+		waitFor(t, "an event is sent", func() bool {
+			return s.port(t, "w1").Emit(t.Context(), task.Event{Version: task.Version, Index: int64(n)}) == nil
+		})
+		for {
+			d := <-reports
+			if last := d.Items[len(d.Items)-1].Index; d.Ack() == nil && last == int64(n) {
+				return
+			}
+		}
+	}
+	works(t, 1)
+	t.Run("full", func(t *testing.T) {
+		b.SetMemoryLimit(t, 0)
+		ctx, stop := context.WithTimeout(t.Context(), 500*time.Millisecond)
+		defer stop()
+		waitFor(t, "the status tells that the broker is blocked", func() bool {
+			_ = s.hub.Publish(ctx, "w1", batch(1))
+			return s.hub.Status().Blocked != ""
+		})
+		again, stop := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer stop()
+		err := s.hub.Publish(again, "w1", batch(1))
+		if !errors.Is(err, queue.ErrAway) || !strings.Contains(err.Error(), "low on memory") || s.hub.Status().Away {
+			t.Errorf("the error is %v and the status %+v; want ErrAway with the reason, and that the broker is there", err, s.hub.Status())
+		}
+		b.SetMemoryLimit(t, 0.9)
+		waitFor(t, "the broker takes messages again", func() bool { return s.hub.Status().Blocked == "" })
+		works(t, 2)
+	})
+	t.Run("frozen", func(t *testing.T) {
+		b.Freeze(t)
+		s.reached(t, false)
+		b.Thaw(t)
+		works(t, 3)
+	})
+	t.Run("empty", func(t *testing.T) {
+		b.Reset(t)
+		works(t, 4)
+	})
+}

@@ -1,0 +1,150 @@
+package amqp_test
+
+import (
+	"log/slog"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"mlframework/sweep/queue"
+	"mlframework/sweep/queue/amqp"
+	"mlframework/sweep/queue/queuetest"
+	"mlframework/sweep/queue/queuetest/broker"
+)
+
+// shared is one broker for all tests of this package; those that break it have their own.
+var shared = broker.Shared{Options: broker.Options{TLS: true}}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	shared.Stop()
+	os.Exit(code)
+}
+
+// patience is how long anything may take before a test gives up.
+const patience = 30 * time.Second
+
+// site is a hub and ports that come to one vhost, through a proxy.
+type site struct {
+	broker  *broker.Broker
+	vhost   string
+	proxy   *broker.Proxy
+	options amqp.Options
+	hub     *amqp.Hub
+
+	mu    sync.Mutex
+	ports map[string]*amqp.Port
+}
+
+// open makes a site in an empty vhost of the shared broker.
+func open(t testing.TB) *site {
+	t.Helper()
+	return openAt(t, shared.Get(t), shared.Vhost(t))
+}
+
+func openAt(t testing.TB, b *broker.Broker, vhost string) *site {
+	t.Helper()
+	s := &site{broker: b, vhost: vhost, proxy: broker.Through(t, b.URL), ports: map[string]*amqp.Port{}}
+	s.options = amqp.Options{URL: broker.In(s.proxy.URL, vhost), Credentials: b.Credentials, Log: logTo(t)}
+	if _, measured := t.(*testing.B); measured { // without what only tests need
+		s.options.URL, s.options.Log = broker.In(b.URL, vhost), nil
+	}
+	hub, err := amqp.NewHub(s.options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.hub = hub
+	t.Cleanup(hub.Close)
+	s.reached(t, true)
+	return s
+}
+
+// logTo logs where -v shows it.
+func logTo(t testing.TB) *slog.Logger { return slog.New(slog.NewTextHandler(t.Output(), nil)) }
+
+// port gives the port of a worker, which is reached.
+func (s *site) port(t testing.TB, worker string) *amqp.Port {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.ports[worker]
+	if p == nil {
+		var err error
+		if p, err = amqp.NewPort(worker, s.options); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(p.Close)
+		s.ports[worker] = p
+		waitFor(t, "the port is reached", func() bool { return !p.Status().Away })
+	}
+	return p
+}
+
+// reached waits until everybody has noticed that the broker is there, or is not.
+func (s *site) reached(t testing.TB, there bool) {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ends := []interface{ Status() queue.Status }{s.hub}
+	for _, p := range s.ports {
+		ends = append(ends, p)
+	}
+	for _, e := range ends {
+		waitFor(t, map[bool]string{true: "the broker is reached", false: "the broker is away"}[there], func() bool {
+			return e.Status().Away != there
+		})
+	}
+}
+
+func (s *site) outage(t testing.TB, on bool) {
+	t.Helper()
+	if on {
+		s.proxy.Cut()
+	} else {
+		s.proxy.Heal()
+	}
+	s.reached(t, !on)
+}
+
+// waitFor waits until something is so.
+func waitFor(t testing.TB, what string, so func() bool) {
+	t.Helper()
+	pace := time.NewTicker(2 * time.Millisecond)
+	defer pace.Stop()
+	for deadline := time.Now().Add(patience); !so(); <-pace.C {
+		if time.Now().After(deadline) {
+			t.Fatalf("%v went by, and not: %s", patience, what)
+		}
+	}
+}
+
+func (s *site) fixture(t *testing.T) queuetest.Fixture {
+	return queuetest.Fixture{
+		Hub:    s.hub,
+		Port:   func(worker string) queue.Port { return s.port(t, worker) },
+		Outage: func(on bool) { s.outage(t, on) },
+		Purge:  func(worker string) { s.broker.Purge(t, s.vhost, "tasks."+worker) },
+	}
+}
+
+func TestContract(t *testing.T) {
+	shared.Get(t)
+	queuetest.Run(t, func(t *testing.T) queuetest.Fixture {
+		s := open(t)
+		f := s.fixture(t)
+		crash := true
+		f.Restart = func() { // by turns as a crash and as a person does it
+			if crash {
+				s.broker.Settle(t)
+				s.broker.Kill(t)
+			} else {
+				s.broker.Down(t)
+			}
+			crash = !crash
+			s.broker.Up(t)
+			s.reached(t, true)
+		}
+		return f
+	})
+}

@@ -1,0 +1,171 @@
+package amqp
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rabbitmq/amqp091-go"
+)
+
+// Check connects once and tells what is wrong: a *Fault, or what is wrong with the options. It does not try again.
+func Check(ctx context.Context, o Options) error {
+	o, at, err := o.checked()
+	if err != nil {
+		return err
+	}
+	c, err := dial(ctx, o, at)
+	if err != nil {
+		return err
+	}
+	c.hangUp()
+	return nil
+}
+
+// connection is a connection of the library and the socket below, so that its end never waits for the broker.
+type connection struct {
+	*amqp091.Connection
+	socket *socket
+	id     string // no other connection has it
+}
+
+// hangUp ends the connection, politely if the broker still answers.
+func (c *connection) hangUp() {
+	late := time.AfterFunc(closeTimeout, func() { c.socket.Close() })
+	defer late.Stop()
+	_ = c.CloseDeadline(time.Now().Add(closeTimeout)) // it is closed, whatever it says
+}
+
+// program is the broker's name and version, as it told.
+func (c *connection) program() string {
+	name, _ := c.Properties["product"].(string)
+	version, _ := c.Properties["version"].(string)
+	return strings.TrimSpace(name + " " + version)
+}
+
+// dial connects. Its errors are faults.
+func dial(ctx context.Context, o Options, at place) (*connection, error) {
+	user, password, err := readCredentials(o.Credentials)
+	if err != nil {
+		return nil, explain(at, err, nil)
+	}
+	trust, err := readTrust(o.CA, at)
+	if err != nil {
+		return nil, explain(at, err, nil)
+	}
+	raw, err := (&net.Dialer{Timeout: dialTimeout}).DialContext(ctx, "tcp", net.JoinHostPort(at.host, at.port))
+	if err != nil {
+		return nil, explain(at, err, nil)
+	}
+	s := &socket{Conn: raw}
+	stop := context.AfterFunc(ctx, func() { s.Close() })
+	defer stop()
+	_ = raw.SetDeadline(time.Now().Add(handshakeTimeout))
+	c, err := open(s, trust, amqp091.Config{
+		SASL:       []amqp091.Authentication{&amqp091.PlainAuth{Username: user, Password: password}},
+		Vhost:      at.vhost,
+		Heartbeat:  heartbeat,
+		Locale:     "en_US",
+		Properties: amqp091.Table{"product": "mlframework"},
+	})
+	if err != nil {
+		s.Close()
+		return nil, explain(at, err, s.answer())
+	}
+	return &connection{c, s, rand.Text()[:12]}, nil
+}
+
+// open speaks TLS, unless trust is nil, and the protocol's greeting.
+func open(s *socket, trust *tls.Config, config amqp091.Config) (*amqp091.Connection, error) {
+	if trust == nil {
+		return amqp091.Open(s, config)
+	}
+	protected := tls.Client(s, trust)
+	if err := protected.Handshake(); err != nil {
+		return nil, err
+	}
+	return amqp091.Open(protected, config)
+}
+
+func readCredentials(file string) (user, password string, err error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return "", "", &fileError{"file with the credentials", file, err}
+	}
+	user, password, ok := strings.Cut(strings.TrimRight(string(data), "\r\n"), ":")
+	if !ok || user == "" || strings.Contains(password, "\n") {
+		return "", "", &fileError{"file with the credentials", file, errors.New("it is not one line USER:PASSWORD")}
+	}
+	return user, password, nil
+}
+
+// readTrust gives whom to believe; nil without TLS.
+func readTrust(file string, at place) (*tls.Config, error) {
+	if !at.tls {
+		return nil, nil
+	}
+	c := &tls.Config{ServerName: at.host, MinVersion: tls.VersionTLS12}
+	if file == "" {
+		return c, nil
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, &fileError{"CA file", file, err}
+	}
+	c.RootCAs = x509.NewCertPool()
+	if !c.RootCAs.AppendCertsFromPEM(data) {
+		return nil, &fileError{"CA file", file, fmt.Errorf("it has no certificate in PEM form")}
+	}
+	return c, nil
+}
+
+// socket is a TCP connection on which neither a write nor, without heartbeats, a read waits for ever. It remembers how
+// the other side began.
+type socket struct {
+	net.Conn
+	mu    sync.Mutex
+	begin []byte // no more than beginKept
+	full  bool
+}
+
+const beginKept = 8
+
+func (s *socket) Read(b []byte) (int, error) {
+	n, err := s.Conn.Read(b)
+	if !s.full && n > 0 { // only the one reader sets it
+		s.mu.Lock()
+		s.begin = append(s.begin, b[:min(n, beginKept-len(s.begin))]...)
+		s.full = len(s.begin) == beginKept
+		s.mu.Unlock()
+	}
+	return n, err
+}
+
+func (s *socket) answer() []byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.begin
+}
+
+// Write fails when the broker takes nothing for confirmTimeout.
+func (s *socket) Write(b []byte) (int, error) {
+	_ = s.Conn.SetWriteDeadline(time.Now().Add(confirmTimeout))
+	return s.Conn.Write(b)
+}
+
+// SetDeadline keeps a deadline for reading when the library, with the greeting over, removes all: the first heartbeat
+// may never come.
+func (s *socket) SetDeadline(t time.Time) error {
+	if t.IsZero() {
+		t = time.Now().Add(2 * heartbeat)
+	}
+	return s.Conn.SetReadDeadline(t)
+}

@@ -1,0 +1,59 @@
+package amqp
+
+import (
+	"log/slog"
+	"time"
+
+	"mlframework/sweep/task"
+)
+
+// What tests of this package see of its insides.
+var (
+	DecodeBatch  = decodeBatch
+	DecodeEvents = decodeEvents
+	Dead         = deadQueue
+)
+
+const (
+	LinesKept = linesKept
+	MostBytes = mostBytes
+)
+
+// EncodeEvents is how events travel.
+func EncodeEvents(events []task.Event, most int) ([][]byte, error) {
+	return encodeAll("an event", events, most)
+}
+
+// Pauses gives the shortest and the longest of the first n pauses.
+func Pauses(n int) (shortest, longest []time.Duration) {
+	var low, high pause
+	for range n {
+		shortest, longest = append(shortest, low.next(0)), append(longest, high.next(1))
+	}
+	return shortest, longest
+}
+
+// Backlog is lines that wait for a reader.
+type Backlog struct{ b backlog }
+
+func (b *Backlog) Add(l task.Line) { b.b.add(l) }
+
+func (b *Backlog) Take() task.Line {
+	l := b.b.lines[0]
+	b.b.pop()
+	return l
+}
+
+// State is how an end of two parts reaches the broker.
+type State struct{ s *state }
+
+func NewState(log *slog.Logger) State { return State{newState(log, "a", "b")} }
+
+func (s State) Fail(part, words string) {
+	s.s.fail(part, &Fault{Kind: Other, Broker: "b", words: words})
+}
+func (s State) Well(part string) { s.s.well(part) }
+func (s State) Status() (away bool, since time.Time, reason string) {
+	q := s.s.status()
+	return q.Away, q.Since, q.Reason
+}

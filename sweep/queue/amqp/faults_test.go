@@ -1,0 +1,185 @@
+package amqp_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rabbitmq/amqp091-go"
+	"go.uber.org/goleak"
+
+	"mlframework/sweep/queue"
+	"mlframework/sweep/queue/amqp"
+	"mlframework/sweep/queue/queuetest/broker"
+	"mlframework/sweep/task"
+)
+
+func batch(n int) task.Batch {
+	return task.Batch{Version: task.Version, Sweep: "a-1", Attempts: []task.Attempt{{Index: int64(n), Number: 1}}}
+}
+
+func publish(t *testing.T, s *site, n int) {
+	t.Helper()
+	if err := s.hub.Publish(t.Context(), "w1", batch(n)); err != nil {
+		t.Fatalf("publish batch %d: %v", n, err)
+	}
+}
+
+// next reads deliveries and acknowledges them, through faults, until batch n comes.
+func next(t *testing.T, in <-chan queue.Delivery[task.Batch], n int) {
+	t.Helper()
+	late := time.After(patience)
+	for {
+		select {
+		case d := <-in:
+			if err := d.Ack(); err != nil && !errors.Is(err, queue.ErrAway) {
+				t.Fatalf("acknowledge: %v", err)
+			} else if err == nil && d.Items[0].Attempts[0].Index == int64(n) {
+				return
+			}
+		case <-late:
+			t.Fatalf("batch %d did not come in %v", n, patience)
+		}
+	}
+}
+
+func TestAQueueThatIsDeletedIsMadeAgain(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	p := s.port(t, "w1")
+	publish(t, s, 0)
+	s.broker.DeleteQueue(t, s.vhost, "tasks.w1") // nobody consumes
+	publish(t, s, 1)
+	in := p.Consume(t.Context())
+	next(t, in, 1)
+	for n := 2; n < 5; n++ {
+		s.broker.DeleteQueue(t, s.vhost, "tasks.w1") // while it is consumed
+		publish(t, s, n)
+		next(t, in, n)
+	}
+	s.broker.DeleteQueue(t, s.vhost, "events")
+	if err := p.Emit(t.Context(), task.Event{Version: task.Version, Index: 7}); err != nil {
+		t.Fatalf("emit: %v", err)
+	}
+	if d := <-s.hub.Events(t.Context()); d.Items[0].Index != 7 {
+		t.Errorf("event %d came", d.Items[0].Index)
+	}
+}
+
+func TestWhatCannotBeReadIsPutAside(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	p := s.port(t, "w1")
+	put(t, s, "tasks.w1", "not a batch")
+	put(t, s, "tasks.w1", `{"version":1000}`)
+	publish(t, s, 1)
+	put(t, s, "events", "not events")
+	put(t, s, "heartbeats", "no heartbeat")
+	if err := p.Emit(t.Context(), task.Event{Version: task.Version, Index: 7}); err != nil {
+		t.Fatal(err)
+	}
+	next(t, p.Consume(t.Context()), 1)
+	if d := <-s.hub.Events(t.Context()); d.Items[0].Index != 7 || d.Ack() != nil {
+		t.Errorf("event %d came", d.Items[0].Index)
+	}
+	beats := s.hub.Heartbeats(t.Context())
+	if err := p.Beat(t.Context(), task.Heartbeat{Worker: "w1"}); err != nil {
+		t.Fatal(err)
+	}
+	<-beats
+	ch := channel(t, s)
+	for _, want := range []struct{ body, reason string }{{"not a batch", "not what is expected"}, {`{"version":1000}`, "update this program"}, {"not events", "no array"}} {
+		var got amqp091.Delivery
+		waitFor(t, "a message is put aside", func() (there bool) {
+			got, there, _ = ch.Get(amqp.Dead, true)
+			return there
+		})
+		if reason, _ := got.Headers["reason"].(string); string(got.Body) != want.body || !strings.Contains(reason, want.reason) {
+			t.Errorf("%q was put aside with %v; want %q with %q", got.Body, got.Headers, want.body, want.reason)
+		}
+	}
+}
+
+// channel is a channel without this package.
+func channel(t *testing.T, s *site) *amqp091.Channel {
+	t.Helper()
+	u := broker.In(s.broker.URL, s.vhost)
+	c, err := amqp091.Dial(strings.Replace(u, "://", "://"+credentials(t, s.broker)+"@", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	ch, err := c.Channel()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ch
+}
+
+func put(t *testing.T, s *site, name, body string) {
+	t.Helper()
+	if err := channel(t, s).Publish("", name, false, false, amqp091.Publishing{Body: []byte(body)}); err != nil {
+		t.Fatal(err)
+	}
+	// Another connection may be faster: what is put has to be there.
+	ch := channel(t, s)
+	waitFor(t, "the message is in its queue", func() bool {
+		q, err := ch.QueueDeclarePassive(name, true, false, false, false, amqp091.Table{"x-queue-type": map[bool]string{true: "classic", false: "quorum"}[name == "heartbeats"]})
+		return err == nil && q.Messages > 0
+	})
+}
+
+func TestAFrozenConnectionIsNoticed(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	in := s.port(t, "w1").Consume(t.Context())
+	s.proxy.Stall()
+	begin := time.Now()
+	ctx, stop := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer stop()
+	if err := s.hub.Publish(ctx, "w1", batch(0)); !errors.Is(err, queue.ErrAway) || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("the error is %v; want ErrAway and the deadline", err)
+	}
+	s.reached(t, false)
+	t.Logf("noticed after %v", time.Since(begin))
+	s.proxy.Heal()
+	s.reached(t, true)
+	publish(t, s, 1)
+	next(t, in, 1)
+}
+
+func TestCloseLeavesNothingBehind(t *testing.T) {
+	s := open(t)
+	for name, hinder := range map[string]func(){"reached": func() {}, "stalled": s.proxy.Stall, "cut": s.proxy.Cut} {
+		t.Run(name, func(t *testing.T) {
+			s.proxy.Heal()
+			defer s.proxy.Heal()
+			before := goleak.IgnoreCurrent()
+			hub, err := amqp.NewHub(s.options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			port, err := amqp.NewPort("w1", s.options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			events, tasks, lines := hub.Events(t.Context()), port.Consume(t.Context()), hub.Lines(t.Context())
+			waitFor(t, "both are there", func() bool { return !hub.Status().Away && !port.Status().Away })
+			hinder()
+			hub.Close()
+			hub.Close()
+			port.Close()
+			<-events // closed
+			<-tasks
+			<-lines
+			<-hub.Events(t.Context())
+			if err := hub.Publish(t.Context(), "w1", batch(0)); !errors.Is(err, queue.ErrAway) {
+				t.Errorf("after its end the error is %v; want ErrAway", err)
+			}
+			s.proxy.Cut() // its goroutines are not what is looked for
+			goleak.VerifyNone(t, before)
+		})
+	}
+}

@@ -1,0 +1,149 @@
+package amqp_test
+
+import (
+	"encoding/json"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mlframework/sweep/queue/amqp"
+	"mlframework/sweep/task"
+)
+
+func TestPausesGrowToFiveSeconds(t *testing.T) {
+	t.Parallel()
+	ms := time.Millisecond
+	shortest, longest := amqp.Pauses(9)
+	if diff := cmp.Diff([]time.Duration{25 * ms, 50 * ms, 100 * ms, 200 * ms, 400 * ms, 800 * ms, 1600 * ms, 2500 * ms, 2500 * ms}, shortest); diff != "" {
+		t.Errorf("the shortest pauses differ (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]time.Duration{50 * ms, 100 * ms, 200 * ms, 400 * ms, 800 * ms, 1600 * ms, 3200 * ms, 5000 * ms, 5000 * ms}, longest); diff != "" {
+		t.Errorf("the longest pauses differ (-want +got):\n%s", diff)
+	}
+}
+
+func TestEachCauseIsLoggedOnceAMinute(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var log record
+		s := amqp.NewState(slog.New(slog.NewTextHandler(&log, nil)))
+		begin := time.Now()
+		for range 90 { // a minute and a half
+			s.Fail("a", "refused")
+			s.Fail("b", "refused")
+			time.Sleep(time.Second)
+		}
+		s.Fail("b", "another cause")
+		if away, since, reason := s.Status(); !away || !since.Equal(begin) || reason != "broker b: refused" {
+			t.Errorf("the status is %v, %v, %q", away, since, reason)
+		}
+		s.Well("a")
+		s.Well("b")
+		s.Well("b")
+		if away, since, reason := s.Status(); away || !since.Equal(time.Now()) || reason != "" {
+			t.Errorf("then the status is %v, %v, %q", away, since, reason)
+		}
+		for what, want := range map[string]int{"b: refused": 2, "another cause": 1, "is reached": 1} {
+			if n := strings.Count(log.String(), what); n != want {
+				t.Errorf("%q is logged %d times; want %d:\n%s", what, n, want, &log)
+			}
+		}
+	})
+}
+
+func TestLinesThatNobodyTakesAreCounted(t *testing.T) {
+	t.Parallel()
+	var b amqp.Backlog
+	for n := range amqp.LinesKept {
+		b.Add(task.Line{Index: int64(n)})
+	}
+	b.Add(task.Line{Index: 7, Missed: 2})
+	b.Add(task.Line{Index: 7})
+	b.Add(task.Line{Index: 8})
+	for range 3 {
+		b.Take()
+	}
+	b.Add(task.Line{Index: 7, Missed: 1})
+	b.Add(task.Line{Index: 7})
+	b.Add(task.Line{Index: 8})
+	for range amqp.LinesKept - 3 {
+		b.Take()
+	}
+	for _, want := range []task.Line{{Index: 7, Missed: 5}, {Index: 7}, {Index: 8, Missed: 1}} {
+		if diff := cmp.Diff(want, b.Take()); diff != "" {
+			t.Errorf("the line differs (-want +got):\n%s", diff)
+		}
+	}
+}
+
+func TestEventsAreSplitAndStayInOrder(t *testing.T) {
+	t.Parallel()
+	for _, most := range []int{1, 300, 1000, 1 << 20} {
+		var sent, came []task.Event
+		for n := range 50 {
+			sent = append(sent, task.Event{Version: task.Version, Kind: task.ClaimedEvent, Index: int64(n)})
+		}
+		bodies, err := amqp.EncodeEvents(sent, most)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, body := range bodies {
+			events, err := amqp.DecodeEvents(body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(body) > most && len(events) > 1 {
+				t.Errorf("%d events make a message of %d bytes; want %d at most", len(events), len(body), most)
+			}
+			came = append(came, events...)
+		}
+		if diff := cmp.Diff(sent, came); diff != "" {
+			t.Errorf("split at %d bytes they differ (-sent +came):\n%s", most, diff)
+		}
+	}
+}
+
+func TestWhatCannotBeReadIsRefusedWithTheReason(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]string{
+		"": "not what is expected", "{": "not what is expected", "null": "no array", `{"version":1}`: "no array", `[{"version":1},{"version":2}]`: "update this program",
+		`[{"version":2,"kind":7}]`: "update this program", `[{"version":1,"kind":7}]`: "not what is expected", strings.Repeat(" ", amqp.MostBytes+1): "at most",
+	} {
+		if events, err := amqp.DecodeEvents([]byte(body)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("events %.30q: %v, %v; want %q", body, events, err, want)
+		}
+	}
+	for body, want := range map[string]string{
+		"": "not what is expected", "[]": "not what is expected", `{"version":2}`: "update this program", `{"version":2,"sweep":7}`: "update this program",
+		`{"version":1,"sweep":7}`: "not what is expected", strings.Repeat(" ", amqp.MostBytes+1): "at most",
+	} {
+		if b, err := amqp.DecodeBatch([]byte(body)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("batch %.30q: %v, %v; want %q", body, b, err, want)
+		}
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	for _, v := range []any{task.Batch{Version: 1, Sweep: "a-1", Attempts: []task.Attempt{{Index: 1}}}, []task.Event{{Version: 1}}, []task.Event{{Version: 2}}} {
+		body, err := json.Marshal(v)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(body)
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		if batches, err := amqp.DecodeBatch(body); err == nil && (len(batches) != 1 || batches[0].Version > task.Version) {
+			t.Errorf("read %+v", batches)
+		}
+		events, err := amqp.DecodeEvents(body)
+		for _, e := range events {
+			if err != nil || e.Version > task.Version {
+				t.Errorf("read %+v with %v", e, err)
+			}
+		}
+	})
+}
