@@ -47,7 +47,7 @@ func TestEachCauseIsLoggedOnceAMinute(t *testing.T) {
 		if away, since, reason := s.Status(); away || !since.Equal(time.Now()) || reason != "" {
 			t.Errorf("then the status is %v, %v, %q", away, since, reason)
 		}
-		for what, want := range map[string]int{"b: refused": 2, "another cause": 1, "is reached": 1} {
+		for what, want := range map[string]int{"used: refused": 2, "another cause": 1, "is reached": 1} {
 			if n := strings.Count(log.String(), what); n != want {
 				t.Errorf("%q is logged %d times; want %d:\n%s", what, n, want, &log)
 			}
