@@ -15,9 +15,9 @@ import (
 // brokerFlags say how the broker is reached.
 func brokerFlags() []cliv2.Flag {
 	return []cliv2.Flag{
-		&cliv2.StringFlag{Name: "broker", EnvVars: []string{"MLFRAMEWORK_BROKER"}, Required: true,
+		&cliv2.StringFlag{Name: "broker", EnvVars: []string{"MLFRAMEWORK_BROKER"},
 			Usage: "the broker's `URL`, without a password: amqps://HOST:5671/VHOST"},
-		&cliv2.StringFlag{Name: "credentials", EnvVars: []string{"MLFRAMEWORK_CREDENTIALS"}, Required: true,
+		&cliv2.StringFlag{Name: "credentials", EnvVars: []string{"MLFRAMEWORK_CREDENTIALS"},
 			Usage: "`FILE` with USER:PASSWORD for the broker"},
 		&cliv2.StringFlag{Name: "ca", EnvVars: []string{"MLFRAMEWORK_CA"},
 			Usage: "`FILE` with the authority that signed the broker's certificate", DefaultText: "those of the system"},
@@ -34,7 +34,7 @@ const checkTime = 15 * time.Second
 func (c *command) checkCommand() *cliv2.Command {
 	return &cliv2.Command{Name: "check", Usage: "connects to the broker once, and tells what is wrong",
 		Flags: brokerFlags(), Action: func(ctx *cliv2.Context) error {
-			if err := bare(ctx); err != nil {
+			if err := plain(ctx, "broker", "credentials"); err != nil {
 				return err
 			}
 			bounded, cancel := context.WithTimeout(ctx.Context, checkTime)
@@ -49,7 +49,7 @@ func (c *command) checkCommand() *cliv2.Command {
 
 func (c *command) versionCommand() *cliv2.Command {
 	return &cliv2.Command{Name: "version", Usage: "prints the version of this program", Action: func(ctx *cliv2.Context) error {
-		if err := bare(ctx); err != nil {
+		if err := plain(ctx); err != nil {
 			return err
 		}
 		fmt.Fprintln(c.stdout, cli.Version())

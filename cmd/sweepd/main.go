@@ -7,6 +7,7 @@ package main
 import (
 	"context"
 	"os"
+	"strings"
 
 	cliv2 "github.com/urfave/cli/v2"
 
@@ -34,6 +35,14 @@ func (c *command) main(ctx context.Context, args []string) int {
 	return cli.Finish(c.stderr, "sweepd", err)
 }
 
+const exitCodes = `EXIT CODES:
+   0    it ended because it was asked to, or the broker answers
+   2    the command line is wrong
+   4    the broker cannot be reached (check)
+   5    this machine is at fault: disk full, folder not writable, store in use
+   130  a second signal ended it at once
+`
+
 const appHelp = `sweepd - the parts of a cluster: what infrainit starts on hosts
 
 USAGE:
@@ -42,7 +51,7 @@ USAGE:
 COMMANDS:
 {{range .VisibleCommands}}   {{.Name}}{{"\t"}}{{.Usage}}
 {{end}}
-` + cli.ExitCodes
+` + exitCodes
 
 const commandHelp = `{{.HelpName}} - {{.Usage}}
 
@@ -54,7 +63,7 @@ USAGE:
 OPTIONS:{{range .VisibleFlags}}
    {{.}}{{end}}
 
-` + cli.ExitCodes
+` + exitCodes
 
 func (c *command) app() *cliv2.App {
 	app := &cliv2.App{
@@ -91,10 +100,19 @@ func noCommand(ctx *cliv2.Context) error {
 	return cli.Code(cli.Usage)
 }
 
-// bare refuses arguments where only options are known.
-func bare(ctx *cliv2.Context) error {
+// plain checks what the library does not: no arguments, and every option that is needed.
+func plain(ctx *cliv2.Context, needed ...string) error {
 	if ctx.NArg() > 0 {
 		return cli.Wrong("", "%q is one argument too many", ctx.Args().First())
+	}
+	var missing []string
+	for _, name := range needed {
+		if ctx.String(name) == "" {
+			missing = append(missing, "--"+name)
+		}
+	}
+	if len(missing) > 0 {
+		return cli.Wrong("sweepd "+ctx.Command.Name+" --help says what each is", "missing: %s", strings.Join(missing, ", "))
 	}
 	return nil
 }

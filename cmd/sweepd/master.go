@@ -23,8 +23,8 @@ func (c *command) masterCommand() *cliv2.Command {
 		Description: "It runs until SIGTERM. Without its broker it keeps trying, says why it does not\n" +
 			"come through, and takes sweeps meanwhile.",
 		Flags: append([]cliv2.Flag{
-			&cliv2.StringFlag{Name: "store", Required: true, Usage: "`FOLDER` of the store"},
-			&cliv2.StringFlag{Name: "socket", Required: true, Usage: "`PATH` of the API's Unix socket"},
+			&cliv2.StringFlag{Name: "store", Usage: "`FOLDER` of the store"},
+			&cliv2.StringFlag{Name: "socket", Usage: "`PATH` of the API's Unix socket"},
 			&cliv2.StringFlag{Name: "group", DefaultText: "nobody else", Usage: "the `GROUP` that may use the socket, too"},
 			&cliv2.StringFlag{Name: "revisions", DefaultText: "run-tasks cannot bring files", Usage: "`FOLDER` of projects' revisions, where run-tasks runs on this machine"},
 			&cliv2.DurationFlag{Name: "lease", Value: master.Lease, Usage: "a worker that is silent for `TIME` is taken for gone"},
@@ -33,7 +33,7 @@ func (c *command) masterCommand() *cliv2.Command {
 }
 
 func (c *command) master(ctx *cliv2.Context) (err error) {
-	if err := bare(ctx); err != nil {
+	if err := plain(ctx, "store", "socket", "broker", "credentials"); err != nil {
 		return err
 	}
 	if lease := ctx.Duration("lease"); lease < 5*time.Second {

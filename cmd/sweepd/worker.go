@@ -32,15 +32,15 @@ func (c *command) workerCommand() *cliv2.Command {
 			&cliv2.StringFlag{Name: "name", Value: host, DefaultText: "the host's", Usage: "`NAME` of the worker; no two may have the same"},
 			&cliv2.StringFlag{Name: "host", Value: host, DefaultText: "the host's", Usage: "`NAME` of the host, as people and tasks are shown it"},
 			&cliv2.IntFlag{Name: "slots", Value: runtime.NumCPU(), DefaultText: "the number of cores", Usage: "run `N` tasks at a time"},
-			&cliv2.StringFlag{Name: "outputs", Required: true, Usage: "`FOLDER` of outputs: a task runs in FOLDER/SWEEP/INDEX"},
-			&cliv2.StringFlag{Name: "revisions", Required: true, Usage: "`FOLDER` of projects' revisions"},
+			&cliv2.StringFlag{Name: "outputs", Usage: "`FOLDER` of outputs: a task runs in FOLDER/SWEEP/INDEX"},
+			&cliv2.StringFlag{Name: "revisions", Usage: "`FOLDER` of projects' revisions"},
 			&cliv2.StringFlag{Name: "state", DefaultText: "OUTPUTS/.worker-NAME", Usage: "`FOLDER` for what outlives the worker: events that the broker has not taken, caches"},
 		}, brokerFlags()...),
 	}
 }
 
 func (c *command) worker(ctx *cliv2.Context) error {
-	if err := bare(ctx); err != nil {
+	if err := plain(ctx, "outputs", "revisions", "broker", "credentials"); err != nil {
 		return err
 	}
 	if ctx.Int("slots") < 1 {

@@ -53,7 +53,7 @@ func (m *Master) Workers(ctx context.Context) (all []Worker, err error) {
 // Drain lets a worker finish what runs and take nothing new; off undoes it. It outlives master and worker.
 func (m *Master) Drain(ctx context.Context, worker string, off bool) (Worker, error) {
 	return m.change(ctx, worker, func(w *member) {
-		w.kept.Drained = !off
+		w.kept.Drained, w.beat.Draining = !off, !off // its next heartbeat says how it is
 		m.drain(w)
 	})
 }
