@@ -1,0 +1,113 @@
+package main_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"mlframework/sweep"
+	"mlframework/sweep/history"
+	"mlframework/sweep/queue/queuetest/broker"
+	"mlframework/sweep/task"
+)
+
+// lease is short, so that tests are: workers tell of themselves every 2 s.
+const lease = 6 * time.Second
+
+// A worker whose connection is cut for less than its lease goes on: nothing begins again.
+func TestCutForLessThanTheLease(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	s.lease = lease
+	c := newCluster(t, s)
+	wire := broker.Through(t, s.url)
+	c.worker("w1", s.through(wire))
+	c.worker("w2", s)
+	c.worker("w3", s)
+	id := c.sweep("held", held, 12)
+	c.stands(id, sweep.Counts{task.Claimed: 6, task.Running: 6})
+	wire.Cut()
+	eventually(t, patience, "the worker sees that it is cut off", said(c.workers["w1"], "the broker cannot be used"))
+	wire.Heal()
+	healed := time.Now()
+	// It speaks again, and then the lease that it had when it was cut off is over.
+	eventually(t, patience, "the worker is heard of", func() bool {
+		seen := c.shown("w1").Seen
+		return seen != nil && seen.After(healed.Add(lease))
+	})
+	c.stands(id, sweep.Counts{task.Claimed: 6, task.Running: 6})
+	c.letGo()
+	c.ended(patience, id)
+	c.succeeded(id)
+	c.verify() // with no fault that would explain another start
+}
+
+// A worker that is cut off for longer than its lease loses what it runs to others: one rerun, and its late result is kept
+// as superseded.
+func TestCutForLongerThanTheLease(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	s.lease = lease
+	c := newCluster(t, s)
+	wire := broker.Through(t, s.url)
+	c.worker("w1", s.through(wire))
+	id := c.sweep("held", held, 2)
+	c.stands(id, sweep.Counts{task.Running: 2})
+	c.worker("w2", s)
+	c.fault("w1", "cut off", func() {
+		wire.Cut()
+		eventually(t, patience, "the tasks run again, on w2", func() bool {
+			running := c.shown("w2").Running
+			return len(running) == 2 && running[0].Attempt > 1 && running[1].Attempt > 1
+		})
+	})
+	c.letGo()
+	eventually(t, patience, "the attempts have ended on both workers", func() bool { return len(attempts(c.dir)) == 0 })
+	c.ended(patience, id)
+	wire.Heal()
+	late := map[int64][]sweep.Try{}
+	eventually(t, patience, "the late results are in the store", func() bool {
+		late = c.superseded(id)
+		return len(late[0]) > 0 && len(late[1]) > 0
+	})
+	for index, tries := range late {
+		if len(tries) != 1 || tries[0].Worker != "w1" || tries[0].Outcome.Class != task.Success {
+			t.Errorf("task %d has the superseded results %+v", index, tries)
+		}
+	}
+	c.succeeded(id)
+	c.verify()
+	if n := len(c.seen.Starts); n != 4 {
+		t.Errorf("2 tasks began %d times: %+v", n, c.seen.Starts)
+	}
+	for _, s := range c.seen.Starts {
+		if want := slices.Index([]string{"", "w1", "w2"}, s.Worker); s.Attempt != want {
+			t.Errorf("attempt %d ran on %s", s.Attempt, s.Worker)
+		}
+	}
+}
+
+// A worker that is stopped for longer than its lease and goes on is told that its attempts do not count any more.
+func TestFrozenForLongerThanTheLease(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	s.lease = lease
+	c := newCluster(t, s)
+	w1 := c.worker("w1", s)
+	id := c.sweep("held", held, 2)
+	c.stands(id, sweep.Counts{task.Running: 2})
+	c.worker("w2", s)
+	thaw := freeze(t, w1.executor())
+	c.fault("w1", "frozen", func() {
+		eventually(t, patience, "the tasks run again, on w2", func() bool { return len(c.shown("w2").Running) == 2 })
+	})
+	thaw()
+	eventually(t, patience, "w1 has stopped its attempts", func() bool {
+		return !slices.ContainsFunc(attempts(c.dir), func(s history.Start) bool { return s.Worker == "w1" })
+	})
+	c.stands(id, sweep.Counts{task.Running: 2})
+	c.letGo()
+	c.ended(patience, id)
+	c.succeeded(id)
+	c.verify()
+}

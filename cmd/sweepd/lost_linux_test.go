@@ -1,0 +1,74 @@
+package main_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"mlframework/sweep"
+	"mlframework/sweep/queue/queuetest/broker"
+	"mlframework/sweep/task"
+)
+
+// What waits in a queue that is purged or deleted is sent again.
+func TestQueueLost(t *testing.T) {
+	t.Parallel()
+	for name, lose := range map[string]func(*broker.Broker, testing.TB, string, string){
+		"purged":  (*broker.Broker).Purge,
+		"deleted": (*broker.Broker).DeleteQueue,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, b := open(t), shared.Get(t)
+			c := newCluster(t, s)
+			w1 := c.worker("w1", s)
+			w1.kill() // the master does not know yet
+			id := c.sweep("short", short, 3)
+			c.stands(id, sweep.Counts{task.Queued: 3})
+			waiting := fmt.Sprintf(`{ok, Q} = rabbit_amqqueue:lookup(rabbit_misc:r(<<"%s">>, queue, <<"tasks.w1">>)), rabbit_amqqueue:stat(Q)`, s.vhost)
+			eventually(t, patience, "3 tasks are in the queue", func() bool {
+				return strings.HasPrefix(b.Eval(t, waiting), "{ok, {ok, 3,")
+			})
+			lose(b, t, s.vhost, "tasks.w1")
+			w1.start()
+			c.ended(patience, id)
+			c.succeeded(id)
+			if !said(c.master, "are sent again")() {
+				t.Error("the tasks were not sent again, or the master does not say so")
+			}
+			c.verify() // no task began twice
+		})
+	}
+}
+
+// Queues are purged and deleted, and then the broker comes back with nothing: what was lost is sent again.
+func TestBrokerEmptied(t *testing.T) {
+	t.Parallel()
+	random := choices(t)
+	b, s := ownBroker(t)
+	s.lease = 5 * time.Second
+	c := newCluster(t, s)
+	c.three(s)
+	id := c.sweep("short", short, int64(most(200, 2000)))
+	for n := 0; n < most(6, 40) && c.pace(time.Duration(100+random.IntN(200))*time.Millisecond, id); n++ {
+		lose(t, random, b)
+	}
+	// What was on its way through the broker is lost: a result that the master has not got is one that nobody has.
+	c.fault("", "the broker lost everything", func() {
+		b.Reset(t)
+		c.ready("w1", "w2", "w3")
+	})
+	c.ended(sweepTime(), id)
+	c.succeeded(id)
+	c.verify()
+}
+
+// lose purges or deletes the queue of a worker, if it is there: one that was deleted is, as soon as anybody needs it.
+func lose(t *testing.T, random *rand.Rand, b *broker.Broker) {
+	t.Helper()
+	queue := []string{"tasks.w1", "tasks.w2", "tasks.w3"}[random.IntN(3)]
+	do := []string{`rabbit_amqqueue:purge(Q)`, `rabbit_amqqueue:delete(Q, false, false, <<"test">>)`}[random.IntN(2)]
+	b.Eval(t, fmt.Sprintf(`case rabbit_amqqueue:lookup(rabbit_misc:r(<<"/">>, queue, <<"%s">>)) of {ok, Q} -> %s; _ -> none end`, queue, do))
+}

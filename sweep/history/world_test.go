@@ -1,0 +1,113 @@
+package history_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"mlframework/sweep"
+	"mlframework/sweep/history"
+	"mlframework/sweep/space"
+	"mlframework/sweep/store"
+	"mlframework/sweep/task"
+)
+
+// at is a time in seconds from a beginning.
+func at(seconds float64) time.Time {
+	return time.Unix(1_800_000_000, 0).UTC().Add(time.Duration(seconds * float64(time.Second)))
+}
+
+// world is the history of one sweep, train-1, made by hand: rows of tasks, attempts that they left behind, and what a
+// test has seen of them.
+type world struct {
+	record   sweep.Record
+	head     sweep.Head
+	rows     []sweep.Task
+	tries    []sweep.OldTry
+	evidence history.Evidence
+}
+
+// honest is a world in which everything went as promised:
+//
+//	train-1/0  succeeded at once, on w1
+//	train-1/1  began on w1, which was killed, and succeeded on w2 in attempt 3; 2 never began
+//	train-1/2  failed, was forgiven, and failed again
+//	train-1/3  was cancelled while it ran
+//	train-1/4  was lost with w1, which came back: the late result does not count
+//	train-1/5  was cancelled with the sweep before it was handed out
+func honest() *world {
+	w := &world{
+		record: sweep.Record{Version: 1, Space: new(space.Space), Retry: sweep.Retry{Error: 1, Lost: 3}, Recipe: task.Recipe{Definition: "train"}},
+		rows: []sweep.Task{
+			row(0, task.Succeeded, 1, try(1, "w1", 1, task.Success)),
+			row(1, task.Succeeded, 2, try(3, "w2", 5, task.Success)),
+			row(2, task.Failed, 2, try(2, "w2", 4, task.Error)),
+			row(3, task.Cancelled, 1, try(1, "w2", 8, task.Stopped)),
+			row(4, task.Succeeded, 2, try(2, "w2", 7, task.Success)),
+		},
+		tries: []sweep.OldTry{
+			{Index: 1, Try: try(1, "w1", 2, task.Loss)},
+			{Index: 2, Try: try(1, "w1", 2, task.Error)},
+			{Index: 4, Try: try(1, "w1", 2.5, task.Loss)},
+			{Index: 4, Try: late(1, "w1", task.Success)},
+		},
+	}
+	w.rows[1].Charged, w.rows[2].Charged, w.rows[4].Charged = sweep.Retry{Lost: 1}, sweep.Retry{Error: 1}, sweep.Retry{Lost: 1}
+	w.head = sweep.Head{State: sweep.Cancelled, Ended: at(10), Total: 6, Issued: 5, Cut: true,
+		Rows: sweep.Counts{task.Succeeded: 3, task.Failed: 1, task.Cancelled: 1}}
+	w.evidence = history.Evidence{
+		Confirmed: map[string]int64{"train-1": 6},
+		Starts: []history.Start{
+			start(0, 1, "w1", 1), start(1, 3, "w2", 5), start(1, 1, "w1", 2), start(2, 1, "w1", 2), start(2, 2, "w2", 4),
+			start(3, 1, "w2", 8), start(4, 1, "w1", 2.5), start(4, 2, "w2", 7),
+		},
+		Faults:    []history.Fault{{Worker: "w1", From: at(3), To: at(3.5), What: "killed"}},
+		Cancelled: []history.Cancel{{Sweep: "train-1", Index: history.Whole, At: at(8.5), Quiet: at(9)}},
+		Output:    func(task.ID, sweep.Try) (int64, int64, error) { return 7, 0, nil },
+	}
+	return w
+}
+
+func row(index int64, s task.State, tries int, t sweep.Try) sweep.Task {
+	return sweep.Task{Index: index, State: s, Tries: tries, Try: t}
+}
+
+// try is an attempt that took a second and printed 7 bytes.
+func try(number int, worker string, began float64, class task.Class) sweep.Try {
+	return sweep.Try{Number: number, Revision: "r", Worker: worker, Started: at(began),
+		Outcome: &task.Outcome{Class: class, Duration: time.Second, Stdout: task.Output{Bytes: 7}}}
+}
+
+func late(number int, worker string, class task.Class) sweep.Try {
+	t := try(number, worker, 0, class)
+	t.Started, t.Superseded = time.Time{}, true
+	return t
+}
+
+func start(index int64, attempt int, worker string, seconds float64) history.Start {
+	return history.Start{Task: task.ID{Sweep: "train-1", Index: index}, Attempt: attempt, Worker: worker, PID: 100, Time: at(seconds)}
+}
+
+// check writes the world to a store and checks it.
+func (w *world) check(t *testing.T) []history.Violation {
+	t.Helper()
+	ctx := context.Background()
+	s, err := store.Open(ctx, t.TempDir(), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	sw, err := s.Add(ctx, store.New{Record: w.record, Total: w.head.Total, Submitted: at(0)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.head.ID = sw.Head.ID
+	if err := s.Commit(ctx, store.Group{Sweep: sw, Changes: sweep.Changes{Head: w.head, Tasks: w.rows, Tries: w.tries}}); err != nil {
+		t.Fatal(err)
+	}
+	found, err := history.Check(ctx, &s.Reader, w.evidence)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
