@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -39,8 +40,11 @@ func (c *command) checkCommand() *cliv2.Command {
 			}
 			bounded, cancel := context.WithTimeout(ctx.Context, checkTime)
 			defer cancel()
-			if err := amqp.Check(bounded, brokerOptions(ctx, nil)); err != nil {
+			err := amqp.Check(bounded, brokerOptions(ctx, nil))
+			if _, broker := errors.AsType[*amqp.Fault](err); broker {
 				return &cli.Error{Code: cli.Unreachable, Err: err}
+			} else if err != nil {
+				return cli.Wrong("", "%w", err)
 			}
 			fmt.Fprintln(c.stdout, "the broker answers")
 			return nil

@@ -110,9 +110,10 @@ func (m *Master) leave(h task.Heartbeat) {
 	}
 }
 
-// lose takes everything from a worker.
+// lose takes everything from a worker, out of its queue, too: what would begin when it returns does not count.
 func (m *Master) lose(w *member, away, reason string) {
 	w.away, w.doubts = away, nil
+	m.post.add(letter{worker: w.kept.Name, remove: true})
 	for _, a := range m.sweeps {
 		a.ledger.Lose(w.kept.Name, reason, false, m.o.Now())
 	}

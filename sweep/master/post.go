@@ -1,8 +1,8 @@
 package master
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"log/slog"
 	"slices"
 	"sync"
@@ -18,11 +18,12 @@ const (
 	longestPause  = 2 * time.Second
 )
 
-// letter is what goes to one worker: batches, or a control message.
+// letter is what goes to one worker: batches, a control message, or the removal of what waits for it.
 type letter struct {
 	worker  string
 	batches []task.Batch
 	control task.Control
+	remove  bool
 }
 
 // post sends letters in a goroutine of its own, in order for each worker, until the queue took them: the loop does not
@@ -67,6 +68,7 @@ func (p *post) send() {
 // run sends until ctx ends.
 func (p *post) run(ctx context.Context) {
 	var pause time.Duration
+	said := false
 	for {
 		var timer <-chan time.Time
 		if pause > 0 {
@@ -84,11 +86,17 @@ func (p *post) run(ctx context.Context) {
 		p.mu.Unlock()
 		left, err := p.deliver(ctx, letters)
 		if err == nil {
-			pause = 0
+			if said {
+				p.log.Info("what waited for the queue is sent")
+			}
+			pause, said = 0, false
 			continue
 		}
 		pause = min(max(2*pause, shortestPause), longestPause)
-		p.log.Warn("not sent", "error", err, "waiting", len(left), "again", pause)
+		if pause > time.Second && !said { // why it is away the queue says itself
+			said = true
+			p.log.Warn("the queue takes nothing: tasks and messages wait until it does", "error", err, "waiting", len(left))
+		}
 		p.mu.Lock()
 		p.letters = append(left, p.letters...)
 		p.mu.Unlock()
@@ -123,14 +131,16 @@ func (p *post) deliver(ctx context.Context, letters []letter) (left []letter, er
 		send(0)
 	}
 	others.Wait()
-	return slices.Concat(lefts...), errors.Join(errs...)
+	return slices.Concat(lefts...), cmp.Or(errs...)
 }
 
 // route sends the letters of one worker and returns those that were not taken. Batches that follow each other go as one.
 func (p *post) route(ctx context.Context, worker string, letters []letter) ([]letter, error) {
 	for len(letters) > 0 {
 		n, err := 1, error(nil)
-		if batches := letters[0].batches; len(batches) > 0 {
+		if letters[0].remove {
+			err = p.queue.Remove(ctx, worker)
+		} else if batches := letters[0].batches; len(batches) > 0 {
 			for ; n < len(letters) && len(letters[n].batches) > 0; n++ {
 				batches = append(batches, letters[n].batches...)
 			}

@@ -207,7 +207,7 @@ func (d *desk) giveBack(meant func(item) bool) {
 func (d *desk) show(h *task.Heartbeat) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	h.Slots, h.Draining, h.Waiting = d.slots, d.drained, len(d.waiting)
+	h.Slots, h.Draining, h.Waiting = d.slots, d.drained || d.closed, len(d.waiting)
 	for k, s := range d.running {
 		if s.started == nil {
 			h.Waiting++

@@ -6,9 +6,9 @@ import (
 	"mlframework/sweep/task"
 )
 
-// obey does what the master's control messages ask. Each may come twice.
-func (w *Worker) obey(ctx context.Context) {
-	for c := range w.port.Controls(ctx) {
+// obey does what the master's control messages ask, until talking ends; attempts end with ctx. Each may come twice.
+func (w *Worker) obey(talking, ctx context.Context) {
+	for c := range w.port.Controls(talking) {
 		if c.Version > task.Version {
 			w.o.Log.Warn("control message of a newer version ignored", "kind", c.Kind, "version", c.Version, "understood", task.Version)
 			continue

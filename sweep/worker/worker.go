@@ -100,16 +100,23 @@ func (w *Worker) Run(ctx context.Context) {
 	w.self(task.JoinedEvent)
 	sending, stopSending := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopSending()
-	var sender, others sync.WaitGroup
+	talking, stopTalking := context.WithCancel(sending) // what runs has its grace, which may be longer than a lease
+	defer stopTalking()
+	var sender, taker, others sync.WaitGroup
 	sender.Go(func() { w.outbox.run(sending) })
 	w.resize(ctx, 0)
-	for _, part := range []func(context.Context){w.consume, w.obey, w.beat, w.reads.run, w.meter.run} {
-		others.Go(func() { part(ctx) })
+	taker.Go(func() { w.consume(ctx) })
+	others.Go(func() { w.obey(talking, ctx) })
+	for _, part := range []func(context.Context){w.beat, w.reads.run, w.meter.run} {
+		others.Go(func() { part(talking) })
 	}
 	<-ctx.Done()
 	w.desk.close()
-	others.Wait()
+	w.beatNow()
+	taker.Wait()
 	w.slots.Wait()
+	stopTalking()
+	others.Wait()
 	w.self(task.LeftEvent)
 	w.outbox.flush(sending, patience)
 	stopSending()
