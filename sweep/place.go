@@ -12,6 +12,7 @@ type Offer struct {
 	Worker string
 	Tasks  int  // at most
 	Empty  bool // it has no task of any sweep: one that has to be alone fits
+	Alone  bool // only such a task
 	Others bool // there are other workers, too
 }
 
@@ -25,6 +26,8 @@ const (
 	// aloneAfter is how often a task was lost before it runs alone: which of the tasks that a dying worker had ended it is
 	// not known, and those beside it must not be blamed.
 	aloneAfter = 2
+	// lonelyAfter is for how long it waits until a worker is emptied for it.
+	lonelyAfter = 10 * time.Second
 )
 
 // alone tells whether a task may share a worker with no other.
@@ -81,12 +84,28 @@ func (l *Ledger) next(o Offer, now time.Time) *Task {
 			return t
 		}
 	}
+	if o.Alone {
+		return nil
+	}
 	return l.fresh()
+}
+
+// Lonely tells whether a task that has to be alone waits for an empty worker for long, since none gets empty by itself.
+func (l *Ledger) Lonely(now time.Time) bool {
+	if l.head.State != Open {
+		return false
+	}
+	for _, i := range l.waiting[:min(len(l.waiting), mostPassed)] {
+		if t := l.open[i]; t.alone() && now.Sub(t.NotBefore) >= lonelyAfter {
+			return true
+		}
+	}
+	return false
 }
 
 // fits tells whether a task that waits may go to a worker now.
 func (l *Ledger) fits(t *Task, o Offer, now time.Time) bool {
-	if len(l.pins) > 0 && l.pin(t.Index) != o.Worker || t.alone() && !o.Empty {
+	if len(l.pins) > 0 && l.pin(t.Index) != o.Worker || t.alone() && !o.Empty || o.Alone && !t.alone() {
 		return false
 	}
 	last := t.Try.Outcome
@@ -106,6 +125,20 @@ func (l *Ledger) pin(index int64) string {
 		return l.pins[n]
 	}
 	return ""
+}
+
+// CancelPinned cancels the tasks that only a worker could run which is gone for good.
+func (l *Ledger) CancelPinned(worker string, now time.Time) {
+	if !slices.Contains(l.pins, worker) {
+		return
+	}
+	for _, i := range slices.Clone(l.waiting) {
+		if l.pin(i) == worker {
+			l.unwait(i)
+			l.cancel(l.open[i])
+		}
+	}
+	l.settle(now)
 }
 
 // fresh is the first task that was never handed out, with a row from now on.

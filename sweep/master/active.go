@@ -31,6 +31,11 @@ func (m *Master) begin(ctx context.Context) error {
 	if err := m.read(ctx); err != nil {
 		return err
 	}
+	for _, a := range m.sweeps {
+		for _, t := range a.ledger.Held("") {
+			m.member(t.Try.Worker)
+		}
+	}
 	if m.o.Alone {
 		for _, a := range m.sweeps {
 			a.ledger.Lose("", "its run was cut short", true, m.o.Now())

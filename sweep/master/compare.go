@@ -18,6 +18,26 @@ type doubt struct {
 	number int
 }
 
+// since is when a doubt began: by the master's clock, and by the worker's.
+type since struct{ at, theirs time.Time }
+
+// silence is after how long without an event of a worker there is none on its way.
+const silence = 5 * time.Second
+
+// caughtUp tells whether the events that a worker sent before a doubt began were processed: after a master was away there
+// may be many.
+func (w *member) caughtUp(s since, now time.Time) bool {
+	return !w.told.Before(s.theirs) || now.Sub(w.telling) >= silence
+}
+
+// hears notes an event of a worker.
+func (w *member) hears(e task.Event, now time.Time) {
+	w.telling = now
+	if e.Time.After(w.told) {
+		w.told = e.Time
+	}
+}
+
 // compare holds what a worker says of itself against what the store says that it has. They differ all the time, as
 // events and heartbeats take different ways; what counts is how long the same difference lasts.
 //
@@ -42,22 +62,22 @@ func (m *Master) compare(w *member, now time.Time) {
 			if !w.doubtful(t, runs[d]) {
 				continue
 			}
-			since, lasts := before[d]
+			begin, lasts := before[d]
 			if !lasts {
-				since = now
+				begin = since{now, w.beat.Time}
 			}
-			switch lasted := now.Sub(since); {
+			switch lasted := now.Sub(begin.at); {
 			case t.State == task.Queued && lasted >= republish:
-				again, since = append(again, t), now
-			case t.State != task.Queued && lasted >= m.o.Lease:
+				again, begin.at = append(again, t), now
+			case t.State != task.Queued && lasted >= m.o.Lease && w.caughtUp(begin, now):
 				m.o.Log.Warn("a worker does not know an attempt any more", "worker", w.kept.Name, "task", task.ID{Sweep: id, Index: t.Index}, "attempt", t.Try.Number)
 				a.ledger.LoseAttempt(t.Index, t.Try.Number, "its worker "+w.kept.Name+" does not know it any more", now)
 				continue
 			}
 			if w.doubts == nil {
-				w.doubts = map[doubt]time.Time{}
+				w.doubts = map[doubt]since{}
 			}
-			w.doubts[d] = since
+			w.doubts[d] = begin
 		}
 		m.again(w.kept.Name, a, again)
 	}

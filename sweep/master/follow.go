@@ -25,9 +25,9 @@ func (m *Master) Watch(ctx context.Context, id string, output bool) (w *Watcher,
 		if !output {
 			return
 		}
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-		defer cancel()
-		_ = m.do(ctx, func(context.Context) error { m.follow(w.sweep, -1); return nil }) // it fails when the master is gone
+		go func() { // the loop may be busy; it fails when the master is gone
+			_ = m.do(context.WithoutCancel(ctx), func(context.Context) error { m.follow(w.sweep, -1); return nil })
+		}()
 	}, nil
 }
 
@@ -73,9 +73,14 @@ func (m *Master) unexpect(now time.Time) {
 func (m *Master) greet(worker string) {
 	w := m.workers[worker]
 	m.post.tell(worker, task.Control{Kind: task.FollowControl, Off: true})
-	if w.kept.Drained || !w.trial.until.IsZero() || w.beat.Draining {
-		m.drain(w)
+	if m.o.Alone {
+		return
 	}
+	if w.stale { // what waits there was given to others meanwhile
+		w.stale = false
+		m.post.tell(worker, task.Control{Kind: task.DrainControl})
+	}
+	m.drain(w)
 	if w.kept.Slots > 0 {
 		m.post.tell(worker, task.Control{Kind: task.SlotsControl, Slots: w.kept.Slots})
 	}

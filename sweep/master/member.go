@@ -22,10 +22,14 @@ type member struct {
 	beat    task.Heartbeat // the newest; zero: none since the master started
 	seen    time.Time      // when that came
 	away    string         // why it counts as gone; "": it does not
+	stale   bool           // it was away, and what it holds went to others
 	left    string         // the incarnation that said it ends
 	newer   bool           // its program is newer than this one
 	trial   trial
-	doubts  map[doubt]time.Time
+	doubts  map[doubt]since
+	told    time.Time // of its newest event, by its clock
+	telling time.Time // when that came
+	older   time.Time // since when only a process speaks that began before the one that is known; zero: none does
 }
 
 // member finds a worker, or makes it known.
@@ -61,9 +65,11 @@ func (m *Master) hear(s *step, h task.Heartbeat) {
 		w.newer, w.beat.Program, w.beat.Host, w.seen = true, h.Program, h.Host, now
 		return
 	}
-	if h.Incarnation < cmp.Or(w.beat.Incarnation, w.kept.Incarnation) || h.Incarnation == w.left {
-		return // of a process that another has followed, or late
+	if h.Incarnation == w.left || h.Incarnation < cmp.Or(w.beat.Incarnation, w.kept.Incarnation) && !m.outlived(w, h, now) {
+		return // of a process that has ended or that another has followed
 	}
+	w.older = time.Time{}
+	w.stale = w.stale || w.away != ""
 	if w.away != "" || w.beat.Incarnation != h.Incarnation {
 		s.joined = append(s.joined, h.Worker)
 	}
@@ -72,7 +78,43 @@ func (m *Master) hear(s *step, h task.Heartbeat) {
 		w.register(h)
 	}
 	if w.registered() && !m.o.Alone {
+		m.remind(w)
 		m.compare(w, now)
+	}
+}
+
+// outlived takes up a process that seems to have begun before the one that is known, when for a lease nobody else speaks:
+// the clock of its host was set back, and what it kept of its starts is gone.
+func (m *Master) outlived(w *member, h task.Heartbeat, now time.Time) bool {
+	switch alive := !w.seen.IsZero() && now.Sub(w.seen) < m.o.Lease; {
+	case w.older.IsZero():
+		m.o.Log.Warn("a worker's process is not heard, as another of its name began later", "worker", h.Worker, "not heard", h.Incarnation)
+		w.older = now
+		return false
+	case alive:
+		w.older = now
+		return false
+	case now.Sub(w.older) < m.o.Lease:
+		return false
+	}
+	m.lose(w, "", "its worker "+h.Worker+" ended and began anew")
+	w.register(h)
+	return true
+}
+
+// remind tells a worker again what was asked of it and it does not do: messages may get lost.
+func (m *Master) remind(w *member) {
+	if drained := w.kept.Drained || !w.trial.until.IsZero(); drained != w.beat.Draining {
+		m.drain(w)
+	}
+	if wanted := cmp.Or(w.kept.Slots, w.kept.Started); wanted != w.beat.Slots && wanted > 0 {
+		m.post.tell(w.kept.Name, task.Control{Kind: task.SlotsControl, Slots: w.kept.Slots})
+	}
+	for sweep := range m.followers {
+		m.show(w.kept.Name, sweep, true)
+	}
+	if w.trial.probation && len(w.beat.Running) > 0 {
+		w.trial.ran(w.beat.Running[0])
 	}
 }
 
@@ -119,15 +161,15 @@ func (m *Master) lose(w *member, away, reason string) {
 	}
 }
 
-// expire takes everything from workers whose lease has ended. While the queue is away no heartbeat can come, and after
-// that, or after this process was held up, every lease is whole again.
+// expire takes everything from workers whose lease has ended. While the queue is away or takes nothing no heartbeat can
+// come, and after that, or after this process was held up, every lease is whole again.
 func (m *Master) expire(now time.Time) {
 	if held := now.Sub(m.ticked); m.ticked.IsZero() || held > stalled {
 		m.whole = now
 	}
 	m.ticked = now
 	status := m.o.Queue.Status()
-	if status.Away {
+	if status.Away || status.Blocked != "" {
 		m.whole = now
 		return
 	}
@@ -154,12 +196,12 @@ func (m *Master) expire(now time.Time) {
 // empty has lost it.
 func (m *Master) unregistered(w *member, now time.Time) {
 	if w.doubts == nil {
-		w.doubts = map[doubt]time.Time{}
+		w.doubts = map[doubt]since{}
 	}
-	since, doubted := w.doubts[doubt{}]
-	if !doubted {
-		w.doubts[doubt{}] = now
-	} else if now.Sub(since) >= m.o.Lease {
+	begin, doubted := w.doubts[doubt{}]
+	if !doubted || w.beat.Unsent > 0 {
+		w.doubts[doubt{}] = since{now, w.beat.Time}
+	} else if now.Sub(begin.at) >= m.o.Lease && w.caughtUp(begin, now) {
 		m.join(w.beat)
 	}
 }

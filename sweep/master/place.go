@@ -37,6 +37,7 @@ func chunk(mean time.Duration) int {
 // place hands tasks to workers that have room, and puts them in the post.
 func (m *Master) place() {
 	m.placed, m.supplied = m.o.Now(), true
+	m.emptied = m.empty()
 	for _, name := range m.names() {
 		if w := m.workers[name]; w.takes() {
 			if batches := m.fill(name, w.slots()); len(batches) > 0 {
@@ -52,7 +53,7 @@ func (m *Master) place() {
 func (m *Master) fill(worker string, slots int) (batches []task.Batch) {
 	taken := 0.0
 	part := func(a *active, tasks int) float64 { return float64(tasks) / float64(max(1, window(slots, a.mean))) }
-	offer := sweep.Offer{Worker: worker, Empty: true, Others: m.others(worker)}
+	offer := sweep.Offer{Worker: worker, Empty: true, Alone: worker == m.emptied, Others: m.others(worker)}
 	for _, a := range m.sweeps {
 		if a.ledger.Solo(worker) {
 			return nil
@@ -60,6 +61,9 @@ func (m *Master) fill(worker string, slots int) (batches []task.Batch) {
 		load := a.ledger.Load(worker)
 		offer.Empty = offer.Empty && load == 0
 		taken += part(a, load)
+	}
+	if offer.Alone && !offer.Empty {
+		return nil
 	}
 	for idle := 0; idle < len(m.turn); {
 		a := m.sweeps[m.turn[0]]
@@ -85,6 +89,26 @@ func (m *Master) fill(worker string, slots int) (batches []task.Batch) {
 	}
 	m.supplied = m.supplied && taken >= enough
 	return batches
+}
+
+// empty is a worker that gets nothing until a task which must run alone has it, where one waits for long; "": none.
+func (m *Master) empty() string {
+	lonely := false
+	for _, a := range m.sweeps {
+		lonely = lonely || a.ledger.Lonely(m.placed)
+	}
+	if !lonely {
+		return ""
+	}
+	if w := m.workers[m.emptied]; w != nil && w.takes() {
+		return m.emptied
+	}
+	for _, name := range m.names() {
+		if m.workers[name].takes() {
+			return name
+		}
+	}
+	return ""
 }
 
 // room is how many tasks of a window still fit when a part of it is taken, which is a sum of fractions.

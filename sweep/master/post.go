@@ -3,6 +3,7 @@ package master
 import (
 	"cmp"
 	"context"
+	"errors"
 	"log/slog"
 	"slices"
 	"sync"
@@ -148,8 +149,11 @@ func (p *post) route(ctx context.Context, worker string, letters []letter) ([]le
 		} else {
 			err = p.queue.Control(ctx, worker, letters[0].control)
 		}
-		if err != nil {
+		switch {
+		case err != nil && (errors.Is(err, queue.ErrAway) || ctx.Err() != nil):
 			return letters, err
+		case err != nil: // it would not go the next time either
+			p.log.Error("something for a worker cannot be sent", "worker", worker, "error", err)
 		}
 		letters = letters[n:]
 	}

@@ -44,6 +44,7 @@ func (m *Master) apply(ctx context.Context, s *step) error {
 // decide gives the ledgers what came in. An event or call that makes this program panic is left out: what is not on
 // disk is thrown away, and the rest of the step is decided anew.
 func (m *Master) decide(ctx context.Context, s *step) (answer, err error) {
+	before := m.remember()
 	for n := 0; n < len(s.events); n++ {
 		err := m.guard("event", func() error { return m.event(ctx, s.events[n]) })
 		if _, panicked := errors.AsType[*fault](err); !panicked && err != nil {
@@ -51,7 +52,7 @@ func (m *Master) decide(ctx context.Context, s *step) (answer, err error) {
 		} else if panicked {
 			s.events = slices.Delete(s.events, n, n+1)
 			n = -1
-			if err := m.read(ctx); err != nil {
+			if err := m.back(ctx, before); err != nil {
 				return nil, err
 			}
 		}
@@ -63,13 +64,37 @@ func (m *Master) decide(ctx context.Context, s *step) (answer, err error) {
 	if _, panicked := errors.AsType[*fault](answer); !panicked {
 		return answer, nil
 	}
-	if err := m.read(ctx); err != nil {
+	if err := m.back(ctx, before); err != nil {
 		return answer, err
 	}
 	again := *s
 	again.call = nil
 	_, err = m.decide(ctx, &again)
 	return answer, err
+}
+
+// memory is what a step may have changed beside the ledgers.
+type memory struct {
+	workers map[string]member
+	draft   int // letters
+}
+
+func (m *Master) remember() memory {
+	r := memory{map[string]member{}, len(m.post.draft)}
+	for name, w := range m.workers {
+		r.workers[name] = *w
+	}
+	return r
+}
+
+// back undoes what was decided since: ledgers are read anew, as they are on disk.
+func (m *Master) back(ctx context.Context, to memory) error {
+	m.post.draft = m.post.draft[:to.draft]
+	m.workers = map[string]*member{}
+	for name, w := range to.workers {
+		m.workers[name] = &w
+	}
+	return m.read(ctx)
 }
 
 // fault is a panic of this program.
@@ -114,7 +139,11 @@ func (m *Master) event(ctx context.Context, e task.Event) error {
 	if err != nil {
 		return err
 	}
-	a.ledger.Event(e, m.o.Now())
+	now := m.o.Now()
+	if w := m.workers[e.Worker]; w != nil {
+		w.hears(e, now)
+	}
+	a.ledger.Event(e, now)
 	a.learn(e.Outcome)
 	if e.Kind == task.EndedEvent && e.Outcome != nil {
 		m.judge(e.Worker, e.Outcome)

@@ -20,6 +20,7 @@ type trial struct {
 	times     int       // of quarantine, since it last ran something
 	until     time.Time // zero: not in quarantine
 	probation bool
+	proof     task.Busy // what ran in probation at the heartbeat before
 	reason    string
 }
 
@@ -40,6 +41,15 @@ func (t *trial) note(o *task.Outcome, now time.Time) bool {
 	t.fails, t.probation = 0, false
 	t.times++
 	return true
+}
+
+// ran notes what runs in probation: what is there for two heartbeats has proven that the host can run something.
+func (t *trial) ran(b task.Busy) {
+	if t.proof == b {
+		*t = trial{}
+		return
+	}
+	t.proof = b
 }
 
 // over ends the quarantine when its time has come, and tells whether it did.

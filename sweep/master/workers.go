@@ -91,6 +91,9 @@ func (m *Master) Forget(ctx context.Context, worker string) error {
 			return &WrongState{ID: worker, Is: m.shown(w).State, Remedy: "stop it first; one that was stopped is away"}
 		}
 		m.lose(w, "it was forgotten", "its worker "+worker+" was forgotten")
+		for _, a := range m.sweeps {
+			a.ledger.CancelPinned(worker, m.o.Now())
+		}
 		delete(m.workers, worker)
 		return m.o.Store.Forget(ctx, worker)
 	})

@@ -54,17 +54,18 @@ type Piece struct {
 
 // Heartbeat is how a worker makes itself known: at its start, every two seconds, and when its slots change.
 type Heartbeat struct {
-	Version     int    `json:"version"`
-	Worker      string `json:"worker"`
-	Incarnation string `json:"incarnation"`       // new with every start of the worker, greater than those before
-	Program     string `json:"program,omitempty"` // version of the program, for people
-	Host        string `json:"host"`
-	Slots       int    `json:"slots"`
-	Draining    bool   `json:"draining,omitempty"`
-	Running     []Busy `json:"running,omitempty"`
-	Waiting     int    `json:"waiting,omitempty"` // attempts that were claimed and have not begun
-	Unsent      int    `json:"unsent,omitempty"`  // events that the queue has not taken yet
-	Load        *Load  `json:"load,omitempty"`
+	Version     int       `json:"version"`
+	Worker      string    `json:"worker"`
+	Incarnation string    `json:"incarnation"`       // new with every start of the worker, greater than those before
+	Time        time.Time `json:"time,omitzero"`     // by the clock that the worker\'s events have
+	Program     string    `json:"program,omitempty"` // version of the program, for people
+	Host        string    `json:"host"`
+	Slots       int       `json:"slots"`
+	Draining    bool      `json:"draining,omitempty"`
+	Running     []Busy    `json:"running,omitempty"`
+	Waiting     int       `json:"waiting,omitempty"` // attempts that were claimed and have not begun
+	Unsent      int       `json:"unsent,omitempty"`  // events that the queue has not taken yet
+	Load        *Load     `json:"load,omitempty"`
 }
 
 // Busy is a slot and the attempt whose program runs in it.

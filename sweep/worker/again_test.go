@@ -102,3 +102,29 @@ func TestOutcomesRememberedAreBoundedInBytes(t *testing.T) {
 		}
 	})
 }
+
+// A worker that was cut off may get the next attempt of a task that it still runs: the first is stopped, and the second
+// begins when the first has gone out of their folder.
+func TestAttemptsOfOneTaskNeverRunAtOnce(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	first := batch(`[ $ATTEMPT = 1 ] || exec cat both
+		trap 'sleep 0.2; echo first ended >> both; exit 1' TERM; echo ready; while true; do sleep 0.01; done`, 0)
+	first.Recipe.Grace = 10 * time.Second
+	s.send(first)
+	s.seen(task.StartedEvent, 0, 1)
+	for end := time.Now().Add(10 * time.Second); s.file(0, "stdout.log") != "ready\n"; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the first is not ready")
+		}
+	}
+	second := first
+	second.Attempts = []task.Attempt{{Index: 0, Number: 2}}
+	s.send(second)
+	if o := s.ended(0, 1); o.Class != task.Stopped {
+		t.Errorf("the first ended %+v", o)
+	}
+	if o := s.ended(0, 2); o.Class != task.Success || s.file(0, "stdout.log") != "first ended\n" {
+		t.Errorf("the second ended %+v and saw %q", o, s.file(0, "stdout.log"))
+	}
+}

@@ -23,6 +23,7 @@ type desk struct {
 	known   known
 	slots   int          // attempts at a time
 	open    map[int]bool // slots that somebody takes attempts for, also those that are too many and still busy
+	held    bool         // something waits only for an attempt of the same task
 	drained bool         // nothing new is taken
 	closed  bool
 }
@@ -78,6 +79,7 @@ func (d *desk) put(items []item) {
 		if !d.known.has(i.key()) {
 			d.known.add(i.key())
 			d.waiting = append(d.waiting, i)
+			d.follow(i)
 		}
 	}
 	d.some.Broadcast()
@@ -91,16 +93,21 @@ func (d *desk) put(items []item) {
 func (d *desk) take(ctx context.Context, slot int) (i item, attempt context.Context, ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for len(d.waiting) == 0 && !d.closed && slot < d.slots {
+	n := d.next()
+	for ; n < 0 && !d.closed && slot < d.slots; n = d.next() {
 		d.some.Wait()
 	}
 	if d.closed || ctx.Err() != nil || slot >= d.slots {
 		delete(d.open, slot)
 		return item{}, nil, false
 	}
-	i = d.waiting[0]
-	d.waiting[0] = item{}
-	d.waiting = d.waiting[1:]
+	i = d.waiting[n]
+	if n == 0 {
+		d.waiting[0] = item{}
+		d.waiting = d.waiting[1:]
+	} else {
+		d.waiting = slices.Delete(d.waiting, n, n+1)
+	}
 	attempt, cancel := context.WithCancelCause(ctx)
 	d.running[i.key()] = &stay{slot: slot, cancel: cancel}
 	return i, attempt, true
@@ -127,6 +134,9 @@ func (d *desk) done(i item, o task.Outcome) {
 	e.Outcome = &o
 	d.known.ended(k, e.Time, &o)
 	d.out.put(e)
+	if d.held {
+		d.some.Broadcast()
+	}
 }
 
 // stop ends an attempt that is in a slot, and gives back one that waits.

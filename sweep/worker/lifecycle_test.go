@@ -307,12 +307,15 @@ func TestHeartbeatsComeEveryTwoSeconds(t *testing.T) {
 			if at := time.Since(begin); at != time.Duration(n+1)*2*time.Second {
 				t.Errorf("heartbeat %d after %v", n+1, at)
 			}
-			h.Load, first.Unsent = first.Load, 0 // the first may come before the queue took the joined event
+			if !h.Time.Equal(time.Now()) {
+				t.Errorf("heartbeat %d says that it is %v", n+1, h.Time)
+			}
+			h.Load, h.Time, first.Unsent = first.Load, first.Time, 0 // the first may come before the queue took the joined event
 			if diff := cmp.Diff(first, h); diff != "" {
 				t.Error(diff)
 			}
 		}
-		want := task.Heartbeat{Version: task.Version, Worker: "w1", Host: "gpu1", Slots: 1, Incarnation: first.Incarnation, Load: first.Load}
+		want := task.Heartbeat{Version: task.Version, Worker: "w1", Host: "gpu1", Slots: 1, Incarnation: first.Incarnation, Time: first.Time, Load: first.Load}
 		if diff := cmp.Diff(want, first); diff != "" || first.Incarnation == "" {
 			t.Error(diff)
 		}

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"time"
@@ -65,7 +66,7 @@ func (o *outbox) unsent() int {
 // Under load the outbox gathers: when it sent busy times within gather of each other, it waits for that long before it
 // sends again. Waking the goroutines on an event's way costs as much for one event as for ten.
 const (
-	gather = 5 * time.Millisecond
+	gather = 25 * time.Millisecond
 	busy   = 4
 )
 
@@ -114,6 +115,10 @@ func (o *outbox) send(ctx context.Context) {
 			o.drop(len(events))
 			continue
 		}
+		if !errors.Is(err, queue.ErrAway) && ctx.Err() == nil {
+			o.single(ctx, events)
+			continue
+		}
 		o.keep()
 		if pause > time.Second && !said {
 			said = true
@@ -125,6 +130,27 @@ func (o *outbox) send(ctx context.Context) {
 	if said && ctx.Err() == nil {
 		o.log.Info("the events that waited are sent")
 	}
+}
+
+// single sends the first of some events that the queue does not take together, though it is there. One that it cannot
+// take at all must not keep all others from their way: without its metrics an end goes, anything else is dropped.
+func (o *outbox) single(ctx context.Context, events []task.Event) {
+	first := events[:1]
+	err := o.emit(ctx, first)
+	if err != nil && !errors.Is(err, queue.ErrAway) && first[0].Outcome != nil {
+		end, bare := first[0], *first[0].Outcome
+		bare.Metrics = nil
+		end.Outcome = &bare
+		o.log.Error("an event was sent without its metrics", "task", end.ID(), "error", err)
+		err = o.emit(ctx, []task.Event{end})
+	}
+	switch {
+	case errors.Is(err, queue.ErrAway) || ctx.Err() != nil:
+		return // and tried again
+	case err != nil:
+		o.log.Error("an event is dropped that the queue cannot take", "task", first[0].ID(), "kind", first[0].Kind, "error", err)
+	}
+	o.drop(1)
 }
 
 // atOnce is how many events are sent, written and read at once, so that memory is bounded however many there are.

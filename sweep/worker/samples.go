@@ -11,6 +11,9 @@ import (
 // samplesEvery is how often an attempt that prints metrics without end sends them.
 const samplesEvery = time.Second
 
+// mostSamples is how many are sent at once, so that no event is too long for a queue, whatever a program prints.
+const mostSamples = 2000
+
 // collector gathers the metrics of one attempt and sends them a second after the first, many at once. It is safe for
 // the two streams of the attempt.
 type collector struct {
@@ -31,7 +34,10 @@ func (c *collector) add(stream string) func(result.Sample) {
 		}
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		c.pending = append(c.pending, s)
+		if c.pending = append(c.pending, s); len(c.pending) >= mostSamples {
+			c.tell()
+			return
+		}
 		if c.timer == nil {
 			c.timer = time.AfterFunc(samplesEvery, c.flush)
 		}
@@ -45,6 +51,11 @@ func (c *collector) flush() {
 		c.timer.Stop()
 		c.timer = nil
 	}
+	c.tell()
+}
+
+// tell sends what there is. The caller holds the lock.
+func (c *collector) tell() {
 	if len(c.pending) > 0 {
 		c.send(c.pending)
 		c.pending = nil

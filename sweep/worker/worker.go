@@ -102,18 +102,16 @@ func (w *Worker) Run(ctx context.Context) {
 	defer stopSending()
 	talking, stopTalking := context.WithCancel(sending) // what runs has its grace, which may be longer than a lease
 	defer stopTalking()
-	var sender, taker, others sync.WaitGroup
+	var sender, others sync.WaitGroup
 	sender.Go(func() { w.outbox.run(sending) })
 	w.resize(ctx, 0)
-	taker.Go(func() { w.consume(ctx) })
 	others.Go(func() { w.obey(talking, ctx) })
-	for _, part := range []func(context.Context){w.beat, w.reads.run, w.meter.run} {
+	for _, part := range []func(context.Context){w.consume, w.beat, w.reads.run, w.meter.run} {
 		others.Go(func() { part(talking) })
 	}
 	<-ctx.Done()
 	w.desk.close()
 	w.beatNow()
-	taker.Wait()
 	w.slots.Wait()
 	stopTalking()
 	others.Wait()

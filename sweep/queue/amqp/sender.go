@@ -126,6 +126,7 @@ func (s *sender) run(ctx context.Context) error {
 			}
 		case <-s.wake: // it takes messages again, or does not
 		case <-clock.C:
+			s.probe()
 			err = s.check(time.Now())
 		case err = <-s.closed[0]:
 			err = ended(err)
@@ -141,6 +142,17 @@ func (s *sender) run(ctx context.Context) error {
 		}
 	}
 }
+
+// probe sends a message to nowhere: a broker that takes nothing says so only to those that send something.
+func (s *sender) probe() {
+	if s.blockedBy() == "" && s.plainLock.TryLock() {
+		defer s.plainLock.Unlock()
+		_ = s.plain.Publish("", nowhere, false, false, amqp091.Publishing{Expiration: "0"}) // a connection that has ended says so itself
+	}
+}
+
+// nowhere is the name of no queue.
+const nowhere = "nowhere"
 
 // check ends a connection on which nothing is confirmed.
 func (s *sender) check(now time.Time) error {

@@ -104,10 +104,23 @@ func (s *state) block(why string) {
 	}
 }
 
+// away tells whether a part is missing without which nothing works. Without live output or pieces of files all else does.
+func (s *state) away() bool {
+	for part := range s.wrong {
+		if part != "lines" && part != "pieces" {
+			return true
+		}
+	}
+	return false
+}
+
 func (s *state) status() queue.Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	q := queue.Status{Away: len(s.wrong) > 0, Since: s.since, Blocked: s.blocked, Program: s.program}
+	q := queue.Status{Away: s.away(), Since: s.since, Blocked: s.blocked, Program: s.program}
+	if !q.Away {
+		return q
+	}
 	for _, part := range slices.Sorted(maps.Keys(s.wrong)) {
 		q.Reason = "the broker was not reached yet"
 		if f := s.wrong[part]; f != nil {
