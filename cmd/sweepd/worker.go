@@ -57,7 +57,7 @@ func (c *command) worker(ctx *cliv2.Context) error {
 }
 
 // memory is what the Go runtime tries to stay below, in bytes: a worker is small beside the programs whose host it is on.
-const memory = 12 << 20
+const memory = 17 << 20
 
 func (c *command) work(ctx *cliv2.Context) (err error) {
 	log := cli.Log(c.stderr)

@@ -79,7 +79,7 @@ func (m *Master) compare(w *member, now time.Time) {
 			}
 			w.doubts[d] = begin
 		}
-		m.again(w.kept.Name, a, again)
+		m.again(w, a, again)
 	}
 }
 
@@ -92,13 +92,13 @@ func (w *member) doubtful(t sweep.Task, runs bool) bool {
 }
 
 // again publishes attempts again that seem to have got lost.
-func (m *Master) again(worker string, a *active, tasks []sweep.Task) {
+func (m *Master) again(w *member, a *active, tasks []sweep.Task) {
 	if len(tasks) == 0 {
 		return
 	}
-	m.o.Log.Warn("tasks that are on their way to an idle worker are sent again", "worker", worker, "sweep", a.stored.Head.ID, "tasks", len(tasks))
-	l := letter{worker: worker}
-	for size := chunk(a.mean); len(tasks) > 0; {
+	m.o.Log.Warn("tasks that are on their way to an idle worker are sent again", "worker", w.kept.Name, "sweep", a.stored.Head.ID, "tasks", len(tasks))
+	l := letter{worker: w.kept.Name}
+	for size := chunk(w.slots(), a.mean); len(tasks) > 0; {
 		n := min(size, len(tasks))
 		l.batches = append(l.batches, a.batch(tasks[:n]))
 		tasks = tasks[n:]

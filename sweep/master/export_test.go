@@ -18,7 +18,7 @@ const (
 
 // Window, Chunk and Room are pure parts of the placement.
 func Window(slots int, mean time.Duration) int { return window(slots, mean) }
-func Chunk(mean time.Duration) int             { return chunk(mean) }
+func Chunk(slots int, mean time.Duration) int  { return chunk(slots, mean) }
 func Room(window int, taken float64) int       { return room(window, taken) }
 
 // Do lets the loop run f.

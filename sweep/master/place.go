@@ -26,12 +26,13 @@ func window(slots int, mean time.Duration) int {
 	return min(slots+int(int64(slots)*int64(ahead)/int64(mean))+min(slots, 1), mostAhead)
 }
 
-// chunk is how many tasks travel together: 100 ms of work, so that long tasks travel alone and short ones cost little.
-func chunk(mean time.Duration) int {
+// chunk is how many tasks travel together to a worker: 100 ms of work for it, so that long tasks travel alone and short
+// ones cost little.
+func chunk(slots int, mean time.Duration) int {
 	if mean <= 0 {
 		return 1
 	}
-	return max(1, min(int(message/mean), mostTold))
+	return max(1, min(int(int64(message)*int64(max(1, min(slots, mostAhead)))/int64(mean)), mostTold))
 }
 
 // place hands tasks to workers that have room, and puts them in the post.
@@ -72,7 +73,7 @@ func (m *Master) fill(worker string, slots int) (batches []task.Batch) {
 			break
 		}
 		m.turn = append(m.turn[1:], m.turn[0])
-		offer.Tasks = min(chunk(a.mean), room)
+		offer.Tasks = min(chunk(slots, a.mean), room)
 		tasks := a.ledger.Place(offer, m.placed)
 		if len(tasks) == 0 {
 			idle++

@@ -20,23 +20,25 @@ func TestWindowAndChunk(t *testing.T) {
 	}{
 		{2, 0, 4, 1},
 		{2, time.Hour, 3, 1},
+		{2, 250 * time.Millisecond, 4, 1},
 		{2, 200 * time.Millisecond, 5, 1},
-		{2, 100 * time.Millisecond, 7, 1},
-		{2, 50 * time.Millisecond, 11, 2},
-		{2, time.Millisecond, 403, 100},
+		{2, 100 * time.Millisecond, 7, 2},
+		{2, 50 * time.Millisecond, 11, 4},
+		{2, time.Millisecond, 403, 200},
 		{2, time.Microsecond, 4096, 256},
 		{2, 1, 4096, 256},
 		{64, 10 * time.Second, 66, 1},
 		{0, time.Millisecond, 0, 100},
 		{-5, time.Hour, 0, 1},
 		{1 << 62, time.Hour, 4096, 1},
+		{64, 2 * time.Second, 71, 3},
 		{1 << 62, 0, 4096, 1},
 	} {
 		if got := master.Window(c.slots, c.mean); got != c.window {
 			t.Errorf("window(%d, %v) = %d; want %d", c.slots, c.mean, got, c.window)
 		}
-		if got := master.Chunk(c.mean); got != c.chunk {
-			t.Errorf("chunk(%v) = %d; want %d", c.mean, got, c.chunk)
+		if got := master.Chunk(c.slots, c.mean); got != c.chunk {
+			t.Errorf("chunk(%d, %v) = %d; want %d", c.slots, c.mean, got, c.chunk)
 		}
 	}
 }
@@ -44,7 +46,7 @@ func TestWindowAndChunk(t *testing.T) {
 func TestPlacementIsBounded(t *testing.T) {
 	t.Parallel()
 	bounded := func(slots int, mean int64, taken float64) bool {
-		w, c := master.Window(slots, time.Duration(mean)), master.Chunk(time.Duration(mean))
+		w, c := master.Window(slots, time.Duration(mean)), master.Chunk(slots, time.Duration(mean))
 		r := master.Room(w, max(0, taken))
 		return w >= 0 && w <= master.MostAhead && c >= 1 && c <= master.MostTold && r >= 0 && r <= w
 	}

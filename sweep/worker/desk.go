@@ -137,6 +137,9 @@ func (d *desk) done(i item, o task.Outcome) {
 	if d.held {
 		d.some.Broadcast()
 	}
+	if len(d.waiting) == 0 && len(d.running) == 0 {
+		d.out.hurry()
+	}
 }
 
 // stop ends an attempt that is in a slot, and gives back one that waits.

@@ -14,9 +14,10 @@ import (
 // outbox sends events in order, many at once, and again until the queue took them. While the queue is away they stand in
 // the spool, if there is one; while it takes them none is written there.
 type outbox struct {
-	port queue.Port
-	log  *slog.Logger
-	wake chan struct{}
+	port    queue.Port
+	log     *slog.Logger
+	wake    chan struct{}
+	hurried chan struct{}
 
 	overdue *time.Timer // calls keep; nil without a spool
 
@@ -32,7 +33,7 @@ type outbox struct {
 
 func (o *outbox) init(port queue.Port, log *slog.Logger) {
 	o.port, o.log = port, log
-	o.wake, o.moved = make(chan struct{}, 1), make(chan struct{})
+	o.wake, o.hurried, o.moved = make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{})
 }
 
 // inMemory is how many events stand in memory before the spool takes them even from a queue that is only slow.
@@ -66,7 +67,7 @@ func (o *outbox) unsent() int {
 // Under load the outbox gathers: when it sent busy times within gather of each other, it waits for that long before it
 // sends again. Waking the goroutines on an event's way costs as much for one event as for ten.
 const (
-	gather = 25 * time.Millisecond
+	gather = 40 * time.Millisecond
 	busy   = 4
 )
 
@@ -86,13 +87,30 @@ func (o *outbox) run(ctx context.Context) {
 		if since := time.Since(last); since > 2*gather {
 			row = 0
 		} else if row++; row > busy {
-			wait(ctx, gather-since)
+			o.gather(ctx, gather-since)
 		}
 		o.send(ctx)
 		last = time.Now()
 	}
 	syncing.Wait()
 	o.shut()
+}
+
+// gather waits for more events, unless somebody is in a hurry.
+func (o *outbox) gather(ctx context.Context, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-o.hurried:
+	case <-ctx.Done():
+	}
+}
+
+// hurry sends at once what is gathered: the worker has nothing more to do, and the master should know.
+func (o *outbox) hurry() {
+	select {
+	case o.hurried <- struct{}{}:
+	default:
+	}
 }
 
 // Pauses between two tries to send while the queue is away, which itself says why.
