@@ -3,6 +3,7 @@ package sweep_test
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"mlframework/sweep"
 	"mlframework/sweep/task"
@@ -132,5 +133,52 @@ func TestHeard(t *testing.T) {
 				t.Errorf("the worker is told %q, want %q", kind, c.want)
 			}
 		})
+	}
+}
+
+// TestWhatMustRunAloneGetsAnEmptyWorkerInTheEnd: none gets empty while there is other work.
+func TestWhatMustRunAloneGetsAnEmptyWorkerInTheEnd(t *testing.T) {
+	t.Parallel()
+	b := newBed(sweep.Record{Retry: sweep.Retry{Lost: 3}}, 3)
+	for n := range 2 {
+		if b.Lonely(at(1000)) {
+			t.Errorf("after %d losses", n)
+		}
+		b.Place(sweep.Offer{Worker: "w", Tasks: 1, Empty: true}, at(100))
+		b.event(task.StartedEvent, 0, nil)
+		b.Lose("w", "gone", false, at(1))
+		b.keep()
+	}
+	due := b.store.rows[0].NotBefore
+	if b.Lonely(due.Add(9*time.Second)) || !b.Lonely(due.Add(10*time.Second)) {
+		t.Error("it is lonely ten seconds after its back-off")
+	}
+	only := offer("v")
+	only.Alone = true
+	if got := indexes(b.Place(only, at(200))); !slices.Equal(got, []int64{0}) {
+		t.Errorf("a worker that was emptied for it got %v", got)
+	}
+	if b.keep(); b.Lonely(at(1000)) {
+		t.Error("it has its worker")
+	}
+}
+
+func TestTasksOfAWorkerThatIsGoneForGoodAreCancelled(t *testing.T) {
+	t.Parallel()
+	b := newBed(sweep.Record{EachWorker: true, Workers: []string{"u", "v"}}, 2)
+	b.place(1, "u")
+	b.CancelPinned("x", at(1))
+	b.CancelPinned("v", at(1))
+	b.keep()
+	if got := b.store.rows[1].State; got != task.Cancelled {
+		t.Errorf("the task of v is %v", got)
+	}
+	b.event(task.StartedEvent, 0, nil)
+	b.end(0, task.Success)
+	if got := b.store.head.State; got != sweep.Finished {
+		t.Errorf("the sweep is %s", got)
+	}
+	if err := b.store.check(b.Ledger); err != nil {
+		t.Error(err)
 	}
 }

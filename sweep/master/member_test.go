@@ -404,3 +404,82 @@ func TestOutput(t *testing.T) {
 		}
 	})
 }
+
+func TestAWorkerThatDoesNotDoWhatWasAskedIsAskedAgain(t *testing.T) {
+	timed(t, func(t *testing.T) {
+		s := newSite(t)
+		h := s.newHand("w1", 4)
+		s.stands("w1", master.WorkerReady)
+		_, err := s.master.Drain(t.Context(), "w1", false)
+		s.must(err)
+		_, err = s.master.Resize(t.Context(), "w1", 2)
+		s.must(err)
+		h.beating(says("1", 4)) // it heard nothing
+		count := func(is func(task.Control) bool) (n int) {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			for _, c := range h.controls {
+				if is(c) {
+					n++
+				}
+			}
+			return n
+		}
+		time.Sleep(7 * time.Second)
+		drains := count(func(c task.Control) bool { return c.Kind == task.DrainControl && !c.Off })
+		resizes := count(func(c task.Control) bool { return c.Kind == task.SlotsControl && c.Slots == 2 })
+		if drains < 4 || resizes < 4 {
+			t.Errorf("it was asked %d and %d times in four heartbeats", drains, resizes)
+		}
+	})
+}
+
+// The clock of a host was set back, and what its worker kept of its starts is gone.
+func TestAProcessThatSeemsOlderIsHeardWhenNoOtherSpeaks(t *testing.T) {
+	timed(t, func(t *testing.T) {
+		s := newSite(t)
+		h := s.newHand("w1", 1)
+		id := s.submit(1)
+		h.report(task.StartedEvent, h.has(1)[0])
+		s.becomes(id, sweep.Open, "1 running")
+		current := h.beating(says("5", 1))
+		h.beating(says("3", 1))
+		time.Sleep(2 * master.Lease)
+		if got := s.counts(id); got != "1 running" && got != "1 queued" { // what it does not know is lost after a lease
+			t.Errorf("while another speaks: %s", got)
+		}
+		if !strings.Contains(s.log.String(), "is not heard") {
+			t.Error("nothing is said of it")
+		}
+		current()
+		time.Sleep(3 * master.Lease)
+		s.stands("w1", master.WorkerReady)
+		if got := h.has(2)[1]; got.Number < 2 {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+func TestWhatRunsForAWhileEndsTheProbation(t *testing.T) {
+	timed(t, func(t *testing.T) {
+		s := newSite(t)
+		h := s.newHandThat(task.Heartbeat{Worker: "w1", Slots: 4, Incarnation: "1"}, func(given) *task.Outcome {
+			return &task.Outcome{Class: task.Loss, Reason: "infra: no space left on device"}
+		})
+		stop := h.beating(says("1", 4))
+		s.submit(20, func(sub *master.Submission) { sub.Record.Retry.Lost = 100 })
+		s.stands("w1", master.WorkerQuarantined)
+		h.automatic(nil)
+		h.mu.Lock()
+		had := len(h.got)
+		h.mu.Unlock()
+		time.Sleep(time.Minute)
+		g := h.has(had + 1)[had] // the one that proves it
+		h.report(task.StartedEvent, g)
+		stop()
+		h.beating(says("1", 4, busy(g)))
+		if more := h.has(had + 4); len(more) != had+4 {
+			t.Errorf("%d", len(more))
+		}
+	})
+}
