@@ -18,6 +18,7 @@ type desk struct {
 
 	mu      sync.Mutex
 	some    sync.Cond
+	arrived map[key]bool // claimed, and not put down yet; true: meanwhile somebody wanted it back
 	waiting []item
 	running map[key]*stay
 	known   known
@@ -38,7 +39,7 @@ type stay struct {
 func (d *desk) init(worker string, slots int, out *outbox) {
 	d.worker, d.slots, d.out = worker, slots, out
 	d.some.L = &d.mu
-	d.running, d.open = map[key]*stay{}, map[int]bool{}
+	d.arrived, d.running, d.open = map[key]bool{}, map[key]*stay{}, map[int]bool{}
 	d.known.init()
 }
 
@@ -54,10 +55,23 @@ func (d *desk) claim(items []item) (fresh []item) {
 			continue
 		}
 		fresh = append(fresh, i)
+		d.arrived[i.key()] = false
 		events = append(events, i.event(task.ClaimedEvent, d.worker))
 	}
 	d.out.put(events...)
+	if len(d.waiting) == 0 && len(d.running) < d.slots {
+		d.out.hurry()
+	}
 	return fresh
+}
+
+// lose forgets items that were claimed and come again.
+func (d *desk) lose(items []item) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, i := range items {
+		delete(d.arrived, i.key())
+	}
 }
 
 // again is the event that says where a known attempt stands.
@@ -71,11 +85,17 @@ func (d *desk) again(i item) task.Event {
 	return i.event(task.ClaimedEvent, d.worker)
 }
 
-// put adds items that are not known. When nothing new is taken, what waits is given back.
+// put adds items that are not known. What somebody wanted back meanwhile is given back, and everything when nothing new
+// is taken.
 func (d *desk) put(items []item) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	unwanted := map[key]bool{}
 	for _, i := range items {
+		if d.arrived[i.key()] {
+			unwanted[i.key()] = true
+		}
+		delete(d.arrived, i.key())
 		if !d.known.has(i.key()) {
 			d.known.add(i.key())
 			d.waiting = append(d.waiting, i)
@@ -85,6 +105,17 @@ func (d *desk) put(items []item) {
 	d.some.Broadcast()
 	if d.drained || d.closed {
 		d.giveBack(func(item) bool { return true })
+	} else if len(unwanted) > 0 {
+		d.giveBack(func(i item) bool { return unwanted[i.key()] })
+	}
+}
+
+// wantBack notes that what has arrived and is meant is not to begin.
+func (d *desk) wantBack(meant func(key) bool) {
+	for k := range d.arrived {
+		if meant(k) {
+			d.arrived[k] = true
+		}
 	}
 }
 
@@ -150,6 +181,7 @@ func (d *desk) stop(k key) {
 		s.cancel(errStopped)
 		return
 	}
+	d.wantBack(func(have key) bool { return have == k })
 	d.giveBack(func(i item) bool { return i.key() == k })
 }
 
@@ -157,6 +189,7 @@ func (d *desk) stop(k key) {
 func (d *desk) recall(sweep string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.wantBack(func(k key) bool { return k.sweep == sweep })
 	d.giveBack(func(i item) bool { return i.job.sweep == sweep })
 }
 
@@ -165,6 +198,7 @@ func (d *desk) drain(on bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.drained = on; on {
+		d.wantBack(func(key) bool { return true })
 		d.giveBack(func(item) bool { return true })
 	}
 }

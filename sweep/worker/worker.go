@@ -140,6 +140,7 @@ func (w *Worker) consume(ctx context.Context) {
 		}
 		if err := d.Ack(); err != nil {
 			w.o.Log.Warn("delivery not acknowledged", "error", err)
+			w.desk.lose(items)
 			continue // it comes again
 		}
 		w.desk.put(items)
