@@ -86,13 +86,16 @@ func (s *site) reached(t testing.TB, there bool) {
 	t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	ends := []interface{ Status() queue.Status }{s.hub}
+	ends := []interface {
+		Status() queue.Status
+		Severed() bool
+	}{s.hub}
 	for _, p := range s.ports {
 		ends = append(ends, p)
 	}
 	for _, e := range ends {
 		waitFor(t, map[bool]string{true: "the broker is reached", false: "the broker is away"}[there], func() bool {
-			return e.Status().Away != there
+			return there && !e.Status().Away || !there && e.Severed()
 		})
 	}
 }

@@ -91,7 +91,7 @@ func (s *session[T]) add(p *parcel, items []T) queue.Delivery[T] {
 func (s *session[T]) ack(p *parcel) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.over {
+	if s.over || s.consumer.c.IsClosed() {
 		return fmt.Errorf("%w: what was delivered comes again", queue.ErrAway)
 	}
 	n := slices.Index(s.open, p)

@@ -57,3 +57,15 @@ func (s State) Status() (away bool, since time.Time, reason string) {
 	q := s.s.status()
 	return q.Away, q.Since, q.Reason
 }
+
+// Severed tells whether neither connection of an end is there.
+func (h *Hub) Severed() bool  { return h.end.severed() }
+func (p *Port) Severed() bool { return p.end.severed() }
+
+func (e *end) severed() bool {
+	e.state.mu.Lock()
+	defer e.state.mu.Unlock()
+	_, publishing := e.state.wrong[partPublishing]
+	_, consuming := e.state.wrong[partConsuming]
+	return publishing && consuming
+}

@@ -22,6 +22,7 @@ type feed[T any] struct {
 
 // consumer is one consumer of a feed, on a channel of its own.
 type consumer struct {
+	c    *connection
 	ch   *amqp091.Channel
 	name string // of the queue
 	in   <-chan amqp091.Delivery
@@ -37,7 +38,7 @@ func (f *feed[T]) consume(c *connection) (*consumer, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &consumer{ch: ch, gone: ch.NotifyClose(make(chan *amqp091.Error, 1)), stop: ch.NotifyCancel(make(chan string, 1))}
+	k := &consumer{c: c, ch: ch, gone: ch.NotifyClose(make(chan *amqp091.Error, 1)), stop: ch.NotifyCancel(make(chan string, 1))}
 	name, err := f.open(ch, c.id)
 	if err == nil {
 		err = ch.Qos(f.prefetch, 0, false)
