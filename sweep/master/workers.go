@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"mlframework/sweep/queue"
 	"mlframework/sweep/task"
 )
 
@@ -136,6 +135,3 @@ func (m *Master) shown(w *member) Worker {
 	}
 	return s
 }
-
-// Broker tells how the queue is reached.
-func (m *Master) Broker() queue.Status { return m.o.Queue.Status() }
