@@ -28,7 +28,7 @@ func (s snapshotter) fill(ctx context.Context, m *Manifest, folder string) error
 	}
 	for _, e := range slices.Backward(m.Entries) { // a folder's time is set after that of what it holds
 		if e.Kind == Dir {
-			if err := seal(placed(folder, e), 0o555, e); err != nil {
+			if err := seal(placed(folder, e), e); err != nil {
 				return err
 			}
 		}
@@ -78,19 +78,23 @@ func copyFile(ctx context.Context, m *Manifest, e Entry, to string) error {
 	if hexSum(sum) != e.Hash {
 		return &ChangedError{e.Path}
 	}
-	mode := os.FileMode(0o444)
-	if e.Executable() {
-		mode = 0o555
+	return seal(to, e)
+}
+
+// sealedMode is the mode of an entry in a snapshot.
+func (e Entry) sealedMode() os.FileMode {
+	if e.Kind == Dir || e.Executable() {
+		return 0o555
 	}
-	return seal(to, mode, e)
+	return 0o444
 }
 
 // seal sets the time of an entry, then its mode.
-func seal(path string, mode os.FileMode, e Entry) error {
+func seal(path string, e Entry) error {
 	if err := os.Chtimes(path, e.ModTime, e.ModTime); err != nil {
 		return err
 	}
-	return os.Chmod(path, mode)
+	return os.Chmod(path, e.sealedMode())
 }
 
 // linkFile links a large file, which is not read again while its identity is that of the scan.

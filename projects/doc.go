@@ -2,7 +2,8 @@
 // stays as it was while the project is edited.
 //
 // Scan walks a folder and gives a Manifest; Manifest.Revision names its content; Snapshot makes the copy that attempts run
-// in; Take does all of it and tries again when a file changed meanwhile.
+// in; Take does all of it and tries again when a file changed meanwhile. An Assembly makes the same copy on another machine, of
+// a manifest and contents that were sent there.
 //
 // Packages sweep, infra and cmd may import it: sweep runs attempts in local snapshots, infra pushes the same manifest to
 // hosts, so that one project has one revision everywhere. It imports only the standard library.

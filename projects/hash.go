@@ -107,6 +107,10 @@ func (h *hasher) keep(complete bool) {
 	}
 }
 
+// Open opens a file of the project for reading. One that is no more what the manifest says is a *ChangedError; whether its
+// content is the entry's shows only when it was read.
+func (m *Manifest) Open(e Entry) (*os.File, error) { return openFile(m, e) }
+
 // openFile opens a file of the project, unless it is no more what the manifest says. O_NONBLOCK: a named pipe that took the
 // file's place does not block.
 func openFile(m *Manifest, e Entry) (*os.File, error) {

@@ -22,11 +22,27 @@ func (w *walk) stays(link, target string) (inside string, ok bool) {
 		}
 		inside = path.Join(strings.Repeat("../", len(at)), within)
 	}
-	return inside, w.resolves(at, components(inside))
+	return inside, resolver{w.readlink, w.within}.stays(at, components(inside))
 }
 
-// resolves follows rest from the folder at, both as components.
-func (w *walk) resolves(at, rest []string) bool {
+// Stays says whether the symbolic link at path leads to something in its tree, there or not. links are all of the tree's
+// links, by path, with their targets: one that leaves through another is found. An absolute target leaves.
+func Stays(path string, links map[string]string) bool {
+	r := resolver{
+		readlink: func(path string) (string, bool) { target, ok := links[path]; return target, ok },
+		within:   func(string) (string, bool) { return "", false },
+	}
+	return r.stays(nil, components(path))
+}
+
+// A resolver follows paths of a tree as the system would.
+type resolver struct {
+	readlink func(path string) (target string, link bool)
+	within   func(target string) (inside string, ok bool) // cuts the tree's folder from an absolute target in it
+}
+
+// stays follows rest from the folder at, both as components, and says whether it comes out in the tree.
+func (r resolver) stays(at, rest []string) bool {
 	for hops := 0; len(rest) > 0 && hops <= maxHops; {
 		part := rest[0]
 		rest = rest[1:]
@@ -37,14 +53,14 @@ func (w *walk) resolves(at, rest []string) bool {
 			at = at[:len(at)-1]
 			continue
 		}
-		next, err := os.Readlink(w.full(path.Join(path.Join(at...), part)))
-		if err != nil { // no link, or nothing at all: the way goes on by its name
+		next, link := r.readlink(path.Join(path.Join(at...), part))
+		if !link { // or nothing at all: the way goes on by its name
 			at = append(at, part)
 			continue
 		}
 		hops++
 		if path.IsAbs(next) {
-			within, ok := w.within(next)
+			within, ok := r.within(next)
 			if !ok {
 				return false
 			}
@@ -53,6 +69,12 @@ func (w *walk) resolves(at, rest []string) bool {
 		rest = append(components(next), rest...)
 	}
 	return true
+}
+
+// readlink reads a link of the project.
+func (w *walk) readlink(path string) (target string, link bool) {
+	target, err := os.Readlink(w.full(path))
+	return target, err == nil
 }
 
 // within cuts the project's folder from an absolute path in it.

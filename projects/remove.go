@@ -25,10 +25,13 @@ const (
 
 var revisionForm = regexp.MustCompile(`^[0-9a-f]{16}$`)
 
+// IsRevision says whether text has the form of a revision.
+func IsRevision(text string) bool { return revisionForm.MatchString(text) }
+
 // Remove deletes the snapshot of a revision; one that is not there is no error. It vanishes in one step, so that no half of
 // it is ever found. The caller sees that no attempt uses it.
 func Remove(revisions, revision string) error {
-	if !revisionForm.MatchString(revision) {
+	if !IsRevision(revision) {
 		return fmt.Errorf("remove snapshot %q: a revision is 16 hex digits", revision)
 	}
 	err := remove(filepath.Join(revisions, revision))
@@ -58,9 +61,10 @@ func removeTree(folder string) error {
 	return os.RemoveAll(folder)
 }
 
-// temporaryFolder makes a folder that removeLeftovers leaves alone until release, or the end of this process.
-func temporaryFolder(revisions string) (path string, release func(), err error) {
-	path, err = os.MkdirTemp(revisions, temporaryPrefix+"*")
+// temporaryFolder makes a folder that removeLeftovers leaves alone until release, or the end of this process. Its name begins
+// with prefix.
+func temporaryFolder(revisions, prefix string) (path string, release func(), err error) {
+	path, err = os.MkdirTemp(revisions, prefix+"*")
 	if err != nil {
 		return "", nil, err
 	}
@@ -84,19 +88,20 @@ func lock(folder string) (release func(), err error) {
 	return func() { f.Close() }, nil
 }
 
-// removeLeftovers deletes what killed processes left. What it cannot delete stays for the next time.
-func removeLeftovers(revisions string) {
+// removeLeftovers deletes what killed processes left under names that begin with prefix, when nothing was put in it for so
+// long as age. What it cannot delete stays for the next time.
+func removeLeftovers(revisions, prefix string, age time.Duration) {
 	items, err := os.ReadDir(revisions)
 	if err != nil {
 		return
 	}
 	for _, item := range items {
 		info, err := item.Info()
-		if err != nil || !item.IsDir() || !strings.HasPrefix(item.Name(), temporaryPrefix) {
+		if err != nil || !item.IsDir() || !strings.HasPrefix(item.Name(), prefix) {
 			continue
 		}
-		age := time.Since(info.ModTime())
-		if age < leftoverAge { // before lock: it must not get in the way of a maker that is about to
+		idle := time.Since(info.ModTime())
+		if idle < age { // before lock: it must not get in the way of a maker that is about to
 			continue
 		}
 		folder := filepath.Join(revisions, item.Name())
@@ -105,7 +110,7 @@ func removeLeftovers(revisions string) {
 		case err == nil:
 			_ = removeTree(folder)
 			release()
-		case !errors.Is(err, syscall.EWOULDBLOCK) && age > leftoverAgeNoLock:
+		case !errors.Is(err, syscall.EWOULDBLOCK) && idle > leftoverAgeNoLock:
 			_ = removeTree(folder)
 		}
 	}

@@ -80,8 +80,8 @@ func (s snapshotter) build(ctx context.Context, m *Manifest, revisions, final st
 	if err := os.MkdirAll(revisions, 0o755); err != nil {
 		return err
 	}
-	removeLeftovers(revisions)
-	temporary, release, err := temporaryFolder(revisions)
+	removeLeftovers(revisions, temporaryPrefix, leftoverAge)
+	temporary, release, err := temporaryFolder(revisions, temporaryPrefix)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ set -euo pipefail
 
 # The project's folder; the scripts work in it.
 project=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+OLDPWD=$PWD
 cd "$project"
 
 absent=()
@@ -54,10 +55,16 @@ need_all() {
 	fi
 }
 
-# build puts the static binaries into bin/: of all commands, or of those that are named.
+# build puts the static binaries into bin/, or the folder $bin: of all commands, or of those that are named. With all of them
+# comes sweepd for every architecture that hosts have, in linux-ARCH beside the commands, where infrainit looks for it.
 build() {
-	local targets=("./cmd/...")
+	local targets=("./cmd/...") arch stamp
+	stamp="-X mlframework/cmd/internal/cli.stamped=$(git describe --always --dirty=+changes --abbrev=12 2>/dev/null || true)"
 	(($# == 0)) || targets=("${@/#/./cmd/}")
-	mkdir -p bin
-	CGO_ENABLED=0 go build -trimpath -o bin/ "${targets[@]}"
+	mkdir -p "${bin:=bin}"
+	CGO_ENABLED=0 go build -trimpath -ldflags="$stamp" -o "$bin/" "${targets[@]}"
+	(($# == 0)) || return 0
+	for arch in amd64 arm64; do
+		CGO_ENABLED=0 GOOS=linux GOARCH=$arch go build -trimpath -ldflags="-s -w $stamp" -o "$bin/linux-$arch/sweepd" ./cmd/sweepd
+	done
 }

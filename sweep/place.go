@@ -127,6 +127,19 @@ func (l *Ledger) pin(index int64) string {
 	return ""
 }
 
+// Pinned lists the pending tasks that only one worker can run.
+func (l *Ledger) Pinned(worker string) (all []Task) {
+	if !slices.Contains(l.pins, worker) {
+		return nil
+	}
+	for _, i := range l.waiting {
+		if l.pin(i) == worker {
+			all = append(all, *l.open[i])
+		}
+	}
+	return all
+}
+
 // CancelPinned cancels the tasks that only a worker could run which is gone for good.
 func (l *Ledger) CancelPinned(worker string, now time.Time) {
 	if !slices.Contains(l.pins, worker) {

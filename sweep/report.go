@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"mlframework/sweep/result"
-	"mlframework/sweep/space"
 	"mlframework/sweep/task"
 )
 
@@ -21,12 +20,13 @@ type Summary struct {
 	Counts     map[string]int64 `json:"counts"` // tasks by state; every state is there
 	Revision   string           `json:"revision"`
 	Project    string           `json:"project"`
+	Priority   int              `json:"priority"`
 }
 
 // Summary is the sweep of a record as it stands.
 func (r Record) Summary(h Head) Summary {
 	s := Summary{ID: h.ID, Definition: r.Recipe.Definition, State: h.State, Submitted: h.Submitted.UTC(), Total: h.Total,
-		Counts: map[string]int64{}, Revision: r.Recipe.Revision, Project: r.Project}
+		Counts: map[string]int64{}, Revision: r.Recipe.Revision, Project: r.Project, Priority: r.Priority}
 	if h.Reason != "" {
 		s.Reason = &h.Reason
 	}
@@ -43,17 +43,17 @@ func (r Record) Summary(h Head) Summary {
 // Rows returns what makes tasks of the sweep rows of results. A task that has no row in the store is the zero Task but
 // for Index and State. It is safe for concurrent use.
 func (r Record) Rows(id string) func(Task) result.Row {
-	flags := r.Space.Flags(r.Style)
-	return func(t Task) result.Row { return r.row(id, flags, t) }
+	points := r.Points()
+	return func(t Task) result.Row { return r.row(id, points, t) }
 }
 
 // precision is what the store keeps of times: a row says the same while its task runs and when it is read again.
 const precision = time.Microsecond
 
-func (r Record) row(id string, flags *space.Flags, t Task) result.Row {
+func (r Record) row(id string, points *Points, t Task) result.Row {
 	row := result.Row{
 		ID: task.ID{Sweep: id, Index: t.Index}.String(), Sweep: id, Definition: r.Recipe.Definition, Index: t.Index,
-		State: t.State.String(), Parameters: r.Parameters(t.Index), Attempts: t.Tries, Revision: r.Recipe.Revision,
+		State: t.State.String(), Parameters: points.Parameters(t.Index), Attempts: t.Tries, Revision: r.Recipe.Revision,
 	}
 	if t.Try.Revision != "" {
 		row.Revision = t.Try.Revision
@@ -64,28 +64,27 @@ func (r Record) row(id string, flags *space.Flags, t Task) result.Row {
 		started := t.Try.Started.UTC().Truncate(precision)
 		row.Host, row.Slot, row.GPUs, row.Started = s.Host, &s.Slot, s.GPUs, &started
 	}
-	row.Argv = flags.Append(command, r.Point(t.Index))
+	row.Argv = points.Flags(command, t.Index)
 	if o := t.Try.Outcome; o != nil {
 		row.Metrics, row.ExitCode, row.Reason = o.Metrics, o.ExitCode, o.Reason
 		if seconds := o.Duration.Truncate(precision).Seconds(); seconds > 0 {
 			row.Duration = &seconds
 		}
 	}
-	return row
-}
-
-// Parameters are the parameters of one point, in the order of the file.
-func (r Record) Parameters(index int64) (all result.Parameters) {
-	for _, a := range r.Space.Point(r.Point(index)) {
-		all = append(all, result.Parameter{Name: a.Name, Value: a.Value})
+	if t.Waits != "" {
+		row.Reason = t.Waits
 	}
-	return all
+	return row
 }
 
 // Schema names the columns of the sweep's table of results.
 func (r Record) Schema() (s result.Schema) {
-	for _, p := range r.Space.Parameters() {
-		s.Parameters = append(s.Parameters, p.Name())
+	for _, part := range r.spaces() {
+		for _, p := range part.Parameters() {
+			if !slices.Contains(s.Parameters, p.Name()) {
+				s.Parameters = append(s.Parameters, p.Name())
+			}
+		}
 	}
 	for _, m := range r.Recipe.Metrics {
 		s.Metrics = append(s.Metrics, m.Name)

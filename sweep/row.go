@@ -15,6 +15,7 @@ type Task struct {
 	NotBefore  time.Time // a pending task waits until then; zero: it does not wait
 	Tries      int       // attempts whose program began
 	Try        Try       // the newest attempt
+	Waits      string    // why a pending task cannot be handed out now, for people; it is not kept
 }
 
 // Try is what is known of one attempt.

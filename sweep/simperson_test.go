@@ -12,7 +12,7 @@ import (
 func (w *world) person() {
 	l, total := w.ledger, w.store.head.Total
 	index := w.store.record.Ranges.At(w.Int64N(total))
-	switch w.IntN(8) {
+	switch w.IntN(9) {
 	case 0:
 		l.Pause("wait", false)
 	case 1:
@@ -37,6 +37,10 @@ func (w *world) person() {
 		}
 	case 7:
 		w.retry()
+	case 8:
+		if more := 1 + w.Int64N(3); total+more <= 23 { // as many as the ranges hold
+			l.Extend(w.store.record, more)
+		}
 	}
 }
 

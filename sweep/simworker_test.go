@@ -20,15 +20,16 @@ type simWorker struct {
 	incarnation int
 	inbox       []sweep.Task // outlives the worker
 	controls    []task.Control
-	outbox      outbox // outlives the worker
-	seen        map[attempt]bool
+	outbox      outbox           // outlives the worker
+	seen        map[attempt]bool // by this incarnation
+	taken       map[attempt]bool // by this one and those before
 	backlog     []attempt
 	running     []attempt
 	stopping    map[attempt]bool
 }
 
 func newSimWorker(name string) *simWorker {
-	return &simWorker{name: name, seen: map[attempt]bool{}, stopping: map[attempt]bool{}}
+	return &simWorker{name: name, seen: map[attempt]bool{}, taken: map[attempt]bool{}, stopping: map[attempt]bool{}}
 }
 
 func (s *simWorker) idle() bool {
@@ -78,7 +79,7 @@ func (s *simWorker) claim(w *world) {
 		a := attempt{s.inbox[0].Index, s.inbox[0].Try.Number}
 		s.inbox = s.inbox[1:]
 		if !s.seen[a] {
-			s.seen[a] = true
+			s.seen[a], s.taken[a] = true, true
 			s.backlog = append(s.backlog, a)
 			s.tell(w, task.ClaimedEvent, a, nil)
 		}

@@ -31,29 +31,24 @@ const (
 	Finished  State = "finished"  // every task ended
 )
 
-// Record is what is fixed about a sweep when it is submitted, but for what `--updated` moves: the revision.
+// Record is what is fixed about a sweep when it is submitted, but for what people change later: its revision, its priority,
+// and that it is extended.
 type Record struct {
 	Version        int              `json:"version"`
 	Recipe         task.Recipe      `json:"recipe"`
 	Space          *space.Space     `json:"space"`
+	Extensions     []*space.Space   `json:"extensions,omitempty"` // points added later: their indexes follow those of Space and of each other
 	Style          space.Style      `json:"style"`
 	EachWorker     bool             `json:"each_worker,omitempty"`
-	Workers        []string         `json:"workers,omitempty"` // of EachWorker: the n-th task is for the n-th of them; none: for any
-	Ranges         Ranges           `json:"ranges,omitempty"`  // the points that belong to the sweep; none: all
+	Workers        []string         `json:"workers,omitempty"`  // of EachWorker: the n-th task is for the n-th of them; none: for any
+	Ranges         Ranges           `json:"ranges,omitempty"`   // the indexes that belong to the sweep; none: all
+	Priority       int              `json:"priority,omitempty"` // sweeps of a higher one go first
 	Retry          Retry            `json:"retry"`
 	MaxFailures    int64            `json:"max_failures,omitempty"` // 0: never stop
 	Objective      result.Objective `json:"objective"`
 	Project        string           `json:"project"`                   // absolute path it was submitted from
 	ParametersFile string           `json:"parameters_file,omitempty"` // in the project; "": none
 	Image          string           `json:"image,omitempty"`
-}
-
-// Point is the point of the space that a task is: its index, but that all tasks of a sweep for every worker are the first.
-func (r Record) Point(index int64) int64 {
-	if len(r.Workers) > 0 {
-		return 0
-	}
-	return index
 }
 
 // Range is the points [From, To).

@@ -193,6 +193,9 @@ func (w *world) restart() {
 		for _, i := range slices.Sorted(maps.Keys(w.store.rows)) {
 			if t := w.store.rows[i]; t.State == task.Queued && t.Try.Worker == s.name {
 				s.inbox = append(s.inbox, t)
+				if a := (attempt{i, t.Try.Number}); s.taken[a] && !s.seen[a] { // it may run twice: see die
+					w.history.excuse(i)
+				}
 			}
 		}
 	}

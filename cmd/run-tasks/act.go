@@ -10,6 +10,7 @@ import (
 	"mlframework/projects"
 	"mlframework/sweep/api"
 	"mlframework/sweep/master"
+	"mlframework/sweep/secret"
 	"mlframework/sweep/task"
 )
 
@@ -99,7 +100,10 @@ func (c *command) goOn(ctx *cliv2.Context, id string, indexes []int64, act again
 			if err != nil {
 				return none, err
 			}
-			return act.there(work, m.Client, s.ID, g, f)
+			return withSecrets(s.Record.Recipe.Secrets, func(v secret.Values) (api.Begun, error) {
+				g.Secrets = v
+				return act.there(work, m.Client, s.ID, g, f)
+			})
 		})
 	}
 	if err := secretsSet(s.Record.Recipe.Secrets); err != nil {
@@ -130,8 +134,11 @@ func failed(ctx context.Context, src source, s api.Sweep, indexes []int64) error
 	return nil
 }
 
+// taking brings the files of a project to where attempts find them.
+type taking func(ctx context.Context, dir string) (*projects.Manifest, error)
+
 // revised is how a sweep goes on: with the project's present revision, when --updated asks for it.
-func revised(work context.Context, ctx *cliv2.Context, s api.Sweep, indexes []int64, take func(context.Context, string) (*projects.Manifest, error)) (api.Going, error) {
+func revised(work context.Context, ctx *cliv2.Context, s api.Sweep, indexes []int64, take taking) (api.Going, error) {
 	g := api.Going{Indexes: indexes}
 	if !ctx.Bool("updated") {
 		return g, nil

@@ -11,9 +11,10 @@ import (
 const appHelp = `run-tasks - runs every combination of a project's parameters
 
 USAGE:
-   run-tasks --local [options] NAME           run the definition NAME of
-                                              tasks.yml on this machine
-   run-tasks --master SOCKET [options] NAME   run it on a master's workers
+   run-tasks [options] NAME                   run the definition NAME of
+                                              tasks.yml on the cluster of
+                                              config.yml
+   run-tasks --local [options] NAME           run it on this machine
    run-tasks COMMAND [options] [SWEEP]        ask for or change what was run;
                                               SWEEP is the newest unless named
 
@@ -23,9 +24,11 @@ OPTIONS (before or after NAME):{{range .VisibleFlags}}
 COMMANDS:
 {{range .VisibleCommands}}   {{.Name}}{{"\t"}}{{.Usage}}
 {{end}}
-On this machine the store is .mlframework and the outputs are in outputs, both
-in the folder where you run it. A master is named by --master in every command,
-or for all by the variable ` + masterVariable + `; --local wins over it.
+Where config.yml lies (infrainit writes it) commands are about its cluster; in
+other folders, and with --local, about what this machine runs: its store is
+.mlframework and its outputs are in outputs, in the folder where you run it.
+--master SOCKET, or the variable ` + masterVariable + `, names a master on this
+machine instead.
 
 ` + cli.ExitCodes
 
@@ -47,11 +50,11 @@ func flagLocal() cliv2.Flag {
 }
 
 func flagMaster() cliv2.Flag {
-	return &cliv2.StringFlag{Name: "master", DefaultText: "this machine", Usage: "of the master at `SOCKET`"}
+	return &cliv2.StringFlag{Name: "master", DefaultText: "config.yml's", Usage: "of the master at `SOCKET` here"}
 }
 
 // places are the options that say whose sweeps are meant.
-func places() []cliv2.Flag { return []cliv2.Flag{flagLocal(), flagMaster()} }
+func places() []cliv2.Flag { return []cliv2.Flag{flagLocal(), cli.ConfigFlag(), flagMaster()} }
 
 func flagProject() cliv2.Flag {
 	return &cliv2.StringFlag{Name: "d", Value: ".", DefaultText: "the current folder", Usage: "the project's `FOLDER`"}
@@ -61,21 +64,26 @@ func flagJSON() cliv2.Flag {
 	return &cliv2.BoolFlag{DisableDefaultText: true, Name: "json", Usage: "one JSON object per line on standard output"}
 }
 
+func flagDryRun() cliv2.Flag {
+	return &cliv2.BoolFlag{DisableDefaultText: true, Name: "dry-run", Usage: "show how many tasks, the first and the last; run nothing"}
+}
+
+func flagAll() cliv2.Flag {
+	return &cliv2.BoolFlag{DisableDefaultText: true, Name: "all", Usage: "with --dry-run: show every task"}
+}
+
 func flagNoOutput() cliv2.Flag {
 	return &cliv2.BoolFlag{DisableDefaultText: true, Name: "no-output", Usage: "do not show what the tasks print"}
 }
 
 // running are the options of every command that runs tasks.
 func running() []cliv2.Flag {
-	return []cliv2.Flag{
+	return append(places(),
 		&cliv2.IntFlag{Name: "slots", Value: runtime.NumCPU(), DefaultText: "the number of cores", Usage: "run `N` tasks at a time"},
 		flagNoOutput(),
 		&cliv2.BoolFlag{DisableDefaultText: true, Name: "quiet", Aliases: []string{"q"}, Usage: "print only the sweep's id"},
 		flagJSON(),
-		&cliv2.BoolFlag{DisableDefaultText: true, Name: "attached", Usage: "with --master: Ctrl-C cancels the sweep"},
-		flagLocal(),
-		flagMaster(),
-	}
+		&cliv2.BoolFlag{DisableDefaultText: true, Name: "attached", Usage: "not on this machine: Ctrl-C cancels the sweep"})
 }
 
 func updated() []cliv2.Flag {
@@ -86,35 +94,15 @@ func updated() []cliv2.Flag {
 }
 
 func (c *command) app() *cliv2.App {
-	app := &cliv2.App{
-		Name:                  "run-tasks",
-		Usage:                 "runs every combination of a project's parameters",
-		CustomAppHelpTemplate: appHelp,
-		HideVersion:           true,
-		HideHelpCommand:       true,
-		Writer:                c.stdout,
-		ErrWriter:             c.stderr,
-		ExitErrHandler:        func(*cliv2.Context, error) {},
-		OnUsageError:          usageError,
-		Action:                c.runName,
-		Flags: append([]cliv2.Flag{
+	app := cli.App("run-tasks", "runs every combination of a project's parameters", appHelp, c.stdout, c.stderr,
+		append([]cliv2.Flag{
 			flagProject(),
-			&cliv2.BoolFlag{DisableDefaultText: true, Name: "dry-run", Usage: "show how many tasks, the first and the last; run nothing"},
-			&cliv2.BoolFlag{DisableDefaultText: true, Name: "all", Usage: "with --dry-run: show every task"},
+			flagDryRun(), flagAll(), flagPriority(),
+			&cliv2.BoolFlag{DisableDefaultText: true, Name: "as-pushed", Usage: "on a cluster: run the files that were brought last"},
 			&cliv2.BoolFlag{DisableDefaultText: true, Name: "missing", Usage: "only what has not succeeded yet with this command and code"},
-		}, running()...),
-		Commands: c.commands(),
-	}
-	for _, sub := range app.Commands {
-		sub.CustomHelpTemplate = commandHelp
-		sub.HideHelpCommand = true
-		sub.OnUsageError = usageError
-	}
+		}, running()...)...)
+	app.Action, app.Commands = c.runName, c.commands()
 	return app
-}
-
-func usageError(_ *cliv2.Context, err error, _ bool) error {
-	return &cli.Error{Code: cli.Usage, Err: err}
 }
 
 func (c *command) commands() []*cliv2.Command {
@@ -136,6 +124,7 @@ func (c *command) commands() []*cliv2.Command {
 			&cliv2.StringFlag{Name: "sort", Usage: "by `COLUMN`; by -COLUMN: the greatest first"},
 			&cliv2.StringFlag{Name: "where", Usage: "only tasks for which `EXPR` holds: 'lr<=0.1 and accuracy>0.9'"},
 			&cliv2.IntFlag{Name: "top", DefaultText: "all", Usage: "only the first `N`"})},
+		c.fetchCommand(),
 		{Name: "cancel", Usage: "cancels a sweep or a task", ArgsUsage: sweepOrTask, Flags: places(), Action: c.cancel},
 		{Name: "pause", Usage: "lets what runs finish and begins nothing more", ArgsUsage: one, Action: c.pause, Flags: append(places(),
 			&cliv2.BoolFlag{DisableDefaultText: true, Name: "stop", Usage: "stop what runs too; it runs again after resume"})},
@@ -143,12 +132,25 @@ func (c *command) commands() []*cliv2.Command {
 			Flags: append(running(), updated()...), Action: c.resume},
 		{Name: "retry", Usage: "runs again what failed or was cancelled", ArgsUsage: "[SWEEP | SWEEP/INDEX...]",
 			Flags: append(running(), updated()...), Action: c.retry},
-		{Name: "workers", Usage: "lists the workers of a master, or changes one", ArgsUsage: "[drain|resume|slots|forget WORKER [N]]",
+		{Name: "extend", Usage: "adds to a sweep what its parameters file has more now", ArgsUsage: one, Action: c.extend,
+			Description: "The combinations that it has keep their numbers and results. What is new is run\n" +
+				"behind them, with the command, rules and code of the sweep. What is not in the\nfile any more stays in the sweep.",
+			Flags: append(running(), flagDryRun(), flagAll(),
+				&cliv2.BoolFlag{DisableDefaultText: true, Name: "updated", Usage: "with the project's code as it is now (not tasks.yml)"},
+				&cliv2.StringFlag{Name: "d", DefaultText: "as before", Usage: "the project's `FOLDER`"})},
+		{Name: "priority", Usage: "lets a master take a sweep before others", ArgsUsage: "[SWEEP] N", Action: c.priority,
+			Description: "Sweeps of a higher priority go first; those of one share the slots in turn. It\n" +
+				"is 0 unless somebody says otherwise, and may be negative. What runs goes on.",
+			Flags: places()},
+		{Name: "workers", Usage: "lists the workers of a master, or changes one", ArgsUsage: "[drain|resume|slots|restart|forget WORKER [N]]",
 			Description: "drain WORKER     it finishes what runs and takes nothing new\n" +
 				"resume WORKER    undoes drain\n" +
 				"slots WORKER N   it runs N tasks at a time; 0: as many as it was started with\n" +
+				"restart WORKER   it finishes what runs and ends; its supervisor starts it again\n" +
 				"forget WORKER    it is away for good: its name and its queue are dropped",
-			Flags: append(places(), flagJSON()), Action: c.workers},
+			Flags: append(places(), flagJSON(),
+				&cliv2.BoolFlag{DisableDefaultText: true, Name: "now", Usage: "with restart: stop what runs; it runs again, uncharged"}), Action: c.workers},
+		c.brokerCommand(),
 		{Name: "test-metrics", Usage: "shows which metrics it would pick from its input", ArgsUsage: "NAME",
 			Flags: append(places(), flagProject(), flagJSON()), Action: c.testMetrics},
 		{Name: "init", Usage: "writes a commented example project into a new or empty folder", ArgsUsage: "FOLDER", Action: c.init},

@@ -88,8 +88,8 @@ func (c *command) list(ctx *cliv2.Context) error {
 		return err
 	}
 	if len(sweeps) == 0 {
-		_, err := src.Sweep(ctx.Context, "", false)
-		return err
+		fmt.Fprintln(c.stderr, "there is no sweep yet")
+		return nil
 	}
 	slices.Reverse(sweeps)
 	if ctx.Bool("json") {
@@ -107,15 +107,25 @@ func (c *command) listJSON(sweeps []sweep.Summary) error {
 	return nil
 }
 
+// listText shows priorities where there are any.
 func (c *command) listText(sweeps []sweep.Summary) error {
-	t := newTable("SWEEP", "STATE", "TASKS", "DONE", "FAILED", "SUBMITTED", "TOOK")
+	ranked := slices.ContainsFunc(sweeps, func(s sweep.Summary) bool { return s.Priority != 0 })
+	columns := []string{"SWEEP", "STATE", "TASKS", "DONE", "FAILED", "SUBMITTED", "TOOK"}
+	if ranked {
+		columns = append(columns, "PRIORITY")
+	}
+	t := newTable(columns...)
 	for _, s := range sweeps {
 		done, failed := tally(s)
 		took := ""
 		if s.Ended != nil {
 			took = s.Ended.Sub(s.Submitted).Round(time.Second).String()
 		}
-		t.add(s.ID, string(s.State), fmt.Sprint(s.Total), fmt.Sprint(done), fmt.Sprint(failed), s.Submitted.In(local()).Format(time.DateTime), took)
+		row := []string{s.ID, string(s.State), fmt.Sprint(s.Total), fmt.Sprint(done), fmt.Sprint(failed), s.Submitted.In(local()).Format(time.DateTime), took}
+		if ranked {
+			row = append(row, strconv.Itoa(s.Priority))
+		}
+		t.add(row...)
 	}
 	return t.write(c.stdout)
 }

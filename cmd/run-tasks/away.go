@@ -10,31 +10,35 @@ import (
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/cli"
+	"mlframework/cmd/internal/site"
+	"mlframework/projects"
 	"mlframework/sweep"
 	"mlframework/sweep/api"
 )
 
 // submitTo gives a new sweep to a master, and follows it.
 func (c *command) submitTo(ctx *cliv2.Context, m *remote, name string) error {
-	p, err := c.readProject(ctx.String("d"), name)
+	p, err := c.readProject(c.projectOf(ctx), name)
 	if err != nil {
 		return err
 	}
-	p.noteUnused(where{away: true})
-	if len(p.file.Secrets) > 0 {
-		p.notes = append(p.notes, "secrets: their values stay here; for now attempts get those of the workers' environment")
+	secrets, err := secretValues(p.file.Secrets)
+	if err != nil {
+		return err
 	}
+	p.noteUnused(placeOf(ctx))
+	p.noteShortSecrets()
 	c.print(p.notes)
 	return c.away(ctx, m, func(work context.Context, f api.Expected) (none api.Begun, err error) {
 		if err := m.ready(work); err != nil {
 			return none, err
 		}
-		files, err := m.take(work, p.dir)
+		revision, code, err := c.bring(work, m, p, ctx.Bool("as-pushed"))
 		if err != nil {
 			return none, err
 		}
-		c.noteIgnored(files)
-		s := api.Submission{Record: p.record(files.Revision()), Code: codeOf(files, p.task.Parameters)}
+		s := api.Submission{Record: p.record(revision), Code: code, Secrets: secrets}
+		s.Record.Priority = ctx.Int("priority")
 		if ctx.Bool("missing") {
 			found, err := narrow(work, m, &s.Record, s.Code)
 			if err != nil {
@@ -47,6 +51,28 @@ func (c *command) submitTo(ctx *cliv2.Context, m *remote, name string) error {
 		}
 		return m.Submit(work, s, "", f)
 	})
+}
+
+// bring has the workers find the project's files: as they are now, or as they were brought last. It gives their revision and
+// the hash of their code. That of files that are not here is unknown: the revision stands for it.
+func (c *command) bring(ctx context.Context, m *remote, p *project, asPushed bool) (revision string, code string, err error) {
+	if asPushed && m.cluster == nil {
+		return "", "", cli.Wrong("", "--as-pushed is for a cluster of config.yml")
+	}
+	if asPushed {
+		revision = m.cluster.InForce()
+		files, err := projects.Scan(ctx, p.dir, projects.Options{Cache: site.HashCache(p.dir)})
+		if err == nil && files.Revision() == revision {
+			return revision, codeOf(files, p.task.Parameters), nil
+		}
+		return revision, revision, nil
+	}
+	files, err := m.take(ctx, p.dir)
+	if err != nil {
+		return "", "", err
+	}
+	c.noteIgnored(files)
+	return files.Revision(), codeOf(files, p.task.Parameters), nil
 }
 
 // away is a command whose tasks a master runs. Begin makes the sweep that is followed, or none. Ctrl-C before that is

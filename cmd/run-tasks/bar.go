@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"hash/fnv"
 	"io"
@@ -9,8 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/vbauerster/mpb/v8"
-	"github.com/vbauerster/mpb/v8/decor"
+	"github.com/cheggaaa/pb/v3"
+	"golang.org/x/term"
 
 	"mlframework/sweep"
 	"mlframework/sweep/master"
@@ -20,9 +21,12 @@ import (
 
 // bar is the display on a terminal: a progress bar, and the output of tasks scrolling above it.
 type bar struct {
-	progress *mpb.Progress
-	bar      *mpb.Bar
+	terminal *os.File
+	bar      *pb.ProgressBar
+	above    *above
 	colours  bool
+	end      chan struct{} // closed to end drawing
+	ended    chan struct{}
 
 	mu      sync.Mutex
 	now     sweep.Summary
@@ -31,52 +35,89 @@ type bar struct {
 	started bool
 }
 
+// redraw is how often the bar is drawn anew.
+const redraw = 150 * time.Millisecond
+
 func newBar(stdout *os.File) *bar {
-	b := &bar{began: time.Now(), colours: os.Getenv("NO_COLOR") == ""}
-	b.progress = mpb.New(mpb.WithOutput(stdout), mpb.WithRefreshRate(150*time.Millisecond), mpb.WithAutoRefresh())
-	b.bar = b.progress.New(0, mpb.BarStyle().Lbound("[").Filler("#").Tip("#").Padding("-").Rbound("]"),
-		mpb.BarFillerTrim(),
-		mpb.PrependDecorators(decor.Any(b.left)), mpb.AppendDecorators(decor.Any(b.right)))
+	b := &bar{terminal: stdout, above: &above{to: stdout}, began: time.Now(), colours: os.Getenv("NO_COLOR") == "",
+		end: make(chan struct{}), ended: make(chan struct{})}
+	b.bar = pb.New64(0).SetTemplateString(`{{string . "left"}}{{bar . "[" "#" "#" "-" "]"}}{{string . "right"}}`).SetWriter(b.above)
+	b.bar.Set(pb.Terminal, true).Set(pb.Static, true).Set(pb.CleanOnFinish, true)
+	b.bar.Start()
+	go b.run()
 	return b
 }
 
+// run draws until the end: times pass while nothing happens.
+func (b *bar) run() {
+	defer close(b.ended)
+	ticks := time.NewTicker(redraw)
+	defer ticks.Stop()
+	for {
+		b.draw()
+		select {
+		case <-ticks.C:
+		case <-b.end:
+			b.above.close()
+			return
+		}
+	}
+}
+
+func (b *bar) draw() {
+	width, _, err := term.GetSize(int(b.terminal.Fd()))
+	if err != nil || width <= 0 {
+		width = 80
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.started {
+		return
+	}
+	done, _ := tally(b.now)
+	b.bar.SetTotal(b.now.Total).SetCurrent(done).SetWidth(width - 1) // the last column is left free: a full line may wrap
+	b.bar.Set("left", b.left(width)).Set("right", b.right(width)).Write()
+}
+
 func (b *bar) update(u master.Update) error {
+	var text bytes.Buffer
 	for _, l := range u.Lines {
-		fmt.Fprintln(b.progress, b.paint(l)+" "+lineBody(l))
+		fmt.Fprintln(&text, b.paint(l)+" "+lineBody(l))
 	}
 	for _, r := range u.Rows {
 		if r.State == task.Succeeded.String() {
 			continue
 		}
-		if text := endText(r); text != "" {
-			fmt.Fprintln(b.progress, text)
+		if end := endText(r); end != "" {
+			fmt.Fprintln(&text, end)
 		}
 	}
-	done, _ := tally(u.Sweep)
+	if text.Len() > 0 {
+		if _, err := b.notes().Write(text.Bytes()); err != nil {
+			return err
+		}
+	}
 	b.mu.Lock()
+	defer b.mu.Unlock()
 	if !b.started {
-		b.before, b.started = done, true
+		b.before, _ = tally(u.Sweep)
+		b.started = true
 	}
 	b.now = u.Sweep
-	b.mu.Unlock()
-	b.bar.SetTotal(u.Sweep.Total, false)
-	b.bar.SetCurrent(done)
 	return nil
 }
 
-func (b *bar) notes() io.Writer { return b.progress }
+func (b *bar) notes() io.Writer { return lines{b.above} }
 
 func (b *bar) close() {
-	b.bar.Abort(true)
-	b.progress.Wait()
+	close(b.end)
+	<-b.ended
 }
 
 // left and right are the words beside the bar. On a narrow terminal they say less.
-func (b *bar) left(s decor.Statistics) string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+func (b *bar) left(width int) string {
 	done, failed := tally(b.now)
-	if s.AvailableWidth < 60 {
+	if width < 60 {
 		text := fmt.Sprintf("%d/%d ", done, b.now.Total)
 		if failed > 0 {
 			text += fmt.Sprintf("%d failed ", failed)
@@ -86,16 +127,14 @@ func (b *bar) left(s decor.Statistics) string {
 	return b.now.ID + " " + countsText(b.now) + " "
 }
 
-func (b *bar) right(s decor.Statistics) string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+func (b *bar) right(width int) string {
 	done, _ := tally(b.now)
 	rate := float64(done-b.before) / time.Since(b.began).Seconds()
 	if rate <= 0 || done >= b.now.Total {
 		return ""
 	}
 	eta := "ETA " + result.HumanDuration(float64(b.now.Total-done)/rate)
-	if s.AvailableWidth < 60 {
+	if width < 60 {
 		return " " + eta
 	}
 	return " " + rateText(rate) + " " + eta

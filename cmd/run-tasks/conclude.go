@@ -66,6 +66,9 @@ func (c *command) report(ctx context.Context, src source, s api.Sweep) error {
 	}
 	if done, _ := tally(s.Summary); done > 0 {
 		files := "files: on the workers"
+		if m, ok := src.(*remote); ok && m.cluster != nil {
+			files = "files: " + c.self + " fetch " + s.ID
+		}
 		if folder := src.folder(s.ID); folder != "" {
 			files = "files: " + folder + string(filepath.Separator)
 		}

@@ -25,7 +25,10 @@ type display interface {
 }
 
 // look is how a sweep is to be shown.
-type look struct{ quiet, json, output bool }
+type look struct {
+	quiet, json, output bool
+	late                bool // it runs already: how it stands is told first, as who cannot see a bar may see nothing for long
+}
 
 // lines tells whether live output is shown.
 func (l look) lines() bool { return l.output && !l.json && !l.quiet }
@@ -109,7 +112,7 @@ func lineBody(l task.Line) string {
 	return text
 }
 
-// endText says how a task ended, or why it is tried again; "" while it has not ended.
+// endText says how a task ended, why it is tried again, or for whom it waits; "" while there is nothing to tell.
 func endText(r result.Row) string {
 	state, err := task.ParseState(r.State)
 	if err != nil {
@@ -128,6 +131,8 @@ func endText(r result.Row) string {
 		return r.ID + " " + r.State
 	case state == task.Pending && r.Reason != "" && r.Attempts > 0:
 		return r.ID + " will run again: " + cli.Visible(r.Reason) + took
+	case state == task.Pending && r.Reason != "":
+		return r.ID + " " + cli.Visible(r.Reason)
 	}
 	return ""
 }

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	cliv2 "github.com/urfave/cli/v2"
 
@@ -19,20 +20,25 @@ import (
 	"mlframework/sweep/result"
 	"mlframework/sweep/space"
 	"mlframework/sweep/store"
+	"mlframework/sweep/task"
 )
 
 // dryTask is one task of a dry run, as JSON.
 type dryTask struct {
-	ID         string      `json:"id"` // NAME/INDEX
-	Index      int64       `json:"index"`
-	Argv       []string    `json:"argv"`
-	Parameters space.Point `json:"parameters"`
+	ID         string            `json:"id"` // NAME/INDEX
+	Index      int64             `json:"index"`
+	Argv       []string          `json:"argv"`
+	Parameters result.Parameters `json:"parameters"`
 }
 
 // dryRun is what would be run.
 type dryRun struct {
+	name   string // of the definition, or of the sweep that would be extended
 	record sweep.Record
+	spaces []*space.Space // that the tasks are from
+	first  int64          // of them, counted within the sweep
 	total  int64
+	more   bool     // beside those that the sweep has
 	where  []string // would take them
 	all    bool
 }
@@ -43,7 +49,7 @@ func (c *command) onlyMissing(ctx *cliv2.Context, d *dryRun, p *project) error {
 	if err != nil {
 		return projectError(err)
 	}
-	if _, err := os.Stat(filepath.Join(storeFolder, store.File)); named(ctx) == "" && errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(filepath.Join(storeFolder, store.File)); placeOf(ctx) == inFolder && errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	src, err := c.open(ctx)
@@ -65,13 +71,15 @@ func (c *command) onlyMissing(ctx *cliv2.Context, d *dryRun, p *project) error {
 
 // slots tells where tasks would run: "gpu1, 4 slots".
 func (c *command) slots(ctx *cliv2.Context) (places []string, err error) {
-	socket := named(ctx)
-	if socket == "" {
+	if placeOf(ctx) == inFolder {
 		host, _ := os.Hostname()
 		return []string{host + ", " + plural(int64(ctx.Int("slots")), "slot")}, nil
 	}
-	m := c.dial(ctx, socket)
-	defer m.Close()
+	m, err := c.dial(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer m.close()
 	workers, err := m.Workers(ctx.Context)
 	for _, w := range workers {
 		place := w.Host + ", " + plural(int64(w.Slots), "slot")
@@ -83,23 +91,31 @@ func (c *command) slots(ctx *cliv2.Context) (places []string, err error) {
 	return places, err
 }
 
+func (c *command) writeDryRun(ctx *cliv2.Context, d dryRun) error {
+	if ctx.Bool("json") {
+		return d.writeJSON(c.stdout)
+	}
+	return d.writeText(c.stdout)
+}
+
 func (d dryRun) writeJSON(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	lines := json.NewEncoder(out)
 	lines.SetEscapeHTML(false)
-	flags := d.record.Space.Flags(d.record.Style)
+	points := d.record.Points()
 	for n := range d.shown() {
-		i := d.record.Ranges.At(n)
-		argv := flags.Append(d.record.Recipe.Command[:len(d.record.Recipe.Command):len(d.record.Recipe.Command)], i)
-		id := fmt.Sprintf("%s/%d", d.record.Recipe.Definition, i)
-		if err := lines.Encode(dryTask{id, i, argv, d.record.Space.Point(i)}); err != nil {
+		i := d.record.Ranges.At(d.first + n)
+		argv := points.Flags(slices.Clone(d.record.Recipe.Command), i)
+		if err := lines.Encode(dryTask{d.id(i), i, argv, points.Parameters(i)}); err != nil {
 			return err
 		}
 	}
 	return out.Flush()
 }
 
-// shown yields the tasks to show, counted within the sweep: all, or the first and the last.
+func (d dryRun) id(index int64) string { return task.ID{Sweep: d.name, Index: index}.String() }
+
+// shown yields the tasks to show, counted from the first: all, or the first and the last.
 func (d dryRun) shown() func(func(int64) bool) {
 	return func(yield func(int64) bool) {
 		step := int64(1)
@@ -113,16 +129,21 @@ func (d dryRun) shown() func(func(int64) bool) {
 
 func (d dryRun) writeText(w io.Writer) error {
 	out := bufio.NewWriter(w)
-	r := d.record
-	fmt.Fprintf(out, "%s: %s\n", r.Recipe.Definition, combinations(d.total))
-	for _, p := range r.Space.Parameters() {
-		fmt.Fprintf(out, "  %s\n", result.Visible(p.String()))
+	title := d.name + ": " + combinations(d.total)
+	if d.more {
+		title += " more"
 	}
-	flags := r.Space.Flags(r.Style)
+	fmt.Fprintln(out, title)
+	for _, s := range d.spaces {
+		for _, p := range s.Parameters() {
+			fmt.Fprintf(out, "  %s\n", result.Visible(p.String()))
+		}
+	}
+	points := d.record.Points()
 	for n := range d.shown() {
-		i := r.Ranges.At(n)
-		argv := flags.Append(r.Recipe.Command[:len(r.Recipe.Command):len(r.Recipe.Command)], i)
-		if _, err := fmt.Fprintf(out, "%s/%d\t%s\n", r.Recipe.Definition, i, result.Visible(result.CommandLine(argv))); err != nil {
+		i := d.record.Ranges.At(d.first + n)
+		argv := points.Flags(slices.Clone(d.record.Recipe.Command), i)
+		if _, err := fmt.Fprintf(out, "%s\t%s\n", d.id(i), result.Visible(result.CommandLine(argv))); err != nil {
 			return err
 		}
 		if !d.all && d.total > 2 && n == 0 {

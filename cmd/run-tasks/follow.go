@@ -9,6 +9,7 @@ import (
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/cli"
+	"mlframework/sweep"
 	"mlframework/sweep/api"
 	"mlframework/sweep/master"
 )
@@ -26,16 +27,30 @@ func (c *command) follow(ctx *cliv2.Context) error {
 		return err
 	}
 	defer src.close()
-	l := look{json: ctx.Bool("json"), output: !ctx.Bool("no-output")}
-	err = c.watch(work, src, api.Begun{Summary: s.Summary}, l)
+	return c.following(ctx, work, src, api.Begun{Summary: s.Summary}, look{json: ctx.Bool("json"), output: !ctx.Bool("no-output"), late: true})
+}
+
+// followed shows a sweep that another process runs to its end. Ctrl-C leaves it running.
+func (c *command) followed(ctx *cliv2.Context, src source, b api.Begun, l look) error {
+	work, stop := cli.Interrupts(ctx.Context, func() { os.Exit(cli.Interrupted) })
+	defer stop()
+	return c.following(ctx, work, src, b, l)
+}
+
+// following is followed, until work ends.
+func (c *command) following(ctx *cliv2.Context, work context.Context, src source, b api.Begun, l look) error {
+	if l.quiet {
+		fmt.Fprintln(c.stdout, b.ID)
+	}
+	err := c.watch(work, src, b, l)
 	if errors.Is(context.Cause(work), cli.ErrInterrupted) {
-		c.goesOn(s.ID)
+		c.goesOn(b.ID)
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	return c.conclude(ctx.Context, src, s.ID, l, false)
+	return c.conclude(ctx.Context, src, b.ID, l, false)
 }
 
 // goesOn is what who leaves is told.
@@ -57,6 +72,9 @@ func (c *command) watch(ctx context.Context, src source, b api.Begun, l look) er
 	err := src.follow(ctx, b, l.lines(), note, func(u master.Update) error {
 		if d == nil {
 			d = l.open(c.stdout, c.stderr)
+			if _, shows := d.(*bar); l.late && !shows && u.Sweep.State == sweep.Open {
+				fmt.Fprintf(d.notes(), "following %s: %s\n", u.Sweep.ID, countsText(u.Sweep))
+			}
 		}
 		return d.update(u)
 	})

@@ -9,7 +9,7 @@ import (
 func TestHelpFits(t *testing.T) {
 	t.Parallel()
 	f := folder{t, t.TempDir()}
-	for _, name := range []string{"", "ls", "show", "follow", "logs", "results", "cancel", "pause", "resume", "retry", "workers", "test-metrics", "init"} {
+	for _, name := range []string{"", "ls", "show", "follow", "logs", "results", "cancel", "pause", "resume", "retry", "extend", "priority", "workers", "test-metrics", "init"} {
 		args := []string{"--help"}
 		if name != "" {
 			args = []string{name, "--help"}

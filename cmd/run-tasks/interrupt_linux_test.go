@@ -77,7 +77,7 @@ func TestFollowerInterrupted(t *testing.T) {
 	if code := follower.wait(); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
-	if want := "work-1 goes on; see it again: run-tasks follow work-1\n"; follower.stderr.String() != want {
+	if want := "work-1 goes on; see it again: run-tasks follow work-1\n"; !strings.HasSuffix(follower.stderr.String(), want) {
 		t.Errorf("it says %q", follower.stderr)
 	}
 	f.write("go", "")

@@ -27,12 +27,7 @@ type command struct {
 }
 
 func (c *command) main(ctx context.Context, args []string) int {
-	app := c.app()
-	arranged, err := cli.Arrange(app, args)
-	if err == nil {
-		err = app.RunContext(ctx, arranged)
-	}
-	return cli.Finish(c.stderr, "run-tasks", problem(err))
+	return cli.Run(ctx, c.app(), commandHelp, args, problem)
 }
 
 // guarded runs do in a process of its own, so that whatever happens to either of the two, every process that do started

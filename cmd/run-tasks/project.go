@@ -125,7 +125,7 @@ func cause(err error) string {
 func (p *project) record(revision string) sweep.Record {
 	t := p.task
 	r := sweep.Record{
-		Version: task.Version, Space: p.space, Style: space.Style{Space: t.FlagsSpace, SwitchValue: t.SwitchValue},
+		Space: p.space, Style: space.Style{Space: t.FlagsSpace, SwitchValue: t.SwitchValue},
 		EachWorker: t.EachWorker, Retry: sweep.Retry(t.Retry), MaxFailures: int64(t.MaxFailures),
 		Objective: result.Objective(t.Objective), Project: p.dir, ParametersFile: t.Parameters, Image: p.file.Image,
 		Recipe: task.Recipe{
@@ -133,6 +133,7 @@ func (p *project) record(revision string) sweep.Record {
 			Outputs: p.file.Outputs, Timeout: t.Timeout, Grace: t.Grace, GPUs: t.GPUs,
 		},
 	}
+	r.Version = r.Recipe.Version()
 	for _, v := range p.file.Env {
 		r.Recipe.Env[v.Name] = v.Value
 	}
@@ -166,31 +167,28 @@ func (p *project) noteShortSecrets() {
 	}
 }
 
-// where is the place in which tasks are to run.
-type where struct{ away bool } // on the workers of a master; else on this machine
-
 // noteUnused notes what tasks.yml says that a run does not use there.
-func (p *project) noteUnused(w where) {
-	place := "not used on this machine, where tasks run without a container"
-	if w.away {
-		place = "not used yet: workers run tasks without a container of their own"
-	}
-	if unused := p.unused(w); len(unused) > 0 {
-		p.notes = append(p.notes, strings.Join(unused, ", ")+" in tasks.yml: "+place)
-	}
-}
-
-func (p *project) unused(w where) (unused []string) {
+func (p *project) noteUnused(at place) {
+	var unused []string
 	for _, key := range []struct {
 		name string
 		used bool
 	}{
 		{"image", p.file.Image != ""}, {"build", p.file.Build != ""}, {"volumes", len(p.file.Volumes) > 0},
-		{"container", p.file.Container != (definition.Container{})}, {"gpus", p.task.GPUs > 0 && !w.away},
+		{"container", p.file.Container != (definition.Container{})}, {"gpus", p.task.GPUs > 0 && at == inFolder},
 	} {
 		if key.used {
 			unused = append(unused, key.name)
 		}
 	}
-	return unused
+	text := strings.Join(unused, ", ") + " in tasks.yml: "
+	switch {
+	case at == inCluster && p.task.GPUs > 0: // infrainit gave the workers the rest
+		p.notes = append(p.notes, "gpus in tasks.yml: not used yet, workers get no GPUs")
+	case len(unused) == 0 || at == inCluster:
+	case at == inFolder:
+		p.notes = append(p.notes, text+"not used on this machine, where tasks run without a container")
+	default:
+		p.notes = append(p.notes, text+"not used here: the workers of this master run as they were started")
+	}
 }

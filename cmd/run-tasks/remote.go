@@ -8,12 +8,12 @@ import (
 	"net/http"
 	"os"
 	"os/user"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"mlframework/cmd/internal/cli"
+	"mlframework/cmd/internal/site"
 	"mlframework/projects"
 	"mlframework/sweep/api"
 	"mlframework/sweep/master"
@@ -23,8 +23,9 @@ import (
 // remote is the sweeps of a master.
 type remote struct {
 	*api.Client
-	self   string // how hints begin
-	stderr *os.File
+	self    string // how hints begin
+	stderr  *os.File
+	cluster *cluster // through which it is reached; nil: its socket is on this machine
 }
 
 // masterVariable names a master's socket, as --master does.
@@ -41,6 +42,10 @@ func dialAs(socket string) *api.Client {
 
 func (m *remote) close() error {
 	m.Close()
+	if m.cluster != nil {
+		m.cluster.end()
+		m.cluster.Close()
+	}
 	return nil
 }
 
@@ -124,6 +129,9 @@ func (m *remote) ready(ctx context.Context) error {
 
 // take brings the files of a project to where the workers of the master find them.
 func (m *remote) take(ctx context.Context, dir string) (*projects.Manifest, error) {
+	if m.cluster != nil {
+		return m.cluster.bring(ctx, dir)
+	}
 	b, err := m.Broker(ctx)
 	if err != nil {
 		return nil, err
@@ -137,22 +145,8 @@ func (m *remote) take(ctx context.Context, dir string) (*projects.Manifest, erro
 	if info, err := os.Stat(*b.Revisions); err != nil || !info.IsDir() {
 		return nil, unreachable("run this on the master's machine", "the workers find the files of projects in %s, which is no folder of this machine", *b.Revisions)
 	}
-	files, _, err := projects.Take(ctx, dir, *b.Revisions, projects.Options{Cache: cacheOf(dir)})
+	files, _, err := projects.Take(ctx, dir, *b.Revisions, projects.Options{Cache: site.HashCache(dir)})
 	return files, projectError(err)
-}
-
-// cacheOf is the file with the hashes of a project's files, in the user's own folder for such; "" is none, which only
-// costs time.
-func cacheOf(dir string) string {
-	folder, err := os.UserCacheDir()
-	if err == nil {
-		folder = filepath.Join(folder, "mlframework", "hashes")
-		err = os.MkdirAll(folder, 0o700)
-	}
-	if err != nil {
-		return ""
-	}
-	return filepath.Join(folder, filepath.Base(hashCache(dir)))
 }
 
 // problem gives answers of a master, and of whoever runs this folder, their words and exit code.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"mlframework/sweep"
 	"mlframework/sweep/api"
 	"mlframework/sweep/master"
+	"mlframework/sweep/space"
 	"mlframework/sweep/store"
 )
 
@@ -31,18 +33,21 @@ func (c *command) runName(ctx *cliv2.Context) error {
 	case ctx.Bool("all") && !ctx.Bool("dry-run"):
 		return cli.Wrong("add --dry-run to see every task; without it every task is run anyway", "--all is for --dry-run")
 	}
-	if err := checkRunning(ctx); err != nil {
+	if err := cmp.Or(checkRunning(ctx), checkPriority(ctx)); err != nil {
 		return err
 	}
-	socket := named(ctx)
+	at := placeOf(ctx)
 	switch {
-	case socket == "" && !ctx.Bool("local"):
+	case at == inFolder && !ctx.Bool("local"):
 		return c.needPlace(ctx.String("d"), name)
 	case ctx.Bool("dry-run"):
 		return c.dryRun(ctx, name)
-	case socket != "":
-		m := c.dial(ctx, socket)
-		defer m.Close()
+	case at != inFolder:
+		m, err := c.dial(ctx)
+		if err != nil {
+			return err
+		}
+		defer m.close()
 		return c.submitTo(ctx, m, name)
 	}
 	return c.guarded(func() error { return c.submit(ctx, name) })
@@ -50,7 +55,7 @@ func (c *command) runName(ctx *cliv2.Context) error {
 
 // checkRunning refuses options that do not go together in commands that run tasks.
 func checkRunning(ctx *cliv2.Context) error {
-	away := named(ctx) != ""
+	away := placeOf(ctx) != inFolder
 	switch {
 	case ctx.Int("slots") < 1:
 		return cli.Wrong("", "--slots must be at least 1")
@@ -67,17 +72,17 @@ func (c *command) needPlace(dir, name string) error {
 	if _, err := c.readProject(dir, name); err != nil {
 		return err
 	}
-	return cli.Wrong("on this machine: run-tasks --local ... "+name+"; on the workers of a master: run-tasks --master SOCKET ... "+name,
-		"where should %s run?", name)
+	return cli.Wrong("on this machine: run-tasks --local ... "+name+"; on other machines: infrainit starts a cluster and writes config.yml here",
+		"where should %s run? There is no config.yml", name)
 }
 
 func (c *command) dryRun(ctx *cliv2.Context, name string) error {
-	p, err := c.readProject(ctx.String("d"), name)
+	p, err := c.readProject(c.projectOf(ctx), name)
 	if err != nil {
 		return err
 	}
-	p.noteUnused(where{away: named(ctx) != ""})
-	d := dryRun{record: p.record(""), total: p.space.Len(), all: ctx.Bool("all")}
+	p.noteUnused(placeOf(ctx))
+	d := dryRun{name: p.task.Name, record: p.record(""), spaces: []*space.Space{p.space}, total: p.space.Len(), all: ctx.Bool("all")}
 	if ctx.Bool("missing") {
 		if err := c.onlyMissing(ctx, &d, p); err != nil {
 			return err
@@ -91,10 +96,7 @@ func (c *command) dryRun(ctx *cliv2.Context, name string) error {
 		c.nothingMissing(p)
 		return nil
 	}
-	if ctx.Bool("json") {
-		return d.writeJSON(c.stdout)
-	}
-	return d.writeText(c.stdout)
+	return c.writeDryRun(ctx, d)
 }
 
 func (c *command) nothingMissing(p *project) {
@@ -109,14 +111,14 @@ func (c *command) print(notes []string) {
 
 // submit runs a new sweep to its end.
 func (c *command) submit(ctx *cliv2.Context, name string) error {
-	p, err := c.readProject(ctx.String("d"), name)
+	p, err := c.readProject(c.projectOf(ctx), name)
 	if err != nil {
 		return err
 	}
 	if err := secretsSet(p.file.Secrets); err != nil {
 		return err
 	}
-	p.noteUnused(where{})
+	p.noteUnused(inFolder)
 	p.noteShortSecrets()
 	c.print(p.notes)
 	return c.session(ctx, name, func(work context.Context, r *runner) (string, error) {

@@ -8,8 +8,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -107,17 +105,7 @@ func (r *runner) endOrphans() error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(r.ctx, 5*time.Second)
-	defer cancel()
-	killed, err := process.KillOrphans(ctx, func(environ []string) bool {
-		return slices.ContainsFunc(environ, func(v string) bool {
-			return strings.HasPrefix(v, "OUTPUT_DIR="+outputs+string(filepath.Separator))
-		}) && slices.ContainsFunc(environ, func(v string) bool { return strings.HasPrefix(v, "TASK_ID=") })
-	})
-	if killed > 0 {
-		r.log.Info("ended what an earlier, killed run had left", "processes", killed)
-	}
-	return err
+	return worker.EndOrphans(r.ctx, localWorker, outputs, r.log)
 }
 
 func (r *runner) start() (err error) {
@@ -153,7 +141,7 @@ func (r *runner) work(slots int) error {
 	}
 	w := worker.New(r.queue.Port(localWorker), worker.Options{
 		Name: localWorker, Slots: slots, Outputs: outputs, Caches: caches, Revision: revisionFolder,
-		Environ: os.Environ(), Keeper: r.keeper, Log: r.log,
+		Environ: os.Environ(), OwnSecrets: true, Keeper: r.keeper, Log: r.log,
 	})
 	ctx, stop := context.WithCancel(r.ctx)
 	r.stop = stop

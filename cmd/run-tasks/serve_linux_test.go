@@ -28,7 +28,8 @@ import (
 // names: a process of its own, that can be killed.
 const masterFolder = "TEST_MASTER_FOLDER"
 
-// serveMaster runs until its input ends. Lines of its input switch the queue: "away" and "back". The socket is there once
+// serveMaster runs until its input ends. Lines of its input switch the queue: "away" and "back"; "dead" puts
+// two letters to the dead. The socket is there once
 // it is ready.
 func serveMaster(dir string) int {
 	if err := serve(context.Background(), dir); err != nil {
@@ -56,9 +57,9 @@ func serve(ctx context.Context, dir string) (err error) {
 		return err
 	}
 	hub := memory.New()
-	m := master.New(master.Options{Store: st, Queue: hub, Log: log})
-	w := worker.New(hub.Port("w1"), worker.Options{Name: "w1", Host: "gpu1", Slots: 2, Outputs: in("outputs"), Environ: os.Environ(), Keeper: keeper, Log: log,
-		Revision: func(revision string) (string, error) { return in(filepath.Join("revisions", revision)), nil }})
+	m := master.New(master.Options{Store: st, Queue: hub, Log: log, Secrets: in("secrets")})
+	options := worker.Options{Name: "w1", Host: "gpu1", Slots: 2, Outputs: in("outputs"), Environ: os.Environ(), Keeper: keeper, Log: log,
+		Revision: func(revision string) (string, error) { return in(filepath.Join("revisions", revision)), nil }}
 	l, err := api.Listen(in("m.sock"), "")
 	if err != nil {
 		return err
@@ -66,16 +67,24 @@ func serve(ctx context.Context, dir string) (err error) {
 	server := api.New(api.Options{Master: m, Store: &st.Reader, Broker: hub, Revisions: in("revisions"), Program: "test", Log: log})
 	working, stopWorking := context.WithCancel(ctx)
 	running, stop := context.WithCancel(ctx)
-	var worker, parts sync.WaitGroup
-	worker.Go(func() { w.Run(working) })
+	var work, parts sync.WaitGroup
 	parts.Go(func() { err = errors.Join(err, m.Run(running)) })
+	work.Go(func() {
+		for worker.New(hub.Port("w1"), options).Run(working) { // it is started again, as a supervisor does
+		}
+	})
 	parts.Go(func() { _ = server.Run(running, l) })
 	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
+		if lines.Text() == "dead" {
+			hub.Bury("tasks.w1", []byte("\x1b[31mno batch"), "it is not what is expected here")
+			hub.Bury("tasks.w9", []byte("{}"), "nobody there")
+			continue
+		}
 		hub.Outage(lines.Text() == "away")
 	}
 	hub.Outage(false)
 	stopWorking()
-	worker.Wait()
+	work.Wait()
 	stop()
 	parts.Wait()
 	return errors.Join(err, keeper.Close(ctx))
@@ -125,10 +134,13 @@ func (s *served) kill() { _ = s.cmd.Process.Kill(); <-s.ended }
 
 func (s *served) say(text string) { _, _ = fmt.Fprintln(s.input, text) }
 
-// master starts a master for a script, whose socket is m.sock.
-func masterCommand(ts *testscript.TestScript, _ bool, _ []string) {
+// master [LINE...] starts a master for a script, whose socket is m.sock, and says lines to it.
+func masterCommand(ts *testscript.TestScript, _ bool, lines []string) {
 	s, err := startMaster(ts.MkAbs("."))
 	ts.Check(err)
+	for _, l := range lines {
+		s.say(l)
+	}
 	ts.Defer(s.end)
 }
 

@@ -14,6 +14,7 @@ import (
 	"mlframework/cmd/internal/cli"
 	"mlframework/sweep/api"
 	"mlframework/sweep/result"
+	"mlframework/sweep/task"
 )
 
 func encode(w io.Writer, v any) error {
@@ -55,11 +56,20 @@ func (c *command) showSweep(ctx context.Context, src source, s api.Sweep) error 
 	c.field("sweep", s.ID)
 	c.field("state", state)
 	c.field("tasks", outcomeText(s.Summary))
+	if s.Priority != 0 {
+		c.field("priority", strconv.Itoa(s.Priority))
+	}
 	c.field("submitted", s.Submitted.In(local()).Format(time.DateTime))
 	c.field("project", r.Project+", revision "+r.Recipe.Revision)
 	c.field("command", result.CommandLine(r.Recipe.Command))
 	for _, p := range r.Space.Parameters() {
 		c.field("", p.String())
+	}
+	for _, e := range r.Extensions {
+		c.field("extended", combinations(e.Len()))
+		for _, p := range e.Parameters() {
+			c.field("", p.String())
+		}
 	}
 	if !r.Objective.IsZero() {
 		c.field("objective", r.Objective.String())
@@ -67,10 +77,30 @@ func (c *command) showSweep(ctx context.Context, src source, s api.Sweep) error 
 	if folder := src.folder(s.ID); folder != "" {
 		c.field("files", folder)
 	}
+	if err := c.waiting(ctx, src, s); err != nil {
+		return err
+	}
 	if err := c.failures(ctx, src, s); err != nil {
 		return err
 	}
 	c.warnUnranked(src, s)
+	return nil
+}
+
+// waiting tells of tasks that only a worker can run which is not there, the first of them.
+func (c *command) waiting(ctx context.Context, src source, s api.Sweep) error {
+	if len(s.Record.Workers) == 0 {
+		return nil
+	}
+	page, err := src.Tasks(ctx, s.ID, api.Query{States: []task.State{task.Pending}, Limit: 3})
+	if err != nil {
+		return err
+	}
+	for _, r := range page.Tasks {
+		if r.Reason != "" {
+			c.field("", r.ID+" "+r.Reason)
+		}
+	}
 	return nil
 }
 
@@ -88,7 +118,11 @@ func (c *command) showTask(ctx context.Context, src source, s api.Sweep, index i
 		return encode(c.stdout, t)
 	}
 	c.field("task", t.Row.ID)
-	c.field("state", t.Row.State)
+	state := t.Row.State
+	if state == task.Pending.String() && t.Row.Reason != "" && len(t.Attempts) == 0 {
+		state += ": " + t.Row.Reason
+	}
+	c.field("state", state)
 	c.field("command", result.CommandLine(t.Row.Argv))
 	if folder := src.folder(s.ID); folder != "" {
 		c.field("files", filepath.Join(folder, strconv.FormatInt(index, 10)))

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"io"
-	"os"
 
 	cliv2 "github.com/urfave/cli/v2"
 
@@ -49,26 +47,10 @@ type printed struct {
 	stdout, stderr io.Writer
 }
 
-// named is the master that a command line names; "" is this folder.
-func named(ctx *cliv2.Context) string {
-	if ctx.Bool("local") {
-		return ""
-	}
-	return cmp.Or(ctx.String("master"), os.Getenv(masterVariable))
-}
-
 // open finds the sweeps that a command is about.
 func (c *command) open(ctx *cliv2.Context) (source, error) {
-	if socket := named(ctx); socket != "" {
-		return c.dial(ctx, socket), nil
+	if placeOf(ctx) == inFolder {
+		return c.openFolder(ctx.Context)
 	}
-	return c.openFolder(ctx.Context)
-}
-
-// dial makes the source of a master. Hints name it as the user did.
-func (c *command) dial(ctx *cliv2.Context, socket string) *remote {
-	if ctx.IsSet("master") {
-		c.self = "run-tasks --master " + result.CommandLine([]string{socket})
-	}
-	return &remote{Client: dialAs(socket), self: c.self, stderr: c.stderr}
+	return c.dial(ctx)
 }

@@ -13,12 +13,14 @@ import (
 
 // workers is `run-tasks workers`: a master's workers, or a change of one.
 func (c *command) workers(ctx *cliv2.Context) error {
-	socket := named(ctx)
-	if socket == "" {
-		return cli.Wrong("run-tasks --master SOCKET workers", "only a master has workers: which one?")
+	if placeOf(ctx) == inFolder {
+		return cli.Wrong("infrainit starts one and writes config.yml; or run-tasks --master SOCKET workers", "only a master has workers: which one?")
 	}
-	m := c.dial(ctx, socket)
-	defer m.Close()
+	m, err := c.dial(ctx)
+	if err != nil {
+		return err
+	}
+	defer m.close()
 	args := ctx.Args().Slice()
 	if len(args) == 0 {
 		all, err := m.Workers(ctx.Context)
@@ -31,6 +33,9 @@ func (c *command) workers(ctx *cliv2.Context) error {
 	if err != nil {
 		return err
 	}
+	if ctx.Bool("now") && change.verb != "restart" {
+		return cli.Wrong("", "--now is for restart")
+	}
 	if change.verb == "forget" {
 		if err := m.Forget(ctx.Context, change.worker); err != nil {
 			return err
@@ -39,9 +44,12 @@ func (c *command) workers(ctx *cliv2.Context) error {
 		return nil
 	}
 	var w master.Worker
-	if change.verb == "slots" {
+	switch change.verb {
+	case "slots":
 		w, err = m.Resize(ctx.Context, change.worker, change.slots)
-	} else {
+	case "restart":
+		w, err = m.Restart(ctx.Context, change.worker, ctx.Bool("now"))
+	default:
 		w, err = m.Drain(ctx.Context, change.worker, change.verb == "resume")
 	}
 	if err != nil {
@@ -71,7 +79,7 @@ func parseChange(args []string) (ch change, err error) {
 		return nil
 	}
 	switch ch.verb = args[0]; ch.verb {
-	case "drain", "resume", "forget":
+	case "drain", "resume", "restart", "forget":
 		err = usage(2)
 	case "slots":
 		if err = usage(3); err == nil {

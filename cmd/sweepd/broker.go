@@ -22,11 +22,13 @@ func brokerFlags() []cliv2.Flag {
 			Usage: "`FILE` with USER:PASSWORD for the broker"},
 		&cliv2.StringFlag{Name: "ca", EnvVars: []string{"MLFRAMEWORK_CA"},
 			Usage: "`FILE` with the authority that signed the broker's certificate", DefaultText: "those of the system"},
+		&cliv2.StringFlag{Name: "broker-name", Usage: "the `NAME` in the broker's certificate", DefaultText: "the host of the URL"},
 	}
 }
 
 func brokerOptions(ctx *cliv2.Context, log *slog.Logger) amqp.Options {
-	return amqp.Options{URL: ctx.String("broker"), Credentials: ctx.String("credentials"), CA: ctx.String("ca"), Log: log}
+	return amqp.Options{URL: ctx.String("broker"), Credentials: ctx.String("credentials"), CA: ctx.String("ca"),
+		ServerName: ctx.String("broker-name"), Metrics: ctx.String("broker-metrics"), Log: log}
 }
 
 // checkTime bounds one try to connect.

@@ -25,7 +25,7 @@ func TestCutForLessThanTheLease(t *testing.T) {
 	c.worker("w2", s)
 	c.worker("w3", s)
 	id := c.sweep("held", held, 12)
-	c.stands(id, sweep.Counts{task.Claimed: 6, task.Running: 6})
+	c.stands(id, sweep.Counts{task.Pending: 6, task.Running: 6})
 	wire.Cut()
 	eventually(t, patience, "the worker sees that it is cut off", said(c.workers["w1"], "the broker cannot be used"))
 	wire.Heal()
@@ -35,7 +35,7 @@ func TestCutForLessThanTheLease(t *testing.T) {
 		seen := c.shown("w1").Seen
 		return seen != nil && seen.After(healed.Add(lease))
 	})
-	c.stands(id, sweep.Counts{task.Claimed: 6, task.Running: 6})
+	c.stands(id, sweep.Counts{task.Pending: 6, task.Running: 6})
 	c.letGo()
 	c.ended(patience, id)
 	c.succeeded(id)

@@ -1,5 +1,5 @@
-// Command sweepd is what runs on the hosts of a cluster: the master, which owns the store and decides, and the workers,
-// which run tasks. The broker, RabbitMQ, stands between them.
+// Command sweepd is what runs on the hosts of a cluster: the master, which owns the store and decides, the workers, which
+// run tasks, and the monitor, web pages over the master's API. The broker, RabbitMQ, stands between master and workers.
 //
 // Nothing imports it. It may import everything.
 package main
@@ -27,19 +27,15 @@ type command struct {
 }
 
 func (c *command) main(ctx context.Context, args []string) int {
-	app := c.app()
-	arranged, err := cli.Arrange(app, args)
-	if err == nil {
-		err = app.RunContext(ctx, arranged)
-	}
-	return cli.Finish(c.stderr, "sweepd", err)
+	return cli.Run(ctx, c.app(), commandHelp, args, func(err error) error { return err })
 }
 
 const exitCodes = `EXIT CODES:
    0    it ended because it was asked to, or the broker answers
    2    the command line is wrong
    4    the broker cannot be reached (check)
-   5    this machine is at fault: disk full, folder not writable, store in use
+   5    this machine is at fault: disk full, folder not writable, store or port in use
+   6    a worker ended to be started again, as somebody asked of the master
    130  a second signal ended it at once
 `
 
@@ -56,7 +52,7 @@ COMMANDS:
 const commandHelp = `{{.HelpName}} - {{.Usage}}
 
 USAGE:
-   sweepd {{.Name}} [options]
+   sweepd {{.Name}}{{with .ArgsUsage}} {{.}}{{end}} [options]
 {{if .Description}}
 {{.Description}}
 {{end}}
@@ -66,30 +62,11 @@ OPTIONS:{{range .VisibleFlags}}
 ` + exitCodes
 
 func (c *command) app() *cliv2.App {
-	app := &cliv2.App{
-		Name:                  "sweepd",
-		Usage:                 "the parts of a cluster",
-		CustomAppHelpTemplate: appHelp,
-		Version:               cli.Version(),
-		HideVersion:           true,
-		HideHelpCommand:       true,
-		Writer:                c.stdout,
-		ErrWriter:             c.stderr,
-		ExitErrHandler:        func(*cliv2.Context, error) {},
-		OnUsageError:          usageError,
-		Action:                noCommand,
-		Commands:              []*cliv2.Command{c.masterCommand(), c.workerCommand(), c.checkCommand(), c.versionCommand()},
-	}
-	for _, sub := range app.Commands {
-		sub.CustomHelpTemplate = commandHelp
-		sub.HideHelpCommand = true
-		sub.OnUsageError = usageError
-	}
+	app := cli.App("sweepd", "the parts of a cluster", appHelp, c.stdout, c.stderr)
+	app.Action = noCommand
+	app.Commands = []*cliv2.Command{c.masterCommand(), c.workerCommand(), c.monitorCommand(), c.filesCommand(), c.checkCommand(),
+		c.relayCommand(), c.versionCommand()}
 	return app
-}
-
-func usageError(_ *cliv2.Context, err error, _ bool) error {
-	return &cli.Error{Code: cli.Usage, Err: err}
 }
 
 func noCommand(ctx *cliv2.Context) error {

@@ -27,6 +27,7 @@ func (c *command) masterCommand() *cliv2.Command {
 			&cliv2.StringFlag{Name: "socket", Usage: "`PATH` of the API's Unix socket"},
 			&cliv2.StringFlag{Name: "group", DefaultText: "nobody else", Usage: "the `GROUP` that may use the socket, too"},
 			&cliv2.StringFlag{Name: "revisions", DefaultText: "run-tasks cannot bring files", Usage: "`FOLDER` of projects' revisions, where run-tasks runs on this machine"},
+			&cliv2.StringFlag{Name: "broker-metrics", DefaultText: "not asked", Usage: "`URL` of the broker's rabbitmq_prometheus, for check-status: http://HOST:15692"},
 			&cliv2.DurationFlag{Name: "lease", Value: master.Lease, Usage: "a worker that is silent for `TIME` is taken for gone"},
 		}, brokerFlags()...),
 	}
@@ -58,7 +59,8 @@ func (c *command) master(ctx *cliv2.Context) (err error) {
 		return errors.Join(cli.Wrong("", "%w", err), listener.Close())
 	}
 	defer hub.Close()
-	m := master.New(master.Options{Store: st, Queue: hub, Log: log, Lease: ctx.Duration("lease")})
+	m := master.New(master.Options{Store: st, Queue: hub, Log: log, Lease: ctx.Duration("lease"),
+		Secrets: filepath.Join(ctx.String("store"), "secrets")})
 	server := api.New(api.Options{Master: m, Store: &st.Reader, Broker: hub, Revisions: revisions, Program: cli.Version(), Log: log, Audit: log})
 
 	work, stop := cli.Interrupts(ctx.Context, func() { os.Exit(cli.Interrupted) })

@@ -9,8 +9,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
-	"slices"
-	"strings"
 	"time"
 
 	cliv2 "github.com/urfave/cli/v2"
@@ -27,7 +25,9 @@ func (c *command) workerCommand() *cliv2.Command {
 		Name: "worker", Usage: "runs tasks on this host", Action: c.worker,
 		Description: "It runs until SIGTERM: then what runs is stopped, with its grace, and goes back to\n" +
 			"the master uncharged. A second signal leaves at once. Without its broker it keeps\n" +
-			"trying, says why it does not come through, and what runs goes on.",
+			"trying, says why it does not come through, and what runs goes on.\n\n" +
+			"`run-tasks workers restart NAME` ends it with exit code 6, and what supervises it, such\n" +
+			"as a restart policy of its container, is to start it again.",
 		Flags: append([]cliv2.Flag{
 			&cliv2.StringFlag{Name: "name", Value: host, DefaultText: "the host's", Usage: "`NAME` of the worker; no two may have the same"},
 			&cliv2.StringFlag{Name: "host", Value: host, DefaultText: "the host's", Usage: "`NAME` of the host, as people and tasks are shown it"},
@@ -57,7 +57,7 @@ func (c *command) worker(ctx *cliv2.Context) error {
 }
 
 // memory is what the Go runtime tries to stay below, in bytes: a worker is small beside the programs whose host it is on.
-const memory = 17 << 20
+const memory = 14 << 20
 
 func (c *command) work(ctx *cliv2.Context) (err error) {
 	log := cli.Log(c.stderr)
@@ -65,7 +65,7 @@ func (c *command) work(ctx *cliv2.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := endOrphans(ctx.Context, o, log); err != nil {
+	if err := worker.EndOrphans(ctx.Context, o.Name, o.Outputs, log); err != nil {
 		return err
 	}
 	keeper, err := process.NewKeeper(log)
@@ -88,11 +88,19 @@ func (c *command) work(ctx *cliv2.Context) (err error) {
 	})
 	defer stop()
 	log.Info("worker started", "name", o.Name, "slots", o.Slots, "version", o.Program)
-	worker.New(port, o).Run(running)
+	again := worker.New(port, o).Run(running)
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx.Context), 10*time.Second)
 	defer cancel()
-	return keeper.Close(closing)
+	err = keeper.Close(closing)
+	if again {
+		err = errors.Join(err, cli.Code(startAgain))
+	}
+	return err
 }
+
+// startAgain is the exit code of a worker that was asked to start again: other than 0, so that supervisors which restart
+// only what fails do so, too.
+const startAgain = 6
 
 func options(ctx *cliv2.Context, log *slog.Logger) (o worker.Options, err error) {
 	o = worker.Options{Name: ctx.String("name"), Host: ctx.String("host"), Slots: ctx.Int("slots"), Environ: os.Environ(),
@@ -123,21 +131,4 @@ func options(ctx *cliv2.Context, log *slog.Logger) (o worker.Options, err error)
 		return folder, nil
 	}
 	return o, nil
-}
-
-// endOrphans ends what an earlier worker of the same name and outputs left, of which both processes were killed at once.
-func endOrphans(ctx context.Context, o worker.Options, log *slog.Logger) error {
-	bounded, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	killed, err := process.KillOrphans(bounded, func(environ []string) bool {
-		here := func(v string) bool { return strings.HasPrefix(v, "OUTPUT_DIR="+o.Outputs+string(filepath.Separator)) }
-		return slices.Contains(environ, "WORKER="+o.Name) && slices.ContainsFunc(environ, here)
-	})
-	if killed > 0 {
-		log.Info("ended what an earlier, killed worker had left", "processes", killed)
-	}
-	if err != nil && errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("end what an earlier worker left: %w", err)
-	}
-	return err
 }

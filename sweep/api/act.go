@@ -22,7 +22,7 @@ func (s *Server) submit(w http.ResponseWriter, r *http.Request) error {
 	ctx, cancel := brief(r)
 	defer cancel()
 	id, err := s.o.Master.Submit(ctx, master.Submission{Record: submission.Record, Total: Total(submission.Record), Code: submission.Code,
-		ClientKey: r.Header.Get(keyHeader), MinNumber: submission.MinNumber, Followed: follow == followOutput})
+		ClientKey: r.Header.Get(keyHeader), MinNumber: submission.MinNumber, Secrets: submission.Secrets, Followed: follow == followOutput})
 	if err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func (s *Server) resume(w http.ResponseWriter, r *http.Request) error {
 		if err := s.expect(ctx, w, id, follow, false); err != nil {
 			return err
 		}
-		_, err := s.o.Master.Resume(ctx, id, master.Code{Revision: g.Revision, Code: g.Code})
+		_, err := s.o.Master.Resume(ctx, id, g.code())
 		return err
 	})
 }
@@ -137,9 +137,14 @@ func (s *Server) retry(w http.ResponseWriter, r *http.Request) error {
 		if err := s.expect(ctx, w, id, follow, false); err != nil {
 			return err
 		}
-		_, err := s.o.Master.Retry(ctx, id, g.Indexes, master.Code{Revision: g.Revision, Code: g.Code})
+		_, err := s.o.Master.Retry(ctx, id, g.Indexes, g.code())
 		return err
 	})
+}
+
+// code is what the master is told of it.
+func (g Going) code() master.Code {
+	return master.Code{Revision: g.Revision, Code: g.Code, Secrets: g.Secrets}
 }
 
 func readGoing(r *http.Request) (g Going, follow string, err error) {
@@ -148,6 +153,12 @@ func readGoing(r *http.Request) (g Going, follow string, err error) {
 	}
 	if err := checkGoing(g); err != nil {
 		return g, "", err
+	}
+	if g.Revision != "" {
+		detail(r, "revision="+g.Revision)
+	}
+	if len(g.Indexes) > 0 {
+		detail(r, fmt.Sprintf("tasks=%d", len(g.Indexes)))
 	}
 	follow, err = readFollow(r)
 	return g, follow, err

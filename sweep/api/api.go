@@ -8,8 +8,10 @@
 //
 // Every write may be repeated. Under an Idempotency-Key header a repetition is given the answer that the first was given;
 // for a submission the store remembers the key, so that this is true after a restart of the master, too. Without a key:
-// cancel, pause, resume, drain, slots and forget ask for a state, and asking twice leads to the same one; a retry takes
-// only tasks that have ended badly, and those it took once have not, until they end again.
+// cancel, pause, resume, priority, drain, slots and forget ask for a state, and asking twice leads to the same one; a retry
+// takes only tasks that have ended badly, and those it took once have not, until they end again; a sweep that was extended
+// has what it is extended by; a restart is of the process that is there then; a dead letter that was requeued or
+// dropped is not there a second time.
 package api
 
 import (
@@ -18,6 +20,8 @@ import (
 	"net/http"
 	"slices"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"mlframework/sweep/master"
 	"mlframework/sweep/queue"
@@ -45,6 +49,7 @@ type Server struct {
 	mux     *http.ServeMux
 	feeds   feeds
 	answers answers
+	process *prometheus.Registry // of this program as a process
 }
 
 // New makes a server.
@@ -54,10 +59,13 @@ func New(o Options) *Server {
 			*l = slog.New(slog.DiscardHandler)
 		}
 	}
-	s := &Server{o: o, archive: &Archive{Store: o.Store}, mux: http.NewServeMux()}
+	s := &Server{o: o, archive: &Archive{Store: o.Store, Waits: o.Master.Waits}, mux: http.NewServeMux(), process: processMetrics()}
 	s.feeds.master = o.Master
 	for _, r := range routes {
 		s.mux.Handle(r.method+" "+root+r.path, s.guard(r))
+		if r.path == metricsPath { // where those who collect metrics look first
+			s.mux.Handle(r.method+" "+r.path, s.guard(r))
+		}
 	}
 	s.mux.HandleFunc("/", s.nowhere)
 	return s
@@ -96,6 +104,7 @@ type route struct {
 	body         any      // a zero value of the JSON that it takes; nil: none
 	answer       any      // a zero value of the JSON that it gives, of one line or event where there are many; nil: no JSON
 	asks         bool     // it is a question, whatever its method
+	action       string   // of a write: what it is called in the record
 	do           func(*Server, http.ResponseWriter, *http.Request) error
 }
 

@@ -9,6 +9,7 @@ import (
 	"mlframework/sweep/master"
 	"mlframework/sweep/result"
 	"mlframework/sweep/store"
+	"mlframework/sweep/task"
 )
 
 // Archive answers questions from a store, as a Client does from a master. It is safe for concurrent use.
@@ -17,6 +18,23 @@ type Archive struct {
 	// Stands, when set, corrects how a sweep stands: the store of a master that was killed has as running what nobody
 	// runs.
 	Stands func(*sweep.Head)
+	// Waits, when set, tells which tasks of a sweep wait for a worker and why, by index.
+	Waits func(ctx context.Context, id string) (map[int64]string, error)
+}
+
+// rowsOf is what makes tasks of a sweep rows.
+func (a *Archive) rowsOf(ctx context.Context, s store.Sweep) (func(sweep.Task) result.Row, error) {
+	row := s.Record.Rows(s.Head.ID)
+	if a.Waits == nil || len(s.Record.Workers) == 0 {
+		return row, nil
+	}
+	waits, err := a.Waits(ctx, s.Head.ID)
+	return func(t sweep.Task) result.Row {
+		if t.State == task.Pending {
+			t.Waits = waits[t.Index]
+		}
+		return row(t)
+	}, err
 }
 
 // Newest is the name under which the newest sweep is found. No sweep has it as its id.
@@ -125,7 +143,11 @@ func (a *Archive) Task(ctx context.Context, id string, index int64) (Task, error
 			tries = append(tries, current)
 		}
 	}
-	view := Task{Row: s.Record.Rows(s.Head.ID)(t), Attempts: []Attempt{}, Series: []result.Sample{}}
+	row, err := a.rowsOf(ctx, s)
+	if err != nil {
+		return Task{}, err
+	}
+	view := Task{Row: row(t), Attempts: []Attempt{}, Series: []result.Sample{}}
 	for _, t := range tries {
 		view.Attempts = append(view.Attempts, newAttempt(t))
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 func (s *Server) health(w http.ResponseWriter, _ *http.Request) error {
-	answer(w, http.StatusOK, Health{Up: true, Program: s.o.Program, Version: task.Version})
+	answer(w, http.StatusOK, Health{Up: true, Program: s.o.Program, Version: task.Newest})
 	return nil
 }
 
@@ -45,10 +45,18 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-func (s *Server) broker(w http.ResponseWriter, _ *http.Request) error {
+func (s *Server) broker(w http.ResponseWriter, r *http.Request) error {
+	queues, err := flag(r.URL.Query(), "queues")
+	if err != nil {
+		return err
+	}
 	q := s.o.Broker.Status()
-	answer(w, http.StatusOK, Broker{Away: q.Away, Since: moment(q.Since), Reason: textOrNull(q.Reason), Blocked: textOrNull(q.Blocked),
-		Program: textOrNull(q.Program), Revisions: textOrNull(s.o.Revisions)})
+	b := Broker{Away: q.Away, Since: moment(q.Since), Reason: textOrNull(q.Reason), Blocked: textOrNull(q.Blocked),
+		Program: textOrNull(q.Program), Revisions: textOrNull(s.o.Revisions)}
+	if queues {
+		b.Queues = s.depths(r)
+	}
+	answer(w, http.StatusOK, b)
 	return nil
 }
 

@@ -188,7 +188,7 @@ func TestReadiness(t *testing.T) {
 		t.Errorf("afterwards: %+v, %v", r, err)
 	}
 	h, err := c.Health(ctx)
-	if diff := cmp.Diff(api.Health{Up: true, Program: "1.2", Version: 1}, h); diff != "" || err != nil {
+	if diff := cmp.Diff(api.Health{Up: true, Program: "1.2", Version: 2}, h); diff != "" || err != nil {
 		t.Errorf("%v %s", err, diff)
 	}
 }

@@ -26,14 +26,22 @@ type Client struct {
 
 // Dial makes a client of the master at a socket. Whether one is there shows with the first call.
 func Dial(socket string) *Client {
-	transport := &http.Transport{DisableCompression: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+	return DialBy(socket, func(ctx context.Context) (net.Conn, error) {
 		conn, err := (&net.Dialer{}).DialContext(ctx, "unix", socket)
 		if err != nil && ctx.Err() == nil {
 			return nil, unreachable(socket, err)
 		}
 		return conn, err
+	})
+}
+
+// DialBy makes a client whose connections are opened by dial, such as from another machine. The name is the master's in
+// errors.
+func DialBy(name string, dial func(context.Context) (net.Conn, error)) *Client {
+	transport := &http.Transport{DisableCompression: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return dial(ctx)
 	}}
-	return &Client{socket: socket, http: http.Client{Transport: transport}}
+	return &Client{socket: name, http: http.Client{Transport: transport}}
 }
 
 // Close drops idle connections.

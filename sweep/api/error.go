@@ -18,6 +18,7 @@ type Error struct {
 	Text      string `json:"error"`
 	Remedy    string `json:"remedy,omitempty"`
 	Parameter string `json:"parameter,omitempty"` // the parameter or field that is wrong
+	Column    int    `json:"column,omitempty"`    // where in it, in characters from 1; 0: not known
 
 	body []byte // of the answer, for who knows more of it
 }
@@ -28,6 +29,9 @@ func (e *Error) Error() string {
 	}
 	return e.Text + "; " + e.Remedy
 }
+
+// SecretsField is the Parameter of a refusal for want of the values of secrets.
+const SecretsField = "secrets"
 
 // wrong is a request that is refused for what it says.
 func wrong(parameter, text string) *Error {
@@ -48,6 +52,13 @@ func problem(err error) *Error {
 		e.Status = http.StatusNotFound
 	} else if _, ok := errors.AsType[*master.UnknownWorker](err); ok {
 		e.Status, e.Remedy = http.StatusNotFound, "run-tasks workers lists them"
+	} else if _, ok := errors.AsType[*master.UnknownLetter](err); ok {
+		e.Status, e.Remedy = http.StatusNotFound, "run-tasks broker dead lists them"
+	} else if none, ok := errors.AsType[*master.NoSecrets](err); ok {
+		e.Status, e.Parameter = http.StatusConflict, SecretsField
+		if none.Gone {
+			e.Remedy = "they are taken from where the sweep is let go on: export " + none.Names[0] + "=... there"
+		}
 	} else if _, ok := errors.AsType[*master.NoWorker](err); ok {
 		e.Status = http.StatusConflict
 	} else if state, ok := errors.AsType[*master.WrongState](err); ok {

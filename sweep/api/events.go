@@ -10,6 +10,8 @@ import (
 	"mlframework/sweep"
 	"mlframework/sweep/master"
 	"mlframework/sweep/result"
+	"mlframework/sweep/store"
+	"mlframework/sweep/task"
 )
 
 // event is the data of one event.
@@ -84,11 +86,29 @@ func (t *telling) begin(at position, lost bool) error {
 	if n := t.feed.after(at); !n.gap && n.to == at { // before asking how it stands now
 		t.seen = n.version
 	}
-	now, err := t.now()
+	stored, err := t.s.archive.sweep(t.r.Context(), t.sweep)
 	if err != nil {
 		return err
 	}
-	return t.send(at, t.last(at, event{Update: master.Update{Sweep: now}}))
+	waiting, err := t.waiting(stored)
+	if err != nil {
+		return err
+	}
+	return t.send(at, t.last(at, event{Update: master.Update{Sweep: stored.Record.Summary(stored.Head), Rows: waiting}}))
+}
+
+// waiting are the tasks that wait for a worker which is not there.
+func (t *telling) waiting(s store.Sweep) (rows []result.Row, err error) {
+	if len(s.Record.Workers) == 0 {
+		return nil, nil
+	}
+	err = t.s.archive.Rows(t.r.Context(), t.sweep, Query{States: []task.State{task.Pending}}, func(r *result.Row) error {
+		if r.Attempts == 0 && r.Reason != "" {
+			rows = append(rows, *r)
+		}
+		return nil
+	})
+	return rows, err
 }
 
 // last completes an event with what the store says: more comes, too, when the feed has not heard of the end. It waits a

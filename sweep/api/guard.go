@@ -8,7 +8,7 @@ import (
 	"runtime/debug"
 	"strings"
 
-	"mlframework/sweep/result"
+	"mlframework/sweep/master"
 )
 
 // guard is what every request passes before and after its route: parameters, client keys, panics, the record.
@@ -16,14 +16,18 @@ func (s *Server) guard(r route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
 		out := &watched{ResponseWriter: w}
 		if request.Method != http.MethodGet && !r.asks {
+			request = request.WithContext(master.Recorded(request.Context(), r.deed(request)))
+			defer s.keepDeed(request)
 			defer s.record(out, request)
 		}
 		defer s.recover(out, request)
 		if err := r.knows(request.URL.Query()); err != nil {
+			judge(request, err)
 			refuse(out, err)
 			return
 		}
-		if err := s.once(out, request, r); err != nil && !out.begun() {
+		err := s.once(out, request, r)
+		if judge(request, err); err != nil && !out.begun() {
 			refuse(out, err)
 		} else if err != nil {
 			panic(http.ErrAbortHandler) // the client must not take what it has for whole
@@ -52,12 +56,11 @@ const longestUser = 128
 
 // record keeps who did what, on what, and how it ended. The name is what the client says; the uid is the kernel's word.
 func (s *Server) record(w *watched, r *http.Request) {
-	user := r.Header.Get("User")
 	what := r.Method + " " + strings.TrimPrefix(r.URL.EscapedPath(), root)
 	if r.URL.RawQuery != "" {
 		what += "?" + r.URL.RawQuery
 	}
-	attributes := []slog.Attr{slog.String("user", result.Visible(user[:min(len(user), longestUser)])), slog.String("what", what), slog.Int("status", w.status)}
+	attributes := []slog.Attr{slog.String("user", declared(r)), slog.String("what", what), slog.Int("status", w.status)}
 	if on := w.Header().Get("Location"); on != "" {
 		attributes = append(attributes, slog.String("on", strings.TrimPrefix(on, root)))
 	}

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// Listen opens a Unix socket for a server, mode 0600; with a group of this machine 0660 and the group's. It takes the
+// Listen opens a Unix socket for a server, mode 0600; with a group, by name or number, 0660 and the group's. It takes the
 // place of a socket that nobody listens on any more, and of nothing else. Closing the listener removes the socket.
 func Listen(path, group string) (net.Listener, error) {
 	if err := vacate(path); err != nil {
@@ -59,13 +59,15 @@ func admit(path, group string) error {
 	if group == "" {
 		return os.Chmod(path, 0o600)
 	}
-	g, err := user.LookupGroup(group)
+	id, err := strconv.Atoi(group)
 	if err != nil {
-		return fmt.Errorf("listen on %s: %w", path, err)
-	}
-	id, err := strconv.Atoi(g.Gid)
-	if err != nil {
-		return err
+		g, err := user.LookupGroup(group)
+		if err != nil {
+			return fmt.Errorf("listen on %s: %w", path, err)
+		}
+		if id, err = strconv.Atoi(g.Gid); err != nil {
+			return err
+		}
 	}
 	return errors.Join(os.Chown(path, -1, id), os.Chmod(path, 0o660))
 }

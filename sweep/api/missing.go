@@ -47,13 +47,13 @@ func (a *Archive) succeeded(ctx context.Context, code string) (map[task.Key]stru
 	for _, s := range sweeps {
 		old := s.Record
 		complete(&old)
-		flags := old.Space.Flags(old.Style)
+		points := old.Points()
 		for t, err := range a.Store.Tasks(ctx, s, store.Query{States: []task.State{task.Succeeded}}) {
 			if err != nil {
 				return nil, err
 			}
 			if codes[t.Try.Revision] == code {
-				argv := flags.Append(slices.Clone(old.Recipe.Command), old.Point(t.Index))
+				argv := points.Flags(slices.Clone(old.Recipe.Command), t.Index)
 				keys[task.KeyOf(argv, old.Image, old.Recipe.Env, code)] = struct{}{}
 			}
 		}

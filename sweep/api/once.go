@@ -6,6 +6,8 @@ import (
 	"io"
 	"net/http"
 	"sync"
+
+	"mlframework/sweep/master"
 )
 
 // Bounds of what clients may send and of what is remembered for them.
@@ -55,6 +57,9 @@ func (s *Server) once(w http.ResponseWriter, r *http.Request, do route) error {
 	case first:
 		return s.first(k, key, w, r, do)
 	}
+	if d := master.DeedOf(r.Context()); d != nil {
+		d.Kept = true // with the first
+	}
 	select {
 	case <-k.done:
 	case <-r.Context().Done():
@@ -75,9 +80,11 @@ func (s *Server) first(k *kept, key string, w http.ResponseWriter, r *http.Reque
 		}
 		close(k.done)
 	}()
-	if err := do.do(s, out, r); err != nil {
+	err = do.do(s, out, r)
+	if judge(r, err); err != nil {
 		refuse(out, err)
 	}
+	s.keepDeed(r) // who has the answer finds it in the record
 	k.status, k.header, k.body = out.status, out.header, out.body.Bytes()
 	return k.write(w)
 }

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"slices"
 	"strconv"
@@ -50,7 +51,10 @@ func (a *Archive) prepare(ctx context.Context, id string, q Query) (p prepared, 
 		return p, err
 	}
 	complete(&p.s.Record)
-	p.row, p.schema = p.s.Record.Rows(p.s.Head.ID), p.s.Record.Schema()
+	if p.row, err = a.rowsOf(ctx, p.s); err != nil {
+		return p, err
+	}
+	p.schema = p.s.Record.Schema()
 	if q.Where == "" && q.Sort == "" {
 		return p, nil
 	}
@@ -58,12 +62,21 @@ func (a *Archive) prepare(ctx context.Context, id string, q Query) (p prepared, 
 		return p, err
 	}
 	if p.filter, err = result.ParseFilter(q.Where, p.schema); err != nil {
-		return p, wrong("where", err.Error())
+		return p, wrongFilter(err)
 	}
 	if err := result.Sort(nil, p.schema, q.Sort); err != nil && q.Sort != "" {
 		return p, wrong("sort", err.Error())
 	}
 	return p, nil
+}
+
+// wrongFilter is a filter that is refused, with the place.
+func wrongFilter(err error) *Error {
+	e := wrong("where", err.Error())
+	if f, ok := errors.AsType[*result.FilterError](err); ok {
+		e.Column = f.Column
+	}
+	return e
 }
 
 // schema is the sweep's columns, with the metrics that its tasks printed and nobody declared.

@@ -92,9 +92,9 @@ func TestSubmissionsAreChecked(t *testing.T) {
 	}
 	text, err := json.Marshal(submission(t, 3))
 	s.must(err)
-	newer := strings.Replace(string(text), `"version":1,`, `"version":2,"unheard_of":true,`, 1)
+	newer := strings.Replace(string(text), `"version":1,`, `"version":3,"unheard_of":true,`, 1)
 	if status, answer, _ := s.raw("POST", "/v1/sweeps", newer); status != 400 || answer !=
-		`{"error":"the record has version 2, and this master understands 1","remedy":"bring the master up to date, or submit with a program of its version","parameter":"record.version"}` {
+		`{"error":"the record has version 3, and this master understands 2","remedy":"bring the master up to date, or submit with a program of its version","parameter":"record.version"}` {
 		t.Errorf("a newer record: %d %s", status, answer)
 	}
 	long := `{"code":"` + strings.Repeat("x", 16<<20) + `"}`
@@ -141,6 +141,19 @@ func TestNobodyIsThere(t *testing.T) {
 		client.Close()
 		if e, ok := errors.AsType[*api.Unreachable](err); !ok || e.Why != c.why || e.Remedy == "" {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestAWrongFilterHasAPlace(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	id := s.submit(2)
+	for where, column := range map[string]int{"i<1 and acuracy>3": 9, "i<": 3, "(i<1": 1} {
+		_, err := s.client.Tasks(t.Context(), id, api.Query{Where: where})
+		e, ok := errors.AsType[*api.Error](err)
+		if !ok || e.Parameter != "where" || e.Column != column {
+			t.Errorf("%s: %#v", where, err)
 		}
 	}
 }

@@ -82,7 +82,7 @@ func (s *site) start() {
 	s.store, err = store.Open(context.Background(), s.folder, "test")
 	s.must(err)
 	log := slog.New(slog.NewTextHandler(s.log, nil))
-	m := master.New(master.Options{Store: s.store, Queue: s.queue, Log: log})
+	m := master.New(master.Options{Store: s.store, Queue: s.queue, Log: log, Secrets: filepath.Join(s.folder, "secrets")})
 	s.server = api.New(api.Options{Master: m, Store: &s.store.Reader, Broker: s.queue, Revisions: "/revisions", Program: "1.2", Log: log, Audit: log})
 	l, err := api.Listen(s.socket(), "")
 	s.must(err)

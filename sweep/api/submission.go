@@ -48,9 +48,9 @@ func readSubmission(r *http.Request) (s Submission, err error) {
 			Version int `json:"version"`
 		} `json:"record"`
 	}
-	if json.Unmarshal(body, &only) == nil && only.Record.Version > task.Version {
+	if json.Unmarshal(body, &only) == nil && only.Record.Version > task.Newest {
 		return s, &Error{Status: http.StatusBadRequest, Parameter: "record.version",
-			Text:   fmt.Sprintf("the record has version %d, and this master understands %d", only.Record.Version, task.Version),
+			Text:   fmt.Sprintf("the record has version %d, and this master understands %d", only.Record.Version, task.Newest),
 			Remedy: "bring the master up to date, or submit with a program of its version"}
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
@@ -87,6 +87,10 @@ func check(s Submission) error {
 		return wrong("record", "a number of the record is negative")
 	case len(r.Workers) > 0:
 		return wrong("record.workers", "which workers there are is the master's to say")
+	case len(r.Extensions) > 0:
+		return wrong("record.extensions", "a sweep is extended when it is there")
+	case badPriority(r.Priority):
+		return wrong("record.priority", priorityRule)
 	case Total(r) < 1:
 		return wrong("record", "the sweep has no task")
 	}

@@ -5,6 +5,7 @@ import (
 
 	"mlframework/sweep"
 	"mlframework/sweep/result"
+	"mlframework/sweep/secret"
 	"mlframework/sweep/space"
 	"mlframework/sweep/task"
 )
@@ -77,6 +78,9 @@ type Submission struct {
 	Record    sweep.Record `json:"record"`
 	Code      string       `json:"code"`                 // of the record's revision
 	MinNumber int64        `json:"min_number,omitempty"` // the number in the sweep's id is at least this
+	// Secrets are the values of the secrets that the recipe names. They are kept apart from everything else, until the sweep
+	// ends.
+	Secrets secret.Values `json:"secrets,omitempty"`
 }
 
 // Begun is a sweep that has begun, or gone on.
@@ -101,6 +105,8 @@ type Going struct {
 	Revision string  `json:"revision,omitempty"` // "": the sweep's own
 	Code     string  `json:"code,omitempty"`     // of Revision
 	Indexes  []int64 `json:"indexes,omitempty"`  // of Retry: the tasks; none: all that ended other than well
+	// Secrets are needed where the values of the sweep's secrets are gone; else they are not taken.
+	Secrets secret.Values `json:"secrets,omitempty"`
 }
 
 // Missing is the points of a space in which no task of the same command and code has succeeded.
@@ -117,6 +123,7 @@ type Broker struct {
 	Blocked   *string    `json:"blocked"`   // it takes nothing for now, and why
 	Program   *string    `json:"program"`   // name and version
 	Revisions *string    `json:"revisions"` // the folder on this machine in which workers find files; null: there is none
+	Queues    []Depth    `json:"queues"`    // what waits in each; null: not asked for, or it cannot be asked now
 }
 
 // Health says that the API is up, and what it is.

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"mlframework/sweep"
-	"mlframework/sweep/space"
 	"mlframework/sweep/store"
 	"mlframework/sweep/task"
 )
@@ -17,8 +16,12 @@ import (
 type active struct {
 	stored store.Sweep // Head is as it was read
 	ledger *sweep.Ledger
-	flags  *space.Flags
-	mean   time.Duration // of an attempt, the newest weighing most; 0 before the first ended
+	points *sweep.Points
+	told   map[int64]string // what followers know of tasks that wait for a worker
+	mean   time.Duration    // of an attempt, the newest weighing most; 0 before the first ended
+
+	rewritten bool   // the record is not on disk as it is
+	edition   string // of the values of its secrets; "": there are none
 }
 
 // begin takes up what an earlier master left.
@@ -29,6 +32,9 @@ func (m *Master) begin(ctx context.Context) error {
 	}
 	m.known(workers)
 	if err := m.read(ctx); err != nil {
+		return err
+	}
+	if err := m.openVault(); err != nil {
 		return err
 	}
 	for _, a := range m.sweeps {
@@ -70,9 +76,11 @@ func (m *Master) activate(ctx context.Context, s store.Sweep) (*active, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the tasks of %s: %w", s.Head.ID, err)
 	}
-	a := &active{stored: s, ledger: sweep.NewLedger(s.Record, s.Head, open, ahead), flags: s.Record.Space.Flags(s.Record.Style)}
+	a := &active{stored: s, ledger: sweep.NewLedger(s.Record, s.Head, open, ahead), points: s.Record.Points()}
+	m.edition(a)
 	m.sweeps[s.Head.ID] = a
 	m.turn = append(m.turn, s.Head.ID)
+	m.rank()
 	return a, nil
 }
 
@@ -91,10 +99,11 @@ func (m *Master) sweep(ctx context.Context, id string) (*active, error) {
 	return m.activate(ctx, s)
 }
 
-// forget drops sweeps that have ended; they are read again when somebody asks something of them.
+// forget drops sweeps that have ended, and their secrets; they are read again when somebody asks something of them.
 func (m *Master) forget() {
 	for id, a := range m.sweeps {
 		if !a.ledger.Head().Ended.IsZero() {
+			m.dropSecrets(a)
 			delete(m.sweeps, id)
 			m.turn = slices.DeleteFunc(m.turn, func(t string) bool { return t == id })
 		}

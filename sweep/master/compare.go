@@ -43,6 +43,7 @@ func (w *member) hears(e task.Event, now time.Time) {
 //
 //   - What runs there and does not count is told to stop, and what was asked to end is asked again.
 //   - What is on its way for 3 s to a worker that waits for work is sent again, as the same attempts.
+//   - What is on its way for 3 s to a worker that refuses tasks goes to others: it was refused, too.
 //   - What the worker does not know for as long as a lease lasts is lost: so were its events.
 func (m *Master) compare(w *member, now time.Time) {
 	runs := map[doubt]bool{}
@@ -67,6 +68,9 @@ func (m *Master) compare(w *member, now time.Time) {
 				begin = since{now, w.beat.Time}
 			}
 			switch lasted := now.Sub(begin.at); {
+			case t.State == task.Queued && lasted >= republish && w.beat.Refuses != "":
+				a.ledger.LoseAttempt(t.Index, t.Try.Number, "", now)
+				continue
 			case t.State == task.Queued && lasted >= republish:
 				again, begin.at = append(again, t), now
 			case t.State != task.Queued && lasted >= m.o.Lease && w.caughtUp(begin, now):
@@ -88,7 +92,7 @@ func (w *member) doubtful(t sweep.Task, runs bool) bool {
 	if w.beat.Waiting > 0 || runs {
 		return t.State == task.Running && !runs
 	}
-	return t.State != task.Queued || len(w.beat.Running) < w.beat.Slots && !w.beat.Draining
+	return t.State != task.Queued || w.beat.Refuses != "" || len(w.beat.Running) < w.beat.Slots && !w.beat.Draining
 }
 
 // again publishes attempts again that seem to have got lost.

@@ -11,15 +11,14 @@ import (
 // What a watcher that is slow gets at most at once, and the bounds of placement.
 const (
 	MostLines = mostLines
-	MostTasks = mostTasks
 	MostAhead = mostAhead
 	MostTold  = mostTold
 )
 
 // Window, Chunk and Room are pure parts of the placement.
-func Window(slots int, mean time.Duration) int { return window(slots, mean) }
-func Chunk(slots int, mean time.Duration) int  { return chunk(slots, mean) }
-func Room(window int, taken float64) int       { return room(window, taken) }
+func Window(slots int, mean time.Duration, others bool) int { return window(slots, mean, others) }
+func Chunk(slots int, mean time.Duration) int               { return chunk(slots, mean) }
+func Room(window int, taken float64) int                    { return room(window, taken) }
 
 // Do lets the loop run f.
 func (m *Master) Do(ctx context.Context, f func(context.Context) error) error { return m.do(ctx, f) }

@@ -71,11 +71,11 @@ func (m *Master) unexpect(now time.Time) {
 
 // greet tells a worker that has just come what it cannot know: what is followed, and what a person asked of it.
 func (m *Master) greet(worker string) {
-	w := m.workers[worker]
-	m.post.tell(worker, task.Control{Kind: task.FollowControl, Off: true})
-	if m.o.Alone {
+	if m.o.Alone { // it came with this master, and what it is told might overtake its first tasks
 		return
 	}
+	w := m.workers[worker]
+	m.post.tell(worker, task.Control{Kind: task.FollowControl, Off: true})
 	if w.stale { // what waits there was given to others meanwhile
 		w.stale = false
 		m.post.tell(worker, task.Control{Kind: task.DrainControl})
@@ -85,6 +85,9 @@ func (m *Master) greet(worker string) {
 		m.post.tell(worker, task.Control{Kind: task.SlotsControl, Slots: w.kept.Slots})
 	}
 	for sweep := range m.followers {
+		m.show(worker, sweep, true)
+	}
+	for sweep := range m.expected {
 		m.show(worker, sweep, true)
 	}
 }

@@ -33,7 +33,7 @@ func (m *Master) inputs(ctx context.Context) (inputs, func()) {
 	})
 	parts.Go(func() {
 		for p := range m.o.Queue.Pieces(ctx) {
-			m.reads.answer(p)
+			m.reads.answer(readable(p))
 		}
 	})
 	parts.Go(func() { m.post.run(ctx) })
@@ -69,6 +69,7 @@ func (m *Master) look() {
 	if now := m.o.Now(); !m.o.Alone && now.Sub(m.ticked) >= tick {
 		m.expire(now)
 		m.release(now)
+		m.explain()
 		m.unexpect(now)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"mlframework/sweep/queue"
+	"mlframework/sweep/secret"
 	"mlframework/sweep/store"
 )
 
@@ -27,8 +28,11 @@ type Options struct {
 	// Alone tells that the workers live and die with this process. What the store says is with a worker when the master
 	// starts is then lost, and sweeps that ran are paused until somebody resumes them.
 	Alone bool
-	Lease time.Duration    // Lease
-	Now   func() time.Time // time.Now
+	// Secrets is the folder of the values of sweeps' secrets, for this master alone; "": it takes no sweep that has any. With
+	// Alone the workers have them.
+	Secrets string
+	Lease   time.Duration    // Lease
+	Now     func() time.Time // time.Now
 }
 
 // Master runs sweeps. Its methods may be called concurrently. Before Run they wait for it; after Run they fail with
@@ -52,8 +56,10 @@ type Master struct {
 	whole     time.Time            // every lease was whole then
 	followers map[string]int       // of live output, by sweep
 	expected  map[string]time.Time // until when somebody is about to follow a sweep's output
+	vault     *secret.Vault        // nil: there is none
 	post      post
 	reads     reads
+	tally     tally
 }
 
 // New makes a master.
@@ -106,12 +112,16 @@ func (m *Master) Run(ctx context.Context) (err error) {
 type call struct {
 	do   func(context.Context) error
 	done chan error
+	deed *Deed // to be kept with it; nil: none
 }
 
 // do lets the loop run f and waits until what it changed is on disk. Ctx bounds the wait for the loop to take it; then
 // the answer is near, and f never runs on after do has returned.
 func (m *Master) do(ctx context.Context, f func(context.Context) error) error {
-	c := call{do: f, done: make(chan error, 1)}
+	return m.ask(ctx, call{do: f, done: make(chan error, 1)})
+}
+
+func (m *Master) ask(ctx context.Context, c call) error {
 	select {
 	case m.calls <- c:
 	case <-m.gone:

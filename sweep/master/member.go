@@ -22,13 +22,16 @@ type member struct {
 	beat    task.Heartbeat // the newest; zero: none since the master started
 	seen    time.Time      // when that came
 	away    string         // why it counts as gone; "": it does not
+	gone    time.Time      // since when
 	stale   bool           // it was away, and what it holds went to others
 	left    string         // the incarnation that said it ends
-	newer   bool           // its program is newer than this one
+	newer   int            // the version of what it says, when that is newer than what this program reads; 0: it is not
+	dropped int            // the version of its events that were dropped because of that, and said so
 	trial   trial
 	doubts  map[doubt]since
 	told    time.Time // of its newest event, by its clock
 	telling time.Time // when that came
+	restart restart
 	older   time.Time // since when only a process speaks that began before the one that is known; zero: none does
 }
 
@@ -57,29 +60,29 @@ func (m *Master) hear(s *step, h task.Heartbeat) {
 	if h.Worker == "" {
 		return
 	}
-	w, now := m.member(h.Worker), m.o.Now()
-	if h.Version > task.Version {
-		if !w.newer {
-			m.o.Log.Warn("a worker's program is newer than the master's; it gets no tasks", "worker", h.Worker, "version", h.Version, "understood", task.Version)
-		}
-		w.newer, w.beat.Program, w.beat.Host, w.seen = true, h.Program, h.Host, now
+	if h.Version > task.Newest {
+		m.refuse(h)
 		return
 	}
+	w, now := m.member(h.Worker), m.o.Now()
 	if h.Incarnation == w.left || h.Incarnation < cmp.Or(w.beat.Incarnation, w.kept.Incarnation) && !m.outlived(w, h, now) {
 		return // of a process that has ended or that another has followed
 	}
 	w.older = time.Time{}
-	w.stale = w.stale || w.away != ""
+	w.stale = w.stale || w.away != "" || w.newer > 0
 	if w.away != "" || w.beat.Incarnation != h.Incarnation {
 		s.joined = append(s.joined, h.Worker)
 	}
-	w.newer, w.away, w.beat, w.seen = false, "", h, now
+	w.newer, w.dropped, w.away, w.beat, w.seen = 0, 0, "", h, now
 	if w.kept.Incarnation == "" {
 		w.register(h)
 	}
 	if w.registered() && !m.o.Alone {
 		m.remind(w)
 		m.compare(w, now)
+	}
+	if !m.o.Alone {
+		m.tellSecrets(h)
 	}
 }
 
@@ -104,7 +107,10 @@ func (m *Master) outlived(w *member, h task.Heartbeat, now time.Time) bool {
 
 // remind tells a worker again what was asked of it and it does not do: messages may get lost.
 func (m *Master) remind(w *member) {
-	if drained := w.kept.Drained || !w.trial.until.IsZero(); drained != w.beat.Draining {
+	switch drained := w.kept.Drained || !w.trial.until.IsZero(); {
+	case w.restart.incarnation == w.beat.Incarnation && (!w.beat.Leaving || w.restart.now):
+		m.tellRestart(w)
+	case drained != w.beat.Draining && !w.beat.Leaving:
 		m.drain(w)
 	}
 	if wanted := cmp.Or(w.kept.Slots, w.kept.Started); wanted != w.beat.Slots && wanted > 0 {
@@ -148,13 +154,17 @@ func (m *Master) join(h task.Heartbeat) {
 func (m *Master) leave(h task.Heartbeat) {
 	if w := m.member(h.Worker); h.Worker != "" && h.Incarnation == w.kept.Incarnation && w.left != h.Incarnation {
 		w.left = h.Incarnation
-		m.lose(w, "it was stopped", "its worker "+h.Worker+" was stopped")
+		away := "it was stopped"
+		if w.restart.incarnation == h.Incarnation || h.Leaving {
+			away = "it starts again"
+		}
+		m.lose(w, away, "its worker "+h.Worker+" was stopped")
 	}
 }
 
 // lose takes everything from a worker, out of its queue, too: what would begin when it returns does not count.
 func (m *Master) lose(w *member, away, reason string) {
-	w.away, w.doubts = away, nil
+	w.away, w.gone, w.doubts = away, m.o.Now(), nil
 	m.post.add(letter{worker: w.kept.Name, remove: true})
 	for _, a := range m.sweeps {
 		a.ledger.Lose(w.kept.Name, reason, false, m.o.Now())
@@ -186,7 +196,7 @@ func (m *Master) expire(now time.Time) {
 		case silent && w.away == "":
 			m.o.Log.Warn("a worker is away: what it had goes to others", "worker", name, "lease", m.o.Lease)
 			m.lose(w, fmt.Sprintf("no heartbeat for %s", m.o.Lease), fmt.Sprintf("its worker %s was silent for %s", name, m.o.Lease))
-		case !silent && w.away == "" && w.beat.Incarnation > w.kept.Incarnation && now.Sub(last) < m.o.Lease:
+		case !silent && w.away == "" && w.newer == 0 && w.beat.Incarnation > w.kept.Incarnation:
 			m.unregistered(w, now)
 		}
 	}
@@ -208,7 +218,7 @@ func (m *Master) unregistered(w *member, now time.Time) {
 
 // takes tells whether a worker may get tasks.
 func (w *member) takes() bool {
-	return w.registered() && w.away == "" && !w.newer && !w.kept.Drained && !w.beat.Draining && w.trial.until.IsZero()
+	return w.registered() && w.away == "" && w.refused() == "" && !w.kept.Drained && !w.beat.Draining && !w.restarting() && w.trial.until.IsZero()
 }
 
 // slots is how many attempts a worker is to have at a time: one, while it is tried again.

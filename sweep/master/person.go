@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"mlframework/sweep"
+	"mlframework/sweep/secret"
 	"mlframework/sweep/store"
 	"mlframework/sweep/task"
 )
@@ -18,6 +19,7 @@ type Submission struct {
 	ClientKey string // a submission that is repeated under the same key makes one sweep; "": no key
 	MinNumber int64  // the number in the sweep's id is at least this
 	Followed  bool   // the caller is about to follow its output, and wants that of the first tasks, too
+	Secrets   secret.Values
 }
 
 // Submit keeps a sweep and begins it. When it returns, the sweep survives any crash.
@@ -25,10 +27,16 @@ func (m *Master) Submit(ctx context.Context, s Submission) (id string, err error
 	if s.Record.Space == nil {
 		return "", errors.New("submit: the record has no space")
 	}
-	err = m.do(ctx, func(ctx context.Context) error {
+	deed := DeedOf(ctx)
+	err = m.act(ctx, func(ctx context.Context) error {
 		if err := m.pin(&s); err != nil {
 			return err
 		}
+		draft, err := m.prepare(s)
+		if err != nil {
+			return err
+		}
+		defer draft.Drop()
 		stored, err := m.o.Store.Add(ctx, store.New{
 			Record: s.Record, Total: s.Total, Submitted: m.o.Now().UTC(), ClientKey: s.ClientKey, MinNumber: s.MinNumber,
 			Revisions: map[string]string{s.Record.Recipe.Revision: s.Code},
@@ -37,13 +45,16 @@ func (m *Master) Submit(ctx context.Context, s Submission) (id string, err error
 			return err
 		}
 		id = stored.Head.ID
+		deed.on(id)
 		if s.Followed {
 			m.expected[id] = m.o.Now().Add(expectFor)
 		}
 		if m.sweeps[id] == nil {
-			_, err = m.activate(ctx, stored)
+			if _, err := m.activate(ctx, stored); err != nil {
+				return err
+			}
 		}
-		return err
+		return m.equip(m.sweeps[id], draft)
 	})
 	return id, err
 }
@@ -62,7 +73,7 @@ func (m *Master) pin(s *Submission) error {
 	}
 	s.Record.Workers, s.Record.Ranges = nil, nil
 	for _, name := range m.names() {
-		if w := m.workers[name]; w.registered() && w.away == "" && !w.newer {
+		if w := m.workers[name]; w.registered() && w.away == "" && w.refused() == "" {
 			s.Record.Workers = append(s.Record.Workers, name)
 		}
 	}
@@ -74,7 +85,7 @@ func (m *Master) pin(s *Submission) error {
 
 // Cancel ends a sweep. One that was cancelled before stays so.
 func (m *Master) Cancel(ctx context.Context, id, reason string) (sweep.Head, error) {
-	return m.with(ctx, id, func(a *active) error {
+	return m.alter(ctx, id, func(a *active) error {
 		if h := a.ledger.Head(); h.State == sweep.Finished {
 			return &WrongState{ID: h.ID, Is: "finished already"}
 		}
@@ -85,7 +96,7 @@ func (m *Master) Cancel(ctx context.Context, id, reason string) (sweep.Head, err
 
 // CancelTask cancels one task.
 func (m *Master) CancelTask(ctx context.Context, id task.ID, reason string) (sweep.Head, error) {
-	return m.with(ctx, id.Sweep, func(a *active) error {
+	return m.alter(ctx, id.Sweep, func(a *active) error {
 		if !a.has(id.Index) {
 			return a.unknown(id.Index)
 		}
@@ -116,7 +127,7 @@ func (m *Master) task(ctx context.Context, a *active, index int64) (sweep.Task, 
 
 // Pause hands out nothing more of a sweep; with stop its attempts are stopped too, and go back to pending.
 func (m *Master) Pause(ctx context.Context, id, reason string, stop bool) (sweep.Head, error) {
-	return m.with(ctx, id, func(a *active) error {
+	return m.alter(ctx, id, func(a *active) error {
 		if h := a.ledger.Head(); h.State != sweep.Open && h.State != sweep.Paused {
 			return &WrongState{ID: h.ID, Is: string(h.State)}
 		}
@@ -125,17 +136,23 @@ func (m *Master) Pause(ctx context.Context, id, reason string, stop bool) (sweep
 	})
 }
 
-// Code is a revision and its code, for `--updated`; the zero value keeps a sweep's own.
-type Code struct{ Revision, Code string }
+// Code is what a sweep goes on with. The zero value keeps its own.
+type Code struct {
+	Revision, Code string        // for --updated
+	Secrets        secret.Values // where those that it had are gone; others are not taken
+}
 
 // Resume hands out the tasks of a paused sweep again.
 func (m *Master) Resume(ctx context.Context, id string, updated Code) (sweep.Head, error) {
-	return m.with(ctx, id, func(a *active) error {
+	return m.alter(ctx, id, func(a *active) error {
 		switch h := a.ledger.Head(); h.State {
 		case sweep.Cancelled:
 			return &WrongState{h.ID, "cancelled", "`run-tasks retry " + h.ID + "` runs what was cancelled"}
 		case sweep.Finished:
 			return finished(h)
+		}
+		if err := m.supply(a, updated.Secrets); err != nil {
+			return err
 		}
 		if err := m.revise(ctx, a, updated); err != nil {
 			return err
@@ -158,9 +175,21 @@ func (m *Master) revise(ctx context.Context, a *active, to Code) error {
 	return nil
 }
 
-// with lets the loop do something with one sweep and returns how the sweep stands afterwards.
-func (m *Master) with(ctx context.Context, id string, f func(*active) error) (h sweep.Head, err error) {
-	err = m.do(ctx, func(ctx context.Context) error {
+// with lets the loop look at one sweep and returns how the sweep stands.
+func (m *Master) with(ctx context.Context, id string, f func(*active) error) (sweep.Head, error) {
+	return m.handle(ctx, m.do, id, f)
+}
+
+// alter lets the loop change something about one sweep, as a person wants, and returns how the sweep stands afterwards.
+func (m *Master) alter(ctx context.Context, id string, f func(*active) error) (sweep.Head, error) {
+	return m.handle(ctx, m.act, id, func(a *active) error {
+		DeedOf(ctx).on(a.stored.Head.ID)
+		return f(a)
+	})
+}
+
+func (m *Master) handle(ctx context.Context, do func(context.Context, func(context.Context) error) error, id string, f func(*active) error) (h sweep.Head, err error) {
+	err = do(ctx, func(ctx context.Context) error {
 		a, err := m.sweep(ctx, id)
 		if err != nil {
 			return err

@@ -14,13 +14,18 @@ const (
 	mostAhead = 4096                   // tasks that a worker has at most
 	mostTold  = 256                    // tasks in one batch
 	enough    = 0.5                    // part of its window that a worker must have to be supplied
+	long      = 5 * time.Second        // tasks of which a slot may wait for the master: some 10 ms are nothing to them
 )
 
-// window is how many tasks of a kind a worker should have: one for each slot and 200 ms of work for each beyond that,
-// so that no slot waits for the master, and no worker hoards. Mean is the running time of one task; 0 is not known yet.
-func window(slots int, mean time.Duration) int {
+// window is how many tasks of a kind a worker should have: one for each slot and 200 ms of work for each beyond that, so
+// that no slot waits for the master. Of long ones nothing waits on a worker where others could begin it. Mean is the running
+// time of one task; 0 is not known yet, and may be long.
+func window(slots int, mean time.Duration, others bool) int {
 	slots = max(0, min(slots, mostAhead))
-	if mean <= 0 {
+	switch {
+	case others && (mean <= 0 || mean >= long):
+		return slots
+	case mean <= 0:
 		return min(2*slots, mostAhead)
 	}
 	return min(slots+int(int64(slots)*int64(ahead)/int64(mean))+min(slots, 1), mostAhead)
@@ -39,21 +44,34 @@ func chunk(slots int, mean time.Duration) int {
 func (m *Master) place() {
 	m.placed, m.supplied = m.o.Now(), true
 	m.emptied = m.empty()
-	for _, name := range m.names() {
-		if w := m.workers[name]; w.takes() {
-			if batches := m.fill(name, w.slots()); len(batches) > 0 {
-				m.post.add(letter{worker: name, batches: batches})
+	batches := map[string][]task.Batch{}
+	for _, only := range []bool{true, false} { // no task waits on a worker while another has a slot free
+		for _, name := range m.names() {
+			if w := m.workers[name]; w.takes() {
+				batches[name] = append(batches[name], m.fill(name, w.slots(), only)...)
 			}
+		}
+	}
+	for _, name := range m.names() {
+		if len(batches[name]) > 0 {
+			m.post.add(letter{worker: name, batches: batches[name]})
 		}
 	}
 }
 
-// fill gives one worker what it has room for: sweeps in turn, a batch each. What a worker has of a sweep takes its part
-// of that sweep's window, and all parts together are one. A sweep keeps its turn until there is room for it: else one
-// of short tasks, for which there is room all the time, would keep one of long tasks out for ever.
-func (m *Master) fill(worker string, slots int) (batches []task.Batch) {
+// fill gives one worker what it has room for, or, when asked, only what its slots have: sweeps of the highest priority in turn, a batch each, and then, of what they
+// leave, those of the next. What a worker has of a sweep takes its part of that sweep's window, and all parts together
+// are one. A sweep keeps its turn until there is room for it: else one of short tasks, for which there is room all the
+// time, would keep one of long tasks out for ever.
+func (m *Master) fill(worker string, slots int, only bool) (batches []task.Batch) {
 	taken := 0.0
-	part := func(a *active, tasks int) float64 { return float64(tasks) / float64(max(1, window(slots, a.mean))) }
+	window := func(a *active) int {
+		if only {
+			return min(slots, mostAhead)
+		}
+		return window(slots, a.mean, m.others(worker))
+	}
+	part := func(a *active, tasks int) float64 { return float64(tasks) / float64(max(1, window(a))) }
 	offer := sweep.Offer{Worker: worker, Empty: true, Alone: worker == m.emptied, Others: m.others(worker)}
 	for _, a := range m.sweeps {
 		if a.ledger.Solo(worker) {
@@ -66,46 +84,63 @@ func (m *Master) fill(worker string, slots int) (batches []task.Batch) {
 	if offer.Alone && !offer.Empty {
 		return nil
 	}
-	for idle := 0; idle < len(m.turn); {
-		a := m.sweeps[m.turn[0]]
-		room := room(window(slots, a.mean), taken)
-		if room == 0 && a.ready(m.placed) {
-			break
-		}
-		m.turn = append(m.turn[1:], m.turn[0])
-		offer.Tasks = min(chunk(slots, a.mean), room)
-		tasks := a.ledger.Place(offer, m.placed)
-		if len(tasks) == 0 {
-			idle++
-			continue
-		}
-		idle, offer.Empty = 0, false
-		taken += part(a, len(tasks))
-		b := a.batch(tasks)
-		b.Follow = m.followed(b.Sweep)
-		batches = append(batches, b)
-		if a.ledger.Solo(worker) {
-			break
+filling:
+	for _, turn := range m.ranks() {
+		for idle := 0; idle < len(turn); {
+			a := m.sweeps[turn[0]]
+			if !m.workers[worker].reads(a.version()) {
+				rotate(turn)
+				idle++
+				continue
+			}
+			room := room(window(a), taken)
+			if room == 0 && a.ready(m.placed) {
+				break filling
+			}
+			rotate(turn)
+			offer.Tasks = min(chunk(slots, a.mean), room)
+			tasks := a.ledger.Place(offer, m.placed)
+			if len(tasks) == 0 {
+				idle++
+				continue
+			}
+			idle, offer.Empty = 0, false
+			taken += part(a, len(tasks))
+			b := a.batch(tasks)
+			b.Follow = m.followed(b.Sweep)
+			batches = append(batches, b)
+			if a.ledger.Solo(worker) {
+				break filling
+			}
 		}
 	}
-	m.supplied = m.supplied && taken >= enough
+	m.supplied = m.supplied && (only || taken >= enough)
 	return batches
+}
+
+// rotate moves the first to the end.
+func rotate(turn []string) {
+	first := turn[0]
+	copy(turn, turn[1:])
+	turn[len(turn)-1] = first
 }
 
 // empty is a worker that gets nothing until a task which must run alone has it, where one waits for long; "": none.
 func (m *Master) empty() string {
-	lonely := false
+	lonely := 0 // the lowest version of batches with such a task
 	for _, a := range m.sweeps {
-		lonely = lonely || a.ledger.Lonely(m.placed)
+		if v := a.version(); (lonely == 0 || v < lonely) && a.ledger.Lonely(m.placed) && !m.outranked(a) {
+			lonely = v
+		}
 	}
-	if !lonely {
+	if lonely == 0 {
 		return ""
 	}
-	if w := m.workers[m.emptied]; w != nil && w.takes() {
+	if w := m.workers[m.emptied]; w != nil && w.takes() && w.reads(lonely) {
 		return m.emptied
 	}
 	for _, name := range m.names() {
-		if m.workers[name].takes() {
+		if w := m.workers[name]; w.takes() && w.reads(lonely) {
 			return name
 		}
 	}
@@ -128,9 +163,9 @@ func (a *active) ready(now time.Time) bool {
 
 // batch is what a worker gets to know of tasks that were placed on it.
 func (a *active) batch(tasks []sweep.Task) task.Batch {
-	b := task.Batch{Version: task.Version, Sweep: a.stored.Head.ID, Recipe: a.stored.Record.Recipe}
+	b := task.Batch{Version: a.version(), Sweep: a.stored.Head.ID, Recipe: a.stored.Record.Recipe, Edition: a.edition}
 	for _, t := range tasks {
-		b.Attempts = append(b.Attempts, task.Attempt{Index: t.Index, Number: t.Try.Number, Args: a.flags.Append(nil, a.stored.Record.Point(t.Index))})
+		b.Attempts = append(b.Attempts, task.Attempt{Index: t.Index, Number: t.Try.Number, Args: a.points.Flags(nil, t.Index)})
 	}
 	return b
 }

@@ -34,7 +34,7 @@ func TestWindowAndChunk(t *testing.T) {
 		{64, 2 * time.Second, 71, 3},
 		{1 << 62, 0, 4096, 1},
 	} {
-		if got := master.Window(c.slots, c.mean); got != c.window {
+		if got := master.Window(c.slots, c.mean, false); got != c.window {
 			t.Errorf("window(%d, %v) = %d; want %d", c.slots, c.mean, got, c.window)
 		}
 		if got := master.Chunk(c.slots, c.mean); got != c.chunk {
@@ -46,7 +46,7 @@ func TestWindowAndChunk(t *testing.T) {
 func TestPlacementIsBounded(t *testing.T) {
 	t.Parallel()
 	bounded := func(slots int, mean int64, taken float64) bool {
-		w, c := master.Window(slots, time.Duration(mean)), master.Chunk(slots, time.Duration(mean))
+		w, c := master.Window(slots, time.Duration(mean), false), master.Chunk(slots, time.Duration(mean))
 		r := master.Room(w, max(0, taken))
 		return w >= 0 && w <= master.MostAhead && c >= 1 && c <= master.MostTold && r >= 0 && r <= w
 	}
@@ -111,6 +111,37 @@ func TestSweepsShareSlotsInTurn(t *testing.T) {
 	}
 }
 
+// Beside others no worker hoards what may be long.
+func TestWindowBesideOthers(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		mean   time.Duration
+		window int
+	}{{0, 2}, {time.Hour, 2}, {5 * time.Second, 2}, {4 * time.Second, 3}, {100 * time.Millisecond, 7}} {
+		if got := master.Window(2, c.mean, true); got != c.window {
+			t.Errorf("window(2, %v) = %d; want %d", c.mean, got, c.window)
+		}
+	}
+}
+
+func TestEverySlotIsFilledBeforeAnythingWaits(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	one, two := s.newHand("w1", 2), s.newHand("w2", 2)
+	s.stands("w1", master.WorkerReady)
+	s.stands("w2", master.WorkerReady)
+	id := s.submit(5)
+	one.has(2)
+	two.has(2)
+	s.becomes(id, sweep.Open, "1 pending, 4 queued")
+	for _, h := range []*hand{one, two} { // now it is known that they are short
+		g := h.has(2)[0]
+		h.report(task.StartedEvent, g)
+	}
+	two.end(task.Success, two.has(2)[0])
+	s.becomes(id, sweep.Open, "3 queued, 1 running, 1 succeeded")
+}
+
 func TestADrainedWorkerGetsNothing(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -132,11 +163,11 @@ func TestShortTasksTravelTogether(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	h := s.newRunner("w1", 2, time.Millisecond)
-	id := s.submit(3000)
-	s.becomes(id, sweep.Finished, "3000 succeeded")
+	id := s.submit(1500)
+	s.becomes(id, sweep.Finished, "1500 succeeded")
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.batches > 300 {
+	if h.batches > 200 {
 		t.Errorf("%d batches", h.batches)
 	}
 }

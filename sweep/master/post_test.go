@@ -78,13 +78,14 @@ func TestFollowersAreToldToWorkersThatComeLater(t *testing.T) {
 	second.told("follow", on(false))
 	second.beat(task.Heartbeat{Slots: 1, Incarnation: "2"}) // it has forgotten
 	second.told("follow again", func(task.Control) bool {
-		n := 0
+		greetings, follows := 0, false      // a greeting begins with nothing followed; a heartbeat may remind, too
 		for _, c := range second.controls { // told holds the lock
-			if on(false)(c) {
-				n++
+			if c.Kind == task.FollowControl && c.Sweep == "" && c.Off {
+				greetings, follows = greetings+1, false
 			}
+			follows = follows || on(false)(c)
 		}
-		return n == 2
+		return greetings == 2 && follows
 	})
 	stop1()
 	if _, err := s.master.Pause(t.Context(), id, "", false); err != nil { // a round of the loop

@@ -44,6 +44,15 @@ func (r *reads) answer(p task.Piece) {
 	}
 }
 
+// readable refuses a piece of a newer version.
+func readable(p task.Piece) task.Piece {
+	if p.Version <= task.Newest {
+		return p
+	}
+	return task.Piece{ID: p.ID, Worker: p.Worker, Error: fmt.Sprintf("the output is on worker %s, whose program speaks version %d while the master reads up to %d: update the master",
+		p.Worker, p.Version, task.Newest)}
+}
+
 // OutputAway says that what a task printed cannot be read now, as its worker is not there.
 type OutputAway struct{ Worker, Why string }
 

@@ -12,7 +12,7 @@ import (
 // Retry makes tasks pending again that ended other than well: those of indexes, or all. Updated moves the sweep to
 // another revision. It returns how many tasks it took.
 func (m *Master) Retry(ctx context.Context, id string, indexes []int64, updated Code) (taken int64, err error) {
-	_, err = m.with(ctx, id, func(a *active) error {
+	_, err = m.alter(ctx, id, func(a *active) error {
 		all := len(indexes) == 0
 		ended, err := m.ended(ctx, a, indexes)
 		if err != nil {
@@ -20,6 +20,9 @@ func (m *Master) Retry(ctx context.Context, id string, indexes []int64, updated 
 		}
 		if len(ended) == 0 && !(all && a.cut()) {
 			return &WrongState{ID: a.stored.Head.ID, Is: "without a task to retry: only tasks that failed or were cancelled run again"}
+		}
+		if err := m.supply(a, updated.Secrets); err != nil {
+			return err
 		}
 		if err := m.revise(ctx, a, updated); err != nil {
 			return err

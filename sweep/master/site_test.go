@@ -190,6 +190,7 @@ type hand struct {
 	controls []task.Control
 	batches  int
 	follow   map[string]bool           // what batches said of their sweep
+	newest   map[string]task.Batch     // of a sweep
 	auto     func(given) *task.Outcome // ends attempts by itself; nil: the test does
 }
 
@@ -245,8 +246,9 @@ func (h *hand) take(b task.Batch) {
 	h.mu.Lock()
 	h.batches++
 	if h.follow == nil {
-		h.follow = map[string]bool{}
+		h.follow, h.newest = map[string]bool{}, map[string]task.Batch{}
 	}
+	h.newest[b.Sweep] = b
 	h.follow[b.Sweep] = b.Follow
 	auto := h.auto
 	var all []given

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
+	"time"
 
 	"mlframework/sweep/store"
 	"mlframework/sweep/task"
@@ -16,11 +17,17 @@ import (
 // to its end.
 func (m *Master) apply(ctx context.Context, s *step) error {
 	whole := context.WithoutCancel(ctx)
+	if len(s.events) > 0 {
+		m.tally.lag = 0
+	}
 	answer, err := m.decide(whole, s)
 	if err == nil {
 		m.look()
 		m.place()
-		err = m.commit(whole)
+		err = m.commit(whole, m.deed(s.call, answer)...)
+	}
+	if s.call != nil && s.call.deed != nil {
+		s.call.deed.Kept = err == nil
 	}
 	if s.call != nil {
 		s.call.done <- cmp.Or(err, answer)
@@ -29,7 +36,7 @@ func (m *Master) apply(ctx context.Context, s *step) error {
 		return err
 	}
 	for _, ack := range s.acks {
-		if err := ack(); err != nil {
+		if err := ack(); err != nil && ctx.Err() == nil { // at the end the queue goes first
 			m.o.Log.Warn("events not acknowledged; they come again", "error", err)
 		}
 	}
@@ -115,8 +122,8 @@ func (m *Master) guard(what string, f func() error) (err error) {
 
 // event gives an event to its sweep's ledger. One of a sweep that is not known is dropped.
 func (m *Master) event(ctx context.Context, e task.Event) error {
-	if e.Version > task.Version {
-		m.o.Log.Warn("event of a newer version dropped", "worker", e.Worker, "version", e.Version, "understood", task.Version)
+	if e.Version > task.Newest {
+		m.unread(e)
 		return nil
 	}
 	switch {
@@ -142,6 +149,7 @@ func (m *Master) event(ctx context.Context, e task.Event) error {
 	now := m.o.Now()
 	if w := m.workers[e.Worker]; w != nil {
 		w.hears(e, now)
+		m.tally.heard(w, e, now)
 	}
 	a.ledger.Event(e, now)
 	a.learn(e.Outcome)
@@ -151,26 +159,37 @@ func (m *Master) event(ctx context.Context, e task.Event) error {
 	return nil
 }
 
-// commit writes what the ledgers changed as one group, tells the watchers, and puts control messages in the post.
-func (m *Master) commit(ctx context.Context) error {
+// commit writes what the ledgers changed, and what people did, as one group, tells the watchers, and puts control messages in the post.
+func (m *Master) commit(ctx context.Context, deeds ...store.Deed) error {
 	var groups []store.Group
 	for _, a := range m.sweeps {
-		if c := a.ledger.Take(); !c.Empty() {
-			groups = append(groups, store.Group{Sweep: a.stored, Changes: c})
+		if c := a.ledger.Take(); !c.Empty() || a.rewritten {
+			groups = append(groups, store.Group{Sweep: a.stored, Changes: c, Rewrite: a.rewritten})
 		}
 	}
 	sweeps := len(groups)
 	if w := m.changedWorkers(); len(w) > 0 {
 		groups = append(groups, store.Group{Workers: w})
 	}
+	if len(deeds) > 0 {
+		groups = append(groups, store.Group{Deeds: deeds})
+	}
 	if len(groups) == 0 {
 		return nil
 	}
+	begin := time.Now()
 	if err := m.o.Store.Commit(ctx, groups...); err != nil {
 		return fmt.Errorf("write the store: %w", err)
 	}
+	m.tally.took(time.Since(begin))
 	for _, g := range groups[:sweeps] {
-		m.watch.changed(m.sweeps[g.Sweep.Head.ID].ledger.Head(), g.Changes.Tasks)
+		m.tally.ended(g.Changes)
+		a := m.sweeps[g.Sweep.Head.ID]
+		if g.Rewrite {
+			m.watch.rewritten(g.Sweep.Head.ID, g.Sweep.Record)
+			a.rewritten = false
+		}
+		m.watch.changed(a.ledger.Head(), g.Changes.Tasks)
 		for _, o := range g.Changes.Controls {
 			m.post.tell(o.Worker, o.Control)
 		}

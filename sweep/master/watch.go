@@ -10,10 +10,11 @@ import (
 	"mlframework/sweep/task"
 )
 
-// What a watcher that is slow gets at most at once. What it misses is counted.
+// What a watcher that is slow gets at most at once. What it misses is counted: an Update with fewer rows than MostRows
+// has left none out.
 const (
+	MostRows  = 20000
 	mostLines = 2000
-	mostTasks = 20000
 )
 
 // Update is what happened since a watcher last asked. Its JSON is a line of the API's answer to a follower.
@@ -53,6 +54,7 @@ const (
 
 // news is an Update before it is put into words.
 type news struct {
+	record *sweep.Record // nil: as it was
 	head   sweep.Head
 	tasks  []sweep.Task
 	lines  []task.Line
@@ -74,6 +76,9 @@ func (w *Watcher) Next(ctx context.Context) (Update, error) {
 	n := w.next
 	w.next = news{head: n.head, closed: n.closed}
 	w.mu.Unlock()
+	if n.record != nil {
+		w.record, w.row = *n.record, n.record.Rows(w.sweep)
+	}
 	u := Update{Sweep: w.record.Summary(n.head), Lines: n.lines, Missed: n.missed, Closed: n.closed}
 	for _, t := range n.tasks {
 		u.Rows = append(u.Rows, w.row(t))
@@ -150,11 +155,16 @@ func (ws *watchers) each(sweep string, f func(*news)) {
 	}
 }
 
+// rewritten tells of a record that changed.
+func (ws *watchers) rewritten(sweep string, r sweep.Record) {
+	ws.each(sweep, func(n *news) { n.record = &r })
+}
+
 // changed tells what a commit changed.
 func (ws *watchers) changed(h sweep.Head, tasks []sweep.Task) {
 	ws.each(h.ID, func(n *news) {
 		n.head = h
-		room := min(len(tasks), mostTasks-len(n.tasks))
+		room := min(len(tasks), MostRows-len(n.tasks))
 		n.tasks = append(n.tasks, tasks[:room]...)
 		n.missed += int64(len(tasks) - room)
 	})

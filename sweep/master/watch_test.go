@@ -60,14 +60,14 @@ func TestASlowWatcherIsBounded(t *testing.T) {
 	for i := range group {
 		group[i].Index = int64(i)
 	}
-	for range master.MostTasks/100 + 1 {
+	for range master.MostRows/100 + 1 {
 		changed(sweep.Head{ID: "train-1", State: sweep.Open, Total: 101}, group)
 	}
 	u, err := w.Next(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(u.Lines) != master.MostLines || u.Lines[0].Text != "0" || len(u.Rows) != master.MostTasks || u.Missed != 105 || u.Sweep.Total != 101 {
+	if len(u.Lines) != master.MostLines || u.Lines[0].Text != "0" || len(u.Rows) != master.MostRows || u.Missed != 105 || u.Sweep.Total != 101 {
 		t.Errorf("%d lines, %d rows, %d missed", len(u.Lines), len(u.Rows), u.Missed)
 	}
 	line(task.Line{Sweep: "train-1", Text: "next"})

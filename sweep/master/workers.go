@@ -13,9 +13,10 @@ import (
 const (
 	WorkerReady       = "ready"
 	WorkerDraining    = "draining"    // a person asked it to take nothing new
+	WorkerRestarting  = "restarting"  // a person asked it to start again: it finishes what runs, and takes nothing new
 	WorkerAway        = "away"        // its lease has ended; what it had was given to others
 	WorkerQuarantined = "quarantined" // it failed at once whatever it got; it is tried again later
-	WorkerRefused     = "refused"     // its program is newer than the master's
+	WorkerRefused     = "refused"     // its program and the master's do not understand each other
 )
 
 // Worker is a worker as people and programs are shown it. Its JSON names are a contract.
@@ -29,6 +30,7 @@ type Worker struct {
 	Wanted  *int        `json:"wanted_slots"` // what a person asked for; null: what the worker was started with
 	Running []task.Busy `json:"running"`
 	Waiting int         `json:"waiting"` // tasks that it has and has not begun
+	Held    int         `json:"held"`    // tasks that it has, or that are on their way to it; unlike the two before as of now, not of its last heartbeat
 	Load    *task.Load  `json:"load"`
 	Seen    *time.Time  `json:"seen"` // its last heartbeat, UTC; null: none since the master started
 }
@@ -51,27 +53,31 @@ func (m *Master) Workers(ctx context.Context) (all []Worker, err error) {
 
 // Drain lets a worker finish what runs and take nothing new; off undoes it. It outlives master and worker.
 func (m *Master) Drain(ctx context.Context, worker string, off bool) (Worker, error) {
-	return m.change(ctx, worker, func(w *member) {
+	return m.change(ctx, worker, func(w *member) error {
 		w.kept.Drained, w.beat.Draining = !off, !off // its next heartbeat says how it is
 		m.drain(w)
+		return nil
 	})
 }
 
 // Resize changes how many attempts a worker runs at a time; 0 is what it was started with. It outlives master and worker.
 func (m *Master) Resize(ctx context.Context, worker string, slots int) (Worker, error) {
-	return m.change(ctx, worker, func(w *member) {
+	return m.change(ctx, worker, func(w *member) error {
 		w.kept.Slots = max(0, slots)
 		m.post.tell(worker, task.Control{Kind: task.SlotsControl, Slots: w.kept.Slots})
+		return nil
 	})
 }
 
-func (m *Master) change(ctx context.Context, worker string, f func(*member)) (shown Worker, err error) {
-	err = m.do(ctx, func(context.Context) error {
+func (m *Master) change(ctx context.Context, worker string, f func(*member) error) (shown Worker, err error) {
+	err = m.act(ctx, func(context.Context) error {
 		w := m.workers[worker]
 		if w == nil {
 			return &UnknownWorker{worker}
 		}
-		f(w)
+		if err := f(w); err != nil {
+			return err
+		}
 		w.changed = true
 		shown = m.shown(w)
 		return nil
@@ -81,7 +87,7 @@ func (m *Master) change(ctx context.Context, worker string, f func(*member)) (sh
 
 // Forget drops a worker that is away, and its queue. What it had goes to others.
 func (m *Master) Forget(ctx context.Context, worker string) error {
-	err := m.do(ctx, func(ctx context.Context) error {
+	err := m.act(ctx, func(ctx context.Context) error {
 		w := m.workers[worker]
 		if w == nil {
 			return &UnknownWorker{worker}
@@ -118,13 +124,15 @@ func (m *Master) shown(w *member) Worker {
 	}
 	because := func(state, reason string) { s.State, s.Reason = state, &reason }
 	switch {
-	case w.newer:
-		because(WorkerRefused, "its program is newer than the master's: update the master")
 	case w.away != "":
 		because(WorkerAway, w.away)
 		s.Running, s.Waiting, s.Load = nil, 0, nil
 	case w.seen.IsZero():
 		because(WorkerAway, "not heard of since the master started")
+	case w.refused() != "":
+		because(WorkerRefused, w.refused())
+	case w.restarting():
+		s.State = WorkerRestarting
 	case !w.trial.until.IsZero():
 		because(WorkerQuarantined, fmt.Sprintf("%d attempts in a row could not run there (%s); it is tried again at %s", mostInfra, w.trial.reason, w.trial.until.UTC().Format(time.TimeOnly)+" UTC"))
 	case w.kept.Drained || w.beat.Draining:
@@ -132,6 +140,9 @@ func (m *Master) shown(w *member) Worker {
 	}
 	if s.Running == nil {
 		s.Running = []task.Busy{}
+	}
+	for _, a := range m.sweeps {
+		s.Held += len(a.ledger.Held(w.kept.Name))
 	}
 	return s
 }

@@ -15,6 +15,11 @@
 // acknowledged because of one comes again on the same channel. The channel is closed when the context ends, also when
 // nobody reads it. Another stream of the same kind may be opened before the first has ended (a worker that comes back
 // before its old connection is known to be dead): what is delivered is then shared between them.
+//
+// # Versions
+//
+// What is of a newer version than this program reads is delivered, too, so that whoever gets it refuses it in words. Only
+// the fields that the versions in package task name may be relied on then.
 package queue
 
 import (
@@ -31,6 +36,7 @@ var ErrAway = errors.New("the queue cannot be reached")
 
 // Hub is the master's end. Its methods may be called concurrently.
 type Hub interface {
+	Letters
 	// Publish sends batches to one worker, in order. They wait for a worker that is not there. When it returns nil they
 	// are durable. On an error it is not known which are: publishing the same attempts again is allowed, workers take
 	// the first.

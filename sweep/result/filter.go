@@ -25,6 +25,7 @@ type FilterError struct {
 	Column  int // in characters, from 1
 	Problem string
 	Remedy  string
+	Unknown string // the name, where the problem is that the schema has no such column; "" otherwise
 }
 
 func (e *FilterError) Error() string {

@@ -16,7 +16,7 @@ const (
 // [*FilterError].
 func ParseFilter(expr string, s Schema) (*Filter, error) {
 	if len(expr) > maxFilter {
-		return nil, &FilterError{1, "the filter is too long", fmt.Sprintf("use at most %d bytes", maxFilter)}
+		return nil, &FilterError{Column: 1, Problem: "the filter is too long", Remedy: fmt.Sprintf("use at most %d bytes", maxFilter)}
 	}
 	p := &parser{rest: expr, at: 1, schema: s}
 	p.advance()
@@ -44,7 +44,7 @@ type parser struct {
 
 func (p *parser) fail(at int, problem, remedy string) node {
 	if p.wrong == nil {
-		p.wrong = &FilterError{at, problem, remedy}
+		p.wrong = &FilterError{Column: at, Problem: problem, Remedy: remedy}
 	}
 	p.token = token{kind: endToken, at: at}
 	p.rest = ""
@@ -102,7 +102,9 @@ func (p *parser) comparison() node {
 	c, known := p.schema.find(name.text)
 	if !known {
 		problem, remedy := p.schema.unknown(name.text)
-		return p.fail(name.at, problem, remedy)
+		p.fail(name.at, problem, remedy)
+		p.wrong.Unknown = name.text
+		return nil
 	}
 	p.advance()
 	op := p.token

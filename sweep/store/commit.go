@@ -12,12 +12,14 @@ import (
 	"mlframework/sweep"
 )
 
-// Group is what one step changed about one sweep, or about workers.
+// Group is what one step changed about one sweep, or about workers, and what people did.
 type Group struct {
 	Sweep     Sweep // as stored: Seq and Record are used, Head is not
 	Changes   sweep.Changes
+	Rewrite   bool              // Sweep.Record is not on disk as it is
 	Revisions map[string]string // revision to code, when a new one came into use
 	Workers   []Worker
+	Deeds     []Deed // what people did; they are only added to
 }
 
 // Commit writes groups in one transaction. When it returns nil everything is on disk; else nothing of it is, and the
@@ -70,8 +72,22 @@ func (w *writer) put(ctx context.Context, g Group) error {
 			return err
 		}
 	}
+	if g.Rewrite {
+		record, err := json.Marshal(g.Sweep.Record)
+		if err != nil {
+			return fmt.Errorf("write the sweep's record: %w", err)
+		}
+		if err := w.exec(ctx, w.record, w.values[:0].add(seq, string(record))); err != nil {
+			return err
+		}
+	}
 	for _, k := range g.Workers {
 		if err := w.exec(ctx, w.worker, w.values[:0].add(k.Name, k.Incarnation, k.Host, k.Program, int64(k.Started), k.Drained, int64(k.Slots))); err != nil {
+			return err
+		}
+	}
+	for _, d := range g.Deeds {
+		if err := w.exec(ctx, w.deed, w.values[:0].deed(d)); err != nil {
 			return err
 		}
 	}

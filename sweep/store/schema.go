@@ -102,7 +102,29 @@ CREATE TABLE samples (
 	points  TEXT    NOT NULL,                -- JSON array of result.Sample
 	UNIQUE (sweep, idx, attempt, hash)
 );
-`}
+`,
+	// A record may hold extensions, without which a program would take their tasks for points of the space. The tables are as
+	// they were: only the version tells older programs to leave the store alone.
+	`/* sweep.Record: extensions, priority */`,
+	// What people did. Nothing takes a row out or changes it.
+	`
+CREATE TABLE audit (
+	seq     INTEGER PRIMARY KEY,
+	time    INTEGER NOT NULL,
+	uid     INTEGER,                         -- NULL: not known
+	user    TEXT    NOT NULL,
+	action  TEXT    NOT NULL,
+	kind    TEXT    NOT NULL,
+	object  TEXT    NOT NULL,
+	detail  TEXT    NOT NULL,
+	outcome TEXT    NOT NULL,
+	reason  TEXT
+);
+CREATE INDEX audit_object ON audit (object);
+CREATE TRIGGER audit_stays   BEFORE DELETE ON audit BEGIN SELECT RAISE(ABORT, 'the record of actions is only added to'); END;
+CREATE TRIGGER audit_is_told BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'the record of actions is only added to'); END;
+`,
+}
 
 // migrate brings the schema up to date. A store that a newer program wrote is refused.
 func migrate(ctx context.Context, db *sql.DB) error {

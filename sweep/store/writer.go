@@ -12,7 +12,7 @@ import (
 type writer struct {
 	conn driver.Conn // what the statements belong to; another one when database/sql had to replace it
 
-	head, row, try, samples, revision, worker driver.StmtExecContext
+	head, record, row, try, samples, revision, worker, deed driver.StmtExecContext
 
 	values values // memory of the last row's, used again
 }
@@ -28,8 +28,9 @@ type connection interface {
 const tryColumns = `attempt, revision, worker, host, slot, gpus, resumed, started, duration, class, exit_code, reason, metrics, output`
 
 const (
-	putHead = `UPDATE sweeps SET state=?2, reason=?3, stopping=?4, forgiven=?5, ended=?6, issued=?7, cut=?8, counts=?9 WHERE seq=?1`
-	putRow  = `REPLACE INTO tasks (sweep, idx, state, cancelling, charged, not_before, tries, objective, ` + tryColumns + `)
+	putHead   = `UPDATE sweeps SET state=?2, reason=?3, stopping=?4, forgiven=?5, ended=?6, issued=?7, cut=?8, counts=?9, total=?10 WHERE seq=?1`
+	putRecord = `UPDATE sweeps SET record=?2 WHERE seq=?1`
+	putRow    = `REPLACE INTO tasks (sweep, idx, state, cancelling, charged, not_before, tries, objective, ` + tryColumns + `)
 		VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`
 	// The end of an attempt that counted may be reported again when the task has gone on: it is no superseded result.
 	putTry = `INSERT OR IGNORE INTO attempts (sweep, idx, superseded, ` + tryColumns + `)
@@ -57,8 +58,9 @@ func (w *writer) prepare(ctx context.Context, c connection) error {
 		}
 		return s.(driver.StmtExecContext)
 	}
-	w.head, w.row, w.try = statement(putHead), statement(putRow), statement(putTry)
+	w.head, w.record, w.row, w.try = statement(putHead), statement(putRecord), statement(putRow), statement(putTry)
 	w.samples, w.revision, w.worker = statement(putSamples), statement(putRevision), statement(putWorker)
+	w.deed = statement(putDeed)
 	if len(errs) == 0 {
 		w.conn = c
 	}
@@ -87,7 +89,7 @@ func (w *writer) close(db *sql.DB) error {
 		}
 		w.conn = nil
 		var errs []error
-		for _, s := range []driver.StmtExecContext{w.head, w.row, w.try, w.samples, w.revision, w.worker} {
+		for _, s := range []driver.StmtExecContext{w.head, w.record, w.row, w.try, w.samples, w.revision, w.worker, w.deed} {
 			errs = append(errs, s.(driver.Stmt).Close())
 		}
 		return errors.Join(errs...)

@@ -26,7 +26,8 @@ type Batch struct {
 	Sweep    string    `json:"sweep"`
 	Recipe   Recipe    `json:"recipe"`
 	Attempts []Attempt `json:"attempts"`
-	Follow   bool      `json:"follow,omitempty"` // somebody follows the sweep's output: as FollowControl
+	Follow   bool      `json:"follow,omitempty"`  // somebody follows the sweep's output: as FollowControl
+	Edition  string    `json:"edition,omitempty"` // which values of the recipe's secrets are meant; they themselves never travel so
 }
 
 // Attempt is one try at a task.

@@ -13,6 +13,11 @@ const (
 	DrainControl  ControlKind = "drain"  // give back what has not begun, finish what runs, take nothing new; or take again (Off)
 	SlotsControl  ControlKind = "slots"  // run Slots attempts at a time from now on; 0: as many as the worker was started with
 	ReadControl   ControlKind = "read"   // send a piece of an attempt's output: Read
+	// RestartControl: the process of Incarnation, and no other, gives back what has not begun, takes nothing new, finishes what
+	// runs, or with Now stops it, and ends, so that its supervisor starts another.
+	RestartControl ControlKind = "restart"
+	// SecretsControl answers a Need: the values of a sweep's secrets, sealed to the worker's process (Secrets).
+	SecretsControl ControlKind = "secrets"
 )
 
 // Control is a message from the master to one worker.
@@ -26,7 +31,25 @@ type Control struct {
 	Slots   int         `json:"slots,omitempty"`  // of SlotsControl
 	Read    *Read       `json:"read,omitempty"`   // of ReadControl
 	Reason  string      `json:"reason,omitempty"` // for people
+
+	Incarnation string `json:"incarnation,omitempty"` // of RestartControl
+	Now         bool   `json:"now,omitempty"`         // of RestartControl
+
+	Edition string `json:"edition,omitempty"` // of SecretsControl: as in the Need
+	Secrets []byte `json:"secrets,omitempty"` // of SecretsControl: sealed to the Need's key, about what its About says
 }
+
+// Need asks for the values of a sweep's secrets. A worker says it with every heartbeat until they come.
+type Need struct {
+	Sweep   string `json:"sweep"`
+	Edition string `json:"edition"` // of the Batch
+}
+
+// About is what sealed values are about: they open as the answer to this need of this worker only.
+func (n Need) About(worker string) string { return worker + "\n" + n.Sweep + "\n" + n.Edition }
+
+// MostNeeds is how many needs of one heartbeat are answered.
+const MostNeeds = 64
 
 // Read asks for a piece of what a task printed. Sweep and index are the Control's; its attempt is as numbered in the
 // names of the output files (stdout.2.log is that of attempt 2), and 0 is the newest.
@@ -57,15 +80,20 @@ type Heartbeat struct {
 	Version     int       `json:"version"`
 	Worker      string    `json:"worker"`
 	Incarnation string    `json:"incarnation"`       // new with every start of the worker, greater than those before
-	Time        time.Time `json:"time,omitzero"`     // by the clock that the worker\'s events have
+	Time        time.Time `json:"time,omitzero"`     // by the clock that the worker's events have
 	Program     string    `json:"program,omitempty"` // version of the program, for people
 	Host        string    `json:"host"`
 	Slots       int       `json:"slots"`
 	Draining    bool      `json:"draining,omitempty"`
+	Leaving     bool      `json:"leaving,omitempty"` // it was asked to start again, and ends when nothing runs
+	Refuses     string    `json:"refuses,omitempty"` // why it takes none of the master's tasks, for people; "": it does
 	Running     []Busy    `json:"running,omitempty"`
 	Waiting     int       `json:"waiting,omitempty"` // attempts that were claimed and have not begun
 	Unsent      int       `json:"unsent,omitempty"`  // events that the queue has not taken yet
 	Load        *Load     `json:"load,omitempty"`
+	Reads       int       `json:"reads,omitempty"` // the newest version of a Batch that it reads; 0: Version
+	Needs       []Need    `json:"needs,omitempty"` // values of secrets that attempts wait for
+	Key         []byte    `json:"key,omitempty"`   // with Needs: the public key of the process, to which they are to be sealed
 }
 
 // Busy is a slot and the attempt whose program runs in it.

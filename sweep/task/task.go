@@ -10,8 +10,26 @@ import (
 	"strings"
 )
 
-// Version is the wire form that this program writes. A reader refuses what is newer.
-const Version = 1
+// Versions of the wire form. What is written has the first version whose programs understand it: Version, but for what says
+// otherwise. A reader refuses what is newer than Newest, in words. So that it can, these fields are in every version, and mean
+// the same: of a Batch version, sweep, and attempts with index and number; of an Event version, kind, worker, sweep, index and
+// attempt; of a Heartbeat version, worker, incarnation, program and host; of a Control version and kind; of a Piece version,
+// id and worker.
+const (
+	Version = 1
+	// SecretsVersion is that of a sweep's record, and of a Batch, whose recipe names secrets: programs of version 1 would run it
+	// without their values.
+	SecretsVersion = 2
+	Newest         = SecretsVersion
+)
+
+// Version is the version of a record or Batch of the recipe.
+func (r Recipe) Version() int {
+	if len(r.Secrets) > 0 {
+		return SecretsVersion
+	}
+	return Version
+}
 
 // ID names one task: a point of a sweep. Its text is "run_training-7/42".
 type ID struct {

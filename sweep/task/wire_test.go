@@ -34,16 +34,20 @@ func TestWire(t *testing.T) {
 		"batch": &task.Batch{Version: task.Version, Sweep: "train-1", Recipe: task.Recipe{
 			Definition: "train", Command: []string{"run", "{host}"}, Env: map[string]string{"A": "b"}, Secrets: []string{"KEY"}, Revision: "r1",
 			Outputs: []string{"out"}, Timeout: time.Hour, Grace: 10 * time.Second, Metrics: []result.Rule{{Name: "loss", Pattern: "loss (.*)"}}, GPUs: 0.5,
-		}, Attempts: []task.Attempt{{Index: 42, Number: 2, Args: []string{"--lr=0.1"}}}, Follow: true},
+		}, Attempts: []task.Attempt{{Index: 42, Number: 2, Args: []string{"--lr=0.1"}}}, Follow: true, Edition: "e"},
 		"control": &task.Control{Version: task.Version, Kind: task.StopControl, Sweep: "train-1", Index: 42, Attempt: 2, Off: true, Reason: "superseded"},
-		"heartbeat": &task.Heartbeat{Version: task.Version, Worker: "w", Incarnation: "i", Host: "gpu1", Slots: 2, Draining: true, Program: "v1",
+		"heartbeat": &task.Heartbeat{Version: task.Version, Worker: "w", Incarnation: "i", Host: "gpu1", Slots: 2, Draining: true, Refuses: "why", Program: "v1",
 			Running: []task.Busy{{Sweep: "train-1", Index: 42, Attempt: 2, Slot: 1, Started: moment}}, Waiting: 3, Unsent: 4,
 			Load: &task.Load{Cores: 8, CPU: 0.5, MemoryTotal: 1 << 33, MemoryFree: 1 << 32, DiskTotal: 1 << 40, DiskFree: 1 << 39}},
-		"joined": &task.Event{Version: task.Version, Kind: task.JoinedEvent, Worker: "w", Time: moment, Beat: &task.Heartbeat{Version: task.Version, Worker: "w", Incarnation: "i"}},
-		"read":   &task.Control{Version: task.Version, Kind: task.ReadControl, Sweep: "train-1", Index: 42, Attempt: 2, Read: &task.Read{ID: "7", Stderr: true, Offset: 5, Length: 6}},
-		"slots":  &task.Control{Version: task.Version, Kind: task.SlotsControl, Slots: 4},
-		"piece":  &task.Piece{Version: task.Version, ID: "7", Worker: "w", Offset: 5, Data: []byte("text"), Size: 9, Absent: true, Error: "no"},
-		"line":   &task.Line{Sweep: "train-1", Index: 42, Attempt: 2, Host: "gpu1", Slot: 1, Stderr: true, Time: moment, Text: "hello", Missed: 3},
+		"joined":  &task.Event{Version: task.Version, Kind: task.JoinedEvent, Worker: "w", Time: moment, Beat: &task.Heartbeat{Version: task.Version, Worker: "w", Incarnation: "i"}},
+		"read":    &task.Control{Version: task.Version, Kind: task.ReadControl, Sweep: "train-1", Index: 42, Attempt: 2, Read: &task.Read{ID: "7", Stderr: true, Offset: 5, Length: 6}},
+		"restart": &task.Control{Version: task.Version, Kind: task.RestartControl, Incarnation: "i", Now: true},
+		"leaving": &task.Heartbeat{Version: task.Version, Worker: "w", Incarnation: "i", Host: "gpu1", Draining: true, Leaving: true},
+		"needing": &task.Heartbeat{Version: task.Version, Worker: "w", Incarnation: "i", Host: "gpu1", Reads: task.Newest, Needs: []task.Need{{Sweep: "train-1", Edition: "e"}}, Key: []byte("key")},
+		"secrets": &task.Control{Version: task.Version, Kind: task.SecretsControl, Sweep: "train-1", Edition: "e", Secrets: []byte("sealed")},
+		"slots":   &task.Control{Version: task.Version, Kind: task.SlotsControl, Slots: 4},
+		"piece":   &task.Piece{Version: task.Version, ID: "7", Worker: "w", Offset: 5, Data: []byte("text"), Size: 9, Absent: true, Error: "no"},
+		"line":    &task.Line{Sweep: "train-1", Index: 42, Attempt: 2, Host: "gpu1", Slot: 1, Stderr: true, Time: moment, Text: "hello", Missed: 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

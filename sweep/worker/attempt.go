@@ -19,9 +19,19 @@ func (w *Worker) run(ctx context.Context, i item, slot int) task.Outcome {
 	if j.err != nil {
 		return infra(j.err)
 	}
+	if i.lot != nil && i.lot.err != nil {
+		return infra(i.lot.err)
+	}
 	dir, resumed, err := j.makeDirectory(i.attempt.Index)
 	if err != nil {
 		return infra(err)
+	}
+	secrets := ""
+	if i.lot != nil {
+		if secrets, err = w.shelf.lay(i.lot.values); err != nil {
+			return infra(err)
+		}
+		defer w.shelf.clear(secrets)
 	}
 	metrics := w.collect(i)
 	stdout, stderr := w.stream(i, slot, dir, "stdout", metrics), w.stream(i, slot, dir, "stderr", metrics)
@@ -31,7 +41,7 @@ func (w *Worker) run(ctx context.Context, i item, slot int) task.Outcome {
 	w.desk.begin(i, task.Start{Host: w.o.Host, Slot: slot, Resumed: resumed})
 	exit := w.o.Keeper.Run(ctx, process.Spec{
 		Argv:    append(j.recipe.Expand(w.o.Host, slot), i.attempt.Args...),
-		Env:     j.own(i, slot, w.desk.size(), dir, resumed),
+		Env:     append(j.own(i, slot, w.desk.size(), dir, resumed), i.lot.environ(secrets)...),
 		Dir:     dir,
 		Stdout:  stdout,
 		Stderr:  stderr,
@@ -53,7 +63,7 @@ func (w *Worker) run(ctx context.Context, i item, slot int) task.Outcome {
 func (w *Worker) stream(i item, slot int, dir, name string, metrics *collector) *stream {
 	line := task.Line{Sweep: i.job.sweep, Index: i.attempt.Index, Attempt: i.attempt.Number, Host: w.o.Host, Slot: slot, Stderr: name == "stderr"}
 	return &stream{
-		path: logFile(dir, name, 0), left: w.o.Ceiling, ceiling: w.o.Ceiling, mask: newMask(i.job.secrets),
+		path: logFile(dir, name, 0), left: w.o.Ceiling, ceiling: w.o.Ceiling, mask: newMask(i.lot.hidden()),
 		scanner: i.job.rules.NewScanner(time.Now, metrics.add(name)),
 		tap:     tap{port: w.port, following: &w.jobs.following, now: time.Now, line: line},
 	}

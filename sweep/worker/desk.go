@@ -13,8 +13,9 @@ import (
 // An attempt is at one place at a time, so that who wants to stop it finds it. What becomes of an attempt is told under
 // the lock under which it happens: events of one attempt are in the order of what they report, also when it is told again.
 type desk struct {
-	worker string
-	out    *outbox
+	worker  string
+	out     *outbox
+	secrets *secrets
 
 	mu      sync.Mutex
 	some    sync.Cond
@@ -26,7 +27,10 @@ type desk struct {
 	open    map[int]bool // slots that somebody takes attempts for, also those that are too many and still busy
 	held    bool         // something waits only for an attempt of the same task
 	drained bool         // nothing new is taken
+	refuses string       // why the master's tasks cannot be taken; "": they can
 	closed  bool
+	leaving bool          // nothing new is taken ever again
+	empty   chan struct{} // closed when it is leaving and the last slot is free
 }
 
 // stay is an attempt in its slot.
@@ -36,10 +40,11 @@ type stay struct {
 	started *task.Event // nil until its program runs
 }
 
-func (d *desk) init(worker string, slots int, out *outbox) {
-	d.worker, d.slots, d.out = worker, slots, out
+func (d *desk) init(worker string, slots int, out *outbox, s *secrets) {
+	d.worker, d.slots, d.out, d.secrets = worker, slots, out, s
 	d.some.L = &d.mu
 	d.arrived, d.running, d.open = map[key]bool{}, map[key]*stay{}, map[int]bool{}
+	d.empty = make(chan struct{})
 	d.known.init()
 }
 
@@ -171,6 +176,7 @@ func (d *desk) done(i item, o task.Outcome) {
 	if len(d.waiting) == 0 && len(d.running) == 0 {
 		d.out.hurry()
 	}
+	d.left()
 }
 
 // stop ends an attempt that is in a slot, and gives back one that waits.
@@ -197,10 +203,15 @@ func (d *desk) recall(sweep string) {
 func (d *desk) drain(on bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.drained = on; on {
-		d.wantBack(func(key) bool { return true })
-		d.giveBack(func(item) bool { return true })
+	if d.drained, d.refuses = on || d.leaving, ""; d.drained {
+		d.takeNothing()
 	}
+}
+
+// takeNothing gives back what waits and what has arrived. The caller holds the lock.
+func (d *desk) takeNothing() {
+	d.wantBack(func(key) bool { return true })
+	d.giveBack(func(item) bool { return true })
 }
 
 // resize changes the number of slots and returns those that somebody has to take attempts for now.
@@ -254,7 +265,8 @@ func (d *desk) giveBack(meant func(item) bool) {
 func (d *desk) show(h *task.Heartbeat) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	h.Slots, h.Draining, h.Waiting = d.slots, d.drained || d.closed, len(d.waiting)
+	h.Slots, h.Draining, h.Leaving, h.Waiting = d.slots, d.drained || d.closed, d.leaving, len(d.waiting)
+	h.Refuses, h.Needs = d.refuses, d.needs()
 	for k, s := range d.running {
 		if s.started == nil {
 			h.Waiting++

@@ -14,10 +14,10 @@ import (
 	"mlframework/sweep/task"
 )
 
-// environ is the part of the environment that all attempts of a sweep have in common, and the values of its secrets.
-// What the worker says of an attempt stands above all, then what the definition sets, then what the worker chooses for
-// programs, then what is inherited, then what a program expects to find.
-func environ(o Options, sweep string, r task.Recipe) (all, secrets []string) {
+// environ is the part of the environment that all attempts of a sweep have in common, without its secrets. What the worker
+// says of an attempt stands above all, then secrets, what the definition sets, what the worker chooses for programs, what is
+// inherited, and what a program expects to find.
+func environ(o Options, sweep string, r task.Recipe) (all []string) {
 	vars := expected(o)
 	for _, v := range o.Environ {
 		if name, value, ok := strings.Cut(v, "="); ok && name != "" {
@@ -32,13 +32,15 @@ func environ(o Options, sweep string, r task.Recipe) (all, secrets []string) {
 	for _, name := range perAttempt {
 		delete(vars, name)
 	}
-	for _, name := range slices.Sorted(maps.Keys(vars)) {
-		all = append(all, name+"="+vars[name])
-		if slices.Contains(r.Secrets, name) && len(vars[name]) >= ShortestSecret {
-			secrets = append(secrets, vars[name])
+	for _, name := range r.Secrets {
+		if !slices.Contains(perSweep, name) {
+			delete(vars, name)
 		}
 	}
-	return all, secrets
+	for _, name := range slices.Sorted(maps.Keys(vars)) {
+		all = append(all, name+"="+vars[name])
+	}
+	return all
 }
 
 // expected are variables that programs count on, for a worker that inherited none of them: in a container the user may
@@ -54,8 +56,27 @@ func expected(o Options) map[string]string {
 // ompThreads is how many threads programs of numerical libraries start, where nobody else says it: cores / slots.
 const ompThreads = "OMP_NUM_THREADS"
 
-// perAttempt are the variables that each attempt has for itself.
-var perAttempt = []string{"TASK_ID", "TASK_INDEX", "ATTEMPT", "RESUMED", "OUTPUT_DIR", "SLOT", "PWD", "OLDPWD"}
+// perSweep and perAttempt are the variables that the worker sets, of all attempts of a sweep and of each for itself.
+var (
+	perSweep   = []string{"SWEEP_ID", "WORKER", "HOST"}
+	perAttempt = []string{"TASK_ID", "TASK_INDEX", "ATTEMPT", "RESUMED", "OUTPUT_DIR", "SLOT", secretsDir, "PWD", "OLDPWD"}
+)
+
+// secretsDir names the folder in which an attempt finds its secrets as files.
+const secretsDir = "SECRETS_DIR"
+
+// environ are the secrets as variables, and where they are files.
+func (l *lot) environ(dir string) (all []string) {
+	if l == nil {
+		return nil
+	}
+	for name, value := range l.values {
+		if !slices.Contains(perSweep, name) && !slices.Contains(perAttempt, name) {
+			all = append(all, name+"="+value)
+		}
+	}
+	return append(all, secretsDir+"="+dir)
+}
 
 // own is the environment of one attempt, in one slot of so many.
 func (j *job) own(i item, slot, slots int, dir string, resumed bool) []string {

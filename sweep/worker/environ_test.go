@@ -42,6 +42,9 @@ func inherit(vars ...string) func(*worker.Options) {
 	return func(o *worker.Options) { o.Environ = append(o.Environ, vars...) }
 }
 
+// ownSecrets are those of the environment.
+func ownSecrets(o *worker.Options) { o.OwnSecrets = true }
+
 func TestAnAttemptSeesExactlyThisEnvironment(t *testing.T) {
 	t.Parallel()
 	inherited := inherit("HOME=/home/anna", "USER=anna", "LOGNAME=anna2", "LANG=C", "EMPTY=", "LIST=a=b", "LIST=c=d", "broken", "=odd",
@@ -117,7 +120,7 @@ func TestHostAndSlotAreReplacedInTheCommandOnly(t *testing.T) {
 func TestSecretsNeverAppear(t *testing.T) {
 	t.Parallel()
 	const secret = "s3cr3t-value"
-	s := newSite(t, nil, inherit("KEY="+secret, "SHORT=abc", "OTHER=visible-value"))
+	s := newSite(t, nil, inherit("KEY="+secret, "SHORT=abc", "OTHER=visible-value"), ownSecrets)
 	ctx := t.Context()
 	lines := s.queue.Lines(ctx)
 	s.tell(task.Control{Kind: task.FollowControl, Sweep: "train-1"})

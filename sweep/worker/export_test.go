@@ -113,3 +113,6 @@ func TapOff() func([]byte) {
 	t := tap{following: &following{}, line: task.Line{Sweep: "s-1"}}
 	return t.write
 }
+
+// ShelfPrefix begins the names of the folders of a worker's secrets.
+func ShelfPrefix(name, outputs string) string { return shelfPrefix(name, outputs) }

@@ -15,6 +15,9 @@ func (w *Worker) heartbeat() task.Heartbeat {
 	h := task.Heartbeat{Version: task.Version, Worker: w.o.Name, Incarnation: w.incarnation, Time: time.Now(), Program: w.o.Program, Host: w.o.Host,
 		Unsent: w.outbox.unsent(), Load: w.meter.load()}
 	w.desk.show(&h)
+	if h.Reads = task.Newest; len(h.Needs) > 0 {
+		h.Key = w.secrets.key.Public()
+	}
 	return h
 }
 
@@ -32,10 +35,12 @@ const soon = 50 * time.Millisecond
 func (w *Worker) beat(ctx context.Context) {
 	for again := soon; ctx.Err() == nil; {
 		next := interval
-		if err := w.port.Beat(ctx, w.heartbeat()); err != nil {
+		h := w.heartbeat()
+		if err := w.port.Beat(ctx, h); err != nil {
 			next, again = again, min(2*again, interval)
-		} else {
-			again = soon
+		} else if again = soon; w.secrets.asked(h.Needs, time.Now()) {
+			w.o.Log.Error("attempts cannot run for want of their secrets", "error", errNoSecrets)
+			w.desk.wake()
 		}
 		select {
 		case <-time.After(next):

@@ -10,6 +10,7 @@ import (
 type item struct {
 	job     *job
 	attempt task.Attempt
+	lot     *lot // secrets, from the moment that it may begin
 }
 
 // key names one attempt.

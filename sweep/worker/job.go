@@ -23,8 +23,10 @@ type job struct {
 	links   []link
 	folder  string   // OUTPUTS/SWEEP
 	environ []string // what is the same for every attempt
-	secrets []string // values that must not appear in output
 	err     error    // why no attempt of it can run on this host
+
+	need *task.Need // secrets that the master has; nil: none, or they are here
+	lot  *lot       // secrets that are here; nil: none, or the master has them
 
 	ownThreads bool // environ has ompThreads
 }
@@ -33,18 +35,25 @@ type job struct {
 type jobs struct {
 	o         Options
 	following following
-	ready     map[[2]string]*job // by sweep and revision
+	ready     map[[3]string]*job // by sweep, revision and edition of its secrets
 }
 
-func (js *jobs) init(o Options) { js.o, js.ready = o, map[[2]string]*job{} }
+func (js *jobs) init(o Options) { js.o, js.ready = o, map[[3]string]*job{} }
 
 // get returns the job of a batch. A job that could not be made ready is tried anew with the next batch.
 func (js *jobs) get(b task.Batch) *job {
-	k := [2]string{b.Sweep, b.Recipe.Revision}
+	k := [3]string{b.Sweep, b.Recipe.Revision, b.Edition}
 	if j := js.ready[k]; j != nil {
 		return j
 	}
 	j := &job{sweep: b.Sweep, recipe: b.Recipe, folder: filepath.Join(js.o.Outputs, b.Sweep)}
+	switch {
+	case len(b.Recipe.Secrets) == 0:
+	case js.o.OwnSecrets:
+		j.lot = js.o.own(b.Recipe.Secrets)
+	default:
+		j.need = &task.Need{Sweep: b.Sweep, Edition: b.Edition}
+	}
 	if j.err = check(b); j.err == nil {
 		j.err = j.prepare(js.o)
 	}
@@ -59,11 +68,8 @@ func (js *jobs) get(b task.Batch) *job {
 	return j
 }
 
-// check refuses a batch that this worker cannot understand, and names that would lead out of their folders.
+// check refuses names that would lead out of their folders.
 func check(b task.Batch) error {
-	if b.Version > task.Version {
-		return fmt.Errorf("the master speaks version %d of the tasks' form, this worker %d: update the worker", b.Version, task.Version)
-	}
 	return errors.Join(checkName(b.Sweep), checkName(b.Recipe.Revision))
 }
 
@@ -89,7 +95,7 @@ func (j *job) prepare(o Options) (err error) {
 	if j.links, err = links(revision, j.folder, j.recipe.Outputs); err != nil {
 		return fmt.Errorf("link revision %s: %w", j.recipe.Revision, err)
 	}
-	j.environ, j.secrets = environ(o, j.sweep, j.recipe)
+	j.environ = environ(o, j.sweep, j.recipe)
 	j.ownThreads = slices.ContainsFunc(j.environ, func(v string) bool { return strings.HasPrefix(v, ompThreads+"=") })
 	return nil
 }

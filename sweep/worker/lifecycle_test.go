@@ -143,7 +143,7 @@ func TestControlOfANewerVersionIsIgnored(t *testing.T) {
 	s.send(batch(`until test -e go; do sleep 0.01; done`, 0))
 	s.seen(task.StartedEvent, 0, 1)
 	c := stopOf(0)
-	c.Version = task.Version + 1
+	c.Version = task.Newest + 1
 	s.tell(c)
 	s.tell(task.Control{Kind: "unheard of"})
 	s.obeyed()
@@ -315,7 +315,7 @@ func TestHeartbeatsComeEveryTwoSeconds(t *testing.T) {
 				t.Error(diff)
 			}
 		}
-		want := task.Heartbeat{Version: task.Version, Worker: "w1", Host: "gpu1", Slots: 1, Incarnation: first.Incarnation, Time: first.Time, Load: first.Load}
+		want := task.Heartbeat{Version: task.Version, Worker: "w1", Host: "gpu1", Slots: 1, Incarnation: first.Incarnation, Time: first.Time, Load: first.Load, Reads: task.Newest}
 		if diff := cmp.Diff(want, first); diff != "" || first.Incarnation == "" {
 			t.Error(diff)
 		}

@@ -52,13 +52,13 @@ func TestOutputIsKeptUpToTheCeiling(t *testing.T) {
 
 // It measures memory, so it is not parallel.
 func TestOutputWithoutEndFillsNoMemory(t *testing.T) {
-	const bytes = 300 << 20
-	s := newSite(t, nil, ceiling(1<<20), inherit("KEY=s3cr3t-value"))
+	const bytes = 100 << 20
+	s := newSite(t, nil, ceiling(1<<20), inherit("KEY=s3cr3t-value"), ownSecrets)
 	lines := s.queue.Lines(t.Context())
 	s.tell(task.Control{Kind: task.FollowControl, Sweep: "train-1"})
 	s.obeyed()
 	b := batch("head -c $0 /dev/zero", 0) // no line end, invalid text
-	b.Recipe.Command = []string{"head", "-c", "314572800", "/dev/zero"}
+	b.Recipe.Command = []string{"head", "-c", "104857600", "/dev/zero"}
 	b.Recipe.Secrets = []string{"KEY"}
 	var most atomic.Uint64
 	done := make(chan struct{})

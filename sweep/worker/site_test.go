@@ -60,7 +60,8 @@ type site struct {
 	base    string // holds everything
 	outputs string
 	options worker.Options
-	stop    func() // ends the worker and waits
+	stop    func()    // ends the worker and waits
+	over    chan bool // it has ended; true: to be started again
 
 	mu     sync.Mutex
 	events []task.Event
@@ -98,8 +99,9 @@ func newSite(t testing.TB, files map[string]string, change ...func(*worker.Optio
 func (s *site) start(p queue.Port) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var parts sync.WaitGroup
-	w := worker.New(p, s.options)
-	parts.Go(func() { w.Run(ctx) })
+	w, over := worker.New(p, s.options), make(chan bool, 1)
+	parts.Go(func() { over <- w.Run(ctx) })
+	s.over = over
 	s.stop = func() { cancel(); parts.Wait() }
 }
 

@@ -36,11 +36,14 @@ type Options struct {
 	Caches   string // folder for what programs may keep between attempts (Python's bytecode), an absolute path; none
 	Revision func(revision string) (folder string, err error)
 	Environ  []string // what attempts inherit, as NAME=value; nothing
-	Keeper   Runner
-	Ceiling  int64  // bytes kept of each stream of an attempt; Ceiling
-	Spool    string // file of events that the queue has not taken, an absolute path, for this worker alone; none: in memory
-	Program  string // version of the program, shown to people; none
-	Log      *slog.Logger
+	// OwnSecrets tells that the values of secrets stand in Environ, as where master and worker are one process. Else the master
+	// is asked for them.
+	OwnSecrets bool
+	Keeper     Runner
+	Ceiling    int64  // bytes kept of each stream of an attempt; Ceiling
+	Spool      string // file of events that the queue has not taken, an absolute path, for this worker alone; none: in memory
+	Program    string // version of the program, shown to people; none
+	Log        *slog.Logger
 }
 
 // Runner runs programs and ends their whole process trees; *process.Keeper is the real one.
@@ -57,9 +60,12 @@ type Worker struct {
 	desk        desk
 	jobs        jobs
 	reads       reads
+	secrets     secrets
+	shelf       shelf
 	meter       meter
 	slots       sync.WaitGroup
 	beats       chan struct{} // asks for a heartbeat before its time
+	hurry       chan struct{} // asks for the end of a worker that is to start again
 }
 
 // New makes a worker at its end of a queue.
@@ -76,13 +82,15 @@ func New(port queue.Port, o Options) *Worker {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	w := &Worker{o: o, port: port, beats: make(chan struct{}, 1)}
+	w := &Worker{o: o, port: port, beats: make(chan struct{}, 1), hurry: make(chan struct{}, 1)}
 	var err error
 	if w.incarnation, err = born(o.Spool); err != nil {
 		o.Log.Error("the start of the worker is not noted: should the clock be set back, its next start may be taken for an older one", "error", err)
 	}
 	w.outbox.init(port, o.Log)
-	w.desk.init(o.Name, o.Slots, &w.outbox)
+	w.secrets.init(o.Name)
+	w.shelf.init(o)
+	w.desk.init(o.Name, o.Slots, &w.outbox, &w.secrets)
 	w.jobs.init(o)
 	w.reads.init(port, o)
 	w.meter.init(o.Outputs)
@@ -91,8 +99,11 @@ func New(port queue.Port, o Options) *Worker {
 
 // Run works until ctx ends: it sends what an earlier start could not send, tells that it joined, and takes attempts. At
 // the end those that run are stopped, with their grace, what has not begun is given back, and Run returns when the last
-// event is sent or the queue stayed away for five seconds; what was not sent then stays in the spool.
-func (w *Worker) Run(ctx context.Context) {
+// event is sent or the queue stayed away for five seconds; what was not sent then stays in the spool. It ends in the same
+// way, and again is true, when the master asked for another start of the worker.
+func (w *Worker) Run(ctx context.Context) (again bool) {
+	ctx, end := context.WithCancel(ctx)
+	defer end()
 	if w.o.Spool != "" {
 		w.outbox.attach(ctx, w.o.Spool)
 	}
@@ -109,16 +120,21 @@ func (w *Worker) Run(ctx context.Context) {
 	for _, part := range []func(context.Context){w.consume, w.beat, w.reads.run, w.meter.run} {
 		others.Go(func() { part(talking) })
 	}
-	<-ctx.Done()
+	again = w.work(ctx)
+	end()
 	w.desk.close()
 	w.beatNow()
 	w.slots.Wait()
+	if err := w.shelf.close(); err != nil {
+		w.o.Log.Error("files of secrets are left", "error", err)
+	}
 	stopTalking()
 	others.Wait()
 	w.self(task.LeftEvent)
 	w.outbox.flush(sending, patience)
 	stopSending()
 	sender.Wait()
+	return again
 }
 
 // consume claims what arrives: first the events, so that the master knows, then the delivery's acknowledgement, so that
@@ -126,13 +142,21 @@ func (w *Worker) Run(ctx context.Context) {
 func (w *Worker) consume(ctx context.Context) {
 	for d := range w.port.Consume(ctx) {
 		var items []item
+		lacks := false
 		for _, b := range d.Items {
+			if b.Version > task.Newest {
+				w.refuse(ctx, b)
+				continue
+			}
 			if b.Follow {
 				w.jobs.following.set(b.Sweep, true)
 			}
 			job := w.jobs.get(b)
+			if job.need != nil {
+				lacks = w.secrets.want(*job.need) || lacks
+			}
 			for _, a := range b.Attempts {
-				items = append(items, item{job, a})
+				items = append(items, item{job: job, attempt: a})
 			}
 		}
 		if items = w.desk.claim(items); !w.outbox.sent(ctx) {
@@ -144,5 +168,8 @@ func (w *Worker) consume(ctx context.Context) {
 			continue // it comes again
 		}
 		w.desk.put(items)
+		if lacks {
+			w.beatNow()
+		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 
+	"mlframework/config"
 	"mlframework/sweep/fault"
 )
 
@@ -78,6 +79,14 @@ func Finish(w io.Writer, program string, err error) int {
 		for _, f := range faults {
 			fmt.Fprintln(w, Visible(f.String()))
 		}
+		return Invalid
+	}
+	if u, ok := errors.AsType[*config.Usage](err); ok {
+		fmt.Fprintf(w, "%s: %s\n", program, VisibleLines(u.Error()))
+		return Usage
+	}
+	if m, ok := errors.AsType[*config.Missing](err); ok {
+		fmt.Fprintf(w, "%s: %s\n", program, Visible(m.Error()))
 		return Invalid
 	}
 	e, ok := errors.AsType[*Error](err)

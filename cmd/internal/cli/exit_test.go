@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"mlframework/cmd/internal/cli"
+	"mlframework/config"
 	"mlframework/sweep/fault"
 )
 
@@ -29,6 +30,9 @@ func TestFinish(t *testing.T) {
 		"wrapped":                 {fmt.Errorf("read: %w", cli.Wrong("", "no")), cli.Usage, "prog: read: no\n"},
 		"faults of files":         {faults, cli.Invalid, "tasks.yml:3:7: unknown key \\x1b[31m; remove it\np.yml: is empty\n"},
 		"faults, wrapped":         {errors.Join(faults), cli.Invalid, "tasks.yml:3:7: unknown key \\x1b[31m; remove it\np.yml: is empty\n"},
+		"faults of options":       {&config.Usage{Faults: fault.List{{File: "-m", Problem: "no"}, {File: "-w", Problem: "none"}}}, cli.Usage, "prog: -m: no\n-w: none\n"},
+		"no configuration": {&config.Missing{File: "config.yml"}, cli.Invalid,
+			"prog: there is no config.yml: infrainit writes it when it is given -m and -w, and -a for hosts reached by ssh\n"},
 		"a full disk": {full, cli.Machine, "prog: write store.db: no space left on device\n" +
 			"  free some space; what was accepted is kept, `run-tasks resume` goes on\n"},
 		"read-only": {&fs.PathError{Op: "mkdir", Path: "x", Err: syscall.EROFS}, cli.Machine, "prog: mkdir x: read-only file system\n" +

@@ -2,8 +2,14 @@ package cli
 
 import "runtime/debug"
 
-// Version is the version of this program: that of its module, or the commit that it was built from.
+// stamped is the version that the scripts give with -ldflags -X; "" where Go was asked to build without them.
+var stamped string
+
+// Version is the version of this program: the commit that it was built from, or that of its module.
 func Version() string {
+	if stamped != "" {
+		return stamped
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "unknown"

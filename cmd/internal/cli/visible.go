@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"strconv"
 	"strings"
 
 	"mlframework/sweep/result"
@@ -25,3 +26,19 @@ func visibleBut(text string, kept ...string) string {
 
 // VisibleOutput is for what programs print: line ends and carriage returns stay.
 func VisibleOutput(text string) string { return visibleBut(text, "\n", "\r", "\t") }
+
+// Known is a number in a table; what is not known is left open.
+func Known(n *int) string {
+	if n == nil {
+		return ""
+	}
+	return strconv.Itoa(*n)
+}
+
+// Files is a number of files in words.
+func Files(n int) string {
+	if n == 1 {
+		return "1 file"
+	}
+	return strconv.Itoa(n) + " files"
+}

@@ -8,13 +8,15 @@
 //	queue     tasks.WORKER          quorum              batches for one worker
 //	queue     events                quorum              what workers report
 //	queue     heartbeats            classic, durable    transient messages that expire
-//	queue     dead                  quorum              batches and events that could not be read
+//	queue     dead                  quorum              batches and events that could not be read, with the reason
 //	exchange  control  (direct)  →  control.WORKER.*    exclusive queues of the workers, bound by name
 //	exchange  lines    (fanout)  →  lines.*             exclusive queues of the master; messages expire
 //	exchange  pieces   (fanout)  →  pieces.*            exclusive queues of the master; messages expire
 //
 // x-queue-type is the only argument of a queue, so that everything else can be set by policy. Both ends declare what they
-// need, whenever they need it: a queue that was deleted, or a broker that lost its data, is set up again.
+// need, whenever they need it: a queue that was deleted, or a broker that lost its data, is set up again. What a broker gives
+// up on by itself, as at a limit of deliveries (RabbitMQ 4 has one of 20), it drops, unless a policy with the
+// dead-letter-exchange "" and the dead-letter-routing-key dead lets it go where everything unreadable goes.
 //
 // # Connections
 //
@@ -59,6 +61,8 @@ type Options struct {
 	URL         string       // amqp://HOST:PORT/VHOST or amqps://..., without user and password
 	Credentials string       // a file with USER:PASSWORD; read at every connect, so that it may change
 	CA          string       // a file with the certificates (PEM) that may sign the broker's; read as Credentials is. "": the system's
+	ServerName  string       // the name in the broker's certificate; "": the host of the URL
+	Metrics     string       // http://HOST:PORT of the broker's plugin rabbitmq_prometheus, for what AMQP does not tell; "": none
 	Log         *slog.Logger // nil: nothing is logged
 }
 
@@ -92,6 +96,8 @@ func (o Options) checked() (Options, place, error) {
 			"write USER:PASSWORD into the file with the credentials")
 	case u.Scheme != "amqp" && u.Scheme != "amqps" || u.Hostname() == "" || u.RawQuery != "" || u.Fragment != "":
 		return o, place{}, fmt.Errorf("%q is no broker's address: write amqps://HOST:PORT/VHOST", o.URL)
+	case !isMetrics(o.Metrics):
+		return o, place{}, errors.New("the address of the broker's metrics is none: write http://HOST:15692")
 	case o.Credentials == "":
 		return o, place{}, errors.New("no file with the broker's credentials is named: it has one line, USER:PASSWORD")
 	}

@@ -128,6 +128,7 @@ func (s *site) fixture(t *testing.T) queuetest.Fixture {
 		Port:   func(worker string) queue.Port { return s.port(t, worker) },
 		Outage: func(on bool) { s.outage(t, on) },
 		Purge:  func(worker string) { s.broker.Purge(t, s.vhost, "tasks."+worker) },
+		Bury:   func(from string, body []byte, reason string) { s.bury(t, from, body, reason) },
 	}
 }
 

@@ -57,12 +57,15 @@ func (s *session[T]) run(ctx context.Context, out chan<- queue.Delivery[T]) {
 			if !ok {
 				return
 			}
-			items, good := read(s.end, s.feed, &d)
+			items, err := read(s.end, s.feed, &d)
+			if err != nil && !s.bury(ctx, &d, err) {
+				return
+			}
 			switch {
 			case p != nil: // one that cannot be read goes along
 				p.last = d.DeliveryTag
 				next.Items = append(next.Items, items...)
-			case good && len(items) > 0:
+			case len(items) > 0:
 				p = &parcel{d.DeliveryTag, d.DeliveryTag}
 				next = s.add(p, items)
 			default:

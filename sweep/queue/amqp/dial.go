@@ -1,6 +1,7 @@
 package amqp
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/tls"
@@ -57,7 +58,7 @@ func dial(ctx context.Context, o Options, at place) (*connection, error) {
 	if err != nil {
 		return nil, explain(at, err, nil)
 	}
-	trust, err := readTrust(o.CA, at)
+	trust, err := readTrust(o, at)
 	if err != nil {
 		return nil, explain(at, err, nil)
 	}
@@ -108,11 +109,12 @@ func readCredentials(file string) (user, password string, err error) {
 }
 
 // readTrust gives whom to believe; nil without TLS.
-func readTrust(file string, at place) (*tls.Config, error) {
+func readTrust(o Options, at place) (*tls.Config, error) {
 	if !at.tls {
 		return nil, nil
 	}
-	c := &tls.Config{ServerName: at.host, MinVersion: tls.VersionTLS12}
+	file := o.CA
+	c := &tls.Config{ServerName: cmp.Or(o.ServerName, at.host), MinVersion: tls.VersionTLS12}
 	if file == "" {
 		return c, nil
 	}

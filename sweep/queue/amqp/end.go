@@ -93,13 +93,3 @@ var expiration = strconv.FormatInt(shortLived.Milliseconds(), 10)
 func brief(body []byte) amqp091.Publishing {
 	return amqp091.Publishing{DeliveryMode: amqp091.Transient, Expiration: expiration, Body: body}
 }
-
-// bury keeps a message that cannot be read, if that is possible now.
-func (e *end) bury(from string, body []byte, why error) {
-	err := e.publisher.post("", deadQueue, amqp091.Publishing{
-		DeliveryMode: amqp091.Persistent, Body: body, Headers: amqp091.Table{"from": from, "reason": why.Error()},
-	})
-	if err != nil {
-		e.log.Error("a message that cannot be read is lost", "queue", from, "cause", err.Error())
-	}
-}

@@ -1,6 +1,7 @@
 package amqp
 
 import (
+	"context"
 	"log/slog"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 var (
 	DecodeBatch  = decodeBatch
 	DecodeEvents = decodeEvents
+	ReadUnacked  = readUnacked
 	Dead         = deadQueue
 )
 
@@ -68,4 +70,9 @@ func (e *end) severed() bool {
 	_, publishing := e.state.wrong[partPublishing]
 	_, consuming := e.state.wrong[partConsuming]
 	return publishing && consuming
+}
+
+// Bury puts a message to the dead letters, as one that could not be read.
+func Bury(ctx context.Context, h *Hub, from string, body []byte, reason string) error {
+	return h.end.post(ctx, deadQueue, body, &letter{from, reason, time.Now()})
 }

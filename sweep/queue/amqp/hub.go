@@ -2,6 +2,7 @@ package amqp
 
 import (
 	"context"
+	"sync"
 
 	"github.com/rabbitmq/amqp091-go"
 
@@ -20,7 +21,12 @@ const (
 )
 
 // Hub is the master's end. It is safe for concurrent use.
-type Hub struct{ end *end }
+type Hub struct {
+	end  *end
+	dead sync.Mutex // one at a time looks through the dead letters
+
+	metrics string // "" where there are none
+}
 
 var _ queue.Hub = (*Hub)(nil)
 
@@ -31,7 +37,7 @@ func NewHub(o Options) (*Hub, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Hub{newEnd(o, at, prepareHub)}, nil
+	return &Hub{end: newEnd(o, at, prepareHub), metrics: o.Metrics}, nil
 }
 
 func prepareHub(ch *amqp091.Channel) error {

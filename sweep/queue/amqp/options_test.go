@@ -37,6 +37,9 @@ func TestWrongOptionsAreErrorsAtOnce(t *testing.T) {
 		"user in the address":  {func(o *amqp.Options) { o.URL = "amqp://me:secret@gpu1" }, "has a user in it"},
 		"not an address":       {func(o *amqp.Options) { o.URL = "amqp://me:secret@gpu1:x" }, "is not a URL"},
 		"options in the query": {func(o *amqp.Options) { o.URL = "amqp://gpu1?heartbeat=0" }, "write amqps://HOST"},
+		"metrics by TLS":       {func(o *amqp.Options) { o.Metrics = "https://gpu1:15692" }, "write http://HOST"},
+		"metrics of a page":    {func(o *amqp.Options) { o.Metrics = "http://gpu1:15692/metrics" }, "write http://HOST"},
+		"user in the metrics":  {func(o *amqp.Options) { o.Metrics = "http://me:secret@gpu1:15692" }, "write http://HOST"},
 		"no credentials":       {func(o *amqp.Options) { o.Credentials = "" }, "USER:PASSWORD"},
 	} {
 		o := good

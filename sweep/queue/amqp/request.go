@@ -12,6 +12,7 @@ import (
 type request struct {
 	queue  string
 	bodies [][]byte
+	letter *letter // of one body: what is said of it
 	do     func(ch *amqp091.Channel) error
 
 	done      chan error // has room for the result

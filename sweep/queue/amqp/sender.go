@@ -216,9 +216,11 @@ func (s *sender) publish(m *message) (err error) {
 	s.sent++
 	m.id = strconv.FormatUint(s.sent, 36)
 	m.tries++
-	m.confirm, err = s.confirmed.PublishWithDeferredConfirm("", m.of.queue, true, false, amqp091.Publishing{
-		DeliveryMode: amqp091.Persistent, MessageId: m.id, Body: m.body,
-	})
+	p := amqp091.Publishing{DeliveryMode: amqp091.Persistent, MessageId: m.id, Body: m.body}
+	if l := m.of.letter; l != nil {
+		p.Headers = l.headers()
+	}
+	m.confirm, err = s.confirmed.PublishWithDeferredConfirm("", m.of.queue, true, false, p)
 	if err == nil {
 		s.flight = append(s.flight, m)
 	}

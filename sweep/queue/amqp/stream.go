@@ -156,15 +156,11 @@ func forgotten(c *connection, name string) bool {
 	return q.Consumers == 0
 }
 
-// read decodes a message. One that cannot be read is logged, kept if it is worth it, and false is returned.
-func read[T any](e *end, f *feed[T], d *amqp091.Delivery) ([]T, bool) {
+// read decodes a message. One that cannot be read is logged.
+func read[T any](e *end, f *feed[T], d *amqp091.Delivery) ([]T, error) {
 	items, err := f.decode(d.Body)
-	if err == nil {
-		return items, true
+	if err != nil {
+		e.log.Error("a message cannot be read and is put aside", "queue", f.name, "bytes", len(d.Body), "kept", f.keep, "cause", err.Error())
 	}
-	e.log.Error("a message cannot be read and is put aside", "queue", f.name, "bytes", len(d.Body), "kept", f.keep, "cause", err.Error())
-	if f.keep {
-		e.bury(f.name, d.Body, err)
-	}
-	return nil, false
+	return items, err
 }

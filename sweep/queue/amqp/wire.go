@@ -3,7 +3,9 @@ package amqp
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 
 	"mlframework/sweep/task"
 )
@@ -50,32 +52,61 @@ type unreadable struct{ why string }
 
 func (u *unreadable) Error() string { return u.why }
 
-// versioned tells the version of a message; those that have none are of every version.
-type versioned struct {
-	Version int `json:"version"`
+// outline is what a message of any version has (see package task): what is newer than this program is read no further.
+type outline struct {
+	Version     int    `json:"version"`
+	ID          string `json:"id"`
+	Kind        string `json:"kind"`
+	Worker      string `json:"worker"`
+	Incarnation string `json:"incarnation"`
+	Program     string `json:"program"`
+	Host        string `json:"host"`
+	Sweep       string `json:"sweep"`
+	Index       int64  `json:"index"`
+	Attempt     int    `json:"attempt"`
+	Attempts    []struct {
+		Index  int64 `json:"index"`
+		Number int   `json:"number"`
+	} `json:"attempts"`
 }
 
-// decodeOne reads one thing whose version is told by of.
-func decodeOne[T any](body []byte, of func(*T) int) ([]T, error) {
+// newer reads the outline of a message of a newer version; false when it is none. A field that is not what it was is left
+// out.
+func newer(body []byte) (o outline, is bool) {
+	err := json.Unmarshal(body, &o)
+	if _, partly := errors.AsType[*json.UnmarshalTypeError](err); err != nil && !partly {
+		return o, false
+	}
+	return o, o.Version > task.Newest
+}
+
+// form is how one kind of messages is read: where its version stands, and what is made of one that is newer.
+type form[T any] struct {
+	version func(*T) int // nil: it has none
+	outline func(outline) T
+}
+
+// one reads one thing.
+func (f form[T]) one(body []byte) ([]T, error) {
 	if err := tooLong(body); err != nil {
 		return nil, err
 	}
 	things := make([]T, 1)
-	if err := json.Unmarshal(body, &things[0]); err != nil {
-		var v versioned
-		if json.Unmarshal(body, &v) == nil && v.Version > task.Version {
-			return nil, newer(v.Version)
+	err := json.Unmarshal(body, &things[0])
+	if err == nil && !f.newer(things) {
+		return things, nil
+	}
+	if f.outline != nil {
+		if o, is := newer(body); is {
+			things[0] = f.outline(o)
+			return things, nil
 		}
-		return nil, &unreadable{fmt.Sprintf("it is not what is expected here: %v", err)}
 	}
-	if v := of(&things[0]); v > task.Version {
-		return nil, newer(v)
-	}
-	return things, nil
+	return nil, unexpected(err)
 }
 
-// decodeAll reads an array of things.
-func decodeAll[T any](body []byte, of func(*T) int) ([]T, error) {
+// all reads an array of things.
+func (f form[T]) all(body []byte) ([]T, error) {
 	if err := tooLong(body); err != nil {
 		return nil, err
 	}
@@ -83,23 +114,31 @@ func decodeAll[T any](body []byte, of func(*T) int) ([]T, error) {
 		return nil, &unreadable{"it is not what is expected here: no array"}
 	}
 	var things []T
-	if err := json.Unmarshal(body, &things); err != nil {
-		var all []versioned
-		if json.Unmarshal(body, &all) == nil {
-			for _, v := range all {
-				if v.Version > task.Version {
-					return nil, newer(v.Version)
-				}
-			}
-		}
-		return nil, &unreadable{fmt.Sprintf("it is not what is expected here: %v", err)}
+	err := json.Unmarshal(body, &things)
+	if err == nil && !f.newer(things) {
+		return things, nil
 	}
-	for i := range things {
-		if v := of(&things[i]); v > task.Version {
-			return nil, newer(v)
+	var bodies []json.RawMessage
+	if json.Unmarshal(body, &bodies) != nil {
+		return nil, unexpected(err)
+	}
+	things = things[:0]
+	for _, b := range bodies {
+		thing, err := f.one(b)
+		if err != nil {
+			return nil, err
 		}
+		things = append(things, thing...)
 	}
 	return things, nil
+}
+
+func (f form[T]) newer(things []T) bool {
+	return f.version != nil && slices.ContainsFunc(things, func(t T) bool { return f.version(&t) > task.Newest })
+}
+
+func unexpected(err error) error {
+	return &unreadable{fmt.Sprintf("it is not what is expected here: %v", err)}
 }
 
 func tooLong(body []byte) error {
@@ -109,24 +148,32 @@ func tooLong(body []byte) error {
 	return &unreadable{fmt.Sprintf("it is %d bytes long; at most %d are read", len(body), mostBytes)}
 }
 
-func newer(version int) error {
-	return &unreadable{fmt.Sprintf("it is of version %d and this program reads up to %d: update this program", version, task.Version)}
-}
+var (
+	batchForm = form[task.Batch]{func(b *task.Batch) int { return b.Version }, func(o outline) task.Batch {
+		b := task.Batch{Version: o.Version, Sweep: o.Sweep}
+		for _, a := range o.Attempts {
+			b.Attempts = append(b.Attempts, task.Attempt{Index: a.Index, Number: a.Number})
+		}
+		return b
+	}}
+	eventForm = form[task.Event]{func(e *task.Event) int { return e.Version }, func(o outline) task.Event {
+		return task.Event{Version: o.Version, Kind: task.Kind(o.Kind), Worker: o.Worker, Sweep: o.Sweep, Index: o.Index, Attempt: o.Attempt}
+	}}
+	beatForm = form[task.Heartbeat]{func(h *task.Heartbeat) int { return h.Version }, func(o outline) task.Heartbeat {
+		return task.Heartbeat{Version: o.Version, Worker: o.Worker, Incarnation: o.Incarnation, Program: o.Program, Host: o.Host}
+	}}
+	controlForm = form[task.Control]{func(c *task.Control) int { return c.Version }, func(o outline) task.Control {
+		return task.Control{Version: o.Version, Kind: task.ControlKind(o.Kind)}
+	}}
+	pieceForm = form[task.Piece]{func(p *task.Piece) int { return p.Version }, func(o outline) task.Piece {
+		return task.Piece{Version: o.Version, ID: o.ID, Worker: o.Worker}
+	}}
+	lineForm = form[task.Line]{}
+)
 
-func batchVersion(b *task.Batch) int    { return b.Version }
-func eventVersion(e *task.Event) int    { return e.Version }
-func beatVersion(h *task.Heartbeat) int { return h.Version }
-func controlVersion(c *task.Control) int {
-	return c.Version
-}
-func pieceVersion(p *task.Piece) int { return p.Version }
-func lineVersion(*task.Line) int     { return 0 }
-
-func decodeBatch(body []byte) ([]task.Batch, error)    { return decodeOne(body, batchVersion) }
-func decodeEvents(body []byte) ([]task.Event, error)   { return decodeAll(body, eventVersion) }
-func decodeBeat(body []byte) ([]task.Heartbeat, error) { return decodeOne(body, beatVersion) }
-func decodeControl(body []byte) ([]task.Control, error) {
-	return decodeOne(body, controlVersion)
-}
-func decodePiece(body []byte) ([]task.Piece, error) { return decodeOne(body, pieceVersion) }
-func decodeLines(body []byte) ([]task.Line, error)  { return decodeAll(body, lineVersion) }
+func decodeBatch(body []byte) ([]task.Batch, error)     { return batchForm.one(body) }
+func decodeEvents(body []byte) ([]task.Event, error)    { return eventForm.all(body) }
+func decodeBeat(body []byte) ([]task.Heartbeat, error)  { return beatForm.one(body) }
+func decodeControl(body []byte) ([]task.Control, error) { return controlForm.one(body) }
+func decodePiece(body []byte) ([]task.Piece, error)     { return pieceForm.one(body) }
+func decodeLines(body []byte) ([]task.Line, error)      { return lineForm.all(body) }

@@ -82,6 +82,13 @@ func (b *box[T]) take(most int) (items []T, more <-chan struct{}) {
 	return items, nil
 }
 
+// count is how many items nobody has taken.
+func (b *box[T]) count() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.items)
+}
+
 // purge empties the box and tells how many items it had.
 func (b *box[T]) purge() int {
 	b.mu.Lock()

@@ -27,6 +27,7 @@ type Queue struct {
 	heartbeats box[task.Heartbeat]
 	lines      box[task.Line]
 	pieces     box[task.Piece]
+	letters    letters
 
 	mu    sync.Mutex
 	ports map[string]*port
@@ -57,6 +58,7 @@ func (q *Queue) port(worker string) *port {
 		}
 		q.ports[worker] = p
 	}
+	p.removed = false
 	return p
 }
 
@@ -99,7 +101,11 @@ func (q *Queue) Remove(_ context.Context, worker string) error {
 	if q.outage.on() {
 		return queue.ErrAway
 	}
-	q.Purge(worker)
+	p := q.port(worker)
+	p.tasks.purge()
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	p.removed = true
 	return nil
 }
 
@@ -116,6 +122,7 @@ func (q *Queue) Status() queue.Status {
 // port is one worker's end.
 type port struct {
 	hub      *Queue
+	removed  bool // and not used since; under the lock of the hub
 	tasks    box[task.Batch]
 	controls box[task.Control]
 }

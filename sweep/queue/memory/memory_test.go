@@ -22,6 +22,7 @@ func TestContract(t *testing.T) {
 				q.Outage(false)
 			},
 			Purge: func(worker string) { q.Purge(worker) },
+			Bury:  q.Bury,
 		}
 	})
 }

@@ -23,11 +23,13 @@ func (b *Broker) Eval(t testing.TB, expression string) string {
 	return out
 }
 
-// MakeVhost makes a vhost that the broker's user may use.
+// MakeVhost makes a vhost that the broker's user may use. As in clusters a policy has its quorum queues hand out a message very often,
+// where RabbitMQ 4 drops it after 20 times: consumers that come and go give back all that they were sent ahead.
 func (b *Broker) MakeVhost(t testing.TB, name string) {
 	t.Helper()
 	b.Eval(t, fmt.Sprintf(`rabbit_vhost:add(<<"%s">>, <<"test">>),
-		rabbit_auth_backend_internal:set_permissions(<<"mlframework">>, <<"%s">>, <<".*">>, <<".*">>, <<".*">>, <<"test">>)`, name, name))
+		rabbit_auth_backend_internal:set_permissions(<<"mlframework">>, <<"%s">>, <<".*">>, <<".*">>, <<".*">>, <<"test">>),
+		rabbit_policy:set(<<"%s">>, <<"test">>, <<"^(tasks[.]|events$)">>, [{<<"delivery-limit">>, 1000}], 0, <<"queues">>, <<"test">>)`, name, name, name))
 }
 
 // DropVhost drops a vhost with everything in it.

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"mlframework/cmd/internal/cli"
+	"mlframework/cmd/internal/site"
+	"mlframework/infra"
+	"mlframework/sweep/api"
+)
+
+// audited is how many actions are shown unless --tail says another number.
+const audited = 50
+
+// audit prints who did what, the newest last.
+func (c *command) audit(ctx context.Context, w wish, s *site.Site, cluster *infra.Cluster) error {
+	client := s.Client(cluster.Dial())
+	defer client.Close()
+	most := w.tail
+	if most == 0 {
+		most = audited
+	}
+	page, err := client.Audit(ctx, api.AuditQuery{Limit: most})
+	if err != nil {
+		return err
+	}
+	slices.Reverse(page.Actions)
+	for _, a := range page.Actions {
+		if w.json {
+			if err := json.NewEncoder(c.stdout).Encode(a); err != nil {
+				return err
+			}
+			continue
+		}
+		fmt.Fprintln(c.stdout, cli.Visible(actionText(a)))
+	}
+	return nil
+}
+
+// actionText is "2026-11-21 17:50:05 anna (1001) cancel train-3: refused: it has ended".
+func actionText(a api.Action) string {
+	uid := "?"
+	if a.UID != nil {
+		uid = strconv.Itoa(*a.UID)
+	}
+	text := fmt.Sprintf("%s  %s (%s)  %s %s", a.Time.Local().Format(time.DateTime), a.User, uid, a.Action, a.Object)
+	if a.Detail != "" {
+		text += " " + a.Detail
+	}
+	if a.Outcome != "done" {
+		text += ": " + a.Outcome
+	}
+	if a.Reason != nil {
+		text += ": " + *a.Reason
+	}
+	return text
+}

@@ -1,0 +1,262 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"mlframework/cmd/internal/site"
+	"mlframework/infra/lab"
+	"mlframework/infra/plan"
+	"mlframework/sweep/api"
+)
+
+// A bed is a cluster on hosts of the lab, and the commands that a person has for it: a master on the first host, a worker on the
+// second.
+type bed struct {
+	lab          *lab.Lab
+	bin, project string // folders
+	env          []string
+}
+
+// patience is more than any single command takes, on a slow machine too.
+const patience = 3 * time.Minute
+
+func newBed(t *testing.T) *bed {
+	t.Helper()
+	b := &bed{lab: lab.Start(t, lab.Options{Hosts: 2}), bin: t.TempDir(), project: t.TempDir()}
+	home := t.TempDir()
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", b.bin, "../infrainit", "../check-status", "../update-files")
+	far := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(b.bin, "linux-amd64")+"/", "../sweepd")
+	for _, c := range []*exec.Cmd{build, far} {
+		c.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %v\n%s", c.Args, err, out)
+		}
+	}
+	config := fmt.Sprintf("Host *\n\tUser anna\n\tIdentityFile %s\n\tIdentitiesOnly yes\n\tUserKnownHostsFile %s\n\tStrictHostKeyChecking yes\n", b.lab.Key, b.lab.KnownHosts)
+	for _, h := range b.lab.Hosts {
+		config += fmt.Sprintf("Host %s\n\tHostName %s\n\tHostKeyAlias %s\n", h.Name, h.Address, h.Name)
+	}
+	write(t, filepath.Join(home, ".ssh/config"), config)
+	b.write(t, "tasks.yml", "tasks:\n  hello: {command: [echo, hello]}\n")
+	b.write(t, "more.txt", "one")
+	b.env = append(os.Environ(), "HOME="+home, "SSH_AUTH_SOCK=", "XDG_CACHE_HOME="+filepath.Join(home, ".cache"))
+	t.Cleanup(func() { // hosts keep images for the next test
+		for _, h := range b.lab.Hosts {
+			h.Exec(t, "sh", "-c", `docker ps -aq --filter label=`+plan.ClusterLabel+` | xargs -r docker rm -f
+				docker images -q --filter label=`+plan.ClusterLabel+` | xargs -r docker rmi -f`)
+		}
+	})
+	image, broker := b.lab.Load(t, "training"), b.lab.Load(t, "broker")
+	b.must(t, "infrainit", "-a", b.lab.Hosts[0].Name+","+b.lab.Hosts[1].Name, "-m", "1", "-w", "2", "--name", "status", "--slots", "2",
+		"-d", ".", "--image", image, "--broker-image", broker)
+	return b
+}
+
+// write writes a file of the project.
+func (b *bed) write(t *testing.T, name, text string) {
+	t.Helper()
+	write(t, filepath.Join(b.project, name), text)
+}
+
+func write(t *testing.T, file, text string) {
+	t.Helper()
+	err := os.MkdirAll(filepath.Dir(file), 0o700)
+	if err == nil {
+		err = os.WriteFile(file, []byte(text), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (b *bed) command(ctx context.Context, name string, args ...string) *exec.Cmd {
+	c := exec.CommandContext(ctx, filepath.Join(b.bin, name), args...)
+	c.Dir, c.Env = b.project, b.env
+	return c
+}
+
+// run gives what a command printed, and its exit code.
+func (b *bed) run(t *testing.T, name string, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	ctx, stop := context.WithTimeout(t.Context(), patience)
+	defer stop()
+	c := b.command(ctx, name, args...)
+	var out, said strings.Builder
+	c.Stdout, c.Stderr = &out, &said
+	err := c.Run()
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		return out.String(), said.String(), exit.ExitCode()
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	return out.String(), said.String(), 0
+}
+
+func (b *bed) must(t *testing.T, name string, args ...string) string {
+	t.Helper()
+	stdout, stderr, code := b.run(t, name, args...)
+	if code != 0 {
+		t.Fatalf("%s %q: exit code %d\n%s%s", name, args, code, stdout, stderr)
+	}
+	return stdout
+}
+
+// look asks until the overview is as it should be.
+func (b *bed) look(t *testing.T, is func(site.Overview, int) bool) site.Overview {
+	t.Helper()
+	for end := time.Now().Add(patience); ; {
+		stdout, stderr, code := b.run(t, "check-status", "--json")
+		var o site.Overview
+		if err := json.Unmarshal([]byte(stdout), &o); err != nil {
+			t.Fatalf("%v\n%s%s", err, stdout, stderr)
+		}
+		if is(o, code) {
+			return o
+		}
+		if time.Now().After(end) {
+			t.Fatalf("still, with exit code %d: %s", code, stdout)
+		}
+	}
+}
+
+func (b *bed) well(t *testing.T) site.Overview {
+	t.Helper()
+	return b.look(t, func(o site.Overview, code int) bool { return o.Well && code == 0 && len(o.Faults) == 0 })
+}
+
+// TestACluster is one test, as a cluster takes long to bring up.
+func TestACluster(t *testing.T) {
+	t.Parallel()
+	b := newBed(t)
+	master, worker := b.lab.Hosts[0], b.lab.Hosts[1]
+	o := b.well(t)
+	if len(o.Hosts) != 2 || len(o.Workers) != 1 || o.Broker == nil || o.Master != master.Name {
+		t.Errorf("%+v", o)
+	}
+	b.look(t, func(o site.Overview, _ int) bool { // the broker tells of itself some seconds late
+		return len(o.Broker.Queues) > 0 && !slices.ContainsFunc(o.Broker.Queues, func(q api.Depth) bool { return q.Unacked == nil })
+	})
+	if text := b.must(t, "check-status"); !strings.Contains(text, "all is well") || !strings.Contains(text, worker.Name+"  worker   ready") {
+		t.Errorf("it prints\n%s", text)
+	}
+	if log := b.must(t, "check-status", "--logs", worker.Name); !strings.Contains(log, "worker started") {
+		t.Errorf("the worker's log is\n%s", log)
+	}
+	t.Log("the monitor")
+	b.monitor(t)
+	t.Log("files")
+	b.files(t)
+	t.Log("faults")
+	b.stopped(t, worker)
+	b.away(t, master, worker)
+}
+
+// monitor logs in through the tunnel, and ends it with Ctrl-C.
+func (b *bed) monitor(t *testing.T) {
+	ctx, stop := context.WithTimeout(t.Context(), patience)
+	defer stop()
+	c := b.command(ctx, "check-status", "--monitor")
+	out, err := c.StdoutPipe()
+	if err == nil {
+		err = c.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var link string
+	for text := make([]byte, 4096); !strings.HasSuffix(link, "\n") || !strings.Contains(link, "/login?"); {
+		n, err := out.Read(text)
+		if link += string(text[:n]); err != nil {
+			t.Fatalf("it printed %q: %v", link, err)
+		}
+	}
+	lines := strings.Split(strings.TrimSpace(link), "\n")
+	jar, _ := cookiejar.New(nil)
+	response, err := (&http.Client{Jar: jar, Timeout: patience}).Get(lines[len(lines)-1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	page, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != http.StatusOK || !strings.Contains(string(page), "monitor</title>") {
+		t.Errorf("%s, %v\n%s", response.Status, err, page)
+	}
+	if err := c.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = io.Copy(io.Discard, out)
+	if err := c.Wait(); err != nil {
+		t.Errorf("Ctrl-C: %v", err)
+	}
+}
+
+// files pushes what changed.
+func (b *bed) files(t *testing.T) {
+	if said := b.must(t, "update-files"); !strings.Contains(said, "nothing changed") {
+		t.Errorf("at first: %s", said)
+	}
+	b.write(t, "more.txt", "another")
+	said := b.must(t, "update-files")
+	if strings.Count(said, "got 1 file, 7 bytes") != 2 || !strings.Contains(said, "sweeps that you submit now run it") {
+		t.Errorf("one file changed: %s", said)
+	}
+	for _, h := range b.lab.Hosts {
+		if text := h.Exec(t, "cat", "/home/anna/mlframework/status/current/more.txt"); text != "another" {
+			t.Errorf("%s has %q", h.Name, text)
+		}
+	}
+	if said := b.must(t, "update-files"); !strings.Contains(said, "nothing changed") {
+		t.Errorf("again: %s", said)
+	}
+}
+
+// stopped is about a container that ended.
+func (b *bed) stopped(t *testing.T, worker *lab.Host) {
+	worker.Exec(t, "docker", "kill", "mlframework-status-worker")
+	b.look(t, func(o site.Overview, code int) bool {
+		return code == 1 && !o.Well && len(o.Faults) > 0 && o.Faults[0].Host == worker.Name && strings.Contains(o.Faults[0].What, "exit code 137")
+	})
+	worker.Exec(t, "docker", "start", "mlframework-status-worker")
+	b.well(t)
+}
+
+// away is about hosts that are off the network: everything else is shown, soon.
+func (b *bed) away(t *testing.T, master, worker *lab.Host) {
+	worker.Cut(t)
+	begun := time.Now()
+	o := b.look(t, func(_ site.Overview, code int) bool { return code == 1 })
+	if took := time.Since(begun); took > 30*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	if o.Hosts[1].Reached || !o.Hosts[0].Reached || o.Broker == nil || o.Faults[0].Host != worker.Name {
+		t.Errorf("%+v", o)
+	}
+	b.write(t, "more.txt", "a third")
+	if stdout, stderr, code := b.run(t, "update-files"); code != 4 || !strings.Contains(stderr, "nothing was brought anywhere") || stdout != "" {
+		t.Errorf("update-files: exit code %d\n%s%s", code, stdout, stderr)
+	}
+	if text := master.Exec(t, "cat", "/home/anna/mlframework/status/current/more.txt"); text != "another" {
+		t.Errorf("%s has %q, although a host was away", master.Name, text)
+	}
+	worker.Heal(t)
+	b.well(t)
+	master.Cut(t)
+	if stdout, stderr, code := b.run(t, "check-status", "--json"); code != 4 || stdout != "" || !strings.Contains(stderr, master.Name) {
+		t.Errorf("without the master's host: exit code %d\n%s%s", code, stdout, stderr)
+	}
+	master.Heal(t)
+}

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"mlframework/cmd/internal/cli"
+	"mlframework/infra/plan"
+)
+
+func TestPage(t *testing.T) {
+	t.Parallel()
+	lines := []string{"a", "b", "c", "d"}
+	for name, c := range map[string]struct {
+		height int
+		want   string
+	}{
+		"all":              {4, "\x1b[Ha\x1b[K\r\nb\x1b[K\r\nc\x1b[K\r\nd\x1b[K\x1b[J"},
+		"the last is told": {3, "\x1b[Ha\x1b[K\r\nb\x1b[K\r\n... 2 lines more: make the window higher\x1b[K\x1b[J"},
+	} {
+		if got := page(lines, c.height); got != c.want {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	if strings.Join(lines, "") != "abcd" {
+		t.Error("the lines were changed")
+	}
+}
+
+func TestContainer(t *testing.T) {
+	t.Parallel()
+	r := plan.Record{Master: "gpu1", Hosts: []plan.RecordHost{{Name: "gpu1", Address: "anna@gpu1"}, {Name: "gpu2", Address: "anna@gpu2:2222", Worker: true}}}
+	for named, want := range map[string][2]string{
+		"master": {"gpu1", plan.Master}, "broker": {"gpu1", plan.Broker}, "monitor": {"gpu1", plan.Monitor},
+		"gpu2": {"gpu2", plan.Worker}, "anna@gpu2:2222": {"gpu2", plan.Worker},
+	} {
+		if host, role, err := container(r, named); err != nil || host != want[0] || role != want[1] {
+			t.Errorf("%s: %s, %s, %v", named, host, role, err)
+		}
+	}
+	for _, named := range []string{"gpu1", "gpu9", "worker"} {
+		_, _, err := container(r, named)
+		if e, ok := errors.AsType[*cli.Error](err); !ok || e.Code != cli.Usage || !strings.Contains(e.Remedy, "gpu2, master, broker, monitor") {
+			t.Errorf("%s: %v", named, err)
+		}
+	}
+}
+
+func TestWhatIsShownOfALog(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	s := &shown{to: &b}
+	for _, piece := range []string{"caf\xc3", "\xa9\x1b[31m\n", "a", "b\nend"} {
+		if _, err := s.Write([]byte(piece)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, want := b.String(), "café\\x1b[31m\nab\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if err := s.flush(); err != nil || !strings.HasSuffix(b.String(), "\nend\n") {
+		t.Errorf("%q, %v", b.String(), err)
+	}
+	b.Reset()
+	if _, err := s.Write([]byte(strings.Repeat("x", longestPart+1))); err != nil || b.Len() == 0 {
+		t.Errorf("%d bytes shown, %v", b.Len(), err)
+	}
+}
+
+// echo answers each connection with what it says, once it has said all.
+func echo(t *testing.T) net.Listener {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer conn.Close()
+				said, _ := io.ReadAll(conn)
+				_, _ = conn.Write(said)
+			}()
+		}
+	}()
+	return l
+}
+
+func TestForwarder(t *testing.T) {
+	t.Parallel()
+	far := echo(t)
+	near, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	faults := make(chan error, 8)
+	f := &forwarder{fault: func(err error) { faults <- err }, dial: func(ctx context.Context) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "tcp", far.Addr().String())
+	}}
+	ctx, stop := context.WithCancelCause(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- f.run(ctx, near, nil) }()
+	call := func() *net.TCPConn {
+		t.Helper()
+		conn, err := net.DialTimeout("tcp", near.Addr().String(), 10*time.Second)
+		if err == nil {
+			err = conn.SetDeadline(time.Now().Add(10 * time.Second))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return conn.(*net.TCPConn)
+	}
+	first := call()
+	if _, err := first.Write([]byte("hello")); err != nil {
+		t.Fatal(err)
+	}
+	if err := first.CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := io.ReadAll(first); err != nil || string(got) != "hello" {
+		t.Errorf("%q, %v", got, err)
+	}
+	open := call() // stays open
+	far.Close()
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); { // until whoever accepts has let go of it
+		conn, err := net.Dial("tcp", far.Addr().String())
+		if err != nil {
+			break
+		}
+		conn.Close()
+	}
+	refused := call()
+	if _, err := io.ReadAll(refused); err != nil && !errors.Is(err, io.EOF) {
+		t.Logf("the refused connection: %v", err)
+	}
+	select {
+	case <-faults:
+	case <-time.After(10 * time.Second):
+		t.Error("nobody was told that the far side is gone")
+	}
+	why := errors.New("enough")
+	stop(why)
+	if err := <-ended; !errors.Is(err, why) {
+		t.Errorf("%v", err)
+	}
+	if n, err := open.Read(make([]byte, 1)); err == nil {
+		t.Errorf("a connection outlived the forwarder: %d bytes", n)
+	}
+}
+
+func TestForwarderEndsWithTheConnectionToTheHost(t *testing.T) {
+	t.Parallel()
+	near, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone := make(chan struct{})
+	close(gone)
+	err = (&forwarder{}).run(t.Context(), near, gone)
+	if e, ok := errors.AsType[*cli.Error](err); !ok || e.Code != cli.Unreachable {
+		t.Errorf("%v", err)
+	}
+}

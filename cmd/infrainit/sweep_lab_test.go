@@ -1,0 +1,115 @@
+package main_test
+
+import (
+	"context"
+	"net"
+	"os"
+	"path"
+	"strings"
+	"testing"
+	"time"
+
+	"mlframework/infra/lab"
+	"mlframework/infra/plan"
+	"mlframework/sweep"
+	"mlframework/sweep/api"
+	"mlframework/sweep/space"
+	"mlframework/sweep/task"
+)
+
+// patience is how long something may take that takes seconds.
+const patience = time.Minute
+
+// eventually polls until something is so.
+func eventually(t testing.TB, what string, is func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); !is(); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("not within %v: %s", patience, what)
+		}
+	}
+}
+
+// master is a client of the master on a host, through ssh, in the cluster whose folder is root.
+func (p *laptop) master(h *lab.Host, root string) *api.Client {
+	p.t.Helper()
+	dir, err := os.MkdirTemp("", "socket-") // a socket's path is short
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	socket := path.Join(dir, "s")
+	ctx, stop := context.WithCancel(context.Background())
+	tunnel := p.command(ctx, path.Join(p.home, "bin/ssh"), "-N", "-o", "ExitOnForwardFailure=yes",
+		"-L", socket+":"+path.Join(root, "run", plan.Socket), "anna@"+h.Name)
+	if err := tunnel.Start(); err != nil {
+		p.t.Fatal(err)
+	}
+	client := api.DialBy("the master", func(ctx context.Context) (net.Conn, error) { return (&net.Dialer{}).DialContext(ctx, "unix", socket) })
+	p.t.Cleanup(func() {
+		client.Close()
+		stop()
+		_ = tunnel.Wait()
+		_ = os.RemoveAll(dir)
+	})
+	eventually(p.t, "a tunnel to the master", func() bool { _, err := os.Stat(socket); return err == nil })
+	return client
+}
+
+// submit begins a sweep of so many tasks of some seconds, of the revision that a host has.
+func submit(t *testing.T, client *api.Client, h *lab.Host, root string, tasks string) (id string) {
+	t.Helper()
+	s, _, err := space.Read("parameters.yml", []byte("n: \"[0,"+tasks+")\"\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	revision := strings.TrimSpace(h.Exec(t, "sh", "-c", "basename $(readlink "+root+"/current)"))
+	made, err := client.Submit(t.Context(), api.Submission{Code: revision, Record: sweep.Record{
+		Version: task.Version, Space: s, Project: "digits",
+		Recipe: task.Recipe{Definition: "sleep", Command: []string{"sh", "-c", "sleep 1", "task"}, Revision: revision, Grace: time.Second},
+	}}, "", api.Nothing)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made.ID
+}
+
+// counts are how many tasks of a sweep are in which state.
+func counts(t *testing.T, client *api.Client, id string) map[string]int64 {
+	t.Helper()
+	s, err := client.Sweep(t.Context(), id, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Counts
+}
+
+// succeeded waits until a sweep has ended, and checks that every task did well at its first try.
+func succeeded(t *testing.T, client *api.Client, id string) {
+	t.Helper()
+	eventually(t, "the sweep has ended", func() bool {
+		s, err := client.Sweep(t.Context(), id, false)
+		return err == nil && s.State == sweep.Finished
+	})
+	page, err := client.Tasks(t.Context(), id, api.Query{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range page.Tasks {
+		if one.State != task.Succeeded.String() {
+			t.Errorf("task %d is %s", one.Index, one.State)
+		}
+		if one.Attempts == 1 {
+			continue
+		}
+		tried, err := client.Task(t.Context(), id, one.Index)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range tried.Attempts[:len(tried.Attempts)-1] {
+			if a.Started != nil { // else its worker gave it back before it began
+				t.Errorf("task %d was lost: %+v", one.Index, a)
+			}
+		}
+		t.Logf("task %d: %+v", one.Index, tried.Attempts)
+	}
+}

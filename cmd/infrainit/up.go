@@ -1,0 +1,170 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	cliv2 "github.com/urfave/cli/v2"
+
+	"mlframework/cmd/internal/cli"
+	"mlframework/cmd/internal/site"
+	"mlframework/config"
+	"mlframework/infra"
+	"mlframework/infra/plan"
+)
+
+// up is the command.
+func (c *command) up(ctx *cliv2.Context) error {
+	if ctx.NArg() > 0 {
+		return cli.Wrong("hosts are named with -a, the project's folder with -d", "%q is one argument too many", ctx.Args().First())
+	}
+	s, err := site.Read(ctx, ctx.Bool("file"), c.stderr)
+	if err != nil {
+		return err
+	}
+	s.Printer.Quiet = ctx.Bool("quiet")
+	if ctx.Bool("verbose") {
+		for _, o := range s.Config.Explain() {
+			fmt.Fprintf(c.stderr, "%-16s %s  (%s)\n", o.Name, cli.Visible(o.Value), cli.Visible(o.Origin))
+		}
+	}
+	work, stop := cli.Interrupts(ctx.Context, func() { os.Exit(cli.Interrupted) })
+	defer stop()
+	r, err := c.request(work, ctx, s)
+	if err != nil {
+		return err
+	}
+	result, err := infra.Up(work, r, s.Infra)
+	if errors.Is(err, cli.ErrInterrupted) {
+		return errors.Join(&cli.Error{Code: cli.Interrupted, Err: errors.New("interrupted")}, others(err))
+	}
+	if err != nil {
+		return explain(err)
+	}
+	if r.DryRun == nil {
+		err = c.conclude(work, ctx, s, result)
+	}
+	if len(result.Skipped) > 0 {
+		return errors.Join(err, &cli.Error{Code: cli.Failed, Err: fmt.Errorf("hosts were left out:\n%w", result.Skipped)})
+	}
+	return err
+}
+
+// others are what went wrong beside the interruption.
+func others(err error) error {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return nil
+	}
+	var rest []error
+	for _, e := range joined.Unwrap() {
+		if !errors.Is(e, cli.ErrInterrupted) {
+			rest = append(rest, e)
+		}
+	}
+	return errors.Join(rest...)
+}
+
+// explain gives what failed on hosts its exit code.
+func explain(err error) error {
+	_, faulty := errors.AsType[plan.Problems](err)
+	if missing, ok := errors.AsType[*infra.NoMaster](err); ok && !faulty {
+		return cli.Wrong("name the master's host with -m to start one, or the cluster with --name", "%w", missing)
+	}
+	err = site.Explain(err)
+	if told, ok := errors.AsType[*cli.Error](err); ok && faulty && told.Remedy == "" {
+		told.Remedy = "nothing was changed"
+	}
+	return err
+}
+
+// request is what infra is asked for.
+func (c *command) request(work context.Context, ctx *cliv2.Context, s *site.Site) (infra.Request, error) {
+	files, file, err := s.Project(work, c.stdin, ctx.Bool("yes"))
+	if err != nil {
+		return infra.Request{}, err
+	}
+	r, err := s.Request(files, file)
+	if err != nil {
+		return r, err
+	}
+	r.Large = true // the question was answered
+	r.SkipBad, r.Keep, r.Now, r.BreakLock = ctx.Bool("skip-bad"), ctx.Bool("keep"), ctx.Bool("now"), ctx.Bool("break-lock")
+	r.Begin = func(p plan.Plan) error { return errors.Join(save(s), writeClean(s, p.Before)) }
+	if ctx.Bool("dry-run") {
+		r.DryRun = c.stdout
+	}
+	if len(s.Config.Options.Workers) == 0 {
+		s.Printer.Warn("", "no -w: the master alone is started, and nothing runs tasks")
+	}
+	return r, nil
+}
+
+// save writes config.yml before anything is changed, so that whatever happens can be repeated.
+func save(s *site.Site) error {
+	home, _ := os.UserHomeDir()
+	if joins(s) {
+		return nil // a cluster whose file is elsewhere
+	}
+	return config.Save(s.ConfigFile(), home, s.Config.Options)
+}
+
+// joins tells whether hosts are added to a cluster that somebody has brought up before.
+func joins(s *site.Site) bool { return s.Config.Options.Master == 0 }
+
+// writeClean writes infra-clean for the hosts of a record: before anything is changed, so that whatever happens can be cleaned, and
+// when those that leave have left.
+func writeClean(s *site.Site, r plan.Record) error {
+	file := s.ConfigFile()
+	script := filepath.Join(filepath.Dir(file), cleanName(file))
+	part := script + ".part"
+	if err := os.WriteFile(part, s.CleanScript(r), 0o755); err != nil {
+		return err
+	}
+	return os.Rename(part, script)
+}
+
+// cleanName is the name of the script beside a configuration: infra-clean, and infra-clean-other for other.yml.
+func cleanName(file string) string {
+	base := filepath.Base(file)
+	if base == config.FileName {
+		return "infra-clean"
+	}
+	return "infra-clean-" + base[:len(base)-len(filepath.Ext(base))]
+}
+
+// conclude shows what there is now, and what to type next.
+func (c *command) conclude(ctx context.Context, cl *cliv2.Context, s *site.Site, result infra.Result) error {
+	defer result.Cluster.Close()
+	if err := writeClean(s, result.Record); err != nil {
+		return err
+	}
+	overview, err := s.Overview(ctx, result.Cluster)
+	if err != nil {
+		return err
+	}
+	if cl.Bool("json") {
+		return overview.WriteJSON(c.stdout)
+	}
+	if cl.Bool("quiet") {
+		return nil
+	}
+	if err := overview.WriteHosts(c.stdout); err != nil {
+		return err
+	}
+	what := "changed"
+	if !result.Plan.Changes {
+		what = "nothing was to be changed"
+	}
+	if joins(s) {
+		fmt.Fprintf(c.stdout, "\n%s in %.1fs. Where the cluster was brought up, add the new hosts to config.yml: `infrainit -f` takes off those that it does not list.\n",
+			what, result.Took.Seconds())
+		return nil
+	}
+	fmt.Fprintf(c.stdout, "\n%s in %.1fs. Next:\n  check-status               how the cluster is\n  run-tasks NAME             run a definition of tasks.yml\n  ./%-24s remove the cluster\n",
+		what, result.Took.Seconds(), cleanName(s.ConfigFile()))
+	return nil
+}

@@ -1,0 +1,67 @@
+package main_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// row is a line of `run-tasks results --json`.
+type row struct {
+	State, Host, Revision string
+	Attempts              int
+	Metrics               map[string]any
+}
+
+// rows are the results of a sweep.
+func (p *laptop) rows(sweep string) (all []row) {
+	p.t.Helper()
+	for line := range strings.Lines(p.must("run-tasks", "results", "--json", sweep).out) {
+		var r row
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			p.t.Fatalf("%s: %v", line, err)
+		}
+		all = append(all, r)
+	}
+	return slices.Clip(all)
+}
+
+// works checks that every worker answers, that tasks run on the hosts, and that their files come.
+func (p *laptop) works(hosts ...string) {
+	p.t.Helper()
+	echo := p.must("run-tasks", "test_echo").out
+	for _, h := range hosts {
+		if !strings.Contains(echo, " "+h+":") {
+			p.t.Errorf("no echo from %s:\n%s", h, echo)
+		}
+	}
+	p.has("digits/parameters.yml", fmt.Sprintf("n: [0, %d)\n", 2*2*len(hosts)))
+	id := strings.TrimSpace(p.must("run-tasks", "-q", "work").out)
+	ran := map[string]bool{}
+	for _, r := range p.rows(id) {
+		ran[r.Host] = true
+		if r.State != "succeeded" || r.Attempts != 1 {
+			p.t.Errorf("%+v", r)
+		}
+	}
+	if len(ran) != len(hosts) {
+		p.t.Errorf("tasks ran on %v, not on all of %v", ran, hosts)
+	}
+	p.fetched(id, 4*len(hosts), "one\n")
+}
+
+// fetched fetches a sweep, and checks what each of its tasks printed.
+func (p *laptop) fetched(id string, tasks int, want string) {
+	p.t.Helper()
+	p.must("run-tasks", "fetch", id)
+	for i := range tasks {
+		text, err := os.ReadFile(filepath.Join(p.work, "outputs", id, strconv.Itoa(i), "stdout.log"))
+		if err != nil || string(text) != want {
+			p.t.Errorf("task %d of %s printed %q: %v", i, id, text, err)
+		}
+	}
+}

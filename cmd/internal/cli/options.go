@@ -1,0 +1,59 @@
+package cli
+
+import (
+	"os"
+	"os/user"
+	"slices"
+	"strconv"
+
+	"github.com/urfave/cli/v2"
+
+	"mlframework/config"
+)
+
+// ConfigFlag is --config, which every command has that reads config.yml.
+func ConfigFlag() cli.Flag {
+	return &cli.StringFlag{Name: "config", DefaultText: config.FileName, Usage: "of the cluster of `FILE`"}
+}
+
+// ClusterFlags are the options of config.yml as flags: those of the names, or all.
+func ClusterFlags(names ...string) []cli.Flag {
+	var flags []cli.Flag
+	for _, f := range config.Flags() {
+		if len(names) > 0 && !slices.Contains(names, f.Name) {
+			continue
+		}
+		var aliases []string
+		if f.Short != "" {
+			aliases = []string{f.Short}
+		}
+		if f.Switch {
+			flags = append(flags, &cli.BoolFlag{DisableDefaultText: true, Name: f.Name, Aliases: aliases, Usage: f.Usage})
+		} else {
+			flags = append(flags, &cli.StringFlag{Name: f.Name, Aliases: aliases, Usage: f.Usage})
+		}
+	}
+	return flags
+}
+
+// Source is where the configuration of this call comes from. With saved, options are taken from the file, too.
+func Source(ctx *cli.Context, saved bool) config.Source {
+	given := map[string]string{}
+	for _, f := range config.Flags() {
+		switch {
+		case !ctx.IsSet(f.Name):
+		case f.Switch:
+			given[f.Name] = strconv.FormatBool(ctx.Bool(f.Name))
+		default:
+			given[f.Name] = ctx.String(f.Name)
+		}
+	}
+	s := config.Source{File: ctx.String("config"), Saved: saved, Flags: given, Environ: os.Environ()}
+	if u, err := user.Current(); err == nil {
+		s.User, s.Home = u.Username, u.HomeDir
+	}
+	if home, err := os.UserHomeDir(); err == nil { // $HOME wins
+		s.Home = home
+	}
+	return s
+}

@@ -1,0 +1,113 @@
+package site
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+
+	"mlframework/infra"
+	"mlframework/sweep"
+	"mlframework/sweep/api"
+	"mlframework/sweep/master"
+	"mlframework/sweep/result"
+	"mlframework/sweep/task"
+)
+
+// control is infra's view of a master's API. User is the name that is recorded.
+type control struct{ user string }
+
+// Client is a client of a master that is reached through infra.
+func (s *Site) Client(dial infra.Dial) *api.Client { return control{s.Owner}.client(dial) }
+
+func (c control) client(dial infra.Dial) *api.Client {
+	client := api.DialBy("its host", func(ctx context.Context) (net.Conn, error) { return dial(ctx) })
+	client.User = c.user
+	return client
+}
+
+func (c control) Ready(ctx context.Context, dial infra.Dial) error {
+	client := c.client(dial)
+	defer client.Close()
+	r, err := client.Ready(ctx)
+	if err != nil || r.Ready {
+		return err
+	}
+	var reasons []string
+	for _, reason := range r.Reasons {
+		reasons = append(reasons, reason.String())
+	}
+	return errors.New(strings.Join(reasons, "; "))
+}
+
+func (c control) Workers(ctx context.Context, dial infra.Dial) (all []infra.Worker, err error) {
+	client := c.client(dial)
+	defer client.Close()
+	workers, err := client.Workers(ctx)
+	for _, w := range workers {
+		shown := infra.Worker{Name: w.Name, Held: w.Held, Drained: w.State == master.WorkerDraining,
+			Here: w.State != master.WorkerAway && w.Seen != nil}
+		if w.Reason != nil {
+			shown.Reason = *w.Reason
+		}
+		all = append(all, shown)
+	}
+	return all, err
+}
+
+func (c control) Drain(ctx context.Context, dial infra.Dial, worker string, off bool) error {
+	client := c.client(dial)
+	defer client.Close()
+	_, err := client.Drain(ctx, worker, off)
+	return unless(err, http.StatusNotFound)
+}
+
+func (c control) Forget(ctx context.Context, dial infra.Dial, worker string) error {
+	client := c.client(dial)
+	defer client.Close()
+	return unless(client.Forget(ctx, worker), http.StatusNotFound)
+}
+
+// unless takes answers of one status for none.
+func unless(err error, status int) error {
+	if e, ok := errors.AsType[*api.Error](err); ok && e.Status == status {
+		return nil
+	}
+	return err
+}
+
+func (c control) Revisions(ctx context.Context, dial infra.Dial) (all []string, err error) {
+	client := c.client(dial)
+	defer client.Close()
+	open, err := openSweeps(ctx, client)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range open {
+		all = append(all, s.Revision)
+		if s.Counts["queued"]+s.Counts["claimed"]+s.Counts["running"] == 0 {
+			continue
+		}
+		// Attempts that began before retry --updated go on with the files that they had.
+		begun := api.Query{States: []task.State{task.Queued, task.Claimed, task.Running}}
+		err := client.Rows(ctx, s.ID, begun, func(r *result.Row) error {
+			if !slices.Contains(all, r.Revision) {
+				all = append(all, r.Revision)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, fmt.Errorf("ask what runs of sweep %s: %w", s.ID, err)
+		}
+	}
+	return all, nil
+}
+
+// openSweeps are those that may still run something, the oldest first.
+func openSweeps(ctx context.Context, client *api.Client) ([]sweep.Summary, error) {
+	all, err := client.Sweeps(ctx, "", 0)
+	return slices.DeleteFunc(all, func(s sweep.Summary) bool { return s.State == sweep.Finished }), err
+}

@@ -1,0 +1,147 @@
+package site
+
+import (
+	"fmt"
+	"slices"
+
+	"mlframework/infra"
+	"mlframework/infra/plan"
+	"mlframework/sweep/master"
+)
+
+// Fault is what is not as it should be.
+type Fault struct {
+	Host   string `json:"host"` // name of a host or worker; "": it is about the cluster
+	What   string `json:"what"`
+	Remedy string `json:"remedy"` // may be empty
+}
+
+func (f Fault) String() string {
+	text := f.What
+	if f.Host != "" {
+		text = f.Host + ": " + text
+	}
+	return text
+}
+
+// faults finds what is wrong in what everybody said.
+func (o *Overview) faults() []Fault {
+	f := faults{all: []Fault{}, stopped: map[string]bool{}}
+	for _, h := range o.Hosts {
+		f.host(h)
+	}
+	if o.silent != nil {
+		if !f.stopped[o.Master] && !f.stopped[o.Master+"/"+plan.Master] { // else that is why
+			f.add("", "check-status --logs master shows what it says", "the master does not answer: %v", o.silent)
+		}
+		return f.all
+	}
+	for _, r := range o.ready {
+		remedy := ""
+		if r.What == "broker" {
+			remedy = "check-status --logs broker shows what it says"
+		}
+		f.add("", remedy, "the master is not ready: %s", r)
+	}
+	for _, q := range o.Broker.Queues {
+		if q.Queue == deadLetters && q.Messages > 0 {
+			f.add("", "run-tasks broker dead lists them", "%d messages could not be delivered", q.Messages)
+		}
+	}
+	f.workers(o)
+	return f.all
+}
+
+// deadLetters is the queue, as the API names it, of what could not be delivered.
+const deadLetters = "dead"
+
+type faults struct {
+	all     []Fault
+	stopped map[string]bool // hosts that cannot be asked, and HOST/ROLE of containers that do not run
+}
+
+func (f *faults) add(host, remedy, format string, args ...any) {
+	f.all = append(f.all, Fault{host, fmt.Sprintf(format, args...), remedy})
+}
+
+func (f *faults) host(h infra.HostStatus) {
+	switch {
+	case h.Leaves && h.Problem != "":
+		f.add(h.Name, "infrainit -f takes off what it has when it is back; with --skip-bad it gives it up", "it is to leave the cluster, and is away: %s", h.Problem)
+		f.stopped[h.Name] = !h.Reached
+		return
+	case h.Leaves:
+		f.add(h.Name, "infrainit -f takes off what it has", "it is to leave the cluster, and is back")
+		return
+	case h.Problem != "":
+		f.add(h.Name, h.Remedy, "%s", h.Problem)
+		f.stopped[h.Name] = !h.Reached
+		return
+	}
+	if h.Free < plan.LeastDisk {
+		f.add(h.Name, "free some space", "its disk is full: %d MB are free", h.Free>>20)
+	}
+	for _, role := range h.Wanted {
+		i := slices.IndexFunc(h.Containers, func(c infra.ContainerStatus) bool { return c.Role == role })
+		f.stopped[h.Name+"/"+role] = i < 0 || !h.Containers[i].Running || h.Containers[i].State == "paused"
+		if i < 0 {
+			f.add(h.Name, "infrainit -f starts one", "there is no container of the %s", role)
+			continue
+		}
+		c := h.Containers[i]
+		switch {
+		case !c.Running:
+			f.add(h.Name, "check-status --logs "+logsOf(h.Name, role)+" shows why; infrainit -f starts it", "the %s is %s, exit code %d", role, c.State, c.Exit)
+		case c.State == "paused":
+			f.add(h.Name, "docker unpause "+c.Name+" there", "the %s is paused", role)
+		}
+	}
+}
+
+// logsOf is what --logs takes for a container.
+func logsOf(host, role string) string {
+	if role == plan.Worker {
+		return host
+	}
+	return role
+}
+
+// workers compares what the master knows with the hosts that are to have one.
+func (f *faults) workers(o *Overview) {
+	wanted := map[string]bool{}
+	for _, h := range o.Hosts {
+		if !h.Worker {
+			continue
+		}
+		wanted[h.Name] = true
+		w, known := o.worker(h.Name)
+		switch {
+		case !known:
+			f.add(h.Name, "check-status --logs "+h.Name+" shows what it says", "the master has not heard of its worker")
+		case w.State != master.WorkerReady:
+			why := ""
+			if w.Reason != nil {
+				why = ": " + *w.Reason
+			}
+			f.add(h.Name, remedyOf(w), "its worker is %s%s", w.State, why)
+		}
+	}
+	for _, w := range o.Workers {
+		if !wanted[w.Name] && w.State == master.WorkerAway {
+			f.add(w.Name, "run-tasks workers forget "+w.Name, "no host has this worker any more, and the master waits for it")
+		}
+	}
+}
+
+// remedyOf is what to do with a worker that is not ready.
+func remedyOf(w master.Worker) string {
+	switch w.State {
+	case master.WorkerAway, master.WorkerQuarantined:
+		return "check-status --logs " + w.Name + " shows what it says"
+	case master.WorkerDraining:
+		return "run-tasks workers resume " + w.Name + " has it go on"
+	case master.WorkerRefused:
+		return "infrainit -f brings all of them one program"
+	}
+	return ""
+}

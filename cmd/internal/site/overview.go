@@ -1,0 +1,111 @@
+package site
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"slices"
+	"sync"
+	"time"
+
+	"mlframework/infra"
+	"mlframework/infra/remote"
+	"mlframework/sweep"
+	"mlframework/sweep/api"
+	"mlframework/sweep/master"
+)
+
+// Overview is how a cluster is, as its hosts, their Docker, the broker and the master say. Its JSON is a contract:
+// docs/check-status.md.
+type Overview struct {
+	Version int                `json:"version"` // of this form: 1
+	Time    time.Time          `json:"time"`    // when they were asked, UTC
+	Cluster string             `json:"cluster"`
+	Master  string             `json:"master"` // name of its host
+	Well    bool               `json:"well"`   // there are no faults
+	Hosts   []infra.HostStatus `json:"hosts"`
+	Workers []master.Worker    `json:"workers"`
+	Broker  *api.Broker        `json:"broker"` // null: the master did not answer
+	Sweeps  []sweep.Summary    `json:"sweeps"` // that may still run something, the oldest first
+	Faults  []Fault            `json:"faults"`
+
+	ready  []api.Reason // why the master is not
+	silent error        // why the master did not answer
+}
+
+// OverviewVersion is what Overview.Version says.
+const OverviewVersion = 1
+
+// Overview asks everybody at the same time, each for a few seconds at most. Its error is ctx's alone.
+func (s *Site) Overview(ctx context.Context, c *infra.Cluster) (Overview, error) {
+	o := Overview{Version: OverviewVersion, Time: s.Infra.Now().UTC(), Cluster: c.Record.Cluster, Master: c.Record.Master,
+		Workers: []master.Worker{}, Sweeps: []sweep.Summary{}}
+	client := s.Client(c.Dial())
+	defer client.Close()
+	var asking sync.WaitGroup
+	asking.Go(func() { o.silent = o.askMaster(ctx, client) })
+	hosts, err := c.Status(ctx)
+	asking.Wait()
+	if ctx.Err() != nil {
+		return o, context.Cause(ctx)
+	}
+	o.Hosts = hosts
+	o.Faults = o.faults()
+	o.Well = len(o.Faults) == 0
+	return o, err
+}
+
+// masterTime bounds the questions to a master.
+const masterTime = 6 * time.Second
+
+func (o *Overview) askMaster(ctx context.Context, client *api.Client) error {
+	ctx, cancel := context.WithTimeout(ctx, masterTime)
+	defer cancel()
+	workers, err := client.Workers(ctx)
+	if err != nil {
+		return err
+	}
+	b, err := client.BrokerQueues(ctx)
+	if err != nil {
+		return err
+	}
+	ready, err := client.Ready(ctx)
+	if err != nil {
+		return err
+	}
+	sweeps, err := openSweeps(ctx, client)
+	if err != nil {
+		return err
+	}
+	o.Workers, o.Broker, o.ready, o.Sweeps = append(o.Workers, workers...), &b, ready.Reasons, append(o.Sweeps, sweeps...)
+	return nil
+}
+
+func (o *Overview) worker(name string) (master.Worker, bool) {
+	i := slices.IndexFunc(o.Workers, func(w master.Worker) bool { return w.Name == name })
+	if i < 0 {
+		return master.Worker{}, false
+	}
+	return o.Workers[i], true
+}
+
+// WriteJSON prints one object for each host.
+func (o *Overview) WriteJSON(w io.Writer) error {
+	enc := json.NewEncoder(w)
+	var errs []error
+	for _, h := range o.Hosts {
+		errs = append(errs, enc.Encode(h))
+	}
+	return errors.Join(errs...)
+}
+
+// Away is the overview of a cluster whose master's host cannot be asked.
+func (s *Site) Away(c *infra.Cluster, why error) Overview {
+	f := Fault{Host: c.Record.Master, What: why.Error()}
+	if e, ok := errors.AsType[*remote.Error](why); ok {
+		f.What, f.Remedy = e.Op+": "+e.Cause, e.Remedy
+	}
+	return Overview{Version: OverviewVersion, Time: s.Infra.Now().UTC(), Cluster: c.Record.Cluster, Master: c.Record.Master,
+		Hosts: []infra.HostStatus{}, Workers: []master.Worker{}, Sweeps: []sweep.Summary{}, Faults: []Fault{f}}
+}

@@ -1,0 +1,191 @@
+package site_test
+
+import (
+	"errors"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mlframework/cmd/internal/site"
+	"mlframework/infra"
+	"mlframework/infra/plan"
+	"mlframework/sweep"
+	"mlframework/sweep/api"
+	"mlframework/sweep/master"
+	"mlframework/sweep/task"
+)
+
+func ptr[T any](v T) *T { return &v }
+
+// noon is when the overviews of these tests were made.
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+func container(role string) infra.ContainerStatus {
+	return infra.ContainerStatus{Role: role, Name: "mlframework-c-" + role, State: "running", Running: true, Started: noon.Add(-90 * time.Minute)}
+}
+
+func host(name string, roles ...string) infra.HostStatus {
+	h := infra.HostStatus{Name: name, Address: "anna@" + name, Reached: true, Free: 1 << 40, Wanted: roles}
+	for _, r := range roles {
+		h.Worker = h.Worker || r == plan.Worker
+		h.Containers = append(h.Containers, container(r))
+	}
+	return h
+}
+
+func worker(name, state string) master.Worker {
+	return master.Worker{Name: name, Host: name, State: state, Slots: 4, Seen: ptr(noon.Add(-time.Second)), Program: "1a2b3c4d5e6f+changes",
+		Running: []task.Busy{{}}, Load: &task.Load{CPU: 0.5, MemoryTotal: 8 << 30, MemoryFree: 6 << 30}}
+}
+
+// whole is a cluster in which nothing is wrong: a master on gpu1, workers on gpu2 and gpu3.
+func whole() site.Overview {
+	return site.Overview{
+		Version: 1, Time: noon, Cluster: "c", Master: "gpu1",
+		Hosts:   []infra.HostStatus{host("gpu1", plan.Broker, plan.Master, plan.Monitor), host("gpu2", plan.Worker), host("gpu3", plan.Worker)},
+		Workers: []master.Worker{worker("gpu2", master.WorkerReady), worker("gpu3", master.WorkerReady)},
+		Broker:  &api.Broker{Program: ptr("RabbitMQ 4.2.0"), Since: ptr(noon.Add(-49 * time.Hour)), Queues: []api.Depth{{Queue: "tasks.gpu2", Messages: 3, Unacked: ptr(2), Consumers: ptr(1)}, {Queue: "dead"}}},
+		Sweeps: []sweep.Summary{{ID: "train-7", State: sweep.Open, Total: 100, Submitted: noon.Add(-5 * time.Minute),
+			Counts: map[string]int64{"succeeded": 40, "failed": 2, "oom": 1, "cancelled": 3, "running": 8, "pending": 46}}},
+	}
+}
+
+func TestFaults(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change func(*site.Overview)
+		ready  []api.Reason
+		silent error
+		want   []site.Fault
+	}{
+		"none": {want: []site.Fault{}},
+		"a host that is away": {change: func(o *site.Overview) {
+			o.Hosts[1] = infra.HostStatus{Name: "gpu2", Worker: true, Wanted: []string{plan.Worker}, Problem: "connect to gpu2: no answer", Remedy: "switch it on"}
+			o.Workers[0].State, o.Workers[0].Reason = master.WorkerAway, ptr("not heard for 30s")
+		}, want: []site.Fault{{"gpu2", "connect to gpu2: no answer", "switch it on"},
+			{"gpu2", "its worker is away: not heard for 30s", "check-status --logs gpu2 shows what it says"}}},
+		"a Docker that is away": {change: func(o *site.Overview) { o.Hosts[2].Problem = "reach docker on gpu3: gone" },
+			want: []site.Fault{{"gpu3", "reach docker on gpu3: gone", ""}}},
+		"no container": {change: func(o *site.Overview) { o.Hosts[0].Containers = o.Hosts[0].Containers[:2] },
+			want: []site.Fault{{"gpu1", "there is no container of the monitor", "infrainit -f starts one"}}},
+		"containers that ended": {change: func(o *site.Overview) {
+			for _, at := range []struct{ host, container int }{{0, 0}, {1, 0}} {
+				end := &o.Hosts[at.host].Containers[at.container]
+				end.Running, end.State, end.Exit = false, "exited", 137
+			}
+		}, want: []site.Fault{{"gpu1", "the broker is exited, exit code 137", "check-status --logs broker shows why; infrainit -f starts it"},
+			{"gpu2", "the worker is exited, exit code 137", "check-status --logs gpu2 shows why; infrainit -f starts it"}}},
+		"a paused container": {change: func(o *site.Overview) { o.Hosts[2].Containers[0].State = "paused" },
+			want: []site.Fault{{"gpu3", "the worker is paused", "docker unpause mlframework-c-worker there"}}},
+		"a full disk": {change: func(o *site.Overview) { o.Hosts[1].Free = 5 << 20 },
+			want: []site.Fault{{"gpu2", "its disk is full: 5 MB are free", "free some space"}}},
+		"a master that runs and is silent": {silent: errors.New("no answer"),
+			want: []site.Fault{{"", "the master does not answer: no answer", "check-status --logs master shows what it says"}}},
+		"a master that does not run": {silent: errors.New("no answer"), change: func(o *site.Overview) {
+			end := &o.Hosts[0].Containers[1]
+			end.Running, end.State = false, "exited"
+		}, want: []site.Fault{{"gpu1", "the master is exited, exit code 0", "check-status --logs master shows why; infrainit -f starts it"}}},
+		"a master's host that is away": {silent: errors.New("no answer"), change: func(o *site.Overview) {
+			o.Hosts[0].Reached, o.Hosts[0].Problem = false, "lost"
+		}, want: []site.Fault{{"gpu1", "lost", ""}}},
+		"a broker that is away": {ready: []api.Reason{{What: "broker", Text: "the broker refuses"}, {What: "store", Text: "disk full"}},
+			want: []site.Fault{{"", "the master is not ready: the broker refuses", "check-status --logs broker shows what it says"},
+				{"", "the master is not ready: disk full", ""}}},
+		"dead letters": {change: func(o *site.Overview) { o.Broker.Queues[1].Messages = 2 },
+			want: []site.Fault{{"", "2 messages could not be delivered", "run-tasks broker dead lists them"}}},
+		"a worker that the master does not know": {change: func(o *site.Overview) { o.Workers = o.Workers[1:] },
+			want: []site.Fault{{"gpu2", "the master has not heard of its worker", "check-status --logs gpu2 shows what it says"}}},
+		"workers that run nothing": {change: func(o *site.Overview) {
+			o.Workers[0] = worker("gpu2", master.WorkerDraining)
+			o.Workers[1] = worker("gpu3", master.WorkerRefused)
+			o.Workers[1].Reason = ptr("too new")
+		}, want: []site.Fault{{"gpu2", "its worker is draining", "run-tasks workers resume gpu2 has it go on"},
+			{"gpu3", "its worker is refused: too new", "infrainit -f brings all of them one program"}}},
+		"a worker of nobody": {change: func(o *site.Overview) { o.Workers = append(o.Workers, worker("gpu9", master.WorkerAway)) },
+			want: []site.Fault{{"gpu9", "no host has this worker any more, and the master waits for it", "run-tasks workers forget gpu9"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := whole()
+			if c.change != nil {
+				c.change(&o)
+			}
+			if diff := cmp.Diff(c.want, o.Judge(c.ready, c.silent)); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestTablesAndVerdict(t *testing.T) {
+	t.Parallel()
+	o := whole()
+	o.Hosts[1].Containers = nil
+	o.Hosts[1].Problem, o.Hosts[1].Remedy = "evil \x1b[31m text that is longer than any narrow window would like it to be, far", "do\nthis"
+	o.Judge(nil, nil)
+	want := `cluster c, master on gpu1
+
+HOST  ROLE     STATE      SINCE  SLOTS  BUSY
+gpu1  broker   running    1h
+gpu1  master   running    1h
+gpu1  monitor  running    1h
+gpu2           not known
+gpu3  worker   ready      1h     4      1
+
+WORKER  STATE  SLOTS  BUSY  HEARD   CPU  MEMORY        WAITING  VERSION
+gpu2    ready  4      1     1s ago  50%  2.0G of 8.0G  0        1a2b3c4d5e6f+changes
+gpu3    ready  4      1     1s ago  50%  2.0G of 8.0G  0        1a2b3c4d5e6f+changes
+
+broker reached, RabbitMQ 4.2.0, for 2d
+QUEUE       READY  UNACKED  CONSUMERS
+tasks.gpu2  3      2        1
+dead        0
+
+SWEEP    STATE    DONE       RUNNING  FAILED  PRIORITY  SUBMITTED
+train-7  running  46 of 100  8        3       0         5m ago
+
+gpu2: evil \x1b[31m text that is longer than any narrow window would like it to be, far
+  do
+  this`
+	got := strings.Join(append(append(o.Tables(0), ""), o.Verdict(0)...), "\n")
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	for _, width := range []int{60, 40} {
+		for _, l := range append(o.Tables(width), o.Verdict(width)...) {
+			if utf8.RuneCountInString(l) > width {
+				t.Errorf("wider than %d: %q", width, l)
+			}
+		}
+	}
+	if narrow := strings.Join(o.Tables(60), "\n"); strings.Contains(narrow, "VERSION") || !strings.Contains(narrow, "HEARD") {
+		t.Errorf("at 60 columns:\n%s", narrow)
+	}
+	o = whole()
+	o.Judge(nil, nil)
+	if v := o.Verdict(60); !o.Well || len(v) != 1 || v[0] != "all is well" {
+		t.Errorf("%v, %q", o.Well, v)
+	}
+}
+
+// TestTheDocumentHasEveryKey holds the contract of --json to what is printed.
+func TestTheDocumentHasEveryKey(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../../docs/check-status.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, of := range []any{site.Overview{}, infra.HostStatus{}, infra.ContainerStatus{}, site.Fault{}} {
+		for _, f := range reflect.VisibleFields(reflect.TypeOf(of)) {
+			key, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			if f.IsExported() && key != "-" && !strings.Contains(string(text), "`"+key+"`") {
+				t.Errorf("docs/check-status.md does not say what %q is", key)
+			}
+		}
+	}
+}

@@ -1,0 +1,113 @@
+package site
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/term"
+
+	"mlframework/cmd/internal/cli"
+)
+
+// Printer tells people what happens on hosts: a line for each step when it has ended and, on a terminal, a last line with what
+// is going on.
+type Printer struct {
+	mu       sync.Mutex
+	out      io.Writer
+	terminal bool
+	width    int
+	status   bool // the last line is what is going on
+	hosts    int  // width of the widest name
+	Quiet    bool // steps are not told
+}
+
+// NewPrinter makes a printer to a file.
+func NewPrinter(f *os.File) *Printer {
+	p := &Printer{out: f, terminal: term.IsTerminal(int(f.Fd())), width: 80, hosts: 8}
+	if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
+		p.width = w
+	}
+	return p
+}
+
+// Did tells that a step has ended.
+func (p *Printer) Did(host, what string, took time.Duration) {
+	if p.Quiet {
+		return
+	}
+	p.print(host, fmt.Sprintf("%5.1fs  %s", took.Seconds(), cli.Visible(what)))
+}
+
+// Warn tells of what is not as it should be.
+func (p *Printer) Warn(host, what string) { p.print(host, "warning: "+cli.VisibleLines(what)) }
+
+func (p *Printer) print(host, text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.wipe()
+	p.hosts = max(p.hosts, len(host))
+	fmt.Fprintf(p.out, "%-*s  %s\n", p.hosts, cli.Visible(host), text)
+}
+
+// Says tells what a step is at.
+func (p *Printer) Says(host, what string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.terminal || p.Quiet {
+		return
+	}
+	p.wipe()
+	line := []rune(fmt.Sprintf("%-*s  %s", p.hosts, cli.Visible(host), cli.Visible(what)))
+	fmt.Fprint(p.out, string(line[:min(len(line), p.width-1)]))
+	p.status = true
+}
+
+// Clear takes away what was said last: it is over.
+func (p *Printer) Clear() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.wipe()
+}
+
+// wipe takes away the line with what is going on.
+func (p *Printer) wipe() {
+	if p.status {
+		fmt.Fprint(p.out, "\r\x1b[K")
+		p.status = false
+	}
+}
+
+// asker asks for passphrases on a terminal; nil where there is none.
+func asker(stderr *os.File) func(context.Context, string) (string, error) {
+	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+	if err != nil {
+		return nil
+	}
+	_ = tty.Close()
+	return func(ctx context.Context, prompt string) (string, error) {
+		tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+		if err != nil {
+			return "", err
+		}
+		defer tty.Close()
+		state, err := term.GetState(int(tty.Fd()))
+		if err != nil {
+			return "", err
+		}
+		stop := context.AfterFunc(ctx, func() { _ = term.Restore(int(tty.Fd()), state); _ = tty.Close() })
+		defer stop()
+		fmt.Fprint(stderr, strings.TrimSpace(prompt)+" ")
+		secret, err := term.ReadPassword(int(tty.Fd()))
+		fmt.Fprintln(stderr)
+		if ctx.Err() != nil {
+			err = errors.Join(context.Cause(ctx), err)
+		}
+		return string(secret), err
+	}
+}

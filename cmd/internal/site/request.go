@@ -1,0 +1,100 @@
+package site
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"mlframework/cmd/internal/cli"
+	"mlframework/config"
+	"mlframework/infra"
+	"mlframework/infra/host"
+	"mlframework/infra/plan"
+	"mlframework/infra/remote"
+	"mlframework/projects"
+	"mlframework/sweep/definition"
+)
+
+// Request makes of the options what infrainit asks for. The project is read; files is nil without one.
+func (s *Site) Request(files *projects.Manifest, file *definition.File) (infra.Request, error) {
+	o := s.Config.Options
+	selection, err := s.Config.Selection()
+	switch {
+	case errors.Is(err, host.ErrNothing):
+		return infra.Request{}, cli.Wrong("infrainit --help shows examples", "%w", err)
+	case err != nil:
+		return infra.Request{}, err
+	case o.Name == "":
+		return infra.Request{}, cli.Wrong("name the project's folder with -d, or the cluster with --name", "there is no project, and the cluster has no name")
+	}
+	r := infra.Request{
+		Cluster: plan.Cluster{
+			Name: o.Name, Owner: s.Owner, BrokerImage: o.BrokerImage, BrokerPort: o.BrokerPort, MonitorPort: o.MonitorPort,
+			Address: o.MasterAddress, Group: o.Group, Exposed: o.ExposeMonitor, DrainTime: o.DrainTimeout,
+		},
+		Targets: map[string]remote.Target{host.LocalName: s.Target(host.Local)}, Folder: s.folder(), Files: files,
+	}
+	if selection.Master != nil {
+		r.Master = selection.Master.Name
+	}
+	if r.Sweepd, r.Programs, err = Programs(); err != nil {
+		return r, err
+	}
+	if file != nil {
+		r.Project = project(file, files)
+	}
+	works := map[string]bool{}
+	for _, w := range selection.Workers {
+		works[w.Name] = true
+	}
+	for _, h := range selection.Hosts {
+		r.Targets[h.Name] = s.Target(h.Address)
+		if !works[h.Name] && h.Name != r.Master && selection.Master != nil {
+			continue // it is listed and carries nothing
+		}
+		wanted := plan.Host{Name: h.Name, Address: h.Address}
+		if works[h.Name] {
+			wanted.Work = work(s.Config.Host(h.Address))
+		}
+		r.Hosts = append(r.Hosts, wanted)
+	}
+	if s.Config.Origin("gpus").Kind != config.Default {
+		s.Printer.Warn("", "gpus are not used yet: workers get none")
+	}
+	return r, s.images(r)
+}
+
+// images finds workers whose image nothing names.
+func (s *Site) images(r infra.Request) error {
+	for _, h := range r.Hosts {
+		if h.Work != nil && h.Work.Image == "" && r.Project.Image == "" && r.Project.Build == "" {
+			return &cli.Error{Code: cli.Invalid, Err: fmt.Errorf("nothing names the image in which the worker of %s runs tasks", h.Name),
+				Remedy: "write image: python:3.12-slim, or another, into tasks.yml, or give --image"}
+		}
+	}
+	return nil
+}
+
+// project is what tasks.yml asks of containers.
+func project(f *definition.File, files *projects.Manifest) plan.Project {
+	c := f.Container
+	return plan.Project{
+		Revision: files.Revision(), Image: f.Image, Build: filepath.ToSlash(f.Build), Volumes: f.Volumes,
+		Memory: c.Memory, Shm: c.SharedMemory, Pids: int64(c.Processes), WritableRoot: c.WritableRoot,
+	}
+}
+
+// work is what a host's worker is to be.
+func work(h config.Host) *plan.Work {
+	w := &plan.Work{
+		Slots: h.Slots, Image: h.Image, Volumes: h.Volumes, Labels: map[string]string{},
+		Memory: h.Limits.Memory, Shm: h.Limits.SharedMemory, Pids: int64(h.Limits.Processes),
+	}
+	for _, v := range h.Environment {
+		w.Env = append(w.Env, v.Name+"="+v.Value)
+	}
+	for _, l := range h.Labels {
+		w.Labels[l.Name] = l.Value
+	}
+	return w
+}

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	cliv2 "github.com/urfave/cli/v2"
+
+	"mlframework/cmd/internal/cli"
+	"mlframework/cmd/internal/site"
+	"mlframework/config"
+	"mlframework/infra"
+	"mlframework/infra/filesync"
+	"mlframework/projects"
+	"mlframework/sweep/result"
+)
+
+// place is whose sweeps a command means.
+type place int
+
+const (
+	inFolder  place = iota // those of this folder, run on this machine
+	atSocket               // those of a master whose socket is named
+	inCluster              // those of the master of the cluster of config.yml
+)
+
+// placeOf tells which a command line means: --local wins, then a socket that is named, then config.yml.
+func placeOf(ctx *cliv2.Context) place {
+	switch {
+	case ctx.Bool("local"):
+		return inFolder
+	case socketOf(ctx) != "":
+		return atSocket
+	case ctx.String("config") != "":
+		return inCluster
+	}
+	if _, err := os.Stat(config.FileName); errors.Is(err, fs.ErrNotExist) {
+		return inFolder
+	}
+	return inCluster
+}
+
+// socketOf is the socket that a command line names; --config names a cluster instead.
+func socketOf(ctx *cliv2.Context) string {
+	if ctx.IsSet("master") || !ctx.IsSet("config") {
+		return cmp.Or(ctx.String("master"), os.Getenv(masterVariable))
+	}
+	return ""
+}
+
+// dial makes the source of a master. Hints name it as the user did.
+func (c *command) dial(ctx *cliv2.Context) (*remote, error) {
+	if placeOf(ctx) == inCluster {
+		return c.dialCluster(ctx)
+	}
+	socket := socketOf(ctx)
+	if ctx.IsSet("master") {
+		c.self = "run-tasks --master " + result.CommandLine([]string{socket})
+	}
+	return &remote{Client: dialAs(socket), self: c.self, stderr: c.stderr}, nil
+}
+
+// cluster is the cluster that a remote is reached through; nil for one whose socket is on this machine.
+type cluster struct {
+	*infra.Cluster
+	site *site.Site
+	end  func() // of the connection to the master
+}
+
+// dialCluster reaches the master of config.yml.
+func (c *command) dialCluster(ctx *cliv2.Context) (*remote, error) {
+	s, err := site.Read(ctx, true, c.stderr)
+	if err != nil {
+		return nil, err
+	}
+	s.Printer.Quiet = ctx.Bool("quiet")
+	if file := ctx.String("config"); file != "" {
+		c.self = "run-tasks --config " + result.CommandLine([]string{file})
+	}
+	opened, err := s.Open(ctx.Context)
+	if err != nil {
+		return nil, err
+	}
+	dial, end := opened.Lasting()
+	return &remote{Client: s.Client(dial), self: c.self, stderr: c.stderr, cluster: &cluster{opened, s, end}}, nil
+}
+
+// projectOf is the project's folder: -d, else that of config.yml for a cluster, else the current one.
+func (c *command) projectOf(ctx *cliv2.Context) string {
+	if placeOf(ctx) != inCluster || ctx.IsSet("d") {
+		return ctx.String("d")
+	}
+	saved, _, err := config.Load(cli.Source(ctx, true))
+	if err != nil || saved.Options.Project == "" { // dialling says what is wrong with it
+		return ctx.String("d")
+	}
+	return saved.Options.Project
+}
+
+// bring has every host of the cluster hold the files of a project, and gives them.
+func (m *cluster) bring(ctx context.Context, dir string) (*projects.Manifest, error) {
+	files, err := projects.Scan(ctx, dir, projects.Options{Cache: site.HashCache(dir)})
+	if err != nil {
+		return nil, projectError(err)
+	}
+	if files.Revision() == m.InForce() {
+		return files, nil
+	}
+	pushed, err := m.Push(ctx, files, false)
+	if large, ok := errors.AsType[*filesync.LargeError](err); ok {
+		return nil, &cli.Error{Code: cli.Usage, Err: large, Remedy: "update-files --yes brings it"}
+	}
+	if err != nil {
+		return nil, site.Explain(err)
+	}
+	for _, p := range pushed {
+		m.site.Printer.Did(p.Host, fmt.Sprintf("bring the project's files: %d changed", p.Files), p.Took)
+	}
+	return files, nil
+}

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	cliv2 "github.com/urfave/cli/v2"
+
+	"mlframework/cmd/internal/cli"
+	"mlframework/sweep"
+	"mlframework/sweep/api"
+	"mlframework/sweep/definition"
+	"mlframework/sweep/master"
+	"mlframework/sweep/secret"
+)
+
+// extension is a sweep and what its project's parameters have more.
+type extension struct {
+	sweep  api.Sweep
+	dir    string // of the project
+	by     api.Extension
+	record sweep.Record // with it
+	tasks  int64        // that it adds
+}
+
+// extend is `run-tasks extend`.
+func (c *command) extend(ctx *cliv2.Context) error {
+	id, err := argument(ctx)
+	if err != nil {
+		return err
+	}
+	if err := checkRunning(ctx); err != nil {
+		return err
+	}
+	if ctx.Bool("all") && !ctx.Bool("dry-run") {
+		return cli.Wrong("add --dry-run to see every task that would be added", "--all is for --dry-run")
+	}
+	src, s, err := c.reading(ctx, id, false)
+	if err != nil {
+		return err
+	}
+	defer src.close()
+	e, err := c.readExtension(ctx, s)
+	switch {
+	case err != nil:
+		return err
+	case e.tasks == 0:
+		fmt.Fprintf(c.stderr, "%s has every combination of %s already: there is nothing to add\n", s.ID, s.Record.ParametersFile)
+		return nil
+	case ctx.Bool("dry-run"):
+		return c.dryExtend(ctx, e)
+	}
+	if m, ok := src.(*remote); ok {
+		return c.away(ctx, m, func(work context.Context, f api.Expected) (none api.Begun, err error) {
+			if err := m.ready(work); err != nil {
+				return none, err
+			}
+			if e.by, err = e.updated(work, ctx, m.take); err != nil {
+				return none, err
+			}
+			return withSecrets(s.Record.Recipe.Secrets, func(v secret.Values) (api.Begun, error) {
+				e.by.Secrets = v
+				return m.Extend(work, s.ID, e.by, f)
+			})
+		})
+	}
+	if s.State == sweep.Open && alive() {
+		return c.extendRunning(ctx, src, e)
+	}
+	return c.extendHere(ctx, e)
+}
+
+// readExtension compares what the project's parameters are now with those of a sweep.
+func (c *command) readExtension(ctx *cliv2.Context, s api.Sweep) (e extension, err error) {
+	r := s.Record
+	if r.EachWorker || r.ParametersFile == "" {
+		return e, cli.Wrong("submit it again instead", "%s is a sweep without a parameters file: there is nothing to extend it by", s.ID)
+	}
+	if s.State == sweep.Cancelled {
+		return e, &master.WrongState{ID: s.ID, Is: "cancelled", Remedy: "`run-tasks retry " + s.ID + "` runs what was cancelled; then it can be extended"}
+	}
+	e = extension{sweep: s, dir: ctx.String("d")}
+	if e.dir == "" {
+		e.dir = s.Project
+	}
+	p := &project{task: definition.Task{Name: s.Definition, Parameters: r.ParametersFile}}
+	if err := p.readParameters(e.dir); err != nil {
+		return e, err
+	}
+	c.print(p.notes)
+	e.by.Space = p.space
+	if e.record, e.tasks, err = r.Extended(p.space); err != nil {
+		err = cli.Wrong("submit what is new as a sweep of its own", "%s cannot be extended: %w", s.ID, err)
+	}
+	return e, err
+}
+
+// updated is the extension with the project's present revision, when --updated asks for it.
+func (e extension) updated(work context.Context, ctx *cliv2.Context, take taking) (api.Extension, error) {
+	if !ctx.Bool("updated") {
+		return e.by, nil
+	}
+	m, err := take(work, e.dir)
+	if err == nil {
+		e.by.Revision, e.by.Code = m.Revision(), codeOf(m, e.sweep.Record.ParametersFile)
+	}
+	return e.by, err
+}
+
+// dryExtend shows what would be added.
+func (c *command) dryExtend(ctx *cliv2.Context, e extension) (err error) {
+	d := dryRun{name: e.sweep.ID, record: e.record, first: e.sweep.Total, total: e.tasks, more: true, all: ctx.Bool("all"),
+		spaces: e.record.Extensions[len(e.sweep.Record.Extensions):]}
+	if d.where, err = c.slots(ctx); err != nil {
+		return err
+	}
+	return c.writeDryRun(ctx, d)
+}
+
+// extendRunning extends a sweep that another process of this folder runs, and follows it.
+func (c *command) extendRunning(ctx *cliv2.Context, src source, e extension) error {
+	var begun api.Begun
+	err := src.act(ctx.Context, ctx.Command.Name, func(m *api.Client) error {
+		by, err := e.updated(ctx.Context, ctx, snapshot)
+		if err == nil {
+			begun, err = m.Extend(ctx.Context, e.sweep.ID, by, api.TaskEvents)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return c.followed(ctx, src, begun, look{quiet: ctx.Bool("quiet"), json: ctx.Bool("json"), output: !ctx.Bool("no-output")})
+}
+
+// extendHere extends a sweep that nobody runs, and runs it to its end.
+func (c *command) extendHere(ctx *cliv2.Context, e extension) error {
+	if err := secretsSet(e.sweep.Record.Recipe.Secrets); err != nil {
+		return err
+	}
+	return c.guarded(func() error {
+		return c.session(ctx, ctx.Command.Name+" "+e.sweep.ID, func(work context.Context, r *runner) (string, error) {
+			by, err := e.updated(work, ctx, snapshot)
+			if err != nil {
+				return "", err
+			}
+			_, err = r.master.Extend(work, e.sweep.ID, by.Space, master.Code{Revision: by.Revision, Code: by.Code})
+			return e.sweep.ID, err
+		})
+	})
+}

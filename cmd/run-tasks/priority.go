@@ -1,0 +1,77 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+
+	cliv2 "github.com/urfave/cli/v2"
+
+	"mlframework/cmd/internal/cli"
+	"mlframework/sweep/api"
+	"mlframework/sweep/master"
+)
+
+// flagPriority is how a submission names its priority.
+func flagPriority() cliv2.Flag {
+	return &cliv2.IntFlag{Name: "priority", DefaultText: "0", Usage: "on a cluster: sweeps of a higher `N` go first"}
+}
+
+// checkPriority refuses a priority that no sweep can have, or where it says nothing.
+func checkPriority(ctx *cliv2.Context) error {
+	switch {
+	case !ctx.IsSet("priority"):
+		return nil
+	case placeOf(ctx) == inFolder:
+		return alone()
+	}
+	return fitsPriority(ctx.Int("priority"))
+}
+
+func alone() error {
+	return cli.Wrong("run-tasks --master SOCKET ...", "priorities are for a master: on this machine one sweep runs at a time")
+}
+
+func fitsPriority(n int) error {
+	if n < -master.MostPriority || n > master.MostPriority {
+		return cli.Wrong("", "a priority is a whole number from -%d to %[1]d", master.MostPriority)
+	}
+	return nil
+}
+
+// priority is `run-tasks priority`.
+func (c *command) priority(ctx *cliv2.Context) error {
+	args := ctx.Args().Slice()
+	switch len(args) {
+	case 0:
+		return cli.Wrong("run-tasks priority [SWEEP] N", "which priority?")
+	case 1, 2:
+	default:
+		return stray(args[2])
+	}
+	n, err := strconv.Atoi(args[len(args)-1])
+	if err != nil {
+		return cli.Wrong("run-tasks priority [SWEEP] N", "%q is no priority, which is a whole number", args[len(args)-1])
+	}
+	if err := fitsPriority(n); err != nil {
+		return err
+	}
+	if placeOf(ctx) == inFolder {
+		return alone()
+	}
+	id := ""
+	if len(args) == 2 {
+		id = args[0]
+	}
+	src, s, err := c.reading(ctx, id, false)
+	if err != nil {
+		return err
+	}
+	defer src.close()
+	return src.act(ctx.Context, ctx.Command.Name, func(m *api.Client) error {
+		after, err := m.Prioritize(ctx.Context, s.ID, n)
+		if err == nil {
+			fmt.Fprintf(c.stdout, "%s has priority %d\n", after.ID, after.Priority)
+		}
+		return err
+	})
+}

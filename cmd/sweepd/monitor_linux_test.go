@@ -1,0 +1,160 @@
+package main_test
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"io"
+	"net"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	"mlframework/cmd/internal/cli"
+)
+
+// free is a port of this machine that nobody listens on.
+func free(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// The monitor starts without a master, lets in who has a link, says that the master is away, and ends with SIGTERM.
+func TestMonitor(t *testing.T) {
+	t.Parallel()
+	dependOnSources(t)
+	dir := t.TempDir()
+	at, state := free(t), filepath.Join(dir, "state")
+	d := newDaemon(t, dir, "monitor", "monitor", "--master", filepath.Join(dir, "api.sock"), "--state", state, "--listen", at)
+	d.start()
+	jar, _ := cookiejar.New(nil) // it never fails
+	browser := &http.Client{Jar: jar, Transport: &http.Transport{DisableKeepAlives: true}}
+	ask := func(r *http.Request) (int, string) {
+		t.Helper()
+		answer, err := browser.Do(r)
+		if err != nil {
+			return 0, ""
+		}
+		defer answer.Body.Close()
+		text, _ := io.ReadAll(answer.Body) // what is missing is missed below
+		return answer.StatusCode, string(text)
+	}
+	get := func(url string) (int, string) {
+		r, err := http.NewRequest(http.MethodGet, url, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ask(r)
+	}
+	eventually(t, patience, "it is up", func() bool { status, _ := get("http://" + at + "/healthz"); return status == http.StatusOK })
+	code, link, stderr := call(t, "monitor", "link", "--state", state, "--url", "http://"+at+"/")
+	if code != cli.OK || !strings.HasPrefix(link, "http://"+at+"/login?code=") {
+		t.Fatalf("%d %s%s", code, link, stderr)
+	}
+	link = strings.TrimSpace(link)
+	u, err := url.Parse(link)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, page := get(link)
+	csrf := regexp.MustCompile(`name="csrf" value="([^"]+)"`).FindStringSubmatch(page)
+	if csrf == nil {
+		t.Fatalf("no form in %s", page)
+	}
+	form := url.Values{"csrf": {csrf[1]}, "code": {u.Query().Get("code")}}
+	r, err := http.NewRequest(http.MethodPost, "http://"+at+"/login", strings.NewReader(form.Encode()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Header.Set("Origin", "http://"+at)
+	if status, page := ask(r); status != http.StatusServiceUnavailable || !strings.Contains(page, "there is no such file") {
+		t.Errorf("%d %s", status, page)
+	}
+	d.signal(syscall.SIGTERM)
+	if code := d.exitCode(); code != cli.OK {
+		t.Errorf("it ended with %d", code)
+	}
+	token, err := os.ReadFile(filepath.Join(state, "token"))
+	if err != nil || strings.Contains(d.said(), strings.TrimSpace(string(token))) {
+		t.Errorf("the token is not to be seen: %v", err)
+	}
+}
+
+func TestMonitorWithTLS(t *testing.T) {
+	t.Parallel()
+	dir, at := t.TempDir(), free(t)
+	server := httptest.NewUnstartedServer(nil)
+	server.StartTLS() // for its certificate, which is for 127.0.0.1
+	pair := server.TLS.Certificates[0]
+	server.Close()
+	key, err := x509.MarshalPKCS8PrivateKey(pair.PrivateKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	certFile := write(t, filepath.Join(dir, "cert.pem"), string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: pair.Certificate[0]})))
+	keyFile := write(t, filepath.Join(dir, "key.pem"), string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key})))
+	_, port, _ := net.SplitHostPort(at) // it was one a moment ago
+	d := newDaemon(t, dir, "monitor", "monitor", "--master", "none", "--state", filepath.Join(dir, "state"), "--listen", "0.0.0.0:"+port, "--tls-cert", certFile, "--tls-key", keyFile)
+	d.start()
+	roots := x509.NewCertPool()
+	leaf, err := x509.ParseCertificate(pair.Certificate[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots.AddCert(leaf)
+	browser := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{RootCAs: roots}}}
+	eventually(t, patience, "it answers with TLS", func() bool {
+		answer, err := browser.Get("https://" + at + "/login")
+		if err != nil {
+			return false
+		}
+		defer answer.Body.Close()
+		return answer.StatusCode == http.StatusOK && strings.Contains(answer.Header.Get("Set-Cookie"), "Secure")
+	})
+}
+
+func TestMonitorRefuses(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	usual := []string{"monitor", "--master", "api.sock", "--state", filepath.Join(dir, "state")}
+	for name, c := range map[string]struct {
+		args []string
+		code int
+		says string
+	}{
+		"nothing named":              {[]string{"monitor"}, cli.Usage, "missing: --state, --master"},
+		"all addresses without TLS":  {append(usual[:5:5], "--listen", "0.0.0.0:5555"), cli.Usage, "may be reached from other machines, and there is no TLS"},
+		"every address without TLS":  {append(usual[:5:5], "--listen", ":5555"), cli.Usage, "may be reached from other machines"},
+		"a name without TLS":         {append(usual[:5:5], "--listen", "gpu1:5555"), cli.Usage, "may be reached from other machines"},
+		"no address":                 {append(usual[:5:5], "--listen", "5555"), cli.Usage, "is no address"},
+		"half of TLS":                {append(usual[:5:5], "--tls-cert", "x"), cli.Usage, "belong together"},
+		"TLS that is not there":      {append(usual[:5:5], "--tls-cert", "x", "--tls-key", "y"), cli.Machine, "x"},
+		"a wrong prefix":             {append(usual[:5:5], "--prefix", "lab"), cli.Machine, "is no path"},
+		"something else":             {[]string{"monitor", "banana"}, cli.Usage, "monitor knows no banana"},
+		"a link of no monitor":       {[]string{"monitor", "link", "--state", dir}, cli.Machine, "is not the state folder of a monitor"},
+		"a link without a folder":    {[]string{"monitor", "link"}, cli.Usage, "missing: --state"},
+		"a link with an option more": {[]string{"monitor", "link", "--state", dir, "--listen", "x:1"}, cli.Usage, "--listen has no meaning here"},
+		"an option of link":          {append(usual[:5:5], "--viewer"), cli.Usage, "--viewer has no meaning here"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			code, stdout, stderr := call(t, c.args...)
+			if code != c.code || !strings.Contains(stderr, c.says) || stdout != "" {
+				t.Errorf("%d %q %q; want %d %q", code, stdout, stderr, c.code, c.says)
+			}
+		})
+	}
+}

@@ -1,0 +1,51 @@
+package main_test
+
+import (
+	"testing"
+
+	"mlframework/sweep"
+	"mlframework/sweep/master"
+	"mlframework/sweep/task"
+)
+
+// A worker that is asked to start again ends with a code of its own, and takes tasks when it is back: nothing is lost,
+// nothing is charged, and it is not drained.
+func TestWorkerStartsAgain(t *testing.T) {
+	t.Parallel()
+	for name, now := range map[string]bool{"when it is done": false, "now": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := open(t)
+			c := newCluster(t, s)
+			w1 := c.worker("w1", s)
+			id := c.sweep("held", held, 6)
+			c.stands(id, sweep.Counts{task.Pending: 2, task.Claimed: 2, task.Running: 2})
+			c.fault("w1", "started again", func() {
+				w, err := c.client.Restart(t.Context(), "w1", now)
+				if err != nil || w.State != master.WorkerRestarting {
+					t.Fatalf("%+v, %v", w, err)
+				}
+				if !now {
+					c.stands(id, sweep.Counts{task.Pending: 4, task.Running: 2})
+					c.letGo()
+				}
+				if code := w1.exitCode(); code != 6 {
+					t.Errorf("exit code %d", code)
+				}
+			})
+			if left := attempts(c.dir); len(left) > 0 {
+				t.Errorf("it left %+v", left)
+			}
+			if now {
+				c.stands(id, sweep.Counts{task.Pending: 6})
+				c.letGo()
+			}
+			w1.start()
+			c.ended(patience, id)
+			c.ready("w1")
+			c.succeeded(id)
+			c.uncharged(id)
+			c.verify()
+		})
+	}
+}

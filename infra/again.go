@@ -1,0 +1,64 @@
+package infra
+
+import (
+	"context"
+	"net"
+	"sync"
+
+	"mlframework/infra/remote"
+)
+
+// Lasting is as Dial, and connects to the master's host again when the connection has died: for who follows a sweep for days,
+// from a laptop that sleeps. It may be used concurrently, until the function that it comes with is called.
+func (c *Cluster) Lasting() (dial Dial, end func()) {
+	l := &lasting{c: c, name: c.place.Master, target: c.place.Targets[c.place.Master], now: c.machines[c.place.Master]}
+	return l.dial, l.end
+}
+
+// lasting is the newest connection to the master's host.
+type lasting struct {
+	c      *Cluster
+	name   string
+	target remote.Target
+
+	mu   sync.Mutex
+	now  *machine
+	mine bool // it was made here
+}
+
+func (l *lasting) dial(ctx context.Context) (net.Conn, error) {
+	m, err := l.machine(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return m.api(l.c.wanted())(ctx)
+}
+
+// machine connects again when it has to. Callers wait for each other: one connection is enough for all.
+func (l *lasting) machine(ctx context.Context) (*machine, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.now.host.Err() == nil {
+		return l.now, nil
+	}
+	host, err := l.c.o.Dialer.Connect(ctx, l.target)
+	if err != nil {
+		return nil, err
+	}
+	found := l.now.found
+	l.drop()
+	l.now, l.mine = &machine{name: l.name, host: host, found: found}, true
+	return l.now, nil
+}
+
+func (l *lasting) drop() {
+	if l.mine {
+		_ = l.now.close() // it has died
+	}
+}
+
+func (l *lasting) end() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.drop()
+}

@@ -1,0 +1,227 @@
+package infra
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"mlframework/infra/broker"
+	"mlframework/infra/docker"
+	"mlframework/infra/plan"
+	"mlframework/infra/remote"
+)
+
+// applier carries out the steps of one plan and remembers how to undo them.
+type applier struct {
+	*session
+	request Request
+	old     plan.Record // what the master's host had
+	mu      sync.Mutex
+	undone  []undo         // in the order in which they were made
+	local   *docker.Engine // this machine's; nil: not asked for yet
+	// shipping has room for the images that are sent at once.
+	shipping chan struct{}
+}
+
+// undo takes back what a step did.
+type undo struct {
+	host, what string
+	do         func(context.Context) error
+}
+
+// undoes notes how to take back what a step is about to do: before it does, as a call that is cut off may have been carried out.
+func (a *applier) undoes(m *machine, what string, do func(context.Context) error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.undone = append(a.undone, undo{m.name, what, do})
+}
+
+// wholeTime bounds one change that is not cut off.
+const wholeTime = time.Minute
+
+// whole is for a change that takes moments and that the host may carry out although nobody waits for it any more: then what
+// takes it back would come before it.
+func whole(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), wholeTime)
+}
+
+// undoTime bounds the taking back of everything.
+const undoTime = 2 * time.Minute
+
+// rollback takes back what was done, the last first. It goes on past what cannot be.
+func (a *applier) rollback(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
+	defer cancel()
+	var errs []error
+	for _, u := range slices.Backward(a.undone) {
+		begun := a.o.Now()
+		if err := u.do(ctx); err != nil {
+			errs = append(errs, &StepError{u.host, u.what, err})
+			continue
+		}
+		a.o.Report.Did(u.host, u.what, a.o.Now().Sub(begun))
+	}
+	return errors.Join(errs...)
+}
+
+// do carries out one step.
+func (a *applier) do(ctx context.Context, s plan.Step) error {
+	m := a.machines[s.Host]
+	switch do := s.Do.(type) {
+	case plan.Folders:
+		return a.folders(ctx, m, do)
+	case plan.Sweepd:
+		return m.program(ctx, a.request.Programs[do.Arch], do.To)
+	case plan.Files:
+		return a.files(ctx, m, do)
+	case plan.Secrets:
+		return a.writeSecrets(ctx, m, do)
+	case plan.Image, plan.Build, plan.Ship, plan.Base:
+		return a.image(ctx, m, s.Do)
+	case plan.Network:
+		return a.network(ctx, m, do)
+	case plan.Volume:
+		return a.volume(ctx, m, do)
+	case plan.Run, plan.Start, plan.Remove, plan.Clear:
+		return a.container(ctx, m, s.Do)
+	case plan.Keep:
+		if a.old.Version != 0 {
+			a.undoes(m, "note what the cluster was made of", func(ctx context.Context) error { return m.keep(ctx, do.Path, a.old) })
+		}
+		return m.keep(ctx, do.Path, do.Record)
+	}
+	return a.wait(ctx, m, s.Do)
+}
+
+func (a *applier) folders(ctx context.Context, m *machine, do plan.Folders) error {
+	if m.found.Marker == nil {
+		a.undoes(m, "remove the folder "+do.Root, func(ctx context.Context) error {
+			return m.script(ctx, removeFolder, []string{do.Root}, nil, nil)
+		})
+	}
+	ctx, cancel := whole(ctx)
+	defer cancel()
+	return m.folders(ctx, do)
+}
+
+func (a *applier) writeSecrets(ctx context.Context, m *machine, do plan.Secrets) error {
+	secrets, err := a.brokerSecrets(ctx, a.machines[a.request.Master], do.For == plan.Broker)
+	if err != nil {
+		return err
+	}
+	var files []broker.File
+	switch do.For {
+	case plan.Broker:
+		files = secrets.Files()
+	case plan.Monitor:
+		if files, err = secrets.Certificate(a.o.Random, a.o.Now(), do.Names); err != nil {
+			return err
+		}
+	default:
+		files = secrets.Client(do.For)
+	}
+	return m.put(ctx, do.Dir, files, do.UID, do.GID)
+}
+
+func (a *applier) network(ctx context.Context, m *machine, do plan.Network) error {
+	a.undoes(m, "remove the network", func(ctx context.Context) error { return gone(m.engine.RemoveNetwork(ctx, do.Name)) })
+	ctx, cancel := whole(ctx)
+	defer cancel()
+	_, err := m.engine.CreateNetwork(ctx, docker.Bridge{Name: do.Name, Labels: do.Labels})
+	return err
+}
+
+func (a *applier) volume(ctx context.Context, m *machine, do plan.Volume) error {
+	a.undoes(m, "remove the volume "+do.Name, func(ctx context.Context) error { return gone(m.engine.RemoveVolume(ctx, do.Name)) })
+	ctx, cancel := whole(ctx)
+	defer cancel()
+	return m.engine.CreateVolume(ctx, docker.Volume{Name: do.Name, Labels: do.Labels})
+}
+
+// gone is no error when what is to be removed is not there.
+func gone(err error) error {
+	if docker.KindOf(err) == docker.NotFound {
+		return nil
+	}
+	return err
+}
+
+func (a *applier) container(ctx context.Context, m *machine, what plan.Action) error {
+	switch do := what.(type) {
+	case plan.Start:
+		return m.engine.Start(ctx, do.Name)
+	case plan.Remove:
+		if err := gone(m.engine.Stop(ctx, do.ID, do.Grace)); err != nil {
+			return err
+		}
+		return gone(m.engine.Remove(ctx, do.ID))
+	case plan.Run:
+		return a.run(ctx, m, do)
+	case plan.Clear:
+		return m.clear(ctx, do.Labels)
+	}
+	return fmt.Errorf("no step is a %T", what)
+}
+
+// run starts a container. One that took another's place stays whatever happens later: the cluster ran before, and goes on.
+func (a *applier) run(ctx context.Context, m *machine, do plan.Run) error {
+	if do.Replace != "" {
+		if err := a.container(ctx, m, plan.Remove{ID: do.Replace, Grace: do.Grace}); err != nil {
+			return err
+		}
+	} else {
+		a.undoes(m, "remove the container "+do.Spec.Name, func(ctx context.Context) error { return gone(m.engine.Remove(ctx, do.Spec.Name)) })
+	}
+	if err := a.resume(ctx, do.Resume); err != nil {
+		return err
+	}
+	ctx, cancel := whole(ctx)
+	defer cancel()
+	_, err := m.engine.Run(ctx, do.Spec)
+	return err
+}
+
+// clear removes networks and images that have the labels.
+func (m *machine) clear(ctx context.Context, labels map[string]string) error {
+	networks, err := m.engine.ListNetworks(ctx, labels)
+	if err != nil {
+		return err
+	}
+	images, err := m.engine.ListImages(ctx, labels)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, n := range networks {
+		errs = append(errs, gone(m.engine.RemoveNetwork(ctx, n.ID)))
+	}
+	for _, i := range images {
+		names := i.Tags // an image that was built twice has two, and goes with the last
+		if len(names) == 0 {
+			names = []string{i.ID}
+		}
+		for _, n := range names {
+			errs = append(errs, gone(m.engine.RemoveImage(ctx, n)))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// agent runs sweepd on a host, as the other end of a conversation.
+func (m *machine) agent(program string, args ...string) remote.Command {
+	return remote.Command{Argv: append([]string{program}, args...)}
+}
+
+// keep writes a record.
+func (m *machine) keep(ctx context.Context, path string, r plan.Record) error {
+	text, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	return m.script(ctx, keep, []string{path}, bytes.NewReader(append(text, '\n')), nil)
+}

@@ -1,0 +1,144 @@
+package broker_test
+
+import (
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"mlframework/infra/broker"
+)
+
+func secrets(t *testing.T) broker.Secrets {
+	t.Helper()
+	s, err := broker.NewSecrets(broker.Random(), time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func file(t *testing.T, files []broker.File, name string) []byte {
+	t.Helper()
+	for _, f := range files {
+		if f.Name == name {
+			return f.Data
+		}
+	}
+	t.Fatalf("there is no %s", name)
+	return nil
+}
+
+// Whoever trusts the authority believes a server with the certificate, under its name only, on clocks that differ by a day.
+func TestTheCertificateIsBelieved(t *testing.T) {
+	t.Parallel()
+	s := secrets(t)
+	files := s.Files()
+	pair, err := tls.X509KeyPair(file(t, files, "server.pem"), file(t, files, "server.key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{pair}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	go greet(listener)
+	trust := x509.NewCertPool()
+	if !trust.AppendCertsFromPEM(file(t, s.Client(broker.Worker), "ca.pem")) {
+		t.Fatal("no authority")
+	}
+	for _, c := range []struct {
+		name string
+		when time.Duration
+		good bool
+	}{
+		{broker.ServerName, 0, true}, {broker.ServerName, -23 * time.Hour, true}, {broker.ServerName, 9 * 365 * 24 * time.Hour, true},
+		{"gpu1", 0, false}, {broker.ServerName, -48 * time.Hour, false},
+	} {
+		dialer := tls.Dialer{Config: &tls.Config{RootCAs: trust, ServerName: c.name, Time: func() time.Time { return time.Now().Add(c.when) }}}
+		conn, err := dialer.DialContext(t.Context(), "tcp", listener.Addr().String())
+		if (err == nil) != c.good {
+			t.Errorf("%s, %v: %v", c.name, c.when, err)
+		}
+		if err == nil {
+			conn.Close()
+		}
+	}
+}
+
+func TestTheMonitorsCertificateHasItsNames(t *testing.T) {
+	t.Parallel()
+	s := secrets(t)
+	files, err := s.Certificate(broker.Random(), time.Now(), []string{"gpu1", "192.0.2.7"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pair, err := tls.X509KeyPair(file(t, files, broker.CertificateFile), file(t, files, broker.KeyFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	trust := x509.NewCertPool()
+	trust.AppendCertsFromPEM(file(t, files, "ca.pem"))
+	for name, good := range map[string]bool{"gpu1": true, "192.0.2.7": true, "gpu2": false, broker.ServerName: false} {
+		if _, err := pair.Leaf.Verify(x509.VerifyOptions{Roots: trust, DNSName: name}); (err == nil) != good {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// greet shakes hands with everybody.
+func greet(listener net.Listener) {
+	for {
+		conn, err := listener.Accept()
+		if err != nil {
+			return
+		}
+		go func() {
+			defer conn.Close()
+			_ = conn.(*tls.Conn).Handshake()
+		}()
+	}
+}
+
+func TestOnlyHashesOfPasswordsReachTheBroker(t *testing.T) {
+	t.Parallel()
+	s := secrets(t)
+	var d struct {
+		Users []struct {
+			Name string `json:"name"`
+			Hash string `json:"password_hash"`
+		} `json:"users"`
+		Permissions []struct{ User string } `json:"permissions"`
+	}
+	if err := json.Unmarshal(file(t, s.Files(), "definitions.json"), &d); err != nil {
+		t.Fatal(err)
+	}
+	if len(d.Users) != 2 || len(d.Permissions) != 2 {
+		t.Errorf("%+v", d)
+	}
+	for _, u := range d.Users {
+		line := strings.TrimSpace(string(file(t, s.Client(u.Name), "credentials")))
+		name, password, _ := strings.Cut(line, ":")
+		raw, err := base64.StdEncoding.DecodeString(u.Hash)
+		if err != nil || name != u.Name || len(password) < 32 || len(raw) != 4+sha256.Size {
+			t.Fatalf("%s: %q, %v", u.Name, u.Hash, err)
+		}
+		if want := sha256.Sum256(append(raw[:4:4], password...)); string(raw[4:]) != string(want[:]) {
+			t.Errorf("%s: the hash is another password's", u.Name)
+		}
+		for _, f := range s.Files() {
+			if strings.Contains(string(f.Data), password) {
+				t.Errorf("%s has the password of %s", f.Name, u.Name)
+			}
+		}
+	}
+	if s.Passwords[broker.Master] == secrets(t).Passwords[broker.Master] {
+		t.Error("two clusters have one password")
+	}
+}

@@ -1,0 +1,155 @@
+package clean_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"mlframework/infra/clean"
+)
+
+// site is a folder with a script, its home and its programs.
+type site struct {
+	t    *testing.T
+	home string
+}
+
+func newSite(t *testing.T) *site {
+	t.Helper()
+	return &site{t, t.TempDir()}
+}
+
+func (s *site) write(path, text string, mode os.FileMode) {
+	s.t.Helper()
+	path = filepath.Join(s.home, path)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		s.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), mode); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// run runs the script with a home of its own and PATH's programs behind those of the site. Docker is not among them.
+func (s *site) run(c clean.Cluster, args ...string) (out string, code int) {
+	s.t.Helper()
+	s.write("infra-clean", string(clean.Script(c)), 0o755)
+	s.write("bin/docker", "#!/bin/sh\nexit 1\n", 0o755)
+	s.write("bin/sudo", "#!/bin/sh\nexit 1\n", 0o755)
+	cmd := exec.CommandContext(s.t.Context(), filepath.Join(s.home, "infra-clean"), args...)
+	cmd.Env = append(os.Environ(), "HOME="+s.home, "PATH="+filepath.Join(s.home, "bin")+":"+os.Getenv("PATH"))
+	said, err := cmd.CombinedOutput()
+	if err != nil && cmd.ProcessState == nil {
+		s.t.Fatal(err)
+	}
+	return string(said), cmd.ProcessState.ExitCode()
+}
+
+func (s *site) is(path string) bool {
+	_, err := os.Lstat(filepath.Join(s.home, path))
+	return err == nil
+}
+
+func local(name string) clean.Cluster {
+	return clean.Cluster{Name: name, Root: "ml/" + name, Label: "mlframework.cluster", Hosts: []clean.Host{{Name: "local"}}}
+}
+
+func TestOptions(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	if out, code := s.run(local("c"), "--banana"); code != 2 || !strings.Contains(out, "there is no option --banana") {
+		t.Errorf("%d: %s", code, out)
+	}
+	if out, code := s.run(local("c"), "--help"); code != 0 || !strings.Contains(out, "--volumes") || strings.Contains(out, "cluster=") {
+		t.Errorf("%d: %s", code, out)
+	}
+}
+
+func TestOnlyTheFolderOfThisClusterGoes(t *testing.T) {
+	t.Parallel()
+	name := "an'na digits"
+	mine := `{"cluster":"` + name + `","owner":"anna"}`
+	for title, c := range map[string]struct {
+		marker string
+		gone   bool
+	}{
+		"its own": {mine, true}, "another's": {`{"cluster":"other","owner":"anna"}`, false}, "nobody's": {"", false},
+	} {
+		t.Run(title, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t)
+			folder := "ml/" + name
+			s.write(folder+"/file", "x", 0o400)
+			if c.marker != "" {
+				s.write(folder+"/.mlframework-root", c.marker+"\n", 0o600)
+			}
+			out, code := s.run(local(name), "--files", "--yes")
+			if s.is(folder) == c.gone {
+				t.Errorf("%s", out)
+			}
+			if !strings.Contains(out, "LEFT: containers") || code != 1 { // there is no Docker to ask
+				t.Errorf("%d: %s", code, out)
+			}
+			if c.gone && s.is("ml") {
+				t.Error("an empty folder is left")
+			}
+			if !c.gone && !strings.Contains(out, "it is not this cluster's") {
+				t.Errorf("%s", out)
+			}
+		})
+	}
+}
+
+func TestItAsksBeforeOutputsGo(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.write("ml/c/.mlframework-root", `{"cluster":"c","owner":"anna"}`, 0o600)
+	s.write("ml/c/hosts/gpu1/outputs/train-1/0/stdout.log", "x", 0o600)
+	out, code := s.run(local("c"), "--files")
+	if code != 1 || !strings.Contains(out, "1 tasks' outputs") || !strings.Contains(out, "nothing was changed") || !s.is("ml/c/hosts") {
+		t.Errorf("%d: %s", code, out)
+	}
+}
+
+func TestAHostThatIsAway(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	c := local("c")
+	c.Hosts = append([]clean.Host{{Name: "anna@gpu&1", SSH: []string{"-p", "22", "-o", "Batch Mode=it's", "gpu1"}}}, c.Hosts...)
+	s.write("bin/ssh", "#!/bin/sh\nprintf '<%s>' \"$@\" >>\"$HOME/asked\"\ncat >/dev/null\necho 'ssh: connect to host gpu1: No route to host' >&2\nexit 255\n", 0o755)
+	out, code := s.run(c)
+	if code != 1 || !strings.Contains(out, "anna@gpu&1: ssh: connect to host gpu1") || !strings.Contains(out, "anna@gpu&1: LEFT: everything") {
+		t.Errorf("%d: %s", code, out)
+	}
+	if !strings.Contains(out, "local: LEFT: containers") {
+		t.Errorf("it did not go on: %s", out)
+	}
+	asked, err := os.ReadFile(filepath.Join(s.home, "asked"))
+	if want := "<-o><ConnectTimeout=10><-p><22><-o><Batch Mode=it's><gpu1><exec sh -s clean 'c' 'ml/c' 'mlframework.cluster' no no>"; err != nil || string(asked) != want {
+		t.Errorf("%s, %v", asked, err)
+	}
+}
+
+// Every shell that /bin/sh may be reads it.
+func TestEveryShellReadsIt(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "infra-clean")
+	if err := os.WriteFile(file, clean.Script(local("it's")), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, shell := range []string{"sh", "bash", "dash", "ksh", "busybox"} {
+		path, err := exec.LookPath(shell)
+		if err != nil {
+			continue
+		}
+		args := []string{"-n", file}
+		if shell == "busybox" {
+			args = append([]string{"sh"}, args...)
+		}
+		if out, err := exec.CommandContext(t.Context(), path, args...).CombinedOutput(); err != nil {
+			t.Errorf("%s: %v: %s", shell, err, out)
+		}
+	}
+}

@@ -1,0 +1,126 @@
+#!/bin/sh
+# Removes the cluster below from its hosts: containers, networks and the images that were built there. What is removed is
+# found by its label, so that this script is right whatever was started since it was written. It can be run again.
+#
+#     ./infra-clean              sweeps and files stay: infrainit -f goes on with them
+#     ./infra-clean --volumes    the store with every sweep and result, and the broker's data, too
+#     ./infra-clean --files      the cluster's folder on every host, too, with the outputs of tasks
+#     ./infra-clean --yes        does not ask
+#
+# It ends with 0 when nothing is left, with 1 when something is, and with 2 when it was called wrongly.
+
+cluster={{quote .Name}}
+root={{quote .Root}}
+label={{quote .Label}}
+
+volumes=no files=no yes=no
+for option; do
+	case $option in
+	--volumes) volumes=yes ;;
+	--files) files=yes ;;
+	--yes | -y) yes=yes ;;
+	-h | --help) sed -n '2,/^$/s/^# \{0,1\}//p' "$0" && exit 0 ;;
+	*) echo "infra-clean: there is no option $option: see $0 --help" >&2 && exit 2 ;;
+	esac
+done
+
+# What runs on a host. Its arguments: look or clean, cluster, root, label, volumes, files.
+on_host() {
+	cat <<'END'
+what=$1 cluster=$2 root=$3 filter=label=$4=$2 volumes=$5 files=$6
+case $root in /*) ;; *) root=$HOME/$root ;; esac
+left() { echo "LEFT: $1"; status=1; }
+status=0
+
+docker=docker
+if ! docker version >/dev/null 2>&1; then
+	if sudo -n docker version >/dev/null 2>&1; then docker='sudo -n docker'; else docker=; fi
+fi
+
+# each KIND LIST-COMMAND REMOVE-COMMAND removes what has the label.
+each() {
+	ids=$($docker $2 -q --filter "$filter" | sort -u) || { left "$1: Docker does not list them"; return; }
+	[ -n "$ids" ] || return 0
+	count=$(echo "$ids" | wc -l | tr -d ' ')
+	if said=$($docker $3 $ids 2>&1); then echo "removed: $1 ($count)"; else left "$1: $(echo "$said" | tail -n 1)"; fi
+}
+
+ours() { [ -f "$root/.mlframework-root" ] && grep -qF "\"cluster\":\"$cluster\"" "$root/.mlframework-root" && [ "$root" != "$HOME" ] && [ "$root" != / ]; }
+
+if [ "$what" = look ]; then
+	[ "$volumes" = no ] || [ -z "$docker" ] || $docker volume ls -q --filter "$filter" | sed 's/^/the volume /'
+	[ "$files" = no ] || ! ours || find "$root"/hosts/*/outputs -mindepth 1 -maxdepth 1 -type d ! -name '.*' 2>/dev/null |
+		while read -r sweep; do echo "$(find "$sweep" -mindepth 1 -maxdepth 1 -type d | wc -l | tr -d ' ') tasks' outputs, $(du -sh "$sweep" | cut -f1), in $sweep"; done
+	exit 0
+fi
+
+if [ -z "$docker" ]; then
+	left "containers, perhaps: Docker does not answer this user"
+else
+	each containers 'ps -a' 'rm -f -v'
+	each networks 'network ls' 'network rm'
+	each images 'images' 'rmi -f'
+	[ "$volumes" = no ] || each volumes 'volume ls' 'volume rm'
+fi
+rm -rf "/var/tmp/mlframework-$cluster-$(id -u)"
+if [ "$files" = yes ] && [ -e "$root" ]; then
+	if ! ours; then
+		left "$root: it is not this cluster's"
+	elif chmod -R u+w "$root" && rm -rf "$root"; then
+		echo "removed: $root"
+		rm -f "$(dirname "$root")/.$(basename "$root").lock"
+		rmdir "$(dirname "$root")" 2>/dev/null
+	else
+		left "$root"
+	fi
+fi
+exit $status
+END
+}
+
+# host LOOK-OR-CLEAN NAME [SSH-ARGUMENTS...] runs it, here when there are no arguments.
+host() {
+	what=$1 name=$2
+	shift 2
+	if [ $# -eq 0 ]; then
+		said=$(sh -c "$(on_host)" sh "$what" "$cluster" "$root" "$label" $volumes $files 2>&1)
+		code=$?
+	else
+		said=$(on_host | ssh -o ConnectTimeout=10 "$@" \
+			"exec sh -s $what $(quoted "$cluster") $(quoted "$root") $(quoted "$label") $volumes $files" 2>&1)
+		code=$?
+	fi
+	[ "$what" = clean ] || [ $code -eq 0 ] || return 0 # it will say so when it is cleaned
+	[ -z "$said" ] || printf '%s\n' "$said" | sed "s/^/$(printf '%s' "$name" | sed 's/[&/\]/\\&/g'): /"
+	if [ "$what" = clean ] && [ $code -ne 0 ]; then
+		[ $code -ne 255 ] || echo "$name: LEFT: everything: ssh does not come through; run this again when it does"
+		left=yes
+	fi
+}
+
+quoted() { printf "'%s'" "$(printf '%s' "$1" | sed "s/'/'\\\\''/g")"; }
+
+hosts() {
+{{- range .Hosts}}
+	host "$1" {{quote .Name}} {{words .SSH}}
+{{- end}}
+}
+
+if [ $volumes$files != nono ] && [ $yes = no ]; then
+	lost=$(hosts look)
+	if [ -n "$lost" ]; then
+		printf 'This will be gone for good (run-tasks fetch brings outputs, run-tasks results --csv results):\n%s\nRemove it? [y/N] ' "$lost"
+		read -r answer || answer=
+		case $answer in y | Y | yes) ;; *) echo "nothing was changed" && exit 1 ;; esac
+	fi
+fi
+
+left=no
+hosts clean
+[ $left = no ] || { echo "something is left: see above" >&2 && exit 1; }
+case $volumes$files in
+yesyes) echo "cluster $cluster: nothing is left" ;;
+yesno) echo "cluster $cluster: its files are left (--files)" ;;
+noyes) echo "cluster $cluster: its store is left (--volumes)" ;;
+*) echo "cluster $cluster: its store and files are left (--volumes, --files)" ;;
+esac

@@ -1,0 +1,164 @@
+package infra
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+
+	"mlframework/infra/plan"
+	"mlframework/infra/remote"
+)
+
+// Place is where a cluster is, as a person's config.yml says.
+type Place struct {
+	Name    string // of the cluster
+	Owner   string
+	Folder  string                   // on hosts, relative to the home folder unless absolute
+	Master  string                   // name of its host
+	Targets map[string]remote.Target // of the hosts that are known here
+	Group   string
+	Sweepd  func(arch string) string // hash of the program that belongs to this one; "" where it is not known
+}
+
+// Cluster is a cluster that runs. Its methods are for one goroutine, but for what Dial gives.
+type Cluster struct {
+	*session
+	place  Place
+	Record plan.Record
+}
+
+// NoCluster says that nothing runs under a name.
+type NoCluster struct{ Name, Host string }
+
+func (n *NoCluster) Error() string {
+	return fmt.Sprintf("there is no cluster %s on %s: infrainit starts one", n.Name, n.Host)
+}
+
+// Open reaches a cluster's master. Errors are *remote.Error, *NoCluster, and what goes wrong in asking.
+func Open(ctx context.Context, p Place, o Options) (*Cluster, error) {
+	c := &Cluster{session: newSession(o), place: p}
+	if err := c.Refresh(ctx); err != nil {
+		c.close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// Refresh looks again what the cluster is made of, over a new connection where the old one died. Its errors are those of Open, after
+// which it may be called again.
+func (c *Cluster) Refresh(ctx context.Context) error {
+	name := c.place.Master
+	c.bury()
+	m, there := c.machines[name]
+	if !there {
+		host, err := c.o.Dialer.Connect(ctx, c.place.Targets[name])
+		if err != nil {
+			return err
+		}
+		m = &machine{name: name, host: host}
+		c.machines[name] = m
+	}
+	var r plan.Record
+	err := m.ask(ctx, func(ctx context.Context) (err error) {
+		r, err = m.quick(ctx, c.place.Folder)
+		return err
+	})
+	switch {
+	case err != nil:
+		c.drop(name)
+		return err
+	case r.Version == 0:
+		return &NoCluster{c.place.Name, name}
+	}
+	c.Record = r
+	return nil
+}
+
+// bury drops machines whose connection has died.
+func (c *Cluster) bury() {
+	for n, m := range c.machines {
+		if m.host.Err() != nil {
+			c.drop(n)
+		}
+	}
+}
+
+// drop lets go of machines.
+func (c *Cluster) drop(names ...string) {
+	for _, n := range names {
+		if m, there := c.machines[n]; there {
+			_ = m.close() // it is of no more use
+			delete(c.machines, n)
+		}
+	}
+}
+
+// Close ends the connections.
+func (c *Cluster) Close() { c.close() }
+
+// Dial is how the master's API is reached. It may be used concurrently, until Close or Refresh.
+func (c *Cluster) Dial() Dial {
+	m, there := c.machines[c.place.Master]
+	if !there {
+		return func(context.Context) (net.Conn, error) { return nil, c.away() }
+	}
+	return m.api(c.wanted())
+}
+
+// DialMonitor opens a connection to the monitor, as Dial does to the master.
+func (c *Cluster) DialMonitor() Dial {
+	m, there := c.machines[c.place.Master]
+	if !there {
+		return func(context.Context) (net.Conn, error) { return nil, c.away() }
+	}
+	at := net.JoinHostPort("127.0.0.1", strconv.Itoa(c.Record.MonitorPort))
+	return func(ctx context.Context) (net.Conn, error) { return m.host.Dial(ctx, "tcp", at) }
+}
+
+func (c *Cluster) away() error {
+	return fmt.Errorf("the connection to %s, the master's host, has ended", c.place.Master)
+}
+
+// Done is closed when the connection to the master's host has ended.
+func (c *Cluster) Done() <-chan struct{} { return c.machines[c.place.Master].host.Done() }
+
+func (c *Cluster) wanted() plan.Cluster {
+	return plan.Cluster{Name: c.place.Name, Owner: c.place.Owner, Master: c.place.Master, Group: c.Record.Group}
+}
+
+// reach connects to hosts of the record, all when none are named, and gives what is wrong with those that it did not reach: after
+// it each is a machine, or has a problem.
+func (c *Cluster) reach(ctx context.Context, names ...string) (plan.Problems, error) {
+	c.bury()
+	targets := map[string]remote.Target{}
+	for _, h := range c.Record.Hosts {
+		if _, there := c.machines[h.Name]; there || len(names) > 0 && !slices.Contains(names, h.Name) {
+			continue
+		}
+		t, known := c.place.Targets[h.Name]
+		if !known {
+			t = remote.Target{Name: h.Address}
+		}
+		targets[h.Name] = t
+	}
+	away, err := c.connect(ctx, targets)
+	if err != nil {
+		return nil, err
+	}
+	var fresh []string
+	for n := range targets {
+		if _, there := c.machines[n]; there {
+			fresh = append(fresh, n)
+		}
+	}
+	errs := c.each(fresh, func(m *machine) error {
+		return m.ask(ctx, func(ctx context.Context) error {
+			_, err := m.quick(ctx, c.place.Folder)
+			return err
+		})
+	})
+	c.drop(sortedKeys(errs)...)
+	return append(away, problems(errs)...), ctx.Err()
+}

@@ -1,0 +1,159 @@
+package docker
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/filters"
+	"github.com/docker/go-connections/nat"
+)
+
+// Container is a container as it was found.
+type Container struct {
+	ID       string
+	Name     string
+	Hash     string // of the Spec; "" when it was not made by this package
+	Labels   map[string]string
+	Image    string // as it was asked for
+	ImageID  string
+	State    string // "created", "running", "paused", "restarting", "removing", "exited", "dead"
+	Started  time.Time
+	Ended    time.Time // both are zero before the first time
+	Exit     int       // exit code of the last end
+	OOM      bool      // it was killed for want of memory
+	Error    string    // why the last start failed
+	Restarts int       // by its restart policy
+	Health   string    // "starting", "healthy", "unhealthy"; "" without a check
+	Ports    []Port    // as published; only while it runs
+	Mounts   []Mount   // of a tmpfs only where it is
+	Networks []string  // sorted
+}
+
+// Running tells whether its program runs; one that is paused counts.
+func (c Container) Running() bool { return c.State == "running" || c.State == "paused" }
+
+// Find gives one container by name or id. NotFound when there is none.
+func (e *Engine) Find(ctx context.Context, name string) (Container, error) {
+	raw, err := e.api.ContainerInspect(ctx, name)
+	if err != nil {
+		return Container{}, e.fail("look at container "+name, err)
+	}
+	if raw.ContainerJSONBase == nil || raw.Config == nil {
+		return Container{}, e.fail("look at container "+name, errors.New("the engine's answer says nothing of it"))
+	}
+	return found(raw), nil
+}
+
+// List gives the containers that have all the labels, whatever their state, those that were only created too, sorted by name.
+// An empty value stands for any. One that goes while they are looked at is left out.
+func (e *Engine) List(ctx context.Context, labels map[string]string) ([]Container, error) {
+	brief, err := e.api.ContainerList(ctx, container.ListOptions{All: true, Filters: labelled(labels)})
+	if err != nil {
+		return nil, e.fail("list containers", err)
+	}
+	var all []Container
+	for _, b := range brief {
+		c, err := e.Find(ctx, b.ID)
+		switch {
+		case KindOf(err) == NotFound:
+			continue
+		case err != nil:
+			return nil, err
+		}
+		all = append(all, c)
+	}
+	slices.SortFunc(all, func(a, b Container) int { return strings.Compare(a.Name, b.Name) })
+	return all, nil
+}
+
+// InspectJSON gives all that the engine knows of a container, as it says it: for tests and for people.
+func (e *Engine) InspectJSON(ctx context.Context, name string) (json.RawMessage, error) {
+	_, raw, err := e.api.ContainerInspectWithRaw(ctx, name, false)
+	return raw, e.fail("look at container "+name, err)
+}
+
+// labelled is the filter for things with these labels.
+func labelled(labels map[string]string) filters.Args {
+	f := filters.NewArgs()
+	for _, name := range slices.Sorted(maps.Keys(labels)) {
+		if value := labels[name]; value != "" {
+			name += "=" + value
+		}
+		f.Add("label", name)
+	}
+	return f
+}
+
+func found(raw container.InspectResponse) Container {
+	c := Container{
+		ID: raw.ID, Name: strings.TrimPrefix(raw.Name, "/"), ImageID: raw.Image, Restarts: raw.RestartCount,
+		Labels: raw.Config.Labels, Hash: raw.Config.Labels[HashLabel], Image: raw.Config.Image,
+	}
+	if s := raw.State; s != nil {
+		c.State, c.Exit, c.OOM, c.Error = s.Status, s.ExitCode, s.OOMKilled, s.Error
+		c.Started, c.Ended = moment(s.StartedAt), moment(s.FinishedAt)
+		if s.Health != nil && s.Health.Status != container.NoHealthcheck {
+			c.Health = s.Health.Status
+		}
+	}
+	if n := raw.NetworkSettings; n != nil {
+		c.Ports = published(n.Ports)
+		c.Networks = slices.Sorted(maps.Keys(n.Networks))
+	}
+	for _, m := range raw.Mounts {
+		c.Mounts = append(c.Mounts, mounted(m))
+	}
+	if raw.HostConfig != nil {
+		for at := range raw.HostConfig.Tmpfs {
+			c.Mounts = append(c.Mounts, Mount{At: at, Tmpfs: &Tmpfs{}})
+		}
+	}
+	slices.SortFunc(c.Mounts, func(a, b Mount) int { return strings.Compare(a.At, b.At) })
+	return c
+}
+
+// moment reads a time of the engine, which writes year 1 for never.
+func moment(text string) time.Time {
+	t, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		return time.Time{}
+	}
+	return t
+}
+
+func mounted(m container.MountPoint) Mount {
+	place := Mount{At: m.Destination, ReadOnly: !m.RW}
+	switch m.Type {
+	case "volume":
+		place.Volume = m.Name
+	case "tmpfs":
+		place.Tmpfs = &Tmpfs{}
+	default:
+		place.Bind = m.Source
+	}
+	return place
+}
+
+// published lists the ports in the order of container port and address.
+func published(ports nat.PortMap) (all []Port) {
+	for inside, outside := range ports {
+		for _, o := range outside {
+			port, _ := strconv.Atoi(o.HostPort) // the engine's own digits
+			all = append(all, Port{Host: o.HostIP, Port: port, Container: inside.Int(), UDP: inside.Proto() == "udp"})
+		}
+	}
+	slices.SortFunc(all, func(a, b Port) int {
+		if a.Container != b.Container {
+			return a.Container - b.Container
+		}
+		return strings.Compare(a.Host, b.Host)
+	})
+	return all
+}

@@ -1,0 +1,76 @@
+package docker_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"mlframework/infra/docker"
+)
+
+func piece(stream byte, text string) string {
+	header := binary.BigEndian.AppendUint32([]byte{stream, 0, 0, 0}, uint32(len(text)))
+	return string(header) + text
+}
+
+func TestFrames(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("0123456789abcdef", 10_000)
+	for title, c := range map[string]struct{ in, out, aside, err string }{
+		"nothing":     {"", "", "", ""},
+		"two streams": {piece(1, "a") + piece(2, "B") + piece(1, "c") + piece(2, "D"), "ac", "BD", ""},
+		"empty":       {piece(1, "") + piece(0, "x") + piece(2, "") + piece(1, "y"), "xy", "", ""},
+		"long":        {piece(2, long) + piece(1, long), long, long, ""},
+		"cut in text": {piece(1, "abc")[:10], "ab", "", "unexpected EOF"},
+		"cut aside":   {piece(2, "abc")[:10], "", "ab", "unexpected EOF"},
+		"cut header":  {piece(1, "abc")[:5], "", "", "unexpected EOF"},
+		"cut at once": {piece(1, "abc")[:8], "", "", "unexpected EOF"},
+		"fault":       {piece(1, "a") + piece(3, "the log is gone"), "a", "", "the log is gone"},
+		"terminal":    {"$ ls -l /tmp", "", "", "terminal"},
+	} {
+		t.Run(title, func(t *testing.T) {
+			t.Parallel()
+			for name, src := range map[string]io.Reader{"whole": strings.NewReader(c.in), "bytes": iotest.OneByteReader(strings.NewReader(c.in))} {
+				var aside bytes.Buffer
+				out, err := io.ReadAll(docker.Frames(src, &aside))
+				if string(out) != c.out || aside.String() != c.aside || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
+					t.Errorf("%s: %d bytes, %d aside, %v", name, len(out), aside.Len(), err)
+				}
+			}
+		})
+	}
+}
+
+// TestFramesGoOnAfterATimeout interrupts a stream at every byte.
+func TestFramesGoOnAfterATimeout(t *testing.T) {
+	t.Parallel()
+	in := piece(1, "abc") + piece(2, "DEF") + piece(1, "ghi")
+	for at := range in {
+		src := io.MultiReader(iotest.TimeoutReader(iotest.OneByteReader(strings.NewReader(in[:at]))), strings.NewReader(in[at:]))
+		var out, aside bytes.Buffer
+		f := docker.Frames(src, &aside)
+		for range 3 {
+			if _, err := io.Copy(&out, f); err == nil {
+				break
+			}
+		}
+		if out.String() != "abcghi" || aside.String() != "DEF" {
+			t.Errorf("interrupted at %d: %q and %q", at, out.String(), aside.String())
+		}
+	}
+}
+
+func FuzzFrames(f *testing.F) {
+	f.Add([]byte(piece(1, "a") + piece(2, "b")))
+	f.Add([]byte(piece(3, "fault")))
+	f.Fuzz(func(t *testing.T, in []byte) {
+		var aside bytes.Buffer
+		out, _ := io.ReadAll(docker.Frames(bytes.NewReader(in), &aside))
+		if len(out)+aside.Len() > len(in) {
+			t.Errorf("%d bytes became %d and %d", len(in), len(out), aside.Len())
+		}
+	})
+}

@@ -1,0 +1,93 @@
+package docker_test
+
+import (
+	"reflect"
+	"testing"
+	"time"
+
+	"mlframework/infra/docker"
+)
+
+// full is a Spec with every field set.
+func full() docker.Spec {
+	return docker.Spec{
+		Name: "n", Image: "i", Entrypoint: []string{"e"}, Command: []string{"c"}, Dir: "/d", Env: []string{"A=1"}, User: "1:2",
+		Groups: []string{"3"}, Hostname: "h", Labels: map[string]string{"a": "1", "b": "2"},
+		Mounts: []docker.Mount{{At: "/m", ReadOnly: true, Bind: "/b", Volume: "v",
+			Tmpfs: &docker.Tmpfs{Size: 1, Exec: true, Mode: "700", User: "1:2"}}},
+		Ports:    []docker.Port{{Host: "127.0.0.1", Port: 1, Container: 2, UDP: true}},
+		Networks: []docker.Network{{Name: "net", Aliases: []string{"al"}}},
+		Hosts:    []string{"x:1.2.3.4"},
+		Devices:  []docker.Device{{Driver: "cdi", IDs: []string{"nvidia.com/gpu=0"}, Capabilities: []string{"gpu"}}},
+		ReadOnly: true, DropCaps: []string{"ALL"}, AddCaps: []string{"CHOWN"}, NoNewPrivileges: true, Init: true,
+		CPUs: 1.5, Memory: 1, Shm: 2, Pids: 3, OOMScore: 4, Restart: "always", Grace: time.Second,
+		Log: docker.Log{Driver: "local", MaxSize: 1, Files: 2},
+	}
+}
+
+// TestHashIsKept fails when a release would replace every container of the one before. That may be wanted: then hashVersion
+// changes, and these with it.
+func TestHashIsKept(t *testing.T) {
+	t.Parallel()
+	for wanted, s := range map[string]docker.Spec{
+		"2abb749635de1a7f1d45ce3a27636ef3": {},
+		"9c6d94eef6b27e67f8c955215ba09851": full(),
+	} {
+		if got := s.Hash(); got != wanted {
+			t.Errorf("hash %s, not %s", got, wanted)
+		}
+	}
+	empty := docker.Spec{Env: []string{}, Labels: map[string]string{}, Mounts: []docker.Mount{}}
+	if empty.Hash() != (docker.Spec{}).Hash() {
+		t.Error("an empty list is not the same as none")
+	}
+}
+
+// TestEveryFieldChangesTheHash empties one field after the other, at every depth.
+func TestEveryFieldChangesTheHash(t *testing.T) {
+	t.Parallel()
+	whole := full()
+	seen := map[string]string{whole.Hash(): "nothing"}
+	count := len(leaves(reflect.ValueOf(&whole).Elem(), "Spec"))
+	if count < 40 {
+		t.Fatalf("only %d fields", count)
+	}
+	for i := range count {
+		s := full()
+		leaf := leaves(reflect.ValueOf(&s).Elem(), "Spec")[i]
+		if leaf.value.IsZero() {
+			t.Errorf("%s is not set by full: set it", leaf.path)
+			continue
+		}
+		leaf.value.SetZero()
+		if before, known := seen[s.Hash()]; known {
+			t.Errorf("without %s the hash is that without %s", leaf.path, before)
+		}
+		seen[s.Hash()] = leaf.path
+	}
+}
+
+type leaf struct {
+	path  string
+	value reflect.Value
+}
+
+// leaves are the fields of a struct and of what is in it, lists and pointers also as a whole.
+func leaves(v reflect.Value, path string) (all []leaf) {
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			all = append(all, leaves(v.Field(i), path+"."+v.Type().Field(i).Name)...)
+		}
+		return all
+	case reflect.Slice:
+		if v.Len() > 0 && v.Index(0).Kind() == reflect.Struct {
+			all = leaves(v.Index(0), path+"[0]")
+		}
+	case reflect.Pointer:
+		if !v.IsNil() {
+			all = leaves(v.Elem(), path)
+		}
+	}
+	return append(all, leaf{path, v})
+}

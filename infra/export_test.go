@@ -1,0 +1,4 @@
+package infra
+
+// Problems is problems.
+var Problems = problems

@@ -1,0 +1,90 @@
+package infra
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"sync"
+
+	"mlframework/infra/filesync"
+)
+
+// Wanted says which outputs of a sweep are copied from a host.
+type Wanted struct {
+	Host  string
+	Tasks []int64 // indexes
+}
+
+// Fetched is what was copied from a host.
+type Fetched struct {
+	Host string
+	filesync.Fetched
+}
+
+// Fetch copies outputs of a sweep's tasks from their hosts to dir/SWEEP/INDEX, all hosts at once. It verifies what arrives, goes on
+// where a call before it was cut off, and touches no file that no fetch of this sweep has made. Progress is told of each host
+// in turn, one call at a time; nil is told nothing. What was copied is given beside an error, which is of *StepErrors.
+func (c *Cluster) Fetch(ctx context.Context, sweep, dir string, wanted []Wanted, progress func(host string, p filesync.Progress)) ([]Fetched, error) {
+	var names []string
+	for _, w := range wanted {
+		names = append(names, w.Host)
+	}
+	away, err := c.reach(ctx, names...)
+	if err != nil {
+		return nil, err
+	}
+	var mu sync.Mutex
+	var done []Fetched
+	errs := map[string]error{}
+	for _, p := range away {
+		errs[p.Host] = errors.New(p.What)
+	}
+	var here []string
+	for _, n := range names {
+		if _, there := c.machines[n]; there {
+			here = append(here, n)
+		} else if errs[n] == nil {
+			errs[n] = errors.New("it is no host of the cluster any more; its outputs are still there, and come when infrainit lists it again (-a)")
+		}
+	}
+	failed := c.each(here, func(m *machine) error {
+		o := filesync.FetchOptions{Sweep: sweep, Dir: dir, Outputs: path.Join("hosts", m.name, "outputs"),
+			Tasks: wanted[slices.IndexFunc(wanted, func(w Wanted) bool { return w.Host == m.name })].Tasks,
+			Progress: func(p filesync.Progress) {
+				mu.Lock()
+				defer mu.Unlock()
+				if progress != nil {
+					progress(m.name, p)
+				}
+			}}
+		f, err := c.fetchFrom(ctx, m, o)
+		mu.Lock()
+		defer mu.Unlock()
+		done = append(done, Fetched{m.name, f})
+		return err
+	})
+	if ctx.Err() != nil {
+		return done, context.Cause(ctx)
+	}
+	for n, err := range failed {
+		errs[n] = err
+	}
+	if len(errs) > 0 {
+		return done, stepErrors(errs, fmt.Sprintf("fetch outputs of %s", sweep))
+	}
+	return done, nil
+}
+
+func (c *Cluster) fetchFrom(ctx context.Context, m *machine, o filesync.FetchOptions) (filesync.Fetched, error) {
+	client, err := c.files(ctx, m)
+	if err != nil {
+		return filesync.Fetched{}, err
+	}
+	defer client.Close()
+	return client.Fetch(ctx, filesync.Identity{Owner: c.Record.Owner, Cluster: c.Record.Cluster, Who: c.o.Who, Program: c.o.Program}, o)
+}
+
+// InForce is the revision of the project that was brought last, to every host of the cluster; "" is none.
+func (c *Cluster) InForce() string { return c.machines[c.place.Master].found.Revision }

@@ -1,0 +1,212 @@
+package filesync
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"mlframework/projects"
+)
+
+// Identity is whose files a client is for.
+type Identity struct {
+	Owner   string // of the cluster
+	Cluster string // its name
+	Who     string // who is at work, for others who find the lock taken, "anna@laptop"; empty is Owner
+	Program string // release of this program, for the words of a refusal
+}
+
+// A Client talks to the far side over one connection. It does one thing at a time, so it is for one goroutine. After an error it is
+// of no more use, and its connection is closed; the end of a method's context closes it, too. Errors of the far side
+// are *Refusal.
+type Client struct {
+	conn    io.ReadWriteCloser
+	wire    *wire
+	greeted bool
+	err     error // why it is of no more use
+}
+
+// NewClient takes over a connection to `sweepd files --root DIR`. It sends nothing yet.
+func NewClient(conn io.ReadWriteCloser, id Identity) *Client {
+	if id.Who == "" {
+		id.Who = id.Owner
+	}
+	c := &Client{conn: conn, wire: newWire(conn)}
+	c.err = c.wire.writeJSON(helloFrame, hello{Version: Version, Program: id.Program, Owner: id.Owner, Cluster: id.Cluster, Who: id.Who})
+	return c
+}
+
+// Close ends the session.
+func (c *Client) Close() error { return c.conn.Close() }
+
+// List gives the releases of the host, the one pushed last first. A host without a root has none.
+func (c *Client) List(ctx context.Context) ([]Revision, error) {
+	a, err := c.ask(ctx, "list the revisions", request{Op: opList})
+	return a.Revisions, err
+}
+
+// Current is the revision in force, "" where there is none.
+func (c *Client) Current(ctx context.Context) (string, error) {
+	all, err := c.List(ctx)
+	for _, r := range all {
+		if r.Current {
+			return r.Name, nil
+		}
+	}
+	return "", err
+}
+
+// Prune removes the releases that are neither current nor kept, and that no push asked for during the time older: who has just
+// pushed one may be about to submit a sweep. It gives what it removed.
+func (c *Client) Prune(ctx context.Context, keep []string, older time.Duration) ([]Revision, error) {
+	a, err := c.ask(ctx, "remove old revisions", request{Op: opPrune, Keep: keep, Older: older, Wait: lockWait})
+	return a.Revisions, err
+}
+
+// lockWait is how long a push or prune waits for another one to end, unless it says something else.
+const lockWait = 30 * time.Second
+
+// Verify reads a whole release on the host. A *Refusal names what is damaged.
+func (c *Client) Verify(ctx context.Context, revision string) error {
+	_, err := c.ask(ctx, "verify revision "+revision, request{Op: opVerify, Revision: revision})
+	return err
+}
+
+// PutToken leaves a token in the root, for a day. Hosts in whose Tokens it then appears share this root's file system. It
+// is 1 to 64 letters, digits, _ and -, and should be random.
+func (c *Client) PutToken(ctx context.Context, token string) error {
+	_, err := c.ask(ctx, "leave a token", request{Op: opToken, Token: token})
+	return err
+}
+
+// Tokens lists the tokens in the root.
+func (c *Client) Tokens(ctx context.Context) ([]string, error) {
+	a, err := c.ask(ctx, "look for tokens", request{Op: opTokens})
+	return a.Tokens, err
+}
+
+// ask makes a request that is answered at once.
+func (c *Client) ask(ctx context.Context, what string, q request) (a answer, err error) {
+	err = c.during(ctx, what, func() error {
+		if err := errors.Join(c.wire.writeJSON(requestFrame, q), c.wire.flush()); err != nil {
+			return c.why(err)
+		}
+		a, err = c.answer()
+		return err
+	})
+	return a, err
+}
+
+// during does one thing with the connection. What goes wrong ends it.
+func (c *Client) during(ctx context.Context, what string, do func() error) error {
+	if c.err != nil {
+		return fmt.Errorf("%s: the connection cannot be used after an error: %w", what, c.err)
+	}
+	stop := context.AfterFunc(ctx, func() { c.conn.Close() })
+	defer stop()
+	err := ctx.Err()
+	if err == nil {
+		err = do()
+	}
+	if err == nil {
+		return nil
+	}
+	c.conn.Close()
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	c.err = err
+	return fmt.Errorf("%s: %w", what, err)
+}
+
+// answer reads the end of a request.
+func (c *Client) answer() (a answer, err error) {
+	f, err := c.read()
+	if err != nil {
+		return a, err
+	}
+	if f.kind != answerFrame {
+		return a, unexpected(f)
+	}
+	return a, f.decode(&a)
+}
+
+// read reads a frame; a refusal is an error.
+func (c *Client) read() (frame, error) {
+	if !c.greeted {
+		if err := c.greet(); err != nil {
+			return frame{}, err
+		}
+		c.greeted = true
+	}
+	f, err := c.wire.read()
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return f, fmt.Errorf("the connection to the host broke off: %w", io.ErrUnexpectedEOF)
+	}
+	if err != nil || f.kind != refusalFrame {
+		return f, err
+	}
+	r := &Refusal{}
+	if err := f.decode(r); err != nil {
+		return f, err
+	}
+	if r.Code == Changed {
+		return f, &projects.ChangedError{Path: string(r.Path)}
+	}
+	return f, r
+}
+
+// greet reads the far side's preamble and hello.
+func (c *Client) greet() error {
+	noise, err := skipTo(c.wire.r, preamble)
+	if err != nil {
+		return fmt.Errorf("no sweepd answers on the host, only %.200q: see that `sweepd files` runs there: %w", noise, err)
+	}
+	f, err := c.wire.read()
+	if err != nil {
+		return err
+	}
+	var h hello
+	if f.kind != helloFrame {
+		return unexpected(f)
+	}
+	if err := f.decode(&h); err != nil {
+		return err
+	}
+	if h.Version != Version {
+		return refuse(OtherVersion, "sweepd on the host (%s) speaks version %d of the file protocol, and this program version %d: run infrainit, which brings its own sweepd to the host",
+			h.Program, h.Version, Version)
+	}
+	return nil
+}
+
+// skipTo reads up to and with a line, and gives what came before it.
+func skipTo(r *bufio.Reader, line string) (before []byte, err error) {
+	for !bytes.HasSuffix(before, []byte(line)) {
+		b, err := r.ReadByte()
+		if err != nil {
+			return before, fmt.Errorf("it ended: %w", err)
+		}
+		if before = append(before, b); len(before) > maxNoise {
+			return before, fmt.Errorf("that goes on for more than %d bytes", maxNoise)
+		}
+	}
+	return before[:len(before)-len(line)], nil
+}
+
+// why gives the far side's reason for a failed write, where it sent one before it went.
+func (c *Client) why(failed error) error {
+	f, err := c.read()
+	if r, ok := errors.AsType[*Refusal](err); ok {
+		return r
+	}
+	if changed, ok := errors.AsType[*projects.ChangedError](err); ok {
+		return changed
+	}
+	f.release()
+	return failed
+}

@@ -1,0 +1,28 @@
+// Package filesync brings a project's files to a host and the outputs of tasks back, by manifest.
+//
+// Both ends are this package. On the host `sweepd files --root DIR` calls Serve with its standard input and output; the
+// laptop talks to it with a Client over one connection (a session of ssh, docker exec, a pipe). Whatever a file is called,
+// it goes through no shell and no archive format, and every content is checked by its SHA-256 where it arrives.
+//
+// Package infra, commands and tests may import it. It knows neither ssh nor Docker, and of the project only package
+// projects, so that a release here and a snapshot there are one format.
+//
+// # The root
+//
+// A root belongs to one cluster of one owner; its marker says to which. Nothing outside of it is read or written, and
+// nothing in a folder that has content and no marker, or another's.
+//
+//	.mlframework-root     the marker
+//	releases/REVISION/    read-only files of a project, as projects.Assembly makes them; workers get this folder
+//	current               a link to the release that was pushed last
+//	manifests/REVISION    what the release was made of, and when it was last pushed (its time)
+//	tokens/NAME           see Client.PutToken
+//	lock                  held while releases are made or removed; names its holder
+//
+// # The wire
+//
+// The far side begins with the line `mlframework files 1`; what a login shell prints before it is skipped. Then both send
+// frames: a letter, the length in four bytes with the highest first, and at most 1 MiB. First a hello each, then the
+// client's requests, one after the other. The client does not wait for the far side's hello, so a push of what is there
+// already costs one round trip; one with contents costs two and the time of the contents.
+package filesync

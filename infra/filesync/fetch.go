@@ -1,0 +1,187 @@
+package filesync
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"mlframework/projects"
+)
+
+// FetchOptions say what to copy, and where.
+type FetchOptions struct {
+	Sweep    string         // whose outputs
+	Tasks    []int64        // indexes of its tasks; nil is all that the host has
+	Outputs  string         // the folder of outputs below the root, slash separated; empty is "outputs"
+	Dir      string         // files come to Dir/SWEEP/INDEX/...
+	Progress func(Progress) // called after each piece, by the goroutine of Fetch; nil: nobody is told
+}
+
+// Fetched says what a fetch did.
+type Fetched struct {
+	Files   int       // that were copied, whole or in part
+	Bytes   int64     // that came over the connection
+	Had     int       // that were there already
+	Skipped []Skipped // what was not copied, and is no error; not the links into the project's revision
+}
+
+// Skipped is something that a fetch leaves out.
+type Skipped struct {
+	Path string // below Dir
+	Why  string
+}
+
+// A ConflictError names files that are in the way: they differ, and no fetch of this sweep made them as they are.
+type ConflictError struct {
+	Dir   string   // the destination
+	Paths []string // below it
+}
+
+func (e *ConflictError) Error() string {
+	const most = 10
+	var b strings.Builder
+	for _, p := range e.Paths[:min(len(e.Paths), most)] {
+		fmt.Fprintf(&b, " %q", p)
+	}
+	if more := len(e.Paths) - most; more > 0 {
+		fmt.Fprintf(&b, " and %d more", more)
+	}
+	return fmt.Sprintf("in %s are files that differ and were not fetched there:%s: move them away, or fetch into another folder with --to", e.Dir, b.String())
+}
+
+// Fetch copies outputs of a sweep's tasks from the host. Files that are there are not sent again, files that were copied in part or
+// have grown go on where they end, everything is checked by SHA-256. A file that is being written is copied as far as
+// it went when the fetch began.
+//
+// A link is kept where it stays in its task's own folder. The links into the project's revision, which every task has, are left
+// out without a word, other links and what is no file with one. Nothing outside Dir/SWEEP is written, and that folder
+// only where it is new, empty or of an earlier fetch of the same sweep of the same cluster, else *ConflictError. So is a file in it
+// that differs and is not as a fetch left it; the others are copied all the same.
+//
+// Any number of fetches may have one Dir, for different tasks or hosts. Where hosts share a task (it was tried on
+// several), name for each host the tasks whose last attempt ran there.
+func (c *Client) Fetch(ctx context.Context, id Identity, o FetchOptions) (Fetched, error) {
+	if o.Outputs == "" {
+		o.Outputs = "outputs"
+	}
+	f := &fetch{client: c, o: o}
+	if !validSweep(o.Sweep) {
+		return f.done, fmt.Errorf("fetch: %q is no sweep", o.Sweep)
+	}
+	err := c.during(ctx, "fetch the outputs of "+o.Sweep, func() (err error) {
+		if f.to, err = openDestination(o.Dir, o.Sweep, id); err != nil {
+			return err
+		}
+		defer f.to.close()
+		return f.run(ctx)
+	})
+	if err == nil && len(f.conflicts) > 0 {
+		err = fmt.Errorf("fetch the outputs of %s: %w", o.Sweep, &ConflictError{o.Dir, f.conflicts})
+	}
+	return f.done, err
+}
+
+// A fetch is one call of Fetch.
+type fetch struct {
+	client    *Client
+	o         FetchOptions
+	to        *destination
+	offered   []projects.Entry
+	jobs      []job
+	links     []projects.Entry
+	conflicts []string
+	progress  Progress
+	done      Fetched
+}
+
+func (f *fetch) run(ctx context.Context) error {
+	if err := f.request(); err != nil {
+		return f.client.why(err)
+	}
+	if err := f.readOffer(); err != nil {
+		return err
+	}
+	if err := f.plan(ctx); err != nil {
+		return err
+	}
+	if err := f.want(); err != nil {
+		return f.client.why(err)
+	}
+	for _, j := range f.jobs {
+		if err := f.receive(ctx, j); err != nil {
+			return err
+		}
+	}
+	for _, e := range f.links {
+		if err := f.link(e); err != nil {
+			return err
+		}
+	}
+	_, err := f.client.answer()
+	return err
+}
+
+func (f *fetch) request() error {
+	w := f.client.wire
+	q := request{Op: opFetch, Outputs: f.o.Outputs, Sweep: f.o.Sweep, All: f.o.Tasks == nil}
+	err := w.writeJSON(requestFrame, q)
+	if err == nil && !q.All {
+		err = w.writeList(len(f.o.Tasks), func(to []byte, i int) []byte {
+			return binary.AppendUvarint(to, uint64(f.o.Tasks[i]))
+		})
+	}
+	return errors.Join(err, w.flush())
+}
+
+// maxOffered bounds what one fetch keeps in memory: about 1 GB for so many files.
+const maxOffered = 4 << 20
+
+// readOffer reads what the host has, and takes nothing that could lead out of a task's folder.
+func (f *fetch) readOffer() error {
+	folders := map[string]bool{}
+	chosen := map[string]bool{}
+	for _, index := range f.o.Tasks {
+		chosen[strconv.FormatInt(index, 10)] = true
+	}
+	return readList(f.client.read, func(d *decoder) {
+		e := d.entry()
+		task, _, below := strings.Cut(e.Path, "/")
+		_, err := strconv.ParseUint(task, 10, 63)
+		parent := e.Path[:max(strings.LastIndexByte(e.Path, '/'), 0)]
+		switch {
+		case d.err != nil:
+			return
+		case err != nil, !projects.IsPath(e.Path), below && !folders[parent], !below && e.Kind != projects.Dir && e.Kind != other, f.o.Tasks != nil && !chosen[task]:
+			d.fail(fmt.Errorf("the host offers %q, which is no output that was asked for", e.Path))
+		case len(f.offered) == maxOffered:
+			d.fail(fmt.Errorf("the tasks have more than %d files: fetch fewer of them at a time with --where", maxOffered))
+		}
+		folders[e.Path] = folders[e.Path] || e.Kind == projects.Dir
+		f.offered = append(f.offered, e)
+	})
+}
+
+// want asks for the jobs' files.
+func (f *fetch) want() error {
+	w := f.client.wire
+	err := w.writeList(len(f.jobs), func(to []byte, i int) []byte { return appendWant(to, f.jobs[i].want) })
+	return errors.Join(err, w.flush())
+}
+
+// shown is a path below Dir.
+func (f *fetch) shown(path string) string { return f.o.Sweep + "/" + path }
+
+func (f *fetch) skip(path, why string) {
+	f.done.Skipped = append(f.done.Skipped, Skipped{f.shown(path), why})
+}
+
+func (f *fetch) conflict(path string) { f.conflicts = append(f.conflicts, f.shown(path)) }
+
+func (f *fetch) report() {
+	if f.o.Progress != nil {
+		f.o.Progress(f.progress)
+	}
+}

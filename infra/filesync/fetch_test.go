@@ -1,0 +1,323 @@
+package filesync_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mlframework/infra/filesync"
+)
+
+// hostWith is a root with outputs of the sweep run-1.
+func hostWith(t *testing.T, files map[string]string) (root, outputs string) {
+	t.Helper()
+	root = writable(t)
+	must(t, connect(t, root).PutToken(t.Context(), "makes-the-root"))
+	outputs = filepath.Join(root, "outputs", "run-1")
+	tree(t, outputs, files)
+	return root, outputs
+}
+
+func fetch(t *testing.T, root, dir string, tasks ...int64) (filesync.Fetched, error) {
+	t.Helper()
+	c := connect(t, root)
+	defer c.Close()
+	return c.Fetch(t.Context(), anna, filesync.FetchOptions{Sweep: "run-1", Tasks: tasks, Dir: dir})
+}
+
+// fetched is what a destination has, without our own folder and the times of folders.
+func fetched(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	found := look(t, filepath.Join(dir, "run-1"))
+	for name, content := range found {
+		switch {
+		case strings.HasPrefix(name, ".mlframework"):
+			delete(found, name)
+		case strings.HasPrefix(content, "folder "):
+			found[name] = "folder"
+		}
+	}
+	return found
+}
+
+func TestFetchedOutputsAreTheSame(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{
+		"0/stdout.log": "hello", "0/result/empty/": "", "0/result/best": "-> ../checkpoint/2", "0/checkpoint/2": strings.Repeat("c", 1_000_000),
+		"0/train.py": "-> ../../../releases/0123456789abcdef/train.py", "0/passwd": "-> /etc/passwd", "0/up": "-> ../1/stdout.log",
+		"1/stdout.log": "", "2/x": "not asked for", "notes": "no task",
+	}
+	for _, odd := range oddNames {
+		files["1/"+odd] = odd
+	}
+	root, outputs := hostWith(t, files)
+	must(t, os.Chmod(outputs+"/0/stdout.log", 0o755))
+	must(t, syscall.Mkfifo(outputs+"/1/pipe", 0o600))
+	dir := t.TempDir()
+	var last filesync.Progress
+	c := connect(t, root)
+	done, err := c.Fetch(t.Context(), anna, filesync.FetchOptions{Sweep: "run-1", Tasks: []int64{0, 1, 7}, Dir: dir, Progress: func(p filesync.Progress) { last = p }})
+	must(t, err)
+	var skipped []string
+	for _, s := range done.Skipped {
+		skipped = append(skipped, s.Path)
+	}
+	slices.Sort(skipped)
+	if diff := cmp.Diff([]string{"run-1/0/passwd", "run-1/0/up", "run-1/1/pipe"}, skipped); diff != "" {
+		t.Error(diff)
+	}
+	must(t, os.Remove(outputs+"/1/pipe"))
+	for _, name := range []string{"0/train.py", "0/passwd", "0/up", "notes"} {
+		must(t, os.Remove(outputs+"/"+name))
+	}
+	must(t, os.RemoveAll(outputs+"/2"))
+	want := look(t, outputs)
+	for name, content := range want {
+		if strings.HasPrefix(content, "folder ") {
+			want[name] = "folder"
+		}
+	}
+	if diff := cmp.Diff(want, fetched(t, dir)); diff != "" {
+		t.Error(diff)
+	}
+	if last.Files != last.OfFiles || last.Bytes != last.OfBytes || last.Files != done.Files-1 { // a link has no bytes
+		t.Errorf("progress ended with %+v; %+v", last, done)
+	}
+	again, err := fetch(t, root, dir)
+	if err != nil || again.Files != 0 || again.Bytes != 0 || again.Had != done.Files {
+		t.Errorf("again: %+v, %v", again, err)
+	}
+}
+
+// A file that has grown goes on where it ends; one that was written anew comes whole.
+func TestFetchGoesOn(t *testing.T) {
+	t.Parallel()
+	root, outputs := hostWith(t, map[string]string{"0/grows": strings.Repeat("g", 100_000), "0/other": "one", "0/link": "-> grows"})
+	dir := t.TempDir()
+	_, err := fetch(t, root, dir)
+	must(t, err)
+	f, err := os.OpenFile(outputs+"/0/grows", os.O_APPEND|os.O_WRONLY, 0)
+	must(t, err)
+	_, err = f.WriteString("more")
+	must(t, errors.Join(err, f.Close()))
+	must(t, os.WriteFile(outputs+"/0/other", []byte("the other"), 0o644))
+	must(t, os.Remove(outputs+"/0/link"))
+	must(t, os.Symlink("other", outputs+"/0/link"))
+	done, err := fetch(t, root, dir)
+	if err != nil || done.Files != 3 || done.Bytes != int64(len("more")+len("the other")) {
+		t.Errorf("%+v, %v", done, err)
+	}
+	must(t, os.WriteFile(outputs+"/0/other", []byte("short"), 0o644))
+	_, err = fetch(t, root, dir)
+	must(t, err)
+	want := look(t, outputs)
+	want["0"] = "folder"
+	if diff := cmp.Diff(want, fetched(t, dir)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// reader is a connection that ends after so many bytes from the far side.
+type reader struct {
+	*process
+	left int
+}
+
+func (r *reader) Read(b []byte) (int, error) {
+	if r.left == 0 {
+		return 0, errors.New("cut")
+	}
+	n, err := r.process.Read(b[:min(len(b), r.left)])
+	r.left -= n
+	return n, err
+}
+
+// A fetch that is cut anywhere leaves no half file, and what came is not sent again.
+func TestCutFetchGoesOn(t *testing.T) {
+	t.Parallel()
+	root, outputs := hostWith(t, map[string]string{"0/a": strings.Repeat("a", 700_000), "0/b": strings.Repeat("b", 300_000), "1/c": "c"})
+	dir := t.TempDir()
+	const content = 1_000_001
+	var came int64
+	for _, cut := range []int{10, 60, 100, 200, 300_000, 500_000, 290_000} {
+		c := filesync.NewClient(&reader{start(t, root), cut}, anna)
+		done, err := c.Fetch(t.Context(), anna, filesync.FetchOptions{Sweep: "run-1", Dir: dir})
+		if err == nil {
+			t.Fatalf("cut after %d bytes: no error", cut)
+		}
+		came += done.Bytes
+		for name, now := range fetched(t, dir) {
+			if now != "folder" && now != look(t, outputs)[name] {
+				t.Errorf("cut after %d bytes: %s is wrong", cut, name)
+			}
+		}
+	}
+	done, err := fetch(t, root, dir)
+	if came += done.Bytes; err != nil || came != content {
+		t.Errorf("%d bytes came, for %d: %v", came, content, err)
+	}
+	if parts := names(t, filepath.Join(dir, "run-1", ".mlframework", "fetch", "partial")); len(parts) != 0 {
+		t.Errorf("left: %v", parts)
+	}
+}
+
+// A part that was damaged meanwhile is not built upon.
+func TestDamagedPart(t *testing.T) {
+	t.Parallel()
+	root, outputs := hostWith(t, map[string]string{"0/a": strings.Repeat("a", 700_000)})
+	dir := t.TempDir()
+	c := filesync.NewClient(&reader{start(t, root), 400_000}, anna)
+	if _, err := c.Fetch(t.Context(), anna, filesync.FetchOptions{Sweep: "run-1", Dir: dir}); err == nil {
+		t.Fatal("not cut")
+	}
+	parts := filepath.Join(dir, "run-1", ".mlframework", "fetch", "partial")
+	part := filepath.Join(parts, names(t, parts)[0])
+	data, err := os.ReadFile(part)
+	must(t, err)
+	data[len(data)/2] ^= 1
+	must(t, os.WriteFile(part, data, 0o600))
+	_, err = fetch(t, root, dir)
+	must(t, err)
+	if look(t, outputs)["0/a"] != fetched(t, dir)["0/a"] {
+		t.Error("it is not the same")
+	}
+}
+
+// What is not ours is never written over, and everything else comes.
+func TestFetchWritesOverNothing(t *testing.T) {
+	t.Parallel()
+	root, outputs := hostWith(t, map[string]string{"0/edited": "one", "0/b": "two", "0/same": "same", "0/folder/x": "x", "0/linked/y": "y"})
+	dir := t.TempDir()
+	_, err := fetch(t, root, dir)
+	must(t, err)
+	here := filepath.Join(dir, "run-1", "0")
+	must(t, os.WriteFile(here+"/edited", []byte("my notes"), 0o644))
+	must(t, os.WriteFile(here+"/same", []byte("same"), 0o644)) // by another hand, with another time
+	must(t, os.RemoveAll(here+"/folder"))
+	must(t, os.WriteFile(here+"/folder", nil, 0o644))
+	elsewhere := t.TempDir()
+	must(t, os.RemoveAll(here+"/linked"))
+	must(t, os.Symlink(elsewhere, here+"/linked"))
+	for _, name := range []string{"edited", "b"} {
+		must(t, os.WriteFile(filepath.Join(outputs, "0", name), []byte("new "+name), 0o644))
+	}
+	done, err := fetch(t, root, dir)
+	conflict, ok := errors.AsType[*filesync.ConflictError](err)
+	if !ok {
+		t.Fatal(err)
+	}
+	slices.Sort(conflict.Paths)
+	if diff := cmp.Diff([]string{"run-1/0/edited", "run-1/0/folder", "run-1/0/linked"}, conflict.Paths); diff != "" {
+		t.Error(diff)
+	}
+	for name, want := range map[string]string{"edited": "my notes", "b": "new b", "same": "same"} {
+		if data, err := os.ReadFile(here + "/" + name); err != nil || string(data) != want {
+			t.Errorf("%s: %q, %v", name, data, err)
+		}
+	}
+	if done.Files != 1 || done.Had != 1 || len(names(t, elsewhere)) != 0 {
+		t.Errorf("%+v, %v", done, names(t, elsewhere))
+	}
+}
+
+func TestForeignDestinations(t *testing.T) {
+	t.Parallel()
+	root, _ := hostWith(t, map[string]string{"0/a": "one"})
+	local := t.TempDir()
+	tree(t, local, map[string]string{"run-1/0/a": "of a sweep that ran here"})
+	_, err := fetch(t, root, local)
+	if _, ok := errors.AsType[*filesync.ConflictError](err); !ok {
+		t.Error(err)
+	}
+	if diff := cmp.Diff([]string{"0"}, names(t, local+"/run-1")); diff != "" {
+		t.Error(diff)
+	}
+	dir := t.TempDir()
+	_, err = fetch(t, root, dir)
+	must(t, err)
+	ben := filesync.Identity{Owner: "anna", Cluster: "other"}
+	_, err = connect(t, root).Fetch(t.Context(), ben, filesync.FetchOptions{Sweep: "run-1", Dir: dir})
+	if err == nil || !strings.Contains(err.Error(), `anna's cluster "ml"`) {
+		t.Error(err)
+	}
+	for _, sweep := range []string{"", "..", "a/b", ".hidden", "a\x00"} {
+		if _, err := connect(t, root).Fetch(t.Context(), anna, filesync.FetchOptions{Sweep: sweep, Dir: dir}); err == nil {
+			t.Errorf("%q was taken for a sweep", sweep)
+		}
+	}
+	_, err = connect(t, root).Fetch(t.Context(), anna, filesync.FetchOptions{Sweep: "run-1", Outputs: "../x", Dir: t.TempDir()})
+	refusal(t, err, filesync.Malformed)
+	none, err := connect(t, root).Fetch(t.Context(), anna, filesync.FetchOptions{Sweep: "run-2", Dir: dir})
+	if err != nil || none.Files != 0 {
+		t.Error(none, err)
+	}
+}
+
+// Several hosts are fetched from into one folder at once.
+func TestFetchesAtOnce(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	done := make(chan error)
+	const hosts = 4
+	for i := range hosts {
+		root, _ := hostWith(t, map[string]string{fmt.Sprintf("%d/a", i): fmt.Sprint(i)})
+		c := connect(t, root)
+		go func() {
+			_, err := c.Fetch(t.Context(), anna, filesync.FetchOptions{Sweep: "run-1", Dir: dir})
+			done <- err
+		}()
+	}
+	for range hosts {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+	for i := range hosts {
+		if data, err := os.ReadFile(fmt.Sprintf("%s/run-1/%d/a", dir, i)); err != nil || string(data) != fmt.Sprint(i) {
+			t.Errorf("%q, %v", data, err)
+		}
+	}
+}
+
+// A file that is written without end is copied as far as it went.
+func TestFetchOfAGrowingFile(t *testing.T) {
+	t.Parallel()
+	root, outputs := hostWith(t, map[string]string{"0/log": "begin"})
+	f, err := os.OpenFile(outputs+"/0/log", os.O_APPEND|os.O_WRONLY, 0)
+	must(t, err)
+	stop, stopped := make(chan bool), make(chan bool)
+	go func() {
+		defer close(stopped)
+		for tick := time.Tick(time.Millisecond); ; {
+			select {
+			case <-tick:
+				_, _ = f.WriteString("line\n")
+			case <-stop:
+				return
+			}
+		}
+	}()
+	dir := t.TempDir()
+	for range 5 {
+		done, err := fetch(t, root, dir)
+		if err != nil || len(done.Skipped) > 0 {
+			t.Error(done, err)
+		}
+	}
+	close(stop)
+	<-stopped
+	must(t, f.Close())
+	_, err = fetch(t, root, dir)
+	must(t, err)
+	if look(t, outputs)["0/log"] != fetched(t, dir)["0/log"] {
+		t.Error("not the same in the end")
+	}
+}

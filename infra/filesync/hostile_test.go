@@ -1,0 +1,155 @@
+package filesync_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mlframework/infra/filesync"
+	"mlframework/projects"
+)
+
+const emptyHash = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
+func TestManifestsThatLeadOutAreRefused(t *testing.T) {
+	t.Parallel()
+	file := func(path string) projects.Entry {
+		return projects.Entry{Path: path, Kind: projects.File, Mode: 0o644, Hash: emptyHash}
+	}
+	link := func(path, target string) projects.Entry {
+		return projects.Entry{Path: path, Kind: projects.Symlink, Link: target}
+	}
+	folder := func(path string) projects.Entry { return projects.Entry{Path: path, Kind: projects.Dir} }
+	for name, entries := range map[string][]projects.Entry{
+		"up":                   {file("../x")},
+		"up later":             {folder("a"), file("a/../../x")},
+		"absolute":             {file("/tmp/x")},
+		"dot":                  {file("./x")},
+		"twice":                {file("a"), file("a")},
+		"not sorted":           {file("b"), file("a")},
+		"no folder":            {file("a/b")},
+		"empty":                {file("")},
+		"a NUL":                {file("a\x00b")},
+		"below a link":         {link("a", "b"), file("a/x"), folder("b")},
+		"below a file":         {file("a"), file("a/x")},
+		"link out":             {link("a", "../x")},
+		"absolute link":        {link("a", "/etc")},
+		"link through a link":  {link("s", "."), link("x", "s/s/../..")},
+		"link without target":  {link("a", "")},
+		"no hash":              {{Path: "a", Kind: projects.File}},
+		"sizes that disagree":  {file("a"), {Path: "b", Kind: projects.File, Size: 1, Hash: emptyHash}},
+		"a folder with a hash": {{Path: "a", Kind: projects.Dir, Hash: emptyHash}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			above := writable(t)
+			root := filepath.Join(above, "root")
+			_, err := connect(t, root).Push(t.Context(), &projects.Manifest{Entries: entries}, filesync.PushOptions{})
+			refusal(t, err, filesync.Malformed)
+			if _, err := os.Lstat(root); err == nil && len(names(t, root)) > 1 {
+				t.Errorf("made: %v", names(t, root))
+			}
+		})
+	}
+}
+
+// message is a frame.
+func message(kind byte, payload string) string {
+	return string(kind) + string(binary.BigEndian.AppendUint32(nil, uint32(len(payload)))) + payload
+}
+
+const greeting = `{"version":1,"owner":"anna","cluster":"ml"}`
+
+// A host that offers what was not asked for, or what would lead out, is not believed.
+func TestOffersThatLeadOutAreRefused(t *testing.T) {
+	t.Parallel()
+	entry := func(kind byte, path, link string) string {
+		text := func(s string) string { return string(binary.AppendUvarint(nil, uint64(len(s)))) + s }
+		return string(kind) + text(path) + "\xa4\x03\x00\x00\x00" + text("") + text(link)
+	}
+	for name, offer := range map[string]string{
+		"up":             entry('d', "0", "") + entry('f', "0/../../x", ""),
+		"absolute":       entry('f', "/tmp/x", ""),
+		"our own folder": entry('d', ".mlframework", ""),
+		"another task":   entry('d', "1", ""),
+		"no folder":      entry('f', "0/x", ""),
+		"a task's link":  entry('l', "0", "../.."),
+		"below a link":   entry('d', "0", "") + entry('l', "0/l", "/tmp") + entry('f', "0/l/x", ""),
+		"torn":           entry('d', "0", "")[:4],
+		"unknown kind":   entry('x', "0", ""),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			said := "mlframework files 1\n" + message('H', greeting) + message('L', offer) + message('L', "")
+			_, err := filesync.NewClient(played([]byte(said)), anna).Fetch(t.Context(), anna, filesync.FetchOptions{Sweep: "run-1", Tasks: []int64{0}, Dir: dir})
+			if err == nil || strings.Contains(err.Error(), "broke off") {
+				t.Errorf("%v", err)
+			}
+			if diff := cmp.Diff([]string{"run-1"}, names(t, dir)); diff != "" {
+				t.Error(diff)
+			}
+			if diff := cmp.Diff([]string{".mlframework"}, names(t, filepath.Join(dir, "run-1"))); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// FuzzFarSide feeds the far side anything: it neither panics nor touches what is not below its root.
+func FuzzFarSide(f *testing.F) {
+	dir := f.TempDir()
+	tree(f, dir, map[string]string{"a": "one", "b/c": "two", "l": "-> b"})
+	m := scan(f, dir)
+	record := &recorder{process: start(f, writable(f))}
+	c := filesync.NewClient(record, anna)
+	_, err := c.Push(f.Context(), m, filesync.PushOptions{})
+	must(f, err)
+	_, err = c.Prune(f.Context(), []string{m.Revision()}, time.Hour)
+	must(f, err)
+	must(f, c.PutToken(f.Context(), "abc"))
+	f.Add(record.sent.Bytes())
+	f.Add([]byte(message('H', greeting) + message('Q', `{"op":"fetch","sweep":"run-1","outputs":"outputs","all":true}`) + message('L', "\x00\x00\x00") + message('L', "")))
+	f.Add([]byte(message('H', greeting) + message('Q', `{"op":"verify","revision":"`+m.Revision()+`"}`)))
+	f.Fuzz(func(t *testing.T, sent []byte) {
+		above := writable(t)
+		root := filepath.Join(above, "in", "root")
+		tree(t, above, map[string]string{"in/beside": "x", "outside": "y"})
+		tree(t, root, map[string]string{".mlframework-root": `{"version":1,"owner":"anna","cluster":"ml"}`, "outputs/run-1/0/a": "one"})
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		defer cancel()
+		conn := struct {
+			io.Reader
+			io.Writer
+		}{bytes.NewReader(sent), io.Discard}
+		_ = filesync.Serve(ctx, conn, filesync.ServeOptions{Root: root})
+		if ctx.Err() != nil {
+			t.Error("it did not end")
+		}
+		if diff := cmp.Diff([]string{"in", "outside"}, names(t, above)); diff != "" {
+			t.Error(diff)
+		}
+		if diff := cmp.Diff([]string{"beside", "root"}, names(t, filepath.Join(above, "in"))); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+// recorder keeps what is sent.
+type recorder struct {
+	*process
+	sent bytes.Buffer
+}
+
+func (r *recorder) Write(b []byte) (int, error) {
+	r.sent.Write(b)
+	return r.process.Write(b)
+}

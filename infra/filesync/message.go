@@ -1,0 +1,65 @@
+package filesync
+
+import (
+	"time"
+)
+
+// A hello is how each end introduces itself.
+type hello struct {
+	Version int    `json:"version"`
+	Program string `json:"program,omitempty"` // release of the program, for words
+	Owner   string `json:"owner,omitempty"`   // of the cluster; the client's only
+	Cluster string `json:"cluster,omitempty"`
+	Who     string `json:"who,omitempty"` // who asks, for whoever finds the lock taken
+}
+
+// An operation is what a request asks for.
+type operation string
+
+const (
+	opPush   operation = "push"   // followed by the manifest's entries; answered by a list of the contents that are lacking
+	opList   operation = "list"   //
+	opPrune  operation = "prune"  //
+	opVerify operation = "verify" //
+	opToken  operation = "token"  //
+	opTokens operation = "tokens" //
+	opFetch  operation = "fetch"  // answered by entries; followed by wanted contents
+)
+
+// A request is what the client asks for.
+type request struct {
+	Op       operation     `json:"op"`
+	Revision string        `json:"revision,omitempty"` // push, verify
+	Wait     time.Duration `json:"wait,omitempty"`     // push, prune: how long to wait for the lock
+	Keep     []string      `json:"keep,omitempty"`     // prune
+	Older    time.Duration `json:"older,omitempty"`    // prune
+	Token    string        `json:"token,omitempty"`    // token
+	Outputs  string        `json:"outputs,omitempty"`  // fetch: folder below the root
+	Sweep    string        `json:"sweep,omitempty"`    // fetch
+	All      bool          `json:"all,omitempty"`      // fetch: every task; else a list of indexes follows
+}
+
+// An answer ends a request that went well.
+type answer struct {
+	Pushed    *Pushed    `json:"pushed,omitempty"`
+	Revisions []Revision `json:"revisions,omitempty"` // list; prune: what was removed
+	Tokens    []string   `json:"tokens,omitempty"`
+}
+
+// Pushed says what a push did.
+type Pushed struct {
+	Revision string `json:"revision"`
+	Made     bool   `json:"made"`   // false: the release was there
+	Files    int    `json:"files"`  // contents that were sent
+	Bytes    int64  `json:"bytes"`  // in them
+	Reused   int    `json:"reused"` // contents that were on the host, in other releases
+}
+
+// A Revision is a release on a host.
+type Revision struct {
+	Name    string    `json:"name"`
+	Files   int       `json:"files"`  // 0 where its manifest is lost
+	Bytes   int64     `json:"bytes"`  // of all files; those that releases share count in each
+	Pushed  time.Time `json:"pushed"` // when it was last pushed, or found to be there by a push
+	Current bool      `json:"current"`
+}

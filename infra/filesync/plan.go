@@ -1,0 +1,147 @@
+package filesync
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path"
+	"strings"
+
+	"mlframework/projects"
+)
+
+// A job is one file that is asked for.
+type job struct {
+	entry projects.Entry
+	want  want
+	from  string      // the file that has the first want.offset bytes
+	old   fs.FileInfo // what lies at the file's place; nil: nothing
+}
+
+// plan compares the offer with what is there. Folders are made at once, links at the end, files asked for.
+func (f *fetch) plan(ctx context.Context) error {
+	links := map[string]map[string]string{} // of each task, below its folder
+	shut := map[string]bool{}               // folders that something else stands in the place of
+	for i, e := range f.offered {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if parent := path.Dir(e.Path); shut[parent] {
+			shut[e.Path] = true
+			continue
+		}
+		var err error
+		switch e.Kind {
+		case other:
+			f.skip(e.Path, e.Link)
+		case projects.Dir:
+			shut[e.Path], err = f.folder(e)
+		case projects.Symlink:
+			task, below, _ := strings.Cut(e.Path, "/")
+			if links[task] == nil {
+				links[task] = map[string]string{}
+			}
+			links[task][below] = e.Link
+			f.links = append(f.links, e)
+		case projects.File:
+			err = f.file(ctx, i, e)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	f.chooseLinks(links)
+	for _, j := range f.jobs {
+		f.progress.OfFiles++
+		f.progress.OfBytes += j.entry.Size - j.want.offset
+	}
+	return nil
+}
+
+// folder makes a folder. shut: something else is there.
+func (f *fetch) folder(e projects.Entry) (shut bool, err error) {
+	err = f.to.Mkdir(e.Path, e.Mode|0o700)
+	if !errors.Is(err, fs.ErrExist) {
+		return false, err
+	}
+	info, err := f.to.Lstat(e.Path)
+	if err == nil && !info.IsDir() {
+		f.conflict(e.Path)
+		return true, nil
+	}
+	return false, err
+}
+
+// chooseLinks keeps the links that stay in their task's folder.
+func (f *fetch) chooseLinks(links map[string]map[string]string) {
+	kept := f.links[:0]
+	for _, e := range f.links {
+		task, below, _ := strings.Cut(e.Path, "/")
+		switch {
+		case projects.Stays(below, links[task]):
+			kept = append(kept, e)
+		case strings.Contains(below, "/") || !strings.HasPrefix(e.Link, "../") || path.Base(e.Link) != below:
+			f.skip(e.Path, "it is a link out of the task's folder, to "+e.Link)
+		} // else a worker made it: it leads to something of the same name in the revision
+	}
+	f.links = kept
+}
+
+// file decides what is needed of a file.
+func (f *fetch) file(ctx context.Context, index int, e projects.Entry) error {
+	j := job{entry: e, want: want{index: index}}
+	old, err := f.to.Lstat(e.Path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return err
+	case f.to.has(e, old):
+		f.done.Had++
+		return nil
+	case !f.to.made(e.Path, old):
+		if !old.Mode().IsRegular() || old.Size() != e.Size || e.Size == 0 {
+			f.conflict(e.Path)
+			return nil
+		}
+		j.want.compare = true
+		fallthrough
+	default:
+		j.old = old
+	}
+	j.from = f.to.part(e.Path)
+	info, err := f.to.Lstat(j.from)
+	if (err != nil || j.want.compare) && j.old != nil {
+		j.from, info, err = e.Path, j.old, nil
+	}
+	if err == nil && info.Mode().IsRegular() && info.Size() <= e.Size && info.Size() > 0 {
+		sum, err := f.to.sum(ctx, j.from, info.Size())
+		if err != nil {
+			return err
+		}
+		j.want.offset, j.want.sum = info.Size(), sum
+	}
+	f.jobs = append(f.jobs, j)
+	return nil
+}
+
+// link makes a link.
+func (f *fetch) link(e projects.Entry) error {
+	err := f.to.Symlink(e.Link, e.Path)
+	if errors.Is(err, fs.ErrExist) {
+		target, notLink := f.to.Readlink(e.Path)
+		switch {
+		case notLink == nil && target == e.Link:
+			f.done.Had++
+			return nil
+		case notLink != nil || !f.to.madeLink(e.Path):
+			f.conflict(e.Path)
+			return nil
+		}
+		err = errors.Join(f.to.Remove(e.Path), f.to.Symlink(e.Link, e.Path))
+	}
+	if err != nil {
+		return err
+	}
+	f.done.Files++
+	return f.to.noteLink(e.Path)
+}

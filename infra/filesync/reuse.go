@@ -1,0 +1,83 @@
+package filesync
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"mlframework/projects"
+)
+
+// reuse fills an assembly with what the releases of the root have, and gives one file for each content that none has.
+func (r *root) reuse(ctx context.Context, a *projects.Assembly) (wanted []projects.Entry, err error) {
+	files := a.Lacking()
+	found, err := r.find(files)
+	if err != nil {
+		return nil, err
+	}
+	lacking := make([]bool, len(files))
+	c := newCrew(writers)
+	for i, e := range files {
+		failed := c.do(func() error {
+			switch s, ok := found[e.Hash]; {
+			case ok:
+				err := a.Reuse(ctx, s.revision, s.file)
+				_, lacking[i] = errors.AsType[*projects.ChangedError](err)
+				if lacking[i] {
+					return nil
+				}
+				return err
+			case e.Size == 0:
+				return a.Put(ctx, e.Hash, strings.NewReader(""))
+			}
+			lacking[i] = true
+			return nil
+		})
+		if failed != nil {
+			break
+		}
+	}
+	if err := c.wait(); err != nil {
+		return nil, err
+	}
+	for i, e := range files {
+		if lacking[i] {
+			wanted = append(wanted, e)
+		}
+	}
+	return wanted, nil
+}
+
+// A source is a file of a release.
+type source struct {
+	revision string
+	file     projects.Entry
+}
+
+// find looks for contents in the releases, by what their manifests say.
+func (r *root) find(files []projects.Entry) (map[string]source, error) {
+	wanted := make(map[string]bool, len(files))
+	for _, e := range files {
+		wanted[e.Hash] = e.Size > 0
+	}
+	revisions, err := r.revisions()
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]source{}
+	for _, revision := range revisions {
+		if len(found) == len(wanted) {
+			break
+		}
+		m, err := r.stored(revision)
+		if err != nil {
+			continue // a release without manifest has nothing that is known
+		}
+		for _, e := range m.Entries {
+			if _, known := found[e.Hash]; e.Kind == projects.File && wanted[e.Hash] && !known {
+				found[e.Hash] = source{revision, e}
+			}
+		}
+	}
+	return found, nil
+}

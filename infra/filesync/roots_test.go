@@ -1,0 +1,221 @@
+package filesync_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mlframework/infra/filesync"
+	"mlframework/projects"
+)
+
+func refusal(t *testing.T, err error, code filesync.Code) *filesync.Refusal {
+	t.Helper()
+	r, ok := errors.AsType[*filesync.Refusal](err)
+	if !ok || r.Code != code {
+		t.Fatalf("%v: no refusal of kind %s", err, code)
+	}
+	return r
+}
+
+func small(t *testing.T) *projects.Manifest {
+	dir := t.TempDir()
+	tree(t, dir, map[string]string{"a": "one"})
+	return scan(t, dir)
+}
+
+// Only a folder with our marker is used, or one that is new or empty.
+func TestForeignFoldersAreRefused(t *testing.T) {
+	t.Parallel()
+	m := small(t)
+	full := writable(t)
+	tree(t, full, map[string]string{"thesis.tex": "x"})
+	_, err := connect(t, full).Push(t.Context(), m, filesync.PushOptions{})
+	if r := refusal(t, err, filesync.Unmarked); !strings.Contains(r.Text, "thesis.tex") {
+		t.Error(r)
+	}
+	if diff := cmp.Diff([]string{"thesis.tex"}, names(t, full)); diff != "" {
+		t.Error(diff)
+	}
+
+	root := writable(t)
+	push(t, root, m)
+	for _, other := range []filesync.Identity{{Owner: "ben", Cluster: "ml"}, {Owner: "anna", Cluster: "other"}} {
+		c := filesync.NewClient(start(t, root), other)
+		_, err = c.Push(t.Context(), m, filesync.PushOptions{})
+		if r := refusal(t, err, filesync.OtherOwner); r.Owner != "anna" || r.Cluster != "ml" || !strings.Contains(r.Text, "anna") {
+			t.Error(r)
+		}
+		if _, err := filesync.NewClient(start(t, root), other).Prune(t.Context(), nil, 0); err == nil {
+			t.Error("another's revisions were pruned")
+		}
+	}
+
+	home, err := os.UserHomeDir()
+	must(t, err)
+	_, err = connect(t, home).Push(t.Context(), m, filesync.PushOptions{})
+	refusal(t, err, filesync.Unmarked)
+
+	if err := filesync.Verify(t.Context(), full, m.Revision()); err == nil {
+		t.Error("verified without a marker")
+	}
+}
+
+func TestNothingThereYet(t *testing.T) {
+	t.Parallel()
+	root := filepath.Join(writable(t), "new")
+	c := connect(t, root)
+	all, err := c.List(t.Context())
+	if err != nil || len(all) != 0 {
+		t.Error(all, err)
+	}
+	current, err := c.Current(t.Context())
+	if err != nil || current != "" {
+		t.Error(current, err)
+	}
+	tokens, err := c.Tokens(t.Context())
+	if err != nil || len(tokens) != 0 {
+		t.Error(tokens, err)
+	}
+	if _, err := c.Prune(t.Context(), nil, 0); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Lstat(root); err == nil {
+		t.Error("asking made the folder")
+	}
+	refusal(t, c.Verify(t.Context(), strings.Repeat("0", 16)), filesync.Absent)
+}
+
+func TestListAndPrune(t *testing.T) {
+	t.Parallel()
+	root, dir := writable(t), t.TempDir()
+	var all []*projects.Manifest
+	for _, content := range []string{"1", "22", "333"} {
+		tree(t, dir, map[string]string{"a": content, "b": "b"})
+		all = append(all, scan(t, dir))
+		push(t, root, all[len(all)-1])
+	}
+	c := connect(t, root)
+	list, err := c.List(t.Context())
+	must(t, err)
+	if len(list) != 3 || list[0].Name != all[2].Revision() || !list[0].Current || list[1].Current || list[0].Bytes != 4 || list[0].Files != 2 ||
+		time.Since(list[0].Pushed) > time.Minute {
+		t.Errorf("%+v", list)
+	}
+	removed, err := c.Prune(t.Context(), nil, time.Hour)
+	if err != nil || len(removed) != 0 {
+		t.Errorf("pushed just now, and removed: %v, %v", removed, err)
+	}
+	removed, err = c.Prune(t.Context(), []string{all[0].Revision()}, 0)
+	if err != nil || len(removed) != 1 || removed[0].Name != all[1].Revision() {
+		t.Errorf("removed: %v, %v", removed, err)
+	}
+	if diff := cmp.Diff(names(t, root+"/releases"), names(t, root+"/manifests")); diff != "" || len(names(t, root+"/releases")) != 2 {
+		t.Error(diff)
+	}
+	must(t, c.Verify(t.Context(), all[0].Revision()))
+}
+
+func TestTokensShowASharedHome(t *testing.T) {
+	t.Parallel()
+	root := writable(t)
+	must(t, connect(t, root).PutToken(t.Context(), "gpu1-abc"))
+	tokens, err := connect(t, root).Tokens(t.Context())
+	if err != nil || len(tokens) != 1 || tokens[0] != "gpu1-abc" {
+		t.Error(tokens, err)
+	}
+	for _, bad := range []string{"", "../x", "a/b", strings.Repeat("a", 65)} {
+		refusal(t, connect(t, root).PutToken(t.Context(), bad), filesync.Malformed)
+	}
+}
+
+func TestLockNamesItsHolder(t *testing.T) {
+	t.Parallel()
+	root, m := writable(t), small(t)
+	push(t, root, m)
+	f, err := os.OpenFile(filepath.Join(root, "lock"), os.O_RDWR, 0)
+	must(t, err)
+	must(t, syscall.Flock(int(f.Fd()), syscall.LOCK_EX))
+	must(t, f.Truncate(0))
+	_, err = f.WriteAt([]byte(`{"who":"ben@desk","does":"push","pid":7,"host":"gpu1","since":"2026-01-02T03:04:05Z"}`), 0)
+	must(t, err)
+	_, err = connect(t, root).Push(t.Context(), m, filesync.PushOptions{Wait: -1})
+	if r := refusal(t, err, filesync.Locked); r.Holder.Who != "ben@desk" || !strings.Contains(r.Text, "ben@desk (push since 2026-01-02 03:04:05, process 7 on gpu1)") {
+		t.Error(r)
+	}
+	done := make(chan error)
+	c := connect(t, root)
+	go func() { _, err := c.Push(t.Context(), m, filesync.PushOptions{}); done <- err }()
+	must(t, f.Close())
+	must(t, <-done)
+}
+
+// A client that falls silent with the lock does not keep it for ever.
+func TestSilentClientLosesTheLock(t *testing.T) {
+	t.Parallel()
+	root, dir := writable(t), t.TempDir()
+	tree(t, dir, map[string]string{"a": strings.Repeat("a", 300_000)})
+	here, there := net.Pipe()
+	ended := make(chan error, 1)
+	go func() {
+		defer there.Close()
+		ended <- filesync.Serve(context.Background(), there, filesync.ServeOptions{Root: root, Idle: 50 * time.Millisecond})
+	}()
+	stuck := &stuck{Conn: here, after: 1000}
+	_, err := filesync.NewClient(stuck, anna).Push(t.Context(), scan(t, dir), filesync.PushOptions{})
+	if err == nil || !strings.Contains((<-ended).Error(), "silent") {
+		t.Error(err)
+	}
+	push(t, root, scan(t, dir))
+}
+
+// stuck swallows what is written after so many bytes.
+type stuck struct {
+	net.Conn
+	after int
+}
+
+func (s *stuck) Write(b []byte) (int, error) {
+	if s.after -= len(b); s.after < 0 {
+		return len(b), nil
+	}
+	return s.Conn.Write(b)
+}
+
+func TestOtherVersionsAreRefused(t *testing.T) {
+	t.Parallel()
+	p := start(t, writable(t))
+	_, err := p.Write([]byte("H\x00\x00\x00\x0d{\"version\":9}"))
+	must(t, err)
+	said, err := io.ReadAll(p)
+	if err != nil || !strings.Contains(string(said), "version 9") || !strings.Contains(string(said), "run infrainit") {
+		t.Errorf("%q %v", said, err)
+	}
+	said = append([]byte("Welcome to gpu1!\n"), "mlframework files 1\nH\x00\x00\x00\x20{\"version\":8,\"program\":\"v0.1.0\"}"...)
+	_, err = filesync.NewClient(played(said), anna).List(t.Context())
+	if r := refusal(t, err, filesync.OtherVersion); !strings.Contains(r.Text, "v0.1.0") {
+		t.Error(r)
+	}
+	_, err = filesync.NewClient(played([]byte("bash: sweepd: not found")), anna).List(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "bash: sweepd: not found") {
+		t.Error(err)
+	}
+}
+
+// played is a far side that says what it says.
+func played(said []byte) io.ReadWriteCloser {
+	return struct {
+		io.Reader
+		io.Writer
+		io.Closer
+	}{strings.NewReader(string(said)), io.Discard, io.NopCloser(nil)}
+}

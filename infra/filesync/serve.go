@@ -1,0 +1,178 @@
+package filesync
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+)
+
+// ServeOptions say what Serve gives access to.
+type ServeOptions struct {
+	Root    string        // the folder; it is made with its first push
+	Program string        // release of the program, for the words of a refusal
+	Idle    time.Duration // how long a client that holds the lock may be silent; 0 is 2 minutes
+}
+
+// Serve is the far side: it answers one client's requests until the client goes away (nil), ctx ends, or a message makes no
+// sense. Where reading from conn cannot be interrupted, a goroutine stays in it until conn is closed.
+func Serve(ctx context.Context, conn io.ReadWriter, o ServeOptions) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if o.Idle <= 0 {
+		o.Idle = 2 * time.Minute
+	}
+	s := &server{o: o, wire: newWire(conn), frames: make(chan received, 16)}
+	go s.receive(ctx) // before anything is sent: the client may not read yet
+	if _, err := s.wire.w.WriteString(preamble); err != nil {
+		return err
+	}
+	if err := s.wire.writeJSON(helloFrame, hello{Version: Version, Program: o.Program}); err != nil {
+		return err
+	}
+	if err := s.wire.flush(); err != nil {
+		return err
+	}
+	err := s.session(ctx)
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	_ = s.wire.writeJSON(refusalFrame, asRefusal(err)) // whoever can still read it
+	_ = s.wire.flush()
+	return err
+}
+
+// A server is one client's session.
+type server struct {
+	o      ServeOptions
+	wire   *wire
+	frames chan received
+	client hello
+}
+
+// received is a frame, or why there is none any more.
+type received struct {
+	frame frame
+	err   error
+}
+
+// receive reads ahead, while what came before is written to the disk.
+func (s *server) receive(ctx context.Context) {
+	for {
+		f, err := s.wire.read()
+		select {
+		case s.frames <- received{f, err}:
+		case <-ctx.Done():
+			return
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// next is the client's next frame.
+func (s *server) next(ctx context.Context) (frame, error) {
+	select {
+	case r := <-s.frames:
+		return r.frame, r.err
+	case <-ctx.Done():
+		return frame{}, context.Cause(ctx)
+	}
+}
+
+// soon is next within the time that a client with the lock may be silent; its end is no usual one.
+func (s *server) soon(ctx context.Context) (frame, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, s.o.Idle, fmt.Errorf("the client was silent for %v in the middle of a push", s.o.Idle))
+	defer cancel()
+	f, err := s.next(ctx)
+	if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	return f, err
+}
+
+// session answers requests until one fails, as nobody knows then where the next one begins. io.EOF: the client is gone.
+func (s *server) session(ctx context.Context) error {
+	f, err := s.next(ctx)
+	if err != nil {
+		return err
+	}
+	if f.kind != helloFrame {
+		return refuse(Malformed, "%v", unexpected(f))
+	}
+	if err := f.decode(&s.client); err != nil {
+		return refuse(Malformed, "%v", err)
+	}
+	if s.client.Version != Version {
+		return refuse(OtherVersion, "the program on the host (%s) speaks version %d of the file protocol, and this one (%s) version %d: run infrainit, which brings its own program to the host",
+			s.o.Program, Version, s.client.Program, s.client.Version)
+	}
+	for {
+		f, err := s.next(ctx)
+		if err != nil {
+			return err
+		}
+		var q request
+		if f.kind != requestFrame {
+			return refuse(Malformed, "%v", unexpected(f))
+		}
+		if err := f.decode(&q); err != nil {
+			return refuse(Malformed, "%v", err)
+		}
+		a, err := s.request(ctx, q)
+		if err != nil {
+			return err
+		}
+		if err := s.wire.writeJSON(answerFrame, a); err != nil {
+			return err
+		}
+		if err := s.wire.flush(); err != nil {
+			return err
+		}
+	}
+}
+
+// nothing answers where there is no root yet: nothing is listed, pruned or fetched.
+func (s *server) nothing(ctx context.Context, q request) error {
+	if q.Op != opFetch {
+		return nil
+	}
+	if _, err := s.selection(ctx, q); err != nil {
+		return err
+	}
+	return s.offer(ctx, nil)
+}
+
+// request does what a request asks for.
+func (s *server) request(ctx context.Context, q request) (answer, error) {
+	switch q.Op {
+	case opPush, opList, opPrune, opVerify, opToken, opTokens, opFetch:
+	default:
+		return answer{}, refuse(Malformed, "there is no request %q", q.Op)
+	}
+	r, err := openRoot(s.o.Root, s.client, q.Op == opPush || q.Op == opToken)
+	if absent, ok := errors.AsType[*Refusal](err); ok && absent.Code == Absent && q.Op != opVerify {
+		return answer{}, s.nothing(ctx, q)
+	}
+	if err != nil {
+		return answer{}, err
+	}
+	defer r.Close()
+	switch q.Op {
+	case opPush:
+		return s.push(ctx, r, q)
+	case opPrune:
+		return s.prune(ctx, r, q)
+	case opVerify:
+		return answer{}, r.verify(ctx, q.Revision)
+	case opToken:
+		return answer{}, r.putToken(q.Token)
+	case opTokens:
+		return r.tokens()
+	case opFetch:
+		return answer{}, s.fetch(ctx, r, q)
+	}
+	return r.list()
+}

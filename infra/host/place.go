@@ -1,0 +1,160 @@
+package host
+
+import (
+	"cmp"
+	"fmt"
+	"net/netip"
+	"strconv"
+	"strings"
+)
+
+// maxNumber is far above any list of hosts, and keeps what a range can make of a few characters small.
+const maxNumber = 9999
+
+// Place is one of the machines: a number in the list of hosts, counted from 1, or Here. The zero value is none.
+type Place int
+
+// Here is this machine, written "local".
+const Here Place = -1
+
+// String is the place as ParsePlace reads it; "" is none.
+func (p Place) String() string {
+	switch p {
+	case 0:
+		return ""
+	case Here:
+		return LocalName
+	}
+	return strconv.Itoa(int(p))
+}
+
+// ParsePlace reads -m: "local" or a number. No text is no place. The error is of type Faults.
+func ParsePlace(text string) (Place, error) {
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return 0, nil
+	}
+	p, ok := parsePlace(text)
+	switch {
+	case !ok && strings.ContainsAny(text[1:], ",-"):
+		return 0, Faults{{Option: Master, Problem: quote(text) + " is more than one place", Remedy: "the master runs on one host: write local or its number"}}
+	case !ok:
+		return 0, Faults{{Option: Master, Problem: quote(text) + " is neither local nor a number", Remedy: "write local, or the number of a host of -a, counted from 1"}}
+	}
+	return p, nil
+}
+
+// ParsePlaces reads the elements of -w: "local", numbers, and ranges of them such as 2-5. The elements that are right
+// are in the list beside an error, which is of type Faults.
+func ParsePlaces(elements []string) ([]Place, error) {
+	var list []Place
+	var faults Faults
+	for i, e := range elements {
+		places, problem := parseRange(strings.TrimSpace(e))
+		if problem != "" {
+			faults = append(faults, Fault{Workers, i + 1, problem, "write local, numbers of hosts of -a counted from 1, or a range such as 2-5"})
+		}
+		list = append(list, places...)
+	}
+	return list, faults.err()
+}
+
+func parseRange(text string) (places []Place, problem string) {
+	if text == "" {
+		return nil, "is empty"
+	}
+	if p, ok := parsePlace(text); ok {
+		return []Place{p}, ""
+	}
+	from, to, isRange := strings.Cut(text, "-")
+	first, ok1 := parsePlace(strings.TrimSpace(from))
+	last, ok2 := parsePlace(strings.TrimSpace(to))
+	switch {
+	case !isRange || !ok1 || !ok2 || first == Here || last == Here:
+		return nil, quote(text) + " is neither local nor a number nor a range"
+	case first > last:
+		return nil, fmt.Sprintf("the range %s ends before it begins", quote(text))
+	}
+	for p := first; p <= last; p++ {
+		places = append(places, p)
+	}
+	return places, ""
+}
+
+func parsePlace(text string) (Place, bool) {
+	if text == LocalName {
+		return Here, true
+	}
+	n, err := strconv.Atoi(text)
+	ok := err == nil && n >= 1 && n <= maxNumber && text[0] != '+'
+	return Place(n), ok
+}
+
+// Check returns what does not fit together: a host that is there twice, a place beyond the list, a place that is there
+// twice. Zero addresses, which ParseList leaves where an element is wrong, count as hosts.
+func Check(hosts []Address, master Place, workers []Place) Faults {
+	faults := checkTwice(hosts)
+	if f, wrong := checkPlace(hosts, master); wrong {
+		f.Option = Master
+		faults = append(faults, f)
+	}
+	seen := map[Place]bool{}
+	for _, p := range workers {
+		f, wrong := checkPlace(hosts, p)
+		if seen[p] {
+			f, wrong = Fault{Problem: p.String() + " is there twice", Remedy: "remove one: a host has one worker, with as many slots as it can use"}, true
+		}
+		seen[p] = true
+		if wrong {
+			f.Option = Workers
+			faults = append(faults, f)
+		}
+	}
+	return faults
+}
+
+func checkTwice(hosts []Address) (faults Faults) {
+	first := map[Address]int{}
+	for i, a := range hosts {
+		if a == (Address{}) {
+			continue
+		}
+		one := a.Normal()
+		if earlier, twice := first[one]; twice {
+			faults = append(faults, Fault{Hosts, i + 1, fmt.Sprintf("%s is there already, as %s in place %d", a, hosts[earlier], earlier+1), "remove one"})
+			continue
+		}
+		first[one] = i
+	}
+	return faults
+}
+
+func checkPlace(hosts []Address, p Place) (Fault, bool) {
+	switch {
+	case int(p) <= len(hosts):
+		return Fault{}, false
+	case len(hosts) == 0:
+		return Fault{Problem: fmt.Sprintf("there is no host %d: no hosts are named", p), Remedy: "name them: -a host1,host2"}, true
+	case len(hosts) == 1 && hosts[0] != (Address{}):
+		return Fault{Problem: fmt.Sprintf("there is no host %d: one is named, %s", p, hosts[0]), Remedy: "write 1 or local"}, true
+	}
+	problem := fmt.Sprintf("there is no host %d: %d are named", p, len(hosts))
+	if last := hosts[len(hosts)-1]; last != (Address{}) {
+		problem += ", the last is " + last.String()
+	}
+	return Fault{Problem: problem, Remedy: fmt.Sprintf("write a number from 1 to %d, or local", len(hosts))}, true
+}
+
+// Normal is the address in the one form that all its spellings share: port 22 written out, names in lower case without
+// a last dot, IP addresses in their short form. It is for comparing; what is dialled is the address as written.
+func (a Address) Normal() Address {
+	if a.Local() {
+		return a
+	}
+	a.Name = strings.ToLower(strings.TrimSuffix(a.Name, "."))
+	if ip, err := netip.ParseAddr(a.Name); err == nil {
+		a.Name = ip.Unmap().String()
+	}
+	a.Port = cmp.Or(a.Port, 22)
+	return a
+}

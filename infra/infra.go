@@ -1,0 +1,81 @@
+// Package infra brings a cluster up on hosts, tells how it is, brings files to it, and takes hosts off it again.
+//
+// The commands may import it. It puts together what the packages below it do: connections (remote), facts (probe), decisions
+// (plan), containers (docker), files (filesync). Of sweeps it knows nothing: what it has to ask a master goes through Control,
+// which the commands hand in.
+package infra
+
+import (
+	"context"
+	"io"
+	"net"
+	"time"
+
+	"mlframework/infra/plan"
+	"mlframework/infra/remote"
+	"mlframework/projects"
+)
+
+// Dial opens a connection to a master's API.
+type Dial func(ctx context.Context) (net.Conn, error)
+
+// Control asks and tells a master. Its methods are called concurrently.
+type Control interface {
+	// Ready is nil when the master answers and has its broker, else why not.
+	Ready(ctx context.Context, dial Dial) error
+	// Workers are those that the master knows.
+	Workers(ctx context.Context, dial Dial) ([]Worker, error)
+	// Drain has a worker begin nothing more, or, with off, go on.
+	Drain(ctx context.Context, dial Dial, worker string, off bool) error
+	// Forget drops a worker that is away. One that is unknown is no error.
+	Forget(ctx context.Context, dial Dial, worker string) error
+	// Revisions are those of sweeps that may still run something.
+	Revisions(ctx context.Context, dial Dial) ([]string, error)
+}
+
+// Worker is one of a master's.
+type Worker struct {
+	Name    string
+	Reason  string
+	Drained bool // it was told to take nothing more
+	Here    bool // it is heard
+	Held    int  // tasks that it has, or that are on their way to it
+}
+
+// Reporter is told what happens, in no order among hosts. Its methods are called concurrently.
+type Reporter interface {
+	// Did tells that a step has ended.
+	Did(host, what string, took time.Duration)
+	// Says tells what a host's step is at, for steps that take long. It may be overwritten by the next.
+	Says(host, what string)
+	// Warn tells of something that is not as it should be.
+	Warn(host, what string)
+}
+
+// Options of everything that works on hosts. All fields are needed.
+type Options struct {
+	Dialer  *remote.Dialer
+	Control Control
+	Report  Reporter
+	Who     string // who is at work, for others who find a host locked: "anna@laptop"
+	Program string // version of this program
+	Now     func() time.Time
+	Random  io.Reader
+}
+
+// Request is what is asked of Up.
+type Request struct {
+	plan.Cluster                          // Master is "" to join the cluster that runs
+	Targets      map[string]remote.Target // of each host, by its name in the cluster; of hosts that carry nothing, too, where its master may be
+	Folder       string                   // of the cluster, relative to the home folder unless absolute
+	Programs     map[string]string        // files with sweepd, by architecture
+	Files        *projects.Manifest       // the project's; nil: there are none
+	Large        bool                     // somebody said yes to bringing a large project
+
+	// Begin is called before the first change, when everything was checked; an error ends the call. Nil is not called.
+	Begin     func(plan.Plan) error
+	DryRun    io.Writer // the plan is written there, and nothing is changed; nil: it is carried out
+	SkipBad   bool      // hosts of workers that have faults are left out
+	Keep      bool      // what was begun stays when it fails
+	BreakLock bool
+}

@@ -1,0 +1,211 @@
+package infra
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+
+	"mlframework/infra/plan"
+	"mlframework/infra/remote"
+)
+
+// look reaches and asks all hosts, and checks what they say.
+func (u *up) look(ctx context.Context) error {
+	faults, err := u.connect(ctx, u.targets(true))
+	if err != nil {
+		return err
+	}
+	faults = append(faults, u.probe(ctx, u.reached())...)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err := u.join(); err != nil {
+		return errors.Join(orNil(faults), err)
+	}
+	u.holders(ctx)
+	faults = append(faults, plan.Check(u.request.Cluster, u.found())...)
+	if err := u.settle(faults); err != nil {
+		return err
+	}
+	if err := u.leavers(ctx); err != nil {
+		return err
+	}
+	if err := u.elsewhere(ctx); err != nil {
+		return err
+	}
+	return u.settle(u.addresses(ctx))
+}
+
+// targets are those of hosts that the cluster is to have, or of those that are listed and carry nothing.
+func (u *up) targets(wanted bool) map[string]remote.Target {
+	targets := maps.Clone(u.request.Targets)
+	maps.DeleteFunc(targets, func(name string, _ remote.Target) bool { return u.wanted(name) != wanted })
+	return targets
+}
+
+func (u *up) wanted(name string) bool {
+	return slices.ContainsFunc(u.request.Hosts, func(h plan.Host) bool { return h.Name == name })
+}
+
+func orNil(p plan.Problems) error {
+	if len(p) == 0 {
+		return nil
+	}
+	return p
+}
+
+// probe asks machines for their facts. Those that do not answer are no machines any more; those without Docker are until it was
+// looked at what else is wrong with them.
+func (u *up) probe(ctx context.Context, names []string) plan.Problems {
+	errs := u.each(names, func(m *machine) error {
+		err := m.probe(ctx, u.request.Folder, u.o.Now)
+		if err != nil {
+			return err
+		}
+		return m.list(ctx, u.request.Name, nil)
+	})
+	for n := range errs {
+		if u.machines[n].found.Root == "" {
+			u.drop(n)
+		}
+	}
+	return problems(errs)
+}
+
+// drop lets go of a host.
+func (u *up) drop(name string) {
+	if m, there := u.machines[name]; there {
+		_ = m.close()
+		delete(u.machines, name)
+	}
+}
+
+// holders looks who has a port that was named for the master's host.
+func (u *up) holders(ctx context.Context) {
+	m, there := u.machines[u.request.Master]
+	if there && m.engine != nil && (u.request.BrokerPort != 0 || u.request.MonitorPort != 0) {
+		m.found.Others, _ = m.engine.List(ctx, nil) // only the words of a fault depend on it
+	}
+}
+
+// join finds the master of the cluster that runs.
+func (u *up) join() error {
+	if u.request.Master != "" {
+		return nil
+	}
+	u.request.Adds = true
+	missing := &NoMaster{Name: u.request.Name}
+	for _, n := range u.reached() {
+		for _, c := range u.machines[n].found.Containers {
+			if c.Labels[plan.RoleLabel] != plan.Master {
+				continue
+			}
+			if c.Labels[plan.ClusterLabel] == u.request.Name {
+				u.request.Master = n
+				return nil
+			}
+			missing.Others = append(missing.Others, c.Labels[plan.ClusterLabel])
+		}
+	}
+	return missing
+}
+
+// settle warns, leaves out hosts that may be, and gives what is wrong with the others.
+func (u *up) settle(faults plan.Problems) error {
+	for _, p := range faults {
+		if p.Warning {
+			u.o.Report.Warn(p.Host, p.What+"; "+p.Remedy)
+		}
+	}
+	faults = faults.Faults()
+	if len(faults) == 0 {
+		return nil
+	}
+	fatal := slices.ContainsFunc(faults, func(p plan.Problem) bool { return p.Host == u.request.Master })
+	if fatal || !u.request.SkipBad {
+		return faults
+	}
+	u.skipped = append(u.skipped, faults...)
+	for _, p := range faults {
+		u.o.Report.Warn(p.Host, "left out: "+p.What)
+		u.drop(p.Host)
+	}
+	u.request.Hosts = slices.DeleteFunc(slices.Clone(u.request.Hosts), func(h plan.Host) bool {
+		_, there := u.machines[h.Name]
+		return !there
+	})
+	return nil
+}
+
+// leavers reads what the cluster was made of, and reaches hosts that are not listed any more. One that is away is a warning: the
+// record has it until it was there once more, or is given up.
+func (u *up) leavers(ctx context.Context) (err error) {
+	if u.old, err = u.record(ctx, u.machines[u.request.Master]); err != nil {
+		return err
+	}
+	if u.request.Adds {
+		return nil
+	}
+	targets := map[string]remote.Target{}
+	for _, h := range u.old.Hosts {
+		skipped := slices.ContainsFunc(u.skipped, func(p plan.Problem) bool { return p.Host == h.Name })
+		if !u.wanted(h.Name) && !skipped { // one with a fault does not leave
+			targets[h.Name] = u.target(h)
+		}
+	}
+	away, err := u.connect(ctx, targets)
+	if err != nil {
+		return err
+	}
+	away = append(away, u.probe(ctx, u.among(targets))...)
+	for _, p := range away {
+		u.drop(p.Host)
+		next := "what it has goes with a call of infrainit when it is back, and --skip-bad gives it up"
+		if u.request.SkipBad {
+			next = "it is given up, with all that it has"
+		}
+		u.o.Report.Warn(p.Host, "it is to leave the cluster, and is away ("+p.What+"): "+next)
+		u.request.Away = append(u.request.Away, p.Host)
+	}
+	u.request.GiveUp = u.request.SkipBad
+	for _, n := range u.among(targets) {
+		u.o.Report.Warn(n, "it leaves the cluster; outputs of its tasks stay in "+u.machines[n].found.Root+
+			", where run-tasks fetch and infra-clean --files find them only while it is listed (-a)")
+	}
+	return nil
+}
+
+// target is how a host of the record is reached: as the user says, if it is known here.
+func (u *up) target(h plan.RecordHost) remote.Target {
+	if t, known := u.request.Targets[h.Name]; known {
+		return t
+	}
+	return remote.Target{Name: h.Address}
+}
+
+// among are the names of targets that were reached.
+func (u *up) among(targets map[string]remote.Target) []string {
+	return slices.DeleteFunc(sortedKeys(targets), func(n string) bool { _, there := u.machines[n]; return !there })
+}
+
+// elsewhere makes sure that the cluster has no master on another host than the one that is wanted. One without a record may be
+// new to it: then those that carry nothing are looked at, too. Those that are away cannot be.
+func (u *up) elsewhere(ctx context.Context) error {
+	if u.request.Adds {
+		return nil
+	}
+	found := u.found()
+	if u.old.Version == 0 {
+		idle := u.targets(false)
+		if _, err := u.connect(ctx, idle); err != nil {
+			return err
+		}
+		u.probe(ctx, u.among(idle))
+		found = u.found()
+		for n := range idle {
+			u.drop(n)
+		}
+	}
+	return orNil(plan.Moved(u.request.Cluster, found, u.old))
+}

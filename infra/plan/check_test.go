@@ -1,0 +1,108 @@
+package plan_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"mlframework/infra/docker"
+	"mlframework/infra/plan"
+	"mlframework/infra/probe"
+)
+
+func TestWhatIsWrongWithHosts(t *testing.T) {
+	t.Parallel()
+	listens := func(f *plan.Found) { f.Listening = []int{22, 5671} }
+	for name, c := range map[string]struct {
+		make    func(*plan.Cluster, *plan.Found)
+		want    string // "" is nothing
+		warning bool
+	}{
+		"nothing":      {func(*plan.Cluster, *plan.Found) {}, "", false},
+		"another port": {func(_ *plan.Cluster, f *plan.Found) { listens(f) }, "", false},
+		"system":       {func(_ *plan.Cluster, f *plan.Found) { f.OS = "freebsd" }, "its system is freebsd", false},
+		"architecture": {func(_ *plan.Cluster, f *plan.Found) { f.Arch = "riscv64" },
+			"there is no sweepd for its architecture, riscv64 (there is: amd64)\n    run scripts/install", false},
+		"programs":   {func(_ *plan.Cluster, f *plan.Found) { f.Lacks = []string{"flock", "tar"} }, "it lacks flock, tar", false},
+		"clock":      {func(_ *plan.Cluster, f *plan.Found) { f.Ahead = -time.Minute }, "its clock differs from this machine's by -1m0s", true},
+		"full disk":  {func(_ *plan.Cluster, f *plan.Found) { f.Free = 12 << 20 }, "its disk is full: 12 MB are free", false},
+		"noexec":     {func(_ *plan.Cluster, f *plan.Found) { f.NoExec = true }, "mounted with noexec", false},
+		"unwritable": {func(_ *plan.Cluster, f *plan.Found) { f.Unwritable = "/home" }, "anna may not write in /home", false},
+		"filled":     {func(_ *plan.Cluster, f *plan.Found) { f.Filled = true }, "is not empty, and is no cluster's", false},
+		"somebody else's folder": {func(_ *plan.Cluster, f *plan.Found) { f.Marker = &probe.Marker{Cluster: "c", Owner: "ben"} },
+			"belongs to ben's cluster c", false},
+		"another cluster's folder": {func(_ *plan.Cluster, f *plan.Found) { f.Marker = &probe.Marker{Cluster: "d", Owner: "anna"} },
+			"belongs to anna's cluster d", false},
+		"group": {func(c *plan.Cluster, f *plan.Found) { c.Group = "wheel" }, "anna is not in the group wheel", false},
+		"port of a program": {func(c *plan.Cluster, f *plan.Found) {
+			c.BrokerPort, f.Holders = 5671, map[int]string{5671: "nginx (pid 812)"}
+			listens(f)
+		}, "port 5671 of the broker is taken by nginx (pid 812)\n    choose another with --broker-port", false},
+		"port of a container": {func(c *plan.Cluster, f *plan.Found) {
+			c.BrokerPort, f.Others = 5671, []docker.Container{{Name: "web", Ports: []docker.Port{{Port: 5671}}}}
+			listens(f)
+		}, "port 5671 of the broker is taken by the container web", false},
+		"port of nobody that is seen": {func(c *plan.Cluster, f *plan.Found) {
+			c.MonitorPort = 5671
+			listens(f)
+		}, "port 5671 of the monitor is taken\n", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, cluster := newWorld("gpu1"), wanted("gpu1")
+			f := w.found["gpu1"]
+			c.make(&cluster, &f)
+			w.found["gpu1"] = f
+			all := plan.Check(cluster, w.found)
+			if c.want == "" {
+				if len(all) > 0 {
+					t.Error(all)
+				}
+				return
+			}
+			if len(all) != 1 || !strings.Contains(all.Error()+"\n", c.want) || all[0].Warning != c.warning {
+				t.Errorf("it is %+v, not %q", all, c.want)
+			}
+		})
+	}
+}
+
+func TestAMasterElsewhere(t *testing.T) {
+	t.Parallel()
+	up := newWorld("gpu1", "gpu2", "gpu3")
+	p := up.plan(wanted("gpu1", "gpu2"))
+	up.apply(t, p, len(p.Steps))
+	cleaned := newWorld("gpu1", "gpu2", "gpu3") // of containers, not of volumes
+	f := cleaned.found["gpu1"]
+	f.Volumes = []string{"mlframework-c-master"}
+	cleaned.found["gpu1"] = f
+	for name, c := range map[string]struct {
+		of     *world
+		master string
+		old    plan.Record
+		sees   []string
+		want   string
+	}{
+		"where it was":            {up, "gpu1", up.record, []string{"gpu1", "gpu2"}, ""},
+		"elsewhere":               {up, "gpu3", plan.Record{}, []string{"gpu1", "gpu2", "gpu3"}, "gpu1: the master of the cluster c is here, with its sweeps"},
+		"its host is not listed":  {up, "gpu3", plan.Record{}, []string{"gpu2", "gpu3"}, "gpu2: its worker belongs to a cluster c whose master is elsewhere"},
+		"its store is there":      {cleaned, "gpu3", plan.Record{}, []string{"gpu1", "gpu3"}, "gpu1: the master of the cluster c is here"},
+		"nothing of it":           {cleaned, "gpu3", plan.Record{}, []string{"gpu2", "gpu3"}, ""},
+		"the host's name changed": {up, "big", up.record, []string{"gpu2"}, "big: it has the master of the cluster c under the name gpu1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			found := map[string]plan.Found{}
+			for _, n := range c.sees {
+				found[n] = c.of.found[n]
+			}
+			said := ""
+			if all := plan.Moved(wanted(c.master), found, c.old); len(all) > 0 {
+				said = all.Error()
+			}
+			if c.want == "" && said != "" || !strings.HasPrefix(said, c.want) || strings.Count(said, "\n") > 1 {
+				t.Errorf("it says %q, not %q", said, c.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,128 @@
+// Package plan decides what is done to hosts: wanted and found in, ordered steps out. A dry run is printing them.
+//
+// infra and the commands may import it. It is pure.
+package plan
+
+import (
+	"slices"
+	"time"
+
+	"mlframework/infra/docker"
+	"mlframework/infra/host"
+	"mlframework/infra/probe"
+)
+
+// Labels of everything that a cluster has on hosts.
+const (
+	ClusterLabel = "mlframework.cluster"
+	OwnerLabel   = "mlframework.owner"
+	RoleLabel    = "mlframework.role"
+	HostLabel    = "mlframework.host" // the host's name in the cluster
+)
+
+// Roles of containers.
+const (
+	Broker  = "broker"
+	Master  = "master"
+	Monitor = "monitor"
+	Worker  = "worker"
+)
+
+// Cluster is what is wanted.
+type Cluster struct {
+	Name, Owner string
+	Hosts       []Host   // each once
+	Master      string   // name of one of the hosts
+	Adds        bool     // workers that are not wanted stay: the call joins a cluster
+	Away        []string // hosts of the record that are to leave and cannot be reached
+	GiveUp      bool     // they leave all the same, with all that they have
+
+	Sweepd  map[string]string // hash of the program, by architecture
+	Project Project
+
+	BrokerImage string
+	BrokerPort  int    // 0: 5671, or the next that is free
+	MonitorPort int    // 0: 5555, or the next that is free
+	Address     string // where workers reach the broker, without port; "": as found
+	Group       string // who else may use the master; "" is nobody
+	Exposed     bool   // the monitor is for other machines, too, with TLS; else for its own host only
+
+	DrainTime time.Duration // that a worker gets to finish what runs before it is stopped
+	Now       bool          // no time at all
+}
+
+// Host is one machine.
+type Host struct {
+	Name    string // of its worker, and in the cluster
+	Address host.Address
+	Work    *Work // nil: no worker
+}
+
+// Work is what a worker is to be, beyond what its project says.
+type Work struct {
+	Slots   int // 0: one for each core
+	Image   string
+	Env     []string // NAME=value
+	Volumes []string // "source:target" or "source:target:ro"
+	Labels  map[string]string
+	Memory  int64 // bytes for all slots; 0: the project's for each slot, or what the host can spare
+	Shm     int64
+	Pids    int64
+}
+
+// Project is what a project asks of the containers of its workers.
+type Project struct {
+	Revision     string
+	Image        string // "" with Build, or when nothing names one
+	Build        string // folder of a Dockerfile, relative to the project; "": none
+	Volumes      []string
+	Memory       int64 // bytes for each slot; 0 is no word about it
+	Shm          int64
+	Pids         int64 // for each slot; 0 is no word about it
+	WritableRoot bool
+}
+
+// Found is what a host has.
+type Found struct {
+	probe.Facts
+	Engine     docker.Info
+	Containers []docker.Container // those with ClusterLabel, of every cluster
+	Others     []docker.Container // all; only where a port is asked for
+	Images     []string           // references that are wanted and there
+	Networks   []string           // of this cluster
+	Volumes    []string           // of this cluster
+	Reached    string             // the name or address under which it was reached from here
+	Reaches    []string           // addresses of the master's host with which it can speak, best first
+	Shares     string             // name of the host whose home folder this one has, too; "" for the first and all others
+}
+
+// role finds the cluster's container of a role.
+func (f Found) role(cluster, role string) (docker.Container, bool) {
+	i := slices.IndexFunc(f.Containers, func(c docker.Container) bool {
+		return c.Labels[ClusterLabel] == cluster && c.Labels[RoleLabel] == role
+	})
+	if i < 0 {
+		return docker.Container{}, false
+	}
+	return f.Containers[i], true
+}
+
+// host finds a host by name.
+func (c Cluster) host(name string) (Host, bool) {
+	i := slices.IndexFunc(c.Hosts, func(h Host) bool { return h.Name == name })
+	if i < 0 {
+		return Host{}, false
+	}
+	return c.Hosts[i], true
+}
+
+// labels are those of a thing of the cluster.
+func (c Cluster) labels(role, hostName string) map[string]string {
+	return map[string]string{ClusterLabel: c.Name, OwnerLabel: c.Owner, RoleLabel: role, HostLabel: hostName}
+}
+
+// Container is the name of the cluster's container of a role. A host has at most one of each.
+func (c Cluster) Container(role string) string { return "mlframework-" + c.Name + "-" + role }
+
+// network is the cluster's own on every host.
+func (c Cluster) network() string { return "mlframework-" + c.Name }

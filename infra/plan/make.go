@@ -1,0 +1,242 @@
+package plan
+
+import (
+	"cmp"
+	"net"
+	"slices"
+	"strconv"
+	"time"
+
+	"mlframework/infra/broker"
+	"mlframework/infra/docker"
+)
+
+// Ports from which on a free one is taken.
+const (
+	firstBroker  = broker.Port
+	firstMonitor = 5555
+	monitorPort  = 5555 // within the container
+	portTries    = 100
+)
+
+// loginWait is how long a broker may take to come up: a slow machine's first start.
+const loginWait = 90 * time.Second
+
+// Make gives the steps from what was found to what is wanted. Every wanted host is found and has no fault; the master's is
+// among them. Old is the record that the master's host has; zero is none. Found may hold more hosts: those of old that are not
+// wanted any more.
+func Make(c Cluster, found map[string]Found, old Record) Plan {
+	m := maker{Cluster: c, found: found, old: old, done: map[string]bool{}, kept: old}
+	m.specs = m.wanted()
+	for _, h := range c.Hosts {
+		if h.Name != m.Master {
+			m.bring(h)
+		}
+	}
+	h, _ := m.host(m.Master)
+	m.bring(h)
+	m.keep(m.record(true), "record", "note what the cluster is made of", m.Master+"/folders")
+	m.master()
+	for _, h := range c.Hosts {
+		if h.Work != nil {
+			m.worker(h)
+		}
+	}
+	m.leavers()
+	return Plan{Steps: m.steps, Before: m.record(true), Record: m.record(false), Changes: m.changes}
+}
+
+type maker struct {
+	Cluster
+	found   map[string]Found
+	old     Record
+	specs   map[string]docker.Spec // of every container that is wanted, by "HOST/ROLE"
+	steps   []Step
+	done    map[string]bool // ids of steps that are in the plan
+	kept    Record          // what the record is by then
+	changes bool
+}
+
+// wanted are the specs of all containers.
+func (m *maker) wanted() map[string]docker.Spec {
+	specs := map[string]docker.Spec{}
+	for _, h := range m.Hosts {
+		f := m.found[h.Name]
+		if h.Name == m.Master && !m.Adds { // whoever adds workers leaves the rest as it is
+			specs[h.Name+"/"+Broker] = m.brokerSpec(h, f, m.brokerPort())
+			specs[h.Name+"/"+Master] = m.masterSpec(h, f)
+			specs[h.Name+"/"+Monitor] = m.monitorSpec(h, f, m.monitorPort())
+		}
+		if h.Work != nil {
+			specs[h.Name+"/"+Worker] = m.workerSpec(h, f)
+		}
+	}
+	return specs
+}
+
+// runs tells whether a container runs as it is wanted, or is not wanted.
+func (m *maker) runs(host, role string) bool {
+	spec, wanted := m.specs[host+"/"+role]
+	old, there := m.found[host].role(m.Name, role)
+	return !wanted || there && old.Hash == spec.Hash() && old.Running()
+}
+
+// settled tells whether there is nothing to do for a host's containers.
+func (m *maker) settled(host string) bool {
+	return m.found[host].Marker != nil && m.runs(host, Broker) && m.runs(host, Master) && m.runs(host, Monitor) && m.runs(host, Worker)
+}
+
+// look adds a step that changes nothing. Of what it needs, only what is in the plan counts: the rest is there already.
+func (m *maker) look(host, what, title string, do Action, needs ...string) {
+	id := host + "/" + what
+	var kept []string
+	for _, n := range needs {
+		if m.done[n] && !slices.Contains(kept, n) {
+			kept = append(kept, n)
+		}
+	}
+	m.steps = append(m.steps, Step{ID: id, Host: host, Title: title, Needs: kept, Do: do})
+	m.done[id] = true
+}
+
+// add adds a step that changes something.
+func (m *maker) add(host, what, title string, do Action, needs ...string) {
+	m.look(host, what, title, do, needs...)
+	m.changes = true
+}
+
+// bring makes a host's folders, and brings program and files to each home folder once.
+func (m *maker) bring(h Host) {
+	f := m.found[h.Name]
+	l := f.layout()
+	if !m.settled(h.Name) {
+		m.add(h.Name, "folders", "make the folder "+f.Root, m.folders(h, f), f.Shares+"/folders")
+	}
+	if hash := m.Sweepd[f.Arch]; f.Shares == "" && !slices.Contains(f.Binaries, hash) {
+		m.add(h.Name, "sweepd", "bring sweepd", Sweepd{f.Arch, hash, l.Sweepd(hash)}, h.Name+"/folders")
+	}
+	if f.Shares == "" && m.Project.Revision != "" && f.Revision != m.Project.Revision && (!m.Adds || h.Work != nil) {
+		m.add(h.Name, "files", "bring the project's files", Files{f.Root, l.Sweepd(m.Sweepd[f.Arch]), m.Project.Revision}, m.filesNeed(h)...)
+	}
+}
+
+// filesNeed are the steps before the project's files come to a host. The master's host is last: what is in force there all have.
+func (m *maker) filesNeed(h Host) []string {
+	needs := []string{h.Name + "/sweepd"}
+	if h.Name == m.Master {
+		for _, o := range m.Hosts {
+			needs = append(needs, o.Name+"/files")
+		}
+	}
+	return needs
+}
+
+func (m *maker) folders(h Host, f Found) Folders {
+	l := f.layout()
+	folders := Folders{Root: f.Root, Names: []string{l.Revisions()}, Owner: m.Owner, Cluster: m.Name, UID: -1, GID: -1}
+	if f.UID == 0 {
+		folders.UID, folders.GID = f.runAs()
+	}
+	if h.Name == m.Master {
+		folders.Names = append(folders.Names, l.Authority(), l.Master(), l.Monitor(), l.Broker())
+		if run := l.Run(m.Name, m.Group, f.UID); m.Group == "" {
+			folders.Names = append(folders.Names, run)
+		} else {
+			folders.Group, folders.Shared = m.Group, run
+		}
+	}
+	if h.Work != nil {
+		folders.Names = append(folders.Names, l.Outputs(h.Name), l.State(h.Name), l.Home(h.Name), l.Login(h.Name))
+	}
+	return folders
+}
+
+// brought are the steps before which no container that is ours can start on a host.
+func (m *maker) brought(host string) []string {
+	first := cmp.Or(m.found[host].Shares, host)
+	return []string{host + "/folders", first + "/sweepd", first + "/files", host + "/network", m.Master + "/record"}
+}
+
+func (m *maker) network(host string) {
+	if !slices.Contains(m.found[host].Networks, m.Cluster.network()) && !m.done[host+"/network"] {
+		m.add(host, "network", "make the network", Network{m.Cluster.network(), m.labels("", host)})
+	}
+}
+
+// image has an image on a host before a container of it starts.
+func (m *maker) image(host, ref string) string {
+	id := "image " + ref
+	if !slices.Contains(m.found[host].Images, ref) && !m.done[host+"/"+id] {
+		m.add(host, id, "get the image "+ref, Image{ref, m.found[host].Arch})
+	}
+	return host + "/" + id
+}
+
+// container starts a container, unless it runs as it is wanted.
+func (m *maker) container(h Host, role, title string, needs ...string) {
+	if m.runs(h.Name, role) {
+		return
+	}
+	spec := m.specs[h.Name+"/"+role]
+	old, there := m.found[h.Name].role(m.Name, role)
+	if there && old.Hash == spec.Hash() && old.State == "exited" {
+		m.add(h.Name, role, title+" that was stopped", Start{old.Name}, needs...)
+		return
+	}
+	run := Run{Spec: spec}
+	if there {
+		run.Replace, run.Grace = old.ID, spec.Grace
+		title = "re" + title
+	}
+	if role == Worker { // it may have been told to drain by a call that was cut off
+		run.Resume = h.Name
+	}
+	m.add(h.Name, role, title, run, needs...)
+}
+
+// master is broker, master and monitor.
+func (m *maker) master() {
+	h, _ := m.host(m.Master)
+	f := m.found[h.Name]
+	l := f.layout()
+	uid, gid := f.runAs()
+	image, login, base := "", "", h.Name+"/base"
+	if !m.runs(h.Name, Broker) || !m.runs(h.Name, Master) {
+		m.add(h.Name, "secrets", "write the broker's secrets", Secrets{Dir: l.Broker(), For: Broker, UID: uid, GID: gid}, h.Name+"/folders")
+		m.add(h.Name, "credentials", "write the master's credentials", Secrets{Dir: l.Master(), For: MasterUser, UID: uid, GID: gid}, h.Name+"/secrets")
+	}
+	if !m.settled(h.Name) {
+		m.network(h.Name)
+	}
+	if !m.runs(h.Name, Broker) {
+		m.volume(h, f, Broker)
+		image = m.image(h.Name, m.BrokerImage)
+		login = h.Name + "/login"
+	}
+	m.container(h, Broker, "start the broker", h.Name+"/secrets", image, h.Name+"/network", h.Name+"/volume "+Broker, m.Master+"/record")
+	if login != "" {
+		do := Login{l.Sweepd(m.Sweepd[f.Arch]), l.Master(), net.JoinHostPort("127.0.0.1", strconv.Itoa(m.brokerPort())), loginWait}
+		m.look(h.Name, "login", "wait until the broker takes logins", do, h.Name+"/"+Broker, h.Name+"/sweepd", h.Name+"/credentials")
+	}
+	if ref := m.baseImage(f); !(m.runs(h.Name, Master) && m.runs(h.Name, Monitor)) && !slices.Contains(f.Images, ref) {
+		m.add(h.Name, "base", "make the image of master and monitor", Base{ref, f.User, uid, gid, m.labels("", h.Name)})
+	}
+	if !m.runs(h.Name, Master) {
+		m.volume(h, f, Master)
+	}
+	needs := append(m.brought(h.Name), base, h.Name+"/volume "+Master, h.Name+"/credentials")
+	m.container(h, Master, "start the master", append(needs, login)...)
+	if m.Exposed && !m.runs(h.Name, Monitor) {
+		m.add(h.Name, "certificate", "write the monitor's certificate",
+			Secrets{Dir: l.Certificate(), For: Monitor, Names: m.monitorNames(h, f), UID: uid, GID: gid}, h.Name+"/folders", h.Name+"/secrets")
+		needs = append(needs, h.Name+"/certificate")
+	}
+	m.container(h, Monitor, "start the monitor", needs...)
+	m.look(h.Name, "ready", "wait until the master is ready", Ready{l.Run(m.Name, m.Group, f.UID)}, h.Name+"/"+Master, login)
+}
+
+func (m *maker) volume(h Host, f Found, role string) {
+	if name := m.volumeName(role); !slices.Contains(f.Volumes, name) {
+		m.add(h.Name, "volume "+role, "make the volume of the "+role, Volume{name, m.labels(role, h.Name)})
+	}
+}

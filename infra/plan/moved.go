@@ -1,0 +1,33 @@
+package plan
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// Moved finds that the cluster has its master on another host than the one that is wanted: its sweeps are there, and nothing
+// takes them along. Found may hold hosts that the cluster does not have; old is the record of the wanted one.
+func Moved(c Cluster, found map[string]Found, old Record) (all Problems) {
+	if old.Version != 0 && old.Master != c.Master {
+		return Problems{{Host: c.Master, What: fmt.Sprintf("it has the master of the cluster %s under the name %s", c.Name, old.Master),
+			Remedy: "list it under that name"}}
+	}
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(found)), func(n string) bool { return n == c.Master })
+	for _, n := range names {
+		if _, runs := found[n].role(c.Name, Master); runs || slices.Contains(found[n].Volumes, c.volumeName(Master)) {
+			all = append(all, Problem{Host: n, What: fmt.Sprintf("the master of the cluster %s is here, with its sweeps", c.Name),
+				Remedy: "go on with it: name this host with -m; or remove the cluster with its sweeps first: ./infra-clean --volumes"})
+		}
+	}
+	if len(all) > 0 || old.Version != 0 {
+		return all
+	}
+	for _, n := range names {
+		if w, works := found[n].role(c.Name, Worker); works {
+			all = append(all, Problem{Host: n, What: fmt.Sprintf("its worker belongs to a cluster %s whose master is elsewhere (%s)", c.Name, w.Labels[addressLabel]),
+				Remedy: "list that host and name it with -m; or remove that cluster first: ./infra-clean; or choose another --name"})
+		}
+	}
+	return all
+}

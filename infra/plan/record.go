@@ -1,0 +1,48 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+)
+
+// keep writes the record when it is to change.
+func (m *maker) keep(r Record, what, title string, needs ...string) {
+	if !r.Equal(m.kept) {
+		m.add(m.Master, what, title, Keep{m.found[m.Master].layout().Record(), r}, needs...)
+		m.kept = r
+	}
+}
+
+// record is what the cluster will be made of. Before those that leave have left they are in it, so that whoever comes after a
+// call that was cut off knows of them.
+func (m *maker) record(before bool) Record {
+	r := Record{Version: 1, Cluster: m.Name, Owner: m.Owner, Master: m.Master, BrokerPort: m.brokerPort(), MonitorPort: m.monitorPort(), Group: m.Group, Exposed: m.Exposed}
+	if m.Adds {
+		r.Group, r.Exposed = m.old.Group, m.old.Exposed
+	}
+	for _, h := range m.Hosts {
+		r.Hosts = append(r.Hosts, RecordHost{Name: h.Name, Address: h.Address.String(), Worker: h.Work != nil})
+	}
+	for _, o := range m.old.Hosts {
+		i := slices.IndexFunc(r.Hosts, func(h RecordHost) bool { return h.Name == o.Name })
+		_, reached := m.found[o.Name]
+		if slices.Contains(m.Away, o.Name) {
+			o.Leaves, o.Worker = true, false
+		}
+		switch {
+		case o.Leaves && m.GiveUp && !before && !reached:
+		case i < 0 && (before || m.Adds || !reached):
+			r.Hosts = append(r.Hosts, o)
+		case i >= 0 && m.Adds:
+			r.Hosts[i].Worker = r.Hosts[i].Worker || o.Worker
+		}
+	}
+	return r
+}
+
+// Equal tells whether two records say the same.
+func (r Record) Equal(o Record) bool {
+	a, b := r, o
+	a.Hosts, b.Hosts = nil, nil
+	return fmt.Sprint(a) == fmt.Sprint(b) && slices.Equal(r.Hosts, o.Hosts)
+}

@@ -1,0 +1,225 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"net"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"mlframework/infra/broker"
+	"mlframework/infra/docker"
+	"mlframework/infra/host"
+)
+
+// Limits of the containers that are ours.
+const (
+	// brokerMemory is the memory of the broker's container, twice what it takes before it stops taking more.
+	brokerMemory  = 1 << 30
+	masterMemory  = 1 << 30
+	monitorMemory = 256 << 20
+	ourPids       = 1024
+	// workerPids is for each slot, and as many again for the worker itself.
+	workerPids = 2048
+	// A container's log is small: what tasks print is in their outputs.
+	logSize, logFiles = 5 << 20, 3
+)
+
+// Graces: how long a container gets between SIGTERM and SIGKILL.
+const (
+	shortGrace  = 10 * time.Second
+	brokerGrace = 30 * time.Second // to write what it holds
+	workerGrace = 60 * time.Second // what runs gets its own, 10 s unless tasks.yml says otherwise
+)
+
+// hardened is what every container has: no privileges, and a root file system that nobody can write to.
+func (c Cluster) hardened(role string, h Host, f Found) docker.Spec {
+	uid, gid := f.runAs()
+	return docker.Spec{
+		Name:     c.Container(role),
+		User:     fmt.Sprintf("%d:%d", uid, gid),
+		Labels:   c.labels(role, h.Name),
+		Mounts:   []docker.Mount{{At: "/tmp", Tmpfs: &docker.Tmpfs{Exec: true}}},
+		Networks: []docker.Network{{Name: c.network(), Aliases: []string{role}}},
+		ReadOnly: true, NoNewPrivileges: true, DropCaps: []string{"ALL"},
+		Restart: "unless-stopped", Grace: shortGrace, Pids: ourPids,
+		Log: docker.Log{Driver: "json-file", MaxSize: logSize, Files: logFiles},
+	}
+}
+
+// nobody is who runs containers where the user of the host is root, as usual for a user that needs no name.
+const nobody = 65532
+
+// runAs is the ssh user's numbers: nothing on the host shall belong to root.
+func (f Found) runAs() (uid, gid int) {
+	if f.UID == 0 {
+		return nobody, nobody
+	}
+	return f.UID, f.GID
+}
+
+func bind(from, at string) docker.Mount { return docker.Mount{Bind: from, At: at} }
+
+func bindReadOnly(from, at string) docker.Mount {
+	return docker.Mount{Bind: from, At: at, ReadOnly: true}
+}
+
+// program mounts sweepd and runs it.
+func (c Cluster) program(s *docker.Spec, f Found, args ...string) {
+	s.Mounts = append(s.Mounts, bindReadOnly(path.Dir(f.layout().Sweepd(c.Sweepd[f.Arch])), programAt))
+	s.Entrypoint = []string{path.Join(programAt, "sweepd")}
+	s.Command = args
+}
+
+func (f Found) layout() Layout { return Layout{f.Root} }
+
+func (c Cluster) brokerSpec(h Host, f Found, port int) docker.Spec {
+	s := c.hardened(Broker, h, f)
+	s.Image = c.BrokerImage
+	s.Hostname = "broker"
+	s.Env = broker.Environment()
+	s.Mounts = append(s.Mounts,
+		docker.Mount{Volume: c.volumeName(Broker), At: broker.Data},
+		bindReadOnly(f.layout().Broker(), broker.Folder),
+		docker.Mount{At: "/var/log/rabbitmq", Tmpfs: &docker.Tmpfs{Size: 16 << 20}})
+	s.Ports = []docker.Port{{Port: port, Container: broker.Port}}
+	s.Memory, s.Grace = brokerMemory, brokerGrace
+	return s
+}
+
+// volumeName is the name of the volume of a role.
+func (c Cluster) volumeName(role string) string { return c.Container(role) }
+
+// Images are the references of what a host needs, of which Found.Images says which are there.
+func (c Cluster) Images(h Host, f Found) (refs []string) {
+	if h.Name == c.Master {
+		refs = append(refs, c.BrokerImage, c.baseImage(f))
+	}
+	if h.Work != nil {
+		refs = append(refs, c.workerRef(h, f))
+	}
+	return refs
+}
+
+// baseImage is what the containers of master and monitor are made of. Its tag has whatever it depends on.
+func (c Cluster) baseImage(f Found) string {
+	uid, gid := f.runAs()
+	return fmt.Sprintf("mlframework-%s:base-1-%s-%d-%d", c.Name, f.Arch, uid, gid)
+}
+
+func (c Cluster) masterSpec(h Host, f Found) docker.Spec {
+	s := c.hardened(Master, h, f)
+	s.Image = c.baseImage(f)
+	s.Memory = masterMemory
+	args := []string{"master", "--store", storeAt, "--socket", path.Join(RunAt, Socket),
+		"--broker", fmt.Sprintf("amqps://%s:%d", Broker, broker.Port), "--broker-name", broker.ServerName,
+		"--broker-metrics", fmt.Sprintf("http://%s:%d", Broker, broker.MetricsPort),
+		"--credentials", path.Join(secretsAt, "credentials"), "--ca", path.Join(secretsAt, "ca.pem")}
+	if gid, ok := f.group(c.Group); ok {
+		s.Groups = []string{strconv.Itoa(gid)}
+		args = append(args, "--group", strconv.Itoa(gid))
+	}
+	c.program(&s, f, args...)
+	s.Mounts = append(s.Mounts,
+		docker.Mount{Volume: c.volumeName(Master), At: storeAt},
+		bindReadOnly(f.layout().Master(), secretsAt),
+		bind(f.layout().Run(c.Name, c.Group, f.UID), RunAt))
+	return s
+}
+
+func (c Cluster) monitorSpec(h Host, f Found, port int) docker.Spec {
+	s := c.hardened(Monitor, h, f)
+	s.Image = c.baseImage(f)
+	s.Memory = monitorMemory
+	args := []string{"monitor", "--master", path.Join(RunAt, Socket), "--state", StateAt, "--listen", fmt.Sprintf("0.0.0.0:%d", monitorPort)}
+	published := docker.Port{Host: "127.0.0.1", Port: port, Container: monitorPort}
+	if !c.Exposed {
+		args = append(args, "--published-on-loopback")
+	} else {
+		published.Host = ""
+		args = append(args, "--tls-cert", path.Join(secretsAt, broker.CertificateFile), "--tls-key", path.Join(secretsAt, broker.KeyFile))
+		for _, name := range c.monitorNames(h, f) {
+			args = append(args, "--host", name)
+		}
+		s.Mounts = append(s.Mounts, bindReadOnly(f.layout().Certificate(), secretsAt))
+	}
+	c.program(&s, f, args...)
+	s.Ports = []docker.Port{published}
+	s.Mounts = append(s.Mounts, bind(f.layout().Monitor(), StateAt),
+		bindReadOnly(f.layout().Run(c.Name, c.Group, f.UID), RunAt))
+	return s
+}
+
+// monitorNames are those by which browsers on other machines come.
+func (c Cluster) monitorNames(h Host, f Found) (names []string) {
+	for _, name := range []string{h.Address.Name, f.Reached, c.Address} {
+		if name != "" && name != host.LocalName && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// workerSpec is the worker's container. On the master's host it reaches the broker over the cluster's own network, whatever
+// the host's firewall says.
+func (m *maker) workerSpec(h Host, f Found) docker.Spec {
+	c, at := m.Cluster, m.reaches(h, f)
+	if h.Name == m.Master {
+		at = net.JoinHostPort(Broker, strconv.Itoa(broker.Port))
+	}
+	s := c.hardened(Worker, h, f)
+	s.Image = m.workerRef(h, f)
+	slots := h.slots(f)
+	l := f.layout()
+	c.program(&s, f, "worker", "--name", h.Name, "--host", h.Name, "--slots", strconv.Itoa(slots),
+		"--outputs", outputsAt, "--revisions", revisionsAt, "--state", StateAt,
+		"--broker", "amqps://"+at, "--broker-name", broker.ServerName,
+		"--credentials", path.Join(secretsAt, "credentials"), "--ca", path.Join(secretsAt, "ca.pem"))
+	s.Mounts = append(s.Mounts,
+		bindReadOnly(l.Revisions(), revisionsAt), bind(l.Outputs(h.Name), outputsAt), bind(l.State(h.Name), StateAt),
+		bind(l.Home(h.Name), homeAt), bindReadOnly(l.Login(h.Name), secretsAt))
+	for _, v := range slices.Concat(c.Project.Volumes, h.Work.Volumes) {
+		s.Mounts = append(s.Mounts, volume(v, f.Home))
+	}
+	s.Env = append([]string{"HOME=" + homeAt, "USER=" + f.User, "LOGNAME=" + f.User}, h.Work.Env...)
+	s.Labels[addressLabel], _, _ = net.SplitHostPort(at)
+	for name, value := range h.Work.Labels {
+		s.Labels[name] = value
+	}
+	s.ReadOnly = !c.Project.WritableRoot
+	s.Grace = workerGrace
+	s.Shm = cmp.Or(h.Work.Shm, c.Project.Shm, f.Memory/2)
+	s.Memory = cmp.Or(h.Work.Memory, c.Project.Memory*int64(slots), spare(f.Memory))
+	s.Pids = cmp.Or(h.Work.Pids, cmp.Or(c.Project.Pids, workerPids)*int64(slots)+workerPids)
+	return s
+}
+
+// spare leaves a twentieth of a host's memory, at least 256 MiB, to the host itself.
+func spare(memory int64) int64 { return max(memory/2, memory-max(memory/20, 256<<20)) }
+
+func (h Host) slots(f Found) int { return cmp.Or(h.Work.Slots, f.Cores) }
+
+// volume reads "source:target" or "source:target:ro". The source is a folder of the host, or the name of a volume.
+func volume(text, home string) docker.Mount {
+	text, readOnly := strings.CutSuffix(text, ":ro")
+	source, at, _ := strings.Cut(strings.TrimSuffix(text, ":rw"), ":")
+	m := docker.Mount{At: at, ReadOnly: readOnly}
+	switch {
+	case strings.HasPrefix(source, "~/"):
+		m.Bind = path.Join(home, source[2:])
+	case strings.HasPrefix(source, "/"):
+		m.Bind = source
+	default:
+		m.Volume = source
+	}
+	return m
+}
+
+// group finds a group of the user's by name or number.
+func (f Found) group(name string) (gid int, ok bool) {
+	gid, ok = f.Groups[name]
+	return gid, ok && name != ""
+}

@@ -1,0 +1,171 @@
+package plan
+
+import (
+	"time"
+
+	"mlframework/infra/broker"
+	"mlframework/infra/docker"
+)
+
+// Plan is what is to be done. Its steps are in an order in which they can be done one by one.
+type Plan struct {
+	Steps   []Step
+	Before  Record // what it is made of until those that leave have left
+	Record  Record // what the cluster will be
+	Changes bool   // whether anything but looks is among the steps
+}
+
+// Step is one thing done to one host. It begins when those that it needs have ended.
+type Step struct {
+	ID    string // "gpu1/worker"
+	Host  string
+	Title string // for people: "start the worker, 4 slots"
+	Needs []string
+	Do    Action
+}
+
+// Action is what a step does: one of the types below.
+type Action interface{ action() }
+
+type (
+	// Folders makes the cluster's folder, with its marker, and those in it.
+	Folders struct {
+		Root           string
+		Names          []string // absolute
+		Group          string   // who may enter Shared; "" is nobody
+		Shared         string   // one more folder, for the group
+		Owner, Cluster string
+		UID            int // to whom they are given; -1: they stay with who made them
+		GID            int
+	}
+	// Sweepd brings the program.
+	Sweepd struct{ Arch, Hash, To string }
+	// Files brings the project's files.
+	Files struct{ Root, Sweepd, Revision string }
+	// Secrets writes files that only the owner may read. Secret values are not part of a plan: whose they are is.
+	Secrets struct {
+		Dir      string
+		For      string   // Broker, Monitor, or a user of the broker
+		Names    []string // of Monitor: those in its certificate
+		UID, GID int
+	}
+	// Image makes an image available: from where it is, from its registry, or from this machine.
+	Image struct{ Ref, Arch string }
+	// Build makes an image of the project's own Dockerfile.
+	Build struct {
+		Ref, Folder string
+		Labels      map[string]string
+	}
+	// Ship brings an image that another host has built.
+	Ship struct{ Ref, From string }
+	// Base makes the image with nothing in it but the folders that sweepd needs, which belong to its user.
+	Base struct {
+		Ref      string
+		User     string
+		UID, GID int
+		Labels   map[string]string
+	}
+	// Network makes a network.
+	Network struct {
+		Name   string
+		Labels map[string]string
+	}
+	// Volume makes a volume.
+	Volume struct {
+		Name   string
+		Labels map[string]string
+	}
+	// Run makes and starts a container, in the place of one that has its name.
+	Run struct {
+		Spec    docker.Spec
+		Replace string        // id of the one that goes first; "" is none
+		Grace   time.Duration // that it gets
+		Resume  string        // the worker that goes on in it, should it have been drained; "" is none
+	}
+	// Start starts a container that is there and does not run.
+	Start struct{ Name string }
+	// Login waits until the broker takes a login of a user, as sweepd on the host sees it.
+	Login struct {
+		Sweepd, Dir string
+		Address     string // HOST:PORT
+		Wait        time.Duration
+	}
+	// Ready waits until the master answers that it is ready.
+	Ready struct{ Run string }
+	// Reported waits until a worker has reported to the master.
+	Reported struct{ Worker string }
+	// Drain has a worker finish what runs.
+	Drain struct {
+		Worker string
+		Wait   time.Duration
+	}
+	// Relay copies revisions that a host lacks from the master's host: those of open sweeps, and the one that is in force.
+	Relay struct{ Root, Sweepd, InForce string }
+	// Resume has a worker that was drained go on.
+	Resume struct{ Worker string }
+	// Forget has the master drop a worker that is gone for good.
+	Forget struct{ Worker string }
+	// Remove stops and removes a container.
+	Remove struct {
+		Name, ID string
+		Grace    time.Duration
+	}
+	// Clear removes what the cluster has on a host that it leaves: its networks and images. Files stay.
+	Clear struct{ Labels map[string]string }
+	// Keep writes the record.
+	Keep struct {
+		Path   string
+		Record Record
+	}
+)
+
+func (Folders) action()  {}
+func (Sweepd) action()   {}
+func (Files) action()    {}
+func (Secrets) action()  {}
+func (Image) action()    {}
+func (Build) action()    {}
+func (Ship) action()     {}
+func (Base) action()     {}
+func (Network) action()  {}
+func (Volume) action()   {}
+func (Run) action()      {}
+func (Start) action()    {}
+func (Login) action()    {}
+func (Ready) action()    {}
+func (Reported) action() {}
+func (Drain) action()    {}
+func (Relay) action()    {}
+func (Resume) action()   {}
+func (Forget) action()   {}
+func (Remove) action()   {}
+func (Clear) action()    {}
+func (Keep) action()     {}
+
+// Record is what the master's host keeps of a cluster, so that whoever comes next, from whatever laptop, knows it. It is JSON;
+// a field is never renamed, and readers ignore those that they do not know.
+type Record struct {
+	Version     int          `json:"version"` // 1
+	Cluster     string       `json:"cluster"`
+	Owner       string       `json:"owner"`
+	Master      string       `json:"master"` // name of the host
+	Hosts       []RecordHost `json:"hosts"`
+	BrokerPort  int          `json:"broker_port"`
+	MonitorPort int          `json:"monitor_port"`
+	Group       string       `json:"group,omitempty"`
+	Exposed     bool         `json:"exposed,omitempty"` // the monitor speaks TLS, for browsers on other machines
+}
+
+// RecordHost is one host of a record.
+type RecordHost struct {
+	Name    string `json:"name"`
+	Address string `json:"address"` // as it was listed
+	Worker  bool   `json:"worker"`
+	Leaves  bool   `json:"leaves,omitempty"` // it was away when it was to leave: what it has goes when it is back
+}
+
+// Users of the broker, for Secrets.For.
+const (
+	MasterUser = broker.Master
+	WorkerUser = broker.Worker
+)

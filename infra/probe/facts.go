@@ -1,0 +1,183 @@
+package probe
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Facts are what a host has.
+type Facts struct {
+	OS, Arch string // as Go names them: "linux", "amd64"; as uname does when Go does not
+	User     string
+	UID, GID int
+	Groups   map[string]int // those of the user, by name; without one, by number
+	Home     string
+	HomeKey  string        // equal on two hosts that may share one home folder; "" when the host does not tell
+	Cores    int           // at least 1
+	Memory   int64         // bytes
+	Ahead    time.Duration // of the host's clock; to a second
+
+	Addresses []string // of its interfaces
+
+	Root       string   // the cluster's folder, absolute
+	Unwritable string   // the folder in which Root cannot be made; "" when it can
+	NoExec     bool     // no program may be run there
+	Free       int64    // bytes, on Root's disk
+	Filled     bool     // Root is there and not empty
+	Marker     *Marker  // nil: Root has none
+	Binaries   []string // of sweepd, by hash; the one that came last is the last
+	Revision   string   // of the project that is in force; "" is none
+	Revisions  []string // that are there
+
+	Client    string         // the address from which the host was asked, as it sees it; "" without ssh
+	Listening []int          // TCP ports
+	Holders   map[int]string // programs that listen, as far as the user may see them: "nginx (pid 812)"
+	Lacks     []string       // programs that are needed and missing
+	Bash      bool
+}
+
+// Marker says whose a folder is. It is a line of JSON in the file .mlframework-root.
+type Marker struct {
+	Cluster string `json:"cluster"`
+	Owner   string `json:"owner"`
+}
+
+// parse reads the script's output. At is the time here when the host was asked.
+func parse(out string, at time.Time) (f Facts, err error) {
+	done := false
+	for line := range strings.Lines(out) {
+		word, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		if word == "done" {
+			done = true
+			continue
+		}
+		if e := f.set(word, rest, at); e != nil {
+			err = errors.Join(err, fmt.Errorf("what the host says of its %s is %q: %w", word, rest, e))
+		}
+	}
+	if !done {
+		err = errors.Join(err, errors.New("the host's answer ends too early"))
+	}
+	return f, err
+}
+
+func (f *Facts) set(word, rest string, at time.Time) (err error) {
+	switch word {
+	case "clock":
+		var seconds int64
+		seconds, err = strconv.ParseInt(rest, 10, 64)
+		f.Ahead = time.Unix(seconds, 0).Sub(at.Truncate(time.Second))
+	case "os":
+		f.OS = strings.ToLower(rest)
+	case "arch":
+		f.Arch = architecture(rest)
+	case "user":
+		f.User = rest
+	case "uid":
+		f.UID, err = strconv.Atoi(rest)
+	case "gid":
+		f.GID, err = strconv.Atoi(rest)
+	case "group":
+		err = f.addGroup(rest)
+	case "home":
+		f.Home = rest
+	case "homekey":
+		if kind, inode, ok := strings.Cut(rest, " "); ok && kind != "" && inode != "" {
+			f.HomeKey = rest
+		}
+	case "cores":
+		f.Cores, err = strconv.Atoi(rest)
+	case "memory":
+		f.Memory, err = strconv.ParseInt(rest, 10, 64)
+	case "addresses":
+		f.Addresses = words(rest)
+	default:
+		return f.setFolder(word, rest)
+	}
+	return err
+}
+
+// setFolder takes what is about the cluster's folder and the ports. A word that it does not know is a newer script's.
+func (f *Facts) setFolder(word, rest string) (err error) {
+	switch word {
+	case "root":
+		f.Root = rest
+	case "unwritable":
+		f.Unwritable = rest
+	case "noexec":
+		f.NoExec = rest != ""
+	case "free":
+		f.Free, err = strconv.ParseInt(rest, 10, 64)
+	case "there":
+		f.Filled = strings.TrimSpace(rest) != "0"
+	case "marker":
+		f.Marker = new(Marker)
+		err = json.Unmarshal([]byte(rest), f.Marker)
+	case "binaries":
+		f.Binaries = words(rest)
+	case "revision":
+		f.Revision = rest
+	case "revisions":
+		f.Revisions = words(rest)
+	case "listens":
+		var port []int
+		port, err = numbers([]string{rest}, 16)
+		f.Listening = append(f.Listening, port...)
+	case "holds":
+		err = f.addHolder(rest)
+	case "client":
+		f.Client = rest
+	case "lacks":
+		f.Lacks = append(f.Lacks, rest)
+	case "has":
+		f.Bash = f.Bash || rest == "bash"
+	}
+	return err
+}
+
+func (f *Facts) addGroup(rest string) error {
+	gid, name, _ := strings.Cut(rest, " ")
+	number, err := strconv.Atoi(gid)
+	if f.Groups == nil {
+		f.Groups = map[string]int{}
+	}
+	f.Groups[cmp.Or(name, gid)] = number
+	return err
+}
+
+func (f *Facts) addHolder(rest string) error {
+	port, who, _ := strings.Cut(rest, " ")
+	number, err := strconv.Atoi(port)
+	if f.Holders == nil {
+		f.Holders = map[int]string{}
+	}
+	f.Holders[number] = who
+	return err
+}
+
+func numbers(texts []string, base int) (all []int, err error) {
+	for _, text := range texts {
+		n, e := strconv.ParseInt(text, base, 64)
+		if e != nil {
+			return nil, e
+		}
+		all = append(all, int(n))
+	}
+	return all, nil
+}
+
+// architecture is uname's word in Go's.
+func architecture(machine string) string {
+	switch machine {
+	case "x86_64":
+		return "amd64"
+	case "aarch64":
+		return "arm64"
+	}
+	return machine
+}

@@ -1,0 +1,74 @@
+// Package probe asks a host what it has and changes nothing there: its user, folders, disk, clock and ports.
+//
+// infra and its plan may import it. What Docker has is asked by package docker.
+package probe
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+)
+
+// Shell runs a script of a POSIX shell on a host, with arguments, and gives its output to w.
+type Shell func(ctx context.Context, script string, args []string, w io.Writer) error
+
+//go:embed script.sh
+var script string
+
+// most is how much of a host's answer is read, in bytes.
+const most = 1 << 20
+
+// Host asks a host for its facts. Root is the folder of the cluster, relative to the user's home unless absolute. Now gives
+// the time here, to which the host's clock is compared.
+func Host(ctx context.Context, shell Shell, root string, now func() time.Time) (Facts, error) {
+	var out bounded
+	asked := now()
+	if err := shell(ctx, script, []string{root}, &out); err != nil {
+		return Facts{}, fmt.Errorf("ask what the host has: %w", err)
+	}
+	return parse(out.String(), asked.Add(now().Sub(asked)/2))
+}
+
+// quick prints the first of what script.sh does, with few programs, and then a file of the folder, $2.
+const quick = `case $1 in
+/*) root=$1 ;;
+*) root=$HOME/$1 ;;
+esac
+echo "uid $(id -u)"
+echo "arch $(uname -m)"
+printf '%s\n' "root $root"
+echo "binaries $(cd "$root/bin" 2>/dev/null && for hash in $(ls -tr); do [ ! -x "$hash/sweepd" ] || echo "$hash"; done | tr '\n' ' ')"
+[ ! -L "$root/current" ] || echo "revision $(basename "$(readlink "$root/current")")"
+echo "done yes"
+[ ! -e "$root/$2" ] || cat "$root/$2"
+`
+
+// Quick asks for what it takes to talk to a cluster, in a fraction of Host's time: Root, UID, Arch, Binaries and Revision, and the text of a
+// file in Root, "" where there is none.
+func Quick(ctx context.Context, shell Shell, root, file string) (Facts, string, error) {
+	var out bounded
+	if err := shell(ctx, quick, []string{root, file}, &out); err != nil {
+		return Facts{}, "", fmt.Errorf("ask where the cluster is: %w", err)
+	}
+	const end = "done yes\n"
+	before, text, _ := strings.Cut(out.String(), end)
+	f, err := parse(before+end, time.Time{})
+	return f, text, err
+}
+
+// bounded keeps the first bytes of what is written.
+type bounded struct{ bytes.Buffer }
+
+func (b *bounded) Write(p []byte) (int, error) {
+	if room := most - b.Len(); room > 0 {
+		b.Buffer.Write(p[:min(room, len(p))])
+	}
+	return len(p), nil
+}
+
+// words is a list in one line.
+func words(line string) []string { return strings.Fields(line) }

@@ -1,0 +1,196 @@
+package probe_test
+
+import (
+	"context"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"mlframework/infra/probe"
+)
+
+// shell runs a script on this machine.
+func shell(ctx context.Context, script string, args []string, w io.Writer) error {
+	c := exec.CommandContext(ctx, "sh", append([]string{"-c", script, "sh"}, args...)...)
+	c.Stdout = w
+	return c.Run()
+}
+
+func needLinux(t *testing.T) {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		t.Skip("hosts are Linux")
+	}
+}
+
+func TestThisMachine(t *testing.T) {
+	t.Parallel()
+	needLinux(t)
+	root := filepath.Join(t.TempDir(), "a folder", "of mine")
+	for _, c := range []struct {
+		name string
+		make func() error
+		want func(probe.Facts) bool
+	}{
+		{"nothing there", func() error { return nil }, func(f probe.Facts) bool {
+			return !f.Filled && f.Marker == nil && f.Revision == "" && f.Unwritable == ""
+		}},
+		{"a cluster's", func() error {
+			err := os.MkdirAll(filepath.Join(root, "bin", "abc"), 0o700)
+			if err == nil {
+				err = os.MkdirAll(filepath.Join(root, "bin", "cut-off"), 0o700)
+			}
+			if err == nil {
+				err = os.WriteFile(filepath.Join(root, "bin", "abc", "sweepd"), nil, 0o700)
+			}
+			if err == nil {
+				err = os.WriteFile(filepath.Join(root, ".mlframework-root"), []byte("{\"cluster\":\"c\",\n\"owner\":\"anna b\"}\n"), 0o600)
+			}
+			if err == nil {
+				err = os.Symlink("releases/0123", filepath.Join(root, "current"))
+			}
+			return err
+		}, func(f probe.Facts) bool {
+			return f.Filled && *f.Marker == probe.Marker{Cluster: "c", Owner: "anna b"} && f.Revision == "0123" && slices.Equal(f.Binaries, []string{"abc"})
+		}},
+	} {
+		if err := c.make(); err != nil {
+			t.Fatal(err)
+		}
+		f, err := probe.Host(t.Context(), shell, root, time.Now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !c.want(f) || f.Root != root {
+			t.Errorf("%s: %+v", c.name, f)
+		}
+		u, _ := user.Current()
+		if f.OS != "linux" || f.Arch != runtime.GOARCH || f.User != u.Username || f.UID != os.Getuid() || f.Cores < 1 || f.Memory < 1<<20 || f.Free == 0 {
+			t.Errorf("%s: %+v", c.name, f)
+		}
+		if f.Ahead.Abs() > 2*time.Second {
+			t.Errorf("its own clock is %v ahead", f.Ahead)
+		}
+	}
+}
+
+func TestAFolderThatCannotBeMade(t *testing.T) {
+	t.Parallel()
+	needLinux(t)
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := probe.Host(t.Context(), shell, filepath.Join(file, "below"), time.Now)
+	if err != nil || f.Unwritable != file {
+		t.Errorf("%+v, %v", f, err)
+	}
+}
+
+func TestWhoListensAndWhoAnswers(t *testing.T) {
+	t.Parallel()
+	needLinux(t)
+	open, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer open.Close()
+	refused, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused.Close()
+	f, err := probe.Host(t.Context(), shell, "ml", time.Now)
+	if err != nil || !slices.Contains(f.Listening, open.Addr().(*net.TCPAddr).Port) {
+		t.Errorf("%v, %v", f.Listening, err)
+	}
+	if !f.Bash {
+		t.Skip("no bash here")
+	}
+	silent := "nowhere.invalid:1" // which never resolves (RFC 6761, section 6.4)
+	want := []string{refused.Addr().String(), open.Addr().String()}
+	got, err := probe.Reach(t.Context(), shell, append([]string{silent}, want...), time.Second)
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
+func TestClock(t *testing.T) {
+	t.Parallel()
+	answer := func(_ context.Context, _ string, _ []string, w io.Writer) error {
+		_, err := io.WriteString(w, "clock 1000\ndone yes\n")
+		return err
+	}
+	f, err := probe.Host(t.Context(), answer, "ml", func() time.Time { return time.Unix(400, 0) })
+	if err != nil || f.Ahead != 10*time.Minute {
+		t.Errorf("%v, %v", f.Ahead, err)
+	}
+}
+
+func TestAnswersThatAreWrong(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ answer, want string }{
+		"cut off":  {"os Linux\n", "ends too early"},
+		"no count": {"cores many\ndone yes\n", `its cores is "many"`},
+		"no JSON":  {"marker {\ndone yes\n", `its marker is "{"`},
+		"endless":  {strings.Repeat("x", 2<<20), "ends too early"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			answer := func(_ context.Context, _ string, _ []string, w io.Writer) error {
+				_, err := io.WriteString(w, c.answer)
+				return err
+			}
+			if _, err := probe.Host(t.Context(), answer, "ml", time.Now); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+}
+
+func TestQuickAgreesWithHost(t *testing.T) {
+	t.Parallel()
+	needLinux(t)
+	root := filepath.Join(t.TempDir(), "it's mine")
+	_, text, err := probe.Quick(t.Context(), shell, root, "record")
+	if err != nil || text != "" {
+		t.Errorf("where nothing is: %q, %v", text, err)
+	}
+	for i, name := range []string{"zz", "aa"} {
+		dir := filepath.Join(root, "bin", name)
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "sweepd"), nil, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(dir, time.Time{}, time.Unix(int64(1000+i), 0)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, err := range []error{os.Mkdir(filepath.Join(root, "bin", "cut-off"), 0o700), os.Symlink("releases/0123", filepath.Join(root, "current"))} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	const record = "{\"done yes\\n\":\n1}\n"
+	if err := os.WriteFile(filepath.Join(root, "record"), []byte(record), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	q, text, err := probe.Quick(t.Context(), shell, root, "record")
+	if err != nil || text != record {
+		t.Errorf("%q, %v", text, err)
+	}
+	f, err := probe.Host(t.Context(), shell, root, time.Now)
+	if err != nil || q.Root != f.Root || q.UID != f.UID || q.Arch != f.Arch || !slices.Equal(q.Binaries, []string{"zz", "aa"}) || !slices.Equal(f.Binaries, q.Binaries) || q.Revision != "0123" || f.Revision != q.Revision {
+		t.Errorf("%+v\n%+v, %v", q, f, err)
+	}
+}

@@ -1,0 +1,46 @@
+# Prints what a host has, a line for each fact: a word, a space, and the rest of the line. It changes nothing.
+# $1 is the folder of the cluster, relative to the home folder unless absolute.
+LC_ALL=C
+export LC_ALL
+say() { printf '%s %s\n' "$1" "$2"; }
+
+say clock "$(date +%s)"
+say os "$(uname -s)"
+say arch "$(uname -m)"
+say user "$(id -un 2>/dev/null || id -u)"
+say uid "$(id -u)"
+say gid "$(id -g)"
+for gid in $(id -G); do say group "$gid $(getent group "$gid" 2>/dev/null | cut -d: -f1)"; done
+say home "$HOME"
+say homekey "$(stat -f -c %T "$HOME" 2>/dev/null) $(stat -c %i "$HOME" 2>/dev/null)"
+say cores "$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)"
+awk '/^MemTotal:/ { printf "memory %.0f\n", $2 * 1024 }' /proc/meminfo
+say addresses "$(hostname -I 2>/dev/null)"
+
+say client "${SSH_CONNECTION%% *}"
+
+case $1 in
+/*) root=$1 ;;
+*) root=$HOME/$1 ;;
+esac
+say root "$root"
+near=$root
+while [ ! -e "$near" ] && [ "$near" != / ]; do near=$(dirname "$near"); done
+[ -d "$near" ] && [ -w "$near" ] && [ -x "$near" ] || say unwritable "$near"
+df -Pk "$near" 2>/dev/null | awk 'NR == 2 { printf "free %.0f\n", $4 * 1024 }'
+say noexec "$(findmnt -no OPTIONS -T "$near" 2>/dev/null | tr ',' '\n' | grep -x noexec)"
+[ ! -d "$root" ] || say there "$(ls -A "$root" | wc -l)"
+[ ! -s "$root/.mlframework-root" ] || say marker "$(tr -d '\n' <"$root/.mlframework-root")"
+say binaries "$(cd "$root/bin" 2>/dev/null && for hash in $(ls -tr); do [ ! -x "$hash/sweepd" ] || echo "$hash"; done | tr '\n' ' ')"
+[ ! -L "$root/current" ] || say revision "$(basename "$(readlink "$root/current")")"
+[ ! -d "$root/releases" ] || say revisions "$(ls "$root/releases" | tr '\n' ' ')"
+
+for table in /proc/net/tcp /proc/net/tcp6; do
+	[ ! -r "$table" ] || awk '$4 == "0A" { split($2, at, ":"); print "listens " at[2] }' "$table"
+done
+ss -Hltnp 2>/dev/null | sed -n 's/^.*:\([0-9][0-9]*\) .*users:(("\([^"]*\)",pid=\([0-9]*\).*/holds \1 \2 (pid \3)/p'
+for missing in tar sha256sum flock; do
+	command -v "$missing" >/dev/null 2>&1 || say lacks "$missing"
+done
+! command -v bash >/dev/null 2>&1 || say has bash
+say done yes

@@ -1,0 +1,162 @@
+package remote
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+)
+
+// fromHost moves what comes over a channel to a stream.
+func (l *link) fromHost(s *stream, from net.Conn) {
+	_, _ = io.Copy(s.got, from) // how it ended is told below
+	s.end(l.died())
+}
+
+// toHost moves what is written to a stream into a channel.
+func (l *link) toHost(s *stream, to net.Conn) {
+	_, err := io.Copy(to, s.sent)
+	if err != nil {
+		s.fails(l.died())
+	}
+	s.sent.Close()
+	if half, ok := to.(interface{ CloseWrite() error }); ok && err == nil {
+		_ = half.CloseWrite()
+	}
+}
+
+func (l *link) Run(ctx context.Context, c Command) error { return run(ctx, l.alive, l, c) }
+
+func (l *link) Pipe(ctx context.Context, c Command) (net.Conn, error) {
+	return pipe(ctx, l.alive, l, c)
+}
+
+// session is a command over ssh.
+type session struct {
+	*ssh.Session
+	l    *link
+	mark string // in the environment of all that it runs
+	in   io.WriteCloser
+	gone chan struct{}
+}
+
+func (l *link) start(ctx context.Context, c Command, stdout, stderr io.Writer) (running, error) {
+	mark := "MLFRAMEWORK_RUN=" + rand.Text()
+	line, err := c.line(mark)
+	if err != nil {
+		return nil, fmt.Errorf("run on %s: %w", l.name, err)
+	}
+	s, err := l.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.Stdout, s.Stderr, s.mark = stdout, stderr, mark
+	if s.in, err = s.StdinPipe(); err == nil {
+		_, err = await(ctx, l, func() (bool, error) { return true, s.Start(line) }, func(bool) {})
+	}
+	if err != nil {
+		go s.Close()
+		l.turns.end()
+		return nil, l.notStarted(ctx, err)
+	}
+	return s, nil
+}
+
+func (l *link) notStarted(ctx context.Context, err error) error {
+	if l.Err() != nil || ctx.Err() != nil {
+		return err
+	}
+	return &Error{Host: l.name, Op: "run on " + l.name, Kind: NoSession, Cause: "sshd started no command (" + clip(err.Error()) + ")",
+		Remedy: fmt.Sprintf("the login shell of %s may be missing, or its key may be for one command only", l.facts.User), Err: err}
+}
+
+// open opens a session when it is this one's turn. An sshd that takes fewer than maxSessions is asked again when one of
+// ours has ended.
+func (l *link) open(ctx context.Context) (*session, error) {
+	var patience context.Context // from the first refusal on
+	for {
+		if err := l.turns.take(ctx); err != nil {
+			return nil, err
+		}
+		raw, err := await(ctx, l, l.client.NewSession, func(s *ssh.Session) { _ = s.Close() })
+		if err == nil {
+			return &session{Session: raw, l: l, gone: make(chan struct{})}, nil
+		}
+		var refused *ssh.OpenChannelError
+		if !errors.As(err, &refused) {
+			l.turns.end()
+			return nil, err
+		}
+		if patience == nil {
+			var stop context.CancelFunc
+			patience, stop = context.WithTimeout(ctx, sessionPatience)
+			defer stop()
+		}
+		if err := l.turns.refused(patience); err != nil {
+			if ctx.Err() != nil {
+				return nil, context.Cause(ctx)
+			}
+			return nil, &Error{Host: l.name, Op: "run on " + l.name, Kind: NoSession, Err: refused,
+				Cause:  fmt.Sprintf("sshd opens no session (%s)", clip(refused.Message)),
+				Remedy: fmt.Sprintf("of ours %d are open; MaxSessions in sshd_config may be too low (its default is 10)", l.turns.taken())}
+		}
+	}
+}
+
+// sessionPatience is how long a refused session waits for another to end.
+const sessionPatience = 15 * time.Second
+
+func (s *session) stdin() io.WriteCloser { return s.in }
+
+func (s *session) wait() error {
+	err := s.Wait()
+	_ = s.Close()
+	close(s.gone)
+	s.l.turns.end()
+	var exit *ssh.ExitError
+	var missing *ssh.ExitMissingError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &exit) && exit.Signal() != "":
+		return &ExitError{Signal: exit.Signal()}
+	case errors.As(err, &exit):
+		return &ExitError{Code: exit.ExitStatus()}
+	}
+	if why := s.l.died(); why != nil {
+		return why
+	}
+	if errors.As(err, &missing) {
+		return &ExitError{Missing: true}
+	}
+	return err
+}
+
+// signalPatience is how long a signal by sshd may take.
+const signalPatience = 300 * time.Millisecond
+
+// terminate asks sshd to end the process group. That does nothing where sshd is older than OpenSSH 7.9, or the user is root;
+// then a session of its own ends whatever carries the mark. All of it goes on behind the caller's back, for a frozen peer
+// takes nothing.
+func (s *session) terminate() {
+	go func() {
+		_ = s.Signal(ssh.SIGTERM)
+		late := time.NewTimer(signalPatience)
+		defer late.Stop()
+		select {
+		case <-s.gone:
+			return
+		case <-late.C:
+		}
+		if killer, err := s.l.client.NewSession(); err == nil {
+			_ = killer.Run(killLine(s.mark))
+			_ = killer.Close()
+		}
+		_ = s.Close()
+	}()
+}

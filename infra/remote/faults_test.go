@@ -1,0 +1,413 @@
+package remote_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+
+	"mlframework/infra/remote"
+)
+
+// server is an ssh server of the test's own, for what sshd does not do. It counts connections.
+type server struct {
+	net.Listener
+	seen atomic.Int32
+}
+
+func serve(t *testing.T, each func(n int, c net.Conn)) *server {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &server{Listener: l}
+	var conns sync.WaitGroup
+	t.Cleanup(func() {
+		l.Close()
+		conns.Wait()
+	})
+	conns.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			n := int(s.seen.Add(1))
+			conns.Go(func() {
+				defer c.Close()
+				each(n, c)
+			})
+		}
+	})
+	return s
+}
+
+// shake lets everybody or nobody in, with a fresh host key, and answers nothing but keepalives.
+func shake(t *testing.T, c net.Conn, let bool) {
+	key, err := ssh.NewSignerFromKey(newKey(t))
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	config := &ssh.ServerConfig{PublicKeyCallback: func(ssh.ConnMetadata, ssh.PublicKey) (*ssh.Permissions, error) {
+		if !let {
+			return nil, errors.New("no")
+		}
+		return nil, nil
+	}}
+	config.AddHostKey(key)
+	conn, channels, requests, err := ssh.NewServerConn(c, config)
+	if err != nil {
+		return
+	}
+	go ssh.DiscardRequests(requests)
+	go func() {
+		for range channels { // an open that is never answered
+		}
+	}()
+	_ = conn.Wait()
+}
+
+func TestConnectTriesAgainWhereItHelps(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.key(t, "id_ed25519", "")
+	for _, c := range []struct {
+		name  string
+		each  func(n int, c net.Conn)
+		known string
+		kind  remote.Kind
+		tries int32
+	}{
+		{"hung up on, twice", func(n int, c net.Conn) {
+			if n > 2 {
+				shake(t, c, true)
+			}
+		}, "", "", 3},
+		{"hung up on, always", func(int, net.Conn) {}, "", remote.Reset, 3},
+		{"hung up on with words", func(_ int, c net.Conn) { io.WriteString(c, "Exceeded MaxStartups\r\n") }, "", remote.Reset, 3},
+		{"another host key", func(_ int, c net.Conn) { shake(t, c, true) }, string(ssh.MarshalAuthorizedKey(public(t, newKey(t)))), remote.HostChanged, 1},
+		{"not let in", func(_ int, c net.Conn) { shake(t, c, false) }, "", remote.BadLogin, 1},
+		{"not ssh", func(_ int, c net.Conn) { io.WriteString(c, strings.Repeat("HTTP/1.1 400 Bad Request\r\n", 2000)) }, "", remote.NoSSH, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s, o := serve(t, c.each), h.options()
+			file := filepath.Join(t.TempDir(), "known")
+			write(t, file, "")
+			if c.known != "" {
+				write(t, file, "* "+c.known)
+			}
+			write(t, file+".config", "UserKnownHostsFile "+file+"\n")
+			o.Config = []string{file + ".config"}
+			to := remote.Target{Name: s.Addr().String()}
+			if c.kind == "" {
+				connect(t, o, to).Close()
+			} else {
+				refused(t, o, to, c.kind)
+			}
+			if n := s.seen.Load(); n != c.tries {
+				t.Errorf("%d connections, want %d", n, c.tries)
+			}
+		})
+	}
+}
+
+func TestWhyAHostIsNotReached(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	key := h.key(t, "id_ed25519", "")
+	o := h.options()
+	o.Timeout = 300 * time.Millisecond
+	mute := serve(t, func(_ int, c net.Conn) { _, _ = io.Copy(io.Discard, c) })
+	closed := fmt.Sprintf("127.0.0.1:%d", freePort(t))
+	refused(t, o, remote.Target{Name: "no-such-host.invalid"}, remote.UnknownName, "no-such-host.invalid", "spelling")
+	refused(t, o, remote.Target{Name: closed}, remote.Refused, "nothing listens on "+closed)
+	refused(t, o, remote.Target{Name: mute.Addr().String()}, remote.TimedOut, "within 300ms")
+	half := serve(t, func(_ int, c net.Conn) {
+		io.WriteString(c, "SSH-2.0-half\r\n")
+		_, _ = io.Copy(io.Discard, c)
+	})
+	refused(t, o, remote.Target{Name: half.Addr().String()}, remote.TimedOut, "within 300ms")
+	ctx, stop := context.WithCancelCause(t.Context())
+	why := errors.New("enough")
+	time.AfterFunc(20*time.Millisecond, func() { stop(why) })
+	if _, err := remote.New(h.options()).Connect(ctx, remote.Target{Name: mute.Addr().String()}); err != why {
+		t.Errorf("with a context that ended: %v", err)
+	}
+
+	good := startSSHD(t)
+	good.admit(t, key)
+	o.Timeout = 0
+	targets := []remote.Target{{Name: "no-such-host.invalid"}, {Name: good.name()}, {Name: closed}, {Name: remote.Local}}
+	hosts, err := remote.New(o).ConnectAll(t.Context(), targets)
+	lines := strings.Split(fmt.Sprint(err), "\n")
+	if len(lines) != 2 || !strings.Contains(lines[0], closed) || !strings.Contains(lines[1], "no-such-host") {
+		t.Errorf("the faults of all: %v", err)
+	}
+	for i, there := range []bool{false, true, false, true} {
+		if (hosts[i] != nil) != there {
+			t.Errorf("%s: %v", targets[i].Name, hosts[i])
+		} else if there {
+			hosts[i].Close()
+		}
+	}
+}
+
+func TestNoMoreThanSixteenConnectAtOnce(t *testing.T) {
+	t.Parallel()
+	h, now, most := newHome(t), atomic.Int32{}, atomic.Int32{}
+	release := make(chan struct{})
+	s := serve(t, func(int, net.Conn) {
+		n := now.Add(1)
+		for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
+		}
+		<-release
+		now.Add(-1)
+	})
+	targets := make([]remote.Target, 40)
+	for i := range targets {
+		targets[i].Name = s.Addr().String()
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_, _ = remote.New(h.options()).ConnectAll(ctx, targets)
+	}()
+	eventually(t, "sixteen are connecting", func() bool { return now.Load() == 16 })
+	close(release)
+	eventually(t, "more have connected", func() bool { return s.seen.Load() > 30 })
+	stop()
+	<-done
+	if most.Load() > 16 {
+		t.Errorf("%d at once", most.Load())
+	}
+}
+
+func TestMaxStartups(t *testing.T) {
+	t.Parallel()
+	s, h := startSSHD(t, "MaxStartups 2"), newHome(t)
+	s.admit(t, h.key(t, "id_ed25519", ""))
+	var blocking []net.Conn
+	for range 2 {
+		c, err := net.Dial("tcp", s.name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if _, err := c.Read(make([]byte, 1)); err != nil {
+			t.Fatal(err)
+		}
+		blocking = append(blocking, c)
+	}
+	o := h.options()
+	o.Logger = slog.New(slog.NewTextHandler(writer(func(line string) {
+		if strings.Contains(line, "connecting again") {
+			for _, c := range blocking {
+				c.Close()
+			}
+		}
+	}), &slog.HandlerOptions{Level: slog.LevelDebug}))
+	connect(t, o, remote.Target{Name: s.name()})
+	if !strings.Contains(s.said(), "MaxStartups") {
+		t.Error("sshd dropped nothing")
+	}
+}
+
+type writer func(string)
+
+func (w writer) Write(p []byte) (int, error) {
+	w(string(p))
+	return len(p), nil
+}
+
+func TestOneSession(t *testing.T) {
+	t.Parallel()
+	h, _, _ := connected(t, "MaxSessions 1")
+	var all sync.WaitGroup
+	for range 12 {
+		all.Go(func() {
+			if err := h.Run(t.Context(), remote.Command{Argv: []string{"true"}}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	for range 20 {
+		if err := h.Run(t.Context(), remote.Command{Argv: []string{"true"}}); err != nil {
+			t.Error(err)
+		}
+	}
+	conn, err := h.Pipe(t.Context(), remote.Command{Argv: []string{"cat"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer stop()
+	if err := h.Run(ctx, remote.Command{Argv: []string{"true"}}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("beside the only session: %v", err)
+	}
+	conn.Close()
+	if err := h.Run(t.Context(), remote.Command{Argv: []string{"true"}}); err != nil {
+		t.Errorf("after it: %v", err)
+	}
+}
+
+func TestWhatSSHDForbids(t *testing.T) {
+	t.Parallel()
+	none, _, _ := connected(t, "MaxSessions 0")
+	faulty(t, none.Run(t.Context(), remote.Command{Argv: []string{"true"}}), remote.NoSession, "MaxSessions")
+	socket := echo(t, "unix", filepath.Join(t.TempDir(), "s")).Addr().String()
+	if c, err := none.Dial(t.Context(), "unix", socket); err != nil {
+		t.Errorf("a socket without sessions: %v", err)
+	} else {
+		c.Close()
+	}
+	for _, line := range []string{"AllowTcpForwarding no", "AllowStreamLocalForwarding no"} {
+		h, _, _ := connected(t, line)
+		_, err := h.Dial(t.Context(), "unix", socket)
+		faulty(t, err, remote.Forward, socket, "missing", "AllowStreamLocalForwarding", me(t))
+		if err := h.Run(t.Context(), remote.Command{Argv: []string{"true"}}); err != nil {
+			t.Errorf("%s: a command: %v", line, err)
+		}
+	}
+}
+
+// frozen is a host behind a wire that can be held.
+func frozen(t *testing.T, every time.Duration) (h remote.Host, hold, cut func()) {
+	t.Helper()
+	s, person := startSSHD(t), newHome(t)
+	s.admit(t, person.key(t, "id_ed25519", ""))
+	var gate sync.RWMutex
+	var wires sync.Map
+	proxy := serve(t, func(_ int, c net.Conn) {
+		to, err := net.Dial("tcp", s.name())
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		wires.Store(to, nil)
+		defer to.Close()
+		back := make(chan struct{})
+		go func() {
+			defer close(back)
+			_, _ = io.Copy(gated{c, &gate}, to)
+			c.Close()
+		}()
+		_, _ = io.Copy(gated{to, &gate}, c)
+		to.Close()
+		<-back
+	})
+	o := person.options()
+	o.KeepAlive = every
+	h = connect(t, o, remote.Target{Name: proxy.Addr().String()})
+	held := false
+	hold = func() { held = true; gate.Lock() }
+	t.Cleanup(func() {
+		if held {
+			gate.Unlock()
+		}
+	})
+	cut = func() { wires.Range(func(c, _ any) bool { c.(net.Conn).Close(); return true }) }
+	return h, hold, cut
+}
+
+// gated lets bytes through while nobody holds the gate.
+type gated struct {
+	to   io.Writer
+	gate *sync.RWMutex
+}
+
+func (g gated) Write(p []byte) (int, error) {
+	g.gate.RLock()
+	defer g.gate.RUnlock()
+	return g.to.Write(p)
+}
+
+func TestAFrozenHostIsGivenUp(t *testing.T) {
+	t.Parallel()
+	h, hold, _ := frozen(t, 100*time.Millisecond)
+	socket := echo(t, "unix", filepath.Join(t.TempDir(), "s")).Addr().String()
+	conn, err := h.Dial(t.Context(), "unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if err := h.Run(t.Context(), remote.Command{Argv: []string{"sleep", "0.6"}}); err != nil {
+		t.Fatalf("a quiet host that answers keepalives: %v", err)
+	}
+	faults := make(chan error, 5)
+	var out signals
+	go func() { faults <- h.Run(t.Context(), remote.Command{Script: "echo up; sleep 1000", Stdout: &out}) }()
+	out.wait(t, "up")
+	hold()
+	go func() { faults <- h.Run(t.Context(), remote.Command{Argv: []string{"true"}}) }()
+	go func() { _, err := h.Dial(t.Context(), "unix", socket); faults <- err }()
+	go func() { _, err := io.ReadAll(conn); faults <- err }()
+	go func() { _, err := io.Copy(conn, zeros{}); faults <- err }()
+	for range cap(faults) {
+		faulty(t, <-faults, remote.Lost, "no answer for 300ms")
+	}
+	<-h.Done()
+	faulty(t, h.Err(), remote.Lost)
+}
+
+func TestNothingWaitsForAFrozenHost(t *testing.T) {
+	t.Parallel()
+	h, hold, _ := frozen(t, time.Hour)
+	conn, err := h.Pipe(t.Context(), remote.Command{Argv: []string{"cat"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hold()
+	ctx, stop := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer stop()
+	if err := h.Run(ctx, remote.Command{Argv: []string{"true"}}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
+	}
+	if _, err := h.Dial(ctx, "tcp", "127.0.0.1:1"); !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
+	}
+	_ = conn.SetWriteDeadline(time.Now().Add(50 * time.Millisecond))
+	if _, err := io.Copy(conn, zeros{}); err == nil {
+		t.Error("a write that nobody takes")
+	}
+	conn.Close()
+	h.Close()
+	<-h.Done()
+}
+
+func TestACutConnectionIsNoEnd(t *testing.T) {
+	t.Parallel()
+	h, _, cut := frozen(t, time.Hour)
+	conn, err := h.Dial(t.Context(), "unix", echo(t, "unix", filepath.Join(t.TempDir(), "s")).Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	var out signals
+	ended := make(chan error)
+	go func() { ended <- h.Run(t.Context(), remote.Command{Script: "echo up; sleep 1000", Stdout: &out}) }()
+	out.wait(t, "up")
+	cut()
+	_, err = io.ReadAll(conn)
+	faulty(t, err, remote.Lost)
+	faulty(t, <-ended, remote.Lost)
+	faulty(t, h.Run(t.Context(), remote.Command{Argv: []string{"true"}}), remote.Lost)
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { return len(p), nil }

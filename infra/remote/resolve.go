@@ -1,0 +1,170 @@
+package remote
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// resolve finds out what a target means, as ssh would. jump replaces the jump hosts of the configuration; nil does not.
+func (d *Dialer) resolve(t Target, jump []string) (*place, error) {
+	user, host, port, err := split(t.Name)
+	if err != nil {
+		return nil, err
+	}
+	get := func(key string) string { return d.config.get(host, key) }
+	p := &place{alias: host, only: d.config.yes(host, "IdentitiesOnly")}
+	p.user = first(user, t.User, get("User"), d.o.User)
+	if p.port = first(port, t.Port); p.port == 0 {
+		if p.port, err = parsePort(first(get("Port"), "22")); err != nil {
+			return nil, fmt.Errorf("ssh configuration of %s: %w", host, err)
+		}
+	}
+	p.host = strings.ToLower(host)
+	if name := get("HostName"); name != "" {
+		p.host = strings.ToLower(expand(name, map[byte]string{'h': host}))
+	}
+	if cmd := get("ProxyCommand"); cmd != "" && cmd != "none" && jump == nil && t.Jump == "" && get("ProxyJump") == "" {
+		return nil, fmt.Errorf("ssh configuration of %s: ProxyCommand is not understood here: use ProxyJump", host)
+	}
+	d.resolveKeys(p, t)
+	d.resolveTrust(p)
+	return p, d.resolveHops(p, first(t.Jump, get("ProxyJump")), jump)
+}
+
+// first gives the first value that is not zero.
+func first[T comparable](values ...T) (none T) {
+	for _, v := range values {
+		if v != none {
+			return v
+		}
+	}
+	return none
+}
+
+func (d *Dialer) resolveKeys(p *place, t Target) {
+	p.named = first(t.Key, d.o.Identity)
+	for _, file := range []string{t.Key, d.o.Identity} {
+		if file != "" {
+			p.keys = append(p.keys, d.file(p, file))
+		}
+	}
+	for _, file := range d.config.all(p.alias, "IdentityFile") {
+		if file != "none" {
+			p.keys = append(p.keys, d.file(p, file))
+		}
+	}
+	if p.named != "" {
+		p.named = p.keys[0]
+	}
+	p.agent = d.o.Agent
+	switch socket := d.config.get(p.alias, "IdentityAgent"); {
+	case socket == "" || socket == "SSH_AUTH_SOCK":
+	case strings.HasPrefix(socket, "$"):
+		p.agent = os.Getenv(socket[1:])
+	default:
+		p.agent = d.file(p, socket)
+	}
+	if p.agent == "none" {
+		p.agent = ""
+	}
+}
+
+func (d *Dialer) resolveTrust(p *place) {
+	p.trusted = p.address()
+	if alias := d.config.get(p.alias, "HostKeyAlias"); alias != "" {
+		p.trusted = net.JoinHostPort(strings.ToLower(alias), "22") // an alias stands alone, whatever the port
+	}
+	for _, of := range []struct{ key, files string }{
+		{"UserKnownHostsFile", "~/.ssh/known_hosts ~/.ssh/known_hosts2"},
+		{"GlobalKnownHostsFile", "/etc/ssh/ssh_known_hosts /etc/ssh/ssh_known_hosts2"},
+	} {
+		for _, file := range strings.Fields(first(d.config.get(p.alias, of.key), of.files)) {
+			if file != "none" {
+				p.known = append(p.known, d.file(p, file))
+			}
+		}
+	}
+	p.policy = d.o.HostKeys
+	if p.policy == "" {
+		switch strings.ToLower(d.config.get(p.alias, "StrictHostKeyChecking")) {
+		case "yes":
+			p.policy = Yes
+		case "no", "off":
+			p.policy = No
+		default:
+			p.policy = AcceptNew
+		}
+	}
+}
+
+// resolveHops finds the jump hosts. One that is the host itself jumps nowhere, so that a jump host may stand in "Host *".
+func (d *Dialer) resolveHops(p *place, configured string, jump []string) error {
+	if p.hops = jump; jump != nil {
+		return nil
+	}
+	if configured == "" || configured == "none" {
+		return nil
+	}
+	hops := strings.Split(expand(configured, map[byte]string{'h': p.host, 'n': p.alias, 'r': p.user, 'p': strconv.Itoa(p.port)}), ",")
+	for i, hop := range hops {
+		hops[i] = strings.TrimSpace(hop)
+		q, err := d.resolve(Target{Name: hops[i]}, []string{})
+		if err != nil {
+			return fmt.Errorf("jump host: %w", err)
+		}
+		if q.same(p) {
+			return nil
+		}
+	}
+	p.hops = hops
+	return nil
+}
+
+// maxHops is how many jump hosts may lead to each other by their own configuration.
+const maxHops = 8
+
+// checkHops refuses jump hosts that lead in a circle.
+func (d *Dialer) checkHops(p *place) (err error) {
+	for range maxHops {
+		if len(p.hops) == 0 {
+			return nil
+		}
+		if p, err = d.resolve(Target{Name: p.hops[0]}, nil); err != nil {
+			return fmt.Errorf("jump host: %w", err)
+		}
+	}
+	return fmt.Errorf("its jump hosts lead in a circle, or are more than %d", maxHops)
+}
+
+// file is the path of a file that the user or ~/.ssh/config names, with ~ and the tokens of ssh_config(5).
+func (d *Dialer) file(p *place, name string) string {
+	name = expand(name, map[byte]string{'d': d.o.Home, 'h': p.host, 'n': p.alias, 'r': p.user, 'p': strconv.Itoa(p.port), 'u': d.o.User})
+	if name == "~" || strings.HasPrefix(name, "~/") {
+		return filepath.Join(d.o.Home, name[1:])
+	}
+	return name
+}
+
+// expand replaces %TOKENS; those that it does not know stay.
+func expand(s string, tokens map[byte]string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] != '%' || i+1 == len(s) {
+			b.WriteByte(s[i])
+			continue
+		}
+		i++
+		if v, ok := tokens[s[i]]; ok {
+			b.WriteString(v)
+		} else if s[i] == '%' {
+			b.WriteByte('%')
+		} else {
+			b.WriteString(s[i-1 : i+1])
+		}
+	}
+	return b.String()
+}

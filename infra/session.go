@@ -1,0 +1,181 @@
+package infra
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"mlframework/infra/broker"
+	"mlframework/infra/docker"
+	"mlframework/infra/plan"
+	"mlframework/infra/remote"
+)
+
+// session is the machines of a cluster while something is done to them.
+type session struct {
+	o        Options
+	machines map[string]*machine // by name in the cluster; those that were reached
+
+	once    sync.Mutex
+	secrets *broker.Secrets // nil: not read yet
+}
+
+func newSession(o Options) *session { return &session{o: o, machines: map[string]*machine{}} }
+
+// close ends all connections.
+func (s *session) close() {
+	for _, m := range s.machines {
+		_ = m.close() // what was asked for is done, or has failed for a better reason
+	}
+}
+
+// connect connects to hosts by their names and gives what is wrong with those that it did not reach.
+func (s *session) connect(ctx context.Context, targets map[string]remote.Target) (plan.Problems, error) {
+	names := sortedKeys(targets)
+	list := make([]remote.Target, len(names))
+	for i, n := range names {
+		list[i] = targets[n]
+	}
+	hosts, err := s.o.Dialer.ConnectAll(ctx, list)
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	var problems plan.Problems
+	for i, n := range names {
+		if hosts[i] != nil {
+			s.machines[n] = &machine{name: n, host: hosts[i], target: list[i]}
+			continue
+		}
+		problems = append(problems, unreached(n, list[i].Name, err))
+	}
+	return problems, nil
+}
+
+// unreached finds what is said of one host in what is said of all.
+func unreached(name, listed string, err error) plan.Problem {
+	p := plan.Problem{Host: name, What: "it was not reached", Unreached: true}
+	all := []error{err}
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		all = joined.Unwrap()
+	}
+	for _, one := range all {
+		if e, ok := errors.AsType[*remote.Error](one); ok && e.Host == listed {
+			p.What, p.Remedy = e.Op+": "+e.Cause, e.Remedy
+		}
+	}
+	return p
+}
+
+// each does something on machines at once and gives what went wrong, by host.
+func (s *session) each(names []string, do func(*machine) error) map[string]error {
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	errs := map[string]error{}
+	for _, n := range names {
+		all.Go(func() {
+			if err := do(s.machines[n]); err != nil {
+				mu.Lock()
+				defer mu.Unlock()
+				errs[n] = err
+			}
+		})
+	}
+	all.Wait()
+	return errs
+}
+
+// reached are the names of the machines, sorted.
+func (s *session) reached() []string { return sortedKeys(s.machines) }
+
+func sortedKeys[T any](of map[string]T) []string {
+	names := make([]string, 0, len(of))
+	for n := range of {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// problems gives errors of hosts as problems.
+func problems(errs map[string]error) (all plan.Problems) {
+	for _, n := range sortedKeys(errs) {
+		p := plan.Problem{Host: n, What: errs[n].Error()}
+		_, ofDocker := errors.AsType[*docker.Fault](errs[n]) // the host answers
+		if e, away := errors.AsType[*remote.Error](errs[n]); away && !ofDocker {
+			p.What, p.Remedy, p.Unreached = e.Op+": "+e.Cause, e.Remedy, true
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+// readFile reads a file of a host; "" when it is not there.
+const readFile = `[ ! -e "$1" ] || cat "$1"`
+
+// record reads what the master's host keeps of the cluster; the zero value when it keeps nothing.
+func (s *session) record(ctx context.Context, m *machine) (r plan.Record, err error) {
+	file := plan.Layout{Root: m.found.Root}.Record()
+	text, err := m.output(ctx, readFile, file)
+	if err != nil {
+		return r, err
+	}
+	return parseRecord(text, file)
+}
+
+// parseRecord reads a file's text; the zero value is that of none.
+func parseRecord(text, file string) (r plan.Record, err error) {
+	if text == "" {
+		return r, nil
+	}
+	if err := json.Unmarshal([]byte(text), &r); err != nil {
+		return r, fmt.Errorf("%s is no record of a cluster: %w", file, err)
+	}
+	if r.Version > 1 {
+		return r, fmt.Errorf("%s was written by a newer release: use that one", file)
+	}
+	return r, nil
+}
+
+// brokerSecrets gives the cluster's secrets, which the master's host keeps; new ones where it has none and create is set.
+func (s *session) brokerSecrets(ctx context.Context, m *machine, create bool) (broker.Secrets, error) {
+	s.once.Lock()
+	defer s.once.Unlock()
+	if s.secrets != nil {
+		return *s.secrets, nil
+	}
+	file := plan.Layout{Root: m.found.Root}.Secrets()
+	text, err := m.output(ctx, readFile, file)
+	var kept broker.Secrets
+	switch {
+	case err != nil:
+		return kept, err
+	case text != "":
+		if err := json.Unmarshal([]byte(text), &kept); err != nil {
+			return kept, fmt.Errorf("%s on %s: %w", file, m.name, err)
+		}
+	case !create:
+		return kept, fmt.Errorf("%s is missing on %s: infrainit with -m makes new ones", file, m.name)
+	default:
+		if kept, err = s.newSecrets(ctx, m); err != nil {
+			return kept, err
+		}
+	}
+	s.secrets = &kept
+	return kept, nil
+}
+
+func (s *session) newSecrets(ctx context.Context, m *machine) (broker.Secrets, error) {
+	made, err := broker.NewSecrets(s.o.Random, s.o.Now())
+	if err != nil {
+		return made, err
+	}
+	text, err := json.Marshal(made)
+	if err != nil {
+		return made, err
+	}
+	dir := plan.Layout{Root: m.found.Root}.Authority()
+	return made, m.put(ctx, dir, []broker.File{{Name: "secrets.json", Data: text}}, -1, -1)
+}

@@ -1,0 +1,139 @@
+package infra
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"mlframework/infra/docker"
+	"mlframework/infra/plan"
+)
+
+// HostStatus is how one host of a cluster is. Its JSON is part of what check-status prints: docs/check-status.md.
+type HostStatus struct {
+	Name       string            `json:"name"`
+	Address    string            `json:"address"`
+	Reached    bool              `json:"reached"`
+	Problem    string            `json:"problem,omitempty"` // why it, or its Docker, could not be asked; what is below is empty then
+	Remedy     string            `json:"remedy,omitempty"`
+	Docker     string            `json:"docker,omitempty"` // version
+	Free       int64             `json:"free_bytes"`       // on the disk of the cluster's folder
+	Worker     bool              `json:"worker"`           // one is to run there
+	Wanted     []string          `json:"wanted"`           // roles whose containers are to run there
+	Containers []ContainerStatus `json:"containers"`
+	Leaves     bool              `json:"leaves,omitempty"` // it was away when it was to leave the cluster
+}
+
+// ContainerStatus is how one container is.
+type ContainerStatus struct {
+	Role     string    `json:"role"`
+	Name     string    `json:"name"`
+	State    string    `json:"state"`
+	Image    string    `json:"image"`
+	Started  time.Time `json:"started,omitzero"`
+	Restarts int       `json:"restarts"`
+	Exit     int       `json:"exit_code"`
+	Running  bool      `json:"-"`
+}
+
+// Status asks every host of the cluster and its Docker how they are, each for a few seconds at most. What is wrong is in it: the
+// error is ctx's alone.
+func (c *Cluster) Status(ctx context.Context) ([]HostStatus, error) {
+	away, err := c.reach(ctx)
+	if err != nil {
+		return nil, err
+	}
+	errs := c.each(c.reached(), func(m *machine) error {
+		return m.ask(ctx, func(ctx context.Context) error {
+			err := m.probe(ctx, c.place.Folder, c.o.Now)
+			if err == nil {
+				err = m.list(ctx, c.place.Name, nil)
+			}
+			return err
+		})
+	})
+	wrong := map[string]plan.Problem{}
+	for _, p := range append(away, problems(errs)...) {
+		wrong[p.Host] = p
+	}
+	var all []HostStatus
+	for _, h := range c.Record.Hosts {
+		s := HostStatus{Name: h.Name, Address: h.Address, Reached: true, Worker: h.Worker, Wanted: c.Wanted(h.Name), Containers: []ContainerStatus{},
+			Leaves: h.Leaves}
+		if p, is := wrong[h.Name]; is {
+			s.Reached, s.Problem, s.Remedy = !p.Unreached, p.What, p.Remedy
+		} else {
+			s.fill(c.machines[h.Name], c.place.Name)
+		}
+		if !s.Reached {
+			c.drop(h.Name)
+		}
+		all = append(all, s)
+	}
+	return all, ctx.Err()
+}
+
+func (s *HostStatus) fill(m *machine, cluster string) {
+	s.Docker, s.Free = m.found.Engine.Version, m.found.Free
+	for _, o := range m.found.Containers {
+		if o.Labels[plan.ClusterLabel] == cluster {
+			s.Containers = append(s.Containers, ContainerStatus{Role: o.Labels[plan.RoleLabel], Name: o.Name, State: o.State, Image: o.Image,
+				Started: o.Started, Restarts: o.Restarts, Exit: o.Exit, Running: o.Running()})
+		}
+	}
+}
+
+// Wanted are the roles whose containers are to run on a host.
+func (c *Cluster) Wanted(host string) []string {
+	roles := []string{}
+	if host == c.Record.Master {
+		roles = []string{plan.Broker, plan.Master, plan.Monitor}
+	}
+	for _, h := range c.Record.Hosts {
+		if h.Name == host && h.Worker {
+			roles = append(roles, plan.Worker)
+		}
+	}
+	return roles
+}
+
+// Logs copies what a container of the cluster printed: that of a role, or of a host's worker. LogOptions say what of it.
+func (c *Cluster) Logs(ctx context.Context, host, role string, o docker.LogOptions, out io.Writer) error {
+	if !slices.ContainsFunc(c.Record.Hosts, func(h plan.RecordHost) bool { return h.Name == host }) {
+		return fmt.Errorf("there is no host %s in the cluster", host)
+	}
+	away, err := c.reach(ctx, host)
+	if err != nil {
+		return err
+	}
+	if len(away) > 0 {
+		return away
+	}
+	engine, err := c.machines[host].docker(ctx)
+	if err != nil {
+		return err
+	}
+	return engine.Logs(ctx, c.wanted().Container(role), o, out)
+}
+
+// LoginLink has the monitor make a link that logs in once, for a browser that reaches it by that URL.
+func (c *Cluster) LoginLink(ctx context.Context, url string) (string, error) {
+	m, there := c.machines[c.place.Master]
+	if !there {
+		return "", c.away()
+	}
+	engine, err := m.docker(ctx)
+	if err != nil {
+		return "", err
+	}
+	var out, said bytes.Buffer
+	code, err := engine.Exec(ctx, c.wanted().Container(plan.Monitor), docker.Command{Argv: []string{relayBinary, "monitor", "link",
+		"--state", plan.StateAt, "--url", url}}, nil, &out, &said)
+	if err == nil && code != 0 {
+		err = fmt.Errorf("the monitor makes no link: %s", bytes.TrimSpace(slices.Concat(said.Bytes(), out.Bytes())))
+	}
+	return string(bytes.TrimSpace(out.Bytes())), err
+}

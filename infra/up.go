@@ -1,0 +1,184 @@
+package infra
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"time"
+
+	"mlframework/infra/plan"
+)
+
+// Result is what Up has done.
+type Result struct {
+	Plan    plan.Plan
+	Record  plan.Record
+	Skipped plan.Problems // of hosts that were left out
+	Took    time.Duration
+	Cluster *Cluster // to be closed; nil after a failure and a dry run
+}
+
+// NoMaster says that a cluster to join was not found.
+type NoMaster struct {
+	Name   string
+	Others []string // clusters that have their master on the hosts that were listed
+}
+
+func (n *NoMaster) Error() string {
+	text := fmt.Sprintf("none of these hosts has the master of a cluster %s", n.Name)
+	if len(n.Others) > 0 {
+		text += "; there is: " + strings.Join(n.Others, ", ")
+	}
+	return text
+}
+
+// Up makes a cluster what is asked for. It changes nothing before everything was looked at: what is wrong with any host is an
+// error of type plan.Problems, *NoMaster, *Locked, or the *StepErrors of what failed later. What this call made is taken back when it
+// fails or ctx ends, unless the request says to keep it.
+func Up(ctx context.Context, r Request, o Options) (Result, error) {
+	begun := o.Now()
+	u := &up{session: newSession(o), request: r}
+	var result Result
+	var err error
+	if u.nonce, err = newNonce(o.Random); err == nil {
+		result, err = u.run(ctx)
+	}
+	result.Took = o.Now().Sub(begun)
+	if err != nil || r.DryRun != nil {
+		u.close()
+		return result, err
+	}
+	r = u.request
+	result.Cluster = &Cluster{session: u.session, Record: result.Record,
+		place: Place{Name: r.Name, Owner: r.Owner, Folder: r.Folder, Master: r.Master, Targets: r.Targets,
+			Sweepd: func(arch string) string { return r.Sweepd[arch] }}}
+	return result, nil
+}
+
+// up is one call.
+type up struct {
+	*session
+	request Request
+	nonce   string // of this call
+	old     plan.Record
+	skipped plan.Problems
+}
+
+func (u *up) run(ctx context.Context) (Result, error) {
+	if err := u.look(ctx); err != nil {
+		return Result{}, err
+	}
+	release, err := u.locks(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	defer release()
+	if err := u.unchanged(ctx); err != nil {
+		return Result{}, err
+	}
+	if err := u.list(ctx); err != nil {
+		return Result{}, err
+	}
+	p := plan.Make(u.request.Cluster, u.found(), u.old)
+	result := Result{Plan: p, Record: p.Record, Skipped: u.skipped}
+	if u.request.DryRun != nil {
+		return result, p.Write(u.request.DryRun)
+	}
+	if u.request.Begin != nil {
+		if err := u.request.Begin(p); err != nil {
+			return result, err
+		}
+	}
+	return result, u.apply(ctx, p)
+}
+
+// found is what is known of the hosts.
+func (u *up) found() map[string]plan.Found {
+	all := map[string]plan.Found{}
+	for n, m := range u.machines {
+		all[n] = m.found
+	}
+	return all
+}
+
+// locks locks every host, in the order of names. Hosts that share a home folder have one lock.
+func (u *up) locks(ctx context.Context) (release func(), err error) {
+	if err := u.shares(ctx); err != nil {
+		return nil, err
+	}
+	held := map[string]net.Conn{}
+	release = func() {
+		for _, c := range held {
+			_ = c.Close()
+		}
+	}
+	if u.request.DryRun != nil {
+		return release, nil
+	}
+	for _, n := range u.reached() {
+		m := u.machines[n]
+		if m.found.Shares != "" {
+			continue
+		}
+		if held[n], err = u.lock(ctx, m, m.host); err != nil {
+			delete(held, n)
+			release()
+			return nil, err
+		}
+	}
+	if err := u.apart(ctx, held); err != nil {
+		release()
+		return nil, err
+	}
+	return release, nil
+}
+
+// unchanged makes sure that nobody has changed the cluster between the look at it and the lock.
+func (u *up) unchanged(ctx context.Context) error {
+	now, err := u.record(ctx, u.machines[u.request.Master])
+	if err == nil && !now.Equal(u.old) {
+		err = errors.New("somebody else has changed this cluster just now: call infrainit again")
+	}
+	return err
+}
+
+// list looks again at what is there, now that nobody else changes it.
+func (u *up) list(ctx context.Context) error {
+	errs := u.each(u.reached(), func(m *machine) error {
+		var refs []string
+		for _, h := range u.request.Hosts {
+			if h.Name == m.name {
+				refs = u.request.Images(h, m.found)
+			}
+		}
+		return m.list(ctx, u.request.Name, refs)
+	})
+	if len(errs) > 0 {
+		return problems(errs)
+	}
+	return nil
+}
+
+// apply carries the plan out, and takes back what it made when it fails.
+func (u *up) apply(ctx context.Context, p plan.Plan) error {
+	a := &applier{session: u.session, request: u.request, old: u.old, shipping: make(chan struct{}, mostShipped)}
+	defer a.end()
+	err := execute(ctx, p.Steps, u.o.Now, a.do, func(s plan.Step, took time.Duration) { u.o.Report.Did(s.Host, s.Title, took) })
+	if err == nil || u.request.Keep || len(a.undone) == 0 {
+		return err
+	}
+	u.o.Report.Warn("", "it did not work out: what this call made is removed again")
+	return errors.Join(err, a.rollback(ctx))
+}
+
+// mostShipped is how many images are sent from here at once.
+const mostShipped = 2
+
+// end ends what the applier itself has opened.
+func (a *applier) end() {
+	if a.local != nil {
+		_ = a.local.Close()
+	}
+}

@@ -1,0 +1,60 @@
+package api_test
+
+import (
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"mlframework/sweep/api"
+	"mlframework/sweep/master"
+	"mlframework/sweep/result"
+)
+
+// A task that only one worker can run says for whom it waits, wherever it is shown.
+func TestATaskThatWaitsForItsWorkerSaysSo(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ctx, c := t.Context(), s.client
+	s.hire("w1", 1, well)
+	s.hire("w2", 1, well)
+	s.until("both are ready", func() bool {
+		all, err := c.Workers(ctx)
+		s.must(err)
+		return len(all) == 2 && all[0].State == master.WorkerReady && all[1].State == master.WorkerReady
+	})
+	_, err := c.Drain(ctx, "w2", false)
+	s.must(err)
+	sub := submission(t, 1)
+	sub.Record.EachWorker = true
+	made, err := c.Submit(ctx, sub, "", api.Nothing)
+	s.must(err)
+	s.becomes(made.ID, map[string]int64{"succeeded": 1, "pending": 1})
+	want := "waits for worker w2, which takes nothing new; `run-tasks workers resume w2` lets it"
+	one, err := c.Task(ctx, made.ID, 1)
+	s.must(err)
+	got := map[string]string{"task": one.Row.Reason}
+	page, err := c.Tasks(ctx, made.ID, api.Query{After: "1", Limit: 1})
+	s.must(err)
+	got["page"] = page.Tasks[0].Reason
+	s.must(c.Rows(ctx, made.ID, api.Query{}, func(r *result.Row) error { got["rows"] = r.Reason; return nil }))
+	enough := errors.New("enough")
+	err = api.ReadEvents(ctx, c, made.ID, "", func(_, data string) error {
+		var u master.Update
+		s.must(json.Unmarshal([]byte(data), &u))
+		if len(u.Rows) > 0 {
+			got["events"] = u.Rows[0].Reason
+		}
+		return enough
+	})
+	if !errors.Is(err, enough) {
+		t.Fatal(err)
+	}
+	for _, where := range []string{"task", "page", "rows", "events"} {
+		if got[where] != want {
+			t.Errorf("%s: %q; want %q", where, got[where], want)
+		}
+	}
+	_, err = c.Drain(ctx, "w2", true)
+	s.must(err)
+	s.becomes(made.ID, map[string]int64{"succeeded": 2})
+}

@@ -1,0 +1,101 @@
+package sweep
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"mlframework/sweep/result"
+	"mlframework/sweep/space"
+)
+
+// Extended is the record with a space's points that its parameters did not describe so far, as tasks behind those it has,
+// and how many these are; with none it is the record as it was. What was left out of the sweep when it was submitted was
+// described, and stays out. An error says why the two cannot be compared.
+func (r Record) Extended(with *space.Space) (Record, int64, error) {
+	spaces := r.spaces()
+	parts, err := with.Without(r.Style, spaces...)
+	if err != nil || len(parts) == 0 {
+		return r, 0, err
+	}
+	first := end(spaces)
+	next := first
+	for _, part := range parts {
+		if part.Len() > math.MaxInt64-next {
+			return r, 0, fmt.Errorf("%d tasks and %d more are more than can be counted", next, part.Len())
+		}
+		next += part.Len()
+	}
+	r.Extensions = slices.Concat(r.Extensions, parts)
+	if len(r.Ranges) > 0 {
+		r.Ranges = append(slices.Clone(r.Ranges), Range{first, next})
+	}
+	return r, next - first, nil
+}
+
+// spaces are those of a record in the order of their tasks' indexes.
+func (r Record) spaces() []*space.Space { return append([]*space.Space{r.Space}, r.Extensions...) }
+
+// end is the first index behind spaces.
+func end(spaces []*space.Space) (n int64) {
+	for _, s := range spaces {
+		n += s.Len()
+	}
+	return n
+}
+
+// Points are what a sweep's tasks are. They are immutable and may be used concurrently.
+type Points struct {
+	same   bool // every task is the first point
+	spaces []*space.Space
+	flags  []*space.Flags // of each of them
+}
+
+// Points prepares what the record's tasks are. All tasks of a sweep for every worker are the first point.
+func (r Record) Points() *Points {
+	p := &Points{same: len(r.Workers) > 0, spaces: r.spaces()}
+	for _, s := range p.spaces {
+		p.flags = append(p.flags, s.Flags(r.Style))
+	}
+	return p
+}
+
+// locate finds the point of an index among the spaces, which follow each other.
+func (p *Points) locate(index int64) (in int, point int64) {
+	if p.same {
+		return 0, 0
+	}
+	for in < len(p.spaces)-1 && index >= p.spaces[in].Len() {
+		index -= p.spaces[in].Len()
+		in++
+	}
+	return in, index
+}
+
+// Flags appends the flags of a task to dst. It panics where the sweep cannot have a task of that index.
+func (p *Points) Flags(dst []string, index int64) []string {
+	in, point := p.locate(index)
+	return p.flags[in].Append(dst, point)
+}
+
+// Parameters are those of one task, in the order of the file. It panics where the sweep cannot have such a task.
+func (p *Points) Parameters(index int64) (all result.Parameters) {
+	in, point := p.locate(index)
+	for _, a := range p.spaces[in].Point(point) {
+		all = append(all, result.Parameter{Name: a.Name, Value: a.Value})
+	}
+	return all
+}
+
+// Extend gives the sweep tasks more behind those it has, as its record has them from now on, and hands them out: a sweep
+// that had ended or was paused is open again. Where tasks without a row were cancelled it changes nothing and is false:
+// those that come could not be told from them.
+func (l *Ledger) Extend(r Record, tasks int64) bool {
+	if l.head.State == Cancelled || l.head.Cut && l.head.fresh() > 0 {
+		return false
+	}
+	l.ranges, l.head.Cut = r.Ranges, false
+	l.head.Total += tasks
+	l.reopen()
+	return true
+}

@@ -1,0 +1,120 @@
+package master
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"mlframework/sweep"
+	"mlframework/sweep/task"
+)
+
+// Measures is what a master has counted since it started, and how it stands.
+type Measures struct {
+	Workers   []Measured
+	Attempts  map[task.Class]Durations // that ended and counted, by how
+	Events    int64                    // of workers that were processed
+	Lag       time.Duration            // how old the oldest event of the last group was that had any, by the clocks' difference that heartbeats show
+	Commits   int64                    // of the store
+	Committed time.Duration            // that they took together
+	Outgoing  int                      // batches and messages to workers that the queue has not taken
+}
+
+// Measured is a worker, and what its last heartbeat said beside that.
+type Measured struct {
+	Worker
+	Unsent int // events that it could not send yet
+}
+
+// Durations is how long attempts ran. Those of which nobody knows are counted as 0.
+type Durations struct {
+	Counts [len(durationBounds) + 1]uint64 // by bound, and those beyond the last
+	Sum    time.Duration
+}
+
+// durationBounds are upper bounds, in seconds: attempts take milliseconds or days.
+var durationBounds = [...]float64{0.1, 0.5, 1, 5, 10, 30, 60, 300, 900, 1800, 3600, 4 * 3600, 12 * 3600, 24 * 3600, 7 * 24 * 3600}
+
+// DurationBounds are the upper bounds of Durations.Counts, in seconds.
+func DurationBounds() []float64 { return durationBounds[:] }
+
+func (d *Durations) add(took time.Duration) {
+	n, _ := slices.BinarySearch(durationBounds[:], took.Seconds())
+	d.Counts[n]++
+	d.Sum += took
+}
+
+// tally is what the loop counts. The zero value is ready.
+type tally struct {
+	attempts  map[task.Class]*Durations
+	events    int64
+	lag       time.Duration
+	commits   int64
+	committed time.Duration
+}
+
+// took counts a commit.
+func (t *tally) took(d time.Duration) { t.commits++; t.committed += d }
+
+// ended counts the attempts that a group of changes ends.
+func (t *tally) ended(c sweep.Changes) {
+	for i := range c.Tasks {
+		if c.Tasks[i].State.Terminal() {
+			t.end(c.Tasks[i].Try.Outcome)
+		}
+	}
+	for i := range c.Tries {
+		if !c.Tries[i].Try.Superseded {
+			t.end(c.Tries[i].Try.Outcome)
+		}
+	}
+}
+
+func (t *tally) end(o *task.Outcome) {
+	if o == nil {
+		return
+	}
+	d := t.attempts[o.Class]
+	if d == nil {
+		d = &Durations{}
+		if t.attempts == nil {
+			t.attempts = map[task.Class]*Durations{}
+		}
+		t.attempts[o.Class] = d
+	}
+	d.add(o.Duration)
+}
+
+// heard counts an event of a worker that is known.
+func (t *tally) heard(w *member, e task.Event, now time.Time) {
+	t.events++
+	lag := now.Sub(e.Time)
+	if !w.seen.IsZero() && !w.beat.Time.IsZero() {
+		lag -= w.seen.Sub(w.beat.Time)
+	}
+	t.lag = max(t.lag, lag)
+}
+
+// Measure tells what was counted. It costs the loop a look at its workers.
+func (m *Master) Measure(ctx context.Context) (all Measures, err error) {
+	err = m.do(ctx, func(context.Context) error {
+		t := &m.tally
+		all = Measures{Attempts: map[task.Class]Durations{}, Events: t.events, Lag: t.lag, Commits: t.commits, Committed: t.committed, Outgoing: m.post.waiting()}
+		for class, d := range t.attempts {
+			all.Attempts[class] = *d
+		}
+		for _, name := range m.names() {
+			w := m.workers[name]
+			all.Workers = append(all.Workers, Measured{m.shown(w), w.beat.Unsent})
+		}
+		return nil
+	})
+	return all, err
+}
+
+// waiting is how many letters the queue has not taken.
+func (p *post) waiting() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.letters)
+}

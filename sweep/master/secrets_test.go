@@ -1,0 +1,200 @@
+package master_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"mlframework/sweep"
+	"mlframework/sweep/master"
+	"mlframework/sweep/secret"
+	"mlframework/sweep/task"
+)
+
+const secretValue = "recognisable-value"
+
+// keeping gives a master a folder for secrets.
+func keeping(folder string) func(*master.Options) {
+	return func(o *master.Options) { o.Secrets = folder }
+}
+
+func needing(values secret.Values) func(*master.Submission) {
+	return func(s *master.Submission) {
+		s.Record.Recipe.Secrets = []string{"KEY"}
+		s.Secrets = values
+	}
+}
+
+var values = secret.Values{"KEY": secretValue}
+
+// knowing makes a worker, w1, known that reads batches with secrets.
+func (s *site) knowing() *hand {
+	s.t.Helper()
+	return s.newHandThat(knows(), nil)
+}
+
+func knows(needs ...task.Need) task.Heartbeat {
+	return task.Heartbeat{Version: task.Version, Worker: "w1", Slots: 1, Incarnation: "1", Reads: task.Newest, Needs: needs}
+}
+
+// batchOf is what a worker got of a sweep.
+func (h *hand) batchOf(sweep string) task.Batch {
+	h.s.t.Helper()
+	h.has(1)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.newest[sweep]
+}
+
+// opened asks for values and opens what comes.
+func (h *hand) opened(b task.Batch, key *secret.Key) (v secret.Values) {
+	h.s.t.Helper()
+	n := task.Need{Sweep: b.Sweep, Edition: b.Edition}
+	says := knows(n)
+	says.Key = key.Public()
+	h.beat(says)
+	h.told("secrets of "+b.Sweep, func(c task.Control) bool {
+		if c.Kind != task.SecretsControl || c.Edition != n.Edition {
+			return false
+		}
+		got, err := key.Open(c.Secrets, n.About("w1"))
+		v = got
+		return err == nil
+	})
+	return v
+}
+
+func TestSecretsAreKeptUntilTheSweepEnds(t *testing.T) {
+	t.Parallel()
+	folder := filepath.Join(t.TempDir(), "secrets")
+	s := newSite(t, keeping(folder))
+	h := s.knowing()
+	again := func(sub *master.Submission) { sub.ClientKey = "k" }
+	id := s.submit(1, needing(values), again)
+	if twice := s.submit(1, needing(secret.Values{"KEY": "other"}), again); twice != id {
+		t.Fatalf("%s and %s", id, twice)
+	}
+	b := h.batchOf(id)
+	if b.Version != task.SecretsVersion || b.Edition == "" {
+		t.Errorf("%+v", b)
+	}
+	if v := h.opened(b, secret.NewKey()); v["KEY"] != secretValue {
+		t.Errorf("it got %v", map[string]string(v))
+	}
+	if info, err := os.Stat(filepath.Join(folder, id)); err != nil || info.Mode() != 0o600 {
+		t.Errorf("%v, %v", info, err)
+	}
+	s.again(keeping(folder))
+	h = s.knowing()
+	if v := h.opened(b, secret.NewKey()); v["KEY"] != secretValue { // the new master has them
+		t.Errorf("it got %v", map[string]string(v))
+	}
+	g := given{id, b.Attempts[0]}
+	h.report(task.ClaimedEvent, g)
+	h.report(task.StartedEvent, g)
+	h.end(task.Error, g)
+	s.becomes(id, sweep.Finished, "1 failed")
+	s.poll("they are gone", func() bool { entries, _ := os.ReadDir(folder); return len(entries) == 0 }, func() string { return "there" })
+
+	_, err := s.master.Retry(t.Context(), id, nil, master.Code{})
+	if e, ok := errors.AsType[*master.NoSecrets](err); !ok || !e.Gone {
+		t.Errorf("%v", err)
+	}
+	if s.head(id).State != sweep.Finished {
+		t.Error("it goes on without them")
+	}
+	if _, err := s.master.Retry(t.Context(), id, nil, master.Code{Secrets: secret.Values{"KEY": "other-value"}}); err != nil {
+		t.Fatal(err)
+	}
+	h.has(1)
+	second := h.batchOf(id)
+	if v := h.opened(second, secret.NewKey()); v["KEY"] != "other-value" || second.Edition == b.Edition {
+		t.Errorf("it got %v", map[string]string(v))
+	}
+	if strings.Contains(s.log.String(), secretValue) || strings.Contains(s.log.String(), "other-value") {
+		t.Error(s.log)
+	}
+}
+
+func TestASweepWithoutItsSecretsWaitsAndSaysWhy(t *testing.T) {
+	t.Parallel()
+	folder := filepath.Join(t.TempDir(), "secrets")
+	s := newSite(t, keeping(folder))
+	h := s.knowing()
+	id := s.submit(1, needing(values))
+	b := h.batchOf(id)
+	s.must(os.Remove(filepath.Join(folder, id)))
+	says := knows(task.Need{Sweep: id, Edition: b.Edition})
+	h.beat(says)
+	h.told("recall", func(c task.Control) bool { return c.Kind == task.RecallControl && c.Sweep == id })
+	h.report(task.ReturnedEvent, given{id, b.Attempts[0]})
+	s.becomes(id, sweep.Paused, "1 pending")
+	if why := s.head(id).Reason; !strings.Contains(why, "run-tasks resume "+id) {
+		t.Errorf("%q", why)
+	}
+	s.again(keeping(folder)) // it stays so
+	if h := s.head(id); h.State != sweep.Paused {
+		t.Errorf("%+v", h)
+	}
+	if _, err := s.master.Resume(t.Context(), id, master.Code{Secrets: values}); err != nil {
+		t.Fatal(err)
+	}
+	s.becomes(id, sweep.Open, "1 pending")
+	s.knowing().beat(knows(task.Need{Sweep: "unheard-1"})) // of a sweep that is over
+}
+
+func TestSubmissionsWithWrongSecretsAreRefused(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	s := newSite(t, keeping(filepath.Join(t.TempDir(), "secrets")))
+	for want, change := range map[string]func(*master.Submission){
+		"train names secrets (KEY): the secret KEY has no value": needing(nil),
+		"there is a value of": needing(secret.Values{"KEY": secretValue, "MORE": secretValue}),
+		"train names no secrets: there is a value of \"KEY\"": func(sub *master.Submission) { sub.Secrets = values },
+	} {
+		var sub master.Submission
+		sub.Record, sub.Total = record(t, 1)
+		change(&sub)
+		if _, err := s.master.Submit(ctx, sub); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), secretValue) {
+			t.Errorf("%v; want %s", err, want)
+		}
+	}
+	if all, err := s.store.Sweeps(ctx); err != nil || len(all) > 0 {
+		t.Errorf("%v, %v", all, err)
+	}
+}
+
+// A worker that was not updated with its master gets nothing that it would run without secrets.
+func TestOlderWorkersGetNoTasksWithSecrets(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, keeping(filepath.Join(t.TempDir(), "secrets")))
+	old := s.newHand("w1", 2)
+	s.poll("w1 is known", func() bool { return s.worker("w1").State == master.WorkerReady }, func() string { return "" })
+	var sub master.Submission
+	sub.Record, sub.Total = record(t, 1)
+	needing(values)(&sub)
+	if _, err := s.master.Submit(t.Context(), sub); err == nil || !strings.Contains(err.Error(), "update w1") {
+		t.Errorf("%v", err)
+	}
+	newer := s.newHandThat(task.Heartbeat{Worker: "w2", Slots: 2, Incarnation: "1", Reads: task.Newest}, nil)
+	s.poll("w2 is known", func() bool { return s.worker("w2").State == master.WorkerReady }, func() string { return "" })
+	with, each, without := s.submit(3, needing(values)), "", ""
+	each = s.submit(1, needing(values), func(sub *master.Submission) { sub.Record.EachWorker = true })
+	without = s.submit(1)
+	newer.has(2)
+	old.has(1)
+	s.becomes(without, sweep.Open, "1 queued")
+	old.mu.Lock()
+	defer old.mu.Unlock()
+	if slices.ContainsFunc(old.got, func(g given) bool { return g.sweep != without }) {
+		t.Errorf("it got %v of %s and %s", old.got, with, each)
+	}
+	waits, err := s.master.Waits(t.Context(), each)
+	if err != nil || len(waits) != 1 || !strings.Contains(waits[0], "waits for worker w1, whose program is older") {
+		t.Errorf("%v, %v", waits, err)
+	}
+}

@@ -1,0 +1,62 @@
+package master_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"mlframework/sweep"
+	"mlframework/sweep/master"
+	"mlframework/sweep/task"
+)
+
+func TestAHostThatFailsAtOnceIsLeftAlone(t *testing.T) {
+	timed(t, func(t *testing.T) {
+		s := newSite(t)
+		bad := s.newHandThat(task.Heartbeat{Worker: "w1", Slots: 1, Incarnation: "1"}, func(given) *task.Outcome {
+			return &task.Outcome{Class: task.Loss, Reason: "infra: no space left on device"}
+		})
+		bad.beating(says("1", 1))
+		id := s.submit(20)
+		s.stands("w1", master.WorkerQuarantined)
+		bad.told("drain", func(c task.Control) bool { return c.Kind == task.DrainControl && !c.Off })
+		if why := s.worker("w1").Reason; why == nil || !strings.Contains(*why, "no space left") {
+			t.Errorf("the reason is %v", why)
+		}
+		good := s.newRunner("w2", 1, time.Millisecond)
+		good.beating(func() task.Heartbeat { return task.Heartbeat{Worker: "w2", Incarnation: "1", Slots: 1} })
+		s.becomes(id, sweep.Finished, "20 succeeded")
+		time.Sleep(time.Minute)
+		s.stands("w1", master.WorkerReady)
+		bad.told("undrain", func(c task.Control) bool { return c.Kind == task.DrainControl && c.Off })
+		s.submit(20)
+		s.stands("w1", master.WorkerQuarantined) // one task was enough
+		if n := len(bad.has(4)); n != 4 {
+			t.Errorf("it got %d", n)
+		}
+	})
+}
+
+func TestWhatRunsForAWhileEndsTheProbation(t *testing.T) {
+	timed(t, func(t *testing.T) {
+		s := newSite(t)
+		h := s.newHandThat(task.Heartbeat{Worker: "w1", Slots: 4, Incarnation: "1"}, func(given) *task.Outcome {
+			return &task.Outcome{Class: task.Loss, Reason: "infra: no space left on device"}
+		})
+		stop := h.beating(says("1", 4))
+		s.submit(20, func(sub *master.Submission) { sub.Record.Retry.Lost = 100 })
+		s.stands("w1", master.WorkerQuarantined)
+		h.automatic(nil)
+		h.mu.Lock()
+		had := len(h.got)
+		h.mu.Unlock()
+		time.Sleep(time.Minute)
+		g := h.has(had + 1)[had] // the one that proves it
+		h.report(task.StartedEvent, g)
+		stop()
+		h.beating(says("1", 4, busy(g)))
+		if more := h.has(had + 4); len(more) != had+4 {
+			t.Errorf("%d", len(more))
+		}
+	})
+}

@@ -1,0 +1,320 @@
+package monitor_test
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"mlframework/sweep"
+	"mlframework/sweep/monitor"
+	"mlframework/sweep/result"
+	"mlframework/sweep/task"
+)
+
+// browser is one tab of a real browser, and what it complained about.
+type browser struct {
+	s   *site
+	ctx context.Context
+
+	mu       sync.Mutex
+	wrong    []string // what the console says, and requests to other hosts
+	expected string   // what the console may say; "": nothing
+}
+
+// program finds Chromium; MONITOR_BROWSER names another.
+func program() string {
+	for _, name := range []string{os.Getenv("MONITOR_BROWSER"), "chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); name != "" && err == nil {
+			return path
+		}
+	}
+	return ""
+}
+
+// open starts a browser. MONITOR_SHOTS=DIR keeps pictures of what it saw.
+func (s *site) open() *browser {
+	s.t.Helper()
+	path := program()
+	if path == "" {
+		s.t.Skip("there is no Chromium (Debian, Ubuntu: apt-get install chromium)")
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.WindowSize(1280, 800), chromedp.WSURLReadTimeout(limit))
+	if os.Getuid() == 0 {
+		options = append(options, chromedp.NoSandbox) // it refuses to run as root with one
+	}
+	alloc, stopAlloc := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, stop := chromedp.NewContext(alloc)
+	ctx, cancel := context.WithTimeout(ctx, 4*limit)
+	b := &browser{s: s, ctx: ctx}
+	s.t.Cleanup(func() { cancel(); stop(); stopAlloc(); b.check() })
+	chromedp.ListenTarget(ctx, b.listen)
+	b.run(network.Enable(), log.Enable(), emulation.SetFocusEmulationEnabled(true))
+	return b
+}
+
+func (b *browser) listen(event any) {
+	own := strings.TrimPrefix(strings.TrimSuffix(b.s.url, b.s.prefix()), "http://")
+	switch e := event.(type) {
+	case *network.EventRequestWillBeSent:
+		if u, err := url.Parse(e.Request.URL); err != nil || u.Host != own {
+			b.complain("a request to " + e.Request.URL)
+		}
+	case *log.EventEntryAdded:
+		b.complain(string(e.Entry.Level) + ": " + e.Entry.Text + " " + e.Entry.URL)
+	case *runtime.EventConsoleAPICalled:
+		b.complain(fmt.Sprintf("console.%s", e.Type))
+	case *runtime.EventExceptionThrown:
+		b.complain("exception: " + e.ExceptionDetails.Error())
+	}
+}
+
+func (b *browser) complain(what string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.expected == "" || !strings.Contains(what, b.expected) {
+		b.wrong = append(b.wrong, what)
+	}
+}
+
+// expect lets the console say something.
+func (b *browser) expect(what string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.expected = what
+}
+
+func (b *browser) check() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, w := range b.wrong {
+		b.s.t.Errorf("the browser says: %s", w)
+	}
+}
+
+func (b *browser) run(actions ...chromedp.Action) {
+	b.s.t.Helper()
+	b.s.must(chromedp.Run(b.ctx, actions...))
+}
+
+// js is what an expression gives.
+func js[T any](b *browser, expression string) (v T) {
+	b.s.t.Helper()
+	b.run(chromedp.Evaluate(expression, &v))
+	return v
+}
+
+// act clicks or focuses what may be replaced at any moment: in one step, as the page is alive.
+func (b *browser) act(selector, what string) {
+	b.s.t.Helper()
+	b.run(chromedp.Evaluate(fmt.Sprintf("document.querySelector(%q).%s()", selector, what), nil))
+}
+
+// sees waits until the page has a text that can be seen.
+func (b *browser) sees(text string) {
+	b.s.t.Helper()
+	b.s.until("the page has "+text, func() bool {
+		var all string
+		return chromedp.Run(b.ctx, chromedp.Evaluate("document.body.innerText", &all)) == nil && strings.Contains(all, text)
+	})
+}
+
+func (b *browser) visit(path string) {
+	b.s.t.Helper()
+	b.run(chromedp.Navigate(b.s.url + path))
+}
+
+// enter logs in with a link, by its button.
+func (b *browser) enter() {
+	b.s.t.Helper()
+	link, err := monitor.Link(b.s.state(), b.s.url, monitor.Operator, time.Now())
+	b.s.must(err)
+	b.run(chromedp.Navigate(link))
+	b.s.until("the button has the focus", func() bool { return js[bool](b, `document.activeElement.matches("button.main")`) })
+	b.run(chromedp.KeyEvent(kb.Enter), chromedp.WaitVisible("nav[aria-label=Pages]"))
+}
+
+// keep keeps a picture for people.
+func (b *browser) keep(name string) {
+	b.s.t.Helper()
+	folder := os.Getenv("MONITOR_SHOTS")
+	if folder == "" {
+		return
+	}
+	var picture []byte
+	b.run(chromedp.FullScreenshot(&picture, 100))
+	b.s.must(os.WriteFile(filepath.Join(folder, name+".png"), picture, 0o600))
+}
+
+// lab is a site with something to see in every page. What it returns ends an attempt of the newest sweep.
+func lab(t *testing.T) (s *site, id string, end func(index int64)) {
+	s = newSite(t)
+	mixed := func(_ string, a task.Attempt) *task.Outcome {
+		code := 1
+		o := &task.Outcome{Class: task.Success, ExitCode: new(int), Duration: time.Duration(a.Index+1) * 17 * time.Second,
+			Metrics: result.Final{{Name: "accuracy", Value: .9 + float64(a.Index)/1000}, {Name: "loss", Value: 1 / float64(a.Index+2)}}}
+		switch a.Index % 9 {
+		case 4:
+			o = &task.Outcome{Class: task.Error, ExitCode: &code, Reason: "exit code 1", Duration: time.Second}
+		case 7:
+			o = &task.Outcome{Class: task.TimedOut, Reason: "it ran longer than 2h00m", Duration: 2 * time.Hour}
+		}
+		return o
+	}
+	finish := s.hire("gpu1", "gpu1.lab", 4, func(id string, a task.Attempt) *task.Outcome {
+		if strings.HasPrefix(id, "train") && a.Index >= 40 {
+			return nil
+		}
+		return mixed(id, a)
+	})
+	s.becomes(s.submit("model: [small, large]\nseed: !interval [0, 6]\n", func(r *sweep.Record) { r.Recipe.Definition = "evaluate" }), "pending", 0)
+	id = s.submit("lr: [0.1, 0.01, 0.001]\nbatchsize: [100, 500]\noptimizer: [sgd, \"adam with a long name\"]\naugment: [true, false]\nseed: !interval [0, 2]\n",
+		func(r *sweep.Record) { r.Recipe.Metrics = []result.Rule{{Name: "accuracy", Pattern: "x(y)"}} })
+	s.until("some run", func() bool {
+		view, err := s.master.Sweep(t.Context(), id, false)
+		s.must(err)
+		return view.Counts["running"] > 0 && view.Counts["succeeded"] > 20
+	})
+	return s, id, func(index int64) { finish(id, index, well(id, task.Attempt{})) }
+}
+
+func TestInABrowser(t *testing.T) {
+	s, id, end := lab(t)
+	b := s.open()
+	b.visit("/sweeps")
+	b.sees("Log in")
+	b.keep("login")
+	b.enter()
+	b.sees(id)
+	b.sees("evaluate-1")
+	b.keep("sweeps")
+
+	b.act(`a[data-key="`+id+`"]`, "click")
+	b.run(chromedp.WaitVisible("table.tasks"))
+	b.sees("adam with a long name")
+	b.keep("sweep")
+	loaded := js[float64](b, "window.loaded = Math.random()")
+	before := js[string](b, `document.querySelector(".states [data-key='state succeeded'] b").textContent`)
+	b.act(`[data-key="sort Duration"]`, "focus")
+	end(40)
+	s.until("it is told", func() bool {
+		return js[string](b, `document.querySelector(".states [data-key='state succeeded'] b").textContent`) != before
+	})
+	if js[float64](b, "window.loaded") != loaded {
+		t.Error("the page was loaded again")
+	}
+	if key := js[string](b, "document.activeElement.dataset.key ?? ''"); key != "sort Duration" {
+		t.Errorf("the focus went to %q", key)
+	}
+
+	b.run(chromedp.SendKeys("#where", "lr<0.1 and acuracy>3"), chromedp.Submit("#where"), chromedp.WaitVisible("#where-wrong"))
+	if got := js[string](b, `document.querySelector("#where-wrong mark").textContent`); got != "acuracy" {
+		t.Errorf("it points at %q", got)
+	}
+	b.sees("did you mean accuracy?")
+	b.keep("wrong-filter")
+	b.run(chromedp.SetValue("#where", "lr<0.1 and state=failed"), chromedp.Submit("#where"), chromedp.WaitNotPresent("#where-wrong"))
+	if got := js[int](b, `document.querySelectorAll("table.tasks tbody tr").length`); got == 0 || got > 5 {
+		t.Errorf("%d rows", got)
+	}
+	b.visit("/tasks?sort=-duration")
+	b.sees("evaluate-1/")
+	b.keep("tasks")
+	b.visit("/workers")
+	b.sees("of 8 cores")
+	b.keep("workers")
+	b.run(chromedp.Submit("form.leave button"), chromedp.WaitVisible("#token"))
+}
+
+func TestInADarkAndNarrowBrowser(t *testing.T) {
+	s, id, _ := lab(t)
+	b := s.open()
+	b.enter()
+	light := js[string](b, "getComputedStyle(document.body.parentElement).backgroundColor")
+	b.run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}))
+	if dark := js[string](b, "getComputedStyle(document.body.parentElement).backgroundColor"); dark == light {
+		t.Errorf("dark and light are both %s", light)
+	}
+	b.visit("/sweeps/" + id)
+	b.keep("sweep-dark")
+	b.visit("/workers")
+	b.keep("workers-dark")
+	b.run(chromedp.EmulateViewport(360, 740))
+	for _, path := range []string{"/sweeps", "/sweeps/" + id, "/sweeps/" + id + "?where=a+very+long+filter+that+is+wrong%3D%3D" + strings.Repeat("x", 80), "/tasks", "/workers", "/sweeps/none"} {
+		if path == "/sweeps/none" {
+			b.expect("404")
+		}
+		b.visit(path)
+		if wide := js[int](b, "document.documentElement.scrollWidth"); wide > 360 {
+			t.Errorf("%s is %d wide", path, wide)
+		}
+		b.keep("narrow" + strings.NewReplacer("/", "-", "?", "-").Replace(path[:min(len(path), 24)]))
+	}
+}
+
+func TestABrowserSeesTheMasterGoAndComeBack(t *testing.T) {
+	s, id, _ := lab(t)
+	b := s.open()
+	b.enter()
+	b.sees(id)
+	b.expect("503") // the console notes pages that come so
+	s.end()
+	b.sees("The master cannot be reached")
+	b.sees(id)
+	b.keep("away")
+	b.visit("/workers")
+	b.sees("The master is away")
+	b.keep("away-page")
+	s.start()
+	b.sees("Workers, by name")
+	if js[bool](b, "!document.getElementById('away').hidden") {
+		t.Error("it still says that the master is away")
+	}
+}
+
+// Pages can be read with the keyboard alone, and what a screen reader needs is there.
+func TestByKeyboard(t *testing.T) {
+	s, id, _ := lab(t)
+	b := s.open()
+	b.enter()
+	b.visit("/sweeps/" + id)
+	tab := func() string {
+		b.run(chromedp.KeyEvent(kb.Tab))
+		return js[string](b, "(document.activeElement.textContent || document.activeElement.id).trim()")
+	}
+	var seen []string
+	for len(seen) < 40 && !slices.Contains(seen, "Duration") { // beyond the page's end the browser keeps the key to itself
+		seen = append(seen, tab())
+	}
+	for _, want := range []string{"Skip to the content", "Sweeps", "Tasks", "Workers", "Log out", "where", "Apply", "State", "Duration"} {
+		if !slices.Contains(seen, want) {
+			t.Errorf("no way to %q: %q", want, seen)
+		}
+	}
+	for what, expression := range map[string]string{
+		"a table without a caption":    `document.querySelectorAll("table:not(:has(caption))").length`,
+		"a column without its scope":   `document.querySelectorAll("thead th:not([scope=col])").length`,
+		"a row without a header":       `document.querySelectorAll("tbody tr:not(.empty):not(:has(th[scope=row]))").length`,
+		"an input without a label":     `[...document.querySelectorAll("input:not([type=hidden])")].filter((e) => !e.labels.length).length`,
+		"an id twice":                  `[...document.querySelectorAll("[id]")].filter((e, n, all) => all.findIndex((o) => o.id === e.id) !== n).length`,
+		"a page without one heading 1": `Math.abs(document.querySelectorAll("h1").length - 1)`,
+	} {
+		if n := js[int](b, expression); n != 0 {
+			t.Errorf("%s: %d", what, n)
+		}
+	}
+}

@@ -1,0 +1,58 @@
+package monitor
+
+import (
+	"net/http"
+
+	"mlframework/sweep/api"
+)
+
+// Route is a row of the routes.
+type Route struct {
+	Method, Path string
+	Needs        Role
+}
+
+// Routes are all of them.
+func Routes() (all []Route) {
+	for _, r := range routes() {
+		all = append(all, Route{r.method, r.path, r.needs})
+	}
+	return all
+}
+
+// Bounds that tests go up to.
+const (
+	BodyBytes   = bodyBytes
+	SessionIdle = sessionIdle
+	SessionLife = sessionLife
+	SessionMost = sessionMost
+	TriesAtOnce = triesAtOnce
+	TryAgain    = tryAgain
+	MostReaders = mostReaders
+)
+
+// PointAt takes a filter apart at a column.
+func PointAt(where string, column int) (before, at, after string) {
+	w := pointAt(where, &api.Error{Column: column})
+	return w.Before, w.At, w.After
+}
+
+// Panic makes the monitor panic when a path is asked for.
+func (m *Monitor) Panic(path string) {
+	m.mux.Handle("GET "+path, m.behind(route{method: "GET", path: path, do: func(*Monitor, http.ResponseWriter, *request) error { panic("on purpose") }}))
+}
+
+// Topics is how many topics are looked at.
+func (m *Monitor) Topics() int {
+	m.hub.mu.Lock()
+	defer m.hub.mu.Unlock()
+	return len(m.hub.topics)
+}
+
+// How values become words.
+var (
+	Size  = size
+	Count = count
+	Rate  = rateText
+	Cut   = cut
+)

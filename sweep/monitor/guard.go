@@ -1,0 +1,179 @@
+package monitor
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+)
+
+// request is a request that has passed the guard.
+type request struct {
+	*http.Request
+	session *session // nil: nobody is logged in
+}
+
+func (r *request) role() Role {
+	if r.session == nil {
+		return Nobody
+	}
+	return r.session.role
+}
+
+// allowed is the list of hosts: those of this machine, and what was named.
+func allowed(named []string) map[string]bool {
+	hosts := map[string]bool{}
+	for _, h := range append([]string{"127.0.0.1", "localhost", "::1"}, named...) {
+		hosts[strings.ToLower(strings.Trim(h, "[]"))] = true
+	}
+	return hosts
+}
+
+// hostOnly takes the port off what a Host header says.
+func hostOnly(host string) string {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	return strings.ToLower(strings.Trim(host, "[]"))
+}
+
+// policy lets a page load what this monitor has and nothing else, run no script that stands in a page, and stand in no
+// frame.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+
+// Bounds of a write, and how long an answer other than a live stream may take.
+const (
+	bodyBytes  = 16 << 10
+	answerTime = 45 * time.Second
+)
+
+// ServeHTTP implements http.Handler.
+func (m *Monitor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	out := &noted{ResponseWriter: w}
+	defer m.recover(out, r)
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerTime)) // a recorder of tests has none
+	for name, value := range map[string]string{
+		"Content-Security-Policy":      policy,
+		"X-Content-Type-Options":       "nosniff",
+		"X-Frame-Options":              "DENY",
+		"Referrer-Policy":              "same-origin", // with no-referrer, browsers send the Origin "null" with forms
+		"Cross-Origin-Opener-Policy":   "same-origin",
+		"Cross-Origin-Resource-Policy": "same-origin",
+		"Cache-Control":                "no-store",
+	} {
+		w.Header().Set(name, value)
+	}
+	if !m.hosts[hostOnly(r.Host)] {
+		_ = plain(out, http.StatusMisdirectedRequest, "this host is none of the monitor's names; whoever starts it lists them with --host")
+		return
+	}
+	m.mux.ServeHTTP(out, r)
+}
+
+// behind is a route behind the guard: who asks, and for a write where from.
+func (m *Monitor) behind(route route) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, hr *http.Request) {
+		r := &request{Request: hr, session: m.sessions.find(m.cookie(hr, sessionCookie))}
+		err := m.admit(w, r, route)
+		if err == nil {
+			err = route.do(m, w, r)
+		}
+		if err != nil {
+			m.fail(w, r, err)
+		}
+	})
+}
+
+// admit refuses what may not be asked.
+func (m *Monitor) admit(w http.ResponseWriter, r *request, route route) error {
+	if route.method != http.MethodGet {
+		if err := m.admitWrite(w, r); err != nil {
+			return err
+		}
+	}
+	switch {
+	case r.role() >= route.needs:
+		return nil
+	case r.role() == Nobody:
+		return errNobody
+	}
+	return &fault{status: http.StatusForbidden, Text: "This takes the role " + route.needs.String() + ", and you are " + r.role().String() + ".",
+		Remedy: "Log in with the other token."}
+}
+
+// admitWrite refuses a write that a page of this monitor did not send.
+func (m *Monitor) admitWrite(w http.ResponseWriter, r *request) error {
+	if !sameOrigin(r.Request) {
+		return &fault{status: http.StatusForbidden, Text: "This did not come from a page of this monitor.", Remedy: "Open the monitor and do it there. A proxy has to pass on Host as the browser sent it."}
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, bodyBytes)
+	if err := r.ParseForm(); err != nil {
+		if _, large := errors.AsType[*http.MaxBytesError](err); large {
+			return &fault{status: http.StatusRequestEntityTooLarge, Text: "That is too much for a form."}
+		}
+		return &fault{status: http.StatusBadRequest, Text: "The form cannot be read."}
+	}
+	if want := m.csrf(r); want == "" || !equal(r.PostForm.Get("csrf"), want) {
+		return &fault{status: http.StatusForbidden, Text: "The page that this came from is too old.", Remedy: "Go back, load it again, and repeat it."}
+	}
+	return nil
+}
+
+// sameOrigin tells that a browser sent this from a page of the host that it was sent to. A browser always says where a
+// write comes from; the scheme is not compared, as a proxy may have taken the TLS off.
+func sameOrigin(r *http.Request) bool {
+	origin, err := url.Parse(r.Header.Get("Origin"))
+	if err != nil || origin.Host == "" || !slices.Contains([]string{"http", "https"}, origin.Scheme) {
+		return false
+	}
+	site := r.Header.Get("Sec-Fetch-Site")
+	return strings.EqualFold(origin.Host, r.Host) && (site == "" || site == "same-origin")
+}
+
+// recover makes a panic of one request its answer.
+func (m *Monitor) recover(w *noted, r *http.Request) {
+	value := recover()
+	switch {
+	case value == nil:
+		return
+	case value == http.ErrAbortHandler:
+		panic(value)
+	}
+	m.o.Log.Error("fault in the monitor; it goes on", "method", r.Method, "path", r.URL.Path, "fault", value, "stack", string(debug.Stack()))
+	if w.begun {
+		panic(http.ErrAbortHandler)
+	}
+	_ = plain(w, http.StatusInternalServerError, "fault in the monitor; its log has the place")
+}
+
+// noted knows whether an answer has begun.
+type noted struct {
+	http.ResponseWriter
+	begun bool
+}
+
+// Unwrap lets http.ResponseController find what can flush.
+func (w *noted) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+func (w *noted) WriteHeader(status int) {
+	w.begun = true
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *noted) Write(p []byte) (int, error) {
+	w.begun = true
+	return w.ResponseWriter.Write(p)
+}
+
+// plain answers with a line of text. An error of writing is that the browser went away.
+func plain(w http.ResponseWriter, status int, text string) error {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = fmt.Fprintln(w, text)
+	return nil
+}

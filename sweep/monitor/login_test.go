@@ -1,0 +1,245 @@
+package monitor_test
+
+import (
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"mlframework/sweep/monitor"
+)
+
+// tries a token.
+func (v *visitor) tries(token string) page {
+	return v.post("/login", "/login", url.Values{"token": {token}})
+}
+
+func TestLoginWithTheToken(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	for name, role := range map[string]string{"token": "operator", "viewer-token": "viewer"} {
+		v := s.visitor()
+		if p := v.tries("guess"); p.status != http.StatusForbidden || !strings.Contains(p.text, "That is not the token.") {
+			t.Errorf("%d %s", p.status, p.text)
+		}
+		p := v.post("/login", "/login?next=/workers", url.Values{"token": {" " + s.token(name) + "\n"}, "next": {"/workers"}})
+		if p.status != http.StatusSeeOther || p.header.Get("Location") != "/workers" {
+			t.Errorf("%d %v", p.status, p.header)
+		}
+		var session string
+		for _, c := range p.header.Values("Set-Cookie") {
+			if strings.HasPrefix(c, "monitor-") {
+				session = c
+			}
+		}
+		if !strings.Contains(session, "HttpOnly") || !strings.Contains(session, "SameSite=Strict") || !strings.Contains(session, "Path=/") || strings.Contains(session, s.token(name)) {
+			t.Errorf("cookie %q", session)
+		}
+		has(t, v.get("/workers"), `class="role">`+role+`<`)
+		if p := v.get("/login"); p.status != http.StatusSeeOther {
+			t.Errorf("login again: %d", p.status)
+		}
+		if p := v.post("/logout", "/workers", url.Values{}); p.status != http.StatusSeeOther {
+			t.Errorf("logout: %d", p.status)
+		}
+		if p := v.get("/workers"); p.status != http.StatusSeeOther {
+			t.Errorf("after the logout: %d", p.status)
+		}
+	}
+	if log := s.log.String(); !strings.Contains(log, "wrong login") || strings.Contains(log, s.token("token")) || strings.Contains(log, "guess") {
+		t.Errorf("log: %s", log)
+	}
+}
+
+func TestWhereALoginLeads(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	for next, want := range map[string]string{"/tasks?where=i%3D1": "/tasks?where=i%3D1", "": "/sweeps", "//evil.example": "/sweeps", "https://evil.example": "/sweeps", `/\evil.example`: "/sweeps", "/\t/evil.example": "/sweeps"} {
+		v := s.visitor()
+		if p := v.post("/login", "/login", url.Values{"token": {s.token("token")}, "next": {next}}); p.header.Get("Location") != want {
+			t.Errorf("%q leads to %q", next, p.header.Get("Location"))
+		}
+	}
+}
+
+func TestALinkWorksOnce(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	link, err := monitor.Link(s.state(), s.url+"/", monitor.Operator, time.Now())
+	s.must(err)
+	u, err := url.Parse(link)
+	s.must(err)
+	code := url.Values{"code": {u.Query().Get("code")}}
+	for range 3 { // what fetches links to look at them
+		has(t, s.visitor().get(u.RequestURI()), "Open the monitor")
+	}
+	var in atomic.Int32
+	var all sync.WaitGroup
+	for range 8 {
+		v := s.visitor()
+		form := url.Values{"code": code["code"], "csrf": {v.csrf("/login")}}
+		all.Go(func() {
+			if v.do(http.MethodPost, "/login", form.Encode()).status == http.StatusSeeOther {
+				in.Add(1)
+			}
+		})
+	}
+	all.Wait()
+	if in.Load() != 1 {
+		t.Errorf("%d came in with one link", in.Load())
+	}
+	has(t, s.visitor().post("/login", "/login", code), "was used already")
+	if left, err := os.ReadDir(filepath.Join(s.state(), "links")); err != nil || len(left) > 0 {
+		t.Errorf("%v %v", left, err)
+	}
+}
+
+func TestALinkEnds(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	link, err := monitor.Link(s.state(), s.url, monitor.Operator, time.Now().Add(-monitor.LinkLife-time.Second))
+	s.must(err)
+	u, err := url.Parse(link)
+	s.must(err)
+	if p := s.visitor().post("/login", "/login", url.Values{"code": {u.Query().Get("code")}}); p.status != http.StatusForbidden {
+		t.Errorf("%d", p.status)
+	}
+	for _, code := range []string{"", "../token", "..", "/", strings.Repeat("x", 9999)} {
+		if p := s.visitor().post("/login", "/login", url.Values{"code": {code}}); p.status != http.StatusForbidden {
+			t.Errorf("%q: %d", code, p.status)
+		}
+	}
+	for _, base := range []string{"", "127.0.0.1:5555", "ftp://x/", "http://x/?a=b", "http://u:p@x/"} {
+		if link, err := monitor.Link(s.state(), base, monitor.Viewer, time.Now()); err == nil {
+			t.Errorf("%q gives %s", base, link)
+		}
+	}
+	if _, err := monitor.Link(t.TempDir(), s.url, monitor.Viewer, time.Now()); err == nil || !strings.Contains(err.Error(), "is not the state folder") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestWrongTokensAreSlowedDown(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	v := s.visitor()
+	for range monitor.TriesAtOnce {
+		if p := v.tries("guess"); p.status != http.StatusForbidden {
+			t.Fatalf("%d", p.status)
+		}
+	}
+	if p := v.tries(s.token("token")); p.status != http.StatusTooManyRequests || !strings.Contains(p.text, "too many wrong tries") {
+		t.Errorf("%d %s", p.status, p.text)
+	}
+	s.enter(monitor.Operator) // by a link: whoever guesses tokens locks nobody out
+	s.later(monitor.TryAgain)
+	if p := v.tries(s.token("token")); p.status != http.StatusSeeOther {
+		t.Errorf("after a while: %d", p.status)
+	}
+	for range 3 * monitor.TriesAtOnce { // the right one costs nothing
+		if p := s.visitor().tries(s.token("token")); p.status != http.StatusTooManyRequests && p.status != http.StatusSeeOther {
+			t.Errorf("%d", p.status)
+		}
+		s.later(monitor.TryAgain)
+	}
+}
+
+func TestSessionsEnd(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	v := s.enter(monitor.Viewer)
+	for range int(monitor.SessionLife/monitor.SessionIdle) * 2 {
+		s.later(monitor.SessionIdle / 2)
+		if p := v.get("/sweeps"); p.status != http.StatusOK && p.status != http.StatusSeeOther {
+			t.Fatalf("%d", p.status)
+		}
+	}
+	s.later(monitor.SessionIdle / 2)
+	if p := v.get("/sweeps"); p.status != http.StatusSeeOther {
+		t.Errorf("after a week: %d", p.status)
+	}
+	v = s.enter(monitor.Viewer)
+	s.later(monitor.SessionIdle + time.Second)
+	if p := v.get("/sweeps"); p.status != http.StatusSeeOther {
+		t.Errorf("after silence: %d", p.status)
+	}
+}
+
+func TestSessionsAreBounded(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	silent, lively := s.enter(monitor.Viewer), s.enter(monitor.Viewer)
+	for range monitor.SessionMost - 1 {
+		s.later(time.Millisecond)
+		if p := lively.get("/healthz"); p.status != http.StatusOK {
+			t.Fatal(p.status)
+		}
+		if p := s.visitor().tries(s.token("token")); p.status != http.StatusSeeOther {
+			t.Fatal(p.status)
+		}
+	}
+	if p := silent.get("/sweeps"); p.status != http.StatusSeeOther {
+		t.Errorf("who was silent longest is still in: %d", p.status)
+	}
+}
+
+func TestTokensAreFilesOfTheirOwner(t *testing.T) {
+	t.Parallel()
+	state := filepath.Join(t.TempDir(), "a", "b")
+	open := func() error {
+		m, err := monitor.New(monitor.Options{State: state})
+		if err == nil {
+			m.Close()
+		}
+		return err
+	}
+	if err := open(); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(state, "token")
+	first, err := os.ReadFile(path)
+	if err != nil || len(first) < 27 {
+		t.Fatalf("%q %v", first, err)
+	}
+	for _, name := range []string{".", "links", "token", "viewer-token"} {
+		info, err := os.Stat(filepath.Join(state, name))
+		if err != nil || info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s: %v %v", name, info.Mode(), err)
+		}
+	}
+	if err := open(); err != nil {
+		t.Fatal(err)
+	}
+	if again, _ := os.ReadFile(path); string(again) != string(first) {
+		t.Error("the token is another after a restart")
+	}
+	for wrong, change := range map[string]func() error{
+		"is not for its owner alone":  func() error { return os.Chmod(path, 0o640) },
+		"has less than 16 characters": func() error { return os.WriteFile(path, []byte("short\n"), 0o600) },
+		"are the same": func() error {
+			text, _ := os.ReadFile(filepath.Join(state, "viewer-token"))
+			return os.WriteFile(path, text, 0o600)
+		},
+	} {
+		_ = os.Remove(path)
+		if err := os.WriteFile(path, first, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := change(); err != nil {
+			t.Fatal(err)
+		}
+		if err := open(); err == nil || !strings.Contains(err.Error(), wrong) || strings.Contains(err.Error(), strings.TrimSpace(string(first))) {
+			t.Errorf("%s: %v", wrong, err)
+		}
+	}
+	for _, prefix := range []string{"lab", "/lab//x", "/../x", "/{x}", "/a b"} {
+		if _, err := monitor.New(monitor.Options{State: t.TempDir(), Prefix: prefix}); err == nil {
+			t.Errorf("the prefix %q is taken", prefix)
+		}
+	}
+}

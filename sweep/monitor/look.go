@@ -1,0 +1,110 @@
+package monitor
+
+import (
+	"context"
+	"reflect"
+	"time"
+
+	"mlframework/sweep"
+	"mlframework/sweep/master"
+)
+
+func (h *hub) askSweeps(ctx context.Context, version int64) (reply[[]sweep.Summary], error) {
+	return ask(ctx, h.memo, "sweeps", version, func(ctx context.Context) ([]sweep.Summary, error) {
+		all, err := h.master.Sweeps(ctx, "", 0)
+		if err == nil {
+			h.pace.observe(h.memo.now(), all)
+		}
+		return all, err
+	})
+}
+
+func (h *hub) askWorkers(ctx context.Context, version int64) (reply[[]master.Worker], error) {
+	return ask(ctx, h.memo, "workers", version, h.master.Workers)
+}
+
+// look asks for the sweeps and the workers, again and again.
+func (h *hub) look(ctx context.Context) {
+	for {
+		rest := h.lookOnce(ctx)
+		select {
+		case <-time.After(max(tellEvery, rest)):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (h *hub) lookOnce(ctx context.Context) (rest time.Duration) {
+	version := h.memo.clock.Add(1)
+	s, err := h.askSweeps(ctx, version)
+	if err == nil {
+		h.compareSweeps(s.value)
+		var w reply[[]master.Worker]
+		if w, err = h.askWorkers(ctx, version); err == nil {
+			h.compareWorkers(w.value)
+		}
+		rest = w.rest
+	}
+	if ctx.Err() == nil {
+		h.stands(err)
+	}
+	return max(rest, s.rest)
+}
+
+// stands notes whether the master answers, and why not. When that changes everybody is told at once, and streams begin again.
+func (h *hub) stands(err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	same := (h.away == nil) == (err == nil) && (err == nil || awayText(h.away) == awayText(err))
+	if h.away = err; same {
+		return
+	}
+	for _, t := range h.topics {
+		h.tell(t)
+		t.wake()
+	}
+}
+
+// wake lets a stream that has ended begin again.
+func (t *topic) wake() {
+	select {
+	case t.poke <- struct{}{}:
+	default:
+	}
+}
+
+// compareSweeps tells of what differs from the look before.
+func (h *hub) compareSweeps(all []sweep.Summary) {
+	h.mu.Lock()
+	before := h.sweeps
+	h.sweeps = make(map[string]sweep.Summary, len(all))
+	var changed []string
+	for _, s := range all {
+		if h.sweeps[s.ID] = s; before != nil && !reflect.DeepEqual(before[s.ID], s) {
+			changed = append(changed, ofSweep+s.ID)
+		}
+	}
+	for _, name := range changed {
+		if t := h.topics[name]; t != nil {
+			t.wake()
+		}
+	}
+	h.mu.Unlock()
+	for _, name := range changed {
+		h.publish(name)
+	}
+	if len(changed) > 0 {
+		h.publish(sweepsTopic)
+	}
+}
+
+func (h *hub) compareWorkers(all []master.Worker) {
+	h.mu.Lock()
+	same := reflect.DeepEqual(h.workers, all)
+	h.workers = all
+	h.mu.Unlock()
+	if !same {
+		h.publish(workersTopic)
+	}
+}

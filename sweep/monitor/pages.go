@@ -1,0 +1,203 @@
+package monitor
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"embed"
+	"errors"
+	"html/template"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"mlframework/sweep/api"
+	"mlframework/sweep/result"
+)
+
+//go:embed templates
+var templates embed.FS
+
+// look is the templates of one page: the frame with the page's own parts in it.
+type look struct{ *template.Template }
+
+// looks reads the templates; a fault in one shows with the first test.
+func looks() map[string]look {
+	base := template.Must(template.New("").Funcs(words).ParseFS(templates, "templates/frame.html", "templates/parts.html"))
+	all := map[string]look{}
+	for _, name := range []string{"sweeps", "sweep", "tasks", "workers", "login", "fault"} {
+		all[name] = look{template.Must(template.Must(base.Clone()).ParseFS(templates, "templates/"+name+".html"))}
+	}
+	return all
+}
+
+// content is what a page shows.
+type content struct {
+	title   string
+	view    any
+	version int64         // how new it is
+	at      time.Time     // as of when
+	rest    time.Duration // it should not be asked for again before
+}
+
+// frame is what templates see: what is around every page, and its view.
+type frame struct {
+	Title, Page string
+	Base        string // what paths begin with
+	Assets      string // and those of assets
+	Role, CSRF  string
+	Live, Part  string // URLs, for a page that renews itself
+	Reload      bool   // it has to be loaded as a whole to be renewed
+	At          time.Time
+	View        any
+}
+
+// show answers with a whole page.
+func (m *Monitor) show(w http.ResponseWriter, r *request, p page) error {
+	c, err := p.load(m, r)
+	f := frame{Page: p.name, Live: m.at("/live", r), Part: m.at("/part", r) + search(r)}
+	if err != nil && isAway(err) {
+		f.Title, f.Reload, f.View, f.At = "The master is away", true, problem(err), m.o.Now()
+		w.Header().Set("Retry-After", "5")
+		return m.renderFor(w, r, http.StatusServiceUnavailable, "fault", f)
+	} else if err != nil {
+		return err
+	}
+	f.Title, f.View, f.At = c.title, c.view, c.at
+	return m.renderFor(w, r, http.StatusOK, p.name, f)
+}
+
+// part answers with the region of a page.
+func (m *Monitor) part(w http.ResponseWriter, r *request, p page) error {
+	c, err := p.load(m, r)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Monitor-Version", strconv.FormatInt(c.version, 10))
+	w.Header().Set("Monitor-Rest", strconv.FormatInt(c.rest.Milliseconds(), 10))
+	return m.write(w, http.StatusOK, p.name, "region", m.around(r, frame{View: c.view, At: c.at}))
+}
+
+// path is what is asked for, below the prefix.
+func (m *Monitor) path(r *request) string {
+	below := url.URL{Path: strings.TrimPrefix(r.URL.Path, m.o.Prefix)}
+	return below.EscapedPath()
+}
+
+// at is the path of the page that is asked for, below another root.
+func (m *Monitor) at(root string, r *request) string { return m.o.Prefix + root + m.path(r) }
+
+func search(r *request) string {
+	if r.URL.RawQuery == "" {
+		return ""
+	}
+	return "?" + r.URL.RawQuery
+}
+
+// wanted is the version that a browser wants of a part; 0: any that is not old.
+func wanted(r *request) int64 {
+	v, _ := strconv.ParseInt(r.URL.Query().Get("version"), 10, 64) // what is none is any
+	return max(0, v)
+}
+
+func (m *Monitor) around(r *request, f frame) frame {
+	f.Base, f.Assets = m.o.Prefix, m.o.Prefix+"/assets"
+	if r.session != nil {
+		f.Role, f.CSRF = r.role().String(), r.session.csrf
+	}
+	return f
+}
+
+func (m *Monitor) renderFor(w http.ResponseWriter, r *request, status int, name string, f frame) error {
+	return m.render(w, status, name, m.around(r, f))
+}
+
+// render answers with a page in its frame.
+func (m *Monitor) render(w http.ResponseWriter, status int, name string, f frame) error {
+	f.Base, f.Assets = m.o.Prefix, m.o.Prefix+"/assets"
+	return m.write(w, status, name, "frame", f)
+}
+
+// write executes a template as a whole before it answers, so that a fault in it is no half page.
+func (m *Monitor) write(w http.ResponseWriter, status int, name, part string, f frame) error {
+	var b bytes.Buffer
+	if err := m.looks[name].ExecuteTemplate(&b, part, f); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write(b.Bytes()) // else the browser went away
+	return nil
+}
+
+// fault is something that went wrong, as a person is told.
+type fault struct {
+	status int
+	Text   string
+	Remedy string
+}
+
+func (f *fault) Error() string { return f.Text + " " + f.Remedy }
+
+var (
+	errNobody = errors.New("nobody is logged in")
+	errSlow   = errors.New("the master did not answer in " + seconds(askTime))
+)
+
+// isAway tells that the master did not answer, or could not: neither the question nor this program is at fault.
+func isAway(err error) bool {
+	e, refused := errors.AsType[*api.Error](err)
+	_, told := errors.AsType[*fault](err)
+	return !told && (!refused || e.Status >= http.StatusInternalServerError)
+}
+
+// awayText is why the master does not answer.
+func awayText(err error) string {
+	return result.Visible(cmp.Or(problem(err).Text, err.Error()))
+}
+
+// problem is an error as a person is told of it.
+func problem(err error) *fault {
+	if f, ok := errors.AsType[*fault](err); ok {
+		return f
+	}
+	if e, ok := errors.AsType[*api.Unreachable](err); ok {
+		return &fault{http.StatusServiceUnavailable, "The master cannot be reached: " + e.Why + ".", e.Remedy + "."}
+	}
+	if e, ok := errors.AsType[*api.Error](err); ok {
+		return &fault{e.Status, e.Text, e.Remedy}
+	}
+	if errors.Is(err, context.Canceled) {
+		return &fault{http.StatusServiceUnavailable, "The monitor stops.", ""}
+	}
+	return &fault{http.StatusServiceUnavailable, "The master does not answer: " + err.Error() + ".", "Its log may say why."}
+}
+
+// fail answers with what went wrong: a page to who reads pages, a line to who fetches a part.
+func (m *Monitor) fail(w http.ResponseWriter, r *request, err error) {
+	path := m.path(r)
+	whole := !strings.HasPrefix(path, "/part/") && !strings.HasPrefix(path, "/live/")
+	if err == errNobody && whole && r.Method == http.MethodGet {
+		m.redirect(w, "/login?"+url.Values{"next": {path + search(r)}}.Encode())
+		return
+	}
+	f := problem(err)
+	if err == errNobody {
+		f = &fault{http.StatusUnauthorized, "Nobody is logged in.", "Log in and repeat it."}
+	}
+	if !whole {
+		_ = plain(w, f.status, f.Text)
+		return
+	}
+	if err := m.renderFor(w, r, f.status, "fault", frame{Title: http.StatusText(f.status), View: f, At: m.o.Now()}); err != nil {
+		m.o.Log.Error("render a page", "cause", err)
+		_ = plain(w, http.StatusInternalServerError, f.Text)
+	}
+}
+
+func (m *Monitor) nowhere(w http.ResponseWriter, hr *http.Request) {
+	r := &request{Request: hr, session: m.sessions.find(m.cookie(hr, sessionCookie))}
+	_ = m.renderFor(w, r, http.StatusNotFound, "fault", frame{Title: "Not found", View: &fault{Text: "There is no such page here."}, At: m.o.Now()})
+}

@@ -1,0 +1,93 @@
+package monitor
+
+import (
+	"net/http"
+	"regexp"
+)
+
+// Role is what somebody who is logged in may do. The zero value is nobody.
+type Role int
+
+// The roles, each may do what the ones before it may.
+const (
+	Nobody   Role = iota
+	Viewer        // reads
+	Operator      // will act, too: so far nothing but logging out can be done
+)
+
+func (r Role) String() string { return [...]string{"nobody", "viewer", "operator"}[r] }
+
+// prefixShape is a prefix that needs no escaping anywhere.
+var prefixShape = regexp.MustCompile(`^(/[A-Za-z0-9._~-]*[A-Za-z0-9_~-])+$`)
+
+// route is one row of the table of what can be asked of a monitor.
+type route struct {
+	method, path string
+	needs        Role // at least
+	do           func(*Monitor, http.ResponseWriter, *request) error
+}
+
+// page is something to be read. It is at its path; its live region alone is at /part and the path, the stream that tells
+// when that changed at /live and the path.
+type page struct {
+	path, name string
+	topic      func(*http.Request) string // whose changes it shows
+	load       func(*Monitor, *request) (*content, error)
+}
+
+// always is a topic that does not depend on the request.
+func always(topic string) func(*http.Request) string {
+	return func(*http.Request) string { return topic }
+}
+
+// pages are all there are, with the name of their template.
+var pages = []page{
+	{"/sweeps", "sweeps", always(sweepsTopic), (*Monitor).loadSweeps},
+	{"/sweeps/{sweep}", "sweep", sweepTopic, (*Monitor).loadSweep},
+	{"/tasks", "tasks", always(sweepsTopic), (*Monitor).loadTasks},
+	{"/workers", "workers", always(workersTopic), (*Monitor).loadWorkers},
+}
+
+// routes is everything that a monitor answers.
+func routes() []route {
+	all := []route{
+		{http.MethodGet, "/healthz", Nobody, (*Monitor).healthz},
+		{http.MethodGet, "/readyz", Nobody, (*Monitor).readyz},
+		{http.MethodGet, "/assets/{name}", Nobody, (*Monitor).asset},
+		{http.MethodGet, "/login", Nobody, (*Monitor).loginPage},
+		{http.MethodPost, "/login", Nobody, (*Monitor).login},
+		{http.MethodPost, "/logout", Viewer, (*Monitor).logout},
+		{http.MethodGet, "/{$}", Viewer, (*Monitor).home},
+	}
+	for _, p := range pages {
+		all = append(all,
+			route{http.MethodGet, p.path, Viewer, func(m *Monitor, w http.ResponseWriter, r *request) error { return m.show(w, r, p) }},
+			route{http.MethodGet, "/part" + p.path, Viewer, func(m *Monitor, w http.ResponseWriter, r *request) error { return m.part(w, r, p) }},
+			route{http.MethodGet, "/live" + p.path, Viewer, func(m *Monitor, w http.ResponseWriter, r *request) error { return m.live(w, r, p) }},
+		)
+	}
+	return all
+}
+
+func (m *Monitor) home(w http.ResponseWriter, _ *request) error {
+	m.redirect(w, "/sweeps")
+	return nil
+}
+
+// redirect sends a browser to a path below the prefix, with GET.
+func (m *Monitor) redirect(w http.ResponseWriter, path string) {
+	w.Header().Set("Location", m.o.Prefix+path)
+	w.WriteHeader(http.StatusSeeOther)
+}
+
+func (m *Monitor) healthz(w http.ResponseWriter, _ *request) error {
+	return plain(w, http.StatusOK, "up")
+}
+
+// readyz tells whether the master answers, and no more: who asks is not logged in.
+func (m *Monitor) readyz(w http.ResponseWriter, r *request) error {
+	if _, err := ask(r.Context(), m.memo, "health", 0, m.o.Master.Health); err != nil {
+		return plain(w, http.StatusServiceUnavailable, "the master does not answer")
+	}
+	return plain(w, http.StatusOK, "ready")
+}

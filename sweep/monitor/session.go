@@ -1,0 +1,145 @@
+package monitor
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// How long somebody stays logged in, and how many may be: beyond that whoever was silent longest is logged out. They are
+// kept in memory, so a restart logs everybody out.
+const (
+	sessionIdle = 12 * time.Hour
+	sessionLife = 7 * 24 * time.Hour
+	sessionMost = 256
+)
+
+// session is somebody who is logged in.
+type session struct {
+	role Role
+	csrf string // what writes must have with them
+
+	since, seen time.Time
+}
+
+// sessions are found by a hash of what the cookie holds, so that nothing in memory opens one.
+type sessions struct {
+	now func() time.Time
+	mu  sync.Mutex
+	all map[[sha256.Size]byte]*session
+}
+
+func newSessions(now func() time.Time) *sessions {
+	return &sessions{now: now, all: map[[sha256.Size]byte]*session{}}
+}
+
+// begin makes a session; the id is for the cookie.
+func (s *sessions) begin(role Role) (id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.all) >= sessionMost {
+		s.drop()
+	}
+	id = rand.Text()
+	s.all[sha256.Sum256([]byte(id))] = &session{role: role, csrf: rand.Text(), since: s.now(), seen: s.now()}
+	return id
+}
+
+// drop ends the session that was silent longest.
+func (s *sessions) drop() {
+	var oldest [sha256.Size]byte
+	var seen time.Time
+	for key, one := range s.all {
+		if seen.IsZero() || one.seen.Before(seen) {
+			oldest, seen = key, one.seen
+		}
+	}
+	delete(s.all, oldest)
+}
+
+// find returns the session of an id, nil when there is none or it is over. It counts as a sign of life.
+func (s *sessions) find(id string) *session {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	have := s.look(id)
+	if have != nil {
+		have.seen = s.now()
+	}
+	return have
+}
+
+// holds tells whether a session goes on.
+func (s *sessions) holds(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.look(id) != nil
+}
+
+func (s *sessions) look(id string) *session {
+	key, now := sha256.Sum256([]byte(id)), s.now()
+	have := s.all[key]
+	if have != nil && (now.Sub(have.seen) > sessionIdle || now.Sub(have.since) > sessionLife) {
+		delete(s.all, key)
+		return nil
+	}
+	return have
+}
+
+func (s *sessions) end(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.all, sha256.Sum256([]byte(id)))
+}
+
+// The cookies. Browsers keep those of 127.0.0.1 for all ports: the names have a part that other monitors do not.
+const (
+	sessionCookie = "monitor"
+	formCookie    = "form" // of the login form, when nobody is logged in
+)
+
+func (m *Monitor) cookie(r *http.Request, name string) string {
+	c, err := r.Cookie(name + "-" + m.keys.name())
+	if err != nil {
+		return ""
+	}
+	return c.Value
+}
+
+// setCookie sets one; an empty value removes it.
+func (m *Monitor) setCookie(w http.ResponseWriter, name, value string) {
+	c := &http.Cookie{Name: name + "-" + m.keys.name(), Value: value, Path: m.o.Prefix + "/", HttpOnly: true, Secure: m.o.Secure,
+		SameSite: http.SameSiteStrictMode}
+	if value == "" {
+		c.MaxAge = -1
+	}
+	http.SetCookie(w, c)
+}
+
+// csrf is what a write of this request must have with it: the session's, or before a login what goes with the cookie of
+// the form; "" when there is neither.
+func (m *Monitor) csrf(r *request) string {
+	if r.session != nil {
+		return r.session.csrf
+	}
+	return m.formToken(m.cookie(r.Request, formCookie))
+}
+
+func (m *Monitor) formToken(nonce string) string {
+	if nonce == "" {
+		return ""
+	}
+	mac := hmac.New(sha256.New, m.keys.forms[:])
+	mac.Write([]byte(nonce))
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// equal compares secrets in a time that says nothing about either.
+func equal(a, b string) bool {
+	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
+	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
+}

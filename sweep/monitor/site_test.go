@@ -1,0 +1,398 @@
+package monitor_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"mlframework/sweep"
+	"mlframework/sweep/api"
+	"mlframework/sweep/master"
+	"mlframework/sweep/monitor"
+	"mlframework/sweep/queue/memory"
+	"mlframework/sweep/result"
+	"mlframework/sweep/space"
+	"mlframework/sweep/store"
+	"mlframework/sweep/task"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// limit is how long a test waits for what must happen.
+const limit = 30 * time.Second
+
+// site is a master with its API on a socket, a monitor of it on a port, and workers that do what the test says.
+type site struct {
+	t       *testing.T
+	folder  string
+	queue   *memory.Queue
+	master  *api.Client // to act
+	asked   *journal    // what was asked of the API, one line a request
+	log     *journal    // of the monitor
+	monitor *monitor.Monitor
+	url     string // of the monitor, with its prefix, without a slash at the end
+	end     func() // ends the master and its API
+
+	mu  sync.Mutex
+	now func() time.Time // of the monitor
+}
+
+// journal keeps what was written.
+type journal struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (j *journal) Write(p []byte) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.Write(p)
+}
+
+func (j *journal) String() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.String()
+}
+
+func newSite(t *testing.T, change ...func(*monitor.Options)) *site {
+	t.Helper()
+	s := &site{t: t, folder: t.TempDir(), queue: memory.New(), asked: &journal{}, log: &journal{}, now: time.Now}
+	s.master = api.Dial(s.socket())
+	t.Cleanup(s.master.Close)
+	s.start()
+	client := api.Dial(s.socket())
+	o := monitor.Options{Master: client, State: s.state(), Log: slog.New(slog.NewTextHandler(s.log, nil)), Now: s.clock}
+	for _, c := range change {
+		c(&o)
+	}
+	var err error
+	s.monitor, err = monitor.New(o)
+	s.must(err)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	s.must(err)
+	s.url = "http://" + l.Addr().String() + strings.TrimSuffix(o.Prefix, "/")
+	ctx, stop := context.WithCancel(context.Background())
+	var run sync.WaitGroup
+	run.Go(func() {
+		if err := s.monitor.Run(ctx, l); err != nil {
+			t.Errorf("serve: %v", err)
+		}
+	})
+	t.Cleanup(func() { stop(); run.Wait(); client.Close() })
+	return s
+}
+
+func (s *site) socket() string { return filepath.Join(s.folder, "api.sock") }
+func (s *site) state() string  { return filepath.Join(s.folder, "monitor") }
+
+// clock is the monitor's.
+func (s *site) clock() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.now()
+}
+
+// later moves the monitor's clock.
+func (s *site) later(d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before := s.now
+	s.now = func() time.Time { return before().Add(d) }
+}
+
+// start runs master and API; after end another on the same store and queue.
+func (s *site) start() {
+	s.t.Helper()
+	st, err := store.Open(context.Background(), s.folder, "test")
+	s.must(err)
+	m := master.New(master.Options{Store: st, Queue: s.queue})
+	server := api.New(api.Options{Master: m, Store: &st.Reader, Broker: s.queue, Program: "1.2"})
+	l, err := api.Listen(s.socket(), "")
+	s.must(err)
+	serving, stopServing := context.WithCancel(context.Background())
+	running, stopRunning := context.WithCancel(context.Background())
+	var apis, run sync.WaitGroup
+	apis.Go(func() {
+		if err := server.Run(serving, &noting{l, s.asked}); err != nil {
+			s.t.Errorf("serve: %v", err)
+		}
+	})
+	run.Go(func() { _ = m.Run(running) })
+	s.end = sync.OnceFunc(func() {
+		stopRunning()
+		run.Wait()
+		stopServing()
+		apis.Wait()
+		if err := st.Close(); err != nil {
+			s.t.Error(err)
+		}
+	})
+	s.t.Cleanup(func() { s.end() })
+}
+
+// noting notes the request lines of its connections.
+type noting struct {
+	net.Listener
+	to *journal
+}
+
+func (n *noting) Accept() (net.Conn, error) {
+	c, err := n.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return &notingConn{c, n.to}, nil
+}
+
+type notingConn struct {
+	net.Conn
+	to *journal
+}
+
+func (c *notingConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	for line := range strings.Lines(string(p[:n])) {
+		if strings.HasPrefix(line, "GET ") || strings.HasPrefix(line, "POST ") {
+			fmt.Fprintln(c.to, strings.TrimSpace(line))
+		}
+	}
+	return n, err
+}
+
+func (s *site) must(err error) {
+	s.t.Helper()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *site) until(what string, ok func() bool) {
+	s.t.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(limit); !ok(); <-tick.C {
+		if time.Now().After(end) {
+			s.t.Fatalf("not in %v: %s", limit, what)
+		}
+	}
+}
+
+// submit lets a sweep of the parameters begin.
+func (s *site) submit(parameters string, change ...func(*sweep.Record)) string {
+	s.t.Helper()
+	sp, _, err := space.Read("parameters.yml", []byte(parameters))
+	s.must(err)
+	r := sweep.Record{Version: 1, Space: sp, Retry: sweep.Retry{Lost: 3}, Project: "/home/ann/digits", Objective: result.Objective{Maximize: true, Metric: "accuracy"},
+		Recipe: task.Recipe{Definition: "train", Command: []string{"train.py"}, Revision: "4fd2c17a90be77aa"}}
+	for _, c := range change {
+		c(&r)
+	}
+	made, err := s.master.Submit(s.t.Context(), api.Submission{Code: "c1", Record: r}, "", api.Nothing)
+	s.must(err)
+	return made.ID
+}
+
+// becomes waits until a sweep has so many tasks in a state.
+func (s *site) becomes(id, state string, n int64) {
+	s.t.Helper()
+	s.until(fmt.Sprintf("%s has %d %s", id, n, state), func() bool {
+		view, err := s.master.Sweep(s.t.Context(), id, false)
+		s.must(err)
+		return view.Counts[state] == n
+	})
+}
+
+// hire makes a worker known that does what do says with every attempt; nil: the attempt goes on. What it returns ends
+// attempts that went on.
+func (s *site) hire(name, host string, slots int, do func(sweep string, a task.Attempt) *task.Outcome) (end func(sweep string, index int64, o *task.Outcome)) {
+	s.t.Helper()
+	port := s.queue.Port(name)
+	event := func(k task.Kind, sweep string, index int64, number int) task.Event {
+		return task.Event{Version: task.Version, Kind: k, Worker: name, Sweep: sweep, Index: index, Attempt: number, Time: time.Now()}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var mu sync.Mutex
+	beat := task.Heartbeat{Version: task.Version, Worker: name, Host: host, Slots: slots, Incarnation: "1", Program: "1.2",
+		Load: &task.Load{Cores: 8, CPU: .42, MemoryTotal: 64 << 30, MemoryFree: 40 << 30, DiskTotal: 1 << 40, DiskFree: 300 << 30}}
+	var parts sync.WaitGroup
+	parts.Go(func() {
+		for d := range port.Consume(ctx) {
+			_ = d.Ack()
+			b := d.Items[0]
+			var events []task.Event
+			for _, a := range b.Attempts {
+				started := event(task.StartedEvent, b.Sweep, a.Index, a.Number)
+				started.Start = &task.Start{Host: host}
+				events = append(events, event(task.ClaimedEvent, b.Sweep, a.Index, a.Number), started)
+				if o := do(b.Sweep, a); o != nil {
+					e := event(task.EndedEvent, b.Sweep, a.Index, a.Number)
+					e.Outcome = o
+					events = append(events, e)
+					continue
+				}
+				mu.Lock()
+				beat.Running = append(beat.Running, task.Busy{Sweep: b.Sweep, Index: a.Index, Attempt: a.Number, Started: time.Now()})
+				mu.Unlock()
+			}
+			_ = port.Emit(context.Background(), events...)
+		}
+	})
+	parts.Go(func() {
+		for range port.Controls(ctx) { // a worker reads them, even if it obeys none
+		}
+	})
+	parts.Go(func() {
+		for tick := time.NewTicker(50 * time.Millisecond); ; {
+			mu.Lock()
+			now := beat
+			now.Running = append([]task.Busy{}, beat.Running...)
+			mu.Unlock()
+			_ = port.Beat(ctx, now)
+			select {
+			case <-tick.C:
+			case <-ctx.Done():
+				tick.Stop()
+				return
+			}
+		}
+	})
+	s.t.Cleanup(func() { cancel(); parts.Wait() })
+	first := beat
+	s.must(port.Emit(ctx, task.Event{Version: task.Version, Kind: task.JoinedEvent, Worker: name, Time: time.Now(), Beat: &first}))
+	return func(sweep string, index int64, o *task.Outcome) {
+		mu.Lock()
+		var left []task.Busy
+		for _, b := range beat.Running {
+			if b.Sweep != sweep || b.Index != index {
+				left = append(left, b)
+			}
+		}
+		beat.Running = left
+		mu.Unlock()
+		e := event(task.EndedEvent, sweep, index, 1)
+		e.Outcome = o
+		_ = port.Emit(context.Background(), e)
+	}
+}
+
+// well ends an attempt well; its index is its accuracy.
+func well(_ string, a task.Attempt) *task.Outcome {
+	return &task.Outcome{Class: task.Success, ExitCode: new(int), Duration: 1234 * time.Millisecond, Metrics: result.Final{{Name: "accuracy", Value: float64(a.Index) / 10}}}
+}
+
+// badly lets every attempt fail.
+func badly(string, task.Attempt) *task.Outcome {
+	code := 3
+	return &task.Outcome{Class: task.Error, ExitCode: &code, Reason: "exit code 3", Duration: time.Millisecond}
+}
+
+// hold lets every attempt go on.
+func hold(string, task.Attempt) *task.Outcome { return nil }
+
+// visitor is somebody with a browser of sorts.
+type visitor struct {
+	s    *site
+	http http.Client
+}
+
+func (s *site) visitor() *visitor {
+	s.t.Helper()
+	jar, err := cookiejar.New(nil)
+	s.must(err)
+	transport := &http.Transport{}
+	s.t.Cleanup(transport.CloseIdleConnections)
+	return &visitor{s, http.Client{Jar: jar, Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+}
+
+// page is an answer.
+type page struct {
+	status int
+	text   string
+	header http.Header
+}
+
+func (v *visitor) do(method, path, body string, change ...func(*http.Request)) page {
+	v.s.t.Helper()
+	r, err := http.NewRequestWithContext(v.s.t.Context(), method, v.s.url+path, strings.NewReader(body))
+	v.s.must(err)
+	if method != http.MethodGet {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Origin", "http://"+r.URL.Host)
+	}
+	for _, c := range change {
+		c(r)
+	}
+	answer, err := v.http.Do(r)
+	v.s.must(err)
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	v.s.must(err)
+	return page{answer.StatusCode, string(text), answer.Header}
+}
+
+func (v *visitor) get(path string, change ...func(*http.Request)) page {
+	v.s.t.Helper()
+	return v.do(http.MethodGet, path, "", change...)
+}
+
+var csrfField = regexp.MustCompile(`name="csrf" value="([^"]+)"`)
+
+// csrf is what the forms of a page carry.
+func (v *visitor) csrf(path string) string {
+	v.s.t.Helper()
+	found := csrfField.FindStringSubmatch(v.get(path).text)
+	if found == nil {
+		v.s.t.Fatalf("%s has no form", path)
+	}
+	return found[1]
+}
+
+// post sends a form as a page of the monitor would.
+func (v *visitor) post(path, from string, form url.Values) page {
+	v.s.t.Helper()
+	form.Set("csrf", v.csrf(from))
+	return v.do(http.MethodPost, path, form.Encode())
+}
+
+// enter logs in with a link.
+func (s *site) enter(role monitor.Role) *visitor {
+	s.t.Helper()
+	v := s.visitor()
+	link, err := monitor.Link(s.state(), s.url, role, s.clock())
+	s.must(err)
+	u, err := url.Parse(link)
+	s.must(err)
+	if p := v.post("/login", strings.TrimPrefix(u.RequestURI(), s.prefix()), url.Values{"code": {u.Query().Get("code")}}); p.status != http.StatusSeeOther {
+		s.t.Fatalf("login: %d %s", p.status, p.text)
+	}
+	return v
+}
+
+// prefix is what the paths of the monitor begin with.
+func (s *site) prefix() string {
+	u, err := url.Parse(s.url)
+	s.must(err)
+	return u.Path
+}
+
+func (s *site) token(name string) string {
+	s.t.Helper()
+	text, err := os.ReadFile(filepath.Join(s.state(), name))
+	s.must(err)
+	return strings.TrimSpace(string(text))
+}

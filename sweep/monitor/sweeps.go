@@ -1,0 +1,141 @@
+package monitor
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"mlframework/sweep"
+	"mlframework/sweep/result"
+	"mlframework/sweep/task"
+)
+
+// sweepsOnPage is how many sweeps a page has.
+const sweepsOnPage = 50
+
+// sweepsView is the list of sweeps, the newest first.
+type sweepsView struct {
+	Sweeps     []sweepLine
+	From, To   int64 // of all, from 1
+	All        int64
+	Prev, Next string // URLs; "": there is none
+}
+
+// sweepLine is a sweep as it stands.
+type sweepLine struct {
+	ID, URL, Definition  string
+	State, Reason        string
+	Submitted            time.Time
+	Took                 string // from its submission to its end, or to now
+	Total, Ended         int64
+	Share                string // of what has ended
+	Bar                  []segment
+	Counts               []stateCount // those that are not 0
+	Rate, Left           string
+	Revision, Short      string
+	Project, ShortFolder string
+}
+
+// stateCount is how many tasks are in a state, and where they are listed.
+type stateCount struct {
+	State string
+	Count int64
+	URL   string
+}
+
+// segment is a part of a bar, in thousandths.
+type segment struct {
+	State string
+	X, W  int64
+}
+
+func (m *Monitor) loadSweeps(r *request) (*content, error) {
+	all, err := m.hub.askSweeps(r.Context(), wanted(r))
+	if err != nil {
+		return nil, err
+	}
+	number, _ := strconv.Atoi(r.URL.Query().Get("page")) // what is none is the first
+	v := m.sweepsPage(all.value, number, all.at)
+	return &content{title: "Sweeps", view: v, version: all.version, at: all.at, rest: all.rest}, nil
+}
+
+// sweepsPage is one page; what is beyond the last is the last.
+func (m *Monitor) sweepsPage(all []sweep.Summary, number int, now time.Time) sweepsView {
+	v := sweepsView{All: int64(len(all))}
+	last := max(1, (len(all)+sweepsOnPage-1)/sweepsOnPage)
+	number = min(max(1, number), last)
+	from := (number - 1) * sweepsOnPage
+	to := min(from+sweepsOnPage, len(all))
+	newest := slices.Clone(all)
+	slices.Reverse(newest)
+	for _, s := range newest[from:to] {
+		v.Sweeps = append(v.Sweeps, m.line(s, now))
+	}
+	v.From, v.To = int64(min(from+1, to)), int64(to)
+	at := func(n int) string { return m.o.Prefix + "/sweeps?" + url.Values{"page": {strconv.Itoa(n)}}.Encode() }
+	if number > 1 {
+		v.Prev = at(number - 1)
+	}
+	if number < last {
+		v.Next = at(number + 1)
+	}
+	return v
+}
+
+func (m *Monitor) sweepURL(id string) string { return m.o.Prefix + "/sweeps/" + url.PathEscape(id) }
+
+// line is a sweep in words.
+func (m *Monitor) line(s sweep.Summary, now time.Time) sweepLine {
+	l := sweepLine{ID: result.Visible(s.ID), URL: m.sweepURL(s.ID), Definition: result.Visible(s.Definition), State: string(s.State),
+		Submitted: s.Submitted, Total: s.Total, Ended: ended(s), Bar: bar(s), Revision: result.Visible(s.Revision), Short: short(s.Revision),
+		Project: result.Visible(s.Project), ShortFolder: result.Visible(s.Project[strings.LastIndexByte(s.Project, '/')+1:])}
+	if s.Reason != nil {
+		l.Reason = cut(result.Visible(*s.Reason))
+	}
+	end := now
+	if s.Ended != nil {
+		end = *s.Ended
+	}
+	l.Took = seconds(max(0, end.Sub(s.Submitted)))
+	l.Share = share(l.Ended, l.Total)
+	for _, state := range task.States {
+		name := state.String()
+		if n := s.Counts[name]; n > 0 {
+			l.Counts = append(l.Counts, stateCount{name, n, l.URL + "?" + url.Values{"state": {name}}.Encode()})
+		}
+	}
+	if rate := m.hub.pace.of(s.ID); rate > 0 && s.State == sweep.Open {
+		l.Rate, l.Left = rateText(rate), result.HumanDuration(float64(s.Total-l.Ended)/rate)
+	}
+	return l
+}
+
+// share is a part in percent, which is 100 only when it is all.
+func share(part, whole int64) string {
+	if whole == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d %%", part*100/whole)
+}
+
+// inBar are the states in the order of a bar; what is not begun is its ground.
+var inBar = []task.State{task.Succeeded, task.Failed, task.Timeout, task.OOM, task.Lost, task.Cancelled, task.Running, task.Claimed, task.Queued}
+
+func bar(s sweep.Summary) (parts []segment) {
+	const whole = 1000
+	var before int64
+	for _, state := range inBar {
+		n := s.Counts[state.String()]
+		if n == 0 || s.Total <= 0 {
+			continue
+		}
+		from := int64(float64(before) / float64(s.Total) * whole)
+		before += n
+		to := int64(float64(before) / float64(s.Total) * whole)
+		parts = append(parts, segment{state.String(), from, max(2, to-from)}) // one task in a million is seen
+	}
+	return parts
+}

@@ -1,0 +1,203 @@
+package monitor
+
+import (
+	"strconv"
+	"strings"
+
+	"mlframework/sweep/result"
+)
+
+// table is tasks in rows and columns.
+type table struct {
+	Columns []heading
+	Rows    []line
+}
+
+// heading is the top of a column.
+type heading struct {
+	Label   string
+	URL     string // sorts by the column; "": it cannot
+	Order   string // "ascending" or "descending", when the table is sorted by it
+	Numeric bool
+	Group   string // "parameter", "metric", or "" for what every task has
+}
+
+// line is one task.
+type line struct {
+	Key   string
+	State string
+	Cells []cell
+}
+
+// cell is one value.
+type cell struct {
+	Text, Title, URL string
+	State            bool // Text is a state
+	Numeric          bool
+}
+
+// column is a heading with the way to its cells.
+type column struct {
+	label, sort string // sort "": cannot be sorted by
+	numeric     bool
+	group       string
+	cell        func(*result.Row) cell
+}
+
+// A column of text is about so many characters wide, and a title holds at most so many bytes.
+const (
+	narrow       = 40
+	longestTitle = 4000
+)
+
+// textCell makes cells of text; what is long is cut, and has a title.
+func textCell(get func(*result.Row) string) func(*result.Row) cell {
+	return func(r *result.Row) cell {
+		text := result.Visible(get(r))
+		c := cell{Text: cut(text)}
+		if len(text) > narrow {
+			c.Title = text[:min(len(text), longestTitle)]
+		}
+		return c
+	}
+}
+
+func numberCell(get func(*result.Row) string) func(*result.Row) cell {
+	return func(r *result.Row) cell { return cell{Text: get(r), Numeric: true} }
+}
+
+func intText(n *int) string {
+	if n == nil {
+		return ""
+	}
+	return strconv.Itoa(*n)
+}
+
+// trailing are the columns after parameters and metrics.
+func (m *Monitor) trailing() []column {
+	return []column{
+		{"Host", "host", false, "", textCell(func(r *result.Row) string { return r.Host })},
+		{"Slot", "slot", true, "", numberCell(func(r *result.Row) string { return intText(r.Slot) })},
+		{"Attempts", "attempts", true, "", numberCell(func(r *result.Row) string { return strconv.Itoa(r.Attempts) })},
+		{"Started (UTC)", "started", false, "", textCell(startedText)},
+		{"Duration", "duration", true, "", numberCell(durationText)},
+		{"Exit code", "exit_code", true, "", numberCell(func(r *result.Row) string { return intText(r.ExitCode) })},
+		{"Reason", "reason", false, "", textCell(func(r *result.Row) string { return r.Reason })},
+	}
+}
+
+func startedText(r *result.Row) string {
+	if r.Started == nil {
+		return ""
+	}
+	return moment(*r.Started)
+}
+
+func durationText(r *result.Row) string {
+	if r.Duration == nil {
+		return ""
+	}
+	return result.HumanDuration(*r.Duration)
+}
+
+var stateColumn = column{"State", "state", false, "", func(r *result.Row) cell { return cell{Text: result.Visible(r.State), State: true} }}
+
+// ofOne are the columns of the tasks of one sweep.
+func (m *Monitor) ofOne(s result.Schema) []column {
+	all := []column{
+		{"Task", "index", true, "", numberCell(func(r *result.Row) string { return strconv.FormatInt(r.Index, 10) })},
+		stateColumn,
+	}
+	for _, name := range s.Parameters {
+		all = append(all, column{result.Visible(name), "parameters." + name, false, "parameter", parameterCell(name)})
+	}
+	for _, name := range s.Metrics {
+		all = append(all, column{result.Visible(name), "metrics." + name, true, "metric", metricCell(name)})
+	}
+	return append(all, m.trailing()...)
+}
+
+func parameterCell(name string) func(*result.Row) cell {
+	text := textCell(func(r *result.Row) string { value, _ := r.Parameters.Get(name); return value })
+	return func(r *result.Row) cell {
+		c := text(r)
+		c.Numeric = isNumber(c.Text)
+		return c
+	}
+}
+
+func isNumber(text string) bool {
+	_, err := strconv.ParseFloat(text, 64)
+	return err == nil
+}
+
+func metricCell(name string) func(*result.Row) cell {
+	return func(r *result.Row) cell {
+		value, ok := r.Metrics.Get(name)
+		if !ok {
+			return cell{Numeric: true}
+		}
+		return cell{Text: result.HumanNumber(value), Title: strconv.FormatFloat(value, 'g', -1, 64), Numeric: true}
+	}
+}
+
+// ofAll are the columns of tasks of any sweep: each has other parameters and metrics, which share a column.
+func (m *Monitor) ofAll() []column {
+	all := []column{
+		{"Task", "", false, "", func(r *result.Row) cell {
+			return cell{Text: result.Visible(r.ID), URL: m.sweepURL(r.Sweep) + query{where: "index=" + strconv.FormatInt(r.Index, 10), size: tasksOnPage}.text()}
+		}},
+		stateColumn,
+		{"Parameters", "", false, "", textCell(func(r *result.Row) string {
+			var all []string
+			for _, p := range r.Parameters {
+				all = append(all, p.Name+"="+p.Value)
+			}
+			return strings.Join(all, "  ")
+		})},
+		{"Metrics", "", false, "", textCell(func(r *result.Row) string {
+			var all []string
+			for _, v := range r.Metrics {
+				all = append(all, v.Name+"="+result.HumanNumber(v.Value))
+			}
+			return strings.Join(all, "  ")
+		})},
+	}
+	return append(all, m.trailing()...)
+}
+
+// table puts rows into columns; at is the path of the page.
+func (q query) table(at string, columns []column, rows []result.Row) (t table) {
+	for _, c := range columns {
+		h := q.heading(at, c)
+		if len(rows) > 0 && c.cell(&rows[0]).Numeric { // the numbers of a parameter stand below its name
+			h.Numeric = true
+		}
+		t.Columns = append(t.Columns, h)
+	}
+	for i := range rows {
+		l := line{Key: rows[i].ID, State: rows[i].State}
+		for _, c := range columns {
+			l.Cells = append(l.Cells, c.cell(&rows[i]))
+		}
+		t.Rows = append(t.Rows, l)
+	}
+	return t
+}
+
+// heading leads to the other order, or to this column's.
+func (q query) heading(at string, c column) heading {
+	h := heading{Label: c.label, Numeric: c.numeric, Group: c.group}
+	if c.sort == "" {
+		return h
+	}
+	by := c.sort
+	switch q.sort {
+	case c.sort:
+		h.Order, by = "ascending", "-"+c.sort
+	case "-" + c.sort:
+		h.Order = "descending"
+	}
+	h.URL = at + q.sortedBy(by).text()
+	return h
+}

@@ -1,0 +1,182 @@
+package monitor
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"mlframework/sweep"
+	"mlframework/sweep/api"
+	"mlframework/sweep/result"
+	"mlframework/sweep/task"
+)
+
+// tasksView is a page of tasks: of one sweep, or of all.
+type tasksView struct {
+	Path   string
+	Sweep  *sweepLine // nil: of all
+	Form   filterForm
+	States []stateLink
+	Wrong  string // what else is wrong with the question than the filter
+	Notes  []string
+	Table  table
+	First  string // URLs; "": there is none
+	Prev   string
+	Next   string
+	Page   int
+}
+
+// filterForm is the filter as it was written, and where it is wrong.
+type filterForm struct {
+	Where, Sort, State string
+	Size               string // "": as usual
+	Clear              string // URL without the filter
+	Wrong              *wrongFilter
+}
+
+// wrongFilter points at a place: Before and After are what stands around it.
+type wrongFilter struct{ Before, At, After, Text string }
+
+// stateLink shows only tasks in a state, or all.
+type stateLink struct {
+	Label, State, URL string
+	Count             int64
+	Current           bool
+}
+
+// taskPage is what the master was asked for.
+type taskPage struct {
+	rows  []result.Row
+	next  string
+	notes []string
+	wrong *api.Error // a question that it refused
+}
+
+func (m *Monitor) loadSweep(r *request) (*content, error) {
+	id, version := r.PathValue("sweep"), wanted(r)
+	s, err := ask(r.Context(), m.memo, "sweep "+id, version, func(ctx context.Context) (api.Sweep, error) { return m.o.Master.Sweep(ctx, id, false) })
+	if err != nil {
+		return nil, err
+	}
+	q := readQuery(r.Request)
+	p, err := ask(r.Context(), m.memo, "tasks "+url.PathEscape(id)+q.text(), version, func(ctx context.Context) (taskPage, error) { return m.askTasks(ctx, id, q) })
+	if err != nil {
+		return nil, err
+	}
+	line := m.line(s.value.Summary, s.at)
+	schema := s.value.Record.Schema().With(p.value.rows)
+	v := m.tasksView(q, m.sweepURL(s.value.ID), p.value, m.ofOne(schema))
+	v.Sweep, v.States = &line, stateLinks(v.Path, q, s.value.Counts, s.value.Total)
+	return &content{title: line.ID, view: v, version: min(s.version, p.version), at: p.at, rest: max(s.rest, p.rest)}, nil
+}
+
+func (m *Monitor) askTasks(ctx context.Context, id string, q query) (p taskPage, err error) {
+	page, err := m.o.Master.Tasks(ctx, id, q.of())
+	if p.wrong = refusal(err); p.wrong != nil {
+		return p, nil
+	}
+	p.rows, p.next = page.Tasks, page.Next
+	return p, err
+}
+
+// refusal is what is wrong with a question; nil when nothing is, or the fault is another.
+func refusal(err error) *api.Error {
+	if e, ok := errors.AsType[*api.Error](err); ok && e.Parameter != "" {
+		return e
+	}
+	return nil
+}
+
+func (m *Monitor) loadTasks(r *request) (*content, error) {
+	q, version := readQuery(r.Request), wanted(r)
+	all, err := m.hub.askSweeps(r.Context(), version)
+	if err != nil {
+		return nil, err
+	}
+	p, err := ask(r.Context(), m.memo, "all tasks "+q.text(), version, func(ctx context.Context) (taskPage, error) { return m.askEverywhere(ctx, all.value, q) })
+	if err != nil {
+		return nil, err
+	}
+	v := m.tasksView(q, m.o.Prefix+"/tasks", p.value, m.ofAll())
+	counts, total := sum(all.value)
+	v.States = stateLinks(v.Path, q, counts, total)
+	return &content{title: "Tasks", view: v, version: min(all.version, p.version), at: p.at, rest: max(all.rest, p.rest)}, nil
+}
+
+// sum counts the tasks of all sweeps.
+func sum(all []sweep.Summary) (counts map[string]int64, total int64) {
+	counts = map[string]int64{}
+	for _, s := range all {
+		total += s.Total
+		for state, n := range s.Counts {
+			counts[state] += n
+		}
+	}
+	return counts, total
+}
+
+func (m *Monitor) tasksView(q query, path string, p taskPage, columns []column) tasksView {
+	v := tasksView{Path: path, Notes: p.notes, Table: q.table(path, columns, p.rows), Page: len(q.back) + 1}
+	plain := q.first()
+	plain.where = ""
+	v.Form = filterForm{Where: q.where, Sort: q.sort, State: strings.Join(q.states, ","), Clear: path + plain.text()}
+	if q.size != tasksOnPage {
+		v.Form.Size = strconv.Itoa(q.size)
+	}
+	if q.after != "" {
+		v.Page++
+		v.First = path + q.first().text()
+	}
+	if before, ok := q.previous(); ok {
+		v.Prev = path + before.text()
+	}
+	if p.next != "" {
+		v.Next = path + q.next(p.next).text()
+	}
+	switch e := p.wrong; {
+	case e == nil:
+	case e.Parameter == "where":
+		v.Form.Wrong = pointAt(q.where, e)
+	default:
+		v.Wrong = result.Visible(e.Parameter + ": " + e.Error())
+	}
+	return v
+}
+
+// pointAt takes a filter apart at the place that is wrong, which may be its end.
+func pointAt(where string, e *api.Error) *wrongFilter {
+	w := &wrongFilter{Text: result.Visible(e.Text), Before: result.Visible(where)}
+	if e.Column < 1 {
+		return w
+	}
+	at := 0
+	for n := 1; n < e.Column && at < len(where); n++ {
+		_, size := utf8.DecodeRuneInString(where[at:])
+		at += size
+	}
+	word := where[at:]
+	if end := strings.IndexAny(word, " ()=<>~!"); end > 0 {
+		word = word[:end]
+	} else if end == 0 {
+		word = word[:1]
+	}
+	w.Before, w.At, w.After = result.Visible(where[:at]), result.Visible(word), result.Visible(where[at+len(word):])
+	return w
+}
+
+func stateLinks(path string, q query, counts map[string]int64, total int64) (links []stateLink) {
+	all := stateLink{Label: "all", URL: path + q.inState().text(), Count: total, Current: len(q.states) == 0}
+	links = append(links, all)
+	for _, state := range task.States {
+		name := state.String()
+		n := counts[name]
+		current := len(q.states) == 1 && q.states[0] == name
+		if n > 0 || current {
+			links = append(links, stateLink{Label: name, State: name, URL: path + q.inState(name).text(), Count: n, Current: current})
+		}
+	}
+	return links
+}

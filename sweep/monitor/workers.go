@@ -1,0 +1,105 @@
+package monitor
+
+import (
+	"fmt"
+	"net/url"
+	"strconv"
+	"time"
+
+	"mlframework/sweep/master"
+	"mlframework/sweep/result"
+	"mlframework/sweep/task"
+)
+
+// attemptsShown is how many attempts of one worker are named.
+const attemptsShown = 12
+
+// workersView is all workers, by name.
+type workersView struct {
+	Workers     []workerLine
+	Busy, Slots int // of the workers that are not away
+	Up          int
+}
+
+// workerLine is a worker in words.
+type workerLine struct {
+	Name, Host, Version string
+	Anchor              string
+	State, Reason       string
+	Slots               int
+	Wanted              string // slots that a person asked for, when the worker has others; "": none
+	Used, Waiting       int
+	Seen                string // ago
+	CPU, Memory, Disk   gauge
+	Running             []attempt
+	More                int // attempts that are not named
+}
+
+// gauge is how much of something is used; Text "" is not known.
+type gauge struct {
+	Text, Detail string
+	Full         int64 // thousandths
+}
+
+// attempt is what a slot does.
+type attempt struct{ ID, URL, Since string }
+
+func (m *Monitor) loadWorkers(r *request) (*content, error) {
+	all, err := m.hub.askWorkers(r.Context(), wanted(r))
+	if err != nil {
+		return nil, err
+	}
+	var v workersView
+	for _, w := range all.value {
+		v.Workers = append(v.Workers, m.worker(w, all.at))
+		if w.State != master.WorkerAway {
+			v.Up, v.Busy, v.Slots = v.Up+1, v.Busy+len(w.Running), v.Slots+w.Slots
+		}
+	}
+	return &content{title: "Workers", view: v, version: all.version, at: all.at, rest: all.rest}, nil
+}
+
+func (m *Monitor) worker(w master.Worker, now time.Time) workerLine {
+	l := workerLine{Name: result.Visible(w.Name), Host: result.Visible(w.Host), Version: result.Visible(w.Program), Anchor: "worker-" + url.PathEscape(w.Name), State: w.State,
+		Slots: w.Slots, Used: len(w.Running), Waiting: w.Waiting, Seen: "never", More: max(0, len(w.Running)-attemptsShown)}
+	if w.Reason != nil {
+		l.Reason = cut(result.Visible(*w.Reason))
+	}
+	if w.Wanted != nil && *w.Wanted != w.Slots {
+		l.Wanted = strconv.Itoa(*w.Wanted)
+	}
+	if w.Seen != nil {
+		l.Seen = ago(now.Sub(*w.Seen))
+	}
+	if w.Load != nil {
+		l.CPU, l.Memory, l.Disk = gauges(*w.Load)
+	}
+	for _, b := range w.Running[:min(len(w.Running), attemptsShown)] {
+		l.Running = append(l.Running, m.attempt(b, now))
+	}
+	return l
+}
+
+func (m *Monitor) attempt(b task.Busy, now time.Time) attempt {
+	index := strconv.FormatInt(b.Index, 10)
+	return attempt{ID: result.Visible(b.Sweep) + "/" + index, URL: m.sweepURL(b.Sweep) + "?" + url.Values{"where": {"index=" + index}}.Encode(),
+		Since: "slot " + strconv.Itoa(b.Slot) + ", attempt " + strconv.Itoa(b.Attempt) + ", for " + seconds(max(0, now.Sub(b.Started)))}
+}
+
+// gauges are a load in words. What the worker could not tell is left out.
+func gauges(l task.Load) (cpu, memory, disk gauge) {
+	if l.Cores > 0 {
+		cpu = gauge{percent(l.CPU, 1), fmt.Sprintf("of %d cores", l.Cores), thousandths(l.CPU, 1)}
+	}
+	return cpu, used(l.MemoryFree, l.MemoryTotal), used(l.DiskFree, l.DiskTotal)
+}
+
+func used(free, total int64) gauge {
+	if total <= 0 {
+		return gauge{}
+	}
+	part := float64(total - free)
+	return gauge{percent(part, float64(total)), size(free) + " of " + size(total) + " free", thousandths(part, float64(total))}
+}
+
+func thousandths(part, whole float64) int64 { return int64(min(max(0, 1000*part/whole), 1000)) }

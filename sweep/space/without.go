@@ -1,0 +1,227 @@
+package space
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+)
+
+// Bounds of what Without describes: its result is kept, and whoever asks waits for it.
+const (
+	mostParts    = 1000    // spaces
+	mostCompared = 100_000 // values of one parameter that are looked at one by one
+)
+
+// Without describes the points of s that none of others has, as spaces which have no point in common: s itself where no
+// other has any of its points, and none where the others have them all. Points are the same when their flags in a style
+// are, in whatever order: a switch that is false is the same as no switch. The parameters keep the order that they have
+// in s, the points do not. It looks at values, never at points, so that its cost and its result do not depend on Len. An
+// error says what is too large to be compared.
+func (s *Space) Without(style Style, others ...*Space) ([]*Space, error) {
+	parts := []*Space{s}
+	for _, other := range others {
+		var left []*Space
+		for _, part := range parts {
+			rest, err := part.without(style, other)
+			if err != nil {
+				return nil, err
+			}
+			if left = append(left, rest...); len(left) > mostParts {
+				return nil, fmt.Errorf("what is new falls into more than %d parts", mostParts)
+			}
+		}
+		parts = left
+	}
+	return parts, nil
+}
+
+// without splits off, parameter by parameter, the points that have a value of it which the other has not, and have values
+// of the other in all parameters before.
+func (s *Space) without(style Style, other *Space) (parts []*Space, err error) {
+	whole := []*Space{s}
+	for i := range other.parameters {
+		if q := &other.parameters[i]; s.parameter(q.name) == nil && !q.canBeAbsent(style) {
+			return whole, nil
+		}
+	}
+	all := make([]division, len(s.parameters))
+	for i := range s.parameters {
+		p := &s.parameters[i]
+		if all[i], err = p.divide(style, other.parameter(p.name)); err != nil {
+			return nil, err
+		}
+		if all[i].common == nil {
+			return whole, nil
+		}
+	}
+	for i := range all {
+		for _, fresh := range all[i].fresh {
+			parameters := slices.Clone(s.parameters)
+			for before := range i {
+				parameters[before] = *all[before].common
+			}
+			parameters[i] = fresh
+			part, _, _ := newSpace(parameters) // it has fewer points than s
+			parts = append(parts, part)
+		}
+	}
+	return parts, nil
+}
+
+func (s *Space) parameter(name string) *parameter {
+	for i := range s.parameters {
+		if s.parameters[i].name == name {
+			return &s.parameters[i]
+		}
+	}
+	return nil
+}
+
+// division is the values of a parameter, by whether another has them, too.
+type division struct {
+	common *parameter // nil: none
+	fresh  []parameter
+}
+
+// flagKey is what a value is on the command line. The zero value is a switch that is absent.
+type flagKey struct {
+	text        string
+	given, bare bool // the flag is there; it is a switch without a value
+}
+
+func (v value) key(style Style) flagKey {
+	if v.flag && !style.SwitchValue {
+		return flagKey{given: v.text == "true", bare: v.text == "true"}
+	}
+	return flagKey{text: v.text, given: true}
+}
+
+func (p *parameter) canBeAbsent(style Style) bool {
+	return p.span == nil && slices.ContainsFunc(p.values, func(v value) bool { return v.key(style) == flagKey{} })
+}
+
+// divide divides the values of p by whether q has them; a q that is nil is absent everywhere.
+func (p *parameter) divide(style Style, q *parameter) (division, error) {
+	if p.span != nil && q != nil && q.span != nil && p.span.places == q.span.places {
+		if d, ok := p.divideInterval(q.span); ok {
+			return d, nil
+		}
+	}
+	if p.span != nil && p.span.count > mostCompared {
+		return division{}, fmt.Errorf("parameter %s: its %d values cannot be compared one by one with those that it had, %d is the most", show(p.name), p.span.count, mostCompared)
+	}
+	has := q.lookup(style)
+	var common, fresh []value
+	for i := range p.count() {
+		a := p.assignment(i)
+		v := value{a.Value, a.Switch}
+		if has(v.key(style)) {
+			common = append(common, v)
+		} else {
+			fresh = append(fresh, v)
+		}
+	}
+	switch {
+	case len(fresh) == 0:
+		return division{common: p}, nil
+	case len(common) == 0:
+		return division{fresh: []parameter{*p}}, nil
+	}
+	return division{&parameter{name: p.name, values: common}, []parameter{{name: p.name, values: fresh}}}, nil
+}
+
+// lookup tells which values a parameter has.
+func (p *parameter) lookup(style Style) func(flagKey) bool {
+	switch {
+	case p == nil:
+		return func(k flagKey) bool { return k == flagKey{} }
+	case p.span != nil:
+		return func(k flagKey) bool { return k.given && !k.bare && p.span.has(k.text) }
+	}
+	keys := make(map[flagKey]struct{}, len(p.values))
+	for _, v := range p.values {
+		keys[v.key(style)] = struct{}{}
+	}
+	return func(k flagKey) bool { _, ok := keys[k]; return ok }
+}
+
+// big is the start and the step times 10^places.
+func (v *interval) big() (start, step *big.Int) {
+	if v.bigStart != nil {
+		return v.bigStart, v.bigStep
+	}
+	return big.NewInt(v.start), big.NewInt(v.step)
+}
+
+// has tells whether a text is that of a value.
+func (v *interval) has(text string) bool {
+	d, problem := parseDecimal(text)
+	if problem != "" || d.places > v.places {
+		return false
+	}
+	start, step := v.big()
+	n, rest := new(big.Int).QuoRem(new(big.Int).Sub(d.scaled(v.places), start), step, new(big.Int))
+	return rest.Sign() == 0 && n.Sign() >= 0 && n.IsInt64() && n.Int64() < v.count && v.value(n.Int64()) == text
+}
+
+// divideInterval divides an interval by another with the same step, whatever their lengths: those of its values that the
+// other has are one run. False: it has not that form.
+func (p *parameter) divideInterval(q *interval) (division, bool) {
+	start, step := p.span.big()
+	from, other := q.big()
+	if step.Cmp(other) != 0 {
+		return division{}, false
+	}
+	whole := division{fresh: []parameter{*p}}
+	first, rest := new(big.Int).QuoRem(new(big.Int).Sub(from, start), step, new(big.Int))
+	if rest.Sign() != 0 {
+		return whole, true
+	}
+	count := big.NewInt(p.span.count)
+	bound := func(n *big.Int) int64 { // within the values of p
+		switch {
+		case n.Sign() < 0:
+			return 0
+		case n.Cmp(count) > 0:
+			return p.span.count
+		}
+		return n.Int64()
+	}
+	low, high := bound(first), bound(new(big.Int).Add(first, big.NewInt(q.count)))
+	switch {
+	case low >= high:
+		return whole, true
+	case low == 0 && high == p.span.count:
+		return division{common: p}, true
+	}
+	var d division
+	runs := [][2]int64{{0, low}, {high, p.span.count}, {low, high}}
+	for i, run := range runs {
+		if run[0] == run[1] {
+			continue
+		}
+		part, ok := p.run(run[0], run[1])
+		if !ok {
+			return division{}, false
+		}
+		if i < 2 {
+			d.fresh = append(d.fresh, part)
+		} else {
+			d.common = &part
+		}
+	}
+	return d, true
+}
+
+// run is the values from, …, to-1 of an interval as an interval. False: their texts are too long to be operands.
+func (p *parameter) run(from, to int64) (parameter, bool) {
+	operands := []string{p.span.value(from), p.span.operands[1], "1"}
+	if to < p.span.count {
+		operands[1] = p.span.value(to)
+	}
+	if len(p.span.operands) > 2 {
+		operands[2] = p.span.operands[2]
+	}
+	span, troubles := newInterval(operands)
+	return parameter{name: p.name, span: span}, troubles == nil
+}

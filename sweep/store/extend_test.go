@@ -1,0 +1,70 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"mlframework/sweep"
+	"mlframework/sweep/space"
+	"mlframework/sweep/store"
+)
+
+// A sweep's record and the number of its tasks change together with the rest of a group.
+func TestRewrite(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	s, err := store.Open(context.Background(), folder, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	sw, err := s.Add(context.Background(), store.New{Record: newRecord(), Total: 9})
+	if err != nil {
+		t.Fatal(err)
+	}
+	more, _, err := space.Read("parameters.yml", []byte("x: [1, 2]"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sw.Record.Priority, sw.Record.Extensions = 5, []*space.Space{more}
+	h := sw.Head
+	h.Total, h.State = 11, sweep.Paused
+	if err := s.Commit(context.Background(), store.Group{Sweep: sw, Changes: sweep.Changes{Head: h}, Rewrite: true}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.Sweep(context.Background(), sw.Head.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Head.Total != 11 || got.Head.State != sweep.Paused || got.Record.Priority != 5 || len(got.Record.Extensions) != 1 || got.Record.Extensions[0].Len() != 2 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// A store of the first version is read as it is, and written after it was brought up to date.
+func TestFirstVersion(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	s, err := store.Open(context.Background(), folder, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sw, err := s.Add(context.Background(), store.New{Record: newRecord(), Total: 9})
+	if err := errors.Join(err, s.Exec("DROP TABLE audit; PRAGMA user_version = 1"), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		got, err := reader(t, folder).Sweep(context.Background(), "")
+		if err != nil || got.Record.Priority != 0 || got.Record.Extensions != nil {
+			t.Errorf("%+v, %v", got, err)
+		}
+		differs(t, "read", sw, got)
+		if s, err = store.Open(context.Background(), folder, "test"); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
