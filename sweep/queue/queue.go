@@ -87,7 +87,7 @@ type Status struct {
 
 // Delivery is items that arrive together. Ack must be called once, when they are taken care of. When it returns nil they
 // never come again. It fails with ErrAway when the stream has ended or an outage came in between; then they come again,
-// before what was sent later and in their order.
+// in their order and before what was sent after the outage. What was on its way in the outage may come before and after.
 type Delivery[T any] struct {
 	Items []T
 	Ack   func() error

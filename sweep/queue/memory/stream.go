@@ -66,13 +66,27 @@ func (s *session[T]) run(ctx context.Context, most int, out chan<- queue.Deliver
 		if items == nil {
 			return
 		}
+		d := s.add(items)
+		if s.over() {
+			return // these may have come after the outage, and then follow what was not acknowledged before it
+		}
 		select {
-		case out <- s.add(items):
+		case out <- d:
 		case <-ctx.Done():
 			return
 		case <-s.cut:
 			return
 		}
+	}
+}
+
+// over tells whether an outage has begun.
+func (s *session[T]) over() bool {
+	select {
+	case <-s.cut:
+		return true
+	default:
+		return false
 	}
 }
 
@@ -88,12 +102,7 @@ func (s *session[T]) add(items []T) queue.Delivery[T] {
 func (s *session[T]) ack(n int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	select {
-	case <-s.cut:
-		return queue.ErrAway
-	default:
-	}
-	if s.open == nil {
+	if s.over() || s.open == nil {
 		return queue.ErrAway
 	}
 	delete(s.open, n)

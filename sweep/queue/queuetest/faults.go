@@ -81,7 +81,11 @@ func streamsOutliveOutage(t *testing.T, f Fixture) {
 	}
 	again(t, func() error { return f.Hub.Publish(t.Context(), "w1", batch("a-1", 4)) })
 	again(t, func() error { return p.Emit(t.Context(), event("w1", "a-1", 2)) })
-	order(t, append(batches("a-1", 0, 1), takeThrough(t, tasks, 4, ofBatch)...), 5, true, ofBatch)
+	came := takeThrough(t, tasks, 4, ofBatch)
+	if came[0].Attempts[0].Index == 3 {
+		came = came[1:] // it was on its way in the outage
+	}
+	order(t, append(batches("a-1", 0, 1), came...), 5, true, ofBatch)
 	order(t, append(events("w1", "a-1", 0, 1), takeThrough(t, reports, 2, ofEvent)...), 3, true, ofEvent)
 }
 
