@@ -34,6 +34,7 @@ func TestWhatPeopleDoIsKept(t *testing.T) {
 	ctx := t.Context()
 	begin := time.Now().Add(-time.Second)
 	id := s.submit(3)
+	s.becomes(id, map[string]int64{"running": 3})
 	for _, do := range []func() error{
 		func() error { _, err := s.client.Submit(ctx, submission(t, 1), "k", api.Nothing); return err },
 		func() error { _, err := s.client.Submit(ctx, submission(t, 1), "k", api.Nothing); return err }, // a repetition

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/user"
 	"strconv"
+	"sync"
 	"time"
 )
 
@@ -101,12 +102,13 @@ const (
 )
 
 // Run serves on a listener until ctx ends, and then until those who follow have read the last, two seconds at most. It
-// closes the listener and the server.
+// closes the listener and the server, and when it returns no request is being answered any more.
 func (s *Server) Run(ctx context.Context, l net.Listener) error {
 	defer s.Close()
 	requests, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
-	server := &http.Server{Handler: s, ReadHeaderTimeout: headerTime, MaxHeaderBytes: headerBytes,
+	var h handlers
+	server := &http.Server{Handler: h.count(s), ReadHeaderTimeout: headerTime, MaxHeaderBytes: headerBytes,
 		ErrorLog:    slog.NewLogLogger(s.o.Log.Handler(), slog.LevelWarn),
 		BaseContext: func(net.Listener) context.Context { return requests },
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
@@ -117,7 +119,10 @@ func (s *Server) Run(ctx context.Context, l net.Listener) error {
 	go func() { served <- server.Serve(l) }()
 	select {
 	case err := <-served:
-		return errors.Join(err, server.Close())
+		err = errors.Join(err, server.Close())
+		cancel()
+		h.wait()
+		return err
 	case <-ctx.Done():
 	}
 	parting, stop := context.WithTimeout(requests, partingTime)
@@ -126,7 +131,37 @@ func (s *Server) Run(ctx context.Context, l net.Listener) error {
 	cancel()
 	err := server.Close()
 	<-served // it always says that the server was closed
+	h.wait()
 	return err
+}
+
+// handlers counts requests that are being answered, which outlive their server when it is closed. The zero value is ready.
+type handlers struct {
+	mu     sync.Mutex
+	closed bool
+	active sync.WaitGroup
+}
+
+func (h *handlers) count(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h.mu.Lock()
+		if h.closed {
+			h.mu.Unlock()
+			return
+		}
+		h.active.Add(1)
+		h.mu.Unlock()
+		defer h.active.Done()
+		next.ServeHTTP(w, r)
+	})
+}
+
+// wait lets no request begin any more, and returns when the last is over.
+func (h *handlers) wait() {
+	h.mu.Lock()
+	h.closed = true
+	h.mu.Unlock()
+	h.active.Wait()
 }
 
 // peerKey is where a connection's peer stands in the context of its requests.

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,10 +17,9 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"mlframework/sweep"
 	"mlframework/sweep/api"
+	"mlframework/sweep/leaktest"
 	"mlframework/sweep/master"
 	"mlframework/sweep/queue/memory"
 	"mlframework/sweep/result"
@@ -28,7 +28,7 @@ import (
 	"mlframework/sweep/task"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { os.Exit(leaktest.Main(m)) }
 
 // limit is how long a test waits for what must happen.
 const limit = 20 * time.Second
@@ -82,7 +82,7 @@ func (s *site) start() {
 	s.store, err = store.Open(context.Background(), s.folder, "test")
 	s.must(err)
 	log := slog.New(slog.NewTextHandler(s.log, nil))
-	m := master.New(master.Options{Store: s.store, Queue: s.queue, Log: log, Secrets: filepath.Join(s.folder, "secrets")})
+	m := master.New(master.Options{Store: s.store, Queue: s.queue, Log: log, Lease: time.Hour, Secrets: filepath.Join(s.folder, "secrets")})
 	s.server = api.New(api.Options{Master: m, Store: &s.store.Reader, Broker: s.queue, Revisions: "/revisions", Program: "1.2", Log: log, Audit: log})
 	l, err := api.Listen(s.socket(), "")
 	s.must(err)

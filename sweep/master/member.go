@@ -174,7 +174,7 @@ func (m *Master) lose(w *member, away, reason string) {
 // expire takes everything from workers whose lease has ended. While the queue is away or takes nothing no heartbeat can
 // come, and after that, or after this process was held up, every lease is whole again.
 func (m *Master) expire(now time.Time) {
-	if held := now.Sub(m.ticked); m.ticked.IsZero() || held > stalled {
+	if held := now.Sub(m.ticked); m.ticked.IsZero() || held > min(stalled, max(2*tick, m.o.Lease/3)) {
 		m.whole = now
 	}
 	m.ticked = now

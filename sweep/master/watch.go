@@ -48,7 +48,7 @@ type Watcher struct {
 // Live output takes another way than events, and may come after the end of what printed it: a sweep that is idle is
 // reported when no line came for quiet, or lines go on coming for longer than late.
 const (
-	quiet = 50 * time.Millisecond
+	quiet = 150 * time.Millisecond
 	late  = time.Second
 )
 

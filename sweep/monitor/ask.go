@@ -11,12 +11,14 @@ import (
 )
 
 // What readers cost the master. However many look at the same thing, it is asked for once; what took long to answer is
-// asked again only after twenty times as long, so that one question takes at most a twentieth of a core.
+// asked again only after twenty times as long, up to five seconds: one question that takes up to a quarter of a second takes
+// at most a twentieth of a core.
 const (
 	askTime   = 20 * time.Second // of one question
 	askAtOnce = 4                // questions on their way
 	askAgain  = time.Second      // after which a page that is loaded asks anew
-	askRest   = 20               // times what it took
+	askRest   = 20               // times what it took,
+	askRests  = 5 * time.Second  // but no longer: it may have taken long because the machine stood still
 	askKept   = 300              // answers kept
 )
 
@@ -80,7 +82,7 @@ func ask[T any](ctx context.Context, m *memo, key string, version int64, f func(
 	case <-ctx.Done():
 		return r, context.Cause(ctx)
 	}
-	r.version, r.at, r.rest = k.version, k.at, askRest*k.cost
+	r.version, r.at, r.rest = k.version, k.at, k.rest()
 	if k.err != nil {
 		return r, k.err
 	}
@@ -146,6 +148,9 @@ func (k *kept) isDone() bool {
 	}
 }
 
+// rest is for how long an answer serves whoever asks.
+func (k *kept) rest() time.Duration { return min(askRest*k.cost, askRests) }
+
 // serves tells whether an answer is good for who wants a version.
 func (k *kept) serves(version int64, now time.Time) bool {
 	age := now.Sub(k.at)
@@ -154,7 +159,7 @@ func (k *kept) serves(version int64, now time.Time) bool {
 		return k.version >= version
 	case k.err != nil:
 		return age < askAgain && k.version >= version
-	case age < askRest*k.cost:
+	case age < k.rest():
 		return true
 	case version == 0:
 		return age < askAgain

@@ -127,6 +127,7 @@ func TestALinkEnds(t *testing.T) {
 func TestWrongTokensAreSlowedDown(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
+	s.still()
 	v := s.visitor()
 	for range monitor.TriesAtOnce {
 		if p := v.tries("guess"); p.status != http.StatusForbidden {

@@ -17,10 +17,9 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"mlframework/sweep"
 	"mlframework/sweep/api"
+	"mlframework/sweep/leaktest"
 	"mlframework/sweep/master"
 	"mlframework/sweep/monitor"
 	"mlframework/sweep/queue/memory"
@@ -30,7 +29,7 @@ import (
 	"mlframework/sweep/task"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { os.Exit(leaktest.Main(m)) }
 
 // limit is how long a test waits for what must happen.
 const limit = 30 * time.Second
@@ -107,6 +106,14 @@ func (s *site) clock() time.Time {
 	return s.now()
 }
 
+// still stops the monitor's clock.
+func (s *site) still() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at := s.now()
+	s.now = func() time.Time { return at }
+}
+
 // later moves the monitor's clock.
 func (s *site) later(d time.Duration) {
 	s.mu.Lock()
@@ -120,7 +127,7 @@ func (s *site) start() {
 	s.t.Helper()
 	st, err := store.Open(context.Background(), s.folder, "test")
 	s.must(err)
-	m := master.New(master.Options{Store: st, Queue: s.queue})
+	m := master.New(master.Options{Store: st, Queue: s.queue, Lease: time.Hour})
 	server := api.New(api.Options{Master: m, Store: &st.Reader, Broker: s.queue, Program: "1.2"})
 	l, err := api.Listen(s.socket(), "")
 	s.must(err)

@@ -38,9 +38,15 @@ func acquire(path, name string) (*os.File, error) {
 	}
 	note := fmt.Sprintf("%s (pid %d, since %s)\n", name, os.Getpid(), time.Now().Format(time.DateTime))
 	if err := errors.Join(f.Truncate(0), write(f, note)); err != nil {
-		return nil, errors.Join(err, f.Close())
+		return nil, errors.Join(err, release(f))
 	}
 	return f, nil
+}
+
+// release gives the lock back. Closing the file alone does not while another goroutine is starting a program: until that is
+// executed it holds a copy of the open file.
+func release(f *os.File) error {
+	return errors.Join(syscall.Flock(int(f.Fd()), syscall.LOCK_UN), f.Close())
 }
 
 func write(f *os.File, text string) error {

@@ -85,7 +85,7 @@ func (s *Store) Close() error {
 		errs = append(errs, s.write.close(s.db), s.db.Close())
 	}
 	if s.lock != nil {
-		errs = append(errs, s.lock.Close())
+		errs = append(errs, release(s.lock))
 	}
 	s.db, s.Reader.db, s.lock = nil, nil, nil
 	return errors.Join(errs...)

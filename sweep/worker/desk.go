@@ -214,19 +214,18 @@ func (d *desk) takeNothing() {
 	d.giveBack(func(item) bool { return true })
 }
 
-// resize changes the number of slots and returns those that somebody has to take attempts for now.
-func (d *desk) resize(slots int) (opened []int) {
+// resize changes the number of slots, and starts those that are new: before close returns, if at all.
+func (d *desk) resize(slots int, start func(n int)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.slots = slots
 	for n := range slots {
 		if !d.open[n] && !d.closed {
 			d.open[n] = true
-			opened = append(opened, n)
+			start(n)
 		}
 	}
 	d.some.Broadcast()
-	return opened
 }
 
 func (d *desk) size() int {

@@ -170,7 +170,7 @@ func TestAProgramThatEscapesIsGoneWithItsAttempt(t *testing.T) {
 	if o := s.ended(0, 1); o.Class != task.Stopped || o.Reason != "stopped" {
 		t.Errorf("%+v", o)
 	}
-	if took := time.Since(begin); took > b.Recipe.Grace+time.Second {
+	if took := time.Since(begin); took > b.Recipe.Grace+limit/2 {
 		t.Errorf("gone after %v", took)
 	}
 	if _, err := os.Stat("/proc/" + strings.TrimSpace(s.file(0, "escaped"))); err == nil {

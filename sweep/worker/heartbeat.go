@@ -27,7 +27,8 @@ func (w *Worker) self(kind task.Kind) {
 	w.outbox.put(task.Event{Version: task.Version, Kind: kind, Worker: w.o.Name, Time: time.Now(), Beat: &h})
 }
 
-// soon is after how long a heartbeat is tried again that the queue did not take, then twice as long, up to interval.
+// soon is after how long a heartbeat is tried again that the queue did not take, then twice as long, up to a quarter of
+// interval: a worker that was cut off is missed.
 const soon = 50 * time.Millisecond
 
 // beat sends heartbeats: at the start, every two seconds, and when the worker's state changes. Why the queue takes none
@@ -37,7 +38,7 @@ func (w *Worker) beat(ctx context.Context) {
 		next := interval
 		h := w.heartbeat()
 		if err := w.port.Beat(ctx, h); err != nil {
-			next, again = again, min(2*again, interval)
+			next, again = again, min(2*again, interval/4)
 		} else if again = soon; w.secrets.asked(h.Needs, time.Now()) {
 			w.o.Log.Error("attempts cannot run for want of their secrets", "error", errNoSecrets)
 			w.desk.wake()

@@ -179,6 +179,9 @@ func TestAWorkerJoinsBeforeAllElseAndLeavesAfterIt(t *testing.T) {
 	s.ended(0, 1)
 	poll(t, "the last event", func() bool { return len(s.all()) == 7 })
 	all := s.all()
+	if all[4].Kind == task.EndedEvent { // the program may end before the rest is given back
+		all[4], all[5] = all[5], all[4]
+	}
 	if diff := cmp.Diff([]string{"joined 0/0", "claimed 0/1", "claimed 1/1", "started 0/1", "returned 1/1", "ended 0/1", "left 0/0"}, kinds(all)); diff != "" {
 		t.Fatal(diff)
 	}
@@ -369,6 +372,7 @@ func TestAnOutageLosesNothingAndKeepsTheOrder(t *testing.T) {
 	bubble(t, program, func(t *testing.T, s *site) {
 		s.send(batch("", 0, 1, 2))
 		s.seen(task.StartedEvent, 0, 1)
+		synctest.Wait() // that is acknowledged
 		s.queue.Outage(true)
 		time.Sleep(20 * time.Second) // all end meanwhile
 		if n := len(s.soFar()); n > 5 {

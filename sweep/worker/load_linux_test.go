@@ -70,7 +70,7 @@ func TestHeartbeatsHaveTheLoad(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil) // its folder of outputs is not there yet
 	l := (<-s.queue.Heartbeats(t.Context())).Load
-	if l == nil || l.Cores != runtime.NumCPU() || l.CPU != 0 || l.MemoryTotal < 1<<26 || l.MemoryFree <= 0 || l.MemoryFree > l.MemoryTotal ||
+	if l == nil || l.Cores != runtime.NumCPU() || l.CPU < 0 || l.CPU > 1 || l.MemoryTotal < 1<<26 || l.MemoryFree <= 0 || l.MemoryFree > l.MemoryTotal ||
 		l.DiskTotal < 1<<20 || l.DiskFree < 0 || l.DiskFree > l.DiskTotal {
 		t.Errorf("%+v", l)
 	}

@@ -60,6 +60,9 @@ func TestOutputWithoutEndFillsNoMemory(t *testing.T) {
 	b := batch("head -c $0 /dev/zero", 0) // no line end, invalid text
 	b.Recipe.Command = []string{"head", "-c", "104857600", "/dev/zero"}
 	b.Recipe.Secrets = []string{"KEY"}
+	runtime.GC()
+	var before runtime.MemStats
+	runtime.ReadMemStats(&before)
 	var most atomic.Uint64
 	done := make(chan struct{})
 	watched := make(chan struct{})
@@ -78,9 +81,6 @@ func TestOutputWithoutEndFillsNoMemory(t *testing.T) {
 			}
 		}
 	}()
-	runtime.GC()
-	var before runtime.MemStats
-	runtime.ReadMemStats(&before)
 	s.send(b)
 	o := s.ended(0, 1)
 	close(done)

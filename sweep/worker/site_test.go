@@ -15,8 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
+	"mlframework/sweep/leaktest"
 	"mlframework/sweep/queue"
 	"mlframework/sweep/queue/memory"
 	"mlframework/sweep/task"
@@ -37,13 +36,13 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	code := m.Run()
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	if err := keeper.Close(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1
 	}
-	if err := goleak.Find(); err != nil {
+	if err := leaktest.Find(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1
 	}
@@ -51,7 +50,7 @@ func TestMain(m *testing.M) {
 }
 
 // limit is how long a test waits for what must happen.
-const limit = 20 * time.Second
+const limit = time.Minute
 
 // site is a worker in a folder of its own, with a master's end of its queue.
 type site struct {
@@ -63,6 +62,7 @@ type site struct {
 	stop    func()    // ends the worker and waits
 	over    chan bool // it has ended; true: to be started again
 
+	beats  <-chan task.Heartbeat // see obeyed
 	mu     sync.Mutex
 	events []task.Event
 	moved  chan struct{} // closed and replaced when events grows
@@ -216,19 +216,20 @@ func (s *site) tell(c task.Control) {
 // obeyed waits until the worker has done what it was told so far: a drain shows in its heartbeats.
 func (s *site) obeyed() {
 	s.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
-	defer cancel()
-	beats := s.queue.Heartbeats(ctx)
+	if s.beats == nil { // one stream for all calls, so that they come in their order
+		s.beats = s.queue.Heartbeats(s.t.Context())
+	}
+	late := time.After(limit)
 	for _, off := range []bool{false, true} {
 		s.tell(task.Control{Kind: task.DrainControl, Off: off})
-		for h := range beats {
-			if h.Draining == !off {
-				break
+		for draining := off; draining == off; {
+			select {
+			case h := <-s.beats:
+				draining = h.Draining
+			case <-late:
+				s.t.Fatal("the worker does not obey")
 			}
 		}
-	}
-	if ctx.Err() != nil {
-		s.t.Fatal("the worker does not obey")
 	}
 }
 

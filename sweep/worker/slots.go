@@ -15,9 +15,9 @@ func (w *Worker) resize(ctx context.Context, slots int) {
 	if slots == 0 {
 		slots = w.o.Slots
 	}
-	for _, n := range w.desk.resize(slots) {
+	w.desk.resize(slots, func(n int) {
 		w.slots.Go(func() { w.slot(ctx, n) })
-	}
+	})
 }
 
 // slot runs one attempt after the other.

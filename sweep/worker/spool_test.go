@@ -111,19 +111,22 @@ func TestASpoolWithABrokenByteLosesOneEvent(t *testing.T) {
 func TestNothingGoesToTheSpoolWhileTheQueueTakesEvents(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "events")
-	s := newSite(t, nil, spool(path), fake(func(context.Context, process.Spec) process.Exit { return process.Exit{} }))
-	s.run("true")
-	before, err := os.Stat(path)
-	s.must(err)
-	for i := range int64(100) {
-		s.send(batch("", 2*i+1, 2*i+2))
-	}
-	s.ended(200, 1)
-	after, err := os.Stat(path)
-	s.must(err)
-	if after.Size() != 0 || !after.ModTime().Equal(before.ModTime()) {
-		t.Errorf("the file was written: %d bytes, %v after its start", after.Size(), after.ModTime().Sub(before.ModTime()))
-	}
+	synctest.Test(t, func(t *testing.T) { // where the queue takes no time
+		s := newSite(t, nil, spool(path), fake(func(context.Context, process.Spec) process.Exit { return process.Exit{} }))
+		s.run("true")
+		before, err := os.Stat(path)
+		s.must(err)
+		for i := range int64(100) {
+			s.send(batch("", 2*i+1, 2*i+2))
+		}
+		s.ended(200, 1)
+		after, err := os.Stat(path)
+		s.must(err)
+		if after.Size() != 0 || !after.ModTime().Equal(before.ModTime()) {
+			t.Errorf("the file was written: %d bytes, %v after its start", after.Size(), after.ModTime().Sub(before.ModTime()))
+		}
+		s.stop()
+	})
 }
 
 // doomed is set for a process that is a worker to be killed: it is the folder of its files.
@@ -196,9 +199,10 @@ func TestWhatAKilledWorkerHadToSayIsSentFirstByTheNext(t *testing.T) {
 	if diff := cmp.Diff([]string{"joined 0/0", "claimed 7/1", "started 7/1", "ended 7/1"}, kinds(all[at:])); diff != "" {
 		t.Error(diff)
 	}
-	if info, err := os.Stat(path); err != nil || info.Size() != 0 {
-		t.Errorf("the spool is not empty afterwards: %v, %v", info, err)
-	}
+	poll(t, "the spool is empty afterwards", func() bool {
+		info, err := os.Stat(path)
+		return err == nil && info.Size() == 0
+	})
 }
 
 // Three starts of a worker while the queue is away: what each said comes in order when it is back.

@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 }
 
 // patience is how long anything may take before a test gives up.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // site is a hub and ports that come to one vhost, through a proxy.
 type site struct {

@@ -10,6 +10,7 @@ import (
 	"github.com/rabbitmq/amqp091-go"
 	"go.uber.org/goleak"
 
+	"mlframework/sweep/leaktest"
 	"mlframework/sweep/queue"
 	"mlframework/sweep/queue/amqp"
 	"mlframework/sweep/queue/queuetest/broker"
@@ -179,7 +180,7 @@ func TestCloseLeavesNothingBehind(t *testing.T) {
 				t.Errorf("after its end the error is %v; want ErrAway", err)
 			}
 			s.proxy.Cut() // its goroutines are not what is looked for
-			goleak.VerifyNone(t, before)
+			leaktest.Verify(t, before)
 		})
 	}
 }

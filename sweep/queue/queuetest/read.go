@@ -11,7 +11,7 @@ import (
 )
 
 // patience is how long anything may take before a test gives up. A broker that restarts needs most of it.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // receive reads one item.
 func receive[T any](t *testing.T, from <-chan T) T {

@@ -9,6 +9,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"mlframework/sweep/leaktest"
 	"mlframework/sweep/queue"
 )
 
@@ -45,7 +46,7 @@ func Run(t *testing.T, open func(t *testing.T) Fixture) {
 		for _, trial := range group {
 			t.Run(trial.name, func(t *testing.T) {
 				before := goleak.IgnoreCurrent()
-				t.Cleanup(func() { goleak.VerifyNone(t, before) })
+				t.Cleanup(func() { leaktest.Verify(t, before) })
 				f := open(t)
 				if trial.needs != nil {
 					if fault, there := trial.needs(f); !there {

@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// linger is what processes have that outlive their program, before SIGTERM: the last words of a tee.
-	linger = 100 * time.Millisecond
+	// usualLinger is what processes have that outlive their program, before SIGTERM: the last words of a tee.
+	usualLinger = 100 * time.Millisecond
 	// stuckAfter is how long after the first SIGKILL a process counts as one that cannot be ended.
 	stuckAfter = 5 * time.Second
 	// doubtFor bounds the wait for forks of other runs, one of which may be what looks like a stranger.
@@ -23,8 +23,9 @@ const (
 
 // ending is how far the end of a run has come.
 type ending struct {
-	preferred      bool         // see preferForOOM
+	preferred      int          // how often: see preferForOOM
 	termAt, killAt time.Time    // zero until the end has begun
+	killed         time.Time    // when SIGKILL was first sent
 	termed         map[int]bool // got SIGTERM
 	outlived       map[int]bool // got a signal after the program itself was gone
 	pause          time.Duration
@@ -61,12 +62,12 @@ func (r *run) step(ctx context.Context, now time.Time, dead bool) (again time.Du
 		if len(heads) == 0 {
 			return r.backOff(), false
 		}
-		r.endBy(now.Add(linger), r.spec.Grace)
+		r.endBy(now.Add(r.k.linger), r.spec.Grace)
 	}
 	switch {
 	case r.termAt.IsZero():
 		return r.undisturbed(now), false
-	case !now.Before(r.killAt.Add(stuckAfter)):
+	case !r.killed.IsZero() && now.Sub(r.killed) >= stuckAfter:
 		r.giveUp()
 		return 0, true
 	case now.Before(r.termAt):
@@ -87,6 +88,9 @@ func (r *run) signal(now time.Time) time.Duration {
 		r.terminate()
 		wait = min(wait, r.killAt.Sub(now))
 	} else {
+		if r.killed.IsZero() {
+			r.killed = now
+		}
 		r.kill()
 	}
 	r.next = now.Add(wait)
@@ -117,13 +121,16 @@ func (r *run) undisturbed(now time.Time) (again time.Duration) {
 	if r.spec.Timeout > 0 {
 		again = max(0, r.spec.Timeout-age)
 	}
-	if r.preferred {
+	if r.preferred == len(preferAfter) {
 		return again
 	}
-	if age >= preferAfter {
-		r.preferred = true
+	left := preferAfter[r.preferred] - age
+	if left <= 0 {
+		r.preferred++
 		preferForOOM(r.pid)
-	} else if left := preferAfter - age; again < 0 || left < again {
+		left = 0 // look for the next time at once
+	}
+	if again < 0 || left < again {
 		again = left
 	}
 	return again

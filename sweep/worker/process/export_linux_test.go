@@ -1,6 +1,9 @@
 package process
 
-import "log/slog"
+import (
+	"log/slog"
+	"time"
+)
 
 // ParseStat gives the state in a line of /proc/PID/stat.
 func ParseStat(line []byte) (state byte, ok bool) {
@@ -41,6 +44,22 @@ func Impatient() (*Keeper, error) {
 	return k, err
 }
 
+// Lingering makes a Keeper that gives what outlives its program a minute.
+func Lingering() (*Keeper, error) {
+	k, err := NewKeeper(slog.Default())
+	if err == nil {
+		k.mu.Lock()
+		k.linger = time.Minute
+		k.mu.Unlock()
+	}
+	return k, err
+}
+
 // MainThreadChildren and AllChildren list children of this process.
 func (k *Keeper) MainThreadChildren() []int { return k.childrenOf(false) }
 func (k *Keeper) AllChildren() []int        { return k.childrenOf(true) }
+
+// Tally counts signals of one kind.
+type Tally = tally
+
+func (t *tally) Fresh(told bool, now time.Time) bool { return t.fresh(told, now) }

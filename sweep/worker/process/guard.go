@@ -3,6 +3,7 @@ package process
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"strconv"
@@ -14,7 +15,7 @@ import (
 
 // The pair: the process that the user started becomes the guard, which does nothing but wait, and starts itself again as
 // the executor, which does the work. A pipe of which the guard holds the writing end tells the executor of the guard's
-// end, wait(2) the guard of the executor's. Both are child subreapers, so whichever is killed, the other still has every
+// end, and of the signals that the guard got, a byte each; wait(2) tells the guard of the executor's end. Both are child subreapers, so whichever is killed, the other still has every
 // process below it, and ends them.
 //
 // The executor stays in the guard's process group, in the foreground of the terminal: Ctrl-Z and fg work on both.
@@ -22,8 +23,8 @@ import (
 // guardEnv marks the executor: "FD NAME", the pipe's reading end and argv[0] of the guard.
 const guardEnv = "MLFRAMEWORK_GUARD"
 
-// forwarded are the signals that the guard hands to the executor. What comes from a terminal, or to the whole group, the
-// executor gets twice: see Notify.
+// forwarded are the signals of which the guard tells the executor. What comes from a terminal, or to the whole group, the
+// executor also gets itself: see Notify.
 var forwarded = []os.Signal{
 	syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2,
 }
@@ -63,11 +64,11 @@ func RunGuarded(name string) (exitCode int, err error) {
 	if err != nil {
 		return 0, fmt.Errorf("start %s: %w", name, err)
 	}
-	return watch(child, signals)
+	return watch(child, alive, signals)
 }
 
-// watch hands signals on until the executor has ended.
-func watch(child *os.Process, signals <-chan os.Signal) (exitCode int, err error) {
+// watch tells of signals until the executor has ended.
+func watch(child *os.Process, executor io.Writer, signals <-chan os.Signal) (exitCode int, err error) {
 	type end struct {
 		state *os.ProcessState
 		err   error
@@ -80,7 +81,9 @@ func watch(child *os.Process, signals <-chan os.Signal) (exitCode int, err error
 	for {
 		select {
 		case s := <-signals:
-			_ = child.Signal(s) // it may have ended
+			if number, ok := s.(syscall.Signal); ok {
+				_, _ = executor.Write([]byte{byte(number)}) // it may have ended
+			}
 		case e := <-ended:
 			clearBelow()
 			if e.err != nil {
@@ -114,8 +117,10 @@ func Guarded() bool {
 	go func() {
 		var b [1]byte
 		for {
-			if _, err := life.Read(b[:]); err != nil {
+			if n, err := life.Read(b[:]); err != nil {
 				break
+			} else if n > 0 {
+				hear(syscall.Signal(b[0]))
 			}
 		}
 		emergency()

@@ -30,6 +30,7 @@ type Keeper struct {
 	pidfds    bool
 	tags      uint64        // below those of this Keeper's programs; another Keeper's are elsewhere
 	patience  time.Duration // see reapForgotten
+	linger    time.Duration // see usualLinger
 	oom       oomWatch
 	closed    atomic.Bool
 	abandoned atomic.Bool    // by KillAll
@@ -57,7 +58,8 @@ func NewKeeper(log *slog.Logger) (*Keeper, error) {
 	}
 	k := &Keeper{
 		log: log, pid: os.Getpid(), children: -1, tags: 1<<62 | uint64(rand.Uint32())<<30, patience: time.Minute,
-		quit: make(chan struct{}), done: make(chan struct{}),
+		linger: usualLinger,
+		quit:   make(chan struct{}), done: make(chan struct{}),
 		runs: map[*run]struct{}{}, roots: map[int]*run{}, strangers: map[int]*stranger{}, forks: map[uint64]bool{},
 		forgotten: map[int]time.Time{},
 	}

@@ -90,8 +90,8 @@ func TestManyProgramsThatLeaveZombies(t *testing.T) {
 		})
 	}
 	work.Wait()
-	within(t, 5*time.Second, "descriptors flat", func() bool { return descriptors(t) <= before+40 })
-	within(t, 5*time.Second, "no goroutine of a run", func() bool {
+	within(t, soon, "descriptors flat", func() bool { return descriptors(t) <= before+40 })
+	within(t, soon, "no goroutine of a run", func() bool {
 		buf := make([]byte, 1<<20)
 		return strings.Count(string(buf[:runtime.Stack(buf, true)]), "awaitDeath") == 0
 	})
@@ -109,7 +109,7 @@ func descriptors(t *testing.T) int {
 // alone runs a helper with a Keeper of its own.
 func alone(t *testing.T, helper string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*soon)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, os.Args[0])
 	cmd.Env, cmd.Dir = append(os.Environ(), "HELPER="+helper), t.TempDir()
@@ -132,7 +132,7 @@ func forgotten() int {
 	if err := exec.Command("sh", "-c", "(exec true) & sleep 0.1 & exit").Run(); err != nil {
 		return fail(err)
 	}
-	for end := time.Now().Add(5 * time.Second); len(k.AllChildren()) > 0; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(soon); len(k.AllChildren()) > 0; time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			return fail(fmt.Errorf("left: %v", k.AllChildren()))
 		}
@@ -229,7 +229,7 @@ func closing() int {
 }
 
 func closed(k *process.Keeper) int {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), soon)
 	defer cancel()
 	if err := k.Close(ctx); err != nil {
 		return fail(err)

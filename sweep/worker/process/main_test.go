@@ -7,10 +7,13 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
+	"mlframework/sweep/leaktest"
 	"mlframework/sweep/worker/process"
 )
+
+// soon bounds what takes a moment, on a machine that may do much else meanwhile. The programs of these tests would go on
+// for a minute.
+const soon = 30 * time.Second
 
 // keeper is shared: a process has one.
 var keeper *process.Keeper
@@ -28,13 +31,13 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	code := m.Run()
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), soon)
 	defer cancel()
 	if err := keeper.Close(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1
 	}
-	if err := goleak.Find(); err != nil {
+	if err := leaktest.Find(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1
 	}

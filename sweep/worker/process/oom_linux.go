@@ -81,9 +81,9 @@ func (o *oomWatch) claim() bool {
 	return true
 }
 
-// preferAfter is the age at which preferForOOM is called for a program: what is over sooner has not filled a memory, and
-// for a program of a millisecond the call would count.
-const preferAfter = 20 * time.Millisecond
+// preferAfter is the ages at which preferForOOM is called for a program: what is over sooner has not filled a memory, and
+// for a program of a millisecond the call would count. The second call finds what was amid a fork at the first.
+var preferAfter = [...]time.Duration{20 * time.Millisecond, 200 * time.Millisecond}
 
 // preferForOOM makes the kernel end a program, its children and theirs before this process when memory is short
 // (proc(5), oom_score_adj); what they fork from then on inherits it. It is no fault when that cannot be done: the program

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"mlframework/sweep/worker/process"
 )
@@ -19,7 +18,7 @@ func init() { helpers["out of memory"] = outOfMemory }
 func TestOutOfMemory(t *testing.T) {
 	t.Parallel()
 	group := limitedGroup(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*soon)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "sh", "-c", `echo $$ > "$1/cgroup.procs" && exec "$2"`, "sh", group, os.Args[0])
 	cmd.Env = append(os.Environ(), "HELPER=out of memory")
@@ -38,7 +37,7 @@ func limitedGroup(t *testing.T) string {
 			continue
 		}
 		t.Cleanup(func() {
-			within(t, 2*time.Second, "the group is empty", func() bool { return os.Remove(dir) == nil })
+			within(t, soon, "the group is empty", func() bool { return os.Remove(dir) == nil })
 		})
 		if err := os.WriteFile(filepath.Join(dir, limit), []byte("200000000"), 0o644); err == nil {
 			return dir
@@ -79,7 +78,7 @@ func TestPreferredForOOM(t *testing.T) {
 		child=$!
 		until [ "$(cat /proc/$$/oom_score_adj)" = 500 ]; do sleep 0.01; done
 		wait $child`
-	exit := keeper.Run(t.Context(), process.Spec{Argv: []string{"sh", "-c", script}, Env: os.Environ(), Timeout: 20 * time.Second})
+	exit := keeper.Run(t.Context(), process.Spec{Argv: []string{"sh", "-c", script}, Env: os.Environ(), Timeout: soon})
 	if exit.Cause != process.Exited || exit.Code != 0 {
 		t.Errorf("%+v, want the program to see that it is preferred", exit)
 	}

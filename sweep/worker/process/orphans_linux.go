@@ -15,31 +15,42 @@ import (
 // left or ctx is done, and returns how many there were and, then, ctx's error. It never touches this process, its
 // ancestors or kernel threads. Processes that cleared or overwrote their environment are found only below one that did
 // not. match is called from one goroutine.
-func KillOrphans(ctx context.Context, match func(environ []string) bool) (killed int, err error) {
-	gone := map[int]bool{}
+func KillOrphans(ctx context.Context, match func(environ []string) bool) (count int, err error) {
+	killed := map[int]uint64{} // when they were born
 	for {
-		found := orphans(match)
-		if len(found) == 0 {
-			return len(gone), nil
+		all := snapshot()
+		found := orphans(all, match)
+		if len(found) == 0 && !anyAlive(all, killed) {
+			return len(killed), nil
 		}
 		for _, pid := range found {
 			if unix.Kill(pid, unix.SIGKILL) == nil {
-				gone[pid] = true
+				killed[pid] = all[pid].born
 			}
 		}
 		select {
 		case <-ctx.Done():
-			return len(gone), ctx.Err()
+			return len(killed), ctx.Err()
 		case <-time.After(5 * time.Millisecond):
 		}
 	}
 }
 
 // Orphans lists what KillOrphans would kill, in rising order.
-func Orphans(match func(environ []string) bool) []int { return orphans(match) }
+func Orphans(match func(environ []string) bool) []int { return orphans(snapshot(), match) }
 
-func orphans(match func(environ []string) bool) (pids []int) {
-	all := snapshot()
+// anyAlive tells whether one of the processes is there that were killed: one that dies late is found no more when its
+// parent, which had the marks, died before it.
+func anyAlive(all map[int]proc, killed map[int]uint64) bool {
+	for pid, born := range killed {
+		if p, there := all[pid]; there && p.born == born && p.state != 'Z' {
+			return true
+		}
+	}
+	return false
+}
+
+func orphans(all map[int]proc, match func(environ []string) bool) (pids []int) {
 	own := ancestors(all, os.Getpid())
 	marked := map[int]bool{}
 	for pid, p := range all {

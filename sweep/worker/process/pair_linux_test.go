@@ -139,7 +139,7 @@ func TestGuardKilled(t *testing.T) {
 		t.Fatal(got)
 	}
 	_ = p.guard.Process.Kill()
-	within(t, 2*time.Second, "all gone after the guard's death", p.treeGone)
+	within(t, soon, "all gone after the guard's death", p.treeGone)
 	_ = p.guard.Wait()
 	noneAlive(t, p.spec)
 }
@@ -154,7 +154,7 @@ func TestExecutorKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = p.guard.Wait()
-	if code := p.guard.ProcessState.ExitCode(); code != 137 || time.Since(start) > 2*time.Second {
+	if code := p.guard.ProcessState.ExitCode(); code != 137 || time.Since(start) > soon {
 		t.Errorf("the guard ended with %d after %v", code, time.Since(start))
 	}
 	if !p.treeGone() {
@@ -175,7 +175,7 @@ func TestBothKilled(t *testing.T) {
 		}
 	}
 	_ = p.guard.Wait()
-	within(t, time.Second, "executor gone", func() bool { return !alive(p.executor) })
+	within(t, soon, "executor gone", func() bool { return !alive(p.executor) })
 	match := func(env []string) bool { return slices.Contains(env, p.spec.Marks[0]) }
 	if left := process.Orphans(match); len(left) < 2 {
 		t.Errorf("only %v survived, a weak test", left)
@@ -203,7 +203,7 @@ func TestSignalsOfThePair(t *testing.T) {
 	if got := p.line(); got != "signal interrupt" {
 		t.Errorf("printed %q", got)
 	}
-	within(t, time.Second, "a second signal ends it", func() bool {
+	within(t, soon, "a second signal ends it", func() bool {
 		_ = p.guard.Process.Signal(syscall.SIGTERM)
 		return p.treeGone()
 	})

@@ -19,7 +19,7 @@ import (
 )
 
 // patience bounds whatever is asked of a broker. A boot takes 5 s on two idle cores.
-const patience = 90 * time.Second
+const patience = 3 * time.Minute
 
 // Options of a broker. The zero value is one with RabbitMQ's own settings and no TLS.
 type Options struct {
