@@ -17,7 +17,7 @@ import (
 )
 
 // deadline is far more than anything takes that is waited for.
-const deadline = 20 * time.Second
+const deadline = 30 * time.Second
 
 // eventually waits until ok holds.
 func eventually(t *testing.T, within time.Duration, what string, ok func() bool) {
@@ -36,13 +36,17 @@ type folder struct {
 }
 
 // newFolder makes a project of one definition, work: four points, each of which runs a shell script. Every attempt adds a
-// line to the file attempts.
+// line to the file attempts: after the script's first line where that is a trap, so that what is counted has set it.
 func newFolder(t *testing.T, options, script string) folder {
 	t.Helper()
 	f := folder{t, t.TempDir()}
 	f.write("p/tasks.yml", "tasks:\n  work: {command: [sh, work.sh], parameters: parameters.yml, "+options+"}\n")
 	f.write("p/parameters.yml", "x: [1, 2, 3, 4]\n")
-	f.write("p/work.sh", "echo \"$TASK_INDEX $ATTEMPT\" >> "+f.path("attempts")+"\n"+script)
+	trap := ""
+	if strings.HasPrefix(script, "trap ") {
+		trap, script, _ = strings.Cut(script, "\n")
+	}
+	f.write("p/work.sh", trap+"\necho \"$TASK_INDEX $ATTEMPT\" >> "+f.path("attempts")+"\n"+script)
 	return f
 }
 
@@ -173,9 +177,10 @@ func (f folder) running(n int) {
 	})
 }
 
-// dead waits until nothing of this folder is alive.
+// dead waits until nothing of this folder is alive. How long that took it logs: a busy machine takes its time.
 func (f folder) dead(within time.Duration, pids ...int) {
 	f.t.Helper()
+	since := time.Now()
 	eventually(f.t, within, "nothing is alive", func() bool {
 		for _, p := range processes() {
 			if slices.Contains(pids, p.pid) {
@@ -184,6 +189,7 @@ func (f folder) dead(within time.Duration, pids ...int) {
 		}
 		return len(f.processes()) == 0
 	})
+	f.t.Logf("nothing was alive after %v", time.Since(since).Round(time.Millisecond))
 }
 
 // complete resumes the sweep and holds that all of it succeeded, that nothing was recorded as failed, and that of

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	cliv2 "github.com/urfave/cli/v2"
 
@@ -12,6 +13,8 @@ import (
 	"mlframework/sweep"
 	"mlframework/sweep/api"
 	"mlframework/sweep/master"
+	"mlframework/sweep/result"
+	"mlframework/sweep/task"
 )
 
 // follow is `run-tasks follow`: a sweep that another process runs.
@@ -82,4 +85,64 @@ func (c *command) watch(ctx context.Context, src source, b api.Begun, l look) er
 		d.close()
 	}
 	return err
+}
+
+// follow ends at once when nobody runs the sweep, and with its runner: the store says how far it came.
+func (h *here) follow(ctx context.Context, b api.Begun, output bool, _ func(string), each func(master.Update) error) error {
+	since, told := time.Now(), map[int64]bool{}
+	if b.Events != "" {
+		since = h.acted
+	} else if !alive() {
+		return nil
+	}
+	client := dialAs(socketPath)
+	defer client.Close()
+	var failed error // of who is told
+	err := client.Follow(ctx, b.ID, api.Following{Output: output, After: b.Events}, func(u master.Update) error {
+		for _, r := range u.Rows {
+			told[r.Index] = over(r)
+		}
+		failed = each(u)
+		return failed
+	})
+	if err != nil && failed == nil && ctx.Err() == nil && gone() {
+		return h.rest(ctx, b.ID, since, told, each)
+	}
+	return err
+}
+
+// gone waits for the end of a runner that has cut the connection; a process that dies is reachable for a moment.
+func gone() bool {
+	for end := time.Now().Add(10 * time.Second); alive(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			return false
+		}
+	}
+	return true
+}
+
+// rest tells how tasks ended since a time, where their runner, which is gone, had not told it.
+func (h *here) rest(ctx context.Context, id string, since time.Time, told map[int64]bool, each func(master.Update) error) error {
+	s, err := h.Sweep(ctx, id, false)
+	if err != nil {
+		return err
+	}
+	u := master.Update{Sweep: s.Summary}
+	err = h.Rows(ctx, id, api.Query{Begun: true}, func(r *result.Row) error {
+		if over(*r) && !told[r.Index] && r.Started != nil && r.Duration != nil &&
+			r.Started.Add(time.Duration(*r.Duration*float64(time.Second))).After(since) {
+			u.Rows = append(u.Rows, *r)
+		}
+		return nil
+	})
+	if err != nil || len(u.Rows) == 0 {
+		return err
+	}
+	return each(u)
+}
+
+// over tells whether a task has ended.
+func over(r result.Row) bool {
+	state, err := task.ParseState(r.State)
+	return err == nil && state.Terminal()
 }

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // polite ends with SIGTERM, and says so in a file.
@@ -56,9 +55,9 @@ func TestInterruptedTwice(t *testing.T) {
 	f.running(3)
 	f.signal(c, syscall.SIGINT)
 	eventually(t, deadline, "it stops", func() bool { return strings.Contains(c.stderr.String(), "Ctrl-C again") })
-	// What comes within a moment is taken for the same signal, which the terminal and the guard both send: so another.
+	// It need not be the same.
 	f.signal(c, syscall.SIGTERM)
-	f.dead(time.Second, c.guard())
+	f.dead(deadline, c.guard())
 	if code := c.wait(); code != 130 {
 		t.Errorf("exit code %d", code)
 	}

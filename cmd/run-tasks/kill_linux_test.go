@@ -4,7 +4,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // stubborn ignores SIGTERM, and leaves a process in a session of its own and one that holds its output.
@@ -14,8 +13,8 @@ setsid sleep 100 &
 sleep 100
 `
 
-// Whichever of the two processes is killed, within two seconds no process of the sweep is alive, and resume runs what
-// is missing and nothing else.
+// Whichever of the two processes is killed, soon no process of the sweep is alive, and resume runs what is missing and
+// nothing else.
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	for name, victims := range map[string]func(*call) []int{
@@ -29,7 +28,7 @@ func TestKilled(t *testing.T) {
 			f.running(3)
 			pair := []int{c.guard(), c.executor()}
 			kill(t, victims(c)...)
-			f.dead(2*time.Second, pair...)
+			f.dead(deadline, pair...)
 			if code := c.wait(); code != 137 {
 				t.Errorf("exit code %d", code)
 			}

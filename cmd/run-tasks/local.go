@@ -14,7 +14,6 @@ import (
 	"mlframework/cmd/internal/cli"
 	"mlframework/sweep"
 	"mlframework/sweep/api"
-	"mlframework/sweep/master"
 	"mlframework/sweep/store"
 	"mlframework/sweep/task"
 )
@@ -24,6 +23,7 @@ type here struct {
 	*api.Archive
 	reader *store.Reader // nil: its owner closes it
 	stderr *os.File
+	acted  time.Time // when something was last asked of the runner
 }
 
 // openFolder opens the store of this folder for questions.
@@ -60,16 +60,6 @@ func alive() bool {
 	return true
 }
 
-// gone waits for the end of a runner that has cut the connection; a process that dies is reachable for a moment.
-func gone() bool {
-	for end := time.Now().Add(2 * time.Second); alive(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(end) {
-			return false
-		}
-	}
-	return true
-}
-
 func noSweep() error {
 	return cli.Wrong("run-tasks --local NAME runs one; or go to the folder where it was run", "there is no sweep in this folder")
 }
@@ -94,27 +84,10 @@ func (h *here) act(ctx context.Context, name string, do func(*api.Client) error)
 	}
 	client := dialAs(socketPath)
 	defer client.Close()
+	h.acted = time.Now()
 	err = do(client)
 	if _, ended := errors.AsType[*net.OpError](err); ended {
 		return &cli.Error{Code: cli.Unreachable, Err: err, Remedy: "what runs the sweep has just ended: run-tasks ls shows how it stands"}
-	}
-	return err
-}
-
-// follow ends at once when nobody runs the sweep, and with its runner: the store says how far it came.
-func (h *here) follow(ctx context.Context, b api.Begun, output bool, _ func(string), each func(master.Update) error) error {
-	if !alive() {
-		return nil
-	}
-	client := dialAs(socketPath)
-	defer client.Close()
-	var last master.Update
-	err := client.Follow(ctx, b.ID, api.Following{Output: output, After: b.Events}, func(u master.Update) error {
-		last = u
-		return each(u)
-	})
-	if err != nil && ctx.Err() == nil && !last.Idle() && !last.Closed && gone() {
-		return nil
 	}
 	return err
 }

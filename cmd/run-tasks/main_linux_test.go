@@ -61,8 +61,8 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("PATH", filepath.Dir(program)+string(os.PathListSeparator)+e.Getenv("PATH"))
 			e.Setenv("XDG_CACHE_HOME", filepath.Join(e.WorkDir, ".cache"))
-			// A script that fails waits for what it left in the background.
-			watchdog := time.AfterFunc(time.Minute, func() { killMarked("WORK=" + e.WorkDir) })
+			// A script that fails waits for what it left in the background; one that is slow is not to be taken for it.
+			watchdog := time.AfterFunc(5*time.Minute, func() { killMarked("WORK=" + e.WorkDir) })
 			e.Defer(func() { watchdog.Stop() })
 			return nil
 		},
@@ -95,9 +95,9 @@ func codeCommand(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// until PROGRAM ARG... runs a program again and again until it succeeds, for at most 20 seconds.
+// until PROGRAM ARG... runs a program again and again until it succeeds.
 func untilCommand(ts *testscript.TestScript, _ bool, args []string) {
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(deadline); ; time.Sleep(20 * time.Millisecond) {
 		err := ts.Exec(args[0], args[1:]...)
 		if err == nil {
 			return

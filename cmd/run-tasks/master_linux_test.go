@@ -7,6 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"mlframework/sweep/api"
 )
 
 // shows waits until a call has printed something.
@@ -57,7 +59,7 @@ func TestAttached(t *testing.T) {
 	}{"once": {waiting, false}, "twice": {stubborn, true}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := newFolder(t, "grace: 2s", c.script)
+			f := newFolder(t, "grace: 30s", c.script)
 			f.master()
 			call := f.start(nil, "--master", "m.sock", "-d", "p", "--attached", "work")
 			f.running(3)
@@ -127,10 +129,15 @@ func TestTheBrokerIsAway(t *testing.T) {
 	f := newFolder(t, "grace: 30s", "true")
 	m := f.master()
 	m.say("away")
+	client := api.Dial(f.path("m.sock"))
+	t.Cleanup(client.Close)
 	eventually(t, deadline, "it is away", func() bool {
-		_, stderr, _ := f.run("--master", "m.sock", "-d", "p", "--dry-run", "work")
-		return stderr == "" // the master answers questions
+		r, err := client.Ready(t.Context())
+		return err == nil && !r.Ready
 	})
+	if _, stderr, code := f.run("--master", "m.sock", "-d", "p", "--dry-run", "work"); code != 0 || stderr != "" {
+		t.Errorf("it does not answer questions: exit code %d: %s", code, stderr)
+	}
 	long, short := f.start(nil, "--master", "m.sock", "-d", "p", "work"), f.start(nil, "--master", "m.sock", "-d", "p", "work")
 	short.shows("note: the master is not ready: an outage was switched on, since ")
 	long.shows("note: the master is not ready")

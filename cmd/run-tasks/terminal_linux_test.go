@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
 // moves are the codes with which the bar is drawn anew: up so many lines, and clear to the end of the screen or line.
@@ -128,9 +127,8 @@ func TestTerminalInterruptedTwice(t *testing.T) {
 	f.running(3)
 	term.press(t, "\x03")
 	eventually(t, deadline, "it stops", func() bool { return strings.Contains(term.seen.String(), "Ctrl-C again") })
-	time.Sleep(300 * time.Millisecond) // what comes within 250 ms counts as the same Ctrl-C
 	term.press(t, "\x03")
-	f.dead(time.Second, c.guard())
+	f.dead(deadline, c.guard())
 	if code := c.wait(); code != 130 {
 		t.Errorf("exit code %d", code)
 	}

@@ -101,10 +101,10 @@ func (c *cluster) three(s site) {
 	}
 }
 
-// ready waits until the master has workers that take tasks.
+// ready waits until the master has workers that take tasks. After a broker lost everything that takes a lease.
 func (c *cluster) ready(names ...string) {
 	c.t.Helper()
-	eventually(c.t, patience, fmt.Sprintf("%v are ready", names), func() bool {
+	eventually(c.t, patience+lease, fmt.Sprintf("%v are ready", names), func() bool {
 		for _, name := range names {
 			if c.shown(name).State != master.WorkerReady {
 				return false
@@ -197,7 +197,7 @@ func (c *cluster) verify() {
 		c.t.Fatal(err)
 	}
 	// An attempt that does not count any more may take its grace after the last that does.
-	becomes(5*time.Second, func() bool {
+	becomes(patience, func() bool {
 		c.seen.Alive = attempts(c.dir)
 		return len(c.seen.Alive) == 0
 	})

@@ -4,7 +4,6 @@ import (
 	"context"
 	"syscall"
 	"testing"
-	"time"
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/sweep"
@@ -88,8 +87,20 @@ func (c *cluster) uncharged(id string) {
 	})
 }
 
-// sameSignal is how close two signals have to be to count as one: the terminal sends Ctrl-C to both processes of a worker.
-const sameSignal = 250 * time.Millisecond
+// says waits until two tasks that run on w1 have printed something: a trap that comes before it is set then. That they run
+// the master may know before that.
+func (c *cluster) says(id, what string) {
+	c.t.Helper()
+	eventually(c.t, patience, "two tasks say "+what, func() bool {
+		said := 0
+		for n := range int(c.stored(id).Head.Total) {
+			if c.printed(id, n) == what {
+				said++
+			}
+		}
+		return said == 2
+	})
+}
 
 // The second SIGTERM does not wait for programs that ignore the first: the worker leaves at once, with all of them.
 func TestWorkerStoppedTwice(t *testing.T) {
@@ -101,12 +112,12 @@ func TestWorkerStoppedTwice(t *testing.T) {
 	submission.Record.Recipe.Grace = 10 * patience
 	id := c.submit(submission)
 	c.stands(id, sweep.Counts{task.Claimed: 2, task.Running: 2})
+	c.says(id, "deaf")
 	c.fault("w1", "stopped twice", func() {
 		w1.signal(syscall.SIGTERM)
 		eventually(t, patience, "it has heard the first, and gives back what waits", func() bool {
 			return c.stored(id).Head.Counts()[task.Claimed] == 0
 		})
-		<-time.After(2 * sameSignal)
 		w1.signal(syscall.SIGTERM)
 		if code := w1.exitCode(); code != cli.Interrupted {
 			t.Errorf("exit code %d", code)
@@ -129,14 +140,16 @@ func TestWorkerStoppedSlowly(t *testing.T) {
 	s.lease = lease
 	c := newCluster(t, s)
 	w1 := c.worker("w1", s)
-	submission := c.submission("slow", "trap 'sleep 9; exit 0' TERM\n"+held, 2)
-	submission.Record.Recipe.Grace = patience
+	submission := c.submission("slow", "trap 'sleep 20; exit 0' TERM; echo slow\n"+held, 2)
+	submission.Record.Recipe.Grace = 10 * patience
 	submission.Record.Retry.Lost = 0
 	id := c.submit(submission)
 	c.stands(id, sweep.Counts{task.Running: 2})
+	c.says(id, "slow")
 	c.worker("w2", s)
 	c.fault("w1", "stopped", func() {
 		w1.signal(syscall.SIGTERM)
+		eventually(t, patience+2*lease, "it has ended", func() bool { return !w1.running() })
 		if code := w1.exitCode(); code != cli.OK {
 			t.Errorf("exit code %d", code)
 		}

@@ -48,7 +48,7 @@ func TestBrokerEmptied(t *testing.T) {
 	t.Parallel()
 	random := choices(t)
 	b, s := ownBroker(t)
-	s.lease = 5 * time.Second
+	s.lease = lease
 	c := newCluster(t, s)
 	c.three(s)
 	id := c.sweep("short", short, int64(most(200, 2000)))

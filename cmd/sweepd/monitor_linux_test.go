@@ -5,7 +5,6 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"io"
-	"net"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
@@ -20,15 +19,15 @@ import (
 	"mlframework/cmd/internal/cli"
 )
 
-// free is a port of this machine that nobody listens on.
-func free(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
+// listens waits until a monitor that was started with port 0 says where it listens, and gives that on this machine.
+func (d *daemon) listens() string {
+	d.t.Helper()
+	var said []string
+	eventually(d.t, patience, "it says where it listens", func() bool {
+		said = regexp.MustCompile(`monitor started listen=\S+:(\d+) `).FindStringSubmatch(d.said())
+		return said != nil
+	})
+	return "127.0.0.1:" + said[1]
 }
 
 // The monitor starts without a master, lets in who has a link, says that the master is away, and ends with SIGTERM.
@@ -36,9 +35,10 @@ func TestMonitor(t *testing.T) {
 	t.Parallel()
 	dependOnSources(t)
 	dir := t.TempDir()
-	at, state := free(t), filepath.Join(dir, "state")
-	d := newDaemon(t, dir, "monitor", "monitor", "--master", filepath.Join(dir, "api.sock"), "--state", state, "--listen", at)
+	state := filepath.Join(dir, "state")
+	d := newDaemon(t, dir, "monitor", "monitor", "--master", filepath.Join(dir, "api.sock"), "--state", state, "--listen", "127.0.0.1:0")
 	d.start()
+	at := d.listens()
 	jar, _ := cookiejar.New(nil) // it never fails
 	browser := &http.Client{Jar: jar, Transport: &http.Transport{DisableKeepAlives: true}}
 	ask := func(r *http.Request) (int, string) {
@@ -95,7 +95,7 @@ func TestMonitor(t *testing.T) {
 
 func TestMonitorWithTLS(t *testing.T) {
 	t.Parallel()
-	dir, at := t.TempDir(), free(t)
+	dir := t.TempDir()
 	server := httptest.NewUnstartedServer(nil)
 	server.StartTLS() // for its certificate, which is for 127.0.0.1
 	pair := server.TLS.Certificates[0]
@@ -106,9 +106,9 @@ func TestMonitorWithTLS(t *testing.T) {
 	}
 	certFile := write(t, filepath.Join(dir, "cert.pem"), string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: pair.Certificate[0]})))
 	keyFile := write(t, filepath.Join(dir, "key.pem"), string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key})))
-	_, port, _ := net.SplitHostPort(at) // it was one a moment ago
-	d := newDaemon(t, dir, "monitor", "monitor", "--master", "none", "--state", filepath.Join(dir, "state"), "--listen", "0.0.0.0:"+port, "--tls-cert", certFile, "--tls-key", keyFile)
+	d := newDaemon(t, dir, "monitor", "monitor", "--master", "none", "--state", filepath.Join(dir, "state"), "--listen", "0.0.0.0:0", "--tls-cert", certFile, "--tls-key", keyFile)
 	d.start()
+	at := d.listens()
 	roots := x509.NewCertPool()
 	leaf, err := x509.ParseCertificate(pair.Certificate[0])
 	if err != nil {

@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/pem"
-	"net"
+	"fmt"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"mlframework/cmd/internal/cli"
@@ -39,15 +40,22 @@ func write(t *testing.T, path, text string) string {
 	return path
 }
 
-// nowhere is an address at which nobody listens.
+// nowhere is an address at which nobody listens, and nobody else can meanwhile: a socket has it that does not.
 func nowhere(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	s, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	return "amqp://" + l.Addr().String() + "/"
+	t.Cleanup(func() { _ = syscall.Close(s) })
+	if err := syscall.Bind(s, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+		t.Fatal(err)
+	}
+	at, err := syscall.Getsockname(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("amqp://127.0.0.1:%d/", at.(*syscall.SockaddrInet4).Port)
 }
 
 // sweepd check says in one sentence what keeps the broker from being reached, with exit code 4.

@@ -38,8 +38,8 @@ esac
 sleep 0.03`
 	// held lasts until the test lets it go on, and ends with SIGTERM.
 	held = `while [ ! -e "$GO" ]; do sleep 0.05; done`
-	// stubborn is held, and ignores SIGTERM.
-	stubborn = "trap '' TERM\n" + held
+	// stubborn is held, and ignores SIGTERM, from when it says so.
+	stubborn = "trap '' TERM; echo deaf\n" + held
 )
 
 // submission is a sweep of so many tasks that do something.
