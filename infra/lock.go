@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"path"
 	"strings"
@@ -81,7 +82,7 @@ func (u *up) apart(ctx context.Context, held map[string]net.Conn) error {
 		return m.host.Run(ctx, remote.Command{Argv: []string{"true"}})
 	})
 	for _, n := range sortedKeys(full) {
-		_ = held[n].Close()
+		letGo(ctx, held[n])
 		delete(held, n)
 		conn, err := u.lockApart(ctx, u.machines[n])
 		if err != nil {
@@ -90,6 +91,15 @@ func (u *up) apart(ctx context.Context, held map[string]net.Conn) error {
 		held[n] = conn
 	}
 	return nil
+}
+
+// letGo gives a lock back, and waits until its host has noticed: else whoever takes it next may find it held.
+func letGo(ctx context.Context, lock net.Conn) {
+	defer lock.Close()
+	defer context.AfterFunc(ctx, func() { lock.Close() })()
+	if half, ok := lock.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
+		_, _ = io.Copy(io.Discard, lock)
+	}
 }
 
 func (u *up) lockApart(ctx context.Context, m *machine) (net.Conn, error) {

@@ -15,8 +15,8 @@ import (
 	"mlframework/infra/probe"
 )
 
-// reachWait is how long a host tries to reach an address of the master's.
-const reachWait = 3 * time.Second
+// reachWait is how long a host, which may be busy, tries to reach an address of the master's.
+const reachWait = 10 * time.Second
 
 // addresses finds where workers reach the master's host: under the name that ssh uses, or the addresses of its interfaces.
 func (u *up) addresses(ctx context.Context) plan.Problems {

@@ -115,22 +115,28 @@ func (b *bed) must(t *testing.T, name string, args ...string) string {
 	return stdout
 }
 
-// look asks until the overview is as it should be.
-func (b *bed) look(t *testing.T, is func(site.Overview, int) bool) site.Overview {
+// asks calls check-status until its answer is as it should be: a busy host does not always answer within its few seconds.
+func (b *bed) asks(t *testing.T, is func(stdout string, code int) bool, args ...string) {
 	t.Helper()
 	for end := time.Now().Add(patience); ; {
-		stdout, stderr, code := b.run(t, "check-status", "--json")
-		var o site.Overview
-		if err := json.Unmarshal([]byte(stdout), &o); err != nil {
-			t.Fatalf("%v\n%s%s", err, stdout, stderr)
-		}
-		if is(o, code) {
-			return o
+		stdout, stderr, code := b.run(t, "check-status", args...)
+		if is(stdout, code) {
+			return
 		}
 		if time.Now().After(end) {
-			t.Fatalf("still, with exit code %d: %s", code, stdout)
+			t.Fatalf("check-status %q: still, with exit code %d:\n%s%s", args, code, stdout, stderr)
 		}
 	}
+}
+
+// look asks until the overview is as it should be.
+func (b *bed) look(t *testing.T, is func(site.Overview, int) bool) (o site.Overview) {
+	t.Helper()
+	b.asks(t, func(stdout string, code int) bool {
+		o = site.Overview{}
+		return json.Unmarshal([]byte(stdout), &o) == nil && is(o, code)
+	}, "--json")
+	return o
 }
 
 func (b *bed) well(t *testing.T) site.Overview {
@@ -148,14 +154,12 @@ func TestACluster(t *testing.T) {
 		t.Errorf("%+v", o)
 	}
 	b.look(t, func(o site.Overview, _ int) bool { // the broker tells of itself some seconds late
-		return len(o.Broker.Queues) > 0 && !slices.ContainsFunc(o.Broker.Queues, func(q api.Depth) bool { return q.Unacked == nil })
+		return o.Broker != nil && len(o.Broker.Queues) > 0 && !slices.ContainsFunc(o.Broker.Queues, func(q api.Depth) bool { return q.Unacked == nil })
 	})
-	if text := b.must(t, "check-status"); !strings.Contains(text, "all is well") || !strings.Contains(text, worker.Name+"  worker   ready") {
-		t.Errorf("it prints\n%s", text)
-	}
-	if log := b.must(t, "check-status", "--logs", worker.Name); !strings.Contains(log, "worker started") {
-		t.Errorf("the worker's log is\n%s", log)
-	}
+	b.asks(t, func(text string, code int) bool {
+		return code == 0 && strings.Contains(text, "all is well") && strings.Contains(text, worker.Name+"  worker   ready")
+	})
+	b.asks(t, func(log string, code int) bool { return code == 0 && strings.Contains(log, "worker started") }, "--logs", worker.Name)
 	t.Log("the monitor")
 	b.monitor(t)
 	t.Log("files")
@@ -169,20 +173,9 @@ func TestACluster(t *testing.T) {
 func (b *bed) monitor(t *testing.T) {
 	ctx, stop := context.WithTimeout(t.Context(), patience)
 	defer stop()
-	c := b.command(ctx, "check-status", "--monitor")
-	out, err := c.StdoutPipe()
-	if err == nil {
-		err = c.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	var link string
-	for text := make([]byte, 4096); !strings.HasSuffix(link, "\n") || !strings.Contains(link, "/login?"); {
-		n, err := out.Read(text)
-		if link += string(text[:n]); err != nil {
-			t.Fatalf("it printed %q: %v", link, err)
-		}
+	c, out, link := b.tunnel(ctx, t)
+	for link == "" { // the host is busy
+		c, out, link = b.tunnel(ctx, t)
 	}
 	lines := strings.Split(strings.TrimSpace(link), "\n")
 	jar, _ := cookiejar.New(nil)
@@ -202,6 +195,29 @@ func (b *bed) monitor(t *testing.T) {
 	if err := c.Wait(); err != nil {
 		t.Errorf("Ctrl-C: %v", err)
 	}
+}
+
+// tunnel starts check-status --monitor, and gives what it prints; "" when it ends without a link.
+func (b *bed) tunnel(ctx context.Context, t *testing.T) (c *exec.Cmd, out io.Reader, link string) {
+	t.Helper()
+	c = b.command(ctx, "check-status", "--monitor")
+	var said strings.Builder
+	c.Stderr = &said
+	out, err := c.StdoutPipe()
+	if err == nil {
+		err = c.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text := make([]byte, 4096); !strings.HasSuffix(link, "\n") || !strings.Contains(link, "/login?"); {
+		n, err := out.Read(text)
+		if link += string(text[:n]); err != nil {
+			t.Logf("check-status --monitor: %v, %q\n%s", c.Wait(), link, said.String())
+			return c, out, ""
+		}
+	}
+	return c, out, link
 }
 
 // files pushes what changed.
@@ -238,12 +254,11 @@ func (b *bed) stopped(t *testing.T, worker *lab.Host) {
 func (b *bed) away(t *testing.T, master, worker *lab.Host) {
 	worker.Cut(t)
 	begun := time.Now()
-	o := b.look(t, func(_ site.Overview, code int) bool { return code == 1 })
-	if took := time.Since(begun); took > 30*time.Second {
+	b.look(t, func(o site.Overview, code int) bool {
+		return code == 1 && len(o.Hosts) == 2 && !o.Hosts[1].Reached && o.Hosts[0].Reached && o.Broker != nil && o.Faults[0].Host == worker.Name
+	})
+	if took := time.Since(begun); took > time.Minute { // a look is 12 s; a connection that nobody answers, minutes
 		t.Errorf("it took %v", took)
-	}
-	if o.Hosts[1].Reached || !o.Hosts[0].Reached || o.Broker == nil || o.Faults[0].Host != worker.Name {
-		t.Errorf("%+v", o)
 	}
 	b.write(t, "more.txt", "a third")
 	if stdout, stderr, code := b.run(t, "update-files"); code != 4 || !strings.Contains(stderr, "nothing was brought anywhere") || stdout != "" {

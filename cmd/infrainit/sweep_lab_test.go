@@ -17,8 +17,8 @@ import (
 	"mlframework/sweep/task"
 )
 
-// patience is how long something may take that takes seconds.
-const patience = time.Minute
+// patience is how long something may take that takes seconds, on a busy machine too.
+const patience = 3 * time.Minute
 
 // eventually polls until something is so.
 func eventually(t testing.TB, what string, is func() bool) {
@@ -26,6 +26,19 @@ func eventually(t testing.TB, what string, is func() bool) {
 	for end := time.Now().Add(patience); !is(); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("not within %v: %s", patience, what)
+		}
+	}
+}
+
+// status calls check-status until it ends with a code and says something: a busy host does not always answer within its few seconds.
+func (p *laptop) status(code int, says string, args ...string) (r result) {
+	p.t.Helper()
+	for end := time.Now().Add(patience); ; {
+		if r = p.run(append([]string{"check-status"}, args...)...); r.code == code && strings.Contains(r.out, says) {
+			return r
+		}
+		if time.Now().After(end) {
+			p.t.Fatalf("check-status %q: still exit code %d, without %q:\n%s%s", args, r.code, says, r.out, r.err)
 		}
 	}
 }

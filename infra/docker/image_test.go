@@ -72,8 +72,9 @@ func TestAVolumeBeginsAsTheFolderOfTheImage(t *testing.T) {
 
 func TestSaveLoadTagRemove(t *testing.T) {
 	t.Parallel()
-	ctx, e, ref, tag := bounded(t), engine(t), mark+":saved", mark+"-more:tag"
-	config := docker.ImageConfig{Labels: map[string]string{markLabel: mark, "what": "saved"}}
+	ctx, e, own := bounded(t), engine(t), name()
+	ref, tag := own+":saved", own+"-more:tag"
+	config := docker.ImageConfig{Labels: map[string]string{markLabel: mark, "what": own}}
 	if err := e.ImportImage(ctx, rootfs(t, ref), config, ref); err != nil {
 		t.Fatal(err)
 	}
@@ -108,8 +109,8 @@ func TestSaveLoadTagRemove(t *testing.T) {
 	if err != nil || !cmp.Equal(refs, []string{tag}) || sent != int64(len(text)) {
 		t.Errorf("loaded are %q, %v; reported as sent %d of %d bytes", refs, err, sent, len(text))
 	}
-	all, err := e.ListImages(ctx, map[string]string{markLabel: mark, "what": "saved"})
-	if err != nil || len(all) != 1 || all[0].Labels["what"] != "saved" {
+	all, err := e.ListImages(ctx, map[string]string{markLabel: mark, "what": own})
+	if err != nil || len(all) != 1 || all[0].Labels["what"] != own {
 		t.Errorf("listed are %+v, %v", all, err)
 	}
 }
@@ -159,8 +160,8 @@ func endless(t *testing.T) io.Reader {
 
 func TestBuild(t *testing.T) {
 	t.Parallel()
-	ctx, e := bounded(t), engine(t)
-	b := docker.Build{Tag: mark + ":built", Args: map[string]string{"WHO": "world"}, Labels: labels()}
+	ctx, e, own := bounded(t), engine(t), name() // so that nothing of it was built before
+	b := docker.Build{Tag: own + ":built", Args: map[string]string{"WHO": own}, Labels: labels()}
 	file := "FROM " + image(t) + "\nARG WHO\nENV COLOUR=$WHO\nRUN [\"/probe\", \"print\", \"3\"]\nCMD [\"env\"]\n"
 	var said []string
 	if err := e.BuildImage(ctx, folder(t, file), b, func(p docker.Progress) { said = append(said, p.Status) }); err != nil {
@@ -169,7 +170,7 @@ func TestBuild(t *testing.T) {
 	if all := strings.Join(said, "\n"); !strings.Contains(all, "\nline 2\n") || !strings.Contains(all, "Successfully tagged "+b.Tag) {
 		t.Errorf("the build said:\n%s", all)
 	}
-	if _, out := output(t, docker.Spec{Name: name(), Image: b.Tag, Labels: labels()}); !strings.HasSuffix(out, " world\n") {
+	if _, out := output(t, docker.Spec{Name: name(), Image: b.Tag, Labels: labels()}); !strings.HasSuffix(out, " "+own+"\n") {
 		t.Errorf("seen inside: %q", out)
 	}
 	file = "FROM " + image(t) + "\nRUN [\"/probe\", \"exit\", \"7\"]\n"

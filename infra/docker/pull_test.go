@@ -27,13 +27,22 @@ const (
 )
 
 // registry runs Debian's docker-registry on the loopback, which engines trust without TLS, and gives its address.
-func registry(t *testing.T, login bool) string {
+func registry(t *testing.T, login bool) (address string) {
 	t.Helper()
 	for _, program := range []string{"docker-registry", "docker"} {
 		if _, err := exec.LookPath(program); err != nil {
 			absent(t, program, err)
 		}
 	}
+	for address == "" {
+		address = tryRegistry(t, login)
+	}
+	return address
+}
+
+// tryRegistry runs one on a free port. It gives "" when the port was not free any more.
+func tryRegistry(t *testing.T, login bool) string {
+	t.Helper()
 	dir := t.TempDir()
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
@@ -41,7 +50,8 @@ func registry(t *testing.T, login bool) string {
 	}
 	address := l.Addr().String()
 	l.Close()
-	config := fmt.Sprintf("version: 0.1\nlog: {level: error}\nstorage: {filesystem: {rootdirectory: %s}}\nhttp: {addr: %q}\n", dir, address)
+	config := fmt.Sprintf("version: 0.1\nlog: {level: error}\nstorage: {filesystem: {rootdirectory: %s}}\nhttp: {addr: %q, headers: {Folder: [%s]}}\n",
+		dir, address, dir)
 	if login {
 		config += fmt.Sprintf("auth: {htpasswd: {realm: tests, path: %s/htpasswd}}\n", dir)
 	}
@@ -56,21 +66,33 @@ func registry(t *testing.T, login bool) string {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = cmd.Wait()
+	}()
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
+		<-ended
 		if t.Failed() {
 			t.Logf("the registry said:\n%s", said.String())
 		}
 	})
-	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 5 * time.Second} // then it is asked again
 	for ctx := bounded(t); ; {
 		answer, err := client.Get("http://" + address + "/v2/")
 		if err == nil {
 			answer.Body.Close()
-			return address
+			if answer.Header.Get("Folder") == dir { // else it is another's
+				return address
+			}
 		}
 		select {
+		case <-ended:
+			if !strings.Contains(said.String(), "address already in use") {
+				t.Fatal("the registry ended")
+			}
+			return ""
 		case <-ctx.Done():
 			t.Fatalf("the registry does not answer: %v", err)
 		case <-time.After(20 * time.Millisecond):

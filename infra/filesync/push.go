@@ -189,7 +189,7 @@ func (s *sender) give(c *Client, err error) error {
 }
 
 // farewell is how long the far side's reason is waited for after a write failed.
-const farewell = 2 * time.Second
+const farewell = 10 * time.Second
 
 func isFileError(err error) bool {
 	_, ok := errors.AsType[*projects.FileError](err)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"net"
-	"os"
 	"sync"
 	"syscall"
 	"testing"
@@ -102,32 +101,59 @@ func TestForwarderFreezesAndHalfOpensOneConnection(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		link  lab.Link
-		after error // what a read sees after the fault has ended
+		first byte // that comes back through the faulty one
 	}{
-		{"frozen", lab.Link{Frozen: true}, nil},
-		{"half open", lab.Link{Silent: true}, os.ErrDeadlineExceeded},
+		{"frozen", lab.Link{Frozen: true}, 1},
+		{"half open", lab.Link{Silent: true}, 2},
 	} {
 		f := lab.Forward(t, echo(t))
-		one, two := dial(t, f), dial(t, f)
-		for _, conn := range []net.Conn{one, two} {
+		conns := []net.Conn{dial(t, f), dial(t, f)}
+		for _, conn := range conns {
 			if _, err := roundTrip(conn, late); err != nil {
 				t.Fatal(err)
 			}
 		}
 		faulty := f.Conns()[0]
 		faulty.Set(tt.link)
-		_, err1 := roundTrip(one, soon)
-		_, err2 := roundTrip(two, soon)
-		if errors.Is(err1, os.ErrDeadlineExceeded) == errors.Is(err2, os.ErrDeadlineExceeded) {
-			t.Errorf("%s: one connection should wait and the other not: %v, %v", tt.name, err1, err2)
+		type echoed struct {
+			of   int
+			what [1]byte
+			err  error
 		}
-		if err1 == nil {
-			one = two // it was the first to be taken
+		came := make(chan echoed, 2)
+		for i, conn := range conns {
+			conn.SetDeadline(time.Now().Add(late))
+			if _, err := conn.Write([]byte{1}); err != nil {
+				t.Fatal(err)
+			}
+			go func() {
+				e := echoed{of: i}
+				_, e.err = io.ReadFull(conn, e.what[:])
+				came <- e
+			}()
+		}
+		healthy := <-came
+		if healthy.err != nil || healthy.what[0] != 1 {
+			t.Fatalf("%s: the other connection: %v", tt.name, healthy)
+		}
+		select {
+		case e := <-came:
+			t.Fatalf("%s: one connection should wait: %v", tt.name, e)
+		case <-time.After(soon):
+		}
+		for end := time.Now().Add(late); tt.link.Silent && faulty.Lost() == 0; { // what it gets late is not lost
+			if time.Now().After(end) {
+				t.Fatal("nothing was lost")
+			}
+			time.Sleep(time.Millisecond)
 		}
 		faulty.Set(lab.Link{})
-		one.SetReadDeadline(time.Now().Add(soon))
-		if _, err := io.ReadFull(one, make([]byte, 1)); !errors.Is(err, tt.after) {
-			t.Errorf("%s: a read afterwards gives %v, want %v", tt.name, err, tt.after)
+		conns[1-healthy.of].SetDeadline(time.Now().Add(late))
+		if _, err := conns[1-healthy.of].Write([]byte{2}); err != nil {
+			t.Fatal(err)
+		}
+		if e := <-came; e.err != nil || e.what[0] != tt.first {
+			t.Errorf("%s: afterwards comes %v, not %d", tt.name, e, tt.first)
 		}
 	}
 }

@@ -21,7 +21,7 @@ func ssh(t *testing.T, l *lab.Lab, user, at string, command ...string) (string, 
 	}
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()
-	args := []string{"-F", l.SSHConfig, "-o", "BatchMode=yes", "-o", "ConnectTimeout=5", "-l", user}
+	args := []string{"-F", l.SSHConfig, "-o", "BatchMode=yes", "-o", "ConnectTimeout=30", "-l", user}
 	if host, port, err := net.SplitHostPort(at); err == nil {
 		args, at = append(args, "-p", port), host
 	}

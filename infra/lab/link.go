@@ -4,6 +4,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -24,6 +25,7 @@ type Conn struct {
 	changed chan struct{} // closed by the next Set
 	ended   chan struct{}
 	end     sync.Once
+	lost    atomic.Int64 // bytes
 }
 
 func newConn(client, server net.Conn, l Link) *Conn {
@@ -117,6 +119,7 @@ func (c *Conn) write(to net.Conn, queue <-chan chunk) {
 		case l.Silent && next.data == nil:
 			<-c.ended // nobody hears of the end
 		case l.Silent:
+			c.lost.Add(int64(len(next.data)))
 		case next.data == nil:
 			to.(interface{ CloseWrite() error }).CloseWrite()
 		case !c.pace(to, next.data):

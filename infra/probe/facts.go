@@ -20,7 +20,7 @@ type Facts struct {
 	HomeKey  string        // equal on two hosts that may share one home folder; "" when the host does not tell
 	Cores    int           // at least 1
 	Memory   int64         // bytes
-	Ahead    time.Duration // of the host's clock; to a second
+	Ahead    time.Duration // of the host's clock, as far as it is certain; to a second
 
 	Addresses []string // of its interfaces
 
@@ -47,8 +47,8 @@ type Marker struct {
 	Owner   string `json:"owner"`
 }
 
-// parse reads the script's output. At is the time here when the host was asked.
-func parse(out string, at time.Time) (f Facts, err error) {
+// parse reads the script's output. The host was asked from a time here to another.
+func parse(out string, asked, ended time.Time) (f Facts, err error) {
 	done := false
 	for line := range strings.Lines(out) {
 		word, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
@@ -56,7 +56,7 @@ func parse(out string, at time.Time) (f Facts, err error) {
 			done = true
 			continue
 		}
-		if e := f.set(word, rest, at); e != nil {
+		if e := f.set(word, rest, asked, ended); e != nil {
 			err = errors.Join(err, fmt.Errorf("what the host says of its %s is %q: %w", word, rest, e))
 		}
 	}
@@ -66,12 +66,24 @@ func parse(out string, at time.Time) (f Facts, err error) {
 	return f, err
 }
 
-func (f *Facts) set(word, rest string, at time.Time) (err error) {
+// ahead is how far a clock is from the nearer end of the time in which it was read. A busy host takes seconds to answer, and what
+// it says may be of any moment of them.
+func ahead(clock, asked, ended time.Time) time.Duration {
+	switch {
+	case clock.Before(asked):
+		return clock.Sub(asked)
+	case clock.After(ended):
+		return clock.Sub(ended)
+	}
+	return 0
+}
+
+func (f *Facts) set(word, rest string, asked, ended time.Time) (err error) {
 	switch word {
 	case "clock":
 		var seconds int64
 		seconds, err = strconv.ParseInt(rest, 10, 64)
-		f.Ahead = time.Unix(seconds, 0).Sub(at.Truncate(time.Second))
+		f.Ahead = ahead(time.Unix(seconds, 0), asked.Truncate(time.Second), ended.Truncate(time.Second))
 	case "os":
 		f.OS = strings.ToLower(rest)
 	case "arch":

@@ -30,7 +30,7 @@ func Host(ctx context.Context, shell Shell, root string, now func() time.Time) (
 	if err := shell(ctx, script, []string{root}, &out); err != nil {
 		return Facts{}, fmt.Errorf("ask what the host has: %w", err)
 	}
-	return parse(out.String(), asked.Add(now().Sub(asked)/2))
+	return parse(out.String(), asked, now())
 }
 
 // quick prints the first of what script.sh does, with few programs, and then a file of the folder, $2.
@@ -56,7 +56,7 @@ func Quick(ctx context.Context, shell Shell, root, file string) (Facts, string, 
 	}
 	const end = "done yes\n"
 	before, text, _ := strings.Cut(out.String(), end)
-	f, err := parse(before+end, time.Time{})
+	f, err := parse(before+end, time.Time{}, time.Time{})
 	return f, text, err
 }
 

@@ -117,7 +117,7 @@ func TestWhoListensAndWhoAnswers(t *testing.T) {
 	}
 	silent := "nowhere.invalid:1" // which never resolves (RFC 6761, section 6.4)
 	want := []string{refused.Addr().String(), open.Addr().String()}
-	got, err := probe.Reach(t.Context(), shell, append([]string{silent}, want...), time.Second)
+	got, err := probe.Reach(t.Context(), shell, append([]string{silent}, want...), 20*time.Second)
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("%v, %v", got, err)
 	}
@@ -129,9 +129,25 @@ func TestClock(t *testing.T) {
 		_, err := io.WriteString(w, "clock 1000\ndone yes\n")
 		return err
 	}
-	f, err := probe.Host(t.Context(), answer, "ml", func() time.Time { return time.Unix(400, 0) })
-	if err != nil || f.Ahead != 10*time.Minute {
-		t.Errorf("%v, %v", f.Ahead, err)
+	for name, c := range map[string]struct {
+		asked, ended time.Time
+		ahead        time.Duration
+	}{
+		"at once, and fast":  {time.Unix(400, 0), time.Unix(400, 0), 10 * time.Minute},
+		"slowly, and right":  {time.Unix(970, 0), time.Unix(1000, 0), 0},
+		"in the same second": {time.Unix(1000, 900), time.Unix(1000, 950), 0},
+		"slowly, and fast":   {time.Unix(960, 0), time.Unix(990, 5), 10 * time.Second},
+		"slowly, and slow":   {time.Unix(1020, 5), time.Unix(1040, 0), -20 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			times := []time.Time{c.asked, c.ended}
+			now := func() (at time.Time) { at, times = times[0], times[1:]; return at }
+			f, err := probe.Host(t.Context(), answer, "ml", now)
+			if err != nil || f.Ahead != c.ahead {
+				t.Errorf("%v, %v, want %v", f.Ahead, err, c.ahead)
+			}
+		})
 	}
 }
 

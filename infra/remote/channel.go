@@ -78,11 +78,11 @@ func (l *link) notStarted(ctx context.Context, err error) error {
 // open opens a session when it is this one's turn. An sshd that takes fewer than maxSessions is asked again when one of
 // ours has ended.
 func (l *link) open(ctx context.Context) (*session, error) {
-	var patience context.Context // from the first refusal on
 	for {
 		if err := l.turns.take(ctx); err != nil {
 			return nil, err
 		}
+		asked := time.Now()
 		raw, err := await(ctx, l, l.client.NewSession, func(s *ssh.Session) { _ = s.Close() })
 		if err == nil {
 			return &session{Session: raw, l: l, gone: make(chan struct{})}, nil
@@ -92,12 +92,10 @@ func (l *link) open(ctx context.Context) (*session, error) {
 			l.turns.end()
 			return nil, err
 		}
-		if patience == nil {
-			var stop context.CancelFunc
-			patience, stop = context.WithTimeout(ctx, sessionPatience)
-			defer stop()
-		}
-		if err := l.turns.refused(patience); err != nil {
+		patience, stop := context.WithTimeout(ctx, sessionPatience) // for each: many may have their turn before
+		err = l.turns.refused(patience, asked)
+		stop()
+		if err != nil {
 			if ctx.Err() != nil {
 				return nil, context.Cause(ctx)
 			}
@@ -154,7 +152,7 @@ func (s *session) terminate() {
 		case <-late.C:
 		}
 		if killer, err := s.l.client.NewSession(); err == nil {
-			_ = killer.Run(killLine(s.mark))
+			_ = killer.Run(killLine(s.mark, killPatience))
 			_ = killer.Close()
 		}
 		_ = s.Close()

@@ -5,3 +5,6 @@ func Line(c Command) (string, error) { return c.line("MLFRAMEWORK_RUN=x") }
 
 // KillLine ends what was told to run.
 var KillLine = killLine
+
+// Silent is what ends connections that died.
+var Silent = silent

@@ -98,7 +98,7 @@ func TestWhatIsWrongWithAJumpHost(t *testing.T) {
 		t.Errorf("the error is of %s", e.Host)
 	}
 	write(t, h.path(".ssh/config"), "Host x\nProxyJump y\nHost y\nProxyJump x\nHost z\nProxyCommand nc %h %p\nHost p\nPort many\n")
-	e = refused(t, o, remote.Target{Name: "gpu1", Jump: fmt.Sprintf("127.0.0.1:%d", freePort(t))}, remote.Refused, "connect to gpu1: connect to 127.0.0.1:")
+	e = refused(t, o, remote.Target{Name: "gpu1", Jump: fmt.Sprintf("127.0.0.1:%d", closedPort(t))}, remote.Refused, "connect to gpu1: connect to 127.0.0.1:")
 	if e.Host != "gpu1" {
 		t.Errorf("the error is of %s", e.Host)
 	}

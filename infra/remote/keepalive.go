@@ -8,40 +8,49 @@ import (
 // misses is how many keepalives in a row may stay without an answer.
 const misses = 3
 
-// keepAlive asks every so often whether the other side is there, and ends the connection when it is not. Whatever came in
-// meanwhile is an answer, too: a busy connection may keep one waiting.
+// keepAlive ends the connection when the other side is not there any more.
 func (l *link) keepAlive(every time.Duration) {
+	ask := func() error {
+		// No server knows the request; every one says so.
+		_, _, err := l.client.SendRequest("keepalive@openssh.com", true, nil)
+		return err
+	}
+	if silent(l.alive.Done(), every, l.socket.in.Load, ask) {
+		l.die(l.lost(fmt.Sprintf("no answer for %s", misses*every), nil))
+	}
+}
+
+// silent asks every so often whether the other side is there, and gives true when it is not, false when done. Whatever came in
+// meanwhile is an answer, too: a busy connection may keep one waiting.
+func silent(done <-chan struct{}, every time.Duration, in func() int64, ask func() error) bool {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	answered := make(chan struct{}, 1)
 	pending, missed := false, 0
-	for seen := l.socket.in.Load(); ; {
+	for seen := in(); ; {
 		select {
-		case <-l.alive.Done():
-			return
+		case <-done:
+			return false
 		case <-answered:
 			pending, missed = false, 0
 			continue
 		case <-tick.C:
 		}
-		in := l.socket.in.Load()
+		now := in()
 		switch {
-		case in != seen:
+		case now != seen:
 			missed = 0
 		case pending:
 			missed++
 		}
-		seen = in
+		seen = now
 		if missed == misses {
-			l.die(l.lost(fmt.Sprintf("no answer for %s", misses*every), nil))
-			return
+			return true
 		}
 		if !pending {
 			pending = true
 			go func() {
-				// No server knows the request; every one says so.
-				_, _, err := l.client.SendRequest("keepalive@openssh.com", true, nil)
-				if err == nil {
+				if ask() == nil {
 					answered <- struct{}{}
 				}
 			}()

@@ -49,9 +49,9 @@ func (c Command) line(mark string) (string, error) {
 }
 
 // killLine ends, politely, all of the user's processes that have a mark in their environment. On a host that is busy the one
-// that it is after may not have begun: it is looked for until there is one, for killPatience.
-func killLine(mark string) string {
-	return `exec /bin/sh -c 'n=0; while [ $n -lt ` + strconv.Itoa(int(killPatience/killPause)) + ` ]; do ` +
+// that it is after may not have begun: it is looked for until there is one, for as long as patience.
+func killLine(mark string, patience time.Duration) string {
+	return `exec /bin/sh -c 'n=0; while [ $n -lt ` + strconv.Itoa(int(patience/killPause)) + ` ]; do ` +
 		`for p in $(grep -ls ` + mark + ` /proc/[0-9]*/environ); do p=${p#/proc/}; kill -TERM ${p%/environ}; n=1000; done; ` +
 		`[ $n = 1000 ] || sleep 0.1; n=$((n+1)); done'`
 }

@@ -79,11 +79,11 @@ func TestLine(t *testing.T) {
 // A busy host may begin with a command only after it is to end.
 func TestTheEndOfACommandWaitsForItsBegin(t *testing.T) {
 	mark := "MLFRAMEWORK_RUN=" + rand.Text()
-	end := exec.CommandContext(t.Context(), "/bin/sh", "-c", remote.KillLine(mark))
+	end := exec.CommandContext(t.Context(), "/bin/sh", "-c", remote.KillLine(mark, patience))
 	if err := end.Start(); err != nil {
 		t.Fatal(err)
 	}
-	late := exec.CommandContext(t.Context(), "sleep", "1000")
+	late := exec.CommandContext(t.Context(), "sleep", "100")
 	late.Env = append(os.Environ(), mark)
 	err := late.Run()
 	if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGTERM {

@@ -173,8 +173,10 @@ func pipe(ctx, alive context.Context, t transport, c Command) (net.Conn, error) 
 		return nil, err
 	}
 	go func() {
-		s.end(j.wait())
-		s.sent.Close()
+		err := j.wait()
+		s.fails(err)
+		s.sent.Close() // first: who has read the end can write no more
+		s.end(err)
 		end(nil)
 	}()
 	return s, nil

@@ -10,11 +10,11 @@ import (
 	"encoding/pem"
 	"fmt"
 	"log/slog"
-	"net"
 	"os"
 	"os/exec"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -54,13 +54,24 @@ func startSSHD(t *testing.T, lines ...string) *sshd {
 			t.Fatal(err)
 		}
 	}
-	s := &sshd{dir: t.TempDir(), port: freePort(t)}
+	s := &sshd{dir: t.TempDir()}
 	s.makeKeys(t)
-	config := append(lines, // the first value of a keyword counts
+	for !s.start(t, program, lines) {
+		t.Logf("somebody was faster to take port %d", s.port)
+		s.log.Reset()
+	}
+	return s
+}
+
+// start starts it on a free port. It gives false when the port was not free any more.
+func (s *sshd) start(t *testing.T, program string, lines []string) bool {
+	t.Helper()
+	s.port = freePort(t)
+	config := slices.Concat(lines, []string{ // the first value of a keyword counts
 		fmt.Sprintf("Port %d", s.port), "ListenAddress 127.0.0.1", "PidFile none", "UsePAM no", "StrictModes no",
 		"PermitRootLogin yes", "PasswordAuthentication no", "KbdInteractiveAuthentication no", "LogLevel VERBOSE",
-		"AuthorizedKeysFile "+s.authorized(),
-		"HostKey "+s.hostKey("ecdsa"), "HostKey "+s.hostKey("ed25519"))
+		"AuthorizedKeysFile " + s.authorized(),
+		"HostKey " + s.hostKey("ecdsa"), "HostKey " + s.hostKey("ed25519")})
 	write(t, filepath.Join(s.dir, "config"), strings.Join(config, "\n")+"\n")
 	cmd := exec.Command(program, "-D", "-e", "-f", filepath.Join(s.dir, "config"))
 	stderr, err := cmd.StderrPipe()
@@ -75,18 +86,23 @@ func startSSHD(t *testing.T, lines ...string) *sshd {
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
+		<-over
 		if t.Failed() {
 			t.Logf("sshd on port %d said:\n%s", s.port, s.said())
 		}
 	})
 	select {
 	case <-up:
+		return true
 	case <-over:
+		if strings.Contains(s.said(), "Address already in use") {
+			return false
+		}
 		t.Fatalf("sshd ended:\n%s", s.said())
 	case <-time.After(patience):
 		t.Fatalf("sshd does not listen:\n%s", s.said())
 	}
-	return s
+	return false
 }
 
 func (s *sshd) follow(lines *bufio.Scanner, up, over chan struct{}) {
@@ -253,16 +269,6 @@ func me(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return u.Username
-}
-
-func freePort(t *testing.T) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
 }
 
 func write(t *testing.T, file, text string) {

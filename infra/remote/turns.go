@@ -67,16 +67,16 @@ const (
 
 var errNoneEnds = errors.New("no other is open")
 
-// refused is for whom had a turn and found that the host takes no more. It gives the turn back, lowers the limit to what the
-// host took, and waits until there may be room.
-func (t *turns) refused(ctx context.Context) error {
+// refused is for whom had a turn, asked at a time, and found that the host takes no more. It gives the turn back, lowers the limit
+// to what the host took, and waits until there may be room.
+func (t *turns) refused(ctx context.Context, asked time.Time) error {
 	t.mu.Lock()
 	others := t.open - 1
 	if others > 0 {
 		t.limit = min(t.limit, others)
 	}
 	t.free()
-	freed, recent := t.freed, time.Since(t.last) < lag
+	freed, recent := t.freed, asked.Sub(t.last) < lag // the answer may have been on its way for long
 	t.mu.Unlock()
 	if others == 0 && !recent {
 		return errNoneEnds

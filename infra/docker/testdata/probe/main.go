@@ -63,8 +63,13 @@ func main() {
 			fmt.Println(err)
 			os.Exit(1)
 		}
-	case "dial":
-		conn, err := net.DialTimeout("tcp", args[1], time.Second)
+	case "dial": // for so long
+		wait, err := time.ParseDuration(args[2])
+		if err != nil {
+			fmt.Println(err)
+			os.Exit(2)
+		}
+		conn, err := net.DialTimeout("tcp", args[1], wait)
 		if err != nil {
 			fmt.Println(err)
 			os.Exit(1)
