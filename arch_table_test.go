@@ -51,7 +51,7 @@ var layers = []layer{
 	{"sweep/api", []string{"sweep", "sweep/master", "sweep/queue", "sweep/result", "sweep/secret", "sweep/space", "sweep/store", "sweep/task"},
 		[]string{"sweep/leaktest", "sweep/queue/memory"}, "it carries what a master can do to who asks for it, and a worker is nobody who asks"},
 
-	{"infra/docker", nil, nil, "an engine and its host: what is wanted of them others decide"},
+	{"infra/docker", nil, []string{"sweep/leaktest"}, "an engine and its host: what is wanted of them others decide"},
 
 	{"infra/broker", nil, nil, "what RabbitMQ is started with is data"},
 	{"infra/probe", nil, nil, "a host's facts are asked through any shell"},
@@ -63,7 +63,7 @@ var layers = []layer{
 		"it belongs to neither side: the words for hosts are infra's, and those for what is wrong in a file are the sweep side's"},
 
 	{"cmd/internal/cli", []string{"config", "sweep/fault", "sweep/result", "sweep/worker/process"}, nil, "what commands share; it stands below them all"},
-	{"infra/remote", nil, nil, "a host is a connection with commands on it, whatever they are for"},
+	{"infra/remote", nil, []string{"sweep/leaktest"}, "a host is a connection with commands on it, whatever they are for"},
 
 	{"sweep/monitor", []string{"sweep", "sweep/api", "sweep/master", "sweep/result", "sweep/task"},
 		[]string{"sweep/leaktest", "sweep/queue/memory", "sweep/space", "sweep/store"}, "it asks the API and shows what it is told: no store, no queue; of the master it knows the words"},

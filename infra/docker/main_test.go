@@ -18,9 +18,8 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"mlframework/infra/docker"
+	"mlframework/sweep/leaktest"
 )
 
 // patience bounds every wait for an engine, and what is built for it.
@@ -50,7 +49,7 @@ func TestMain(m *testing.M) {
 	if e, err := shared(); err == nil {
 		err := errors.Join(sweep(e), e.Close())
 		if err == nil {
-			err = leaks()
+			err = leaktest.Find()
 		}
 		if err != nil {
 			fmt.Fprintln(os.Stderr, "after the tests:", err)
@@ -58,15 +57,6 @@ func TestMain(m *testing.M) {
 		}
 	}
 	os.Exit(code)
-}
-
-// leaks tells what still runs. On a busy machine an end takes longer than the half second for which goleak looks.
-func leaks() (err error) {
-	for end := time.Now().Add(30 * time.Second); ; {
-		if err = goleak.Find(); err == nil || time.Now().After(end) {
-			return err
-		}
-	}
 }
 
 // sweep removes what carries the label of this run.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"os"
@@ -16,28 +15,11 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"mlframework/infra/remote"
+	"mlframework/sweep/leaktest"
 )
 
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if err := leaks(); err != nil && code == 0 {
-		fmt.Fprintln(os.Stderr, "after the tests:", err)
-		code = 1
-	}
-	os.Exit(code)
-}
-
-// leaks tells what still runs. On a busy machine an end takes longer than the half second for which goleak looks.
-func leaks() (err error) {
-	for end := time.Now().Add(patience); ; {
-		if err = goleak.Find(); err == nil || time.Now().After(end) {
-			return err
-		}
-	}
-}
+func TestMain(m *testing.M) { os.Exit(leaktest.Main(m)) }
 
 // faulty wants an *Error of a kind, with texts in it.
 func faulty(t *testing.T, err error, kind remote.Kind, texts ...string) *remote.Error {
