@@ -79,7 +79,7 @@ func submit(t *testing.T, client *api.Client, h *lab.Host, root string, tasks st
 	made, err := client.Submit(t.Context(), api.Submission{Code: revision, Record: sweep.Record{
 		Version: task.Version, Space: s, Project: "digits",
 		Recipe: task.Recipe{Definition: "sleep", Command: []string{"sh", "-c", "sleep 1", "task"}, Revision: revision, Grace: time.Second},
-	}}, "", api.Nothing)
+	}}, "", "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ import (
 // again is a way in which a sweep that exists goes on, in this process or through a master.
 type again struct {
 	here  func(context.Context, *master.Master, string, api.Going) error
-	there func(context.Context, *api.Client, string, api.Going, api.Expected) (api.Begun, error)
+	there func(context.Context, *api.Client, string, api.Going, master.Detail) (api.Begun, error)
 }
 
 // resume is `run-tasks resume`.
@@ -31,7 +31,7 @@ func (c *command) resume(ctx *cliv2.Context) error {
 			_, err := m.Resume(ctx, id, master.Code{Revision: g.Revision, Code: g.Code})
 			return err
 		},
-		func(ctx context.Context, m *api.Client, id string, g api.Going, f api.Expected) (api.Begun, error) {
+		func(ctx context.Context, m *api.Client, id string, g api.Going, f master.Detail) (api.Begun, error) {
 			return m.Resume(ctx, id, g, f)
 		},
 	})
@@ -48,7 +48,7 @@ func (c *command) retry(ctx *cliv2.Context) error {
 			_, err := m.Retry(ctx, id, g.Indexes, master.Code{Revision: g.Revision, Code: g.Code})
 			return err
 		},
-		func(ctx context.Context, m *api.Client, id string, g api.Going, f api.Expected) (api.Begun, error) {
+		func(ctx context.Context, m *api.Client, id string, g api.Going, f master.Detail) (api.Begun, error) {
 			return m.Retry(ctx, id, g, f)
 		},
 	})
@@ -92,7 +92,7 @@ func (c *command) goOn(ctx *cliv2.Context, id string, indexes []int64, act again
 		return nil
 	}
 	if m, ok := src.(*remote); ok {
-		return c.away(ctx, m, func(work context.Context, f api.Expected) (none api.Begun, err error) {
+		return c.away(ctx, m, func(work context.Context, f master.Detail) (none api.Begun, err error) {
 			if err := m.ready(work); err != nil {
 				return none, err
 			}

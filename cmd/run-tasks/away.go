@@ -14,6 +14,7 @@ import (
 	"mlframework/projects"
 	"mlframework/sweep"
 	"mlframework/sweep/api"
+	"mlframework/sweep/master"
 )
 
 // submitTo gives a new sweep to a master, and follows it.
@@ -29,7 +30,7 @@ func (c *command) submitTo(ctx *cliv2.Context, m *remote, name string) error {
 	p.noteUnused(placeOf(ctx))
 	p.noteShortSecrets()
 	c.print(p.notes)
-	return c.away(ctx, m, func(work context.Context, f api.Expected) (none api.Begun, err error) {
+	return c.away(ctx, m, func(work context.Context, f master.Detail) (none api.Begun, err error) {
 		if err := m.ready(work); err != nil {
 			return none, err
 		}
@@ -77,15 +78,11 @@ func (c *command) bring(ctx context.Context, m *remote, p *project, asPushed boo
 
 // away is a command whose tasks a master runs. Begin makes the sweep that is followed, or none. Ctrl-C before that is
 // an end; after it, it leaves the sweep running, or cancels it with --attached.
-func (c *command) away(ctx *cliv2.Context, m *remote, begin func(context.Context, api.Expected) (api.Begun, error)) error {
+func (c *command) away(ctx *cliv2.Context, m *remote, begin func(context.Context, master.Detail) (api.Begun, error)) error {
 	work, stop := cli.Interrupts(ctx.Context, func() { os.Exit(cli.Interrupted) })
 	defer stop()
 	l := look{quiet: ctx.Bool("quiet"), json: ctx.Bool("json"), output: !ctx.Bool("no-output")}
-	expected := api.TaskEvents
-	if l.lines() {
-		expected = api.TaskOutputs
-	}
-	b, err := begin(work, expected)
+	b, err := begin(work, l.detail())
 	id := b.ID
 	if err != nil && errors.Is(context.Cause(work), cli.ErrInterrupted) {
 		return cli.Code(cli.Interrupted)

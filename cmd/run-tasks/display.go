@@ -30,8 +30,16 @@ type look struct {
 	late                bool // it runs already: how it stands is told first, as who cannot see a bar may see nothing for long
 }
 
-// lines tells whether live output is shown.
-func (l look) lines() bool { return l.output && !l.json && !l.quiet }
+// detail is what has to be known of the sweep for it.
+func (l look) detail() master.Detail {
+	switch {
+	case l.quiet:
+		return master.Counts
+	case l.output && !l.json:
+		return master.Output
+	}
+	return master.Tasks
+}
 
 // open chooses the display: nothing, JSON, a progress bar on a terminal, else plain lines.
 func (l look) open(stdout, stderr *os.File) display {

@@ -51,7 +51,7 @@ func (c *command) extend(ctx *cliv2.Context) error {
 		return c.dryExtend(ctx, e)
 	}
 	if m, ok := src.(*remote); ok {
-		return c.away(ctx, m, func(work context.Context, f api.Expected) (none api.Begun, err error) {
+		return c.away(ctx, m, func(work context.Context, f master.Detail) (none api.Begun, err error) {
 			if err := m.ready(work); err != nil {
 				return none, err
 			}
@@ -119,18 +119,19 @@ func (c *command) dryExtend(ctx *cliv2.Context, e extension) (err error) {
 
 // extendRunning extends a sweep that another process of this folder runs, and follows it.
 func (c *command) extendRunning(ctx *cliv2.Context, src source, e extension) error {
+	l := look{quiet: ctx.Bool("quiet"), json: ctx.Bool("json"), output: !ctx.Bool("no-output")}
 	var begun api.Begun
 	err := src.act(ctx.Context, ctx.Command.Name, func(m *api.Client) error {
 		by, err := e.updated(ctx.Context, ctx, snapshot)
 		if err == nil {
-			begun, err = m.Extend(ctx.Context, e.sweep.ID, by, api.TaskEvents)
+			begun, err = m.Extend(ctx.Context, e.sweep.ID, by, l.detail())
 		}
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return c.followed(ctx, src, begun, look{quiet: ctx.Bool("quiet"), json: ctx.Bool("json"), output: !ctx.Bool("no-output")})
+	return c.followed(ctx, src, begun, l)
 }
 
 // extendHere extends a sweep that nobody runs, and runs it to its end.

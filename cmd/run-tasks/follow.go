@@ -72,7 +72,7 @@ func (c *command) watch(ctx context.Context, src source, b api.Begun, l look) er
 		}
 		fmt.Fprintln(d.notes(), "note: "+cli.Visible(text))
 	}
-	err := src.follow(ctx, b, l.lines(), note, func(u master.Update) error {
+	err := src.follow(ctx, b, l.detail(), note, func(u master.Update) error {
 		if d == nil {
 			d = l.open(c.stdout, c.stderr)
 			if _, shows := d.(*bar); l.late && !shows && u.Sweep.State == sweep.Open {
@@ -88,7 +88,7 @@ func (c *command) watch(ctx context.Context, src source, b api.Begun, l look) er
 }
 
 // follow ends at once when nobody runs the sweep, and with its runner: the store says how far it came.
-func (h *here) follow(ctx context.Context, b api.Begun, output bool, _ func(string), each func(master.Update) error) error {
+func (h *here) follow(ctx context.Context, b api.Begun, d master.Detail, _ func(string), each func(master.Update) error) error {
 	since, told := time.Now(), map[int64]bool{}
 	if b.Events != "" {
 		since = h.acted
@@ -98,7 +98,7 @@ func (h *here) follow(ctx context.Context, b api.Begun, output bool, _ func(stri
 	client := dialAs(socketPath)
 	defer client.Close()
 	var failed error // of who is told
-	err := client.Follow(ctx, b.ID, api.Following{Output: output, After: b.Events}, func(u master.Update) error {
+	err := client.Follow(ctx, b.ID, api.Following{Detail: d, After: b.Events}, func(u master.Update) error {
 		for _, r := range u.Rows {
 			told[r.Index] = over(r)
 		}

@@ -56,8 +56,8 @@ func (m *remote) act(_ context.Context, _ string, do func(*api.Client) error) er
 }
 
 // follow goes on when the master went away and came back.
-func (m *remote) follow(ctx context.Context, b api.Begun, output bool, note func(string), each func(master.Update) error) error {
-	return m.Follow(ctx, b.ID, api.Following{Output: output, After: b.Events, Away: func(why error) {
+func (m *remote) follow(ctx context.Context, b api.Begun, d master.Detail, note func(string), each func(master.Update) error) error {
+	return m.Follow(ctx, b.ID, api.Following{Detail: d, After: b.Events, Away: func(why error) {
 		if why == nil {
 			note("the master is back")
 			return

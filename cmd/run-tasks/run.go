@@ -178,7 +178,7 @@ func (c *command) attend(ctx *cliv2.Context, work context.Context, r *runner, id
 	if l.quiet {
 		fmt.Fprintln(c.stdout, id)
 	}
-	watcher, done, err := r.master.Watch(r.ctx, id, l.lines())
+	watcher, done, err := r.master.Watch(r.ctx, id, l.detail())
 	if err != nil {
 		return err
 	}

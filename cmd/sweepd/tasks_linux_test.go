@@ -60,7 +60,7 @@ func (c *cluster) submission(name, do string, tasks int64) api.Submission {
 // submit submits a sweep, and notes that it was confirmed.
 func (c *cluster) submit(s api.Submission) (id string) {
 	c.t.Helper()
-	made, err := c.client.Submit(c.t.Context(), s, "", api.Nothing)
+	made, err := c.client.Submit(c.t.Context(), s, "", "")
 	if err != nil {
 		c.t.Fatal(err)
 	}

@@ -116,6 +116,8 @@ func Environment() []string {
 		"RABBITMQ_ENABLED_PLUGINS_FILE=" + path.Join(Folder, "enabled_plugins"),
 		"RABBITMQ_NODENAME=mlframework@localhost", // fixed, so that its data is found again under another hostname
 		"HOME=" + Data, // of the Erlang cookie
+		// Erlang's schedulers do not spin while they wait for work: tasks on the same host have better use for the processors.
+		"RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS=+sbwt none +sbwtdcpu none +sbwtdio none",
 	}
 }
 

@@ -89,7 +89,7 @@ func TestAFrozenHostIsGivenUp(t *testing.T) {
 	eventually(t, "a quiet host answers a keepalive", func() bool { return w.heard.Load() > before })
 	faults := make(chan error, 5)
 	var out signals
-	go func() { faults <- h.Run(t.Context(), remote.Command{Script: "echo up; sleep 1000", Stdout: &out}) }()
+	go func() { faults <- h.Run(t.Context(), remote.Command{Script: "echo up; sleep 120", Stdout: &out}) }()
 	out.wait(t, "up")
 	w.hold()
 	go func() { faults <- h.Run(t.Context(), remote.Command{Argv: []string{"true"}}) }()
@@ -138,7 +138,7 @@ func TestACutConnectionIsNoEnd(t *testing.T) {
 	defer conn.Close()
 	var out signals
 	ended := make(chan error)
-	go func() { ended <- h.Run(t.Context(), remote.Command{Script: "echo up; sleep 1000", Stdout: &out}) }()
+	go func() { ended <- h.Run(t.Context(), remote.Command{Script: "echo up; sleep 120", Stdout: &out}) }()
 	out.wait(t, "up")
 	w.cut()
 	_, err = io.ReadAll(conn)

@@ -110,7 +110,7 @@ func TestRunEndsWithItsContext(t *testing.T) {
 		input, never := io.Pipe() // input that never ends
 		defer never.Close()
 		go func() {
-			done <- h.Run(ctx, remote.Command{Script: "echo $$; sleep 1000 & wait; echo late", Stdin: input, Stdout: &out})
+			done <- h.Run(ctx, remote.Command{Script: "echo $$; sleep 120 & wait; echo late", Stdin: input, Stdout: &out})
 		}()
 		pid, err := strconv.Atoi(strings.TrimSpace(out.wait(t, "\n")))
 		if err != nil {
@@ -212,7 +212,7 @@ func TestPipe(t *testing.T) {
 
 func TestPipeClosedEndsItsCommand(t *testing.T) {
 	both(t, func(t *testing.T, h remote.Host) {
-		conn, err := h.Pipe(t.Context(), remote.Command{Script: "echo $$; exec sleep 1000"})
+		conn, err := h.Pipe(t.Context(), remote.Command{Script: "echo $$; exec sleep 120"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -285,7 +285,7 @@ func TestClose(t *testing.T) {
 		}
 		ended := make(chan error)
 		var out signals
-		go func() { ended <- h.Run(t.Context(), remote.Command{Script: "echo x; sleep 1000", Stdout: &out}) }()
+		go func() { ended <- h.Run(t.Context(), remote.Command{Script: "echo x; sleep 120", Stdout: &out}) }()
 		out.wait(t, "x")
 		h.Close()
 		h.Close()

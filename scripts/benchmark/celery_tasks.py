@@ -36,7 +36,7 @@ app.conf.update(
 
 @app.task(name="noop")
 def noop(n):
-    return subprocess.call(["true"])
+    return subprocess.call(["true", f"--n={n}"])  # as run-tasks calls it: with one argument it does more than with none
 
 
 def until_stored(database, count):

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 
 	"mlframework/sweep/master"
 	"mlframework/sweep/task"
@@ -22,7 +23,7 @@ func (s *Server) submit(w http.ResponseWriter, r *http.Request) error {
 	ctx, cancel := brief(r)
 	defer cancel()
 	id, err := s.o.Master.Submit(ctx, master.Submission{Record: submission.Record, Total: Total(submission.Record), Code: submission.Code,
-		ClientKey: r.Header.Get(keyHeader), MinNumber: submission.MinNumber, Secrets: submission.Secrets, Followed: follow == followOutput})
+		ClientKey: r.Header.Get(keyHeader), MinNumber: submission.MinNumber, Secrets: submission.Secrets, Followed: follow.Output()})
 	if err != nil {
 		return err
 	}
@@ -38,11 +39,11 @@ const eventHeader = "Last-Event-ID"
 
 // expect begins to collect events for a client that is about to follow, so that it misses nothing of what begins now: it
 // goes on from the id that it is given. Of a sweep that is new everything counts.
-func (s *Server) expect(ctx context.Context, w http.ResponseWriter, id, follow string, isNew bool) error {
+func (s *Server) expect(ctx context.Context, w http.ResponseWriter, id string, follow master.Detail, isNew bool) error {
 	if follow == "" {
 		return nil
 	}
-	f, leave, err := s.feeds.join(ctx, id, follow == followOutput)
+	f, leave, err := s.feeds.join(ctx, id, follow)
 	if err != nil {
 		return err
 	}
@@ -55,16 +56,11 @@ func (s *Server) expect(ctx context.Context, w http.ResponseWriter, id, follow s
 	return nil
 }
 
-// The values of the parameter follow.
-const (
-	followTasks  = "tasks"
-	followOutput = "output"
-)
-
-func readFollow(r *http.Request) (string, error) {
-	follow := r.URL.Query().Get("follow")
-	if follow != "" && follow != followTasks && follow != followOutput {
-		return "", wrong("follow", "there are tasks and output")
+// readFollow reads how much of a sweep the client follows, or is about to; "" when it does not say.
+func readFollow(r *http.Request) (master.Detail, error) {
+	follow := master.Detail(r.URL.Query().Get("follow"))
+	if follow != "" && !slices.Contains(master.Details, follow) {
+		return "", wrong("follow", "there are counts, tasks and output")
 	}
 	return follow, nil
 }
@@ -147,7 +143,7 @@ func (g Going) code() master.Code {
 	return master.Code{Revision: g.Revision, Code: g.Code, Secrets: g.Secrets}
 }
 
-func readGoing(r *http.Request) (g Going, follow string, err error) {
+func readGoing(r *http.Request) (g Going, follow master.Detail, err error) {
 	if err := read(r, &g); err != nil {
 		return g, "", err
 	}

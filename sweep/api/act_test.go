@@ -29,7 +29,7 @@ func TestASweepFromItsSubmissionToItsRetry(t *testing.T) {
 	if sum, err = c.CancelTask(ctx, id, 4); err != nil || sum.Counts["cancelled"] != 1 {
 		t.Errorf("a task cancelled: %+v, %v", sum, err)
 	}
-	if sum, err = begin(c.Resume(ctx, id, api.Going{Revision: "r2", Code: "c2"}, api.Nothing)); err != nil || sum.State != sweep.Open || sum.Revision != "r2" {
+	if sum, err = begin(c.Resume(ctx, id, api.Going{Revision: "r2", Code: "c2"}, "")); err != nil || sum.State != sweep.Open || sum.Revision != "r2" {
 		t.Errorf("resumed: %+v, %v", sum, err)
 	}
 	h.ends(g, badly(g))
@@ -37,7 +37,7 @@ func TestASweepFromItsSubmissionToItsRetry(t *testing.T) {
 	if sum, err = c.Cancel(ctx, id); err != nil || sum.State != sweep.Cancelled {
 		t.Errorf("cancelled: %+v, %v", sum, err)
 	}
-	if sum, err = begin(c.Retry(ctx, id, api.Going{Indexes: []int64{0}}, api.Nothing)); err != nil || sum.State != sweep.Open || sum.Counts["failed"] != 0 {
+	if sum, err = begin(c.Retry(ctx, id, api.Going{Indexes: []int64{0}}, "")); err != nil || sum.State != sweep.Open || sum.Counts["failed"] != 0 {
 		t.Errorf("retried: %+v, %v", sum, err)
 	}
 }
@@ -52,7 +52,7 @@ func TestWritesAreDoneOnce(t *testing.T) {
 	ids := make([]string, 8)
 	for i := range ids {
 		all.Go(func() {
-			made, err := s.client.Submit(t.Context(), submission(t, 3), "one key", api.Nothing)
+			made, err := s.client.Submit(t.Context(), submission(t, 3), "one key", "")
 			if err == nil || i > 0 {
 				return
 			}
@@ -66,7 +66,7 @@ func TestWritesAreDoneOnce(t *testing.T) {
 	}
 	for i := range ids {
 		all.Go(func() {
-			made, err := s.client.Submit(t.Context(), submission(t, 3), "key-1", api.Nothing)
+			made, err := s.client.Submit(t.Context(), submission(t, 3), "key-1", "")
 			if ids[i] = made.ID; err != nil {
 				t.Error(err)
 			}
@@ -74,7 +74,7 @@ func TestWritesAreDoneOnce(t *testing.T) {
 	}
 	all.Wait()
 	s.again()
-	last, err := s.client.Submit(t.Context(), submission(t, 3), "key-1", api.Nothing)
+	last, err := s.client.Submit(t.Context(), submission(t, 3), "key-1", "")
 	s.must(err)
 	made := last.Summary
 	if want := strings.Repeat("train-1 ", 9); strings.Join(append(ids, made.ID), " ")+" " != want {

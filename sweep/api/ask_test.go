@@ -81,7 +81,7 @@ func TestTasksThatWait(t *testing.T) {
 	s := newSite(t)
 	sub := submission(t, 10)
 	sub.Record.Ranges = sweep.Ranges{{From: 1, To: 3}, {From: 6, To: 9}}
-	made, err := s.client.Submit(t.Context(), sub, "", api.Nothing)
+	made, err := s.client.Submit(t.Context(), sub, "", "")
 	s.must(err)
 	if _, err := s.client.CancelTask(t.Context(), made.ID, 7); err != nil {
 		t.Fatal(err)

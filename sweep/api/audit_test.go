@@ -36,10 +36,10 @@ func TestWhatPeopleDoIsKept(t *testing.T) {
 	id := s.submit(3)
 	s.becomes(id, map[string]int64{"running": 3})
 	for _, do := range []func() error{
-		func() error { _, err := s.client.Submit(ctx, submission(t, 1), "k", api.Nothing); return err },
-		func() error { _, err := s.client.Submit(ctx, submission(t, 1), "k", api.Nothing); return err }, // a repetition
+		func() error { _, err := s.client.Submit(ctx, submission(t, 1), "k", ""); return err },
+		func() error { _, err := s.client.Submit(ctx, submission(t, 1), "k", ""); return err }, // a repetition
 		func() error { _, err := s.client.Pause(ctx, api.Newest, true); return err },
-		func() error { _, err := s.client.Resume(ctx, id, api.Going{Revision: "r2"}, api.Nothing); return err },
+		func() error { _, err := s.client.Resume(ctx, id, api.Going{Revision: "r2"}, ""); return err },
 		func() error { _, err := s.client.CancelTask(ctx, id, 2); return err },
 		func() error { _, err := s.client.Prioritize(ctx, id, 4); return err },
 		func() error { _, err := s.client.Drain(ctx, "w1", false); return err },
@@ -48,7 +48,7 @@ func TestWhatPeopleDoIsKept(t *testing.T) {
 	} {
 		s.must(do())
 	}
-	if _, err := s.client.Retry(ctx, id, api.Going{Indexes: []int64{0, 99}}, api.Nothing); err == nil {
+	if _, err := s.client.Retry(ctx, id, api.Going{Indexes: []int64{0, 99}}, ""); err == nil {
 		t.Error("a retry of what there is not")
 	}
 	if _, err := s.client.Cancel(ctx, "none-1"); err == nil {
@@ -119,19 +119,19 @@ func TestSecretsOfASubmission(t *testing.T) {
 	s := newSite(t)
 	sub := submission(t, 1)
 	sub.Record.Recipe.Secrets, sub.Record.Version = []string{"KEY"}, task.SecretsVersion
-	_, err := s.client.Submit(t.Context(), sub, "", api.Nothing)
+	_, err := s.client.Submit(t.Context(), sub, "", "")
 	if e, ok := err.(*api.Error); !ok || e.Parameter != api.SecretsField || e.Status != http.StatusConflict {
 		t.Errorf("%v", err)
 	}
 	sub.Secrets = secret.Values{"KEY": value}
-	made, err := s.client.Submit(t.Context(), sub, "key", api.Nothing)
+	made, err := s.client.Submit(t.Context(), sub, "key", "")
 	s.must(err)
-	again, err := s.client.Submit(t.Context(), sub, "key", api.Nothing)
+	again, err := s.client.Submit(t.Context(), sub, "key", "")
 	if err != nil || again.ID != made.ID {
 		t.Errorf("%s, %v", again.ID, err)
 	}
 	s.again()
-	if again, err = s.client.Submit(t.Context(), sub, "key", api.Nothing); err != nil || again.ID != made.ID { // the store knows the key
+	if again, err = s.client.Submit(t.Context(), sub, "key", ""); err != nil || again.ID != made.ID { // the store knows the key
 		t.Errorf("%s, %v", again.ID, err)
 	}
 	if _, text, _ := s.raw(http.MethodPost, "/v1/sweeps", `{"secrets": {"KEY": 7777777777}}`); strings.Contains(text, "7777777777") {

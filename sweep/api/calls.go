@@ -115,23 +115,14 @@ func (c *Client) Missing(ctx context.Context, r sweep.Record, code string) (m Mi
 	return m, c.write(ctx, http.MethodPost, "/missing", nil, Submission{Record: r, Code: code}, &m)
 }
 
-// Submit keeps a sweep and begins it. When it returns, the sweep survives any crash of the master. A submission that is
-// repeated under the same key makes one sweep; "" is a new key.
-func (c *Client) Submit(ctx context.Context, s Submission, key string, f Expected) (Begun, error) {
+// Submit keeps a sweep and begins it, for a client that is about to follow it in some detail; "": it is not. When it
+// returns, the sweep survives any crash of the master. A submission that is repeated under the same key makes one sweep; ""
+// is a new key.
+func (c *Client) Submit(ctx context.Context, s Submission, key string, f master.Detail) (Begun, error) {
 	return c.begin(ctx, key, "/sweeps", s, f)
 }
 
-// Expected is what a client is going to follow, of a sweep that it lets begin.
-type Expected string
-
-// What can be expected.
-const (
-	Nothing     Expected = ""
-	TaskEvents  Expected = followTasks
-	TaskOutputs Expected = followOutput // and the events
-)
-
-func (c *Client) begin(ctx context.Context, key, path string, body any, f Expected) (b Begun, err error) {
+func (c *Client) begin(ctx context.Context, key, path string, body any, f master.Detail) (b Begun, err error) {
 	text, err := json.Marshal(body)
 	if err != nil {
 		return b, err
@@ -161,12 +152,12 @@ func (c *Client) Pause(ctx context.Context, id string, stop bool) (s sweep.Summa
 }
 
 // Resume hands out the tasks of a paused sweep again.
-func (c *Client) Resume(ctx context.Context, id string, g Going, f Expected) (Begun, error) {
+func (c *Client) Resume(ctx context.Context, id string, g Going, f master.Detail) (Begun, error) {
 	return c.begin(ctx, "", sweepPath(id)+"/resume", g, f)
 }
 
 // Retry makes tasks pending again that ended other than well.
-func (c *Client) Retry(ctx context.Context, id string, g Going, f Expected) (Begun, error) {
+func (c *Client) Retry(ctx context.Context, id string, g Going, f master.Detail) (Begun, error) {
 	return c.begin(ctx, "", sweepPath(id)+"/retry", g, f)
 }
 

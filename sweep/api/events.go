@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -33,7 +34,7 @@ const keepAlive = 15 * time.Second
 // told what changed since. When that is not known any more (the master was started again, or too much has happened) it is
 // given every task as it is now: either way nothing is missing.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
-	output, err := flag(r.URL.Query(), "output")
+	follow, err := readFollow(r)
 	if err != nil {
 		return err
 	}
@@ -41,7 +42,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	f, leave, err := s.feeds.join(r.Context(), stored.Head.ID, output)
+	f, leave, err := s.feeds.join(r.Context(), stored.Head.ID, cmp.Or(follow, master.Tasks))
 	if err != nil {
 		return err
 	}
@@ -99,7 +100,7 @@ func (t *telling) begin(at position, lost bool) error {
 
 // waiting are the tasks that wait for a worker which is not there.
 func (t *telling) waiting(s store.Sweep) (rows []result.Row, err error) {
-	if len(s.Record.Workers) == 0 {
+	if len(s.Record.Workers) == 0 || !t.feed.detail.Tasks() {
 		return nil, nil
 	}
 	err = t.s.archive.Rows(t.r.Context(), t.sweep, Query{States: []task.State{task.Pending}}, func(r *result.Row) error {

@@ -21,7 +21,7 @@ func TestAFollowerSeesASweepToItsEnd(t *testing.T) {
 	id := s.submit(30)
 	told, hired := map[int64]string{}, false
 	var last master.Update
-	s.must(s.client.Follow(t.Context(), id, api.Following{Output: true}, func(u master.Update) error {
+	s.must(s.client.Follow(t.Context(), id, api.Following{Detail: master.Output}, func(u master.Update) error {
 		if !hired {
 			hired = true
 			s.hire("w1", 2, well)
@@ -269,7 +269,7 @@ func TestLinesReachAFollower(t *testing.T) {
 	h.has(1)
 	want := task.Line{Sweep: id, Attempt: 1, Host: "gpu1", Text: "epoch 1", Missed: 3}
 	enough, shown := errors.New("enough"), false
-	err := s.client.Follow(t.Context(), id, api.Following{Output: true}, func(u master.Update) error {
+	err := s.client.Follow(t.Context(), id, api.Following{Detail: master.Output}, func(u master.Update) error {
 		if !shown {
 			shown = s.queue.Port("w1").Show(want)
 		}
@@ -291,7 +291,7 @@ func TestTheBeginningIsNotMissed(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	h := s.hire("w1", 2, hold)
-	for n, expected := range []api.Expected{api.TaskEvents, api.TaskOutputs} {
+	for n, expected := range master.Details {
 		made, err := s.client.Submit(t.Context(), submission(t, 3), "", expected)
 		s.must(err)
 		all := h.has(3*n + 3)[3*n:]
@@ -303,24 +303,27 @@ func TestTheBeginningIsNotMissed(t *testing.T) {
 		for _, g := range all {
 			s.queue.Port("w1").Show(task.Line{Sweep: g.sweep, Index: g.Index, Text: "begun"})
 		}
-		if expected == api.TaskEvents {
+		if !expected.Output() {
 			end()
 			s.becomes(made.ID, map[string]int64{"succeeded": 3})
 		}
-		ends, lines := 0, 0
-		s.must(s.client.Follow(t.Context(), made.ID, api.Following{Output: expected == api.TaskOutputs, After: made.Events}, func(u master.Update) error {
+		ends, lines, last := 0, 0, master.Update{}
+		s.must(s.client.Follow(t.Context(), made.ID, api.Following{Detail: expected, After: made.Events}, func(u master.Update) error {
 			for _, r := range u.Rows {
 				if r.State == "succeeded" {
 					ends++
 				}
 			}
+			last = u
 			if lines += len(u.Lines); lines == 3 && len(u.Lines) > 0 {
 				end() // lines take another way than events, and might come after them
 			}
 			return nil
 		}))
-		if ends != 3 || lines > 0 && expected == api.TaskEvents || lines < 3 && expected == api.TaskOutputs {
-			t.Errorf("%s: %d ends, %d lines", expected, ends, lines)
+		wantEnds := map[master.Detail]int{master.Tasks: 3, master.Output: 3}[expected]
+		wantLines := map[master.Detail]int{master.Output: 3}[expected]
+		if ends != wantEnds || lines != wantLines || last.Sweep.Counts["succeeded"] != 3 || !last.Idle() {
+			t.Errorf("%s: %d ends, %d lines, at last %+v", expected, ends, lines, last)
 		}
 	}
 }

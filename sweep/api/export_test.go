@@ -33,7 +33,7 @@ const RowsKept = rowsKept
 type Feed struct{ f *feed }
 
 // NewFeed makes an empty feed.
-func NewFeed() Feed { return Feed{newFeed(true)} }
+func NewFeed() Feed { return Feed{newFeed(master.Output)} }
 
 // Add tells it of rows, by their indexes.
 func (f Feed) Add(missed int64, indexes ...int64) {

@@ -53,7 +53,7 @@ func (s *Server) extend(w http.ResponseWriter, r *http.Request) error {
 
 // Extend gives a sweep the points of a space that its parameters did not describe so far, and lets it go on. With none
 // nothing changes.
-func (c *Client) Extend(ctx context.Context, id string, e Extension, f Expected) (Begun, error) {
+func (c *Client) Extend(ctx context.Context, id string, e Extension, f master.Detail) (Begun, error) {
 	return c.begin(ctx, "", sweepPath(id)+"/extend", e, f)
 }
 

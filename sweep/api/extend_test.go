@@ -7,6 +7,7 @@ import (
 
 	"mlframework/sweep"
 	"mlframework/sweep/api"
+	"mlframework/sweep/master"
 	"mlframework/sweep/space"
 )
 
@@ -16,7 +17,7 @@ func TestASweepIsExtendedOnce(t *testing.T) {
 	id := s.submit(3)
 	by := api.Extension{Space: submission(t, 5).Record.Space, Revision: "r2", Code: "c2"}
 	for range 2 { // the second changes nothing
-		if sum, err := begin(s.client.Extend(t.Context(), id, by, api.TaskEvents)); err != nil || sum.Total != 5 || sum.Revision != "r2" {
+		if sum, err := begin(s.client.Extend(t.Context(), id, by, master.Tasks)); err != nil || sum.Total != 5 || sum.Revision != "r2" {
 			t.Errorf("%+v, %v", sum, err)
 		}
 	}
@@ -61,7 +62,7 @@ func TestPriorities(t *testing.T) {
 	s := newSite(t)
 	sub := submission(t, 3)
 	sub.Record.Priority = 4
-	made, err := begin(s.client.Submit(t.Context(), sub, "", api.Nothing))
+	made, err := begin(s.client.Submit(t.Context(), sub, "", ""))
 	s.must(err)
 	if made.Priority != 4 {
 		t.Errorf("%+v", made)
@@ -86,7 +87,7 @@ func TestWritesThatAreRefused(t *testing.T) {
 	tooHigh.Record.Priority = 1001
 	extended.Record.Extensions = []*space.Space{extended.Record.Space}
 	for parameter, sub := range map[string]api.Submission{"record.priority": tooHigh, "record.extensions": extended} {
-		_, err := s.client.Submit(t.Context(), sub, "", api.Nothing)
+		_, err := s.client.Submit(t.Context(), sub, "", "")
 		if e, ok := err.(*api.Error); !ok || e.Status != http.StatusBadRequest || e.Parameter != parameter {
 			t.Errorf("%s: %v", parameter, err)
 		}

@@ -26,7 +26,7 @@ const (
 // feed is the events of one sweep, for all who follow it. What happened stays for a while in rings, so that a reader who
 // is slow, or whose connection broke, goes on where it was, and none of them can hold up or fill the master.
 type feed struct {
-	output bool   // lines are wanted
+	detail master.Detail
 	name   string // of this feed alone: an id of another one, as before a restart of the master, says nothing here
 
 	mu      sync.Mutex
@@ -38,8 +38,8 @@ type feed struct {
 	closed  bool // the master has stopped
 }
 
-func newFeed(output bool) *feed {
-	return &feed{output: output, name: strings.ToLower(rand.Text()), changed: make(chan struct{})}
+func newFeed(d master.Detail) *feed {
+	return &feed{detail: d, name: strings.ToLower(rand.Text()), changed: make(chan struct{})}
 }
 
 // run reads a watcher until ctx or the master ends.
@@ -80,9 +80,7 @@ func (f *feed) add(u master.Update) {
 	}
 	f.now, f.closed = u.Sweep, f.closed || u.Closed
 	f.rows.add(rowsKept, u.Rows...)
-	if f.output {
-		f.lines.add(linesKept, u.Lines...)
-	}
+	f.lines.add(linesKept, u.Lines...)
 	f.version++
 	close(f.changed)
 	f.changed = make(chan struct{})
@@ -93,12 +91,16 @@ type position struct{ row, line int64 }
 
 func (f *feed) id(at position) string { return fmt.Sprintf("%s.%d.%d", f.name, at.row, at.line) }
 
-// find reads an id, and says where to go on. Lost tells that it is none of this feed, or that rows after it are not kept.
+// find reads an id, and says where to go on. Lost tells that it is none of this feed, or that rows after it
+// are not kept; without tasks nothing can be.
 func (f *feed) find(id string) (at position, lost bool) {
 	parts := strings.Split(id, ".")
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	now := position{f.rows.end, f.lines.end}
+	if !f.detail.Tasks() {
+		return now, false
+	}
 	if len(parts) != 3 || parts[0] != f.name {
 		return now, true
 	}

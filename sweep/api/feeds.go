@@ -23,7 +23,7 @@ type feeds struct {
 
 type feedKey struct {
 	sweep  string
-	output bool
+	detail master.Detail
 }
 
 // followed is a feed with its readers.
@@ -35,13 +35,13 @@ type followed struct {
 }
 
 // join returns the feed of a sweep; the caller calls leave when it reads no more.
-func (fs *feeds) join(ctx context.Context, sweep string, output bool) (f *feed, leave func(), err error) {
+func (fs *feeds) join(ctx context.Context, sweep string, d master.Detail) (f *feed, leave func(), err error) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	if fs.closed {
 		return nil, nil, master.ErrStopped
 	}
-	key := feedKey{sweep, output}
+	key := feedKey{sweep, d}
 	have := fs.all[key]
 	if have == nil {
 		if have, err = fs.open(ctx, key); err != nil {
@@ -57,12 +57,12 @@ func (fs *feeds) join(ctx context.Context, sweep string, output bool) (f *feed, 
 }
 
 func (fs *feeds) open(ctx context.Context, key feedKey) (*followed, error) {
-	w, stop, err := fs.master.Watch(ctx, key.sweep, key.output)
+	w, stop, err := fs.master.Watch(ctx, key.sweep, key.detail)
 	if err != nil {
 		return nil, err
 	}
 	reading, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	f := &followed{feed: newFeed(key.output), end: cancel}
+	f := &followed{feed: newFeed(key.detail), end: cancel}
 	if fs.all == nil {
 		fs.all = map[feedKey]*followed{}
 	}

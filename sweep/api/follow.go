@@ -3,6 +3,7 @@ package api
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,7 +11,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"strconv"
 	"time"
 
 	"mlframework/sweep/master"
@@ -20,8 +20,8 @@ import (
 
 // Following says how a sweep is followed.
 type Following struct {
-	Output bool   // with the live output of its tasks
-	After  string // what happened since: the Events of a Begun; "": from now on
+	Detail master.Detail // "": its tasks
+	After  string        // what happened since: the Events of a Begun; "": from now on
 	// Away, when set, lets Follow go on when the master goes away: it is called with the reason, tries again with pauses,
 	// and Away is called with nil when the master is back. Nothing is missing then. Unset, Follow ends with the master.
 	Away func(why error)
@@ -37,7 +37,7 @@ const (
 // Follow calls each with every update of a sweep until it is idle, each returns an error, or the master ends: then the
 // last update says so, or the error does. A sweep that is idle at the beginning has one update.
 func (c *Client) Follow(ctx context.Context, id string, o Following, each func(master.Update) error) error {
-	f := &follower{client: c, path: sweepPath(id) + "/events", output: o.Output, each: each, last: o.After, told: map[int64]state{}}
+	f := &follower{client: c, path: sweepPath(id) + "/events", detail: o.Detail, each: each, last: o.After, told: map[int64]state{}}
 	pause, mine := shortestPause, own{}
 	for away := false; ; {
 		err := f.read(ctx, func() {
@@ -90,7 +90,7 @@ func stateOf(r result.Row) state {
 type follower struct {
 	client *Client
 	path   string
-	output bool
+	detail master.Detail
 	each   func(master.Update) error
 	last   string          // id of the last event
 	told   map[int64]state // of tasks, as each was told: they may be repeated
@@ -150,7 +150,7 @@ func broke(ctx context.Context, err error) error {
 }
 
 func (f *follower) open(ctx context.Context) (io.ReadCloser, error) {
-	r, err := f.client.request(ctx, http.MethodGet, f.path, url.Values{"output": {strconv.FormatBool(f.output)}}, nil)
+	r, err := f.client.request(ctx, http.MethodGet, f.path, url.Values{"follow": {string(cmp.Or(f.detail, master.Tasks))}}, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -85,7 +85,7 @@ func TestSubmissionsAreChecked(t *testing.T) {
 	} {
 		sub := submission(t, 3)
 		change(&sub)
-		_, err := s.client.Submit(t.Context(), sub, "", api.Nothing)
+		_, err := s.client.Submit(t.Context(), sub, "", "")
 		if e, ok := errors.AsType[*api.Error](err); !ok || e.Status != http.StatusBadRequest || e.Parameter != parameter {
 			t.Errorf("%s: %+v", parameter, err)
 		}

@@ -136,7 +136,7 @@ func submission(t *testing.T, n int) api.Submission {
 
 func (s *site) submit(n int) string {
 	s.t.Helper()
-	made, err := s.client.Submit(s.t.Context(), submission(s.t, n), "", api.Nothing)
+	made, err := s.client.Submit(s.t.Context(), submission(s.t, n), "", "")
 	s.must(err)
 	return made.ID
 }

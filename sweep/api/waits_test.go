@@ -26,7 +26,7 @@ func TestATaskThatWaitsForItsWorkerSaysSo(t *testing.T) {
 	s.must(err)
 	sub := submission(t, 1)
 	sub.Record.EachWorker = true
-	made, err := c.Submit(ctx, sub, "", api.Nothing)
+	made, err := c.Submit(ctx, sub, "", "")
 	s.must(err)
 	s.becomes(made.ID, map[string]int64{"succeeded": 1, "pending": 1})
 	want := "waits for worker w2, which takes nothing new; `run-tasks workers resume w2` lets it"

@@ -24,7 +24,7 @@ func Room(window int, taken float64) int                    { return room(window
 func (m *Master) Do(ctx context.Context, f func(context.Context) error) error { return m.do(ctx, f) }
 
 // Shown is a watcher, and what tells it of lines and tasks.
-func Shown(r sweep.Record, h sweep.Head) (w *Watcher, line func(task.Line), changed func(sweep.Head, []sweep.Task), end func()) {
+func Shown(r sweep.Record, h sweep.Head, d Detail) (w *Watcher, line func(task.Line), changed func(sweep.Head, []sweep.Task), end func()) {
 	ws := &watchers{}
-	return ws.add(r, h, false), ws.line, ws.changed, ws.close
+	return ws.add(r, h, d), ws.line, ws.changed, ws.close
 }

@@ -73,7 +73,7 @@ func TestAnExtensionIsHandedOut(t *testing.T) {
 	h := s.newHand("w1", 1)
 	id := s.submit(2)
 	h.has(2)
-	w, stop, err := s.master.Watch(t.Context(), id, false)
+	w, stop, err := s.master.Watch(t.Context(), id, master.Tasks)
 	s.must(err)
 	defer stop()
 	_, err = s.master.Pause(t.Context(), id, "lunch", false)

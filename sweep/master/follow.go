@@ -7,12 +7,11 @@ import (
 	"mlframework/sweep/task"
 )
 
-// Watch follows a sweep: its counts, rows and, with output, its live output. The caller calls the returned function at
-// the end.
-func (m *Master) Watch(ctx context.Context, id string, output bool) (w *Watcher, stop func(), err error) {
+// Watch follows a sweep, in some detail. The caller calls the returned function at the end.
+func (m *Master) Watch(ctx context.Context, id string, d Detail) (w *Watcher, stop func(), err error) {
 	_, err = m.with(ctx, id, func(a *active) error {
-		w = m.watch.add(a.stored.Record, a.ledger.Head(), output)
-		if output {
+		w = m.watch.add(a.stored.Record, a.ledger.Head(), d)
+		if d.Output() {
 			m.follow(w.sweep, 1)
 		}
 		return nil
@@ -22,7 +21,7 @@ func (m *Master) Watch(ctx context.Context, id string, output bool) (w *Watcher,
 	}
 	return w, func() {
 		w.close()
-		if !output {
+		if !d.Output() {
 			return
 		}
 		go func() { // the loop may be busy; it fails when the master is gone

@@ -9,7 +9,7 @@ import (
 
 // Numbers of the placement: see window and chunk.
 const (
-	ahead     = 200 * time.Millisecond // work beyond the free slots that a worker has at hand
+	ahead     = 250 * time.Millisecond // work beyond the free slots that a worker has at hand
 	message   = 100 * time.Millisecond // work in one batch
 	mostAhead = 4096                   // tasks that a worker has at most
 	mostTold  = 256                    // tasks in one batch
@@ -17,7 +17,7 @@ const (
 	long      = 5 * time.Second        // tasks of which a slot may wait for the master: some 10 ms are nothing to them
 )
 
-// window is how many tasks of a kind a worker should have: one for each slot and 200 ms of work for each beyond that, so
+// window is how many tasks of a kind a worker should have: one for each slot and 250 ms of work for each beyond that, so
 // that no slot waits for the master. Of long ones nothing waits on a worker where others could begin it. Mean is the running
 // time of one task; 0 is not known yet, and may be long.
 func window(slots int, mean time.Duration, others bool) int {

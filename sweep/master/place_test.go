@@ -20,18 +20,18 @@ func TestWindowAndChunk(t *testing.T) {
 	}{
 		{2, 0, 4, 1},
 		{2, time.Hour, 3, 1},
-		{2, 250 * time.Millisecond, 4, 1},
+		{2, 250 * time.Millisecond, 5, 1},
 		{2, 200 * time.Millisecond, 5, 1},
-		{2, 100 * time.Millisecond, 7, 2},
-		{2, 50 * time.Millisecond, 11, 4},
-		{2, time.Millisecond, 403, 200},
+		{2, 100 * time.Millisecond, 8, 2},
+		{2, 50 * time.Millisecond, 13, 4},
+		{2, time.Millisecond, 503, 200},
 		{2, time.Microsecond, 4096, 256},
 		{2, 1, 4096, 256},
 		{64, 10 * time.Second, 66, 1},
 		{0, time.Millisecond, 0, 100},
 		{-5, time.Hour, 0, 1},
 		{1 << 62, time.Hour, 4096, 1},
-		{64, 2 * time.Second, 71, 3},
+		{64, 2 * time.Second, 73, 3},
 		{1 << 62, 0, 4096, 1},
 	} {
 		if got := master.Window(c.slots, c.mean, false); got != c.window {
@@ -117,7 +117,7 @@ func TestWindowBesideOthers(t *testing.T) {
 	for _, c := range []struct {
 		mean   time.Duration
 		window int
-	}{{0, 2}, {time.Hour, 2}, {5 * time.Second, 2}, {4 * time.Second, 3}, {100 * time.Millisecond, 7}} {
+	}{{0, 2}, {time.Hour, 2}, {5 * time.Second, 2}, {4 * time.Second, 3}, {100 * time.Millisecond, 8}} {
 		if got := master.Window(2, c.mean, true); got != c.window {
 			t.Errorf("window(2, %v) = %d; want %d", c.mean, got, c.window)
 		}

@@ -149,7 +149,7 @@ func TestTheMasterEndsWithWordsForAll(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	id := s.submit(1)
-	w, stop, err := s.master.Watch(t.Context(), id, true)
+	w, stop, err := s.master.Watch(t.Context(), id, master.Output)
 	s.must(err)
 	if err := s.end(); err != nil {
 		t.Errorf("Run: %v", err)

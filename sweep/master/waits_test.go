@@ -21,7 +21,7 @@ func TestATaskThatWaitsForItsWorkerSaysSo(t *testing.T) {
 		s.stands("w2", master.WorkerReady)
 		id := s.submit(1, func(sub *master.Submission) { sub.Record.EachWorker = true })
 		s.becomes(id, sweep.Open, "1 queued, 1 succeeded")
-		w, end, err := s.master.Watch(context.Background(), id, false)
+		w, end, err := s.master.Watch(context.Background(), id, master.Tasks)
 		s.must(err)
 		defer end()
 		waits := func() map[int64]string {

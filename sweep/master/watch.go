@@ -39,7 +39,7 @@ type Watcher struct {
 	owner  *watchers
 	record sweep.Record
 	row    func(sweep.Task) result.Row
-	output bool // live output is wanted
+	detail Detail
 
 	mu   sync.Mutex
 	next news
@@ -69,7 +69,7 @@ func (w *Watcher) Next(ctx context.Context) (Update, error) {
 	case <-ctx.Done():
 		return Update{}, context.Cause(ctx)
 	}
-	if w.output {
+	if w.detail.Output() {
 		w.settle(ctx)
 	}
 	w.mu.Lock()
@@ -126,8 +126,8 @@ type watchers struct {
 	closed bool
 }
 
-func (ws *watchers) add(r sweep.Record, h sweep.Head, output bool) *Watcher {
-	w := &Watcher{sweep: h.ID, wake: make(chan struct{}, 1), owner: ws, record: r, row: r.Rows(h.ID), output: output}
+func (ws *watchers) add(r sweep.Record, h sweep.Head, d Detail) *Watcher {
+	w := &Watcher{sweep: h.ID, wake: make(chan struct{}, 1), owner: ws, record: r, row: r.Rows(h.ID), detail: d}
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	if ws.all == nil {
@@ -145,25 +145,27 @@ func (w *Watcher) close() {
 	delete(w.owner.all, w)
 }
 
-func (ws *watchers) each(sweep string, f func(*news)) {
+func (ws *watchers) each(sweep string, f func(Detail, *news)) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	for w := range ws.all {
 		if w.sweep == sweep {
-			w.note(f)
+			w.note(func(n *news) { f(w.detail, n) })
 		}
 	}
 }
 
 // rewritten tells of a record that changed.
 func (ws *watchers) rewritten(sweep string, r sweep.Record) {
-	ws.each(sweep, func(n *news) { n.record = &r })
+	ws.each(sweep, func(_ Detail, n *news) { n.record = &r })
 }
 
 // changed tells what a commit changed.
 func (ws *watchers) changed(h sweep.Head, tasks []sweep.Task) {
-	ws.each(h.ID, func(n *news) {
-		n.head = h
+	ws.each(h.ID, func(d Detail, n *news) {
+		if n.head = h; !d.Tasks() {
+			return
+		}
 		room := min(len(tasks), MostRows-len(n.tasks))
 		n.tasks = append(n.tasks, tasks[:room]...)
 		n.missed += int64(len(tasks) - room)
@@ -171,7 +173,10 @@ func (ws *watchers) changed(h sweep.Head, tasks []sweep.Task) {
 }
 
 func (ws *watchers) line(l task.Line) {
-	ws.each(l.Sweep, func(n *news) {
+	ws.each(l.Sweep, func(d Detail, n *news) {
+		if !d.Output() {
+			return
+		}
 		if len(n.lines) < mostLines {
 			n.lines = append(n.lines, l)
 		} else {

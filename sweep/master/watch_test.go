@@ -18,7 +18,7 @@ func TestAWatcherSeesASweepToItsEnd(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	id := s.submit(20)
-	w, stop, err := s.master.Watch(t.Context(), "", false)
+	w, stop, err := s.master.Watch(t.Context(), "", master.Tasks)
 	s.must(err)
 	defer stop()
 	s.newRunner("w1", 2, time.Millisecond)
@@ -51,7 +51,7 @@ func TestAWatcherSeesASweepToItsEnd(t *testing.T) {
 func TestASlowWatcherIsBounded(t *testing.T) {
 	t.Parallel()
 	r, _ := record(t, 100)
-	w, line, changed, end := master.Shown(r, sweep.Head{ID: "train-1", State: sweep.Open, Total: 100})
+	w, line, changed, end := master.Shown(r, sweep.Head{ID: "train-1", State: sweep.Open, Total: 100}, master.Output)
 	for n := range master.MostLines + 5 {
 		line(task.Line{Sweep: "train-1", Text: fmt.Sprint(n)})
 		line(task.Line{Sweep: "train-2", Text: "of another"})
@@ -87,7 +87,7 @@ func TestLinesReachAWatcher(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	id := s.submit(1)
-	w, stop, err := s.master.Watch(t.Context(), id, true)
+	w, stop, err := s.master.Watch(t.Context(), id, master.Output)
 	s.must(err)
 	defer stop()
 	want := task.Line{Sweep: id, Attempt: 1, Host: "gpu1", Text: "epoch 1", Missed: 3}

@@ -172,7 +172,7 @@ func (h *hub) tell(t *topic) {
 // follow reads the events of a sweep. They end when the sweep is idle or the master goes; the list tells when it goes on.
 func (h *hub) follow(ctx context.Context, id string, t *topic) {
 	for ctx.Err() == nil {
-		_ = h.master.Follow(ctx, id, api.Following{}, func(master.Update) error {
+		_ = h.master.Follow(ctx, id, api.Following{Detail: master.Counts}, func(master.Update) error {
 			h.publish(ofSweep + id)
 			return nil
 		})

@@ -161,7 +161,7 @@ func TestManyTabsCostLikeOne(t *testing.T) {
 		_, err := s.master.Pause(t.Context(), id, false)
 		s.must(err)
 		at = s.wait(tabs[0], "paused", newer(at))
-		_, err = s.master.Resume(t.Context(), id, api.Going{}, api.Nothing)
+		_, err = s.master.Resume(t.Context(), id, api.Going{}, "")
 		s.must(err)
 		at = s.wait(tabs[0], "resumed", newer(at))
 	}

@@ -209,7 +209,7 @@ func (s *site) submit(parameters string, change ...func(*sweep.Record)) string {
 	for _, c := range change {
 		c(&r)
 	}
-	made, err := s.master.Submit(s.t.Context(), api.Submission{Code: "c1", Record: r}, "", api.Nothing)
+	made, err := s.master.Submit(s.t.Context(), api.Submission{Code: "c1", Record: r}, "", "")
 	s.must(err)
 	return made.ID
 }

@@ -64,11 +64,14 @@ func (d *desk) claim(items []item) (fresh []item) {
 		events = append(events, i.event(task.ClaimedEvent, d.worker))
 	}
 	d.out.put(events...)
-	if len(d.waiting) == 0 && len(d.running) < d.slots {
+	if d.low() {
 		d.out.hurry()
 	}
 	return fresh
 }
+
+// low tells that slots may soon have nothing to do, unless the master knows at once. The caller holds the lock.
+func (d *desk) low() bool { return len(d.waiting) <= d.slots }
 
 // lose forgets items that were claimed and come again.
 func (d *desk) lose(items []item) {
@@ -173,7 +176,7 @@ func (d *desk) done(i item, o task.Outcome) {
 	if d.held {
 		d.some.Broadcast()
 	}
-	if len(d.waiting) == 0 && len(d.running) == 0 {
+	if d.low() {
 		d.out.hurry()
 	}
 	d.left()

@@ -14,7 +14,7 @@ const (
 	usualLinger = 100 * time.Millisecond
 	// stuckAfter is how long after the first SIGKILL a process counts as one that cannot be ended.
 	stuckAfter = 5 * time.Second
-	// doubtFor bounds the wait for forks of other runs, one of which may be what looks like a stranger.
+	// doubtFor bounds the wait for what may tell from which of several programs a stranger came.
 	doubtFor = 100 * time.Millisecond
 	// Signals are sent, and the result looked at, again after shortest, then twice as long, up to longest.
 	shortest = 500 * time.Microsecond
@@ -55,7 +55,7 @@ func (r *run) step(ctx context.Context, now time.Time, dead bool) (again time.Du
 	}
 	r.heedContext(ctx, now)
 	if r.reaped {
-		heads, doubt := r.left(now)
+		heads, doubt := r.left()
 		if len(heads) == 0 && !doubt {
 			return 0, true
 		}
@@ -212,14 +212,13 @@ func (r *run) reapRoot() {
 }
 
 // left lists what is to end with r, once the program itself is gone. With neither heads nor doubt, r is forgotten.
-func (r *run) left(now time.Time) (heads []int, doubt bool) {
-	young := now.Sub(r.ended) < doubtFor
+func (r *run) left() (heads []int, doubt bool) {
 	if unix.Kill(-r.pid, 0) != unix.ESRCH {
 		// Somebody is in the group: by an owner that look finds, or because the number is used again.
 		if heads = r.members(); len(heads) > 0 {
 			return heads, false
 		}
-		return r.k.left(r, true, young)
+		return r.k.left(r, true)
 	}
-	return r.k.left(r, false, young)
+	return r.k.left(r, false)
 }

@@ -111,7 +111,7 @@ func keepDescriptors() {
 	}
 }
 
-// sweep looks for strangers until the Keeper is closed.
+// sweep looks for strangers, and ends what is left of programs that are over, until the Keeper is closed.
 func (k *Keeper) sweep() {
 	defer close(k.done)
 	tick := time.NewTicker(every)
@@ -123,6 +123,7 @@ func (k *Keeper) sweep() {
 		case <-tick.C:
 			k.mu.Lock()
 			k.look(true)
+			k.killAbandoned()
 			k.reapForgotten(time.Now())
 			k.mu.Unlock()
 			k.oom.sample(time.Now())

@@ -19,7 +19,7 @@ import (
 )
 
 func init() {
-	helpers["limits"], helpers["old kernel"], helpers["close"], helpers["forgotten"] = limits, oldKernel, closing, forgotten
+	helpers["limits"], helpers["old kernel"], helpers["close"], helpers["forgotten"], helpers["abandoned"] = limits, oldKernel, closing, forgotten, abandoned
 }
 
 func TestOneKeeper(t *testing.T) {
@@ -136,6 +136,34 @@ func forgotten() int {
 		if time.Now().After(end) {
 			return fail(fmt.Errorf("left: %v", k.AllChildren()))
 		}
+	}
+	return closed(k)
+}
+
+// What nobody who still runs can have left behind is ended.
+func TestAbandoned(t *testing.T) { t.Parallel(); alone(t, "abandoned") }
+
+func abandoned() int {
+	k, err := process.NewKeeper(nil)
+	if err != nil {
+		return fail(err)
+	}
+	held := make(chan process.Exit, 1)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	// An orphan with nothing that tells whose it is; what runs was started later.
+	if err := exec.Command("sh", "-c", "env -i setsid sh -c 'sleep 60 & exec sleep 60' & sleep 0.2").Run(); err != nil {
+		return fail(err)
+	}
+	go func() { held <- k.Run(ctx, process.Spec{Argv: []string{"sleep", "60"}, Env: os.Environ()}) }()
+	for end := time.Now().Add(soon); len(k.AllChildren()) != 1; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			return fail(fmt.Errorf("left: %v", k.AllChildren()))
+		}
+	}
+	cancel()
+	if e := <-held; e.Cause != process.Stopped {
+		return fail(fmt.Errorf("what runs ended, too: %+v", e))
 	}
 	return closed(k)
 }

@@ -59,7 +59,7 @@ func (r *run) kill() {
 	}
 	killed := map[int]bool{}
 	for range 100 {
-		heads, _ := r.k.left(r, false, true)
+		heads, _ := r.k.left(r, false)
 		heads = slices.DeleteFunc(heads, func(pid int) bool { return killed[pid] })
 		if len(heads) == 0 {
 			return

@@ -163,21 +163,25 @@ func (k *Keeper) reap(pid int) bool {
 	}
 }
 
-// left lists the strangers that are to end with r, and tells whether it may be too soon to say. It looks first. When
-// there are none, and no doubt or it does not matter, r has ended: it leaves the tables before another run can look, so
+// left lists the strangers that are to end with r, and tells whether it is too soon to say: for as long as a fork lasts that
+// one of them may be of, within reason, or for a moment where nothing but time can tell. It looks first. When there are none,
+// and no doubt, r has ended: it leaves the tables before another run can look, so
 // that the last suspect of a stranger knows that it is the last.
-func (k *Keeper) left(r *run, wide, doubtMatters bool) (heads []int, doubt bool) {
+func (k *Keeper) left(r *run, wide bool) (heads []int, doubt bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.look(wide)
+	age := time.Since(r.ended)
 	for pid, s := range k.strangers {
-		if k.owns(r, pid) {
+		switch {
+		case k.owns(r, pid):
 			heads = append(heads, pid)
-		} else if s.doubtBy > 0 || slices.Contains(s.suspects, r) && time.Since(s.met) < doubtFor {
-			doubt = true
+		case s.doubtBy > 0:
+			doubt = doubt || age < stuckAfter
+		case slices.Contains(s.suspects, r):
+			doubt = doubt || age < doubtFor && time.Since(s.met) < doubtFor
 		}
 	}
-	doubt = doubt && doubtMatters
 	if r.reaped && len(heads) == 0 && !doubt {
 		k.forget(r)
 	}
@@ -191,6 +195,22 @@ func (k *Keeper) owns(r *run, child int) bool {
 		return r == k.roots[child]
 	}
 	return s.owner == r || s.owner == nil && len(s.suspects) == 1 && s.suspects[0] == r
+}
+
+// abandoned tells whether no program that runs can be where s came from: its own was over before that could be known, as
+// where this process stood still meanwhile.
+func (s *stranger) abandoned() bool {
+	return s.owner == nil && s.doubtBy == 0 && len(s.suspects) == 0 && time.Since(s.met) >= doubtFor
+}
+
+// killAbandoned sends SIGKILL to abandoned strangers and what is below them. Call it with k.mu held, after a look.
+func (k *Keeper) killAbandoned() {
+	for _, s := range k.strangers {
+		if s.abandoned() {
+			killBelow(k.pid, time.Now(), func(head int) bool { s := k.strangers[head]; return s != nil && s.abandoned() })
+			return
+		}
+	}
 }
 
 // forget takes r, which has ended, out of the tables. What still lives of it (Exit.Stuck) is reaped when it ends. Call it
