@@ -106,6 +106,9 @@ func (h *here) follow(ctx context.Context, b api.Begun, d master.Detail, _ func(
 		return failed
 	})
 	if err != nil && failed == nil && ctx.Err() == nil && gone() {
+		if !d.Tasks() {
+			return nil
+		}
 		return h.rest(ctx, b.ID, since, told, each)
 	}
 	return err

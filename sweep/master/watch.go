@@ -145,11 +145,12 @@ func (w *Watcher) close() {
 	delete(w.owner.all, w)
 }
 
-func (ws *watchers) each(sweep string, f func(Detail, *news)) {
+// each lets f note something for everybody who is told of a sweep in that detail, or more.
+func (ws *watchers) each(sweep string, least Detail, f func(Detail, *news)) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	for w := range ws.all {
-		if w.sweep == sweep {
+		if w.sweep == sweep && w.detail.holds(least) {
 			w.note(func(n *news) { f(w.detail, n) })
 		}
 	}
@@ -157,12 +158,12 @@ func (ws *watchers) each(sweep string, f func(Detail, *news)) {
 
 // rewritten tells of a record that changed.
 func (ws *watchers) rewritten(sweep string, r sweep.Record) {
-	ws.each(sweep, func(_ Detail, n *news) { n.record = &r })
+	ws.each(sweep, Counts, func(_ Detail, n *news) { n.record = &r })
 }
 
 // changed tells what a commit changed.
 func (ws *watchers) changed(h sweep.Head, tasks []sweep.Task) {
-	ws.each(h.ID, func(d Detail, n *news) {
+	ws.each(h.ID, Counts, func(d Detail, n *news) {
 		if n.head = h; !d.Tasks() {
 			return
 		}
@@ -173,10 +174,7 @@ func (ws *watchers) changed(h sweep.Head, tasks []sweep.Task) {
 }
 
 func (ws *watchers) line(l task.Line) {
-	ws.each(l.Sweep, func(d Detail, n *news) {
-		if !d.Output() {
-			return
-		}
+	ws.each(l.Sweep, Output, func(_ Detail, n *news) {
 		if len(n.lines) < mostLines {
 			n.lines = append(n.lines, l)
 		} else {

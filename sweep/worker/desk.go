@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 
 	"mlframework/sweep/task"
 )
@@ -23,11 +24,12 @@ type desk struct {
 	waiting []item
 	running map[key]*stay
 	known   known
-	slots   int          // attempts at a time
-	open    map[int]bool // slots that somebody takes attempts for, also those that are too many and still busy
-	held    bool         // something waits only for an attempt of the same task
-	drained bool         // nothing new is taken
-	refuses string       // why the master's tasks cannot be taken; "": they can
+	slots   int           // attempts at a time
+	mean    time.Duration // of what ended lately; 0: nothing has
+	open    map[int]bool  // slots that somebody takes attempts for, also those that are too many and still busy
+	held    bool          // something waits only for an attempt of the same task
+	drained bool          // nothing new is taken
+	refuses string        // why the master's tasks cannot be taken; "": they can
 	closed  bool
 	leaving bool          // nothing new is taken ever again
 	empty   chan struct{} // closed when it is leaving and the last slot is free
@@ -70,8 +72,16 @@ func (d *desk) claim(items []item) (fresh []item) {
 	return fresh
 }
 
+// reserve is the work that a slot has at hand when the master hears of its ends in time.
+const reserve = 50 * time.Millisecond
+
 // low tells that slots may soon have nothing to do, unless the master knows at once. The caller holds the lock.
-func (d *desk) low() bool { return len(d.waiting) <= d.slots }
+func (d *desk) low() bool {
+	return len(d.waiting) == 0 || time.Duration(len(d.waiting))*d.mean <= time.Duration(d.slots)*reserve
+}
+
+// learn notes how long an attempt ran. The caller holds the lock.
+func (d *desk) learn(took time.Duration) { d.mean += (took - d.mean) / 8 }
 
 // lose forgets items that were claimed and come again.
 func (d *desk) lose(items []item) {
@@ -171,6 +181,7 @@ func (d *desk) done(i item, o task.Outcome) {
 	delete(d.running, k)
 	e := i.event(task.EndedEvent, d.worker)
 	e.Outcome = &o
+	d.learn(o.Duration)
 	d.known.ended(k, e.Time, &o)
 	d.out.put(e)
 	if d.held {

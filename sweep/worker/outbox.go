@@ -64,8 +64,8 @@ func (o *outbox) unsent() int {
 	return int(o.added - o.taken)
 }
 
-// Under load the outbox gathers: when it sent busy times within gather of each other, it waits for that long before it
-// sends again. On its way through the broker to the master's disk a message costs as much with one event as with fifty. A
+// Under load the outbox gathers: when it sent busy times with less than twice gather between, it waits for that long before
+// it sends again. On its way through the broker to the master's disk a message costs as much with one event as with fifty. A
 // claim and an end wait in turn: both together must take less than the work that the master lets a worker have at hand.
 const (
 	gather = 80 * time.Millisecond
@@ -120,11 +120,12 @@ const (
 	longestPause  = 5 * time.Second
 )
 
-// send empties the outbox. While the queue is away it tries again, and says once that events wait.
+// send sends what is in the outbox; what comes meanwhile is for the next time. While the queue is away it tries again, and
+// says once that events wait.
 func (o *outbox) send(ctx context.Context) {
-	said := false
+	said, upTo := false, o.last()
 	for pause := shortestPause; ctx.Err() == nil; {
-		events := o.first()
+		events := o.first(upTo)
 		if len(events) == 0 {
 			break
 		}
@@ -186,10 +187,20 @@ func (o *outbox) emit(ctx context.Context, events []task.Event) error {
 	return o.port.Emit(ctx, events...)
 }
 
-// first returns the events to be sent next.
-func (o *outbox) first() []task.Event {
+// last is how many events were ever put.
+func (o *outbox) last() uint64 {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	return o.added
+}
+
+// first returns the events to be sent next; none when so many were taken.
+func (o *outbox) first(upTo uint64) []task.Event {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.taken >= upTo {
+		return nil
+	}
 	if o.spool != nil && o.spool.count > 0 {
 		if events := o.read(); len(events) > 0 {
 			return events
@@ -223,9 +234,7 @@ func (o *outbox) count(n int) {
 
 // sent waits until everything that was put before the call is taken; false when ctx ended first.
 func (o *outbox) sent(ctx context.Context) bool {
-	o.mu.Lock()
-	upTo := o.added
-	o.mu.Unlock()
+	upTo := o.last()
 	for {
 		o.mu.Lock()
 		done, moved := o.taken >= upTo, o.moved

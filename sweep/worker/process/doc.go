@@ -18,8 +18,8 @@
 //
 // A stranger belongs to a program by its session, by a number that all processes of a program inherit (the limit of file
 // locks, which no kernel enforces), by the marks in its environment, or by being born when no other program ran. What
-// fits none of these is ended with the last of the programs that ran when it was born. Without Linux there are process
-// groups only.
+// fits none of these is ended with the last of the programs that ran when it was born, or soon after where all of those were
+// over before that was known. Without Linux there are process groups only.
 //
 // A parent-death signal is left out on purpose: it reaches only the direct child, it fires when the thread that forked
 // ends, and a dead executor would not clean up below itself. The pair (RunGuarded, Guarded) does that.

@@ -44,6 +44,20 @@ func Impatient() (*Keeper, error) {
 	return k, err
 }
 
+// Fork lets the Keeper believe that a program is being started, until over is called.
+func (k *Keeper) Fork() (over func()) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.lastFork++
+	number := k.lastFork
+	k.forks[number] = true
+	return func() {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		delete(k.forks, number)
+	}
+}
+
 // Lingering makes a Keeper that gives what outlives its program a minute.
 func Lingering() (*Keeper, error) {
 	k, err := NewKeeper(slog.Default())

@@ -123,7 +123,7 @@ func (k *Keeper) sweep() {
 		case <-tick.C:
 			k.mu.Lock()
 			k.look(true)
-			k.killAbandoned()
+			k.killAbandoned(time.Now())
 			k.reapForgotten(time.Now())
 			k.mu.Unlock()
 			k.oom.sample(time.Now())

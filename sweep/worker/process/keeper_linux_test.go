@@ -140,7 +140,7 @@ func forgotten() int {
 	return closed(k)
 }
 
-// What nobody who still runs can have left behind is ended.
+// What a program left without a trace, and was not known to be its before it was over, is ended, and nothing else.
 func TestAbandoned(t *testing.T) { t.Parallel(); alone(t, "abandoned") }
 
 func abandoned() int {
@@ -148,17 +148,23 @@ func abandoned() int {
 	if err != nil {
 		return fail(err)
 	}
-	held := make(chan process.Exit, 1)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	// An orphan with nothing that tells whose it is; what runs was started later.
-	if err := exec.Command("sh", "-c", "env -i setsid sh -c 'sleep 60 & exec sleep 60' & sleep 0.2").Run(); err != nil {
-		return fail(err)
+	over := k.Fork() // what is left may be that program until it is over
+	e := k.Run(ctx, process.Spec{Argv: []string{"sh", "-c", "env -i prlimit --locks=unlimited setsid sh -c 'sleep 60 & exec sleep 60' & sleep 0.2"}, Env: os.Environ()})
+	orphans := k.AllChildren()
+	if e.Cause != process.Exited || e.Left != 0 || len(orphans) != 1 {
+		return fail(fmt.Errorf("%+v, left %v", e, orphans))
 	}
-	go func() { held <- k.Run(ctx, process.Spec{Argv: []string{"sleep", "60"}, Env: os.Environ()}) }()
-	for end := time.Now().Add(soon); len(k.AllChildren()) != 1; time.Sleep(5 * time.Millisecond) {
+	started, held := make(chan int, 1), make(chan process.Exit, 1)
+	go func() {
+		held <- k.Run(ctx, process.Spec{Argv: []string{"sleep", "60"}, Env: os.Environ(), Started: func(pid int) { started <- pid }})
+	}()
+	pid := <-started
+	over()
+	for end := time.Now().Add(soon); !slices.Equal(k.AllChildren(), []int{pid}); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
-			return fail(fmt.Errorf("left: %v", k.AllChildren()))
+			return fail(fmt.Errorf("left: %v beside %d", k.AllChildren(), pid))
 		}
 	}
 	cancel()

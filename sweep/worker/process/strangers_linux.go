@@ -14,6 +14,9 @@ type stranger struct {
 	suspects []*run // without an owner: the programs that ran when it was born and still run
 	doubtBy  uint64 // not 0: it may be a program being started, by a fork of this number or before
 	met      time.Time
+	late     bool          // a program ended of which it may be
+	next     time.Time     // not before: see killAbandoned
+	pause    time.Duration // from one try to the next
 }
 
 // look brings the strangers up to date: reaps the dead, finds the owners of the new. Call it with k.mu held.
@@ -197,19 +200,28 @@ func (k *Keeper) owns(r *run, child int) bool {
 	return s.owner == r || s.owner == nil && len(s.suspects) == 1 && s.suspects[0] == r
 }
 
-// abandoned tells whether no program that runs can be where s came from: its own was over before that could be known, as
-// where this process stood still meanwhile.
+// abandoned tells whether s came from a program that is over, which could not be told in time, as where this process stood
+// still meanwhile.
 func (s *stranger) abandoned() bool {
-	return s.owner == nil && s.doubtBy == 0 && len(s.suspects) == 0 && time.Since(s.met) >= doubtFor
+	return s.late && s.owner == nil && s.doubtBy == 0 && len(s.suspects) == 0
 }
 
-// killAbandoned sends SIGKILL to abandoned strangers and what is below them. Call it with k.mu held, after a look.
-func (k *Keeper) killAbandoned() {
-	for _, s := range k.strangers {
-		if s.abandoned() {
-			killBelow(k.pid, time.Now(), func(head int) bool { s := k.strangers[head]; return s != nil && s.abandoned() })
-			return
+// killAbandoned sends SIGKILL to abandoned strangers and what is below them, and again with growing pauses to what does
+// not end. Call it with k.mu held, after a look.
+func (k *Keeper) killAbandoned(now time.Time) {
+	due := map[int]bool{}
+	for pid, s := range k.strangers {
+		if !s.abandoned() || now.Before(s.next) {
+			continue
 		}
+		if due[pid] = true; s.pause == 0 {
+			k.log.Warn("a process outlived its task unnoticed and is killed", "pid", pid)
+		}
+		s.pause = min(max(2*s.pause, every), time.Minute)
+		s.next = now.Add(s.pause)
+	}
+	if len(due) > 0 {
+		killBelow(k.pid, now, func(head int) bool { return due[head] })
 	}
 }
 
@@ -221,6 +233,7 @@ func (k *Keeper) forget(r *run) {
 		delete(k.roots, r.pid)
 	}
 	for _, s := range k.strangers {
+		s.late = s.late || s.owner == r || s.doubtBy > 0 || slices.Contains(s.suspects, r)
 		if s.owner == r {
 			s.owner = nil
 		}
