@@ -37,7 +37,8 @@ var layers = []layer{
 		"a queue carries messages and does not read them"},
 	{"sweep/queue/amqp", []string{"sweep/queue", "sweep/task"}, []string{"sweep/leaktest", "sweep/queue/queuetest", "sweep/queue/queuetest/broker", "sweep/result"},
 		"a queue carries messages and does not read them"},
-	{"sweep/queue/queuetest/broker", nil, nil, "a broker is a program with an address, whoever uses it"},
+	{"scripts", nil, nil, "scripts stand beside both sides, whose tests run them"},
+	{"sweep/queue/queuetest/broker", []string{"scripts"}, nil, "a broker is a program with an address, whoever uses it"},
 	{"sweep/leaktest", nil, nil, "it looks at a process, whatever was tested in it"},
 	{"sweep/queue/queuetest", []string{"sweep/leaktest", "sweep/queue", "sweep/result", "sweep/task"}, nil,
 		"the suite knows the contract, and no implementation"},
@@ -71,7 +72,7 @@ var layers = []layer{
 	{"infra", []string{"infra/broker", "infra/docker", "infra/filesync", "infra/plan", "infra/probe", "infra/remote", "projects"}, nil,
 		"it puts the parts of its side together, and knows no sweep"},
 
-	{"infra/lab", nil, nil, "hosts are machines with addresses, whatever is tested on them; only tests import it"},
+	{"infra/lab", []string{"scripts"}, nil, "hosts are machines with addresses, whatever is tested on them; only tests import it"},
 
 	{"cmd/internal/site", []string{"cmd/internal/cli", "config", "infra", "infra/clean", "infra/filesync", "infra/host", "infra/plan", "infra/remote", "projects",
 		"sweep", "sweep/api", "sweep/definition", "sweep/master", "sweep/result", "sweep/task"}, nil, "here both sides meet, for the commands that are about a cluster"},

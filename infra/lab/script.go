@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"mlframework/scripts"
 )
 
 // patience bounds whatever is asked of scripts and Docker. On two idle cores a lab is up after ten seconds, and making an image
@@ -29,27 +31,11 @@ var own = sync.OnceValues(func() (string, error) {
 
 // script runs one of the project's scripts and gives what it printed.
 func script(name string, args ...string) (string, error) {
-	file, err := above("scripts/" + name)
+	file, err := scripts.Path(name)
 	if err != nil {
 		return "", err
 	}
 	return run(nil, file, args...)
-}
-
-// above looks for a file of the project, from the folder in which tests run upwards.
-func above(name string) (string, error) {
-	dir, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	for ; ; dir = filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return filepath.Join(dir, name), nil
-		}
-		if dir == filepath.Dir(dir) {
-			return "", fmt.Errorf("find %s: no go.mod above the folder of the test", name)
-		}
-	}
 }
 
 // docker asks this machine's Docker. It is the command, as only infra/docker may know the client's library.

@@ -1,6 +1,6 @@
 // Package broker runs RabbitMQ for tests: real ones, started with scripts/broker, and all that can happen to them.
 //
-// Only tests may import it. It imports nothing of this project.
+// Only tests may import it.
 package broker
 
 import (
@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"mlframework/scripts"
 )
 
 // patience bounds whatever is asked of a broker. A boot takes 5 s on two idle cores.
@@ -71,7 +73,7 @@ func absent(t testing.TB, err error) {
 }
 
 func start(dir string, o Options) (*Broker, error) {
-	script, err := find("scripts/broker")
+	script, err := scripts.Path("broker")
 	if err != nil {
 		return nil, err
 	}
@@ -95,22 +97,6 @@ func start(dir string, o Options) (*Broker, error) {
 		b.TLS, err = first(filepath.Join(dir, "url.tls"))
 	}
 	return b, err
-}
-
-// find looks for a file of the project, above the folder in which tests run.
-func find(name string) (string, error) {
-	dir, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	for ; ; dir = filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return filepath.Join(dir, name), nil
-		}
-		if dir == filepath.Dir(dir) {
-			return "", fmt.Errorf("find %s: no go.mod above the folder of the test", name)
-		}
-	}
 }
 
 func first(file string) (string, error) {
