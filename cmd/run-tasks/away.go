@@ -81,7 +81,7 @@ func (c *command) bring(ctx context.Context, m *remote, p *project, asPushed boo
 func (c *command) away(ctx *cliv2.Context, m *remote, begin func(context.Context, master.Detail) (api.Begun, error)) error {
 	work, stop := cli.Interrupts(ctx.Context, func() { os.Exit(cli.Interrupted) })
 	defer stop()
-	l := look{quiet: ctx.Bool("quiet"), json: ctx.Bool("json"), output: !ctx.Bool("no-output")}
+	l := lookOf(ctx)
 	b, err := begin(work, l.detail())
 	id := b.ID
 	if err != nil && errors.Is(context.Cause(work), cli.ErrInterrupted) {

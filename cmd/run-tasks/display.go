@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 
+	cliv2 "github.com/urfave/cli/v2"
 	"golang.org/x/term"
 
 	"mlframework/cmd/internal/cli"
@@ -28,6 +29,11 @@ type display interface {
 type look struct {
 	quiet, json, output bool
 	late                bool // it runs already: how it stands is told first, as who cannot see a bar may see nothing for long
+}
+
+// lookOf reads it from a command's options.
+func lookOf(ctx *cliv2.Context) look {
+	return look{quiet: ctx.Bool("quiet"), json: ctx.Bool("json"), output: !ctx.Bool("no-output")}
 }
 
 // detail is what has to be known of the sweep for it.

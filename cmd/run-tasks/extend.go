@@ -119,7 +119,7 @@ func (c *command) dryExtend(ctx *cliv2.Context, e extension) (err error) {
 
 // extendRunning extends a sweep that another process of this folder runs, and follows it.
 func (c *command) extendRunning(ctx *cliv2.Context, src source, e extension) error {
-	l := look{quiet: ctx.Bool("quiet"), json: ctx.Bool("json"), output: !ctx.Bool("no-output")}
+	l := lookOf(ctx)
 	var begun api.Begun
 	err := src.act(ctx.Context, ctx.Command.Name, func(m *api.Client) error {
 		by, err := e.updated(ctx.Context, ctx, snapshot)

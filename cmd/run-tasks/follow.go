@@ -30,7 +30,9 @@ func (c *command) follow(ctx *cliv2.Context) error {
 		return err
 	}
 	defer src.close()
-	return c.following(ctx, work, src, api.Begun{Summary: s.Summary}, look{json: ctx.Bool("json"), output: !ctx.Bool("no-output"), late: true})
+	l := lookOf(ctx)
+	l.late = true
+	return c.following(ctx, work, src, api.Begun{Summary: s.Summary}, l)
 }
 
 // followed shows a sweep that another process runs to its end. Ctrl-C leaves it running.
@@ -106,7 +108,7 @@ func (h *here) follow(ctx context.Context, b api.Begun, d master.Detail, _ func(
 		return failed
 	})
 	if err != nil && failed == nil && ctx.Err() == nil && gone() {
-		if !d.Tasks() {
+		if !d.Tasks() { // nobody is shown how they ended
 			return nil
 		}
 		return h.rest(ctx, b.ID, since, told, each)

@@ -174,7 +174,7 @@ func (c *command) session(ctx *cliv2.Context, name string, begin func(context.Co
 
 // attend lets the worker work and shows the sweep until it is idle.
 func (c *command) attend(ctx *cliv2.Context, work context.Context, r *runner, id string, screen *screen) error {
-	l := look{quiet: ctx.Bool("quiet"), json: ctx.Bool("json"), output: !ctx.Bool("no-output")}
+	l := lookOf(ctx)
 	if l.quiet {
 		fmt.Fprintln(c.stdout, id)
 	}

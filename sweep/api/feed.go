@@ -91,8 +91,8 @@ type position struct{ row, line int64 }
 
 func (f *feed) id(at position) string { return fmt.Sprintf("%s.%d.%d", f.name, at.row, at.line) }
 
-// find reads an id, and says where to go on. Lost tells that it is none of this feed, or that rows after it
-// are not kept; without tasks nothing can be.
+// find reads an id, and says where to go on. Lost tells that it is none of this feed, or that rows after it are not kept;
+// where no tasks are told nothing can be lost.
 func (f *feed) find(id string) (at position, lost bool) {
 	parts := strings.Split(id, ".")
 	f.mu.Lock()

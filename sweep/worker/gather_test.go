@@ -13,7 +13,8 @@ import (
 	"mlframework/sweep/worker/process"
 )
 
-// distant is a port whose queue confirms after some milliseconds, and counts what is sent at once as one.
+// distant is a port whose queue confirms after some milliseconds (of a bubble: nobody waits for them), and counts what is sent
+// at once as one.
 type distant struct {
 	queue.Port
 	sent atomic.Int64

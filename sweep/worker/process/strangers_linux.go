@@ -168,8 +168,8 @@ func (k *Keeper) reap(pid int) bool {
 
 // left lists the strangers that are to end with r, and tells whether it is too soon to say: for as long as a fork lasts that
 // one of them may be of, within reason, or for a moment where nothing but time can tell. It looks first. When there are none,
-// and no doubt, r has ended: it leaves the tables before another run can look, so
-// that the last suspect of a stranger knows that it is the last.
+// and no doubt, r has ended: it leaves the tables before another run can look, so that the last suspect of a stranger knows
+// that it is the last.
 func (k *Keeper) left(r *run, wide bool) (heads []int, doubt bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -215,7 +215,7 @@ func (k *Keeper) killAbandoned(now time.Time) {
 			continue
 		}
 		if due[pid] = true; s.pause == 0 {
-			k.log.Warn("a process outlived its task unnoticed and is killed", "pid", pid)
+			k.log.Warn("a process outlived its task and is killed", "pid", pid)
 		}
 		s.pause = min(max(2*s.pause, every), time.Minute)
 		s.next = now.Add(s.pause)
