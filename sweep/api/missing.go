@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"mlframework/sweep"
@@ -39,12 +40,15 @@ func (a *Archive) succeeded(ctx context.Context, code string) (map[task.Key]stru
 	if err != nil {
 		return nil, err
 	}
-	codes, err := a.Store.Codes(ctx)
-	if err != nil {
-		return nil, err
-	}
 	keys := map[task.Key]struct{}{}
 	for _, s := range sweeps {
+		codes, err := a.Store.Codes(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(slices.Collect(maps.Values(codes)), code) {
+			continue
+		}
 		old := s.Record
 		complete(&old)
 		points := old.Points()

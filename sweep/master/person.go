@@ -39,7 +39,7 @@ func (m *Master) Submit(ctx context.Context, s Submission) (id string, err error
 		defer draft.Drop()
 		stored, err := m.o.Store.Add(ctx, store.New{
 			Record: s.Record, Total: s.Total, Submitted: m.o.Now().UTC(), ClientKey: s.ClientKey, MinNumber: s.MinNumber,
-			Revisions: map[string]string{s.Record.Recipe.Revision: s.Code},
+			Code: s.Code,
 		})
 		if err != nil {
 			return err

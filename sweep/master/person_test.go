@@ -106,7 +106,9 @@ func TestPauseAndResume(t *testing.T) {
 	if got := s.task(id, again[0].Index).Try.Revision; got != "r2" {
 		t.Errorf("it runs %s", got)
 	}
-	if codes, err := s.store.Codes(t.Context()); err != nil || codes["r2"] != "c2" {
+	stored, err := s.store.Sweep(t.Context(), id)
+	s.must(err)
+	if codes, err := s.store.Codes(t.Context(), stored); err != nil || codes["r2"] != "c2" {
 		t.Errorf("%v, %v", codes, err)
 	}
 }

@@ -14,12 +14,11 @@ import (
 
 // Group is what one step changed about one sweep, or about workers, and what people did.
 type Group struct {
-	Sweep     Sweep // as stored: Seq and Record are used, Head is not
-	Changes   sweep.Changes
-	Rewrite   bool              // Sweep.Record is not on disk as it is
-	Revisions map[string]string // revision to code, when a new one came into use
-	Workers   []Worker
-	Deeds     []Deed // what people did; they are only added to
+	Sweep   Sweep // as stored: Seq and Record are used, Head is not
+	Changes sweep.Changes
+	Rewrite bool // Sweep.Record is not on disk as it is
+	Workers []Worker
+	Deeds   []Deed // what people did; they are only added to
 }
 
 // Commit writes groups in one transaction. When it returns nil everything is on disk; else nothing of it is, and the
@@ -67,11 +66,6 @@ func (w *writer) commit(ctx context.Context, c connection, groups []Group) error
 
 func (w *writer) put(ctx context.Context, g Group) error {
 	seq, changes := g.Sweep.Seq, g.Changes
-	for revision, code := range g.Revisions {
-		if err := w.exec(ctx, w.revision, values{}.add(revision, code)); err != nil {
-			return err
-		}
-	}
 	if g.Rewrite {
 		record, err := json.Marshal(g.Sweep.Record)
 		if err != nil {

@@ -51,7 +51,7 @@ func TestFirstVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	sw, err := s.Add(context.Background(), store.New{Record: newRecord(), Total: 9})
-	if err := errors.Join(err, s.Exec("DROP TABLE audit; PRAGMA user_version = 1"), s.Close()); err != nil {
+	if err := errors.Join(err, s.Exec(beforeCodes+"DROP TABLE audit; PRAGMA user_version = 1"), s.Close()); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {

@@ -124,6 +124,19 @@ CREATE INDEX audit_object ON audit (object);
 CREATE TRIGGER audit_stays   BEFORE DELETE ON audit BEGIN SELECT RAISE(ABORT, 'the record of actions is only added to'); END;
 CREATE TRIGGER audit_is_told BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'the record of actions is only added to'); END;
 `,
+	// What is code depends on the definition, too: at one revision two sweeps may have two codes.
+	`
+CREATE TABLE codes (
+	sweep    INTEGER NOT NULL,
+	revision TEXT    NOT NULL,
+	code     TEXT    NOT NULL,               -- the revision without what is not code to the sweep's definition
+	PRIMARY KEY (sweep, revision)
+) WITHOUT ROWID;
+INSERT INTO codes SELECT used.sweep, revision, code FROM revisions JOIN (
+	SELECT sweep, revision FROM tasks UNION SELECT seq, json_extract(record, '$.recipe.revision') FROM sweeps
+) AS used USING (revision);
+DROP TABLE revisions;
+`,
 }
 
 // migrate brings the schema up to date. A store that a newer program wrote is refused.

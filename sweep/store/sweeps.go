@@ -42,9 +42,9 @@ type New struct {
 	Record    sweep.Record
 	Total     int64
 	Submitted time.Time
-	ClientKey string            // used before: nothing is added; "": no key
-	MinNumber int64             // the number in the sweep's id is at least this
-	Revisions map[string]string // revision to code, of the record's revision
+	ClientKey string // used before: nothing is added; "": no key
+	MinNumber int64  // the number in the sweep's id is at least this
+	Code      string // of the record's revision
 }
 
 // Add keeps a new sweep and gives it the next number of its definition. A client key that was used before adds nothing
@@ -62,9 +62,6 @@ func (s *Store) Add(ctx context.Context, n New) (added Sweep, err error) {
 				return err
 			}
 		}
-		if err := putRevisions(ctx, tx, n.Revisions); err != nil {
-			return err
-		}
 		var number int64
 		definition := r.Recipe.Definition
 		if err := tx.QueryRowContext(ctx, `SELECT max(coalesce(max(number), 0) + 1, ?) FROM sweeps WHERE definition = ?`, n.MinNumber, definition).Scan(&number); err != nil {
@@ -79,25 +76,23 @@ func (s *Store) Add(ctx context.Context, n New) (added Sweep, err error) {
 		if err != nil {
 			return err
 		}
-		added.Seq, err = result.LastInsertId()
-		return err
+		if added.Seq, err = result.LastInsertId(); err != nil {
+			return err
+		}
+		return putCode(ctx, tx, added.Seq, r.Recipe.Revision, n.Code)
 	})
 	return added, err
 }
 
-func putRevisions(ctx context.Context, tx *sql.Tx, revisions map[string]string) error {
-	for revision, code := range revisions {
-		if _, err := tx.ExecContext(ctx, putRevision, revision, code); err != nil {
-			return err
-		}
-	}
-	return nil
+func putCode(ctx context.Context, tx *sql.Tx, seq int64, revision, code string) error {
+	_, err := tx.ExecContext(ctx, `INSERT OR IGNORE INTO codes (sweep, revision, code) VALUES (?,?,?)`, seq, revision, code)
+	return err
 }
 
 // Revise moves a sweep to another revision: attempts from now on run it.
 func (s *Store) Revise(ctx context.Context, sw Sweep, revision, code string) error {
 	return s.transact(ctx, func(tx *sql.Tx) error {
-		if err := putRevisions(ctx, tx, map[string]string{revision: code}); err != nil {
+		if err := putCode(ctx, tx, sw.Seq, revision, code); err != nil {
 			return err
 		}
 		_, err := tx.ExecContext(ctx, `UPDATE sweeps SET record = json_set(record, '$.recipe.revision', ?) WHERE seq = ?`, revision, sw.Seq)

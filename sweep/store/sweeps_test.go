@@ -33,7 +33,7 @@ func TestAdd(t *testing.T) {
 	submit := func(key string, least int64) store.Sweep {
 		t.Helper()
 		added, err := s.Add(context.Background(), store.New{Record: r, Total: 2, Submitted: at(0.5), ClientKey: key, MinNumber: least,
-			Revisions: map[string]string{"r1": "c1"}})
+			Code: "c1"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -65,16 +65,24 @@ func TestAdd(t *testing.T) {
 		t.Fatal(err)
 	}
 	differs(t, "changed", first, got)
-	codes, err := s.Codes(context.Background())
+	codes, err := s.Codes(context.Background(), first)
 	if err != nil {
 		t.Fatal(err)
 	}
 	differs(t, "codes", map[string]string{"r1": "c1", "r2": "c2"}, codes)
+	other, err := s.Add(context.Background(), store.New{Record: r, Total: 2, Submitted: at(1), Code: "another"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if codes, err = s.Codes(context.Background(), other); err != nil {
+		t.Fatal(err)
+	}
+	differs(t, "codes of another definition", map[string]string{"r1": "another"}, codes)
 	unended, err := s.Unended(context.Background())
-	if err != nil || len(unended) != 3 || unended[0].Head.ID != "train-2" {
+	if err != nil || len(unended) != 4 || unended[0].Head.ID != "train-2" {
 		t.Errorf("%d have not ended, %v", len(unended), err)
 	}
-	if newest, err := s.Sweep(context.Background(), ""); err != nil || newest.Head.ID != "train-10" {
+	if newest, err := s.Sweep(context.Background(), ""); err != nil || newest.Head.ID != "train-11" {
 		t.Errorf("the newest is %s, %v", newest.Head.ID, err)
 	}
 	_, err = s.Sweep(context.Background(), "trian-1")

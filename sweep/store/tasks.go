@@ -103,9 +103,18 @@ func (r *Reader) Series(ctx context.Context, s Sweep, index int64, attempt int) 
 	return all, readable(rows.Err())
 }
 
-// Codes are the codes of all revisions that sweeps used, by revision.
-func (r *Reader) Codes(ctx context.Context) (map[string]string, error) {
-	rows, err := r.db.QueryContext(ctx, `SELECT revision, code FROM revisions`)
+// Codes returns the code of each revision that a sweep used. Two definitions may have two codes at one revision; only stores that
+// no writer has opened since have one for both.
+func (r *Reader) Codes(ctx context.Context, s Sweep) (map[string]string, error) {
+	query, args := `SELECT revision, code FROM codes WHERE sweep = ?`, []any{s.Seq}
+	var have bool
+	if err := r.db.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_master WHERE name = 'codes'`).Scan(&have); err != nil {
+		return nil, readable(err)
+	}
+	if !have {
+		query, args = `SELECT revision, code FROM revisions`, nil
+	}
+	rows, err := r.db.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, readable(err)
 	}

@@ -12,7 +12,7 @@ import (
 type writer struct {
 	conn driver.Conn // what the statements belong to; another one when database/sql had to replace it
 
-	head, record, row, try, samples, revision, worker, deed driver.StmtExecContext
+	head, record, row, try, samples, worker, deed driver.StmtExecContext
 
 	values values // memory of the last row's, used again
 }
@@ -38,9 +38,8 @@ const (
 			SELECT 1 FROM tasks WHERE sweep=?1 AND idx=?2 AND attempt=?4 AND worker=?6 AND duration=?12 AND class=?13
 			UNION ALL
 			SELECT 1 FROM attempts WHERE sweep=?1 AND idx=?2 AND attempt=?4 AND superseded=0 AND worker=?6 AND duration=?12 AND class=?13)`
-	putSamples  = `INSERT OR IGNORE INTO samples (sweep, idx, attempt, hash, points) VALUES (?,?,?,?,?)`
-	putWorker   = `REPLACE INTO workers (name, incarnation, host, program, started, drained, slots) VALUES (?,?,?,?,?,?,?)`
-	putRevision = `INSERT OR IGNORE INTO revisions VALUES (?, ?)`
+	putSamples = `INSERT OR IGNORE INTO samples (sweep, idx, attempt, hash, points) VALUES (?,?,?,?,?)`
+	putWorker  = `REPLACE INTO workers (name, incarnation, host, program, started, drained, slots) VALUES (?,?,?,?,?,?,?)`
 )
 
 // prepare makes the statements ready on c.
@@ -59,8 +58,7 @@ func (w *writer) prepare(ctx context.Context, c connection) error {
 		return s.(driver.StmtExecContext)
 	}
 	w.head, w.record, w.row, w.try = statement(putHead), statement(putRecord), statement(putRow), statement(putTry)
-	w.samples, w.revision, w.worker = statement(putSamples), statement(putRevision), statement(putWorker)
-	w.deed = statement(putDeed)
+	w.samples, w.worker, w.deed = statement(putSamples), statement(putWorker), statement(putDeed)
 	if len(errs) == 0 {
 		w.conn = c
 	}
@@ -89,7 +87,7 @@ func (w *writer) close(db *sql.DB) error {
 		}
 		w.conn = nil
 		var errs []error
-		for _, s := range []driver.StmtExecContext{w.head, w.record, w.row, w.try, w.samples, w.revision, w.worker, w.deed} {
+		for _, s := range []driver.StmtExecContext{w.head, w.record, w.row, w.try, w.samples, w.worker, w.deed} {
 			errs = append(errs, s.(driver.Stmt).Close())
 		}
 		return errors.Join(errs...)
