@@ -26,14 +26,17 @@ var happens = map[string]func(*bed){
 		b.LoseAttempt(0, b.store.rows[0].Try.Number, "unknown", at(1))
 	},
 	"its host could not run it": func(b *bed) { b.end(0, task.Loss) },
-	"cancelled":                 func(b *bed) { _ = b.CancelTask(0, "enough", at(1)) },
-	"ended: success":            func(b *bed) { b.end(0, task.Success) },
-	"ended: error":              func(b *bed) { b.end(0, task.Error) },
-	"ended: timeout":            func(b *bed) { b.end(0, task.TimedOut) },
-	"ended: oom":                func(b *bed) { b.end(0, task.OutOfMemory) },
-	"ended: stopped":            func(b *bed) { b.end(0, task.Stopped) },
-	"stopped by a pause":        func(b *bed) { b.Pause("wait", true); b.end(0, task.Stopped) },
-	"a person's retry":          func(b *bed) { b.Reopen([]sweep.Task{b.store.rows[0]}, false) },
+	"its host could not run it, in quarantine": func(b *bed) {
+		b.Excuse(task.Event{Kind: task.EndedEvent, Worker: "w", Attempt: 1, Outcome: &task.Outcome{Class: task.Loss}}, at(1))
+	},
+	"cancelled":          func(b *bed) { _ = b.CancelTask(0, "enough", at(1)) },
+	"ended: success":     func(b *bed) { b.end(0, task.Success) },
+	"ended: error":       func(b *bed) { b.end(0, task.Error) },
+	"ended: timeout":     func(b *bed) { b.end(0, task.TimedOut) },
+	"ended: oom":         func(b *bed) { b.end(0, task.OutOfMemory) },
+	"ended: stopped":     func(b *bed) { b.end(0, task.Stopped) },
+	"stopped by a pause": func(b *bed) { b.Pause("wait", true); b.end(0, task.Stopped) },
+	"a person's retry":   func(b *bed) { b.Reopen([]sweep.Task{b.store.rows[0]}, false) },
 	"a late result of an earlier attempt": func(b *bed) {
 		b.Event(task.Event{Kind: task.EndedEvent, Worker: "v", Attempt: 1, Outcome: &task.Outcome{Class: task.Success}}, at(1))
 	},

@@ -12,8 +12,8 @@ import (
 // nothing; what belongs to an attempt that no longer counts is fenced: its program is told to stop, its result is kept as
 // superseded.
 func (l *Ledger) Event(e task.Event, now time.Time) {
-	t := l.open[e.Index]
-	if t == nil || !t.State.Active() || t.Try.Number != e.Attempt || t.Try.Worker != e.Worker {
+	t := l.counts(e)
+	if t == nil {
 		l.fence(e)
 		return
 	}
@@ -38,6 +38,32 @@ func (l *Ledger) Event(e task.Event, now time.Time) {
 			l.end(t, e.Outcome, now)
 		}
 	}
+}
+
+// Excuse applies the end of an attempt that its host could not run, when the host is known to be unfit: the task is pending
+// again, and nothing is charged for it.
+func (l *Ledger) Excuse(e task.Event, now time.Time) {
+	t := l.counts(e)
+	switch {
+	case t == nil:
+		l.fence(e)
+	case t.Cancelling:
+		l.end(t, e.Outcome, now)
+	default:
+		t.Try.Outcome = e.Outcome
+		l.again(t, now)
+		l.touch(t)
+		l.settle(now)
+	}
+}
+
+// counts finds the task of an event; nil when the event is of an attempt that does not count.
+func (l *Ledger) counts(e task.Event) *Task {
+	t := l.open[e.Index]
+	if t == nil || !t.State.Active() || t.Try.Number != e.Attempt || t.Try.Worker != e.Worker {
+		return nil
+	}
+	return t
 }
 
 // fence answers an event of an attempt that does not count. The end of one that did count may be among them, when it

@@ -15,7 +15,11 @@ import (
 type handler func(w *world, e task.Event)
 
 func honest(w *world, e task.Event) {
-	if e.Kind != task.JoinedEvent {
+	switch {
+	case e.Kind == task.EndedEvent && e.Outcome.Class == task.Loss && w.IntN(2) == 0: // its host is known to be unfit
+		w.ledger.Excuse(e, w.now)
+		return
+	case e.Kind != task.JoinedEvent:
 		w.ledger.Event(e, w.now)
 		return
 	}

@@ -141,7 +141,7 @@ func (r *runner) work(slots int) error {
 	}
 	w := worker.New(r.queue.Port(localWorker), worker.Options{
 		Name: localWorker, Slots: slots, Outputs: outputs, Caches: caches, Revision: revisionFolder,
-		Environ: os.Environ(), OwnSecrets: true, Keeper: r.keeper, Log: r.log,
+		Environ: os.Environ(), OwnSecrets: true, Alone: true, Keeper: r.keeper, Log: r.log,
 	})
 	ctx, stop := context.WithCancel(r.ctx)
 	r.stop = stop

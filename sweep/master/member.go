@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"mlframework/sweep/store"
@@ -237,9 +236,4 @@ func (m *Master) others(than string) bool {
 		}
 	}
 	return false
-}
-
-// infra tells whether an outcome says that a host could not run an attempt.
-func infra(o *task.Outcome) bool {
-	return o.Class == task.Loss && strings.HasPrefix(o.Reason, "infra:") && o.Duration < time.Second
 }

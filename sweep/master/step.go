@@ -151,7 +151,11 @@ func (m *Master) event(ctx context.Context, e task.Event) error {
 		w.hears(e, now)
 		m.tally.heard(w, e, now)
 	}
-	a.ledger.Event(e, now)
+	if w := m.workers[e.Worker]; w != nil && w.unfit(e) {
+		a.ledger.Excuse(e, now)
+	} else {
+		a.ledger.Event(e, now)
+	}
 	a.learn(e.Outcome)
 	if e.Kind == task.EndedEvent && e.Outcome != nil {
 		m.judge(e.Worker, e.Outcome)

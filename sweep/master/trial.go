@@ -6,14 +6,13 @@ import (
 	"mlframework/sweep/task"
 )
 
-// Numbers of the quarantine.
+// How long a quarantine lasts: the first, and at most.
 const (
-	mostInfra       = 3 // attempts in a row that a host could not run, before it is left alone
 	firstQuarantine = time.Minute
 	lastQuarantine  = 10 * time.Minute
 )
 
-// trial keeps a host that fails at once whatever it gets from getting everything: after three such ends in a row it is
+// trial keeps a host that fails at once whatever it gets from getting everything: after task.MostHostFaults such ends in a row it is
 // left alone for a minute, then twice as long each time, and gets one task to prove itself.
 type trial struct {
 	fails     int       // in a row
@@ -24,17 +23,20 @@ type trial struct {
 	reason    string
 }
 
-// note takes the end of an attempt. It tells whether the quarantine begins.
+// note takes the end of an attempt. It tells whether the quarantine begins. What ends in quarantine began before it, and
+// says nothing of the host as it is.
 func (t *trial) note(o *task.Outcome, now time.Time) bool {
 	switch {
-	case infra(o):
+	case !t.until.IsZero():
+		return false
+	case o.HostFault():
 		t.fails++
 		t.reason = o.Reason
 	case o.Class != task.Loss && o.Class != task.Stopped:
-		*t = trial{until: t.until}
+		*t = trial{}
 		return false
 	}
-	if t.fails < mostInfra && !(t.probation && t.fails > 0) || !t.until.IsZero() {
+	if t.fails < task.MostHostFaults && !(t.probation && t.fails > 0) {
 		return false
 	}
 	t.until = now.Add(min(firstQuarantine<<min(t.times, 10), lastQuarantine))
@@ -59,6 +61,12 @@ func (t *trial) over(now time.Time) bool {
 	}
 	t.until, t.probation = time.Time{}, true
 	return true
+}
+
+// unfit reports whether an event tells what the master knows already: that the worker's host can run nothing. Attempts that
+// were on their way when it found out are not charged for it.
+func (w *member) unfit(e task.Event) bool {
+	return !w.trial.until.IsZero() && e.Kind == task.EndedEvent && e.Outcome != nil && e.Outcome.HostFault()
 }
 
 // judge notes how an attempt ended for its worker.

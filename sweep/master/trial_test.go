@@ -60,3 +60,52 @@ func TestWhatRunsForAWhileEndsTheProbation(t *testing.T) {
 		}
 	})
 }
+
+// What was on its way when a host was found unfit is not charged for it, and runs elsewhere.
+func TestABurstOfFailuresIsChargedOnce(t *testing.T) {
+	timed(t, func(t *testing.T) {
+		s := newSite(t)
+		h := s.newHand("w1", 8)
+		h.beating(says("1", 8))
+		id := s.submit(20)
+		var burst []task.Event
+		for _, g := range h.has(16) {
+			burst = append(burst, h.event(task.ClaimedEvent, g), h.ending(g, &task.Outcome{Class: task.Loss, Reason: "infra: no space left on device"}))
+		}
+		h.emit(burst...)
+		s.stands("w1", master.WorkerQuarantined)
+		s.becomes(id, sweep.Open, "20 pending")
+		charged := 0
+		for n := range int64(16) {
+			charged += s.task(id, n).Charged.Lost
+		}
+		if charged != task.MostHostFaults {
+			t.Errorf("%d attempts were charged", charged)
+		}
+		good := s.newRunner("w2", 4, time.Millisecond)
+		good.beating(func() task.Heartbeat { return task.Heartbeat{Worker: "w2", Incarnation: "1", Slots: 4} })
+		s.becomes(id, sweep.Finished, "20 succeeded")
+	})
+}
+
+// What ran before the quarantine and ends well in it says nothing about the host as it is: the reason stays, and so does
+// the time.
+func TestWhatEndsWellInQuarantineForgetsNothing(t *testing.T) {
+	timed(t, func(t *testing.T) {
+		s := newSite(t)
+		h := s.newHand("w1", 8)
+		h.beating(says("1", 8))
+		s.submit(20)
+		got := h.has(8)
+		h.report(task.StartedEvent, got[0])
+		for _, g := range got[1:4] {
+			h.emit(h.ending(g, &task.Outcome{Class: task.Loss, Reason: "infra: no space left on device"}))
+		}
+		s.stands("w1", master.WorkerQuarantined)
+		h.end(task.Success, got[0])
+		s.becomes("train-1", sweep.Open, "7 pending, 12 queued, 1 succeeded")
+		if w := s.worker("w1"); w.State != master.WorkerQuarantined || !strings.Contains(*w.Reason, "no space left") {
+			t.Errorf("%s: %s", w.State, *w.Reason)
+		}
+	})
+}

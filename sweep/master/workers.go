@@ -134,7 +134,7 @@ func (m *Master) shown(w *member) Worker {
 	case w.restarting():
 		s.State = WorkerRestarting
 	case !w.trial.until.IsZero():
-		because(WorkerQuarantined, fmt.Sprintf("%d attempts in a row could not run there (%s); it is tried again at %s", mostInfra, w.trial.reason, w.trial.until.UTC().Format(time.TimeOnly)+" UTC"))
+		because(WorkerQuarantined, fmt.Sprintf("%d attempts in a row could not run there (%s); it is tried again at %s", task.MostHostFaults, w.trial.reason, w.trial.until.UTC().Format(time.TimeOnly)+" UTC"))
 	case w.kept.Drained || w.beat.Draining:
 		s.State = WorkerDraining
 	}

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"strings"
 	"time"
 
 	"mlframework/sweep/result"
@@ -72,6 +73,18 @@ type Outcome struct {
 	Metrics  result.Final  `json:"metrics,omitempty"` // final values
 	Stdout   Output        `json:"stdout"`
 	Stderr   Output        `json:"stderr"`
+}
+
+// MostHostFaults is after how many host faults in a row a worker takes nothing more by itself, and the master leaves it alone.
+const MostHostFaults = 3
+
+// fast is how long an attempt may have lasted that its host could not run: what ran for longer says nothing of the next.
+const fast = time.Second
+
+// HostFault reports whether the host could not run the attempt: it lacks what every attempt needs, such as space, memory or
+// the files of the revision.
+func (o *Outcome) HostFault() bool {
+	return o.Class == Loss && strings.HasPrefix(o.Reason, "infra:") && o.Duration < fast
 }
 
 // Output is what became of one stream of an attempt.

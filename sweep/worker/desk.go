@@ -29,6 +29,8 @@ type desk struct {
 	open    map[int]bool  // slots that somebody takes attempts for, also those that are too many and still busy
 	held    bool          // something waits only for an attempt of the same task
 	drained bool          // nothing new is taken
+	faults  int           // host faults in a row
+	alone   bool          // no other worker could run what this one cannot
 	refuses string        // why the master's tasks cannot be taken; "": they can
 	closed  bool
 	leaving bool          // nothing new is taken ever again
@@ -184,6 +186,7 @@ func (d *desk) done(i item, o task.Outcome) {
 	d.learn(o.Duration)
 	d.known.ended(k, e.Time, &o)
 	d.out.put(e)
+	d.judge(&o)
 	if d.held {
 		d.some.Broadcast()
 	}
@@ -217,7 +220,7 @@ func (d *desk) recall(sweep string) {
 func (d *desk) drain(on bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.drained, d.refuses = on || d.leaving, ""; d.drained {
+	if d.drained, d.refuses, d.faults = on || d.leaving, "", 0; d.drained {
 		d.takeNothing()
 	}
 }

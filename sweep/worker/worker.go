@@ -39,11 +39,14 @@ type Options struct {
 	// OwnSecrets tells that the values of secrets stand in Environ, as where master and worker are one process. Else the master
 	// is asked for them.
 	OwnSecrets bool
-	Keeper     Runner
-	Ceiling    int64  // bytes kept of each stream of an attempt; Ceiling
-	Spool      string // file of events that the queue has not taken, an absolute path, for this worker alone; none: in memory
-	Program    string // version of the program, shown to people; none
-	Log        *slog.Logger
+	// Alone tells that there is no other worker: this one goes on when its host cannot run attempts, as nobody else would run
+	// them.
+	Alone   bool
+	Keeper  Runner
+	Ceiling int64  // bytes kept of each stream of an attempt; Ceiling
+	Spool   string // file of events that the queue has not taken, an absolute path, for this worker alone; none: in memory
+	Program string // version of the program, shown to people; none
+	Log     *slog.Logger
 }
 
 // Runner runs programs and ends their whole process trees; *process.Keeper is the real one.
@@ -91,6 +94,7 @@ func New(port queue.Port, o Options) *Worker {
 	w.secrets.init(o.Name)
 	w.shelf.init(o)
 	w.desk.init(o.Name, o.Slots, &w.outbox, &w.secrets)
+	w.desk.alone = o.Alone
 	w.jobs.init(o)
 	w.reads.init(port, o)
 	w.meter.init(o.Outputs)
