@@ -101,6 +101,9 @@ func (p *plain) update(u master.Update) error {
 	if u.Missed > 0 {
 		fmt.Fprintf(p.out, "(%d lines not shown; the files have all of it)\n", u.Missed)
 	}
+	if u.Cut > 0 {
+		fmt.Fprintf(p.out, "(%d changes of tasks not shown; `run-tasks results` has all of them)\n", u.Cut)
+	}
 	return p.out.Flush()
 }
 

@@ -254,9 +254,37 @@ func TestAFeedForgetsAndSaysSo(t *testing.T) {
 		t.Error("it says that it has everything")
 	}
 	now := f.End()
-	f.Add(1, make([]int64, master.MostRows)...) // some may have been left out by the master
+	f.Add(1, 7) // one was left out by the master
 	if _, _, ok = f.After(now); ok {
 		t.Error("it says that nothing was left out")
+	}
+}
+
+// A feed keeps about so many bytes of lines, tells them in parts, and counts what it does not keep.
+func TestAFeedBoundsLines(t *testing.T) {
+	t.Parallel()
+	f := api.NewFeed()
+	begin, text := f.End(), strings.Repeat("x", 4000)
+	const shown, skipped = 5000, 30
+	for n := range int64(shown) {
+		f.AddLines(0, task.Line{Index: n, Text: text})
+	}
+	f.AddLines(skipped, task.Line{Index: shown, Text: text}) // the master left some out behind it
+	f.AddLines(0, task.Line{Index: shown + skipped + 1, Text: "last"})
+	next, most := int64(0), 0
+	f.Lines(begin, func(lines []task.Line, missed int64) {
+		next += missed
+		bytes := 0
+		for _, l := range lines {
+			if l.Index != next {
+				t.Fatalf("line %d came; want %d", l.Index, next)
+			}
+			next, bytes = next+1, bytes+len(l.Text)
+		}
+		most = max(most, bytes)
+	})
+	if next != shown+skipped+2 || most > api.LineBytesAtOne {
+		t.Errorf("told of %d lines, in parts of up to %d bytes; want %d and at most %d", next, most, shown+skipped+2, api.LineBytesAtOne)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"mlframework/sweep/master"
 	"mlframework/sweep/result"
+	"mlframework/sweep/task"
 )
 
 // Route is a row of the routes.
@@ -35,13 +36,30 @@ type Feed struct{ f *feed }
 // NewFeed makes an empty feed.
 func NewFeed() Feed { return Feed{newFeed(master.Output)} }
 
-// Add tells it of rows, by their indexes.
-func (f Feed) Add(missed int64, indexes ...int64) {
-	u := master.Update{Missed: missed}
+// Add tells it of rows, by their indexes, behind which some were cut.
+func (f Feed) Add(cut int64, indexes ...int64) {
+	u := master.Update{Cut: cut}
 	for _, i := range indexes {
 		u.Rows = append(u.Rows, result.Row{Index: i})
 	}
 	f.f.add(u)
+}
+
+// LineBytesAtOne bounds the lines of one event.
+const LineBytesAtOne = lineBytesAtOne
+
+// AddLines tells it of lines, behind which some were missed.
+func (f Feed) AddLines(missed int64, lines ...task.Line) {
+	f.f.add(master.Update{Lines: lines, Missed: missed})
+}
+
+// Lines reads the lines that came after an id, event by event.
+func (f Feed) Lines(id string, each func(lines []task.Line, missed int64)) {
+	at, _ := f.f.find(id)
+	for n := f.f.after(at); n.to != at; n = f.f.after(at) {
+		each(n.Lines, n.Missed)
+		at = n.to
+	}
 }
 
 // After reads all that came after an id, event by event; false when that is not kept.

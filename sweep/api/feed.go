@@ -18,9 +18,10 @@ import (
 // What a feed keeps for those who read slowly or come back. Who falls behind rows is given all of them again; lines that
 // were left out are counted.
 const (
-	rowsKept  = 4000
-	linesKept = 2000
-	rowsAtOne = 1000 // rows of one event
+	rowsKept       = 4000
+	rowsAtOne      = 1000 // rows of one event
+	lineBytesKept  = 1 << 20
+	lineBytesAtOne = 256 << 10 // of the lines of one event
 )
 
 // feed is the events of one sweep, for all who follow it. What happened stays for a while in rings, so that a reader who
@@ -39,7 +40,9 @@ type feed struct {
 }
 
 func newFeed(d master.Detail) *feed {
-	return &feed{detail: d, name: strings.ToLower(rand.Text()), changed: make(chan struct{})}
+	return &feed{detail: d, name: strings.ToLower(rand.Text()), changed: make(chan struct{}),
+		rows:  ring[result.Row]{most: rowsKept, weigh: func(result.Row) int { return 1 }},
+		lines: ring[task.Line]{most: lineBytesKept, weigh: weight}}
 }
 
 // run reads a watcher until ctx or the master ends.
@@ -75,12 +78,11 @@ func (f *feed) begun(ctx context.Context) error {
 func (f *feed) add(u master.Update) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if u.Missed > 0 && len(u.Rows) >= master.MostRows { // some may be among what was missed
-		f.rows.cut()
-	}
 	f.now, f.closed = u.Sweep, f.closed || u.Closed
-	f.rows.add(rowsKept, u.Rows...)
-	f.lines.add(linesKept, u.Lines...)
+	f.rows.add(u.Rows...)
+	f.rows.skip(u.Cut)
+	f.lines.add(u.Lines...)
+	f.lines.skip(u.Missed)
 	f.version++
 	close(f.changed)
 	f.changed = make(chan struct{})
@@ -147,27 +149,60 @@ func (f *feed) after(at position) news {
 	n.Rows = f.rows.after(at.row)
 	n.Rows = n.Rows[:min(len(n.Rows), rowsAtOne)]
 	n.Lines = f.lines.after(at.line)
-	n.Missed = f.lines.end - at.line - int64(len(n.Lines))
-	n.to = position{at.row + int64(len(n.Rows)), f.lines.end}
+	n.Missed = f.lines.end - at.line - int64(len(n.Lines)) // they came before n.Lines
+	n.Lines = n.Lines[:fitting(n.Lines, lineBytesAtOne)]
+	n.to = position{at.row + int64(len(n.Rows)), at.line + n.Missed + int64(len(n.Lines))}
 	n.more = n.to.row < f.rows.end
 	return n
 }
 
-// ring keeps the last of what was added. What it returned is never changed.
-type ring[T any] struct {
-	kept []T
-	end  int64 // how many were ever added
+// lineOverhead is about what a line weighs beside its text, in bytes.
+const lineOverhead = 256
+
+func weight(l task.Line) int { return lineOverhead + len(l.Text) }
+
+// fitting is how many of the first lines weigh no more than most together; 1 at least, if there are any.
+func fitting(lines []task.Line, most int) (n int) {
+	for ; n < len(lines); n++ {
+		if most -= weight(lines[n]); most < 0 && n > 0 {
+			return n
+		}
+	}
+	return n
 }
 
-func (r *ring[T]) add(most int, items ...T) {
+// ring keeps the last of what was added: items that weigh most together, or up to twice that. What it returned is never
+// changed.
+type ring[T any] struct {
+	most  int
+	weigh func(T) int
+
+	kept   []T
+	weight int   // of kept
+	end    int64 // how many were ever added or skipped
+}
+
+func (r *ring[T]) add(items ...T) {
 	r.kept, r.end = append(r.kept, items...), r.end+int64(len(items))
-	if len(r.kept) > 2*most {
-		r.kept = slices.Clone(r.kept[len(r.kept)-most:])
+	for _, i := range items {
+		r.weight += r.weigh(i)
+	}
+	if r.weight <= 2*r.most {
+		return
+	}
+	first := 0
+	for ; r.weight > r.most; first++ {
+		r.weight -= r.weigh(r.kept[first])
+	}
+	r.kept = slices.Clone(r.kept[first:])
+}
+
+// skip counts items that were never here: nobody can go on from before them.
+func (r *ring[T]) skip(n int64) {
+	if n > 0 {
+		r.kept, r.weight, r.end = nil, 0, r.end+n
 	}
 }
-
-// cut makes a gap: nobody can go on from before.
-func (r *ring[T]) cut() { r.kept, r.end = nil, r.end+1 }
 
 // has tells whether everything after a position is kept.
 func (r *ring[T]) has(at int64) bool { return at <= r.end && at >= r.end-int64(len(r.kept)) }

@@ -10,6 +10,7 @@ import (
 
 // What a watcher that is slow gets at most at once, and the bounds of placement.
 const (
+	MostRows  = mostRows
 	MostLines = mostLines
 	MostAhead = mostAhead
 	MostTold  = mostTold

@@ -10,11 +10,11 @@ import (
 	"mlframework/sweep/task"
 )
 
-// What a watcher that is slow gets at most at once. What it misses is counted: an Update with fewer rows than MostRows
-// has left none out.
+// What a slow watcher gets at most at once. What is left out is counted.
 const (
-	MostRows  = 20000
-	mostLines = 2000
+	mostRows      = 20000
+	mostLines     = 2000
+	mostLineBytes = 1 << 20
 )
 
 // Update is what happened since a watcher last asked. Its JSON is a line of the API's answer to a follower.
@@ -22,7 +22,8 @@ type Update struct {
 	Sweep  sweep.Summary `json:"sweep"`            // as it is now
 	Rows   []result.Row  `json:"tasks,omitempty"`  // tasks that changed, in order
 	Lines  []task.Line   `json:"lines,omitempty"`  // live output
-	Missed int64         `json:"missed,omitempty"` // tasks and lines that were left out because the watcher was slow
+	Missed int64         `json:"missed,omitempty"` // lines that were left out because the watcher was slow
+	Cut    int64         `json:"-"`                // changes of tasks that were left out likewise
 	Closed bool          `json:"closed,omitempty"` // the master has stopped: nothing more comes
 }
 
@@ -57,7 +58,9 @@ type news struct {
 	record *sweep.Record // nil: as it was
 	head   sweep.Head
 	tasks  []sweep.Task
+	cut    int64
 	lines  []task.Line
+	bytes  int // of the lines' texts
 	missed int64
 	closed bool
 }
@@ -79,7 +82,7 @@ func (w *Watcher) Next(ctx context.Context) (Update, error) {
 	if n.record != nil {
 		w.record, w.row = *n.record, n.record.Rows(w.sweep)
 	}
-	u := Update{Sweep: w.record.Summary(n.head), Lines: n.lines, Missed: n.missed, Closed: n.closed}
+	u := Update{Sweep: w.record.Summary(n.head), Lines: n.lines, Missed: n.missed, Cut: n.cut, Closed: n.closed}
 	for _, t := range n.tasks {
 		u.Rows = append(u.Rows, w.row(t))
 	}
@@ -167,19 +170,19 @@ func (ws *watchers) changed(h sweep.Head, tasks []sweep.Task) {
 		if n.head = h; !d.Tasks() {
 			return
 		}
-		room := min(len(tasks), MostRows-len(n.tasks))
+		room := min(len(tasks), mostRows-len(n.tasks))
 		n.tasks = append(n.tasks, tasks[:room]...)
-		n.missed += int64(len(tasks) - room)
+		n.cut += int64(len(tasks) - room)
 	})
 }
 
 func (ws *watchers) line(l task.Line) {
 	ws.each(l.Sweep, Output, func(_ Detail, n *news) {
-		if len(n.lines) < mostLines {
-			n.lines = append(n.lines, l)
-		} else {
-			n.missed++
+		if n.missed > 0 || len(n.lines) == mostLines || n.bytes > mostLineBytes {
+			n.missed += 1 + l.Missed
+			return
 		}
+		n.lines, n.bytes = append(n.lines, l), n.bytes+len(l.Text)
 	})
 }
 

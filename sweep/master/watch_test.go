@@ -26,7 +26,7 @@ func TestAWatcherSeesASweepToItsEnd(t *testing.T) {
 	for {
 		u, err := w.Next(t.Context())
 		s.must(err)
-		if u.Missed > 0 || u.Closed || u.Sweep.ID != id {
+		if u.Cut > 0 || u.Closed || u.Sweep.ID != id {
 			t.Errorf("%+v", u)
 		}
 		for _, r := range u.Rows {
@@ -67,8 +67,8 @@ func TestASlowWatcherIsBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(u.Lines) != master.MostLines || u.Lines[0].Text != "0" || len(u.Rows) != master.MostRows || u.Missed != 105 || u.Sweep.Total != 101 {
-		t.Errorf("%d lines, %d rows, %d missed", len(u.Lines), len(u.Rows), u.Missed)
+	if len(u.Lines) != master.MostLines || u.Lines[0].Text != "0" || len(u.Rows) != master.MostRows || u.Missed != 5 || u.Cut != 100 || u.Sweep.Total != 101 {
+		t.Errorf("%d lines and %d missed, %d rows and %d cut", len(u.Lines), u.Missed, len(u.Rows), u.Cut)
 	}
 	line(task.Line{Sweep: "train-1", Text: "next"})
 	end()

@@ -17,7 +17,6 @@ var (
 )
 
 const (
-	LinesKept = linesKept
 	MostBytes = mostBytes
 )
 
@@ -33,17 +32,6 @@ func Pauses(n int) (shortest, longest []time.Duration) {
 		shortest, longest = append(shortest, low.next(0)), append(longest, high.next(1))
 	}
 	return shortest, longest
-}
-
-// Backlog is lines that wait for a reader.
-type Backlog struct{ b backlog }
-
-func (b *Backlog) Add(l task.Line) { b.b.add(l) }
-
-func (b *Backlog) Take() task.Line {
-	l := b.b.lines[0]
-	b.b.pop()
-	return l
 }
 
 // State is how an end of two parts reaches the broker.

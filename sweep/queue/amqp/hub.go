@@ -16,7 +16,7 @@ const (
 	eventsAhead  = 256
 	beatsAhead   = 64
 	piecesAhead  = 8
-	linesAhead   = 0 // lines are not acknowledged
+	linesAhead   = 8
 	mostEvents   = 4096
 )
 
@@ -100,27 +100,25 @@ func (h *Hub) Control(_ context.Context, worker string, c task.Control) error {
 // Events implements queue.Hub.
 func (h *Hub) Events(ctx context.Context) <-chan queue.Delivery[task.Event] {
 	return deliver(ctx, h.end, &feed[task.Event]{
-		name: eventsQueue, open: staying(eventsQueue), prefetch: eventsAhead, decode: decodeEvents, most: mostEvents, keep: true,
+		name: eventsQueue, open: staying(eventsQueue), prefetch: eventsAhead, decode: bodies(decodeEvents), most: mostEvents, keep: true,
 	})
 }
 
 // Heartbeats implements queue.Hub.
 func (h *Hub) Heartbeats(ctx context.Context) <-chan task.Heartbeat {
 	return pour(ctx, h.end, &feed[task.Heartbeat]{
-		name: beatsQueue, open: staying(beatsQueue), prefetch: beatsAhead, decode: decodeBeat,
+		name: beatsQueue, open: staying(beatsQueue), prefetch: beatsAhead, decode: bodies(decodeBeat),
 	})
 }
 
 // Pieces implements queue.Hub.
 func (h *Hub) Pieces(ctx context.Context) <-chan task.Piece {
 	return pour(ctx, h.end, &feed[task.Piece]{
-		name: "pieces", open: passing("pieces.", piecesOut, ""), prefetch: piecesAhead, decode: decodePiece,
+		name: "pieces", open: passing("pieces.", piecesOut, ""), prefetch: piecesAhead, decode: bodies(decodePiece),
 	})
 }
 
 // Lines implements queue.Hub.
 func (h *Hub) Lines(ctx context.Context) <-chan task.Line {
-	return showing(ctx, h.end, &feed[task.Line]{
-		name: "lines", open: passing("lines.", linesOut, ""), prefetch: linesAhead, decode: decodeLines, unacked: true,
-	})
+	return pour(ctx, h.end, &feed[task.Line]{name: "lines", open: linesQueue, prefetch: linesAhead, decode: unrepeated()})
 }

@@ -2,10 +2,19 @@ package amqp
 
 import (
 	"context"
+	"crypto/rand"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rabbitmq/amqp091-go"
 
 	"mlframework/sweep/task"
 )
 
+// Live output is bounded from end to end: the master acknowledges lines as it reads them, its queue on the broker holds
+// few, the broker refuses what does not fit, and a worker whose message was refused offers it again. Meanwhile its own
+// buffer is full, Show returns false, and the caller counts the lines that it leaves out.
 const (
 	// linesWaiting bounds lines that were shown and are not yet sent.
 	linesWaiting = 1024
@@ -13,13 +22,19 @@ const (
 	linesTogether = 256
 	// mostLineBytes is about how long such a message gets.
 	mostLineBytes = 60 << 10
-	// linesKept bounds lines that the master did not take yet.
-	linesKept = 4096
+	// linesQueued bounds the messages that a master's queue of lines holds, in bytes.
+	linesQueued = 2 << 20
+	// refusedPause is how long after a refusal a message is offered again.
+	refusedPause = 20 * time.Millisecond
 )
 
-// sendLines sends what is shown until ctx ends. What cannot be sent is lost.
+// sendLines sends what is shown until ctx ends. What cannot be sent because of an outage is lost.
 func sendLines(ctx context.Context, p *publisher, shown <-chan task.Line) {
-	var lines []task.Line
+	var (
+		lines []task.Line
+		port  = strings.ToLower(rand.Text())
+		sent  uint64
+	)
 	for {
 		select {
 		case l := <-shown:
@@ -34,7 +49,10 @@ func sendLines(ctx context.Context, p *publisher, shown <-chan task.Line) {
 			continue // a line that is longer than any that a worker shows
 		}
 		for _, body := range bodies {
-			_ = p.post(linesOut, "", brief(body))
+			sent++
+			m := brief(body)
+			m.MessageId = port + "." + strconv.FormatUint(sent, 10)
+			p.sendLive(ctx, m)
 		}
 	}
 }
@@ -52,77 +70,69 @@ func gather(lines []task.Line, shown <-chan task.Line) []task.Line {
 	return lines
 }
 
-// source is whose lines have one count of what is missing.
-type source struct {
-	sweep   string
-	index   int64
-	attempt int
-	stderr  bool
-}
-
-// backlog is lines that wait for a reader. The zero value is empty.
-type backlog struct {
-	lines  []task.Line
-	missed map[source]int64
-}
-
-// add keeps a line, or counts it among the missing when there are linesKept.
-func (b *backlog) add(l task.Line) {
-	from := source{l.Sweep, l.Index, l.Attempt, l.Stderr}
-	if len(b.lines) >= linesKept {
-		if b.missed == nil {
-			b.missed = map[source]int64{}
-		}
-		b.missed[from] += 1 + l.Missed
-		return
-	}
-	if n := b.missed[from]; n > 0 {
-		l.Missed += n
-		delete(b.missed, from)
-	}
-	b.lines = append(b.lines, l)
-}
-
-func (b *backlog) pop() {
-	b.lines[0] = task.Line{} // its text can be collected
-	if b.lines = b.lines[1:]; len(b.lines) == 0 {
-		b.lines = nil
-	}
-}
-
-// showing opens a stream of lines. It always takes what the broker has, so that nothing piles up there.
-func showing(ctx context.Context, e *end, f *feed[task.Line]) <-chan task.Line {
-	out := make(chan task.Line)
-	e.start(ctx, func(ctx context.Context) {
-		defer close(out)
-		var b backlog
-		stream(ctx, e, f, func(ctx context.Context, k *consumer) { b.run(ctx, e, f, k, out) })
-	}, func() { close(out) })
-	return out
-}
-
-func (b *backlog) run(ctx context.Context, e *end, f *feed[task.Line], k *consumer, out chan<- task.Line) {
+// sendLive publishes a message of lines and waits until every master's queue has taken it, or the connection is over.
+func (p *publisher) sendLive(ctx context.Context, m amqp091.Publishing) {
 	for {
-		var (
-			next  task.Line
-			offer chan<- task.Line
-		)
-		if len(b.lines) > 0 {
-			next, offer = b.lines[0], out
-		}
-		select {
-		case d, ok := <-k.in:
-			if !ok {
-				return
-			}
-			lines, _ := read(e, f, &d)
-			for _, l := range lines {
-				b.add(l)
-			}
-		case offer <- next:
-			b.pop()
-		case <-ctx.Done():
+		s := p.current.Load()
+		if s == nil {
 			return
 		}
+		taken, err := s.offerLive(ctx, m)
+		if taken || err != nil {
+			return
+		}
+		pause := time.NewTimer(refusedPause)
+		select {
+		case <-pause.C:
+		case <-s.over:
+			pause.Stop()
+			return
+		case <-ctx.Done():
+			pause.Stop()
+			return
+		}
+	}
+}
+
+// offerLive publishes a message of lines once and reports whether it was taken: not while the broker accepts no
+// messages, nor when a queue of lines is full.
+func (s *sender) offerLive(ctx context.Context, m amqp091.Publishing) (taken bool, err error) {
+	if s.blockedBy() != "" {
+		return false, nil
+	}
+	confirm, err := s.live.PublishWithDeferredConfirm(linesOut, "", false, false, m)
+	if err != nil {
+		return false, err
+	}
+	select {
+	case <-confirm.Done():
+		return confirm.Acked(), nil
+	case <-s.over:
+		return false, amqp091.ErrClosed
+	case <-ctx.Done():
+		return false, ctx.Err()
+	}
+}
+
+// linesQueue opens a master's queue of lines. Its bound is an argument and not a policy, as the queue is this connection's
+// own and counting what is lost depends on it.
+func linesQueue(ch *amqp091.Channel, connection string) (string, error) {
+	name := "lines." + connection
+	return name, own(ch, name, linesOut, "", amqp091.Table{"x-max-length-bytes": int64(linesQueued), "x-overflow": "reject-publish"})
+}
+
+// unrepeated returns a decoder of messages of lines that leaves out those that it has read. A worker offers a message
+// again when any of several queues refused it: that of a master whose connection is dead may be full.
+func unrepeated() func(*amqp091.Delivery) ([]task.Line, error) {
+	last := map[string]uint64{} // by port: the newest message
+	return func(d *amqp091.Delivery) ([]task.Line, error) {
+		port, text, _ := strings.Cut(d.MessageId, ".")
+		if n, err := strconv.ParseUint(text, 10, 64); err == nil {
+			if n <= last[port] {
+				return nil, nil
+			}
+			last[port] = n
+		}
+		return lineForm.all(d.Body)
 	}
 }

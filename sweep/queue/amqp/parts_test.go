@@ -55,31 +55,6 @@ func TestEachCauseIsLoggedOnceAMinute(t *testing.T) {
 	})
 }
 
-func TestLinesThatNobodyTakesAreCounted(t *testing.T) {
-	t.Parallel()
-	var b amqp.Backlog
-	for n := range amqp.LinesKept {
-		b.Add(task.Line{Index: int64(n)})
-	}
-	b.Add(task.Line{Index: 7, Missed: 2})
-	b.Add(task.Line{Index: 7})
-	b.Add(task.Line{Index: 8})
-	for range 3 {
-		b.Take()
-	}
-	b.Add(task.Line{Index: 7, Missed: 1})
-	b.Add(task.Line{Index: 7})
-	b.Add(task.Line{Index: 8})
-	for range amqp.LinesKept - 3 {
-		b.Take()
-	}
-	for _, want := range []task.Line{{Index: 7, Missed: 5}, {Index: 7}, {Index: 8, Missed: 1}} {
-		if diff := cmp.Diff(want, b.Take()); diff != "" {
-			t.Errorf("the line differs (-want +got):\n%s", diff)
-		}
-	}
-}
-
 func TestEventsAreSplitAndStayInOrder(t *testing.T) {
 	t.Parallel()
 	for _, most := range []int{1, 300, 1000, 1 << 20} {

@@ -55,14 +55,14 @@ func (p *Port) Status() queue.Status { return p.end.status() }
 func (p *Port) Consume(ctx context.Context) <-chan queue.Delivery[task.Batch] {
 	name := tasksQueue(p.worker)
 	return deliver(ctx, p.end, &feed[task.Batch]{
-		name: name, open: staying(name), prefetch: batchesAhead, decode: decodeBatch, most: 1, keep: true,
+		name: name, open: staying(name), prefetch: batchesAhead, decode: bodies(decodeBatch), most: 1, keep: true,
 	})
 }
 
 // Controls implements queue.Port.
 func (p *Port) Controls(ctx context.Context) <-chan task.Control {
 	return pour(ctx, p.end, &feed[task.Control]{
-		name: "control", open: passing("control."+p.worker+".", controlOut, p.worker), prefetch: controlsAhead, decode: decodeControl,
+		name: "control", open: passing("control."+p.worker+".", controlOut, p.worker), prefetch: controlsAhead, decode: bodies(decodeControl),
 	})
 }
 

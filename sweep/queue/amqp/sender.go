@@ -25,11 +25,13 @@ type sender struct {
 	confirmed *amqp091.Channel
 	admin     *amqp091.Channel
 	returns   chan amqp091.Return
-	closed    [3]chan *amqp091.Error
+	closed    [4]chan *amqp091.Error
 	flight    []*message // in the order of their publishing
 	returned  map[string]bool
 	known     map[string]bool // queues that were declared
 	sent      uint64
+
+	live *amqp091.Channel // confirmed, for lines; used by one goroutine
 
 	plainLock sync.Mutex
 	plain     *amqp091.Channel
@@ -50,7 +52,7 @@ func newSender(p *publisher, c *connection) (*sender, error) {
 	s := &sender{p: p, c: c, requests: make(chan *request), over: make(chan struct{}), wake: make(chan struct{}, 1),
 		returned: map[string]bool{}, known: map[string]bool{}}
 	var err error
-	for i, ch := range []**amqp091.Channel{&s.confirmed, &s.admin, &s.plain} {
+	for i, ch := range []**amqp091.Channel{&s.confirmed, &s.admin, &s.plain, &s.live} {
 		if *ch, err = c.Channel(); err != nil {
 			return nil, err
 		}
@@ -60,6 +62,9 @@ func newSender(p *publisher, c *connection) (*sender, error) {
 		return nil, err
 	}
 	if err := s.confirmed.Confirm(false); err != nil {
+		return nil, err
+	}
+	if err := s.live.Confirm(false); err != nil {
 		return nil, err
 	}
 	s.returns = s.confirmed.NotifyReturn(make(chan amqp091.Return, mostReturns))
@@ -133,6 +138,8 @@ func (s *sender) run(ctx context.Context) error {
 		case err = <-s.closed[1]:
 			err = ended(err)
 		case err = <-s.closed[2]:
+			err = ended(err)
+		case err = <-s.closed[3]:
 			err = ended(err)
 		case <-ctx.Done():
 			err = ctx.Err()

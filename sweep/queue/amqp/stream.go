@@ -14,10 +14,14 @@ type feed[T any] struct {
 	name     string
 	open     func(ch *amqp091.Channel, connection string) (queue string, err error) // declares the queue
 	prefetch int
-	decode   func(body []byte) ([]T, error)
+	decode   func(*amqp091.Delivery) ([]T, error)
 	most     int  // items that are enough for one delivery
 	keep     bool // a message that cannot be read goes to the queue of the dead
-	unacked  bool // messages are not acknowledged
+}
+
+// bodies reads messages of which only the body counts.
+func bodies[T any](decode func(body []byte) ([]T, error)) func(*amqp091.Delivery) ([]T, error) {
+	return func(d *amqp091.Delivery) ([]T, error) { return decode(d.Body) }
 }
 
 // consumer is one consumer of a feed, on a channel of its own.
@@ -44,7 +48,7 @@ func (f *feed[T]) consume(c *connection) (*consumer, error) {
 		err = ch.Qos(f.prefetch, 0, false)
 	}
 	if err == nil {
-		k.in, err = ch.Consume(name, consumerTag, f.unacked, false, false, false, nil)
+		k.in, err = ch.Consume(name, consumerTag, false, false, false, false, nil)
 	}
 	if err != nil {
 		_ = ch.Close()
@@ -158,7 +162,7 @@ func forgotten(c *connection, name string) bool {
 
 // read decodes a message. One that cannot be read is logged.
 func read[T any](e *end, f *feed[T], d *amqp091.Delivery) ([]T, error) {
-	items, err := f.decode(d.Body)
+	items, err := f.decode(d)
 	if err != nil {
 		e.log.Error("a message cannot be read and is put aside", "queue", f.name, "bytes", len(d.Body), "kept", f.keep, "cause", err.Error())
 	}

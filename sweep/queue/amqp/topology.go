@@ -1,6 +1,8 @@
 package amqp
 
 import (
+	"maps"
+
 	"github.com/rabbitmq/amqp091-go"
 )
 
@@ -41,11 +43,13 @@ func declareExchanges(ch *amqp091.Channel) error {
 }
 
 // own makes a queue of this connection, which goes with its last consumer, and binds it.
-func own(ch *amqp091.Channel, name, exchange, key string) error {
+func own(ch *amqp091.Channel, name, exchange, key string, limits amqp091.Table) error {
 	if err := declareExchanges(ch); err != nil {
 		return err
 	}
-	if _, err := ch.QueueDeclare(name, false, true, true, false, amqp091.Table{queueTypeField: classic}); err != nil {
+	arguments := amqp091.Table{queueTypeField: classic}
+	maps.Copy(arguments, limits)
+	if _, err := ch.QueueDeclare(name, false, true, true, false, arguments); err != nil {
 		return err
 	}
 	return ch.QueueBind(name, key, exchange, false, nil)
@@ -60,6 +64,6 @@ func staying(name string) func(*amqp091.Channel, string) (string, error) {
 // yet be dead for the broker, and its queue cannot be used by another.
 func passing(name, exchange, key string) func(*amqp091.Channel, string) (string, error) {
 	return func(ch *amqp091.Channel, connection string) (string, error) {
-		return name + connection, own(ch, name+connection, exchange, key)
+		return name + connection, own(ch, name+connection, exchange, key, nil)
 	}
 }

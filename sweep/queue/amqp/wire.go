@@ -176,4 +176,3 @@ func decodeEvents(body []byte) ([]task.Event, error)    { return eventForm.all(b
 func decodeBeat(body []byte) ([]task.Heartbeat, error)  { return beatForm.one(body) }
 func decodeControl(body []byte) ([]task.Control, error) { return controlForm.one(body) }
 func decodePiece(body []byte) ([]task.Piece, error)     { return pieceForm.one(body) }
-func decodeLines(body []byte) ([]task.Line, error)      { return lineForm.all(body) }

@@ -13,6 +13,7 @@ import (
 var lineTrials = []trial{
 	{"lines come as they were shown", nil, linesCome},
 	{"showing never blocks, is bounded and says what was taken", nil, linesBounded},
+	{"lines that nobody reads are refused, and none is lost uncounted", nil, linesRefused},
 }
 
 func isLineProbe(l task.Line) bool { return l.Sweep == probe }
@@ -82,6 +83,51 @@ func linesBounded(t *testing.T, f Fixture) {
 		}
 		if time.Now().After(deadline) {
 			t.Fatalf("the last line did not come in %v", patience)
+		}
+	}
+}
+
+// mostUnread is more than an implementation may hold of lines that nobody reads, in bytes.
+const mostUnread = 32 << 20
+
+// linesRefused shows long lines to a master that has opened the stream and reads nothing, until none has been taken for a
+// while. What was taken is little, and all of it comes once the master reads.
+func linesRefused(t *testing.T, f Fixture) {
+	p := f.Port("w1")
+	c := lines(t, f, p)
+	text := strings.Repeat("x", 4000)
+	shown := int64(0)
+	show := func() bool {
+		if !p.Show(task.Line{Sweep: "flood", Index: shown, Text: text}) {
+			return false
+		}
+		shown++
+		return true
+	}
+	pace := time.NewTicker(time.Millisecond)
+	defer pace.Stop()
+	deadline := time.Now().Add(patience)
+	for taken := time.Now(); time.Since(taken) < 500*time.Millisecond && time.Now().Before(deadline); <-pace.C {
+		for show() {
+			taken = time.Now()
+			if shown*int64(len(text)) > mostUnread {
+				t.Fatalf("%d bytes of lines were taken that nobody reads", shown*int64(len(text)))
+			}
+		}
+	}
+	taken := shown
+	for next := int64(0); next < taken; {
+		select {
+		case l := <-c:
+			if isLineProbe(l) {
+				continue
+			}
+			if next += l.Missed; l.Index != next {
+				t.Fatalf("line %d came with %d missed; want line %d", l.Index, l.Missed, next)
+			}
+			next++
+		case <-time.After(time.Until(deadline)):
+			t.Fatalf("line %d of %d that were taken did not come in %v", next, taken, patience)
 		}
 	}
 }
