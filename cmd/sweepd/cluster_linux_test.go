@@ -19,7 +19,7 @@ import (
 
 // cluster is a master and workers, each a process of its own with folders of its own, as on hosts of their own.
 type cluster struct {
-	t       *testing.T
+	t       testing.TB
 	dir     string
 	master  *daemon
 	workers map[string]*daemon
@@ -35,7 +35,7 @@ type site struct {
 }
 
 // open is a site of its own on the shared broker.
-func open(t *testing.T) site {
+func open(t testing.TB) site {
 	t.Helper()
 	b, vhost := shared.Get(t), shared.Vhost(t)
 	return site{url: broker.In(b.URL, vhost), credentials: b.Credentials, vhost: vhost}
@@ -50,7 +50,7 @@ func (s site) through(p *broker.Proxy) site {
 func (s site) flags() []string { return []string{"--broker", s.url, "--credentials", s.credentials} }
 
 // newCluster makes a cluster without workers; its master runs.
-func newCluster(t *testing.T, s site) *cluster {
+func newCluster(t testing.TB, s site) *cluster {
 	t.Helper()
 	dependOnSources(t)
 	dir, err := os.MkdirTemp("", "sweepd-") // a socket's path has to be short

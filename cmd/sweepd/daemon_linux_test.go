@@ -15,7 +15,7 @@ import (
 const patience = 30 * time.Second
 
 // eventually waits until something is so, and fails the test when it does not become so in time.
-func eventually(t *testing.T, limit time.Duration, what string, so func() bool) {
+func eventually(t testing.TB, limit time.Duration, what string, so func() bool) {
 	t.Helper()
 	if !becomes(limit, so) {
 		t.Fatalf("after %v it is still not so: %s", limit, what)
@@ -38,7 +38,7 @@ func becomes(limit time.Duration, so func() bool) bool {
 
 // daemon is a part of a cluster that can be started again. It is for one goroutine.
 type daemon struct {
-	t    *testing.T
+	t    testing.TB
 	name string
 	args []string
 	log  string // a file, of all its starts
@@ -49,7 +49,7 @@ type daemon struct {
 }
 
 // newDaemon describes a call of the program, whose log is in a folder; start starts it. It ends with the test.
-func newDaemon(t *testing.T, folder, name string, args ...string) *daemon {
+func newDaemon(t testing.TB, folder, name string, args ...string) *daemon {
 	d := &daemon{t: t, name: name, args: args, log: filepath.Join(folder, name+".log")}
 	t.Cleanup(func() {
 		d.kill()

@@ -66,7 +66,7 @@ func TestBrokerEmptied(t *testing.T) {
 }
 
 // lose purges or deletes the queue of a worker, if it is there: one that was deleted is, as soon as anybody needs it.
-func lose(t *testing.T, random *rand.Rand, b *broker.Broker) {
+func lose(t testing.TB, random *rand.Rand, b *broker.Broker) {
 	t.Helper()
 	queue := []string{"tasks.w1", "tasks.w2", "tasks.w3"}[random.IntN(3)]
 	do := []string{`rabbit_amqqueue:purge(Q)`, `rabbit_amqqueue:delete(Q, false, false, <<"test">>)`}[random.IntN(2)]

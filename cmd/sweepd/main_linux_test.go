@@ -48,7 +48,7 @@ func TestMain(m *testing.M) {
 
 // dependOnSources looks at every folder that the program is built from, so that `go test` does not take a result for
 // good that an older program gave: it knows what a test reads, not what it builds.
-func dependOnSources(t *testing.T) {
+func dependOnSources(t testing.TB) {
 	for _, top := range []string{"../../cmd", "../../sweep"} {
 		if err := filepath.WalkDir(top, func(string, fs.DirEntry, error) error { return nil }); err != nil {
 			t.Fatal(err)

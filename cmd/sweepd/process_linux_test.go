@@ -92,9 +92,17 @@ func kill(pids ...int) {
 
 // resident is the memory of a process, in kB.
 func resident(pid int) (kB int) {
+	return statusField(pid, "VmRSS")
+}
+
+// highWater is the greatest memory that a process ever had, in kB.
+func highWater(pid int) (kB int) { return statusField(pid, "VmHWM") }
+
+// statusField reads a size from /proc/PID/status; 0 when the process is gone.
+func statusField(pid int, name string) (kB int) {
 	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	for line := range strings.Lines(string(status)) {
-		if _, err := fmt.Sscanf(line, "VmRSS: %d kB", &kB); err == nil {
+		if _, err := fmt.Sscanf(line, name+": %d kB", &kB); err == nil {
 			return kB
 		}
 	}

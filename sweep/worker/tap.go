@@ -25,6 +25,7 @@ type tap struct {
 	returned  bool      // the last byte was \r: what comes next writes over part, or is the \n of \r\n
 	drawn     time.Time // when a text that ended at \r was last sent
 	missed    int64
+	refused   []byte // the text of the last line that was not taken, while missed is not 0
 }
 
 func (t *tap) write(p []byte) {
@@ -76,12 +77,36 @@ func (t *tap) send() {
 		t.missed = 0
 	} else {
 		t.missed++
+		t.refused = append(t.refused[:0], l.Text...)
 	}
 }
 
-// close sends a last line that has no line end.
+// How long the last line of a stream is offered again, and how often, when those who follow are behind.
+const (
+	lastLineFor   = 250 * time.Millisecond
+	lastLineEvery = 10 * time.Millisecond
+)
+
+// close sends a last line that has no line end. A last line that was refused is offered for a while: it says how many
+// before it were left out, and often it is the one that matters.
 func (t *tap) close() {
 	if len(t.part) > 0 && t.following.on(t.line.Sweep) {
 		t.send()
+	}
+	if t.missed == 0 {
+		return
+	}
+	pause := time.NewTicker(lastLineEvery)
+	defer pause.Stop()
+	for range lastLineFor / lastLineEvery {
+		<-pause.C
+		if !t.following.on(t.line.Sweep) {
+			return
+		}
+		l := t.line
+		l.Time, l.Text, l.Missed = t.now(), string(t.refused), t.missed-1
+		if t.port.Show(l) {
+			return
+		}
 	}
 }

@@ -95,6 +95,15 @@ func TestLinesThatWereRefusedAreCounted(t *testing.T) {
 	}
 }
 
+func TestTheLastLineIsOfferedAgain(t *testing.T) {
+	t.Parallel()
+	s := &screen{refuse: func(n int) bool { return n > 0 && n < 6 }}
+	worker.Tap(s, "0\n1\n2\nlast\n")
+	if len(s.lines) != 2 || s.lines[1].Text != "last" || s.lines[1].Missed != 2 {
+		t.Errorf("%+v came; want the first line and the last, with 2 missed", s.lines)
+	}
+}
+
 func TestOutputThatNobodyFollowsCostsNothing(t *testing.T) {
 	write, piece := worker.TapOff(), []byte(strings.Repeat("line\n", 1000))
 	if n := testing.AllocsPerRun(100, func() { write(piece) }); n > 0 {

@@ -10,10 +10,10 @@
 //	queue     heartbeats            classic, durable    transient messages that expire
 //	queue     dead                  quorum              batches and events that could not be read, with the reason
 //	exchange  control  (direct)  →  control.WORKER.*    exclusive queues of the workers, bound by name
-//	exchange  lines    (fanout)  →  lines.*             exclusive queues of the master; messages expire
+//	exchange  lines    (fanout)  →  lines.*             exclusive queues of the master, bounded; messages expire
 //	exchange  pieces   (fanout)  →  pieces.*            exclusive queues of the master; messages expire
 //
-// x-queue-type is the only argument of a queue, so that everything else can be set by policy. Both ends declare what they
+// x-queue-type is the only argument of a queue that outlives its connection, so that everything else can be set by policy. Both ends declare what they
 // need, whenever they need it: a queue that was deleted, or a broker that lost its data, is set up again. What a broker gives
 // up on by itself, as at a limit of deliveries (RabbitMQ 4 has one of 20), it drops, unless a policy with the
 // dead-letter-exchange "" and the dead-letter-routing-key dead lets it go where everything unreadable goes.
