@@ -19,7 +19,7 @@ import (
 
 // submitTo gives a new sweep to a master, and follows it.
 func (c *command) submitTo(ctx *cliv2.Context, m *remote, name string) error {
-	p, err := c.readProject(c.projectOf(ctx), name)
+	p, err := c.readRunnable(c.projectOf(ctx), name)
 	if err != nil {
 		return err
 	}

@@ -51,6 +51,19 @@ func (c *command) readProject(dir, name string) (*project, error) {
 	return p, p.readParameters(dir)
 }
 
+// readRunnable reads a project as readProject does, and refuses a definition that cannot be run yet.
+func (c *command) readRunnable(dir, name string) (*project, error) {
+	p, err := c.readProject(dir, name)
+	if p == nil || p.task.Unsupported == nil {
+		return p, err
+	}
+	faults, listed := errors.AsType[fault.List](err)
+	if err != nil && !listed {
+		return nil, err
+	}
+	return nil, append(fault.List{*p.task.Unsupported}, faults...)
+}
+
 // unread adds to the faults of tasks.yml those of the parameters. Which file a broken definition names is not known, so
 // it is the usual one. Where there is no tasks.yml, a command may have been meant.
 func (c *command) unread(dir, name string, err error) error {
@@ -175,7 +188,7 @@ func (p *project) noteUnused(at place) {
 		used bool
 	}{
 		{"image", p.file.Image != ""}, {"build", p.file.Build != ""}, {"volumes", len(p.file.Volumes) > 0},
-		{"container", p.file.Container != (definition.Container{})}, {"gpus", p.task.GPUs > 0 && at == inFolder},
+		{"container", p.file.Container != (definition.Container{})},
 	} {
 		if key.used {
 			unused = append(unused, key.name)
@@ -183,9 +196,7 @@ func (p *project) noteUnused(at place) {
 	}
 	text := strings.Join(unused, ", ") + " in tasks.yml: "
 	switch {
-	case at == inCluster && p.task.GPUs > 0: // infrainit gave the workers the rest
-		p.notes = append(p.notes, "gpus in tasks.yml: not used yet, workers get no GPUs")
-	case len(unused) == 0 || at == inCluster:
+	case len(unused) == 0 || at == inCluster: // infrainit gave the workers all of it
 	case at == inFolder:
 		p.notes = append(p.notes, text+"not used on this machine, where tasks run without a container")
 	default:

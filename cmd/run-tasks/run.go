@@ -69,7 +69,7 @@ func checkRunning(ctx *cliv2.Context) error {
 
 // needPlace says what is missing, after anything that is wrong with the project itself.
 func (c *command) needPlace(dir, name string) error {
-	if _, err := c.readProject(dir, name); err != nil {
+	if _, err := c.readRunnable(dir, name); err != nil {
 		return err
 	}
 	return cli.Wrong("on this machine: run-tasks --local ... "+name+"; on other machines: infrainit starts a cluster and writes config.yml here",
@@ -77,7 +77,7 @@ func (c *command) needPlace(dir, name string) error {
 }
 
 func (c *command) dryRun(ctx *cliv2.Context, name string) error {
-	p, err := c.readProject(c.projectOf(ctx), name)
+	p, err := c.readRunnable(c.projectOf(ctx), name)
 	if err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func (c *command) print(notes []string) {
 
 // submit runs a new sweep to its end.
 func (c *command) submit(ctx *cliv2.Context, name string) error {
-	p, err := c.readProject(c.projectOf(ctx), name)
+	p, err := c.readRunnable(c.projectOf(ctx), name)
 	if err != nil {
 		return err
 	}

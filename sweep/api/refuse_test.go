@@ -77,6 +77,7 @@ func TestSubmissionsAreChecked(t *testing.T) {
 		"record.recipe.command":    func(s *api.Submission) { s.Record.Recipe.Command = nil },
 		"record.recipe.env":        func(s *api.Submission) { s.Record.Recipe.Env = map[string]string{"A=B": ""} },
 		"record.recipe.secrets":    func(s *api.Submission) { s.Record.Recipe.Secrets = []string{"a b"} },
+		"record.recipe.gpus":       func(s *api.Submission) { s.Record.Recipe.GPUs = 0.5 },
 		"record.recipe.outputs":    func(s *api.Submission) { s.Record.Recipe.Outputs = []string{"../x"} },
 		"record.ranges":            func(s *api.Submission) { s.Record.Ranges = sweep.Ranges{{From: 2, To: 9}} },
 		"record.workers":           func(s *api.Submission) { s.Record.Workers = []string{"w1"} },

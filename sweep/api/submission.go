@@ -85,6 +85,9 @@ func check(s Submission) error {
 	case recipe.Timeout < 0 || recipe.Grace < 0 || recipe.GPUs < 0 || r.MaxFailures < 0 || s.MinNumber < 0 ||
 		min(r.Retry.Error, r.Retry.Timeout, r.Retry.OOM, r.Retry.Lost) < 0:
 		return wrong("record", "a number of the record is negative")
+	case recipe.GPUs > 0:
+		return &Error{Status: http.StatusBadRequest, Parameter: "record.recipe.gpus", Text: "GPUs are not handed out yet",
+			Remedy: "submit it with gpus: 0, or without"}
 	case len(r.Workers) > 0:
 		return wrong("record.workers", "which workers there are is the master's to say")
 	case len(r.Extensions) > 0:

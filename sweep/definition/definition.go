@@ -69,6 +69,8 @@ type Task struct {
 	GPUs        float64       `json:"gpus,omitempty"`         // for each task: 0, a whole number, or 1/n
 	Metrics     []Metric      `json:"metrics,omitempty"`      // in file order
 	Objective   Objective     `json:"objective,omitzero"`
+
+	Unsupported *fault.Fault `json:"-"` // what it asks for that no run can give it yet; nil: nothing
 }
 
 // Retry says how many more attempts a task gets after an attempt that ended in each way.

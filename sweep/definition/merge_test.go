@@ -41,6 +41,7 @@ tasks:
 		{Name: "key", Retry: definition.Retry{Lost: 3}, Metrics: []definition.Metric{{Name: "acc", Pattern: "(b)"}}},
 	}
 	for i := range want {
+		f.Tasks[i].Unsupported = nil // TestGPUs
 		want[i].Command, want[i].Grace = command, definition.DefaultGrace
 	}
 	want[4].Command = []string{"x"}

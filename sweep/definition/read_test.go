@@ -48,6 +48,7 @@ func TestRead(t *testing.T) {
 	if err != nil || len(warnings) > 0 {
 		t.Fatal(err, warnings)
 	}
+	got.Tasks[1].Unsupported = nil // TestGPUs
 	want := &definition.File{
 		Image: "python:3.12-slim",
 		Env: []definition.Variable{

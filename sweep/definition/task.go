@@ -99,6 +99,11 @@ func readGPUs(r *reader, t *Task, v value) {
 		r.fault(v, quote(text)+" is not a number of GPUs",
 			fmt.Sprintf("write a whole number up to %d, or a share such as 0.5, 0.25 or 1/3, down to 1/%d", maxGPUs, maxShares))
 	}
+	if t.GPUs > 0 {
+		f := r.faultAt(v, "GPUs are not handed out yet", "remove gpus: "+printable(text)+
+			" (with --local a program finds the GPUs of this machine by itself)")
+		t.Unsupported = &f
+	}
 }
 
 // choice returns the word among those allowed, or "" after a fault.

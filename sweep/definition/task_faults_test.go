@@ -105,6 +105,12 @@ func TestGPUs(t *testing.T) {
 		if got := task(t, "gpus: "+text).GPUs; got != want {
 			t.Errorf("%s is %v, not %v", text, got, want)
 		}
+		switch refused := task(t, "gpus: "+text).Unsupported; {
+		case (refused != nil) != (want > 0):
+			t.Errorf("gpus: %s: %v", text, refused)
+		case refused != nil && !strings.HasPrefix(refused.String(), "tasks.yml:4:11: tasks.a.gpus: GPUs are not handed out yet; remove gpus: "+text):
+			t.Error(refused)
+		}
 	}
 	for _, text := range []string{"-1", "0.3", "0.7", "0.99", "65", "nan", "inf", "1/0", "1/17", "0.05", "1/2.5", "2/4", "''"} {
 		_, _, err := definition.Read("tasks.yml", []byte("tasks: {a: {command: [x], gpus: "+text+"}}"), nil)
