@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"os"
 	"strings"
 	"syscall"
 	"testing"
@@ -89,4 +90,23 @@ func TestFollowerOfTheKilled(t *testing.T) {
 	if code := logs.wait(); code != 0 && code != 2 { // 2: it had printed nothing
 		t.Errorf("logs -f: exit code %d: %s", code, logs.stderr)
 	}
+}
+
+// A second run of a folder whose store was removed while the first one runs is refused: it would end what the first runs,
+// and write into the same outputs.
+func TestOutputsInUse(t *testing.T) {
+	t.Parallel()
+	f := newFolder(t, "grace: 1s", "touch began; while [ ! -e ../../../go ]; do sleep 0.02; done\n")
+	c := f.start(nil, "--local", "-d", "p", "--slots", "2", "work")
+	f.running(2)
+	if err := os.RemoveAll(f.path(".mlframework")); err != nil {
+		t.Fatal(err)
+	}
+	_, stderr, code := f.run("--local", "-d", "p", "work")
+	if code != 5 || !strings.Contains(stderr, "outputs") || !strings.Contains(stderr, "in use by run-tasks work (pid ") {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+	f.running(2)
+	f.write("go", "")
+	c.wait()
 }

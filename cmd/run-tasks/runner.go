@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,6 +33,8 @@ type runner struct {
 	keeper *process.Keeper
 	log    *slog.Logger
 
+	outputs *worker.Lock // nil: it cannot be locked
+
 	ctx    context.Context // of everything below; it ends when the master cannot go on
 	cancel context.CancelCauseFunc
 	parts  sync.WaitGroup // the master
@@ -54,7 +57,7 @@ func newRunner(ctx context.Context, name string, log *slog.Logger) (r *runner, e
 	if r.store.Slow != "" {
 		log.Info(r.store.Slow)
 	}
-	if err := errors.Join(r.endOrphans(), r.start()); err != nil {
+	if err := cmp.Or(r.holdOutputs(name), r.endOrphans(), r.start()); err != nil {
 		return nil, errors.Join(err, r.close())
 	}
 	return r, nil
@@ -97,6 +100,19 @@ func storeError(err error) error {
 		remedy = "move that file away; or run it from another folder, -d names the project"
 	}
 	return &cli.Error{Code: cli.Machine, Err: fmt.Errorf("the store and the outputs cannot be kept in the current folder, %s: %w", dir, err), Remedy: remedy}
+}
+
+// holdOutputs keeps a second runner from the folder of outputs: one of another store, as where the folder of the store was
+// removed while the first runs. Where outputs cannot be locked the lock of the store has to do.
+func (r *runner) holdOutputs(name string) (err error) {
+	holder := fmt.Sprintf("run-tasks %s (pid %d, since %s)", name, os.Getpid(), time.Now().Format(time.DateTime))
+	r.outputs, err = worker.Acquire(r.ctx, worker.FolderLock(outputFolder), holder)
+	inUse, ok := errors.AsType[*worker.InUse](err)
+	if !ok {
+		return nil
+	}
+	return &cli.Error{Code: cli.Machine, Err: fmt.Errorf("the outputs of this folder are %w", inUse),
+		Remedy: "one runner at a time uses them: wait for it or stop it, or run this in another folder"}
 }
 
 // endOrphans ends what an earlier run of this folder left, of which both processes were killed at once.
@@ -175,6 +191,9 @@ func (r *runner) close() error {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), 10*time.Second)
 		defer cancel()
 		errs = append(errs, r.keeper.Close(ctx))
+	}
+	if r.outputs != nil {
+		errs = append(errs, r.outputs.Release())
 	}
 	return errors.Join(append(errs, r.store.Close())...)
 }

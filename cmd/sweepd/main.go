@@ -34,7 +34,7 @@ const exitCodes = `EXIT CODES:
    0    it ended because it was asked to, or the broker answers
    2    the command line is wrong
    4    the broker cannot be reached (check)
-   5    this machine is at fault: disk full, folder not writable, store or port in use
+   5    this machine is at fault: disk full, folder not writable; store, port, name or folder in use
    6    a worker ended to be started again, as somebody asked of the master
    130  a second signal ended it at once
 `

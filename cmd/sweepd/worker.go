@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	cliv2 "github.com/urfave/cli/v2"
@@ -26,13 +27,14 @@ func (c *command) workerCommand() *cliv2.Command {
 		Description: "It runs until SIGTERM: then what runs is stopped, with its grace, and goes back to\n" +
 			"the master uncharged. A second signal leaves at once. Without its broker it keeps\n" +
 			"trying, says why it does not come through, and what runs goes on.\n\n" +
+			"A second worker with the name or a folder of one that lives is refused with exit code 5.\n\n" +
 			"`run-tasks workers restart NAME` ends it with exit code 6, and what supervises it, such\n" +
 			"as a restart policy of its container, is to start it again.",
 		Flags: append([]cliv2.Flag{
 			&cliv2.StringFlag{Name: "name", Value: host, DefaultText: "the host's", Usage: "`NAME` of the worker; no two may have the same"},
 			&cliv2.StringFlag{Name: "host", Value: host, DefaultText: "the host's", Usage: "`NAME` of the host, as people and tasks are shown it"},
 			&cliv2.IntFlag{Name: "slots", Value: runtime.NumCPU(), DefaultText: "the number of cores", Usage: "run `N` tasks at a time"},
-			&cliv2.StringFlag{Name: "outputs", Usage: "`FOLDER` of outputs: a task runs in FOLDER/SWEEP/INDEX"},
+			&cliv2.StringFlag{Name: "outputs", Usage: "`FOLDER` of outputs, of this worker alone: a task runs in FOLDER/SWEEP/INDEX"},
 			&cliv2.StringFlag{Name: "revisions", Usage: "`FOLDER` of projects' revisions"},
 			&cliv2.StringFlag{Name: "state", DefaultText: "OUTPUTS/.worker-NAME", Usage: "`FOLDER` for what outlives the worker: events that the broker has not taken, caches"},
 		}, brokerFlags()...),
@@ -61,9 +63,19 @@ const memory = 14 << 20
 
 func (c *command) work(ctx *cliv2.Context) (err error) {
 	log := cli.Log(c.stderr)
+	held := newLocks(ctx.String("name"), ctx.String("host"), c.executor, log)
+	defer held.release()
+	if err := held.name(ctx.Context, ctx.String("name"), ctx.String("broker")); err != nil {
+		return err
+	}
 	o, err := options(ctx, log)
 	if err != nil {
 		return err
+	}
+	for _, folder := range slices.Compact([]string{o.Outputs, filepath.Dir(o.Spool)}) {
+		if err := held.folder(ctx.Context, folder); err != nil {
+			return err
+		}
 	}
 	if err := worker.EndOrphans(ctx.Context, o.Name, o.Outputs, log); err != nil {
 		return err

@@ -20,7 +20,7 @@ var (
 
 // ownVariables are set by the worker for every attempt.
 var ownVariables = []string{
-	"SWEEP_ID", "TASK_ID", "TASK_INDEX", "ATTEMPT", "RESUMED", "OUTPUT_DIR", "WORKER", "HOST", "SLOT", "SECRETS_DIR",
+	"SWEEP_ID", "TASK_ID", "TASK_INDEX", "ATTEMPT", "RESUMED", "OUTPUT_DIR", "WORKER", "WORKER_PROCESS", "HOST", "SLOT", "SECRETS_DIR",
 	"CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES",
 }
 

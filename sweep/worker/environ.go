@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"mlframework/sweep/task"
+	"mlframework/sweep/worker/process"
 )
 
 // environ is the part of the environment that all attempts of a sweep have in common, without its secrets. What the worker
@@ -28,7 +29,7 @@ func environ(o Options, sweep string, r task.Recipe) (all []string) {
 		vars["PYTHONPYCACHEPREFIX"] = filepath.Join(o.Caches, "pycache")
 	}
 	maps.Copy(vars, r.Env)
-	maps.Copy(vars, map[string]string{"SWEEP_ID": sweep, "WORKER": o.Name, "HOST": o.Host})
+	maps.Copy(vars, map[string]string{"SWEEP_ID": sweep, "WORKER": o.Name, "HOST": o.Host, workerProcess: process.Identity()})
 	for _, name := range perAttempt {
 		delete(vars, name)
 	}
@@ -58,9 +59,12 @@ const ompThreads = "OMP_NUM_THREADS"
 
 // perSweep and perAttempt are the variables that the worker sets, of all attempts of a sweep and of each for itself.
 var (
-	perSweep   = []string{"SWEEP_ID", "WORKER", "HOST"}
+	perSweep   = []string{"SWEEP_ID", "WORKER", "HOST", workerProcess}
 	perAttempt = []string{"TASK_ID", "TASK_INDEX", "ATTEMPT", "RESUMED", "OUTPUT_DIR", "SLOT", secretsDir, "PWD", "OLDPWD"}
 )
+
+// workerProcess names the process that ends an attempt's processes: while it lives they are no orphans.
+const workerProcess = "WORKER_PROCESS"
 
 // secretsDir names the folder in which an attempt finds its secrets as files.
 const secretsDir = "SECRETS_DIR"

@@ -6,8 +6,6 @@ import (
 	"log/slog"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"mlframework/sweep/queue"
 	"mlframework/sweep/task"
 	"mlframework/sweep/worker/process"
@@ -35,7 +33,7 @@ func AddToSpool(path string, events []task.Event) error {
 		return err
 	}
 	_, err = s.add(events)
-	return errors.Join(err, unix.Flock(int(s.file.Fd()), unix.LOCK_UN), s.file.Close())
+	return errors.Join(err, s.file.Close())
 }
 
 // SpoolRead takes everything out of a spool, as a worker does that sends it, and tells how many events it counted first.
@@ -53,7 +51,7 @@ func SpoolRead(path string) (events []task.Event, count int, err error) {
 		events = append(events, some...)
 		err = errors.Join(err, s.sent(len(some)))
 	}
-	return events, count, errors.Join(err, unix.Flock(int(s.file.Fd()), unix.LOCK_UN), s.file.Close())
+	return events, count, errors.Join(err, s.file.Close())
 }
 
 // Outbox is an outbox beside a spool.
@@ -63,7 +61,7 @@ type Outbox struct{ outbox }
 func NewOutbox(p queue.Port, spool string, log *slog.Logger) *Outbox {
 	o := &Outbox{}
 	o.init(p, log)
-	o.attach(context.Background(), spool)
+	o.attach(spool)
 	return o
 }
 

@@ -1,23 +1,15 @@
 package worker
 
 import (
-	"context"
-	"errors"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"mlframework/sweep/task"
 )
 
-// attach opens the spool; what it holds is sent before anything else. A worker that was killed lets go of it a moment
-// later. Without a spool a worker works all the same, and forgets at its end what the queue has not taken.
-func (o *outbox) attach(ctx context.Context, path string) {
+// attach opens the spool; what it holds is sent before anything else. Without a spool a worker works all the same, and
+// forgets at its end what the queue has not taken.
+func (o *outbox) attach(path string) {
 	s, err := openSpool(path)
-	for end := time.Now().Add(patience); errors.Is(err, unix.EWOULDBLOCK) && time.Now().Before(end) && ctx.Err() == nil; {
-		wait(ctx, 50*time.Millisecond)
-		s, err = openSpool(path)
-	}
 	if err != nil {
 		o.log.Error("events are kept in memory only: what the queue has not taken is lost when the worker ends", "error", err)
 		return

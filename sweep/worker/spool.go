@@ -4,13 +4,10 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"mlframework/sweep/task"
 )
@@ -27,8 +24,8 @@ type spool struct {
 	dirty chan struct{}
 }
 
-// openSpool opens the file for this worker alone, and makes it when there is none. What a sudden end left of a last
-// record is cut off.
+// openSpool opens the file, and makes it when there is none. What a sudden end left of a last record is cut off. The
+// caller sees to it that no other worker uses the file: see Acquire.
 func openSpool(path string) (*spool, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
@@ -45,12 +42,6 @@ func openSpool(path string) (*spool, error) {
 }
 
 func (s *spool) open() error {
-	if err := unix.Flock(int(s.file.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		if errors.Is(err, unix.EWOULDBLOCK) {
-			return fmt.Errorf("%s is in use by another worker: give each worker a file of its own: %w", s.file.Name(), err)
-		}
-		return &os.PathError{Op: "lock", Path: s.file.Name(), Err: err}
-	}
 	if err := s.find(); err != nil {
 		return err
 	}
@@ -172,7 +163,4 @@ func (s *spool) sync(ctx context.Context) {
 	}
 }
 
-// close lets go of the file, also where a process that is about to become a program still has it open.
-func (s *spool) close() error {
-	return errors.Join(s.file.Sync(), unix.Flock(int(s.file.Fd()), unix.LOCK_UN), s.file.Close())
-}
+func (s *spool) close() error { return errors.Join(s.file.Sync(), s.file.Close()) }

@@ -283,13 +283,3 @@ func TestMemoryIsBoundedHoweverLongTheQueueIsAway(t *testing.T) {
 	cancel()
 	<-ended
 }
-
-func TestASpoolIsForOneWorker(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "events")
-	s := newSite(t, nil, spool(path))
-	s.run("true")
-	if err := worker.AddToSpool(path, some(1)); err == nil || !strings.Contains(err.Error(), "in use by another worker") {
-		t.Errorf("a second may use it: %v", err)
-	}
-}

@@ -27,7 +27,8 @@ const Ceiling = 256 << 20
 // patience is how long Run waits at its end for a queue that is away.
 const patience = 5 * time.Second
 
-// Options say where a worker runs. Name, Outputs, Revision and Keeper are needed; the rest has defaults.
+// Options say where a worker runs. Name, Outputs, Revision and Keeper are needed; the rest has defaults. The caller holds
+// the locks of the folders (see Acquire), so that no other worker uses them.
 type Options struct {
 	Name     string // of the worker, in the queue
 	Host     string // shown to people and programs; the machine's name
@@ -44,7 +45,7 @@ type Options struct {
 	Alone   bool
 	Keeper  Runner
 	Ceiling int64  // bytes kept of each stream of an attempt; Ceiling
-	Spool   string // file of events that the queue has not taken, an absolute path, for this worker alone; none: in memory
+	Spool   string // file of events that the queue has not taken, an absolute path; none: in memory
 	Program string // version of the program, shown to people; none
 	Log     *slog.Logger
 }
@@ -109,7 +110,7 @@ func (w *Worker) Run(ctx context.Context) (again bool) {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
 	if w.o.Spool != "" {
-		w.outbox.attach(ctx, w.o.Spool)
+		w.outbox.attach(w.o.Spool)
 	}
 	w.meter.measure()
 	w.self(task.JoinedEvent)

@@ -195,6 +195,12 @@ func (g *guardedWriter) Write(b []byte) (int, error) {
 // KillOrphans finds nothing here: other processes' environments cannot be read.
 func KillOrphans(context.Context, func(environ []string) bool) (killed int, err error) { return 0, nil }
 
+// Identity is not known here.
+func Identity() string { return "" }
+
+// Alive is not known here.
+func Alive(string) bool { return false }
+
 // Orphans finds nothing here.
 func Orphans(func(environ []string) bool) []int { return nil }
 

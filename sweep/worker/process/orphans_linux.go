@@ -5,6 +5,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -34,6 +35,29 @@ func KillOrphans(ctx context.Context, match func(environ []string) bool) (count 
 		case <-time.After(5 * time.Millisecond):
 		}
 	}
+}
+
+// Identity names this process among all since the machine was started: a pid alone may be used again. It is "" where that
+// cannot be told.
+func Identity() string {
+	p, ok := statOf(os.Getpid())
+	if !ok || p.born == 0 {
+		return ""
+	}
+	return identity(p)
+}
+
+func identity(p proc) string { return strconv.Itoa(p.pid) + "/" + strconv.FormatUint(p.born, 10) }
+
+// Alive reports whether the process that Identity named is alive and can be seen from here.
+func Alive(name string) bool {
+	pid, _, _ := strings.Cut(name, "/")
+	number, err := strconv.Atoi(pid)
+	if err != nil || number <= 0 {
+		return false
+	}
+	p, ok := statOf(number)
+	return ok && p.state != 'Z' && p.state != 'X' && identity(p) == name
 }
 
 // Orphans lists what KillOrphans would kill, in rising order.

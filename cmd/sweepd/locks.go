@@ -1,0 +1,71 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	"mlframework/cmd/internal/cli"
+	"mlframework/sweep/worker"
+)
+
+// locks are what keeps a second worker from the name and the folders of one that lives.
+type locks struct {
+	log    *slog.Logger
+	holder string // what the second is told
+	held   []*worker.Lock
+}
+
+// newLocks describes a worker to those who come after it. The pid is that of the process that was started by hand.
+func newLocks(name, host string, executor bool, log *slog.Logger) *locks {
+	pid := os.Getpid()
+	if executor {
+		pid = os.Getppid()
+	}
+	process := fmt.Sprintf("pid %d", pid)
+	if pid == 1 {
+		process = "in a container" // where every worker is process 1
+	}
+	return &locks{log: log, holder: fmt.Sprintf("worker %s on %s (%s, since %s)", name, host, process, time.Now().Format(time.DateTime))}
+}
+
+// name takes the worker's name at its broker, for this machine.
+func (l *locks) name(ctx context.Context, name, broker string) error {
+	return l.take(ctx, worker.NameLock(name, broker), func(e *worker.InUse) error {
+		return &cli.Error{Code: cli.Machine, Err: fmt.Errorf("%s already runs on this machine", cmp.Or(e.Holder, "worker "+name)),
+			Remedy: "stop it first, or give this one a name and folders of its own: --name, --outputs, --state"}
+	})
+}
+
+// folder takes a folder.
+func (l *locks) folder(ctx context.Context, path string) error {
+	return l.take(ctx, worker.FolderLock(path), func(e *worker.InUse) error {
+		return &cli.Error{Code: cli.Machine, Err: fmt.Errorf("%s is %w", path, e),
+			Remedy: "stop that worker first, or give this one folders of its own: --outputs, --state"}
+	})
+}
+
+// take fails only when a living worker holds the lock: on a file system without locks a worker works all the same.
+func (l *locks) take(ctx context.Context, path string, refuse func(*worker.InUse) error) error {
+	lock, err := worker.Acquire(ctx, path, l.holder)
+	if inUse, ok := errors.AsType[*worker.InUse](err); ok {
+		return refuse(inUse)
+	}
+	if err != nil {
+		l.log.Warn("a second worker of this name or folder would not be refused", "error", err)
+		return nil
+	}
+	l.held = append(l.held, lock)
+	return nil
+}
+
+// release gives all of them back.
+func (l *locks) release() {
+	for _, lock := range l.held {
+		_ = lock.Release() // the end of the process does it, too
+	}
+}
