@@ -21,6 +21,8 @@ type history struct {
 	gone    map[int64]bool           // tasks that a person cancelled
 	asked   map[int64]bool           // the same, not committed yet; false: retried
 	wrong   error
+
+	maxFails int64
 }
 
 type ended struct {
@@ -61,6 +63,15 @@ func (h *history) placed(worker string, tasks []sweep.Task) {
 			h.wrong = fmt.Errorf("7: task %d was cancelled and is handed out", a.index)
 		}
 		h.handed[a] = worker
+	}
+}
+
+// failing checks that what is handed out cannot take a sweep far beyond its max-failures.
+func (h *history) failing(head sweep.Head, slots int64) {
+	failed := head.Counts().Failures() - head.Forgiven
+	out := head.Rows[task.Queued] + head.Rows[task.Claimed] + head.Rows[task.Running]
+	if h.maxFails > 0 && out > slots && failed+out > h.maxFails {
+		h.wrong = fmt.Errorf("max-failures: %d failed and %d are handed out, with %d slots and %d allowed", failed, out, slots, h.maxFails)
 	}
 }
 

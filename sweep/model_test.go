@@ -140,7 +140,7 @@ func (b *bed) end(index int64, class task.Class) {
 }
 
 func (b *bed) place(n int, worker string) []sweep.Task {
-	placed := b.Place(sweep.Offer{Worker: worker, Tasks: n, Empty: true}, at(0))
+	placed := b.Place(sweep.Offer{Worker: worker, Tasks: n, Empty: true, Slots: n}, at(0))
 	b.keep()
 	return placed
 }

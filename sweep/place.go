@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -14,6 +15,7 @@ type Offer struct {
 	Empty  bool // it has no task of any sweep: one that has to be alone fits
 	Alone  bool // only such a task
 	Others bool // there are other workers, too
+	Slots  int  // of all workers that take tasks, together
 }
 
 const (
@@ -39,7 +41,7 @@ func (l *Ledger) Place(o Offer, now time.Time) []Task {
 		return nil
 	}
 	var placed []Task
-	for len(placed) < o.Tasks {
+	for room := min(o.Tasks, l.budget(o.Slots)); len(placed) < room; {
 		t := l.next(o, now)
 		if t == nil {
 			break
@@ -56,6 +58,19 @@ func (l *Ledger) Place(o Offer, now time.Time) []Task {
 		}
 	}
 	return placed
+}
+
+// budget is how many more tasks may be handed out while the ends of others are not known. With max-failures these are no
+// more than may still fail, or than there are slots: so when the limit is reached nothing waits on a worker that would begin
+// and fail before it is recalled, and no more fail than the limit and one less than the slots.
+func (l *Ledger) budget(slots int) int {
+	if l.maxFails <= 0 {
+		return math.MaxInt
+	}
+	h := &l.head
+	left := l.maxFails - (h.Counts().Failures() - h.Forgiven)
+	out := h.Rows[task.Queued] + h.Rows[task.Claimed] + h.Rows[task.Running]
+	return int(min(max(0, max(left, int64(slots))-out), math.MaxInt32))
 }
 
 // Solo tells whether a worker has a task of the sweep that must have it alone.

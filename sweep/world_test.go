@@ -64,6 +64,7 @@ func newWorld(seed uint64, handle handler) *world {
 	w.store = newModel(r, total)
 	w.ledger = w.store.ledger()
 	w.history = newHistory(r)
+	w.history.maxFails = r.MaxFailures
 	for i := range 1 + w.IntN(3) {
 		w.workers = append(w.workers, newSimWorker(fmt.Sprintf("w%d", i)))
 	}
@@ -133,10 +134,13 @@ func (w *world) step() error {
 
 // place hands tasks to workers, a few each.
 func (w *world) place() map[*simWorker][]sweep.Task {
-	placed := map[*simWorker][]sweep.Task{}
+	placed, slots := map[*simWorker][]sweep.Task{}, 2*len(w.workers)
 	for _, s := range w.workers {
 		if n := 3 - w.ledger.Load(s.name); w.IntN(2) == 0 {
-			placed[s] = w.ledger.Place(sweep.Offer{Worker: s.name, Tasks: n, Empty: w.ledger.Load(s.name) == 0, Others: len(w.workers) > 1}, w.now)
+			placed[s] = w.ledger.Place(sweep.Offer{Worker: s.name, Tasks: n, Empty: w.ledger.Load(s.name) == 0, Others: len(w.workers) > 1, Slots: slots}, w.now)
+			if len(placed[s]) > 0 {
+				w.history.failing(w.ledger.Head(), int64(slots))
+			}
 			w.history.placed(s.name, placed[s])
 		}
 	}

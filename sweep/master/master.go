@@ -52,6 +52,7 @@ type Master struct {
 	supplied  bool      // every worker has enough at hand, as of then
 	workers   map[string]*member
 	emptied   string               // a worker that gets nothing until a task has it alone
+	slots     int                  // of the workers that take tasks, together
 	ticked    time.Time            // when leases were last looked at
 	whole     time.Time            // every lease was whole then
 	followers map[string]int       // of live output, by sweep

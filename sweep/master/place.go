@@ -44,6 +44,12 @@ func chunk(slots int, mean time.Duration) int {
 func (m *Master) place() {
 	m.placed, m.supplied = m.o.Now(), true
 	m.emptied = m.empty()
+	m.slots = 0
+	for _, w := range m.workers {
+		if w.takes() {
+			m.slots += w.slots()
+		}
+	}
 	batches := map[string][]task.Batch{}
 	for _, only := range []bool{true, false} { // no task waits on a worker while another has a slot free
 		for _, name := range m.names() {
@@ -72,7 +78,7 @@ func (m *Master) fill(worker string, slots int, only bool) (batches []task.Batch
 		return window(slots, a.mean, m.others(worker))
 	}
 	part := func(a *active, tasks int) float64 { return float64(tasks) / float64(max(1, window(a))) }
-	offer := sweep.Offer{Worker: worker, Empty: true, Alone: worker == m.emptied, Others: m.others(worker)}
+	offer := sweep.Offer{Worker: worker, Empty: true, Alone: worker == m.emptied, Others: m.others(worker), Slots: m.slots}
 	for _, a := range m.sweeps {
 		if a.ledger.Solo(worker) {
 			return nil
