@@ -58,7 +58,7 @@ func (r Record) row(id string, points *Points, t Task) result.Row {
 	if t.Try.Revision != "" {
 		row.Revision = t.Try.Revision
 	}
-	command := slices.Clone(r.Recipe.Command)
+	command := r.Recipe.Unplaced()
 	if s := t.Try.Start; !t.Try.Started.IsZero() {
 		command = r.Recipe.Expand(s.Host, s.Slot)
 		started := t.Try.Started.UTC().Truncate(precision)

@@ -151,8 +151,9 @@ func (c *command) commands() []*cliv2.Command {
 			Flags: append(places(), flagJSON(),
 				&cliv2.BoolFlag{DisableDefaultText: true, Name: "now", Usage: "with restart: stop what runs; it runs again, uncharged"}), Action: c.workers},
 		c.brokerCommand(),
-		{Name: "test-metrics", Usage: "shows which metrics it would pick from its input", ArgsUsage: "NAME",
-			Flags: append(places(), flagProject(), flagJSON()), Action: c.testMetrics},
+		{Name: "test-metrics", Usage: "shows which metrics it would pick from a task or its input", ArgsUsage: "NAME [SWEEP/INDEX | < FILE]",
+			Description: "With the patterns that tasks.yml has now. Of a task both streams are looked at.",
+			Flags:       append(places(), flagProject(), flagJSON()), Action: c.testMetrics},
 		{Name: "init", Usage: "writes a commented example project into a new or empty folder", ArgsUsage: "FOLDER", Action: c.init},
 	}
 }

@@ -52,6 +52,14 @@ func socketOf(ctx *cliv2.Context) string {
 	return ""
 }
 
+// nameFolder lets hints say --local where they would mean another place without it.
+func (c *command) nameFolder(ctx *cliv2.Context) {
+	_, err := os.Stat(config.FileName)
+	if ctx.Bool("local") && (err == nil || os.Getenv(masterVariable) != "") {
+		c.self = "run-tasks --local"
+	}
+}
+
 // dial makes the source of a master. Hints name it as the user did.
 func (c *command) dial(ctx *cliv2.Context) (*remote, error) {
 	if placeOf(ctx) == inCluster {

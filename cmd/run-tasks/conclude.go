@@ -35,7 +35,7 @@ func (c *command) conclude(ctx context.Context, src source, id string, l look, i
 			return err
 		}
 	}
-	c.warnUnranked(src, s)
+	c.warnUnranked(s)
 	if s.State == sweep.Paused {
 		reason := ""
 		if s.Reason != nil {
@@ -152,8 +152,20 @@ func (c *command) failures(ctx context.Context, src source, s api.Sweep) error {
 	return nil
 }
 
+// nearPath is an absolute path as it is shortest to type here.
+func nearPath(path string) string {
+	here, err := os.Getwd()
+	if err != nil {
+		return path
+	}
+	if near, err := filepath.Rel(here, path); err == nil && filepath.IsLocal(near) {
+		return near
+	}
+	return path
+}
+
 // warnUnranked says loudly which tasks ended well and never printed what they are ranked by.
-func (c *command) warnUnranked(src source, s api.Sweep) {
+func (c *command) warnUnranked(s api.Sweep) {
 	if s.Checks == nil || s.Checks.Unranked == 0 || len(s.Checks.First) == 0 {
 		return
 	}
@@ -161,10 +173,7 @@ func (c *command) warnUnranked(src source, s api.Sweep) {
 	for _, i := range s.Checks.First {
 		ids = append(ids, task.ID{Sweep: s.ID, Index: i}.String())
 	}
-	try := fmt.Sprintf("%s logs %s | run-tasks test-metrics %s", c.self, ids[0], s.Definition)
-	if folder := src.folder(s.ID); folder != "" {
-		try = fmt.Sprintf("run-tasks test-metrics %s < %s", s.Definition, filepath.Join(folder, fmt.Sprint(s.Checks.First[0]), "stdout.log"))
-	}
+	try := fmt.Sprintf("%s test-metrics %s %s %s", c.self, result.CommandLine([]string{"-d", nearPath(s.Project)}), s.Definition, ids[0])
 	if s.Checks.Unranked > int64(len(ids)) {
 		ids = append(ids, "...")
 	}

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 
 	cliv2 "github.com/urfave/cli/v2"
 
@@ -105,7 +104,7 @@ func (d dryRun) writeJSON(w io.Writer) error {
 	points := d.record.Points()
 	for n := range d.shown() {
 		i := d.record.Ranges.At(d.first + n)
-		argv := points.Flags(slices.Clone(d.record.Recipe.Command), i)
+		argv := points.Flags(d.record.Recipe.Unplaced(), i)
 		if err := lines.Encode(dryTask{d.id(i), i, argv, points.Parameters(i)}); err != nil {
 			return err
 		}
@@ -142,8 +141,8 @@ func (d dryRun) writeText(w io.Writer) error {
 	points := d.record.Points()
 	for n := range d.shown() {
 		i := d.record.Ranges.At(d.first + n)
-		argv := points.Flags(slices.Clone(d.record.Recipe.Command), i)
-		if _, err := fmt.Fprintf(out, "%s\t%s\n", d.id(i), result.Visible(result.CommandLine(argv))); err != nil {
+		argv := points.Flags(d.record.Recipe.Unplaced(), i)
+		if _, err := fmt.Fprintf(out, "%s\t%s\n", d.id(i), result.CommandLine(argv)); err != nil {
 			return err
 		}
 		if !d.all && d.total > 2 && n == 0 {

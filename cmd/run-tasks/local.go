@@ -108,7 +108,7 @@ func (h *here) logs(ctx context.Context, l printed) error {
 			return err
 		}
 		switch {
-		case stdout.file == nil && (over || !l.follow):
+		case stdout.file == nil && stdout.to != nil && (over || !l.follow):
 			return cli.Wrong("", "%s has printed nothing: there is no %s", l.id, stdout.path)
 		case over || !l.follow:
 			return nil

@@ -1,81 +1,152 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"time"
 
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/projects/template"
+	"mlframework/sweep"
+	"mlframework/sweep/api"
 	"mlframework/sweep/result"
+	"mlframework/sweep/task"
 )
 
-// testMetrics is `run-tasks test-metrics NAME < FILE`: which metrics would be picked from the output of an attempt.
+// testMetrics is `run-tasks test-metrics NAME [SWEEP/INDEX | < FILE]`: which metrics would be picked from the output of an attempt.
 func (c *command) testMetrics(ctx *cliv2.Context) error {
-	name, err := argument(ctx)
+	name, of := ctx.Args().Get(0), ctx.Args().Get(1)
+	switch {
+	case ctx.NArg() > 2:
+		return stray(ctx.Args().Get(2))
+	case name == "":
+		return cli.Wrong("run-tasks test-metrics NAME SWEEP/INDEX, or < FILE", "whose metrics?")
+	}
+	dir := ctx.String("d")
+	var src source
+	var t api.Task
+	if of != "" {
+		var s api.Sweep
+		var err error
+		if src, s, t, err = c.readingTask(ctx, of, "test-metrics "+name); err != nil {
+			return err
+		}
+		defer src.close()
+		if _, none := os.Stat(s.Project); none == nil && !ctx.IsSet("d") {
+			dir = s.Project
+		}
+	}
+	p, err := c.readProject(dir, name)
 	if err != nil {
 		return err
 	}
-	if name == "" {
-		return cli.Wrong("run-tasks test-metrics NAME < outputs/SWEEP/INDEX/stdout.log", "whose metrics?")
-	}
-	p, err := c.readProject(ctx.String("d"), name)
+	try, err := c.newTrial(p.record(""), ctx.Bool("json"))
 	if err != nil {
 		return err
 	}
-	r := p.record("")
+	if src == nil {
+		err = try.scan("", func(w io.Writer) error { _, err := io.Copy(w, c.stdin); return err })
+	} else {
+		err = try.task(ctx.Context, src, t.Row.ID)
+	}
+	if err != nil {
+		return err
+	}
+	try.tell()
+	return nil
+}
+
+// trial is the metrics of a definition, tried on output that is there.
+type trial struct {
+	c      *command
+	record sweep.Record
+	rules  *result.Rules
+	json   bool // every sample is printed as it is found
+	series result.Series
+	unread []string // what matched and is no number, in words
+}
+
+func (c *command) newTrial(r sweep.Record, json bool) (*trial, error) {
 	rules, err := result.Compile(r.Recipe.Metrics)
+	return &trial{c: c, record: r, rules: rules, json: json}, err
+}
+
+// task looks at both streams of a task's newest attempt, as a sweep does: the one after the other, as nothing tells in which order
+// their lines came.
+func (t *trial) task(ctx context.Context, src source, text string) error {
+	id, err := task.ParseID(text)
 	if err != nil {
 		return err
 	}
-	var series result.Series
+	err = t.scan("stdout", func(w io.Writer) error { return src.logs(ctx, printed{id: id, stdout: w}) })
+	if err != nil {
+		return err
+	}
+	return t.scan("stderr", func(w io.Writer) error { return src.logs(ctx, printed{id: id, stderr: w}) })
+}
+
+// scan looks at one stream, which has a name unless it is the only one.
+func (t *trial) scan(stream string, read func(io.Writer) error) error {
 	var bad error
-	scanner := rules.NewScanner(time.Now, func(s result.Sample) {
-		series.Add(s)
-		if ctx.Bool("json") {
-			bad = errors.Join(bad, encode(c.stdout, s))
+	scanner := t.rules.NewScanner(time.Now, func(s result.Sample) {
+		s.Stream = stream
+		t.series.Add(s)
+		if t.json {
+			bad = errors.Join(bad, encode(t.c.stdout, s))
 		}
 	})
-	if _, err := io.Copy(scanner, c.stdin); err != nil {
+	if err := errors.Join(read(scanner), scanner.Close(), bad); err != nil {
 		return err
 	}
-	if err := errors.Join(scanner.Close(), bad); err != nil {
-		return err
-	}
-	if !ctx.Bool("json") {
-		c.tellMetrics(r.Recipe.Metrics, &series)
+	of := ""
+	if stream != "" {
+		of = " of " + stream
 	}
 	for _, no := range scanner.Rejected() {
-		fmt.Fprintf(c.stderr, "%s: %s matched but is not a number, the first in line %d: %s\n", cli.Visible(no.Name), plural(no.Count, "line"), no.Line, cli.Visible(no.Text))
-	}
-	if v, ok := series.Final().Get(r.Objective.Metric); !r.Objective.IsZero() && (!ok || math.IsNaN(v)) {
-		fmt.Fprintf(c.stderr, "WARNING: no number for the objective, %s\n", cli.Visible(r.Objective.Metric))
+		t.unread = append(t.unread, fmt.Sprintf("%s: %s matched but is not a number, the first in line %d%s: %s",
+			cli.Visible(no.Name), plural(no.Count, "line"), no.Line, of, cli.Visible(no.Text)))
 	}
 	return nil
 }
 
-// tellMetrics prints the final value of every metric, and which of those that tasks.yml names were not found.
-func (c *command) tellMetrics(rules []result.Rule, series *result.Series) {
-	t := newTable("METRIC", "VALUE", "TIMES", "FROM")
+// tell says what was picked, and what was not.
+func (t *trial) tell() {
+	if !t.json {
+		t.table()
+	}
+	for _, line := range t.unread {
+		fmt.Fprintln(t.c.stderr, line)
+	}
+	o := t.record.Objective
+	if v, ok := t.series.Final().Get(o.Metric); !o.IsZero() && (!ok || math.IsNaN(v)) {
+		fmt.Fprintf(t.c.stderr, "WARNING: no number for the objective, %s\n", cli.Visible(o.Metric))
+	}
+}
+
+// table prints the final value of every metric, and which of those that tasks.yml names were not found.
+func (t *trial) table() {
+	out := newTable("METRIC", "VALUE", "TIMES", "FROM")
 	from := map[string]string{}
-	for _, r := range rules {
+	for _, r := range t.record.Recipe.Metrics {
 		from[r.Name] = r.Pattern
-		if series.Count(r.Name) == 0 {
-			t.add(r.Name, "-", "0", r.Pattern)
+		if t.series.Count(r.Name) == 0 {
+			out.add(r.Name, "-", "0", r.Pattern)
 		}
 	}
-	for _, m := range series.Final() {
+	for _, m := range t.series.Final() {
 		source := "JSON line"
 		if from[m.Name] != "" {
 			source = from[m.Name]
 		}
-		t.add(m.Name, result.HumanNumber(m.Value), fmt.Sprint(series.Count(m.Name)), source)
+		out.add(m.Name, result.HumanNumber(m.Value), fmt.Sprint(t.series.Count(m.Name)), source)
 	}
-	_ = t.write(c.stdout)
+	_ = out.write(t.c.stdout)
 }
 
 // init is `run-tasks init FOLDER`.

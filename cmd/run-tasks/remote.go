@@ -84,6 +84,9 @@ func (m *remote) logs(ctx context.Context, l printed) error {
 }
 
 func (m *remote) copy(ctx context.Context, l printed, stderr bool, to io.Writer) error {
+	if to == nil {
+		return nil
+	}
 	body, err := m.Output(ctx, l.id.Sweep, l.id.Index, l.attempt, stderr, 0, l.follow)
 	if err != nil {
 		return err

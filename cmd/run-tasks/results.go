@@ -56,7 +56,7 @@ func (c *command) resultsText(ctx *cliv2.Context, q api.Query, src source, s api
 	if fresh := s.Total - s.Begun; fresh > 0 && q.Where == "" {
 		fmt.Fprintf(c.stderr, "%s not shown: %s\n", plural(fresh, "task"), notBegun(s))
 	}
-	c.warnUnranked(src, s)
+	c.warnUnranked(s)
 	return nil
 }
 

@@ -155,6 +155,7 @@ func narrow(ctx context.Context, q questions, r *sweep.Record, code string) (fou
 
 // session is a runner from its start to its end. Begin makes the sweep that is followed; "" is none.
 func (c *command) session(ctx *cliv2.Context, name string, begin func(context.Context, *runner) (string, error)) error {
+	c.nameFolder(ctx)
 	screen := &screen{stderr: c.stderr}
 	r, err := newRunner(ctx.Context, name, cli.Log(screen))
 	if err != nil {

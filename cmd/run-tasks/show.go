@@ -61,7 +61,7 @@ func (c *command) showSweep(ctx context.Context, src source, s api.Sweep) error 
 	}
 	c.field("submitted", s.Submitted.In(local()).Format(time.DateTime))
 	c.field("project", r.Project+", revision "+r.Recipe.Revision)
-	c.field("command", result.CommandLine(r.Recipe.Command))
+	c.field("command", result.CommandLine(r.Recipe.Unplaced()))
 	for _, p := range r.Space.Parameters() {
 		c.field("", p.String())
 	}
@@ -83,7 +83,7 @@ func (c *command) showSweep(ctx context.Context, src source, s api.Sweep) error 
 	if err := c.failures(ctx, src, s); err != nil {
 		return err
 	}
-	c.warnUnranked(src, s)
+	c.warnUnranked(s)
 	return nil
 }
 

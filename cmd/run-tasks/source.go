@@ -44,12 +44,13 @@ type printed struct {
 	id             task.ID
 	attempt        int // 0: the newest
 	follow         bool
-	stdout, stderr io.Writer
+	stdout, stderr io.Writer // nil: that stream is not wanted
 }
 
 // open finds the sweeps that a command is about.
 func (c *command) open(ctx *cliv2.Context) (source, error) {
 	if placeOf(ctx) == inFolder {
+		c.nameFolder(ctx)
 		return c.openFolder(ctx.Context)
 	}
 	return c.dial(ctx)

@@ -16,12 +16,12 @@ import (
 type tail struct {
 	path string
 	file *os.File
-	to   io.Writer
+	to   io.Writer // nil: nothing is copied
 }
 
 // copy writes what is new.
 func (t *tail) copy() error {
-	for {
+	for t.to != nil {
 		if t.file != nil {
 			replaced := t.replaced() // before reading: what stands there now is all of the old file
 			if _, err := io.Copy(t.to, t.file); err != nil || !replaced {
@@ -37,6 +37,7 @@ func (t *tail) copy() error {
 		}
 		t.file = f
 	}
+	return nil
 }
 
 // replaced tells whether another file has the name now.

@@ -93,16 +93,51 @@ func isVisible(text string) bool {
 	return true
 }
 
-// CommandLine writes argv as a shell would read it.
+// CommandLine writes argv so that bash, zsh and ksh read it back as it is, on one line. Nothing in it could move a terminal's cursor.
 func CommandLine(argv []string) string {
 	words := make([]string, len(argv))
 	for i, a := range argv {
-		words[i] = a
-		if a == "" || strings.ContainsFunc(a, needsQuote) {
-			words[i] = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
+		words[i] = shellWord(a)
+		if i == 0 && words[i] == a && strings.Contains(a, "=") { // the shell would take it for a variable
+			words[i] = "'" + a + "'"
 		}
 	}
 	return strings.Join(words, " ")
+}
+
+// shellWord quotes one word where it has to be.
+func shellWord(word string) string {
+	switch {
+	case !isVisible(word):
+		return ansiQuoted(word)
+	case word == "" || word[0] == '=' || strings.ContainsFunc(word, needsQuote):
+		return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	}
+	return word
+}
+
+// ansiQuoted is a word as $'...', in which what cannot be seen is written byte for byte.
+func ansiQuoted(word string) string {
+	var b strings.Builder
+	b.WriteString("$'")
+	for len(word) > 0 {
+		r, n := utf8.DecodeRuneInString(word)
+		switch {
+		case r == '\'' || r == '\\':
+			b.WriteString("\\" + word[:n])
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == utf8.RuneError && n == 1, !unicode.IsPrint(r):
+			for _, c := range []byte(word[:n]) {
+				fmt.Fprintf(&b, `\%03o`, c)
+			}
+		default:
+			b.WriteString(word[:n])
+		}
+		word = word[n:]
+	}
+	b.WriteByte('\'')
+	return b.String()
 }
 
 func needsQuote(r rune) bool {

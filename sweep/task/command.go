@@ -8,7 +8,15 @@ import (
 // Expand is the recipe's command for one slot: {host} and {slot} are replaced, {{ and }} become single braces. Flags are
 // appended to the result, as their braces stay as they are.
 func (r Recipe) Expand(host string, slot int) []string {
-	words := map[string]string{"host": host, "slot": strconv.Itoa(slot)}
+	return r.replace(map[string]string{"host": host, "slot": strconv.Itoa(slot)})
+}
+
+// Unplaced is the command as it will run, but for {host} and {slot}, which stay: where it runs is not known yet.
+func (r Recipe) Unplaced() []string {
+	return r.replace(map[string]string{"host": "{host}", "slot": "{slot}"})
+}
+
+func (r Recipe) replace(words map[string]string) []string {
 	argv := make([]string, len(r.Command))
 	for i, argument := range r.Command {
 		argv[i], _ = expand(argument, words)
