@@ -20,6 +20,7 @@ const audited = 50
 // audit prints who did what, the newest last.
 func (c *command) audit(ctx context.Context, w wish, s *site.Site, cluster *infra.Cluster) error {
 	client := s.Client(cluster.Dial())
+	client.Waiting = func(text string) { fmt.Fprintln(c.stderr, "note: "+cli.Visible(text)) }
 	defer client.Close()
 	most := w.tail
 	if most == 0 {

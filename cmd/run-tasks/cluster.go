@@ -16,6 +16,7 @@ import (
 	"mlframework/infra"
 	"mlframework/infra/filesync"
 	"mlframework/projects"
+	"mlframework/sweep/api"
 	"mlframework/sweep/result"
 )
 
@@ -69,7 +70,7 @@ func (c *command) dial(ctx *cliv2.Context) (*remote, error) {
 	if ctx.IsSet("master") {
 		c.self = "run-tasks --master " + result.CommandLine([]string{socket})
 	}
-	return &remote{Client: dialAs(socket), self: c.self, stderr: c.stderr}, nil
+	return c.newRemote(named(api.Dial(socket))), nil
 }
 
 // cluster is the cluster that a remote is reached through; nil for one whose socket is on this machine.
@@ -94,7 +95,9 @@ func (c *command) dialCluster(ctx *cliv2.Context) (*remote, error) {
 		return nil, err
 	}
 	dial, end := opened.Lasting()
-	return &remote{Client: s.Client(dial), self: c.self, stderr: c.stderr, cluster: &cluster{opened, s, end}}, nil
+	m := c.newRemote(s.Client(dial))
+	m.cluster = &cluster{opened, s, end}
+	return m, nil
 }
 
 // projectOf is the project's folder: -d, else that of config.yml for a cluster, else the current one.

@@ -66,17 +66,10 @@ func (c *command) goesOn(id string) {
 // watch shows a sweep that another process runs, from the first that is heard of it.
 func (c *command) watch(ctx context.Context, src source, b api.Begun, l look) error {
 	var d display
-	note := func(text string) {
-		to := c.stderr
-		if d == nil {
-			fmt.Fprintln(to, "note: "+cli.Visible(text))
-			return
-		}
-		fmt.Fprintln(d.notes(), "note: "+cli.Visible(text))
-	}
-	err := src.follow(ctx, b, l.detail(), note, func(u master.Update) error {
+	err := src.follow(ctx, b, l.detail(), func(u master.Update) error {
 		if d == nil {
 			d = l.open(c.stdout, c.stderr)
+			c.screen.set(d.notes())
 			if _, shows := d.(*bar); l.late && !shows && u.Sweep.State == sweep.Open {
 				fmt.Fprintf(d.notes(), "following %s: %s\n", u.Sweep.ID, countsText(u.Sweep))
 			}
@@ -85,22 +78,35 @@ func (c *command) watch(ctx context.Context, src source, b api.Begun, l look) er
 	})
 	if d != nil {
 		d.close()
+		c.screen.set(nil)
 	}
 	return err
 }
 
-// follow ends at once when nobody runs the sweep, and with its runner: the store says how far it came.
-func (h *here) follow(ctx context.Context, b api.Begun, d master.Detail, _ func(string), each func(master.Update) error) error {
+// follow ends at once when nobody runs the sweep, and with its runner: the store says how far it came. One that is only
+// stopped, as by Ctrl-Z, is waited for.
+func (h *here) follow(ctx context.Context, b api.Begun, d master.Detail, each func(master.Update) error) error {
 	since, told := time.Now(), map[int64]bool{}
 	if b.Events != "" {
 		since = h.acted
 	} else if !alive() {
 		return nil
 	}
-	client := dialAs(socketPath)
+	client := h.dial()
 	defer client.Close()
+	away := func(why error) (end bool) {
+		switch {
+		case why == nil:
+			h.screen.note("the runner of this folder is back")
+		case !errors.Is(why, api.ErrSilent):
+			return true
+		default:
+			h.screen.note(fmt.Sprintf("the runner of this folder is away (%v); this goes on when it does", why))
+		}
+		return false
+	}
 	var failed error // of who is told
-	err := client.Follow(ctx, b.ID, api.Following{Detail: d, After: b.Events}, func(u master.Update) error {
+	err := client.Follow(ctx, b.ID, api.Following{Detail: d, After: b.Events, Away: away}, func(u master.Update) error {
 		for _, r := range u.Rows {
 			told[r.Index] = over(r)
 		}

@@ -22,7 +22,7 @@ import (
 type here struct {
 	*api.Archive
 	reader *store.Reader // nil: its owner closes it
-	stderr *os.File
+	screen *screen
 	acted  time.Time // when something was last asked of the runner
 }
 
@@ -37,7 +37,7 @@ func (c *command) openFolder(ctx context.Context) (*here, error) {
 	} else if err != nil {
 		return nil, err
 	}
-	return &here{Archive: &api.Archive{Store: reader, Stands: standing}, reader: reader, stderr: c.stderr}, nil
+	return &here{Archive: &api.Archive{Store: reader, Stands: standing}, reader: reader, screen: c.screen}, nil
 }
 
 // killed is why a sweep does not run that the store has as running.
@@ -76,20 +76,23 @@ func (*here) folder(sweep string) string { return filepath.Join(outputFolder, sw
 // act asks whoever runs this folder: for that moment this process, when nobody does.
 func (h *here) act(ctx context.Context, name string, do func(*api.Client) error) (err error) {
 	if !alive() {
-		r, failed := newRunner(ctx, name, cli.Log(h.stderr))
+		r, failed := newRunner(ctx, name, cli.Log(h.screen))
 		if failed != nil {
 			return failed
 		}
 		defer func() { err = errors.Join(err, r.close()) }()
 	}
-	client := dialAs(socketPath)
+	client := h.dial()
 	defer client.Close()
 	h.acted = time.Now()
-	err = do(client)
-	if _, ended := errors.AsType[*net.OpError](err); ended {
-		return &cli.Error{Code: cli.Unreachable, Err: err, Remedy: "what runs the sweep has just ended: run-tasks ls shows how it stands"}
-	}
-	return err
+	return do(client)
+}
+
+// dial makes a client of whoever runs this folder.
+func (h *here) dial() *api.Client {
+	c := named(api.DialAs("the runner of this folder", socketPath))
+	c.Waiting = h.screen.note
+	return c
 }
 
 // polled is how often a file that grows is looked at.

@@ -14,7 +14,8 @@ import (
 )
 
 func main() {
-	c := &command{executor: process.Guarded(), self: "run-tasks", stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
+	c := &command{executor: process.Guarded(), self: "run-tasks", stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
+		screen: &screen{stderr: os.Stderr}}
 	os.Exit(c.main(context.Background(), os.Args))
 }
 
@@ -24,10 +25,11 @@ type command struct {
 	self           string // how hints begin: the program, and the master that was named
 	stdin          io.Reader
 	stdout, stderr *os.File
+	screen         *screen // for remarks that come while a sweep may be shown
 }
 
 func (c *command) main(ctx context.Context, args []string) int {
-	return cli.Run(ctx, c.app(), commandHelp, args, problem)
+	return cli.Run(ctx, c.app(), commandHelp, args, c.problem)
 }
 
 // guarded runs do in a process of its own, so that whatever happens to either of the two, every process that do started

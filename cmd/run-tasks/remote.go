@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"os"
 	"os/user"
-	"slices"
 	"strings"
 	"time"
 
@@ -24,20 +23,29 @@ import (
 type remote struct {
 	*api.Client
 	self    string // how hints begin
-	stderr  *os.File
+	screen  *screen
 	cluster *cluster // through which it is reached; nil: its socket is on this machine
 }
 
 // masterVariable names a master's socket, as --master does.
 const masterVariable = "MLFRAMEWORK_MASTER"
 
-// dialAs makes a client that says who asks.
-func dialAs(socket string) *api.Client {
-	c := api.Dial(socket)
+// named has a client say who asks.
+func named(c *api.Client) *api.Client {
 	if u, err := user.Current(); err == nil {
 		c.User = u.Username
 	}
 	return c
+}
+
+// restartTime is how long a master that died while it had a write may take until it is there again.
+const restartTime = 10 * time.Second
+
+// newRemote is the sweeps of the master that a client asks.
+func (c *command) newRemote(client *api.Client) *remote {
+	m := &remote{Client: client, self: c.self, screen: c.screen}
+	m.Waiting, m.Repeat = m.screen.note, restartTime
+	return m
 }
 
 func (m *remote) close() error {
@@ -56,13 +64,14 @@ func (m *remote) act(_ context.Context, _ string, do func(*api.Client) error) er
 }
 
 // follow goes on when the master went away and came back.
-func (m *remote) follow(ctx context.Context, b api.Begun, d master.Detail, note func(string), each func(master.Update) error) error {
-	return m.Follow(ctx, b.ID, api.Following{Detail: d, After: b.Events, Away: func(why error) {
+func (m *remote) follow(ctx context.Context, b api.Begun, d master.Detail, each func(master.Update) error) error {
+	return m.Follow(ctx, b.ID, api.Following{Detail: d, After: b.Events, Away: func(why error) bool {
 		if why == nil {
-			note("the master is back")
-			return
+			m.screen.note("the master is back")
+			return false
 		}
-		note(fmt.Sprintf("the master is away (%v); its workers go on, and so does this when it is back", why))
+		m.screen.note(fmt.Sprintf("the master is away (%v); its workers go on, and so does this when it is back", why))
+		return false
 	}}, each)
 }
 
@@ -120,7 +129,7 @@ func (m *remote) ready(ctx context.Context) error {
 			return &cli.Error{Code: cli.Unreachable, Err: fmt.Errorf("the master does not take sweeps to its workers: %s", why),
 				Remedy: "nothing was changed; try again when that is over"}
 		case !said:
-			fmt.Fprintf(m.stderr, "note: the master is not ready: %s; waiting %v\n", cli.Visible(why), readyTime)
+			m.screen.note(fmt.Sprintf("the master is not ready: %s; waiting %v", why, readyTime))
 		}
 		select {
 		case <-time.After(readyLook):
@@ -153,26 +162,9 @@ func (m *remote) take(ctx context.Context, dir string) (*projects.Manifest, erro
 }
 
 // problem gives answers of a master, and of whoever runs this folder, their words and exit code.
-func problem(err error) error {
-	if _, worded := errors.AsType[*cli.Error](err); worded || err == nil {
-		return err
-	}
-	if e, ok := errors.AsType[*api.Unreachable](err); ok {
-		return &cli.Error{Code: cli.Unreachable, Err: errors.New(e.Error()), Remedy: e.Remedy}
-	}
-	if e, ok := errors.AsType[*api.Error](err); ok {
-		text := e.Text
-		if slices.Contains([]string{"where", "sort", "missing"}, e.Parameter) {
-			text = "--" + e.Parameter + ": " + text
-		}
-		code := cli.Usage
-		switch {
-		case e.Status == http.StatusServiceUnavailable:
-			code = cli.Unreachable
-		case e.Status >= http.StatusInternalServerError:
-			code = cli.Machine
-		}
-		return &cli.Error{Code: code, Err: errors.New(text), Remedy: e.Remedy}
+func (c *command) problem(err error) error {
+	if e := site.ExplainMaster(err, c.self); e != nil {
+		return e
 	}
 	if unknown, ok := errors.AsType[*store.UnknownSweep](err); ok && unknown.ID == "" {
 		return noSweep()

@@ -156,8 +156,10 @@ func narrow(ctx context.Context, q questions, r *sweep.Record, code string) (fou
 // session is a runner from its start to its end. Begin makes the sweep that is followed; "" is none.
 func (c *command) session(ctx *cliv2.Context, name string, begin func(context.Context, *runner) (string, error)) error {
 	c.nameFolder(ctx)
-	screen := &screen{stderr: c.stderr}
-	r, err := newRunner(ctx.Context, name, cli.Log(screen))
+	if err := outputsWritable(); err != nil {
+		return storeError(err)
+	}
+	r, err := newRunner(ctx.Context, name, cli.Log(c.screen))
 	if err != nil {
 		return err
 	}
@@ -165,7 +167,7 @@ func (c *command) session(ctx *cliv2.Context, name string, begin func(context.Co
 	defer stop()
 	id, err := begin(work, r)
 	if err == nil && id != "" {
-		err = c.attend(ctx, work, r, id, screen)
+		err = c.attend(ctx, work, r, id)
 	}
 	if errors.Is(context.Cause(work), cli.ErrInterrupted) && (errors.Is(err, cli.ErrInterrupted) || errors.Is(err, context.Canceled)) {
 		err = cli.Code(cli.Interrupted)
@@ -174,7 +176,7 @@ func (c *command) session(ctx *cliv2.Context, name string, begin func(context.Co
 }
 
 // attend lets the worker work and shows the sweep until it is idle.
-func (c *command) attend(ctx *cliv2.Context, work context.Context, r *runner, id string, screen *screen) error {
+func (c *command) attend(ctx *cliv2.Context, work context.Context, r *runner, id string) error {
 	l := lookOf(ctx)
 	if l.quiet {
 		fmt.Fprintln(c.stdout, id)
@@ -188,17 +190,17 @@ func (c *command) attend(ctx *cliv2.Context, work context.Context, r *runner, id
 		return err
 	}
 	d := l.open(c.stdout, c.stderr)
-	screen.set(d.notes())
+	c.screen.set(d.notes())
 	interrupted, err := r.watch(work, watcher, id, d)
 	d.close()
-	screen.set(nil)
+	c.screen.set(nil)
 	if err != nil {
 		return err
 	}
 	if _, err := os.Stat(filepath.Join(storeFolder, store.File)); errors.Is(err, fs.ErrNotExist) {
 		return &cli.Error{Code: cli.Machine, Err: fmt.Errorf("the store of this folder was removed while %s ran: what it held is lost", id)}
 	}
-	return c.conclude(r.ctx, &here{Archive: &api.Archive{Store: &r.store.Reader}, stderr: c.stderr}, id, l, interrupted)
+	return c.conclude(r.ctx, &here{Archive: &api.Archive{Store: &r.store.Reader}, screen: c.screen}, id, l, interrupted)
 }
 
 // watch shows updates until the sweep is idle. The first Ctrl-C pauses it and stops its attempts.

@@ -77,6 +77,21 @@ func makeFolders() error {
 	return nil
 }
 
+// writable asks for the rights to write to a folder and to look names up in it: W_OK and X_OK of access(2).
+const writable = 0x2 | 0x1
+
+// outputsWritable refuses outputs in which no attempt could make its folder: each of them would be lost, one by one.
+func outputsWritable() error {
+	if info, err := os.Stat(outputFolder); err != nil || !info.IsDir() { // it is made, or that it cannot be is told
+		return nil
+	}
+	err := syscall.Access(outputFolder, writable)
+	if err == nil {
+		return nil
+	}
+	return &fs.PathError{Op: "write to", Path: outputFolder, Err: err}
+}
+
 // hideFromGit keeps a folder out of the repository that it may lie in. A run does not fail for it.
 func hideFromGit(folder string) {
 	path := filepath.Join(folder, ".gitignore")

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"sync"
+
+	"mlframework/cmd/internal/cli"
 )
 
 // screen is where messages go: standard error, or the display that has the terminal.
@@ -23,6 +26,9 @@ func (s *screen) Write(p []byte) (int, error) {
 	}
 	return s.stderr.Write(p)
 }
+
+// note prints a remark.
+func (s *screen) note(text string) { fmt.Fprintln(s, "note: "+cli.Visible(text)) }
 
 func (s *screen) set(w io.Writer) {
 	s.mu.Lock()

@@ -31,7 +31,7 @@ type source interface {
 	act(ctx context.Context, name string, do func(*api.Client) error) error
 	// follow calls each with what happens to a sweep until it is idle, or whoever ran it is gone: from now on, or since it
 	// began when that is known.
-	follow(ctx context.Context, b api.Begun, d master.Detail, note func(string), each func(master.Update) error) error
+	follow(ctx context.Context, b api.Begun, d master.Detail, each func(master.Update) error) error
 	// logs copies what an attempt printed.
 	logs(ctx context.Context, l printed) error
 	// folder is where the files of a sweep lie on this machine; "" when they do not.

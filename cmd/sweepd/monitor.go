@@ -15,6 +15,9 @@ import (
 	"mlframework/sweep/monitor"
 )
 
+// masterTime is how long a master may be silent, and not only slow, before the pages say that it is away.
+const masterTime = 5 * time.Second
+
 // monitorPort is where the monitor listens unless told otherwise.
 const monitorPort = "127.0.0.1:5555"
 
@@ -98,7 +101,7 @@ func (c *command) serveMonitor(ctx *cliv2.Context) error {
 	}
 	log := cli.Log(c.stderr)
 	client := api.Dial(ctx.String("master"))
-	client.User = "monitor"
+	client.User, client.GiveUp = "monitor", masterTime
 	defer client.Close()
 	m, err := monitor.New(monitor.Options{Master: client, State: ctx.String("state"), Prefix: ctx.String("prefix"), Hosts: ctx.StringSlice("host"), Secure: secure, Log: log})
 	if err != nil {

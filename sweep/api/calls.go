@@ -112,7 +112,12 @@ func (c *Client) table(ctx context.Context, id string, q Query, f Format) (io.Re
 
 // Missing is as Archive.Missing.
 func (c *Client) Missing(ctx context.Context, r sweep.Record, code string) (m Missing, err error) {
-	return m, c.write(ctx, http.MethodPost, "/missing", nil, Submission{Record: r, Code: code}, &m)
+	text, err := encode(Submission{Record: r, Code: code})
+	if err != nil {
+		return m, err
+	}
+	_, err = c.exchange(ctx, "", http.MethodPost, "/missing", nil, text, &m)
+	return m, err
 }
 
 // Submit keeps a sweep and begins it, for a client that is about to follow it in some detail; "": it is not. When it
@@ -123,7 +128,7 @@ func (c *Client) Submit(ctx context.Context, s Submission, key string, f master.
 }
 
 func (c *Client) begin(ctx context.Context, key, path string, body any, f master.Detail) (b Begun, err error) {
-	text, err := json.Marshal(body)
+	text, err := encode(body)
 	if err != nil {
 		return b, err
 	}

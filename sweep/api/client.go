@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -11,47 +12,68 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"syscall"
 	"time"
 )
 
 // Client asks a master over its Unix socket. It is safe for concurrent use. Its errors are *Error where the master
-// refused, *Unreachable where there is none, and those of the connection.
+// refused, *Unreachable where none answers, *Undecided for a write that may have been done nevertheless, and those of the
+// connection. Set its fields before the first call.
 type Client struct {
-	socket string
-	http   http.Client
-	// User is the name that is recorded with what the client does; "": none. Set it before the first call.
+	// User is the name that is recorded with what the client does; "": none.
 	User string
+	// Waiting is told, from a goroutine of its own, that the master has not answered for some seconds; nil: nobody is.
+	Waiting func(text string)
+	// GiveUp is after how long without a sign of life the master is given up, in whole seconds; 0: the usual.
+	GiveUp time.Duration
+	// Repeat is for how long a write is repeated, under its key, when the master went away while it had it: as long as it
+	// may take to start again; 0: a second.
+	Repeat time.Duration
+
+	name  string // "the master at SOCKET"
+	http  http.Client
+	alive liveness
 }
 
 // Dial makes a client of the master at a socket. Whether one is there shows with the first call.
-func Dial(socket string) *Client {
-	return DialBy(socket, func(ctx context.Context) (net.Conn, error) {
+func Dial(socket string) *Client { return DialAs("the master at "+socket, socket) }
+
+// DialAs is as Dial, of whoever listens at a socket: errors have that name.
+func DialAs(name, socket string) *Client {
+	return newClient(name, func(ctx context.Context) (net.Conn, error) {
 		conn, err := (&net.Dialer{}).DialContext(ctx, "unix", socket)
 		if err != nil && ctx.Err() == nil {
-			return nil, unreachable(socket, err)
+			return nil, unreachable(name, socket, err)
 		}
 		return conn, err
 	})
 }
 
-// DialBy makes a client whose connections are opened by dial, such as from another machine. The name is the master's in
+// DialBy makes a client whose connections are opened by dial, such as from another machine. Place is the master's in
 // errors.
-func DialBy(name string, dial func(context.Context) (net.Conn, error)) *Client {
+func DialBy(place string, dial func(context.Context) (net.Conn, error)) *Client {
+	return newClient("the master at "+place, dial)
+}
+
+func newClient(name string, dial func(context.Context) (net.Conn, error)) *Client {
 	transport := &http.Transport{DisableCompression: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return dial(ctx)
 	}}
-	return &Client{socket: name, http: http.Client{Transport: transport}}
+	c := &Client{name: name, http: http.Client{Transport: transport}}
+	c.alive.probe = c.health
+	c.alive.waiting = func() {
+		if c.Waiting != nil {
+			c.Waiting(fmt.Sprintf("waiting for %s, which has not answered for %v", c.name, tellAfter*lookEvery))
+		}
+	}
+	c.alive.giveUp = func() (int, error) {
+		after := cmp.Or(c.GiveUp, GiveUp)
+		return int(after / lookEvery), c.silence(after)
+	}
+	return c
 }
 
 // Close drops idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
-
-// Repetitions of a write whose connection broke before the answer came.
-const (
-	tries    = 3
-	tryAgain = 100 * time.Millisecond
-)
 
 // get reads the answer to a question.
 func (c *Client) get(ctx context.Context, path string, query url.Values, into any) error {
@@ -74,39 +96,68 @@ func (c *Client) open(ctx context.Context, path string, query url.Values) (io.Re
 
 // write asks for something to be done: once, however often it has to be asked.
 func (c *Client) write(ctx context.Context, method, path string, query url.Values, body, into any) error {
-	var text []byte
-	if body != nil {
-		var err error
-		if text, err = json.Marshal(body); err != nil {
-			return err
-		}
+	text, err := encode(body)
+	if err != nil {
+		return err
 	}
-	_, err := c.writeAs(ctx, rand.Text(), method, path, query, text, into)
+	_, err = c.writeAs(ctx, rand.Text(), method, path, query, text, into)
 	return err
 }
 
-func (c *Client) writeAs(ctx context.Context, key, method, path string, query url.Values, body []byte, into any) (h http.Header, err error) {
-	for n := range tries {
-		var answer *http.Response
-		if answer, err = c.once(ctx, method, path, query, body, key); err == nil {
-			h = answer.Header
-			err = errors.Join(decode(answer.Body, into), answer.Body.Close())
-		}
-		if !broken(err) || n == tries-1 {
-			break
-		}
+// encode is the body of a request; nil is none.
+func encode(body any) ([]byte, error) {
+	if body == nil {
+		return nil, nil
+	}
+	return json.Marshal(body)
+}
+
+// Pauses between repetitions of a write.
+const (
+	firstPause = 100 * time.Millisecond
+	mostPause  = time.Second
+)
+
+// writeAs repeats a write under its key while the master is away that had it, for as long as it may take to come back.
+func (c *Client) writeAs(ctx context.Context, key, method, path string, query url.Values, body []byte, into any) (http.Header, error) {
+	h, err := c.exchange(ctx, key, method, path, query, body, into)
+	lost, away := errors.AsType[*Unreachable](err)
+	if !away || !lost.Sent {
+		return h, err
+	}
+	done := func() bool { // or refused
+		_, answered := errors.AsType[*Error](err)
+		return answered || err == nil
+	}
+	again, cancel := context.WithTimeout(ctx, cmp.Or(c.Repeat, time.Second))
+	defer cancel()
+	for pause := firstPause; !done() && !errors.Is(err, ErrSilent); pause = min(2*pause, mostPause) {
 		select {
-		case <-time.After(tryAgain << n):
-		case <-ctx.Done():
-			return h, context.Cause(ctx)
+		case <-time.After(pause):
+		case <-again.Done():
+			if ctx.Err() != nil {
+				return h, context.Cause(ctx)
+			}
+			return h, undecided(lost, path)
 		}
+		h, err = c.exchange(ctx, key, method, path, query, body, into)
+	}
+	if !done() {
+		return h, undecided(lost, path)
+	}
+	if e, refused := errors.AsType[*Error](err); refused {
+		e.Text += " (it was asked before by a request that the master had when it went away, which may have been done)"
 	}
 	return h, err
 }
 
-// broken tells that a connection ended before all of an answer had come.
-func broken(err error) bool {
-	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+// exchange sends a request and reads its answer; without a key it is a question.
+func (c *Client) exchange(ctx context.Context, key, method, path string, query url.Values, body []byte, into any) (http.Header, error) {
+	answer, err := c.once(ctx, method, path, query, body, key)
+	if err != nil {
+		return nil, err
+	}
+	return answer.Header, errors.Join(decode(answer.Body, into), answer.Body.Close())
 }
 
 func decode(body io.Reader, into any) error {
@@ -147,25 +198,44 @@ func (c *Client) request(ctx context.Context, method, path string, query url.Val
 const longestError = 64 << 10
 
 func (c *Client) do(r *http.Request) (*http.Response, error) {
-	response, err := c.http.Do(r)
+	begun := c.alive.begin(r.Context())
+	broke := func(err error) error { return c.broke(r.Context(), begun, err) }
+	response, err := c.http.Do(r.WithContext(begun.ctx))
 	if err != nil {
-		if e, ok := errors.AsType[*Unreachable](err); ok {
-			return nil, e
-		}
-		if cause := context.Cause(r.Context()); cause != nil {
-			return nil, cause
-		}
-		return nil, fmt.Errorf("ask the master at %s: %w", c.socket, errors.Unwrap(err))
+		defer begun.end()
+		return nil, broke(errors.Unwrap(err))
 	}
+	c.alive.lives()
+	response.Body = &answerBody{response.Body, begun, broke}
 	if response.StatusCode < 300 {
 		return response, nil
 	}
 	defer response.Body.Close()
 	e := &Error{Status: response.StatusCode}
-	text, _ := io.ReadAll(io.LimitReader(response.Body, longestError)) // what is missing is not JSON
+	text, err := io.ReadAll(io.LimitReader(response.Body, longestError))
+	if err != nil {
+		return nil, err
+	}
 	if json.Unmarshal(text, e) != nil || e.Text == "" {
 		e.Text = "the master answers " + response.Status
 	}
 	e.body = text
 	return nil, e
+}
+
+// broke is the error of a request whose connection could not be made, or ended too early.
+func (c *Client) broke(asked context.Context, r *request, err error) error {
+	if e, ok := errors.AsType[*Unreachable](err); ok { // nobody to connect to
+		return e
+	}
+	if cause := context.Cause(asked); cause != nil {
+		return cause
+	}
+	if cause := context.Cause(r.ctx); cause != nil { // it is silent
+		return cause
+	}
+	if r.reached() {
+		return c.wentAway(err)
+	}
+	return fmt.Errorf("ask %s: %w", c.name, err)
 }

@@ -59,6 +59,8 @@ func problem(err error) *Error {
 		if none.Gone {
 			e.Remedy = "they are taken from where the sweep is let go on: export " + none.Names[0] + "=... there"
 		}
+	} else if _, ok := errors.AsType[*master.OutputAway](err); ok {
+		e.Status, e.Remedy = http.StatusServiceUnavailable, "run-tasks workers shows when it is back"
 	} else if _, ok := errors.AsType[*master.NoWorker](err); ok {
 		e.Status = http.StatusConflict
 	} else if state, ok := errors.AsType[*master.WrongState](err); ok {

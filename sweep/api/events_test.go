@@ -72,7 +72,7 @@ func TestAFollowerWhoHasEnough(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
-	err := s.client.Follow(ctx, id, api.Following{Away: func(err error) { t.Error(err) }}, func(master.Update) error { cancel(enough); return nil })
+	err := s.client.Follow(ctx, id, api.Following{Away: func(err error) bool { t.Error(err); return true }}, func(master.Update) error { cancel(enough); return nil })
 	if err != enough {
 		t.Errorf("%v", err)
 	}
@@ -96,12 +96,13 @@ func TestFollowingGoesOnWithTheNextMaster(t *testing.T) {
 		s.start()
 	}
 	acted := false
-	s.must(s.client.Follow(t.Context(), id, api.Following{Away: func(err error) {
+	s.must(s.client.Follow(t.Context(), id, api.Following{Away: func(err error) bool {
 		if err != nil {
 			away++
 		} else {
 			back++
 		}
+		return false
 	}}, func(u master.Update) error {
 		for _, r := range u.Rows {
 			told[r.ID+" "+r.State]++

@@ -22,9 +22,10 @@ import (
 type Following struct {
 	Detail master.Detail // "": its tasks
 	After  string        // what happened since: the Events of a Begun; "": from now on
-	// Away, when set, lets Follow go on when the master goes away: it is called with the reason, tries again with pauses,
-	// and Away is called with nil when the master is back. Nothing is missing then. Unset, Follow ends with the master.
-	Away func(why error)
+	// Away, when set, lets Follow go on when the master goes away: it is called with the reason, and unless it says that
+	// this is the end Follow tries again with pauses, and Away is called with nil when the master is back. Nothing is
+	// missing then. Unset, Follow ends with the master.
+	Away func(why error) (end bool)
 }
 
 // Pauses between two tries to reach a master that went away, and how long one may say nothing, not even that it is there.
@@ -39,7 +40,7 @@ const (
 func (c *Client) Follow(ctx context.Context, id string, o Following, each func(master.Update) error) error {
 	f := &follower{client: c, path: sweepPath(id) + "/events", detail: o.Detail, each: each, last: o.After, told: map[int64]state{}}
 	pause, mine := shortestPause, own{}
-	for away := false; ; {
+	for away, frozen := false, false; ; {
 		err := f.read(ctx, func() {
 			if pause = shortestPause; away {
 				away = false
@@ -56,9 +57,13 @@ func (c *Client) Follow(ctx context.Context, id string, o Following, each func(m
 		case o.Away == nil || !passing(err):
 			return err
 		}
-		if !away {
-			away = true
-			o.Away(err)
+		if !away || errors.Is(err, ErrSilent) != frozen {
+			away, frozen = true, errors.Is(err, ErrSilent)
+			if end := o.Away(err); end && errors.Is(err, errClosed) {
+				return nil
+			} else if end {
+				return err
+			}
 		}
 		select {
 		case <-time.After(pause):
@@ -122,7 +127,7 @@ func (f *follower) read(ctx context.Context, here func()) error {
 			line, err = lines.ReadSlice('\n')
 		}
 		if err != nil {
-			return broke(ctx, err)
+			return f.broke(ctx, err)
 		}
 		quiet.Reset(silence)
 		switch name, value, _ := bytes.Cut(bytes.TrimSuffix(data, []byte("\n")), []byte(": ")); string(name) {
@@ -139,12 +144,12 @@ func (f *follower) read(ctx context.Context, here func()) error {
 }
 
 // broke is the error of a connection that ended.
-func broke(ctx context.Context, err error) error {
+func (f *follower) broke(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
 	}
 	if err == io.EOF {
-		return io.ErrUnexpectedEOF
+		return f.client.wentAway(io.ErrUnexpectedEOF)
 	}
 	return err
 }

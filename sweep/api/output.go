@@ -130,7 +130,7 @@ func (s *Server) piece(ctx context.Context, o wantedOutput) (task.Piece, error) 
 		Text: "the worker that has the output of " + o.id.String() + " does not answer", Remedy: "run-tasks workers shows how it is"})
 	defer cancel()
 	p, err := s.o.Master.Output(ctx, o.id, o.attempt, o.stderr, o.offset, task.MostRead)
-	if err == nil && p.Error != "" {
+	if p.Error != "" {
 		err = &Error{Status: http.StatusServiceUnavailable, Text: p.Error}
 	}
 	return p, err

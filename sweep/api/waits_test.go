@@ -3,12 +3,37 @@ package api_test
 import (
 	"encoding/json"
 	"errors"
+	"net/http"
+	"strings"
 	"testing"
 
 	"mlframework/sweep/api"
 	"mlframework/sweep/master"
 	"mlframework/sweep/result"
+	"mlframework/sweep/task"
 )
+
+// Output that cannot be had because its worker is away is no fault of whoever is asked.
+func TestOutputOfAWorkerThatIsAway(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	h := s.hire("w1", 1, well)
+	id := s.submit(1)
+	s.becomes(id, map[string]int64{"succeeded": 1})
+	beat := task.Heartbeat{Version: task.Version, Worker: "w1", Host: "gpu1", Incarnation: "1"}
+	left := h.event(task.LeftEvent, given{})
+	left.Beat = &beat
+	h.emit(left)
+	s.until("it is away", func() bool {
+		all, err := s.client.Workers(t.Context())
+		s.must(err)
+		return len(all) == 1 && all[0].State == master.WorkerAway
+	})
+	status, text, _ := s.raw("GET", "/v1/sweeps/"+id+"/tasks/0/output", "")
+	if status != http.StatusServiceUnavailable || !strings.Contains(text, "the output is on worker w1, which is away") {
+		t.Errorf("%d %s", status, text)
+	}
+}
 
 // A task that only one worker can run says for whom it waits, wherever it is shown.
 func TestATaskThatWaitsForItsWorkerSaysSo(t *testing.T) {

@@ -42,6 +42,7 @@ func (s *Site) Overview(ctx context.Context, c *infra.Cluster) (Overview, error)
 	o := Overview{Version: OverviewVersion, Time: s.Infra.Now().UTC(), Cluster: c.Record.Cluster, Master: c.Record.Master,
 		Workers: []master.Worker{}, Sweeps: []sweep.Summary{}}
 	client := s.Client(c.Dial())
+	client.GiveUp = silentTime
 	defer client.Close()
 	var asking sync.WaitGroup
 	asking.Go(func() { o.silent = o.askMaster(ctx, client) })
@@ -56,8 +57,11 @@ func (s *Site) Overview(ctx context.Context, c *infra.Cluster) (Overview, error)
 	return o, err
 }
 
-// masterTime bounds the questions to a master.
-const masterTime = 6 * time.Second
+// Bounds of the questions to a master, and of its silence.
+const (
+	masterTime = 6 * time.Second
+	silentTime = 5 * time.Second
+)
 
 func (o *Overview) askMaster(ctx context.Context, client *api.Client) error {
 	ctx, cancel := context.WithTimeout(ctx, masterTime)

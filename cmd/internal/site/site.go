@@ -164,7 +164,7 @@ func programFile(arch string) (string, error) {
 	return filepath.Join(filepath.Dir(self), "linux-"+arch, "sweepd"), err
 }
 
-// Explain gives errors of hosts their exit codes.
+// Explain gives errors of hosts, and of the master, their exit codes.
 func Explain(err error) error {
 	if _, worded := errors.AsType[*cli.Error](err); worded || err == nil {
 		return err
@@ -189,6 +189,9 @@ func Explain(err error) error {
 			}
 		}
 		return &cli.Error{Code: code, Err: err}
+	}
+	if e := ExplainMaster(err, "run-tasks"); e != nil {
+		return e
 	}
 	return err
 }

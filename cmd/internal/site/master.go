@@ -1,0 +1,40 @@
+package site
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+
+	"mlframework/cmd/internal/cli"
+	"mlframework/sweep/api"
+)
+
+// ExplainMaster gives what a master answered, or that it did not, its words and exit code; nil when err is neither. Program
+// is how the user calls run-tasks for this master, in hints.
+func ExplainMaster(err error, program string) error {
+	if _, worded := errors.AsType[*cli.Error](err); worded || err == nil {
+		return err
+	}
+	if e, ok := errors.AsType[*api.Undecided](err); ok {
+		return &cli.Error{Code: cli.Unreachable, Err: errors.New(e.Error()), Remedy: "look before you repeat it: " + program + " " + e.Look}
+	}
+	if e, ok := errors.AsType[*api.Unreachable](err); ok {
+		return &cli.Error{Code: cli.Unreachable, Err: errors.New(e.Error()), Remedy: e.Remedy}
+	}
+	e, ok := errors.AsType[*api.Error](err)
+	if !ok {
+		return nil
+	}
+	text := e.Text
+	if slices.Contains([]string{"where", "sort", "missing"}, e.Parameter) {
+		text = "--" + e.Parameter + ": " + text
+	}
+	code := cli.Usage
+	switch {
+	case e.Status == http.StatusServiceUnavailable:
+		code = cli.Unreachable
+	case e.Status >= http.StatusInternalServerError:
+		code = cli.Machine
+	}
+	return &cli.Error{Code: code, Err: errors.New(text), Remedy: e.Remedy}
+}

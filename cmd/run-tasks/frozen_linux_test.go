@@ -1,0 +1,149 @@
+package main_test
+
+import (
+	"fmt"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// freeze stops a master as a machine that swaps does: its socket takes connections, and nobody answers. The returned
+// function lets it go on.
+func (s *served) freeze(t *testing.T) (thaw func()) {
+	t.Helper()
+	if err := s.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		if err := s.cmd.Process.Signal(syscall.SIGCONT); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// within returns the exit code of a call that may take longer than most.
+func (c *call) within(limit time.Duration) int {
+	c.t.Helper()
+	select {
+	case <-c.ended:
+	case <-time.After(limit):
+		c.t.Fatalf("it does not end in %v:\n%s%s", limit, c.stdout, c.stderr)
+	}
+	return c.wait()
+}
+
+// Whatever is asked of a master that is frozen: a sentence says what is waited for, and the command ends with code 4.
+func TestAFrozenMaster(t *testing.T) {
+	t.Parallel()
+	f := newFolder(t, "grace: 30s", "echo printed\n")
+	m := f.master()
+	for range 2 {
+		if _, stderr, code := f.run("--master", "m.sock", "-d", "p", "--quiet", "work"); code != 0 {
+			t.Fatalf("exit code %d: %s", code, stderr)
+		}
+	}
+	m.freeze(t)
+	for _, args := range []string{
+		"ls", "ls --json", "show", "show work-1/0", "results", "results --csv work-1", "logs work-1/0", "logs -f work-1/0", "follow",
+		"pause", "cancel work-1/0", "resume", "retry work-1", "extend", "priority work-1 3",
+		"workers", "workers drain w1", "broker", "broker dead", "-d p work", "-d p --dry-run work", "-d p --missing work",
+	} {
+		t.Run(args, func(t *testing.T) {
+			t.Parallel()
+			c := f.start(nil, append([]string{"--master", "m.sock"}, strings.Fields(args)...)...)
+			code := c.within(2 * deadline)
+			said := c.stderr.String()
+			if code != 4 || c.stdout.String() != "" {
+				t.Errorf("exit code %d, it prints %s", code, c.stdout)
+			}
+			for _, want := range []string{
+				"note: waiting for the master at m.sock, which has not answered for 5s\n",
+				"run-tasks: the master at m.sock cannot be reached: it has not answered for 20s\n",
+			} {
+				if want, _ := strings.CutSuffix(want, "\n"); strings.Count(said, want) != 1 {
+					t.Errorf("it says %q, without %q", said, want)
+				}
+			}
+		})
+	}
+}
+
+// A write that a frozen master may still do when it goes on is told as such.
+func TestAMasterFreezesBeforeAWrite(t *testing.T) {
+	t.Parallel()
+	f := newFolder(t, "grace: 30s", waiting)
+	m := f.master()
+	c := f.start(nil, "--master", "m.sock", "-d", "p", "--no-output", "work")
+	f.running(3)
+	thaw := f.frozenOn(m, "/pause")
+	pause := f.start(nil, "--master", "front.sock", "pause", "work-1")
+	if code := pause.within(2 * deadline); code != 4 || !strings.Contains(pause.stderr.String(),
+		"whether it took effect is not known\n  look before you repeat it: run-tasks --master front.sock show work-1\n") {
+		t.Errorf("exit code %d: %s", code, pause.stderr)
+	}
+	thaw()
+	f.write("go", "")
+	_ = c.wait() // paused or not
+}
+
+// Who follows says that the master is frozen, goes on waiting, and misses nothing when it goes on.
+func TestFollowersWaitForAFrozenMaster(t *testing.T) {
+	t.Parallel()
+	f := newFolder(t, "grace: 30s", waiting)
+	m := f.master()
+	c := f.start(nil, "--master", "m.sock", "-d", "p", "--no-output", "work")
+	f.running(3)
+	follower := f.start(nil, "--master", "m.sock", "follow", "--json", "work-1")
+	eventually(t, deadline, "it follows", func() bool { return connected(follower.guard()) })
+	thaw := m.freeze(t)
+	for _, c := range []*call{c, follower} {
+		c.shows("note: waiting for the master at m.sock, which has not answered for 5s")
+		c.shows("note: the master is away (the master at m.sock cannot be reached: it has not answered for 20s)")
+	}
+	f.write("go", "")
+	thaw()
+	for _, c := range []*call{c, follower} {
+		c.shows("note: the master is back")
+		if code := c.wait(); code != 0 {
+			t.Errorf("exit code %d: %s%s", code, c.stdout, c.stderr)
+		}
+	}
+	for i := 1; i < 4; i++ {
+		if n := strings.Count(c.stdout.String(), fmt.Sprintf("work-1/%d succeeded", i)); n != 1 {
+			t.Errorf("the end of task %d was told %d times:\n%s", i, n, c.stdout)
+		}
+	}
+}
+
+// The runner of a folder can be frozen, too: by Ctrl-Z, for one.
+func TestAFrozenRunner(t *testing.T) {
+	t.Parallel()
+	f := newFolder(t, "grace: 30s", polite)
+	c := f.start(nil, "--local", "-d", "p", "--slots", "2", "work")
+	f.running(3)
+	follower := f.start(nil, "follow")
+	eventually(t, deadline, "it follows", func() bool { return connected(follower.guard()) })
+	frozen := c.executor()
+	signalled := func(s syscall.Signal) {
+		if err := syscall.Kill(frozen, s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	signalled(syscall.SIGSTOP)
+	const waits = "note: waiting for the runner of this folder, which has not answered for 5s\n"
+	for _, args := range []string{"cancel work-1", "pause"} {
+		c := f.start(nil, strings.Fields(args)...)
+		if code := c.within(2 * deadline); code != 4 || !strings.Contains(c.stderr.String(), waits) ||
+			!strings.Contains(c.stderr.String(), "whether it took effect is not known") {
+			t.Errorf("%s: exit code %d: %s", args, code, c.stderr)
+		}
+	}
+	follower.shows(waits)
+	follower.shows("note: the runner of this folder is away (")
+	signalled(syscall.SIGCONT)
+	follower.shows("note: the runner of this folder is back")
+	f.write("go", "")
+	_ = follower.wait() // what was asked for meanwhile is done now
+	_ = c.wait()
+}
