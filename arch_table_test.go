@@ -44,7 +44,8 @@ var layers = []layer{
 		"the suite knows the contract, and no implementation"},
 
 	{"sweep/worker/process", nil, []string{"sweep/leaktest"}, "processes and their trees, whatever runs in them"},
-	{"sweep/worker", []string{"sweep/queue", "sweep/result", "sweep/secret", "sweep/task", "sweep/worker/process"}, []string{"sweep/leaktest", "sweep/queue/memory"},
+	{"sweep/worker/folder", []string{"sweep/task"}, nil, "folders are made of files and rules, whoever runs what in them"},
+	{"sweep/worker", []string{"sweep/queue", "sweep/result", "sweep/secret", "sweep/task", "sweep/worker/folder", "sweep/worker/process"}, []string{"sweep/leaktest", "sweep/queue/memory"},
 		"a worker knows the queue, and neither master nor store: it runs on other machines"},
 	{"sweep/master", []string{"sweep", "sweep/queue", "sweep/result", "sweep/secret", "sweep/space", "sweep/store", "sweep/task"},
 		[]string{"sweep/leaktest", "sweep/queue/memory"}, "it knows the contract of the queue, not which queue it is, and no worker"},

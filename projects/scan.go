@@ -48,26 +48,48 @@ func (o Options) withDefaults() Options {
 // defaultWorkers bounds reading: more than 8 readers make one disk slower.
 func defaultWorkers() int { return min(runtime.GOMAXPROCS(0), 8) }
 
+// List is Scan without the hashes: it reads no file but those with rules. The manifest has no revision.
+func List(ctx context.Context, dir string) (*Manifest, error) {
+	m, faults, err := listFiles(ctx, dir)
+	if err == nil && len(faults) > 0 {
+		sortFaults(faults)
+		err = &ScanError{Dir: dir, Files: faults}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// listFiles walks through a project. What is wrong with single files comes as faults.
+func listFiles(ctx context.Context, dir string) (m *Manifest, faults []error, err error) {
+	root, given, err := open(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	w := &walk{root: root, names: []string{root, given}, manifest: &Manifest{Dir: root, seen: map[string]identity{}}}
+	if err := w.folder(ctx, "", scope{}); err != nil {
+		return nil, nil, fmt.Errorf("read project %s: %w", shown(dir), err)
+	}
+	m = w.manifest
+	slices.SortFunc(m.Entries, func(a, b Entry) int { return strings.Compare(a.Path, b.Path) })
+	slices.Sort(m.GitIgnored)
+	return m, w.faults, nil
+}
+
 // Scan lists the files of the project in dir and hashes them. A folder without files gives an empty manifest. Errors are
 // *FolderError, *ScanError with everything that is wrong with the files, and ctx's. It writes nothing but the cache.
 func Scan(ctx context.Context, dir string, opts Options) (*Manifest, error) {
 	opts = opts.withDefaults()
-	root, given, err := open(dir)
+	m, wrong, err := listFiles(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
-	w := &walk{root: root, names: []string{root, given}, manifest: &Manifest{Dir: root, seen: map[string]identity{}}}
-	if err := w.folder(ctx, "", scope{}); err != nil {
-		return nil, fmt.Errorf("read project %s: %w", shown(dir), err)
-	}
-	m := w.manifest
-	slices.SortFunc(m.Entries, func(a, b Entry) int { return strings.Compare(a.Path, b.Path) })
-	slices.Sort(m.GitIgnored)
-	faults, err := hashFiles(ctx, m, opts, len(w.faults) > 0)
+	faults, err := hashFiles(ctx, m, opts, len(wrong) > 0)
 	if err != nil {
 		return nil, fmt.Errorf("read project %s: %w", shown(dir), err)
 	}
-	if faults = append(w.faults, faults...); len(faults) > 0 {
+	if faults = append(wrong, faults...); len(faults) > 0 {
 		sortFaults(faults)
 		return nil, &ScanError{Dir: dir, Files: faults}
 	}

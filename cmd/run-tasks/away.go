@@ -34,6 +34,9 @@ func (c *command) submitTo(ctx *cliv2.Context, m *remote, name string) error {
 		if err := m.ready(work); err != nil {
 			return none, err
 		}
+		if err := p.checkFolder(work, placeOf(ctx)); err != nil {
+			return none, err
+		}
 		revision, code, err := c.bring(work, m, p, ctx.Bool("as-pushed"))
 		if err != nil {
 			return none, err

@@ -39,6 +39,7 @@ type dryRun struct {
 	total  int64
 	more   bool     // beside those that the sweep has
 	where  []string // would take them
+	folder []string // says what is in their folders
 	all    bool
 }
 
@@ -148,6 +149,9 @@ func (d dryRun) writeText(w io.Writer) error {
 		if !d.all && d.total > 2 && n == 0 {
 			fmt.Fprintf(out, "... %d more (--all shows them)\n", d.total-2)
 		}
+	}
+	for _, line := range d.folder {
+		fmt.Fprintln(out, result.Visible(line))
 	}
 	for _, place := range d.where {
 		fmt.Fprintf(out, "on %s\n", result.Visible(place))

@@ -25,7 +25,6 @@ const (
 var (
 	socketPath      = filepath.Join(storeFolder, "run.sock")
 	revisionsFolder = filepath.Join(storeFolder, "revisions")
-	cachesFolder    = filepath.Join(storeFolder, "caches")
 )
 
 // snapshot keeps the files of a project as they are now, for the attempts of a sweep.

@@ -143,16 +143,22 @@ func (p *project) record(revision string) sweep.Record {
 		Objective: result.Objective(t.Objective), Project: p.dir, ParametersFile: t.Parameters, Image: p.file.Image,
 		Recipe: task.Recipe{
 			Definition: t.Name, Command: t.Command, Env: map[string]string{}, Secrets: p.file.Secrets, Revision: revision,
-			Outputs: p.file.Outputs, Timeout: t.Timeout, Grace: t.Grace, GPUs: t.GPUs,
+			Outputs: p.file.Outputs, Link: p.file.Link, Copy: p.file.Copy, Workdir: t.Workdir, Timeout: t.Timeout, Grace: t.Grace, GPUs: t.GPUs,
 		},
 	}
-	r.Version = r.Recipe.Version()
 	for _, v := range p.file.Env {
 		r.Recipe.Env[v.Name] = v.Value
+	}
+	for _, l := range p.file.Links {
+		if r.Recipe.Links == nil {
+			r.Recipe.Links = map[string]string{}
+		}
+		r.Recipe.Links[l.Path] = l.Target
 	}
 	for _, m := range t.Metrics {
 		r.Recipe.Metrics = append(r.Recipe.Metrics, result.Rule(m))
 	}
+	r.Version = r.Recipe.Version()
 	return r
 }
 

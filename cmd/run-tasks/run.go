@@ -88,6 +88,9 @@ func (c *command) dryRun(ctx *cliv2.Context, name string) error {
 			return err
 		}
 	}
+	if err := d.noteFolder(ctx.Context, p.dir, placeOf(ctx)); err != nil {
+		return err
+	}
 	if d.where, err = c.slots(ctx); err != nil {
 		return err
 	}
@@ -127,6 +130,9 @@ func (c *command) submit(ctx *cliv2.Context, name string) error {
 			return "", err
 		}
 		c.noteIgnored(m)
+		if err := checkFolder(m, p.record("").Recipe, inFolder); err != nil {
+			return "", err
+		}
 		s := master.Submission{Record: p.record(m.Revision()), Total: p.space.Len(), Code: codeOf(m, p.task.Parameters), MinNumber: nextNumber(name)}
 		if ctx.Bool("missing") {
 			found, err := narrow(work, &api.Archive{Store: &r.store.Reader}, &s.Record, s.Code)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"mlframework/cmd/internal/cli"
+	"mlframework/projects"
 	"mlframework/sweep/api"
 	"mlframework/sweep/master"
 	"mlframework/sweep/queue/memory"
@@ -166,12 +167,8 @@ func (r *runner) work(slots int) error {
 	if err != nil {
 		return err
 	}
-	caches, err := filepath.Abs(cachesFolder)
-	if err != nil {
-		return err
-	}
 	w := worker.New(r.queue.Port(localWorker), worker.Options{
-		Name: localWorker, Slots: slots, Outputs: outputs, Caches: caches, Revision: revisionFolder,
+		Name: localWorker, Slots: slots, Outputs: outputs, Revision: revisionFolder, Remake: r.remake,
 		Environ: os.Environ(), OwnSecrets: true, Alone: true, Keeper: r.keeper, Log: r.log,
 	})
 	ctx, stop := context.WithCancel(r.ctx)
@@ -191,6 +188,32 @@ func revisionFolder(revision string) (string, error) {
 		return "", fmt.Errorf("the files of revision %s are gone: %w", revision, err)
 	}
 	return folder, nil
+}
+
+// remake makes the files of a revision anew, from the project of a sweep that runs them, if that has not changed since.
+func (r *runner) remake(ctx context.Context, revision string) error {
+	sweeps, err := r.store.Sweeps(ctx)
+	if err != nil {
+		return err
+	}
+	for _, s := range sweeps {
+		if s.Record.Recipe.Revision != revision {
+			continue
+		}
+		m, err := projects.Scan(ctx, s.Record.Project, projects.Options{})
+		if err != nil {
+			return err
+		}
+		if m.Revision() != revision {
+			return fmt.Errorf("the project in %s has changed since: run a new sweep", s.Record.Project)
+		}
+		if err := projects.Remove(revisionsFolder, revision); err != nil {
+			return err
+		}
+		_, err = projects.Snapshot(ctx, m, revisionsFolder)
+		return err
+	}
+	return errors.New("no sweep has its project: run a new one")
 }
 
 // close ends everything: attempts that still run are stopped with their grace.

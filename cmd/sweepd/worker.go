@@ -36,7 +36,7 @@ func (c *command) workerCommand() *cliv2.Command {
 			&cliv2.IntFlag{Name: "slots", Value: runtime.NumCPU(), DefaultText: "the number of cores", Usage: "run `N` tasks at a time"},
 			&cliv2.StringFlag{Name: "outputs", Usage: "`FOLDER` of outputs, of this worker alone: a task runs in FOLDER/SWEEP/INDEX"},
 			&cliv2.StringFlag{Name: "revisions", Usage: "`FOLDER` of projects' revisions"},
-			&cliv2.StringFlag{Name: "state", DefaultText: "OUTPUTS/.worker-NAME", Usage: "`FOLDER` for what outlives the worker: events that the broker has not taken, caches"},
+			&cliv2.StringFlag{Name: "state", DefaultText: "OUTPUTS/.worker-NAME", Usage: "`FOLDER` for what outlives the worker: events that the broker has not taken, a home for programs without one"},
 		}, brokerFlags()...),
 	}
 }
@@ -131,7 +131,7 @@ func options(ctx *cliv2.Context, log *slog.Logger) (o worker.Options, err error)
 	if state, err = folder(state); err != nil {
 		return o, err
 	}
-	if o.Caches, err = folder(filepath.Join(state, "caches")); err != nil {
+	if o.Home, err = folder(filepath.Join(state, "home")); err != nil {
 		return o, err
 	}
 	o.Spool = filepath.Join(state, "events")

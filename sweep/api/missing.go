@@ -24,7 +24,7 @@ func (a *Archive) Missing(ctx context.Context, r sweep.Record, code string) (m M
 		return m, wrong("missing", fmt.Sprintf("every point is compared, at most %d; this space has %d", mostCompared, r.Space.Len()))
 	}
 	for i, argv := range r.Space.Flags(r.Style).All(r.Recipe.Command, 0, r.Space.Len()) {
-		if _, have := done[task.KeyOf(argv, r.Image, r.Recipe.Env, code)]; !have {
+		if _, have := done[task.KeyOf(argv, r.Image, r.Recipe, code)]; !have {
 			m.Ranges.Add(i)
 		}
 		if i%1024 == 0 && ctx.Err() != nil {
@@ -58,7 +58,7 @@ func (a *Archive) succeeded(ctx context.Context, code string) (map[task.Key]stru
 			}
 			if codes[t.Try.Revision] == code {
 				argv := points.Flags(slices.Clone(old.Recipe.Command), t.Index)
-				keys[task.KeyOf(argv, old.Image, old.Recipe.Env, code)] = struct{}{}
+				keys[task.KeyOf(argv, old.Image, old.Recipe, code)] = struct{}{}
 			}
 		}
 	}

@@ -2,12 +2,15 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -125,6 +128,29 @@ func checkNames(r task.Recipe) error {
 	for _, name := range r.Outputs {
 		if name == "" || name == "." || name == ".." || path.Base(name) != name || strings.ContainsRune(name, 0) {
 			return wrong("record.recipe.outputs", fmt.Sprintf("%q is no name for a file or folder", name))
+		}
+	}
+	return checkPaths(r)
+}
+
+// checkPaths refuses paths that lead out of a task's folder.
+func checkPaths(r task.Recipe) error {
+	inside := func(p string) bool {
+		return p != "." && path.Clean(p) == p && filepath.IsLocal(p) && !strings.ContainsRune(p, 0)
+	}
+	for _, list := range []struct {
+		key   string
+		paths []string
+	}{{"link", r.Link}, {"copy", r.Copy}, {"links", slices.Sorted(maps.Keys(r.Links))}, {"workdir", []string{cmp.Or(r.Workdir, "x")}}} {
+		for _, p := range list.paths {
+			if !inside(p) {
+				return wrong("record.recipe."+list.key, fmt.Sprintf("%q is no path in a task's folder", p))
+			}
+		}
+	}
+	for _, target := range r.Links {
+		if !path.IsAbs(target) || strings.ContainsRune(target, 0) {
+			return wrong("record.recipe.links", fmt.Sprintf("%q is no absolute path", target))
 		}
 	}
 	return nil

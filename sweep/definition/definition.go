@@ -34,6 +34,9 @@ type File struct {
 	Volumes   []string   `json:"volumes,omitempty"` // "source:target" or "source:target:ro", as written
 	Container Container  `json:"container,omitzero"`
 	Outputs   []string   `json:"outputs,omitempty"` // top-level names that attempts make, beside the usual ones
+	Link      []string   `json:"link,omitempty"`    // clean paths of the project, slash-separated, that tasks get links to
+	Copy      []string   `json:"copy,omitempty"`    // clean paths of the project that tasks get copies of, whatever their size
+	Links     []HostLink `json:"links,omitempty"`   // in file order
 	Tasks     []Task     `json:"tasks"`             // in file order, at least one, no two of one name
 }
 
@@ -41,6 +44,12 @@ type File struct {
 type Variable struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
+}
+
+// HostLink is a link in the folders of tasks to a path of the host.
+type HostLink struct {
+	Path   string `json:"path"`   // clean, relative to the folder, slash-separated
+	Target string `json:"target"` // absolute
 }
 
 // Container is what a project asks of its containers beyond the default. The zero value is the hardened default.
@@ -59,6 +68,7 @@ type Task struct {
 	Name        string        `json:"name"`
 	Command     []string      `json:"command"`                // argv as written, to be passed through Expand; never empty
 	EachWorker  bool          `json:"each_worker,omitempty"`  // once on every worker, instead of once for every point
+	Workdir     string        `json:"workdir,omitempty"`      // folder of the project that the command runs in; "" is its top
 	Parameters  string        `json:"parameters,omitempty"`   // file relative to the project, slash-separated; "" is none
 	FlagsSpace  bool          `json:"flags_space,omitempty"`  // "--key value" instead of "--key=value"
 	SwitchValue bool          `json:"switch_value,omitempty"` // "--key=true" instead of "--key"

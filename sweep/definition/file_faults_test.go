@@ -12,7 +12,7 @@ func TestFileFaults(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, text, want string }{
 		{"unknown key, near", "imgae: x", `1:1: unknown key "imgae"; did you mean "image"?`},
-		{"unknown key, far", "zzzzzz: x", `1:1: unknown key "zzzzzz"; the keys here are: image, build, env, secrets, volumes, container, outputs, tasks`},
+		{"unknown key, far", "zzzzzz: x", `1:1: unknown key "zzzzzz"; the keys here are: image, build, env, secrets, volumes, container, outputs, link, copy, links, tasks`},
 		{"key of a task", "timeout: 2h", `1:1: the key "timeout" does not belong at the top of the file; write it inside a task, below tasks`},
 		{"duplicate", "image: a\nimage: b", `2:1: image: is there twice, first in line 1; remove one`},
 		{"key is a list", "[a]: b", `1:1: a key is a list, not text`},

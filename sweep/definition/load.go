@@ -11,7 +11,7 @@ import (
 	"mlframework/sweep/fault"
 )
 
-// Load reads the tasks.yml of the project in dir as Read does. A folder or file that is missing, is of the wrong kind
+// Load reads the tasks.yml of the project in dir as Read does, and sees that the project has the paths that it names. A folder or file that is missing, is of the wrong kind
 // or cannot be read is a fault too, so that every error is a fault.List. Only reads; a named pipe is not opened.
 func Load(dir string, reserved []string) (*File, fault.List, error) {
 	if f, ok := checkFolder(dir); !ok {
@@ -31,7 +31,7 @@ func Load(dir string, reserved []string) (*File, fault.List, error) {
 	if err != nil {
 		return nil, nil, unreadable(file, err)
 	}
-	return Read(file, data, reserved)
+	return (&reader{file: file, project: dir, reserved: reserved, budget: maxNodes}).read(data)
 }
 
 // readLimited reads one byte more than Read accepts, so that it is Read that refuses what is too long.

@@ -18,7 +18,10 @@ const maxBytes = 1 << 20
 // The error is a fault.List of every fault in the order of the text, and then the *File is nil. A text that is not
 // YAML has one fault, without a column. Warnings may come with and without an error.
 func Read(file string, data []byte, reserved []string) (*File, fault.List, error) {
-	r := &reader{file: file, reserved: reserved, budget: maxNodes}
+	return (&reader{file: file, reserved: reserved, budget: maxNodes}).read(data)
+}
+
+func (r *reader) read(data []byte) (*File, fault.List, error) {
 	root, ok := r.parse(data)
 	if !ok {
 		return nil, nil, r.faults
@@ -35,6 +38,7 @@ func Read(file string, data []byte, reserved []string) (*File, fault.List, error
 // reader collects what is wrong in one file.
 type reader struct {
 	file             string
+	project          string // the folder that paths are looked for in; "" when it is not known
 	reserved         []string
 	faults, warnings fault.List
 	budget           int  // nodes that may still be visited, see maxNodes
@@ -51,6 +55,9 @@ func fileKeys() []key[File] {
 		{"volumes", `volumes: ["/data/mnist:/data:ro"]`, readVolumes},
 		{"container", "container: {shm: 2g, memory: 16g}", readContainer},
 		{"outputs", "outputs: [figures]", readOutputs},
+		{"link", "link: [data]", func(r *reader, f *File, v value) { f.Link = r.projectPaths(v) }},
+		{"copy", "copy: [weights.bin]", func(r *reader, f *File, v value) { f.Copy = r.projectPaths(v) }},
+		{"links", "links: {data: /data/mnist}", readLinks},
 		{"tasks", "tasks: {hello: {command: [echo, hello]}}", readTasks},
 	}
 }
@@ -69,6 +76,7 @@ func (r *reader) readFile(f *File, root value) {
 		r.fault(build, "image is set too, and only one of them can be", "remove one")
 	}
 	r.checkSecrets(f, present["secrets"])
+	r.checkPaths(f, present["copy"])
 }
 
 func readTasks(r *reader, f *File, v value) {

@@ -22,6 +22,7 @@ func taskKeys() []key[Task] {
 	return []key[Task]{
 		{"command", "command: [python3, -u, train.py]", readCommand},
 		{"each", "each: worker", readEach},
+		{"workdir", "workdir: examples/vae", readWorkdir},
 		{"parameters", "parameters: parameters.yml", readParameters},
 		{"flags", "flags: equals or flags: space", readFlags},
 		{"switch", "switch: flag or switch: value", readSwitch},

@@ -14,6 +14,10 @@ type Recipe struct {
 	Secrets    []string          `json:"secrets,omitempty"` // names only
 	Revision   string            `json:"revision"`
 	Outputs    []string          `json:"outputs,omitempty"` // names that attempts make themselves
+	Link       []string          `json:"link,omitempty"`    // paths of the project that are linked into a task's folder, not copied
+	Copy       []string          `json:"copy,omitempty"`    // paths of the project that are copied, whatever their size
+	Links      map[string]string `json:"links,omitempty"`   // links in a task's folder to absolute paths of the host
+	Workdir    string            `json:"workdir,omitempty"` // folder of the project that the command runs in; "" is the task's own
 	Timeout    time.Duration     `json:"timeout,omitempty"` // 0: none
 	Grace      time.Duration     `json:"grace,omitempty"`
 	Metrics    []result.Rule     `json:"metrics,omitempty"`

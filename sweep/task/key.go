@@ -7,13 +7,15 @@ import (
 	"slices"
 )
 
-// Key says what a task computes: the first 16 bytes of a SHA-256 over its argv, image, environment and code. Two tasks
+// Key says what a task computes: the first 16 bytes of a SHA-256 over its argv, image, environment, code, working
+// directory and links. Two tasks
 // of one key are the same work, in whatever sweep.
 type Key [16]byte
 
 // KeyOf is the key of a command line. Argv has {host} and {slot} as written, since where a task runs is not what it
-// computes; code is the project's revision without the files that describe the sweep.
-func KeyOf(argv []string, image string, env map[string]string, code string) Key {
+// computes; code is the project's revision without the files that describe the sweep. What recipes did not have from the
+// beginning counts where it is set.
+func KeyOf(argv []string, image string, r Recipe, code string) Key {
 	h := make([]byte, 0, 512)
 	add := func(s string) { // with its length, so that ["ab"] and ["a", "b"] differ
 		h = binary.AppendUvarint(h, uint64(len(s)))
@@ -25,9 +27,17 @@ func KeyOf(argv []string, image string, env map[string]string, code string) Key 
 	}
 	add(image)
 	add(code)
-	for _, name := range slices.Sorted(maps.Keys(env)) {
+	for _, name := range slices.Sorted(maps.Keys(r.Env)) {
 		add(name)
-		add(env[name])
+		add(r.Env[name])
+	}
+	if r.Workdir != "" || len(r.Links) > 0 {
+		add("\x00folder") // no name of a variable
+		add(r.Workdir)
+		for _, path := range slices.Sorted(maps.Keys(r.Links)) {
+			add(path)
+			add(r.Links[path])
+		}
 	}
 	sum := sha256.Sum256(h)
 	return Key(sum[:16])

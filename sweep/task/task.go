@@ -20,12 +20,18 @@ const (
 	// SecretsVersion is that of a sweep's record, and of a Batch, whose recipe names secrets: programs of version 1 would run it
 	// without their values.
 	SecretsVersion = 2
-	Newest         = SecretsVersion
+	// FolderVersion is that of a record or Batch whose recipe names a workdir or links: earlier programs would run the command
+	// in another folder, or without its data.
+	FolderVersion = 3
+	Newest        = FolderVersion
 )
 
 // Version is the version of a record or Batch of the recipe.
 func (r Recipe) Version() int {
-	if len(r.Secrets) > 0 {
+	switch {
+	case r.Workdir != "" || len(r.Links) > 0:
+		return FolderVersion
+	case len(r.Secrets) > 0:
 		return SecretsVersion
 	}
 	return Version

@@ -43,7 +43,7 @@ func TestWire(t *testing.T) {
 		"read":    &task.Control{Version: task.Version, Kind: task.ReadControl, Sweep: "train-1", Index: 42, Attempt: 2, Read: &task.Read{ID: "7", Stderr: true, Offset: 5, Length: 6}},
 		"restart": &task.Control{Version: task.Version, Kind: task.RestartControl, Incarnation: "i", Now: true},
 		"leaving": &task.Heartbeat{Version: task.Version, Worker: "w", Incarnation: "i", Host: "gpu1", Draining: true, Leaving: true},
-		"needing": &task.Heartbeat{Version: task.Version, Worker: "w", Incarnation: "i", Host: "gpu1", Reads: task.Newest, Needs: []task.Need{{Sweep: "train-1", Edition: "e"}}, Key: []byte("key")},
+		"needing": &task.Heartbeat{Version: task.Version, Worker: "w", Incarnation: "i", Host: "gpu1", Reads: task.SecretsVersion, Needs: []task.Need{{Sweep: "train-1", Edition: "e"}}, Key: []byte("key")},
 		"secrets": &task.Control{Version: task.Version, Kind: task.SecretsControl, Sweep: "train-1", Edition: "e", Secrets: []byte("sealed")},
 		"slots":   &task.Control{Version: task.Version, Kind: task.SlotsControl, Slots: 4},
 		"piece":   &task.Piece{Version: task.Version, ID: "7", Worker: "w", Offset: 5, Data: []byte("text"), Size: 9, Absent: true, Error: "no"},

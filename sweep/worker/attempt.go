@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"mlframework/sweep/task"
+	"mlframework/sweep/worker/folder"
 	"mlframework/sweep/worker/process"
 )
 
@@ -22,12 +23,26 @@ func (w *Worker) run(ctx context.Context, i item, slot int) task.Outcome {
 	if i.lot != nil && i.lot.err != nil {
 		return infra(i.lot.err)
 	}
-	dir, resumed, err := j.makeDirectory(i.attempt.Index)
+	c, err := j.enter(ctx, i.attempt.Index)
 	if err != nil {
 		return infra(err)
 	}
+	o := w.runIn(ctx, i, slot, c)
+	if err := c.Leave(); err != nil {
+		o.Reason = join(o.Reason, err.Error())
+		if o.Class == task.Success {
+			o.Class = task.Error
+		}
+	}
+	return o
+}
+
+// runIn lets the program of an attempt run in its folder.
+func (w *Worker) runIn(ctx context.Context, i item, slot int, c *folder.Checkout) task.Outcome {
+	j, dir := i.job, c.Dir
 	secrets := ""
 	if i.lot != nil {
+		var err error
 		if secrets, err = w.shelf.lay(i.lot.values); err != nil {
 			return infra(err)
 		}
@@ -38,11 +53,11 @@ func (w *Worker) run(ctx context.Context, i item, slot int) task.Outcome {
 	if err := stdout.create(); err != nil {
 		return infra(err)
 	}
-	w.desk.begin(i, task.Start{Host: w.o.Host, Slot: slot, Resumed: resumed})
+	w.desk.begin(i, task.Start{Host: w.o.Host, Slot: slot, Resumed: c.Resumed})
 	exit := w.o.Keeper.Run(ctx, process.Spec{
 		Argv:    append(j.recipe.Expand(w.o.Host, slot), i.attempt.Args...),
-		Env:     append(j.own(i, slot, w.desk.size(), dir, resumed), i.lot.environ(secrets)...),
-		Dir:     dir,
+		Env:     append(j.own(i, slot, w.desk.size(), c), i.lot.environ(secrets)...),
+		Dir:     c.Workdir,
 		Stdout:  stdout,
 		Stderr:  stderr,
 		Marks:   []string{"TASK_ID=" + task.ID{Sweep: j.sweep, Index: i.attempt.Index}.String(), "OUTPUT_DIR=" + dir},

@@ -1,33 +1,27 @@
 package worker
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
+
+	"mlframework/sweep/worker/folder"
 )
 
-// makeDirectory makes the working directory of an attempt ready and tells whether an earlier attempt left one.
-// What an earlier attempt made stays, its output files get its number, and links point to the attempt's revision.
-func (j *job) makeDirectory(index int64) (dir string, resumed bool, err error) {
-	dir = filepath.Join(j.folder, strconv.FormatInt(index, 10))
-	err = os.Mkdir(dir, 0o700)
-	if errors.Is(err, fs.ErrNotExist) { // somebody removed the sweep's folder meanwhile
-		err = errors.Join(os.MkdirAll(j.folder, 0o700), os.Mkdir(dir, 0o700))
+// enter makes the working directory of an attempt ready. What an earlier attempt made stays, and its output files get its
+// number.
+func (j *job) enter(ctx context.Context, index int64) (*folder.Checkout, error) {
+	c, err := j.project.Enter(ctx, filepath.Join(j.folder, strconv.FormatInt(index, 10)))
+	if err != nil || !c.Resumed {
+		return c, err
 	}
-	if resumed = errors.Is(err, fs.ErrExist); resumed {
-		err = setAside(dir)
+	if err := setAside(c.Dir); err != nil {
+		return nil, errors.Join(err, c.Leave())
 	}
-	if err != nil {
-		return dir, resumed, err
-	}
-	for _, l := range j.links {
-		if err := l.make(dir); err != nil {
-			return dir, resumed, err
-		}
-	}
-	return dir, resumed, nil
+	return c, nil
 }
 
 // setAside renames the output files of an earlier attempt to stdout.1.log and stderr.1.log, or the next free number.

@@ -5,13 +5,13 @@ import (
 	"maps"
 	"os"
 	"os/user"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 
 	"mlframework/sweep/task"
+	"mlframework/sweep/worker/folder"
 	"mlframework/sweep/worker/process"
 )
 
@@ -24,9 +24,6 @@ func environ(o Options, sweep string, r task.Recipe) (all []string) {
 		if name, value, ok := strings.Cut(v, "="); ok && name != "" {
 			vars[name] = value
 		}
-	}
-	if o.Caches != "" {
-		vars["PYTHONPYCACHEPREFIX"] = filepath.Join(o.Caches, "pycache")
 	}
 	maps.Copy(vars, r.Env)
 	maps.Copy(vars, map[string]string{"SWEEP_ID": sweep, "WORKER": o.Name, "HOST": o.Host, workerProcess: process.Identity()})
@@ -47,7 +44,7 @@ func environ(o Options, sweep string, r task.Recipe) (all []string) {
 // expected are variables that programs count on, for a worker that inherited none of them: in a container the user may
 // have no name and no home.
 func expected(o Options) map[string]string {
-	name, home := strconv.Itoa(os.Getuid()), cmp.Or(o.Caches, "/")
+	name, home := strconv.Itoa(os.Getuid()), cmp.Or(o.Home, "/")
 	if u, err := user.Current(); err == nil {
 		name, home = cmp.Or(u.Username, name), cmp.Or(u.HomeDir, home)
 	}
@@ -83,15 +80,15 @@ func (l *lot) environ(dir string) (all []string) {
 }
 
 // own is the environment of one attempt, in one slot of so many.
-func (j *job) own(i item, slot, slots int, dir string, resumed bool) []string {
+func (j *job) own(i item, slot, slots int, c *folder.Checkout) []string {
 	index := strconv.FormatInt(i.attempt.Index, 10)
 	again := "0"
-	if resumed {
+	if c.Resumed {
 		again = "1"
 	}
 	all := append(make([]string, 0, len(j.environ)+8), j.environ...)
 	all = append(all, "TASK_ID="+j.sweep+"/"+index, "TASK_INDEX="+index, "ATTEMPT="+strconv.Itoa(i.attempt.Number),
-		"RESUMED="+again, "OUTPUT_DIR="+dir, "SLOT="+strconv.Itoa(slot), "PWD="+dir)
+		"RESUMED="+again, "OUTPUT_DIR="+c.Dir, "SLOT="+strconv.Itoa(slot), "PWD="+c.Workdir)
 	if !j.ownThreads {
 		all = append(all, ompThreads+"="+strconv.Itoa(max(1, runtime.NumCPU()/slots)))
 	}

@@ -50,14 +50,14 @@ func TestAnAttemptSeesExactlyThisEnvironment(t *testing.T) {
 	t.Parallel()
 	inherited := inherit("HOME=/home/anna", "USER=anna", "LOGNAME=anna2", "LANG=C", "EMPTY=", "LIST=a=b", "LIST=c=d", "broken", "=odd",
 		"SWEEP_ID=x", "TASK_ID=x", "TASK_INDEX=x", "ATTEMPT=x", "RESUMED=x", "OUTPUT_DIR=x", "WORKER=x", "WORKER_PROCESS=x", "HOST=x", "SLOT=x",
-		"PWD=/x", "OLDPWD=/x", "PYTHONPYCACHEPREFIX=/x", "DATA=inherited")
+		"PWD=/x", "OLDPWD=/x", "DATA=inherited")
 	got, twice := environment(t, func(r *task.Recipe) {
 		r.Env = map[string]string{"DATA": "defined", "LANG": "", "NEW": "1"}
-	}, inherited, func(o *worker.Options) { o.Caches = "/caches" })
+	}, inherited, func(o *worker.Options) { o.Home = "/elsewhere" })
 	want := map[string]string{
 		"HOME": "/home/anna", "USER": "anna", "LOGNAME": "anna2", "LANG": "", "EMPTY": "", "LIST": "c=d", "PATH": os.Getenv("PATH"),
 		"SWEEP_ID": "train-1", "TASK_ID": "train-1/7", "TASK_INDEX": "7", "ATTEMPT": "3", "RESUMED": "0", "WORKER": "w1", "HOST": "gpu1",
-		"WORKER_PROCESS": process.Identity(), "SLOT": "0", "OUTPUT_DIR": "OUTPUTS/train-1/7", "PWD": "OUTPUTS/train-1/7", "PYTHONPYCACHEPREFIX": "/caches/pycache",
+		"WORKER_PROCESS": process.Identity(), "SLOT": "0", "OUTPUT_DIR": "OUTPUTS/train-1/7", "PWD": "OUTPUTS/train-1/7",
 		"OMP_NUM_THREADS": strconv.Itoa(runtime.NumCPU()), "DATA": "defined", "NEW": "1",
 	}
 	if diff := cmp.Diff(want, got); diff != "" || twice != nil {
@@ -72,7 +72,6 @@ func TestWhoSetsAVariable(t *testing.T) {
 		t.Skip(err)
 	}
 	slots := func(o *worker.Options) { o.Slots = 2 * runtime.NumCPU() }
-	caches := func(o *worker.Options) { o.Caches = "/caches" }
 	for _, c := range []struct {
 		name    string
 		defined string // NAME=value
@@ -86,7 +85,6 @@ func TestWhoSetsAVariable(t *testing.T) {
 		{"more slots than cores", "", slots, "OMP_NUM_THREADS=1"},
 		{"threads inherited", "", inherit("OMP_NUM_THREADS=9"), "OMP_NUM_THREADS=9"},
 		{"threads defined", "OMP_NUM_THREADS=3", inherit("OMP_NUM_THREADS=9"), "OMP_NUM_THREADS=3"},
-		{"caches defined", "PYTHONPYCACHEPREFIX=/d", caches, "PYTHONPYCACHEPREFIX=/d"},
 		{"the worker's words stay", "TASK_ID=mine", inherit(), "TASK_ID=train-1/7"},
 		{"the worker's names stay", "HOST=mine", inherit("HOST=i"), "HOST=gpu1"},
 		{"a path for programs", "PATH=/usr/bin:/bin", inherit("PATH=/nowhere"), "PATH=/usr/bin:/bin"},

@@ -10,6 +10,7 @@ import (
 
 	"mlframework/sweep/result"
 	"mlframework/sweep/task"
+	"mlframework/sweep/worker/folder"
 )
 
 // mostJobs bounds the jobs that are kept ready: a worker lives longer than the sweeps it works for.
@@ -20,7 +21,7 @@ type job struct {
 	sweep   string
 	recipe  task.Recipe
 	rules   *result.Rules
-	links   []link
+	project *folder.Project
 	folder  string   // OUTPUTS/SWEEP
 	environ []string // what is the same for every attempt
 	err     error    // why no attempt of it can run on this host
@@ -34,11 +35,14 @@ type job struct {
 // jobs keeps the jobs in use. Get is for one goroutine.
 type jobs struct {
 	o         Options
+	folders   *folder.Store
 	following following
 	ready     map[[3]string]*job // by sweep, revision and edition of its secrets
 }
 
-func (js *jobs) init(o Options) { js.o, js.ready = o, map[[3]string]*job{} }
+func (js *jobs) init(o Options, folders *folder.Store) {
+	js.o, js.folders, js.ready = o, folders, map[[3]string]*job{}
+}
 
 // get returns the job of a batch. A job that could not be made ready is tried anew with the next batch.
 func (js *jobs) get(b task.Batch) *job {
@@ -55,7 +59,7 @@ func (js *jobs) get(b task.Batch) *job {
 		j.need = &task.Need{Sweep: b.Sweep, Edition: b.Edition}
 	}
 	if j.err = check(b); j.err == nil {
-		j.err = j.prepare(js.o)
+		j.err = j.prepare(js.o, js.folders)
 	}
 	if j.err != nil {
 		js.o.Log.Warn("sweep cannot run here", "sweep", b.Sweep, "error", j.err)
@@ -81,19 +85,15 @@ func checkName(name string) error {
 	return nil
 }
 
-func (j *job) prepare(o Options) (err error) {
+func (j *job) prepare(o Options, folders *folder.Store) (err error) {
 	if j.rules, err = result.Compile(j.recipe.Metrics); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(j.folder, 0o700); err != nil {
 		return err
 	}
-	revision, err := o.Revision(j.recipe.Revision)
-	if err != nil {
+	if j.project, err = folders.Project(j.recipe.Revision, folder.RulesOf(j.recipe)); err != nil {
 		return err
-	}
-	if j.links, err = links(revision, j.folder, j.recipe.Outputs); err != nil {
-		return fmt.Errorf("link revision %s: %w", j.recipe.Revision, err)
 	}
 	j.environ = environ(o, j.sweep, j.recipe)
 	j.ownThreads = slices.ContainsFunc(j.environ, func(v string) bool { return strings.HasPrefix(v, ompThreads+"=") })

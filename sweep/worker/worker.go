@@ -12,12 +12,14 @@ import (
 	"context"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"runtime"
 	"sync"
 	"time"
 
 	"mlframework/sweep/queue"
 	"mlframework/sweep/task"
+	"mlframework/sweep/worker/folder"
 	"mlframework/sweep/worker/process"
 )
 
@@ -34,9 +36,11 @@ type Options struct {
 	Host     string // shown to people and programs; the machine's name
 	Slots    int    // attempts at a time; the number of cores
 	Outputs  string // folder of outputs, an absolute path; attempts run in OUTPUTS/SWEEP/INDEX
-	Caches   string // folder for what programs may keep between attempts (Python's bytecode), an absolute path; none
+	Home     string // HOME of attempts whose user has none, an absolute path; none is the root folder
 	Revision func(revision string) (folder string, err error)
-	Environ  []string // what attempts inherit, as NAME=value; nothing
+	// Remake makes the files of a revision anew, after an attempt wrote to them; nil: that cannot be done here.
+	Remake  func(ctx context.Context, revision string) error
+	Environ []string // what attempts inherit, as NAME=value; nothing
 	// OwnSecrets tells that the values of secrets stand in Environ, as where master and worker are one process. Else the master
 	// is asked for them.
 	OwnSecrets bool
@@ -66,6 +70,7 @@ type Worker struct {
 	reads       reads
 	secrets     secrets
 	shelf       shelf
+	folders     *folder.Store
 	meter       meter
 	slots       sync.WaitGroup
 	beats       chan struct{} // asks for a heartbeat before its time
@@ -96,7 +101,9 @@ func New(port queue.Port, o Options) *Worker {
 	w.shelf.init(o)
 	w.desk.init(o.Name, o.Slots, &w.outbox, &w.secrets)
 	w.desk.alone = o.Alone
-	w.jobs.init(o)
+	w.folders = folder.NewStore(folder.Options{Home: filepath.Join(o.Outputs, ".prepared-"+o.Name), Revision: o.Revision,
+		Remake: o.Remake, Idle: 2 * o.Slots, Log: o.Log})
+	w.jobs.init(o, w.folders)
 	w.reads.init(port, o)
 	w.meter.init(o.Outputs)
 	return w
@@ -112,6 +119,7 @@ func (w *Worker) Run(ctx context.Context) (again bool) {
 	if w.o.Spool != "" {
 		w.outbox.attach(w.o.Spool)
 	}
+	w.folders.Recover()
 	w.meter.measure()
 	w.self(task.JoinedEvent)
 	sending, stopSending := context.WithCancel(context.WithoutCancel(ctx))
@@ -122,7 +130,7 @@ func (w *Worker) Run(ctx context.Context) (again bool) {
 	sender.Go(func() { w.outbox.run(sending) })
 	w.resize(ctx, 0)
 	others.Go(func() { w.obey(talking, ctx) })
-	for _, part := range []func(context.Context){w.consume, w.beat, w.reads.run, w.meter.run} {
+	for _, part := range []func(context.Context){w.consume, w.beat, w.reads.run, w.meter.run, w.folders.Run} {
 		others.Go(func() { part(talking) })
 	}
 	again = w.work(ctx)
@@ -132,6 +140,9 @@ func (w *Worker) Run(ctx context.Context) (again bool) {
 	w.slots.Wait()
 	if err := w.shelf.close(); err != nil {
 		w.o.Log.Error("files of secrets are left", "error", err)
+	}
+	if err := w.folders.Close(); err != nil {
+		w.o.Log.Warn("copies of projects are left", "error", err)
 	}
 	stopTalking()
 	others.Wait()

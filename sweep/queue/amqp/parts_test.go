@@ -86,7 +86,7 @@ func TestWhatCannotBeReadIsRefusedWithTheReason(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]string{
 		"": "not what is expected", "{": "not what is expected", "null": "no array", `{"version":1}`: "no array", `[{"version":1},7]`: "not what is expected",
-		`[{"version":1,"kind":7}]`: "not what is expected", `[{"version":3},{"version":1,"kind":7}]`: "not what is expected", `[{"version":"2"}]`: "not what is expected", strings.Repeat(" ", amqp.MostBytes+1): "at most",
+		`[{"version":1,"kind":7}]`: "not what is expected", `[{"version":9},{"version":1,"kind":7}]`: "not what is expected", `[{"version":"2"}]`: "not what is expected", strings.Repeat(" ", amqp.MostBytes+1): "at most",
 	} {
 		if events, err := amqp.DecodeEvents([]byte(body)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("events %.30q: %v, %v; want %q", body, events, err, want)
@@ -105,18 +105,18 @@ func TestWhatCannotBeReadIsRefusedWithTheReason(t *testing.T) {
 func TestOfWhatIsNewerTheOutlineIsRead(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]task.Batch{
-		`{"version":3}`: {Version: 3},
-		`{"version":3,"sweep":"a-1","recipe":{"revision":"r"},"attempts":[{"index":4,"number":2,"args":["x"]}]}`:      {Version: 3, Sweep: "a-1", Attempts: []task.Attempt{{Index: 4, Number: 2}}},
-		`{"recipe":7,"sweep":"a-1","attempts":[{"index":4,"number":2,"args":{}},{"index":5,"number":1}],"version":3}`: {Version: 3, Sweep: "a-1", Attempts: []task.Attempt{{Index: 4, Number: 2}, {Index: 5, Number: 1}}},
-		`{"version":3,"sweep":7}`: {Version: 3},
+		`{"version":9}`: {Version: 9},
+		`{"version":9,"sweep":"a-1","recipe":{"revision":"r"},"attempts":[{"index":4,"number":2,"args":["x"]}]}`:      {Version: 9, Sweep: "a-1", Attempts: []task.Attempt{{Index: 4, Number: 2}}},
+		`{"recipe":7,"sweep":"a-1","attempts":[{"index":4,"number":2,"args":{}},{"index":5,"number":1}],"version":9}`: {Version: 9, Sweep: "a-1", Attempts: []task.Attempt{{Index: 4, Number: 2}, {Index: 5, Number: 1}}},
+		`{"version":9,"sweep":7}`: {Version: 9},
 	} {
 		got, err := amqp.DecodeBatch([]byte(body))
 		if diff := cmp.Diff([]task.Batch{want}, got); diff != "" || err != nil {
 			t.Errorf("%s: %v (-want +got):\n%s", body, err, diff)
 		}
 	}
-	got, err := amqp.DecodeEvents([]byte(`[{"version":1,"kind":"joined"},{"version":3,"kind":"ended","worker":"w1","sweep":"a-1","index":3,"attempt":2,"time":"now","outcome":[]}]`))
-	want := []task.Event{{Version: 1, Kind: task.JoinedEvent}, {Version: 3, Kind: task.EndedEvent, Worker: "w1", Sweep: "a-1", Index: 3, Attempt: 2}}
+	got, err := amqp.DecodeEvents([]byte(`[{"version":1,"kind":"joined"},{"version":9,"kind":"ended","worker":"w1","sweep":"a-1","index":3,"attempt":2,"time":"now","outcome":[]}]`))
+	want := []task.Event{{Version: 1, Kind: task.JoinedEvent}, {Version: 9, Kind: task.EndedEvent, Worker: "w1", Sweep: "a-1", Index: 3, Attempt: 2}}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}

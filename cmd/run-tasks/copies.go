@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mlframework/cmd/internal/cli"
+	"mlframework/projects"
+	"mlframework/sweep/definition"
+	"mlframework/sweep/fault"
+	"mlframework/sweep/task"
+	"mlframework/sweep/worker/folder"
+)
+
+// plan is what tasks of a recipe see of a project's files. Rules that the project does not fit are faults of its tasks.yml.
+func plan(m *projects.Manifest, r task.Recipe, clones bool) (*folder.Plan, error) {
+	entries := make([]folder.Entry, len(m.Entries))
+	for i, e := range m.Entries {
+		kind := folder.File
+		switch e.Kind {
+		case projects.Dir:
+			kind = folder.Dir
+		case projects.Symlink:
+			kind = folder.Symlink
+		}
+		entries[i] = folder.Entry{Path: e.Path, Kind: kind, Size: e.Size, Executable: e.Executable(), ModTime: e.ModTime, Target: e.Link}
+	}
+	p, problems := folder.New(entries, folder.RulesOf(r), folder.LimitsOf(clones))
+	var faults fault.List
+	for _, problem := range problems {
+		faults.Add(fault.Fault{File: filepath.Join(m.Dir, definition.FileName), Problem: problem.Error(),
+			Remedy: "name one that is there and that no ignore file leaves out"})
+	}
+	return p, faults.Err()
+}
+
+// checkFolder finds what is wrong with the folders that tasks of a recipe would get, before anything is submitted.
+func checkFolder(m *projects.Manifest, r task.Recipe, at place) error {
+	if _, err := plan(m, r, false); err != nil || at != inFolder {
+		return err
+	}
+	for name, target := range r.Links {
+		if _, err := os.Stat(target); err != nil {
+			return &cli.Error{Code: cli.Invalid, Err: fmt.Errorf("links in tasks.yml: %s leads to %s: %w", name, target, errors.Unwrap(err)),
+				Remedy: "make it, or name another path"}
+		}
+	}
+	return nil
+}
+
+// checkFolder is checkFolder of the project's files as they are now.
+func (p *project) checkFolder(ctx context.Context, at place) error {
+	m, err := projects.List(ctx, p.dir)
+	if err != nil {
+		return projectError(err)
+	}
+	return checkFolder(m, p.record("").Recipe, at)
+}
+
+// noteFolder tells in a dry run what tasks get copies of, and what they get links to.
+func (d *dryRun) noteFolder(ctx context.Context, dir string, at place) error {
+	m, err := projects.List(ctx, dir)
+	if err != nil {
+		return projectError(err)
+	}
+	if err := checkFolder(m, d.record.Recipe, at); err != nil {
+		return err
+	}
+	p, err := plan(m, d.record.Recipe, at == inFolder && clonesHere(m))
+	if err != nil {
+		return err
+	}
+	d.folder = describe(p)
+	if w := d.record.Recipe.Workdir; w != "" {
+		d.folder = append(d.folder, "runs in "+w+"/ of it")
+	}
+	return nil
+}
+
+// clonesHere reports whether copies of a project's files would share their content with them.
+func clonesHere(m *projects.Manifest) bool {
+	i := slices.IndexFunc(m.Entries, func(e projects.Entry) bool { return e.Kind == projects.File && e.Size > 0 })
+	return i >= 0 && folder.Clones(filepath.Join(m.Dir, filepath.FromSlash(m.Entries[i].Path)), ".")
+}
+
+// mostParts is how many of the things that are linked are named.
+const mostParts = 10
+
+// describe says in lines what a plan copies and links.
+func describe(p *folder.Plan) (lines []string) {
+	lines = append(lines, "each task gets copies of "+amount(p.Copied))
+	for i, part := range p.Linked {
+		if i == mostParts {
+			lines = append(lines, fmt.Sprintf("links %d more", len(p.Linked)-i))
+			break
+		}
+		lines = append(lines, "links "+shownPart(part))
+	}
+	for _, l := range p.Host {
+		lines = append(lines, "links "+l.Path+" to "+l.Target)
+	}
+	return lines
+}
+
+func shownPart(p folder.Part) string {
+	switch {
+	case !p.Folder:
+		return p.Path + " (" + size(p.Bytes) + ")"
+	case p.Partly && p.Path == "":
+		return amount(p.Amount) + " of the project's folder"
+	case p.Partly:
+		return amount(p.Amount) + " of " + p.Path + "/"
+	case p.Whole:
+		return p.Path + "/ as a whole (" + amount(p.Amount) + "): nothing can be written into it"
+	}
+	return p.Path + "/ (" + amount(p.Amount) + ")"
+}
+
+func amount(a folder.Amount) string {
+	return thousands(a.Files) + pick(a.Files, " file, ", " files, ") + size(a.Bytes)
+}
+
+func pick(n int, one, more string) string {
+	if n == 1 {
+		return one
+	}
+	return more
+}
+
+// thousands writes a number with commas: 5,000.
+func thousands(n int) string {
+	text := fmt.Sprint(n)
+	var b strings.Builder
+	for i, digit := range text {
+		if i > 0 && (len(text)-i)%3 == 0 {
+			b.WriteByte(',')
+		}
+		b.WriteRune(digit)
+	}
+	return b.String()
+}
+
+// size writes a number of bytes as people say it: 1.2 MB.
+func size(n int64) string {
+	units := []string{"kB", "MB", "GB", "TB"}
+	if n < 1000 {
+		return fmt.Sprintf("%d B", n)
+	}
+	value, unit := float64(n)/1000, 0
+	for value >= 999.95 && unit < len(units)-1 {
+		value, unit = value/1000, unit+1
+	}
+	return fmt.Sprintf("%.1f %s", value, units[unit])
+}

@@ -1,0 +1,217 @@
+package folder
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// Checkout is the folder of an attempt, with a copy of its project in it.
+type Checkout struct {
+	Dir     string // of the task
+	Workdir string // where its command runs: Dir, or a folder in it
+	Resumed bool   // an earlier attempt left something
+
+	project    *Project
+	tree       *tree
+	generation int
+	started    int64 // by the file system's clock: what was touched since then has a time that is not before it
+}
+
+// Enter makes the folder of a task ready. What an earlier attempt made stays, and what was taken away as unchanged is put
+// back beside it. Leave is to be called when no process of the attempt is alive.
+func (p *Project) Enter(ctx context.Context, dir string) (c *Checkout, err error) {
+	c = &Checkout{Dir: dir, Workdir: filepath.Join(dir, p.rules.Workdir), project: p}
+	if c.generation, err = p.snapshot.ready(ctx, p.store.o.Remake); err != nil {
+		return nil, err
+	}
+	if c.tree, err = p.take(); err != nil {
+		return nil, err
+	}
+	if err = c.tree.record.set(dir, p); err == nil {
+		err = c.enter()
+	}
+	if err == nil {
+		var id identity
+		id, err = lstat(dir)
+		c.started = id.ctime
+	}
+	if err != nil {
+		return nil, errors.Join(err, c.tree.discard())
+	}
+	return c, nil
+}
+
+func (c *Checkout) enter() error {
+	info, err := os.Stat(c.Dir)
+	switch {
+	case err == nil && !info.IsDir():
+		return &os.PathError{Op: "open", Path: c.Dir, Err: syscall.ENOTDIR}
+	case err == nil:
+		c.Resumed = true
+		return c.join()
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	err = os.Rename(c.tree.path, c.Dir)
+	if errors.Is(err, fs.ErrNotExist) { // somebody removed the sweep's folder, or the copy
+		if err = errors.Join(os.MkdirAll(filepath.Dir(c.Dir), 0o700), c.again()); err == nil {
+			err = os.Rename(c.tree.path, c.Dir)
+		}
+	}
+	if errors.Is(err, syscall.EXDEV) {
+		if err = os.Mkdir(c.Dir, 0o700); err == nil {
+			err = c.makeHere()
+		}
+	}
+	return err
+}
+
+// again makes the copy anew if somebody removed it.
+func (c *Checkout) again() error {
+	if _, err := os.Lstat(c.tree.path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := os.MkdirAll(c.tree.path, 0o700); err != nil {
+		return err
+	}
+	clear(c.tree.have)
+	c.tree.missing = true
+	return c.tree.complete()
+}
+
+// makeHere makes the copy in the task's folder, which is on another file system than the store's.
+func (c *Checkout) makeHere() error {
+	clear(c.tree.have)
+	c.tree.missing = true
+	return errors.Join(c.tree.completeAt(c.Dir), removeAll(c.tree.path))
+}
+
+// join puts the copy beside what an earlier attempt left.
+func (c *Checkout) join() error {
+	j := joiner{Checkout: c, items: c.tree.project.maker.plan.items}
+	if err := j.folder(0, len(j.items)); err != nil {
+		return err
+	}
+	for _, i := range j.touched {
+		id, err := lstat(c.Dir + "/" + j.items[i].Path)
+		if err != nil {
+			return err
+		}
+		c.tree.ids[i] = id
+	}
+	return removeAll(c.tree.path)
+}
+
+// joiner puts a copy into a folder that is there.
+type joiner struct {
+	*Checkout
+	items   []item
+	touched []int // items whose identities are new
+	across  bool  // the folder is on another file system
+}
+
+// folder joins the items of one folder.
+func (j *joiner) folder(from, end int) error {
+	for i := from; i < end; i = j.items[i].end {
+		it := &j.items[i]
+		path := j.Dir + "/" + it.Path
+		id, err := lstat(path)
+		switch {
+		case err == nil && id.isDir() && it.how == makeDir:
+			j.tree.ids[i] = identity{} // it is never as it was: the task has something in it
+			if err := j.folder(i+1, it.end); err != nil {
+				return err
+			}
+			continue
+		case err == nil && j.ours(it, id, path):
+			if err := os.Remove(path); err != nil {
+				return err
+			}
+		case err == nil: // the task's own
+			j.forget(i)
+			continue
+		case !errors.Is(err, fs.ErrNotExist):
+			return err
+		}
+		if err := j.put(i, path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// forget notes that nothing of an item came into the folder.
+func (j *joiner) forget(i int) {
+	for n := i; n < j.items[i].end; n++ {
+		j.tree.have[n], j.tree.missing = false, true
+		j.tree.ids[n] = identity{}
+	}
+}
+
+// put moves an item into the folder, with all below it.
+func (j *joiner) put(i int, path string) error {
+	if !j.across {
+		err := os.Rename(j.tree.path+"/"+j.items[i].Path, path)
+		if err == nil {
+			j.touched = append(j.touched, i)
+			return nil
+		}
+		if j.across = errors.Is(err, syscall.EXDEV); !j.across {
+			return err
+		}
+	}
+	var below []int
+	for n := i; n < j.items[i].end; n++ {
+		below = append(below, n)
+	}
+	j.touched = append(j.touched, below...)
+	return j.project.maker.makeAll(below, j.Dir, j.tree.ids)
+}
+
+// ours reports whether what lies at an item's path was put there for an earlier attempt: an unchanged copy that a killed
+// worker left, or a link into a snapshot.
+func (j *joiner) ours(it *item, id identity, path string) bool {
+	switch {
+	case id.isLink():
+		target, err := os.Readlink(path)
+		if err != nil || it.how == keepLink {
+			return err == nil && target == it.Target
+		}
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(filepath.Dir(path), target)
+		}
+		revisions := filepath.Dir(j.project.maker.snapshot) + "/"
+		real, _ := filepath.EvalSymlinks(filepath.Dir(target))
+		return target == it.Target || strings.HasPrefix(target, revisions) || strings.HasPrefix(real+"/", revisions)
+	case id.isFile() && it.how == copyFile:
+		return id.size == it.Size && id.mtime == it.ModTime.UnixNano() && id.executable() == it.Executable &&
+			j.project.maker.same(it, path)
+	}
+	return false
+}
+
+// Leave takes the copy out of the task's folder: what is left there the task made or changed. The error is *Written where
+// the project's snapshot was written to while the attempt ran; whatever else goes wrong is logged.
+func (c *Checkout) Leave() error {
+	var written error
+	if len(c.project.maker.plan.Linked) > 0 {
+		written = c.project.snapshot.check(c.generation)
+	}
+	err := c.tree.leave(c.Dir, c.started)
+	if err == nil {
+		err = c.tree.record.set("", nil)
+	}
+	if err == nil {
+		err = c.project.store.keep(c.tree)
+	}
+	if err != nil {
+		c.project.store.o.Log.Warn("what a task left unchanged is still in its folder", "folder", c.Dir, "error", err)
+		_ = c.tree.record.file.Close() // the record stays for the next start
+	}
+	return written
+}

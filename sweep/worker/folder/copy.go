@@ -1,0 +1,194 @@
+package folder
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// Modes of what is made: the owner's programs may write all of it.
+const (
+	folderMode     = 0o755
+	fileMode       = 0o644
+	executableMode = 0o755
+)
+
+const bufferSize = 256 << 10
+
+// buffers are for copies of small files.
+var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
+
+// maker makes the items of a plan.
+type maker struct {
+	plan     *Plan
+	snapshot string // absolute
+	clones   bool
+}
+
+// make makes an item below base and returns its identity; that of a folder is to be asked for when all of it is made.
+func (m *maker) make(i int, base string) (identity, error) {
+	it := &m.plan.items[i]
+	to := base + "/" + it.Path
+	var err error
+	switch it.how {
+	case makeDir:
+		return identity{}, os.Mkdir(to, folderMode)
+	case copyFile:
+		return m.copy(it, to)
+	case linkToIt:
+		err = os.Symlink(m.snapshot+"/"+it.Path, to)
+	default:
+		err = os.Symlink(it.Target, to)
+	}
+	if err != nil {
+		return identity{}, err
+	}
+	return lstat(to)
+}
+
+// target is where an item that is a link leads.
+func (m *maker) target(it *item) string {
+	if it.how == linkToIt {
+		return m.snapshot + "/" + it.Path
+	}
+	return it.Target
+}
+
+// copy copies a file with its time and whether it can be executed.
+func (m *maker) copy(it *item, path string) (id identity, err error) {
+	from, err := os.Open(m.snapshot + "/" + it.Path)
+	if err != nil {
+		return id, err
+	}
+	defer from.Close()
+	mode := os.FileMode(fileMode)
+	if it.Executable {
+		mode = executableMode
+	}
+	to, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return id, err
+	}
+	defer func() {
+		if closed := to.Close(); err == nil {
+			err = closed
+		}
+	}()
+	if err := m.fill(to, from, it); err != nil {
+		return id, err
+	}
+	if err := os.Chtimes(path, it.ModTime, it.ModTime); err != nil {
+		return id, err
+	}
+	var s unix.Stat_t
+	if err := retry(func() error { return unix.Fstat(int(to.Fd()), &s) }); err != nil {
+		return id, &os.PathError{Op: "fstat", Path: path, Err: err}
+	}
+	return identify(&s), nil
+}
+
+// fill writes a content into an empty file.
+func (m *maker) fill(to, from *os.File, it *item) error {
+	if it.Size == 0 || m.clones && clone(to, from) == nil {
+		return nil
+	}
+	var n int64
+	var err error
+	if it.Size > bufferSize {
+		n, err = io.Copy(to, from) // by the kernel, where it can
+	} else {
+		buffer := buffers.Get().(*[bufferSize]byte)
+		defer buffers.Put(buffer)
+		var read int
+		read, err = io.ReadFull(from, buffer[:it.Size])
+		if err == nil {
+			read, err = to.Write(buffer[:read])
+		}
+		n = int64(read)
+	}
+	if err == nil && n != it.Size {
+		err = fmt.Errorf("%s of the project has %d bytes and not %d: its snapshot was changed", it.Path, n, it.Size)
+	}
+	return err
+}
+
+// crew is how many items one goroutine at least has to make.
+const crew = 64
+
+// makeAll makes items below base, those of folders first, and puts their identities into ids.
+func (m *maker) makeAll(items []int, base string, ids []identity) error {
+	var leaves []int
+	for _, i := range items {
+		if m.plan.items[i].how != makeDir {
+			leaves = append(leaves, i)
+		} else if _, err := m.make(i, base); err != nil {
+			return err
+		}
+	}
+	workers := min(runtime.GOMAXPROCS(0), 4, 1+len(leaves)/crew)
+	errs := make([]error, workers)
+	var all sync.WaitGroup
+	for w := range workers {
+		all.Go(func() {
+			for n := w; n < len(leaves) && errs[w] == nil; n += workers {
+				ids[leaves[n]], errs[w] = m.make(leaves[n], base)
+			}
+		})
+	}
+	all.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// same reports whether what lies at a path is the item: its content, or where it leads.
+func (m *maker) same(it *item, path string) bool {
+	if it.how != copyFile {
+		target, err := os.Readlink(path)
+		return err == nil && target == m.target(it)
+	}
+	return sameContent(m.snapshot+"/"+it.Path, path)
+}
+
+// sameContent compares two files.
+func sameContent(a, b string) bool {
+	f, err1 := os.Open(a)
+	g, err2 := openPlain(b)
+	if err1 == nil {
+		defer f.Close()
+	}
+	if err2 == nil {
+		defer g.Close()
+	}
+	if err1 != nil || err2 != nil {
+		return false
+	}
+	x, y := buffers.Get().(*[bufferSize]byte), buffers.Get().(*[bufferSize]byte)
+	defer buffers.Put(x)
+	defer buffers.Put(y)
+	for {
+		n, err1 := io.ReadFull(f, x[:])
+		k, err2 := io.ReadFull(g, y[:])
+		if n != k || string(x[:n]) != string(y[:k]) {
+			return false
+		}
+		if err1 != nil || err2 != nil {
+			return ended(err1) && ended(err2)
+		}
+	}
+}
+
+func ended(err error) bool { return err == io.EOF || err == io.ErrUnexpectedEOF }
+
+// openPlain opens a file that a program may have put there: no link is followed, and no pipe waited for.
+func openPlain(path string) (*os.File, error) {
+	return os.OpenFile(filepath.Clean(path), os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+}

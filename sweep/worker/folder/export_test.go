@@ -1,0 +1,32 @@
+package folder
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Show lists a plan, in the order in which it is made: "folder/", "copy", "link @", "link -> target". Three and more numbered
+// files of a folder are one line.
+func (p *Plan) Show() (lines []string) {
+	for i := 0; i < len(p.items); i++ {
+		it := p.items[i]
+		line := it.Path
+		switch it.how {
+		case makeDir:
+			line += "/"
+			if n := it.end - i - 1; n > 2 && strings.HasPrefix(p.items[i+1].name, "0") {
+				line += fmt.Sprintf(" %d", n)
+				if p.items[i+1].how == linkToIt {
+					line += " @"
+				}
+				i = it.end - 1
+			}
+		case linkToIt:
+			line += " @"
+		case keepLink, linkToHost:
+			line += " -> " + it.Target
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}

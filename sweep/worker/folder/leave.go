@@ -1,0 +1,322 @@
+package folder
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// cacheName is the folder in which Python keeps what it compiled: never an output, and of use to the next task.
+const cacheName = "__pycache__"
+
+// Clocks of file systems go on in ticks: what was touched within one tick has one time.
+const (
+	tick       = 20 * time.Millisecond
+	coarseTick = 2 * time.Second // of one whose times are whole seconds, or two
+)
+
+// state is what became of an item.
+type state uint8
+
+const (
+	gone    state = iota // it is not there, or it is the task's now
+	touched              // it has another time, and is what it was
+	whole                // it was not touched, nor was anything below it
+	mixed                // a folder that is there, not as it was
+)
+
+// leaver takes a copy out of a task's folder.
+type leaver struct {
+	*tree
+	items  []item
+	dir    string
+	since  int64 // what was touched at this time or later is compared by content
+	states []state
+	caches []string // folders of compiled programs that go along with the copy
+	remove bool     // nothing is kept of the copy: it is removed where it is
+}
+
+// leave takes the copy out of a folder that a task had since a time: what was not touched goes back to the copy's own
+// place.
+func (t *tree) leave(dir string, started int64) error {
+	l := t.leaver(dir, started)
+	if err := l.look(); errors.Is(err, fs.ErrNotExist) { // somebody removed the task's folder
+		clear(l.states)
+	} else if err != nil {
+		return err
+	}
+	if err := t.makeHome(); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return l.move()
+}
+
+func (t *tree) leaver(dir string, started int64) *leaver {
+	margin := tick
+	if started%int64(time.Second) == 0 {
+		margin = coarseTick
+	}
+	items := t.project.maker.plan.items
+	return &leaver{tree: t, items: items, dir: dir, since: started - int64(margin), states: make([]state, len(items))}
+}
+
+// look finds out what became of every item.
+func (l *leaver) look() error {
+	fd, err := openFolder(unix.AT_FDCWD, l.dir)
+	if err != nil {
+		return &os.PathError{Op: "open", Path: l.dir, Err: err}
+	}
+	defer unix.Close(fd)
+	_, err = l.folder(fd, l.dir, 0, len(l.items), nil)
+	return err
+}
+
+// folder looks at the items of one folder; recorded is its own identity, nil where that says nothing. It reports whether all
+// of it is as it was.
+func (l *leaver) folder(fd int, at string, from, end int, recorded *identity) (clean bool, err error) {
+	clean = true
+	sources := true // no program in it was changed
+	for i := from; i < end; i = l.items[i].end {
+		if err := l.item(fd, i); err != nil {
+			return false, err
+		}
+		if l.states[i] != whole {
+			clean = false
+			sources = sources && path.Ext(l.items[i].name) != ".py"
+		}
+	}
+	var s unix.Stat_t
+	if err := retry(func() error { return unix.Fstat(fd, &s) }); err != nil {
+		return false, &os.PathError{Op: "fstat", Path: at, Err: err}
+	}
+	now := identify(&s)
+	if recorded != nil {
+		if clean && now == *recorded && now.ctime < l.since {
+			return true, nil
+		}
+		clean = clean && now.mode == recorded.mode
+		*recorded = now
+	}
+	names, err := namesIn(fd)
+	if err != nil {
+		return false, &os.PathError{Op: "read", Path: at, Err: err}
+	}
+	slices.Sort(names) // as items are
+	known := from
+	for _, name := range names {
+		for known < end && l.items[known].name < name {
+			known = l.items[known].end
+		}
+		if known < end && l.items[known].name == name {
+			continue
+		}
+		cache := at + "/" + name
+		if info, err := os.Lstat(cache); name != cacheName || err != nil || !info.IsDir() {
+			clean = false
+			continue
+		}
+		if !sources || l.remove {
+			if err := removeAll(cache); err != nil {
+				return false, err
+			}
+			continue
+		}
+		l.caches = append(l.caches, strings.TrimPrefix(cache, l.dir+"/"))
+	}
+	return clean, nil
+}
+
+// item looks at one item in an open folder.
+func (l *leaver) item(fd, i int) error {
+	it := &l.items[i]
+	var s unix.Stat_t
+	err := retry(func() error { return unix.Fstatat(fd, it.name, &s, unix.AT_SYMLINK_NOFOLLOW) })
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return &os.PathError{Op: "lstat", Path: l.dir + "/" + it.Path, Err: err}
+	}
+	now := identify(&s)
+	at := l.dir + "/" + it.Path
+	if it.how != makeDir {
+		l.states[i] = l.leaf(it, now, l.ids[i], at)
+		return nil
+	}
+	if !now.isDir() {
+		return nil
+	}
+	if now.mode&0o700 != 0o700 { // the program shut it
+		if err := os.Chmod(at, os.FileMode(now.mode&0o777)|0o700); err != nil {
+			return err
+		}
+	}
+	below, err := openFolder(fd, it.name)
+	if err != nil {
+		return &os.PathError{Op: "open", Path: at, Err: err}
+	}
+	defer unix.Close(below)
+	clean, err := l.folder(below, at, i+1, it.end, &l.ids[i])
+	if l.states[i] = mixed; clean {
+		l.states[i] = whole
+	}
+	return err
+}
+
+// leaf says what became of a file or link.
+func (l *leaver) leaf(it *item, now, recorded identity, at string) state {
+	same := now == recorded
+	switch {
+	case same && now.ctime < l.since:
+		return whole
+	case it.how == copyFile && (!now.isFile() || now.size != it.Size || now.executable() != it.Executable),
+		it.how != copyFile && !now.isLink(), !l.project.maker.same(it, at):
+		return gone
+	case same:
+		return whole
+	}
+	return touched
+}
+
+// move brings the copy to its own place.
+func (l *leaver) move() error {
+	for _, c := range l.caches { // of folders that move as a whole, too: then they are there already
+		if in := l.find(path.Dir(c)); in >= 0 && l.within(in) {
+			continue
+		} else if err := l.cache(c); err != nil {
+			return err
+		}
+	}
+	return l.moveFolder(0, len(l.items))
+}
+
+// find is the index of a folder's item; -1 for the top.
+func (l *leaver) find(folder string) int {
+	return slices.IndexFunc(l.items, func(it item) bool { return it.Path == folder })
+}
+
+// within reports whether an item, or a folder above it, moves as a whole.
+func (l *leaver) within(i int) bool {
+	for ; i >= 0; i = l.items[i].in {
+		if l.states[i] == whole {
+			return true
+		}
+	}
+	return false
+}
+
+// cache moves a folder of compiled programs. Where that cannot be it is removed: it can be made again.
+func (l *leaver) cache(name string) error {
+	if !l.remove {
+		if err := os.MkdirAll(path.Dir(l.path+"/"+name), folderMode); err == nil && os.Rename(l.dir+"/"+name, l.path+"/"+name) == nil {
+			return nil
+		}
+	}
+	return removeAll(l.dir + "/" + name)
+}
+
+// moveFolder moves the items of one folder.
+func (l *leaver) moveFolder(from, end int) error {
+	for i := from; i < end; i = l.items[i].end {
+		var err error
+		switch l.states[i] {
+		case whole:
+			err = l.moveWhole(i)
+		case touched:
+			l.forget(i)
+			err = os.Remove(l.dir + "/" + l.items[i].Path)
+		case gone:
+			l.forget(i)
+		case mixed:
+			err = l.moveMixed(i)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *leaver) forget(i int) {
+	for n := i; n < l.items[i].end; n++ {
+		l.have[n], l.missing = false, true
+	}
+}
+
+func (l *leaver) moveWhole(i int) (err error) {
+	from, to := l.dir+"/"+l.items[i].Path, l.path+"/"+l.items[i].Path
+	if !l.remove {
+		if err = os.Rename(from, to); err == nil {
+			l.ids[i], err = lstat(to)
+			return err
+		}
+	}
+	l.forget(i)
+	return removeAll(from)
+}
+
+// moveMixed moves what of a folder was not touched. The folder itself stays if the task has something in it.
+func (l *leaver) moveMixed(i int) error {
+	it := &l.items[i]
+	if l.remove {
+		l.forget(i)
+	} else if err := os.Mkdir(l.path+"/"+it.Path, folderMode); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	} else {
+		l.stale = append(l.stale, i)
+	}
+	if err := l.moveFolder(i+1, it.end); err != nil {
+		return err
+	}
+	if err := os.Remove(l.dir + "/" + it.Path); !errors.Is(err, unix.ENOTEMPTY) && !errors.Is(err, unix.EEXIST) {
+		return err
+	}
+	return nil
+}
+
+// openFolder opens a folder in an open one. A link is not followed, but where the way begins.
+func openFolder(in int, name string) (fd int, err error) {
+	flags := unix.O_RDONLY | unix.O_DIRECTORY | unix.O_CLOEXEC
+	if in != unix.AT_FDCWD {
+		flags |= unix.O_NOFOLLOW
+	}
+	err = retry(func() error { fd, err = unix.Openat(in, name, flags, 0); return err })
+	return fd, err
+}
+
+// namesIn lists an open folder.
+func namesIn(fd int) (names []string, err error) {
+	own, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	f := os.NewFile(uintptr(own), "")
+	defer f.Close()
+	return f.Readdirnames(-1)
+}
+
+// removeAll removes a tree, also one whose folders a program has shut.
+func removeAll(root string) error {
+	err := os.RemoveAll(root)
+	if !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	var open func(string)
+	open = func(dir string) {
+		_ = os.Chmod(dir, 0o700)
+		entries, _ := os.ReadDir(dir)
+		for _, e := range entries {
+			if e.IsDir() {
+				open(dir + "/" + e.Name())
+			}
+		}
+	}
+	open(root)
+	return os.RemoveAll(root)
+}

@@ -1,0 +1,133 @@
+package folder_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mlframework/sweep/worker/folder"
+)
+
+// entries reads "path", "path/", "path=SIZE", "path->TARGET" and "path*N=SIZE", which is N files.
+func entries(t testing.TB, texts ...string) (all []folder.Entry) {
+	t.Helper()
+	for _, text := range texts {
+		e := folder.Entry{Path: strings.TrimSuffix(text, "/"), Kind: folder.File, Size: 10}
+		if e.Path != text {
+			e.Kind, e.Size = folder.Dir, 0
+		}
+		if path, target, ok := strings.Cut(text, "->"); ok {
+			e = folder.Entry{Path: path, Kind: folder.Symlink, Target: target}
+		}
+		path, size, sized := strings.Cut(text, "=")
+		if sized {
+			e.Path = path
+			if _, err := fmt.Sscan(size, &e.Size); err != nil {
+				t.Fatal(err)
+			}
+		}
+		path, count, many := strings.Cut(e.Path, "*")
+		n := 1
+		if many {
+			if _, err := fmt.Sscan(count, &n); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i := range n {
+			if many {
+				e.Path = fmt.Sprintf("%s%05d", path, i)
+			}
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// TestPlans uses limits of 1,000 bytes, 20 copies and 30 links.
+func TestPlans(t *testing.T) {
+	t.Parallel()
+	limits := folder.Limits{Bytes: 1000, Files: 20, Links: 30}
+	for _, c := range []struct {
+		name     string
+		files    []string
+		rules    folder.Rules
+		want     []string // of Show
+		problems []string
+	}{
+		{name: "nothing"},
+		{name: "everything is copied", files: []string{"train.py", "pkg/a.py", "pkg/empty/", "latest->pkg/a.py"},
+			want: []string{"latest -> pkg/a.py", "pkg/", "pkg/a.py", "pkg/empty/", "train.py"}},
+		{name: "folders named for outputs are empty, files are absent", rules: folder.Rules{Outputs: []string{"figures", "model.pt"}},
+			files: []string{"results/", "results/.gitignore", "figures/old/x.png", "model.pt", "sub/model.pt", "sub/results/x", "log", "stdout.log"},
+			want:  []string{"figures/", "results/", "sub/", "sub/model.pt", "sub/results/", "sub/results/x"}},
+		{name: "outputs of the working directory", rules: folder.Rules{Workdir: "vae", Outputs: []string{"m.pt"}},
+			files: []string{"vae/main.py", "vae/results/old.png", "vae/m.pt", "data/x"}, want: []string{"data/", "data/x", "vae/", "vae/main.py", "vae/results/"}},
+		{name: "the largest folder gives way", files: []string{"train.py=300", "small/a=300", "data/raw/a=600", "data/raw/b=600", "data/readme=10"},
+			want: []string{"data/", "data/raw/", "data/raw/a @", "data/raw/b @", "data/readme", "small/", "small/a", "train.py"}},
+		{name: "a folder of equal parts gives way whole", files: []string{"data/a/x=500", "data/b/x=500", "data/c/x=500", "train.py"},
+			want: []string{"data/", "data/a/", "data/a/x @", "data/b/", "data/b/x @", "data/c/", "data/c/x @", "train.py"}},
+		{name: "programs stay copies", files: []string{"src/train.py=100", "src/weights.bin=2000", "src/run.sh=10"},
+			want: []string{"src/", "src/run.sh", "src/train.py", "src/weights.bin @"}},
+		{name: "programs give way last", files: []string{"a.py=600", "b.py=500", "data/x=100"}, want: []string{"a.py @", "b.py @", "data/", "data/x @"}},
+		{name: "too many files", files: []string{"data/*25=1", "train.py", "conf/*5"}, want: []string{"conf/ 5", "data/ 25 @", "train.py"}},
+		{name: "too many links", files: []string{"data/*35=1", "more/*25=1", "train.py"}, want: []string{"data @", "more/ 25 @", "train.py"}},
+		{name: "too many links within", files: []string{"data/raw/*35=1", "data/index=1", "train.py"}, want: []string{"data/", "data/index", "data/raw @", "train.py"}},
+		{name: "the working directory never is a link", rules: folder.Rules{Workdir: "data/here"},
+			files: []string{"data/here/*35=1", "data/b=1"}, want: []string{"data/", "data/b", "data/here/ 35 @"}},
+		{name: "link", rules: folder.Rules{Link: []string{"data", "w.bin"}, Copy: []string{"data/own"}},
+			files: []string{"data/a", "data/own", "w.bin", "x"}, want: []string{"data/", "data/a @", "data/own", "w.bin @", "x"}},
+		{name: "copy does not count", rules: folder.Rules{Copy: []string{"w.bin"}}, files: []string{"w.bin=5000", "x=900"}, want: []string{"w.bin", "x"}},
+		{name: "links of the host", rules: folder.Rules{Links: map[string]string{"data/mnist": "/data/mnist", "w": "/w"}},
+			files: []string{"w", "data/mnist/old", "data/a"}, want: []string{"data/", "data/a", "data/mnist -> /data/mnist", "w -> /w"}},
+		{name: "what is not there", rules: folder.Rules{Link: []string{"dta"}, Copy: []string{"x/y"}, Workdir: "src", Links: map[string]string{"a/b": "/b"}}, files: []string{"a", "src/"},
+			want:     []string{"a", "src/"},
+			problems: []string{"link: dta: the project has no such file or folder", "copy: x/y: the project has no such file or folder", "links: a/b: a is not a folder"}},
+		{name: "a working directory that is a file", rules: folder.Rules{Workdir: "a"}, files: []string{"a"}, want: []string{"a"},
+			problems: []string{"workdir: a: the project has no such folder"}},
+		{name: "a working directory in an output", rules: folder.Rules{Workdir: "results/x"}, files: []string{"results/x/"}, want: []string{"results/"},
+			problems: []string{"workdir: results/x: the project has no such folder"}},
+		{name: "names that sort before a slash", files: []string{"a/x", "a-b", "a.py", "a b/c"}, want: []string{"a/", "a/x", "a b/", "a b/c", "a-b", "a.py"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			p, problems := folder.New(entries(t, c.files...), c.rules, limits)
+			if diff := cmp.Diff(c.want, p.Show()); diff != "" {
+				t.Error(diff)
+			}
+			var texts []string
+			for _, problem := range problems {
+				texts = append(texts, problem.Error())
+			}
+			if diff := cmp.Diff(c.problems, texts); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestPlansSayWhatIsLinked(t *testing.T) {
+	t.Parallel()
+	limits := folder.Limits{Bytes: 1000, Files: 20, Links: 30}
+	p, _ := folder.New(entries(t, "data/*25=100", "big/*50=200", "train.py=5", "pkg/weights=900", "pkg/x.py", "pkg/y=800"), folder.Rules{}, limits)
+	want := []folder.Part{
+		{Path: "big", Folder: true, Whole: true, Amount: folder.Amount{Files: 50, Bytes: 10_000}},
+		{Path: "data", Folder: true, Amount: folder.Amount{Files: 25, Bytes: 2500}},
+		{Path: "pkg", Folder: true, Partly: true, Amount: folder.Amount{Files: 2, Bytes: 1700}},
+	}
+	if diff := cmp.Diff(want, p.Linked); diff != "" || p.Copied != (folder.Amount{Files: 2, Bytes: 15}) {
+		t.Error(diff, p.Copied)
+	}
+}
+
+// BenchmarkPlan plans a project of 100,000 files in 1,000 folders.
+func BenchmarkPlan(b *testing.B) {
+	var all []folder.Entry
+	for i := range 1000 {
+		all = append(all, entries(b, fmt.Sprintf("data/%03d/*100=1000", i))...)
+	}
+	for b.Loop() {
+		folder.New(all, folder.Rules{}, folder.LimitsOf(false))
+	}
+}

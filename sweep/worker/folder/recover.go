@@ -1,0 +1,52 @@
+package folder
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Recover takes copies out of the folders of tasks in which a worker that was killed left them, and removes what it kept.
+// What is left there is what differs from the snapshot. It is called before attempts begin.
+func (s *Store) Recover() {
+	entries, err := os.ReadDir(s.o.Home)
+	if errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	for _, e := range entries {
+		path := filepath.Join(s.o.Home, e.Name())
+		if u, ok := readUse(path); ok && strings.HasSuffix(e.Name(), recordSuffix) {
+			if failed := s.recover(u); failed != nil {
+				s.o.Log.Warn("what a task left unchanged is still in its folder", "folder", u.Dir, "error", failed)
+			}
+		}
+		err = errors.Join(err, removeAll(path))
+	}
+	if err != nil {
+		s.o.Log.Warn("copies of projects that a killed worker made are left", "error", err)
+	}
+}
+
+// recover takes one copy out, by its content.
+func (s *Store) recover(u use) error {
+	if _, err := os.Lstat(u.Dir); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	p, err := s.Project(u.Revision, u.Rules)
+	if err != nil {
+		return err
+	}
+	n := len(p.maker.plan.items)
+	t := &tree{project: p, ids: make([]identity, n), have: make([]bool, n)}
+	for i := range t.have {
+		t.have[i] = true
+	}
+	l := t.leaver(u.Dir, 0)
+	l.remove = true
+	if err := l.look(); err != nil {
+		return err
+	}
+	return l.move()
+}

@@ -1,0 +1,330 @@
+package folder
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// Options of a Store. Home is needed.
+type Options struct {
+	// Home is a folder for copies that no attempt uses, an absolute path on the file system of the outputs, for one store alone.
+	Home string
+	// Revision finds the snapshot of a revision, an absolute path.
+	Revision func(revision string) (string, error)
+	// Remake makes a snapshot anew that was written to; nil: it cannot be made.
+	Remake func(ctx context.Context, revision string) error
+	// Idle is how many copies are kept that no attempt uses, at most; 0 is none.
+	Idle int
+	// Log gets what is no error of an attempt; nil: nowhere.
+	Log *slog.Logger
+}
+
+// unusedAge is how long a copy is kept that no attempt uses.
+const unusedAge = 5 * time.Minute
+
+// Store keeps copies of projects ready for attempts.
+type Store struct {
+	o Options
+
+	mu        sync.Mutex
+	made      int                  // copies so far
+	projects  map[string]*Project  // by revision and rules
+	snapshots map[string]*snapshot // by revision
+	idle      []*tree              // the one that was used last at the end
+	closed    bool
+}
+
+// NewStore makes a store. Recover is to be called before its first use, and Close after the last.
+func NewStore(o Options) *Store {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Store{o: o, projects: map[string]*Project{}, snapshots: map[string]*snapshot{}}
+}
+
+// Project is a revision with rules, of which attempts get copies.
+type Project struct {
+	store    *Store
+	key      string
+	revision string
+	rules    Rules
+	snapshot *snapshot
+	maker    maker
+}
+
+// Plan is what attempts get.
+func (p *Project) Plan() *Plan { return p.maker.plan }
+
+// Project prepares a revision for attempts. Errors are those of its snapshot, and rules that lead nowhere on this host.
+func (s *Store) Project(revision string, rules Rules) (*Project, error) {
+	text, err := json.Marshal(rules)
+	if err != nil {
+		return nil, err
+	}
+	path, err := s.o.Revision(revision)
+	if err != nil {
+		return nil, err
+	}
+	if err := hostLinks(rules); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := revision + " " + string(text)
+	if p := s.projects[key]; p != nil {
+		return p, nil
+	}
+	if path, err = filepath.EvalSymlinks(path); err != nil {
+		return nil, err
+	}
+	shot := s.snapshots[revision]
+	if shot == nil || shot.path != path {
+		if shot, err = newSnapshot(revision, path); err != nil {
+			return nil, err
+		}
+	}
+	if err := os.MkdirAll(s.o.Home, 0o700); err != nil {
+		return nil, err
+	}
+	p := &Project{store: s, key: key, revision: revision, rules: rules, snapshot: shot}
+	p.maker = maker{snapshot: path, clones: shot.clones(s.o.Home)}
+	var problems []Problem
+	p.maker.plan, problems = New(shot.entries(), rules, LimitsOf(p.maker.clones))
+	for _, problem := range problems {
+		if problem.Key == "workdir" || problem.Key == "links" {
+			err = errors.Join(err, problem)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.forget()
+	s.snapshots[revision], s.projects[key] = shot, p
+	return p, nil
+}
+
+// mostProjects bounds what is remembered: a worker lives longer than the revisions that it sees.
+const mostProjects = 64
+
+// forget makes room for one more project. Preparing one again costs little. The caller holds the lock.
+func (s *Store) forget() {
+	if len(s.projects) < mostProjects {
+		return
+	}
+	clear(s.projects)
+	maps.DeleteFunc(s.snapshots, func(_ string, shot *snapshot) bool { return shot.whole() })
+}
+
+// hostLinks refuses links to paths that are not on this host.
+func hostLinks(r Rules) (err error) {
+	for name, target := range r.Links {
+		if _, none := os.Stat(target); none != nil {
+			err = errors.Join(err, &MissingTarget{Name: name, Target: target, Err: none})
+		}
+	}
+	return err
+}
+
+// MissingTarget is a path of links: that is not on the host.
+type MissingTarget struct {
+	Name, Target string
+	Err          error
+}
+
+func (e *MissingTarget) Error() string {
+	cause := e.Err
+	if p, ok := errors.AsType[*fs.PathError](cause); ok {
+		cause = p.Err
+	}
+	return "links: " + e.Name + " leads to " + e.Target + ": " + cause.Error() +
+		`: make it, or mount it into the containers of tasks with volumes: ["` + e.Target + ":" + e.Target + `:ro"] and infrainit -f`
+}
+
+// Unwrap gives the cause.
+func (e *MissingTarget) Unwrap() error { return e.Err }
+
+// tree is a copy that no attempt uses, or that one has in its folder.
+type tree struct {
+	project *Project
+	path    string // where it lies while no attempt uses it
+	record  *record
+	ids     []identity // of the plan's items
+	have    []bool     // which of them are there
+	stale   []int      // folders whose identity is to be asked for
+	missing bool       // not all items are there
+	used    time.Time
+}
+
+// take gives a whole copy: one that is kept, or a new one.
+func (p *Project) take() (*tree, error) {
+	t := p.store.pick(p)
+	if t == nil {
+		var err error
+		if t, err = p.blank(); err != nil {
+			return nil, err
+		}
+		if err := t.makeHome(); err != nil {
+			return nil, errors.Join(err, t.discard())
+		}
+	}
+	if err := t.complete(); err != nil {
+		return nil, errors.Join(err, t.discard())
+	}
+	return t, nil
+}
+
+// pick takes a copy of a project out of those that are kept, a whole one if there is one.
+func (s *Store) pick(p *Project) (t *tree) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	found := -1
+	for i, kept := range s.idle {
+		if kept.project == p && (found < 0 || !kept.missing) {
+			found = i
+		}
+	}
+	if found < 0 {
+		return nil
+	}
+	t = s.idle[found]
+	s.idle = append(s.idle[:found], s.idle[found+1:]...)
+	return t
+}
+
+// blank is a copy of which nothing is there yet.
+func (p *Project) blank() (*tree, error) {
+	s := p.store
+	s.mu.Lock()
+	s.made++
+	path := filepath.Join(s.o.Home, strconv.Itoa(s.made))
+	s.mu.Unlock()
+	r, err := newRecord(path + recordSuffix)
+	if errors.Is(err, fs.ErrNotExist) { // somebody removed it
+		if err = os.MkdirAll(s.o.Home, 0o700); err == nil {
+			r, err = newRecord(path + recordSuffix)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	n := len(p.maker.plan.items)
+	return &tree{project: p, path: path, record: r, ids: make([]identity, n), have: make([]bool, n), missing: true}, nil
+}
+
+// makeHome makes the folder that holds the copy. It is for the attempt alone, as everything that it makes.
+func (t *tree) makeHome() error { return os.Mkdir(t.path, 0o700) }
+
+// complete makes what is missing.
+func (t *tree) complete() error { return t.completeAt(t.path) }
+
+func (t *tree) completeAt(base string) error {
+	m := &t.project.maker
+	if t.missing {
+		var items []int
+		touched := map[int]bool{}
+		for i := range t.have {
+			if !t.have[i] {
+				items = append(items, i)
+				touched[m.plan.items[i].in] = true
+				if m.plan.items[i].how == makeDir {
+					touched[i] = true
+				}
+			}
+		}
+		if err := m.makeAll(items, base, t.ids); err != nil {
+			return err
+		}
+		for _, i := range items {
+			t.have[i] = true
+		}
+		for i := range touched {
+			if i >= 0 {
+				t.stale = append(t.stale, i)
+			}
+		}
+	}
+	for _, i := range t.stale {
+		id, err := lstat(base + "/" + m.plan.items[i].Path)
+		if err != nil {
+			return err
+		}
+		t.ids[i] = id
+	}
+	t.stale, t.missing = t.stale[:0], false
+	return nil
+}
+
+// keep puts a copy to those that are kept, and removes the ones that are too many.
+func (s *Store) keep(t *tree) error {
+	s.mu.Lock()
+	t.used = time.Now()
+	s.idle = append(s.idle, t)
+	n := max(0, len(s.idle)-s.o.Idle)
+	if s.closed {
+		n = len(s.idle)
+	}
+	gone := s.idle[:n:n]
+	s.idle = s.idle[n:]
+	s.mu.Unlock()
+	return discard(gone)
+}
+
+func discard(trees []*tree) (err error) {
+	for _, t := range trees {
+		err = errors.Join(err, t.discard())
+	}
+	return err
+}
+
+// discard removes a copy from the disk.
+func (t *tree) discard() error { return errors.Join(removeAll(t.path), t.record.remove()) }
+
+// Run removes copies that nobody needs any more, until ctx ends.
+func (s *Store) Run(ctx context.Context) {
+	for tick := time.NewTicker(unusedAge / 5); ; {
+		select {
+		case <-ctx.Done():
+			tick.Stop()
+			return
+		case now := <-tick.C:
+			if err := s.expire(now.Add(-unusedAge)); err != nil {
+				s.o.Log.Warn("copies of projects that nobody needs are left", "error", err)
+			}
+		}
+	}
+}
+
+// expire removes the copies that were not used since then.
+func (s *Store) expire(then time.Time) error {
+	s.mu.Lock()
+	n := 0
+	for n < len(s.idle) && s.idle[n].used.Before(then) {
+		n++
+	}
+	gone := s.idle[:n:n]
+	s.idle = s.idle[n:]
+	s.mu.Unlock()
+	return discard(gone)
+}
+
+// Close removes all copies. What attempts still have goes when they leave.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	gone := s.idle
+	s.idle, s.closed = nil, true
+	s.mu.Unlock()
+	err := discard(gone)
+	if none := os.Remove(s.o.Home); !errors.Is(none, fs.ErrNotExist) {
+		err = errors.Join(err, none)
+	}
+	return err
+}
