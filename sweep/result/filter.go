@@ -50,7 +50,10 @@ func Where(rows []Row, s Schema, expr string) ([]Row, error) {
 	return out, nil
 }
 
-type node interface{ match(*Row) bool }
+type node interface {
+	match(*Row) bool
+	fields() Fields // of rows that match looks at
+}
 
 type (
 	both       struct{ a, b node }
@@ -68,8 +71,14 @@ func (n both) match(r *Row) bool     { return n.a.match(r) && n.b.match(r) }
 func (n either) match(r *Row) bool   { return n.a.match(r) || n.b.match(r) }
 func (n negation) match(r *Row) bool { return !n.a.match(r) }
 
-func (n *comparison) match(r *Row) bool {
-	c := n.column.get(r)
+func (n both) fields() Fields        { return n.a.fields() | n.b.fields() }
+func (n either) fields() Fields      { return n.a.fields() | n.b.fields() }
+func (n negation) fields() Fields    { return n.a.fields() }
+func (n *comparison) fields() Fields { return n.column.needs }
+
+func (n *comparison) match(r *Row) bool { return n.holds(n.column.get(r)) }
+
+func (n *comparison) holds(c cell) bool {
 	switch n.op {
 	case "~":
 		return n.pattern.MatchString(c.String())

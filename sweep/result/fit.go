@@ -29,29 +29,26 @@ func (l *layout) fit(width int) {
 }
 
 func (l *layout) fold() {
-	if len(l.rows) < 2 {
+	if l.rows < 2 {
 		return
 	}
 	for _, t := range l.columns {
-		if !t.keep && t.constant() {
+		if !t.keep && t.constant {
 			t.folded = true
-			l.folded = append(l.folded, t.name+"="+t.cells[0])
+			l.folded = append(l.folded, t.name+"="+t.first)
 		}
 	}
 }
 
 // shortenID shows indexes instead of ids where all are of one sweep.
 func (l *layout) shortenID() {
-	sweep := l.rows[0].Sweep
-	if sweep == "" || slices.ContainsFunc(l.rows, func(r Row) bool { return r.Sweep != sweep }) {
+	if l.sweep == "" {
 		return
 	}
-	t := l.columns[0]
-	t.name, t.numeric, t.width = "index", true, len("index")
-	for i := range l.rows {
-		t.set(i, indexText(&l.rows[i]))
-	}
-	l.folded = slices.Insert(l.folded, 0, "sweep="+Visible(sweep))
+	l.index.name, l.index.worth, l.index.keep = indexColumn, essential, true
+	l.index.width = max(l.index.width, len(indexColumn))
+	l.columns[0] = l.index
+	l.folded = slices.Insert(l.folded, 0, "sweep="+Visible(l.sweep))
 }
 
 // hideOne hides the column of least worth, the last of several.

@@ -24,121 +24,77 @@ const (
 	essential
 )
 
+// shownFixed are the columns of every row that people look for.
+var shownFixed = map[string]worth{
+	"id": essential, stateColumn: essential, "host": worthHost, "gpus": worthGPUs, "attempts": worthAttempts,
+	"started": worthStarted, "duration": worthDuration, "exit_code": worthExitCode, "reason": worthReason,
+	"revision": worthRevision,
+}
+
+// textColumn is what is known of a column once every row has passed.
 type textColumn struct {
-	name    string
-	cells   []string
-	width   int
-	numeric bool
-	worth   worth
-	keep    bool // not to be folded: the id, and what is ranked by
-	folded  bool
-	hidden  bool
+	name     string
+	slot     int // of its cells in what a TextWriter sets aside
+	width    int
+	worth    worth
+	keep     bool // not to be folded: the id, and what is ranked by
+	folded   bool
+	hidden   bool
+	words    bool // some value is text,
+	numbers  bool // and some a number
+	first    string
+	value    string // the first that is not absent
+	constant bool   // every cell is as the first
+	several  bool   // two differ among those that are not absent
+	begun    bool
 }
 
+// add takes the next cell.
+func (t *textColumn) add(k kind, text string) {
+	switch k {
+	case word:
+		t.words = true
+	case number, noNumber:
+		t.numbers = true
+	}
+	switch {
+	case !t.begun:
+		t.begun, t.constant, t.first = true, true, text
+		t.width = max(t.width, displayWidth(text))
+	case text == t.first:
+	default:
+		t.constant = false
+		t.width = max(t.width, displayWidth(text))
+	}
+	if text == absentText || text == t.value {
+		return
+	}
+	if t.value == "" {
+		t.value = text
+	} else {
+		t.several = true
+	}
+}
+
+func (t *textColumn) numeric() bool { return t.numbers && !t.words }
+
+// layout decides which columns are shown, and how wide they are.
 type layout struct {
-	rows    []Row
-	columns []*textColumn // the first is the id, or the index
-	folded  []string      // "name=value" of what is the same in all rows
+	rows    int64
+	sweep   string      // of all rows; "": they are of several
+	index   *textColumn // stands in for the id where the table must be narrow
+	columns []*textColumn
+	folded  []string // "name=value" of what is the same in all rows
 }
 
-func newLayout(rows []Row, o TableOptions) *layout {
-	s := o.Schema.With(rows)
-	if i := slices.Index(s.Metrics, o.Objective.Metric); i > 0 {
-		s.Metrics = slices.Insert(slices.Delete(slices.Clone(s.Metrics), i, i+1), 0, o.Objective.Metric)
-	}
-	l := &layout{rows: rows}
-	for i, c := range s.columns() {
-		middle := i - 5 // fixed columns stand around parameters and metrics
-		switch {
-		case middle >= 0 && middle < len(s.Parameters):
-			l.add(c, worthParameter, o)
-		case middle >= len(s.Parameters) && middle < len(s.Parameters)+len(s.Metrics):
-			l.addMetric(c, s.Metrics[middle-len(s.Parameters)], o)
-		default:
-			l.addFixed(c, o)
-		}
-	}
-	return l
-}
-
-func (l *layout) addMetric(c column, metric string, o TableOptions) {
-	if metric != o.Objective.Metric {
-		l.add(c, worthMetric, o)
+// show adds a column unless nobody misses it: gpus and reason where there are none, the revision where it is the same.
+func (l *layout) show(t *textColumn, name string, w worth) {
+	switch {
+	case (name == "gpus" || name == "reason") && t.value == "", name == "revision" && !t.several:
 		return
 	}
-	t := l.add(c, essential, o)
-	t.keep = true
-	for i := range l.rows {
-		if place, _ := o.Objective.place(&l.rows[i]); place == withoutMetric {
-			t.set(i, "no metrics")
-		}
-	}
-}
-
-// addFixed adds a column if people look for it: gpus and reason only where there are some, the revision where it differs.
-func (l *layout) addFixed(c column, o TableOptions) {
-	show := map[string]worth{
-		"id": essential, "state": essential, "host": worthHost, "gpus": worthGPUs, "attempts": worthAttempts,
-		"started": worthStarted, "duration": worthDuration, "exit_code": worthExitCode, "reason": worthReason,
-		"revision": worthRevision,
-	}
-	worth, ok := show[c.name]
-	if !ok {
-		return
-	}
-	t := l.add(c, worth, o)
-	t.keep = c.name == "id"
-	different := t.different()
-	needless := (c.name == "gpus" || c.name == "reason") && different == 0 || c.name == "revision" && different < 2
-	if needless {
-		l.columns = l.columns[:len(l.columns)-1]
-	}
-}
-
-func (l *layout) add(c column, w worth, o TableOptions) *textColumn {
-	t := &textColumn{name: Visible(c.name), cells: make([]string, len(l.rows)), worth: w}
-	t.width = displayWidth(t.name)
-	words, numbers := 0, 0
-	for i := range l.rows {
-		value := c.get(&l.rows[i])
-		switch value.kind {
-		case word:
-			words++
-		case number, noNumber:
-			numbers++
-		}
-		t.set(i, o.textOf(c.name, &l.rows[i], value))
-	}
-	t.numeric = words == 0 && numbers > 0
+	t.name, t.worth, t.width = Visible(name), w, max(t.width, displayWidth(Visible(name)))
 	l.columns = append(l.columns, t)
-	return t
-}
-
-func (t *textColumn) set(i int, s string) {
-	t.cells[i] = s
-	t.width = max(t.width, displayWidth(s))
-}
-
-func (t *textColumn) constant() bool {
-	return !slices.ContainsFunc(t.cells, func(s string) bool { return s != t.cells[0] })
-}
-
-// different returns how many different values there are, at most 2, not counting what is absent.
-func (t *textColumn) different() int {
-	first := ""
-	for _, s := range t.cells {
-		switch {
-		case s == "-" || s == first:
-		case first == "":
-			first = s
-		default:
-			return 2
-		}
-	}
-	if first == "" {
-		return 0
-	}
-	return 1
 }
 
 func (l *layout) shown() []*textColumn {

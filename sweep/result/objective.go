@@ -56,26 +56,18 @@ const (
 // those that never printed it, then tasks that did not succeed. Ties, and everything without an objective, are in the
 // order of index; equal ones keep their order. rows stays as it is.
 func Rank(rows []Row, o Objective) []Row {
-	type rank struct {
-		place int
-		value float64 // less is better
-		row   int
-	}
-	ranks := make([]rank, len(rows))
+	byIndex := make([]int64, len(rows))
 	for i := range rows {
-		place, value := o.place(&rows[i])
-		if o.Maximize {
-			value = -value
-		}
-		ranks[i] = rank{place, value, i}
+		byIndex[i] = int64(i)
 	}
-	slices.SortStableFunc(ranks, func(a, b rank) int {
-		return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.value, b.value),
-			cmp.Compare(rows[a.row].Index, rows[b.row].Index))
-	})
+	slices.SortStableFunc(byIndex, func(a, b int64) int { return cmp.Compare(rows[a].Index, rows[b].Index) })
+	sorter := NewRanking(o)
+	for _, at := range byIndex {
+		sorter.Add(&rows[at], at)
+	}
 	out := make([]Row, len(rows))
-	for i, r := range ranks {
-		out[i] = rows[r.row]
+	for i, at := range sorter.Sorted() {
+		out[i] = rows[at]
 	}
 	return out
 }

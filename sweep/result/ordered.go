@@ -27,13 +27,17 @@ func (f Final) Get(name string) (float64, bool) {
 }
 
 // MarshalJSON writes an object, {} for none.
-func (f Final) MarshalJSON() ([]byte, error) {
-	return marshalObject(len(f), func(i int) (string, any) {
-		if !isFinite(f[i].Value) {
-			return f[i].Name, nil
+func (f Final) MarshalJSON() ([]byte, error) { return f.appendJSON(nil), nil }
+
+func (f Final) appendJSON(b []byte) []byte {
+	b = append(b, '{')
+	for i := range f {
+		if i > 0 {
+			b = append(b, ',')
 		}
-		return f[i].Name, f[i].Value
-	})
+		b = appendNumber(append(appendQuoted(b, f[i].Name), ':'), f[i].Value)
+	}
+	return append(b, '}')
 }
 
 // UnmarshalJSON reads an object of numbers and nulls, in its order.
@@ -65,41 +69,23 @@ func (p Parameters) Get(name string) (string, bool) {
 }
 
 // MarshalJSON writes an object, {} for none.
-func (p Parameters) MarshalJSON() ([]byte, error) {
-	return marshalObject(len(p), func(i int) (string, any) { return p[i].Name, p[i].Value })
+func (p Parameters) MarshalJSON() ([]byte, error) { return p.appendJSON(nil), nil }
+
+func (p Parameters) appendJSON(b []byte) []byte {
+	b = append(b, '{')
+	for i := range p {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendQuoted(append(appendQuoted(b, p[i].Name), ':'), p[i].Value)
+	}
+	return append(b, '}')
 }
 
 // UnmarshalJSON reads an object of texts, in its order.
 func (p *Parameters) UnmarshalJSON(data []byte) error {
 	*p = nil
 	return unmarshalObject(data, func(name string, value string) { *p = append(*p, Parameter{name, value}) })
-}
-
-// marshalJSON is json.Marshal that leaves < > & as they are: commands are full of them, and this is no page.
-func marshalJSON(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), newline), nil
-}
-
-func marshalObject(n int, entry func(i int) (string, any)) ([]byte, error) {
-	out := []byte{'{'}
-	for i := range n {
-		name, value := entry(i)
-		for _, v := range []any{name, value} {
-			encoded, err := marshalJSON(v)
-			if err != nil {
-				return nil, err
-			}
-			out = append(append(out, encoded...), ':')
-		}
-		out[len(out)-1] = ','
-	}
-	return append(bytes.TrimSuffix(out, []byte{','}), '}'), nil
 }
 
 func unmarshalObject[V any](data []byte, add func(string, V)) error {

@@ -3,6 +3,7 @@ package result
 import (
 	"bufio"
 	"io"
+	"strconv"
 	"time"
 	"unicode"
 	"unicode/utf16"
@@ -32,80 +33,70 @@ type Row struct {
 	Revision   string     `json:"revision"`
 }
 
-// rowWire is Row where empty text is null.
-type rowWire struct {
-	ID         string     `json:"id"`
-	Sweep      *string    `json:"sweep"`
-	Definition *string    `json:"definition"`
-	Index      int64      `json:"index"`
-	State      *string    `json:"state"`
-	Argv       []string   `json:"argv"`
-	Parameters Parameters `json:"parameters"`
-	Metrics    Final      `json:"metrics"`
-	Attempts   int        `json:"attempts"`
-	Host       *string    `json:"host"`
-	Slot       *int       `json:"slot"`
-	GPUs       []string   `json:"gpus"`
-	Started    *time.Time `json:"started"`
-	Duration   *float64   `json:"duration"`
-	ExitCode   *int       `json:"exit_code"`
-	Reason     *string    `json:"reason"`
-	Revision   *string    `json:"revision"`
-}
-
 // MarshalJSON writes the contract's fields in their order. [encoding/json.Unmarshal] reads them back.
-func (r Row) MarshalJSON() ([]byte, error) {
-	w := rowWire{
-		ID: r.ID, Sweep: textOrNull(r.Sweep), Definition: textOrNull(r.Definition), Index: r.Index,
-		State: textOrNull(r.State), Argv: list(r.Argv), Parameters: r.Parameters, Metrics: r.Metrics,
-		Attempts: r.Attempts, Host: textOrNull(r.Host), Slot: r.Slot, GPUs: list(r.GPUs), Duration: r.Duration,
-		ExitCode: r.ExitCode, Reason: textOrNull(r.Reason), Revision: textOrNull(r.Revision),
-	}
-	if r.Started != nil {
-		utc := r.Started.UTC()
-		w.Started = &utc
-	}
-	if r.Duration != nil && !isFinite(*r.Duration) {
-		w.Duration = nil
-	}
-	if w.Parameters == nil {
-		w.Parameters = Parameters{}
-	}
-	if w.Metrics == nil {
-		w.Metrics = Final{}
-	}
-	return marshalJSON(w)
-}
+func (r Row) MarshalJSON() ([]byte, error) { return r.appendJSON(nil), nil }
 
-func textOrNull(s string) *string {
-	if s == "" {
-		return nil
+func (r *Row) appendJSON(b []byte) []byte {
+	b = appendQuoted(append(b, `{"id":`...), r.ID)
+	b = appendWord(append(b, `,"sweep":`...), r.Sweep)
+	b = appendWord(append(b, `,"definition":`...), r.Definition)
+	b = strconv.AppendInt(append(b, `,"index":`...), r.Index, 10)
+	b = appendWord(append(b, `,"state":`...), r.State)
+	b = appendList(append(b, `,"argv":`...), r.Argv)
+	b = r.Parameters.appendJSON(append(b, `,"parameters":`...))
+	b = r.Metrics.appendJSON(append(b, `,"metrics":`...))
+	b = strconv.AppendInt(append(b, `,"attempts":`...), int64(r.Attempts), 10)
+	b = appendWord(append(b, `,"host":`...), r.Host)
+	b = appendInt(append(b, `,"slot":`...), r.Slot)
+	b = appendList(append(b, `,"gpus":`...), r.GPUs)
+	b = append(b, `,"started":`...)
+	if r.Started == nil {
+		b = append(b, "null"...)
+	} else {
+		b = append(r.Started.UTC().AppendFormat(append(b, '"'), time.RFC3339Nano), '"')
 	}
-	return &s
-}
-
-func list(l []string) []string {
-	if l == nil {
-		return []string{}
+	b = append(b, `,"duration":`...)
+	if r.Duration == nil {
+		b = append(b, "null"...)
+	} else {
+		b = appendNumber(b, *r.Duration)
 	}
-	return l
+	b = appendInt(append(b, `,"exit_code":`...), r.ExitCode)
+	b = appendWord(append(b, `,"reason":`...), r.Reason)
+	b = appendWord(append(b, `,"revision":`...), r.Revision)
+	return append(b, '}')
 }
 
 // WriteJSON writes one JSON object per line. There is no beginning and no end, so many rows may be written in batches.
 // Characters that a terminal might obey are written as \u escapes.
 func WriteJSON(w io.Writer, rows []Row) error {
-	out := bufio.NewWriterSize(w, 64<<10)
+	out := NewJSONWriter(w)
 	for i := range rows {
-		line, err := rows[i].MarshalJSON()
-		if err != nil {
-			return err
-		}
-		if _, err := out.Write(append(asciiControls(line), '\n')); err != nil {
+		if err := out.Write(&rows[i]); err != nil {
 			return err
 		}
 	}
 	return out.Flush()
 }
+
+// JSONWriter writes rows as [WriteJSON] does, while they come. Not for concurrent use.
+type JSONWriter struct {
+	out  *bufio.Writer
+	line []byte // memory of the last row's, used again
+}
+
+// NewJSONWriter makes a writer of rows.
+func NewJSONWriter(w io.Writer) *JSONWriter { return &JSONWriter{out: bufio.NewWriterSize(w, 64<<10)} }
+
+// Write writes one row.
+func (w *JSONWriter) Write(r *Row) error {
+	w.line = append(r.appendJSON(w.line[:0]), '\n')
+	_, err := w.out.Write(asciiControls(w.line))
+	return err
+}
+
+// Flush writes what is buffered.
+func (w *JSONWriter) Flush() error { return w.out.Flush() }
 
 // asciiControls escapes what is not printable in valid JSON. Below 0x20 encoding/json has done so; what is left is DEL,
 // the C1 controls (U+009B begins a terminal code), and characters that turn or hide text.
@@ -122,7 +113,7 @@ func asciiControls(line []byte) []byte {
 	out := make([]byte, 0, len(line)+16)
 	for len(line) > 0 {
 		r, n := utf8.DecodeRune(line)
-		if unicode.IsPrint(r) {
+		if unicode.IsPrint(r) || r == '\n' {
 			out = append(out, line[:n]...)
 		} else {
 			for _, u := range utf16.Encode([]rune{r}) {

@@ -30,25 +30,31 @@ func (s Schema) With(rows []Row) Schema {
 }
 
 type nameList struct {
-	names []string
-	seen  map[string]bool
+	names  []string
+	places map[string]int
 }
 
 func newNameList(names []string) *nameList {
-	l := &nameList{seen: map[string]bool{}}
+	l := &nameList{places: map[string]int{}}
 	for _, n := range names {
 		l.add(-1, n)
 	}
 	return l
 }
 
-// add adds name unless it is there; most rows have the same names at the same position, which needs no look-up.
-func (l *nameList) add(position int, name string) {
-	if position >= 0 && position < len(l.names) && l.names[position] == name || l.seen[name] {
-		return
+// add adds name unless it is there and returns its place; most rows have the same names at the same position, which needs no
+// look-up.
+func (l *nameList) add(position int, name string) int {
+	if position >= 0 && position < len(l.names) && l.names[position] == name {
+		return position
 	}
-	l.seen[name] = true
-	l.names = append(l.names, name)
+	at, known := l.places[name]
+	if !known {
+		at = len(l.names)
+		l.places[name] = at
+		l.names = append(l.names, name)
+	}
+	return at
 }
 
 // columns returns all columns in the order of CSV, each with the name that find knows it by: a parameter named like a
@@ -69,9 +75,11 @@ func (s Schema) columns() []column {
 		}
 		middle = append(middle, c)
 	}
-	const before = 5 // id to state
-	return slices.Concat(fixed[:before], middle, fixed[before:])
+	return slices.Concat(fixed[:columnsBefore], middle, fixed[columnsBefore:])
 }
+
+// columnsBefore is how many fixed columns stand before parameters and metrics: id to state.
+const columnsBefore = 5
 
 // find returns the column of a name; "parameters.NAME" and "metrics.NAME" always work.
 func (s Schema) find(name string) (column, bool) {

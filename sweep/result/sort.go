@@ -2,9 +2,7 @@ package result
 
 import (
 	"cmp"
-	"fmt"
 	"math"
-	"slices"
 	"strings"
 )
 
@@ -13,56 +11,19 @@ import (
 // not a number and then what is absent come last. Equal rows keep their order. An unknown column is an error that names
 // the nearest and all known ones.
 func Sort(rows []Row, s Schema, by string) error {
-	name, descending := strings.CutPrefix(by, "-")
-	c, ok := s.find(name)
-	if !ok {
-		problem, remedy := s.unknown(name)
-		return fmt.Errorf("%s; %s", problem, remedy)
+	sorter, err := NewSorter(s, by)
+	if err != nil {
+		return err
 	}
-	type keyed struct {
-		cell cell
-		row  Row
-	}
-	keys := make([]keyed, len(rows))
-	numeric := true
 	for i := range rows {
-		keys[i] = keyed{c.get(&rows[i]), rows[i]}
-		numeric = numeric && keys[i].cell.kind != word
+		sorter.Add(&rows[i], int64(i))
 	}
-	slices.SortStableFunc(keys, func(a, b keyed) int {
-		return compareForSort(a.cell, b.cell, numeric, descending)
-	})
-	for i := range keys {
-		rows[i] = keys[i].row
+	sorted := make([]Row, len(rows))
+	for i, at := range sorter.Sorted() {
+		sorted[i] = rows[at]
 	}
+	copy(rows, sorted)
 	return nil
-}
-
-func compareForSort(a, b cell, numeric, descending bool) int {
-	if pa, pb := sortPlace(a), sortPlace(b); pa != pb || pa > 0 {
-		return cmp.Compare(pa, pb)
-	}
-	order := 0
-	if numeric {
-		order = compareNumbers(a, b)
-	} else {
-		order = compareNatural(a.String(), b.String())
-	}
-	if descending {
-		return -order
-	}
-	return order
-}
-
-func sortPlace(c cell) int {
-	switch c.kind {
-	case absent:
-		return 2
-	case noNumber:
-		return 1
-	default:
-		return 0
-	}
 }
 
 // compareNumbers compares whole numbers beyond 2^53, such as seeds, by their text: as floating point they would be equal.

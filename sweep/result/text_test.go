@@ -2,6 +2,10 @@ package result_test
 
 import (
 	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -98,6 +102,76 @@ s-1/1  lost   é         \u009b\u202e\xff         0  -     GPU-aaaaaaaa,MIG-b  -
 s-1/2  lost   ascii     x\ty                     0  -     GPU-aaaaaaaa,MIG-b  -        -         -
 `[1:])
 	checkText(t, nil, result.TableOptions{}, "no tasks\n")
+}
+
+// Metrics that come late get their column, and what rows before them lack is said as of any other.
+func TestWriteTextWithColumnsThatComeLate(t *testing.T) {
+	t.Parallel()
+	rows := []result.Row{
+		{ID: "s-1/0", Index: 0, Sweep: "s-1", State: "succeeded"},
+		{ID: "s-1/1", Index: 1, Sweep: "s-1", State: "failed"},
+		{ID: "s-1/2", Index: 2, Sweep: "s-1", State: "succeeded", Metrics: result.Final{{Name: "loss", Value: 2}, {Name: "accuracy", Value: 0.5}}},
+		{ID: "s-1/3", Index: 3, Sweep: "s-1", State: "succeeded", Parameters: result.Parameters{{Name: "late", Value: "x"}}},
+	}
+	o := result.TableOptions{Objective: result.Objective{Maximize: true, Metric: "accuracy"}}
+	checkText(t, rows, o, `
+id     state      late    accuracy  loss  attempts  host  started  duration  exit_code
+s-1/0  succeeded  -     no metrics     -         0  -     -        -         -
+s-1/1  failed     -              -     -         0  -     -        -         -
+s-1/2  succeeded  -            0.5     2         0  -     -        -         -
+s-1/3  succeeded  x     no metrics     -         0  -     -        -         -
+`[1:])
+}
+
+// aside counts what is set aside and keeps it in a file.
+type aside struct{ *os.File }
+
+func (a aside) Rewind() (io.Reader, error) {
+	_, err := a.Seek(0, io.SeekStart)
+	return a, err
+}
+
+// A table holds no rows.
+func TestTextWriterCostsLittleMemory(t *testing.T) {
+	file, err := os.Create(filepath.Join(t.TempDir(), "aside"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	rows := manyRows(1000)
+	heap := func() int64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapInuse)
+	}
+	before := heap()
+	table := result.NewTextWriter(result.TableOptions{Width: 80}, aside{file})
+	const n = 100_000
+	for i := range n {
+		r := rows[i%len(rows)]
+		r.ID, r.Index = fmt.Sprintf("run_training-7/%d", i), int64(i)
+		if err := table.Write(&r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if used := heap() - before; used > 5<<20 {
+		t.Errorf("%d MB in use after %d rows", used>>20, n)
+	}
+	lines := &counter{}
+	if err := table.Flush(lines); err != nil {
+		t.Fatal(err)
+	}
+	if lines.n < n {
+		t.Errorf("%d lines", lines.n)
+	}
+}
+
+type counter struct{ n int }
+
+func (c *counter) Write(p []byte) (int, error) {
+	c.n += strings.Count(string(p), "\n")
+	return len(p), nil
 }
 
 func checkText(t *testing.T, rows []result.Row, o result.TableOptions, want string) {

@@ -1,0 +1,332 @@
+package result
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// TextWriter writes rows as a table for people: one header, one line per row, columns named as for [Sort] and [Where].
+// Numbers have at most six digits, "-" is absent, "no metrics" a succeeded task that never printed the objective.
+//
+// A table wider than its Width gives way in this order: what is the same in all rows moves to a line above; the id becomes the
+// index; columns of little worth are left out, named in a line below; what is left is cut with "…".
+//
+// How wide columns are is known after the last row only: until then the text of the cells is set aside, nothing else is kept of
+// a row. Not for concurrent use.
+type TextWriter struct {
+	o     TableOptions
+	aside Spool
+
+	rows, succeeded int64
+	sweep           string // of all rows so far
+	severalSweeps   bool
+
+	parameters, metrics *nameList
+	slots               []*textColumn
+	fixed               []column // with the first slots
+	ofParameter         []int    // slots, in the order of the names
+	ofMetric            []int
+	index               int // its slot
+	record              []byte
+	cells               []string
+}
+
+// Spool sets text aside. Rewind is called once, after everything was written, and gives it back.
+type Spool interface {
+	io.Writer
+	Rewind() (io.Reader, error)
+}
+
+// Memory is a Spool without bounds. The zero value is empty.
+type Memory struct{ bytes.Buffer }
+
+// Rewind gives back what was written.
+func (m *Memory) Rewind() (io.Reader, error) { return &m.Buffer, nil }
+
+// WriteText writes rows as a [TextWriter] does.
+func WriteText(w io.Writer, rows []Row, o TableOptions) error {
+	t := NewTextWriter(o, &Memory{})
+	for i := range rows {
+		if err := t.Write(&rows[i]); err != nil {
+			return err
+		}
+	}
+	return t.Flush(w)
+}
+
+// NewTextWriter makes a writer that sets aside in a spool of its own.
+func NewTextWriter(o TableOptions, aside Spool) *TextWriter {
+	t := &TextWriter{o: o, aside: aside, parameters: newNameList(nil), metrics: newNameList(nil)}
+	for _, c := range fixed {
+		if _, shown := shownFixed[c.name]; shown {
+			t.fixed = append(t.fixed, c)
+			t.slot()
+		}
+	}
+	t.index = t.slot()
+	for _, name := range o.Schema.Parameters {
+		t.parameter(-1, name)
+	}
+	for _, name := range o.Schema.Metrics {
+		t.metric(-1, name)
+	}
+	return t
+}
+
+// Rows is how many rows were written.
+func (t *TextWriter) Rows() int64 { return t.rows }
+
+const (
+	absentText    = "-"
+	noMetricsText = "no metrics"
+)
+
+func (t *TextWriter) slot() int {
+	t.slots = append(t.slots, &textColumn{slot: len(t.slots)})
+	return len(t.slots) - 1
+}
+
+// parameter is the slot of a parameter, which may be new.
+func (t *TextWriter) parameter(position int, name string) int {
+	at := t.parameters.add(position, name)
+	if at == len(t.ofParameter) {
+		t.ofParameter = append(t.ofParameter, t.slot())
+		if t.rows > 0 {
+			t.slots[t.ofParameter[at]].add(absent, absentText)
+		}
+	}
+	return t.ofParameter[at]
+}
+
+// metric is the slot of a metric, which may be new.
+func (t *TextWriter) metric(position int, name string) int {
+	at := t.metrics.add(position, name)
+	if at < len(t.ofMetric) {
+		return t.ofMetric[at]
+	}
+	slot := t.slot()
+	t.ofMetric = append(t.ofMetric, slot)
+	without := int64(0)
+	if name == t.o.Objective.Metric {
+		without = t.succeeded
+	}
+	if without > 0 {
+		t.slots[slot].add(absent, noMetricsText)
+	}
+	if t.rows > without {
+		t.slots[slot].add(absent, absentText)
+	}
+	return slot
+}
+
+// missing is the text of a cell of which the row knew nothing.
+func (t *TextWriter) missing(slot int, state string) string {
+	if state == succeeded && slices.Contains(t.ofMetric, slot) && t.metrics.names[slices.Index(t.ofMetric, slot)] == t.o.Objective.Metric {
+		return noMetricsText
+	}
+	return absentText
+}
+
+// Write takes the next row.
+func (t *TextWriter) Write(r *Row) error {
+	for i, p := range r.Parameters {
+		t.parameter(i, p.Name)
+	}
+	for i, m := range r.Metrics {
+		t.metric(i, m.Name)
+	}
+	t.record = binary.AppendUvarint(t.record[:0], uint64(len(t.slots)))
+	for i, c := range t.fixed {
+		v := c.get(r)
+		t.put(i, v.kind, t.o.textOf(c.name, r, v))
+	}
+	t.put(t.index, number, strconv.FormatInt(r.Index, 10))
+	t.cells = slices.Grow(t.cells[:0], len(t.slots))[:len(t.slots)]
+	kinds := make([]kind, len(t.slots))
+	clear(t.cells)
+	for i, p := range r.Parameters {
+		v := textCell(p.Value)
+		slot := t.parameter(i, p.Name)
+		kinds[slot], t.cells[slot] = v.kind, t.o.textOf("", r, v)
+	}
+	for i, m := range r.Metrics {
+		v := numberCell(m.Value)
+		slot := t.metric(i, m.Name)
+		kinds[slot], t.cells[slot] = v.kind, t.o.textOf("", r, v)
+	}
+	for slot := t.index + 1; slot < len(t.slots); slot++ {
+		text := t.cells[slot]
+		if kinds[slot] == absent {
+			text = t.missing(slot, r.State)
+		}
+		t.put(slot, kinds[slot], text)
+	}
+	t.count(r)
+	_, err := t.aside.Write(t.record)
+	return err
+}
+
+func (t *TextWriter) put(slot int, k kind, text string) {
+	t.slots[slot].add(k, text)
+	t.record = append(binary.AppendUvarint(t.record, uint64(len(text))), text...)
+}
+
+func (t *TextWriter) count(r *Row) {
+	if t.rows == 0 {
+		t.sweep = r.Sweep
+	}
+	t.severalSweeps = t.severalSweeps || r.Sweep != t.sweep
+	t.rows++
+	if r.State == succeeded {
+		t.succeeded++
+	}
+}
+
+// Flush writes the table, which is complete.
+func (t *TextWriter) Flush(w io.Writer) error {
+	out := bufio.NewWriterSize(w, 64<<10)
+	if t.rows == 0 {
+		_, _ = out.WriteString("no tasks\n")
+		return out.Flush()
+	}
+	l := t.layout()
+	l.fit(t.o.Width)
+	writeLines(out, wrap("in all: ", l.folded, "  ", t.o.Width)) // out keeps the first error
+	if err := t.table(out, l.shown()); err != nil {
+		return err
+	}
+	if hidden := l.hidden(); len(hidden) > 0 {
+		words := append(hidden, "(see", "--csv,", "--json", "or", "a", "wider", "terminal)")
+		writeLines(out, wrap("not shown: ", words, " ", t.o.Width))
+	}
+	return out.Flush()
+}
+
+func writeLines(out *bufio.Writer, lines []string) {
+	for _, line := range lines {
+		_, _ = out.WriteString(line + "\n")
+	}
+}
+
+// layout puts the columns in the order of CSV, the objective first among the metrics.
+func (t *TextWriter) layout() *layout {
+	l := &layout{rows: t.rows, sweep: t.sweep, index: t.slots[t.index]}
+	if t.severalSweeps {
+		l.sweep = ""
+	}
+	s := Schema{t.parameters.names, slices.Clone(t.metrics.names)}
+	slots := slices.Clone(t.ofMetric)
+	if i := slices.Index(s.Metrics, t.o.Objective.Metric); i > 0 {
+		s.Metrics = slices.Insert(slices.Delete(s.Metrics, i, i+1), 0, t.o.Objective.Metric)
+		slots = slices.Insert(slices.Delete(slots, i, i+1), 0, t.ofMetric[i])
+	}
+	fixed := t.slots[:len(t.fixed)]
+	for i, c := range s.columns() {
+		metric := i - columnsBefore - len(s.Parameters)
+		switch {
+		case i >= columnsBefore && metric < 0:
+			l.show(t.slots[t.ofParameter[i-columnsBefore]], c.name, worthParameter)
+		case metric >= 0 && metric < len(s.Metrics):
+			column := t.slots[slots[metric]]
+			column.keep = s.Metrics[metric] == t.o.Objective.Metric
+			l.show(column, c.name, map[bool]worth{false: worthMetric, true: essential}[column.keep])
+		default:
+			if w, shown := shownFixed[c.name]; shown {
+				fixed[0].keep = c.name == "id"
+				l.show(fixed[0], c.name, w)
+				fixed = fixed[1:]
+			}
+		}
+	}
+	return l
+}
+
+// table writes header and rows. Numbers stand to the right.
+func (t *TextWriter) table(out *bufio.Writer, shown []*textColumn) error {
+	line := tableLine{shown: shown}
+	for _, c := range shown {
+		line.cell(c, c.name)
+	}
+	line.end(out)
+	aside, err := t.aside.Rewind()
+	if err != nil {
+		return err
+	}
+	in := bufio.NewReaderSize(aside, 64<<10)
+	cells := make([]string, len(t.slots))
+	for range t.rows {
+		if err := t.restore(in, cells); err != nil {
+			return err
+		}
+		for _, c := range shown {
+			line.cell(c, cells[c.slot])
+		}
+		line.end(out)
+	}
+	return nil
+}
+
+// restore reads the cells of the next row.
+func (t *TextWriter) restore(in *bufio.Reader, cells []string) error {
+	known, err := binary.ReadUvarint(in)
+	if err != nil {
+		return err
+	}
+	for slot := range cells {
+		if slot >= int(known) {
+			cells[slot] = t.missing(slot, cells[stateSlot])
+			continue
+		}
+		n, err := binary.ReadUvarint(in)
+		if err != nil {
+			return err
+		}
+		t.record = slices.Grow(t.record[:0], int(n))[:n]
+		if _, err := io.ReadFull(in, t.record); err != nil {
+			return err
+		}
+		if cells[slot] != string(t.record) { // most are as in the row before
+			cells[slot] = string(t.record)
+		}
+	}
+	return nil
+}
+
+// stateSlot is the slot of the state, the second of the fixed columns that are shown.
+const stateSlot = 1
+
+// tableLine is one line of a table, made cell by cell.
+type tableLine struct {
+	shown []*textColumn
+	text  []byte
+	blank int // spaces before the next text: a line has none at its end
+}
+
+func (l *tableLine) cell(c *textColumn, value string) {
+	value = cutText(value, c.width)
+	space := max(0, c.width-displayWidth(value))
+	if c.numeric() {
+		l.blank += space
+		space = 0
+	}
+	if text := strings.TrimRight(value, " "); text != "" {
+		for ; l.blank > 0; l.blank-- {
+			l.text = append(l.text, ' ')
+		}
+		l.text = append(l.text, text...)
+		space += len(value) - len(text)
+	} else {
+		space += len(value)
+	}
+	l.blank += space + gap
+}
+
+func (l *tableLine) end(out *bufio.Writer) {
+	_, _ = out.Write(append(l.text, '\n'))
+	l.text, l.blank = l.text[:0], 0
+}
