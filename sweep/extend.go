@@ -81,10 +81,59 @@ func (p *Points) Flags(dst []string, index int64) []string {
 // Parameters are those of one task, in the order of the file. It panics where the sweep cannot have such a task.
 func (p *Points) Parameters(index int64) (all result.Parameters) {
 	in, point := p.locate(index)
-	for _, a := range p.spaces[in].Point(point) {
-		all = append(all, result.Parameter{Name: a.Name, Value: a.Value})
+	assigned := p.spaces[in].Point(point)
+	all = make(result.Parameters, len(assigned))
+	for i, a := range assigned {
+		all[i] = result.Parameter{Name: a.Name, Value: a.Value}
 	}
 	return all
+}
+
+// Dimension tells which value of a parameter each task has. It panics where the sweep cannot have a task of an index.
+func (p *Points) Dimension(parameter string) result.Dimension {
+	type part struct {
+		of    space.Parameter
+		has   bool
+		every int64 // points between two values
+		first int64 // number of the first value
+	}
+	parts, values := make([]part, len(p.spaces)), int64(0)
+	for i, s := range p.spaces {
+		parts[i].first, parts[i].every = values, 1
+		after := false
+		for _, of := range s.Parameters() {
+			switch {
+			case of.Name() == parameter:
+				parts[i].of, parts[i].has, after = of, true, true
+			case after:
+				parts[i].every *= of.Len()
+			}
+		}
+		if parts[i].has {
+			values += parts[i].of.Len() - 1
+		}
+		values++
+	}
+	return result.Dimension{
+		Values: values,
+		At: func(index int64) int64 {
+			in, point := p.locate(index)
+			if of := parts[in]; of.has {
+				return of.first + point/of.every%of.of.Len()
+			}
+			return parts[in].first
+		},
+		Value: func(n int64) (string, bool) {
+			in := len(parts) - 1
+			for parts[in].first > n {
+				in--
+			}
+			if !parts[in].has {
+				return "", false
+			}
+			return parts[in].of.Value(n - parts[in].first).Value, true
+		},
+	}
 }
 
 // Extend gives the sweep tasks more behind those it has, as its record has them from now on, and hands them out: a sweep

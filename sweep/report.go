@@ -43,28 +43,48 @@ func (r Record) Summary(h Head) Summary {
 // Rows returns what makes tasks of the sweep rows of results. A task that has no row in the store is the zero Task but
 // for Index and State. It is safe for concurrent use.
 func (r Record) Rows(id string) func(Task) result.Row {
+	fill := r.Fill(id, result.AllFields)
+	return func(t Task) (row result.Row) {
+		fill(&row, &t)
+		return row
+	}
+}
+
+// Fill returns what writes fields of tasks, and their index, into rows. A row points to what its task does. It is safe for
+// concurrent use.
+func (r Record) Fill(id string, fields result.Fields) func(*result.Row, *Task) {
 	points := r.Points()
-	return func(t Task) result.Row { return r.row(id, points, t) }
+	return func(row *result.Row, t *Task) {
+		*row = result.Row{Index: t.Index}
+		if fields.Has(result.FieldID) {
+			row.ID, row.Sweep, row.Definition = task.ID{Sweep: id, Index: t.Index}.String(), id, r.Recipe.Definition
+		}
+		if fields.Has(result.FieldParameters) {
+			row.Parameters = points.Parameters(t.Index)
+		}
+		if fields.Has(result.FieldArgv) {
+			command := r.Recipe.Unplaced()
+			if !t.Try.Started.IsZero() {
+				command = r.Recipe.Expand(t.Try.Start.Host, t.Try.Start.Slot)
+			}
+			row.Argv = points.Flags(command, t.Index)
+		}
+		r.fill(row, t)
+	}
 }
 
 // precision is what the store keeps of times: a row says the same while its task runs and when it is read again.
 const precision = time.Microsecond
 
-func (r Record) row(id string, points *Points, t Task) result.Row {
-	row := result.Row{
-		ID: task.ID{Sweep: id, Index: t.Index}.String(), Sweep: id, Definition: r.Recipe.Definition, Index: t.Index,
-		State: t.State.String(), Parameters: points.Parameters(t.Index), Attempts: t.Tries, Revision: r.Recipe.Revision,
-	}
+func (r Record) fill(row *result.Row, t *Task) {
+	row.State, row.Attempts, row.Revision = t.State.String(), t.Tries, r.Recipe.Revision
 	if t.Try.Revision != "" {
 		row.Revision = t.Try.Revision
 	}
-	command := r.Recipe.Unplaced()
-	if s := t.Try.Start; !t.Try.Started.IsZero() {
-		command = r.Recipe.Expand(s.Host, s.Slot)
+	if s := &t.Try.Start; !t.Try.Started.IsZero() {
 		started := t.Try.Started.UTC().Truncate(precision)
 		row.Host, row.Slot, row.GPUs, row.Started = s.Host, &s.Slot, s.GPUs, &started
 	}
-	row.Argv = points.Flags(command, t.Index)
 	if o := t.Try.Outcome; o != nil {
 		row.Metrics, row.ExitCode, row.Reason = o.Metrics, o.ExitCode, o.Reason
 		if seconds := o.Duration.Truncate(precision).Seconds(); seconds > 0 {
@@ -74,7 +94,6 @@ func (r Record) row(id string, points *Points, t Task) result.Row {
 	if t.Waits != "" {
 		row.Reason = t.Waits
 	}
-	return row
 }
 
 // Schema names the columns of the sweep's table of results.

@@ -18,18 +18,12 @@ func (r *Reader) Unranked(ctx context.Context, s Sweep, limit int) (count int64,
 	if count = s.Head.Rows[task.Succeeded] - ranked; count <= 0 || s.Record.Objective.IsZero() {
 		return 0, nil, nil
 	}
-	rows, err := r.db.QueryContext(ctx, selectTasks+` WHERE sweep = ? AND state = ? AND objective IS NULL ORDER BY idx LIMIT ?`,
-		s.Seq, int64(task.Succeeded), limit)
-	if err != nil {
-		return 0, nil, readable(err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		t, err := scanTask(rows)
+	const query = selectTasks + ` WHERE sweep = ? AND state = ? AND objective IS NULL ORDER BY idx LIMIT ?`
+	for t, err := range r.tasks(ctx, query, []any{s.Seq, int64(task.Succeeded), int64(limit)}) {
 		if err != nil {
 			return 0, nil, err
 		}
 		first = append(first, t)
 	}
-	return count, first, readable(rows.Err())
+	return count, first, nil
 }

@@ -23,6 +23,7 @@ func TestPlans(t *testing.T) {
 		"failed":     {store.Query{States: bad[:1], Limit: 50}, "INDEX tasks_bad (sweep=? AND state=? AND idx>?)"},
 		"failures":   {store.Query{States: bad, Limit: 50}, "INDEX tasks_bad (sweep=? AND state=? AND idx>?)"},
 		"succeeded":  {store.Query{States: []task.State{task.Succeeded}}, "PRIMARY KEY (sweep=? AND idx>?)"},
+		"single":     {store.Query{Indexes: []int64{7, 9}}, "PRIMARY KEY (sweep=? AND idx=?)"},
 		"lowest":     {store.Query{Best: -1, Limit: 10}, "INDEX tasks_best (sweep=?"},
 		"highest":    {store.Query{Best: 1, Limit: 10}, "INDEX tasks_best (sweep=?"},
 	} {
@@ -34,7 +35,7 @@ func TestPlans(t *testing.T) {
 			}
 			for _, step := range steps {
 				if strings.HasPrefix(step, "SEARCH") && !strings.Contains(step, test.want) ||
-					strings.HasPrefix(step, "SCAN") || step == "USE TEMP B-TREE FOR ORDER BY" {
+					strings.HasPrefix(step, "SCAN") && !strings.HasPrefix(step, "SCAN json_each") || step == "USE TEMP B-TREE FOR ORDER BY" {
 					t.Errorf("%q in\n%s", step, strings.Join(steps, "\n"))
 				}
 			}

@@ -1,8 +1,10 @@
 package store
 
 import (
+	"strconv"
 	"strings"
 
+	"mlframework/sweep/result"
 	"mlframework/sweep/task"
 )
 
@@ -12,21 +14,33 @@ type Query struct {
 	From   int64        // indexes below it are left out
 	Best   int          // -1: lowest objective first, 1: highest first; only tasks that have one
 	Limit  int          // 0: all
+	// Indexes are the tasks, those of them that have a row; it excludes States, From and Best. nil: all.
+	Indexes []int64
+	// Fields are what is read of each task beside its index and state; 0: everything. Others are as they are in the zero
+	// Task.
+	Fields result.Fields
 }
 
-const selectTasks = `SELECT idx, state, cancelling, charged, not_before, tries, ` + tryColumns + ` FROM tasks`
+const (
+	taskColumns = `idx, state, cancelling, charged, not_before, tries, ` + tryColumns
+	selectTasks = `SELECT ` + taskColumns + ` FROM tasks`
+)
+
+func (q Query) selected() string { return `SELECT ` + q.columns() + ` FROM tasks` }
 
 // sql is the query's text and arguments. SQLite knows nothing about how many rows are in which state, so the text says
 // which index to use.
 func (q Query) sql(seq int64) (text string, args []any) {
-	if q.Best != 0 {
+	if q.Indexes != nil {
+		text, args = q.byIndexes(seq)
+	} else if q.Best != 0 {
 		text, args = q.best(seq)
 	} else {
 		text, args = q.byIndex(seq)
 	}
 	if q.Limit > 0 {
 		text += ` LIMIT ?`
-		args = append(args, q.Limit)
+		args = append(args, int64(q.Limit))
 	}
 	return text, args
 }
@@ -35,14 +49,26 @@ func (q Query) sql(seq int64) (text string, args []any) {
 // first page of a million failed tasks costs no more than the page.
 func (q Query) byIndex(seq int64) (text string, args []any) {
 	if len(q.States) == 0 {
-		return selectTasks + ` WHERE sweep = ? AND idx >= ? ORDER BY idx`, []any{seq, q.From}
+		return q.selected() + ` WHERE sweep = ? AND idx >= ? ORDER BY idx`, []any{seq, q.From}
 	}
 	var ranges []string
 	for _, s := range q.States {
-		ranges = append(ranges, selectTasks+rangeOf(s)+` AND sweep = ? AND state = ? AND idx >= ?`)
+		ranges = append(ranges, q.selected()+rangeOf(s)+` AND sweep = ? AND state = ? AND idx >= ?`)
 		args = append(args, seq, int64(s), q.From)
 	}
 	return strings.Join(ranges, ` UNION ALL `) + ` ORDER BY idx`, args
+}
+
+// byIndexes is single tasks, in the order of their index.
+func (q Query) byIndexes(seq int64) (text string, args []any) {
+	list := []byte{'['}
+	for i, index := range q.Indexes {
+		if i > 0 {
+			list = append(list, ',')
+		}
+		list = strconv.AppendInt(list, index, 10)
+	}
+	return q.selected() + ` WHERE sweep = ? AND idx IN (SELECT value FROM json_each(?)) ORDER BY idx`, []any{seq, string(append(list, ']'))}
 }
 
 // rangeOf names the index that has the tasks of a state, and repeats its condition, without which SQLite does not use it.
@@ -59,7 +85,7 @@ func rangeOf(s task.State) string {
 
 // best is tasks that have a value of the objective, in its order. The plus signs keep SQLite from other indexes.
 func (q Query) best(seq int64) (text string, args []any) {
-	text, args = selectTasks+` INDEXED BY tasks_best WHERE sweep = ? AND objective IS NOT NULL AND +idx >= ?`, []any{seq, q.From}
+	text, args = q.selected()+` INDEXED BY tasks_best WHERE sweep = ? AND objective IS NOT NULL AND +idx >= ?`, []any{seq, q.From}
 	if len(q.States) > 0 {
 		text += ` AND +state IN (?` + strings.Repeat(`,?`, len(q.States)-1) + `)`
 		for _, s := range q.States {

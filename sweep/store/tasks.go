@@ -2,11 +2,10 @@ package store
 
 import (
 	"context"
-	"database/sql"
+	"database/sql/driver"
 	"encoding/json"
 	"errors"
 	"iter"
-	"time"
 
 	"mlframework/sweep"
 	"mlframework/sweep/result"
@@ -16,21 +15,20 @@ import (
 // Tasks iterates over tasks of a sweep in constant memory. After an error nothing more comes.
 func (r *Reader) Tasks(ctx context.Context, s Sweep, q Query) iter.Seq2[sweep.Task, error] {
 	text, args := q.sql(s.Seq)
+	return r.tasks(ctx, text, args)
+}
+
+func (r *Reader) tasks(ctx context.Context, text string, args []any) iter.Seq2[sweep.Task, error] {
 	return func(yield func(sweep.Task, error) bool) {
-		rows, err := r.db.QueryContext(ctx, text, args...)
-		if err != nil {
-			yield(sweep.Task{}, readable(err))
-			return
-		}
-		defer rows.Close()
-		for rows.Next() {
-			t, err := scanTask(rows)
-			if !yield(t, err) || err != nil {
-				return
-			}
-		}
-		if err := rows.Err(); err != nil {
-			yield(sweep.Task{}, readable(err))
+		stopped := false
+		err := r.scan(ctx, text, args, func(d decoder, row []driver.Value) (bool, error) {
+			var t sweep.Task
+			err := d.decode(row, &t, new(memory))
+			stopped = err == nil && !yield(t, nil)
+			return !stopped, err
+		})
+		if err != nil && !stopped {
+			yield(sweep.Task{}, err)
 		}
 	}
 }
@@ -65,24 +63,14 @@ func (r *Reader) Task(ctx context.Context, s Sweep, index int64) (sweep.Task, bo
 
 // Tries reads the attempts that a task left behind, the oldest first; its newest is in its row.
 func (r *Reader) Tries(ctx context.Context, s Sweep, index int64) (tries []sweep.Try, err error) {
-	rows, err := r.db.QueryContext(ctx, `SELECT superseded, `+tryColumns+` FROM attempts WHERE sweep = ? AND idx = ?
-		ORDER BY attempt, superseded`, s.Seq, index)
-	if err != nil {
-		return nil, readable(err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var t sweep.Try
-		var row tryRow
-		if err := rows.Scan(append([]any{&t.Superseded}, row.fields(&t)...)...); err != nil {
+	const query = `SELECT superseded, ` + tryColumns + ` FROM attempts WHERE sweep = ? AND idx = ? ORDER BY attempt, superseded`
+	for t, err := range r.tasks(ctx, query, []any{s.Seq, index}) {
+		if err != nil {
 			return nil, err
 		}
-		if err := row.fill(&t); err != nil {
-			return nil, err
-		}
-		tries = append(tries, t)
+		tries = append(tries, t.Try)
 	}
-	return tries, readable(rows.Err())
+	return tries, nil
 }
 
 // Series reads the metrics that one attempt printed, in the order in which they came.
@@ -147,65 +135,4 @@ func (r *Reader) Revisions(ctx context.Context, s Sweep) (map[string]int64, erro
 		found[revision] = n
 	}
 	return found, readable(rows.Err())
-}
-
-func scanTask(rows *sql.Rows) (t sweep.Task, err error) {
-	var charged []byte
-	var notBefore sql.NullInt64
-	var row tryRow
-	fields := append([]any{&t.Index, &t.State, &t.Cancelling, &charged, &notBefore, &t.Tries}, row.fields(&t.Try)...)
-	if err := rows.Scan(fields...); err != nil {
-		return t, err
-	}
-	if charged != nil {
-		err = json.Unmarshal(charged, &t.Charged)
-	}
-	t.NotBefore = moment(notBefore)
-	return t, errors.Join(err, row.fill(&t.Try))
-}
-
-// tryRow is the columns of an attempt as they lie in the store.
-type tryRow struct {
-	host, class, reason               sql.NullString
-	slot, started, duration, exitCode sql.NullInt64
-	resumed                           sql.NullBool
-	gpus, metrics, output             []byte
-}
-
-func (r *tryRow) fields(t *sweep.Try) []any {
-	return []any{&t.Number, &t.Revision, &t.Worker, &r.host, &r.slot, &r.gpus, &r.resumed, &r.started, &r.duration,
-		&r.class, &r.exitCode, &r.reason, &r.metrics, &r.output}
-}
-
-func (r *tryRow) fill(t *sweep.Try) error {
-	var errs []error
-	decode := func(data []byte, into any) {
-		if data != nil {
-			errs = append(errs, json.Unmarshal(data, into))
-		}
-	}
-	t.Started = moment(r.started)
-	t.Start = task.Start{Host: r.host.String, Slot: int(r.slot.Int64), Resumed: r.resumed.Bool}
-	decode(r.gpus, &t.Start.GPUs)
-	if !r.class.Valid {
-		return errors.Join(errs...)
-	}
-	o := &task.Outcome{Class: task.Class(r.class.String), Reason: r.reason.String, Duration: time.Duration(r.duration.Int64) * time.Microsecond}
-	if r.exitCode.Valid {
-		code := int(r.exitCode.Int64)
-		o.ExitCode = &code
-	}
-	var out outputs
-	decode(r.metrics, &o.Metrics)
-	decode(r.output, &out)
-	o.Stdout, o.Stderr = out.Stdout, out.Stderr
-	t.Outcome = o
-	return errors.Join(errs...)
-}
-
-func moment(v sql.NullInt64) time.Time {
-	if !v.Valid {
-		return time.Time{}
-	}
-	return time.UnixMicro(v.Int64).UTC()
 }

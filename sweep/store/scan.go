@@ -1,0 +1,219 @@
+package store
+
+import (
+	"context"
+	"database/sql/driver"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"mlframework/sweep"
+	"mlframework/sweep/result"
+	"mlframework/sweep/task"
+)
+
+// Scan calls each with the tasks that a query chooses, until it returns false. The task and what it points to are used
+// again for the next one. It talks to the driver, because what database/sql does for each value costs more than the value.
+//
+// Other queries of each wait until Scan has returned where the file system allows one connection only.
+func (r *Reader) Scan(ctx context.Context, s Sweep, q Query, each func(*sweep.Task) bool) error {
+	var t sweep.Task
+	var at memory
+	text, args := q.sql(s.Seq)
+	return r.scan(ctx, text, args, func(d decoder, row []driver.Value) (bool, error) {
+		t, at = sweep.Task{}, memory{metrics: at.metrics}
+		err := d.decode(row, &t, &at)
+		return err == nil && each(&t), err
+	})
+}
+
+// scan calls each with the rows of a query until it returns false.
+func (r *Reader) scan(ctx context.Context, text string, args []any, each func(decoder, []driver.Value) (bool, error)) error {
+	conn, err := r.db.Conn(ctx)
+	if err != nil {
+		return readable(err)
+	}
+	err = conn.Raw(func(c any) error {
+		rows, err := c.(driver.QueryerContext).QueryContext(ctx, text, values{}.add(args...))
+		if err != nil {
+			return err
+		}
+		return errors.Join(scanRows(ctx, rows, each), rows.Close())
+	})
+	return readable(errors.Join(err, conn.Close()))
+}
+
+// cancelEvery is after how many rows a scan sees whether it is wanted still.
+const cancelEvery = 256
+
+func scanRows(ctx context.Context, rows driver.Rows, each func(decoder, []driver.Value) (bool, error)) error {
+	d, err := newDecoder(rows.Columns())
+	if err != nil {
+		return err
+	}
+	row := make([]driver.Value, len(d))
+	for n := 1; ; n++ {
+		if n%cancelEvery == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err := rows.Next(row); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		if more, err := each(d, row); err != nil || !more {
+			return err
+		}
+	}
+}
+
+// columns are those that a query reads; fields of results are in columns of their own.
+func (q Query) columns() string {
+	if q.Fields == 0 {
+		return taskColumns
+	}
+	columns := "idx, state"
+	for _, c := range []struct {
+		of    result.Fields
+		names string
+	}{
+		{result.FieldAttempts, "tries"},
+		{result.FieldRevision, "revision"},
+		{result.FieldHost | result.FieldArgv, "host"},
+		{result.FieldSlot | result.FieldArgv, "slot"},
+		{result.FieldGPUs, "gpus"},
+		{result.FieldStarted | result.FieldHost | result.FieldSlot | result.FieldGPUs | result.FieldArgv, "started"},
+		{ofOutcome, "class IS NOT NULL AS ended"},
+		{result.FieldDuration, "duration"},
+		{result.FieldExitCode, "exit_code"},
+		{result.FieldReason, "reason"},
+		{result.FieldMetrics, "metrics"},
+	} {
+		if q.Fields.Has(c.of) {
+			columns += ", " + c.names
+		}
+	}
+	return columns
+}
+
+const ofOutcome = result.FieldDuration | result.FieldExitCode | result.FieldReason | result.FieldMetrics
+
+// memory is what a task points to.
+type memory struct {
+	outcome task.Outcome
+	code    int
+	metrics result.Final
+}
+
+// decoder has for each column of a query what puts its value into a task; what is NULL is left out.
+type decoder []func(t *sweep.Task, m *memory, value driver.Value) error
+
+func newDecoder(columns []string) (d decoder, err error) {
+	for _, name := range columns {
+		f, known := decoders[name]
+		if !known {
+			return nil, fmt.Errorf("nothing reads the column %s", name)
+		}
+		d = append(d, f)
+	}
+	return d, nil
+}
+
+func (d decoder) decode(row []driver.Value, t *sweep.Task, m *memory) error {
+	for i, v := range row {
+		if v == nil {
+			continue
+		}
+		if err := d[i](t, m, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// decoders are by the names of columns in tasks and in attempts.
+var decoders = map[string]func(*sweep.Task, *memory, driver.Value) error{
+	"idx":        whole(func(t *sweep.Task, _ *memory, n int64) { t.Index = n }),
+	"state":      whole(func(t *sweep.Task, _ *memory, n int64) { t.State = task.State(n) }),
+	"cancelling": whole(func(t *sweep.Task, _ *memory, n int64) { t.Cancelling = n != 0 }),
+	"charged":    object(func(t *sweep.Task, _ *memory) any { return &t.Charged }),
+	"not_before": whole(func(t *sweep.Task, _ *memory, n int64) { t.NotBefore = moment(n) }),
+	"tries":      whole(func(t *sweep.Task, _ *memory, n int64) { t.Tries = int(n) }),
+	"superseded": whole(func(t *sweep.Task, _ *memory, n int64) { t.Try.Superseded = n != 0 }),
+	"attempt":    whole(func(t *sweep.Task, _ *memory, n int64) { t.Try.Number = int(n) }),
+	"revision":   words(func(t *sweep.Task, _ *memory, s string) { t.Try.Revision = s }),
+	"worker":     words(func(t *sweep.Task, _ *memory, s string) { t.Try.Worker = s }),
+	"host":       words(func(t *sweep.Task, _ *memory, s string) { t.Try.Start.Host = s }),
+	"slot":       whole(func(t *sweep.Task, _ *memory, n int64) { t.Try.Start.Slot = int(n) }),
+	"gpus":       object(func(t *sweep.Task, _ *memory) any { return &t.Try.Start.GPUs }),
+	"resumed":    whole(func(t *sweep.Task, _ *memory, n int64) { t.Try.Start.Resumed = n != 0 }),
+	"started":    whole(func(t *sweep.Task, _ *memory, n int64) { t.Try.Started = moment(n) }),
+	"duration":   whole(func(_ *sweep.Task, m *memory, n int64) { m.outcome.Duration = time.Duration(n) * time.Microsecond }),
+	"class": words(func(t *sweep.Task, m *memory, s string) {
+		m.outcome.Class = task.Class(s)
+		t.Try.Outcome = &m.outcome
+	}),
+	"ended": whole(func(t *sweep.Task, m *memory, n int64) { // instead of the class
+		if n != 0 {
+			t.Try.Outcome = &m.outcome
+		}
+	}),
+	"exit_code": whole(func(_ *sweep.Task, m *memory, n int64) {
+		m.code = int(n)
+		m.outcome.ExitCode = &m.code
+	}),
+	"reason": words(func(_ *sweep.Task, m *memory, s string) { m.outcome.Reason = s }),
+	"metrics": func(_ *sweep.Task, m *memory, v driver.Value) (err error) {
+		text, ok := v.(string)
+		if !ok {
+			return fmt.Errorf("%v are no metrics", v)
+		}
+		m.metrics, err = result.AppendFinal(m.metrics[:0], text)
+		m.outcome.Metrics = m.metrics
+		return err
+	},
+	"output": func(_ *sweep.Task, m *memory, v driver.Value) error {
+		var out outputs
+		err := decodeJSON(v, &out)
+		m.outcome.Stdout, m.outcome.Stderr = out.Stdout, out.Stderr
+		return err
+	},
+}
+
+func whole(set func(*sweep.Task, *memory, int64)) func(*sweep.Task, *memory, driver.Value) error {
+	return func(t *sweep.Task, m *memory, v driver.Value) error {
+		n, ok := v.(int64)
+		if !ok {
+			return fmt.Errorf("%v is no whole number", v)
+		}
+		set(t, m, n)
+		return nil
+	}
+}
+
+func words(set func(*sweep.Task, *memory, string)) func(*sweep.Task, *memory, driver.Value) error {
+	return func(t *sweep.Task, m *memory, v driver.Value) error {
+		text, ok := v.(string)
+		if !ok {
+			return fmt.Errorf("%v is no text", v)
+		}
+		set(t, m, text)
+		return nil
+	}
+}
+
+func object(in func(*sweep.Task, *memory) any) func(*sweep.Task, *memory, driver.Value) error {
+	return func(t *sweep.Task, m *memory, v driver.Value) error { return decodeJSON(v, in(t, m)) }
+}
+
+func decodeJSON(v driver.Value, into any) error {
+	text, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("%v is no JSON", v)
+	}
+	return json.Unmarshal([]byte(text), into)
+}
+
+func moment(micros int64) time.Time { return time.UnixMicro(micros).UTC() }
