@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	cliv2 "github.com/urfave/cli/v2"
@@ -41,17 +42,17 @@ func (c *command) results(ctx *cliv2.Context) error {
 	return c.resultsText(ctx, q, src, s)
 }
 
-func (c *command) resultsText(ctx *cliv2.Context, q api.Query, src source, s api.Sweep) error {
-	var rows []result.Row
-	if err := src.Rows(ctx.Context, s.ID, q, func(r *result.Row) error { rows = append(rows, *r); return nil }); err != nil {
+func (c *command) resultsText(ctx *cliv2.Context, q api.Query, src source, s api.Sweep) (err error) {
+	aside := &spool{}
+	defer func() { err = errors.Join(err, aside.close()) }()
+	table := result.NewTextWriter(tableOptions(c.stdout, s), aside)
+	if err := src.Rows(ctx.Context, s.ID, q, table.Write); err != nil {
 		return err
 	}
-	if len(rows) > 0 {
-		if err := result.WriteText(c.stdout, rows, tableOptions(c.stdout, s)); err != nil {
-			return err
-		}
-	} else {
+	if table.Rows() == 0 {
 		fmt.Fprintln(c.stdout, "no task to show")
+	} else if err := table.Flush(c.stdout); err != nil {
+		return err
 	}
 	if fresh := s.Total - s.Begun; fresh > 0 && q.Where == "" {
 		fmt.Fprintf(c.stderr, "%s not shown: %s\n", plural(fresh, "task"), notBegun(s))

@@ -22,18 +22,20 @@ type Archive struct {
 	Waits func(ctx context.Context, id string) (map[int64]string, error)
 }
 
-// rowsOf is what makes tasks of a sweep rows.
-func (a *Archive) rowsOf(ctx context.Context, s store.Sweep) (func(sweep.Task) result.Row, error) {
-	row := s.Record.Rows(s.Head.ID)
+// filler is what makes fields of rows of tasks of a sweep, as sweep.Record.Fill does.
+func (a *Archive) filler(ctx context.Context, s store.Sweep) (func(result.Fields) func(*result.Row, *sweep.Task), error) {
 	if a.Waits == nil || len(s.Record.Workers) == 0 {
-		return row, nil
+		return func(f result.Fields) func(*result.Row, *sweep.Task) { return s.Record.Fill(s.Head.ID, f) }, nil
 	}
 	waits, err := a.Waits(ctx, s.Head.ID)
-	return func(t sweep.Task) result.Row {
-		if t.State == task.Pending {
-			t.Waits = waits[t.Index]
+	return func(f result.Fields) func(*result.Row, *sweep.Task) {
+		fill := s.Record.Fill(s.Head.ID, f)
+		return func(r *result.Row, t *sweep.Task) {
+			if t.State == task.Pending {
+				t.Waits = waits[t.Index]
+			}
+			fill(r, t)
 		}
-		return row(t)
 	}, err
 }
 
@@ -143,11 +145,12 @@ func (a *Archive) Task(ctx context.Context, id string, index int64) (Task, error
 			tries = append(tries, current)
 		}
 	}
-	row, err := a.rowsOf(ctx, s)
+	filler, err := a.filler(ctx, s)
 	if err != nil {
 		return Task{}, err
 	}
-	view := Task{Row: row(t), Attempts: []Attempt{}, Series: []result.Sample{}}
+	view := Task{Attempts: []Attempt{}, Series: []result.Sample{}}
+	filler(result.AllFields)(&view.Row, &t)
 	for _, t := range tries {
 		view.Attempts = append(view.Attempts, newAttempt(t))
 	}

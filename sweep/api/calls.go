@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"crypto/rand"
@@ -80,11 +81,16 @@ func (c *Client) Rows(ctx context.Context, id string, q Query, each func(*result
 		return err
 	}
 	defer body.Close()
-	for lines := json.NewDecoder(body); ; {
-		var r result.Row
-		if err := lines.Decode(&r); err == io.EOF {
+	for lines := bufio.NewReaderSize(body, 64<<10); ; {
+		line, err := lines.ReadBytes('\n')
+		if err == io.EOF && len(line) == 0 {
 			return nil
-		} else if err != nil {
+		}
+		if err != nil && err != io.EOF {
+			return err
+		}
+		var r result.Row
+		if err := result.ReadRow(line, &r); err != nil {
 			return err
 		}
 		if err := each(&r); err != nil {

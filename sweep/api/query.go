@@ -3,8 +3,6 @@ package api
 import (
 	"context"
 	"errors"
-	"iter"
-	"slices"
 	"strconv"
 
 	"mlframework/sweep"
@@ -33,8 +31,12 @@ type prepared struct {
 	Query
 	s      store.Sweep
 	schema result.Schema
-	filter *result.Filter
-	row    func(sweep.Task) result.Row
+	fill   func(result.Fields) func(*result.Row, *sweep.Task)
+
+	// What the filter says of a task's index, of its state, and of the rest. States is what the filter and the query allow.
+	byIndex, rest *result.Filter
+	nothing       bool                  // no state is left
+	order         func() *result.Sorter // nil: by index
 }
 
 func (a *Archive) prepare(ctx context.Context, id string, q Query) (p prepared, err error) {
@@ -51,23 +53,77 @@ func (a *Archive) prepare(ctx context.Context, id string, q Query) (p prepared, 
 		return p, err
 	}
 	complete(&p.s.Record)
-	if p.row, err = a.rowsOf(ctx, p.s); err != nil {
+	if p.fill, err = a.filler(ctx, p.s); err != nil {
 		return p, err
 	}
 	p.schema = p.s.Record.Schema()
-	if q.Where == "" && q.Sort == "" {
-		return p, nil
+	points := p.s.Record.Points()
+	filter, err := result.ParseFilter(q.Where, p.schema)
+	if unknownColumn(err) {
+		if p.schema, err = a.schema(ctx, p.s); err != nil {
+			return p, err
+		}
+		filter, err = result.ParseFilter(q.Where, p.schema)
 	}
-	if p.schema, err = a.schema(ctx, p.s); err != nil {
-		return p, err
-	}
-	if p.filter, err = result.ParseFilter(q.Where, p.schema); err != nil {
+	if err != nil {
 		return p, wrongFilter(err)
 	}
-	if err := result.Sort(nil, p.schema, q.Sort); err != nil && q.Sort != "" {
-		return p, wrong("sort", err.Error())
+	p.filter(filter.Bind(points.Dimension))
+	return p, a.prepareOrder(ctx, &p, points)
+}
+
+func (a *Archive) prepareOrder(ctx context.Context, p *prepared, points *sweep.Points) error {
+	if p.Best {
+		p.order = func() *result.Sorter { return result.NewRanking(p.s.Record.Objective) }
 	}
-	return p, nil
+	if p.Sort == "" {
+		return nil
+	}
+	_, err := result.NewSorter(p.schema, p.Sort)
+	if unknownColumn(err) {
+		if p.schema, err = a.schema(ctx, p.s); err != nil {
+			return err
+		}
+		_, err = result.NewSorter(p.schema, p.Sort)
+	}
+	if err != nil {
+		return wrong("sort", err.Error())
+	}
+	schema := p.schema
+	p.order = func() *result.Sorter {
+		sorter, _ := result.NewSorter(schema, p.Sort) // there is such a column
+		sorter.Bind(points.Dimension)
+		return sorter
+	}
+	return nil
+}
+
+// filter takes a filter apart by what of a task it looks at.
+func (p *prepared) filter(f *result.Filter) {
+	var byState *result.Filter
+	p.byIndex, byState, p.rest = f.Split()
+	if byState.IsZero() {
+		return
+	}
+	among := p.States
+	if len(among) == 0 {
+		among = task.States
+	}
+	p.States, p.nothing = nil, true
+	for _, s := range among {
+		if byState.Match(&result.Row{State: s.String()}) {
+			p.States, p.nothing = append(p.States, s), false
+		}
+	}
+}
+
+// unknownColumn tells whether a column is not among those that a sweep declares. Its tasks may have printed it.
+func unknownColumn(err error) bool {
+	if f, ok := errors.AsType[*result.FilterError](err); ok {
+		return f.Unknown != ""
+	}
+	_, ok := errors.AsType[*result.UnknownColumn](err)
+	return ok
 }
 
 // wrongFilter is a filter that is refused, with the place.
@@ -79,161 +135,12 @@ func wrongFilter(err error) *Error {
 	return e
 }
 
-// schema is the sweep's columns, with the metrics that its tasks printed and nobody declared.
-func (a *Archive) schema(ctx context.Context, s store.Sweep) (result.Schema, error) {
-	schema := s.Record.Schema()
-	seen := map[string]bool{}
-	for _, m := range schema.Metrics {
-		seen[m] = true
-	}
-	for t, err := range a.Store.Tasks(ctx, s, store.Query{}) {
-		if err != nil {
-			return schema, err
-		}
-		if t.Try.Outcome == nil {
-			continue
-		}
-		for _, m := range t.Try.Outcome.Metrics {
-			if !seen[m.Name] {
-				seen[m.Name] = true
-				schema.Metrics = append(schema.Metrics, m.Name)
-			}
-		}
-	}
-	return schema, nil
-}
-
-// rows yields what a query chooses. Only what has to be ordered is read before the first.
-func (a *Archive) rows(ctx context.Context, p prepared, from int64) iter.Seq2[result.Row, error] {
-	rows := a.chosen(ctx, p, from)
-	if p.Sort != "" || p.Best {
-		rows = p.ordered(rows, a.leaders(ctx, p))
-	}
-	if p.Top == 0 {
-		return rows
-	}
-	return func(yield func(result.Row, error) bool) {
-		left := p.Top
-		for r, err := range rows {
-			if left--; !yield(r, err) || left == 0 {
-				return
-			}
-		}
-	}
-}
-
-// leaders are the first rows of the ranking, which the store has in order; nil when they are not all that is asked for.
-func (a *Archive) leaders(ctx context.Context, p prepared) []result.Row {
-	o := p.s.Record.Objective
-	if !p.Best || p.Top == 0 || p.Where != "" || o.IsZero() || len(p.States) > 0 {
-		return nil
-	}
-	order := -1
-	if o.Maximize {
-		order = 1
-	}
-	var rows []result.Row
-	for t, err := range a.Store.Tasks(ctx, p.s, store.Query{Best: order, Limit: p.Top}) {
-		if err != nil {
-			return nil // whoever reads all of them meets it, too
-		}
-		rows = append(rows, p.row(t))
-	}
-	if len(rows) < p.Top {
-		return nil
-	}
-	return rows
-}
-
-// chosen yields the rows that a query's states and filter pick, by index from a point on.
-func (a *Archive) chosen(ctx context.Context, p prepared, from int64) iter.Seq2[result.Row, error] {
-	tasks := a.every(ctx, p.s, from)
-	if p.Begun || len(p.States) > 0 && !slices.Contains(p.States, p.s.Head.Fresh()) {
-		tasks = a.Store.Tasks(ctx, p.s, store.Query{States: p.States, From: from})
-	}
-	return func(yield func(result.Row, error) bool) {
-		for t, err := range tasks {
-			if err != nil {
-				yield(result.Row{}, err)
-				return
-			}
-			if len(p.States) > 0 && !slices.Contains(p.States, t.State) {
-				continue
-			}
-			if r := p.row(t); p.filter.Match(&r) && !yield(r, nil) {
-				return
-			}
-		}
-	}
-}
-
-// every yields all tasks of a sweep by index, also those that have no row yet.
-func (a *Archive) every(ctx context.Context, s store.Sweep, from int64) iter.Seq2[sweep.Task, error] {
-	return func(yield func(sweep.Task, error) bool) {
-		n := ordinalFrom(s, from)
-		fill := func(before int64) bool {
-			for ; n < s.Head.Total && (before < 0 || s.Record.Ranges.At(n) < before); n++ {
-				if !yield(sweep.Task{Index: s.Record.Ranges.At(n), State: s.Head.Fresh()}, ctx.Err()) {
-					return false
-				}
-			}
-			return true
-		}
-		for t, err := range a.Store.Tasks(ctx, s, store.Query{From: from}) {
-			if err == nil && !fill(t.Index) || !yield(t, err) || err != nil {
-				return
-			}
-			n++
-		}
-		fill(-1)
-	}
-}
-
-// ordinalFrom counts the tasks of a sweep before an index.
-func ordinalFrom(s store.Sweep, from int64) (n int64) {
-	if len(s.Record.Ranges) == 0 {
-		return from
-	}
-	for _, r := range s.Record.Ranges {
-		n += max(0, min(from, r.To)-r.From)
-	}
-	return n
-}
-
-// ordered reads rows and puts them in the query's order.
-func (p prepared) ordered(rows iter.Seq2[result.Row, error], leaders []result.Row) iter.Seq2[result.Row, error] {
-	return func(yield func(result.Row, error) bool) {
-		all := leaders
-		if leaders == nil {
-			for r, err := range rows {
-				if err != nil {
-					yield(r, err)
-					return
-				}
-				all = append(all, r)
-			}
-			if p.Best {
-				all = result.Rank(all, p.s.Record.Objective)
-			} else if err := result.Sort(all, p.schema, p.Sort); err != nil {
-				yield(result.Row{}, err)
-				return
-			}
-		}
-		for _, r := range all {
-			if !yield(r, nil) {
-				return
-			}
-		}
-	}
-}
-
 // Tasks reads a page of tasks.
 func (a *Archive) Tasks(ctx context.Context, id string, q Query) (Page, error) {
 	p, err := a.prepare(ctx, id, q)
 	if err != nil {
 		return Page{}, err
 	}
-	byIndex := q.Sort == "" && !q.Best
 	after, err := strconv.ParseInt(q.After, 10, 64)
 	if q.After != "" && (err != nil || after < 0) {
 		return Page{}, wrong("after", q.After+" is not what a page gave as next")
@@ -242,25 +149,23 @@ func (a *Archive) Tasks(ctx context.Context, id string, q Query) (Page, error) {
 	if q.Limit > 0 {
 		limit = min(q.Limit, mostRows)
 	}
-	page, from, skip := Page{Tasks: []result.Row{}}, after, int64(0)
-	if !byIndex {
-		from, skip = 0, after
+	page, w := Page{Tasks: []result.Row{}}, window{from: after, most: int64(limit) + 1}
+	if p.order != nil {
+		w.from, w.skip = 0, min(after, p.s.Head.Total)
 	}
-	for r, err := range a.rows(ctx, p, from) {
+	for r, err := range a.rows(ctx, p, w) {
 		switch {
 		case err != nil:
 			return Page{}, err
-		case skip > 0:
-			skip--
-		case len(page.Tasks) == limit && byIndex:
-			page.Next = strconv.FormatInt(r.Index, 10)
-			return page, nil
-		case len(page.Tasks) == limit:
-			page.Next = strconv.FormatInt(after+int64(limit), 10)
-			return page, nil
-		default:
+		case len(page.Tasks) < limit:
 			page.Tasks = append(page.Tasks, r)
+			continue
+		case p.order == nil:
+			page.Next = strconv.FormatInt(r.Index, 10)
+		default:
+			page.Next = strconv.FormatInt(after+int64(limit), 10)
 		}
+		break
 	}
 	return page, nil
 }

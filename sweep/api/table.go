@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bufio"
 	"context"
 	"io"
 
@@ -27,7 +26,7 @@ func (a *Archive) Rows(ctx context.Context, id string, q Query, each func(*resul
 }
 
 func (a *Archive) each(ctx context.Context, p prepared, each func(*result.Row) error) error {
-	for r, err := range a.rows(ctx, p, 0) {
+	for r, err := range a.rows(ctx, p, window{}) {
 		if err != nil {
 			return err
 		}
@@ -55,8 +54,8 @@ func (a *Archive) Results(ctx context.Context, id string, q Query, f Format, w i
 		}
 		return lines.Flush()
 	case JSON, "":
-		lines := bufio.NewWriter(w)
-		if err := a.each(ctx, p, func(r *result.Row) error { return result.WriteJSON(lines, []result.Row{*r}) }); err != nil {
+		lines := result.NewJSONWriter(w)
+		if err := a.each(ctx, p, lines.Write); err != nil {
 			return err
 		}
 		return lines.Flush()

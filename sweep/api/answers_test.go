@@ -1,0 +1,183 @@
+package api_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"mlframework/sweep"
+	"mlframework/sweep/api"
+	"mlframework/sweep/result"
+	"mlframework/sweep/space"
+	"mlframework/sweep/store"
+	"mlframework/sweep/task"
+)
+
+// mixed is a sweep of tasks in every state, also such that have no row: with an extension that lacks a parameter and has
+// another, with metrics that are no numbers, and with gaps between the indexes when it is cut.
+func mixed(t *testing.T, cut bool) (*api.Archive, string) {
+	t.Helper()
+	s, err := store.Open(t.Context(), t.TempDir(), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	r := sweep.Record{Version: task.Version, Space: parameters(t, "lr: [0.1, 0.01]\nname: [b10, b9, auto, 7]\nseed: [0, 9, 1)\n"),
+		Extensions: []*space.Space{parameters(t, "lr: [0.5]\nseed: [20, 26, 1)\nlate: [x, 5]\n")},
+		Objective:  result.Objective{Metric: "accuracy", Maximize: true},
+		Recipe: task.Recipe{Definition: "train", Command: []string{"train.py"}, Revision: "r1",
+			Metrics: []result.Rule{{Name: "loss"}}}}
+	total := int64(2*4*9 + 6*2)
+	if cut {
+		r.Ranges = sweep.Ranges{{From: 3, To: 40}, {From: 50, To: total}}
+		total = r.Ranges.Len()
+	}
+	sw, err := s.Add(t.Context(), store.New{Record: r, Total: total, Submitted: began})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tasks []sweep.Task
+	head := sw.Head
+	for n := range total {
+		i := r.Ranges.At(n)
+		if i%7 == 3 { // never handed out
+			continue
+		}
+		tasks = append(tasks, mixedTask(i))
+		head.Rows[tasks[len(tasks)-1].State]++
+	}
+	if err := s.Commit(t.Context(), store.Group{Sweep: sw, Changes: sweep.Changes{Head: head, Tasks: tasks}}); err != nil {
+		t.Fatal(err)
+	}
+	return &api.Archive{Store: &s.Reader}, head.ID
+}
+
+func mixedTask(i int64) sweep.Task {
+	t := endedTask(i)
+	o := t.Try.Outcome
+	switch i % 11 {
+	case 1:
+		o.Metrics = nil
+	case 2:
+		o.Metrics = result.Final{{Name: "loss", Value: math.NaN()}, {Name: "accuracy", Value: math.NaN()}}
+	case 4:
+		o.Metrics = append(o.Metrics, result.Metric{Name: "extra", Value: float64(i % 3)})
+	case 5:
+		t = sweep.Task{Index: i, State: task.Running, Tries: 1, Try: sweep.Try{Number: 1, Worker: "w1", Start: t.Try.Start, Started: t.Try.Started}}
+	case 6:
+		t.State, o.Class, o.Reason = task.Cancelled, task.Stopped, "cancelled by ann"
+	case 7:
+		t = sweep.Task{Index: i, State: task.Queued}
+	}
+	return t
+}
+
+func parameters(t *testing.T, text string) *space.Space {
+	t.Helper()
+	s, _, err := space.Read("parameters.yml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// However little a question reads, its answer is what filtering and sorting all rows gives.
+func TestAnswersAreThoseOfAllRows(t *testing.T) {
+	t.Parallel()
+	wheres := []string{"", "lr=0.1", "seed>=4 and name!=auto", "name=''", "late=x or lr=0.01", "state=failed", "state!=succeeded and seed<5",
+		"state=running or name=7", "not state=pending", "host=gpu1", "index>30", "accuracy>0.03 and lr=0.1", "loss=nan or accuracy=nan",
+		"extra>=1", "reason~cancelled", "started>'2026-01-02T03:04:05.03'", "duration<10ms", "exit_code=1 and lr=0.01", "argv~'seed=3'",
+		"id~3$", "state=nothing", "attempts=0", "gpus=''", "slot=1 and seed=8"}
+	sorts := []string{"", "best", "lr", "-name", "seed", "-late", "state", "-index", "accuracy", "-accuracy", "-extra", "host", "started", "duration", "reason", "id", "attempts"}
+	for _, cut := range []bool{false, true} {
+		a, id := mixed(t, cut)
+		all := rowsOf(t, a, id, api.Query{})
+		schema := result.Schema{Parameters: []string{"lr", "name", "seed", "late"}, Metrics: []string{"loss"}}.With(all)
+		for _, where := range wheres {
+			for _, by := range sorts {
+				for _, states := range [][]task.State{nil, {task.Failed, task.Running}, {task.Pending, task.Succeeded}} {
+					name := fmt.Sprintf("where %q sort %q states %v cut %t", where, by, states, cut)
+					want := expected(t, all, schema, where, by, states)
+					q := api.Query{Where: where, Sort: by, States: states, Best: by == "best"}
+					if q.Best {
+						q.Sort = ""
+					}
+					if d := cmp.Diff(indexes(want), indexes(rowsOf(t, a, id, q)), cmpopts.EquateEmpty()); d != "" {
+						t.Errorf("%s (-all rows +answer):\n%s", name, d)
+					}
+					top := q
+					top.Top = 5
+					if d := cmp.Diff(indexes(want[:min(5, len(want))]), indexes(rowsOf(t, a, id, top)), cmpopts.EquateEmpty()); d != "" {
+						t.Errorf("%s, the first 5 (-all rows +answer):\n%s", name, d)
+					}
+					if d := cmp.Diff(indexes(want), indexes(paged(t, a, id, q, 7)), cmpopts.EquateEmpty()); d != "" {
+						t.Errorf("%s, in pages (-all rows +answer):\n%s", name, d)
+					}
+				}
+			}
+		}
+	}
+}
+
+// A row is whole however it was found.
+func TestRowsAreWhole(t *testing.T) {
+	t.Parallel()
+	a, id := mixed(t, false)
+	all := rowsOf(t, a, id, api.Query{})
+	for _, q := range []api.Query{{Sort: "index"}, {Where: "index>=0"}, {Where: "not host=nowhere"}} {
+		if d := cmp.Diff(all, rowsOf(t, a, id, q), cmpopts.EquateNaNs(), cmpopts.EquateEmpty()); d != "" {
+			t.Errorf("%+v: %s", q, d)
+		}
+	}
+}
+
+func expected(t *testing.T, all []result.Row, s result.Schema, where, by string, states []task.State) []result.Row {
+	t.Helper()
+	rows, err := result.Where(all, s, where)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(states) > 0 {
+		rows = slices.DeleteFunc(slices.Clone(rows), func(r result.Row) bool {
+			return !slices.ContainsFunc(states, func(s task.State) bool { return s.String() == r.State })
+		})
+	}
+	switch by {
+	case "":
+	case "best":
+		rows = result.Rank(rows, result.Objective{Metric: "accuracy", Maximize: true})
+	default:
+		rows = slices.Clone(rows)
+		if err := result.Sort(rows, s, by); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return rows
+}
+
+func rowsOf(t *testing.T, a *api.Archive, id string, q api.Query) (rows []result.Row) {
+	t.Helper()
+	if err := a.Rows(context.Background(), id, q, func(r *result.Row) error { rows = append(rows, *r); return nil }); err != nil {
+		t.Fatalf("%+v: %v", q, err)
+	}
+	return rows
+}
+
+func paged(t *testing.T, a *api.Archive, id string, q api.Query, size int) (rows []result.Row) {
+	t.Helper()
+	for q.Limit = size; ; {
+		page, err := a.Tasks(context.Background(), id, q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows = append(rows, page.Tasks...)
+		if q.After = page.Next; q.After == "" {
+			return rows
+		}
+	}
+}
