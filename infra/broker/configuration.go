@@ -48,9 +48,11 @@ func (s Secrets) definitions() []byte {
 
 // Limits of the broker. A sweep keeps some hundred messages there, whatever its size.
 const (
-	memory    = 512 << 20 // bytes from which on it takes nothing more
-	freeDisk  = 256 << 20 // bytes that must be free for it to take anything
-	writeLog  = 64 << 20  // bytes of a write-ahead log
+	memory   = 512 << 20 // bytes from which on it takes nothing more
+	freeDisk = 256 << 20 // bytes that must be free for it to take anything
+	// writeLog is how many bytes a write-ahead log of quorum queues may have. Whatever was written to it stays in memory until it is
+	// full, also what was consumed long ago: with RabbitMQ's own 512 MiB memory grows by half a kilobyte for each short task.
+	writeLog  = 8 << 20
 	claimTime = 30 * 24 * 3600 * 1000
 )
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -42,6 +43,22 @@ func TestABrokerThatIsFullFrozenAndEmpty(t *testing.T) {
 		}
 	}
 	works(t, 1)
+	t.Run("memory", func(t *testing.T) { // what was consumed leaves it: the write-ahead log, which is in memory too, is short
+		before := binaries(t, b)
+		for n := range 50 {
+			event := task.Event{Version: task.Version, Outcome: &task.Outcome{Reason: strings.Repeat("x", 1<<20)}, Index: int64(n)}
+			if err := s.port(t, "w1").Emit(t.Context(), event); err != nil {
+				t.Fatal(err)
+			}
+			if err := (<-reports).Ack(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		const most = 30 // of 50
+		if grown := binaries(t, b) - before; grown > most {
+			t.Errorf("the broker has %d MB more after 50 MB that were consumed", grown)
+		}
+	})
 	t.Run("full", func(t *testing.T) {
 		b.SetMemoryLimit(t, 0)
 		ctx, stop := context.WithTimeout(t.Context(), 500*time.Millisecond)
@@ -70,4 +87,15 @@ func TestABrokerThatIsFullFrozenAndEmpty(t *testing.T) {
 		b.Reset(t)
 		works(t, 4)
 	})
+}
+
+// binaries is how many MB of messages a broker has in memory.
+func binaries(t *testing.T, b *broker.Broker) int {
+	t.Helper()
+	text := b.Eval(t, `[garbage_collect(P) || P <- processes()], erlang:memory(binary) div 1048576`)
+	n, err := strconv.Atoi(strings.Trim(text, "{}ok, \n"))
+	if err != nil {
+		t.Fatalf("%q: %v", text, err)
+	}
+	return n
 }
