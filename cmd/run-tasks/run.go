@@ -5,9 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 
 	cliv2 "github.com/urfave/cli/v2"
 
@@ -200,11 +198,12 @@ func (c *command) attend(ctx *cliv2.Context, work context.Context, r *runner, id
 	interrupted, err := r.watch(work, watcher, id, d)
 	d.close()
 	c.screen.set(nil)
+	if removed, ok := errors.AsType[*store.Removed](cmp.Or(err, r.store.Check())); ok {
+		return &cli.Error{Code: cli.Machine, Err: fmt.Errorf("the store of this folder was removed while %s ran: what it held is lost", id),
+			Remedy: removed.Path + " is not what it was any more; the outputs stay"}
+	}
 	if err != nil {
 		return err
-	}
-	if _, err := os.Stat(filepath.Join(storeFolder, store.File)); errors.Is(err, fs.ErrNotExist) {
-		return &cli.Error{Code: cli.Machine, Err: fmt.Errorf("the store of this folder was removed while %s ran: what it held is lost", id)}
 	}
 	return c.conclude(r.ctx, &here{Archive: &api.Archive{Store: &r.store.Reader}, screen: c.screen}, id, l, interrupted)
 }

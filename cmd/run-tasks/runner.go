@@ -158,6 +158,11 @@ func (r *runner) start() (err error) {
 		}
 	})
 	r.parts.Go(func() { r.cancel(r.master.Run(r.ctx)) })
+	r.parts.Go(func() {
+		if err := r.store.Watch(r.ctx, r.log); err != nil {
+			r.cancel(err)
+		}
+	})
 	return nil
 }
 

@@ -69,6 +69,11 @@ func (c *command) master(ctx *cliv2.Context) (err error) {
 	defer end(nil)
 	var parts sync.WaitGroup
 	parts.Go(func() { end(m.Run(running)) })
+	parts.Go(func() {
+		if err := st.Watch(running, log); err != nil {
+			end(&cli.Error{Code: cli.Machine, Err: err, Remedy: "the master ends; restore the folder, or start the master again on an empty store"})
+		}
+	})
 	served := server.Run(running, listener)
 	end(served)
 	parts.Wait()

@@ -31,10 +31,15 @@ func Listen(path, group string) (net.Listener, error) {
 		return nil, err
 	}
 	l.SetUnlinkOnClose(false)
-	if err := errors.Join(admit(made, group), os.Rename(made, path)); err != nil {
+	err = errors.Join(admit(made, group), os.Rename(made, path))
+	var file fs.FileInfo
+	if err == nil {
+		file, err = os.Lstat(path)
+	}
+	if err != nil {
 		return nil, errors.Join(err, l.Close(), os.Remove(made))
 	}
-	return &listener{UnixListener: l, path: path}, nil
+	return &listener{path: path, group: group, now: l, file: file}, nil
 }
 
 // vacate removes what an earlier server left.
@@ -73,25 +78,6 @@ func admit(path, group string) error {
 	return errors.Join(os.Chown(path, -1, id), os.Chmod(path, 0o660))
 }
 
-// listener removes its socket when it is closed.
-type listener struct {
-	*net.UnixListener
-	path string
-}
-
-func (l *listener) Close() error {
-	err := l.UnixListener.Close()
-	if err == nil {
-		err = os.Remove(l.path)
-	}
-	if errors.Is(err, fs.ErrNotExist) { // its folder was removed
-		err = nil
-	}
-	return err
-}
-
-func (l *listener) Addr() net.Addr { return &net.UnixAddr{Name: l.path, Net: "unix"} }
-
 // partingTime is how long those who follow have to read the last that happened.
 const partingTime = 2 * time.Second
 
@@ -114,6 +100,13 @@ func (s *Server) Run(ctx context.Context, l net.Listener) error {
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
 			return context.WithValue(ctx, peerKey{}, peerOf(c))
 		},
+	}
+	watching, watched := context.WithCancel(ctx)
+	var watch sync.WaitGroup
+	defer watch.Wait()
+	defer watched()
+	if l, ok := l.(*listener); ok {
+		watch.Go(func() { l.watch(watching, s.o.Log) })
 	}
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(l) }()

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"mlframework/sweep/api"
+	"mlframework/sweep/master"
 )
 
 func TestListen(t *testing.T) {
@@ -87,5 +88,52 @@ func abandon(t *testing.T, path string) {
 	l.SetUnlinkOnClose(false)
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A socket that is removed under a server is made again, and that is logged. Another process's place is not taken.
+func TestASocketThatWasRemoved(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	id := s.submit(1)
+	followed := make(chan error, 1)
+	first := make(chan struct{}, 1)
+	go func() {
+		followed <- s.client.Follow(t.Context(), id, api.Following{}, func(master.Update) error {
+			select {
+			case first <- struct{}{}:
+			default:
+			}
+			return nil
+		})
+	}()
+	<-first
+	s.must(os.Remove(s.socket()))
+	other := api.Dial(s.socket())
+	defer other.Close()
+	s.until("it listens again", func() bool {
+		_, err := other.Health(t.Context())
+		return err == nil
+	})
+	if want := "the socket was removed; it was made again"; !strings.Contains(s.log.String(), want) {
+		t.Errorf("it logs %s", s.log)
+	}
+	if info, err := os.Stat(s.socket()); err != nil || info.Mode() != fs.ModeSocket|0o600 {
+		t.Errorf("%v, %v", info, err)
+	}
+	s.hire("w1", 1, well)
+	if err := <-followed; err != nil {
+		t.Errorf("who followed meanwhile: %v", err)
+	}
+	s.must(os.Remove(s.socket()))
+	taken, err := net.Listen("unix", s.socket())
+	s.must(err)
+	defer taken.Close()
+	s.until("it says that it cannot", func() bool {
+		return strings.Contains(s.log.String(), "another process listens there")
+	})
+	s.end()
+	if _, err := os.Stat(s.socket()); err != nil {
+		t.Errorf("the other's socket is gone: %v", err)
 	}
 }

@@ -25,6 +25,9 @@ type Group struct {
 // store goes on. It does not end with ctx.
 func (s *Store) Commit(ctx context.Context, groups ...Group) error {
 	ctx = context.WithoutCancel(ctx)
+	if err := s.Check(); err != nil {
+		return err
+	}
 	conn, err := s.db.Conn(ctx)
 	if err != nil {
 		return readable(err)
@@ -35,6 +38,9 @@ func (s *Store) Commit(ctx context.Context, groups ...Group) error {
 
 // transact runs do in one transaction.
 func (s *Store) transact(ctx context.Context, do func(*sql.Tx) error) error {
+	if err := s.Check(); err != nil {
+		return err
+	}
 	tx, err := s.db.BeginTx(ctx, nil)
 	if err != nil {
 		return readable(err)

@@ -10,6 +10,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -28,9 +29,11 @@ var ErrNone = errors.New("no store")
 // Store is the writer. Its methods are for one goroutine, those of Reader for any number.
 type Store struct {
 	Reader
-	db    *sql.DB
-	lock  *os.File
-	write writer
+	db     *sql.DB
+	lock   *lock
+	path   string // of the database
+	opened fs.FileInfo
+	write  writer
 	// Slow is why the store gave up its usual journal, for the user to read once; empty on a local file system.
 	Slow string
 }
@@ -41,7 +44,7 @@ func Open(ctx context.Context, folder, name string) (*Store, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, err
 	}
-	lock, err := acquire(filepath.Join(folder, "lock"), name)
+	lock, err := acquire(folder, name)
 	if err != nil {
 		return nil, err
 	}
@@ -67,6 +70,10 @@ func (s *Store) open(ctx context.Context, folder string) (err error) {
 	if err := migrate(ctx, s.db); err != nil {
 		return err
 	}
+	s.path = filepath.Join(folder, File)
+	if s.opened, err = os.Stat(s.path); err != nil {
+		return err
+	}
 	if network != "" {
 		s.Reader = Reader{db: s.db}
 		return nil
@@ -85,7 +92,7 @@ func (s *Store) Close() error {
 		errs = append(errs, s.write.close(s.db), s.db.Close())
 	}
 	if s.lock != nil {
-		errs = append(errs, release(s.lock))
+		errs = append(errs, s.lock.release())
 	}
 	s.db, s.Reader.db, s.lock = nil, nil, nil
 	return errors.Join(errs...)
