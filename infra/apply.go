@@ -180,6 +180,13 @@ func (a *applier) run(ctx context.Context, m *machine, do plan.Run) error {
 	if err := a.resume(ctx, do.Resume); err != nil {
 		return err
 	}
+	if do.Image != "" {
+		image, err := m.engine.FindImage(ctx, do.Spec.Image)
+		if err != nil {
+			return err
+		}
+		do.Spec.Late = []string{do.Image, image.Pinned(do.Spec.Image)}
+	}
 	ctx, cancel := whole(ctx)
 	defer cancel()
 	_, err := m.engine.Run(ctx, do.Spec)

@@ -21,12 +21,14 @@ type Summary struct {
 	Revision   string           `json:"revision"`
 	Project    string           `json:"project"`
 	Priority   int              `json:"priority"`
+	Images     []string         `json:"images"` // that its attempts ran in, each with its digest; empty: in no container, or none ran yet
 }
 
 // Summary is the sweep of a record as it stands.
 func (r Record) Summary(h Head) Summary {
 	s := Summary{ID: h.ID, Definition: r.Recipe.Definition, State: h.State, Submitted: h.Submitted.UTC(), Total: h.Total,
-		Counts: map[string]int64{}, Revision: r.Recipe.Revision, Project: r.Project, Priority: r.Priority}
+		Counts: map[string]int64{}, Revision: r.Recipe.Revision, Project: r.Project, Priority: r.Priority,
+		Images: append([]string{}, r.Images.Names()...)}
 	if h.Reason != "" {
 		s.Reason = &h.Reason
 	}

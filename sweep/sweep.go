@@ -48,7 +48,8 @@ type Record struct {
 	Objective      result.Objective `json:"objective"`
 	Project        string           `json:"project"`                   // absolute path it was submitted from
 	ParametersFile string           `json:"parameters_file,omitempty"` // in the project; "": none
-	Image          string           `json:"image,omitempty"`
+	Image          string           `json:"image,omitempty"`           // of records of older programs: what tasks.yml said, not what ran
+	Images         Images           `json:"images,omitempty"`          // that attempts ran in
 }
 
 // Range is the points [From, To).

@@ -28,9 +28,10 @@ func TestFiveCommands(t *testing.T) {
 		}
 		sample(name, string(text))
 	}
+	tasks := p.image("digits", "", p.training)
 	sample("parameters.yml", "batchsize: 100\nepoch: 2\nunit: 8\nlr: [0.03, 0.05, 0.1, 0.15]\n")
 
-	p.up(append(p.images(), "-a", "anna@host1,anna@host2,anna@host3", "-r", "ml", "-d", "digits", "-m", "1", "-w", "2,3")...)
+	p.up("--broker-image", p.broker, "-a", "anna@host1,anna@host2,anna@host3", "-r", "ml", "-d", "digits", "-m", "1", "-w", "2,3")
 	p.status(0, "all is well")
 
 	echo := p.must("run-tasks", "test_echo").out
@@ -82,6 +83,7 @@ func TestFiveCommands(t *testing.T) {
 	if out := p.must("run-tasks", "logs", "run_training-2/0").out; !strings.Contains(out, "as it is now") {
 		t.Errorf("its program printed %q", out)
 	}
+	p.drifts(tasks)
 	for _, h := range p.lab.Hosts {
 		if files := ofRoot(t, h); files != "" {
 			t.Errorf("files of root on %s:\n%s", h.Name, files)

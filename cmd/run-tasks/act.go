@@ -9,6 +9,7 @@ import (
 	"mlframework/cmd/internal/cli"
 	"mlframework/projects"
 	"mlframework/sweep/api"
+	"mlframework/sweep/definition"
 	"mlframework/sweep/master"
 	"mlframework/sweep/secret"
 	"mlframework/sweep/task"
@@ -96,7 +97,16 @@ func (c *command) goOn(ctx *cliv2.Context, id string, indexes []int64, act again
 			if err := m.ready(work); err != nil {
 				return none, err
 			}
-			g, err := revised(work, ctx, s, indexes, m.take)
+			g, err := revised(work, ctx, s, indexes, func(work context.Context, dir string) (*projects.Manifest, error) {
+				file, _, err := definition.Load(dir, c.reserved())
+				if err == nil {
+					err = m.fits(work, dir, file)
+				}
+				if err != nil {
+					return nil, err
+				}
+				return m.take(work, dir)
+			})
 			if err != nil {
 				return none, err
 			}

@@ -37,6 +37,9 @@ func (c *command) submitTo(ctx *cliv2.Context, m *remote, name string) error {
 		if err := p.checkFolder(work, placeOf(ctx)); err != nil {
 			return none, err
 		}
+		if err := m.fits(work, p.dir, p.file); err != nil {
+			return none, err
+		}
 		revision, code, err := c.bring(work, m, p, ctx.Bool("as-pushed"))
 		if err != nil {
 			return none, err

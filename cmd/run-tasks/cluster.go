@@ -17,6 +17,8 @@ import (
 	"mlframework/infra/filesync"
 	"mlframework/projects"
 	"mlframework/sweep/api"
+	"mlframework/sweep/definition"
+	"mlframework/sweep/master"
 	"mlframework/sweep/result"
 )
 
@@ -98,6 +100,30 @@ func (c *command) dialCluster(ctx *cliv2.Context) (*remote, error) {
 	m := c.newRemote(s.Client(dial))
 	m.cluster = &cluster{opened, s, end}
 	return m, nil
+}
+
+// fits refuses to go on where the workers of the cluster are not what tasks.yml of a project says: tasks would run in another image
+// than it names, or without a folder. Workers of a master that is reached by its socket run as they were started.
+func (m *remote) fits(ctx context.Context, dir string, file *definition.File) error {
+	if m.cluster == nil {
+		return nil
+	}
+	workers, err := m.Workers(ctx)
+	if err != nil {
+		return err
+	}
+	return m.compare(ctx, dir, file, workers)
+}
+
+func (m *remote) compare(ctx context.Context, dir string, file *definition.File, workers []master.Worker) error {
+	if m.cluster == nil || file == nil {
+		return nil
+	}
+	drifts, err := site.Drifts(ctx, dir, file, workers)
+	if err != nil {
+		return projectError(err)
+	}
+	return site.DriftError(drifts, "nothing was brought or submitted")
 }
 
 // projectOf is the project's folder: -d, else that of config.yml for a cluster, else the current one.

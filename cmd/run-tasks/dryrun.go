@@ -15,6 +15,7 @@ import (
 	"mlframework/projects"
 	"mlframework/sweep"
 	"mlframework/sweep/api"
+	"mlframework/sweep/definition"
 	"mlframework/sweep/master"
 	"mlframework/sweep/result"
 	"mlframework/sweep/space"
@@ -69,8 +70,8 @@ func (c *command) onlyMissing(ctx *cliv2.Context, d *dryRun, p *project) error {
 	return nil
 }
 
-// slots tells where tasks would run: "gpu1, 4 slots".
-func (c *command) slots(ctx *cliv2.Context) (places []string, err error) {
+// slots tells where tasks of a project would run: "gpu1, 4 slots". Where they would be refused, it refuses them.
+func (c *command) slots(ctx *cliv2.Context, dir string, file *definition.File) (places []string, err error) {
 	if placeOf(ctx) == inFolder {
 		host, _ := os.Hostname()
 		return []string{host + ", " + plural(int64(ctx.Int("slots")), "slot")}, nil
@@ -81,6 +82,9 @@ func (c *command) slots(ctx *cliv2.Context) (places []string, err error) {
 	}
 	defer m.close()
 	workers, err := m.Workers(ctx.Context)
+	if err == nil {
+		err = m.compare(ctx.Context, dir, file, workers)
+	}
 	for _, w := range workers {
 		place := w.Host + ", " + plural(int64(w.Slots), "slot")
 		if w.State != master.WorkerReady {

@@ -18,6 +18,7 @@ import (
 type extension struct {
 	sweep  api.Sweep
 	dir    string // of the project
+	file   *definition.File
 	by     api.Extension
 	record sweep.Record // with it
 	tasks  int64        // that it adds
@@ -55,6 +56,9 @@ func (c *command) extend(ctx *cliv2.Context) error {
 			if err := m.ready(work); err != nil {
 				return none, err
 			}
+			if err := m.fits(work, e.dir, e.file); err != nil {
+				return none, err
+			}
 			if e.by, err = e.updated(work, ctx, m.take); err != nil {
 				return none, err
 			}
@@ -82,6 +86,9 @@ func (c *command) readExtension(ctx *cliv2.Context, s api.Sweep) (e extension, e
 	e = extension{sweep: s, dir: ctx.String("d")}
 	if e.dir == "" {
 		e.dir = s.Project
+	}
+	if e.file, _, err = definition.Load(e.dir, c.reserved()); err != nil {
+		return e, err
 	}
 	p := &project{task: definition.Task{Name: s.Definition, Parameters: r.ParametersFile}}
 	if err := p.readParameters(e.dir); err != nil {
@@ -111,7 +118,7 @@ func (e extension) updated(work context.Context, ctx *cliv2.Context, take taking
 func (c *command) dryExtend(ctx *cliv2.Context, e extension) (err error) {
 	d := dryRun{name: e.sweep.ID, record: e.record, first: e.sweep.Total, total: e.tasks, more: true, all: ctx.Bool("all"),
 		spaces: e.record.Extensions[len(e.sweep.Record.Extensions):]}
-	if d.where, err = c.slots(ctx); err != nil {
+	if d.where, err = c.slots(ctx, e.dir, e.file); err != nil {
 		return err
 	}
 	return c.writeDryRun(ctx, d)

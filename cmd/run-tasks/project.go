@@ -140,7 +140,7 @@ func (p *project) record(revision string) sweep.Record {
 	r := sweep.Record{
 		Space: p.space, Style: space.Style{Space: t.FlagsSpace, SwitchValue: t.SwitchValue},
 		EachWorker: t.EachWorker, Retry: sweep.Retry(t.Retry), MaxFailures: int64(t.MaxFailures),
-		Objective: result.Objective(t.Objective), Project: p.dir, ParametersFile: t.Parameters, Image: p.file.Image,
+		Objective: result.Objective(t.Objective), Project: p.dir, ParametersFile: t.Parameters,
 		Recipe: task.Recipe{
 			Definition: t.Name, Command: t.Command, Env: map[string]string{}, Secrets: p.file.Secrets, Revision: revision,
 			Outputs: p.file.Outputs, Link: p.file.Link, Copy: p.file.Copy, Workdir: t.Workdir, Timeout: t.Timeout, Grace: t.Grace, GPUs: t.GPUs,

@@ -89,7 +89,7 @@ func (c *command) dryRun(ctx *cliv2.Context, name string) error {
 	if err := d.noteFolder(ctx.Context, p.dir, placeOf(ctx)); err != nil {
 		return err
 	}
-	if d.where, err = c.slots(ctx); err != nil {
+	if d.where, err = c.slots(ctx, p.dir, p.file); err != nil {
 		return err
 	}
 	c.print(p.notes)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	cliv2 "github.com/urfave/cli/v2"
@@ -61,6 +62,9 @@ func (c *command) showSweep(ctx context.Context, src source, s api.Sweep) error 
 	}
 	c.field("submitted", s.Submitted.In(local()).Format(time.DateTime))
 	c.field("project", r.Project+", revision "+r.Recipe.Revision)
+	for _, image := range r.Images.Names() {
+		c.field("image", image+" on "+strings.Join(r.Images[image], ", "))
+	}
 	c.field("command", result.CommandLine(r.Recipe.Unplaced()))
 	for _, p := range r.Space.Parameters() {
 		c.field("", p.String())

@@ -37,6 +37,8 @@ func (c *command) workerCommand() *cliv2.Command {
 			&cliv2.StringFlag{Name: "outputs", Usage: "`FOLDER` of outputs, of this worker alone: a task runs in FOLDER/SWEEP/INDEX"},
 			&cliv2.StringFlag{Name: "revisions", Usage: "`FOLDER` of projects' revisions"},
 			&cliv2.StringFlag{Name: "state", DefaultText: "OUTPUTS/.worker-NAME", Usage: "`FOLDER` for what outlives the worker: events that the broker has not taken, a home for programs without one"},
+			&cliv2.StringFlag{Name: "image", Usage: "`IMAGE` of its container, with the digest, as sweeps record it"},
+			&cliv2.StringFlag{Name: "environment", Usage: "`TEXT` that says what its container was made of, for those who compare"},
 		}, brokerFlags()...),
 	}
 }
@@ -116,7 +118,7 @@ const startAgain = 6
 
 func options(ctx *cliv2.Context, log *slog.Logger) (o worker.Options, err error) {
 	o = worker.Options{Name: ctx.String("name"), Host: ctx.String("host"), Slots: ctx.Int("slots"), Environ: os.Environ(),
-		Program: cli.Version(), Log: log}
+		Program: cli.Version(), Image: ctx.String("image"), Environment: ctx.String("environment"), Log: log}
 	revisions, err := folder(ctx.String("revisions"))
 	if err != nil {
 		return o, err

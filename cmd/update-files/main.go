@@ -35,6 +35,10 @@ that were submitted before keep theirs; run-tasks retry --updated moves one.
 When a host is away nothing is brought anywhere. When it fails on one later,
 sweeps keep what they have: none runs files that are not on all hosts.
 
+The containers of the workers stay as they are. Where tasks.yml says another
+image, other volumes or another container than they have, nothing is brought:
+infrainit -f starts the workers anew, as tasks.yml says.
+
 Files that no open sweep uses any more, and that were not pushed within the
 last ten minutes, are removed from the hosts; the newest stay.
 
@@ -45,7 +49,8 @@ EXIT CODES:
    0    every host has the files
    1    it failed on a host
    2    the command line is wrong, or the project is large and nobody said yes
-   3    config.yml or tasks.yml is wrong or missing
+   3    config.yml or tasks.yml is wrong or missing, or tasks.yml is not what
+        the workers run
    4    a host cannot be reached
    5    this machine is at fault
    130  interrupted, or the answer was no

@@ -13,6 +13,7 @@ import (
 	"mlframework/cmd/internal/site"
 	"mlframework/infra"
 	"mlframework/infra/plan"
+	"mlframework/sweep/definition"
 )
 
 // Bounds of the tidying after a push: what was pushed by somebody who is about to submit a sweep stays, and a master that
@@ -45,7 +46,7 @@ func (c *command) bring(ctx context.Context, s *site.Site, yes bool) error {
 	if _, err := s.Place(); err != nil { // before a large project is read
 		return err
 	}
-	files, _, err := s.Project(ctx, c.stdin, yes)
+	files, file, err := s.Project(ctx, c.stdin, yes)
 	if err != nil {
 		return err
 	}
@@ -57,6 +58,9 @@ func (c *command) bring(ctx context.Context, s *site.Site, yes bool) error {
 		return err
 	}
 	defer cluster.Close()
+	if err := c.compare(ctx, s, cluster, file); err != nil {
+		return err
+	}
 	done, err := cluster.Push(ctx, files, true) // the question was answered
 	if away, is := errors.AsType[plan.Problems](err); is {
 		return &cli.Error{Code: cli.Unreachable, Err: fmt.Errorf("nothing was brought anywhere:\n%w", away),
@@ -67,6 +71,28 @@ func (c *command) bring(ctx context.Context, s *site.Site, yes bool) error {
 	}
 	fmt.Fprint(c.stdout, told(files.Revision(), done))
 	return c.tidy(ctx, s, cluster)
+}
+
+// compare refuses to bring a tasks.yml that says other containers than the workers have: sweeps would run in those all the same. That
+// it cannot be compared, as the master does not answer, is told, and no failure.
+func (c *command) compare(ctx context.Context, s *site.Site, cluster *infra.Cluster, file *definition.File) error {
+	limited, cancel := context.WithTimeout(ctx, masterTime)
+	defer cancel()
+	client := s.Client(cluster.Dial())
+	defer client.Close()
+	workers, err := client.Workers(limited)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err != nil {
+		s.Printer.Warn("", fmt.Sprintf("image, volumes and container of tasks.yml were not compared with the workers: %v", err))
+		return nil
+	}
+	drifts, err := site.Drifts(ctx, s.Config.Options.Project, file, workers)
+	if err != nil {
+		return err
+	}
+	return site.DriftError(drifts, "nothing was brought")
 }
 
 // told says what was brought where.

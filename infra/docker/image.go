@@ -37,6 +37,22 @@ func (e *Engine) FindImage(ctx context.Context, ref string) (Image, error) {
 	return i, nil
 }
 
+// Pinned is a reference to the image, with what it is: "python:3.12-slim@sha256:...". The digest is that of its registry where the
+// host knows it, else the image's id there.
+func (i Image) Pinned(ref string) string {
+	if strings.Contains(ref, "@") {
+		return ref
+	}
+	digest := i.ID
+	for _, d := range i.Digests {
+		name, known, _ := strings.Cut(d, "@")
+		if digest == i.ID || ref == name || strings.HasPrefix(ref, name+":") {
+			digest = known
+		}
+	}
+	return ref + "@" + digest
+}
+
 // ListImages gives the images that have all the labels, sorted by their first tag. An empty value stands for any.
 func (e *Engine) ListImages(ctx context.Context, labels map[string]string) ([]Image, error) {
 	brief, err := e.api.ImageList(ctx, image.ListOptions{Filters: labelled(labels)})

@@ -59,7 +59,7 @@ func (s Spec) request() request {
 	labels[HashLabel] = s.Hash()
 	r := request{
 		config: &container.Config{
-			Hostname: s.Hostname, User: s.User, Env: s.Env, Entrypoint: s.Entrypoint, Cmd: s.Command,
+			Hostname: s.Hostname, User: s.User, Env: s.Env, Entrypoint: s.Entrypoint, Cmd: slices.Concat(s.Command, s.Late),
 			Image: s.Image, WorkingDir: s.Dir, Labels: labels,
 		},
 		host: &container.HostConfig{

@@ -48,6 +48,10 @@ type Spec struct {
 	Restart string        `json:",omitempty"` // "no", "always", "unless-stopped", "on-failure"
 	Grace   time.Duration `json:",omitempty"` // between SIGTERM and SIGKILL when Docker stops it; whole seconds, the default is 10
 	Log     Log           `json:",omitzero"`
+
+	// Late is more of Command that is known only when the container is made, such as the image's digest. It is not in the Hash: what
+	// was planned without it is the same container.
+	Late []string `json:"-"`
 }
 
 // Mount is one place of a container's file system. Exactly one of Bind, Volume and Tmpfs is set.

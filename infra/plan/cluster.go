@@ -75,6 +75,7 @@ type Project struct {
 	Revision     string
 	Image        string // "" with Build, or when nothing names one
 	Build        string // folder of a Dockerfile, relative to the project; "": none
+	Recipe       string // with Build: changes with the Dockerfile, and with what it copies by name
 	Volumes      []string
 	Memory       int64 // bytes for each slot; 0 is no word about it
 	Shm          int64

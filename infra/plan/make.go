@@ -189,7 +189,7 @@ func (m *maker) container(h Host, role, title string, needs ...string) {
 		title = "re" + title
 	}
 	if role == Worker { // it may have been told to drain by a call that was cut off
-		run.Resume = h.Name
+		run.Resume, run.Image = h.Name, "--image"
 	}
 	m.add(h.Name, role, title, run, needs...)
 }

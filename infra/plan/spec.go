@@ -177,7 +177,8 @@ func (m *maker) workerSpec(h Host, f Found) docker.Spec {
 	c.program(&s, f, "worker", "--name", h.Name, "--host", h.Name, "--slots", strconv.Itoa(slots),
 		"--outputs", outputsAt, "--revisions", revisionsAt, "--state", StateAt,
 		"--broker", "amqps://"+at, "--broker-name", broker.ServerName,
-		"--credentials", path.Join(secretsAt, "credentials"), "--ca", path.Join(secretsAt, "ca.pem"))
+		"--credentials", path.Join(secretsAt, "credentials"), "--ca", path.Join(secretsAt, "ca.pem"),
+		"--environment", c.Project.environment(*h.Work).String())
 	s.Mounts = append(s.Mounts,
 		bindReadOnly(l.Revisions(), revisionsAt), bind(l.Outputs(h.Name), outputsAt), bind(l.State(h.Name), StateAt),
 		bind(l.Home(h.Name), homeAt), bindReadOnly(l.Login(h.Name), secretsAt))

@@ -81,6 +81,7 @@ type (
 		Replace string        // id of the one that goes first; "" is none
 		Grace   time.Duration // that it gets
 		Resume  string        // the worker that goes on in it, should it have been drained; "" is none
+		Image   string        // the option by which its program is told in which image it runs; "": it is not
 	}
 	// Start starts a container that is there and does not run.
 	Start struct{ Name string }

@@ -106,6 +106,9 @@ func (s *Server) missing(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if submission.Record.Images, err = s.images(r.Context()); err != nil {
+		return err
+	}
 	m, err := s.archive.Missing(r.Context(), submission.Record, submission.Code)
 	if err != nil {
 		return err
@@ -115,6 +118,18 @@ func (s *Server) missing(w http.ResponseWriter, r *http.Request) error {
 	}
 	answer(w, http.StatusOK, m)
 	return nil
+}
+
+// images are those in which tasks would run now: of the workers that are there.
+func (s *Server) images(ctx context.Context) (images sweep.Images, err error) {
+	workers, err := s.o.Master.Workers(ctx)
+	var r sweep.Record
+	for _, w := range workers {
+		if w.Image != nil && w.State != master.WorkerAway {
+			r, _ = r.RanIn(*w.Image, w.Name)
+		}
+	}
+	return r.Images, err
 }
 
 func (s *Server) listTasks(w http.ResponseWriter, r *http.Request) error {

@@ -193,6 +193,8 @@ type hand struct {
 	s    *site
 	name string
 	do   func(given) *task.Outcome // nil: the attempt goes on
+	in   string                    // the image
+	fire func()                    // it says and takes nothing more
 
 	mu     sync.Mutex
 	got    []given
@@ -207,7 +209,14 @@ type given struct {
 // hire makes a worker known that does what do says with every attempt.
 func (s *site) hire(name string, slots int, do func(given) *task.Outcome) *hand {
 	s.t.Helper()
-	h := &hand{s: s, name: name, do: do}
+	return s.hireThat(task.Heartbeat{Worker: name, Slots: slots, Incarnation: "1"}, do)
+}
+
+// hireThat is hire for a worker that says more of itself.
+func (s *site) hireThat(beat task.Heartbeat, do func(given) *task.Outcome) *hand {
+	s.t.Helper()
+	name := beat.Worker
+	h := &hand{s: s, name: name, do: do, in: beat.Image}
 	port := s.queue.Port(name)
 	ctx, cancel := context.WithCancel(context.Background())
 	var parts sync.WaitGroup
@@ -224,7 +233,7 @@ func (s *site) hire(name string, slots int, do func(given) *task.Outcome) *hand 
 			}
 		}
 	})
-	beat := task.Heartbeat{Version: task.Version, Worker: name, Host: "gpu1", Slots: slots, Incarnation: "1", Program: "1.2"}
+	beat.Version, beat.Host, beat.Program = task.Version, "gpu1", "1.2"
 	parts.Go(func() {
 		for tick := time.NewTicker(50 * time.Millisecond); ; {
 			_ = port.Beat(ctx, beat)
@@ -236,7 +245,8 @@ func (s *site) hire(name string, slots int, do func(given) *task.Outcome) *hand 
 			}
 		}
 	})
-	s.t.Cleanup(func() { cancel(); parts.Wait() })
+	h.fire = func() { cancel(); parts.Wait() }
+	s.t.Cleanup(h.fire)
 	joined := task.Event{Version: task.Version, Kind: task.JoinedEvent, Worker: name, Time: time.Now(), Beat: &beat}
 	s.must(port.Emit(ctx, joined))
 	return h
@@ -291,7 +301,7 @@ func (h *hand) ending(g given, o *task.Outcome) task.Event {
 func (h *hand) event(k task.Kind, g given) task.Event {
 	e := task.Event{Version: task.Version, Kind: k, Worker: h.name, Sweep: g.sweep, Index: g.Index, Attempt: g.Number, Time: time.Now()}
 	if k == task.StartedEvent {
-		e.Start = &task.Start{Host: "gpu1"}
+		e.Start = &task.Start{Host: "gpu1", Image: h.in}
 	}
 	return e
 }

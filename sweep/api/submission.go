@@ -93,6 +93,8 @@ func check(s Submission) error {
 			Remedy: "submit it with gpus: 0, or without"}
 	case len(r.Workers) > 0:
 		return wrong("record.workers", "which workers there are is the master's to say")
+	case len(r.Images) > 0:
+		return wrong("record.images", "in which images its tasks run is what the workers say")
 	case len(r.Extensions) > 0:
 		return wrong("record.extensions", "a sweep is extended when it is there")
 	case badPriority(r.Priority):

@@ -110,6 +110,16 @@ func (m *Master) forget() {
 	}
 }
 
+// began notes in which image an attempt began.
+func (a *active) began(e task.Event) {
+	if e.Start == nil || e.Start.Image == "" {
+		return
+	}
+	if r, changed := a.stored.Record.RanIn(e.Start.Image, e.Worker); changed {
+		a.rewrite(r)
+	}
+}
+
 // learn keeps the mean running time of a sweep's attempts, of those that had their time.
 func (a *active) learn(o *task.Outcome) {
 	if o != nil && o.Duration > 0 && o.Class != task.Stopped && o.Class != task.Loss {

@@ -130,6 +130,7 @@ func (w *member) registered() bool {
 
 func (w *member) register(h task.Heartbeat) {
 	w.kept.Incarnation, w.kept.Host, w.kept.Program, w.kept.Started = h.Incarnation, h.Host, h.Program, h.Slots
+	w.kept.Image, w.kept.Environment = h.Image, h.Environment
 	w.changed, w.doubts, w.trial = true, nil, trial{}
 }
 

@@ -156,6 +156,7 @@ func (m *Master) event(ctx context.Context, e task.Event) error {
 	} else {
 		a.ledger.Event(e, now)
 	}
+	a.began(e)
 	a.learn(e.Outcome)
 	if e.Kind == task.EndedEvent && e.Outcome != nil {
 		m.judge(e.Worker, e.Outcome)

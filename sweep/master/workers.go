@@ -23,7 +23,9 @@ const (
 type Worker struct {
 	Name    string      `json:"name"`
 	Host    string      `json:"host"`
-	Program string      `json:"program"` // version
+	Program string      `json:"program"`     // version
+	Image   *string     `json:"image"`       // of its container, with the digest; null: it runs in none, or does not say
+	Made    *string     `json:"environment"` // what its container was made of, in the words of who made it; null: it does not say
 	State   string      `json:"state"`
 	Reason  *string     `json:"reason"` // of the state
 	Slots   int         `json:"slots"`
@@ -117,6 +119,12 @@ func (m *Master) shown(w *member) Worker {
 	}
 	if w.registered() {
 		s.Slots = w.beat.Slots
+	}
+	if w.kept.Image != "" {
+		s.Image = &w.kept.Image
+	}
+	if w.kept.Environment != "" {
+		s.Made = &w.kept.Environment
 	}
 	if !w.seen.IsZero() {
 		seen := w.seen.UTC()

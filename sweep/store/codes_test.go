@@ -9,8 +9,11 @@ import (
 	"mlframework/sweep/store"
 )
 
-// beforeCodes makes of a store's schema the one that had a code for each revision, whatever the sweep.
+// beforeCodes makes of a store's schema the one that had a code for each revision, whatever the sweep: all that came since
+// goes.
 const beforeCodes = `
+ALTER TABLE workers DROP COLUMN image;
+ALTER TABLE workers DROP COLUMN environment;
 DROP TABLE codes;
 CREATE TABLE revisions (revision TEXT PRIMARY KEY, code TEXT NOT NULL) WITHOUT ROWID;
 INSERT INTO revisions VALUES ('r1', 'c1'), ('0123456789abcdef', 'c2'), ('never', 'c3');

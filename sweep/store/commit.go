@@ -82,7 +82,7 @@ func (w *writer) put(ctx context.Context, g Group) error {
 		}
 	}
 	for _, k := range g.Workers {
-		if err := w.exec(ctx, w.worker, w.values[:0].add(k.Name, k.Incarnation, k.Host, k.Program, int64(k.Started), k.Drained, int64(k.Slots))); err != nil {
+		if err := w.exec(ctx, w.worker, w.values[:0].add(k.Name, k.Incarnation, k.Host, k.Program, int64(k.Started), k.Drained, int64(k.Slots), k.Image, k.Environment)); err != nil {
 			return err
 		}
 	}

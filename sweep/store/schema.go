@@ -137,6 +137,11 @@ INSERT INTO codes SELECT used.sweep, revision, code FROM revisions JOIN (
 ) AS used USING (revision);
 DROP TABLE revisions;
 `,
+	// What the containers of workers are.
+	`
+ALTER TABLE workers ADD COLUMN image       TEXT NOT NULL DEFAULT '';
+ALTER TABLE workers ADD COLUMN environment TEXT NOT NULL DEFAULT '';
+`,
 }
 
 // migrate brings the schema up to date. A store that a newer program wrote is refused.

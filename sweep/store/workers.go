@@ -14,18 +14,20 @@ type Worker struct {
 	Started     int    // slots that it was started with
 	Drained     bool   // a person asked it to take nothing new
 	Slots       int    // that a person asked for; 0: as started
+	Image       string // as in its heartbeats
+	Environment string // as in its heartbeats
 }
 
 // Workers lists the workers by name.
 func (r *Reader) Workers(ctx context.Context) (all []Worker, err error) {
-	rows, err := r.db.QueryContext(ctx, `SELECT name, incarnation, host, program, started, drained, slots FROM workers ORDER BY name`)
+	rows, err := r.db.QueryContext(ctx, `SELECT name, incarnation, host, program, started, drained, slots, image, environment FROM workers ORDER BY name`)
 	if err != nil {
 		return nil, readable(err)
 	}
 	defer rows.Close()
 	for rows.Next() {
 		var w Worker
-		if err := rows.Scan(&w.Name, &w.Incarnation, &w.Host, &w.Program, &w.Started, &w.Drained, &w.Slots); err != nil {
+		if err := rows.Scan(&w.Name, &w.Incarnation, &w.Host, &w.Program, &w.Started, &w.Drained, &w.Slots, &w.Image, &w.Environment); err != nil {
 			return nil, readable(err)
 		}
 		all = append(all, w)

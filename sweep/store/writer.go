@@ -39,7 +39,7 @@ const (
 			UNION ALL
 			SELECT 1 FROM attempts WHERE sweep=?1 AND idx=?2 AND attempt=?4 AND superseded=0 AND worker=?6 AND duration=?12 AND class=?13)`
 	putSamples = `INSERT OR IGNORE INTO samples (sweep, idx, attempt, hash, points) VALUES (?,?,?,?,?)`
-	putWorker  = `REPLACE INTO workers (name, incarnation, host, program, started, drained, slots) VALUES (?,?,?,?,?,?,?)`
+	putWorker  = `REPLACE INTO workers (name, incarnation, host, program, started, drained, slots, image, environment) VALUES (?,?,?,?,?,?,?,?,?)`
 )
 
 // prepare makes the statements ready on c.

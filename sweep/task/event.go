@@ -49,6 +49,7 @@ type Start struct {
 	Slot    int      `json:"slot"` // from 0
 	GPUs    []string `json:"gpus,omitempty"`
 	Resumed bool     `json:"resumed,omitempty"` // outputs of an earlier attempt were there
+	Image   string   `json:"image,omitempty"`   // of the worker's container, by digest; "": none, or not known
 }
 
 // Class is how an attempt ended. The retry rules of a definition go by class.

@@ -79,9 +79,11 @@ type Piece struct {
 type Heartbeat struct {
 	Version     int       `json:"version"`
 	Worker      string    `json:"worker"`
-	Incarnation string    `json:"incarnation"`       // new with every start of the worker, greater than those before
-	Time        time.Time `json:"time,omitzero"`     // by the clock that the worker's events have
-	Program     string    `json:"program,omitempty"` // version of the program, for people
+	Incarnation string    `json:"incarnation"`           // new with every start of the worker, greater than those before
+	Time        time.Time `json:"time,omitzero"`         // by the clock that the worker's events have
+	Program     string    `json:"program,omitempty"`     // version of the program, for people
+	Image       string    `json:"image,omitempty"`       // of the container that it and its attempts run in, by digest; "": none, or not known
+	Environment string    `json:"environment,omitempty"` // what the container was made of, in the words of who started it; "": not known
 	Host        string    `json:"host"`
 	Slots       int       `json:"slots"`
 	Draining    bool      `json:"draining,omitempty"`

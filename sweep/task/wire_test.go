@@ -25,7 +25,7 @@ func TestWire(t *testing.T) {
 	code, step := 3, int64(7)
 	event := task.Event{Version: task.Version, Kind: task.ClaimedEvent, Worker: "w", Sweep: "train-1", Index: 42, Attempt: 2, Time: moment}
 	started, samples, ended := event, event, event
-	started.Kind, started.Start = task.StartedEvent, &task.Start{Host: "gpu1", Slot: 1, GPUs: []string{"GPU-1"}, Resumed: true}
+	started.Kind, started.Start = task.StartedEvent, &task.Start{Host: "gpu1", Slot: 1, GPUs: []string{"GPU-1"}, Resumed: true, Image: "python:3.12@sha256:1"}
 	samples.Kind, samples.Samples = task.SamplesEvent, []result.Sample{{Name: "loss", Value: 0.5, Step: &step, Line: 9, Stream: "stdout", Time: moment}}
 	ended.Kind, ended.Outcome = task.EndedEvent, &task.Outcome{Class: task.Error, ExitCode: &code, Reason: "exit code 3", Duration: time.Second,
 		Metrics: result.Final{{Name: "loss", Value: 0.5}}, Stdout: task.Output{Bytes: 10, Truncated: true}, Stderr: task.Output{Bytes: 0}}
@@ -37,6 +37,7 @@ func TestWire(t *testing.T) {
 		}, Attempts: []task.Attempt{{Index: 42, Number: 2, Args: []string{"--lr=0.1"}}}, Follow: true, Edition: "e"},
 		"control": &task.Control{Version: task.Version, Kind: task.StopControl, Sweep: "train-1", Index: 42, Attempt: 2, Off: true, Reason: "superseded"},
 		"heartbeat": &task.Heartbeat{Version: task.Version, Worker: "w", Incarnation: "i", Host: "gpu1", Slots: 2, Draining: true, Refuses: "why", Program: "v1",
+			Image: "python:3.12@sha256:1", Environment: "as it was made",
 			Running: []task.Busy{{Sweep: "train-1", Index: 42, Attempt: 2, Slot: 1, Started: moment}}, Waiting: 3, Unsent: 4,
 			Load: &task.Load{Cores: 8, CPU: 0.5, MemoryTotal: 1 << 33, MemoryFree: 1 << 32, DiskTotal: 1 << 40, DiskFree: 1 << 39}},
 		"joined":  &task.Event{Version: task.Version, Kind: task.JoinedEvent, Worker: "w", Time: moment, Beat: &task.Heartbeat{Version: task.Version, Worker: "w", Incarnation: "i"}},

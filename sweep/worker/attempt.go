@@ -53,7 +53,7 @@ func (w *Worker) runIn(ctx context.Context, i item, slot int, c *folder.Checkout
 	if err := stdout.create(); err != nil {
 		return infra(err)
 	}
-	w.desk.begin(i, task.Start{Host: w.o.Host, Slot: slot, Resumed: c.Resumed})
+	w.desk.begin(i, task.Start{Host: w.o.Host, Slot: slot, Resumed: c.Resumed, Image: w.o.Image})
 	exit := w.o.Keeper.Run(ctx, process.Spec{
 		Argv:    append(j.recipe.Expand(w.o.Host, slot), i.attempt.Args...),
 		Env:     append(j.own(i, slot, w.desk.size(), c), i.lot.environ(secrets)...),

@@ -51,7 +51,10 @@ type Options struct {
 	Ceiling int64  // bytes kept of each stream of an attempt; Ceiling
 	Spool   string // file of events that the queue has not taken, an absolute path; none: in memory
 	Program string // version of the program, shown to people; none
-	Log     *slog.Logger
+	// Image is the image of the container that the worker runs in, with its digest, and Environment what the container was made
+	// of, as whoever made it says. Both are handed on as they are; "" where there is no container.
+	Image, Environment string
+	Log                *slog.Logger
 }
 
 // Runner runs programs and ends their whole process trees; *process.Keeper is the real one.

@@ -1,6 +1,15 @@
 package site
 
-import "mlframework/sweep/api"
+import (
+	"context"
+	"testing"
+
+	"mlframework/config"
+	"mlframework/projects"
+	"mlframework/sweep/api"
+	"mlframework/sweep/definition"
+	"mlframework/sweep/master"
+)
 
 // Judge fills in what is wrong, from what everybody said.
 func (o *Overview) Judge(ready []api.Reason, silent error) []Fault {
@@ -8,4 +17,25 @@ func (o *Overview) Judge(ready []api.Reason, silent error) []Fault {
 	o.Faults = o.faults()
 	o.Well = len(o.Faults) == 0
 	return o.Faults
+}
+
+// DriftFaults is what check-status finds of workers beside a project.
+func DriftFaults(ctx context.Context, dir string, workers []master.Worker) []Fault {
+	s := &Site{Config: new(config.Config)}
+	s.Config.Options.Project = dir
+	return s.drifts(ctx, workers)
+}
+
+// Recipe is what infrainit says of a project's own Dockerfile.
+func Recipe(t *testing.T, dir string) string {
+	t.Helper()
+	files, err := projects.Scan(t.Context(), dir, projects.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := project(&definition.File{Build: "."}, files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.Recipe
 }

@@ -49,7 +49,7 @@ func (o *Overview) faults() []Fault {
 		}
 	}
 	f.workers(o)
-	return f.all
+	return append(f.all, o.drifts...)
 }
 
 // deadLetters is the queue, as the API names it, of what could not be delivered.

@@ -32,6 +32,7 @@ type Overview struct {
 
 	ready  []api.Reason // why the master is not
 	silent error        // why the master did not answer
+	drifts []Fault      // of workers that are not what tasks.yml says
 }
 
 // OverviewVersion is what Overview.Version says.
@@ -45,7 +46,11 @@ func (s *Site) Overview(ctx context.Context, c *infra.Cluster) (Overview, error)
 	client.GiveUp = silentTime
 	defer client.Close()
 	var asking sync.WaitGroup
-	asking.Go(func() { o.silent = o.askMaster(ctx, client) })
+	asking.Go(func() {
+		if o.silent = o.askMaster(ctx, client); o.silent == nil {
+			o.drifts = s.drifts(ctx, o.Workers)
+		}
+	})
 	hosts, err := c.Status(ctx)
 	asking.Wait()
 	if ctx.Err() != nil {

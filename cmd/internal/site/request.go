@@ -41,7 +41,9 @@ func (s *Site) Request(files *projects.Manifest, file *definition.File) (infra.R
 		return r, err
 	}
 	if file != nil {
-		r.Project = project(file, files)
+		if r.Project, err = project(file, files); err != nil {
+			return r, err
+		}
 	}
 	works := map[string]bool{}
 	for _, w := range selection.Workers {
@@ -75,13 +77,21 @@ func (s *Site) images(r infra.Request) error {
 	return nil
 }
 
-// project is what tasks.yml asks of containers.
-func project(f *definition.File, files *projects.Manifest) plan.Project {
+// project is what tasks.yml asks of containers. The files of the project are needed where it has its own Dockerfile.
+func project(f *definition.File, files *projects.Manifest) (p plan.Project, err error) {
 	c := f.Container
-	return plan.Project{
-		Revision: files.Revision(), Image: f.Image, Build: filepath.ToSlash(f.Build), Volumes: f.Volumes,
+	p = plan.Project{
+		Image: f.Image, Build: filepath.ToSlash(f.Build), Volumes: f.Volumes,
 		Memory: c.Memory, Shm: c.SharedMemory, Pids: int64(c.Processes), WritableRoot: c.WritableRoot,
 	}
+	if files == nil {
+		return p, nil
+	}
+	p.Revision = files.Revision()
+	if p.Build != "" {
+		p.Recipe, err = files.Recipe(p.Build)
+	}
+	return p, err
 }
 
 // work is what a host's worker is to be.

@@ -1,0 +1,101 @@
+package site
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"mlframework/cmd/internal/cli"
+	"mlframework/infra/plan"
+	"mlframework/projects"
+	"mlframework/sweep/definition"
+	"mlframework/sweep/master"
+)
+
+// Drift is a worker whose container is not what tasks.yml says.
+type Drift struct {
+	Worker      string
+	Differences []string // "image: python:3.11-slim runs, tasks.yml says python:3.12-slim"
+}
+
+// String is the differences on one line.
+func (d Drift) String() string { return strings.Join(d.Differences, "; ") }
+
+// Drifts compares what a project's tasks.yml says of containers with what those of the workers were made of, as they report it. What
+// config.yml set for a host counts there, and is no difference. A worker that is away, or does not report it, is not compared.
+func Drifts(ctx context.Context, dir string, file *definition.File, workers []master.Worker) (all []Drift, err error) {
+	var files *projects.Manifest
+	if file.Build != "" {
+		if files, err = projects.Scan(ctx, dir, projects.Options{Cache: HashCache(dir)}); err != nil {
+			return nil, err
+		}
+	}
+	wanted, err := project(file, files)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range workers {
+		if w.State == master.WorkerAway || w.Made == nil {
+			continue
+		}
+		e, err := plan.ParseEnvironment(*w.Made)
+		if err != nil {
+			continue // somebody started it by hand, and has words of his own
+		}
+		if d := wanted.Differences(e); len(d) > 0 {
+			all = append(all, Drift{w.Name, d})
+		}
+	}
+	return all, nil
+}
+
+// driftRemedy is what to do about a Drift.
+const driftRemedy = "infrainit -f starts the worker anew, as tasks.yml says"
+
+// DriftError refuses to go on with workers that are not what tasks.yml says; nil when all are. Nothing is what was not done.
+func DriftError(all []Drift, nothing string) error {
+	if len(all) == 0 {
+		return nil
+	}
+	var texts []string
+	names := map[string][]string{}
+	for _, d := range all {
+		text := d.String()
+		if names[text] == nil {
+			texts = append(texts, text)
+		}
+		names[text] = append(names[text], d.Worker)
+	}
+	for i, text := range texts {
+		texts[i] = strings.Join(names[text], ", ") + ": " + text
+	}
+	return &cli.Error{Code: cli.Invalid, Err: errors.New("the workers are not what tasks.yml says: " + strings.Join(texts, "\n  ")),
+		Remedy: "infrainit -f starts them anew, as tasks.yml says; " + nothing}
+}
+
+// drifts finds the workers that are not what tasks.yml of the configured project says, if that is on this machine.
+func (s *Site) drifts(ctx context.Context, workers []master.Worker) (all []Fault) {
+	dir := s.Config.Options.Project
+	if dir == "" {
+		return nil
+	}
+	if _, err := os.Stat(filepath.Join(dir, definition.FileName)); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	file, _, err := definition.Load(dir, nil)
+	var drifts []Drift
+	if err == nil {
+		drifts, err = Drifts(ctx, dir, file, workers)
+	}
+	if err != nil {
+		return []Fault{{What: fmt.Sprintf("the workers were not compared with tasks.yml: %v", err), Remedy: "put it right; run-tasks --dry-run NAME shows what is wrong"}}
+	}
+	for _, d := range drifts {
+		all = append(all, Fault{Host: d.Worker, What: "its worker is not what tasks.yml says: " + d.String(), Remedy: driftRemedy})
+	}
+	return all
+}

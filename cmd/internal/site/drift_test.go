@@ -1,0 +1,137 @@
+package site_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mlframework/cmd/internal/cli"
+	"mlframework/cmd/internal/site"
+	"mlframework/infra/plan"
+	"mlframework/sweep/definition"
+	"mlframework/sweep/master"
+)
+
+// made is a worker that reports what its container was made of.
+func made(name string, e plan.Environment) master.Worker {
+	w := worker(name, master.WorkerReady)
+	w.Made = ptr(e.String())
+	return w
+}
+
+func TestDrifts(t *testing.T) {
+	t.Parallel()
+	old := plan.Environment{Image: "python:3.11-slim"}
+	now := plan.Environment{Image: "python:3.12-slim", Volumes: []string{"/data:/data:ro"}}
+	own := plan.Environment{Volumes: now.Volumes, Own: []string{"image"}}
+	away := made("gpu9", old)
+	away.State = master.WorkerAway
+	silent, foreign := worker("gpu8", master.WorkerReady), worker("gpu7", master.WorkerReady)
+	foreign.Made = ptr("started by hand")
+	const differs = "image: python:3.11-slim runs, tasks.yml says python:3.12-slim; volumes: + /data:/data:ro"
+	for name, c := range map[string]struct {
+		workers []master.Worker
+		want    string
+	}{
+		"none":            {},
+		"all are so":      {workers: []master.Worker{made("gpu2", now), made("gpu3", own)}},
+		"not compared":    {workers: []master.Worker{away, silent, foreign}},
+		"all are not":     {[]master.Worker{made("gpu2", old), made("gpu3", old)}, "gpu2, gpu3: " + differs},
+		"one is not":      {[]master.Worker{made("gpu2", old), made("gpu3", now)}, "gpu2: " + differs},
+		"each another":    {[]master.Worker{made("gpu2", old), made("gpu3", plan.Environment{Own: []string{"image"}})}, "gpu2: " + differs + "\n  gpu3: volumes: + /data:/data:ro"},
+		"one is not read": {[]master.Worker{foreign, made("gpu2", old)}, "gpu2: " + differs},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			file := &definition.File{Image: now.Image, Volumes: now.Volumes}
+			drifts, err := site.Drifts(t.Context(), t.TempDir(), file, c.workers)
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = site.DriftError(drifts, "nothing was submitted")
+			if c.want == "" && err != nil {
+				t.Errorf("refused: %v", err)
+			}
+			if c.want == "" {
+				return
+			}
+			e, refused := errors.AsType[*cli.Error](err)
+			if !refused || e.Code != cli.Invalid || !strings.Contains(e.Remedy, "infrainit -f") || !strings.HasSuffix(e.Remedy, "nothing was submitted") {
+				t.Fatalf("%#v", err)
+			}
+			if diff := cmp.Diff("the workers are not what tasks.yml says: "+c.want, e.Err.Error()); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+// A Dockerfile that changed counts; the code of the project does not.
+func TestDriftOfADockerfile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	drifts := func(workers ...master.Worker) []site.Drift {
+		t.Helper()
+		all, err := site.Drifts(t.Context(), dir, &definition.File{Build: "."}, workers)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	write("Dockerfile", "FROM python:3.12\nCOPY needs /\nCOPY . /code\n")
+	write("needs", "numpy\n")
+	first := drifts(made("gpu2", plan.Environment{Build: "."}))
+	if len(first) != 1 || !strings.Contains(first[0].String(), "the Dockerfile, or a file that it copies") {
+		t.Fatalf("%+v", first)
+	}
+	recipe := site.Recipe(t, dir)
+	if got := drifts(made("gpu2", plan.Environment{Build: ".", Recipe: recipe})); len(got) > 0 {
+		t.Errorf("%+v", got)
+	}
+	write("train.py", "print()\n")
+	if got := drifts(made("gpu2", plan.Environment{Build: ".", Recipe: recipe})); len(got) > 0 {
+		t.Errorf("code changed: %+v", got)
+	}
+	write("needs", "torch\n")
+	if got := drifts(made("gpu2", plan.Environment{Build: ".", Recipe: recipe})); len(got) != 1 {
+		t.Errorf("what the Dockerfile copies changed: %+v", got)
+	}
+}
+
+// check-status lists them, and what it could not compare.
+func TestDriftsAreFaults(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	workers := []master.Worker{made("gpu2", plan.Environment{Image: "a"})}
+	faults := func(want ...site.Fault) {
+		t.Helper()
+		if diff := cmp.Diff(want, site.DriftFaults(t.Context(), dir, workers)); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
+		}
+	}
+	tasks := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, definition.FileName), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	faults()
+	tasks("image: a\ntasks: {x: {command: [y]}}\n")
+	faults()
+	tasks("image: b\ntasks: {x: {command: [y]}}\n")
+	faults(site.Fault{Host: "gpu2", What: "its worker is not what tasks.yml says: image: a runs, tasks.yml says b", Remedy: "infrainit -f starts the worker anew, as tasks.yml says"})
+	tasks("image: b\ntasks: {x: {comand: [y]}}\n")
+	if got := site.DriftFaults(t.Context(), dir, workers); len(got) != 1 || !strings.Contains(got[0].What, "comand") {
+		t.Errorf("%+v", got)
+	}
+}
