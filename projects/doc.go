@@ -17,11 +17,13 @@
 //   - At the top, and beside a .mlframework further down (somebody runs sweeps from that folder): outputs, config.yml and
 //     infra-clean*. Elsewhere files with these names are the user's.
 //   - What .mlframeworkignore and .gitignore name, in the top folder and every folder below, in the syntax of gitignore(5).
+//   - What .gitignore names in the folders above, when the project lies in a git repository: up to its root, the nearest folder with
+//     a .git. Where those rules leave out the project's own folder they do not count, as whoever names it wants what is in it.
 //
 // No rule brings the first two back. A .mlframeworkignore is asked before any .gitignore, so it can leave out what git keeps
-// (!data there brings in data that git ignores). Rules from outside the folder (those of a git repository around it,
-// .git/info/exclude, the user's global excludes) are not read: a revision depends on the folder alone. As in git, a rules
-// file that is a symbolic link is not read as rules. node_modules belongs to the project unless a rule names it: unlike a
+// (!data there brings in data that git ignores). So a revision depends on the folder and on the .gitignore files of the repository
+// around it, which everybody who has the repository has, and on nothing of a single user or clone: .git/info/exclude and global
+// excludes are not read. As in git, a rules file that is a symbolic link is not read as rules. node_modules belongs to the project unless a rule names it: unlike a
 // virtual environment it can be moved, and a program may need it.
 //
 // A folder whose files are all left out stays, empty. Symbolic links are kept as links; one that leads out of the project,

@@ -14,26 +14,28 @@ const (
 
 // A rule is one line of a rules file.
 type rule struct {
+	text    string // as it is written
 	glob    glob
 	negated bool // "!": brings back
 	folders bool // ends in "/": only folders
 	byName  bool // no other "/": looks at the last component, at any depth
 }
 
-// A ruleSet is a rules file; its patterns are relative to the folder that holds it, which has no slash at the end.
+// A ruleSet is a rules file; its patterns are relative to the folder that holds it. That folder is in the project or above it.
 type ruleSet struct {
-	folder string
+	file   string // in the project, "../.gitignore" for the folder above it
+	folder string // in the project, without a slash at the end; "" for the top and for folders above it
+	below  string // from a folder above the project, the path to the project, with a slash at the end
 	rules  []rule
 }
 
-// A scope is the rules in force in a folder, from the top folder's to its own. The zero scope leaves nothing out.
+// A scope is the rules in force in a folder, from those of the folders above to its own. The zero scope leaves nothing out.
 type scope struct {
 	own, git []ruleSet
 }
 
-// with adds a rules file of the folder.
-func (s scope) with(name, folder string, rules []rule) scope {
-	added := ruleSet{folder, rules}
+// with adds a rules file.
+func (s scope) with(name string, added ruleSet) scope {
 	if name == ownRules {
 		s.own = append(slices.Clip(s.own), added)
 	} else {
@@ -42,22 +44,30 @@ func (s scope) with(name, folder string, rules []rule) scope {
 	return s
 }
 
-// ignores says whether the rules leave out the path, whose folder they have not left out, and whether git's do: a person
-// who wrote them did not think of us.
-func (s scope) ignores(path string, folder bool) (ignored, git bool) {
-	for i, sets := range [][]ruleSet{s.own, s.git} {
+// ignores returns how the rules leave out the path, whose folder they have not left out; false when they do not.
+func (s scope) ignores(path string, folder bool) (LeftOut, bool) {
+	for _, sets := range [][]ruleSet{s.own, s.git} {
 		for _, set := range slices.Backward(sets) {
 			if r, found := set.last(path, folder); found {
-				return !r.negated, i == 1 && !r.negated
+				return LeftOut{Path: path, Folder: folder, File: set.file, Pattern: r.text, Unless: r.unless(path)}, !r.negated
 			}
 		}
 	}
-	return false, false
+	return LeftOut{}, false
+}
+
+// unless is the line for a rules file at the top that takes the rule back: for all that it names, or, where a name alone does not
+// say what it names, for this path.
+func (r rule) unless(path string) string {
+	if r.byName {
+		return "!" + r.text
+	}
+	return "!" + ignoreLine(path)
 }
 
 // last finds the last rule that matches: it decides.
 func (s ruleSet) last(path string, folder bool) (rule, bool) {
-	relative := path
+	relative := s.below + path
 	if s.folder != "" {
 		relative = path[len(s.folder)+1:]
 	}
@@ -93,7 +103,7 @@ func parseRule(line string) (rule, bool) {
 	if strings.HasPrefix(line, "#") {
 		return rule{}, false
 	}
-	var r rule
+	r := rule{text: line}
 	line, r.negated = strings.CutPrefix(line, "!")
 	line, r.folders = strings.CutSuffix(line, "/")
 	r.byName = !strings.Contains(line, "/")

@@ -32,8 +32,59 @@ func TestOwnRulesBeforeGit(t *testing.T) {
 	if diff := cmp.Diff(want, paths(m)); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]string{"run.log", "sub/model"}, m.GitIgnored); diff != "" {
+	left := []projects.LeftOut{
+		{Path: "notes.md", File: ".mlframeworkignore", Pattern: "notes.md", Unless: "!notes.md"},
+		{Path: "run.log", File: ".gitignore", Pattern: "*.log", Unless: "!*.log"},
+		{Path: "sub/inner", File: "sub/.mlframeworkignore", Pattern: "/inner", Unless: "!/sub/inner"},
+		{Path: "sub/model", File: ".gitignore", Pattern: "model", Unless: "!model"},
+	}
+	if diff := cmp.Diff(left, m.LeftOut); diff != "" {
 		t.Error(diff)
+	}
+	listed, err := projects.List(t.Context(), dir)
+	check(t, err)
+	if diff := cmp.Diff(want, paths(listed)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestRulesAbove: in a git repository the rules of the folders above count, up to the repository's root.
+func TestRulesAbove(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		around tree
+		left   []projects.LeftOut
+	}{
+		"none":               {around: tree{"repo/.git/": ""}},
+		"no repository":      {around: tree{"repo/.gitignore": "*.bin\n", ".gitignore": "*"}},
+		"outside repository": {around: tree{".gitignore": "*.bin\n", "repo/sub/.git/": ""}},
+		"own repository":     {around: tree{"repo/.git/": "", "repo/.gitignore": "*.bin\n", "repo/sub/p/.git/": ""}},
+		"by name": {around: tree{"repo/.git/": "", "repo/.gitignore": "*.bin\n"},
+			left: []projects.LeftOut{{Path: "a.bin", File: "../../.gitignore", Pattern: "*.bin", Unless: "!*.bin"}}},
+		"a linked worktree": {around: tree{"repo/.git": "gitdir: elsewhere\n", "repo/sub/.gitignore": "/p/*.bin\n"},
+			left: []projects.LeftOut{{Path: "a.bin", File: "../.gitignore", Pattern: "/p/*.bin", Unless: "!/a.bin"}}},
+		"by path": {around: tree{"repo/.git/": "", "repo/.gitignore": "/sub/p/data/\n/p/main.py\n"},
+			left: []projects.LeftOut{{Path: "data", Folder: true, File: "../../.gitignore", Pattern: "/sub/p/data/", Unless: "!/data"}}},
+		"the nearer wins":               {around: tree{"repo/.git/": "", "repo/.gitignore": "*.bin\n", "repo/sub/.gitignore": "!a.bin\n"}},
+		"the project's own wins":        {around: tree{"repo/.git/": "", "repo/.gitignore": "*.bin\n", "repo/sub/p/.mlframeworkignore": "!*.bin\n"}},
+		"the project itself left out":   {around: tree{"repo/.git/": "", "repo/.gitignore": "*\n"}},
+		"a folder above it left out":    {around: tree{"repo/.git/": "", "repo/.gitignore": "/sub/\n*.bin\n"}},
+		"left out by what lies between": {around: tree{"repo/.git/": "", "repo/.gitignore": "!*\n", "repo/sub/.gitignore": "p\n*.bin\n"}},
+		"a link is not read":            {around: tree{"repo/.git/": "", "repo/rules": "*.bin\n", "repo/.gitignore": "->rules"}},
+		".git/info/exclude is not read": {around: tree{"repo/.git/info/exclude": "*.bin\n"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			files := maps.Clone(test.around)
+			maps.Copy(files, tree{"repo/sub/p/main.py": "", "repo/sub/p/a.bin": "", "repo/sub/p/data/x": ""})
+			m := scan(t, filepath.Join(plant(t, files), "repo/sub/p"))
+			if diff := cmp.Diff(test.left, m.LeftOut); diff != "" {
+				t.Error(diff)
+			}
+			if !slices.Contains(paths(m), "main.py") {
+				t.Errorf("the project holds %q", paths(m))
+			}
+		})
 	}
 }
 
@@ -87,6 +138,7 @@ func TestRulesAsGit(t *testing.T) {
 	ignored := gitIgnored(t, top)
 	folders, err := os.ReadDir(top)
 	check(t, err)
+	below := 0
 	for _, folder := range folders {
 		if folder.Name() == ".git" {
 			continue
@@ -101,7 +153,37 @@ func TestRulesAsGit(t *testing.T) {
 		if diff := cmp.Diff(want, paths(scan(t, dir))); diff != "" {
 			t.Errorf("seed %d: -git +ours\n%s%s", seed, diff, rulesIn(t, dir))
 		}
+		below += comparedBelow(t, top, dir, ignored)
 	}
+	if below < cases {
+		t.Errorf("seed %d: only %d projects in subfolders were compared", seed, below)
+	}
+}
+
+// comparedBelow compares every folder below dir as a project of its own, unless git leaves that folder out, and returns how many.
+func comparedBelow(t *testing.T, top, dir string, ignored map[string]bool) (n int) {
+	t.Helper()
+	for _, path := range everything(t, dir) {
+		project := filepath.Join(dir, path)
+		info, err := os.Lstat(project)
+		check(t, err)
+		inTop, err := filepath.Rel(top, project)
+		check(t, err)
+		if !info.IsDir() || ignored[inTop] {
+			continue
+		}
+		var want []string
+		for _, path := range everything(t, project) {
+			if !ignored[inTop+"/"+path] {
+				want = append(want, path)
+			}
+		}
+		if diff := cmp.Diff(want, paths(scan(t, project))); diff != "" {
+			t.Errorf("%s: -git +ours\n%s%s", inTop, diff, rulesIn(t, dir))
+		}
+		n++
+	}
+	return n
 }
 
 // inMemory is a temporary folder without a disk below it where there is one: the test makes ten thousand files.

@@ -40,11 +40,23 @@ func (e Entry) Executable() bool { return e.Kind == File && e.Mode&0o100 != 0 }
 type Manifest struct {
 	Dir     string  // the folder: absolute, without symbolic links
 	Entries []Entry // sorted by path in byte order; a folder comes before what it holds
-	// GitIgnored is what a .gitignore left out, sorted, of a folder only itself: its writer may not have thought of us.
-	GitIgnored []string
+	// LeftOut is what rules left out, sorted by path, of a folder only itself.
+	LeftOut []LeftOut
 
 	seen map[string]identity // what the files were when they were hashed
 }
+
+// LeftOut is a file or folder that does not belong to a project because a line of a rules file says so.
+type LeftOut struct {
+	Path    string // in the project
+	Folder  bool
+	File    string // the rules file, in the project; "../.gitignore" lies in the folder above it
+	Pattern string // the line
+	Unless  string // the line for the .mlframeworkignore of the project that brings it in again
+}
+
+// ByGit says whether the rule is one of git: its writer may not have thought of us.
+func (l LeftOut) ByGit() bool { return path.Base(l.File) == gitRules }
 
 // revisionLength is 16 hex digits, 64 bits. Among a million revisions in one place the chance that any two meet by accident
 // is 3 in 10^8, and nobody gains from making two meet: a revision is compared only with others of its own project.

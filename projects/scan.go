@@ -68,12 +68,12 @@ func listFiles(ctx context.Context, dir string) (m *Manifest, faults []error, er
 		return nil, nil, err
 	}
 	w := &walk{root: root, names: []string{root, given}, manifest: &Manifest{Dir: root, seen: map[string]identity{}}}
-	if err := w.folder(ctx, "", scope{}); err != nil {
+	if err := w.folder(ctx, "", w.above()); err != nil {
 		return nil, nil, fmt.Errorf("read project %s: %w", shown(dir), err)
 	}
 	m = w.manifest
 	slices.SortFunc(m.Entries, func(a, b Entry) int { return strings.Compare(a.Path, b.Path) })
-	slices.Sort(m.GitIgnored)
+	slices.SortFunc(m.LeftOut, func(a, b LeftOut) int { return strings.Compare(a.Path, b.Path) })
 	return m, w.faults, nil
 }
 

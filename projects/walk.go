@@ -80,9 +80,9 @@ func join(folder, name string) string {
 
 // item adds one item of a folder unless the rules leave it out. Its error is ctx's alone.
 func (w *walk) item(ctx context.Context, path string, item fs.DirEntry, rules scope) error {
-	if ignored, git := rules.ignores(path, item.IsDir()); ignored {
-		if git && item.Name() != gitRules && item.Name() != ownRules {
-			w.manifest.GitIgnored = append(w.manifest.GitIgnored, path)
+	if left, ignored := rules.ignores(path, item.IsDir()); ignored {
+		if item.Name() != gitRules && item.Name() != ownRules {
+			w.manifest.LeftOut = append(w.manifest.LeftOut, left)
 		}
 		return nil
 	}
@@ -138,14 +138,21 @@ func (w *walk) rules(path string, items []fs.DirEntry, rules scope) scope {
 		if name != gitRules && name != ownRules || !item.Type().IsRegular() {
 			continue
 		}
-		data, err := os.ReadFile(w.full(join(path, name)))
-		if err != nil {
-			w.refuse(&FileError{Path: join(path, name), Fault: Unreadable, Err: err})
-			continue
+		if parsed, ok := w.readRules(join(path, name)); ok {
+			rules = rules.with(name, ruleSet{file: join(path, name), folder: path, rules: parsed})
 		}
-		rules = rules.with(name, path, parseRules(data))
 	}
 	return rules
+}
+
+// readRules reads a rules file, whose path may lead out of the project.
+func (w *walk) readRules(path string) ([]rule, bool) {
+	data, err := os.ReadFile(w.full(path))
+	if err != nil {
+		w.refuse(&FileError{Path: path, Fault: Unreadable, Err: err})
+		return nil, false
+	}
+	return parseRules(data), true
 }
 
 // named says what a thing is that is neither file, folder nor link.

@@ -78,7 +78,7 @@ func (c *command) bring(ctx context.Context, m *remote, p *project, asPushed boo
 	if err != nil {
 		return "", "", err
 	}
-	c.noteIgnored(files)
+	c.noteLeftOut(files)
 	return files.Revision(), codeOf(files, p.task.Parameters), nil
 }
 

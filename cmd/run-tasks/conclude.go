@@ -146,6 +146,9 @@ func (c *command) failures(ctx context.Context, src source, s api.Sweep) error {
 	if rest := total - int64(len(page.Tasks)); rest > 0 {
 		fmt.Fprintf(c.stdout, "... and %d more: %s results %s --where 'state!=succeeded'\n", rest, c.self, s.ID)
 	}
+	if err := c.explainLeftOut(ctx, src, s.ID, page.Tasks); err != nil {
+		return err
+	}
 	if len(page.Tasks) > 0 {
 		fmt.Fprintf(c.stdout, "what they printed: %s logs %s   again: %s retry %s\n", c.self, page.Tasks[0].ID, c.self, s.ID)
 	}

@@ -63,11 +63,7 @@ func (p *project) checkFolder(ctx context.Context, at place) error {
 }
 
 // noteFolder tells in a dry run what tasks get copies of, and what they get links to.
-func (d *dryRun) noteFolder(ctx context.Context, dir string, at place) error {
-	m, err := projects.List(ctx, dir)
-	if err != nil {
-		return projectError(err)
-	}
+func (d *dryRun) noteFolder(m *projects.Manifest, at place) error {
 	if err := checkFolder(m, d.record.Recipe, at); err != nil {
 		return err
 	}

@@ -101,8 +101,8 @@ const polled = 200 * time.Millisecond
 func (h *here) logs(ctx context.Context, l printed) error {
 	folder := taskFolder(l.id)
 	suffix := suffixOf(folder, l.attempt)
-	stdout := &tail{path: filepath.Join(folder, "stdout"+suffix), to: l.stdout}
-	stderr := &tail{path: filepath.Join(folder, "stderr"+suffix), to: l.stderr}
+	stdout := &tail{path: filepath.Join(folder, "stdout"+suffix), to: l.stdout, from: l.from}
+	stderr := &tail{path: filepath.Join(folder, "stderr"+suffix), to: l.stderr, from: l.from}
 	defer stdout.close()
 	defer stderr.close()
 	for {

@@ -10,6 +10,7 @@ import (
 	"os"
 
 	"mlframework/cmd/internal/cli"
+	"mlframework/projects"
 	"mlframework/sweep/worker/process"
 )
 
@@ -21,8 +22,10 @@ func main() {
 
 // command is one call of the program.
 type command struct {
-	executor       bool   // this process is the one of the pair that does the work
-	self           string // how hints begin: the program, and the master that was named
+	executor       bool               // this process is the one of the pair that does the work
+	self           string             // how hints begin: the program, and the master that was named
+	leftOut        []projects.LeftOut // of the project that was submitted, in the folder leftOutOf
+	leftOutOf      string
 	stdin          io.Reader
 	stdout, stderr *os.File
 	screen         *screen // for remarks that come while a sweep may be shown

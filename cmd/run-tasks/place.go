@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -68,18 +67,4 @@ func nextNumber(definition string) (next int64) {
 		}
 	}
 	return max(next, 1)
-}
-
-// noteIgnored tells what tasks will not see because a .gitignore names it: most who wrote one thought of git only.
-func (c *command) noteIgnored(m *projects.Manifest) {
-	const shown = 5
-	paths := m.GitIgnored
-	if len(paths) == 0 {
-		return
-	}
-	text := strings.Join(paths[:min(shown, len(paths))], ", ")
-	if rest := len(paths) - shown; rest > 0 {
-		text += fmt.Sprintf(" and %d more", rest)
-	}
-	c.print([]string{fmt.Sprintf("tasks do not see what .gitignore leaves out: %s; a line !%s in .mlframeworkignore brings it in", text, paths[0])})
 }

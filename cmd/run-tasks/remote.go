@@ -96,7 +96,7 @@ func (m *remote) copy(ctx context.Context, l printed, stderr bool, to io.Writer)
 	if to == nil {
 		return nil
 	}
-	body, err := m.Output(ctx, l.id.Sweep, l.id.Index, l.attempt, stderr, 0, l.follow)
+	body, err := m.Output(ctx, l.id.Sweep, l.id.Index, l.attempt, stderr, l.from, l.follow)
 	if err != nil {
 		return err
 	}

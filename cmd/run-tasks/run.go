@@ -10,6 +10,7 @@ import (
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/cli"
+	"mlframework/projects"
 	"mlframework/sweep"
 	"mlframework/sweep/api"
 	"mlframework/sweep/master"
@@ -86,13 +87,20 @@ func (c *command) dryRun(ctx *cliv2.Context, name string) error {
 			return err
 		}
 	}
-	if err := d.noteFolder(ctx.Context, p.dir, placeOf(ctx)); err != nil {
+	files, err := projects.List(ctx.Context, p.dir)
+	if err != nil {
+		return projectError(err)
+	}
+	if err := d.noteFolder(files, placeOf(ctx)); err != nil {
 		return err
 	}
 	if d.where, err = c.slots(ctx, p.dir, p.file); err != nil {
 		return err
 	}
 	c.print(p.notes)
+	if !ctx.Bool("as-pushed") {
+		c.noteLeftOut(files)
+	}
 	if d.total == 0 {
 		c.nothingMissing(p)
 		return nil
@@ -127,7 +135,7 @@ func (c *command) submit(ctx *cliv2.Context, name string) error {
 		if err != nil {
 			return "", err
 		}
-		c.noteIgnored(m)
+		c.noteLeftOut(m)
 		if err := checkFolder(m, p.record("").Recipe, inFolder); err != nil {
 			return "", err
 		}

@@ -45,6 +45,7 @@ type printed struct {
 	attempt        int // 0: the newest
 	follow         bool
 	stdout, stderr io.Writer // nil: that stream is not wanted
+	from           int64     // where to begin, in bytes
 }
 
 // open finds the sweeps that a command is about.

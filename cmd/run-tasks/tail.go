@@ -17,6 +17,7 @@ type tail struct {
 	path string
 	file *os.File
 	to   io.Writer // nil: nothing is copied
+	from int64     // of the first file: where to begin
 }
 
 // copy writes what is new.
@@ -35,7 +36,11 @@ func (t *tail) copy() error {
 		} else if err != nil {
 			return err
 		}
-		t.file = f
+		if _, err := f.Seek(t.from, io.SeekStart); err != nil {
+			_ = f.Close()
+			return err
+		}
+		t.file, t.from = f, 0
 	}
 	return nil
 }

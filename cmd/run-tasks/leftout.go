@@ -1,0 +1,173 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mlframework/cmd/internal/cli"
+	"mlframework/projects"
+	"mlframework/sweep/api"
+	"mlframework/sweep/result"
+	"mlframework/sweep/task"
+)
+
+// How much is shown of what rules leave out. The lines that bring it in are all shown: they go into a file.
+const leftOutShown = 5
+
+// noteLeftOut tells what tasks will not see because a .gitignore names it, as most who wrote one thought of git only, and keeps it for
+// when tasks fail.
+func (c *command) noteLeftOut(m *projects.Manifest) {
+	c.leftOut, c.leftOutOf = m.LeftOut, m.Dir
+	var paths, lines []string
+	for _, l := range m.LeftOut {
+		if !l.ByGit() {
+			continue
+		}
+		paths = append(paths, pathText(l))
+		if !slices.Contains(lines, l.Unless) {
+			lines = append(lines, l.Unless)
+		}
+	}
+	if len(paths) == 0 {
+		return
+	}
+	bring := "this line brings it in"
+	if len(lines) > 1 {
+		bring = "these lines bring all of it in, or take those that you need"
+	}
+	c.print([]string{fmt.Sprintf("tasks do not see what .gitignore leaves out: %s; in %s %s: %s", firstOf(paths), c.ownRules(), bring, enumerated(lines))})
+}
+
+// ownRules is the file that decides before .gitignore, as it is typed here.
+func (c *command) ownRules() string {
+	return filepath.Join(nearPath(c.leftOutOf), ".mlframeworkignore")
+}
+
+func pathText(l projects.LeftOut) string {
+	if l.Folder {
+		return l.Path + "/"
+	}
+	return l.Path
+}
+
+// firstOf lists some, and how many there are more.
+func firstOf(texts []string) string {
+	text := strings.Join(texts[:min(leftOutShown, len(texts))], ", ")
+	if rest := len(texts) - leftOutShown; rest > 0 {
+		text += fmt.Sprintf(" and %d more", rest)
+	}
+	return text
+}
+
+// enumerated is "a, b and c".
+func enumerated(texts []string) string {
+	last := len(texts) - 1
+	if last < 1 {
+		return strings.Join(texts, "")
+	}
+	return strings.Join(texts[:last], ", ") + " and " + texts[last]
+}
+
+// lastPrinted is how much of the end of standard error is searched for a path, in bytes.
+const lastPrinted = 4 << 10
+
+// explainLeftOut says which of the tasks that failed ended for want of something that rules left out when the sweep was submitted.
+func (c *command) explainLeftOut(ctx context.Context, src source, sweepID string, failed []result.Row) error {
+	if len(c.leftOut) == 0 {
+		return nil
+	}
+	var wanted []string // by whom, one for each file that is wanted
+	by := map[string][]string{}
+	found := map[string]projects.LeftOut{}
+	for _, r := range failed {
+		t, err := src.Task(ctx, r.Sweep, r.Index)
+		if err != nil {
+			return err
+		}
+		end, err := endOf(ctx, src, t)
+		if err != nil {
+			return nil // its worker is away: this only explains
+		}
+		name, l, is := wantedOf(end, r, c.leftOut)
+		if !is {
+			continue
+		}
+		if found[name] = l; !slices.Contains(wanted, name) {
+			wanted = append(wanted, name)
+		}
+		by[name] = append(by[name], r.ID)
+	}
+	for _, name := range wanted {
+		l := found[name]
+		remedy := fmt.Sprintf("the line %s in %s brings it in", l.Unless, c.ownRules())
+		if !l.ByGit() {
+			remedy = fmt.Sprintf("take the line %s out of it", l.Pattern)
+		}
+		fmt.Fprintln(c.stdout, cli.Visible(fmt.Sprintf("%s: there was no %s, which %s leaves out of the project: %s; then %s retry --updated %s",
+			enumerated(by[name]), name, filepath.Join(nearPath(c.leftOutOf), l.File), remedy, c.self, sweepID)))
+	}
+	return nil
+}
+
+// endOf is the end of what a task's newest attempt printed to standard error.
+func endOf(ctx context.Context, src source, t api.Task) (string, error) {
+	id, err := task.ParseID(t.Row.ID)
+	last := len(t.Attempts) - 1
+	if err != nil || last < 0 || t.Attempts[last].Stderr == nil || t.Attempts[last].Stderr.Truncated {
+		return "", err
+	}
+	var end bytes.Buffer
+	err = src.logs(ctx, printed{id: id, stderr: &end, from: max(0, t.Attempts[last].Stderr.Bytes-lastPrinted)})
+	return end.String(), err
+}
+
+// missingWords tell that a line speaks of a file that is not there.
+var missingWords = []string{"no such file", "not found", "cannot find", "can't find", "could not find", "does not exist", "doesn't exist", "cannot open",
+	"can't open", "could not open", "unable to open"}
+
+// linesSearched is how many of the last lines may name the file: after a traceback some programs say more.
+const linesSearched = 5
+
+// wantedOf finds in the end of a failed task's standard error a file that was left out, and the rule.
+func wantedOf(stderr string, r result.Row, left []projects.LeftOut) (name string, by projects.LeftOut, found bool) {
+	lines := strings.FieldsFunc(stderr, func(r rune) bool { return r == '\n' || r == '\r' })
+	for _, line := range slices.Backward(lines[max(0, len(lines)-linesSearched):]) {
+		low := strings.ToLower(line)
+		if !slices.ContainsFunc(missingWords, func(w string) bool { return strings.Contains(low, w) }) {
+			continue
+		}
+		for _, word := range pathsIn(line) {
+			if _, inFolder, absolute := strings.Cut(word, fmt.Sprintf("/%s/%d/", r.Sweep, r.Index)); absolute {
+				word = inFolder
+			}
+			name := path.Clean(word)
+			for _, l := range left {
+				if name == l.Path || l.Folder && strings.HasPrefix(name, l.Path+"/") {
+					return name, l, true
+				}
+			}
+		}
+	}
+	return "", by, false
+}
+
+// pathsIn lists what in a line may be a path: what stands in quotes, and words.
+func pathsIn(line string) []string {
+	var paths []string
+	for _, quote := range []string{"'", `"`, "`"} {
+		for i, part := range strings.Split(line, quote) {
+			if i%2 == 1 {
+				paths = append(paths, part)
+			}
+		}
+	}
+	for _, word := range strings.Fields(line) {
+		paths = append(paths, strings.Trim(word, "'\"`:;,()[]<>"))
+	}
+	return paths
+}
