@@ -56,6 +56,8 @@ func (r Record) Rows(id string) func(Task) result.Row {
 // concurrent use.
 func (r Record) Fill(id string, fields result.Fields) func(*result.Row, *Task) {
 	points := r.Points()
+	unplaced := r.Recipe.Unplaced()
+	same := slices.Equal(unplaced, r.Recipe.Expand("", 0)) // wherever an attempt runs
 	return func(row *result.Row, t *Task) {
 		*row = result.Row{Index: t.Index}
 		if fields.Has(result.FieldID) {
@@ -65,27 +67,30 @@ func (r Record) Fill(id string, fields result.Fields) func(*result.Row, *Task) {
 			row.Parameters = points.Parameters(t.Index)
 		}
 		if fields.Has(result.FieldArgv) {
-			command := r.Recipe.Unplaced()
-			if !t.Try.Started.IsZero() {
+			command := unplaced
+			if !same && !t.Try.Started.IsZero() {
 				command = r.Recipe.Expand(t.Try.Start.Host, t.Try.Start.Slot)
 			}
-			row.Argv = points.Flags(command, t.Index)
+			row.Argv = points.Flags(slices.Clip(command), t.Index)
 		}
-		r.fill(row, t)
+		r.fill(row, t, fields)
 	}
 }
 
 // precision is what the store keeps of times: a row says the same while its task runs and when it is read again.
 const precision = time.Microsecond
 
-func (r Record) fill(row *result.Row, t *Task) {
+func (r Record) fill(row *result.Row, t *Task, fields result.Fields) {
 	row.State, row.Attempts, row.Revision = t.State.String(), t.Tries, r.Recipe.Revision
 	if t.Try.Revision != "" {
 		row.Revision = t.Try.Revision
 	}
 	if s := &t.Try.Start; !t.Try.Started.IsZero() {
-		started := t.Try.Started.UTC().Truncate(precision)
-		row.Host, row.Slot, row.GPUs, row.Started = s.Host, &s.Slot, s.GPUs, &started
+		row.Host, row.Slot, row.GPUs = s.Host, &s.Slot, s.GPUs
+		if fields.Has(result.FieldStarted) {
+			started := t.Try.Started.UTC().Truncate(precision)
+			row.Started = &started
+		}
 	}
 	if o := t.Try.Outcome; o != nil {
 		row.Metrics, row.ExitCode, row.Reason = o.Metrics, o.ExitCode, o.Reason

@@ -11,8 +11,8 @@ import (
 // inMemory is how many bytes a spool keeps in memory: the table of some ten thousand tasks.
 const inMemory = 4 << 20
 
-// spool sets the cells of a table aside: in memory, and from inMemory on in a temporary file, which has no name and is gone
-// with the process. The zero value is empty.
+// spool sets the cells of a table aside: in memory, and from inMemory on in a temporary file, which
+// has no name and is gone with the process. The zero value is empty.
 type spool struct {
 	memory bytes.Buffer
 	file   *os.File // nil: all is in memory

@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// Rights of the users: regular expressions over the names of queues and exchanges that package queue/amqp of the sweep side
-// describes. amq.default is the exchange through which everybody reaches a queue by its name.
+// Rights of the users: regular expressions over the names of queues and exchanges that package
+// queue/amqp of the sweep side describes. amq.default is the exchange through which everybody
+// reaches a queue by its name.
 var rights = map[string]struct{ Configure, Write, Read string }{
 	Master: {
 		Configure: `^(tasks\..+|events|heartbeats|dead|control|lines|pieces|lines\..+|pieces\..+)$`,
@@ -22,8 +23,9 @@ var rights = map[string]struct{ Configure, Write, Read string }{
 	},
 }
 
-// redeliveries is how often a quorum queue may hand out one message, where RabbitMQ 4 drops it after 20: a message comes
-// back whenever a worker loses its connection, which is no fault of the message. What it gives up on goes to the queue dead.
+// redeliveries is how often a quorum queue may hand out one message, where RabbitMQ 4 drops it
+// after 20: a message comes back whenever a worker loses its connection, which is no fault of the
+// message. What it gives up on goes to the queue dead.
 const redeliveries = 1000
 
 // definitions are the users, their rights and the policies. There is no guest.
@@ -50,14 +52,15 @@ func (s Secrets) definitions() []byte {
 const (
 	memory   = 512 << 20 // bytes from which on it takes nothing more
 	freeDisk = 256 << 20 // bytes that must be free for it to take anything
-	// writeLog is how many bytes a write-ahead log of quorum queues may have. Whatever was written to it stays in memory until it is
-	// full, also what was consumed long ago: with RabbitMQ's own 512 MiB memory grows by half a kilobyte for each short task.
+	// writeLog is how many bytes a write-ahead log of quorum queues may have. Whatever was written
+	// to it stays in memory until it is full, also what was consumed long ago: with RabbitMQ's own
+	// 512 MiB memory grows by half a kilobyte for each short task.
 	writeLog  = 8 << 20
 	claimTime = 30 * 24 * 3600 * 1000
 )
 
-// configuration is rabbitmq.conf. consumer_timeout, in milliseconds, is a second belt: messages are acknowledged before their
-// tasks begin.
+// configuration is rabbitmq.conf. consumer_timeout, in milliseconds, is a second belt: messages are
+// acknowledged before their tasks begin.
 func configuration() []byte {
 	in := func(name string) string { return path.Join(Folder, name) }
 	var b strings.Builder

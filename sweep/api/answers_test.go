@@ -18,8 +18,9 @@ import (
 	"mlframework/sweep/task"
 )
 
-// mixed is a sweep of tasks in every state, also such that have no row: with an extension that lacks a parameter and has
-// another, with metrics that are no numbers, and with gaps between the indexes when it is cut.
+// mixed is a sweep of tasks in every state, also such that have no row: with an extension that
+// lacks a parameter and has another, with metrics that are no numbers, and with gaps between the
+// indexes when it is cut.
 func mixed(t *testing.T, cut bool) (*api.Archive, string) {
 	t.Helper()
 	s, err := store.Open(t.Context(), t.TempDir(), "test")

@@ -58,15 +58,15 @@ func (a *Archive) prepare(ctx context.Context, id string, q Query) (p prepared, 
 	}
 	p.schema = p.s.Record.Schema()
 	points := p.s.Record.Points()
-	filter, err := result.ParseFilter(q.Where, p.schema)
-	if unknownColumn(err) {
-		if p.schema, err = a.schema(ctx, p.s); err != nil {
-			return p, err
-		}
-		filter, err = result.ParseFilter(q.Where, p.schema)
-	}
-	if err != nil {
-		return p, wrongFilter(err)
+	var filter *result.Filter
+	err = a.known(ctx, p.s, &p.schema, func(schema result.Schema) (err error) {
+		filter, err = result.ParseFilter(q.Where, schema)
+		return err
+	})
+	if e, ok := errors.AsType[*result.FilterError](err); ok {
+		return p, wrongFilter(e)
+	} else if err != nil {
+		return p, err
 	}
 	p.filter(filter.Bind(points.Dimension))
 	return p, a.prepareOrder(ctx, &p, points)
@@ -79,15 +79,14 @@ func (a *Archive) prepareOrder(ctx context.Context, p *prepared, points *sweep.P
 	if p.Sort == "" {
 		return nil
 	}
-	_, err := result.NewSorter(p.schema, p.Sort)
-	if unknownColumn(err) {
-		if p.schema, err = a.schema(ctx, p.s); err != nil {
-			return err
-		}
-		_, err = result.NewSorter(p.schema, p.Sort)
-	}
-	if err != nil {
+	err := a.known(ctx, p.s, &p.schema, func(schema result.Schema) error {
+		_, err := result.NewSorter(schema, p.Sort)
+		return err
+	})
+	if unknownColumn(err) != "" {
 		return wrong("sort", err.Error())
+	} else if err != nil {
+		return err
 	}
 	schema := p.schema
 	p.order = func() *result.Sorter {
@@ -117,21 +116,10 @@ func (p *prepared) filter(f *result.Filter) {
 	}
 }
 
-// unknownColumn tells whether a column is not among those that a sweep declares. Its tasks may have printed it.
-func unknownColumn(err error) bool {
-	if f, ok := errors.AsType[*result.FilterError](err); ok {
-		return f.Unknown != ""
-	}
-	_, ok := errors.AsType[*result.UnknownColumn](err)
-	return ok
-}
-
 // wrongFilter is a filter that is refused, with the place.
-func wrongFilter(err error) *Error {
-	e := wrong("where", err.Error())
-	if f, ok := errors.AsType[*result.FilterError](err); ok {
-		e.Column = f.Column
-	}
+func wrongFilter(f *result.FilterError) *Error {
+	e := wrong("where", f.Error())
+	e.Column = f.Column
 	return e
 }
 

@@ -17,8 +17,8 @@ import (
 	"mlframework/sweep/task"
 )
 
-// many is an archive with a sweep of n tasks that have ended: nine of ten succeeded with two metrics, of which accuracy is
-// the objective, on three hosts.
+// many is an archive with a sweep of n tasks that have ended: nine of ten succeeded with two
+// metrics, of which accuracy is the objective, on three hosts.
 func many(tb testing.TB, n int64) (*api.Archive, string) {
 	tb.Helper()
 	ctx := context.Background()
@@ -70,7 +70,8 @@ func endedTask(i int64) sweep.Task {
 	return t
 }
 
-// However many tasks a table has, whoever asks for it costs the master little memory: what is put in order are keys, not rows.
+// However many tasks a table has, whoever asks for it costs the master little memory: what is put
+// in order are keys, not rows.
 func TestResultsCostLittleMemory(t *testing.T) {
 	a, id := many(t, 30_000)
 	for name, q := range map[string]api.Query{
@@ -170,7 +171,8 @@ func BenchmarkPages(b *testing.B) {
 	}
 }
 
-// processor returns what tells the processor's time since then: it says more than the clock where the machine has other work.
+// processor returns what tells the processor's time since then: it says more than the clock where
+// the machine has other work.
 func processor(b *testing.B) func() time.Duration {
 	used := func() time.Duration {
 		var u syscall.Rusage

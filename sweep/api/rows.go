@@ -11,8 +11,9 @@ import (
 	"mlframework/sweep/task"
 )
 
-// A query is answered in two steps, so that nobody holds the rows of a sweep: first the tasks are found, of which nothing is
-// read but what filter and order look at; then those that are shown are read, some hundreds at a time.
+// A query is answered in two steps, so that nobody holds the rows of a sweep: first the tasks are
+// found, of which nothing is read but what filter and order look at; then those that are shown are
+// read, some hundreds at a time. A task that changes in between is shown as it is then.
 
 // fetched is how many rows are read at a time.
 const fetched = 500
@@ -139,7 +140,8 @@ func (a *Archive) sorted(ctx context.Context, p prepared, w window) ([]int64, er
 	return sorter.Sorted(), err
 }
 
-// leaders are the first tasks of the ranking, which the store has in order; nil when they are not all that is asked for.
+// leaders are the first tasks of the ranking, which the store has in order; nil when they are not
+// all that is asked for.
 func (a *Archive) leaders(ctx context.Context, p prepared, w window) (indexes []int64, err error) {
 	o := p.s.Record.Objective
 	if !p.Best || w.most == 0 || p.Where != "" || o.IsZero() || len(p.States) > 0 {
@@ -160,8 +162,8 @@ func (a *Archive) leaders(ctx context.Context, p prepared, w window) (indexes []
 	return indexes, err
 }
 
-// find calls each with the tasks that the filter picks, by index from a point on, until it returns false. Of a row, which is
-// used again for the next, it has the fields that it is asked for.
+// find calls each with the tasks that the filter picks, by index from a point on, until it returns
+// false. Of a row, which is used again for the next, it has the fields that it is asked for.
 func (a *Archive) find(ctx context.Context, p prepared, from int64, fields result.Fields, each func(*result.Row) bool) error {
 	var r result.Row
 	if fields == 0 && !p.Begun && len(p.States) == 0 {
@@ -181,7 +183,8 @@ func (a *Archive) find(ctx context.Context, p prepared, from int64, fields resul
 // cancelEvery is after how many tasks that are only counted it is seen whether anybody still waits.
 const cancelEvery = 4096
 
-// points calls each with the tasks that the filter picks by their index alone: the store is not asked.
+// points calls each with the tasks that the filter picks by their index alone: the store is not
+// asked.
 func (a *Archive) points(ctx context.Context, p prepared, from int64, r *result.Row, each func(*result.Row) bool) error {
 	for n := ordinalFrom(p.s, from); n < p.s.Head.Total; n++ {
 		if n%cancelEvery == 0 && ctx.Err() != nil {
@@ -195,8 +198,8 @@ func (a *Archive) points(ctx context.Context, p prepared, from int64, r *result.
 	return nil
 }
 
-// scan calls each with tasks in the query's states by index, from a point on, also with those that have no row yet. Reused
-// tells that each keeps nothing of a task.
+// scan calls each with tasks in the query's states by index, from a point on, also with those that
+// have no row yet. Reused tells that each keeps nothing of a task.
 func (a *Archive) scan(ctx context.Context, p prepared, from int64, fields result.Fields, reused bool, each func(*sweep.Task) bool) error {
 	q := store.Query{From: from, Fields: fields}
 	fresh := !p.Begun && (len(p.States) == 0 || slices.Contains(p.States, p.s.Head.Fresh()))
@@ -242,18 +245,19 @@ type gaps struct {
 	err     error
 }
 
-// before calls each with the tasks before an index, with -1 all that are left, and is false when that was enough.
+// before calls each with the tasks before an index, with -1 all that are left, and is false when
+// that was enough.
 func (g *gaps) before(index int64) bool {
 	for ; g.at < g.s.Head.Total; g.at++ {
-		t := sweep.Task{Index: g.s.Record.Ranges.At(g.at), State: g.s.Head.Fresh()}
-		if index >= 0 && t.Index >= index {
+		next := g.s.Record.Ranges.At(g.at)
+		if index >= 0 && next >= index {
 			break
 		}
 		if g.at%cancelEvery == 0 && g.ctx.Err() != nil {
 			g.err, g.stopped = context.Cause(g.ctx), true
 			return false
 		}
-		if !g.each(&t) {
+		if !g.each(&sweep.Task{Index: next, State: g.s.Head.Fresh()}) {
 			g.stopped = true
 			return false
 		}
@@ -261,7 +265,8 @@ func (g *gaps) before(index int64) bool {
 	return true
 }
 
-// fetch yields the rows of tasks in the order in which they are given, and is false when nothing more is wanted.
+// fetch yields the rows of tasks in the order in which they are given, and is false when nothing
+// more is wanted.
 func (a *Archive) fetch(ctx context.Context, p prepared, indexes []int64, yield func(result.Row, error) bool) bool {
 	if len(indexes) == 0 {
 		return true

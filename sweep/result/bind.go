@@ -1,13 +1,15 @@
 package result
 
-// Dimension says which value of a parameter each task of a sweep has: known from the task's index, without its row.
+// Dimension says which value of a parameter each task of a sweep has: known from the task's index,
+// without its row.
 type Dimension struct {
 	Values int64                                // how many values there are
 	At     func(index int64) int64              // which of them a task has, from 0
 	Value  func(n int64) (text string, ok bool) // the value; false: tasks that have it lack the parameter
 }
 
-// mostRemembered is for how many values of a parameter an answer is remembered: a megabyte or a few.
+// mostRemembered is for how many values of a parameter an answer is remembered: a megabyte or a
+// few.
 const mostRemembered = 1 << 16
 
 // remember answers a question about the values of a parameter, of each value once.
@@ -31,8 +33,8 @@ type byIndex struct{ holds func(index int64) bool }
 func (n byIndex) match(r *Row) bool { return n.holds(r.Index) }
 func (n byIndex) fields() Fields    { return fieldIndex }
 
-// Bind returns the filter with the values of parameters taken from where they come from instead of from rows. The result is
-// not for concurrent use.
+// Bind returns the filter with the values of parameters taken from where they come from instead of
+// from rows. The result is not for concurrent use.
 func (f *Filter) Bind(dimension func(parameter string) Dimension) *Filter {
 	if f == nil || f.root == nil {
 		return f
@@ -56,8 +58,9 @@ func bind(n node, dimension func(string) Dimension) node {
 	return n
 }
 
-// Split takes a filter apart into three that all have to pick a row: one that looks at its index only, one that looks at its
-// state, and one that looks at Fields of it. Filters without a condition pick every row.
+// Split takes a filter apart into three that all have to pick a row: one that looks at its index
+// only, one that looks at its state, and one that looks at Fields of it. Filters without a
+// condition pick every row.
 func (f *Filter) Split() (index, state, rest *Filter) {
 	index, state, rest = &Filter{}, &Filter{}, &Filter{}
 	if f == nil || f.root == nil {

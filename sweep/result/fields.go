@@ -1,6 +1,7 @@
 package result
 
-// Fields is a set of what a [Row] has beside its index: what a question looks at, so that nothing else needs to be read.
+// Fields is a set of what a [Row] has beside its index: what a question looks at, so that nothing
+// else needs to be read.
 type Fields uint16
 
 // The fields. A row's Argv follows from its parameters, host and slot.

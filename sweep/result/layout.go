@@ -7,7 +7,8 @@ const (
 	leastCut = 6 // a column is not cut below this
 )
 
-// worth of columns: those of the least worth are left out first. Those of worth essential never are.
+// worth of columns: those of the least worth are left out first. Those of worth essential never
+// are.
 type worth int
 
 const (
@@ -87,7 +88,8 @@ type layout struct {
 	folded  []string // "name=value" of what is the same in all rows
 }
 
-// show adds a column unless nobody misses it: gpus and reason where there are none, the revision where it is the same.
+// show adds a column unless nobody misses it: gpus and reason where there are none, the revision
+// where it is the same.
 func (l *layout) show(t *textColumn, name string, w worth) {
 	switch {
 	case (name == "gpus" || name == "reason") && t.value == "", name == "revision" && !t.several:

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// ReadRow reads a line that [WriteJSON] wrote, or any other JSON of a Row. It takes a fifth of encoding/json's time where the
-// text is as WriteJSON has it.
+// ReadRow reads a line that [WriteJSON] wrote, or any other JSON of a Row. It takes a fifth of
+// encoding/json's time where the text is as WriteJSON has it.
 func ReadRow(line []byte, into *Row) error {
 	r := jsonReader{text: string(line)}
 	*into = Row{}
@@ -33,8 +33,8 @@ func AppendFinal(to Final, text string) (Final, error) {
 	return append(to[:before], read...), err
 }
 
-// jsonReader reads the JSON that this package writes. Its methods are false where the text is anything else: then
-// encoding/json says what it is.
+// jsonReader reads the JSON that this package writes. Its methods are false where the text is
+// anything else: then encoding/json says what it is.
 type jsonReader struct {
 	text string
 	at   int
@@ -101,7 +101,8 @@ func unquote(quoted string) (text string, err error) {
 
 func (r *jsonReader) wordOrNull(into *string) bool { return r.null() || r.word(into) }
 
-// digits returns the text of a number, as far as it may be one: what it is converted with knows better.
+// digits returns the text of a number, as far as it may be one: what it is converted with knows
+// better.
 func (r *jsonReader) digits() string {
 	from := r.at
 	for r.at < len(r.text) && (r.text[r.at]-'0' <= 9 || strings.IndexByte("+-.eE", r.text[r.at]) >= 0) {

@@ -7,8 +7,8 @@ import (
 	"strconv"
 )
 
-// These append values as encoding/json writes them, but for < > & in texts, which stay as they are: commands are full of
-// them, and this is no page.
+// These append values as encoding/json writes them, but for < > & in texts, which stay as they are:
+// commands are full of them, and this is no page.
 
 func appendQuoted(b []byte, text string) []byte {
 	for i := range len(text) {
@@ -53,7 +53,8 @@ func appendInt(b []byte, n *int) []byte {
 	return strconv.AppendInt(b, int64(*n), 10)
 }
 
-// appendNumber appends a number in the form of ECMAScript, as encoding/json does; null for what is none.
+// appendNumber appends a number in the form of ECMAScript, as encoding/json does; null for what is
+// none.
 func appendNumber(b []byte, v float64) []byte {
 	if !isFinite(v) {
 		return append(b, "null"...)

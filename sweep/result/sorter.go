@@ -7,14 +7,16 @@ import (
 	"strings"
 )
 
-// Sorter puts rows in order and keeps only what decides it: the key of each row and a number that its owner knows it by. Rows
-// that are equal stay in the order in which they were added. Not for concurrent use.
+// Sorter puts rows in order and keeps only what decides it: the key of each row and a number that
+// its owner knows it by. Rows that are equal stay in the order in which they were added. Not for
+// concurrent use.
 type Sorter struct {
 	fields Fields
 	key    func(*Row) sortKey
 	column column
 
-	// Whether a column holds numbers only is known after its last row: until a text comes both orders are kept.
+	// Whether a column holds numbers only is known after its last row: until a text comes both
+	// orders are kept.
 	byNumber, byText *ordered
 }
 
@@ -68,7 +70,8 @@ func NewRanking(o Objective) *Sorter {
 // Fields are what the order looks at beside the index.
 func (s *Sorter) Fields() Fields { return s.fields &^ fieldIndex }
 
-// Bind takes the values of a parameter, if that is what is sorted by, from where they come from instead of from rows.
+// Bind takes the values of a parameter, if that is what is sorted by, from where they come from
+// instead of from rows.
 func (s *Sorter) Bind(dimension func(parameter string) Dimension) {
 	if s.column.parameter == "" {
 		return

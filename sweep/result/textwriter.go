@@ -10,14 +10,16 @@ import (
 	"strings"
 )
 
-// TextWriter writes rows as a table for people: one header, one line per row, columns named as for [Sort] and [Where].
-// Numbers have at most six digits, "-" is absent, "no metrics" a succeeded task that never printed the objective.
+// TextWriter writes rows as a table for people: one header, one line per row, columns named as for
+// [Sort] and [Where]. Numbers have at most six digits, "-" is absent, "no metrics" a succeeded task
+// that never printed the objective.
 //
-// A table wider than its Width gives way in this order: what is the same in all rows moves to a line above; the id becomes the
-// index; columns of little worth are left out, named in a line below; what is left is cut with "…".
+// A table wider than its Width gives way in this order: what is the same in all rows moves to a
+// line above; the id becomes the index; columns of little worth are left out, named in a line
+// below; what is left is cut with "…".
 //
-// How wide columns are is known after the last row only: until then the text of the cells is set aside, nothing else is kept of
-// a row. Not for concurrent use.
+// How wide columns are is known after the last row only: until then the text of the cells is set
+// aside, nothing else is kept of a row. Not for concurrent use.
 type TextWriter struct {
 	o     TableOptions
 	aside Spool

@@ -2,8 +2,12 @@ package store
 
 import (
 	"context"
+	"database/sql"
+	"errors"
+	"strings"
 
 	"mlframework/sweep"
+	"mlframework/sweep/result"
 	"mlframework/sweep/task"
 )
 
@@ -26,4 +30,15 @@ func (r *Reader) Unranked(ctx context.Context, s Sweep, limit int) (count int64,
 		first = append(first, t)
 	}
 	return count, first, nil
+}
+
+// Printed reports whether any task of a sweep has a final value of a metric.
+func (r *Reader) Printed(ctx context.Context, s Sweep, metric string) (bool, error) {
+	key := strings.TrimSuffix(strings.TrimPrefix(text(result.Final{{Name: metric}}), "{"), "0}")
+	var one int
+	err := r.db.QueryRowContext(ctx, `SELECT 1 FROM tasks WHERE sweep = ? AND instr(metrics, ?) LIMIT 1`, s.Seq, key).Scan(&one)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	return err == nil, readable(err)
 }

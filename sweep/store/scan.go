@@ -14,10 +14,12 @@ import (
 	"mlframework/sweep/task"
 )
 
-// Scan calls each with the tasks that a query chooses, until it returns false. The task and what it points to are used
-// again for the next one. It talks to the driver, because what database/sql does for each value costs more than the value.
+// Scan calls each with the tasks that a query chooses, until it returns false. The task and what it
+// points to are used again for the next one. It talks to the driver, because what database/sql does
+// for each value costs more than the value.
 //
-// Other queries of each wait until Scan has returned where the file system allows one connection only.
+// Other queries of each wait until Scan has returned where the file system allows one connection
+// only.
 func (r *Reader) Scan(ctx context.Context, s Sweep, q Query, each func(*sweep.Task) bool) error {
 	var t sweep.Task
 	var at memory
