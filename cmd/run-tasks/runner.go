@@ -224,7 +224,11 @@ func (r *runner) remake(ctx context.Context, revision string) error {
 // close ends everything: attempts that still run are stopped with their grace.
 func (r *runner) close() error {
 	r.stop()
+	said := time.AfterFunc(time.Second, func() {
+		r.log.Info("processes that tasks left behind are being ended, with their grace; Ctrl-C twice ends them at once")
+	})
 	r.worker.Wait()
+	said.Stop()
 	r.hangUp()
 	r.api.Wait()
 	r.cancel(nil)

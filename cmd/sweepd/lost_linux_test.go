@@ -72,3 +72,22 @@ func lose(t testing.TB, random *rand.Rand, b *broker.Broker) {
 	do := []string{`rabbit_amqqueue:purge(Q)`, `rabbit_amqqueue:delete(Q, false, false, <<"test">>)`}[random.IntN(2)]
 	b.Eval(t, fmt.Sprintf(`case rabbit_amqqueue:lookup(rabbit_misc:r(<<"/">>, queue, <<"%s">>)) of {ok, Q} -> %s; _ -> none end`, queue, do))
 }
+
+// A worker that is killed while it ends what a program left has told how the program ended: it does not run again.
+func TestKilledAmongLeftovers(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	c := newCluster(t, s)
+	w1 := c.worker("w1", s)
+	sub := c.submission("leaves", "(trap '' TERM; exec setsid sleep 400) &", 1)
+	sub.Record.Recipe.Grace = 10 * time.Minute
+	id := c.submit(sub)
+	c.ended(patience, id)
+	if len(attempts(c.dir)) == 0 {
+		t.Error("nothing is left of it")
+	}
+	c.crash("w1", w1.guard(), w1.executor())
+	c.ready("w1")
+	c.succeeded(id)
+	c.verify()
+}

@@ -92,7 +92,7 @@ func (w *member) doubtful(t sweep.Task, runs bool) bool {
 	if w.beat.Waiting > 0 || runs {
 		return t.State == task.Running && !runs
 	}
-	return t.State != task.Queued || w.beat.Refuses != "" || len(w.beat.Running) < w.beat.Slots && !w.beat.Draining
+	return t.State != task.Queued || w.beat.Refuses != "" || len(w.beat.Running)+w.beat.Ending < w.beat.Slots && !w.beat.Draining
 }
 
 // again publishes attempts again that seem to have got lost.

@@ -221,12 +221,14 @@ func (w *member) takes() bool {
 	return w.registered() && w.away == "" && w.refused() == "" && !w.kept.Drained && !w.beat.Draining && !w.restarting() && w.trial.until.IsZero()
 }
 
-// slots is how many attempts a worker is to have at a time: one, while it is tried again.
+// slots is how many attempts a worker is to have at a time: one, while it is tried again, and none for slots in which
+// processes of attempts that have ended are being ended.
 func (w *member) slots() int {
+	slots := max(0, w.beat.Slots-w.beat.Ending)
 	if w.trial.probation {
-		return min(1, w.beat.Slots)
+		return min(1, slots)
 	}
-	return w.beat.Slots
+	return slots
 }
 
 // others tells whether another worker takes tasks, too.

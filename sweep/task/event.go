@@ -16,7 +16,7 @@ const (
 	ReturnedEvent Kind = "returned" // given back before it began
 	StartedEvent  Kind = "started"  // its program runs
 	SamplesEvent  Kind = "samples"  // metrics seen while it runs
-	EndedEvent    Kind = "ended"    // Outcome says how; the whole process tree is gone
+	EndedEvent    Kind = "ended"    // Outcome says how; what its program left is gone when its grace is over, at the latest
 )
 
 // The kinds of events of a worker itself. They have no sweep, index or attempt.

@@ -90,6 +90,7 @@ type Heartbeat struct {
 	Leaving     bool      `json:"leaving,omitempty"` // it was asked to start again, and ends when nothing runs
 	Refuses     string    `json:"refuses,omitempty"` // why it takes none of the master's tasks, for people; "": it does
 	Running     []Busy    `json:"running,omitempty"`
+	Ending      int       `json:"ending,omitempty"`  // slots whose attempt has ended, while processes that it left are being ended
 	Waiting     int       `json:"waiting,omitempty"` // attempts that were claimed and have not begun
 	Unsent      int       `json:"unsent,omitempty"`  // events that the queue has not taken yet
 	Load        *Load     `json:"load,omitempty"`

@@ -14,46 +14,76 @@ import (
 // errStopped is why an attempt ends that the master asked to stop.
 var errStopped = errors.New("stopped by the master")
 
-// run prepares an attempt in its slot, lets its program run and returns how it ended: then no process of it is alive.
-func (w *Worker) run(ctx context.Context, i item, slot int) task.Outcome {
+// run prepares an attempt in its slot, lets its program run and returns when no process of it is alive. It tells how the
+// attempt ended, at the latest then: what a program left may take its grace.
+func (w *Worker) run(ctx context.Context, i item, slot int) {
+	if o, told := w.attempt(ctx, i, slot); !told {
+		w.desk.end(i, o)
+	} else {
+		defer w.beatNow() // the slot is free
+	}
+	w.desk.free(i)
+}
+
+// attempt is run without the telling, but where that is due earlier.
+func (w *Worker) attempt(ctx context.Context, i item, slot int) (o task.Outcome, told bool) {
 	j := i.job
 	if j.err != nil {
-		return infra(j.err)
+		return infra(j.err), false
 	}
 	if i.lot != nil && i.lot.err != nil {
-		return infra(i.lot.err)
+		return infra(i.lot.err), false
 	}
 	c, err := j.enter(ctx, i.attempt.Index)
 	if err != nil {
-		return infra(err)
+		return infra(err), false
 	}
-	o := w.runIn(ctx, i, slot, c)
-	if err := c.Leave(); err != nil {
-		o.Reason = join(o.Reason, err.Error())
-		if o.Class == task.Success {
-			o.Class = task.Error
-		}
+	o, told = w.runIn(ctx, i, slot, c)
+	switch err := c.Leave(); {
+	case err != nil && told:
+		w.o.Log.Warn("what a task left behind wrote into the project", "task", task.ID{Sweep: j.sweep, Index: i.attempt.Index}, "error", err)
+	case err != nil:
+		o = written(o, err)
+	}
+	return o, told
+}
+
+// written is the end of an attempt that wrote into its project's snapshot.
+func written(o task.Outcome, err error) task.Outcome {
+	o.Reason = join(o.Reason, err.Error())
+	if o.Class == task.Success {
+		o.Class = task.Error
 	}
 	return o
 }
 
 // runIn lets the program of an attempt run in its folder.
-func (w *Worker) runIn(ctx context.Context, i item, slot int, c *folder.Checkout) task.Outcome {
+func (w *Worker) runIn(ctx context.Context, i item, slot int, c *folder.Checkout) (o task.Outcome, told bool) {
 	j, dir := i.job, c.Dir
 	secrets := ""
 	if i.lot != nil {
 		var err error
 		if secrets, err = w.shelf.lay(i.lot.values); err != nil {
-			return infra(err)
+			return infra(err), false
 		}
 		defer w.shelf.clear(secrets)
 	}
 	metrics := w.collect(i)
 	stdout, stderr := w.stream(i, slot, dir, "stdout", metrics), w.stream(i, slot, dir, "stderr", metrics)
 	if err := stdout.create(); err != nil {
-		return infra(err)
+		return infra(err), false
 	}
 	w.desk.begin(i, task.Start{Host: w.o.Host, Slot: slot, Resumed: c.Resumed, Image: w.o.Image})
+	finish := func(exit process.Exit) task.Outcome {
+		kept := errors.Join(exit.OutputErr, stdout.end(), stderr.end())
+		metrics.flush()
+		o := outcome(exit, j.recipe.Timeout)
+		o.Metrics, o.Stdout, o.Stderr = metrics.series.Final(), stdout.out, stderr.out
+		if kept != nil {
+			o.Reason = join(o.Reason, fmt.Sprintf("output not kept in full: %v", kept))
+		}
+		return o
+	}
 	exit := w.o.Keeper.Run(ctx, process.Spec{
 		Argv:    append(j.recipe.Expand(w.o.Host, slot), i.attempt.Args...),
 		Env:     append(j.own(i, slot, w.desk.size(), c), i.lot.environ(secrets)...),
@@ -63,15 +93,22 @@ func (w *Worker) runIn(ctx context.Context, i item, slot int, c *folder.Checkout
 		Marks:   []string{"TASK_ID=" + task.ID{Sweep: j.sweep, Index: i.attempt.Index}.String(), "OUTPUT_DIR=" + dir},
 		Timeout: j.recipe.Timeout,
 		Grace:   j.recipe.Grace,
+		Ended: func(exit process.Exit) {
+			told = true
+			o := finish(exit)
+			if err := c.Written(); err != nil { // the folder is left when nobody is in it
+				o = written(o, err)
+			}
+			w.desk.end(i, o)
+			w.beatNow()
+		},
 	})
-	kept := errors.Join(exit.OutputErr, stdout.close(), stderr.close())
-	metrics.flush()
-	o := outcome(exit, j.recipe.Timeout)
-	o.Metrics, o.Stdout, o.Stderr = metrics.series.Final(), stdout.out, stderr.out
-	if kept != nil {
-		o.Reason = join(o.Reason, fmt.Sprintf("output not kept in full: %v", kept))
+	if !told {
+		o = finish(exit)
 	}
-	return o
+	stdout.close()
+	stderr.close()
+	return o, told
 }
 
 // stream prepares one stream of an attempt: its file and what else takes its output.

@@ -42,6 +42,7 @@ type stay struct {
 	slot    int
 	cancel  context.CancelCauseFunc
 	started *task.Event // nil until its program runs
+	ended   bool        // its end is told, and processes that its program left are being ended
 }
 
 func (d *desk) init(worker string, slots int, out *outbox, s *secrets) {
@@ -97,7 +98,7 @@ func (d *desk) lose(items []item) {
 // again is the event that says where a known attempt stands.
 func (d *desk) again(i item) task.Event {
 	switch s := d.running[i.key()]; {
-	case s == nil:
+	case s == nil || s.ended:
 		return d.known.event(i, d.worker)
 	case s.started != nil:
 		return *s.started
@@ -174,24 +175,32 @@ func (d *desk) begin(i item, s task.Start) {
 	d.out.put(e)
 }
 
-// done takes an item out of its slot and tells how it ended.
-func (d *desk) done(i item, o task.Outcome) {
+// end tells how an item ended, which stays in its slot until free.
+func (d *desk) end(i item, o task.Outcome) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	k := i.key()
-	d.running[k].cancel(nil)
-	delete(d.running, k)
+	d.running[k].ended = true
 	e := i.event(task.EndedEvent, d.worker)
 	e.Outcome = &o
 	d.learn(o.Duration)
 	d.known.ended(k, e.Time, &o)
 	d.out.put(e)
 	d.judge(&o)
-	if d.held {
-		d.some.Broadcast()
-	}
 	if d.low() {
 		d.out.hurry()
+	}
+}
+
+// free takes an item out of its slot.
+func (d *desk) free(i item) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	k := i.key()
+	d.running[k].cancel(nil)
+	delete(d.running, k)
+	if d.held {
+		d.some.Broadcast()
 	}
 	d.left()
 }
@@ -284,7 +293,11 @@ func (d *desk) show(h *task.Heartbeat) {
 	h.Slots, h.Draining, h.Leaving, h.Waiting = d.slots, d.drained || d.closed, d.leaving, len(d.waiting)
 	h.Refuses, h.Needs = d.refuses, d.needs()
 	for k, s := range d.running {
-		if s.started == nil {
+		switch {
+		case s.ended:
+			h.Ending++
+			continue
+		case s.started == nil:
 			h.Waiting++
 			continue
 		}

@@ -27,6 +27,6 @@ func (w *Worker) slot(ctx context.Context, n int) {
 		if !ok {
 			return
 		}
-		w.desk.done(i, w.run(attempt, i, n))
+		w.run(attempt, i, n)
 	}
 }

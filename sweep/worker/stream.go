@@ -20,6 +20,8 @@ type stream struct {
 	scanner *result.Scanner
 	tap     tap
 	out     task.Output
+	ended   bool  // the program has: what comes now is from processes that it left
+	late    bool  // and some came
 	broken  bool  // by a fault of this program: nothing more is looked at
 	err     error // the first error of keeping the output
 }
@@ -32,6 +34,10 @@ func (s *stream) create() (err error) {
 
 // Write never fails: a program must not be ended because a disk is full. What happened is in the stream's outcome.
 func (s *stream) Write(p []byte) (int, error) {
+	if s.ended {
+		s.guard(func() { s.keepLate(p) })
+		return len(p), nil
+	}
 	s.out.Bytes += int64(len(p))
 	s.guard(func() {
 		if s.mask == nil {
@@ -90,8 +96,28 @@ func (s *stream) fail(err error) {
 	s.out.Truncated, s.err = true, errors.Join(s.err, err)
 }
 
-// close ends the stream: what a mask or a line held back goes its way.
-func (s *stream) close() error {
+// lateMark stands in a file before what was printed when the program had ended.
+const lateMark = "\n[the program ended here: what follows was printed by processes that it left behind]\n"
+
+// keepLate writes what processes print that outlive the program, below a mark. It counts nowhere: the end is told.
+func (s *stream) keepLate(p []byte) {
+	if !s.late {
+		s.late = true
+		var err error
+		if s.file, err = os.OpenFile(s.path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600); err != nil {
+			s.fail(err)
+		}
+		s.keep([]byte(lateMark))
+	}
+	if s.mask != nil {
+		p = s.mask.hide(p)
+	}
+	s.keep(p)
+}
+
+// end ends the stream of the program: what a mask or a line held back goes its way. It returns the first error of keeping
+// the output.
+func (s *stream) end() error {
 	s.guard(func() {
 		if s.mask != nil {
 			s.pass(s.mask.rest())
@@ -99,11 +125,30 @@ func (s *stream) close() error {
 		_ = s.scanner.Close()
 		s.tap.close()
 	})
-	if s.file == nil {
-		return s.err
-	}
-	if err := s.file.Close(); err != nil {
+	s.ended = true
+	if err := s.closeFile(); err != nil {
 		s.fail(err)
 	}
 	return s.err
+}
+
+// close ends the stream when nobody is left who could print.
+func (s *stream) close() {
+	if !s.late {
+		return
+	}
+	s.guard(func() {
+		if s.mask != nil {
+			s.keep(s.mask.rest())
+		}
+	})
+	_ = s.closeFile() // what the program itself printed was kept before
+}
+
+func (s *stream) closeFile() (err error) {
+	if s.file != nil {
+		err = s.file.Close()
+	}
+	s.file = nil
+	return err
 }

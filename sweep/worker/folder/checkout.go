@@ -195,13 +195,18 @@ func (j *joiner) ours(it *item, id identity, path string) bool {
 	return false
 }
 
+// Written returns *Written where the project's snapshot was written to while the attempt ran.
+func (c *Checkout) Written() error {
+	if len(c.project.maker.plan.Linked) == 0 {
+		return nil
+	}
+	return c.project.snapshot.check(c.generation)
+}
+
 // Leave takes the copy out of the task's folder: what is left there the task made or changed. The error is *Written where
 // the project's snapshot was written to while the attempt ran; whatever else goes wrong is logged.
 func (c *Checkout) Leave() error {
-	var written error
-	if len(c.project.maker.plan.Linked) > 0 {
-		written = c.project.snapshot.check(c.generation)
-	}
+	written := c.Written()
 	err := c.tree.leave(c.Dir, c.started)
 	if err == nil {
 		err = c.tree.record.set("", nil)

@@ -36,6 +36,10 @@ type Spec struct {
 	Grace time.Duration
 	// Started is called once when the program runs, if not nil. It must return quickly.
 	Started func(pid int)
+	// Ended is called, if not nil, where processes outlive the program and do not end of themselves within 100 ms, nor at once
+	// when they get SIGTERM: with the Exit that Run returns later, but for Left and Stuck. What the program printed was
+	// written before; what comes after is theirs. Where it is not called, the return of Run tells the end.
+	Ended func(Exit)
 }
 
 // Cause is why a program is no longer running.

@@ -23,6 +23,7 @@ type run struct {
 	status  syscall.WaitStatus
 	reaped  bool
 	ended   time.Time // when it was reaped
+	counted bool      // exit has what status says
 	output  pump
 	ending
 
@@ -34,7 +35,7 @@ type run struct {
 // Run starts a program and returns when it and every process that came from it are gone, or cannot be ended
 // (Exit.Stuck). When ctx is done or the timeout is over, all of them get SIGTERM, and SIGKILL after the grace; with
 // ErrKill as the cause of ctx, SIGKILL at once. What a program leaves behind when it ends by itself has 100 ms to go, as
-// the tee of a pipe does, and then gets the same. Run never fails otherwise than by its Exit. After KillAll it never
+// the tee of a pipe does, and then gets the same: see Spec.Ended. Run never fails otherwise than by its Exit. After KillAll it never
 // returns.
 func (k *Keeper) Run(ctx context.Context, spec Spec) Exit {
 	exit := k.run(ctx, spec)
@@ -85,6 +86,9 @@ func (k *Keeper) enter(r *run) (err error) {
 
 func (k *Keeper) leave(r *run) {
 	r.output.close()
+	for _, fd := range r.heads {
+		closeFD(fd)
+	}
 	if r.pidfd >= 0 {
 		unix.Close(r.pidfd)
 	}
@@ -207,13 +211,14 @@ func (r *run) awaitDeath() {
 	close(r.waiting)
 }
 
-// result completes the Exit of a run that is over.
+// result completes the Exit of a program that has ended.
 func (r *run) result() Exit {
 	r.output.drain()
 	r.exit.OutputErr = r.output.err
-	if !r.reaped {
+	if !r.reaped || r.counted {
 		return r.exit
 	}
+	r.counted = true
 	r.exit.Duration = r.ended.Sub(r.exit.Started)
 	r.exit.setStatus(r.status)
 	killed := r.exit.Cause == Signalled && r.status.Signal() == syscall.SIGKILL

@@ -191,6 +191,19 @@ func (k *Keeper) left(r *run, wide bool) (heads []int, doubt bool) {
 	return heads, doubt
 }
 
+// heads lists the strangers that are to end with r.
+func (k *Keeper) heads(r *run) (pids []int) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.look(true)
+	for pid := range k.strangers {
+		if k.owns(r, pid) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
 // owns tells whether a child of this process is to end with r. Call it with k.mu held.
 func (k *Keeper) owns(r *run, child int) bool {
 	s := k.strangers[child]
