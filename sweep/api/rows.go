@@ -13,7 +13,8 @@ import (
 
 // A query is answered in two steps, so that nobody holds the rows of a sweep: first the tasks are
 // found, of which nothing is read but what filter and order look at; then those that are shown are
-// read, some hundreds at a time. A task that changes in between is shown as it is then.
+// read, some hundreds at a time. A task that changes in between is shown as it is then. No query of
+// the store stays open while a caller reads slowly: the log of the store could not shrink.
 
 // fetched is how many rows are read at a time.
 const fetched = 500
@@ -67,15 +68,29 @@ func first(most int64, rows iter.Seq2[result.Row, error]) iter.Seq2[result.Row, 
 func (a *Archive) plain(ctx context.Context, p prepared, w window) iter.Seq2[result.Row, error] {
 	return func(yield func(result.Row, error) bool) {
 		fill := p.fill(result.AllFields)
-		stopped := false
-		err := a.scan(ctx, p, w.from, result.AllFields, false, func(t *sweep.Task) bool {
-			var r result.Row
-			fill(&r, t)
-			stopped = !yield(r, nil)
-			return !stopped
-		})
-		if err != nil && !stopped {
-			yield(result.Row{}, err)
+		size := fetched
+		if w.most > 0 {
+			size = int(min(w.most, fetched))
+		}
+		var tasks []sweep.Task
+		for from, more := w.from, true; more; {
+			tasks, more = tasks[:0], false
+			err := a.scan(ctx, p, from, result.AllFields, false, func(t *sweep.Task) bool {
+				tasks = append(tasks, *t)
+				more = len(tasks) == size
+				from = t.Index + 1
+				return !more
+			})
+			if err != nil {
+				yield(result.Row{}, err)
+				return
+			}
+			for _, t := range tasks {
+				var r result.Row
+				if fill(&r, &t); !yield(r, nil) {
+					return
+				}
+			}
 		}
 	}
 }
