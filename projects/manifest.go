@@ -64,21 +64,13 @@ const revisionLength = 16
 
 // Revision is the content's name: the same for the same paths, kinds, executable bits, contents and link targets, wherever
 // the folder lies, whatever the times, owners and other modes are. 16 lower-case hex digits.
-func (m *Manifest) Revision() string { return m.Code() }
+func (m *Manifest) Revision() string { return revisionOf(m.Entries) }
 
-// Code is the revision that the project would have without the named files, for a key that editing them must not change. A
-// name is a path in the project; one that is not there changes nothing. Without names it is Revision.
-func (m *Manifest) Code(without ...string) string {
-	skipped := make(map[string]bool, len(without))
-	for _, name := range without {
-		skipped[path.Clean(name)] = true
-	}
+func revisionOf(entries []Entry) string {
 	sum := sha256.New()
 	sum.Write([]byte("mlframework revision 1\n"))
-	for _, e := range m.Entries {
-		if !skipped[e.Path] {
-			e.addTo(sum)
-		}
+	for _, e := range entries {
+		e.addTo(sum)
 	}
 	return hex.EncodeToString(sum.Sum(nil))[:revisionLength]
 }

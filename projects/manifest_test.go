@@ -100,10 +100,12 @@ func TestCode(t *testing.T) {
 	if before.Revision() == after.Revision() {
 		t.Error("the revision did not change")
 	}
-	if a, b := before.Code("tasks.yml", "./parameters.yml"), after.Code("parameters.yml", "tasks.yml", "no.yml"); a != b {
+	a := projects.Code{Without: []string{"tasks.yml", "./parameters.yml"}}.Key(before)
+	b := projects.Code{Without: []string{"parameters.yml", "tasks.yml", "no.yml"}}.Key(after)
+	if a != b {
 		t.Errorf("code %s became %s", a, b)
 	}
-	if before.Code() != before.Revision() || before.Code("no.yml") != before.Revision() {
+	if (projects.Code{}).Key(before) != before.Revision() || (projects.Code{Without: []string{"no.yml"}}).Key(before) != before.Revision() {
 		t.Error("code without nothing is not the revision")
 	}
 }

@@ -161,6 +161,6 @@ func revised(work context.Context, ctx *cliv2.Context, s api.Sweep, indexes []in
 	if err != nil {
 		return g, err
 	}
-	g.Revision, g.Code = m.Revision(), codeOf(m, s.Record.ParametersFile)
+	g.Revision, g.Code = m.Revision(), codeNow(m, s.Definition, s.Record.ParametersFile)
 	return g, nil
 }

@@ -40,17 +40,22 @@ func (c *command) submitTo(ctx *cliv2.Context, m *remote, name string) error {
 		if err := m.fits(work, p.dir, p.file); err != nil {
 			return none, err
 		}
-		revision, code, err := c.bring(work, m, p, ctx.Bool("as-pushed"))
+		revision, code, files, err := c.bring(work, m, p, ctx.Bool("as-pushed"))
 		if err != nil {
 			return none, err
 		}
 		s := api.Submission{Record: p.record(revision), Code: code, Secrets: secrets}
 		s.Record.Priority = ctx.Int("priority")
 		if ctx.Bool("missing") {
-			found, err := narrow(work, m, &s.Record, s.Code)
+			revisions, err := revisionsOf(work, m)
 			if err != nil {
 				return none, err
 			}
+			found, notes, err := newGap(files, code, p.task, revisions).narrow(work, m, &s.Record)
+			if err != nil {
+				return none, err
+			}
+			c.print(notes)
 			if !found {
 				c.nothingMissing(p)
 				return none, nil
@@ -60,26 +65,26 @@ func (c *command) submitTo(ctx *cliv2.Context, m *remote, name string) error {
 	})
 }
 
-// bring has the workers find the project's files: as they are now, or as they were brought last. It gives their revision and
-// the hash of their code. That of files that are not here is unknown: the revision stands for it.
-func (c *command) bring(ctx context.Context, m *remote, p *project, asPushed bool) (revision string, code string, err error) {
+// bring has the workers find the project's files: as they are now, or as they were brought last. It gives their revision, the hash of
+// their code, and the files. Those that are not here are nil, and the revision stands for the hash of their code.
+func (c *command) bring(ctx context.Context, m *remote, p *project, asPushed bool) (revision, code string, files *projects.Manifest, err error) {
 	if asPushed && m.cluster == nil {
-		return "", "", cli.Wrong("", "--as-pushed is for a cluster of config.yml")
+		return "", "", nil, cli.Wrong("", "--as-pushed is for a cluster of config.yml")
 	}
 	if asPushed {
 		revision = m.cluster.InForce()
 		files, err := projects.Scan(ctx, p.dir, projects.Options{Cache: site.HashCache(p.dir)})
 		if err == nil && files.Revision() == revision {
-			return revision, codeOf(files, p.task.Parameters), nil
+			return revision, codeOf(p.task).Key(files), files, nil
 		}
-		return revision, revision, nil
+		return revision, revision, nil, nil
 	}
-	files, err := m.take(ctx, p.dir)
-	if err != nil {
-		return "", "", err
+	if files, err = m.take(ctx, p.dir); err != nil {
+		return "", "", nil, err
 	}
 	c.noteLeftOut(files)
-	return files.Revision(), codeOf(files, p.task.Parameters), nil
+	c.print(unmatchedCode(files, p.task))
+	return files.Revision(), codeOf(p.task).Key(files), files, nil
 }
 
 // away is a command whose tasks a master runs. Begin makes the sweep that is followed, or none. Ctrl-C before that is

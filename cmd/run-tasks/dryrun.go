@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -60,14 +61,35 @@ func (c *command) onlyMissing(ctx *cliv2.Context, d *dryRun, p *project) error {
 	defer src.close()
 	r := d.record
 	r.Recipe.Revision = m.Revision()
-	found, err := narrow(ctx.Context, src, &r, codeOf(m, p.task.Parameters))
+	revisions, err := revisionsOf(ctx.Context, src)
 	if err != nil {
 		return err
 	}
+	found, notes, err := newGap(m, codeOf(p.task).Key(m), p.task, revisions).narrow(ctx.Context, src, &r)
+	if err != nil {
+		return err
+	}
+	p.notes = append(p.notes, notes...)
 	if d.record.Ranges, d.total = r.Ranges, api.Total(r); !found {
 		d.total = 0
 	}
 	return nil
+}
+
+// revisionsOf is the folder of this machine in which the files of revisions are; "": there is none.
+func revisionsOf(ctx context.Context, src source) (string, error) {
+	m, isRemote := src.(*remote)
+	switch {
+	case !isRemote:
+		return revisionsFolder, nil
+	case m.cluster != nil:
+		return "", nil
+	}
+	b, err := m.Broker(ctx)
+	if err != nil || b.Revisions == nil {
+		return "", err
+	}
+	return *b.Revisions, nil
 }
 
 // slots tells where tasks of a project would run: "gpu1, 4 slots". Where they would be refused, it refuses them.

@@ -109,7 +109,7 @@ func (e extension) updated(work context.Context, ctx *cliv2.Context, take taking
 	}
 	m, err := take(work, e.dir)
 	if err == nil {
-		e.by.Revision, e.by.Code = m.Revision(), codeOf(m, e.sweep.Record.ParametersFile)
+		e.by.Revision, e.by.Code = m.Revision(), codeNow(m, e.sweep.Definition, e.sweep.Record.ParametersFile)
 	}
 	return e.by, err
 }

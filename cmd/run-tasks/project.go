@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"mlframework/cmd/internal/cli"
-	"mlframework/projects"
 	"mlframework/sweep"
 	"mlframework/sweep/definition"
 	"mlframework/sweep/fault"
@@ -160,11 +159,6 @@ func (p *project) record(revision string) sweep.Record {
 	}
 	r.Version = r.Recipe.Version()
 	return r
-}
-
-// codeOf is the key of a project's files but those that describe the sweep.
-func codeOf(m *projects.Manifest, parametersFile string) string {
-	return m.Code(definition.FileName, parametersFile)
 }
 
 // secretsSet reports the secrets that a sweep needs and that are not in the environment.

@@ -11,7 +11,6 @@ import (
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/projects"
-	"mlframework/sweep"
 	"mlframework/sweep/api"
 	"mlframework/sweep/master"
 	"mlframework/sweep/space"
@@ -100,6 +99,7 @@ func (c *command) dryRun(ctx *cliv2.Context, name string) error {
 	c.print(p.notes)
 	if !ctx.Bool("as-pushed") {
 		c.noteLeftOut(files)
+		c.print(unmatchedCode(files, p.task))
 	}
 	if d.total == 0 {
 		c.nothingMissing(p)
@@ -139,12 +139,14 @@ func (c *command) submit(ctx *cliv2.Context, name string) error {
 		if err := checkFolder(m, p.record("").Recipe, inFolder); err != nil {
 			return "", err
 		}
-		s := master.Submission{Record: p.record(m.Revision()), Total: p.space.Len(), Code: codeOf(m, p.task.Parameters), MinNumber: nextNumber(name)}
+		s := master.Submission{Record: p.record(m.Revision()), Total: p.space.Len(), Code: codeOf(p.task).Key(m), MinNumber: nextNumber(name)}
+		c.print(unmatchedCode(m, p.task))
 		if ctx.Bool("missing") {
-			found, err := narrow(work, &api.Archive{Store: &r.store.Reader}, &s.Record, s.Code)
+			found, notes, err := newGap(m, s.Code, p.task, revisionsFolder).narrow(work, &api.Archive{Store: &r.store.Reader}, &s.Record)
 			if err != nil {
 				return "", err
 			}
+			c.print(notes)
 			if !found {
 				c.nothingMissing(p)
 				return "", nil
@@ -153,16 +155,6 @@ func (c *command) submit(ctx *cliv2.Context, name string) error {
 		}
 		return r.master.Submit(work, s)
 	})
-}
-
-// narrow leaves only the points of a record in which no task of the same key has succeeded; false when there is none.
-func narrow(ctx context.Context, q questions, r *sweep.Record, code string) (found bool, err error) {
-	m, err := q.Missing(ctx, *r, code)
-	if err != nil || m.All {
-		return m.All, err
-	}
-	r.Ranges = m.Ranges
-	return len(m.Ranges) > 0, nil
 }
 
 // session is a runner from its start to its end. Begin makes the sweep that is followed; "" is none.

@@ -109,7 +109,7 @@ func (s *Server) missing(w http.ResponseWriter, r *http.Request) error {
 	if submission.Record.Images, err = s.images(r.Context()); err != nil {
 		return err
 	}
-	m, err := s.archive.Missing(r.Context(), submission.Record, submission.Code)
+	m, err := s.archive.Missing(r.Context(), submission.Record, submission.Code, submission.Same...)
 	if err != nil {
 		return err
 	}

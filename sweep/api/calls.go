@@ -117,8 +117,8 @@ func (c *Client) table(ctx context.Context, id string, q Query, f Format) (io.Re
 }
 
 // Missing is as Archive.Missing.
-func (c *Client) Missing(ctx context.Context, r sweep.Record, code string) (m Missing, err error) {
-	text, err := encode(Submission{Record: r, Code: code})
+func (c *Client) Missing(ctx context.Context, r sweep.Record, code string, same ...string) (m Missing, err error) {
+	text, err := encode(Submission{Record: r, Code: code, Same: same})
 	if err != nil {
 		return m, err
 	}

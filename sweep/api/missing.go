@@ -1,8 +1,10 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 
@@ -11,66 +13,167 @@ import (
 	"mlframework/sweep/task"
 )
 
-// mostCompared is how many points Missing looks at one by one.
-const mostCompared = 10_000_000
+const (
+	// mostCompared is how many points Missing looks at one by one.
+	mostCompared = 10_000_000
+	// mostExplained is how many missing points Missing gives causes of, and explainedBy how many tasks it looks at for them.
+	mostExplained = 1000
+	explainedBy   = 200_000
+)
 
 // Missing tells in which points of a record's space no task of the same key has succeeded, in whatever sweep. The record's images
-// are those that its tasks could run in: a point is not missing that succeeded in one of them.
-func (a *Archive) Missing(ctx context.Context, r sweep.Record, code string) (m Missing, err error) {
-	done, err := a.succeeded(ctx, code, len(r.Images) == 0)
-	if err != nil || len(done) == 0 {
-		return Missing{All: true}, err
+// are those that its tasks could run in: a point is not missing that succeeded in one of them. The revisions of same count as ones
+// of that code, whatever the store says.
+func (a *Archive) Missing(ctx context.Context, r sweep.Record, code string, same ...string) (m Missing, err error) {
+	sweeps, err := a.Store.Sweeps(ctx)
+	if err != nil {
+		return m, err
 	}
-	if r.Space.Len() > mostCompared {
+	done, err := a.succeeded(ctx, sweeps, code, same, len(r.Images) == 0)
+	switch {
+	case err != nil:
+		return m, err
+	case len(done) == 0:
+		m.All = true
+	case r.Space.Len() > mostCompared:
 		return m, wrong("missing", fmt.Sprintf("every point is compared, at most %d; this space has %d", mostCompared, r.Space.Len()))
 	}
-	images := r.Images.Keyed()
-	for i, argv := range r.Space.Flags(r.Style).All(r.Recipe.Command, 0, r.Space.Len()) {
-		if !slices.ContainsFunc(images, func(image string) bool {
-			_, have := done[task.KeyOf(argv, image, r.Recipe, code)]
-			return have
-		}) {
-			m.Ranges.Add(i)
-		}
-		if i%1024 == 0 && ctx.Err() != nil {
-			return m, context.Cause(ctx)
+	if !m.All {
+		images := r.Images.Keyed()
+		for i, argv := range r.Space.Flags(r.Style).All(r.Recipe.Command, 0, r.Space.Len()) {
+			if !slices.ContainsFunc(images, func(image string) bool {
+				_, have := done[task.KeyOf(argv, image, r.Recipe, code)]
+				return have
+			}) {
+				m.Ranges.Add(i)
+			}
+			if i%1024 == 0 && ctx.Err() != nil {
+				return m, context.Cause(ctx)
+			}
 		}
 	}
-	return m, nil
+	m.Because, err = a.because(ctx, sweeps, r, m)
+	return m, err
 }
 
 // succeeded collects the keys of all tasks that succeeded with some code. Bare says that tasks run in no container here: then what
 // older programs recorded as the image, which is what tasks.yml said, did not count.
-func (a *Archive) succeeded(ctx context.Context, code string, bare bool) (map[task.Key]struct{}, error) {
-	sweeps, err := a.Store.Sweeps(ctx)
-	if err != nil {
-		return nil, err
-	}
+func (a *Archive) succeeded(ctx context.Context, sweeps []store.Sweep, code string, same []string, bare bool) (map[task.Key]struct{}, error) {
 	keys := map[task.Key]struct{}{}
 	for _, s := range sweeps {
 		codes, err := a.Store.Codes(ctx, s)
 		if err != nil {
 			return nil, err
 		}
+		for _, revision := range same {
+			codes[revision] = code
+		}
 		if !slices.Contains(slices.Collect(maps.Values(codes)), code) {
 			continue
 		}
-		old := s.Record
-		complete(&old)
-		points := old.Points()
-		for t, err := range a.Store.Tasks(ctx, s, store.Query{States: []task.State{task.Succeeded}}) {
+		for t, err := range a.successes(ctx, s) {
 			if err != nil {
 				return nil, err
 			}
-			image, known := old.KeyedOn(t.Try.Worker)
-			if bare && len(old.Images) == 0 {
-				image = ""
-			}
+			image, known := imageOf(s.Record, t, bare)
 			if known && codes[t.Try.Revision] == code {
-				argv := points.Flags(slices.Clone(old.Recipe.Command), t.Index)
-				keys[task.KeyOf(argv, image, old.Recipe, code)] = struct{}{}
+				keys[task.KeyOf(t.argv, image, s.Record.Recipe, code)] = struct{}{}
 			}
 		}
 	}
 	return keys, nil
+}
+
+// imageOf is the image that a task ran in, as it stands in keys; false when it is not known.
+func imageOf(r sweep.Record, t success, bare bool) (image string, known bool) {
+	if bare && len(r.Images) == 0 {
+		return "", true
+	}
+	return r.KeyedOn(t.Try.Worker)
+}
+
+// success is a task that succeeded.
+type success struct {
+	sweep.Task
+	argv  []string // valid until the next
+	flags int      // where in argv the point's flags begin
+}
+
+// successes yields the tasks of a sweep that succeeded.
+func (a *Archive) successes(ctx context.Context, s store.Sweep) iter.Seq2[success, error] {
+	return func(yield func(success, error) bool) {
+		old := s.Record
+		complete(&old)
+		points, argv := old.Points(), slices.Clone(old.Recipe.Command)
+		for t, err := range a.Store.Tasks(ctx, s, store.Query{States: []task.State{task.Succeeded}}) {
+			argv = points.Flags(argv[:len(old.Recipe.Command)], t.Index)
+			if !yield(success{t, argv, len(old.Recipe.Command)}, err) {
+				return
+			}
+		}
+	}
+}
+
+// because tells what is different about missing points from the newest task of the same definition and parameters that succeeded:
+// of the first mostExplained points, as far as explainedBy tasks show it.
+func (a *Archive) because(ctx context.Context, sweeps []store.Sweep, r sweep.Record, m Missing) ([]Cause, error) {
+	all := sweep.Ranges{{To: r.Space.Len()}}
+	if !m.All {
+		all = m.Ranges
+	}
+	open := map[task.Key]struct{}{} // points by their parameters
+	flags := r.Space.Flags(r.Style)
+	for n := range min(all.Len(), mostExplained) {
+		open[task.KeyOf(flags.Append(nil, all.At(n)), "", task.Recipe{}, "")] = struct{}{}
+	}
+	type kind struct{ what, revision string }
+	found, looked := map[kind]Cause{}, 0
+	count := func(c Cause) {
+		k := kind{c.What, c.Revision}
+		if have, is := found[k]; is {
+			have.Points += c.Points
+			c = have
+		}
+		found[k] = c
+	}
+	for _, s := range sweeps { // the newest first
+		if s.Definition != r.Recipe.Definition || len(open) == 0 || looked > explainedBy {
+			continue
+		}
+		for t, err := range a.successes(ctx, s) {
+			if err != nil {
+				return nil, err
+			}
+			if looked++; looked > explainedBy || len(open) == 0 {
+				break
+			}
+			key := task.KeyOf(t.argv[t.flags:], "", task.Recipe{}, "")
+			if _, is := open[key]; is {
+				delete(open, key)
+				count(Cause{What: difference(r, s.Record, t), Sweep: s.Head.ID, Revision: t.Try.Revision, Points: 1})
+			}
+		}
+	}
+	if len(found) > 0 && len(open) > 0 {
+		count(Cause{What: CauseNew, Points: int64(len(open))})
+	}
+	return slices.SortedFunc(maps.Values(found), func(a, b Cause) int {
+		return cmp.Or(cmp.Compare(b.Points, a.Points), cmp.Compare(a.What, b.What), cmp.Compare(a.Revision, b.Revision))
+	}), nil
+}
+
+// difference is what tells a record from that of a task which succeeded, of those things that decide what a task computes.
+func difference(now, old sweep.Record, t success) string {
+	image, known := imageOf(old, t, len(now.Images) == 0)
+	switch {
+	case !slices.Equal(now.Recipe.Command, old.Recipe.Command) || now.Style != old.Style:
+		return CauseCommand
+	case !known || !slices.Contains(now.Images.Keyed(), image):
+		return CauseImage
+	case !maps.Equal(now.Recipe.Env, old.Recipe.Env):
+		return CauseEnvironment
+	case now.Recipe.Workdir != old.Recipe.Workdir || !maps.Equal(now.Recipe.Links, old.Recipe.Links):
+		return CauseFolder
+	}
+	return CauseCode
 }

@@ -78,6 +78,8 @@ type Submission struct {
 	Record    sweep.Record `json:"record"`
 	Code      string       `json:"code"`                 // of the record's revision
 	MinNumber int64        `json:"min_number,omitempty"` // the number in the sweep's id is at least this
+	// Same are further revisions of the same code, as whoever has their files knows. Only Missing asks for them.
+	Same []string `json:"same,omitempty"`
 	// Secrets are the values of the secrets that the recipe names. They are kept apart from everything else, until the sweep
 	// ends.
 	Secrets secret.Values `json:"secrets,omitempty"`
@@ -113,6 +115,27 @@ type Going struct {
 type Missing struct {
 	All    bool         `json:"all"`    // every point is missing
 	Ranges sweep.Ranges `json:"ranges"` // where not all are
+	// Because is what is different from the newest tasks of the same definition and parameters that succeeded, of the first thousand
+	// missing points, the most frequent first. Without any such task it is empty.
+	Because []Cause `json:"because,omitempty"`
+}
+
+// What a Cause says is different.
+const (
+	CauseCode        = "code"
+	CauseCommand     = "command"
+	CauseImage       = "image"
+	CauseEnvironment = "environment"
+	CauseFolder      = "folder" // its workdir or links
+	CauseNew         = "new"    // no task of those parameters has succeeded
+)
+
+// Cause is why points are missing.
+type Cause struct {
+	What     string `json:"what"`
+	Sweep    string `json:"sweep,omitempty"`    // the newest of those with which the points are compared
+	Revision string `json:"revision,omitempty"` // that it ran
+	Points   int64  `json:"points"`
 }
 
 // Broker is how the queue is reached.

@@ -77,6 +77,7 @@ type Task struct {
 	Retry       Retry         `json:"retry,omitzero"`
 	MaxFailures int           `json:"max_failures,omitempty"` // failed tasks that stop the sweep; 0 is never
 	GPUs        float64       `json:"gpus,omitempty"`         // for each task: 0, a whole number, or 1/n
+	Code        []string      `json:"code,omitempty"`         // patterns of the files that count for --missing; none: all
 	Metrics     []Metric      `json:"metrics,omitempty"`      // in file order
 	Objective   Objective     `json:"objective,omitzero"`
 

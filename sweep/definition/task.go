@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"gopkg.in/yaml.v3"
+
 	"mlframework/sweep/fault"
 )
 
@@ -31,6 +33,7 @@ func taskKeys() []key[Task] {
 		{"retry", "retry: {error: 1, lost: 3}", readRetry},
 		{"max-failures", "max-failures: 10", func(r *reader, t *Task, v value) { t.MaxFailures = r.count(v, maxFailures) }},
 		{"gpus", "gpus: 1", readGPUs},
+		{"code", "code: ['*.py', configs]", readCode},
 		{"metrics", "metrics: {accuracy: 'accuracy: ([0-9.]+)'}", readMetrics},
 		{"objective", "objective: maximize accuracy", readObjective},
 	}
@@ -78,6 +81,23 @@ func readFlags(r *reader, t *Task, v value) { t.FlagsSpace = r.choice(v, "equals
 func readSwitch(r *reader, t *Task, v value) { t.SwitchValue = r.choice(v, "flag", "value") == "value" }
 
 func readRetry(r *reader, t *Task, v value) { object(r, v, &t.Retry, retryKeys(), place{}) }
+
+func readCode(r *reader, t *Task, v value) {
+	if v.Kind == yaml.SequenceNode && len(v.Content) == 0 {
+		r.wrong(v, "is empty: nothing would count as code")
+		return
+	}
+	for _, e := range r.words(v) {
+		switch {
+		case strings.HasPrefix(e.Value, "#"), strings.TrimSpace(e.Value) == "":
+			r.fault(e, quote(e.Value)+" names no file", "write a file, a folder, or a pattern as in .gitignore")
+		case strings.HasPrefix(e.Value, "../"), strings.HasPrefix(e.Value, "~"):
+			r.fault(e, quote(e.Value)+" is outside the project", "name files of the project: "+v.example)
+		default:
+			t.Code = append(t.Code, strings.TrimPrefix(e.Value, "./"))
+		}
+	}
+}
 
 // readGPUs accepts a share as 1/n or as a decimal that is within a hundredth of it: 0.33 is a third.
 func readGPUs(r *reader, t *Task, v value) {

@@ -1,0 +1,85 @@
+package projects
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// A Code is which of a project's files count as its code, for a key that editing the others must not change. The zero value is all of
+// them.
+type Code struct {
+	// Only names what counts, in the syntax of gitignore(5), relative to the top: a folder stands for all that is in it, "!" takes out
+	// again. Empty: everything.
+	Only []string
+	// Without names files that do not count in any case. One that is not there changes nothing.
+	Without []string
+}
+
+// Key is the revision that the project would have if it held nothing but its code.
+func (c Code) Key(m *Manifest) string { return revisionOf(c.of(m)) }
+
+// of lists what counts.
+func (c Code) of(m *Manifest) []Entry {
+	rules := parseRules([]byte(strings.Join(c.Only, "\n")))
+	return slices.DeleteFunc(slices.Clone(m.Entries), func(e Entry) bool {
+		return slices.ContainsFunc(c.Without, func(name string) bool { return path.Clean(name) == e.Path }) ||
+			len(c.Only) > 0 && (e.Kind == Dir || !selects(rules, e.Path))
+	})
+}
+
+// selects says whether rules name a file, or else a folder that it is in.
+func selects(rules []rule, file string) bool {
+	set := ruleSet{rules: rules}
+	for at, folder := file, false; at != "."; at, folder = path.Dir(at), true {
+		if r, found := set.last(at, folder); found {
+			return !r.negated
+		}
+	}
+	return false
+}
+
+// Unmatched lists what of Only names nothing that the project has. What takes out again need not be there.
+func (c Code) Unmatched(m *Manifest) (patterns []string) {
+	for _, p := range c.Only {
+		rules := parseRules([]byte(p))
+		if !strings.HasPrefix(p, "!") && !slices.ContainsFunc(m.Entries, func(e Entry) bool { return e.Kind != Dir && selects(rules, e.Path) }) {
+			patterns = append(patterns, p)
+		}
+	}
+	return patterns
+}
+
+// Changes says how the code of a project differs from an earlier one: "train.py changed", "README is new", "old.py is gone". Of a
+// folder that came or went with files it names those.
+func (c Code) Changes(now, old *Manifest) (changes []string) {
+	before := map[string]Entry{}
+	for _, e := range c.of(old) {
+		before[e.Path] = e
+	}
+	said := func(e Entry, what string, all []Entry) {
+		if e.Kind != Dir || !slices.ContainsFunc(all, func(in Entry) bool { return path.Dir(in.Path) == e.Path }) {
+			changes = append(changes, shown(e.Path)+" "+what)
+		}
+	}
+	for _, e := range c.of(now) {
+		b, had := before[e.Path]
+		delete(before, e.Path)
+		switch {
+		case !had:
+			said(e, "is new", now.Entries)
+		case e.Kind != b.Kind || e.Hash != b.Hash || e.Link != b.Link:
+			said(e, "changed", nil)
+		case e.Executable() && !b.Executable():
+			said(e, "became executable", nil)
+		case e.Executable() != b.Executable():
+			said(e, "is not executable any more", nil)
+		}
+	}
+	for _, e := range old.Entries {
+		if _, gone := before[e.Path]; gone {
+			said(e, "is gone", old.Entries)
+		}
+	}
+	return changes
+}
