@@ -35,6 +35,7 @@ func (c *command) conclude(ctx context.Context, src source, id string, l look, i
 			return err
 		}
 	}
+	c.warnUnkept(s)
 	c.warnUnranked(s)
 	if s.State == sweep.Paused {
 		reason := ""
@@ -165,6 +166,16 @@ func nearPath(path string) string {
 		return near
 	}
 	return path
+}
+
+// warnUnkept says whose output is not whole.
+func (c *command) warnUnkept(s api.Sweep) {
+	if s.Checks == nil {
+		return
+	}
+	for _, u := range s.Checks.Unkept {
+		fmt.Fprintf(c.stderr, "WARNING: the output of %s on %s was not kept in full: %s\n", plural(u.Tasks, "task"), cli.Visible(u.Host), cli.Visible(u.Error))
+	}
 }
 
 // warnUnranked says loudly which tasks ended well and never printed what they are ranked by.

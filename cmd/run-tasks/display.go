@@ -141,7 +141,11 @@ func endText(r result.Row) string {
 	}
 	switch {
 	case state == task.Succeeded:
-		return r.ID + " succeeded" + took + metricsText(r.Metrics)
+		text := r.ID + " succeeded" + took + metricsText(r.Metrics)
+		if r.Reason != "" {
+			text += "; " + cli.Visible(r.Reason)
+		}
+		return text
 	case state.Terminal() && r.Reason != "":
 		return r.ID + " " + r.State + ": " + cli.Visible(r.Reason) + took
 	case state.Terminal():

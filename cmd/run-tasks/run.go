@@ -193,6 +193,7 @@ func (c *command) attend(ctx *cliv2.Context, work context.Context, r *runner, id
 	if err := r.work(ctx.Int("slots")); err != nil {
 		return err
 	}
+	r.parts.Go(func() { r.pauseWithoutRoom(id) })
 	d := l.open(c.stdout, c.stderr)
 	c.screen.set(d.notes())
 	interrupted, err := r.watch(work, watcher, id, d)
@@ -205,7 +206,24 @@ func (c *command) attend(ctx *cliv2.Context, work context.Context, r *runner, id
 	if err != nil {
 		return err
 	}
-	return c.conclude(r.ctx, &here{Archive: &api.Archive{Store: &r.store.Reader}, screen: c.screen}, id, l, interrupted)
+	src := &here{Archive: &api.Archive{Store: &r.store.Reader}, screen: c.screen}
+	err = c.conclude(r.ctx, src, id, l, interrupted)
+	if s, failed := src.Sweep(r.ctx, id, false); failed == nil && s.State == sweep.Paused && r.full.Load() && !interrupted {
+		return cli.Code(cli.Machine) // the sweep's reason says so
+	}
+	return err
+}
+
+// pauseWithoutRoom pauses a sweep when the disk of outputs is full: nobody else could run it.
+func (r *runner) pauseWithoutRoom(id string) {
+	select {
+	case reason := <-r.noRoom:
+		r.full.Store(true)
+		if _, err := r.master.Pause(r.ctx, id, reason, false); err != nil && r.ctx.Err() == nil {
+			r.log.Warn("the sweep is not paused", "reason", reason, "error", err) // it may have ended
+		}
+	case <-r.ctx.Done():
+	}
 }
 
 // watch shows updates until the sweep is idle. The first Ctrl-C pauses it and stops its attempts.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -35,6 +36,8 @@ type runner struct {
 	log    *slog.Logger
 
 	outputs *worker.Lock // nil: it cannot be locked
+	noRoom  chan string  // gets why, when the disk of outputs is full
+	full    atomic.Bool  // it was
 
 	ctx    context.Context // of everything below; it ends when the master cannot go on
 	cancel context.CancelCauseFunc
@@ -47,7 +50,7 @@ type runner struct {
 
 // newRunner takes the store and starts the master and its API. Work begins with work.
 func newRunner(ctx context.Context, name string, log *slog.Logger) (r *runner, err error) {
-	r = &runner{queue: memory.New(), log: log, stop: func() {}, hangUp: func() {}}
+	r = &runner{queue: memory.New(), log: log, noRoom: make(chan string, 1), stop: func() {}, hangUp: func() {}}
 	r.ctx, r.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	if err := makeFolders(); err != nil {
 		return nil, storeError(err)
@@ -175,6 +178,12 @@ func (r *runner) work(slots int) error {
 	w := worker.New(r.queue.Port(localWorker), worker.Options{
 		Name: localWorker, Slots: slots, Outputs: outputs, Revision: revisionFolder, Remake: r.remake,
 		Environ: os.Environ(), OwnSecrets: true, Alone: true, Keeper: r.keeper, Log: r.log,
+		NoRoom: func(reason string) {
+			select {
+			case r.noRoom <- reason:
+			default: // it is known
+			}
+		},
 	})
 	ctx, stop := context.WithCancel(r.ctx)
 	r.stop = stop

@@ -105,8 +105,15 @@ func (a *Archive) checks(ctx context.Context, s store.Sweep) (*Checks, error) {
 	if err != nil {
 		return nil, err
 	}
+	unkept, err := a.Store.Unkept(ctx, s)
+	if err != nil {
+		return nil, err
+	}
 	count, first, err := a.Store.Unranked(ctx, s, firstUnranked)
-	c := &Checks{Revisions: revisions, Unranked: count, First: []int64{}}
+	c := &Checks{Revisions: revisions, Unranked: count, First: []int64{}, Unkept: []Unkept{}}
+	for _, u := range unkept {
+		c.Unkept = append(c.Unkept, Unkept(u))
+	}
 	for _, t := range first {
 		c.First = append(c.First, t.Index)
 	}

@@ -25,6 +25,14 @@ type Checks struct {
 	Revisions map[string]int64 `json:"revisions"` // tasks by the revision that their newest attempt ran
 	Unranked  int64            `json:"unranked"`  // tasks that succeeded without a number for the objective
 	First     []int64          `json:"first"`     // the first of them
+	Unkept    []Unkept         `json:"unkept"`    // tasks whose output was not kept in full, by host
+}
+
+// Unkept is tasks on one host whose output could not be kept in full.
+type Unkept struct {
+	Host  string `json:"host"`
+	Tasks int64  `json:"tasks"`
+	Error string `json:"error"` // of one of them: no space left on device
 }
 
 // Task is one task with its attempts.

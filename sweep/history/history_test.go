@@ -22,7 +22,7 @@ func TestHonest(t *testing.T) {
 		"another sweep only": func(w *world) { w.rows[0].State = task.Running; w.evidence.Sweeps = []string{"train-2"} },
 		"output cut, with a mark": func(w *world) {
 			for i := range w.rows {
-				w.rows[i].Try.Outcome.Stdout = task.Output{Bytes: 9, Truncated: true}
+				w.rows[i].Try.Outcome.Stdout = task.Output{Bytes: 5, Printed: 9, Truncated: true}
 			}
 		},
 		"a person stopped all, and let it go on": func(w *world) {
@@ -157,12 +157,14 @@ func TestViolations(t *testing.T) {
 		"a process that lives": {func(w *world) { w.evidence.Alive = []history.Start{start(4, 1, "w1", 2)} },
 			[]string{"5: train-1/4 has a process alive: pid 100 of attempt 1 on w1"}},
 
-		"output that was cut without a mark": {func(w *world) { w.rows[0].Try.Outcome.Stdout.Bytes = 8 },
+		"output that was cut without a mark": {func(w *world) { w.rows[0].Try.Outcome.Stdout.Printed = 8 },
 			[]string{"6: train-1/0 printed 8 bytes on stdout in attempt 1, and 7 are kept, without a mark"}},
+		"output that is not kept as it is told": {func(w *world) { w.rows[0].Try.Outcome.Stdout = task.Output{Bytes: 8, Truncated: true} },
+			[]string{"6: train-1/0 has 8 bytes of stdout of attempt 1, it is told, and 7 are kept"}},
 		"output of somebody else": {func(w *world) { w.tries[1].Try.Outcome.Stdout.Bytes = 5 },
-			[]string{"6: train-1/2 printed 5 bytes on stdout in attempt 1, and 7 are kept"}},
+			[]string{"6: train-1/2 has 5 bytes of stdout of attempt 1, it is told, and 7 are kept"}},
 		"errors that were cut": {func(w *world) { w.rows[0].Try.Outcome.Stderr.Bytes = 1 },
-			[]string{"6: train-1/0 printed 1 bytes on stderr in attempt 1, and 0 are kept, without a mark"}},
+			[]string{"6: train-1/0 has 1 bytes of stderr of attempt 1, it is told, and 0 are kept"}},
 		"output that is missing": {func(w *world) {
 			w.evidence.Output = func(id task.ID, _ sweep.Try) (int64, int64, error) {
 				if id.Index == 0 {

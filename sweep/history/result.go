@@ -74,12 +74,12 @@ func (c *checker) output(id task.ID, row sweep.Task, counted []sweep.Try) {
 	}
 }
 
-func (c *checker) kept(id task.ID, attempt int, stream string, printed task.Output, kept int64) {
+func (c *checker) kept(id task.ID, attempt int, stream string, told task.Output, kept int64) {
 	switch {
-	case kept < printed.Bytes && !printed.Truncated:
-		c.report(6, id.String(), "printed %d bytes on %s in attempt %d, and %d are kept, without a mark", printed.Bytes, stream, attempt, kept)
-	case kept > printed.Bytes:
-		c.report(6, id.String(), "printed %d bytes on %s in attempt %d, and %d are kept", printed.Bytes, stream, attempt, kept)
+	case kept < told.Bytes, kept > told.Bytes && !told.Truncated: // what was cut has a mark behind it
+		c.report(6, id.String(), "has %d bytes of %s of attempt %d, it is told, and %d are kept", told.Bytes, stream, attempt, kept)
+	case told.Printed > told.Bytes && !told.Truncated:
+		c.report(6, id.String(), "printed %d bytes on %s in attempt %d, and %d are kept, without a mark", told.Printed, stream, attempt, kept)
 	}
 }
 

@@ -90,6 +90,8 @@ func (o *Outcome) HostFault() bool {
 
 // Output is what became of one stream of an attempt.
 type Output struct {
-	Bytes     int64 `json:"bytes"`               // written by the program, kept or not
-	Truncated bool  `json:"truncated,omitempty"` // the file holds less than that
+	Bytes     int64  `json:"bytes"`               // of what the program printed that are in the file
+	Printed   int64  `json:"printed,omitempty"`   // by the program, where that is more
+	Truncated bool   `json:"truncated,omitempty"` // the file holds less than what was printed
+	Error     string `json:"error,omitempty"`     // why, where it is not the ceiling: no space left on device
 }

@@ -17,10 +17,10 @@ var errStopped = errors.New("stopped by the master")
 // run prepares an attempt in its slot, lets its program run and returns when no process of it is alive. It tells how the
 // attempt ended, at the latest then: what a program left may take its grace.
 func (w *Worker) run(ctx context.Context, i item, slot int) {
-	if o, told := w.attempt(ctx, i, slot); !told {
-		w.desk.end(i, o)
-	} else {
+	if o, told := w.attempt(ctx, i, slot); told {
 		defer w.beatNow() // the slot is free
+	} else {
+		w.desk.end(i, o)
 	}
 	w.desk.free(i)
 }
@@ -29,14 +29,14 @@ func (w *Worker) run(ctx context.Context, i item, slot int) {
 func (w *Worker) attempt(ctx context.Context, i item, slot int) (o task.Outcome, told bool) {
 	j := i.job
 	if j.err != nil {
-		return infra(j.err), false
+		return w.cannotBegin(ctx, i, j.err)
 	}
 	if i.lot != nil && i.lot.err != nil {
 		return infra(i.lot.err), false
 	}
 	c, err := j.enter(ctx, i.attempt.Index)
 	if err != nil {
-		return infra(err), false
+		return w.cannotBegin(ctx, i, err)
 	}
 	o, told = w.runIn(ctx, i, slot, c)
 	switch err := c.Leave(); {
@@ -71,11 +71,14 @@ func (w *Worker) runIn(ctx context.Context, i item, slot int, c *folder.Checkout
 	metrics := w.collect(i)
 	stdout, stderr := w.stream(i, slot, dir, "stdout", metrics), w.stream(i, slot, dir, "stderr", metrics)
 	if err := stdout.create(); err != nil {
-		return infra(err), false
+		return w.cannotBegin(ctx, i, err)
 	}
 	w.desk.begin(i, task.Start{Host: w.o.Host, Slot: slot, Resumed: c.Resumed, Image: w.o.Image})
 	finish := func(exit process.Exit) task.Outcome {
 		kept := errors.Join(exit.OutputErr, stdout.end(), stderr.end())
+		if noSpace(kept) && w.desk.full(w.fullDisk()) {
+			w.slots.Go(func() { w.noRoom(ctx) }) // the end is not kept back by it
+		}
 		metrics.flush()
 		o := outcome(exit, j.recipe.Timeout)
 		o.Metrics, o.Stdout, o.Stderr = metrics.series.Final(), stdout.out, stderr.out
@@ -109,6 +112,19 @@ func (w *Worker) runIn(ctx context.Context, i item, slot int, c *folder.Checkout
 	stdout.close()
 	stderr.close()
 	return o, told
+}
+
+// cannotBegin is the end of an attempt that its host could not begin. For want of space it is given back, uncharged, as
+// everything is until there is some.
+func (w *Worker) cannotBegin(ctx context.Context, i item, err error) (o task.Outcome, told bool) {
+	if !noSpace(err) {
+		return infra(err), false
+	}
+	if w.desk.full(w.fullDisk()) {
+		w.noRoom(ctx)
+	}
+	w.desk.returnRunning(i)
+	return o, true
 }
 
 // stream prepares one stream of an attempt: its file and what else takes its output.

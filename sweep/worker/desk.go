@@ -31,6 +31,7 @@ type desk struct {
 	drained bool          // nothing new is taken
 	faults  int           // host faults in a row
 	alone   bool          // no other worker could run what this one cannot
+	noRoom  string        // why nothing is taken for want of space; "": there is some
 	refuses string        // why the master's tasks cannot be taken; "": they can
 	closed  bool
 	leaving bool          // nothing new is taken ever again
@@ -124,7 +125,7 @@ func (d *desk) put(items []item) {
 		}
 	}
 	d.some.Broadcast()
-	if d.drained || d.closed {
+	if d.drained || d.closed || d.noRoom != "" {
 		d.giveBack(func(item) bool { return true })
 	} else if len(unwanted) > 0 {
 		d.giveBack(func(i item) bool { return unwanted[i.key()] })
@@ -291,7 +292,7 @@ func (d *desk) show(h *task.Heartbeat) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	h.Slots, h.Draining, h.Leaving, h.Waiting = d.slots, d.drained || d.closed, d.leaving, len(d.waiting)
-	h.Refuses, h.Needs = d.refuses, d.needs()
+	h.Refuses, h.Needs = cmp.Or(d.refuses, d.noRoom), d.needs()
 	for k, s := range d.running {
 		switch {
 		case s.ended:

@@ -10,6 +10,9 @@ import (
 // run at once.
 func (d *desk) next() int {
 	d.held = false
+	if d.noRoom != "" {
+		return -1 // what waits is about to be given back
+	}
 	for n, i := range d.waiting {
 		lot, ready := d.lot(i)
 		switch {

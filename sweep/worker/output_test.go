@@ -26,9 +26,9 @@ func TestOutputIsKeptUpToTheCeiling(t *testing.T) {
 	}{
 		{"nothing", "true", task.Output{}, ""},
 		{"to the byte", "head -c 1000 /dev/zero", task.Output{Bytes: 1000}, strings.Repeat("\x00", 1000)},
-		{"a byte more", "head -c 1001 /dev/zero", task.Output{Bytes: 1001, Truncated: true}, strings.Repeat("\x00", 1000) + mark},
-		{"a lot", "yes | head -c 5000000", task.Output{Bytes: 5000000, Truncated: true}, strings.Repeat("y\n", 500) + mark},
-		{"in pieces", "for i in $(seq 300); do echo 12345; done", task.Output{Bytes: 1800, Truncated: true},
+		{"a byte more", "head -c 1001 /dev/zero", task.Output{Bytes: 1000, Printed: 1001, Truncated: true}, strings.Repeat("\x00", 1000) + mark},
+		{"a lot", "yes | head -c 5000000", task.Output{Bytes: 1000, Printed: 5000000, Truncated: true}, strings.Repeat("y\n", 500) + mark},
+		{"in pieces", "for i in $(seq 300); do echo 12345; done", task.Output{Bytes: 1000, Printed: 1800, Truncated: true},
 			strings.Repeat("12345\n", 166) + "1234" + mark},
 		{"not text", `printf '\377\376\000\033[31m'`, task.Output{Bytes: 8}, "\xff\xfe\x00\x1b[31m"},
 	} {
@@ -85,7 +85,7 @@ func TestOutputWithoutEndFillsNoMemory(t *testing.T) {
 	o := s.ended(0, 1)
 	close(done)
 	<-watched
-	if want := (task.Output{Bytes: bytes, Truncated: true}); o.Stdout != want || o.Class != task.Success {
+	if want := (task.Output{Bytes: 1 << 20, Printed: bytes, Truncated: true}); o.Stdout != want || o.Class != task.Success {
 		t.Errorf("%+v", o)
 	}
 	if grown := int64(most.Load()) - int64(before.HeapAlloc); grown > 16<<20 {
@@ -96,13 +96,13 @@ func TestOutputWithoutEndFillsNoMemory(t *testing.T) {
 	}
 }
 
-func TestAFullDiskCutsTheOutputAndNotTheProgram(t *testing.T) {
-	t.Parallel()
-	s := newSite(t, nil, func(o *worker.Options) {
+// smallDisk makes the folder of outputs a file system of its own.
+func smallDisk(t *testing.T, size string) func(*worker.Options) {
+	return func(o *worker.Options) {
 		if err := os.MkdirAll(o.Outputs, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", o.Outputs).CombinedOutput(); err != nil {
+		if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size="+size, "tmpfs", o.Outputs).CombinedOutput(); err != nil {
 			t.Skipf("NOT TESTED: a full disk needs the right to mount: %s", out)
 		}
 		t.Cleanup(func() {
@@ -110,16 +110,65 @@ func TestAFullDiskCutsTheOutputAndNotTheProgram(t *testing.T) {
 				t.Errorf("%s", out)
 			}
 		})
-	})
-	o := s.run("yes | head -c 1000000; exit 4")
-	if o.Class != task.Error || o.ExitCode == nil || *o.ExitCode != 4 || o.Stdout.Bytes != 1000000 || !o.Stdout.Truncated {
+	}
+}
+
+// A full disk cuts the output, with a mark, and not the program. The worker says so, gives back what it has, uncharged, and
+// takes nothing more until there is room.
+func TestAFullDiskCutsTheOutputAndNotTheProgram(t *testing.T) {
+	t.Parallel()
+	said := make(chan string, 1)
+	s := newSite(t, nil, smallDisk(t, "1m"), func(o *worker.Options) { o.NoRoom = func(reason string) { said <- reason } })
+	beats := s.queue.Heartbeats(t.Context())
+	until := func(what string, ok func(task.Heartbeat) bool) {
+		t.Helper()
+		for late := time.After(limit); ; {
+			select {
+			case h := <-beats:
+				if ok(h) {
+					return
+				}
+			case <-late:
+				t.Fatalf("no heartbeat says %s", what)
+			}
+		}
+	}
+	const script = "test $TASK_INDEX = 0 || exit 0; yes | head -c 2000000; exit 4"
+	s.send(batch(script, 0, 1))
+	o := s.ended(0, 1)
+	if o.Class != task.Error || o.ExitCode == nil || *o.ExitCode != 4 {
 		t.Errorf("%+v", o)
 	}
 	if !strings.HasPrefix(o.Reason, "exit code 4; output not kept in full: ") || !strings.Contains(o.Reason, "no space left on device") {
 		t.Errorf("reason: %s", o.Reason)
 	}
-	s.send(batch("exit 0", 1)) // now there is no room for its directory or files
-	if o := s.ended(1, 1); o.Class == task.Success && o.Stdout.Truncated {
+	kept, end := s.file(0, "stdout.log"), "\n[cut here: this output is not kept in full: no space left on device]\n"
+	want := task.Output{Bytes: int64(len(kept) - len(end)), Printed: 2000000, Truncated: true, Error: "no space left on device"}
+	if !strings.HasSuffix(kept, "y"+end) && !strings.HasSuffix(kept, "\n"+end) || o.Stdout != want {
+		t.Errorf("it is told %+v, and the file has %d bytes and ends with %q", o.Stdout, len(kept), kept[max(0, len(kept)-100):])
+	}
+	s.seen(task.ReturnedEvent, 1, 1)
+	until("that there is no room", func(h task.Heartbeat) bool { return strings.Contains(h.Refuses, "the disk of outputs is full") })
+	if why := <-said; !strings.Contains(why, "the disk of outputs is full") {
+		t.Errorf("it says %q", why)
+	}
+	b := batch(script, 1)
+	b.Attempts[0].Number = 2
+	s.send(b)
+	s.seen(task.ReturnedEvent, 1, 2)
+	s.must(os.Remove(s.path(0, "stdout.log")))
+	until("that there is room", func(h task.Heartbeat) bool { return h.Refuses == "" })
+	b.Attempts[0].Number = 3
+	s.send(b)
+	if o := s.ended(1, 3); o.Class != task.Success {
 		t.Errorf("%+v", o)
 	}
+}
+
+// An attempt whose folder finds no room is given back, uncharged: it did not begin.
+func TestAnAttemptWithoutRoomIsGivenBack(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil, smallDisk(t, "64k,nr_inodes=3")) // for the root, and folders of the sweep and the task
+	s.send(batch("true", 0))
+	s.seen(task.ReturnedEvent, 0, 1)
 }

@@ -15,6 +15,8 @@ type stream struct {
 	path    string
 	file    *os.File // nil until create
 	left    int64    // bytes that the file still takes
+	size    int64    // bytes in the file
+	printed int64    // bytes
 	ceiling int64
 	mask    *mask // nil: no secrets
 	scanner *result.Scanner
@@ -38,7 +40,7 @@ func (s *stream) Write(p []byte) (int, error) {
 		s.guard(func() { s.keepLate(p) })
 		return len(p), nil
 	}
-	s.out.Bytes += int64(len(p))
+	s.printed += int64(len(p))
 	s.guard(func() {
 		if s.mask == nil {
 			s.pass(p)
@@ -83,16 +85,47 @@ func (s *stream) keep(p []byte) {
 	n := min(int64(len(p)), s.left)
 	written, err := s.file.Write(p[:n])
 	s.left -= int64(written)
+	s.size += int64(written)
 	if err == nil && n < int64(len(p)) {
 		s.out.Truncated = true
 		_, err = fmt.Fprintf(s.file, "\n[cut here: only the first %d bytes of this output are kept]\n", s.ceiling)
 	}
 	if err != nil {
-		s.fail(err)
+		s.cut(err)
 	}
 }
 
+// cut marks the place behind which the file takes nothing more: behind the text where there is room for it, as in a block that
+// is the file's already, else over the end of it.
+func (s *stream) cut(err error) {
+	s.fail(err)
+	mark := fmt.Sprintf("\n[cut here: this output is not kept in full: %v]\n", rootOf(err))
+	n, err := s.file.WriteAt([]byte(mark), s.size)
+	if err == nil {
+		return
+	}
+	at := s.size + int64(n) - int64(len(mark))
+	if at < 0 { // no room for it at all
+		_ = s.file.Truncate(s.size)
+		return
+	}
+	if _, err := s.file.WriteAt([]byte(mark), at); err == nil {
+		s.size = at
+	}
+}
+
+// rootOf is the last of the errors in a chain: no space left on device, without the name of the file.
+func rootOf(err error) error {
+	for next := errors.Unwrap(err); next != nil; next = errors.Unwrap(err) {
+		err = next
+	}
+	return err
+}
+
 func (s *stream) fail(err error) {
+	if s.err == nil {
+		s.out.Error = rootOf(err).Error()
+	}
 	s.out.Truncated, s.err = true, errors.Join(s.err, err)
 }
 
@@ -128,6 +161,9 @@ func (s *stream) end() error {
 	s.ended = true
 	if err := s.closeFile(); err != nil {
 		s.fail(err)
+	}
+	if s.out.Bytes = s.size; s.out.Truncated {
+		s.out.Printed = s.printed
 	}
 	return s.err
 }

@@ -46,7 +46,10 @@ type Options struct {
 	OwnSecrets bool
 	// Alone tells that there is no other worker: this one goes on when its host cannot run attempts, as nobody else would run
 	// them.
-	Alone   bool
+	Alone bool
+	// NoRoom is called, if not nil, with a sentence when the disk of outputs is full: the worker takes nothing more until there
+	// is room.
+	NoRoom  func(reason string)
 	Keeper  Runner
 	Ceiling int64  // bytes kept of each stream of an attempt; Ceiling
 	Spool   string // file of events that the queue has not taken, an absolute path; none: in memory
@@ -133,7 +136,7 @@ func (w *Worker) Run(ctx context.Context) (again bool) {
 	sender.Go(func() { w.outbox.run(sending) })
 	w.resize(ctx, 0)
 	others.Go(func() { w.obey(talking, ctx) })
-	for _, part := range []func(context.Context){w.consume, w.beat, w.reads.run, w.meter.run, w.folders.Run} {
+	for _, part := range []func(context.Context){w.consume, w.beat, w.reads.run, w.meter.run, w.folders.Run, w.watchRoom} {
 		others.Go(func() { part(talking) })
 	}
 	again = w.work(ctx)
