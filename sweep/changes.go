@@ -11,6 +11,7 @@ type Changes struct {
 	Head     Head
 	Tasks    []Task
 	Tries    []OldTry // attempts that are no longer the newest of their task
+	Begun    []OldTry // attempts that were lost, and told too late that they had begun: Start and Started
 	Samples  []Samples
 	Controls []Order
 }
@@ -36,7 +37,7 @@ type Order struct {
 
 // Empty tells whether nothing has to be done.
 func (c Changes) Empty() bool {
-	return len(c.Tasks)+len(c.Tries)+len(c.Samples)+len(c.Controls) == 0 && c.Head.ID == ""
+	return len(c.Tasks)+len(c.Tries)+len(c.Begun)+len(c.Samples)+len(c.Controls) == 0 && c.Head.ID == ""
 }
 
 // Take returns what has to be done since the last call, and forgets it: of each row only its newest form. Head is zero

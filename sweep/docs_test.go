@@ -20,10 +20,10 @@ var happens = map[string]func(*bed){
 	"claimed by its worker":  func(b *bed) { b.event(task.ClaimedEvent, 0, nil) },
 	"its program began":      func(b *bed) { b.event(task.StartedEvent, 0, nil) },
 	"returned by its worker": func(b *bed) { b.event(task.ReturnedEvent, 0, nil) },
-	"its worker is lost":     func(b *bed) { b.Lose("w", "away", false, at(1)) },
-	"its worker began anew":  func(b *bed) { b.Rejoin("w", "it began anew", at(1)) },
+	"its worker is lost":     func(b *bed) { b.Lose("w", "away", sweep.Unknown, at(1)) },
+	"its worker began anew":  func(b *bed) { b.Rejoin("w", "it began anew", sweep.Unknown, at(1)) },
 	"its worker does not know it": func(b *bed) {
-		b.LoseAttempt(0, b.store.rows[0].Try.Number, "unknown", at(1))
+		b.LoseAttempt(0, b.store.rows[0].Try.Number, "unknown", sweep.Unknown, at(1))
 	},
 	"its host could not run it": func(b *bed) { b.end(0, task.Loss) },
 	"its host could not run it, in quarantine": func(b *bed) {

@@ -35,6 +35,7 @@ func (l *Ledger) Event(e task.Event, now time.Time) {
 		}
 	case task.EndedEvent:
 		if e.Outcome != nil {
+			l.startOf(t, e)
 			l.end(t, e.Outcome, now)
 		}
 	}
@@ -50,10 +51,23 @@ func (l *Ledger) Excuse(e task.Event, now time.Time) {
 	case t.Cancelling:
 		l.end(t, e.Outcome, now)
 	default:
+		l.startOf(t, e)
 		t.Try.Outcome = e.Outcome
 		l.again(t, now)
 		l.touch(t)
 		l.settle(now)
+	}
+}
+
+// startOf takes the start of an attempt from its end, where nothing else told of it: a store that was cut may have lost
+// that. An attempt that could not begin is listed all the same.
+func (l *Ledger) startOf(t *Task, e task.Event) {
+	switch {
+	case t.State == task.Running:
+	case e.Start != nil:
+		l.start(t, e)
+	default:
+		t.Tries++
 	}
 }
 
@@ -72,12 +86,21 @@ func (l *Ledger) fence(e task.Event) {
 	switch e.Kind {
 	case task.ClaimedEvent, task.StartedEvent:
 		l.tell(e.Worker, task.Control{Kind: task.StopControl, Index: e.Index, Attempt: e.Attempt, Reason: "superseded"})
+		l.late(e)
 	case task.EndedEvent:
 		if e.Outcome == nil {
 			return
 		}
+		l.late(e)
 		try := Try{Number: e.Attempt, Worker: e.Worker, Outcome: e.Outcome, Superseded: true}
 		l.changes.Tries = append(l.changes.Tries, OldTry{e.Index, try})
+	}
+}
+
+// late keeps where and when an attempt began that does not count any more.
+func (l *Ledger) late(e task.Event) {
+	if e.Start != nil {
+		l.changes.Begun = append(l.changes.Begun, OldTry{e.Index, Try{Number: e.Attempt, Worker: e.Worker, Start: *e.Start, Started: e.Began()}})
 	}
 }
 
@@ -87,7 +110,7 @@ func (l *Ledger) start(t *Task, e task.Event) {
 	}
 	l.move(t, task.Running)
 	t.Tries++
-	t.Try.Started = e.Time
+	t.Try.Started = e.Began()
 	if e.Start != nil {
 		t.Try.Start = *e.Start
 	}

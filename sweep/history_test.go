@@ -116,14 +116,23 @@ func (h *history) check(m *model) error {
 
 // counted checks the one result of a task that counts: it is of the newest attempt, and what its worker reported.
 func (h *history) counted(m *model, t sweep.Task) error {
-	numbers := []int{t.Try.Number}
+	numbers, listed := []int{t.Try.Number}, map[int]bool{}
+	if t.Try.Outcome != nil || !t.Try.Started.IsZero() {
+		listed[t.Try.Number] = true
+	}
 	for key, old := range m.tries {
+		if key.index == t.Index {
+			listed[key.number] = true
+		}
 		if key.index == t.Index && !key.superseded {
 			numbers = append(numbers, key.number)
 			if err := h.reported(t.Index, old); err != nil {
 				return err
 			}
 		}
+	}
+	if len(listed) != t.Tries {
+		return fmt.Errorf("2: task %d has %d attempts, and %d are listed", t.Index, t.Tries, len(listed))
 	}
 	if slices.Max(numbers) != t.Try.Number {
 		return fmt.Errorf("2: the result of task %d is of attempt %d, and there was attempt %d", t.Index, t.Try.Number, slices.Max(numbers))

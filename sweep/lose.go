@@ -6,22 +6,35 @@ import (
 	"mlframework/sweep/task"
 )
 
+// Fate is what is known of the attempts of a worker that is gone, beside its events.
+type Fate uint8
+
+const (
+	Unknown Fate = iota // what it was handed may have begun, and its last events may be lost
+	Told                // it told everything: what did not begin by its events had not begun
+	Dead                // nothing of it is alive, and no event is on its way: the numbers of attempts that did not begin are free again
+)
+
+// How the reason of an attempt ends that was lost before anything told that it had begun.
+const (
+	BeginUnknown = "; whether it began is not known"
+	NotBegun     = "; it had not begun"
+)
+
 // Lose declares a worker gone ("": all of them): what it ran is lost, what it held goes to another, and should it still
-// be there it is told to stop. Certain tells that no process of it is alive and none of its events is on the way, so
-// that the numbers of attempts that never began are free again. How long an attempt that is lost ran nobody knows: its
-// outcome has no duration.
-func (l *Ledger) Lose(worker, reason string, certain bool, now time.Time) {
+// be there it is told to stop. How long an attempt that is lost ran nobody knows: its outcome has no duration.
+func (l *Ledger) Lose(worker, reason string, fate Fate, now time.Time) {
 	for _, i := range l.held(worker) {
-		l.lose(l.open[i], reason, certain, now)
+		l.lose(l.open[i], reason, fate, now)
 	}
 	l.settle(now)
 }
 
 // Rejoin declares that a worker has begun anew: what it had claimed or ran is gone, what is on its way to it still comes.
-func (l *Ledger) Rejoin(worker, reason string, now time.Time) {
+func (l *Ledger) Rejoin(worker, reason string, fate Fate, now time.Time) {
 	for _, i := range l.held(worker) {
 		if t := l.open[i]; t.State != task.Queued {
-			l.lose(t, reason, false, now)
+			l.lose(t, reason, fate, now)
 		}
 	}
 	l.settle(now)
@@ -29,22 +42,28 @@ func (l *Ledger) Rejoin(worker, reason string, now time.Time) {
 
 // LoseAttempt declares one attempt gone that its worker does not know any more. Where it is not the newest of its task,
 // or not with a worker, nothing happens.
-func (l *Ledger) LoseAttempt(index int64, number int, reason string, now time.Time) {
+func (l *Ledger) LoseAttempt(index int64, number int, reason string, fate Fate, now time.Time) {
 	if t := l.open[index]; t != nil && t.State.Active() && t.Try.Number == number {
-		l.lose(t, reason, false, now)
+		l.lose(t, reason, fate, now)
 		l.settle(now)
 	}
 }
 
-func (l *Ledger) lose(t *Task, reason string, certain bool, now time.Time) {
-	if !certain {
+func (l *Ledger) lose(t *Task, reason string, fate Fate, now time.Time) {
+	if fate != Dead {
 		l.stop(t, reason)
 	}
 	if t.State == task.Running {
 		l.end(t, &task.Outcome{Class: task.Loss, Reason: reason}, now)
-	} else {
-		l.giveBack(t, certain)
+		return
 	}
+	if fate != Dead { // listed, as a message that is delivered late may begin it yet
+		lost := t.Try
+		lost.Outcome = &task.Outcome{Class: task.Loss, Reason: reason + map[Fate]string{Unknown: BeginUnknown, Told: NotBegun}[fate]}
+		l.changes.Tries = append(l.changes.Tries, OldTry{t.Index, lost})
+		t.Tries++
+	}
+	l.giveBack(t, fate == Dead)
 }
 
 // Held lists, in order, the tasks that a worker has or is about to have.

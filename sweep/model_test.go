@@ -42,13 +42,27 @@ func (m *model) keep(c sweep.Changes) {
 	}
 	for _, t := range c.Tries {
 		key := tryKey{t.Index, t.Try.Number, t.Try.Superseded}
-		if _, have := m.tries[key]; !have && !(t.Try.Superseded && m.counted(t)) {
+		if _, have := m.tries[key]; !have && (!t.Try.Superseded || m.listed(t) && !m.counted(t)) {
 			m.tries[key] = t.Try
+		}
+	}
+	for _, t := range c.Begun {
+		key := tryKey{t.Index, t.Try.Number, false}
+		if have, ok := m.tries[key]; ok && have.Worker == t.Try.Worker && have.Started.IsZero() {
+			have.Start, have.Started = t.Try.Start, t.Try.Started
+			m.tries[key] = have
 		}
 	}
 	if c.Head.ID != "" {
 		m.head = c.Head
 	}
+}
+
+// listed tells whether an attempt is one that its task lists.
+func (m *model) listed(old sweep.OldTry) bool {
+	_, left := m.tries[tryKey{old.Index, old.Try.Number, false}]
+	newest := m.rows[old.Index].Try
+	return left || newest.Number == old.Try.Number && (newest.Outcome != nil || !newest.Started.IsZero())
 }
 
 // counted tells whether a superseded end is the one that counted, reported again.

@@ -83,7 +83,7 @@ func TestCancelOnTheWay(t *testing.T) {
 	if b.Resume(at(2)); b.store.head.State != sweep.Cancelled || !b.store.head.Ended.IsZero() {
 		t.Errorf("%+v", b.store.head)
 	}
-	b.Lose("w", "away", false, at(3))
+	b.Lose("w", "away", sweep.Unknown, at(3))
 	b.keep()
 	b.end(3, task.Success)
 	want := sweep.Counts{task.Cancelled: 5}

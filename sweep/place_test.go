@@ -54,7 +54,7 @@ func TestWhatWasLostTwiceRunsAlone(t *testing.T) {
 	for range 2 {
 		b.Place(sweep.Offer{Worker: "w", Tasks: 1, Empty: true}, at(100))
 		b.event(task.StartedEvent, 0, nil)
-		b.Lose("w", "gone", false, at(1))
+		b.Lose("w", "gone", sweep.Unknown, at(1))
 		b.keep()
 	}
 	busy := offer("v")
@@ -146,7 +146,7 @@ func TestWhatMustRunAloneGetsAnEmptyWorkerInTheEnd(t *testing.T) {
 		}
 		b.Place(sweep.Offer{Worker: "w", Tasks: 1, Empty: true}, at(100))
 		b.event(task.StartedEvent, 0, nil)
-		b.Lose("w", "gone", false, at(1))
+		b.Lose("w", "gone", sweep.Unknown, at(1))
 		b.keep()
 	}
 	due := b.store.rows[0].NotBefore

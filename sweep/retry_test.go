@@ -140,7 +140,7 @@ func TestFencing(t *testing.T) {
 	b.place(1, "w")
 	b.event(task.ClaimedEvent, 0, nil)
 	b.event(task.StartedEvent, 0, nil)
-	b.Lose("w", "away", false, at(1))
+	b.Lose("w", "away", sweep.Unknown, at(1))
 	b.Place(sweep.Offer{Worker: "v", Tasks: 1, Empty: true}, at(9))
 	b.keep()
 	late := task.Event{Worker: "w", Attempt: 1, Time: at(10), Outcome: &task.Outcome{Class: task.Success, Duration: 7}}
@@ -177,8 +177,8 @@ func TestNumbers(t *testing.T) {
 		next int
 	}{
 		"returned":    {func(b *bed) { b.event(task.ReturnedEvent, 0, nil) }, 2},
-		"worker lost": {func(b *bed) { b.Lose("w", "away", false, at(1)) }, 2},
-		"killed":      {func(b *bed) { b.Lose("", "killed", true, at(1)) }, 1},
+		"worker lost": {func(b *bed) { b.Lose("w", "away", sweep.Unknown, at(1)) }, 2},
+		"killed":      {func(b *bed) { b.Lose("", "killed", sweep.Dead, at(1)) }, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -13,14 +13,14 @@ type Task struct {
 	Cancelling bool      // a person cancelled it while a worker had it
 	Charged    Retry     // attempts that the retry rules forgave, by class
 	NotBefore  time.Time // a pending task waits until then; zero: it does not wait
-	Tries      int       // attempts whose program began
+	Tries      int       // attempts that are listed: all but those that their worker gave back; docs/states.md
 	Try        Try       // the newest attempt
 	Waits      string    // why a pending task cannot be handed out now, for people; it is not kept
 }
 
 // Try is what is known of one attempt.
 type Try struct {
-	Number   int // from 1; 0: none yet. Numbers of attempts that never began are missing.
+	Number   int // from 1; 0: none yet. Numbers of attempts that their worker gave back are missing.
 	Revision string
 	Worker   string
 	Start    task.Start

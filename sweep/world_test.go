@@ -32,7 +32,7 @@ func honest(w *world, e task.Event) {
 			w.history.excuse(t.Index)
 		}
 	}
-	w.ledger.Rejoin(e.Worker, "it began anew", w.now)
+	w.ledger.Rejoin(e.Worker, "it began anew", sweep.Unknown, w.now)
 }
 
 // world is one sweep with its master, store, queue and workers, in one goroutine and driven by a seed. Its faults are
@@ -228,5 +228,5 @@ func (w *world) declare(s *simWorker) {
 			w.history.excuse(t.Index)
 		}
 	}
-	w.ledger.Lose(s.name, "away", false, w.now)
+	w.ledger.Lose(s.name, "away", sweep.Unknown, w.now)
 }

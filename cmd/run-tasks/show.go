@@ -140,17 +140,21 @@ func (c *command) showTask(ctx context.Context, src source, s api.Sweep, index i
 	return nil
 }
 
-// attemptText is "2026-11-21 10:00:00 on gpu1:0, 12.3s, error: exit code 1".
+// attemptText is "2026-11-21 10:00:00 on gpu1:0, 12.3s, error: exit code 1", or "handed to w2, lost: its worker w2
+// was silent for 30s; whether it began is not known".
 func attemptText(a api.Attempt) string {
-	text := "did not begin"
+	text := "handed to " + a.Worker
 	if a.Started != nil && a.Host != nil && a.Slot != nil {
 		text = fmt.Sprintf("%s on %s:%d", a.Started.In(local()).Format(time.DateTime), *a.Host, *a.Slot)
 	}
 	if a.Resumed {
 		text += ", found outputs of an earlier attempt"
 	}
-	if a.Class != nil && a.Duration != nil {
-		text += ", " + result.HumanDuration(*a.Duration) + ", " + string(*a.Class)
+	if a.Class != nil {
+		if a.Duration != nil && *a.Duration > 0 {
+			text += ", " + result.HumanDuration(*a.Duration)
+		}
+		text += ", " + string(*a.Class)
 		if a.Reason != nil {
 			text += ": " + *a.Reason
 		}

@@ -147,11 +147,7 @@ func (a *Archive) Task(ctx context.Context, id string, index int64) (Task, error
 	if err != nil {
 		return Task{}, err
 	}
-	if current := t.Try; current.Outcome != nil || !current.Started.IsZero() {
-		if n := len(tries); n == 0 || tries[n-1].Number != current.Number || tries[n-1].Superseded {
-			tries = append(tries, current)
-		}
-	}
+	tries = attempts(tries, t.Try)
 	filler, err := a.filler(ctx, s)
 	if err != nil {
 		return Task{}, err

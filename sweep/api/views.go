@@ -48,7 +48,8 @@ type Attempt struct {
 	Class      *task.Class  `json:"class"` // null while it runs
 	Reason     *string      `json:"reason"`
 	ExitCode   *int         `json:"exit_code"`
-	Host       *string      `json:"host"`
+	Worker     string       `json:"worker"` // that it was handed to
+	Host       *string      `json:"host"`   // null: it is not known to have begun
 	Slot       *int         `json:"slot"`
 	Started    *time.Time   `json:"started"`
 	Duration   *float64     `json:"duration"` // seconds
@@ -61,7 +62,7 @@ type Attempt struct {
 }
 
 func newAttempt(t sweep.Try) Attempt {
-	a := Attempt{Attempt: t.Number, Revision: t.Revision, Superseded: t.Superseded}
+	a := Attempt{Attempt: t.Number, Worker: t.Worker, Revision: t.Revision, Superseded: t.Superseded}
 	if !t.Started.IsZero() {
 		a.Host, a.Slot, a.Started, a.Resumed = &t.Start.Host, &t.Start.Slot, &t.Started, t.Start.Resumed
 	}

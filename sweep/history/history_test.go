@@ -112,12 +112,12 @@ func TestViolations(t *testing.T) {
 		}, []string{"2: train-1/1 went on after attempt 1, which succeeded"}},
 		"an attempt in two places": {func(w *world) { w.tries[1].Try.Number = 2 }, []string{
 			"2: train-1/2 counts attempt 2, which it has left behind",
-			"2: train-1/2 began 2 times by its row, and the store has 1 attempts that did",
+			"2: train-1/2 has 2 attempts by its row, and the store lists 1",
 		}},
 		"an attempt that was left running": {func(w *world) { w.tries[0].Try.Outcome = nil },
 			[]string{"2: train-1/1 left attempt 1 behind, which has not ended"}},
 		"an attempt that was forgotten": {func(w *world) { w.tries = w.tries[1:] },
-			[]string{"2: train-1/1 began 2 times by its row, and the store has 1 attempts that did"}},
+			[]string{"2: train-1/1 has 2 attempts by its row, and the store lists 1"}},
 		"a result that no process had": {func(w *world) { w.evidence.Starts = w.evidence.Starts[1:] },
 			[]string{"2: train-1/0 succeeded in attempt 1 on w1, which never began"}},
 		"a start of what was never handed out": {func(w *world) { w.evidence.Starts = append(w.evidence.Starts, start(5, 1, "w1", 1)) },
@@ -141,7 +141,7 @@ func TestViolations(t *testing.T) {
 		"a fault after both starts": {func(w *world) { w.evidence.Faults[0].From, w.evidence.Faults[0].To = at(6), at(9) },
 			[]string{"3: train-1/1 began again (attempt 3 on w2) 3s after attempt 1 on w1, and no fault explains it"}},
 		"an attempt that began on two workers": {func(w *world) { w.evidence.Starts[7].Attempt = 1; w.rows[4].Try.Number = 1; w.tries = w.tries[:2] }, []string{
-			"2: train-1/4 began 2 times by its row, and the store has 1 attempts that did",
+			"2: train-1/4 has 2 attempts by its row, and the store lists 1",
 			"3: train-1/4 began attempt 1 on w1 and on w2",
 		}},
 		"more forgiven than allowed": {func(w *world) { w.rows[2].Charged.Error = 2 },

@@ -44,12 +44,12 @@ func (c *checker) result(id task.ID, row sweep.Task, tries []sweep.Try) {
 func (c *checker) begun(id task.ID, row sweep.Task, counted []sweep.Try) {
 	numbers := map[int]bool{}
 	for _, t := range append(counted, row.Try) {
-		if !t.Started.IsZero() {
+		if !t.Started.IsZero() || t.Outcome != nil {
 			numbers[t.Number] = true
 		}
 	}
 	if len(numbers) != row.Tries {
-		c.report(2, id.String(), "began %d times by its row, and the store has %d attempts that did", row.Tries, len(numbers))
+		c.report(2, id.String(), "has %d attempts by its row, and the store lists %d", row.Tries, len(numbers))
 	}
 }
 

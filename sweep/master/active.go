@@ -44,7 +44,7 @@ func (m *Master) begin(ctx context.Context) error {
 	}
 	if m.o.Alone {
 		for _, a := range m.sweeps {
-			a.ledger.Lose("", "its run was cut short", true, m.o.Now())
+			a.ledger.Lose("", "its run was cut short", sweep.Dead, m.o.Now())
 			a.ledger.Pause("its run was cut short", false)
 		}
 	}

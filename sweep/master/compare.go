@@ -69,13 +69,13 @@ func (m *Master) compare(w *member, now time.Time) {
 			}
 			switch lasted := now.Sub(begin.at); {
 			case t.State == task.Queued && lasted >= republish && w.beat.Refuses != "":
-				a.ledger.LoseAttempt(t.Index, t.Try.Number, "", now)
+				a.ledger.LoseAttempt(t.Index, t.Try.Number, "its worker "+w.kept.Name+" refuses tasks", sweep.Told, now)
 				continue
 			case t.State == task.Queued && lasted >= republish:
 				again, begin.at = append(again, t), now
 			case t.State != task.Queued && lasted >= m.o.Lease && w.caughtUp(begin, now):
 				m.o.Log.Warn("a worker does not know an attempt any more", "worker", w.kept.Name, "task", task.ID{Sweep: id, Index: t.Index}, "attempt", t.Try.Number)
-				a.ledger.LoseAttempt(t.Index, t.Try.Number, "its worker "+w.kept.Name+" does not know it any more", now)
+				a.ledger.LoseAttempt(t.Index, t.Try.Number, "its worker "+w.kept.Name+" does not know it any more", sweep.Unknown, now)
 				continue
 			}
 			if w.doubts == nil {

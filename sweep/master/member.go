@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"mlframework/sweep"
 	"mlframework/sweep/store"
 	"mlframework/sweep/task"
 )
@@ -99,7 +100,7 @@ func (m *Master) outlived(w *member, h task.Heartbeat, now time.Time) bool {
 	case now.Sub(w.older) < m.o.Lease:
 		return false
 	}
-	m.lose(w, "", "its worker "+h.Worker+" ended and began anew")
+	m.lose(w, "", "its worker "+h.Worker+" ended and began anew", sweep.Unknown)
 	w.register(h)
 	return true
 }
@@ -145,8 +146,12 @@ func (m *Master) join(h task.Heartbeat) {
 	if !again {
 		return
 	}
+	fate := sweep.Unknown
+	if h.Told {
+		fate = sweep.Told
+	}
 	for _, a := range m.sweeps {
-		a.ledger.Rejoin(h.Worker, "its worker "+h.Worker+" ended and began anew", m.o.Now())
+		a.ledger.Rejoin(h.Worker, "its worker "+h.Worker+" ended and began anew", fate, m.o.Now())
 	}
 }
 
@@ -158,16 +163,16 @@ func (m *Master) leave(h task.Heartbeat) {
 		if w.restart.incarnation == h.Incarnation || h.Leaving {
 			away = "it starts again"
 		}
-		m.lose(w, away, "its worker "+h.Worker+" was stopped")
+		m.lose(w, away, "its worker "+h.Worker+" was stopped", sweep.Told)
 	}
 }
 
 // lose takes everything from a worker, out of its queue, too: what would begin when it returns does not count.
-func (m *Master) lose(w *member, away, reason string) {
+func (m *Master) lose(w *member, away, reason string, fate sweep.Fate) {
 	w.away, w.gone, w.doubts = away, m.o.Now(), nil
 	m.post.add(letter{worker: w.kept.Name, remove: true})
 	for _, a := range m.sweeps {
-		a.ledger.Lose(w.kept.Name, reason, false, m.o.Now())
+		a.ledger.Lose(w.kept.Name, reason, fate, m.o.Now())
 	}
 }
 
@@ -195,7 +200,7 @@ func (m *Master) expire(now time.Time) {
 		switch silent := now.Sub(last) >= m.o.Lease; {
 		case silent && w.away == "":
 			m.o.Log.Warn("a worker is away: what it had goes to others", "worker", name, "lease", m.o.Lease)
-			m.lose(w, fmt.Sprintf("no heartbeat for %s", m.o.Lease), fmt.Sprintf("its worker %s was silent for %s", name, m.o.Lease))
+			m.lose(w, fmt.Sprintf("no heartbeat for %s", m.o.Lease), fmt.Sprintf("its worker %s was silent for %s", name, m.o.Lease), sweep.Unknown)
 		case !silent && w.away == "" && w.newer == 0 && w.beat.Incarnation > w.kept.Incarnation:
 			m.unregistered(w, now)
 		}

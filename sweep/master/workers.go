@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"mlframework/sweep"
 	"mlframework/sweep/task"
 )
 
@@ -97,7 +98,11 @@ func (m *Master) Forget(ctx context.Context, worker string) error {
 		if w.away == "" && !w.seen.IsZero() {
 			return &WrongState{ID: worker, Is: m.shown(w).State, Remedy: "stop it first; one that was stopped is away"}
 		}
-		m.lose(w, "it was forgotten", "its worker "+worker+" was forgotten")
+		fate := sweep.Unknown
+		if w.left != "" && w.left == w.kept.Incarnation {
+			fate = sweep.Told
+		}
+		m.lose(w, "it was forgotten", "its worker "+worker+" was forgotten", fate)
 		for _, a := range m.sweeps {
 			a.ledger.CancelPinned(worker, m.o.Now())
 		}

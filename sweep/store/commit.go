@@ -101,6 +101,11 @@ func (w *writer) put(ctx context.Context, g Group) error {
 			return err
 		}
 	}
+	for _, t := range changes.Begun {
+		if err := w.exec(ctx, w.begun, w.values[:0].add(seq, t.Index).begun(t.Try)); err != nil {
+			return err
+		}
+	}
 	for _, s := range changes.Samples {
 		if err := w.putSamples(ctx, seq, s); err != nil {
 			return err

@@ -120,7 +120,7 @@ func (r *Reader) Codes(ctx context.Context, s Sweep) (map[string]string, error) 
 
 // Revisions lists the revisions that tasks of a sweep ran or will run, and how many tasks each.
 func (r *Reader) Revisions(ctx context.Context, s Sweep) (map[string]int64, error) {
-	rows, err := r.db.QueryContext(ctx, `SELECT revision, count(*) FROM tasks WHERE sweep = ? AND tries > 0 GROUP BY revision`, s.Seq)
+	rows, err := r.db.QueryContext(ctx, `SELECT revision, count(*) FROM tasks WHERE sweep = ? AND revision <> '' AND tries > 0 GROUP BY revision`, s.Seq)
 	if err != nil {
 		return nil, readable(err)
 	}

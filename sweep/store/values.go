@@ -37,15 +37,26 @@ func (v values) row(r sweep.Record, t sweep.Task) values {
 	return v.try(t.Try)
 }
 
-// try adds tryColumns. A column of which nothing is known is NULL.
-func (v values) try(t sweep.Try) values {
-	var host, slot, gpus, resumed, duration, class, code, reason, metrics, output any
+// start adds the columns of an attempt's start.
+func (v values) start(t sweep.Try) values {
+	var host, slot, gpus, resumed any
 	if !t.Started.IsZero() {
 		host, slot, resumed = t.Start.Host, int64(t.Start.Slot), t.Start.Resumed
 		if len(t.Start.GPUs) > 0 {
 			gpus = text(t.Start.GPUs)
 		}
 	}
+	return v.add(host, slot, gpus, resumed, micros(t.Started))
+}
+
+// begun adds what putBegun sets.
+func (v values) begun(t sweep.Try) values {
+	return v.add(int64(t.Number), t.Worker).start(t).add(sweep.BeginUnknown, sweep.NotBegun)
+}
+
+// try adds tryColumns. A column of which nothing is known is NULL.
+func (v values) try(t sweep.Try) values {
+	var duration, class, code, reason, metrics, output any
 	if o := t.Outcome; o != nil {
 		duration, class, reason = o.Duration.Microseconds(), string(o.Class), o.Reason
 		if o.ExitCode != nil {
@@ -58,8 +69,7 @@ func (v values) try(t sweep.Try) values {
 			output = text(out)
 		}
 	}
-	return v.add(int64(t.Number), t.Revision, t.Worker, host, slot, gpus, resumed, micros(t.Started),
-		duration, class, code, reason, metrics, output)
+	return v.add(int64(t.Number), t.Revision, t.Worker).start(t).add(duration, class, code, reason, metrics, output)
 }
 
 // objective is the value that a task is ranked by; nil unless it succeeded and has one.

@@ -12,7 +12,7 @@ import (
 type writer struct {
 	conn driver.Conn // what the statements belong to; another one when database/sql had to replace it
 
-	head, record, row, try, samples, worker, deed driver.StmtExecContext
+	head, record, row, try, begun, samples, worker, deed driver.StmtExecContext
 
 	values values // memory of the last row's, used again
 }
@@ -32,12 +32,19 @@ const (
 	putRecord = `UPDATE sweeps SET record=?2 WHERE seq=?1`
 	putRow    = `REPLACE INTO tasks (sweep, idx, state, cancelling, charged, not_before, tries, objective, ` + tryColumns + `)
 		VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`
-	// The end of an attempt that counted may be reported again when the task has gone on: it is no superseded result.
+	// The end of an attempt that counted may be reported again when the task has gone on: it is no superseded result. One that
+	// its worker had given back is not listed, and a result of it, of a message that came twice, is not kept.
 	putTry = `INSERT OR IGNORE INTO attempts (sweep, idx, superseded, ` + tryColumns + `)
-		SELECT ?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17 WHERE ?3 = 0 OR NOT EXISTS (
+		SELECT ?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17 WHERE ?3 = 0 OR EXISTS (
+			SELECT 1 FROM tasks WHERE sweep=?1 AND idx=?2 AND attempt=?4 AND (started IS NOT NULL OR class IS NOT NULL)
+			UNION ALL
+			SELECT 1 FROM attempts WHERE sweep=?1 AND idx=?2 AND attempt=?4 AND superseded=0) AND NOT EXISTS (
 			SELECT 1 FROM tasks WHERE sweep=?1 AND idx=?2 AND attempt=?4 AND worker=?6 AND duration=?12 AND class=?13
 			UNION ALL
 			SELECT 1 FROM attempts WHERE sweep=?1 AND idx=?2 AND attempt=?4 AND superseded=0 AND worker=?6 AND duration=?12 AND class=?13)`
+	// An attempt that was lost before anything told that it had begun, and did.
+	putBegun = `UPDATE attempts SET host=?5, slot=?6, gpus=?7, resumed=?8, started=?9, reason=replace(replace(reason, ?10, ''), ?11, '')
+		WHERE sweep=?1 AND idx=?2 AND attempt=?3 AND worker=?4 AND started IS NULL AND superseded=0`
 	putSamples = `INSERT OR IGNORE INTO samples (sweep, idx, attempt, hash, points) VALUES (?,?,?,?,?)`
 	putWorker  = `REPLACE INTO workers (name, incarnation, host, program, started, drained, slots, image, environment) VALUES (?,?,?,?,?,?,?,?,?)`
 )
@@ -58,6 +65,7 @@ func (w *writer) prepare(ctx context.Context, c connection) error {
 		return s.(driver.StmtExecContext)
 	}
 	w.head, w.record, w.row, w.try = statement(putHead), statement(putRecord), statement(putRow), statement(putTry)
+	w.begun = statement(putBegun)
 	w.samples, w.worker, w.deed = statement(putSamples), statement(putWorker), statement(putDeed)
 	if len(errs) == 0 {
 		w.conn = c
@@ -87,7 +95,7 @@ func (w *writer) close(db *sql.DB) error {
 		}
 		w.conn = nil
 		var errs []error
-		for _, s := range []driver.StmtExecContext{w.head, w.record, w.row, w.try, w.samples, w.worker, w.deed} {
+		for _, s := range []driver.StmtExecContext{w.head, w.record, w.row, w.try, w.begun, w.samples, w.worker, w.deed} {
 			errs = append(errs, s.(driver.Stmt).Close())
 		}
 		return errors.Join(errs...)

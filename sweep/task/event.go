@@ -34,10 +34,18 @@ type Event struct {
 	Index   int64           `json:"index"`
 	Attempt int             `json:"attempt"`
 	Time    time.Time       `json:"time"`
-	Start   *Start          `json:"start,omitempty"`   // of StartedEvent
+	Start   *Start          `json:"start,omitempty"`   // of StartedEvent, and of EndedEvent when the program began
 	Samples []result.Sample `json:"samples,omitempty"` // of SamplesEvent
 	Outcome *Outcome        `json:"outcome,omitempty"` // of EndedEvent
 	Beat    *Heartbeat      `json:"beat,omitempty"`    // of JoinedEvent and LeftEvent
+}
+
+// Began is when the program of an attempt began, of a StartedEvent or an EndedEvent with Start, by the worker's clock.
+func (e Event) Began() time.Time {
+	if e.Kind == EndedEvent && e.Outcome != nil {
+		return e.Time.Add(-e.Outcome.Duration)
+	}
+	return e.Time
 }
 
 // ID names the event's task.

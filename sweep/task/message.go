@@ -93,6 +93,7 @@ type Heartbeat struct {
 	Ending      int       `json:"ending,omitempty"`  // slots whose attempt has ended, while processes that it left are being ended
 	Waiting     int       `json:"waiting,omitempty"` // attempts that were claimed and have not begun
 	Unsent      int       `json:"unsent,omitempty"`  // events that the queue has not taken yet
+	Told        bool      `json:"told,omitempty"`    // of JoinedEvent and LeftEvent: all that began stands in events before it
 	Load        *Load     `json:"load,omitempty"`
 	Reads       int       `json:"reads,omitempty"` // the newest version of a Batch that it reads; 0: Version
 	Needs       []Need    `json:"needs,omitempty"` // values of secrets that attempts wait for

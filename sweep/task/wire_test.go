@@ -29,6 +29,7 @@ func TestWire(t *testing.T) {
 	samples.Kind, samples.Samples = task.SamplesEvent, []result.Sample{{Name: "loss", Value: 0.5, Step: &step, Line: 9, Stream: "stdout", Time: moment}}
 	ended.Kind, ended.Outcome = task.EndedEvent, &task.Outcome{Class: task.Error, ExitCode: &code, Reason: "exit code 3", Duration: time.Second,
 		Metrics: result.Final{{Name: "loss", Value: 0.5}}, Stdout: task.Output{Bytes: 10, Truncated: true}, Stderr: task.Output{Bytes: 0}}
+	ended.Start = started.Start
 	for name, value := range map[string]any{
 		"claimed": &event, "started": &started, "samples": &samples, "ended": &ended,
 		"batch": &task.Batch{Version: task.Version, Sweep: "train-1", Recipe: task.Recipe{
@@ -40,7 +41,7 @@ func TestWire(t *testing.T) {
 			Image: "python:3.12@sha256:1", Environment: "as it was made",
 			Running: []task.Busy{{Sweep: "train-1", Index: 42, Attempt: 2, Slot: 1, Started: moment}}, Waiting: 3, Unsent: 4,
 			Load: &task.Load{Cores: 8, CPU: 0.5, MemoryTotal: 1 << 33, MemoryFree: 1 << 32, DiskTotal: 1 << 40, DiskFree: 1 << 39}},
-		"joined":  &task.Event{Version: task.Version, Kind: task.JoinedEvent, Worker: "w", Time: moment, Beat: &task.Heartbeat{Version: task.Version, Worker: "w", Incarnation: "i"}},
+		"joined":  &task.Event{Version: task.Version, Kind: task.JoinedEvent, Worker: "w", Time: moment, Beat: &task.Heartbeat{Version: task.Version, Worker: "w", Incarnation: "i", Told: true}},
 		"read":    &task.Control{Version: task.Version, Kind: task.ReadControl, Sweep: "train-1", Index: 42, Attempt: 2, Read: &task.Read{ID: "7", Stderr: true, Offset: 5, Length: 6}},
 		"restart": &task.Control{Version: task.Version, Kind: task.RestartControl, Incarnation: "i", Now: true},
 		"leaving": &task.Heartbeat{Version: task.Version, Worker: "w", Incarnation: "i", Host: "gpu1", Draining: true, Leaving: true},

@@ -73,7 +73,7 @@ func (w *Worker) runIn(ctx context.Context, i item, slot int, c *folder.Checkout
 	if err := stdout.create(); err != nil {
 		return w.cannotBegin(ctx, i, err)
 	}
-	w.desk.begin(i, task.Start{Host: w.o.Host, Slot: slot, Resumed: c.Resumed, Image: w.o.Image})
+	w.begun.note(slot, w.desk.begin(i, task.Start{Host: w.o.Host, Slot: slot, Resumed: c.Resumed, Image: w.o.Image}))
 	finish := func(exit process.Exit) task.Outcome {
 		kept := errors.Join(exit.OutputErr, stdout.end(), stderr.end())
 		if noSpace(kept) && w.desk.full(w.fullDisk()) {

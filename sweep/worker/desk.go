@@ -167,13 +167,14 @@ func (d *desk) take(ctx context.Context, slot int) (i item, attempt context.Cont
 }
 
 // begin tells that the program of an item runs.
-func (d *desk) begin(i item, s task.Start) {
+func (d *desk) begin(i item, s task.Start) task.Event {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	e := i.event(task.StartedEvent, d.worker)
 	e.Start = &s
 	d.running[i.key()].started = &e
 	d.out.put(e)
+	return e
 }
 
 // end tells how an item ended, which stays in its slot until free.
@@ -184,8 +185,11 @@ func (d *desk) end(i item, o task.Outcome) {
 	d.running[k].ended = true
 	e := i.event(task.EndedEvent, d.worker)
 	e.Outcome = &o
+	if started := d.running[k].started; started != nil {
+		e.Start = started.Start
+	}
 	d.learn(o.Duration)
-	d.known.ended(k, e.Time, &o)
+	d.known.ended(k, e)
 	d.out.put(e)
 	d.judge(&o)
 	if d.low() {

@@ -21,9 +21,10 @@ func (w *Worker) heartbeat() task.Heartbeat {
 	return h
 }
 
-// self tells that the worker has begun or ends, in line with the events of its attempts.
-func (w *Worker) self(kind task.Kind) {
+// self tells that the worker has begun or ends, in line with the events of its attempts, and whether these tell all that began.
+func (w *Worker) self(kind task.Kind, told bool) {
 	h := w.heartbeat()
+	h.Told = told
 	w.outbox.put(task.Event{Version: task.Version, Kind: kind, Worker: w.o.Name, Time: time.Now(), Beat: &h})
 }
 

@@ -44,9 +44,9 @@ func (n *known) add(k key) { n.places[k] = here }
 
 func (n *known) returned(k key) { n.leave(k, givenBack) }
 
-func (n *known) ended(k key, at time.Time, o *task.Outcome) {
+func (n *known) ended(k key, e task.Event) {
 	n.leave(k, over)
-	n.ends.add(k, end{at, o})
+	n.ends.add(k, end{e.Time, e.Start, e.Outcome})
 }
 
 // leave notes that an attempt left the desk, and forgets the one that left longest ago.
@@ -69,7 +69,7 @@ func (n *known) event(i item, worker string) task.Event {
 	case over:
 		e := i.event(task.EndedEvent, worker)
 		if kept, ok := n.ends.kept[i.key()]; ok {
-			e.Time, e.Outcome = kept.at, kept.outcome
+			e.Time, e.Start, e.Outcome = kept.at, kept.start, kept.outcome
 		} else {
 			e.Outcome = &task.Outcome{Class: task.Loss, Reason: lostResult}
 		}
@@ -93,6 +93,7 @@ type ends struct {
 
 type end struct {
 	at      time.Time
+	start   *task.Start // nil: its program did not begin
 	outcome *task.Outcome
 }
 

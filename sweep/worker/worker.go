@@ -75,6 +75,7 @@ type Worker struct {
 	jobs        jobs
 	reads       reads
 	secrets     secrets
+	begun       begun
 	shelf       shelf
 	folders     *folder.Store
 	meter       meter
@@ -104,6 +105,7 @@ func New(port queue.Port, o Options) *Worker {
 	}
 	w.outbox.init(port, o.Log)
 	w.secrets.init(o.Name)
+	w.begun.init(o)
 	w.shelf.init(o)
 	w.desk.init(o.Name, o.Slots, &w.outbox, &w.secrets)
 	w.desk.alone = o.Alone
@@ -127,7 +129,9 @@ func (w *Worker) Run(ctx context.Context) (again bool) {
 	}
 	w.folders.Recover()
 	w.meter.measure()
-	w.self(task.JoinedEvent)
+	before, told := w.begun.before()
+	w.outbox.put(before...)
+	w.self(task.JoinedEvent, told)
 	sending, stopSending := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopSending()
 	talking, stopTalking := context.WithCancel(sending) // what runs has its grace, which may be longer than a lease
@@ -150,9 +154,10 @@ func (w *Worker) Run(ctx context.Context) (again bool) {
 	if err := w.folders.Close(); err != nil {
 		w.o.Log.Warn("copies of projects are left", "error", err)
 	}
+	w.begun.close()
 	stopTalking()
 	others.Wait()
-	w.self(task.LeftEvent)
+	w.self(task.LeftEvent, true)
 	w.outbox.flush(sending, patience)
 	stopSending()
 	sender.Wait()
