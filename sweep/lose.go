@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"fmt"
 	"time"
 
 	"mlframework/sweep/task"
@@ -28,6 +29,21 @@ func (l *Ledger) Lose(worker, reason string, fate Fate, now time.Time) {
 		l.lose(l.open[i], reason, fate, now)
 	}
 	l.settle(now)
+}
+
+// Killed declares that master and workers of the sweep died together, as those of a local run do: what ran is lost, and the
+// sweep is paused until somebody lets it go on.
+func (l *Ledger) Killed(now time.Time) {
+	reason, running := "its run was killed", l.head.Rows[task.Running]
+	l.Lose("", reason, Dead, now)
+	if running == 1 {
+		reason += " while 1 task was running"
+	} else if running > 1 {
+		reason += fmt.Sprintf(" while %d tasks were running", running)
+	}
+	if l.head.State == Open || l.head.State == Paused && running > 0 {
+		l.head.State, l.head.Reason, l.changed = Paused, reason, true
+	}
 }
 
 // Rejoin declares that a worker has begun anew: what it had claimed or ran is gone, what is on its way to it still comes.

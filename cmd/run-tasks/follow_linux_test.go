@@ -51,7 +51,7 @@ func TestRunnerKilledUnheard(t *testing.T) {
 		<-c.ended
 	})
 	_, stderr, code := f.run("follow")
-	if code != 1 || !strings.Contains(stderr, "work-1 is paused (its run was cut short): run-tasks resume work-1 goes on") {
+	if code != 1 || !strings.Contains(stderr, "work-1 is paused (its run was killed while 2 tasks were running): run-tasks resume work-1 goes on") {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 }

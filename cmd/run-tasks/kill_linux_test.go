@@ -58,6 +58,35 @@ func TestBothKilled(t *testing.T) {
 	f.dead(0, orphans...)
 }
 
+// After that nothing is shown as running, whatever is asked first, and the way on is named.
+func TestNothingRunsAfterKill(t *testing.T) {
+	t.Parallel()
+	for _, first := range []string{"ls --json", "show", "show work-1/1", "show --json", "show work-1/1 --json", "results", "results --json", "results --csv"} {
+		t.Run(first, func(t *testing.T) {
+			t.Parallel()
+			f := newFolder(t, "grace: 30s", stubborn)
+			c := f.start(nil, "--local", "-d", "p", "--slots", "2", "work")
+			f.running(3)
+			kill(t, c.guard(), c.executor())
+			c.wait()
+			for _, command := range []string{first, "show"} {
+				shown, stderr, code := f.run(strings.Fields(command)...)
+				if code != 0 {
+					t.Errorf("%s: exit code %d: %s", command, code, stderr)
+				}
+				rest := strings.NewReplacer(`"running":0`, "", "its run was killed while 2 tasks were running", "", "its run was killed while 1 task was running", "").Replace(shown)
+				if strings.Contains(rest, "running") {
+					t.Errorf("%s: %s", command, shown)
+				}
+				if command == "show" && !(strings.Contains(shown, "paused: its run was killed while ") && strings.Contains(shown, "run-tasks resume work-1 goes on")) {
+					t.Errorf("%s: %s", command, shown)
+				}
+			}
+			f.complete("--slots", "2")
+		})
+	}
+}
+
 func kill(t *testing.T, pids ...int) {
 	t.Helper()
 	for _, pid := range pids { // all are stopped first, so that none sees the end of another
@@ -85,7 +114,7 @@ func TestFollowerOfTheKilled(t *testing.T) {
 	if code := follower.wait(); code != 1 {
 		t.Errorf("exit code %d", code)
 	}
-	if text := follower.stderr.String(); !strings.Contains(text, "work-1 is paused (its run was cut short): run-tasks resume work-1 goes on") {
+	if text := follower.stderr.String(); !strings.Contains(text, "work-1 is paused (its run was killed while 2 tasks were running): run-tasks resume work-1 goes on") {
 		t.Errorf("it says:\n%s%s", follower.stdout, text)
 	}
 	if code := logs.wait(); code != 0 && code != 2 { // 2: it had printed nothing

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"mlframework/cmd/internal/cli"
-	"mlframework/sweep"
 	"mlframework/sweep/api"
 	"mlframework/sweep/store"
 	"mlframework/sweep/task"
@@ -37,17 +36,7 @@ func (c *command) openFolder(ctx context.Context) (*here, error) {
 	} else if err != nil {
 		return nil, err
 	}
-	return &here{Archive: &api.Archive{Store: reader, Stands: standing}, reader: reader, screen: c.screen}, nil
-}
-
-// killed is why a sweep does not run that the store has as running.
-const killed = "its run was cut short"
-
-// standing corrects how a sweep stands: one that the store has as running is paused when nobody runs it.
-func standing(h *sweep.Head) {
-	if h.State == sweep.Open && !alive() {
-		h.State, h.Reason = sweep.Paused, killed
-	}
+	return &here{Archive: &api.Archive{Store: reader, Stands: standing(reader)}, reader: reader, screen: c.screen}, nil
 }
 
 // alive tells whether a runner of this folder can be asked.

@@ -13,6 +13,7 @@ import (
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/cli"
+	"mlframework/sweep"
 	"mlframework/sweep/api"
 	"mlframework/sweep/result"
 	"mlframework/sweep/task"
@@ -56,6 +57,9 @@ func (c *command) showSweep(ctx context.Context, src source, s api.Sweep) error 
 	}
 	c.field("sweep", s.ID)
 	c.field("state", state)
+	if s.State == sweep.Paused {
+		c.field("", c.self+" resume "+s.ID+" goes on")
+	}
 	c.field("tasks", outcomeText(s.Summary))
 	if s.Priority != 0 {
 		c.field("priority", strconv.Itoa(s.Priority))

@@ -15,9 +15,9 @@ import (
 // Archive answers questions from a store, as a Client does from a master. It is safe for concurrent use.
 type Archive struct {
 	Store *store.Reader
-	// Stands, when set, corrects how a sweep stands: the store of a master that was killed has as running what nobody
+	// Stands, when set, sees to it that a sweep is as it stands: the store of a master that was killed has as running what nobody
 	// runs.
-	Stands func(*sweep.Head)
+	Stands func(context.Context, *store.Sweep) error
 	// Waits, when set, tells which tasks of a sweep wait for a worker and why, by index.
 	Waits func(ctx context.Context, id string) (map[int64]string, error)
 }
@@ -49,7 +49,7 @@ func (a *Archive) sweep(ctx context.Context, id string) (store.Sweep, error) {
 	}
 	s, err := a.Store.Sweep(ctx, id)
 	if err == nil && a.Stands != nil {
-		a.Stands(&s.Head)
+		err = a.Stands(ctx, &s)
 	}
 	return s, err
 }
@@ -73,7 +73,9 @@ func (a *Archive) Sweeps(ctx context.Context, after string, limit int) (all []sw
 	}
 	for i := range stored {
 		if a.Stands != nil {
-			a.Stands(&stored[i].Head)
+			if err := a.Stands(ctx, &stored[i]); err != nil {
+				return nil, err
+			}
 		}
 		all = append(all, stored[i].Record.Summary(stored[i].Head))
 	}

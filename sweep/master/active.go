@@ -24,6 +24,10 @@ type active struct {
 	edition   string // of the values of its secrets; "": there are none
 }
 
+// Settle brings the store of a run that was killed up to date, as a master that is Alone does when it starts: nothing of the
+// run is alive. Run is not called then.
+func (m *Master) Settle(ctx context.Context) error { return m.begin(ctx) }
+
 // begin takes up what an earlier master left.
 func (m *Master) begin(ctx context.Context) error {
 	workers, err := m.o.Store.Workers(ctx)
@@ -44,8 +48,7 @@ func (m *Master) begin(ctx context.Context) error {
 	}
 	if m.o.Alone {
 		for _, a := range m.sweeps {
-			a.ledger.Lose("", "its run was cut short", sweep.Dead, m.o.Now())
-			a.ledger.Pause("its run was cut short", false)
+			a.ledger.Killed(m.o.Now())
 		}
 	}
 	if err := m.commit(ctx); err != nil {

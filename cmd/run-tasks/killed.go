@@ -1,0 +1,66 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"mlframework/sweep"
+	"mlframework/sweep/master"
+	"mlframework/sweep/queue/memory"
+	"mlframework/sweep/store"
+	"mlframework/sweep/task"
+)
+
+// unsettled is why a sweep does not run that the store has as running, where that cannot be corrected.
+const unsettled = "its run was killed; the store cannot be written, and still has as running what is not"
+
+// standing sees to it that what nobody runs any more is not shown as running: a run that was killed had no time to say so. It
+// is kept in the store, once, as the next run would keep it.
+func standing(r *store.Reader) func(context.Context, *store.Sweep) error {
+	return func(ctx context.Context, s *store.Sweep) error {
+		if !runs(s.Head) || alive() {
+			return nil
+		}
+		switch settled, err := settle(ctx); {
+		case err != nil && s.Head.State == sweep.Open:
+			s.Head.State, s.Head.Reason = sweep.Paused, unsettled
+			return nil
+		case err != nil || !settled: // who holds the store now sees to it
+			return nil
+		}
+		anew, err := r.Sweep(ctx, s.Head.ID)
+		if err == nil {
+			*s = anew
+		}
+		return err
+	}
+}
+
+// runs reports whether a sweep is one that somebody should be running.
+func runs(h sweep.Head) bool {
+	return h.State == sweep.Open || h.Rows[task.Queued]+h.Rows[task.Claimed]+h.Rows[task.Running] > 0
+}
+
+// settle writes down the end of a run that was killed; false when another process has the store.
+func settle(ctx context.Context) (settled bool, err error) {
+	s, err := hold(ctx)
+	if _, inUse := errors.AsType[*store.InUse](err); inUse {
+		return false, nil
+	} else if err != nil {
+		return false, err
+	}
+	m := master.New(master.Options{Store: s, Queue: memory.New(), Log: slog.New(slog.DiscardHandler), Alone: true})
+	return true, errors.Join(m.Settle(ctx), s.Close())
+}
+
+// hold opens the store for writing. A process that dies holds it for a moment.
+func hold(ctx context.Context) (s *store.Store, err error) {
+	for end := time.Now().Add(time.Second); ; time.Sleep(20 * time.Millisecond) {
+		s, err = store.Open(ctx, storeFolder, "run-tasks")
+		if _, inUse := errors.AsType[*store.InUse](err); !inUse || alive() || time.Now().After(end) {
+			return s, err
+		}
+	}
+}
