@@ -80,6 +80,16 @@ func (l *Ledger) counts(e task.Event) *Task {
 	return t
 }
 
+// Ahead reports whether an event is of an attempt that this ledger has not handed out: its store lost that.
+func (l *Ledger) Ahead(e task.Event) bool {
+	if t := l.open[e.Index]; t != nil {
+		return e.Attempt > t.Try.Number
+	}
+	n, ok := l.ranges.Ordinal(e.Index)
+	_, cancelled := l.ahead[e.Index]
+	return !ok || n < 0 || n >= l.head.Issued && !cancelled
+}
+
 // fence answers an event of an attempt that does not count. The end of one that did count may be among them, when it
 // comes again: the store, which knows all attempts, leaves that out.
 func (l *Ledger) fence(e task.Event) {

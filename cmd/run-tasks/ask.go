@@ -29,10 +29,26 @@ func (c *command) reading(ctx *cliv2.Context, id string, checks bool) (source, a
 	}
 	s, err := src.Sweep(ctx.Context, id, checks)
 	if err != nil {
+		c.warnMissing(ctx.Context, src)
 		_ = src.close() // the sweep is what was asked for
 		return nil, s, err
 	}
 	return src, s, nil
+}
+
+// warnMissing says what a master's workers tell and its store does not know.
+func (c *command) warnMissing(ctx context.Context, src source) {
+	m, ok := src.(*remote)
+	if !ok {
+		return
+	}
+	h, err := m.Health(ctx)
+	if err != nil {
+		return // what was asked for has its own answer
+	}
+	for _, w := range h.Warnings {
+		fmt.Fprintln(c.stderr, "WARNING: "+cli.Visible(w.String()))
+	}
 }
 
 // target is what a command is about: a sweep, or one task of it.
@@ -88,10 +104,12 @@ func (c *command) list(ctx *cliv2.Context) error {
 		return err
 	}
 	if len(sweeps) == 0 {
+		c.warnMissing(ctx.Context, src)
 		fmt.Fprintln(c.stderr, "there is no sweep yet")
 		return nil
 	}
 	slices.Reverse(sweeps)
+	c.warnMissing(ctx.Context, src)
 	if ctx.Bool("json") {
 		return c.listJSON(sweeps)
 	}

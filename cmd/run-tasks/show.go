@@ -40,6 +40,7 @@ func (c *command) show(ctx *cliv2.Context) error {
 		return err
 	}
 	defer src.close()
+	c.warnMissing(ctx.Context, src)
 	switch {
 	case t.isTask:
 		return c.showTask(ctx.Context, src, s, t.index, ctx.Bool("json"))

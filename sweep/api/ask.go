@@ -16,7 +16,11 @@ import (
 )
 
 func (s *Server) health(w http.ResponseWriter, _ *http.Request) error {
-	answer(w, http.StatusOK, Health{Up: true, Program: s.o.Program, Version: task.Newest})
+	h := Health{Up: true, Program: s.o.Program, Version: task.Newest, Warnings: []Reason{}}
+	for _, m := range s.o.Master.Missing() {
+		h.Warnings = append(h.Warnings, Reason{"store", m.String(), moment(m.Since)})
+	}
+	answer(w, http.StatusOK, h)
 	return nil
 }
 

@@ -163,6 +163,8 @@ type Health struct {
 	Up      bool   `json:"up"`
 	Program string `json:"program"` // version
 	Version int    `json:"version"` // of the records and messages that this program understands
+	// Warnings is what people should know: what workers tell and the store does not know.
+	Warnings []Reason `json:"warnings"`
 }
 
 // Readiness tells whether a sweep that is submitted would run.

@@ -1,6 +1,7 @@
 package master
 
 import (
+	"context"
 	"time"
 
 	"mlframework/sweep"
@@ -45,11 +46,11 @@ func (w *member) hears(e task.Event, now time.Time) {
 //   - What is on its way for 3 s to a worker that waits for work is sent again, as the same attempts.
 //   - What is on its way for 3 s to a worker that refuses tasks goes to others: it was refused, too.
 //   - What the worker does not know for as long as a lease lasts is lost: so were its events.
-func (m *Master) compare(w *member, now time.Time) {
+func (m *Master) compare(ctx context.Context, w *member, now time.Time) {
 	runs := map[doubt]bool{}
 	for _, b := range w.beat.Running {
 		runs[doubt{b.Sweep, b.Index, b.Attempt}] = true
-		m.heard(w.kept.Name, b)
+		m.heard(ctx, w.kept.Name, b)
 	}
 	before := w.doubts
 	w.doubts = nil
@@ -111,10 +112,11 @@ func (m *Master) again(w *member, a *active, tasks []sweep.Task) {
 }
 
 // heard tells the ledger what runs. A sweep that has ended holds nothing.
-func (m *Master) heard(worker string, b task.Busy) {
+func (m *Master) heard(ctx context.Context, worker string, b task.Busy) {
 	if a := m.sweeps[b.Sweep]; a != nil {
 		a.ledger.Heard(worker, b.Index, b.Attempt)
 		return
 	}
+	m.strange(ctx, worker, b)
 	m.post.tell(worker, task.Control{Kind: task.StopControl, Sweep: b.Sweep, Index: b.Index, Attempt: b.Attempt, Reason: "superseded"})
 }

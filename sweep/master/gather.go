@@ -84,7 +84,7 @@ func (m *Master) take(ctx context.Context, in inputs, s *step, over <-chan time.
 		return ok
 	case h, ok := <-in.heartbeats:
 		if ok {
-			m.hear(s, h)
+			m.hear(ctx, s, h)
 		}
 		return ok
 	case c := <-m.calls:

@@ -51,7 +51,8 @@ type Master struct {
 	placed    time.Time // when tasks were last handed out
 	supplied  bool      // every worker has enough at hand, as of then
 	workers   map[string]*member
-	emptied   string               // a worker that gets nothing until a task has it alone
+	emptied   string // a worker that gets nothing until a task has it alone
+	missing   missing
 	slots     int                  // of the workers that take tasks, together
 	ticked    time.Time            // when leases were last looked at
 	whole     time.Time            // every lease was whole then

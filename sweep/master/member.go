@@ -2,6 +2,7 @@ package master
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -56,7 +57,7 @@ func (m *Master) known(all []store.Worker) {
 func (m *Master) names() []string { return slices.Sorted(maps.Keys(m.workers)) }
 
 // hear notes what a worker says of itself.
-func (m *Master) hear(s *step, h task.Heartbeat) {
+func (m *Master) hear(ctx context.Context, s *step, h task.Heartbeat) {
 	if h.Worker == "" {
 		return
 	}
@@ -79,7 +80,7 @@ func (m *Master) hear(s *step, h task.Heartbeat) {
 	}
 	if w.registered() && !m.o.Alone {
 		m.remind(w)
-		m.compare(w, now)
+		m.compare(ctx, w, now)
 	}
 	if !m.o.Alone {
 		m.tellSecrets(h)

@@ -141,12 +141,18 @@ func (m *Master) event(ctx context.Context, e task.Event) error {
 	}
 	if _, unknown := errors.AsType[*store.UnknownSweep](err); unknown {
 		m.o.Log.Warn("event of an unknown sweep dropped", "worker", e.Worker, "sweep", e.Sweep)
+		if e.Sweep != "" {
+			m.missing.note(e.Sweep, e.Worker, e.Index, false, m.o.Now())
+		}
 		return nil
 	}
 	if err != nil {
 		return err
 	}
 	now := m.o.Now()
+	if !m.o.Alone && a.ledger.Ahead(e) {
+		m.missing.note(e.Sweep, e.Worker, e.Index, true, now)
+	}
 	if w := m.workers[e.Worker]; w != nil {
 		w.hears(e, now)
 		m.tally.heard(w, e, now)

@@ -22,6 +22,7 @@ type sweepsView struct {
 	From, To   int64 // of all, from 1
 	All        int64
 	Prev, Next string // URLs; "": there is none
+	Warnings   []string
 }
 
 // sweepLine is a sweep as it stands.
@@ -59,6 +60,11 @@ func (m *Monitor) loadSweeps(r *request) (*content, error) {
 	}
 	number, _ := strconv.Atoi(r.URL.Query().Get("page")) // what is none is the first
 	v := m.sweepsPage(all.value, number, all.at)
+	if h, err := m.o.Master.Health(r.Context()); err == nil { // else the page says that the master is away
+		for _, w := range h.Warnings {
+			v.Warnings = append(v.Warnings, w.String())
+		}
+	}
 	return &content{title: "Sweeps", view: v, version: all.version, at: all.at, rest: all.rest}, nil
 }
 

@@ -43,6 +43,9 @@ func (o *Overview) faults() []Fault {
 		}
 		f.add("", remedy, "the master is not ready: %s", r)
 	}
+	for _, w := range o.warnings {
+		f.add("", "", "%s", w)
+	}
 	for _, q := range o.Broker.Queues {
 		if q.Queue == deadLetters && q.Messages > 0 {
 			f.add("", "run-tasks broker dead lists them", "%d messages could not be delivered", q.Messages)

@@ -30,9 +30,10 @@ type Overview struct {
 	Sweeps  []sweep.Summary    `json:"sweeps"` // that may still run something, the oldest first
 	Faults  []Fault            `json:"faults"`
 
-	ready  []api.Reason // why the master is not
-	silent error        // why the master did not answer
-	drifts []Fault      // of workers that are not what tasks.yml says
+	ready    []api.Reason // why the master is not
+	warnings []api.Reason // of the master's health
+	silent   error        // why the master did not answer
+	drifts   []Fault      // of workers that are not what tasks.yml says
 }
 
 // OverviewVersion is what Overview.Version says.
@@ -83,11 +84,15 @@ func (o *Overview) askMaster(ctx context.Context, client *api.Client) error {
 	if err != nil {
 		return err
 	}
+	health, err := client.Health(ctx)
+	if err != nil {
+		return err
+	}
 	sweeps, err := openSweeps(ctx, client)
 	if err != nil {
 		return err
 	}
-	o.Workers, o.Broker, o.ready, o.Sweeps = append(o.Workers, workers...), &b, ready.Reasons, append(o.Sweeps, sweeps...)
+	o.Workers, o.Broker, o.ready, o.warnings, o.Sweeps = append(o.Workers, workers...), &b, ready.Reasons, health.Warnings, append(o.Sweeps, sweeps...)
 	return nil
 }
 
