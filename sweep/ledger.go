@@ -67,8 +67,10 @@ func (l *Ledger) Head() Head { return l.head }
 // Load is how many of the sweep's tasks a worker has or is about to have.
 func (l *Ledger) Load(worker string) int { return l.load[worker] }
 
-// Revise lets attempts from now on run another revision.
-func (l *Ledger) Revise(revision string) { l.revision = revision }
+// Revise lets attempts from now on run the revision of the sweep's record, and keeps to its rules.
+func (l *Ledger) Revise(r Record) {
+	l.revision, l.rules, l.maxFails = r.Recipe.Revision, r.Retry, r.MaxFailures
+}
 
 // add gives a task its row.
 func (l *Ledger) add(index int64) *Task {

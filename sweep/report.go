@@ -112,8 +112,14 @@ func (r Record) Schema() (s result.Schema) {
 			}
 		}
 	}
-	for _, m := range r.Recipe.Metrics {
-		s.Metrics = append(s.Metrics, m.Name)
+	named := r.Recipe.Metrics
+	for _, e := range r.Earlier {
+		named = slices.Concat(named, e.Metrics)
+	}
+	for _, m := range named {
+		if !slices.Contains(s.Metrics, m.Name) {
+			s.Metrics = append(s.Metrics, m.Name)
+		}
 	}
 	return s
 }

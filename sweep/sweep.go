@@ -49,6 +49,7 @@ type Record struct {
 	Project        string           `json:"project"`                   // absolute path it was submitted from
 	ParametersFile string           `json:"parameters_file,omitempty"` // in the project; "": none
 	Image          string           `json:"image,omitempty"`           // of records of older programs: what tasks.yml said, not what ran
+	Earlier        []Earlier        `json:"earlier,omitempty"`         // what attempts ran with before its revision or settings changed, the oldest first
 	Images         Images           `json:"images,omitempty"`          // that attempts ran in
 }
 

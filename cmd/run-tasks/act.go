@@ -7,9 +7,7 @@ import (
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/cli"
-	"mlframework/projects"
 	"mlframework/sweep/api"
-	"mlframework/sweep/definition"
 	"mlframework/sweep/master"
 	"mlframework/sweep/secret"
 	"mlframework/sweep/task"
@@ -29,7 +27,7 @@ func (c *command) resume(ctx *cliv2.Context) error {
 	}
 	return c.goOn(ctx, id, nil, again{
 		func(ctx context.Context, m *master.Master, id string, g api.Going) error {
-			_, err := m.Resume(ctx, id, master.Code{Revision: g.Revision, Code: g.Code})
+			_, err := m.Resume(ctx, id, g.Update())
 			return err
 		},
 		func(ctx context.Context, m *api.Client, id string, g api.Going, f master.Detail) (api.Begun, error) {
@@ -46,7 +44,7 @@ func (c *command) retry(ctx *cliv2.Context) error {
 	}
 	return c.goOn(ctx, id, indexes, again{
 		func(ctx context.Context, m *master.Master, id string, g api.Going) error {
-			_, err := m.Retry(ctx, id, g.Indexes, master.Code{Revision: g.Revision, Code: g.Code})
+			_, err := m.Retry(ctx, id, g.Indexes, g.Update())
 			return err
 		},
 		func(ctx context.Context, m *api.Client, id string, g api.Going, f master.Detail) (api.Begun, error) {
@@ -92,24 +90,26 @@ func (c *command) goOn(ctx *cliv2.Context, id string, indexes []int64, act again
 		fmt.Fprintf(c.stderr, "%s is finished, and all of its tasks succeeded: there is nothing to do\n", s.ID)
 		return nil
 	}
+	now, err := c.presentOf(ctx, s)
+	if err != nil {
+		return err
+	}
 	if m, ok := src.(*remote); ok {
+		c.print(now.notes())
 		return c.away(ctx, m, func(work context.Context, f master.Detail) (none api.Begun, err error) {
 			if err := m.ready(work); err != nil {
 				return none, err
 			}
-			g, err := revised(work, ctx, s, indexes, func(work context.Context, dir string) (*projects.Manifest, error) {
-				file, _, err := definition.Load(dir, c.reserved())
-				if err == nil {
-					err = m.fits(work, dir, file)
+			if now.updated {
+				if err := m.fits(work, now.dir, now.file); err != nil {
+					return none, err
 				}
-				if err != nil {
-					return nil, err
-				}
-				return m.take(work, dir)
-			})
+			}
+			g, err := now.bring(work, m.take)
 			if err != nil {
 				return none, err
 			}
+			g.Indexes = indexes
 			return withSecrets(s.Record.Recipe.Secrets, func(v secret.Values) (api.Begun, error) {
 				g.Secrets = v
 				return act.there(work, m.Client, s.ID, g, f)
@@ -120,11 +120,13 @@ func (c *command) goOn(ctx *cliv2.Context, id string, indexes []int64, act again
 		return err
 	}
 	return c.guarded(func() error {
+		c.print(now.notes())
 		return c.session(ctx, ctx.Command.Name+" "+s.ID, func(work context.Context, r *runner) (string, error) {
-			g, err := revised(work, ctx, s, indexes, snapshot)
+			g, err := now.bring(work, snapshot)
 			if err != nil {
 				return "", err
 			}
+			g.Indexes = indexes
 			return s.ID, act.here(work, r.master, s.ID, g)
 		})
 	})
@@ -142,25 +144,4 @@ func failed(ctx context.Context, src source, s api.Sweep, indexes []int64) error
 		}
 	}
 	return nil
-}
-
-// taking brings the files of a project to where attempts find them.
-type taking func(ctx context.Context, dir string) (*projects.Manifest, error)
-
-// revised is how a sweep goes on: with the project's present revision, when --updated asks for it.
-func revised(work context.Context, ctx *cliv2.Context, s api.Sweep, indexes []int64, take taking) (api.Going, error) {
-	g := api.Going{Indexes: indexes}
-	if !ctx.Bool("updated") {
-		return g, nil
-	}
-	dir := ctx.String("d")
-	if dir == "" {
-		dir = s.Project
-	}
-	m, err := take(work, dir)
-	if err != nil {
-		return g, err
-	}
-	g.Revision, g.Code = m.Revision(), codeNow(m, s.Definition, s.Record.ParametersFile)
-	return g, nil
 }

@@ -17,8 +17,8 @@ import (
 // extension is a sweep and what its project's parameters have more.
 type extension struct {
 	sweep  api.Sweep
-	dir    string // of the project
-	file   *definition.File
+	now    present
+	notes  []string // for the user to read before anything runs
 	by     api.Extension
 	record sweep.Record // with it
 	tasks  int64        // that it adds
@@ -46,20 +46,23 @@ func (c *command) extend(ctx *cliv2.Context) error {
 	case err != nil:
 		return err
 	case e.tasks == 0:
+		c.print(e.notes)
 		fmt.Fprintf(c.stderr, "%s has every combination of %s already: there is nothing to add\n", s.ID, s.Record.ParametersFile)
 		return nil
 	case ctx.Bool("dry-run"):
+		c.print(e.notes)
 		return c.dryExtend(ctx, e)
 	}
 	if m, ok := src.(*remote); ok {
+		c.print(e.notes)
 		return c.away(ctx, m, func(work context.Context, f master.Detail) (none api.Begun, err error) {
 			if err := m.ready(work); err != nil {
 				return none, err
 			}
-			if err := m.fits(work, e.dir, e.file); err != nil {
+			if err := m.fits(work, e.now.dir, e.now.file); err != nil {
 				return none, err
 			}
-			if e.by, err = e.updated(work, ctx, m.take); err != nil {
+			if e.by, err = e.bring(work, m.take); err != nil {
 				return none, err
 			}
 			return withSecrets(s.Record.Recipe.Secrets, func(v secret.Values) (api.Begun, error) {
@@ -69,6 +72,7 @@ func (c *command) extend(ctx *cliv2.Context) error {
 		})
 	}
 	if s.State == sweep.Open && alive() {
+		c.print(e.notes)
 		return c.extendRunning(ctx, src, e)
 	}
 	return c.extendHere(ctx, e)
@@ -83,18 +87,15 @@ func (c *command) readExtension(ctx *cliv2.Context, s api.Sweep) (e extension, e
 	if s.State == sweep.Cancelled {
 		return e, &master.WrongState{ID: s.ID, Is: "cancelled", Remedy: "`run-tasks retry " + s.ID + "` runs what was cancelled; then it can be extended"}
 	}
-	e = extension{sweep: s, dir: ctx.String("d")}
-	if e.dir == "" {
-		e.dir = s.Project
-	}
-	if e.file, _, err = definition.Load(e.dir, c.reserved()); err != nil {
+	e.sweep = s
+	if e.now, err = c.presentOf(ctx, s); err != nil {
 		return e, err
 	}
 	p := &project{task: definition.Task{Name: s.Definition, Parameters: r.ParametersFile}}
-	if err := p.readParameters(e.dir); err != nil {
+	if err := p.readParameters(e.now.dir); err != nil {
 		return e, err
 	}
-	c.print(p.notes)
+	e.notes = append(p.notes, e.now.notes()...)
 	e.by.Space = p.space
 	if e.record, e.tasks, err = r.Extended(p.space); err != nil {
 		err = cli.Wrong("submit what is new as a sweep of its own", "%s cannot be extended: %w", s.ID, err)
@@ -102,15 +103,10 @@ func (c *command) readExtension(ctx *cliv2.Context, s api.Sweep) (e extension, e
 	return e, err
 }
 
-// updated is the extension with the project's present revision, when --updated asks for it.
-func (e extension) updated(work context.Context, ctx *cliv2.Context, take taking) (api.Extension, error) {
-	if !ctx.Bool("updated") {
-		return e.by, nil
-	}
-	m, err := take(work, e.dir)
-	if err == nil {
-		e.by.Revision, e.by.Code = m.Revision(), codeNow(m, e.sweep.Definition, e.sweep.Record.ParametersFile)
-	}
+// bring is the extension with the project as it is now, when --updated asks for it.
+func (e extension) bring(work context.Context, take taking) (api.Extension, error) {
+	g, err := e.now.bring(work, take)
+	e.by.Revision, e.by.Code, e.by.Settings = g.Revision, g.Code, g.Settings
 	return e.by, err
 }
 
@@ -118,7 +114,7 @@ func (e extension) updated(work context.Context, ctx *cliv2.Context, take taking
 func (c *command) dryExtend(ctx *cliv2.Context, e extension) (err error) {
 	d := dryRun{name: e.sweep.ID, record: e.record, first: e.sweep.Total, total: e.tasks, more: true, all: ctx.Bool("all"),
 		spaces: e.record.Extensions[len(e.sweep.Record.Extensions):]}
-	if d.where, err = c.slots(ctx, e.dir, e.file); err != nil {
+	if d.where, err = c.slots(ctx, e.now.dir, e.now.file); err != nil {
 		return err
 	}
 	return c.writeDryRun(ctx, d)
@@ -129,7 +125,7 @@ func (c *command) extendRunning(ctx *cliv2.Context, src source, e extension) err
 	l := lookOf(ctx)
 	var begun api.Begun
 	err := src.act(ctx.Context, ctx.Command.Name, func(m *api.Client) error {
-		by, err := e.updated(ctx.Context, ctx, snapshot)
+		by, err := e.bring(ctx.Context, snapshot)
 		if err == nil {
 			begun, err = m.Extend(ctx.Context, e.sweep.ID, by, l.detail())
 		}
@@ -147,12 +143,13 @@ func (c *command) extendHere(ctx *cliv2.Context, e extension) error {
 		return err
 	}
 	return c.guarded(func() error {
+		c.print(e.notes)
 		return c.session(ctx, ctx.Command.Name+" "+e.sweep.ID, func(work context.Context, r *runner) (string, error) {
-			by, err := e.updated(work, ctx, snapshot)
+			by, err := e.bring(work, snapshot)
 			if err != nil {
 				return "", err
 			}
-			_, err = r.master.Extend(work, e.sweep.ID, by.Space, master.Code{Revision: by.Revision, Code: by.Code})
+			_, err = r.master.Extend(work, e.sweep.ID, by.Space, by.Update())
 			return e.sweep.ID, err
 		})
 	})

@@ -80,6 +80,20 @@ func (c *command) showSweep(ctx context.Context, src source, s api.Sweep) error 
 			c.field("", p.String())
 		}
 	}
+	for i, e := range r.Earlier {
+		revision, settings := r.Recipe.Revision, r.Settings()
+		if i+1 < len(r.Earlier) {
+			revision, settings = r.Earlier[i+1].Revision, r.Earlier[i+1].Settings
+		}
+		text := e.Until.In(local()).Format(time.DateTime)
+		if revision != e.Revision {
+			text += ", revision " + e.Revision + " before"
+		}
+		for _, change := range e.Settings.Changes(settings) {
+			text += ", " + change.String()
+		}
+		c.field("changed", text)
+	}
 	if !r.Objective.IsZero() {
 		c.field("objective", r.Objective.String())
 	}

@@ -119,7 +119,7 @@ func (s *Server) resume(w http.ResponseWriter, r *http.Request) error {
 		if err := s.expect(ctx, w, id, follow, false); err != nil {
 			return err
 		}
-		_, err := s.o.Master.Resume(ctx, id, g.code())
+		_, err := s.o.Master.Resume(ctx, id, g.Update())
 		return err
 	})
 }
@@ -133,14 +133,14 @@ func (s *Server) retry(w http.ResponseWriter, r *http.Request) error {
 		if err := s.expect(ctx, w, id, follow, false); err != nil {
 			return err
 		}
-		_, err := s.o.Master.Retry(ctx, id, g.Indexes, g.code())
+		_, err := s.o.Master.Retry(ctx, id, g.Indexes, g.Update())
 		return err
 	})
 }
 
-// code is what the master is told of it.
-func (g Going) code() master.Code {
-	return master.Code{Revision: g.Revision, Code: g.Code, Secrets: g.Secrets}
+// Update is what the master is told of it.
+func (g Going) Update() master.Code {
+	return master.Code{Revision: g.Revision, Code: g.Code, Settings: g.Settings, Secrets: g.Secrets}
 }
 
 func readGoing(r *http.Request) (g Going, follow master.Detail, err error) {

@@ -20,8 +20,15 @@ type Extension struct {
 	Space    *space.Space `json:"space"`              // as the parameters are now: what the sweep has is left out
 	Revision string       `json:"revision,omitempty"` // "": the sweep's own
 	Code     string       `json:"code,omitempty"`     // of Revision
+	// Settings are those of attempts from now on; nil: the sweep's own.
+	Settings *sweep.Settings `json:"settings,omitempty"`
 	// Secrets are needed where the values of the sweep's secrets are gone; else they are not taken.
 	Secrets secret.Values `json:"secrets,omitempty"`
+}
+
+// Update is what the master is told of it, beside the space.
+func (e Extension) Update() master.Code {
+	return master.Code{Revision: e.Revision, Code: e.Code, Settings: e.Settings, Secrets: e.Secrets}
 }
 
 func (s *Server) extend(w http.ResponseWriter, r *http.Request) error {
@@ -31,7 +38,7 @@ func (s *Server) extend(w http.ResponseWriter, r *http.Request) error {
 	}
 	follow, err := readFollow(r)
 	if err == nil {
-		err = checkGoing(Going{Revision: e.Revision, Code: e.Code})
+		err = checkGoing(Going{Revision: e.Revision, Code: e.Code, Settings: e.Settings})
 	}
 	if err == nil && e.Space == nil {
 		err = wrong("space", "by which parameters?")
@@ -46,7 +53,7 @@ func (s *Server) extend(w http.ResponseWriter, r *http.Request) error {
 		if err := s.expect(ctx, w, id, follow, false); err != nil {
 			return err
 		}
-		_, err := s.o.Master.Extend(ctx, id, e.Space, master.Code{Revision: e.Revision, Code: e.Code, Secrets: e.Secrets})
+		_, err := s.o.Master.Extend(ctx, id, e.Space, e.Update())
 		return err
 	})
 }

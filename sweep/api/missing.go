@@ -77,7 +77,9 @@ func (a *Archive) succeeded(ctx context.Context, sweeps []store.Sweep, code stri
 			}
 			image, known := imageOf(s.Record, t, bare)
 			if known && codes[t.Try.Revision] == code {
-				keys[task.KeyOf(t.argv, image, s.Record.Recipe, code)] = struct{}{}
+				recipe := s.Record.Recipe
+				recipe.Env = s.Record.SettingsOf(t.Try).Env
+				keys[task.KeyOf(t.argv, image, recipe, code)] = struct{}{}
 			}
 		}
 	}
@@ -170,7 +172,7 @@ func difference(now, old sweep.Record, t success) string {
 		return CauseCommand
 	case !known || !slices.Contains(now.Images.Keyed(), image):
 		return CauseImage
-	case !maps.Equal(now.Recipe.Env, old.Recipe.Env):
+	case !maps.Equal(now.Recipe.Env, old.SettingsOf(t.Try).Env):
 		return CauseEnvironment
 	case now.Recipe.Workdir != old.Recipe.Workdir || !maps.Equal(now.Recipe.Links, old.Recipe.Links):
 		return CauseFolder

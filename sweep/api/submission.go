@@ -93,6 +93,8 @@ func check(s Submission) error {
 			Remedy: "submit it with gpus: 0, or without"}
 	case len(r.Workers) > 0:
 		return wrong("record.workers", "which workers there are is the master's to say")
+	case len(r.Earlier) > 0:
+		return wrong("record.earlier", "a sweep that begins ran with nothing else before")
 	case len(r.Images) > 0:
 		return wrong("record.images", "in which images its tasks run is what the workers say")
 	case len(r.Extensions) > 0:
@@ -117,10 +119,8 @@ func checkNames(r task.Recipe) error {
 			return wrong("record.recipe.command", "the command holds a zero byte")
 		}
 	}
-	for name, value := range r.Env {
-		if !variableName.MatchString(name) || strings.ContainsRune(value, 0) {
-			return wrong("record.recipe.env", fmt.Sprintf("%q is no name for a variable, or its value holds a zero byte", name))
-		}
+	if err := checkEnv("record.recipe.env", r.Env); err != nil {
+		return err
 	}
 	for _, name := range r.Secrets {
 		if !variableName.MatchString(name) {
@@ -178,6 +178,31 @@ func checkGoing(g Going) error {
 		return wrong("revision", fmt.Sprintf("%q is no revision", g.Revision))
 	case slices.ContainsFunc(g.Indexes, func(i int64) bool { return i < 0 }):
 		return wrong("indexes", "an index is negative")
+	case g.Settings != nil:
+		return checkSettings("settings", *g.Settings)
+	}
+	return nil
+}
+
+// checkSettings refuses what no tasks.yml can have said; at is where they stand.
+func checkSettings(at string, s sweep.Settings) error {
+	if s.Timeout < 0 || s.Grace < 0 || s.MaxFailures < 0 || min(s.Retry.Error, s.Retry.Timeout, s.Retry.OOM, s.Retry.Lost) < 0 {
+		return wrong(at, "a number of it is negative")
+	}
+	if err := checkEnv(at+".env", s.Env); err != nil {
+		return err
+	}
+	if _, err := result.Compile(s.Metrics); err != nil {
+		return wrong(at+".metrics", err.Error())
+	}
+	return nil
+}
+
+func checkEnv(at string, env map[string]string) error {
+	for name, value := range env {
+		if !variableName.MatchString(name) || strings.ContainsRune(value, 0) {
+			return wrong(at, fmt.Sprintf("%q is no name for a variable, or its value holds a zero byte", name))
+		}
 	}
 	return nil
 }

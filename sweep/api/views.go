@@ -113,9 +113,11 @@ func Total(r sweep.Record) int64 {
 
 // Going is how a sweep goes on: with another revision, or with the one it has.
 type Going struct {
-	Revision string  `json:"revision,omitempty"` // "": the sweep's own
-	Code     string  `json:"code,omitempty"`     // of Revision
-	Indexes  []int64 `json:"indexes,omitempty"`  // of Retry: the tasks; none: all that ended other than well
+	Revision string `json:"revision,omitempty"` // "": the sweep's own
+	Code     string `json:"code,omitempty"`     // of Revision
+	// Settings are those of attempts from now on; nil: the sweep's own.
+	Settings *sweep.Settings `json:"settings,omitempty"`
+	Indexes  []int64         `json:"indexes,omitempty"` // of Retry: the tasks; none: all that ended other than well
 	// Secrets are needed where the values of the sweep's secrets are gone; else they are not taken.
 	Secrets secret.Values `json:"secrets,omitempty"`
 }

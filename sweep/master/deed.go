@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 
+	"mlframework/sweep"
 	"mlframework/sweep/store"
 )
 
@@ -56,6 +57,18 @@ func (d *Deed) on(sweep string) {
 	if d.Object = sweep; task {
 		d.Object += "/" + index
 	}
+}
+
+// note adds to a deed which settings it changed.
+func (d *Deed) note(changes []sweep.Change) {
+	if d == nil || len(changes) == 0 {
+		return
+	}
+	var keys []string
+	for _, c := range changes {
+		keys = append(keys, c.Key)
+	}
+	d.Detail = strings.TrimSpace(d.Detail + " settings=" + strings.Join(keys, ","))
 }
 
 // longestReason bounds the reason of a deed, in bytes.

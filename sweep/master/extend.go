@@ -32,9 +32,10 @@ func (m *Master) Extend(ctx context.Context, id string, with *space.Space, updat
 		if err := m.revise(ctx, a, updated); err != nil {
 			return err
 		}
-		extended.Recipe.Revision = a.stored.Record.Recipe.Revision
-		a.rewrite(extended)
-		a.ledger.Extend(extended, n)
+		r := a.stored.Record // as it was revised
+		r.Extensions, r.Ranges = extended.Extensions, extended.Ranges
+		a.rewrite(r)
+		a.ledger.Extend(r, n)
 		a.stored.Head.Total += n
 		return nil
 	})

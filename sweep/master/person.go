@@ -1,6 +1,7 @@
 package master
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -138,8 +139,9 @@ func (m *Master) Pause(ctx context.Context, id, reason string, stop bool) (sweep
 
 // Code is what a sweep goes on with. The zero value keeps its own.
 type Code struct {
-	Revision, Code string        // for --updated
-	Secrets        secret.Values // where those that it had are gone; others are not taken
+	Revision, Code string          // for --updated
+	Settings       *sweep.Settings // likewise; nil: its own
+	Secrets        secret.Values   // where those that it had are gone; others are not taken
 }
 
 // Resume hands out the tasks of a paused sweep again.
@@ -162,16 +164,25 @@ func (m *Master) Resume(ctx context.Context, id string, updated Code) (sweep.Hea
 	})
 }
 
-// revise lets attempts of a sweep from now on run another revision.
+// revise lets attempts of a sweep from now on run another revision, or with other settings.
 func (m *Master) revise(ctx context.Context, a *active, to Code) error {
-	if to.Revision == "" || to.Revision == a.stored.Record.Recipe.Revision {
+	was := a.stored.Record
+	revision, settings := cmp.Or(to.Revision, was.Recipe.Revision), was.Settings()
+	if to.Settings != nil {
+		settings = *to.Settings
+	}
+	now, changed := was.Revised(revision, settings, m.o.Now())
+	if !changed {
 		return nil
 	}
-	if err := m.o.Store.Revise(ctx, a.stored, to.Revision, to.Code); err != nil {
-		return fmt.Errorf("move %s to revision %s: %w", a.stored.Head.ID, to.Revision, err)
+	stored := a.stored
+	stored.Record = now
+	if err := m.o.Store.Revise(ctx, stored, to.Code, was.Objective != now.Objective); err != nil {
+		return fmt.Errorf("move %s to revision %s: %w", a.stored.Head.ID, revision, err)
 	}
-	a.stored.Record.Recipe.Revision = to.Revision
-	a.ledger.Revise(to.Revision)
+	a.rewrite(now)
+	a.ledger.Revise(now)
+	DeedOf(ctx).note(was.Settings().Changes(settings))
 	return nil
 }
 

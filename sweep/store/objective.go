@@ -11,6 +11,36 @@ import (
 	"mlframework/sweep/task"
 )
 
+// ranking is the value of each succeeded task of a sweep for the sweep's objective, by index; nil where it has none.
+func (r *Reader) ranking(ctx context.Context, s Sweep) (map[int64]any, error) {
+	values := map[int64]any{}
+	for t, err := range r.Tasks(ctx, s, Query{States: []task.State{task.Succeeded}}) {
+		if err != nil {
+			return nil, err
+		}
+		values[t.Index] = objective(s.Record.Objective, t)
+	}
+	return values, nil
+}
+
+// rank gives tasks of a sweep their values for its objective.
+func rank(ctx context.Context, tx *sql.Tx, s Sweep, values map[int64]any) error {
+	if len(values) == 0 {
+		return nil
+	}
+	put, err := tx.PrepareContext(ctx, `UPDATE tasks SET objective = ? WHERE sweep = ? AND idx = ?`)
+	if err != nil {
+		return err
+	}
+	defer put.Close()
+	for index, value := range values {
+		if _, err := put.ExecContext(ctx, value, s.Seq, index); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Unranked counts the succeeded tasks of a sweep that have no number for its objective, and reads the first of them, at
 // most limit.
 func (r *Reader) Unranked(ctx context.Context, s Sweep, limit int) (count int64, first []sweep.Task, err error) {

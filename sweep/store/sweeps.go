@@ -89,14 +89,29 @@ func putCode(ctx context.Context, tx *sql.Tx, seq int64, revision, code string) 
 	return err
 }
 
-// Revise moves a sweep to another revision: attempts from now on run it.
-func (s *Store) Revise(ctx context.Context, sw Sweep, revision, code string) error {
-	return s.transact(ctx, func(tx *sql.Tx) error {
-		if err := putCode(ctx, tx, sw.Seq, revision, code); err != nil {
+// Revise keeps the record of a sweep whose attempts from now on run another revision, or with other settings, and the code of that
+// revision, if it came with one. Ranked says that the objective is another: what the sweep has is ranked by it.
+func (s *Store) Revise(ctx context.Context, sw Sweep, code string, ranked bool) error {
+	record, err := json.Marshal(sw.Record)
+	if err != nil {
+		return fmt.Errorf("write the sweep's record: %w", err)
+	}
+	var values map[int64]any
+	if ranked {
+		if values, err = s.ranking(ctx, sw); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, `UPDATE sweeps SET record = json_set(record, '$.recipe.revision', ?) WHERE seq = ?`, revision, sw.Seq)
-		return err
+	}
+	return s.transact(ctx, func(tx *sql.Tx) error {
+		if code != "" {
+			if err := putCode(ctx, tx, sw.Seq, sw.Record.Recipe.Revision, code); err != nil {
+				return err
+			}
+		}
+		if _, err := tx.ExecContext(ctx, `UPDATE sweeps SET record = ? WHERE seq = ?`, string(record), sw.Seq); err != nil {
+			return err
+		}
+		return rank(ctx, tx, sw, values)
 	})
 }
 

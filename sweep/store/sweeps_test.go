@@ -57,10 +57,10 @@ func TestAdd(t *testing.T) {
 	h := sweep.Head{ID: "train-1", State: sweep.Paused, Reason: "wait", Stopping: true, Forgiven: 5, Submitted: at(0.5), Ended: at(3.25), Total: 2, Issued: 1, Cut: true,
 		Rows: sweep.Counts{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}}
 	commit(t, s, first, sweep.Changes{Head: h})
-	if err := s.Revise(context.Background(), first, "r2", "c2"); err != nil {
+	first.Head, first.Record.Recipe.Revision = h, "r2"
+	if err := s.Revise(context.Background(), first, "c2", false); err != nil {
 		t.Fatal(err)
 	}
-	first.Head, first.Record.Recipe.Revision = h, "r2"
 	if got, err = s.Sweep(context.Background(), "train-1"); err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	cliv2 "github.com/urfave/cli/v2"
+
+	"mlframework/projects"
+	"mlframework/sweep"
+	"mlframework/sweep/api"
+	"mlframework/sweep/definition"
+)
+
+// present is what a sweep's project says now.
+type present struct {
+	sweep    api.Sweep
+	dir      string           // of the project
+	updated  bool             // the sweep is to go on with it
+	file     *definition.File // tasks.yml; nil: it cannot be read, and nothing depends on it
+	settings *sweep.Settings  // of the definition; nil: there is none of its name any more
+	changes  []sweep.Change   // what the definition says differently
+}
+
+// presentOf compares a sweep with its definition in the project that -d names, or that it was submitted from. Only --updated depends
+// on it; else a project that is not here, or cannot be read, is as one that did not change.
+func (c *command) presentOf(ctx *cliv2.Context, s api.Sweep) (present, error) {
+	p := present{sweep: s, dir: ctx.String("d"), updated: ctx.Bool("updated")}
+	if p.dir == "" {
+		p.dir = s.Project
+	}
+	file, _, err := definition.Load(p.dir, c.reserved())
+	if err != nil && p.updated {
+		return p, err
+	}
+	if err != nil {
+		return p, nil
+	}
+	p.file = file
+	t, err := file.Task(s.Definition)
+	if _, gone := errors.AsType[*definition.UnknownTask](err); gone {
+		return p, nil
+	}
+	now := (&project{dir: p.dir, file: file, task: t}).record(s.Revision)
+	settings := now.Settings()
+	p.settings, p.changes = &settings, s.Record.Changes(now)
+	return p, err
+}
+
+// notes tell what of the definition is used, and what is not.
+func (p present) notes() (all []string) {
+	var taken, left, names, another []string
+	for _, d := range p.changes {
+		if d.OnlyAnother {
+			left, another = append(left, d.String()), append(another, d.Key)
+		} else {
+			taken, names = append(taken, d.String()), append(names, d.Key)
+		}
+	}
+	newSweep := fmt.Sprintf("a new sweep takes %s: run-tasks %s", strings.Join(another, ", "), p.sweep.Definition)
+	switch {
+	case p.file != nil && p.settings == nil && p.updated:
+		return []string{fmt.Sprintf("tasks.yml has no task %s any more: %s keeps its settings", p.sweep.Definition, p.sweep.ID)}
+	case p.updated:
+		if len(taken) > 0 {
+			all = append(all, p.sweep.ID+" takes from tasks.yml: "+strings.Join(taken, "; "))
+		}
+		if len(left) > 0 {
+			all = append(all, fmt.Sprintf("%s does not take from tasks.yml: %s; %s", p.sweep.ID, strings.Join(left, "; "), newSweep))
+		}
+	case len(p.changes) > 0:
+		text := fmt.Sprintf("%s goes on as it was submitted, and tasks.yml says otherwise: %s", p.sweep.ID, strings.Join(append(taken, left...), "; "))
+		if len(names) > 0 {
+			text += "; --updated takes " + strings.Join(names, ", ")
+		}
+		if len(another) > 0 {
+			text += "; " + newSweep
+		}
+		all = append(all, text)
+	}
+	return all
+}
+
+// taking brings the files of a project to where attempts find them.
+type taking func(ctx context.Context, dir string) (*projects.Manifest, error)
+
+// bring has attempts find the project as it is now, when --updated asks for it, and gives how the sweep goes on.
+func (p present) bring(work context.Context, take taking) (g api.Going, err error) {
+	if !p.updated {
+		return g, nil
+	}
+	m, err := take(work, p.dir)
+	if err != nil {
+		return g, err
+	}
+	return api.Going{Revision: m.Revision(), Code: codeNow(m, p.sweep.Definition, p.sweep.Record.ParametersFile), Settings: p.settings}, nil
+}
