@@ -11,6 +11,7 @@ import (
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/projects"
+	"mlframework/sweep"
 	"mlframework/sweep/api"
 	"mlframework/sweep/master"
 	"mlframework/sweep/space"
