@@ -1,13 +1,9 @@
 package worker
 
 import (
-	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"runtime"
-
-	"golang.org/x/sys/unix"
 
 	"mlframework/sweep/task"
 )
@@ -23,17 +19,6 @@ func (m *meter) measure() {
 	l.MemoryTotal, l.MemoryFree = memory(root)
 	l.DiskTotal, l.DiskFree = disk(m.outputs)
 	m.now.Store(l)
-}
-
-// disk is the size of the file system that a folder is on, or will be, and what programs could still write there.
-func disk(folder string) (total, free int64) {
-	var s unix.Statfs_t
-	err := unix.Statfs(folder, &s)
-	for errors.Is(err, unix.ENOENT) && folder != filepath.Dir(folder) {
-		folder = filepath.Dir(folder)
-		err = unix.Statfs(folder, &s)
-	}
-	return int64(s.Blocks) * s.Bsize, int64(s.Bavail) * s.Bsize
 }
 
 // memory is what programs of this process can have of the host: total, and what they could still get.

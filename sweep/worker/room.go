@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -71,6 +72,17 @@ func hasRoom(folder string) bool {
 	}
 	_, err = file.Write(make([]byte, min(enough, 64<<10)))
 	return errors.Join(err, file.Close(), os.Remove(file.Name())) == nil
+}
+
+// disk is the size of the file system that a folder is on, or will be, and what programs could still write there.
+func disk(folder string) (total, free int64) {
+	var s unix.Statfs_t
+	err := unix.Statfs(folder, &s)
+	for errors.Is(err, unix.ENOENT) && folder != filepath.Dir(folder) {
+		folder = filepath.Dir(folder)
+		err = unix.Statfs(folder, &s)
+	}
+	return int64(s.Blocks) * int64(s.Bsize), int64(s.Bavail) * int64(s.Bsize)
 }
 
 // full notes why nothing is taken; "": there is room. It tells whether that is news.
