@@ -19,6 +19,7 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -80,14 +81,14 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.Serve
 // nowhere answers requests that no route takes.
 func (s *Server) nowhere(w http.ResponseWriter, r *http.Request) {
 	var allowed []string
-	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
+	for _, method := range []string{http.MethodDelete, http.MethodGet, http.MethodPost} {
 		other := &http.Request{Method: method, URL: r.URL, Host: r.Host}
 		if _, pattern := s.mux.Handler(other); pattern != "/" {
 			allowed = append(allowed, method)
 		}
 	}
 	if len(allowed) > 0 {
-		w.Header()["Allow"] = allowed
+		w.Header().Set("Allow", strings.Join(allowed, ", "))
 		refuse(w, &Error{Status: http.StatusMethodNotAllowed, Text: r.URL.Path + " knows no " + r.Method})
 		return
 	}
@@ -114,6 +115,8 @@ func (r route) knows(q map[string][]string) error {
 		switch {
 		case !slices.Contains(r.query, name):
 			return &Error{Status: http.StatusBadRequest, Text: "there is no parameter " + name, Parameter: name}
+		case values[0] == "":
+			return &Error{Status: http.StatusBadRequest, Text: name + " has no value", Remedy: "leave it out", Parameter: name}
 		case len(values) > 1:
 			return &Error{Status: http.StatusBadRequest, Text: name + " is given more than once", Parameter: name}
 		}

@@ -180,8 +180,8 @@ func (s *Server) results(w http.ResponseWriter, r *http.Request) error {
 func readQuery(v url.Values) (q Query, err error) {
 	q = Query{Where: v.Get("where"), Sort: v.Get("sort"), After: v.Get("after")}
 	for name := range strings.SplitSeq(v.Get("state"), ",") {
-		if name == "" {
-			continue
+		if !v.Has("state") {
+			break
 		}
 		state, err := task.ParseState(name)
 		if err != nil {
@@ -222,16 +222,24 @@ func number(v url.Values, name string) (int64, error) {
 	if text == "" {
 		return 0, nil
 	}
-	n, err := strconv.ParseInt(text, 10, 64)
+	n, err := whole(text)
 	if err != nil || n < 0 {
 		return 0, wrong(name, result.Visible(text)+" is not a whole number from 0 on")
 	}
 	return n, nil
 }
 
+// whole reads a whole number as JSON writes it, but that zeros may lead: without a plus.
+func whole(text string) (int64, error) {
+	if strings.HasPrefix(text, "+") {
+		return 0, strconv.ErrSyntax
+	}
+	return strconv.ParseInt(text, 10, 64)
+}
+
 func taskIndex(r *http.Request) (int64, error) {
 	text := r.PathValue("index")
-	index, err := strconv.ParseInt(text, 10, 64)
+	index, err := whole(text)
 	if err != nil || index < 0 {
 		return 0, &master.UnknownTask{Sweep: r.PathValue("sweep"), Index: result.Visible(text)}
 	}

@@ -48,7 +48,7 @@ const mostActions = 1000
 func (a *Archive) Audit(ctx context.Context, q AuditQuery) (page Actions, err error) {
 	before := int64(0)
 	if q.After != "" {
-		if before, err = strconv.ParseInt(q.After, 10, 64); err != nil || before < 1 {
+		if before, err = whole(q.After); err != nil || before < 1 {
 			return page, wrong("after", "it is no place in the record: take the `next` of the page before")
 		}
 	}

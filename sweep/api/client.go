@@ -188,6 +188,9 @@ func (c *Client) request(ctx context.Context, method, path string, query url.Val
 	if err != nil {
 		return nil, err
 	}
+	if len(body) > 0 {
+		r.Header.Set("Content-Type", "application/json")
+	}
 	if c.User != "" {
 		r.Header.Set("User", c.User)
 	}

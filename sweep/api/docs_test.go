@@ -155,6 +155,9 @@ func (d description) fields(what string, of reflect.Type, schema any) {
 	if one, ok := d.at(schema, "oneOf").([]any); ok { // something, or null
 		schema = d.at(one[0])
 	}
+	if all, ok := d.at(schema, "allOf").([]any); ok { // the others only narrow it
+		schema = d.at(all[0])
+	}
 	switch of.Kind() {
 	case reflect.Pointer:
 		d.fields(what, of.Elem(), schema)

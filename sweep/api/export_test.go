@@ -85,7 +85,7 @@ func (f Feed) End() string {
 
 // Panic makes the server panic when a path is asked for.
 func (s *Server) Panic(path string) {
-	s.mux.Handle("POST "+root+path, s.guard(route{do: func(*Server, http.ResponseWriter, *http.Request) error { panic("on purpose") }}))
+	s.mux.Handle("POST "+root+path, s.guard(route{method: "POST", do: func(*Server, http.ResponseWriter, *http.Request) error { panic("on purpose") }}))
 }
 
 // ReadEvents reads the events of a sweep as they are written.

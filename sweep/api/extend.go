@@ -71,12 +71,12 @@ func badPriority(n int) bool { return n < -master.MostPriority || n > master.Mos
 
 func (s *Server) prioritize(w http.ResponseWriter, r *http.Request) error {
 	text := r.URL.Query().Get("n")
-	n, err := strconv.Atoi(text)
-	if err != nil || badPriority(n) {
+	n, err := whole(text)
+	if err != nil || badPriority(int(n)) {
 		return wrong("n", priorityRule+", not "+cmp.Or(result.Visible(text), "nothing"))
 	}
 	return s.act(w, r, func(ctx context.Context, id string) error {
-		_, err := s.o.Master.Prioritize(ctx, id, n)
+		_, err := s.o.Master.Prioritize(ctx, id, int(n))
 		return err
 	})
 }

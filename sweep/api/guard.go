@@ -14,6 +14,10 @@ import (
 // guard is what every request passes before and after its route: parameters, client keys, panics, the record.
 func (s *Server) guard(r route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+		if request.Method != r.method { // the mux takes HEAD for GET
+			s.nowhere(w, request)
+			return
+		}
 		out := &watched{ResponseWriter: w}
 		if request.Method != http.MethodGet && !r.asks {
 			request = request.WithContext(master.Recorded(request.Context(), r.deed(request)))

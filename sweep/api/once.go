@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"io"
+	"mime"
 	"net/http"
 	"sync"
 
@@ -46,6 +47,10 @@ func (s *Server) once(w http.ResponseWriter, r *http.Request, do route) error {
 	key, err := clientKey(r)
 	if err != nil {
 		return err
+	}
+	if len(body) > 0 && do.body != nil && !isJSON(r) {
+		return &Error{Status: http.StatusUnsupportedMediaType, Text: "the body is not declared to be JSON",
+			Remedy: "send it with Content-Type: application/json, or without one"}
 	}
 	if key == "" || do.asks {
 		return do.do(s, w, r)
@@ -148,11 +153,25 @@ func (r *recorder) Write(p []byte) (int, error) {
 	return r.body.Write(p)
 }
 
+// isJSON reports whether a body is declared to be JSON, or nothing.
+func isJSON(r *http.Request) bool {
+	declared := r.Header.Get("Content-Type")
+	kind, _, err := mime.ParseMediaType(declared)
+	return declared == "" || err == nil && kind == "application/json"
+}
+
 // keyHeader is where a client key stands.
 const keyHeader = "Idempotency-Key"
 
 func clientKey(r *http.Request) (string, error) {
-	key := r.Header.Get(keyHeader)
+	all := r.Header.Values(keyHeader)
+	if len(all) == 0 {
+		return "", nil
+	}
+	key := all[0]
+	if len(all) > 1 || key == "" {
+		return "", wrong(keyHeader, "there has to be one client key, or no header for it")
+	}
 	if len(key) > longestKey {
 		return "", wrong(keyHeader, "the client key is longer than 128 bytes")
 	}

@@ -129,7 +129,7 @@ func (a *Archive) Tasks(ctx context.Context, id string, q Query) (Page, error) {
 	if err != nil {
 		return Page{}, err
 	}
-	after, err := strconv.ParseInt(q.After, 10, 64)
+	after, err := whole(q.After)
 	if q.After != "" && (err != nil || after < 0) {
 		return Page{}, wrong("after", q.After+" is not what a page gave as next")
 	}

@@ -72,6 +72,10 @@ var (
 )
 
 // check refuses what no tasks.yml can have said.
+// mostNumber bounds the number of a sweep that a submission may ask for: far more than there will be, and far from the
+// greatest that can be counted on.
+const mostNumber = 1_000_000_000_000
+
 func check(s Submission) error {
 	r, recipe := s.Record, s.Record.Recipe
 	switch {
@@ -88,6 +92,8 @@ func check(s Submission) error {
 	case recipe.Timeout < 0 || recipe.Grace < 0 || recipe.GPUs < 0 || r.MaxFailures < 0 || s.MinNumber < 0 ||
 		min(r.Retry.Error, r.Retry.Timeout, r.Retry.OOM, r.Retry.Lost) < 0:
 		return wrong("record", "a number of the record is negative")
+	case s.MinNumber > mostNumber:
+		return wrong("min_number", fmt.Sprintf("no sweep has a number above %d", int64(mostNumber)))
 	case recipe.GPUs > 0:
 		return &Error{Status: http.StatusBadRequest, Parameter: "record.recipe.gpus", Text: "GPUs are not handed out yet",
 			Remedy: "submit it with gpus: 0, or without"}
