@@ -53,6 +53,7 @@ func (c *Checkout) enter() error {
 		return &os.PathError{Op: "open", Path: c.Dir, Err: syscall.ENOTDIR}
 	case err == nil:
 		c.Resumed = true
+		c.tree.project.store.watcher.forget(c.tree)
 		return c.join()
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
@@ -79,6 +80,7 @@ func (c *Checkout) again() error {
 	if err := os.MkdirAll(c.tree.path, 0o700); err != nil {
 		return err
 	}
+	c.tree.project.store.watcher.forget(c.tree)
 	clear(c.tree.have)
 	c.tree.missing = true
 	return c.tree.complete()
@@ -86,6 +88,7 @@ func (c *Checkout) again() error {
 
 // makeHere makes the copy in the task's folder, which is on another file system than the store's.
 func (c *Checkout) makeHere() error {
+	c.tree.project.store.watcher.forget(c.tree)
 	clear(c.tree.have)
 	c.tree.missing = true
 	return errors.Join(c.tree.completeAt(c.Dir), removeAll(c.tree.path))
@@ -216,6 +219,7 @@ func (c *Checkout) Leave() error {
 	}
 	if err != nil {
 		c.project.store.o.Log.Warn("what a task left unchanged is still in its folder", "folder", c.Dir, "error", err)
+		c.project.store.watcher.forget(c.tree)
 		_ = c.tree.record.file.Close() // the record stays for the next start
 	}
 	return written

@@ -166,8 +166,9 @@ func randomProject(r *rand.Rand) map[string]string {
 	return files
 }
 
-// change does something to a task's folder that a program might do.
-func change(t testing.TB, r *rand.Rand, root string) {
+// change does something to a task's folder that a program might do. In one that is only watched no file gets another name: see
+// TestAnotherNameOfAFileIsSeen.
+func change(t testing.TB, r *rand.Rand, root string, watched bool) {
 	t.Helper()
 	var files, folders []string
 	for name, text := range tree(t, root) {
@@ -216,7 +217,7 @@ func change(t testing.TB, r *rand.Rand, root string) {
 		must(t, os.Symlink("elsewhere", old))
 	case n == 9 && plain:
 		must(t, os.Chtimes(old, time.Now(), time.Now()))
-	case n == 10 && plain:
+	case n == 10 && plain && !watched:
 		_ = os.Link(old, fresh)
 	case n == 11 && plain: // the same again
 		text, err := os.ReadFile(old)
@@ -275,6 +276,12 @@ func TestWhatIsLeftIsWhatChanged(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(seed, 1))
 			s := newStand(t)
+			if seed%2 == 0 {
+				s.store.WatchAll()
+			}
+			if seed%3 == 0 {
+				s.store.Inexact()
+			}
 			s.snapshot("r1", randomProject(r))
 			rules := folder.Rules{}
 			if r.IntN(3) == 0 {
@@ -309,7 +316,7 @@ func TestWhatIsLeftIsWhatChanged(t *testing.T) {
 					t.Errorf("task %d resumed: %v", task, c.Resumed)
 				}
 				for range r.IntN(6) {
-					change(t, r, c.Dir)
+					change(t, r, c.Dir, seed%2 == 0)
 				}
 				want := leftOver(project, tree(t, c.Dir))
 				must(t, c.Leave())
@@ -366,6 +373,30 @@ func sameTimes(t *testing.T, snapshot, dir string) {
 		}
 		return err
 	}))
+}
+
+// TestAnotherNameOfAFileIsSeen writes to a file of the project through another name that stands in a new place.
+func TestAnotherNameOfAFileIsSeen(t *testing.T) {
+	t.Parallel()
+	for _, place := range []string{"sub/other", "new/other", "other"} {
+		s := newStand(t)
+		s.store.WatchAll()
+		s.snapshot("r1", map[string]string{"data/x": "x", "sub/y": "y"})
+		p := s.project("r1", folder.Rules{})
+		c := s.enter(p, 0)
+		must(t, os.MkdirAll(filepath.Dir(filepath.Join(c.Dir, place)), 0o755))
+		must(t, os.Link(c.Dir+"/data/x", filepath.Join(c.Dir, place)))
+		must(t, os.WriteFile(filepath.Join(c.Dir, place), []byte("z"), 0o644))
+		must(t, c.Leave())
+		if left := tree(t, c.Dir); left["data/x"] != "z" || left[place] != "z" {
+			t.Errorf("%s: left %v", place, left)
+		}
+		c = s.enter(p, 1)
+		if got := tree(t, c.Dir)["data/x"]; got != "x" {
+			t.Errorf("%s: the next has %q", place, got)
+		}
+		must(t, errors.Join(c.Leave(), s.store.Close()))
+	}
 }
 
 // TestAsAnOrdinaryUser runs the tests of this package without root's powers.

@@ -30,3 +30,12 @@ func (p *Plan) Show() (lines []string) {
 	}
 	return lines
 }
+
+// WatchAll lets a store watch the smallest copies, too.
+func (s *Store) WatchAll() *Store {
+	s.fewest = 0
+	return s
+}
+
+// Inexact lets a store distrust the times of files.
+func (s *Store) Inexact() { s.inexact = true }

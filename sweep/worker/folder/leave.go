@@ -3,6 +3,7 @@ package folder
 import (
 	"errors"
 	"io/fs"
+	"math"
 	"os"
 	"path"
 	"slices"
@@ -31,6 +32,15 @@ const (
 	mixed                // a folder that is there, not as it was
 )
 
+// quiet is what is known of a folder without a look at it.
+type quiet uint8
+
+const (
+	loud  quiet = iota // something was touched in it
+	still              // nothing was, but in a folder below it
+	calm               // nothing was, nor below it
+)
+
 // leaver takes a copy out of a task's folder.
 type leaver struct {
 	*tree
@@ -40,13 +50,16 @@ type leaver struct {
 	states []state
 	caches []string // folders of compiled programs that go along with the copy
 	remove bool     // nothing is kept of the copy: it is removed where it is
+	quiet  []quiet  // of items that are folders; nil: every file is looked at
+	renew  []int    // folders of the copy that are others than before
 }
 
 // leave takes the copy out of a folder that a task had since a time: what was not touched goes back to the copy's own
 // place.
 func (t *tree) leave(dir string, started int64) error {
 	l := t.leaver(dir, started)
-	if err := l.look(); errors.Is(err, fs.ErrNotExist) { // somebody removed the task's folder
+	err := l.lookWhereTouched()
+	if errors.Is(err, fs.ErrNotExist) { // somebody removed the task's folder
 		clear(l.states)
 	} else if err != nil {
 		return err
@@ -54,7 +67,42 @@ func (t *tree) leave(dir string, started int64) error {
 	if err := t.makeHome(); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	return l.move()
+	err = l.move()
+	t.project.store.watcher.renew(t, l.renew)
+	return err
+}
+
+// errLook says that every file has to be looked at: a folder or link that is new may lead to any of them.
+var errLook = errors.New("something new may be another name of a file")
+
+// lookEvery is how often every file of a copy is looked at, whatever is known of it: what was written through another name
+// that is gone, or lies elsewhere, nobody tells of. Attempts that take longer pay for it without noticing.
+const lookEvery = time.Second
+
+// lookWhereTouched is look, but for what is known not to have been touched.
+func (l *leaver) lookWhereTouched() error {
+	touched, known := l.project.store.watcher.touched(l.tree)
+	if now := time.Now(); !known || now.Sub(l.looked) > lookEvery {
+		l.looked = now
+		return l.look()
+	}
+	l.quiet = make([]quiet, len(l.items))
+	for i := range l.quiet {
+		l.quiet[i] = calm
+	}
+	for _, i := range touched {
+		l.quiet[i] = loud
+		for above := l.items[i].in; above >= 0; above = l.items[above].in {
+			l.quiet[above] = min(l.quiet[above], still)
+		}
+	}
+	err := l.look()
+	if err == errLook {
+		l.quiet, l.caches = nil, nil
+		clear(l.states)
+		err = l.look()
+	}
+	return err
 }
 
 func (t *tree) leaver(dir string, started int64) *leaver {
@@ -63,7 +111,32 @@ func (t *tree) leaver(dir string, started int64) *leaver {
 		margin = coarseTick
 	}
 	items := t.project.maker.plan.items
-	return &leaver{tree: t, items: items, dir: dir, since: started - int64(margin), states: make([]state, len(items))}
+	l := &leaver{tree: t, items: items, dir: dir, since: started - int64(margin), states: make([]state, len(items))}
+	if !t.project.store.inexact {
+		l.since = math.MaxInt64
+	}
+	return l
+}
+
+// exactTimes reports whether a change right behind a look at a file shows in its time: so it is on Linux from 6.13, on most
+// of its file systems.
+func exactTimes(folder string) bool {
+	f, err := os.CreateTemp(folder, "times-")
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	defer os.Remove(f.Name())
+	var before, after unix.Stat_t
+	for range 16 {
+		err1 := unix.Fstat(int(f.Fd()), &before)
+		_, err2 := f.Write([]byte{0})
+		err3 := unix.Fstat(int(f.Fd()), &after)
+		if errors.Join(err1, err2, err3) != nil || before.Ctim == after.Ctim {
+			return false
+		}
+	}
+	return true
 }
 
 // look finds out what became of every item.
@@ -73,16 +146,20 @@ func (l *leaver) look() error {
 		return &os.PathError{Op: "open", Path: l.dir, Err: err}
 	}
 	defer unix.Close(fd)
-	_, err = l.folder(fd, l.dir, 0, len(l.items), nil)
+	_, err = l.folder(fd, l.dir, 0, len(l.items), nil, false)
 	return err
 }
 
 // folder looks at the items of one folder; recorded is its own identity, nil where that says nothing. It reports whether all
-// of it is as it was.
-func (l *leaver) folder(fd int, at string, from, end int, recorded *identity) (clean bool, err error) {
+// of it is as it was. In a quiet one only folders are looked at.
+func (l *leaver) folder(fd int, at string, from, end int, recorded *identity, quietly bool) (clean bool, err error) {
 	clean = true
 	sources := true // no program in it was changed
 	for i := from; i < end; i = l.items[i].end {
+		if quietly && (l.items[i].how != makeDir || l.quiet[i] == calm) {
+			l.states[i] = whole
+			continue
+		}
 		if err := l.item(fd, i); err != nil {
 			return false, err
 		}
@@ -90,6 +167,9 @@ func (l *leaver) folder(fd int, at string, from, end int, recorded *identity) (c
 			clean = false
 			sources = sources && path.Ext(l.items[i].name) != ".py"
 		}
+	}
+	if quietly && clean {
+		return true, nil
 	}
 	var s unix.Stat_t
 	if err := retry(func() error { return unix.Fstat(fd, &s) }); err != nil {
@@ -101,7 +181,11 @@ func (l *leaver) folder(fd int, at string, from, end int, recorded *identity) (c
 			return true, nil
 		}
 		clean = clean && now.mode == recorded.mode
-		*recorded = now
+		defer func() {
+			if clean { // it has a cache that it had not
+				*recorded = now
+			}
+		}()
 	}
 	names, err := namesIn(fd)
 	if err != nil {
@@ -117,8 +201,12 @@ func (l *leaver) folder(fd int, at string, from, end int, recorded *identity) (c
 			continue
 		}
 		cache := at + "/" + name
-		if info, err := os.Lstat(cache); name != cacheName || err != nil || !info.IsDir() {
+		info, err := lstat(cache)
+		if name != cacheName || err != nil || !info.isDir() {
 			clean = false
+			if l.quiet != nil && err == nil && (info.isDir() || info.links > 1) {
+				return false, errLook
+			}
 			continue
 		}
 		if !sources || l.remove {
@@ -152,6 +240,14 @@ func (l *leaver) item(fd, i int) error {
 	if !now.isDir() {
 		return nil
 	}
+	quietly := l.quiet != nil && l.quiet[i] != loud
+	switch {
+	case quietly && now.inode != l.ids[i].inode:
+		return errLook // another took its place
+	case quietly && l.quiet[i] == calm:
+		l.states[i] = whole
+		return nil
+	}
 	if now.mode&0o700 != 0o700 { // the program shut it
 		if err := os.Chmod(at, os.FileMode(now.mode&0o777)|0o700); err != nil {
 			return err
@@ -162,7 +258,7 @@ func (l *leaver) item(fd, i int) error {
 		return &os.PathError{Op: "open", Path: at, Err: err}
 	}
 	defer unix.Close(below)
-	clean, err := l.folder(below, at, i+1, it.end, &l.ids[i])
+	clean, err := l.folder(below, at, i+1, it.end, &l.ids[i], quietly)
 	if l.states[i] = mixed; clean {
 		l.states[i] = whole
 	}
@@ -246,6 +342,9 @@ func (l *leaver) moveFolder(from, end int) error {
 func (l *leaver) forget(i int) {
 	for n := i; n < l.items[i].end; n++ {
 		l.have[n], l.missing = false, true
+		if l.items[n].how == makeDir {
+			l.renew = append(l.renew, n)
+		}
 	}
 }
 
@@ -269,7 +368,7 @@ func (l *leaver) moveMixed(i int) error {
 	} else if err := os.Mkdir(l.path+"/"+it.Path, folderMode); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	} else {
-		l.stale = append(l.stale, i)
+		l.stale, l.renew = append(l.stale, i), append(l.renew, i)
 	}
 	if err := l.moveFolder(i+1, it.end); err != nil {
 		return err

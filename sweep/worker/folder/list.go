@@ -15,10 +15,11 @@ type identity struct {
 	size         int64
 	mtime, ctime int64 // nanoseconds since 1970
 	mode         uint32
+	links        uint32
 }
 
 func identify(s *unix.Stat_t) identity {
-	return identity{inode: s.Ino, size: s.Size, mtime: s.Mtim.Nano(), ctime: s.Ctim.Nano(), mode: uint32(s.Mode)}
+	return identity{inode: s.Ino, size: s.Size, mtime: s.Mtim.Nano(), ctime: s.Ctim.Nano(), mode: uint32(s.Mode), links: uint32(s.Nlink)}
 }
 
 func (id identity) isDir() bool      { return id.mode&unix.S_IFMT == unix.S_IFDIR }

@@ -179,6 +179,6 @@ func (s *snapshot) compare() *Written {
 
 // contentOf reports whether an identity is another's, but for the time at which it was linked.
 func (id identity) contentOf(then identity) bool {
-	then.ctime = id.ctime
+	then.ctime, then.links = id.ctime, id.links
 	return id == then
 }

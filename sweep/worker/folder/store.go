@@ -41,6 +41,10 @@ type Store struct {
 	snapshots map[string]*snapshot // by revision
 	idle      []*tree              // the one that was used last at the end
 	closed    bool
+	watcher   watcher
+	watching  bool // the watcher is open
+	inexact   bool // times of files do not tell any two changes apart
+	fewest    int  // items of a copy that is watched: of a small one looking at all of it costs as little
 }
 
 // NewStore makes a store. Recover is to be called before its first use, and Close after the last.
@@ -48,7 +52,7 @@ func NewStore(o Options) *Store {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Store{o: o, projects: map[string]*Project{}, snapshots: map[string]*snapshot{}}
+	return &Store{o: o, projects: map[string]*Project{}, snapshots: map[string]*snapshot{}, fewest: 50}
 }
 
 // Project is a revision with rules, of which attempts get copies.
@@ -94,6 +98,10 @@ func (s *Store) Project(revision string, rules Rules) (*Project, error) {
 	}
 	if err := os.MkdirAll(s.o.Home, 0o700); err != nil {
 		return nil, err
+	}
+	if !s.watching {
+		s.watcher.open(s.o.Home)
+		s.watching, s.inexact = true, s.inexact || !exactTimes(s.o.Home)
 	}
 	p := &Project{store: s, key: key, revision: revision, rules: rules, snapshot: shot}
 	p.maker = maker{snapshot: path, clones: shot.clones(s.o.Home)}
@@ -162,6 +170,12 @@ type tree struct {
 	stale   []int      // folders whose identity is to be asked for
 	missing bool       // not all items are there
 	used    time.Time
+	looked  time.Time // when every file of it was looked at
+
+	// Of the store's watcher, under its lock.
+	watches   []int32 // of the plan's items: numbers of their watches, 0 for none
+	unwatched []int   // folders that are not watched: something was touched in them, or they are new
+	watching  bool    // every folder was watched at the time when the attempt began, and nothing that was told was lost
 }
 
 // take gives a whole copy: one that is kept, or a new one.
@@ -178,6 +192,9 @@ func (p *Project) take() (*tree, error) {
 	}
 	if err := t.complete(); err != nil {
 		return nil, errors.Join(err, t.discard())
+	}
+	if len(t.ids) >= p.store.fewest {
+		p.store.watcher.watch(t, t.path)
 	}
 	return t, nil
 }
@@ -217,7 +234,7 @@ func (p *Project) blank() (*tree, error) {
 		return nil, err
 	}
 	n := len(p.maker.plan.items)
-	return &tree{project: p, path: path, record: r, ids: make([]identity, n), have: make([]bool, n), missing: true}, nil
+	return &tree{project: p, path: path, record: r, ids: make([]identity, n), have: make([]bool, n), missing: true, looked: time.Now()}, nil
 }
 
 // makeHome makes the folder that holds the copy. It is for the attempt alone, as everything that it makes.
@@ -286,7 +303,10 @@ func discard(trees []*tree) (err error) {
 }
 
 // discard removes a copy from the disk.
-func (t *tree) discard() error { return errors.Join(removeAll(t.path), t.record.remove()) }
+func (t *tree) discard() error {
+	t.project.store.watcher.forget(t)
+	return errors.Join(removeAll(t.path), t.record.remove())
+}
 
 // Run removes copies that nobody needs any more, until ctx ends.
 func (s *Store) Run(ctx context.Context) {
@@ -323,6 +343,7 @@ func (s *Store) Close() error {
 	s.idle, s.closed = nil, true
 	s.mu.Unlock()
 	err := discard(gone)
+	s.watcher.close()
 	if none := os.Remove(s.o.Home); !errors.Is(none, fs.ErrNotExist) {
 		err = errors.Join(err, none)
 	}

@@ -130,6 +130,7 @@ func BenchmarkCheckout(b *testing.B) {
 			must(b, os.MkdirAll(s.path("outputs/train-1"), 0o755))
 			s.snapshot("r1", manyFiles(files))
 			b.Run("at hand", func(b *testing.B) {
+				defer func() { must(b, s.store.Close()) }()
 				s.store = s.open()
 				p := s.project("r1", folder.Rules{})
 				must(b, s.enter(p, 0).Leave())
@@ -142,14 +143,14 @@ func BenchmarkCheckout(b *testing.B) {
 				must(b, errors.Join(os.RemoveAll(s.path("outputs/train-1")), os.Mkdir(s.path("outputs/train-1"), 0o755)))
 			})
 			b.Run("new", func(b *testing.B) {
-				for i := 1; b.Loop(); i++ {
+				for i := 10_000_000; b.Loop(); i++ {
 					b.StopTimer()
 					s.store = s.open()
 					p := s.project("r1", folder.Rules{})
 					b.StartTimer()
 					must(b, s.enter(p, i).Leave())
 					b.StopTimer()
-					must(b, s.store.Close())
+					must(b, errors.Join(s.store.Close(), os.RemoveAll(s.path(fmt.Sprintf("outputs/train-1/%d", i)))))
 					b.StartTimer()
 				}
 			})

@@ -1,0 +1,173 @@
+package folder
+
+import (
+	"encoding/binary"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// watcher learns from the kernel in which folders of copies something was touched (inotify(7)), so that an attempt that
+// touched nothing costs no look at every file. A watch ends with the first thing that it tells: each folder tells once, and
+// no program can fill the queue.
+//
+// It does not see what is written to a file by another name (a hard link): leave looks for new names, and now and then at
+// every file.
+type watcher struct {
+	mu    sync.Mutex
+	fd    int // negative: there is none
+	spots map[int32]spot
+}
+
+// spot is what is watched: a folder of a copy.
+type spot struct {
+	tree *tree
+	item int
+}
+
+const watched = unix.IN_CREATE | unix.IN_DELETE | unix.IN_MOVE | unix.IN_MODIFY | unix.IN_CLOSE_WRITE | unix.IN_ATTRIB |
+	unix.IN_ONLYDIR | unix.IN_DONT_FOLLOW | unix.IN_ONESHOT
+
+// open begins to watch; home is a folder to see in whether the system tells of changes at all.
+func (w *watcher) open(home string) {
+	w.fd, w.spots = -1, map[int32]spot{}
+	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
+	if err != nil {
+		return
+	}
+	file := filepath.Join(home, "probe")
+	_, err1 := unix.InotifyAddWatch(fd, home, watched)
+	err2 := os.WriteFile(file, nil, 0o600)
+	n, err3 := unix.Read(fd, make([]byte, 4096))
+	if err1 != nil || err2 != nil || os.Remove(file) != nil || err3 != nil || n < unix.SizeofInotifyEvent {
+		unix.Close(fd)
+		return
+	}
+	w.fd = fd
+}
+
+func (w *watcher) close() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.fd >= 0 {
+		unix.Close(w.fd)
+	}
+	w.fd = -1
+}
+
+// watch watches the folders of a copy at base that are not watched yet, from now on.
+func (w *watcher) watch(t *tree, base string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	t.watching = false
+	if w.fd < 0 {
+		return
+	}
+	w.read() // what was done to it so far is known
+	items := t.project.maker.plan.items
+	if t.watches == nil {
+		t.watches, t.unwatched = make([]int32, len(items)), nil
+		for i := range items {
+			if items[i].how == makeDir {
+				t.unwatched = append(t.unwatched, i)
+			}
+		}
+	}
+	for n, i := range t.unwatched {
+		w.drop(t, i)
+		wd, err := unix.InotifyAddWatch(w.fd, base+"/"+items[i].Path, watched)
+		if err != nil { // too many, for instance
+			t.unwatched = t.unwatched[n:]
+			return
+		}
+		t.watches[i] = int32(wd)
+		w.spots[int32(wd)] = spot{t, i}
+	}
+	t.unwatched, t.watching = t.unwatched[:0], true
+}
+
+// renew lets folders of a copy be watched anew: they are others now.
+func (w *watcher) renew(t *tree, folders []int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.fd < 0 || t.watches == nil {
+		return
+	}
+	for _, i := range folders {
+		w.drop(t, i)
+	}
+	t.unwatched = append(t.unwatched, folders...)
+}
+
+// drop ends the watch of a folder. The caller holds the lock.
+func (w *watcher) drop(t *tree, i int) {
+	if wd := t.watches[i]; wd > 0 && w.spots[wd] == (spot{t, i}) {
+		delete(w.spots, wd)
+		_, _ = unix.InotifyRmWatch(w.fd, uint32(wd))
+	}
+	t.watches[i] = 0
+}
+
+// forget ends the watches of a copy.
+func (w *watcher) forget(t *tree) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.fd < 0 {
+		return
+	}
+	for i := range t.watches {
+		w.drop(t, i)
+	}
+	t.watches, t.watching = nil, false
+}
+
+// touched reports in which folders of a copy something was touched since watch; false: nobody knows.
+func (w *watcher) touched(t *tree) (folders []int, known bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.fd < 0 || !t.watching {
+		return nil, false
+	}
+	w.read()
+	return slices.Clone(t.unwatched), t.watching
+}
+
+// read takes what the kernel has to tell. The caller holds the lock.
+func (w *watcher) read() {
+	var buffer [16 << 10]byte
+	for {
+		n, err := unix.Read(w.fd, buffer[:])
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil || n <= 0 {
+			return
+		}
+		for at := 0; at+unix.SizeofInotifyEvent <= n; {
+			wd := int32(binary.NativeEndian.Uint32(buffer[at:]))
+			mask := binary.NativeEndian.Uint32(buffer[at+4:])
+			at += unix.SizeofInotifyEvent + int(binary.NativeEndian.Uint32(buffer[at+12:]))
+			w.event(wd, mask)
+		}
+	}
+}
+
+// event notes one event: its folder is not watched any more.
+func (w *watcher) event(wd int32, mask uint32) {
+	if mask&unix.IN_Q_OVERFLOW != 0 { // what was lost nobody knows
+		for _, s := range w.spots {
+			s.tree.watching = false
+		}
+		return
+	}
+	s, ok := w.spots[wd]
+	if !ok {
+		return
+	}
+	delete(w.spots, wd)
+	s.tree.watches[s.item] = 0
+	s.tree.unwatched = append(s.tree.unwatched, s.item)
+}
