@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -84,21 +83,31 @@ type call struct {
 // start starts the program with one terminal for everything, or with pipes.
 func (f folder) start(terminal *os.File, args ...string) *call {
 	f.t.Helper()
-	c := &call{t: f.t, cmd: exec.Command(program, args...), stdout: &buffer{}, stderr: &buffer{}, ended: make(chan struct{})}
-	c.cmd.Dir = f.dir
-	c.cmd.Env = append(os.Environ(), "TERM=xterm", "NO_COLOR=1", "XDG_CACHE_HOME="+f.path(".cache"))
-	c.cmd.Stdout, c.cmd.Stderr = io.Writer(c.stdout), io.Writer(c.stderr)
-	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd := exec.Command(program, args...)
+	cmd.Dir = f.dir
+	cmd.Env = append(os.Environ(), "TERM=xterm", "NO_COLOR=1", "XDG_CACHE_HOME="+f.path(".cache"))
+	how := &syscall.SysProcAttr{Setpgid: true}
 	if terminal != nil {
-		c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = terminal, terminal, terminal
-		c.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = terminal, terminal, terminal
+		how = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	}
-	if err := c.cmd.Start(); err != nil {
+	return f.begin(cmd, how)
+}
+
+// begin starts a command that is the program, and keeps what it says unless it has a terminal. With the test it ends.
+func (f folder) begin(cmd *exec.Cmd, how *syscall.SysProcAttr) *call {
+	f.t.Helper()
+	c := &call{t: f.t, cmd: cmd, stdout: &buffer{}, stderr: &buffer{}, ended: make(chan struct{})}
+	cmd.SysProcAttr = how
+	if cmd.Stdout == nil {
+		cmd.Stdout, cmd.Stderr = c.stdout, c.stderr
+	}
+	if err := cmd.Start(); err != nil {
 		f.t.Fatal(err)
 	}
 	go func() {
 		defer close(c.ended)
-		_ = c.cmd.Wait() // the exit code says it
+		_ = cmd.Wait() // the exit code says it
 	}()
 	f.t.Cleanup(func() {
 		_ = syscall.Kill(-c.cmd.Process.Pid, syscall.SIGKILL)
@@ -113,9 +122,15 @@ func (f folder) start(terminal *os.File, args ...string) *call {
 // wait returns the exit code, 128 + N when signal N ended it.
 func (c *call) wait() int {
 	c.t.Helper()
+	return c.waitFor(deadline)
+}
+
+// waitFor is wait for what may take longer.
+func (c *call) waitFor(within time.Duration) int {
+	c.t.Helper()
 	select {
 	case <-c.ended:
-	case <-time.After(deadline):
+	case <-time.After(within):
 		c.t.Fatalf("it does not end:\n%s%s", c.stdout, c.stderr)
 	}
 	if status := c.cmd.ProcessState.Sys().(syscall.WaitStatus); status.Signaled() {

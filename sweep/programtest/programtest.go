@@ -1,0 +1,145 @@
+// Package programtest has training programs as real ones are made, and checks what each task of a sweep of them leaves.
+//
+// Every program is a folder below testdata: project, as a user has it, and leaves, which is all that a task's folder holds
+// afterwards. Each has the parameter lr with four values. The programs check for themselves that nobody else's files are
+// in their way, and fail where they are.
+//
+// Only tests import it.
+package programtest
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+//go:embed all:testdata
+var files embed.FS
+
+// Tasks is how many tasks a sweep of a program has.
+const Tasks = 4
+
+// Definition is the name of every program's only definition.
+const Definition = "train"
+
+// Program is one training program.
+type Program string
+
+// The programs, each named for what it does with its files.
+const (
+	Checkpoint Program = "checkpoint" // saves over a file of the project and reloads it
+	Dataset    Program = "dataset"    // writes caches beside the files of a data set, which Fill makes
+	OwnFolder  Program = "ownfolder"  // changes into the folder of its own file, and writes there
+	Prepare    Program = "prepare"    // makes its data beside the program that does so, mapped into memory
+	Resumes    Program = "resumes"    // is interrupted, and goes on from its own checkpoint
+	Root       Program = "root"       // writes below the root that it finds from its real path
+	Sibling    Program = "sibling"    // works in one folder, and uses ../data and an empty results
+	Tidies     Program = "tidies"     // changes, replaces, renames and removes files of its project
+)
+
+// All are the programs that need nothing but their files.
+var All = []Program{Checkpoint, OwnFolder, Prepare, Resumes, Root, Sibling, Tidies}
+
+// Write makes the program's project in a folder. What begins with #! can be executed.
+func (p Program) Write(t testing.TB, dir string) {
+	t.Helper()
+	walk(t, path.Join("testdata", string(p), "project"), func(name string, text []byte) {
+		mode := fs.FileMode(0o644)
+		if strings.HasPrefix(string(text), "#!") {
+			mode = 0o755
+		}
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, text, mode); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// walk goes through the files below a folder of this package.
+func walk(t testing.TB, dir string, each func(name string, text []byte)) {
+	t.Helper()
+	err := fs.WalkDir(files, dir, func(file string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := files.ReadFile(file)
+		each(strings.TrimPrefix(file, dir+"/"), text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Left checks that the folders of a sweep's tasks, DIR/0 to DIR/3, hold what the program makes and nothing else, and that no two of
+// them share a file.
+func (p Program) Left(t testing.TB, dir string) {
+	t.Helper()
+	owners := map[inode]string{}
+	for task := range Tasks {
+		want := map[string]string{}
+		lr := strconv.FormatFloat(float64(task+1)/10, 'g', -1, 64)
+		third := strconv.FormatFloat(float64(task+1)/30, 'f', 3, 64)
+		fill := strings.NewReplacer("{lr}", lr, "{lr/3}", strings.TrimRight(third, "0"))
+		walk(t, path.Join("testdata", string(p), "leaves"), func(name string, text []byte) {
+			want[name] = fill.Replace(string(text))
+		})
+		p.left(t, filepath.Join(dir, strconv.Itoa(task)), want, owners)
+	}
+}
+
+// left checks one task's folder. Owners are the files seen so far, and whose they are.
+func (p Program) left(t testing.TB, dir string, want map[string]string, owners map[inode]string) {
+	t.Helper()
+	have := map[string]string{}
+	for name, e := range Tree(t, dir) {
+		if e.Mode.IsDir() {
+			continue // those that hold something are seen by it
+		}
+		have[name] = e.text(t, filepath.Join(dir, name))
+		if other, taken := owners[e.inode]; taken {
+			t.Errorf("%s: %s and %s are one file", p, filepath.Join(dir, name), other)
+		}
+		owners[e.inode] = filepath.Join(dir, name)
+	}
+	if d := cmp.Diff(want, have); d != "" {
+		t.Errorf("%s: %s (-want +have):\n%s", p, dir, d)
+	}
+}
+
+// Fill makes a data set of 5,000 files and 2 GB in so many folders, data/part0 and so on, of a project. One file in fifty holds 20 MiB
+// of nothing, which takes no room on the disk; the others have some bytes each.
+func Fill(t testing.TB, dir string, folders int) {
+	t.Helper()
+	for n := range 5000 {
+		part := filepath.Join(dir, "data", "part"+strconv.Itoa(n%folders))
+		if n < folders {
+			if err := os.MkdirAll(part, 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		name := filepath.Join(part, fmt.Sprintf("%d.jpg", n))
+		if err := os.WriteFile(name, fmt.Appendf(nil, "image %d\n", n), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if n%50 == 49 {
+			if err := os.Truncate(name, 0); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Truncate(name, 20<<20); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}

@@ -1,0 +1,22 @@
+"""Lists a data set that is too large to be copied, and keeps the list beside the files, in each folder and for all."""
+
+import argparse
+import os
+import sys
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--lr", type=float)
+args = parser.parse_args()
+
+size = files = 0
+for folder, folders, names in os.walk("data"):
+    if "list.cache" in names:
+        sys.exit(f"somebody else's cache in {folder}")
+    paths = [os.path.join(folder, name) for name in names]
+    size, files = size + sum(map(os.path.getsize, paths)), files + len(paths)
+    if folder == "data" or folder.endswith("0"):
+        with open(os.path.join(folder, "list.cache"), "w") as f:
+            f.write(f"listed for {args.lr}\n")
+with open("data/part0/0.jpg") as f:
+    first = f.read().strip()
+print(files, "files,", size, "bytes, the first is", first)

@@ -1,0 +1,2 @@
+epochs = 2
+out_dir = "out-letters"

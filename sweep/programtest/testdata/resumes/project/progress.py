@@ -1,0 +1,2 @@
+def begin(lr):
+    return {"lr": lr, "epoch": 0, "seen": []}
