@@ -1,4 +1,4 @@
-"""Rounds of 3,000 x true on two slots, ours and others'; scripts/bench runs it.
+"""Rounds of many tasks on two slots, ours and others'; scripts/bench runs it.
 
 Nothing may import it. What runs beside the rounds is started and warm before them, and stopped after.
 """
@@ -17,9 +17,9 @@ import machine
 from bystanders import Absent, Failed, Site
 from celery_peer import CeleryReplies, CeleryStored
 from cluster import Cluster
+from loads import LOADS
 from ways import BIN, SLOTS, Local, Parallel, Xargs
 
-TASKS = 3000
 WARM = 20  # tasks before the rounds
 NOTE = os.path.join(BIN, ".bench-deleted")
 
@@ -29,7 +29,7 @@ def prepare(ways, site):
     for way in ways:
         try:
             way.version = way.start(site)
-            once(site.disk, way.run, WARM)
+            once(site.disk, way.run, LOADS[0], WARM)
         except Absent as e:
             way.why = str(e)
         except Failed as e:
@@ -55,17 +55,34 @@ def once(disk, what, *arguments):
             os.sync()  # what one leaves to write is not the next one's load
 
 
-def rounds(count, ways, disk):
+def measure(way, load, disk):
+    """One round of a way: a load, what it accepts, and where the load is a project of files for itself, one task of it."""
+    if not (load.plain or way.anything):
+        return
+    way.rates.setdefault(load.name, []).append(load.tasks / once(disk, way.run, load, load.tasks))
+    if load.plain and way.accepts:
+        way.accepted.append(way.accepts / once(disk, way.accept))
+    if way.ours and load.command == ["true"]:
+        way.singles.setdefault(load.name, []).append(once(disk, single, way, load))
+
+
+def single(way, load):
+    """One task, when the project is known and others of it have run: the best of three, as what else happens only adds."""
+    way.run(load, 1)
+    return min(way.single(load) for _ in range(3))
+
+
+def rounds(count, loads, ways, disk):
     for n in range(count):
-        for way in ways:
-            try:
-                way.rates.append(TASKS / once(disk, way.run, TASKS))
-                if way.accepts:
-                    way.accepted.append(way.accepts / once(disk, way.accept))
-            except Failed as e:
-                way.why, way.broken = f"round {n + 1}: {e}", True
-        ways = [w for w in ways if not w.why]
-        print(f"round {n + 1}:  " + ", ".join(f"{w.name} {w.rates[-1]:.0f}/s" for w in ways), flush=True)
+        for load in loads:
+            for way in ways:
+                try:
+                    measure(way, load, disk)
+                except Failed as e:
+                    way.why, way.broken = f"round {n + 1}: {e}", True
+            ways = [w for w in ways if not w.why]
+            print(f"round {n + 1}, {load.name}:  " + ", ".join(
+                f"{w.name} {w.rates[load.name][-1]:.0f}/s" for w in ways if load.name in w.rates), flush=True)
 
 
 def table(rows):
@@ -86,20 +103,37 @@ def spread(rates):
     return [f"{statistics.median(rates):.0f}", f"{min(rates):.0f} to {max(rates):.0f}"]
 
 
-def report(ways):
-    floor, ours = ways[0], [w for w in ways if w.ours]
-    if not floor.rates:
-        sys.exit(f"nothing to compare with: {floor.why}")
-    rows = [["", "tasks/s", "range", "of xargs"] + [f"{w.name} is" for w in ours] + ["version"]]
-    for way in (w for w in ways if w.rates):
-        times = [f"{ratio(w.rates, way.rates)} times" if w.rates and w is not way else "" for w in ours]
-        rows.append([way.name] + spread(way.rates) + [ratio(way.rates, floor.rates)] + times + [way.version])
-    print()
-    table(rows)
+def report(loads, ways):
+    for load in loads:
+        report_load(load, [w for w in ways if w.rates.get(load.name)])
     print("\nWhat of a task is durable (in brackets above: the range by round):")
     table([["  " + w.name, w.keeps] for w in ways])
     for way in (w for w in ways if w.why):
         print(f"\n{way.name} was {'not measured to the end' if way.rates else 'not measured'}: {way.why}")
+
+
+def report_load(load, ways):
+    floor, ours = ways[0], [w for w in ways if w.ours]
+    if not isinstance(floor, Xargs):
+        sys.exit(f"{load.what}: nothing to compare with")
+    rows = [[load.what, "tasks/s", "range", "of xargs"] + [f"{w.name} is" for w in ours] + ["version"]]
+    for way in ways:
+        rates = way.rates[load.name]
+        times = [f"{ratio(w.rates[load.name], rates)} times" if w is not way else "" for w in ours]
+        rows.append([way.name] + spread(rates) + [ratio(rates, floor.rates[load.name])] + times + [way.version])
+    print()
+    table(rows)
+
+
+def report_singles(loads, ways):
+    """What one task costs, with the start of run-tasks, and how much of it is the size of the project."""
+    rows = [["one task, in ms", "range"]]
+    for way in ways:
+        for load in (load for load in loads if way.singles.get(load.name)):
+            rows.append([f"{way.name}: {load.what}"] + [" ".join(spread([1000 * s for s in way.singles[load.name]]))])
+    if len(rows) > 1:
+        print()
+        table(rows)
 
 
 def report_accepted(ways):
@@ -123,7 +157,10 @@ def report_memory(site):
 
 
 def main():
-    count = int(sys.argv[1])
+    count, names = int(sys.argv[1]), sys.argv[2:]
+    if unknown := set(names) - {load.name for load in LOADS}:
+        sys.exit(f"{', '.join(sorted(unknown))}: the loads are {' '.join(load.name for load in LOADS)}")
+    loads = [load for load in LOADS if not names or load.name in names]
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what runs beside is stopped, as after Ctrl-C
     ways = [Xargs(), Local(), Cluster(), CeleryReplies(), CeleryStored(), Parallel()]
     kind = machine.file_system(BIN)
@@ -135,9 +172,10 @@ def main():
         print(f"machine:  {machine.cpu()}, {os.cpu_count()} cores, {platform.system()} {platform.release()}, "
               f"file system {kind}")
         print(f"versions: {machine.output('go', 'version')}, Python {platform.python_version()}")
-        print(f"load:     {TASKS} x {shutil.which('true')} on {SLOTS} slots, {count} rounds, interleaved\n", flush=True)
-        rounds(count, prepare(ways, site), disk)
-        report(ways)
+        print(f"rounds:   {count}, interleaved, on {SLOTS} slots; true is {shutil.which('true')}, Python {sys.executable}\n", flush=True)
+        rounds(count, loads, prepare(ways, site), disk)
+        report(loads, ways)
+        report_singles(loads, ways)
         report_accepted(ways)
         report_memory(site)
     return any(w.broken for w in ways)

@@ -30,7 +30,7 @@ class Celery(Way):
             "--loglevel", "WARNING", "--without-gossip", "--without-mingle"], env=self.environment, cwd=site.folder(queue))
         return f"Celery {output(python, '-c', 'import celery; print(celery.__version__)')}, {version}"
 
-    def run(self, count):
+    def run(self, _, count):
         """The time is that from sending the first task to having the last result; the client is connected before."""
         self.worker.check()
         return float(call(*self.command, "run", str(count), env=self.environment))

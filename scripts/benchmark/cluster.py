@@ -8,11 +8,12 @@ import threading
 import time
 
 from bystanders import READY, Failed, call
-from ways import BIN, SLOTS, Way, commit, kept, project
+from loads import LOADS
+from ways import BIN, SLOTS, Ours, commit
 
 
-class Cluster(Way):
-    name, ours = "sweepd", True
+class Cluster(Ours):
+    name = "sweepd"
     keeps = "quorum queues, confirms; tasks and results in SQLite (WAL, synchronous=FULL), group commits; output files"
 
     def start(self, site):
@@ -25,6 +26,7 @@ class Cluster(Way):
         short = tempfile.mkdtemp(prefix="bench-")  # the path of a socket has about 100 characters at most
         site.stack.callback(shutil.rmtree, short)
         self.socket = os.path.join(short, "master.sock")
+        self.where = "--master", self.socket
         sweepd = os.path.join(BIN, "sweepd")
         master = site.serve("sweepd master", [sweepd, "master", "--store", site.folder("cluster", "store"),
                                               "--socket", self.socket] + common)
@@ -33,19 +35,16 @@ class Cluster(Way):
                                                    "--outputs", self.outputs] + common)
         return f"{commit()}, {version}"
 
-    def run(self, count):
-        """The time is that of run-tasks, from its start to its end."""
+    def run(self, load, count):
         self.worker.check()
-        project(count)
-        sweep = call(os.path.join(BIN, "run-tasks"), "--master", self.socket, "--quiet", "noop").strip()
-        kept(os.path.join(self.outputs, sweep), count)
+        return super().run(load, count)
 
     accepts = 100000
 
     def accept(self):
         """The time from the start of run-tasks until it prints the sweep's id: then the master has it on disk."""
-        project(self.accepts)
-        command = [os.path.join(BIN, "run-tasks"), "--master", self.socket, "--quiet", "noop"]
+        LOADS[0].project(self.accepts)
+        command = [os.path.join(BIN, "run-tasks"), *self.where, "--quiet", "load"]
         begin = time.monotonic()
         with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True) as follower:
             limit = threading.Timer(READY, follower.kill)
@@ -55,7 +54,7 @@ class Cluster(Way):
                 seconds = time.monotonic() - begin
                 if not sweep:
                     raise Failed(f"run-tasks did not say in {READY} s that {self.accepts} tasks were accepted")
-                call(command[0], "--master", self.socket, "cancel", sweep)
+                call(command[0], *self.where, "cancel", sweep)
                 follower.wait()
             finally:
                 limit.cancel()

@@ -1,6 +1,7 @@
 """Ways to run many commands that need nothing beside them: xargs, run-tasks --local and GNU parallel."""
 
 import os
+import time
 
 from bystanders import Absent, Failed, call
 from machine import output
@@ -14,9 +15,11 @@ class Way:
 
     name = keeps = ""  # keeps: what of a task is durable
     ours = False
+    anything = False  # it runs every load, not only `true`
 
     def __init__(self):
-        self.rates, self.accepted = [], []  # tasks per second, by round: run, and accepted
+        self.rates, self.accepted = {}, []  # tasks per second, by round: run, by load, and accepted
+        self.singles = {}  # seconds of a sweep of one task, by round, by load
         self.version = self.why = ""  # why: it is not measured, or not to the end
         self.broken = False  # it is installed and does not work
 
@@ -24,9 +27,13 @@ class Way:
         """Prepares the rounds, and gives the version. Absent says what is not installed."""
         raise NotImplementedError
 
-    def run(self, count):
-        """Runs count x true in the current folder, a new one for each round. The time of this call is what counts, unless it
-        returns another, in seconds."""
+    def run(self, load, count):
+        """Runs count tasks of a load in the current folder, a new one for each round. The time of this call is what counts,
+        unless it returns another, in seconds."""
+        raise NotImplementedError
+
+    def single(self, load):
+        """Runs one task of a load in the current folder, which run was called in before; the seconds."""
         raise NotImplementedError
 
     accepts = 0  # the tasks of one measurement of accept; 0: there is nothing that accepts tasks
@@ -41,13 +48,17 @@ def numbers(count):
 
 
 class Xargs(Way):
-    name, keeps = "xargs", "nothing: the floor of this machine"
+    name, keeps, anything = "xargs", "nothing: the floor of this machine", True
 
     def start(self, site):
         return output("xargs", "--version") or "(no version)"
 
-    def run(self, count):
-        call("xargs", f"-P{SLOTS}", "-n1", "true", input=numbers(count))
+    def run(self, load, count):
+        """The time is that of xargs: it needs the files of a project, and no copy of them."""
+        load.project(count)
+        begin = time.monotonic()
+        call("xargs", f"-P{SLOTS}", "-n1", *load.command, input="".join(f"--n={n}\n" for n in range(count)), env=load.environment())
+        return time.monotonic() - begin
 
 
 class Parallel(Way):
@@ -59,33 +70,47 @@ class Parallel(Way):
             raise Absent("GNU parallel is not installed (Debian, Ubuntu: apt-get install parallel)")
         return version
 
-    def run(self, count):
+    def run(self, _, count):
         call("parallel", "--will-cite", f"-j{SLOTS}", "--joblog", "joblog", "true", input=numbers(count))
 
 
-class Local(Way):
-    name, ours = "run-tasks --local", True
+class Ours(Way):
+    """run-tasks, whoever runs the tasks."""
+
+    ours = anything = True
+
+    def sweep(self, definition):
+        """Runs a sweep of the current folder's project to its end; its id."""
+        return call(os.path.join(BIN, "run-tasks"), *self.where, "--quiet", definition).strip()
+
+    def run(self, load, count):
+        """The time is that of run-tasks, from its start to its end. Where a project is large a first sweep brings it in."""
+        load.project(count)
+        if load.files:
+            self.sweep("first")
+        begin = time.monotonic()
+        sweep = self.sweep("load")
+        seconds = time.monotonic() - begin
+        kept(os.path.join(self.outputs, sweep), count)
+        return seconds
+
+    def single(self, _):
+        begin = time.monotonic()
+        self.sweep("first")
+        return time.monotonic() - begin
+
+
+class Local(Ours):
+    name = "run-tasks --local"
     keeps = "tasks and results in SQLite (WAL, synchronous=FULL), group commits; output files"
+    where, outputs = ("--local", "--slots", str(SLOTS)), "outputs"
 
     def start(self, site):
         return commit()
 
-    def run(self, count):
-        project(count)
-        call(os.path.join(BIN, "run-tasks"), "--local", "--slots", str(SLOTS), "--quiet", "noop")
-        kept("outputs", count)
-
 
 def commit():
     return output("git", "describe", "--always", "--dirty") or "commit unknown"
-
-
-def project(count):
-    """Makes the current folder one with the task definition noop. The flag --n=5 that each task gets means nothing to true."""
-    with open("parameters.yml", "w") as f:
-        f.write(f"n: !interval [0, {count}]\n")
-    with open("tasks.yml", "w") as f:
-        f.write('tasks:\n  noop:\n    command: ["true"]\n    parameters: parameters.yml\n')
 
 
 def kept(folder, count):
