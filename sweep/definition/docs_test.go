@@ -6,18 +6,23 @@ import (
 	"testing"
 )
 
-// The tasks.yml that the page for people of the old system shows can be read.
-func TestMigrationPage(t *testing.T) {
+// The tasks.yml that pages for people show can be read.
+func TestPages(t *testing.T) {
 	t.Parallel()
-	data, err := os.ReadFile("../../docs/migration.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	blocks := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(string(data), -1)
-	if len(blocks) == 0 {
-		t.Fatal("the page shows no tasks.yml")
-	}
-	for _, b := range blocks {
-		read(t, b[1])
+	for _, page := range []string{"migration.md", "programs.md"} {
+		t.Run(page, func(t *testing.T) {
+			t.Parallel()
+			data, err := os.ReadFile("../../docs/" + page)
+			if err != nil {
+				t.Fatal(err)
+			}
+			blocks := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(string(data), -1)
+			if len(blocks) == 0 {
+				t.Fatal("the page shows no tasks.yml")
+			}
+			for _, b := range blocks {
+				read(t, b[1])
+			}
+		})
 	}
 }
