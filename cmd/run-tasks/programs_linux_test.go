@@ -164,16 +164,15 @@ func (s *sweeper) untouched(do func()) {
 	programtest.Unchanged(s.t, "the snapshot", beforeSnapshots, programtest.Tree(s.t, snapshots))
 }
 
-// sweep runs the program with all of its tasks side by side, and looks at what they leave.
-func (s *sweeper) sweep(p programtest.Program) {
+// sweep runs the program's tasks, so many at a time, and looks at what they leave. It is the folder's nth sweep.
+func (s *sweeper) sweep(p programtest.Program, n, slots int) {
 	s.t.Helper()
-	s.untouched(func() {
-		s.must("--local", "-d", "p", "--slots", strconv.Itoa(programtest.Tasks), programtest.Definition)
-		p.Left(s.t, filepath.Join(s.dir, "outputs", programtest.Definition+"-1"))
-	})
+	s.must("--local", "-d", "p", "--slots", strconv.Itoa(slots), programtest.Definition)
+	p.Left(s.t, filepath.Join(s.dir, "outputs", programtest.Definition+"-"+strconv.Itoa(n)))
 }
 
-// TestPrograms sweeps programs as their authors left them: each task's files are its own, and nobody else's are changed.
+// TestPrograms sweeps programs as their authors left them, with all tasks side by side, and then one after another: each task's
+// files are its own, and nobody else's are changed.
 func TestPrograms(t *testing.T) {
 	t.Parallel()
 	for _, p := range programtest.All {
@@ -181,14 +180,16 @@ func TestPrograms(t *testing.T) {
 			t.Parallel()
 			asUser(t, func(t *testing.T, u user) {
 				s := newSweeper(t, u, p)
-				if p == programtest.Checkpoint {
-					meeting := filepath.Join(s.dir, "meeting")
-					if err := os.Mkdir(meeting, 0o755); err != nil {
-						t.Fatal(err)
-					}
-					s.env = []string{"MEETING=" + meeting, "NEIGHBOURS=" + strconv.Itoa(programtest.Tasks)}
+				meeting := filepath.Join(s.dir, "meeting")
+				if err := os.Mkdir(meeting, 0o755); err != nil {
+					t.Fatal(err)
 				}
-				s.sweep(p)
+				s.untouched(func() {
+					s.env = []string{"MEETING=" + meeting, "NEIGHBOURS=" + strconv.Itoa(programtest.Tasks)}
+					s.sweep(p, 1, programtest.Tasks)
+					s.env = nil
+					s.sweep(p, 2, 1)
+				})
 			})
 		})
 	}
@@ -203,7 +204,7 @@ func TestLargeDataSet(t *testing.T) {
 			asUser(t, func(t *testing.T, u user) {
 				s := newSweeper(t, u, programtest.Dataset)
 				programtest.Fill(t, filepath.Join(s.dir, "p"), folders)
-				s.sweep(programtest.Dataset)
+				s.untouched(func() { s.sweep(programtest.Dataset, 1, 2) })
 			})
 		})
 	}

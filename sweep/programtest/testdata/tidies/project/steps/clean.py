@@ -15,5 +15,6 @@ with open("best/new.ckpt", "w") as f:
     f.write(sys.argv[1] + "\n")
 shutil.copyfile("best/new.ckpt", TRACE)
 os.remove("steps/names.py")
-caches = sorted(name.split(".")[0] for name in os.listdir("steps/__pycache__"))
-print("made caches of", ", ".join(caches))
+os.link("kept/readme.txt", "readme.link")
+if any(name.startswith("names.") for name in os.listdir("steps/__pycache__")):
+    print("names is cached")
