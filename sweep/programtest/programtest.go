@@ -9,6 +9,7 @@ package programtest
 
 import (
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -118,28 +119,21 @@ func (p Program) left(t testing.TB, dir string, want map[string]string, owners m
 	}
 }
 
-// Fill makes a data set of 5,000 files and 2 GB in so many folders, data/part0 and so on, of a project. One file in fifty holds 20 MiB
-// of nothing, which takes no room on the disk; the others have some bytes each.
-func Fill(t testing.TB, dir string, folders int) {
+// Fill makes a data set of 5,000 files and 2 GB in folders of a project: data/part0 has 4,100 of them, data/part1 to data/part9 have 100
+// each. One file in fifty holds 20 MiB of nothing, which takes no room on the disk; the others have some bytes.
+func Fill(t testing.TB, dir string) {
 	t.Helper()
 	for n := range 5000 {
-		part := filepath.Join(dir, "data", "part"+strconv.Itoa(n%folders))
-		if n < folders {
-			if err := os.MkdirAll(part, 0o755); err != nil {
-				t.Fatal(err)
-			}
-		}
+		part := filepath.Join(dir, "data", "part"+strconv.Itoa(max(0, n-4000)/100))
+		err := os.MkdirAll(part, 0o755)
 		name := filepath.Join(part, fmt.Sprintf("%d.jpg", n))
-		if err := os.WriteFile(name, fmt.Appendf(nil, "image %d\n", n), 0o644); err != nil {
-			t.Fatal(err)
-		}
 		if n%50 == 49 {
-			if err := os.Truncate(name, 0); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.Truncate(name, 20<<20); err != nil {
-				t.Fatal(err)
-			}
+			err = errors.Join(err, os.WriteFile(name, nil, 0o644), os.Truncate(name, 20<<20))
+		} else {
+			err = errors.Join(err, os.WriteFile(name, fmt.Appendf(nil, "image %d\n", n), 0o644))
+		}
+		if err != nil {
+			t.Fatal(err)
 		}
 	}
 }
