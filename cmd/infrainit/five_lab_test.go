@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// The five commands, as a new user types them: a cluster, its state, sweeps on it, changed files, and nothing left behind.
+// The five commands, as a new user types them: a cluster, its state, sweeps on it, changed files, programs of many kinds, and nothing
+// left behind.
 func TestFiveCommands(t *testing.T) {
 	t.Parallel()
 	p := newLaptop(t, 3)
@@ -84,6 +85,7 @@ func TestFiveCommands(t *testing.T) {
 		t.Errorf("its program printed %q", out)
 	}
 	p.drifts(tasks)
+	p.programs(t, "/home/anna/ml/anna-digits")
 	for _, h := range p.lab.Hosts {
 		if files := ofRoot(t, h); files != "" {
 			t.Errorf("files of root on %s:\n%s", h.Name, files)

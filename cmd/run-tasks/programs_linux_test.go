@@ -200,7 +200,7 @@ func TestLargeDataSet(t *testing.T) {
 	t.Parallel()
 	asUser(t, func(t *testing.T, u user) {
 		s := newSweeper(t, u, programtest.Dataset)
-		programtest.Fill(t, filepath.Join(s.dir, "p"))
+		programtest.Fill(t, filepath.Join(s.dir, "p"), 20<<20)
 		s.untouched(func() { s.sweep(programtest.Dataset, 1, 2) })
 	})
 }

@@ -8,15 +8,14 @@ parser = argparse.ArgumentParser()
 parser.add_argument("--lr", type=float)
 args = parser.parse_args()
 
-size = files = 0
+files = 0
 for folder, folders, names in os.walk("data"):
     if "list.cache" in names:
         sys.exit(f"somebody else's cache in {folder}")
-    paths = [os.path.join(folder, name) for name in names]
-    size, files = size + sum(map(os.path.getsize, paths)), files + len(paths)
+    files += len([name for name in names if os.path.getsize(os.path.join(folder, name))])
     if folder == "data" or folder.endswith("0"):
         with open(os.path.join(folder, "list.cache"), "w") as f:
             f.write(f"listed for {args.lr}\n")
 with open("data/part0/0.jpg") as f:
     first = f.read().strip()
-print(files, "files,", size, "bytes, the first is", first)
+print(files, "files, the first is", first)

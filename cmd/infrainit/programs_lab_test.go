@@ -1,0 +1,50 @@
+package main_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mlframework/infra/lab"
+	"mlframework/sweep/programtest"
+)
+
+// programs sweeps programs as real ones are made on a cluster, in containers: each task's files are its own, and the files of the
+// project on the hosts, in the cluster's folder root, are byte for byte as they were.
+func (p *laptop) programs(t *testing.T, root string) {
+	t.Helper()
+	dir := filepath.Join(p.work, "digits")
+	for _, one := range append([]programtest.Program{programtest.Dataset}, programtest.All...) {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Fatal(err)
+		}
+		one.Write(t, dir)
+		if one == programtest.Dataset {
+			programtest.Fill(t, dir, 1000)
+		}
+		project := programtest.Tree(t, dir)
+		p.must("update-files", "--yes")
+		before := releases(t, p.lab, root)
+		id := strings.TrimSpace(p.must("run-tasks", "-q", programtest.Definition).out)
+		if d := cmp.Diff(before, releases(t, p.lab, root)); d != "" {
+			t.Errorf("%s: the files of the project on the hosts (-before +now):\n%s", one, d)
+		}
+		programtest.Unchanged(t, "the project", project, programtest.Tree(t, dir))
+		p.must("run-tasks", "fetch", id)
+		one.Left(t, filepath.Join(p.work, "outputs", id))
+	}
+}
+
+// releases are the files of projects that every host has: what they hold, their modes, and where links lead.
+func releases(t *testing.T, l *lab.Lab, root string) map[string][]string {
+	t.Helper()
+	found := map[string][]string{}
+	for _, h := range l.Hosts {
+		found[h.Name] = strings.Split(h.Exec(t, "sh", "-c", "cd "+root+`/releases &&
+			{ find . -type f -exec sha256sum {} +; find . -printf '%p %M %l\n'; } | sort`), "\n")
+	}
+	return found
+}
