@@ -85,7 +85,7 @@ func TestFiveCommands(t *testing.T) {
 		t.Errorf("its program printed %q", out)
 	}
 	p.drifts(tasks)
-	p.programs(t, "/home/anna/ml/anna-digits")
+	p.programs(t, "/home/anna/ml/root-digits")
 	for _, h := range p.lab.Hosts {
 		if files := ofRoot(t, h); files != "" {
 			t.Errorf("files of root on %s:\n%s", h.Name, files)

@@ -17,11 +17,17 @@ import (
 func (p *laptop) programs(t *testing.T, root string) {
 	t.Helper()
 	dir := filepath.Join(p.work, "digits")
+	text, err := os.ReadFile(filepath.Join(dir, "tasks.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	image := strings.TrimSpace(strings.TrimPrefix(imageLine.FindString(string(text)), "image:"))
 	for _, one := range append([]programtest.Program{programtest.Dataset}, programtest.All...) {
 		if err := os.RemoveAll(dir); err != nil {
 			t.Fatal(err)
 		}
 		one.Write(t, dir)
+		p.image("digits", "", image)
 		if one == programtest.Dataset {
 			programtest.Fill(t, dir, 1000)
 		}
