@@ -156,6 +156,18 @@ func (c *command) failures(ctx context.Context, src source, s api.Sweep) error {
 	return nil
 }
 
+// warnUnread says which metrics matched and were no numbers: they are not in the table, or not as they were printed last.
+func (c *command) warnUnread(s api.Sweep) {
+	if s.Checks == nil {
+		return
+	}
+	for _, u := range s.Checks.Unread {
+		first := task.ID{Sweep: s.ID, Index: u.First}
+		fmt.Fprintf(c.stderr, "WARNING: %s matched what is not a number in %s (first in %s: %s)\n", cli.Visible(u.Metric), plural(u.Tasks, "task"),
+			first, cli.Visible(fmt.Sprintf("%q", u.Text)))
+	}
+}
+
 // nearPath is an absolute path as it is shortest to type here.
 func nearPath(path string) string {
 	here, err := os.Getwd()
@@ -180,6 +192,7 @@ func (c *command) warnUnkept(s api.Sweep) {
 
 // warnUnranked says loudly which tasks ended well and never printed what they are ranked by.
 func (c *command) warnUnranked(s api.Sweep) {
+	c.warnUnread(s)
 	if s.Checks == nil || s.Checks.Unranked == 0 || len(s.Checks.First) == 0 {
 		return
 	}

@@ -119,6 +119,11 @@ func (a *Archive) checks(ctx context.Context, s store.Sweep) (*Checks, error) {
 	for _, t := range first {
 		c.First = append(c.First, t.Index)
 	}
+	if err != nil {
+		return c, err
+	}
+	unread, err := a.Store.Unread(ctx, s)
+	c.Unread = append([]store.Unread{}, unread...)
 	return c, err
 }
 

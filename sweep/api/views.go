@@ -7,6 +7,7 @@ import (
 	"mlframework/sweep/result"
 	"mlframework/sweep/secret"
 	"mlframework/sweep/space"
+	"mlframework/sweep/store"
 	"mlframework/sweep/task"
 )
 
@@ -26,6 +27,7 @@ type Checks struct {
 	Unranked  int64            `json:"unranked"`  // tasks that succeeded without a number for the objective
 	First     []int64          `json:"first"`     // the first of them
 	Unkept    []Unkept         `json:"unkept"`    // tasks whose output was not kept in full, by host
+	Unread    []store.Unread   `json:"unread"`    // what matched a metric and was no number
 }
 
 // Unkept is tasks on one host whose output could not be kept in full.

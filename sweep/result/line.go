@@ -9,12 +9,12 @@ import (
 	"unicode/utf8"
 )
 
-// Rejected counts what matched a metric without being a number, for test-metrics to show.
+// Rejected counts what matched a metric without being a number. It is persisted: its JSON names never change.
 type Rejected struct {
-	Name  string // of the metric
-	Count int64
-	Line  int64  // of the first
-	Text  string // of the first, at most 80 bytes; may hold anything: make it visible before showing it
+	Name  string `json:"name"` // of the metric
+	Count int64  `json:"count"`
+	Line  int64  `json:"line"` // of the first
+	Text  string `json:"text"` // of the first, at most 80 bytes; may hold anything: make it visible before showing it
 }
 
 // maxRejected bounds the names that are counted; scripts can make up names in JSON lines.
@@ -25,6 +25,16 @@ const maxMatches = 1000
 
 // Rejected returns what matched and was not a number, by metric, in order of first appearance.
 func (s *Scanner) Rejected() []Rejected { return slices.Clone(s.rejected) }
+
+// Unread returns those of Rejected whose metric has had no number since: its final value is not what was printed last.
+func (s *Scanner) Unread() (unread []Rejected) {
+	for _, r := range s.rejected {
+		if s.unread[r.Name] {
+			unread = append(unread, r)
+		}
+	}
+	return unread
+}
 
 // look finds the samples of one line; more says that the line goes on after what is given.
 func (s *Scanner) look(line []byte, more bool) {
@@ -78,6 +88,7 @@ func (s *Scanner) emitJSON(read jsonLine) {
 }
 
 func (s *Scanner) found(name string, value float64, step *int64) {
+	delete(s.unread, name)
 	s.emit(Sample{Name: name, Value: value, Step: step, Line: s.line + 1, Time: s.now()})
 }
 
@@ -85,10 +96,15 @@ func (s *Scanner) reject(name string, text []byte) {
 	for i := range s.rejected {
 		if s.rejected[i].Name == name {
 			s.rejected[i].Count++
+			s.unread[name] = true
 			return
 		}
 	}
 	if len(s.rejected) < maxRejected {
+		if s.unread == nil {
+			s.unread = map[string]bool{}
+		}
+		s.unread[name] = true
 		s.rejected = append(s.rejected, Rejected{name, 1, s.line + 1, shorten(string(text))})
 	}
 }

@@ -33,6 +33,7 @@ type Scanner struct {
 	hits     []int  // by probe: where it stands next in the block; len(block) if nowhere
 	plain    []byte // scratch: a line without terminal codes
 	rejected []Rejected
+	unread   map[string]bool // metrics of rejected without a number since
 	closed   bool
 }
 

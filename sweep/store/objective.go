@@ -3,7 +3,9 @@ package store
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 
 	"mlframework/sweep"
@@ -71,4 +73,45 @@ func (r *Reader) Printed(ctx context.Context, s Sweep, metric string) (bool, err
 		return false, nil
 	}
 	return err == nil, readable(err)
+}
+
+// Unread is what matched a metric last in tasks of a sweep and was no number.
+type Unread struct {
+	Metric string `json:"metric"`
+	Text   string `json:"text"`  // of the first
+	Tasks  int64  `json:"tasks"` // in how many
+	First  int64  `json:"first"` // the index of the first of them
+}
+
+// mostUnread bounds the metrics that Unread lists.
+const mostUnread = 100
+
+// Unread lists what matched metrics and was no number, by metric, in the order of the tasks. It looks at every task.
+func (r *Reader) Unread(ctx context.Context, s Sweep) (all []Unread, err error) {
+	rows, err := r.db.QueryContext(ctx, `SELECT idx, output FROM tasks WHERE sweep = ? AND instr(output, '"unread"') ORDER BY idx`, s.Seq)
+	if err != nil {
+		return nil, readable(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var index int64
+		var text []byte
+		var out outputs
+		if err := errors.Join(rows.Scan(&index, &text), json.Unmarshal(text, &out)); err != nil {
+			return nil, err
+		}
+		seen := map[string]bool{} // both streams of a task count once
+		for _, u := range append(out.Stdout.Unread, out.Stderr.Unread...) {
+			i := slices.IndexFunc(all, func(have Unread) bool { return have.Metric == u.Name })
+			switch {
+			case seen[u.Name] || i < 0 && len(all) == mostUnread:
+				continue
+			case i < 0:
+				i, all = len(all), append(all, Unread{Metric: u.Name, Text: u.Text, First: index})
+			}
+			seen[u.Name] = true
+			all[i].Tasks++
+		}
+	}
+	return all, readable(rows.Err())
 }

@@ -65,7 +65,7 @@ func (v values) try(t sweep.Try) values {
 		if len(o.Metrics) > 0 {
 			metrics = text(o.Metrics)
 		}
-		if out := (outputs{o.Stdout, o.Stderr}); out != (outputs{}) {
+		if out := (outputs{o.Stdout, o.Stderr}); !out.isZero() {
 			output = text(out)
 		}
 	}
@@ -88,6 +88,10 @@ type outputs struct {
 	Stdout task.Output `json:"stdout"`
 	Stderr task.Output `json:"stderr"`
 }
+
+func (o outputs) isZero() bool { return nothing(o.Stdout) && nothing(o.Stderr) }
+
+func nothing(o task.Output) bool { return o.Bytes == 0 && !o.Truncated && len(o.Unread) == 0 }
 
 func text(v any) string {
 	b, _ := json.Marshal(v) // of structs of text and numbers: it cannot fail

@@ -96,10 +96,15 @@ func (o *Outcome) HostFault() bool {
 	return o.Class == Loss && strings.HasPrefix(o.Reason, "infra:") && o.Duration < fast
 }
 
+// MostUnread bounds Unread: programs can make up names in JSON lines.
+const MostUnread = 10
+
 // Output is what became of one stream of an attempt.
 type Output struct {
 	Bytes     int64  `json:"bytes"`               // of what the program printed that are in the file
 	Printed   int64  `json:"printed,omitempty"`   // by the program, where that is more
 	Truncated bool   `json:"truncated,omitempty"` // the file holds less than what was printed
 	Error     string `json:"error,omitempty"`     // why, where it is not the ceiling: no space left on device
+	// Unread is what matched a metric last and was no number, of the first MostUnread metrics.
+	Unread []result.Rejected `json:"unread,omitempty"`
 }

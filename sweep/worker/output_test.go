@@ -3,6 +3,7 @@ package worker_test
 import (
 	"os"
 	"os/exec"
+	"reflect"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -37,7 +38,7 @@ func TestOutputIsKeptUpToTheCeiling(t *testing.T) {
 			s := newSite(t, nil, ceiling(1000))
 			s.send(batch(c.script+"; echo end >&2", 0))
 			o := s.ended(0, 1)
-			if o.Class != task.Success || o.Stdout != c.out || o.Stderr != (task.Output{Bytes: 4}) {
+			if o.Class != task.Success || !reflect.DeepEqual(o.Stdout, c.out) || !reflect.DeepEqual(o.Stderr, task.Output{Bytes: 4}) {
 				t.Errorf("%+v; want %+v", o, c.out)
 			}
 			if got := s.file(0, "stdout.log"); got != c.file {
@@ -85,7 +86,7 @@ func TestOutputWithoutEndFillsNoMemory(t *testing.T) {
 	o := s.ended(0, 1)
 	close(done)
 	<-watched
-	if want := (task.Output{Bytes: 1 << 20, Printed: bytes, Truncated: true}); o.Stdout != want || o.Class != task.Success {
+	if want := (task.Output{Bytes: 1 << 20, Printed: bytes, Truncated: true}); !reflect.DeepEqual(o.Stdout, want) || o.Class != task.Success {
 		t.Errorf("%+v", o)
 	}
 	if grown := int64(most.Load()) - int64(before.HeapAlloc); grown > 16<<20 {
@@ -144,7 +145,7 @@ func TestAFullDiskCutsTheOutputAndNotTheProgram(t *testing.T) {
 	}
 	kept, end := s.file(0, "stdout.log"), "\n[cut here: this output is not kept in full: no space left on device]\n"
 	want := task.Output{Bytes: int64(len(kept) - len(end)), Printed: 2000000, Truncated: true, Error: "no space left on device"}
-	if !strings.HasSuffix(kept, "y"+end) && !strings.HasSuffix(kept, "\n"+end) || o.Stdout != want {
+	if !strings.HasSuffix(kept, "y"+end) && !strings.HasSuffix(kept, "\n"+end) || !reflect.DeepEqual(o.Stdout, want) {
 		t.Errorf("it is told %+v, and the file has %d bytes and ends with %q", o.Stdout, len(kept), kept[max(0, len(kept)-100):])
 	}
 	s.seen(task.ReturnedEvent, 1, 1)

@@ -156,6 +156,8 @@ func (s *stream) end() error {
 			s.pass(s.mask.rest())
 		}
 		_ = s.scanner.Close()
+		unread := s.scanner.Unread()
+		s.out.Unread = unread[:min(len(unread), task.MostUnread)]
 		s.tap.close()
 	})
 	s.ended = true
