@@ -18,7 +18,8 @@ import (
 // every file.
 type watcher struct {
 	mu    sync.Mutex
-	fd    int // negative: there is none
+	on    bool // fd is open
+	fd    int
 	spots map[int32]spot
 }
 
@@ -33,7 +34,7 @@ const watched = unix.IN_CREATE | unix.IN_DELETE | unix.IN_MOVE | unix.IN_MODIFY 
 
 // open begins to watch; home is a folder to see in whether the system tells of changes at all.
 func (w *watcher) open(home string) {
-	w.fd, w.spots = -1, map[int32]spot{}
+	w.spots = map[int32]spot{}
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
 	if err != nil {
 		return
@@ -46,16 +47,16 @@ func (w *watcher) open(home string) {
 		unix.Close(fd)
 		return
 	}
-	w.fd = fd
+	w.fd, w.on = fd, true
 }
 
 func (w *watcher) close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.fd >= 0 {
+	if w.on {
 		unix.Close(w.fd)
 	}
-	w.fd = -1
+	w.on = false
 }
 
 // watch watches the folders of a copy at base that are not watched yet, from now on.
@@ -63,7 +64,7 @@ func (w *watcher) watch(t *tree, base string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	t.watching = false
-	if w.fd < 0 {
+	if !w.on {
 		return
 	}
 	w.read() // what was done to it so far is known
@@ -93,7 +94,7 @@ func (w *watcher) watch(t *tree, base string) {
 func (w *watcher) renew(t *tree, folders []int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.fd < 0 || t.watches == nil {
+	if !w.on || t.watches == nil {
 		return
 	}
 	for _, i := range folders {
@@ -115,7 +116,7 @@ func (w *watcher) drop(t *tree, i int) {
 func (w *watcher) forget(t *tree) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.fd < 0 {
+	if !w.on {
 		return
 	}
 	for i := range t.watches {
@@ -128,7 +129,7 @@ func (w *watcher) forget(t *tree) {
 func (w *watcher) touched(t *tree) (folders []int, known bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.fd < 0 || !t.watching {
+	if !w.on || !t.watching {
 		return nil, false
 	}
 	w.read()
