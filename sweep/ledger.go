@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"slices"
+	"time"
 
 	"mlframework/sweep/task"
 )
@@ -24,7 +25,8 @@ type Ledger struct {
 	ahead   map[int64]struct{} // rows beyond the cursor: a person cancelled them before their turn
 
 	changes Changes
-	changed bool // the head too
+	changed bool      // the head too
+	clock   time.Time // until when head.Ran is counted; zero before the first Clock
 }
 
 // NewLedger makes the ledger of a sweep as the store has it: its head, the rows that have not ended, and the indexes of all
@@ -64,6 +66,15 @@ func NewLedger(r Record, h Head, open []Task, ahead []int64) *Ledger {
 // Head is the sweep as it stands.
 func (l *Ledger) Head() Head { return l.head }
 
+// Clock counts the time since it was last called to the sweep's running time, if workers have any of its tasks. It is to be
+// called before each step.
+func (l *Ledger) Clock(now time.Time) {
+	if passed := now.Sub(l.clock); !l.clock.IsZero() && passed > 0 && len(l.load) > 0 {
+		l.head.Ran += passed.Truncate(time.Microsecond) // the store keeps no more
+	}
+	l.clock = now
+}
+
 // Load is how many of the sweep's tasks a worker has or is about to have.
 func (l *Ledger) Load(worker string) int { return l.load[worker] }
 
@@ -86,7 +97,9 @@ func (l *Ledger) move(t *Task, to task.State) {
 		if after {
 			l.load[t.Try.Worker]++
 		} else {
-			l.load[t.Try.Worker]--
+			if l.load[t.Try.Worker]--; l.load[t.Try.Worker] == 0 {
+				delete(l.load, t.Try.Worker)
+			}
 			delete(l.solo, t.Index)
 		}
 	}

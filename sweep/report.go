@@ -16,6 +16,7 @@ type Summary struct {
 	Reason     *string          `json:"reason"`
 	Submitted  time.Time        `json:"submitted"` // UTC
 	Ended      *time.Time       `json:"ended"`
+	Ran        float64          `json:"ran"` // seconds in which workers had tasks of it; see Head
 	Total      int64            `json:"total"`
 	Counts     map[string]int64 `json:"counts"` // tasks by state; every state is there
 	Revision   string           `json:"revision"`
@@ -26,7 +27,7 @@ type Summary struct {
 
 // Summary is the sweep of a record as it stands.
 func (r Record) Summary(h Head) Summary {
-	s := Summary{ID: h.ID, Definition: r.Recipe.Definition, State: h.State, Submitted: h.Submitted.UTC(), Total: h.Total,
+	s := Summary{ID: h.ID, Definition: r.Recipe.Definition, State: h.State, Submitted: h.Submitted.UTC(), Ran: h.Ran.Truncate(precision).Seconds(), Total: h.Total,
 		Counts: map[string]int64{}, Revision: r.Recipe.Revision, Project: r.Project, Priority: r.Priority,
 		Images: append([]string{}, r.Images.Names()...)}
 	if h.Reason != "" {

@@ -27,11 +27,11 @@ func testRecord(t *testing.T) sweep.Record {
 func TestSummary(t *testing.T) {
 	t.Parallel()
 	h := sweep.Head{ID: "train-1", State: sweep.Open, Submitted: at(0.5), Total: 4, Rows: sweep.Counts{task.Running: 1}}
-	running := `{"id":"train-1","definition":"train","state":"running","reason":null,"submitted":"2026-01-02T03:04:05.5Z","ended":null,"total":4,` +
+	running := `{"id":"train-1","definition":"train","state":"running","reason":null,"submitted":"2026-01-02T03:04:05.5Z","ended":null,"ran":0,"total":4,` +
 		`"counts":{"cancelled":0,"claimed":0,"failed":0,"lost":0,"oom":0,"pending":3,"queued":0,"running":1,"succeeded":0,"timeout":0},"revision":"r1","project":"/p","priority":-3,"images":[]}`
 	cut := h
-	cut.State, cut.Reason, cut.Ended, cut.Cut, cut.Rows = sweep.Cancelled, "enough", at(2), true, sweep.Counts{task.OOM: 1}
-	cancelled := `{"id":"train-1","definition":"train","state":"cancelled","reason":"enough","submitted":"2026-01-02T03:04:05.5Z","ended":"2026-01-02T03:04:07Z","total":4,` +
+	cut.State, cut.Reason, cut.Ended, cut.Ran, cut.Cut, cut.Rows = sweep.Cancelled, "enough", at(2), 90500*time.Millisecond, true, sweep.Counts{task.OOM: 1}
+	cancelled := `{"id":"train-1","definition":"train","state":"cancelled","reason":"enough","submitted":"2026-01-02T03:04:05.5Z","ended":"2026-01-02T03:04:07Z","ran":90.5,"total":4,` +
 		`"counts":{"cancelled":3,"claimed":0,"failed":0,"lost":0,"oom":1,"pending":0,"queued":0,"running":0,"succeeded":0,"timeout":0},"revision":"r1","project":"/p","priority":-3,"images":[]}`
 	for want, head := range map[string]sweep.Head{running: h, cancelled: cut} {
 		r := testRecord(t)

@@ -128,10 +128,13 @@ type Head struct {
 	Forgiven  int64  // bad ends that max-failures no longer counts: those before somebody let the sweep go on
 	Submitted time.Time
 	Ended     time.Time // zero while it has not ended
-	Total     int64     // tasks of the sweep
-	Issued    int64     // the first Issued tasks have rows
-	Cut       bool      // the tasks without a row were cancelled with the sweep; else they are pending
-	Rows      Counts    // tasks that have rows, by state
+	// Ran is for how long workers had tasks of the sweep, while its master was there to see it: its time without that of
+	// pauses, of waiting for workers, and between its end and a retry. 0 for sweeps of stores that did not keep it.
+	Ran    time.Duration
+	Total  int64  // tasks of the sweep
+	Issued int64  // the first Issued tasks have rows
+	Cut    bool   // the tasks without a row were cancelled with the sweep; else they are pending
+	Rows   Counts // tasks that have rows, by state
 }
 
 // Counts is how many tasks are in each state, those without a row too.

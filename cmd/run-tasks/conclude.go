@@ -88,9 +88,19 @@ func outcomeText(s sweep.Summary) string {
 	}
 	text := plural(s.Total, "task") + ": " + strings.Join(parts, ", ")
 	if s.Ended != nil {
-		text += ", in " + result.HumanDuration(s.Ended.Sub(s.Submitted).Seconds())
+		text += ", in " + tookText(s)
 	}
 	return text
+}
+
+// tookText is how long a sweep that has ended ran: "38.2s". Where it waited or was paused for longer than a tenth of that it
+// is "38.2s of running, 25m08s from start to end".
+func tookText(s sweep.Summary) string {
+	whole := s.Ended.Sub(s.Submitted).Seconds()
+	if s.Ran == 0 || whole-s.Ran <= max(1, s.Ran/10) {
+		return result.HumanDuration(whole)
+	}
+	return result.HumanDuration(s.Ran) + " of running, " + result.HumanDuration(whole) + " from start to end"
 }
 
 func (c *command) best(ctx context.Context, src source, s api.Sweep) error {

@@ -136,3 +136,11 @@ func (a *active) has(index int64) bool {
 	n, ok := a.stored.Record.Ranges.Ordinal(index)
 	return ok && n >= 0 && n < a.stored.Head.Total
 }
+
+// clock counts the running time of the sweeps that are worked on.
+func (m *Master) clock() {
+	now := m.o.Now()
+	for _, a := range m.sweeps {
+		a.ledger.Clock(now)
+	}
+}

@@ -20,6 +20,7 @@ func (m *Master) apply(ctx context.Context, s *step) error {
 	if len(s.events) > 0 {
 		m.tally.lag = 0
 	}
+	m.clock()
 	answer, err := m.decide(whole, s)
 	if err == nil {
 		m.look()

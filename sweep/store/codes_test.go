@@ -12,6 +12,7 @@ import (
 // beforeCodes makes of a store's schema the one that had a code for each revision, whatever the sweep: all that came since
 // goes.
 const beforeCodes = `
+ALTER TABLE sweeps DROP COLUMN ran;
 ALTER TABLE workers DROP COLUMN image;
 ALTER TABLE workers DROP COLUMN environment;
 DROP TABLE codes;
@@ -44,6 +45,9 @@ func TestCodesOfAnOlderStore(t *testing.T) {
 			t.Fatal(err)
 		}
 		return codes
+	}
+	if old, err := reader(t, folder).Sweep(context.Background(), sw.Head.ID); err != nil || old.Head.Ran != 0 {
+		t.Errorf("the sweep of an older store ran for %v, %v; want 0", old.Head.Ran, err)
 	}
 	differs(t, "before", map[string]string{"r1": "c1", "0123456789abcdef": "c2", "never": "c3"}, codes(reader(t, folder)))
 	if s, err = store.Open(context.Background(), folder, "test"); err != nil {

@@ -142,6 +142,10 @@ DROP TABLE revisions;
 ALTER TABLE workers ADD COLUMN image       TEXT NOT NULL DEFAULT '';
 ALTER TABLE workers ADD COLUMN environment TEXT NOT NULL DEFAULT '';
 `,
+	// For how long a sweep ran, without its pauses and waiting.
+	`
+ALTER TABLE sweeps ADD COLUMN ran INTEGER NOT NULL DEFAULT 0; -- microseconds
+`,
 }
 
 // migrate brings the schema up to date. A store that a newer program wrote is refused.

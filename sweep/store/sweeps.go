@@ -115,7 +115,10 @@ func (s *Store) Revise(ctx context.Context, sw Sweep, code string, ranked bool) 
 	})
 }
 
-const selectSweeps = `SELECT seq, id, definition, record, state, reason, stopping, forgiven, submitted, ended, total, issued, cut, counts FROM sweeps`
+// selectSweeps reads sweeps for scanSweep. A store that no writer of this version has opened has no column ran: there the
+// name means that of the table beside.
+const selectSweeps = `SELECT seq, id, definition, record, state, reason, stopping, forgiven, submitted, ended, total, issued, cut, counts,
+	(SELECT ran FROM sweeps AS s WHERE s.seq = sweeps.seq) FROM sweeps CROSS JOIN (SELECT 0 AS ran)`
 
 // Sweeps lists every sweep, the newest first.
 func (r *Reader) Sweeps(ctx context.Context) ([]Sweep, error) {
@@ -180,13 +183,13 @@ func several(rows *sql.Rows, err error) (found []Sweep, _ error) {
 
 func scanSweep(rows *sql.Rows) (s Sweep, err error) {
 	var record, counts []byte
-	var submitted int64
+	var submitted, ran int64
 	var ended sql.NullInt64
 	h := &s.Head
-	if err := rows.Scan(&s.Seq, &h.ID, &s.Definition, &record, &h.State, &h.Reason, &h.Stopping, &h.Forgiven, &submitted, &ended, &h.Total, &h.Issued, &h.Cut, &counts); err != nil {
+	if err := rows.Scan(&s.Seq, &h.ID, &s.Definition, &record, &h.State, &h.Reason, &h.Stopping, &h.Forgiven, &submitted, &ended, &h.Total, &h.Issued, &h.Cut, &counts, &ran); err != nil {
 		return s, err
 	}
-	h.Submitted = time.UnixMicro(submitted).UTC()
+	h.Submitted, h.Ran = time.UnixMicro(submitted).UTC(), time.Duration(ran)*time.Microsecond
 	if ended.Valid {
 		h.Ended = time.UnixMicro(ended.Int64).UTC()
 	}

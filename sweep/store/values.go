@@ -24,7 +24,7 @@ func (v values) add(more ...any) values {
 
 // head adds what putHead sets.
 func (v values) head(h sweep.Head) values {
-	return v.add(string(h.State), h.Reason, h.Stopping, h.Forgiven, micros(h.Ended), h.Issued, h.Cut, text(h.Rows), h.Total)
+	return v.add(string(h.State), h.Reason, h.Stopping, h.Forgiven, micros(h.Ended), h.Issued, h.Cut, text(h.Rows), h.Total, h.Ran.Microseconds())
 }
 
 // row adds the columns of a task's row from state on.

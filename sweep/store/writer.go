@@ -28,7 +28,7 @@ type connection interface {
 const tryColumns = `attempt, revision, worker, host, slot, gpus, resumed, started, duration, class, exit_code, reason, metrics, output`
 
 const (
-	putHead   = `UPDATE sweeps SET state=?2, reason=?3, stopping=?4, forgiven=?5, ended=?6, issued=?7, cut=?8, counts=?9, total=?10 WHERE seq=?1`
+	putHead   = `UPDATE sweeps SET state=?2, reason=?3, stopping=?4, forgiven=?5, ended=?6, issued=?7, cut=?8, counts=?9, total=?10, ran=?11 WHERE seq=?1`
 	putRecord = `UPDATE sweeps SET record=?2 WHERE seq=?1`
 	putRow    = `REPLACE INTO tasks (sweep, idx, state, cancelling, charged, not_before, tries, objective, ` + tryColumns + `)
 		VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`

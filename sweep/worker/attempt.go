@@ -114,10 +114,10 @@ func (w *Worker) runIn(ctx context.Context, i item, slot int, c *folder.Checkout
 	return o, told
 }
 
-// cannotBegin is the end of an attempt that its host could not begin. For want of space it is given back, uncharged, as
-// everything is until there is some.
+// cannotBegin is the end of an attempt that its host could not begin. One for which the disk of outputs has no space is given
+// back, uncharged, as everything is until there is some. Another disk may be full, too: that is a fault of the host.
 func (w *Worker) cannotBegin(ctx context.Context, i item, err error) (o task.Outcome, told bool) {
-	if !noSpace(err) {
+	if !noSpace(err) || hasRoom(w.o.Outputs) {
 		return infra(err), false
 	}
 	if w.desk.full(w.fullDisk()) {

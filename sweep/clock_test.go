@@ -1,0 +1,47 @@
+package sweep_test
+
+import (
+	"testing"
+	"time"
+
+	"mlframework/sweep"
+	"mlframework/sweep/task"
+)
+
+// TestClock lets a sweep of one task wait, run, wait in a pause, and run again after a retry.
+func TestClock(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	l := sweep.NewLedger(sweep.Record{}, sweep.Head{ID: "train-1", State: sweep.Open, Total: 1}, nil, nil)
+	after := func(d time.Duration) time.Time {
+		now = now.Add(d)
+		l.Clock(now)
+		return now
+	}
+	event := func(kind task.Kind, attempt int, o *task.Outcome) {
+		l.Event(task.Event{Kind: kind, Worker: "w1", Sweep: "train-1", Attempt: attempt, Start: &task.Start{}, Outcome: o}, now)
+	}
+	run := func(attempt int, d time.Duration) {
+		t.Helper()
+		if placed := l.Place(sweep.Offer{Worker: "w1", Tasks: 1, Empty: true, Slots: 1}, now); len(placed) != 1 {
+			t.Fatalf("%d tasks are placed; want 1", len(placed))
+		}
+		event(task.ClaimedEvent, attempt, nil)
+		event(task.StartedEvent, attempt, nil)
+		after(d)
+		event(task.EndedEvent, attempt, &task.Outcome{Class: task.Error, Duration: d})
+	}
+	after(0)
+	after(time.Hour) // no worker is there
+	run(1, 2*time.Minute)
+	after(time.Hour) // it has failed
+	if ran := l.Head().Ran; ran != 2*time.Minute {
+		t.Errorf("after the first attempt it ran for %v; want 2m0s", ran)
+	}
+	l.Reopen(l.Take().Tasks, false)
+	run(2, time.Minute)
+	after(time.Hour)
+	if h := l.Head(); h.Ran != 3*time.Minute || h.Ended.IsZero() {
+		t.Errorf("it ran for %v and ended at %v; want 3m0s, and that it ended", h.Ran, h.Ended)
+	}
+}
