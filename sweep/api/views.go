@@ -46,21 +46,22 @@ type Task struct {
 
 // Attempt is one try at a task.
 type Attempt struct {
-	Attempt    int          `json:"attempt"`
-	Class      *task.Class  `json:"class"` // null while it runs
-	Reason     *string      `json:"reason"`
-	ExitCode   *int         `json:"exit_code"`
-	Worker     string       `json:"worker"` // that it was handed to
-	Host       *string      `json:"host"`   // null: it is not known to have begun
-	Slot       *int         `json:"slot"`
-	Started    *time.Time   `json:"started"`
-	Duration   *float64     `json:"duration"` // seconds
-	Revision   string       `json:"revision"`
-	Resumed    bool         `json:"resumed"`    // outputs of an earlier attempt were there
-	Superseded bool         `json:"superseded"` // its result came too late, and does not count
-	Metrics    result.Final `json:"metrics"`
-	Stdout     *task.Output `json:"stdout"`
-	Stderr     *task.Output `json:"stderr"`
+	Attempt    int             `json:"attempt"`
+	Class      *task.Class     `json:"class"` // null while it runs
+	Reason     *string         `json:"reason"`
+	ExitCode   *int            `json:"exit_code"`
+	Worker     string          `json:"worker"` // that it was handed to
+	Host       *string         `json:"host"`   // null: it is not known to have begun
+	Slot       *int            `json:"slot"`
+	Started    *time.Time      `json:"started"`
+	Duration   *float64        `json:"duration"` // seconds
+	Revision   string          `json:"revision"`
+	Resumed    bool            `json:"resumed"`    // outputs of an earlier attempt were there
+	Superseded bool            `json:"superseded"` // its result came too late, and does not count
+	Metrics    result.Final    `json:"metrics"`
+	Infinite   result.Infinite `json:"infinite,omitempty"` // of Metrics
+	Stdout     *task.Output    `json:"stdout"`
+	Stderr     *task.Output    `json:"stderr"`
 }
 
 func newAttempt(t sweep.Try) Attempt {
@@ -71,6 +72,7 @@ func newAttempt(t sweep.Try) Attempt {
 	if o := t.Outcome; o != nil {
 		seconds := o.Duration.Seconds()
 		a.Class, a.ExitCode, a.Duration, a.Metrics, a.Stdout, a.Stderr = &o.Class, o.ExitCode, &seconds, o.Metrics, &o.Stdout, &o.Stderr
+		a.Infinite = o.Metrics.Infinite()
 		if o.Reason != "" {
 			a.Reason = &o.Reason
 		}

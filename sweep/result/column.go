@@ -1,6 +1,7 @@
 package result
 
 import (
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -42,7 +43,7 @@ func wordCell(text string) cell {
 }
 
 func numberCell(v float64) cell {
-	if !isFinite(v) {
+	if math.IsNaN(v) {
 		return cell{kind: noNumber, num: v}
 	}
 	return cell{kind: number, num: v}

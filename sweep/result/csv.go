@@ -17,7 +17,7 @@ type CSVWriter struct {
 
 // NewCSVWriter makes a writer of all columns of a schema, named and ordered as in its header: id to state, parameters,
 // metrics, and the rest. Numbers are in full, times RFC 3339 in UTC, what is absent is empty, what is not a number is
-// nan, argv is a shell's command line. Text that a spreadsheet would take for a formula gets a ' in front; control
+// nan, what is infinite inf or -inf, argv is a shell's command line. Text that a spreadsheet would take for a formula gets a ' in front; control
 // characters are made visible. The exact text of everything is in JSON.
 func NewCSVWriter(w io.Writer, s Schema) *CSVWriter {
 	columns := s.columns()
@@ -30,7 +30,11 @@ func (w *CSVWriter) Write(r *Row) error {
 		return err
 	}
 	for i, c := range w.columns {
-		w.record[i] = csvText(c.get(r).String())
+		value := c.get(r)
+		w.record[i] = value.String()
+		if value.kind != number || value.text != "" { // -inf of a metric is no formula, that of a parameter may be anything
+			w.record[i] = csvText(w.record[i])
+		}
 	}
 	return w.out.Write(w.record)
 }

@@ -15,7 +15,7 @@ import (
 // parentheses or operators stand in '...' or "...", names too; a backslash there keeps the next quote or backslash. Two
 // numbers compare as numbers, anything else as text, and so does a quoted value; ~ is a regular expression (RE2) found
 // anywhere. duration takes seconds or 90m. What is absent equals only the empty text, and is neither less nor greater than
-// anything; what is not a number equals nan.
+// anything; what is not a number equals nan, and what is infinite equals inf or -inf.
 //
 // The nil and the zero Filter match every row. Safe for concurrent use.
 type Filter struct{ root node }
@@ -139,8 +139,13 @@ func valueCell(text string, quoted, seconds bool) cell {
 		return cell{number, text, v}
 	}
 	c := textCell(text)
-	if v, ok := parseNumber(text); ok && math.IsNaN(v) && c.kind == word {
-		c.text = "nan"
+	v, ok := parseNumber(text)
+	switch {
+	case !ok || c.kind != word:
+		return c
+	case math.IsNaN(v):
+		return cell{kind: word, text: "nan"}
+	default:
+		return cell{number, text, v} // inf, or what is too large for floating point
 	}
-	return c
 }

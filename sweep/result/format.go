@@ -10,12 +10,18 @@ import (
 	"unicode/utf8"
 )
 
-// HumanNumber writes a number for people: at most six significant digits; "nan" for what is no number.
-func HumanNumber(v float64) string {
-	if !isFinite(v) {
+// HumanNumber writes a number for people: at most six significant digits; "inf", "-inf" and "nan" for what has none.
+func HumanNumber(v float64) string { return formatNumber(v, 6) }
+
+func formatNumber(v float64, digits int) string {
+	switch {
+	case math.IsNaN(v):
 		return "nan"
+	case math.IsInf(v, 0):
+		return infiniteText(v)
+	default:
+		return strconv.FormatFloat(v, 'g', digits, 64)
 	}
-	return strconv.FormatFloat(v, 'g', 6, 64)
 }
 
 // HumanDuration writes seconds for people: 420ms, 12.3s, 4m05s, 2h03m, 3d04h.
@@ -44,13 +50,8 @@ func HumanDuration(seconds float64) string {
 	}
 }
 
-// exactNumber is the shortest text that reads back as v; "nan" for what is no number.
-func exactNumber(v float64) string {
-	if !isFinite(v) {
-		return "nan"
-	}
-	return strconv.FormatFloat(v, 'g', -1, 64)
-}
+// exactNumber is the shortest text that reads back as v.
+func exactNumber(v float64) string { return formatNumber(v, -1) }
 
 // exactTime is RFC 3339 in UTC with milliseconds, so that the order of texts is the order of times.
 func exactTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

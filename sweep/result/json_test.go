@@ -23,6 +23,7 @@ type wire struct {
 	Argv       []string            `json:"argv"`
 	Parameters map[string]string   `json:"parameters"`
 	Metrics    map[string]*float64 `json:"metrics"`
+	Infinite   map[string]string   `json:"infinite,omitempty"`
 	Attempts   int                 `json:"attempts"`
 	Host       *string             `json:"host"`
 	Slot       *int                `json:"slot"`
@@ -52,8 +53,11 @@ func encoded(tb testing.TB, r result.Row) string {
 	}
 	for _, m := range r.Metrics {
 		w.Metrics[m.Name] = &m.Value
-		if math.IsNaN(m.Value) {
+		if math.IsNaN(m.Value) || math.IsInf(m.Value, 0) {
 			w.Metrics[m.Name] = nil
+		}
+		if math.IsInf(m.Value, 0) {
+			w.Infinite = map[string]string{m.Name: map[bool]string{true: "inf", false: "-inf"}[m.Value > 0]}
 		}
 	}
 	var out bytes.Buffer
@@ -71,16 +75,14 @@ func FuzzRowJSON(f *testing.F) {
 	f.Add("", "", "", math.NaN(), int64(-1))
 	f.Add("x", "y", "z", 1e-7, int64(math.MaxInt64))
 	f.Add("x", "y", "z", -2.5e21, int64(0))
+	f.Add("x", "y", "z", math.Inf(-1), int64(0))
 	f.Add("x", "y", "z", 123456789.125, int64(1<<40))
 	f.Fuzz(func(t *testing.T, id, word, name string, v float64, n int64) {
-		if math.IsInf(v, 0) {
-			return
-		}
 		at, code := time.UnixMicro(n%1e15).UTC(), int(n)
 		r := result.Row{ID: id, Sweep: word, Definition: name, Index: n, State: word, Argv: []string{word, name},
 			Parameters: result.Parameters{{Name: name, Value: word}}, Metrics: result.Final{{Name: word, Value: v}}, Attempts: code,
 			Host: name, Slot: &code, GPUs: []string{id}, Started: &at, ExitCode: &code, Reason: word}
-		if !math.IsNaN(v) {
+		if !math.IsNaN(v) && !math.IsInf(v, 0) {
 			r.Duration = &v
 		}
 		got, err := json.Marshal(result.Final{})
@@ -108,6 +110,7 @@ func FuzzReadRow(f *testing.F) {
 		`{"index":01}`, `{"index":1.}`, `{"index":1,}`, `{"index":+1}`, `{"duration":.5}`, `{"duration":1_0}`, `{"duration":0x1p4}`, `{"duration":1e}`,
 		`{"metrics":{"a":Infinity}}`, ` {"id" : "x"} `, `{"id":"\ud800"}`, `{"id":"` + "\x01" + `"}`, `{"unknown":{"a":[1]}}`, `{"ID":"x"}`, `null`, ``, `{}x`,
 		`{"started":"2026-01-02T03:04:05+01:00"}`, `{"gpus":null,"slot":null,"duration":null}`,
+		`{"metrics":{"a":null},"infinite":{"a":"-inf"}}`, `{"infinite":{"a":"inf"},"metrics":{"a":null,"b":null}}`, `{"metrics":{"a":1,"b":1e999},"infinite":{"a":"inf","c":"x"}}`,
 	} {
 		f.Add([]byte(line))
 	}

@@ -29,14 +29,14 @@ func (l jsonLine) names(name string) bool {
 	return false
 }
 
-// readJSONLine reads line if it is a JSON object with an object "metrics". Python's NaN and Infinity count as null.
+// readJSONLine reads line if it is a JSON object with an object "metrics", also with Python's NaN and Infinity.
 func readJSONLine(line []byte) (jsonLine, bool) {
 	line = bytes.TrimSpace(line)
 	if len(line) == 0 || line[0] != '{' || !bytes.Contains(line, metricsKey) {
 		return jsonLine{}, false
 	}
 	if bytes.Contains(line, []byte("NaN")) || bytes.Contains(line, []byte("Infinity")) {
-		line = nullNotNumbers(line)
+		line = plainNumbers(line)
 	}
 	var top map[string]json.RawMessage
 	if json.Unmarshal(line, &top) != nil {
@@ -90,17 +90,17 @@ func readStep(value []byte) *int64 {
 	return &n
 }
 
-// nullNotNumbers returns line with NaN, Infinity and -Infinity outside of texts, as Python writes them, made null.
-func nullNotNumbers(line []byte) []byte {
+// plainNumbers returns line with what Python writes, outside of texts, in words of JSON: null for NaN, and for Infinity
+// and -Infinity numbers beyond those of floating point.
+func plainNumbers(line []byte) []byte {
 	out := make([]byte, 0, len(line)+16)
 	for len(line) > 0 {
 		n := 1
 		if line[0] == '"' {
 			n = quotedLength(line)
 		}
-		word := notNumber(line)
-		if word > 0 {
-			out, line = append(out, "null"...), line[word:]
+		if word, plain := pythonNumber(line); word != "" {
+			out, line = append(out, plain...), line[len(word):]
 			continue
 		}
 		out, line = append(out, line[:n]...), line[n:]
@@ -108,13 +108,14 @@ func nullNotNumbers(line []byte) []byte {
 	return out
 }
 
-func notNumber(b []byte) int {
-	for _, word := range []string{"NaN", "Infinity", "-Infinity"} {
-		if bytes.HasPrefix(b, []byte(word)) {
-			return len(word)
+// pythonNumber returns the word of Python that b begins with, and what JSON has for it.
+func pythonNumber(b []byte) (word, plain string) {
+	for _, p := range [][2]string{{"NaN", "null"}, {"Infinity", "1e999"}, {"-Infinity", "-1e999"}} {
+		if bytes.HasPrefix(b, []byte(p[0])) {
+			return p[0], p[1]
 		}
 	}
-	return 0
+	return "", ""
 }
 
 // quotedLength returns the length of the JSON text that b begins with, quotes included; all of b if it never ends.

@@ -110,20 +110,15 @@ func (s *Scanner) reject(name string, text []byte) {
 }
 
 // parseNumber reads a number in Go's syntax, spaces around it aside. The dot or comma that ends a sentence is no part of
-// it. Infinite, too large and nan are NaN: not a number, but meant as one.
+// it. What is too large for floating point is infinite; nan is NaN: not a number, but meant as one.
 func parseNumber(text string) (value float64, ok bool) {
 	text = strings.TrimSpace(text)
 	v, err := strconv.ParseFloat(text, 64)
-	if err != nil && !isFinite(v) {
-		return math.NaN(), true // out of range
+	if err != nil && !math.IsInf(v, 0) { // where it is infinite, it was out of range
+		v, err = strconv.ParseFloat(strings.TrimRight(text, ".,"), 64)
 	}
-	if err != nil {
-		if v, err = strconv.ParseFloat(strings.TrimRight(text, ".,"), 64); err != nil {
-			return 0, false
-		}
-	}
-	if !isFinite(v) {
-		return math.NaN(), true
+	if err != nil && !math.IsInf(v, 0) {
+		return 0, false
 	}
 	return v, true
 }

@@ -52,7 +52,7 @@ const (
 	notSucceeded
 )
 
-// Rank returns the rows best first: succeeded tasks by their objective, then those whose objective is not a number, then
+// Rank returns the rows best first: succeeded tasks by their objective, of which -inf is the least and inf the greatest, then those whose objective is not a number, then
 // those that never printed it, then tasks that did not succeed. Ties, and everything without an objective, are in the
 // order of index; equal ones keep their order. rows stays as it is.
 func Rank(rows []Row, o Objective) []Row {

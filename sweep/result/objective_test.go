@@ -20,6 +20,8 @@ func ranked() []result.Row {
 		{ID: "high", Index: 6, State: "succeeded", Metrics: acc(0.75)},
 		{ID: "low", Index: 7, State: "succeeded", Metrics: acc(-1)},
 		{ID: "running", Index: 4, State: "running"},
+		{ID: "inf", Index: 8, State: "succeeded", Metrics: acc(inf)},
+		{ID: "-inf", Index: 9, State: "succeeded", Metrics: acc(-inf)},
 	}
 }
 
@@ -37,9 +39,9 @@ func TestRank(t *testing.T) {
 		objective string
 		want      []string
 	}{
-		{"maximize acc", []string{"high", "tie-first", "tie-later", "low", "nan", "none", "failed-but-best", "running"}},
-		{"minimize acc", []string{"low", "tie-first", "tie-later", "high", "nan", "none", "failed-but-best", "running"}},
-		{"", []string{"failed-but-best", "none", "nan", "tie-first", "running", "tie-later", "high", "low"}},
+		{"maximize acc", []string{"inf", "high", "tie-first", "tie-later", "low", "-inf", "nan", "none", "failed-but-best", "running"}},
+		{"minimize acc", []string{"-inf", "low", "tie-first", "tie-later", "high", "inf", "nan", "none", "failed-but-best", "running"}},
+		{"", []string{"failed-but-best", "none", "nan", "tie-first", "running", "tie-later", "high", "low", "inf", "-inf"}},
 	} {
 		o, err := result.ParseObjective(tt.objective)
 		if err != nil {

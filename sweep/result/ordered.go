@@ -4,16 +4,16 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"math"
 )
 
-// Metric is the final value of one metric. NaN: it was printed and was not a number.
+// Metric is the final value of one metric. NaN: it was printed and was not a number. It may be infinite.
 type Metric struct {
 	Name  string
 	Value float64
 }
 
-// Final holds final values, in order of first appearance. In JSON it is an object in that order; NaN is null.
+// Final holds final values, in order of first appearance. In JSON it is an object in that order; what is not a number or
+// infinite is null, and [Infinite] tells which.
 type Final []Metric
 
 // Get returns the value of a metric and whether it was printed at all.
@@ -29,13 +29,15 @@ func (f Final) Get(name string) (float64, bool) {
 // MarshalJSON writes an object, {} for none.
 func (f Final) MarshalJSON() ([]byte, error) { return f.appendJSON(nil), nil }
 
-func (f Final) appendJSON(b []byte) []byte {
+func (f Final) appendJSON(b []byte) []byte { return f.append(b, appendNumber) }
+
+func (f Final) append(b []byte, number func([]byte, float64) []byte) []byte {
 	b = append(b, '{')
 	for i := range f {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendNumber(append(appendQuoted(b, f[i].Name), ':'), f[i].Value)
+		b = number(append(appendQuoted(b, f[i].Name), ':'), f[i].Value)
 	}
 	return append(b, '}')
 }
@@ -43,13 +45,7 @@ func (f Final) appendJSON(b []byte) []byte {
 // UnmarshalJSON reads an object of numbers and nulls, in its order.
 func (f *Final) UnmarshalJSON(data []byte) error {
 	*f = nil
-	return unmarshalObject(data, func(name string, value *float64) {
-		m := Metric{name, math.NaN()}
-		if value != nil {
-			m.Value = *value
-		}
-		*f = append(*f, m)
-	})
+	return unmarshalObject(data, func(name string, v finalValue) { *f = append(*f, Metric{name, float64(v)}) })
 }
 
 // Parameter is one parameter of a point; a switch has the value "true" or "false".

@@ -14,11 +14,11 @@ import (
 	"time"
 )
 
-// Sample is one number that an attempt printed. What it printed as a number that is none (nan, inf, null) has the Value
-// NaN, which is null in JSON. The JSON form is persisted: its names never change.
+// Sample is one number that an attempt printed. What it printed as a number that is none (nan, null) has the Value NaN,
+// which is null in JSON. The JSON form is persisted: its names never change.
 type Sample struct {
 	Name   string    // of the metric
-	Value  float64   // NaN: not a number; never infinite
+	Value  float64   // NaN: not a number; may be infinite
 	Step   *int64    // of a JSON line; nil where none was given
 	Line   int64     // line of the stream, from 1, as grep -n and editors count: a lone \r begins no new line
 	Stream string    // "stdout" or "stderr"; a Scanner leaves it to its owner
@@ -26,31 +26,34 @@ type Sample struct {
 }
 
 type sampleWire struct {
-	Name   string    `json:"name"`
-	Value  *float64  `json:"value"`
-	Step   *int64    `json:"step,omitempty"`
-	Line   int64     `json:"line"`
-	Stream string    `json:"stream,omitempty"`
-	Time   time.Time `json:"time"`
+	Name     string    `json:"name"`
+	Value    *float64  `json:"value"`
+	Infinite string    `json:"infinite,omitempty"`
+	Step     *int64    `json:"step,omitempty"`
+	Line     int64     `json:"line"`
+	Stream   string    `json:"stream,omitempty"`
+	Time     time.Time `json:"time"`
 }
 
-// MarshalJSON writes {"name","value","step","line","stream","time"}: value is null when it is not a number, step and
-// stream are left out where there is none, the time is UTC.
+// MarshalJSON writes {"name","value","infinite","step","line","stream","time"}: value is null when it is not a number or
+// infinite, infinite is "inf" or "-inf" and left out elsewhere, step and stream are left out where there is none, the
+// time is UTC.
 func (s Sample) MarshalJSON() ([]byte, error) {
-	w := sampleWire{Name: s.Name, Step: s.Step, Line: s.Line, Stream: s.Stream, Time: s.Time.UTC()}
+	w := sampleWire{Name: s.Name, Infinite: infiniteText(s.Value), Step: s.Step, Line: s.Line, Stream: s.Stream, Time: s.Time.UTC()}
 	if isFinite(s.Value) {
 		w.Value = &s.Value
 	}
 	return json.Marshal(w)
 }
 
-// UnmarshalJSON reads what MarshalJSON writes; a null or missing value is NaN.
+// UnmarshalJSON reads what MarshalJSON writes; a null or missing value that is not infinite is NaN.
 func (s *Sample) UnmarshalJSON(data []byte) error {
 	var w sampleWire
 	if err := json.Unmarshal(data, &w); err != nil {
 		return err
 	}
-	*s = Sample{Name: w.Name, Value: math.NaN(), Step: w.Step, Line: w.Line, Stream: w.Stream, Time: w.Time}
+	infinite, _ := parseInfinite(w.Infinite)
+	*s = Sample{Name: w.Name, Value: infinite, Step: w.Step, Line: w.Line, Stream: w.Stream, Time: w.Time}
 	if w.Value != nil {
 		s.Value = *w.Value
 	}

@@ -2,6 +2,7 @@ package result
 
 import (
 	"bufio"
+	"encoding/json"
 	"io"
 	"strconv"
 	"time"
@@ -11,7 +12,8 @@ import (
 )
 
 // Row is one task of the results table. Its JSON names and their order are the contract of --json: every field is always
-// there; texts, numbers and times that are absent (empty or nil here) are null, lists and objects are empty, never null.
+// there, but for infinite, which stands behind metrics where one is; texts, numbers and times that are absent (empty or
+// nil here) are null, lists and objects are empty, never null.
 // Text in JSON is as it is; writers of text and CSV make control characters visible.
 type Row struct {
 	ID         string     `json:"id"` // "run_training-7/42"
@@ -33,6 +35,23 @@ type Row struct {
 	Revision   string     `json:"revision"`
 }
 
+// plainRow is a Row without its methods.
+type plainRow Row
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (r *Row) UnmarshalJSON(data []byte) error {
+	var read struct {
+		plainRow
+		Infinite Infinite `json:"infinite"`
+	}
+	if err := json.Unmarshal(data, &read); err != nil {
+		return err
+	}
+	*r = Row(read.plainRow)
+	r.Metrics.restore(read.Infinite)
+	return nil
+}
+
 // MarshalJSON writes the contract's fields in their order. [encoding/json.Unmarshal] reads them back.
 func (r Row) MarshalJSON() ([]byte, error) { return r.appendJSON(nil), nil }
 
@@ -45,6 +64,9 @@ func (r *Row) appendJSON(b []byte) []byte {
 	b = appendList(append(b, `,"argv":`...), r.Argv)
 	b = r.Parameters.appendJSON(append(b, `,"parameters":`...))
 	b = r.Metrics.appendJSON(append(b, `,"metrics":`...))
+	if infinite := r.Metrics.Infinite(); infinite != nil {
+		b = infinite.appendJSON(append(b, `,"infinite":`...))
+	}
 	b = strconv.AppendInt(append(b, `,"attempts":`...), int64(r.Attempts), 10)
 	b = appendWord(append(b, `,"host":`...), r.Host)
 	b = appendInt(append(b, `,"slot":`...), r.Slot)

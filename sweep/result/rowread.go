@@ -21,7 +21,7 @@ func ReadRow(line []byte, into *Row) error {
 	return json.Unmarshal(line, into)
 }
 
-// AppendFinal appends what [Final.UnmarshalJSON] would read of text.
+// AppendFinal appends what [Final.UnmarshalJSON] would read of text, and reads what [Final.AppendStored] wrote.
 func AppendFinal(to Final, text string) (Final, error) {
 	before := len(to)
 	r := jsonReader{text: text}
@@ -36,8 +36,9 @@ func AppendFinal(to Final, text string) (Final, error) {
 // jsonReader reads the JSON that this package writes. Its methods are false where the text is
 // anything else: then encoding/json says what it is.
 type jsonReader struct {
-	text string
-	at   int
+	text     string
+	at       int
+	infinite Infinite
 }
 
 // take moves on over one character, if it is the next.
@@ -129,6 +130,9 @@ func (r *jsonReader) number(into *float64) bool {
 	return err == nil
 }
 
+// anyNumber reads a number, and one that is too large for floating point as infinite.
+func (r *jsonReader) anyNumber(into *float64) bool { return r.number(into) || math.IsInf(*into, 0) }
+
 func (r *jsonReader) intOrNull(into **int) bool {
 	var n int64
 	if r.null() {
@@ -183,7 +187,7 @@ func (r *jsonReader) final(into *Final) bool {
 	}
 	for n := 0; !r.take('}'); n++ {
 		m := Metric{Value: math.NaN()}
-		if n > 0 && !r.take(',') || !r.word(&m.Name) || !r.take(':') || !r.null() && !r.number(&m.Value) {
+		if n > 0 && !r.take(',') || !r.word(&m.Name) || !r.take(':') || !r.null() && !r.anyNumber(&m.Value) {
 			return false
 		}
 		*into = append(*into, m)
@@ -205,6 +209,21 @@ func (r *jsonReader) parameters(into *Parameters) bool {
 	return true
 }
 
+func (r *jsonReader) infinities(into *Infinite) bool {
+	*into = nil
+	if !r.take('{') {
+		return false
+	}
+	for n := 0; !r.take('}'); n++ {
+		var name, text string
+		if n > 0 && !r.take(',') || !r.word(&name) || !r.take(':') || !r.word(&text) {
+			return false
+		}
+		into.add(name, text)
+	}
+	return true
+}
+
 func (r *jsonReader) row(into *Row) bool {
 	if !r.take('{') {
 		return false
@@ -215,6 +234,7 @@ func (r *jsonReader) row(into *Row) bool {
 			return false
 		}
 	}
+	into.Metrics.restore(r.infinite)
 	return r.at == len(strings.TrimRight(r.text, "\n"))
 }
 
@@ -236,6 +256,8 @@ func (r *jsonReader) field(into *Row, key string) bool {
 		return r.parameters(&into.Parameters)
 	case "metrics":
 		return r.final(&into.Metrics)
+	case "infinite":
+		return r.infinities(&r.infinite)
 	case "attempts":
 		var n int64
 		ok := r.whole(&n)

@@ -17,6 +17,7 @@ var (
 	clock   = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 	sameNaN = cmpopts.EquateNaNs()
 	nan     = math.NaN()
+	inf     = math.Inf(1)
 )
 
 func accuracyRules(t testing.TB) *result.Rules {
@@ -77,9 +78,10 @@ func TestScannerFindsWhatRulesMatch(t *testing.T) {
 				at(4, "accuracy", 5)}, nil},
 		{"no match across lines", "validation accuracy\n0.5\nvalidation accuracy:\r0.5\n", nil, nil, nil},
 		{"the end of a sentence", "The validation accuracy: 0.75.\n", nil, []result.Sample{at(1, "accuracy", 0.75)}, nil},
-		{"not a number", "validation accuracy nan\nvalidation accuracy -inf\nvalidation accuracy 1e999\n",
+		{"not a number, and infinite", "validation accuracy nan\nvalidation accuracy -inf\nvalidation accuracy 1e999\n" +
+			"validation accuracy Infinity\n",
 			[]result.Rule{word},
-			[]result.Sample{at(1, "accuracy", nan), at(2, "accuracy", nan), at(3, "accuracy", nan)}, nil},
+			[]result.Sample{at(1, "accuracy", nan), at(2, "accuracy", -inf), at(3, "accuracy", inf), at(4, "accuracy", inf)}, nil},
 		{"matched but no number", "validation accuracy 1,234\nvalidation accuracy 97%\nvalidation accuracy 0.5\n",
 			[]result.Rule{word}, []result.Sample{at(3, "accuracy", 0.5)},
 			[]result.Rejected{{Name: "accuracy", Count: 2, Line: 1, Text: "1,234"}}},
@@ -130,7 +132,7 @@ func TestScannerReadsJSONLines(t *testing.T) {
 		{"a step that is none", `{"metrics": {"a": 1}, "step": "x"}` + "\n" + `{"metrics": {"a": 2}, "step": 1.5}`,
 			[]result.Sample{at(1, "a", 1), at(2, "a", 2)}, nil},
 		{"Python's numbers", `{"metrics": {"a": NaN, "b": -Infinity, "NaN \"": Infinity, "d": null, "e": 1e999}}`,
-			[]result.Sample{at(1, "a", nan), at(1, "b", nan), at(1, `NaN "`, nan), at(1, "d", nan), at(1, "e", nan)}, nil},
+			[]result.Sample{at(1, "a", nan), at(1, "b", -inf), at(1, `NaN "`, inf), at(1, "d", nan), at(1, "e", inf)}, nil},
 		{"what is no number", `{"metrics": {"a": true, "b": "0.5", "c": {"d": 1}, "e": [1], "f": 2}}`,
 			[]result.Sample{at(1, "f", 2)},
 			[]result.Rejected{{"a", 1, 1, "true"}, {"b", 1, 1, `"0.5"`}, {"c", 1, 1, `{"d": 1}`}, {"e", 1, 1, `[1]`}}},

@@ -57,7 +57,7 @@ CREATE TABLE tasks (
 	exit_code  INTEGER,
 	reason     TEXT,
 	objective  REAL,
-	metrics    TEXT,                         -- JSON object, result.Final
+	metrics    TEXT,                         -- JSON object, result.Final.AppendStored
 	output     TEXT,                         -- JSON, NULL when nothing was printed
 	PRIMARY KEY (sweep, idx)
 ) WITHOUT ROWID;
@@ -146,6 +146,8 @@ ALTER TABLE workers ADD COLUMN environment TEXT NOT NULL DEFAULT '';
 	`
 ALTER TABLE sweeps ADD COLUMN ran INTEGER NOT NULL DEFAULT 0; -- microseconds
 `,
+	// What is infinite is 1e999 among metrics, which earlier programs cannot read.
+	`/* result.Final.AppendStored */`,
 }
 
 // migrate brings the schema up to date. A store that a newer program wrote is refused.

@@ -71,7 +71,7 @@ func fullTask() sweep.Task {
 			Started: at(1.5),
 			Outcome: &task.Outcome{
 				Class: task.Error, ExitCode: &code, Reason: "ended by SIGSEGV\n", Duration: 1234567 * time.Microsecond,
-				Metrics: result.Final{{Name: "z", Value: 0.1}, {Name: "a", Value: math.NaN()}, {Name: "ü", Value: -1e300}},
+				Metrics: result.Final{{Name: "z", Value: 0.1}, {Name: "a", Value: math.NaN()}, {Name: "ü", Value: -1e300}, {Name: "i", Value: math.Inf(1)}, {Name: "j", Value: math.Inf(-1)}},
 				Stdout:  task.Output{Bytes: 1 << 50, Truncated: true}, Stderr: task.Output{Bytes: 2},
 			},
 		},

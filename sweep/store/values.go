@@ -63,7 +63,7 @@ func (v values) try(t sweep.Try) values {
 			code = int64(*o.ExitCode)
 		}
 		if len(o.Metrics) > 0 {
-			metrics = text(o.Metrics)
+			metrics = string(o.Metrics.AppendStored(nil))
 		}
 		if out := (outputs{o.Stdout, o.Stderr}); !out.isZero() {
 			output = text(out)

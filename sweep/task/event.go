@@ -1,6 +1,7 @@
 package task
 
 import (
+	"encoding/json"
 	"strings"
 	"time"
 
@@ -82,6 +83,31 @@ type Outcome struct {
 	Metrics  result.Final  `json:"metrics,omitempty"` // final values
 	Stdout   Output        `json:"stdout"`
 	Stderr   Output        `json:"stderr"`
+}
+
+// plainOutcome is an Outcome without its methods.
+type plainOutcome Outcome
+
+// outcomeWire is the JSON form: what is infinite among the metrics is null there, and stands beside them.
+type outcomeWire struct {
+	plainOutcome
+	Infinite result.Infinite `json:"infinite,omitempty"`
+}
+
+// MarshalJSON writes the fields, and infinite where a metric is.
+func (o Outcome) MarshalJSON() ([]byte, error) {
+	return json.Marshal(outcomeWire{plainOutcome(o), o.Metrics.Infinite()})
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (o *Outcome) UnmarshalJSON(data []byte) error {
+	var w outcomeWire
+	if err := json.Unmarshal(data, &w); err != nil {
+		return err
+	}
+	*o = Outcome(w.plainOutcome)
+	o.Metrics = o.Metrics.Restored(w.Infinite)
+	return nil
 }
 
 // MostHostFaults is after how many host faults in a row a worker takes nothing more by itself, and the master leaves it alone.

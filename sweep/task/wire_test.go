@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -30,8 +31,10 @@ func TestWire(t *testing.T) {
 	ended.Kind, ended.Outcome = task.EndedEvent, &task.Outcome{Class: task.Error, ExitCode: &code, Reason: "exit code 3", Duration: time.Second,
 		Metrics: result.Final{{Name: "loss", Value: 0.5}}, Stdout: task.Output{Bytes: 10, Truncated: true}, Stderr: task.Output{Bytes: 0}}
 	ended.Start = started.Start
+	infinite := ended // who knows nothing of infinite values reads null, as what is not a number
+	infinite.Outcome = &task.Outcome{Class: task.Success, Metrics: result.Final{{Name: "loss", Value: math.Inf(1)}, {Name: "gain", Value: math.Inf(-1)}}}
 	for name, value := range map[string]any{
-		"claimed": &event, "started": &started, "samples": &samples, "ended": &ended,
+		"claimed": &event, "started": &started, "samples": &samples, "ended": &ended, "infinite": &infinite,
 		"batch": &task.Batch{Version: task.Version, Sweep: "train-1", Recipe: task.Recipe{
 			Definition: "train", Command: []string{"run", "{host}"}, Env: map[string]string{"A": "b"}, Secrets: []string{"KEY"}, Revision: "r1",
 			Outputs: []string{"out"}, Timeout: time.Hour, Grace: 10 * time.Second, Metrics: []result.Rule{{Name: "loss", Pattern: "loss (.*)"}}, GPUs: 0.5,
