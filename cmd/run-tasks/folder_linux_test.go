@@ -192,6 +192,15 @@ func (f folder) running(n int) {
 	})
 }
 
+// known waits until the store has n tasks as running: it learns of a start a little later.
+func (f folder) known(n int) {
+	f.t.Helper()
+	eventually(f.t, deadline, fmt.Sprintf("%d tasks are known to run", n), func() bool {
+		shown, _, _ := f.run("ls", "--json")
+		return strings.Contains(shown, fmt.Sprintf(`"running":%d,`, n))
+	})
+}
+
 // dead waits until nothing of this folder is alive. How long that took it logs: a busy machine takes its time.
 func (f folder) dead(within time.Duration, pids ...int) {
 	f.t.Helper()

@@ -46,6 +46,7 @@ func TestRunnerKilledUnheard(t *testing.T) {
 	f := newFolder(t, "grace: 30s", stubborn)
 	c := f.start(nil, "--local", "-d", "p", "--slots", "2", "work")
 	f.running(3)
+	f.known(2)
 	f.between(func() {
 		kill(t, c.guard())
 		<-c.ended

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // freeze stops a master as a machine that swaps does: its socket takes connections, and nobody answers. The returned
@@ -20,17 +19,6 @@ func (s *served) freeze(t *testing.T) (thaw func()) {
 			t.Fatal(err)
 		}
 	}
-}
-
-// within returns the exit code of a call that may take longer than most.
-func (c *call) within(limit time.Duration) int {
-	c.t.Helper()
-	select {
-	case <-c.ended:
-	case <-time.After(limit):
-		c.t.Fatalf("it does not end in %v:\n%s%s", limit, c.stdout, c.stderr)
-	}
-	return c.wait()
 }
 
 // Whatever is asked of a master that is frozen: a sentence says what is waited for, and the command ends with code 4.
@@ -53,7 +41,7 @@ func TestAFrozenMaster(t *testing.T) {
 		calls[args] = f.start(nil, append([]string{"--master", "m.sock"}, strings.Fields(args)...)...)
 	}
 	for args, c := range calls {
-		code := c.within(2 * deadline)
+		code := c.waitFor(2 * deadline)
 		if code != 4 || c.stdout.String() != "" {
 			t.Errorf("%s: exit code %d, it prints %s", args, code, c.stdout)
 		}
@@ -77,7 +65,7 @@ func TestAMasterFreezesBeforeAWrite(t *testing.T) {
 	f.running(3)
 	thaw := f.frozenOn(m, "/pause")
 	pause := f.start(nil, "--master", "front.sock", "pause", "work-1")
-	if code := pause.within(2 * deadline); code != 4 || !strings.Contains(pause.stderr.String(),
+	if code := pause.waitFor(2 * deadline); code != 4 || !strings.Contains(pause.stderr.String(),
 		"whether it took effect is not known\n  look before you repeat it: run-tasks --master front.sock show work-1\n") {
 		t.Errorf("exit code %d: %s", code, pause.stderr)
 	}
@@ -92,9 +80,9 @@ func TestFollowersWaitForAFrozenMaster(t *testing.T) {
 	f := newFolder(t, "grace: 30s", waiting)
 	m := f.master()
 	c := f.start(nil, "--master", "m.sock", "-d", "p", "--no-output", "work")
-	f.running(3)
+	c.shows("work-1/0 succeeded")
 	follower := f.start(nil, "--master", "m.sock", "follow", "--json", "work-1")
-	eventually(t, deadline, "it follows", func() bool { return connected(follower.guard()) })
+	follower.shows("following work-1: ")
 	thaw := m.freeze(t)
 	for _, c := range []*call{c, follower} {
 		c.shows("note: waiting for the master at m.sock, which has not answered for 5s")
@@ -122,7 +110,7 @@ func TestAFrozenRunner(t *testing.T) {
 	c := f.start(nil, "--local", "-d", "p", "--slots", "2", "work")
 	f.running(3)
 	follower := f.start(nil, "follow")
-	eventually(t, deadline, "it follows", func() bool { return connected(follower.guard()) })
+	follower.shows("following work-1: ")
 	frozen := c.executor()
 	signalled := func(s syscall.Signal) {
 		if err := syscall.Kill(frozen, s); err != nil {
@@ -133,7 +121,7 @@ func TestAFrozenRunner(t *testing.T) {
 	const waits = "note: waiting for the runner of this folder, which has not answered for 5s\n"
 	calls := []*call{f.start(nil, "cancel", "work-1"), f.start(nil, "pause")}
 	for _, c := range calls {
-		if code := c.within(2 * deadline); code != 4 || !strings.Contains(c.stderr.String(), waits) ||
+		if code := c.waitFor(2 * deadline); code != 4 || !strings.Contains(c.stderr.String(), waits) ||
 			!strings.Contains(c.stderr.String(), "whether it took effect is not known") {
 			t.Errorf("exit code %d: %s", code, c.stderr)
 		}

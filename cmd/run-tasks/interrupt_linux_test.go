@@ -71,7 +71,7 @@ func TestFollowerInterrupted(t *testing.T) {
 	c := f.start(nil, "--local", "-d", "p", "--slots", "2", "work")
 	f.running(3)
 	follower := f.start(nil, "follow")
-	eventually(t, deadline, "it follows", func() bool { return connected(follower.guard()) })
+	follower.shows("following work-1: ")
 	f.signal(follower, syscall.SIGINT)
 	if code := follower.wait(); code != 0 {
 		t.Errorf("exit code %d", code)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -47,13 +46,4 @@ func killMarked(variable string) {
 			_ = syscall.Kill(p.pid, syscall.SIGKILL)
 		}
 	}
-}
-
-// connected tells whether a process has a socket.
-func connected(pid int) bool {
-	links, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
-	return slices.ContainsFunc(links, func(l string) bool {
-		target, _ := os.Readlink(l)
-		return strings.HasPrefix(target, "socket:")
-	})
 }
