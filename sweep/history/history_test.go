@@ -35,6 +35,10 @@ func TestHonest(t *testing.T) {
 			w.tries[3].Try.Outcome.Class, w.tries = task.Stopped, append(w.tries[:2], w.tries[3])
 			w.rows[4].Tries, w.evidence.Starts[6].Time = 1, at(5)
 		},
+		"given up before it began, and delivered after the fault": func(w *world) {
+			w.tries[2].Try.Outcome.Reason, w.tries = "w1 began anew"+sweep.BeginUnknown, w.tries[:3]
+			w.evidence.Starts[6].Time = at(5)
+		},
 		"on its way while its worker was cut off, and superseded when it came": func(w *world) {
 			w.tries[3].Try.Outcome.Class, w.tries = task.Stopped, append(w.tries[:2], w.tries[3])
 			w.rows[4].Tries, w.evidence.Starts[6].Time = 1, at(50)
@@ -131,6 +135,11 @@ func TestViolations(t *testing.T) {
 			w.tries[3].Try.Outcome.Class, w.tries = task.Success, append(w.tries[:2], w.tries[3])
 			w.rows[4].Try.Started, w.rows[4].Tries, w.evidence.Starts[6].Time, w.evidence.Starts[7].Time = at(30), 1, at(24), at(30)
 			w.evidence.Cancelled = nil
+		}, []string{"3: train-1/4 began again (attempt 2 on w2) 6s after attempt 1 on w1, and no fault explains it"}},
+		"given up before it began, and begun long after the fault": {func(w *world) {
+			w.tries[2].Try.Outcome.Reason, w.tries = "w1 began anew"+sweep.NotBegun, w.tries[:3]
+			w.evidence.Starts[6].Time, w.evidence.Starts[7].Time = at(24), at(30)
+			w.rows[4].Try.Started, w.evidence.Cancelled = at(30), nil
 		}, []string{"3: train-1/4 began again (attempt 2 on w2) 6s after attempt 1 on w1, and no fault explains it"}},
 		"a fault of another worker": {func(w *world) { w.evidence.Faults[0].Worker = "w2" }, []string{
 			"3: train-1/1 began again (attempt 3 on w2) 3s after attempt 1 on w1, and no fault explains it",
