@@ -118,6 +118,7 @@ func (r *run) tell(now time.Time) {
 		return
 	}
 	r.told = true
+	r.k.standStill() // after KillAll the end is nobody's own
 	if exit := r.result(); r.spec.Ended != nil {
 		r.spec.Ended(exit)
 	}

@@ -59,11 +59,16 @@ func (k *Keeper) Fork() (over func()) {
 }
 
 // Lingering makes a Keeper that gives what outlives its program a minute.
-func Lingering() (*Keeper, error) {
+func Lingering() (*Keeper, error) { return lingering(time.Minute) }
+
+// Hasty makes a Keeper that tells the end of a program at once when anything outlives it.
+func Hasty() (*Keeper, error) { return lingering(-lastWords) }
+
+func lingering(linger time.Duration) (*Keeper, error) {
 	k, err := NewKeeper(slog.Default())
 	if err == nil {
 		k.mu.Lock()
-		k.linger = time.Minute
+		k.linger = linger
 		k.mu.Unlock()
 	}
 	return k, err

@@ -20,6 +20,7 @@ import (
 
 func init() {
 	helpers["limits"], helpers["old kernel"], helpers["close"], helpers["forgotten"], helpers["abandoned"] = limits, oldKernel, closing, forgotten, abandoned
+	helpers["left at once"] = leftAtOnce
 }
 
 func TestOneKeeper(t *testing.T) {
@@ -142,6 +143,30 @@ func forgotten() int {
 
 // What a program left without a trace, and was not known to be its before it was over, is ended, and nothing else.
 func TestAbandoned(t *testing.T) { t.Parallel(); alone(t, "abandoned") }
+
+// After KillAll nobody is told of the end of a program that was killed by it, nor where what it started dies later.
+func TestLeftAtOnce(t *testing.T) { t.Parallel(); alone(t, "left at once") }
+
+func leftAtOnce() int {
+	k, err := process.Hasty()
+	if err != nil {
+		return fail(err)
+	}
+	running, told := make(chan struct{}), make(chan process.Exit, 1)
+	go func() {
+		told <- k.Run(context.Background(), process.Spec{Argv: []string{"sh", "-c", "for i in $(seq 40); do sleep 60 & done; echo ready; wait"}, Env: os.Environ(),
+			Stdout: writerFunc(func(b []byte) (int, error) { close(running); return len(b), nil }),
+			Ended:  func(e process.Exit) { told <- e }})
+	}()
+	<-running
+	k.KillAll()
+	select {
+	case e := <-told:
+		return fail(fmt.Errorf("told: %+v", e))
+	case <-time.After(100 * time.Millisecond): // it was told at once
+		return 0
+	}
+}
 
 func abandoned() int {
 	k, err := process.NewKeeper(nil)
