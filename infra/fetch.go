@@ -24,9 +24,10 @@ type Fetched struct {
 }
 
 // Fetch copies outputs of a sweep's tasks from their hosts to dir/SWEEP/INDEX, all hosts at once. It verifies what arrives, goes on
-// where a call before it was cut off, and touches no file that no fetch of this sweep has made. Progress is told of each host
+// where a call before it was cut off, and touches no file that no fetch of this sweep has made. What tasks left as it was of the
+// revisions that they ran is no output. Progress is told of each host
 // in turn, one call at a time; nil is told nothing. What was copied is given beside an error, which is of *StepErrors.
-func (c *Cluster) Fetch(ctx context.Context, sweep, dir string, wanted []Wanted, progress func(host string, p filesync.Progress)) ([]Fetched, error) {
+func (c *Cluster) Fetch(ctx context.Context, sweep, dir string, revisions []string, wanted []Wanted, progress func(host string, p filesync.Progress)) ([]Fetched, error) {
 	var names []string
 	for _, w := range wanted {
 		names = append(names, w.Host)
@@ -51,7 +52,8 @@ func (c *Cluster) Fetch(ctx context.Context, sweep, dir string, wanted []Wanted,
 	}
 	failed := c.each(here, func(m *machine) error {
 		o := filesync.FetchOptions{Sweep: sweep, Dir: dir, Outputs: path.Join("hosts", m.name, "outputs"),
-			Tasks: wanted[slices.IndexFunc(wanted, func(w Wanted) bool { return w.Host == m.name })].Tasks,
+			Without: revisions,
+			Tasks:   wanted[slices.IndexFunc(wanted, func(w Wanted) bool { return w.Host == m.name })].Tasks,
 			Progress: func(p filesync.Progress) {
 				mu.Lock()
 				defer mu.Unlock()

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,7 +22,8 @@ import (
 func (c *command) fetchCommand() *cliv2.Command {
 	return &cliv2.Command{Name: "fetch", Usage: "copies the outputs of a sweep's tasks from their hosts", ArgsUsage: "[SWEEP | SWEEP/INDEX]",
 		Description: "They come to FOLDER/SWEEP/INDEX. What arrives is verified; called again it copies\n" +
-			"what is new or was cut off. Files that it did not make are never written over.",
+			"what is new or was cut off. Files that it did not make are never written over. Of a task that\n" +
+			"runs it copies what the task has made so far.",
 		Flags: append(places(),
 			&cliv2.StringFlag{Name: "to", Value: outputFolder, Usage: "into `FOLDER`"},
 			&cliv2.StringFlag{Name: "where", Usage: "only of tasks for which `EXPR` holds: 'accuracy>0.9'"}, flagJSON()),
@@ -61,9 +63,11 @@ func (c *command) fetch(ctx *cliv2.Context) error {
 		return err
 	}
 	tasks := map[string][]int64{}
+	revisions := map[string]bool{}
 	err = m.Rows(work, s.ID, api.Query{Begun: true, Where: ctx.String("where")}, func(r *result.Row) error {
 		if r.Host != "" && (!t.isTask || r.Index == t.index) {
 			tasks[r.Host] = append(tasks[r.Host], r.Index)
+			revisions[r.Revision] = true
 		}
 		return nil
 	})
@@ -77,7 +81,7 @@ func (c *command) fetch(ctx *cliv2.Context) error {
 	if len(wanted) == 0 {
 		return cli.Wrong("run-tasks show "+s.ID+" shows how it stands", "no task of %s that is meant has begun", s.ID)
 	}
-	done, err := m.cluster.Fetch(work, s.ID, ctx.String("to"), wanted, func(host string, p filesync.Progress) {
+	done, err := m.cluster.Fetch(work, s.ID, ctx.String("to"), slices.Sorted(maps.Keys(revisions)), wanted, func(host string, p filesync.Progress) {
 		m.cluster.site.Printer.Says(host, fmt.Sprintf("%d of %d files, %.1f of %.1f MB", p.Files, p.OfFiles, float64(p.Bytes)/1e6, float64(p.OfBytes)/1e6))
 	})
 	m.cluster.site.Printer.Clear()

@@ -15,6 +15,7 @@ import (
 type FetchOptions struct {
 	Sweep    string         // whose outputs
 	Tasks    []int64        // indexes of its tasks; nil is all that the host has
+	Without  []string       // revisions that tasks ran: what they left of them as it was is no output
 	Outputs  string         // the folder of outputs below the root, slash separated; empty is "outputs"
 	Dir      string         // files come to Dir/SWEEP/INDEX/...
 	Progress func(Progress) // called after each piece, by the goroutine of Fetch; nil: nobody is told
@@ -25,7 +26,7 @@ type Fetched struct {
 	Files   int       // that were copied, whole or in part
 	Bytes   int64     // that came over the connection
 	Had     int       // that were there already
-	Skipped []Skipped // what was not copied, and is no error; not the links into the project's revision
+	Skipped []Skipped // what was not copied, and is no error
 }
 
 // Skipped is something that a fetch leaves out.
@@ -56,10 +57,10 @@ func (e *ConflictError) Error() string {
 // have grown go on where they end, everything is checked by SHA-256. A file that is being written is copied as far as
 // it went when the fetch began.
 //
-// A link is kept where it stays in its task's own folder. The links into the project's revision, which every task has, are left
-// out without a word, other links and what is no file with one. Nothing outside Dir/SWEEP is written, and that folder
-// only where it is new, empty or of an earlier fetch of the same sweep of the same cluster, else *ConflictError. So is a file in it
-// that differs and is not as a fetch left it; the others are copied all the same.
+// What a task has of its project and did not touch is no output: it is in the task's folder while an attempt runs. A link is kept
+// where it stays in its task's own folder, other links and what is no file are left out and told. Nothing outside
+// Dir/SWEEP is written, and that folder only where it is new, empty or of an earlier fetch of the same sweep of the same
+// cluster, else *ConflictError. So is a file in it that differs and is not as a fetch left it; the others are copied all the same.
 //
 // Any number of fetches may have one Dir, for different tasks or hosts. Where hosts share a task (it was tried on
 // several), name for each host the tasks whose last attempt ran there.
@@ -126,7 +127,7 @@ func (f *fetch) run(ctx context.Context) error {
 
 func (f *fetch) request() error {
 	w := f.client.wire
-	q := request{Op: opFetch, Outputs: f.o.Outputs, Sweep: f.o.Sweep, All: f.o.Tasks == nil}
+	q := request{Op: opFetch, Outputs: f.o.Outputs, Sweep: f.o.Sweep, Without: f.o.Without, All: f.o.Tasks == nil}
 	err := w.writeJSON(requestFrame, q)
 	if err == nil && !q.All {
 		err = w.writeList(len(f.o.Tasks), func(to []byte, i int) []byte {

@@ -52,7 +52,7 @@ func TestFetchedOutputsAreTheSame(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{
 		"0/stdout.log": "hello", "0/result/empty/": "", "0/result/best": "-> ../checkpoint/2", "0/checkpoint/2": strings.Repeat("c", 1_000_000),
-		"0/train.py": "-> ../../../releases/0123456789abcdef/train.py", "0/passwd": "-> /etc/passwd", "0/up": "-> ../1/stdout.log",
+		"0/passwd": "-> /etc/passwd", "0/up": "-> ../1/stdout.log",
 		"1/stdout.log": "", "2/x": "not asked for", "notes": "no task",
 	}
 	for _, odd := range oddNames {
@@ -75,7 +75,7 @@ func TestFetchedOutputsAreTheSame(t *testing.T) {
 		t.Error(diff)
 	}
 	must(t, os.Remove(outputs+"/1/pipe"))
-	for _, name := range []string{"0/train.py", "0/passwd", "0/up", "notes"} {
+	for _, name := range []string{"0/passwd", "0/up", "notes"} {
 		must(t, os.Remove(outputs+"/"+name))
 	}
 	must(t, os.RemoveAll(outputs+"/2"))
@@ -319,5 +319,49 @@ func TestFetchOfAGrowingFile(t *testing.T) {
 	must(t, err)
 	if look(t, outputs)["0/log"] != fetched(t, dir)["0/log"] {
 		t.Error("not the same in the end")
+	}
+}
+
+// What a running task's folder has of its project is no output, until the task changes it.
+func TestFetchWhileATaskRuns(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{"train.py": "print()", "run.sh": "echo", "net/layers.py": "pass", "data/1.png": "one", "data/2.png": "two",
+		"latest": "-> data/1.png", "model.pt": "old", "notes": "same size", "empty/": ""}
+	dir, root := t.TempDir(), writable(t)
+	tree(t, dir, files)
+	m := scan(t, dir)
+	push(t, root, m)
+	release := "/of/the/container/releases/" + m.Revision()
+	task := map[string]string{"stdout.log": "epoch 1", "model.pt": "new", "notes": "size same", "made/empty/": "", "made/by.py": "", "net/__pycache__/layers.pyc": "compiled",
+		"made/__pycache__/by.pyc": "compiled", "data/1.png": "-> " + release + "/data/1.png", "data/2.png": "-> " + release + "/data/2.png", "data/index": "1 2"}
+	for name, content := range files {
+		if task[name] == "" {
+			task[name] = content
+		}
+	}
+	tree(t, filepath.Join(root, "outputs", "run-1", "0"), task)
+	must(t, os.Chmod(filepath.Join(root, "outputs", "run-1", "0", "run.sh"), 0o755))
+	dir = t.TempDir()
+	c := connect(t, root)
+	defer c.Close()
+	done, err := c.Fetch(t.Context(), anna, filesync.FetchOptions{Sweep: "run-1", Without: []string{m.Revision(), "0123456789abcdef"}, Dir: dir})
+	must(t, err)
+	if len(done.Skipped) > 0 {
+		t.Errorf("it says of %v", done.Skipped)
+	}
+	want := map[string]string{"0": "folder", "0/stdout.log": "", "0/model.pt": "", "0/notes": "", "0/run.sh": "", "0/made": "folder", "0/made/empty": "folder",
+		"0/made/by.py": "", "0/made/__pycache__": "folder", "0/made/__pycache__/by.pyc": "", "0/data": "folder", "0/data/index": ""}
+	have := fetched(t, dir)
+	for name, what := range have {
+		if what != "folder" {
+			have[name] = ""
+		}
+	}
+	if diff := cmp.Diff(want, have); diff != "" {
+		t.Error(diff)
+	}
+	_, err = c.Fetch(t.Context(), anna, filesync.FetchOptions{Sweep: "run-1", Without: []string{"../run-1"}, Dir: dir})
+	if refusal := (*filesync.Refusal)(nil); !errors.As(err, &refusal) || refusal.Code != filesync.Malformed {
+		t.Errorf("a revision that can be none: %v", err)
 	}
 }

@@ -36,6 +36,7 @@ type request struct {
 	Token    string        `json:"token,omitempty"`    // token
 	Outputs  string        `json:"outputs,omitempty"`  // fetch: folder below the root
 	Sweep    string        `json:"sweep,omitempty"`    // fetch
+	Without  []string      `json:"without,omitempty"`  // fetch: revisions; what tasks left of them as it was is no output
 	All      bool          `json:"all,omitempty"`      // fetch: every task; else a list of indexes follows
 }
 

@@ -46,10 +46,20 @@ func (s *server) fetch(ctx context.Context, r *root, q request) error {
 		return err
 	}
 	defer folder.Close()
+	projects, err := r.checkouts(q.Without)
+	defer func() {
+		for _, c := range projects {
+			_ = c.files.Close()
+		}
+	}()
+	if err != nil {
+		return err
+	}
 	offered, err := outputs(ctx, folder, chosen)
 	if err != nil {
 		return err
 	}
+	offered = ofTasks(folder, offered, projects)
 	if err := s.offer(ctx, offered); err != nil {
 		return err
 	}

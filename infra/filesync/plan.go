@@ -77,12 +77,11 @@ func (f *fetch) chooseLinks(links map[string]map[string]string) {
 	kept := f.links[:0]
 	for _, e := range f.links {
 		task, below, _ := strings.Cut(e.Path, "/")
-		switch {
-		case projects.Stays(below, links[task]):
+		if projects.Stays(below, links[task]) {
 			kept = append(kept, e)
-		case strings.Contains(below, "/") || !strings.HasPrefix(e.Link, "../") || path.Base(e.Link) != below:
+		} else {
 			f.skip(e.Path, "it is a link out of the task's folder, to "+e.Link)
-		} // else a worker made it: it leads to something of the same name in the revision
+		}
 	}
 	f.links = kept
 }

@@ -1,0 +1,112 @@
+package filesync
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"mlframework/projects"
+)
+
+// cacheName is the folder in which Python keeps what it compiled: never an output.
+const cacheName = "__pycache__"
+
+// A checkout is a release as folders of tasks have it while their attempts run, and until it was taken out of them: its folders, and
+// copies of its files or links to them. What of it a task left as it was is no output.
+type checkout struct {
+	release string // its path below the root, which links to its files have before the file's
+	files   *os.Root
+}
+
+// checkouts opens the releases of revisions that there are.
+func (r *root) checkouts(revisions []string) (all []checkout, err error) {
+	for _, revision := range revisions {
+		if !projects.IsRevision(revision) {
+			return all, refuse(Malformed, "there can be no revision %q", revision)
+		}
+		release := path.Join(releasesName, revision)
+		files, err := r.OpenRoot(release)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return all, err
+		}
+		all = append(all, checkout{release, files})
+	}
+	return all, nil
+}
+
+// ofTasks are the outputs among what tasks' folders hold, in the order of a walk through them.
+func ofTasks(sweep *os.Root, all []projects.Entry, checkouts []checkout) []projects.Entry {
+	var outputs []projects.Entry // backwards: what a folder holds comes before it
+	holds := map[string]bool{}
+	for _, e := range slices.Backward(all) {
+		_, below, _ := strings.Cut(e.Path, "/")
+		untouched := below != "" && slices.ContainsFunc(checkouts, func(c checkout) bool { return c.has(sweep, e, below) })
+		if untouched && !holds[e.Path] {
+			continue
+		}
+		holds[path.Dir(e.Path)] = true
+		outputs = append(outputs, e)
+	}
+	slices.Reverse(outputs)
+	return outputs
+}
+
+// has reports whether an entry of a task's folder is the release's, or a cache of a program of it. What cannot be read is not.
+func (c *checkout) has(sweep *os.Root, e projects.Entry, below string) bool {
+	if e.Kind == projects.Symlink && strings.HasSuffix(path.Clean(e.Link), "/"+path.Join(c.release, below)) {
+		return true
+	}
+	if dir, _, in := strings.Cut("./"+below+"/", "/"+cacheName+"/"); in {
+		info, err := c.files.Stat(path.Clean(dir))
+		return err == nil && info.IsDir()
+	}
+	info, err := c.files.Lstat(below)
+	if err != nil {
+		return false
+	}
+	switch e.Kind {
+	case projects.Dir:
+		return info.IsDir()
+	case projects.Symlink:
+		target, err := c.files.Readlink(below)
+		return err == nil && target == e.Link
+	case projects.File:
+		return info.Mode().IsRegular() && info.Size() == e.Size && info.Mode()&0o100 == e.Mode&0o100 && c.same(sweep, e, below)
+	}
+	return false
+}
+
+// same reports whether a file of a task holds what the release's does.
+func (c *checkout) same(sweep *os.Root, e projects.Entry, below string) bool {
+	theirs, err := openOutput(sweep, e)
+	if err != nil {
+		return false
+	}
+	defer theirs.Close()
+	ours, err := c.files.Open(below)
+	if err != nil {
+		return false
+	}
+	defer ours.Close()
+	a, b := pieces.Get().(*[]byte), pieces.Get().(*[]byte)
+	defer pieces.Put(a)
+	defer pieces.Put(b)
+	for left := e.Size; left > 0; {
+		n := min(left, pieceSize)
+		_, err := io.ReadFull(theirs, (*a)[:n])
+		_, also := io.ReadFull(ours, (*b)[:n])
+		if err != nil || also != nil || !bytes.Equal((*a)[:n], (*b)[:n]) {
+			return false
+		}
+		left -= n
+	}
+	return true
+}
