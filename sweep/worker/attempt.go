@@ -114,9 +114,13 @@ func (w *Worker) runIn(ctx context.Context, i item, slot int, c *folder.Checkout
 	return o, told
 }
 
-// cannotBegin is the end of an attempt that its host could not begin. One for which the disk of outputs has no space is given
-// back, uncharged, as everything is until there is some. Another disk may be full, too: that is a fault of the host.
+// cannotBegin is the end of an attempt that could not begin. Where tasks.yml names a path that is not there the task has failed: its
+// host is as able as others, and no attempt elsewhere finds more. One for which the disk of outputs has no space is given back,
+// uncharged, as everything is until there is some. Another disk may be full, too: that is a fault of the host.
 func (w *Worker) cannotBegin(ctx context.Context, i item, err error) (o task.Outcome, told bool) {
+	if _, missing := errors.AsType[*folder.MissingTarget](err); missing {
+		return task.Outcome{Class: task.Error, Reason: err.Error()}, false
+	}
 	if !noSpace(err) || hasRoom(w.o.Outputs) {
 		return infra(err), false
 	}

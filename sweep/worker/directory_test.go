@@ -159,6 +159,20 @@ func TestNothingOfAnAttemptIsForOthers(t *testing.T) {
 	}
 }
 
+// A path of tasks.yml that is not there is no fault of the host: the task fails, however often, and the worker goes on.
+func TestAPathThatIsNotThereFailsTheTask(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, project)
+	b := batch("true", 0, 1, 2, 3)
+	b.Recipe.Links = map[string]string{"data": "/no/such/path"}
+	s.send(b)
+	for index := range int64(task.MostHostFaults + 1) {
+		if o := s.ended(index, 1); o.Class != task.Error || o.ExitCode != nil || !strings.HasPrefix(o.Reason, "links: data leads to /no/such/path: no such file or directory: make it, or mount it") {
+			t.Errorf("task %d: %+v", index, o)
+		}
+	}
+}
+
 func TestWhatTheHostLacksIsALoss(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
