@@ -6,6 +6,7 @@ package broker
 
 import (
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
@@ -83,6 +84,16 @@ func (s Secrets) Files() []File {
 		{"server.key", s.Server.Key},
 		{"server.pem", s.Server.Certificate},
 	}
+}
+
+// Version is a hash of what a broker reads of Files when it starts, but for the secrets: whoever runs with another one is to be
+// started anew.
+func Version() string {
+	sum := sha256.New()
+	for _, f := range (Secrets{}).Files() {
+		fmt.Fprintf(sum, "%s %d\n%s", f.Name, len(f.Data), f.Data)
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:8])
 }
 
 // Client are the files with which a user logs in: "credentials" and "ca.pem", as sweepd takes them.

@@ -17,7 +17,8 @@ const (
 	ClusterLabel = "mlframework.cluster"
 	OwnerLabel   = "mlframework.owner"
 	RoleLabel    = "mlframework.role"
-	HostLabel    = "mlframework.host" // the host's name in the cluster
+	HostLabel    = "mlframework.host"   // the host's name in the cluster
+	ConfigLabel  = "mlframework.config" // of the broker: the version of its configuration, which is in files that it mounts
 )
 
 // Roles of containers.

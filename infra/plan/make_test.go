@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"mlframework/infra/broker"
 	"mlframework/infra/docker"
 	"mlframework/infra/host"
 	"mlframework/infra/plan"
@@ -182,6 +183,23 @@ func TestPlans(t *testing.T) {
 			c := wanted("gpu1", "gpu2")
 			c.Project.Revision = "4567"
 			return w.run(t, c)
+		},
+		"another configuration of the broker": func(t *testing.T) plan.Plan {
+			w := newWorld("gpu1", "gpu2")
+			steps := w.run(t, wanted("gpu1", "gpu2")).Steps
+			at := slices.IndexFunc(steps, func(s plan.Step) bool { return s.ID == "gpu1/"+plan.Broker })
+			earlier := steps[at].Do.(plan.Run).Spec
+			if earlier.Labels[plan.ConfigLabel] != broker.Version() {
+				t.Errorf("the broker's labels are %v", earlier.Labels)
+			}
+			earlier.Labels = maps.Clone(earlier.Labels)
+			earlier.Labels[plan.ConfigLabel] = "an earlier program's"
+			for i, o := range w.found["gpu1"].Containers {
+				if o.Name == earlier.Name {
+					w.found["gpu1"].Containers[i].Hash = earlier.Hash()
+				}
+			}
+			return w.run(t, wanted("gpu1", "gpu2"))
 		},
 		"a worker joins": func(t *testing.T) plan.Plan {
 			w := newWorld("gpu1", "gpu2", "gpu3")

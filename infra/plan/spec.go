@@ -79,6 +79,7 @@ func (f Found) layout() Layout { return Layout{f.Root} }
 func (c Cluster) brokerSpec(h Host, f Found, port int) docker.Spec {
 	s := c.hardened(Broker, h, f)
 	s.Image = c.BrokerImage
+	s.Labels[ConfigLabel] = broker.Version()
 	s.Hostname = "broker"
 	s.Env = broker.Environment()
 	s.Mounts = append(s.Mounts,
