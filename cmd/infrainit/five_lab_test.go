@@ -84,8 +84,10 @@ func TestFiveCommands(t *testing.T) {
 	if out := p.must("run-tasks", "logs", "run_training-2/0").out; !strings.Contains(out, "as it is now") {
 		t.Errorf("its program printed %q", out)
 	}
+	const root = "/home/anna/ml/root-digits"
 	p.drifts(tasks)
-	p.programs(t, "/home/anna/ml/root-digits")
+	p.places("another:1", root)
+	p.programs(t, root)
 	for _, h := range p.lab.Hosts {
 		if files := ofRoot(t, h); files != "" {
 			t.Errorf("files of root on %s:\n%s", h.Name, files)

@@ -28,8 +28,9 @@ func (p *laptop) programs(t *testing.T, root string) {
 		}
 		one.Write(t, dir)
 		p.image("digits", "", image)
-		if one == programtest.Dataset {
+		if one == programtest.Dataset { // the first
 			programtest.Fill(t, dir, 1000)
+			p.up("-f", "--yes") // its tasks.yml asks for other containers
 		}
 		project := programtest.Tree(t, dir)
 		p.must("update-files", "--yes")
