@@ -59,7 +59,7 @@ func TestEveryStartIsListed(t *testing.T) {
 			}
 			delete(began, a.Attempt)
 		}
-		if len(began) > 0 || shown.Row.Attempts != len(shown.Attempts) || len(listed) != len(shown.Attempts) || len(listed) != 3 {
+		if len(began) > 0 || shown.Row.Attempts != len(shown.Attempts) || len(listed) != len(shown.Attempts) || len(listed) < 3 { // more: what was lost before it began
 			t.Errorf("%d: %d attempts; of those that began are missing: %v; listed are", n, shown.Row.Attempts, began)
 			for _, a := range shown.Attempts {
 				t.Errorf("  %d on %s, host %v, superseded %v: %v", a.Attempt, a.Worker, a.Host != nil, a.Superseded, *a.Reason)

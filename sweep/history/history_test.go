@@ -36,7 +36,7 @@ func TestHonest(t *testing.T) {
 			w.rows[4].Tries, w.evidence.Starts[6].Time = 1, at(5)
 		},
 		"given up before it began, and delivered after the fault": func(w *world) {
-			w.tries[2].Try.Outcome.Reason, w.tries = "w1 began anew"+sweep.BeginUnknown, w.tries[:3]
+			w.tries = w.tries[:3]
 			w.evidence.Starts[6].Time = at(5)
 		},
 		"on its way while its worker was cut off, and superseded when it came": func(w *world) {
@@ -137,7 +137,7 @@ func TestViolations(t *testing.T) {
 			w.evidence.Cancelled = nil
 		}, []string{"3: train-1/4 began again (attempt 2 on w2) 6s after attempt 1 on w1, and no fault explains it"}},
 		"given up before it began, and begun long after the fault": {func(w *world) {
-			w.tries[2].Try.Outcome.Reason, w.tries = "w1 began anew"+sweep.NotBegun, w.tries[:3]
+			w.tries = w.tries[:3]
 			w.evidence.Starts[6].Time, w.evidence.Starts[7].Time = at(24), at(30)
 			w.rows[4].Try.Started, w.evidence.Cancelled = at(30), nil
 		}, []string{"3: train-1/4 began again (attempt 2 on w2) 6s after attempt 1 on w1, and no fault explains it"}},
@@ -145,8 +145,10 @@ func TestViolations(t *testing.T) {
 			"3: train-1/1 began again (attempt 3 on w2) 3s after attempt 1 on w1, and no fault explains it",
 			"3: train-1/4 began again (attempt 2 on w2) 4.5s after attempt 1 on w1, and no fault explains it",
 		}},
-		"a fault before both starts": {func(w *world) { w.evidence.Faults[0].From, w.evidence.Faults[0].To = at(1), at(2.1) },
-			[]string{"3: train-1/4 began again (attempt 2 on w2) 4.5s after attempt 1 on w1, and no fault explains it"}},
+		"a fault long before both starts": {func(w *world) { w.evidence.Faults[0].From, w.evidence.Faults[0].To = at(-20), at(-19) }, []string{
+			"3: train-1/1 began again (attempt 3 on w2) 3s after attempt 1 on w1, and no fault explains it",
+			"3: train-1/4 began again (attempt 2 on w2) 4.5s after attempt 1 on w1, and no fault explains it",
+		}},
 		"a fault after both starts": {func(w *world) { w.evidence.Faults[0].From, w.evidence.Faults[0].To = at(6), at(9) },
 			[]string{"3: train-1/1 began again (attempt 3 on w2) 3s after attempt 1 on w1, and no fault explains it"}},
 		"an attempt that began on two workers": {func(w *world) { w.evidence.Starts[7].Attempt = 1; w.rows[4].Try.Number = 1; w.tries = w.tries[:2] }, []string{

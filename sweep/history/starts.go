@@ -59,7 +59,7 @@ func (c *checker) justified(id task.ID, tries []sweep.Try) {
 	starts := c.starts[id]
 	for n, s := range starts[:max(0, len(starts)-1)] {
 		next, t := starts[n+1], resultOf(s, tries)
-		fenced := t == nil || t.Superseded || onItsWay(t)
+		fenced := t == nil || t.Superseded || t.Outcome.Class == task.Loss
 		if !fenced && forgivable(t.Outcome.Class) || c.excused(s, next, fenced) {
 			continue
 		}
@@ -73,12 +73,6 @@ func (c *checker) justified(id task.ID, tries []sweep.Try) {
 		}
 		holders[s.Attempt] = s.Worker
 	}
-}
-
-// onItsWay tells whether an attempt was given up before anything told that it had begun: its message may still come to the
-// worker, which begins it and learns then that it is superseded.
-func onItsWay(t *sweep.Try) bool {
-	return strings.HasSuffix(t.Outcome.Reason, sweep.BeginUnknown) || strings.HasSuffix(t.Outcome.Reason, sweep.NotBegun)
 }
 
 // resultOf is what the store has of an attempt that was left behind; nil: nothing.
@@ -97,7 +91,8 @@ func forgivable(class task.Class) bool {
 }
 
 // aftermath is for how long after a fault an attempt may begin that is superseded already, and is fenced: a worker that
-// died between claim and acknowledgement gets the delivery again.
+// died between claim and acknowledgement gets the delivery again. One that was lost may have begun only then: whoever loses
+// it cannot know.
 const aftermath = 20 * time.Second
 
 // excused tells whether a fault explains that an attempt was followed by another. One that began after the other had been
