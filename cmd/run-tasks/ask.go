@@ -136,10 +136,8 @@ func (c *command) listText(sweeps []sweep.Summary) error {
 	for _, s := range sweeps {
 		done, failed := tally(s)
 		took := ""
-		if s.Ran > 0 {
-			took = time.Duration(s.Ran * float64(time.Second)).Round(time.Second).String()
-		} else if s.Ended != nil {
-			took = s.Ended.Sub(s.Submitted).Round(time.Second).String()
+		if s.Ended != nil { // while it runs, and after a kill, Ran is that of its last change
+			took = ranFor(s).Round(time.Second).String()
 		}
 		row := []string{s.ID, string(s.State), fmt.Sprint(s.Total), fmt.Sprint(done), fmt.Sprint(failed), s.Submitted.In(local()).Format(time.DateTime), took}
 		if ranked {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"golang.org/x/term"
 
@@ -93,14 +94,23 @@ func outcomeText(s sweep.Summary) string {
 	return text
 }
 
-// tookText is how long a sweep that has ended ran: "38.2s". Where it waited or was paused for longer than a tenth of that it
-// is "38.2s of running, 25m08s from start to end".
-func tookText(s sweep.Summary) string {
-	whole := s.Ended.Sub(s.Submitted).Seconds()
-	if s.Ran == 0 || whole-s.Ran <= max(1, s.Ran/10) {
-		return result.HumanDuration(whole)
+// ranFor is how long a sweep that has ended ran, without the time in which it waited or was paused.
+func ranFor(s sweep.Summary) time.Duration {
+	if s.Ran == 0 { // it is of before that was counted
+		return s.Ended.Sub(s.Submitted)
 	}
-	return result.HumanDuration(s.Ran) + " of running, " + result.HumanDuration(whole) + " from start to end"
+	return time.Duration(s.Ran * float64(time.Second))
+}
+
+// tookText is how long a sweep that has ended ran: "38.2s". Where it waited or was paused for longer than a tenth of that it
+// is "38.2s (25m08s from start to end)".
+func tookText(s sweep.Summary) string {
+	ran, whole := ranFor(s), s.Ended.Sub(s.Submitted)
+	text := result.HumanDuration(ran.Seconds())
+	if whole-ran <= max(time.Second, ran/10) {
+		return text
+	}
+	return text + " (" + result.HumanDuration(whole.Seconds()) + " from start to end)"
 }
 
 func (c *command) best(ctx context.Context, src source, s api.Sweep) error {
