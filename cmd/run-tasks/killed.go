@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
 	"time"
 
 	"mlframework/sweep"
@@ -19,15 +20,21 @@ const unsettled = "its run was killed; the store cannot be written, and still ha
 // standing sees to it that what nobody runs any more is not shown as running: a run that was killed had no time to say so. It
 // is kept in the store, once, as the next run would keep it.
 func standing(r *store.Reader) func(context.Context, *store.Sweep) error {
+	var ( // one try settles all sweeps
+		once    sync.Once
+		settled bool
+		failed  error
+	)
 	return func(ctx context.Context, s *store.Sweep) error {
 		if !runs(s.Head) || alive() {
 			return nil
 		}
-		switch settled, err := settle(ctx); {
-		case err != nil && s.Head.State == sweep.Open:
+		once.Do(func() { settled, failed = settle(ctx) })
+		switch {
+		case failed != nil && s.Head.State == sweep.Open:
 			s.Head.State, s.Head.Reason = sweep.Paused, unsettled
 			return nil
-		case err != nil || !settled: // who holds the store now sees to it
+		case failed != nil || !settled: // who holds the store now sees to it
 			return nil
 		}
 		anew, err := r.Sweep(ctx, s.Head.ID)
@@ -57,10 +64,17 @@ func settle(ctx context.Context) (settled bool, err error) {
 
 // hold opens the store for writing. A process that dies holds it for a moment.
 func hold(ctx context.Context) (s *store.Store, err error) {
-	for end := time.Now().Add(time.Second); ; time.Sleep(20 * time.Millisecond) {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(time.Second); ; {
 		s, err = store.Open(ctx, storeFolder, "run-tasks")
 		if _, inUse := errors.AsType[*store.InUse](err); !inUse || alive() || time.Now().After(end) {
 			return s, err
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
 		}
 	}
 }

@@ -87,11 +87,11 @@ func (c *command) explainLeftOut(ctx context.Context, src source, sweepID string
 	for _, r := range failed {
 		t, err := src.Task(ctx, r.Sweep, r.Index)
 		if err != nil {
-			return err
+			continue // this only explains
 		}
 		end, err := endOf(ctx, src, t)
 		if err != nil {
-			return nil // its worker is away: this only explains
+			continue // its worker is away
 		}
 		name, l, is := wantedOf(end, r, c.leftOut)
 		if !is {

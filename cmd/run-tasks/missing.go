@@ -94,7 +94,10 @@ func (g gap) compare(ctx context.Context, causes []api.Cause) (old map[string]*p
 			continue
 		}
 		m, err := g.old(ctx, c.Revision)
-		if old[c.Revision] = m; err == nil && g.code.Key(m) == g.key {
+		if err != nil {
+			m = nil // what is left of it says nothing
+		}
+		if old[c.Revision] = m; m != nil && g.code.Key(m) == g.key {
 			same = append(same, c.Revision)
 		}
 	}

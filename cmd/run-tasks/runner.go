@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -61,7 +60,13 @@ func newRunner(ctx context.Context, name string, log *slog.Logger) (r *runner, e
 	if r.store.Slow != "" {
 		log.Info(r.store.Slow)
 	}
-	if err := cmp.Or(r.holdOutputs(name), r.endOrphans(), r.start()); err != nil {
+	if err = r.holdOutputs(name); err == nil {
+		err = r.endOrphans()
+	}
+	if err == nil {
+		err = r.start()
+	}
+	if err != nil {
 		return nil, errors.Join(err, r.close())
 	}
 	return r, nil
@@ -210,16 +215,19 @@ func (r *runner) remake(ctx context.Context, revision string) error {
 	if err != nil {
 		return err
 	}
+	err = errors.New("no sweep has its project: run a new one")
 	for _, s := range sweeps {
 		if s.Record.Recipe.Revision != revision {
 			continue
 		}
-		m, err := projects.Scan(ctx, s.Record.Project, projects.Options{})
-		if err != nil {
-			return err
+		m, unread := projects.Scan(ctx, s.Record.Project, projects.Options{})
+		if unread != nil {
+			err = unread
+			continue
 		}
 		if m.Revision() != revision {
-			return fmt.Errorf("the project in %s has changed since: run a new sweep", s.Record.Project)
+			err = fmt.Errorf("the project in %s has changed since: run a new sweep", s.Record.Project)
+			continue
 		}
 		if err := projects.Remove(revisionsFolder, revision); err != nil {
 			return err
@@ -227,7 +235,7 @@ func (r *runner) remake(ctx context.Context, revision string) error {
 		_, err = projects.Snapshot(ctx, m, revisionsFolder)
 		return err
 	}
-	return errors.New("no sweep has its project: run a new one")
+	return err
 }
 
 // close ends everything: attempts that still run are stopped with their grace.

@@ -73,7 +73,10 @@ func newClient(name string, dial func(context.Context) (net.Conn, error)) *Clien
 }
 
 // Close drops idle connections.
-func (c *Client) Close() { c.http.CloseIdleConnections() }
+func (c *Client) Close() {
+	c.alive.close()
+	c.http.CloseIdleConnections()
+}
 
 // get reads the answer to a question.
 func (c *Client) get(ctx context.Context, path string, query url.Values, into any) error {

@@ -34,6 +34,18 @@ type liveness struct {
 	told    bool
 	probing bool
 	stop    context.CancelFunc // of the looking; nil: nothing is pending
+	parts   sync.WaitGroup
+}
+
+// close ends the looking, also while requests are pending, and waits for it.
+func (l *liveness) close() {
+	l.mu.Lock()
+	if l.stop != nil {
+		l.stop()
+		l.stop = nil
+	}
+	l.mu.Unlock()
+	l.parts.Wait()
 }
 
 // request is one that was begun and not ended: its answer may still be read.
@@ -63,7 +75,7 @@ func (l *liveness) begin(ctx context.Context) *request {
 		l.silent = 0
 		looking, stop := context.WithCancel(context.WithoutCancel(ctx))
 		l.stop = stop
-		go l.look(looking)
+		l.parts.Go(func() { l.look(looking) })
 	}
 	return r
 }
@@ -133,7 +145,7 @@ func (l *liveness) count(ctx context.Context) (tell bool) {
 	}
 	if l.silent >= probeAfter && !l.probing {
 		l.probing = true
-		go l.ask(ctx)
+		l.parts.Go(func() { l.ask(ctx) })
 	}
 	tell = l.silent >= tellAfter && !l.told && l.waiting != nil
 	l.told = l.told || tell

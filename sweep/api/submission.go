@@ -71,11 +71,11 @@ var (
 	variableName   = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 )
 
-// check refuses what no tasks.yml can have said.
 // mostNumber bounds the number of a sweep that a submission may ask for: far more than there will be, and far from the
 // greatest that can be counted on.
 const mostNumber = 1_000_000_000_000
 
+// check refuses what no tasks.yml can have said.
 func check(s Submission) error {
 	r, recipe := s.Record, s.Record.Recipe
 	switch {

@@ -2,7 +2,6 @@ package worker
 
 import (
 	"encoding/json"
-	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -90,14 +89,20 @@ func (b *begun) fail(err error) {
 	}
 }
 
-// close drops what every attempt's end has told.
+// close drops what every attempt's end has told, that of earlier processes too.
 func (b *begun) close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.folder == "" {
+		return
+	}
 	for slot, f := range b.files {
-		if err := errors.Join(f.Close(), os.Remove(f.Name())); err != nil {
+		if err := f.Close(); err != nil {
 			b.fail(err)
 		}
 		delete(b.files, slot)
+	}
+	if err := os.RemoveAll(b.folder); err != nil {
+		b.fail(err)
 	}
 }

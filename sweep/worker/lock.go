@@ -53,10 +53,10 @@ func NameLock(name, broker string) string {
 }
 
 // Acquire takes the lock of a file, which it makes when there is none, and writes into it who holds it. It returns *InUse
-// when another process still holds it after three seconds. Any other error means that the file system has no locks, is
-// full, or may not be written to.
+// when another process still holds it after three seconds. Any other error means that ctx
+// has ended, or that the file system has no locks or may not be written to.
 func Acquire(ctx context.Context, path, holder string) (*Lock, error) {
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func Acquire(ctx context.Context, path, holder string) (*Lock, error) {
 	}
 	if err == nil {
 		err = errors.Join(file.Truncate(0), writeAt(file, holder+"\n", 0))
-		if errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {
+		if noSpace(err) {
 			err = nil // it is held all the same, by somebody without a name
 		}
 	}
@@ -77,6 +77,9 @@ func Acquire(ctx context.Context, path, holder string) (*Lock, error) {
 		return &Lock{file}, nil
 	}
 	defer file.Close()
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
 	if !errors.Is(err, unix.EWOULDBLOCK) {
 		return nil, fmt.Errorf("lock %s: %w", path, err)
 	}

@@ -66,6 +66,9 @@ func hasRoom(folder string) bool {
 	if free < enough {
 		return false
 	}
+	if os.MkdirAll(folder, 0o700) != nil { // it may have been removed to make room
+		return false
+	}
 	file, err := os.CreateTemp(folder, ".room-*")
 	if err != nil {
 		return false

@@ -3,6 +3,7 @@ package worker
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 
 	"mlframework/sweep/result"
@@ -137,7 +138,10 @@ func (s *stream) keepLate(p []byte) {
 	if !s.late {
 		s.late = true
 		var err error
-		if s.file, err = os.OpenFile(s.path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600); err != nil {
+		if s.file, err = os.OpenFile(s.path, os.O_WRONLY|os.O_CREATE, 0o600); err == nil {
+			_, err = s.file.Seek(0, io.SeekEnd)
+		}
+		if err != nil {
 			s.fail(err)
 		}
 		s.keep([]byte(lateMark))
