@@ -12,7 +12,8 @@ import (
 )
 
 // fill puts the files of m into an empty folder and makes it read-only.
-func (s snapshotter) fill(ctx context.Context, m *Manifest, folder string) error {
+func (s snapshotter) fill(ctx context.Context, m *Manifest, revisions, folder string) error {
+	large := largeFiles{s, m.large() <= s.copies, others(revisions)}
 	for _, e := range m.Entries {
 		if e.Kind == Dir {
 			if err := os.Mkdir(placed(folder, e), 0o755); err != nil {
@@ -21,7 +22,7 @@ func (s snapshotter) fill(ctx context.Context, m *Manifest, folder string) error
 		}
 	}
 	err := each(ctx, defaultWorkers(), len(m.Entries), func(ctx context.Context, i int) error {
-		return s.place(ctx, m, m.Entries[i], placed(folder, m.Entries[i]))
+		return s.place(ctx, m, large, m.Entries[i], placed(folder, m.Entries[i]))
 	})
 	if err != nil {
 		return err
@@ -39,14 +40,14 @@ func (s snapshotter) fill(ctx context.Context, m *Manifest, folder string) error
 func placed(folder string, e Entry) string { return filepath.Join(folder, filepath.FromSlash(e.Path)) }
 
 // place makes a file or link at to.
-func (s snapshotter) place(ctx context.Context, m *Manifest, e Entry, to string) error {
+func (s snapshotter) place(ctx context.Context, m *Manifest, large largeFiles, e Entry, to string) error {
 	switch {
 	case e.Kind == Symlink:
 		return os.Symlink(e.Link, to)
 	case e.Kind == Dir:
 		return nil
 	case e.Size > LinkSize:
-		return s.linkFile(ctx, m, e, to)
+		return large.place(ctx, m, e, to)
 	}
 	if s.write != nil {
 		if err := s.write(); err != nil {

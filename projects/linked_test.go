@@ -28,11 +28,37 @@ func same(t *testing.T, a, b string) bool {
 	return os.SameFile(first, second)
 }
 
-func TestLargeFilesAreLinked(t *testing.T) {
+// TestLargeFilesAreCopiedOnce: what is written to a snapshot's large file never reaches the user's, and a further snapshot has
+// the same copy while that is whole.
+func TestLargeFilesAreCopiedOnce(t *testing.T) {
+	t.Parallel()
+	dir, revisions := withLarge(t)
+	_, first := snapshot(t, dir, revisions)
+	if same(t, dir+"/large", first+"/large") {
+		t.Error("the snapshot has the user's own file")
+	}
+	plantIn(t, dir, tree{"a": "2"})
+	_, second := snapshot(t, dir, revisions)
+	if first == second || !same(t, first+"/large", second+"/large") {
+		t.Error("the second snapshot has another copy")
+	}
+	check(t, os.Chmod(second+"/large", 0o600))
+	check(t, os.WriteFile(second+"/large", []byte("x"), 0))
+	if info, err := os.Stat(dir + "/large"); err != nil || info.Size() != projects.LinkSize+1 {
+		t.Errorf("the user's file: %v, %v", info, err)
+	}
+	plantIn(t, dir, tree{"a": "3"})
+	if _, third := snapshot(t, dir, revisions); same(t, second+"/large", third+"/large") {
+		t.Error("the third snapshot has the copy that was written to")
+	}
+}
+
+func TestTooManyLargeFilesAreLinked(t *testing.T) {
 	t.Parallel()
 	dir, revisions := withLarge(t)
 	check(t, os.Chmod(dir+"/large", 0o640))
-	_, path := snapshot(t, dir, revisions)
+	path, err := projects.SnapshotWith(context.Background(), scan(t, dir), revisions, os.Link, nil)
+	check(t, err)
 	if !same(t, dir+"/large", path+"/large") || same(t, dir+"/limit", path+"/limit") {
 		t.Error("want large linked and limit copied")
 	}

@@ -10,8 +10,12 @@ import (
 	"syscall"
 )
 
-// LinkSize is the size in bytes over which a file is linked into a snapshot instead of copied: 16 MiB.
+// LinkSize is the size in bytes above which a file is large: snapshots share one copy of it, or have a link to the
+// project's own. It is 16 MiB.
 const LinkSize = 16 << 20
+
+// CopySize bounds what the large files of a project may have together, in bytes, for snapshots to have copies of them: 4 GiB.
+const CopySize = 4 << 30
 
 // tries is how often Take scans a project that changes meanwhile.
 const tries = 3
@@ -40,17 +44,43 @@ func Take(ctx context.Context, dir, revisions string, opts Options) (m *Manifest
 // and what they leave when they are killed is removed by a later call. Files that changed since the scan are a *ChangedError, a
 // full disk is a *SpaceError, and after any error there is nothing new.
 //
-// Files are 0444 or 0555, folders 0555; the times of files and folders are kept. A file over LinkSize is not copied: it is a
-// hard link to the project's file or, on another disk, a symbolic link to it. It keeps the mode it has, and editing it
-// in place (not replacing it, as most programs do) shows in the snapshot.
+// Files are 0444 or 0555, folders 0555; the times of files and folders are kept. Of a file over LinkSize snapshots share one
+// copy while its path, size, time and mode stay the same. Where such files have more than CopySize together, or the disk has
+// no room for them, they are not copied: each is a hard link to the project's file or, on another disk, a symbolic link to
+// it. It keeps the mode it has, and editing it in place (not replacing it, as most programs do) shows in the snapshot.
 func Snapshot(ctx context.Context, m *Manifest, revisions string) (path string, err error) {
-	return snapshotter{link: os.Link}.snapshot(ctx, m, revisions)
+	return snapshotter{link: os.Link, copies: CopySize}.snapshot(ctx, m, revisions)
+}
+
+// Exposed returns the large files of which snapshots have no copies because they have more than CopySize together: whoever
+// writes to one in a snapshot writes to the project's own.
+func (m *Manifest) Exposed() (all []Entry) {
+	if m.large() <= CopySize {
+		return nil
+	}
+	for _, e := range m.Entries {
+		if e.Size > LinkSize {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// large is what the large files have together, in bytes.
+func (m *Manifest) large() (bytes int64) {
+	for _, e := range m.Entries {
+		if e.Size > LinkSize {
+			bytes += e.Size
+		}
+	}
+	return bytes
 }
 
 // A snapshotter makes snapshots with a system's way to link files.
 type snapshotter struct {
-	link  func(from, to string) error
-	write func() error // called before a file is written; nil is no call
+	link   func(from, to string) error
+	write  func() error // called before a file is written; nil is no call
+	copies int64        // bytes of large files that are copied, at most
 }
 
 func (s snapshotter) snapshot(ctx context.Context, m *Manifest, revisions string) (string, error) {
@@ -86,7 +116,7 @@ func (s snapshotter) build(ctx context.Context, m *Manifest, revisions, final st
 		return err
 	}
 	defer release()
-	if err := s.fill(ctx, m, temporary); err != nil {
+	if err := s.fill(ctx, m, revisions, temporary); err != nil {
 		return errors.Join(err, removeTree(temporary))
 	}
 	if err := publish(ctx, m, temporary, final); err != nil {

@@ -72,6 +72,10 @@ func (d *dryRun) noteFolder(m *projects.Manifest, at place) error {
 		return err
 	}
 	d.folder = describe(p)
+	if exposed := m.Exposed(); at == inFolder && len(exposed) > 0 {
+		d.folder = append(d.folder, fmt.Sprintf("%s and other files over 16 MiB are your own, not copies (over 4 GiB together): "+
+			"tasks must not write to them", exposed[0].Path))
+	}
 	if w := d.record.Recipe.Workdir; w != "" {
 		d.folder = append(d.folder, "runs in "+w+"/ of it")
 	}
