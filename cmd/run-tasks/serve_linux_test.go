@@ -70,7 +70,7 @@ func serve(ctx context.Context, dir string) (err error) {
 	var work, parts sync.WaitGroup
 	parts.Go(func() { err = errors.Join(err, m.Run(running)) })
 	work.Go(func() {
-		for worker.New(hub.Port("w1"), options).Run(working) { // it is started again, as a supervisor does
+		for worker.New(hub.Port("w1"), options).Run(working) == worker.ToStartAgain { // it is started again, as a supervisor does
 		}
 	})
 	parts.Go(func() { _ = server.Run(running, l) })

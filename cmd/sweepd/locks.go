@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"mlframework/cmd/internal/cli"
+	"mlframework/sweep/queue/amqp"
 	"mlframework/sweep/worker"
 )
 
@@ -47,6 +48,28 @@ func (l *locks) folder(ctx context.Context, path string) error {
 		return &cli.Error{Code: cli.Machine, Err: fmt.Errorf("%s is %w", path, e),
 			Remedy: "stop that worker first, or give this one folders of its own: --outputs, --state"}
 	})
+}
+
+// elsewhere fails when a process on another machine, or in another container, has the worker's name: then tasks would go to
+// both, each of which the master does not see in the other. It waits for as long as the broker may take a dead process for one
+// that lives. A broker that is away says nothing; the master sees two of one name later.
+func (l *locks) elsewhere(ctx context.Context, name string, o amqp.Options) error {
+	for end := time.Now().Add(amqp.PresumedDead); ; {
+		asking, cancel := context.WithTimeout(ctx, amqp.PresumedDead/4)
+		taken, err := amqp.Consumed(asking, name, o)
+		cancel()
+		if err != nil || !taken || ctx.Err() != nil {
+			return nil
+		}
+		if time.Now().After(end) {
+			return &cli.Error{Code: cli.Machine, Err: fmt.Errorf("another process takes the tasks of worker %s, on another machine or in another container", name),
+				Remedy: "stop that worker first, or give this one a name of its own: --name"}
+		}
+		select {
+		case <-time.After(500 * time.Millisecond):
+		case <-ctx.Done():
+		}
+	}
 }
 
 // take fails only when a living worker holds the lock: on a file system without locks a worker works all the same.

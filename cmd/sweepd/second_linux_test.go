@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"mlframework/sweep"
+	"mlframework/sweep/queue/queuetest/broker"
 	"mlframework/sweep/task"
 )
 
@@ -45,4 +46,62 @@ func TestSecondWorkerRefused(t *testing.T) {
 	}
 	w1.start() // what it held is free again
 	c.ready("w1")
+}
+
+// A second worker of the name of one that lives is refused on another machine, too: its files show nothing, but the
+// broker does.
+func TestSecondWorkerElsewhereRefused(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	c := newCluster(t, s)
+	c.worker("w1", s)
+	id := c.sweep("held", held, 2)
+	c.stands(id, sweep.Counts{task.Running: 2})
+	elsewhere := s.through(broker.Through(t, s.url)) // another address: another lock of the name
+	code, _, stderr := call(t, append([]string{"worker", "--name", "w1", "--outputs", c.path("other"), "--revisions", c.path("revisions")},
+		elsewhere.flags()...)...)
+	if want := "another process takes the tasks of worker w1"; code != 5 || !strings.Contains(stderr, want) {
+		t.Errorf("exit code %d, want 5; it says %q, want %q", code, stderr, want)
+	}
+	c.letGo()
+	c.ended(patience, id)
+	c.succeeded(id)
+	c.verify()
+}
+
+// A worker that was cut off, and whose name another process took meanwhile, ends when it is back: what it ran goes to
+// the other, and nothing is charged for what it took.
+func TestWorkerWhoseNameWasTakenEnds(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	c := newCluster(t, s)
+	p := broker.Through(t, s.url)
+	first := c.worker("w1", s.through(p))
+	id := c.sweep("held", held, 2)
+	c.stands(id, sweep.Counts{task.Running: 2})
+	p.Stall()
+	second := newDaemon(t, c.dir, "second", append([]string{"worker", "--name", "w1", "--host", "second", "--slots", "2",
+		"--outputs", c.path("second"), "--revisions", c.path("revisions")}, s.flags()...)...)
+	second.start()
+	eventually(t, 2*patience, "the second is the one that is known", func() bool { return c.shown("w1").Host == "second" })
+	p.Heal()
+	said := ""
+	eventually(t, patience, "health tells of two", func() bool {
+		if h, err := c.client.Health(t.Context()); err == nil && len(h.Warnings) > 0 {
+			said = h.Warnings[0].Text
+		}
+		return said != ""
+	})
+	if want := "two processes have the name w1"; !strings.HasPrefix(said, want) || !strings.Contains(said, "host-w1") {
+		t.Errorf("health says %q, want %q", said, want)
+	}
+	if code := first.exitCode(); code != 5 || !strings.Contains(first.said(), "another process has the name of this worker") {
+		t.Errorf("the first ended with %d, want 5", code)
+	}
+	c.letGo()
+	c.ended(patience, id)
+	c.succeeded(id)
+	if lost := c.stored(id).Head.Counts()[task.Lost]; lost > 0 {
+		t.Errorf("%d tasks are lost", lost)
+	}
 }

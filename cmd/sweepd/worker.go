@@ -27,7 +27,8 @@ func (c *command) workerCommand() *cliv2.Command {
 		Description: "It runs until SIGTERM: then what runs is stopped, with its grace, and goes back to\n" +
 			"the master uncharged. A second signal leaves at once. Without its broker it keeps\n" +
 			"trying, says why it does not come through, and what runs goes on.\n\n" +
-			"A second worker with the name or a folder of one that lives is refused with exit code 5.\n\n" +
+			"A second worker with the name or a folder of one that lives is refused with exit code 5.\n" +
+			"One that was cut off, and whose name another process took meanwhile, ends with it, too.\n\n" +
 			"`run-tasks workers restart NAME` ends it with exit code 6, and what supervises it, such\n" +
 			"as a restart policy of its container, is to start it again.",
 		Flags: append([]cliv2.Flag{
@@ -70,6 +71,9 @@ func (c *command) work(ctx *cliv2.Context) (err error) {
 	if err := held.name(ctx.Context, ctx.String("name"), ctx.String("broker")); err != nil {
 		return err
 	}
+	if err := held.elsewhere(ctx.Context, ctx.String("name"), brokerOptions(ctx, log)); err != nil {
+		return err
+	}
 	o, err := options(ctx, log)
 	if err != nil {
 		return err
@@ -102,12 +106,16 @@ func (c *command) work(ctx *cliv2.Context) (err error) {
 	})
 	defer stop()
 	log.Info("worker started", "name", o.Name, "slots", o.Slots, "version", o.Program)
-	again := worker.New(port, o).Run(running)
+	ended := worker.New(port, o).Run(running)
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx.Context), 10*time.Second)
 	defer cancel()
 	err = keeper.Close(closing)
-	if again {
+	switch ended {
+	case worker.ToStartAgain:
 		err = errors.Join(err, cli.Code(startAgain))
+	case worker.NameTaken:
+		err = errors.Join(err, &cli.Error{Code: cli.Machine, Err: fmt.Errorf("another process has the name of this worker, %s, and began later", o.Name),
+			Remedy: "let only one of them run, or give each a name of its own: --name"})
 	}
 	return err
 }

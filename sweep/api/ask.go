@@ -20,6 +20,9 @@ func (s *Server) health(w http.ResponseWriter, _ *http.Request) error {
 	for _, m := range s.o.Master.Missing() {
 		h.Warnings = append(h.Warnings, Reason{"store", m.String(), moment(m.Since)})
 	}
+	for _, r := range s.o.Master.Rivals() {
+		h.Warnings = append(h.Warnings, Reason{"worker", r.String(), moment(r.Since)})
+	}
 	answer(w, http.StatusOK, h)
 	return nil
 }

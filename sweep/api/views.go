@@ -169,7 +169,7 @@ type Health struct {
 	Up      bool   `json:"up"`
 	Program string `json:"program"` // version
 	Version int    `json:"version"` // of the records and messages that this program understands
-	// Warnings is what people should know: what workers tell and the store does not know.
+	// Warnings is what people should know: what workers tell and the store does not know, and names that two workers have.
 	Warnings []Reason `json:"warnings"`
 }
 

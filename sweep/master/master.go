@@ -53,6 +53,7 @@ type Master struct {
 	workers   map[string]*member
 	emptied   string // a worker that gets nothing until a task has it alone
 	missing   missing
+	rivals    rivals
 	slots     int                  // of the workers that take tasks, together
 	ticked    time.Time            // when leases were last looked at
 	whole     time.Time            // every lease was whole then

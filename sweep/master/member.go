@@ -33,7 +33,7 @@ type member struct {
 	told    time.Time // of its newest event, by its clock
 	telling time.Time // when that came
 	restart restart
-	older   time.Time // since when only a process speaks that began before the one that is known; zero: none does
+	older   older
 }
 
 // member finds a worker, or makes it known.
@@ -69,7 +69,7 @@ func (m *Master) hear(ctx context.Context, s *step, h task.Heartbeat) {
 	if h.Incarnation == w.left || h.Incarnation < cmp.Or(w.beat.Incarnation, w.kept.Incarnation) && !m.outlived(w, h, now) {
 		return // of a process that has ended or that another has followed
 	}
-	w.older = time.Time{}
+	m.disown(w, now)
 	w.stale = w.stale || w.away != "" || w.newer > 0
 	if w.away != "" || w.beat.Incarnation != h.Incarnation {
 		s.joined = append(s.joined, h.Worker)
@@ -90,19 +90,21 @@ func (m *Master) hear(ctx context.Context, s *step, h task.Heartbeat) {
 // outlived takes up a process that seems to have begun before the one that is known, when for a lease nobody else speaks:
 // the clock of its host was set back, and what it kept of its starts is gone.
 func (m *Master) outlived(w *member, h task.Heartbeat, now time.Time) bool {
+	w.older.heard(h)
 	switch alive := !w.seen.IsZero() && now.Sub(w.seen) < m.o.Lease; {
-	case w.older.IsZero():
+	case w.older.since.IsZero():
 		m.o.Log.Warn("a worker's process is not heard, as another of its name began later", "worker", h.Worker, "not heard", h.Incarnation)
-		w.older = now
+		w.older.since = now
 		return false
 	case alive:
-		w.older = now
+		w.older.since = now
 		return false
-	case now.Sub(w.older) < m.o.Lease:
+	case now.Sub(w.older.since) < m.o.Lease:
 		return false
 	}
 	m.lose(w, "", "its worker "+h.Worker+" ended and began anew", sweep.Unknown)
 	w.register(h)
+	w.older = older{}
 	return true
 }
 

@@ -34,6 +34,7 @@ type Control struct {
 
 	Incarnation string `json:"incarnation,omitempty"` // of RestartControl
 	Now         bool   `json:"now,omitempty"`         // of RestartControl
+	Taken       bool   `json:"taken,omitempty"`       // of RestartControl: it is not to be started again, as another process has its name
 
 	Edition string `json:"edition,omitempty"` // of SecretsControl: as in the Need
 	Secrets []byte `json:"secrets,omitempty"` // of SecretsControl: sealed to the Need's key, about what its About says

@@ -11,6 +11,9 @@ func (w *Worker) restart(c task.Control) {
 	if c.Incarnation != w.incarnation {
 		return
 	}
+	if c.Taken && !w.taken.Swap(true) {
+		w.o.Log.Error("another process has the name of this worker and began later: what runs here is stopped", "name", w.o.Name)
+	}
 	w.desk.leave()
 	w.beatNow()
 	if c.Now {
@@ -21,17 +24,30 @@ func (w *Worker) restart(c task.Control) {
 	}
 }
 
-// work waits for the end of a worker that works: of ctx, or because it is to start again and nothing runs any more, or
+// End is why a worker ended.
+type End int
+
+// Why workers end.
+const (
+	ToStop       End = iota // its context ended
+	ToStartAgain            // the master asked for another start
+	NameTaken               // another process has its name, and began later
+)
+
+// work waits for the end of a worker that works: of ctx, or because the master asked for it and nothing runs any more, or
 // nothing is to be waited for.
-func (w *Worker) work(ctx context.Context) (again bool) {
+func (w *Worker) work(ctx context.Context) End {
 	select {
 	case <-ctx.Done():
-		return false
+		return ToStop
 	case <-w.desk.empty:
 	case <-w.hurry:
 	}
+	if w.taken.Load() {
+		return NameTaken
+	}
 	w.o.Log.Info("the worker ends to be started again")
-	return true
+	return ToStartAgain
 }
 
 // leave gives back what waits and from then on all that arrives, for good.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"mlframework/sweep/task"
+	"mlframework/sweep/worker"
 )
 
 // restart asks a process to end, so that another begins.
@@ -17,8 +18,8 @@ func restart(incarnation string, now bool) task.Control {
 func (s *site) hasEnded() (again, over bool) {
 	synctest.Wait()
 	select {
-	case again = <-s.over:
-		return again, true
+	case why := <-s.over:
+		return why == worker.ToStartAgain, true
 	default:
 		return false, false
 	}
@@ -98,7 +99,7 @@ func TestAnIdleWorkerStartsAgain(t *testing.T) {
 					t.Error("the next process ended, too")
 				}
 				s.stop()
-				if again := <-s.over; again {
+				if why := <-s.over; why != worker.ToStop {
 					t.Error("it was ended, and says that it is to be started again")
 				}
 			})

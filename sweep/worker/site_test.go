@@ -59,8 +59,8 @@ type site struct {
 	base    string // holds everything
 	outputs string
 	options worker.Options
-	stop    func()    // ends the worker and waits
-	over    chan bool // it has ended; true: to be started again
+	stop    func()          // ends the worker and waits
+	over    chan worker.End // it has ended
 
 	beats  <-chan task.Heartbeat // see obeyed
 	mu     sync.Mutex
@@ -99,7 +99,7 @@ func newSite(t testing.TB, files map[string]string, change ...func(*worker.Optio
 func (s *site) start(p queue.Port) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var parts sync.WaitGroup
-	w, over := worker.New(p, s.options), make(chan bool, 1)
+	w, over := worker.New(p, s.options), make(chan worker.End, 1)
 	parts.Go(func() { over <- w.Run(ctx) })
 	s.over = over
 	s.stop = func() { cancel(); parts.Wait() }

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"mlframework/sweep/queue"
@@ -82,6 +83,7 @@ type Worker struct {
 	slots       sync.WaitGroup
 	beats       chan struct{} // asks for a heartbeat before its time
 	hurry       chan struct{} // asks for the end of a worker that is to start again
+	taken       atomic.Bool   // another process has its name
 }
 
 // New makes a worker at its end of a queue.
@@ -120,8 +122,8 @@ func New(port queue.Port, o Options) *Worker {
 // Run works until ctx ends: it sends what an earlier start could not send, tells that it joined, and takes attempts. At
 // the end those that run are stopped, with their grace, what has not begun is given back, and Run returns when the last
 // event is sent or the queue stayed away for five seconds; what was not sent then stays in the spool. It ends in the same
-// way, and again is true, when the master asked for another start of the worker.
-func (w *Worker) Run(ctx context.Context) (again bool) {
+// way when the master asks for it.
+func (w *Worker) Run(ctx context.Context) (why End) {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
 	if w.o.Spool != "" {
@@ -143,7 +145,7 @@ func (w *Worker) Run(ctx context.Context) (again bool) {
 	for _, part := range []func(context.Context){w.consume, w.beat, w.reads.run, w.meter.run, w.folders.Run, w.watchRoom} {
 		others.Go(func() { part(talking) })
 	}
-	again = w.work(ctx)
+	why = w.work(ctx)
 	end()
 	w.desk.close()
 	w.beatNow()
@@ -161,7 +163,7 @@ func (w *Worker) Run(ctx context.Context) (again bool) {
 	w.outbox.flush(sending, patience)
 	stopSending()
 	sender.Wait()
-	return again
+	return why
 }
 
 // consume claims what arrives: first the events, so that the master knows, then the delivery's acknowledgement, so that

@@ -31,6 +31,32 @@ func Check(ctx context.Context, o Options) error {
 	return nil
 }
 
+// Consumed connects once and reports whether somebody takes the tasks of a worker: a process that lives, or one that the
+// broker does not know to be dead yet.
+func Consumed(ctx context.Context, worker string, o Options) (bool, error) {
+	o, at, err := o.checked()
+	if err != nil {
+		return false, err
+	}
+	c, err := dial(ctx, o, at)
+	if err != nil {
+		return false, err
+	}
+	defer c.hangUp()
+	ch, err := c.Channel()
+	if err != nil {
+		return false, explain(at, err, nil)
+	}
+	q, err := ch.QueueDeclare(tasksQueue(worker), true, false, false, false, amqp091.Table{queueTypeField: quorum})
+	if err != nil {
+		return false, explain(at, err, nil)
+	}
+	return q.Consumers > 0, nil
+}
+
+// PresumedDead is after how long the broker knows that a process is gone whose machine died.
+const PresumedDead = 4 * heartbeat
+
 // connection is a connection of the library and the socket below, so that its end never waits for the broker.
 type connection struct {
 	*amqp091.Connection
