@@ -25,7 +25,7 @@ type user struct {
 // nobody is an ordinary user that every machine has.
 const nobody = 65534
 
-// sweepTime bounds a sweep: gigabytes are hashed at its start, and the machine may be busy.
+// sweepTime bounds a sweep: much is hashed at its start, and the machine may be busy.
 const sweepTime = 3 * time.Minute
 
 // users are root and an ordinary user, or who runs the tests, who cannot be anybody else.
@@ -195,7 +195,8 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// TestLargeDataSet has 2 GB of data in 5,000 files, beside which a program keeps what it found out about them.
+// TestLargeDataSet has 5,000 files, ten of them so large that they are never copied, beside which a program keeps what it
+// found out about them.
 func TestLargeDataSet(t *testing.T) {
 	t.Parallel()
 	asUser(t, func(t *testing.T, u user) {

@@ -120,14 +120,14 @@ func (p Program) left(t testing.TB, dir string, want map[string]string, owners m
 }
 
 // Fill makes a data set of 5,000 files in folders of a project: data/part0 has 4,100 of them, data/part1 to data/part9 have 100 each.
-// One file in fifty is of a size that is given and holds nothing, so that it takes no room on the disk; the others have some bytes.
+// Ten of them are of a size that is given and hold nothing, so that they take no room on the disk; the others have some bytes.
 func Fill(t testing.TB, dir string, large int64) {
 	t.Helper()
 	for n := range 5000 {
 		part := filepath.Join(dir, "data", "part"+strconv.Itoa(max(0, n-4000)/100))
 		err := os.MkdirAll(part, 0o755)
 		name := filepath.Join(part, fmt.Sprintf("%d.jpg", n))
-		if n%50 == 49 {
+		if n%500 == 499 {
 			err = errors.Join(err, os.WriteFile(name, nil, 0o644), os.Truncate(name, large))
 		} else {
 			err = errors.Join(err, os.WriteFile(name, fmt.Appendf(nil, "image %d\n", n), 0o644))
