@@ -215,9 +215,8 @@ func (c *Checkout) Leave() error {
 		err = c.tree.record.set("", nil)
 	}
 	if err == nil {
-		err = c.project.store.keep(c.tree)
-	}
-	if err != nil {
+		c.project.store.keep(c.tree)
+	} else {
 		c.project.store.o.Log.Warn("what a task left unchanged is still in its folder", "folder", c.Dir, "error", err)
 		c.project.store.watcher.forget(c.tree)
 		_ = c.tree.record.file.Close() // the record stays for the next start

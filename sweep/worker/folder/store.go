@@ -281,7 +281,7 @@ func (t *tree) completeAt(base string) error {
 }
 
 // keep puts a copy to those that are kept, and removes the ones that are too many.
-func (s *Store) keep(t *tree) error {
+func (s *Store) keep(t *tree) {
 	s.mu.Lock()
 	t.used = time.Now()
 	s.idle = append(s.idle, t)
@@ -292,7 +292,9 @@ func (s *Store) keep(t *tree) error {
 	gone := s.idle[:n:n]
 	s.idle = s.idle[n:]
 	s.mu.Unlock()
-	return discard(gone)
+	if err := discard(gone); err != nil { // not of the one that is kept
+		s.o.Log.Warn("copies of projects that nobody needs are left", "error", err)
+	}
 }
 
 func discard(trees []*tree) (err error) {
