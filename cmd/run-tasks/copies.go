@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -44,7 +45,8 @@ func checkFolder(m *projects.Manifest, r task.Recipe, at place) error {
 	if _, err := plan(m, r, false); err != nil || at != inFolder {
 		return err
 	}
-	for name, target := range r.Links {
+	for _, name := range slices.Sorted(maps.Keys(r.Links)) {
+		target := r.Links[name]
 		if _, err := os.Stat(target); err != nil {
 			return &cli.Error{Code: cli.Invalid, Err: fmt.Errorf("links in tasks.yml: %s leads to %s: %w", name, target, errors.Unwrap(err)),
 				Remedy: "make it, or name another path"}

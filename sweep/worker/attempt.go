@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"mlframework/sweep/task"
@@ -114,12 +115,13 @@ func (w *Worker) runIn(ctx context.Context, i item, slot int, c *folder.Checkout
 	return o, told
 }
 
-// cannotBegin is the end of an attempt that could not begin. Where tasks.yml names a path that is not there the task has failed: its
-// host is as able as others, and no attempt elsewhere finds more. One for which the disk of outputs has no space is given back,
-// uncharged, as everything is until there is some. Another disk may be full, too: that is a fault of the host.
+// cannotBegin is the end of an attempt that could not begin. Where its definition names what is not there the task has failed: its
+// host is as able as others. One for which the disk of outputs has no space is given back, uncharged, as everything is until
+// there is some. Another disk may be full, too: that is a fault of the host.
 func (w *Worker) cannotBegin(ctx context.Context, i item, err error) (o task.Outcome, told bool) {
-	if _, missing := errors.AsType[*folder.MissingTarget](err); missing {
-		return task.Outcome{Class: task.Error, Reason: err.Error()}, false
+	if folder.Misfit(err) {
+		reason := fmt.Sprintf("not started on %s: %s", w.o.Host, strings.ReplaceAll(err.Error(), "\n", "; "))
+		return task.Outcome{Class: task.Error, Reason: reason}, false
 	}
 	if !noSpace(err) || hasRoom(w.o.Outputs) {
 		return infra(err), false

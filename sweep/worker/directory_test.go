@@ -159,20 +159,6 @@ func TestNothingOfAnAttemptIsForOthers(t *testing.T) {
 	}
 }
 
-// A path of tasks.yml that is not there is no fault of the host: the task fails, however often, and the worker goes on.
-func TestAPathThatIsNotThereFailsTheTask(t *testing.T) {
-	t.Parallel()
-	s := newSite(t, project)
-	b := batch("true", 0, 1, 2, 3)
-	b.Recipe.Links = map[string]string{"data": "/no/such/path"}
-	s.send(b)
-	for index := range int64(task.MostHostFaults + 1) {
-		if o := s.ended(index, 1); o.Class != task.Error || o.ExitCode != nil || !strings.HasPrefix(o.Reason, "links: data leads to /no/such/path: no such file or directory: make it, or mount it") {
-			t.Errorf("task %d: %+v", index, o)
-		}
-	}
-}
-
 func TestWhatTheHostLacksIsALoss(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -207,6 +193,40 @@ func TestWhatTheHostLacksIsALoss(t *testing.T) {
 			}
 			if diff := cmp.Diff([]string{"claimed 0/1", "ended 0/1"}, kinds(s.soFar())); diff != "" {
 				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestRulesThatLeadNowhereAreTheDefinitionsFault(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name  string
+		batch func(*task.Batch)
+		want  string
+	}{
+		{"links", func(b *task.Batch) { b.Recipe.Links = map[string]string{"b": "/nowhere/b", "a": "/nowhere/a"} },
+			`not started on gpu1: links: a leads to /nowhere/a: no such file or directory: make it, or mount it into the ` +
+				`containers of tasks with volumes: ["/nowhere/a:/nowhere/a:ro"] and infrainit -f; ` +
+				`links: b leads to /nowhere/b: no such file or directory: make it, or mount it into the ` +
+				`containers of tasks with volumes: ["/nowhere/b:/nowhere/b:ro"] and infrainit -f`},
+		{"workdir", func(b *task.Batch) { b.Recipe.Workdir = "nowhere" }, "not started on gpu1: workdir: nowhere: the project has no such folder"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t, project)
+			b := batch("true", 0, 1, 2, 3) // more than a host may fail at in a row
+			c.batch(&b)
+			s.send(b)
+			for i := range int64(4) {
+				want := task.Outcome{Class: task.Error, Reason: c.want}
+				if diff := cmp.Diff(want, s.ended(i, 1)); diff != "" {
+					t.Error(diff)
+				}
+			}
+			s.send(batch("true", 4)) // of another sweep's definition
+			if o := s.ended(4, 1); o.Class != task.Success {
+				t.Errorf("%+v", o)
 			}
 		})
 	}

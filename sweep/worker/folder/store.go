@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -134,12 +135,20 @@ func (s *Store) forget() {
 
 // hostLinks refuses links to paths that are not on this host.
 func hostLinks(r Rules) (err error) {
-	for name, target := range r.Links {
+	for _, name := range slices.Sorted(maps.Keys(r.Links)) {
+		target := r.Links[name]
 		if _, none := os.Stat(target); none != nil {
 			err = errors.Join(err, &MissingTarget{Name: name, Target: target, Err: none})
 		}
 	}
 	return err
+}
+
+// Misfit reports whether an error of Project is one of the rules: the project or the host has not what they name.
+func Misfit(err error) bool {
+	_, missing := errors.AsType[*MissingTarget](err)
+	_, problem := errors.AsType[Problem](err)
+	return missing || problem
 }
 
 // MissingTarget is a path of links: that is not on the host.
