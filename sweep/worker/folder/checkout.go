@@ -19,7 +19,8 @@ type Checkout struct {
 	project    *Project
 	tree       *tree
 	generation int
-	started    int64 // by the file system's clock: what was touched since then has a time that is not before it
+	inode      uint64 // of Dir
+	started    int64  // by the file system's clock: what was touched since then has a time that is not before it
 }
 
 // Enter makes the folder of a task ready. What an earlier attempt made stays, and what was taken away as unchanged is put
@@ -38,7 +39,7 @@ func (p *Project) Enter(ctx context.Context, dir string) (c *Checkout, err error
 	if err == nil {
 		var id identity
 		id, err = lstat(dir)
-		c.started = id.ctime
+		c.inode, c.started = id.inode, id.ctime
 	}
 	if err != nil {
 		return nil, errors.Join(err, c.tree.discard())
@@ -47,7 +48,13 @@ func (p *Project) Enter(ctx context.Context, dir string) (c *Checkout, err error
 }
 
 func (c *Checkout) enter() error {
-	info, err := os.Stat(c.Dir)
+	info, err := os.Lstat(c.Dir)
+	if err == nil && info.Mode()&fs.ModeSymlink != 0 { // an attempt put it there: what it leads to is not the task's
+		if err := os.Remove(c.Dir); err != nil {
+			return err
+		}
+		err = fs.ErrNotExist
+	}
 	switch {
 	case err == nil && !info.IsDir():
 		return &os.PathError{Op: "open", Path: c.Dir, Err: syscall.ENOTDIR}
@@ -210,7 +217,7 @@ func (c *Checkout) Written() error {
 // the project's snapshot was written to while the attempt ran; whatever else goes wrong is logged.
 func (c *Checkout) Leave() error {
 	written := c.Written()
-	err := c.tree.leave(c.Dir, c.started)
+	err := c.tree.leave(c.Dir, c.inode, c.started)
 	if err == nil {
 		err = c.tree.record.set("", nil)
 	}

@@ -1,6 +1,7 @@
 package folder
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"math"
@@ -46,21 +47,24 @@ type leaver struct {
 	*tree
 	items  []item
 	dir    string
-	since  int64 // what was touched at this time or later is compared by content
+	inode  uint64 // of the task's folder; 0: whichever lies there
+	since  int64  // what was touched at this time or later is compared by content
 	states []state
 	caches []string // folders of compiled programs that go along with the copy
 	remove bool     // nothing is kept of the copy: it is removed where it is
 	quiet  []quiet  // of items that are folders; nil: every file is looked at
-	renew  []int    // folders of the copy that are others than before
+	renew  []int    // what of the copy is to be watched anew, as it is another than before
 }
 
-// leave takes the copy out of a folder that a task had since a time: what was not touched goes back to the copy's own
+// leave takes the copy out of a folder, of that inode, that a task had since a time: what was not touched goes back to the copy's own
 // place.
-func (t *tree) leave(dir string, started int64) error {
+func (t *tree) leave(dir string, inode uint64, started int64) error {
 	l := t.leaver(dir, started)
+	l.inode = inode
 	err := l.lookWhereTouched()
-	if errors.Is(err, fs.ErrNotExist) { // somebody removed the task's folder
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ELOOP) || errors.Is(err, unix.ENOTDIR) { // somebody removed it, or put something in its place
 		clear(l.states)
+		l.caches = nil
 	} else if err != nil {
 		return err
 	}
@@ -75,8 +79,11 @@ func (t *tree) leave(dir string, started int64) error {
 // errLook says that every file has to be looked at: a folder or link that is new may lead to any of them.
 var errLook = errors.New("something new may be another name of a file")
 
-// lookEvery is how often every file of a copy is looked at, whatever is known of it: what was written through another name
-// that is gone, or lies elsewhere, nobody tells of. Attempts that take longer pay for it without noticing.
+// isWatched reports whether an item of a copy is one that the watcher watches.
+func isWatched(it *item) bool { return it.how == makeDir || it.how == copyFile }
+
+// lookEvery is how often every file of a copy is looked at, whatever is known of it: attempts that take longer pay for it
+// without noticing.
 const lookEvery = time.Second
 
 // lookWhereTouched is look, but for what is known not to have been touched.
@@ -91,6 +98,12 @@ func (l *leaver) lookWhereTouched() error {
 		l.quiet[i] = calm
 	}
 	for _, i := range touched {
+		if l.items[i].how != makeDir { // the folder of a file is looked at
+			i = l.items[i].in
+		}
+		if i < 0 {
+			continue // as the top is, always
+		}
 		l.quiet[i] = loud
 		for above := l.items[i].in; above >= 0; above = l.items[above].in {
 			l.quiet[above] = min(l.quiet[above], still)
@@ -146,6 +159,12 @@ func (l *leaver) look() error {
 		return &os.PathError{Op: "open", Path: l.dir, Err: err}
 	}
 	defer unix.Close(fd)
+	if l.inode != 0 { // what lies elsewhere is not this package's
+		var s unix.Stat_t
+		if err := retry(func() error { return unix.Fstat(fd, &s) }); err != nil || s.Ino != l.inode {
+			return &os.PathError{Op: "open", Path: l.dir, Err: cmp.Or(err, fs.ErrNotExist)}
+		}
+	}
 	_, err = l.folder(fd, l.dir, 0, len(l.items), nil, false)
 	return err
 }
@@ -215,9 +234,42 @@ func (l *leaver) folder(fd int, at string, from, end int, recorded *identity, qu
 			}
 			continue
 		}
+		if kept, err := l.prune(cache, from, end); err != nil {
+			return false, err
+		} else if !kept {
+			continue
+		}
 		l.caches = append(l.caches, strings.TrimPrefix(cache, l.dir+"/"))
 	}
 	return clean, nil
+}
+
+// prune leaves in a folder of compiled programs those of the items beside it, and reports whether there are any. What was
+// compiled of a module that a task wrote would serve the next task, too: Python takes it for that of another module of the
+// same name, size and second.
+func (l *leaver) prune(cache string, from, end int) (kept bool, err error) {
+	entries, err := os.ReadDir(cache)
+	if err != nil {
+		return false, removeAll(cache)
+	}
+	modules := map[string]bool{}
+	for i := from; i < end; i = l.items[i].end {
+		if module, is := strings.CutSuffix(l.items[i].name, ".py"); is && l.states[i] == whole {
+			modules[module] = true
+		}
+	}
+	for _, e := range entries {
+		module, rest, _ := strings.Cut(e.Name(), ".")
+		if e.Type().IsRegular() && modules[module] && strings.HasSuffix(rest, "pyc") {
+			kept = true
+		} else if err := removeAll(cache + "/" + e.Name()); err != nil {
+			return false, err
+		}
+	}
+	if !kept {
+		err = removeAll(cache)
+	}
+	return kept, err
 }
 
 // item looks at one item in an open folder.
@@ -342,7 +394,7 @@ func (l *leaver) moveFolder(from, end int) error {
 func (l *leaver) forget(i int) {
 	for n := i; n < l.items[i].end; n++ {
 		l.have[n], l.missing = false, true
-		if l.items[n].how == makeDir {
+		if isWatched(&l.items[n]) {
 			l.renew = append(l.renew, n)
 		}
 	}
@@ -379,12 +431,9 @@ func (l *leaver) moveMixed(i int) error {
 	return nil
 }
 
-// openFolder opens a folder in an open one. A link is not followed, but where the way begins.
+// openFolder opens a folder in an open one. A link at the end of the name is not followed.
 func openFolder(in int, name string) (fd int, err error) {
-	flags := unix.O_RDONLY | unix.O_DIRECTORY | unix.O_CLOEXEC
-	if in != unix.AT_FDCWD {
-		flags |= unix.O_NOFOLLOW
-	}
+	const flags = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_CLOEXEC | unix.O_NOFOLLOW
 	err = retry(func() error { fd, err = unix.Openat(in, name, flags, 0); return err })
 	return fd, err
 }

@@ -14,8 +14,8 @@ import (
 // touched nothing costs no look at every file. A watch ends with the first thing that it tells: each folder tells once, and
 // no program can fill the queue.
 //
-// It does not see what is written to a file by another name (a hard link): leave looks for new names, and now and then at
-// every file.
+// Copies of files are watched themselves, too, for another name that one gets (a hard link): what is written by that name
+// does not show in the folder.
 type watcher struct {
 	mu    sync.Mutex
 	on    bool // fd is open
@@ -23,7 +23,7 @@ type watcher struct {
 	spots map[int32]spot
 }
 
-// spot is what is watched: a folder of a copy.
+// spot is what is watched: a folder of a copy, or a file.
 type spot struct {
 	tree *tree
 	item int
@@ -31,6 +31,9 @@ type spot struct {
 
 const watched = unix.IN_CREATE | unix.IN_DELETE | unix.IN_MOVE | unix.IN_MODIFY | unix.IN_CLOSE_WRITE | unix.IN_ATTRIB |
 	unix.IN_ONLYDIR | unix.IN_DONT_FOLLOW | unix.IN_ONESHOT
+
+// watchedInFile is what tells that a file has another number of names.
+const watchedInFile = unix.IN_ATTRIB | unix.IN_DONT_FOLLOW | unix.IN_ONESHOT
 
 // open begins to watch; home is a folder to see in whether the system tells of changes at all.
 func (w *watcher) open(home string) {
@@ -59,7 +62,7 @@ func (w *watcher) close() {
 	w.on = false
 }
 
-// watch watches the folders of a copy at base that are not watched yet, from now on.
+// watch watches what of a copy at base is not watched yet, from now on.
 func (w *watcher) watch(t *tree, base string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -72,14 +75,18 @@ func (w *watcher) watch(t *tree, base string) {
 	if t.watches == nil {
 		t.watches, t.unwatched = make([]int32, len(items)), nil
 		for i := range items {
-			if items[i].how == makeDir {
+			if isWatched(&items[i]) {
 				t.unwatched = append(t.unwatched, i)
 			}
 		}
 	}
 	for n, i := range t.unwatched {
 		w.drop(t, i)
-		wd, err := unix.InotifyAddWatch(w.fd, base+"/"+items[i].Path, watched)
+		mask := uint32(watched)
+		if items[i].how == copyFile {
+			mask = watchedInFile
+		}
+		wd, err := unix.InotifyAddWatch(w.fd, base+"/"+items[i].Path, mask)
 		if err != nil { // too many, for instance
 			t.unwatched = t.unwatched[n:]
 			return
@@ -90,20 +97,20 @@ func (w *watcher) watch(t *tree, base string) {
 	t.unwatched, t.watching = t.unwatched[:0], true
 }
 
-// renew lets folders of a copy be watched anew: they are others now.
-func (w *watcher) renew(t *tree, folders []int) {
+// renew lets items of a copy be watched anew: they are others now.
+func (w *watcher) renew(t *tree, changed []int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.on || t.watches == nil {
 		return
 	}
-	for _, i := range folders {
+	for _, i := range changed {
 		w.drop(t, i)
 	}
-	t.unwatched = append(t.unwatched, folders...)
+	t.unwatched = append(t.unwatched, changed...)
 }
 
-// drop ends the watch of a folder. The caller holds the lock.
+// drop ends the watch of an item. The caller holds the lock.
 func (w *watcher) drop(t *tree, i int) {
 	if wd := t.watches[i]; wd > 0 && w.spots[wd] == (spot{t, i}) {
 		delete(w.spots, wd)
@@ -125,8 +132,9 @@ func (w *watcher) forget(t *tree) {
 	t.watches, t.watching = nil, false
 }
 
-// touched reports in which folders of a copy something was touched since watch; false: nobody knows.
-func (w *watcher) touched(t *tree) (folders []int, known bool) {
+// touched reports in which folders of a copy something was touched since watch, and which files got another name; false:
+// nobody knows.
+func (w *watcher) touched(t *tree) (items []int, known bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.on || !t.watching {
@@ -156,7 +164,7 @@ func (w *watcher) read() {
 	}
 }
 
-// event notes one event: its folder is not watched any more.
+// event notes one event: its item is not watched any more.
 func (w *watcher) event(wd int32, mask uint32) {
 	if mask&unix.IN_Q_OVERFLOW != 0 { // what was lost nobody knows
 		for _, s := range w.spots {
