@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -29,7 +30,9 @@ func (c *command) reading(ctx *cliv2.Context, id string, checks bool) (source, a
 	}
 	s, err := src.Sweep(ctx.Context, id, checks)
 	if err != nil {
-		c.warnMissing(ctx.Context, src)
+		if _, answered := errors.AsType[*api.Error](err); answered { // one that is silent is not asked again
+			c.warnMissing(ctx.Context, src)
+		}
 		_ = src.close() // the sweep is what was asked for
 		return nil, s, err
 	}
