@@ -42,7 +42,7 @@ func (w *Worker) attempt(ctx context.Context, i item, slot int) (o task.Outcome,
 	o, told = w.runIn(ctx, i, slot, c)
 	switch err := c.Leave(); {
 	case err != nil && told:
-		w.o.Log.Warn("what a task left behind wrote into the project", "task", task.ID{Sweep: j.sweep, Index: i.attempt.Index}, "error", err)
+		w.o.Log.Warn("the project's snapshot was written to after the end of a task was told", "task", task.ID{Sweep: j.sweep, Index: i.attempt.Index}, "error", err)
 	case err != nil:
 		o = written(o, err)
 	}

@@ -19,6 +19,7 @@ type Checkout struct {
 	project    *Project
 	tree       *tree
 	generation int
+	found      bool   // Written has said that the snapshot was written to
 	inode      uint64 // of Dir
 	started    int64  // by the file system's clock: what was touched since then has a time that is not before it
 }
@@ -33,18 +34,34 @@ func (p *Project) Enter(ctx context.Context, dir string) (c *Checkout, err error
 	if c.tree, err = p.take(); err != nil {
 		return nil, err
 	}
-	if err = c.tree.record.set(dir, p); err == nil {
-		err = c.enter()
+	if err = c.tree.record.set(dir, p); err != nil {
+		return nil, errors.Join(err, c.tree.discard())
 	}
-	if err == nil {
+	if err = c.enter(); err == nil {
 		var id identity
 		id, err = lstat(dir)
 		c.inode, c.started = id.inode, id.ctime
 	}
 	if err != nil {
-		return nil, errors.Join(err, c.tree.discard())
+		return nil, errors.Join(err, c.abandon())
 	}
 	return c, nil
+}
+
+// abandon removes the copy, and what of it came into the task's folder. Where that fails the record stays for the next start.
+func (c *Checkout) abandon() error {
+	t := c.tree
+	t.project.store.watcher.forget(t)
+	err := removeAll(t.path)
+	if info, none := os.Lstat(c.Dir); none == nil && info.IsDir() {
+		if failed := c.project.takeOut(c.Dir); failed != nil {
+			return errors.Join(err, failed, t.record.file.Close())
+		}
+		if !c.Resumed {
+			_ = os.Remove(c.Dir) // it is empty: nothing ran in it
+		}
+	}
+	return errors.Join(err, t.record.remove())
 }
 
 func (c *Checkout) enter() error {
@@ -205,16 +222,19 @@ func (j *joiner) ours(it *item, id identity, path string) bool {
 	return false
 }
 
-// Written returns *Written where the project's snapshot was written to while the attempt ran.
+// Written returns an error where the project's snapshot was written to while the attempt ran, once: *Written, or another where
+// it has been made anew since.
 func (c *Checkout) Written() error {
-	if len(c.project.maker.plan.Linked) == 0 {
+	if c.found || len(c.project.maker.plan.Linked) == 0 {
 		return nil
 	}
-	return c.project.snapshot.check(c.generation)
+	err := c.project.snapshot.check(c.generation)
+	c.found = err != nil
+	return err
 }
 
-// Leave takes the copy out of the task's folder: what is left there the task made or changed. The error is *Written where
-// the project's snapshot was written to while the attempt ran; whatever else goes wrong is logged.
+// Leave takes the copy out of the task's folder: what is left there the task made or changed. The error is that of Written,
+// nil where it was returned before; whatever else goes wrong is logged.
 func (c *Checkout) Leave() error {
 	written := c.Written()
 	err := c.tree.leave(c.Dir, c.inode, c.started)

@@ -78,6 +78,9 @@ func (m *maker) copy(it *item, path string) (id identity, err error) {
 		if closed := to.Close(); err == nil {
 			err = closed
 		}
+		if err != nil {
+			_ = os.Remove(path) // part of a file is nobody's
+		}
 	}()
 	if err := m.fill(to, from, it); err != nil {
 		return id, err

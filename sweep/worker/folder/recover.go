@@ -38,12 +38,17 @@ func (s *Store) recover(u use) error {
 	if err != nil {
 		return err
 	}
+	return p.takeOut(u.Dir)
+}
+
+// takeOut removes from a folder what is as in the project, by its content.
+func (p *Project) takeOut(dir string) error {
 	n := len(p.maker.plan.items)
 	t := &tree{project: p, ids: make([]identity, n), have: make([]bool, n)}
 	for i := range t.have {
 		t.have[i] = true
 	}
-	l := t.leaver(u.Dir, 0)
+	l := t.leaver(dir, 0)
 	l.remove = true
 	if err := l.look(); err != nil {
 		return err
