@@ -3,7 +3,10 @@ package folder_test
 import (
 	"context"
 	"os"
+	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"mlframework/sweep/worker/folder"
 )
@@ -24,5 +27,60 @@ func TestACopyThatCannotBeRemovedIsNobodyElsesFault(t *testing.T) {
 	must(t, second.Leave())
 	c, err := p.Enter(context.Background(), s.path("outputs/train-1/2"))
 	must(t, err)
+	must(t, c.Leave())
+}
+
+// TestASnapshotThatCannotBeReadIsNotReady brings a snapshot again of which a file is missing, and then all of it.
+func TestASnapshotThatCannotBeReadIsNotReady(t *testing.T) {
+	t.Parallel()
+	s := newStand(t)
+	must(t, os.WriteFile(s.path("large"), []byte("weights"), 0o644))
+	bring := func() { s.snapshot("r1", map[string]string{"train.py": "p", "weights": "->" + s.path("large")}) }
+	bring()
+	p := s.project("r1", folder.Rules{})
+	must(t, s.enter(p, 0).Leave())
+	must(t, os.Rename(s.path("revisions/r1"), s.path("revisions/old")))
+	must(t, os.Rename(s.path("large"), s.path("elsewhere")))
+	bring()
+	for range 2 {
+		if _, err := p.Enter(t.Context(), s.path("outputs/train-1/1")); err == nil || !strings.Contains(err.Error(), "weights of the project is a link to a file that is gone") {
+			t.Error(err)
+		}
+	}
+	must(t, os.Rename(s.path("elsewhere"), s.path("large")))
+	must(t, s.enter(p, 1).Leave())
+}
+
+// TestAnAttemptThatCannotBeginLeavesNothing lets a copy lack a file when an attempt gets it beside what an earlier one left.
+func TestAnAttemptThatCannotBeginLeavesNothing(t *testing.T) {
+	t.Parallel()
+	s := newStand(t)
+	s.snapshot("r1", map[string]string{"a.py": "a", "b.py": "b", "c.py": "c"})
+	p := s.project("r1", folder.Rules{})
+	c := s.enter(p, 0)
+	must(t, os.WriteFile(c.Dir+"/result", []byte("its own"), 0o644))
+	must(t, c.Leave())
+	must(t, os.Remove(s.path("outputs/.prepared-w1/1/b.py")))
+	if _, err := p.Enter(t.Context(), c.Dir); err == nil {
+		t.Fatal("it began")
+	}
+	if diff := cmp.Diff(map[string]string{"result": "its own"}, tree(t, c.Dir)); diff != "" {
+		t.Error(diff)
+	}
+	must(t, s.enter(p, 0).Leave())
+}
+
+// TestWhatAnAttemptWroteIsSaidOnce asks before and when an attempt leaves.
+func TestWhatAnAttemptWroteIsSaidOnce(t *testing.T) {
+	t.Parallel()
+	s := newStand(t)
+	s.snapshot("r1", map[string]string{"data/x": "as it was"})
+	c := s.enter(s.project("r1", folder.Rules{Link: []string{"data"}}), 0)
+	x := s.path("revisions/r1/data/x")
+	must(t, os.Chmod(x, 0o644))
+	must(t, os.WriteFile(x, []byte("written"), 0o644))
+	if err := c.Written(); err == nil {
+		t.Error("it is not found")
+	}
 	must(t, c.Leave())
 }

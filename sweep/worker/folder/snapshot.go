@@ -39,34 +39,43 @@ func (w *Written) Error() string {
 type snapshot struct {
 	revision, path string
 
-	mu         sync.Mutex
-	root       identity
-	listed     []Entry
-	ids        []identity // of listed, followed where they are files
-	generation int        // counts how often it was written to
-	written    *Written   // it has to be made anew; nil: it is whole
+	bringing sync.Mutex // held while it is made anew, or read again
+
+	mu         sync.Mutex // held for no work on files
+	listed     *listing
+	generation int      // counts how often it was written to
+	written    *Written // it has to be made anew; nil: it is whole
 }
 
-func newSnapshot(revision, path string) (*snapshot, error) {
-	s := &snapshot{revision: revision, path: path}
-	return s, s.list()
+// listing is what was found in a snapshot. It does not change.
+type listing struct {
+	root    identity
+	entries []Entry
+	ids     []identity // of entries, followed where they are files
 }
 
-// list reads what is there. The caller holds the lock, or is the only one that knows it.
-func (s *snapshot) list() (err error) {
-	if s.root, err = lstat(s.path); err != nil {
-		return err
+func newSnapshot(revision, path string) (s *snapshot, err error) {
+	s = &snapshot{revision: revision, path: path}
+	s.listed, err = s.list()
+	return s, err
+}
+
+// list reads what is there.
+func (s *snapshot) list() (l *listing, err error) {
+	l = &listing{}
+	if l.root, err = lstat(s.path); err != nil {
+		return nil, err
 	}
-	if s.listed, err = list(s.path); err != nil {
-		return fmt.Errorf("read the files of revision %s: %w", s.revision, err)
+	if l.entries, err = list(s.path); err != nil {
+		return nil, fmt.Errorf("read the files of revision %s: %w", s.revision, err)
 	}
-	s.ids = make([]identity, len(s.listed))
-	for i := range s.listed {
-		if s.ids[i], err = s.identity(s.listed[i]); err != nil {
-			return err
+	l.ids = make([]identity, len(l.entries))
+	for i := range l.entries {
+		if l.ids[i], err = s.identity(l.entries[i]); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	return l, nil
 }
 
 func (s *snapshot) identity(e Entry) (identity, error) {
@@ -82,7 +91,7 @@ func (s *snapshot) identity(e Entry) (identity, error) {
 func (s *snapshot) entries() []Entry {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.listed
+	return s.listed.entries
 }
 
 // whole reports whether nothing wrote to the snapshot that was found.
@@ -94,80 +103,115 @@ func (s *snapshot) whole() bool {
 
 // clones reports whether files of the snapshot can be cloned into a folder.
 func (s *snapshot) clones(folder string) bool {
-	i := slices.IndexFunc(s.listed, func(e Entry) bool { return e.Kind == File && e.Size > 0 })
-	return i >= 0 && Clones(filepath.Join(s.path, s.listed[i].Path), folder)
+	all := s.entries()
+	i := slices.IndexFunc(all, func(e Entry) bool { return e.Kind == File && e.Size > 0 })
+	return i >= 0 && Clones(filepath.Join(s.path, all[i].Path), folder)
 }
 
 // ready returns the generation of the snapshot; one that was written to is made anew first.
 func (s *snapshot) ready(ctx context.Context, remake func(context.Context, string) error) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	root, err := lstat(s.path)
-	if err != nil {
-		return 0, fmt.Errorf("the files of revision %s are gone: %w", s.revision, err)
+	if generation, whole, err := s.now(); whole || err != nil {
+		return generation, err
 	}
+	s.bringing.Lock()
+	defer s.bringing.Unlock()
+	generation, whole, err := s.now()
+	if whole || err != nil {
+		return generation, err // another one did it
+	}
+	s.mu.Lock()
+	written := s.written
+	s.mu.Unlock()
 	switch {
-	case s.written == nil && root.inode == s.root.inode:
-		return s.generation, nil
-	case s.written == nil: // it was removed and brought again
+	case written == nil: // it was removed and brought again
 	case remake == nil:
 		return 0, fmt.Errorf("the files of revision %s are not what they were: an earlier attempt found that %w; "+
-			"remove %s and bring them again", s.revision, s.written, s.path)
+			"remove %s and bring them again", s.revision, written, s.path)
 	default:
 		if err := remake(ctx, s.revision); err != nil {
 			return 0, fmt.Errorf("the files of revision %s are not what they were: an earlier attempt found that %w; "+
-				"they cannot be made anew: %w", s.revision, s.written, err)
+				"they cannot be made anew: %w", s.revision, written, err)
 		}
 	}
-	if err := s.list(); err != nil {
+	listed, err := s.list()
+	if err != nil {
 		return 0, err
 	}
-	s.written = nil
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.listed, s.written = listed, nil
 	return s.generation, nil
 }
 
-// check reports whether the snapshot is as it was at a generation; the error is *Written.
-func (s *snapshot) check(generation int) error {
+// now is the generation of the snapshot, and whether it is the one that was listed and nothing wrote to it that was found.
+func (s *snapshot) now() (generation int, whole bool, err error) {
+	root, err := lstat(s.path)
+	if err != nil {
+		return 0, false, fmt.Errorf("the files of revision %s are gone: %w", s.revision, err)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.written != nil {
-		return s.written
+	return s.generation, s.written == nil && root.inode == s.listed.root.inode, nil
+}
+
+// check reports whether the snapshot is as it was at a generation; the error is *Written, or errRemade.
+func (s *snapshot) check(generation int) error {
+	listed, err := s.since(generation)
+	if err != nil || readOnly(s.path) {
+		return err
 	}
-	if s.generation != generation {
-		return errRemade
-	}
-	if readOnly(s.path) {
+	written := s.compare(listed)
+	now, err := s.since(generation)
+	switch {
+	case err != nil: // found by another one meanwhile
+		return err
+	case written == nil || now != listed: // or it was brought again
 		return nil
 	}
-	if s.written = s.compare(); s.written != nil {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.written == nil && s.generation == generation {
+		s.written = written
 		s.generation++
-		return s.written
 	}
-	return nil
+	return written
+}
+
+// since is what was found in the snapshot; an error where it was found to be written to since a generation.
+func (s *snapshot) since(generation int) (*listing, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.written != nil:
+		return nil, s.written
+	case s.generation != generation:
+		return nil, errRemade
+	}
+	return s.listed, nil
 }
 
 // errRemade is for attempts that ran when another one found the snapshot changed.
 var errRemade = errors.New("another task wrote to the project's snapshot while this one ran")
 
 // compare looks for what is not as it was: a file first, as that says more than the folder that it is in.
-func (s *snapshot) compare() *Written {
+func (s *snapshot) compare(l *listing) *Written {
 	root, err := lstat(s.path)
 	switch {
-	case errors.Is(err, unix.ENOENT), root.inode != s.root.inode: // it was removed by those who keep it
+	case errors.Is(err, unix.ENOENT), root.inode != l.root.inode: // it was removed by those who keep it
 		return nil
-	case root.mtime != s.root.mtime:
+	case root.mtime != l.root.mtime:
 		return &Written{Added: true}
 	}
 	var added *Written
-	for i, e := range s.listed {
+	for i, e := range l.entries {
 		now, err := s.identity(e)
 		switch {
 		case err != nil:
 			return &Written{Path: e.Path, Removed: true}
-		case now == s.ids[i]:
-		case e.Kind == File && e.Size > linkedSize && now.contentOf(s.ids[i]): // a link to it was made or removed elsewhere
+		case now == l.ids[i]:
+		case e.Kind == File && e.Size > linkedSize && now.contentOf(l.ids[i]): // a link to it was made or removed elsewhere
 		case e.Kind == Dir:
-			if added == nil && now.mtime != s.ids[i].mtime {
+			if added == nil && now.mtime != l.ids[i].mtime {
 				added = &Written{Path: e.Path, Added: true}
 			}
 		default:
