@@ -36,7 +36,9 @@ const unusedAge = 5 * time.Minute
 type Store struct {
 	o Options
 
-	mu        sync.Mutex
+	preparing sync.Mutex // held while a project is prepared
+
+	mu        sync.Mutex           // held for no work on files
 	made      int                  // copies so far
 	projects  map[string]*Project  // by revision and rules
 	snapshots map[string]*snapshot // by revision
@@ -82,16 +84,16 @@ func (s *Store) Project(revision string, rules Rules) (*Project, error) {
 	if err := hostLinks(rules); err != nil {
 		return nil, err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	key := revision + " " + string(text)
-	if p := s.projects[key]; p != nil {
+	s.preparing.Lock()
+	defer s.preparing.Unlock()
+	p, shot := s.known(key, revision)
+	if p != nil {
 		return p, nil
 	}
 	if path, err = filepath.EvalSymlinks(path); err != nil {
 		return nil, err
 	}
-	shot := s.snapshots[revision]
 	if shot == nil || shot.path != path {
 		if shot, err = newSnapshot(revision, path); err != nil {
 			return nil, err
@@ -104,7 +106,7 @@ func (s *Store) Project(revision string, rules Rules) (*Project, error) {
 		s.watcher.open(s.o.Home)
 		s.watching, s.inexact = true, s.inexact || !exactTimes(s.o.Home)
 	}
-	p := &Project{store: s, key: key, revision: revision, rules: rules, snapshot: shot}
+	p = &Project{store: s, key: key, revision: revision, rules: rules, snapshot: shot}
 	p.maker = maker{snapshot: path, clones: shot.clones(s.o.Home)}
 	var problems []Problem
 	p.maker.plan, problems = New(shot.entries(), rules, LimitsOf(p.maker.clones))
@@ -116,9 +118,18 @@ func (s *Store) Project(revision string, rules Rules) (*Project, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.forget()
 	s.snapshots[revision], s.projects[key] = shot, p
 	return p, nil
+}
+
+// known is the project of a key and the snapshot of a revision that were prepared, nil where they were not.
+func (s *Store) known(key, revision string) (*Project, *snapshot) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.projects[key], s.snapshots[revision]
 }
 
 // mostProjects bounds what is remembered: a worker lives longer than the revisions that it sees.

@@ -37,7 +37,6 @@ const watchedInFile = unix.IN_ATTRIB | unix.IN_DONT_FOLLOW | unix.IN_ONESHOT
 
 // open begins to watch; home is a folder to see in whether the system tells of changes at all.
 func (w *watcher) open(home string) {
-	w.spots = map[int32]spot{}
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
 	if err != nil {
 		return
@@ -50,7 +49,9 @@ func (w *watcher) open(home string) {
 		unix.Close(fd)
 		return
 	}
-	w.fd, w.on = fd, true
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.fd, w.on, w.spots = fd, true, map[int32]spot{}
 }
 
 func (w *watcher) close() {
