@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"os"
 	"reflect"
 	"slices"
@@ -174,8 +175,11 @@ func (d description) fields(what string, of reflect.Type, schema any) {
 var opaque = map[reflect.Type]any{
 	reflect.TypeFor[time.Time]():     nil,
 	reflect.TypeFor[space.Space]():   nil,
-	reflect.TypeFor[result.Sample](): result.Sample{Name: "x", Step: new(int64), Stream: "stdout"},
+	reflect.TypeFor[result.Sample](): result.Sample{Name: "x", Value: math.Inf(1), Step: new(int64), Stream: "stdout"},
 }
+
+// beside are what the JSON of structs that write themselves has beside their fields.
+var beside = map[reflect.Type][]string{reflect.TypeFor[result.Row](): {"infinite"}}
 
 func (d description) structFields(what string, of reflect.Type, schema any) {
 	if full, ok := opaque[of]; ok {
@@ -190,7 +194,9 @@ func (d description) structFields(what string, of reflect.Type, schema any) {
 			types[name] = f.Type
 		}
 	}
-	d.same(what, slices.Sorted(maps.Keys(types)), properties(schema))
+	names := slices.AppendSeq(slices.Clone(beside[of]), maps.Keys(types))
+	slices.Sort(names)
+	d.same(what, names, properties(schema))
 	for name, t := range types {
 		if inner := d.at(schema, "properties", name); inner != nil {
 			d.fields(fmt.Sprintf("%s.%s", what, name), t, inner)
