@@ -164,13 +164,17 @@ func (r Record) Changes(to Record) []Change {
 	}
 	differs("command", r.Recipe.Command, to.Recipe.Command, func(v any) string { return result.CommandLine(v.([]string)) })
 	differs("parameters", r.ParametersFile, to.ParametersFile, orNone)
-	differs("flags", r.Style, to.Style, func(v any) string { return strings.Trim(fmt.Sprintf("%+v", v), "{}") })
-	differs("each", r.EachWorker, to.EachWorker, func(v any) string {
-		if v.(bool) {
-			return "worker"
+	word := func(no, yes string) func(any) string {
+		return func(v any) string {
+			if v.(bool) {
+				return yes
+			}
+			return no
 		}
-		return "point"
-	})
+	}
+	differs("flags", r.Style.Space, to.Style.Space, word("equals", "space"))
+	differs("switch", r.Style.SwitchValue, to.Style.SwitchValue, word("flag", "value"))
+	differs("each", r.EachWorker, to.EachWorker, word("point", "worker"))
 	differs("gpus", r.Recipe.GPUs, to.Recipe.GPUs, orNone)
 	differs("secrets", sorted(r.Recipe.Secrets), sorted(to.Recipe.Secrets), list)
 	differs("outputs", sorted(r.Recipe.Outputs), sorted(to.Recipe.Outputs), list)

@@ -10,6 +10,7 @@ import (
 
 	"mlframework/sweep"
 	"mlframework/sweep/result"
+	"mlframework/sweep/space"
 	"mlframework/sweep/task"
 )
 
@@ -69,6 +70,7 @@ func TestChanges(t *testing.T) {
 	was := sweep.Record{Retry: sweep.Retry{Lost: 3}, Recipe: task.Recipe{Command: []string{"a.py"}, Env: map[string]string{"A": "1", "B": "2"}, Grace: 10 * time.Second}}
 	is := was
 	is.Recipe.Command, is.Recipe.Env, is.Recipe.Timeout = []string{"b.py", "x y"}, map[string]string{"A": "3", "C": ""}, 2*time.Hour
+	is.Style, is.EachWorker = space.Style{Space: true, SwitchValue: true}, true
 	is.Retry.OOM, is.Objective, is.Recipe.Metrics = 1, result.Objective{Maximize: true, Metric: "acc"}, []result.Rule{{Name: "acc", Pattern: "acc (.*)"}}
 	var got []string
 	for _, c := range was.Changes(is) {
@@ -76,7 +78,8 @@ func TestChanges(t *testing.T) {
 	}
 	want := []string{"env (A=1 before, A=3 now, - B, + C=)", "timeout (none before, 2h0m0s now)",
 		"retry (error 0, timeout 0, oom 0, lost 3 before, error 0, timeout 0, oom 1, lost 3 now)", "metrics (none before, acc 'acc (.*)' now)",
-		"objective (none before, maximize acc now)", "command (a.py before, b.py 'x y' now)"}
+		"objective (none before, maximize acc now)", "command (a.py before, b.py 'x y' now)",
+		"flags (equals before, space now)", "switch (flag before, value now)", "each (point before, worker now)"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}

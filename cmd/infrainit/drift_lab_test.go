@@ -57,9 +57,9 @@ func (p *laptop) drifts(tasks string) {
 	}
 	p.has("digits/parameters.yml", "batchsize: 100\nepoch: 2\nunit: 8\nlr: [0.03, 0.05, 0.1, 0.15, 0.2]\n")
 	p.image("digits", tasks, other)
-	refused("image: " + p.training + " runs, tasks.yml says " + other)
+	refused("image: running " + p.training + ", tasks.yml has " + other)
 	p.has("digits/tasks.yml", "volumes: [/usr/share:/data/set:ro]\ncontainer: {shm: 32m}\n"+p.image("digits", tasks, other))
-	refused("image: "+p.training+" runs, tasks.yml says "+other, "volumes: + /usr/share:/data/set:ro", "shm: the default runs, tasks.yml says 32m")
+	refused("image: running "+p.training+", tasks.yml has "+other, "volumes: + /usr/share:/data/set:ro", "shm: running the default, tasks.yml has 32m")
 	if after := p.lab.Hosts[0].Exec(p.t, "readlink", "/home/anna/ml/root-digits/current"); after != before {
 		p.t.Errorf("files were brought: %s, %s before", after, before)
 	}

@@ -88,7 +88,7 @@ func running() []cliv2.Flag {
 
 func updated() []cliv2.Flag {
 	return []cliv2.Flag{
-		&cliv2.BoolFlag{DisableDefaultText: true, Name: "updated", Usage: "with the code as it is now, and what can change in tasks.yml"},
+		&cliv2.BoolFlag{DisableDefaultText: true, Name: "updated", Usage: "use current code, and settings in tasks.yml that can change"},
 		&cliv2.StringFlag{Name: "d", DefaultText: "as before", Usage: "with --updated: the project's `FOLDER`"},
 	}
 }
@@ -136,7 +136,7 @@ func (c *command) commands() []*cliv2.Command {
 			Description: "The combinations that it has keep their numbers and results. What is new is run\n" +
 				"behind them, with the command, rules and code of the sweep. What is not in the\nfile any more stays in the sweep.",
 			Flags: append(running(), flagDryRun(), flagAll(),
-				&cliv2.BoolFlag{DisableDefaultText: true, Name: "updated", Usage: "with the code as it is now, and what can change in tasks.yml"},
+				&cliv2.BoolFlag{DisableDefaultText: true, Name: "updated", Usage: "use current code, and settings in tasks.yml that can change"},
 				&cliv2.StringFlag{Name: "d", DefaultText: "as before", Usage: "the project's `FOLDER`"})},
 		{Name: "priority", Usage: "lets a master take a sweep before others", ArgsUsage: "[SWEEP] N", Action: c.priority,
 			Description: "Sweeps of a higher priority go first; those of one share the slots in turn. It\n" +
@@ -151,8 +151,8 @@ func (c *command) commands() []*cliv2.Command {
 			Flags: append(places(), flagJSON(),
 				&cliv2.BoolFlag{DisableDefaultText: true, Name: "now", Usage: "with restart: stop what runs; it runs again, uncharged"}), Action: c.workers},
 		c.brokerCommand(),
-		{Name: "test-metrics", Usage: "shows which metrics are found in output", ArgsUsage: "NAME [SWEEP/INDEX | < FILE]",
-			Description: "With the patterns that tasks.yml has now. Of a task both streams are looked at.",
+		{Name: "test-metrics", Usage: "tests metric patterns on a task's output or on standard input", ArgsUsage: "NAME [SWEEP/INDEX | < FILE]",
+			Description: "Uses the patterns in the current tasks.yml. For a task, stdout and stderr are\nsearched.",
 			Flags:       append(places(), flagProject(), flagJSON()), Action: c.testMetrics},
 		{Name: "init", Usage: "writes a commented example project into a new or empty folder", ArgsUsage: "FOLDER", Action: c.init},
 	}

@@ -103,14 +103,14 @@ func ranFor(s sweep.Summary) time.Duration {
 }
 
 // tookText is how long a sweep that has ended ran: "38.2s". Where it waited or was paused for longer than a tenth of that it
-// is "38.2s (25m08s from start to end)".
+// is "38.2s (25m08s elapsed)".
 func tookText(s sweep.Summary) string {
 	ran, whole := ranFor(s), s.Ended.Sub(s.Submitted)
 	text := result.HumanDuration(ran.Seconds())
 	if whole-ran <= max(time.Second, ran/10) {
 		return text
 	}
-	return text + " (" + result.HumanDuration(whole.Seconds()) + " from start to end)"
+	return text + " (" + result.HumanDuration(whole.Seconds()) + " elapsed)"
 }
 
 func (c *command) best(ctx context.Context, src source, s api.Sweep) error {
@@ -183,7 +183,7 @@ func (c *command) warnUnread(s api.Sweep) {
 	}
 	for _, u := range s.Checks.Unread {
 		first := task.ID{Sweep: s.ID, Index: u.First}
-		fmt.Fprintf(c.stderr, "WARNING: %s matched what is not a number in %s (first in %s: %s)\n", cli.Visible(u.Metric), plural(u.Tasks, "task"),
+		fmt.Fprintf(c.stderr, "WARNING: metric %s matched a non-numeric value in %s (first: %s, %s)\n", cli.Visible(u.Metric), plural(u.Tasks, "task"),
 			first, cli.Visible(fmt.Sprintf("%q", u.Text)))
 	}
 }
@@ -206,7 +206,7 @@ func (c *command) warnUnkept(s api.Sweep) {
 		return
 	}
 	for _, u := range s.Checks.Unkept {
-		fmt.Fprintf(c.stderr, "WARNING: the output of %s on %s was not kept in full: %s\n", plural(u.Tasks, "task"), cli.Visible(u.Host), cli.Visible(u.Error))
+		fmt.Fprintf(c.stderr, "WARNING: output of %s on %s is incomplete: %s\n", plural(u.Tasks, "task"), cli.Visible(u.Host), cli.Visible(u.Error))
 	}
 }
 

@@ -35,9 +35,17 @@ func plan(m *projects.Manifest, r task.Recipe, clones bool) (*folder.Plan, error
 	var faults fault.List
 	for _, problem := range problems {
 		faults.Add(fault.Fault{File: filepath.Join(m.Dir, definition.FileName), Problem: problem.Error(),
-			Remedy: "name one that is there and that no ignore file leaves out"})
+			Remedy: problemRemedy(problem)})
 	}
 	return p, faults.Err()
+}
+
+// problemRemedy is what to do about a rule that the project's files do not fit.
+func problemRemedy(p folder.Problem) string {
+	if p.Key == "links" { // something above the link is a file
+		return "put the link under another path, or remove that file from the project"
+	}
+	return "name an existing path that no ignore file excludes"
 }
 
 // checkFolder finds what is wrong with the folders that tasks of a recipe would get, before anything is submitted.
@@ -118,7 +126,7 @@ func shownPart(p folder.Part) string {
 	case p.Partly:
 		return amount(p.Amount) + " of " + p.Path + "/"
 	case p.Whole:
-		return p.Path + "/ as a whole (" + amount(p.Amount) + "): nothing can be written into it"
+		return p.Path + "/ as a whole (" + amount(p.Amount) + "), read-only"
 	}
 	return p.Path + "/ (" + amount(p.Amount) + ")"
 }

@@ -54,9 +54,9 @@ func TestTheMasterDiesWithAWrite(t *testing.T) {
 		code  int
 		says  string // on either stream
 	}{
-		"pause":                    {"/pause", "pause work-1", false, 4, "whether it took effect is not known\n  look before you repeat it: run-tasks --master front.sock show work-1\n"},
+		"pause":                    {"/pause", "pause work-1", false, 4, "the request may or may not have taken effect\n  check before you retry: run-tasks --master front.sock show work-1\n"},
 		"extend":                   {"/extend", "extend -q work-1", false, 4, "show work-1\n"},
-		"submit":                   {"/sweeps", "-d p -q work", false, 4, "look before you repeat it: run-tasks --master front.sock ls\n"},
+		"submit":                   {"/sweeps", "-d p -q work", false, 4, "check before you retry: run-tasks --master front.sock ls\n"},
 		"drain":                    {"/drain", "workers drain w1", false, 4, "run-tasks --master front.sock workers\n"},
 		"pause, and it comes back": {"/pause", "pause work-1", true, 0, "work-1 is paused"},
 		"cancel, likewise":         {"/cancel", "cancel work-1", true, 0, "work-1 is cancelled"},

@@ -46,8 +46,8 @@ func TestAFrozenMaster(t *testing.T) {
 			t.Errorf("%s: exit code %d, it prints %s", args, code, c.stdout)
 		}
 		for _, want := range []string{
-			"note: waiting for the master at m.sock, which has not answered for 5s\n",
-			"run-tasks: the master at m.sock cannot be reached: it has not answered for 20s",
+			"note: waiting for the master at m.sock: no response for 5s\n",
+			"run-tasks: the master at m.sock cannot be reached: no response for 20s",
 		} {
 			if said := c.stderr.String(); strings.Count(said, want) != 1 {
 				t.Errorf("%s: it says %q, without %q", args, said, want)
@@ -66,7 +66,7 @@ func TestAMasterFreezesBeforeAWrite(t *testing.T) {
 	thaw := f.frozenOn(m, "/pause")
 	pause := f.start(nil, "--master", "front.sock", "pause", "work-1")
 	if code := pause.waitFor(2 * deadline); code != 4 || !strings.Contains(pause.stderr.String(),
-		"whether it took effect is not known\n  look before you repeat it: run-tasks --master front.sock show work-1\n") {
+		"the request may or may not have taken effect\n  check before you retry: run-tasks --master front.sock show work-1\n") {
 		t.Errorf("exit code %d: %s", code, pause.stderr)
 	}
 	thaw()
@@ -85,8 +85,8 @@ func TestFollowersWaitForAFrozenMaster(t *testing.T) {
 	follower.shows("following work-1: ")
 	thaw := m.freeze(t)
 	for _, c := range []*call{c, follower} {
-		c.shows("note: waiting for the master at m.sock, which has not answered for 5s")
-		c.shows("note: the master is away (the master at m.sock cannot be reached: it has not answered for 20s)")
+		c.shows("note: waiting for the master at m.sock: no response for 5s")
+		c.shows("note: lost the connection to the master (the master at m.sock cannot be reached: no response for 20s)")
 	}
 	f.write("go", "")
 	thaw()
@@ -118,11 +118,11 @@ func TestAFrozenRunner(t *testing.T) {
 		}
 	}
 	signalled(syscall.SIGSTOP)
-	const waits = "note: waiting for the runner of this folder, which has not answered for 5s\n"
+	const waits = "note: waiting for the runner of this folder: no response for 5s\n"
 	calls := []*call{f.start(nil, "cancel", "work-1"), f.start(nil, "pause")}
 	for _, c := range calls {
 		if code := c.waitFor(2 * deadline); code != 4 || !strings.Contains(c.stderr.String(), waits) ||
-			!strings.Contains(c.stderr.String(), "whether it took effect is not known") {
+			!strings.Contains(c.stderr.String(), "the request may or may not have taken effect") {
 			t.Errorf("exit code %d: %s", code, c.stderr)
 		}
 	}

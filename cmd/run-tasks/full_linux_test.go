@@ -25,10 +25,10 @@ func TestDiskOfOutputsFull(t *testing.T) {
 	}
 	for text, in := range map[string]string{
 		"work-1/0 succeeded": stdout, "output not kept in full": stdout, "1 succeeded": stdout,
-		"WARNING: the output of 1 task on ":                 stderr,
-		"was not kept in full: no space left on device":     stderr,
-		"work-1 is paused (the disk of outputs is full (":   stderr,
-		"free some space): run-tasks resume work-1 goes on": stderr,
+		"WARNING: output of 1 task on ":                          stderr,
+		"is incomplete: no space left on device":                 stderr,
+		"work-1 is paused (no space left for outputs (":          stderr,
+		"free some disk space): run-tasks resume work-1 goes on": stderr,
 	} {
 		if !strings.Contains(in, text) {
 			t.Errorf("it does not say %q:\n%s%s", text, stdout, stderr)

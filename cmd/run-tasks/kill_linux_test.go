@@ -153,7 +153,7 @@ func TestLeftoversCostNothing(t *testing.T) {
 	f := newFolder(t, "grace: 6s", "(trap '' TERM; exec setsid sleep 400) &\n")
 	c := f.start(nil, "--local", "-d", "p", "--slots", "4", "work")
 	code := c.wait()
-	if said := c.stderr.String(); code != 0 || !strings.Contains(said, "processes that tasks left behind are being ended") {
+	if said := c.stderr.String(); code != 0 || !strings.Contains(said, "stopping processes that tasks left behind") {
 		t.Errorf("exit code %d; it says %s", code, said)
 	}
 	// With a look at /proc every 20 ms for each of the four it was 3 s and more.

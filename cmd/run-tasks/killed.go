@@ -15,7 +15,7 @@ import (
 )
 
 // unsettled is why a sweep does not run that the store has as running, where that cannot be corrected.
-const unsettled = "its run was killed; the store cannot be written, and still has as running what is not"
+const unsettled = "its run was killed; the store is not writable and still lists tasks as running"
 
 // standing sees to it that what nobody runs any more is not shown as running: a run that was killed had no time to say so. It
 // is kept in the store, once, as the next run would keep it.

@@ -36,11 +36,11 @@ func (c *command) noteLeftOut(m *projects.Manifest) {
 	if len(paths) == 0 {
 		return
 	}
-	bring := "this line brings it in"
+	bring := "add this line to include it"
 	if len(lines) > 1 {
-		bring = "these lines bring all of it in, or take those that you need"
+		bring = "add these lines, or those that you need, to include them"
 	}
-	c.print([]string{fmt.Sprintf("tasks do not see what .gitignore leaves out: %s; in %s %s: %s", firstOf(paths), c.ownRules(), bring, enumerated(lines))})
+	c.print([]string{fmt.Sprintf("excluded by .gitignore, not visible to tasks: %s; in %s, %s: %s", firstOf(paths), c.ownRules(), bring, enumerated(lines))})
 }
 
 // ownRules is the file that decides before .gitignore, as it is typed here.
@@ -104,11 +104,11 @@ func (c *command) explainLeftOut(ctx context.Context, src source, sweepID string
 	}
 	for _, name := range wanted {
 		l := found[name]
-		remedy := fmt.Sprintf("the line %s in %s brings it in", l.Unless, c.ownRules())
+		remedy := fmt.Sprintf("add the line %s to %s", l.Unless, c.ownRules())
 		if !l.ByGit() {
-			remedy = fmt.Sprintf("take the line %s out of it", l.Pattern)
+			remedy = fmt.Sprintf("remove the line %s from it", l.Pattern)
 		}
-		fmt.Fprintln(c.stdout, cli.Visible(fmt.Sprintf("%s: there was no %s, which %s leaves out of the project: %s; then %s retry --updated %s",
+		fmt.Fprintln(c.stdout, cli.Visible(fmt.Sprintf("%s: %s not found, because %s excludes it; %s, then run %s retry --updated %s",
 			enumerated(by[name]), name, filepath.Join(nearPath(c.leftOutOf), l.File), remedy, c.self, sweepID)))
 	}
 	return nil

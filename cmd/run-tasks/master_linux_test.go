@@ -91,7 +91,7 @@ func TestTheMasterGoesAwayAndComesBack(t *testing.T) {
 	c.shows("work-1/0 succeeded")
 	c.shows("| waiting")
 	m.kill()
-	c.shows("note: the master is away (")
+	c.shows("note: lost the connection to the master (")
 	f.write("go", "")
 	f.master()
 	c.shows("note: the master is back")
@@ -116,7 +116,7 @@ func TestDetachedWhileTheMasterIsAway(t *testing.T) {
 	c := f.start(nil, "--master", "m.sock", "-d", "p", "work")
 	c.shows("| waiting")
 	m.kill()
-	c.shows("the master is away")
+	c.shows("lost the connection to the master")
 	f.signal(c, syscall.SIGINT)
 	if code := c.wait(); code != 0 || !strings.Contains(c.stderr.String(), "work-1 goes on; see it again") {
 		t.Errorf("exit code %d: %s", code, c.stderr)

@@ -122,7 +122,7 @@ func (g gap) reasons(causes []api.Cause, old map[string]*projects.Manifest, tota
 		case api.CauseFolder:
 			what = "workdir or links in tasks.yml changed"
 		case api.CauseImage:
-			what = "the image that tasks run in is another one"
+			what = "the image changed"
 		}
 		i := slices.IndexFunc(differences, func(d difference) bool { return d.what == what })
 		switch {

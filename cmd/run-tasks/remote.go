@@ -70,7 +70,7 @@ func (m *remote) follow(ctx context.Context, b api.Begun, d master.Detail, each 
 			m.screen.note("the master is back")
 			return false
 		}
-		m.screen.note(fmt.Sprintf("the master is away (%v); its workers go on, and so does this when it is back", why))
+		m.screen.note(fmt.Sprintf("lost the connection to the master (%v); workers keep running, reconnecting", why))
 		return false
 	}}, each)
 }

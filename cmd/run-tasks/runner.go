@@ -112,8 +112,8 @@ func hideFromGit(folder string) {
 // storeError says what a user can do about a store that cannot be opened.
 func storeError(err error) error {
 	if inUse, ok := errors.AsType[*store.InUse](err); ok {
-		return &cli.Error{Code: cli.Machine, Err: inUse, Remedy: "one runner at a time uses the store of a folder: wait for it (`run-tasks follow`), " +
-			"end it (`run-tasks cancel` or `run-tasks pause`), or run this in another folder"}
+		return &cli.Error{Code: cli.Machine, Err: inUse, Remedy: "wait for that run (`run-tasks follow`), " +
+			"stop it (`run-tasks cancel` or `run-tasks pause`), or use another folder"}
 	}
 	if _, file := errors.AsType[*fs.PathError](err); !file || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		return err
@@ -136,7 +136,7 @@ func (r *runner) holdOutputs(name string) (err error) {
 		return nil
 	}
 	return &cli.Error{Code: cli.Machine, Err: fmt.Errorf("the outputs of this folder are %w", inUse),
-		Remedy: "one runner at a time uses them: wait for it or stop it, or run this in another folder"}
+		Remedy: "wait for that run, stop it, or use another folder"}
 }
 
 // endOrphans ends what an earlier run of this folder left, of which both processes were killed at once.
@@ -242,7 +242,7 @@ func (r *runner) remake(ctx context.Context, revision string) error {
 func (r *runner) close() error {
 	r.stop()
 	said := time.AfterFunc(time.Second, func() {
-		r.log.Info("processes that tasks left behind are being ended, with their grace; Ctrl-C twice ends them at once")
+		r.log.Info("stopping processes that tasks left behind; press Ctrl-C twice to kill them")
 	})
 	r.worker.Wait()
 	said.Stop()

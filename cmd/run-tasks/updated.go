@@ -59,21 +59,21 @@ func (p present) notes() (all []string) {
 			taken, names = append(taken, d.String()), append(names, d.Key)
 		}
 	}
-	newSweep := fmt.Sprintf("a new sweep takes %s: run-tasks %s", strings.Join(another, ", "), p.sweep.Definition)
+	newSweep := fmt.Sprintf("a new sweep uses %s: run-tasks %s", strings.Join(another, ", "), p.sweep.Definition)
 	switch {
 	case p.file != nil && p.settings == nil && p.updated:
 		return []string{fmt.Sprintf("tasks.yml has no task %s any more: %s keeps its settings", p.sweep.Definition, p.sweep.ID)}
 	case p.updated:
 		if len(taken) > 0 {
-			all = append(all, p.sweep.ID+" takes from tasks.yml: "+strings.Join(taken, "; "))
+			all = append(all, p.sweep.ID+" adopts from tasks.yml: "+strings.Join(taken, "; "))
 		}
 		if len(left) > 0 {
-			all = append(all, fmt.Sprintf("%s does not take from tasks.yml: %s; %s", p.sweep.ID, strings.Join(left, "; "), newSweep))
+			all = append(all, fmt.Sprintf("%s cannot adopt these changes in tasks.yml: %s; %s", p.sweep.ID, strings.Join(left, "; "), newSweep))
 		}
 	case len(p.changes) > 0:
-		text := fmt.Sprintf("%s goes on as it was submitted, and tasks.yml says otherwise: %s", p.sweep.ID, strings.Join(append(taken, left...), "; "))
+		text := fmt.Sprintf("%s keeps the settings it was submitted with; tasks.yml differs: %s", p.sweep.ID, strings.Join(append(taken, left...), "; "))
 		if len(names) > 0 {
-			text += "; --updated takes " + strings.Join(names, ", ")
+			text += "; --updated adopts " + strings.Join(names, ", ")
 		}
 		if len(another) > 0 {
 			text += "; " + newSweep

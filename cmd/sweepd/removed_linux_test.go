@@ -40,7 +40,7 @@ func TestFilesOfALivingMasterAreRemoved(t *testing.T) {
 	if code := c.master.exitCode(); code != cli.Machine {
 		t.Errorf("without its store: exit code %d", code)
 	}
-	if said := c.master.said(); !strings.Contains(said, "store.db was removed or replaced while the store was open: what it held is lost") {
+	if said := c.master.said(); !strings.Contains(said, "store.db was deleted or replaced while in use; its data is lost") {
 		t.Errorf("it says %s", said)
 	}
 }

@@ -27,8 +27,8 @@ func (c *command) workerCommand() *cliv2.Command {
 		Description: "It runs until SIGTERM: then what runs is stopped, with its grace, and goes back to\n" +
 			"the master uncharged. A second signal leaves at once. Without its broker it keeps\n" +
 			"trying, says why it does not come through, and what runs goes on.\n\n" +
-			"A second worker with the name or a folder of one that lives is refused with exit code 5.\n" +
-			"One that was cut off, and whose name another process took meanwhile, ends with it, too.\n\n" +
+			"Exits with code 5 if a running worker has the same name or uses one of its\n" +
+			"folders, and if another process took its name while it was cut off.\n\n" +
 			"`run-tasks workers restart NAME` ends it with exit code 6, and what supervises it, such\n" +
 			"as a restart policy of its container, is to start it again.",
 		Flags: append([]cliv2.Flag{
@@ -38,8 +38,8 @@ func (c *command) workerCommand() *cliv2.Command {
 			&cliv2.StringFlag{Name: "outputs", Usage: "`FOLDER` of outputs, of this worker alone: a task runs in FOLDER/SWEEP/INDEX"},
 			&cliv2.StringFlag{Name: "revisions", Usage: "`FOLDER` of projects' revisions"},
 			&cliv2.StringFlag{Name: "state", DefaultText: "OUTPUTS/.worker-NAME", Usage: "`FOLDER` for what outlives the worker: events that the broker has not taken, a home for programs without one"},
-			&cliv2.StringFlag{Name: "image", Usage: "`IMAGE` of its container, with the digest, as sweeps record it"},
-			&cliv2.StringFlag{Name: "environment", Usage: "`TEXT` that says what its container was made of, for those who compare"},
+			&cliv2.StringFlag{Name: "image", Usage: "`IMAGE` of the worker's container, with digest; recorded in sweeps"},
+			&cliv2.StringFlag{Name: "environment", Usage: "`JSON` description of the worker's container, used to detect drift"},
 		}, brokerFlags()...),
 	}
 }

@@ -35,9 +35,9 @@ that were submitted before keep theirs; run-tasks retry --updated moves one.
 When a host is away nothing is brought anywhere. When it fails on one later,
 sweeps keep what they have: none runs files that are not on all hosts.
 
-The containers of the workers stay as they are. Where tasks.yml says another
-image, other volumes or another container than they have, nothing is brought:
-infrainit -f starts the workers anew, as tasks.yml says.
+Does not change worker containers. If tasks.yml specifies another image,
+volumes or container settings than the workers have, nothing is uploaded; run
+infrainit -f to recreate the workers.
 
 Files that no open sweep uses any more, and that were not pushed within the
 last ten minutes, are removed from the hosts; the newest stay.

@@ -59,12 +59,12 @@ func ParseEnvironment(text string) (e Environment, err error) {
 func (p Project) Differences(e Environment) (all []string) {
 	differs := func(key, runs, wanted string) {
 		if runs != wanted && !slices.Contains(e.Own, key) {
-			all = append(all, fmt.Sprintf("%s: %s runs, tasks.yml says %s", key, runs, wanted))
+			all = append(all, fmt.Sprintf("%s: running %s, tasks.yml has %s", key, runs, wanted))
 		}
 	}
 	differs("image", imageText(e.Image, e.Build), imageText(p.Image, p.Build))
 	if p.Build != "" && p.Build == e.Build && p.Recipe != e.Recipe {
-		all = append(all, "build: the Dockerfile, or a file that it copies, is not that of the image that runs")
+		all = append(all, "build: the Dockerfile or a file that it copies has changed since the image was built")
 	}
 	var volumes []string
 	for _, v := range p.Volumes {

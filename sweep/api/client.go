@@ -62,7 +62,7 @@ func newClient(name string, dial func(context.Context) (net.Conn, error)) *Clien
 	c.alive.probe = c.health
 	c.alive.waiting = func() {
 		if c.Waiting != nil {
-			c.Waiting(fmt.Sprintf("waiting for %s, which has not answered for %v", c.name, tellAfter*lookEvery))
+			c.Waiting(fmt.Sprintf("waiting for %s: no response for %v", c.name, tellAfter*lookEvery))
 		}
 	}
 	c.alive.giveUp = func() (int, error) {
@@ -149,7 +149,7 @@ func (c *Client) writeAs(ctx context.Context, key, method, path string, query ur
 		return h, undecided(lost, path)
 	}
 	if e, refused := errors.AsType[*Error](err); refused {
-		e.Text += " (it was asked before by a request that the master had when it went away, which may have been done)"
+		e.Text += " (an earlier attempt of this request may have succeeded before the master went away)"
 	}
 	return h, err
 }

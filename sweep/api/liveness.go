@@ -200,6 +200,6 @@ func (c *Client) health(ctx context.Context) error {
 
 // silence is that a master was given up after such a time.
 func (c *Client) silence(after time.Duration) *Unreachable {
-	return &Unreachable{Who: c.name, Sent: true, err: ErrSilent, Why: fmt.Sprintf("it has not answered for %v", after),
-		Remedy: "it may be stopped, or its machine out of memory: look there, and try again"}
+	return &Unreachable{Who: c.name, Sent: true, err: ErrSilent, Why: fmt.Sprintf("no response for %v", after),
+		Remedy: hungRemedy}
 }

@@ -91,7 +91,7 @@ func TestASilentMaster(t *testing.T) {
 		}
 		frozen(w, r)
 	}
-	const told = "waiting for the master at its host, which has not answered for 5s"
+	const told = "waiting for the master at its host: no response for 5s"
 	for name, c := range map[string]struct {
 		answer http.HandlerFunc
 		giveUp time.Duration
@@ -144,8 +144,8 @@ func TestAWriteThatIsLost(t *testing.T) {
 		says  string
 	}{
 		"it comes back":         {4 * time.Second, http.StatusOK, ""},
-		"it does not":           {time.Hour, http.StatusOK, "cannot be reached: the connection broke before it had answered; whether it took effect is not known"},
-		"it refuses the second": {time.Second, http.StatusConflict, "(it was asked before by a request that the master had when it went away, which may have been done)"},
+		"it does not":           {time.Hour, http.StatusOK, "cannot be reached: connection closed before it responded; the request may or may not have taken effect"},
+		"it refuses the second": {time.Second, http.StatusConflict, "(an earlier attempt of this request may have succeeded before the master went away)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

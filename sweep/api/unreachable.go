@@ -34,7 +34,7 @@ type Undecided struct {
 }
 
 func (e *Undecided) Error() string {
-	return fmt.Sprintf("%v; whether it took effect is not known", e.Err)
+	return fmt.Sprintf("%v; the request may or may not have taken effect", e.Err)
 }
 
 // Unwrap returns why the master did not answer.
@@ -54,6 +54,9 @@ func undecided(err *Unreachable, path string) *Undecided {
 	return e
 }
 
+// hungRemedy is what to do about a master that accepts connections and does not respond.
+const hungRemedy = "check that its process is running and its machine has memory, then try again"
+
 // unreachable puts into words why nobody could be reached. A refusal may also come from what is no socket.
 func unreachable(who, socket string, err error) *Unreachable {
 	e := &Unreachable{Who: who, err: err, Why: err.Error(), Remedy: "look at the path and at the master's log"}
@@ -68,7 +71,7 @@ func unreachable(who, socket string, err error) *Unreachable {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		e.Why, e.Remedy = "nobody listens there", "the master has ended: start it again (sweepd master)"
 	case errors.Is(err, syscall.EAGAIN):
-		e.Why, e.Remedy = "too many connections wait there", "it may be stopped, or its machine out of memory: look there, and try again"
+		e.Why, e.Remedy = "too many connections wait there", hungRemedy
 	case errors.Is(err, syscall.EINVAL):
 		e.Why, e.Remedy = "the path is too long for a socket", "name it by a shorter path: from its folder, or by a link"
 	}
@@ -77,6 +80,6 @@ func unreachable(who, socket string, err error) *Unreachable {
 
 // wentAway is that a connection broke before all of an answer had come.
 func (c *Client) wentAway(err error) *Unreachable {
-	return &Unreachable{Who: c.name, Sent: true, err: err, Why: "the connection broke before it had answered",
-		Remedy: "it may be starting again: try again; its log may say why"}
+	return &Unreachable{Who: c.name, Sent: true, err: err, Why: "connection closed before it responded",
+		Remedy: "it may be restarting: try again, or check its log"}
 }

@@ -34,7 +34,7 @@ func (m Missing) String() string {
 		workers = "worker " + m.Workers[0] + " reports "
 	}
 	if m.Known {
-		return workers + tasks + " of " + m.Sweep + " that this store has not handed out: the store lost its newest entries; what it does not know runs again"
+		return workers + tasks + " of " + m.Sweep + " that are not in this store: its latest entries were lost; the affected tasks run again"
 	}
 	return workers + tasks + " of " + m.Sweep + ", which this store does not know: the store lost its newest entries, or is another one; " +
 		"what still runs of " + m.Sweep + " is stopped, its outputs stay on the workers; submit it again where it is missed"

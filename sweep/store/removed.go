@@ -15,7 +15,7 @@ import (
 type Removed struct{ Path string }
 
 func (e *Removed) Error() string {
-	return fmt.Sprintf("%s was removed or replaced while the store was open: what it held is lost", e.Path)
+	return fmt.Sprintf("%s was deleted or replaced while in use; its data is lost", e.Path)
 }
 
 // watchEvery is how often the files of an open store are looked for.
@@ -27,6 +27,7 @@ const watchEvery = 2 * time.Second
 func (s *Store) Watch(ctx context.Context, log *slog.Logger) error {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
+	said := "" // of a lock that cannot be made again
 	for {
 		select {
 		case <-tick.C:
@@ -39,9 +40,11 @@ func (s *Store) Watch(ctx context.Context, log *slog.Logger) error {
 		renewed, err := s.lock.renew()
 		if used := (*InUse)(nil); errors.As(err, &used) {
 			return fmt.Errorf("the lock was removed, and %w", err)
-		} else if err != nil {
+		} else if err != nil && err.Error() != said {
+			said = err.Error()
 			log.Warn("the store's lock was removed, and cannot be made again", "path", s.lock.path, "error", err)
 		} else if renewed {
+			said = ""
 			log.Warn("the store's lock was removed; it was made again", "path", s.lock.path)
 		}
 	}

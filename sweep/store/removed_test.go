@@ -50,6 +50,30 @@ func TestADatabaseThatWasRemoved(t *testing.T) {
 	}
 }
 
+// Why a lock cannot be made again is logged once, however often it is tried.
+func TestALockThatCannotBeMadeAgain(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	s, err := store.Open(context.Background(), folder, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	lock := filepath.Join(folder, "lock")
+	if err := errors.Join(os.Remove(lock), os.Mkdir(lock, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	var log bytes.Buffer
+	ctx, stop := context.WithTimeout(context.Background(), 9*time.Second) // several tries
+	defer stop()
+	if err := s.Watch(ctx, slog.New(slog.NewTextHandler(&log, nil))); err != nil {
+		t.Error(err)
+	}
+	if n := strings.Count(log.String(), "cannot be made again"); n != 1 {
+		t.Errorf("%d times: %s", n, &log)
+	}
+}
+
 // A lock that was removed lets nobody else in, and is made again.
 func TestALockThatWasRemoved(t *testing.T) {
 	t.Parallel()

@@ -55,7 +55,7 @@ func TestTheEndIsToldBeforeThatOfLeftovers(t *testing.T) {
 	if o := s.ended(1, 1); o.Class != task.Success {
 		t.Errorf("the next ended as %+v", o)
 	}
-	if got := s.file(0, "stdout.log"); !strings.HasPrefix(got, printed) || !strings.HasSuffix(got, "\nlate\n") || !strings.Contains(got, "[the program ended here") {
+	if got := s.file(0, "stdout.log"); !strings.HasPrefix(got, printed) || !strings.HasSuffix(got, "\nlate\n") || !strings.Contains(got, "[program exited") {
 		t.Errorf("stdout.log has %q", got)
 	}
 	ends := 0

@@ -149,8 +149,8 @@ func TestAFullDiskCutsTheOutputAndNotTheProgram(t *testing.T) {
 		t.Errorf("it is told %+v, and the file has %d bytes and ends with %q", o.Stdout, len(kept), kept[max(0, len(kept)-100):])
 	}
 	s.seen(task.ReturnedEvent, 1, 1)
-	until("that there is no room", func(h task.Heartbeat) bool { return strings.Contains(h.Refuses, "the disk of outputs is full") })
-	if why := <-said; !strings.Contains(why, "the disk of outputs is full") {
+	until("that there is no room", func(h task.Heartbeat) bool { return strings.Contains(h.Refuses, "no space left for outputs") })
+	if why := <-said; !strings.Contains(why, "no space left for outputs") {
 		t.Errorf("it says %q", why)
 	}
 	b := batch(script, 1)

@@ -24,7 +24,7 @@ func noSpace(err error) bool { return errors.Is(err, unix.ENOSPC) || errors.Is(e
 
 // fullDisk says why a worker takes nothing that has no room for outputs.
 func (w *Worker) fullDisk() string {
-	return fmt.Sprintf("the disk of outputs is full (%s on %s): free some space", w.o.Outputs, w.o.Host)
+	return fmt.Sprintf("no space left for outputs (%s on %s): free some disk space", w.o.Outputs, w.o.Host)
 }
 
 // noRoom tells that nothing is taken from now on, and gives back what waits. The master hears why before it hears of what

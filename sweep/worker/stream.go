@@ -131,7 +131,7 @@ func (s *stream) fail(err error) {
 }
 
 // lateMark stands in a file before what was printed when the program had ended.
-const lateMark = "\n[the program ended here: what follows was printed by processes that it left behind]\n"
+const lateMark = "\n[program exited; the output below is from processes it left running]\n"
 
 // keepLate writes what processes print that outlive the program, below a mark. It counts nowhere: the end is told.
 func (s *stream) keepLate(p []byte) {

@@ -16,10 +16,10 @@ import (
 	"mlframework/sweep/master"
 )
 
-// Drift is a worker whose container is not what tasks.yml says.
+// Drift is a worker whose container is different from what tasks.yml asks for.
 type Drift struct {
 	Worker      string
-	Differences []string // "image: python:3.11-slim runs, tasks.yml says python:3.12-slim"
+	Differences []string // "image: running python:3.11-slim, tasks.yml has python:3.12-slim"
 }
 
 // String is the differences on one line.
@@ -54,9 +54,9 @@ func Drifts(ctx context.Context, dir string, file *definition.File, workers []ma
 }
 
 // driftRemedy is what to do about a Drift.
-const driftRemedy = "infrainit -f starts the worker anew, as tasks.yml says"
+const driftRemedy = "run infrainit -f to recreate the worker"
 
-// DriftError refuses to go on with workers that are not what tasks.yml says; nil when all are. Nothing is what was not done.
+// DriftError refuses to go on with workers that are different from what tasks.yml asks for; nil when all are. Nothing is what was not done.
 func DriftError(all []Drift, nothing string) error {
 	if len(all) == 0 {
 		return nil
@@ -73,8 +73,8 @@ func DriftError(all []Drift, nothing string) error {
 	for i, text := range texts {
 		texts[i] = strings.Join(names[text], ", ") + ": " + text
 	}
-	return &cli.Error{Code: cli.Invalid, Err: errors.New("the workers are not what tasks.yml says: " + strings.Join(texts, "\n  ")),
-		Remedy: "infrainit -f starts them anew, as tasks.yml says; " + nothing}
+	return &cli.Error{Code: cli.Invalid, Err: errors.New("workers do not match tasks.yml: " + strings.Join(texts, "\n  ")),
+		Remedy: "run infrainit -f to recreate them; " + nothing}
 }
 
 // drifts finds the workers that are not what tasks.yml of the configured project says, if that is on this machine.
@@ -92,10 +92,10 @@ func (s *Site) drifts(ctx context.Context, workers []master.Worker) (all []Fault
 		drifts, err = Drifts(ctx, dir, file, workers)
 	}
 	if err != nil {
-		return []Fault{{What: fmt.Sprintf("the workers were not compared with tasks.yml: %v", err), Remedy: "put it right; run-tasks --dry-run NAME shows what is wrong"}}
+		return []Fault{{What: fmt.Sprintf("the workers were not compared with tasks.yml: %v", err), Remedy: `run "run-tasks --dry-run NAME" to see the error`}}
 	}
 	for _, d := range drifts {
-		all = append(all, Fault{Host: d.Worker, What: "its worker is not what tasks.yml says: " + d.String(), Remedy: driftRemedy})
+		all = append(all, Fault{Host: d.Worker, What: "worker does not match tasks.yml: " + d.String(), Remedy: driftRemedy})
 	}
 	return all
 }

@@ -32,7 +32,7 @@ func TestDrifts(t *testing.T) {
 	away.State = master.WorkerAway
 	silent, foreign := worker("gpu8", master.WorkerReady), worker("gpu7", master.WorkerReady)
 	foreign.Made = ptr("started by hand")
-	const differs = "image: python:3.11-slim runs, tasks.yml says python:3.12-slim; volumes: + /data:/data:ro"
+	const differs = "image: running python:3.11-slim, tasks.yml has python:3.12-slim; volumes: + /data:/data:ro"
 	for name, c := range map[string]struct {
 		workers []master.Worker
 		want    string
@@ -63,7 +63,7 @@ func TestDrifts(t *testing.T) {
 			if !refused || e.Code != cli.Invalid || !strings.Contains(e.Remedy, "infrainit -f") || !strings.HasSuffix(e.Remedy, "nothing was submitted") {
 				t.Fatalf("%#v", err)
 			}
-			if diff := cmp.Diff("the workers are not what tasks.yml says: "+c.want, e.Err.Error()); diff != "" {
+			if diff := cmp.Diff("workers do not match tasks.yml: "+c.want, e.Err.Error()); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
@@ -91,7 +91,7 @@ func TestDriftOfADockerfile(t *testing.T) {
 	write("Dockerfile", "FROM python:3.12\nCOPY needs /\nCOPY . /code\n")
 	write("needs", "numpy\n")
 	first := drifts(made("gpu2", plan.Environment{Build: "."}))
-	if len(first) != 1 || !strings.Contains(first[0].String(), "the Dockerfile, or a file that it copies") {
+	if len(first) != 1 || !strings.Contains(first[0].String(), "the Dockerfile or a file that it copies") {
 		t.Fatalf("%+v", first)
 	}
 	recipe := site.Recipe(t, dir)
@@ -129,7 +129,7 @@ func TestDriftsAreFaults(t *testing.T) {
 	tasks("image: a\ntasks: {x: {command: [y]}}\n")
 	faults()
 	tasks("image: b\ntasks: {x: {command: [y]}}\n")
-	faults(site.Fault{Host: "gpu2", What: "its worker is not what tasks.yml says: image: a runs, tasks.yml says b", Remedy: "infrainit -f starts the worker anew, as tasks.yml says"})
+	faults(site.Fault{Host: "gpu2", What: "worker does not match tasks.yml: image: running a, tasks.yml has b", Remedy: "run infrainit -f to recreate the worker"})
 	tasks("image: b\ntasks: {x: {comand: [y]}}\n")
 	if got := site.DriftFaults(t.Context(), dir, workers); len(got) != 1 || !strings.Contains(got[0].What, "comand") {
 		t.Errorf("%+v", got)

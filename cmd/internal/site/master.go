@@ -16,7 +16,7 @@ func ExplainMaster(err error, program string) error {
 		return err
 	}
 	if e, ok := errors.AsType[*api.Undecided](err); ok {
-		return &cli.Error{Code: cli.Unreachable, Err: errors.New(e.Error()), Remedy: "look before you repeat it: " + program + " " + e.Look}
+		return &cli.Error{Code: cli.Unreachable, Err: errors.New(e.Error()), Remedy: "check before you retry: " + program + " " + e.Look}
 	}
 	if e, ok := errors.AsType[*api.Unreachable](err); ok {
 		return &cli.Error{Code: cli.Unreachable, Err: errors.New(e.Error()), Remedy: e.Remedy}

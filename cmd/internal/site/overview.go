@@ -33,7 +33,7 @@ type Overview struct {
 	ready    []api.Reason // why the master is not
 	warnings []api.Reason // of the master's health
 	silent   error        // why the master did not answer
-	drifts   []Fault      // of workers that are not what tasks.yml says
+	drifts   []Fault      // of workers that are different from what tasks.yml asks for
 }
 
 // OverviewVersion is what Overview.Version says.

@@ -31,8 +31,8 @@ func (w *Written) Error() string {
 	if w.Removed {
 		what = "was removed"
 	}
-	return fmt.Sprintf("%s of the project's snapshot %s while it ran, through a link: "+
-		"a line copy: [%s] at the top of tasks.yml gives every task its own", w.Path, what, w.Path)
+	return fmt.Sprintf("%s in the project snapshot %s through a link during the run; "+
+		"to give each task its own copy, add copy: [%s] at the top level of tasks.yml", w.Path, what, w.Path)
 }
 
 // snapshot is the files of a revision, and whether they are as they were.

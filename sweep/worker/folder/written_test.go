@@ -25,11 +25,11 @@ func TestWhoWritesToTheSnapshotIsFoundAndTheSnapshotMadeAnew(t *testing.T) {
 		want  string
 	}{
 		"a file": {func(dir string) error { return os.WriteFile(dir+"/data/x", []byte("written"), 0o644) },
-			"data/x of the project's snapshot was changed while it ran, through a link: a line copy: [data/x] at the top of tasks.yml gives every task its own"},
+			"data/x in the project snapshot was changed through a link during the run; to give each task its own copy, add copy: [data/x] at the top level of tasks.yml"},
 		"another of the snapshot": {func(dir string) error {
 			target, err := os.Readlink(dir + "/data/x")
 			return errors.Join(err, os.WriteFile(filepath.Join(target, "../../train.py"), nil, 0o644))
-		}, "train.py of the project's snapshot was changed"},
+		}, "train.py in the project snapshot was changed"},
 		"a new file beside one": {func(dir string) error {
 			target, err := os.Readlink(dir + "/data/x")
 			return errors.Join(err, os.WriteFile(filepath.Dir(target)+"/cache", nil, 0o644))
