@@ -151,7 +151,7 @@ func (c *command) commands() []*cliv2.Command {
 			Flags: append(places(), flagJSON(),
 				&cliv2.BoolFlag{DisableDefaultText: true, Name: "now", Usage: "with restart: stop what runs; it runs again, uncharged"}), Action: c.workers},
 		c.brokerCommand(),
-		{Name: "test-metrics", Usage: "tests metric patterns on a task's output or on standard input", ArgsUsage: "NAME [SWEEP/INDEX | < FILE]",
+		{Name: "test-metrics", Usage: "tests metric patterns on a task's output or on stdin", ArgsUsage: "NAME [SWEEP/INDEX | < FILE]",
 			Description: "Uses the patterns in the current tasks.yml. For a task, stdout and stderr are\nsearched.",
 			Flags:       append(places(), flagProject(), flagJSON()), Action: c.testMetrics},
 		{Name: "init", Usage: "writes a commented example project into a new or empty folder", ArgsUsage: "FOLDER", Action: c.init},
