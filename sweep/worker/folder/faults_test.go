@@ -2,9 +2,11 @@ package folder_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -83,4 +85,50 @@ func TestWhatAnAttemptWroteIsSaidOnce(t *testing.T) {
 		t.Error("it is not found")
 	}
 	must(t, c.Leave())
+}
+
+// TestASnapshotThatIsMadeAnewHoldsUpNobodyElse lets an attempt leave, and another project be prepared, meanwhile.
+func TestASnapshotThatIsMadeAnewHoldsUpNobodyElse(t *testing.T) {
+	t.Parallel()
+	s := newStand(t)
+	s.snapshot("r1", map[string]string{"data/x": "as it was"})
+	s.snapshot("r2", map[string]string{"data/x": "another"})
+	making, made := make(chan bool), make(chan bool)
+	s.store = folder.NewStore(folder.Options{Home: s.path("outputs/.prepared-w1"), Idle: 4,
+		Revision: func(r string) (string, error) { return s.path("revisions/" + r), nil },
+		Remake:   func(context.Context, string) error { making <- true; <-made; return nil }})
+	rules := folder.Rules{Link: []string{"data"}}
+	p := s.project("r1", rules)
+	first, beside := s.enter(p, 0), s.enter(p, 1)
+	x := s.path("revisions/r1/data/x")
+	must(t, os.Chmod(x, 0o644))
+	must(t, os.WriteFile(x, []byte("written"), 0o644))
+	if err := first.Leave(); err == nil {
+		t.Error("what was written is not found")
+	}
+	begun := make(chan error)
+	go func() {
+		_, err := p.Enter(t.Context(), s.path("outputs/train-1/2"))
+		begun <- err
+	}()
+	<-making
+	others := make(chan error)
+	go func() {
+		err := beside.Leave()
+		_, other := s.store.Project("r2", rules)
+		if err == nil {
+			other = errors.New("what was written is not found")
+		}
+		others <- other
+	}()
+	select {
+	case err := <-others:
+		must(t, err)
+		made <- true
+	case <-time.After(10 * time.Second):
+		t.Error("they wait for it")
+		made <- true
+		<-others
+	}
+	must(t, <-begun)
 }
