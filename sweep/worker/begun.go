@@ -3,6 +3,7 @@ package worker
 import (
 	"encoding/json"
 	"log/slog"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -20,12 +21,18 @@ type begun struct {
 	log    *slog.Logger
 
 	mu     sync.Mutex
-	files  map[int]*os.File
+	files  map[int]*noted
 	failed bool // that is said once
 }
 
+// noted is the file of a slot.
+type noted struct {
+	*os.File
+	size int // of what is in it, at most
+}
+
 func (b *begun) init(o Options) {
-	b.worker, b.log, b.files = o.Name, o.Log, map[int]*os.File{}
+	b.worker, b.log, b.files = o.Name, o.Log, map[int]*noted{}
 	if o.Spool != "" {
 		b.folder = o.Spool + ".begun"
 	}
@@ -67,19 +74,27 @@ func (b *begun) note(slot int, e task.Event) {
 	defer b.mu.Unlock()
 	f := b.files[slot]
 	if f == nil {
-		if f, err = os.OpenFile(filepath.Join(b.folder, strconv.Itoa(slot)), os.O_CREATE|os.O_WRONLY, 0o600); err != nil {
+		file, err := os.OpenFile(filepath.Join(b.folder, strconv.Itoa(slot)), os.O_CREATE|os.O_WRONLY, 0o600)
+		if err != nil {
 			b.fail(err)
 			return
 		}
+		f = &noted{file, math.MaxInt}
 		b.files[slot] = f
 	}
+	size := f.size
+	f.size = math.MaxInt
 	if _, err := f.WriteAt(text, 0); err != nil {
 		b.fail(err)
 		return
 	}
-	if err := f.Truncate(int64(len(text))); err != nil {
-		b.fail(err)
+	if len(text) < size {
+		if err := f.Truncate(int64(len(text))); err != nil {
+			b.fail(err)
+			return
+		}
 	}
+	f.size = len(text)
 }
 
 func (b *begun) fail(err error) {

@@ -64,36 +64,36 @@ func (c *Checkout) abandon() error {
 	return errors.Join(err, t.record.remove())
 }
 
+// enter moves the copy to where the task's folder is to be; an empty folder that is there gives way.
 func (c *Checkout) enter() error {
-	info, err := os.Lstat(c.Dir)
-	if err == nil && info.Mode()&fs.ModeSymlink != 0 { // an attempt put it there: what it leads to is not the task's
-		if err := os.Remove(c.Dir); err != nil {
-			return err
-		}
-		err = fs.ErrNotExist
-	}
-	switch {
-	case err == nil && !info.IsDir():
-		return &os.PathError{Op: "open", Path: c.Dir, Err: syscall.ENOTDIR}
-	case err == nil:
-		c.Resumed = true
-		c.tree.project.store.watcher.forget(c.tree)
-		return c.join()
-	case !errors.Is(err, fs.ErrNotExist):
-		return err
-	}
-	err = os.Rename(c.tree.path, c.Dir)
+	err := rename(c.tree.path, c.Dir)
 	if errors.Is(err, fs.ErrNotExist) { // somebody removed the sweep's folder, or the copy
 		if err = errors.Join(os.MkdirAll(filepath.Dir(c.Dir), 0o700), c.again()); err == nil {
-			err = os.Rename(c.tree.path, c.Dir)
+			err = rename(c.tree.path, c.Dir)
 		}
 	}
 	if errors.Is(err, syscall.EXDEV) {
 		if err = os.Mkdir(c.Dir, 0o700); err == nil {
-			err = c.makeHere()
+			return c.makeHere()
 		}
 	}
-	return err
+	if err == nil {
+		return nil
+	}
+	switch info, none := os.Lstat(c.Dir); {
+	case none != nil:
+		return err
+	case info.Mode()&fs.ModeSymlink != 0: // an attempt put it there: what it leads to is not the task's
+		if err := os.Remove(c.Dir); err != nil {
+			return err
+		}
+		return c.enter()
+	case !info.IsDir():
+		return &os.PathError{Op: "open", Path: c.Dir, Err: syscall.ENOTDIR}
+	}
+	c.Resumed = true
+	c.tree.project.store.watcher.forget(c.tree)
+	return c.join()
 }
 
 // again makes the copy anew if somebody removed it.
@@ -183,7 +183,7 @@ func (j *joiner) forget(i int) {
 // put moves an item into the folder, with all below it.
 func (j *joiner) put(i int, path string) error {
 	if !j.across {
-		err := os.Rename(j.tree.path+"/"+j.items[i].Path, path)
+		err := rename(j.tree.path+"/"+j.items[i].Path, path)
 		if err == nil {
 			j.touched = append(j.touched, i)
 			return nil

@@ -312,7 +312,7 @@ func TestWhatIsLeftIsWhatChanged(t *testing.T) {
 					}
 					sameTimes(t, s.path("revisions/r1"), c.Dir)
 				}
-				if c.Resumed != again {
+				if c.Resumed != (again && len(before) > 0) {
 					t.Errorf("task %d resumed: %v", task, c.Resumed)
 				}
 				for range r.IntN(6) {

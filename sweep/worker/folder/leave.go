@@ -190,12 +190,12 @@ func (l *leaver) folder(fd int, at string, from, end int, recorded *identity, qu
 	if quietly && clean {
 		return true, nil
 	}
-	var s unix.Stat_t
-	if err := retry(func() error { return unix.Fstat(fd, &s) }); err != nil {
-		return false, &os.PathError{Op: "fstat", Path: at, Err: err}
-	}
-	now := identify(&s)
 	if recorded != nil {
+		var s unix.Stat_t
+		if err := retry(func() error { return unix.Fstat(fd, &s) }); err != nil {
+			return false, &os.PathError{Op: "fstat", Path: at, Err: err}
+		}
+		now := identify(&s)
 		if clean && now == *recorded && now.ctime < l.since {
 			return true, nil
 		}
@@ -217,6 +217,9 @@ func (l *leaver) folder(fd int, at string, from, end int, recorded *identity, qu
 			known = l.items[known].end
 		}
 		if known < end && l.items[known].name == name {
+			continue
+		}
+		if clean = clean && name == cacheName; name != cacheName && l.quiet == nil {
 			continue
 		}
 		cache := at + "/" + name
@@ -403,7 +406,7 @@ func (l *leaver) forget(i int) {
 func (l *leaver) moveWhole(i int) (err error) {
 	from, to := l.dir+"/"+l.items[i].Path, l.path+"/"+l.items[i].Path
 	if !l.remove {
-		if err = os.Rename(from, to); err == nil {
+		if err = rename(from, to); err == nil {
 			l.ids[i], err = lstat(to)
 			return err
 		}
@@ -438,15 +441,16 @@ func openFolder(in int, name string) (fd int, err error) {
 	return fd, err
 }
 
-// namesIn lists an open folder.
+// namesIn lists a folder that was opened for it.
 func namesIn(fd int) (names []string, err error) {
-	own, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
-	if err != nil {
-		return nil, err
+	var buffer [8 << 10]byte
+	for {
+		var n int
+		if err = retry(func() error { n, err = unix.ReadDirent(fd, buffer[:]); return err }); err != nil || n <= 0 {
+			return names, err
+		}
+		_, _, names = unix.ParseDirent(buffer[:n], -1, names)
 	}
-	f := os.NewFile(uintptr(own), "")
-	defer f.Close()
-	return f.Readdirnames(-1)
 }
 
 // removeAll removes a tree, also one whose folders a program has shut.

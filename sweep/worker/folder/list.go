@@ -45,6 +45,14 @@ func retry(f func() error) error {
 	}
 }
 
+// rename is os.Rename without its look at what may be a folder at the new path: the system knows.
+func rename(from, to string) error {
+	if err := retry(func() error { return unix.Rename(from, to) }); err != nil {
+		return &os.LinkError{Op: "rename", Old: from, New: to, Err: err}
+	}
+	return nil
+}
+
 // list reads the entries of a snapshot. A file that is too large for copies may be a symbolic link out of it: it counts as
 // a file.
 func list(snapshot string) (entries []Entry, err error) {

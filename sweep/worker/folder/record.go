@@ -21,6 +21,9 @@ type use struct {
 	Rules    Rules  `json:"rules"`
 }
 
+// unused is the first line of a record whose copy no folder has.
+var unused = []byte("\n")
+
 func newRecord(path string) (*record, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	return &record{f}, err
@@ -28,7 +31,7 @@ func newRecord(path string) (*record, error) {
 
 // set notes the folder that has the copy; "" is none.
 func (r *record) set(dir string, p *Project) error {
-	text := []byte("\n")
+	text := unused
 	if dir != "" {
 		line, err := json.Marshal(use{dir, p.revision, p.rules})
 		if err != nil {
