@@ -26,6 +26,10 @@ func (w *Worker) run(ctx context.Context, i item, slot int) {
 	w.desk.free(i)
 }
 
+// aheadAfter is how long an attempt runs until the next copy of its project is made: beside shorter ones that would cost more
+// than it gives.
+const aheadAfter = 20 * time.Millisecond
+
 // attempt is run without the telling, but where that is due earlier.
 func (w *Worker) attempt(ctx context.Context, i item, slot int) (o task.Outcome, told bool) {
 	j := i.job
@@ -39,7 +43,13 @@ func (w *Worker) attempt(ctx context.Context, i item, slot int) (o task.Outcome,
 	if err != nil {
 		return w.cannotBegin(ctx, i, err)
 	}
+	ahead := time.AfterFunc(aheadAfter, func() {
+		if w.desk.waits(j) {
+			j.project.Ahead()
+		}
+	})
 	o, told = w.runIn(ctx, i, slot, c)
+	ahead.Stop()
 	switch err := c.Leave(); {
 	case err != nil && told:
 		w.o.Log.Warn("the project's snapshot was written to after the end of a task was told", "task", task.ID{Sweep: j.sweep, Index: i.attempt.Index}, "error", err)

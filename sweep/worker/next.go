@@ -63,6 +63,13 @@ func (d *desk) busy(i item) bool {
 	return false
 }
 
+// waits tells whether an attempt of a job waits for a slot.
+func (d *desk) waits(j *job) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.ContainsFunc(d.waiting, func(i item) bool { return i.job == j })
+}
+
 // follow ends an earlier attempt of an item's task: that the master sent another says that it does not count.
 func (d *desk) follow(i item) {
 	for k, s := range d.running {

@@ -31,7 +31,7 @@ func (p *Project) Enter(ctx context.Context, dir string) (c *Checkout, err error
 	if c.generation, err = p.snapshot.ready(ctx, p.store.o.Remake); err != nil {
 		return nil, err
 	}
-	if c.tree, err = p.take(); err != nil {
+	if c.tree, err = p.take(c.generation); err != nil {
 		return nil, err
 	}
 	if err = c.tree.record.set(dir, p); err != nil {
@@ -107,7 +107,7 @@ func (c *Checkout) again() error {
 	c.tree.project.store.watcher.forget(c.tree)
 	clear(c.tree.have)
 	c.tree.missing = true
-	return c.tree.complete()
+	return c.tree.complete(context.Background())
 }
 
 // makeHere makes the copy in the task's folder, which is on another file system than the store's.
@@ -115,7 +115,7 @@ func (c *Checkout) makeHere() error {
 	c.tree.project.store.watcher.forget(c.tree)
 	clear(c.tree.have)
 	c.tree.missing = true
-	return errors.Join(c.tree.completeAt(c.Dir), removeAll(c.tree.path))
+	return errors.Join(c.tree.completeAt(context.Background(), c.Dir), removeAll(c.tree.path))
 }
 
 // join puts the copy beside what an earlier attempt left.
@@ -197,7 +197,7 @@ func (j *joiner) put(i int, path string) error {
 		below = append(below, n)
 	}
 	j.touched = append(j.touched, below...)
-	return j.project.maker.makeAll(below, j.Dir, j.tree.ids)
+	return j.project.maker.makeAll(context.Background(), below, j.Dir, j.tree.ids)
 }
 
 // ours reports whether what lies at an item's path was put there for an earlier attempt: an unchanged copy that a killed

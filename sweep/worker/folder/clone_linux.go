@@ -7,7 +7,7 @@ import (
 )
 
 // clone makes the empty file to share the content of another, where the file system can.
-func clone(to, from *os.File) error { return unix.IoctlFileClone(int(to.Fd()), int(from.Fd())) }
+func clone(to, from int) error { return unix.IoctlFileClone(to, from) }
 
 // Clones reports whether the file system of a folder clones a file. It leaves nothing behind.
 func Clones(file, folder string) bool {
@@ -20,9 +20,8 @@ func Clones(file, folder string) bool {
 	if err != nil {
 		return false
 	}
-	to := os.NewFile(uintptr(fd), folder)
-	defer to.Close()
-	return clone(to, from) == nil
+	defer unix.Close(fd)
+	return clone(fd, int(from.Fd())) == nil
 }
 
 // readOnly reports whether a path is on a file system that nobody can write to from here.

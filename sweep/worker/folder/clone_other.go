@@ -2,13 +2,10 @@
 
 package folder
 
-import (
-	"errors"
-	"os"
-)
+import "errors"
 
 // clone is for Linux: elsewhere files are copied.
-func clone(*os.File, *os.File) error { return errors.ErrUnsupported }
+func clone(int, int) error { return errors.ErrUnsupported }
 
 // Clones reports whether the file system of a folder clones a file.
 func Clones(file, folder string) bool { return false }

@@ -1,6 +1,7 @@
 package folder
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -59,72 +60,88 @@ func (m *maker) target(it *item) string {
 	return it.Target
 }
 
-// copy copies a file with its time and whether it can be executed.
+// copy copies a file with its time and whether it can be executed. Many small files are copied: an os.File for each would cost
+// as much as the copy.
 func (m *maker) copy(it *item, path string) (id identity, err error) {
-	from, err := os.Open(m.snapshot + "/" + it.Path)
+	from, err := openFile(m.snapshot+"/"+it.Path, unix.O_RDONLY, 0)
 	if err != nil {
 		return id, err
 	}
-	defer from.Close()
-	mode := os.FileMode(fileMode)
+	defer unix.Close(from)
+	mode := uint32(fileMode)
 	if it.Executable {
 		mode = executableMode
 	}
-	to, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	to, err := openFile(path, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL, mode)
 	if err != nil {
 		return id, err
 	}
 	defer func() {
-		if closed := to.Close(); err == nil {
-			err = closed
+		if closed := unix.Close(to); err == nil && closed != nil && closed != unix.EINTR {
+			err = &os.PathError{Op: "close", Path: path, Err: closed}
 		}
 		if err != nil {
 			_ = os.Remove(path) // part of a file is nobody's
 		}
 	}()
-	if err := m.fill(to, from, it); err != nil {
+	if err := m.fill(to, from, it, path); err != nil {
 		return id, err
 	}
-	if err := os.Chtimes(path, it.ModTime, it.ModTime); err != nil {
-		return id, err
+	at := unix.NsecToTimespec(it.ModTime.UnixNano())
+	if err := retry(func() error { return unix.UtimesNanoAt(unix.AT_FDCWD, path, []unix.Timespec{at, at}, 0) }); err != nil {
+		return id, &os.PathError{Op: "chtimes", Path: path, Err: err}
 	}
 	var s unix.Stat_t
-	if err := retry(func() error { return unix.Fstat(int(to.Fd()), &s) }); err != nil {
+	if err := retry(func() error { return unix.Fstat(to, &s) }); err != nil {
 		return id, &os.PathError{Op: "fstat", Path: path, Err: err}
 	}
 	return identify(&s), nil
 }
 
+func openFile(path string, flags int, mode uint32) (fd int, err error) {
+	err = retry(func() error { fd, err = unix.Open(path, flags|unix.O_CLOEXEC, mode); return err })
+	if err != nil {
+		return 0, &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	return fd, nil
+}
+
 // fill writes a content into an empty file.
-func (m *maker) fill(to, from *os.File, it *item) error {
+func (m *maker) fill(to, from int, it *item, path string) error {
 	if it.Size == 0 || m.clones && clone(to, from) == nil {
 		return nil
 	}
-	var n int64
-	var err error
-	if it.Size > bufferSize {
-		n, err = io.Copy(to, from) // by the kernel, where it can
-	} else {
-		buffer := buffers.Get().(*[bufferSize]byte)
-		defer buffers.Put(buffer)
-		var read int
-		read, err = io.ReadFull(from, buffer[:it.Size])
-		if err == nil {
-			read, err = to.Write(buffer[:read])
+	buffer := buffers.Get().(*[bufferSize]byte)
+	defer buffers.Put(buffer)
+	var all int64
+	for all < it.Size {
+		var n int
+		err := retry(func() (err error) { n, err = unix.Read(from, buffer[:]); return err })
+		if err != nil {
+			return &os.PathError{Op: "read", Path: m.snapshot + "/" + it.Path, Err: err}
 		}
-		n = int64(read)
+		if n == 0 {
+			break
+		}
+		for rest := buffer[:n]; len(rest) > 0; {
+			err := retry(func() (err error) { n, err = unix.Write(to, rest); return err })
+			if err != nil {
+				return &os.PathError{Op: "write", Path: path, Err: err}
+			}
+			rest, all = rest[n:], all+int64(n)
+		}
 	}
-	if err == nil && n != it.Size {
-		err = fmt.Errorf("%s of the project has %d bytes and not %d: its snapshot was changed", it.Path, n, it.Size)
+	if all != it.Size {
+		return fmt.Errorf("%s of the project has %d bytes and not %d: its snapshot was changed", it.Path, all, it.Size)
 	}
-	return err
+	return nil
 }
 
 // crew is how many items one goroutine at least has to make.
 const crew = 64
 
-// makeAll makes items below base, those of folders first, and puts their identities into ids.
-func (m *maker) makeAll(items []int, base string, ids []identity) error {
+// makeAll makes items below base, those of folders first, and puts their identities into ids. When ctx ends it gives up.
+func (m *maker) makeAll(ctx context.Context, items []int, base string, ids []identity) error {
 	var leaves []int
 	for _, i := range items {
 		if m.plan.items[i].how != makeDir {
@@ -139,7 +156,9 @@ func (m *maker) makeAll(items []int, base string, ids []identity) error {
 	for w := range workers {
 		all.Go(func() {
 			for n := w; n < len(leaves) && errs[w] == nil; n += workers {
-				ids[leaves[n]], errs[w] = m.make(leaves[n], base)
+				if errs[w] = ctx.Err(); errs[w] == nil {
+					ids[leaves[n]], errs[w] = m.make(leaves[n], base)
+				}
 			}
 		})
 	}

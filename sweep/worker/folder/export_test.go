@@ -39,3 +39,15 @@ func (s *Store) WatchAll() *Store {
 
 // Inexact lets a store distrust the times of files.
 func (s *Store) Inexact() { s.inexact = true }
+
+// Idle counts the whole copies that no attempt uses.
+func (s *Store) Idle() (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, t := range s.idle {
+		if !t.missing {
+			n++
+		}
+	}
+	return n
+}

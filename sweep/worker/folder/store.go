@@ -48,6 +48,10 @@ type Store struct {
 	watching  bool // the watcher is open
 	inexact   bool // times of files do not tell any two changes apart
 	fewest    int  // items of a copy that is watched: of a small one looking at all of it costs as little
+	making    bool // a copy is made ahead
+	ahead     sync.WaitGroup
+	end       context.Context // of what is made ahead
+	stop      context.CancelFunc
 }
 
 // NewStore makes a store. Recover is to be called before its first use, and Close after the last.
@@ -55,7 +59,9 @@ func NewStore(o Options) *Store {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Store{o: o, projects: map[string]*Project{}, snapshots: map[string]*snapshot{}, fewest: 50}
+	s := &Store{o: o, projects: map[string]*Project{}, snapshots: map[string]*snapshot{}, fewest: 50}
+	s.end, s.stop = context.WithCancel(context.Background())
+	return s
 }
 
 // Project is a revision with rules, of which attempts get copies.
@@ -183,6 +189,7 @@ func (e *MissingTarget) Unwrap() error { return e.Err }
 // tree is a copy that no attempt uses, or that one has in its folder.
 type tree struct {
 	project *Project
+	made    int    // the generation of the snapshot of which it is a copy
 	path    string // where it lies while no attempt uses it
 	record  *record
 	ids     []identity // of the plan's items
@@ -198,19 +205,27 @@ type tree struct {
 	watching  bool    // every folder was watched at the time when the attempt began, and nothing that was told was lost
 }
 
-// take gives a whole copy: one that is kept, or a new one.
-func (p *Project) take() (*tree, error) {
-	t := p.store.pick(p)
+// take gives a whole copy of a generation of the snapshot: one that is kept, or a new one.
+func (p *Project) take(generation int) (*tree, error) {
+	p.store.mu.Lock()
+	t := p.store.pick(p, generation)
+	p.store.mu.Unlock()
+	return p.whole(context.Background(), t, generation)
+}
+
+// whole makes what is missing of a copy, or of a new one.
+func (p *Project) whole(ctx context.Context, t *tree, generation int) (*tree, error) {
 	if t == nil {
 		var err error
 		if t, err = p.blank(); err != nil {
 			return nil, err
 		}
+		t.made = generation
 		if err := t.makeHome(); err != nil {
 			return nil, errors.Join(err, t.discard())
 		}
 	}
-	if err := t.complete(); err != nil {
+	if err := t.complete(ctx); err != nil {
 		return nil, errors.Join(err, t.discard())
 	}
 	if len(t.ids) >= p.store.fewest {
@@ -219,13 +234,12 @@ func (p *Project) take() (*tree, error) {
 	return t, nil
 }
 
-// pick takes a copy of a project out of those that are kept, a whole one if there is one.
-func (s *Store) pick(p *Project) (t *tree) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+// pick takes a copy of a project out of those that are kept, a whole one if there is one. Of one that was made before the
+// snapshot was found changed nobody knows what was copied. The caller holds the lock.
+func (s *Store) pick(p *Project, generation int) (t *tree) {
 	found := -1
 	for i, kept := range s.idle {
-		if kept.project == p && (found < 0 || !kept.missing) {
+		if kept.project == p && kept.made == generation && (found < 0 || !kept.missing) {
 			found = i
 		}
 	}
@@ -261,9 +275,9 @@ func (p *Project) blank() (*tree, error) {
 func (t *tree) makeHome() error { return os.Mkdir(t.path, 0o700) }
 
 // complete makes what is missing.
-func (t *tree) complete() error { return t.completeAt(t.path) }
+func (t *tree) complete(ctx context.Context) error { return t.completeAt(ctx, t.path) }
 
-func (t *tree) completeAt(base string) error {
+func (t *tree) completeAt(ctx context.Context, base string) error {
 	m := &t.project.maker
 	if t.missing {
 		var items []int
@@ -277,7 +291,7 @@ func (t *tree) completeAt(base string) error {
 				}
 			}
 		}
-		if err := m.makeAll(items, base, t.ids); err != nil {
+		if err := m.makeAll(ctx, items, base, t.ids); err != nil {
 			return err
 		}
 		for _, i := range items {
@@ -360,10 +374,12 @@ func (s *Store) expire(then time.Time) error {
 
 // Close removes all copies. What attempts still have goes when they leave.
 func (s *Store) Close() error {
+	s.stop()
 	s.mu.Lock()
 	gone := s.idle
 	s.idle, s.closed = nil, true
 	s.mu.Unlock()
+	s.ahead.Wait()
 	err := discard(gone)
 	s.watcher.close()
 	if none := os.Remove(s.o.Home); !errors.Is(none, fs.ErrNotExist) {
