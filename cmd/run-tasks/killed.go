@@ -17,8 +17,8 @@ import (
 // unsettled is why a sweep does not run that the store has as running, where that cannot be corrected.
 const unsettled = "its run was killed; the store is not writable and still lists tasks as running"
 
-// standing sees to it that what nobody runs any more is not shown as running: a run that was killed had no time to say so. It
-// is kept in the store, once, as the next run would keep it.
+// standing returns a function that corrects a sweep which the store has as running while no runner lives: a run that was
+// killed could not record its end. The correction is stored once, as the next run would store it.
 func standing(r *store.Reader) func(context.Context, *store.Sweep) error {
 	var ( // one try settles all sweeps
 		once    sync.Once
@@ -45,7 +45,7 @@ func standing(r *store.Reader) func(context.Context, *store.Sweep) error {
 	}
 }
 
-// runs reports whether a sweep is one that somebody should be running.
+// runs reports whether the store has a sweep as running.
 func runs(h sweep.Head) bool {
 	return h.State == sweep.Open || h.Rows[task.Queued]+h.Rows[task.Claimed]+h.Rows[task.Running] > 0
 }

@@ -77,7 +77,7 @@ func (h *here) act(ctx context.Context, name string, do func(*api.Client) error)
 	return do(client)
 }
 
-// dial makes a client of whoever runs this folder.
+// dial returns a client of the runner of this folder.
 func (h *here) dial() *api.Client {
 	c := named(api.DialAs("the runner of this folder", socketPath))
 	c.Waiting = h.screen.note

@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 			panic(err)
 		}
 		defer os.RemoveAll(dir)
-		if err := os.Chmod(dir, 0o755); err != nil { // for tests that are somebody else
+		if err := os.Chmod(dir, 0o755); err != nil { // for tests that run as another user
 			panic(err)
 		}
 		program = filepath.Join(dir, "run-tasks")

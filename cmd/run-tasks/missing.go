@@ -40,7 +40,7 @@ func unmatchedCode(m *projects.Manifest, t definition.Task) []string {
 	return notes
 }
 
-// gap is what is asked about the points that have not succeeded yet.
+// gap is a query for the points that have not succeeded yet.
 type gap struct {
 	files *projects.Manifest // nil: not known, as they were brought before
 	code  projects.Code

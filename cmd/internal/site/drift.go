@@ -44,7 +44,7 @@ func Drifts(ctx context.Context, dir string, file *definition.File, workers []ma
 		}
 		e, err := plan.ParseEnvironment(*w.Made)
 		if err != nil {
-			continue // somebody started it by hand, and has words of his own
+			continue // started by hand: it reports no environment
 		}
 		if d := wanted.Differences(e); len(d) > 0 {
 			all = append(all, Drift{w.Name, d})
