@@ -186,7 +186,14 @@ func (l *Ledger) again(t *Task, notBefore time.Time) {
 func (l *Ledger) guard() {
 	failures := l.head.Counts().Failures() - l.head.Forgiven
 	if l.maxFails > 0 && failures >= l.maxFails && l.head.State == Open {
-		l.Pause(fmt.Sprintf("%d failed, and max-failures is %d", failures, l.maxFails), false)
+		what := "tasks"
+		if failures == 1 {
+			what = "task"
+		}
+		if l.head.Forgiven > 0 { // those that failed before are beside them in the counts
+			what = "more " + what
+		}
+		l.Pause(fmt.Sprintf("%d %s failed, and max-failures is %d", failures, what, l.maxFails), false)
 	}
 }
 

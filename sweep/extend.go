@@ -2,11 +2,13 @@ package sweep
 
 import (
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 
 	"mlframework/sweep/result"
 	"mlframework/sweep/space"
+	"mlframework/sweep/task"
 )
 
 // Extended is the record with a space's points that its parameters did not describe so far, as tasks behind those it has,
@@ -27,6 +29,7 @@ func (r Record) Extended(with *space.Space) (Record, int64, error) {
 		next += part.Len()
 	}
 	r.Extensions = slices.Concat(r.Extensions, parts)
+	r.Version = max(r.Version, r.LeastVersion())
 	if len(r.Ranges) > 0 {
 		r.Ranges = append(slices.Clone(r.Ranges), Range{first, next})
 	}
@@ -49,13 +52,17 @@ type Points struct {
 	same   bool // every task is the first point
 	spaces []*space.Space
 	flags  []*space.Flags // of each of them
+
+	command []string // as the recipe has it
+	named   bool     // it has names of parameters in braces
 }
 
 // Points prepares what the record's tasks are. All tasks of a sweep for every worker are the first point.
 func (r Record) Points() *Points {
-	p := &Points{same: len(r.Workers) > 0, spaces: r.spaces()}
+	named := r.Recipe.Named()
+	p := &Points{same: len(r.Workers) > 0, spaces: r.spaces(), command: r.Recipe.Command, named: len(named) > 0}
 	for _, s := range p.spaces {
-		p.flags = append(p.flags, s.Flags(r.Style))
+		p.flags = append(p.flags, s.Flags(r.Style, named...))
 	}
 	return p
 }
@@ -76,6 +83,58 @@ func (p *Points) locate(index int64) (in int, point int64) {
 func (p *Points) Flags(dst []string, index int64) []string {
 	in, point := p.locate(index)
 	return p.flags[in].Append(dst, point)
+}
+
+// CommandLine appends the command line of a task to dst, as it is wherever the task runs: see task.KeyOf. It has the arguments of the
+// recipe's command first, as many as there are. It panics where the sweep cannot have a task of that index.
+func (p *Points) CommandLine(dst []string, index int64) []string {
+	if !p.named {
+		return p.Flags(append(dst, p.command...), index)
+	}
+	of := p.Given(index)
+	for _, argument := range p.command {
+		dst = append(dst, task.Bind(argument, of))
+	}
+	return p.Flags(dst, index)
+}
+
+// CommandLines yields the command lines of the points from, from+1, …, to-1 of the first space. The slice is reused: copy it to
+// keep it.
+func (p *Points) CommandLines(from, to int64) iter.Seq2[int64, []string] {
+	if !p.named {
+		return p.flags[0].All(p.command, from, to)
+	}
+	return func(yield func(int64, []string) bool) {
+		var line []string
+		for i := from; i < min(to, p.spaces[0].Len()); i++ {
+			if line = p.CommandLine(line[:0], i); !yield(i, line) {
+				return
+			}
+		}
+	}
+}
+
+// Given are a task's parameters as its program gets them. It panics where the sweep cannot have such a task.
+func (p *Points) Given(index int64) []task.Parameter {
+	in, point := p.locate(index)
+	assigned := p.spaces[in].Point(point)
+	all := make([]task.Parameter, len(assigned))
+	for i, a := range assigned {
+		all[i] = Given(a)
+	}
+	return all
+}
+
+// Given is a parameter as a program gets it.
+func Given(a space.Assignment) task.Parameter {
+	p := task.Parameter{Name: a.Name, Value: a.Value}
+	switch {
+	case a.Switch:
+		p.Kind = task.Switch
+	case a.Quoted:
+		p.Kind = task.Text
+	}
+	return p
 }
 
 // Parameters are those of one task, in the order of the file. It panics where the sweep cannot have such a task.

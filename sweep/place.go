@@ -16,6 +16,9 @@ type Offer struct {
 	Alone  bool // only such a task
 	Others bool // there are other workers, too
 	Slots  int  // of all workers that take tasks, together
+	// Lives, where not nil, tells whether anything of an attempt that has ended is known to be alive: its task has no other before
+	// that is gone.
+	Lives func(index int64, t Try) bool
 }
 
 const (
@@ -124,6 +127,9 @@ func (l *Ledger) fits(t *Task, o Offer, now time.Time) bool {
 		return false
 	}
 	last := t.Try.Outcome
+	if last != nil && o.Lives != nil && o.Lives(t.Index, t.Try) {
+		return false
+	}
 	if last == nil || !o.Others || len(l.pins) > 0 {
 		return true
 	}

@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"slices"
+	"strconv"
 	"time"
 
 	"mlframework/sweep/result"
@@ -53,12 +54,12 @@ func (r Record) Rows(id string) func(Task) result.Row {
 	}
 }
 
-// Fill returns what writes fields of tasks, and their index, into rows. A row points to what its task does. It is safe for
+// Fill returns what writes fields of tasks, and their index, into rows. A row points to what its task's outcome does. It is safe for
 // concurrent use.
 func (r Record) Fill(id string, fields result.Fields) func(*result.Row, *Task) {
 	points := r.Points()
-	unplaced := r.Recipe.Unplaced()
-	same := slices.Equal(unplaced, r.Recipe.Expand("", 0)) // wherever an attempt runs
+	command := r.Recipe.Expand(task.Place{}, nil)
+	same := !slices.ContainsFunc(r.Recipe.Command, task.HasNames) // wherever and as whatever task an attempt runs
 	return func(row *result.Row, t *Task) {
 		*row = result.Row{Index: t.Index}
 		if fields.Has(result.FieldID) {
@@ -68,14 +69,23 @@ func (r Record) Fill(id string, fields result.Fields) func(*result.Row, *Task) {
 			row.Parameters = points.Parameters(t.Index)
 		}
 		if fields.Has(result.FieldArgv) {
-			command := unplaced
-			if !same && !t.Try.Started.IsZero() {
-				command = r.Recipe.Expand(t.Try.Start.Host, t.Try.Start.Slot)
+			command := command
+			if !same {
+				command = r.Recipe.Expand(placeOf(id, t), points.Given(t.Index))
 			}
 			row.Argv = points.Flags(slices.Clip(command), t.Index)
 		}
 		r.fill(row, t, fields)
 	}
+}
+
+// placeOf is what is known of where a task runs, or ran.
+func placeOf(sweep string, t *Task) task.Place {
+	p := task.Place{Index: strconv.FormatInt(t.Index, 10), Task: task.ID{Sweep: sweep, Index: t.Index}.String()}
+	if !t.Try.Started.IsZero() {
+		p.Host, p.Slot = t.Try.Start.Host, strconv.Itoa(t.Try.Start.Slot)
+	}
+	return p
 }
 
 // precision is what the store keeps of times: a row says the same while its task runs and when it is read again.
@@ -87,7 +97,11 @@ func (r Record) fill(row *result.Row, t *Task, fields result.Fields) {
 		row.Revision = t.Try.Revision
 	}
 	if s := &t.Try.Start; !t.Try.Started.IsZero() {
-		row.Host, row.Slot, row.GPUs = s.Host, &s.Slot, s.GPUs
+		row.Host, row.GPUs = s.Host, s.GPUs
+		if fields.Has(result.FieldSlot) {
+			slot := s.Slot // rows outlive the memory of their task
+			row.Slot = &slot
+		}
 		if fields.Has(result.FieldStarted) {
 			started := t.Try.Started.UTC().Truncate(precision)
 			row.Started = &started

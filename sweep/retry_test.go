@@ -85,13 +85,13 @@ func TestMaxFailures(t *testing.T) {
 		t.Fatal("paused too early")
 	}
 	b.run(2, task.OutOfMemory)
-	if h := b.store.head; h.State != sweep.Paused || h.Reason != "2 failed, and max-failures is 2" {
+	if h := b.store.head; h.State != sweep.Paused || h.Reason != "2 tasks failed, and max-failures is 2" {
 		t.Fatalf("%s: %q", h.State, h.Reason)
 	}
 	if len(b.place(5, "w")) > 0 {
 		t.Error("a paused sweep hands out tasks")
 	}
-	want := []sweep.Order{{Worker: "w", Control: task.Control{Version: task.Version, Kind: task.RecallControl, Sweep: "train-1", Reason: "2 failed, and max-failures is 2"}}}
+	want := []sweep.Order{{Worker: "w", Control: task.Control{Version: task.Version, Kind: task.RecallControl, Sweep: "train-1", Reason: "2 tasks failed, and max-failures is 2"}}}
 	b.event(task.ClaimedEvent, 3, nil) // it was on its way to the worker
 	if diff := cmp.Diff(want, b.last.Controls); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -117,7 +117,7 @@ func TestMaxFailuresAfterResume(t *testing.T) {
 		t.Fatalf("%s after one more failure: %q", h.State, h.Reason)
 	}
 	b.run(4, task.Error)
-	if h := b.store.head; h.State != sweep.Paused || h.Reason != "2 failed, and max-failures is 2" {
+	if h := b.store.head; h.State != sweep.Paused || h.Reason != "2 more tasks failed, and max-failures is 2" {
 		t.Errorf("%s: %q", h.State, h.Reason)
 	}
 }

@@ -9,13 +9,16 @@ import (
 	"time"
 
 	"mlframework/sweep/result"
+	"mlframework/sweep/space"
+	"mlframework/sweep/task"
 )
 
 // Settings are what a sweep takes over from a task definition that changed since it was submitted. The rest of a definition says
 // what its tasks are: another one is another sweep.
 type Settings struct {
 	Env         map[string]string `json:"env"`
-	Timeout     time.Duration     `json:"timeout"` // 0: none
+	EnvBraces   bool              `json:"env_braces,omitempty"` // as in a Recipe
+	Timeout     time.Duration     `json:"timeout"`              // 0: none
 	Grace       time.Duration     `json:"grace"`
 	Retry       Retry             `json:"retry"`
 	MaxFailures int64             `json:"max_failures"` // 0: never stop
@@ -32,7 +35,7 @@ type Earlier struct {
 
 // Settings are those of attempts from now on.
 func (r Record) Settings() Settings {
-	return Settings{Env: r.Recipe.Env, Timeout: r.Recipe.Timeout, Grace: r.Recipe.Grace, Retry: r.Retry, MaxFailures: r.MaxFailures,
+	return Settings{Env: r.Recipe.Env, EnvBraces: r.Recipe.EnvBraces, Timeout: r.Recipe.Timeout, Grace: r.Recipe.Grace, Retry: r.Retry, MaxFailures: r.MaxFailures,
 		Metrics: r.Recipe.Metrics, Objective: r.Objective}
 }
 
@@ -44,9 +47,20 @@ func (r Record) Revised(revision string, to Settings, now time.Time) (Record, bo
 		return r, false
 	}
 	r.Earlier = append(slices.Clone(r.Earlier), Earlier{now.UTC(), r.Recipe.Revision, was})
-	r.Recipe.Revision, r.Recipe.Env, r.Recipe.Timeout, r.Recipe.Grace, r.Recipe.Metrics = revision, to.Env, to.Timeout, to.Grace, to.Metrics
+	r.Recipe.Revision, r.Recipe.Env, r.Recipe.EnvBraces = revision, to.Env, to.EnvBraces
+	r.Recipe.Timeout, r.Recipe.Grace, r.Recipe.Metrics = to.Timeout, to.Grace, to.Metrics
+	r.Version = max(r.Version, r.LeastVersion())
 	r.Retry, r.MaxFailures, r.Objective = to.Retry, to.MaxFailures, to.Objective
 	return r, true
+}
+
+// LeastVersion is the first version of a record whose programs understand this one.
+func (r Record) LeastVersion() int {
+	version := r.Recipe.Version()
+	if r.Style.Form != "" || slices.ContainsFunc(r.spaces(), func(s *space.Space) bool { return s != nil && s.Spelled() }) {
+		version = max(version, task.ParametersVersion)
+	}
+	return version
 }
 
 // SettingsOf are those that an attempt ran with. One that was handed out before a change may have started after it: so its revision
@@ -88,7 +102,7 @@ func (s Settings) Changes(to Settings) (all []Change) {
 			all = append(all, Change{Key: key, Was: text(was), Is: text(is)})
 		}
 	}
-	if !maps.Equal(s.Env, to.Env) {
+	if !maps.Equal(s.Env, to.Env) || s.EnvBraces != to.EnvBraces {
 		all = append(all, Change{Key: "env", Is: variables(s.Env, to.Env)})
 	}
 	differs("timeout", s.Timeout, to.Timeout, orNone)
@@ -164,6 +178,8 @@ func (r Record) Changes(to Record) []Change {
 	}
 	differs("command", r.Recipe.Command, to.Recipe.Command, func(v any) string { return result.CommandLine(v.([]string)) })
 	differs("parameters", r.ParametersFile, to.ParametersFile, orNone)
+	differs("flags", r.flags(), to.flags(), func(v any) string { return v.(string) })
+	differs("file", r.file(), to.file(), func(v any) string { return v.(string) })
 	word := func(no, yes string) func(any) string {
 		return func(v any) string {
 			if v.(bool) {
@@ -172,7 +188,6 @@ func (r Record) Changes(to Record) []Change {
 			return no
 		}
 	}
-	differs("flags", r.Style.Space, to.Style.Space, word("equals", "space"))
 	differs("switch", r.Style.SwitchValue, to.Style.SwitchValue, word("flag", "value"))
 	differs("each", r.EachWorker, to.EachWorker, word("point", "worker"))
 	differs("gpus", r.Recipe.GPUs, to.Recipe.GPUs, orNone)
@@ -185,6 +200,33 @@ func (r Record) Changes(to Record) []Change {
 	}
 	differs("workdir", r.Recipe.Workdir, to.Recipe.Workdir, orNone)
 	return append(r.Settings().Changes(to.Settings()), all...)
+}
+
+// flags is how the program takes its parameters, as the key of tasks.yml has it.
+func (r Record) flags() string {
+	text := "equals"
+	switch {
+	case r.Style.Form != "":
+		text = string(r.Style.Form)
+	case r.Style.Space:
+		text = "space"
+	}
+	if r.Recipe.Environment && r.Style.Form != space.Env {
+		text += " and the environment"
+	}
+	return text
+}
+
+// file is the file that takes the parameters, as text.
+func (r Record) file() string {
+	f := r.Recipe.File
+	switch {
+	case f == nil:
+		return "none"
+	case f.NewKeys:
+		return f.From + " to " + f.To + " with new keys"
+	}
+	return f.From + " to " + f.To
 }
 
 // sorted is a list whose order says nothing; never nil.

@@ -60,7 +60,7 @@ func (p *laptop) places(image, root string) {
 		began(host, 1)
 	}
 	listed := workers[0].Exec(p.t, "sh", "-c", "ls /usr/share | wc -l")
-	p.brings("waits-2", len(workers), map[string]string{"stdout.log": listed, "version": "one\nresumed 0\n", "src/new": "resumed 0\n"})
+	p.brings("waits-2", len(workers), map[string]string{"parameters.json": "{}\n", "stdout.log": listed, "version": "one\nresumed 0\n", "src/new": "resumed 0\n"})
 	for host, argv := range [][]string{{"restart"}, {"restart", "-t", "0"}} {
 		begun := time.Now()
 		workers[host].Exec(p.t, slices.Concat([]string{"docker"}, argv, []string{"mlframework-root-digits-worker"})...)
@@ -78,7 +78,7 @@ func (p *laptop) places(image, root string) {
 	if err := sweep.Wait(); err != nil {
 		p.t.Fatalf("the sweep ended with %v:\n%s", err, complaint.String())
 	}
-	said := p.brings("waits-2", len(workers), map[string]string{"stdout.log": listed, "stdout.1.log": listed,
+	said := p.brings("waits-2", len(workers), map[string]string{"parameters.json": "{}\n", "stdout.log": listed, "stdout.1.log": listed,
 		"version": "one\nresumed 0\nresumed 1\n", "src/new": "resumed 0\nresumed 1\n"})
 	if strings.Contains(said, "left out") {
 		p.t.Errorf("fetch has something to say of outputs:\n%s", said)

@@ -119,7 +119,7 @@ func (c *command) goOn(ctx *cliv2.Context, id string, indexes []int64, act again
 	if err := secretsSet(s.Record.Recipe.Secrets); err != nil {
 		return err
 	}
-	return c.guarded(func() error {
+	return c.guarded(ctx.Context, func() error {
 		c.print(now.notes())
 		return c.session(ctx, ctx.Command.Name+" "+s.ID, func(work context.Context, r *runner) (string, error) {
 			g, err := now.bring(work, snapshot)

@@ -117,7 +117,7 @@ func (c *command) commands() []*cliv2.Command {
 		{Name: "logs", Usage: "prints what a task printed", ArgsUsage: "[SWEEP | SWEEP/INDEX]", Action: c.logs,
 			Description: "What went to its standard error goes to standard error. A sweep of one task\nneeds no INDEX.",
 			Flags: append(places(),
-				&cliv2.IntFlag{Name: "attempt", DefaultText: "the newest", Usage: "of attempt `N`, as numbered in its files"},
+				&cliv2.IntFlag{Name: "attempt", DefaultText: "the newest", Usage: "of attempt `N`"},
 				&cliv2.BoolFlag{DisableDefaultText: true, Name: "follow", Aliases: []string{"f"}, Usage: "go on until the task has ended"})},
 		{Name: "results", Usage: "prints the table of results", ArgsUsage: one, Action: c.results, Flags: append(places(),
 			&cliv2.BoolFlag{DisableDefaultText: true, Name: "csv", Usage: "as CSV, every column"}, flagJSON(),

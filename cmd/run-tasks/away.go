@@ -82,7 +82,8 @@ func (c *command) bring(ctx context.Context, m *remote, p *project, asPushed boo
 	if files, err = m.take(ctx, p.dir); err != nil {
 		return "", "", nil, err
 	}
-	c.noteLeftOut(files)
+	c.noteLeftOut(files, p.record("").Recipe)
+	c.noteOwnFile(files, p.record("").Recipe)
 	c.print(unmatchedCode(files, p.task))
 	return files.Revision(), codeOf(p.task).Key(files), files, nil
 }

@@ -167,7 +167,7 @@ func (c *command) failures(ctx context.Context, src source, s api.Sweep) error {
 	if rest := total - int64(len(page.Tasks)); rest > 0 {
 		fmt.Fprintf(c.stdout, "... and %d more: %s results %s --where 'state!=succeeded'\n", rest, c.self, s.ID)
 	}
-	if err := c.explainLeftOut(ctx, src, s.ID, page.Tasks); err != nil {
+	if err := c.explainLeftOut(ctx, src, s.ID, s.Record.Recipe.Workdir, page.Tasks); err != nil {
 		return err
 	}
 	if len(page.Tasks) > 0 {

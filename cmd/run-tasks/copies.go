@@ -50,6 +50,10 @@ func problemRemedy(p folder.Problem) string {
 
 // checkFolder finds what is wrong with the folders that tasks of a recipe would get, before anything is submitted.
 func checkFolder(m *projects.Manifest, r task.Recipe, at place) error {
+	if f := r.File; f != nil && !slices.ContainsFunc(m.Entries, func(e projects.Entry) bool { return e.Path == f.From && e.Kind == projects.File }) {
+		return fault.List{{File: filepath.Join(m.Dir, definition.FileName), Problem: "file: " + f.From + " is not among the project's files",
+			Remedy: "name a file that no ignore file excludes, and that is no link"}}
+	}
 	if _, err := plan(m, r, false); err != nil || at != inFolder {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 	"mlframework/projects"
 	"mlframework/sweep"
 	"mlframework/sweep/api"
+	"mlframework/sweep/argv"
 	"mlframework/sweep/definition"
 	"mlframework/sweep/master"
 	"mlframework/sweep/result"
@@ -30,6 +31,22 @@ type dryTask struct {
 	Index      int64             `json:"index"`
 	Argv       []string          `json:"argv"`
 	Parameters result.Parameters `json:"parameters"`
+
+	Environment result.Parameters `json:"environment"` // of the definition and the parameters
+	File        *dryFile          `json:"file"`        // that takes the parameters; null: none does
+}
+
+// dryFile is a file in a task's folder.
+type dryFile struct {
+	Path    string `json:"path"`
+	Content string `json:"content"`
+}
+
+func fileOf(g argv.Given) *dryFile {
+	if g.File == nil {
+		return nil
+	}
+	return &dryFile{g.To, string(g.File)}
 }
 
 // dryRun is what would be run.
@@ -41,6 +58,7 @@ type dryRun struct {
 	total  int64
 	more   bool     // beside those that the sweep has
 	where  []string // would take them
+	config []byte   // the file that takes the parameters, as the project has it
 	folder []string // says what is in their folders
 	all    bool
 }
@@ -131,8 +149,11 @@ func (d dryRun) writeJSON(w io.Writer) error {
 	points := d.record.Points()
 	for n := range d.shown() {
 		i := d.record.Ranges.At(d.first + n)
-		argv := points.Flags(d.record.Recipe.Unplaced(), i)
-		if err := lines.Encode(dryTask{d.id(i), i, argv, points.Parameters(i)}); err != nil {
+		g, err := d.given(points, i)
+		if err != nil {
+			return err
+		}
+		if err := lines.Encode(dryTask{d.id(i), i, g.Argv, points.Parameters(i), d.environment(g), fileOf(g)}); err != nil {
 			return err
 		}
 	}
@@ -168,13 +189,25 @@ func (d dryRun) writeText(w io.Writer) error {
 	points := d.record.Points()
 	for n := range d.shown() {
 		i := d.record.Ranges.At(d.first + n)
-		argv := points.Flags(d.record.Recipe.Unplaced(), i)
-		if _, err := fmt.Fprintf(out, "%s\t%s\n", d.id(i), result.CommandLine(argv)); err != nil {
+		g, err := d.given(points, i)
+		if err != nil {
 			return err
+		}
+		if _, err := fmt.Fprintf(out, "%s\t%s\n", d.id(i), result.CommandLine(g.Argv)); err != nil {
+			return err
+		}
+		if g.File != nil {
+			fmt.Fprintf(out, "  %s: %s\n", g.To, d.put(points.Given(i)))
+		}
+		if d.record.Recipe.EnvBraces || d.record.Recipe.Environment {
+			fmt.Fprintf(out, "  %s\n", variables(d.environment(g)))
 		}
 		if !d.all && d.total > 2 && n == 0 {
 			fmt.Fprintf(out, "... %d more (--all shows them)\n", d.total-2)
 		}
+	}
+	if line := d.parametersLine(); line != "" {
+		fmt.Fprintln(out, result.Visible(line))
 	}
 	for _, line := range d.folder {
 		fmt.Fprintln(out, result.Visible(line))

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 
 	cliv2 "github.com/urfave/cli/v2"
 
@@ -97,6 +99,9 @@ func (c *command) readExtension(ctx *cliv2.Context, s api.Sweep) (e extension, e
 	}
 	e.notes = append(p.notes, e.now.notes()...)
 	e.by.Space = p.space
+	if err := unfit(s.ID, e.now.dir, e.now.record(r), p.space); err != nil {
+		return e, err
+	}
 	if e.record, e.tasks, err = r.Extended(p.space); err != nil {
 		err = cli.Wrong("submit what is new as a sweep of its own", "%s cannot be extended: %w", s.ID, err)
 	}
@@ -114,6 +119,11 @@ func (e extension) bring(work context.Context, take taking) (api.Extension, erro
 func (c *command) dryExtend(ctx *cliv2.Context, e extension) (err error) {
 	d := dryRun{name: e.sweep.ID, record: e.record, first: e.sweep.Total, total: e.tasks, more: true, all: ctx.Bool("all"),
 		spaces: e.record.Extensions[len(e.sweep.Record.Extensions):]}
+	if f := e.record.Recipe.File; f != nil {
+		if d.config, err = os.ReadFile(filepath.Join(e.now.dir, filepath.FromSlash(f.From))); err != nil {
+			return err
+		}
+	}
 	if d.where, err = c.slots(ctx, e.now.dir, e.now.file); err != nil {
 		return err
 	}
@@ -142,7 +152,7 @@ func (c *command) extendHere(ctx *cliv2.Context, e extension) error {
 	if err := secretsSet(e.sweep.Record.Recipe.Secrets); err != nil {
 		return err
 	}
-	return c.guarded(func() error {
+	return c.guarded(ctx.Context, func() error {
 		c.print(e.notes)
 		return c.session(ctx, ctx.Command.Name+" "+e.sweep.ID, func(work context.Context, r *runner) (string, error) {
 			by, err := e.bring(work, snapshot)

@@ -25,6 +25,7 @@ func (c *command) follow(ctx *cliv2.Context) error {
 	}
 	work, stop := cli.Interrupts(ctx.Context, func() { os.Exit(cli.Interrupted) })
 	defer stop()
+	c.patient = true
 	src, s, err := c.reading(ctx, id, false)
 	if err != nil {
 		return err
@@ -44,6 +45,9 @@ func (c *command) followed(ctx *cliv2.Context, src source, b api.Begun, l look) 
 
 // following is followed, until work ends.
 func (c *command) following(ctx *cliv2.Context, work context.Context, src source, b api.Begun, l look) error {
+	if m, ok := src.(*remote); ok {
+		m.patient()
+	}
 	if l.quiet {
 		fmt.Fprintln(c.stdout, b.ID)
 	}

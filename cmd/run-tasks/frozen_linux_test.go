@@ -34,7 +34,7 @@ func TestAFrozenMaster(t *testing.T) {
 	m.freeze(t)
 	calls := map[string]*call{} // all at once: each takes 20 seconds
 	for _, args := range []string{
-		"ls", "ls --json", "show", "show work-1/0", "results", "results --csv work-1", "logs work-1/0", "logs -f work-1/0", "follow",
+		"ls", "ls --json", "show", "show work-1/0", "results", "results --csv work-1", "logs work-1/0",
 		"pause", "cancel work-1/0", "resume", "retry work-1", "extend", "priority work-1 3",
 		"workers", "workers drain w1", "broker", "broker dead", "-d p work", "-d p --dry-run work", "-d p --missing work",
 	} {
@@ -100,6 +100,68 @@ func TestFollowersWaitForAFrozenMaster(t *testing.T) {
 		if n := strings.Count(c.stdout.String(), fmt.Sprintf("work-1/%d succeeded", i)); n != 1 {
 			t.Errorf("the end of task %d was told %d times:\n%s", i, n, c.stdout)
 		}
+	}
+}
+
+// The output of a task that a frozen master is asked for is waited for, too, also by who begins to follow it only now: nothing
+// of it is missing, and nothing comes twice.
+func TestOutputOfAFrozenMasterIsFollowed(t *testing.T) {
+	t.Parallel()
+	f := newFolder(t, "grace: 30s", "echo begun\necho here >&2\n"+waiting+"echo last\n")
+	m := f.master()
+	c := f.start(nil, "--master", "m.sock", "-d", "p", "--no-output", "work")
+	f.running(3)
+	early := f.start(nil, "--master", "m.sock", "logs", "-f", "work-1/1")
+	early.shows("waiting\n")
+	thaw := m.freeze(t)
+	late := f.start(nil, "--master", "m.sock", "logs", "-f", "work-1/1")
+	follower := f.start(nil, "--master", "m.sock", "follow", "--no-output", "work-1")
+	for _, c := range []*call{early, late, follower} {
+		c.shows("note: waiting for the master at m.sock: no response for 5s")
+		c.shows("note: lost the connection to the master (the master at m.sock cannot be reached: no response for 20s)")
+	}
+	f.write("go", "")
+	thaw()
+	for _, c := range []*call{early, late, follower, c} {
+		if code := c.wait(); code != 0 || strings.Count(c.stderr.String(), "note: lost the") != 1 || strings.Count(c.stderr.String(), "note: the master is back\n") != 1 {
+			t.Errorf("exit code %d: %s%s", code, c.stdout, c.stderr)
+		}
+	}
+	printed, _, _ := f.run("--master", "m.sock", "logs", "work-1/1")
+	if !strings.HasPrefix(printed, "begun\nwaiting\n") || !strings.HasSuffix(printed, "waiting\nlast\n") {
+		t.Fatalf("the task printed %q", printed)
+	}
+	for _, c := range []*call{early, late} {
+		if c.stdout.String() != printed || strings.Count(c.stderr.String(), "here\n") != 1 {
+			t.Errorf("it shows %q and %q of %q", c.stdout, c.stderr, printed)
+		}
+	}
+}
+
+// A task that runs again because its master and worker were killed together: who follows its output gets all of the first
+// attempt's, and then all of the next one's.
+func TestOutputIsFollowedIntoTheNextAttempt(t *testing.T) {
+	t.Parallel()
+	f := newFolder(t, "grace: 30s", "echo attempt $ATTEMPT begins and prints more than the next\n"+waiting+"echo last\n")
+	m := f.master()
+	f.start(nil, "--master", "m.sock", "-d", "p", "--no-output", "work")
+	f.running(3)
+	logs := f.start(nil, "--master", "m.sock", "logs", "-f", "work-1/1")
+	logs.shows("begins and prints")
+	m.kill()
+	logs.shows("note: lost the connection to the master (")
+	f.write("go", "")
+	f.master()
+	if code := logs.wait(); code != 0 {
+		t.Errorf("exit code %d: %s", code, logs.stderr)
+	}
+	var all string
+	for _, n := range []string{"1", "2"} {
+		printed, _, _ := f.run("--master", "m.sock", "logs", "--attempt", n, "work-1/1")
+		all += printed
+	}
+	if logs.stdout.String() != all || !strings.Contains(all, "attempt 2 begins") {
+		t.Errorf("it shows %q of %q", logs.stdout, all)
 	}
 }
 

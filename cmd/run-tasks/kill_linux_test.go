@@ -19,9 +19,14 @@ sleep 100
 // nothing else.
 func TestKilled(t *testing.T) {
 	t.Parallel()
-	for name, victims := range map[string]func(*call) []int{
-		"guard":    func(c *call) []int { return []int{c.guard()} },
-		"executor": func(c *call) []int { return []int{c.executor()} },
+	for name, k := range map[string]struct {
+		victim func(*call) int
+		code   int
+		says   string // where somebody is left who can
+	}{
+		"guard": {(*call).guard, 137, ""},
+		"executor": {(*call).executor, 5, "run-tasks: the process that does the work was killed by SIGKILL: by somebody, or because the machine had no memory left\n" +
+			"  work-1: 1 of 4 tasks had ended, and their results are kept; `run-tasks resume work-1` runs the rest\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -29,10 +34,11 @@ func TestKilled(t *testing.T) {
 			c := f.start(nil, "--local", "-d", "p", "--slots", "2", "work")
 			f.running(3)
 			pair := []int{c.guard(), c.executor()}
-			kill(t, victims(c)...)
+			f.known(2)
+			kill(t, k.victim(c))
 			f.dead(deadline, pair...)
-			if code := c.wait(); code != 137 {
-				t.Errorf("exit code %d", code)
+			if code := c.wait(); code != k.code || !strings.HasSuffix(c.stderr.String(), k.says) {
+				t.Errorf("exit code %d: %s", code, c.stderr)
 			}
 			if shown, _, _ := f.run("ls"); !strings.Contains(shown, "paused") {
 				t.Errorf("ls: %s", shown)

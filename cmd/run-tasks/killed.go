@@ -3,15 +3,19 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
+	"mlframework/cmd/internal/cli"
 	"mlframework/sweep"
 	"mlframework/sweep/master"
 	"mlframework/sweep/queue/memory"
 	"mlframework/sweep/store"
 	"mlframework/sweep/task"
+	"mlframework/sweep/worker/process"
 )
 
 // unsettled is why a sweep does not run that the store has as running, where that cannot be corrected.
@@ -43,6 +47,37 @@ func standing(r *store.Reader) func(context.Context, *store.Sweep) error {
 		}
 		return err
 	}
+}
+
+// executorKilled is the error of a run whose executor was killed alone: what is kept of its sweeps, and the way on.
+func (c *command) executorKilled(ctx context.Context, killed *process.Killed) error {
+	e := &cli.Error{Code: cli.Machine, Err: fmt.Errorf("%w: by somebody, or because the machine had no memory left", killed),
+		Remedy: "what had ended is kept; `run-tasks ls` shows it, `run-tasks resume SWEEP` runs the rest"}
+	h, err := c.openFolder(ctx)
+	if err != nil { // it had kept nothing, or nothing can be read now
+		return e
+	}
+	defer h.close()
+	stored, err := h.reader.Sweeps(ctx)
+	if err != nil {
+		return e
+	}
+	var stand []string
+	for _, s := range stored {
+		if !runs(s.Head) {
+			continue
+		}
+		now, err := h.Sweep(ctx, s.Head.ID, false)
+		if err != nil {
+			return e
+		}
+		done, _ := tally(now.Summary)
+		stand = append(stand, fmt.Sprintf("%s: %d of %s had ended, and their results are kept; `%s resume %s` runs the rest", now.ID, done, plural(now.Total, "task"), c.self, now.ID))
+	}
+	if len(stand) > 0 {
+		e.Remedy = strings.Join(stand, "\n  ")
+	}
+	return e
 }
 
 // runs reports whether the store has a sweep as running.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -14,18 +15,22 @@ import (
 	"mlframework/sweep/api"
 	"mlframework/sweep/result"
 	"mlframework/sweep/task"
+	"mlframework/sweep/worker/folder"
 )
 
 // How much is shown of what rules leave out. The lines that bring it in are all shown: they go into a file.
 const leftOutShown = 5
 
 // noteLeftOut tells what tasks will not see because a .gitignore names it, as most who wrote one thought of git only, and keeps it for
-// when tasks fail.
-func (c *command) noteLeftOut(m *projects.Manifest) {
-	c.leftOut, c.leftOutOf = m.LeftOut, m.Dir
+// when tasks fail. What lies in outputs they would not see with any rules; such a folder itself would be there, and empty.
+func (c *command) noteLeftOut(m *projects.Manifest, r task.Recipe) {
+	rules := folder.RulesOf(r)
+	c.leftOut, c.leftOutOf = slices.DeleteFunc(slices.Clone(m.LeftOut), func(l projects.LeftOut) bool {
+		return rules.Output(l.Path) && !(l.Folder && !rules.Output(path.Dir(l.Path)))
+	}), m.Dir
 	var paths, lines []string
-	for _, l := range m.LeftOut {
-		if !l.ByGit() {
+	for _, l := range c.leftOut {
+		if !l.ByGit() || rules.Output(l.Path) {
 			continue
 		}
 		paths = append(paths, pathText(l))
@@ -77,7 +82,7 @@ func enumerated(texts []string) string {
 const lastPrinted = 4 << 10
 
 // explainLeftOut says which of the tasks that failed ended for want of something that rules left out when the sweep was submitted.
-func (c *command) explainLeftOut(ctx context.Context, src source, sweepID string, failed []result.Row) error {
+func (c *command) explainLeftOut(ctx context.Context, src source, sweepID, workdir string, failed []result.Row) error {
 	if len(c.leftOut) == 0 {
 		return nil
 	}
@@ -93,7 +98,7 @@ func (c *command) explainLeftOut(ctx context.Context, src source, sweepID string
 		if err != nil {
 			continue // its worker is away
 		}
-		name, l, is := wantedOf(end, r, c.leftOut)
+		name, l, is := wantedOf(end, r, workdir, c.leftOut)
 		if !is {
 			continue
 		}
@@ -133,27 +138,58 @@ var missingWords = []string{"no such file", "not found", "cannot find", "can't f
 // linesSearched is how many of the last lines may name the file: after a traceback some programs say more.
 const linesSearched = 5
 
-// wantedOf finds in the end of a failed task's standard error a file that was left out, and the rule.
-func wantedOf(stderr string, r result.Row, left []projects.LeftOut) (name string, by projects.LeftOut, found bool) {
+// wantedOf finds in the end of a failed task's standard error a file or module that was left out, and the rule. Paths are as
+// from the task's working directory.
+func wantedOf(stderr string, r result.Row, workdir string, left []projects.LeftOut) (name string, by projects.LeftOut, found bool) {
 	lines := strings.FieldsFunc(stderr, func(r rune) bool { return r == '\n' || r == '\r' })
 	for _, line := range slices.Backward(lines[max(0, len(lines)-linesSearched):]) {
+		if m := missingModule.FindStringSubmatch(line); m != nil {
+			if l, is := leftOutModule(m[1], r, workdir, left); is {
+				return "module " + m[1], l, true
+			}
+			continue
+		}
 		low := strings.ToLower(line)
 		if !slices.ContainsFunc(missingWords, func(w string) bool { return strings.Contains(low, w) }) {
 			continue
 		}
 		for _, word := range pathsIn(line) {
+			at := path.Join(workdir, word)
 			if _, inFolder, absolute := strings.Cut(word, fmt.Sprintf("/%s/%d/", r.Sweep, r.Index)); absolute {
-				word = inFolder
+				word, at = inFolder, path.Clean(inFolder)
+			} else if path.IsAbs(word) {
+				continue
 			}
-			name := path.Clean(word)
 			for _, l := range left {
-				if name == l.Path || l.Folder && strings.HasPrefix(name, l.Path+"/") {
-					return name, l, true
+				if at == l.Path || l.Folder && strings.HasPrefix(at, l.Path+"/") {
+					return path.Clean(word), l, true
 				}
 			}
 		}
 	}
 	return "", by, false
+}
+
+// missingModule is how Python says that it finds no module.
+var missingModule = regexp.MustCompile(`ModuleNotFoundError: No module named '?([\w.]+)'?`)
+
+// leftOutModule finds a module where Python looks for it: beside the script, and in the working directory.
+func leftOutModule(module string, r result.Row, workdir string, left []projects.LeftOut) (by projects.LeftOut, found bool) {
+	places := []string{workdir, ""}
+	for _, word := range r.Argv {
+		if strings.HasSuffix(word, ".py") {
+			places = append(places, path.Join(workdir, path.Dir(word)))
+		}
+	}
+	for _, place := range places {
+		at := path.Join(place, strings.ReplaceAll(module, ".", "/"))
+		for _, l := range left {
+			if at+".py" == l.Path || l.Folder && (at == l.Path || strings.HasPrefix(at, l.Path+"/")) {
+				return l, true
+			}
+		}
+	}
+	return by, false
 }
 
 // pathsIn lists what in a line may be a path: what stands in quotes, and words.

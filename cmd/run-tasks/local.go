@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"net"
 	"os"
@@ -15,6 +14,7 @@ import (
 	"mlframework/sweep/api"
 	"mlframework/sweep/store"
 	"mlframework/sweep/task"
+	"mlframework/sweep/worker"
 )
 
 // here is the sweeps of this folder: its store, and whoever runs it now.
@@ -69,7 +69,7 @@ func (h *here) act(ctx context.Context, name string, do func(*api.Client) error)
 		if failed != nil {
 			return failed
 		}
-		defer func() { err = errors.Join(err, r.close()) }()
+		defer func() { err = r.finish(err) }()
 	}
 	client := h.dial()
 	defer client.Close()
@@ -89,9 +89,8 @@ const polled = 200 * time.Millisecond
 
 func (h *here) logs(ctx context.Context, l printed) error {
 	folder := taskFolder(l.id)
-	suffix := suffixOf(folder, l.attempt)
-	stdout := &tail{path: filepath.Join(folder, "stdout"+suffix), to: l.stdout, from: l.from}
-	stderr := &tail{path: filepath.Join(folder, "stderr"+suffix), to: l.stderr, from: l.from}
+	stdout := &tail{path: worker.LogFile(folder, "stdout", l.attempt), to: l.stdout, from: l.from}
+	stderr := &tail{path: worker.LogFile(folder, "stderr", l.attempt), to: l.stderr, from: l.from}
 	defer stdout.close()
 	defer stderr.close()
 	for {
@@ -121,18 +120,4 @@ func (h *here) over(ctx context.Context, id task.ID) (bool, error) {
 	}
 	state, err := task.ParseState(r.State)
 	return state.Terminal() || !alive(), err
-}
-
-// suffixOf is how the names of an attempt's files end. The newest attempt has those without a number.
-func suffixOf(folder string, attempt int) string {
-	numbered := func(n int) string { return fmt.Sprintf(".%d.log", n) }
-	have := func(suffix string) bool {
-		_, err := os.Lstat(filepath.Join(folder, "stdout"+suffix))
-		return err == nil
-	}
-	newest := attempt == 1 || attempt > 1 && have(numbered(attempt-1))
-	if attempt == 0 || newest && !have(numbered(attempt)) {
-		return ".log"
-	}
-	return numbered(attempt)
 }

@@ -22,6 +22,7 @@ func (c *command) logs(ctx *cliv2.Context) error {
 	if ctx.Int("attempt") < 0 {
 		return cli.Wrong("", "--attempt must not be negative")
 	}
+	c.patient = ctx.Bool("follow")
 	src, _, t, err := c.readingTask(ctx, arg, "logs")
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 
@@ -24,6 +25,7 @@ func main() {
 type command struct {
 	executor       bool               // this process is the one of the pair that does the work
 	self           string             // how hints begin: the program, and the master that was named
+	patient        bool               // a master that is silent is waited for: what follows does
 	leftOut        []projects.LeftOut // of the project that was submitted, in the folder leftOutOf
 	leftOutOf      string
 	stdin          io.Reader
@@ -37,12 +39,14 @@ func (c *command) main(ctx context.Context, args []string) int {
 
 // guarded runs do in a process of its own, so that whatever happens to either of the two, every process that do started
 // ends with it.
-func (c *command) guarded(do func() error) error {
+func (c *command) guarded(ctx context.Context, do func() error) error {
 	if c.executor {
 		return do()
 	}
 	code, err := process.RunGuarded("sweep-executor")
-	if err != nil {
+	if killed, ok := errors.AsType[*process.Killed](err); ok {
+		return c.executorKilled(ctx, killed)
+	} else if err != nil {
 		return err
 	}
 	return cli.Code(code)

@@ -24,11 +24,13 @@ const usualParameters = "parameters.yml"
 
 // project is a definition of a project, read and checked.
 type project struct {
-	dir   string // absolute
-	file  *definition.File
-	task  definition.Task
-	space *space.Space
-	notes []string // for the user to read before anything runs
+	dir    string // absolute
+	named  string // dir as the user wrote it
+	file   *definition.File
+	task   definition.Task
+	space  *space.Space
+	config []byte   // the file that takes the parameters
+	notes  []string // for the user to read before anything runs
 }
 
 // readProject reads tasks.yml, the definition of a name, and its parameters. Every fault of both files is reported.
@@ -37,7 +39,7 @@ func (c *command) readProject(dir, name string) (*project, error) {
 	if err != nil {
 		return nil, c.unread(dir, name, err)
 	}
-	p := &project{file: file, space: new(space.Space)}
+	p := &project{named: dir, file: file, space: new(space.Space)}
 	if p.dir, err = filepath.Abs(dir); err != nil {
 		return nil, err
 	}
@@ -47,7 +49,10 @@ func (c *command) readProject(dir, name string) (*project, error) {
 	for _, n := range notes {
 		p.notes = append(p.notes, n.String())
 	}
-	return p, p.readParameters(dir)
+	if err := p.readParameters(dir); err != nil {
+		return p, err
+	}
+	return p, p.checkTakes()
 }
 
 // readRunnable reads a project as readProject does, and refuses a definition that cannot be run yet.
@@ -137,17 +142,15 @@ func cause(err error) string {
 func (p *project) record(revision string) sweep.Record {
 	t := p.task
 	r := sweep.Record{
-		Space: p.space, Style: space.Style{Space: t.FlagsSpace, SwitchValue: t.SwitchValue},
+		Space: p.space, Style: styleOf(t),
 		EachWorker: t.EachWorker, Retry: sweep.Retry(t.Retry), MaxFailures: int64(t.MaxFailures),
 		Objective: result.Objective(t.Objective), Project: p.dir, ParametersFile: t.Parameters,
 		Recipe: task.Recipe{
-			Definition: t.Name, Command: t.Command, Env: map[string]string{}, Secrets: p.file.Secrets, Revision: revision,
-			Outputs: p.file.Outputs, Link: p.file.Link, Copy: p.file.Copy, Workdir: t.Workdir, Timeout: t.Timeout, Grace: t.Grace, GPUs: t.GPUs,
+			Definition: t.Name, Command: t.Command, Secrets: p.file.Secrets, Revision: revision,
+			File: t.File, Outputs: p.file.Outputs, Link: p.file.Link, Copy: p.file.Copy, Workdir: t.Workdir, Timeout: t.Timeout, Grace: t.Grace, GPUs: t.GPUs,
 		},
 	}
-	for _, v := range p.file.Env {
-		r.Recipe.Env[v.Name] = v.Value
-	}
+	p.takes(&r.Recipe)
 	for _, l := range p.file.Links {
 		if r.Recipe.Links == nil {
 			r.Recipe.Links = map[string]string{}
@@ -157,7 +160,7 @@ func (p *project) record(revision string) sweep.Record {
 	for _, m := range t.Metrics {
 		r.Recipe.Metrics = append(r.Recipe.Metrics, result.Rule(m))
 	}
-	r.Version = r.Recipe.Version()
+	r.Version = r.LeastVersion()
 	return r
 }
 

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/user"
 	"strings"
+	"sync"
 	"time"
 
 	"mlframework/cmd/internal/cli"
@@ -24,6 +25,7 @@ type remote struct {
 	*api.Client
 	self    string // how hints begin
 	screen  *screen
+	outage  outage
 	cluster *cluster // through which it is reached; nil: its socket is on this machine
 }
 
@@ -44,7 +46,9 @@ const restartTime = 10 * time.Second
 // newRemote is the sweeps of the master that a client asks.
 func (c *command) newRemote(client *api.Client) *remote {
 	m := &remote{Client: client, self: c.self, screen: c.screen}
-	m.Waiting, m.Repeat = m.screen.note, restartTime
+	if m.Waiting, m.Repeat = m.screen.note, restartTime; c.patient {
+		m.patient()
+	}
 	return m
 }
 
@@ -65,14 +69,46 @@ func (m *remote) act(_ context.Context, _ string, do func(*api.Client) error) er
 
 // follow goes on when the master went away and came back.
 func (m *remote) follow(ctx context.Context, b api.Begun, d master.Detail, each func(master.Update) error) error {
-	return m.Follow(ctx, b.ID, api.Following{Detail: d, After: b.Events, Away: func(why error) bool {
-		if why == nil {
-			m.screen.note("the master is back")
-			return false
-		}
+	return m.Follow(ctx, b.ID, api.Following{Detail: d, After: b.Events, Away: m.waits}, each)
+}
+
+// outage is why a master is away, as it was last told. Both streams of a task notice it.
+type outage struct {
+	mu   sync.Mutex
+	told outageKind
+}
+
+type outageKind int
+
+const (
+	noOutage outageKind = iota
+	cutOff
+	frozen
+)
+
+// patient has questions wait for a master that is silent, as who follows does.
+func (m *remote) patient() { m.Away = m.waits }
+
+// waits says once that the master went away, or is back (nil).
+func (m *remote) waits(why error) (end bool) {
+	is := noOutage
+	switch {
+	case errors.Is(why, api.ErrSilent):
+		is = frozen
+	case why != nil:
+		is = cutOff
+	}
+	m.outage.mu.Lock()
+	defer m.outage.mu.Unlock()
+	switch told := m.outage.told; {
+	case is == told:
+	case is == noOutage:
+		m.screen.note("the master is back")
+	default:
 		m.screen.note(fmt.Sprintf("lost the connection to the master (%v); workers keep running, reconnecting", why))
-		return false
-	}}, each)
+	}
+	m.outage.told = is
+	return false
 }
 
 // logs copies both streams at once, each to its own.
@@ -96,13 +132,7 @@ func (m *remote) copy(ctx context.Context, l printed, stderr bool, to io.Writer)
 	if to == nil {
 		return nil
 	}
-	body, err := m.Output(ctx, l.id.Sweep, l.id.Index, l.attempt, stderr, l.from, l.follow)
-	if err != nil {
-		return err
-	}
-	defer body.Close()
-	_, err = io.Copy(to, body)
-	return err
+	return m.Output(ctx, l.id, api.Printed{Attempt: l.attempt, Stderr: stderr, Offset: l.from, Follow: l.follow}, to)
 }
 
 // Waiting for a master that cannot run anything now.

@@ -45,7 +45,12 @@ func (c *command) results(ctx *cliv2.Context) error {
 func (c *command) resultsText(ctx *cliv2.Context, q api.Query, src source, s api.Sweep) (err error) {
 	aside := &spool{}
 	defer func() { err = errors.Join(err, aside.close()) }()
-	table := result.NewTextWriter(tableOptions(c.stdout, s), aside)
+	options := tableOptions(c.stdout, s)
+	if q.Best && q.Top == 0 { // a table of all keeps its rows until the last: it can rank them itself
+		q.Best = false
+		options.Order = result.NewRanking(s.Record.Objective)
+	}
+	table := result.NewTextWriter(options, aside)
 	if err := src.Rows(ctx.Context, s.ID, q, table.Write); err != nil {
 		return err
 	}

@@ -22,8 +22,8 @@ import (
 )
 
 // BenchmarkResults has a master print the results of 200,000 tasks, beside what sort takes for
-// the same text. cpu-s is the time of processors that the command took, MB its memory at its peak,
-// and master-MB the master's after four callers at once.
+// the same text. cpu-s is the time of processors that the command took, master-cpu-s what the master took meanwhile,
+// MB the command's memory at its peak, and master-MB the master's so far, at the end after four callers at once.
 func BenchmarkResults(b *testing.B) {
 	dir := b.TempDir()
 	fillStore(b, filepath.Join(dir, "master"), 200_000)
@@ -34,11 +34,11 @@ func BenchmarkResults(b *testing.B) {
 	b.Cleanup(s.end)
 	results := []string{program, "--master", filepath.Join(dir, "m.sock"), "results"}
 	text := filepath.Join(dir, "table.txt")
-	measure(b, "table", text, results...)
-	measure(b, "sort of its text", os.DevNull, "sort", "-k", "3", text)
-	measure(b, "csv", os.DevNull, append(results, "--csv")...)
-	measure(b, "json", os.DevNull, append(results, "--json")...)
-	measure(b, "by a metric", os.DevNull, append(results, "--sort", "loss")...)
+	measure(b, s.cmd.Process.Pid, "table", text, results...)
+	measure(b, s.cmd.Process.Pid, "sort of its text", os.DevNull, "sort", "-k", "3", text)
+	measure(b, s.cmd.Process.Pid, "csv", os.DevNull, append(results, "--csv")...)
+	measure(b, s.cmd.Process.Pid, "json", os.DevNull, append(results, "--json")...)
+	measure(b, s.cmd.Process.Pid, "by a metric", os.DevNull, append(results, "--sort", "loss")...)
 	b.Run("four at once", func(b *testing.B) {
 		for b.Loop() {
 			var all sync.WaitGroup
@@ -56,9 +56,10 @@ func BenchmarkResults(b *testing.B) {
 }
 
 // measure runs a command with its output in a file.
-func measure(b *testing.B, name, file string, command ...string) {
+func measure(b *testing.B, master int, name, file string, command ...string) {
 	b.Run(name, func(b *testing.B) {
 		var used time.Duration
+		before := processorTime(b, master)
 		var most float64
 		for b.Loop() {
 			out, err := os.Create(file)
@@ -83,7 +84,9 @@ func measure(b *testing.B, name, file string, command ...string) {
 			used += cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 		}
 		b.ReportMetric(used.Seconds()/float64(b.N), "cpu-s")
+		b.ReportMetric((processorTime(b, master)-before).Seconds()/float64(b.N), "master-cpu-s")
 		b.ReportMetric(most, "MB")
+		b.ReportMetric(peakMemory(master), "master-MB")
 	})
 }
 
@@ -112,6 +115,22 @@ func peakMemory(pid int) float64 {
 	}
 	kb, _ := strconv.ParseFloat(string(found[1]), 64) // it is digits
 	return kb / 1024
+}
+
+// processorTime is what a process took of processors so far.
+func processorTime(b *testing.B, pid int) time.Duration {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		b.Fatal(err)
+	}
+	_, after, _ := strings.Cut(string(stat), ") ") // the name may have spaces
+	fields := strings.Fields(after)
+	user, err1 := strconv.Atoi(fields[11]) // in hundredths of a second; man 5 proc counts from 3
+	system, err2 := strconv.Atoi(fields[12])
+	if err1 != nil || err2 != nil {
+		b.Fatal(err1, err2)
+	}
+	return time.Duration(user+system) * 10 * time.Millisecond
 }
 
 // fillStore makes a store with a sweep of n tasks that ended.

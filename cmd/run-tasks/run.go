@@ -49,7 +49,7 @@ func (c *command) runName(ctx *cliv2.Context) error {
 		defer m.close()
 		return c.submitTo(ctx, m, name)
 	}
-	return c.guarded(func() error { return c.submit(ctx, name) })
+	return c.guarded(ctx.Context, func() error { return c.submit(ctx, name) })
 }
 
 // checkRunning refuses options that do not go together in commands that run tasks.
@@ -81,7 +81,7 @@ func (c *command) dryRun(ctx *cliv2.Context, name string) error {
 		return err
 	}
 	p.noteUnused(placeOf(ctx))
-	d := dryRun{name: p.task.Name, record: p.record(""), spaces: []*space.Space{p.space}, total: p.space.Len(), all: ctx.Bool("all")}
+	d := dryRun{name: p.task.Name, record: p.record(""), spaces: []*space.Space{p.space}, total: p.space.Len(), all: ctx.Bool("all"), config: p.config}
 	if ctx.Bool("missing") {
 		if err := c.onlyMissing(ctx, &d, p); err != nil {
 			return err
@@ -99,7 +99,8 @@ func (c *command) dryRun(ctx *cliv2.Context, name string) error {
 	}
 	c.print(p.notes)
 	if !ctx.Bool("as-pushed") {
-		c.noteLeftOut(files)
+		c.noteLeftOut(files, p.record("").Recipe)
+		c.noteOwnFile(files, p.record("").Recipe)
 		c.print(unmatchedCode(files, p.task))
 	}
 	if d.total == 0 {
@@ -136,7 +137,8 @@ func (c *command) submit(ctx *cliv2.Context, name string) error {
 		if err != nil {
 			return "", err
 		}
-		c.noteLeftOut(m)
+		c.noteLeftOut(m, p.record("").Recipe)
+		c.noteOwnFile(m, p.record("").Recipe)
 		if err := checkFolder(m, p.record("").Recipe, inFolder); err != nil {
 			return "", err
 		}
@@ -177,7 +179,7 @@ func (c *command) session(ctx *cliv2.Context, name string, begin func(context.Co
 	if errors.Is(context.Cause(work), cli.ErrInterrupted) && (errors.Is(err, cli.ErrInterrupted) || errors.Is(err, context.Canceled)) {
 		err = cli.Code(cli.Interrupted)
 	}
-	return errors.Join(err, r.close())
+	return r.finish(err)
 }
 
 // attend lets the worker work and shows the sweep until it is idle.
@@ -252,6 +254,16 @@ func (r *runner) watch(work context.Context, watcher *master.Watcher, id string,
 			return interrupted, nil
 		}
 	}
+}
+
+// finish closes the runner after something was done with it, or failed. That its master could not go on is the better error, but
+// for one that says so already.
+func (r *runner) finish(err error) error {
+	closed := r.close()
+	if _, told := errors.AsType[*cli.Error](err); err != nil && !told && r.ended != nil {
+		err = r.ended
+	}
+	return errors.Join(err, closed)
 }
 
 // fate is why the master ended, which is the better error.

@@ -41,6 +41,7 @@ type runner struct {
 	ctx    context.Context // of everything below; it ends when the master cannot go on
 	cancel context.CancelCauseFunc
 	parts  sync.WaitGroup // the master
+	ended  error          // why the master could not go on, once parts are over
 	stop   func()         // ends the worker
 	worker sync.WaitGroup
 	hangUp func() // ends the API
@@ -165,7 +166,10 @@ func (r *runner) start() (err error) {
 			r.log.Warn("nobody can follow this run any more", "error", err)
 		}
 	})
-	r.parts.Go(func() { r.cancel(r.master.Run(r.ctx)) })
+	r.parts.Go(func() {
+		r.ended = r.master.Run(r.ctx)
+		r.cancel(r.ended)
+	})
 	r.parts.Go(func() {
 		if err := r.store.Watch(r.ctx, r.log); err != nil {
 			r.cancel(err)

@@ -70,7 +70,7 @@ func (c *command) showSweep(ctx context.Context, src source, s api.Sweep) error 
 	for _, image := range r.Images.Names() {
 		c.field("image", image+" on "+strings.Join(r.Images[image], ", "))
 	}
-	c.field("command", result.CommandLine(r.Recipe.Unplaced()))
+	c.field("command", result.CommandLine(r.Recipe.Expand(task.Place{}, nil)))
 	for _, p := range r.Space.Parameters() {
 		c.field("", p.String())
 	}

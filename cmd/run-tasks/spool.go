@@ -40,18 +40,24 @@ func (s *spool) spill() (err error) {
 	return os.Remove(s.file.Name())
 }
 
-// Rewind gives back what was written, from the beginning.
-func (s *spool) Rewind() (io.Reader, error) {
+// Written gives back what was written.
+func (s *spool) Written() (io.ReaderAt, error) {
 	if s.file == nil {
-		return &s.memory, nil
+		return bytes.NewReader(s.memory.Bytes()), nil
 	}
-	if err := s.out.Flush(); err != nil {
-		return nil, err
+	return s, s.out.Flush()
+}
+
+// ReadAt reads what was written, when some of it is in a file.
+func (s *spool) ReadAt(p []byte, at int64) (n int, err error) {
+	kept := int64(s.memory.Len())
+	if at < kept {
+		if n = copy(p, s.memory.Bytes()[at:]); n == len(p) {
+			return n, nil
+		}
 	}
-	if _, err := s.file.Seek(0, io.SeekStart); err != nil {
-		return nil, err
-	}
-	return io.MultiReader(&s.memory, s.file), nil
+	more, err := s.file.ReadAt(p[n:], at+int64(n)-kept)
+	return n + more, err
 }
 
 func (s *spool) close() error {

@@ -12,6 +12,7 @@ import (
 	"mlframework/sweep"
 	"mlframework/sweep/api"
 	"mlframework/sweep/definition"
+	"mlframework/sweep/space"
 )
 
 // present is what a sweep's project says now.
@@ -46,7 +47,18 @@ func (c *command) presentOf(ctx *cliv2.Context, s api.Sweep) (present, error) {
 	now := (&project{dir: p.dir, file: file, task: t}).record(s.Revision)
 	settings := now.Settings()
 	p.settings, p.changes = &settings, s.Record.Changes(now)
+	if p.updated {
+		err = unfit(s.ID, p.dir, p.record(s.Record), append([]*space.Space{s.Record.Space}, s.Record.Extensions...)...)
+	}
 	return p, err
+}
+
+// record is a sweep's as it goes on.
+func (p present) record(r sweep.Record) sweep.Record {
+	if p.updated && p.settings != nil {
+		r.Recipe.Env, r.Recipe.EnvBraces = p.settings.Env, p.settings.EnvBraces
+	}
+	return r
 }
 
 // notes tell what of the definition is used, and what is not.

@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"mlframework/cmd/internal/cli"
@@ -48,6 +51,31 @@ func (l *locks) folder(ctx context.Context, path string) error {
 		return &cli.Error{Code: cli.Machine, Err: fmt.Errorf("%s is %w", path, e),
 			Remedy: "stop that worker first, or give this one folders of its own: --outputs, --state"}
 	})
+}
+
+// apart refuses outputs within those of a worker that lives, or around them: each would take the other's for its own. It is
+// called when the worker has its own locks, so that of two that start at once one sees the other.
+func (l *locks) apart(outputs string) error {
+	var near []string
+	for at := filepath.Dir(outputs); ; at = filepath.Dir(at) {
+		if near = append(near, at); at == filepath.Dir(at) {
+			break
+		}
+	}
+	entries, _ := os.ReadDir(outputs) // what cannot be read has no worker of this user
+	for _, e := range entries {
+		if e.IsDir() {
+			near = append(near, filepath.Join(outputs, e.Name()))
+		}
+	}
+	for _, at := range near {
+		own := slices.ContainsFunc(l.held, func(h *worker.Lock) bool { return h.Path() == worker.FolderLock(at) })
+		if holder := worker.Holder(worker.FolderLock(at)); !own && strings.HasPrefix(holder, "worker ") {
+			return &cli.Error{Code: cli.Machine, Err: fmt.Errorf("%s lies within the outputs of another worker, or around them: %s is in use by %s", outputs, at, holder),
+				Remedy: "give this one a folder of its own, beside that: --outputs"}
+		}
+	}
+	return nil
 }
 
 // elsewhere fails when a process on another machine, or in another container, has the worker's name: then tasks would go to

@@ -3,6 +3,7 @@ package main_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -88,6 +89,37 @@ func TestKilledAmongLeftovers(t *testing.T) {
 	}
 	c.crash("w1", w1.guard(), w1.executor())
 	c.ready("w1")
+	c.succeeded(id)
+	c.verify()
+}
+
+// The next attempt of a task begins on no host before the processes are gone that the last one left on its own.
+func TestNoAttemptBesideLeftovers(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	c := newCluster(t, s)
+	c.worker("w1", s)
+	sub := c.submission("leaves", `test "$ATTEMPT" = 1 || exit 0
+(trap '' TERM; exec setsid sleep 400) &
+exit 3`, 1)
+	sub.Record.Retry.Error, sub.Record.Recipe.Grace = 1, 5*time.Second
+	id := c.submit(sub)
+	eventually(t, patience, "the first attempt has ended", func() bool { return c.stored(id).Head.Rows[task.Pending] == 1 })
+	if _, err := c.client.Drain(t.Context(), "w1", false); err != nil {
+		t.Fatal(err)
+	}
+	c.worker("w2", s)
+	beside := 0
+	eventually(t, patience, "it has ended", func() bool {
+		text, _ := os.ReadFile(c.path("starts"))
+		if first := attempts(c.dir); strings.Count(string(text), "\n") > 1 && len(first) > 0 && first[0].Attempt == 1 {
+			beside++
+		}
+		return c.over(id)
+	})
+	if len(attempts(c.dir)) > 0 || beside > 0 {
+		t.Errorf("the second attempt began beside the first one's leftovers: %v", attempts(c.dir))
+	}
 	c.succeeded(id)
 	c.verify()
 }

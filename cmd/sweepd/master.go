@@ -91,11 +91,10 @@ func ending(ctx context.Context, err error) error {
 
 // storeError gives a store that cannot be opened its exit code and a way out.
 func storeError(err error) error {
-	e := &cli.Error{Code: cli.Machine, Err: err}
 	if _, used := errors.AsType[*store.InUse](err); used {
-		e.Remedy = "one master at a time uses a store: end the other, or name another folder with --store"
+		return &cli.Error{Code: cli.Machine, Err: err, Remedy: "one master at a time uses a store: end the other, or name another folder with --store"}
 	}
-	return e
+	return err
 }
 
 // folder makes a folder that is named; its path is absolute.

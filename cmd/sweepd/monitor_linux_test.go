@@ -30,6 +30,78 @@ func (d *daemon) listens() string {
 	return "127.0.0.1:" + said[1]
 }
 
+// browser is logged in to a monitor.
+type browser struct {
+	t  *testing.T
+	at string // host and port
+	http.Client
+}
+
+func newBrowser(t *testing.T, at string) *browser {
+	jar, _ := cookiejar.New(nil) // it never fails
+	return &browser{t, at, http.Client{Jar: jar, Transport: &http.Transport{DisableKeepAlives: true}}}
+}
+
+// monitor starts a monitor of the cluster, and logs in.
+func (c *cluster) monitor() *browser {
+	c.t.Helper()
+	state := c.path("monitor")
+	d := newDaemon(c.t, c.dir, "monitor", "monitor", "--master", c.path("socket"), "--state", state, "--listen", "127.0.0.1:0")
+	d.start()
+	b := newBrowser(c.t.(*testing.T), d.listens())
+	if status, page := b.login(state); status != http.StatusOK {
+		c.t.Fatalf("the login: %d %s", status, page)
+	}
+	return b
+}
+
+// login uses a link of the monitor with a state folder.
+func (b *browser) login(state string) (status int, page string) {
+	b.t.Helper()
+	code, link, stderr := call(b.t, "monitor", "link", "--state", state, "--url", "http://"+b.at+"/")
+	if code != cli.OK || !strings.HasPrefix(link, "http://"+b.at+"/login?code=") {
+		b.t.Fatalf("%d %s%s", code, link, stderr)
+	}
+	u, err := url.Parse(strings.TrimSpace(link))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	page = b.get(u.RequestURI())
+	csrf := regexp.MustCompile(`name="csrf" value="([^"]+)"`).FindStringSubmatch(page)
+	if csrf == nil {
+		b.t.Fatalf("no form in %s", page)
+	}
+	form := url.Values{"csrf": {csrf[1]}, "code": {u.Query().Get("code")}}
+	r, err := http.NewRequest(http.MethodPost, "http://"+b.at+"/login", strings.NewReader(form.Encode()))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Header.Set("Origin", "http://"+b.at)
+	return b.ask(r)
+}
+
+func (b *browser) ask(r *http.Request) (status int, page string) {
+	answer, err := b.Do(r)
+	if err != nil {
+		return 0, ""
+	}
+	defer answer.Body.Close()
+	text, _ := io.ReadAll(answer.Body) // what is missing is missed by who asked
+	return answer.StatusCode, string(text)
+}
+
+// get returns a page, whatever its status.
+func (b *browser) get(path string) string {
+	b.t.Helper()
+	r, err := http.NewRequest(http.MethodGet, "http://"+b.at+path, nil)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	_, page := b.ask(r)
+	return page
+}
+
 // The monitor starts without a master, lets in who has a link, says that the master is away, and ends with SIGTERM.
 func TestMonitor(t *testing.T) {
 	t.Parallel()
@@ -39,48 +111,9 @@ func TestMonitor(t *testing.T) {
 	d := newDaemon(t, dir, "monitor", "monitor", "--master", filepath.Join(dir, "api.sock"), "--state", state, "--listen", "127.0.0.1:0")
 	d.start()
 	at := d.listens()
-	jar, _ := cookiejar.New(nil) // it never fails
-	browser := &http.Client{Jar: jar, Transport: &http.Transport{DisableKeepAlives: true}}
-	ask := func(r *http.Request) (int, string) {
-		t.Helper()
-		answer, err := browser.Do(r)
-		if err != nil {
-			return 0, ""
-		}
-		defer answer.Body.Close()
-		text, _ := io.ReadAll(answer.Body) // what is missing is missed below
-		return answer.StatusCode, string(text)
-	}
-	get := func(url string) (int, string) {
-		r, err := http.NewRequest(http.MethodGet, url, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return ask(r)
-	}
-	eventually(t, patience, "it is up", func() bool { status, _ := get("http://" + at + "/healthz"); return status == http.StatusOK })
-	code, link, stderr := call(t, "monitor", "link", "--state", state, "--url", "http://"+at+"/")
-	if code != cli.OK || !strings.HasPrefix(link, "http://"+at+"/login?code=") {
-		t.Fatalf("%d %s%s", code, link, stderr)
-	}
-	link = strings.TrimSpace(link)
-	u, err := url.Parse(link)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, page := get(link)
-	csrf := regexp.MustCompile(`name="csrf" value="([^"]+)"`).FindStringSubmatch(page)
-	if csrf == nil {
-		t.Fatalf("no form in %s", page)
-	}
-	form := url.Values{"csrf": {csrf[1]}, "code": {u.Query().Get("code")}}
-	r, err := http.NewRequest(http.MethodPost, "http://"+at+"/login", strings.NewReader(form.Encode()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	r.Header.Set("Origin", "http://"+at)
-	if status, page := ask(r); status != http.StatusServiceUnavailable || !strings.Contains(page, "there is no such file") {
+	b := newBrowser(t, at)
+	eventually(t, patience, "it is up", func() bool { return b.get("/healthz") != "" })
+	if status, page := b.login(state); status != http.StatusServiceUnavailable || !strings.Contains(page, "there is no such file") {
 		t.Errorf("%d %s", status, page)
 	}
 	d.signal(syscall.SIGTERM)

@@ -20,6 +20,11 @@ import (
 // call runs the program to its end.
 func call(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
+	return callProgram(t, program, args...)
+}
+
+func callProgram(t *testing.T, program string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
 	ctx, stop := context.WithTimeout(t.Context(), patience)
 	defer stop()
 	var out, errs bytes.Buffer

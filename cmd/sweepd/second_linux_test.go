@@ -28,6 +28,8 @@ func TestSecondWorkerRefused(t *testing.T) {
 		"the same call":    {"w1", c.path("w1"), state, "already runs on this machine"},
 		"the same name":    {"w1", c.path("other"), c.path("other", "state"), "already runs on this machine"},
 		"the same outputs": {"w2", c.path("w1"), c.path("other", "state"), c.path("w1") + " is in use by worker w1"},
+		"outputs inside":   {"w2", c.path("w1", "deep", "other"), c.path("other", "state"), c.path("w1") + " is in use by worker w1"},
+		"outputs around":   {"w2", c.dir, c.path("other", "state"), "around them: " + c.dir},
 		"the same state":   {"w2", c.path("other"), state, state + " is in use by worker w1"},
 	} {
 		code, _, stderr := call(t, append([]string{"worker", "--name", second.name, "--outputs", second.outputs, "--state", second.state,

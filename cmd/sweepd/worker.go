@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"runtime/debug"
 	"slices"
 	"time"
 
@@ -55,13 +54,16 @@ func (c *command) worker(ctx *cliv2.Context) error {
 		return c.work(ctx)
 	}
 	code, err := process.RunGuarded("sweep-executor")
-	if err != nil {
+	if killed, ok := errors.AsType[*process.Killed](err); ok {
+		return &cli.Error{Code: code, Err: killed, Remedy: "its tasks were ended with it; start the worker again, and they run again"}
+	} else if err != nil {
 		return err
 	}
 	return cli.Code(code)
 }
 
-// memory is what the Go runtime tries to stay below, in bytes: a worker is small beside the programs whose host it is on.
+// memory is what the Go runtime tries to stay below, in bytes, with projects of a few files: a worker is small beside the
+// programs whose host it is on.
 const memory = 14 << 20
 
 func (c *command) work(ctx *cliv2.Context) (err error) {
@@ -83,6 +85,9 @@ func (c *command) work(ctx *cliv2.Context) (err error) {
 			return err
 		}
 	}
+	if err := held.apart(o.Outputs); err != nil {
+		return err
+	}
 	if err := worker.EndOrphans(ctx.Context, o.Name, o.Outputs, log); err != nil {
 		return err
 	}
@@ -92,9 +97,7 @@ func (c *command) work(ctx *cliv2.Context) (err error) {
 	}
 	o.Keeper = keeper
 	cli.Tune(o.Slots)
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(memory)
-	}
+	go cli.BoundMemory(ctx.Context, memory)
 	port, err := amqp.NewPort(o.Name, brokerOptions(ctx, log))
 	if err != nil {
 		return cli.Wrong("", "%w", err)

@@ -231,13 +231,9 @@ func TestOutput(t *testing.T) {
 	g := h.has(1)[0]
 	s.becomes(id, map[string]int64{"running": 1})
 	read := func(attempt int, stderr bool, offset int64, follow bool) (string, error) {
-		body, err := s.client.Output(t.Context(), id, 0, attempt, stderr, offset, follow)
-		if err != nil {
-			return "", err
-		}
-		defer body.Close()
-		text, err := io.ReadAll(body)
-		return string(text), err
+		var text strings.Builder
+		err := s.client.Output(t.Context(), task.ID{Sweep: id}, api.Printed{Attempt: attempt, Stderr: stderr, Offset: offset, Follow: follow}, &text)
+		return text.String(), err
 	}
 	if text, err := read(0, false, 0, false); err == nil || err.Error() != "train-1/0 has printed nothing to standard output" {
 		t.Errorf("%q, %v", text, err)
@@ -250,8 +246,10 @@ func TestOutput(t *testing.T) {
 	if text, err := read(0, false, int64(len(long))-4, false); err != nil || text != "cde\n" {
 		t.Errorf("%q, %v", text, err)
 	}
-	body, err := s.client.Output(t.Context(), id, 0, 0, false, int64(len(long)), true)
-	s.must(err)
+	body, end := io.Pipe()
+	go func() {
+		end.CloseWithError(s.client.Output(t.Context(), task.ID{Sweep: id}, api.Printed{Offset: int64(len(long)), Follow: true}, end))
+	}()
 	defer body.Close()
 	h.prints("more\n")
 	piece := make([]byte, 5)

@@ -81,6 +81,7 @@ func (c *Client) Rows(ctx context.Context, id string, q Query, each func(*result
 		return err
 	}
 	defer body.Close()
+	var r result.Row
 	for lines := bufio.NewReaderSize(body, 64<<10); ; {
 		line, err := lines.ReadBytes('\n')
 		if err == io.EOF && len(line) == 0 {
@@ -89,7 +90,6 @@ func (c *Client) Rows(ctx context.Context, id string, q Query, each func(*result
 		if err != nil && err != io.EOF {
 			return err
 		}
-		var r result.Row
 		if err := result.ReadRow(line, &r); err != nil {
 			return err
 		}
@@ -170,19 +170,6 @@ func (c *Client) Resume(ctx context.Context, id string, g Going, f master.Detail
 // Retry makes tasks pending again that ended other than well.
 func (c *Client) Retry(ctx context.Context, id string, g Going, f master.Detail) (Begun, error) {
 	return c.begin(ctx, "", sweepPath(id)+"/retry", g, f)
-}
-
-// Output opens what a task printed: of an attempt as numbered in the names of the files, 0 the newest, from offset on.
-// With follow it goes on until the task has ended. The error is *Error with status 404 when it has printed nothing.
-func (c *Client) Output(ctx context.Context, id string, index int64, attempt int, stderr bool, offset int64, follow bool) (io.ReadCloser, error) {
-	q := url.Values{}
-	setNumber(q, "attempt", attempt)
-	if stderr {
-		q.Set("stream", "stderr")
-	}
-	set(q, "offset", strconv.FormatInt(offset, 10))
-	setFlag(q, "follow", follow)
-	return c.open(ctx, taskPath(id, index)+"/output", q)
 }
 
 // Workers lists the workers by name.

@@ -28,6 +28,9 @@ type Client struct {
 	// Repeat is for how long a write is repeated, under its key, when the master went away while it had it: as long as it
 	// may take to start again; 0: a second.
 	Repeat time.Duration
+	// Away, when set, lets questions be asked again until a master that is silent answers: it is called as in Following. Unset,
+	// they fail.
+	Away func(why error) (end bool)
 
 	name  string // "the master at SOCKET"
 	http  http.Client
@@ -90,11 +93,17 @@ func (c *Client) get(ctx context.Context, path string, query url.Values, into an
 
 // open asks a question whose answer is read as it comes.
 func (c *Client) open(ctx context.Context, path string, query url.Values) (io.ReadCloser, error) {
-	answer, err := c.once(ctx, http.MethodGet, path, query, nil, "")
-	if err != nil {
-		return nil, err
-	}
-	return answer.Body, nil
+	var body io.ReadCloser
+	silent := func(err error) bool { return errors.Is(err, ErrSilent) }
+	err := persist(ctx, c.Away, silent, func(here func()) error {
+		answer, err := c.once(ctx, http.MethodGet, path, query, nil, "")
+		if err == nil {
+			here()
+			body = answer.Body
+		}
+		return err
+	})
+	return body, err
 }
 
 // write asks for something to be done: once, however often it has to be asked.

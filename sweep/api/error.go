@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"syscall"
 
 	"mlframework/sweep/master"
 	"mlframework/sweep/queue"
@@ -65,6 +66,8 @@ func problem(err error) *Error {
 		e.Status = http.StatusConflict
 	} else if state, ok := errors.AsType[*master.WrongState](err); ok {
 		e.Status, e.Text, e.Remedy = http.StatusConflict, state.ID+" is "+state.Is, state.Remedy
+	} else if errors.Is(err, syscall.ENOSPC) {
+		e.Status, e.Remedy = http.StatusServiceUnavailable, "free some space on the master's machine, and start the master again"
 	} else if errors.Is(err, master.ErrStopped) || errors.Is(err, queue.ErrAway) || errors.Is(err, context.DeadlineExceeded) {
 		e.Status = http.StatusServiceUnavailable
 	}

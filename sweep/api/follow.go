@@ -39,29 +39,37 @@ const (
 // last update says so, or the error does. A sweep that is idle at the beginning has one update.
 func (c *Client) Follow(ctx context.Context, id string, o Following, each func(master.Update) error) error {
 	f := &follower{client: c, path: sweepPath(id) + "/events", detail: o.Detail, each: each, last: o.After, told: map[int64]state{}}
+	err := persist(ctx, o.Away, passing, func(here func()) error { return f.read(ctx, here) })
+	if errors.Is(err, errClosed) {
+		return nil
+	}
+	return err
+}
+
+// persist calls try until it returns nil or an error that does not pass, with pauses. Away is called as in Following; nil:
+// try is called once. Try calls here once the master has answered.
+func persist(ctx context.Context, away func(why error) (end bool), passes func(error) bool, try func(here func()) error) error {
 	pause, mine := shortestPause, own{}
-	for away, frozen := false, false; ; {
-		err := f.read(ctx, func() {
-			if pause = shortestPause; away {
-				away = false
-				o.Away(nil)
+	for gone, frozen := false, false; ; {
+		err := try(func() {
+			if pause = shortestPause; gone {
+				gone = false
+				away(nil)
 			}
 		})
 		switch {
-		case err == nil || errors.Is(err, errClosed) && o.Away == nil:
+		case err == nil:
 			return nil
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		case errors.As(err, &mine):
 			return mine.error
-		case o.Away == nil || !passing(err):
+		case away == nil || !passes(err):
 			return err
 		}
-		if !away || errors.Is(err, ErrSilent) != frozen {
-			away, frozen = true, errors.Is(err, ErrSilent)
-			if end := o.Away(err); end && errors.Is(err, errClosed) {
-				return nil
-			} else if end {
+		if !gone || errors.Is(err, ErrSilent) != frozen {
+			gone, frozen = true, errors.Is(err, ErrSilent)
+			if end := away(err); end {
 				return err
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"reflect"
 	"slices"
 
 	"mlframework/sweep"
@@ -40,9 +41,11 @@ func (a *Archive) Missing(ctx context.Context, r sweep.Record, code string, same
 	}
 	if !m.All {
 		images := r.Images.Keyed()
-		for i, argv := range r.Space.Flags(r.Style).All(r.Recipe.Command, 0, r.Space.Len()) {
+		points := r.Points()
+		for i, argv := range points.CommandLines(0, r.Space.Len()) {
+			of := hidden(points, r.Recipe, i)
 			if !slices.ContainsFunc(images, func(image string) bool {
-				_, have := done[task.KeyOf(argv, image, r.Recipe, code)]
+				_, have := done[task.KeyOf(argv, image, r.Recipe, code, of)]
 				return have
 			}) {
 				m.Ranges.Add(i)
@@ -78,12 +81,21 @@ func (a *Archive) succeeded(ctx context.Context, sweeps []store.Sweep, code stri
 			image, known := imageOf(s.Record, t, bare)
 			if known && codes[t.Try.Revision] == code {
 				recipe := s.Record.Recipe
-				recipe.Env = s.Record.SettingsOf(t.Try).Env
-				keys[task.KeyOf(t.argv, image, recipe, code)] = struct{}{}
+				settings := s.Record.SettingsOf(t.Try)
+				recipe.Env, recipe.EnvBraces = settings.Env, settings.EnvBraces
+				keys[task.KeyOf(t.argv, image, recipe, code, hidden(t.points, recipe, t.Index))] = struct{}{}
 			}
 		}
 	}
 	return keys, nil
+}
+
+// hidden are a task's parameters where its command line does not show them.
+func hidden(points *sweep.Points, r task.Recipe, index int64) []task.Parameter {
+	if !r.Hidden() {
+		return nil
+	}
+	return points.Given(index)
 }
 
 // imageOf is the image that a task ran in, as it stands in keys; false when it is not known.
@@ -97,8 +109,8 @@ func imageOf(r sweep.Record, t success, bare bool) (image string, known bool) {
 // success is a task that succeeded.
 type success struct {
 	sweep.Task
-	argv  []string // valid until the next
-	flags int      // where in argv the point's flags begin
+	argv   []string // valid until the next
+	points *sweep.Points
 }
 
 // successes yields the tasks of a sweep that succeeded.
@@ -106,10 +118,12 @@ func (a *Archive) successes(ctx context.Context, s store.Sweep) iter.Seq2[succes
 	return func(yield func(success, error) bool) {
 		old := s.Record
 		complete(&old)
-		points, argv := old.Points(), slices.Clone(old.Recipe.Command)
+		points, argv := old.Points(), []string(nil)
 		for t, err := range a.Store.Tasks(ctx, s, store.Query{States: []task.State{task.Succeeded}}) {
-			argv = points.Flags(argv[:len(old.Recipe.Command)], t.Index)
-			if !yield(success{t, argv, len(old.Recipe.Command)}, err) {
+			if err == nil {
+				argv = points.CommandLine(argv[:0], t.Index)
+			}
+			if !yield(success{t, argv, points}, err) {
 				return
 			}
 		}
@@ -124,9 +138,16 @@ func (a *Archive) because(ctx context.Context, sweeps []store.Sweep, r sweep.Rec
 		all = m.Ranges
 	}
 	open := map[task.Key]struct{}{} // points by their parameters
-	flags := r.Space.Flags(r.Style)
+	plain := r.Style.Form == "" && len(r.Recipe.Named()) == 0
+	keyOf := func(points *sweep.Points, index int64) task.Key {
+		if plain { // a switch that is absent is as no parameter
+			return task.KeyOf(points.Flags(nil, index), "", task.Recipe{}, "", nil)
+		}
+		return task.KeyOf(nil, "", task.Recipe{Environment: true}, "", points.Given(index))
+	}
+	points := r.Points()
 	for n := range min(all.Len(), mostExplained) {
-		open[task.KeyOf(flags.Append(nil, all.At(n)), "", task.Recipe{}, "")] = struct{}{}
+		open[keyOf(points, all.At(n))] = struct{}{}
 	}
 	type kind struct{ what, revision string }
 	found, looked := map[kind]Cause{}, 0
@@ -149,7 +170,7 @@ func (a *Archive) because(ctx context.Context, sweeps []store.Sweep, r sweep.Rec
 			if looked++; looked > explainedBy || len(open) == 0 {
 				break
 			}
-			key := task.KeyOf(t.argv[t.flags:], "", task.Recipe{}, "")
+			key := keyOf(t.points, t.Index)
 			if _, is := open[key]; is {
 				delete(open, key)
 				count(Cause{What: difference(r, s.Record, t), Sweep: s.Head.ID, Revision: t.Try.Revision, Points: 1})
@@ -168,11 +189,12 @@ func (a *Archive) because(ctx context.Context, sweeps []store.Sweep, r sweep.Rec
 func difference(now, old sweep.Record, t success) string {
 	image, known := imageOf(old, t, len(now.Images) == 0)
 	switch {
-	case !slices.Equal(now.Recipe.Command, old.Recipe.Command) || now.Style != old.Style:
+	case !slices.Equal(now.Recipe.Command, old.Recipe.Command) || now.Style != old.Style ||
+		now.Recipe.Environment != old.Recipe.Environment || !reflect.DeepEqual(now.Recipe.File, old.Recipe.File):
 		return CauseCommand
 	case !known || !slices.Contains(now.Images.Keyed(), image):
 		return CauseImage
-	case !maps.Equal(now.Recipe.Env, old.SettingsOf(t.Try).Env):
+	case !maps.Equal(now.Recipe.Env, old.SettingsOf(t.Try).Env) || now.Recipe.EnvBraces != old.SettingsOf(t.Try).EnvBraces:
 		return CauseEnvironment
 	case now.Recipe.Workdir != old.Recipe.Workdir || !maps.Equal(now.Recipe.Links, old.Recipe.Links):
 		return CauseFolder

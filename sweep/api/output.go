@@ -22,8 +22,12 @@ type wantedOutput struct {
 	attempt int
 	stderr  bool
 	offset  int64
+	file    string // in which the offset counts; "": in that of the attempt
 	follow  bool
 }
+
+// fileHeader identifies the file whose bytes an answer has. Who asks for what follows them names it.
+const fileHeader = "Output-File"
 
 func (s *Server) readOutput(r *http.Request) (o wantedOutput, err error) {
 	q := r.URL.Query()
@@ -48,6 +52,9 @@ func (s *Server) readOutput(r *http.Request) (o wantedOutput, err error) {
 	if o.follow, err = flag(q, "follow"); err != nil {
 		return o, err
 	}
+	if o.file = q.Get("file"); o.file != "" && o.attempt > 0 {
+		return o, wrong("file", "it says which attempt is meant: leave attempt out")
+	}
 	index, err := taskIndex(r)
 	if err != nil {
 		return o, err
@@ -57,7 +64,7 @@ func (s *Server) readOutput(r *http.Request) (o wantedOutput, err error) {
 	return o, err
 }
 
-// output sends what a task printed: what there is, or, followed, until the task has ended.
+// output sends what an attempt printed: what there is, or, followed, until the task has ended or another attempt prints.
 func (s *Server) output(w http.ResponseWriter, r *http.Request) error {
 	o, err := s.readOutput(r)
 	if err != nil {
@@ -65,7 +72,7 @@ func (s *Server) output(w http.ResponseWriter, r *http.Request) error {
 	}
 	w.Header().Set("Content-Type", "application/octet-stream")
 	flush := http.NewResponseController(w)
-	headed, size := false, int64(0)
+	headed := false
 	for {
 		over, err := s.over(r.Context(), o.id) // before reading: what is written later is not the task's
 		if err != nil {
@@ -77,24 +84,28 @@ func (s *Server) output(w http.ResponseWriter, r *http.Request) error {
 			return err
 		case p.Absent && !headed && (over || !o.follow):
 			return &Error{Status: http.StatusNotFound, Text: fmt.Sprintf("%s has printed nothing to %s", o.id, streamName(o.stderr))}
-		case p.Size < size: // the file of another attempt
-			o.offset, size = 0, 0
+		case p.Absent: // it may come
+		case headed && p.File != o.file: // another attempt's
+			return nil
+		case headed && p.File == "" && p.Size < o.offset: // likewise, from an older worker
+			o.offset = 0
 			continue
-		}
-		size = p.Size
-		if !headed {
-			headed = true
-			w.WriteHeader(http.StatusOK)
-		}
-		if _, err := w.Write(p.Data); err != nil {
-			return err
-		}
-		if err := flush.Flush(); err != nil {
-			return err
-		}
-		o.offset += int64(len(p.Data))
-		if o.offset < p.Size && len(p.Data) > 0 {
-			continue
+		default:
+			if !headed {
+				headed = true
+				w.Header().Set(fileHeader, p.File)
+				w.WriteHeader(http.StatusOK)
+			}
+			if _, err := w.Write(p.Data); err != nil {
+				return err
+			}
+			if err := flush.Flush(); err != nil {
+				return err
+			}
+			o.file, o.offset = p.File, p.Offset+int64(len(p.Data))
+			if o.offset < p.Size && len(p.Data) > 0 {
+				continue
+			}
 		}
 		if over || !o.follow {
 			return nil
@@ -129,7 +140,7 @@ func (s *Server) piece(ctx context.Context, o wantedOutput) (task.Piece, error) 
 	ctx, cancel := context.WithTimeoutCause(ctx, pieceTime, &Error{Status: http.StatusServiceUnavailable,
 		Text: "the worker that has the output of " + o.id.String() + " does not answer", Remedy: "run-tasks workers shows how it is"})
 	defer cancel()
-	p, err := s.o.Master.Output(ctx, o.id, o.attempt, o.stderr, o.offset, task.MostRead)
+	p, err := s.o.Master.Output(ctx, o.id, o.attempt, task.Read{Stderr: o.stderr, Offset: o.offset, File: o.file, Length: task.MostRead})
 	if p.Error != "" {
 		err = &Error{Status: http.StatusServiceUnavailable, Text: p.Error}
 	}

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 
 	"mlframework/sweep"
@@ -41,6 +42,7 @@ type prepared struct {
 
 func (a *Archive) prepare(ctx context.Context, id string, q Query) (p prepared, err error) {
 	p.Query = q
+	p.States = slices.Compact(slices.Sorted(slices.Values(q.States))) // each once
 	switch {
 	case q.Top < 0:
 		return p, wrong("top", "it must not be negative")

@@ -42,7 +42,7 @@ var routes = []route{
 	{method: "GET", path: "/sweeps/{sweep}/tasks", query: append(paging[:2:2], filtering...), answer: Page{}, do: (*Server).listTasks},
 	{method: "GET", path: "/sweeps/{sweep}/tasks/{index}", answer: Task{}, do: (*Server).showTask},
 	{method: "POST", path: "/sweeps/{sweep}/tasks/{index}/cancel", action: "cancel", answer: sweep.Summary{}, do: (*Server).cancelTask},
-	{method: "GET", path: "/sweeps/{sweep}/tasks/{index}/output", query: []string{"attempt", "stream", "offset", "follow"}, do: (*Server).output},
+	{method: "GET", path: "/sweeps/{sweep}/tasks/{index}/output", query: []string{"attempt", "stream", "offset", "file", "follow"}, do: (*Server).output},
 
 	{method: "GET", path: "/workers", answer: workerList{}, do: (*Server).listWorkers},
 	{method: "POST", path: "/workers/{worker}/drain", action: "drain", answer: master.Worker{}, do: (*Server).drain},

@@ -73,9 +73,10 @@ func (a *Archive) plain(ctx context.Context, p prepared, w window) iter.Seq2[res
 			size = int(min(w.most, fetched))
 		}
 		var tasks []sweep.Task
+		var r result.Row
 		for from, more := w.from, true; more; {
 			tasks, more = tasks[:0], false
-			err := a.scan(ctx, p, from, result.AllFields, false, func(t *sweep.Task) bool {
+			err := a.scan(ctx, p, store.Query{From: from, Fields: result.AllFields}, false, func(t *sweep.Task) bool {
 				tasks = append(tasks, *t)
 				more = len(tasks) == size
 				from = t.Index + 1
@@ -85,9 +86,8 @@ func (a *Archive) plain(ctx context.Context, p prepared, w window) iter.Seq2[res
 				yield(result.Row{}, err)
 				return
 			}
-			for _, t := range tasks {
-				var r result.Row
-				if fill(&r, &t); !yield(r, nil) {
+			for i := range tasks {
+				if fill(&r, &tasks[i]); !yield(r, nil) {
 					return
 				}
 			}
@@ -105,7 +105,8 @@ func (a *Archive) filtered(ctx context.Context, p prepared, w window) iter.Seq2[
 		for from, more := w.from, true; more; {
 			var found []int64
 			more = false
-			err := a.find(ctx, p, from, p.rest.Fields(), func(r *result.Row) bool {
+			q := store.Query{From: from, Fields: p.rest.Fields(), Metrics: p.rest.Metrics()}
+			err := a.find(ctx, p, q, func(r *result.Row) bool {
 				found = append(found, r.Index)
 				more = len(found) == size
 				from = r.Index + 1
@@ -148,7 +149,8 @@ func (a *Archive) sorted(ctx context.Context, p prepared, w window) ([]int64, er
 	if w.most > 0 {
 		sorter.Keep(int(w.skip + w.most))
 	}
-	err := a.find(ctx, p, 0, p.rest.Fields()|sorter.Fields(), func(r *result.Row) bool {
+	q := store.Query{Fields: p.rest.Fields() | sorter.Fields(), Metrics: append(p.rest.Metrics(), sorter.Metrics()...)}
+	err := a.find(ctx, p, q, func(r *result.Row) bool {
 		sorter.Add(r, r.Index)
 		return true
 	})
@@ -178,15 +180,16 @@ func (a *Archive) leaders(ctx context.Context, p prepared, w window) (indexes []
 }
 
 // find calls each with the tasks that the filter picks, by index from a point on, until it returns
-// false. Of a row, which is used again for the next, it has the fields that it is asked for.
-func (a *Archive) find(ctx context.Context, p prepared, from int64, fields result.Fields, each func(*result.Row) bool) error {
+// false. Of a row, which is used again for the next, it has the fields that the query names.
+func (a *Archive) find(ctx context.Context, p prepared, q store.Query, each func(*result.Row) bool) error {
 	var r result.Row
-	if fields == 0 && !p.Begun && len(p.States) == 0 {
-		return a.points(ctx, p, from, &r, each)
+	if q.Fields == 0 && !p.Begun && len(p.States) == 0 {
+		return a.points(ctx, p, q.From, &r, each)
 	}
-	fill := p.fill(fields)
+	fill := p.fill(q.Fields)
 	byIndex := p.byIndex.Match
-	return a.scan(ctx, p, from, fields|result.FieldState, true, func(t *sweep.Task) bool {
+	q.Fields |= result.FieldState
+	return a.scan(ctx, p, q, true, func(t *sweep.Task) bool {
 		if r.Index = t.Index; !byIndex(&r) {
 			return true
 		}
@@ -213,16 +216,15 @@ func (a *Archive) points(ctx context.Context, p prepared, from int64, r *result.
 	return nil
 }
 
-// scan calls each with tasks in the query's states by index, from a point on, also with those that
+// scan calls each with the tasks of a query that are in the states wanted, also with those that
 // have no row yet. Reused tells that each keeps nothing of a task.
-func (a *Archive) scan(ctx context.Context, p prepared, from int64, fields result.Fields, reused bool, each func(*sweep.Task) bool) error {
-	q := store.Query{From: from, Fields: fields}
+func (a *Archive) scan(ctx context.Context, p prepared, q store.Query, reused bool, each func(*sweep.Task) bool) error {
 	fresh := !p.Begun && (len(p.States) == 0 || slices.Contains(p.States, p.s.Head.Fresh()))
 	if !fresh {
 		q.States = p.States
 	}
 	wanted := func(s task.State) bool { return len(p.States) == 0 || slices.Contains(p.States, s) }
-	g := gaps{ctx: ctx, s: p.s, at: ordinalFrom(p.s, from), each: each}
+	g := gaps{ctx: ctx, s: p.s, at: ordinalFrom(p.s, q.From), each: each}
 	row := func(t *sweep.Task) bool {
 		if fresh && !g.before(t.Index) {
 			return false
@@ -295,12 +297,13 @@ func (a *Archive) fetch(ctx context.Context, p prepared, indexes []int64, yield 
 		rows[t.Index] = t
 	}
 	fill := p.fill(result.AllFields)
+	var t sweep.Task
+	var r result.Row
 	for _, index := range indexes {
-		t, have := rows[index]
-		if !have {
+		var have bool
+		if t, have = rows[index]; !have {
 			t = sweep.Task{Index: index, State: p.s.Head.Fresh()}
 		}
-		var r result.Row
 		if fill(&r, &t); !yield(r, nil) {
 			return false
 		}

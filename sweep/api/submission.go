@@ -97,6 +97,8 @@ func check(s Submission) error {
 	case recipe.GPUs > 0:
 		return &Error{Status: http.StatusBadRequest, Parameter: "record.recipe.gpus", Text: "GPUs are not handed out yet",
 			Remedy: "submit it with gpus: 0, or without"}
+	case !r.Style.Form.Known():
+		return wrong("record.style.form", fmt.Sprintf("%q is not a form of parameters", r.Style.Form))
 	case len(r.Workers) > 0:
 		return wrong("record.workers", "which workers there are is the master's to say")
 	case len(r.Earlier) > 0:
@@ -117,6 +119,14 @@ func check(s Submission) error {
 		return wrong("record.recipe.metrics", err.Error())
 	}
 	return checkRanges(r)
+}
+
+// fileNames are the paths of a file that takes parameters.
+func fileNames(f *task.File) []string {
+	if f == nil {
+		return nil
+	}
+	return []string{f.From, f.To}
 }
 
 func checkNames(r task.Recipe) error {
@@ -149,7 +159,7 @@ func checkPaths(r task.Recipe) error {
 	for _, list := range []struct {
 		key   string
 		paths []string
-	}{{"link", r.Link}, {"copy", r.Copy}, {"links", slices.Sorted(maps.Keys(r.Links))}, {"workdir", []string{cmp.Or(r.Workdir, "x")}}} {
+	}{{"link", r.Link}, {"copy", r.Copy}, {"links", slices.Sorted(maps.Keys(r.Links))}, {"workdir", []string{cmp.Or(r.Workdir, "x")}}, {"file", fileNames(r.File)}} {
 		for _, p := range list.paths {
 			if !inside(p) {
 				return wrong("record.recipe."+list.key, fmt.Sprintf("%q is no path in a task's folder", p))

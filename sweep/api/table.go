@@ -16,7 +16,7 @@ const (
 	CSV  Format = "csv"
 )
 
-// Rows hands on every task that a query chooses. Limit and After are not used.
+// Rows hands on every task that a query chooses, in a row that is used again for the next. Limit and After are not used.
 func (a *Archive) Rows(ctx context.Context, id string, q Query, each func(*result.Row) error) error {
 	p, err := a.prepare(ctx, id, q)
 	if err != nil {
@@ -26,11 +26,13 @@ func (a *Archive) Rows(ctx context.Context, id string, q Query, each func(*resul
 }
 
 func (a *Archive) each(ctx context.Context, p prepared, each func(*result.Row) error) error {
+	var row result.Row // one for all, as each has its address
 	for r, err := range a.rows(ctx, p, window{}) {
 		if err != nil {
 			return err
 		}
-		if err := each(&r); err != nil {
+		row = r
+		if err := each(&row); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,7 @@
 package definition
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -8,7 +9,6 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"mlframework/sweep/fault"
 	"mlframework/sweep/task"
 )
 
@@ -28,6 +28,9 @@ func readCommand(r *reader, t *Task, v value) {
 	for i, e := range elements {
 		if argument, ok := r.argument(e); ok {
 			r.checkArgument(e, argument, i)
+			if task.HasNames(argument) {
+				t.place(fmt.Sprintf("command[%d]", i), r.faultAt(e, "", ""))
+			}
 			t.Command = append(t.Command, argument)
 		}
 	}
@@ -62,15 +65,18 @@ func (r *reader) checkArgument(e value, argument string, index int) {
 		r.warn(e, quote(argument)+" is passed on as an argument: no shell reads the command",
 			`if one should: command: [sh, -c, "..."]`)
 	}
-	bad := task.BadBraces(argument)
-	if bad == "" {
-		return
+	r.checkBraces(e, argument)
+}
+
+// checkBraces refuses braces that mean nothing.
+func (r *reader) checkBraces(v value, text string) {
+	switch bad := task.BadBraces(text); bad {
+	case "":
+	case "{}":
+		r.fault(v, `"{}" names nothing`, "write the name of a parameter, or {{}} for braces of your own")
+	default:
+		r.fault(v, quote(bad)+" is a single brace", "write {{ and }} for braces of your own")
 	}
-	if near := fault.Nearest(strings.Trim(bad, "{}"), []string{"host", "slot"}); near != "" {
-		r.fault(e, quote(bad)+" is not {host} or {slot}", "did you mean {"+near+"}? Braces of your own are {{ and }}")
-		return
-	}
-	r.fault(e, quote(bad)+" is not {host} or {slot}", "write {{ and }} for braces of your own")
 }
 
 // commandExample shows a command line as a list; one that only a shell can read is given to a shell.

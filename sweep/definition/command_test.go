@@ -27,12 +27,12 @@ func TestCommandFaults(t *testing.T) {
 		{"bare braces", "[x, {host}]", `26: tasks.a.command[1]: is a mapping, not text; put text with braces, brackets or ": " in "quotes": "{host}"`},
 		{"colon", "[x, a: b]", `26: tasks.a.command[1]: is a mapping, not text; put text with braces, brackets or ": " in "quotes": "{host}"`},
 		{"tag", "[x, !foo y]", `26: tasks.a.command[1]: the tag !foo has no meaning here; remove it`},
-		{"unknown word", `[x, "{user}"]`, `26: tasks.a.command[1]: "{user}" is not {host} or {slot}; write {{ and }} for braces of your own`},
-		{"near word", `[x, "{hosts}"]`, `26: tasks.a.command[1]: "{hosts}" is not {host} or {slot}; did you mean {host}? Braces of your own are {{ and }}`},
-		{"JSON", `[x, '{"a": 1}']`, `26: tasks.a.command[1]: "{\"a\": 1}" is not {host} or {slot}; write {{ and }} for braces of your own`},
-		{"open", `[x, "{host"]`, `26: tasks.a.command[1]: "{" is not {host} or {slot}; write {{ and }} for braces of your own`},
-		{"close", `[x, "a}"]`, `26: tasks.a.command[1]: "}" is not {host} or {slot}; write {{ and }} for braces of your own`},
-		{"empty braces", `[x, "{}"]`, `26: tasks.a.command[1]: "{}" is not {host} or {slot}; write {{ and }} for braces of your own`},
+		{"unknown word", `[x, "{user}"]`, `26: tasks.a.command[1]: "{user}" is not the name of a parameter; write one of {host} {slot} {index} {output} {task}, or {{ and }} for braces of your own`},
+		{"near word", `[x, "{hosts}"]`, `26: tasks.a.command[1]: "{hosts}" is not the name of a parameter; did you mean {host}? Braces of your own are {{ and }}`},
+		{"JSON", `[x, '{"a": 1}']`, `26: tasks.a.command[1]: "{\"a\": 1}" is not the name of a parameter; write one of {host} {slot} {index} {output} {task}, or {{ and }} for braces of your own`},
+		{"open", `[x, "{host"]`, `26: tasks.a.command[1]: "{" is a single brace; write {{ and }} for braces of your own`},
+		{"close", `[x, "a}"]`, `26: tasks.a.command[1]: "}" is a single brace; write {{ and }} for braces of your own`},
+		{"empty braces", `[x, "{}"]`, `26: tasks.a.command[1]: "{}" names nothing; write the name of a parameter, or {{}} for braces of your own`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

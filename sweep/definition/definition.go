@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"mlframework/sweep/fault"
+	"mlframework/sweep/task"
 )
 
 // FileName is the name of the definitions in a project's folder.
@@ -38,9 +39,16 @@ type File struct {
 	Copy      []string   `json:"copy,omitempty"`    // clean paths of the project that tasks get copies of, whatever their size
 	Links     []HostLink `json:"links,omitempty"`   // in file order
 	Tasks     []Task     `json:"tasks"`             // in file order, at least one, no two of one name
+
+	Places Places `json:"-"` // of variables of Env with names in braces
 }
 
-// Variable is one variable of the environment. The value is text as the file has it: 0.10 stays 0.10.
+// Places are faults without what is wrong, for what only those can judge who know the parameters: by the key in the file, as
+// command[2] or env.DATA_DIR. A problem is appended to that of the fault.
+type Places map[string]fault.Fault
+
+// Variable is one variable of the environment. The value is text as the file has it: 0.10 stays 0.10. Names in braces in it are
+// replaced, and {{ and }} are braces.
 type Variable struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
@@ -67,10 +75,13 @@ type Container struct {
 type Task struct {
 	Name        string        `json:"name"`
 	Command     []string      `json:"command"`                // argv as written, to be passed through Expand; never empty
+	Env         []Variable    `json:"env,omitempty"`          // in file order; a variable of the file's Env gives way
 	EachWorker  bool          `json:"each_worker,omitempty"`  // once on every worker, instead of once for every point
 	Workdir     string        `json:"workdir,omitempty"`      // folder of the project that the command runs in; "" is its top
 	Parameters  string        `json:"parameters,omitempty"`   // file relative to the project, slash-separated; "" is none
 	FlagsSpace  bool          `json:"flags_space,omitempty"`  // "--key value" instead of "--key=value"
+	Flags       string        `json:"flags,omitempty"`        // hydra, none or env, instead of flags; "": flags
+	File        *task.File    `json:"file,omitempty"`         // that takes the parameters; nil: none
 	SwitchValue bool          `json:"switch_value,omitempty"` // "--key=true" instead of "--key"
 	Timeout     time.Duration `json:"timeout_ns,omitempty"`   // of one attempt; 0 is no limit
 	Grace       time.Duration `json:"grace_ns,omitempty"`     // from SIGTERM to SIGKILL; 0 kills at once
@@ -81,6 +92,8 @@ type Task struct {
 	Metrics     []Metric      `json:"metrics,omitempty"`      // in file order
 	Objective   Objective     `json:"objective,omitzero"`
 
+	Places      Places       `json:"-"` // of flags, and of what has names in braces
+	NewKeys     bool         `json:"-"` // of File, while it is read
 	Unsupported *fault.Fault `json:"-"` // what it asks for that no run can give it yet; nil: nothing
 }
 

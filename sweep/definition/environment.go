@@ -7,6 +7,9 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"mlframework/sweep/fault"
+	"mlframework/sweep/task"
 )
 
 // leastMemory is what Docker accepts: https://docs.docker.com/engine/containers/resource_constraints/.
@@ -26,6 +29,16 @@ func readImage(r *reader, f *File, v value) {
 func readBuild(r *reader, f *File, v value) { f.Build = r.projectPath(v, "folder") }
 
 func readEnv(r *reader, f *File, v value) {
+	f.Env = r.environment(v, func(key string, at fault.Fault) {
+		if f.Places == nil {
+			f.Places = Places{}
+		}
+		f.Places[key] = at
+	})
+}
+
+// environment reads variables, and notes where those with names in braces stand.
+func (r *reader) environment(v value, place func(key string, at fault.Fault)) (all []Variable) {
 	entries, _ := r.mapping(v)
 	for _, e := range entries {
 		r.variable(e.key, e.name)
@@ -37,10 +50,16 @@ func readEnv(r *reader, f *File, v value) {
 		if strings.ContainsRune(text, 0) {
 			r.fault(e.value, "holds a NUL character, which no variable can", "")
 		}
-		if ok {
-			f.Env = append(f.Env, Variable{Name: e.name, Value: text})
+		if !ok {
+			continue
 		}
+		r.checkBraces(e.value, text)
+		if task.HasNames(text) {
+			place("env."+e.name, r.faultAt(e.value, "", ""))
+		}
+		all = append(all, Variable{Name: e.name, Value: text})
 	}
+	return all
 }
 
 func readSecrets(r *reader, f *File, v value) {
@@ -56,8 +75,12 @@ func readSecrets(r *reader, f *File, v value) {
 
 // checkSecrets refuses a variable that is in env and in secrets: one of the two values would be lost.
 func (r *reader) checkSecrets(f *File, secrets value) {
+	all := slices.Clone(f.Env)
+	for _, t := range f.Tasks {
+		all = append(all, t.Env...)
+	}
 	for _, name := range f.Secrets {
-		if slices.ContainsFunc(f.Env, func(v Variable) bool { return v.Name == name }) {
+		if slices.ContainsFunc(all, func(v Variable) bool { return v.Name == name }) {
 			i := slices.IndexFunc(secrets.Content, func(n *yaml.Node) bool { return r.at(n, "", "").Value == name })
 			r.fault(r.at(secrets.Content[i], fmt.Sprintf("%s[%d]", secrets.path, i), ""),
 				name+" is in env too", "remove it from env if it is secret")

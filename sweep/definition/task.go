@@ -1,14 +1,18 @@
 package definition
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"path"
+	"slices"
 	"strconv"
 	"strings"
 
 	"gopkg.in/yaml.v3"
 
 	"mlframework/sweep/fault"
+	"mlframework/sweep/task"
 )
 
 // Bounds that no sensible definition meets; they catch slips of the finger.
@@ -23,10 +27,13 @@ const (
 func taskKeys() []key[Task] {
 	return []key[Task]{
 		{"command", "command: [python3, -u, train.py]", readCommand},
+		{"env", `env: {LR: "{lr}"}`, func(r *reader, t *Task, v value) { t.Env = r.environment(v, t.place) }},
 		{"each", "each: worker", readEach},
 		{"workdir", "workdir: examples/vae", readWorkdir},
 		{"parameters", "parameters: parameters.yml", readParameters},
-		{"flags", "flags: equals or flags: space", readFlags},
+		{"flags", "flags: equals, space, hydra, none or env", readFlags},
+		{"file", "file: config.yaml", readFile},
+		{"new-keys", "new-keys: true", func(r *reader, t *Task, v value) { t.NewKeys, _ = r.boolean(v) }},
 		{"switch", "switch: flag or switch: value", readSwitch},
 		{"timeout", "timeout: 2h", func(r *reader, t *Task, v value) { t.Timeout = r.duration(v) }},
 		{"grace", "grace: 10s", func(r *reader, t *Task, v value) { t.Grace = r.duration(v) }},
@@ -69,14 +76,107 @@ func (r *reader) readTask(e entry) Task {
 			r.warn(v, "changes nothing, as the task has no parameters", "name a file: parameters: parameters.yml")
 		}
 	}
+	if v, set := present["file"]; set && !found && t.File != nil {
+		r.fault(v, "the task has no parameters that go into the file", "name a file of parameters: parameters: parameters.yml")
+	}
+	if t.File != nil {
+		t.File.NewKeys, t.NewKeys = t.NewKeys, false
+		if v, set := present["flags"]; set && t.Flags == "" || t.Flags == "hydra" {
+			r.fault(v, "flags and file are two ways for the same parameters: the file takes all of them",
+				`remove one; a parameter that is a flag, too, is written in the command: "--lr={lr}"`)
+		}
+		t.Flags = cmp.Or(t.Flags, "none")
+	}
+	if v, set := present["switch"]; set && found && t.Flags != "" {
+		r.warn(v, "changes nothing with flags: "+t.Flags, "remove it")
+	}
+	if !found {
+		r.checkNames(t)
+	}
 	return t
+}
+
+// readFile reads which file takes the parameters: one name, or where it is from and where it goes.
+func readFile(r *reader, t *Task, v value) {
+	f := &task.File{}
+	if v.Kind == yaml.MappingNode {
+		v.example = "file: {from: config.yaml, to: run.yaml}"
+		present, ok := object(r, v, f, []key[task.File]{
+			{"from", "from: config.yaml", func(r *reader, f *task.File, v value) { f.From = r.projectPath(v, "file") }},
+			{"to", "to: run.yaml", func(r *reader, f *task.File, v value) { f.To = r.projectPath(v, "file") }},
+		}, place{here: "here", others: []string{"new-keys"}, there: "write it beside file"})
+		if _, found := present["from"]; ok && !found {
+			r.wrong(v, "does not say which file the values go into")
+			return
+		}
+		f.To = cmp.Or(f.To, f.From)
+	} else {
+		f.From = r.projectPath(v, "file")
+		f.To = f.From
+	}
+	if f.From == "" || f.To == "" {
+		return // told
+	}
+	from, to := path.Ext(f.From), path.Ext(f.To)
+	switch {
+	case !slices.Contains(fileEndings, strings.ToLower(from)):
+		r.fault(v, quote(f.From)+" is of no known format", "name a file that ends with "+strings.Join(fileEndings, ", "))
+	case !strings.EqualFold(from, to) && !(isYAML(from) && isYAML(to)):
+		r.fault(v, fmt.Sprintf("%s is to become %s: a file keeps its format", quote(f.From), quote(f.To)), "give both the same ending")
+	case f.To == "stdout.log" || f.To == "stderr.log" || f.To == FileName:
+		r.fault(v, quote(f.To)+" is the name of another file in a task's folder", "name another one")
+	default:
+		t.File = f
+		t.place("file", r.faultAt(v, "", ""))
+	}
+}
+
+// fileEndings are those of files into which values can be put.
+var fileEndings = []string{".yaml", ".yml", ".json", ".toml"}
+
+func isYAML(ending string) bool {
+	return strings.EqualFold(ending, ".yaml") || strings.EqualFold(ending, ".yml")
+}
+
+// place notes where something of a task stands.
+func (t *Task) place(key string, at fault.Fault) {
+	if t.Places == nil {
+		t.Places = Places{}
+	}
+	t.Places[key] = at
+}
+
+// checkNames refuses names in braces that a task without parameters has not.
+func (r *reader) checkNames(t Task) {
+	check := func(key, text string) {
+		for _, name := range task.Named(text) {
+			at := t.Places[key]
+			problem, remedy := task.UnknownName(name, nil)
+			at.Problem, at.Remedy = at.Problem+problem, remedy
+			r.faults.Add(at)
+		}
+	}
+	for i, argument := range t.Command {
+		check(fmt.Sprintf("command[%d]", i), argument)
+	}
+	for _, v := range t.Env {
+		check("env."+v.Name, v.Value)
+	}
 }
 
 func readEach(r *reader, t *Task, v value) { t.EachWorker = r.choice(v, "worker") == "worker" }
 
 func readParameters(r *reader, t *Task, v value) { t.Parameters = r.projectPath(v, "file") }
 
-func readFlags(r *reader, t *Task, v value) { t.FlagsSpace = r.choice(v, "equals", "space") == "space" }
+func readFlags(r *reader, t *Task, v value) {
+	switch word := r.choice(v, "equals", "space", "hydra", "none", "env"); word {
+	case "space":
+		t.FlagsSpace = true
+	case "hydra", "none", "env":
+		t.Flags = word
+	}
+	t.place("flags", r.faultAt(v, "", ""))
+}
 
 func readSwitch(r *reader, t *Task, v value) { t.SwitchValue = r.choice(v, "flag", "value") == "value" }
 

@@ -13,8 +13,8 @@ func TestTaskFaults(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, text, want string }{
 		{"unknown key, near", "tiemout: 2h", `4:5: tasks.a: unknown key "tiemout"; did you mean "timeout"?`},
-		{"unknown key, far", "zzzzzz: 2h", `4:5: tasks.a: unknown key "zzzzzz"; the keys here are: command, each, workdir, parameters, flags, switch, timeout, grace, retry, max-failures, gpus, code, metrics, objective`},
-		{"key of the file", "env: {A: b}", `4:5: tasks.a: the key "env" does not belong inside a task; write it at the top of the file, outside tasks`},
+		{"unknown key, far", "zzzzzz: 2h", `4:5: tasks.a: unknown key "zzzzzz"; the keys here are: command, env, each, workdir, parameters, flags, file, new-keys, switch, timeout, grace, retry, max-failures, gpus, code, metrics, objective`},
+		{"key of the file", "link: [a]", `4:5: tasks.a: the key "link" does not belong inside a task; write it at the top of the file, outside tasks`},
 		{"duplicate", "command: [y]", `4:5: tasks.a.command: is there twice, first in line 3; remove one`},
 		{"each", "each: wroker", `4:11: tasks.a.each: unknown word "wroker"; did you mean "worker"?`},
 		{"each point", "each: point", `4:11: tasks.a.each: unknown word "point"; write each: worker`},
@@ -26,7 +26,7 @@ func TestTaskFaults(t *testing.T) {
 		{"parameters slash", "parameters: p/", `4:17: tasks.a.parameters: "p/" is a folder, not a file; write parameters: parameters.yml`},
 		{"parameters mapping", "parameters: {lr: 3}", `4:17: tasks.a.parameters: is a mapping, not a single value; write parameters: parameters.yml`},
 		{"flags", "parameters: p\n    flags: spaces", `5:12: tasks.a.flags: unknown word "spaces"; did you mean "space"?`},
-		{"flags far", "parameters: p\n    flags: xxxx", `5:12: tasks.a.flags: unknown word "xxxx"; write flags: equals or flags: space`},
+		{"flags far", "parameters: p\n    flags: xxxx", `5:12: tasks.a.flags: unknown word "xxxx"; write flags: equals, space, hydra, none or env`},
 		{"switch", "parameters: p\n    switch: true", `5:13: tasks.a.switch: unknown word "true"; write switch: flag or switch: value`},
 		{"timeout without unit", "timeout: 90", `4:14: tasks.a.timeout: 90 has no unit; write one: 90s, 90m or 90h`},
 		{"timeout negative number", "timeout: -90", `4:14: tasks.a.timeout: -90 has no unit; write one: 90s, 90m or 90h`},

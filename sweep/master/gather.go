@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"mlframework/sweep"
 	"mlframework/sweep/queue"
 	"mlframework/sweep/task"
 )
@@ -65,12 +66,16 @@ func (m *Master) gather(ctx context.Context, in inputs, last step) (*step, bool)
 }
 
 // look looks after the workers, once a second.
-func (m *Master) look() {
+func (m *Master) look(ctx context.Context) {
 	if now := m.o.Now(); !m.o.Alone && now.Sub(m.ticked) >= tick {
 		m.expire(now)
 		m.release(now)
 		m.explain()
 		m.unexpect(now)
+		m.missing.resolve(now, func(id string) (sweep.Head, error) {
+			s, err := m.o.Store.Sweep(ctx, id)
+			return s.Head, err
+		})
 	}
 }
 

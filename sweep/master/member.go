@@ -30,6 +30,7 @@ type member struct {
 	dropped int            // the version of its events that were dropped because of that, and said so
 	trial   trial
 	doubts  map[doubt]since
+	endings endings
 	told    time.Time // of its newest event, by its clock
 	telling time.Time // when that came
 	restart restart
@@ -75,6 +76,7 @@ func (m *Master) hear(ctx context.Context, s *step, h task.Heartbeat) {
 		s.joined = append(s.joined, h.Worker)
 	}
 	w.newer, w.dropped, w.away, w.beat, w.seen = 0, 0, "", h, now
+	w.endings.compare(h, now, m.o.Lease/3)
 	if w.kept.Incarnation == "" {
 		w.register(h)
 	}
@@ -135,7 +137,7 @@ func (w *member) registered() bool {
 func (w *member) register(h task.Heartbeat) {
 	w.kept.Incarnation, w.kept.Host, w.kept.Program, w.kept.Started = h.Incarnation, h.Host, h.Program, h.Slots
 	w.kept.Image, w.kept.Environment = h.Image, h.Environment
-	w.changed, w.doubts, w.trial = true, nil, trial{}
+	w.changed, w.doubts, w.trial, w.endings = true, nil, trial{}, nil
 }
 
 // join processes the registration of a worker's process, once.
@@ -172,7 +174,7 @@ func (m *Master) leave(h task.Heartbeat) {
 
 // lose takes everything from a worker, out of its queue, too: what would begin when it returns does not count.
 func (m *Master) lose(w *member, away, reason string, fate sweep.Fate) {
-	w.away, w.gone, w.doubts = away, m.o.Now(), nil
+	w.away, w.gone, w.doubts, w.endings = away, m.o.Now(), nil, nil
 	m.post.add(letter{worker: w.kept.Name, remove: true})
 	for _, a := range m.sweeps {
 		a.ledger.Lose(w.kept.Name, reason, fate, m.o.Now())

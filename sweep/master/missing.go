@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"mlframework/sweep"
 	"mlframework/sweep/store"
 	"mlframework/sweep/task"
 )
@@ -46,8 +47,10 @@ const (
 	mostMissingSweeps = 100
 )
 
-// missing is what workers told and the store does not know, since the master started. The zero value is ready; it is safe
-// for concurrent use.
+// missingTime is for how long people are told of a missing sweep after a worker last spoke of it.
+const missingTime = time.Hour
+
+// missing is what workers told and the store does not know. The zero value is ready; it is safe for concurrent use.
 type missing struct {
 	mu  sync.Mutex
 	all map[string]*missingSweep
@@ -58,6 +61,7 @@ type missingSweep struct {
 	workers map[string]struct{}
 	known   bool
 	since   time.Time
+	last    time.Time // when a worker last spoke of it
 }
 
 func (m *missing) note(sweep, worker string, index int64, known bool, now time.Time) {
@@ -74,13 +78,33 @@ func (m *missing) note(sweep, worker string, index int64, known bool, now time.T
 		s = &missingSweep{tasks: map[int64]struct{}{}, workers: map[string]struct{}{}, known: known, since: now}
 		m.all[sweep] = s
 	}
+	s.last = now
 	s.workers[worker] = struct{}{}
 	if len(s.tasks) < mostMissing {
 		s.tasks[index] = struct{}{}
 	}
 }
 
-// Missing lists, by name, the sweeps of which workers told more than the store knows, since this master started.
+// resolve drops the sweeps of which people need not be told any more: that were submitted again, whose tasks ran again, or of
+// which no worker has spoken for missingTime.
+func (m *missing) resolve(now time.Time, stored func(id string) (sweep.Head, error)) {
+	m.mu.Lock()
+	all := maps.Clone(m.all)
+	m.mu.Unlock()
+	for id, s := range all {
+		h, err := stored(id)
+		_, absent := errors.AsType[*store.UnknownSweep](err)
+		submitted := err == nil && !s.known
+		done := err == nil && s.known && h.Ended.After(s.since) || absent && s.known
+		m.mu.Lock()
+		if submitted || done || now.Sub(s.last) >= missingTime {
+			delete(m.all, id)
+		}
+		m.mu.Unlock()
+	}
+}
+
+// Missing lists, by name, the sweeps of which workers told more than the store knows, until that is resolved.
 func (m *Master) Missing() (all []Missing) {
 	m.missing.mu.Lock()
 	defer m.missing.mu.Unlock()

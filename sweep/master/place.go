@@ -104,7 +104,7 @@ filling:
 				break filling
 			}
 			rotate(turn)
-			offer.Tasks = min(chunk(slots, a.mean), room)
+			offer.Tasks, offer.Lives = min(chunk(slots, a.mean), room), m.lives(turn[len(turn)-1])
 			tasks := a.ledger.Place(offer, m.placed)
 			if len(tasks) == 0 {
 				idle++
@@ -171,7 +171,7 @@ func (a *active) ready(now time.Time) bool {
 func (a *active) batch(tasks []sweep.Task) task.Batch {
 	b := task.Batch{Version: a.version(), Sweep: a.stored.Head.ID, Recipe: a.stored.Record.Recipe, Edition: a.edition}
 	for _, t := range tasks {
-		b.Attempts = append(b.Attempts, task.Attempt{Index: t.Index, Number: t.Try.Number, Args: a.points.Flags(nil, t.Index)})
+		b.Attempts = append(b.Attempts, task.Attempt{Index: t.Index, Number: t.Try.Number, Args: a.points.Flags(nil, t.Index), Parameters: a.points.Given(t.Index)})
 	}
 	return b
 }

@@ -60,15 +60,16 @@ func (e *OutputAway) Error() string {
 	return fmt.Sprintf("the output is on worker %s, which is away: %s", e.Worker, e.Why)
 }
 
-// Output reads a piece of what a task printed from the worker that has it: attempt as numbered in the names of the output
-// files, 0 the newest; from offset, at most length bytes and at most task.MostRead. It waits for the worker no longer than
-// ctx; an answer that does not come is an error. Of a task that has not begun there is none (Absent).
-func (m *Master) Output(ctx context.Context, id task.ID, attempt int, stderr bool, offset int64, length int) (task.Piece, error) {
+// Output reads a piece of what an attempt printed from the worker that ran it; 0 is the newest that began. It reads where r
+// says, at most task.MostRead bytes. It waits for the worker no longer than ctx; an answer that does not come is an error. Of
+// an attempt that has not begun there is none (Absent).
+func (m *Master) Output(ctx context.Context, id task.ID, attempt int, r task.Read) (task.Piece, error) {
 	read, answer := m.reads.add()
 	defer m.reads.drop(read)
+	r.ID, r.Length = read, min(r.Length, task.MostRead)
 	absent := false
 	_, err := m.with(ctx, id.Sweep, func(a *active) error {
-		worker, err := m.holder(ctx, a, id.Index)
+		worker, err := m.holder(ctx, a, id.Index, attempt)
 		if err != nil {
 			return err
 		}
@@ -83,7 +84,7 @@ func (m *Master) Output(ctx context.Context, id task.ID, attempt int, stderr boo
 			return &OutputAway{worker, why}
 		}
 		m.post.tell(worker, task.Control{Kind: task.ReadControl, Sweep: a.stored.Head.ID, Index: id.Index, Attempt: attempt,
-			Read: &task.Read{ID: read, Stderr: stderr, Offset: offset, Length: min(length, task.MostRead)}})
+			Read: &r})
 		return nil
 	})
 	if err != nil || absent {
@@ -102,19 +103,19 @@ func (m *Master) Output(ctx context.Context, id task.ID, attempt int, stderr boo
 	}
 }
 
-// holder is the worker of the newest attempt of a task that began; "" when none did.
-func (m *Master) holder(ctx context.Context, a *active, index int64) (string, error) {
+// holder is the worker of an attempt, or, of 0, of the newest that began; "" when there is none.
+func (m *Master) holder(ctx context.Context, a *active, index int64, attempt int) (worker string, err error) {
 	if !a.has(index) {
 		return "", a.unknown(index)
 	}
 	t, _, err := m.task(ctx, a, index)
-	if err != nil || !t.Try.Started.IsZero() {
-		return t.Try.Worker, err
+	if err != nil {
+		return "", err
 	}
 	tries, err := m.o.Store.Tries(ctx, a.stored, index)
-	worker := ""
-	for _, t := range tries {
-		if !t.Started.IsZero() && !t.Superseded {
+	for _, t := range append(tries, t.Try) {
+		began := !t.Started.IsZero() && !t.Superseded
+		if t.Number == attempt && attempt > 0 || attempt == 0 && began {
 			worker = t.Worker
 		}
 	}

@@ -31,7 +31,9 @@ func TestASweepRunsToItsEnd(t *testing.T) {
 	}
 	for n := range 5 {
 		g := h.has(n + 1)[n]
-		if diff := cmp.Diff(task.Attempt{Index: int64(n), Number: 1, Args: []string{"--i=" + string(rune('0'+n))}}, g.Attempt); diff != "" {
+		value := string(rune('0' + n))
+		want := task.Attempt{Index: int64(n), Number: 1, Args: []string{"--i=" + value}, Parameters: []task.Parameter{{Name: "i", Value: value}}}
+		if diff := cmp.Diff(want, g.Attempt); diff != "" {
 			t.Error(diff)
 		}
 		if got := s.task(id, g.Index); got.State != task.Queued || got.Try.Worker != "w1" { // on disk before it is published

@@ -23,7 +23,7 @@ func (m *Master) apply(ctx context.Context, s *step) error {
 	m.clock()
 	answer, err := m.decide(whole, s)
 	if err == nil {
-		m.look()
+		m.look(ctx)
 		m.place()
 		err = m.commit(whole, m.deed(s.call, answer)...)
 	}
@@ -156,6 +156,7 @@ func (m *Master) event(ctx context.Context, e task.Event) error {
 	}
 	if w := m.workers[e.Worker]; w != nil {
 		w.hears(e, now)
+		w.leaves(e, now)
 		m.tally.heard(w, e, now)
 	}
 	if w := m.workers[e.Worker]; w != nil && w.unfit(e) {

@@ -32,7 +32,7 @@ func (t *trial) note(o *task.Outcome, now time.Time) bool {
 	case o.HostFault():
 		t.fails++
 		t.reason = o.Reason
-	case o.Class != task.Loss && o.Class != task.Stopped:
+	case o.Ran():
 		*t = trial{}
 		return false
 	}

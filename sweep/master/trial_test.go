@@ -109,3 +109,26 @@ func TestWhatEndsWellInQuarantineForgetsNothing(t *testing.T) {
 		}
 	})
 }
+
+// A task that could not begin as its definition names what is not there says nothing of its host: neither that it is unfit, nor
+// that it is well.
+func TestWhatNeverBeganProvesNothing(t *testing.T) {
+	timed(t, func(t *testing.T) {
+		s := newSite(t)
+		h := s.newHand("w1", 8)
+		h.beating(says("1", 8))
+		s.submit(8, func(sub *master.Submission) { sub.Record.Retry.Lost = 100 })
+		for n, o := range []*task.Outcome{
+			{Class: task.Loss, Reason: "infra: no memory"},
+			{Class: task.Loss, Reason: "infra: no memory"},
+			{Class: task.Error, Reason: "not started on gpu1: /data is not there"},
+			{Class: task.Error, Reason: "not started on gpu1: /data is not there"},
+		} {
+			h.emit(h.ending(h.has(8)[n], o))
+		}
+		s.becomes("train-1", sweep.Open, "2 pending, 4 queued, 2 failed")
+		s.stands("w1", master.WorkerReady)
+		h.emit(h.ending(h.has(8)[4], &task.Outcome{Class: task.Loss, Reason: "infra: no memory"}))
+		s.stands("w1", master.WorkerQuarantined)
+	})
+}

@@ -102,34 +102,37 @@ func TestOutput(t *testing.T) {
 		h := s.newHand("w1", 1)
 		id := s.submit(2)
 		first := task.ID{Sweep: id}
-		if p, err := s.master.Output(t.Context(), first, 0, false, 0, 100); err != nil || !p.Absent {
+		if p, err := s.master.Output(t.Context(), first, 0, task.Read{Length: 100}); err != nil || !p.Absent {
 			t.Errorf("before it began: %+v, %v", p, err)
 		}
 		h.report(task.StartedEvent, h.has(1)[0])
 		s.becomes(id, sweep.Open, "1 queued, 1 running")
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		if _, err := s.master.Output(ctx, first, 0, false, 0, 100); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := s.master.Output(ctx, first, 0, task.Read{Length: 100}); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("of a worker that does not answer: %v", err)
 		}
 		cancel()
 		go func() {
 			h.told("read", func(c task.Control) bool {
-				if c.Kind != task.ReadControl || c.Read.Offset != 7 {
+				if c.Kind != task.ReadControl || c.Read.Offset != 7 || c.Attempt != 1 {
 					return false
 				}
 				piece := task.Piece{ID: c.Read.ID, Worker: "w1", Offset: 7, Data: []byte(c.Sweep), Size: 99}
 				return h.s.queue.Port("w1").Send(context.Background(), piece) == nil
 			})
 		}()
-		p, err := s.master.Output(t.Context(), first, 2, true, 7, 1<<30)
+		p, err := s.master.Output(t.Context(), first, 1, task.Read{Stderr: true, Offset: 7, Length: 1 << 30})
 		if err != nil || string(p.Data) != id {
 			t.Errorf("%+v, %v", p, err)
 		}
+		if p, err := s.master.Output(t.Context(), first, 2, task.Read{Stderr: true, Offset: 7, Length: 1 << 30}); err != nil || !p.Absent {
+			t.Errorf("of an attempt that there is not: %+v, %v", p, err)
+		}
 		time.Sleep(2 * master.Lease)
-		if _, err := s.master.Output(t.Context(), first, 0, false, 0, 100); !errors.As(err, new(*master.OutputAway)) {
+		if _, err := s.master.Output(t.Context(), first, 0, task.Read{Length: 100}); !errors.As(err, new(*master.OutputAway)) {
 			t.Errorf("of a worker that is away: %v", err)
 		}
-		if _, err := s.master.Output(t.Context(), task.ID{Sweep: id, Index: 9}, 0, false, 0, 1); !errors.As(err, new(*master.UnknownTask)) {
+		if _, err := s.master.Output(t.Context(), task.ID{Sweep: id, Index: 9}, 0, task.Read{Length: 1}); !errors.As(err, new(*master.UnknownTask)) {
 			t.Errorf("of a task that is not there: %v", err)
 		}
 	})

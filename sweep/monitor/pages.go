@@ -35,11 +35,12 @@ func looks() map[string]look {
 
 // content is what a page shows.
 type content struct {
-	title   string
-	view    any
-	version int64         // how new it is
-	at      time.Time     // as of when
-	rest    time.Duration // it should not be asked for again before
+	title    string
+	view     any
+	warnings []string      // of the master
+	version  int64         // how new it is
+	at       time.Time     // as of when
+	rest     time.Duration // it should not be asked for again before
 }
 
 // frame is what templates see: what is around every page, and its view.
@@ -51,6 +52,7 @@ type frame struct {
 	Live, Part  string // URLs, for a page that renews itself
 	Reload      bool   // it has to be loaded as a whole to be renewed
 	At          time.Time
+	Warnings    []string // of the master
 	View        any
 }
 
@@ -65,7 +67,7 @@ func (m *Monitor) show(w http.ResponseWriter, r *request, p page) error {
 	} else if err != nil {
 		return err
 	}
-	f.Title, f.View, f.At = c.title, c.view, c.at
+	f.Title, f.View, f.Warnings, f.At = c.title, c.view, c.warnings, c.at
 	return m.renderFor(w, r, http.StatusOK, p.name, f)
 }
 
@@ -77,7 +79,7 @@ func (m *Monitor) part(w http.ResponseWriter, r *request, p page) error {
 	}
 	w.Header().Set("Monitor-Version", strconv.FormatInt(c.version, 10))
 	w.Header().Set("Monitor-Rest", strconv.FormatInt(c.rest.Milliseconds(), 10))
-	return m.write(w, http.StatusOK, p.name, "region", m.around(r, frame{View: c.view, At: c.at}))
+	return m.write(w, http.StatusOK, p.name, "region", m.around(r, frame{View: c.view, Warnings: c.warnings, At: c.at}))
 }
 
 // path is what is asked for, below the prefix.
@@ -191,7 +193,11 @@ func (m *Monitor) fail(w http.ResponseWriter, r *request, err error) {
 		_ = plain(w, f.status, f.Text)
 		return
 	}
-	if err := m.renderFor(w, r, f.status, "fault", frame{Title: http.StatusText(f.status), View: f, At: m.o.Now()}); err != nil {
+	page := frame{Title: http.StatusText(f.status), View: f, At: m.o.Now()}
+	if _, answered := errors.AsType[*api.Error](err); answered { // the warning may be about what is not found
+		page.Warnings = m.warnings(r)
+	}
+	if err := m.renderFor(w, r, f.status, "fault", page); err != nil {
 		m.o.Log.Error("render a page", "cause", err)
 		_ = plain(w, http.StatusInternalServerError, f.Text)
 	}

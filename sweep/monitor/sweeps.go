@@ -22,7 +22,6 @@ type sweepsView struct {
 	From, To   int64 // of all, from 1
 	All        int64
 	Prev, Next string // URLs; "": there is none
-	Warnings   []string
 }
 
 // sweepLine is a sweep as it stands.
@@ -60,12 +59,19 @@ func (m *Monitor) loadSweeps(r *request) (*content, error) {
 	}
 	number, _ := strconv.Atoi(r.URL.Query().Get("page")) // what is none is the first
 	v := m.sweepsPage(all.value, number, all.at)
-	if h, err := m.o.Master.Health(r.Context()); err == nil { // else the page says that the master is away
-		for _, w := range h.Warnings {
-			v.Warnings = append(v.Warnings, w.String())
-		}
+	return &content{title: "Sweeps", view: v, warnings: m.warnings(r), version: all.version, at: all.at, rest: all.rest}, nil
+}
+
+// warnings returns what the master warns of; nothing when it is away, which the page says by itself.
+func (m *Monitor) warnings(r *request) (texts []string) {
+	h, err := m.o.Master.Health(r.Context())
+	if err != nil {
+		return nil
 	}
-	return &content{title: "Sweeps", view: v, version: all.version, at: all.at, rest: all.rest}, nil
+	for _, w := range h.Warnings {
+		texts = append(texts, w.String())
+	}
+	return texts
 }
 
 // sweepsPage is one page; what is beyond the last is the last.

@@ -70,7 +70,7 @@ func (m *Monitor) loadSweep(r *request) (*content, error) {
 	schema := s.value.Record.Schema().With(p.value.rows)
 	v := m.tasksView(q, m.sweepURL(s.value.ID), p.value, m.ofOne(schema))
 	v.Sweep, v.States = &line, stateLinks(v.Path, q, s.value.Counts, s.value.Total)
-	return &content{title: line.ID, view: v, version: min(s.version, p.version), at: p.at, rest: max(s.rest, p.rest)}, nil
+	return &content{title: line.ID, view: v, warnings: m.warnings(r), version: min(s.version, p.version), at: p.at, rest: max(s.rest, p.rest)}, nil
 }
 
 func (m *Monitor) askTasks(ctx context.Context, id string, q query) (p taskPage, err error) {

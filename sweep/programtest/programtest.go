@@ -1,8 +1,8 @@
 // Package programtest has training programs as real ones are made, and checks what each task of a sweep of them leaves.
 //
 // Every program is a folder below testdata: project, as a user has it, and leaves, which is all that a task's folder holds
-// afterwards. Each has the parameter lr with four values. The programs check for themselves that nobody else's files are
-// in their way, and fail where they are.
+// afterwards beside its parameters.json. Each has the parameter lr with four values. The programs check for themselves that
+// nobody else's files are in their way, and fail where they are.
 //
 // Only tests import it.
 package programtest
@@ -96,6 +96,7 @@ func (p Program) Left(t testing.TB, dir string) {
 		walk(t, path.Join("testdata", string(p), "leaves"), func(name string, text []byte) {
 			want[name] = fill.Replace(string(text))
 		})
+		want["parameters.json"] = "{\n  \"lr\": " + lr + "\n}\n"
 		p.left(t, filepath.Join(dir, strconv.Itoa(task)), want, owners)
 	}
 }

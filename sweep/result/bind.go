@@ -32,6 +32,7 @@ type byIndex struct{ holds func(index int64) bool }
 
 func (n byIndex) match(r *Row) bool { return n.holds(r.Index) }
 func (n byIndex) fields() Fields    { return fieldIndex }
+func (n byIndex) metrics() []string { return nil }
 
 // Bind returns the filter with the values of parameters taken from where they come from instead of
 // from rows. The result is not for concurrent use.
@@ -104,4 +105,12 @@ func (f *Filter) Fields() Fields {
 		return 0
 	}
 	return f.root.fields() &^ fieldIndex
+}
+
+// Metrics are the names of the metrics that the filter looks at.
+func (f *Filter) Metrics() []string {
+	if f.IsZero() {
+		return nil
+	}
+	return f.root.metrics()
 }

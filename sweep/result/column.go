@@ -71,6 +71,7 @@ type column struct {
 	name      string
 	needs     Fields // of a row, for get
 	parameter string // the parameter that it shows; "": another column
+	metric    string // the metric that it shows; "": another column
 	numeric   bool   // what rows are sorted by is no text
 	get       func(*Row) cell
 	key       func(*Row) cell // what rows are sorted by; nil: as get
@@ -139,7 +140,7 @@ func parameterCell(text string, ok bool) cell {
 }
 
 func metricColumn(name string) column {
-	return column{name: name, needs: FieldMetrics, numeric: true, get: func(r *Row) cell {
+	return column{name: name, needs: FieldMetrics, metric: name, numeric: true, get: func(r *Row) cell {
 		v, ok := r.Metrics.Get(name)
 		if !ok {
 			return cell{}

@@ -53,6 +53,7 @@ func Where(rows []Row, s Schema, expr string) ([]Row, error) {
 type node interface {
 	match(*Row) bool
 	fields() Fields // of rows that match looks at
+	metrics() []string
 }
 
 type (
@@ -75,6 +76,17 @@ func (n both) fields() Fields        { return n.a.fields() | n.b.fields() }
 func (n either) fields() Fields      { return n.a.fields() | n.b.fields() }
 func (n negation) fields() Fields    { return n.a.fields() }
 func (n *comparison) fields() Fields { return n.column.needs }
+
+func (n both) metrics() []string     { return append(n.a.metrics(), n.b.metrics()...) }
+func (n either) metrics() []string   { return append(n.a.metrics(), n.b.metrics()...) }
+func (n negation) metrics() []string { return n.a.metrics() }
+
+func (n *comparison) metrics() []string {
+	if n.column.needs.Has(FieldMetrics) {
+		return []string{n.column.metric}
+	}
+	return nil
+}
 
 func (n *comparison) match(r *Row) bool { return n.holds(n.column.get(r)) }
 

@@ -30,10 +30,10 @@ func HumanDuration(seconds float64) string {
 		return "-"
 	}
 	if seconds < 0.9995 {
-		return fmt.Sprintf("%.0fms", seconds*1000)
+		return strconv.FormatFloat(seconds*1000, 'f', 0, 64) + "ms"
 	}
 	if seconds < 59.95 {
-		return fmt.Sprintf("%.1fs", seconds)
+		return strconv.FormatFloat(seconds, 'f', 1, 64) + "s"
 	}
 	if seconds > 1e11 { // three thousand years: beyond what a count of seconds holds well
 		return HumanNumber(seconds) + "s"

@@ -48,7 +48,7 @@ func (f *Final) UnmarshalJSON(data []byte) error {
 	return unmarshalObject(data, func(name string, v finalValue) { *f = append(*f, Metric{name, float64(v)}) })
 }
 
-// Parameter is one parameter of a point; a switch has the value "true" or "false".
+// Parameter is one parameter of a point.
 type Parameter struct{ Name, Value string }
 
 // Parameters are a task's parameters in the order of the file. In JSON they are an object of texts in that order.

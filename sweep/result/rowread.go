@@ -33,6 +33,26 @@ func AppendFinal(to Final, text string) (Final, error) {
 	return append(to[:before], read...), err
 }
 
+// StoredMetric returns what reads one metric of what [Final.AppendStored] wrote: of a name that is
+// there twice the first.
+func StoredMetric(name string) func(text string) (value float64, ok bool) {
+	key := string(append(appendQuoted(nil, name), ':'))
+	return func(text string) (float64, bool) {
+		for from := 0; ; {
+			at := strings.Index(text[from:], key)
+			if at < 0 {
+				return 0, false
+			}
+			at, from = from+at, from+at+len(key)
+			if at > 0 && text[at-1] != '\\' { // else it is the end of another name
+				r, value := jsonReader{text: text, at: from}, math.NaN()
+				ok := r.null() || r.anyNumber(&value)
+				return value, ok
+			}
+		}
+	}
+}
+
 // jsonReader reads the JSON that this package writes. Its methods are false where the text is
 // anything else: then encoding/json says what it is.
 type jsonReader struct {

@@ -26,9 +26,12 @@ func Sort(rows []Row, s Schema, by string) error {
 	return nil
 }
 
+// exact is the first number beyond which floating point does not hold every whole number.
+const exact = 1 << 53
+
 // compareNumbers compares whole numbers beyond 2^53, such as seeds, by their text: as floating point they would be equal.
 func compareNumbers(a, b cell) int {
-	if a.num != b.num || math.Abs(a.num) < 1<<53 || a.text == "" || b.text == "" {
+	if a.num != b.num || math.Abs(a.num) < exact || a.text == "" || b.text == "" {
 		return cmp.Compare(a.num, b.num)
 	}
 	x, y := strings.TrimLeft(a.text, "+-0"), strings.TrimLeft(b.text, "+-0")

@@ -3,6 +3,7 @@ package result
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 )
@@ -12,7 +13,8 @@ import (
 // concurrent use.
 type Sorter struct {
 	fields Fields
-	key    func(*Row) sortKey
+	metric string // that it looks at, if fields has metrics
+	key    func(*Row) (place int, value cell)
 	column column
 
 	// Whether a column holds numbers only is known after its last row: until a text comes both
@@ -22,10 +24,12 @@ type Sorter struct {
 
 // sortKey is compared by place, then by number or text, then by order of arrival.
 type sortKey struct {
-	place    int
-	cell     cell
-	order    int64
+	num      float64
+	text     *string // in an order by text, and of a number that num does not hold exactly
 	position int64
+	order    uint32
+	place    uint8
+	kind     uint8
 }
 
 // NewSorter sorts by a column, as [Sort] says.
@@ -40,13 +44,13 @@ func NewSorter(s Schema, by string) (*Sorter, error) {
 	if c.key != nil {
 		get = c.key
 	}
-	sorter := &Sorter{fields: c.needs, column: c, byNumber: &ordered{descending: descending}}
+	sorter := &Sorter{fields: c.needs, metric: c.metric, column: c, byNumber: &ordered{descending: descending}}
 	if !c.numeric {
 		sorter.byText = &ordered{descending: descending, text: true}
 	}
-	sorter.key = func(r *Row) sortKey {
+	sorter.key = func(r *Row) (int, cell) {
 		value := get(r)
-		return sortKey{place: sortPlace(value), cell: value}
+		return sortPlace(value), value
 	}
 	return sorter, nil
 }
@@ -58,17 +62,25 @@ func (e *UnknownColumn) Error() string { return e.Text }
 
 // NewRanking puts the best first, as [Rank] says.
 func NewRanking(o Objective) *Sorter {
-	return &Sorter{fields: FieldState | FieldMetrics, byNumber: &ordered{}, key: func(r *Row) sortKey {
+	return &Sorter{fields: FieldState | FieldMetrics, metric: o.Metric, byNumber: &ordered{}, key: func(r *Row) (int, cell) {
 		place, value := o.place(r)
 		if o.Maximize {
 			value = -value
 		}
-		return sortKey{place: place, cell: cell{kind: number, num: value}}
+		return place, cell{kind: number, num: value}
 	}}
 }
 
 // Fields are what the order looks at beside the index.
 func (s *Sorter) Fields() Fields { return s.fields &^ fieldIndex }
+
+// Metrics are the names of the metrics that the order looks at.
+func (s *Sorter) Metrics() []string {
+	if !s.fields.Has(FieldMetrics) {
+		return nil
+	}
+	return []string{s.metric}
+}
 
 // Bind takes the values of a parameter, if that is what is sorted by, from where they come from
 // instead of from rows.
@@ -78,9 +90,9 @@ func (s *Sorter) Bind(dimension func(parameter string) Dimension) {
 	}
 	value := remember(dimension(s.column.parameter), parameterCell)
 	s.fields = 0
-	s.key = func(r *Row) sortKey {
+	s.key = func(r *Row) (int, cell) {
 		c := value(r.Index)
-		return sortKey{place: sortPlace(c), cell: c}
+		return sortPlace(c), c
 	}
 }
 
@@ -94,17 +106,16 @@ func (s *Sorter) Keep(n int) {
 
 // Add takes a row, which is known by a number from then on.
 func (s *Sorter) Add(r *Row, position int64) {
-	k := s.key(r)
-	k.position = position
-	if s.byNumber != nil && k.cell.kind == word {
+	place, value := s.key(r)
+	if s.byNumber != nil && value.kind == word {
 		s.byNumber = nil
 	}
 	if s.byNumber != nil {
-		s.byNumber.add(k)
+		s.byNumber.add(place, value, position)
 	}
 	if s.byText != nil {
-		k.cell.text = k.cell.String()
-		s.byText.add(k)
+		value.text = value.String()
+		s.byText.add(place, value, position)
 	}
 }
 
@@ -128,40 +139,84 @@ type ordered struct {
 	descending bool
 	most       int // 0: all are kept
 	keys       []sortKey
-	added      int64
+	added      uint32
 	bounded    bool // what is not before the last of keys[:most] is not needed
 	last       sortKey
 }
 
-func (o *ordered) add(k sortKey) {
-	k.order = o.added
+func (o *ordered) add(place int, value cell, position int64) {
+	k := sortKey{num: value.num, position: position, order: o.added, place: uint8(place), kind: uint8(value.kind)}
 	o.added++
+	if o.text || math.Abs(value.num) >= exact && value.text != "" {
+		text := value.text
+		k.text = &text
+	}
 	if o.bounded && o.compare(&k, &o.last) >= 0 { // of equals those that came first stay
 		return
 	}
 	o.keys = append(o.keys, k)
-	if o.most > 0 && len(o.keys) >= 2*o.most {
-		o.sort()
+	if o.most > 0 && len(o.keys) >= 4*o.most {
+		o.cut()
 		o.bounded, o.last = true, o.keys[o.most-1]
 	}
 }
 
 func (o *ordered) sort() {
-	slices.SortFunc(o.keys, func(a, b sortKey) int { return cmp.Or(o.compare(&a, &b), cmp.Compare(a.order, b.order)) })
 	if o.most > 0 && len(o.keys) > o.most {
-		o.keys = o.keys[:o.most]
+		o.cut()
 	}
+	slices.SortFunc(o.keys, func(a, b sortKey) int { return o.total(&a, &b) })
+}
+
+// cut leaves the first of the keys, the last of these at the end: by partitions, as quicksort has
+// them, of the part in which that one is.
+func (o *ordered) cut() {
+	for from, to := 0, len(o.keys)-1; from < to; {
+		pivot, i, j := o.keys[(from+to)/2], from, to
+		for i <= j {
+			for o.total(&o.keys[i], &pivot) < 0 {
+				i++
+			}
+			for o.total(&pivot, &o.keys[j]) < 0 {
+				j--
+			}
+			if i <= j {
+				o.keys[i], o.keys[j] = o.keys[j], o.keys[i]
+				i, j = i+1, j-1
+			}
+		}
+		switch {
+		case o.most-1 <= j:
+			to = j
+		case o.most-1 >= i:
+			from = i
+		default:
+			from = to
+		}
+	}
+	o.keys = o.keys[:o.most]
+}
+
+// total is compare, which tells any two keys apart.
+func (o *ordered) total(a, b *sortKey) int {
+	if order := o.compare(a, b); order != 0 {
+		return order
+	}
+	return cmp.Compare(a.order, b.order)
 }
 
 func (o *ordered) compare(a, b *sortKey) int {
 	order := cmp.Compare(a.place, b.place)
-	if order != 0 || a.cell.kind == absent || a.cell.kind == noNumber {
+	if order != 0 || kind(a.kind) == absent || kind(a.kind) == noNumber {
 		return order
 	}
-	if o.text {
-		order = compareNatural(a.cell.text, b.cell.text)
-	} else {
-		order = compareNumbers(a.cell, b.cell)
+	switch {
+	case o.text:
+		order = compareNatural(*a.text, *b.text)
+	case a.text == nil || b.text == nil:
+		order = cmp.Compare(a.num, b.num)
+	default:
+		order = compareNumbers(cell{number, *a.text, a.num}, cell{number, *b.text, b.num})
 	}
 	if o.descending {
 		return -order

@@ -14,6 +14,7 @@ type TableOptions struct {
 	Objective Objective      // its metric comes first and is never left out
 	Schema    Schema         // columns to show beside those of the rows themselves
 	Location  *time.Location // of times; nil is UTC
+	Order     *Sorter        // in which a [TextWriter] puts the rows, which it alone uses; nil: as they are written
 }
 
 // wrap joins words to lines of at most width columns, the first with a prefix; nothing for no words.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -126,10 +127,7 @@ s-1/3  succeeded  x     no metrics     -         0  -     -        -         -
 // aside counts what is set aside and keeps it in a file.
 type aside struct{ *os.File }
 
-func (a aside) Rewind() (io.Reader, error) {
-	_, err := a.Seek(0, io.SeekStart)
-	return a, err
-}
+func (a aside) Written() (io.ReaderAt, error) { return a, nil }
 
 // A table holds no rows.
 func TestTextWriterCostsLittleMemory(t *testing.T) {
@@ -221,4 +219,20 @@ func textRows() []result.Row {
 	}
 	rows[3].Reason = "exit code 1"
 	return rows
+}
+
+// A table puts its rows in order by itself, as if they had been sorted before.
+func TestTextWriterRanks(t *testing.T) {
+	t.Parallel()
+	for _, o := range []result.Objective{{Maximize: true, Metric: "accuracy"}, {Metric: "loss"}, {}} {
+		rows := textRows()
+		slices.SortFunc(rows, func(a, b result.Row) int { return int(a.Index - b.Index) })
+		options := result.TableOptions{Objective: o, Schema: result.Schema{}.With(rows)}
+		var want strings.Builder
+		if err := result.WriteText(&want, result.Rank(rows, o), options); err != nil {
+			t.Fatal(err)
+		}
+		options.Order = result.NewRanking(o)
+		checkText(t, rows, options, want.String())
+	}
 }

@@ -24,9 +24,10 @@ type TextWriter struct {
 	o     TableOptions
 	aside Spool
 
-	rows, succeeded int64
-	sweep           string // of all rows so far
-	severalSweeps   bool
+	written, longest int64 // bytes set aside, and of a row at most
+	rows, succeeded  int64
+	sweep            string // of all rows so far
+	severalSweeps    bool
 
 	parameters, metrics *nameList
 	slots               []*textColumn
@@ -36,19 +37,20 @@ type TextWriter struct {
 	index               int // its slot
 	record              []byte
 	cells               []string
+	kinds               []kind // of cells
 }
 
-// Spool sets text aside. Rewind is called once, after everything was written, and gives it back.
+// Spool sets text aside. Written is called once, after everything was written, and gives it back.
 type Spool interface {
 	io.Writer
-	Rewind() (io.Reader, error)
+	Written() (io.ReaderAt, error)
 }
 
 // Memory is a Spool without bounds. The zero value is empty.
 type Memory struct{ bytes.Buffer }
 
-// Rewind gives back what was written.
-func (m *Memory) Rewind() (io.Reader, error) { return &m.Buffer, nil }
+// Written gives back what was written.
+func (m *Memory) Written() (io.ReaderAt, error) { return bytes.NewReader(m.Bytes()), nil }
 
 // WriteText writes rows as a [TextWriter] does.
 func WriteText(w io.Writer, rows []Row, o TableOptions) error {
@@ -144,13 +146,20 @@ func (t *TextWriter) Write(r *Row) error {
 	}
 	t.record = binary.AppendUvarint(t.record[:0], uint64(len(t.slots)))
 	for i, c := range t.fixed {
-		v := c.get(r)
+		var v cell
+		if c.name != "started" {
+			v = c.get(r)
+		} else if r.Started != nil {
+			v.kind = word // its text here is another
+		}
 		t.put(i, v.kind, t.o.textOf(c.name, r, v))
 	}
 	t.put(t.index, number, strconv.FormatInt(r.Index, 10))
 	t.cells = slices.Grow(t.cells[:0], len(t.slots))[:len(t.slots)]
-	kinds := make([]kind, len(t.slots))
+	kinds := slices.Grow(t.kinds[:0], len(t.slots))[:len(t.slots)]
 	clear(t.cells)
+	clear(kinds)
+	t.kinds = kinds
 	for i, p := range r.Parameters {
 		v := textCell(p.Value)
 		slot := t.parameter(i, p.Name)
@@ -169,6 +178,10 @@ func (t *TextWriter) Write(r *Row) error {
 		t.put(slot, kinds[slot], text)
 	}
 	t.count(r)
+	if t.o.Order != nil {
+		t.o.Order.Add(r, t.written)
+	}
+	t.written, t.longest = t.written+int64(len(t.record)), max(t.longest, int64(len(t.record)))
 	_, err := t.aside.Write(t.record)
 	return err
 }
@@ -255,13 +268,12 @@ func (t *TextWriter) table(out *bufio.Writer, shown []*textColumn) error {
 		line.cell(c, c.name)
 	}
 	line.end(out)
-	aside, err := t.aside.Rewind()
+	aside, err := t.aside.Written()
 	if err != nil {
 		return err
 	}
-	in := bufio.NewReaderSize(aside, 64<<10)
 	cells := make([]string, len(t.slots))
-	for range t.rows {
+	row := func(in *bufio.Reader) error {
 		if err := t.restore(in, cells); err != nil {
 			return err
 		}
@@ -269,6 +281,25 @@ func (t *TextWriter) table(out *bufio.Writer, shown []*textColumn) error {
 			line.cell(c, cells[c.slot])
 		}
 		line.end(out)
+		return nil
+	}
+	text := io.NewSectionReader(aside, 0, t.written)
+	if t.o.Order == nil {
+		in := bufio.NewReaderSize(text, 64<<10)
+		for range t.rows {
+			if err := row(in); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	in := bufio.NewReaderSize(text, int(t.longest))
+	for _, at := range t.o.Order.Sorted() {
+		_, _ = text.Seek(at, io.SeekStart) // where a row was written
+		in.Reset(text)
+		if err := row(in); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -5,12 +5,29 @@ import (
 	"slices"
 )
 
-// Style is how assignments become command-line flags. The zero value gives --key=value, and --key or nothing for a
+// Style is how assignments become command-line arguments. The zero value gives --key=value, and --key or nothing for a
 // switch.
 type Style struct {
 	Space       bool `json:"space,omitempty"`        // --key value, as two arguments
 	SwitchValue bool `json:"switch_value,omitempty"` // a switch is a value like any other: --key=true, --key=false (with Space: --key true)
+	Form        Form `json:"form,omitempty"`         // instead of flags
 }
+
+// Form is what stands in a command line for a parameter. The zero value is a flag.
+type Form string
+
+// The forms beside flags.
+const (
+	Hydra Form = "hydra" // key=value, as Hydra and OmegaConf read it; a switch is a value like any other
+	None  Form = "none"  // nothing
+	Env   Form = "env"   // nothing: the program looks at its environment
+)
+
+// Known reports whether the form is one of those above.
+func (f Form) Known() bool { return f == "" || f == Hydra || f == None || f == Env }
+
+// switches reports whether a switch is there or absent.
+func (s Style) switches() bool { return s.Form == "" && !s.SwitchValue }
 
 // Flags makes the command-line flags of points. It is immutable and may be used concurrently.
 type Flags struct {
@@ -23,6 +40,7 @@ type flag struct {
 	parameter *parameter
 	style     Style
 	head      string     // "--key=", or "--key" when the value is an argument of its own
+	none      bool       // the parameter has no arguments
 	ready     [][]string // the arguments of every value; nil when there are many values
 }
 
@@ -30,19 +48,25 @@ type flag struct {
 // average length, and enough for what people write by hand.
 const maxReady = 1024
 
-// Flags prepares the flags of this space in a style.
-func (s *Space) Flags(style Style) *Flags {
+// Flags prepares the flags of this space in a style, but for parameters of the names in without.
+func (s *Space) Flags(style Style, without ...string) *Flags {
 	f := &Flags{space: s, flags: make([]flag, len(s.parameters))}
 	for j := range s.parameters {
-		f.flags[j] = newFlag(&s.parameters[j], style)
+		f.flags[j] = newFlag(&s.parameters[j], style, without)
 	}
 	return f
 }
 
-func newFlag(p *parameter, style Style) flag {
-	f := flag{parameter: p, style: style, head: "--" + p.name}
-	if !style.Space {
-		f.head += "="
+func newFlag(p *parameter, style Style, without []string) flag {
+	f := flag{parameter: p, style: style, head: "--" + p.name + "="}
+	switch {
+	case style.Form == None || style.Form == Env || slices.Contains(without, p.name):
+		f.none = true
+		return f
+	case style.Form == Hydra:
+		f.head, f.style.Space = p.name+"=", false
+	case style.Space:
+		f.head = "--" + p.name
 	}
 	if n := p.count(); n <= maxReady {
 		ready := make([][]string, n)
@@ -56,6 +80,9 @@ func newFlag(p *parameter, style Style) flag {
 
 // append appends the arguments of value i: none, one or two.
 func (f *flag) append(dst []string, i int64) []string {
+	if f.none {
+		return dst
+	}
 	if f.ready != nil {
 		return append(dst, f.ready[i]...)
 	}
@@ -72,9 +99,9 @@ func (f *flag) make(dst []string, i int64) []string {
 	}
 	v := f.parameter.values[i]
 	switch {
-	case v.flag && !f.style.SwitchValue && v.text == "false":
+	case v.flag && f.style.switches() && !v.on():
 		return dst
-	case v.flag && !f.style.SwitchValue:
+	case v.flag && f.style.switches():
 		return append(dst, "--"+f.parameter.name)
 	case f.style.Space:
 		return append(dst, f.head, v.text)

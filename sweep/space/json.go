@@ -6,13 +6,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
 
 // persistedVersion is written into every space that is stored. Sweeps outlive releases: a change of the form below, or of
 // the points that it stands for, needs a new number, and the reader must go on reading the old ones.
-const persistedVersion = 1
+const (
+	persistedVersion = 1
+	// spelledVersion is that of a space with a value that a string or a boolean does not tell: a spelled one.
+	spelledVersion = 2
+)
 
 // persisted is a space as it is stored, not expanded. DO NOT CHANGE without a new version.
 type persisted struct {
@@ -21,7 +26,7 @@ type persisted struct {
 }
 
 // persistedParameter has exactly one of its last three fields: one value, a list, or an interval's operands as written.
-// A value is a string, a switch a boolean.
+// A value is a string, a switch a boolean, but for those that have to be spelled.
 type persistedParameter struct {
 	Name     string   `json:"name"`
 	Value    *value   `json:"value,omitempty"`
@@ -44,8 +49,21 @@ func (s *Space) MarshalJSON() ([]byte, error) {
 			all[i].Values = p.values
 		}
 	}
-	return json.Marshal(persisted{Version: persistedVersion, Parameters: all})
+	return json.Marshal(persisted{Version: s.version(), Parameters: all})
 }
+
+// version is the first whose programs read the space.
+func (s *Space) version() int {
+	for _, p := range s.parameters {
+		if slices.ContainsFunc(p.values, func(v value) bool { return v.spelled() != nil }) {
+			return spelledVersion
+		}
+	}
+	return persistedVersion
+}
+
+// Spelled reports whether programs that do not know spelled values, of before version 2, refuse the space as it is stored.
+func (s *Space) Spelled() bool { return s.version() == spelledVersion }
 
 // UnmarshalJSON replaces the space by one that MarshalJSON wrote. Content of another version and content that it cannot
 // have written is an error, and leaves the space as it was. No other method may run at the same time.
@@ -66,8 +84,8 @@ func unmarshal(data []byte) (*Space, error) {
 	if version.Version == nil {
 		return nil, errors.New("it has no version")
 	}
-	if *version.Version != persistedVersion {
-		return nil, fmt.Errorf("its version is %d, this program knows %d", *version.Version, persistedVersion)
+	if *version.Version < persistedVersion || *version.Version > spelledVersion {
+		return nil, fmt.Errorf("its version is %d, this program knows %d to %d", *version.Version, persistedVersion, spelledVersion)
 	}
 	var form persisted
 	decoder := json.NewDecoder(bytes.NewReader(data))
@@ -128,8 +146,27 @@ func (stored persistedParameter) parameter() (p parameter, err error) {
 	return p, nil
 }
 
-// MarshalJSON writes text as a string and a switch as a boolean.
+// spelled is a value that needs more than a string or a boolean: one of its fields is set.
+type spelled struct {
+	Switch string `json:"switch,omitempty"` // True: a switch in another spelling than JSON's
+	Text   string `json:"text,omitempty"`   // quoted, and without the quotes a number
+}
+
+func (v value) spelled() *spelled {
+	switch {
+	case v.flag && v.text != "true" && v.text != "false":
+		return &spelled{Switch: v.text}
+	case v.quoted:
+		return &spelled{Text: v.text}
+	}
+	return nil
+}
+
+// MarshalJSON writes text as a string and a switch as a boolean, but for those that have to be spelled.
 func (v value) MarshalJSON() ([]byte, error) {
+	if s := v.spelled(); s != nil {
+		return json.Marshal(s)
+	}
 	if v.flag {
 		return []byte(v.text), nil
 	}
@@ -138,6 +175,20 @@ func (v value) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON reads what MarshalJSON wrote.
 func (v *value) UnmarshalJSON(data []byte) error {
+	if data[0] == '{' {
+		var s spelled
+		if err := json.Unmarshal(data, &s); err != nil {
+			return err
+		}
+		is, isSwitch := switchOf(s.Switch)
+		if _, isNumber := Number(s.Text); isNumber && s.Switch == "" {
+			is = value{text: s.Text, quoted: true}
+		} else if !isSwitch || s.Text != "" {
+			return fmt.Errorf("%s is not a value", data)
+		}
+		*v = is
+		return nil
+	}
 	if data[0] != '"' {
 		read, ok := switchOf(string(data))
 		if !ok {

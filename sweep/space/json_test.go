@@ -70,7 +70,7 @@ func TestStoredFormRefusesWhatItDidNotWrite(t *testing.T) {
 		`{}`:                      "it has no version",
 		`[]`:                      "cannot unmarshal array",
 		`{"version":"1"}`:         "cannot unmarshal string",
-		`{"version":2}`:           "its version is 2, this program knows 1",
+		`{"version":3}`:           "its version is 3, this program knows 1 to 2",
 		`{"version":1,"x":1}`:     `unknown field "x"`,
 		parameter(`{"name":"a"}`): `parameter "a": it must have one of value, values and interval`,
 		parameter(`{"name":"a","value":"1","values":["2"]}`):                              "it must have one of",

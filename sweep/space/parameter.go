@@ -16,10 +16,18 @@ type parameter struct {
 	stride int64     // points between two values of this parameter: the product of the counts after it
 }
 
-// value is one element: text, or a switch whose text is "true" or "false".
+// value is one element as the file spells it: text, or a switch, which is YAML's true or false in any of its spellings.
 type value struct {
-	text string
-	flag bool
+	text   string
+	flag   bool
+	quoted bool // text that would be a number without its quotes
+}
+
+// on reports whether a switch is true.
+func (v value) on() bool { return strings.EqualFold(v.text, "true") }
+
+func (v value) assignment(name string) Assignment {
+	return Assignment{Name: name, Value: v.text, Switch: v.flag, Quoted: v.quoted}
 }
 
 func (p *parameter) count() int64 {
@@ -36,7 +44,7 @@ func (p *parameter) assignment(i int64) Assignment {
 	if p.span != nil {
 		return Assignment{Name: p.name, Value: p.span.value(i)}
 	}
-	return Assignment{Name: p.name, Value: p.values[i].text, Switch: p.values[i].flag}
+	return p.values[i].assignment(p.name)
 }
 
 // Kind says how a parameter was written.

@@ -1,6 +1,8 @@
 package space
 
 import (
+	"cmp"
+	"regexp"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -29,7 +31,8 @@ func (r *reader) scalar(e entry, at *yaml.Node) (value, bool) {
 			r.fault(at, show(e.name)+": the value has a NUL character, which no command line can hold", "remove it")
 			return value{}, false
 		}
-		return value{text: n.Value}, true
+		_, number := Number(n.Value)
+		return value{text: n.Value, quoted: number && n.Tag == "!!str"}, true
 	case "switch":
 		if v, ok := switchOf(n.Value); ok {
 			return v, true
@@ -62,13 +65,31 @@ func scalarTag(n *yaml.Node) string {
 // switchOf knows the booleans of YAML 1.2.
 func switchOf(text string) (v value, ok bool) {
 	switch text {
-	case "true", "True", "TRUE":
-		return value{text: "true", flag: true}, true
-	case "false", "False", "FALSE":
-		return value{text: "false", flag: true}, true
+	case "true", "True", "TRUE", "false", "False", "FALSE":
+		return value{text: text, flag: true}, true
 	default:
 		return value{}, false
 	}
+}
+
+// number matches decimal numbers as JSON and older notations have them, but for leading zeros: 007 is a name.
+var number = regexp.MustCompile(`^([-+]?)(0|[1-9][0-9]*)?(?:\.([0-9]*))?([eE][-+]?[0-9]+)?$`)
+
+// Number returns a decimal number as JSON writes it, with the spelling that it has where JSON allows that: .5 is 0.5 there. What is
+// no such number, as 007, 0x10 or .inf, is false.
+func Number(text string) (string, bool) {
+	if text == "" || strings.IndexByte("+-.0123456789", text[0]) < 0 {
+		return "", false
+	}
+	m := number.FindStringSubmatch(text)
+	if m == nil || m[2] == "" && m[3] == "" {
+		return "", false
+	}
+	sign, whole, fraction := strings.TrimPrefix(m[1], "+"), cmp.Or(m[2], "0"), ""
+	if strings.Contains(text, ".") {
+		fraction = "." + cmp.Or(m[3], "0")
+	}
+	return sign + whole + fraction + m[4], true
 }
 
 // nullPlace is the key when the value is not written at all: the parser puts such a value somewhere after it.

@@ -13,11 +13,11 @@ type Space struct {
 	parameters []parameter
 }
 
-// Assignment is one parameter with the value it has at a point. Value is the text that the file has, or, for a switch,
-// "true" or "false".
+// Assignment is one parameter with the value it has at a point. Value is the text that the file has.
 type Assignment struct {
 	Name, Value string
 	Switch      bool // an unquoted boolean: a flag that is present or absent
+	Quoted      bool // text that would be a number without its quotes
 }
 
 // Point is one combination, in file order. A space without parameters has the empty point.

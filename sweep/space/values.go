@@ -146,10 +146,14 @@ func (r *reader) noteList(e entry, n *yaml.Node, values []value) {
 	seen := make(map[value]bool, len(values))
 	switches := 0
 	for i, v := range values {
-		if seen[v] {
+		as := value{text: v.text, flag: v.flag}
+		if v.flag {
+			as.text = strings.ToLower(v.text) // True and true are one switch
+		}
+		if seen[as] {
 			r.note(n.Content[i], show(e.name)+": the value "+show(v.text)+" is there twice and stays: its combinations run twice", "")
 		}
-		seen[v] = true
+		seen[as] = true
 		if v.flag {
 			switches++
 		}

@@ -90,8 +90,8 @@ type flagKey struct {
 }
 
 func (v value) key(style Style) flagKey {
-	if v.flag && !style.SwitchValue {
-		return flagKey{given: v.text == "true", bare: v.text == "true"}
+	if v.flag && style.switches() {
+		return flagKey{given: v.on(), bare: v.on()}
 	}
 	return flagKey{text: v.text, given: true}
 }
@@ -114,7 +114,7 @@ func (p *parameter) divide(style Style, q *parameter) (division, error) {
 	var common, fresh []value
 	for i := range p.count() {
 		a := p.assignment(i)
-		v := value{a.Value, a.Switch}
+		v := value{a.Value, a.Switch, a.Quoted}
 		if has(v.key(style)) {
 			common = append(common, v)
 		} else {

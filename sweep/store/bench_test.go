@@ -17,9 +17,27 @@ const groupSize = 50
 
 // BenchmarkCommit writes tasks as the master does while a sweep of short programs runs: a row when a task is placed and
 // one when it has ended, in groups. The metric rows/s counts both.
-func BenchmarkCommit(b *testing.B) {
+func BenchmarkCommit(b *testing.B) { benchmarkCommit(b, nil) }
+
+// BenchmarkCommitWhileAsked has columns of the sweep in memory, which commits keep up to date.
+func BenchmarkCommitWhileAsked(b *testing.B) {
+	benchmarkCommit(b, func(s *store.Store, sw store.Sweep) {
+		s.KeepAtMost(1<<30, 1)
+		q := store.Query{Fields: result.FieldHost | result.FieldDuration | result.FieldMetrics, Metrics: []string{"accuracy"}}
+		if err := s.Scan(context.Background(), sw, q, func(*sweep.Task) bool { return true }); err != nil || s.Kept() == 0 {
+			b.Fatal(err, s.Kept())
+		}
+	})
+}
+
+func benchmarkCommit(b *testing.B, ask func(*store.Store, store.Sweep)) {
 	s, sw := begin(b, newRecord())
 	rows := 0
+	if ask != nil {
+		fill(b, s, sw, groupSize)
+		rows = 2 * groupSize
+		ask(s, sw)
+	}
 	b.ReportAllocs()
 	for b.Loop() {
 		placed := make([]sweep.Task, groupSize)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"path/filepath"
 
 	"mlframework/sweep"
 )
@@ -30,10 +31,15 @@ func (s *Store) Commit(ctx context.Context, groups ...Group) error {
 	}
 	conn, err := s.db.Conn(ctx)
 	if err != nil {
-		return readable(err)
+		return placed(filepath.Dir(s.path), err)
 	}
 	err = conn.Raw(func(c any) error { return s.write.commit(ctx, c.(connection), groups) })
-	return readable(errors.Join(err, conn.Close()))
+	if err == nil {
+		for _, g := range groups {
+			s.recent.update(g.Sweep.Seq, g.Changes.Tasks)
+		}
+	}
+	return placed(filepath.Dir(s.path), errors.Join(err, conn.Close()))
 }
 
 // transact runs do in one transaction.
@@ -43,13 +49,13 @@ func (s *Store) transact(ctx context.Context, do func(*sql.Tx) error) error {
 	}
 	tx, err := s.db.BeginTx(ctx, nil)
 	if err != nil {
-		return readable(err)
+		return placed(filepath.Dir(s.path), err)
 	}
 	if err := do(tx); err != nil {
 		_ = tx.Rollback() // after some errors SQLite has rolled back already, which makes this one fail
-		return readable(err)
+		return placed(filepath.Dir(s.path), err)
 	}
-	return readable(tx.Commit())
+	return placed(filepath.Dir(s.path), tx.Commit())
 }
 
 // commit writes groups in one transaction of c.

@@ -44,3 +44,33 @@ func (s *Store) Limit(more int) error {
 
 // Versions is the number of migrations.
 func Versions() int { return len(migrations) }
+
+// KeepAtMost sets the room of columns in memory, and how many tasks a question reads from the store before.
+func (s *Store) KeepAtMost(bytes int64, tasks int) { s.recent.most, s.recent.least = bytes, tasks }
+
+// Kept is how many bytes of columns are in memory.
+func (s *Store) Kept() (bytes int64) {
+	s.recent.mu.Lock()
+	defer s.recent.mu.Unlock()
+	for _, c := range s.recent.sweeps {
+		bytes += c.bytes.Load()
+	}
+	return bytes
+}
+
+// ForgetColumns forgets the columns in memory, as a lack of room does.
+func (s *Store) ForgetColumns() {
+	s.recent.mu.Lock()
+	defer s.recent.mu.Unlock()
+	s.recent.sweeps = nil
+}
+
+// Newest is the sweep whose columns were used last; 0: none is kept.
+func (s *Store) Newest() int64 {
+	s.recent.mu.Lock()
+	defer s.recent.mu.Unlock()
+	if n := len(s.recent.sweeps); n > 0 {
+		return s.recent.sweeps[n-1].seq
+	}
+	return 0
+}

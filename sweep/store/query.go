@@ -19,6 +19,8 @@ type Query struct {
 	// Fields are what is read of each task beside its index and state; 0: everything. Others are as they are in the zero
 	// Task.
 	Fields result.Fields
+	// Metrics are those that are looked at, if Fields has them; others may be missing. nil: all.
+	Metrics []string
 }
 
 const (

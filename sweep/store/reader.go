@@ -15,7 +15,10 @@ import (
 )
 
 // Reader reads a store, also while another process writes it. It is safe for concurrent use.
-type Reader struct{ db *sql.DB }
+type Reader struct {
+	db     *sql.DB
+	recent *recent // nil: of a store that another process writes
+}
 
 var readerPragmas = []string{"busy_timeout(10000)", "query_only(1)"}
 
@@ -41,13 +44,17 @@ func openReader(ctx context.Context, folder string, settings url.Values) (*Reade
 		err = fmt.Errorf("%w in %s", ErrNone, folder)
 	}
 	if err != nil {
-		return nil, errors.Join(readable(err), db.Close())
+		return nil, errors.Join(placed(folder, err), db.Close())
 	}
-	return &Reader{db}, nil
+	return &Reader{db: db}, nil
 }
 
-// cannotShare tells that the files could not be made which readers share with a writer: the folder is read-only.
+// cannotShare tells that the files could not be made which readers share with a writer: the folder is read-only, or its disk
+// is full.
 func cannotShare(err error) bool {
+	if _, full := errors.AsType[*Full](err); full {
+		return true
+	}
 	e, ok := errors.AsType[*sqlite.Error](err)
 	return ok && (e.Code()&0xff == sqlite3.SQLITE_CANTOPEN || e.Code()&0xff == sqlite3.SQLITE_READONLY)
 }

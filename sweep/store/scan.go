@@ -18,9 +18,19 @@ import (
 // points to are used again for the next one. It talks to the driver, because what database/sql does
 // for each value costs more than the value.
 //
-// Other queries of each wait until Scan has returned where the file system allows one connection
-// only.
+// Each asks the store nothing: columns that many questions look at are kept in memory, and one
+// question reads them at a time.
 func (r *Reader) Scan(ctx context.Context, s Sweep, q Query, each func(*sweep.Task) bool) error {
+	if r.recent != nil {
+		if wanted, ok := q.wanted(); ok && r.recent.mayKeep(s, len(wanted)) {
+			return r.scanRecent(ctx, s, q, wanted, each)
+		}
+	}
+	return r.read(ctx, s, q, each)
+}
+
+// read is Scan from the store itself.
+func (r *Reader) read(ctx context.Context, s Sweep, q Query, each func(*sweep.Task) bool) error {
 	var t sweep.Task
 	var at memory
 	text, args := q.sql(s.Seq)
@@ -137,8 +147,11 @@ func (d decoder) decode(row []driver.Value, t *sweep.Task, m *memory) error {
 
 // decoders are by the names of columns in tasks and in attempts.
 var decoders = map[string]func(*sweep.Task, *memory, driver.Value) error{
-	"idx":        whole(func(t *sweep.Task, _ *memory, n int64) { t.Index = n }),
-	"state":      whole(func(t *sweep.Task, _ *memory, n int64) { t.State = task.State(n) }),
+	"idx":   whole(func(t *sweep.Task, _ *memory, n int64) { t.Index = n }),
+	"state": whole(func(t *sweep.Task, _ *memory, n int64) { t.State = task.State(n) }),
+	"place": whole(func(t *sweep.Task, _ *memory, n int64) { // both in one
+		t.Index, t.State = n>>stateBits, task.State(n&(1<<stateBits-1))
+	}),
 	"cancelling": whole(func(t *sweep.Task, _ *memory, n int64) { t.Cancelling = n != 0 }),
 	"charged":    object(func(t *sweep.Task, _ *memory) any { return &t.Charged }),
 	"not_before": whole(func(t *sweep.Task, _ *memory, n int64) { t.NotBefore = moment(n) }),

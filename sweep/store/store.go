@@ -50,7 +50,7 @@ func Open(ctx context.Context, folder, name string) (*Store, error) {
 	}
 	s := &Store{lock: lock}
 	if err := s.open(ctx, folder); err != nil {
-		return nil, errors.Join(readable(err), s.Close())
+		return nil, errors.Join(placed(folder, err), s.Close())
 	}
 	return s, nil
 }
@@ -74,8 +74,9 @@ func (s *Store) open(ctx context.Context, folder string) (err error) {
 	if s.opened, err = os.Stat(s.path); err != nil {
 		return err
 	}
+	s.recent = &recent{most: recentBytes, least: recentTasks}
 	if network != "" {
-		s.Reader = Reader{db: s.db}
+		s.Reader.db = s.db
 		return nil
 	}
 	s.Reader.db, err = connect(folder, readerPragmas, url.Values{"mode": {"ro"}})
@@ -116,11 +117,11 @@ func readable(err error) error {
 		return err
 	}
 	if e.Code() == sqlite3.SQLITE_IOERR_SHMSIZE { // the memory shared with readers is a file too
-		return fullDisk(err)
+		return &Full{err: err}
 	}
 	switch e.Code() & 0xff {
 	case sqlite3.SQLITE_FULL:
-		return fullDisk(err)
+		return &Full{err: err}
 	case sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT:
 		return fmt.Errorf("%s is damaged or no store of this program: move it away, or restore it: %w", File, err)
 	case sqlite3.SQLITE_BUSY:
@@ -129,6 +130,29 @@ func readable(err error) error {
 	return err
 }
 
-func fullDisk(err error) error {
-	return fmt.Errorf("the disk of the store is full: %w (%w)", syscall.ENOSPC, err)
+// Full says that the disk of a store is full.
+type Full struct {
+	Folder string // of the store; "": it is not known
+	err    error
+}
+
+func (e *Full) Error() string {
+	if e.Folder == "" {
+		return fmt.Sprintf("the disk of the store is full: %v", syscall.ENOSPC)
+	}
+	return fmt.Sprintf("the disk of the store is full (%s): %v", e.Folder, syscall.ENOSPC)
+}
+
+// Unwrap has what the database says, too.
+func (e *Full) Unwrap() []error { return []error{syscall.ENOSPC, e.err} }
+
+// placed is readable, with the place of a store whose disk is full.
+func placed(folder string, err error) error {
+	err = readable(err)
+	if full, ok := errors.AsType[*Full](err); ok {
+		if full.Folder = folder; !filepath.IsAbs(folder) {
+			full.Folder, _ = filepath.Abs(folder) // "" where the current folder is gone
+		}
+	}
+	return err
 }

@@ -21,9 +21,13 @@ func (r *Reader) Tasks(ctx context.Context, s Sweep, q Query) iter.Seq2[sweep.Ta
 func (r *Reader) tasks(ctx context.Context, text string, args []any) iter.Seq2[sweep.Task, error] {
 	return func(yield func(sweep.Task, error) bool) {
 		stopped := false
+		var t sweep.Task
+		metrics := 0
 		err := r.scan(ctx, text, args, func(d decoder, row []driver.Value) (bool, error) {
-			var t sweep.Task
-			err := d.decode(row, &t, new(memory))
+			at := &memory{metrics: make(result.Final, 0, metrics)} // as many as the task before had
+			t = sweep.Task{}
+			err := d.decode(row, &t, at)
+			metrics = len(at.metrics)
 			stopped = err == nil && !yield(t, nil)
 			return !stopped, err
 		})

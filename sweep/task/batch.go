@@ -9,9 +9,10 @@ import (
 // Recipe is what all attempts of a sweep share. It is part of the sweep's record and of every Batch.
 type Recipe struct {
 	Definition string            `json:"definition"`
-	Command    []string          `json:"command"` // {host} and {slot} not yet replaced
+	Command    []string          `json:"command"` // names in braces not yet replaced
 	Env        map[string]string `json:"env,omitempty"`
-	Secrets    []string          `json:"secrets,omitempty"` // names only
+	EnvBraces  bool              `json:"env_braces,omitempty"` // names in braces in values of Env are replaced, too
+	Secrets    []string          `json:"secrets,omitempty"`    // names only
 	Revision   string            `json:"revision"`
 	Outputs    []string          `json:"outputs,omitempty"` // names that attempts make themselves
 	Link       []string          `json:"link,omitempty"`    // paths of the project that are linked into a task's folder, not copied
@@ -22,7 +23,20 @@ type Recipe struct {
 	Grace      time.Duration     `json:"grace,omitempty"`
 	Metrics    []result.Rule     `json:"metrics,omitempty"`
 	GPUs       float64           `json:"gpus,omitempty"` // per task
+	// Environment says that the program takes parameters from its environment or from parameters.json.
+	Environment bool  `json:"environment,omitempty"`
+	File        *File `json:"file,omitempty"`
 }
+
+// File is a file of the project in which tasks find their parameters. Paths are clean, relative to the project and slash separated.
+type File struct {
+	From    string `json:"from"`
+	To      string `json:"to"`                 // in the task's folder
+	NewKeys bool   `json:"new_keys,omitempty"` // keys that the file does not have are added
+}
+
+// Hidden reports whether what parameters are does not show in the command line of a task.
+func (r Recipe) Hidden() bool { return r.EnvBraces || r.Environment || r.File != nil }
 
 // Batch is attempts of one sweep that travel together to one worker.
 type Batch struct {
@@ -39,4 +53,6 @@ type Attempt struct {
 	Index  int64    `json:"index"`
 	Number int      `json:"number"` // from 1
 	Args   []string `json:"args"`   // the point's flags, appended to the command
+
+	Parameters []Parameter `json:"parameters,omitempty"` // all of the point's, in the order of the file
 }

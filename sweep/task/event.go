@@ -38,7 +38,9 @@ type Event struct {
 	Start   *Start          `json:"start,omitempty"`   // of StartedEvent, and of EndedEvent when the program began
 	Samples []result.Sample `json:"samples,omitempty"` // of SamplesEvent
 	Outcome *Outcome        `json:"outcome,omitempty"` // of EndedEvent
-	Beat    *Heartbeat      `json:"beat,omitempty"`    // of JoinedEvent and LeftEvent
+	// Leftovers, of EndedEvent, tells that processes of its program are still being ended, until no heartbeat lists it.
+	Leftovers bool       `json:"leftovers,omitempty"`
+	Beat      *Heartbeat `json:"beat,omitempty"` // of JoinedEvent and LeftEvent
 }
 
 // Began is when the program of an attempt began, of a StartedEvent or an EndedEvent with Start, by the worker's clock.
@@ -120,6 +122,18 @@ const fast = time.Second
 // the files of the revision.
 func (o *Outcome) HostFault() bool {
 	return o.Class == Loss && strings.HasPrefix(o.Reason, "infra:") && o.Duration < fast
+}
+
+// Ran reports whether the program ran, to its end or until its time was over: so its host can run something. Of one that could
+// not begin, was lost or was stopped that is not known.
+func (o *Outcome) Ran() bool {
+	switch o.Class {
+	case Loss, Stopped:
+		return false
+	case Success:
+		return true
+	}
+	return o.ExitCode != nil || o.Duration > 0
 }
 
 // MostUnread bounds Unread: programs can make up names in JSON lines.

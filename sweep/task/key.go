@@ -12,10 +12,10 @@ import (
 // of one key are the same work, in whatever sweep.
 type Key [16]byte
 
-// KeyOf is the key of a command line. Argv has {host} and {slot} as written, since where a task runs is not what it
-// computes; code is the project's revision without the files that describe the sweep. What recipes did not have from the
+// KeyOf is the key of a command line. Argv has all Placeholders as written, since where a task runs is not what it
+// computes; parameters count where a recipe has them beside the command line; code is the project's revision without the files that describe the sweep. What recipes did not have from the
 // beginning counts where it is set.
-func KeyOf(argv []string, image string, r Recipe, code string) Key {
+func KeyOf(argv []string, image string, r Recipe, code string, of []Parameter) Key {
 	h := make([]byte, 0, 512)
 	add := func(s string) { // with its length, so that ["ab"] and ["a", "b"] differ
 		h = binary.AppendUvarint(h, uint64(len(s)))
@@ -38,6 +38,19 @@ func KeyOf(argv []string, image string, r Recipe, code string) Key {
 			add(path)
 			add(r.Links[path])
 		}
+	}
+	if r.Hidden() {
+		add("\x00parameters")
+		for _, p := range of {
+			add(p.Name)
+			add(p.Value)
+			add(string(p.Kind))
+		}
+	}
+	if r.File != nil {
+		add("\x00file")
+		add(r.File.From)
+		add(r.File.To)
 	}
 	sum := sha256.Sum256(h)
 	return Key(sum[:16])

@@ -18,7 +18,7 @@ type work struct {
 }
 
 func (w work) key() task.Key {
-	return task.KeyOf(w.argv, w.image, task.Recipe{Env: w.env, Workdir: w.workdir, Links: w.links}, w.code)
+	return task.KeyOf(w.argv, w.image, task.Recipe{Env: w.env, Workdir: w.workdir, Links: w.links}, w.code, nil)
 }
 
 func TestKeys(t *testing.T) {

@@ -52,13 +52,15 @@ func (n Need) About(worker string) string { return worker + "\n" + n.Sweep + "\n
 // MostNeeds is how many needs of one heartbeat are answered.
 const MostNeeds = 64
 
-// Read asks for a piece of what a task printed. Sweep and index are the Control's; its attempt is as numbered in the
-// names of the output files (stdout.2.log is that of attempt 2), and 0 is the newest.
+// Read asks for a piece of what a task printed. Sweep, index and attempt are the Control's; 0 is the newest attempt.
 type Read struct {
 	ID     string `json:"id"` // the Piece has it, too
 	Stderr bool   `json:"stderr,omitempty"`
 	Offset int64  `json:"offset"` // in bytes
 	Length int    `json:"length"` // in bytes, at most; no Piece has more than MostRead
+	// File is the File of an earlier Piece: Offset counts in that file, whatever its name is now. Once nothing follows there
+	// and another attempt printed after it, the Piece is of that one, from its beginning. "": Offset counts in the file asked for.
+	File string `json:"file,omitempty"`
 }
 
 // MostRead is the longest Data of a Piece, in bytes.
@@ -72,6 +74,7 @@ type Piece struct {
 	Offset  int64  `json:"offset"`
 	Data    []byte `json:"data,omitempty"`
 	Size    int64  `json:"size"`             // of the file now, in bytes
+	File    string `json:"file,omitempty"`   // identifies the file among all of a task; an older worker does not say it
 	Absent  bool   `json:"absent,omitempty"` // there is no such file, or none yet
 	Error   string `json:"error,omitempty"`  // why it cannot be read; for people
 }
@@ -91,10 +94,11 @@ type Heartbeat struct {
 	Leaving     bool      `json:"leaving,omitempty"` // it was asked to start again, and ends when nothing runs
 	Refuses     string    `json:"refuses,omitempty"` // why it takes none of the master's tasks, for people; "": it does
 	Running     []Busy    `json:"running,omitempty"`
-	Ending      int       `json:"ending,omitempty"`  // slots whose attempt has ended, while processes that it left are being ended
-	Waiting     int       `json:"waiting,omitempty"` // attempts that were claimed and have not begun
-	Unsent      int       `json:"unsent,omitempty"`  // events that the queue has not taken yet
-	Told        bool      `json:"told,omitempty"`    // of JoinedEvent and LeftEvent: all that began stands in events before it
+	Ending      int       `json:"ending,omitempty"`    // slots whose attempt has ended, while processes that it left are being ended
+	Leftovers   []Busy    `json:"leftovers,omitempty"` // those attempts
+	Waiting     int       `json:"waiting,omitempty"`   // attempts that were claimed and have not begun
+	Unsent      int       `json:"unsent,omitempty"`    // events that the queue has not taken yet
+	Told        bool      `json:"told,omitempty"`      // of JoinedEvent and LeftEvent: all that began stands in events before it
 	Load        *Load     `json:"load,omitempty"`
 	Reads       int       `json:"reads,omitempty"` // the newest version of a Batch that it reads; 0: Version
 	Needs       []Need    `json:"needs,omitempty"` // values of secrets that attempts wait for

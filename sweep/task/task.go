@@ -6,6 +6,7 @@ package task
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -23,18 +24,33 @@ const (
 	// FolderVersion is that of a record or Batch whose recipe names a workdir or links: earlier programs would run the command
 	// in another folder, or without its data.
 	FolderVersion = 3
-	Newest        = FolderVersion
+	// ParametersVersion is that of a record or Batch whose program takes parameters otherwise than as flags: earlier programs would
+	// run it without.
+	ParametersVersion = 4
+	Newest            = ParametersVersion
 )
 
 // Version is the version of a record or Batch of the recipe.
 func (r Recipe) Version() int {
 	switch {
+	case r.Hidden() || slices.ContainsFunc(r.Command, expandsNew):
+		return ParametersVersion
 	case r.Workdir != "" || len(r.Links) > 0:
 		return FolderVersion
 	case len(r.Secrets) > 0:
 		return SecretsVersion
 	}
 	return Version
+}
+
+// expandsNew reports whether an argument has a name in braces that programs before ParametersVersion do not know.
+func expandsNew(argument string) bool {
+	for p := range pieces(argument) {
+		if p.name != "" && p.name != "host" && p.name != "slot" {
+			return true
+		}
+	}
+	return false
 }
 
 // ID names one task: a point of a sweep. Its text is "run_training-7/42".

@@ -45,13 +45,13 @@ func TestWire(t *testing.T) {
 			Running: []task.Busy{{Sweep: "train-1", Index: 42, Attempt: 2, Slot: 1, Started: moment}}, Waiting: 3, Unsent: 4,
 			Load: &task.Load{Cores: 8, CPU: 0.5, MemoryTotal: 1 << 33, MemoryFree: 1 << 32, DiskTotal: 1 << 40, DiskFree: 1 << 39}},
 		"joined":  &task.Event{Version: task.Version, Kind: task.JoinedEvent, Worker: "w", Time: moment, Beat: &task.Heartbeat{Version: task.Version, Worker: "w", Incarnation: "i", Told: true}},
-		"read":    &task.Control{Version: task.Version, Kind: task.ReadControl, Sweep: "train-1", Index: 42, Attempt: 2, Read: &task.Read{ID: "7", Stderr: true, Offset: 5, Length: 6}},
+		"read":    &task.Control{Version: task.Version, Kind: task.ReadControl, Sweep: "train-1", Index: 42, Attempt: 2, Read: &task.Read{ID: "7", Stderr: true, Offset: 5, Length: 6, File: "w:3"}},
 		"restart": &task.Control{Version: task.Version, Kind: task.RestartControl, Incarnation: "i", Now: true},
 		"leaving": &task.Heartbeat{Version: task.Version, Worker: "w", Incarnation: "i", Host: "gpu1", Draining: true, Leaving: true},
 		"needing": &task.Heartbeat{Version: task.Version, Worker: "w", Incarnation: "i", Host: "gpu1", Reads: task.SecretsVersion, Needs: []task.Need{{Sweep: "train-1", Edition: "e"}}, Key: []byte("key")},
 		"secrets": &task.Control{Version: task.Version, Kind: task.SecretsControl, Sweep: "train-1", Edition: "e", Secrets: []byte("sealed")},
 		"slots":   &task.Control{Version: task.Version, Kind: task.SlotsControl, Slots: 4},
-		"piece":   &task.Piece{Version: task.Version, ID: "7", Worker: "w", Offset: 5, Data: []byte("text"), Size: 9, Absent: true, Error: "no"},
+		"piece":   &task.Piece{Version: task.Version, ID: "7", Worker: "w", Offset: 5, Data: []byte("text"), Size: 9, File: "w:3", Absent: true, Error: "no"},
 		"line":    &task.Line{Sweep: "train-1", Index: 42, Attempt: 2, Host: "gpu1", Slot: 1, Stderr: true, Time: moment, Text: "hello", Missed: 3},
 	} {
 		t.Run(name, func(t *testing.T) {

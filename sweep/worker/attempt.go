@@ -1,12 +1,19 @@
 package worker
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
 	"strings"
 	"time"
 
+	"golang.org/x/sys/unix"
+
+	"mlframework/sweep/argv"
 	"mlframework/sweep/task"
 	"mlframework/sweep/worker/folder"
 	"mlframework/sweep/worker/process"
@@ -21,14 +28,10 @@ func (w *Worker) run(ctx context.Context, i item, slot int) {
 	if o, told := w.attempt(ctx, i, slot); told {
 		defer w.beatNow() // the slot is free
 	} else {
-		w.desk.end(i, o)
+		w.desk.end(i, o, false)
 	}
 	w.desk.free(i)
 }
-
-// aheadAfter is how long an attempt runs until the next copy of its project is made: beside shorter ones that would cost more
-// than it gives.
-const aheadAfter = 20 * time.Millisecond
 
 // attempt is run without the telling, but where that is due earlier.
 func (w *Worker) attempt(ctx context.Context, i item, slot int) (o task.Outcome, told bool) {
@@ -39,17 +42,13 @@ func (w *Worker) attempt(ctx context.Context, i item, slot int) (o task.Outcome,
 	if i.lot != nil && i.lot.err != nil {
 		return infra(i.lot.err), false
 	}
-	c, err := j.enter(ctx, i.attempt.Index)
+	c, err := j.enter(ctx, i.attempt)
 	if err != nil {
 		return w.cannotBegin(ctx, i, err)
 	}
-	ahead := time.AfterFunc(aheadAfter, func() {
-		if w.desk.waits(j) {
-			j.project.Ahead()
-		}
-	})
+	w.ahead.begin(slot, j)
 	o, told = w.runIn(ctx, i, slot, c)
-	ahead.Stop()
+	w.ahead.end(slot)
 	switch err := c.Leave(); {
 	case err != nil && told:
 		w.o.Log.Warn("the project's snapshot was written to after the end of a task was told", "task", task.ID{Sweep: j.sweep, Index: i.attempt.Index}, "error", err)
@@ -84,6 +83,13 @@ func (w *Worker) runIn(ctx context.Context, i item, slot int, c *folder.Checkout
 	if err := stdout.create(); err != nil {
 		return w.cannotBegin(ctx, i, err)
 	}
+	given, err := argv.Of(j.recipe, w.placeOf(i, slot, dir), i.attempt, j.config)
+	if err == nil {
+		err = writeGiven(dir, given)
+	}
+	if err != nil {
+		return w.cannotBegin(ctx, i, err)
+	}
 	w.begun.note(slot, w.desk.begin(i, task.Start{Host: w.o.Host, Slot: slot, Resumed: c.Resumed, Image: w.o.Image}))
 	finish := func(exit process.Exit) task.Outcome {
 		kept := errors.Join(exit.OutputErr, stdout.end(), stderr.end())
@@ -99,8 +105,8 @@ func (w *Worker) runIn(ctx context.Context, i item, slot int, c *folder.Checkout
 		return o
 	}
 	exit := w.o.Keeper.Run(ctx, process.Spec{
-		Argv:    append(j.recipe.Expand(w.o.Host, slot), i.attempt.Args...),
-		Env:     append(j.own(i, slot, w.desk.size(), c), i.lot.environ(secrets)...),
+		Argv:    given.Argv,
+		Env:     append(j.own(i, slot, w.desk.size(), c, given.Env), i.lot.environ(secrets)...),
 		Dir:     c.Workdir,
 		Stdout:  stdout,
 		Stderr:  stderr,
@@ -113,7 +119,7 @@ func (w *Worker) runIn(ctx context.Context, i item, slot int, c *folder.Checkout
 			if err := c.Written(); err != nil { // the folder is left when nobody is in it
 				o = written(o, err)
 			}
-			w.desk.end(i, o)
+			w.desk.end(i, o, true)
 			w.beatNow()
 		},
 	})
@@ -125,11 +131,101 @@ func (w *Worker) runIn(ctx context.Context, i item, slot int, c *folder.Checkout
 	return o, told
 }
 
+// placeOf is what stands for names in braces in an attempt.
+func (w *Worker) placeOf(i item, slot int, dir string) task.Place {
+	id := task.ID{Sweep: i.job.sweep, Index: i.attempt.Index}
+	return task.Place{Host: w.o.Host, Slot: strconv.Itoa(slot), Index: strconv.FormatInt(id.Index, 10), Output: dir, Task: id.String()}
+}
+
+// writeGiven writes the files that an attempt is given into the task's folder.
+func writeGiven(dir string, g argv.Given) error {
+	if g.File != nil {
+		if err := writeFile(dir, g.To, g.File); err != nil {
+			return err
+		}
+	}
+	// What has this name already is of an earlier attempt, or the project's or the program's own.
+	name := dir + "/" + argv.ParametersFile
+	err := create(name, g.Parameters)
+	if !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	if isPart(name, g.Parameters) {
+		return errors.Join(os.Remove(name), create(name, g.Parameters))
+	}
+	return nil
+}
+
+// writeFile writes a file below a task's folder, in place of whatever is there. An earlier attempt may have put anything in its
+// way: links that lead out of the folder are replaced, too.
+func writeFile(dir, path string, text []byte) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	for at, c := range path {
+		if c != '/' {
+			continue
+		}
+		if info, err := root.Stat(path[:at]); err == nil && info.IsDir() {
+			continue
+		}
+		if err := root.RemoveAll(path[:at]); err != nil {
+			return err
+		}
+		if err := root.Mkdir(path[:at], 0o755); err != nil {
+			return err
+		}
+	}
+	if err := root.RemoveAll(path); err != nil {
+		return err
+	}
+	return root.WriteFile(path, text, 0o644)
+}
+
+// isPart reports whether a file has a part of a text: its writer was killed.
+func isPart(name string, text []byte) bool {
+	info, err := os.Lstat(name)
+	if err != nil || !info.Mode().IsRegular() || info.Size() >= int64(len(text)) {
+		return false
+	}
+	part, err := os.ReadFile(name)
+	return err == nil && bytes.HasPrefix(text, part)
+}
+
+// create writes a file that is not there. Each attempt has one: an os.File would cost half as much again.
+func create(name string, text []byte) error {
+	wrong := func(op string, err error) error { return &os.PathError{Op: op, Path: name, Err: err} }
+	fd, err := unix.Open(name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_CLOEXEC, 0o644)
+	for err == unix.EINTR {
+		fd, err = unix.Open(name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_CLOEXEC, 0o644)
+	}
+	if err != nil {
+		return wrong("create", err)
+	}
+	for len(text) > 0 && err == nil {
+		var n int
+		if n, err = unix.Write(fd, text); err == unix.EINTR {
+			err = nil
+		}
+		text = text[max(n, 0):]
+	}
+	if closed := unix.Close(fd); err == nil && closed != unix.EINTR {
+		err = closed
+	}
+	if err != nil {
+		_ = unix.Unlink(name) // a part of it would be taken for all of it
+		return wrong("write", err)
+	}
+	return nil
+}
+
 // cannotBegin is the end of an attempt that could not begin. Where its definition names what is not there the task has failed: its
 // host is as able as others. One for which the disk of outputs has no space is given back, uncharged, as everything is until
 // there is some. Another disk may be full, too: that is a fault of the host.
 func (w *Worker) cannotBegin(ctx context.Context, i item, err error) (o task.Outcome, told bool) {
-	if folder.Misfit(err) {
+	if folder.Misfit(err) || argv.IsFault(err) {
 		reason := fmt.Sprintf("not started on %s: %s", w.o.Host, strings.ReplaceAll(err.Error(), "\n", "; "))
 		return task.Outcome{Class: task.Error, Reason: reason}, false
 	}
@@ -147,7 +243,7 @@ func (w *Worker) cannotBegin(ctx context.Context, i item, err error) (o task.Out
 func (w *Worker) stream(i item, slot int, dir, name string, metrics *collector) *stream {
 	line := task.Line{Sweep: i.job.sweep, Index: i.attempt.Index, Attempt: i.attempt.Number, Host: w.o.Host, Slot: slot, Stderr: name == "stderr"}
 	return &stream{
-		path: logFile(dir, name, 0), left: w.o.Ceiling, ceiling: w.o.Ceiling, mask: newMask(i.lot.hidden()),
+		path: logFile(dir, name), left: w.o.Ceiling, ceiling: w.o.Ceiling, mask: newMask(i.lot.hidden()),
 		scanner: i.job.rules.NewScanner(time.Now, metrics.add(name)),
 		tap:     tap{port: w.port, following: &w.jobs.following, now: time.Now, line: line},
 	}

@@ -177,14 +177,14 @@ func (d *desk) begin(i item, s task.Start) task.Event {
 	return e
 }
 
-// end tells how an item ended, which stays in its slot until free.
-func (d *desk) end(i item, o task.Outcome) {
+// end tells how an item ended, which stays in its slot until free: with leftovers, processes of it are still being ended.
+func (d *desk) end(i item, o task.Outcome, leftovers bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	k := i.key()
 	d.running[k].ended = true
 	e := i.event(task.EndedEvent, d.worker)
-	e.Outcome = &o
+	e.Outcome, e.Leftovers = &o, leftovers
 	if started := d.running[k].started; started != nil {
 		e.Start = started.Start
 	}
@@ -298,15 +298,21 @@ func (d *desk) show(h *task.Heartbeat) {
 	h.Slots, h.Draining, h.Leaving, h.Waiting = d.slots, d.drained || d.closed, d.leaving, len(d.waiting)
 	h.Refuses, h.Needs = cmp.Or(d.refuses, d.noRoom), d.needs()
 	for k, s := range d.running {
+		busy := task.Busy{Sweep: k.sweep, Index: k.index, Attempt: k.number, Slot: s.slot}
+		if s.started != nil {
+			busy.Started = s.started.Time
+		}
 		switch {
 		case s.ended:
 			h.Ending++
-			continue
+			h.Leftovers = append(h.Leftovers, busy)
 		case s.started == nil:
 			h.Waiting++
-			continue
+		default:
+			h.Running = append(h.Running, busy)
 		}
-		h.Running = append(h.Running, task.Busy{Sweep: k.sweep, Index: k.index, Attempt: k.number, Slot: s.slot, Started: s.started.Time})
 	}
-	slices.SortFunc(h.Running, func(a, b task.Busy) int { return cmp.Compare(a.Slot, b.Slot) })
+	bySlot := func(a, b task.Busy) int { return cmp.Compare(a.Slot, b.Slot) }
+	slices.SortFunc(h.Running, bySlot)
+	slices.SortFunc(h.Leftovers, bySlot)
 }

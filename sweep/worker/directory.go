@@ -3,43 +3,95 @@ package worker
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
 
+	"golang.org/x/sys/unix"
+
+	"mlframework/sweep/task"
 	"mlframework/sweep/worker/folder"
 )
 
 // enter makes the working directory of an attempt ready. What an earlier attempt made stays, and its output files get its
 // number.
-func (j *job) enter(ctx context.Context, index int64) (*folder.Checkout, error) {
-	c, err := j.project.Enter(ctx, filepath.Join(j.folder, strconv.FormatInt(index, 10)))
-	if err != nil || !c.Resumed {
+func (j *job) enter(ctx context.Context, a task.Attempt) (*folder.Checkout, error) {
+	c, err := j.project.Enter(ctx, filepath.Join(j.folder, strconv.FormatInt(a.Index, 10)))
+	if err != nil || !c.Resumed && a.Number == 1 {
 		return c, err
 	}
-	if err := setAside(c.Dir); err != nil {
+	if err := setAside(c.Dir, a.Number); err != nil {
 		return nil, errors.Join(err, c.Leave())
 	}
 	return c, nil
 }
 
-// setAside renames the output files of an earlier attempt to stdout.1.log and stderr.1.log, or the next free number.
-func setAside(dir string) error {
-	for n := 1; ; n++ {
-		stdout, err1 := exists(logFile(dir, "stdout", n))
-		stderr, err2 := exists(logFile(dir, "stderr", n))
-		if err := errors.Join(err1, err2); err != nil {
-			return err
+// setAside gives the output files of an earlier attempt its number, or the next that is free: stdout.1.log and stderr.1.log. If
+// the next attempt has that number, too, the earlier one was killed before anybody knew that it had begun: then its files are
+// stdout.killed-1.log and stderr.killed-1.log. The number of the next is noted where it cannot be told otherwise.
+func setAside(dir string, next int) error {
+	folder, err := openFolder(dir)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(folder)
+	has := func(name string) bool {
+		var there bool
+		there, err = exists(filepath.Join(dir, name))
+		return there && err == nil
+	}
+	noted := notedAttempt(folder)
+	suffix, n := logSuffix, newestAttempt(noted, has)
+	if n >= next {
+		suffix, n = func(n int) string { return ".killed-" + logSuffix(n)[1:] }, 1
+	}
+	for err == nil && (has("stdout"+suffix(n)) || has("stderr"+suffix(n))) {
+		n++
+	}
+	if err == nil {
+		err = errors.Join(rename(dir, "stdout", suffix(n)), rename(dir, "stderr", suffix(n)))
+	}
+	if err != nil {
+		return err
+	}
+	if noted != "" || newestAttempt("", has) != next {
+		err = errors.Join(err, noteAttempt(dir, next))
+	}
+	return err
+}
+
+// noteAttempt writes attemptFile. A program may have put anything in its place.
+func noteAttempt(dir string, number int) error {
+	path := filepath.Join(dir, attemptFile)
+	if err := os.RemoveAll(path); err != nil {
+		return err
+	}
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(file, number)
+	return errors.Join(err, file.Close())
+}
+
+// createFile opens a file for writing, and makes it where it is not there. os.OpenFile would try whether its end can be waited
+// for: six calls of the system instead of one, for each task.
+func createFile(path string, flags int, mode uint32) (*os.File, error) {
+	for {
+		fd, err := unix.Open(path, unix.O_WRONLY|unix.O_CREAT|unix.O_CLOEXEC|flags, mode)
+		if err == nil {
+			return os.NewFile(uintptr(fd), path), nil
 		}
-		if !stdout && !stderr {
-			return errors.Join(rename(dir, "stdout", n), rename(dir, "stderr", n))
+		if err != unix.EINTR {
+			return nil, &os.PathError{Op: "open", Path: path, Err: err}
 		}
 	}
 }
 
-// logFile is the file of a stream, of the newest attempt (0) or an earlier one.
-func logFile(dir, stream string, n int) string { return dir + "/" + stream + logSuffix(n) }
+// logFile is the file of a stream of the newest attempt.
+func logFile(dir, stream string) string { return dir + "/" + stream + logSuffix(0) }
 
 func exists(path string) (bool, error) {
 	_, err := os.Lstat(path)
@@ -49,8 +101,8 @@ func exists(path string) (bool, error) {
 	return err == nil, err
 }
 
-func rename(dir, stream string, n int) error {
-	err := os.Rename(logFile(dir, stream, 0), logFile(dir, stream, n))
+func rename(dir, stream, suffix string) error {
+	err := os.Rename(logFile(dir, stream), filepath.Join(dir, stream+suffix))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -37,7 +37,7 @@ func TestATaskHasACopyOfTheProjectWithEmptyOutputs(t *testing.T) {
 	}
 	want := "-n: file\na b: file\ncheckpoints: folder of 0\ndata: folder of 1\nlogs: folder of 0\nmyresult: folder of 0\n" +
 		"output: folder of 0\noutputs: folder of 0\nresult: folder of 0\nresults: folder of 0\nrun: folder of 0\nruns: folder of 0\n" +
-		"stdout.log: file\ntrain.py: file\nweights: folder of 0\nübung: file\n.hidden: file\n1,2"
+		"parameters.json: file\nstdout.log: file\ntrain.py: file\nweights: folder of 0\nübung: file\n.hidden: file\n1,2"
 	got := strings.Split(s.file(0, "stdout.log"), "\n")
 	slices.Sort(got[:len(got)-1]) // as a locale has it
 	sorted := strings.Split(want, "\n")
@@ -45,7 +45,7 @@ func TestATaskHasACopyOfTheProjectWithEmptyOutputs(t *testing.T) {
 	if diff := cmp.Diff(sorted, got); diff != "" {
 		t.Error(diff)
 	}
-	left := []string{"data", "result", "stdout.log", "train.py", "weights"}
+	left := []string{"data", "parameters.json", "result", "stdout.log", "train.py", "weights"}
 	if diff := cmp.Diff(left, s.names(0)); diff != "" {
 		t.Error(diff)
 	}
@@ -143,7 +143,7 @@ func TestLogsOfOneAttemptGetTheSameNumber(t *testing.T) {
 	b.Attempts[0].Number = 2
 	s.send(b)
 	s.ended(0, 2)
-	want := []string{"stderr.1.log", "stderr.3.log", "stderr.log", "stdout.2.log", "stdout.3.log", "stdout.log"}
+	want := []string{".attempt", "parameters.json", "stderr.1.log", "stderr.3.log", "stderr.log", "stdout.2.log", "stdout.3.log", "stdout.log"}
 	if diff := cmp.Diff(want, s.names(0)); diff != "" {
 		t.Error(diff)
 	}

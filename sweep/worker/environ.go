@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"mlframework/sweep/argv"
 	"mlframework/sweep/task"
 	"mlframework/sweep/worker/folder"
 	"mlframework/sweep/worker/process"
@@ -25,10 +26,15 @@ func environ(o Options, sweep string, r task.Recipe) (all []string) {
 			vars[name] = value
 		}
 	}
-	maps.Copy(vars, r.Env)
+	if !r.EnvBraces { // else each attempt has its own
+		maps.Copy(vars, r.Env)
+	}
 	maps.Copy(vars, map[string]string{"SWEEP_ID": sweep, "WORKER": o.Name, "HOST": o.Host, workerProcess: process.Identity()})
 	for _, name := range perAttempt {
 		delete(vars, name)
+	}
+	if r.EnvBraces {
+		maps.DeleteFunc(vars, func(name, _ string) bool { _, its := r.Env[name]; return its && !slices.Contains(perSweep, name) })
 	}
 	for _, name := range r.Secrets {
 		if !slices.Contains(perSweep, name) {
@@ -79,14 +85,31 @@ func (l *lot) environ(dir string) (all []string) {
 	return append(all, secretsDir+"="+dir)
 }
 
-// own is the environment of one attempt, in one slot of so many.
-func (j *job) own(i item, slot, slots int, c *folder.Checkout) []string {
+// nameOf is the name of NAME=value.
+func nameOf(variable string) string {
+	name, _, _ := strings.Cut(variable, "=")
+	return name
+}
+
+// own is the environment of one attempt, in one slot of so many, without its secrets. Given is what its program is given by the
+// definition, above what is inherited.
+func (j *job) own(i item, slot, slots int, c *folder.Checkout, given []string) []string {
 	index := strconv.FormatInt(i.attempt.Index, 10)
 	again := "0"
 	if c.Resumed {
 		again = "1"
 	}
-	all := append(make([]string, 0, len(j.environ)+8), j.environ...)
+	all := make([]string, 0, len(j.environ)+len(given)+8)
+	for _, v := range j.environ {
+		if !strings.HasPrefix(v, argv.Prefix) || !slices.ContainsFunc(given, func(g string) bool { return nameOf(g) == nameOf(v) }) {
+			all = append(all, v)
+		}
+	}
+	for _, v := range given {
+		if name := nameOf(v); !slices.Contains(perSweep, name) && !slices.Contains(perAttempt, name) {
+			all = append(all, v)
+		}
+	}
 	all = append(all, "TASK_ID="+j.sweep+"/"+index, "TASK_INDEX="+index, "ATTEMPT="+strconv.Itoa(i.attempt.Number),
 		"RESUMED="+again, "OUTPUT_DIR="+c.Dir, "SLOT="+strconv.Itoa(slot), "PWD="+c.Workdir)
 	if !j.ownThreads {

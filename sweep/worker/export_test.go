@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"mlframework/sweep/argv"
 	"mlframework/sweep/queue"
 	"mlframework/sweep/task"
 	"mlframework/sweep/worker/process"
@@ -13,6 +14,11 @@ import (
 
 // Outcome is outcome, for ends that no test can bring about.
 func Outcome(e process.Exit, limit time.Duration) task.Outcome { return outcome(e, limit) }
+
+// LogName is logName.
+func LogName(stream string, attempt int, noted string, has func(string) bool) string {
+	return logName(stream, attempt, noted, has)
+}
 
 // Remembered is how many attempts that are over a worker still knows.
 const Remembered = remembered
@@ -114,3 +120,6 @@ func TapOff() func([]byte) {
 
 // ShelfPrefix begins the names of the folders of a worker's secrets.
 func ShelfPrefix(name, outputs string) string { return shelfPrefix(name, outputs) }
+
+// WriteGiven is writeGiven.
+func WriteGiven(dir string, g argv.Given) error { return writeGiven(dir, g) }

@@ -3,11 +3,13 @@ package worker
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"mlframework/sweep/argv"
 	"mlframework/sweep/result"
 	"mlframework/sweep/task"
 	"mlframework/sweep/worker/folder"
@@ -24,6 +26,7 @@ type job struct {
 	project *folder.Project
 	folder  string   // OUTPUTS/SWEEP
 	environ []string // what is the same for every attempt
+	config  []byte   // the recipe's File as the project has it
 	err     error    // why no attempt of it can run on this host
 
 	need *task.Need // secrets that the master has; nil: none, or they are here
@@ -95,9 +98,31 @@ func (j *job) prepare(o Options, folders *folder.Store) (err error) {
 	if j.project, err = folders.Project(j.recipe.Revision, folder.RulesOf(j.recipe)); err != nil {
 		return err
 	}
+	if err := j.readConfig(o); err != nil {
+		return err
+	}
 	j.environ = environ(o, j.sweep, j.recipe)
-	j.ownThreads = slices.ContainsFunc(j.environ, func(v string) bool { return strings.HasPrefix(v, ompThreads+"=") })
+	_, set := j.recipe.Env[ompThreads]
+	j.ownThreads = set || slices.ContainsFunc(j.environ, func(v string) bool { return strings.HasPrefix(v, ompThreads+"=") })
 	return nil
+}
+
+// readConfig reads the file that takes the parameters from the project's snapshot.
+func (j *job) readConfig(o Options) error {
+	if j.recipe.File == nil {
+		return nil
+	}
+	dir, err := o.Revision(j.recipe.Revision)
+	if err != nil {
+		return err
+	}
+	f, err := os.Open(filepath.Join(dir, filepath.FromSlash(j.recipe.File.From)))
+	if err != nil {
+		return &argv.NoFile{File: j.recipe.File.From, Err: err}
+	}
+	defer f.Close()
+	j.config, err = io.ReadAll(io.LimitReader(f, argv.MaxFile+1))
+	return err
 }
 
 // infra is the outcome of an attempt that its host could not begin.

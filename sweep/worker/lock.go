@@ -87,6 +87,23 @@ func Acquire(ctx context.Context, path, holder string) (*Lock, error) {
 	return nil, &InUse{Holder: strings.TrimSpace(string(said))}
 }
 
+// Holder is what the living holder of a lock says of itself; "" where nobody holds it, or that cannot be told.
+func Holder(path string) string {
+	file, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return ""
+	}
+	defer file.Close()
+	if !errors.Is(unix.Flock(int(file.Fd()), unix.LOCK_SH|unix.LOCK_NB), unix.EWOULDBLOCK) {
+		return ""
+	}
+	said, _ := io.ReadAll(io.LimitReader(file, 1000))
+	return strings.TrimSpace(string(said))
+}
+
+// Path is the file.
+func (l *Lock) Path() string { return l.file.Name() }
+
 func writeAt(file *os.File, text string, at int64) error {
 	_, err := file.WriteAt([]byte(text), at)
 	return err

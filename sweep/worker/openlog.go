@@ -4,40 +4,129 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
 	"mlframework/sweep/task"
 )
 
-// openLog opens the output file that a Control asks for. Programs may have put anything into their folders: no link is
-// followed below the folder of outputs, and no pipe is waited for.
-func openLog(outputs string, c task.Control) (*os.File, error) {
+// openedLog is an output file, and where in it a reader goes on.
+type openedLog struct {
+	*os.File
+	inode        uint64
+	size, offset int64
+}
+
+// openLog opens the output file that a Control asks for: the one with an inode, where its reader had reached that, or what
+// follows it; with 0 that of an attempt. Programs may have put anything into their folders: no link is followed below the
+// folder of outputs, and no pipe is waited for.
+func openLog(outputs string, c task.Control, reached uint64) (l openedLog, err error) {
 	if err := checkName(c.Sweep); err != nil {
-		return nil, err
+		return l, err
 	}
 	if c.Index < 0 || c.Attempt < 0 {
-		return nil, fmt.Errorf("there is no attempt %d of task %d", c.Attempt, c.Index)
+		return l, fmt.Errorf("there is no attempt %d of task %d", c.Attempt, c.Index)
 	}
-	folder, err := openFolder(outputs, c.Sweep, strconv.FormatInt(c.Index, 10))
-	if err != nil {
-		return nil, err
+	index := strconv.FormatInt(c.Index, 10)
+	for range 10 {
+		folder, err := openFolder(outputs, c.Sweep, index)
+		if err != nil {
+			return l, err
+		}
+		l, err = openLogIn(folder, c, reached)
+		is := isFolder(folder, outputs, c.Sweep, index)
+		unix.Close(folder)
+		if is {
+			return l, err
+		}
+		if err == nil {
+			_ = l.Close()
+		}
 	}
-	defer unix.Close(folder)
+	return openedLog{}, fmt.Errorf("the folder of task %d of %s is replaced again and again", c.Index, c.Sweep)
+}
+
+// openLogIn is openLog in the task's folder.
+func openLogIn(folder int, c task.Control, reached uint64) (l openedLog, err error) {
 	stream := "stdout"
 	if c.Read.Stderr {
 		stream = "stderr"
 	}
-	name := LogName(stream, c.Attempt, func(name string) bool {
-		var s unix.Stat_t
-		return unix.Fstatat(folder, name, &s, unix.AT_SYMLINK_NOFOLLOW) == nil
-	})
-	fd, err := openAt(folder, name, unix.O_NONBLOCK)
+	if reached != 0 {
+		return openReached(folder, stream, reached, c.Read.Offset)
+	}
+	return openNamed(folder, logNameIn(folder, stream, c.Attempt), c.Read.Offset)
+}
+
+// openReached opens the file of a stream that a reader had reached, under whatever name it has now. When that is read to its
+// end, or is gone, it opens what was printed next, from its beginning.
+func openReached(folder int, stream string, inode uint64, offset int64) (openedLog, error) {
+	numbers, err := earlierAttempts(folder, stream)
+	if err != nil {
+		return openedLog{}, err
+	}
+	var end openedLog                      // of what was reached
+	for _, n := range append(numbers, 0) { // the newest is the last
+		l, err := openNamed(folder, stream+logSuffix(n), 0)
+		switch {
+		case err != nil && end.File != nil:
+			return end, nil
+		case err != nil && n > 0:
+			continue
+		case err != nil || end.File == nil && n == 0 && l.inode != inode:
+			return l, err
+		case end.File != nil:
+			return l, end.Close()
+		case l.inode != inode:
+			_ = l.Close()
+			continue
+		}
+		if l.offset = offset; offset < l.size || n == 0 {
+			return l, nil
+		}
+		end = l
+	}
+	return end, nil
+}
+
+// earlierAttempts lists the attempts but the newest that have a file of a stream, in order.
+func earlierAttempts(folder int, stream string) (numbers []int, err error) {
+	fd, err := openAt(folder, ".", unix.O_DIRECTORY)
 	if err != nil {
 		return nil, err
 	}
-	return os.NewFile(uintptr(fd), name), nil
+	d := os.NewFile(uintptr(fd), ".")
+	defer d.Close()
+	names, err := d.Readdirnames(-1)
+	for _, name := range names {
+		number := strings.TrimSuffix(strings.TrimPrefix(name, stream+"."), ".log")
+		if n, err := strconv.Atoi(number); err == nil && n > 0 && name == stream+logSuffix(n) {
+			numbers = append(numbers, n)
+		}
+	}
+	slices.Sort(numbers)
+	return numbers, err
+}
+
+// openNamed opens an output file by its name.
+func openNamed(folder int, name string, offset int64) (l openedLog, err error) {
+	fd, err := openAt(folder, name, unix.O_NONBLOCK)
+	if err != nil {
+		return l, err
+	}
+	l.File, l.offset = os.NewFile(uintptr(fd), name), offset
+	var s unix.Stat_t
+	if err := unix.Fstat(fd, &s); err != nil {
+		return l, errors.Join(err, l.Close())
+	}
+	if s.Mode&unix.S_IFMT != unix.S_IFREG {
+		return l, errors.Join(errors.New("the output of the task is no file any more: something put another thing in its place"), l.Close())
+	}
+	l.inode, l.size = s.Ino, s.Size
+	return l, nil
 }
 
 // openFolder goes from a folder down to one within it, by name.
@@ -52,6 +141,18 @@ func openFolder(base string, names ...string) (int, error) {
 		unix.Close(above)
 	}
 	return at, err
+}
+
+// isFolder reports whether an open folder is still the one at a path. When a short attempt ends another takes its place, and the
+// open one becomes that of another task.
+func isFolder(open int, base string, names ...string) bool {
+	now, err := openFolder(base, names...)
+	if err != nil {
+		return false
+	}
+	defer unix.Close(now)
+	var a, b unix.Stat_t
+	return unix.Fstat(open, &a) == nil && unix.Fstat(now, &b) == nil && a.Dev == b.Dev && a.Ino == b.Ino
 }
 
 // openAt opens an entry of a folder to read it. A link as the last of its names is refused, but where the way begins.

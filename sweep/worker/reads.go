@@ -3,9 +3,11 @@ package worker
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
@@ -85,21 +87,20 @@ func (r *reads) read(c task.Control, p *task.Piece) error {
 	if c.Read.Offset < 0 || c.Read.Length < 0 {
 		return errors.New("an offset or a length below 0 was asked for")
 	}
-	file, err := openLog(r.outputs, c)
+	reached := uint64(0)
+	if c.Read.File != "" {
+		if _, err := fmt.Sscanf(strings.TrimPrefix(c.Read.File, r.worker), ":%d", &reached); err != nil { // another worker's
+			c.Read.Offset, p.Offset = 0, 0
+		}
+	}
+	l, err := openLog(r.outputs, c, reached)
 	if err != nil {
 		return err
 	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return err
-	}
-	if !info.Mode().IsRegular() {
-		return errors.New("the output of the task is no file any more: something put another thing in its place")
-	}
-	p.Size = info.Size()
-	data := make([]byte, max(0, min(int64(c.Read.Length), task.MostRead, p.Size-c.Read.Offset)))
-	n, err := file.ReadAt(data, c.Read.Offset)
+	defer l.Close()
+	p.Size, p.Offset, p.File = l.size, l.offset, fmt.Sprintf("%s:%d", r.worker, l.inode)
+	data := make([]byte, max(0, min(int64(c.Read.Length), task.MostRead, p.Size-p.Offset)))
+	n, err := l.ReadAt(data, p.Offset)
 	if p.Data = data[:n]; errors.Is(err, io.EOF) {
 		err = nil
 	}

@@ -2,6 +2,7 @@ package worker_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -41,7 +42,7 @@ func TestLogName(t *testing.T) {
 		{"stdout.log stdout.1.log stdout.2.log", 2, "stderr.2.log"}, {"stdout.log stdout.1.log stdout.2.log", 3, "stderr.log"},
 	} {
 		has := func(name string) bool { return strings.Contains(" "+c.there+" ", " "+name+" ") }
-		if got := worker.LogName("stderr", c.attempt, has); got != c.want {
+		if got := worker.LogName("stderr", c.attempt, "", has); got != c.want {
 			t.Errorf("%q, attempt %d: %s; want %s", c.there, c.attempt, got, c.want)
 		}
 	}
@@ -93,6 +94,10 @@ func TestReadingOutput(t *testing.T) {
 			c.ask.Index = 3
 		}
 		got := s.ask(c.ask)
+		if (got.File == "") != (got.Absent || got.Error != "") {
+			t.Errorf("%s: its file is %q", c.name, got.File)
+		}
+		got.File = ""
 		if strings.Contains(got.Error, c.want.Error) && c.want.Error != "" {
 			got.Error = c.want.Error
 		}
@@ -102,6 +107,47 @@ func TestReadingOutput(t *testing.T) {
 		}
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s: %.500s", c.name, diff)
+		}
+	}
+}
+
+// Who read an attempt's output to some place goes on there after the file was renamed, and then at the next one's beginning.
+func TestReadingGoesOnInTheNextFile(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	b := batch("echo output $ATTEMPT; test $ATTEMPT = 2 || echo error >&2", 3)
+	run := func(n int) {
+		b.Attempts[0].Number = n
+		s.send(b)
+		s.ended(3, n)
+	}
+	read := func(stderr bool, after task.Piece) task.Piece {
+		return s.ask(task.Control{Sweep: "train-1", Index: 3,
+			Read: &task.Read{Stderr: stderr, Length: 9, File: after.File, Offset: after.Offset + int64(len(after.Data))}})
+	}
+	run(1)
+	stdout, stderr := read(false, task.Piece{}), read(true, task.Piece{})
+	for _, stream := range []bool{false, true} {
+		if p := read(stream, map[bool]task.Piece{false: stdout, true: {File: stderr.File, Offset: 6}}[stream]); stream && len(p.Data) > 0 || p.Absent {
+			t.Errorf("there is more: %+v", p)
+		}
+	}
+	run(2)
+	run(3)
+	var texts []string
+	for range 7 {
+		texts = append(texts, string(stdout.Data))
+		stdout = read(false, stdout)
+	}
+	if got := strings.Join(texts, ""); got != "output 1\noutput 2\noutput 3\n" {
+		t.Errorf("%q", texts)
+	}
+	if p := read(true, stderr); string(p.Data) != "error\n" || p.File == stderr.File || p.Offset != 0 {
+		t.Errorf("standard error, which the second attempt did not have: %+v after %+v", p, stderr)
+	}
+	for _, file := range []string{"w2:1", "w1:1", "w1:x", "w1"} {
+		if p := read(false, task.Piece{File: file, Offset: 5}); string(p.Data) != "output 3\n" {
+			t.Errorf("of a file that is not here, %s: %+v", file, p)
 		}
 	}
 }
@@ -185,5 +231,51 @@ func TestFollowingEndsForOneSweepOrAll(t *testing.T) {
 				t.Errorf("%d: lines of %v; want %s", i, got, c.want)
 			}
 		}
+	}
+}
+
+// What an attempt printed is found by its number, whichever of the task's attempts ran on this worker. The number of one that
+// was killed before anybody knew that it had begun is used again: then the later one has it.
+func TestOutputHasTheNumberOfItsAttempt(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name  string
+		runs  []int          // the attempts that run here, one after the other, each of which prints its place in this list
+		want  map[int]string // by number; "": there is none
+		other string         // files
+	}{
+		{"all", []int{1, 2, 3}, map[int]string{0: "2", 1: "0", 2: "1", 3: "2", 4: ""}, ""},
+		{"one was given back", []int{1, 3}, map[int]string{0: "1", 1: "0", 2: "", 3: "1"}, ""},
+		{"then one more", []int{1, 3, 4}, map[int]string{0: "2", 1: "0", 2: "", 3: "1", 4: "2"}, ""},
+		{"the first ran elsewhere", []int{2}, map[int]string{0: "0", 1: "", 2: "0", 3: ""}, ""},
+		{"every other one", []int{2, 4, 6}, map[int]string{0: "2", 1: "", 2: "0", 3: "", 4: "1", 5: "", 6: "2"}, ""},
+		{"a number again", []int{1, 1, 2}, map[int]string{0: "2", 1: "1", 2: "2"}, "stdout.killed-1.log"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t, nil)
+			for n, number := range c.runs {
+				if n > 0 && number <= c.runs[n-1] { // another process of the worker: this one knows that it ran it
+					s.stop()
+					s.start(s.queue.Port("w1"))
+				}
+				s.must(os.WriteFile(filepath.Join(s.base, "place"), []byte(fmt.Sprintln(n)), 0o600))
+				b := batch("cat "+filepath.Join(s.base, "place"), 3)
+				b.Attempts[0].Number = number
+				s.send(b)
+				printed := func() bool { return s.file(3, "stdout.log") == fmt.Sprintln(n) }
+				poll(t, fmt.Sprintf("run %d, which is attempt %d, has printed", n, number), printed)
+				s.ended(3, number)
+			}
+			for number, want := range c.want {
+				p := s.ask(task.Control{Sweep: "train-1", Index: 3, Attempt: number, Read: &task.Read{Length: 99}})
+				if got := strings.TrimSpace(string(p.Data)); got != want || p.Absent != (want == "") || p.Error != "" {
+					t.Errorf("attempt %d: %q (%+v), want %q; there are %v", number, got, p, want, s.names(3))
+				}
+			}
+			if c.other != "" && s.file(3, c.other) != "0\n" {
+				t.Errorf("%s has %q; there are %v", c.other, s.file(3, c.other), s.names(3))
+			}
+		})
 	}
 }

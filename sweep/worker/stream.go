@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 
+	"golang.org/x/sys/unix"
+
 	"mlframework/sweep/result"
 	"mlframework/sweep/task"
 )
@@ -31,7 +33,7 @@ type stream struct {
 
 // create makes the file, empty. Without it, the first byte does.
 func (s *stream) create() (err error) {
-	s.file, err = os.OpenFile(s.path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	s.file, err = createFile(s.path, unix.O_TRUNC, 0o600)
 	return err
 }
 

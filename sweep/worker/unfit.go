@@ -9,7 +9,7 @@ func (d *desk) judge(o *task.Outcome) {
 	switch {
 	case o.HostFault():
 		d.faults++
-	case o.Class != task.Loss && o.Class != task.Stopped:
+	case o.Ran():
 		d.faults = 0
 	}
 	if d.faults >= task.MostHostFaults && !d.drained && !d.alone {

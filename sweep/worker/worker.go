@@ -79,6 +79,7 @@ type Worker struct {
 	begun       begun
 	shelf       shelf
 	folders     *folder.Store
+	ahead       ahead
 	meter       meter
 	slots       sync.WaitGroup
 	beats       chan struct{} // asks for a heartbeat before its time
@@ -114,6 +115,7 @@ func New(port queue.Port, o Options) *Worker {
 	w.folders = folder.NewStore(folder.Options{Home: filepath.Join(o.Outputs, ".prepared-"+o.Name), Revision: o.Revision,
 		Remake: o.Remake, Idle: 2 * o.Slots, Log: o.Log})
 	w.jobs.init(o, w.folders)
+	w.ahead.init(w.desk.waits)
 	w.reads.init(port, o)
 	w.meter.init(o.Outputs)
 	return w

@@ -1,9 +1,12 @@
 package cli
 
 import (
+	"context"
 	"os"
 	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
+	"time"
 )
 
 // garbage is how much the heap of an executor may grow before it is collected, in percent. It is some 4 MB: at the usual
@@ -21,5 +24,37 @@ func Tune(slots int) {
 	}
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(garbage)
+	}
+}
+
+// beside is what the Go runtime needs beside the heap, in bytes, and growth how many times that of its live objects a heap may be.
+const (
+	beside = 8 << 20
+	growth = 4
+)
+
+// MemoryLimit is the limit for a runtime whose live objects have a size, in bytes: least, or more where the collector would
+// run all the time to stay below that.
+func MemoryLimit(least, live int64) int64 { return max(least, beside+growth*live) }
+
+// BoundMemory keeps the memory of the Go runtime below MemoryLimit until ctx ends. GOMEMLIMIT in the environment wins.
+func BoundMemory(ctx context.Context, least int64) {
+	if os.Getenv("GOMEMLIMIT") != "" {
+		return
+	}
+	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for limit := int64(0); ; {
+		metrics.Read(live)
+		if wanted := MemoryLimit(least, int64(live[0].Value.Uint64())); wanted > limit || wanted < limit-limit/4 {
+			limit = wanted
+			debug.SetMemoryLimit(limit)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
 	}
 }

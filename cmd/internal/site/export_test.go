@@ -12,8 +12,8 @@ import (
 )
 
 // Judge fills in what is wrong, from what everybody said.
-func (o *Overview) Judge(ready []api.Reason, silent error) []Fault {
-	o.ready, o.silent = ready, silent
+func (o *Overview) Judge(ready, warnings []api.Reason, silent error) []Fault {
+	o.ready, o.warnings, o.silent = ready, warnings, silent
 	o.Faults = o.faults()
 	o.Well = len(o.Faults) == 0
 	return o.Faults

@@ -60,6 +60,7 @@ func TestFaults(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*site.Overview)
 		ready  []api.Reason
+		warns  []api.Reason
 		silent error
 		want   []site.Fault
 	}{
@@ -93,6 +94,8 @@ func TestFaults(t *testing.T) {
 		"a master's host that is away": {silent: errors.New("no answer"), change: func(o *site.Overview) {
 			o.Hosts[0].Reached, o.Hosts[0].Problem = false, "lost"
 		}, want: []site.Fault{{"gpu1", "lost", ""}}},
+		"a store that lost something": {warns: []api.Reason{{What: "store", Text: "worker gpu2 reports 3 tasks of train-7", Since: ptr(noon)}},
+			want: []site.Fault{{"", "worker gpu2 reports 3 tasks of train-7, since 2026-03-01 12:00:00", ""}}},
 		"a broker that is away": {ready: []api.Reason{{What: "broker", Text: "the broker refuses"}, {What: "store", Text: "disk full"}},
 			want: []site.Fault{{"", "the master is not ready: the broker refuses", "check-status --logs broker shows what it says"},
 				{"", "the master is not ready: disk full", ""}}},
@@ -115,7 +118,7 @@ func TestFaults(t *testing.T) {
 			if c.change != nil {
 				c.change(&o)
 			}
-			if diff := cmp.Diff(c.want, o.Judge(c.ready, c.silent)); diff != "" {
+			if diff := cmp.Diff(c.want, o.Judge(c.ready, c.warns, c.silent)); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
@@ -127,7 +130,7 @@ func TestTablesAndVerdict(t *testing.T) {
 	o := whole()
 	o.Hosts[1].Containers = nil
 	o.Hosts[1].Problem, o.Hosts[1].Remedy = "evil \x1b[31m text that is longer than any narrow window would like it to be, far", "do\nthis"
-	o.Judge(nil, nil)
+	o.Judge(nil, nil, nil)
 	want := `cluster c, master on gpu1
 
 HOST  ROLE     STATE      SINCE  SLOTS  BUSY
@@ -167,7 +170,7 @@ gpu2: evil \x1b[31m text that is longer than any narrow window would like it to 
 		t.Errorf("at 60 columns:\n%s", narrow)
 	}
 	o = whole()
-	o.Judge(nil, nil)
+	o.Judge(nil, nil, nil)
 	if v := o.Verdict(60); !o.Well || len(v) != 1 || v[0] != "all is well" {
 		t.Errorf("%v, %q", o.Well, v)
 	}

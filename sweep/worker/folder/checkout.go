@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // Checkout is the folder of an attempt, with a copy of its project in it.
@@ -19,7 +20,8 @@ type Checkout struct {
 	project    *Project
 	tree       *tree
 	generation int
-	found      bool   // Written has said that the snapshot was written to
+	found      bool // Written has said that the snapshot was written to
+	entered    time.Time
 	inode      uint64 // of Dir
 	started    int64  // by the file system's clock: what was touched since then has a time that is not before it
 }
@@ -27,7 +29,7 @@ type Checkout struct {
 // Enter makes the folder of a task ready. What an earlier attempt made stays, and what was taken away as unchanged is put
 // back beside it. Leave is to be called when no process of the attempt is alive.
 func (p *Project) Enter(ctx context.Context, dir string) (c *Checkout, err error) {
-	c = &Checkout{Dir: dir, Workdir: filepath.Join(dir, p.rules.Workdir), project: p}
+	c = &Checkout{Dir: dir, Workdir: filepath.Join(dir, p.rules.Workdir), project: p, entered: time.Now()}
 	if c.generation, err = p.snapshot.ready(ctx, p.store.o.Remake); err != nil {
 		return nil, err
 	}
@@ -38,14 +40,23 @@ func (p *Project) Enter(ctx context.Context, dir string) (c *Checkout, err error
 		return nil, errors.Join(err, c.tree.discard())
 	}
 	if err = c.enter(); err == nil {
-		var id identity
-		id, err = lstat(dir)
-		c.inode, c.started = id.inode, id.ctime
+		err = c.recognize()
 	}
 	if err != nil {
 		return nil, errors.Join(err, c.abandon())
 	}
 	return c, nil
+}
+
+// recognize notes what the task's folder is.
+func (c *Checkout) recognize() error {
+	if c.tree.inode != 0 && !c.Resumed && !c.project.store.inexact {
+		c.inode = c.tree.inode
+		return nil
+	}
+	id, err := lstat(c.Dir)
+	c.inode, c.started = id.inode, id.ctime
+	return err
 }
 
 // abandon removes the copy, and what of it came into the task's folder. Where that fails the record stays for the next start.
@@ -106,7 +117,7 @@ func (c *Checkout) again() error {
 	}
 	c.tree.project.store.watcher.forget(c.tree)
 	clear(c.tree.have)
-	c.tree.missing = true
+	c.tree.missing, c.tree.inode = true, 0
 	return c.tree.complete(context.Background())
 }
 
@@ -114,7 +125,7 @@ func (c *Checkout) again() error {
 func (c *Checkout) makeHere() error {
 	c.tree.project.store.watcher.forget(c.tree)
 	clear(c.tree.have)
-	c.tree.missing = true
+	c.tree.missing, c.tree.inode = true, 0
 	return errors.Join(c.tree.completeAt(context.Background(), c.Dir), removeAll(c.tree.path))
 }
 
@@ -233,11 +244,15 @@ func (c *Checkout) Written() error {
 	return err
 }
 
+// briefly is for how long an attempt may run whose folder is replaced by another when it ends: too short for a person, or a
+// program that is not of the attempt, to have it as a working directory.
+const briefly = 100 * time.Millisecond
+
 // Leave takes the copy out of the task's folder: what is left there the task made or changed. The error is that of Written,
 // nil where it was returned before; whatever else goes wrong is logged.
 func (c *Checkout) Leave() error {
 	written := c.Written()
-	err := c.tree.leave(c.Dir, c.inode, c.started)
+	err := c.tree.leave(c.Dir, c.inode, c.started, time.Since(c.entered) < briefly)
 	if err == nil {
 		err = c.tree.record.set("", nil)
 	}

@@ -2,7 +2,11 @@
 
 package folder
 
-import "errors"
+import (
+	"errors"
+
+	"golang.org/x/sys/unix"
+)
 
 // clone is for Linux: elsewhere files are copied.
 func clone(int, int) error { return errors.ErrUnsupported }
@@ -11,3 +15,15 @@ func clone(int, int) error { return errors.ErrUnsupported }
 func Clones(file, folder string) bool { return false }
 
 func readOnly(string) bool { return false }
+
+// appendEntries adds the names of a list as the system gives it.
+func appendEntries(entries []entry, list []byte) []entry {
+	_, _, names := unix.ParseDirent(list, -1, nil)
+	for _, name := range names {
+		entries = append(entries, entry{name: name})
+	}
+	return entries
+}
+
+// exchange is for Linux: elsewhere a copy is moved out of a task's folder.
+func exchange(a, b string) error { return errors.ErrUnsupported }

@@ -1,6 +1,7 @@
 package folder
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"io/fs"
@@ -54,22 +55,30 @@ type leaver struct {
 	remove bool     // nothing is kept of the copy: it is removed where it is
 	quiet  []quiet  // of items that are folders; nil: every file is looked at
 	renew  []int    // what of the copy is to be watched anew, as it is another than before
+	others []string // what lies in the task's folder, at its top, beside the items
+	swaps  bool     // the folder itself may become the copy's
 }
 
 // leave takes the copy out of a folder, of that inode, that a task had since a time: what was not touched goes back to the copy's own
-// place.
-func (t *tree) leave(dir string, inode uint64, started int64) error {
+// place. After a short attempt the folder may become the copy's own place, and the task gets another.
+func (t *tree) leave(dir string, inode uint64, started int64, short bool) error {
 	l := t.leaver(dir, started)
-	l.inode = inode
+	l.inode, l.swaps, t.inode = inode, short && t.project.store.swaps, 0
 	err := l.lookWhereTouched()
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ELOOP) || errors.Is(err, unix.ENOTDIR) { // somebody removed it, or put something in its place
 		clear(l.states)
-		l.caches = nil
+		l.caches, l.swaps = nil, false
 	} else if err != nil {
 		return err
 	}
 	if err := t.makeHome(); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
+	}
+	if l.swaps && l.isWhole() {
+		if done, err := l.swap(); done || err != nil {
+			t.inode = inode
+			return err
+		}
 	}
 	err = l.move()
 	t.project.store.watcher.renew(t, l.renew)
@@ -111,7 +120,7 @@ func (l *leaver) lookWhereTouched() error {
 	}
 	err := l.look()
 	if err == errLook {
-		l.quiet, l.caches = nil, nil
+		l.quiet, l.caches, l.others = nil, nil, nil
 		clear(l.states)
 		err = l.look()
 	}
@@ -164,6 +173,8 @@ func (l *leaver) look() error {
 		if err := retry(func() error { return unix.Fstat(fd, &s) }); err != nil || s.Ino != l.inode {
 			return &os.PathError{Op: "open", Path: l.dir, Err: cmp.Or(err, fs.ErrNotExist)}
 		}
+		own := s.Mode&0o7777 == homeMode && int(s.Uid) == os.Geteuid() && int(s.Gid) == os.Getegid()
+		l.swaps = l.swaps && own && !hasAttributes(fd)
 	}
 	_, err = l.folder(fd, l.dir, 0, len(l.items), nil, false)
 	return err
@@ -174,8 +185,14 @@ func (l *leaver) look() error {
 func (l *leaver) folder(fd int, at string, from, end int, recorded *identity, quietly bool) (clean bool, err error) {
 	clean = true
 	sources := true // no program in it was changed
+	var listed []entry
+	if recorded == nil { // the top, which is listed in any case
+		if listed, err = entriesIn(fd); err != nil {
+			return false, &os.PathError{Op: "read", Path: at, Err: err}
+		}
+	}
 	for i := from; i < end; i = l.items[i].end {
-		if quietly && (l.items[i].how != makeDir || l.quiet[i] == calm) {
+		if quietly && (l.items[i].how != makeDir || l.quiet[i] == calm) || l.isCalm(i, listed) {
 			l.states[i] = whole
 			continue
 		}
@@ -199,25 +216,29 @@ func (l *leaver) folder(fd int, at string, from, end int, recorded *identity, qu
 		if clean && now == *recorded && now.ctime < l.since {
 			return true, nil
 		}
-		clean = clean && now.mode == recorded.mode
+		clean = clean && now.mode == recorded.mode && !hasAttributes(fd)
 		defer func() {
 			if clean { // it has a cache that it had not
 				*recorded = now
 			}
 		}()
 	}
-	names, err := namesIn(fd)
-	if err != nil {
-		return false, &os.PathError{Op: "read", Path: at, Err: err}
+	if recorded != nil {
+		if listed, err = entriesIn(fd); err != nil {
+			return false, &os.PathError{Op: "read", Path: at, Err: err}
+		}
 	}
-	slices.Sort(names) // as items are
 	known := from
-	for _, name := range names {
+	for _, e := range listed {
+		name := e.name
 		for known < end && l.items[known].name < name {
 			known = l.items[known].end
 		}
 		if known < end && l.items[known].name == name {
 			continue
+		}
+		if recorded == nil {
+			l.others = append(l.others, name)
 		}
 		if clean = clean && name == cacheName; name != cacheName && l.quiet == nil {
 			continue
@@ -245,6 +266,15 @@ func (l *leaver) folder(fd int, at string, from, end int, recorded *identity, qu
 		l.caches = append(l.caches, strings.TrimPrefix(cache, l.dir+"/"))
 	}
 	return clean, nil
+}
+
+// isCalm reports whether an item is a folder that is known to be as it was, and is there by the list of its own folder.
+func (l *leaver) isCalm(i int, listed []entry) bool {
+	if l.quiet == nil || l.quiet[i] != calm || l.items[i].how != makeDir {
+		return false
+	}
+	n, found := slices.BinarySearchFunc(listed, l.items[i].name, func(e entry, name string) int { return strings.Compare(e.name, name) })
+	return found && listed[n].inode == l.ids[i].inode
 }
 
 // prune leaves in a folder of compiled programs those of the items beside it, and reports whether there are any. What was
@@ -333,6 +363,41 @@ func (l *leaver) leaf(it *item, now, recorded identity, at string) state {
 		return whole
 	}
 	return touched
+}
+
+// isWhole reports whether nothing of the copy was touched, and swap takes fewer calls of the system than move: two for each thing
+// that the task made, instead of two for each at the copy's top.
+func (l *leaver) isWhole() bool {
+	tops := 0
+	for i := 0; i < len(l.items); i = l.items[i].end {
+		if l.states[i] != whole {
+			return false
+		}
+		tops++
+	}
+	return len(l.others) < tops
+}
+
+// swap gives what the task made a second name in the copy's own place, which is empty, lets that and the task's folder change
+// places, and takes the first names away: at every moment the task's folder has all of it. It is false, and everything is as it was,
+// where that cannot be, as with folders. With an error nobody may have the copy again.
+func (l *leaver) swap() (done bool, err error) {
+	made := slices.DeleteFunc(l.others, func(name string) bool { return slices.Contains(l.caches, name) })
+	for _, name := range made {
+		if err = retry(func() error { return unix.Link(l.dir+"/"+name, l.path+"/"+name) }); err != nil {
+			break
+		}
+	}
+	if err == nil {
+		err = exchange(l.dir, l.path)
+	}
+	done, err = err == nil, nil
+	for _, name := range made {
+		if failed := retry(func() error { return unix.Unlink(l.path + "/" + name) }); failed != unix.ENOENT {
+			err = errors.Join(err, failed)
+		}
+	}
+	return done, err
 }
 
 // move brings the copy to its own place.
@@ -434,6 +499,17 @@ func (l *leaver) moveMixed(i int) error {
 	return nil
 }
 
+// hasAttributes reports whether an open folder has extended attributes that a program gave it, or a list of who may use it: a
+// copy has none.
+func hasAttributes(fd int) bool {
+	var names [4 << 10]byte
+	n, err := unix.Flistxattr(fd, names[:])
+	if err != nil {
+		return err == unix.ERANGE
+	}
+	return bytes.Contains(names[:n], []byte("user.")) || bytes.Contains(names[:n], []byte("posix_acl"))
+}
+
 // openFolder opens a folder in an open one. A link at the end of the name is not followed.
 func openFolder(in int, name string) (fd int, err error) {
 	const flags = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_CLOEXEC | unix.O_NOFOLLOW
@@ -441,15 +517,22 @@ func openFolder(in int, name string) (fd int, err error) {
 	return fd, err
 }
 
-// namesIn lists a folder that was opened for it.
-func namesIn(fd int) (names []string, err error) {
+// entry is a name in a folder, and the inode that it has by the folder's list.
+type entry struct {
+	name  string
+	inode uint64
+}
+
+// entriesIn lists a folder that was opened for it, by name, as items are.
+func entriesIn(fd int) (entries []entry, err error) {
 	var buffer [8 << 10]byte
 	for {
 		var n int
 		if err = retry(func() error { n, err = unix.ReadDirent(fd, buffer[:]); return err }); err != nil || n <= 0 {
-			return names, err
+			slices.SortFunc(entries, func(a, b entry) int { return strings.Compare(a.name, b.name) })
+			return entries, err
 		}
-		_, _, names = unix.ParseDirent(buffer[:n], -1, names)
+		entries = appendEntries(entries, buffer[:n])
 	}
 }
 

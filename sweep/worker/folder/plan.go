@@ -38,19 +38,37 @@ type Rules struct {
 	Link    []string          `json:"link,omitempty"`    // linked, whatever their size
 	Copy    []string          `json:"copy,omitempty"`    // copied, whatever their size
 	Links   map[string]string `json:"links,omitempty"`   // links to absolute paths of the host
+	File    string            `json:"file,omitempty"`    // that the worker writes: it does not come from the project
 	Workdir string            `json:"workdir,omitempty"` // where the command runs; "" is the folder itself
 }
 
 // RulesOf are the rules of a recipe.
 func RulesOf(r task.Recipe) Rules {
-	return Rules{Outputs: r.Outputs, Link: r.Link, Copy: r.Copy, Links: r.Links, Workdir: r.Workdir}
+	rules := Rules{Outputs: r.Outputs, Link: r.Link, Copy: r.Copy, Links: r.Links, Workdir: r.Workdir}
+	if r.File != nil {
+		rules.File = r.File.To
+	}
+	return rules
 }
 
 // outputNames are names that programs give to what they produce. A folder so named is there and empty, a file is absent.
 var outputNames = []string{"result", "results", "run", "runs", "log", "logs", "checkpoint", "checkpoints", "output", "outputs"}
 
-// logNames are the files of an attempt's output.
-var logNames = []string{"stdout.log", "stderr.log"}
+// logNames are the files of an attempt's output, and the one with its number.
+var logNames = []string{"stdout.log", "stderr.log", ".attempt"}
+
+// Output reports whether a path of the project is one of its outputs or lies in one: tasks begin without it.
+func (r Rules) Output(p string) bool {
+	for _, base := range []string{"", r.Workdir + "/"} {
+		if below, is := strings.CutPrefix(p, base); is {
+			name, _, _ := strings.Cut(below, "/")
+			if slices.Contains(outputNames, name) || slices.Contains(r.Outputs, name) {
+				return true
+			}
+		}
+	}
+	return false
+}
 
 // Limits bound what is copied and how many links are made.
 type Limits struct {
@@ -212,6 +230,18 @@ func (r Rules) apply(nodes map[string]*node) (problems []Problem) {
 		n := add(nodes, Entry{Path: p, Kind: Symlink, Target: r.Links[p]})
 		n.how = linkToHost
 		stayReal(nodes, path.Dir(p))
+	}
+	if r.File != "" {
+		if f := firstFile(nodes, path.Dir(r.File)); f != "" {
+			problems = append(problems, Problem{"file", r.File, f + " is not a folder"})
+		} else if n := nodes[r.File]; n != nil && n.Kind == Dir {
+			problems = append(problems, Problem{"file", r.File, "is a folder of the project"})
+		} else if n != nil {
+			above := nodes[path.Dir(r.File)]
+			above.children = slices.DeleteFunc(above.children, func(c *node) bool { return c == n })
+			delete(nodes, r.File)
+		}
+		stayReal(nodes, path.Dir(r.File))
 	}
 	if r.Workdir == "" {
 		return problems

@@ -2,11 +2,14 @@ package folder_test
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
 
 	"mlframework/sweep/worker/folder"
 )
@@ -128,5 +131,64 @@ func differs(t *testing.T, want, got map[string]string) {
 	t.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// TestAttributesOfAFolderAreTheTasks has a task give a folder of the project an attribute: the next task's has none.
+func TestAttributesOfAFolderAreTheTasks(t *testing.T) {
+	t.Parallel()
+	for _, files := range []map[string]string{{"data/x": "x"}, watchedProject()} {
+		s := newStand(t)
+		s.snapshot("r1", files)
+		p := s.project("r1", folder.Rules{})
+		first := filepath.Dir(slices.Min(slices.Collect(maps.Keys(files))))
+		c := s.enter(p, 0)
+		if err := unix.Setxattr(filepath.Join(c.Dir, first), "user.lr", []byte("0.1"), 0); err == unix.ENOTSUP {
+			t.Skip("the file system of temporary folders has no attributes of users")
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		must(t, c.Leave())
+		c = s.enter(p, 1)
+		if n, err := unix.Getxattr(filepath.Join(c.Dir, first), "user.lr", nil); err != unix.ENODATA {
+			t.Errorf("%s of the next task has an attribute of %d bytes, %v", first, n, err)
+		}
+		must(t, c.Leave())
+	}
+}
+
+// TestOutputsAreThereWhileAnAttemptEnds reads what a task made while its copy is taken out of its folder.
+func TestOutputsAreThereWhileAnAttemptEnds(t *testing.T) {
+	t.Parallel()
+	s := newStand(t)
+	s.snapshot("r1", map[string]string{"a/x": "x", "b/x": "x", "c/x": "x", "d": "d", "e": "e"})
+	p := s.project("r1", folder.Rules{})
+	for n := range 200 {
+		c := s.enter(p, n)
+		made := c.Dir + "/stdout.log"
+		must(t, os.WriteFile(made, []byte(fmt.Sprint("of task ", n)), 0o644))
+		done, gone := make(chan struct{}), make(chan error, 1)
+		go func() {
+			defer close(gone)
+			for {
+				if text, err := os.ReadFile(made); err != nil || string(text) != fmt.Sprint("of task ", n) {
+					gone <- fmt.Errorf("task %d: %q, %w", n, text, err)
+					return
+				}
+				select {
+				case <-done:
+					return
+				default:
+				}
+			}
+		}()
+		must(t, c.Leave())
+		close(done)
+		if err := <-gone; err != nil {
+			t.Fatal(err)
+		}
+		if left := tree(t, c.Dir); len(left) != 1 {
+			t.Fatal("left:", left)
+		}
 	}
 }

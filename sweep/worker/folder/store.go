@@ -47,6 +47,7 @@ type Store struct {
 	watcher   watcher
 	watching  bool // the watcher is open
 	inexact   bool // times of files do not tell any two changes apart
+	swaps     bool // two folders can change places
 	fewest    int  // items of a copy that is watched: of a small one looking at all of it costs as little
 	making    bool // a copy is made ahead
 	ahead     sync.WaitGroup
@@ -110,14 +111,14 @@ func (s *Store) Project(revision string, rules Rules) (*Project, error) {
 	}
 	if !s.watching {
 		s.watcher.open(s.o.Home)
-		s.watching, s.inexact = true, s.inexact || !exactTimes(s.o.Home)
+		s.watching, s.inexact, s.swaps = true, s.inexact || !exactTimes(s.o.Home), exchanges(s.o.Home)
 	}
 	p = &Project{store: s, key: key, revision: revision, rules: rules, snapshot: shot}
 	p.maker = maker{snapshot: path, clones: shot.clones(s.o.Home)}
 	var problems []Problem
 	p.maker.plan, problems = New(shot.entries(), rules, LimitsOf(p.maker.clones))
 	for _, problem := range problems {
-		if problem.Key == "workdir" || problem.Key == "links" {
+		if problem.Key == "workdir" || problem.Key == "links" || problem.Key == "file" {
 			err = errors.Join(err, problem)
 		}
 	}
@@ -191,6 +192,7 @@ type tree struct {
 	project *Project
 	made    int    // the generation of the snapshot of which it is a copy
 	path    string // where it lies while no attempt uses it
+	inode   uint64 // of the folder path, where that is known
 	record  *record
 	ids     []identity // of the plan's items
 	have    []bool     // which of them are there
@@ -271,8 +273,21 @@ func (p *Project) blank() (*tree, error) {
 	return &tree{project: p, path: path, record: r, ids: make([]identity, n), have: make([]bool, n), missing: true, looked: time.Now()}, nil
 }
 
-// makeHome makes the folder that holds the copy. It is for the attempt alone, as everything that it makes.
-func (t *tree) makeHome() error { return os.Mkdir(t.path, 0o700) }
+// homeMode is the mode of the folder that holds a copy: it is for the attempt alone, as everything that it makes.
+const homeMode = 0o700
+
+// makeHome makes the folder that holds the copy.
+func (t *tree) makeHome() error { return os.Mkdir(t.path, homeMode) }
+
+// exchanges reports whether folders in a folder can change places.
+func exchanges(home string) bool {
+	a, b := filepath.Join(home, "probe-a"), filepath.Join(home, "probe-b")
+	err := errors.Join(os.Mkdir(a, homeMode), os.Mkdir(b, homeMode))
+	if err == nil {
+		err = exchange(a, b)
+	}
+	return errors.Join(err, os.Remove(a), os.Remove(b)) == nil
+}
 
 // complete makes what is missing.
 func (t *tree) complete(ctx context.Context) error { return t.completeAt(ctx, t.path) }

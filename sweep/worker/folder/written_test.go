@@ -87,6 +87,7 @@ func TestCopiesThatAKilledWorkerLeftAreTakenOut(t *testing.T) {
 		c := s.enter(p, 0)
 		must(t, os.WriteFile(c.Dir+"/train.py", []byte("q"), 0o644)) // as long as before
 		must(t, os.WriteFile(c.Dir+"/own/new", []byte("new"), 0o644))
+		must(t, os.WriteFile(c.Dir+"/made", []byte("made"), 0o644))
 		must(t, os.MkdirAll(c.Dir+"/sub/__pycache__", 0o755))
 		must(t, syscall.Kill(os.Getpid(), syscall.SIGKILL))
 	}
@@ -101,8 +102,14 @@ func TestCopiesThatAKilledWorkerLeftAreTakenOut(t *testing.T) {
 	if _, err := os.Stat(s.path("outputs/train-1/0/sub/ü b.py")); err != nil {
 		t.Fatal("it left no copy:", err)
 	}
+	uses, err := filepath.Glob(s.path("outputs/.prepared-w1/*.task"))
+	if err != nil || len(uses) != 1 {
+		t.Fatal(uses, err)
+	}
+	home := strings.TrimSuffix(uses[0], ".task") // as if it was killed while the two folders changed places
+	must(t, errors.Join(os.Mkdir(home, 0o700), os.Link(s.path("outputs/train-1/0/made"), home+"/made")))
 	s.store.Recover()
-	want := map[string]string{"train.py": "q", "own": "/", "own/new": "new"}
+	want := map[string]string{"train.py": "q", "own": "/", "own/new": "new", "made": "made"}
 	if diff := cmp.Diff(want, tree(t, s.path("outputs/train-1/0"))); diff != "" {
 		t.Error(diff)
 	}
@@ -110,7 +117,7 @@ func TestCopiesThatAKilledWorkerLeftAreTakenOut(t *testing.T) {
 		t.Errorf("left: %v", left)
 	}
 	c := s.enter(s.project("r1", folder.Rules{Link: []string{"data"}, Outputs: []string{"own"}}), 0)
-	want = map[string]string{"train.py": "q", "own": "/", "own/new": "new", "data": "/", "data/x": "->" + s.path("revisions/r1/data/x"),
+	want = map[string]string{"train.py": "q", "own": "/", "own/new": "new", "made": "made", "data": "/", "data/x": "->" + s.path("revisions/r1/data/x"),
 		"sub": "/", "sub/ü b.py": "b", "sub/link": "->ü b.py"}
 	if diff := cmp.Diff(want, tree(t, c.Dir)); diff != "" || !c.Resumed {
 		t.Error(diff, c.Resumed)

@@ -31,8 +31,8 @@ var forwarded = []os.Signal{
 
 // RunGuarded makes this process the guard: it starts the same program again with the same arguments as a child named
 // name (the first 15 bytes show in ps and top; pkill by this program's own name then meets only the guard), waits for its
-// end, kills whatever it left, and returns its exit code, 128 + N when signal N ended it. On an error before that, nothing
-// was started. This process must have no other children.
+// end, kills whatever it left, and returns its exit code; when a signal ended it, 128 + its number and *Killed. On another
+// error nothing was started. This process must have no other children.
 //
 // main calls it before anything big is made, right after Guarded said false:
 //
@@ -67,6 +67,13 @@ func RunGuarded(name string) (exitCode int, err error) {
 	return watch(child, alive, signals)
 }
 
+// Killed says that a signal ended the executor of a pair.
+type Killed struct{ Signal syscall.Signal }
+
+func (e *Killed) Error() string {
+	return "the process that does the work was killed by " + unix.SignalName(e.Signal)
+}
+
 // watch tells of signals until the executor has ended.
 func watch(child *os.Process, executor io.Writer, signals <-chan os.Signal) (exitCode int, err error) {
 	type end struct {
@@ -91,7 +98,7 @@ func watch(child *os.Process, executor io.Writer, signals <-chan os.Signal) (exi
 			}
 			status, _ := e.state.Sys().(syscall.WaitStatus)
 			if status.Signaled() {
-				return 128 + int(status.Signal()), nil
+				return 128 + int(status.Signal()), &Killed{Signal: status.Signal()}
 			}
 			return status.ExitStatus(), nil
 		}

@@ -3,6 +3,7 @@ package process_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -19,7 +20,7 @@ func init() {
 	helpers["pair"] = func() int {
 		if !process.Guarded() {
 			code, err := process.RunGuarded("sweep-executor")
-			if err != nil {
+			if _, killed := errors.AsType[*process.Killed](err); err != nil && !killed {
 				fmt.Println(err)
 				return 99
 			}

@@ -1,0 +1,220 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mlframework/cmd/internal/cli"
+	"mlframework/projects"
+	"mlframework/sweep"
+	"mlframework/sweep/argv"
+	"mlframework/sweep/definition"
+	"mlframework/sweep/fault"
+	"mlframework/sweep/result"
+	"mlframework/sweep/space"
+	"mlframework/sweep/task"
+)
+
+// styleOf is how a definition's parameters stand on a command line.
+func styleOf(t definition.Task) space.Style {
+	return space.Style{Space: t.FlagsSpace, SwitchValue: t.SwitchValue, Form: space.Form(t.Flags)}
+}
+
+// namesOf are the names of parameters, in the order of their files, each once.
+func namesOf(spaces ...*space.Space) (names []string) {
+	for _, s := range spaces {
+		if s == nil {
+			continue
+		}
+		for _, p := range s.Parameters() {
+			if !slices.Contains(names, p.Name()) {
+				names = append(names, p.Name())
+			}
+		}
+	}
+	return names
+}
+
+// takes puts into a recipe how the program takes its parameters.
+func (p *project) takes(r *task.Recipe) {
+	r.Env = map[string]string{}
+	for _, v := range slices.Concat(p.file.Env, p.task.Env) {
+		r.Env[v.Name] = v.Value
+	}
+	for _, value := range r.Env {
+		r.EnvBraces = r.EnvBraces || strings.ContainsAny(value, "{}")
+	}
+	form := space.Form(p.task.Flags)
+	r.Environment = form == space.Env || form == space.None && argv.ReadsEnvironment(r.Command)
+}
+
+// checkTakes finds parameters that the program would not get, and what tasks.yml names that is no parameter.
+func (p *project) checkTakes() error {
+	r := p.record("")
+	wrong, notes := argv.Check(r.Recipe, r.Style, namesOf(p.space))
+	for _, n := range notes {
+		p.notes = append(p.notes, p.placed(n).String())
+	}
+	var faults fault.List
+	for _, w := range wrong {
+		faults.Add(p.placed(w))
+	}
+	if err := faults.Err(); err != nil || r.Recipe.File == nil {
+		return err
+	}
+	var err error
+	if p.config, err = p.readConfig(*r.Recipe.File); err != nil {
+		return err
+	}
+	differ, err := checkConfig(p.named, r, p.config, p.space)
+	for _, n := range differ {
+		p.notes = append(p.notes, n.String())
+	}
+	return err
+}
+
+// readConfig reads the file that takes the parameters.
+func (p *project) readConfig(f task.File) ([]byte, error) {
+	text, err := os.ReadFile(filepath.Join(p.dir, filepath.FromSlash(f.From)))
+	if err != nil {
+		at := p.task.Places["file"]
+		at.Problem += strconv.Quote(f.From) + ": " + cause(err)
+		at.Remedy = "name a file of the project"
+		return nil, fault.List{at}
+	}
+	return text, nil
+}
+
+// mostTypes is how many values of a parameter are compared with what a file has.
+const mostTypes = 1000
+
+// checkConfig finds what is wrong with a file of the project that takes the parameters of spaces, and notes types that change.
+func checkConfig(dir string, r sweep.Record, text []byte, spaces ...*space.Space) ([]fault.Fault, error) {
+	var all []argv.Values
+	for _, s := range spaces {
+		for _, p := range s.Parameters() {
+			v := argv.Values{Name: p.Name()}
+			for i := range min(p.Len(), mostTypes) {
+				v.All = append(v.All, sweep.Given(p.Value(i)))
+			}
+			all = append(all, v)
+		}
+	}
+	notes, err := argv.CheckFile(*r.Recipe.File, text, all, r.Recipe.Named())
+	faults, _ := errors.AsType[fault.List](err)
+	for i := range notes {
+		notes[i].File = filepath.Join(dir, notes[i].File)
+	}
+	for i := range faults {
+		faults[i].File = filepath.Join(dir, faults[i].File)
+	}
+	return notes, err
+}
+
+// placed is a problem at its place in the project's files.
+func (p *project) placed(w argv.Problem) fault.Fault {
+	f := fault.Fault{File: filepath.Join(p.named, definition.FileName), Problem: "tasks." + p.task.Name + "." + w.At + ": "}
+	switch {
+	case w.At == "":
+		f = fault.Fault{File: filepath.Join(p.named, filepath.FromSlash(p.task.Parameters))}
+	case p.task.Places[w.At].Line > 0:
+		f = p.task.Places[w.At]
+	case p.file.Places[w.At].Line > 0:
+		f = p.file.Places[w.At]
+		w.Text += ", of " + p.task.Name
+		w.Remedy += "; a variable of some tasks only goes into their own env"
+	}
+	f.Problem, f.Remedy = f.Problem+w.Text, w.Remedy
+	return f
+}
+
+// unfit says why points of a space cannot be given to the program of a sweep's record.
+func unfit(id, dir string, r sweep.Record, spaces ...*space.Space) error {
+	if f := r.Recipe.File; f != nil {
+		text, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(f.From)))
+		if err == nil {
+			_, err = checkConfig(dir, r, text, spaces...)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	wrong, _ := argv.Check(r.Recipe, r.Style, namesOf(spaces...))
+	if len(wrong) == 0 {
+		return nil
+	}
+	w := wrong[0]
+	if w.At != "" {
+		w.At += ": "
+	}
+	return &cli.Error{Code: cli.Invalid, Err: fmt.Errorf("%s of %s: %s%s", definition.FileName, id, w.At, w.Text), Remedy: w.Remedy}
+}
+
+// noteOwnFile notes that tasks see a parameters.json of the project's.
+func (c *command) noteOwnFile(m *projects.Manifest, r task.Recipe) {
+	own := slices.ContainsFunc(m.Entries, func(e projects.Entry) bool { return e.Path == argv.ParametersFile })
+	if own && !slices.Contains(r.Outputs, argv.ParametersFile) {
+		c.print([]string{fmt.Sprintf("the project has its own %[1]s: tasks see that one, and find their parameters in variables %[2]s... only; "+
+			"rename it, or write outputs: [%[1]s], for theirs", argv.ParametersFile, argv.Prefix)})
+	}
+}
+
+// given is what the program of a task is given, as far as it is known before it runs.
+func (d dryRun) given(points *sweep.Points, index int64) (argv.Given, error) {
+	at := task.Place{Index: fmt.Sprint(index)}
+	if d.more {
+		at.Task = d.id(index)
+	}
+	return argv.Of(d.record.Recipe, at, task.Attempt{Index: index, Args: points.Flags(nil, index), Parameters: points.Given(index)}, d.config)
+}
+
+// environment is what a task's environment has of its definition and its parameters.
+func (d dryRun) environment(g argv.Given) (all result.Parameters) {
+	vars := g.Env
+	if !d.record.Recipe.EnvBraces {
+		for _, name := range slices.Sorted(maps.Keys(d.record.Recipe.Env)) {
+			vars = append(vars, name+"="+d.record.Recipe.Env[name])
+		}
+	}
+	for _, v := range vars {
+		name, value, _ := strings.Cut(v, "=")
+		all = append(all, result.Parameter{Name: name, Value: value})
+	}
+	return all
+}
+
+// variables are variables as a shell sets them.
+func variables(all result.Parameters) string {
+	words := make([]string, len(all))
+	for i, v := range all {
+		words[i] = v.Name + "=" + result.CommandLine([]string{v.Value})
+	}
+	return strings.Join(words, " ")
+}
+
+// parametersLine says where else tasks find their parameters; "": they have none.
+func (d dryRun) parametersLine() string {
+	names := namesOf(d.spaces...)
+	if len(names) == 0 {
+		return ""
+	}
+	for i, name := range names {
+		names[i] = argv.Variable(name)
+	}
+	return "parameters are also in " + argv.ParametersFile + " and " + strings.Join(names, " ")
+}
+
+// put tells which values stand in the file of a task.
+func (d dryRun) put(of []task.Parameter) string {
+	words := make([]string, len(of))
+	for i, p := range of {
+		words[i] = p.Name + "=" + p.Value
+	}
+	return result.Visible(strings.Join(words, " "))
+}
