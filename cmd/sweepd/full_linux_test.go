@@ -1,8 +1,13 @@
 package main_test
 
 import (
+	"bufio"
+	"bytes"
+	"context"
 	"encoding/json"
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -39,21 +44,29 @@ func TestFullDiskOfOutputs(t *testing.T) {
 	c.disk("w1", "size=4m")
 	c.worker("w1", s)
 	const printed = 8_000_000
-	// Two slots: the first task fills the disk, the second holds the other slot until it is full, and the rest have to wait.
-	id := c.sweep("full", `case $TASK_INDEX in 0) yes | head -c 8000000 ;; 1) `+held+` ;; esac`, 5)
+	// Two slots: the first task fills the disk once the follower is there, the second holds the other slot until it is full, and
+	// the rest have to wait.
+	id := c.sweep("full", `case $TASK_INDEX in 0) while [ ! -e "$GO.fill" ]; do sleep 0.05; done; yes | head -c 8000000 ;; 1) `+held+` ;; esac`, 5)
 	ask := func(args ...string) (code int, stdout, stderr string) {
 		return callProgram(t, runTasks, append([]string{"--master", c.path("socket")}, args...)...)
 	}
-	type followed struct {
-		code           int
-		stdout, stderr string
+	ctx, stop := context.WithTimeout(t.Context(), patience)
+	defer stop()
+	follow := exec.CommandContext(ctx, runTasks, "--master", c.path("socket"), "follow", "--no-output", id)
+	var followed bytes.Buffer
+	follow.Stdout = &followed
+	stderr, err := follow.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
 	}
-	ends := make(chan followed, 1)
-	go func() {
-		var f followed
-		f.code, f.stdout, f.stderr = ask("follow", "--no-output", id)
-		ends <- f
-	}()
+	if err := follow.Start(); err != nil {
+		t.Fatal(err)
+	}
+	notes := bufio.NewReader(stderr)
+	if first, err := notes.ReadString('\n'); err != nil || !strings.HasPrefix(first, "following "+id) {
+		t.Fatalf("run-tasks follow: %q, %v", first, err)
+	}
+	write(t, c.path("go.fill"), "")
 	eventually(t, patience, "the worker says that it has no room", func() bool {
 		w := c.shown("w1")
 		return w.State == master.WorkerRefused && w.Reason != nil && strings.Contains(*w.Reason, "no space left for outputs ("+c.path("w1")+" on host-w1): free some disk space")
@@ -83,10 +96,14 @@ func TestFullDiskOfOutputs(t *testing.T) {
 	if err := os.Truncate(c.path("w1", id, "0", "stdout.log"), 0); err != nil {
 		t.Fatal(err)
 	}
-	f := <-ends
-	if f.code != cli.OK || !strings.Contains(f.stdout, id+"/0 succeeded") || !strings.Contains(f.stdout, "output not kept in full: ") ||
-		!strings.Contains(f.stdout, "5 tasks: 5 succeeded") || !strings.Contains(f.stderr, "WARNING: output of 1 task on host-w1 is incomplete: no space left on device") {
-		t.Errorf("who follows is told, with exit code %d:\n%s%s", f.code, f.stdout, f.stderr)
+	noted, err := io.ReadAll(notes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := follow.Wait(); err != nil || !strings.Contains(followed.String(), id+"/0 succeeded") ||
+		!strings.Contains(followed.String(), "output not kept in full: ") || !strings.Contains(followed.String(), "5 tasks: 5 succeeded") ||
+		!strings.Contains(string(noted), "WARNING: output of 1 task on host-w1 is incomplete: no space left on device") {
+		t.Errorf("who follows is told; it ended with %v:\n%s%s", err, &followed, noted)
 	}
 	c.succeeded(id)
 	c.seen.Output = nil // of the first task it is not whole
@@ -101,10 +118,11 @@ func TestRoomComesBackWhileATaskPrints(t *testing.T) {
 	c.disk("w1", "size=4m")
 	c.worker("w1", s)
 	ballast := c.path("w1", "ballast")
-	fill := "cat /dev/zero > " + ballast + " 2>/dev/null; yes | head -c 100000; rm " + ballast + "; sleep 0.1; echo more"
+	kept := "until [ -s " + c.path("w1") + "/*/0/stdout.log ]; do sleep 0.01; done; "
+	fill := kept + "cat /dev/zero > " + ballast + " 2>/dev/null; yes | head -c 100000; rm " + ballast + "; sleep 0.1; echo more"
 	id := c.sweep("full", fill, 1)
 	c.ended(patience, id)
-	kept, err := os.ReadFile(filepath.Join(c.path("w1"), id, "0", "stdout.log"))
+	file, err := os.ReadFile(filepath.Join(c.path("w1"), id, "0", "stdout.log"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,8 +132,8 @@ func TestRoomComesBackWhileATaskPrints(t *testing.T) {
 	}
 	const mark = "\n[cut here: this output is not kept in full: no space left on device]\n"
 	out := task.Attempts[0].Stdout
-	if strings.Count(string(kept), mark) != 1 || !strings.HasPrefix(string(kept), "attempt 1\n") || out == nil || !out.Truncated || out.Printed < 100000 {
-		t.Errorf("%+v, and the file has %d bytes: %q", out, len(kept), kept)
+	if strings.Count(string(file), mark) != 1 || !strings.HasPrefix(string(file), "attempt 1\n") || out == nil || !out.Truncated || out.Printed < 100000 {
+		t.Errorf("%+v, and the file has %d bytes: %q", out, len(file), file)
 	}
 }
 

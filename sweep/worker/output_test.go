@@ -166,6 +166,19 @@ func TestAFullDiskCutsTheOutputAndNotTheProgram(t *testing.T) {
 	}
 }
 
+// Where not even the mark has room, it is written when the program ends, if there is room by then.
+func TestTheMarkIsWrittenWhenThereIsRoom(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil, smallDisk(t, "1m"))
+	s.send(batch("cat /dev/zero >ballast 2>&1; yes | head -c 100000; rm ballast", 0))
+	o := s.ended(0, 1)
+	const mark = "\n[cut here: this output is not kept in full: no space left on device]\n"
+	want := task.Output{Printed: 100000, Truncated: true, Error: "no space left on device"}
+	if kept := s.file(0, "stdout.log"); kept != mark || !reflect.DeepEqual(o.Stdout, want) {
+		t.Errorf("it is told %+v (%s), and the file has %q", o.Stdout, o.Reason, kept)
+	}
+}
+
 // An attempt whose folder finds no room is given back, uncharged: it did not begin.
 func TestAnAttemptWithoutRoomIsGivenBack(t *testing.T) {
 	t.Parallel()

@@ -28,6 +28,7 @@ type stream struct {
 	ended   bool  // the program has: what comes now is from processes that it left
 	late    bool  // and some came
 	broken  bool  // by a fault of this program: nothing more is looked at
+	unsaid  error // why output is missing, while the file has no room to say so
 	err     error // the first error of keeping the output
 }
 
@@ -94,22 +95,23 @@ func (s *stream) keep(p []byte) {
 		_, err = fmt.Fprintf(s.file, "\n[cut here: only the first %d bytes of this output are kept]\n", s.ceiling)
 	}
 	if err != nil {
+		s.fail(err)
 		s.cut(err)
 	}
 }
 
 // cut marks the place behind which the file takes nothing more: behind the text where there is room for it, as in a block that
 // is the file's already, else over the end of it.
-func (s *stream) cut(err error) {
-	s.fail(err)
-	mark := fmt.Sprintf("\n[cut here: this output is not kept in full: %v]\n", rootOf(err))
+func (s *stream) cut(cause error) {
+	mark := fmt.Sprintf("\n[cut here: this output is not kept in full: %v]\n", rootOf(cause))
 	n, err := s.file.WriteAt([]byte(mark), s.size)
 	if err == nil {
 		return
 	}
 	at := s.size + int64(n) - int64(len(mark))
-	if at < 0 { // no room for it at all
+	if at < 0 { // no room for it at all, yet
 		_ = s.file.Truncate(s.size)
+		s.unsaid = cause
 		return
 	}
 	if _, err := s.file.WriteAt([]byte(mark), at); err == nil {
@@ -167,6 +169,9 @@ func (s *stream) end() error {
 		s.tap.close()
 	})
 	s.ended = true
+	if s.unsaid != nil { // there may be room now
+		s.cut(s.unsaid)
+	}
 	if err := s.closeFile(); err != nil {
 		s.fail(err)
 	}
