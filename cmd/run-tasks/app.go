@@ -12,8 +12,8 @@ const appHelp = `run-tasks - runs every combination of a project's parameters
 
 USAGE:
    run-tasks [options] NAME                   run the definition NAME of
-                                              tasks.yml on the cluster of
-                                              config.yml
+                                              tasks.yml: on the cluster of
+                                              config.yml, else on this machine
    run-tasks --local [options] NAME           run it on this machine
    run-tasks COMMAND [options] [SWEEP]        ask for or change what was run;
                                               SWEEP is the newest unless named

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"slices"
 
 	cliv2 "github.com/urfave/cli/v2"
 
@@ -18,6 +20,7 @@ import (
 	"mlframework/projects"
 	"mlframework/sweep/api"
 	"mlframework/sweep/definition"
+	"mlframework/sweep/fault"
 	"mlframework/sweep/master"
 	"mlframework/sweep/result"
 )
@@ -31,7 +34,8 @@ const (
 	inCluster              // those of the master of the cluster of config.yml
 )
 
-// placeOf tells which a command line means: --local wins, then a socket that is named, then config.yml.
+// placeOf returns which a command line means: --local wins, then a socket that is named, then config.yml. Without any of them it
+// is this folder.
 func placeOf(ctx *cliv2.Context) place {
 	switch {
 	case ctx.Bool("local"):
@@ -53,6 +57,47 @@ func socketOf(ctx *cliv2.Context) string {
 		return cmp.Or(ctx.String("master"), os.Getenv(masterVariable))
 	}
 	return ""
+}
+
+// presumed reports whether a command is about this machine because nothing names another place.
+func presumed(ctx *cliv2.Context) bool { return placeOf(ctx) == inFolder && !ctx.Bool("local") }
+
+// checkPlace refuses a new sweep where nothing says what to run, or where config.yml lies with the project and not here: its cluster
+// may be meant.
+func (c *command) checkPlace(ctx *cliv2.Context, name string) error {
+	if !presumed(ctx) {
+		return nil
+	}
+	dir := ctx.String("d")
+	if !exists(filepath.Join(dir, definition.FileName)) {
+		if near := fault.Nearest(name, c.reserved()); near != "" && dir == "." {
+			return nil // a command was meant: who reads the project says so
+		}
+		neither := fmt.Sprintf("there is no %s and no %s in this folder", definition.FileName, config.FileName)
+		if dir != "." {
+			neither = fmt.Sprintf("there is no %s in %s, and no %s in this folder", definition.FileName, cli.Visible(dir), config.FileName)
+		}
+		return cli.Wrong("on this machine: go to the project's folder, or name it: run-tasks -d FOLDER "+name+" (run-tasks init FOLDER writes an example)\n"+
+			"  on other machines: infrainit -d FOLDER sets up a cluster and writes config.yml here", "%s", neither)
+	}
+	if file := filepath.Join(dir, config.FileName); exists(file) {
+		words := result.CommandLine([]string{"--config", file, "-d", dir, name})
+		return cli.Wrong("on its cluster: run-tasks "+words+"; on this machine: run-tasks --local "+result.CommandLine([]string{"-d", dir, name}),
+			"where should %s run? %s is not in this folder but in %s", name, config.FileName, cli.Visible(dir))
+	}
+	return nil
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// notePlace says that a new sweep runs here where nothing says so.
+func notePlace(ctx *cliv2.Context, p *project) {
+	if presumed(ctx) && !ctx.Bool("quiet") && !ctx.Bool("json") {
+		p.notes = slices.Insert(p.notes, 0, fmt.Sprintf("running on this machine (no %s in this folder); infrainit sets up a cluster", config.FileName))
+	}
 }
 
 // nameFolder lets hints say --local where they would mean another place without it.

@@ -50,7 +50,7 @@ func alive() bool {
 }
 
 func noSweep() error {
-	return cli.Wrong("run-tasks --local NAME runs one; or go to the folder where it was run", "there is no sweep in this folder")
+	return cli.Wrong("run-tasks NAME runs one; or go to the folder where it was run", "there is no sweep in this folder")
 }
 
 func (h *here) close() error {

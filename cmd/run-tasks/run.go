@@ -28,17 +28,18 @@ func (c *command) runName(ctx *cliv2.Context) error {
 		_ = cliv2.ShowAppHelp(ctx)
 		return cli.Code(cli.Usage)
 	case name == "":
-		return cli.Wrong("run-tasks --local [-d FOLDER] NAME, a task definition of FOLDER/tasks.yml", "which task should run?")
+		return cli.Wrong("run-tasks [-d FOLDER] NAME, a task definition of FOLDER/tasks.yml", "which task should run?")
 	case ctx.Bool("all") && !ctx.Bool("dry-run"):
 		return cli.Wrong("add --dry-run to see every task; without it every task is run anyway", "--all is for --dry-run")
 	}
 	if err := cmp.Or(checkRunning(ctx), checkPriority(ctx)); err != nil {
 		return err
 	}
+	if err := c.checkPlace(ctx, name); err != nil {
+		return err
+	}
 	at := placeOf(ctx)
 	switch {
-	case at == inFolder && !ctx.Bool("local"):
-		return c.needPlace(ctx.String("d"), name)
 	case ctx.Bool("dry-run"):
 		return c.dryRun(ctx, name)
 	case at != inFolder:
@@ -66,20 +67,12 @@ func checkRunning(ctx *cliv2.Context) error {
 	return nil
 }
 
-// needPlace says what is missing, after anything that is wrong with the project itself.
-func (c *command) needPlace(dir, name string) error {
-	if _, err := c.readRunnable(dir, name); err != nil {
-		return err
-	}
-	return cli.Wrong("on this machine: run-tasks --local ... "+name+"; on other machines: infrainit starts a cluster and writes config.yml here",
-		"where should %s run? There is no config.yml", name)
-}
-
 func (c *command) dryRun(ctx *cliv2.Context, name string) error {
 	p, err := c.readRunnable(c.projectOf(ctx), name)
 	if err != nil {
 		return err
 	}
+	notePlace(ctx, p)
 	p.noteUnused(placeOf(ctx))
 	d := dryRun{name: p.task.Name, record: p.record(""), spaces: []*space.Space{p.space}, total: p.space.Len(), all: ctx.Bool("all"), config: p.config}
 	if ctx.Bool("missing") {
@@ -129,6 +122,7 @@ func (c *command) submit(ctx *cliv2.Context, name string) error {
 	if err := secretsSet(p.file.Secrets); err != nil {
 		return err
 	}
+	notePlace(ctx, p)
 	p.noteUnused(inFolder)
 	p.noteShortSecrets()
 	c.print(p.notes)
