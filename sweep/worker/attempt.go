@@ -98,6 +98,7 @@ func (w *Worker) runIn(ctx context.Context, i item, slot int, c *folder.Checkout
 		}
 		metrics.flush()
 		o := outcome(exit, j.recipe.Timeout)
+		reason(&o, exit, stdout, stderr)
 		o.Metrics, o.Stdout, o.Stderr = metrics.series.Final(), stdout.out, stderr.out
 		if kept != nil {
 			o.Reason = join(o.Reason, fmt.Sprintf("output not kept in full: %v", kept))

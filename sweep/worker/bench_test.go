@@ -4,9 +4,11 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"mlframework/sweep/queue/memory"
+	"mlframework/sweep/result"
 	"mlframework/sweep/task"
 	"mlframework/sweep/worker"
 )
@@ -58,4 +60,24 @@ func benchmarkAttempt(b *testing.B, base, spool string) {
 		}
 	}
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "tasks/s")
+}
+
+// BenchmarkStream is what a worker does with what a program prints: 32 KiB at once, as they are read from a pipe.
+func BenchmarkStream(b *testing.B) {
+	line := "epoch 3 step 400 loss 0.123456, 81.3 samples a second\n"
+	block := []byte(strings.Repeat(line, 32<<10/len(line)))
+	for name, metrics := range map[string][]result.Rule{"no metrics": nil, "a metric": {{Name: "loss", Pattern: `loss ([0-9.]+)`}}} {
+		b.Run(name, func(b *testing.B) {
+			rules, err := result.Compile(metrics)
+			if err != nil {
+				b.Fatal(err)
+			}
+			s := worker.Stream("/dev/null", rules)
+			b.SetBytes(int64(len(block)))
+			b.ReportAllocs()
+			for b.Loop() {
+				_, _ = s.Write(block)
+			}
+		})
+	}
 }

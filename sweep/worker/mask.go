@@ -44,6 +44,12 @@ func (m *mask) hide(p []byte) []byte {
 // rest returns what was held back, at the end of the stream.
 func (m *mask) rest() []byte { return m.show(len(m.held)) }
 
+// whole hides values in a text of its own.
+func (m *mask) whole(text string) string {
+	of := mask{secrets: m.secrets}
+	return string(of.hide([]byte(text))) + string(of.rest())
+}
+
 // show lets the first n bytes of what is held go, with values hidden.
 func (m *mask) show(n int) []byte {
 	m.out = m.out[:0]

@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"mlframework/sweep/failure"
 	"mlframework/sweep/task"
 	"mlframework/sweep/worker/process"
 )
@@ -36,4 +37,19 @@ func outcome(e process.Exit, limit time.Duration) task.Outcome {
 		o.Class, o.Reason = task.Loss, fmt.Sprintf("infra: %v", e.Err)
 	}
 	return o
+}
+
+// reason adds to the reason of a program that failed what it said of it last: on stderr, else, where it ended by itself, an error on stdout.
+// Where a limit ended it the reason is known.
+func reason(o *task.Outcome, e process.Exit, stdout, stderr *stream) {
+	if o.Class != task.Error || e.Cause != process.Exited && e.Cause != process.Signalled {
+		return
+	}
+	line := stderr.said((*failure.Tail).Line)
+	if line == "" && e.Cause == process.Exited {
+		line = stdout.said((*failure.Tail).ErrorLine)
+	}
+	if line != "" {
+		o.Reason += ": " + line
+	}
 }

@@ -8,12 +8,14 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"mlframework/sweep/failure"
 	"mlframework/sweep/result"
 	"mlframework/sweep/task"
 )
 
 // stream takes the output of one stream of an attempt as it comes: into its file up to the ceiling, through the metrics'
-// scanner, and line by line to whoever follows. It is for one goroutine, and its memory is bounded.
+// scanner, line by line to whoever follows, and its end to where the reason of a failure is looked for. It is for one goroutine, and
+// its memory is bounded.
 type stream struct {
 	path    string
 	file    *os.File // nil until create
@@ -24,6 +26,7 @@ type stream struct {
 	mask    *mask // nil: no secrets
 	scanner *result.Scanner
 	tap     tap
+	tail    failure.Tail
 	out     task.Output
 	ended   bool  // the program has: what comes now is from processes that it left
 	late    bool  // and some came
@@ -59,6 +62,18 @@ func (s *stream) pass(p []byte) {
 	s.keep(p)
 	_, _ = s.scanner.Write(p) // fails only when it is closed
 	s.tap.write(p)
+	s.tail.Add(p)
+}
+
+// said is what the program said of its failure, as find finds it in the stream's tail: on one line, with secrets hidden, and not long.
+func (s *stream) said(find func(*failure.Tail) string) (line string) {
+	s.guard(func() {
+		if line = find(&s.tail); s.mask != nil {
+			line = s.mask.whole(line) // escape sequences may have stood within a value
+		}
+		line = failure.Cut(line)
+	})
+	return line
 }
 
 // guard keeps a fault in the reading of what a stranger wrote from ending the worker.

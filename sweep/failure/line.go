@@ -1,0 +1,118 @@
+// Package failure finds in what a program printed the line that says why it failed, and groups failures that are alike. It is
+// text from text. The worker, the API and the commands may import it; it imports nothing of the project.
+package failure
+
+import (
+	"bytes"
+	"strings"
+)
+
+// Line is the line that says why a program failed, of the last that it printed; "": none does. Of a Python traceback that is
+// the exception, of several in a chain the last. A line that is only what launchers, shells and runtimes add, and a progress bar, are
+// passed over.
+func (t *Tail) Line() string { return line(linesOf(t.kept)) }
+
+// ErrorLine is Line where that reads as an error: of a stream that is not for errors.
+func (t *Tail) ErrorLine() string {
+	found := t.Line()
+	low := strings.ToLower(found)
+	for _, word := range errorWords {
+		if strings.Contains(low, word) {
+			return found
+		}
+	}
+	return ""
+}
+
+// errorWords tell that a line speaks of an error.
+var errorWords = []string{"error", "exception", "fail", "fatal", "panic", "abort", "assert", "invalid", "illegal", "unknown", "unrecognized", "missing",
+	"not found", "no such", "cannot", "can't", "could not", "couldn't", "unable", "denied", "refused", "out of memory", "interrupt"}
+
+func linesOf(text []byte) (lines []string) {
+	for part := range bytes.Lines(text) {
+		lines = append(lines, untagged(clean(bytes.TrimSuffix(part, []byte("\n")))))
+	}
+	return lines
+}
+
+// line finds the line among lines.
+func line(lines []string) string {
+	wrapped := "" // what a launcher said of a program whose own words are looked for
+	for {
+		if lines = lines[:meaningful(lines)]; len(lines) == 0 {
+			return wrapped
+		}
+		t, ok := lastTraceback(lines)
+		if !ok || len(lines) > t.end {
+			break
+		}
+		if !t.ignored && !isWrapper(t.exception) {
+			return t.text()
+		}
+		if lines = lines[:t.begin]; wrapped == "" && !t.ignored {
+			wrapped = t.text()
+		}
+	}
+	if at := goPanic(lines); at >= 0 {
+		return lines[at]
+	}
+	return strings.TrimLeft(strings.TrimPrefix(strings.TrimLeft(lines[len(lines)-1], " "), "what():"), " ")
+}
+
+// meaningful is how many lines there are up to the last that says something.
+func meaningful(lines []string) int {
+	for n := len(lines); n > 0; n-- {
+		source := n > 1 && strings.HasPrefix(lines[n-1], " ") && isWarning(lines[n-2])
+		if !source && !isNoise(lines[n-1]) {
+			return n
+		}
+	}
+	return 0
+}
+
+// goPanic finds the message of a Go program that panicked, which its stack trace follows; -1: there is none.
+func goPanic(lines []string) int {
+	trace := false
+	for i := len(lines) - 1; i >= 0; i-- {
+		switch text := lines[i]; {
+		case strings.HasPrefix(text, "goroutine ") && strings.HasSuffix(text, "]:"):
+			trace = true
+		case strings.HasPrefix(text, "panic: "), strings.HasPrefix(text, "fatal error: "):
+			if trace {
+				return i
+			}
+			return -1
+		}
+	}
+	return -1
+}
+
+// untagged is a line without what launchers put before each: "[rank0]: " of torchrun, "[1,0]<stderr>:" of mpirun, "(f pid=7) "
+// of Ray, and the bar at the left of a group of exceptions.
+func untagged(line string) string {
+	if line == "" {
+		return line
+	}
+	switch line[0] {
+	case '[':
+		tag, rest, ok := strings.Cut(line[1:], "]")
+		name := strings.TrimRight(tag, "0123456789,")
+		known := name == "rank" || name == "default" || name == "" && strings.Contains(tag, ",")
+		if !ok || name == tag || !known {
+			return line
+		}
+		if after, ok := strings.CutPrefix(strings.TrimPrefix(strings.TrimPrefix(rest, "<stderr>"), "<stdout>"), ":"); ok {
+			return strings.TrimPrefix(after, " ")
+		}
+	case '(':
+		if tag, rest, ok := strings.Cut(line, ") "); ok && strings.Contains(tag, " pid=") {
+			return rest
+		}
+	case ' ':
+		text := strings.TrimLeft(line, " ")
+		if rest, ok := strings.CutPrefix(text, "| "); ok {
+			return rest
+		}
+	}
+	return line
+}
