@@ -24,7 +24,7 @@ var layers = []layer{
 	{"sweep/task", []string{"sweep/fault", "sweep/result"}, nil, "a vocabulary that everybody shares; a metric is a word of it"},
 	{"sweep/failure", nil, nil, "why a program failed stands in what it printed: text from text, whoever reads it"},
 	{"sweep/secret", nil, nil, "values on their way, whoever needs them: the less it knows, the less can show them"},
-	{"sweep/definition", []string{"sweep/fault", "sweep/task"}, nil, "a definition becomes a recipe and knows nothing of its running"},
+	{"sweep/definition", []string{"sweep/fault", "sweep/result", "sweep/task"}, nil, "a definition becomes a recipe and knows nothing of its running"},
 	{"sweep/argv", []string{"sweep/fault", "sweep/space", "sweep/task"}, nil, "how a program takes its parameters is text from text, for the worker and for a dry run alike"},
 	{"sweep", []string{"sweep/result", "sweep/space", "sweep/task"}, nil,
 		"the ledger is pure: no store, no queue, no clock, so that years of faults are replayed in a test"},

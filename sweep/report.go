@@ -135,6 +135,9 @@ func (r Record) Schema() (s result.Schema) {
 		if !slices.Contains(s.Metrics, m.Name) {
 			s.Metrics = append(s.Metrics, m.Name)
 		}
+		if m.Take != "" && !slices.Contains(s.Steps, m.Name) {
+			s.Steps = append(s.Steps, m.Name)
+		}
 	}
 	return s
 }

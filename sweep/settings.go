@@ -154,7 +154,7 @@ func variables(was, is map[string]string) string {
 func rules(all []result.Rule) string {
 	var texts []string
 	for _, r := range all {
-		texts = append(texts, r.Name+" '"+r.Pattern+"'")
+		texts = append(texts, r.String())
 	}
 	if len(texts) == 0 {
 		return "none"

@@ -210,9 +210,38 @@ func (c *command) warnUnkept(s api.Sweep) {
 	}
 }
 
+// noteSurpassed says which tasks were better than what they are ranked by.
+func (c *command) noteSurpassed(s api.Sweep) {
+	if s.Checks == nil || s.Checks.Surpassed == nil {
+		return
+	}
+	found, o := s.Checks.Surpassed, s.Record.Objective
+	rule, take := result.Rule{Name: o.Metric}, result.Min
+	for _, r := range s.Record.Recipe.Metrics {
+		if r.Name == o.Metric {
+			rule = r
+		}
+	}
+	if o.Maximize {
+		take = result.Max
+	}
+	fmt.Fprintf(c.stderr, "note: tasks are ranked by their last %s, and %s had a better one before (%s: %s at step %d, %s last); to rank by it: metrics: {%s}\n",
+		cli.Visible(o.Metric), plural(found.Tasks, "task"), task.ID{Sweep: s.ID, Index: found.First}, found.Best, found.Step,
+		found.Last, cli.Visible(writtenRule(rule, take)))
+}
+
+// writtenRule is a metric as it is written in tasks.yml, with what to take.
+func writtenRule(r result.Rule, take result.Take) string {
+	if r.Pattern == "" {
+		return fmt.Sprintf("%s: {take: %s}", r.Name, take)
+	}
+	return fmt.Sprintf("%s: {pattern: '%s', take: %s}", r.Name, strings.ReplaceAll(r.Pattern, "'", "''"), take)
+}
+
 // warnUnranked says loudly which tasks ended well and never printed what they are ranked by.
 func (c *command) warnUnranked(s api.Sweep) {
 	c.warnUnread(s)
+	c.noteSurpassed(s)
 	if s.Checks == nil || s.Checks.Unranked == 0 || len(s.Checks.First) == 0 {
 		return
 	}

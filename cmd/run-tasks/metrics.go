@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"os"
+	"strconv"
 	"time"
 
 	cliv2 "github.com/urfave/cli/v2"
@@ -74,7 +76,7 @@ type trial struct {
 
 func (c *command) newTrial(r sweep.Record, json bool) (*trial, error) {
 	rules, err := result.Compile(r.Recipe.Metrics)
-	return &trial{c: c, record: r, rules: rules, json: json}, err
+	return &trial{c: c, record: r, rules: rules, json: json, series: result.Series{Rules: rules}}, err
 }
 
 // task looks at both streams of a task's newest attempt, as a sweep does: the one after the other, as nothing tells in which order
@@ -131,20 +133,21 @@ func (t *trial) tell() {
 
 // table prints the final value of every metric, and which of those that tasks.yml names were not found.
 func (t *trial) table() {
-	out := newTable("METRIC", "VALUE", "TIMES", "FROM")
+	out := newTable("METRIC", "VALUE", "STEP", "TIMES", "FROM")
 	from := map[string]string{}
 	for _, r := range t.record.Recipe.Metrics {
-		from[r.Name] = r.Pattern
+		from[r.Name] = cmp.Or(r.Pattern, "JSON line")
 		if t.series.Count(r.Name) == 0 {
-			out.add(r.Name, "-", "0", r.Pattern)
+			out.add(r.Name, "-", "-", "0", from[r.Name])
 		}
 	}
 	for _, m := range t.series.Final() {
-		source := "JSON line"
-		if from[m.Name] != "" {
-			source = from[m.Name]
+		step := "-"
+		if m.Span != nil {
+			step = strconv.FormatInt(m.Span.Step, 10)
 		}
-		out.add(m.Name, result.HumanNumber(m.Value), fmt.Sprint(t.series.Count(m.Name)), source)
+		source := cmp.Or(from[m.Name], "JSON line")
+		out.add(m.Name, result.HumanNumber(m.Value), step, fmt.Sprint(t.series.Count(m.Name)), source)
 	}
 	_ = out.write(t.c.stdout)
 }

@@ -151,12 +151,21 @@ func (c *command) showTask(ctx context.Context, src source, s api.Sweep, index i
 		c.field("files", filepath.Join(folder, strconv.FormatInt(index, 10)))
 	}
 	for _, m := range t.Row.Metrics {
-		c.field("metric", m.Name+" = "+result.HumanNumber(m.Value))
+		c.field("metric", metricText(m))
 	}
 	for _, a := range t.Attempts {
 		c.field(fmt.Sprintf("attempt %d", a.Attempt), attemptText(a))
 	}
 	return nil
+}
+
+// metricText is "acc = 0.9 at step 2".
+func metricText(m result.Metric) string {
+	text := m.Name + " = " + result.HumanNumber(m.Value)
+	if m.Span != nil {
+		text += fmt.Sprintf(" at step %d", m.Span.Step)
+	}
+	return text
 }
 
 // attemptText is "2026-11-21 10:00:00 on gpu1:0, 12.3s, error: exit code 1", or "handed to w2, lost: its worker w2

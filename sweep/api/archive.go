@@ -122,6 +122,9 @@ func (a *Archive) checks(ctx context.Context, s store.Sweep) (*Checks, error) {
 	if err != nil {
 		return c, err
 	}
+	if c.Surpassed, err = a.Store.Surpassed(ctx, s); err != nil {
+		return c, err
+	}
 	unread, err := a.Store.Unread(ctx, s)
 	c.Unread = append([]store.Unread{}, unread...)
 	return c, err

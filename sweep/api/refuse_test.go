@@ -93,9 +93,9 @@ func TestSubmissionsAreChecked(t *testing.T) {
 	}
 	text, err := json.Marshal(submission(t, 3))
 	s.must(err)
-	newer := strings.Replace(string(text), `"version":1,`, `"version":5,"unheard_of":true,`, 1)
+	newer := strings.Replace(string(text), `"version":1,`, `"version":6,"unheard_of":true,`, 1)
 	if status, answer, _ := s.raw("POST", "/v1/sweeps", newer); status != 400 || answer !=
-		`{"error":"the record has version 5, and this master understands 4","remedy":"bring the master up to date, or submit with a program of its version","parameter":"record.version"}` {
+		`{"error":"the record has version 6, and this master understands 5","remedy":"bring the master up to date, or submit with a program of its version","parameter":"record.version"}` {
 		t.Errorf("a newer record: %d %s", status, answer)
 	}
 	long := `{"code":"` + strings.Repeat("x", 16<<20) + `"}`

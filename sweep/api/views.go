@@ -28,6 +28,7 @@ type Checks struct {
 	First     []int64          `json:"first"`     // the first of them
 	Unkept    []Unkept         `json:"unkept"`    // tasks whose output was not kept in full, by host
 	Unread    []store.Unread   `json:"unread"`    // what matched a metric and was no number
+	Surpassed *store.Surpassed `json:"surpassed"` // where the objective takes the last value: tasks that had a better one before
 }
 
 // Unkept is tasks on one host whose output could not be kept in full.
@@ -60,6 +61,7 @@ type Attempt struct {
 	Superseded bool            `json:"superseded"` // its result came too late, and does not count
 	Metrics    result.Final    `json:"metrics"`
 	Infinite   result.Infinite `json:"infinite,omitempty"` // of Metrics
+	Steps      result.Steps    `json:"steps,omitempty"`    // of Metrics
 	Stdout     *task.Output    `json:"stdout"`
 	Stderr     *task.Output    `json:"stderr"`
 }
@@ -72,7 +74,7 @@ func newAttempt(t sweep.Try) Attempt {
 	if o := t.Outcome; o != nil {
 		seconds := o.Duration.Seconds()
 		a.Class, a.ExitCode, a.Duration, a.Metrics, a.Stdout, a.Stderr = &o.Class, o.ExitCode, &seconds, o.Metrics, &o.Stdout, &o.Stderr
-		a.Infinite = o.Metrics.Infinite()
+		a.Infinite, a.Steps = o.Metrics.Infinite(), o.Metrics.Steps()
 		if o.Reason != "" {
 			a.Reason = &o.Reason
 		}

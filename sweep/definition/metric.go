@@ -12,6 +12,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"mlframework/sweep/fault"
+	"mlframework/sweep/result"
 )
 
 // maxMetricName is the length of a metric's name in characters: it is the head of a column.
@@ -21,8 +22,36 @@ const syntaxPage = "see https://github.com/google/re2/wiki/Syntax"
 
 // Metric is a number that is read from the lines of an attempt's output.
 type Metric struct {
-	Name    string `json:"name"`
-	Pattern string `json:"pattern"` // RE2, as of package regexp
+	Name    string      `json:"name"`
+	Pattern string      `json:"pattern"`        // RE2, as of package regexp; "": it comes in JSON lines
+	Take    result.Take `json:"take,omitempty"` // which of its values is final; "": the last
+}
+
+// metricKeys are the keys of a metric in its long form.
+func metricKeys() []key[Metric] {
+	return []key[Metric]{
+		{"pattern", "pattern: 'accuracy: ([0-9.]+)'", readPattern},
+		{"take", "take: last, max, min or first", readTake},
+	}
+}
+
+func readPattern(r *reader, m *Metric, v value) {
+	pattern, ok := r.word(v)
+	if !ok {
+		return
+	}
+	m.Pattern = pattern
+	if _, _, err := m.compile(); err != nil {
+		r.fault(v, err.problem, err.remedy)
+	}
+}
+
+func readTake(r *reader, m *Metric, v value) {
+	var words []string
+	for _, t := range result.Takes {
+		words = append(words, string(t))
+	}
+	m.Take = result.Take(r.choice(v, words...))
 }
 
 // Expression returns the compiled pattern and the index of the group that holds the number: the one named "value", else
@@ -79,13 +108,15 @@ func readMetrics(r *reader, t *Task, v value) {
 		if reason := badMetricName(e.name); reason != "" {
 			r.fault(e.key, reason, "")
 		}
-		pattern, ok := r.word(e.value)
-		if !ok {
-			continue
-		}
-		m := Metric{Name: e.name, Pattern: pattern}
-		if _, _, err := m.compile(); err != nil {
-			r.fault(e.value, err.problem, err.remedy)
+		m := Metric{Name: e.name}
+		if e.value.Kind == yaml.MappingNode {
+			e.value.example = "metrics: {accuracy: {pattern: 'accuracy: ([0-9.]+)', take: max}}"
+			if len(e.value.Content) == 0 {
+				r.wrong(e.value, "says nothing")
+			}
+			object(r, e.value, &m, metricKeys(), place{})
+		} else {
+			readPattern(r, &m, e.value)
 		}
 		t.Metrics = append(t.Metrics, m)
 	}

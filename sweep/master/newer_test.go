@@ -27,7 +27,7 @@ func TestANewerWorkerIsRefusedAndWhatItHadGoesToOthersOnce(t *testing.T) {
 		h.toldStop(first[0]) // should it still be there: a newer program reads what this one says
 		s.stands("w1", master.WorkerRefused)
 		w := s.worker("w1")
-		if want := "its program speaks version 5 and the master reads up to 4: update the master"; *w.Reason != want || w.Program != "9.0" {
+		if want := "its program speaks version 6 and the master reads up to 5: update the master"; *w.Reason != want || w.Program != "9.0" {
 			t.Errorf("%q of program %q; want %q", *w.Reason, w.Program, want)
 		}
 		s.becomes(id, sweep.Open, "3 pending")

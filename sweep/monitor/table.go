@@ -1,6 +1,8 @@
 package monitor
 
 import (
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -112,7 +114,7 @@ func (m *Monitor) ofOne(s result.Schema) []column {
 		all = append(all, column{result.Visible(name), "parameters." + name, false, "parameter", parameterCell(name)})
 	}
 	for _, name := range s.Metrics {
-		all = append(all, column{result.Visible(name), "metrics." + name, true, "metric", metricCell(name)})
+		all = append(all, column{result.Visible(name), "metrics." + name, true, "metric", metricCell(name, slices.Contains(s.Steps, name))})
 	}
 	return append(all, m.trailing()...)
 }
@@ -131,13 +133,24 @@ func isNumber(text string) bool {
 	return err == nil
 }
 
-func metricCell(name string) func(*result.Row) cell {
+// metricCell shows a metric: its value, and the step where the definition chose which value is taken.
+func metricCell(name string, step bool) func(*result.Row) cell {
 	return func(r *result.Row) cell {
-		value, ok := r.Metrics.Get(name)
-		if !ok {
-			return cell{Numeric: true}
+		for _, m := range r.Metrics {
+			if m.Name != name {
+				continue
+			}
+			c := cell{Text: result.HumanNumber(m.Value), Title: strconv.FormatFloat(m.Value, 'g', -1, 64), Numeric: true}
+			if m.Span != nil {
+				at := fmt.Sprintf(" (step %d)", m.Span.Step)
+				c.Title += at
+				if step {
+					c.Text += at
+				}
+			}
+			return c
 		}
-		return cell{Text: result.HumanNumber(value), Title: strconv.FormatFloat(value, 'g', -1, 64), Numeric: true}
+		return cell{Numeric: true}
 	}
 }
 

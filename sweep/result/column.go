@@ -149,6 +149,20 @@ func metricColumn(name string) column {
 	}}
 }
 
+const stepsPrefix = "steps."
+
+// stepColumn is the step of a metric's value.
+func stepColumn(name string) column {
+	return column{name: stepsPrefix + name, needs: FieldSteps, numeric: true, get: func(r *Row) cell {
+		for i := range r.Metrics {
+			if m := &r.Metrics[i]; m.Name == name && m.Span != nil {
+				return cell{number, strconv.FormatInt(m.Span.Step, 10), float64(m.Span.Step)}
+			}
+		}
+		return cell{}
+	}}
+}
+
 func fixedColumn(name string) (column, bool) {
 	i := slices.IndexFunc(fixed, func(c column) bool { return c.name == name })
 	if i < 0 {

@@ -20,6 +20,7 @@ const (
 	FieldExitCode
 	FieldReason
 	FieldRevision
+	FieldSteps // of the metrics, which are read, too
 
 	AllFields Fields = 1<<iota - 1
 

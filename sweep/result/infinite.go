@@ -60,7 +60,7 @@ func (all *Infinite) UnmarshalJSON(data []byte) error {
 
 func (all *Infinite) add(name, text string) {
 	if v, ok := parseInfinite(text); ok {
-		*all = append(*all, Metric{name, v})
+		*all = append(*all, Metric{Name: name, Value: v})
 	}
 }
 
@@ -88,18 +88,24 @@ func parseInfinite(text string) (v float64, ok bool) {
 }
 
 // AppendStored appends f as the store keeps it and [AppendFinal] reads it: as MarshalJSON writes it, but with the numbers
-// 1e999 and -1e999, which are beyond those of floating point, for what is infinite.
+// 1e999 and -1e999, which are beyond those of floating point, for what is infinite, and with [Spans] behind it where there are any.
 func (f Final) AppendStored(b []byte) []byte {
-	return f.append(b, func(b []byte, v float64) []byte {
-		switch {
-		case math.IsInf(v, 1):
-			return append(b, "1e999"...)
-		case math.IsInf(v, -1):
-			return append(b, "-1e999"...)
-		default:
-			return appendNumber(b, v)
-		}
-	})
+	b = f.append(b, appendStored)
+	if spans := f.Spans(); spans != nil {
+		b = spans.appendJSON(b)
+	}
+	return b
+}
+
+func appendStored(b []byte, v float64) []byte {
+	switch {
+	case math.IsInf(v, 1):
+		return append(b, "1e999"...)
+	case math.IsInf(v, -1):
+		return append(b, "-1e999"...)
+	default:
+		return appendNumber(b, v)
+	}
 }
 
 // finalValue is a value of a Final in JSON.

@@ -42,6 +42,17 @@ func (o Objective) String() string {
 	}
 }
 
+// Surpasses returns the best value of the objective's metric, if it is better than the one that counts.
+func (o Objective) Surpasses(m Metric) (best Point, ok bool) {
+	if m.Name != o.Metric || m.Span == nil || m.Span.Low == nil || m.Span.High == nil {
+		return Point{}, false
+	}
+	if o.Maximize {
+		return *m.Span.High, m.Span.High.Value > m.Value
+	}
+	return *m.Span.Low, m.Span.Low.Value < m.Value
+}
+
 const succeeded = "succeeded" // the name of the state, as in sweep/task
 
 // Places of the ranking; within the first the objective decides, then the index.

@@ -10,6 +10,7 @@ import (
 type Metric struct {
 	Name  string
 	Value float64
+	Span  *Span // nil: it is the only value, or no more is known
 }
 
 // Final holds final values, in order of first appearance. In JSON it is an object in that order; what is not a number or
@@ -45,7 +46,7 @@ func (f Final) append(b []byte, number func([]byte, float64) []byte) []byte {
 // UnmarshalJSON reads an object of numbers and nulls, in its order.
 func (f *Final) UnmarshalJSON(data []byte) error {
 	*f = nil
-	return unmarshalObject(data, func(name string, v finalValue) { *f = append(*f, Metric{name, float64(v)}) })
+	return unmarshalObject(data, func(name string, v finalValue) { *f = append(*f, Metric{Name: name, Value: float64(v)}) })
 }
 
 // Parameter is one parameter of a point.

@@ -12,7 +12,7 @@ import (
 )
 
 // Row is one task of the results table. Its JSON names and their order are the contract of --json: every field is always
-// there, but for infinite, which stands behind metrics where one is; texts, numbers and times that are absent (empty or
+// there, but for infinite and steps, which stand behind metrics where they say something; texts, numbers and times that are absent (empty or
 // nil here) are null, lists and objects are empty, never null.
 // Text in JSON is as it is; writers of text and CSV make control characters visible.
 type Row struct {
@@ -43,12 +43,14 @@ func (r *Row) UnmarshalJSON(data []byte) error {
 	var read struct {
 		plainRow
 		Infinite Infinite `json:"infinite"`
+		Steps    Steps    `json:"steps"`
 	}
 	if err := json.Unmarshal(data, &read); err != nil {
 		return err
 	}
 	*r = Row(read.plainRow)
 	r.Metrics.restore(read.Infinite)
+	read.Steps.restore(r.Metrics)
 	return nil
 }
 
@@ -66,6 +68,9 @@ func (r *Row) appendJSON(b []byte) []byte {
 	b = r.Metrics.appendJSON(append(b, `,"metrics":`...))
 	if infinite := r.Metrics.Infinite(); infinite != nil {
 		b = infinite.appendJSON(append(b, `,"infinite":`...))
+	}
+	if steps := r.Metrics.Steps(); steps != nil {
+		b = steps.appendJSON(append(b, `,"steps":`...))
 	}
 	b = strconv.AppendInt(append(b, `,"attempts":`...), int64(r.Attempts), 10)
 	b = appendWord(append(b, `,"host":`...), r.Host)

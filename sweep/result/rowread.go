@@ -25,7 +25,9 @@ func ReadRow(line []byte, into *Row) error {
 func AppendFinal(to Final, text string) (Final, error) {
 	before := len(to)
 	r := jsonReader{text: text}
-	if r.final(&to) && r.at == len(text) {
+	var spans Spans
+	if r.final(&to) && (r.at == len(text) || r.spans(&spans) && r.at == len(text)) {
+		spans.restore(to[before:])
 		return to, nil
 	}
 	var read Final
@@ -59,6 +61,7 @@ type jsonReader struct {
 	text     string
 	at       int
 	infinite Infinite
+	taken    Steps
 }
 
 // take moves on over one character, if it is the next.
@@ -255,6 +258,7 @@ func (r *jsonReader) row(into *Row) bool {
 		}
 	}
 	into.Metrics.restore(r.infinite)
+	r.taken.restore(into.Metrics)
 	return r.at == len(strings.TrimRight(r.text, "\n"))
 }
 
@@ -278,6 +282,8 @@ func (r *jsonReader) field(into *Row, key string) bool {
 		return r.final(&into.Metrics)
 	case "infinite":
 		return r.infinities(&r.infinite)
+	case "steps":
+		return r.steps(&r.taken)
 	case "attempts":
 		var n int64
 		ok := r.whole(&n)

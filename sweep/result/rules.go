@@ -16,7 +16,20 @@ const MaxName = 128
 // persisted in a sweep's record: its JSON names never change.
 type Rule struct {
 	Name    string `json:"name"`
-	Pattern string `json:"pattern"` // regular expression (RE2), tried on each line
+	Pattern string `json:"pattern"`        // regular expression (RE2), tried on each line; "": it comes in JSON lines only
+	Take    Take   `json:"take,omitempty"` // which of its values is final
+}
+
+// String is the rule for people: "acc 'accuracy: (.*)', take max".
+func (r Rule) String() string {
+	text := r.Name
+	if r.Pattern != "" {
+		text += " '" + r.Pattern + "'"
+	}
+	if r.Take != "" {
+		text += ", take " + string(r.Take)
+	}
+	return text
 }
 
 // RuleError says what is wrong with one rule.
@@ -32,6 +45,7 @@ func (e *RuleError) Error() string {
 
 // Rules are compiled rules. The zero value finds only JSON lines. Safe for concurrent use.
 type Rules struct {
+	takes     map[string]Take
 	rules     []compiled
 	literals  [][]byte // a line with none of them matches no rule
 	everyLine bool     // some rule has no literal: every line must be tried
@@ -51,6 +65,9 @@ func Compile(rules []Rule) (*Rules, error) {
 	seen := map[string]bool{}
 	for _, r := range rules {
 		c, wrong := compile(r)
+		if wrong == nil && !r.Take.known() {
+			wrong = &RuleError{r, fmt.Sprintf("takes %q", string(r.Take)), "write last, max, min or first"}
+		}
 		if wrong == nil && seen[r.Name] {
 			wrong = &RuleError{r, "is named twice", "join the patterns with | or name them apart"}
 		}
@@ -59,12 +76,28 @@ func Compile(rules []Rule) (*Rules, error) {
 			continue
 		}
 		seen[r.Name] = true
-		out.add(c)
+		if r.Take != "" {
+			if out.takes == nil {
+				out.takes = map[string]Take{}
+			}
+			out.takes[r.Name] = r.Take
+		}
+		if r.Pattern != "" {
+			out.add(c)
+		}
 	}
 	if len(errs) > 0 {
 		return nil, errors.Join(errs...)
 	}
 	return out, nil
+}
+
+// Take is which value of a metric is final: "" unless its rule says so.
+func (r *Rules) Take(name string) Take {
+	if r == nil {
+		return ""
+	}
+	return r.takes[name]
 }
 
 func (r *Rules) add(c compiled) {
@@ -82,6 +115,9 @@ func compile(r Rule) (compiled, *RuleError) {
 	}
 	if len(r.Name) > MaxName {
 		return compiled{}, &RuleError{r, fmt.Sprintf("its name is longer than %d bytes", MaxName), "shorten it"}
+	}
+	if r.Pattern == "" && r.Take != "" {
+		return compiled{}, nil
 	}
 	re, err := regexp.Compile(r.Pattern)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 type Schema struct {
 	Parameters []string // in the order of the file
 	Metrics    []string
+	Steps      []string // metrics with a column for the step of the value
 }
 
 // With returns the schema with the parameters and metrics of rows added after its own, in order of first appearance. Give
@@ -26,7 +27,7 @@ func (s Schema) With(rows []Row) Schema {
 			metrics.add(j, m.Name)
 		}
 	}
-	return Schema{parameters.names, metrics.names}
+	return Schema{parameters.names, metrics.names, s.Steps}
 }
 
 type nameList struct {
@@ -74,6 +75,9 @@ func (s Schema) columns() []column {
 			c.name = "metrics." + m
 		}
 		middle = append(middle, c)
+		if slices.Contains(s.Steps, m) {
+			middle = append(middle, stepColumn(m))
+		}
 	}
 	return slices.Concat(fixed[:columnsBefore], middle, fixed[columnsBefore:])
 }
@@ -81,7 +85,7 @@ func (s Schema) columns() []column {
 // columnsBefore is how many fixed columns stand before parameters and metrics: id to state.
 const columnsBefore = 5
 
-// find returns the column of a name; "parameters.NAME" and "metrics.NAME" always work.
+// find returns the column of a name; "parameters.NAME", "metrics.NAME" and "steps.NAME" always work.
 func (s Schema) find(name string) (column, bool) {
 	all := s.columns()
 	if i := slices.IndexFunc(all, func(c column) bool { return c.name == name }); i >= 0 {
@@ -92,6 +96,9 @@ func (s Schema) find(name string) (column, bool) {
 	}
 	if m, ok := strings.CutPrefix(name, "metrics."); ok && slices.Contains(s.Metrics, m) {
 		return metricColumn(m), true
+	}
+	if m, ok := strings.CutPrefix(name, stepsPrefix); ok && slices.Contains(s.Metrics, m) {
+		return stepColumn(m), true
 	}
 	return column{}, false
 }

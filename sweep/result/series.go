@@ -13,9 +13,11 @@ const (
 
 // Series keeps the samples of one attempt, bounded: when a metric has MaxSamples, every second one is dropped, and from
 // then on only every second, fourth, eighth ... is kept. So what is kept always spans the whole attempt at even distance,
-// and is between half of MaxSamples and MaxSamples. The final values are always those printed last. Metrics after the
+// and is between half of MaxSamples and MaxSamples. Final values are of all samples. Metrics after the
 // first MaxMetrics are ignored. The zero value is empty and ready; safe for concurrent use.
 type Series struct {
+	Rules *Rules // which values are final; nil: those printed last
+
 	mu      sync.Mutex
 	order   []*metricSeries
 	byName  map[string]*metricSeries
@@ -24,8 +26,7 @@ type Series struct {
 
 type metricSeries struct {
 	name    string
-	last    float64
-	count   int64 // samples added
+	values  Values
 	stride  int64 // every so many are kept
 	samples []Sample
 }
@@ -60,9 +61,8 @@ func (s *Series) metric(name string) *metricSeries {
 }
 
 func (m *metricSeries) add(sample Sample) bool {
-	m.last = sample.Value
-	position := m.count
-	m.count++
+	position := m.values.Count
+	m.values.Add(sample.Value, sample.Step)
 	if position%m.stride != 0 {
 		return false
 	}
@@ -77,13 +77,13 @@ func (m *metricSeries) add(sample Sample) bool {
 	return true
 }
 
-// Final returns the value printed last of every metric, in order of first appearance.
+// Final returns the final value of every metric, in order of first appearance.
 func (s *Series) Final() Final {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := make(Final, len(s.order))
 	for i, m := range s.order {
-		out[i] = Metric{m.name, m.last}
+		out[i] = m.values.Final(m.name, s.Rules.Take(m.name))
 	}
 	return out
 }
@@ -103,7 +103,7 @@ func (s *Series) Count(metric string) int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if m := s.byName[metric]; m != nil {
-		return m.count
+		return m.values.Count
 	}
 	return 0
 }

@@ -19,7 +19,8 @@ func TestSeriesKeepsTheLastValueInOrderOfAppearance(t *testing.T) {
 			t.Errorf("sample %v not kept", sample)
 		}
 	}
-	want := result.Final{{Name: "loss", Value: nan}, {Name: "accuracy", Value: 0.75}}
+	want := result.Final{{Name: "loss", Value: nan, Span: &result.Span{Step: 2}},
+		{Name: "accuracy", Value: 0.75, Span: &result.Span{Step: 2, Low: &result.Point{Value: 0.5, Step: 1}, High: &result.Point{Value: 0.75, Step: 2}}}}
 	if d := cmp.Diff(want, s.Final(), sameNaN); d != "" {
 		t.Errorf("final (-want +got):\n%s", d)
 	}

@@ -19,7 +19,7 @@ func manyRows(n int) []result.Row {
 			ID: fmt.Sprintf("run_training-7/%d", i), Sweep: "run_training-7", Definition: "run_training", Index: int64(i),
 			State: "succeeded", Argv: []string{"python3", "train.py", fmt.Sprintf("--lr=0.%d", i%10)},
 			Parameters: result.Parameters{{"lr", fmt.Sprintf("0.%d", i%10)}, {"unit", fmt.Sprint(i % 64)}, {"gpu", "-1"}},
-			Metrics:    result.Final{{"accuracy", float64(i%1013) / 1013}, {"loss", 1 / float64(i+1)}},
+			Metrics:    result.Final{{Name: "accuracy", Value: float64(i%1013) / 1013}, {Name: "loss", Value: 1 / float64(i+1)}},
 			Attempts:   1, Host: "gpu1", Started: &started, Duration: &d, ExitCode: &code, Revision: "abcdef",
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"io"
 	"slices"
 	"strconv"
@@ -169,6 +170,9 @@ func (t *TextWriter) Write(r *Row) error {
 		v := numberCell(m.Value)
 		slot := t.metric(i, m.Name)
 		kinds[slot], t.cells[slot] = v.kind, t.o.textOf("", r, v)
+		if m.Span != nil && slices.Contains(t.o.Schema.Steps, m.Name) {
+			t.cells[slot] += fmt.Sprintf(" (step %d)", m.Span.Step)
+		}
 	}
 	for slot := t.index + 1; slot < len(t.slots); slot++ {
 		text := t.cells[slot]
@@ -234,7 +238,7 @@ func (t *TextWriter) layout() *layout {
 	if t.severalSweeps {
 		l.sweep = ""
 	}
-	s := Schema{t.parameters.names, slices.Clone(t.metrics.names)}
+	s := Schema{Parameters: t.parameters.names, Metrics: slices.Clone(t.metrics.names)}
 	slots := slices.Clone(t.ofMetric)
 	if i := slices.Index(s.Metrics, t.o.Objective.Metric); i > 0 {
 		s.Metrics = slices.Insert(slices.Delete(s.Metrics, i, i+1), 0, t.o.Objective.Metric)

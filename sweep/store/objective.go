@@ -64,6 +64,40 @@ func (r *Reader) Unranked(ctx context.Context, s Sweep, limit int) (count int64,
 	return count, first, nil
 }
 
+// Surpassed is tasks of a sweep that had a better value for its objective than the last, which counts as nobody chose another.
+type Surpassed struct {
+	Tasks int64  `json:"tasks"`
+	First int64  `json:"first"` // the index of the first of them
+	Best  string `json:"best"`  // of that one, a number as people read it
+	Step  int64  `json:"step"`  // of Best
+	Last  string `json:"last"`
+}
+
+// Surpassed looks for such tasks; nil when there is none. It looks at every task.
+func (r *Reader) Surpassed(ctx context.Context, s Sweep) (found *Surpassed, err error) {
+	o := s.Record.Objective
+	if o.IsZero() || slices.ContainsFunc(s.Record.Recipe.Metrics, func(m result.Rule) bool { return m.Name == o.Metric && m.Take != "" }) {
+		return nil, nil
+	}
+	err = r.read(ctx, s, Query{Fields: result.FieldMetrics}, func(t *sweep.Task) bool {
+		if t.Try.Outcome == nil || t.State != task.Succeeded {
+			return true
+		}
+		for _, m := range t.Try.Outcome.Metrics {
+			best, ok := o.Surpasses(m)
+			if !ok {
+				continue
+			}
+			if found == nil {
+				found = &Surpassed{First: t.Index, Best: result.HumanNumber(best.Value), Step: best.Step, Last: result.HumanNumber(m.Value)}
+			}
+			found.Tasks++
+		}
+		return true
+	})
+	return found, err
+}
+
 // Printed reports whether any task of a sweep has a final value of a metric.
 func (r *Reader) Printed(ctx context.Context, s Sweep, metric string) (bool, error) {
 	key := strings.TrimSuffix(strings.TrimPrefix(text(result.Final{{Name: metric}}), "{"), "0}")

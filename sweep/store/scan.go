@@ -101,7 +101,7 @@ func (q Query) columns() string {
 		{result.FieldDuration, "duration"},
 		{result.FieldExitCode, "exit_code"},
 		{result.FieldReason, "reason"},
-		{result.FieldMetrics, "metrics"},
+		{result.FieldMetrics | result.FieldSteps, "metrics"},
 	} {
 		if q.Fields.Has(c.of) {
 			columns += ", " + c.names
@@ -110,7 +110,7 @@ func (q Query) columns() string {
 	return columns
 }
 
-const ofOutcome = result.FieldDuration | result.FieldExitCode | result.FieldReason | result.FieldMetrics
+const ofOutcome = result.FieldDuration | result.FieldExitCode | result.FieldReason | result.FieldMetrics | result.FieldSteps
 
 // memory is what a task points to.
 type memory struct {

@@ -148,6 +148,8 @@ ALTER TABLE sweeps ADD COLUMN ran INTEGER NOT NULL DEFAULT 0; -- microseconds
 `,
 	// What is infinite is 1e999 among metrics, which earlier programs cannot read.
 	`/* result.Final.AppendStored */`,
+	// Spans stand behind metrics, which earlier programs cannot read, and a record's metrics are more than patterns.
+	`/* result.Spans, result.Rule */`,
 }
 
 // migrate brings the schema up to date. A store that a newer program wrote is refused.

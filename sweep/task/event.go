@@ -90,15 +90,17 @@ type Outcome struct {
 // plainOutcome is an Outcome without its methods.
 type plainOutcome Outcome
 
-// outcomeWire is the JSON form: what is infinite among the metrics is null there, and stands beside them.
+// outcomeWire is the JSON form: what is infinite among the metrics is null there, and stands beside
+// them, as do their spans.
 type outcomeWire struct {
 	plainOutcome
 	Infinite result.Infinite `json:"infinite,omitempty"`
+	Spans    result.Spans    `json:"spans,omitempty"`
 }
 
-// MarshalJSON writes the fields, and infinite where a metric is.
+// MarshalJSON writes the fields, and infinite and spans where a metric has them.
 func (o Outcome) MarshalJSON() ([]byte, error) {
-	return json.Marshal(outcomeWire{plainOutcome(o), o.Metrics.Infinite()})
+	return json.Marshal(outcomeWire{plainOutcome(o), o.Metrics.Infinite(), o.Metrics.Spans()})
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
@@ -108,7 +110,7 @@ func (o *Outcome) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	*o = Outcome(w.plainOutcome)
-	o.Metrics = o.Metrics.Restored(w.Infinite)
+	o.Metrics = o.Metrics.Restored(w.Infinite).Spanned(w.Spans)
 	return nil
 }
 

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"mlframework/sweep/result"
 )
 
 // Versions of the wire form. What is written has the first version whose programs understand it: Version, but for what says
@@ -27,12 +29,17 @@ const (
 	// ParametersVersion is that of a record or Batch whose program takes parameters otherwise than as flags: earlier programs would
 	// run it without.
 	ParametersVersion = 4
-	Newest            = ParametersVersion
+	// MetricsVersion is that of a record or Batch whose metrics are more than patterns: earlier programs would read them otherwise, or
+	// not at all.
+	MetricsVersion = 5
+	Newest         = MetricsVersion
 )
 
 // Version is the version of a record or Batch of the recipe.
 func (r Recipe) Version() int {
 	switch {
+	case slices.ContainsFunc(r.Metrics, func(m result.Rule) bool { return m != result.Rule{Name: m.Name, Pattern: m.Pattern} }):
+		return MetricsVersion
 	case r.Hidden() || slices.ContainsFunc(r.Command, expandsNew):
 		return ParametersVersion
 	case r.Workdir != "" || len(r.Links) > 0:

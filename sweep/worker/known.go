@@ -113,7 +113,10 @@ func (s *ends) add(k key, e end) {
 func (e end) size() int {
 	n := 512 + len(e.outcome.Reason) // with its places in map and order
 	for _, m := range e.outcome.Metrics {
-		n += 32 + len(m.Name)
+		n += 40 + len(m.Name)
+		if m.Span != nil {
+			n += 64
+		}
 	}
 	return n
 }

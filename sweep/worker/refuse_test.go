@@ -32,7 +32,7 @@ func TestABatchOfANewerVersionIsRefused(t *testing.T) {
 	newer := batch(script, 0, 2, 3)
 	newer.Version = task.Newest + 1
 	s.send(newer, newer)
-	why := "the master speaks version 5 and this worker reads up to 4: update the worker"
+	why := "the master speaks version 6 and this worker reads up to 5: update the worker"
 	until(why, func(h task.Heartbeat) bool {
 		return h.Refuses == why && h.Draining && len(h.Running) == 1 && h.Version == task.Version
 	})

@@ -64,7 +64,7 @@ func (c *collector) tell() {
 
 // collect makes the collector of an attempt.
 func (w *Worker) collect(i item) *collector {
-	return &collector{send: func(s []result.Sample) {
+	return &collector{series: result.Series{Rules: i.job.rules}, send: func(s []result.Sample) {
 		e := i.event(task.SamplesEvent, w.o.Name)
 		e.Samples = s
 		w.outbox.put(e)

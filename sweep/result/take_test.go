@@ -1,0 +1,116 @@
+package result_test
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"mlframework/sweep/result"
+)
+
+func TestTake(t *testing.T) {
+	t.Parallel()
+	nan := math.NaN()
+	span := func(step int64, points ...result.Point) *result.Span {
+		s := &result.Span{Step: step}
+		if len(points) > 0 {
+			s.Low, s.High = &points[0], &points[1]
+		}
+		return s
+	}
+	for _, c := range []struct {
+		take   result.Take
+		values []float64
+		want   float64
+		span   *result.Span
+	}{
+		{"", []float64{0.5, 0.9, 0.7}, 0.7, span(3, result.Point{Value: 0.5, Step: 1}, result.Point{Value: 0.9, Step: 2})},
+		{result.Last, []float64{0.5, 0.9, 0.7}, 0.7, span(3)},
+		{result.Max, []float64{0.5, 0.9, 0.7}, 0.9, span(2)},
+		{result.Max, []float64{0.9, 0.9}, 0.9, span(1)},
+		{result.Min, []float64{0.5, 0.9, 0.4}, 0.4, span(3)},
+		{result.First, []float64{0.5, 0.9}, 0.5, span(1)},
+		{result.First, []float64{nan, 0.9}, 0.9, span(2)},
+		{result.Max, []float64{nan, 0.9, nan}, 0.9, span(2)},
+		{result.Max, []float64{nan}, nan, nil},
+		{result.Max, []float64{1, math.Inf(1), nan}, math.Inf(1), span(2)},
+		{"", []float64{0.9, nan}, nan, span(2)},
+		{"", []float64{0.9}, 0.9, nil},
+		{"", []float64{0.9, 0.9}, 0.9, span(2)},
+	} {
+		want := result.Metric{Name: "acc", Value: c.want, Span: c.span}
+		for cut := range len(c.values) + 1 { // of several files, the one after the other
+			var all result.Values
+			for _, part := range [][]float64{c.values[:cut], c.values[cut:]} {
+				var v result.Values
+				for _, value := range part {
+					v.Add(value, nil)
+				}
+				all.Join(v)
+			}
+			if d := cmp.Diff(want, all.Final("acc", c.take), cmpopts.EquateNaNs()); d != "" {
+				t.Errorf("take %q of %v, cut at %d: -want +got:\n%s", c.take, c.values, cut, d)
+			}
+		}
+	}
+}
+
+// What a step is: as it was printed, also when it goes back, else the number of the value.
+func TestTakeSteps(t *testing.T) {
+	t.Parallel()
+	var v result.Values
+	for i, value := range []float64{3, 1, 2} {
+		step := int64(100 - 10*i)
+		v.Add(value, &step)
+	}
+	if m := v.Final("loss", result.Min); m.Value != 1 || m.Span.Step != 90 {
+		t.Errorf("%v at %v", m.Value, m.Span)
+	}
+	var one result.Values
+	step := int64(0)
+	one.Add(5, &step)
+	if m := one.Final("loss", ""); m.Span == nil || m.Span.Step != 0 {
+		t.Errorf("one value with a step: %v", m.Span)
+	}
+}
+
+func TestSpansAreStoredAndSent(t *testing.T) {
+	t.Parallel()
+	f := result.Final{
+		{Name: "acc", Value: 0.9, Span: &result.Span{Step: 2}},
+		{Name: `a "name"`, Value: math.Inf(-1), Span: &result.Span{Step: -3, Low: &result.Point{Value: math.Inf(-1), Step: -3}, High: &result.Point{Value: 2, Step: 7}}},
+		{Name: "plain", Value: 1},
+	}
+	const want = `{"acc":0.9,"a \"name\"":-1e999,"plain":1}{"acc":[2],"a \"name\"":[-3,-1e999,-3,2,7]}`
+	stored := string(f.AppendStored(nil))
+	if stored != want {
+		t.Errorf("stored %s\nwant   %s", stored, want)
+	}
+	back, err := result.AppendFinal(result.Final{{Name: "acc", Value: 5}}, stored)
+	if d := cmp.Diff(append(result.Final{{Name: "acc", Value: 5}}, f...), back); err != nil || d != "" {
+		t.Errorf("%v %s", err, d)
+	}
+	if v, ok := result.StoredMetric("plain")(stored); !ok || v != 1 {
+		t.Errorf("plain: %v %v", v, ok)
+	}
+	row, err := json.Marshal(result.Row{ID: "a/1", Metrics: f})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, read := range map[string]func([]byte, *result.Row) error{
+		"ReadRow": result.ReadRow, "Unmarshal": func(b []byte, r *result.Row) error { return json.Unmarshal(b, r) },
+	} {
+		var r result.Row
+		if err := read(row, &r); err != nil {
+			t.Fatal(err)
+		}
+		steps := []int64{r.Metrics[0].Span.Step, r.Metrics[1].Span.Step}
+		if !slices.Equal(steps, []int64{2, -3}) || r.Metrics[2].Span != nil || !math.IsInf(r.Metrics[1].Value, -1) {
+			t.Errorf("%s: %v of %s", name, steps, row)
+		}
+	}
+}
