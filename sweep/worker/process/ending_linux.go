@@ -326,6 +326,7 @@ func (r *run) reapRoot() {
 		break
 	}
 	r.status, r.reaped, r.ended = syscall.WaitStatus(status), true, time.Now()
+	r.output.closeWriters()
 	if r.k.roots[r.pid] == r {
 		delete(r.k.roots, r.pid)
 	}

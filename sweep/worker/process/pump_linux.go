@@ -25,7 +25,7 @@ type pump struct {
 
 type stream struct {
 	fd     int // reading end
-	far    int // writing end, until the program has it
+	far    int // writing end, open as long as the program runs
 	open   bool
 	w      io.Writer
 	failed bool
@@ -63,6 +63,8 @@ func same(a, b io.Writer) bool {
 	return a != nil && reflect.TypeOf(a) == reflect.TypeOf(b) && reflect.TypeOf(a).Comparable() && a == b
 }
 
+// closeWriters closes the writing ends, which this process holds until the program has ended: else poll would tell of every
+// descriptor that a program closes on its way out, at the cost of a wake-up each.
 func (p *pump) closeWriters() {
 	for i := range p.streams {
 		if s := &p.streams[i]; s.far > 0 {
@@ -73,6 +75,7 @@ func (p *pump) closeWriters() {
 }
 
 func (p *pump) close() {
+	p.closeWriters()
 	for i := range p.streams {
 		p.streams[i].close()
 	}

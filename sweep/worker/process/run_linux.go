@@ -106,7 +106,6 @@ func (k *Keeper) leave(r *run) {
 
 // start forks. On success r is in the tables.
 func (r *run) start(file string) (problem *Exit) {
-	defer r.output.closeWriters()
 	outputs, err := r.output.open(r.k.null, r.spec.Stdout, r.spec.Stderr)
 	if err != nil {
 		e := badHost(r.spec.Argv[0], err)
