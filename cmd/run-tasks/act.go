@@ -13,10 +13,10 @@ import (
 	"mlframework/sweep/task"
 )
 
-// again is a way in which a sweep that exists goes on, in this process or through a master.
+// again is a way in which a sweep that exists goes on.
 type again struct {
-	here  func(context.Context, *master.Master, string, api.Going) error
-	there func(context.Context, *api.Client, string, api.Going, master.Detail) (api.Begun, error)
+	do         func(context.Context, deeds, string, api.Going, master.Detail) (api.Begun, error)
+	repeatable bool
 }
 
 // resume is `run-tasks resume`.
@@ -25,15 +25,9 @@ func (c *command) resume(ctx *cliv2.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.goOn(ctx, id, nil, again{
-		func(ctx context.Context, m *master.Master, id string, g api.Going) error {
-			_, err := m.Resume(ctx, id, g.Update())
-			return err
-		},
-		func(ctx context.Context, m *api.Client, id string, g api.Going, f master.Detail) (api.Begun, error) {
-			return m.Resume(ctx, id, g, f)
-		},
-	})
+	return c.goOn(ctx, id, nil, again{repeatable: true, do: func(ctx context.Context, m deeds, id string, g api.Going, f master.Detail) (api.Begun, error) {
+		return m.Resume(ctx, id, g, f)
+	}})
 }
 
 // retry is `run-tasks retry`.
@@ -42,15 +36,9 @@ func (c *command) retry(ctx *cliv2.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.goOn(ctx, id, indexes, again{
-		func(ctx context.Context, m *master.Master, id string, g api.Going) error {
-			_, err := m.Retry(ctx, id, g.Indexes, g.Update())
-			return err
-		},
-		func(ctx context.Context, m *api.Client, id string, g api.Going, f master.Detail) (api.Begun, error) {
-			return m.Retry(ctx, id, g, f)
-		},
-	})
+	return c.goOn(ctx, id, indexes, again{do: func(ctx context.Context, m deeds, id string, g api.Going, f master.Detail) (api.Begun, error) {
+		return m.Retry(ctx, id, g, f)
+	}})
 }
 
 // parseTargets reads one sweep, or tasks of one sweep.
@@ -112,7 +100,7 @@ func (c *command) goOn(ctx *cliv2.Context, id string, indexes []int64, act again
 			g.Indexes = indexes
 			return withSecrets(s.Record.Recipe.Secrets, func(v secret.Values) (api.Begun, error) {
 				g.Secrets = v
-				return act.there(work, m.Client, s.ID, g, f)
+				return act.do(work, m.Client, s.ID, g, f)
 			})
 		})
 	}
@@ -121,14 +109,15 @@ func (c *command) goOn(ctx *cliv2.Context, id string, indexes []int64, act again
 	}
 	return c.guarded(ctx.Context, func() error {
 		c.print(now.notes())
-		return c.session(ctx, ctx.Command.Name+" "+s.ID, func(work context.Context, r *runner) (string, error) {
+		do := func(work context.Context, m deeds, f master.Detail) (none api.Begun, err error) {
 			g, err := now.bring(work, snapshot)
 			if err != nil {
-				return "", err
+				return none, err
 			}
 			g.Indexes = indexes
-			return s.ID, act.here(work, r.master, s.ID, g)
-		})
+			return act.do(work, m, s.ID, g, f)
+		}
+		return c.session(ctx, ctx.Command.Name+" "+s.ID, errand{do, act.repeatable})
 	})
 }
 

@@ -27,6 +27,9 @@ COMMANDS:
 Where config.yml lies (infrainit writes it) commands are about its cluster; in
 other folders, and with --local, about what this machine runs: its store is
 .mlframework and its outputs are in outputs, in the folder where you run it.
+A second sweep there, from another terminal, joins the process of the first:
+behind it, on the same slots; Ctrl-C leaves it running. That process stays until
+it is done; if it ends before, the other terminal goes on.
 --master SOCKET, or the variable ` + masterVariable + `, names a master on this
 machine instead.
 
@@ -83,7 +86,7 @@ func running() []cliv2.Flag {
 		flagNoOutput(),
 		&cliv2.BoolFlag{DisableDefaultText: true, Name: "quiet", Aliases: []string{"q"}, Usage: "print only the sweep's id"},
 		flagJSON(),
-		&cliv2.BoolFlag{DisableDefaultText: true, Name: "attached", Usage: "not on this machine: Ctrl-C cancels the sweep"})
+		&cliv2.BoolFlag{DisableDefaultText: true, Name: "attached", Usage: "on a cluster: Ctrl-C cancels the sweep"})
 }
 
 func updated() []cliv2.Flag {
@@ -138,9 +141,9 @@ func (c *command) commands() []*cliv2.Command {
 			Flags: append(running(), flagDryRun(), flagAll(),
 				&cliv2.BoolFlag{DisableDefaultText: true, Name: "updated", Usage: "use current code, and settings in tasks.yml that can change"},
 				&cliv2.StringFlag{Name: "d", DefaultText: "as before", Usage: "the project's `FOLDER`"})},
-		{Name: "priority", Usage: "lets a master take a sweep before others", ArgsUsage: "[SWEEP] N", Action: c.priority,
-			Description: "Sweeps of a higher priority go first; those of one share the slots in turn. It\n" +
-				"is 0 unless somebody says otherwise, and may be negative. What runs goes on.",
+		{Name: "priority", Usage: "lets a sweep go before others", ArgsUsage: "[SWEEP] N", Action: c.priority,
+			Description: "Sweeps of a higher priority go first; those of one share the slots in turn, or on\n" +
+				"this machine follow each other. It is 0 unless somebody says otherwise, and may\nbe negative. What runs goes on.",
 			Flags: places()},
 		{Name: "workers", Usage: "lists the workers of a master, or changes one", ArgsUsage: "[drain|resume|slots|restart|forget WORKER [N]]",
 			Description: "drain WORKER     it finishes what runs and takes nothing new\n" +

@@ -73,10 +73,6 @@ func (c *command) extend(ctx *cliv2.Context) error {
 			})
 		})
 	}
-	if s.State == sweep.Open && alive() {
-		c.print(e.notes)
-		return c.extendRunning(ctx, src, e)
-	}
 	return c.extendHere(ctx, e)
 }
 
@@ -130,37 +126,19 @@ func (c *command) dryExtend(ctx *cliv2.Context, e extension) (err error) {
 	return c.writeDryRun(ctx, d)
 }
 
-// extendRunning extends a sweep that another process of this folder runs, and follows it.
-func (c *command) extendRunning(ctx *cliv2.Context, src source, e extension) error {
-	l := lookOf(ctx)
-	var begun api.Begun
-	err := src.act(ctx.Context, ctx.Command.Name, func(m *api.Client) error {
-		by, err := e.bring(ctx.Context, snapshot)
-		if err == nil {
-			begun, err = m.Extend(ctx.Context, e.sweep.ID, by, l.detail())
-		}
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	return c.followed(ctx, src, begun, l)
-}
-
-// extendHere extends a sweep that nobody runs, and runs it to its end.
+// extendHere extends a sweep of this folder, and runs it to its end.
 func (c *command) extendHere(ctx *cliv2.Context, e extension) error {
 	if err := secretsSet(e.sweep.Record.Recipe.Secrets); err != nil {
 		return err
 	}
 	return c.guarded(ctx.Context, func() error {
 		c.print(e.notes)
-		return c.session(ctx, ctx.Command.Name+" "+e.sweep.ID, func(work context.Context, r *runner) (string, error) {
-			by, err := e.bring(work, snapshot)
-			if err != nil {
-				return "", err
+		do := func(work context.Context, m deeds, f master.Detail) (none api.Begun, err error) {
+			if e.by, err = e.bring(work, snapshot); err != nil {
+				return none, err
 			}
-			_, err = r.master.Extend(work, e.sweep.ID, by.Space, by.Update())
-			return e.sweep.ID, err
-		})
+			return m.Extend(work, e.sweep.ID, e.by, f)
+		}
+		return c.session(ctx, ctx.Command.Name+" "+e.sweep.ID, errand{do: do})
 	})
 }

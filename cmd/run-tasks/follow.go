@@ -36,14 +36,7 @@ func (c *command) follow(ctx *cliv2.Context) error {
 	return c.following(ctx, work, src, api.Begun{Summary: s.Summary}, l)
 }
 
-// followed shows a sweep that another process runs to its end. Ctrl-C leaves it running.
-func (c *command) followed(ctx *cliv2.Context, src source, b api.Begun, l look) error {
-	work, stop := cli.Interrupts(ctx.Context, func() { os.Exit(cli.Interrupted) })
-	defer stop()
-	return c.following(ctx, work, src, b, l)
-}
-
-// following is followed, until work ends.
+// following shows a sweep that another process runs to its end. It leaves the sweep running when work ends.
 func (c *command) following(ctx *cliv2.Context, work context.Context, src source, b api.Begun, l look) error {
 	if m, ok := src.(*remote); ok {
 		m.patient()
@@ -90,10 +83,11 @@ func (c *command) watch(ctx context.Context, src source, b api.Begun, l look) er
 // follow ends at once when nobody runs the sweep, and with its runner: the store says how far it came. One that is only
 // stopped, as by Ctrl-Z, is waited for.
 func (h *here) follow(ctx context.Context, b api.Begun, d master.Detail, each func(master.Update) error) error {
-	since, told := time.Now(), map[int64]bool{}
+	since, told, idle := time.Now(), map[int64]bool{}, false
+	h.last = sweep.Summary{}
 	if b.Events != "" {
 		since = h.acted
-	} else if !alive() {
+	} else if h.note(); !alive() {
 		return nil
 	}
 	client := h.dial()
@@ -114,10 +108,11 @@ func (h *here) follow(ctx context.Context, b api.Begun, d master.Detail, each fu
 		for _, r := range u.Rows {
 			told[r.Index] = over(r)
 		}
+		h.last, idle = u.Sweep, u.Idle()
 		failed = each(u)
 		return failed
 	})
-	if err != nil && failed == nil && ctx.Err() == nil && gone() {
+	if !idle && failed == nil && ctx.Err() == nil && gone(h.holder) {
 		if !d.Tasks() { // nobody is shown how they ended
 			return nil
 		}
@@ -126,9 +121,10 @@ func (h *here) follow(ctx context.Context, b api.Begun, d master.Detail, each fu
 	return err
 }
 
-// gone waits for the end of a runner that has cut the connection; a process that dies is reachable for a moment.
-func gone() bool {
-	for end := time.Now().Add(10 * time.Second); alive(); time.Sleep(20 * time.Millisecond) {
+// gone waits for the end of a runner that has cut the connection; a process that dies is reachable for a moment. Another one may
+// have followed it.
+func gone(holder string) bool {
+	for end := time.Now().Add(10 * time.Second); alive() && runnerOf() == holder; time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			return false
 		}

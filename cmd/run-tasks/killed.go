@@ -62,7 +62,7 @@ func (c *command) executorKilled(ctx context.Context, killed *process.Killed) er
 	if err != nil {
 		return e
 	}
-	var stand []string
+	var stand, open []string
 	for _, s := range stored {
 		if !runs(s.Head) {
 			continue
@@ -71,8 +71,15 @@ func (c *command) executorKilled(ctx context.Context, killed *process.Killed) er
 		if err != nil {
 			return e
 		}
+		if now.State == sweep.Open { // another process has it
+			open = append(open, now.ID)
+			continue
+		}
 		done, _ := tally(now.Summary)
 		stand = append(stand, fmt.Sprintf("%s: %d of %s had ended, and their results are kept; `%s resume %s` runs the rest", now.ID, done, plural(now.Total, "task"), c.self, now.ID))
+	}
+	if n := len(open); n > 0 {
+		stand = append(stand, fmt.Sprintf("%s %s on in the process of another terminal; `%s follow %s` shows it", enumerated(open), pick(n, "goes", "go"), c.self, open[n-1]))
 	}
 	if len(stand) > 0 {
 		e.Remedy = strings.Join(stand, "\n  ")

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"mlframework/cmd/internal/cli"
+	"mlframework/sweep"
 	"mlframework/sweep/api"
 	"mlframework/sweep/store"
 	"mlframework/sweep/task"
@@ -22,8 +23,20 @@ type here struct {
 	*api.Archive
 	reader *store.Reader // nil: its owner closes it
 	screen *screen
-	acted  time.Time // when something was last asked of the runner
+	acted  time.Time     // when something was last asked of the runner
+	holder string        // who the runner was then
+	last   sweep.Summary // what the runner told last of the sweep that is followed
 }
+
+// note notes when, and of whom, something is asked.
+func (h *here) note() { h.acted, h.holder = time.Now(), runnerOf() }
+
+// runnerOf returns what the runner of this folder says of itself; "" where there is none, or that cannot be told.
+func runnerOf() string { return worker.Holder(worker.FolderLock(outputFolder)) }
+
+// unfinished reports whether the runner of the sweep that was followed ended before the sweep was finished, cancelled or
+// paused.
+func (h *here) unfinished() bool { return h.last.State == sweep.Open || h.last.State == "" }
 
 // openFolder opens the store of this folder for questions.
 func (c *command) openFolder(ctx context.Context) (*here, error) {
@@ -73,7 +86,7 @@ func (h *here) act(ctx context.Context, name string, do func(*api.Client) error)
 	}
 	client := h.dial()
 	defer client.Close()
-	h.acted = time.Now()
+	h.note()
 	return do(client)
 }
 

@@ -13,22 +13,15 @@ import (
 
 // flagPriority is how a submission names its priority.
 func flagPriority() cliv2.Flag {
-	return &cliv2.IntFlag{Name: "priority", DefaultText: "0", Usage: "on a cluster: sweeps of a higher `N` go first"}
+	return &cliv2.IntFlag{Name: "priority", DefaultText: "0", Usage: "sweeps of a higher `N` go first"}
 }
 
-// checkPriority refuses a priority that no sweep can have, or where it says nothing.
+// checkPriority refuses a priority that no sweep can have.
 func checkPriority(ctx *cliv2.Context) error {
-	switch {
-	case !ctx.IsSet("priority"):
+	if !ctx.IsSet("priority") {
 		return nil
-	case placeOf(ctx) == inFolder:
-		return alone()
 	}
 	return fitsPriority(ctx.Int("priority"))
-}
-
-func alone() error {
-	return cli.Wrong("run-tasks --master SOCKET ...", "priorities are for a master: on this machine one sweep runs at a time")
 }
 
 func fitsPriority(n int) error {
@@ -54,9 +47,6 @@ func (c *command) priority(ctx *cliv2.Context) error {
 	}
 	if err := fitsPriority(n); err != nil {
 		return err
-	}
-	if placeOf(ctx) == inFolder {
-		return alone()
 	}
 	id := ""
 	if len(args) == 2 {

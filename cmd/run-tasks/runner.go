@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -36,7 +35,6 @@ type runner struct {
 
 	outputs *worker.Lock // nil: it cannot be locked
 	noRoom  chan string  // gets why, when the disk of outputs is full
-	full    atomic.Bool  // it was
 
 	ctx    context.Context // of everything below; it ends when the master cannot go on
 	cancel context.CancelCauseFunc
@@ -252,6 +250,9 @@ func (r *runner) close() error {
 	said.Stop()
 	r.hangUp()
 	r.api.Wait()
+	if r.master != nil && r.ctx.Err() == nil {
+		r.pauseAll("its run has ended")
+	}
 	r.cancel(nil)
 	var errs []error
 	r.parts.Wait()

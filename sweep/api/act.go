@@ -23,7 +23,7 @@ func (s *Server) submit(w http.ResponseWriter, r *http.Request) error {
 	ctx, cancel := brief(r)
 	defer cancel()
 	id, err := s.o.Master.Submit(ctx, master.Submission{Record: submission.Record, Total: Total(submission.Record), Code: submission.Code,
-		ClientKey: r.Header.Get(keyHeader), MinNumber: submission.MinNumber, Secrets: submission.Secrets, Followed: follow.Output()})
+		ClientKey: r.Header.Get(keyHeader), MinNumber: submission.MinNumber, Secrets: submission.Secrets, Environ: submission.Environ, Followed: follow.Output()})
 	if err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func (s *Server) retry(w http.ResponseWriter, r *http.Request) error {
 
 // Update is what the master is told of it.
 func (g Going) Update() master.Code {
-	return master.Code{Revision: g.Revision, Code: g.Code, Settings: g.Settings, Secrets: g.Secrets}
+	return master.Code{Revision: g.Revision, Code: g.Code, Settings: g.Settings, Secrets: g.Secrets, Environ: g.Environ}
 }
 
 func readGoing(r *http.Request) (g Going, follow master.Detail, err error) {

@@ -130,6 +130,7 @@ func (c *Client) Missing(ctx context.Context, r sweep.Record, code string, same 
 // returns, the sweep survives any crash of the master. A submission that is repeated under the same key makes one sweep; ""
 // is a new key.
 func (c *Client) Submit(ctx context.Context, s Submission, key string, f master.Detail) (Begun, error) {
+	s.Environ = c.Environ
 	return c.begin(ctx, key, "/sweeps", s, f)
 }
 
@@ -164,11 +165,13 @@ func (c *Client) Pause(ctx context.Context, id string, stop bool) (s sweep.Summa
 
 // Resume hands out the tasks of a paused sweep again.
 func (c *Client) Resume(ctx context.Context, id string, g Going, f master.Detail) (Begun, error) {
+	g.Environ = c.Environ
 	return c.begin(ctx, "", sweepPath(id)+"/resume", g, f)
 }
 
 // Retry makes tasks pending again that ended other than well.
 func (c *Client) Retry(ctx context.Context, id string, g Going, f master.Detail) (Begun, error) {
+	g.Environ = c.Environ
 	return c.begin(ctx, "", sweepPath(id)+"/retry", g, f)
 }
 

@@ -21,6 +21,9 @@ import (
 type Client struct {
 	// User is the name that is recorded with what the client does; "": none.
 	User string
+	// Environ is what the tasks of sweeps inherit that the client begins or lets go on, as NAME=value, of a run of one folder; nil: what
+	// its worker has.
+	Environ []string
 	// Waiting is told, from a goroutine of its own, that the master has not answered for some seconds; nil: nobody is.
 	Waiting func(text string)
 	// GiveUp is after how long without a sign of life the master is given up, in whole seconds; 0: the usual.

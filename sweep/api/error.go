@@ -66,6 +66,8 @@ func problem(err error) *Error {
 		e.Status = http.StatusConflict
 	} else if state, ok := errors.AsType[*master.WrongState](err); ok {
 		e.Status, e.Text, e.Remedy = http.StatusConflict, state.ID+" is "+state.Is, state.Remedy
+	} else if errors.Is(err, master.ErrEnviron) {
+		e.Status, e.Parameter = http.StatusConflict, "environ"
 	} else if errors.Is(err, syscall.ENOSPC) {
 		e.Status, e.Remedy = http.StatusServiceUnavailable, "free some space on the master's machine, and start the master again"
 	} else if errors.Is(err, master.ErrStopped) || errors.Is(err, queue.ErrAway) || errors.Is(err, context.DeadlineExceeded) {

@@ -24,11 +24,12 @@ type Extension struct {
 	Settings *sweep.Settings `json:"settings,omitempty"`
 	// Secrets are needed where the values of the sweep's secrets are gone; else they are not taken.
 	Secrets secret.Values `json:"secrets,omitempty"`
+	Environ []string      `json:"environ,omitempty"` // as in Submission, from now on
 }
 
 // Update is what the master is told of it, beside the space.
 func (e Extension) Update() master.Code {
-	return master.Code{Revision: e.Revision, Code: e.Code, Settings: e.Settings, Secrets: e.Secrets}
+	return master.Code{Revision: e.Revision, Code: e.Code, Settings: e.Settings, Secrets: e.Secrets, Environ: e.Environ}
 }
 
 func (s *Server) extend(w http.ResponseWriter, r *http.Request) error {
@@ -38,7 +39,7 @@ func (s *Server) extend(w http.ResponseWriter, r *http.Request) error {
 	}
 	follow, err := readFollow(r)
 	if err == nil {
-		err = checkGoing(Going{Revision: e.Revision, Code: e.Code, Settings: e.Settings})
+		err = checkGoing(Going{Revision: e.Revision, Code: e.Code, Settings: e.Settings, Environ: e.Environ})
 	}
 	if err == nil && e.Space == nil {
 		err = wrong("space", "by which parameters?")
@@ -61,6 +62,7 @@ func (s *Server) extend(w http.ResponseWriter, r *http.Request) error {
 // Extend gives a sweep the points of a space that its parameters did not describe so far, and lets it go on. With none
 // nothing changes.
 func (c *Client) Extend(ctx context.Context, id string, e Extension, f master.Detail) (Begun, error) {
+	e.Environ = c.Environ
 	return c.begin(ctx, "", sweepPath(id)+"/extend", e, f)
 }
 

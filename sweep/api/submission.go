@@ -118,7 +118,20 @@ func check(s Submission) error {
 	if _, err := result.Compile(recipe.Metrics); err != nil {
 		return wrong("record.recipe.metrics", err.Error())
 	}
+	if err := checkEnviron(s.Environ); err != nil {
+		return err
+	}
 	return checkRanges(r)
+}
+
+// checkEnviron refuses what no process can have inherited.
+func checkEnviron(variables []string) error {
+	for _, v := range variables {
+		if !strings.Contains(v, "=") || strings.ContainsRune(v, 0) {
+			return wrong("environ", "a variable of it is not NAME=value, or holds a zero byte")
+		}
+	}
+	return nil
 }
 
 // fileNames are the paths of a file that takes parameters.
@@ -195,9 +208,11 @@ func checkGoing(g Going) error {
 	case slices.ContainsFunc(g.Indexes, func(i int64) bool { return i < 0 }):
 		return wrong("indexes", "an index is negative")
 	case g.Settings != nil:
-		return checkSettings("settings", *g.Settings)
+		if err := checkSettings("settings", *g.Settings); err != nil {
+			return err
+		}
 	}
-	return nil
+	return checkEnviron(g.Environ)
 }
 
 // checkSettings refuses what no tasks.yml can have said; at is where they stand.

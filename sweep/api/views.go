@@ -98,6 +98,9 @@ type Submission struct {
 	// Secrets are the values of the secrets that the recipe names. They are kept apart from everything else, until the sweep
 	// ends.
 	Secrets secret.Values `json:"secrets,omitempty"`
+	// Environ is what its tasks inherit, as NAME=value, in place of what the worker of a run of one folder does. Other masters
+	// refuse it.
+	Environ []string `json:"environ,omitempty"`
 }
 
 // Begun is a sweep that has begun, or gone on.
@@ -126,6 +129,7 @@ type Going struct {
 	Indexes  []int64         `json:"indexes,omitempty"` // of Retry: the tasks; none: all that ended other than well
 	// Secrets are needed where the values of the sweep's secrets are gone; else they are not taken.
 	Secrets secret.Values `json:"secrets,omitempty"`
+	Environ []string      `json:"environ,omitempty"` // as in Submission, from now on
 }
 
 // Missing is the points of a space in which no task of the same command and code has succeeded.

@@ -108,6 +108,7 @@ func (m *Master) forget() {
 		if !a.ledger.Head().Ended.IsZero() {
 			m.dropSecrets(a)
 			delete(m.sweeps, id)
+			delete(m.environs, id)
 			m.turn = slices.DeleteFunc(m.turn, func(t string) bool { return t == id })
 		}
 	}

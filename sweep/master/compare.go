@@ -105,7 +105,7 @@ func (m *Master) again(w *member, a *active, tasks []sweep.Task) {
 	l := letter{worker: w.kept.Name}
 	for size := chunk(w.slots(), a.mean); len(tasks) > 0; {
 		n := min(size, len(tasks))
-		l.batches = append(l.batches, a.batch(tasks[:n]))
+		l.batches = append(l.batches, m.batch(a, tasks[:n]))
 		tasks = tasks[n:]
 	}
 	m.post.add(l)

@@ -35,6 +35,7 @@ func (m *Master) Extend(ctx context.Context, id string, with *space.Space, updat
 		r := a.stored.Record // as it was revised
 		r.Extensions, r.Ranges = extended.Extensions, extended.Ranges
 		a.rewrite(r)
+		m.queueUp(a)
 		a.ledger.Extend(r, n)
 		a.stored.Head.Total += n
 		return nil
@@ -78,16 +79,25 @@ func (m *Master) rank() {
 	})
 }
 
-// ranks are the parts of the turn in which sweeps have one priority, the highest first.
+// ranks are the parts of the turn in which sweeps have one priority, the highest first. With Alone each sweep is a part: those
+// that began first go first.
 func (m *Master) ranks() (ranks [][]string) {
 	for left := m.turn; len(left) > 0; {
 		priority, n := m.sweeps[left[0]].stored.Record.Priority, 1
-		for n < len(left) && m.sweeps[left[n]].stored.Record.Priority == priority {
+		for !m.o.Alone && n < len(left) && m.sweeps[left[n]].stored.Record.Priority == priority {
 			n++
 		}
 		ranks, left = append(ranks, left[:n]), left[n:]
 	}
 	return ranks
+}
+
+// queueUp puts a sweep that goes on behind those that run, with Alone.
+func (m *Master) queueUp(a *active) {
+	if h := a.ledger.Head(); m.o.Alone && h.State != sweep.Open {
+		m.turn = append(slices.DeleteFunc(m.turn, func(id string) bool { return id == h.ID }), h.ID)
+		m.rank()
+	}
 }
 
 // outranked tells whether a sweep of a higher priority has something to hand out.

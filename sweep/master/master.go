@@ -57,6 +57,8 @@ type Master struct {
 	slots     int                  // of the workers that take tasks, together
 	ticked    time.Time            // when leases were last looked at
 	whole     time.Time            // every lease was whole then
+	editions  int64                // of environs, so far
+	environs  map[string]environ   // what tasks inherit, of sweeps whose submitter said it
 	followers map[string]int       // of live output, by sweep
 	expected  map[string]time.Time // until when somebody is about to follow a sweep's output
 	vault     *secret.Vault        // nil: there is none
@@ -78,7 +80,7 @@ func New(o Options) *Master {
 	}
 	m := &Master{
 		o: o, calls: make(chan call), gone: make(chan struct{}), fate: ErrStopped,
-		sweeps: map[string]*active{}, workers: map[string]*member{}, followers: map[string]int{}, expected: map[string]time.Time{},
+		sweeps: map[string]*active{}, environs: map[string]environ{}, workers: map[string]*member{}, followers: map[string]int{}, expected: map[string]time.Time{},
 	}
 	m.post.init(o.Queue, o.Log)
 	return m

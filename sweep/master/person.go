@@ -21,6 +21,7 @@ type Submission struct {
 	MinNumber int64  // the number in the sweep's id is at least this
 	Followed  bool   // the caller is about to follow its output, and wants that of the first tasks, too
 	Secrets   secret.Values
+	Environ   []string // what its tasks inherit, as NAME=value, of a master that is Alone; nil: what its worker has
 }
 
 // Submit keeps a sweep and begins it. When it returns, the sweep survives any crash.
@@ -31,6 +32,9 @@ func (m *Master) Submit(ctx context.Context, s Submission) (id string, err error
 	deed := DeedOf(ctx)
 	err = m.act(ctx, func(ctx context.Context) error {
 		if err := m.pin(&s); err != nil {
+			return err
+		}
+		if err := m.inheritable(s.Environ); err != nil {
 			return err
 		}
 		draft, err := m.prepare(s)
@@ -55,6 +59,7 @@ func (m *Master) Submit(ctx context.Context, s Submission) (id string, err error
 				return err
 			}
 		}
+		m.inherit(id, s.Environ)
 		return m.equip(m.sweeps[id], draft)
 	})
 	return id, err
@@ -142,6 +147,7 @@ type Code struct {
 	Revision, Code string          // for --updated
 	Settings       *sweep.Settings // likewise; nil: its own
 	Secrets        secret.Values   // where those that it had are gone; others are not taken
+	Environ        []string        // what its tasks inherit from now on, as in Submission; nil: what they did
 }
 
 // Resume hands out the tasks of a paused sweep again.
@@ -159,6 +165,7 @@ func (m *Master) Resume(ctx context.Context, id string, updated Code) (sweep.Hea
 		if err := m.revise(ctx, a, updated); err != nil {
 			return err
 		}
+		m.queueUp(a)
 		a.ledger.Resume(m.o.Now())
 		return nil
 	})
@@ -166,6 +173,10 @@ func (m *Master) Resume(ctx context.Context, id string, updated Code) (sweep.Hea
 
 // revise lets attempts of a sweep from now on run another revision, or with other settings.
 func (m *Master) revise(ctx context.Context, a *active, to Code) error {
+	if err := m.inheritable(to.Environ); err != nil {
+		return err
+	}
+	m.inherit(a.stored.Head.ID, to.Environ)
 	was := a.stored.Record
 	revision, settings := cmp.Or(to.Revision, was.Recipe.Revision), was.Settings()
 	if to.Settings != nil {

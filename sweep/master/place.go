@@ -112,7 +112,7 @@ filling:
 			}
 			idle, offer.Empty = 0, false
 			taken += part(a, len(tasks))
-			b := a.batch(tasks)
+			b := m.batch(a, tasks)
 			b.Follow = m.followed(b.Sweep)
 			batches = append(batches, b)
 			if a.ledger.Solo(worker) {
@@ -168,8 +168,11 @@ func (a *active) ready(now time.Time) bool {
 }
 
 // batch is what a worker gets to know of tasks that were placed on it.
-func (a *active) batch(tasks []sweep.Task) task.Batch {
+func (m *Master) batch(a *active, tasks []sweep.Task) task.Batch {
 	b := task.Batch{Version: a.version(), Sweep: a.stored.Head.ID, Recipe: a.stored.Record.Recipe, Edition: a.edition}
+	if e, own := m.environs[b.Sweep]; own {
+		b.Environ, b.Edition = e.variables, e.edition
+	}
 	for _, t := range tasks {
 		b.Attempts = append(b.Attempts, task.Attempt{Index: t.Index, Number: t.Try.Number, Args: a.points.Flags(nil, t.Index), Parameters: a.points.Given(t.Index)})
 	}

@@ -27,6 +27,7 @@ func (m *Master) Retry(ctx context.Context, id string, indexes []int64, updated 
 		if err := m.revise(ctx, a, updated); err != nil {
 			return err
 		}
+		m.queueUp(a)
 		taken = a.ledger.Reopen(ended, all)
 		return nil
 	})

@@ -46,6 +46,9 @@ type Batch struct {
 	Attempts []Attempt `json:"attempts"`
 	Follow   bool      `json:"follow,omitempty"`  // somebody follows the sweep's output: as FollowControl
 	Edition  string    `json:"edition,omitempty"` // which values of the recipe's secrets are meant; they themselves never travel so
+	// Environ is what attempts inherit in place of what the worker does, as NAME=value, where both are of one process; the Edition
+	// then says which it is. It never travels.
+	Environ []string `json:"-"`
 }
 
 // Attempt is one try at a task.

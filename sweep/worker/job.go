@@ -40,7 +40,7 @@ type jobs struct {
 	o         Options
 	folders   *folder.Store
 	following following
-	ready     map[[3]string]*job // by sweep, revision and edition of its secrets
+	ready     map[[3]string]*job // by sweep, revision, and edition of its secrets or environment
 }
 
 func (js *jobs) init(o Options, folders *folder.Store) {
@@ -54,15 +54,19 @@ func (js *jobs) get(b task.Batch) *job {
 		return j
 	}
 	j := &job{sweep: b.Sweep, recipe: b.Recipe, folder: filepath.Join(js.o.Outputs, b.Sweep)}
+	o := js.o
+	if b.Environ != nil {
+		o.Environ = b.Environ
+	}
 	switch {
 	case len(b.Recipe.Secrets) == 0:
 	case js.o.OwnSecrets:
-		j.lot = js.o.own(b.Recipe.Secrets)
+		j.lot = o.own(b.Recipe.Secrets)
 	default:
 		j.need = &task.Need{Sweep: b.Sweep, Edition: b.Edition}
 	}
 	if j.err = check(b); j.err == nil {
-		j.err = j.prepare(js.o, js.folders)
+		j.err = j.prepare(o, js.folders)
 	}
 	if j.err != nil {
 		js.o.Log.Warn("sweep cannot run here", "sweep", b.Sweep, "error", j.err)

@@ -22,9 +22,12 @@ const (
 // noSpace reports whether an error says that a disk, or somebody's part of it, is full.
 func noSpace(err error) bool { return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) }
 
+// NoRoom is how the reason begins why a worker takes nothing that has no room for outputs.
+const NoRoom = "no space left for outputs"
+
 // fullDisk says why a worker takes nothing that has no room for outputs.
 func (w *Worker) fullDisk() string {
-	return fmt.Sprintf("no space left for outputs (%s on %s): free some disk space", w.o.Outputs, w.o.Host)
+	return fmt.Sprintf(NoRoom+" (%s on %s): free some disk space", w.o.Outputs, w.o.Host)
 }
 
 // noRoom tells that nothing is taken from now on, and gives back what waits. The master hears why before it hears of what

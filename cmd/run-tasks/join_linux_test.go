@@ -1,0 +1,262 @@
+package main_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// newPair makes a folder with two definitions, work and other, whose tasks wait for the files go-work and go-other, but for the first
+// of each.
+func newPair(t *testing.T) folder {
+	f := newFolder(t, "grace: 30s", `trap 'echo $SWEEP_ID >> ../../../stopped; exit 1' TERM
+test "$TASK_INDEX" = 0 && exit
+until test -e ../../../go-${SWEEP_ID%-*}; do sleep 0.02; done
+`)
+	f.write("p/tasks.yml", `tasks:
+  work: {command: [sh, work.sh], parameters: parameters.yml, grace: 30s}
+  other: {command: [sh, work.sh], parameters: two.yml, grace: 30s}
+`)
+	f.write("p/two.yml", "x: [1, 2]\n")
+	return f
+}
+
+// pair starts work, with both of its slots busy, and other, which has joined it.
+func (f folder) pair(terminal *os.File) (work, other *call) {
+	f.t.Helper()
+	work = f.start(terminal, "--local", "-d", "p", "--slots", "2", "work")
+	f.running(3)
+	other = f.start(nil, "--local", "-d", "p", "--slots", "2", "other")
+	other.shows("other-1 runs in the process of another terminal, behind work-1, on its 2 slots; Ctrl-C leaves it running")
+	return work, other
+}
+
+// ends checks how a call ends.
+func (c *call) ends(code int, stdout ...string) {
+	c.t.Helper()
+	if got := c.wait(); got != code {
+		c.t.Errorf("exit code %d, want %d:\n%s%s", got, code, c.stdout, c.stderr)
+	}
+	for _, want := range stdout {
+		if !strings.Contains(c.stdout.String(), want) {
+			c.t.Errorf("it does not say %q:\n%s%s", want, c.stdout, c.stderr)
+		}
+	}
+}
+
+const staysFor = "note: other-1 of another terminal still runs in this process, which ends after that; Ctrl-C ends it now, and it goes on in the other " +
+	"terminal, where tasks that run begin again\n"
+
+// A runner whose own sweep has ended stays for that of another terminal.
+func TestRunnerStays(t *testing.T) {
+	t.Parallel()
+	f := newPair(t)
+	work, other := f.pair(nil)
+	f.write("go-work", "")
+	work.shows(staysFor)
+	if !strings.Contains(work.stdout.String(), "work-1: 4 tasks: 4 succeeded") {
+		t.Errorf("it said:\n%s", work.stdout)
+	}
+	f.write("go-other", "")
+	other.ends(0, "other-1/1 succeeded", "other-1: 2 tasks: 2 succeeded")
+	work.ends(0)
+	if strings.Contains(work.stdout.String(), "other-1") {
+		t.Errorf("it shows another's sweep:\n%s", work.stdout)
+	}
+	if all := f.lines("attempts"); len(all) != 6 {
+		t.Errorf("%d attempts", len(all))
+	}
+}
+
+// Ctrl-C in the terminal that joined, or its death, leaves its sweep running.
+func TestJoinedLeaves(t *testing.T) {
+	t.Parallel()
+	for name, k := range map[string]struct {
+		end  func(f folder, c *call)
+		code int
+		says string
+	}{
+		"Ctrl-C": {func(f folder, c *call) { f.signal(c, syscall.SIGINT) }, 0, "other-1 goes on; see it again: run-tasks follow other-1\n"},
+		"hangup": {func(f folder, c *call) { f.signal(c, syscall.SIGHUP) }, 0, "other-1 goes on; see it again: run-tasks follow other-1\n"},
+		"guard":  {func(f folder, c *call) { kill(f.t, c.guard()) }, 137, ""},
+		"executor": {func(f folder, c *call) { kill(f.t, c.executor()) }, 5,
+			"other-1 and work-1 go on in the process of another terminal; `run-tasks follow work-1` shows it\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newPair(t)
+			work, other := f.pair(nil)
+			k.end(f, other)
+			other.ends(k.code)
+			said := strings.ReplaceAll(other.stderr.String(), "work-1 and other-1", "other-1 and work-1")
+			said = strings.ReplaceAll(said, "follow other-1` shows", "follow work-1` shows")
+			if !strings.Contains(said, k.says) {
+				t.Errorf("it says %s", other.stderr)
+			}
+			f.write("go-other", "")
+			f.write("go-work", "")
+			work.ends(0)
+			if shown, _, _ := f.run("show", "other-1"); !strings.Contains(shown, "2 tasks: 2 succeeded") {
+				t.Errorf("other-1: %s", shown)
+			}
+			if all := f.lines("attempts"); len(all) != 6 {
+				t.Errorf("%d attempts", len(all))
+			}
+		})
+	}
+}
+
+// Ctrl-C in the terminal of the runner stops its own sweep, and no other.
+func TestRunnerInterrupted(t *testing.T) {
+	t.Parallel()
+	f := newPair(t)
+	work, other := f.pair(nil)
+	f.signal(work, syscall.SIGINT)
+	work.shows("work-1 is paused (interrupted): run-tasks resume work-1 goes on\n")
+	work.shows(staysFor)
+	f.write("go-other", "")
+	other.ends(0, "other-1: 2 tasks: 2 succeeded")
+	work.ends(130)
+	if stopped := f.lines("stopped"); len(stopped) != 2 || strings.Contains(strings.Join(stopped, ""), "other") {
+		t.Errorf("stopped were %v", stopped)
+	}
+	f.write("go-work", "")
+	if stdout, _, code := f.run("resume", "work-1"); code != 0 || !strings.Contains(stdout, "work-1: 4 tasks: 4 succeeded") {
+		t.Errorf("resume: %d: %s", code, stdout)
+	}
+}
+
+// When the runner ends, however that happens, the terminal that joined it is the next one: nothing of its sweep is lost.
+func TestRunnerFollowed(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(f folder, c *call){
+		"guard":    func(f folder, c *call) { kill(f.t, c.guard()) },
+		"executor": func(f folder, c *call) { kill(f.t, c.executor()) },
+		"both":     func(f folder, c *call) { kill(f.t, c.guard(), c.executor()) },
+		"Ctrl-C twice": func(f folder, c *call) {
+			f.signal(c, syscall.SIGINT)
+			c.shows("Ctrl-C again leaves at once")
+			f.signal(c, syscall.SIGINT)
+		},
+		"Ctrl-C while it stays": func(f folder, c *call) {
+			f.signal(c, syscall.SIGINT)
+			c.shows(staysFor)
+			eventually(f.t, deadline, "both of other-1 began", func() bool { return len(f.lines("attempts")) >= 5 })
+			f.signal(c, syscall.SIGINT)
+			f.t.Cleanup(func() {
+				if stopped := f.lines("stopped"); len(stopped) != 3 || stopped[2] != "other-1" {
+					f.t.Errorf("stopped with their grace were %v", stopped)
+				}
+			})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newPair(t)
+			work, other := f.pair(nil)
+			end(f, work)
+			work.wait()
+			other.shows("the process that ran other-1 has ended: it goes on in this terminal, or in another one that has a sweep here\n")
+			eventually(t, deadline, "other-1 runs", func() bool {
+				shown, _, _ := f.run("show", "other-1")
+				return strings.Contains(shown, "1 running")
+			})
+			if shown, _, _ := f.run("show", "work-1"); !strings.Contains(shown, "paused: ") {
+				t.Errorf("work-1: %s", shown)
+			}
+			f.write("go-other", "")
+			other.ends(0, "other-1/1 succeeded", "other-1: 2 tasks: 2 succeeded")
+			f.write("go-work", "")
+			if stdout, _, code := f.run("resume", "work-1"); code != 0 || !strings.Contains(stdout, "work-1: 4 tasks: 4 succeeded") {
+				t.Errorf("resume: %d: %s", code, stdout)
+			}
+		})
+	}
+}
+
+// Nothing is lost when the terminal of the runner is closed.
+func TestRunnersTerminalClosed(t *testing.T) {
+	t.Parallel()
+	f := newPair(t)
+	term := openTerminal(t, 80)
+	work, other := f.pair(term.tty)
+	_ = term.tty.Close()
+	_ = term.ptmx.Close()
+	f.write("go-other", "")
+	other.ends(0, "other-1: 2 tasks: 2 succeeded")
+	work.wait()
+	f.write("go-work", "")
+	if stdout, _, code := f.run("resume", "work-1"); code != 0 || !strings.Contains(stdout, "work-1: 4 tasks: 4 succeeded") {
+		t.Errorf("resume: %d: %s", code, stdout)
+	}
+}
+
+// Of three terminals, when the runner is killed, one of the others is the next, and the third joins that.
+func TestThreeTerminals(t *testing.T) {
+	t.Parallel()
+	f := newPair(t)
+	work, other := f.pair(nil)
+	third := f.start(nil, "--local", "-d", "p", "other")
+	third.shows("other-2 runs in the process of another terminal, behind ")
+	kill(t, work.guard(), work.executor())
+	work.wait()
+	for _, c := range []*call{other, third} {
+		c.shows("has ended: it goes on in this terminal")
+	}
+	f.write("go-other", "")
+	other.ends(0, "other-1: 2 tasks: 2 succeeded")
+	third.ends(0, "other-2: 2 tasks: 2 succeeded")
+}
+
+// A sweep is resumed, retried and extended while another one runs.
+func TestGoesOnBeside(t *testing.T) {
+	t.Parallel()
+	f := newPair(t)
+	c := f.start(nil, "--local", "-d", "p", "--slots", "2", "other")
+	f.running(2)
+	f.signal(c, syscall.SIGINT)
+	c.ends(130)
+	work := f.start(nil, "--local", "-d", "p", "--slots", "3", "work")
+	f.running(6)
+	resumed := f.start(nil, "resume", "other-1")
+	resumed.shows("other-1 runs in the process of another terminal, behind work-1, on its 3 slots; ")
+	f.write("p/two.yml", "x: [1, 2, 3]\n")
+	extended := f.start(nil, "extend", "other-1")
+	extended.shows("other-1 runs in the process of another terminal, behind work-1, ")
+	f.write("go-other", "")
+	f.write("go-work", "")
+	work.ends(0, "work-1: 4 tasks: 4 succeeded")
+	resumed.ends(0, "other-1: 3 tasks: 3 succeeded")
+	extended.ends(0, "other-1/2 succeeded", "other-1: 3 tasks: 3 succeeded")
+}
+
+// A runner of another version is not asked for what it may understand otherwise.
+func TestRunnerOfAnotherVersion(t *testing.T) {
+	t.Parallel()
+	f := newPair(t)
+	older := filepath.Join(t.TempDir(), "run-tasks")
+	build := exec.Command("go", "build", "-o", older, "-ldflags", "-X mlframework/cmd/internal/cli.stamped=v0.0.1", ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	cmd := exec.Command(older, "--local", "-d", "p", "--slots", "2", "work")
+	cmd.Dir = f.dir
+	cmd.Env = append(os.Environ(), "XDG_CACHE_HOME="+f.path(".cache"))
+	c := f.begin(cmd, &syscall.SysProcAttr{Setpgid: true})
+	f.running(3)
+	_, stderr, code := f.run("--local", "-d", "p", "other")
+	if want := "run-tasks: what runs in this folder is another version of run-tasks (v0.0.1; this is "; code != 5 || !strings.HasPrefix(stderr, want) ||
+		!strings.Contains(stderr, "\n  wait for it (`run-tasks follow`), ") {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+	f.write("go-work", "")
+	c.ends(0)
+	if shown, _, _ := f.run("ls"); strings.Contains(shown, "other") {
+		t.Error(fmt.Sprintln("it was submitted:", shown))
+	}
+}

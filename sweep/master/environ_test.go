@@ -1,0 +1,22 @@
+package master_test
+
+import (
+	"errors"
+	"testing"
+
+	"mlframework/sweep/master"
+)
+
+// Only a master that is Alone takes an environment: another's workers have their own.
+func TestAnEnvironmentIsRefused(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	r, n := record(t, 1)
+	if _, err := s.master.Submit(t.Context(), master.Submission{Record: r, Total: n, Environ: []string{"A=b"}}); !errors.Is(err, master.ErrEnviron) {
+		t.Errorf("submit: %v", err)
+	}
+	id := s.submit(1)
+	if _, err := s.master.Resume(t.Context(), id, master.Code{Environ: []string{"A=b"}}); !errors.Is(err, master.ErrEnviron) {
+		t.Errorf("resume: %v", err)
+	}
+}
