@@ -53,7 +53,7 @@ var layers = []layer{
 	{"sweep/master", []string{"sweep", "sweep/queue", "sweep/result", "sweep/secret", "sweep/space", "sweep/store", "sweep/task"},
 		[]string{"sweep/leaktest", "sweep/queue/memory"}, "it knows the contract of the queue, not which queue it is, and no worker"},
 
-	{"sweep/api", []string{"sweep", "sweep/master", "sweep/queue", "sweep/result", "sweep/secret", "sweep/space", "sweep/store", "sweep/task"},
+	{"sweep/api", []string{"sweep", "sweep/failure", "sweep/master", "sweep/queue", "sweep/result", "sweep/secret", "sweep/space", "sweep/store", "sweep/task"},
 		[]string{"sweep/leaktest", "sweep/queue/memory"}, "it carries what a master can do to who asks for it, and a worker is nobody who asks"},
 
 	{"infra/docker", nil, []string{"sweep/leaktest"}, "an engine and its host: what is wanted of them others decide"},

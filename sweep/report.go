@@ -108,7 +108,7 @@ func (r Record) fill(row *result.Row, t *Task, fields result.Fields) {
 		}
 	}
 	if o := t.Try.Outcome; o != nil {
-		row.Metrics, row.ExitCode, row.Reason = o.Metrics, o.ExitCode, o.Reason
+		row.Metrics, row.ExitCode, row.Class, row.Reason = o.Metrics, o.ExitCode, string(o.Class), o.Reason
 		if seconds := o.Duration.Truncate(precision).Seconds(); seconds > 0 {
 			row.Duration = &seconds
 		}

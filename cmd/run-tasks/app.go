@@ -124,6 +124,7 @@ func (c *command) commands() []*cliv2.Command {
 				&cliv2.BoolFlag{DisableDefaultText: true, Name: "follow", Aliases: []string{"f"}, Usage: "go on until the task has ended"})},
 		{Name: "results", Usage: "prints the table of results", ArgsUsage: one, Action: c.results, Flags: append(places(),
 			&cliv2.BoolFlag{DisableDefaultText: true, Name: "csv", Usage: "as CSV, every column"}, flagJSON(),
+			&cliv2.BoolFlag{DisableDefaultText: true, Name: "failures", Usage: "what failed instead, alike failures together"},
 			&cliv2.StringFlag{Name: "sort", Usage: "by `COLUMN`; by -COLUMN: the greatest first"},
 			&cliv2.StringFlag{Name: "where", Usage: "only tasks for which `EXPR` holds: 'lr<=0.1 and accuracy>0.9'"},
 			&cliv2.IntFlag{Name: "top", DefaultText: "all", Usage: "only the first `N`"})},

@@ -22,7 +22,7 @@ import (
 // How much the end of a sweep shows; `results` and `show` have all of it.
 const (
 	bestShown   = 10
-	failedShown = 5
+	failedShown = 5 // of groups of failures, and of tasks for which it is explained what they lacked
 )
 
 // conclude says how a sweep stands once it is idle, and returns the error that gives the exit code.
@@ -149,31 +149,6 @@ func width(w io.Writer) int {
 		}
 	}
 	return 0
-}
-
-func (c *command) failures(ctx context.Context, src source, s api.Sweep) error {
-	_, total := tally(s.Summary)
-	if total == 0 {
-		return nil
-	}
-	page, err := src.Tasks(ctx, s.ID, api.Query{States: []task.State{task.Failed, task.Timeout, task.OOM, task.Lost}, Limit: failedShown})
-	if err != nil {
-		return err
-	}
-	fmt.Fprintln(c.stdout)
-	for _, r := range page.Tasks {
-		fmt.Fprintln(c.stdout, endText(r))
-	}
-	if rest := total - int64(len(page.Tasks)); rest > 0 {
-		fmt.Fprintf(c.stdout, "... and %d more: %s results %s --where 'state!=succeeded'\n", rest, c.self, s.ID)
-	}
-	if err := c.explainLeftOut(ctx, src, s.ID, s.Record.Recipe.Workdir, page.Tasks); err != nil {
-		return err
-	}
-	if len(page.Tasks) > 0 {
-		fmt.Fprintf(c.stdout, "what they printed: %s logs %s   again: %s retry %s\n", c.self, page.Tasks[0].ID, c.self, s.ID)
-	}
-	return nil
 }
 
 // warnUnread says which metrics matched and were no numbers: they are not in the table, or not as they were printed last.

@@ -25,6 +25,9 @@ func (c *command) results(ctx *cliv2.Context) error {
 	if ctx.Int("top") < 0 {
 		return cli.Wrong("", "--top must not be negative")
 	}
+	if ctx.Bool("failures") {
+		return c.resultsFailures(ctx, id)
+	}
 	text := !ctx.Bool("csv") && !ctx.Bool("json")
 	src, s, err := c.reading(ctx, id, text)
 	if err != nil {

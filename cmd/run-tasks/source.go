@@ -21,6 +21,7 @@ type questions interface {
 	Task(ctx context.Context, id string, index int64) (api.Task, error)
 	Rows(ctx context.Context, id string, q api.Query, each func(*result.Row) error) error
 	Results(ctx context.Context, id string, q api.Query, f api.Format, w io.Writer) error
+	Failures(ctx context.Context, id string) (api.Failures, error)
 	Missing(ctx context.Context, r sweep.Record, code string, same ...string) (api.Missing, error)
 }
 

@@ -37,6 +37,7 @@ var routes = []route{
 	{method: "POST", path: "/sweeps/{sweep}/extend", action: "extend", query: following, body: Extension{}, answer: sweep.Summary{}, do: (*Server).extend},
 	{method: "POST", path: "/sweeps/{sweep}/priority", action: "priority", query: []string{"n"}, answer: sweep.Summary{}, do: (*Server).prioritize},
 	{method: "GET", path: "/sweeps/{sweep}/results", query: append([]string{"format"}, filtering...), answer: result.Row{}, do: (*Server).results},
+	{method: "GET", path: "/sweeps/{sweep}/failures", answer: Failures{}, do: (*Server).failures},
 	{method: "GET", path: "/sweeps/{sweep}/events", query: following, answer: event{}, do: (*Server).events},
 
 	{method: "GET", path: "/sweeps/{sweep}/tasks", query: append(paging[:2:2], filtering...), answer: Page{}, do: (*Server).listTasks},

@@ -70,6 +70,9 @@ func WriteCSV(w io.Writer, rows []Row, s Schema) error {
 	return out.Flush()
 }
 
+// CSVText is text as a CSVWriter writes it: visible, and no formula.
+func CSVText(text string) string { return csvText(text) }
+
 // csvText makes control characters visible and disarms formulas: OWASP's list of first characters, with the full-width
 // forms that spreadsheets take for the same. A tab or line end in front is no danger once it is visible.
 func csvText(text string) string {

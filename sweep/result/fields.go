@@ -2,7 +2,7 @@ package result
 
 // Fields is a set of what a [Row] has beside its index: what a question looks at, so that nothing
 // else needs to be read.
-type Fields uint16
+type Fields uint32
 
 // The fields. A row's Argv follows from its parameters, host and slot.
 const (
@@ -18,6 +18,7 @@ const (
 	FieldStarted
 	FieldDuration
 	FieldExitCode
+	FieldClass // of the end, which is no column of a table: a parameter may have that name
 	FieldReason
 	FieldRevision
 	FieldSteps // of the metrics, which are read, too
@@ -25,7 +26,7 @@ const (
 	AllFields Fields = 1<<iota - 1
 
 	// fieldIndex is the index, which every row has; no question asks for it.
-	fieldIndex Fields = 1 << 15
+	fieldIndex Fields = 1 << 31
 )
 
 // Has reports whether any of the other fields is in the set.

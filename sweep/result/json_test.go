@@ -31,6 +31,7 @@ type wire struct {
 	Started    *time.Time          `json:"started"`
 	Duration   *float64            `json:"duration"`
 	ExitCode   *int                `json:"exit_code"`
+	Class      *string             `json:"class"`
 	Reason     *string             `json:"reason"`
 	Revision   *string             `json:"revision"`
 }
@@ -47,7 +48,7 @@ func encoded(tb testing.TB, r result.Row) string {
 	w := wire{ID: r.ID, Sweep: textOrNull(r.Sweep), Definition: textOrNull(r.Definition), Index: r.Index, State: textOrNull(r.State),
 		Argv: append([]string{}, r.Argv...), Parameters: map[string]string{}, Metrics: map[string]*float64{}, Attempts: r.Attempts,
 		Host: textOrNull(r.Host), Slot: r.Slot, GPUs: append([]string{}, r.GPUs...), Started: r.Started, Duration: r.Duration,
-		ExitCode: r.ExitCode, Reason: textOrNull(r.Reason), Revision: textOrNull(r.Revision)}
+		ExitCode: r.ExitCode, Class: textOrNull(r.Class), Reason: textOrNull(r.Reason), Revision: textOrNull(r.Revision)}
 	for _, p := range r.Parameters {
 		w.Parameters[p.Name] = p.Value
 	}
@@ -81,7 +82,7 @@ func FuzzRowJSON(f *testing.F) {
 		at, code := time.UnixMicro(n%1e15).UTC(), int(n)
 		r := result.Row{ID: id, Sweep: word, Definition: name, Index: n, State: word, Argv: []string{word, name},
 			Parameters: result.Parameters{{Name: name, Value: word}}, Metrics: result.Final{{Name: word, Value: v}}, Attempts: code,
-			Host: name, Slot: &code, GPUs: []string{id}, Started: &at, ExitCode: &code, Reason: word}
+			Host: name, Slot: &code, GPUs: []string{id}, Started: &at, ExitCode: &code, Class: id, Reason: word}
 		if !math.IsNaN(v) && !math.IsInf(v, 0) {
 			r.Duration = &v
 		}

@@ -31,6 +31,7 @@ type Row struct {
 	Started    *time.Time `json:"started"`  // RFC 3339, UTC
 	Duration   *float64   `json:"duration"` // seconds
 	ExitCode   *int       `json:"exit_code"`
+	Class      string     `json:"class"` // how the newest attempt ended
 	Reason     string     `json:"reason"`
 	Revision   string     `json:"revision"`
 }
@@ -89,6 +90,7 @@ func (r *Row) appendJSON(b []byte) []byte {
 		b = appendNumber(b, *r.Duration)
 	}
 	b = appendInt(append(b, `,"exit_code":`...), r.ExitCode)
+	b = appendWord(append(b, `,"class":`...), r.Class)
 	b = appendWord(append(b, `,"reason":`...), r.Reason)
 	b = appendWord(append(b, `,"revision":`...), r.Revision)
 	return append(b, '}')

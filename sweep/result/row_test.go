@@ -23,18 +23,18 @@ func full() result.Row {
 		Parameters: result.Parameters{{Name: "name", Value: "<a b>"}, {Name: "lr", Value: "1e-3"}},
 		Metrics:    result.Final{{Name: "loss", Value: nan}, {Name: "accuracy", Value: 0.1}},
 		Attempts:   2, Host: "gpu1", Slot: ptr(0), GPUs: []string{"GPU-5b3c2a1f-1111-2222"}, Started: &started,
-		Duration: ptr(61.25), ExitCode: ptr(1), Reason: "exit code 1", Revision: "0123456789abcdef",
+		Duration: ptr(61.25), ExitCode: ptr(1), Class: "error", Reason: "exit code 1", Revision: "0123456789abcdef",
 	}
 }
 
 const fullJSON = `{"id":"run_training-7/42","sweep":"run_training-7","definition":"run_training","index":42,"state":"failed",` +
 	`"argv":["python3","train.py","--name=<a b>","--lr=1e-3"],"parameters":{"name":"<a b>","lr":"1e-3"},` +
 	`"metrics":{"loss":null,"accuracy":0.1},"attempts":2,"host":"gpu1","slot":0,"gpus":["GPU-5b3c2a1f-1111-2222"],` +
-	`"started":"2026-03-04T05:06:07.5Z","duration":61.25,"exit_code":1,"reason":"exit code 1","revision":"0123456789abcdef"}`
+	`"started":"2026-03-04T05:06:07.5Z","duration":61.25,"exit_code":1,"class":"error","reason":"exit code 1","revision":"0123456789abcdef"}`
 
 const emptyJSON = `{"id":"run_training/0","sweep":null,"definition":null,"index":0,"state":null,"argv":[],"parameters":{},` +
 	`"metrics":{},"attempts":0,"host":null,"slot":null,"gpus":[],"started":null,"duration":null,"exit_code":null,` +
-	`"reason":null,"revision":null}`
+	`"class":null,"reason":null,"revision":null}`
 
 func TestWriteJSONIsTheContract(t *testing.T) {
 	t.Parallel()

@@ -301,6 +301,8 @@ func (r *jsonReader) field(into *Row, key string) bool {
 		return r.numberOrNull(&into.Duration)
 	case "exit_code":
 		return r.intOrNull(&into.ExitCode)
+	case "class":
+		return r.wordOrNull(&into.Class)
 	case "reason":
 		return r.wordOrNull(&into.Reason)
 	case "revision":

@@ -98,6 +98,7 @@ func (q Query) columns() string {
 		{result.FieldGPUs, "gpus"},
 		{result.FieldStarted | result.FieldHost | result.FieldSlot | result.FieldGPUs | result.FieldArgv, "started"},
 		{ofOutcome, "class IS NOT NULL AS ended"},
+		{result.FieldClass, "class"},
 		{result.FieldDuration, "duration"},
 		{result.FieldExitCode, "exit_code"},
 		{result.FieldReason, "reason"},

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"context"
+	"encoding/csv"
+	"fmt"
+	"strconv"
+
+	cliv2 "github.com/urfave/cli/v2"
+
+	"mlframework/cmd/internal/cli"
+	"mlframework/sweep/api"
+	"mlframework/sweep/result"
+	"mlframework/sweep/task"
+)
+
+// failures says what failed in a sweep and what to type, failures that are alike together.
+func (c *command) failures(ctx context.Context, src source, s api.Sweep) error {
+	if _, failed := tally(s.Summary); failed == 0 {
+		return nil
+	}
+	f, err := src.Failures(ctx, s.ID)
+	if err != nil || len(f.Groups) == 0 {
+		return err
+	}
+	fmt.Fprintln(c.stdout)
+	shown := f.Groups[:min(failedShown, len(f.Groups))]
+	for _, g := range shown {
+		fmt.Fprintln(c.stdout, groupText(g))
+		if len(shown) > 1 {
+			fmt.Fprintln(c.stdout, "    "+c.logsOf(g))
+		}
+	}
+	rest := f.Others
+	for _, g := range f.Groups[len(shown):] {
+		rest += g.Count
+	}
+	if rest > 0 {
+		fmt.Fprintf(c.stdout, "... and %s that failed otherwise: %s results --failures %s\n", plural(rest, "task"), c.self, s.ID)
+	}
+	if err := c.explainFailures(ctx, src, s); err != nil {
+		return err
+	}
+	printed := ""
+	if len(shown) == 1 {
+		printed = "what they printed: " + c.logsOf(shown[0]) + "   "
+	}
+	fmt.Fprintf(c.stdout, "%sagain: %s retry %s\n", printed, c.self, s.ID)
+	return nil
+}
+
+// explainFailures says what tasks lacked that rules left out.
+func (c *command) explainFailures(ctx context.Context, src source, s api.Sweep) error {
+	if len(c.leftOut) == 0 {
+		return nil
+	}
+	page, err := src.Tasks(ctx, s.ID, api.Query{States: []task.State{task.Failed, task.Timeout, task.OOM, task.Lost}, Limit: failedShown})
+	if err != nil {
+		return err
+	}
+	return c.explainLeftOut(ctx, src, s.ID, s.Record.Recipe.Workdir, page.Tasks)
+}
+
+// groupText is "412 x error: exit code 1: CUDA out of memory (first: run-3/17 on gpu2)".
+func groupText(g api.FailureGroup) string {
+	first := ""
+	if g.Count > 1 {
+		first = "first: "
+	}
+	text := fmt.Sprintf("%d x %s", g.Count, g.Class)
+	if g.Reason != "" {
+		text += ": " + g.Reason
+	}
+	text += " (" + first + g.Task
+	if g.Host != nil {
+		text += " on " + *g.Host
+	}
+	return cli.Visible(text + ")")
+}
+
+// logsOf is the command that shows what the first task of a group printed.
+func (c *command) logsOf(g api.FailureGroup) string { return c.self + " logs " + g.Task }
+
+// failureLine is a group of failures as --json has it; what is in none of them has a count alone.
+type failureLine struct {
+	Count  int64   `json:"count"`
+	Class  *string `json:"class"`
+	Reason *string `json:"reason"`
+	Task   *string `json:"task"` // the first
+	Host   *string `json:"host"`
+	Logs   *string `json:"logs"` // the command that shows what it printed
+}
+
+// resultsFailures is `run-tasks results --failures`.
+func (c *command) resultsFailures(ctx *cliv2.Context, id string) error {
+	for _, name := range []string{"where", "sort", "top"} {
+		if ctx.IsSet(name) {
+			return cli.Wrong("", "--failures and --%s exclude each other", name)
+		}
+	}
+	text := !ctx.Bool("csv") && !ctx.Bool("json")
+	src, s, err := c.reading(ctx, id, text)
+	if err != nil {
+		return err
+	}
+	defer src.close()
+	f, err := src.Failures(ctx.Context, s.ID)
+	if err != nil {
+		return err
+	}
+	switch {
+	case ctx.Bool("csv"):
+		return c.failuresCSV(f)
+	case ctx.Bool("json"):
+		return c.failuresJSON(f)
+	case len(f.Groups) == 0:
+		fmt.Fprintln(c.stdout, "no task failed")
+		return nil
+	}
+	for _, g := range f.Groups {
+		fmt.Fprintf(c.stdout, "%s\n    %s\n", groupText(g), c.logsOf(g))
+	}
+	if f.Others > 0 {
+		fmt.Fprintf(c.stdout, "... and %s that failed otherwise\n", plural(f.Others, "task"))
+	}
+	return nil
+}
+
+func (c *command) failuresJSON(f api.Failures) error {
+	for _, g := range f.Groups {
+		class, logs := string(g.Class), c.logsOf(g)
+		if err := encode(c.stdout, failureLine{g.Count, &class, &g.Reason, &g.Task, g.Host, &logs}); err != nil {
+			return err
+		}
+	}
+	if f.Others > 0 {
+		return encode(c.stdout, failureLine{Count: f.Others})
+	}
+	return nil
+}
+
+func (c *command) failuresCSV(f api.Failures) error {
+	out := csv.NewWriter(c.stdout)
+	lines := [][]string{{"count", "class", "reason", "task", "host", "logs"}}
+	for _, g := range f.Groups {
+		host := ""
+		if g.Host != nil {
+			host = *g.Host
+		}
+		lines = append(lines, []string{strconv.FormatInt(g.Count, 10), string(g.Class), result.CSVText(g.Reason), g.Task, result.CSVText(host), c.logsOf(g)})
+	}
+	if f.Others > 0 {
+		lines = append(lines, []string{strconv.FormatInt(f.Others, 10), "", "", "", "", ""})
+	}
+	return out.WriteAll(lines)
+}

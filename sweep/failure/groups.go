@@ -1,0 +1,178 @@
+package failure
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Failure is a task that failed.
+type Failure struct {
+	Class, Reason string
+	Index         int64 // of the task
+	Host          string
+}
+
+// Group is failures that are alike.
+type Group struct {
+	Failure // the first of them; Reason is masked where theirs differ
+	Count   int64
+}
+
+// How many texts are looked at, and how many groups there are at most.
+const (
+	mostTexts  = 1 << 12
+	mostGroups = 100
+)
+
+// Groups groups failures, which all yields in the order of their tasks: those of a class whose reasons are alike are one group. It returns
+// the most frequent groups, and how many failures are in none of them. Where there are many different reasons it looks at all of
+// the failures twice. Its memory is bounded.
+func Groups(all func(yield func(Failure)) error) (groups []Group, others int64, err error) {
+	c := counter{groups: map[alike]*member{}}
+	if err := all(c.add); err != nil {
+		return nil, 0, err
+	}
+	if c.dropped { // what is left was not counted from the beginning on
+		c.keep(mostGroups)
+		if err := all(c.add); err != nil {
+			return nil, 0, err
+		}
+	}
+	others = c.total
+	for _, g := range c.ordered() {
+		if len(groups) == mostGroups {
+			break
+		}
+		groups = append(groups, g.group())
+		others -= g.count
+	}
+	return groups, others, nil
+}
+
+// alike is what the failures of a group have in common.
+type alike struct{ class, text string }
+
+// member is the first failure of a group, and what is known of the others.
+type member struct {
+	Failure
+	count   int64
+	slots   []slot // of Reason
+	end     int    // of what of Reason counts
+	several bool   // their reasons differ
+	differs uint64 // in these slots, by bits; what has more differs there
+}
+
+// group is the group as it is shown.
+func (g *member) group() Group {
+	shown := Group{g.Failure, g.count}
+	if !g.several {
+		return shown
+	}
+	var b strings.Builder
+	at := 0
+	for i, s := range g.slots {
+		b.WriteString(g.Reason[at:s.from])
+		if i > 63 || g.differs>>i&1 != 0 {
+			b.WriteString(Masked)
+		} else {
+			b.WriteString(g.Reason[s.from:s.to])
+		}
+		at = s.to
+	}
+	b.WriteString(g.Reason[at:g.end])
+	if g.end < len(g.Reason) && !strings.HasSuffix(b.String(), Masked) {
+		b.WriteString(Masked)
+	}
+	shown.Reason = b.String()
+	return shown
+}
+
+// compare notes where the reason of another failure differs.
+func (g *member) compare(reason string, slots []slot) {
+	g.several = true
+	for i := range min(len(slots), len(g.slots), 64) {
+		a, b := g.slots[i], slots[i]
+		if g.Reason[a.from:a.to] != reason[b.from:b.to] {
+			g.differs |= 1 << i
+		}
+	}
+}
+
+// counter counts failures by group.
+type counter struct {
+	groups  map[alike]*member
+	masker  masker
+	total   int64
+	dropped bool // some groups, which were rare
+	fixed   bool // no groups are added
+	last    *member
+	reason  string // of the last failure, which was added to last
+}
+
+func (c *counter) add(f Failure) {
+	c.total++
+	if c.last != nil && c.reason == f.Reason && c.last.Class == f.Class {
+		c.last.count++
+		return
+	}
+	c.masker.read(f.Reason)
+	g := c.groups[alike{f.Class, string(c.masker.text)}]
+	switch {
+	case g == nil && c.fixed:
+		return
+	case g == nil:
+		if len(c.groups) == mostTexts {
+			c.drop()
+		}
+		g = &member{}
+		c.groups[alike{f.Class, string(c.masker.text)}] = g
+		fallthrough
+	case g.count == 0: // the first, or the first that is counted anew
+		*g = member{Failure: f, slots: slices.Clone(c.masker.slots), end: c.masker.end}
+	case g.Reason != f.Reason:
+		g.compare(f.Reason, c.masker.slots)
+	}
+	g.count++
+	c.last, c.reason = g, f.Reason
+}
+
+// drop makes room by dropping the rarest half.
+func (c *counter) drop() {
+	c.dropped = true
+	c.forget(mostTexts / 2)
+}
+
+// keep keeps the most frequent, to be counted anew.
+func (c *counter) keep(n int) {
+	c.forget(n)
+	for _, g := range c.groups {
+		g.count = 0
+	}
+	c.total, c.fixed, c.last = 0, true, nil
+}
+
+// forget leaves the n most frequent.
+func (c *counter) forget(n int) {
+	left := map[*member]bool{}
+	for _, g := range c.ordered()[:min(n, len(c.groups))] {
+		left[g] = true
+	}
+	for k, g := range c.groups {
+		if !left[g] {
+			delete(c.groups, k)
+		}
+	}
+	c.last = nil
+}
+
+// ordered are the groups, the most frequent first.
+func (c *counter) ordered() (all []*member) {
+	for _, g := range c.groups {
+		if g.count > 0 {
+			all = append(all, g)
+		}
+	}
+	slices.SortFunc(all, func(a, b *member) int { return cmp.Or(cmp.Compare(b.count, a.count), cmp.Compare(a.Index, b.Index)) })
+	return all
+}
