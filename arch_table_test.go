@@ -22,6 +22,8 @@ var layers = []layer{
 	{"sweep/space", []string{"sweep/fault"}, nil, "the language of parameters.yml is pure, and knows no sweep"},
 	{"sweep/result", []string{"sweep/fault"}, nil, "metrics and tables are made of text and numbers, whoever ran the task"},
 	{"sweep/task", []string{"sweep/fault", "sweep/result"}, nil, "a vocabulary that everybody shares; a metric is a word of it"},
+	{"sweep/metricfile", []string{"sweep/result"}, nil, "numbers stand in files that any program wrote: bytes in, numbers out"},
+	{"sweep/metricfile/tail", []string{"sweep/metricfile", "sweep/result"}, nil, "which files of a folder are read, whoever runs what in it"},
 	{"sweep/failure", nil, nil, "why a program failed stands in what it printed: text from text, whoever reads it"},
 	{"sweep/secret", nil, nil, "values on their way, whoever needs them: the less it knows, the less can show them"},
 	{"sweep/definition", []string{"sweep/fault", "sweep/result", "sweep/task"}, nil, "a definition becomes a recipe and knows nothing of its running"},
@@ -48,7 +50,7 @@ var layers = []layer{
 
 	{"sweep/worker/process", nil, []string{"sweep/leaktest"}, "processes and their trees, whatever runs in them"},
 	{"sweep/worker/folder", []string{"sweep/task"}, nil, "folders are made of files and rules, whoever runs what in them"},
-	{"sweep/worker", []string{"sweep/argv", "sweep/failure", "sweep/queue", "sweep/result", "sweep/secret", "sweep/task", "sweep/worker/folder", "sweep/worker/process"}, []string{"sweep/leaktest", "sweep/queue/memory"},
+	{"sweep/worker", []string{"sweep/argv", "sweep/failure", "sweep/metricfile/tail", "sweep/queue", "sweep/result", "sweep/secret", "sweep/task", "sweep/worker/folder", "sweep/worker/process"}, []string{"sweep/leaktest", "sweep/queue/memory"},
 		"a worker knows the queue, and neither master nor store: it runs on other machines"},
 	{"sweep/master", []string{"sweep", "sweep/queue", "sweep/result", "sweep/secret", "sweep/space", "sweep/store", "sweep/task"},
 		[]string{"sweep/leaktest", "sweep/queue/memory"}, "it knows the contract of the queue, not which queue it is, and no worker"},

@@ -185,6 +185,16 @@ func (c *command) warnUnkept(s api.Sweep) {
 	}
 }
 
+// warnUnmeasured says why metrics of files are missing.
+func (c *command) warnUnmeasured(s api.Sweep) {
+	if s.Checks == nil {
+		return
+	}
+	for _, u := range s.Checks.Unmeasured {
+		fmt.Fprintf(c.stderr, "WARNING: %s (%s, first: %s)\n", cli.Visible(u.Text), plural(u.Tasks, "task"), task.ID{Sweep: s.ID, Index: u.First})
+	}
+}
+
 // noteSurpassed says which tasks were better than what they are ranked by.
 func (c *command) noteSurpassed(s api.Sweep) {
 	if s.Checks == nil || s.Checks.Surpassed == nil {
@@ -207,7 +217,16 @@ func (c *command) noteSurpassed(s api.Sweep) {
 
 // writtenRule is a metric as it is written in tasks.yml, with what to take.
 func writtenRule(r result.Rule, take result.Take) string {
-	if r.Pattern == "" {
+	switch {
+	case r.File != "":
+		what, name := "tag", r.Tag
+		if r.Column != "" {
+			what, name = "column", r.Column
+		} else if r.Key != "" {
+			what, name = "key", r.Key
+		}
+		return fmt.Sprintf("%s: {file: %q, %s: %s, take: %s}", r.Name, r.File, what, name, take)
+	case r.Pattern == "":
 		return fmt.Sprintf("%s: {take: %s}", r.Name, take)
 	}
 	return fmt.Sprintf("%s: {pattern: '%s', take: %s}", r.Name, strings.ReplaceAll(r.Pattern, "'", "''"), take)
@@ -216,6 +235,7 @@ func writtenRule(r result.Rule, take result.Take) string {
 // warnUnranked says loudly which tasks ended well and never printed what they are ranked by.
 func (c *command) warnUnranked(s api.Sweep) {
 	c.warnUnread(s)
+	c.warnUnmeasured(s)
 	c.noteSurpassed(s)
 	if s.Checks == nil || s.Checks.Unranked == 0 || len(s.Checks.First) == 0 {
 		return

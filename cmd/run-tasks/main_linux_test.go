@@ -63,6 +63,11 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata/script", Cmds: scriptCommands, Condition: scriptCondition, RequireUniqueNames: true,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("PATH", filepath.Dir(program)+string(os.PathListSeparator)+e.Getenv("PATH"))
+			events, err := filepath.Abs("../../sweep/metricfile/testdata/events.out.tfevents.scalars")
+			if err != nil {
+				return err
+			}
+			e.Setenv("TFEVENTS", events)
 			e.Setenv("XDG_CACHE_HOME", filepath.Join(e.WorkDir, ".cache"))
 			// A script that fails waits for what it left in the background; one that is slow is not to be taken for it.
 			watchdog := time.AfterFunc(5*time.Minute, func() { killMarked("WORK=" + e.WorkDir) })

@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"slices"
 	"strconv"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"mlframework/projects/template"
 	"mlframework/sweep"
 	"mlframework/sweep/api"
+	metricfiles "mlframework/sweep/metricfile/tail"
 	"mlframework/sweep/result"
 	"mlframework/sweep/task"
 )
@@ -71,7 +73,8 @@ type trial struct {
 	rules  *result.Rules
 	json   bool // every sample is printed as it is found
 	series result.Series
-	unread []string // what matched and is no number, in words
+	files  *metricfiles.Folder // of a task; nil: none
+	unread []string            // what matched and is no number, in words
 }
 
 func (c *command) newTrial(r sweep.Record, json bool) (*trial, error) {
@@ -90,7 +93,53 @@ func (t *trial) task(ctx context.Context, src source, text string) error {
 	if err != nil {
 		return err
 	}
-	return t.scan("stderr", func(w io.Writer) error { return src.logs(ctx, printed{id: id, stderr: w}) })
+	if err := t.scan("stderr", func(w io.Writer) error { return src.logs(ctx, printed{id: id, stderr: w}) }); err != nil {
+		return err
+	}
+	if src.folder(id.Sweep) == "" {
+		return nil
+	}
+	return t.readFiles(ctx, taskFolder(id))
+}
+
+// readFiles looks at the files in a task's folder that metrics are read from.
+func (t *trial) readFiles(ctx context.Context, dir string) error {
+	var bad error
+	folder, err := metricfiles.Open(dir, t.record.Recipe.Metrics, func(s result.Sample) {
+		if t.json {
+			bad = errors.Join(bad, encode(t.c.stdout, s))
+		}
+	})
+	if folder == nil || err != nil {
+		return err
+	}
+	defer folder.Close()
+	folder.End(ctx)
+	t.files = folder
+	for _, text := range folder.Problems() {
+		t.unread = append(t.unread, cli.Visible(text))
+	}
+	return bad
+}
+
+// final is what a sweep takes for the values of the metrics.
+func (t *trial) final() result.Final {
+	all := t.series.Final()
+	if t.files == nil {
+		return all
+	}
+	for _, m := range t.files.Final() {
+		all = append(slices.DeleteFunc(all, func(p result.Metric) bool { return p.Name == m.Name }), m)
+	}
+	return all
+}
+
+// count is how many values of a metric there are.
+func (t *trial) count(metric string) int64 {
+	if t.files != nil && t.files.Count(metric) > 0 {
+		return t.files.Count(metric)
+	}
+	return t.series.Count(metric)
 }
 
 // scan looks at one stream, which has a name unless it is the only one.
@@ -126,7 +175,7 @@ func (t *trial) tell() {
 		fmt.Fprintln(t.c.stderr, line)
 	}
 	o := t.record.Objective
-	if v, ok := t.series.Final().Get(o.Metric); !o.IsZero() && (!ok || math.IsNaN(v)) {
+	if v, ok := t.final().Get(o.Metric); !o.IsZero() && (!ok || math.IsNaN(v)) {
 		fmt.Fprintf(t.c.stderr, "WARNING: no number for the objective, %s\n", cli.Visible(o.Metric))
 	}
 }
@@ -136,18 +185,18 @@ func (t *trial) table() {
 	out := newTable("METRIC", "VALUE", "STEP", "TIMES", "FROM")
 	from := map[string]string{}
 	for _, r := range t.record.Recipe.Metrics {
-		from[r.Name] = cmp.Or(r.Pattern, "JSON line")
-		if t.series.Count(r.Name) == 0 {
+		from[r.Name] = cmp.Or(r.Pattern, r.File, "JSON line")
+		if t.count(r.Name) == 0 {
 			out.add(r.Name, "-", "-", "0", from[r.Name])
 		}
 	}
-	for _, m := range t.series.Final() {
+	for _, m := range t.final() {
 		step := "-"
 		if m.Span != nil {
 			step = strconv.FormatInt(m.Span.Step, 10)
 		}
 		source := cmp.Or(from[m.Name], "JSON line")
-		out.add(m.Name, result.HumanNumber(m.Value), step, fmt.Sprint(t.series.Count(m.Name)), source)
+		out.add(m.Name, result.HumanNumber(m.Value), step, fmt.Sprint(t.count(m.Name)), source)
 	}
 	_ = out.write(t.c.stdout)
 }

@@ -155,6 +155,9 @@ func (c *command) showTask(ctx context.Context, src source, s api.Sweep, index i
 	}
 	for _, a := range t.Attempts {
 		c.field(fmt.Sprintf("attempt %d", a.Attempt), attemptText(a))
+		for _, text := range a.Unmeasured {
+			c.field("", text)
+		}
 	}
 	return nil
 }

@@ -125,6 +125,10 @@ func (a *Archive) checks(ctx context.Context, s store.Sweep) (*Checks, error) {
 	if c.Surpassed, err = a.Store.Surpassed(ctx, s); err != nil {
 		return c, err
 	}
+	unmeasured, err := a.Store.Unmeasured(ctx, s)
+	if c.Unmeasured = append([]store.Unmeasured{}, unmeasured...); err != nil {
+		return c, err
+	}
 	unread, err := a.Store.Unread(ctx, s)
 	c.Unread = append([]store.Unread{}, unread...)
 	return c, err

@@ -23,12 +23,13 @@ type Sweep struct {
 
 // Checks is what is worth a warning about the results of a sweep. It costs a look at all of its tasks.
 type Checks struct {
-	Revisions map[string]int64 `json:"revisions"` // tasks by the revision that their newest attempt ran
-	Unranked  int64            `json:"unranked"`  // tasks that succeeded without a number for the objective
-	First     []int64          `json:"first"`     // the first of them
-	Unkept    []Unkept         `json:"unkept"`    // tasks whose output was not kept in full, by host
-	Unread    []store.Unread   `json:"unread"`    // what matched a metric and was no number
-	Surpassed *store.Surpassed `json:"surpassed"` // where the objective takes the last value: tasks that had a better one before
+	Revisions  map[string]int64   `json:"revisions"`  // tasks by the revision that their newest attempt ran
+	Unranked   int64              `json:"unranked"`   // tasks that succeeded without a number for the objective
+	First      []int64            `json:"first"`      // the first of them
+	Unkept     []Unkept           `json:"unkept"`     // tasks whose output was not kept in full, by host
+	Unread     []store.Unread     `json:"unread"`     // what matched a metric and was no number
+	Unmeasured []store.Unmeasured `json:"unmeasured"` // why metrics of files are missing
+	Surpassed  *store.Surpassed   `json:"surpassed"`  // where the objective takes the last value: tasks that had a better one before
 }
 
 // Unkept is tasks on one host whose output could not be kept in full.
@@ -64,6 +65,7 @@ type Attempt struct {
 	Steps      result.Steps    `json:"steps,omitempty"`    // of Metrics
 	Stdout     *task.Output    `json:"stdout"`
 	Stderr     *task.Output    `json:"stderr"`
+	Unmeasured []string        `json:"unmeasured,omitempty"` // why metrics of files are missing
 }
 
 func newAttempt(t sweep.Try) Attempt {
@@ -74,6 +76,7 @@ func newAttempt(t sweep.Try) Attempt {
 	if o := t.Outcome; o != nil {
 		seconds := o.Duration.Seconds()
 		a.Class, a.ExitCode, a.Duration, a.Metrics, a.Stdout, a.Stderr = &o.Class, o.ExitCode, &seconds, o.Metrics, &o.Stdout, &o.Stderr
+		a.Unmeasured = o.Unmeasured
 		a.Infinite, a.Steps = o.Metrics.Infinite(), o.Metrics.Steps()
 		if o.Reason != "" {
 			a.Reason = &o.Reason

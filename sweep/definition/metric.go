@@ -3,8 +3,10 @@ package definition
 import (
 	"errors"
 	"fmt"
+	"path"
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -25,12 +27,20 @@ type Metric struct {
 	Name    string      `json:"name"`
 	Pattern string      `json:"pattern"`        // RE2, as of package regexp; "": it comes in JSON lines
 	Take    result.Take `json:"take,omitempty"` // which of its values is final; "": the last
+	File    string      `json:"file,omitempty"` // pattern of files in the task's folder, in which one of the others is its name
+	Column  string      `json:"column,omitempty"`
+	Key     string      `json:"key,omitempty"`
+	Tag     string      `json:"tag,omitempty"`
 }
 
 // metricKeys are the keys of a metric in its long form.
 func metricKeys() []key[Metric] {
 	return []key[Metric]{
 		{"pattern", "pattern: 'accuracy: ([0-9.]+)'", readPattern},
+		{"file", `file: "csv/*/metrics.csv"`, readMetricFile},
+		{"column", "column: val/acc", func(r *reader, m *Metric, v value) { m.Column, _ = r.word(v) }},
+		{"key", "key: test.accuracy", func(r *reader, m *Metric, v value) { m.Key, _ = r.word(v) }},
+		{"tag", "tag: loss/val", func(r *reader, m *Metric, v value) { m.Tag, _ = r.word(v) }},
 		{"take", "take: last, max, min or first", readTake},
 	}
 }
@@ -43,6 +53,47 @@ func readPattern(r *reader, m *Metric, v value) {
 	m.Pattern = pattern
 	if _, _, err := m.compile(); err != nil {
 		r.fault(v, err.problem, err.remedy)
+	}
+}
+
+// readMetricFile reads a pattern of files, which stays in the task's folder.
+func readMetricFile(r *reader, m *Metric, v value) {
+	pattern, ok := r.word(v)
+	if !ok {
+		return
+	}
+	pattern = strings.TrimPrefix(pattern, "./")
+	switch parts := strings.Split(pattern, "/"); {
+	case strings.HasPrefix(pattern, "/"), strings.HasPrefix(pattern, "~"), slices.Contains(parts, ".."):
+		r.fault(v, quote(pattern)+" is outside the task's folder", "write a path relative to it: "+v.example)
+	case path.Clean(pattern) != pattern || pattern == ".":
+		r.fault(v, quote(pattern)+" is no file", "write "+v.example)
+	case slices.ContainsFunc(parts, func(part string) bool { _, err := path.Match(part, ""); return err != nil }):
+		r.fault(v, quote(pattern)+" has a [ without an end", "write [[] for a [ of the name")
+	default:
+		m.File = pattern
+	}
+}
+
+// checkMetric sees that a metric has one source.
+func (r *reader) checkMetric(v value, present map[string]value) {
+	var names []string
+	for _, name := range []string{"column", "key", "tag"} {
+		if _, set := present[name]; set {
+			names = append(names, name)
+		}
+	}
+	_, file := present["file"]
+	pattern, printed := present["pattern"]
+	switch {
+	case file && printed:
+		r.fault(pattern, "pattern is for what a program prints, and file for what it writes", "remove one")
+	case file && len(names) == 0:
+		r.fault(v, "does not say what to read from the file", "write column: NAME for CSV, key: NAME for JSON, or tag: NAME for TensorBoard's event files")
+	case len(names) > 1:
+		r.fault(present[names[1]], strings.Join(names, " and ")+" are for different kinds of files", "remove one")
+	case len(names) == 1 && !file:
+		r.fault(present[names[0]], names[0]+" is of a file, and none is named", `write file: "results/*.csv"`)
 	}
 }
 
@@ -114,7 +165,9 @@ func readMetrics(r *reader, t *Task, v value) {
 			if len(e.value.Content) == 0 {
 				r.wrong(e.value, "says nothing")
 			}
-			object(r, e.value, &m, metricKeys(), place{})
+			if present, ok := object(r, e.value, &m, metricKeys(), place{}); ok {
+				r.checkMetric(e.value, present)
+			}
 		} else {
 			readPattern(r, &m, e.value)
 		}

@@ -35,9 +35,7 @@ func readJSONLine(line []byte) (jsonLine, bool) {
 	if len(line) == 0 || line[0] != '{' || !bytes.Contains(line, metricsKey) {
 		return jsonLine{}, false
 	}
-	if bytes.Contains(line, []byte("NaN")) || bytes.Contains(line, []byte("Infinity")) {
-		line = plainNumbers(line)
-	}
+	line = PlainJSON(line)
 	var top map[string]json.RawMessage
 	if json.Unmarshal(line, &top) != nil {
 		return jsonLine{}, false
@@ -88,6 +86,18 @@ func readStep(value []byte) *int64 {
 	}
 	n := int64(v)
 	return &n
+}
+
+// ParseStep reads a whole number, also written 4.0 or 4e3; nil: it is none.
+func ParseStep(text string) *int64 { return readStep([]byte(text)) }
+
+// PlainJSON returns a JSON text with what Python writes for numbers that JSON has none for in words of JSON: null for NaN, 1e999 for
+// Infinity.
+func PlainJSON(text []byte) []byte {
+	if bytes.Contains(text, []byte("NaN")) || bytes.Contains(text, []byte("Infinity")) {
+		return plainNumbers(text)
+	}
+	return text
 }
 
 // plainNumbers returns line with what Python writes, outside of texts, in words of JSON: null for NaN, and for Infinity

@@ -109,6 +109,9 @@ func (s *Scanner) reject(name string, text []byte) {
 	}
 }
 
+// ParseNumber reads a number as a Scanner does; ok is false where the text is none.
+func ParseNumber(text string) (value float64, ok bool) { return parseNumber(text) }
+
 // parseNumber reads a number in Go's syntax, spaces around it aside. The dot or comma that ends a sentence is no part of
 // it. What is too large for floating point is infinite; nan is NaN: not a number, but meant as one.
 func parseNumber(text string) (value float64, ok bool) {

@@ -3,6 +3,7 @@ package result
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"regexp/syntax"
 	"strings"
@@ -16,8 +17,13 @@ const MaxName = 128
 // persisted in a sweep's record: its JSON names never change.
 type Rule struct {
 	Name    string `json:"name"`
-	Pattern string `json:"pattern"`        // regular expression (RE2), tried on each line; "": it comes in JSON lines only
+	Pattern string `json:"pattern"`        // regular expression (RE2), tried on each line; "": it comes in JSON lines, or from a file
 	Take    Take   `json:"take,omitempty"` // which of its values is final
+	// File is the pattern of files in the task's folder that the metric is read from, and one of the others is its name there.
+	File   string `json:"file,omitempty"`
+	Column string `json:"column,omitempty"` // of CSV
+	Key    string `json:"key,omitempty"`    // of JSON, or JSON lines; nested ones with dots
+	Tag    string `json:"tag,omitempty"`    // of TensorBoard's event files
 }
 
 // String is the rule for people: "acc 'accuracy: (.*)', take max".
@@ -25,6 +31,14 @@ func (r Rule) String() string {
 	text := r.Name
 	if r.Pattern != "" {
 		text += " '" + r.Pattern + "'"
+	}
+	if r.File != "" {
+		text += " of " + r.File
+		for _, n := range [][2]string{{"column", r.Column}, {"key", r.Key}, {"tag", r.Tag}} {
+			if n[1] != "" {
+				text += ", " + n[0] + " " + n[1]
+			}
+		}
 	}
 	if r.Take != "" {
 		text += ", take " + string(r.Take)
@@ -109,12 +123,32 @@ func (r *Rules) add(c compiled) {
 	r.literals = append(r.literals, c.literal)
 }
 
+// checkFile refuses a rule of a file that leaves the task's folder, or has not exactly one name.
+func checkFile(r Rule) *RuleError {
+	named := 0
+	for _, name := range []string{r.Column, r.Key, r.Tag} {
+		if name != "" {
+			named++
+		}
+	}
+	switch {
+	case named != 1 || r.Pattern != "":
+		return &RuleError{r, "reads a file", "write one of column, key and tag, and no pattern"}
+	case !filepath.IsLocal(r.File) || strings.ContainsRune(r.File, 0):
+		return &RuleError{r, "reads a file outside of the task's folder", "write a path relative to it"}
+	}
+	return nil
+}
+
 func compile(r Rule) (compiled, *RuleError) {
 	if r.Name == "" {
 		return compiled{}, &RuleError{r, "has no name", "name what the number is, such as accuracy"}
 	}
 	if len(r.Name) > MaxName {
 		return compiled{}, &RuleError{r, fmt.Sprintf("its name is longer than %d bytes", MaxName), "shorten it"}
+	}
+	if r.File != "" {
+		return compiled{}, checkFile(r)
 	}
 	if r.Pattern == "" && r.Take != "" {
 		return compiled{}, nil

@@ -56,6 +56,9 @@ func digits(s string) int {
 	return n
 }
 
+// CompareNatural compares texts; where both have digits, the number they make decides.
+func CompareNatural(a, b string) int { return compareNatural(a, b) }
+
 // compareNatural compares texts; where both have digits, the number they make decides.
 func compareNatural(a, b string) int {
 	x, y := a, b

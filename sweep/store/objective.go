@@ -120,6 +120,43 @@ type Unread struct {
 // mostUnread bounds the metrics that Unread lists.
 const mostUnread = 100
 
+// Unmeasured is why metrics of files are missing in tasks of a sweep.
+type Unmeasured struct {
+	Text  string `json:"text"`
+	Tasks int64  `json:"tasks"` // of which it is said
+	First int64  `json:"first"` // the index of the first of them
+}
+
+// mostUnmeasured bounds the texts that Unmeasured lists.
+const mostUnmeasured = 10
+
+// Unmeasured lists why metrics of files are missing, in the order of the tasks. It looks at every task.
+func (r *Reader) Unmeasured(ctx context.Context, s Sweep) (all []Unmeasured, err error) {
+	rows, err := r.db.QueryContext(ctx, `SELECT idx, output FROM tasks WHERE sweep = ? AND instr(output, '"unmeasured"') ORDER BY idx`, s.Seq)
+	if err != nil {
+		return nil, readable(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var index int64
+		var text []byte
+		var out outputs
+		if err := errors.Join(rows.Scan(&index, &text), json.Unmarshal(text, &out)); err != nil {
+			return nil, err
+		}
+		for _, u := range out.Unmeasured {
+			i := slices.IndexFunc(all, func(have Unmeasured) bool { return have.Text == u })
+			switch {
+			case i >= 0:
+				all[i].Tasks++
+			case len(all) < mostUnmeasured:
+				all = append(all, Unmeasured{u, 1, index})
+			}
+		}
+	}
+	return all, readable(rows.Err())
+}
+
 // Unread lists what matched metrics and was no number, by metric, in the order of the tasks. It looks at every task.
 func (r *Reader) Unread(ctx context.Context, s Sweep) (all []Unread, err error) {
 	rows, err := r.db.QueryContext(ctx, `SELECT idx, output FROM tasks WHERE sweep = ? AND instr(output, '"unread"') ORDER BY idx`, s.Seq)

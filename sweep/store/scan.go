@@ -193,7 +193,7 @@ var decoders = map[string]func(*sweep.Task, *memory, driver.Value) error{
 	"output": func(_ *sweep.Task, m *memory, v driver.Value) error {
 		var out outputs
 		err := decodeJSON(v, &out)
-		m.outcome.Stdout, m.outcome.Stderr = out.Stdout, out.Stderr
+		m.outcome.Stdout, m.outcome.Stderr, m.outcome.Unmeasured = out.Stdout, out.Stderr, out.Unmeasured
 		return err
 	},
 }

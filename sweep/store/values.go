@@ -65,7 +65,7 @@ func (v values) try(t sweep.Try) values {
 		if len(o.Metrics) > 0 {
 			metrics = string(o.Metrics.AppendStored(nil))
 		}
-		if out := (outputs{o.Stdout, o.Stderr}); !out.isZero() {
+		if out := (outputs{o.Stdout, o.Stderr, o.Unmeasured}); !out.isZero() {
 			output = text(out)
 		}
 	}
@@ -85,11 +85,14 @@ func objective(o result.Objective, t sweep.Task) any {
 
 // outputs is the form of the column output.
 type outputs struct {
-	Stdout task.Output `json:"stdout"`
-	Stderr task.Output `json:"stderr"`
+	Stdout     task.Output `json:"stdout"`
+	Stderr     task.Output `json:"stderr"`
+	Unmeasured []string    `json:"unmeasured,omitempty"`
 }
 
-func (o outputs) isZero() bool { return nothing(o.Stdout) && nothing(o.Stderr) }
+func (o outputs) isZero() bool {
+	return nothing(o.Stdout) && nothing(o.Stderr) && len(o.Unmeasured) == 0
+}
 
 func nothing(o task.Output) bool { return o.Bytes == 0 && !o.Truncated && len(o.Unread) == 0 }
 

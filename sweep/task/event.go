@@ -85,6 +85,8 @@ type Outcome struct {
 	Metrics  result.Final  `json:"metrics,omitempty"` // final values
 	Stdout   Output        `json:"stdout"`
 	Stderr   Output        `json:"stderr"`
+	// Unmeasured is why metrics of files are missing, for people: of each a sentence.
+	Unmeasured []string `json:"unmeasured,omitempty"`
 }
 
 // plainOutcome is an Outcome without its methods.

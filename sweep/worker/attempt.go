@@ -90,16 +90,20 @@ func (w *Worker) runIn(ctx context.Context, i item, slot int, c *folder.Checkout
 	if err != nil {
 		return w.cannotBegin(ctx, i, err)
 	}
+	metrics.files = w.followFiles(i, c, metrics)
+	defer metrics.files.close()
 	w.begun.note(slot, w.desk.begin(i, task.Start{Host: w.o.Host, Slot: slot, Resumed: c.Resumed, Image: w.o.Image}))
 	finish := func(exit process.Exit) task.Outcome {
 		kept := errors.Join(exit.OutputErr, stdout.end(), stderr.end())
 		if noSpace(kept) && w.desk.full(w.fullDisk()) {
 			w.slots.Go(func() { w.noRoom(ctx) }) // the end is not kept back by it
 		}
+		metrics.files.end()
 		metrics.flush()
 		o := outcome(exit, j.recipe.Timeout)
 		reason(&o, exit, stdout, stderr)
-		o.Metrics, o.Stdout, o.Stderr = metrics.series.Final(), stdout.out, stderr.out
+		o.Metrics, o.Stdout, o.Stderr = metrics.final(), stdout.out, stderr.out
+		o.Unmeasured = metrics.files.problems(o.Class)
 		if kept != nil {
 			o.Reason = join(o.Reason, fmt.Sprintf("output not kept in full: %v", kept))
 		}

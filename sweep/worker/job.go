@@ -20,9 +20,12 @@ const mostJobs = 64
 
 // job is what attempts of one sweep and revision share, made ready once.
 type job struct {
-	sweep   string
-	recipe  task.Recipe
-	rules   *result.Rules
+	sweep  string
+	recipe task.Recipe
+	rules  *result.Rules
+
+	metricFiles bool // some of its metrics are in files
+
 	project *folder.Project
 	folder  string   // OUTPUTS/SWEEP
 	environ []string // what is the same for every attempt
@@ -96,6 +99,7 @@ func (j *job) prepare(o Options, folders *folder.Store) (err error) {
 	if j.rules, err = result.Compile(j.recipe.Metrics); err != nil {
 		return err
 	}
+	j.metricFiles = slices.ContainsFunc(j.recipe.Metrics, func(r result.Rule) bool { return r.File != "" })
 	if err := os.MkdirAll(j.folder, 0o700); err != nil {
 		return err
 	}

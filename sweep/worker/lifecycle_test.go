@@ -353,7 +353,7 @@ func TestSamplesComeWithinASecondAndBeforeTheEnd(t *testing.T) {
 		if len(all) != 26 || messages != 3 {
 			t.Errorf("%d samples in %d messages", len(all), messages)
 		}
-		if diff := cmp.Diff(result.Final{{Name: "loss", Value: 24}, {Name: "last", Value: 1}}, o.Metrics); diff != "" {
+		if diff := cmp.Diff(result.Final{{Name: "loss", Value: 24, Span: &result.Span{Step: 24, Low: &result.Point{}, High: &result.Point{Value: 24, Step: 24}}}, {Name: "last", Value: 1}}, o.Metrics); diff != "" {
 			t.Error(diff)
 		}
 		if last := all[len(all)-1]; last.Stream != "stderr" || last.Name != "last" {

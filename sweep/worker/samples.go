@@ -18,6 +18,7 @@ const mostSamples = 2000
 // the two streams of the attempt.
 type collector struct {
 	series result.Series
+	files  *metricFiles // nil: the definition names none
 	send   func([]result.Sample)
 
 	mu      sync.Mutex
@@ -43,6 +44,9 @@ func (c *collector) add(stream string) func(result.Sample) {
 		}
 	}
 }
+
+// final is the final values so far.
+func (c *collector) final() result.Final { return filesFirst(c.series.Final(), c.files.final()) }
 
 func (c *collector) flush() {
 	c.mu.Lock()

@@ -1,0 +1,102 @@
+package tail
+
+import (
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+)
+
+// deepest is how many folders ** goes down.
+const deepest = 32
+
+// glob lists the files of a pattern, in the order in which they count.
+func (f *Folder) glob(s *source) []string {
+	g := globbing{root: f.root, left: mostEntries}
+	g.walk(".", strings.Split(s.pattern, "/"), 0)
+	f.full = f.full || g.left <= 0
+	slices.SortFunc(g.found, compare)
+	return slices.Compact(g.found)
+}
+
+type globbing struct {
+	root  *os.Root
+	left  int // entries of folders
+	found []string
+}
+
+// walk goes down from a folder by what is left of a pattern.
+func (g *globbing) walk(dir string, parts []string, depth int) {
+	part, rest := parts[0], parts[1:]
+	if !strings.ContainsAny(part, `*?[\`) {
+		at := path.Join(dir, part)
+		info, err := g.root.Stat(at)
+		switch {
+		case err != nil:
+		case len(rest) == 0 && !info.IsDir():
+			g.found = append(g.found, at)
+		case len(rest) > 0 && info.IsDir():
+			g.walk(at, rest, depth)
+		}
+		return
+	}
+	if part == "**" && len(rest) > 0 {
+		g.walk(dir, rest, depth)
+	}
+	for _, e := range g.entries(dir) {
+		at := path.Join(dir, e.Name())
+		switch {
+		case part == "**" && e.IsDir() && depth < deepest:
+			g.walk(at, parts, depth+1)
+		case part == "**" && len(rest) == 0 && !e.IsDir():
+			g.found = append(g.found, at)
+		case part == "**":
+		case !match(part, e.Name()):
+		case len(rest) == 0 && !e.IsDir():
+			g.found = append(g.found, at)
+		case len(rest) > 0 && (e.IsDir() || e.Type()&fs.ModeSymlink != 0):
+			if info, err := g.root.Stat(at); err == nil && info.IsDir() {
+				g.walk(at, rest, depth)
+			}
+		}
+	}
+}
+
+func match(part, name string) bool {
+	ok, err := path.Match(part, name)
+	return ok && err == nil
+}
+
+func (g *globbing) entries(dir string) []fs.DirEntry {
+	d, err := g.root.Open(dir)
+	if err != nil || g.left <= 0 {
+		return nil
+	}
+	defer d.Close()
+	all, _ := d.ReadDir(g.left)
+	g.left -= len(all) + 1
+	return all
+}
+
+// matches reports whether a path is one of a pattern.
+func matches(pattern, name string) bool {
+	return matchParts(strings.Split(pattern, "/"), strings.Split(name, "/"))
+}
+
+func matchParts(pattern, name []string) bool {
+	switch {
+	case len(pattern) == 0:
+		return len(name) == 0
+	case pattern[0] == "**":
+		for skip := range len(name) + 1 {
+			if matchParts(pattern[1:], name[skip:]) {
+				return true
+			}
+		}
+		return false
+	case len(name) == 0:
+		return false
+	}
+	return match(pattern[0], name[0]) && matchParts(pattern[1:], name[1:])
+}

@@ -1,0 +1,142 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"mlframework/sweep/metricfile/tail"
+	"mlframework/sweep/result"
+	"mlframework/sweep/task"
+	"mlframework/sweep/worker/folder"
+)
+
+// How often the files of metrics are looked at while an attempt runs, how much of them is read each time, and for how long they are
+// read at its end.
+const (
+	filesEvery   = time.Second
+	filesAtATime = 16 << 20 // bytes
+	filesAtEnd   = time.Minute
+)
+
+// metricFiles reads the metrics of an attempt that its program writes into files. The nil *metricFiles has none.
+type metricFiles struct {
+	mu     sync.Mutex
+	folder *tail.Folder
+	err    error // why nothing is read
+	fault  error // why nothing more is
+	stop   context.CancelFunc
+	ended  chan struct{}
+}
+
+// followFiles begins to read the files of metrics of an attempt whose program is about to begin; nil when its definition names none.
+func (w *Worker) followFiles(i item, c *folder.Checkout, metrics *collector) *metricFiles {
+	if !i.job.metricFiles {
+		return nil
+	}
+	m := &metricFiles{ended: make(chan struct{})}
+	m.folder, m.err = tail.Open(c.Dir, i.job.recipe.Metrics, metrics.add(""))
+	if m.err != nil {
+		return m
+	}
+	var project func(string) bool
+	if dir, err := w.o.Revision(i.job.recipe.Revision); err == nil && c.Resumed { // what an earlier attempt wrote counts
+		project = func(path string) bool {
+			_, err := os.Stat(filepath.Join(dir, path))
+			return err == nil
+		}
+	}
+	m.folder.Before(project)
+	ctx, stop := context.WithCancel(context.Background())
+	m.stop = stop
+	go m.run(ctx)
+	return m
+}
+
+func (m *metricFiles) run(ctx context.Context) {
+	defer close(m.ended)
+	ticks := time.NewTicker(filesEvery)
+	defer ticks.Stop()
+	for {
+		select {
+		case <-ticks.C:
+			m.guard(func() { m.folder.Look(ctx, filesAtATime) })
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// final is what was read so far.
+func (m *metricFiles) final() result.Final {
+	if m == nil || m.folder == nil {
+		return nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.folder.Final()
+}
+
+// end reads what is left.
+func (m *metricFiles) end() {
+	if m == nil || m.folder == nil {
+		return
+	}
+	m.stop()
+	<-m.ended
+	ctx, cancel := context.WithTimeout(context.Background(), filesAtEnd)
+	defer cancel()
+	m.guard(func() { m.folder.End(ctx) })
+}
+
+// guard keeps a fault in the reading of what a stranger wrote from ending the worker.
+func (m *metricFiles) guard(read func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	defer func() {
+		if fault := recover(); fault != nil {
+			m.fault = fmt.Errorf("fault in the worker: %v", fault)
+		}
+	}()
+	if m.fault == nil {
+		read()
+	}
+}
+
+// problems are why a program that ended well, or had its time, lacks metrics of files. Others may have ended before they wrote any.
+func (m *metricFiles) problems(class task.Class) []string {
+	switch {
+	case m == nil || class != task.Success && class != task.TimedOut:
+		return nil
+	case m.err != nil:
+		return []string{"the files of metrics cannot be read: " + m.err.Error()}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.fault != nil {
+		return []string{"the files of metrics cannot be read: " + m.fault.Error()}
+	}
+	return m.folder.Problems()
+}
+
+func (m *metricFiles) close() {
+	if m != nil && m.folder != nil {
+		_ = m.folder.Close() // it was only read
+	}
+}
+
+// filesFirst is final values of which those of files go before what was printed under their names.
+func filesFirst(printed, files result.Final) result.Final {
+	if len(files) == 0 {
+		return printed
+	}
+	printed = slices.DeleteFunc(printed, func(m result.Metric) bool {
+		_, named := files.Get(m.Name)
+		return named
+	})
+	return append(printed, files...)
+}
