@@ -395,8 +395,8 @@ func (s *Store) Close() error {
 	s.idle, s.closed = nil, true
 	s.mu.Unlock()
 	s.ahead.Wait()
+	s.watcher.close() // first: the end of each watch would be a call of its own
 	err := discard(gone)
-	s.watcher.close()
 	if none := os.Remove(s.o.Home); !errors.Is(none, fs.ErrNotExist) {
 		err = errors.Join(err, none)
 	}
