@@ -17,7 +17,8 @@ import (
 // tasksView is a page of tasks: of one sweep, or of all.
 type tasksView struct {
 	Path   string
-	Sweep  *sweepLine // nil: of all
+	Sweep  *sweepLine    // nil: of all
+	Failed *failuresView // nil: nothing failed, or of all sweeps
 	Form   filterForm
 	States []stateLink
 	Wrong  string // what else is wrong with the question than the filter
@@ -70,7 +71,16 @@ func (m *Monitor) loadSweep(r *request) (*content, error) {
 	schema := s.value.Record.Schema().With(p.value.rows)
 	v := m.tasksView(q, m.sweepURL(s.value.ID), p.value, m.ofOne(schema))
 	v.Sweep, v.States = &line, stateLinks(v.Path, q, s.value.Counts, s.value.Total)
-	return &content{title: line.ID, view: v, warnings: m.warnings(r), version: min(s.version, p.version), at: p.at, rest: max(s.rest, p.rest)}, nil
+	c := &content{title: line.ID, warnings: m.warnings(r), version: min(s.version, p.version), at: p.at, rest: max(s.rest, p.rest)}
+	if hasFailures(s.value) {
+		f, err := m.askFailures(r.Context(), s.value, version)
+		if err != nil {
+			return nil, err
+		}
+		v.Failed, c.version, c.rest = m.failures(s.value, f.value), min(c.version, f.version), max(c.rest, f.rest)
+	}
+	c.view = v
+	return c, nil
 }
 
 func (m *Monitor) askTasks(ctx context.Context, id string, q query) (p taskPage, err error) {

@@ -105,10 +105,11 @@ async function renew() {
 function replace(html) {
   const fresh = new DOMParser().parseFromString(html, "text/html").body;
   const focused = region.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
-  const scrolled = [...region.querySelectorAll(".scroll")].map((element) => [element.scrollLeft, element === document.activeElement]);
+  const name = (element) => element.getAttribute("aria-labelledby"); // a table may come or go
+  const scrolled = new Map([...region.querySelectorAll(".scroll")].map((element) => [name(element), [element.scrollLeft, element === document.activeElement]]));
   region.replaceChildren(...fresh.childNodes);
-  region.querySelectorAll(".scroll").forEach((element, n) => {
-    const [left, had] = scrolled[n] ?? [0, false];
+  region.querySelectorAll(".scroll").forEach((element) => {
+    const [left, had] = scrolled.get(name(element)) ?? [0, false];
     element.scrollLeft = left;
     if (had) element.focus({ preventScroll: true });
   });

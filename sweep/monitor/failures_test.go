@@ -1,0 +1,47 @@
+package monitor_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"mlframework/sweep/monitor"
+	"mlframework/sweep/task"
+)
+
+// A sweep's page shows what failed, failures that are alike together.
+func TestASweepsFailures(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	code := 1
+	s.hire("w1", "gpu1", 2, func(id string, a task.Attempt) *task.Outcome {
+		o := task.Outcome{Class: task.Error, ExitCode: &code, Duration: time.Millisecond}
+		switch {
+		case a.Index < 3:
+			o.Reason = fmt.Sprintf("exit code 1: no <b> in /data/%d", a.Index)
+		case a.Index == 3:
+			o.Reason = "ended by SIGSEGV: \x1b[31mbroken\u202e"
+			o.ExitCode = nil
+		case a.Index < 17: // more groups than are shown
+			o.Reason = "exit code 1: no key " + strings.Repeat("x", int(a.Index))
+		default:
+			return well(id, a)
+		}
+		return &o
+	})
+	id := s.submit("i: !interval [0, 20]\n")
+	s.becomes(id, "succeeded", 3)
+	s.becomes(id, "failed", 17)
+	v := s.enter(monitor.Viewer)
+	p := v.get("/sweeps/" + id)
+	has(t, p, "What failed, alike failures together", `<th scope="row" class="number">3</th><td>error</td><td>exit code 1: no &lt;b&gt; in …</td>`,
+		`href="/sweeps/train-1?where=index%3D0"`, `<code>run-tasks logs train-1/0</code>`, `<td>ended by SIGSEGV: \x1b[31mbroken\u202e</td>`,
+		`5 more failed otherwise: <code>run-tasks results --failures train-1</code>`)
+	if got := rows(v.get("/sweeps/" + id + "?where=index%3D0")); fmt.Sprint(got) != "[0]" {
+		t.Errorf("behind the link: %q", got)
+	}
+	if p := v.get("/tasks"); strings.Contains(p.text, "What failed") {
+		t.Error("the page of all tasks has them, too")
+	}
+}
