@@ -17,6 +17,13 @@ type Wanted struct {
 	Tasks []int64 // indexes
 }
 
+// Outputs says what is fetched, from whichever hosts.
+type Outputs struct {
+	Sweep     string
+	Files     []string // patterns, as in filesync.FetchOptions
+	Revisions []string // that the tasks ran
+}
+
 // Fetched is what was copied from a host.
 type Fetched struct {
 	Host string
@@ -27,7 +34,7 @@ type Fetched struct {
 // where a call before it was cut off, and touches no file that no fetch of this sweep has made. What tasks left as it was of the
 // revisions that they ran is no output. Progress is told of each host
 // in turn, one call at a time; nil is told nothing. What was copied is given beside an error, which is of *StepErrors.
-func (c *Cluster) Fetch(ctx context.Context, sweep, dir string, revisions []string, wanted []Wanted, progress func(host string, p filesync.Progress)) ([]Fetched, error) {
+func (c *Cluster) Fetch(ctx context.Context, of Outputs, dir string, wanted []Wanted, progress func(host string, p filesync.Progress)) ([]Fetched, error) {
 	var names []string
 	for _, w := range wanted {
 		names = append(names, w.Host)
@@ -51,8 +58,8 @@ func (c *Cluster) Fetch(ctx context.Context, sweep, dir string, revisions []stri
 		}
 	}
 	failed := c.each(here, func(m *machine) error {
-		o := filesync.FetchOptions{Sweep: sweep, Dir: dir, Outputs: path.Join("hosts", m.name, "outputs"),
-			Without: revisions,
+		o := filesync.FetchOptions{Sweep: of.Sweep, Dir: dir, Files: of.Files, Outputs: path.Join("hosts", m.name, "outputs"),
+			Without: of.Revisions,
 			Tasks:   wanted[slices.IndexFunc(wanted, func(w Wanted) bool { return w.Host == m.name })].Tasks,
 			Progress: func(p filesync.Progress) {
 				mu.Lock()
@@ -74,7 +81,7 @@ func (c *Cluster) Fetch(ctx context.Context, sweep, dir string, revisions []stri
 		errs[n] = err
 	}
 	if len(errs) > 0 {
-		return done, stepErrors(errs, fmt.Sprintf("fetch outputs of %s", sweep))
+		return done, stepErrors(errs, fmt.Sprintf("fetch outputs of %s", of.Sweep))
 	}
 	return done, nil
 }

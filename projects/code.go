@@ -28,6 +28,12 @@ func (c Code) of(m *Manifest) []Entry {
 	})
 }
 
+// Selection returns a function that reports whether patterns, in the syntax of gitignore(5), name a file, or a folder that it is in.
+func Selection(patterns []string) func(file string) bool {
+	rules := parseRules([]byte(strings.Join(patterns, "\n")))
+	return func(file string) bool { return selects(rules, file) }
+}
+
 // selects says whether rules name a file, or else a folder that it is in.
 func selects(rules []rule, file string) bool {
 	set := ruleSet{rules: rules}

@@ -16,7 +16,9 @@ USAGE:
                                               config.yml, else on this machine
    run-tasks --local [options] NAME           run it on this machine
    run-tasks COMMAND [options] [SWEEP]        ask for or change what was run;
-                                              SWEEP is the newest unless named
+                                              SWEEP is the newest unless
+                                              named; the name of a definition
+                                              is the newest sweep of that
 
 OPTIONS (before or after NAME):{{range .VisibleFlags}}
    {{.}}{{end}}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,7 +29,7 @@ func (c *command) reading(ctx *cliv2.Context, id string, checks bool) (source, a
 	if err != nil {
 		return nil, api.Sweep{}, err
 	}
-	s, err := src.Sweep(ctx.Context, id, checks)
+	s, err := sweepOf(ctx.Context, src, id, checks)
 	if err != nil {
 		if _, answered := errors.AsType[*api.Error](err); answered { // one that is silent is not asked again
 			c.warnMissing(ctx.Context, src)
@@ -37,6 +38,27 @@ func (c *command) reading(ctx *cliv2.Context, id string, checks bool) (source, a
 		return nil, s, err
 	}
 	return src, s, nil
+}
+
+// numbered is what the id of a sweep looks like, and no name of a definition.
+var numbered = regexp.MustCompile(`-[0-9]+$`)
+
+// sweepOf finds the sweep that is named: by its id, or by its definition, of which it is the newest. "" is the newest of all.
+func sweepOf(ctx context.Context, q questions, name string, checks bool) (api.Sweep, error) {
+	s, unknown := q.Sweep(ctx, name, checks)
+	if unknown == nil || name == "" || numbered.MatchString(name) {
+		return s, unknown
+	}
+	all, err := q.Sweeps(ctx, "", 0)
+	if err != nil {
+		return s, unknown
+	}
+	for _, one := range slices.Backward(all) {
+		if one.Definition == name {
+			return q.Sweep(ctx, one.ID, checks)
+		}
+	}
+	return s, unknown
 }
 
 // warnMissing says what a master's workers tell and its store does not know.

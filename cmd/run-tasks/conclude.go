@@ -120,7 +120,7 @@ func (c *command) best(ctx context.Context, src source, s api.Sweep) error {
 	}
 	var rows []result.Row
 	err := src.Rows(ctx, s.ID, api.Query{Best: true, Begun: true, Top: bestShown}, func(r *result.Row) error {
-		if v, ok := r.Metrics.Get(o.Metric); ok && !math.IsNaN(v) && r.State == task.Succeeded.String() {
+		if isRanked(r, o) {
 			rows = append(rows, *r)
 		}
 		return nil
@@ -134,6 +134,12 @@ func (c *command) best(ctx context.Context, src source, s api.Sweep) error {
 	}
 	fmt.Fprintln(c.stdout, "\n"+cli.Visible(title))
 	return result.WriteText(c.stdout, rows, tableOptions(c.stdout, s))
+}
+
+// isRanked reports whether a task is among the best by an objective.
+func isRanked(r *result.Row, o result.Objective) bool {
+	v, ok := r.Metrics.Get(o.Metric)
+	return ok && !math.IsNaN(v) && r.State == task.Succeeded.String()
 }
 
 // tableOptions fit a table of a sweep's results to where it goes.

@@ -15,6 +15,7 @@ import (
 type FetchOptions struct {
 	Sweep    string         // whose outputs
 	Tasks    []int64        // indexes of its tasks; nil is all that the host has
+	Files    []string       // patterns, in the syntax of gitignore(5), of paths below a task's folder; none is all
 	Without  []string       // revisions that tasks ran: what they left of them as it was is no output
 	Outputs  string         // the folder of outputs below the root, slash separated; empty is "outputs"
 	Dir      string         // files come to Dir/SWEEP/INDEX/...
@@ -91,6 +92,7 @@ type fetch struct {
 	o         FetchOptions
 	to        *destination
 	offered   []projects.Entry
+	chosen    func(projects.Entry) bool // of offered, by Files
 	jobs      []job
 	links     []projects.Entry
 	conflicts []string
@@ -105,6 +107,7 @@ func (f *fetch) run(ctx context.Context) error {
 	if err := f.readOffer(); err != nil {
 		return err
 	}
+	f.chosen = choose(f.o.Files, f.offered)
 	if err := f.plan(ctx); err != nil {
 		return err
 	}

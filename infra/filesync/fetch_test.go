@@ -3,6 +3,7 @@ package filesync_test
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -363,5 +364,33 @@ func TestFetchWhileATaskRuns(t *testing.T) {
 	_, err = c.Fetch(t.Context(), anna, filesync.FetchOptions{Sweep: "run-1", Without: []string{"../run-1"}, Dir: dir})
 	if refusal := (*filesync.Refusal)(nil); !errors.As(err, &refusal) || refusal.Code != filesync.Malformed {
 		t.Errorf("a revision that can be none: %v", err)
+	}
+}
+
+// Of what a host offers only what patterns name is asked for, and what links among that lead to.
+func TestFetchedByPatterns(t *testing.T) {
+	t.Parallel()
+	root, _ := hostWith(t, map[string]string{
+		"0/model.pt": "m", "0/deep/a.pt": "a", "0/deep/b.txt": "b", "0/best": "-> deep/state", "0/deep/state/x": "x", "0/deep/state/y": "y", "0/loop": "-> loop",
+		"0/away": "-> /etc/passwd", "0/empty/": "", "1/model.pt": "n", "1/stdout.log": "s",
+	})
+	for _, c := range []struct {
+		patterns, want string
+	}{
+		{"*.pt", "0 0/deep 0/deep/a.pt 0/model.pt 1 1/model.pt"},
+		{"/model.pt", "0 0/model.pt 1 1/model.pt"},
+		{"deep/ !*.txt", "0 0/deep 0/deep/a.pt 0/deep/state 0/deep/state/x 0/deep/state/y"},
+		{"best loop", "0 0/best 0/deep 0/deep/state 0/deep/state/x 0/deep/state/y 0/loop"},
+		{"away", "0"},
+		{"nothing", ""},
+	} {
+		dir := t.TempDir()
+		client := connect(t, root)
+		_, err := client.Fetch(t.Context(), anna, filesync.FetchOptions{Sweep: "run-1", Files: strings.Fields(c.patterns), Dir: dir})
+		must(t, err)
+		must(t, client.Close())
+		if got := strings.Join(slices.Sorted(maps.Keys(fetched(t, dir))), " "); got != c.want {
+			t.Errorf("%s: %s, want %s", c.patterns, got, c.want)
+		}
 	}
 }

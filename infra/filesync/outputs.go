@@ -46,15 +46,43 @@ func (s *server) fetch(ctx context.Context, r *root, q request) error {
 		return err
 	}
 	defer folder.Close()
-	projects, err := r.checkouts(q.Without)
-	defer func() {
-		for _, c := range projects {
-			_ = c.files.Close()
-		}
-	}()
+	projects, err := checkouts(q.Without, releasesName, r.OpenRoot)
+	defer closeAll(projects)
 	if err != nil {
 		return err
 	}
+	return s.fetchFrom(ctx, folder, chosen, projects)
+}
+
+// fetchOwn is fetch from folders of this machine, which may be links.
+func (s *server) fetchOwn(ctx context.Context, q request) error {
+	chosen, err := s.selection(ctx, q)
+	if err != nil {
+		return err
+	}
+	folder, err := os.OpenRoot(filepath.Join(s.o.Own.Outputs, q.Sweep))
+	if errors.Is(err, fs.ErrNotExist) {
+		return s.offer(ctx, nil)
+	}
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	projects, err := checkouts(q.Without, filepath.ToSlash(s.o.Own.Revisions), os.OpenRoot)
+	defer closeAll(projects)
+	if err != nil {
+		return err
+	}
+	return s.fetchFrom(ctx, folder, chosen, projects)
+}
+
+func closeAll(all []checkout) {
+	for _, c := range all {
+		_ = c.files.Close()
+	}
+}
+
+func (s *server) fetchFrom(ctx context.Context, folder *os.Root, chosen map[int64]bool, projects []checkout) error {
 	offered, err := outputs(ctx, folder, chosen)
 	if err != nil {
 		return err

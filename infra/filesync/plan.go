@@ -26,6 +26,9 @@ func (f *fetch) plan(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		if !f.chosen(e) {
+			continue
+		}
 		if parent := path.Dir(e.Path); shut[parent] {
 			shut[e.Path] = true
 			continue

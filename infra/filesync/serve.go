@@ -10,10 +10,15 @@ import (
 
 // ServeOptions say what Serve gives access to.
 type ServeOptions struct {
-	Root    string        // the folder; it is made with its first push
-	Program string        // release of the program, for the words of a refusal
-	Idle    time.Duration // how long a client that holds the lock may be silent; 0 is 2 minutes
+	Root    string // the folder; it is made with its first push
+	Program string // release of the program, for the words of a refusal
+	// Own, where not nil, are folders of a machine that no cluster has. Nothing but a fetch is served then, and Root is not used.
+	Own  *Folders
+	Idle time.Duration // how long a client that holds the lock may be silent; 0 is 2 minutes
 }
+
+// Folders are where runs on one machine keep what tasks left, and the revisions of projects.
+type Folders struct{ Outputs, Revisions string }
 
 // Serve is the far side: it answers one client's requests until the client goes away (nil), ctx ends, or a message makes no
 // sense. Where reading from conn cannot be interrupted, a goroutine stays in it until conn is closed.
@@ -151,6 +156,9 @@ func (s *server) request(ctx context.Context, q request) (answer, error) {
 	case opPush, opList, opPrune, opVerify, opToken, opTokens, opFetch:
 	default:
 		return answer{}, refuse(Malformed, "there is no request %q", q.Op)
+	}
+	if s.o.Own != nil && q.Op == opFetch {
+		return answer{}, s.fetchOwn(ctx, q)
 	}
 	r, err := openRoot(s.o.Root, s.client, q.Op == opPush || q.Op == opToken)
 	if absent, ok := errors.AsType[*Refusal](err); ok && absent.Code == Absent && q.Op != opVerify {

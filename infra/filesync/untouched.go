@@ -23,14 +23,14 @@ type checkout struct {
 	files   *os.Root
 }
 
-// checkouts opens the releases of revisions that there are.
-func (r *root) checkouts(revisions []string) (all []checkout, err error) {
+// checkouts opens the releases of revisions that there are, in the folder releases.
+func checkouts(revisions []string, releases string, open func(string) (*os.Root, error)) (all []checkout, err error) {
 	for _, revision := range revisions {
 		if !projects.IsRevision(revision) {
 			return all, refuse(Malformed, "there can be no revision %q", revision)
 		}
-		release := path.Join(releasesName, revision)
-		files, err := r.OpenRoot(release)
+		release := path.Join(releases, revision)
+		files, err := open(release)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
