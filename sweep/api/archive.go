@@ -107,30 +107,21 @@ func (a *Archive) checks(ctx context.Context, s store.Sweep) (*Checks, error) {
 	if err != nil {
 		return nil, err
 	}
-	unkept, err := a.Store.Unkept(ctx, s)
+	told, err := a.Store.Checks(ctx, s)
 	if err != nil {
 		return nil, err
 	}
 	count, first, err := a.Store.Unranked(ctx, s, firstUnranked)
-	c := &Checks{Revisions: revisions, Unranked: count, First: []int64{}, Unkept: []Unkept{}}
-	for _, u := range unkept {
+	c := &Checks{
+		Revisions: revisions, Unranked: count, First: []int64{}, Unkept: []Unkept{}, Unread: append([]store.Unread{}, told.Unread...),
+		Unmeasured: append([]store.Unmeasured{}, told.Unmeasured...), Surpassed: told.Surpassed,
+	}
+	for _, u := range told.Unkept {
 		c.Unkept = append(c.Unkept, Unkept(u))
 	}
 	for _, t := range first {
 		c.First = append(c.First, t.Index)
 	}
-	if err != nil {
-		return c, err
-	}
-	if c.Surpassed, err = a.Store.Surpassed(ctx, s); err != nil {
-		return c, err
-	}
-	unmeasured, err := a.Store.Unmeasured(ctx, s)
-	if c.Unmeasured = append([]store.Unmeasured{}, unmeasured...); err != nil {
-		return c, err
-	}
-	unread, err := a.Store.Unread(ctx, s)
-	c.Unread = append([]store.Unread{}, unread...)
 	return c, err
 }
 

@@ -6,9 +6,11 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // TextWriter writes rows as a table for people: one header, one line per row, columns named as for
@@ -265,70 +267,120 @@ func (t *TextWriter) layout() *layout {
 	return l
 }
 
-// table writes header and rows. Numbers stand to the right.
+// table writes header and rows.
 func (t *TextWriter) table(out *bufio.Writer, shown []*textColumn) error {
-	line := tableLine{shown: shown}
+	header := tableLine{}
 	for _, c := range shown {
-		line.cell(c, c.name)
+		header.cell(c, c.name)
 	}
-	line.end(out)
+	_, _ = out.Write(header.end(nil))
 	aside, err := t.aside.Written()
 	if err != nil {
 		return err
 	}
-	cells := make([]string, len(t.slots))
-	row := func(in *bufio.Reader) error {
-		if err := t.restore(in, cells); err != nil {
-			return err
-		}
-		for _, c := range shown {
-			line.cell(c, cells[c.slot])
-		}
-		line.end(out)
-		return nil
-	}
-	text := io.NewSectionReader(aside, 0, t.written)
 	if t.o.Order == nil {
-		in := bufio.NewReaderSize(text, 64<<10)
+		lines := t.lines(aside, shown, 64<<10)
+		var text []byte
 		for range t.rows {
-			if err := row(in); err != nil {
+			if text, err = lines.next(text[:0]); err != nil {
 				return err
 			}
+			_, _ = out.Write(text)
 		}
 		return nil
 	}
-	in := bufio.NewReaderSize(text, int(t.longest))
-	for _, at := range t.o.Order.Sorted() {
-		_, _ = text.Seek(at, io.SeekStart) // where a row was written
-		in.Reset(text)
-		if err := row(in); err != nil {
-			return err
+	return t.ordered(out, aside, shown)
+}
+
+// chunk is how many lines a goroutine makes at a time.
+const chunk = 1 << 10
+
+// ordered writes the rows in the order that was asked for, several chunks of them at a time.
+func (t *TextWriter) ordered(out *bufio.Writer, aside io.ReaderAt, shown []*textColumn) error {
+	workers := make([]*lineReader, min(runtime.GOMAXPROCS(0), 4))
+	texts, errs := make([][]byte, len(workers)), make([]error, len(workers))
+	for i := range workers {
+		workers[i] = t.lines(aside, shown, int(t.longest))
+	}
+	chunks := slices.Collect(slices.Chunk(t.o.Order.Sorted(), chunk))
+	for len(chunks) > 0 {
+		n := min(len(workers), len(chunks))
+		var all sync.WaitGroup
+		for i := range n {
+			all.Go(func() { texts[i], errs[i] = workers[i].at(chunks[i], texts[i][:0]) })
 		}
+		all.Wait()
+		for i := range n {
+			if errs[i] != nil {
+				return errs[i]
+			}
+			_, _ = out.Write(texts[i]) // out keeps the first error
+		}
+		chunks = chunks[n:]
 	}
 	return nil
 }
 
+// lineReader makes lines of rows that were set aside. Several may read at the same time.
+type lineReader struct {
+	t      *TextWriter
+	shown  []*textColumn
+	text   *io.SectionReader
+	in     *bufio.Reader
+	record []byte
+	cells  []string
+	line   tableLine
+}
+
+func (t *TextWriter) lines(aside io.ReaderAt, shown []*textColumn, buffer int) *lineReader {
+	text := io.NewSectionReader(aside, 0, t.written)
+	return &lineReader{t: t, shown: shown, text: text, in: bufio.NewReaderSize(text, buffer), cells: make([]string, len(t.slots))}
+}
+
+// at appends the lines of the rows that were written at these places.
+func (r *lineReader) at(places []int64, text []byte) (_ []byte, err error) {
+	for _, at := range places {
+		_, _ = r.text.Seek(at, io.SeekStart)
+		r.in.Reset(r.text)
+		if text, err = r.next(text); err != nil {
+			return text, err
+		}
+	}
+	return text, nil
+}
+
+// next appends the line of the next row. Numbers stand to the right.
+func (r *lineReader) next(text []byte) ([]byte, error) {
+	if err := r.restore(); err != nil {
+		return text, err
+	}
+	for _, c := range r.shown {
+		r.line.cell(c, r.cells[c.slot])
+	}
+	return r.line.end(text), nil
+}
+
 // restore reads the cells of the next row.
-func (t *TextWriter) restore(in *bufio.Reader, cells []string) error {
-	known, err := binary.ReadUvarint(in)
+func (r *lineReader) restore() error {
+	known, err := binary.ReadUvarint(r.in)
 	if err != nil {
 		return err
 	}
-	for slot := range cells {
+	for slot := range r.cells {
 		if slot >= int(known) {
-			cells[slot] = t.missing(slot, cells[stateSlot])
+			r.cells[slot] = r.t.missing(slot, r.cells[stateSlot])
 			continue
 		}
-		n, err := binary.ReadUvarint(in)
+		n, err := binary.ReadUvarint(r.in)
 		if err != nil {
 			return err
 		}
-		t.record = slices.Grow(t.record[:0], int(n))[:n]
-		if _, err := io.ReadFull(in, t.record); err != nil {
+		r.record = slices.Grow(r.record[:0], int(n))[:n]
+		if _, err := io.ReadFull(r.in, r.record); err != nil {
 			return err
 		}
-		if cells[slot] != string(t.record) { // most are as in the row before
-			cells[slot] = string(t.record)
+		if r.cells[slot] != string(r.record) { // most are as in the row before
+			r.cells[slot] = string(r.record)
 		}
 	}
 	return nil
@@ -339,7 +391,6 @@ const stateSlot = 1
 
 // tableLine is one line of a table, made cell by cell.
 type tableLine struct {
-	shown []*textColumn
 	text  []byte
 	blank int // spaces before the next text: a line has none at its end
 }
@@ -363,7 +414,9 @@ func (l *tableLine) cell(c *textColumn, value string) {
 	l.blank += space + gap
 }
 
-func (l *tableLine) end(out *bufio.Writer) {
-	_, _ = out.Write(append(l.text, '\n'))
+// end appends the line to a text, and begins the next.
+func (l *tableLine) end(text []byte) []byte {
+	text = append(append(text, l.text...), '\n')
 	l.text, l.blank = l.text[:0], 0
+	return text
 }

@@ -1,0 +1,160 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"mlframework/sweep"
+	"mlframework/sweep/result"
+	"mlframework/sweep/task"
+)
+
+// Checks is what a person should know about the results of a sweep, of the newest attempts of its
+// tasks.
+type Checks struct {
+	Unkept     []Unkept     // by host
+	Unread     []Unread     // by metric, in the order of the tasks
+	Unmeasured []Unmeasured // in the order of the tasks
+	Surpassed  *Surpassed   // nil: no task is
+}
+
+// Unkept is tasks on one host whose output was not kept in full, other than for its ceiling.
+type Unkept struct {
+	Host  string
+	Tasks int64
+	Error string // of one of them
+}
+
+// Unread is what matched a metric last in tasks of a sweep and was no number.
+type Unread struct {
+	Metric string `json:"metric"`
+	Text   string `json:"text"`  // of the first
+	Tasks  int64  `json:"tasks"` // in how many
+	First  int64  `json:"first"` // the index of the first of them
+}
+
+// Unmeasured is why metrics of files are missing in tasks of a sweep.
+type Unmeasured struct {
+	Text  string `json:"text"`
+	Tasks int64  `json:"tasks"` // of which it is said
+	First int64  `json:"first"` // the index of the first of them
+}
+
+// Surpassed is tasks of a sweep that had a better value for its objective than the last, which
+// counts as nobody chose another.
+type Surpassed struct {
+	Tasks int64  `json:"tasks"`
+	First int64  `json:"first"` // the index of the first of them
+	Best  string `json:"best"`  // of that one, a number as people read it
+	Step  int64  `json:"step"`  // of Best
+	Last  string `json:"last"`
+}
+
+// Bounds of what Checks lists.
+const (
+	mostUnread     = 100 // metrics
+	mostUnmeasured = 10  // texts
+)
+
+// Checks reads the checks of a sweep in one pass over its tasks. Only rows with something to tell
+// are decoded.
+func (r *Reader) Checks(ctx context.Context, s Sweep) (c Checks, err error) {
+	const told = `instr(output, '"error":') OR instr(output, '"unread"') OR instr(output, '"unmeasured"')`
+	query := `SELECT idx, state, coalesce(host, ''), output, NULL FROM tasks WHERE sweep = ? AND (` + told + `) ORDER BY idx`
+	if takesLast(s.Record) { // a value is better than the last only where metrics have spans
+		query = `SELECT idx, state, coalesce(host, ''), CASE WHEN ` + told + ` THEN output END, metrics FROM tasks
+			WHERE sweep = ? AND (` + told + ` OR instr(metrics, '[')) ORDER BY idx`
+	}
+	rows, err := r.db.QueryContext(ctx, query, s.Seq)
+	if err != nil {
+		return c, readable(err)
+	}
+	defer rows.Close()
+	unkept := map[string]Unkept{}
+	var metrics result.Final
+	for rows.Next() {
+		var index, state int64
+		var host string
+		var output, stored sql.RawBytes
+		if err := rows.Scan(&index, &state, &host, &output, &stored); err != nil {
+			return c, readable(err)
+		}
+		if len(output) > 0 {
+			var out outputs
+			if err := json.Unmarshal(output, &out); err != nil {
+				return c, fmt.Errorf("the output of task %s/%d: %w", s.Head.ID, index, err)
+			}
+			c.output(index, host, out, unkept)
+		}
+		if len(stored) > 0 && task.State(state) == task.Succeeded {
+			if metrics, err = result.AppendFinal(metrics[:0], string(stored)); err != nil {
+				return c, fmt.Errorf("the metrics of task %s/%d: %w", s.Head.ID, index, err)
+			}
+			c.surpassed(index, metrics, s.Record.Objective)
+		}
+	}
+	for _, host := range slices.Sorted(maps.Keys(unkept)) {
+		c.Unkept = append(c.Unkept, unkept[host])
+	}
+	return c, readable(rows.Err())
+}
+
+// takesLast reports whether tasks are ranked by the last value of their objective because nobody
+// chose another.
+func takesLast(r sweep.Record) bool {
+	chosen := func(m result.Rule) bool { return m.Name == r.Objective.Metric && m.Take != "" }
+	return !r.Objective.IsZero() && !slices.ContainsFunc(r.Recipe.Metrics, chosen)
+}
+
+// output takes what was told of the output of one task.
+func (c *Checks) output(index int64, host string, out outputs, unkept map[string]Unkept) {
+	if failed := cmp.Or(out.Stdout.Error, out.Stderr.Error); failed != "" {
+		u := unkept[host]
+		if u.Host, u.Tasks = host, u.Tasks+1; u.Error == "" || failed < u.Error {
+			u.Error = failed
+		}
+		unkept[host] = u
+	}
+	seen := map[string]bool{} // both streams of a task count once
+	for _, u := range append(out.Stdout.Unread, out.Stderr.Unread...) {
+		i := slices.IndexFunc(c.Unread, func(have Unread) bool { return have.Metric == u.Name })
+		switch {
+		case seen[u.Name] || i < 0 && len(c.Unread) == mostUnread:
+			continue
+		case i < 0:
+			i, c.Unread = len(c.Unread), append(c.Unread, Unread{Metric: u.Name, Text: u.Text, First: index})
+		}
+		seen[u.Name] = true
+		c.Unread[i].Tasks++
+	}
+	for _, text := range out.Unmeasured {
+		i := slices.IndexFunc(c.Unmeasured, func(have Unmeasured) bool { return have.Text == text })
+		switch {
+		case i >= 0:
+			c.Unmeasured[i].Tasks++
+		case len(c.Unmeasured) < mostUnmeasured:
+			c.Unmeasured = append(c.Unmeasured, Unmeasured{text, 1, index})
+		}
+	}
+}
+
+// surpassed takes the metrics of one task that succeeded.
+func (c *Checks) surpassed(index int64, metrics result.Final, o result.Objective) {
+	for _, m := range metrics {
+		best, ok := o.Surpasses(m)
+		if !ok {
+			continue
+		}
+		if c.Surpassed == nil {
+			c.Surpassed = &Surpassed{
+				First: index, Best: result.HumanNumber(best.Value), Step: best.Step, Last: result.HumanNumber(m.Value),
+			}
+		}
+		c.Surpassed.Tasks++
+	}
+}
