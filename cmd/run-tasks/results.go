@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"sync"
 
 	cliv2 "github.com/urfave/cli/v2"
 
@@ -29,7 +30,7 @@ func (c *command) results(ctx *cliv2.Context) error {
 		return c.resultsFailures(ctx, id)
 	}
 	text := !ctx.Bool("csv") && !ctx.Bool("json")
-	src, s, err := c.reading(ctx, id, text)
+	src, s, err := c.reading(ctx, id, false)
 	if err != nil {
 		return err
 	}
@@ -57,11 +58,20 @@ func (c *command) resultsText(ctx *cliv2.Context, q api.Query, src source, s api
 	if err := src.Rows(ctx.Context, s.ID, q, table.Write); err != nil {
 		return err
 	}
+	var checked api.Sweep
+	var unchecked error
+	var checks sync.WaitGroup // while this process makes the lines
+	checks.Go(func() { checked, unchecked = src.Sweep(ctx.Context, s.ID, true) })
 	if table.Rows() == 0 {
 		fmt.Fprintln(c.stdout, "no task to show")
-	} else if err := table.Flush(c.stdout); err != nil {
+	} else {
+		err = table.Flush(c.stdout)
+	}
+	checks.Wait()
+	if err := errors.Join(err, unchecked); err != nil {
 		return err
 	}
+	s.Checks = checked.Checks
 	if fresh := s.Total - s.Begun; fresh > 0 && q.Where == "" {
 		fmt.Fprintf(c.stderr, "%s not shown: %s\n", plural(fresh, "task"), notBegun(s))
 	}
