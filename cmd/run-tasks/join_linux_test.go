@@ -165,6 +165,7 @@ func TestRunnerFollowed(t *testing.T) {
 				shown, _, _ := f.run("show", "other-1")
 				return strings.Contains(shown, "1 running")
 			})
+			other.shows("note: other-1 runs in this terminal from now on; Ctrl-C stops it\n")
 			if shown, _, _ := f.run("show", "work-1"); !strings.Contains(shown, "paused: ") {
 				t.Errorf("work-1: %s", shown)
 			}
@@ -259,4 +260,48 @@ func TestRunnerOfAnotherVersion(t *testing.T) {
 	if shown, _, _ := f.run("ls"); strings.Contains(shown, "other") {
 		t.Error(fmt.Sprintln("it was submitted:", shown))
 	}
+}
+
+// When the disk of outputs is full, or the store is removed, that ends the sweeps of all terminals, with the same words.
+func TestEndsInEveryTerminal(t *testing.T) {
+	t.Parallel()
+	t.Run("full", func(t *testing.T) {
+		t.Parallel()
+		f := newPair(t)
+		f.disk("outputs", "size=1m")
+		f.write("p/work.sh", `test "$SWEEP_ID $TASK_INDEX" = "work-1 0" || exit 0
+echo $TASK_INDEX >> ../../../attempts; until test -e ../../../go-work; do sleep 0.02; done
+yes | head -c 2000000
+`)
+		work := f.start(nil, "--local", "-d", "p", "--slots", "1", "work")
+		f.running(1)
+		other := f.start(nil, "--local", "-d", "p", "other")
+		other.shows("other-1 runs in the process of another terminal")
+		f.write("go-work", "")
+		work.ends(5)
+		other.ends(5)
+		for id, c := range map[string]*call{"work-1": work, "other-1": other} {
+			if want := id + " is paused (no space left for outputs ("; !strings.Contains(c.stderr.String(), want) {
+				t.Errorf("it does not say %q:\n%s", want, c.stderr)
+			}
+		}
+	})
+	t.Run("removed", func(t *testing.T) {
+		t.Parallel()
+		f := newPair(t)
+		work, other := f.pair(nil)
+		if err := os.RemoveAll(f.path(".mlframework")); err != nil {
+			t.Fatal(err)
+		}
+		work.ends(5)
+		other.ends(5)
+		for id, c := range map[string]*call{"work-1": work, "other-1": other} {
+			if want := "run-tasks: the store of this folder was removed while " + id + " ran: what it held is lost\n"; !strings.Contains(c.stderr.String(), want) {
+				t.Errorf("it does not say %q:\n%s", want, c.stderr)
+			}
+		}
+		if left, _ := os.ReadDir(f.path(".mlframework")); len(left) > 0 {
+			t.Errorf("there is %v again", left)
+		}
+	})
 }

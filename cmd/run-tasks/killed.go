@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -92,8 +93,11 @@ func runs(h sweep.Head) bool {
 	return h.State == sweep.Open || h.Rows[task.Queued]+h.Rows[task.Claimed]+h.Rows[task.Running] > 0
 }
 
-// settle writes down the end of a run that was killed; false when another process has the store.
+// settle writes down the end of a run that was killed; false when another process has the store, or it was removed.
 func settle(ctx context.Context) (settled bool, err error) {
+	if !exists(filepath.Join(storeFolder, store.File)) {
+		return false, nil
+	}
 	s, err := hold(ctx)
 	if _, inUse := errors.AsType[*store.InUse](err); inUse {
 		return false, nil

@@ -165,6 +165,9 @@ func (s *session) leave() {
 // lead is the session of a runner, from its start to its end.
 func (s *session) lead(work context.Context, r *runner) error {
 	s.runner.Store(r)
+	if s.sweep != "" {
+		s.screen.note(s.sweep + " runs in this terminal from now on; Ctrl-C stops it")
+	}
 	inner, end := r.within(work)
 	defer end()
 	b, err := s.do(inner, newDirect(r), "")
