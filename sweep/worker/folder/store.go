@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"sync"
@@ -230,7 +231,7 @@ func (p *Project) whole(ctx context.Context, t *tree, generation int) (*tree, er
 	if err := t.complete(ctx); err != nil {
 		return nil, errors.Join(err, t.discard())
 	}
-	if len(t.ids) >= p.store.fewest {
+	if !t.used.IsZero() && len(t.ids) >= p.store.fewest { // the first attempt may be the only one
 		p.store.watcher.watch(t, t.path)
 	}
 	return t, nil
@@ -356,7 +357,33 @@ func discard(trees []*tree) (err error) {
 // discard removes a copy from the disk.
 func (t *tree) discard() error {
 	t.project.store.watcher.forget(t)
-	return errors.Join(removeAll(t.path), t.record.remove())
+	return errors.Join(t.removeFolders(), removeAll(t.path), t.record.remove())
+}
+
+// removeFolders removes the folders of a large copy, several at a time. What it leaves removeAll removes.
+func (t *tree) removeFolders() error {
+	entries, err := os.ReadDir(t.path)
+	if err != nil || len(t.ids) < t.project.store.fewest {
+		return nil
+	}
+	next := make(chan string, len(entries))
+	for _, e := range entries {
+		if e.IsDir() {
+			next <- filepath.Join(t.path, e.Name())
+		}
+	}
+	close(next)
+	var all sync.WaitGroup
+	errs := make([]error, min(runtime.GOMAXPROCS(0), 4))
+	for i := range errs {
+		all.Go(func() {
+			for folder := range next {
+				errs[i] = errors.Join(errs[i], removeAll(folder))
+			}
+		})
+	}
+	all.Wait()
+	return errors.Join(errs...)
 }
 
 // Run removes copies that nobody needs any more, until ctx ends.
