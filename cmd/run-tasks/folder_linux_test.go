@@ -119,6 +119,16 @@ func (f folder) begin(cmd *exec.Cmd, how *syscall.SysProcAttr) *call {
 	return c
 }
 
+// over reports whether it has ended.
+func (c *call) over() bool {
+	select {
+	case <-c.ended:
+		return true
+	default:
+		return false
+	}
+}
+
 // wait returns the exit code, 128 + N when signal N ended it.
 func (c *call) wait() int {
 	c.t.Helper()
