@@ -121,6 +121,7 @@ func (s *scene) row() map[string]string {
 		s.login()
 	}
 	_, page := s.ask(http.MethodGet, "/sweeps/"+s.id, nil)
+	_, page, _ = strings.Cut(page, `<table class="tasks">`)
 	found := map[string]string{}
 	labels := cells.FindAllStringSubmatch(between(page, "<thead>", "</thead>"), -1)
 	values := cells.FindAllStringSubmatch(between(page, "<tbody", "</tbody>"), -1)

@@ -4,6 +4,7 @@ package failure
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 )
 
@@ -14,14 +15,22 @@ func (t *Tail) Line() string { return line(linesOf(t.kept)) }
 
 // ErrorLine is Line where that reads as an error: of a stream that is not for errors.
 func (t *Tail) ErrorLine() string {
-	found := t.Line()
-	low := strings.ToLower(found)
-	for _, word := range errorWords {
-		if strings.Contains(low, word) {
-			return found
-		}
+	if found := t.Line(); saysError(found) {
+		return found
 	}
 	return ""
+}
+
+// saysError reports whether a line reads as an error, and not as one that is measured: "epoch 3 error=0.25".
+func saysError(line string) bool {
+	low := strings.ToLower(line)
+	return slices.ContainsFunc(errorWords, func(word string) bool {
+		_, rest, found := strings.Cut(low, word)
+		value := strings.TrimLeft(rest, "abcdefghijklmnopqrstuvwxyz_\"")
+		number := strings.TrimLeft(value, "=: ")
+		measured := number != value && number != "" && (isDigit(number[0]) || number[0] == '-' || number[0] == '.')
+		return found && !(measured && strings.Contains(line, word)) // KeyError: 1 is none
+	})
 }
 
 // errorWords tell that a line speaks of an error.
@@ -56,7 +65,38 @@ func line(lines []string) string {
 	if at := goPanic(lines); at >= 0 {
 		return lines[at]
 	}
-	return strings.TrimLeft(strings.TrimPrefix(strings.TrimLeft(lines[len(lines)-1], " "), "what():"), " ")
+	if n := meaningful(lines[:len(lines)-1]); n > 0 && isJobNote(lines[len(lines)-1]) {
+		if before := line(lines[:n]); saysError(before) || strings.HasPrefix(strings.TrimLeft(lines[n-1], " "), "what():") {
+			return before
+		}
+	}
+	last := strings.Trim(lines[len(lines)-1], " │┃")        // as in a box
+	if what, ok := strings.CutPrefix(last, "what():"); ok { // of an exception in C++
+		return strings.TrimLeft(what, " ")
+	}
+	if found := parent(lines); found != "" {
+		return found
+	}
+	return last
+}
+
+// mostDetails is how many indented lines may stand below the error that they are about.
+const mostDetails = 30
+
+// parent is the error that the last line, which is indented, stands below; "": there is none.
+func parent(lines []string) string {
+	for i := len(lines) - 1; i >= max(0, len(lines)-mostDetails) && lines[i] != ""; i-- {
+		switch {
+		case lines[i][0] == ' ':
+			continue
+		case i == len(lines)-1 || isNoise(lines[i]) || !saysError(lines[i]):
+			return ""
+		case strings.HasSuffix(lines[i], ":"):
+			return lines[i] + " " + strings.TrimLeft(lines[i+1], " ")
+		}
+		return lines[i]
+	}
+	return ""
 }
 
 // meaningful is how many lines there are up to the last that says something.

@@ -96,6 +96,10 @@ func TestErrorLine(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ printed, want string }{
 		{"epoch 3 loss=0.5\n", ""},
+		{"epoch 3 val_error=0.5\n", ""},
+		{"{\"metrics\": {\"error\": 0.25}}\n", ""},
+		{"validation error: 0.25\n", ""},
+		{"error: no data\n", "error: no data"},
 		{"epoch 3 loss=0.5\nERROR: cannot open data.csv\n", "ERROR: cannot open data.csv"},
 		{"Traceback (most recent call last):\n  File \"a.py\", line 1, in f\nKeyError: 1\n", "KeyError: 1"},
 	} {

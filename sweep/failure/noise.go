@@ -34,12 +34,16 @@ var noise = []struct{ begin, has string }{
 	{"make[", "]: ***"},
 	{"make: Leaving directory", ""},
 	{"ninja: build stopped", ""},
+	{"compilation terminated.", ""},
 	{"Command exited with non-zero status", ""},
 	{"Command terminated by signal", ""},
 	{"exit status ", ""},
 
 	// Runtimes: where to look further, and what they meet while they end.
 	{"Set the environment variable HYDRA_FULL_ERROR", ""},
+	{"full_key: ", ""},
+	{"object_type=", ""},
+	{"reference_type=", ""},
 	{"note: run with `RUST_BACKTRACE", ""},
 	{"note: Some details are omitted, run with `RUST_BACKTRACE", ""},
 	{"stack backtrace:", ""},
@@ -155,6 +159,20 @@ func isNumbered(text string) bool {
 		return len(digits) < len(text)-1 && strings.HasPrefix(digits, "] ")
 	}
 	return len(digits) < len(text) && strings.HasPrefix(digits, ": ")
+}
+
+// isJobNote reports whether a line is a shell's, of a program that crashed: "bash: line 1:  2196 Aborted  (core dumped) ./train".
+func isJobNote(line string) bool {
+	if _, rest, ok := strings.Cut(line, ": line "); ok {
+		_, rest, _ = strings.Cut(rest, ":")
+		line = strings.TrimLeft(rest, " 0123456789")
+	}
+	for _, note := range []string{"Aborted", "Segmentation fault", "Bus error", "Illegal instruction", "Floating point exception"} {
+		if strings.HasPrefix(line, note) {
+			return true
+		}
+	}
+	return false
 }
 
 // isTimes reports whether a line is of the shell's time: "real 0m1.5s".
