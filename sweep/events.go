@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"mlframework/sweep/result"
 	"mlframework/sweep/task"
 )
 
@@ -27,7 +28,13 @@ func (l *Ledger) Event(e task.Event, now time.Time) {
 	case task.StartedEvent:
 		l.start(t, e)
 	case task.SamplesEvent:
-		l.changes.Samples = append(l.changes.Samples, Samples{e.Index, e.Attempt, e.Samples})
+		if len(e.Samples) > 0 {
+			l.changes.Samples = append(l.changes.Samples, Samples{e.Index, e.Attempt, e.Samples})
+		}
+		if len(e.Newest) > 0 && t.State == task.Running {
+			t.Try.Newest = result.Final(e.Newest)
+			l.changes.Tasks = append(l.changes.Tasks, *t) // and the head is as it was
+		}
 	case task.ReturnedEvent:
 		if t.State != task.Running {
 			l.giveBack(t, false)

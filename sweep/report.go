@@ -107,8 +107,9 @@ func (r Record) fill(row *result.Row, t *Task, fields result.Fields) {
 			row.Started = &started
 		}
 	}
+	row.Metrics = t.Try.Metrics()
 	if o := t.Try.Outcome; o != nil {
-		row.Metrics, row.ExitCode, row.Class, row.Reason = o.Metrics, o.ExitCode, string(o.Class), o.Reason
+		row.ExitCode, row.Class, row.Reason = o.ExitCode, string(o.Class), o.Reason
 		if seconds := o.Duration.Truncate(precision).Seconds(); seconds > 0 {
 			row.Duration = &seconds
 		}

@@ -3,6 +3,7 @@ package sweep
 import (
 	"time"
 
+	"mlframework/sweep/result"
 	"mlframework/sweep/task"
 )
 
@@ -24,10 +25,19 @@ type Try struct {
 	Revision string
 	Worker   string
 	Start    task.Start
-	Started  time.Time // zero: its program has not begun
+	Started  time.Time    // zero: its program has not begun
+	Newest   result.Final // its metrics while it runs, as far as they are told
 	Outcome  *task.Outcome
 	// Superseded tells that the result came after the task was given to another attempt; it never counts.
 	Superseded bool
+}
+
+// Metrics are those that it ended with, or has while it runs.
+func (t *Try) Metrics() result.Final {
+	if t.Outcome != nil {
+		return t.Outcome.Metrics
+	}
+	return t.Newest
 }
 
 // terminalState is the state that an outcome which nothing forgives leads to.

@@ -7,12 +7,14 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/cheggaaa/pb/v3"
 	"golang.org/x/term"
 
+	"mlframework/cmd/internal/cli"
 	"mlframework/sweep"
 	"mlframework/sweep/master"
 	"mlframework/sweep/result"
@@ -30,6 +32,8 @@ type bar struct {
 
 	mu      sync.Mutex
 	now     sweep.Summary
+	best    *master.Best
+	newest  string // what a running task said last: "acc=0.7 (3)"
 	began   time.Time
 	before  int64 // tasks that had ended when it began
 	started bool
@@ -104,6 +108,14 @@ func (b *bar) update(u master.Update) error {
 		b.started = true
 	}
 	b.now = u.Sweep
+	if u.Best != nil {
+		b.best = u.Best
+	}
+	for _, r := range u.Rows {
+		if r.State == task.Running.String() && len(r.Metrics) > 0 {
+			b.newest = newestText(r, b.best)
+		}
+	}
 	return nil
 }
 
@@ -124,7 +136,15 @@ func (b *bar) left(width int) string {
 		}
 		return text
 	}
-	return b.now.ID + " " + countsText(b.now) + " "
+	text := b.now.ID + " " + countsText(b.now)
+	if b.best != nil {
+		_, index, _ := strings.Cut(b.best.Task, "/")
+		text += fmt.Sprintf(", best %s=%s (%s)", cli.Visible(shorter(b.best.Metric)), b.best.Value, index)
+	}
+	if b.newest != "" && b.now.Counts[task.Running.String()] > 0 && width >= 100 {
+		text += ", now " + b.newest
+	}
+	return text + " "
 }
 
 func (b *bar) right(width int) string {
@@ -138,6 +158,25 @@ func (b *bar) right(width int) string {
 		return " " + eta
 	}
 	return " " + rateText(rate) + " " + eta
+}
+
+// newestText is the value of a running task that was told last: of the objective, else of its first metric.
+func newestText(r result.Row, best *master.Best) string {
+	m := r.Metrics[0]
+	for _, other := range r.Metrics {
+		if best != nil && other.Name == best.Metric {
+			m = other
+		}
+	}
+	return fmt.Sprintf("%s=%s (%d)", cli.Visible(shorter(m.Name)), result.HumanNumber(m.Value), r.Index)
+}
+
+// shorter is a metric's name for a line that has little room.
+func shorter(name string) string {
+	if letters := []rune(name); len(letters) > 16 {
+		return string(letters[:15]) + "…"
+	}
+	return name
 }
 
 func rateText(perSecond float64) string {

@@ -139,7 +139,7 @@ func (c *command) best(ctx context.Context, src source, s api.Sweep) error {
 // isRanked reports whether a task is among the best by an objective.
 func isRanked(r *result.Row, o result.Objective) bool {
 	v, ok := r.Metrics.Get(o.Metric)
-	return ok && !math.IsNaN(v) && r.State == task.Succeeded.String()
+	return ok && !math.IsNaN(v) && o.Ranks(r.State)
 }
 
 // tableOptions fit a table of a sweep's results to where it goes.

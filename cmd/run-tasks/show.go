@@ -100,6 +100,9 @@ func (c *command) showSweep(ctx context.Context, src source, s api.Sweep) error 
 	if folder := src.folder(s.ID); folder != "" {
 		c.field("files", folder)
 	}
+	if err := c.runningNow(ctx, src, s); err != nil {
+		return err
+	}
 	if err := c.waiting(ctx, src, s); err != nil {
 		return err
 	}
@@ -108,6 +111,23 @@ func (c *command) showSweep(ctx context.Context, src source, s api.Sweep) error 
 	}
 	c.warnUnranked(s)
 	return nil
+}
+
+// runningShown is of how many running tasks a sweep's description has the newest metrics.
+const runningShown = 5
+
+// runningNow shows the newest metrics of running tasks, the first of them that have any.
+func (c *command) runningNow(ctx context.Context, src source, s api.Sweep) error {
+	if s.Counts[task.Running.String()] == 0 {
+		return nil
+	}
+	page, err := src.Tasks(ctx, s.ID, api.Query{States: []task.State{task.Running}, Limit: runningShown})
+	for _, r := range page.Tasks {
+		if len(r.Metrics) > 0 {
+			c.field("running", r.ID+metricsText(r.Metrics))
+		}
+	}
+	return err
 }
 
 // waiting tells of tasks that only a worker can run which is not there, the first of them.

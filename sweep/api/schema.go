@@ -56,10 +56,7 @@ func (a *Archive) schema(ctx context.Context, s store.Sweep) (result.Schema, err
 		seen[m] = true
 	}
 	err := a.Store.Scan(ctx, s, store.Query{Fields: result.FieldMetrics}, func(t *sweep.Task) bool {
-		if t.Try.Outcome == nil {
-			return true
-		}
-		for _, m := range t.Try.Outcome.Metrics {
+		for _, m := range t.Try.Metrics() {
 			if !seen[m.Name] {
 				seen[m.Name] = true
 				schema.Metrics = append(schema.Metrics, m.Name)

@@ -110,6 +110,7 @@ type Retry struct {
 type Objective struct {
 	Maximize bool   `json:"maximize,omitempty"`
 	Metric   string `json:"metric,omitempty"`
+	Timeouts bool   `json:"timeouts,omitempty"` // tasks whose time was over are ranked, too
 }
 
 // Task returns the definition of that name. The error is an *UnknownTask.

@@ -70,8 +70,8 @@ func TestMergeFaults(t *testing.T) {
 		{"itself", "tasks: {a: &a {command: [x], <<: *a}}", `:1:12: tasks.a: a merge key makes this mapping part of itself; remove the merge key`},
 		{"around", "tasks: &t {a: {command: [x]}, <<: {<<: *t}}", `:1:8: tasks: a merge key makes this mapping part of itself; remove the merge key`},
 		{"list in itself", "tasks: {a: {command: &c [x, *c]}}", `:1:22: tasks.a.command[1]: is a list, not text; put text with braces, brackets or ": " in "quotes": "{host}"`},
-		{"quoted is no merge key", `tasks: {a: {"<<": {command: [x]}, command: [x]}}`, `:1:13: tasks.a: unknown key "<<"; the keys here are: command, env, each, workdir, parameters, flags, file, new-keys, switch, timeout, grace, retry, max-failures, gpus, code, metrics, objective`},
-		{"fault in what is merged", "env: &e {A: b}\ntasks: {a: {<<: *e, command: [x]}}", `:1:10: tasks.a: unknown key "A"; the keys here are: command, env, each, workdir, parameters, flags, file, new-keys, switch, timeout, grace, retry, max-failures, gpus, code, metrics, objective`},
+		{"quoted is no merge key", `tasks: {a: {"<<": {command: [x]}, command: [x]}}`, `:1:13: tasks.a: unknown key "<<"; the keys here are: command, env, each, workdir, parameters, flags, file, new-keys, switch, timeout, grace, retry, max-failures, gpus, code, metrics, objective, rank`},
+		{"fault in what is merged", "env: &e {A: b}\ntasks: {a: {<<: *e, command: [x]}}", `:1:10: tasks.a: unknown key "A"; the keys here are: command, env, each, workdir, parameters, flags, file, new-keys, switch, timeout, grace, retry, max-failures, gpus, code, metrics, objective, rank`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -189,6 +189,16 @@ func badMetricName(name string) string {
 	return ""
 }
 
+// readRank reads which ends are ranked beside those of success.
+func readRank(r *reader, t *Task, v value) {
+	for _, e := range r.words(v) {
+		switch r.choice(e, "timeout", "succeeded") {
+		case "timeout":
+			t.Objective.Timeouts = true
+		}
+	}
+}
+
 func readObjective(r *reader, t *Task, v value) {
 	if v.Kind != yaml.ScalarNode {
 		r.wrong(v, "is "+describe(v.Node)+", not a single value")
@@ -211,6 +221,6 @@ func readObjective(r *reader, t *Task, v value) {
 	case badMetricName(metric) != "":
 		r.fault(v, badMetricName(metric), "")
 	default:
-		t.Objective = Objective{Maximize: direction == "maximize", Metric: metric}
+		t.Objective.Maximize, t.Objective.Metric = direction == "maximize", metric
 	}
 }

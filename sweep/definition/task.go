@@ -43,6 +43,7 @@ func taskKeys() []key[Task] {
 		{"code", "code: ['*.py', configs]", readCode},
 		{"metrics", "metrics: {accuracy: 'accuracy: ([0-9.]+)'}", readMetrics},
 		{"objective", "objective: maximize accuracy", readObjective},
+		{"rank", "rank: [timeout]", readRank},
 	}
 }
 
@@ -89,6 +90,10 @@ func (r *reader) readTask(e entry) Task {
 	}
 	if v, set := present["switch"]; set && found && t.Flags != "" {
 		r.warn(v, "changes nothing with flags: "+t.Flags, "remove it")
+	}
+	if v, set := present["rank"]; set && t.Objective.Metric == "" {
+		r.warn(v, "changes nothing without an objective", "write objective: maximize METRIC or minimize METRIC")
+		t.Objective = Objective{}
 	}
 	if !found {
 		r.checkNames(t)

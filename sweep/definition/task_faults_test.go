@@ -13,7 +13,7 @@ func TestTaskFaults(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, text, want string }{
 		{"unknown key, near", "tiemout: 2h", `4:5: tasks.a: unknown key "tiemout"; did you mean "timeout"?`},
-		{"unknown key, far", "zzzzzz: 2h", `4:5: tasks.a: unknown key "zzzzzz"; the keys here are: command, env, each, workdir, parameters, flags, file, new-keys, switch, timeout, grace, retry, max-failures, gpus, code, metrics, objective`},
+		{"unknown key, far", "zzzzzz: 2h", `4:5: tasks.a: unknown key "zzzzzz"; the keys here are: command, env, each, workdir, parameters, flags, file, new-keys, switch, timeout, grace, retry, max-failures, gpus, code, metrics, objective, rank`},
 		{"key of the file", "link: [a]", `4:5: tasks.a: the key "link" does not belong inside a task; write it at the top of the file, outside tasks`},
 		{"duplicate", "command: [y]", `4:5: tasks.a.command: is there twice, first in line 3; remove one`},
 		{"each", "each: wroker", `4:11: tasks.a.each: unknown word "wroker"; did you mean "worker"?`},

@@ -27,5 +27,5 @@ func (m *Master) Do(ctx context.Context, f func(context.Context) error) error { 
 // Shown is a watcher, and what tells it of lines and tasks.
 func Shown(r sweep.Record, h sweep.Head, d Detail) (w *Watcher, line func(task.Line), changed func(sweep.Head, []sweep.Task), end func()) {
 	ws := &watchers{}
-	return ws.add(r, h, d), ws.line, ws.changed, ws.close
+	return ws.add(r, h, nil, d), ws.line, func(h sweep.Head, tasks []sweep.Task) { ws.changed(r, h, tasks) }, ws.close
 }

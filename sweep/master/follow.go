@@ -4,13 +4,18 @@ import (
 	"context"
 	"time"
 
+	"mlframework/sweep/store"
 	"mlframework/sweep/task"
 )
 
 // Watch follows a sweep, in some detail. The caller calls the returned function at the end.
 func (m *Master) Watch(ctx context.Context, id string, d Detail) (w *Watcher, stop func(), err error) {
 	_, err = m.with(ctx, id, func(a *active) error {
-		w = m.watch.add(a.stored.Record, a.ledger.Head(), d)
+		best, err := m.best(ctx, a)
+		if err != nil {
+			return err
+		}
+		w = m.watch.add(a.stored.Record, a.ledger.Head(), best, d)
 		if d.Output() {
 			m.follow(w.sweep, 1)
 		}
@@ -28,6 +33,25 @@ func (m *Master) Watch(ctx context.Context, id string, d Detail) (w *Watcher, st
 			_ = m.do(context.WithoutCancel(ctx), func(context.Context) error { m.follow(w.sweep, -1); return nil })
 		}()
 	}, nil
+}
+
+// best reads which task of a sweep ranks first.
+func (m *Master) best(ctx context.Context, a *active) (best *Best, err error) {
+	o := a.stored.Record.Objective
+	if o.IsZero() {
+		return nil, nil
+	}
+	q := store.Query{Best: -1, Limit: 1}
+	if o.Maximize {
+		q.Best = 1
+	}
+	for t, err := range m.o.Store.Tasks(ctx, a.stored, q) {
+		if err != nil {
+			return nil, err
+		}
+		best = best.better(a.stored.Head.ID, o, &t)
+	}
+	return best, nil
 }
 
 // follow notes one follower of a sweep's output more or fewer, and tells the workers of the first and the last.

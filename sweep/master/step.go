@@ -202,7 +202,7 @@ func (m *Master) commit(ctx context.Context, deeds ...store.Deed) error {
 			m.watch.rewritten(g.Sweep.Head.ID, g.Sweep.Record)
 			a.rewritten = false
 		}
-		m.watch.changed(a.ledger.Head(), g.Changes.Tasks)
+		m.watch.changed(a.stored.Record, a.ledger.Head(), g.Changes.Tasks)
 		for _, o := range g.Changes.Controls {
 			m.post.tell(o.Worker, o.Control)
 		}

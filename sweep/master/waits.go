@@ -76,7 +76,7 @@ func (m *Master) explain() {
 			}
 		}
 		if len(fresh) > 0 {
-			m.watch.changed(a.ledger.Head(), fresh)
+			m.watch.changed(a.stored.Record, a.ledger.Head(), fresh)
 		}
 	}
 }

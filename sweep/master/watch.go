@@ -2,6 +2,7 @@ package master
 
 import (
 	"context"
+	"math"
 	"sync"
 	"time"
 
@@ -24,7 +25,17 @@ type Update struct {
 	Lines  []task.Line   `json:"lines,omitempty"`  // live output
 	Missed int64         `json:"missed,omitempty"` // lines that were left out because the watcher was slow
 	Cut    int64         `json:"-"`                // changes of tasks that were left out likewise
+	Best   *Best         `json:"best,omitempty"`   // of the tasks that ended well, by the sweep's objective
 	Closed bool          `json:"closed,omitempty"` // the master has stopped: nothing more comes
+}
+
+// Best is the task that ranks first so far.
+type Best struct {
+	Task   string `json:"task"` // its id
+	Metric string `json:"metric"`
+	Value  string `json:"value"` // a number as people read it
+
+	number float64
 }
 
 // Idle tells that the sweep has ended or is paused, and no worker has any of its tasks.
@@ -59,6 +70,7 @@ type news struct {
 	head   sweep.Head
 	tasks  []sweep.Task
 	cut    int64
+	best   *Best
 	lines  []task.Line
 	bytes  int // of the lines' texts
 	missed int64
@@ -77,12 +89,12 @@ func (w *Watcher) Next(ctx context.Context) (Update, error) {
 	}
 	w.mu.Lock()
 	n := w.next
-	w.next = news{head: n.head, closed: n.closed}
+	w.next = news{head: n.head, best: n.best, closed: n.closed}
 	w.mu.Unlock()
 	if n.record != nil {
 		w.record, w.row = *n.record, n.record.Rows(w.sweep)
 	}
-	u := Update{Sweep: w.record.Summary(n.head), Lines: n.lines, Missed: n.missed, Cut: n.cut, Closed: n.closed}
+	u := Update{Sweep: w.record.Summary(n.head), Lines: n.lines, Missed: n.missed, Cut: n.cut, Best: n.best, Closed: n.closed}
 	for _, t := range n.tasks {
 		u.Rows = append(u.Rows, w.row(t))
 	}
@@ -129,7 +141,7 @@ type watchers struct {
 	closed bool
 }
 
-func (ws *watchers) add(r sweep.Record, h sweep.Head, d Detail) *Watcher {
+func (ws *watchers) add(r sweep.Record, h sweep.Head, best *Best, d Detail) *Watcher {
 	w := &Watcher{sweep: h.ID, wake: make(chan struct{}, 1), owner: ws, record: r, row: r.Rows(h.ID), detail: d}
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
@@ -137,7 +149,7 @@ func (ws *watchers) add(r sweep.Record, h sweep.Head, d Detail) *Watcher {
 		ws.all = map[*Watcher]struct{}{}
 	}
 	ws.all[w] = struct{}{}
-	w.note(func(n *news) { n.head, n.closed = h, ws.closed })
+	w.note(func(n *news) { n.head, n.best, n.closed = h, best, ws.closed })
 	return w
 }
 
@@ -164,9 +176,24 @@ func (ws *watchers) rewritten(sweep string, r sweep.Record) {
 	ws.each(sweep, Counts, func(_ Detail, n *news) { n.record = &r })
 }
 
+// better is the best of a task and the one before.
+func (b *Best) better(id string, o result.Objective, t *sweep.Task) *Best {
+	if !o.Ranks(t.State.String()) {
+		return b
+	}
+	v, ok := t.Try.Metrics().Get(o.Metric)
+	if !ok || math.IsNaN(v) || b != nil && b.Metric == o.Metric && (v == b.number || v > b.number != o.Maximize) {
+		return b
+	}
+	return &Best{Task: task.ID{Sweep: id, Index: t.Index}.String(), Metric: o.Metric, Value: result.HumanNumber(v), number: v}
+}
+
 // changed tells what a commit changed.
-func (ws *watchers) changed(h sweep.Head, tasks []sweep.Task) {
+func (ws *watchers) changed(r sweep.Record, h sweep.Head, tasks []sweep.Task) {
 	ws.each(h.ID, Counts, func(d Detail, n *news) {
+		for i := range tasks {
+			n.best = n.best.better(h.ID, r.Objective, &tasks[i])
+		}
 		if n.head = h; !d.Tasks() {
 			return
 		}

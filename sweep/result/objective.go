@@ -12,6 +12,13 @@ import (
 type Objective struct {
 	Maximize bool   `json:"maximize"`
 	Metric   string `json:"metric"`
+	// Timeouts has tasks ranked whose time was over, too.
+	Timeouts bool `json:"timeouts,omitempty"`
+}
+
+// Ranks reports whether tasks in a state are ranked.
+func (o Objective) Ranks(state string) bool {
+	return !o.IsZero() && (state == succeeded || o.Timeouts && state == timedOut)
 }
 
 // ParseObjective reads "maximize METRIC" or "minimize METRIC"; empty text is no objective.
@@ -24,7 +31,7 @@ func ParseObjective(text string) (Objective, error) {
 	if direction != "maximize" && direction != "minimize" || metric == "" {
 		return Objective{}, fmt.Errorf("objective %q: write maximize METRIC or minimize METRIC", text)
 	}
-	return Objective{direction == "maximize", metric}, nil
+	return Objective{Maximize: direction == "maximize", Metric: metric}, nil
 }
 
 // IsZero reports whether there is no objective.
@@ -53,7 +60,11 @@ func (o Objective) Surpasses(m Metric) (best Point, ok bool) {
 	return *m.Span.Low, m.Span.Low.Value < m.Value
 }
 
-const succeeded = "succeeded" // the name of the state, as in sweep/task
+// Names of states, as in sweep/task.
+const (
+	succeeded = "succeeded"
+	timedOut  = "timeout"
+)
 
 // Places of the ranking; within the first the objective decides, then the index.
 const (
@@ -87,7 +98,7 @@ func (o Objective) place(r *Row) (place int, value float64) {
 	if o.IsZero() {
 		return withNumber, 0
 	}
-	if r.State != succeeded {
+	if !o.Ranks(r.State) {
 		return notSucceeded, 0
 	}
 	value, printed := r.Metrics.Get(o.Metric)

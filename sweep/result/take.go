@@ -218,6 +218,25 @@ func (r *jsonReader) point(into *Point) bool {
 	return r.take(',') && r.anyNumber(&into.Value) && r.take(',') && r.whole(&into.Step)
 }
 
+// Stored is final values in one text, as [Final.AppendStored] writes them.
+type Stored Final
+
+// MarshalJSON writes the text.
+func (s Stored) MarshalJSON() ([]byte, error) {
+	return json.Marshal(string(Final(s).AppendStored(nil)))
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (s *Stored) UnmarshalJSON(data []byte) error {
+	var text string
+	if err := json.Unmarshal(data, &text); err != nil {
+		return err
+	}
+	all, err := AppendFinal(nil, text)
+	*s = Stored(all)
+	return err
+}
+
 // Steps are the steps of final values, in JSON {"acc": 2}.
 type Steps []Metric
 

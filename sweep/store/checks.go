@@ -91,7 +91,7 @@ func (r *Reader) Checks(ctx context.Context, s Sweep) (c Checks, err error) {
 			}
 			c.output(index, host, out, unkept)
 		}
-		if len(stored) > 0 && task.State(state) == task.Succeeded {
+		if len(stored) > 0 && s.Record.Objective.Ranks(task.State(state).String()) {
 			if metrics, err = result.AppendFinal(metrics[:0], string(stored)); err != nil {
 				return c, fmt.Errorf("the metrics of task %s/%d: %w", s.Head.ID, index, err)
 			}

@@ -103,10 +103,8 @@ func (c *columns) value(k *keptColumn, t *sweep.Task) int64 {
 	if k.columnKind != &metricKind {
 		return c.number(k.of(t))
 	}
-	if o := t.Try.Outcome; o != nil {
-		if v, ok := o.Metrics.Get(k.metric); ok {
-			return metricBits(v)
-		}
+	if v, ok := t.Try.Metrics().Get(k.metric); ok {
+		return metricBits(v)
 	}
 	return absent
 }

@@ -14,7 +14,7 @@ import (
 // ranking is the value of each succeeded task of a sweep for the sweep's objective, by index; nil where it has none.
 func (r *Reader) ranking(ctx context.Context, s Sweep) (map[int64]any, error) {
 	values := map[int64]any{}
-	for t, err := range r.Tasks(ctx, s, Query{States: []task.State{task.Succeeded}}) {
+	for t, err := range r.Tasks(ctx, s, Query{States: []task.State{task.Succeeded, task.Timeout}}) {
 		if err != nil {
 			return nil, err
 		}
@@ -45,15 +45,19 @@ func rank(ctx context.Context, tx *sql.Tx, s Sweep, values map[int64]any) error 
 // most limit.
 func (r *Reader) Unranked(ctx context.Context, s Sweep, limit int) (count int64, first []sweep.Task, err error) {
 	var ranked int64
-	err = r.db.QueryRowContext(ctx, `SELECT count(*) FROM tasks WHERE sweep = ? AND objective IS NOT NULL`, s.Seq).Scan(&ranked)
+	query, args := `SELECT count(*) FROM tasks WHERE sweep = ? AND objective IS NOT NULL`, []any{s.Seq}
+	if s.Record.Objective.Timeouts { // else only those that succeeded have one
+		query, args = query+` AND +state = ?`, append(args, int64(task.Succeeded))
+	}
+	err = r.db.QueryRowContext(ctx, query, args...).Scan(&ranked)
 	if err != nil {
 		return 0, nil, readable(err)
 	}
 	if count = s.Head.Rows[task.Succeeded] - ranked; count <= 0 || s.Record.Objective.IsZero() {
 		return 0, nil, nil
 	}
-	const query = selectTasks + ` WHERE sweep = ? AND state = ? AND objective IS NULL ORDER BY idx LIMIT ?`
-	for t, err := range r.tasks(ctx, query, []any{s.Seq, int64(task.Succeeded), int64(limit)}) {
+	const unranked = selectTasks + ` WHERE sweep = ? AND state = ? AND objective IS NULL ORDER BY idx LIMIT ?`
+	for t, err := range r.tasks(ctx, unranked, []any{s.Seq, int64(task.Succeeded), int64(limit)}) {
 		if err != nil {
 			return 0, nil, err
 		}

@@ -181,13 +181,16 @@ var decoders = map[string]func(*sweep.Task, *memory, driver.Value) error{
 		m.outcome.ExitCode = &m.code
 	}),
 	"reason": words(func(_ *sweep.Task, m *memory, s string) { m.outcome.Reason = s }),
-	"metrics": func(_ *sweep.Task, m *memory, v driver.Value) (err error) {
+	"metrics": func(t *sweep.Task, m *memory, v driver.Value) (err error) {
 		text, ok := v.(string)
 		if !ok {
 			return fmt.Errorf("%v are no metrics", v)
 		}
 		m.metrics, err = result.AppendFinal(m.metrics[:0], text)
 		m.outcome.Metrics = m.metrics
+		if t.Try.Outcome == nil { // how it ended stands before
+			t.Try.Newest = m.metrics
+		}
 		return err
 	},
 	"output": func(_ *sweep.Task, m *memory, v driver.Value) error {

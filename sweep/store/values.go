@@ -62,19 +62,19 @@ func (v values) try(t sweep.Try) values {
 		if o.ExitCode != nil {
 			code = int64(*o.ExitCode)
 		}
-		if len(o.Metrics) > 0 {
-			metrics = string(o.Metrics.AppendStored(nil))
-		}
 		if out := (outputs{o.Stdout, o.Stderr, o.Unmeasured}); !out.isZero() {
 			output = text(out)
 		}
+	}
+	if all := t.Metrics(); len(all) > 0 {
+		metrics = string(all.AppendStored(nil))
 	}
 	return v.add(int64(t.Number), t.Revision, t.Worker).start(t).add(duration, class, code, reason, metrics, output)
 }
 
 // objective is the value that a task is ranked by; nil unless it succeeded and has one.
 func objective(o result.Objective, t sweep.Task) any {
-	if t.State != task.Succeeded || t.Try.Outcome == nil {
+	if t.Try.Outcome == nil || !o.Ranks(t.State.String()) {
 		return nil
 	}
 	if v, ok := t.Try.Outcome.Metrics.Get(o.Metric); ok && !math.IsNaN(v) {

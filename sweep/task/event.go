@@ -37,6 +37,7 @@ type Event struct {
 	Time    time.Time       `json:"time"`
 	Start   *Start          `json:"start,omitempty"`   // of StartedEvent, and of EndedEvent when the program began
 	Samples []result.Sample `json:"samples,omitempty"` // of SamplesEvent
+	Newest  result.Stored   `json:"newest,omitempty"`  // of SamplesEvent: the metrics as they are now
 	Outcome *Outcome        `json:"outcome,omitempty"` // of EndedEvent
 	// Leftovers, of EndedEvent, tells that processes of its program are still being ended, until no heartbeat lists it.
 	Leftovers bool       `json:"leftovers,omitempty"`

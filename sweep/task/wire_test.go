@@ -33,7 +33,14 @@ func TestWire(t *testing.T) {
 	ended.Start = started.Start
 	infinite := ended // who knows nothing of infinite values reads null, as what is not a number
 	infinite.Outcome = &task.Outcome{Class: task.Success, Metrics: result.Final{{Name: "loss", Value: math.Inf(1)}, {Name: "gain", Value: math.Inf(-1)}}}
+	newest, spans := samples, ended
+	newest.Newest = result.Stored{{Name: "acc", Value: math.Inf(1), Span: &result.Span{Step: 2}}}
+	spans.Outcome = &task.Outcome{Class: task.Success, Unmeasured: []string{"metric loss: the program wrote no file m.csv"}, Metrics: result.Final{{Name: "acc", Value: 0.5,
+		Span: &result.Span{Step: 3, Low: &result.Point{Value: 0.5, Step: 3}, High: &result.Point{Value: math.Inf(1), Step: 2}}}}}
 	for name, value := range map[string]any{
+		"newest": &newest, "spans": &spans,
+		"filed": &task.Batch{Version: task.MetricsVersion, Sweep: "train-1", Recipe: task.Recipe{Command: []string{"run"}, Metrics: []result.Rule{
+			{Name: "acc", File: "a/*.csv", Column: "val/acc", Take: result.Max}, {Name: "loss", File: "r.json", Key: "a.b"}, {Name: "tb", File: "e", Tag: "t"}}}},
 		"claimed": &event, "started": &started, "samples": &samples, "ended": &ended, "infinite": &infinite,
 		"batch": &task.Batch{Version: task.Version, Sweep: "train-1", Recipe: task.Recipe{
 			Definition: "train", Command: []string{"run", "{host}"}, Env: map[string]string{"A": "b"}, Secrets: []string{"KEY"}, Revision: "r1",

@@ -54,8 +54,11 @@ func expected(o Options) map[string]string {
 	if u, err := user.Current(); err == nil {
 		name, home = cmp.Or(u.Username, name), cmp.Or(u.HomeDir, home)
 	}
-	return map[string]string{"HOME": home, "USER": name, "LOGNAME": name}
+	return map[string]string{"HOME": home, "USER": name, "LOGNAME": name, unbuffered: "1"}
 }
+
+// unbuffered has Python print at once to a pipe, too: else metrics and progress would come at a task's end.
+const unbuffered = "PYTHONUNBUFFERED"
 
 // ompThreads is how many threads programs of numerical libraries start, where nobody else says it: cores / slots.
 const ompThreads = "OMP_NUM_THREADS"

@@ -57,7 +57,7 @@ func TestAnAttemptSeesExactlyThisEnvironment(t *testing.T) {
 	want := map[string]string{
 		"HOME": "/home/anna", "USER": "anna", "LOGNAME": "anna2", "LANG": "", "EMPTY": "", "LIST": "c=d", "PATH": os.Getenv("PATH"),
 		"SWEEP_ID": "train-1", "TASK_ID": "train-1/7", "TASK_INDEX": "7", "ATTEMPT": "3", "RESUMED": "0", "WORKER": "w1", "HOST": "gpu1",
-		"WORKER_PROCESS": process.Identity(), "SLOT": "0", "OUTPUT_DIR": "OUTPUTS/train-1/7", "PWD": "OUTPUTS/train-1/7",
+		"WORKER_PROCESS": process.Identity(), "SLOT": "0", "PYTHONUNBUFFERED": "1", "OUTPUT_DIR": "OUTPUTS/train-1/7", "PWD": "OUTPUTS/train-1/7",
 		"OMP_NUM_THREADS": strconv.Itoa(runtime.NumCPU()), "DATA": "defined", "NEW": "1",
 	}
 	if diff := cmp.Diff(want, got); diff != "" || twice != nil {

@@ -19,7 +19,7 @@ const mostSamples = 2000
 type collector struct {
 	series result.Series
 	files  *metricFiles // nil: the definition names none
-	send   func([]result.Sample)
+	send   func(samples []result.Sample, newest result.Final)
 
 	mu      sync.Mutex
 	pending []result.Sample
@@ -30,17 +30,16 @@ type collector struct {
 func (c *collector) add(stream string) func(result.Sample) {
 	return func(s result.Sample) {
 		s.Stream = stream
-		if !c.series.Add(s) {
-			return
-		}
+		kept := c.series.Add(s)
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		if c.pending = append(c.pending, s); len(c.pending) >= mostSamples {
-			c.tell()
-			return
+		if kept {
+			if c.pending = append(c.pending, s); len(c.pending) >= mostSamples {
+				c.tell(nil)
+			}
 		}
 		if c.timer == nil {
-			c.timer = time.AfterFunc(samplesEvery, c.flush)
+			c.timer = time.AfterFunc(samplesEvery, c.report)
 		}
 	}
 }
@@ -48,6 +47,22 @@ func (c *collector) add(stream string) func(result.Sample) {
 // final is the final values so far.
 func (c *collector) final() result.Final { return filesFirst(c.series.Final(), c.files.final()) }
 
+// mostNewest is of how many metrics the values are told while an attempt runs.
+const mostNewest = 200
+
+// report sends what there is while the attempt runs.
+func (c *collector) report() {
+	newest := c.final()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.timer == nil { // it has ended
+		return
+	}
+	c.timer = nil
+	c.tell(newest[:min(len(newest), mostNewest)])
+}
+
+// flush sends what there is at the end.
 func (c *collector) flush() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -55,22 +70,22 @@ func (c *collector) flush() {
 		c.timer.Stop()
 		c.timer = nil
 	}
-	c.tell()
+	c.tell(nil)
 }
 
 // tell sends what there is. The caller holds the lock.
-func (c *collector) tell() {
-	if len(c.pending) > 0 {
-		c.send(c.pending)
+func (c *collector) tell(newest result.Final) {
+	if len(c.pending)+len(newest) > 0 {
+		c.send(c.pending, newest)
 		c.pending = nil
 	}
 }
 
 // collect makes the collector of an attempt.
 func (w *Worker) collect(i item) *collector {
-	return &collector{series: result.Series{Rules: i.job.rules}, send: func(s []result.Sample) {
+	return &collector{series: result.Series{Rules: i.job.rules}, send: func(s []result.Sample, newest result.Final) {
 		e := i.event(task.SamplesEvent, w.o.Name)
-		e.Samples = s
+		e.Samples, e.Newest = s, result.Stored(newest)
 		w.outbox.put(e)
 	}}
 }
