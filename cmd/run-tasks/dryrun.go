@@ -153,7 +153,7 @@ func (d dryRun) writeJSON(w io.Writer) error {
 		if err != nil {
 			return err
 		}
-		if err := lines.Encode(dryTask{d.id(i), i, g.Argv, points.Parameters(i), d.environment(g), fileOf(g)}); err != nil {
+		if err := lines.Encode(dryTask{d.id(i), i, g.Argv, points.Parameters(i), environment(d.record.Recipe, g), fileOf(g)}); err != nil {
 			return err
 		}
 	}
@@ -197,10 +197,10 @@ func (d dryRun) writeText(w io.Writer) error {
 			return err
 		}
 		if g.File != nil {
-			fmt.Fprintf(out, "  %s: %s\n", g.To, d.put(points.Given(i)))
+			fmt.Fprintf(out, "  %s: %s\n", g.To, put(pairs(points.Given(i))))
 		}
 		if d.record.Recipe.EnvBraces || d.record.Recipe.Environment {
-			fmt.Fprintf(out, "  %s\n", variables(d.environment(g)))
+			fmt.Fprintf(out, "  %s\n", variables(environment(d.record.Recipe, g)))
 		}
 		if !d.all && d.total > 2 && n == 0 {
 			fmt.Fprintf(out, "... %d more (--all shows them)\n", d.total-2)

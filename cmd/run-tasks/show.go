@@ -157,8 +157,9 @@ func (c *command) showTask(ctx context.Context, src source, s api.Sweep, index i
 	if err != nil {
 		return err
 	}
-	if asJSON { // the task, its attempts, and every number that its newest attempt printed
-		return encode(c.stdout, t)
+	g := givenTo(s, t)
+	if asJSON { // the task, its attempts, every number that its newest attempt printed, and what it is given
+		return encode(c.stdout, shownTask{t, g})
 	}
 	c.field("task", t.Row.ID)
 	state := t.Row.State
@@ -167,6 +168,12 @@ func (c *command) showTask(ctx context.Context, src source, s api.Sweep, index i
 	}
 	c.field("state", state)
 	c.field("command", result.CommandLine(t.Row.Argv))
+	if g.shown {
+		c.field("env", variables(g.Environment))
+	}
+	if f := g.File; f != nil {
+		c.field("file", f.String())
+	}
 	if folder := src.folder(s.ID); folder != "" {
 		c.field("files", filepath.Join(folder, strconv.FormatInt(index, 10)))
 	}

@@ -175,11 +175,11 @@ func (d dryRun) given(points *sweep.Points, index int64) (argv.Given, error) {
 }
 
 // environment is what a task's environment has of its definition and its parameters.
-func (d dryRun) environment(g argv.Given) (all result.Parameters) {
+func environment(r task.Recipe, g argv.Given) (all result.Parameters) {
 	vars := g.Env
-	if !d.record.Recipe.EnvBraces {
-		for _, name := range slices.Sorted(maps.Keys(d.record.Recipe.Env)) {
-			vars = append(vars, name+"="+d.record.Recipe.Env[name])
+	if !r.EnvBraces {
+		for _, name := range slices.Sorted(maps.Keys(r.Env)) {
+			vars = append(vars, name+"="+r.Env[name])
 		}
 	}
 	for _, v := range vars {
@@ -210,8 +210,16 @@ func (d dryRun) parametersLine() string {
 	return "parameters are also in " + argv.ParametersFile + " and " + strings.Join(names, " ")
 }
 
+// pairs are parameters as a program gets them, by name.
+func pairs(of []task.Parameter) (all result.Parameters) {
+	for _, p := range of {
+		all = append(all, result.Parameter{Name: p.Name, Value: p.Value})
+	}
+	return all
+}
+
 // put tells which values stand in the file of a task.
-func (d dryRun) put(of []task.Parameter) string {
+func put(of result.Parameters) string {
 	words := make([]string, len(of))
 	for i, p := range of {
 		words[i] = p.Name + "=" + p.Value
