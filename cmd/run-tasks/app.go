@@ -145,8 +145,8 @@ func (c *command) commands() []*cliv2.Command {
 				&cliv2.BoolFlag{DisableDefaultText: true, Name: "updated", Usage: "use current code, and settings in tasks.yml that can change"},
 				&cliv2.StringFlag{Name: "d", DefaultText: "as before", Usage: "the project's `FOLDER`"})},
 		{Name: "priority", Usage: "lets a sweep go before others", ArgsUsage: "[SWEEP] N", Action: c.priority,
-			Description: "Sweeps of a higher priority go first; those of one share the slots in turn, or on\n" +
-				"this machine follow each other. It is 0 unless somebody says otherwise, and may\nbe negative. What runs goes on.",
+			Description: "Sweeps of a higher priority go first; those of one share the slots in turn, or\n" +
+				"on this machine follow each other. It is 0 unless somebody says otherwise, and\nmay be negative. What runs goes on.",
 			Flags: places()},
 		{Name: "workers", Usage: "lists the workers of a master, or changes one", ArgsUsage: "[drain|resume|slots|restart|forget WORKER [N]]",
 			Description: "drain WORKER     it finishes what runs and takes nothing new\n" +
