@@ -70,6 +70,9 @@ func (l *Ledger) touch(t *Task) {
 	l.changed = true
 }
 
+// Measure keeps other metrics of a task that has ended.
+func (l *Ledger) Measure(t Task) { l.changes.Tasks = append(l.changes.Tasks, t) }
+
 func (l *Ledger) tell(worker string, c task.Control) {
 	c.Version, c.Sweep = task.Version, l.head.ID
 	l.changes.Controls = append(l.changes.Controls, Order{worker, c})

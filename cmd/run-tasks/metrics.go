@@ -63,6 +63,7 @@ func (c *command) testMetrics(ctx *cliv2.Context) error {
 		return err
 	}
 	try.tell()
+	try.close()
 	return nil
 }
 
@@ -73,8 +74,9 @@ type trial struct {
 	rules  *result.Rules
 	json   bool // every sample is printed as it is found
 	series result.Series
-	files  *metricfiles.Folder // of a task; nil: none
-	unread []string            // what matched and is no number, in words
+	files  *metricfiles.Folder          // of a task; nil: none
+	last   map[string][]result.Rejected // by stream: what matched last and is no number
+	unread []string                     // what matched and is no number, in words
 }
 
 func (c *command) newTrial(r sweep.Record, json bool) (*trial, error) {
@@ -113,7 +115,6 @@ func (t *trial) readFiles(ctx context.Context, dir string) error {
 	if folder == nil || err != nil {
 		return err
 	}
-	defer folder.Close()
 	folder.End(ctx)
 	t.files = folder
 	for _, text := range folder.Problems() {
@@ -158,6 +159,12 @@ func (t *trial) scan(stream string, read func(io.Writer) error) error {
 	of := ""
 	if stream != "" {
 		of = " of " + stream
+	}
+	if unread := scanner.Unread(); len(unread) > 0 {
+		if t.last == nil {
+			t.last = map[string][]result.Rejected{}
+		}
+		t.last[stream] = unread[:min(len(unread), task.MostUnread)]
 	}
 	for _, no := range scanner.Rejected() {
 		t.unread = append(t.unread, fmt.Sprintf("%s: %s matched but is not a number, the first in line %d%s: %s",

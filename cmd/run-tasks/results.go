@@ -35,6 +35,14 @@ func (c *command) results(ctx *cliv2.Context) error {
 		return err
 	}
 	defer src.close()
+	if ctx.Bool("reread") {
+		if err := c.reread(ctx, src, s); err != nil {
+			return err
+		}
+		if s, err = src.Sweep(ctx.Context, s.ID, text); err != nil {
+			return err
+		}
+	}
 	q := api.Query{Where: ctx.String("where"), Sort: ctx.String("sort"), Top: ctx.Int("top"), Begun: text}
 	q.Best = q.Sort == "" && (text || q.Top > 0)
 	switch {
