@@ -199,8 +199,8 @@ func (d dryRun) writeText(w io.Writer) error {
 		if g.File != nil {
 			fmt.Fprintf(out, "  %s: %s\n", g.To, put(pairs(points.Given(i))))
 		}
-		if d.record.Recipe.EnvBraces || d.record.Recipe.Environment {
-			fmt.Fprintf(out, "  %s\n", variables(environment(d.record.Recipe, g)))
+		if env := told(d.record.Recipe, environment(d.record.Recipe, g)); len(env) > 0 {
+			fmt.Fprintf(out, "  %s\n", variables(env))
 		}
 		if !d.all && d.total > 2 && n == 0 {
 			fmt.Fprintf(out, "... %d more (--all shows them)\n", d.total-2)

@@ -20,7 +20,7 @@ type shownTask struct {
 type given struct {
 	Environment result.Parameters `json:"environment"` // of the definition and the parameters
 	File        *givenFile        `json:"file"`        // that takes the parameters; null: none does
-	shown       bool              // the environment says more than the command
+	told        result.Parameters // of the environment, for a person
 }
 
 // givenFile is a file of the project into which values were put.
@@ -47,7 +47,6 @@ func givenTo(s api.Sweep, t api.Task) (g given) {
 		settings := s.Record.SettingsOf(sweep.Try{Revision: newest.Revision, Started: *newest.Started})
 		recipe.Env, recipe.EnvBraces = settings.Env, settings.EnvBraces
 	}
-	g.shown = recipe.Environment || len(recipe.Env) > 0
 	parameters := points.Given(row.Index)
 	if f := recipe.File; f != nil {
 		g.File = &givenFile{Path: f.To, From: f.From, Values: pairs(parameters)}
@@ -60,6 +59,7 @@ func givenTo(s api.Sweep, t api.Task) (g given) {
 	of, err := argv.Of(recipe, at, task.Attempt{Index: row.Index, Parameters: parameters}, nil)
 	if err == nil { // nothing but a file can be wrong
 		g.Environment = environment(recipe, of)
+		g.told = told(recipe, g.Environment)
 	}
 	return g
 }

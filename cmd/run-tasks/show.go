@@ -168,8 +168,8 @@ func (c *command) showTask(ctx context.Context, src source, s api.Sweep, index i
 	}
 	c.field("state", state)
 	c.field("command", result.CommandLine(t.Row.Argv))
-	if g.shown {
-		c.field("env", variables(g.Environment))
+	if len(g.told) > 0 {
+		c.field("env", variables(g.told))
 	}
 	if f := g.File; f != nil {
 		c.field("file", f.String())

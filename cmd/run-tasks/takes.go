@@ -189,6 +189,16 @@ func environment(r task.Recipe, g argv.Given) (all result.Parameters) {
 	return all
 }
 
+// told is what of a task's environment a person is shown: the parameters only where the program takes them from there.
+func told(r task.Recipe, all result.Parameters) (of result.Parameters) {
+	for _, v := range all {
+		if _, own := r.Env[v.Name]; own || r.Environment || r.EnvBraces {
+			of = append(of, v)
+		}
+	}
+	return of
+}
+
 // variables are variables as a shell sets them.
 func variables(all result.Parameters) string {
 	words := make([]string, len(all))
