@@ -42,7 +42,7 @@ func TestFaults(t *testing.T) {
 		"quoted one in a list":   {"a: ['[1,2)', 3]", "p.yml:1:5: a: an interval inside a list; write out its values, or give it a parameter of its own; write !!str before it if text is meant"},
 		"null, empty":            {"a: 1\nb:\nc: 2\n", "p.yml:2:1: b: no value; write a value, \"\" for an empty one, or remove the parameter"},
 		"null, tilde":            {"b: ~", "p.yml:1:4: b: no value; write a value, \"\" for an empty one, or remove the parameter"},
-		"null in a list":         {"b: [1, null]", "p.yml:1:8: b: no value; write a value, \"\" for an empty one, or remove the parameter"},
+		"null in a list":         {"b: [1, null]", "p.yml:1:8: b: no value; put it in quotes if the program is to get the word, \"null\", or remove the parameter"},
 		"duplicate key":          {"a: 1\nb: 2\na: 3\n", "p.yml:3:1: a: is there twice, first on line 1; write all of it in one place"},
 		"duplicate in a merge":   {"<<: {a: 1, a: 2}", "p.yml:1:12: a: is there twice, first on line 1; write all of it in one place"},
 		"duplicate merge":        {"<<: {a: 1}\n<<: {b: 2}", "p.yml:2:1: <<: is there twice, first on line 1; write all of it in one place"},

@@ -39,7 +39,11 @@ func (r *reader) scalar(e entry, at *yaml.Node) (value, bool) {
 		}
 		r.fault(at, show(e.name)+": "+show(n.Value)+" is not a boolean", "write true or false")
 	case "null":
-		r.fault(r.nullPlace(e, at), show(e.name)+": no value", `write a value, "" for an empty one, or remove the parameter`)
+		remedy := `write a value, "" for an empty one, or remove the parameter`
+		if strings.EqualFold(n.Value, "null") {
+			remedy = `put it in quotes if the program is to get the word, "` + n.Value + `", or remove the parameter`
+		}
+		r.fault(r.nullPlace(e, at), show(e.name)+": no value", remedy)
 	default:
 		r.fault(at, show(e.name)+": the tag "+n.Tag+" is not known", unknownTagRemedy)
 	}
