@@ -15,6 +15,7 @@ import (
 	"mlframework/cmd/internal/cli"
 	"mlframework/sweep"
 	"mlframework/sweep/api"
+	"mlframework/sweep/master"
 	"mlframework/sweep/result"
 	"mlframework/sweep/task"
 )
@@ -236,6 +237,17 @@ func writtenRule(r result.Rule, take result.Take) string {
 		return fmt.Sprintf("%s: {take: %s}", r.Name, take)
 	}
 	return fmt.Sprintf("%s: {pattern: '%s', take: %s}", r.Name, strings.ReplaceAll(r.Pattern, "'", "''"), take)
+}
+
+// warnFirst says at once, and once, that a task ended well and has no number for the objective, while there are others to come: then
+// nothing of the sweep may be ranked.
+func (c *command) warnFirst(d display, u master.Update, told *bool) {
+	if done, _ := tally(u.Sweep); *told || u.Unranked == nil || done == u.Sweep.Total {
+		return
+	}
+	*told = true
+	fmt.Fprintf(d.notes(), "WARNING: %s succeeded without a number for the objective, %s; see what is picked: %s test-metrics %s %s %s\n",
+		u.Unranked.Task, cli.Visible(u.Unranked.Metric), c.self, result.CommandLine([]string{"-d", nearPath(u.Sweep.Project)}), u.Sweep.Definition, u.Unranked.Task)
 }
 
 // warnUnranked says loudly which tasks ended well and never printed what they are ranked by.

@@ -63,6 +63,7 @@ func (c *command) goesOn(id string) {
 // watch shows a sweep that another process runs, from the first that is heard of it.
 func (c *command) watch(ctx context.Context, src source, b api.Begun, l look) error {
 	var d display
+	told := false
 	err := src.follow(ctx, b, l.detail(), func(u master.Update) error {
 		if d == nil {
 			d = l.open(c.stdout, c.stderr)
@@ -71,6 +72,7 @@ func (c *command) watch(ctx context.Context, src source, b api.Begun, l look) er
 				fmt.Fprintf(d.notes(), "following %s: %s\n", u.Sweep.ID, countsText(u.Sweep))
 			}
 		}
+		c.warnFirst(d, u, &told)
 		return d.update(u)
 	})
 	if d != nil {

@@ -58,6 +58,9 @@ func (c *command) readProject(dir, name string) (*project, error) {
 // readRunnable reads a project as readProject does, and refuses a definition that cannot be run yet.
 func (c *command) readRunnable(dir, name string) (*project, error) {
 	p, err := c.readProject(dir, name)
+	if err == nil {
+		p.noteObjective()
+	}
 	if p == nil || p.task.Unsupported == nil {
 		return p, err
 	}
@@ -66,6 +69,15 @@ func (c *command) readRunnable(dir, name string) (*project, error) {
 		return nil, err
 	}
 	return nil, append(fault.List{*p.task.Unsupported}, faults...)
+}
+
+// noteObjective notes an objective that no metric is declared for: a slip in its name would show at the end only.
+func (p *project) noteObjective() {
+	name := p.task.Objective.Metric
+	if name == "" || slices.ContainsFunc(p.task.Metrics, func(m definition.Metric) bool { return m.Name == name }) {
+		return
+	}
+	p.notes = append(p.notes, fmt.Sprintf(`no metric %s is declared for the objective: tasks must print it as {"metrics": {%q: 0.5}}, or it is added to metrics in tasks.yml`, name, name))
 }
 
 // unread adds to the faults of tasks.yml those of the parameters. Which file a broken definition names is not known, so

@@ -204,7 +204,7 @@ func (s *session) attend(work context.Context, r *runner) error {
 	r.parts.Go(r.pauseWithoutRoom)
 	d := s.look.open(s.stdout, s.stderr)
 	s.screen.set(d.notes())
-	interrupted, err := r.watch(work, watcher, s.sweep, d)
+	interrupted, err := r.watch(work, watcher, s.sweep, d, s.command)
 	d.close()
 	s.screen.set(nil)
 	if removed, ok := errors.AsType[*store.Removed](cmp.Or(err, r.store.Check())); ok {
@@ -259,7 +259,8 @@ func (r *runner) running() (ids []string) {
 }
 
 // watch shows updates until the sweep is idle. The first Ctrl-C pauses it and stops its attempts.
-func (r *runner) watch(work context.Context, watcher *master.Watcher, id string, d display) (interrupted bool, err error) {
+func (r *runner) watch(work context.Context, watcher *master.Watcher, id string, d display, c *command) (interrupted bool, err error) {
+	told := false
 	for {
 		u, err := watcher.Next(work)
 		switch {
@@ -273,6 +274,7 @@ func (r *runner) watch(work context.Context, watcher *master.Watcher, id string,
 		case err != nil:
 			return interrupted, r.fate(err)
 		}
+		c.warnFirst(d, u, &told)
 		if err := d.update(u); err != nil {
 			return interrupted, err
 		}

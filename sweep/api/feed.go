@@ -30,14 +30,15 @@ type feed struct {
 	detail master.Detail
 	name   string // of this feed alone: an id of another one, as before a restart of the master, says nothing here
 
-	mu      sync.Mutex
-	version int64         // counts changes
-	changed chan struct{} // closed with every change, and made anew
-	now     sweep.Summary
-	best    *master.Best
-	rows    ring[result.Row]
-	lines   ring[task.Line]
-	closed  bool // the master has stopped
+	mu       sync.Mutex
+	version  int64         // counts changes
+	changed  chan struct{} // closed with every change, and made anew
+	now      sweep.Summary
+	best     *master.Best
+	unranked *master.Unranked
+	rows     ring[result.Row]
+	lines    ring[task.Line]
+	closed   bool // the master has stopped
 }
 
 func newFeed(d master.Detail) *feed {
@@ -79,7 +80,7 @@ func (f *feed) begun(ctx context.Context) error {
 func (f *feed) add(u master.Update) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.now, f.best, f.closed = u.Sweep, u.Best, f.closed || u.Closed
+	f.now, f.best, f.unranked, f.closed = u.Sweep, u.Best, u.Unranked, f.closed || u.Closed
 	f.rows.add(u.Rows...)
 	f.rows.skip(u.Cut)
 	f.lines.add(u.Lines...)
@@ -142,7 +143,7 @@ type news struct {
 func (f *feed) after(at position) news {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	n := news{Update: master.Update{Sweep: f.now, Best: f.best, Closed: f.closed}, version: f.version, changed: f.changed}
+	n := news{Update: master.Update{Sweep: f.now, Best: f.best, Unranked: f.unranked, Closed: f.closed}, version: f.version, changed: f.changed}
 	if n.gap = !f.rows.has(at.row); n.gap {
 		n.to = position{f.rows.end, at.line}
 		return n

@@ -26,7 +26,15 @@ type Update struct {
 	Missed int64         `json:"missed,omitempty"` // lines that were left out because the watcher was slow
 	Cut    int64         `json:"-"`                // changes of tasks that were left out likewise
 	Best   *Best         `json:"best,omitempty"`   // of the tasks that ended well, by the sweep's objective
-	Closed bool          `json:"closed,omitempty"` // the master has stopped: nothing more comes
+	// Unranked is a task that ended well without a number for the objective.
+	Unranked *Unranked `json:"unranked,omitempty"`
+	Closed   bool      `json:"closed,omitempty"` // the master has stopped: nothing more comes
+}
+
+// Unranked is a task without a number for the objective.
+type Unranked struct {
+	Task   string `json:"task"` // its id
+	Metric string `json:"metric"`
 }
 
 // Best is the task that ranks first so far.
@@ -66,15 +74,16 @@ const (
 
 // news is an Update before it is put into words.
 type news struct {
-	record *sweep.Record // nil: as it was
-	head   sweep.Head
-	tasks  []sweep.Task
-	cut    int64
-	best   *Best
-	lines  []task.Line
-	bytes  int // of the lines' texts
-	missed int64
-	closed bool
+	record   *sweep.Record // nil: as it was
+	head     sweep.Head
+	tasks    []sweep.Task
+	cut      int64
+	best     *Best
+	unranked *Unranked
+	lines    []task.Line
+	bytes    int // of the lines' texts
+	missed   int64
+	closed   bool
 }
 
 // Next waits for something new. It returns the context's cause when ctx ends first.
@@ -89,12 +98,12 @@ func (w *Watcher) Next(ctx context.Context) (Update, error) {
 	}
 	w.mu.Lock()
 	n := w.next
-	w.next = news{head: n.head, best: n.best, closed: n.closed}
+	w.next = news{head: n.head, best: n.best, unranked: n.unranked, closed: n.closed}
 	w.mu.Unlock()
 	if n.record != nil {
 		w.record, w.row = *n.record, n.record.Rows(w.sweep)
 	}
-	u := Update{Sweep: w.record.Summary(n.head), Lines: n.lines, Missed: n.missed, Cut: n.cut, Best: n.best, Closed: n.closed}
+	u := Update{Sweep: w.record.Summary(n.head), Lines: n.lines, Missed: n.missed, Cut: n.cut, Best: n.best, Unranked: n.unranked, Closed: n.closed}
 	for _, t := range n.tasks {
 		u.Rows = append(u.Rows, w.row(t))
 	}
@@ -193,6 +202,11 @@ func (ws *watchers) changed(r sweep.Record, h sweep.Head, tasks []sweep.Task) {
 	ws.each(h.ID, Counts, func(d Detail, n *news) {
 		for i := range tasks {
 			n.best = n.best.better(h.ID, r.Objective, &tasks[i])
+			if t := &tasks[i]; n.unranked == nil && t.State == task.Succeeded && !r.Objective.IsZero() {
+				if v, ok := t.Try.Metrics().Get(r.Objective.Metric); !ok || math.IsNaN(v) {
+					n.unranked = &Unranked{task.ID{Sweep: h.ID, Index: t.Index}.String(), r.Objective.Metric}
+				}
+			}
 		}
 		if n.head = h; !d.Tasks() {
 			return

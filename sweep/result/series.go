@@ -7,7 +7,7 @@ import (
 
 // MaxSamples is how many samples of one metric a Series keeps, MaxMetrics how many metrics it takes.
 const (
-	MaxSamples = 10_000
+	MaxSamples = 2_000
 	MaxMetrics = 1_000
 )
 

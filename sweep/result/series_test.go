@@ -32,6 +32,27 @@ func TestSeriesKeepsTheLastValueInOrderOfAppearance(t *testing.T) {
 	}
 }
 
+// Of 100,000 values of a metric so few are kept, and sent on, that they take less than a megabyte at a master: a sample is some 120
+// bytes there.
+func TestSeriesPassesOnFewOfMany(t *testing.T) {
+	t.Parallel()
+	var s result.Series
+	passed, bytes := 0, 0
+	for i := range int64(100_000) {
+		sample := result.Sample{Name: "val/accuracy", Value: 1 / float64(i+3), Step: &i, Line: i, Stream: "stdout", Time: time.Unix(1e9, i)}
+		if s.Add(sample) {
+			text, err := json.Marshal(sample)
+			if err != nil {
+				t.Fatal(err)
+			}
+			passed, bytes = passed+1, bytes+len(text)+1
+		}
+	}
+	if passed > 8000 || passed < result.MaxSamples || bytes > 1<<20 {
+		t.Errorf("%d samples of %d bytes", passed, bytes)
+	}
+}
+
 func TestSeriesSpansTheWholeAttemptEvenly(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int64{1, result.MaxSamples, result.MaxSamples + 1, 3*result.MaxSamples + 7, 1_000_001} {
