@@ -13,5 +13,10 @@ func syncDisk(folder string) error {
 		return err
 	}
 	defer f.Close()
-	return os.NewSyscallError("syncfs", unix.Syncfs(int(f.Fd())))
+	for {
+		err := unix.Syncfs(int(f.Fd()))
+		if err != unix.EINTR { // a signal of Go's scheduler interrupts it on some file systems
+			return os.NewSyscallError("syncfs", err)
+		}
+	}
 }
