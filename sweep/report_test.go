@@ -61,7 +61,7 @@ func TestRows(t *testing.T) {
 	seconds, slot, started := 1.5, 1, at(1)
 	want.State, want.Attempts, want.Revision, want.Argv[1] = "failed", 2, "r2", "h:1"
 	want.Host, want.Slot, want.GPUs, want.Started = "h", &slot, []string{"GPU-1"}, &started
-	want.Metrics, want.Duration, want.ExitCode, want.Reason = o.Metrics, &seconds, &code, o.Reason
+	want.Metrics, want.Duration, want.ExitCode, want.Class, want.Reason = o.Metrics, &seconds, &code, "error", o.Reason
 	if diff := cmp.Diff(want, row(sweep.Task{Index: 3, State: task.Failed, Tries: 2, Try: try})); diff != "" {
 		t.Errorf("a task that ended: -want +got:\n%s", diff)
 	}
