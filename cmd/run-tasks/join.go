@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/sweep"
@@ -56,6 +57,9 @@ func (s *session) join(work context.Context) (ended bool, err error) {
 	m := h.dial()
 	defer m.Close()
 	m.Environ = os.Environ()
+	if s.repeatable { // it is repeated here, where that is known
+		m.Repeat = time.Nanosecond
+	}
 	before, err := s.beside(work, m)
 	var b api.Begun
 	if err == nil {

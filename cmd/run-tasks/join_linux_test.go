@@ -1,7 +1,10 @@
 package main_test
 
 import (
+	"bytes"
 	"fmt"
+	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -211,6 +214,62 @@ func TestThreeTerminals(t *testing.T) {
 	f.write("go-other", "")
 	other.ends(0, "other-1: 2 tasks: 2 succeeded")
 	third.ends(0, "other-2: 2 tasks: 2 succeeded")
+}
+
+// A sweep that a runner kept, and did not live to tell of, runs in the terminal that submitted it.
+func TestRunnerDiesBeforeItAnswers(t *testing.T) {
+	t.Parallel()
+	f := newPair(t)
+	work := f.start(nil, "--local", "-d", "p", "--slots", "2", "work")
+	f.running(3)
+	socket, behind := f.path(".mlframework/run.sock"), f.path(".mlframework/behind.sock")
+	if err := os.Link(socket, behind); err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("unix", socket+".own")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(socket+".own", socket); err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go func() {
+		for {
+			near, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer near.Close()
+				far, err := net.Dial("unix", behind)
+				if err != nil {
+					return
+				}
+				defer far.Close()
+				go func() { _, _ = io.Copy(far, near) }()
+				answer := make([]byte, 1<<16)
+				for {
+					n, err := far.Read(answer)
+					if err != nil {
+						return
+					}
+					if bytes.HasPrefix(answer[:n], []byte("HTTP/1.1 201 ")) { // the sweep is kept
+						kill(t, work.guard(), work.executor())
+						_ = l.Close()
+						return
+					}
+					_, _ = near.Write(answer[:n])
+				}
+			}()
+		}
+	}()
+	f.write("go-other", "")
+	other := f.start(nil, "--local", "-d", "p", "--slots", "2", "other")
+	other.ends(0, "other-1: 2 tasks: 2 succeeded")
+	if shown, _, _ := f.run("ls"); strings.Contains(shown, "other-2") {
+		t.Errorf("it was submitted twice:\n%s", shown)
+	}
 }
 
 // A sweep is resumed, retried and extended while another one runs.

@@ -10,6 +10,7 @@ import (
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/projects"
+	"mlframework/sweep"
 	"mlframework/sweep/api"
 	"mlframework/sweep/master"
 	"mlframework/sweep/space"
@@ -126,10 +127,11 @@ func (c *command) submit(ctx *cliv2.Context, name string) error {
 	return c.session(ctx, name, errand{do: c.submission(ctx, p), repeatable: true})
 }
 
-// submission submits a sweep of a project, once however often it is called.
+// submission submits a sweep of a project, once however often it is called. Called again it lets the sweep go on that a runner kept and
+// did not live to tell of: the end of a runner pauses its sweeps.
 func (c *command) submission(ctx *cliv2.Context, p *project) func(context.Context, deeds, master.Detail) (api.Begun, error) {
 	var s *api.Submission // nil: not known yet
-	key := rand.Text()
+	key, sent := rand.Text(), false
 	return func(work context.Context, m deeds, f master.Detail) (none api.Begun, err error) {
 		if s == nil {
 			if s, err = c.prepare(ctx, work, p, m); s == nil || err != nil {
@@ -137,7 +139,17 @@ func (c *command) submission(ctx *cliv2.Context, p *project) func(context.Contex
 			}
 		}
 		s.MinNumber = nextNumber(p.task.Name)
-		return m.Submit(work, *s, key, f)
+		again := sent
+		sent = true
+		b, err := m.Submit(work, *s, key, f)
+		if err != nil || !again {
+			return b, err
+		}
+		now, err := m.Sweep(work, b.ID, false)
+		if err != nil || now.State != sweep.Paused {
+			return b, err
+		}
+		return m.Resume(work, b.ID, api.Going{}, f)
 	}
 }
 
