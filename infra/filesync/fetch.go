@@ -107,7 +107,10 @@ func (f *fetch) run(ctx context.Context) error {
 	if err := f.readOffer(); err != nil {
 		return err
 	}
-	f.chosen = choose(f.o.Files, f.offered)
+	var err error
+	if f.chosen, err = choose(ctx, f.o.Files, f.offered); err != nil {
+		return err
+	}
 	if err := f.plan(ctx); err != nil {
 		return err
 	}
@@ -124,7 +127,7 @@ func (f *fetch) run(ctx context.Context) error {
 			return err
 		}
 	}
-	_, err := f.client.answer()
+	_, err = f.client.answer()
 	return err
 }
 
