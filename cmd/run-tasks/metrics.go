@@ -57,7 +57,7 @@ func (c *command) testMetrics(ctx *cliv2.Context) error {
 	if src == nil {
 		err = try.scan("", func(w io.Writer) error { _, err := io.Copy(w, c.stdin); return err })
 	} else {
-		err = try.task(ctx.Context, src, t.Row.ID)
+		err = try.task(ctx.Context, src, &t.Row)
 	}
 	if err != nil {
 		return err
@@ -86,8 +86,8 @@ func (c *command) newTrial(r sweep.Record, json bool) (*trial, error) {
 
 // task looks at both streams of a task's newest attempt, as a sweep does: the one after the other, as nothing tells in which order
 // their lines came.
-func (t *trial) task(ctx context.Context, src source, text string) error {
-	id, err := task.ParseID(text)
+func (t *trial) task(ctx context.Context, src source, row *result.Row) error {
+	id, err := task.ParseID(row.ID)
 	if err != nil {
 		return err
 	}
@@ -101,13 +101,19 @@ func (t *trial) task(ctx context.Context, src source, text string) error {
 	if src.folder(id.Sweep) == "" {
 		return nil
 	}
-	return t.readFiles(ctx, taskFolder(id))
+	end := task.Outcome{Class: task.Class(row.Class), ExitCode: row.ExitCode}
+	return t.readFiles(ctx, taskFolder(id), end.Exited())
 }
 
-// readFiles looks at the files in a task's folder that metrics are read from.
-func (t *trial) readFiles(ctx context.Context, dir string) error {
+// readFiles looks at the files in a task's folder that metrics are read from. Values of secrets are not known here: where the tasks have
+// some, nothing is quoted from files.
+func (t *trial) readFiles(ctx context.Context, dir string, exited bool) error {
 	var bad error
-	folder, err := metricfiles.Open(dir, t.record.Recipe.Metrics, func(s result.Sample) {
+	var hide func(string) string
+	if len(t.record.Recipe.Secrets) > 0 {
+		hide = func(string) string { return "********" }
+	}
+	folder, err := metricfiles.Open(dir, t.record.Recipe.Metrics, hide, func(s result.Sample) {
 		if t.json {
 			bad = errors.Join(bad, encode(t.c.stdout, s))
 		}
@@ -115,7 +121,7 @@ func (t *trial) readFiles(ctx context.Context, dir string) error {
 	if folder == nil || err != nil {
 		return err
 	}
-	folder.End(ctx)
+	folder.End(ctx, exited)
 	t.files = folder
 	for _, text := range folder.Problems() {
 		t.unread = append(t.unread, cli.Visible(text))

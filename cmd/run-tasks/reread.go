@@ -100,7 +100,7 @@ func (r *rereading) task(ctx context.Context, row *result.Row) (m master.Remeasu
 	if err != nil {
 		return m, err
 	}
-	if err := try.task(ctx, r.src, row.ID); err != nil {
+	if err := try.task(ctx, r.src, row); err != nil {
 		return m, err
 	}
 	defer try.close()

@@ -19,7 +19,11 @@ type csvReader struct {
 	stepAt    int   // of the step; -1: there is none
 	fields    []string
 	quoted    []byte // lines of a field in quotes that goes on
+	opened    int64  // line in which it began
 }
+
+// candidates are what may separate fields.
+const candidates = ",\t;"
 
 func (r *csvReader) Whole() bool { return false }
 
@@ -37,29 +41,48 @@ func (r *csvReader) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (r *csvReader) Close() {
-	if r.dead || len(r.pending) == 0 {
+func (r *csvReader) Close(exited bool) {
+	if r.dead {
 		return
 	}
-	// A program that was killed has written a part of its last line: it may have fewer fields.
-	if r.header == nil || unquoted(string(r.pending), r.separator) >= len(r.header)-1 {
-		r.end(r.line)
+	// What a program that exited left without an end is a line, unless fields are missing: then a process of it was killed.
+	if exited && len(r.pending) > 0 {
+		record := string(r.quoted) + string(r.pending)
+		if n, _ := scan(record, string(r.separator), false); r.header == nil || n >= len(r.header)-1 {
+			r.end(r.line)
+		}
+	}
+	if len(r.quoted) > 0 {
+		r.problem("a quote in line %d never ends: what follows is left out", r.opened)
 	}
 }
 
 func (r *csvReader) line(line []byte, whole bool) {
 	if !whole {
+		if len(r.quoted) > 0 {
+			r.problem("a quote in line %d never ends: lines are left out", r.opened)
+		}
 		r.quoted = r.quoted[:0]
 		r.problem("line %d is longer than %d bytes and is left out", r.number, longestLine)
 		return
 	}
-	if open := bytes.Count(line, []byte{'"'})%2 == 1; open != (len(r.quoted) > 0) {
+	separators := string(r.separator)
+	if r.header == nil {
+		separators = candidates
+		if len(r.quoted) == 0 {
+			line = bytes.TrimPrefix(line, []byte("\uFEFF"))
+		}
+	}
+	if _, open := scan(string(line), separators, len(r.quoted) > 0); open {
 		// A field in quotes goes on in the next line, unless it never ends.
+		if len(r.quoted) == 0 {
+			r.opened = r.number
+		}
 		if len(r.quoted)+len(line) < longestLine {
 			r.quoted = append(append(r.quoted, line...), '\n')
 			return
 		}
-		r.problem("a quote before line %d never ends: lines are left out", r.number)
+		r.problem("a quote in line %d never ends: lines are left out", r.opened)
 		r.quoted = r.quoted[:0]
 	}
 	if len(r.quoted) > 0 {
@@ -69,7 +92,7 @@ func (r *csvReader) line(line []byte, whole bool) {
 	switch {
 	case len(bytes.TrimSpace(line)) == 0:
 	case r.header == nil:
-		r.begin(strings.TrimPrefix(string(line), "\uFEFF"))
+		r.begin(string(line))
 	default:
 		r.record(string(line))
 	}
@@ -77,10 +100,10 @@ func (r *csvReader) line(line []byte, whole bool) {
 
 // begin reads the header.
 func (r *csvReader) begin(line string) {
-	r.separator = ','
-	for _, s := range []byte{'\t', ';'} {
-		if unquoted(line, s) > unquoted(line, r.separator) {
-			r.separator = s
+	most := -1
+	for i := range len(candidates) {
+		if n, _ := scan(line, candidates[i:i+1], false); n > most {
+			r.separator, most = candidates[i], n
 		}
 	}
 	r.header = slices.Clone(r.split(line))
@@ -99,18 +122,26 @@ func (r *csvReader) begin(line string) {
 	}
 }
 
-// unquoted counts a character outside of quotes.
-func unquoted(line string, c byte) (n int) {
-	quoted := false
-	for i := range len(line) {
-		switch {
-		case line[i] == '"':
-			quoted = !quoted
-		case line[i] == c && !quoted:
+// scan counts the separators outside of quotes, and reports whether the last field goes on in the next line; quoted tells that the
+// first one began before. A quote opens a field only at its beginning: in 12" it is text. The field method cuts by the same rules.
+func scan(line, separators string, quoted bool) (n int, open bool) {
+	begins := !quoted
+	for i := 0; i < len(line); i++ {
+		switch c := line[i]; {
+		case quoted && c == '"' && i+1 < len(line) && line[i+1] == '"':
+			i++
+		case quoted:
+			quoted = c != '"'
+		case strings.IndexByte(separators, c) >= 0:
 			n++
+			begins = true
+		case c == '"' && begins:
+			quoted, begins = true, false
+		case c != ' ':
+			begins = false
 		}
 	}
-	return n
+	return n, quoted
 }
 
 // split returns the fields of a line, without quotes and the spaces around them.
@@ -160,7 +191,9 @@ func (r *csvReader) record(line string) {
 		}
 		value, ok := result.ParseNumber(fields[column])
 		if !ok {
-			r.problem("%s in column %s of %s is not a number", quote(fields[column]), quote(r.names[i]), at())
+			if !r.full() {
+				r.problem("\"%s\" in column %s of %s is not a number", r.shown(fields[column]), quote(r.names[i]), at())
+			}
 			continue
 		}
 		given = true

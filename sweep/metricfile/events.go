@@ -34,7 +34,7 @@ type eventReader struct {
 }
 
 func (r *eventReader) Whole() bool        { return false }
-func (r *eventReader) Close()             {} // half a record has nothing to say
+func (r *eventReader) Close(bool)         {} // half a record has nothing to say
 func (r *eventReader) Problems() []string { return r.missing("tag") }
 
 func (r *eventReader) Write(p []byte) (int, error) {

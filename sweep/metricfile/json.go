@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"mlframework/sweep/result"
@@ -68,7 +69,7 @@ func (r *jsonReader) add(p []byte) {
 	r.document = append(r.document, p...)
 }
 
-func (r *jsonReader) Close() {
+func (r *jsonReader) Close(bool) {
 	switch {
 	case r.dead:
 	case r.tooLong:
@@ -103,13 +104,19 @@ func (r *jsonReader) line(line []byte, whole bool) {
 		r.document = append(slices.Clone(line), '\n')
 		return
 	case !ok:
-		r.problem("line %d is not JSON: %s", r.number, quote(string(line)))
+		r.notJSON(line)
 		return
 	case r.one:
 		r.byLine = true
 	}
 	r.one = true
 	r.look(value, fmt.Sprintf("line %d", r.number))
+}
+
+func (r *jsonReader) notJSON(line []byte) {
+	if !r.full() {
+		r.problem("line %d is not JSON: \"%s\"", r.number, r.shown(string(line)))
+	}
 }
 
 // parse reads JSON, also with Python's NaN and Infinity.
@@ -161,8 +168,21 @@ func (r *jsonReader) single(name int, value any, step *int64, at string) bool {
 		r.give(name, math.NaN(), step, at)
 		return true
 	}
-	text, _ := json.Marshal(value)
-	r.problem("%s at key %s of %s is not a number", result.Visible(cut(string(text))), quote(r.names[name]), at)
+	if r.full() {
+		return false
+	}
+	text := "a list"
+	switch v := value.(type) {
+	case json.Number: // out of range
+		text = r.shown(v.String())
+	case string:
+		text = `"` + r.shown(v) + `"`
+	case bool:
+		text = strconv.FormatBool(v)
+	case map[string]any:
+		text = "an object"
+	}
+	r.problem("%s at key %s of %s is not a number", text, quote(r.names[name]), at)
 	return false
 }
 

@@ -29,17 +29,19 @@ const (
 type Reader interface {
 	// Write takes what follows in the file. It never fails.
 	Write(p []byte) (int, error)
-	// Close looks at what has no line end yet.
-	Close()
+	// Close looks at what has no line end yet. Where a program did not exit by itself, it may be a part of what it was to be: 0.12 of
+	// 0.125, or 1.5 of 1.5e-05.
+	Close(exited bool)
 	// Whole reports whether the file is one document, which is written anew when it changes, and not only added to.
 	Whole() bool
 	// Problems are what could not be read and why, for people.
 	Problems() []string
 }
 
-// New makes a reader that calls found for each number of the names, by their places.
-func New(kind Kind, names []string, found func(name int, value float64, step *int64)) Reader {
-	c := common{names: names, emit: found, seen: make([]bool, len(names))}
+// New makes a reader that calls found for each number of the names, by their places. What problems quote from the file, hide may
+// change: it sees each text before it is cut. It is nil where nothing is hidden.
+func New(kind Kind, names []string, hide func(string) string, found func(name int, value float64, step *int64)) Reader {
+	c := common{names: names, hide: hide, emit: found, seen: make([]bool, len(names))}
 	switch kind {
 	case CSV:
 		return &csvReader{common: c}
@@ -60,6 +62,7 @@ const (
 // common is what all readers have.
 type common struct {
 	names    []string
+	hide     func(string) string
 	emit     func(int, float64, *int64)
 	seen     []bool // by name
 	problems []string
@@ -125,7 +128,7 @@ func (c *common) missing(what string) []string {
 		text := fmt.Sprintf("has no %s %s", what, quote(c.names[i]))
 		var there []string
 		for _, o := range c.others {
-			there = append(there, result.Visible(cut(o)))
+			there = append(there, c.shown(o))
 		}
 		if len(there) > 0 {
 			text += "; it has " + strings.Join(there, ", ")
@@ -137,6 +140,17 @@ func (c *common) missing(what string) []string {
 	}
 	return all
 }
+
+// shown is a text of the file as messages have it. It is cut after it was hidden: the part of a secret is not found.
+func (c *common) shown(text string) string {
+	if c.hide != nil {
+		text = c.hide(text)
+	}
+	return result.Visible(cut(text))
+}
+
+// full reports whether no more problems are kept: nothing needs to be quoted for them.
+func (c *common) full() bool { return len(c.problems) >= mostProblems }
 
 func quote(text string) string { return `"` + result.Visible(cut(text)) + `"` }
 

@@ -16,7 +16,7 @@ import (
 
 // read gives a file to a reader in pieces of a size, and returns what it found: "name=value@step".
 func read(kind metricfile.Kind, names []string, text string, size int) (found []string, r metricfile.Reader) {
-	r = metricfile.New(kind, names, func(name int, value float64, step *int64) {
+	r = metricfile.New(kind, names, nil, func(name int, value float64, step *int64) {
 		at := ""
 		if step != nil {
 			at = fmt.Sprintf("@%d", *step)
@@ -28,7 +28,7 @@ func read(kind metricfile.Kind, names []string, text string, size int) (found []
 		_, _ = r.Write([]byte(text[:n]))
 		text = text[n:]
 	}
-	r.Close()
+	r.Close(true)
 	return found, r
 }
 
@@ -55,8 +55,11 @@ func TestReaders(t *testing.T) {
 	}{
 		"csv": {metricfile.CSV, []string{"val/acc", "loss"}, "epoch,step,loss,val/acc\n0,9,0.5,\n0,9,,0.8\r\n1,19,0.25,0.9",
 			[]string{"loss=0.5@9", "val/acc=0.8@9", "val/acc=0.9@19", "loss=0.25@19"}, nil},
-		"csv of tabs and quotes": {metricfile.CSV, []string{"a,b"}, "\uFEFF\"a,b\"\tnote\n1e-3\t\"two\nlines\"\n\"2\"\tx\n", []string{"a,b=0.001", "a,b=2"}, nil},
-		"half a csv line":        {metricfile.CSV, []string{"acc"}, "step,acc,loss\n1,0.5,0.1\n2,0.", []string{"acc=0.5@1"}, nil},
+		"csv of tabs and quotes":        {metricfile.CSV, []string{"a,b"}, "\uFEFF\"a,b\"\tnote\n1e-3\t\"two\nlines\"\n\"2\"\tx\n", []string{"a,b=0.001", "a,b=2"}, nil},
+		"half a csv line":               {metricfile.CSV, []string{"acc"}, "step,acc,loss\n1,0.5,0.1\n2,0.", []string{"acc=0.5@1"}, nil},
+		"csv with quotes within fields": {metricfile.CSV, []string{"acc"}, "step,acc,note\n1,0.1,a\n2,0.2,12\" wheel\n3,0.3, \"b, \"\"c\n\"\"\"\n4,0.4,\"d\"\"\"\n8,0.8,x\n", []string{"acc=0.1@1", "acc=0.2@2", "acc=0.3@3", "acc=0.4@4", "acc=0.8@8"}, nil},
+		"csv with a quote that never ends": {metricfile.CSV, []string{"acc"}, "step,acc,note\n1,0.1,a\n2,0.2,\"b\n3,0.3,c\n", []string{"acc=0.1@1"},
+			[]string{"a quote in line 3 never ends: what follows is left out"}},
 		"csv without the column": {metricfile.CSV, []string{"acc"}, "step,val/acc\n1,2\n", nil, []string{`has no column "acc"; it has step, val/acc`}},
 		"csv of no numbers": {metricfile.CSV, []string{"acc"}, "step,acc\n5,nan\n4,inf\n3,x\n", []string{"acc=NaN@5", "acc=+Inf@4"},
 			[]string{`"acc" of line 2 is not a number (nan)`, "steps go back at line 3, from 5 to 4; all values count", `"x" in column "acc" of line 4 is not a number`}},
@@ -96,6 +99,46 @@ func TestReaders(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What a program that was killed left without an end may be a part of a number.
+func TestCutOff(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][2]string{
+		"step,acc\n1,0.5\n2,1.2345": {"[0.5]", "[0.5 1.2345]"},
+		"acc":                       {"[]", "[]"},
+		"acc\n0.5\n":                {"[0.5]", "[0.5]"},
+	} {
+		for i, exited := range []bool{false, true} {
+			found := []float64{}
+			r := metricfile.New(metricfile.CSV, []string{"acc"}, nil, func(_ int, value float64, _ *int64) { found = append(found, value) })
+			_, _ = r.Write([]byte(text))
+			r.Close(exited)
+			if got := fmt.Sprint(found); got != want[i] {
+				t.Errorf("%q, exited %v: %s, want %s", text, exited, got, want[i])
+			}
+		}
+	}
+}
+
+// What is quoted is hidden before it is cut.
+func TestQuotesAreHidden(t *testing.T) {
+	t.Parallel()
+	secret := strings.Repeat("s3cret ", 20) + "end"
+	hide := func(text string) string { return strings.ReplaceAll(text, secret, "***") }
+	for kind, texts := range map[metricfile.Kind][]string{
+		metricfile.CSV:  {"acc\n" + secret + "\n", secret + ",x\n1,2\n"},
+		metricfile.JSON: {`{"acc": "` + secret + `"}`, "{\"acc\": 1}\n" + secret + "\n", `{"` + secret + `": 1}`, `{"acc": {"k": "` + secret + `"}}`},
+	} {
+		for _, text := range texts {
+			r := metricfile.New(kind, []string{"acc"}, hide, func(int, float64, *int64) {})
+			_, _ = r.Write([]byte(text))
+			r.Close(true)
+			if problems := fmt.Sprint(r.Problems()); problems == "[]" || strings.Contains(problems, "s3cret") {
+				t.Errorf("%q: %s", text, problems)
+			}
+		}
 	}
 }
 

@@ -141,6 +141,12 @@ func (o *Outcome) Ran() bool {
 	return o.ExitCode != nil || o.Duration > 0
 }
 
+// Exited reports whether a program that ended so did by itself, and had the time to write everything. Shells exit with codes from
+// 128 on where a signal ended a command of theirs.
+func (o *Outcome) Exited() bool {
+	return o.Class == Success || o.Class == Error && o.ExitCode != nil && *o.ExitCode >= 0 && *o.ExitCode < 128
+}
+
 // MostUnread bounds Unread: programs can make up names in JSON lines.
 const MostUnread = 10
 

@@ -98,9 +98,9 @@ func (w *Worker) runIn(ctx context.Context, i item, slot int, c *folder.Checkout
 		if noSpace(kept) && w.desk.full(w.fullDisk()) {
 			w.slots.Go(func() { w.noRoom(ctx) }) // the end is not kept back by it
 		}
-		metrics.files.end()
-		metrics.flush()
 		o := outcome(exit, j.recipe.Timeout)
+		metrics.files.end(o.Exited())
+		metrics.flush()
 		reason(&o, exit, stdout, stderr)
 		o.Metrics, o.Stdout, o.Stderr = metrics.final(), stdout.out, stderr.out
 		o.Unmeasured = metrics.files.problems(o.Class)

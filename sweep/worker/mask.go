@@ -3,7 +3,9 @@ package worker
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"slices"
+	"strings"
 )
 
 // ShortestSecret is the length in bytes from which on a secret's value is looked for in output: anything shorter would
@@ -48,6 +50,28 @@ func (m *mask) rest() []byte { return m.show(len(m.held)) }
 func (m *mask) whole(text string) string {
 	of := mask{secrets: m.secrets}
 	return string(of.hide([]byte(text))) + string(of.rest())
+}
+
+// hiding returns a function that hides values in texts from files, where they may stand in other forms than in output: a line of a
+// value, without the spaces around it, or as JSON has it. Without secrets it is nil.
+func hiding(secrets []string) func(string) string {
+	var forms []string
+	for _, secret := range secrets {
+		for _, text := range append(strings.Split(secret, "\n"), secret) {
+			escaped, _ := json.Marshal(text)
+			plain := &bytes.Buffer{}
+			e := json.NewEncoder(plain)
+			e.SetEscapeHTML(false)
+			_ = e.Encode(text)
+			forms = append(forms, text, strings.TrimSpace(text), strings.Trim(string(escaped), `"`), strings.Trim(strings.TrimSpace(plain.String()), `"`))
+		}
+	}
+	slices.Sort(forms)
+	forms = slices.DeleteFunc(slices.Compact(forms), func(form string) bool { return len(form) < ShortestSecret })
+	if len(forms) == 0 {
+		return nil
+	}
+	return newMask(forms).whole
 }
 
 // show lets the first n bytes of what is held go, with values hidden.

@@ -39,7 +39,7 @@ func (w *Worker) followFiles(i item, c *folder.Checkout, metrics *collector) *me
 		return nil
 	}
 	m := &metricFiles{ended: make(chan struct{})}
-	m.folder, m.err = tail.Open(c.Dir, i.job.recipe.Metrics, metrics.add(""))
+	m.folder, m.err = tail.Open(c.Dir, i.job.recipe.Metrics, hiding(i.lot.hidden()), metrics.add(""))
 	if m.err != nil {
 		return m
 	}
@@ -81,8 +81,8 @@ func (m *metricFiles) final() result.Final {
 	return m.folder.Final()
 }
 
-// end reads what is left.
-func (m *metricFiles) end() {
+// end reads what is left; exited tells that the program ended by itself.
+func (m *metricFiles) end(exited bool) {
 	if m == nil || m.folder == nil {
 		return
 	}
@@ -90,7 +90,7 @@ func (m *metricFiles) end() {
 	<-m.ended
 	ctx, cancel := context.WithTimeout(context.Background(), filesAtEnd)
 	defer cancel()
-	m.guard(func() { m.folder.End(ctx) })
+	m.guard(func() { m.folder.End(ctx, exited) })
 }
 
 // guard keeps a fault in the reading of what a stranger wrote from ending the worker.

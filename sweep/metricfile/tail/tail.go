@@ -34,9 +34,11 @@ const (
 type Folder struct {
 	root    *os.Root
 	sources []*source
+	hide    func(string) string
 	emit    func(result.Sample)
-	before  map[string]state
-	cost    time.Duration // of the last look at the folders
+	before  map[string]state // of files that are not the program's own
+	earlier map[string]state // of files of earlier attempts
+	cost    time.Duration    // of the last look at the folders
 	looked  time.Time
 	full    bool // folders hold more than is looked at
 }
@@ -70,9 +72,9 @@ type file struct {
 }
 
 // Open opens a folder to read the metrics of those rules that name a file; nil when none does. Emit is called with each number that is
-// found.
-func Open(dir string, rules []result.Rule, emit func(result.Sample)) (*Folder, error) {
-	f := &Folder{emit: emit}
+// found. Hide changes what problems quote from files, and their names; it may be nil.
+func Open(dir string, rules []result.Rule, hide func(string) string, emit func(result.Sample)) (*Folder, error) {
+	f := &Folder{hide: hide, emit: emit}
 	for _, r := range rules {
 		if r.File == "" {
 			continue
@@ -111,11 +113,15 @@ func (f *Folder) Close() error { return f.root.Close() }
 // Before notes the files that are there before the program starts and are not its own: they count when they have changed. With project,
 // only those for which it returns true.
 func (f *Folder) Before(project func(path string) bool) {
-	f.before = map[string]state{}
+	f.before, f.earlier = map[string]state{}, map[string]state{}
 	for _, s := range f.sources {
 		for _, path := range f.glob(s) {
-			if was, err := f.stat(path); err == nil && (project == nil || project(path)) {
+			switch was, err := f.stat(path); {
+			case err != nil:
+			case project == nil || project(path):
 				f.before[path] = was
+			default:
+				f.earlier[path] = was
 			}
 		}
 	}
@@ -155,15 +161,17 @@ func (f *Folder) Look(ctx context.Context, most int64) bool {
 	return all
 }
 
-// End reads everything that there is, until ctx ends.
-func (f *Folder) End(ctx context.Context) {
+// End reads everything that there is, until ctx ends. Where the program did not exit by itself, a last line without an end counts only
+// in JSON: there a part of it is not read as another number. So it is in the files of earlier attempts: how those ended is not known.
+func (f *Folder) End(ctx context.Context, exited bool) {
 	f.cost = 0
 	for !f.Look(ctx, 1<<62) && ctx.Err() == nil {
 	}
 	for _, s := range f.sources {
 		for _, file := range s.files {
 			if !file.reader.Whole() {
-				file.reader.Close()
+				earlier, ok := f.earlier[file.path]
+				file.reader.Close(exited && !(ok && earlier == file.was))
 			}
 			if file.reached < file.was.size {
 				file.err = fmt.Errorf("only %d of its %d bytes were read: it grew too fast", file.reached, file.was.size)
@@ -204,7 +212,7 @@ func (f *Folder) begin(s *source, file *file) *file {
 	}
 	file.values = make([]result.Values, len(s.names))
 	file.reached, file.head, file.end = 0, nil, nil
-	file.reader = metricfile.New(s.kind, s.names, func(name int, value float64, step *int64) {
+	file.reader = metricfile.New(s.kind, s.names, f.hide, func(name int, value float64, step *int64) {
 		v := &file.values[name]
 		v.Add(value, step)
 		// A document that is written anew has the values again that it had; a single one is the next.
@@ -255,7 +263,7 @@ func (f *Folder) read(ctx context.Context, s *source, file *file, most int64) (n
 		}
 	}
 	if file.was.size = max(file.was.size, file.reached); done && file.reader.Whole() {
-		file.reader.Close()
+		file.reader.Close(false)
 	}
 	return n, done
 }
@@ -326,11 +334,11 @@ func (f *Folder) Problems() (all []string) {
 		}
 		for _, file := range s.files {
 			if file.err != nil {
-				all = append(all, of+file.path+": "+cause(file.err))
+				all = append(all, of+f.shown(s, file.path)+": "+cause(file.err))
 				continue
 			}
 			for _, p := range file.reader.Problems() {
-				all = append(all, of+file.path+" "+p)
+				all = append(all, of+f.shown(s, file.path)+" "+p)
 			}
 		}
 	}
@@ -344,11 +352,19 @@ func (f *Folder) Problems() (all []string) {
 	return all
 }
 
+// shown is a path in messages: what the definition names, or with what is to be hidden left out.
+func (f *Folder) shown(s *source, path string) string {
+	if f.hide == nil || path == s.pattern {
+		return path
+	}
+	return f.hide(path)
+}
+
 // never says why a pattern has no file.
 func (f *Folder) never(s *source) string {
 	for path := range f.before {
 		if matches(s.pattern, path) {
-			return path + " is the project's, and the program did not change it"
+			return f.shown(s, path) + " is the project's, and the program did not change it"
 		}
 	}
 	if f.full {

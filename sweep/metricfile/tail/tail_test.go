@@ -28,7 +28,7 @@ func newSite(t *testing.T, rules ...result.Rule) *site {
 	t.Helper()
 	s := &site{T: t, dir: t.TempDir()}
 	var err error
-	s.folder, err = tail.Open(s.dir, rules, func(v result.Sample) { s.found = append(s.found, fmt.Sprintf("%s=%v", v.Name, v.Value)) })
+	s.folder, err = tail.Open(s.dir, rules, nil, func(v result.Sample) { s.found = append(s.found, fmt.Sprintf("%s=%v", v.Name, v.Value)) })
 	s.must(err)
 	t.Cleanup(func() { s.must(s.folder.Close()) })
 	return s
@@ -72,7 +72,7 @@ func (s *site) finds(want ...string) {
 
 func (s *site) ends(final string, problems ...string) {
 	s.Helper()
-	s.folder.End(context.Background())
+	s.folder.End(context.Background(), true)
 	var all []string
 	for _, m := range s.folder.Final() {
 		all = append(all, fmt.Sprintf("%s=%v", m.Name, m.Value))

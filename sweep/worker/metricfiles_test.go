@@ -1,0 +1,66 @@
+package worker_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"mlframework/sweep/result"
+	"mlframework/sweep/task"
+)
+
+// What is wrong with a file of metrics is told without the secrets that it holds, also where a message has a part of one.
+func TestProblemsOfMetricFilesHideSecrets(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	beats := s.queue.Heartbeats(ctx)
+	b := secretive(`echo acc >m.csv; echo "$KEY" >>m.csv; echo "$KEY" >h.csv; echo "acc" >"$KEY.txt"; printf '{"x": 1}\n%s\n{"acc": {"a": 1}}\n' "$KEY" >l.jsonl`, "e1", 0)
+	b.Recipe.Metrics = []result.Rule{{Name: "a", File: "m.csv", Column: "acc"}, {Name: "b", File: "h.csv", Column: "acc"},
+		{Name: "c", File: "l.jsonl", Key: "acc"}, {Name: "d", File: "*.txt", Column: "none"}}
+	s.send(b)
+	value := "first line <of> it\nrecognisable " + strings.Repeat("and long ", 20)
+	s.answers(s.needs(beats, "e1"), value)
+	o := s.ended(0, 1)
+	told := strings.Join(o.Unmeasured, "\n")
+	for _, part := range []string{"first line", "recognisable", "and long"} {
+		if strings.Contains(told, part) {
+			t.Errorf("%q is told:\n%s", part, told)
+		}
+	}
+	for _, part := range []string{`"********" in column "acc" of line 2`, `has no column "acc"; it has ********`, `line 2 is not JSON: "********`, `metric d: ********`} {
+		if !strings.Contains(told, part) {
+			t.Errorf("%q is not told:\n%s", part, told)
+		}
+	}
+}
+
+// A program that is killed may have written a part of a number.
+func TestLastLineOfMetricFileCutOff(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	for index, c := range []struct{ script, want string }{
+		{`exit 0`, "1.2345"},
+		{`exit 3`, "1.2345"},
+		{`kill -9 $$`, "0.5"},
+		{`sh -c 'kill -9 $$'; exit $?`, "0.5"},
+		{`sleep 60`, "0.5"},
+	} {
+		b := batch(`printf 'acc\n0.5\n1.2345' >m.csv; `+c.script, int64(index))
+		b.Sweep = fmt.Sprintf("train-%d", index+1)
+		b.Recipe.Metrics = []result.Rule{{Name: "acc", File: "m.csv", Column: "acc"}}
+		b.Recipe.Timeout, b.Recipe.Grace = 2*time.Second, time.Second
+		s.send(b)
+		o := s.ended(int64(index), 1)
+		value, _ := o.Metrics.Get("acc")
+		if got := fmt.Sprint(value); got != c.want {
+			t.Errorf("%s: %s %s, want %s", c.script, o.Class, got, c.want)
+		}
+		if c.script == "sleep 60" && o.Class != task.TimedOut {
+			t.Error(o)
+		}
+	}
+}
