@@ -33,6 +33,12 @@ func environment(items []fs.DirEntry) bool {
 	return holds(items, "pyvenv.cfg") || holds(items, "conda-meta")
 }
 
+// ResultsMark is the name of the file by which a folder is known that holds results copied out of tasks.
+const ResultsMark = ".mlframework-results"
+
+// results says whether a folder with these items holds results of tasks: what they made is not their project.
+func results(items []fs.DirEntry) bool { return holds(items, ResultsMark) }
+
 func holds(items []fs.DirEntry, name string) bool {
 	return slices.ContainsFunc(items, func(item fs.DirEntry) bool { return item.Name() == name })
 }

@@ -13,7 +13,8 @@
 // Everything in its folder, but:
 //
 //   - At any depth: .git and .mlframework; caches (__pycache__, *.pyc, *.pyo, .pytest_cache, .mypy_cache, .ruff_cache, .pytype,
-//     .ipynb_checkpoints, .hypothesis, .tox, .nox, .DS_Store); virtual environments, known by their pyvenv.cfg or conda-meta.
+//     .ipynb_checkpoints, .hypothesis, .tox, .nox, .DS_Store); virtual environments, known by their pyvenv.cfg or conda-meta;
+//     folders that `run-tasks fetch` made for results, known by their ResultsMark.
 //   - At the top, and beside a .mlframework further down (somebody runs sweeps from that folder): outputs, config.yml and
 //     infra-clean*. Elsewhere files with these names are the user's.
 //   - What .mlframeworkignore and .gitignore name, in the top folder and every folder below, in the syntax of gitignore(5).

@@ -52,7 +52,7 @@ func TestScanAlwaysLeavesOut(t *testing.T) {
 		"train.py": "", ".git/HEAD": "", "lib/.git": "gitdir: elsewhere", "outputs": "->/mnt/big/outputs", ".mlframework/store": "",
 		"config.yml": "", "infra-clean": "", "infra-clean-ml": "",
 		"__pycache__/x.pyc": "", "lib/old.pyc": "", "lib/.ipynb_checkpoints/x": "", ".pytest_cache/x": "", ".DS_Store": "",
-		".venv/pyvenv.cfg": "", ".venv/bin/python": "->/usr/bin/python3", "deep/env/conda-meta/history": "",
+		"best/.mlframework-results": "", "best/train-1/0/model.pt": "", ".venv/pyvenv.cfg": "", ".venv/bin/python": "->/usr/bin/python3", "deep/env/conda-meta/history": "",
 		"lib/config.yml": "kept", "lib/outputs/x": "kept", "lib/infra-clean": "kept", "node_modules/x": "kept",
 		"other/.mlframework/store": "", "other/outputs/x": "", "other/config.yml": "", "other/main.py": "kept",
 		".gitignore": "!outputs\n!__pycache__\n!.git\n",

@@ -31,7 +31,7 @@ func (w *walk) folder(ctx context.Context, path string, outer scope) error {
 		return nil
 	}
 	if path != "" {
-		if environment(items) {
+		if environment(items) || results(items) {
 			return nil
 		}
 		w.add(path, Dir, info)

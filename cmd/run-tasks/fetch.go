@@ -18,6 +18,7 @@ import (
 	"mlframework/cmd/internal/site"
 	"mlframework/infra"
 	"mlframework/infra/filesync"
+	"mlframework/projects"
 	"mlframework/sweep/api"
 	"mlframework/sweep/result"
 )
@@ -215,6 +216,9 @@ func fetchHere(ctx context.Context, w wanted, to string) (done []infra.Fetched, 
 			return nil, err
 		}
 		hideFromGit(to) // it may lie in the project, whose tasks are not to have copies of it
+		if err := os.WriteFile(filepath.Join(to, projects.ResultsMark), nil, 0o600); err != nil {
+			return nil, err
+		}
 	}
 	far, near := net.Pipe()
 	served := make(chan error, 1)
