@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"mlframework/cmd/internal/cli"
@@ -56,7 +58,7 @@ func (s *session) join(work context.Context) (ended bool, err error) {
 	defer h.close()
 	m := h.dial()
 	defer m.Close()
-	m.Environ = os.Environ()
+	m.Environ = withValues(os.Environ())
 	if s.repeatable { // it is repeated here, where that is known
 		m.Repeat = time.Nanosecond
 	}
@@ -91,6 +93,11 @@ func (s *session) join(work context.Context) (ended bool, err error) {
 		return false, nil
 	}
 	return true, s.conclude(s.ctx.Context, h, false)
+}
+
+// withValues keeps the entries of an environment that are NAME=value; execve(2) takes others, too.
+func withValues(environ []string) []string {
+	return slices.DeleteFunc(environ, func(v string) bool { return !strings.Contains(v, "=") })
 }
 
 // detached is the end of a session that Ctrl-C took from its sweep.

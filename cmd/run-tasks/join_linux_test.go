@@ -272,6 +272,29 @@ func TestRunnerDiesBeforeItAnswers(t *testing.T) {
 	}
 }
 
+// Tasks of a terminal that joined inherit its environment byte for byte, without what is no variable.
+func TestJoinedEnvironment(t *testing.T) {
+	t.Parallel()
+	f := newPair(t)
+	f.write("p/tasks.yml", `tasks:
+  work: {command: [sh, work.sh], parameters: parameters.yml, grace: 30s}
+  other: {command: [sh, -c, 'printf %s "$LATIN" > ../../../latin']}
+`)
+	work := f.start(nil, "--local", "-d", "p", "--slots", "2", "work")
+	f.running(3)
+	cmd := exec.Command(program, "--local", "-d", "p", "other")
+	cmd.Dir = f.dir
+	cmd.Env = append(os.Environ(), "XDG_CACHE_HOME="+f.path(".cache"), "LATIN=\xfc\xfe", "NOTHING")
+	other := f.begin(cmd, &syscall.SysProcAttr{Setpgid: true})
+	other.shows("other-1 runs in the process of another terminal")
+	f.write("go-work", "")
+	work.ends(0)
+	other.ends(0)
+	if got, _ := os.ReadFile(f.path("latin")); string(got) != "\xfc\xfe" {
+		t.Errorf("it inherited %q", got)
+	}
+}
+
 // A sweep is resumed, retried and extended while another one runs.
 func TestGoesOnBeside(t *testing.T) {
 	t.Parallel()

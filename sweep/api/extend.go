@@ -24,7 +24,7 @@ type Extension struct {
 	Settings *sweep.Settings `json:"settings,omitempty"`
 	// Secrets are needed where the values of the sweep's secrets are gone; else they are not taken.
 	Secrets secret.Values `json:"secrets,omitempty"`
-	Environ []string      `json:"environ,omitempty"` // as in Submission, from now on
+	Environ Environ       `json:"environ,omitempty"` // as in Submission, from now on
 }
 
 // Update is what the master is told of it, beside the space.

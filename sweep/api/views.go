@@ -103,7 +103,7 @@ type Submission struct {
 	Secrets secret.Values `json:"secrets,omitempty"`
 	// Environ is what its tasks inherit, as NAME=value, in place of what the worker of a run of one folder does. Other masters
 	// refuse it.
-	Environ []string `json:"environ,omitempty"`
+	Environ Environ `json:"environ,omitempty"`
 }
 
 // Begun is a sweep that has begun, or gone on.
@@ -132,7 +132,7 @@ type Going struct {
 	Indexes  []int64         `json:"indexes,omitempty"` // of Retry: the tasks; none: all that ended other than well
 	// Secrets are needed where the values of the sweep's secrets are gone; else they are not taken.
 	Secrets secret.Values `json:"secrets,omitempty"`
-	Environ []string      `json:"environ,omitempty"` // as in Submission, from now on
+	Environ Environ       `json:"environ,omitempty"` // as in Submission, from now on
 }
 
 // Missing is the points of a space in which no task of the same command and code has succeeded.
