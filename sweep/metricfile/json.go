@@ -78,6 +78,8 @@ func (r *jsonReader) Close(bool) {
 	case r.document != nil:
 		if value, ok := parse(r.document); ok {
 			r.look(value, "the document")
+		} else {
+			r.tryLines()
 		}
 	case len(r.pending) > 0 && !r.cut:
 		if value, ok := parse(r.pending); ok {
@@ -100,6 +102,10 @@ func (r *jsonReader) line(line []byte, whole bool) {
 	}
 	value, ok := parse(line)
 	switch {
+	case !ok && r.number == 1 && !opens(line):
+		r.byLine = true // a document with keys begins otherwise
+		r.notJSON(line)
+		return
 	case !ok && r.number == 1:
 		r.document = append(slices.Clone(line), '\n')
 		return
@@ -113,6 +119,46 @@ func (r *jsonReader) line(line []byte, whole bool) {
 	r.look(value, fmt.Sprintf("line %d", r.number))
 }
 
+// tryLines looks whether what is no document is JSON lines whose first was cut off: most of them are objects then.
+func (r *jsonReader) tryLines() {
+	objects, others := 0, 0
+	each := func(line []byte) bool {
+		value, ok := parse(line)
+		_, object := value.(map[string]any)
+		return ok && object
+	}
+	for line := range bytes.Lines(r.document) {
+		switch {
+		case len(bytes.TrimSpace(line)) == 0:
+		case each(line):
+			objects++
+		default:
+			others++
+		}
+	}
+	if objects < others || objects == 0 {
+		return
+	}
+	r.number = 0
+	for line := range bytes.Lines(r.document) {
+		r.number++
+		switch value, ok := parse(line); {
+		case ok:
+			r.look(value, fmt.Sprintf("line %d", r.number))
+		case len(bytes.TrimSpace(line)) > 0:
+			r.notJSON(bytes.TrimSpace(line))
+		}
+	}
+}
+
+// opens reports whether a document can begin so.
+func opens(line []byte) bool {
+	line = bytes.TrimSpace(bytes.TrimPrefix(line, bom))
+	return len(line) > 0 && (line[0] == '{' || line[0] == '[')
+}
+
+var bom = []byte("\uFEFF")
+
 func (r *jsonReader) notJSON(line []byte) {
 	if !r.full() {
 		r.problem("line %d is not JSON: \"%s\"", r.number, r.shown(string(line)))
@@ -121,7 +167,7 @@ func (r *jsonReader) notJSON(line []byte) {
 
 // parse reads JSON, also with Python's NaN and Infinity.
 func parse(text []byte) (value any, ok bool) {
-	d := json.NewDecoder(bytes.NewReader(result.PlainJSON(text)))
+	d := json.NewDecoder(bytes.NewReader(result.PlainJSON(bytes.TrimPrefix(text, bom))))
 	d.UseNumber()
 	if d.Decode(&value) != nil || d.More() {
 		return nil, false

@@ -1,8 +1,8 @@
 package tail
 
 import (
+	"errors"
 	"io/fs"
-	"os"
 	"path"
 	"slices"
 	"strings"
@@ -16,14 +16,16 @@ func (f *Folder) glob(s *source) []string {
 	g := globbing{root: f.root, left: mostEntries}
 	g.walk(".", strings.Split(s.pattern, "/"), 0)
 	f.full = f.full || g.left <= 0
+	s.out = g.out
 	slices.SortFunc(g.found, compare)
 	return slices.Compact(g.found)
 }
 
 type globbing struct {
-	root  *os.Root
+	root  inside
 	left  int // entries of folders
 	found []string
+	out   string // a link that leads out of the folder
 }
 
 // walk goes down from a folder by what is left of a pattern.
@@ -31,7 +33,7 @@ func (g *globbing) walk(dir string, parts []string, depth int) {
 	part, rest := parts[0], parts[1:]
 	if !strings.ContainsAny(part, `*?[\`) {
 		at := path.Join(dir, part)
-		info, err := g.root.Stat(at)
+		info, err := g.stat(at)
 		switch {
 		case err != nil:
 		case len(rest) == 0 && !info.IsDir():
@@ -56,11 +58,19 @@ func (g *globbing) walk(dir string, parts []string, depth int) {
 		case len(rest) == 0 && !e.IsDir():
 			g.found = append(g.found, at)
 		case len(rest) > 0 && (e.IsDir() || e.Type()&fs.ModeSymlink != 0):
-			if info, err := g.root.Stat(at); err == nil && info.IsDir() {
+			if info, err := g.stat(at); err == nil && info.IsDir() {
 				g.walk(at, rest, depth)
 			}
 		}
 	}
+}
+
+func (g *globbing) stat(path string) (fs.FileInfo, error) {
+	info, err := g.root.stat(path)
+	if errors.Is(err, errOut) {
+		g.out = path
+	}
+	return info, err
 }
 
 func match(part, name string) bool {
@@ -69,7 +79,7 @@ func match(part, name string) bool {
 }
 
 func (g *globbing) entries(dir string) []fs.DirEntry {
-	d, err := g.root.Open(dir)
+	d, err := g.root.open(dir)
 	if err != nil || g.left <= 0 {
 		return nil
 	}

@@ -1,7 +1,7 @@
 // Package tail follows the metrics files in a task's folder: which files a definition's patterns name, what was added to them since
 // they were last looked at, and which began anew.
 //
-// Nothing outside of the folder is read, wherever links lead, and only regular files are. The worker and the commands import it.
+// Nothing outside of the folder is read, wherever links lead (they may lead elsewhere in it), and only regular files are. The worker and the commands import it.
 package tail
 
 import (
@@ -32,7 +32,7 @@ const (
 
 // Folder is a task's folder with the files that metrics are read from. It is for one goroutine.
 type Folder struct {
-	root    *os.Root
+	root    inside
 	sources []*source
 	hide    func(string) string
 	emit    func(result.Sample)
@@ -51,6 +51,7 @@ type source struct {
 	names   []string // in the file
 	files   []*file  // in the order in which they count
 	many    bool
+	out     string // a link that leads out of the folder
 }
 
 type state struct {
@@ -67,8 +68,38 @@ type file struct {
 	head    []byte // the beginning of the file
 	end     []byte // what stands before the place reached
 	values  []result.Values
-	emitted []int64 // values that were emitted, by name, of what the file was before
+	earlier []earlier // of a document, by name
+	partial bool      // the time at the end did not suffice for it
+	emitted []int64   // values that were emitted, by name, of what the file was before
 	err     error
+}
+
+// earlier is the values that a document had before it was written anew, where it has one each time.
+type earlier struct {
+	values result.Values
+	last   result.Metric
+}
+
+// after returns the values with the one that the document has now, which may be the one it had before.
+func (e earlier) after(now result.Values) earlier {
+	last := now.Final("", result.Last)
+	if e.values.Count == 0 || last.Value != e.last.Value || (last.Span == nil) != (e.last.Span == nil) || last.Span != nil && last.Span.Step != e.last.Span.Step {
+		e.values.Join(now)
+	}
+	e.last = last
+	return e
+}
+
+// series is the values of a name. Where a document has several, they are all there are.
+func (file *file) series(name int) result.Values {
+	now := file.values[name]
+	switch {
+	case !file.reader.Whole() || now.Count > 1:
+		return now
+	case now.Count == 0:
+		return file.earlier[name].values
+	}
+	return file.earlier[name].after(now).values
 }
 
 // Open opens a folder to read the metrics of those rules that name a file; nil when none does. Emit is called with each number that is
@@ -92,7 +123,7 @@ func Open(dir string, rules []result.Rule, hide func(string) string, emit func(r
 		return nil, nil
 	}
 	var err error
-	f.root, err = os.OpenRoot(dir)
+	f.root, err = open(dir)
 	return f, err
 }
 
@@ -128,7 +159,7 @@ func (f *Folder) Before(project func(path string) bool) {
 }
 
 func (f *Folder) stat(path string) (state, error) {
-	info, err := f.root.Stat(path)
+	info, err := f.root.stat(path)
 	if err != nil {
 		return state{}, err
 	}
@@ -164,17 +195,22 @@ func (f *Folder) Look(ctx context.Context, most int64) bool {
 // End reads everything that there is, until ctx ends. Where the program did not exit by itself, a last line without an end counts only
 // in JSON: there a part of it is not read as another number. So it is in the files of earlier attempts: how those ended is not known.
 func (f *Folder) End(ctx context.Context, exited bool) {
+	limit := "the time there is for it"
+	if deadline, ok := ctx.Deadline(); ok {
+		limit = time.Until(deadline).Round(time.Second).String()
+	}
 	f.cost = 0
 	for !f.Look(ctx, 1<<62) && ctx.Err() == nil {
 	}
 	for _, s := range f.sources {
 		for _, file := range s.files {
+			file.partial = ctx.Err() != nil && file.reached < file.was.size
 			if !file.reader.Whole() {
 				earlier, ok := f.earlier[file.path]
-				file.reader.Close(exited && !(ok && earlier == file.was))
+				file.reader.Close(exited && !file.partial && !(ok && earlier == file.was))
 			}
-			if file.reached < file.was.size {
-				file.err = fmt.Errorf("only %d of its %d bytes were read: it grew too fast", file.reached, file.was.size)
+			if file.partial {
+				file.err = fmt.Errorf("not read to its end within %s: %d of its %d bytes were", limit, file.reached, file.was.size)
 			}
 		}
 	}
@@ -210,6 +246,15 @@ func (f *Folder) begin(s *source, file *file) *file {
 	for i, v := range file.values {
 		file.emitted[i] = max(file.emitted[i], v.Count)
 	}
+	if file.reader != nil && file.reader.Whole() {
+		for i, v := range file.values {
+			if v.Count == 1 {
+				file.earlier[i] = file.earlier[i].after(v)
+			}
+		}
+	} else {
+		file.earlier = make([]earlier, len(s.names))
+	}
 	file.values = make([]result.Values, len(s.names))
 	file.reached, file.head, file.end = 0, nil, nil
 	file.reader = metricfile.New(s.kind, s.names, f.hide, func(name int, value float64, step *int64) {
@@ -227,12 +272,15 @@ func (f *Folder) begin(s *source, file *file) *file {
 func (f *Folder) read(ctx context.Context, s *source, file *file, most int64) (n int64, done bool) {
 	now, err := f.stat(file.path)
 	if err != nil {
+		if file.reached == 0 {
+			file.err = err
+		}
 		return 0, true // what was read of it counts
 	}
 	if now == file.was && file.reached == now.size {
 		return 0, true
 	}
-	opened, err := f.root.OpenFile(file.path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	opened, err := f.root.open(file.path)
 	if err != nil {
 		file.err = err
 		return 0, true
@@ -293,10 +341,13 @@ func (f *Folder) Final() (all result.Final) {
 	for _, s := range f.sources {
 		for i, r := range s.rules {
 			var values result.Values
+			ended := true // the last value is known
 			for _, file := range s.files {
-				values.Join(file.values[i])
+				its := file.series(i)
+				values.Join(its)
+				ended = !file.partial && (ended || its.Count > 0)
 			}
-			if values.Count > 0 {
+			if values.Count > 0 && (ended || r.Take != "" && r.Take != result.Last) {
 				all = append(all, values.Final(r.Name, r.Take))
 			}
 		}
@@ -310,7 +361,7 @@ func (f *Folder) Count(metric string) (n int64) {
 		for i, r := range s.rules {
 			for _, file := range s.files {
 				if r.Name == metric {
-					n += file.values[i].Count
+					n += file.series(i).Count
 				}
 			}
 		}
@@ -354,7 +405,7 @@ func (f *Folder) Problems() (all []string) {
 
 // shown is a path in messages: what the definition names, or with what is to be hidden left out.
 func (f *Folder) shown(s *source, path string) string {
-	if f.hide == nil || path == s.pattern {
+	if f.hide == nil || path == s.pattern || strings.HasPrefix(s.pattern, path+"/") {
 		return path
 	}
 	return f.hide(path)
@@ -366,6 +417,9 @@ func (f *Folder) never(s *source) string {
 		if matches(s.pattern, path) {
 			return f.shown(s, path) + " is the project's, and the program did not change it"
 		}
+	}
+	if s.out != "" {
+		return f.shown(s, s.out) + ": " + errOut.Error()
 	}
 	if f.full {
 		return fmt.Sprintf("no file %s among the first %d that were looked at", s.pattern, mostEntries)

@@ -150,9 +150,56 @@ func TestWhatIsNotRead(t *testing.T) {
 	s.folder.Before(func(path string) bool { return path != "new/x.csv" })
 	s.must(unix.Mkfifo(filepath.Join(s.dir, "pipe"), 0o600))
 	s.finds("f=6")
-	s.ends("f=6", "metric a: the program wrote no file link/m.csv", "metric b: the program wrote no file **/m.csv",
-		"metric c: the program wrote no file m.link", "metric d: pipe: is no regular file",
+	s.ends("f=6", "metric a: link: leads out of the task's folder and is not read", "metric b: the program wrote no file **/m.csv",
+		"metric c: m.link: leads out of the task's folder and is not read", "metric d: pipe: is no regular file",
 		"metric e: old/x.csv is the project's, and the program did not change it")
+}
+
+// Of a document that is written anew, the values count that it had, too.
+func TestDocumentTake(t *testing.T) {
+	t.Parallel()
+	for take, want := range map[result.Take]string{result.Max: "0.9", result.Min: "0.5", result.First: "0.6", "": "0.7"} {
+		s := newSite(t, result.Rule{Name: "acc", File: "r.json", Key: "acc", Take: take}, result.Rule{Name: "list", File: "r.json", Key: "list", Take: take})
+		for _, text := range []string{`{"acc": 0.6, "list": [9]}`, `{"acc": 0.9, "list": [9, 1]}`, `{"acc": 0.9, "list": [3, 3]}`, `{"acc":`, `{"acc": 0.5}`, `{"acc": 0.7, "list": [2, 2]}`} {
+			s.write("r.json", text)
+			s.folder.Look(context.Background(), 1<<30)
+		}
+		if n := s.folder.Count("acc"); n != 4 {
+			t.Errorf("%d values", n)
+		}
+		s.ends("acc=" + want + " list=2")
+	}
+}
+
+// Links to something in the folder are followed, relative and absolute ones.
+func TestLinksInside(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, result.Rule{Name: "a", File: "latest/m.csv", Column: "acc"}, result.Rule{Name: "b", File: "abs*/m.csv", Column: "acc"},
+		result.Rule{Name: "c", File: "m.*", Column: "acc"}, result.Rule{Name: "d", File: "o.*", Column: "acc"})
+	s.write("run/m.csv", "acc\n1\n")
+	s.must(os.Symlink("run", filepath.Join(s.dir, "latest")))
+	s.must(os.Symlink(filepath.Join(s.dir, "run"), filepath.Join(s.dir, "absolute")))
+	s.must(os.Symlink(filepath.Join(s.dir, "run/m.csv"), filepath.Join(s.dir, "m.link")))
+	s.must(os.Symlink("/etc/passwd", filepath.Join(s.dir, "o.link")))
+	s.ends("a=1 b=1 c=1", "metric d: o.link: leads out of the task's folder and is not read")
+}
+
+// Of a file whose end was not reached, the last value is not known.
+func TestTimeIsUp(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, result.Rule{Name: "last", File: "m.csv", Column: "acc"}, result.Rule{Name: "max", File: "m.csv", Column: "acc", Take: result.Max})
+	s.write("m.csv", "acc\n"+strings.Repeat("1\n", 1<<20))
+	s.folder.Look(context.Background(), 1<<20)
+	ctx, stop := context.WithDeadline(context.Background(), time.Now().Add(time.Minute))
+	stop()
+	s.folder.End(ctx, true)
+	if all := s.folder.Final(); len(all) != 1 || all[0].Name != "max" || all[0].Value != 1 {
+		t.Errorf("final values %v", all)
+	}
+	want := []string{"metric last, max: m.csv: not read to its end within 1m0s: 1048576 of its 2097156 bytes were"}
+	if d := cmp.Diff(want, s.folder.Problems()); d != "" {
+		t.Error(d)
+	}
 }
 
 // Of a huge file a look reads a part, and the end what is left.
