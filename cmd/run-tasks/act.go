@@ -3,10 +3,13 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/cli"
+	"mlframework/sweep"
 	"mlframework/sweep/api"
 	"mlframework/sweep/master"
 	"mlframework/sweep/secret"
@@ -75,8 +78,16 @@ func (c *command) goOn(ctx *cliv2.Context, id string, indexes []int64, act again
 		return err
 	}
 	if s.Counts[task.Succeeded.String()] == s.Total {
-		fmt.Fprintf(c.stderr, "%s is finished, and all of its tasks succeeded: there is nothing to do\n", s.ID)
-		return nil
+		other, found, err := otherPaused(ctx, src, id)
+		if err != nil {
+			return err
+		}
+		if !found {
+			fmt.Fprintf(c.stderr, "%s is finished, and all of its tasks succeeded: there is nothing to do\n", s.ID)
+			return nil
+		}
+		fmt.Fprintf(c.stderr, "%s is finished, and all of its tasks succeeded: resuming %s, which is paused\n", s.ID, other.ID)
+		s = other
 	}
 	now, err := c.presentOf(ctx, s)
 	if err != nil {
@@ -119,6 +130,32 @@ func (c *command) goOn(ctx *cliv2.Context, id string, indexes []int64, act again
 		}
 		return c.session(ctx, ctx.Command.Name+" "+s.ID, errand{do, act.repeatable})
 	})
+}
+
+// otherPaused returns the sweep that `resume` means where nobody named one and the newest has nothing left to do: the only one that
+// is paused.
+func otherPaused(ctx *cliv2.Context, src source, named string) (s api.Sweep, found bool, err error) {
+	if named != "" || ctx.Command.Name != "resume" {
+		return s, false, nil
+	}
+	all, err := src.Sweeps(ctx.Context, "", 0)
+	if err != nil {
+		return s, false, err
+	}
+	var paused []string
+	for _, one := range slices.Backward(all) {
+		if one.State == sweep.Paused {
+			paused = append(paused, one.ID)
+		}
+	}
+	switch len(paused) {
+	case 0:
+		return s, false, nil
+	case 1:
+		s, err = src.Sweep(ctx.Context, paused[0], false)
+		return s, err == nil, err
+	}
+	return s, false, cli.Wrong("run-tasks resume "+paused[0]+", for example", "several sweeps are paused: %s", strings.Join(paused, ", "))
 }
 
 // failed refuses tasks that have not ended other than well.
