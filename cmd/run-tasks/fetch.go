@@ -87,6 +87,9 @@ func (c *command) fetch(ctx *cliv2.Context) error {
 		return &cli.Error{Code: cli.Failed, Err: fmt.Errorf("no output of these tasks of %s is named by %s", s.ID, enumerated(w.Files)),
 			Remedy: "patterns are as in a .gitignore file, below the task's folder; without --files everything is copied"}
 	}
+	if err != nil && !ctx.Bool("json") { // of a host from which nothing came nothing is said
+		done = slices.DeleteFunc(done, func(d infra.Fetched) bool { return d.Files+d.Had == 0 && len(d.Skipped) == 0 })
+	}
 	return errors.Join(c.tellFetched(ctx, filepath.Join(ctx.String("to"), s.ID), done), failedFetch(err))
 }
 
@@ -108,6 +111,10 @@ func checkFetch(ctx *cliv2.Context) (t target, err error) {
 		return t, cli.Wrong("the workers have them in their folders of outputs", "fetch is for a cluster of config.yml, and for what this machine runs")
 	case at == inFolder && !ctx.IsSet("to"):
 		return t, cli.Wrong("run-tasks fetch --to FOLDER copies them", "on this machine the outputs are in %s%c already", outputFolder, filepath.Separator)
+	case ctx.String("to") == "":
+		return t, cli.Wrong("--to . is the current folder", "--to is empty")
+	case at == inFolder && within(ctx.String("to"), storeFolder):
+		return t, cli.Wrong("name another folder", "%s is where run-tasks keeps its sweeps", cli.Visible(ctx.String("to")))
 	case at == inFolder && within(ctx.String("to"), outputFolder):
 		return t, cli.Wrong("name another folder", "%s is where the tasks' outputs are", cli.Visible(ctx.String("to")))
 	}
@@ -116,15 +123,26 @@ func checkFetch(ctx *cliv2.Context) (t target, err error) {
 
 // within reports whether a path leads into a folder, or to it.
 func within(path, folder string) bool {
-	real := func(p string) string {
-		if r, err := filepath.EvalSymlinks(p); err == nil {
-			p = r
-		}
-		p, _ = filepath.Abs(p) // "": the current folder is gone, and nothing is copied anyway
-		return p
-	}
-	below, err := filepath.Rel(real(folder), real(path))
+	below, err := filepath.Rel(resolved(folder), resolved(path))
 	return err == nil && filepath.IsLocal(below)
+}
+
+// resolved is the absolute path without symbolic links, as far as there is something at it.
+func resolved(path string) string {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "" // the current folder is gone, and nothing is copied anyway
+	}
+	rest := ""
+	for at := path; ; at = filepath.Dir(at) {
+		if real, err := filepath.EvalSymlinks(at); err == nil {
+			return filepath.Join(real, rest)
+		}
+		if at == filepath.Dir(at) {
+			return path
+		}
+		rest = filepath.Join(filepath.Base(at), rest)
+	}
 }
 
 // fetchedSweep finds the sweep whose outputs are meant. Of the best tasks it is one that has an objective.
@@ -270,7 +288,7 @@ func (c *command) tellFetched(ctx *cliv2.Context, folder string, done []infra.Fe
 		}
 		fmt.Fprintf(c.stdout, "%s: %s, %.1f MB (%d were here)\n", d.Host, cli.Files(d.Files), float64(d.Bytes)/1e6, d.Had)
 	}
-	if !ctx.Bool("json") {
+	if !ctx.Bool("json") && len(done) > 0 {
 		fmt.Fprintf(c.stdout, "in %s%c\n", folder, filepath.Separator)
 	}
 	return nil

@@ -134,8 +134,12 @@ func (s *session) beside(ctx context.Context, m *api.Client) (c company, err err
 	if err != nil {
 		return c, err
 	}
-	if health.Program != cli.Version() {
-		return c, &cli.Error{Code: cli.Machine, Err: fmt.Errorf("what runs in this folder is another version of run-tasks (%s; this is %s)", cli.Visible(health.Program), cli.Version()),
+	if health.Program != cli.Version() || health.Level != api.Level {
+		which := ""
+		if health.Program != cli.Version() { // else they are not stamped
+			which = fmt.Sprintf(" (%s; this is %s)", cli.Visible(health.Program), cli.Version())
+		}
+		return c, &cli.Error{Code: cli.Machine, Err: errors.New("what runs in this folder is another version of run-tasks" + which),
 			Remedy: "wait for it (`run-tasks follow`), stop it (`run-tasks pause --stop`), or use another folder"}
 	}
 	sweeps, err := m.Sweeps(ctx, "", 0)

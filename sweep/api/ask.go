@@ -16,7 +16,7 @@ import (
 )
 
 func (s *Server) health(w http.ResponseWriter, _ *http.Request) error {
-	h := Health{Up: true, Program: s.o.Program, Version: task.Newest, Warnings: []Reason{}}
+	h := Health{Up: true, Program: s.o.Program, Level: Level, Version: task.Newest, Warnings: []Reason{}}
 	for _, m := range s.o.Master.Missing() {
 		h.Warnings = append(h.Warnings, Reason{"store", m.String(), moment(m.Since)})
 	}

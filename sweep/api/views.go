@@ -173,10 +173,15 @@ type Broker struct {
 	Queues    []Depth    `json:"queues"`    // what waits in each; null: not asked for, or it cannot be asked now
 }
 
+// Level is a number that grows with what a client of the same program may send, so that those of before refuse it. It tells programs
+// apart whose versions are not stamped; 0 is of before it was told.
+const Level = 1
+
 // Health says that the API is up, and what it is.
 type Health struct {
 	Up      bool   `json:"up"`
 	Program string `json:"program"` // version
+	Level   int    `json:"level"`   // of the API: the Level of the program
 	Version int    `json:"version"` // of the records and messages that this program understands
 	// Warnings is what people should know: what workers tell and the store does not know, and names that two workers have.
 	Warnings []Reason `json:"warnings"`
