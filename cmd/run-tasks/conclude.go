@@ -2,13 +2,16 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
+	"unicode"
 
 	"golang.org/x/term"
 
@@ -232,11 +235,34 @@ func writtenRule(r result.Rule, take result.Take) string {
 		} else if r.Key != "" {
 			what, name = "key", r.Key
 		}
-		return fmt.Sprintf("%s: {file: %q, %s: %s, take: %s}", r.Name, r.File, what, name, take)
+		return fmt.Sprintf("%s: {file: %s, %s: %s, take: %s}", scalar(r.Name), quoted(r.File), what, scalar(name), take)
 	case r.Pattern == "":
-		return fmt.Sprintf("%s: {take: %s}", r.Name, take)
+		return fmt.Sprintf("%s: {take: %s}", scalar(r.Name), take)
 	}
-	return fmt.Sprintf("%s: {pattern: '%s', take: %s}", r.Name, strings.ReplaceAll(r.Pattern, "'", "''"), take)
+	return fmt.Sprintf("%s: {pattern: %s, take: %s}", scalar(r.Name), quoted(r.Pattern), take)
+}
+
+// bareText is of texts that YAML reads as they are between braces.
+var bareText = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_./-]*$`)
+
+// reservedText is of texts that stand for something else in YAML.
+var reservedText = regexp.MustCompile(`(?i)^(true|false|yes|no|on|off|y|n|null)$`)
+
+// scalar is a text in YAML between braces.
+func scalar(text string) string {
+	if bareText.MatchString(text) && !reservedText.MatchString(text) {
+		return text
+	}
+	return quoted(text)
+}
+
+// quoted is a text in YAML: between single quotes, or where it has bytes that may not stand there, as in JSON.
+func quoted(text string) string {
+	if strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		b, _ := json.Marshal(text) // a text always can be
+		return string(b)
+	}
+	return "'" + strings.ReplaceAll(text, "'", "''") + "'"
 }
 
 // warnFirst says at once, and once, that a task ended well and has no number for the objective, while there are others to come: then
