@@ -202,7 +202,15 @@ func (m *Master) commit(ctx context.Context, deeds ...store.Deed) error {
 			m.watch.rewritten(g.Sweep.Head.ID, g.Sweep.Record)
 			a.rewritten = false
 		}
+		again := g.Rewrite || m.watch.changesBest(g.Sweep.Head.ID, g.Changes.Tasks)
 		m.watch.changed(a.stored.Record, a.ledger.Head(), g.Changes.Tasks)
+		if again {
+			best, err := m.best(ctx, a)
+			if err != nil {
+				return err
+			}
+			m.watch.ranked(g.Sweep.Head.ID, best)
+		}
 		for _, o := range g.Changes.Controls {
 			m.post.tell(o.Worker, o.Control)
 		}

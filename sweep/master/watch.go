@@ -3,6 +3,7 @@ package master
 import (
 	"context"
 	"math"
+	"slices"
 	"sync"
 	"time"
 
@@ -44,6 +45,7 @@ type Best struct {
 	Value  string `json:"value"` // a number as people read it
 
 	number float64
+	index  int64 // of the task
 }
 
 // Idle tells that the sweep has ended or is paused, and no worker has any of its tasks.
@@ -194,7 +196,23 @@ func (b *Best) better(id string, o result.Objective, t *sweep.Task) *Best {
 	if !ok || math.IsNaN(v) || b != nil && b.Metric == o.Metric && (v == b.number || v > b.number != o.Maximize) {
 		return b
 	}
-	return &Best{Task: task.ID{Sweep: id, Index: t.Index}.String(), Metric: o.Metric, Value: result.HumanNumber(v), number: v}
+	return &Best{
+		Task: task.ID{Sweep: id, Index: t.Index}.String(), Metric: o.Metric, Value: result.HumanNumber(v), number: v, index: t.Index,
+	}
+}
+
+// changesBest reports whether the best task of a sweep, by what watchers know, is among tasks that changed: it runs again, or has
+// another value, and a worse one may be the best now.
+func (ws *watchers) changesBest(id string, tasks []sweep.Task) (found bool) {
+	ws.each(id, Counts, func(_ Detail, n *news) {
+		found = found || n.best != nil && slices.ContainsFunc(tasks, func(t sweep.Task) bool { return t.Index == n.best.index })
+	})
+	return found
+}
+
+// ranked tells which task of a sweep is the best now.
+func (ws *watchers) ranked(sweep string, best *Best) {
+	ws.each(sweep, Counts, func(_ Detail, n *news) { n.best = best })
 }
 
 // changed tells what a commit changed.

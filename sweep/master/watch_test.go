@@ -11,6 +11,7 @@ import (
 
 	"mlframework/sweep"
 	"mlframework/sweep/master"
+	"mlframework/sweep/result"
 	"mlframework/sweep/task"
 )
 
@@ -103,5 +104,45 @@ func TestLinesReachAWatcher(t *testing.T) {
 			}
 			return
 		}
+	}
+}
+
+// A task that ranked first by its time limit and runs again is the best no more.
+func TestTheBestRunsAgain(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	h := s.newHand("w1", 2)
+	id := s.submit(2, func(sub *master.Submission) {
+		sub.Record.Objective = result.Objective{Maximize: true, Metric: "acc", Timeouts: true}
+	})
+	w, stop, err := s.master.Watch(t.Context(), id, master.Counts)
+	s.must(err)
+	defer stop()
+	best := func() (last *master.Best) {
+		t.Helper()
+		for {
+			u, err := w.Next(t.Context())
+			s.must(err)
+			if last = u.Best; u.Idle() || u.Sweep.Counts["running"]+u.Sweep.Counts["queued"] == 1 && u.Sweep.Counts["succeeded"] == 1 {
+				return last
+			}
+		}
+	}
+	for n, g := range h.has(2) {
+		h.report(task.StartedEvent, g)
+		o := task.Outcome{Class: []task.Class{task.TimedOut, task.Success}[n], Duration: time.Second}
+		o.Metrics = result.Final{{Name: "acc", Value: []float64{0.9, 0.5}[n]}}
+		h.emit(h.ending(g, &o))
+	}
+	s.becomes(id, sweep.Finished, "1 succeeded, 1 timeout")
+	if b := best(); b == nil || b.Task != id+"/0" || b.Value != "0.9" {
+		t.Errorf("the best is %+v", b)
+	}
+	if _, err := s.master.Retry(t.Context(), id, nil, master.Code{}); err != nil {
+		t.Fatal(err)
+	}
+	h.has(3)
+	if b := best(); b == nil || b.Task != id+"/1" || b.Value != "0.5" {
+		t.Errorf("the best is %+v", b)
 	}
 }
