@@ -132,8 +132,8 @@ func (c *command) goOn(ctx *cliv2.Context, id string, indexes []int64, act again
 	})
 }
 
-// otherPaused returns the sweep that `resume` means where nobody named one and the newest has nothing left to do: the only one that
-// is paused.
+// otherPaused returns the sweep that an unnamed `resume` continues when the newest sweep is done: the
+// only paused one. It is an error when several are paused.
 func otherPaused(ctx *cliv2.Context, src source, named string) (s api.Sweep, found bool, err error) {
 	if named != "" || ctx.Command.Name != "resume" {
 		return s, false, nil

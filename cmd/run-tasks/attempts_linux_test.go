@@ -229,7 +229,7 @@ func (s *scene) loses(silent, next *hand) {
 	next.join()
 }
 
-// The number of attempts is that of the attempts listed, whoever is asked, and so are their numbers.
+// Every command reports the same attempts: as many, and with the same numbers.
 func TestAttemptsAddUp(t *testing.T) {
 	t.Parallel()
 	for _, f := range fates {
@@ -270,7 +270,7 @@ type question struct {
 	where string // a filter that only this task passes
 }
 
-// told is what somebody is told of a task's attempts.
+// told is what one command reports of a task's attempts.
 type told struct {
 	count   int
 	numbers []int // nil: they are not told

@@ -93,7 +93,7 @@ func (c *command) fetch(ctx *cliv2.Context) error {
 	return errors.Join(c.tellFetched(ctx, filepath.Join(ctx.String("to"), s.ID), done), failedFetch(err))
 }
 
-// checkFetch reads what is asked for, and refuses what cannot be.
+// checkFetch validates the arguments and options of fetch.
 func checkFetch(ctx *cliv2.Context) (t target, err error) {
 	arg, err := argument(ctx)
 	if err != nil {

@@ -20,7 +20,8 @@ import (
 	"mlframework/sweep/worker"
 )
 
-// deeds is what is asked of whoever runs the sweeps of a folder: *api.Client asks another process, direct this one.
+// deeds are the actions of a runner on sweeps. *api.Client calls a runner in another process, direct
+// the one in this process.
 type deeds interface {
 	questions
 	Submit(ctx context.Context, s api.Submission, key string, f master.Detail) (api.Begun, error)
@@ -135,7 +136,7 @@ func removedError(id, how string) error {
 		Remedy: how + "; the outputs stay"}
 }
 
-// goOn lets the sweep of a session go on after the end of its runner, unless it has ended or somebody else let it.
+// goOn resumes a session's sweep after its runner ended, unless the sweep has ended or was resumed.
 func (s *session) goOn() errand {
 	return errand{repeatable: true, do: func(ctx context.Context, m deeds, f master.Detail) (api.Begun, error) {
 		now, err := m.Sweep(ctx, s.sweep, false)
@@ -226,7 +227,7 @@ func (s *session) conclude(ctx context.Context, src source, interrupted bool) er
 	return err
 }
 
-// pauseWithoutRoom pauses the sweeps that run when the disk of outputs is full: nobody else could run them.
+// pauseWithoutRoom pauses all running sweeps when the output disk is full: there is no other worker.
 func (r *runner) pauseWithoutRoom() {
 	select {
 	case reason := <-r.noRoom:

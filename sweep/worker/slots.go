@@ -31,8 +31,9 @@ func (w *Worker) slot(ctx context.Context, n int) {
 			return
 		}
 		w.run(attempt, i, n)
-		// A slot that never blocks in Go, only in the kernel, is taken by Go's monitor for one that runs too long: it interrupts
-		// the slot, takes its processor away, and looks again every 20 us instead of every 10 ms (runtime.retake, runtime.sysmon).
+		// A goroutine that blocks only in system calls looks to Go's monitor like one that runs too
+		// long. It would be preempted, and the monitor would poll every 20 us instead of every 10 ms
+		// (runtime.retake, runtime.sysmon).
 		runtime.Gosched()
 	}
 }
