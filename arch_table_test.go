@@ -19,8 +19,12 @@ var layers = []layer{
 	{"projects/template", []string{"sweep/fault"}, []string{"sweep/definition"},
 		"it is files; its tests hold them to the reader of tasks.yml"},
 
-	{"sweep/space", []string{"sweep/fault"}, nil, "the language of parameters.yml is pure, and knows no sweep"},
-	{"sweep/result", []string{"sweep/fault"}, nil, "metrics and tables are made of text and numbers, whoever ran the task"},
+	{"sweep/expr", nil, nil, "a language of conditions knows neither rows nor spaces: both use it"},
+	{"sweep/space/grid", nil, nil, "combinations are numbers, whatever their digits stand for"},
+	{"sweep/space", []string{"sweep/expr", "sweep/fault", "sweep/space/grid"}, nil,
+		"the language of parameters.yml is pure, and knows no sweep"},
+	{"sweep/result", []string{"sweep/expr", "sweep/fault"}, nil,
+		"metrics and tables are made of text and numbers, and of no sweep"},
 	{"sweep/task", []string{"sweep/fault", "sweep/result"}, nil, "a vocabulary that everybody shares; a metric is a word of it"},
 	{"sweep/metricfile", []string{"sweep/result"}, nil, "numbers stand in files that any program wrote: bytes in, numbers out"},
 	{"sweep/metricfile/tail", []string{"sweep/metricfile", "sweep/result"}, nil, "which files of a folder are read, whoever runs what in it"},
@@ -28,6 +32,8 @@ var layers = []layer{
 	{"sweep/secret", nil, nil, "values on their way, whoever needs them: the less it knows, the less can show them"},
 	{"sweep/definition", []string{"sweep/fault", "sweep/result", "sweep/task"}, nil, "a definition becomes a recipe and knows nothing of its running"},
 	{"sweep/argv", []string{"sweep/fault", "sweep/space", "sweep/task"}, nil, "how a program takes its parameters is text from text, for the worker and for a dry run alike"},
+	{"sweep/group", []string{"sweep/expr", "sweep/fault", "sweep/result", "sweep/task"}, nil,
+		"means are made of rows, from any source"},
 	{"sweep", []string{"sweep/result", "sweep/space", "sweep/task"}, nil,
 		"the ledger is pure: no store, no queue, no clock, so that years of faults are replayed in a test"},
 	{"sweep/store", []string{"sweep", "sweep/fault", "sweep/result", "sweep/task"}, []string{"sweep/space"},
@@ -55,7 +61,8 @@ var layers = []layer{
 	{"sweep/master", []string{"sweep", "sweep/queue", "sweep/result", "sweep/secret", "sweep/space", "sweep/store", "sweep/task"},
 		[]string{"sweep/leaktest", "sweep/queue/memory"}, "it knows the contract of the queue, not which queue it is, and no worker"},
 
-	{"sweep/api", []string{"sweep", "sweep/failure", "sweep/master", "sweep/queue", "sweep/result", "sweep/secret", "sweep/space", "sweep/store", "sweep/task"},
+	{"sweep/api", []string{"sweep", "sweep/failure", "sweep/group", "sweep/master", "sweep/queue",
+		"sweep/result", "sweep/secret", "sweep/space", "sweep/store", "sweep/task"},
 		[]string{"sweep/leaktest", "sweep/queue/memory"}, "it carries what a master can do to who asks for it, and a worker is nobody who asks"},
 
 	{"infra/docker", nil, []string{"sweep/leaktest"}, "an engine and its host: what is wanted of them others decide"},
@@ -72,7 +79,8 @@ var layers = []layer{
 	{"cmd/internal/cli", []string{"config", "sweep/fault", "sweep/result", "sweep/worker/process"}, nil, "what commands share; it stands below them all"},
 	{"infra/remote", nil, []string{"sweep/leaktest"}, "a host is a connection with commands on it, whatever they are for"},
 
-	{"sweep/monitor", []string{"sweep", "sweep/api", "sweep/master", "sweep/result", "sweep/task"},
+	{"sweep/monitor", []string{"sweep", "sweep/api", "sweep/group", "sweep/master", "sweep/result",
+		"sweep/task"},
 		[]string{"sweep/leaktest", "sweep/queue/memory", "sweep/space", "sweep/store"}, "it asks the API and shows what it is told: no store, no queue; of the master it knows the words"},
 	{"infra/filesync", []string{"projects"}, nil, "it carries files over a connection, whoever opened it"},
 	{"infra", []string{"infra/broker", "infra/docker", "infra/filesync", "infra/plan", "infra/probe", "infra/remote", "projects"}, nil,

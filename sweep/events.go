@@ -166,6 +166,7 @@ func (l *Ledger) giveBack(t *Task, free bool) {
 // end applies the end of a task's newest attempt.
 func (l *Ledger) end(t *Task, o *task.Outcome, now time.Time) {
 	t.Try.Outcome = o
+	l.head.Ran = max(l.head.Ran, o.Duration.Truncate(time.Microsecond)) // its start may have been told with its end
 	switch class := o.Class; {
 	case t.Cancelling:
 		l.move(t, task.Cancelled)

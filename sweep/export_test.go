@@ -29,3 +29,6 @@ func (l *Ledger) Dump() Dump {
 	}
 	return d
 }
+
+// Stored is the form of anything, read back.
+func Stored[T any](v T) (string, error) { return stored(v) }

@@ -148,28 +148,19 @@ func (p *Points) Parameters(index int64) (all result.Parameters) {
 	return all
 }
 
-// Dimension tells which value of a parameter each task has. It panics where the sweep cannot have a task of an index.
+// Dimension tells which value of a parameter each task has. The first value of each space is that of tasks which lack the parameter,
+// whether there are any or not. It panics where the sweep cannot have a task of an index.
 func (p *Points) Dimension(parameter string) result.Dimension {
 	type part struct {
-		of    space.Parameter
+		of    space.Column
 		has   bool
-		every int64 // points between two values
 		first int64 // number of the first value
 	}
 	parts, values := make([]part, len(p.spaces)), int64(0)
 	for i, s := range p.spaces {
-		parts[i].first, parts[i].every = values, 1
-		after := false
-		for _, of := range s.Parameters() {
-			switch {
-			case of.Name() == parameter:
-				parts[i].of, parts[i].has, after = of, true, true
-			case after:
-				parts[i].every *= of.Len()
-			}
-		}
-		if parts[i].has {
-			values += parts[i].of.Len() - 1
+		parts[i].first = values
+		if parts[i].of, parts[i].has = s.Column(parameter); parts[i].has {
+			values += parts[i].of.Len()
 		}
 		values++
 	}
@@ -178,7 +169,7 @@ func (p *Points) Dimension(parameter string) result.Dimension {
 		At: func(index int64) int64 {
 			in, point := p.locate(index)
 			if of := parts[in]; of.has {
-				return of.first + point/of.every%of.of.Len()
+				return of.first + 1 + of.of.At(point)
 			}
 			return parts[in].first
 		},
@@ -187,10 +178,10 @@ func (p *Points) Dimension(parameter string) result.Dimension {
 			for parts[in].first > n {
 				in--
 			}
-			if !parts[in].has {
+			if n -= parts[in].first; n == 0 {
 				return "", false
 			}
-			return parts[in].of.Value(n - parts[in].first).Value, true
+			return parts[in].of.Value(n - 1).Value, true
 		},
 	}
 }

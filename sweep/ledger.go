@@ -66,13 +66,23 @@ func NewLedger(r Record, h Head, open []Task, ahead []int64) *Ledger {
 // Head is the sweep as it stands.
 func (l *Ledger) Head() Head { return l.head }
 
-// Clock counts the time since it was last called to the sweep's running time, if workers have any of its tasks. It is to be
-// called before each step.
+// Clock counts the time since it was last called to the sweep's running time, if workers have any of its tasks and one of them
+// has begun: before that they run those of other sweeps. It is to be called before each step.
 func (l *Ledger) Clock(now time.Time) {
-	if passed := now.Sub(l.clock); !l.clock.IsZero() && passed > 0 && len(l.load) > 0 {
+	if passed := now.Sub(l.clock); !l.clock.IsZero() && passed > 0 && len(l.load) > 0 && l.begun() {
 		l.head.Ran += passed.Truncate(time.Microsecond) // the store keeps no more
 	}
 	l.clock = now
+}
+
+// begun reports whether a task runs or has ended.
+func (l *Ledger) begun() bool {
+	for state, n := range l.head.Rows {
+		if s := task.State(state); n > 0 && (s == task.Running || s.Terminal() && s != task.Cancelled) {
+			return true
+		}
+	}
+	return false
 }
 
 // Load is how many of the sweep's tasks a worker has or is about to have.

@@ -57,8 +57,16 @@ func (r Record) Revised(revision string, to Settings, now time.Time) (Record, bo
 // LeastVersion is the first version of a record whose programs understand this one.
 func (r Record) LeastVersion() int {
 	version := r.Recipe.Version()
-	if r.Style.Form != "" || slices.ContainsFunc(r.spaces(), func(s *space.Space) bool { return s != nil && s.Spelled() }) {
+	if r.Style.Form != "" {
 		version = max(version, task.ParametersVersion)
+	}
+	for _, s := range r.spaces() {
+		switch {
+		case s != nil && s.Version() == space.VersionSpelled:
+			version = max(version, task.ParametersVersion)
+		case s != nil && s.Version() > space.VersionSpelled:
+			version = max(version, task.RulesVersion)
+		}
 	}
 	return version
 }

@@ -48,6 +48,7 @@ type Record struct {
 	Objective      result.Objective `json:"objective"`
 	Project        string           `json:"project"`                   // absolute path it was submitted from
 	ParametersFile string           `json:"parameters_file,omitempty"` // in the project; "": none
+	Overrides      *space.Change    `json:"overrides,omitempty"`       // of the command line to that file, for the newest of the spaces; nil: none
 	Image          string           `json:"image,omitempty"`           // of records of older programs: what tasks.yml said, not what ran
 	Earlier        []Earlier        `json:"earlier,omitempty"`         // what attempts ran with before its revision or settings changed, the oldest first
 	Images         Images           `json:"images,omitempty"`          // that attempts ran in
@@ -128,8 +129,9 @@ type Head struct {
 	Forgiven  int64  // bad ends that max-failures no longer counts: those before somebody let the sweep go on
 	Submitted time.Time
 	Ended     time.Time // zero while it has not ended
-	// Ran is for how long workers had tasks of the sweep, while its master was there to see it: its time without that of
-	// pauses, of waiting for workers, and between its end and a retry. 0 for sweeps of stores that did not keep it.
+	// Ran is for how long workers had tasks of the sweep, from the first that began on, while its master was there to see it: its
+	// time without that of pauses, of waiting for workers and behind other sweeps, and between its end and a retry. 0 for sweeps of
+	// stores that did not keep it.
 	Ran    time.Duration
 	Total  int64  // tasks of the sweep
 	Issued int64  // the first Issued tasks have rows

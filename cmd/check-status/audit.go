@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -12,6 +11,7 @@ import (
 	"mlframework/cmd/internal/site"
 	"mlframework/infra"
 	"mlframework/sweep/api"
+	"mlframework/sweep/result"
 )
 
 // audited is how many actions are shown unless --tail says another number.
@@ -33,7 +33,7 @@ func (c *command) audit(ctx context.Context, w wish, s *site.Site, cluster *infr
 	slices.Reverse(page.Actions)
 	for _, a := range page.Actions {
 		if w.json {
-			if err := json.NewEncoder(c.stdout).Encode(a); err != nil {
+			if err := result.WriteJSONLine(c.stdout, a); err != nil {
 				return err
 			}
 			continue

@@ -70,6 +70,21 @@ func TestFiveCommands(t *testing.T) {
 		t.Errorf("again:\n%s", r.out)
 	}
 
+	// Metrics that are in files on two hosts are read again there.
+	p.has("digits/tasks.yml", strings.Replace(tasks, "    metrics:\n",
+		"    metrics:\n      rate: {file: parameters.json, key: lr}\n", 1))
+	if r := p.must("run-tasks", "results", "--reread", "run_training-1"); !strings.Contains(r.err,
+		"metrics of 4 tasks were read again, and 4 of them changed") {
+		t.Errorf("reread:\n%s%s", r.out, r.err)
+	}
+	for i, r := range p.rows("run_training-1") {
+		if rate := []float64{0.03, 0.05, 0.1, 0.15}[i]; r.Metrics["rate"] != rate ||
+			r.Metrics["accuracy"] != rows[i].Metrics["accuracy"] {
+			t.Errorf("read again on %s: %v, was %v", r.Host, r.Metrics, rows[i].Metrics)
+		}
+	}
+	p.has("digits/tasks.yml", tasks)
+
 	text, err := os.ReadFile(filepath.Join(p.work, "digits", "train.py"))
 	if err != nil {
 		t.Fatal(err)

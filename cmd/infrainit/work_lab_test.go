@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"mlframework/projects"
 )
 
 // row is a line of `run-tasks results --json`.
@@ -58,6 +60,9 @@ func (p *laptop) works(hosts ...string) {
 func (p *laptop) fetched(id string, tasks int, want string) {
 	p.t.Helper()
 	p.must("run-tasks", "fetch", id)
+	if _, err := os.Stat(filepath.Join(p.work, "outputs", projects.ResultsMark)); err != nil {
+		p.t.Errorf("what was fetched may be taken for a part of a project: %v", err)
+	}
 	for i := range tasks {
 		text, err := os.ReadFile(filepath.Join(p.work, "outputs", id, strconv.Itoa(i), "stdout.log"))
 		if err != nil || string(text) != want {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -25,7 +26,7 @@ type again struct {
 // resume is `run-tasks resume`.
 func (c *command) resume(ctx *cliv2.Context) error {
 	id, err := argument(ctx)
-	if err != nil {
+	if err := cmp.Or(noOverrides(ctx), err); err != nil {
 		return err
 	}
 	return c.goOn(ctx, id, nil, again{repeatable: true, do: func(ctx context.Context, m deeds, id string, g api.Going, f master.Detail) (api.Begun, error) {
@@ -35,6 +36,9 @@ func (c *command) resume(ctx *cliv2.Context) error {
 
 // retry is `run-tasks retry`.
 func (c *command) retry(ctx *cliv2.Context) error {
+	if err := noOverrides(ctx); err != nil {
+		return err
+	}
 	id, indexes, err := parseTargets(ctx.Args().Slice())
 	if err != nil {
 		return err

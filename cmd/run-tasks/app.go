@@ -11,7 +11,8 @@ import (
 const appHelp = `run-tasks - runs every combination of a project's parameters
 
 USAGE:
-   run-tasks [options] NAME                   run the definition NAME of
+   run-tasks [options] NAME [PARAMETER=VALUE...]
+                                              run the definition NAME of
                                               tasks.yml: on the cluster of
                                               config.yml, else on this machine
    run-tasks --local [options] NAME           run it on this machine
@@ -34,6 +35,9 @@ behind it, on the same slots; Ctrl-C leaves it running. That process stays until
 it is done; if it ends before, the other terminal goes on.
 --master SOCKET, or the variable ` + masterVariable + `, names a master on this
 machine instead.
+
+PARAMETER=VALUE stands for the line PARAMETER: VALUE of the parameters file:
+lr=0.1,0.01 is a list, epoch='[1,5)' an interval. See docs/parameters.md.
 
 ` + cli.ExitCodes
 
@@ -70,7 +74,7 @@ func flagJSON() cliv2.Flag {
 }
 
 func flagDryRun() cliv2.Flag {
-	return &cliv2.BoolFlag{DisableDefaultText: true, Name: "dry-run", Usage: "show how many tasks, the first and the last; run nothing"}
+	return &cliv2.BoolFlag{DisableDefaultText: true, Name: "dry-run", Usage: "show what would run, and what rules remove; run nothing"}
 }
 
 func flagAll() cliv2.Flag {
@@ -93,7 +97,7 @@ func running() []cliv2.Flag {
 
 func updated() []cliv2.Flag {
 	return []cliv2.Flag{
-		&cliv2.BoolFlag{DisableDefaultText: true, Name: "updated", Usage: "use current code, and settings in tasks.yml that can change"},
+		&cliv2.BoolFlag{DisableDefaultText: true, Name: "updated", Usage: "use the current code, and tasks.yml as far as it can change"},
 		&cliv2.StringFlag{Name: "d", DefaultText: "as before", Usage: "with --updated: the project's `FOLDER`"},
 	}
 }
@@ -104,8 +108,8 @@ func (c *command) app() *cliv2.App {
 			flagProject(),
 			flagDryRun(), flagAll(), flagPriority(),
 			&cliv2.BoolFlag{DisableDefaultText: true, Name: "as-pushed", Usage: "on a cluster: run the files that were brought last"},
-			&cliv2.BoolFlag{DisableDefaultText: true, Name: "missing", Usage: "only what has not succeeded yet with this command and code"},
-		}, running()...)...)
+			&cliv2.BoolFlag{DisableDefaultText: true, Name: "missing", Usage: "only what has not succeeded with this command and code"},
+		}, append(overriding(), running()...)...)...)
 	app.Action, app.Commands = c.runName, c.commands()
 	return app
 }
@@ -115,7 +119,8 @@ func (c *command) commands() []*cliv2.Command {
 	return []*cliv2.Command{
 		{Name: "ls", Usage: "lists the sweeps", Flags: append(places(), flagJSON()), Action: c.list},
 		{Name: "show", Usage: "shows a sweep, or one task with its attempts", ArgsUsage: sweepOrTask,
-			Flags: append(places(), flagJSON()), Action: c.show},
+			Description: "With --json a sweep has what failed in it, too, alike failures together.",
+			Flags:       append(places(), flagJSON()), Action: c.show},
 		{Name: "follow", Usage: "shows a sweep that another terminal runs", ArgsUsage: one, Action: c.follow,
 			Description: "It ends with the sweep, and with the sweep's exit code. Ctrl-C leaves the\nsweep running.",
 			Flags:       append(places(), flagNoOutput(), flagJSON())},
@@ -124,14 +129,23 @@ func (c *command) commands() []*cliv2.Command {
 			Flags: append(places(),
 				&cliv2.IntFlag{Name: "attempt", DefaultText: "the newest", Usage: "of attempt `N`"},
 				&cliv2.BoolFlag{DisableDefaultText: true, Name: "follow", Aliases: []string{"f"}, Usage: "go on until the task has ended"})},
-		{Name: "results", Usage: "prints the table of results", ArgsUsage: one, Action: c.results, Flags: append(places(),
-			&cliv2.BoolFlag{DisableDefaultText: true, Name: "csv", Usage: "as CSV, every column"}, flagJSON(),
-			&cliv2.BoolFlag{DisableDefaultText: true, Name: "failures", Usage: "what failed instead, alike failures together"},
-			&cliv2.StringFlag{Name: "sort", Usage: "by `COLUMN`; by -COLUMN: the greatest first"},
-			&cliv2.StringFlag{Name: "where", Usage: "only tasks for which `EXPR` holds: 'lr<=0.1 and accuracy>0.9'"},
-			&cliv2.IntFlag{Name: "top", DefaultText: "all", Usage: "only the first `N`"},
-			&cliv2.BoolFlag{DisableDefaultText: true, Name: "reread", Usage: "first read all metrics again, by the current tasks.yml"},
-			&cliv2.StringFlag{Name: "d", DefaultText: "as before", Usage: "with --reread: the project's `FOLDER`"})},
+		{Name: "results", Usage: "prints the table of results", ArgsUsage: one, Action: c.results,
+			Description: "EXPR compares columns and calculates with them: host in [gpu1, gpu2],\n" +
+				"not (state=failed or loss=nan), batchsize * unit <= 1000, log10(lr) > -3,\nname ~ '^a.*z$'. docs/expressions.md describes it.\n\n" +
+				"--group-by prints one line for each combination of the columns, with mean,\nstandard deviation and 95 % interval of the mean over its tasks, the best mean\n" +
+				"first. It is the default where parameters.yml has repeat, also of --csv and\n" +
+				"--json; --group-by none is for single tasks. A name with a comma stands in\n" +
+				"backquotes: --group-by '`a,b`,lr'.",
+			Flags: append(places(),
+				&cliv2.BoolFlag{DisableDefaultText: true, Name: "csv", Usage: "as CSV, every column"}, flagJSON(),
+				&cliv2.StringFlag{Name: "group-by", Usage: "means of tasks alike in `COLS`: lr,unit; none: no groups"},
+				&cliv2.StringFlag{Name: "metrics", DefaultText: "the objective's", Usage: "of groups: means of `NAMES`"},
+				&cliv2.BoolFlag{DisableDefaultText: true, Name: "failures", Usage: "what failed instead, alike failures together"},
+				&cliv2.StringFlag{Name: "sort", Usage: "by `COLUMN`; by -COLUMN: the greatest first"},
+				&cliv2.StringFlag{Name: "where", Usage: "only tasks for which `EXPR` holds: 'lr<=0.1 and accuracy>0.9'"},
+				&cliv2.IntFlag{Name: "top", DefaultText: "all", Usage: "only the first `N`"},
+				&cliv2.BoolFlag{DisableDefaultText: true, Name: "reread", Usage: "first read all metrics again, by the current tasks.yml"},
+				&cliv2.StringFlag{Name: "d", DefaultText: "as before", Usage: "with --reread: the project's `FOLDER`"})},
 		c.fetchCommand(),
 		{Name: "cancel", Usage: "cancels a sweep or a task", ArgsUsage: sweepOrTask, Flags: places(), Action: c.cancel},
 		{Name: "pause", Usage: "lets what runs finish and begins nothing more", ArgsUsage: one, Action: c.pause, Flags: append(places(),
@@ -140,11 +154,13 @@ func (c *command) commands() []*cliv2.Command {
 			Flags: append(running(), updated()...), Action: c.resume},
 		{Name: "retry", Usage: "runs again what failed or was cancelled", ArgsUsage: "[SWEEP | SWEEP/INDEX...]",
 			Flags: append(running(), updated()...), Action: c.retry},
-		{Name: "extend", Usage: "adds to a sweep what its parameters file has more now", ArgsUsage: one, Action: c.extend,
+		{Name: "extend", Usage: "adds to a sweep what its parameters file has more now", ArgsUsage: "[SWEEP] [PARAMETER=VALUE...]", Action: c.extend,
 			Description: "The combinations that it has keep their numbers and results. What is new is run\n" +
-				"behind them, with the command, rules and code of the sweep. What is not in the\nfile any more stays in the sweep.",
-			Flags: append(running(), flagDryRun(), flagAll(),
-				&cliv2.BoolFlag{DisableDefaultText: true, Name: "updated", Usage: "use current code, and settings in tasks.yml that can change"},
+				"behind them, with the command, rules and code of the sweep. What is not in the\nfile any more stays in the sweep." +
+				"\nPARAMETER=VALUE and the options beside it change the file as for a new sweep;\n" +
+				"what the sweep was submitted with counts for everything else. --limit 0 lifts\nits limit.",
+			Flags: append(append(running(), overriding()...), flagDryRun(), flagAll(),
+				&cliv2.BoolFlag{DisableDefaultText: true, Name: "updated", Usage: "use the current code, and tasks.yml as far as it can change"},
 				&cliv2.StringFlag{Name: "d", DefaultText: "as before", Usage: "the project's `FOLDER`"})},
 		{Name: "priority", Usage: "lets a sweep go before others", ArgsUsage: "[SWEEP] N", Action: c.priority,
 			Description: "Sweeps of a higher priority go first; those of one share the slots in turn, or\n" +
@@ -160,7 +176,7 @@ func (c *command) commands() []*cliv2.Command {
 				&cliv2.BoolFlag{DisableDefaultText: true, Name: "now", Usage: "with restart: stop what runs; it runs again, uncharged"}), Action: c.workers},
 		c.brokerCommand(),
 		{Name: "test-metrics", Usage: "tests metric patterns on a task's output or on stdin", ArgsUsage: "NAME [SWEEP/INDEX | < FILE]",
-			Description: "Uses the patterns in the current tasks.yml. For a task, stdout and stderr are\nsearched.",
+			Description: "Uses the patterns in the current tasks.yml. For a task, stdout and stderr of\nthe attempts that count for its results are searched.",
 			Flags:       append(places(), flagProject(), flagJSON()), Action: c.testMetrics},
 		{Name: "init", Usage: "writes a commented example project into a new or empty folder", ArgsUsage: "FOLDER", Action: c.init},
 	}

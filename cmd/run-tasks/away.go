@@ -15,11 +15,12 @@ import (
 	"mlframework/sweep"
 	"mlframework/sweep/api"
 	"mlframework/sweep/master"
+	"mlframework/sweep/space"
 )
 
 // submitTo gives a new sweep to a master, and follows it.
-func (c *command) submitTo(ctx *cliv2.Context, m *remote, name string) error {
-	p, err := c.readRunnable(c.projectOf(ctx), name)
+func (c *command) submitTo(ctx *cliv2.Context, m *remote, name string, change space.Change) error {
+	p, err := c.readRunnable(c.projectOf(ctx), name, change)
 	if err != nil {
 		return err
 	}
@@ -82,7 +83,7 @@ func (c *command) bring(ctx context.Context, m *remote, p *project, asPushed boo
 	if files, err = m.take(ctx, p.dir); err != nil {
 		return "", "", nil, err
 	}
-	c.noteLeftOut(files, p.record("").Recipe)
+	c.noteLeftOut(files, p.record(""))
 	c.noteOwnFile(files, p.record("").Recipe)
 	c.print(unmatchedCode(files, p.task))
 	return files.Revision(), codeOf(p.task).Key(files), files, nil

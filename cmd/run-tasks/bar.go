@@ -139,7 +139,7 @@ func (b *bar) left(width int) string {
 	text := b.now.ID + " " + countsText(b.now)
 	if b.best != nil {
 		_, index, _ := strings.Cut(b.best.Task, "/")
-		text += fmt.Sprintf(", best %s=%s (%s)", cli.Visible(shorter(b.best.Metric)), b.best.Value, index)
+		text += fmt.Sprintf(", best task %s=%s (%s)", cli.Visible(shorter(b.best.Metric)), b.best.Value, index)
 	}
 	if b.newest != "" && b.now.Counts[task.Running.String()] > 0 && width >= 100 {
 		text += ", now " + b.newest

@@ -1,11 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -118,17 +118,11 @@ func tookText(s sweep.Summary) string {
 }
 
 func (c *command) best(ctx context.Context, src source, s api.Sweep) error {
-	o := s.Record.Objective
-	if o.IsZero() {
-		return nil
+	if shown, err := c.bestGroups(ctx, src, s); shown || err != nil {
+		return err
 	}
-	var rows []result.Row
-	err := src.Rows(ctx, s.ID, api.Query{Best: true, Begun: true, Top: bestShown}, func(r *result.Row) error {
-		if isRanked(r, o) {
-			rows = append(rows, *r)
-		}
-		return nil
-	})
+	o := s.Record.Objective
+	rows, err := bestRows(ctx, src, s, bestShown)
 	if err != nil || len(rows) == 0 {
 		return err
 	}
@@ -140,10 +134,19 @@ func (c *command) best(ctx context.Context, src source, s api.Sweep) error {
 	return result.WriteText(c.stdout, rows, tableOptions(c.stdout, s))
 }
 
-// isRanked reports whether a task is among the best by an objective.
-func isRanked(r *result.Row, o result.Objective) bool {
-	v, ok := r.Metrics.Get(o.Metric)
-	return ok && !math.IsNaN(v) && o.Ranks(r.State)
+// bestRows are the first tasks of the ranking so far.
+func bestRows(ctx context.Context, src source, s api.Sweep, most int) (rows []result.Row, err error) {
+	o := s.Record.Objective
+	if o.IsZero() {
+		return nil, nil
+	}
+	err = src.Rows(ctx, s.ID, api.Query{Best: true, Begun: true, Top: most}, func(r *result.Row) error {
+		if o.IsRanked(r) {
+			rows = append(rows, *r)
+		}
+		return nil
+	})
+	return rows, err
 }
 
 // tableOptions fit a table of a sweep's results to where it goes.
@@ -220,8 +223,8 @@ func (c *command) noteSurpassed(s api.Sweep) {
 	if o.Maximize {
 		take = result.Max
 	}
-	fmt.Fprintf(c.stderr, "note: tasks are ranked by their last %s, and %s had a better one before (%s: %s at step %d, %s last); to rank by it: metrics: {%s}\n",
-		cli.Visible(o.Metric), plural(found.Tasks, "task"), task.ID{Sweep: s.ID, Index: found.First}, found.Best, found.Step,
+	fmt.Fprintf(c.stderr, "note: tasks are ranked by their last %s, and %s had a better one before (%s: %s (%s), %s last); to rank by it: metrics: {%s}\n",
+		cli.Visible(o.Metric), plural(found.Tasks, "task"), task.ID{Sweep: s.ID, Index: found.First}, found.Best, cmp.Or(found.Place, fmt.Sprintf("step %d", found.Step)),
 		found.Last, cli.Visible(writtenRule(rule, take)))
 }
 
@@ -292,6 +295,16 @@ func (c *command) warnUnranked(s api.Sweep) {
 	if s.Checks.Unranked > int64(len(ids)) {
 		ids = append(ids, "...")
 	}
-	fmt.Fprintf(c.stderr, "WARNING: no metrics: %s succeeded without printing a number for the objective, %s (%s)\n  see what is picked: %s\n",
-		plural(s.Checks.Unranked, "task"), cli.Visible(s.Record.Objective.Metric), strings.Join(ids, ", "), try)
+	objective, all := cli.Visible(s.Record.Objective.Metric), strings.Join(ids, ", ")
+	switch silent := s.Checks.Unranked - s.Checks.NaN; {
+	case silent == 0:
+		fmt.Fprintf(c.stderr, "WARNING: %s succeeded with nan for the objective, %s, and cannot be ranked (%s)\n", plural(s.Checks.NaN, "task"), objective, all)
+		return
+	case s.Checks.NaN > 0:
+		objective += fmt.Sprintf(", and %d with nan for it", s.Checks.NaN)
+		fallthrough
+	default:
+		fmt.Fprintf(c.stderr, "WARNING: no metrics: %s succeeded without printing a number for the objective, %s (%s)\n  see what is picked: %s\n",
+			plural(silent, "task"), objective, all, try)
+	}
 }

@@ -3,13 +3,15 @@ package main
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 
 	cliv2 "github.com/urfave/cli/v2"
 
@@ -34,6 +36,15 @@ type dryTask struct {
 
 	Environment result.Parameters `json:"environment"` // of the definition and the parameters
 	File        *dryFile          `json:"file"`        // that takes the parameters; null: none does
+}
+
+// dryWhole is the last line of a dry run's JSON.
+type dryWhole struct {
+	Name   string      `json:"name"` // of the definition, or of the sweep that would be extended
+	Tasks  int64       `json:"tasks"`
+	Spaces []spaceView `json:"spaces"` // that the tasks are from
+
+	Overrides []string `json:"overrides"` // of the command line to the parameters file, as words
 }
 
 // dryFile is a file in a task's folder.
@@ -144,8 +155,6 @@ func (c *command) writeDryRun(ctx *cliv2.Context, d dryRun) error {
 
 func (d dryRun) writeJSON(w io.Writer) error {
 	out := bufio.NewWriter(w)
-	lines := json.NewEncoder(out)
-	lines.SetEscapeHTML(false)
 	points := d.record.Points()
 	for n := range d.shown() {
 		i := d.record.Ranges.At(d.first + n)
@@ -153,40 +162,58 @@ func (d dryRun) writeJSON(w io.Writer) error {
 		if err != nil {
 			return err
 		}
-		if err := lines.Encode(dryTask{d.id(i), i, g.Argv, points.Parameters(i), environment(d.record.Recipe, g), fileOf(g)}); err != nil {
+		if err := encode(out, dryTask{d.id(i), i, g.Argv, points.Parameters(i), environment(d.record.Recipe, g), fileOf(g)}); err != nil {
 			return err
 		}
+	}
+	whole := dryWhole{Name: d.name, Tasks: d.total, Spaces: []spaceView{}, Overrides: overrideWords(d.record)}
+	for _, s := range d.spaces {
+		whole.Spaces = append(whole.Spaces, viewOf(s))
+	}
+	if err := encode(out, whole); err != nil {
+		return err
 	}
 	return out.Flush()
 }
 
 func (d dryRun) id(index int64) string { return task.ID{Sweep: d.name, Index: index}.String() }
 
-// shown yields the tasks to show, counted from the first: all, or the first and the last.
-func (d dryRun) shown() func(func(int64) bool) {
-	return func(yield func(int64) bool) {
-		step := int64(1)
-		if !d.all {
-			step = max(1, d.total-1)
-		}
-		for n := int64(0); n < d.total && yield(n); n += step {
+// drawnShown is how many tasks between the first and the last a dry run shows.
+const drawnShown = 3
+
+// shown yields the tasks to show, counted from the first: all, or the first, a few drawn at random and the last. The same tasks
+// are drawn each time.
+func (d dryRun) shown() iter.Seq[int64] {
+	if d.all || d.total <= drawnShown+2 {
+		return func(yield func(int64) bool) {
+			for n := int64(0); n < d.total && yield(n); n++ {
+			}
 		}
 	}
+	some, random := []int64{0, d.total - 1}, rand.New(rand.NewPCG(0, 0))
+	for len(some) < drawnShown+2 {
+		if n := random.Int64N(d.total); !slices.Contains(some, n) {
+			some = append(some, n)
+		}
+	}
+	slices.Sort(some)
+	return slices.Values(some)
 }
 
 func (d dryRun) writeText(w io.Writer) error {
 	out := bufio.NewWriter(w)
-	title := d.name + ": " + combinations(d.total)
+	title := d.name + ": " + tasksOf(d.record.Space, d.total)
 	if d.more {
 		title += " more"
 	}
 	fmt.Fprintln(out, title)
 	for _, s := range d.spaces {
-		for _, p := range s.Parameters() {
-			fmt.Fprintf(out, "  %s\n", result.Visible(p.String()))
+		for _, line := range spaceLines(s) {
+			fmt.Fprintf(out, "  %s\n", result.Visible(line))
 		}
 	}
 	points := d.record.Points()
+	count := int64(0)
 	for n := range d.shown() {
 		i := d.record.Ranges.At(d.first + n)
 		g, err := d.given(points, i)
@@ -197,14 +224,15 @@ func (d dryRun) writeText(w io.Writer) error {
 			return err
 		}
 		if g.File != nil {
-			fmt.Fprintf(out, "  %s: %s\n", g.To, put(pairs(points.Given(i))))
+			fmt.Fprintf(out, "  %s: %s\n", g.To, put(pairs(g.Put)))
 		}
 		if env := told(d.record.Recipe, environment(d.record.Recipe, g)); len(env) > 0 {
 			fmt.Fprintf(out, "  %s\n", variables(env))
 		}
-		if !d.all && d.total > 2 && n == 0 {
-			fmt.Fprintf(out, "... %d more (--all shows them)\n", d.total-2)
-		}
+		count++
+	}
+	if count < d.total {
+		fmt.Fprintf(out, "... %d more (--all shows them)\n", d.total-count)
 	}
 	if line := d.parametersLine(); line != "" {
 		fmt.Fprintln(out, result.Visible(line))
@@ -219,6 +247,14 @@ func (d dryRun) writeText(w io.Writer) error {
 		fmt.Fprintln(out, "on no worker yet: the master has none")
 	}
 	return out.Flush()
+}
+
+// tasksOf is so many points of a space in words: combinations, unless several points repeat one.
+func tasksOf(s *space.Space, n int64) string {
+	if len(s.Repeats()) > 0 {
+		return plural(n, "task")
+	}
+	return combinations(n)
 }
 
 func combinations(n int64) string { return plural(n, "combination") }

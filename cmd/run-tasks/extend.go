@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	cliv2 "github.com/urfave/cli/v2"
 
@@ -14,6 +15,7 @@ import (
 	"mlframework/sweep/definition"
 	"mlframework/sweep/master"
 	"mlframework/sweep/secret"
+	"mlframework/sweep/space"
 )
 
 // extension is a sweep and what its project's parameters have more.
@@ -28,7 +30,7 @@ type extension struct {
 
 // extend is `run-tasks extend`.
 func (c *command) extend(ctx *cliv2.Context) error {
-	id, err := argument(ctx)
+	id, change, err := changeOf(ctx)
 	if err != nil {
 		return err
 	}
@@ -43,13 +45,14 @@ func (c *command) extend(ctx *cliv2.Context) error {
 		return err
 	}
 	defer src.close()
-	e, err := c.readExtension(ctx, s)
+	e, err := c.readExtension(ctx, s, change)
 	switch {
 	case err != nil:
 		return err
 	case e.tasks == 0:
 		c.print(e.notes)
-		fmt.Fprintf(c.stderr, "%s has every combination of %s already: there is nothing to add\n", s.ID, s.Record.ParametersFile)
+		fmt.Fprintf(c.stderr, "%s has every combination of %s already: there is nothing to add\n", s.ID,
+			strings.TrimSpace(cli.Visible(s.Record.ParametersFile)+" "+typed(e.by.Overrides.Arguments())))
 		return nil
 	case ctx.Bool("dry-run"):
 		c.print(e.notes)
@@ -76,8 +79,9 @@ func (c *command) extend(ctx *cliv2.Context) error {
 	return c.extendHere(ctx, e)
 }
 
-// readExtension compares what the project's parameters are now with those of a sweep.
-func (c *command) readExtension(ctx *cliv2.Context, s api.Sweep) (e extension, err error) {
+// readExtension compares what the project's parameters are now, as the overrides of a sweep and a change of those make them, with
+// those of the sweep.
+func (c *command) readExtension(ctx *cliv2.Context, s api.Sweep, change space.Change) (e extension, err error) {
 	r := s.Record
 	if r.EachWorker || r.ParametersFile == "" {
 		return e, cli.Wrong("submit it again instead", "%s is a sweep without a parameters file: there is nothing to extend it by", s.ID)
@@ -89,12 +93,15 @@ func (c *command) readExtension(ctx *cliv2.Context, s api.Sweep) (e extension, e
 	if e.now, err = c.presentOf(ctx, s); err != nil {
 		return e, err
 	}
-	p := &project{task: definition.Task{Name: s.Definition, Parameters: r.ParametersFile}}
+	p := &project{task: definition.Task{Name: s.Definition, Parameters: r.ParametersFile}, change: overridesOf(ctx, r.Overrides, change)}
 	if err := p.readParameters(e.now.dir); err != nil {
-		return e, err
+		return e, e.now.unreadable(err)
 	}
 	e.notes = append(p.notes, e.now.notes()...)
-	e.by.Space = p.space
+	if r.Overrides != nil {
+		e.notes = append(e.notes, s.ID+" is extended with "+typed(p.change.Arguments()))
+	}
+	e.by.Space, e.by.Overrides = p.space, &p.change
 	if err := unfit(s.ID, e.now.dir, e.now.record(r), p.space); err != nil {
 		return e, err
 	}

@@ -127,16 +127,25 @@ func (c *command) resultsFailures(ctx *cliv2.Context, id string) error {
 }
 
 func (c *command) failuresJSON(f api.Failures) error {
-	for _, g := range f.Groups {
-		class, logs := string(g.Class), c.logsOf(g)
-		if err := encode(c.stdout, failureLine{g.Count, &class, &g.Reason, &g.Task, g.Host, &logs}); err != nil {
+	for _, l := range c.failureLines(f) {
+		if err := encode(c.stdout, l); err != nil {
 			return err
 		}
 	}
-	if f.Others > 0 {
-		return encode(c.stdout, failureLine{Count: f.Others})
-	}
 	return nil
+}
+
+// failureLines are failures as --json has them.
+func (c *command) failureLines(f api.Failures) []failureLine {
+	all := []failureLine{}
+	for _, g := range f.Groups {
+		class, logs := string(g.Class), c.logsOf(g)
+		all = append(all, failureLine{g.Count, &class, &g.Reason, &g.Task, g.Host, &logs})
+	}
+	if f.Others > 0 {
+		all = append(all, failureLine{Count: f.Others})
+	}
+	return all
 }
 
 func (c *command) failuresCSV(f api.Failures) error {

@@ -28,11 +28,11 @@ func (c *command) fetchCommand() *cliv2.Command {
 		Description: "They come to FOLDER/SWEEP/INDEX: from their hosts, or on this machine from the\nfolder outputs. What arrives is verified; called again it copies what is new or was\n" +
 			"cut off. Files that it did not make are never written over. Of a task that runs it\ncopies what the task has made so far.\n\n" +
 			"PATTERN is as in a .gitignore file, below the task's folder: '*.pt', /result/best.pt,\ncheckpoints/. What a link among them leads to comes, too. --top without SWEEP is\n" +
-			"of the newest sweep with an objective; where several definitions have one, name one:\nrun-tasks fetch run_training --top 3.",
+			"of the newest sweep with an objective; where several definitions have one, name one:\nrun-tasks fetch run_training --top 3. With repeat in parameters.yml it is the N\ncombinations of the best mean, each with all its repeats.",
 		Flags: append(places(),
 			&cliv2.StringFlag{Name: "to", Value: outputFolder, DefaultText: "outputs; on this machine there is none", Usage: "into `FOLDER`"},
 			&cliv2.StringSliceFlag{Name: "files", DefaultText: "all", Usage: "only files that `PATTERN` names; may be given again"},
-			&cliv2.IntFlag{Name: "top", DefaultText: "all", Usage: "only of the best `N` tasks"},
+			&cliv2.IntFlag{Name: "top", DefaultText: "all", Usage: "only of the best `N` tasks, or combinations"},
 			&cliv2.StringFlag{Name: "where", Usage: "only of tasks for which `EXPR` holds: 'accuracy>0.9'"}, flagJSON()),
 		Action: c.fetch}
 }
@@ -50,6 +50,16 @@ type fetched struct {
 type wanted struct {
 	infra.Outputs
 	hosts map[string][]int64 // tasks
+	// combinations is how many of a sweep that repeats them --top chose; 0: it chose tasks.
+	combinations int
+}
+
+// tasks is how many tasks' outputs are fetched.
+func (w wanted) tasks() (n int) {
+	for _, indexes := range w.hosts {
+		n += len(indexes)
+	}
+	return n
 }
 
 func (c *command) fetch(ctx *cliv2.Context) error {
@@ -73,6 +83,12 @@ func (c *command) fetch(ctx *cliv2.Context) error {
 		return err
 	}
 	w.Files = ctx.StringSlice("files")
+	if text := w.chosen(s, ctx.Int("top"), ctx.String("where")); text != "" {
+		c.print([]string{text})
+	}
+	if err := makeResults(ctx.String("to")); err != nil {
+		return err
+	}
 	var done []infra.Fetched
 	if m, ok := src.(*remote); ok {
 		done, err = m.fetch(work, w, ctx.String("to"))
@@ -91,6 +107,19 @@ func (c *command) fetch(ctx *cliv2.Context) error {
 		done = slices.DeleteFunc(done, func(d infra.Fetched) bool { return d.Files+d.Had == 0 && len(d.Skipped) == 0 })
 	}
 	return errors.Join(c.tellFetched(ctx, filepath.Join(ctx.String("to"), s.ID), done), failedFetch(err))
+}
+
+// makeResults makes the folder that outputs are copied into, where there is none. It may lie in the project, whose tasks are not to have
+// copies of it.
+func makeResults(to string) error {
+	if exists(to) {
+		return nil
+	}
+	if err := os.MkdirAll(to, 0o700); err != nil {
+		return err
+	}
+	hideFromGit(to)
+	return os.WriteFile(filepath.Join(to, projects.ResultsMark), nil, 0o600)
 }
 
 // checkFetch validates the arguments and options of fetch.
@@ -191,9 +220,19 @@ func outputsOf(work context.Context, ctx *cliv2.Context, src source, s api.Sweep
 	w = wanted{Outputs: infra.Outputs{Sweep: s.ID}, hosts: map[string][]int64{}}
 	revisions := map[string]bool{}
 	q := api.Query{Begun: true, Where: ctx.String("where"), Top: ctx.Int("top")}
-	q.Best = q.Top > 0
+	isMeant := func(r *result.Row) bool { return !t.isTask || r.Index == t.index }
+	switch ranked := q.Top > 0; {
+	case ranked && len(s.Record.Repeats()) > 0:
+		best, err := bestCombinations(work, ctx, src, s)
+		if err != nil {
+			return w, err
+		}
+		isMeant, w.combinations, q.Top = best.has, len(best.of), 0
+	case ranked:
+		isMeant, q.Best = s.Record.Objective.IsRanked, true
+	}
 	err = src.Rows(work, s.ID, q, func(r *result.Row) error {
-		if r.Host != "" && (!t.isTask || r.Index == t.index) && (!q.Best || isRanked(r, s.Record.Objective)) {
+		if r.Host != "" && isMeant(r) {
 			w.hosts[r.Host] = append(w.hosts[r.Host], r.Index)
 			revisions[r.Revision] = true
 		}
@@ -202,7 +241,7 @@ func outputsOf(work context.Context, ctx *cliv2.Context, src source, s api.Sweep
 	w.Revisions = slices.Sorted(maps.Keys(revisions))
 	if err == nil && len(w.hosts) == 0 {
 		what := "no task of %s that is meant has begun"
-		if q.Best {
+		if ctx.Int("top") > 0 {
 			what = "no task of %s that is meant has succeeded with its objective"
 		}
 		err = cli.Wrong("run-tasks show "+s.ID+" shows how it stands", what, s.ID)
@@ -229,15 +268,6 @@ func fetchHere(ctx context.Context, w wanted, to string) (done []infra.Fetched, 
 		return nil, err
 	}
 	id := filesync.Identity{Owner: strconv.Itoa(os.Getuid()), Cluster: dir, Program: cli.Version()}
-	if !exists(to) {
-		if err := os.MkdirAll(to, 0o700); err != nil {
-			return nil, err
-		}
-		hideFromGit(to) // it may lie in the project, whose tasks are not to have copies of it
-		if err := os.WriteFile(filepath.Join(to, projects.ResultsMark), nil, 0o600); err != nil {
-			return nil, err
-		}
-	}
 	far, near := net.Pipe()
 	served := make(chan error, 1)
 	go func() {

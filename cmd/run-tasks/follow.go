@@ -45,6 +45,10 @@ func (c *command) following(ctx *cliv2.Context, work context.Context, src source
 		fmt.Fprintln(c.stdout, b.ID)
 	}
 	err := c.watch(work, src, b, l)
+	for h, ok := src.(*here); ok && err == nil && h.awaitTakeover(work, b.ID); {
+		c.screen.note("the process that ran " + b.ID + " has ended: it goes on in another terminal")
+		err = c.watch(work, src, api.Begun{Summary: b.Summary}, l)
+	}
 	if errors.Is(context.Cause(work), cli.ErrInterrupted) {
 		c.goesOn(b.ID)
 		return nil
@@ -53,6 +57,35 @@ func (c *command) following(ctx *cliv2.Context, work context.Context, src source
 		return err
 	}
 	return c.conclude(ctx.Context, src, b.ID, l, false)
+}
+
+// A sweep whose runner ended is polled until another terminal has become its runner, or until the
+// timeout.
+const (
+	takeoverPoll    = 50 * time.Millisecond
+	takeoverTimeout = 3 * time.Second
+)
+
+// awaitTakeover waits for another terminal to run the sweep that was open when its runner ended. It
+// reports whether one does.
+func (h *here) awaitTakeover(ctx context.Context, id string) bool {
+	if h.last.State != sweep.Open {
+		return false
+	}
+	for end := time.Now().Add(takeoverTimeout); time.Now().Before(end) && ctx.Err() == nil; {
+		s, err := h.Sweep(ctx, id, false)
+		if err != nil || s.State != sweep.Open && s.State != sweep.Paused {
+			return false
+		}
+		if s.State == sweep.Open && alive() && runnerOf() != h.holder {
+			return true
+		}
+		select {
+		case <-time.After(takeoverPoll):
+		case <-ctx.Done():
+		}
+	}
+	return false
 }
 
 // goesOn is what who leaves is told.
@@ -82,7 +115,7 @@ func (c *command) watch(ctx context.Context, src source, b api.Begun, l look) er
 	return err
 }
 
-// follow ends at once when nobody runs the sweep, and with its runner: the store says how far it came. One that is only
+// follow ends at once when no process runs the sweep, and with its runner: the store says how far it came. One that is only
 // stopped, as by Ctrl-Z, is waited for.
 func (h *here) follow(ctx context.Context, b api.Begun, d master.Detail, each func(master.Update) error) error {
 	since, told, idle := time.Now(), map[int64]bool{}, false
@@ -115,7 +148,7 @@ func (h *here) follow(ctx context.Context, b api.Begun, d master.Detail, each fu
 		return failed
 	})
 	if !idle && failed == nil && ctx.Err() == nil && gone(h.holder) {
-		if !d.Tasks() { // nobody is shown how they ended
+		if !d.Tasks() { // how they ended is not shown
 			return nil
 		}
 		return h.rest(ctx, b.ID, since, told, each)

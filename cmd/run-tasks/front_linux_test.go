@@ -7,6 +7,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 )
 
@@ -23,10 +24,9 @@ func (f folder) front(path string, do func()) {
 		return new(net.Dialer).DialContext(ctx, "unix", f.path("m.sock"))
 	}}
 	proxy.ErrorHandler = func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) }
-	done := false
+	var done atomic.Bool // a command may ask two things side by side
 	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasSuffix(r.URL.Path, path) && !done {
-			done = true // a command sends its requests one after another
+		if strings.HasSuffix(r.URL.Path, path) && done.CompareAndSwap(false, true) {
 			do()
 		}
 		proxy.ServeHTTP(w, r)

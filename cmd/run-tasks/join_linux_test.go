@@ -161,6 +161,8 @@ func TestRunnerFollowed(t *testing.T) {
 			t.Parallel()
 			f := newPair(t)
 			work, other := f.pair(nil)
+			third := f.start(nil, "follow", "other-1")
+			third.shows("following other-1: ")
 			end(f, work)
 			work.wait()
 			other.shows("the process that ran other-1 has ended: it goes on in this terminal, or in another one that has a sweep here\n")
@@ -172,8 +174,10 @@ func TestRunnerFollowed(t *testing.T) {
 			if shown, _, _ := f.run("show", "work-1"); !strings.Contains(shown, "paused: ") {
 				t.Errorf("work-1: %s", shown)
 			}
+			third.shows("note: the process that ran other-1 has ended: it goes on in another terminal\n")
 			f.write("go-other", "")
 			other.ends(0, "other-1/1 succeeded", "other-1: 2 tasks: 2 succeeded")
+			third.ends(0, "other-1/1 succeeded", "other-1: 2 tasks: 2 succeeded")
 			f.write("go-work", "")
 			if stdout, _, code := f.run("resume", "work-1"); code != 0 || !strings.Contains(stdout, "work-1: 4 tasks: 4 succeeded") {
 				t.Errorf("resume: %d: %s", code, stdout)

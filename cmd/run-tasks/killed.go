@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"mlframework/cmd/internal/cli"
@@ -52,7 +53,11 @@ func standing(r *store.Reader) func(context.Context, *store.Sweep) error {
 
 // executorKilled is the error of a run whose executor was killed alone: what is kept of its sweeps, and the way on.
 func (c *command) executorKilled(ctx context.Context, killed *process.Killed) error {
-	e := &cli.Error{Code: cli.Machine, Err: fmt.Errorf("%w: by somebody, or because the machine had no memory left", killed),
+	why := "by somebody, or because the machine had no memory left"
+	if killed.Signal == syscall.SIGPIPE {
+		why = "the program that read its output has ended"
+	}
+	e := &cli.Error{Code: cli.Machine, Err: fmt.Errorf("%w: %s", killed, why),
 		Remedy: "what had ended is kept; `run-tasks ls` shows it, `run-tasks resume SWEEP` runs the rest"}
 	h, err := c.openFolder(ctx)
 	if err != nil { // it had kept nothing, or nothing can be read now

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -12,6 +13,7 @@ import (
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/projects"
+	"mlframework/sweep"
 	"mlframework/sweep/api"
 	"mlframework/sweep/result"
 	"mlframework/sweep/task"
@@ -23,8 +25,8 @@ const leftOutShown = 5
 
 // noteLeftOut tells what tasks will not see because a .gitignore names it, as most who wrote one thought of git only, and keeps it for
 // when tasks fail. What lies in outputs they would not see with any rules; such a folder itself would be there, and empty.
-func (c *command) noteLeftOut(m *projects.Manifest, r task.Recipe) {
-	rules := folder.RulesOf(r)
+func (c *command) noteLeftOut(m *projects.Manifest, r sweep.Record) {
+	rules := folder.RulesOf(r.Recipe)
 	c.leftOut, c.leftOutOf = slices.DeleteFunc(slices.Clone(m.LeftOut), func(l projects.LeftOut) bool {
 		return rules.Output(l.Path) && !(l.Folder && !rules.Output(path.Dir(l.Path)))
 	}), m.Dir
@@ -46,6 +48,7 @@ func (c *command) noteLeftOut(m *projects.Manifest, r task.Recipe) {
 		bring = "add these lines, or those that you need, to include them"
 	}
 	c.print([]string{fmt.Sprintf("excluded by .gitignore, not visible to tasks: %s; in %s, %s: %s", firstOf(paths), c.ownRules(), bring, enumerated(lines))})
+	c.warnGiven(r, rules)
 }
 
 // ownRules is the file that decides before .gitignore, as it is typed here.
@@ -83,9 +86,6 @@ const lastPrinted = 4 << 10
 
 // explainLeftOut says which of the tasks that failed ended for want of something that rules left out when the sweep was submitted.
 func (c *command) explainLeftOut(ctx context.Context, src source, sweepID, workdir string, failed []result.Row) error {
-	if len(c.leftOut) == 0 {
-		return nil
-	}
 	var wanted []string // by whom, one for each file that is wanted
 	by := map[string][]string{}
 	found := map[string]projects.LeftOut{}
@@ -107,16 +107,33 @@ func (c *command) explainLeftOut(ctx context.Context, src source, sweepID, workd
 		}
 		by[name] = append(by[name], r.ID)
 	}
+	then := fmt.Sprintf(", then run %s retry --updated %s", c.self, sweepID)
 	for _, name := range wanted {
 		l := found[name]
-		remedy := fmt.Sprintf("add the line %s to %s", l.Unless, c.ownRules())
+		remedy := c.bringIn(l)
 		if !l.ByGit() {
 			remedy = fmt.Sprintf("remove the line %s from it", l.Pattern)
 		}
-		fmt.Fprintln(c.stdout, cli.Visible(fmt.Sprintf("%s: %s not found, because %s excludes it; %s, then run %s retry --updated %s",
-			enumerated(by[name]), name, filepath.Join(nearPath(c.leftOutOf), l.File), remedy, c.self, sweepID)))
+		fmt.Fprintln(c.stdout, cli.Visible(fmt.Sprintf("%s: %s not found, because %s excludes it; %s%s",
+			enumerated(by[name]), name, c.rulesOf(l), remedy, then)))
+	}
+	explained := slices.Collect(maps.Values(found))
+	for _, g := range c.leftOutGiven {
+		if !slices.Contains(explained, g.by) {
+			fmt.Fprintln(c.stdout, cli.Visible(c.givenText(g)+then))
+		}
 	}
 	return nil
+}
+
+// rulesOf is the file with the rule that leaves something out, as it is typed here.
+func (c *command) rulesOf(l projects.LeftOut) string {
+	return filepath.Join(nearPath(c.leftOutOf), l.File)
+}
+
+// bringIn says how something that was left out becomes a part of the project.
+func (c *command) bringIn(l projects.LeftOut) string {
+	return fmt.Sprintf("add the line %s to %s", l.Unless, c.ownRules())
 }
 
 // endOf is the end of what a task's newest attempt printed to standard error.
@@ -135,6 +152,11 @@ func endOf(ctx context.Context, src source, t api.Task) (string, error) {
 var missingWords = []string{"no such file", "not found", "cannot find", "can't find", "could not find", "does not exist", "doesn't exist", "cannot open",
 	"can't open", "could not open", "unable to open"}
 
+func speaksOfMissing(text string) bool {
+	low := strings.ToLower(text)
+	return slices.ContainsFunc(missingWords, func(w string) bool { return strings.Contains(low, w) })
+}
+
 // linesSearched is how many of the last lines may name the file: after a traceback some programs say more.
 const linesSearched = 5
 
@@ -149,8 +171,7 @@ func wantedOf(stderr string, r result.Row, workdir string, left []projects.LeftO
 			}
 			continue
 		}
-		low := strings.ToLower(line)
-		if !slices.ContainsFunc(missingWords, func(w string) bool { return strings.Contains(low, w) }) {
+		if !speaksOfMissing(line) {
 			continue
 		}
 		for _, word := range pathsIn(line) {
@@ -192,12 +213,12 @@ func leftOutModule(module string, r result.Row, workdir string, left []projects.
 	return by, false
 }
 
-// pathsIn lists what in a line may be a path: what stands in quotes, and words.
+// pathsIn lists what in a line may be a path: what stands in quotes, unless that says itself that something is missing, and words.
 func pathsIn(line string) []string {
 	var paths []string
 	for _, quote := range []string{"'", `"`, "`"} {
 		for i, part := range strings.Split(line, quote) {
-			if i%2 == 1 {
+			if i%2 == 1 && !speaksOfMissing(part) {
 				paths = append(paths, part)
 			}
 		}

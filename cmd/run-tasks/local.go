@@ -13,12 +13,14 @@ import (
 	"mlframework/cmd/internal/cli"
 	"mlframework/sweep"
 	"mlframework/sweep/api"
+	"mlframework/sweep/master"
+	"mlframework/sweep/result"
 	"mlframework/sweep/store"
 	"mlframework/sweep/task"
 	"mlframework/sweep/worker"
 )
 
-// here is the sweeps of this folder: its store, and whoever runs it now.
+// here is the sweeps of this folder: its store, and the process that runs it now.
 type here struct {
 	*api.Archive
 	reader *store.Reader // nil: its owner closes it
@@ -75,7 +77,7 @@ func (h *here) close() error {
 
 func (*here) folder(sweep string) string { return filepath.Join(outputFolder, sweep) }
 
-// act asks whoever runs this folder: for that moment this process, when nobody does.
+// act asks the process that runs this folder; where there is none, this one runs it for that moment.
 func (h *here) act(ctx context.Context, name string, do func(*api.Client) error) (err error) {
 	if !alive() {
 		r, failed := newRunner(ctx, name, cli.Log(h.screen))
@@ -123,6 +125,25 @@ func (h *here) logs(ctx context.Context, l printed) error {
 			return nil
 		}
 	}
+}
+
+func (h *here) measure(ctx context.Context, s api.Sweep, rules []result.Rule, tasks []ended) (all []api.MeasuredTask, err error) {
+	for _, t := range tasks {
+		id := task.ID{Sweep: s.ID, Index: t.index}
+		by := task.Measure{Metrics: rules, Exited: t.exited, Hide: len(s.Record.Recipe.Secrets) > 0}
+		read := api.MeasuredTask{Remeasured: master.Remeasured{Index: t.index}}
+		read.Measured, err = worker.Measure(ctx, taskFolder(id), by)
+		switch {
+		case ctx.Err() != nil:
+			return nil, context.Cause(ctx)
+		case errors.Is(err, fs.ErrNotExist):
+			read.Error = "no output is left in " + filepath.Dir(taskFolder(id))
+		case err != nil:
+			read.Error = err.Error()
+		}
+		all = append(all, read)
+	}
+	return all, nil
 }
 
 // over tells whether nothing more comes of a task.

@@ -28,6 +28,7 @@ type command struct {
 	patient        bool               // a master that is silent is waited for: what follows does
 	leftOut        []projects.LeftOut // of the project that was submitted, in the folder leftOutOf
 	leftOutOf      string
+	leftOutGiven   []leftOutGiven // of that, what arguments of tasks name
 	stdin          io.Reader
 	stdout, stderr *os.File
 	screen         *screen // for remarks that come while a sweep may be shown

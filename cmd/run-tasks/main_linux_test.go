@@ -3,6 +3,7 @@ package main_test
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"io/fs"
 	"os"
@@ -24,6 +25,10 @@ var program string
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(masterFolder); dir != "" {
 		os.Exit(serveMaster(dir))
+	}
+	flag.Parse()
+	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue {
+		_ = f.Value.Set("4") // a number is valid; the tests mostly wait for processes
 	}
 	os.Exit(func() int {
 		dir, err := os.MkdirTemp("", "run-tasks-test-")
@@ -84,6 +89,7 @@ var scriptCommands = map[string]func(*testscript.TestScript, bool, []string){
 	"tmpfs":  tmpfsCommand,
 	"fill":   fillCommand,
 	"master": masterCommand,
+	"say":    sayCommand,
 }
 
 // code N PROGRAM ARG... runs a program that must end with exit code N.

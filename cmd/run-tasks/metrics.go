@@ -7,9 +7,10 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"net/http"
 	"os"
 	"slices"
-	"strconv"
+	"strings"
 	"time"
 
 	cliv2 "github.com/urfave/cli/v2"
@@ -20,7 +21,9 @@ import (
 	"mlframework/sweep/api"
 	metricfiles "mlframework/sweep/metricfile/tail"
 	"mlframework/sweep/result"
+	"mlframework/sweep/space"
 	"mlframework/sweep/task"
+	"mlframework/sweep/worker"
 )
 
 // testMetrics is `run-tasks test-metrics NAME [SWEEP/INDEX | < FILE]`: which metrics would be picked from the output of an attempt.
@@ -46,7 +49,7 @@ func (c *command) testMetrics(ctx *cliv2.Context) error {
 			dir = s.Project
 		}
 	}
-	p, err := c.readProject(dir, name)
+	p, err := c.readProject(dir, name, space.Change{})
 	if err != nil {
 		return err
 	}
@@ -57,7 +60,7 @@ func (c *command) testMetrics(ctx *cliv2.Context) error {
 	if src == nil {
 		err = try.scan("", func(w io.Writer) error { _, err := io.Copy(w, c.stdin); return err })
 	} else {
-		err = try.task(ctx.Context, src, &t.Row)
+		err = try.task(ctx.Context, src, t)
 	}
 	if err != nil {
 		return err
@@ -74,9 +77,8 @@ type trial struct {
 	rules  *result.Rules
 	json   bool // every sample is printed as it is found
 	series result.Series
-	files  *metricfiles.Folder          // of a task; nil: none
-	last   map[string][]result.Rejected // by stream: what matched last and is no number
-	unread []string                     // what matched and is no number, in words
+	files  *metricfiles.Folder // of a task; nil: none
+	unread []string            // what matched and is no number, in words
 }
 
 func (c *command) newTrial(r sweep.Record, json bool) (*trial, error) {
@@ -84,25 +86,73 @@ func (c *command) newTrial(r sweep.Record, json bool) (*trial, error) {
 	return &trial{c: c, record: r, rules: rules, json: json, series: result.Series{Rules: rules}}, err
 }
 
-// task looks at both streams of a task's newest attempt, as a sweep does: the one after the other, as nothing tells in which order
-// their lines came.
-func (t *trial) task(ctx context.Context, src source, row *result.Row) error {
-	id, err := task.ParseID(row.ID)
+// task looks at both streams of each attempt that ran in the newest one's folder, as a sweep does: the one after the other, as
+// nothing tells in which order their lines came.
+func (t *trial) task(ctx context.Context, src source, of api.Task) error {
+	id, err := task.ParseID(of.Row.ID)
 	if err != nil {
 		return err
 	}
-	err = t.scan("stdout", func(w io.Writer) error { return src.logs(ctx, printed{id: id, stdout: w}) })
-	if err != nil {
-		return err
+	var missing []string
+	earlier := earlierAttempts(of.Attempts)
+	for _, n := range append(earlier, 0) {
+		t.unread = nil // what an earlier attempt printed last is not what the results warn of
+		if err := t.attempt(ctx, src, id, n); n > 0 && printedNothing(err) {
+			missing = append(missing, fmt.Sprintf("WARNING: attempt %d was not read: %v", n, err))
+		} else if err != nil {
+			return err
+		}
 	}
-	if err := t.scan("stderr", func(w io.Writer) error { return src.logs(ctx, printed{id: id, stderr: w}) }); err != nil {
-		return err
+	read := len(earlier) - len(missing) + 1
+	if t.unread = append(missing, t.unread...); read > 1 {
+		t.unread = append(t.unread, fmt.Sprintf("%s of %s were searched, as for its results: the newest went on in the folder of the others",
+			plural(int64(read), "attempt"), id))
 	}
 	if src.folder(id.Sweep) == "" {
 		return nil
 	}
-	end := task.Outcome{Class: task.Class(row.Class), ExitCode: row.ExitCode}
+	end := task.Outcome{Class: task.Class(of.Row.Class), ExitCode: of.Row.ExitCode}
 	return t.readFiles(ctx, taskFolder(id), end.Exited())
+}
+
+// attempt looks at both streams of an attempt; 0 is the newest.
+func (t *trial) attempt(ctx context.Context, src source, id task.ID, n int) error {
+	dir := taskFolder(id)
+	if n > 0 && src.folder(id.Sweep) != "" && worker.LogFile(dir, "stdout", n) == worker.LogFile(dir, "stdout", 0) {
+		return cli.Wrong("", "what it printed is not in %s any more", dir)
+	}
+	err := t.scan("stdout", func(w io.Writer) error { return src.logs(ctx, printed{id: id, attempt: n, stdout: w}) })
+	if err != nil {
+		return err
+	}
+	return t.scan("stderr", func(w io.Writer) error { return src.logs(ctx, printed{id: id, attempt: n, stderr: w}) })
+}
+
+// printedNothing reports whether the output of an attempt is not there.
+func printedNothing(err error) bool {
+	here, _ := errors.AsType[*cli.Error](err)
+	there, _ := errors.AsType[*api.Error](err)
+	return here != nil && here.Code == cli.Usage || there != nil && there.Status == http.StatusNotFound
+}
+
+// earlierAttempts are the numbers of those that ran in the folder in which the newest one went on, the oldest first.
+func earlierAttempts(all []api.Attempt) (numbers []int) {
+	all = slices.DeleteFunc(slices.Clone(all), func(a api.Attempt) bool { return a.Host == nil })
+	if len(all) == 0 {
+		return nil
+	}
+	newest := all[len(all)-1]
+	resumed := newest.Resumed
+	for _, a := range slices.Backward(all) {
+		if !resumed {
+			break
+		}
+		if a.Worker == newest.Worker && a.Attempt != newest.Attempt && !slices.Contains(numbers, a.Attempt) {
+			numbers, resumed = append(numbers, a.Attempt), a.Resumed
+		}
+	}
+	slices.Reverse(numbers)
+	return numbers
 }
 
 // readFiles looks at the files in a task's folder that metrics are read from. Values of secrets are not known here: where the tasks have
@@ -127,6 +177,13 @@ func (t *trial) readFiles(ctx context.Context, dir string, exited bool) error {
 		t.unread = append(t.unread, cli.Visible(text))
 	}
 	return bad
+}
+
+// close ends the reading of files.
+func (t *trial) close() {
+	if t.files != nil {
+		_ = t.files.Close() // it was only read
+	}
 }
 
 // final is what a sweep takes for the values of the metrics.
@@ -166,12 +223,6 @@ func (t *trial) scan(stream string, read func(io.Writer) error) error {
 	if stream != "" {
 		of = " of " + stream
 	}
-	if unread := scanner.Unread(); len(unread) > 0 {
-		if t.last == nil {
-			t.last = map[string][]result.Rejected{}
-		}
-		t.last[stream] = unread[:min(len(unread), task.MostUnread)]
-	}
 	for _, no := range scanner.Rejected() {
 		t.unread = append(t.unread, fmt.Sprintf("%s: %s matched but is not a number, the first in line %d%s: %s",
 			cli.Visible(no.Name), plural(no.Count, "line"), no.Line, of, cli.Visible(no.Text)))
@@ -206,7 +257,7 @@ func (t *trial) table() {
 	for _, m := range t.final() {
 		step := "-"
 		if m.Span != nil {
-			step = strconv.FormatInt(m.Span.Step, 10)
+			step = strings.TrimPrefix(m.Span.String(), "step ")
 		}
 		source := cmp.Or(from[m.Name], "JSON line")
 		out.add(m.Name, result.HumanNumber(m.Value), step, fmt.Sprint(t.count(m.Name)), source)

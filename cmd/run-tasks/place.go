@@ -56,7 +56,7 @@ func taskFolder(id task.ID) string {
 	return filepath.Join(outputFolder, id.Sweep, strconv.FormatInt(id.Index, 10))
 }
 
-// nextNumber is the first number of a definition whose outputs are not there yet: outputs outlive a store that somebody
+// nextNumber is the first number of a definition whose outputs are not there yet: outputs outlive a store that a user
 // removed, and are never mixed with those of another sweep.
 func nextNumber(definition string) (next int64) {
 	entries, _ := os.ReadDir(outputFolder) // there are none yet

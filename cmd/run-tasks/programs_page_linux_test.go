@@ -44,7 +44,7 @@ type convention struct {
 	program, heading string
 	definition       string
 	tasks            int
-	killed           bool   // by SIGKILL, and run again by its retry rule; else the sweep is interrupted and resumed
+	killed           bool   // by SIGKILL, and run again by retry; else the sweep is interrupted and resumed
 	best             int    // the task that is ranked first
 	given            string // what that one's program read
 	metric           string // and the value that it is ranked by
@@ -151,8 +151,12 @@ func (c convention) stopInTheMiddle(f folder) (stopped []int) {
 			f.t.Fatal(err)
 		}
 		f.write("watch/go", "")
-		if code := run.waitFor(sweepTime); code != 0 {
+		if code := run.waitFor(sweepTime); code != 1 {
 			f.t.Fatalf("exit code %d:\n%s%s", code, run.stdout, run.stderr)
+		}
+		run = c.start(f, "retry")
+		if code := run.waitFor(sweepTime); code != 0 {
+			f.t.Fatalf("retry: exit code %d:\n%s%s", code, run.stdout, run.stderr)
 		}
 		return []int{0}
 	}

@@ -29,17 +29,18 @@ type project struct {
 	file   *definition.File
 	task   definition.Task
 	space  *space.Space
-	config []byte   // the file that takes the parameters
-	notes  []string // for the user to read before anything runs
+	change space.Change // of the command line to the parameters file
+	config []byte       // the file that takes the parameters
+	notes  []string     // for the user to read before anything runs
 }
 
-// readProject reads tasks.yml, the definition of a name, and its parameters. Every fault of both files is reported.
-func (c *command) readProject(dir, name string) (*project, error) {
+// readProject reads tasks.yml, the definition of a name, and its parameters as a command line changes them. Every fault of both files is reported.
+func (c *command) readProject(dir, name string, change space.Change) (*project, error) {
 	file, notes, err := definition.Load(dir, c.reserved())
 	if err != nil {
-		return nil, c.unread(dir, name, err)
+		return nil, c.unread(dir, name, change, err)
 	}
-	p := &project{named: dir, file: file, space: new(space.Space)}
+	p := &project{named: dir, file: file, space: new(space.Space), change: change}
 	if p.dir, err = filepath.Abs(dir); err != nil {
 		return nil, err
 	}
@@ -56,8 +57,8 @@ func (c *command) readProject(dir, name string) (*project, error) {
 }
 
 // readRunnable reads a project as readProject does, and refuses a definition that cannot be run yet.
-func (c *command) readRunnable(dir, name string) (*project, error) {
-	p, err := c.readProject(dir, name)
+func (c *command) readRunnable(dir, name string, change space.Change) (*project, error) {
+	p, err := c.readProject(dir, name, change)
 	if err == nil {
 		p.noteObjective()
 	}
@@ -77,12 +78,20 @@ func (p *project) noteObjective() {
 	if name == "" || slices.ContainsFunc(p.task.Metrics, func(m definition.Metric) bool { return m.Name == name }) {
 		return
 	}
-	p.notes = append(p.notes, fmt.Sprintf(`no metric %s is declared for the objective: tasks must print it as {"metrics": {%q: 0.5}}, or it is added to metrics in tasks.yml`, name, name))
+	declared := make([]string, len(p.task.Metrics))
+	for i, m := range p.task.Metrics {
+		declared[i] = m.Name
+	}
+	meant := ""
+	if near := fault.Nearest(name, declared); near != "" {
+		meant = "; did you mean " + near + "? If not"
+	}
+	p.notes = append(p.notes, fmt.Sprintf(`no metric %s is declared for the objective%s: tasks must print it as {"metrics": {%q: 0.5}}, or it is added to metrics in tasks.yml`, name, meant, name))
 }
 
 // unread adds to the faults of tasks.yml those of the parameters. Which file a broken definition names is not known, so
 // it is the usual one. Where there is no tasks.yml, a command may have been meant.
-func (c *command) unread(dir, name string, err error) error {
+func (c *command) unread(dir, name string, change space.Change, err error) error {
 	if _, none := os.Stat(filepath.Join(dir, definition.FileName)); errors.Is(none, fs.ErrNotExist) {
 		if near := fault.Nearest(name, c.reserved()); near != "" && dir == "." {
 			return cli.Wrong("did you mean `run-tasks "+near+"`?", "there is no command %s, and no %s here", name, definition.FileName)
@@ -95,7 +104,7 @@ func (c *command) unread(dir, name string, err error) error {
 	if !ok || none != nil {
 		return err
 	}
-	_, _, wrong := space.Read(path, data)
+	_, _, wrong := space.Read(path, data, change)
 	more, _ := errors.AsType[fault.List](wrong)
 	return append(slices.Clip(faults), more...)
 }
@@ -116,6 +125,9 @@ func (c *command) unknownTask(err error) error {
 // readParameters reads the space; dir is the project's folder as the user wrote it.
 func (p *project) readParameters(dir string) error {
 	name := p.task.Parameters
+	if words := p.change.Arguments(); name == "" && len(words) > 0 {
+		return p.unchangeable(words)
+	}
 	if name == "" {
 		if !p.task.EachWorker {
 			p.notes = append(p.notes, p.task.Name+" names no parameters file: one task without flags")
@@ -131,15 +143,25 @@ func (p *project) readParameters(dir string) error {
 	if err != nil {
 		return fault.List{{File: path, Problem: cause(err), Remedy: p.task.Name + " in tasks.yml names it as its parameters file"}}
 	}
-	s, notes, err := space.Read(path, data)
+	s, notes, err := space.Read(path, data, p.change)
 	if err != nil {
-		return err
+		return unreadParameters(path, err)
 	}
 	p.space = s
 	for _, n := range notes {
 		p.notes = append(p.notes, n.String())
 	}
 	return nil
+}
+
+// unchangeable refuses overrides of a definition that has no parameters file.
+func (p *project) unchangeable(words []string) error {
+	if p.task.EachWorker {
+		return cli.Wrong("run it without "+typed(words)+"; a definition without each: worker, with parameters: "+usualParameters+
+			", runs combinations", "%s runs once on every worker (each: worker), without parameters: %s has nothing to change", p.task.Name, words[0])
+	}
+	return cli.Wrong("name one in tasks.yml, such as parameters: "+usualParameters+", or run it without "+typed(words),
+		"%s has no parameters file that %s could change", p.task.Name, words[0])
 }
 
 // cause is an error of the file system without the path, which is named already.
@@ -171,6 +193,9 @@ func (p *project) record(revision string) sweep.Record {
 	}
 	for _, m := range t.Metrics {
 		r.Recipe.Metrics = append(r.Recipe.Metrics, result.Rule(m))
+	}
+	if !p.change.IsZero() {
+		r.Overrides = &p.change
 	}
 	r.Version = r.LeastVersion()
 	return r

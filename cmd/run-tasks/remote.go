@@ -17,6 +17,7 @@ import (
 	"mlframework/projects"
 	"mlframework/sweep/api"
 	"mlframework/sweep/master"
+	"mlframework/sweep/result"
 	"mlframework/sweep/store"
 )
 
@@ -61,6 +62,15 @@ func (m *remote) close() error {
 	return nil
 }
 
+func (m *remote) measure(ctx context.Context, s api.Sweep, rules []result.Rule, tasks []ended) ([]api.MeasuredTask, error) {
+	ask := api.Measure{Metrics: rules}
+	for _, t := range tasks {
+		ask.Tasks = append(ask.Tasks, t.index)
+	}
+	all, err := m.Measure(ctx, s.ID, ask)
+	return all.Tasks, err
+}
+
 func (*remote) folder(string) string { return "" }
 
 func (m *remote) act(_ context.Context, _ string, do func(*api.Client) error) error {
@@ -84,6 +94,7 @@ const (
 	noOutage outageKind = iota
 	cutOff
 	frozen
+	workerAway // the master answers, and cannot read what a worker has
 )
 
 // patient has questions wait for a master that is silent, as who follows does.
@@ -92,7 +103,10 @@ func (m *remote) patient() { m.Away = m.waits }
 // waits says once that the master went away, or is back (nil).
 func (m *remote) waits(why error) (end bool) {
 	is := noOutage
+	refusal, refused := errors.AsType[*api.Error](why)
 	switch {
+	case refused:
+		is = workerAway
 	case errors.Is(why, api.ErrSilent):
 		is = frozen
 	case why != nil:
@@ -102,6 +116,10 @@ func (m *remote) waits(why error) (end bool) {
 	defer m.outage.mu.Unlock()
 	switch told := m.outage.told; {
 	case is == told:
+	case is == workerAway:
+		m.screen.note(refusal.Text + "; waiting for it")
+	case is == noOutage && told == workerAway:
+		m.screen.note("the worker is back")
 	case is == noOutage:
 		m.screen.note("the master is back")
 	default:
@@ -191,8 +209,12 @@ func (m *remote) take(ctx context.Context, dir string) (*projects.Manifest, erro
 	return files, projectError(err)
 }
 
-// problem gives answers of a master, and of whoever runs this folder, their words and exit code.
+// problem gives answers of a master, and of the process that runs this folder, their words and exit code.
 func (c *command) problem(err error) error {
+	if option, ok := errors.AsType[*cli.UnknownOption](err); ok && option.Value != "" {
+		remedy := "see `run-tasks --help`; a parameter is set without dashes: " + typed([]string{option.Name + "=" + option.Value})
+		return &cli.Error{Code: cli.Usage, Err: option, Remedy: remedy}
+	}
 	if e := site.ExplainMaster(err, c.self); e != nil {
 		return e
 	}

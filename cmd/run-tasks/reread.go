@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -15,9 +16,6 @@ import (
 	"mlframework/sweep/task"
 )
 
-// rereadAtOnce is of how many tasks values are stored together.
-const rereadAtOnce = 200
-
 // rereading reads the metrics of a sweep's tasks again, by what tasks.yml says now.
 type rereading struct {
 	c       *command
@@ -27,8 +25,26 @@ type rereading struct {
 	project *project
 
 	read, changed int64
-	kept          int64 // tasks of which nothing could be read
-	first         error // why, of the first of them
+	kept          []kept // tasks of which nothing could be read
+	others        int64  // tasks with other reasons than those
+
+	missing map[string]int64 // metrics with values of which none was read again yet: tasks read that had one
+	held    []master.Remeasured
+	stored  bool
+}
+
+// kept is tasks that keep the metrics they had for one reason.
+type kept struct {
+	why   string
+	first task.ID
+	tasks int64
+}
+
+func (k kept) String() string {
+	if k.tasks == 1 {
+		return fmt.Sprintf("1 task kept the metrics it had (%s): %s", k.first, k.why)
+	}
+	return fmt.Sprintf("%d tasks kept the metrics they had (%s and others): %s", k.tasks, k.first, k.why)
 }
 
 // reread reads the metrics of a sweep again and stores them. Nothing runs.
@@ -52,74 +68,159 @@ func (c *command) reread(ctx *cliv2.Context, src source, s api.Sweep) error {
 		return err
 	}
 	fmt.Fprintf(c.stderr, "metrics of %s were read again, and %d of them changed\n", plural(r.read, "task"), r.changed)
-	if r.kept > 0 {
-		fmt.Fprintf(c.stderr, "WARNING: %s kept the metrics they had: %v\n", plural(r.kept, "task"), r.first)
+	for _, k := range r.kept {
+		fmt.Fprintf(c.stderr, "WARNING: %s\n", cli.Visible(k.String()))
 	}
-	if src.folder(s.ID) == "" && slices.ContainsFunc(r.with.Metrics, func(m result.Rule) bool { return m.File != "" }) {
-		fmt.Fprintln(c.stderr, "WARNING: files on hosts are not read again: metrics of files keep their values")
+	if r.others > 0 {
+		fmt.Fprintf(c.stderr, "WARNING: %s kept the metrics they had, for other reasons\n", plural(r.others, "more task"))
 	}
 	return nil
 }
 
+// all reads every task that has ended. Nothing is stored before each metric of tasks.yml that had values
+// has one again: a mistyped pattern would replace all of them by nothing.
 func (r *rereading) all(ctx context.Context) error {
-	stored := false
-	store := func() error {
-		stored = true
-		err := r.src.act(ctx, "results --reread "+r.sweep.ID, func(m *api.Client) error {
-			_, err := m.Reread(ctx, r.sweep.ID, r.with)
-			return err
-		})
-		r.with.Tasks = nil
+	if err := r.findValues(ctx); err != nil {
 		return err
 	}
-	err := r.src.Rows(ctx, r.sweep.ID, api.Query{Begun: true}, func(row *result.Row) error {
-		if state, err := task.ParseState(row.State); err != nil || !state.Terminal() || row.Started == nil {
+	var next []ended
+	flush := func() error {
+		err := r.some(ctx, next)
+		next = nil
+		return err
+	}
+	err := r.tasks(ctx, func(t ended) error {
+		if next = append(next, t); len(next) < api.MostMeasured {
 			return nil
 		}
-		measured, err := r.task(ctx, row)
-		if err != nil {
-			if r.kept++; r.first == nil {
-				r.first = err
-			}
-			return ctx.Err()
-		}
-		if r.with.Tasks = append(r.with.Tasks, measured); len(r.with.Tasks) == rereadAtOnce {
-			return store()
-		}
-		return nil
+		return flush()
 	})
-	if err == nil && (!stored || len(r.with.Tasks) > 0) {
-		err = store()
+	if err == nil {
+		err = flush()
+	}
+	if err == nil {
+		err = r.lost()
+	}
+	if err == nil {
+		err = r.store(ctx, true)
 	}
 	return err
 }
 
-// task reads what a task's newest attempt left.
-func (r *rereading) task(ctx context.Context, row *result.Row) (m master.Remeasured, err error) {
-	try, err := r.c.newTrial(r.project.record(""), false)
-	if err != nil {
-		return m, err
-	}
-	if err := try.task(ctx, r.src, row); err != nil {
-		return m, err
-	}
-	defer try.close()
-	all := try.final()
-	if try.files == nil { // on a host: what was read of files stays
+// tasks calls each with every task that has ended.
+func (r *rereading) tasks(ctx context.Context, each func(ended) error) error {
+	return r.src.Rows(ctx, r.sweep.ID, api.Query{Begun: true}, func(row *result.Row) error {
+		if state, err := task.ParseState(row.State); err != nil || !state.Terminal() || row.Started == nil {
+			return nil
+		}
+		end := task.Outcome{Class: task.Class(row.Class), ExitCode: row.ExitCode}
+		return each(ended{row.Index, end.Exited(), slices.Clone(row.Metrics)})
+	})
+}
+
+// findValues finds the metrics of tasks.yml that have values.
+func (r *rereading) findValues(ctx context.Context) error {
+	r.missing = map[string]int64{}
+	return r.tasks(ctx, func(t ended) error {
 		for _, rule := range r.with.Metrics {
-			if i := slices.IndexFunc(row.Metrics, func(m result.Metric) bool { return m.Name == rule.Name }); i >= 0 && rule.File != "" {
-				all = append(all, row.Metrics[i])
+			if _, ok := t.had.Get(rule.Name); ok {
+				r.missing[rule.Name] = 0
 			}
 		}
-	} else {
-		m.Unmeasured = try.files.Problems()
+		return nil
+	})
+}
+
+// lost refuses to take every value of a metric away.
+func (r *rereading) lost() error {
+	for _, rule := range r.with.Metrics {
+		if n := r.missing[rule.Name]; n > 0 {
+			name := cli.Visible(rule.Name)
+			return &cli.Error{Code: cli.Invalid,
+				Err: fmt.Errorf("%s: no value would be left of metric %s, which %s %s now; nothing was changed",
+					r.sweep.ID, name, plural(n, "task"), pick(int(n), "has", "have")),
+				Remedy: fmt.Sprintf("correct '%s' in tasks.yml, or remove %s from its metrics to drop the values",
+					cli.Visible(cmp.Or(rule.Pattern, rule.File)), name)}
+		}
 	}
-	r.read++
-	if !same(row.Metrics, all) {
-		r.changed++
+	return nil
+}
+
+// ended is a task that has ended.
+type ended struct {
+	index  int64
+	exited bool // its program did by itself
+	had    result.Final
+}
+
+// some reads some tasks, and stores what was read when it is known that no metric loses all its values.
+func (r *rereading) some(ctx context.Context, tasks []ended) error {
+	if len(tasks) == 0 {
+		return nil
 	}
-	m.Index, m.Metrics, m.Stdout, m.Stderr = row.Index, result.Stored(all), try.last["stdout"], try.last["stderr"]
-	return m, nil
+	measured, err := r.src.measure(ctx, r.sweep, r.with.Metrics, tasks)
+	if err != nil {
+		return err
+	}
+	for i, m := range measured {
+		r.note(tasks[i], m)
+	}
+	if len(r.missing) > 0 {
+		return nil
+	}
+	return r.store(ctx, false)
+}
+
+// store stores what was read, and at the last the rules even where nothing was.
+func (r *rereading) store(ctx context.Context, last bool) error {
+	for len(r.held) > 0 || last && !r.stored {
+		n := min(len(r.held), api.MostReread)
+		r.with.Tasks, r.held = r.held[:n], r.held[n:]
+		err := r.src.act(ctx, "results --reread "+r.sweep.ID, func(m *api.Client) error {
+			_, err := m.Reread(ctx, r.sweep.ID, r.with)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		r.stored = true
+	}
+	return nil
+}
+
+// mostReasons is how many different reasons are told why tasks keep their metrics.
+const mostReasons = 5
+
+// note counts a task that was read, or could not be.
+func (r *rereading) note(t ended, m api.MeasuredTask) {
+	at := slices.IndexFunc(r.kept, func(k kept) bool { return k.why == m.Error })
+	switch {
+	case m.Error == "":
+		r.read++
+		if !same(t.had, result.Final(m.Metrics)) {
+			r.changed++
+		}
+		r.noteValues(t, m)
+		r.held = append(r.held, m.Remeasured)
+	case at >= 0:
+		r.kept[at].tasks++
+	case len(r.kept) == mostReasons:
+		r.others++
+	default:
+		r.kept = append(r.kept, kept{m.Error, task.ID{Sweep: r.sweep.ID, Index: t.index}, 1})
+	}
+}
+
+// noteValues takes note of the metrics that a task had and has.
+func (r *rereading) noteValues(t ended, m api.MeasuredTask) {
+	for _, now := range m.Metrics {
+		delete(r.missing, now.Name)
+	}
+	for _, before := range t.had {
+		if n, ok := r.missing[before.Name]; ok {
+			r.missing[before.Name] = n + 1
+		}
+	}
 }
 
 // same reports whether two tasks have the same metrics, in whatever order.
@@ -132,11 +233,4 @@ func same(a, b result.Final) bool {
 	}
 	has, had := in(a), in(b)
 	return len(a) == len(b) && !slices.ContainsFunc(a, func(m result.Metric) bool { return !had(m) }) && !slices.ContainsFunc(b, func(m result.Metric) bool { return !has(m) })
-}
-
-// close ends the reading of files.
-func (t *trial) close() {
-	if t.files != nil {
-		_ = t.files.Close() // it was only read
-	}
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // results is `run-tasks results`. The table for people has the best first, unless an order is asked for, and only what
-// has begun; the others have every task.
+// has begun; the others have every task. Where the sweep repeats its points, and where it is asked for, they are summarized.
 func (c *command) results(ctx *cliv2.Context) error {
 	id, err := argument(ctx)
 	if err != nil {
@@ -25,6 +25,9 @@ func (c *command) results(ctx *cliv2.Context) error {
 	}
 	if ctx.Int("top") < 0 {
 		return cli.Wrong("", "--top must not be negative")
+	}
+	if err := checkGroups(ctx); err != nil {
+		return err
 	}
 	if ctx.Bool("failures") {
 		return c.resultsFailures(ctx, id)
@@ -44,7 +47,17 @@ func (c *command) results(ctx *cliv2.Context) error {
 		}
 	}
 	q := api.Query{Where: ctx.String("where"), Sort: ctx.String("sort"), Top: ctx.Int("top"), Begun: text}
+	if groups, ok := grouping(ctx, s); ok {
+		groups.Query = q
+		return c.resultsGroups(ctx, src, s, groups)
+	}
+	if ctx.IsSet("metrics") {
+		return cli.Wrong("", "--metrics is for groups: add --group-by COLUMN,...")
+	}
 	q.Best = q.Sort == "" && (text || q.Top > 0)
+	if q.Best && q.Top > 0 && s.Record.Objective.IsZero() {
+		c.print([]string{s.ID + " has no objective: --top shows the first of its tasks by their numbers; --sort COLUMN orders them"})
+	}
 	switch {
 	case ctx.Bool("csv"):
 		return src.Results(ctx.Context, s.ID, q, api.CSV, c.stdout)

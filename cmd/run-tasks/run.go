@@ -18,7 +18,7 @@ import (
 
 // runName is `run-tasks NAME`: a new sweep.
 func (c *command) runName(ctx *cliv2.Context) error {
-	name, err := argument(ctx)
+	name, change, err := changeOf(ctx)
 	switch {
 	case err != nil:
 		return err
@@ -39,16 +39,16 @@ func (c *command) runName(ctx *cliv2.Context) error {
 	at := placeOf(ctx)
 	switch {
 	case ctx.Bool("dry-run"):
-		return c.dryRun(ctx, name)
+		return c.dryRun(ctx, name, change)
 	case at != inFolder:
 		m, err := c.dial(ctx)
 		if err != nil {
 			return err
 		}
 		defer m.close()
-		return c.submitTo(ctx, m, name)
+		return c.submitTo(ctx, m, name, change)
 	}
-	return c.guarded(ctx.Context, func() error { return c.submit(ctx, name) })
+	return c.guarded(ctx.Context, func() error { return c.submit(ctx, name, change) })
 }
 
 // checkRunning refuses options that do not go together in commands that run tasks.
@@ -65,8 +65,8 @@ func checkRunning(ctx *cliv2.Context) error {
 	return nil
 }
 
-func (c *command) dryRun(ctx *cliv2.Context, name string) error {
-	p, err := c.readRunnable(c.projectOf(ctx), name)
+func (c *command) dryRun(ctx *cliv2.Context, name string, change space.Change) error {
+	p, err := c.readRunnable(c.projectOf(ctx), name, change)
 	if err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func (c *command) dryRun(ctx *cliv2.Context, name string) error {
 	}
 	c.print(p.notes)
 	if !ctx.Bool("as-pushed") {
-		c.noteLeftOut(files, p.record("").Recipe)
+		c.noteLeftOut(files, p.record(""))
 		c.noteOwnFile(files, p.record("").Recipe)
 		c.print(unmatchedCode(files, p.task))
 	}
@@ -102,7 +102,8 @@ func (c *command) dryRun(ctx *cliv2.Context, name string) error {
 }
 
 func (c *command) nothingMissing(p *project) {
-	fmt.Fprintf(c.stderr, "nothing is missing: %s of %s, and each has succeeded\n", combinations(p.space.Len()), p.task.Name)
+	fmt.Fprintf(c.stderr, "nothing is missing: %s of %s, and each has succeeded\n",
+		tasksOf(p.space, p.space.Len()), p.task.Name)
 }
 
 func (c *command) print(notes []string) {
@@ -112,8 +113,8 @@ func (c *command) print(notes []string) {
 }
 
 // submit runs a new sweep to its end.
-func (c *command) submit(ctx *cliv2.Context, name string) error {
-	p, err := c.readRunnable(c.projectOf(ctx), name)
+func (c *command) submit(ctx *cliv2.Context, name string, change space.Change) error {
+	p, err := c.readRunnable(c.projectOf(ctx), name, change)
 	if err != nil {
 		return err
 	}
@@ -159,7 +160,7 @@ func (c *command) prepare(ctx *cliv2.Context, work context.Context, p *project, 
 	if err != nil {
 		return nil, err
 	}
-	c.noteLeftOut(m, p.record("").Recipe)
+	c.noteLeftOut(m, p.record(""))
 	c.noteOwnFile(m, p.record("").Recipe)
 	if err := checkFolder(m, p.record("").Recipe, inFolder); err != nil {
 		return nil, err

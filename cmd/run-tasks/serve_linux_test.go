@@ -29,7 +29,7 @@ import (
 const masterFolder = "TEST_MASTER_FOLDER"
 
 // serveMaster runs until its input ends. Lines of its input switch the queue: "away" and "back"; "dead" puts
-// two letters to the dead. The socket is there once
+// two letters to the dead; "second" begins a worker on another host, with outputs of its own, and "leave" ends it. The socket is there once
 // it is ready.
 func serveMaster(dir string) int {
 	if err := serve(context.Background(), dir); err != nil {
@@ -42,7 +42,7 @@ func serveMaster(dir string) int {
 func serve(ctx context.Context, dir string) (err error) {
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	in := func(name string) string { return filepath.Join(dir, name) }
-	for _, name := range []string{"revisions", "outputs"} {
+	for _, name := range []string{"revisions", "outputs", "outputs2"} {
 		if err := os.MkdirAll(in(name), 0o700); err != nil {
 			return err
 		}
@@ -74,14 +74,23 @@ func serve(ctx context.Context, dir string) (err error) {
 		}
 	})
 	parts.Go(func() { _ = server.Run(running, l) })
+	second, leave := context.WithCancel(working)
 	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
-		if lines.Text() == "dead" {
+		switch lines.Text() {
+		case "dead":
 			hub.Bury("tasks.w1", []byte("\x1b[31mno batch"), "it is not what is expected here")
 			hub.Bury("tasks.w9", []byte("{}"), "nobody there")
-			continue
+		case "second":
+			options.Name, options.Host, options.Outputs = "w2", "gpu2", in("outputs2")
+			w2 := worker.New(hub.Port("w2"), options)
+			work.Go(func() { w2.Run(second) })
+		case "leave":
+			leave()
+		default:
+			hub.Outage(lines.Text() == "away")
 		}
-		hub.Outage(lines.Text() == "away")
 	}
+	leave()
 	hub.Outage(false)
 	stopWorking()
 	work.Wait()
@@ -142,6 +151,20 @@ func masterCommand(ts *testscript.TestScript, _ bool, lines []string) {
 		s.say(l)
 	}
 	ts.Defer(s.end)
+	ts.Defer(func() { masters.Delete(ts) })
+	masters.Store(ts, s)
+}
+
+// masters are those of scripts that run.
+var masters sync.Map
+
+// say LINE says a line to the script's master.
+func sayCommand(ts *testscript.TestScript, _ bool, words []string) {
+	s, ok := masters.Load(ts)
+	if !ok || len(words) != 1 {
+		ts.Fatalf("usage: say LINE, after master")
+	}
+	s.(*served).say(words[0])
 }
 
 // master runs a master in the folder.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -16,14 +15,11 @@ import (
 	"mlframework/sweep"
 	"mlframework/sweep/api"
 	"mlframework/sweep/result"
+	"mlframework/sweep/space"
 	"mlframework/sweep/task"
 )
 
-func encode(w io.Writer, v any) error {
-	lines := json.NewEncoder(w)
-	lines.SetEscapeHTML(false)
-	return lines.Encode(v)
-}
+func encode(w io.Writer, v any) error { return result.WriteJSONLine(w, v) }
 
 // show is `run-tasks show`: a sweep, or a task with its attempts.
 func (c *command) show(ctx *cliv2.Context) error {
@@ -45,9 +41,32 @@ func (c *command) show(ctx *cliv2.Context) error {
 	case t.isTask:
 		return c.showTask(ctx.Context, src, s, t.index, ctx.Bool("json"))
 	case ctx.Bool("json"):
-		return encode(c.stdout, s.Summary)
+		return c.showSweepJSON(ctx.Context, src, s)
 	}
 	return c.showSweep(ctx.Context, src, s)
+}
+
+// shownSweep is a sweep as `show --json` has it.
+type shownSweep struct {
+	sweep.Summary
+	Spaces    []spaceView   `json:"spaces"`    // that its tasks are from: of the submission, then of each extension
+	Overrides []string      `json:"overrides"` // of the command line to the parameters file, as words
+	Failures  []failureLine `json:"failures"`
+}
+
+func (c *command) showSweepJSON(ctx context.Context, src source, s api.Sweep) error {
+	shown := shownSweep{Summary: s.Summary, Overrides: overrideWords(s.Record), Failures: []failureLine{}}
+	for _, part := range append([]*space.Space{s.Record.Space}, s.Record.Extensions...) {
+		shown.Spaces = append(shown.Spaces, viewOf(part))
+	}
+	if _, failed := tally(s.Summary); failed > 0 {
+		f, err := src.Failures(ctx, s.ID)
+		if err != nil {
+			return err
+		}
+		shown.Failures = c.failureLines(f)
+	}
+	return encode(c.stdout, shown)
 }
 
 func (c *command) showSweep(ctx context.Context, src source, s api.Sweep) error {
@@ -71,14 +90,13 @@ func (c *command) showSweep(ctx context.Context, src source, s api.Sweep) error 
 		c.field("image", image+" on "+strings.Join(r.Images[image], ", "))
 	}
 	c.field("command", result.CommandLine(r.Recipe.Expand(task.Place{}, nil)))
-	for _, p := range r.Space.Parameters() {
-		c.field("", p.String())
+	c.describe(r.Space)
+	if r.Overrides != nil {
+		c.field("overrides", typed(r.Overrides.Arguments()))
 	}
 	for _, e := range r.Extensions {
-		c.field("extended", combinations(e.Len()))
-		for _, p := range e.Parameters() {
-			c.field("", p.String())
-		}
+		c.field("extended", tasksOf(r.Space, e.Len()))
+		c.describe(e)
 	}
 	for i, e := range r.Earlier {
 		revision, settings := r.Recipe.Revision, r.Settings()
@@ -97,6 +115,18 @@ func (c *command) showSweep(ctx context.Context, src source, s api.Sweep) error 
 	if !r.Objective.IsZero() {
 		c.field("objective", r.Objective.String())
 	}
+	best, err := bestRows(ctx, src, s, 1)
+	if err != nil {
+		return err
+	}
+	for _, b := range best {
+		v, _ := b.Metrics.Get(r.Objective.Metric)
+		text := b.ID + " " + r.Objective.Metric + "=" + result.HumanNumber(v)
+		if len(r.Repeats()) > 0 {
+			text += ", the best single task; " + c.self + " results " + s.ID + " has the best means"
+		}
+		c.field("best", text)
+	}
 	if folder := src.folder(s.ID); folder != "" {
 		c.field("files", folder)
 	}
@@ -111,6 +141,13 @@ func (c *command) showSweep(ctx context.Context, src source, s api.Sweep) error 
 	}
 	c.warnUnranked(s)
 	return nil
+}
+
+// describe prints the parameters of a space and its rules.
+func (c *command) describe(s *space.Space) {
+	for _, line := range spaceLines(s) {
+		c.field("", line)
+	}
 }
 
 // runningShown is of how many running tasks a sweep's description has the newest metrics.
@@ -182,6 +219,9 @@ func (c *command) showTask(ctx context.Context, src source, s api.Sweep, index i
 	}
 	for _, a := range t.Attempts {
 		c.field(fmt.Sprintf("attempt %d", a.Attempt), attemptText(a))
+		if a.Thinned != nil {
+			c.field("", thinnedText(*a.Thinned))
+		}
 		for _, text := range a.Unmeasured {
 			c.field("", text)
 		}
@@ -189,11 +229,20 @@ func (c *command) showTask(ctx context.Context, src source, s api.Sweep, index i
 	return nil
 }
 
-// metricText is "acc = 0.9 at step 2".
+// metricText is "acc = 0.9 (step 2)".
 func metricText(m result.Metric) string {
 	text := m.Name + " = " + result.HumanNumber(m.Value)
 	if m.Span != nil {
-		text += fmt.Sprintf(" at step %d", m.Span.Step)
+		text += " (" + m.Span.String() + ")"
+	}
+	return text
+}
+
+// thinnedText is "5,803 of 100,000 values are kept for curves, at even distances; metrics are of all values".
+func thinnedText(t result.Thinned) string {
+	text := fmt.Sprintf("%s of %s values are kept for curves, at even distances; metrics are of all values", thousands(int(t.Kept)), thousands(int(t.Samples)))
+	if t.Ignored > 0 {
+		text += fmt.Sprintf(", but for %s of metrics after the first %s", thousands(int(t.Ignored)), thousands(result.MaxMetrics))
 	}
 	return text
 }

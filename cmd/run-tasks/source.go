@@ -21,6 +21,7 @@ type questions interface {
 	Task(ctx context.Context, id string, index int64) (api.Task, error)
 	Rows(ctx context.Context, id string, q api.Query, each func(*result.Row) error) error
 	Results(ctx context.Context, id string, q api.Query, f api.Format, w io.Writer) error
+	Groups(ctx context.Context, id string, q api.GroupQuery) (api.GroupPage, error)
 	Failures(ctx context.Context, id string) (api.Failures, error)
 	Missing(ctx context.Context, r sweep.Record, code string, same ...string) (api.Missing, error)
 }
@@ -28,13 +29,15 @@ type questions interface {
 // source is where sweeps are kept and run: this folder, or a master.
 type source interface {
 	questions
-	// act lets do change something, through whoever runs the sweeps.
+	// act lets do change something, through the process that runs the sweeps.
 	act(ctx context.Context, name string, do func(*api.Client) error) error
-	// follow calls each with what happens to a sweep until it is idle, or whoever ran it is gone: from now on, or since it
+	// follow calls each with what happens to a sweep until it is idle, or the process that ran it is gone: from now on, or since it
 	// began when that is known.
 	follow(ctx context.Context, b api.Begun, d master.Detail, each func(master.Update) error) error
 	// logs copies what an attempt printed.
 	logs(ctx context.Context, l printed) error
+	// measure reads the metrics of tasks again, by other rules, from what their attempts left.
+	measure(ctx context.Context, s api.Sweep, rules []result.Rule, tasks []ended) ([]api.MeasuredTask, error)
 	// folder is where the files of a sweep lie on this machine; "" when they do not.
 	folder(sweep string) string
 	close() error

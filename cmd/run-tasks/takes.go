@@ -41,6 +41,18 @@ func namesOf(spaces ...*space.Space) (names []string) {
 	return names
 }
 
+// optionalOf are the names of parameters that some points lack.
+func optionalOf(spaces ...*space.Space) (names []string) {
+	for _, s := range spaces {
+		for _, p := range s.Parameters() {
+			if p.Conditional() {
+				names = append(names, p.Name())
+			}
+		}
+	}
+	return names
+}
+
 // takes puts into a recipe how the program takes its parameters.
 func (p *project) takes(r *task.Recipe) {
 	r.Env = map[string]string{}
@@ -57,7 +69,7 @@ func (p *project) takes(r *task.Recipe) {
 // checkTakes finds parameters that the program would not get, and what tasks.yml names that is no parameter.
 func (p *project) checkTakes() error {
 	r := p.record("")
-	wrong, notes := argv.Check(r.Recipe, r.Style, namesOf(p.space))
+	wrong, notes := argv.Check(r.Recipe, r.Style, namesOf(p.space), optionalOf(p.space)...)
 	for _, n := range notes {
 		p.notes = append(p.notes, p.placed(n).String())
 	}
@@ -145,7 +157,7 @@ func unfit(id, dir string, r sweep.Record, spaces ...*space.Space) error {
 			return err
 		}
 	}
-	wrong, _ := argv.Check(r.Recipe, r.Style, namesOf(spaces...))
+	wrong, _ := argv.Check(r.Recipe, r.Style, namesOf(spaces...), optionalOf(spaces...)...)
 	if len(wrong) == 0 {
 		return nil
 	}

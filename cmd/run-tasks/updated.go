@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 
 	cliv2 "github.com/urfave/cli/v2"
 
+	"mlframework/cmd/internal/cli"
 	"mlframework/projects"
 	"mlframework/sweep"
 	"mlframework/sweep/api"
@@ -23,6 +26,7 @@ type present struct {
 	file     *definition.File // tasks.yml; nil: it cannot be read, and nothing depends on it
 	settings *sweep.Settings  // of the definition; nil: there is none of its name any more
 	changes  []sweep.Change   // what the definition says differently
+	unread   error            // why there are no settings
 }
 
 // presentOf compares a sweep with its definition in the project that -d names, or that it was submitted from. Only --updated depends
@@ -37,11 +41,14 @@ func (c *command) presentOf(ctx *cliv2.Context, s api.Sweep) (present, error) {
 		return p, err
 	}
 	if err != nil {
+		p.unread = err
 		return p, nil
 	}
 	p.file = file
 	t, err := file.Task(s.Definition)
 	if _, gone := errors.AsType[*definition.UnknownTask](err); gone {
+		p.unread = &cli.Error{Code: cli.Usage, Err: fmt.Errorf("%s: %w", p.dir, err),
+			Remedy: s.ID + " was submitted from " + s.Project + "; -d names its project where it is now"}
 		return p, nil
 	}
 	now := (&project{dir: p.dir, file: file, task: t}).record(s.Revision)
@@ -51,6 +58,15 @@ func (c *command) presentOf(ctx *cliv2.Context, s api.Sweep) (present, error) {
 		err = unfit(s.ID, p.dir, p.record(s.Record), append([]*space.Space{s.Record.Space}, s.Record.Extensions...)...)
 	}
 	return p, err
+}
+
+// unreadable is why the parameters of a sweep cannot be read: where the project has no definition of its
+// name, nothing there names the parameters file.
+func (p present) unreadable(err error) error {
+	if _, none := os.Stat(filepath.Join(p.dir, p.sweep.Record.ParametersFile)); p.unread != nil && none != nil {
+		return p.unread
+	}
+	return err
 }
 
 // record is a sweep's as it goes on.

@@ -58,7 +58,7 @@ func (c *command) workers(ctx *cliv2.Context) error {
 	return c.tellWorkers(ctx, []master.Worker{w})
 }
 
-// change is what somebody wants of a worker.
+// change is a request to drain, resize or restart a worker, or to let it go on.
 type change struct {
 	verb, worker string
 	slots        int

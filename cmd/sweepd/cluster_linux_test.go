@@ -67,7 +67,7 @@ func newCluster(t testing.TB, s site) *cluster {
 	if err := os.MkdirAll(filepath.Join(dir, "revisions", revision), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	args := append([]string{"master", "--store", c.path("store"), "--socket", c.path("socket")}, s.flags()...)
+	args := append([]string{"master", "--store", c.path("store"), "--socket", c.path("socket"), "--read-socket", c.path("read")}, s.flags()...)
 	if s.lease > 0 {
 		args = append(args, "--lease", s.lease.String())
 	}

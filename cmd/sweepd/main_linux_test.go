@@ -26,7 +26,7 @@ var shared = broker.Shared{Options: broker.Options{TLS: true}}
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue {
-		_ = f.Value.Set("4") // it is a number; most of the time these tests wait for processes, not for a core
+		_ = f.Value.Set("4") // a number is valid; the tests mostly wait for processes
 	}
 	os.Exit(func() int {
 		dir, err := os.MkdirTemp("", "sweepd-test-")

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"net"
 	"os"
 	"path/filepath"
 	"sync"
@@ -25,6 +26,7 @@ func (c *command) masterCommand() *cliv2.Command {
 		Flags: append([]cliv2.Flag{
 			&cliv2.StringFlag{Name: "store", Usage: "`FOLDER` of the store"},
 			&cliv2.StringFlag{Name: "socket", Usage: "`PATH` of the API's Unix socket"},
+			&cliv2.StringFlag{Name: "read-socket", DefaultText: "none", Usage: "`PATH` of a second socket that changes nothing, for the monitor; in a folder of its own"},
 			&cliv2.StringFlag{Name: "group", DefaultText: "nobody else", Usage: "the `GROUP` that may use the socket, too"},
 			&cliv2.StringFlag{Name: "revisions", DefaultText: "run-tasks cannot bring files", Usage: "`FOLDER` of projects' revisions, where run-tasks runs on this machine"},
 			&cliv2.StringFlag{Name: "broker-metrics", DefaultText: "not asked", Usage: "`URL` of the broker's rabbitmq_prometheus, for check-status: http://HOST:15692"},
@@ -33,6 +35,9 @@ func (c *command) masterCommand() *cliv2.Command {
 	}
 }
 
+// masterMemory is what the Go runtime of a master tries to stay below, in bytes, as long as its live objects are few.
+const masterMemory = 16 << 20
+
 func (c *command) master(ctx *cliv2.Context) (err error) {
 	if err := plain(ctx, "store", "socket", "broker", "credentials"); err != nil {
 		return err
@@ -40,6 +45,11 @@ func (c *command) master(ctx *cliv2.Context) (err error) {
 	if lease := ctx.Duration("lease"); lease < 5*time.Second {
 		return cli.Wrong("", "--lease must be at least 5s: workers tell of themselves every 2s")
 	}
+	if err := noCore(); err != nil {
+		return &cli.Error{Code: cli.Machine, Err: err}
+	}
+	cli.CollectLess()
+	go cli.BoundMemory(ctx.Context, masterMemory)
 	log := cli.Log(c.stderr)
 	revisions, err := folder(ctx.String("revisions"))
 	if err != nil {
@@ -50,13 +60,16 @@ func (c *command) master(ctx *cliv2.Context) (err error) {
 		return storeError(err)
 	}
 	defer func() { err = errors.Join(err, st.Close()) }()
-	listener, err := api.Listen(ctx.String("socket"), ctx.String("group"))
+	listeners, err := listenAPI(ctx)
 	if err != nil {
 		return &cli.Error{Code: cli.Machine, Err: err}
 	}
 	hub, err := amqp.NewHub(brokerOptions(ctx, log))
 	if err != nil {
-		return errors.Join(cli.Wrong("", "%w", err), listener.Close())
+		for _, l := range listeners {
+			err = errors.Join(err, l.Close())
+		}
+		return cli.Wrong("", "%w", err)
 	}
 	defer hub.Close()
 	m := master.New(master.Options{Store: st, Queue: hub, Log: log, Lease: ctx.Duration("lease"),
@@ -74,10 +87,23 @@ func (c *command) master(ctx *cliv2.Context) (err error) {
 			end(&cli.Error{Code: cli.Machine, Err: err, Remedy: "the master ends; restore the folder, or start the master again on an empty store"})
 		}
 	})
-	served := server.Run(running, listener)
+	served := server.Run(running, listeners...)
 	end(served)
 	parts.Wait()
 	return ending(running, served)
+}
+
+// listenAPI opens the sockets of the API.
+func listenAPI(ctx *cliv2.Context) ([]net.Listener, error) {
+	full, err := api.Listen(ctx.String("socket"), ctx.String("group"))
+	if err != nil || ctx.String("read-socket") == "" {
+		return []net.Listener{full}, err
+	}
+	reading, err := api.ListenReadOnly(ctx.String("read-socket"))
+	if err != nil {
+		return nil, errors.Join(err, full.Close())
+	}
+	return []net.Listener{full, reading}, nil
 }
 
 // ending is why a part of a cluster ended: nothing, when it was asked to.

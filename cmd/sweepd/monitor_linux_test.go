@@ -46,7 +46,7 @@ func newBrowser(t *testing.T, at string) *browser {
 func (c *cluster) monitor() *browser {
 	c.t.Helper()
 	state := c.path("monitor")
-	d := newDaemon(c.t, c.dir, "monitor", "monitor", "--master", c.path("socket"), "--state", state, "--listen", "127.0.0.1:0")
+	d := newDaemon(c.t, c.dir, "monitor", "monitor", "--master", c.path("read"), "--state", state, "--listen", "127.0.0.1:0")
 	d.start()
 	b := newBrowser(c.t.(*testing.T), d.listens())
 	if status, page := b.login(state); status != http.StatusOK {

@@ -50,6 +50,9 @@ func (c *command) worker(ctx *cliv2.Context) error {
 	if ctx.Int("slots") < 1 {
 		return cli.Wrong("", "--slots must be at least 1")
 	}
+	if err := noCore(); err != nil {
+		return &cli.Error{Code: cli.Machine, Err: err}
+	}
 	if c.executor || os.Getpid() == 1 { // who is process 1 takes everything with it, and needs no second process
 		return c.work(ctx)
 	}

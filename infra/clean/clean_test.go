@@ -1,6 +1,7 @@
 package clean_test
 
 import (
+	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -54,6 +55,22 @@ func (s *site) is(path string) bool {
 
 func local(name string) clean.Cluster {
 	return clean.Cluster{Name: name, Root: "ml/" + name, Label: "mlframework.cluster", Hosts: []clean.Host{{Name: "local"}}}
+}
+
+// The script that is made is what people run: shellcheck sees that, and not the template.
+func TestShellcheck(t *testing.T) {
+	t.Parallel()
+	checker, err := exec.LookPath("shellcheck")
+	if err != nil {
+		t.Skip("shellcheck is not installed (Debian, Ubuntu: apt-get install shellcheck)")
+	}
+	c := local("c")
+	c.Hosts = append(c.Hosts, clean.Host{Name: "gpu1", SSH: []string{"-p", "2222", "anna@gpu 1'"}})
+	cmd := exec.CommandContext(t.Context(), checker, "-S", "warning", "-")
+	cmd.Stdin = bytes.NewReader(clean.Script(c))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
 }
 
 func TestOptions(t *testing.T) {

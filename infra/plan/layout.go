@@ -46,6 +46,13 @@ func (l Layout) Run(cluster, group string, uid int) string {
 // Socket is the master's, in the folder Run.
 const Socket = "master.sock"
 
+// Read is the folder of the master's socket that only answers questions, which the monitor mounts: the other is out of its
+// reach.
+func (l Layout) Read() string { return path.Join(l.Root, "read") }
+
+// ReadSocket is the master's read-only one, in the folder Read.
+const ReadSocket = "read.sock"
+
 // Of a worker: hosts that share a home folder each have their own.
 func (l Layout) worker(host, what string) string { return path.Join(l.Root, "hosts", host, what) }
 
@@ -61,9 +68,10 @@ func (l Layout) Home(host string) string { return l.worker(host, "home") }
 // Login is the folder with a worker's credentials.
 func (l Layout) Login(host string) string { return l.worker(host, "secrets") }
 
-// Within containers: the folder of the master's socket, and that of what a worker or monitor keeps.
+// Within containers: the folders of the master's sockets, and that of what a worker or monitor keeps.
 const (
 	RunAt   = "/run/mlframework"
+	readAt  = "/run/mlframework-read"
 	StateAt = "/mlframework/state"
 )
 

@@ -138,7 +138,7 @@ func (m *maker) folders(h Host, f Found) Folders {
 		folders.UID, folders.GID = f.runAs()
 	}
 	if h.Name == m.Master {
-		folders.Names = append(folders.Names, l.Authority(), l.Master(), l.Monitor(), l.Broker())
+		folders.Names = append(folders.Names, l.Authority(), l.Master(), l.Monitor(), l.Broker(), l.Read())
 		if run := l.Run(m.Name, m.Group, f.UID); m.Group == "" {
 			folders.Names = append(folders.Names, run)
 		} else {

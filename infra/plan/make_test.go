@@ -316,3 +316,37 @@ func TestPlansConverge(t *testing.T) {
 		}
 	}
 }
+
+// The monitor has the read-only socket of its master, and nothing of the folder with the other one.
+func TestTheMonitorCannotReachTheFullSocket(t *testing.T) {
+	t.Parallel()
+	for _, group := range []string{"", "lab"} {
+		c := wanted("gpu1")
+		c.Group = group
+		mounts, args := map[string]map[string]string{}, map[string][]string{}
+		for _, s := range newWorld("gpu1").plan(c).Steps {
+			if run, ok := s.Do.(plan.Run); ok {
+				role := strings.TrimPrefix(s.ID, "gpu1/")
+				mounts[role], args[role] = map[string]string{}, run.Spec.Command
+				for _, m := range run.Spec.Mounts {
+					mounts[role][m.At] = m.Bind
+				}
+			}
+		}
+		option := func(role, name string) string { return args[role][slices.Index(args[role], name)+1] }
+		l := plan.Layout{Root: "/home/anna/ml/c"}
+		socket := option("monitor", "--master")
+		if socket != option("master", "--read-socket") || socket == option("master", "--socket") {
+			t.Errorf("the monitor asks at %s; the master has %v", socket, args["master"])
+		}
+		if at := filepath.Dir(socket); mounts["monitor"][at] != l.Read() || mounts["master"][at] != l.Read() {
+			t.Errorf("%s is %v", at, mounts)
+		}
+		full := l.Run("c", group, 1000)
+		for at, from := range mounts["monitor"] {
+			if from != "" && (from == full || strings.HasPrefix(full, from+"/")) {
+				t.Errorf("the monitor has %s at %s", from, at)
+			}
+		}
+	}
+}

@@ -116,6 +116,7 @@ func (c Cluster) masterSpec(h Host, f Found) docker.Spec {
 	s.Image = c.baseImage(f)
 	s.Memory = masterMemory
 	args := []string{"master", "--store", storeAt, "--socket", path.Join(RunAt, Socket),
+		"--read-socket", path.Join(readAt, ReadSocket),
 		"--broker", fmt.Sprintf("amqps://%s:%d", Broker, broker.Port), "--broker-name", broker.ServerName,
 		"--broker-metrics", fmt.Sprintf("http://%s:%d", Broker, broker.MetricsPort),
 		"--credentials", path.Join(secretsAt, "credentials"), "--ca", path.Join(secretsAt, "ca.pem")}
@@ -127,15 +128,18 @@ func (c Cluster) masterSpec(h Host, f Found) docker.Spec {
 	s.Mounts = append(s.Mounts,
 		docker.Mount{Volume: c.volumeName(Master), At: storeAt},
 		bindReadOnly(f.layout().Master(), secretsAt),
-		bind(f.layout().Run(c.Name, c.Group, f.UID), RunAt))
+		bind(f.layout().Run(c.Name, c.Group, f.UID), RunAt),
+		bind(f.layout().Read(), readAt))
 	return s
 }
 
+// monitorSpec is the monitor's container. Of the master it has the read-only socket alone: what a hole in the only program
+// that browsers talk to gives away can be read, and nothing can be submitted through it.
 func (c Cluster) monitorSpec(h Host, f Found, port int) docker.Spec {
 	s := c.hardened(Monitor, h, f)
 	s.Image = c.baseImage(f)
 	s.Memory = monitorMemory
-	args := []string{"monitor", "--master", path.Join(RunAt, Socket), "--state", StateAt, "--listen", fmt.Sprintf("0.0.0.0:%d", monitorPort)}
+	args := []string{"monitor", "--master", path.Join(readAt, ReadSocket), "--state", StateAt, "--listen", fmt.Sprintf("0.0.0.0:%d", monitorPort)}
 	published := docker.Port{Host: "127.0.0.1", Port: port, Container: monitorPort}
 	if !c.Exposed {
 		args = append(args, "--published-on-loopback")
@@ -150,7 +154,7 @@ func (c Cluster) monitorSpec(h Host, f Found, port int) docker.Spec {
 	c.program(&s, f, args...)
 	s.Ports = []docker.Port{published}
 	s.Mounts = append(s.Mounts, bind(f.layout().Monitor(), StateAt),
-		bindReadOnly(f.layout().Run(c.Name, c.Group, f.UID), RunAt))
+		bindReadOnly(f.layout().Read(), readAt))
 	return s
 }
 

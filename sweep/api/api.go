@@ -50,6 +50,7 @@ type Server struct {
 	mux     *http.ServeMux
 	feeds   feeds
 	answers answers
+	bodies  bodies
 	process *prometheus.Registry // of this program as a process
 }
 
@@ -60,7 +61,8 @@ func New(o Options) *Server {
 			*l = slog.New(slog.DiscardHandler)
 		}
 	}
-	s := &Server{o: o, archive: &Archive{Store: o.Store, Waits: o.Master.Waits}, mux: http.NewServeMux(), process: processMetrics()}
+	s := &Server{o: o, archive: &Archive{Store: o.Store, Waits: o.Master.Waits},
+		mux: http.NewServeMux(), bodies: newBodies(), process: processMetrics()}
 	s.feeds.master = o.Master
 	for _, r := range routes {
 		s.mux.Handle(r.method+" "+root+r.path, s.guard(r))
@@ -76,7 +78,14 @@ func New(o Options) *Server {
 func (s *Server) Close() { s.feeds.close() }
 
 // ServeHTTP implements http.Handler.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if err := admits(r.Context()); err != nil {
+		s.o.Log.Warn("refused", "error", err)
+		refuse(w, err)
+		return
+	}
+	s.mux.ServeHTTP(w, r)
+}
 
 // nowhere answers requests that no route takes.
 func (s *Server) nowhere(w http.ResponseWriter, r *http.Request) {
@@ -108,6 +117,9 @@ type route struct {
 	action       string   // of a write: what it is called in the record
 	do           func(*Server, http.ResponseWriter, *http.Request) error
 }
+
+// writes reports whether it may change anything.
+func (r route) writes() bool { return r.method != http.MethodGet && !r.asks }
 
 // knows tells whether all parameters of a request are of the route, and each is there once.
 func (r route) knows(q map[string][]string) error {

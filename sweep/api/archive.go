@@ -111,9 +111,9 @@ func (a *Archive) checks(ctx context.Context, s store.Sweep) (*Checks, error) {
 	if err != nil {
 		return nil, err
 	}
-	count, first, err := a.Store.Unranked(ctx, s, firstUnranked)
+	count, nan, first, err := a.Store.Unranked(ctx, s, firstUnranked)
 	c := &Checks{
-		Revisions: revisions, Unranked: count, First: []int64{}, Unkept: []Unkept{}, Unread: append([]store.Unread{}, told.Unread...),
+		Revisions: revisions, Unranked: count, NaN: nan, First: []int64{}, Unkept: []Unkept{}, Unread: append([]store.Unread{}, told.Unread...),
 		Unmeasured: append([]store.Unmeasured{}, told.Unmeasured...), Surpassed: told.Surpassed,
 	}
 	for _, u := range told.Unkept {

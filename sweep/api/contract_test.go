@@ -87,6 +87,8 @@ func (c *contract) body(path string) []byte {
 	switch {
 	case strings.HasSuffix(path, "/extend"):
 		v = map[string]any{"space": sub.Record.Space}
+	case strings.HasSuffix(path, "/measure"):
+		v = object{"metrics": []any{}, "tasks": []any{}}
 	case strings.HasSuffix(path, "/reread"):
 		v = object{"metrics": []any{}}
 	case strings.HasSuffix(path, "/resume"), strings.HasSuffix(path, "/retry"):

@@ -179,7 +179,7 @@ var opaque = map[reflect.Type]any{
 }
 
 // beside are what the JSON of structs that write themselves has beside their fields.
-var beside = map[reflect.Type][]string{reflect.TypeFor[result.Row](): {"infinite", "steps"}}
+var beside = map[reflect.Type][]string{reflect.TypeFor[result.Row](): {"infinite", "steps", "positions"}}
 
 func (d description) structFields(what string, of reflect.Type, schema any) {
 	if full, ok := opaque[of]; ok {

@@ -84,18 +84,43 @@ func (t *telling) begin(at position, lost bool) error {
 	if lost {
 		return t.snapshot(at)
 	}
-	if n := t.feed.after(at); !n.gap && n.to == at { // before asking how it stands now
+	n := t.feed.after(at) // before asking how it stands now
+	if !n.gap && n.to == at {
 		t.seen = n.version
 	}
 	stored, err := t.s.archive.sweep(t.r.Context(), t.sweep)
 	if err != nil {
 		return err
 	}
-	waiting, err := t.waiting(stored)
+	rows, err := t.waiting(stored)
 	if err != nil {
 		return err
 	}
-	return t.send(at, t.last(at, event{Update: master.Update{Sweep: stored.Record.Summary(stored.Head), Rows: waiting}}))
+	running, err := t.measured(stored)
+	if err != nil {
+		return err
+	}
+	now := master.Update{Sweep: stored.Record.Summary(stored.Head), Rows: append(rows, running...),
+		Best: n.Best, Unranked: n.Unranked}
+	return t.send(at, t.last(at, event{Update: now}))
+}
+
+// mostMeasured is of how many running tasks a follower is told the metrics at first.
+const mostMeasured = 100
+
+// measured are running tasks that reported metrics, the first of them: the next value of one may be far off.
+func (t *telling) measured(s store.Sweep) (rows []result.Row, err error) {
+	if s.Head.Rows[task.Running] == 0 || !t.feed.detail.Tasks() {
+		return nil, nil
+	}
+	page, err := t.s.archive.Tasks(t.r.Context(), t.sweep,
+		Query{States: []task.State{task.Running}, Begun: true, Limit: mostMeasured})
+	for _, r := range page.Tasks {
+		if len(r.Metrics) > 0 {
+			rows = append(rows, r)
+		}
+	}
+	return rows, err
 }
 
 // waiting are the tasks that wait for a worker which is not there.

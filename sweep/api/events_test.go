@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -128,6 +131,81 @@ func TestFollowingGoesOnWithTheNextMaster(t *testing.T) {
 	}
 }
 
+// Another connection does not mend an event that cannot be read, as one of a newer master.
+func TestFollowingEndsAtAnEventThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = fmt.Fprint(w, "id: a.0.0\ndata: {\"tasks\": 5}\n\n")
+	}))
+	defer server.Close()
+	client := dialTo(server)
+	defer client.Close()
+	away := func(why error) (end bool) {
+		t.Errorf("it is taken for a master that is away: %v", why)
+		return true
+	}
+	err := client.Follow(t.Context(), "train-1", api.Following{Away: away}, func(master.Update) error { return nil })
+	if err == nil || !strings.Contains(err.Error(), "read an event") {
+		t.Errorf("error: %v", err)
+	}
+}
+
+// dialTo is a client of a test's own server.
+func dialTo(s *httptest.Server) *api.Client {
+	return api.DialBy("its host", func(ctx context.Context) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "tcp", s.Listener.Addr().String())
+	})
+}
+
+// A snapshot may be newer than the changes that come after it: what a task did before is not told
+// again, and what it did since is.
+func TestASnapshotThatIsAhead(t *testing.T) {
+	t.Parallel()
+	row := func(index, attempts int, state string) string {
+		return fmt.Sprintf(`{"index": %d, "attempts": %d, "state": %q}`, index, attempts, state)
+	}
+	events := []string{
+		`"snapshot": true, "more": true, "tasks": [` +
+			strings.Join([]string{row(0, 1, "succeeded"), row(1, 1, "pending"),
+				row(2, 2, "running"), row(3, 1, "failed")}, ", ") + `]`,
+		`"tasks": [` + strings.Join([]string{
+			row(0, 0, "claimed"), row(0, 1, "running"), row(0, 1, "succeeded"),
+			row(1, 1, "running"), row(1, 1, "pending"), row(1, 1, "queued"), row(1, 2, "running"),
+			row(1, 2, "succeeded"),
+			row(2, 1, "claimed"), row(2, 2, "running"), // its worker gave one back
+			row(3, 1, "failed"), row(3, 1, "pending"), row(3, 2, "running"), row(3, 2, "failed"), // after a retry
+		}, ", ") + `]`,
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		for i, e := range events {
+			_, _ = fmt.Fprintf(w, "id: a.%d.0\ndata: {\"sweep\": {\"id\": \"train-1\"}, \"closed\": %t, %s}\n\n", i, i == 1, e)
+		}
+	}))
+	defer server.Close()
+	client := dialTo(server)
+	defer client.Close()
+	told := map[int64][]string{}
+	err := client.Follow(t.Context(), "train-1", api.Following{}, func(u master.Update) error {
+		for _, r := range u.Rows {
+			told[r.Index] = append(told[r.Index], fmt.Sprint(r.State, " ", r.Attempts))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[int64][]string{
+		0: {"succeeded 1"},
+		1: {"pending 1", "queued 1", "running 2", "succeeded 2"},
+		2: {"running 2", "claimed 1"},
+		3: {"failed 1", "pending 1", "running 2", "failed 2"},
+	}
+	if diff := cmp.Diff(want, told); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // Events by hand: ids, snapshots and what comes after an id.
 func TestEventsAreResumedByTheirIDs(t *testing.T) {
 	t.Parallel()
@@ -227,66 +305,6 @@ func (s *site) read(sweep, after string, n int) (all []told) {
 		s.t.Fatal(err)
 	}
 	return all
-}
-
-func TestAFeedForgetsAndSaysSo(t *testing.T) {
-	t.Parallel()
-	f := api.NewFeed()
-	begin := f.End()
-	f.Add(0, 1, 2)
-	middle := f.End()
-	for i := range int64(1500) {
-		f.Add(0, i)
-	}
-	got, last, ok := f.After(begin)
-	if len(got) != 1502 || got[0] != 1 || got[1501] != 1499 || !ok || last != f.End() {
-		t.Errorf("%d rows, %t", len(got), ok)
-	}
-	if got, _, ok = f.After(middle); len(got) != 1500 || !ok {
-		t.Errorf("%d rows, %t", len(got), ok)
-	}
-	if got, _, ok = f.After(f.End()); len(got) != 0 || !ok {
-		t.Errorf("%d rows after the last, %t", len(got), ok)
-	}
-	for range 2 * api.RowsKept {
-		f.Add(0, 0)
-	}
-	if _, _, ok = f.After(middle); ok {
-		t.Error("it says that it has everything")
-	}
-	now := f.End()
-	f.Add(1, 7) // one was left out by the master
-	if _, _, ok = f.After(now); ok {
-		t.Error("it says that nothing was left out")
-	}
-}
-
-// A feed keeps about so many bytes of lines, tells them in parts, and counts what it does not keep.
-func TestAFeedBoundsLines(t *testing.T) {
-	t.Parallel()
-	f := api.NewFeed()
-	begin, text := f.End(), strings.Repeat("x", 4000)
-	const shown, skipped = 5000, 30
-	for n := range int64(shown) {
-		f.AddLines(0, task.Line{Index: n, Text: text})
-	}
-	f.AddLines(skipped, task.Line{Index: shown, Text: text}) // the master left some out behind it
-	f.AddLines(0, task.Line{Index: shown + skipped + 1, Text: "last"})
-	next, most := int64(0), 0
-	f.Lines(begin, func(lines []task.Line, missed int64) {
-		next += missed
-		bytes := 0
-		for _, l := range lines {
-			if l.Index != next {
-				t.Fatalf("line %d came; want %d", l.Index, next)
-			}
-			next, bytes = next+1, bytes+len(l.Text)
-		}
-		most = max(most, bytes)
-	})
-	if next != shown+skipped+2 || most > api.LineBytesAtOne {
-		t.Errorf("told of %d lines, in parts of up to %d bytes; want %d and at most %d", next, most, shown+skipped+2, api.LineBytesAtOne)
-	}
 }
 
 // Live output reaches who asked for it, and not who did not.

@@ -17,9 +17,12 @@ import (
 
 // Extension is what a sweep is extended by.
 type Extension struct {
-	Space    *space.Space `json:"space"`              // as the parameters are now: what the sweep has is left out
-	Revision string       `json:"revision,omitempty"` // "": the sweep's own
-	Code     string       `json:"code,omitempty"`     // of Revision
+	Space *space.Space `json:"space"` // as the parameters are now: what the sweep has is left out
+	// Overrides are those of the command line to the parameters file of which Space is; nil: those
+	// that the sweep has.
+	Overrides *space.Change `json:"overrides,omitempty"`
+	Revision  string        `json:"revision,omitempty"` // "": the sweep's own
+	Code      string        `json:"code,omitempty"`     // of Revision
 	// Settings are those of attempts from now on; nil: the sweep's own.
 	Settings *sweep.Settings `json:"settings,omitempty"`
 	// Secrets are needed where the values of the sweep's secrets are gone; else they are not taken.
@@ -29,7 +32,8 @@ type Extension struct {
 
 // Update is what the master is told of it, beside the space.
 func (e Extension) Update() master.Code {
-	return master.Code{Revision: e.Revision, Code: e.Code, Settings: e.Settings, Secrets: e.Secrets, Environ: e.Environ}
+	return master.Code{Revision: e.Revision, Code: e.Code, Settings: e.Settings, Secrets: e.Secrets,
+		Environ: e.Environ, Overrides: e.Overrides}
 }
 
 func (s *Server) extend(w http.ResponseWriter, r *http.Request) error {

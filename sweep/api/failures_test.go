@@ -53,7 +53,8 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// old is a client of a master that does not know the question, and whose rows have no class.
+// old is a client of a master that does not know the questions for groups of tasks, and whose rows
+// have no class.
 func old(t *testing.T, socket string) *api.Client {
 	t.Helper()
 	at := filepath.Join(t.TempDir(), "old.sock")
@@ -67,7 +68,7 @@ func old(t *testing.T, socket string) *api.Client {
 	}}
 	proxy.Transport = transport
 	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasSuffix(r.URL.Path, "/failures") {
+		if strings.HasSuffix(r.URL.Path, "/failures") || strings.HasSuffix(r.URL.Path, "/groups") {
 			r.URL.Path = "/no/such/path"
 		}
 		proxy.ServeHTTP(w, r)

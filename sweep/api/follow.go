@@ -85,7 +85,7 @@ func persist(ctx context.Context, away func(why error) (end bool), passes func(e
 // errClosed is that the master stopped as it should.
 var errClosed = errors.New("the master has stopped")
 
-// own marks an error of who follows.
+// own marks an error that another connection does not mend: one of the function that takes updates, or of their form.
 type own struct{ error }
 
 // passing tells whether an error may go away with the master's return: no refusal does.
@@ -182,7 +182,7 @@ func (f *follower) open(ctx context.Context) (io.ReadCloser, error) {
 func (f *follower) take(id string, data []byte) (idle bool, err error) {
 	var e event
 	if err := json.Unmarshal(data, &e); err != nil {
-		return false, fmt.Errorf("read an event: %w", err)
+		return false, own{fmt.Errorf("read an event: %w", err)}
 	}
 	f.path = sweepPath(e.Sweep.ID) + "/events" // the newest may be another one when it comes back
 	e.Rows = f.news(e.Rows)
@@ -201,12 +201,23 @@ func (f *follower) take(id string, data []byte) (idle bool, err error) {
 	return e.Idle() && !e.More, nil
 }
 
-// news are the rows that were not told as they are now.
+// news are the rows that were not told as they are now, and those of running tasks, whose metrics change.
 func (f *follower) news(rows []result.Row) (fresh []result.Row) {
 	for _, r := range rows {
-		if f.told[r.Index] != stateOf(r) {
+		now, told := stateOf(r), f.told[r.Index]
+		repeated := told == now && (now.State != task.Running || len(r.Metrics) == 0)
+		if !repeated && !told.follows(now) {
 			fresh = append(fresh, r)
 		}
 	}
 	return fresh
+}
+
+// follows reports whether a task was in another state before it came to s, and cannot come back to
+// it. A snapshot may be newer than the changes that are told after it.
+func (s state) follows(before state) bool {
+	if s.State == task.Running { // its worker may give the attempt back, which then does not count
+		return false
+	}
+	return before.attempts < s.attempts || before.attempts == s.attempts && before.State == task.Running
 }

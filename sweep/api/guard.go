@@ -18,8 +18,12 @@ func (s *Server) guard(r route) http.Handler {
 			s.nowhere(w, request)
 			return
 		}
+		if err := permits(request.Context(), r); err != nil {
+			refuse(w, err)
+			return
+		}
 		out := &watched{ResponseWriter: w}
-		if request.Method != http.MethodGet && !r.asks {
+		if r.writes() {
 			request = request.WithContext(master.Recorded(request.Context(), r.deed(request)))
 			defer s.keepDeed(request)
 			defer s.record(out, request)

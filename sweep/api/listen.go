@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"os/user"
+	"path/filepath"
 	"strconv"
 	"sync"
 	"time"
@@ -21,25 +23,59 @@ func Listen(path, group string) (net.Listener, error) {
 	if err := vacate(path); err != nil {
 		return nil, err
 	}
-	// It is made beside its place, so that at no moment there is one in it that others may open.
-	made := path + "~"
-	if err := os.Remove(made); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	// It is made in a private folder, so that at no moment there is one that others may open,
+	// whatever the umask is.
+	private, err := privateFolder(filepath.Dir(path))
+	if err != nil {
 		return nil, err
 	}
+	defer os.RemoveAll(private)
+	made := filepath.Join(private, "s")
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: made, Net: "unix"})
 	if err != nil {
 		return nil, err
 	}
 	l.SetUnlinkOnClose(false)
-	err = errors.Join(admit(made, group), os.Rename(made, path))
-	var file fs.FileInfo
-	if err == nil {
-		file, err = os.Lstat(path)
-	}
+	file, err := publish(made, path, group)
 	if err != nil {
-		return nil, errors.Join(err, l.Close(), os.Remove(made))
+		return nil, errors.Join(err, l.Close())
 	}
 	return &listener{path: path, group: group, now: l, file: file}, nil
+}
+
+// publish sets who may open a socket, and then moves it to where it is looked for.
+func publish(made, path, group string) (fs.FileInfo, error) {
+	if err := admit(made, group); err != nil {
+		return nil, fmt.Errorf("listen on %s: %w", path, err)
+	}
+	if err := os.Rename(made, path); err != nil {
+		return nil, err
+	}
+	return os.Lstat(path)
+}
+
+// privateFolder makes a folder in another that only its owner may enter. Its name is short, as
+// paths of sockets have to be.
+func privateFolder(dir string) (path string, err error) {
+	for range 10 {
+		path = filepath.Join(dir, "~"+rand.Text()[:4])
+		if err = os.Mkdir(path, 0o700); !errors.Is(err, fs.ErrExist) {
+			break
+		}
+	}
+	return path, err
+}
+
+// ListenReadOnly opens a socket as Listen does, through which a server only answers questions:
+// routes that read, and those that the table of routes marks as asking. It is for programs that
+// show things, such as the monitor.
+func ListenReadOnly(path string) (net.Listener, error) {
+	l, err := Listen(path, "")
+	if err != nil {
+		return nil, err
+	}
+	l.(*listener).readOnly = true
+	return l, nil
 }
 
 // vacate removes what an earlier server left.
@@ -69,34 +105,42 @@ func admit(path, group string) error {
 	if err != nil {
 		g, err := user.LookupGroup(group)
 		if err != nil {
-			return fmt.Errorf("listen on %s: %w", path, err)
+			return err
 		}
 		if id, err = strconv.Atoi(g.Gid); err != nil {
 			return err
 		}
 	}
-	return errors.Join(os.Chown(path, -1, id), os.Chmod(path, 0o660))
+	if err := os.Chown(path, -1, id); err != nil {
+		return err
+	}
+	return os.Chmod(path, 0o660)
 }
 
 // partingTime is how long those who follow have to read the last that happened.
 const partingTime = 2 * time.Second
 
-// Bounds of a request's beginning.
+// Bounds of requests and connections. Streams of answers are not bounded: net/http lifts the bound
+// of reading once a request was read.
 const (
 	headerTime  = 10 * time.Second
+	requestTime = 2 * time.Minute // to send a request with its body
+	idleTime    = 2 * time.Minute // between two requests
 	headerBytes = 64 << 10
 )
 
-// Run serves on a listener until ctx ends, and then until those who follow have read the last, two seconds at most. It
-// closes the listener and the server, and when it returns no request is being answered any more.
-func (s *Server) Run(ctx context.Context, l net.Listener) error {
+// Run serves on listeners until ctx ends or one of them fails, and then until those who follow have
+// read the last, two seconds at most. It closes the listeners and the server, and when it returns
+// no request is being answered any more.
+func (s *Server) Run(ctx context.Context, listeners ...net.Listener) error {
 	defer s.Close()
 	requests, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	var h handlers
-	server := &http.Server{Handler: h.count(s), ReadHeaderTimeout: headerTime, MaxHeaderBytes: headerBytes,
+	server := &http.Server{Handler: h.count(s), ReadHeaderTimeout: headerTime, ReadTimeout: requestTime,
+		IdleTimeout: idleTime, MaxHeaderBytes: headerBytes,
 		ErrorLog:    slog.NewLogLogger(s.o.Log.Handler(), slog.LevelWarn),
-		BaseContext: func(net.Listener) context.Context { return requests },
+		BaseContext: func(l net.Listener) context.Context { return withAccess(requests, l) },
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
 			return context.WithValue(ctx, peerKey{}, peerOf(c))
 		},
@@ -105,15 +149,20 @@ func (s *Server) Run(ctx context.Context, l net.Listener) error {
 	var watch sync.WaitGroup
 	defer watch.Wait()
 	defer watched()
-	if l, ok := l.(*listener); ok {
-		watch.Go(func() { l.watch(watching, s.o.Log) })
+	served := make(chan error, len(listeners))
+	for _, l := range listeners {
+		if l, ok := l.(*listener); ok {
+			watch.Go(func() { l.watch(watching, s.o.Log) })
+		}
+		go func() { served <- server.Serve(l) }()
 	}
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(l) }()
 	select {
 	case err := <-served:
 		err = errors.Join(err, server.Close())
 		cancel()
+		for range listeners[1:] {
+			<-served // that the server was closed
+		}
 		h.wait()
 		return err
 	case <-ctx.Done():
@@ -123,7 +172,9 @@ func (s *Server) Run(ctx context.Context, l net.Listener) error {
 	_ = server.Shutdown(parting) // who has not read it by then is cut off
 	cancel()
 	err := server.Close()
-	<-served // it always says that the server was closed
+	for range listeners {
+		<-served // that the server was closed
+	}
 	h.wait()
 	return err
 }
@@ -155,13 +206,4 @@ func (h *handlers) wait() {
 	h.closed = true
 	h.mu.Unlock()
 	h.active.Wait()
-}
-
-// peerKey is where a connection's peer stands in the context of its requests.
-type peerKey struct{}
-
-// peer is who is at the other end of a connection.
-type peer struct {
-	uid   int
-	known bool
 }

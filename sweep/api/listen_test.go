@@ -50,6 +50,9 @@ func TestListen(t *testing.T) {
 	if _, err := api.Listen(path, "no such group"); err == nil {
 		t.Error("a group that is not there")
 	}
+	if left, _ := os.ReadDir(filepath.Dir(path)); len(left) > 0 {
+		t.Errorf("%v is left of a socket that nobody may open", left)
+	}
 	if os.Getgid() == 0 {
 		l = listen("root")
 		if mode() != fs.ModeSocket|0o660 {

@@ -15,6 +15,7 @@ import (
 // removes the socket.
 type listener struct {
 	path, group string
+	readOnly    bool // only questions are answered here
 
 	mu     sync.Mutex
 	now    *net.UnixListener

@@ -13,9 +13,8 @@ import (
 
 // Bounds of what clients may send and of what is remembered for them.
 const (
-	mostBody   = 16 << 20 // bytes of a request's body: a space is never expanded
-	longestKey = 128      // bytes of a client key
-	mostKeys   = 1024     // answers that are kept for repetitions
+	longestKey = 128  // bytes of a client key
+	mostKeys   = 1024 // answers that are kept for repetitions
 )
 
 // answers keeps what was answered under client keys. The zero value is ready.
@@ -39,11 +38,12 @@ func (s *Server) once(w http.ResponseWriter, r *http.Request, do route) error {
 	if r.Method == http.MethodGet {
 		return do.do(s, w, r)
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, mostBody))
+	body, done, err := s.bodies.read(w, r)
 	if err != nil {
-		return &Error{Status: http.StatusRequestEntityTooLarge, Text: "the request is longer than 16 MiB, or broke off"}
+		return err
 	}
-	r.Body = io.NopCloser(bytes.NewReader(body))
+	defer done()
+	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	key, err := clientKey(r)
 	if err != nil {
 		return err

@@ -104,7 +104,8 @@ func (s *randomSweep) question() (q api.Query) {
 	condition := func() string {
 		return any("host=gpu3", "host~'gpu[12]'", "host=gpu99", "reason~line", "reason='exit code 1'", "reason=''", "state=failed", "state!=succeeded",
 			"loss<0", "loss=nan", "loss=inf", "accuracy>1", "accuracy>99", `metrics.loss!=''`, `'x"loss'<0.5`, "duration<0.0005", "duration=''", "exit_code=1", "attempts>1",
-			"slot=2", "started>2026-01-02T03:10", "lr=auto", "seed<50", "index>100", "revision~fed")
+			"slot=2", "started>2026-01-02T03:10", "lr=auto", "seed<50", "index>100", "revision~fed",
+			"seed * lr > 1", "accuracy < loss", "index % 7 in [1, 2, seed]", "slot in [0, 1]", "seed + index > 90", "not state in [failed, running]")
 	}
 	for range s.w.IntN(3) {
 		if q.Where != "" {

@@ -16,8 +16,8 @@ type Printed struct {
 	Attempt int // 0: the newest that began
 	Stderr  bool
 	Offset  int64 // where to begin, in bytes
-	// Follow goes on until the task, or the attempt that is named, has ended; with the Away of the Client also when the master
-	// goes away and comes back, from the place that was reached.
+	// Follow goes on until the task, or the attempt that is named, has ended; with the Away of the Client also when the master,
+	// or the worker that has the output, goes away and comes back, from the place that was reached.
 	Follow bool
 }
 
@@ -27,13 +27,14 @@ func (c *Client) Output(ctx context.Context, id task.ID, p Printed, to io.Writer
 	if !p.Follow {
 		away = nil
 	}
-	unanswered := func(err error) bool {
-		_, refused := errors.AsType[*Error](err)
-		return !refused
-	}
 	for file := ""; ; {
 		from := file
-		err := persist(ctx, away, unanswered, func(here func()) error { return c.copyOutput(ctx, id, &p, &file, here, to) })
+		// The worker that has the output may be away for a moment, as behind a restart of the master.
+		passes := func(err error) bool {
+			e, refused := errors.AsType[*Error](err)
+			return !refused || e.Status == http.StatusServiceUnavailable && file != ""
+		}
+		err := persist(ctx, away, passes, func(here func()) error { return c.copyOutput(ctx, id, &p, &file, here, to) })
 		if err != nil || !p.Follow || p.Attempt > 0 || file == from { // in the same file again: nothing follows
 			return err
 		}

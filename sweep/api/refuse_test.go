@@ -3,6 +3,7 @@ package api_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 
 	"mlframework/sweep"
 	"mlframework/sweep/api"
+	"mlframework/sweep/task"
 )
 
 func TestRefusals(t *testing.T) {
@@ -93,9 +95,11 @@ func TestSubmissionsAreChecked(t *testing.T) {
 	}
 	text, err := json.Marshal(submission(t, 3))
 	s.must(err)
-	newer := strings.Replace(string(text), `"version":1,`, `"version":6,"unheard_of":true,`, 1)
+	newer := strings.Replace(string(text), `"version":1,`,
+		fmt.Sprintf(`"version":%d,"unheard_of":true,`, task.Newest+1), 1)
 	if status, answer, _ := s.raw("POST", "/v1/sweeps", newer); status != 400 || answer !=
-		`{"error":"the record has version 6, and this master understands 5","remedy":"bring the master up to date, or submit with a program of its version","parameter":"record.version"}` {
+		fmt.Sprintf(`{"error":"the record has version %d, and this master understands %d"`,
+			task.Newest+1, task.Newest)+`,"remedy":"bring the master up to date, or submit with a program of its version","parameter":"record.version"}` {
 		t.Errorf("a newer record: %d %s", status, answer)
 	}
 	long := `{"code":"` + strings.Repeat("x", 16<<20) + `"}`

@@ -37,7 +37,12 @@ var routes = []route{
 	{method: "POST", path: "/sweeps/{sweep}/extend", action: "extend", query: following, body: Extension{}, answer: sweep.Summary{}, do: (*Server).extend},
 	{method: "POST", path: "/sweeps/{sweep}/priority", action: "priority", query: []string{"n"}, answer: sweep.Summary{}, do: (*Server).prioritize},
 	{method: "POST", path: "/sweeps/{sweep}/reread", action: "reread", body: Reread{}, answer: sweep.Summary{}, do: (*Server).reread},
+	{method: "POST", path: "/sweeps/{sweep}/measure", asks: true, body: Measure{},
+		answer: Measures{}, do: (*Server).measure},
 	{method: "GET", path: "/sweeps/{sweep}/results", query: append([]string{"format"}, filtering...), answer: result.Row{}, do: (*Server).results},
+	{method: "GET", path: "/sweeps/{sweep}/groups",
+		query:  append(paging[:2:2], "by", "of", "where", "sort", "top", "state", "begun"),
+		answer: GroupPage{}, do: (*Server).groups},
 	{method: "GET", path: "/sweeps/{sweep}/failures", answer: Failures{}, do: (*Server).failures},
 	{method: "GET", path: "/sweeps/{sweep}/events", query: following, answer: event{}, do: (*Server).events},
 

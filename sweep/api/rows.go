@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"slices"
 
@@ -143,11 +144,25 @@ func (a *Archive) inOrder(ctx context.Context, p prepared, w window) iter.Seq2[r
 	}
 }
 
+// mostExpected bounds the memory that is taken before the first row is read, and mostSorted what an
+// order over all tasks of a sweep may take: a key has 24 bytes.
+const (
+	mostExpected = 1_000_000
+	mostSorted   = 10_000_000
+)
+
 // sorted finds the tasks of a window in the query's order, after those that it skips.
 func (a *Archive) sorted(ctx context.Context, p prepared, w window) ([]int64, error) {
+	if kept := w.skip + w.most; !p.Begun && p.s.Head.Total > mostSorted && (w.most == 0 || kept > mostSorted) {
+		return nil, wrong("sort", fmt.Sprintf("the sweep has %d tasks, and %d can be sorted: add begun=true, or top",
+			p.s.Head.Total, mostSorted))
+	}
 	sorter := p.order()
 	if w.most > 0 {
 		sorter.Keep(int(w.skip + w.most))
+	}
+	if p.byIndex.IsZero() && p.rest.IsZero() && len(p.States) == 0 && !p.Begun {
+		sorter.Expect(int(min(p.s.Head.Total, mostExpected)))
 	}
 	q := store.Query{Fields: p.rest.Fields() | sorter.Fields(), Metrics: append(p.rest.Metrics(), sorter.Metrics()...)}
 	err := a.find(ctx, p, q, func(r *result.Row) bool {

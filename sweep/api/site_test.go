@@ -43,6 +43,8 @@ type site struct {
 	client *api.Client
 	log    *journal
 	end    func() // ends master and API
+
+	controls func(worker string, c task.Control) // is called with controls of workers other than reads, unless nil
 }
 
 // journal keeps what was logged.
@@ -75,6 +77,8 @@ func newSite(t *testing.T) *site {
 
 func (s *site) socket() string { return filepath.Join(s.folder, "api.sock") }
 
+func (s *site) readSocket() string { return filepath.Join(s.folder, "read.sock") }
+
 // start runs master and API.
 func (s *site) start() {
 	s.t.Helper()
@@ -86,12 +90,14 @@ func (s *site) start() {
 	s.server = api.New(api.Options{Master: m, Store: &s.store.Reader, Broker: s.queue, Revisions: "/revisions", Program: "1.2", Log: log, Audit: log})
 	l, err := api.Listen(s.socket(), "")
 	s.must(err)
+	reading, err := api.ListenReadOnly(s.readSocket())
+	s.must(err)
 	serving, stopServing := context.WithCancel(context.Background())
 	running, stopRunning := context.WithCancel(context.Background())
 	var api, run sync.WaitGroup
 	server, st := s.server, s.store
 	api.Go(func() {
-		if err := server.Run(serving, l); err != nil {
+		if err := server.Run(serving, l, reading); err != nil {
 			s.t.Errorf("serve: %v", err)
 		}
 	})
@@ -230,6 +236,8 @@ func (s *site) hireThat(beat task.Heartbeat, do func(given) *task.Outcome) *hand
 		for c := range port.Controls(ctx) {
 			if c.Kind == task.ReadControl {
 				_ = port.Send(ctx, h.piece(*c.Read))
+			} else if s.controls != nil {
+				s.controls(name, c)
 			}
 		}
 	})

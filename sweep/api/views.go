@@ -25,6 +25,7 @@ type Sweep struct {
 type Checks struct {
 	Revisions  map[string]int64   `json:"revisions"`  // tasks by the revision that their newest attempt ran
 	Unranked   int64              `json:"unranked"`   // tasks that succeeded without a number for the objective
+	NaN        int64              `json:"nan"`        // those of them that reported nan for it
 	First      []int64            `json:"first"`      // the first of them
 	Unkept     []Unkept           `json:"unkept"`     // tasks whose output was not kept in full, by host
 	Unread     []store.Unread     `json:"unread"`     // what matched a metric and was no number
@@ -61,11 +62,13 @@ type Attempt struct {
 	Resumed    bool            `json:"resumed"`    // outputs of an earlier attempt were there
 	Superseded bool            `json:"superseded"` // its result came too late, and does not count
 	Metrics    result.Final    `json:"metrics"`
-	Infinite   result.Infinite `json:"infinite,omitempty"` // of Metrics
-	Steps      result.Steps    `json:"steps,omitempty"`    // of Metrics
+	Infinite   result.Infinite `json:"infinite,omitempty"`  // of Metrics
+	Steps      result.Steps    `json:"steps,omitempty"`     // of Metrics
+	Positions  result.Spans    `json:"positions,omitempty"` // of Metrics
 	Stdout     *task.Output    `json:"stdout"`
 	Stderr     *task.Output    `json:"stderr"`
 	Unmeasured []string        `json:"unmeasured,omitempty"` // why metrics of files are missing
+	Thinned    *result.Thinned `json:"thinned,omitempty"`    // of its metrics' values only some are in Series
 }
 
 func newAttempt(t sweep.Try) Attempt {
@@ -76,8 +79,8 @@ func newAttempt(t sweep.Try) Attempt {
 	if o := t.Outcome; o != nil {
 		seconds := o.Duration.Seconds()
 		a.Class, a.ExitCode, a.Duration, a.Metrics, a.Stdout, a.Stderr = &o.Class, o.ExitCode, &seconds, o.Metrics, &o.Stdout, &o.Stderr
-		a.Unmeasured = o.Unmeasured
-		a.Infinite, a.Steps = o.Metrics.Infinite(), o.Metrics.Steps()
+		a.Unmeasured, a.Thinned = o.Unmeasured, o.Thinned
+		a.Infinite, a.Steps, a.Positions = o.Metrics.Infinite(), o.Metrics.Steps(), o.Metrics.Positions()
 		if o.Reason != "" {
 			a.Reason = &o.Reason
 		}
@@ -173,8 +176,9 @@ type Broker struct {
 	Queues    []Depth    `json:"queues"`    // what waits in each; null: not asked for, or it cannot be asked now
 }
 
-// Level is a number that grows with what a client of the same program may send, so that those of before refuse it. It tells programs
-// apart whose versions are not stamped; 0 is of before it was told.
+// Level is a number that grows with what a client of the same program may send, so that those of
+// before refuse it. It tells programs apart whose versions are not stamped; 0 is of before it was
+// told.
 const Level = 1
 
 // Health says that the API is up, and what it is.

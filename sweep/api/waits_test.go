@@ -3,7 +3,10 @@ package api_test
 import (
 	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
+	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,6 +35,47 @@ func TestOutputOfAWorkerThatIsAway(t *testing.T) {
 	status, text, _ := s.raw("GET", "/v1/sweeps/"+id+"/tasks/0/output", "")
 	if status != http.StatusServiceUnavailable || !strings.Contains(text, "the output is on worker w1, which is away") {
 		t.Errorf("%d %s", status, text)
+	}
+}
+
+// Output that is followed goes on where it was when its worker is back, as behind a restart of the master. Where nothing was
+// read yet it is an error, as it is where nothing is followed.
+func TestFollowedOutputWaitsForItsWorker(t *testing.T) {
+	t.Parallel()
+	answers := []func(http.ResponseWriter){
+		func(w http.ResponseWriter) {
+			_, _ = io.WriteString(w, "first\n")
+			_ = http.NewResponseController(w).Flush()
+			panic(http.ErrAbortHandler)
+		},
+		func(w http.ResponseWriter) {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			_, _ = io.WriteString(w, `{"error": "the output is on worker w1, which is away"}`)
+		},
+		func(w http.ResponseWriter) { _, _ = io.WriteString(w, "last\n") },
+	}
+	follow := func(answers []func(http.ResponseWriter)) (text string, asked []string, err error) {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			asked = append(asked, r.URL.Query().Get("offset"))
+			w.Header().Set("Output-File", "w1:1")
+			next := answers[0]
+			answers = answers[1:]
+			next(w)
+		}))
+		defer server.Close()
+		client := dialTo(server)
+		defer client.Close()
+		client.Away = func(error) (end bool) { return false }
+		var to strings.Builder
+		err = client.Output(t.Context(), task.ID{Sweep: "train-1"}, api.Printed{Attempt: 1, Follow: true}, &to)
+		return to.String(), asked, err
+	}
+	text, asked, err := follow(answers)
+	if err != nil || text != "first\nlast\n" || !slices.Equal(asked, []string{"0", "6", "6"}) {
+		t.Errorf("%q, asked from %q: %v", text, asked, err)
+	}
+	if text, _, err = follow(answers[1:]); err == nil || text != "" {
+		t.Errorf("nothing was read yet: %q, %v", text, err)
 	}
 }
 

@@ -23,9 +23,10 @@ type Given struct {
 	Argv []string
 	Env  []string // NAME=value: the parameters, then variables of the definition that have names in braces
 
-	Parameters []byte // of ParametersFile
-	File       []byte // of To; nil: there is none
-	To         string // in the task's folder
+	Parameters []byte           // of ParametersFile
+	File       []byte           // of To; nil: there is none
+	To         string           // in the task's folder
+	Put        []task.Parameter // those that File has
 }
 
 // Of is what the program of an attempt is given at a place. Config is what the project has as the recipe's File. Errors are a
@@ -34,7 +35,7 @@ func Of(r task.Recipe, at task.Place, a task.Attempt, config []byte) (g Given, e
 	g = Given{Argv: append(r.Expand(at, a.Parameters), a.Args...), Env: make([]string, 0, len(a.Parameters)), Parameters: JSON(a.Parameters)}
 	if r.File != nil {
 		g.To = r.File.To
-		if g.File, err = Fill(*r.File, config, a.Parameters, r.Named()); err != nil {
+		if g.File, g.Put, err = Fill(*r.File, config, a.Parameters, r.Named()); err != nil {
 			return g, err
 		}
 	}

@@ -20,6 +20,7 @@ func TestOf(t *testing.T) {
 	want.Parameters = argv.JSON(a.Parameters)
 	r.File = &task.File{From: "c.yaml", To: "run.yaml"}
 	want.File, want.To = []byte("lr: 0.10\nnet.size-x: \"{host}\"\n"), "run.yaml"
+	want.Put = a.Parameters
 	got, err := argv.Of(r, task.Place{Index: "3"}, a, []byte("lr: 1\nnet.size-x: \"x\"\n"))
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Error(diff, err)
@@ -69,6 +70,21 @@ func texts(all []argv.Problem) (lines []string) {
 		lines = append(lines, p.At+": "+p.Text+"; "+p.Remedy)
 	}
 	return lines
+}
+
+// TestCheckOptional: nothing could stand in the place of a parameter that some tasks lack.
+func TestCheckOptional(t *testing.T) {
+	t.Parallel()
+	r := task.Recipe{Command: []string{"p", "--m={m}", "{lr}"}, Env: map[string]string{"A": "{m}"}, EnvBraces: true}
+	wrong, _ := argv.Check(r, space.Style{}, []string{"lr", "m"}, "m")
+	const text = ": {m}: some combinations do not have the parameter m, and nothing could stand there; " +
+		"take it as a flag, or from PARAM_M or parameters.json, where it is absent, too; or give it a value everywhere"
+	if got, want := strings.Join(texts(wrong), "\n"), "command[1]"+text+"\nenv.A"+text; got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if wrong, _ := argv.Check(task.Recipe{Command: []string{"p"}}, space.Style{}, []string{"lr", "m"}, "m"); len(wrong) > 0 {
+		t.Errorf("as a flag: %v", wrong)
+	}
 }
 
 func TestCheck(t *testing.T) {

@@ -17,9 +17,10 @@ type Problem struct {
 	Text, Remedy string
 }
 
-// Check finds what is wrong with a recipe whose tasks have parameters of some names, and what is worth a note.
-func Check(r task.Recipe, style space.Style, names []string) (wrong, notes []Problem) {
-	c := checker{recipe: r, style: style, names: names, taken: map[string]bool{}}
+// Check finds what is wrong with a recipe whose tasks have parameters of some names, and what is worth a note. Some tasks lack the
+// parameters of optional names.
+func Check(r task.Recipe, style space.Style, names []string, optional ...string) (wrong, notes []Problem) {
+	c := checker{recipe: r, style: style, names: names, optional: optional, taken: map[string]bool{}}
 	for i, argument := range r.Command {
 		c.braces(fmt.Sprintf("command[%d]", i), argument)
 	}
@@ -67,10 +68,11 @@ func hasWord(text, word string) bool {
 }
 
 type checker struct {
-	recipe task.Recipe
-	style  space.Style
-	names  []string
-	taken  map[string]bool // by a name in braces
+	recipe   task.Recipe
+	style    space.Style
+	names    []string
+	optional []string        // of names
+	taken    map[string]bool // by a name in braces
 
 	wrong, notes []Problem
 }
@@ -83,6 +85,11 @@ func (c *checker) fault(at, text, remedy string) {
 func (c *checker) braces(at, text string) {
 	for _, name := range task.Named(text) {
 		c.taken[name] = true
+		if slices.Contains(c.optional, name) {
+			c.fault(at, fmt.Sprintf("{%s}: some combinations do not have the parameter %[1]s, and nothing could stand there", name),
+				fmt.Sprintf("take it as a flag, or from %s or %s, where it is absent, too; or give it a value everywhere", Variable(name), ParametersFile))
+			continue
+		}
 		if !slices.Contains(c.names, name) {
 			problem, remedy := task.UnknownName(name, c.names)
 			c.fault(at, problem, remedy)

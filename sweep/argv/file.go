@@ -1,12 +1,14 @@
 package argv
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"maps"
 	"path"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"mlframework/sweep/fault"
 	"mlframework/sweep/space"
@@ -54,19 +56,22 @@ func changes(was, is kind) bool {
 
 // entry is what a file has at a key.
 type entry struct {
-	line, column int
-	kind         kind
-	alias        bool // it stands elsewhere in the file, too
-	at           any  // of the format
+	kind  kind
+	alias bool // it stands elsewhere in the file, too
+	at    any  // of the format; nil: a table that has several places
 }
 
 // document is a file of one format, into which values are put.
 type document interface {
 	// entries are what the file has, by the keys that lead to it, with dots between them.
 	entries() map[string][]entry
+	// place is where an entry stands, in characters from 1; 0: in no one place. It reads the text up to there.
+	place(e entry) (line, column int)
 	set(e entry, p task.Parameter)
 	// add adds a key that is not there. The problem is "" where that could be done.
-	add(key string, p task.Parameter) (problem string)
+	add(key string, p task.Parameter) (problem, remedy string)
+	// shared are places that take the values of others: those that have been put, too. Wrong ones are faults, else they are notes.
+	shared() (wrong, notes []fault.Fault)
 	bytes() ([]byte, error)
 }
 
@@ -106,52 +111,70 @@ func parse(f task.File, text []byte) (document, error) {
 	return d, nil
 }
 
-// Fill is a file of the project with a task's parameters at their keys. Errors are a fault.List. Named are parameters that the
-// command has already: the file need not have them.
-func Fill(f task.File, text []byte, of []task.Parameter, named []string) ([]byte, error) {
+// Fill returns a file of the project with a task's parameters at their keys, and the parameters that it has a key for. Named
+// are parameters that the command has already: the file need not have them. Errors are a fault.List.
+func Fill(f task.File, text []byte, of []task.Parameter, named []string) (filled []byte, put []task.Parameter, err error) {
 	d, err := parse(f, text)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	if put, _, err = fill(d, f, of, named); err != nil {
+		return nil, nil, err
+	}
+	filled, err = d.bytes()
+	return filled, put, err
+}
+
+// fill puts parameters into a document.
+func fill(d document, f task.File, of []task.Parameter, named []string) (put []task.Parameter, notes []fault.Fault, err error) {
 	all := d.entries()
 	var faults fault.List
 	for _, p := range of {
-		e, found, problem := find(all, p.Name)
+		e, found, problem := find(d, all, p.Name)
 		switch {
 		case problem != nil:
 			problem.File = f.From
 			faults.Add(*problem)
 		case found:
 			d.set(e, p)
+			put = append(put, p)
 		case slices.Contains(named, p.Name):
 		case !f.NewKeys, slices.Contains(strings.Split(p.Name, "."), ""):
-			faults.Add(missing(f, all, p.Name))
+			faults.Add(missing(f, d, p.Name))
 		default:
-			if problem := d.add(p.Name, p); problem != "" {
-				faults.Add(fault.Fault{File: f.From, Problem: p.Name + ": " + problem, Remedy: "write the key into the file"})
+			if problem, remedy := d.add(p.Name, p); problem != "" {
+				faults.Add(fault.Fault{File: f.From, Problem: p.Name + ": " + problem, Remedy: remedy})
 			}
 			all = d.entries()
+			put = append(put, p)
 		}
 	}
-	if err := faults.Err(); err != nil {
-		return nil, err
+	wrong, notes := d.shared()
+	for _, w := range wrong {
+		w.File = f.From
+		faults.Add(w)
 	}
-	return d.bytes()
+	for i := range notes {
+		notes[i].File = f.From
+	}
+	return put, notes, faults.Err()
 }
 
 // find is what a file has at a key, as far as a value can stand there.
-func find(all map[string][]entry, name string) (e entry, found bool, problem *fault.Fault) {
+func find(d document, all map[string][]entry, name string) (e entry, found bool, problem *fault.Fault) {
 	at := all[name]
 	if len(at) == 0 {
 		return e, false, nil
 	}
 	e = at[0]
 	wrong := func(text, remedy string) (entry, bool, *fault.Fault) {
-		return e, false, &fault.Fault{Line: e.line, Column: e.column, Problem: name + ": " + text, Remedy: remedy}
+		line, column := d.place(e)
+		return e, false, &fault.Fault{Line: line, Column: column, Problem: name + ": " + text, Remedy: remedy}
 	}
 	switch {
 	case len(at) > 1:
-		return wrong(fmt.Sprintf("is there twice, the second time in line %d", at[1].line), "keep one of them")
+		second, _ := d.place(at[1])
+		return wrong(fmt.Sprintf("is there twice, the second time in line %d", second), "keep one of them")
 	case e.kind == list || e.kind == mapping:
 		return wrong("is "+e.kind.String()+", into which no single value goes", "name a key below it, or rename the parameter")
 	case e.alias:
@@ -161,9 +184,13 @@ func find(all map[string][]entry, name string) (e entry, found bool, problem *fa
 }
 
 // missing says that a file does not have a parameter's key.
-func missing(f task.File, all map[string][]entry, name string) fault.Fault {
+func missing(f task.File, d document, name string) fault.Fault {
+	if y, is := d.(*yamlDocument); is && y.merged[name] {
+		return fault.Fault{File: f.From, Problem: "has no key " + name + " of its own: it comes by a merge, <<",
+			Remedy: "write the key out beside the <<, which it goes before, or set new-keys: true to have it added"}
+	}
 	remedy := "add the key to the file, write {" + name + "} in the command, or set new-keys: true to have it added"
-	if near := fault.Nearest(name, slices.Sorted(maps.Keys(all))); near != "" {
+	if near := fault.Nearest(name, slices.Sorted(maps.Keys(d.entries()))); near != "" {
 		remedy = fmt.Sprintf("did you mean %q? Otherwise %s", near, remedy)
 	}
 	return fault.Fault{File: f.From, Problem: "has no key " + name, Remedy: remedy}
@@ -185,15 +212,16 @@ func CheckFile(f task.File, text []byte, of []Values, named []string) (notes []f
 	var first []task.Parameter
 	for _, v := range of {
 		first = append(first, v.All[0])
-		e, found, _ := find(all, v.Name)
+		e, found, _ := find(d, all, v.Name)
 		i := slices.IndexFunc(v.All, func(p task.Parameter) bool { return found && changes(e.kind, kindOf(p)) })
 		if i >= 0 {
-			notes = append(notes, fault.Fault{File: f.From, Line: e.line, Column: e.column,
+			line, column := d.place(e)
+			notes = append(notes, fault.Fault{File: f.From, Line: line, Column: column,
 				Problem: fmt.Sprintf("%s is %s, and becomes %s with %s", v.Name, e.kind, kindOf(v.All[i]), quoted(v.All[i].Value))})
 		}
 	}
-	_, err = Fill(f, text, first, named)
-	return notes, err
+	_, more, err := fill(d, f, first, named)
+	return append(notes, more...), err
 }
 
 // NoFile says that a project does not have the file into which parameters go.
@@ -234,10 +262,13 @@ func spliced(text []byte, all []splice) []byte {
 
 // placeIn is the line and the column, in characters, of an offset.
 func placeIn(text []byte, offset int) (line, column int) {
-	before := string(text[:min(max(offset, 0), len(text))])
-	line = strings.Count(before, "\n") + 1
-	return line, len([]rune(before[strings.LastIndexByte(before, '\n')+1:])) + 1
+	before := text[:min(max(offset, 0), len(text))]
+	line = bytes.Count(before, []byte("\n")) + 1
+	return line, utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:]) + 1
 }
+
+// intoFile is what to do about a key that cannot be added.
+const intoFile = "write the key into the file"
 
 // join is a key below others.
 func join(above, key string) string {

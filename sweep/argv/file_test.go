@@ -44,7 +44,7 @@ func TestFill(t *testing.T) {
 		"YAML numbers of both versions": {"c.yaml", "a: 0.1\nb: 1e-4\nc: 1\nd: 1.0e-4\n", "a=1e-3 b=1e-3 c=2.5E5 d=1e5", false, "a: 1.0e-3\nb: 1e-3\nc: 2.5E+5\nd: 1.0e+5\n"},
 		"YAML element of a list":        {"c.yaml", "steps:\n  - size: 1\n  - size: 2\n", "steps.1.size=5", false, "steps:\n  - size: 1\n  - size: 5\n"},
 		"YAML key with a dot":           {"c.yaml", "model.lr: 1\n", "model.lr=2", false, "model.lr: 2\n"},
-		"YAML anchor and alias":         {"c.yaml", "a: &x 1\nb: *x\nc: *x\n", "a=2 b=3", false, "a: &x 2\nb: 3\nc: *x\n"},
+		"YAML anchor and alias":         {"c.yaml", "a: &x 1\nb: *x\nc: *x\n", "a=2 b=3 c=4", false, "a: &x 2\nb: 3\nc: 4\n"},
 		"YAML new keys":                 {"c.yaml", "a: {b: 1}\n", "a.c=2 x.y.z=1 x.y.w=t", true, "a: {b: 1, c: 2}\nx:\n  \"y\":\n    z: 1\n    w: t\n"},
 		"JSON": {"c.json", "{\n\t\"lr\": 0.1,\n\t\"model\": {\"name\":\"net\", \"on\" : true, \"n\": null},\n\t\"list\": [1, {\"a\": \"]\"}]\n}\n", "model.name=a\"b model.on=True! lr=1e-3 list.1.a=x model.n=7", false,
 			"{\n\t\"lr\": 1e-3,\n\t\"model\": {\"name\":\"a\\\"b\", \"on\" : true, \"n\": 7},\n\t\"list\": [1, {\"a\": \"x\"}]\n}\n"},
@@ -59,9 +59,13 @@ func TestFill(t *testing.T) {
 		"TOML new keys": {"c.toml", "a = 1\n[model] # m\nlr = 1 # slow\n[x]\n", "b=2 model.y=t x.z=1 new.k=0.5", true,
 			"a = 1\nb = 2\nnew.k = 0.5\n[model] # m\nlr = 1 # slow\ny = \"t\"\n[x]\nz = 1\n"},
 		"TOML new key in an empty file": {"c.toml", "[t]\n", "a=1", true, "a = 1\n[t]\n"},
-		"taken by the command":          {"c.json", `{"lr": 1}`, "lr=2 named=3", false, `{"lr": 2}`},
+		"TOML brackets in comments":     {"c.toml", "x = [1 # ]\n]\n", "y=2", true, "x = [1 # ]\n]\ny = 2\n"},
+		"TOML lists in lists": {"c.toml", "[t]\n\"x\" = [ # ]\n [1], # ]\n [[], [2]\n],\n # ]\n]\n[u]\n", "t.y=2 t.x.1.1.0=3", true,
+			"[t]\n\"x\" = [ # ]\n [1], # ]\n [[], [3]\n],\n # ]\n]\ny = 2\n[u]\n"},
+		"TOML inline table of several lines": {"c.toml", "d = {a = [{}, { # }\n}], # }\n b = 1 # }\n}\n", "d.b=3 y=2", true, "d = {a = [{}, { # }\n}], # }\n b = 3 # }\n}\ny = 2\n"},
+		"taken by the command":               {"c.json", `{"lr": 1}`, "lr=2 named=3", false, `{"lr": 2}`},
 	} {
-		got, err := argv.Fill(task.File{From: c.file, To: c.file, NewKeys: c.keys}, []byte(c.text), given(c.of), []string{"named"})
+		got, _, err := argv.Fill(task.File{From: c.file, To: c.file, NewKeys: c.keys}, []byte(c.text), given(c.of), []string{"named"})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -91,29 +95,32 @@ func TestFillFaults(t *testing.T) {
 		keys           bool
 		want           string
 	}{
-		"no key, near":  {"c.yaml", "model:\n  lr: 1\n", "model.lt=2", false, `c.yaml: has no key model.lt; did you mean "model.lr"? Otherwise add the key to the file, write {model.lt} in the command, or set new-keys: true to have it added`},
-		"no key, far":   {"c.json", `{"a": 1}`, "zzzzzz=2", false, "c.json: has no key zzzzzz; add the key to the file, write {zzzzzz} in the command, or set new-keys: true to have it added"},
-		"list":          {"c.yaml", "a: 1\nlr: [1, 2]\n", "lr=2", false, "c.yaml:2:5: lr: is a list, into which no single value goes; name a key below it, or rename the parameter"},
-		"mapping":       {"c.json", "{\n \"model\": {\"lr\": 1}}", "model=2", false, "c.json:2:11: model: is a mapping, into which no single value goes; name a key below it, or rename the parameter"},
-		"TOML table":    {"c.toml", "[model]\nlr = 1\n", "model=2", false, "model: is a mapping, into which no single value goes"},
-		"TOML list":     {"c.toml", "x = 1\nlr = [1]\n", "lr=2", false, "c.toml:2:6: lr: is a list"},
-		"TOML tables":   {"c.toml", "[[s]]\na = 1\n", "s=2", false, "s: is a list"},
-		"alias":         {"c.yaml", "a: &a {lr: 1}\nb: *a\n", "b.lr=2", false, "c.yaml:1:12: b.lr: is part of an alias: its value would change wherever that stands; write the value out"},
-		"twice":         {"c.yaml", "a.b: 1\na:\n  b: 2\n", "a.b=2", false, "c.yaml:1:6: a.b: is there twice, the second time in line 3; keep one of them"},
-		"not YAML":      {"c.yaml", "a: 1\nb: [\n", "a=1", false, "c.yaml:2: is not YAML: "},
-		"not JSON":      {"c.json", "{\n  \"a\": 1,\n}", "a=1", false, "c.json:3:1: is not JSON: invalid character '}' looking for beginning of object key string; correct it; JSON has no comments"},
-		"JSON, cut":     {"c.json", "{\"a\": 1", "a=1", false, "is not JSON: unexpected end of JSON input"},
-		"JSON, two":     {"c.json", "{} {}", "a=1", false, "c.json:1:4: is not JSON: "},
-		"JSON list":     {"c.json", "[1]", "a=1", false, "c.json:1:1: is a list, not a mapping"},
-		"not TOML":      {"c.toml", "a = 1\nb = \n", "a=1", false, "c.toml:2:"},
-		"empty YAML":    {"c.yaml", "", "a=1", false, "c.yaml: is empty; write its keys"},
-		"YAML text":     {"c.yaml", "hello\n", "a=1", false, "c.yaml:1:1: is text, not a mapping"},
-		"two YAML":      {"c.yaml", "a: 1\n---\na: 2\n", "a=1", false, "has a second document; keep one document in it"},
-		"other format":  {"c.ini", "a=1", "a=1", false, "c.ini: is of no known format; name a file that ends with .yaml, .yml, .json or .toml"},
-		"below a value": {"c.yaml", "a: 1\n", "a.b=1", true, "c.yaml: a.b: a is a whole number; write the key into the file"},
-		"long":          {"c.yaml", "a: " + strings.Repeat("x", argv.MaxFile), "a=1", false, "c.yaml: is longer than 4 MiB; keep data in files of their own"},
+		"no key, near":    {"c.yaml", "model:\n  lr: 1\n", "model.lt=2", false, `c.yaml: has no key model.lt; did you mean "model.lr"? Otherwise add the key to the file, write {model.lt} in the command, or set new-keys: true to have it added`},
+		"no key, far":     {"c.json", `{"a": 1}`, "zzzzzz=2", false, "c.json: has no key zzzzzz; add the key to the file, write {zzzzzz} in the command, or set new-keys: true to have it added"},
+		"list":            {"c.yaml", "a: 1\nlr: [1, 2]\n", "lr=2", false, "c.yaml:2:5: lr: is a list, into which no single value goes; name a key below it, or rename the parameter"},
+		"mapping":         {"c.json", "{\n \"model\": {\"lr\": 1}}", "model=2", false, "c.json:2:11: model: is a mapping, into which no single value goes; name a key below it, or rename the parameter"},
+		"TOML table":      {"c.toml", "[model]\nlr = 1\n", "model=2", false, "model: is a mapping, into which no single value goes"},
+		"TOML list":       {"c.toml", "x = 1\nlr = [1]\n", "lr=2", false, "c.toml:2:6: lr: is a list"},
+		"TOML tables":     {"c.toml", "[[s]]\na = 1\n", "s=2", false, "s: is a list"},
+		"alias":           {"c.yaml", "a: &a {lr: 1}\nb: *a\n", "b.lr=2", false, "c.yaml:1:12: b.lr: is part of an alias: its value would change wherever that stands; write the value out"},
+		"inline table":    {"c.toml", "d = {lr = 1}\n", "d.x=2", true, "c.toml: d.x: d is an inline table, into which no key is added; write x = VALUE between its braces, or make it a table with a header, [d]"},
+		"alias in itself": {"c.yaml", "x: 1\na: &a {b: *a}\n", "x=2", false, "c.yaml:2:11: has an alias in what it stands for, *a; write the value out"},
+		"long aliases":    {"c.yaml", "x: 1\na: &a\n  ? " + strings.Repeat("k", 5000) + "\n  : 1\nb: [*a" + strings.Repeat(",*a", 30000) + "]\n", "x=2", false, "c.yaml: has aliases that repeat too much"},
+		"twice":           {"c.yaml", "a.b: 1\na:\n  b: 2\n", "a.b=2", false, "c.yaml:1:6: a.b: is there twice, the second time in line 3; keep one of them"},
+		"not YAML":        {"c.yaml", "a: 1\nb: [\n", "a=1", false, "c.yaml:2: is not YAML: "},
+		"not JSON":        {"c.json", "{\n  \"a\": 1,\n}", "a=1", false, "c.json:3:1: is not JSON: invalid character '}' looking for beginning of object key string; correct it; JSON has no comments"},
+		"JSON, cut":       {"c.json", "{\"a\": 1", "a=1", false, "is not JSON: unexpected end of JSON input"},
+		"JSON, two":       {"c.json", "{} {}", "a=1", false, "c.json:1:4: is not JSON: "},
+		"JSON list":       {"c.json", "[1]", "a=1", false, "c.json:1:1: is a list, not a mapping"},
+		"not TOML":        {"c.toml", "a = 1\nb = \n", "a=1", false, "c.toml:2:"},
+		"empty YAML":      {"c.yaml", "", "a=1", false, "c.yaml: is empty; write its keys"},
+		"YAML text":       {"c.yaml", "hello\n", "a=1", false, "c.yaml:1:1: is text, not a mapping"},
+		"two YAML":        {"c.yaml", "a: 1\n---\na: 2\n", "a=1", false, "has a second document; keep one document in it"},
+		"other format":    {"c.ini", "a=1", "a=1", false, "c.ini: is of no known format; name a file that ends with .yaml, .yml, .json or .toml"},
+		"below a value":   {"c.yaml", "a: 1\n", "a.b=1", true, "c.yaml: a.b: a is a whole number; write the key into the file"},
+		"long":            {"c.yaml", "a: " + strings.Repeat("x", argv.MaxFile), "a=1", false, "c.yaml: is longer than 4 MiB; keep data in files of their own"},
 	} {
-		_, err := argv.Fill(task.File{From: c.file, To: c.file, NewKeys: c.keys}, []byte(c.text), given(c.of), nil)
+		_, _, err := argv.Fill(task.File{From: c.file, To: c.file, NewKeys: c.keys}, []byte(c.text), given(c.of), nil)
 		if err == nil || !strings.Contains(err.Error(), c.want) || !argv.IsFault(err) {
 			t.Errorf("%s: %v\nwant %s", name, err, c.want)
 		}
@@ -149,26 +156,27 @@ func TestTypesThatChange(t *testing.T) {
 
 // FuzzFill: whatever a file holds, it is refused, or what comes out has the value at its key.
 func FuzzFill(f *testing.F) {
-	for _, text := range []string{"a: {b: 1}", `{"a": {"b": 1}}`, "[a]\nb = 1", "a.b = 1\n[c]\n", "a:\n- b: 1\n", "a: &x {b: 1}\nc: *x", "<<: {a: {b: 2}}", "[[a]]\nb=1\n"} {
+	for _, text := range []string{"a: {b: 1}", `{"a": {"b": 1}}`, "[a]\nb = 1", "a.b = 1\n[c]\n", "a:\n- b: 1\n", "a: &x {b: 1}\nc: *x", "<<: {a: {b: 2}}", "x: &x {a: {b: 2}}\n<<: *x\n", "x: &x 1\na: {b: *x}\n", "a: {b: &x 1}\nc: *x\n", "a = [1 # ]\n]\n", "a = {b = 1}", "[[a]]\nb=1\n"} {
 		for format := range 3 {
 			f.Add(text, format, "a.b", "1e-3", true)
 			f.Add(text, format, "a.0.b", "x: y", false)
 		}
 	}
+	f.Add("a: 1", 0, "\n", "\n", true)
 	f.Fuzz(func(t *testing.T, text string, format int, name, value string, keys bool) {
 		if !utf8.ValidString(name) || !utf8.ValidString(value) || strings.ContainsRune(value, 0) {
 			t.Skip("no parameters file has it")
 		}
 		file := task.File{From: []string{"c.yaml", "c.json", "c.toml"}[uint(format)%3], NewKeys: keys}
 		of := []task.Parameter{{Name: name, Value: value}}
-		got, err := argv.Fill(file, []byte(text), of, nil)
+		got, _, err := argv.Fill(file, []byte(text), of, nil)
 		if err != nil {
 			if !argv.IsFault(err) {
 				t.Skip(err) // of the library, about what no file can hold
 			}
 			return
 		}
-		if _, err := argv.Fill(task.File{From: file.From}, got, of, nil); err != nil {
+		if _, _, err := argv.Fill(task.File{From: file.From}, got, of, nil); err != nil {
 			t.Errorf("%q, %s=%q became %q: %v", text, name, value, got, err)
 		}
 	})

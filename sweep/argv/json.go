@@ -76,7 +76,6 @@ func (d *jsonDocument) value(decoder *json.Decoder, key string) error {
 	}
 	e, place := entry{}, len(d.all[key])
 	d.all[key] = append(d.all[key], e) // before what is below it: an empty key, too, stands behind the root
-	e.line, e.column = placeIn(d.text, where.from)
 	switch v := token.(type) {
 	case json.Delim:
 		opened := int(decoder.InputOffset())
@@ -126,19 +125,23 @@ func (d *jsonDocument) value(decoder *json.Decoder, key string) error {
 
 func (d *jsonDocument) entries() map[string][]entry { return d.all }
 
+func (d *jsonDocument) place(e entry) (line, column int) {
+	return placeIn(d.text, e.at.(span).from)
+}
+
 func (d *jsonDocument) set(e entry, p task.Parameter) {
 	where := e.at.(span)
 	d.splices = append(d.splices, splice{where.from, where.to, literal(p)})
 }
 
-func (d *jsonDocument) add(name string, p task.Parameter) string {
+func (d *jsonDocument) add(name string, p task.Parameter) (problem, remedy string) {
 	for above, rest := range parents(name) {
 		at := d.all[above]
 		if len(at) == 0 {
 			continue
 		}
 		if at[0].kind != mapping {
-			return above + " is " + at[0].kind.String()
+			return above + " is " + at[0].kind.String(), intoFile
 		}
 		where, keys := at[0].at.(span), strings.Split(rest, ".")
 		text := quoted(keys[len(keys)-1]) + ": " + literal(p)
@@ -152,11 +155,11 @@ func (d *jsonDocument) add(name string, p task.Parameter) string {
 		d.splices = append(d.splices, splice{where.last, where.last, text})
 		d.text, _ = d.bytes()
 		if err := d.read(); err != nil {
-			return err.Error()
+			return err.Error(), intoFile
 		}
-		return ""
+		return "", ""
 	}
-	return "there is no place for it"
+	return "there is no place for it", intoFile
 }
 
 // withSpace is what stands between two members of an object.
@@ -166,5 +169,7 @@ func withSpace(separator string) string {
 	}
 	return separator
 }
+
+func (d *jsonDocument) shared() (wrong, notes []fault.Fault) { return nil, nil }
 
 func (d *jsonDocument) bytes() ([]byte, error) { return spliced(d.text, d.splices), nil }

@@ -1,6 +1,7 @@
 package argv
 
 import (
+	"bytes"
 	"errors"
 	"strconv"
 	"strings"
@@ -37,7 +38,7 @@ func parseTOML(text []byte) (document, *fault.Fault) {
 }
 
 func (d *tomlDocument) read() error {
-	d.all, d.splices, d.ends = map[string][]entry{"": {{kind: mapping, line: 1, column: 1}}}, nil, map[string]int{"": 0}
+	d.all, d.splices, d.ends = map[string][]entry{"": {{kind: mapping}}}, nil, map[string]int{"": 0}
 	var p unstable.Parser
 	p.Reset(d.text)
 	table, arrays := "", map[string]int{}
@@ -91,19 +92,34 @@ func (d *tomlDocument) keys(p *unstable.Parser, e *unstable.Node, above string, 
 
 // lineEnd is the end of the line of an offset.
 func (d *tomlDocument) lineEnd(at int) int {
-	if i := strings.IndexByte(string(d.text[at:]), '\n'); i >= 0 {
+	if i := bytes.IndexByte(d.text[at:], '\n'); i >= 0 {
 		return at + i
 	}
 	return len(d.text)
+}
+
+// next is the offset of what follows a key, a value or a bracket: a value, or a closing bracket. Between them are signs and comments.
+func (d *tomlDocument) next(at int) int {
+	for at < len(d.text) {
+		switch d.text[at] {
+		case ' ', '\t', '\r', '\n', ',', '=':
+			at++
+		case '#':
+			at = d.lineEnd(at)
+		default:
+			return at
+		}
+	}
+	return at
 }
 
 // value notes a value, which stands behind its key, and all below it, and returns where it ends.
 func (d *tomlDocument) value(p *unstable.Parser, n *unstable.Node, key string, behind int) (end int) {
 	e := entry{kind: other}
 	from, to := int(n.Raw.Offset), int(n.Raw.Offset+n.Raw.Length)
-	if from < behind { // the parser does not say where an array is
-		from = behind + len(d.text[behind:]) - len(strings.TrimLeft(string(d.text[behind:]), " \t=,"))
-		to = from
+	if n.Kind == unstable.Array { // the parser does not say where it is
+		from = d.next(behind)
+		to = from + 1
 	}
 	switch n.Kind {
 	case unstable.Array:
@@ -116,7 +132,7 @@ func (d *tomlDocument) value(p *unstable.Parser, n *unstable.Node, key string, b
 			to = max(to, d.value(p, it.Node(), join(key, strconv.Itoa(i)), to))
 			i++
 		}
-		to += max(0, strings.IndexByte(string(d.text[to:]), ']'))
+		to = d.next(to) + 1
 	case unstable.InlineTable:
 		e.kind = mapping
 		for it := n.Children(); it.Next(); {
@@ -125,6 +141,7 @@ func (d *tomlDocument) value(p *unstable.Parser, n *unstable.Node, key string, b
 				to = max(to, d.value(p, child.Value(), below, at))
 			}
 		}
+		to = d.next(to) + 1
 	case unstable.Bool:
 		e.kind = boolean
 	case unstable.Integer:
@@ -134,13 +151,20 @@ func (d *tomlDocument) value(p *unstable.Parser, n *unstable.Node, key string, b
 	case unstable.String:
 		e.kind = words
 	}
-	e.line, e.column = placeIn(d.text, from)
 	e.at = span{from: from, to: to}
 	d.all[key] = append(d.all[key], e)
 	return to
 }
 
 func (d *tomlDocument) entries() map[string][]entry { return d.all }
+
+func (d *tomlDocument) place(e entry) (line, column int) {
+	where, is := e.at.(span)
+	if !is {
+		return 0, 0
+	}
+	return placeIn(d.text, where.from)
+}
 
 func (d *tomlDocument) set(e entry, p task.Parameter) {
 	where := e.at.(span)
@@ -150,24 +174,32 @@ func (d *tomlDocument) set(e entry, p task.Parameter) {
 // tomlText is a value in JSON as TOML has it: that escapes one character more.
 func tomlText(json string) string { return strings.ReplaceAll(json, "\x7f", `\u007f`) }
 
-func (d *tomlDocument) add(name string, p task.Parameter) string {
+// tomlKey is a key with dots as TOML has it.
+func tomlKey(name string) string {
+	keys := strings.Split(name, ".")
+	for i, k := range keys {
+		if strings.Trim(k, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") != "" || k == "" {
+			keys[i] = tomlText(quoted(k))
+		}
+	}
+	return strings.Join(keys, ".")
+}
+
+func (d *tomlDocument) add(name string, p task.Parameter) (problem, remedy string) {
 	for above, rest := range parents(name) {
 		if at := d.all[above]; len(at) == 0 {
 			continue
 		} else if at[0].kind != mapping {
-			return above + " is " + at[0].kind.String()
+			return above + " is " + at[0].kind.String(), intoFile
+		} else if at[0].at != nil {
+			return above + " is an inline table, into which no key is added",
+				"write " + tomlKey(rest) + " = VALUE between its braces, or make it a table with a header, [" + above + "]"
 		}
 		end, header := d.ends[above]
 		if !header {
 			continue // a table made by dotted keys: the one above it takes the key
 		}
-		keys := strings.Split(rest, ".")
-		for i, k := range keys {
-			if strings.Trim(k, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") != "" || k == "" {
-				keys[i] = tomlText(quoted(k))
-			}
-		}
-		line := strings.Join(keys, ".") + " = " + tomlText(literal(p))
+		line := tomlKey(rest) + " = " + tomlText(literal(p))
 		if end == 0 {
 			line += "\n"
 		} else {
@@ -177,12 +209,14 @@ func (d *tomlDocument) add(name string, p task.Parameter) string {
 		text, _ := d.bytes()
 		changed, wrong := parseTOML(text)
 		if wrong != nil {
-			return "cannot be added: " + wrong.Problem
+			return "cannot be added: " + wrong.Problem, intoFile
 		}
 		*d = *changed.(*tomlDocument)
-		return ""
+		return "", ""
 	}
-	return "there is no place for it"
+	return "there is no place for it", intoFile
 }
+
+func (d *tomlDocument) shared() (wrong, notes []fault.Fault) { return nil, nil }
 
 func (d *tomlDocument) bytes() ([]byte, error) { return spliced(d.text, d.splices), nil }

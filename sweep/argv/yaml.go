@@ -19,10 +19,14 @@ import (
 type yamlDocument struct {
 	root   *yaml.Node // the document
 	all    map[string][]entry
-	visits int
+	visits int                 // of nodes below aliases
+	open   map[*yaml.Node]bool // of aliases that are being read
+	circle *yaml.Node          // an alias in what it stands for
+	merged map[string]bool     // keys that come by a merge only, or could
+	put    []put
 }
 
-// mostVisits bounds what aliases can make of a small file.
+// mostVisits bounds what aliases can make of a small file. A visit is that of a node with a key of up to 1 KiB.
 const mostVisits = 100_000
 
 // yamlLine finds the line in an error of the library.
@@ -51,28 +55,39 @@ func parseYAML(text []byte) (document, *fault.Fault) {
 		return nil, &fault.Fault{Line: top.Line, Column: top.Column, Problem: "is " + kindOfNode(top).String() + ", not a mapping", Remedy: "write keys and values: lr: 0.1"}
 	}
 	d.read()
-	if d.visits > mostVisits {
+	switch {
+	case d.circle != nil:
+		return nil, &fault.Fault{Line: d.circle.Line, Column: d.circle.Column, Problem: "has an alias in what it stands for, *" + d.circle.Value, Remedy: "write the value out"}
+	case d.visits > mostVisits:
 		return nil, &fault.Fault{Problem: "has aliases that repeat too much", Remedy: "write fewer of them"}
 	}
 	return d, nil
 }
 
 func (d *yamlDocument) read() {
-	d.all, d.visits = map[string][]entry{}, 0
+	d.all, d.visits, d.open, d.merged = map[string][]entry{}, 0, map[*yaml.Node]bool{}, map[string]bool{}
 	d.value(d.root.Content[0], "", false)
 }
 
 // value notes a node and all below it; alias says that it stands elsewhere, too.
 func (d *yamlDocument) value(n *yaml.Node, key string, alias bool) {
-	if d.visits++; d.visits > mostVisits {
+	if alias {
+		d.visits += 1 + len(key)>>10
+	}
+	if d.visits > mostVisits {
 		return
 	}
-	e, place := entry{line: n.Line, column: n.Column, alias: alias, at: n}, len(d.all[key])
+	e, place := entry{alias: alias, at: n}, len(d.all[key])
 	d.all[key] = append(d.all[key], e) // before what is below it: an empty key, too, stands behind the root
 	if n.Kind == yaml.AliasNode {
 		e.kind = kindOfNode(n.Alias)
-		if e.kind == list || e.kind == mapping {
+		switch {
+		case d.open[n.Alias]:
+			d.circle = n
+		case e.kind == list || e.kind == mapping:
+			d.open[n.Alias] = true
 			d.below(n.Alias, key, true)
+			delete(d.open, n.Alias)
 		}
 	} else {
 		e.kind = kindOfNode(n)
@@ -89,7 +104,10 @@ func (d *yamlDocument) below(n *yaml.Node, key string, alias bool) {
 		}
 	case yaml.MappingNode:
 		for i := 0; i+1 < len(n.Content); i += 2 {
-			if k := n.Content[i]; k.Kind == yaml.ScalarNode && k.Tag != "!!merge" {
+			switch k := n.Content[i]; {
+			case isMerge(k):
+				d.merge(n.Content[i+1], key)
+			case k.Kind == yaml.ScalarNode:
 				d.value(n.Content[i+1], join(key, k.Value), alias)
 			}
 		}
@@ -121,8 +139,14 @@ func kindOfNode(n *yaml.Node) kind {
 
 func (d *yamlDocument) entries() map[string][]entry { return d.all }
 
+func (d *yamlDocument) place(e entry) (line, column int) {
+	n := e.at.(*yaml.Node)
+	return n.Line, n.Column
+}
+
 func (d *yamlDocument) set(e entry, p task.Parameter) {
 	n := e.at.(*yaml.Node)
+	d.put = append(d.put, put{n, p.Name})
 	was := *n
 	if n.Kind == yaml.AliasNode {
 		n.Kind, n.Alias = yaml.ScalarNode, nil
@@ -146,7 +170,10 @@ var oldWords = regexp.MustCompile(`(?i)^(y|n|yes|no|on|off|true|false|null|~|)$`
 // oldNumbers are text here, and numbers or times to readers of YAML 1.1.
 var oldNumbers = regexp.MustCompile(`^[-+.0-9]`)
 
-func mustQuote(text string) bool { return oldWords.MatchString(text) || oldNumbers.MatchString(text) }
+// mustQuote reports whether text needs quotes: in several lines it would become a block, which a key of empty lines cannot be.
+func mustQuote(text string) bool {
+	return oldWords.MatchString(text) || oldNumbers.MatchString(text) || strings.Contains(text, "\n")
+}
 
 // dotless is a number that readers of YAML 1.1, such as PyYAML, take for text.
 var dotless = regexp.MustCompile(`^([-+]?[0-9]+)(\.[0-9]*)?([eE])([-+]?)([0-9]+)$`)
@@ -167,7 +194,7 @@ func yamlNumber(text, was string) string {
 	return strings.Join(m[1:], "")
 }
 
-func (d *yamlDocument) add(name string, p task.Parameter) string {
+func (d *yamlDocument) add(name string, p task.Parameter) (problem, remedy string) {
 	for above, rest := range parents(name) {
 		at := d.all[above]
 		if len(at) == 0 {
@@ -176,9 +203,9 @@ func (d *yamlDocument) add(name string, p task.Parameter) string {
 		n, is := at[0].at.(*yaml.Node)
 		switch {
 		case at[0].kind != mapping:
-			return above + " is " + at[0].kind.String()
+			return above + " is " + at[0].kind.String(), intoFile
 		case at[0].alias || !is || n.Kind == yaml.AliasNode:
-			return above + " is part of an alias"
+			return above + " is part of an alias", "write the alias out"
 		}
 		leaf := &yaml.Node{Kind: yaml.ScalarNode}
 		keys := strings.Split(rest, ".")
@@ -190,9 +217,9 @@ func (d *yamlDocument) add(name string, p task.Parameter) string {
 		n.Content = append(n.Content, text(keys[len(keys)-1]), leaf)
 		d.set(entry{at: leaf}, p)
 		d.read()
-		return ""
+		return "", ""
 	}
-	return "there is no place for it"
+	return "there is no place for it", intoFile
 }
 
 // text is a node of a text.
@@ -205,6 +232,7 @@ func text(s string) *yaml.Node {
 }
 
 func (d *yamlDocument) bytes() ([]byte, error) {
+	plainMerges(d.root)
 	var b bytes.Buffer
 	encoder := yaml.NewEncoder(&b)
 	encoder.SetIndent(d.indent())

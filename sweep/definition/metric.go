@@ -98,15 +98,18 @@ func (r *reader) checkMetric(v value, present map[string]value) {
 }
 
 func readTake(r *reader, m *Metric, v value) {
-	var words []string
-	for _, t := range result.Takes {
-		words = append(words, string(t))
+	text, ok := r.text(v)
+	if !ok {
+		return
 	}
-	m.Take = result.Take(r.choice(v, words...))
+	if m.Take = result.Take(text); !slices.Contains(result.Takes, m.Take) {
+		r.wrong(v, "unknown word "+quote(text)) // which lists those that there are
+		m.Take = ""
+	}
 }
 
 // Expression returns the compiled pattern and the index of the group that holds the number: the one named "value", else
-// the first. The error says why a pattern is none, in words for the person who wrote it; Read has checked it.
+// the only one that is not named "step". The error says why a pattern is none, in words for the person who wrote it; Read has checked it.
 func (m Metric) Expression() (*regexp.Regexp, int, error) {
 	expression, group, p := m.compile()
 	if p != nil {
@@ -120,13 +123,21 @@ func (m Metric) compile() (*regexp.Regexp, int, *patternError) {
 	if err != nil {
 		return nil, 0, explainPattern(err)
 	}
-	if i := expression.SubexpIndex("value"); i > 0 {
-		return expression, i, nil
+	value, step := result.Groups(expression)
+	others := 0
+	for group, name := range expression.SubexpNames() {
+		if group > 0 && group != step && name != "value" {
+			others++
+		}
 	}
-	if expression.NumSubexp() == 0 {
+	switch {
+	case value < 0:
 		return nil, 0, &patternError{"no group says which part is the number", "put it in parentheses: loss: ([0-9.]+)"}
+	case others > 1 && expression.SubexpIndex("value") < 0:
+		return nil, 0, &patternError{fmt.Sprintf("has %d groups, and none is named for the number", others),
+			"name them: (?P<value>...) is the number, (?P<step>...) its step; write (?:...) for a group that is neither"}
 	}
-	return expression, 1, nil
+	return expression, value, nil
 }
 
 type patternError struct{ problem, remedy string }

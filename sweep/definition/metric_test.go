@@ -20,6 +20,8 @@ func TestMetricFaults(t *testing.T) {
 		{"lookbehind", `loss: '(?<=x)(\d+)'`, `13: tasks.a.metrics.loss: lookaround (?<=...)` + re2 + around},
 		{"negative lookbehind", `loss: '(?<!x)(\d+)'`, `13: tasks.a.metrics.loss: lookaround (?<!...)` + re2 + around},
 		{"backreference", `loss: '(\d+) \1'`, `13: tasks.a.metrics.loss: the backreference \1` + re2 + `write the text again`},
+		{"two groups", `loss: 'epoch (\d+) loss (\d+)'`, `13: tasks.a.metrics.loss: has 2 groups, and none is named for the number; name them: (?P<value>...) is the number, (?P<step>...) its step; write (?:...) for a group that is neither`},
+		{"only a step", `loss: 'epoch (?P<step>\d+)'`, `13: tasks.a.metrics.loss: no group says which part is the number; put it in parentheses: loss: ([0-9.]+)`},
 		{"open group", `loss: '(\d+'`, `13: tasks.a.metrics.loss: is not a regular expression: missing closing ): "(\\d+"; see https://github.com/google/re2/wiki/Syntax`},
 		{"semicolon", `loss: '(a; [b'`, `13: tasks.a.metrics.loss: is not a regular expression: missing closing ]: "[b"; see https://github.com/google/re2/wiki/Syntax`},
 		{"empty pattern", `loss: ''`, `13: tasks.a.metrics.loss: is empty; write metrics: {accuracy: 'accuracy: ([0-9.]+)'}`},
@@ -44,7 +46,9 @@ func TestMetricFaults(t *testing.T) {
 func TestMetricExpression(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ pattern, line, want string }{
-		{`loss (\d+)/(\d+)`, "loss 3/4", "3"},
+		{`loss (?P<value>\d+)/(\d+)`, "loss 3/4", "3"},
+		{`(?P<step>\d+): loss (\d+)`, "4: loss 3", "3"},
+		{`loss (\d+) at (?<step>\d+)`, "loss 3 at 4", "3"},
 		{`(?P<unit>\w+) (?P<value>\d+)`, "loss 3", "3"},
 		{`(a|b) (?<value>\d+)`, "a 7", "7"},
 		{`validation accuracy[ =:]+([-+0-9.eE]+)`, "x validation accuracy: 9.3e-1 y", "9.3e-1"},

@@ -10,17 +10,20 @@ import (
 const mostRunes = 200
 
 // Cut is a text of at most 200 characters; where it was longer it ends with "…".
-func Cut(text string) string {
-	if len(text) <= mostRunes {
+func Cut(text string) string { return cutTo(text, mostRunes) }
+
+// cutTo is a text of at most so many characters.
+func cutTo(text string, most int) string {
+	if len(text) <= most {
 		return text
 	}
 	runes := 0
 	last := 0 // where the last character that has room begins
 	for i := range text {
-		if runes == mostRunes-1 {
+		if runes == most-1 {
 			last = i
 		}
-		if runes++; runes > mostRunes {
+		if runes++; runes > most {
 			return text[:last] + "…"
 		}
 	}

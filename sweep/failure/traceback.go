@@ -12,6 +12,7 @@ type traceback struct {
 	exception  string // with the message's first line
 	more       string // the message's next line that says something
 	place      string // of its last frame: "train.py:42"
+	source     string // what stands there, if Python found it: "assert loss < 10"
 	ignored    bool   // the program went on
 }
 
@@ -31,8 +32,11 @@ func lastTraceback(lines []string) (t traceback, ok bool) {
 	}
 	at := t.begin
 	for ; at < len(lines) && (at == t.begin || lines[at] == "" || lines[at][0] == ' '); at++ {
-		if isFrame(lines[at]) {
-			t.place = placeOf(lines[at])
+		switch {
+		case isFrame(lines[at]):
+			t.place, t.source = placeOf(lines[at]), ""
+		case t.source == "" && t.place != "" && strings.HasPrefix(lines[at], "    ") && !isNoise(lines[at]):
+			t.source = strings.TrimLeft(lines[at], " ")
 		}
 	}
 	if at == len(lines) || !isException(lines[at]) {
@@ -43,7 +47,7 @@ func lastTraceback(lines []string) (t traceback, ok bool) {
 	if isWrapper(t.exception) { // what it lists of its processes may be long
 		most = len(lines)
 	}
-	for t.end = at + 1; t.end < min(most, len(lines)) && lines[t.end] != "" && !isLogged(lines[t.end]); t.end++ {
+	for t.end = at + 1; t.end < min(most, len(lines)) && t.goesOn(lines) && !isLogged(lines[t.end]); t.end++ {
 		if t.more == "" && !isNoise(lines[t.end]) {
 			t.more = strings.TrimLeft(lines[t.end], " ")
 		}
@@ -52,12 +56,32 @@ func lastTraceback(lines []string) (t traceback, ok bool) {
 	return t, true
 }
 
-// text is what the traceback says: the exception, with the next line where its first says nothing, or with the place.
+// goesOn reports whether the message goes on in the line at its end so far. Behind a blank line it does where it has said nothing
+// yet, or where what follows is indented, as of paragraphs: other text may be what the program said next.
+func (t traceback) goesOn(lines []string) bool {
+	if lines[t.end] != "" {
+		return true
+	}
+	next, last := t.end, min(len(lines), t.end+mostMessage)
+	for next < last && lines[next] == "" {
+		next++
+	}
+	silent := strings.HasSuffix(t.exception, ":") && t.more == ""
+	return next < last && (silent || lines[next][0] == ' ')
+}
+
+// mostSource is how many characters of a line of source a reason has.
+const mostSource = 100
+
+// text is what the traceback says: the exception, with the next line where its first says nothing, or with the place and what
+// stands there.
 func (t traceback) text() string {
 	name, message, _ := strings.Cut(t.exception, ":")
 	switch {
 	case message == "" && t.more != "" && !isWrapper(t.exception):
 		return name + ": " + t.more
+	case message == "" && t.place != "" && t.source != "" && !isWrapper(t.exception):
+		return name + " (" + t.place + ": " + cutTo(t.source, mostSource) + ")"
 	case message == "" && t.place != "":
 		return name + " (" + t.place + ")"
 	case strings.HasSuffix(t.exception, ":") && t.more != "":

@@ -7,11 +7,13 @@ package fault
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 )
 
-// Fault is one problem at one place. Line and Column count from 1; zero means that the place is the whole file.
+// Fault is one problem at one place. Line and Column count from 1; zero means that the place is the whole file. An argument of a
+// command line is a file of no lines, which may have a column.
 type Fault struct {
 	File         string
 	Line, Column int
@@ -19,7 +21,7 @@ type Fault struct {
 	Remedy       string // what to write instead; may be empty
 }
 
-// String is one line, "FILE:LINE:COLUMN: PROBLEM; REMEDY", without the parts that are unknown.
+// String is one line, "FILE:LINE:COLUMN: PROBLEM; REMEDY", or "ARGUMENT, column COLUMN: PROBLEM; REMEDY", without the parts that are unknown.
 func (f Fault) String() string {
 	var b strings.Builder
 	b.WriteString(f.File)
@@ -28,6 +30,9 @@ func (f Fault) String() string {
 		if f.Column > 0 {
 			fmt.Fprintf(&b, ":%d", f.Column)
 		}
+	}
+	if f.Line == 0 && f.Column > 0 {
+		fmt.Fprintf(&b, ", column %d", f.Column)
 	}
 	if b.Len() > 0 {
 		b.WriteString(": ")
@@ -70,35 +75,41 @@ func (l List) Sort() {
 // Add appends one fault.
 func (l *List) Add(f Fault) { *l = append(*l, f) }
 
-// Nearest returns the candidate that word was probably meant to be, or "" when none is near: at most a third of its
-// letters differ (Levenshtein distance, upper and lower case alike).
+// Nearest returns the candidate that word was probably meant to be, or "" when none is near: at
+// most a third of the letters differ, or one of two and more. A difference is a letter that is
+// missing, too many, another, or swapped with its neighbor (optimal string alignment distance);
+// upper and lower case are alike.
 func Nearest(word string, candidates []string) string {
-	best, bestDistance := "", len([]rune(word))/3+2
+	w := []rune(strings.ToLower(word))
+	best, bestDistance := "", math.MaxInt
 	for _, c := range candidates {
-		if d := distance(strings.ToLower(word), strings.ToLower(c)); d < bestDistance {
+		x := []rune(strings.ToLower(c))
+		longer := max(len(w), len(x))
+		d := distance(w, x)
+		if d < bestDistance && d <= max(longer/3, min(longer/2, 1)) {
 			best, bestDistance = c, d
 		}
 	}
 	return best
 }
 
-func distance(a, b string) int {
-	x, y := []rune(a), []rune(b)
-	row := make([]int, len(y)+1)
+func distance(x, y []rune) int {
+	before, row, next := make([]int, len(y)+1), make([]int, len(y)+1), make([]int, len(y)+1)
 	for j := range row {
 		row[j] = j
 	}
 	for i := 1; i <= len(x); i++ {
-		diagonal := row[0]
-		row[0] = i
+		next[0] = i
 		for j := 1; j <= len(y); j++ {
-			substitute := diagonal
+			next[j] = row[j-1]
 			if x[i-1] != y[j-1] {
-				substitute++
+				next[j] = 1 + min(row[j-1], row[j], next[j-1])
 			}
-			diagonal = row[j]
-			row[j] = min(substitute, row[j]+1, row[j-1]+1)
+			if i > 1 && j > 1 && x[i-1] == y[j-2] && x[i-2] == y[j-1] {
+				next[j] = min(next[j], before[j-2]+1)
+			}
 		}
+		before, row, next = row, next, before
 	}
 	return row[len(y)]
 }

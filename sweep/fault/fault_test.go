@@ -23,10 +23,11 @@ func TestListReadsLikeACompilerAndInFileOrder(t *testing.T) {
 
 func TestNearestSuggestsOnlyWhatIsNear(t *testing.T) {
 	t.Parallel()
-	names := []string{"run_training", "test_echo", "retry"}
+	names := []string{"run_training", "test_echo", "retry", "a", "1", "lr", "sgd", "adam", "epoch"}
 	for word, want := range map[string]string{
 		"run_trainig": "run_training", "RUN_TRAINING": "run_training", "test_ehco": "test_echo",
-		"retrys": "retry", "zebra": "", "": "", "x": "",
+		"retrys": "retry", "zebra": "", "": "", "x": "", "d": "", "A": "a", "7": "", "lrs": "lr",
+		"lx": "lr", "sdg": "sgd", "sxx": "", "adm": "adam", "aam": "adam", "epcoh": "epoch", "true": "",
 	} {
 		if got := fault.Nearest(word, names); got != want {
 			t.Errorf("Nearest(%q) = %q, want %q", word, got, want)

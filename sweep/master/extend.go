@@ -26,6 +26,9 @@ func (m *Master) Extend(ctx context.Context, id string, with *space.Space, updat
 		if added = n; n == 0 {
 			return nil
 		}
+		if _, err := extended.Stored(); err != nil {
+			return err
+		}
 		if err := m.supply(a, updated.Secrets); err != nil {
 			return err
 		}
@@ -33,7 +36,12 @@ func (m *Master) Extend(ctx context.Context, id string, with *space.Space, updat
 			return err
 		}
 		r := a.stored.Record // as it was revised
-		r.Extensions, r.Ranges = extended.Extensions, extended.Ranges
+		r.Extensions, r.Ranges, r.Version = extended.Extensions, extended.Ranges, max(r.Version, extended.Version)
+		if c := updated.Overrides; c != nil && c.IsZero() {
+			r.Overrides = nil
+		} else if c != nil {
+			r.Overrides = c
+		}
 		a.rewrite(r)
 		m.queueUp(a)
 		a.ledger.Extend(r, n)

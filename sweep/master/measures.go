@@ -26,7 +26,7 @@ type Measured struct {
 	Unsent int // events that it could not send yet
 }
 
-// Durations is how long attempts ran. Those of which nobody knows are counted as 0.
+// Durations is how long attempts ran. An attempt whose duration is not known counts as 0.
 type Durations struct {
 	Counts [len(durationBounds) + 1]uint64 // by bound, and those beyond the last
 	Sum    time.Duration

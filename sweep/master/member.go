@@ -35,13 +35,14 @@ type member struct {
 	telling time.Time // when that came
 	restart restart
 	older   older
+	measure semaphore // of those who want tasks measured there
 }
 
 // member finds a worker, or makes it known.
 func (m *Master) member(name string) *member {
 	w := m.workers[name]
 	if w == nil {
-		w = &member{kept: store.Worker{Name: name}}
+		w = &member{kept: store.Worker{Name: name}, measure: make(semaphore, measuring)}
 		m.workers[name] = w
 	}
 	return w
@@ -50,7 +51,7 @@ func (m *Master) member(name string) *member {
 // known reads the workers of the store.
 func (m *Master) known(all []store.Worker) {
 	for _, k := range all {
-		m.workers[k.Name] = &member{kept: k}
+		m.member(k.Name).kept = k
 	}
 }
 

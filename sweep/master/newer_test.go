@@ -1,6 +1,7 @@
 package master_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -27,7 +28,7 @@ func TestANewerWorkerIsRefusedAndWhatItHadGoesToOthersOnce(t *testing.T) {
 		h.toldStop(first[0]) // should it still be there: a newer program reads what this one says
 		s.stands("w1", master.WorkerRefused)
 		w := s.worker("w1")
-		if want := "its program speaks version 6 and the master reads up to 5: update the master"; *w.Reason != want || w.Program != "9.0" {
+		if want := fmt.Sprintf("its program speaks version %d and the master reads up to %d: update the master", task.Newest+1, task.Newest); *w.Reason != want || w.Program != "9.0" {
 			t.Errorf("%q of program %q; want %q", *w.Reason, w.Program, want)
 		}
 		s.becomes(id, sweep.Open, "3 pending")

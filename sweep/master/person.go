@@ -8,6 +8,7 @@ import (
 
 	"mlframework/sweep"
 	"mlframework/sweep/secret"
+	"mlframework/sweep/space"
 	"mlframework/sweep/store"
 	"mlframework/sweep/task"
 )
@@ -148,6 +149,7 @@ type Code struct {
 	Settings       *sweep.Settings // likewise; nil: its own
 	Secrets        secret.Values   // where those that it had are gone; others are not taken
 	Environ        []string        // what its tasks inherit from now on, as in Submission; nil: what they did
+	Overrides      *space.Change   // that the points by which it is extended are of; nil: those that it has
 }
 
 // Resume hands out the tasks of a paused sweep again.

@@ -47,7 +47,7 @@ func (p *post) init(q queue.Hub, log *slog.Logger) {
 func (p *post) add(letters ...letter) { p.draft = append(p.draft, letters...) }
 
 func (p *post) tell(worker string, c task.Control) {
-	c.Version = task.Version
+	c.Version = cmp.Or(c.Version, task.Version)
 	p.add(letter{worker: worker, control: c})
 }
 

@@ -64,9 +64,18 @@ func (e *OutputAway) Error() string {
 // says, at most task.MostRead bytes. It waits for the worker no longer than ctx; an answer that does not come is an error. Of
 // an attempt that has not begun there is none (Absent).
 func (m *Master) Output(ctx context.Context, id task.ID, attempt int, r task.Read) (task.Piece, error) {
+	return m.askWorker(ctx, id, attempt, func(read string, _ *member) (task.Control, error) {
+		r.ID, r.Length = read, min(r.Length, task.MostRead)
+		return task.Control{Kind: task.ReadControl, Read: &r}, nil
+	})
+}
+
+// askWorker sends the worker that ran an attempt what control makes, which is called in the
+// master's loop, and waits for the answer.
+func (m *Master) askWorker(ctx context.Context, id task.ID, attempt int,
+	control func(read string, w *member) (task.Control, error)) (task.Piece, error) {
 	read, answer := m.reads.add()
 	defer m.reads.drop(read)
-	r.ID, r.Length = read, min(r.Length, task.MostRead)
 	absent := false
 	_, err := m.with(ctx, id.Sweep, func(a *active) error {
 		worker, err := m.holder(ctx, a, id.Index, attempt)
@@ -76,15 +85,16 @@ func (m *Master) Output(ctx context.Context, id task.ID, attempt int, r task.Rea
 		if absent = worker == ""; absent {
 			return nil
 		}
-		if w := m.workers[worker]; w == nil || w.away != "" || w.seen.IsZero() {
-			why := "nothing was heard of it"
-			if w != nil && w.away != "" {
-				why = w.away
-			}
-			return &OutputAway{worker, why}
+		w, err := m.present(worker)
+		if err != nil {
+			return err
 		}
-		m.post.tell(worker, task.Control{Kind: task.ReadControl, Sweep: a.stored.Head.ID, Index: id.Index, Attempt: attempt,
-			Read: &r})
+		c, err := control(read, w)
+		if err != nil {
+			return err
+		}
+		c.Sweep, c.Index, c.Attempt = a.stored.Head.ID, id.Index, attempt
+		m.post.tell(worker, c)
 		return nil
 	})
 	if err != nil || absent {
@@ -101,6 +111,18 @@ func (m *Master) Output(ctx context.Context, id task.ID, attempt int, r task.Rea
 	case <-m.gone:
 		return task.Piece{}, m.fate
 	}
+}
+
+// present finds a worker that was heard of and is not away; the error is *OutputAway.
+func (m *Master) present(worker string) (*member, error) {
+	w := m.workers[worker]
+	if w == nil || w.away == "" && w.seen.IsZero() {
+		return nil, &OutputAway{worker, "nothing was heard of it"}
+	}
+	if w.away != "" {
+		return nil, &OutputAway{worker, w.away}
+	}
+	return w, nil
 }
 
 // holder is the worker of an attempt, or, of 0, of the newest that began; "" when there is none.

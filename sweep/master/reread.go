@@ -5,15 +5,13 @@ import (
 
 	"mlframework/sweep"
 	"mlframework/sweep/result"
+	"mlframework/sweep/task"
 )
 
-// Remeasured is the metrics of a task as they were read again from what its newest attempt left.
+// Remeasured is the metrics of a task as they were read again from what its attempts left.
 type Remeasured struct {
-	Index      int64             `json:"index"`
-	Metrics    result.Stored     `json:"metrics"`
-	Stdout     []result.Rejected `json:"stdout,omitempty"` // what matched there last and was no number
-	Stderr     []result.Rejected `json:"stderr,omitempty"`
-	Unmeasured []string          `json:"unmeasured,omitempty"` // why metrics of files are missing
+	Index int64 `json:"index"`
+	task.Measured
 }
 
 // Reread gives a sweep other metrics and another objective, and tasks that have ended the values that were read by them. Others keep

@@ -201,11 +201,12 @@ func (b *Best) better(id string, o result.Objective, t *sweep.Task) *Best {
 	}
 }
 
-// changesBest reports whether the best task of a sweep, by what watchers know, is among tasks that changed: it runs again, or has
-// another value, and a worse one may be the best now.
+// changesBest reports whether the best task of a sweep, by what watchers know, is among tasks that
+// changed: it runs again, or has another value, and a worse one may be the best now.
 func (ws *watchers) changesBest(id string, tasks []sweep.Task) (found bool) {
 	ws.each(id, Counts, func(_ Detail, n *news) {
-		found = found || n.best != nil && slices.ContainsFunc(tasks, func(t sweep.Task) bool { return t.Index == n.best.index })
+		found = found || n.best != nil && slices.ContainsFunc(tasks,
+			func(t sweep.Task) bool { return t.Index == n.best.index })
 	})
 	return found
 }

@@ -123,7 +123,8 @@ func TestTheBestRunsAgain(t *testing.T) {
 		for {
 			u, err := w.Next(t.Context())
 			s.must(err)
-			if last = u.Best; u.Idle() || u.Sweep.Counts["running"]+u.Sweep.Counts["queued"] == 1 && u.Sweep.Counts["succeeded"] == 1 {
+			if last = u.Best; u.Idle() || u.Sweep.Counts["running"]+u.Sweep.Counts["queued"] == 1 &&
+				u.Sweep.Counts["succeeded"] == 1 {
 				return last
 			}
 		}

@@ -120,16 +120,16 @@ func (m *Master) shown(w *member) Worker {
 	s := Worker{Name: w.kept.Name, Host: cmp.Or(w.beat.Host, w.kept.Host), Program: cmp.Or(w.beat.Program, w.kept.Program), State: WorkerReady,
 		Slots: w.kept.Started, Running: w.beat.Running, Waiting: w.beat.Waiting, Load: w.beat.Load}
 	if w.kept.Slots > 0 {
-		s.Wanted = &w.kept.Slots
+		s.Wanted = new(w.kept.Slots) // a copy: the master goes on changing its own
 	}
 	if w.registered() {
 		s.Slots = w.beat.Slots
 	}
 	if w.kept.Image != "" {
-		s.Image = &w.kept.Image
+		s.Image = new(w.kept.Image)
 	}
 	if w.kept.Environment != "" {
-		s.Made = &w.kept.Environment
+		s.Made = new(w.kept.Environment)
 	}
 	if !w.seen.IsZero() {
 		seen := w.seen.UTC()

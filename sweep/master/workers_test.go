@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -128,6 +129,10 @@ func TestOutput(t *testing.T) {
 		if p, err := s.master.Output(t.Context(), first, 2, task.Read{Stderr: true, Offset: 7, Length: 1 << 30}); err != nil || !p.Absent {
 			t.Errorf("of an attempt that there is not: %+v, %v", p, err)
 		}
+		if _, err := s.master.Remeasure(t.Context(), first, task.Measure{}); err == nil ||
+			!strings.Contains(err.Error(), "worker w1, whose program is older") {
+			t.Errorf("of a worker of an earlier version: %v", err)
+		}
 		time.Sleep(2 * master.Lease)
 		if _, err := s.master.Output(t.Context(), first, 0, task.Read{Length: 100}); !errors.As(err, new(*master.OutputAway)) {
 			t.Errorf("of a worker that is away: %v", err)
@@ -193,4 +198,29 @@ func TestADrainedWorkerHoldsWhatItWasGiven(t *testing.T) {
 	becomes(1)
 	h.end(task.Success, got[0])
 	becomes(0)
+}
+
+// TestAnswersAboutWorkersDoNotChange keeps what was returned of a worker while the worker registers
+// again and is resized.
+func TestAnswersAboutWorkersDoNotChange(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	h := s.newHandThat(task.Heartbeat{Worker: "w1", Slots: 4, Incarnation: "1", Image: "a@sha256:1",
+		Environment: "made so"}, nil)
+	s.stands("w1", master.WorkerReady)
+	_, err := s.master.Resize(t.Context(), "w1", 3)
+	s.must(err)
+	before := s.worker("w1")
+	_, err = s.master.Resize(t.Context(), "w1", 2)
+	s.must(err)
+	beat := task.Heartbeat{Version: task.Version, Worker: "w1", Slots: 4, Incarnation: "2",
+		Image: "a@sha256:2", Environment: "made anew"}
+	h.emit(task.Event{Version: task.Version, Kind: task.JoinedEvent, Worker: "w1", Time: time.Now(),
+		Beat: &beat})
+	s.poll("it registers again", func() bool { return *s.worker("w1").Image == "a@sha256:2" },
+		func() string { return *s.worker("w1").Image })
+	if *before.Wanted != 3 || *before.Image != "a@sha256:1" || *before.Made != "made so" {
+		t.Errorf("the first answer is now: %d slots, image %s, environment %s", *before.Wanted,
+			*before.Image, *before.Made)
+	}
 }

@@ -142,26 +142,15 @@ func (w *walk) conclude() {
 	}
 }
 
-// mostNames bounds the names of columns that a filter may have here.
-const mostNames = 100
-
 // misspelt is what is wrong with a filter whatever the columns are; nil: nothing.
 func misspelt(where string) *api.Error {
-	var s result.Schema
-	for {
-		_, err := result.ParseFilter(where, s)
-		if err == nil {
-			return nil
-		}
-		e, ok := errors.AsType[*result.FilterError](err)
-		if ok && e.Unknown != "" && len(s.Metrics) < mostNames {
-			s.Metrics = append(s.Metrics, e.Unknown) // any name may be a column of some sweep
-			continue
-		}
-		wrong := &api.Error{Parameter: "where", Text: err.Error()}
-		if ok {
-			wrong.Column = e.Column
-		}
-		return wrong
+	err := result.CheckFilter(where)
+	if err == nil {
+		return nil
 	}
+	wrong := &api.Error{Parameter: "where", Text: err.Error()}
+	if e, ok := errors.AsType[*result.FilterError](err); ok {
+		wrong.Column = e.Column
+	}
+	return wrong
 }

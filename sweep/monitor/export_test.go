@@ -26,8 +26,6 @@ const (
 	SessionIdle = sessionIdle
 	SessionLife = sessionLife
 	SessionMost = sessionMost
-	TriesAtOnce = triesAtOnce
-	TryAgain    = tryAgain
 	MostReaders = mostReaders
 )
 

@@ -2,8 +2,6 @@ package monitor
 
 import (
 	"context"
-	"net/url"
-	"strconv"
 
 	"mlframework/sweep/api"
 	"mlframework/sweep/result"
@@ -56,7 +54,7 @@ func (m *Monitor) failures(s api.Sweep, f api.Failures) *failuresView {
 		l := failureLine{Count: g.Count, Class: result.Visible(string(g.Class)), Reason: cut(result.Visible(g.Reason)), Task: result.Visible(g.Task),
 			Logs: "run-tasks logs " + result.Visible(g.Task)}
 		if id, err := task.ParseID(g.Task); err == nil {
-			l.URL = m.sweepURL(s.ID) + "?" + url.Values{"where": {"index=" + strconv.FormatInt(id.Index, 10)}}.Encode()
+			l.URL = m.taskURL(s.ID, id.Index)
 		}
 		if g.Host != nil {
 			l.Host = result.Visible(*g.Host)

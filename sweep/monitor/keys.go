@@ -15,8 +15,9 @@ import (
 // tokenFiles are the files of the tokens in the state folder, by role. Whoever has the text in one may log in so.
 var tokenFiles = map[Role]string{Operator: "token", Viewer: "viewer-token"}
 
-// shortestToken is what a token that a person wrote must have at least, in characters.
-const shortestToken = 16
+// shortestToken is how many characters a token has at least: those of a made one. Wrong tries are
+// not limited.
+const shortestToken = 26
 
 // keys are what opens a monitor.
 type keys struct {
@@ -69,7 +70,7 @@ func openToken(path string) (string, error) {
 	}
 	token := strings.TrimSpace(string(text))
 	if len(token) < shortestToken {
-		return "", fmt.Errorf("the monitor's token %s has less than %d characters: remove it and it is made anew", path, shortestToken)
+		return "", fmt.Errorf("the monitor's token %s has less than %d characters: remove it and it is made anew, or write a longer one", path, shortestToken)
 	}
 	return token, nil
 }

@@ -11,7 +11,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 )
 
@@ -80,7 +79,10 @@ func tidy(folder string, now time.Time) error {
 
 // use takes a link's code, which works once; Nobody: it does not work, or not any more.
 func (k keys) use(code string, now time.Time) Role {
-	path := passFile(k.state, strings.TrimSpace(code))
+	if !codeShape.MatchString(code) {
+		return Nobody
+	}
+	path := passFile(k.state, code)
 	text, err := os.ReadFile(path)
 	if err != nil || os.Remove(path) != nil {
 		return Nobody

@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
-	"sync"
-	"time"
 )
 
 // The two ways in, by the field of the form: the token, and the code of a link.
@@ -50,14 +48,12 @@ func (m *Monitor) showLogin(w http.ResponseWriter, r *request, status int, e ent
 	return m.render(w, status, "login", frame{Title: "Log in", CSRF: token, View: e})
 }
 
+// login lets in who has a token or a link. Wrong tries are not counted, so that no stranger can
+// make a right one wait: tokens and codes have 130 bits, and guessing them is hopeless at any rate.
 func (m *Monitor) login(w http.ResponseWriter, r *request) error {
 	way, e := tokenForm, entry{Next: next(r.PostForm.Get("next"))}
 	if r.PostForm.Has(linkForm) {
 		way = linkForm
-	}
-	if wait := m.wrong[way].take(); wait > 0 {
-		e.Wrong = "There were too many wrong tries. Wait " + seconds(wait) + " and try again."
-		return m.showLogin(w, r, http.StatusTooManyRequests, e)
 	}
 	var role Role
 	if way == linkForm {
@@ -71,7 +67,6 @@ func (m *Monitor) login(w http.ResponseWriter, r *request) error {
 		m.o.Log.Warn("wrong login", "way", way, "from", r.RemoteAddr)
 		return m.showLogin(w, r, http.StatusForbidden, e)
 	}
-	m.wrong[way].giveBack()
 	m.sessions.end(m.cookie(r.Request, sessionCookie))
 	m.setCookie(w, formCookie, "")
 	m.setCookie(w, sessionCookie, m.sessions.begin(role))
@@ -94,41 +89,4 @@ func next(path string) string {
 		return path
 	}
 	return "/sweeps"
-}
-
-// Wrong tries: so many at once, and one more every so often.
-const (
-	triesAtOnce = 10
-	tryAgain    = 6 * time.Second
-)
-
-// bucket bounds wrong tries. It is one for all who try: behind a published port they have the same address.
-type bucket struct {
-	now  func() time.Time
-	mu   sync.Mutex
-	full time.Time // when all tries are there again
-}
-
-func newBucket(now func() time.Time) *bucket { return &bucket{now: now} }
-
-// take takes one, unless there is none: then it says how long until there is.
-func (b *bucket) take() (wait time.Duration) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	now := b.now()
-	if b.full.Before(now) {
-		b.full = now
-	}
-	if wait = b.full.Sub(now) - (triesAtOnce-1)*tryAgain; wait > 0 {
-		return wait
-	}
-	b.full = b.full.Add(tryAgain)
-	return 0
-}
-
-// giveBack undoes take: the try was right.
-func (b *bucket) giveBack() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.full = b.full.Add(-tryAgain)
 }

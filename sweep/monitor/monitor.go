@@ -47,7 +47,6 @@ type Monitor struct {
 	hosts    map[string]bool
 	keys     keys
 	sessions *sessions
-	wrong    map[string]*bucket // wrong tokens and wrong links
 	memo     *memo
 	hub      *hub
 	looks    map[string]look // by page
@@ -70,7 +69,7 @@ func New(o Options) (*Monitor, error) {
 		return nil, err
 	}
 	m := &Monitor{o: o, mux: http.NewServeMux(), keys: k, hosts: allowed(o.Hosts), sessions: newSessions(o.Now),
-		wrong: map[string]*bucket{tokenForm: newBucket(o.Now), linkForm: newBucket(o.Now)}, looks: looks()}
+		looks: looks()}
 	m.memo = newMemo(o.Now, o.Log)
 	m.hub = newHub(m.memo, o.Master)
 	for _, r := range routes() {

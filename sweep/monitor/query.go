@@ -24,6 +24,7 @@ const mostBack = 200
 type query struct {
 	where, sort string
 	states      []string
+	group       string // columns with commas between them, or noGroups; "": as is usual for the sweep
 	size        int
 	after       string   // where the page begins; "": at the beginning
 	back        []string // where the pages between the first and this one begin
@@ -32,7 +33,8 @@ type query struct {
 // readQuery reads a URL. What it does not understand is as if it were not there; where and sort are the master's to judge.
 func readQuery(r *http.Request) query {
 	v := r.URL.Query()
-	q := query{where: strings.TrimSpace(v.Get("where")), sort: v.Get("sort"), after: v.Get("after"), size: tasksOnPage}
+	q := query{where: strings.TrimSpace(v.Get("where")), sort: v.Get("sort"),
+		group: v.Get("group_by"), after: v.Get("after"), size: tasksOnPage}
 	for name := range strings.SplitSeq(v.Get("state"), ",") {
 		if _, err := task.ParseState(name); err == nil && !slices.Contains(q.states, name) {
 			q.states = append(q.states, name)
@@ -51,7 +53,9 @@ func readQuery(r *http.Request) query {
 // text is a query in a URL; the zero value of everything is left out.
 func (q query) text() string {
 	v := url.Values{}
-	for name, value := range map[string]string{"where": q.where, "sort": q.sort, "state": strings.Join(q.states, ","), "after": q.after, "back": strings.Join(q.back, ",")} {
+	for name, value := range map[string]string{"where": q.where, "sort": q.sort,
+		"group_by": q.group, "state": strings.Join(q.states, ","), "after": q.after,
+		"back": strings.Join(q.back, ",")} {
 		if value != "" {
 			v.Set(name, value)
 		}
@@ -77,8 +81,12 @@ func (q query) sortedBy(column string) query {
 	return q
 }
 
+// inState shows single tasks, where there are states; all of them as they are shown now.
 func (q query) inState(states ...string) query {
 	q = q.first()
+	if len(states) > 0 && q.group != "" && q.group != noGroups {
+		q.group, q.sort = noGroups, ""
+	}
 	q.states = states
 	return q
 }

@@ -3,15 +3,10 @@ package monitor_test
 import (
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
-	"net/http"
-	"net/http/cookiejar"
-	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -40,7 +35,7 @@ type site struct {
 	folder  string
 	queue   *memory.Queue
 	master  *api.Client // to act
-	asked   *journal    // what was asked of the API, one line a request
+	asked   *journal    // what the monitor asked of the API, one line a request
 	log     *journal    // of the monitor
 	monitor *monitor.Monitor
 	url     string // of the monitor, with its prefix, without a slash at the end
@@ -74,7 +69,14 @@ func newSite(t *testing.T, change ...func(*monitor.Options)) *site {
 	s.master = api.Dial(s.socket())
 	t.Cleanup(s.master.Close)
 	s.start()
-	client := api.Dial(s.socket())
+	client := api.DialBy(s.readSocket(), func(ctx context.Context) (net.Conn, error) {
+		c, err := (&net.Dialer{}).DialContext(ctx, "unix", s.readSocket())
+		if err != nil {
+			return nil, &api.Unreachable{Who: "the master at " + s.readSocket(),
+				Why: "there is no such file", Remedy: "start the master"}
+		}
+		return &notingConn{c, s.asked}, nil
+	})
 	o := monitor.Options{Master: client, State: s.state(), Log: slog.New(slog.NewTextHandler(s.log, nil)), Now: s.clock}
 	for _, c := range change {
 		c(&o)
@@ -96,8 +98,9 @@ func newSite(t *testing.T, change ...func(*monitor.Options)) *site {
 	return s
 }
 
-func (s *site) socket() string { return filepath.Join(s.folder, "api.sock") }
-func (s *site) state() string  { return filepath.Join(s.folder, "monitor") }
+func (s *site) socket() string     { return filepath.Join(s.folder, "api.sock") }
+func (s *site) readSocket() string { return filepath.Join(s.folder, "read.sock") }
+func (s *site) state() string      { return filepath.Join(s.folder, "monitor") }
 
 // clock is the monitor's.
 func (s *site) clock() time.Time {
@@ -131,11 +134,13 @@ func (s *site) start() {
 	server := api.New(api.Options{Master: m, Store: &st.Reader, Broker: s.queue, Program: "1.2"})
 	l, err := api.Listen(s.socket(), "")
 	s.must(err)
+	reading, err := api.ListenReadOnly(s.readSocket())
+	s.must(err)
 	serving, stopServing := context.WithCancel(context.Background())
 	running, stopRunning := context.WithCancel(context.Background())
 	var apis, run sync.WaitGroup
 	apis.Go(func() {
-		if err := server.Run(serving, &noting{l, s.asked}); err != nil {
+		if err := server.Run(serving, l, reading); err != nil {
 			s.t.Errorf("serve: %v", err)
 		}
 	})
@@ -152,33 +157,19 @@ func (s *site) start() {
 	s.t.Cleanup(func() { s.end() })
 }
 
-// noting notes the request lines of its connections.
-type noting struct {
-	net.Listener
-	to *journal
-}
-
-func (n *noting) Accept() (net.Conn, error) {
-	c, err := n.Listener.Accept()
-	if err != nil {
-		return nil, err
-	}
-	return &notingConn{c, n.to}, nil
-}
-
+// notingConn notes the request lines that are written to it.
 type notingConn struct {
 	net.Conn
 	to *journal
 }
 
-func (c *notingConn) Read(p []byte) (int, error) {
-	n, err := c.Conn.Read(p)
-	for line := range strings.Lines(string(p[:n])) {
+func (c *notingConn) Write(p []byte) (int, error) {
+	for line := range strings.Lines(string(p)) {
 		if strings.HasPrefix(line, "GET ") || strings.HasPrefix(line, "POST ") {
 			fmt.Fprintln(c.to, strings.TrimSpace(line))
 		}
 	}
-	return n, err
+	return c.Conn.Write(p)
 }
 
 func (s *site) must(err error) {
@@ -310,96 +301,3 @@ func badly(string, task.Attempt) *task.Outcome {
 
 // hold lets every attempt go on.
 func hold(string, task.Attempt) *task.Outcome { return nil }
-
-// visitor is somebody with a browser of sorts.
-type visitor struct {
-	s    *site
-	http http.Client
-}
-
-func (s *site) visitor() *visitor {
-	s.t.Helper()
-	jar, err := cookiejar.New(nil)
-	s.must(err)
-	transport := &http.Transport{}
-	s.t.Cleanup(transport.CloseIdleConnections)
-	return &visitor{s, http.Client{Jar: jar, Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
-}
-
-// page is an answer.
-type page struct {
-	status int
-	text   string
-	header http.Header
-}
-
-func (v *visitor) do(method, path, body string, change ...func(*http.Request)) page {
-	v.s.t.Helper()
-	r, err := http.NewRequestWithContext(v.s.t.Context(), method, v.s.url+path, strings.NewReader(body))
-	v.s.must(err)
-	if method != http.MethodGet {
-		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		r.Header.Set("Origin", "http://"+r.URL.Host)
-	}
-	for _, c := range change {
-		c(r)
-	}
-	answer, err := v.http.Do(r)
-	v.s.must(err)
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	v.s.must(err)
-	return page{answer.StatusCode, string(text), answer.Header}
-}
-
-func (v *visitor) get(path string, change ...func(*http.Request)) page {
-	v.s.t.Helper()
-	return v.do(http.MethodGet, path, "", change...)
-}
-
-var csrfField = regexp.MustCompile(`name="csrf" value="([^"]+)"`)
-
-// csrf is what the forms of a page carry.
-func (v *visitor) csrf(path string) string {
-	v.s.t.Helper()
-	found := csrfField.FindStringSubmatch(v.get(path).text)
-	if found == nil {
-		v.s.t.Fatalf("%s has no form", path)
-	}
-	return found[1]
-}
-
-// post sends a form as a page of the monitor would.
-func (v *visitor) post(path, from string, form url.Values) page {
-	v.s.t.Helper()
-	form.Set("csrf", v.csrf(from))
-	return v.do(http.MethodPost, path, form.Encode())
-}
-
-// enter logs in with a link.
-func (s *site) enter(role monitor.Role) *visitor {
-	s.t.Helper()
-	v := s.visitor()
-	link, err := monitor.Link(s.state(), s.url, role, s.clock())
-	s.must(err)
-	u, err := url.Parse(link)
-	s.must(err)
-	if p := v.post("/login", strings.TrimPrefix(u.RequestURI(), s.prefix()), url.Values{"code": {u.Query().Get("code")}}); p.status != http.StatusSeeOther {
-		s.t.Fatalf("login: %d %s", p.status, p.text)
-	}
-	return v
-}
-
-// prefix is what the paths of the monitor begin with.
-func (s *site) prefix() string {
-	u, err := url.Parse(s.url)
-	s.must(err)
-	return u.Path
-}
-
-func (s *site) token(name string) string {
-	s.t.Helper()
-	text, err := os.ReadFile(filepath.Join(s.state(), name))
-	s.must(err)
-	return strings.TrimSpace(string(text))
-}

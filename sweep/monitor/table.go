@@ -1,7 +1,6 @@
 package monitor
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -142,7 +141,7 @@ func metricCell(name string, step bool) func(*result.Row) cell {
 			}
 			c := cell{Text: result.HumanNumber(m.Value), Title: strconv.FormatFloat(m.Value, 'g', -1, 64), Numeric: true}
 			if m.Span != nil {
-				at := fmt.Sprintf(" (step %d)", m.Span.Step)
+				at := " (" + m.Span.String() + ")"
 				c.Title += at
 				if step {
 					c.Text += at

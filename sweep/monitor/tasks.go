@@ -3,7 +3,6 @@ package monitor
 import (
 	"context"
 	"errors"
-	"net/url"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -16,23 +15,27 @@ import (
 
 // tasksView is a page of tasks: of one sweep, or of all.
 type tasksView struct {
-	Path   string
-	Sweep  *sweepLine    // nil: of all
-	Failed *failuresView // nil: nothing failed, or of all sweeps
-	Form   filterForm
-	States []stateLink
-	Wrong  string // what else is wrong with the question than the filter
-	Notes  []string
-	Table  table
-	First  string // URLs; "": there is none
-	Prev   string
-	Next   string
-	Page   int
+	Path    string
+	Sweep   *sweepLine    // nil: of all
+	Best    *bestLine     // nil: no task has a rank, or of all sweeps
+	Failed  *failuresView // nil: nothing failed, or of all sweeps
+	Form    filterForm
+	States  []stateLink
+	Wrong   string // what else is wrong with the question than the filter
+	Notes   []string
+	Views   []viewLink // how the tasks can be shown; none: one by one
+	Caption string
+	Table   table
+	First   string // URLs; "": there is none
+	Prev    string
+	Next    string
+	Page    int
 }
 
 // filterForm is the filter as it was written, and where it is wrong.
 type filterForm struct {
 	Where, Sort, State string
+	Group              string // by what tasks are grouped
 	Size               string // "": as usual
 	Clear              string // URL without the filter
 	Wrong              *wrongFilter
@@ -63,15 +66,20 @@ func (m *Monitor) loadSweep(r *request) (*content, error) {
 		return nil, err
 	}
 	q := readQuery(r.Request)
-	p, err := ask(r.Context(), m.memo, "tasks "+url.PathEscape(id)+q.text(), version, func(ctx context.Context) (taskPage, error) { return m.askTasks(ctx, id, q) })
+	p, err := m.list(r.Context(), s.value, q, version)
 	if err != nil {
 		return nil, err
 	}
-	line := m.line(s.value.Summary, s.at)
-	schema := s.value.Record.Schema().With(p.value.rows)
-	v := m.tasksView(q, m.sweepURL(s.value.ID), p.value, m.ofOne(schema))
-	v.Sweep, v.States = &line, stateLinks(v.Path, q, s.value.Counts, s.value.Total)
+	line, v := m.line(s.value.Summary, s.at), p.value
+	v.Sweep = &line
 	c := &content{title: line.ID, warnings: m.warnings(r), version: min(s.version, p.version), at: p.at, rest: max(s.rest, p.rest)}
+	if !s.value.Record.Objective.IsZero() {
+		b, err := m.askBest(r.Context(), s.value, version)
+		if err != nil {
+			return nil, err
+		}
+		v.Best, c.version, c.rest = m.best(s.value, b.value), min(c.version, b.version), max(c.rest, b.rest)
+	}
 	if hasFailures(s.value) {
 		f, err := m.askFailures(r.Context(), s.value, version)
 		if err != nil {
@@ -111,6 +119,7 @@ func (m *Monitor) loadTasks(r *request) (*content, error) {
 		return nil, err
 	}
 	v := m.tasksView(q, m.o.Prefix+"/tasks", p.value, m.ofAll())
+	v.Caption = "Tasks"
 	counts, total := sum(all.value)
 	v.States = stateLinks(v.Path, q, counts, total)
 	return &content{title: "Tasks", view: v, version: min(all.version, p.version), at: p.at, rest: max(all.rest, p.rest)}, nil
@@ -132,7 +141,8 @@ func (m *Monitor) tasksView(q query, path string, p taskPage, columns []column) 
 	v := tasksView{Path: path, Notes: p.notes, Table: q.table(path, columns, p.rows), Page: len(q.back) + 1}
 	plain := q.first()
 	plain.where = ""
-	v.Form = filterForm{Where: q.where, Sort: q.sort, State: strings.Join(q.states, ","), Clear: path + plain.text()}
+	v.Form = filterForm{Where: q.where, Sort: q.sort, Group: q.group,
+		State: strings.Join(q.states, ","), Clear: path + plain.text()}
 	if q.size != tasksOnPage {
 		v.Form.Size = strconv.Itoa(q.size)
 	}

@@ -1,5 +1,11 @@
 package result
 
+import (
+	"slices"
+
+	"mlframework/sweep/expr"
+)
+
 // Dimension says which value of a parameter each task of a sweep has: known from the task's index,
 // without its row.
 type Dimension struct {
@@ -27,36 +33,45 @@ func remember[T any](d Dimension, ask func(text string, ok bool) T) func(index i
 	}
 }
 
-// byIndex is a comparison with a parameter that is decided by a task's index.
-type byIndex struct{ holds func(index int64) bool }
-
-func (n byIndex) match(r *Row) bool { return n.holds(r.Index) }
-func (n byIndex) fields() Fields    { return fieldIndex }
-func (n byIndex) metrics() []string { return nil }
-
 // Bind returns the filter with the values of parameters taken from where they come from instead of
 // from rows. The result is not for concurrent use.
 func (f *Filter) Bind(dimension func(parameter string) Dimension) *Filter {
-	if f == nil || f.root == nil {
+	if f.IsZero() {
 		return f
 	}
-	return &Filter{bind(f.root, dimension)}
+	bound := &Filter{}
+	columns := map[int]column{} // by slot, those of parameters
+	for _, c := range f.conditions {
+		bound.conditions = append(bound.conditions, c.bind(dimension, columns))
+	}
+	return bound
 }
 
-func bind(n node, dimension func(string) Dimension) node {
-	switch n := n.(type) {
-	case both:
-		return both{bind(n.a, dimension), bind(n.b, dimension)}
-	case either:
-		return either{bind(n.a, dimension), bind(n.b, dimension)}
-	case negation:
-		return negation{bind(n.a, dimension)}
-	case *comparison:
-		if n.column.parameter != "" {
-			return byIndex{remember(dimension(n.column.parameter), func(text string, ok bool) bool { return n.holds(parameterCell(text, ok)) })}
+// bind replaces the columns of parameters, which it keeps for other conditions.
+func (c condition) bind(dimension func(string) Dimension, bound map[int]column) condition {
+	slots := c.expr.Slots()
+	if len(slots) == 1 {
+		if name := c.columns[slots[0]].parameter; name != "" {
+			c.byIndex = remember(dimension(name), func(text string, ok bool) bool {
+				return c.expr.Holds(func(int) expr.Value { return parameterCell(text, ok) })
+			})
 		}
+		return c
 	}
-	return n
+	c.columns = slices.Clone(c.columns)
+	for _, slot := range slots {
+		of := c.columns[slot]
+		if of.parameter == "" {
+			continue
+		}
+		if _, ok := bound[slot]; !ok {
+			value := remember(dimension(of.parameter), parameterCell)
+			of.needs, of.get = fieldIndex, func(r *Row) cell { return value(r.Index) }
+			bound[slot] = of
+		}
+		c.columns[slot] = bound[slot]
+	}
+	return c
 }
 
 // Split takes a filter apart into three that all have to pick a row: one that looks at its index
@@ -64,53 +79,18 @@ func bind(n node, dimension func(string) Dimension) node {
 // condition pick every row.
 func (f *Filter) Split() (index, state, rest *Filter) {
 	index, state, rest = &Filter{}, &Filter{}, &Filter{}
-	if f == nil || f.root == nil {
+	if f.IsZero() {
 		return index, state, rest
 	}
-	for _, n := range conditions(f.root) {
-		switch n.fields() {
-		case fieldIndex:
-			index.require(n)
+	for _, c := range f.conditions {
+		part := rest
+		switch c.fields() {
+		case 0, fieldIndex: // 0: it looks at nothing
+			part = index
 		case FieldState:
-			state.require(n)
-		default:
-			rest.require(n)
+			part = state
 		}
+		part.conditions = append(part.conditions, c)
 	}
 	return index, state, rest
-}
-
-// conditions are the parts of a filter that all have to hold.
-func conditions(n node) []node {
-	if b, ok := n.(both); ok {
-		return append(conditions(b.a), conditions(b.b)...)
-	}
-	return []node{n}
-}
-
-func (f *Filter) require(n node) {
-	if f.root == nil {
-		f.root = n
-		return
-	}
-	f.root = both{f.root, n}
-}
-
-// IsZero reports whether the filter picks every row.
-func (f *Filter) IsZero() bool { return f == nil || f.root == nil }
-
-// Fields are what the filter looks at beside the index.
-func (f *Filter) Fields() Fields {
-	if f.IsZero() {
-		return 0
-	}
-	return f.root.fields() &^ fieldIndex
-}
-
-// Metrics are the names of the metrics that the filter looks at.
-func (f *Filter) Metrics() []string {
-	if f.IsZero() {
-		return nil
-	}
-	return f.root.metrics()
 }

@@ -3,8 +3,10 @@ package result_test
 import (
 	"bytes"
 	"encoding/csv"
+	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -35,6 +37,8 @@ func TestCSVIsNoProgram(t *testing.T) {
 		"=1+1": "'=1+1", "@SUM(A1)": "'@SUM(A1)", "+cmd": "'+cmd", "-x": "'-x", "-": "'-", "-1": "-1", "+0.5": "+0.5",
 		"-1e-3": "-1e-3", "-inf": "'-inf", "\t=1": `\t=1`, "\r=1": `\r=1`, "\uFF1D1": "'\uFF1D1", "a=1": "a=1", "": "",
 		"\x1b[2J": `\x1b[2J`, "a,\"b\"": "a,\"b\"", "two\nlines": `two\nlines`,
+		"a;=1": "a;'=1", "a;\"=1": "a;'\"=1", "a; b": "a; b", "a;b;c": "a;b;c", "-1;-2;3": "-1;-2;3", "1;-2": "1;'-2", "1;-2,5+X();y": "1;'-2,5+X();y", "a;\t=1": `a;\t=1`,
+		";\uFF0B1": ";'\uFF0B1", "\"=1": "'\"=1",
 	} {
 		rows := []result.Row{{Parameters: result.Parameters{{Name: "=x", Value: in}}}}
 		var out bytes.Buffer
@@ -60,4 +64,37 @@ func TestCSVWithoutRowsHasAHeader(t *testing.T) {
 	if !strings.HasPrefix(out.String(), "id,sweep,definition,index,state,accuracy,argv,") {
 		t.Errorf("got %s", out.String())
 	}
+}
+
+// However a spreadsheet splits what is written, at commas, semicolons or tabs, and whatever it makes of quotation marks, no
+// cell is a formula.
+func FuzzCSVIsNoProgram(f *testing.F) {
+	for _, seed := range [][2]string{{"a;=HYPERLINK(1)", "b"}, {"a\t=1", "x"}, {`a;"=1`, `"=1"`}, {"1;-5", "5+X();y"}, {"a,=1", "-1"}, {"=1", "=2"}, {";;+1", "\n=1"}, {`";`, "=1"}} {
+		f.Add(seed[0], seed[1])
+	}
+	f.Fuzz(func(t *testing.T, a, b string) {
+		rows := []result.Row{{ID: "x/0", Parameters: result.Parameters{{Name: "a", Value: a}, {Name: "b", Value: b}}}}
+		var out bytes.Buffer
+		if err := result.WriteCSV(&out, rows, result.Schema{}.With(rows)); err != nil {
+			t.Fatal(err)
+		}
+		line := strings.TrimSuffix(out.String()[strings.IndexByte(out.String(), '\n')+1:], "\n")
+		if strings.ContainsAny(line, "\n\r\t") {
+			t.Fatalf("%q and %q: a line or cell ends in %q", a, b, line)
+		}
+		records, err := csv.NewReader(strings.NewReader(line)).ReadAll()
+		if err != nil {
+			t.Fatalf("%q and %q: %v in %q", a, b, err, line)
+		}
+		cells := append(strings.Split(line, ";"), strings.Split(line, "\t")...) // quotation marks without meaning
+		for i, cell := range cells {
+			cells[i] = strings.TrimLeft(cell, `"`)
+		}
+		for _, cell := range append(cells, records[0]...) {
+			first, _ := utf8.DecodeRuneInString(cell)
+			if _, err := strconv.ParseFloat(cell, 64); err != nil && strings.ContainsRune("=+-@\uFF1D\uFF0B\uFF0D\uFF20", first) {
+				t.Errorf("%q and %q: the cell %q in %q", a, b, cell, line)
+			}
+		}
+	})
 }

@@ -2,42 +2,65 @@ package result
 
 import (
 	"fmt"
-	"math"
-	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"mlframework/sweep/expr"
+	"mlframework/sweep/fault"
 )
 
-// Filter picks rows by an expression such as
+// Filter picks rows by an expression over columns, in the language of [expr]:
 //
 //	state=failed
 //	lr >= 0.01 and (accuracy > 0.9 or not host ~ '^gpu[12]$')
+//	loss / steps.loss < 0.1 or host in [gpu1, gpu2]
 //
-// A comparison is a column, one of = != < <= > >= ~ !~, and a value; and binds tighter than or. Values with spaces,
-// parentheses or operators stand in '...' or "...", names too; a backslash there keeps the next quote or backslash. Two
-// numbers compare as numbers, anything else as text, and so does a quoted value; ~ is a regular expression (RE2) found
-// anywhere. duration takes seconds or 90m. What is absent equals only the empty text, and is neither less nor greater than
-// anything; what is not a number equals nan, and what is infinite equals inf or -inf.
+// What is compared with duration may be seconds or 90m. Arithmetic with what is absent or text, a
+// division by zero and a logarithm of what is not positive make a comparison that does not hold.
 //
 // The nil and the zero Filter match every row. Safe for concurrent use.
-type Filter struct{ root node }
+type Filter struct{ conditions []condition }
 
-// FilterError says what is wrong with an expression and where.
-type FilterError struct {
-	Column  int // in characters, from 1
-	Problem string
-	Remedy  string
-	Unknown string // the name, where the problem is that the schema has no such column; "" otherwise
+// FilterError says what is wrong with an expression and where. Its Unknown is a name that no column
+// has.
+type FilterError = expr.Error
+
+// states are the names of states, as in sweep/task.
+var states = []string{"pending", "queued", "claimed", "running", succeeded, "failed", "timeout", "oom", "lost", "cancelled"}
+
+// condition is one of those that all have to hold.
+type condition struct {
+	expr    *expr.Expr
+	columns []column               // by slot, also those of other conditions
+	byIndex func(index int64) bool // decides instead, where it is not nil
 }
 
-func (e *FilterError) Error() string {
-	return fmt.Sprintf("column %d: %s; %s", e.Column, e.Problem, e.Remedy)
+// ParseFilter reads an expression over the columns of a schema; empty text picks every row. Its
+// error is a [*FilterError].
+func ParseFilter(text string, s Schema) (*Filter, error) {
+	names := &columnNames{schema: s, find: s.finder(), slots: map[string]int{}}
+	e, err := expr.Parse(text, names)
+	if err != nil {
+		return nil, err
+	}
+	f := &Filter{}
+	for _, part := range e.Conditions() {
+		f.conditions = append(f.conditions, condition{expr: part, columns: names.columns})
+	}
+	return f, nil
 }
 
-// Match reports whether the filter picks the row.
-func (f *Filter) Match(r *Row) bool { return f == nil || f.root == nil || f.root.match(r) }
+// CheckFilter returns what is wrong with a filter whatever columns there are: a [*FilterError].
+func CheckFilter(text string) error {
+	_, err := expr.Parse(text, anyName{})
+	return err
+}
 
 // Where returns the rows that an expression picks, in their order. Its error is a [*FilterError].
-func Where(rows []Row, s Schema, expr string) ([]Row, error) {
-	f, err := ParseFilter(expr, s)
+func Where(rows []Row, s Schema, text string) ([]Row, error) {
+	f, err := ParseFilter(text, s)
 	if err != nil {
 		return nil, err
 	}
@@ -50,114 +73,131 @@ func Where(rows []Row, s Schema, expr string) ([]Row, error) {
 	return out, nil
 }
 
-type node interface {
-	match(*Row) bool
-	fields() Fields // of rows that match looks at
-	metrics() []string
+// Match reports whether the filter picks the row.
+func (f *Filter) Match(r *Row) bool {
+	if f == nil {
+		return true
+	}
+	for i := range f.conditions {
+		if !f.conditions[i].holds(r) {
+			return false
+		}
+	}
+	return true
 }
 
-type (
-	both       struct{ a, b node }
-	either     struct{ a, b node }
-	negation   struct{ a node }
-	comparison struct {
-		column  column
-		op      string
-		value   cell // kind word where it was quoted
-		pattern *regexp.Regexp
+func (c *condition) holds(r *Row) bool {
+	if c.byIndex != nil {
+		return c.byIndex(r.Index)
 	}
-)
-
-func (n both) match(r *Row) bool     { return n.a.match(r) && n.b.match(r) }
-func (n either) match(r *Row) bool   { return n.a.match(r) || n.b.match(r) }
-func (n negation) match(r *Row) bool { return !n.a.match(r) }
-
-func (n both) fields() Fields        { return n.a.fields() | n.b.fields() }
-func (n either) fields() Fields      { return n.a.fields() | n.b.fields() }
-func (n negation) fields() Fields    { return n.a.fields() }
-func (n *comparison) fields() Fields { return n.column.needs }
-
-func (n both) metrics() []string     { return append(n.a.metrics(), n.b.metrics()...) }
-func (n either) metrics() []string   { return append(n.a.metrics(), n.b.metrics()...) }
-func (n negation) metrics() []string { return n.a.metrics() }
-
-func (n *comparison) metrics() []string {
-	if n.column.needs.Has(FieldMetrics) {
-		return []string{n.column.metric}
-	}
-	return nil
+	return c.expr.Holds(func(slot int) expr.Value { return c.columns[slot].get(r) })
 }
 
-func (n *comparison) match(r *Row) bool { return n.holds(n.column.get(r)) }
-
-func (n *comparison) holds(c cell) bool {
-	switch n.op {
-	case "~":
-		return n.pattern.MatchString(c.String())
-	case "!~":
-		return !n.pattern.MatchString(c.String())
-	case "=":
-		return n.equal(c)
-	case "!=":
-		return !n.equal(c)
+// fields are what the condition looks at.
+func (c *condition) fields() (all Fields) {
+	if c.byIndex != nil {
+		return fieldIndex
 	}
-	if c.kind == absent || c.kind == noNumber {
-		return false
+	for _, slot := range c.expr.Slots() {
+		all |= c.columns[slot].needs
 	}
-	order := n.compare(c)
-	switch n.op {
-	case "<":
-		return order < 0
-	case "<=":
-		return order <= 0
-	case ">":
-		return order > 0
-	default:
-		return order >= 0
-	}
+	return all
 }
 
-func (n *comparison) equal(c cell) bool {
-	if c.kind == absent {
-		return n.value.text == ""
-	}
-	return n.compare(c) == 0
-}
+// IsZero reports whether the filter picks every row.
+func (f *Filter) IsZero() bool { return f == nil || len(f.conditions) == 0 }
 
-func (n *comparison) compare(c cell) int {
-	if c.kind == number && n.value.kind == number {
-		return compareNumbers(c, n.value)
-	}
-	return compareText(c.String(), n.value.text)
-}
-
-func compareText(a, b string) int {
-	switch {
-	case a == b:
+// Fields are what the filter looks at beside the index.
+func (f *Filter) Fields() (all Fields) {
+	if f.IsZero() {
 		return 0
-	case a < b:
-		return -1
-	default:
-		return 1
 	}
+	for i := range f.conditions {
+		all |= f.conditions[i].fields()
+	}
+	return all &^ fieldIndex
 }
 
-// valueCell is what a bare word of an expression means.
-func valueCell(text string, quoted, seconds bool) cell {
-	if quoted {
-		return cell{kind: word, text: text}
+// Metrics are the names of the metrics that the filter looks at.
+func (f *Filter) Metrics() (names []string) {
+	if f.IsZero() {
+		return nil
 	}
-	if v, err := parseSeconds(text); err == nil && seconds {
-		return cell{number, text, v}
+	for i := range f.conditions {
+		c := &f.conditions[i]
+		for _, slot := range c.expr.Slots() {
+			if c.columns[slot].needs.Has(FieldMetrics) {
+				names = append(names, c.columns[slot].metric)
+			}
+		}
 	}
-	c := textCell(text)
-	v, ok := parseNumber(text)
-	switch {
-	case !ok || c.kind != word:
-		return c
-	case math.IsNaN(v):
-		return cell{kind: word, text: "nan"}
-	default:
-		return cell{number, text, v} // inf, or what is too large for floating point
-	}
+	return names
 }
+
+// columnNames are the names of a filter. Its columns are those that it looked up, by slot.
+type columnNames struct {
+	schema  Schema
+	find    func(name string) (column, bool)
+	slots   map[string]int
+	columns []column
+}
+
+func (n *columnNames) Lookup(name string) (int, bool) {
+	slot, known := n.slots[name]
+	if known {
+		return slot, true
+	}
+	c, ok := n.find(name)
+	if !ok {
+		return 0, false
+	}
+	slot = len(n.columns)
+	n.slots[name] = slot
+	n.columns = append(n.columns, c)
+	return slot, true
+}
+
+func (n *columnNames) Unknown(name string) (problem, remedy string) {
+	return n.schema.unknown(name)
+}
+
+// Literal reads what is compared with a duration, seconds or 90m, and with a state.
+func (n *columnNames) Literal(slot int, word string) (expr.Value, bool, *expr.Error) {
+	switch n.columns[slot].name {
+	case durationColumn:
+		return durationLiteral(word)
+	case stateColumn:
+		return expr.Value{}, false, checkState(word)
+	}
+	return expr.Value{}, false, nil
+}
+
+func durationLiteral(word string) (expr.Value, bool, *expr.Error) {
+	if v, err := strconv.ParseFloat(word, 64); err == nil && isFinite(v) {
+		return expr.Value{Kind: expr.Number, Text: word, Number: v}, true, nil
+	}
+	d, err := time.ParseDuration(word)
+	if err != nil {
+		return expr.Value{}, false, &expr.Error{Problem: fmt.Sprintf("%q is not a duration", expr.Shorten(word)),
+			Remedy: "write seconds, or a duration such as 90m or 1h30m"}
+	}
+	return expr.Value{Kind: expr.Number, Text: word, Number: d.Seconds()}, true, nil
+}
+
+// checkState returns what is wrong with a word that is no state; nil where it is one.
+func checkState(word string) *expr.Error {
+	if slices.Contains(states, word) {
+		return nil
+	}
+	remedy := "the states are " + strings.Join(states, ", ")
+	if near := fault.Nearest(word, states); near != "" {
+		remedy = "did you mean " + near + "? " + remedy
+	}
+	return &expr.Error{Problem: fmt.Sprintf("there is no state %q", expr.Shorten(word)), Remedy: remedy}
+}
+
+// anyName takes every word for a column.
+type anyName struct{}
+
+func (anyName) Lookup(string) (int, bool)               { return 0, true }
+func (anyName) Unknown(string) (problem, remedy string) { return "", "" }

@@ -40,6 +40,10 @@ func TestWhere(t *testing.T) {
 		{"state=failed or acc>0.8 and host=gpu2", "2"}, {"(state=failed or acc>0.8) and host=gpu1", "0"},
 		{"NOT (state=failed OR index=0)", "1"}, {"not not index=0", "0"}, {"index>=1 and index<2", "1"},
 		{"parameters.lr=auto", "2"}, {"metrics.acc>0", "0"}, {"exit_code!=0", "2"}, {"id='s-1/2'", "2"}, {"id=s-1/2", "2"},
+		{"größe * lr < 0.05", "1"}, {"größe * lr != 1", "01"}, {"acc * 2 = 1.8", "0"}, {"duration / 60 in [0.5, 120]", "01"}, {"duration in [30s, 2h]", "01"},
+		{"host in [gpu2, gpu3] or state = failed", "12"}, {"lr not in [0.1, auto]", "1"}, {"exit_code > index - 1", "0"}, {"index = exit_code", "0"},
+		{"90m < duration", "1"}, {"log10(lr) = -1", "0"}, {"max(index, exit_code) >= 1", "12"}, {"1 / index < 2", "12"}, {"1 + 1 = 2", "012"},
+		{"0.9 = acc", "0"}, {"acc > lr", "0"}, {"acc > `lr`", "0"}, {"index % 2 = 0 and not state = failed", "0"},
 	} {
 		rows := filterRows()
 		got, err := result.Where(rows, result.Schema{}.With(rows), tt.expr)
@@ -58,24 +62,29 @@ func TestWhere(t *testing.T) {
 
 func TestFilterErrorsNameThePlaceAndTheWayOut(t *testing.T) {
 	t.Parallel()
-	const value = "write one; quote it if it has spaces or ( ) = < > ~ ! in it"
-	const compare = "write one of = != < <= > >= ~ !~ and a value"
+	const value = "write one; quote it if it has spaces or ( ) = < > ~ ! * in it"
+	const compare = "write one of = != < <= > >= ~ !~ in and a value"
 	s := result.Schema{Parameters: []string{"größe"}, Metrics: []string{"accuracy"}}
 	for expr, want := range map[string]string{
 		"state=":                   "column 7: a value is missing after =; " + value,
-		"state":                    "column 6: a comparison is missing after state; " + compare,
-		"state failed":             "column 7: a comparison is missing after state; " + compare,
-		"state=failed and":         "column 17: a column is missing here; write COLUMN=VALUE, such as state=failed",
+		"state":                    "column 6: a comparison is missing after state; " + compare + ", or state = true if it is a boolean",
+		"state failed":             "column 7: a comparison is missing after state; " + compare + ", or state = true if it is a boolean",
+		"state=failed and":         "column 17: a comparison is missing here; write NAME = VALUE",
+		"duration > 1x":            `column 12: "1x" is not a duration; write seconds, or a duration such as 90m or 1h30m`,
+		"1x < duration":            `column 1: "1x" is not a duration; write seconds, or a duration such as 90m or 1h30m`,
+		"state = failled":          `column 9: there is no state "failled"; did you mean failed? the states are ` + states,
+		"state in [failed, Lost]":  `column 19: there is no state "Lost"; did you mean lost? the states are ` + states,
 		"(state=failed":            "column 1: this ( is never closed; add a )",
 		"state=failed)":            `column 13: unexpected ")"; join comparisons with and, or`,
 		"state=failed && index=1":  `column 14: unexpected "&&"; join comparisons with and, or`,
 		"größe=1 or state = 'fai":  "column 20: this ' is never closed; add a '",
+		"index < größe-index":      `column 9: "größe-index" is one word; put spaces around + - / % to calculate, or quotes around text`,
 		"größe ! 3":                "column 7: ! stands alone; write != or !~, or the word not",
 		"state~'[a'":               "column 7: missing closing ]: `[a`; write a regular expression as in Go (RE2)",
 		"index=1 and acuracy>0.9":  "column 13: there is no column \"acuracy\"; did you mean accuracy? the columns are " + columnNames,
 		"\x1b=1":                   "column 1: there is no column \"\\x1b\"; the columns are " + columnNames,
-		strings.Repeat("(", 1000):  "column 102: the filter is nested too deep; use at most 100 levels",
-		strings.Repeat("x", 10001): "column 1: the filter is too long; use at most 10000 bytes",
+		strings.Repeat("(", 1000):  "column 102: the expression is nested too deep; use at most 100 levels",
+		strings.Repeat("x", 10001): "column 1: the expression is too long; use at most 10000 bytes",
 	} {
 		_, err := result.ParseFilter(expr, s)
 		var filterError *result.FilterError
@@ -88,6 +97,8 @@ func TestFilterErrorsNameThePlaceAndTheWayOut(t *testing.T) {
 		}
 	}
 }
+
+const states = "pending, queued, claimed, running, succeeded, failed, timeout, oom, lost, cancelled"
 
 const columnNames = "id, sweep, definition, index, state, größe, accuracy, argv, attempts, host, slot, gpus, started, duration, " +
 	"exit_code, reason, revision"

@@ -50,9 +50,6 @@ func HumanDuration(seconds float64) string {
 	}
 }
 
-// exactNumber is the shortest text that reads back as v.
-func exactNumber(v float64) string { return formatNumber(v, -1) }
-
 // exactTime is RFC 3339 in UTC with milliseconds, so that the order of texts is the order of times.
 func exactTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 

@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
+	"strings"
 	"testing"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -128,4 +131,25 @@ func sameRow(t *testing.T, line []byte) {
 	if d := cmp.Diff(want, got, cmpopts.EquateNaNs(), cmpopts.EquateEmpty()); err == nil && d != "" {
 		t.Errorf("%s (-encoding/json +ReadRow):\n%s", line, d)
 	}
+}
+
+// Whatever stands in a value, a terminal obeys nothing of its line, and the line says the same.
+func FuzzJSONLine(f *testing.F) {
+	for _, seed := range []string{"\u009b2J", "\u0080\u009f", "\u202eabc\u2066", "\x7f\x1b[2J", "<a & b>", "\U000e0001", "\xff", "ä 漢"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		var out bytes.Buffer
+		if err := result.WriteJSONLine(&out, map[string]string{"k": text}); err != nil {
+			t.Fatal(err)
+		}
+		line := strings.TrimSuffix(out.String(), "\n")
+		if strings.ContainsFunc(line, func(r rune) bool { return !unicode.IsPrint(r) }) {
+			t.Errorf("%q is written as %q", text, line)
+		}
+		var back map[string]string
+		if err := json.Unmarshal([]byte(line), &back); err != nil || utf8.ValidString(text) && back["k"] != text {
+			t.Errorf("%q comes back as %q: %v", text, back["k"], err)
+		}
+	})
 }

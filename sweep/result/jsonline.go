@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"math"
 	"strconv"
+
+	"mlframework/sweep/expr"
 )
 
 // jsonLine is a line {"metrics": {NAME: NUMBER, ...}, "step": INTEGER, ...}, metrics in the line's order.
@@ -79,9 +81,8 @@ func readStep(value []byte) *int64 {
 	if n, err := strconv.ParseInt(string(value), 10, 64); err == nil {
 		return &n
 	}
-	const exact = 1 << 53
 	v, err := strconv.ParseFloat(string(value), 64)
-	if err != nil || v != math.Trunc(v) || math.Abs(v) > exact {
+	if err != nil || v != math.Trunc(v) || math.Abs(v) > expr.Exact {
 		return nil
 	}
 	n := int64(v)

@@ -1,6 +1,10 @@
 package result
 
-import "slices"
+import (
+	"slices"
+
+	"mlframework/sweep/expr"
+)
 
 const (
 	gap      = 2 // columns between two columns
@@ -51,7 +55,7 @@ type textColumn struct {
 }
 
 // add takes the next cell.
-func (t *textColumn) add(k kind, text string) {
+func (t *textColumn) add(k expr.Kind, text string) {
 	switch k {
 	case word:
 		t.words = true
@@ -88,7 +92,7 @@ type layout struct {
 	folded  []string // "name=value" of what is the same in all rows
 }
 
-// show adds a column unless nobody misses it: gpus and reason where there are none, the revision
+// show adds a column unless it says nothing: gpus and reason where there are none, the revision
 // where it is the same.
 func (l *layout) show(t *textColumn, name string, w worth) {
 	switch {

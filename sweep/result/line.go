@@ -6,7 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
+
+	"mlframework/sweep/expr"
 )
 
 // Rejected counts what matched a metric without being a number. It is persisted: its JSON names never change.
@@ -67,18 +68,29 @@ func (s *Scanner) match(rule *compiled, line []byte, more bool) {
 			continue
 		}
 		if v, ok := parseNumber(string(line[from:to])); ok {
-			s.found(rule.name, v, nil)
+			s.found(rule.name, v, rule.stepIn(line, m))
 		} else {
 			s.reject(rule.name, line[from:to])
 		}
 	}
 }
 
+// stepIn is the step in a match; nil: there is none, or it is no whole number.
+func (c *compiled) stepIn(line []byte, match []int) *int64 {
+	if c.step < 0 || match[2*c.step] < 0 {
+		return nil
+	}
+	return readStep(bytes.TrimSpace(line[match[2*c.step]:match[2*c.step+1]]))
+}
+
 func (s *Scanner) emitJSON(read jsonLine) {
 	for _, m := range read.metrics {
+		if s.Hide != nil {
+			m.name = s.Hide(m.name)
+		}
 		switch {
 		case m.name == "" || len(m.name) > MaxName:
-			s.reject(shorten(m.name), m.text)
+			s.reject(expr.Shorten(m.name), m.text)
 		case !m.isNumber:
 			s.reject(m.name, m.text)
 		default:
@@ -105,7 +117,11 @@ func (s *Scanner) reject(name string, text []byte) {
 			s.unread = map[string]bool{}
 		}
 		s.unread[name] = true
-		s.rejected = append(s.rejected, Rejected{name, 1, s.line + 1, shorten(string(text))})
+		told := string(text)
+		if s.Hide != nil {
+			told = s.Hide(told)
+		}
+		s.rejected = append(s.rejected, Rejected{name, 1, s.line + 1, expr.Shorten(told)})
 	}
 }
 
@@ -124,19 +140,6 @@ func parseNumber(text string) (value float64, ok bool) {
 		return 0, false
 	}
 	return v, true
-}
-
-// shorten cuts text to 80 bytes, between runes.
-func shorten(text string) string {
-	const limit = 80
-	if len(text) <= limit {
-		return text
-	}
-	end := limit
-	for end > limit-utf8.UTFMax && !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return strings.Clone(text[:end])
 }
 
 // appendPlain appends line to out without terminal codes: ESC [ ... letter, ESC ] ... BEL or ESC \, ESC and one more.

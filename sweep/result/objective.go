@@ -84,12 +84,12 @@ func Rank(rows []Row, o Objective) []Row {
 	}
 	slices.SortStableFunc(byIndex, func(a, b int64) int { return cmp.Compare(rows[a].Index, rows[b].Index) })
 	sorter := NewRanking(o)
-	for _, at := range byIndex {
-		sorter.Add(&rows[at], at)
+	for i, at := range byIndex {
+		sorter.Add(&rows[at], int64(i))
 	}
 	out := make([]Row, len(rows))
 	for i, at := range sorter.Sorted() {
-		out[i] = rows[at]
+		out[i] = rows[byIndex[at]]
 	}
 	return out
 }
@@ -110,6 +110,12 @@ func (o Objective) place(r *Row) (place int, value float64) {
 	default:
 		return withNumber, value
 	}
+}
+
+// IsRanked reports whether a task is among those that the objective ranks: it ended well and has a number.
+func (o Objective) IsRanked(r *Row) bool {
+	place, _ := o.place(r)
+	return !o.IsZero() && place == withNumber
 }
 
 // NoMetrics returns the rows of succeeded tasks that never printed the objective; none where there is no objective. A

@@ -12,7 +12,7 @@ import (
 )
 
 // Row is one task of the results table. Its JSON names and their order are the contract of --json: every field is always
-// there, but for infinite and steps, which stand behind metrics where they say something; texts, numbers and times that are absent (empty or
+// there, but for infinite, steps and positions, which stand behind metrics where they say something; texts, numbers and times that are absent (empty or
 // nil here) are null, lists and objects are empty, never null.
 // Text in JSON is as it is; writers of text and CSV make control characters visible.
 type Row struct {
@@ -45,6 +45,7 @@ func (r *Row) UnmarshalJSON(data []byte) error {
 		plainRow
 		Infinite Infinite `json:"infinite"`
 		Steps    Steps    `json:"steps"`
+		Places   Spans    `json:"positions"`
 	}
 	if err := json.Unmarshal(data, &read); err != nil {
 		return err
@@ -52,6 +53,7 @@ func (r *Row) UnmarshalJSON(data []byte) error {
 	*r = Row(read.plainRow)
 	r.Metrics.restore(read.Infinite)
 	read.Steps.restore(r.Metrics)
+	read.Places.restore(r.Metrics)
 	return nil
 }
 
@@ -72,6 +74,9 @@ func (r *Row) appendJSON(b []byte) []byte {
 	}
 	if steps := r.Metrics.Steps(); steps != nil {
 		b = steps.appendJSON(append(b, `,"steps":`...))
+	}
+	if positions := r.Metrics.Positions(); positions != nil {
+		b = positions.appendJSON(append(b, `,"positions":`...))
 	}
 	b = strconv.AppendInt(append(b, `,"attempts":`...), int64(r.Attempts), 10)
 	b = appendWord(append(b, `,"host":`...), r.Host)

@@ -62,6 +62,7 @@ type jsonReader struct {
 	at       int
 	infinite Infinite
 	taken    Steps
+	places   Spans
 }
 
 // take moves on over one character, if it is the next.
@@ -259,6 +260,7 @@ func (r *jsonReader) row(into *Row) bool {
 	}
 	into.Metrics.restore(r.infinite)
 	r.taken.restore(into.Metrics)
+	r.places.restore(into.Metrics)
 	return r.at == len(strings.TrimRight(r.text, "\n"))
 }
 
@@ -284,6 +286,8 @@ func (r *jsonReader) field(into *Row, key string) bool {
 		return r.infinities(&r.infinite)
 	case "steps":
 		return r.steps(&r.taken)
+	case "positions":
+		return r.spans(&r.places)
 	case "attempts":
 		var n int64
 		ok := r.whole(&n)

@@ -13,8 +13,8 @@ import (
 // MaxName is the length in bytes that the name of a metric may have. Longer names in JSON lines are ignored.
 const MaxName = 128
 
-// Rule finds one metric in output: the number is what the group named "value" matched, or else the first group. It is
-// persisted in a sweep's record: its JSON names never change.
+// Rule finds one metric in output: the number is what the group named "value" matched, or else the first group, and the step
+// what the group "step" matched. It is persisted in a sweep's record: its JSON names never change.
 type Rule struct {
 	Name    string `json:"name"`
 	Pattern string `json:"pattern"`        // regular expression (RE2), tried on each line; "": it comes in JSON lines, or from a file
@@ -69,6 +69,7 @@ type compiled struct {
 	name    string
 	pattern *regexp.Regexp
 	group   int
+	step    int    // the group of the step; -1: there is none
 	literal []byte // part of every match; empty if there is none
 }
 
@@ -162,11 +163,23 @@ func compile(r Rule) (compiled, *RuleError) {
 		remedy := "put the number in parentheses, such as 'accuracy: ([-+0-9.eE]+)'"
 		return compiled{}, &RuleError{r, "its pattern has no group", remedy}
 	}
-	group := re.SubexpIndex("value")
-	if group < 0 {
-		group = 1
+	value, step := Groups(re)
+	if value < 0 {
+		return compiled{}, &RuleError{r, "its pattern has no group for the number", "name it: (?P<value>[-+0-9.eE]+)"}
 	}
-	return compiled{r.Name, re, group, literalOf(r.Pattern)}, nil
+	return compiled{r.Name, re, value, step, literalOf(r.Pattern)}, nil
+}
+
+// Groups returns which groups of a pattern match the number and the step, or -1: those named "value" and "step", and without the
+// former the first other than "step".
+func Groups(pattern *regexp.Regexp) (value, step int) {
+	value, step = pattern.SubexpIndex("value"), pattern.SubexpIndex("step")
+	for group := 1; value < 0 && group <= pattern.NumSubexp(); group++ {
+		if group != step {
+			value = group
+		}
+	}
+	return value, step
 }
 
 // literalOf returns the longest text that every match of the pattern must contain, or nothing. Looking for it in whole

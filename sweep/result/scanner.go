@@ -23,6 +23,10 @@ var (
 // {"metrics": {"loss": 0.3}, "step": 4} is read as such; for the names it holds no rule is asked. Memory stays below a
 // few MaxLine whatever is written.
 type Scanner struct {
+	// Hide, where it is set, changes what is told of the output itself: texts that are no numbers, before they are cut, and the names of
+	// metrics in JSON lines.
+	Hide func(string) string
+
 	rules    *Rules
 	now      func() time.Time
 	emit     func(Sample)

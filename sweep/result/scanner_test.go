@@ -158,3 +158,13 @@ func TestScannerReadsJSONLines(t *testing.T) {
 		})
 	}
 }
+
+func TestScannerFindsSteps(t *testing.T) {
+	t.Parallel()
+	rules := mustCompile(t, result.Rule{Name: "acc", Pattern: `(?:step (?P<step>\S+): )?acc=(\S+)`}, result.Rule{Name: "loss", Pattern: `loss=(?P<value>\S+) \((?P<step>.*?)\)`})
+	got, _ := scan(t, rules, "step 3: acc=0.5\nacc=0.6\nstep x: acc=0.7\nloss=1 (1e3) loss=2 ( 4 )\n")
+	want := []result.Sample{step(3, at(1, "acc", 0.5)), at(2, "acc", 0.6), at(3, "acc", 0.7), step(1000, at(4, "loss", 1)), step(4, at(4, "loss", 2))}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"mlframework/sweep/expr"
 	"mlframework/sweep/fault"
 )
 
@@ -16,7 +17,7 @@ type Schema struct {
 }
 
 // With returns the schema with the parameters and metrics of rows added after its own, in order of first appearance. Give
-// it what the task definition declares, so that a metric that nobody has printed yet is known.
+// it what the task definition declares, so that a metric that no task has printed yet is known.
 func (s Schema) With(rows []Row) Schema {
 	parameters, metrics := newNameList(s.Parameters), newNameList(s.Metrics)
 	for i := range rows {
@@ -64,9 +65,7 @@ func (s Schema) columns() []column {
 	var middle []column
 	for _, p := range s.Parameters {
 		c := parameterColumn(p)
-		if _, taken := fixedColumn(p); taken {
-			c.name = "parameters." + p
-		}
+		c.name = ParameterName(p)
 		middle = append(middle, c)
 	}
 	for _, m := range s.Metrics {
@@ -82,25 +81,44 @@ func (s Schema) columns() []column {
 	return slices.Concat(fixed[:columnsBefore], middle, fixed[columnsBefore:])
 }
 
+// ParameterName returns the name of a parameter's column: with the prefix where every row has a
+// column of that name.
+func ParameterName(parameter string) string {
+	if _, taken := fixedColumn(parameter); taken {
+		return "parameters." + parameter
+	}
+	return parameter
+}
+
 // columnsBefore is how many fixed columns stand before parameters and metrics: id to state.
 const columnsBefore = 5
 
 // find returns the column of a name; "parameters.NAME", "metrics.NAME" and "steps.NAME" always work.
-func (s Schema) find(name string) (column, bool) {
-	all := s.columns()
-	if i := slices.IndexFunc(all, func(c column) bool { return c.name == name }); i >= 0 {
-		return all[i], true
+func (s Schema) find(name string) (column, bool) { return s.finder()(name) }
+
+// finder returns find, for many names.
+func (s Schema) finder() func(name string) (column, bool) {
+	known := map[string]column{}
+	for _, c := range s.columns() {
+		if _, taken := known[c.name]; !taken {
+			known[c.name] = c
+		}
 	}
-	if p, ok := strings.CutPrefix(name, "parameters."); ok && slices.Contains(s.Parameters, p) {
-		return parameterColumn(p), true
+	return func(name string) (column, bool) {
+		if c, ok := known[name]; ok {
+			return c, true
+		}
+		if p, ok := strings.CutPrefix(name, "parameters."); ok && slices.Contains(s.Parameters, p) {
+			return parameterColumn(p), true
+		}
+		if m, ok := strings.CutPrefix(name, "metrics."); ok && slices.Contains(s.Metrics, m) {
+			return metricColumn(m), true
+		}
+		if m, ok := strings.CutPrefix(name, stepsPrefix); ok && slices.Contains(s.Metrics, m) {
+			return stepColumn(m), true
+		}
+		return column{}, false
 	}
-	if m, ok := strings.CutPrefix(name, "metrics."); ok && slices.Contains(s.Metrics, m) {
-		return metricColumn(m), true
-	}
-	if m, ok := strings.CutPrefix(name, stepsPrefix); ok && slices.Contains(s.Metrics, m) {
-		return stepColumn(m), true
-	}
-	return column{}, false
 }
 
 // unknown says what is wrong with a name that find does not know, and the way out.
@@ -109,7 +127,7 @@ func (s Schema) unknown(name string) (problem, remedy string) {
 	for _, c := range s.columns() {
 		names = append(names, c.name)
 	}
-	problem = fmt.Sprintf("there is no column %q", shorten(name))
+	problem = fmt.Sprintf("there is no column %q", expr.Shorten(name))
 	if near := fault.Nearest(name, names); near != "" {
 		remedy = fmt.Sprintf("did you mean %s? ", Visible(near))
 	}

@@ -3,6 +3,7 @@ package result_test
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -19,8 +20,8 @@ func TestSeriesKeepsTheLastValueInOrderOfAppearance(t *testing.T) {
 			t.Errorf("sample %v not kept", sample)
 		}
 	}
-	want := result.Final{{Name: "loss", Value: nan, Span: &result.Span{Step: 2}},
-		{Name: "accuracy", Value: 0.75, Span: &result.Span{Step: 2, Low: &result.Point{Value: 0.5, Step: 1}, High: &result.Point{Value: 0.75, Step: 2}}}}
+	want := result.Final{{Name: "loss", Value: nan, Span: &result.Span{Step: 2, Of: 2}},
+		{Name: "accuracy", Value: 0.75, Span: &result.Span{Step: 2, Of: 2, Low: &result.Point{Value: 0.5, Step: 1, Of: 2}, High: &result.Point{Value: 0.75, Step: 2, Of: 2}}}}
 	if d := cmp.Diff(want, s.Final(), sameNaN); d != "" {
 		t.Errorf("final (-want +got):\n%s", d)
 	}
@@ -32,24 +33,61 @@ func TestSeriesKeepsTheLastValueInOrderOfAppearance(t *testing.T) {
 	}
 }
 
-// Of 100,000 values of a metric so few are kept, and sent on, that they take less than a megabyte at a master: a sample is some 120
-// bytes there.
+// Of 100,000 values of a task so few are kept, and sent on, that they take less than a megabyte at a master, whatever they are named, of
+// however many metrics they are, and in whichever order these come.
 func TestSeriesPassesOnFewOfMany(t *testing.T) {
 	t.Parallel()
-	var s result.Series
-	passed, bytes := 0, 0
-	for i := range int64(100_000) {
-		sample := result.Sample{Name: "val/accuracy", Value: 1 / float64(i+3), Step: &i, Line: i, Stream: "stdout", Time: time.Unix(1e9, i)}
-		if s.Add(sample) {
-			text, err := json.Marshal(sample)
-			if err != nil {
-				t.Fatal(err)
+	const values = 100_000
+	inTurn := func(metrics int) func(int) int { return func(i int) int { return i % metrics } }
+	for name, c := range map[string]struct {
+		name  string
+		of    func(int) int // which metric a value is of
+		least int
+	}{
+		"one metric":               {"val/accuracy", inTurn(1), 5000},
+		"500 metrics":              {"layer/weights/mean", inTurn(500), 5000},
+		"1000 metrics, long":       {strings.Repeat("n", result.MaxName-5), inTurn(1000), 1000},
+		"one metric, long":         {strings.Repeat("<", result.MaxName-5), inTurn(1), 400},
+		"one after the other":      {"val/accuracy", func(i int) int { return i / 100 }, 5000},
+		"more and more of them":    {"val/accuracy", func(i int) int { return min(i%(1+i/200), 999) }, 5000},
+		"one often, others seldom": {"val/accuracy", func(i int) int { return max(0, 100-i%1000) }, 5000},
+	} {
+		var s result.Series
+		passed, bytes := 0, 0
+		last := map[int]float64{}
+		for i := range values {
+			of, step := c.of(i), int64(i)
+			sample := result.Sample{Name: fmt.Sprint(c.name, of), Value: 1 / float64(i+3), Step: &step, Line: step, Stream: "stdout", Time: time.Unix(1e9, step)}
+			last[of] = sample.Value
+			if s.Add(sample) {
+				text, err := json.Marshal(sample)
+				if err != nil {
+					t.Fatal(err)
+				}
+				passed, bytes = passed+1, bytes+len(text)+1
 			}
-			passed, bytes = passed+1, bytes+len(text)+1
 		}
-	}
-	if passed > 8000 || passed < result.MaxSamples || bytes > 1<<20 {
-		t.Errorf("%d samples of %d bytes", passed, bytes)
+		t.Logf("%s: %d samples of %d bytes", name, passed, bytes)
+		if passed < c.least || bytes > 1<<20 {
+			t.Errorf("%s: %d samples of %d bytes", name, passed, bytes)
+		}
+		if got := s.Thinned(); got == nil || *got != (result.Thinned{Kept: int64(passed), Samples: values}) {
+			t.Errorf("%s: of %d it says %+v", name, passed, got)
+		}
+		kept := 0
+		for of, value := range last {
+			metric := fmt.Sprint(c.name, of)
+			samples := s.Samples(metric)
+			if kept += len(samples); len(samples) == 0 {
+				t.Fatalf("%s: nothing is kept of metric %d", name, of)
+			}
+			if got, _ := s.Final().Get(metric); got != value {
+				t.Fatalf("%s: metric %d is %v, want %v", name, of, got, value)
+			}
+		}
+		if kept > result.MaxSamples+result.MaxMetrics {
+			t.Errorf("%s: %d are kept", name, kept)
+		}
 	}
 }
 
@@ -91,8 +129,8 @@ func TestSeriesBoundsTheNames(t *testing.T) {
 	for i := range result.MaxMetrics + 5 {
 		s.Add(result.Sample{Name: fmt.Sprint(i)})
 	}
-	if len(s.Final()) != result.MaxMetrics || s.Ignored() != 5 {
-		t.Errorf("%d names, %d ignored", len(s.Final()), s.Ignored())
+	if got := s.Thinned(); len(s.Final()) != result.MaxMetrics || got == nil || *got != (result.Thinned{Kept: result.MaxMetrics, Samples: result.MaxMetrics + 5, Ignored: 5}) {
+		t.Errorf("%d names, %+v", len(s.Final()), got)
 	}
 }
 

@@ -2,7 +2,6 @@ package result
 
 import (
 	"cmp"
-	"math"
 	"strings"
 )
 
@@ -25,27 +24,6 @@ func Sort(rows []Row, s Schema, by string) error {
 	copy(rows, sorted)
 	return nil
 }
-
-// exact is the first number beyond which floating point does not hold every whole number.
-const exact = 1 << 53
-
-// compareNumbers compares whole numbers beyond 2^53, such as seeds, by their text: as floating point they would be equal.
-func compareNumbers(a, b cell) int {
-	if a.num != b.num || math.Abs(a.num) < exact || a.text == "" || b.text == "" {
-		return cmp.Compare(a.num, b.num)
-	}
-	x, y := strings.TrimLeft(a.text, "+-0"), strings.TrimLeft(b.text, "+-0")
-	if !allDigits(x) || !allDigits(y) {
-		return 0
-	}
-	order := cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(x, y))
-	if a.num < 0 {
-		return -order
-	}
-	return order
-}
-
-func allDigits(s string) bool { return len(s) > 0 && digits(s) == len(s) }
 
 // digits returns how many digits s begins with.
 func digits(s string) int {

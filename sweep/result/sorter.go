@@ -6,11 +6,13 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"mlframework/sweep/expr"
 )
 
 // Sorter puts rows in order and keeps only what decides it: the key of each row and a number that
-// its owner knows it by. Rows that are equal stay in the order in which they were added. Not for
-// concurrent use.
+// its owner knows it by, which grows from each row to the next and is less than 2^60. Rows that are
+// equal stay in the order in which they were added. Not for concurrent use.
 type Sorter struct {
 	fields Fields
 	metric string // that it looks at, if fields has metrics
@@ -22,15 +24,27 @@ type Sorter struct {
 	byNumber, byText *ordered
 }
 
-// sortKey is compared by place, then by number or text, then by order of arrival.
+// sortKey is compared by place, then by number or text, then by position.
 type sortKey struct {
-	num      float64
-	text     *string // in an order by text, and of a number that num does not hold exactly
-	position int64
-	order    uint32
-	place    uint8
-	kind     uint8
+	num  float64
+	text *string // in an order by text, and of a number that num does not hold exactly
+	at   uint64  // from the highest bit: two for the place, two for the kind, and the position
 }
+
+const positionBits = 60
+
+func newSortKey(place int, value cell, position int64) sortKey {
+	return sortKey{num: value.Number, at: uint64(place)<<62 | uint64(value.Kind)<<positionBits | uint64(position)}
+}
+
+// value is the number of a key that has its text.
+func (k *sortKey) value() cell {
+	return cell{Kind: number, Text: *k.text, Number: k.num}
+}
+
+func (k *sortKey) place() uint64   { return k.at >> 62 }
+func (k *sortKey) kind() expr.Kind { return expr.Kind(k.at >> positionBits & 3) }
+func (k *sortKey) position() int64 { return int64(k.at & (1<<positionBits - 1)) }
 
 // NewSorter sorts by a column, as [Sort] says.
 func NewSorter(s Schema, by string) (*Sorter, error) {
@@ -67,7 +81,7 @@ func NewRanking(o Objective) *Sorter {
 		if o.Maximize {
 			value = -value
 		}
-		return place, cell{kind: number, num: value}
+		return place, cell{Kind: number, Number: value}
 	}}
 }
 
@@ -104,17 +118,26 @@ func (s *Sorter) Keep(n int) {
 	}
 }
 
+// Expect makes room for so many rows. It is called before the first row is added.
+func (s *Sorter) Expect(n int) {
+	for _, o := range []*ordered{s.byNumber, s.byText} {
+		if o != nil && o.most == 0 {
+			o.keys = slices.Grow(o.keys, n)
+		}
+	}
+}
+
 // Add takes a row, which is known by a number from then on.
 func (s *Sorter) Add(r *Row, position int64) {
 	place, value := s.key(r)
-	if s.byNumber != nil && value.kind == word {
+	if s.byNumber != nil && value.Kind == word {
 		s.byNumber = nil
 	}
 	if s.byNumber != nil {
 		s.byNumber.add(place, value, position)
 	}
 	if s.byText != nil {
-		value.text = value.String()
+		value.Text = value.String()
 		s.byText.add(place, value, position)
 	}
 }
@@ -128,7 +151,7 @@ func (s *Sorter) Sorted() []int64 {
 	by.sort()
 	positions := make([]int64, len(by.keys))
 	for i, k := range by.keys {
-		positions[i] = k.position
+		positions[i] = k.position()
 	}
 	return positions
 }
@@ -139,16 +162,14 @@ type ordered struct {
 	descending bool
 	most       int // 0: all are kept
 	keys       []sortKey
-	added      uint32
 	bounded    bool // what is not before the last of keys[:most] is not needed
 	last       sortKey
 }
 
 func (o *ordered) add(place int, value cell, position int64) {
-	k := sortKey{num: value.num, position: position, order: o.added, place: uint8(place), kind: uint8(value.kind)}
-	o.added++
-	if o.text || math.Abs(value.num) >= exact && value.text != "" {
-		text := value.text
+	k := newSortKey(place, value, position)
+	if o.text || math.Abs(value.Number) >= expr.Exact && value.Text != "" {
+		text := value.Text
 		k.text = &text
 	}
 	if o.bounded && o.compare(&k, &o.last) >= 0 { // of equals those that came first stay
@@ -202,12 +223,12 @@ func (o *ordered) total(a, b *sortKey) int {
 	if order := o.compare(a, b); order != 0 {
 		return order
 	}
-	return cmp.Compare(a.order, b.order)
+	return cmp.Compare(a.position(), b.position())
 }
 
 func (o *ordered) compare(a, b *sortKey) int {
-	order := cmp.Compare(a.place, b.place)
-	if order != 0 || kind(a.kind) == absent || kind(a.kind) == noNumber {
+	order := cmp.Compare(a.place(), b.place())
+	if kind := a.kind(); order != 0 || kind == absent || kind == noNumber {
 		return order
 	}
 	switch {
@@ -216,7 +237,7 @@ func (o *ordered) compare(a, b *sortKey) int {
 	case a.text == nil || b.text == nil:
 		order = cmp.Compare(a.num, b.num)
 	default:
-		order = compareNumbers(cell{number, *a.text, a.num}, cell{number, *b.text, b.num})
+		order = expr.CompareNumbers(a.value(), b.value())
 	}
 	if o.descending {
 		return -order
@@ -225,7 +246,7 @@ func (o *ordered) compare(a, b *sortKey) int {
 }
 
 func sortPlace(c cell) int {
-	switch c.kind {
+	switch c.Kind {
 	case absent:
 		return 2
 	case noNumber:

@@ -2,11 +2,13 @@ package result
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
+	"slices"
 	"strconv"
 )
 
-// Take says which value of a metric is final. "" is Last, chosen by nobody.
+// Take says which value of a metric is final. "" is Last, as the default.
 type Take string
 
 // What can be taken.
@@ -26,28 +28,39 @@ func (t Take) known() bool { return t == "" || t == Last || t == Max || t == Min
 type Point struct {
 	Value float64
 	Step  int64
+	Of    int64 // where its step was not printed, the number of values; else 0
 }
 
 // Span is what is known of a metric of several values beside the final one.
 type Span struct {
-	Step      int64  // of the final value
-	Low, High *Point // the least and the greatest, where they differ and nobody chose what to take
+	Step, Of  int64  // of the final value, as of a Point
+	Low, High *Point // the least and the greatest, where they differ and no Take was chosen
+}
+
+// String is "step 20" or "value 2 of 3".
+func (s *Span) String() string { return Point{Step: s.Step, Of: s.Of}.String() }
+
+// String is where the value was: "step 20" or "value 2 of 3".
+func (p Point) String() string {
+	if p.Of == 0 {
+		return fmt.Sprintf("step %d", p.Step)
+	}
+	return fmt.Sprintf("value %d of %d", p.Step, p.Of)
 }
 
 // Values is what is remembered of all values of a metric. The zero value is of none.
 type Values struct {
 	Count                  int64
-	stepped                bool // a step was printed
-	first, last, low, high Point
+	first, last, low, high Point // Of is the number of values so far where no step was printed
 }
 
 // Add takes the next value. What is not a number is the last value where it comes last, and otherwise counts only where there is
 // no number.
 func (v *Values) Add(value float64, step *int64) {
 	v.Count++
-	p := Point{value, v.Count}
+	p := Point{value, v.Count, v.Count}
 	if step != nil {
-		p.Step, v.stepped = *step, true
+		p.Step, p.Of = *step, 0
 	}
 	v.join(p, p, p, p, v.Count == 1)
 }
@@ -57,13 +70,13 @@ func (v *Values) Join(other Values) {
 	if other.Count == 0 {
 		return
 	}
-	if !other.stepped {
-		for _, p := range []*Point{&other.first, &other.last, &other.low, &other.high} {
+	for _, p := range []*Point{&other.first, &other.last, &other.low, &other.high} {
+		if p.Of != 0 {
 			p.Step += v.Count
 		}
 	}
 	v.join(other.first, other.last, other.low, other.high, v.Count == 0)
-	v.Count, v.stepped = v.Count+other.Count, v.stepped || other.stepped
+	v.Count += other.Count
 }
 
 func (v *Values) join(first, last, low, high Point, begin bool) {
@@ -91,18 +104,28 @@ func (v *Values) Final(name string, take Take) Metric {
 		p = v.first
 	}
 	m := Metric{Name: name, Value: p.Value}
-	if v.Count < 2 && !v.stepped {
+	if v.Count < 2 && p.Of != 0 {
 		return m
 	}
-	m.Span = &Span{Step: p.Step}
+	m.Span = &Span{Step: p.Step, Of: v.of(p)}
 	if take == "" && v.low.Value != v.high.Value && !math.IsNaN(v.low.Value) {
 		low, high := v.low, v.high
+		low.Of, high.Of = v.of(low), v.of(high)
 		m.Span.Low, m.Span.High = &low, &high
 	}
 	return m
 }
 
-// Spans are the metrics of a Final that have one, in JSON {"acc": [STEP]} or {"acc": [STEP, LOW, STEP, HIGH, STEP]}.
+// of is the Of of a point now.
+func (v *Values) of(p Point) int64 {
+	if p.Of == 0 {
+		return 0
+	}
+	return v.Count
+}
+
+// Spans are the metrics of a Final that have one, in JSON {"acc": [STEP]} or {"acc": [STEP, LOW, STEP, HIGH, STEP]}. Behind it stand the
+// numbers OF, in the same order, where one of them is not 0.
 type Spans []Metric
 
 // Spans returns the metrics that have a span; nil when there are none.
@@ -148,9 +171,24 @@ func (all Spans) appendJSON(b []byte) []byte {
 		if m.Span.Low != nil && m.Span.High != nil {
 			b = m.Span.High.append(m.Span.Low.append(b))
 		}
+		b = m.Span.appendOf(b)
 		b = append(b, ']')
 	}
 	return append(b, '}')
+}
+
+func (s *Span) appendOf(b []byte) []byte {
+	all := []int64{s.Of}
+	if s.Low != nil && s.High != nil {
+		all = append(all, s.Low.Of, s.High.Of)
+	}
+	if slices.Max(all) == 0 {
+		return b
+	}
+	for _, of := range all {
+		b = strconv.AppendInt(append(b, ','), of, 10)
+	}
+	return b
 }
 
 func (p *Point) append(b []byte) []byte {
@@ -210,12 +248,19 @@ func (r *jsonReader) span(into *Span) bool {
 	if r.take(']') {
 		return true
 	}
-	into.Low, into.High = &Point{}, &Point{}
-	return r.point(into.Low) && r.point(into.High) && r.take(']')
-}
-
-func (r *jsonReader) point(into *Point) bool {
-	return r.take(',') && r.anyNumber(&into.Value) && r.take(',') && r.whole(&into.Step)
+	var low, high Point
+	if !r.take(',') || !r.anyNumber(&low.Value) {
+		return false
+	}
+	if r.take(']') {
+		into.Of = int64(low.Value)
+		return into.Of > 0
+	}
+	if !r.take(',') || !r.whole(&low.Step) || !r.take(',') || !r.anyNumber(&high.Value) || !r.take(',') || !r.whole(&high.Step) {
+		return false
+	}
+	into.Low, into.High = &low, &high
+	return r.take(']') || r.take(',') && r.whole(&into.Of) && r.take(',') && r.whole(&low.Of) && r.take(',') && r.whole(&high.Of) && r.take(']')
 }
 
 // Stored is final values in one text, as [Final.AppendStored] writes them.
@@ -240,8 +285,26 @@ func (s *Stored) UnmarshalJSON(data []byte) error {
 // Steps are the steps of final values, in JSON {"acc": 2}.
 type Steps []Metric
 
-// Steps returns the metrics of which the step is known; nil when there are none.
-func (f Final) Steps() Steps { return Steps(f.Spans()) }
+// Steps returns the metrics of which a step was printed; nil when there are none.
+func (f Final) Steps() (all Steps) {
+	for _, m := range f {
+		if m.Span != nil && m.Span.Of == 0 {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// Positions returns the metrics of several values without steps, with which of them is the final one: in JSON {"acc": [2, 3]}, the
+// second of three. It is nil when there are none.
+func (f Final) Positions() (all Spans) {
+	for _, m := range f {
+		if m.Span != nil && m.Span.Of != 0 {
+			all = append(all, Metric{Name: m.Name, Span: &Span{Step: m.Span.Step, Of: m.Span.Of}})
+		}
+	}
+	return all
+}
 
 // MarshalJSON writes the object.
 func (all Steps) MarshalJSON() ([]byte, error) { return all.appendJSON(nil), nil }

@@ -42,6 +42,12 @@ func TestTake(t *testing.T) {
 		{"", []float64{0.9}, 0.9, nil},
 		{"", []float64{0.9, 0.9}, 0.9, span(2)},
 	} {
+		if c.span != nil { // no step was printed
+			c.span.Of = int64(len(c.values))
+			if c.span.Low != nil {
+				c.span.Low.Of, c.span.High.Of = c.span.Of, c.span.Of
+			}
+		}
 		want := result.Metric{Name: "acc", Value: c.want, Span: c.span}
 		for cut := range len(c.values) + 1 { // of several files, the one after the other
 			var all result.Values
@@ -67,8 +73,12 @@ func TestTakeSteps(t *testing.T) {
 		step := int64(100 - 10*i)
 		v.Add(value, &step)
 	}
-	if m := v.Final("loss", result.Min); m.Value != 1 || m.Span.Step != 90 {
+	if m := v.Final("loss", result.Min); m.Value != 1 || m.Span.Step != 90 || m.Span.Of != 0 || m.Span.String() != "step 90" {
 		t.Errorf("%v at %v", m.Value, m.Span)
+	}
+	v.Add(4, nil) // of another pattern
+	if m := v.Final("loss", ""); m.Span.String() != "value 4 of 4" || m.Span.Low.String() != "step 90" || m.Span.High.String() != "value 4 of 4" {
+		t.Errorf("%v, %v, %v", m.Span, m.Span.Low, m.Span.High)
 	}
 	var one result.Values
 	step := int64(0)
@@ -84,8 +94,11 @@ func TestSpansAreStoredAndSent(t *testing.T) {
 		{Name: "acc", Value: 0.9, Span: &result.Span{Step: 2}},
 		{Name: `a "name"`, Value: math.Inf(-1), Span: &result.Span{Step: -3, Low: &result.Point{Value: math.Inf(-1), Step: -3}, High: &result.Point{Value: 2, Step: 7}}},
 		{Name: "plain", Value: 1},
+		{Name: "place", Value: 4, Span: &result.Span{Step: 2, Of: 6}},
+		{Name: "places", Value: 4, Span: &result.Span{Step: 2, Of: 6, Low: &result.Point{Value: 1, Step: 3}, High: &result.Point{Value: 5, Step: 1, Of: 6}}},
 	}
-	const want = `{"acc":0.9,"a \"name\"":-1e999,"plain":1}{"acc":[2],"a \"name\"":[-3,-1e999,-3,2,7]}`
+	const want = `{"acc":0.9,"a \"name\"":-1e999,"plain":1,"place":4,"places":4}` +
+		`{"acc":[2],"a \"name\"":[-3,-1e999,-3,2,7],"place":[2,6],"places":[2,1,3,5,1,6,0,6]}`
 	stored := string(f.AppendStored(nil))
 	if stored != want {
 		t.Errorf("stored %s\nwant   %s", stored, want)
@@ -109,7 +122,7 @@ func TestSpansAreStoredAndSent(t *testing.T) {
 			t.Fatal(err)
 		}
 		steps := []int64{r.Metrics[0].Span.Step, r.Metrics[1].Span.Step}
-		if !slices.Equal(steps, []int64{2, -3}) || r.Metrics[2].Span != nil || !math.IsInf(r.Metrics[1].Value, -1) {
+		if !slices.Equal(steps, []int64{2, -3}) || r.Metrics[2].Span != nil || *r.Metrics[4].Span != (result.Span{Step: 2, Of: 6}) || r.Metrics[4].Span.String() != "value 2 of 6" || !math.IsInf(r.Metrics[1].Value, -1) {
 			t.Errorf("%s: %v of %s", name, steps, row)
 		}
 	}

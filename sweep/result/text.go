@@ -53,7 +53,7 @@ func cutText(s string, width int) string {
 // textOf is a cell as people read it.
 func (o TableOptions) textOf(name string, r *Row, c cell) string {
 	switch {
-	case c.kind == absent:
+	case c.Kind == absent:
 		return absentText
 	case name == "started":
 		location := o.Location
@@ -62,13 +62,13 @@ func (o TableOptions) textOf(name string, r *Row, c cell) string {
 		}
 		return r.Started.In(location).Format("2006-01-02 15:04:05")
 	case name == "duration":
-		return HumanDuration(c.num)
+		return HumanDuration(c.Number)
 	case name == "gpus":
 		return shortGPUs(r.GPUs)
 	case name == "revision":
-		return Visible(c.text[:min(12, len(c.text))])
-	case c.kind == number && c.text == "":
-		return HumanNumber(c.num)
+		return Visible(c.Text[:min(12, len(c.Text))])
+	case c.Kind == number && c.Text == "":
+		return HumanNumber(c.Number)
 	default:
 		return Visible(c.String())
 	}

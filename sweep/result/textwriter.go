@@ -4,13 +4,14 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/binary"
-	"fmt"
 	"io"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+
+	"mlframework/sweep/expr"
 )
 
 // TextWriter writes rows as a table for people: one header, one line per row, columns named as for
@@ -40,7 +41,7 @@ type TextWriter struct {
 	index               int // its slot
 	record              []byte
 	cells               []string
-	kinds               []kind // of cells
+	kinds               []expr.Kind // of cells
 }
 
 // Spool sets text aside. Written is called once, after everything was written, and gives it back.
@@ -153,9 +154,9 @@ func (t *TextWriter) Write(r *Row) error {
 		if c.name != "started" {
 			v = c.get(r)
 		} else if r.Started != nil {
-			v.kind = word // its text here is another
+			v.Kind = word // its text here is another
 		}
-		t.put(i, v.kind, t.o.textOf(c.name, r, v))
+		t.put(i, v.Kind, t.o.textOf(c.name, r, v))
 	}
 	t.put(t.index, number, strconv.FormatInt(r.Index, 10))
 	t.cells = slices.Grow(t.cells[:0], len(t.slots))[:len(t.slots)]
@@ -164,16 +165,16 @@ func (t *TextWriter) Write(r *Row) error {
 	clear(kinds)
 	t.kinds = kinds
 	for i, p := range r.Parameters {
-		v := textCell(p.Value)
+		v := expr.ValueOf(p.Value)
 		slot := t.parameter(i, p.Name)
-		kinds[slot], t.cells[slot] = v.kind, t.o.textOf("", r, v)
+		kinds[slot], t.cells[slot] = v.Kind, t.o.textOf("", r, v)
 	}
 	for i, m := range r.Metrics {
-		v := numberCell(m.Value)
+		v := expr.NumberOf(m.Value)
 		slot := t.metric(i, m.Name)
-		kinds[slot], t.cells[slot] = v.kind, t.o.textOf("", r, v)
+		kinds[slot], t.cells[slot] = v.Kind, t.o.textOf("", r, v)
 		if m.Span != nil && slices.Contains(t.o.Schema.Steps, m.Name) {
-			t.cells[slot] += fmt.Sprintf(" (step %d)", m.Span.Step)
+			t.cells[slot] += " (" + m.Span.String() + ")"
 		}
 	}
 	for slot := t.index + 1; slot < len(t.slots); slot++ {
@@ -192,7 +193,7 @@ func (t *TextWriter) Write(r *Row) error {
 	return err
 }
 
-func (t *TextWriter) put(slot int, k kind, text string) {
+func (t *TextWriter) put(slot int, k expr.Kind, text string) {
 	t.slots[slot].add(k, text)
 	t.record = append(binary.AppendUvarint(t.record, uint64(len(text))), text...)
 }
@@ -217,14 +218,11 @@ func (t *TextWriter) Flush(w io.Writer) error {
 	}
 	l := t.layout()
 	l.fit(t.o.Width)
-	writeLines(out, wrap("in all: ", l.folded, "  ", t.o.Width)) // out keeps the first error
+	writeLines(out, l.above(t.o.Width)) // out keeps the first error
 	if err := t.table(out, l.shown()); err != nil {
 		return err
 	}
-	if hidden := l.hidden(); len(hidden) > 0 {
-		words := append(hidden, "(see", "--csv,", "--json", "or", "a", "wider", "terminal)")
-		writeLines(out, wrap("not shown: ", words, " ", t.o.Width))
-	}
+	writeLines(out, l.below(t.o.Width))
 	return out.Flush()
 }
 

@@ -57,6 +57,8 @@ func octal(digits string, n *big.Int) bool {
 	return len(digits) > 1 && digits[0] == '0' && n.CmpAbs(big.NewInt(8)) >= 0
 }
 
+func (d decimal) sign() int { return d.coefficient.Sign() }
+
 // scaled is the number times 10^places, for places no less than the number has.
 func (d decimal) scaled(places int) *big.Int {
 	power := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(places-d.places)), nil)

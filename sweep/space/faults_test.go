@@ -56,11 +56,11 @@ func TestFaults(t *testing.T) {
 		"top level list":         {"- a\n- b\n", "p.yml:1:1: the file is a list, not parameters with their values; write lines such as lr: [0.1, 0.01]"},
 		"top level value":        {"# c\nlr 0.1\n", "p.yml:2:1: the file is one value, not parameters with their values; write lines such as lr: [0.1, 0.01]"},
 		"top level tag":          {"!!omap {a: 1}", "p.yml:1:1: the tag !!omap is not known; remove it"},
-		"second document":        {"a: 1\n---\nzip: [a, b]\n", "p.yml:2:1: a second document is reserved for zip, exclude, where, include, repeat and sample, which do not work yet; remove it, from the line with ---"},
+		"unknown in zip":         {"a: 1\n---\nzip: [a, lr]\n", "p.yml:3:10: zip: there is no parameter lr; name one of a"},
 		"too many":               {"a: [1, 2]\nb: !interval [0, 4611686018427387904]\nc: [1, 2]\n", "p.yml:2:1: b: " + tooMany + "use fewer values, or split the sweep"},
 		"too long":               {"b: !interval [0, 1e19]\n", "p.yml:1:4: b: " + tooMany + "write a shorter interval or a larger step"},
-		"unknown tag":            {"a: !foo 1\nb: [!!binary eA==]\n", "p.yml:1:4: a: the tag !foo is not known; remove it; !!str makes text, !interval or !!python/tuple an interval\np.yml:2:5: b: the tag !!binary is not known; remove it; !!str makes text, !interval or !!python/tuple an interval"},
-		"unknown list tag":       {"a: !!set [1]", "p.yml:1:4: a: the tag !!set is not known; remove it; !!str makes text, !interval or !!python/tuple an interval"},
+		"unknown tag":            {"a: !foo 1\nb: [!!binary eA==]\n", "p.yml:1:4: a: the tag !foo is not known; remove it; !log, !uniform, !int, !logint make ranges, !interval an interval, !!str text\np.yml:2:5: b: the tag !!binary is not known; remove it; !log, !uniform, !int, !logint make ranges, !interval an interval, !!str text"},
+		"unknown list tag":       {"a: !!set [1]", "p.yml:1:4: a: the tag !!set is not known; remove it; !log, !uniform, !int, !logint make ranges, !interval an interval, !!str text"},
 		"not a boolean":          {"a: !!bool yes", "p.yml:1:4: a: yes is not a boolean; write true or false"},
 		"NUL in a value":         {`a: "x\0"`, "p.yml:1:4: a: the value has a NUL character, which no command line can hold; remove it"},
 		"merge of a value":       {"<<: 1", "p.yml:1:5: <<: one value cannot be merged; name a mapping or a list of mappings"},
@@ -110,12 +110,15 @@ func TestNotYAML(t *testing.T) {
 		"at sign":          {"x: 1\na: @b\n", "p.yml:2: not YAML: found character that cannot start any token; put the value in quotes"},
 		"unknown alias":    {"x: 1\na: *b\n", "p.yml:2:4: not YAML: *b stands for nothing before it; write &b before the value it stands for, or put it in quotes"},
 		"after quoting":    {"a: [1,2)\nb: [3\n", "p.yml:2: not YAML: did not find expected ',' or ']'; close the list that begins here with ]"},
-		"element interval": {"a: 1\nb:\n- [1,2)\n", "p.yml:3: not YAML: did not find expected ',' or ']'; close the list that begins here with ]"},
-		"NUL":              {"a: 1\nb: \x00\n", "p.yml:2:4: a NUL byte; save the file as UTF-8"},
-		"UTF-16":           {"\xff\xfea\x00", "p.yml:1:1: not UTF-8 text; save the file as UTF-8"},
-		"Latin-1":          {"gr\xf6\xdfe: 1", "p.yml:1:3: not UTF-8 text; save the file as UTF-8"},
-		"control":          {"ä: \x1b[0m", "p.yml:1:4: a control character; remove it, or write it as an escape in double quotes"},
-		"late mark":        {"a: 1\n\ufeffb: 2\n", "p.yml:2:1: a byte order mark in the middle of the file; remove it"},
+		"element interval": {"a: 1\nb:\n- [1,2)\n",
+			"p.yml:3:3: not YAML: an interval without a tag is only read as the value of a parameter; write !interval [1,2]"},
+		"interval in text": {"a: [x, \"[1,2)\"\n",
+			"p.yml:1: not YAML: did not find expected ',' or ']'; close the list that begins here with ]"},
+		"NUL":       {"a: 1\nb: \x00\n", "p.yml:2:4: a NUL byte; save the file as UTF-8"},
+		"UTF-16":    {"\xff\xfea\x00", "p.yml:1:1: not UTF-8 text; save the file as UTF-8"},
+		"Latin-1":   {"gr\xf6\xdfe: 1", "p.yml:1:3: not UTF-8 text; save the file as UTF-8"},
+		"control":   {"ä: \x1b[0m", "p.yml:1:4: a control character; remove it, or write it as an escape in double quotes"},
+		"late mark": {"a: 1\n\ufeffb: 2\n", "p.yml:2:1: a byte order mark in the middle of the file; remove it"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -134,13 +137,15 @@ func TestNotes(t *testing.T) {
 	t.Parallel()
 	const quote = "; write true or false if a switch is meant, or put it in quotes"
 	for name, c := range map[string]struct{ file, want string }{
-		"none":            {"a: [1, 2]\nb: 'yes'\nn: y\nc: !interval [1, 2]\nd: !!str '[1,2)'\n", ""},
-		"empty":           {"", "p.yml: no parameters: one task without flags"},
-		"comments":        {"# c\n", "p.yml: no parameters: one task without flags"},
-		"empty mapping":   {"{}", "p.yml:1:1: no parameters: one task without flags"},
-		"old booleans":    {"a: yes\nb: [OFF, 1]\n", "p.yml:1:4: a: yes is text, although older readers took it for a boolean" + quote + "\np.yml:2:5: b: OFF is text, although older readers took it for a boolean" + quote},
-		"equal values":    {"a: [1, 2, 1]", "p.yml:1:11: a: the value 1 is there twice and stays: its combinations run twice"},
-		"unequal texts":   {"a: [1, 1.0, true, 'true']", "p.yml:1:4: a: the list has switches and values: --a is once alone, once with a value; write \"true\" and \"false\" in quotes if they are values"},
+		"none":          {"a: [1, 2]\nb: 'yes'\nn: y\nc: !interval [1, 2]\nd: !!str '[1,2)'\n", ""},
+		"empty":         {"", "p.yml: no parameters: one task without flags"},
+		"comments":      {"# c\n", "p.yml: no parameters: one task without flags"},
+		"empty mapping": {"{}", "p.yml:1:1: no parameters: one task without flags"},
+		"old booleans":  {"a: yes\nb: [OFF, 1]\n", "p.yml:1:4: a: yes is text, although older readers took it for a boolean" + quote + "\np.yml:2:5: b: OFF is text, although older readers took it for a boolean" + quote},
+		"equal values":  {"a: [1, 2, 1]", "p.yml:1:11: a: the value 1 is there twice and stays: its combinations run twice"},
+		"unequal texts": {"a: [1, 1.0, true, 'true']", "p.yml:1:4: a: the list has switches and values: --a is " +
+			"once alone, once with a value; write \"true\" and \"false\" in quotes if they are values\n" +
+			"p.yml:1:8: a: 1 and 1.0 are one number in two spellings: both run; write it in one way"},
 		"quoted interval": {"a: 1\nb: '[5,20,5)'", "p.yml:2:4: the quoted text is read as an interval, b: 5, 10, 15 (interval [5,20,5)); write !!str before it if text is meant"},
 		"unquoted":        {"a: [5,20,5)", ""},
 	} {

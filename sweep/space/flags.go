@@ -50,9 +50,9 @@ const maxReady = 1024
 
 // Flags prepares the flags of this space in a style, but for parameters of the names in without.
 func (s *Space) Flags(style Style, without ...string) *Flags {
-	f := &Flags{space: s, flags: make([]flag, len(s.parameters))}
-	for j := range s.parameters {
-		f.flags[j] = newFlag(&s.parameters[j], style, without)
+	f := &Flags{space: s, flags: make([]flag, len(s.plan.parameters))}
+	for j := range s.plan.parameters {
+		f.flags[j] = newFlag(&s.plan.parameters[j], style, without)
 	}
 	return f
 }
@@ -80,24 +80,24 @@ func newFlag(p *parameter, style Style, without []string) flag {
 
 // append appends the arguments of value i: none, one or two.
 func (f *flag) append(dst []string, i int64) []string {
-	if f.none {
+	if f.none || i == absent {
 		return dst
 	}
-	if f.ready != nil {
+	if i < int64(len(f.ready)) {
 		return append(dst, f.ready[i]...)
 	}
 	return f.make(dst, i)
 }
 
 func (f *flag) make(dst []string, i int64) []string {
-	if span := f.parameter.span; span != nil {
+	if span := f.parameter.span; span != nil && i < span.count {
 		if f.style.Space {
 			return append(dst, f.head, span.value(i))
 		}
 		var text [96]byte // most flags; a longer one moves to the heap
 		return append(dst, string(span.appendValue(append(text[:0], f.head...), i)))
 	}
-	v := f.parameter.values[i]
+	v := f.parameter.value(i)
 	switch {
 	case v.flag && f.style.switches() && !v.on():
 		return dst
@@ -112,9 +112,9 @@ func (f *flag) make(dst []string, i int64) []string {
 
 // Append appends the flags of point i to dst, in file order. It panics unless 0 <= i < Len.
 func (f *Flags) Append(dst []string, i int64) []string {
-	f.space.mustHave(i)
-	for j := range f.flags {
-		dst = f.flags[j].append(dst, f.flags[j].parameter.digit(i))
+	var space [few]int64
+	for j, n := range f.space.numbers(i, space[:]) {
+		dst = f.flags[j].append(dst, n)
 	}
 	return dst
 }
@@ -133,21 +133,21 @@ func (f *Flags) All(prefix []string, from, to int64) iter.Seq2[int64, []string] 
 			if i++; i == to {
 				return
 			}
-			line.rewrite(line.digits.advance())
+			line.rewrite(line.at.advance())
 		}
 	}
 }
 
 // line is a command line in which only the flags of changed parameters are written anew.
 type line struct {
-	flags  []flag
-	digits *odometer
-	start  []int // where each parameter's arguments begin in argv
-	argv   []string
+	flags []flag
+	at    *cursor
+	start []int // where each parameter's arguments begin in argv
+	argv  []string
 }
 
 func newLine(f *Flags, prefix []string, point int64) *line {
-	l := &line{flags: f.flags, digits: newOdometer(f.space.parameters, point), start: make([]int, len(f.flags))}
+	l := &line{flags: f.flags, at: f.space.cursor(point), start: make([]int, len(f.flags))}
 	l.argv = append(make([]string, 0, len(prefix)+2*len(f.flags)), prefix...)
 	if len(l.start) > 0 {
 		l.start[0] = len(prefix)
@@ -158,10 +158,13 @@ func newLine(f *Flags, prefix []string, point int64) *line {
 
 // rewrite writes the arguments of parameter j and of all after it: an absent switch moves what follows.
 func (l *line) rewrite(j int) {
+	if j == len(l.flags) {
+		return
+	}
 	argv := l.argv[:l.start[j]]
 	for ; j < len(l.flags); j++ {
 		l.start[j] = len(argv)
-		argv = l.flags[j].append(argv, l.digits.index[j])
+		argv = l.flags[j].append(argv, l.at.numbers[j])
 	}
 	l.argv = argv
 }

@@ -11,8 +11,8 @@ import (
 	"mlframework/sweep/space"
 )
 
-// FuzzRead: whatever a file holds, reading it ends in a space that counts, iterates and is stored right, or in faults
-// that lie within the file.
+// FuzzRead: whatever a file holds, reading it ends in a space that counts, iterates and is stored
+// right, or in faults that lie within the file.
 func FuzzRead(f *testing.F) {
 	for _, file := range []string{
 		"", "# c\n", mixed, "\ufeffa: 1\r\nb: [2, 3)\r\n", "a: !!python/tuple\n- 0\n- 0.8\n- 0.2\n",
@@ -20,6 +20,11 @@ func FuzzRead(f *testing.F) {
 		"a: []\nb c: [1, ~]\nd: !interval [1]\na: {}\n", "a: 1\n---\nzip: 3\n", "a: [1, 2\nb: 3\n", "\ta: 1\n",
 		"# \u2028\u0085\na: [~, \"x\\ty\"]\n", "a: |\n  x\n  y\nb: >-\n  z\n", "<<: &m {a: 1, <<: *m}\n", "? [a]\n: 1\n",
 		"a: !interval [1e-3, 4e-3, 1e-3]\nb: !interval [-1e20, 1e20, 1e20]\n", "a: yes\n1: [true, 5]\n", "a: *b\n",
+		"a: !log [1e-5, 1, 6]\nb: !int [1, 9, 2]\nc: [1, 2]\n---\nzip: [[b, c]]\nwhere: a * b < 2\n", "- {a: 1}\n- {b: x}\n---\ndefaults: {c: 1}\n",
+		"a: [1, 2]\nb: [1, 2]\n---\nwhen: {b: a = 1}\nexclude: [{a: 2}]\ninclude: [{a: 3}]\nrepeat: b\nsample: 2\nseed: 1\n",
+		"lr: [1, 2]\nb: [1, 2]\n---\nwhen: {b: lr = 1}\ndefaults: {b: [1, 2]}\ninclude: [{lr: 1}]\n",
+		"a: [1, 2]\nb: [1, 2]\nc: [1, 2]\n---\nwhen: {b: a = 1, c: b = 1}\ndefaults: {b: [1]}\ninclude: [{a: 1}]\n",
+		"a: [1, 2]\n---\nzip: []\n", "a: [1, 2]\n---\nrepeat: []\n",
 	} {
 		f.Add([]byte(file))
 	}
@@ -50,7 +55,8 @@ func FuzzRead(f *testing.F) {
 
 var lineEnd = regexp.MustCompile(`\r\n|\r|\n`)
 
-// checkPlaces wants every place within the file: an existing line, and a column at most one past its end.
+// checkPlaces wants every place within the file: an existing line, and a column at most one past
+// its end.
 func checkPlaces(t *testing.T, data []byte, faults fault.List) {
 	t.Helper()
 	lines := lineEnd.Split(string(data), -1)

@@ -134,3 +134,46 @@ func looksLikeInterval(text string) (operands []string, ok bool) {
 	}
 	return operands, ok
 }
+
+// index is the number of the value that equals a number, however that is spelled.
+func (v *interval) index(text string) (int64, bool) {
+	if n, ok := v.quickIndex(text); ok {
+		return n, true
+	}
+	d, problem := parseDecimal(text)
+	if problem != "" {
+		return 0, false
+	}
+	start, step := v.big()
+	places := max(d.places, v.places)
+	scale := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(places-v.places)), nil)
+	distance := new(big.Int).Sub(d.scaled(places), new(big.Int).Mul(start, scale))
+	n, rest := new(big.Int).QuoRem(distance, new(big.Int).Mul(step, scale), new(big.Int))
+	if rest.Sign() != 0 || n.Sign() < 0 || !n.IsInt64() || n.Int64() >= v.count {
+		return 0, false
+	}
+	return n.Int64(), true
+}
+
+// quickIndex is index for a text that value may have given. It is asked for each of a million points.
+func (v *interval) quickIndex(text string) (n int64, ok bool) {
+	whole, fraction, _ := strings.Cut(text, ".")
+	if v.bigStart != nil || len(fraction) != v.places || len(text) > 18 { // 18 digits are an int64
+		return 0, false
+	}
+	x, err := strconv.ParseInt(whole+fraction, 10, 64)
+	if err != nil {
+		return 0, false
+	}
+	n = (x - v.start) / v.step
+	var is [48]byte
+	return n, n >= 0 && n < v.count && string(v.appendValue(is[:0], n)) == text
+}
+
+// big is the start and the step times 10^places.
+func (v *interval) big() (start, step *big.Int) {
+	if v.bigStart != nil {
+		return v.bigStart, v.bigStep
+	}
+	return big.NewInt(v.start), big.NewInt(v.step)
+}

@@ -6,27 +6,35 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 	"strings"
 	"unicode/utf8"
 )
 
-// persistedVersion is written into every space that is stored. Sweeps outlive releases: a change of the form below, or of
-// the points that it stands for, needs a new number, and the reader must go on reading the old ones.
+// The versions of the form in which spaces are stored, each written where it is needed: programs
+// refuse what is newer than they are. Sweeps outlive releases: a change of the form below, or of the
+// points that it stands for, needs a new version, and the reader must go on reading the old ones.
 const (
-	persistedVersion = 1
-	// spelledVersion is that of a space with a value that a string or a boolean does not tell: a spelled one.
-	spelledVersion = 2
+	// VersionPlain is that of all combinations of parameters.
+	VersionPlain = 1
+	// VersionSpelled is that of a space with a value that a string or a boolean does not tell: a
+	// spelled one.
+	VersionSpelled = 2
+	// VersionRules is that of a space that is more than all combinations of its parameters.
+	VersionRules = 3
 )
 
 // persisted is a space as it is stored, not expanded. DO NOT CHANGE without a new version.
 type persisted struct {
 	Version    int                  `json:"version"`
 	Parameters []persistedParameter `json:"parameters"`
+	storedRules
 }
 
-// persistedParameter has exactly one of its last three fields: one value, a list, or an interval's operands as written.
-// A value is a string, a switch a boolean, but for those that have to be spelled.
+// persistedParameter has exactly one of its last three fields: one value, a list, or an interval's
+// operands as written. A value is a string, a switch a boolean, but for those that have to be
+// spelled.
 type persistedParameter struct {
 	Name     string   `json:"name"`
 	Value    *value   `json:"value,omitempty"`
@@ -34,11 +42,12 @@ type persistedParameter struct {
 	Interval []string `json:"interval,omitempty"`
 }
 
-// MarshalJSON gives the form in which a space is stored. It is not expanded: an interval of 10^12 values is three
-// numbers. UnmarshalJSON of this and every later release makes the same points of it.
+// MarshalJSON gives the form in which a space is stored. It is not expanded: an interval of 10^12
+// values is three numbers. UnmarshalJSON of this and every later release makes the same points of
+// it.
 func (s *Space) MarshalJSON() ([]byte, error) {
-	all := make([]persistedParameter, len(s.parameters))
-	for i, p := range s.parameters {
+	all := make([]persistedParameter, len(s.plan.parameters))
+	for i, p := range s.plan.parameters {
 		all[i].Name = p.name
 		switch {
 		case p.span != nil:
@@ -49,24 +58,29 @@ func (s *Space) MarshalJSON() ([]byte, error) {
 			all[i].Values = p.values
 		}
 	}
-	return json.Marshal(persisted{Version: s.version(), Parameters: all})
+	form := persisted{Version: s.Version(), Parameters: all}
+	if form.Version >= VersionRules {
+		form.storedRules = s.stored()
+	}
+	return json.Marshal(form)
 }
 
-// version is the first whose programs read the space.
-func (s *Space) version() int {
-	for _, p := range s.parameters {
+// Version returns that of the form in which the space is stored: the first whose programs read it.
+func (s *Space) Version() int {
+	if !s.plain() || len(s.plan.repeats) > 0 {
+		return VersionRules
+	}
+	for _, p := range s.plan.parameters {
 		if slices.ContainsFunc(p.values, func(v value) bool { return v.spelled() != nil }) {
-			return spelledVersion
+			return VersionSpelled
 		}
 	}
-	return persistedVersion
+	return VersionPlain
 }
 
-// Spelled reports whether programs that do not know spelled values, of before version 2, refuse the space as it is stored.
-func (s *Space) Spelled() bool { return s.version() == spelledVersion }
-
-// UnmarshalJSON replaces the space by one that MarshalJSON wrote. Content of another version and content that it cannot
-// have written is an error, and leaves the space as it was. No other method may run at the same time.
+// UnmarshalJSON replaces the space by one that MarshalJSON wrote. Content of another version and
+// content that it cannot have written is an error, and leaves the space as it was. No other method
+// may run at the same time.
 func (s *Space) UnmarshalJSON(data []byte) error {
 	read, err := unmarshal(data)
 	if err != nil {
@@ -84,8 +98,9 @@ func unmarshal(data []byte) (*Space, error) {
 	if version.Version == nil {
 		return nil, errors.New("it has no version")
 	}
-	if *version.Version < persistedVersion || *version.Version > spelledVersion {
-		return nil, fmt.Errorf("its version is %d, this program knows %d to %d", *version.Version, persistedVersion, spelledVersion)
+	if *version.Version < VersionPlain || *version.Version > VersionRules {
+		return nil, fmt.Errorf("its version is %d, this program knows %d to %d", *version.Version,
+			VersionPlain, VersionRules)
 	}
 	var form persisted
 	decoder := json.NewDecoder(bytes.NewReader(data))
@@ -96,27 +111,42 @@ func unmarshal(data []byte) (*Space, error) {
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("something follows it")
 	}
+	if form.Version >= VersionRules {
+		return opened.open(data, form.space)
+	}
 	return form.space()
 }
 
 func (form persisted) space() (*Space, error) {
 	parameters := make([]parameter, len(form.Parameters))
-	names := make(map[string]bool, len(parameters))
 	for i, stored := range form.Parameters {
 		p, err := stored.parameter()
 		if err != nil {
 			return nil, fmt.Errorf("parameter %q: %w", stored.Name, err)
 		}
-		if names[p.name] {
-			return nil, fmt.Errorf("parameter %q: it is there twice", p.name)
+		parameters[i] = p
+	}
+	p := plan{parameters: parameters}
+	if form.Version >= VersionRules {
+		var err error
+		if p, err = form.restore(parameters); err != nil {
+			return nil, err
 		}
-		parameters[i], names[p.name] = p, true
+	} else if !reflect.ValueOf(form.storedRules).IsZero() {
+		return nil, fmt.Errorf("version %d has no rules", form.Version)
 	}
-	s, overflow, ok := newSpace(parameters)
-	if !ok {
-		return nil, fmt.Errorf("parameter %q: %s", parameters[overflow].name, tooMany)
+	s, err := build(p)
+	if over, is := errors.AsType[overflow](err); is {
+		return nil, fmt.Errorf("parameter %q: %w", parameters[over.parameter].name, err)
 	}
-	return s, nil
+	if n := len(p.kept); err == nil && n > 0 && p.kept[n-1] >= s.described() {
+		return nil, errors.New("it has not all the points that it keeps")
+	}
+	if err == nil && form.Version >= VersionRules && s.Len() != form.Count {
+		return nil, fmt.Errorf("this program makes %d points of it, the one that stored it made %d",
+			s.Len(), form.Count)
+	}
+	return s, err
 }
 
 func (stored persistedParameter) parameter() (p parameter, err error) {
@@ -162,7 +192,8 @@ func (v value) spelled() *spelled {
 	return nil
 }
 
-// MarshalJSON writes text as a string and a switch as a boolean, but for those that have to be spelled.
+// MarshalJSON writes text as a string and a switch as a boolean, but for those that have to be
+// spelled.
 func (v value) MarshalJSON() ([]byte, error) {
 	if s := v.spelled(); s != nil {
 		return json.Marshal(s)

@@ -19,7 +19,8 @@ func read(t testing.TB, text string) *space.Space {
 	return s
 }
 
-// argvs is every command line of a space, with spaces between the arguments and | between the lines.
+// argvs is every command line of a space, with spaces between the arguments and | between the
+// lines.
 func argvs(s *space.Space, style space.Style) string {
 	var lines []string
 	for _, argv := range s.Flags(style).All(nil, 0, s.Len()) {

@@ -13,10 +13,11 @@ type parameter struct {
 	values []value
 	span   *interval // used when values is empty
 	single bool      // written without a list
-	stride int64     // points between two values of this parameter: the product of the counts after it
+	extra  []value   // of included points only: their numbers follow those of the others
 }
 
-// value is one element as the file spells it: text, or a switch, which is YAML's true or false in any of its spellings.
+// value is one element as the file spells it: text, or a switch, which is YAML's true or false in
+// any of its spellings.
 type value struct {
 	text   string
 	flag   bool
@@ -30,6 +31,7 @@ func (v value) assignment(name string) Assignment {
 	return Assignment{Name: name, Value: v.text, Switch: v.flag, Quoted: v.quoted}
 }
 
+// count is the number of values that the combinations have.
 func (p *parameter) count() int64 {
 	if p.span != nil {
 		return p.span.count
@@ -37,14 +39,25 @@ func (p *parameter) count() int64 {
 	return int64(len(p.values))
 }
 
-// digit is the index of the value that this parameter has at a point.
-func (p *parameter) digit(point int64) int64 { return point / p.stride % p.count() }
+// total is the number of values with those that only included points have.
+func (p *parameter) total() int64 { return p.count() + int64(len(p.extra)) }
 
 func (p *parameter) assignment(i int64) Assignment {
-	if p.span != nil {
+	if p.span != nil && i < p.span.count {
 		return Assignment{Name: p.name, Value: p.span.value(i)}
 	}
-	return p.values[i].assignment(p.name)
+	return p.value(i).assignment(p.name)
+}
+
+// value is value i of a parameter, one that is kept if it is not of its interval.
+func (p *parameter) value(i int64) value {
+	switch n := p.count(); {
+	case i >= n:
+		return p.extra[i-n]
+	case p.span != nil:
+		return value{text: p.span.value(i)}
+	}
+	return p.values[i]
 }
 
 // Kind says how a parameter was written.
@@ -57,28 +70,37 @@ const (
 	Interval Kind = "interval" // a half-open interval of numbers
 )
 
-// Parameter describes one parameter of a space; it is got from Space.Parameters. It may be used concurrently.
-type Parameter struct{ p *parameter }
+// Parameter describes one parameter of a space; it is got from Space.Parameters. It may be used
+// concurrently.
+type Parameter struct {
+	p           *parameter
+	conditional bool
+}
 
 // Name is the key in the file.
 func (p Parameter) Name() string { return p.p.name }
 
-// Len is the number of values, at least 1.
-func (p Parameter) Len() int64 { return p.p.count() }
+// Conditional reports whether points may lack the parameter.
+func (p Parameter) Conditional() bool { return p.conditional }
 
-// Kind says how the parameter was written.
+// Len is the number of values, at least 1, those that only included points have among them: they
+// are the last.
+func (p Parameter) Len() int64 { return p.p.total() }
+
+// Kind says how the parameter was written. One that has other values in included points is a List.
 func (p Parameter) Kind() Kind {
 	switch {
 	case p.p.span != nil:
 		return Interval
-	case p.p.single:
+	case p.p.single && len(p.p.extra) == 0:
 		return Single
 	default:
 		return List
 	}
 }
 
-// Interval is the interval with the operands as they were written, "[5,20,5)", or "" for other kinds.
+// Interval is the interval with the operands as they were written, "[5,20,5)", or "" for other
+// kinds.
 func (p Parameter) Interval() string {
 	if p.p.span == nil {
 		return ""
@@ -97,7 +119,8 @@ func (p Parameter) Value(i int64) Assignment {
 // shown is how many values a description lists before it leaves out the middle.
 const shown = 8
 
-// String is one line for people: "epoch: 5, 10, 15 (interval [5,20,5))". It names the first and the last of many values.
+// String is one line for people: "epoch: 5, 10, 15 (interval [5,20,5))". It names the first and the
+// last of many values.
 func (p Parameter) String() string {
 	n := p.Len()
 	var parts, about []string
@@ -123,8 +146,8 @@ func (p Parameter) String() string {
 	return line
 }
 
-// show is text as a message has it: in quotes when its edges or its unprintable characters could not be seen otherwise,
-// or when it contains what separates values.
+// show is text as a message has it: in quotes when its edges or its unprintable characters could
+// not be seen otherwise, or when it contains what separates values.
 func show(text string) string {
 	if len(text) > 80 {
 		text = string([]rune(text)[:min(77, len([]rune(text)))]) + "…"

@@ -3,6 +3,7 @@ package space
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -15,16 +16,25 @@ import (
 //
 // The error is a fault.List with every fault of the file, in its order; a file that is not YAML has one, the first. The
 // notes are what a person should see before anything runs, also in file order: equal values in one list, text that old
-// readers took for a boolean, a quoted string that is read as an interval, a file without parameters.
-func Read(file string, data []byte) (s *Space, notes fault.List, err error) {
+// readers took for a boolean or that looks like a slip, a quoted string that is read as an interval, a rule that removes
+// nothing, a file without parameters. Changes are applied to what the file says.
+func Read(file string, data []byte, changes ...Change) (s *Space, notes fault.List, err error) {
 	text := strings.TrimPrefix(string(data), "\ufeff") // Windows editors begin a file with it
-	r := &reader{file: file, places: newPlaces(text), lists: map[*yaml.Node]list{}}
+	r := &reader{file: file, places: newPlaces(text), text: text, lists: map[*yaml.Node]list{},
+		singles: map[*yaml.Node]single{},
+		labels:  map[*yaml.Node]fault.Fault{}, changes: map[string]bool{}}
 	documents, first := documentsOf(text)
 	if first != nil {
 		first.File = file
 		return nil, nil, fault.List{*first}
 	}
-	s = r.space(r.entries(documents))
+	o := r.outline(documents)
+	o.sections = r.sections(o.rules)
+	o.completing = r.completing(o.sections)
+	for _, c := range changes {
+		r.change(&o, c)
+	}
+	s = r.space(o)
 	r.notes.Sort()
 	if err := r.faults.Err(); err != nil {
 		return nil, r.notes, err
@@ -32,22 +42,47 @@ func Read(file string, data []byte) (s *Space, notes fault.List, err error) {
 	return s, r.notes, nil
 }
 
+var lineEnd = regexp.MustCompile(`\r\n|\r|\n`)
+
 // reader collects what is wrong and what is noteworthy in one file.
 type reader struct {
 	file          string
 	places        places
+	text          string
 	faults, notes fault.List
-	lists         map[*yaml.Node]list // those read so far
+	ranged        int                   // values of all ranges
+	lists         map[*yaml.Node]list   // those read so far
+	singles       map[*yaml.Node]single // values of points, where several points may have one
+	distinct      bool                  // equal points are run once
+
+	// What a command line changes: parameters that it sets, those that it says repeat, the rest; and the argument that a node stands
+	// in if it does not stand in the file.
+	altered bool
+	changes map[string]bool
+	repeats []argument
+	changed Change
+	labels  map[*yaml.Node]fault.Fault
 }
 
 // list is the outcome of reading a list. Aliases of one list share it, so that a file of many aliases of a long list
 // takes no more memory, and repeats no fault.
 type list struct {
 	values []value
+	span   *interval // of a range of many whole numbers
 	ok     bool
 }
 
+// single is the outcome of reading one value.
+type single struct {
+	value value
+	ok    bool
+}
+
 func (r *reader) at(n *yaml.Node, problem, remedy string) fault.Fault {
+	if label, is := r.labels[n]; is {
+		label.Problem, label.Remedy = problem, remedy
+		return label
+	}
 	line, column := r.places.of(n.Line, n.Column)
 	return fault.Fault{File: r.file, Line: line, Column: column, Problem: problem, Remedy: remedy}
 }
@@ -55,45 +90,62 @@ func (r *reader) at(n *yaml.Node, problem, remedy string) fault.Fault {
 func (r *reader) fault(n *yaml.Node, problem, remedy string) { r.faults.Add(r.at(n, problem, remedy)) }
 func (r *reader) note(n *yaml.Node, problem, remedy string)  { r.notes.Add(r.at(n, problem, remedy)) }
 
-// entries checks the outline of the file and returns its keys with their values.
-func (r *reader) entries(documents []*yaml.Node) []entry {
-	if len(documents) > 1 {
-		const reserved = "a second document is reserved for zip, exclude, where, include, repeat and sample"
-		r.fault(documents[1], reserved+", which do not work yet", "remove it, from the line with ---")
+// outline is the parts of a file.
+type outline struct {
+	entries  []entry    // parameters that vary by themselves
+	rows     []row      // an explicit list of points
+	defaults []entry    // what points of the list have if they say nothing else
+	rules    *yaml.Node // the mapping of the second document; nil: there is none
+	sections sections   // of that mapping
+
+	completing []entry // defaults of the second document
+}
+
+// outline checks the outline of a file.
+func (r *reader) outline(documents []*yaml.Node) (o outline) {
+	if len(documents) > 2 {
+		r.fault(documents[2], "a third document", "keep two: the parameters, and the rules for their combinations")
+	}
+	if len(documents) > 1 && !blank(documents[1].Content[0]) {
+		o.rules = r.rules(documents[1].Content[0])
+		r.distinct = true
 	}
 	if len(documents) == 0 || blank(documents[0].Content[0]) {
 		r.notes.Add(fault.Fault{File: r.file, Problem: "no parameters: one task without flags"})
-		return nil
+		return o
 	}
 	top := documents[0].Content[0]
-	if top.Kind != yaml.MappingNode {
+	switch {
+	case isPoints(top):
+		r.distinct = true
+		o.rows = r.rows(top)
+		return o
+	case isJob(top):
+		r.distinct = true
+		r.note(top, "read as a list of points: those of tasks, with what job says for all of them", "")
+		o.defaults, o.rows = r.job(top)
+		return o
+	case top.Kind != yaml.MappingNode:
 		r.fault(top, "the file is "+kindName(top)+", not parameters with their values", "write lines such as lr: [0.1, 0.01]")
-		return nil
-	}
-	if top.Tag != "!!map" && top.Tag != "!!python/dict" {
-		r.fault(top, "the tag "+top.Tag+" is not known", "remove it")
+		return o
 	}
 	if len(top.Content) == 0 {
 		r.note(top, "no parameters: one task without flags", "")
 	}
-	f := flattener{reader: r, taken: map[string]bool{}, seen: map[*yaml.Node]bool{}}
-	return f.entries(top)
+	o.entries = r.entries(top)
+	if o.rules == nil {
+		o.entries = r.noteRuleNames(o.entries)
+	}
+	return o
 }
 
-// space makes the parameters; one that is faulty is left out of the count.
-func (r *reader) space(entries []entry) *Space {
-	parameters := make([]parameter, 0, len(entries))
-	keys := make([]*yaml.Node, 0, len(entries))
-	for _, e := range entries {
-		if p, ok := r.parameter(e); ok {
-			parameters, keys = append(parameters, p), append(keys, e.key)
-		}
+// entries are the keys of a mapping with their values.
+func (r *reader) entries(mapping *yaml.Node) []entry {
+	if mapping.Tag != "!!map" && mapping.Tag != "!!python/dict" {
+		r.fault(mapping, "the tag "+mapping.Tag+" is not known", "remove it")
 	}
-	s, overflow, ok := newSpace(parameters)
-	if !ok {
-		r.fault(keys[overflow], show(parameters[overflow].name)+": "+tooMany, "use fewer values, or split the sweep")
-	}
-	return s
+	f := flattener{reader: r, taken: map[string]bool{}, seen: map[*yaml.Node]bool{}}
+	return f.entries(mapping)
 }
 
 // tooMany is said of the parameter with which a space outgrows its index.
@@ -114,7 +166,7 @@ func kindName(n *yaml.Node) string {
 	}
 }
 
-func plural(n int, noun string) string {
+func plural[N int | int64](n N, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}

@@ -8,9 +8,6 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// unknownTagRemedy names the tags that mean something here.
-const unknownTagRemedy = "remove it; !!str makes text, !interval or !!python/tuple an interval"
-
 // oldBooleans are what YAML 1.1, and so the reader that this one replaces, took for booleans beside true and false.
 // (Nor did that one take y and n.)
 var oldBooleans = map[string]bool{
@@ -26,6 +23,9 @@ func (r *reader) scalar(e entry, at *yaml.Node) (value, bool) {
 		if n.Style == 0 && oldBooleans[n.Value] {
 			r.note(at, show(e.name)+": "+n.Value+" is text, although older readers took it for a boolean",
 				"write true or false if a switch is meant, or put it in quotes")
+		}
+		if n.Style == 0 {
+			r.noteSlip(e, at, n.Value)
 		}
 		if strings.ContainsRune(n.Value, 0) {
 			r.fault(at, show(e.name)+": the value has a NUL character, which no command line can hold", "remove it")
@@ -45,7 +45,7 @@ func (r *reader) scalar(e entry, at *yaml.Node) (value, bool) {
 		}
 		r.fault(r.nullPlace(e, at), show(e.name)+": no value", remedy)
 	default:
-		r.fault(at, show(e.name)+": the tag "+n.Tag+" is not known", unknownTagRemedy)
+		r.unknownTag(e, at)
 	}
 	return value{}, false
 }

@@ -36,7 +36,8 @@ func TestValuesKeepTheirSpelling(t *testing.T) {
 	}
 }
 
-// TestFlagsWithout leaves parameters out that a program gets otherwise, also where flags are made one by one.
+// TestFlagsWithout leaves parameters out that a program gets otherwise, also where flags are made
+// one by one.
 func TestFlagsWithout(t *testing.T) {
 	t.Parallel()
 	s := read(t, "a: [1, 2]\nb: !interval [0, 5000]\nc: [True, False]\n")
@@ -52,7 +53,8 @@ func TestFlagsWithout(t *testing.T) {
 	}
 }
 
-// TestQuotedNumbersAreText tells text that looks like a number from a number, also after it was kept.
+// TestQuotedNumbersAreText tells text that looks like a number from a number, also after it was
+// kept.
 func TestQuotedNumbersAreText(t *testing.T) {
 	t.Parallel()
 	s := read(t, "a: ['10', 10, x, '007', 2020-01-01, !!str 1e3]\n")
@@ -75,7 +77,7 @@ func TestQuotedNumbersAreText(t *testing.T) {
 			t.Errorf("text that looks like a number: %q", got)
 		}
 	}
-	if plain := read(t, "a: [10, x, true]\n"); plain.Spelled() || !s.Spelled() {
+	if plain := read(t, "a: [10, x, true]\n"); plain.Version() != space.VersionPlain || s.Version() != space.VersionSpelled {
 		t.Error("which spaces only newer programs read")
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"mlframework/sweep/fault"
 )
 
-// documentsOf parses the text: the first two documents, of which the second is there to be refused. When it is not YAML,
+// documentsOf parses the text: the first three documents, of which the third is there to be refused. When it is not YAML,
 // values such as [5,20,5) are quoted and it is parsed again. The fault has no file name.
 func documentsOf(text string) ([]*yaml.Node, *fault.Fault) {
 	if f := badCharacter(text); f != nil {
@@ -41,7 +41,7 @@ func parse(text string) (documents []*yaml.Node, err error) {
 		}
 	}()
 	decoder := yaml.NewDecoder(bytes.NewReader([]byte(text)))
-	for len(documents) < 2 {
+	for len(documents) < 3 {
 		n := new(yaml.Node)
 		if err := decoder.Decode(n); errors.Is(err, io.EOF) {
 			return documents, nil

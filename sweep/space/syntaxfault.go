@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"mlframework/sweep/fault"
 )
@@ -23,6 +24,12 @@ func syntaxFault(text string, err error) *fault.Fault {
 		if at := strings.Index(text, "*"+name); at >= 0 {
 			f.Line, f.Column = newPlaces(text[:at]).end()
 		}
+		return f
+	}
+	if span, column := intervalIn(text, line); span != "" && strings.Contains(message, "expected ','") {
+		f.Column = column
+		f.Problem = "not YAML: an interval without a tag is only read as the value of a parameter"
+		f.Remedy = "write !interval " + strings.TrimSuffix(span, ")") + "]"
 		return f
 	}
 	tab := tabLine(text, line)
@@ -107,6 +114,21 @@ func leadingLines(text string) int {
 		n++
 	}
 	return 0
+}
+
+var intervalText = regexp.MustCompile(`\[[^\[\]()"'#,]*,[^\[\]()"'#]*\)`)
+
+// intervalIn finds "[start, end)" in a line, and its column.
+func intervalIn(text string, line int) (span string, column int) {
+	lines := lineEnd.Split(text, -1)
+	if line < 1 || line > len(lines) {
+		return "", 0
+	}
+	at := intervalText.FindStringIndex(lines[line-1])
+	if at == nil || strings.Count(lines[line-1][:at[0]], `"`)%2 > 0 {
+		return "", 0
+	}
+	return lines[line-1][at[0]:at[1]], utf8.RuneCountInString(lines[line-1][:at[0]]) + 1
 }
 
 // tabLine is the first line from the given one on that is indented with a tab, or 0.

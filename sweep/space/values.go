@@ -6,17 +6,27 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// parameter reads the value of a key: one value, a list or an interval.
+// parameter reads the value of a key: one value, a list, a range or an interval.
 func (r *reader) parameter(e entry) (p parameter, ok bool) {
 	p.name = e.name
 	n := target(e.value)
 	switch {
-	case n.Kind == yaml.MappingNode:
+	case n.Kind == yaml.MappingNode && n.Tag != "!!map" && !isRange(n):
+		r.unknownTag(e, e.value)
+	case n.Kind == yaml.MappingNode && !isRange(n):
 		remedy := "write one value or a list of values"
 		if n.Anchor != "" {
 			remedy += "; a mapping to merge is written where it is merged, <<: {b: 1}"
 		}
 		r.fault(e.value, show(e.name)+": a mapping is not a value", remedy)
+	case isRange(n):
+		l, known := r.lists[n]
+		if !known {
+			p, ok = r.rangeOf(e, n)
+			l = list{p.values, p.span, ok}
+			r.lists[n] = l
+		}
+		p.values, p.span, ok = l.values, l.span, l.ok
 	case isInterval(n):
 		p.span, ok = r.interval(e, n)
 	case n.Kind == yaml.SequenceNode:
@@ -101,10 +111,13 @@ func describe(n *yaml.Node) string {
 	return "the text " + show(n.Value)
 }
 
+// isPlainList reports whether a list has no tag of its own.
+func isPlainList(n *yaml.Node) bool { return n.Tag == "!!seq" || n.Tag == "!!python/list" }
+
 // list reads the elements of a list, which are single values.
 func (r *reader) list(e entry, n *yaml.Node) (values []value, ok bool) {
-	if n.Tag != "!!seq" && n.Tag != "!!python/list" {
-		r.fault(e.value, show(e.name)+": the tag "+n.Tag+" is not known", unknownTagRemedy)
+	if !isPlainList(n) {
+		r.unknownTag(e, e.value)
 		return nil, false
 	}
 	if len(n.Content) == 0 {
@@ -129,6 +142,8 @@ func (r *reader) element(e entry, element *yaml.Node) (value, bool) {
 	switch {
 	case n.Kind == yaml.MappingNode:
 		r.fault(element, show(e.name)+": a mapping is not a value", "write one value or a list of values")
+	case isRange(n):
+		r.fault(element, show(e.name)+": a range inside a list", remedy)
 	case isInterval(n) && n.Style&yaml.TaggedStyle == 0:
 		r.fault(element, show(e.name)+": an interval inside a list", remedy+"; write !!str before it if text is meant")
 	case isInterval(n):
@@ -141,16 +156,18 @@ func (r *reader) element(e entry, element *yaml.Node) (value, bool) {
 	return value{}, false
 }
 
-// noteList warns of equal values, and of a list of both switches and values.
+// noteList notes equal values, numbers that are written in two ways, and a list of both switches and
+// values.
 func (r *reader) noteList(e entry, n *yaml.Node, values []value) {
 	seen := make(map[value]bool, len(values))
-	switches := 0
+	switches, written := 0, spellings{}
 	for i, v := range values {
+		r.noteSpelling(n.Content[i], e.name, written.add(v), v.text)
 		as := value{text: v.text, flag: v.flag}
 		if v.flag {
 			as.text = strings.ToLower(v.text) // True and true are one switch
 		}
-		if seen[as] {
+		if seen[as] && !r.distinct { // else it is told of where the others are dropped
 			r.note(n.Content[i], show(e.name)+": the value "+show(v.text)+" is there twice and stays: its combinations run twice", "")
 		}
 		seen[as] = true

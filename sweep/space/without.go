@@ -1,23 +1,34 @@
 package space
 
 import (
+	"errors"
 	"fmt"
 	"math/big"
 	"slices"
 )
 
-// Bounds of what Without describes: its result is kept, and whoever asks waits for it.
+// Bounds of what Without describes: its result is kept, and the request waits for it.
 const (
-	mostParts    = 1000    // spaces
-	mostCompared = 100_000 // values of one parameter that are looked at one by one
+	mostParts    = 1000      // spaces
+	mostCompared = 100_000   // values of one parameter that are looked at one by one
+	mostKept     = 1_000_000 // points that are looked at one by one
 )
 
-// Without describes the points of s that none of others has, as spaces which have no point in common: s itself where no
-// other has any of its points, and none where the others have them all. Points are the same when their flags in a style
-// are, in whatever order: a switch that is false is the same as no switch. The parameters keep the order that they have
-// in s, the points do not. It looks at values, never at points, so that its cost and its result do not depend on Len. An
+// Without describes the points of s that none of others has, as spaces which have no point in
+// common: s itself where no other has any of its points, and none where the others have them all.
+// Points are the same when their flags in a style are, in whatever order: a switch that is false is
+// the same as no switch. The parameters keep the order that they have in s, the points do not. An
 // error says what is too large to be compared.
+//
+// Where all spaces are all combinations of their parameters, values are compared, never points, so
+// that the cost and the result do not depend on Len. Else points are compared one by one: s has at
+// most mostKept of them, each is looked up in every other space, at some microseconds each, and the
+// result is s without some of its points, in their order.
 func (s *Space) Without(style Style, others ...*Space) ([]*Space, error) {
+	one := func(of *Space) bool { return !of.plain() }
+	if slices.ContainsFunc(append([]*Space{s}, others...), one) {
+		return s.withoutPoints(style, others)
+	}
 	parts := []*Space{s}
 	for _, other := range others {
 		var left []*Space
@@ -35,18 +46,56 @@ func (s *Space) Without(style Style, others ...*Space) ([]*Space, error) {
 	return parts, nil
 }
 
-// without splits off, parameter by parameter, the points that have a value of it which the other has not, and have values
-// of the other in all parameters before.
+// withoutPoints looks for each point among those of others.
+func (s *Space) withoutPoints(style Style, others []*Space) ([]*Space, error) {
+	if s.Len() > mostKept {
+		return nil, fmt.Errorf("its %d points cannot be compared one by one with those that it had, %d is the most", s.Len(), mostKept)
+	}
+	key := func(v value) string { return v.key(style).String() }
+	has := func(p Point) func(*search) bool {
+		return func(q *search) bool { _, ok := q.find(p); return ok }
+	}
+	searches := make([]*search, len(others))
+	for i, other := range others {
+		searches[i] = newFinder(other, key).search()
+	}
+	kept := []int64{}
+	for i, p := range s.Points(0, s.Len()) {
+		if !slices.ContainsFunc(searches, has(p)) {
+			if s.only != nil {
+				i = s.only[i]
+			}
+			kept = append(kept, i)
+		}
+	}
+	if slices.ContainsFunc(searches, (*search).exhausted) {
+		return nil, errors.New("too many combinations look like its points on a command line; " +
+			"write the switches of both files in the same way")
+	}
+	switch int64(len(kept)) {
+	case 0:
+		return nil, nil
+	case s.Len():
+		return []*Space{s}, nil
+	}
+	part := s.plan
+	part.sample, part.limit, part.kept = nil, 0, kept
+	left, err := build(part)
+	return []*Space{left}, err
+}
+
+// without splits off, parameter by parameter, the points that have a value of it which the other
+// has not, and have values of the other in all parameters before.
 func (s *Space) without(style Style, other *Space) (parts []*Space, err error) {
 	whole := []*Space{s}
-	for i := range other.parameters {
-		if q := &other.parameters[i]; s.parameter(q.name) == nil && !q.canBeAbsent(style) {
+	for i := range other.plan.parameters {
+		if q := &other.plan.parameters[i]; s.parameter(q.name) == nil && !q.canBeAbsent(style) {
 			return whole, nil
 		}
 	}
-	all := make([]division, len(s.parameters))
-	for i := range s.parameters {
-		p := &s.parameters[i]
+	all := make([]division, len(s.plan.parameters))
+	for i := range s.plan.parameters {
+		p := &s.plan.parameters[i]
 		if all[i], err = p.divide(style, other.parameter(p.name)); err != nil {
 			return nil, err
 		}
@@ -56,12 +105,12 @@ func (s *Space) without(style Style, other *Space) (parts []*Space, err error) {
 	}
 	for i := range all {
 		for _, fresh := range all[i].fresh {
-			parameters := slices.Clone(s.parameters)
+			parameters := slices.Clone(s.plan.parameters)
 			for before := range i {
 				parameters[before] = *all[before].common
 			}
 			parameters[i] = fresh
-			part, _, _ := newSpace(parameters) // it has fewer points than s
+			part, _ := build(plan{parameters: parameters}) // it has fewer points than s
 			parts = append(parts, part)
 		}
 	}
@@ -69,9 +118,9 @@ func (s *Space) without(style Style, other *Space) (parts []*Space, err error) {
 }
 
 func (s *Space) parameter(name string) *parameter {
-	for i := range s.parameters {
-		if s.parameters[i].name == name {
-			return &s.parameters[i]
+	for i := range s.plan.parameters {
+		if s.plan.parameters[i].name == name {
+			return &s.plan.parameters[i]
 		}
 	}
 	return nil
@@ -89,6 +138,17 @@ type flagKey struct {
 	given, bare bool // the flag is there; it is a switch without a value
 }
 
+// String tells keys apart; that of a switch that is absent is empty.
+func (k flagKey) String() string {
+	switch {
+	case k.bare:
+		return "+"
+	case k.given:
+		return "=" + k.text
+	}
+	return ""
+}
+
 func (v value) key(style Style) flagKey {
 	if v.flag && style.switches() {
 		return flagKey{given: v.on(), bare: v.on()}
@@ -97,7 +157,8 @@ func (v value) key(style Style) flagKey {
 }
 
 func (p *parameter) canBeAbsent(style Style) bool {
-	return p.span == nil && slices.ContainsFunc(p.values, func(v value) bool { return v.key(style) == flagKey{} })
+	return p.span == nil && slices.ContainsFunc(p.values,
+		func(v value) bool { return v.key(style) == flagKey{} })
 }
 
 // divide divides the values of p by whether q has them; a q that is nil is absent everywhere.
@@ -127,7 +188,8 @@ func (p *parameter) divide(style Style, q *parameter) (division, error) {
 	case len(common) == 0:
 		return division{fresh: []parameter{*p}}, nil
 	}
-	return division{&parameter{name: p.name, values: common}, []parameter{{name: p.name, values: fresh}}}, nil
+	return division{&parameter{name: p.name, values: common},
+		[]parameter{{name: p.name, values: fresh}}}, nil
 }
 
 // lookup tells which values a parameter has.
@@ -145,27 +207,14 @@ func (p *parameter) lookup(style Style) func(flagKey) bool {
 	return func(k flagKey) bool { _, ok := keys[k]; return ok }
 }
 
-// big is the start and the step times 10^places.
-func (v *interval) big() (start, step *big.Int) {
-	if v.bigStart != nil {
-		return v.bigStart, v.bigStep
-	}
-	return big.NewInt(v.start), big.NewInt(v.step)
-}
-
 // has tells whether a text is that of a value.
 func (v *interval) has(text string) bool {
-	d, problem := parseDecimal(text)
-	if problem != "" || d.places > v.places {
-		return false
-	}
-	start, step := v.big()
-	n, rest := new(big.Int).QuoRem(new(big.Int).Sub(d.scaled(v.places), start), step, new(big.Int))
-	return rest.Sign() == 0 && n.Sign() >= 0 && n.IsInt64() && n.Int64() < v.count && v.value(n.Int64()) == text
+	n, ok := v.index(text)
+	return ok && v.value(n) == text
 }
 
-// divideInterval divides an interval by another with the same step, whatever their lengths: those of its values that the
-// other has are one run. False: it has not that form.
+// divideInterval divides an interval by another with the same step, whatever their lengths: those
+// of its values that the other has are one run. False: it has not that form.
 func (p *parameter) divideInterval(q *interval) (division, bool) {
 	start, step := p.span.big()
 	from, other := q.big()
@@ -213,7 +262,8 @@ func (p *parameter) divideInterval(q *interval) (division, bool) {
 	return d, true
 }
 
-// run is the values from, …, to-1 of an interval as an interval. False: their texts are too long to be operands.
+// run is the values from, …, to-1 of an interval as an interval. False: their texts are too long to
+// be operands.
 func (p *parameter) run(from, to int64) (parameter, bool) {
 	operands := []string{p.span.value(from), p.span.operands[1], "1"}
 	if to < p.span.count {

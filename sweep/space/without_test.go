@@ -22,7 +22,8 @@ func spaceOf(t *testing.T, text string) *space.Space {
 	return s
 }
 
-// lines are the flags of all points, those of one point in the order of the alphabet, each as one word.
+// lines are the flags of all points, those of one point in the order of the alphabet, each as one
+// word.
 func lines(style space.Style, spaces ...*space.Space) (all []string) {
 	style.Space = false
 	for _, s := range spaces {
@@ -83,7 +84,8 @@ func TestWithout(t *testing.T) {
 	}
 }
 
-// However spaces are made, what is new is found by looking at every point, and is kept and read as it is.
+// However spaces are made, what is new is found by looking at every point, and is kept and read as
+// it is.
 func TestWithoutIsTheDifference(t *testing.T) {
 	t.Parallel()
 	values := []string{"1", "2", "3", "4", "true", "false", "'true'", "2.0"}
@@ -156,5 +158,70 @@ func TestWithoutOfWhatIsTooLarge(t *testing.T) {
 	}
 	if _, err := spaceOf(t, now.String()).Without(space.Style{}, before...); err == nil || err.Error() != "what is new falls into more than 1000 parts" {
 		t.Errorf("got %v", err)
+	}
+}
+
+// What is new beside spaces with rules is found point by point, and keeps its order; the result is
+// stored compactly.
+func TestWithoutPoints(t *testing.T) {
+	t.Parallel()
+	const optimizers = "o: [sgd, adam]\nm: [1, 2]\n---\nwhen: {m: o = sgd}\n"
+	for _, c := range []struct{ name, now, before, want string }{
+		{"a rule less", "a: [1, 2, 3]\nb: [1, 2]\n", "a: [1, 2, 3]\nb: [1, 2]\n---\nwhere: a > b\n", "--a=1 --b=1 | --a=1 --b=2 | --a=2 --b=2"},
+		{"a rule more", "a: [1, 2, 3]\nb: [1, 2]\n---\nwhere: a > b\n", "a: [1, 2, 3]\nb: [1, 2]\n", ""},
+		{"another order", "b: [1, 2]\na: [3, 2, 1]\n---\nwhere: a > b\n", "a: [1, 2]\nb: [1, 2]\n---\nwhere: a > b\n", "--a=3 --b=1 | --a=3 --b=2"},
+		{"nothing in common", "a: [1, 2]\n---\nwhere: a = 1\n", "a: [1, 2]\n---\nwhere: a = 2\n", "--a=1"},
+		{"a value more of what may be absent", "o: [sgd, adam]\nm: [1, 2, 3]\n---\nwhen: {m: o = sgd}\n", optimizers, "--m=3 --o=sgd"},
+		{"absent before", "o: [sgd, adam]\nm: [1, 2]\n", optimizers, "--m=1 --o=adam | --m=2 --o=adam"},
+		{"absent now", optimizers, "o: [sgd, adam]\nm: [1, 2]\n", "--o=adam"},
+		{"absent is as a switch that is off", "o: [sgd, adam]\nm: [false, true]\n", "o: [sgd, adam]\nm: true\n---\nwhen: {m: o = sgd}\n", "--o=sgd | --m --o=adam"},
+		{"a switch that is off is as absent", "- {o: 1}\n- {o: 2, m: true}\n- {o: 3, m: false}\n", "o: [1, 2, 3]\nm: [false, true]\n", ""},
+		{"a list of points", "- {a: 1, b: 1}\n- {a: 2}\n- {b: 1, a: 3}\n", "a: [1, 2]\nb: 1\n", "--a=2 | --a=3 --b=1"},
+		{"zip", "a: [1, 2, 3]\nb: [1, 2, 3]\n---\nzip: [a, b]\n", "a: [1, 2]\nb: [1, 3]\n", "--a=2 --b=2 | --a=3 --b=3"},
+		{"a larger sample", "a: !interval [0, 100]\n---\nsample: 100\n", "a: !interval [0, 100]\n---\nwhere: a > 2\n", "--a=0 | --a=1 | --a=2"},
+		{"an included point", "a: [1, 2]\n---\ninclude: [{a: 5}, {a: 2}]\n", "a: [1, 2]\n", "--a=5"},
+		{"an included one before", "a: [1, 2, 5]\n", "a: [1, 2]\n---\ninclude: [{a: 5}]\n", ""},
+		{"several before", "a: [1, 2, 3, 4]\n", "a: [1, 2]\n---\nwhere: a = 1\n| a: [3]\n", "--a=2 | --a=4"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			var before []*space.Space
+			for _, text := range strings.Split(c.before, "| ") {
+				before = append(before, spaceOf(t, text))
+			}
+			parts, err := spaceOf(t, c.now).Without(space.Style{}, before...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Join(lines(space.Style{}, parts...), " | "); got != c.want {
+				t.Errorf("got %s, want %s", got, c.want)
+			}
+			for _, part := range parts {
+				checkRoundTrip(t, part)
+				checkInverse(t, part)
+				if left, err := part.Without(space.Style{}, part); err != nil || len(left) > 0 {
+					t.Errorf("without itself: %v, %v", left, err)
+				}
+			}
+		})
+	}
+	large := spaceOf(t, "a: !interval [0, 1000001]\n---\nwhere: a >= 0\n")
+	if _, err := large.Without(space.Style{}, spaceOf(t, "a: 1")); err == nil || !strings.Contains(err.Error(), "1000001 points cannot be compared one by one") {
+		t.Errorf("1,000,001 points: %v", err)
+	}
+}
+
+// A point of a sample is found where another looks like it on a command line: without a switch, and
+// with one that is off.
+func TestWithoutSampledSwitches(t *testing.T) {
+	t.Parallel()
+	sampled := spaceOf(t, "- {a: 1}\n- {a: 1, f: false}\n- {a: 2}\n- {a: 2, f: false}\n- {a: 3}\n"+
+		"- {a: 3, f: false}\n---\nsample: 3\n")
+	for i := range sampled.Len() {
+		one := spaceOf(t, fmt.Sprintf("a: %s\n", sampled.Point(i)[0].Value))
+		left, err := one.Without(space.Style{}, sampled)
+		if err != nil || len(left) > 0 {
+			t.Errorf("point %d of the sweep would run again: %v, %v", i, left, err)
+		}
 	}
 }

@@ -64,9 +64,9 @@ func TestUnranked(t *testing.T) {
 	commit(t, s, sw, sweep.Changes{Tasks: []sweep.Task{endedTask(0), silent, nan, failed}})
 	sw.Head.Rows = sweep.Counts{task.Succeeded: 3, task.Failed: 1}
 	for limit, want := range map[int][]sweep.Task{1: {silent}, 5: {silent, nan}} {
-		count, first, err := s.Unranked(context.Background(), sw, limit)
-		if err != nil || count != 2 {
-			t.Errorf("%d, %v", count, err)
+		count, nan, first, err := s.Unranked(context.Background(), sw, limit)
+		if err != nil || count != 2 || nan != 1 {
+			t.Errorf("%d, %d with nan, %v", count, nan, err)
 		}
 		differs(t, "first", want, first)
 	}

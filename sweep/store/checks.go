@@ -52,6 +52,7 @@ type Surpassed struct {
 	First int64  `json:"first"` // the index of the first of them
 	Best  string `json:"best"`  // of that one, a number as people read it
 	Step  int64  `json:"step"`  // of Best
+	Place string `json:"place"` // of Best: "step 20", or "value 2 of 3"
 	Last  string `json:"last"`
 }
 
@@ -152,7 +153,7 @@ func (c *Checks) surpassed(index int64, metrics result.Final, o result.Objective
 		}
 		if c.Surpassed == nil {
 			c.Surpassed = &Surpassed{
-				First: index, Best: result.HumanNumber(best.Value), Step: best.Step, Last: result.HumanNumber(m.Value),
+				First: index, Best: result.HumanNumber(best.Value), Step: best.Step, Place: best.String(), Last: result.HumanNumber(m.Value),
 			}
 		}
 		c.Surpassed.Tasks++

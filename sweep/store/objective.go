@@ -41,9 +41,9 @@ func rank(ctx context.Context, tx *sql.Tx, s Sweep, values map[int64]any) error 
 	return nil
 }
 
-// Unranked counts the succeeded tasks of a sweep that have no number for its objective, and reads the first of them, at
-// most limit.
-func (r *Reader) Unranked(ctx context.Context, s Sweep, limit int) (count int64, first []sweep.Task, err error) {
+// Unranked counts the succeeded tasks of a sweep that have no number for its objective, and those among them that reported nan for it,
+// and reads the first of them, at most limit.
+func (r *Reader) Unranked(ctx context.Context, s Sweep, limit int) (count, nan int64, first []sweep.Task, err error) {
 	var ranked int64
 	query, args := `SELECT count(*) FROM tasks WHERE sweep = ? AND objective IS NOT NULL`, []any{s.Seq}
 	if s.Record.Objective.Timeouts { // else only those that succeeded have one
@@ -51,28 +51,35 @@ func (r *Reader) Unranked(ctx context.Context, s Sweep, limit int) (count int64,
 	}
 	err = r.db.QueryRowContext(ctx, query, args...).Scan(&ranked)
 	if err != nil {
-		return 0, nil, readable(err)
+		return 0, 0, nil, readable(err)
 	}
 	if count = s.Head.Rows[task.Succeeded] - ranked; count <= 0 || s.Record.Objective.IsZero() {
-		return 0, nil, nil
+		return 0, 0, nil, nil
 	}
 	const unranked = selectTasks + ` WHERE sweep = ? AND state = ? AND objective IS NULL ORDER BY idx LIMIT ?`
 	for t, err := range r.tasks(ctx, unranked, []any{s.Seq, int64(task.Succeeded), int64(limit)}) {
 		if err != nil {
-			return 0, nil, err
+			return 0, 0, nil, err
 		}
 		first = append(first, t)
 	}
-	return count, first, nil
+	const printed = `SELECT count(*) FROM tasks WHERE sweep = ? AND state = ? AND objective IS NULL AND instr(metrics, ?)`
+	err = r.db.QueryRowContext(ctx, printed, s.Seq, int64(task.Succeeded), storedName(s.Record.Objective.Metric)+"null").Scan(&nan)
+	return count, nan, first, readable(err)
 }
 
 // Printed reports whether any task of a sweep has a final value of a metric.
 func (r *Reader) Printed(ctx context.Context, s Sweep, metric string) (bool, error) {
-	key := strings.TrimSuffix(strings.TrimPrefix(text(result.Final{{Name: metric}}), "{"), "0}")
+	key := storedName(metric)
 	var one int
 	err := r.db.QueryRowContext(ctx, `SELECT 1 FROM tasks WHERE sweep = ? AND instr(metrics, ?) LIMIT 1`, s.Seq, key).Scan(&one)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}
 	return err == nil, readable(err)
+}
+
+// storedName is how a metric's name stands before its value in the column metrics.
+func storedName(metric string) string {
+	return strings.TrimSuffix(strings.TrimPrefix(text(result.Final{{Name: metric}}), "{"), "0}")
 }

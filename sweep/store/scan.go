@@ -197,6 +197,7 @@ var decoders = map[string]func(*sweep.Task, *memory, driver.Value) error{
 		var out outputs
 		err := decodeJSON(v, &out)
 		m.outcome.Stdout, m.outcome.Stderr, m.outcome.Unmeasured = out.Stdout, out.Stderr, out.Unmeasured
+		m.outcome.Thinned = out.Thinned
 		return err
 	},
 }

@@ -73,6 +73,7 @@ func fullTask() sweep.Task {
 				Class: task.Error, ExitCode: &code, Reason: "ended by SIGSEGV\n", Duration: 1234567 * time.Microsecond,
 				Metrics: result.Final{{Name: "z", Value: 0.1}, {Name: "a", Value: math.NaN()}, {Name: "ü", Value: -1e300}, {Name: "i", Value: math.Inf(1)}, {Name: "j", Value: math.Inf(-1)}},
 				Stdout:  task.Output{Bytes: 1 << 50, Truncated: true}, Stderr: task.Output{Bytes: 2},
+				Unmeasured: []string{"metric z: no file"}, Thinned: &result.Thinned{Kept: 1, Samples: 2, Ignored: 3},
 			},
 		},
 	}

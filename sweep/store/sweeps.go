@@ -51,9 +51,9 @@ type New struct {
 // and returns the sweep it made then.
 func (s *Store) Add(ctx context.Context, n New) (added Sweep, err error) {
 	r, submitted := n.Record, n.Submitted.UTC().Truncate(time.Microsecond)
-	record, err := json.Marshal(r)
+	record, err := r.Stored()
 	if err != nil {
-		return Sweep{}, fmt.Errorf("write the sweep's record: %w", err)
+		return Sweep{}, err
 	}
 	err = s.transact(ctx, func(tx *sql.Tx) error {
 		if n.ClientKey != "" {
@@ -72,7 +72,7 @@ func (s *Store) Add(ctx context.Context, n New) (added Sweep, err error) {
 		}}
 		result, err := tx.ExecContext(ctx, `INSERT INTO sweeps (id, definition, number, client_key, record, state, reason,
 			submitted, total, issued, cut, counts) VALUES (?,?,?,nullif(?,''),?,?,'',?,?,0,0,'[0,0,0,0,0,0,0,0,0,0]')`,
-			added.Head.ID, definition, number, n.ClientKey, string(record), string(sweep.Open), submitted.UnixMicro(), n.Total)
+			added.Head.ID, definition, number, n.ClientKey, record, string(sweep.Open), submitted.UnixMicro(), n.Total)
 		if err != nil {
 			return err
 		}
@@ -143,14 +143,24 @@ func (r *Reader) Sweep(ctx context.Context, id string) (Sweep, error) {
 	return found, err
 }
 
+// unknown is the error for a sweep that does not exist. It reads the ids of all sweeps, newest first, and
+// not their records, which take as long as their tables of values are.
 func (r *Reader) unknown(ctx context.Context, id string) error {
-	all, err := r.Sweeps(ctx)
+	rows, err := r.db.QueryContext(ctx, `SELECT id FROM sweeps ORDER BY seq DESC`)
 	if err != nil {
-		return err
+		return readable(err)
 	}
+	defer rows.Close()
 	var ids []string
-	for _, s := range all {
-		ids = append(ids, s.Head.ID)
+	for rows.Next() {
+		var known string
+		if err := rows.Scan(&known); err != nil {
+			return readable(err)
+		}
+		ids = append(ids, known)
+	}
+	if err := rows.Err(); err != nil {
+		return readable(err)
 	}
 	return &UnknownSweep{ID: id, Nearest: fault.Nearest(id, ids)}
 }

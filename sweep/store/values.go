@@ -62,7 +62,7 @@ func (v values) try(t sweep.Try) values {
 		if o.ExitCode != nil {
 			code = int64(*o.ExitCode)
 		}
-		if out := (outputs{o.Stdout, o.Stderr, o.Unmeasured}); !out.isZero() {
+		if out := (outputs{o.Stdout, o.Stderr, o.Unmeasured, o.Thinned}); !out.isZero() {
 			output = text(out)
 		}
 	}
@@ -85,13 +85,14 @@ func objective(o result.Objective, t sweep.Task) any {
 
 // outputs is the form of the column output.
 type outputs struct {
-	Stdout     task.Output `json:"stdout"`
-	Stderr     task.Output `json:"stderr"`
-	Unmeasured []string    `json:"unmeasured,omitempty"`
+	Stdout     task.Output     `json:"stdout"`
+	Stderr     task.Output     `json:"stderr"`
+	Unmeasured []string        `json:"unmeasured,omitempty"`
+	Thinned    *result.Thinned `json:"thinned,omitempty"`
 }
 
 func (o outputs) isZero() bool {
-	return nothing(o.Stdout) && nothing(o.Stderr) && len(o.Unmeasured) == 0
+	return nothing(o.Stdout) && nothing(o.Stderr) && len(o.Unmeasured) == 0 && o.Thinned == nil
 }
 
 func nothing(o task.Output) bool { return o.Bytes == 0 && !o.Truncated && len(o.Unread) == 0 }

@@ -88,6 +88,8 @@ type Outcome struct {
 	Stderr   Output        `json:"stderr"`
 	// Unmeasured is why metrics of files are missing, for people: of each a sentence.
 	Unmeasured []string `json:"unmeasured,omitempty"`
+	// Thinned tells of which of its metrics' values a curve can be drawn, where it is not all of them.
+	Thinned *result.Thinned `json:"thinned,omitempty"`
 }
 
 // plainOutcome is an Outcome without its methods.
@@ -141,8 +143,8 @@ func (o *Outcome) Ran() bool {
 	return o.ExitCode != nil || o.Duration > 0
 }
 
-// Exited reports whether a program that ended so did by itself, and had the time to write everything. Shells exit with codes from
-// 128 on where a signal ended a command of theirs.
+// Exited reports whether a program that ended so did by itself, and had the time to write
+// everything. Shells exit with codes from 128 on where a signal ended a command of theirs.
 func (o *Outcome) Exited() bool {
 	return o.Class == Success || o.Class == Error && o.ExitCode != nil && *o.ExitCode >= 0 && *o.ExitCode < 128
 }

@@ -13,6 +13,11 @@ const (
 	DrainControl  ControlKind = "drain"  // give back what has not begun, finish what runs, take nothing new; or take again (Off)
 	SlotsControl  ControlKind = "slots"  // run Slots attempts at a time from now on; 0: as many as the worker was started with
 	ReadControl   ControlKind = "read"   // send a piece of an attempt's output: Read
+	// MeasureControl: read the metrics of a task from what its attempts left: Measure. It has MeasureVersion.
+	MeasureControl ControlKind = "measure"
+	// ForgetControl: the answer to a Measure, of which only the ID is said, is not awaited any
+	// more. Earlier programs ignore it.
+	ForgetControl ControlKind = "forget"
 	// RestartControl: the process of Incarnation, and no other, gives back what has not begun, takes nothing new, finishes what
 	// runs, or with Now stops it, and ends, so that its supervisor starts another.
 	RestartControl ControlKind = "restart"
@@ -28,9 +33,10 @@ type Control struct {
 	Index   int64       `json:"index,omitempty"`
 	Attempt int         `json:"attempt,omitempty"`
 	Off     bool        `json:"off,omitempty"`
-	Slots   int         `json:"slots,omitempty"`  // of SlotsControl
-	Read    *Read       `json:"read,omitempty"`   // of ReadControl
-	Reason  string      `json:"reason,omitempty"` // for people
+	Slots   int         `json:"slots,omitempty"`   // of SlotsControl
+	Read    *Read       `json:"read,omitempty"`    // of ReadControl
+	Reason  string      `json:"reason,omitempty"`  // for people
+	Measure *Measure    `json:"measure,omitempty"` // of MeasureControl
 
 	Incarnation string `json:"incarnation,omitempty"` // of RestartControl
 	Now         bool   `json:"now,omitempty"`         // of RestartControl
@@ -66,7 +72,7 @@ type Read struct {
 // MostRead is the longest Data of a Piece, in bytes.
 const MostRead = 256 << 10
 
-// Piece answers a Read.
+// Piece answers a Read or a Measure.
 type Piece struct {
 	Version int    `json:"version"`
 	ID      string `json:"id"`
@@ -77,6 +83,8 @@ type Piece struct {
 	File    string `json:"file,omitempty"`   // identifies the file among all of a task; an older worker does not say it
 	Absent  bool   `json:"absent,omitempty"` // there is no such file, or none yet
 	Error   string `json:"error,omitempty"`  // why it cannot be read; for people
+
+	Measured *Measured `json:"measured,omitempty"` // the answer to a Measure
 }
 
 // Heartbeat is how a worker makes itself known: at its start, every two seconds, and when its slots change.

@@ -32,7 +32,12 @@ const (
 	// MetricsVersion is that of a record or Batch whose metrics are more than patterns: earlier programs would read them otherwise, or
 	// not at all.
 	MetricsVersion = 5
-	Newest         = MetricsVersion
+	// MeasureVersion is that of a Control that asks for a Measure: earlier programs would not answer.
+	MeasureVersion = 6
+	// RulesVersion is that of a record whose space has rules, or points that lack a parameter:
+	// earlier programs would make other points of it.
+	RulesVersion = 7
+	Newest       = RulesVersion
 )
 
 // Version is the version of a record or Batch of the recipe.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"mlframework/sweep/result"
 	"mlframework/sweep/task"
 )
 
@@ -66,5 +67,15 @@ func TestStates(t *testing.T) {
 	}
 	if got := task.State(12).String(); got != "state 12" {
 		t.Errorf("got %s", got)
+	}
+}
+
+// Filters of results know every state.
+func TestFiltersKnowStates(t *testing.T) {
+	t.Parallel()
+	for _, s := range task.States {
+		if _, err := result.ParseFilter("state = "+s.String(), result.Schema{}); err != nil {
+			t.Error(err)
+		}
 	}
 }

@@ -37,7 +37,19 @@ func TestWire(t *testing.T) {
 	newest.Newest = result.Stored{{Name: "acc", Value: math.Inf(1), Span: &result.Span{Step: 2}}}
 	spans.Outcome = &task.Outcome{Class: task.Success, Unmeasured: []string{"metric loss: the program wrote no file m.csv"}, Metrics: result.Final{{Name: "acc", Value: 0.5,
 		Span: &result.Span{Step: 3, Low: &result.Point{Value: 0.5, Step: 3}, High: &result.Point{Value: math.Inf(1), Step: 2}}}}}
+	thinned := ended
+	thinned.Outcome = &task.Outcome{Class: task.Success,
+		Thinned: &result.Thinned{Kept: 2, Samples: 3, Ignored: 1}}
 	for name, value := range map[string]any{
+		"thinned": &thinned,
+		"measure": &task.Control{Version: task.MeasureVersion, Kind: task.MeasureControl,
+			Sweep: "train-1", Index: 42,
+			Measure: &task.Measure{ID: "7", Metrics: []result.Rule{{Name: "acc", Pattern: "acc=(.*)", Take: result.Max}},
+				Exited: true, Hide: true}},
+		"measured": &task.Piece{Version: task.Version, ID: "7", Worker: "w",
+			Measured: &task.Measured{Metrics: result.Stored{{Name: "acc", Value: 0.5}},
+				Stdout:     []result.Rejected{{Name: "acc", Count: 1, Line: 2, Text: "x"}},
+				Unmeasured: []string{"metric loss: no file"}}},
 		"newest": &newest, "spans": &spans,
 		"filed": &task.Batch{Version: task.MetricsVersion, Sweep: "train-1", Recipe: task.Recipe{Command: []string{"run"}, Metrics: []result.Rule{
 			{Name: "acc", File: "a/*.csv", Column: "val/acc", Take: result.Max}, {Name: "loss", File: "r.json", Key: "a.b"}, {Name: "tb", File: "e", Tag: "t"}}}},

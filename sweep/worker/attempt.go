@@ -90,6 +90,10 @@ func (w *Worker) runIn(ctx context.Context, i item, slot int, c *folder.Checkout
 	if err != nil {
 		return w.cannotBegin(ctx, i, err)
 	}
+	var unread error // what earlier attempts printed, and cannot be read
+	if c.Resumed {
+		unread = metrics.goOn(ctx, dir)
+	}
 	metrics.files = w.followFiles(i, c, metrics)
 	defer metrics.files.close()
 	w.begun.note(slot, w.desk.begin(i, task.Start{Host: w.o.Host, Slot: slot, Resumed: c.Resumed, Image: w.o.Image}))
@@ -103,7 +107,11 @@ func (w *Worker) runIn(ctx context.Context, i item, slot int, c *folder.Checkout
 		metrics.flush()
 		reason(&o, exit, stdout, stderr)
 		o.Metrics, o.Stdout, o.Stderr = metrics.final(), stdout.out, stderr.out
-		o.Unmeasured = metrics.files.problems(o.Class)
+		o.Unmeasured, o.Thinned = metrics.files.problems(o.Class), metrics.series.Thinned()
+		if unread != nil {
+			o.Unmeasured = append(o.Unmeasured,
+				fmt.Sprintf("the metrics of earlier attempts cannot be read: %v", unread))
+		}
 		if kept != nil {
 			o.Reason = join(o.Reason, fmt.Sprintf("output not kept in full: %v", kept))
 		}
@@ -247,9 +255,11 @@ func (w *Worker) cannotBegin(ctx context.Context, i item, err error) (o task.Out
 // stream prepares one stream of an attempt: its file and what else takes its output.
 func (w *Worker) stream(i item, slot int, dir, name string, metrics *collector) *stream {
 	line := task.Line{Sweep: i.job.sweep, Index: i.attempt.Index, Attempt: i.attempt.Number, Host: w.o.Host, Slot: slot, Stderr: name == "stderr"}
+	scanner := i.job.rules.NewScanner(time.Now, metrics.add(name))
+	scanner.Hide = hiding(i.lot.hidden()) // escaped in JSON, or with terminal codes within, a value passes the mask
 	return &stream{
 		path: logFile(dir, name), left: w.o.Ceiling, ceiling: w.o.Ceiling, mask: newMask(i.lot.hidden()),
-		scanner: i.job.rules.NewScanner(time.Now, metrics.add(name)),
+		scanner: scanner,
 		tap:     tap{port: w.port, following: &w.jobs.following, now: time.Now, line: line},
 	}
 }

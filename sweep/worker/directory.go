@@ -29,7 +29,7 @@ func (j *job) enter(ctx context.Context, a task.Attempt) (*folder.Checkout, erro
 }
 
 // setAside gives the output files of an earlier attempt its number, or the next that is free: stdout.1.log and stderr.1.log. If
-// the next attempt has that number, too, the earlier one was killed before anybody knew that it had begun: then its files are
+// the next attempt has that number, too, the earlier one was killed before its start was recorded: then its files are
 // stdout.killed-1.log and stderr.killed-1.log. The number of the next is noted where it cannot be told otherwise.
 func setAside(dir string, next int) error {
 	folder, err := openFolder(dir)
@@ -45,7 +45,7 @@ func setAside(dir string, next int) error {
 	noted := notedAttempt(folder)
 	suffix, n := logSuffix, newestAttempt(noted, has)
 	if n >= next {
-		suffix, n = func(n int) string { return ".killed-" + logSuffix(n)[1:] }, 1
+		suffix, n = killedSuffix, 1
 	}
 	for err == nil && (has("stdout"+suffix(n)) || has("stderr"+suffix(n))) {
 		n++

@@ -43,12 +43,9 @@ func TestTheEndIsToldBeforeThatOfLeftovers(t *testing.T) {
 	}
 	s.send(batch(leave, 1))
 	s.seen(task.ClaimedEvent, 1, 1)
-	beats := s.queue.Heartbeats(t.Context())
-	for h := range beats {
-		if h.Ending == 1 && len(h.Running) == 0 && h.Waiting == 1 {
-			break
-		}
-	}
+	s.beat("one that ends and one that waits", func(h task.Heartbeat) bool {
+		return h.Ending == 1 && len(h.Running) == 0 && h.Waiting == 1
+	})
 	s.must(touch(s.path(0, "speak")))
 	s.appears(s.path(0, "spoke"))
 	s.must(syscall.Kill(pid, syscall.SIGKILL))

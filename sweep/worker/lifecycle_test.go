@@ -3,8 +3,6 @@ package worker_test
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -197,53 +195,6 @@ func TestAWorkerJoinsBeforeAllElseAndLeavesAfterIt(t *testing.T) {
 	}
 }
 
-func TestIncarnationsGrowAsTexts(t *testing.T) {
-	t.Parallel()
-	last, random := "", [4]byte{255}
-	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.FixedZone("", 7200))
-	for _, step := range []time.Duration{0, 1, 10, time.Second, 0, -time.Hour, time.Nanosecond, 24 * 365 * time.Hour, 0} {
-		at = at.Add(step)
-		next := worker.Incarnation(at, last, random)
-		if next <= last || last != "" && len(next) != len(last) {
-			t.Errorf("%s after %s", next, last)
-		}
-		last = next
-		random[0]--
-	}
-	if got := worker.Incarnation(at, "not one", random); !strings.HasPrefix(got, at.UTC().Format("2006-01-02T15:04:05")) {
-		t.Errorf("%s", got)
-	}
-}
-
-func TestIncarnationsGrowWhereTheClockIsSetBack(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "new", "events")
-	var s *site
-	for range 3 {
-		if s == nil {
-			s = newSite(t, nil, spool(path))
-		} else {
-			s.start(s.queue.Port("w1"))
-		}
-		s.stop()
-	}
-	const future = "2999-01-01T00:00:00.000000000Z-r00000000"
-	s.must(os.WriteFile(path+".incarnation", []byte(future+"\n"), 0o600))
-	s.start(s.queue.Port("w1"))
-	s.stop()
-	poll(t, "all events", func() bool { return len(s.all()) == 8 })
-	last := ""
-	for _, e := range s.all() {
-		if e.Kind == task.JoinedEvent && e.Beat.Incarnation <= last {
-			t.Errorf("%s after %s", e.Beat.Incarnation, last)
-		}
-		last = e.Beat.Incarnation
-	}
-	if last <= future {
-		t.Errorf("%s after %s", last, future)
-	}
-}
-
 // runner is a fake of programs.
 type runner func(context.Context, process.Spec) process.Exit
 
@@ -358,92 +309,6 @@ func TestSamplesComeWithinASecondAndBeforeTheEnd(t *testing.T) {
 		}
 		if last := all[len(all)-1]; last.Stream != "stderr" || last.Name != "last" {
 			t.Errorf("%+v", last)
-		}
-	})
-}
-
-func TestAnOutageLosesNothingAndKeepsTheOrder(t *testing.T) {
-	ended := make(map[int64]int)
-	program := func(_ context.Context, spec process.Spec) process.Exit {
-		fmt.Fprintln(spec.Stdout, `{"metrics": {"loss": 1}}`)
-		time.Sleep(3 * time.Second)
-		return process.Exit{}
-	}
-	bubble(t, program, func(t *testing.T, s *site) {
-		s.send(batch("", 0, 1, 2))
-		s.seen(task.StartedEvent, 0, 1)
-		synctest.Wait() // that is acknowledged
-		s.queue.Outage(true)
-		time.Sleep(20 * time.Second) // all end meanwhile
-		if n := len(s.soFar()); n > 5 {
-			t.Errorf("events came in an outage: %v", kinds(s.soFar()))
-		}
-		s.queue.Outage(false)
-		s.ended(2, 1)
-		last := map[int64]int{}
-		rank := []task.Kind{task.ClaimedEvent, task.StartedEvent, task.SamplesEvent, task.EndedEvent}
-		for _, e := range s.soFar() {
-			r := slices.Index(rank, e.Kind)
-			if r != last[e.Index] {
-				t.Errorf("%s of %d out of order: %v", e.Kind, e.Index, kinds(s.soFar()))
-			}
-			last[e.Index]++
-			if e.Kind == task.EndedEvent {
-				ended[e.Index]++
-			}
-		}
-		if diff := cmp.Diff(map[int64]int{0: 1, 1: 1, 2: 1}, ended); diff != "" {
-			t.Error(diff)
-		}
-	})
-}
-
-func TestShortOutagesRunEveryAttemptOnce(t *testing.T) {
-	var mu sync.Mutex
-	runs := map[string]int{}
-	program := func(_ context.Context, spec process.Spec) process.Exit {
-		mu.Lock()
-		runs[spec.Marks[0]]++
-		mu.Unlock()
-		time.Sleep(30 * time.Millisecond)
-		return process.Exit{}
-	}
-	bubble(t, program, func(t *testing.T, s *site) {
-		for i := range int64(50) {
-			for s.queue.Publish(t.Context(), "w1", batch("", i)) != nil {
-				s.queue.Outage(false)
-			}
-			s.queue.Outage(i%3 == 0)
-			time.Sleep(time.Duration(i%7) * 10 * time.Millisecond)
-		}
-		s.queue.Outage(false)
-		for i := range int64(50) {
-			s.ended(i, 1)
-		}
-		for id, n := range runs {
-			if n != 1 {
-				t.Errorf("%s ran %d times", id, n)
-			}
-		}
-		if len(runs) != 50 {
-			t.Errorf("%d attempts ran", len(runs))
-		}
-	})
-}
-
-func TestTheEndIsBoundedWhileTheQueueIsAway(t *testing.T) {
-	program := func(ctx context.Context, _ process.Spec) process.Exit {
-		<-ctx.Done()
-		return process.Exit{Cause: process.Stopped, Code: -1, Err: context.Cause(ctx)}
-	}
-	bubble(t, program, func(t *testing.T, s *site) {
-		s.send(batch("", 0))
-		s.seen(task.StartedEvent, 0, 1)
-		s.queue.Outage(true)
-		begin := time.Now()
-		s.stop()
-		if took := time.Since(begin); took != 5*time.Second {
-			t.Errorf("it took %v", took)
 		}
 	})
 }

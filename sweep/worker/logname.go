@@ -81,3 +81,7 @@ func logSuffix(n int) string {
 	}
 	return "." + strconv.Itoa(n) + ".log"
 }
+
+// killedSuffix returns how the names of output files end whose attempt was killed before its start
+// was recorded.
+func killedSuffix(n int) string { return ".killed-" + strconv.Itoa(n) + ".log" }

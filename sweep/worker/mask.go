@@ -52,8 +52,9 @@ func (m *mask) whole(text string) string {
 	return string(of.hide([]byte(text))) + string(of.rest())
 }
 
-// hiding returns a function that hides values in texts from files, where they may stand in other forms than in output: a line of a
-// value, without the spaces around it, or as JSON has it. Without secrets it is nil.
+// hiding returns a function that hides values in texts from files, where they may stand in other
+// forms than in output: a line of a value, without the spaces around it, or as JSON has it. Without
+// secrets it is nil.
 func hiding(secrets []string) func(string) string {
 	var forms []string
 	for _, secret := range secrets {
@@ -63,11 +64,13 @@ func hiding(secrets []string) func(string) string {
 			e := json.NewEncoder(plain)
 			e.SetEscapeHTML(false)
 			_ = e.Encode(text)
-			forms = append(forms, text, strings.TrimSpace(text), strings.Trim(string(escaped), `"`), strings.Trim(strings.TrimSpace(plain.String()), `"`))
+			forms = append(forms, text, strings.TrimSpace(text), strings.Trim(string(escaped), `"`),
+				strings.Trim(strings.TrimSpace(plain.String()), `"`))
 		}
 	}
 	slices.Sort(forms)
-	forms = slices.DeleteFunc(slices.Compact(forms), func(form string) bool { return len(form) < ShortestSecret })
+	forms = slices.DeleteFunc(slices.Compact(forms),
+		func(form string) bool { return len(form) < ShortestSecret })
 	if len(forms) == 0 {
 		return nil
 	}

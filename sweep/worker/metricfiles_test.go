@@ -9,9 +9,11 @@ import (
 
 	"mlframework/sweep/result"
 	"mlframework/sweep/task"
+	"mlframework/sweep/worker"
 )
 
-// What is wrong with a file of metrics is told without the secrets that it holds, also where a message has a part of one.
+// What is wrong with a file of metrics is told without the secrets that it holds, also where a
+// message has a part of one.
 func TestProblemsOfMetricFilesHideSecrets(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
@@ -19,7 +21,8 @@ func TestProblemsOfMetricFilesHideSecrets(t *testing.T) {
 	defer stop()
 	beats := s.queue.Heartbeats(ctx)
 	b := secretive(`echo acc >m.csv; echo "$KEY" >>m.csv; echo "$KEY" >h.csv; echo "acc" >"$KEY.txt"; printf '{"x": 1}\n%s\n{"acc": {"a": 1}}\n' "$KEY" >l.jsonl`, "e1", 0)
-	b.Recipe.Metrics = []result.Rule{{Name: "a", File: "m.csv", Column: "acc"}, {Name: "b", File: "h.csv", Column: "acc"},
+	b.Recipe.Metrics = []result.Rule{{Name: "a", File: "m.csv", Column: "acc"},
+		{Name: "b", File: "h.csv", Column: "acc"},
 		{Name: "c", File: "l.jsonl", Key: "acc"}, {Name: "d", File: "*.txt", Column: "none"}}
 	s.send(b)
 	value := "first line <of> it\nrecognisable " + strings.Repeat("and long ", 20)
@@ -31,10 +34,35 @@ func TestProblemsOfMetricFilesHideSecrets(t *testing.T) {
 			t.Errorf("%q is told:\n%s", part, told)
 		}
 	}
-	for _, part := range []string{`"********" in column "acc" of line 2`, `has no column "acc"; it has ********`, `line 2 is not JSON: "********`, `metric d: ********`} {
+	for _, part := range []string{`"********" in column "acc" of line 2`,
+		`has no column "acc"; it has ********`, `line 2 is not JSON: "********`, `metric d: ********`} {
 		if !strings.Contains(told, part) {
 			t.Errorf("%q is not told:\n%s", part, told)
 		}
+	}
+}
+
+// What is told of printed metrics hides secrets in the forms in which they pass the mask of the
+// output: as JSON has them, or with terminal codes within.
+func TestTextsOfPrintedMetricsHideSecrets(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	beats := s.queue.Heartbeats(ctx)
+	b := secretive(`printf 'acc=pass\033[0m"word; recognisable\n'; printf '{"metrics": {"loss": "pass\\"word; recognisable", "pass\\"word; recognisable": 1}}\n' >&2`, "e1", 0)
+	b.Recipe.Metrics = []result.Rule{{Name: "acc", Pattern: `acc=(.*)`}}
+	s.send(b)
+	s.answers(s.needs(beats, "e1"), `pass"word; recognisable`)
+	o := s.ended(0, 1)
+	told := fmt.Sprint(o.Metrics, o.Stdout.Unread, o.Stderr.Unread)
+	if strings.Contains(told, "word") || strings.Count(told, "********") != 3 ||
+		len(o.Stdout.Unread) != 1 || len(o.Stderr.Unread) != 1 {
+		t.Error(told)
+	}
+	read, err := worker.Measure(t.Context(), s.path(0, ""), task.Measure{Metrics: b.Recipe.Metrics, Hide: true})
+	if told := fmt.Sprint(read.Stdout, read.Stderr); err != nil || strings.Contains(told, "word") {
+		t.Errorf("read again: %s, %v", told, err)
 	}
 }
 

@@ -37,8 +37,12 @@ func (w *Worker) do(ctx context.Context, c task.Control) {
 		w.beatNow()
 	case task.RestartControl:
 		w.restart(c)
-	case task.ReadControl:
+	case task.ReadControl, task.MeasureControl:
 		w.reads.ask(c)
+	case task.ForgetControl:
+		if c.Measure != nil {
+			w.reads.awaited.forget(c.Measure.ID)
+		}
 	case task.SecretsControl:
 		if err := w.secrets.answer(c); err != nil { // it is asked for again
 			w.o.Log.Warn("an answer of the master cannot be used", "sweep", c.Sweep, "error", err)

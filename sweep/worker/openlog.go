@@ -94,13 +94,7 @@ func openReached(folder int, stream string, inode uint64, offset int64) (openedL
 
 // earlierAttempts lists the attempts but the newest that have a file of a stream, in order.
 func earlierAttempts(folder int, stream string) (numbers []int, err error) {
-	fd, err := openAt(folder, ".", unix.O_DIRECTORY)
-	if err != nil {
-		return nil, err
-	}
-	d := os.NewFile(uintptr(fd), ".")
-	defer d.Close()
-	names, err := d.Readdirnames(-1)
+	names, err := namesIn(folder)
 	for _, name := range names {
 		number := strings.TrimSuffix(strings.TrimPrefix(name, stream+"."), ".log")
 		if n, err := strconv.Atoi(number); err == nil && n > 0 && name == stream+logSuffix(n) {

@@ -120,20 +120,6 @@ func TestAFullDiskCutsTheOutputAndNotTheProgram(t *testing.T) {
 	t.Parallel()
 	said := make(chan string, 1)
 	s := newSite(t, nil, smallDisk(t, "1m"), func(o *worker.Options) { o.NoRoom = func(reason string) { said <- reason } })
-	beats := s.queue.Heartbeats(t.Context())
-	until := func(what string, ok func(task.Heartbeat) bool) {
-		t.Helper()
-		for late := time.After(limit); ; {
-			select {
-			case h := <-beats:
-				if ok(h) {
-					return
-				}
-			case <-late:
-				t.Fatalf("no heartbeat says %s", what)
-			}
-		}
-	}
 	const script = "test $TASK_INDEX = 0 || exit 0; yes | head -c 2000000; exit 4"
 	s.send(batch(script, 0, 1))
 	o := s.ended(0, 1)
@@ -149,16 +135,23 @@ func TestAFullDiskCutsTheOutputAndNotTheProgram(t *testing.T) {
 		t.Errorf("it is told %+v, and the file has %d bytes and ends with %q", o.Stdout, len(kept), kept[max(0, len(kept)-100):])
 	}
 	s.seen(task.ReturnedEvent, 1, 1)
-	until("that there is no room", func(h task.Heartbeat) bool { return strings.Contains(h.Refuses, "no space left for outputs") })
-	if why := <-said; !strings.Contains(why, "no space left for outputs") {
-		t.Errorf("it says %q", why)
+	s.beat("that there is no room", func(h task.Heartbeat) bool {
+		return strings.Contains(h.Refuses, "no space left for outputs")
+	})
+	select {
+	case why := <-said:
+		if !strings.Contains(why, "no space left for outputs") {
+			t.Errorf("it says %q", why)
+		}
+	case <-time.After(limit):
+		t.Fatal("the worker does not say that there is no room")
 	}
 	b := batch(script, 1)
 	b.Attempts[0].Number = 2
 	s.send(b)
 	s.seen(task.ReturnedEvent, 1, 2)
 	s.must(os.Remove(s.path(0, "stdout.log")))
-	until("that there is room", func(h task.Heartbeat) bool { return h.Refuses == "" })
+	s.beat("that there is room", func(h task.Heartbeat) bool { return h.Refuses == "" })
 	b.Attempts[0].Number = 3
 	s.send(b)
 	if o := s.ended(1, 3); o.Class != task.Success {

@@ -24,28 +24,38 @@ const (
 // sendWithin is how long the queue may take for an answer; who asked has given up by then.
 const sendWithin = 5 * time.Second
 
-// reads answers those who want to see what tasks printed.
+// reads answers those who want to see what tasks printed, or their metrics read from that again.
 type reads struct {
 	port    queue.Port
 	log     *slog.Logger
 	worker  string
 	outputs string
 	asked   chan task.Control
+	measure chan task.Control // apart: output can be seen while large files are read
+	awaited awaited           // answers to measure
 }
 
 func (r *reads) init(port queue.Port, o Options) {
-	*r = reads{port, o.Log, o.Name, o.Outputs, make(chan task.Control, mostReads)}
+	r.port, r.log, r.worker, r.outputs = port, o.Log, o.Name, o.Outputs
+	r.asked, r.measure = make(chan task.Control, mostReads), make(chan task.Control, mostReads)
 }
 
 // ask puts a read in line. It never blocks: with too many in line it is dropped, and who asked asks again.
 func (r *reads) ask(c task.Control) {
-	if c.Read == nil {
+	line, added := r.asked, false
+	switch {
+	case c.Kind == task.MeasureControl && c.Measure != nil:
+		line, added = r.measure, r.awaited.add(c.Measure.ID)
+	case c.Kind == task.MeasureControl || c.Read == nil:
 		r.log.Warn("a read without its place ignored")
 		return
 	}
 	select {
-	case r.asked <- c:
+	case line <- c:
 	default:
+		if added {
+			r.awaited.forget(c.Measure.ID)
+		}
 		r.log.Warn("a read dropped: too many are in line", "sweep", c.Sweep, "index", c.Index)
 	}
 }
@@ -53,11 +63,11 @@ func (r *reads) ask(c task.Control) {
 // run answers until ctx ends.
 func (r *reads) run(ctx context.Context) {
 	var all sync.WaitGroup
-	for range readers {
+	serve := func(line <-chan task.Control) {
 		all.Go(func() {
 			for {
 				select {
-				case c := <-r.asked:
+				case c := <-line:
 					r.answer(ctx, c)
 				case <-ctx.Done():
 					return
@@ -65,12 +75,30 @@ func (r *reads) run(ctx context.Context) {
 			}
 		})
 	}
+	for range readers {
+		serve(r.asked)
+	}
+	serve(r.measure)
 	all.Wait()
 }
 
 func (r *reads) answer(ctx context.Context, c task.Control) {
-	p := task.Piece{Version: task.Version, ID: c.Read.ID, Worker: r.worker, Offset: c.Read.Offset}
-	if err := r.read(c, &p); errors.Is(err, fs.ErrNotExist) {
+	p := task.Piece{Version: task.Version, Worker: r.worker}
+	var err error
+	if c.Kind == task.MeasureControl {
+		reading, end, ok := r.awaited.begin(ctx, c.Measure.ID)
+		if !ok {
+			return
+		}
+		err = r.measureTask(reading, c, &p)
+		if answered := end(); !answered {
+			return
+		}
+	} else {
+		p.ID, p.Offset = c.Read.ID, c.Read.Offset
+		err = r.read(c, &p)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
 		p.Absent = true
 	} else if err != nil {
 		p.Error = err.Error()

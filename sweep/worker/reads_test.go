@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"mlframework/sweep/result"
 	"mlframework/sweep/task"
 	"mlframework/sweep/worker"
 )
@@ -190,6 +191,30 @@ func TestReadsDoNotHoldUpOtherMessages(t *testing.T) {
 	s.tell(task.Control{Kind: task.ReadControl, Sweep: "train-1"}) // without its place
 	s.obeyed()
 	if p := s.ask(task.Control{Sweep: "train-1", Read: &task.Read{Length: 1}}); p.Size != 300000 {
+		t.Errorf("%+v", p)
+	}
+}
+
+// A measure that was forgotten is not read to its end and not answered, queued or begun.
+func TestForgottenMeasures(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	s.send(batch("echo acc=3; if [ $TASK_INDEX = 0 ]; then truncate -s 1T stdout.log; fi", 0, 1))
+	s.ended(0, 1)
+	s.ended(1, 1)
+	ask := func(k task.ControlKind, index int64, id string) {
+		by := task.Measure{ID: id, Metrics: []result.Rule{{Name: "acc", Pattern: `acc=(\S+)`}}}
+		s.tell(task.Control{Kind: k, Sweep: "train-1", Index: index, Measure: &by})
+	}
+	ask(task.MeasureControl, 0, "large")
+	ask(task.MeasureControl, 0, "in line")
+	ask(task.ForgetControl, 0, "in line")
+	ask(task.ForgetControl, 0, "large")
+	ask(task.ForgetControl, 0, "unknown")
+	ask(task.MeasureControl, 1, "small")
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
+	if p := <-s.queue.Pieces(ctx); p.ID != "small" || p.Measured == nil || len(p.Measured.Metrics) != 1 {
 		t.Errorf("%+v", p)
 	}
 }

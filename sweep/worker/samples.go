@@ -1,8 +1,11 @@
 package worker
 
 import (
+	"context"
 	"sync"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"mlframework/sweep/result"
 	"mlframework/sweep/task"
@@ -42,6 +45,24 @@ func (c *collector) add(stream string) func(result.Sample) {
 			c.timer = time.AfterFunc(samplesEvery, c.report)
 		}
 	}
+}
+
+// goOn begins with the values that earlier attempts printed in the task's folder, and tells them
+// soon: the program may print nothing.
+func (c *collector) goOn(ctx context.Context, dir string) error {
+	folder, err := openFolder(dir)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(folder)
+	earlier, err := earlierMetrics(ctx, folder, c.series.Rules)
+	c.series.Continue(earlier)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.series.Final()) > 0 && c.timer == nil {
+		c.timer = time.AfterFunc(samplesEvery, c.report)
+	}
+	return err
 }
 
 // final is the final values so far.

@@ -233,6 +233,19 @@ func (s *site) obeyed() {
 	}
 }
 
+// beat waits for a heartbeat of which ok holds.
+func (s *site) beat(what string, ok func(task.Heartbeat) bool) {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(s.t.Context(), limit)
+	defer cancel()
+	for h := range s.queue.Heartbeats(ctx) {
+		if ok(h) {
+			return
+		}
+	}
+	s.t.Fatalf("no heartbeat says %s", what)
+}
+
 // run runs one script as task 0 to its end.
 func (s *site) run(script string) task.Outcome {
 	s.t.Helper()

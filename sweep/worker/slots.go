@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"runtime"
+	"time"
 )
 
 // mostSlots bounds what a message can ask for. Each slot costs a goroutine.
@@ -23,17 +24,24 @@ func (w *Worker) resize(ctx context.Context, slots int) {
 	})
 }
 
+// yieldEvery is how often a slot yields to Go's scheduler. A goroutine that blocks only in system
+// calls looks to Go's monitor like one that runs too long: after 10 ms it is preempted with a
+// signal, and the monitor polls every 20 us from then on (runtime.sysmon and runtime.retake of Go
+// 1.26). To yield costs a change of threads.
+const yieldEvery = 5 * time.Millisecond
+
 // slot runs one attempt after the other.
 func (w *Worker) slot(ctx context.Context, n int) {
+	var yielded time.Time
 	for {
 		i, attempt, ok := w.desk.take(ctx, n)
 		if !ok {
 			return
 		}
 		w.run(attempt, i, n)
-		// A goroutine that blocks only in system calls looks to Go's monitor like one that runs too
-		// long. It would be preempted, and the monitor would poll every 20 us instead of every 10 ms
-		// (runtime.retake, runtime.sysmon).
-		runtime.Gosched()
+		if now := time.Now(); now.Sub(yielded) > yieldEvery {
+			runtime.Gosched()
+			yielded = now
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -89,7 +90,7 @@ func split(own, every []cli.Flag, command string, args []string) (options, posit
 		}
 		f := find(own, name)
 		if f == nil {
-			return nil, nil, unknown(own, every, command, name)
+			return nil, nil, unknown(own, every, command, name, text)
 		}
 		options = append(options, arg)
 		if takesValue(f) && !value {
@@ -110,8 +111,10 @@ func split(own, every []cli.Flag, command string, args []string) (options, posit
 // fits checks a value here, because the library's words for a wrong one are a programmer's.
 func fits(f cli.Flag, name, text string) error {
 	switch f.(type) {
-	case *cli.IntFlag:
-		if _, err := strconv.Atoi(text); err != nil {
+	case *cli.IntFlag, *cli.Int64Flag:
+		if _, err := strconv.Atoi(text); errors.Is(err, strconv.ErrRange) {
+			return Wrong("", "%s: %s is beyond what can be counted", dashes(name), text)
+		} else if err != nil {
 			return Wrong("", "%s must be a whole number, not %q", dashes(name), text)
 		}
 	case *cli.BoolFlag:
@@ -144,7 +147,12 @@ func takesValue(f cli.Flag) bool {
 	return !isSwitch
 }
 
-func unknown(own, every []cli.Flag, command, name string) error {
+// UnknownOption is an option that no command has, and none is near, with the value that is in the same word.
+type UnknownOption struct{ Name, Value string }
+
+func (u *UnknownOption) Error() string { return "there is no option " + dashes(u.Name) }
+
+func unknown(own, every []cli.Flag, command, name, value string) error {
 	if find(every, name) != nil {
 		return Wrong("see `"+command+" --help`", "%s is not an option of %s", dashes(name), command)
 	}
@@ -152,11 +160,10 @@ func unknown(own, every []cli.Flag, command, name string) error {
 	for _, f := range own {
 		known = append(known, f.Names()...)
 	}
-	remedy := "see `" + command + " --help`"
 	if near := fault.Nearest(name, known); near != "" && len(name) > 1 {
-		remedy = "did you mean " + dashes(near) + "?"
+		return Wrong("did you mean "+dashes(near)+"?", "there is no option %s", dashes(name))
 	}
-	return Wrong(remedy, "there is no option %s", dashes(name))
+	return &Error{Usage, &UnknownOption{name, value}, "see `" + command + " --help`"}
 }
 
 func dashes(name string) string {

@@ -88,9 +88,11 @@ func TestArrangeRefuses(t *testing.T) {
 		"no value before --":           {"-d -- NAME", "-d needs a value"},
 		"no number":                    {"--slots x NAME", `--slots must be a whole number, not "x"`},
 		"no number in the same word":   {"--slots= NAME", `--slots must be a whole number, not ""`},
-		"a fraction":                   {"--slots=1.5 NAME", `--slots must be a whole number, not "1.5"`},
-		"a switch with a word":         {"--dry-run=maybe NAME", `--dry-run is a switch: write it without a value, not with "maybe"`},
-		"help of nothing":              {"help banana", "there is no command banana\n  see `prog --help`"},
+		"a number without end": {"--slots=99999999999999999999 NAME",
+			"--slots: 99999999999999999999 is beyond what can be counted"},
+		"a fraction":           {"--slots=1.5 NAME", `--slots must be a whole number, not "1.5"`},
+		"a switch with a word": {"--dry-run=maybe NAME", `--dry-run is a switch: write it without a value, not with "maybe"`},
+		"help of nothing":      {"help banana", "there is no command banana\n  see `prog --help`"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

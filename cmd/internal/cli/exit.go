@@ -79,6 +79,9 @@ func Finish(w io.Writer, program string, err error) int {
 		for _, f := range faults {
 			fmt.Fprintln(w, Visible(f.String()))
 		}
+		if e, ok := errors.AsType[*Error](err); ok { // they are in arguments
+			return e.Code
+		}
 		return Invalid
 	}
 	if u, ok := errors.AsType[*config.Usage](err); ok {

@@ -9,8 +9,9 @@ import (
 	"time"
 )
 
-// garbage is how much the heap of an executor may grow before it is collected, in percent. It is some 4 MB: at the usual
-// 100 the collector runs ten times a second under short tasks, beside programs that want the cores.
+// garbage is how much the heap may grow before it is collected, in percent. It is some 4 MB in a
+// worker and in a master: at the usual 100 the collector runs ten times a second under short tasks,
+// beside programs that want the cores.
 const garbage = 400
 
 // Tune prepares the Go runtime for a process that mostly starts programs, slots of them at a time, and waits for them.
@@ -22,6 +23,12 @@ func Tune(slots int) {
 	if os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(runtime.NumCPU() + slots)
 	}
+	CollectLess()
+}
+
+// CollectLess has the Go runtime collect garbage less often. BoundMemory keeps a large heap from
+// growing by it. GOGC in the environment wins.
+func CollectLess() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(garbage)
 	}

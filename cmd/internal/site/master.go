@@ -3,11 +3,14 @@ package site
 import (
 	"errors"
 	"net/http"
-	"slices"
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/sweep/api"
 )
+
+// flags are options that the parameters of questions come from.
+var flags = map[string]string{"where": "--where", "sort": "--sort", "missing": "--missing",
+	"by": "--group-by", "of": "--metrics"}
 
 // ExplainMaster gives what a master answered, or that it did not, its words and exit code; nil when err is neither. Program
 // is how the user calls run-tasks for this master, in hints.
@@ -26,8 +29,8 @@ func ExplainMaster(err error, program string) error {
 		return nil
 	}
 	text := e.Text
-	if slices.Contains([]string{"where", "sort", "missing"}, e.Parameter) {
-		text = "--" + e.Parameter + ": " + text
+	if flag, ok := flags[e.Parameter]; ok {
+		text = flag + ": " + text
 	}
 	code := cli.Usage
 	switch {

@@ -2,7 +2,6 @@ package site
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"slices"
@@ -14,6 +13,7 @@ import (
 	"mlframework/sweep"
 	"mlframework/sweep/api"
 	"mlframework/sweep/master"
+	"mlframework/sweep/result"
 )
 
 // Overview is how a cluster is, as its hosts, their Docker, the broker and the master say. Its JSON is a contract:
@@ -106,10 +106,9 @@ func (o *Overview) worker(name string) (master.Worker, bool) {
 
 // WriteJSON prints one object for each host.
 func (o *Overview) WriteJSON(w io.Writer) error {
-	enc := json.NewEncoder(w)
 	var errs []error
 	for _, h := range o.Hosts {
-		errs = append(errs, enc.Encode(h))
+		errs = append(errs, result.WriteJSONLine(w, h))
 	}
 	return errors.Join(errs...)
 }

@@ -25,6 +25,7 @@ func credentials(t *testing.T, b *broker.Broker) string {
 
 // TestABrokerThatIsFullFrozenAndEmpty does to one broker of its own what would disturb other tests.
 func TestABrokerThatIsFullFrozenAndEmpty(t *testing.T) {
+	t.Parallel()
 	b := broker.Start(t, broker.Options{})
 	s := openAt(t, b, "/")
 	in, reports := s.port(t, "w1").Consume(t.Context()), s.hub.Events(t.Context())

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	cliv2 "github.com/urfave/cli/v2"
+
+	"mlframework/cmd/internal/cli"
+	"mlframework/sweep/api"
+	"mlframework/sweep/result"
+)
+
+// ranking is some combinations of a sweep that repeats them: those with the best means.
+type ranking struct {
+	by []result.Column // the repeats of a combination agree in these
+	of map[string]bool // by the values of these
+}
+
+// bestCombinations ranks by the mean of the objective over the tasks that --where chooses. Where no
+// value of a combination counts, it has no rank.
+func bestCombinations(work context.Context, ctx *cliv2.Context, src source,
+	s api.Sweep) (best ranking, err error) {
+	for _, name := range s.Record.Repeated() {
+		column, err := s.Record.Schema().Column(name)
+		if err != nil {
+			return best, err
+		}
+		best.by = append(best.by, column)
+	}
+	q := api.Query{Begun: true, Where: ctx.String("where"), Top: ctx.Int("top")}
+	page, err := src.Groups(work, s.ID, api.GroupQuery{Query: q})
+	if e, ok := errors.AsType[*api.Error](err); ok && e.Parameter == "by" {
+		return best, cli.Wrong("--where chooses fewer tasks",
+			"%s has too many combinations to rank them", s.ID)
+	}
+	best.of = map[string]bool{}
+	for _, g := range page.Groups {
+		if g.Metrics[s.Record.Objective.Metric].N == 0 {
+			continue
+		}
+		var values []string
+		for _, name := range page.By {
+			values = append(values, combinationValue(g.By[name]))
+		}
+		best.of[strings.Join(values, ",")] = true
+	}
+	return best, err
+}
+
+// has reports whether a task is a repeat of one of the combinations.
+func (best ranking) has(r *result.Row) bool {
+	values := make([]string, len(best.by))
+	for i, column := range best.by {
+		if text, ok := column.Text(r); ok {
+			values[i] = combinationValue(&text)
+		}
+	}
+	return best.of[strings.Join(values, ",")]
+}
+
+// combinationValue is a value that commas can separate from others; nil: absent.
+func combinationValue(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return strconv.Quote(*text)
+}
+
+// chosen says what --top brings: of a sweep that repeats its combinations, how many of them; of
+// another, if there are fewer tasks than it names.
+func (w wanted) chosen(s api.Sweep, top int, where string) string {
+	name, n := "task", int64(w.tasks())
+	if w.combinations > 0 {
+		name, n = "combination", int64(w.combinations)
+	}
+	var text string
+	if n < int64(top) {
+		text = fmt.Sprintf("only %s of %s %s a rank", plural(n, name), s.ID, pick(int(n), "has", "have"))
+		if where != "" {
+			text += ", of those that --where chooses"
+		}
+	}
+	if w.combinations == 0 {
+		return text
+	}
+	if text != "" {
+		text += "; "
+	}
+	return text + fmt.Sprintf("--top is of combinations, ranked by their mean %s over %s, with all "+
+		"their repeats: %s", s.Record.Objective.Metric, strings.Join(s.Record.Repeats(), ", "), plural(int64(w.tasks()), "task"))
+}

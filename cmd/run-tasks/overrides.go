@@ -1,0 +1,163 @@
+package main
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	cliv2 "github.com/urfave/cli/v2"
+
+	"mlframework/cmd/internal/cli"
+	"mlframework/sweep/definition"
+	"mlframework/sweep/fault"
+	"mlframework/sweep/result"
+	"mlframework/sweep/space"
+)
+
+// overriding are the options that change the parameters file for one sweep, beside NAME=VALUE.
+func overriding() []cliv2.Flag {
+	return []cliv2.Flag{
+		&cliv2.GenericFlag{Name: "repeat", Value: new(texts), DefaultText: "file's",
+			Usage: "a `NAME`, or NAME=VALUE,... to average over"},
+		&cliv2.GenericFlag{Name: "sample", Value: new(whole), DefaultText: "file's",
+			Usage: "run only `N` combinations, drawn at random"},
+		&cliv2.GenericFlag{Name: "seed", Value: new(whole), DefaultText: "file's, or 0",
+			Usage: "draw the sample with the number `N`"},
+		&cliv2.GenericFlag{Name: "limit", Value: new(whole), DefaultText: "0, no limit",
+			Usage: "run only the first `N` tasks"},
+	}
+}
+
+// texts are the values of an option that is given again and again.
+type texts []string
+
+func (t *texts) Set(text string) error { *t = append(*t, text); return nil }
+func (t *texts) String() string        { return strings.Join(*t, " ") }
+
+// whole is the text of an option that has a whole number: see number.
+type whole string
+
+func (w *whole) Set(text string) error { *w = whole(text); return nil }
+func (w *whole) String() string        { return string(*w) }
+
+// number is the value of an option; nil if it is not given. What is no whole number is a fault.
+func number(ctx *cliv2.Context, name string, faults *fault.List) *int64 {
+	if !ctx.IsSet(name) {
+		return nil
+	}
+	text := ctx.String(name)
+	n, err := strconv.ParseInt(text, 0, 64)
+	if err == nil {
+		return &n
+	}
+	problem := "it is not a whole number"
+	if errors.Is(err, strconv.ErrRange) {
+		problem = "it is beyond what can be counted"
+	}
+	faults.Add(fault.Fault{File: "--" + name + " " + text, Problem: problem, Remedy: "write one, such as 20"})
+	return nil
+}
+
+// changeOf splits the arguments of a command into a name and NAME=VALUE, and reads the options beside these.
+func changeOf(ctx *cliv2.Context) (name string, change space.Change, err error) {
+	args := ctx.Args().Slice()
+	for i, arg := range args {
+		switch {
+		case strings.Contains(arg, "="):
+			change.Set = append(change.Set, arg)
+		case apart(args, i):
+			return "", change, cli.Wrong("write a parameter and its values without spaces, or in quotes: lr=0.1,0.01", "%q is one argument too many", arg)
+		case i > len(change.Set):
+			return "", change, strayAfter(ctx, name, arg)
+		default:
+			name = arg
+		}
+	}
+	if t, ok := ctx.Generic("repeat").(*texts); ok {
+		change.Repeat = slices.Clone(*t)
+	}
+	var faults fault.List
+	change.Sample, change.Seed = number(ctx, "sample", &faults), number(ctx, "seed", &faults)
+	if limit := number(ctx, "limit", &faults); limit != nil {
+		change.Limit = *limit
+	}
+	if len(faults) > 0 {
+		return "", change, &cli.Error{Code: cli.Usage, Err: append(faults, change.Check()...).Err()}
+	}
+	return name, change, nil
+}
+
+// strayAfter refuses an argument behind the name of a definition, which may have been meant as a command
+// or an option.
+func strayAfter(ctx *cliv2.Context, name, arg string) error {
+	if ctx.App.Command(ctx.Command.Name) != nil {
+		return stray(arg)
+	}
+	if file, _, err := definition.Load(ctx.String("d"), nil); err == nil {
+		if _, unknown := file.Task(name); unknown == nil {
+			return stray(arg)
+		}
+	}
+	meant := ""
+	var commands []string
+	for _, c := range ctx.App.Commands {
+		commands = append(commands, c.Name)
+	}
+	isOption := func(f cliv2.Flag) bool {
+		_, boolean := f.(*cliv2.BoolFlag)
+		return boolean && slices.Contains(f.Names(), name)
+	}
+	if slices.ContainsFunc(ctx.App.Flags, isOption) {
+		meant = typed([]string{arg, "--" + name})
+	} else if near := fault.Nearest(name, commands); near != "" {
+		meant = typed([]string{near, arg})
+	} else {
+		return stray(arg)
+	}
+	return cli.Wrong("did you mean `run-tasks "+meant+"`?", "there is no command %s", name)
+}
+
+// noOverrides refuses NAME=VALUE where a sweep goes on with the points that it has.
+func noOverrides(ctx *cliv2.Context) error {
+	for _, arg := range ctx.Args().Slice() {
+		if strings.Contains(arg, "=") {
+			return cli.Wrong("run-tasks extend SWEEP "+typed([]string{arg})+" adds combinations to it",
+				"%s runs the combinations that a sweep has: %s cannot change them", ctx.Command.Name, arg)
+		}
+	}
+	return nil
+}
+
+// typed is what was typed of a change, for a shell.
+func typed(words []string) string {
+	_, line, _ := strings.Cut(result.CommandLine(append([]string{"run-tasks"}, words...)), " ")
+	return line
+}
+
+// apart reports whether spaces set an argument apart from = or a comma beside it.
+func apart(args []string, i int) bool {
+	before := i > 0 && (strings.HasSuffix(args[i-1], "=") || strings.HasSuffix(args[i-1], ","))
+	return before || i > 0 && i+1 < len(args) && strings.HasPrefix(args[i+1], "=")
+}
+
+// overridesOf are those with which a sweep is extended: its own, but for what is said now.
+func overridesOf(ctx *cliv2.Context, was *space.Change, now space.Change) space.Change {
+	if was == nil {
+		return now
+	}
+	all := was.Then(now)
+	if ctx.IsSet("limit") {
+		all.Limit = now.Limit
+	}
+	return all
+}
+
+// unreadParameters gives faults of a parameters file and of overrides the exit code of the command line where none is the file's.
+func unreadParameters(path string, err error) error {
+	faults, ok := errors.AsType[fault.List](err)
+	if ok && !slices.ContainsFunc(faults, func(f fault.Fault) bool { return f.File == path }) {
+		return &cli.Error{Code: cli.Usage, Err: err}
+	}
+	return err
+}

@@ -1,0 +1,49 @@
+package monitor
+
+import (
+	"context"
+	"net/url"
+	"strconv"
+
+	"mlframework/sweep/api"
+	"mlframework/sweep/result"
+)
+
+// bestLine is the task of a sweep that ranks first so far.
+type bestLine struct {
+	Label         string // that it is one task, where the page's table ranks means
+	Task, URL     string
+	Metric, Value string
+	Objective     string
+}
+
+// askBest asks for the task of a sweep that ranks first; nil: none has a rank.
+func (m *Monitor) askBest(ctx context.Context, s api.Sweep, version int64) (reply[*result.Row], error) {
+	return ask(ctx, m.memo, "best "+s.ID, version, func(ctx context.Context) (*result.Row, error) {
+		page, err := m.o.Master.Tasks(ctx, s.ID, api.Query{Best: true, Begun: true, Limit: 1})
+		if err != nil || len(page.Tasks) == 0 || !s.Record.Objective.IsRanked(&page.Tasks[0]) {
+			return nil, err
+		}
+		return &page.Tasks[0], nil
+	})
+}
+
+// best is the task that ranks first in words; nil where there is none.
+func (m *Monitor) best(s api.Sweep, r *result.Row) *bestLine {
+	if r == nil {
+		return nil
+	}
+	v, _ := r.Metrics.Get(s.Record.Objective.Metric)
+	label := "Best"
+	if len(s.Record.Repeats()) > 0 {
+		label = "Best single task"
+	}
+	return &bestLine{Label: label, Task: result.Visible(r.ID), URL: m.taskURL(s.ID, r.Index),
+		Metric: cut(result.Visible(s.Record.Objective.Metric)),
+		Value:  result.HumanNumber(v), Objective: cut(result.Visible(s.Record.Objective.String()))}
+}
+
+// taskURL is the page of a sweep with one of its tasks.
+func (m *Monitor) taskURL(sweep string, index int64) string {
+	return m.sweepURL(sweep) + "?" + url.Values{"where": {"index=" + strconv.FormatInt(index, 10)}}.Encode()
+}

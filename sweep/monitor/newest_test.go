@@ -1,0 +1,99 @@
+package monitor_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"mlframework/sweep"
+	"mlframework/sweep/monitor"
+	"mlframework/sweep/result"
+	"mlframework/sweep/task"
+)
+
+// reports lets a running task of a worker report the accuracy that it has now.
+func (s *site) reports(worker, sweep string, index int64, accuracy float64) {
+	s.t.Helper()
+	s.must(s.queue.Port(worker).Emit(context.Background(),
+		task.Event{Version: task.Version, Kind: task.SamplesEvent, Worker: worker,
+			Sweep: sweep, Index: index, Attempt: 1, Time: time.Now(),
+			Newest: result.Stored{{Name: "accuracy", Value: accuracy}}}))
+}
+
+// firstEnds is a sweep of two tasks: the first has ended with an accuracy of 0.9, the second runs.
+func firstEnds(s *site) (id string, end func(index int64, accuracy float64)) {
+	finish := s.hire("w1", "gpu1", 2, hold)
+	id = s.submit("i: !interval [0, 2]\n",
+		func(r *sweep.Record) {
+			r.Recipe.Metrics = []result.Rule{{Name: "accuracy", Pattern: "x(y)"}}
+		})
+	s.becomes(id, "running", 2)
+	end = func(index int64, accuracy float64) {
+		o := well(id, task.Attempt{})
+		o.Metrics[0].Value = accuracy
+		finish(id, index, o)
+	}
+	end(0, .9)
+	s.becomes(id, "succeeded", 1)
+	return id, end
+}
+
+// A sweep's page has the newest value of a running task and the best task so far, and readers are
+// told of every newer one.
+func TestASweepsNewestMetrics(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	id, end := firstEnds(s)
+	v := s.enter(monitor.Viewer)
+	events, _ := v.follow("/live/sweeps/" + id)
+	s.wait(events, "a beginning", func(told) bool { return true })
+	// shown waits for readers to be told until what they fetch then has the texts.
+	shown := func(texts ...string) {
+		t.Helper()
+		s.wait(events, strings.Join(texts, ", "), func(e told) bool {
+			p := v.get(fmt.Sprintf("/part/sweeps/%s?version=%d", id, e.Version))
+			return !slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(p.text, text) })
+		})
+	}
+	best := func(value, index string) string {
+		return `<dd title="maximize accuracy">accuracy=` + value +
+			` <a href="/sweeps/train-1?where=index%3D` + index + `" data-key="best">train-1/` +
+			index + `</a></dd>`
+	}
+	s.reports("w1", id, 1, .5)
+	shown(best("0.9", "0"), `title="0.5">0.5</td>`)
+	s.reports("w1", id, 1, .75)
+	shown(best("0.9", "0"), `title="0.75">0.75</td>`)
+	end(1, .95)
+	shown(best("0.95", "1"), `title="0.95">0.95</td>`)
+}
+
+// The same in a browser, which is not loaded again.
+func TestABrowserSeesNewestMetrics(t *testing.T) {
+	s := newSite(t)
+	id, end := firstEnds(s)
+	b := s.open()
+	b.enter()
+	b.visit("/sweeps/" + id)
+	loaded := js[float64](b, "window.loaded = Math.random()")
+	shown := func(text string) {
+		t.Helper()
+		since := time.Now()
+		b.sees(text)
+		t.Logf("%q was shown after %v", text, time.Since(since).Round(time.Millisecond))
+	}
+	shown("accuracy=0.9 train-1/0")
+	s.reports("w1", id, 1, .0625)
+	shown("0.0625")
+	s.reports("w1", id, 1, .125)
+	shown("0.125")
+	b.keep("newest")
+	end(1, .95)
+	shown("accuracy=0.95 train-1/1")
+	if js[float64](b, "window.loaded") != loaded {
+		t.Error("the page was loaded again")
+	}
+}

@@ -1,0 +1,77 @@
+package space
+
+import (
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+const zippedRepeat = " varies together with others, " +
+	"so that its values do not repeat one combination"
+
+func (d *draft) isZipped(p int) bool {
+	return slices.ContainsFunc(d.plan.zipped, func(group []int) bool {
+		return slices.Contains(group, p)
+	})
+}
+
+// repeat reads which parameters only repeat.
+func (d *draft) repeat(s section) {
+	for _, n := range d.elements(s, "name a parameter, such as seed") {
+		if t := target(n); t.Kind == yaml.MappingNode && len(t.Content) > 0 {
+			d.fault(n, "repeat: a mapping is not the name of a parameter", d.repeatRemedy(t))
+			continue
+		}
+		p, ok := d.named(n, "repeat")
+		if !ok {
+			continue
+		}
+		name := show(d.plan.parameters[p].name)
+		switch {
+		case d.isZipped(p):
+			d.fault(n, "repeat: "+name+zippedRepeat, "take it out of zip")
+		case slices.Contains(d.plan.repeats, p):
+			d.fault(n, "repeat: "+name+" is there twice", "name it once")
+		default:
+			d.plan.repeats = append(d.plan.repeats, p)
+		}
+	}
+}
+
+// repeatRemedy is what to write instead of a mapping of parameters to their values.
+func (d *draft) repeatRemedy(n *yaml.Node) string {
+	var names []string
+	for i := 0; i < len(n.Content); i += 2 {
+		names = append(names, show(target(n.Content[i]).Value))
+	}
+	if len(names) > 1 {
+		return "write repeat: [" + strings.Join(names, ", ") +
+			"], and the values of each among the parameters above the ---"
+	}
+	remedy := "write repeat: " + names[0]
+	if slices.Contains(d.names, target(n.Content[0]).Value) {
+		return remedy + "; its values are those above the ---"
+	}
+	return remedy + ", and " + names[0] + ": " + shortList(n.Content[1]) +
+		" among the parameters above the ---"
+}
+
+// shortList is a list as it can stand in a message, or a stand-in for other values.
+func shortList(n *yaml.Node) string {
+	const most = 6
+	const others = "[VALUE, ...]"
+	list := target(n)
+	if list.Kind != yaml.SequenceNode || !isPlainList(list) || len(list.Content) > most {
+		return others
+	}
+	var all []string
+	for _, element := range list.Content {
+		t := target(element)
+		if t.Kind != yaml.ScalarNode || t.Style != 0 || t.Value == "" {
+			return others
+		}
+		all = append(all, show(t.Value))
+	}
+	return "[" + strings.Join(all, ", ") + "]"
+}

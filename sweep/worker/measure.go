@@ -1,0 +1,122 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+
+	"mlframework/sweep/metricfile/tail"
+	"mlframework/sweep/result"
+	"mlframework/sweep/task"
+)
+
+// Measure reads the metrics of a task again, from what its attempts left in its folder. The error
+// is fs.ErrNotExist where no attempt left its output there.
+func Measure(ctx context.Context, folder string, by task.Measure) (task.Measured, error) {
+	fd, err := openTask(folder)
+	if err != nil {
+		return task.Measured{}, err
+	}
+	defer unix.Close(fd)
+	return measure(ctx, fd, folder, by)
+}
+
+// measure is Measure of a folder that is open.
+func measure(ctx context.Context, folder int, dir string, by task.Measure) (m task.Measured, err error) {
+	rules, err := result.Compile(by.Metrics)
+	if err != nil {
+		return m, err
+	}
+	newest, err := openNamed(folder, "stdout"+logSuffix(0), 0)
+	if err != nil {
+		return m, err
+	}
+	_ = newest.Close() // that it is there counts
+	printed, err := earlierMetrics(ctx, folder, rules)
+	if err != nil {
+		return m, err
+	}
+	err = readMetrics(ctx, folder, logSuffix(0), rules, printed, func(stream string, s *result.Scanner) {
+		unread := s.Unread()
+		unread = unread[:min(len(unread), task.MostUnread)]
+		for i := range unread {
+			if by.Hide {
+				unread[i].Text = hidden
+			}
+		}
+		if stream == "stdout" {
+			m.Stdout = unread
+		} else {
+			m.Stderr = unread
+		}
+	})
+	if err != nil {
+		return m, err
+	}
+	files, problems, err := measureFiles(ctx, dir, by)
+	m.Metrics, m.Unmeasured = result.Stored(filesFirst(printed.Final(), files)), problems
+	return m, err
+}
+
+// openTask is openFolder for the folder of a task. Its errors leave the task's name out, so that
+// equal ones can be counted.
+func openTask(base string, names ...string) (int, error) {
+	fd, err := openFolder(base, names...)
+	if failed, ok := errors.AsType[*fs.PathError](err); ok {
+		err = fmt.Errorf("open the folder: %w", failed.Err)
+	} else if errors.Is(err, unix.ELOOP) {
+		err = errors.New("the folder is a link, which is not followed")
+	}
+	return fd, err
+}
+
+// measureTask answers a Measure.
+func (r *reads) measureTask(ctx context.Context, c task.Control, p *task.Piece) (err error) {
+	p.ID = c.Measure.ID
+	defer func() { // what a stranger wrote must not end the worker
+		if fault := recover(); fault != nil {
+			err = fmt.Errorf("fault in the worker: %v", fault)
+		}
+	}()
+	ctx, cancel := context.WithTimeoutCause(ctx, task.MeasureTime,
+		fmt.Errorf("not read within %v", task.MeasureTime))
+	defer cancel()
+	if err := checkName(c.Sweep); err != nil {
+		return err
+	}
+	index := strconv.FormatInt(c.Index, 10)
+	folder, err := openTask(r.outputs, c.Sweep, index)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(folder)
+	m, err := measure(ctx, folder, filepath.Join(r.outputs, c.Sweep, index), *c.Measure)
+	if err != nil {
+		return err
+	}
+	if !isFolder(folder, r.outputs, c.Sweep, index) {
+		return errors.New("the folder was replaced while it was read")
+	}
+	p.Measured = &m
+	return nil
+}
+
+// measureFiles reads the metrics that are in files.
+func measureFiles(ctx context.Context, dir string, by task.Measure,
+) (all result.Final, problems []string, err error) {
+	var hide func(string) string
+	if by.Hide {
+		hide = func(string) string { return hidden }
+	}
+	folder, err := tail.Open(dir, by.Metrics, hide, func(result.Sample) {})
+	if folder == nil || err != nil {
+		return nil, nil, err
+	}
+	folder.End(ctx, by.Exited)
+	return folder.Final(), folder.Problems(), errors.Join(context.Cause(ctx), folder.Close())
+}
