@@ -50,6 +50,7 @@ var layers = []layer{
 	{"scripts", nil, nil, "scripts stand beside both sides, whose tests run them"},
 	{"sweep/queue/queuetest/broker", []string{"scripts"}, nil, "a broker is a program with an address, whoever uses it"},
 	{"sweep/programtest", nil, nil, "programs are files, whatever runs them; only tests import it"},
+	{"sweep/processtest", nil, nil, "it finds processes, whatever started them; only tests import it"},
 	{"sweep/leaktest", nil, nil, "it looks at a process, whatever was tested in it"},
 	{"sweep/queue/queuetest", []string{"sweep/leaktest", "sweep/queue", "sweep/result", "sweep/task"}, nil,
 		"the suite knows the contract, and no implementation"},

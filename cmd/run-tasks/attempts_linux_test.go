@@ -11,6 +11,7 @@ import (
 
 	"mlframework/sweep"
 	"mlframework/sweep/api"
+	"mlframework/sweep/processtest"
 	"mlframework/sweep/task"
 )
 
@@ -334,7 +335,7 @@ func TestAttemptsOfALocalRunAddUp(t *testing.T) {
 		holds()
 	}
 	c := f.start(nil, "--local", "-d", "p", "--slots", "3", "work")
-	ends(c, ", lost: its run was killed", func() { kill(t, c.guard(), c.executor()) })
+	ends(c, ", lost: its run was killed", func() { processtest.Kill(t, c.guard(), c.executor()) })
 	c = f.start(nil, "resume", "--slots", "3")
 	ends(c, ", stopped: stopped", func() { f.signal(c, syscall.SIGINT) })
 	c = f.start(nil, "resume", "--slots", "3")

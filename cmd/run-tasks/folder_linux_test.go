@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"mlframework/sweep/processtest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -156,9 +157,9 @@ func (c *call) executor() int {
 	c.t.Helper()
 	var pid int
 	eventually(c.t, deadline, "an executor", func() bool {
-		for _, p := range processes() {
-			if p.parent == c.guard() {
-				pid = p.pid
+		for _, p := range processtest.Running() {
+			if p.Parent == c.guard() {
+				pid = p.PID
 			}
 		}
 		return pid > 0
@@ -186,9 +187,9 @@ func (b *buffer) String() string {
 
 // processes lists the pids of the attempts of this folder that live.
 func (f folder) processes() (pids []int) {
-	for _, p := range processes() {
-		if strings.Contains(p.environ, "OUTPUT_DIR="+f.path("outputs")) {
-			pids = append(pids, p.pid)
+	for _, p := range processtest.Running() {
+		if strings.HasPrefix(p.Environ["OUTPUT_DIR"], f.path("outputs")) {
+			pids = append(pids, p.PID)
 		}
 	}
 	return pids
@@ -216,8 +217,8 @@ func (f folder) dead(within time.Duration, pids ...int) {
 	f.t.Helper()
 	since := time.Now()
 	eventually(f.t, within, "nothing is alive", func() bool {
-		for _, p := range processes() {
-			if slices.Contains(pids, p.pid) {
+		for _, p := range processtest.Running() {
+			if slices.Contains(pids, p.PID) {
 				return false
 			}
 		}

@@ -3,6 +3,7 @@ package main_test
 import (
 	"context"
 	"fmt"
+	"mlframework/sweep/processtest"
 	"net"
 	"net/http"
 	"net/http/httputil"
@@ -48,7 +49,7 @@ func TestRunnerKilledUnheard(t *testing.T) {
 	f.running(3)
 	f.known(2)
 	f.between(func() {
-		kill(t, c.guard())
+		processtest.Kill(t, c.guard())
 		<-c.ended
 	})
 	_, stderr, code := f.run("follow")

@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"fmt"
+	"mlframework/sweep/processtest"
 	"strings"
 	"syscall"
 	"testing"
@@ -11,9 +12,7 @@ import (
 // function lets it go on.
 func (s *served) freeze(t *testing.T) (thaw func()) {
 	t.Helper()
-	if err := s.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	processtest.Stop(t, s.cmd.Process.Pid)
 	return func() {
 		if err := s.cmd.Process.Signal(syscall.SIGCONT); err != nil {
 			t.Fatal(err)
@@ -174,12 +173,7 @@ func TestAFrozenRunner(t *testing.T) {
 	follower := f.start(nil, "follow")
 	follower.shows("following work-1: ")
 	frozen := c.executor()
-	signalled := func(s syscall.Signal) {
-		if err := syscall.Kill(frozen, s); err != nil {
-			t.Fatal(err)
-		}
-	}
-	signalled(syscall.SIGSTOP)
+	processtest.Stop(t, frozen)
 	const waits = "note: waiting for the runner of this folder: no response for 5s\n"
 	calls := []*call{f.start(nil, "cancel", "work-1"), f.start(nil, "pause")}
 	for _, c := range calls {
@@ -190,7 +184,9 @@ func TestAFrozenRunner(t *testing.T) {
 	}
 	follower.shows(waits)
 	follower.shows("note: the runner of this folder is away (")
-	signalled(syscall.SIGCONT)
+	if err := syscall.Kill(frozen, syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
 	follower.shows("note: the runner of this folder is back")
 	f.write("go", "")
 	_ = follower.wait() // what was asked for meanwhile is done now

@@ -3,6 +3,7 @@ package main_test
 import (
 	"errors"
 	"fmt"
+	"mlframework/sweep/processtest"
 	"os"
 	"os/exec"
 	"strings"
@@ -60,8 +61,8 @@ func TestDiskOfStoreFull(t *testing.T) {
 			c := f.start(nil, "--local", "-d", "p", "--slots", "2", "--no-output", "work")
 			f.running(3)
 			if f.known(2); killed {
-				kill(t, c.executor())
-				kill(t, c.guard())
+				processtest.Kill(t, c.executor())
+				processtest.Kill(t, c.guard())
 			} else {
 				f.write("go", "")
 			}

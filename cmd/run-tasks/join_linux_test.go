@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"mlframework/sweep/processtest"
 	"net"
 	"os"
 	"os/exec"
@@ -85,8 +86,8 @@ func TestJoinedLeaves(t *testing.T) {
 	}{
 		"Ctrl-C": {func(f folder, c *call) { f.signal(c, syscall.SIGINT) }, 0, "other-1 goes on; see it again: run-tasks follow other-1\n"},
 		"hangup": {func(f folder, c *call) { f.signal(c, syscall.SIGHUP) }, 0, "other-1 goes on; see it again: run-tasks follow other-1\n"},
-		"guard":  {func(f folder, c *call) { kill(f.t, c.guard()) }, 137, ""},
-		"executor": {func(f folder, c *call) { kill(f.t, c.executor()) }, 5,
+		"guard":  {func(f folder, c *call) { processtest.Kill(f.t, c.guard()) }, 137, ""},
+		"executor": {func(f folder, c *call) { processtest.Kill(f.t, c.executor()) }, 5,
 			"other-1 and work-1 go on in the process of another terminal; `run-tasks follow work-1` shows it\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -137,9 +138,9 @@ func TestRunnerInterrupted(t *testing.T) {
 func TestRunnerFollowed(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(f folder, c *call){
-		"guard":    func(f folder, c *call) { kill(f.t, c.guard()) },
-		"executor": func(f folder, c *call) { kill(f.t, c.executor()) },
-		"both":     func(f folder, c *call) { kill(f.t, c.guard(), c.executor()) },
+		"guard":    func(f folder, c *call) { processtest.Kill(f.t, c.guard()) },
+		"executor": func(f folder, c *call) { processtest.Kill(f.t, c.executor()) },
+		"both":     func(f folder, c *call) { processtest.Kill(f.t, c.guard(), c.executor()) },
 		"Ctrl-C twice": func(f folder, c *call) {
 			f.signal(c, syscall.SIGINT)
 			c.shows("Ctrl-C again leaves at once")
@@ -210,7 +211,7 @@ func TestThreeTerminals(t *testing.T) {
 	work, other := f.pair(nil)
 	third := f.start(nil, "--local", "-d", "p", "other")
 	third.shows("other-2 runs in the process of another terminal, behind ")
-	kill(t, work.guard(), work.executor())
+	processtest.Kill(t, work.guard(), work.executor())
 	work.wait()
 	for _, c := range []*call{other, third} {
 		c.shows("has ended: it goes on in this terminal")
@@ -259,7 +260,7 @@ func TestRunnerDiesBeforeItAnswers(t *testing.T) {
 						return
 					}
 					if bytes.HasPrefix(answer[:n], []byte("HTTP/1.1 201 ")) { // the sweep is kept
-						kill(t, work.guard(), work.executor())
+						processtest.Kill(t, work.guard(), work.executor())
 						_ = l.Close()
 						return
 					}

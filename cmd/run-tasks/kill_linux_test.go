@@ -1,9 +1,9 @@
 package main_test
 
 import (
+	"mlframework/sweep/processtest"
 	"os"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -35,7 +35,7 @@ func TestKilled(t *testing.T) {
 			f.running(3)
 			pair := []int{c.guard(), c.executor()}
 			f.known(2)
-			kill(t, k.victim(c))
+			processtest.Kill(t, k.victim(c))
 			f.dead(deadline, pair...)
 			if code := c.wait(); code != k.code || !strings.HasSuffix(c.stderr.String(), k.says) {
 				t.Errorf("exit code %d: %s", code, c.stderr)
@@ -55,7 +55,7 @@ func TestBothKilled(t *testing.T) {
 	c := f.start(nil, "--local", "-d", "p", "--slots", "2", "work")
 	f.running(3)
 	orphans := f.processes()
-	kill(t, c.guard(), c.executor())
+	processtest.Kill(t, c.guard(), c.executor())
 	c.wait()
 	if len(f.processes()) == 0 {
 		t.Log("all of them died with the pair")
@@ -74,7 +74,7 @@ func TestNothingRunsAfterKill(t *testing.T) {
 			c := f.start(nil, "--local", "-d", "p", "--slots", "2", "work")
 			f.running(3)
 			f.known(2)
-			kill(t, c.guard(), c.executor())
+			processtest.Kill(t, c.guard(), c.executor())
 			c.wait()
 			for _, command := range []string{first, "show"} {
 				shown, stderr, code := f.run(strings.Fields(command)...)
@@ -95,20 +95,6 @@ func TestNothingRunsAfterKill(t *testing.T) {
 	}
 }
 
-func kill(t *testing.T, pids ...int) {
-	t.Helper()
-	for _, pid := range pids { // all are stopped first, so that none sees the end of another
-		if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, pid := range pids {
-		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
 // A follower of a sweep whose runner is killed ends, and says how it stands.
 func TestFollowerOfTheKilled(t *testing.T) {
 	t.Parallel()
@@ -119,7 +105,7 @@ func TestFollowerOfTheKilled(t *testing.T) {
 	follower := f.start(nil, "follow")
 	follower.shows("following work-1: 1 of 4 done, 2 running")
 	logs := f.start(nil, "logs", "-f", "work-1/1")
-	kill(t, c.guard())
+	processtest.Kill(t, c.guard())
 	if code := follower.wait(); code != 1 {
 		t.Errorf("exit code %d", code)
 	}

@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"mlframework/sweep/processtest"
 	"slices"
 	"strings"
 	"testing"
@@ -26,7 +27,7 @@ echo "$@" >> `+f.path("ended")+"\n")
 	c := f.start(nil, "--local", "-d", "p", "--slots", "2", "work", "x=7,8", "--repeat", "seed=1,2", "--limit", "5")
 	eventually(t, deadline, "three tasks have begun", func() bool { return len(f.lines("begun")) == 3 })
 	f.known(2)
-	kill(t, c.guard(), c.executor())
+	processtest.Kill(t, c.guard(), c.executor())
 	c.wait()
 	f.write("go", "")
 	f.write("p/parameters.yml", "x: 1\n") // what it was submitted with counts

@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"errors"
+	"mlframework/sweep/processtest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -121,7 +122,7 @@ func (d *daemon) killOf(pids ...int) {
 			there = append(there, pid)
 		}
 	}
-	kill(there...)
+	processtest.Kill(d.t, there...)
 	select {
 	case <-d.over:
 	case <-time.After(patience):
