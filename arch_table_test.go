@@ -43,6 +43,7 @@ var layers = []layer{
 		"the judge of all parts reads what the store kept, and knows none of them"},
 
 	{"sweep/queue", []string{"sweep/task"}, nil, "a contract names what travels, and none of its ends"},
+	{"sweep/queue/rights", nil, nil, "who makes the broker's users and who uses them agree here: names and patterns, and nothing else"},
 	{"sweep/queue/memory", []string{"sweep/queue", "sweep/task"}, []string{"sweep/queue/queuetest"},
 		"a queue carries messages and does not read them"},
 	{"sweep/queue/amqp", []string{"sweep/queue", "sweep/task"}, []string{"sweep/leaktest", "sweep/queue/queuetest", "sweep/queue/queuetest/broker", "sweep/result"},
@@ -108,6 +109,11 @@ var apart = []struct{ importer, imported, reason string }{
 	{"projects", "cmd", "commands are the top"},
 	{"config", "cmd", "commands are the top"},
 	{"nvdocker", "cmd", "commands are the top"},
+}
+
+// together are the exceptions to apart: packages that any of this project may import, as they import none.
+var together = []struct{ path, reason string }{
+	{"sweep/queue/rights", "infra makes the users of the broker that the queue of the sweep side needs"},
 }
 
 // owner is who may import a dependency: packages, or whole trees where a path ends with "/...". No other module may be

@@ -1,0 +1,161 @@
+// Package rights says who may do what on the broker: the names of its queues and exchanges, a user for the master and
+// one for each worker, and the policies that bound what may lie there.
+//
+// It is pure. sweep/queue/amqp, infra/broker and the commands may import it; it imports the standard library only, so
+// that whoever makes the users agrees with whoever uses them.
+//
+// # Least rights
+//
+// The master declares, binds and deletes everything. A worker declares nothing: it publishes to one exchange with keys
+// that end with its own name, and consumes two queues that are its own. So a worker, or a task that has got hold of its
+// worker's password, reaches no other worker, and what it says carries its name.
+package rights
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// Names on the broker. Package queue/amqp says what is where.
+const (
+	FromWorkers = "from-workers" // the topic exchange that workers publish to, with keys KIND.NAME
+
+	EventsQueue     = "worker-events"
+	HeartbeatsQueue = "worker-heartbeats"
+	DeadQueue       = "dead"
+
+	tasksPrefix   = "tasks."
+	controlPrefix = "control."
+	// LinesPrefix and PiecesPrefix begin the names of queues that belong to one connection of the master.
+	LinesPrefix, PiecesPrefix = "lines.", "pieces."
+)
+
+// TasksQueue is the queue of the batches of a worker.
+func TasksQueue(worker string) string { return tasksPrefix + worker }
+
+// ControlQueue is the queue of the control messages of a worker.
+func ControlQueue(worker string) string { return controlPrefix + worker }
+
+// TasksOf returns the worker whose batches a queue holds; false when it holds none.
+func TasksOf(queue string) (worker string, ok bool) { return strings.CutPrefix(queue, tasksPrefix) }
+
+// Kind is what a message from a worker is: the first word of its routing key.
+type Kind string
+
+// The kinds of messages from workers.
+const (
+	Events     Kind = "events"
+	Heartbeats Kind = "heartbeats"
+	Lines      Kind = "lines"
+	Pieces     Kind = "pieces"
+	Dead       Kind = "dead"  // what a worker could not read
+	Probe      Kind = "probe" // goes nowhere: a broker that takes no messages says so to those that send something
+)
+
+var kinds = []Kind{Events, Heartbeats, Lines, Pieces, Dead, Probe}
+
+// Key is the routing key of a worker's messages of one kind.
+func (k Kind) Key(worker string) string { return string(k) + "." + worker }
+
+// Binding is the binding key of the messages of one kind, of all workers: names may have dots.
+func (k Kind) Binding() string { return string(k) + ".#" }
+
+// WorkerOf returns the worker that a routing key of this kind names; false when the key is of another kind.
+func (k Kind) WorkerOf(key string) (worker string, ok bool) {
+	return strings.CutPrefix(key, string(k)+".")
+}
+
+// Users of the broker.
+const (
+	Master = "master"
+
+	workerPrefix = "worker-"
+)
+
+// WorkerUser is the user of a worker.
+func WorkerUser(worker string) string { return workerPrefix + worker }
+
+// UserOf returns the worker that a user belongs to; false when it is nobody's.
+func UserOf(user string) (worker string, ok bool) { return strings.CutPrefix(user, workerPrefix) }
+
+var workerName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.@-]{0,126}$`)
+
+// CheckWorker returns an error for a name that no worker can have: it stands in names of queues and users, and in
+// permissions.
+func CheckWorker(name string) error {
+	if workerName.MatchString(name) {
+		return nil
+	}
+	if len(name) > 200 {
+		name = name[:200]
+	}
+	return fmt.Errorf("%q cannot name a worker: it has 1 to 127 letters, digits, or -_.@ and begins with a letter or digit", name)
+}
+
+// User is one user of the broker and what it may do. Configure, Write and Read are regular expressions over the names of
+// queues and exchanges, as rabbitmqctl set_permissions takes them.
+type User struct {
+	Name                   string
+	Configure, Write, Read string
+	Topics                 []Topic
+	Connections, Channels  int // at most so many at a time; 0: no limit
+}
+
+// Topic is what a user may do at a topic exchange: regular expressions over routing keys (Write) and binding keys (Read).
+type Topic struct{ Exchange, Write, Read string }
+
+// Limits of one worker. Its process has two connections with four channels each; those that broke a moment ago count
+// until the broker knows, and who starts a worker looks first whether another one of its name is there.
+const (
+	workerConnections = 16
+	workerChannels    = 128
+)
+
+// nothing matches no name and no key.
+const nothing = `^$`
+
+// only matches the given names, and a name that ends with "*" as a prefix.
+func only(names ...string) string {
+	quoted := make([]string, len(names))
+	for i, name := range names {
+		prefix, is := strings.CutSuffix(name, "*")
+		quoted[i] = regexp.QuoteMeta(prefix)
+		if is {
+			quoted[i] += ".+"
+		}
+	}
+	return `^(` + strings.Join(quoted, "|") + `)\z` // $ would also match before a newline at the end
+}
+
+// OfMaster returns the master's user. It may do everything to what package queue/amqp describes, to what versions before
+// had there, and nothing else.
+func OfMaster() User {
+	queues := []string{tasksPrefix + "*", controlPrefix + "*", EventsQueue, HeartbeatsQueue, DeadQueue, LinesPrefix + "*", PiecesPrefix + "*"}
+	before := []string{"events", "heartbeats", "control", "lines", "pieces"}
+	return User{
+		Name:      Master,
+		Configure: only(append(append([]string{FromWorkers}, queues...), before...)...),
+		Write:     only(append([]string{"amq.default"}, queues...)...), // amq.default is the exchange to each queue by its name
+		Read:      only(append(append([]string{FromWorkers}, queues...), "events")...),
+		Topics:    []Topic{{FromWorkers, nothing, `.*`}},
+	}
+}
+
+// OfWorker returns the user of a worker. CheckWorker knows the names that it may have.
+func OfWorker(name string) User {
+	words := make([]string, len(kinds))
+	for i, k := range kinds {
+		words[i] = string(k)
+	}
+	return User{
+		Name:      WorkerUser(name),
+		Configure: nothing,
+		Write:     only(FromWorkers),
+		Read:      only(TasksQueue(name), ControlQueue(name)),
+		Topics: []Topic{{FromWorkers,
+			`^(` + strings.Join(words, "|") + `)\.` + regexp.QuoteMeta(name) + `\z`, nothing}},
+		Connections: workerConnections,
+		Channels:    workerChannels,
+	}
+}
