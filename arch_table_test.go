@@ -69,7 +69,7 @@ var layers = []layer{
 
 	{"infra/docker", nil, []string{"sweep/leaktest"}, "an engine and its host: what is wanted of them others decide"},
 
-	{"infra/broker", nil, nil, "what RabbitMQ is started with is data"},
+	{"infra/broker", []string{"sweep/queue/rights"}, nil, "what RabbitMQ is started with is data"},
 	{"infra/probe", nil, nil, "a host's facts are asked through any shell"},
 	{"infra/clean", nil, nil, "the script that removes a cluster is text"},
 	{"infra/plan", []string{"infra/broker", "infra/docker", "infra/host", "infra/probe"}, nil,

@@ -81,6 +81,8 @@ func (a *applier) do(ctx context.Context, s plan.Step) error {
 		return a.files(ctx, m, do)
 	case plan.Secrets:
 		return a.writeSecrets(ctx, m, do)
+	case plan.Users:
+		return a.users(ctx, m, do)
 	case plan.Image, plan.Build, plan.Ship, plan.Base:
 		return a.image(ctx, m, s.Do)
 	case plan.Network:
@@ -110,20 +112,21 @@ func (a *applier) folders(ctx context.Context, m *machine, do plan.Folders) erro
 }
 
 func (a *applier) writeSecrets(ctx context.Context, m *machine, do plan.Secrets) error {
-	secrets, err := a.brokerSecrets(ctx, a.machines[a.request.Master], do.For == plan.Broker)
+	if do.For == plan.Broker {
+		return a.brokerFiles(ctx, m, do)
+	}
+	secrets, err := a.brokerSecrets(ctx, a.machines[a.request.Master], false)
 	if err != nil {
 		return err
 	}
 	var files []broker.File
-	switch do.For {
-	case plan.Broker:
-		files = secrets.Files()
-	case plan.Monitor:
-		if files, err = secrets.Certificate(a.o.Random, a.o.Now(), do.Names); err != nil {
-			return err
-		}
-	default:
-		files = secrets.Client(do.For)
+	if do.For == plan.Monitor {
+		files, err = secrets.Certificate(a.o.Random, a.o.Now(), do.Names)
+	} else {
+		files, err = secrets.Client(do.For)
+	}
+	if err != nil {
+		return err
 	}
 	return m.put(ctx, do.Dir, files, do.UID, do.GID)
 }

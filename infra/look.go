@@ -165,7 +165,7 @@ func (u *up) leavers(ctx context.Context) (err error) {
 		if u.request.SkipBad {
 			next = "it is given up, with all that it has"
 		}
-		u.o.Report.Warn(p.Host, "it is to leave the cluster, and is away ("+p.What+"): "+next)
+		u.o.Report.Warn(p.Host, "it is to leave the cluster, and is away ("+p.What+") and cannot log in to the broker any more: "+next)
 		u.request.Away = append(u.request.Away, p.Host)
 	}
 	u.request.GiveUp = u.request.SkipBad

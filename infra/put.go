@@ -21,7 +21,7 @@ const unpack = `umask 077
 new=$1/.new
 mkdir -p "$1" && chmod 700 "$1" && rm -rf "$new" && mkdir "$new" && tar -x -p -o -f - -C "$new" || exit 1
 [ "$2" = -1 ] || chown -R "$2:$3" "$1" || exit 1
-mv -f "$new"/* "$1" && rmdir "$new"`
+find "$new" -type f -exec mv -f {} "$1" \; && rmdir "$new"`
 
 // put writes files with mode 0600 into a folder with mode 0700. A uid of -1 leaves them to the ssh user.
 func (m *machine) put(ctx context.Context, dir string, files []broker.File, uid, gid int) error {

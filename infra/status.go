@@ -36,6 +36,7 @@ type ContainerStatus struct {
 	Started  time.Time `json:"started,omitzero"`
 	Restarts int       `json:"restarts"`
 	Exit     int       `json:"exit_code"`
+	Login    string    `json:"login,omitempty"` // of a worker: its user of the broker; "" is the one that all workers shared
 	Running  bool      `json:"-"`
 }
 
@@ -81,7 +82,8 @@ func (s *HostStatus) fill(m *machine, cluster string) {
 	for _, o := range m.found.Containers {
 		if o.Labels[plan.ClusterLabel] == cluster {
 			s.Containers = append(s.Containers, ContainerStatus{Role: o.Labels[plan.RoleLabel], Name: o.Name, State: o.State, Image: o.Image,
-				Started: o.Started, Restarts: o.Restarts, Exit: o.Exit, Running: o.Running()})
+				Started: o.Started, Restarts: o.Restarts, Exit: o.Exit,
+				Login: o.Labels[plan.LoginLabel], Running: o.Running()})
 		}
 	}
 }

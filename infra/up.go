@@ -153,6 +153,12 @@ func (u *up) list(ctx context.Context) error {
 				refs = u.request.Images(h, m.found)
 			}
 		}
+		if m.name == u.request.Master {
+			var err error
+			if m.found.Logins, err = m.logins(ctx); err != nil {
+				return err
+			}
+		}
 		return m.list(ctx, u.request.Name, refs)
 	})
 	if len(errs) > 0 {

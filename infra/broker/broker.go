@@ -7,8 +7,9 @@ package broker
 import (
 	"crypto/rand"
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/hex"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"path"
@@ -23,16 +24,12 @@ const (
 	// Port is where the broker listens within its container, with TLS, and MetricsPort where it tells of itself without,
 	// which is never published.
 	Port, MetricsPort = 5671, 15692
+	// DefinitionsFile is the file in Folder with users, rights and policies.
+	DefinitionsFile = "definitions.json"
 	// Folder is where the container finds the files of Files.
 	Folder = "/etc/mlframework"
 	// Data is where the container keeps what must outlive it.
 	Data = "/var/lib/rabbitmq"
-)
-
-// Users of the broker.
-const (
-	Master = "master"
-	Worker = "worker"
 )
 
 // Secrets are what a cluster keeps for as long as it lives. They are made once, stay on the master's host with mode 0600, and
@@ -42,26 +39,52 @@ type Secrets struct {
 	Server    Pair              `json:"server"`
 	Passwords map[string]string `json:"passwords"` // of each user
 	Salt      []byte            `json:"salt"`      // of the hashes of the passwords, 4 bytes
+	// Pending says that the broker may have other users than these, or not yet these rights of theirs.
+	Pending bool `json:"pending,omitempty"`
+	// Cookie lets rabbitmqctl speak to the broker within its container. Earlier releases left it to Erlang.
+	Cookie string `json:"cookie,omitempty"`
 }
 
-// NewSecrets makes secrets that hold from a day before now, as the clocks of hosts may differ, for ten years.
+// NewSecrets makes secrets that hold from a day before now, as the clocks of hosts may differ, for ten years. They have
+// the master's user; WithUsers adds those of workers.
 func NewSecrets(random io.Reader, now time.Time) (Secrets, error) {
-	s := Secrets{Passwords: map[string]string{}, Salt: make([]byte, 4)}
+	s := Secrets{Salt: make([]byte, 4)}
 	if _, err := io.ReadFull(random, s.Salt); err != nil {
 		return Secrets{}, fmt.Errorf("make the broker's secrets: %w", err)
 	}
-	for _, user := range []string{Master, Worker} {
-		password := make([]byte, 24)
-		if _, err := io.ReadFull(random, password); err != nil {
-			return Secrets{}, fmt.Errorf("make the broker's secrets: %w", err)
-		}
-		s.Passwords[user] = hex.EncodeToString(password)
+	s, err := s.WithUsers(random, []string{Master})
+	if err != nil {
+		return Secrets{}, err
 	}
 	authority, server, err := certify(random, now.Add(-24*time.Hour), now.AddDate(10, 0, 0))
 	if err != nil {
 		return Secrets{}, fmt.Errorf("make the broker's certificates: %w", err)
 	}
 	s.Authority, s.Server = authority, server
+	return s.WithCookie(random)
+}
+
+// ParseSecrets reads secrets as they are kept, as JSON. A field is never renamed, so that those of every release can be read.
+func ParseSecrets(text []byte) (s Secrets, err error) {
+	if err := json.Unmarshal(text, &s); err != nil {
+		return Secrets{}, err
+	}
+	if len(s.Salt) != 4 || s.Passwords[Master] == "" {
+		return Secrets{}, errors.New("the broker's users are missing in it")
+	}
+	return s, nil
+}
+
+// WithCookie returns the secrets with a cookie of their own; those of earlier releases have none.
+func (s Secrets) WithCookie(random io.Reader) (Secrets, error) {
+	if s.Cookie != "" {
+		return s, nil
+	}
+	cookie := make([]byte, 32)
+	if _, err := io.ReadFull(random, cookie); err != nil {
+		return Secrets{}, fmt.Errorf("make the broker's cookie: %w", err)
+	}
+	s.Cookie = hex.EncodeToString(cookie)
 	return s, nil
 }
 
@@ -77,8 +100,9 @@ type File struct {
 // Files are what the broker's container mounts at Folder.
 func (s Secrets) Files() []File {
 	return []File{
+		{".erlang.cookie", []byte(s.Cookie)},
 		{"ca.pem", s.Authority.Certificate},
-		{"definitions.json", s.definitions()},
+		{DefinitionsFile, s.definitions()},
 		{"enabled_plugins", []byte("[rabbitmq_prometheus].\n")},
 		{"rabbitmq.conf", configuration()},
 		{"server.key", s.Server.Key},
@@ -86,22 +110,26 @@ func (s Secrets) Files() []File {
 	}
 }
 
-// Version is a hash of what a broker reads of Files when it starts, but for the secrets: whoever runs with another one is to be
-// started anew.
+// Version is a hash of what a broker reads of Files when it starts, but for the secrets and for how many workers there are:
+// one that runs with another version is to be started anew.
 func Version() string {
 	sum := sha256.New()
-	for _, f := range (Secrets{}).Files() {
+	example := Secrets{Salt: make([]byte, 4), Passwords: map[string]string{Master: "", WorkerUser("w"): ""}}
+	for _, f := range example.Files() {
 		fmt.Fprintf(sum, "%s %d\n%s", f.Name, len(f.Data), f.Data)
 	}
 	return hex.EncodeToString(sum.Sum(nil)[:8])
 }
 
 // Client are the files with which a user logs in: "credentials" and "ca.pem", as sweepd takes them.
-func (s Secrets) Client(user string) []File {
+func (s Secrets) Client(user string) ([]File, error) {
+	if s.Passwords[user] == "" {
+		return nil, fmt.Errorf("the broker has no user %s", user)
+	}
 	return []File{
 		{"ca.pem", s.Authority.Certificate},
 		{"credentials", []byte(user + ":" + s.Passwords[user] + "\n")},
-	}
+	}, nil
 }
 
 // Names of the files of Certificate.
@@ -120,20 +148,20 @@ func (s Secrets) Certificate(random io.Reader, now time.Time, names []string) ([
 	return []File{{"ca.pem", s.Authority.Certificate}, {CertificateFile, pair.Certificate}, {KeyFile, pair.Key}}, nil
 }
 
+// loopback has Erlang's distribution listen on 127.0.0.1 only.
+const loopback = "-kernel inet_dist_use_interface {127,0,0,1}"
+
 // Environment is what makes the server of the official image, and of those like it, read the files. None of it is secret.
 func Environment() []string {
 	return []string{
 		"RABBITMQ_CONFIG_FILE=" + path.Join(Folder, "rabbitmq.conf"),
 		"RABBITMQ_ENABLED_PLUGINS_FILE=" + path.Join(Folder, "enabled_plugins"),
 		"RABBITMQ_NODENAME=mlframework@localhost", // fixed, so that its data is found again under another hostname
-		"HOME=" + Data, // of the Erlang cookie
+		"HOME=" + Folder, // of the Erlang cookie
+		// Erlang's own ports are for rabbitmqctl in the same container.
+		"ERL_EPMD_ADDRESS=127.0.0.1",
+		"RABBITMQ_CTL_ERL_ARGS=" + loopback,
 		// Erlang's schedulers do not spin while they wait for work: tasks on the same host have better use for the processors.
-		"RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS=+sbwt none +sbwtdcpu none +sbwtdio none",
+		"RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS=+sbwt none +sbwtdcpu none +sbwtdio none " + loopback,
 	}
-}
-
-// hash is a password as RabbitMQ keeps it: base64 of the salt and SHA-256(salt + password)
-// (https://www.rabbitmq.com/docs/passwords#computing-password-hash).
-func (s Secrets) hash(user string) string {
-	return base64.StdEncoding.EncodeToString(append(s.Salt[:len(s.Salt):len(s.Salt)], digest(s.Salt, s.Passwords[user])...))
 }

@@ -17,6 +17,9 @@ import (
 func secrets(t *testing.T) broker.Secrets {
 	t.Helper()
 	s, err := broker.NewSecrets(broker.Random(), time.Now())
+	if err == nil {
+		s, err = s.WithUsers(broker.Random(), []string{broker.Master, broker.WorkerUser("gpu1"), broker.WorkerUser("gpu2")})
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,6 +35,15 @@ func file(t *testing.T, files []broker.File, name string) []byte {
 	}
 	t.Fatalf("there is no %s", name)
 	return nil
+}
+
+func client(t *testing.T, s broker.Secrets, user string) []broker.File {
+	t.Helper()
+	files, err := s.Client(user)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
 }
 
 // Whoever trusts the authority believes a server with the certificate, under its name only, on clocks that differ by a day.
@@ -50,7 +62,7 @@ func TestTheCertificateIsBelieved(t *testing.T) {
 	defer listener.Close()
 	go greet(listener)
 	trust := x509.NewCertPool()
-	if !trust.AppendCertsFromPEM(file(t, s.Client(broker.Worker), "ca.pem")) {
+	if !trust.AppendCertsFromPEM(file(t, client(t, s, broker.WorkerUser("gpu1")), "ca.pem")) {
 		t.Fatal("no authority")
 	}
 	for _, c := range []struct {
@@ -119,16 +131,21 @@ func TestOnlyHashesOfPasswordsReachTheBroker(t *testing.T) {
 	if err := json.Unmarshal(file(t, s.Files(), "definitions.json"), &d); err != nil {
 		t.Fatal(err)
 	}
-	if len(d.Users) != 2 || len(d.Permissions) != 2 {
+	if len(d.Users) != 3 || len(d.Permissions) != 3 {
 		t.Errorf("%+v", d)
 	}
+	seen := map[string]bool{}
 	for _, u := range d.Users {
-		line := strings.TrimSpace(string(file(t, s.Client(u.Name), "credentials")))
+		line := strings.TrimSpace(string(file(t, client(t, s, u.Name), "credentials")))
 		name, password, _ := strings.Cut(line, ":")
 		raw, err := base64.StdEncoding.DecodeString(u.Hash)
 		if err != nil || name != u.Name || len(password) < 32 || len(raw) != 4+sha256.Size {
 			t.Fatalf("%s: %q, %v", u.Name, u.Hash, err)
 		}
+		if seen[password] {
+			t.Errorf("%s has the password of another user", name)
+		}
+		seen[password] = true
 		if want := sha256.Sum256(append(raw[:4:4], password...)); string(raw[4:]) != string(want[:]) {
 			t.Errorf("%s: the hash is another password's", u.Name)
 		}

@@ -4,7 +4,6 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
-	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
@@ -79,9 +78,4 @@ func sign(random io.Reader, c, issuer *x509.Certificate, key *ecdsa.PrivateKey, 
 		Certificate: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
 		Key:         pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: kept}),
 	}, nil
-}
-
-func digest(salt []byte, password string) []byte {
-	sum := sha256.Sum256(append(salt[:len(salt):len(salt)], password...))
-	return sum[:]
 }

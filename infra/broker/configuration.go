@@ -1,52 +1,10 @@
 package broker
 
 import (
-	"encoding/json"
 	"fmt"
 	"path"
 	"strings"
 )
-
-// Rights of the users: regular expressions over the names of queues and exchanges that package
-// queue/amqp of the sweep side describes. amq.default is the exchange through which everybody
-// reaches a queue by its name.
-var rights = map[string]struct{ Configure, Write, Read string }{
-	Master: {
-		Configure: `^(tasks\..+|events|heartbeats|dead|control|lines|pieces|lines\..+|pieces\..+)$`,
-		Write:     `^(amq\.default|control|dead|lines\..+|pieces\..+)$`,
-		Read:      `^(tasks\..+|events|heartbeats|dead|lines|pieces|lines\..+|pieces\..+)$`,
-	},
-	Worker: {
-		Configure: `^(tasks\..+|events|heartbeats|dead|control|lines|pieces|control\..+)$`,
-		Write:     `^(amq\.default|lines|pieces|control\..+)$`,
-		Read:      `^(tasks\..+|control|control\..+)$`,
-	},
-}
-
-// redeliveries is how often a quorum queue may hand out one message, where RabbitMQ 4 drops it
-// after 20: a message comes back whenever a worker loses its connection, which is no fault of the
-// message. What it gives up on goes to the queue dead.
-const redeliveries = 1000
-
-// definitions are the users, their rights and the policies. There is no guest.
-func (s Secrets) definitions() []byte {
-	type object = map[string]any
-	var users, permissions []object
-	for _, user := range []string{Master, Worker} {
-		users = append(users, object{"name": user, "password_hash": s.hash(user), "hashing_algorithm": "rabbit_password_hashing_sha256", "tags": ""})
-		r := rights[user]
-		permissions = append(permissions, object{"user": user, "vhost": "/", "configure": r.Configure, "write": r.Write, "read": r.Read})
-	}
-	data, err := json.MarshalIndent(object{
-		"vhosts": []object{{"name": "/"}}, "users": users, "permissions": permissions,
-		"policies": []object{{"vhost": "/", "name": "mlframework", "pattern": `^(tasks\..+|events)$`, "apply-to": "queues",
-			"definition": object{"delivery-limit": redeliveries, "dead-letter-exchange": "", "dead-letter-routing-key": "dead"}}},
-	}, "", "  ")
-	if err != nil {
-		panic(err) // of strings and numbers
-	}
-	return append(data, '\n')
-}
 
 // Limits of the broker. A sweep keeps some hundred messages there, whatever its size.
 const (
@@ -73,7 +31,8 @@ func configuration() []byte {
 		{"ssl_options.verify", "verify_none"}, // of clients, which show no certificate
 		{"ssl_options.versions.1", "tlsv1.3"},
 		{"ssl_options.versions.2", "tlsv1.2"},
-		{"load_definitions", in("definitions.json")},
+		{"auth_mechanisms.1", "PLAIN"},
+		{"load_definitions", in(DefinitionsFile)},
 		{"prometheus.tcp.port", MetricsPort},
 		{"vm_memory_high_watermark.absolute", memory},
 		{"disk_free_limit.absolute", freeDisk},

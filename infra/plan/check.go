@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"mlframework/infra/broker"
 	"mlframework/infra/docker"
 )
 
@@ -71,6 +72,7 @@ func Check(c Cluster, found map[string]Found) Problems {
 		if h.Name == c.Master {
 			p.ports(c, f)
 			p.group(c, f)
+			p.release(c, f)
 		}
 		all = append(all, p.all...)
 	}
@@ -155,6 +157,14 @@ func (p *problems) group(c Cluster, f Found) {
 	if _, ok := f.group(c.Group); c.Group != "" && !ok {
 		names := slices.Sorted(maps.Keys(f.Groups))
 		p.fault("name one of these: "+strings.Join(names, ", "), "%s is not in the group %s, and cannot share the master with it", f.User, c.Group)
+	}
+}
+
+// release finds that workers are to join a cluster whose broker another release has set up: it would not let them do what
+// they do.
+func (p *problems) release(c Cluster, f Found) {
+	if o, there := f.role(c.Name, Broker); c.Adds && there && o.Labels[ConfigLabel] != broker.Version() {
+		p.fault("call infrainit -f of this release where the cluster was brought up, which updates it; then join", "its cluster %s was set up by another release", c.Name)
 	}
 }
 

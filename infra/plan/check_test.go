@@ -42,6 +42,11 @@ func TestWhatIsWrongWithHosts(t *testing.T) {
 			c.BrokerPort, f.Others = 5671, []docker.Container{{Name: "web", Ports: []docker.Port{{Port: 5671}}}}
 			listens(f)
 		}, "port 5671 of the broker is taken by the container web", false},
+		"another release": {func(c *plan.Cluster, f *plan.Found) {
+			c.Adds = true
+			f.Containers = []docker.Container{{Labels: map[string]string{plan.ClusterLabel: "c", plan.OwnerLabel: "anna",
+				plan.RoleLabel: plan.Broker, plan.ConfigLabel: "another"}}}
+		}, "its cluster c was set up by another release\n    call infrainit -f of this release", false},
 		"port of nobody that is seen": {func(c *plan.Cluster, f *plan.Found) {
 			c.MonitorPort = 5671
 			listens(f)

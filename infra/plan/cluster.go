@@ -19,6 +19,7 @@ const (
 	RoleLabel    = "mlframework.role"
 	HostLabel    = "mlframework.host"   // the host's name in the cluster
 	ConfigLabel  = "mlframework.config" // of the broker: the version of its configuration, which is in files that it mounts
+	LoginLabel   = "mlframework.login"  // of a worker: its user of the broker; none is the one that all workers shared
 )
 
 // Roles of containers.
@@ -95,7 +96,14 @@ type Found struct {
 	Volumes    []string           // of this cluster
 	Reached    string             // the name or address under which it was reached from here
 	Reaches    []string           // addresses of the master's host with which it can speak, best first
+	Logins     Logins             // of the master's host
 	Shares     string             // name of the host whose home folder this one has, too; "" for the first and all others
+}
+
+// Logins are the users of a cluster's broker, as the master's host keeps them. The zero value is none.
+type Logins struct {
+	Users   []string
+	Pending bool // the broker may have others, or has to be told of a change
 }
 
 // role finds the cluster's container of a role.

@@ -37,12 +37,14 @@ func Make(c Cluster, found map[string]Found, old Record) Plan {
 	m.bring(h)
 	m.keep(m.record(true), "record", "note what the cluster is made of", m.Master+"/folders")
 	m.master()
+	m.users()
 	for _, h := range c.Hosts {
 		if h.Work != nil {
 			m.worker(h)
 		}
 	}
 	m.leavers()
+	m.usersGo()
 	return Plan{Steps: m.steps, Before: m.record(true), Record: m.record(false), Changes: m.changes}
 }
 
@@ -201,9 +203,12 @@ func (m *maker) master() {
 	l := f.layout()
 	uid, gid := f.runAs()
 	image, login, base := "", "", h.Name+"/base"
+	if !m.runs(h.Name, Broker) || !m.runs(h.Name, Master) || m.usersChange() {
+		logins := Logins{Users: m.usersMeanwhile(), Pending: m.usersChange() && !m.fresh()}
+		m.add(h.Name, "secrets", "write the broker's secrets", m.brokerFiles(logins), h.Name+"/folders")
+	}
 	if !m.runs(h.Name, Broker) || !m.runs(h.Name, Master) {
-		m.add(h.Name, "secrets", "write the broker's secrets", Secrets{Dir: l.Broker(), For: Broker, UID: uid, GID: gid}, h.Name+"/folders")
-		m.add(h.Name, "credentials", "write the master's credentials", Secrets{Dir: l.Master(), For: MasterUser, UID: uid, GID: gid}, h.Name+"/secrets")
+		m.add(h.Name, "credentials", "write the master's credentials", Secrets{Dir: l.Master(), For: broker.Master, UID: uid, GID: gid}, h.Name+"/secrets")
 	}
 	if !m.settled(h.Name) {
 		m.network(h.Name)

@@ -26,10 +26,16 @@ var update = flag.Bool("update", false, "write the golden files")
 type world struct {
 	found  map[string]plan.Found
 	record plan.Record
+
+	made      int            // passwords so far: each is its number
+	passwords map[string]int // that the master's host keeps, of each user of the broker
+	files     map[string]int // those that a broker reads when it starts
+	broker    map[string]int // those that the broker takes
+	login     map[string]int // that each host has for its worker
 }
 
 func newWorld(names ...string) *world {
-	w := &world{found: map[string]plan.Found{}}
+	w := &world{found: map[string]plan.Found{}, broker: map[string]int{}, login: map[string]int{}}
 	for _, n := range names {
 		w.found[n] = plan.Found{Facts: probe.Facts{
 			OS: "linux", Arch: "amd64", User: "anna", UID: 1000, GID: 1000, Groups: map[string]int{"anna": 1000, "lab": 2000},
@@ -74,6 +80,11 @@ func (w *world) apply(t *testing.T, p plan.Plan, n int) {
 			f.Binaries = append(f.Binaries, do.Hash)
 		case plan.Files:
 			f.Revision = do.Revision
+		case plan.Secrets:
+			w.write(t, s, &f)
+		case plan.Users:
+			w.broker = maps.Clone(w.files)
+			f.Logins = do.Logins
 		case plan.Image:
 			f.Images = append(f.Images, do.Ref)
 		case plan.Base:
@@ -88,6 +99,9 @@ func (w *world) apply(t *testing.T, p plan.Plan, n int) {
 			f.Volumes = append(f.Volumes, do.Name)
 		case plan.Run:
 			f.Containers = slices.DeleteFunc(slices.Clone(f.Containers), func(o docker.Container) bool { return o.Name == do.Spec.Name })
+			if do.Spec.Labels[plan.RoleLabel] == plan.Broker {
+				maps.Copy(w.broker, w.files)
+			}
 			f.Containers = append(f.Containers, docker.Container{ID: s.ID, Name: do.Spec.Name, Hash: do.Spec.Hash(), Labels: do.Spec.Labels,
 				State: "running", Ports: do.Spec.Ports})
 		case plan.Start:
@@ -104,6 +118,64 @@ func (w *world) apply(t *testing.T, p plan.Plan, n int) {
 			w.record = do.Record
 		}
 		w.found[s.Host] = f
+	}
+}
+
+// write writes secrets to a host.
+func (w *world) write(t *testing.T, s plan.Step, f *plan.Found) {
+	t.Helper()
+	do := s.Do.(plan.Secrets)
+	worker, is := strings.CutPrefix(do.For, "worker-")
+	switch {
+	case do.For == plan.Broker:
+		kept := map[string]int{}
+		for _, user := range do.Logins.Users {
+			if kept[user] = w.passwords[user]; kept[user] == 0 {
+				w.made++
+				kept[user] = w.made
+			}
+		}
+		w.passwords, w.files = kept, kept
+		f.Logins = do.Logins
+	case is:
+		if worker != s.Host || w.passwords[do.For] == 0 {
+			t.Fatalf("%s: the credentials of %s, of %v", s.ID, do.For, w.passwords)
+		}
+		w.login[s.Host] = w.passwords[do.For]
+	}
+}
+
+// logsIn checks that the broker takes the workers that run, each as its own user, and nobody else but the master.
+func (w *world) logsIn(t *testing.T, c plan.Cluster) {
+	t.Helper()
+	want := map[string]int{broker.Master: w.passwords[broker.Master]}
+	for _, h := range c.Hosts {
+		if h.Work != nil {
+			want[broker.WorkerUser(h.Name)] = w.login[h.Name]
+		}
+	}
+	if d := cmp.Diff(want, w.broker); d != "" || w.found[c.Master].Logins.Pending {
+		t.Fatalf("the broker takes others than those who are there (-want +got):\n%s%+v", d, w.found[c.Master].Logins)
+	}
+}
+
+// earlier makes the cluster one of a release whose workers shared a user.
+func (w *world) earlier() {
+	w.passwords = map[string]int{broker.Master: 1, broker.Shared: 2}
+	w.files, w.broker = maps.Clone(w.passwords), maps.Clone(w.passwords)
+	for name, f := range w.found {
+		for i, o := range f.Containers {
+			o.Hash, o.Labels = "another", maps.Clone(o.Labels)
+			delete(o.Labels, plan.LoginLabel)
+			f.Containers[i] = o
+			if o.Labels[plan.RoleLabel] == plan.Worker {
+				w.login[name] = 2
+			}
+		}
+		if len(f.Logins.Users) > 0 {
+			f.Logins = plan.Logins{Users: []string{broker.Master, broker.Shared}}
+			w.found[name] = f
+		}
 	}
 }
 
@@ -159,8 +231,13 @@ func TestPlans(t *testing.T) {
 			c := wanted("gpu1", "gpu2")
 			c.Away = []string{"gpu3"}
 			w.run(t, c)
+			if _, takes := w.broker[broker.WorkerUser("gpu3")]; takes {
+				t.Error("the broker takes a worker that was to leave")
+			}
 			w.found["gpu3"] = gone
-			return w.run(t, wanted("gpu1", "gpu2", "gpu3"))
+			p := w.run(t, wanted("gpu1", "gpu2", "gpu3"))
+			w.logsIn(t, wanted("gpu1", "gpu2", "gpu3"))
+			return p
 		},
 		"a host is given up": func(t *testing.T) plan.Plan {
 			w := newWorld("gpu1", "gpu2", "gpu3")
@@ -200,6 +277,23 @@ func TestPlans(t *testing.T) {
 				}
 			}
 			return w.run(t, wanted("gpu1", "gpu2"))
+		},
+		"of an earlier release": func(t *testing.T) plan.Plan {
+			w := newWorld("gpu1", "gpu2", "gpu3")
+			w.run(t, wanted("gpu1", "gpu2", "gpu3"))
+			w.earlier()
+			return w.run(t, wanted("gpu1", "gpu2", "gpu3"))
+		},
+		"of an earlier release, with a host left out": func(t *testing.T) plan.Plan {
+			w := newWorld("gpu1", "gpu2", "gpu3")
+			w.run(t, wanted("gpu1", "gpu2", "gpu3"))
+			w.earlier()
+			delete(w.found, "gpu3")
+			p := w.run(t, wanted("gpu1", "gpu2"))
+			if d := cmp.Diff([]string{broker.Master, broker.Shared, broker.WorkerUser("gpu2")}, slices.Sorted(maps.Keys(w.broker))); d != "" {
+				t.Error(d)
+			}
+			return p
 		},
 		"a worker joins": func(t *testing.T) plan.Plan {
 			w := newWorld("gpu1", "gpu2", "gpu3")
@@ -282,11 +376,14 @@ func TestPlansConverge(t *testing.T) {
 		},
 	}
 	for name, to := range changes {
-		for _, from := range []string{"", "first"} {
+		for _, from := range []string{"", "first", "an earlier release"} {
 			start := func() *world {
 				w := newWorld("gpu1", "gpu2", "gpu3")
 				if from != "" {
-					w.run(t, changes[from]())
+					w.run(t, changes["first"]())
+				}
+				if from == "an earlier release" {
+					w.earlier()
 				}
 				return w
 			}
@@ -295,6 +392,7 @@ func TestPlansConverge(t *testing.T) {
 				w := start()
 				w.apply(t, w.plan(to()), n)
 				w.run(t, to())
+				w.logsIn(t, to())
 				if p := w.plan(to()); p.Changes {
 					t.Fatalf("%s after %q, cut after %d steps: there is still something to do: %v", name, from, n, p.Steps)
 				}

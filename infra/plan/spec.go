@@ -191,6 +191,7 @@ func (m *maker) workerSpec(h Host, f Found) docker.Spec {
 		s.Mounts = append(s.Mounts, volume(v, f.Home))
 	}
 	s.Env = append([]string{"HOME=" + homeAt, "USER=" + f.User, "LOGNAME=" + f.User}, h.Work.Env...)
+	s.Labels[LoginLabel] = broker.WorkerUser(h.Name)
 	s.Labels[addressLabel], _, _ = net.SplitHostPort(at)
 	for name, value := range h.Work.Labels {
 		s.Labels[name] = value

@@ -3,7 +3,6 @@ package plan
 import (
 	"time"
 
-	"mlframework/infra/broker"
 	"mlframework/infra/docker"
 )
 
@@ -47,7 +46,17 @@ type (
 		Dir      string
 		For      string   // Broker, Monitor, or a user of the broker
 		Names    []string // of Monitor: those in its certificate
+		Logins   Logins   // of Broker
 		UID, GID int
+	}
+	// Users has the broker that runs have the users of its files and no others. Deleting a user closes its connections.
+	Users struct {
+		Container string
+		Logins    Logins
+		// Back are the users to go back to when what follows fails: without those that nobody can have used. Nil: nothing.
+		Back []string
+		// Files are the broker's.
+		Files Secrets
 	}
 	// Image makes an image available: from where it is, from its registry, or from this machine.
 	Image struct{ Ref, Arch string }
@@ -124,6 +133,7 @@ func (Folders) action()  {}
 func (Sweepd) action()   {}
 func (Files) action()    {}
 func (Secrets) action()  {}
+func (Users) action()    {}
 func (Image) action()    {}
 func (Build) action()    {}
 func (Ship) action()     {}
@@ -164,9 +174,3 @@ type RecordHost struct {
 	Worker  bool   `json:"worker"`
 	Leaves  bool   `json:"leaves,omitempty"` // it was away when it was to leave: what it has goes when it is back
 }
-
-// Users of the broker, for Secrets.For.
-const (
-	MasterUser = broker.Master
-	WorkerUser = broker.Worker
-)

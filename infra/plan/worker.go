@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"mlframework/infra/broker"
 )
 
 // worker has a host's worker run as it is wanted.
@@ -23,30 +25,46 @@ func (m *maker) worker(h Host) {
 
 func (m *maker) startWorker(h Host, f Found) {
 	l := f.layout()
-	uid, gid := f.runAs()
-	m.add(h.Name, "login of worker", "write the worker's credentials", Secrets{Dir: l.Login(h.Name), For: WorkerUser, UID: uid, GID: gid},
-		h.Name+"/folders", m.Master+"/secrets")
+	old, there := f.role(m.Name, Worker)
+	// A worker of an earlier release that connects again as its own user may not do what it does: it keeps the user that
+	// all shared until it has ended, and the broker is reached as that one.
+	late := there && old.Running() && old.Labels[LoginLabel] == ""
+	if !late {
+		m.writeLogin(h)
+	}
 	m.network(h.Name)
-	needs := append(m.brought(h.Name), h.Name+"/login of worker", m.workerImage(h), m.Master+"/login")
+	needs := append(m.brought(h.Name), h.Name+"/login of worker", m.workerImage(h), m.Master+"/login", m.Master+"/users")
 	at := m.reaches(h, f)
 	if h.Name == m.Master {
 		at = net.JoinHostPort("127.0.0.1", strconv.Itoa(m.brokerPort()))
 	}
 	m.look(h.Name, "reach", "reach the broker at "+at, Login{l.Sweepd(m.Sweepd[f.Arch]), l.Login(h.Name), at, reachWait}, needs...)
 	needs = append(needs, h.Name+"/reach", m.Master+"/ready")
-	if _, there := f.role(m.Name, Worker); !there && m.old.Version != 0 && f.Shares == "" { // sweeps run that are older than this worker
+	if !there && m.old.Version != 0 && f.Shares == "" { // sweeps run that are older than this worker
 		m.add(h.Name, "open files", "bring the files of open sweeps", Relay{f.Root, l.Sweepd(m.Sweepd[f.Arch]), m.found[m.Master].Revision},
 			append(m.brought(h.Name), m.Master+"/ready")...)
 		needs = append(needs, h.Name+"/open files")
 	}
-	if old, there := f.role(m.Name, Worker); there && old.Running() {
-		needs = append(needs, m.drain(h.Name)...)
+	if there && old.Running() {
+		needs = append(needs, m.drain(h.Name, h.Name+"/reach")...)
+	}
+	if late {
+		m.writeLogin(h, needs...)
+		needs = append(needs, h.Name+"/login of worker")
 	}
 	title := fmt.Sprintf("start the worker, %d slots", h.slots(f))
 	if h.slots(f) == 1 {
 		title = "start the worker, 1 slot"
 	}
 	m.container(h, Worker, title, needs...)
+}
+
+// writeLogin writes the credentials of a host's worker.
+func (m *maker) writeLogin(h Host, needs ...string) {
+	f := m.found[h.Name]
+	uid, gid := f.runAs()
+	do := Secrets{Dir: f.layout().Login(h.Name), For: broker.WorkerUser(h.Name), UID: uid, GID: gid}
+	m.add(h.Name, "login of worker", "write the worker's credentials", do, append(needs, h.Name+"/folders", m.Master+"/secrets")...)
 }
 
 // reachWait is how long a worker's host tries to log in at a broker that is up.
@@ -120,11 +138,11 @@ func (f Found) BrokerName(cluster string) string {
 const addressLabel = "mlframework.address"
 
 // drain has a worker finish before its container goes.
-func (m *maker) drain(host string) []string {
+func (m *maker) drain(host string, needs ...string) []string {
 	if m.Now {
 		return nil
 	}
-	m.add(host, "drain", "let the worker finish what runs", Drain{host, m.DrainTime}, m.Master+"/ready")
+	m.add(host, "drain", "let the worker finish what runs", Drain{host, m.DrainTime}, append(needs, m.Master+"/ready")...)
 	return []string{host + "/drain"}
 }
 

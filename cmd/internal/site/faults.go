@@ -97,6 +97,8 @@ func (f *faults) host(h infra.HostStatus) {
 			f.add(h.Name, "check-status --logs "+logsOf(h.Name, role)+" shows why; infrainit -f starts it", "the %s is %s, exit code %d", role, c.State, c.Exit)
 		case c.State == "paused":
 			f.add(h.Name, "docker unpause "+c.Name+" there", "the %s is paused", role)
+		case role == plan.Worker && c.Login == "":
+			f.add(h.Name, "infrainit -f gives it its own", "its worker logs in to the broker as the user that all workers shared in an earlier release")
 		}
 	}
 }

@@ -26,7 +26,11 @@ func ptr[T any](v T) *T { return &v }
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func container(role string) infra.ContainerStatus {
-	return infra.ContainerStatus{Role: role, Name: "mlframework-c-" + role, State: "running", Running: true, Started: noon.Add(-90 * time.Minute)}
+	c := infra.ContainerStatus{Role: role, Name: "mlframework-c-" + role, State: "running", Running: true, Started: noon.Add(-90 * time.Minute)}
+	if role == plan.Worker {
+		c.Login = "worker-gpu"
+	}
+	return c
 }
 
 func host(name string, roles ...string) infra.HostStatus {
@@ -72,6 +76,8 @@ func TestFaults(t *testing.T) {
 			{"gpu2", "its worker is away: not heard for 30s", "check-status --logs gpu2 shows what it says"}}},
 		"a Docker that is away": {change: func(o *site.Overview) { o.Hosts[2].Problem = "reach docker on gpu3: gone" },
 			want: []site.Fault{{"gpu3", "reach docker on gpu3: gone", ""}}},
+		"a worker of an earlier release": {change: func(o *site.Overview) { o.Hosts[2].Containers[0].Login = "" },
+			want: []site.Fault{{"gpu3", "its worker logs in to the broker as the user that all workers shared in an earlier release", "infrainit -f gives it its own"}}},
 		"no container": {change: func(o *site.Overview) { o.Hosts[0].Containers = o.Hosts[0].Containers[:2] },
 			want: []site.Fault{{"gpu1", "there is no container of the monitor", "infrainit -f starts one"}}},
 		"containers that ended": {change: func(o *site.Overview) {

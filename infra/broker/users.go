@@ -1,0 +1,91 @@
+package broker
+
+import (
+	"encoding/hex"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"mlframework/sweep/queue/rights"
+)
+
+// Users of the broker.
+const (
+	Master = rights.Master
+	// Shared is the user that all workers of a cluster had in common in earlier releases. It is there until the last of
+	// their containers has been replaced.
+	Shared = "worker"
+)
+
+// WorkerUser is the user of one worker.
+func WorkerUser(worker string) string { return rights.WorkerUser(worker) }
+
+// shared are the rights of Shared, as earlier releases made them.
+var shared = rights.User{
+	Name:      Shared,
+	Configure: `^(tasks\..+|events|heartbeats|dead|control|lines|pieces|control\..+)$`,
+	Write:     `^(amq\.default|lines|pieces|control\..+)$`,
+	Read:      `^(tasks\..+|control|control\..+)$`,
+}
+
+// strict has everybody have the rights that package rights gives. Queues and exchanges as they are now need others.
+const strict = false
+
+// sharedMaster is the master's user beside it.
+var sharedMaster = rights.User{
+	Name:      Master,
+	Configure: `^(tasks\..+|events|heartbeats|dead|control|lines|pieces|lines\..+|pieces\..+)$`,
+	Write:     `^(amq\.default|control|dead|lines\..+|pieces\..+)$`,
+	Read:      `^(tasks\..+|events|heartbeats|dead|lines|pieces|lines\..+|pieces\..+)$`,
+}
+
+// rightsOf returns what a user may do.
+func rightsOf(user string) rights.User {
+	if !strict {
+		u := shared
+		if user == Master {
+			u = sharedMaster
+		}
+		u.Name = user
+		return u
+	}
+	if worker, ok := rights.UserOf(user); ok {
+		return rights.OfWorker(worker)
+	}
+	if user == Shared {
+		return shared
+	}
+	return rights.OfMaster()
+}
+
+// Users returns the names of the users, sorted.
+func (s Secrets) Users() []string { return slices.Sorted(maps.Keys(s.Passwords)) }
+
+// WithUsers returns secrets of exactly these users. Whoever has a password keeps it.
+func (s Secrets) WithUsers(random io.Reader, users []string) (Secrets, error) {
+	passwords := map[string]string{}
+	for _, user := range users {
+		passwords[user] = s.Passwords[user]
+		if passwords[user] != "" {
+			continue
+		}
+		password := make([]byte, 24)
+		if _, err := io.ReadFull(random, password); err != nil {
+			return Secrets{}, fmt.Errorf("make the password of the broker's user %s: %w", user, err)
+		}
+		passwords[user] = hex.EncodeToString(password)
+	}
+	s.Passwords = passwords
+	return s, nil
+}
+
+// definitions are the users, their rights and the policies, as load_definitions and rabbitmqctl import_definitions read
+// them. There is no guest.
+func (s Secrets) definitions() []byte {
+	var logins []rights.Login
+	for _, user := range s.Users() {
+		logins = append(logins, rights.Login{User: rightsOf(user), Hash: rights.Hash([4]byte(s.Salt), s.Passwords[user])})
+	}
+	return rights.Definitions("/", logins)
+}

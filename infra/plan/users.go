@@ -1,0 +1,138 @@
+package plan
+
+import (
+	"slices"
+
+	"mlframework/infra/broker"
+)
+
+// The broker has a user for the master and one for each worker. Three things keep a change of users from being lost when
+// infrainit is cut off: the master's host keeps who is to be there before the broker is told (Logins.Pending), a worker's
+// credentials are written before that note is taken away, and users go only when nobody can need them any more.
+
+// logins are the users that the broker has now.
+func (m *maker) logins() Logins { return m.found[m.Master].Logins }
+
+// fresh reports whether the broker begins with nothing but its files.
+func (m *maker) fresh() bool {
+	return !slices.Contains(m.found[m.Master].Volumes, m.volumeName(Broker))
+}
+
+// usersAtLast are the users that the broker is to have.
+func (m *maker) usersAtLast() []string {
+	users := []string{broker.Master}
+	for _, h := range m.record(false).Hosts {
+		user := broker.WorkerUser(h.Name)
+		if h.Worker && (m.works(h.Name) || slices.Contains(m.logins().Users, user)) {
+			users = append(users, user)
+		}
+	}
+	if slices.Contains(m.logins().Users, broker.Shared) && m.needsShared() {
+		users = append(users, broker.Shared)
+	}
+	slices.Sort(users)
+	return users
+}
+
+// usersMeanwhile are the users while the plan is carried out: those that there are and those that there will be, but for
+// workers of hosts that leave and are away, who have nothing more to say.
+func (m *maker) usersMeanwhile() []string {
+	users := m.usersAtLast()
+	for _, user := range m.logins().Users {
+		away := slices.ContainsFunc(m.Away, func(host string) bool { return broker.WorkerUser(host) == user })
+		if !away {
+			users = append(users, user)
+		}
+	}
+	slices.Sort(users)
+	return slices.Compact(users)
+}
+
+// needsShared reports whether a worker may run on after this plan that logs in as the user that all workers shared: on a
+// host that stays in the cluster and is not looked at, or whose worker is not touched.
+func (m *maker) needsShared() bool {
+	return slices.ContainsFunc(m.record(false).Hosts, func(h RecordHost) bool {
+		f, reached := m.found[h.Name]
+		old, there := f.role(m.Name, Worker)
+		switch {
+		case !h.Worker || m.works(h.Name):
+			return false
+		case !reached:
+			return true
+		}
+		return there && old.Labels[LoginLabel] == ""
+	})
+}
+
+// works reports whether a host is wanted with a worker.
+func (m *maker) works(host string) bool {
+	h, wanted := m.host(host)
+	return wanted && h.Work != nil
+}
+
+// usersChange reports whether the broker is to be told of users.
+func (m *maker) usersChange() bool {
+	return m.logins().Pending || !slices.Equal(m.usersMeanwhile(), m.logins().Users)
+}
+
+// isNew reports whether the credentials of a worker that runs may be none that the broker knows.
+func (m *maker) isNew(host string) bool {
+	return m.logins().Pending || !slices.Contains(m.logins().Users, broker.WorkerUser(host))
+}
+
+// brokerFiles are what the broker's container mounts.
+func (m *maker) brokerFiles(l Logins) Secrets {
+	f := m.found[m.Master]
+	uid, gid := f.runAs()
+	return Secrets{Dir: f.layout().Broker(), For: Broker, Logins: l, UID: uid, GID: gid}
+}
+
+// users has the broker take new users, before their workers start.
+func (m *maker) users() {
+	if !m.usersChange() || m.fresh() { // a new broker reads its files when it starts
+		return
+	}
+	needs := []string{m.Master + "/secrets", m.Master + "/" + Broker, m.Master + "/login"}
+	for _, h := range m.Hosts {
+		if h.Work != nil && m.runs(h.Name, Worker) && m.isNew(h.Name) {
+			m.writeLogin(h)
+			needs = append(needs, h.Name+"/login of worker")
+		}
+	}
+	l := Logins{Users: m.usersMeanwhile()}
+	m.add(m.Master, "users", "bring the broker's users up to date",
+		Users{m.Container(Broker), l, m.usersBefore(), m.brokerFiles(l)}, needs...)
+}
+
+// usersBefore are the users without those that are new and that no container can have used; nil when that is all of them.
+func (m *maker) usersBefore() []string {
+	all := m.usersMeanwhile()
+	users := slices.DeleteFunc(slices.Clone(all), func(user string) bool {
+		return !slices.Contains(m.logins().Users, user) && slices.ContainsFunc(m.Hosts, func(h Host) bool {
+			_, there := m.found[h.Name].role(m.Name, Worker)
+			return broker.WorkerUser(h.Name) == user && !there
+		})
+	})
+	if len(users) == len(all) {
+		return nil
+	}
+	return users
+}
+
+// usersGo takes from the broker who has left, and the user that all workers shared when the last of them has its own.
+func (m *maker) usersGo() {
+	last := m.usersAtLast()
+	before := m.usersMeanwhile()
+	if slices.Equal(last, before) {
+		return
+	}
+	var needs []string
+	for _, name := range m.others() {
+		needs = append(needs, name+"/"+Worker, name+"/remove worker")
+	}
+	files := m.brokerFiles(Logins{Users: last, Pending: true})
+	m.add(m.Master, "secrets at last", "take out users of the broker that are not needed any more", files,
+		append(needs, m.Master+"/users", m.Master+"/login", m.Master+"/secrets")...)
+	l := Logins{Users: last}
+	m.add(m.Master, "users at last", "have the broker forget them", Users{m.Container(Broker), l, nil, m.brokerFiles(l)}, m.Master+"/secrets at last")
+}
