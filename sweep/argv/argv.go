@@ -99,9 +99,15 @@ func literal(p task.Parameter) string {
 
 // quoted is text in JSON, with <, > and & as they are.
 func quoted(text string) string {
+	if !strings.ContainsFunc(text, isEscaped) { // as nearly all is: the encoder costs more than the rest of the file
+		return `"` + text + `"`
+	}
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
 	_ = encoder.Encode(text) // a string can be encoded
 	return strings.TrimSuffix(b.String(), "\n")
 }
+
+// isEscaped reports whether JSON may write a character in another way than as it is.
+func isEscaped(c rune) bool { return c < ' ' || c > '~' || c == '"' || c == '\\' }

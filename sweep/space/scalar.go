@@ -85,6 +85,9 @@ func Number(text string) (string, bool) {
 	if text == "" || strings.IndexByte("+-.0123456789", text[0]) < 0 {
 		return "", false
 	}
+	if isWhole(text) {
+		return text, true
+	}
 	m := number.FindStringSubmatch(text)
 	if m == nil || m[2] == "" && m[3] == "" {
 		return "", false
@@ -94,6 +97,16 @@ func Number(text string) (string, bool) {
 		fraction = "." + cmp.Or(m[3], "0")
 	}
 	return sign + whole + fraction + m[4], true
+}
+
+// isWhole reports whether text is a whole number as JSON writes it, without a sign: most numbers are.
+func isWhole(text string) bool {
+	for i := range len(text) {
+		if text[i] < '0' || text[i] > '9' {
+			return false
+		}
+	}
+	return text[0] != '0' || len(text) == 1
 }
 
 // nullPlace is the key when the value is not written at all: the parser puts such a value somewhere after it.

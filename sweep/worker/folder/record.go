@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"slices"
 )
 
 // recordSuffix ends the names of records, beside the copies that they are of.
@@ -21,6 +22,12 @@ type use struct {
 	Rules    Rules  `json:"rules"`
 }
 
+// useOf is the rest of a record's first line behind the folder, which is the same for every copy of a project.
+func useOf(revision string, rules Rules) ([]byte, error) {
+	text, err := json.Marshal(use{Revision: revision, Rules: rules})
+	return append(bytes.TrimPrefix(text, []byte(`{"dir":""`)), '\n'), err
+}
+
 // unused is the first line of a record whose copy no folder has.
 var unused = []byte("\n")
 
@@ -33,11 +40,11 @@ func newRecord(path string) (*record, error) {
 func (r *record) set(dir string, p *Project) error {
 	text := unused
 	if dir != "" {
-		line, err := json.Marshal(use{dir, p.revision, p.rules})
+		place, err := json.Marshal(dir)
 		if err != nil {
 			return err
 		}
-		text = append(line, '\n')
+		text = slices.Concat([]byte(`{"dir":`), place, p.use)
 	}
 	_, err := r.file.WriteAt(text, 0)
 	return err

@@ -72,6 +72,7 @@ type Project struct {
 	rules    Rules
 	snapshot *snapshot
 	maker    maker
+	use      []byte // what records of its copies say behind the folder
 }
 
 // Plan is what attempts get.
@@ -112,7 +113,11 @@ func (s *Store) Project(revision string, rules Rules) (*Project, error) {
 		s.watcher.open(s.o.Home)
 		s.watching, s.inexact, s.swaps = true, s.inexact || !exactTimes(s.o.Home), exchanges(s.o.Home)
 	}
-	p = &Project{store: s, key: key, revision: revision, rules: rules, snapshot: shot}
+	use, err := useOf(revision, rules)
+	if err != nil {
+		return nil, err
+	}
+	p = &Project{store: s, key: key, revision: revision, rules: rules, snapshot: shot, use: use}
 	p.maker = maker{snapshot: path, clones: shot.clones(s.o.Home)}
 	var problems []Problem
 	p.maker.plan, problems = New(shot.entries(), rules, LimitsOf(p.maker.clones))
