@@ -36,7 +36,7 @@ func logsIn(t *testing.T, h *lab.Host, root, folder, broker string) string {
 }
 
 // apart checks that every worker has a user of its own at the broker: who leaves the cluster has none any more, whatever it has
-// kept. The master is on the first host and workers are on the others; then on the second alone.
+// kept. The master is on the first host and workers are on the others; then on the first two.
 func (p *laptop) apart(t *testing.T, cluster, root string) {
 	t.Helper()
 	master, leaver := p.lab.Hosts[0], p.lab.Hosts[2]
@@ -45,21 +45,52 @@ func (p *laptop) apart(t *testing.T, cluster, root string) {
 	}
 	secrets := path.Join(root, "hosts", "host3", "secrets")
 	const copied = "/root/copied"
-	leaver.Exec(t, "cp", "-r", secrets, copied)
+	leaver.Exec(t, "cp", "-rT", secrets, copied)
 	if said := logsIn(t, leaver, root, copied, master.Address); said != "the broker answers\n" {
 		t.Fatalf("host3, which is in the cluster: %s", said)
 	}
-	p.up("-f", "-w", "2")
+	p.up("-f", "-w", "1,2")
 	if said := logsIn(t, leaver, root, copied, master.Address); !strings.Contains(said, "does not accept user and password") {
 		t.Errorf("host3, which has left, logs in with its credentials of before: %s", said)
 	}
-	if d := cmp.Diff([]string{"master", "worker-host2"}, users(t, master, cluster)); d != "" {
+	if d := cmp.Diff([]string{"master", "worker-host1", "worker-host2"}, users(t, master, cluster)); d != "" {
 		t.Errorf("the broker's users (-want +got):\n%s", d)
 	}
 	for line := range strings.Lines(brokerSays(t, master, cluster, "list_connections", "--no-table-headers", "user")) {
-		if user := strings.TrimSpace(line); user != "master" && user != "worker-host2" {
+		if user := strings.TrimSpace(line); user == "worker-host3" || user == "" {
 			t.Errorf("%s still has a connection", user)
 		}
 	}
-	leaver.Exec(t, "rm", "-r", copied)
+	leaver.Exec(t, "rm", "-r", copied, path.Dir(root)) // outputs stay on hosts that leave
+	reachesTLS(t, master, cluster)
+}
+
+// reachable tries every address of the first argument with every port of the second, and prints those that are open.
+const reachable = `import socket, sys
+for address in sys.argv[1].split():
+    for port in sys.argv[2].split():
+        with socket.socket() as s:
+            s.settimeout(0.5)
+            if s.connect_ex((address, int(port))) == 0:
+                print(port)`
+
+// reachesTLS checks that a task on the master's host reaches nothing of the cluster's other containers there but the broker's
+// port with TLS: of all ports on which any of them listens.
+func reachesTLS(t *testing.T, h *lab.Host, cluster string) {
+	t.Helper()
+	listening := h.Exec(t, "sh", "-c", `for c in broker master monitor; do
+			pid=$(docker inspect -f '{{.State.Pid}}' mlframework-`+cluster+`-$c)
+			awk '$4 == "0A" {sub(/.*:/, "", $2); print $2}' /proc/$pid/net/tcp /proc/$pid/net/tcp6
+		done | sort -u | while read -r port; do printf '%d\n' 0x$port; done`)
+	for _, port := range []string{"4369", "5671", "15692", "25672", "5555"} {
+		if !slices.Contains(strings.Fields(listening), port) {
+			t.Fatalf("nothing listens on %s: it would be tried in vain\n%s", port, listening)
+		}
+	}
+	addresses := h.Exec(t, "sh", "-c", `for c in broker master monitor; do
+			docker inspect -f '{{range .NetworkSettings.Networks}}{{.IPAddress}} {{end}}' mlframework-`+cluster+`-$c; done`)
+	got := h.Exec(t, "docker", "exec", "mlframework-"+cluster+"-worker", "python3", "-c", reachable, addresses, listening)
+	if got != "5671\n" {
+		t.Errorf("of the ports\n%sat\n%sa task reaches %q, not the broker's with TLS alone", listening, addresses, got)
+	}
 }

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"strconv"
 	"time"
 )
 
@@ -150,6 +151,20 @@ func (s Secrets) Certificate(random io.Reader, now time.Time, names []string) ([
 
 // loopback has Erlang's distribution listen on 127.0.0.1 only.
 const loopback = "-kernel inet_dist_use_interface {127,0,0,1}"
+
+// start begins the server with its metrics on the address that a name has in one of the container's networks. Nothing in
+// rabbitmq.conf can name it: Docker gives addresses when the container starts.
+const start = `at=$(getent hosts "$1" | cut -d' ' -f1 | tr . ,)
+shift
+export RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS="$RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS -rabbitmq_prometheus tcp_config [{ip,{${at:-127,0,0,1}}},{port,$1}]"
+shift
+exec docker-entrypoint.sh "$@"`
+
+// Command is what the container of the official image, and of those like it, runs. Metrics, which need no login, are served
+// only in the network in which the container has the given name.
+func Command(metrics string) (entrypoint, command []string) {
+	return []string{"sh", "-c", start, "sh", metrics, strconv.Itoa(MetricsPort)}, []string{"rabbitmq-server"}
+}
 
 // Environment is what makes the server of the official image, and of those like it, read the files. None of it is secret.
 func Environment() []string {

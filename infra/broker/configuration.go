@@ -33,7 +33,6 @@ func configuration() []byte {
 		{"ssl_options.versions.2", "tlsv1.2"},
 		{"auth_mechanisms.1", "PLAIN"},
 		{"load_definitions", in(DefinitionsFile)},
-		{"prometheus.tcp.port", MetricsPort},
 		{"vm_memory_high_watermark.absolute", memory},
 		{"disk_free_limit.absolute", freeDisk},
 		{"raft.wal_max_size_bytes", writeLog},

@@ -133,6 +133,3 @@ func (c Cluster) labels(role, hostName string) map[string]string {
 
 // Container is the name of the cluster's container of a role. A host has at most one of each.
 func (c Cluster) Container(role string) string { return "mlframework-" + c.Name + "-" + role }
-
-// network is the cluster's own on every host.
-func (c Cluster) network() string { return "mlframework-" + c.Name }

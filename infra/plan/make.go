@@ -156,13 +156,8 @@ func (m *maker) folders(h Host, f Found) Folders {
 // brought are the steps before which no container that is ours can start on a host.
 func (m *maker) brought(host string) []string {
 	first := cmp.Or(m.found[host].Shares, host)
-	return []string{host + "/folders", first + "/sweepd", first + "/files", host + "/network", m.Master + "/record"}
-}
-
-func (m *maker) network(host string) {
-	if !slices.Contains(m.found[host].Networks, m.Cluster.network()) && !m.done[host+"/network"] {
-		m.add(host, "network", "make the network", Network{m.Cluster.network(), m.labels("", host)})
-	}
+	needs := append([]string{host + "/folders", first + "/sweepd", first + "/files"}, m.networksNeed(host)...)
+	return append(needs, m.Master+"/record")
 }
 
 // image has an image on a host before a container of it starts.
@@ -211,14 +206,15 @@ func (m *maker) master() {
 		m.add(h.Name, "credentials", "write the master's credentials", Secrets{Dir: l.Master(), For: broker.Master, UID: uid, GID: gid}, h.Name+"/secrets")
 	}
 	if !m.settled(h.Name) {
-		m.network(h.Name)
+		m.makeNetworks(h.Name)
 	}
 	if !m.runs(h.Name, Broker) {
 		m.volume(h, f, Broker)
 		image = m.image(h.Name, m.BrokerImage)
 		login = h.Name + "/login"
 	}
-	m.container(h, Broker, "start the broker", h.Name+"/secrets", image, h.Name+"/network", h.Name+"/volume "+Broker, m.Master+"/record")
+	m.container(h, Broker, "start the broker",
+		append(m.networksNeed(h.Name), h.Name+"/secrets", image, h.Name+"/volume "+Broker, m.Master+"/record")...)
 	if login != "" {
 		do := Login{l.Sweepd(m.Sweepd[f.Arch]), l.Master(), net.JoinHostPort("127.0.0.1", strconv.Itoa(m.brokerPort())), loginWait}
 		m.look(h.Name, "login", "wait until the broker takes logins", do, h.Name+"/"+Broker, h.Name+"/sweepd", h.Name+"/credentials")

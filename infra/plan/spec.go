@@ -28,6 +28,9 @@ const (
 	logSize, logFiles = 5 << 20, 3
 )
 
+// metricsAlias is the broker's name in the network of the master, and in no other.
+const metricsAlias = "broker-metrics"
+
 // Graces: how long a container gets between SIGTERM and SIGKILL.
 const (
 	shortGrace  = 10 * time.Second
@@ -43,7 +46,7 @@ func (c Cluster) hardened(role string, h Host, f Found) docker.Spec {
 		User:     fmt.Sprintf("%d:%d", uid, gid),
 		Labels:   c.labels(role, h.Name),
 		Mounts:   []docker.Mount{{At: "/tmp", Tmpfs: &docker.Tmpfs{Exec: true}}},
-		Networks: []docker.Network{{Name: c.network(), Aliases: []string{role}}},
+		Networks: c.networks(role, h),
 		ReadOnly: true, NoNewPrivileges: true, DropCaps: []string{"ALL"},
 		Restart: "unless-stopped", Grace: shortGrace, Pids: ourPids,
 		Log: docker.Log{Driver: "json-file", MaxSize: logSize, Files: logFiles},
@@ -82,6 +85,7 @@ func (c Cluster) brokerSpec(h Host, f Found, port int) docker.Spec {
 	s.Labels[ConfigLabel] = broker.Version()
 	s.Hostname = "broker"
 	s.Env = broker.Environment()
+	s.Entrypoint, s.Command = broker.Command(metricsAlias)
 	s.Mounts = append(s.Mounts,
 		docker.Mount{Volume: c.volumeName(Broker), At: broker.Data},
 		bindReadOnly(f.layout().Broker(), broker.Folder),
@@ -168,8 +172,8 @@ func (c Cluster) monitorNames(h Host, f Found) (names []string) {
 	return names
 }
 
-// workerSpec is the worker's container. On the master's host it reaches the broker over the cluster's own network, whatever
-// the host's firewall says.
+// workerSpec is the worker's container. On the master's host it reaches the broker over a network of the two, whatever the
+// host's firewall says.
 func (m *maker) workerSpec(h Host, f Found) docker.Spec {
 	c, at := m.Cluster, m.reaches(h, f)
 	if h.Name == m.Master {

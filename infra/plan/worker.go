@@ -32,7 +32,7 @@ func (m *maker) startWorker(h Host, f Found) {
 	if !late {
 		m.writeLogin(h)
 	}
-	m.network(h.Name)
+	m.makeNetworks(h.Name)
 	needs := append(m.brought(h.Name), h.Name+"/login of worker", m.workerImage(h), m.Master+"/login", m.Master+"/users")
 	at := m.reaches(h, f)
 	if h.Name == m.Master {
