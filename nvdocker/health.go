@@ -1,0 +1,109 @@
+package nvdocker
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Idle is how much of a GPU's memory may be in use while it counts as free, in bytes: desktops and the driver take some.
+const Idle = 300 << 20
+
+// Xid is an error that the driver wrote to the kernel's log.
+type Xid struct {
+	Bus  string // the GPU's place, as in GPU.Bus without the function: "0000:07:00"
+	Code int
+	Text string
+}
+
+// xid is such a line: "NVRM: Xid (PCI:0000:0b:00): 79, pid=1896, GPU has fallen off the bus." Before driver 510 pid= is not there.
+var xid = regexp.MustCompile(`NVRM: Xid \(PCI:([0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2})[^)]*\): ([0-9]{1,4})(?:, (.*))?`)
+
+// Xids finds the driver's errors in the kernel's log, in its order.
+func Xids(log string) (all []Xid) {
+	for line := range strings.Lines(log) {
+		if m := xid.FindStringSubmatch(strings.TrimSpace(line)); m != nil {
+			code, _ := strconv.Atoi(m[2]) // digits
+			all = append(all, Xid{Bus: bus(m[1]), Code: code, Text: m[3]})
+		}
+	}
+	return all
+}
+
+// broken are the errors after which a GPU is not fit to work until it is reset, the host is booted, or the card is replaced. The rest
+// are mostly faults of programs, as 13, 31 and 43 are, or have no consequence. Source: NVIDIA's Xid catalog,
+// https://docs.nvidia.com/deploy/xid-errors/analyzing-xid-catalog.html.
+var broken = map[int]string{
+	46:  "it stopped processing",
+	48:  "its memory has an error that cannot be corrected",
+	61:  "its internal controller failed",
+	62:  "its internal controller failed",
+	64:  "a defective row of its memory could not be replaced",
+	74:  "its NVLink failed",
+	79:  "it has fallen off the bus",
+	95:  "its memory has an error that reached other programs",
+	109: "its context switch timed out",
+	110: "its security processor failed",
+	119: "its system processor (GSP) does not answer",
+	120: "its system processor (GSP) failed",
+	140: "its memory has an error that cannot be recovered from",
+	143: "it could not be initialized",
+	154: "it has to be reset",
+}
+
+// Health is what keeps a GPU from work, each with what to do; nil: nothing. Xids are those since the host was booted, of whichever
+// GPU; nil where the kernel's log may not be read.
+func Health(g GPU, xids []Xid) (problems []Problem) {
+	what := "GPU " + strconv.Itoa(g.Index)
+	if g.Index == Unknown {
+		what = "GPU " + g.Bus
+	}
+	if g.Lost != "" {
+		p := Problem{what + " does not answer: " + g.Lost, "reboot the host; if it comes again look at power, heat and seat of the card"}
+		if known := Explain(g.Lost); known != nil {
+			p.Remedy = known.Remedy
+		}
+		problems = append(problems, p)
+	}
+	if g.Errors > 0 {
+		problems = append(problems, Problem{fmt.Sprintf("%s: its memory had %d uncorrected errors (ECC)", what, g.Errors),
+			"end its programs and reset it (sudo nvidia-smi --gpu-reset -i " + strconv.Itoa(g.Index) + "), or reboot the host; if it comes again replace the card"})
+	}
+	seen := map[int]bool{}
+	for _, x := range slices.Backward(xids) {
+		why, is := broken[x.Code]
+		if !is || seen[x.Code] || !strings.HasPrefix(g.Bus, x.Bus+".") {
+			continue
+		}
+		seen[x.Code] = true
+		problems = append(problems, Problem{fmt.Sprintf("%s: %s (Xid %d)", what, why, x.Code),
+			"reset it (sudo nvidia-smi --gpu-reset) or reboot the host; the kernel's log has more: dmesg | grep Xid"})
+	}
+	if owned, known := g.owned(); known && g.Lost == "" && g.Used-owned > 2*Idle && len(g.Processes) == 0 {
+		problems = append(problems, Problem{fmt.Sprintf("%s: %s of its memory are in use, and no program has them", what, size(g.Used)),
+			"a program that was killed may have left them: wait a minute, then reset the GPU (sudo nvidia-smi --gpu-reset -i " + strconv.Itoa(g.Index) +
+				"); in a container other programs are not seen: look on the host"})
+	}
+	return problems
+}
+
+// owned is the memory that programs have, in bytes; false where it is not known.
+func (g GPU) owned() (bytes int64, known bool) {
+	if g.Used == Unknown || g.MIG {
+		return 0, false
+	}
+	for _, p := range g.Processes {
+		if p.Memory == Unknown {
+			return 0, false
+		}
+		bytes += p.Memory
+	}
+	return bytes, true
+}
+
+// Free reports whether nobody uses a GPU: it answers, no program runs on it, and less than Idle of its memory is in use.
+func (g GPU) Free() bool {
+	return g.Lost == "" && len(g.Processes) == 0 && (g.Used == Unknown || g.Used <= Idle)
+}
