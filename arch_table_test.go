@@ -67,6 +67,7 @@ var layers = []layer{
 		"sweep/result", "sweep/secret", "sweep/space", "sweep/store", "sweep/task"},
 		[]string{"sweep/leaktest", "sweep/queue/memory"}, "it carries what a master can do to who asks for it, and a worker is nobody who asks"},
 
+	{"nvdocker", nil, nil, "what is known of GPUs needs neither side, and other programs may use it"},
 	{"infra/docker", nil, []string{"sweep/leaktest"}, "an engine and its host: what is wanted of them others decide"},
 
 	{"infra/broker", []string{"sweep/queue/rights"}, nil, "what RabbitMQ is started with is data"},
