@@ -29,16 +29,19 @@ type cluster struct {
 
 // site says where a cluster's parts find their broker.
 type site struct {
-	url, credentials string
-	vhost            string
-	lease            time.Duration // 0: the usual
+	t      testing.TB
+	broker *broker.Broker
+	url    string
+	vhost  string
+	wrong  string        // a file with credentials that everybody has instead of their own; "": each has its own
+	lease  time.Duration // 0: the usual
 }
 
 // open is a site of its own on the shared broker.
 func open(t testing.TB) site {
 	t.Helper()
 	b, vhost := shared.Get(t), shared.Vhost(t)
-	return site{url: broker.In(b.URL, vhost), credentials: b.Credentials, vhost: vhost}
+	return site{t: t, broker: b, url: broker.In(b.URL, vhost), vhost: vhost}
 }
 
 // through is the site behind a proxy.
@@ -47,7 +50,21 @@ func (s site) through(p *broker.Proxy) site {
 	return s
 }
 
-func (s site) flags() []string { return []string{"--broker", s.url, "--credentials", s.credentials} }
+// master says how a master reaches the broker, with a user of its own.
+func (s site) master() []string { s.t.Helper(); return s.flags(s.broker.Master(s.t, s.vhost)) }
+
+// worker says how a worker reaches the broker, with a user of its own.
+func (s site) worker(name string) []string {
+	s.t.Helper()
+	return s.flags(s.broker.Worker(s.t, s.vhost, name))
+}
+
+func (s site) flags(credentials string) []string {
+	if s.wrong != "" {
+		credentials = s.wrong
+	}
+	return []string{"--broker", s.url, "--credentials", credentials}
+}
 
 // newCluster makes a cluster without workers; its master runs.
 func newCluster(t testing.TB, s site) *cluster {
@@ -67,7 +84,7 @@ func newCluster(t testing.TB, s site) *cluster {
 	if err := os.MkdirAll(filepath.Join(dir, "revisions", revision), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	args := append([]string{"master", "--store", c.path("store"), "--socket", c.path("socket"), "--read-socket", c.path("read")}, s.flags()...)
+	args := append([]string{"master", "--store", c.path("store"), "--socket", c.path("socket"), "--read-socket", c.path("read")}, s.master()...)
 	if s.lease > 0 {
 		args = append(args, "--lease", s.lease.String())
 	}
@@ -86,7 +103,7 @@ func (c *cluster) path(names ...string) string {
 func (c *cluster) worker(name string, s site) *daemon {
 	c.t.Helper()
 	d := newDaemon(c.t, c.dir, name, append([]string{"worker", "--name", name, "--host", "host-" + name, "--slots", "2",
-		"--outputs", c.path(name), "--revisions", c.path("revisions")}, s.flags()...)...)
+		"--outputs", c.path(name), "--revisions", c.path("revisions")}, s.worker(name)...)...)
 	c.workers[name] = d
 	d.start()
 	c.ready(name)

@@ -148,7 +148,7 @@ func TestFullDiskOfTheStore(t *testing.T) {
 	c.master.signal(unix.SIGTERM)
 	c.master.exitCode()
 	c.disk("disk", "size=4m")
-	c.master = newDaemon(t, c.dir, "small", append([]string{"master", "--store", c.path("disk", "store"), "--socket", c.path("socket")}, s.flags()...)...)
+	c.master = newDaemon(t, c.dir, "small", append([]string{"master", "--store", c.path("disk", "store"), "--socket", c.path("socket")}, s.master()...)...)
 	c.master.start()
 	c.worker("w1", s)
 	id := c.sweep("held", held, 2)
@@ -181,7 +181,7 @@ func TestFullDiskOfTheStore(t *testing.T) {
 	if code := c.master.exitCode(); code != cli.Machine || !strings.Contains(c.master.said(), said) {
 		t.Errorf("the master ended with %d", code)
 	}
-	if code, _, stderr := call(t, append([]string{"master", "--store", c.path("disk", "other"), "--socket", c.path("other")}, s.flags()...)...); code != cli.Machine ||
+	if code, _, stderr := call(t, append([]string{"master", "--store", c.path("disk", "other"), "--socket", c.path("other")}, s.master()...)...); code != cli.Machine ||
 		!strings.Contains(stderr, c.path("disk", "other")) || !strings.Contains(stderr, "no space left on device\n  free some space") {
 		t.Errorf("a master that is started there ended with %d: %s", code, stderr)
 	}

@@ -78,7 +78,7 @@ func TestMasterKilled(t *testing.T) {
 func ownBroker(t *testing.T) (*broker.Broker, site) {
 	t.Helper()
 	b := broker.Start(t, broker.Options{})
-	return b, site{url: b.URL, credentials: b.Credentials}
+	return b, site{t: t, broker: b, url: b.URL, vhost: "/"}
 }
 
 // The broker crashes and comes back: nothing starts again.

@@ -64,7 +64,7 @@ OPTIONS:{{range .VisibleFlags}}
 func (c *command) app() *cliv2.App {
 	app := cli.App("sweepd", "the parts of a cluster", appHelp, c.stdout, c.stderr)
 	app.Action = noCommand
-	app.Commands = []*cliv2.Command{c.masterCommand(), c.workerCommand(), c.monitorCommand(), c.filesCommand(), c.checkCommand(),
+	app.Commands = []*cliv2.Command{c.masterCommand(), c.workerCommand(), c.monitorCommand(), c.filesCommand(), c.checkCommand(), c.usersCommand(),
 		c.relayCommand(), c.versionCommand()}
 	return app
 }

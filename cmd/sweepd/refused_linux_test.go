@@ -109,14 +109,15 @@ func TestCheck(t *testing.T) {
 func TestPartsKeepTrying(t *testing.T) {
 	t.Parallel()
 	s := open(t)
-	right, err := os.ReadFile(s.credentials)
-	if err != nil {
-		t.Fatal(err)
+	guess := func(name, user string) site {
+		s := s
+		s.wrong = write(t, filepath.Join(t.TempDir(), name), user+":guess\n")
+		return s
 	}
-	s.credentials = write(t, filepath.Join(t.TempDir(), "credentials"), "mlframework:guess\n")
-	c := newCluster(t, s)
+	asMaster, asWorker := guess("master", "master"), guess("w1", "worker-w1")
+	c := newCluster(t, asMaster)
 	w1 := newDaemon(t, c.dir, "w1", append([]string{"worker", "--name", "w1", "--slots", "2", "--outputs", c.path("w1"),
-		"--revisions", c.path("revisions")}, s.flags()...)...)
+		"--revisions", c.path("revisions")}, asWorker.worker("w1")...)...)
 	w1.start()
 	for _, d := range []*daemon{c.master, w1} {
 		eventually(t, patience, d.name+" says what is wrong", said(d, "does not accept user and password"))
@@ -126,7 +127,13 @@ func TestPartsKeepTrying(t *testing.T) {
 	if b, err := c.client.Broker(t.Context()); err != nil || !b.Away || b.Reason == nil || !strings.Contains(*b.Reason, "password") {
 		t.Errorf("the broker is shown as %+v, %v", b, err)
 	}
-	write(t, s.credentials, string(right))
+	for file, right := range map[string]string{asMaster.wrong: s.broker.Master(t, s.vhost), asWorker.wrong: s.broker.Worker(t, s.vhost, "w1")} {
+		data, err := os.ReadFile(right)
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, file, string(data))
+	}
 	c.ready("w1")
 	c.ended(patience, id)
 	c.succeeded(id)

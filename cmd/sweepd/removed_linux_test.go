@@ -24,7 +24,7 @@ func TestFilesOfALivingMasterAreRemoved(t *testing.T) {
 		}
 	}
 	remove("store/lock")
-	code, _, stderr := call(t, append([]string{"master", "--store", c.path("store"), "--socket", c.path("second")}, s.flags()...)...)
+	code, _, stderr := call(t, append([]string{"master", "--store", c.path("store"), "--socket", c.path("second")}, s.master()...)...)
 	if code != cli.Machine || !strings.Contains(stderr, "the store is in use by") {
 		t.Errorf("a second master: exit code %d: %s", code, stderr)
 	}

@@ -19,7 +19,7 @@ func TestSecondWorkerRefused(t *testing.T) {
 	c := newCluster(t, s)
 	state := c.path("state")
 	w1 := newDaemon(t, c.dir, "w1", append([]string{"worker", "--name", "w1", "--host", "gpu1", "--slots", "2", "--outputs", c.path("w1"),
-		"--state", state, "--revisions", c.path("revisions")}, s.flags()...)...)
+		"--state", state, "--revisions", c.path("revisions")}, s.worker("w1")...)...)
 	w1.start()
 	c.ready("w1")
 	id := c.sweep("held", held, 2)
@@ -33,7 +33,7 @@ func TestSecondWorkerRefused(t *testing.T) {
 		"the same state":   {"w2", c.path("other"), state, state + " is in use by worker w1"},
 	} {
 		code, _, stderr := call(t, append([]string{"worker", "--name", second.name, "--outputs", second.outputs, "--state", second.state,
-			"--revisions", c.path("revisions")}, s.flags()...)...)
+			"--revisions", c.path("revisions")}, s.worker(second.name)...)...)
 		if pid := fmt.Sprintf("(pid %d", w1.guard()); code != 5 || !strings.Contains(stderr, second.says) || !strings.Contains(stderr, pid) {
 			t.Errorf("%s: exit code %d, want 5; it says %q, want %q and %q", name, code, stderr, second.says, pid)
 		}
@@ -61,7 +61,7 @@ func TestSecondWorkerElsewhereRefused(t *testing.T) {
 	c.stands(id, sweep.Counts{task.Running: 2})
 	elsewhere := s.through(broker.Through(t, s.url)) // another address: another lock of the name
 	code, _, stderr := call(t, append([]string{"worker", "--name", "w1", "--outputs", c.path("other"), "--revisions", c.path("revisions")},
-		elsewhere.flags()...)...)
+		elsewhere.worker("w1")...)...)
 	if want := "another process takes the tasks of worker w1"; code != 5 || !strings.Contains(stderr, want) {
 		t.Errorf("exit code %d, want 5; it says %q, want %q", code, stderr, want)
 	}
@@ -83,7 +83,7 @@ func TestWorkerWhoseNameWasTakenEnds(t *testing.T) {
 	c.stands(id, sweep.Counts{task.Running: 2})
 	p.Stall()
 	second := newDaemon(t, c.dir, "second", append([]string{"worker", "--name", "w1", "--host", "second", "--slots", "2",
-		"--outputs", c.path("second"), "--revisions", c.path("revisions")}, s.flags()...)...)
+		"--outputs", c.path("second"), "--revisions", c.path("revisions")}, s.worker("w1")...)...)
 	second.start()
 	eventually(t, 2*patience, "the second is the one that is known", func() bool { return c.shown("w1").Host == "second" })
 	p.Heal()

@@ -30,7 +30,7 @@ var shared = rights.User{
 }
 
 // strict has everybody have the rights that package rights gives. Queues and exchanges as they are now need others.
-const strict = false
+const strict = true
 
 // sharedMaster is the master's user beside it.
 var sharedMaster = rights.User{

@@ -20,19 +20,21 @@ class Cluster(Ours):
         broker, version = site.need_broker()
         with open(os.path.join(broker, "url")) as f:
             url = f.read().strip()
-        common = ["--revisions", site.folder("cluster", "revisions"), "--broker", url,
-                  "--credentials", os.path.join(broker, "credentials")]
+        sweepd, users = os.path.join(BIN, "sweepd"), site.folder("cluster", "users")
+        call(sweepd, "broker-users", "--folder", users, "--worker", "bench")
+        call(os.path.join(os.getcwd(), "scripts", "broker"), "ctl", broker, "import_definitions", os.path.join(users, "definitions.json"))
+        common = ["--revisions", site.folder("cluster", "revisions"), "--broker", url]
+        as_user = lambda user: ["--credentials", os.path.join(users, user)]
         self.outputs = site.folder("cluster", "outputs")
         short = tempfile.mkdtemp(prefix="bench-")  # the path of a socket has about 100 characters at most
         site.stack.callback(shutil.rmtree, short)
         self.socket = os.path.join(short, "master.sock")
         self.where = "--master", self.socket
-        sweepd = os.path.join(BIN, "sweepd")
         master = site.serve("sweepd master", [sweepd, "master", "--store", site.folder("cluster", "store"),
-                                              "--socket", self.socket] + common)
+                                              "--socket", self.socket] + common + as_user("master"))
         master.wait(lambda: os.path.exists(self.socket))
         self.worker = site.serve("sweepd worker", [sweepd, "worker", "--name", "bench", "--slots", str(SLOTS),
-                                                   "--outputs", self.outputs] + common)
+                                                   "--outputs", self.outputs] + common + as_user("worker-bench"))
         return f"{commit()}, {version}"
 
     def run(self, load, count):

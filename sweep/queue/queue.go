@@ -83,6 +83,7 @@ type Status struct {
 	Reason  string    // why it is away, for people: cause and remedy
 	Blocked string    // it is reached but takes nothing for now, and why (a broker short of memory or disk); "": it does
 	Program string    // name and version of the broker; "": not known, or there is none
+	Refused int64     // messages that could not be read, or were not from whom they named, since the start
 }
 
 // Delivery is items that arrive together. Ack must be called once, when they are taken care of. When it returns nil they

@@ -144,4 +144,6 @@ type Line struct {
 	Time    time.Time `json:"time"`
 	Text    string    `json:"text"`
 	Missed  int64     `json:"missed,omitempty"` // lines of this stream left out before this one
+	// Worker is who sent it, as the queue knows: it is not in what travels.
+	Worker string `json:"-"`
 }

@@ -1,22 +1,34 @@
 // Package amqp is the queue on RabbitMQ: the contract of package queue between machines.
 //
-// The commands may import it. It imports the contract and sweep/task, and is the only one that knows the protocol
+// The commands may import it. It imports the contract, queue/rights and sweep/task, and is the only one that knows the protocol
 // (github.com/rabbitmq/amqp091-go, whose own recovery stays off).
 //
 // # What is on the broker
 //
-//	queue     tasks.WORKER          quorum              batches for one worker
-//	queue     events                quorum              what workers report
-//	queue     heartbeats            classic, durable    transient messages that expire
-//	queue     dead                  quorum              batches and events that could not be read, with the reason
-//	exchange  control  (direct)  →  control.WORKER.*    exclusive queues of the workers, bound by name
-//	exchange  lines    (fanout)  →  lines.*             exclusive queues of the master, bounded; messages expire
-//	exchange  pieces   (fanout)  →  pieces.*            exclusive queues of the master; messages expire
+//	queue     tasks.WORKER       quorum             batches for one worker
+//	queue     control.WORKER     classic, durable   control messages for one worker, transient and expiring
+//	exchange  from-workers       topic, durable     everything from workers, with keys KIND.WORKER
+//	  events.#      →  worker-events       quorum             what workers report
+//	  heartbeats.#  →  worker-heartbeats   classic, durable   transient messages that expire
+//	  dead.#        →  dead                quorum             what could not be read or was refused, with the reason
+//	  lines.#       →  lines.*             exclusive queues of the master, bounded; messages expire
+//	  pieces.#      →  pieces.*            exclusive queues of the master; messages expire
 //
-// x-queue-type is the only argument of a queue that outlives its connection, so that everything else can be set by policy. Both ends declare what they
-// need, whenever they need it: a queue that was deleted, or a broker that lost its data, is set up again. What a broker gives
-// up on by itself, as at a limit of deliveries (RabbitMQ 4 has one of 20), it drops, unless a policy with the
-// dead-letter-exchange "" and the dead-letter-routing-key dead lets it go where everything unreadable goes.
+// The master makes all of it, whenever it is needed: a queue that was deleted, or a broker that lost its data, is set up
+// again. The queues of a worker it makes with the worker's first heartbeat, with one every five seconds, and with what it
+// publishes. Workers make nothing: they publish to the one exchange and consume their two queues, and wait for what is not
+// there yet. A worker binds nothing either, so that no topic needs a right to be read.
+//
+// Package queue/rights has the user of each worker, and the policies. x-queue-type is the only argument of a queue that
+// outlives its connection, so that everything else can be set by policy: bounds, and that what a broker gives up on by
+// itself, as at a limit of deliveries (RabbitMQ 4 has one of 20), goes where everything unreadable goes.
+//
+// # Who says what
+//
+// The broker lets a worker's user use keys that end with the worker's name, and no other user's name in the property
+// user-id. The master reads a message only if key, user and content name the same worker, and if it keeps the bounds of
+// package task. What does not goes to the dead letters with the reason, and is counted. Where the master puts a message
+// back, its headers say whose it was.
 //
 // # Connections
 //
@@ -30,7 +42,6 @@ import (
 	"log/slog"
 	"net"
 	"net/url"
-	"regexp"
 	"time"
 )
 
@@ -109,14 +120,4 @@ func (o Options) checked() (Options, place, error) {
 		p.port = map[bool]string{false: "5672", true: "5671"}[p.tls]
 	}
 	return o, p, nil
-}
-
-// workerName is what may stand in the name of a queue and in a permission without surprises.
-var workerName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.@-]{0,126}$`)
-
-func checkWorker(name string) error {
-	if workerName.MatchString(name) {
-		return nil
-	}
-	return fmt.Errorf("%q cannot name a worker: it has 1 to 127 letters, digits, or -_.@ and begins with a letter or digit", name)
 }

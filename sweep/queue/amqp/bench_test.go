@@ -82,7 +82,7 @@ func BenchmarkRoundTrip(b *testing.B) {
 			b.Fatal(err)
 		}
 		d := <-tasks
-		if err := p.Emit(b.Context(), task.Event{Version: task.Version, Index: int64(n)}); err != nil {
+		if err := p.Emit(b.Context(), task.Event{Version: task.Version, Worker: "w1", Index: int64(n)}); err != nil {
 			b.Fatal(err)
 		}
 		if d.Ack() != nil || (<-events).Ack() != nil {

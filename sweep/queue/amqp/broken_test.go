@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -14,9 +15,9 @@ import (
 	"mlframework/sweep/task"
 )
 
-func credentials(t *testing.T, b *broker.Broker) string {
+func credentials(t *testing.T, file string) string {
 	t.Helper()
-	data, err := os.ReadFile(b.Credentials)
+	data, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +35,7 @@ func TestABrokerThatIsFullFrozenAndEmpty(t *testing.T) {
 		waitFor(t, "a batch is published", func() bool { return s.hub.Publish(t.Context(), "w1", batch(n)) == nil })
 		next(t, in, n)
 		waitFor(t, "an event is sent", func() bool {
-			return s.port(t, "w1").Emit(t.Context(), task.Event{Version: task.Version, Index: int64(n)}) == nil
+			return s.port(t, "w1").Emit(t.Context(), task.Event{Version: task.Version, Worker: "w1", Index: int64(n)}) == nil
 		})
 		for {
 			d := <-reports
@@ -47,7 +48,7 @@ func TestABrokerThatIsFullFrozenAndEmpty(t *testing.T) {
 	t.Run("memory", func(t *testing.T) { // what was consumed leaves it: the write-ahead log, which is in memory too, is short
 		before := binaries(t, b)
 		for n := range 50 {
-			event := task.Event{Version: task.Version, Outcome: &task.Outcome{Reason: strings.Repeat("x", 1<<20)}, Index: int64(n)}
+			event := task.Event{Version: task.Version, Worker: "w1", Outcome: &task.Outcome{Unmeasured: slices.Repeat([]string{strings.Repeat("x", 16<<10)}, 64)}, Index: int64(n)}
 			if err := s.port(t, "w1").Emit(t.Context(), event); err != nil {
 				t.Fatal(err)
 			}

@@ -46,11 +46,11 @@ func open(t testing.TB) *site {
 func openAt(t testing.TB, b *broker.Broker, vhost string) *site {
 	t.Helper()
 	s := &site{broker: b, vhost: vhost, proxy: broker.Through(t, b.URL), ports: map[string]*amqp.Port{}}
-	s.options = amqp.Options{URL: broker.In(s.proxy.URL, vhost), Credentials: b.Credentials, Log: logTo(t)}
+	s.options = amqp.Options{URL: broker.In(s.proxy.URL, vhost), Credentials: b.Master(t, vhost), Log: logTo(t)}
 	if _, measured := t.(*testing.B); measured { // without what only tests need
 		s.options.URL, s.options.Log = broker.In(b.URL, vhost), nil
 	}
-	hub, err := amqp.NewHub(s.options)
+	hub, err := amqp.NewHubQuiet(s.options, time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,14 +71,23 @@ func (s *site) port(t testing.TB, worker string) *amqp.Port {
 	p := s.ports[worker]
 	if p == nil {
 		var err error
-		if p, err = amqp.NewPort(worker, s.options); err != nil {
+		if p, err = amqp.NewPort(worker, s.of(t, worker)); err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(p.Close)
 		s.ports[worker] = p
 		waitFor(t, "the port is reached", func() bool { return !p.Status().Away })
+		amqp.Hear(s.hub, worker)
 	}
 	return p
+}
+
+// of is the options of a worker, which has a user of its own.
+func (s *site) of(t testing.TB, worker string) amqp.Options {
+	t.Helper()
+	o := s.options
+	o.Credentials = s.broker.Worker(t, s.vhost, worker)
+	return o
 }
 
 // reached waits until everybody has noticed that the broker is there, or is not.

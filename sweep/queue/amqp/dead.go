@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/rabbitmq/amqp091-go"
 
 	"mlframework/sweep/queue"
+	"mlframework/sweep/queue/rights"
 )
 
 const (
@@ -38,20 +38,20 @@ func (h *Hub) look(ctx context.Context, note func(*body) (wanted bool), finish f
 	h.dead.Lock()
 	defer h.dead.Unlock()
 	err = h.end.aside(func(ch *amqp091.Channel) error {
-		if err := declareQueue(ch, deadQueue); err != nil {
+		if err := declareQueue(ch, rights.DeadQueue); err != nil {
 			return err
 		}
 		var wanted []body
-		taken := 0
+		self, taken := h.user(), 0
 		for held := 0; !partly; taken++ {
-			d, there, err := ch.Get(deadQueue, false)
+			d, there, err := ch.Get(rights.DeadQueue, false)
 			if err = cmp.Or(err, context.Cause(ctx)); err != nil {
 				return err
 			}
 			if !there {
 				break
 			}
-			b := body{letter: letterOf(&d), tag: d.DeliveryTag, bytes: d.Body}
+			b := body{letter: letterOf(&d, self), tag: d.DeliveryTag, bytes: d.Body}
 			b.looks, _ = d.Headers[countHeader].(int64)
 			if note(&b) {
 				wanted, held = append(wanted, b), held+len(d.Body)
@@ -85,7 +85,7 @@ func back(ctx context.Context, ch *amqp091.Channel, letters int) error {
 	pace := time.NewTicker(backLook)
 	defer pace.Stop()
 	for late := time.After(backTime); ; {
-		q, err := ch.QueueDeclarePassive(deadQueue, true, false, false, false, nil)
+		q, err := ch.QueueDeclarePassive(rights.DeadQueue, true, false, false, false, nil)
 		if err != nil || q.Messages >= letters {
 			return err
 		}
@@ -106,7 +106,7 @@ func (h *Hub) Dead(ctx context.Context, most int) (all queue.Dead, err error) {
 		return b.looks >= mostLooks
 	}, func(ch *amqp091.Channel, often []body) (int, error) {
 		for _, b := range often { // written anew, they were not looked at yet
-			if h.end.post(ctx, deadQueue, b.bytes, &b.letter) != nil {
+			if h.end.post(ctx, queueRoute(rights.DeadQueue), b.bytes, b.headers()) != nil {
 				break // another look does it
 			}
 			if err := ch.Ack(b.tag, false); err != nil {
@@ -136,7 +136,7 @@ func (h *Hub) Requeue(ctx context.Context, id string) (done queue.Requeued, err 
 				done.Left++
 				continue
 			}
-			if err := h.end.post(ctx, b.from, b.bytes, nil); err != nil {
+			if err := h.end.post(ctx, queueRoute(queueOf(b.from)), b.bytes, b.back()); err != nil {
 				return done.Moved, err
 			}
 			if err := ch.Ack(b.tag, false); err != nil {
@@ -155,7 +155,7 @@ func (h *Hub) Drop(ctx context.Context, id string) (dropped int, err error) {
 		h.dead.Lock()
 		defer h.dead.Unlock()
 		err = h.end.aside(func(ch *amqp091.Channel) (err error) {
-			dropped, err = ch.QueuePurge(deadQueue, false)
+			dropped, err = ch.QueuePurge(rights.DeadQueue, false)
 			return err
 		})
 		return dropped, err
@@ -179,20 +179,45 @@ func meant(id string) func(*body) bool {
 
 // exists tells whether a queue is there from which letters die.
 func (h *Hub) exists(name string) (bool, error) {
-	if name != eventsQueue && !strings.HasPrefix(name, tasksPrefix) {
+	if worker, ok := rights.TasksOf(name); name != eventsName && (!ok || rights.CheckWorker(worker) != nil) {
 		return false, nil
 	}
 	_, there, err := h.depth(name)
 	return there, err
 }
 
+// Names of queues in the contract that are others on the broker, where versions before had queues of those names.
+const (
+	eventsName     = "events"
+	heartbeatsName = "heartbeats"
+)
+
+// queueOf is what a queue of the contract is on the broker.
+func queueOf(name string) string {
+	switch name {
+	case eventsName:
+		return rights.EventsQueue
+	case heartbeatsName:
+		return rights.HeartbeatsQueue
+	}
+	return name
+}
+
+// back is what a message says that goes back to where it was to be read: whose it is, where that counts.
+func (l *letter) back() amqp091.Table {
+	if l.from != eventsName || l.before {
+		return nil
+	}
+	return l.of.headers()
+}
+
 // Depths implements queue.Hub.
 func (h *Hub) Depths(ctx context.Context, workers ...string) (all []queue.Depth, err error) {
 	var names []string
 	for _, w := range workers {
-		names = append(names, tasksQueue(w))
+		names = append(names, rights.TasksQueue(w))
 	}
-	for _, name := range append(names, eventsQueue, beatsQueue, deadQueue) {
+	for _, name := range append(names, eventsName, heartbeatsName, rights.DeadQueue) {
 		d, there, err := h.depth(name)
 		if err != nil {
 			return nil, err
@@ -203,7 +228,7 @@ func (h *Hub) Depths(ctx context.Context, workers ...string) (all []queue.Depth,
 	}
 	unacked := h.unacked(ctx)
 	for i := range all {
-		if n, told := unacked[all[i].Queue]; told {
+		if n, told := unacked[queueOf(all[i].Queue)]; told {
 			all[i].Unacked = &n
 		}
 	}
@@ -213,8 +238,8 @@ func (h *Hub) Depths(ctx context.Context, workers ...string) (all []queue.Depth,
 // depth asks for one queue; false when it is not there.
 func (h *Hub) depth(name string) (d queue.Depth, there bool, err error) {
 	err = h.end.aside(func(ch *amqp091.Channel) error {
-		q, err := ch.QueueDeclarePassive(name, true, false, false, false, nil)
-		if said, ok := errors.AsType[*amqp091.Error](err); ok && said.Code == amqp091.NotFound {
+		q, err := ch.QueueDeclarePassive(queueOf(name), true, false, false, false, nil)
+		if isNotFound(err) {
 			return nil
 		}
 		d, there = queue.Depth{Queue: name, Messages: q.Messages, Consumers: &q.Consumers}, err == nil

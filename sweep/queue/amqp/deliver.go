@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/rabbitmq/amqp091-go"
 
@@ -57,7 +58,7 @@ func (s *session[T]) run(ctx context.Context, out chan<- queue.Delivery[T]) {
 			if !ok {
 				return
 			}
-			items, err := read(s.end, s.feed, &d)
+			items, err := s.feed.decode(&d)
 			if err != nil && !s.bury(ctx, &d, err) {
 				return
 			}
@@ -149,7 +150,12 @@ func pour[T any](ctx context.Context, e *end, f *feed[T]) <-chan T {
 
 // pass hands on what is in one message and acknowledges it; false when the consumer is over.
 func pass[T any](ctx context.Context, e *end, f *feed[T], k *consumer, d *amqp091.Delivery, out chan<- T) bool {
-	items, _ := read(e, f, d)
+	items, err := f.decode(d)
+	if err != nil {
+		e.refuse(f.name, d, err)
+		l := letter{from: f.from, reason: err.Error(), time: time.Now(), of: origin{d.UserId, d.RoutingKey}}
+		_ = e.publisher.post(f.aside, amqp091.Publishing{DeliveryMode: amqp091.Persistent, Headers: l.headers(), Body: d.Body}) // it may be lost
+	}
 	for _, item := range items {
 		select {
 		case out <- item:

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/rabbitmq/amqp091-go"
+
+	"mlframework/sweep/queue/rights"
 )
 
 // Check connects once and tells what is wrong: a *Fault, or what is wrong with the options. It does not try again.
@@ -47,7 +49,10 @@ func Consumed(ctx context.Context, worker string, o Options) (bool, error) {
 	if err != nil {
 		return false, explain(at, err, nil)
 	}
-	q, err := ch.QueueDeclare(tasksQueue(worker), true, false, false, false, amqp091.Table{queueTypeField: quorum})
+	q, err := ch.QueueDeclarePassive(rights.TasksQueue(worker), true, false, false, false, nil)
+	if isNotFound(err) {
+		return false, nil
+	}
 	if err != nil {
 		return false, explain(at, err, nil)
 	}
@@ -62,6 +67,7 @@ type connection struct {
 	*amqp091.Connection
 	socket *socket
 	id     string // no other connection has it
+	user   string
 }
 
 // hangUp ends the connection, politely if the broker still answers.
@@ -107,7 +113,7 @@ func dial(ctx context.Context, o Options, at place) (*connection, error) {
 		s.Close()
 		return nil, explain(at, err, s.answer())
 	}
-	return &connection{c, s, rand.Text()[:12]}, nil
+	return &connection{c, s, rand.Text()[:12], user}, nil
 }
 
 // open speaks TLS, unless trust is nil, and the protocol's greeting.

@@ -21,6 +21,7 @@ const (
 type end struct {
 	at        place
 	log       *slog.Logger
+	refused   refusals
 	state     *state
 	lookout   lookout
 	publisher publisher
@@ -33,10 +34,10 @@ type end struct {
 }
 
 // newEnd begins to connect.
-func newEnd(o Options, at place, prepare func(*amqp091.Channel) error) *end {
+func newEnd(o Options, at place, nowhere route, prepare func(*connection, *amqp091.Channel) error) *end {
 	e := &end{at: at, log: o.Log, state: newState(o.Log, partPublishing, partConsuming)}
 	e.ctx, e.cancel = context.WithCancel(context.Background())
-	e.publisher = publisher{at: at, state: e.state, prepare: prepare}
+	e.publisher = publisher{at: at, state: e.state, prepare: prepare, nowhere: nowhere}
 	publishing := link{part: partPublishing, o: o, at: at, state: e.state, use: e.publisher.serve}
 	consuming := link{part: partConsuming, o: o, at: at, state: e.state, use: e.consume}
 	e.all.Go(func() { publishing.run(e.ctx) })
@@ -84,7 +85,11 @@ func (e *end) close() {
 	e.all.Wait()
 }
 
-func (e *end) status() queue.Status { return e.state.status() }
+func (e *end) status() queue.Status {
+	s := e.state.status()
+	s.Refused = e.refused.count()
+	return s
+}
 
 // expiration is shortLived as messages carry it.
 var expiration = strconv.FormatInt(shortLived.Milliseconds(), 10)

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"mlframework/sweep/queue/rights"
 	"mlframework/sweep/task"
 )
 
@@ -13,7 +14,7 @@ var (
 	DecodeBatch  = decodeBatch
 	DecodeEvents = decodeEvents
 	ReadUnacked  = readUnacked
-	Dead         = deadQueue
+	Dead         = rights.DeadQueue
 )
 
 const (
@@ -62,5 +63,12 @@ func (e *end) severed() bool {
 
 // Bury puts a message to the dead letters, as one that could not be read.
 func Bury(ctx context.Context, h *Hub, from string, body []byte, reason string) error {
-	return h.end.post(ctx, deadQueue, body, &letter{from, reason, time.Now()})
+	l := letter{from: from, reason: reason, time: time.Now(), before: true}
+	return h.end.post(ctx, queueRoute(rights.DeadQueue), body, l.headers())
 }
+
+// NewHubQuiet is NewHub; what the version before left is removed after another time without a message.
+func NewHubQuiet(o Options, quiet time.Duration) (*Hub, error) { return newHub(o, quiet) }
+
+// Hear has a hub make the queues of a worker, as it does with its first heartbeat.
+func Hear(h *Hub, worker string) { h.makeQueues(worker) }

@@ -35,6 +35,7 @@ const (
 	Forbidden   Kind = "forbidden"   // the user lacks a permission
 	Mismatch    Kind = "mismatch"    // a queue of that name was made otherwise
 	Lost        Kind = "lost"        // a connection that was there ended
+	Unready     Kind = "unready"     // no master has been there yet
 	Clash       Kind = "clash"       // it could not do what was asked just then; two that set up one queue at once are enough
 	Other       Kind = "other"
 )
@@ -75,6 +76,7 @@ func explain(at place, err error, answered []byte) *Fault {
 func classify(at place, err error, answered []byte) (Kind, string) {
 	var (
 		file    *fileError
+		user    *wrongUser
 		dns     *net.DNSError
 		header  tls.RecordHeaderError
 		network net.Error
@@ -86,6 +88,8 @@ func classify(at place, err error, answered []byte) (Kind, string) {
 			return NoFile, fmt.Sprintf("there is no %s: %s; make it, or correct its name", file.what, file.file)
 		}
 		return NoFile, fmt.Sprintf("%v; correct the file", err)
+	case errors.As(err, &user):
+		return BadLogin, user.Error()
 	case errors.As(err, &dns):
 		return UnknownHost, fmt.Sprintf("the host %s is not found (%s); correct the address, or the name service", at.host, dns.Err)
 	case errors.Is(err, syscall.ECONNREFUSED):
@@ -120,6 +124,9 @@ func classifySaid(at place, said *amqp091.Error) (Kind, string) {
 	case said == amqp091.ErrCredentials, said == amqp091.ErrSASL,
 		said.Code == amqp091.AccessRefused && strings.Contains(strings.ToLower(said.Reason), "login"):
 		return BadLogin, "it does not accept user and password; correct the file with the credentials, or the user on the broker"
+	case said.Code == amqp091.NotFound:
+		return Unready, fmt.Sprintf("the master has not made what is needed there (%s); start the master, which makes it for each worker that it hears of. "+
+			"It is tried again", said.Reason)
 	case said == amqp091.ErrVhost, strings.Contains(said.Reason, "vhost"):
 		return NoVhost, fmt.Sprintf("the vhost %s does not exist, or the user may not use it (%s); make it, or give the user its permissions", at.vhost, said.Reason)
 	case said.Code == amqp091.AccessRefused:

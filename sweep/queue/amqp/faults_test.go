@@ -14,6 +14,7 @@ import (
 	"mlframework/sweep/queue"
 	"mlframework/sweep/queue/amqp"
 	"mlframework/sweep/queue/queuetest/broker"
+	"mlframework/sweep/queue/rights"
 	"mlframework/sweep/task"
 )
 
@@ -60,11 +61,12 @@ func TestAQueueThatIsDeletedIsMadeAgain(t *testing.T) {
 		publish(t, s, n)
 		next(t, in, n)
 	}
-	s.broker.DeleteQueue(t, s.vhost, "events")
-	if err := p.Emit(t.Context(), task.Event{Version: task.Version, Index: 7}); err != nil {
-		t.Fatalf("emit: %v", err)
-	}
-	if d := <-s.hub.Events(t.Context()); d.Items[0].Index != 7 {
+	events := s.hub.Events(t.Context())
+	s.broker.DeleteQueue(t, s.vhost, "worker-events") // its master makes it again
+	waitFor(t, "an event is sent", func() bool {
+		return p.Emit(t.Context(), task.Event{Version: task.Version, Worker: "w1", Index: 7}) == nil
+	})
+	if d := <-events; d.Items[0].Index != 7 {
 		t.Errorf("event %d came", d.Items[0].Index)
 	}
 }
@@ -76,9 +78,9 @@ func TestWhatCannotBeReadIsPutAside(t *testing.T) {
 	put(t, s, "tasks.w1", "not a batch")
 	put(t, s, "tasks.w1", `{"version":"?"}`)
 	publish(t, s, 1)
-	put(t, s, "events", "not events")
-	put(t, s, "heartbeats", "no heartbeat")
-	if err := p.Emit(t.Context(), task.Event{Version: task.Version, Index: 7}); err != nil {
+	s.say(t, "w1", "events.w1", "not events")
+	s.say(t, "w1", "heartbeats.w1", "no heartbeat")
+	if err := p.Emit(t.Context(), task.Event{Version: task.Version, Worker: "w1", Index: 7}); err != nil {
 		t.Fatal(err)
 	}
 	next(t, p.Consume(t.Context()), 1)
@@ -90,33 +92,67 @@ func TestWhatCannotBeReadIsPutAside(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-beats
-	ch := channel(t, s)
-	for _, want := range []struct{ body, reason string }{{"not a batch", "not what is expected"}, {`{"version":"?"}`, "not what is expected"}, {"not events", "no array"}} {
-		var got amqp091.Delivery
-		waitFor(t, "a message is put aside", func() (there bool) {
-			got, there, _ = ch.Get(amqp.Dead, true)
-			return there
-		})
-		if reason, _ := got.Headers["reason"].(string); string(got.Body) != want.body || !strings.Contains(reason, want.reason) {
-			t.Errorf("%q was put aside with %v; want %q with %q", got.Body, got.Headers, want.body, want.reason)
+	dead := s.dead(t, 4)
+	for body, want := range map[string]struct{ from, reason string }{"not a batch": {"tasks.w1", "not what is expected"}, `{"version":"?"}`: {"tasks.w1", "not what is expected"},
+		"not events": {"events", "no array"}, "no heartbeat": {"heartbeats", "not what is expected"}} {
+		if l := dead[body]; l.From != want.from || !strings.Contains(l.Reason, want.reason) || l.Time.IsZero() {
+			t.Errorf("%q was put aside as %+v; want %+v", body, l, want)
 		}
+	}
+	if n := s.hub.Status().Refused; n != 2 {
+		t.Errorf("the master counts %d; want 2", n)
 	}
 }
 
-// channel is a channel without this package.
+// dead waits until so many letters are dead, and gives them by how they begin.
+func (s *site) dead(t *testing.T, n int) map[string]queue.Letter {
+	t.Helper()
+	all := map[string]queue.Letter{}
+	waitFor(t, "letters are dead", func() bool {
+		d, err := s.hub.Dead(t.Context(), 100)
+		clear(all)
+		for _, l := range d.Letters {
+			all[string(l.Head)] = l
+		}
+		return err == nil && d.Count == n
+	})
+	return all
+}
+
+// channel is a channel without this package, of a user who may do everything.
 func channel(t *testing.T, s *site) *amqp091.Channel {
 	t.Helper()
-	u := broker.In(s.broker.URL, s.vhost)
-	c, err := amqp091.Dial(strings.Replace(u, "://", "://"+credentials(t, s.broker)+"@", 1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { c.Close() })
-	ch, err := c.Channel()
+	return s.as(t, s.broker.Credentials)
+}
+
+// as is a channel without this package of the user with the credentials in a file.
+func (s *site) as(t *testing.T, file string) *amqp091.Channel {
+	t.Helper()
+	ch, err := s.dial(t, file).Channel()
 	if err != nil {
 		t.Fatal(err)
 	}
 	return ch
+}
+
+func (s *site) dial(t *testing.T, file string) *amqp091.Connection {
+	t.Helper()
+	u := broker.In(s.broker.URL, s.vhost)
+	c, err := amqp091.Dial(strings.Replace(u, "://", "://"+credentials(t, file)+"@", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// say publishes as a worker does, or somebody who has its password.
+func (s *site) say(t *testing.T, worker, key, body string) {
+	t.Helper()
+	m := amqp091.Publishing{UserId: rights.WorkerUser(worker), Body: []byte(body)}
+	if err := s.as(t, s.broker.Worker(t, s.vhost, worker)).Publish(rights.FromWorkers, key, false, false, m); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func put(t *testing.T, s *site, name, body string) {
@@ -127,7 +163,7 @@ func put(t *testing.T, s *site, name, body string) {
 	// Another connection may be faster: what is put has to be there.
 	ch := channel(t, s)
 	waitFor(t, "the message is in its queue", func() bool {
-		q, err := ch.QueueDeclarePassive(name, true, false, false, false, amqp091.Table{"x-queue-type": map[bool]string{true: "classic", false: "quorum"}[name == "heartbeats"]})
+		q, err := ch.QueueDeclarePassive(name, true, false, false, false, nil)
 		return err == nil && q.Messages > 0
 	})
 }
@@ -162,10 +198,11 @@ func TestCloseLeavesNothingBehind(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			port, err := amqp.NewPort("w1", s.options)
+			port, err := amqp.NewPort("w1", s.of(t, "w1"))
 			if err != nil {
 				t.Fatal(err)
 			}
+			amqp.Hear(s.hub, "w1")
 			events, tasks, lines := hub.Events(t.Context()), port.Consume(t.Context()), hub.Lines(t.Context())
 			waitFor(t, "both are there", func() bool { return !hub.Status().Away && !port.Status().Away })
 			hinder()

@@ -3,10 +3,13 @@ package amqp
 import (
 	"context"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/rabbitmq/amqp091-go"
 
 	"mlframework/sweep/queue"
+	"mlframework/sweep/queue/rights"
 	"mlframework/sweep/task"
 )
 
@@ -24,6 +27,10 @@ const (
 type Hub struct {
 	end  *end
 	dead sync.Mutex // one at a time looks through the dead letters
+	made made
+
+	bridged atomic.Bool   // workers of the version before may be there
+	quiet   time.Duration // after which they are not
 
 	metrics string // "" where there are none
 }
@@ -32,24 +39,24 @@ var _ queue.Hub = (*Hub)(nil)
 
 // NewHub makes the master's end. It returns at once and tries to reach the broker for ever; only wrong options are an
 // error. Close it.
-func NewHub(o Options) (*Hub, error) {
+func NewHub(o Options) (*Hub, error) { return newHub(o, oldQuiet) }
+
+func newHub(o Options, quiet time.Duration) (*Hub, error) {
 	o, at, err := o.checked()
 	if err != nil {
 		return nil, err
 	}
-	return &Hub{end: newEnd(o, at, prepareHub), metrics: o.Metrics}, nil
+	h := &Hub{metrics: o.Metrics, quiet: quiet}
+	h.end = newEnd(o, at, queueRoute("nowhere"), h.prepare)
+	return h, nil
 }
 
-func prepareHub(ch *amqp091.Channel) error {
-	if err := declareExchanges(ch); err != nil {
+// prepare makes what workers need to be there. What the version before left comes first, so that it keeps its place.
+func (h *Hub) prepare(c *connection, ch *amqp091.Channel) error {
+	if err := h.takeOver(c); err != nil {
 		return err
 	}
-	for _, name := range []string{eventsQueue, beatsQueue, deadQueue} {
-		if err := declareQueue(ch, name); err != nil {
-			return err
-		}
-	}
-	return nil
+	return declareInbox(ch)
 }
 
 // Close ends its connections and streams.
@@ -60,7 +67,7 @@ func (h *Hub) Status() queue.Status { return h.end.status() }
 
 // Publish implements queue.Hub. Its errors are ErrAway, but for a worker's name or a batch that can never be sent.
 func (h *Hub) Publish(ctx context.Context, worker string, batches ...task.Batch) error {
-	if err := checkWorker(worker); err != nil {
+	if err := rights.CheckWorker(worker); err != nil {
 		return err
 	}
 	bodies := make([][]byte, len(batches))
@@ -70,55 +77,147 @@ func (h *Hub) Publish(ctx context.Context, worker string, batches ...task.Batch)
 			return err
 		}
 	}
-	return h.end.publisher.send(ctx, tasksQueue(worker), bodies)
+	return h.end.publisher.send(ctx, queueRoute(rights.TasksQueue(worker)), bodies)
 }
 
 // Remove implements queue.Hub.
 func (h *Hub) Remove(ctx context.Context, worker string) error {
-	if err := checkWorker(worker); err != nil {
+	if err := rights.CheckWorker(worker); err != nil {
 		return err
 	}
-	name := tasksQueue(worker)
-	return h.end.publisher.ask(ctx, &request{queue: name, do: func(ch *amqp091.Channel) error {
-		_, err := ch.QueueDelete(name, false, false, false)
+	defer h.made.forget(worker)
+	name := rights.TasksQueue(worker)
+	return h.end.publisher.ask(ctx, &request{to: queueRoute(name), do: func(ch *amqp091.Channel) error {
+		if _, err := ch.QueueDelete(name, false, false, false); err != nil {
+			return err
+		}
+		_, err := ch.QueueDelete(rights.ControlQueue(worker), false, false, false)
 		return err
 	}})
 }
 
-// Control implements queue.Hub. A message to a worker that is away is lost.
+// Control implements queue.Hub. A message to a worker that is away for longer than shortLived is lost.
 func (h *Hub) Control(_ context.Context, worker string, c task.Control) error {
-	if err := checkWorker(worker); err != nil {
+	if err := rights.CheckWorker(worker); err != nil {
 		return err
 	}
 	body, err := encode("a control message", &c)
 	if err != nil {
 		return err
 	}
-	return h.end.publisher.post(controlOut, worker, amqp091.Publishing{Body: body})
+	if err := h.tellOld(worker, brief(body)); err != nil {
+		return err
+	}
+	return h.end.publisher.post(queueRoute(rights.ControlQueue(worker)), brief(body))
 }
 
 // Events implements queue.Hub.
 func (h *Hub) Events(ctx context.Context) <-chan queue.Delivery[task.Event] {
 	return deliver(ctx, h.end, &feed[task.Event]{
-		name: eventsQueue, open: staying(eventsQueue), prefetch: eventsAhead, decode: bodies(decodeEvents), most: mostEvents, keep: true,
+		name: "events", open: inbox(rights.EventsQueue), prefetch: eventsAhead, most: mostEvents, keep: true,
+		decode: fromWorkers(rights.Events, h.user, decodeEvents, checkEvent), aside: queueRoute(rights.DeadQueue), from: "events",
 	})
 }
 
-// Heartbeats implements queue.Hub.
+// Heartbeats implements queue.Hub. The queues of whoever sends one are made, so that it can be sent something.
 func (h *Hub) Heartbeats(ctx context.Context) <-chan task.Heartbeat {
 	return pour(ctx, h.end, &feed[task.Heartbeat]{
-		name: beatsQueue, open: staying(beatsQueue), prefetch: beatsAhead, decode: bodies(decodeBeat),
+		name: "heartbeats", open: inbox(rights.HeartbeatsQueue), prefetch: beatsAhead,
+		decode: fromWorkers(rights.Heartbeats, h.user, decodeBeat, func(b *task.Heartbeat, worker string) error {
+			err := h.checkBeatOf(b, worker)
+			if err == nil {
+				h.makeQueues(b.Worker)
+			}
+			return err
+		}), aside: queueRoute(rights.DeadQueue), from: "heartbeats",
 	})
 }
 
 // Pieces implements queue.Hub.
 func (h *Hub) Pieces(ctx context.Context) <-chan task.Piece {
 	return pour(ctx, h.end, &feed[task.Piece]{
-		name: "pieces", open: passing("pieces.", piecesOut, ""), prefetch: piecesAhead, decode: bodies(decodePiece),
+		name: "pieces", prefetch: piecesAhead, open: func(ch *amqp091.Channel, connection string) (string, error) {
+			name := rights.PiecesPrefix + connection
+			return name, own(ch, name, rights.Pieces, nil)
+		},
+		decode: fromWorkers(rights.Pieces, h.user, decodePiece, checkPiece), aside: queueRoute(rights.DeadQueue), from: "pieces",
 	})
 }
 
 // Lines implements queue.Hub.
 func (h *Hub) Lines(ctx context.Context) <-chan task.Line {
-	return pour(ctx, h.end, &feed[task.Line]{name: "lines", open: linesQueue, prefetch: linesAhead, decode: unrepeated()})
+	return pour(ctx, h.end, &feed[task.Line]{
+		name: "lines", open: linesQueue, prefetch: linesAhead,
+		decode: unrepeated(fromWorkers(rights.Lines, h.user, lineForm.all, checkLine)), aside: queueRoute(rights.DeadQueue), from: "lines",
+	})
+}
+
+// user is the master's user, as whom nobody else can send.
+func (h *Hub) user() string {
+	if c, _ := h.end.lookout.now(); c != nil {
+		return c.user
+	}
+	return ""
+}
+
+// makeAgain is after how long it is seen that the queues of a worker are still there.
+const makeAgain = 5 * time.Second
+
+// made is when the queues of workers were last made. The zero value is ready.
+type made struct {
+	mu    sync.Mutex
+	all   map[string]time.Time
+	heard map[string]bool // workers that have spoken as their own users
+}
+
+func (m *made) speaks(worker string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.heard == nil {
+		m.heard = map[string]bool{}
+	}
+	m.heard[worker] = true
+}
+
+func (m *made) spoke(worker string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.heard[worker]
+}
+
+// due reports whether a worker's queues are to be made now, and notes that they are.
+func (m *made) due(worker string, now time.Time) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if last, ok := m.all[worker]; ok && now.Sub(last) < makeAgain {
+		return false
+	}
+	if m.all == nil {
+		m.all = map[string]time.Time{}
+	}
+	m.all[worker] = now
+	return true
+}
+
+func (m *made) forget(worker string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.all, worker)
+}
+
+// makeQueues makes the queues of a worker, unless that was done a moment ago.
+func (h *Hub) makeQueues(worker string) {
+	if !h.made.due(worker, time.Now()) {
+		return
+	}
+	err := h.end.aside(func(ch *amqp091.Channel) error {
+		if err := declareQueue(ch, rights.TasksQueue(worker)); err != nil {
+			return err
+		}
+		return declareControl(ch, worker)
+	})
+	if err != nil { // the next heartbeat tries again
+		h.made.forget(worker)
+		h.end.log.Warn("the queues of a worker cannot be made", "worker", worker, "error", err)
+	}
 }

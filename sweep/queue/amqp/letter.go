@@ -12,16 +12,19 @@ import (
 	"github.com/rabbitmq/amqp091-go"
 
 	"mlframework/sweep/queue"
+	"mlframework/sweep/queue/rights"
 )
 
 // letter is what is said of a dead message.
 type letter struct {
-	from   string // queue
+	from   string // as in queue.Letter
 	reason string
 	time   time.Time
+	of     origin // who sent the message
+	before bool   // a program of the version before put it here, which does not say who
 }
 
-// The headers of a dead letter, and those that a broker adds.
+// The headers of a dead letter, beside those of its origin, and those that a broker adds.
 const (
 	fromHeader   = "from"
 	reasonHeader = "reason"
@@ -30,27 +33,56 @@ const (
 	countHeader  = "x-delivery-count" // how often a quorum queue has delivered it in vain
 )
 
+// longestSaid bounds the texts that a worker says of a dead letter, in bytes.
+const longestSaid = 1 << 10
+
 func (l *letter) headers() amqp091.Table {
-	return amqp091.Table{fromHeader: l.from, reasonHeader: l.reason, timeHeader: l.time.UTC().Format(time.RFC3339Nano)}
+	h := amqp091.Table{fromHeader: l.from, reasonHeader: cut(l.reason, longestSaid), timeHeader: l.time.UTC().Format(time.RFC3339Nano)}
+	if l.before {
+		return h
+	}
+	for key, value := range l.of.headers() {
+		h[key] = value
+	}
+	return h
 }
 
-// letterOf reads what is said of a dead message: by this program, or by the broker.
-func letterOf(d *amqp091.Delivery) (l letter) {
+// letterOf reads what is said of a dead message: by the master, whose user is self, by a worker, or by the broker. What a
+// worker puts aside can only be from its own queues, whatever it says.
+func letterOf(d *amqp091.Delivery, self string) (l letter) {
 	at, _ := d.Headers[timeHeader].(string)
 	l.time, _ = time.Parse(time.RFC3339Nano, at)
 	l.from, _ = d.Headers[fromHeader].(string)
 	l.reason, _ = d.Headers[reasonHeader].(string)
+	l.reason = strings.ToValidUTF8(cut(l.reason, longestSaid), "")
+	if worker, ok := rights.Dead.WorkerOf(d.RoutingKey); ok {
+		if l.from != rights.ControlQueue(worker) {
+			l.from = rights.TasksQueue(worker)
+		}
+		l.of = origin{d.UserId, d.RoutingKey}
+		return l
+	}
 	deaths, _ := d.Headers[deathHeader].([]any)
 	if l.from != "" || len(deaths) == 0 {
+		l.of, l.before = originOf(d, self)
+		l.before = l.before || d.UserId == "" // programs before said no user
 		return l
 	}
 	death, _ := deaths[0].(amqp091.Table)
 	l.from, _ = death["queue"].(string)
+	if l.from == rights.EventsQueue {
+		l.from = eventsName
+	}
 	why, _ := death["reason"].(string)
 	l.reason = "the broker put it aside: " + strings.ReplaceAll(why, "_", " ")
 	if at, ok := death["time"].(time.Time); ok {
 		l.time = at.UTC()
 	}
+	first := *d // with the key that it had
+	if keys, _ := death["routing-keys"].([]any); len(keys) > 0 {
+		first.RoutingKey, _ = keys[0].(string)
+	}
+	l.of, l.before = originOf(&first, self)
 	return l
 }
 
@@ -68,20 +100,18 @@ func (l *letter) shown(body []byte) queue.Letter {
 		Head: append([]byte(nil), body[:min(len(body), queue.HeadBytes)]...)}
 }
 
-// post keeps a message with what is said of it, in the queue of the dead or, nil, without.
-func (e *end) post(ctx context.Context, to string, body []byte, l *letter) error {
-	return e.publisher.ask(ctx, &request{queue: to, bodies: [][]byte{body}, letter: l})
+// post keeps a message with headers.
+func (e *end) post(ctx context.Context, to route, body []byte, headers amqp091.Table) error {
+	return e.publisher.ask(ctx, &request{to: to, bodies: [][]byte{body}, headers: headers})
 }
 
 // bury puts a message that cannot be read to the dead letters: until that is confirmed it is tried again. It is false when
 // the consumer is over before, and the message comes again.
 func (s *session[T]) bury(ctx context.Context, d *amqp091.Delivery, why error) bool {
-	if !s.feed.keep {
-		return true
-	}
+	s.end.refuse(s.feed.name, d, why)
 	var p pause
-	for l := (letter{s.feed.name, why.Error(), time.Now()}); ; p.wait(ctx) {
-		err := s.end.post(ctx, deadQueue, d.Body, &l)
+	for l := (letter{from: s.feed.from, reason: why.Error(), time: time.Now(), of: origin{d.UserId, d.RoutingKey}}); ; p.wait(ctx) {
+		err := s.end.post(ctx, s.feed.aside, d.Body, l.headers())
 		if !errors.Is(err, queue.ErrAway) {
 			return true
 		}

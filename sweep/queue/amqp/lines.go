@@ -9,6 +9,7 @@ import (
 
 	"github.com/rabbitmq/amqp091-go"
 
+	"mlframework/sweep/queue/rights"
 	"mlframework/sweep/task"
 )
 
@@ -29,7 +30,7 @@ const (
 )
 
 // sendLines sends what is shown until ctx ends. What cannot be sent because of an outage is lost.
-func sendLines(ctx context.Context, p *publisher, shown <-chan task.Line) {
+func sendLines(ctx context.Context, p *publisher, to route, shown <-chan task.Line) {
 	var (
 		lines []task.Line
 		port  = strings.ToLower(rand.Text())
@@ -52,7 +53,7 @@ func sendLines(ctx context.Context, p *publisher, shown <-chan task.Line) {
 			sent++
 			m := brief(body)
 			m.MessageId = port + "." + strconv.FormatUint(sent, 10)
-			p.sendLive(ctx, m)
+			p.sendLive(ctx, to, m)
 		}
 	}
 }
@@ -71,13 +72,13 @@ func gather(lines []task.Line, shown <-chan task.Line) []task.Line {
 }
 
 // sendLive publishes a message of lines and waits until every master's queue has taken it, or the connection is over.
-func (p *publisher) sendLive(ctx context.Context, m amqp091.Publishing) {
+func (p *publisher) sendLive(ctx context.Context, to route, m amqp091.Publishing) {
 	for {
 		s := p.current.Load()
 		if s == nil {
 			return
 		}
-		taken, err := s.offerLive(ctx, m)
+		taken, err := s.offerLive(ctx, to, m)
 		if taken || err != nil {
 			return
 		}
@@ -96,11 +97,12 @@ func (p *publisher) sendLive(ctx context.Context, m amqp091.Publishing) {
 
 // offerLive publishes a message of lines once and reports whether it was taken: not while the broker accepts no
 // messages, nor when a queue of lines is full.
-func (s *sender) offerLive(ctx context.Context, m amqp091.Publishing) (taken bool, err error) {
+func (s *sender) offerLive(ctx context.Context, to route, m amqp091.Publishing) (taken bool, err error) {
 	if s.blockedBy() != "" {
 		return false, nil
 	}
-	confirm, err := s.live.PublishWithDeferredConfirm(linesOut, "", false, false, m)
+	m.UserId = s.c.user
+	confirm, err := s.live.PublishWithDeferredConfirm(to.exchange, to.key, false, false, m)
 	if err != nil {
 		return false, err
 	}
@@ -117,22 +119,30 @@ func (s *sender) offerLive(ctx context.Context, m amqp091.Publishing) (taken boo
 // linesQueue opens a master's queue of lines. Its bound is an argument and not a policy, as the queue is this connection's
 // own and counting what is lost depends on it.
 func linesQueue(ch *amqp091.Channel, connection string) (string, error) {
-	name := "lines." + connection
-	return name, own(ch, name, linesOut, "", amqp091.Table{"x-max-length-bytes": int64(linesQueued), "x-overflow": "reject-publish"})
+	name := rights.LinesPrefix + connection
+	return name, own(ch, name, rights.Lines, amqp091.Table{"x-max-length-bytes": int64(linesQueued), "x-overflow": "reject-publish"})
 }
+
+// mostPorts is how many ports' newest messages of lines are remembered: each start of a worker has its own.
+const mostPorts = 1 << 12
 
 // unrepeated returns a decoder of messages of lines that leaves out those that it has read. A worker offers a message
 // again when any of several queues refused it: that of a master whose connection is dead may be full.
-func unrepeated() func(*amqp091.Delivery) ([]task.Line, error) {
-	last := map[string]uint64{} // by port: the newest message
+func unrepeated(decode func(*amqp091.Delivery) ([]task.Line, error)) func(*amqp091.Delivery) ([]task.Line, error) {
+	type port struct{ user, id string }
+	last := map[port]uint64{} // the newest message
 	return func(d *amqp091.Delivery) ([]task.Line, error) {
-		port, text, _ := strings.Cut(d.MessageId, ".")
-		if n, err := strconv.ParseUint(text, 10, 64); err == nil {
-			if n <= last[port] {
+		id, text, _ := strings.Cut(d.MessageId, ".")
+		if n, err := strconv.ParseUint(text, 10, 64); err == nil && len(id) <= 64 {
+			from := port{d.UserId, id}
+			if n <= last[from] {
 				return nil, nil
 			}
-			last[port] = n
+			if len(last) >= mostPorts {
+				clear(last)
+			}
+			last[from] = n
 		}
-		return lineForm.all(d.Body)
+		return decode(d)
 	}
 }

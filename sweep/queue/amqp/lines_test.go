@@ -41,7 +41,7 @@ func TestLinesComeOnceBesideAFullQueue(t *testing.T) {
 	ch := channel(t, s)
 	q, err := ch.QueueDeclare("", false, true, true, false, amqp091.Table{"x-max-length": 0, "x-overflow": "reject-publish"})
 	if err == nil {
-		err = ch.QueueBind(q.Name, "", "lines", false, nil)
+		err = ch.QueueBind(q.Name, "lines.#", "from-workers", false, nil)
 	}
 	if err != nil {
 		t.Fatal(err)

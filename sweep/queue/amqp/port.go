@@ -6,6 +6,7 @@ import (
 	"github.com/rabbitmq/amqp091-go"
 
 	"mlframework/sweep/queue"
+	"mlframework/sweep/queue/rights"
 	"mlframework/sweep/task"
 )
 
@@ -24,25 +25,24 @@ var _ queue.Port = (*Port)(nil)
 // NewPort makes the end of one worker. It returns at once and tries to reach the broker for ever; only wrong options and
 // a name that no worker can have are errors. Close it.
 func NewPort(worker string, o Options) (*Port, error) {
-	if err := checkWorker(worker); err != nil {
+	if err := rights.CheckWorker(worker); err != nil {
 		return nil, err
 	}
 	o, at, err := o.checked()
 	if err != nil {
 		return nil, err
 	}
-	p := &Port{worker: worker, shown: make(chan task.Line, linesWaiting), end: newEnd(o, at, func(ch *amqp091.Channel) error {
-		return preparePort(ch, worker)
-	})}
-	p.end.all.Go(func() { sendLines(p.end.ctx, &p.end.publisher, p.shown) })
+	p := &Port{worker: worker, shown: make(chan task.Line, linesWaiting)}
+	p.end = newEnd(o, at, p.route(rights.Probe), func(c *connection, ch *amqp091.Channel) error {
+		return prepareWorker(c, ch, worker)
+	})
+	p.end.all.Go(func() { sendLines(p.end.ctx, &p.end.publisher, p.route(rights.Lines), p.shown) })
 	return p, nil
 }
 
-func preparePort(ch *amqp091.Channel, worker string) error {
-	if err := prepareHub(ch); err != nil {
-		return err
-	}
-	return declareQueue(ch, tasksQueue(worker))
+// route is where this worker's messages of one kind go.
+func (p *Port) route(kind rights.Kind) route {
+	return route{exchange: rights.FromWorkers, key: kind.Key(p.worker)}
 }
 
 // Close ends its connections and streams.
@@ -53,16 +53,20 @@ func (p *Port) Status() queue.Status { return p.end.status() }
 
 // Consume implements queue.Port.
 func (p *Port) Consume(ctx context.Context) <-chan queue.Delivery[task.Batch] {
-	name := tasksQueue(p.worker)
+	name := rights.TasksQueue(p.worker)
 	return deliver(ctx, p.end, &feed[task.Batch]{
-		name: name, open: staying(name), prefetch: batchesAhead, decode: bodies(decodeBatch), most: 1, keep: true,
+		name: name, open: madeByMaster(name), prefetch: batchesAhead, decode: bodies(decodeBatch), most: 1, keep: true,
+		aside: p.route(rights.Dead), from: name,
 	})
 }
 
-// Controls implements queue.Port.
+// Controls implements queue.Port. Of several streams the one that was opened last gets the messages: an earlier connection
+// may not yet be dead for the broker.
 func (p *Port) Controls(ctx context.Context) <-chan task.Control {
+	name := rights.ControlQueue(p.worker)
 	return pour(ctx, p.end, &feed[task.Control]{
-		name: "control", open: passing("control."+p.worker+".", controlOut, p.worker), prefetch: controlsAhead, decode: bodies(decodeControl),
+		name: "control", open: madeByMaster(name), prefetch: controlsAhead, newestFirst: true, decode: bodies(decodeControl),
+		aside: p.route(rights.Dead), from: name,
 	})
 }
 
@@ -72,7 +76,7 @@ func (p *Port) Emit(ctx context.Context, events ...task.Event) error {
 	if err != nil {
 		return err
 	}
-	return p.end.publisher.send(ctx, eventsQueue, bodies)
+	return p.end.publisher.send(ctx, p.route(rights.Events), bodies)
 }
 
 // Beat implements queue.Port.
@@ -81,7 +85,7 @@ func (p *Port) Beat(_ context.Context, h task.Heartbeat) error {
 	if err != nil {
 		return err
 	}
-	return p.end.publisher.post("", beatsQueue, brief(body))
+	return p.end.publisher.post(p.route(rights.Heartbeats), brief(body))
 }
 
 // Send implements queue.Port.
@@ -90,7 +94,7 @@ func (p *Port) Send(_ context.Context, piece task.Piece) error {
 	if err != nil {
 		return err
 	}
-	return p.end.publisher.post(piecesOut, "", brief(body))
+	return p.end.publisher.post(p.route(rights.Pieces), brief(body))
 }
 
 // Show implements queue.Port.

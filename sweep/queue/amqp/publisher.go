@@ -15,7 +15,8 @@ import (
 type publisher struct {
 	at      place
 	state   *state
-	prepare func(ch *amqp091.Channel) error // declares what this end needs
+	prepare func(c *connection, ch *amqp091.Channel) error // declares what this end needs, or sees that it is there
+	nowhere route                                          // what is sent there is dropped
 	current atomic.Pointer[sender]
 }
 
@@ -50,9 +51,9 @@ func (p *publisher) serve(ctx context.Context, c *connection) error {
 	return err
 }
 
-// send publishes messages to queues, in order, and returns when the broker keeps each of them.
-func (p *publisher) send(ctx context.Context, target string, bodies [][]byte) error {
-	return p.ask(ctx, &request{queue: target, bodies: bodies})
+// send publishes messages, in order, and returns when the broker keeps each of them.
+func (p *publisher) send(ctx context.Context, to route, bodies [][]byte) error {
+	return p.ask(ctx, &request{to: to, bodies: bodies})
 }
 
 // ask hands a request to the sender and waits for its end, for ctx or for confirmTimeout.
@@ -95,7 +96,7 @@ func (p *publisher) ask(ctx context.Context, r *request) error {
 var errLate = fmt.Errorf("the broker did not confirm in %v", confirmTimeout)
 
 // post publishes without waiting for anything. What nobody takes is lost.
-func (p *publisher) post(exchange, key string, m amqp091.Publishing) error {
+func (p *publisher) post(to route, m amqp091.Publishing) error {
 	s := p.current.Load()
 	if s == nil {
 		return p.away()
@@ -105,7 +106,8 @@ func (p *publisher) post(exchange, key string, m amqp091.Publishing) error {
 	}
 	s.plainLock.Lock()
 	defer s.plainLock.Unlock()
-	if err := s.plain.Publish(exchange, key, false, false, m); err != nil {
+	m.UserId = s.c.user
+	if err := s.plain.Publish(to.exchange, to.key, false, false, m); err != nil {
 		return fmt.Errorf("%w: %w", queue.ErrAway, err)
 	}
 	return nil

@@ -8,12 +8,28 @@ import (
 	"github.com/rabbitmq/amqp091-go"
 )
 
-// request is messages for one queue, or an operation on the broker.
+// route is where messages go.
+type route struct {
+	exchange, key string
+	declares      bool // the key is the name of a queue, which is made when it is not there
+}
+
+// queueRoute leads to one queue, by its name. It is the master's: no worker may use that exchange.
+func queueRoute(queue string) route { return route{key: queue, declares: true} }
+
+func (r route) String() string {
+	if r.exchange == "" {
+		return "the queue " + r.key
+	}
+	return "the queue behind " + r.exchange + " with the key " + r.key
+}
+
+// request is messages for one place, or an operation on the broker.
 type request struct {
-	queue  string
-	bodies [][]byte
-	letter *letter // of one body: what is said of it
-	do     func(ch *amqp091.Channel) error
+	to      route
+	bodies  [][]byte
+	headers amqp091.Table
+	do      func(ch *amqp091.Channel) error
 
 	done      chan error // has room for the result
 	abandoned atomic.Bool

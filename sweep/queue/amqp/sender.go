@@ -58,7 +58,7 @@ func newSender(p *publisher, c *connection) (*sender, error) {
 		}
 		s.closed[i] = (*ch).NotifyClose(make(chan *amqp091.Error, 1))
 	}
-	if err := p.prepare(s.admin); err != nil {
+	if err := p.prepare(c, s.admin); err != nil {
 		return nil, err
 	}
 	if err := s.confirmed.Confirm(false); err != nil {
@@ -154,12 +154,10 @@ func (s *sender) run(ctx context.Context) error {
 func (s *sender) probe() {
 	if s.blockedBy() == "" && s.plainLock.TryLock() {
 		defer s.plainLock.Unlock()
-		_ = s.plain.Publish("", nowhere, false, false, amqp091.Publishing{Expiration: "0"}) // a connection that has ended says so itself
+		to := s.p.nowhere
+		_ = s.plain.Publish(to.exchange, to.key, false, false, amqp091.Publishing{Expiration: "0"}) // a connection that has ended says so itself
 	}
 }
-
-// nowhere is the name of no queue.
-const nowhere = "nowhere"
 
 // check ends a connection on which nothing is confirmed.
 func (s *sender) check(now time.Time) error {
@@ -180,14 +178,14 @@ func (s *sender) take(r *request) error {
 	if r.do != nil {
 		err := r.do(s.admin)
 		r.done <- s.wrap(err)
-		delete(s.known, r.queue)
+		delete(s.known, r.to.key)
 		return err
 	}
 	if r.open = len(r.bodies); r.open == 0 {
 		r.done <- nil
 		return nil
 	}
-	if err := s.declare(r.queue); err != nil {
+	if err := s.declare(r.to); err != nil {
 		r.done <- s.wrap(err)
 		return err
 	}
@@ -208,14 +206,14 @@ func (s *sender) wrap(err error) error {
 	return fmt.Errorf("%w: %w", queue.ErrAway, explain(s.p.at, err, nil))
 }
 
-func (s *sender) declare(name string) error {
-	if s.known[name] {
+func (s *sender) declare(to route) error {
+	if !to.declares || s.known[to.key] {
 		return nil
 	}
-	if err := declareQueue(s.admin, name); err != nil {
+	if err := declareQueue(s.admin, to.key); err != nil {
 		return err
 	}
-	s.known[name] = true
+	s.known[to.key] = true
 	return nil
 }
 
@@ -223,11 +221,8 @@ func (s *sender) publish(m *message) (err error) {
 	s.sent++
 	m.id = strconv.FormatUint(s.sent, 36)
 	m.tries++
-	p := amqp091.Publishing{DeliveryMode: amqp091.Persistent, MessageId: m.id, Body: m.body}
-	if l := m.of.letter; l != nil {
-		p.Headers = l.headers()
-	}
-	m.confirm, err = s.confirmed.PublishWithDeferredConfirm("", m.of.queue, true, false, p)
+	p := amqp091.Publishing{DeliveryMode: amqp091.Persistent, MessageId: m.id, Body: m.body, UserId: s.c.user, Headers: m.of.headers}
+	m.confirm, err = s.confirmed.PublishWithDeferredConfirm(m.of.to.exchange, m.of.to.key, true, false, p)
 	if err == nil {
 		s.flight = append(s.flight, m)
 	}

@@ -26,11 +26,11 @@ func (s *sender) settle() error {
 				back = append(back, m)
 				continue
 			}
-			m.of.settled(fmt.Errorf("%w: the queue %s is deleted again and again", queue.ErrAway, m.of.queue))
+			m.of.settled(fmt.Errorf("%w: %s is not there, or deleted again and again; the master makes it", queue.ErrAway, m.of.to))
 		case m.confirm.Acked():
 			m.of.settled(nil)
 		default:
-			m.of.settled(fmt.Errorf("%w: the broker did not take a message for %s", queue.ErrAway, m.of.queue))
+			m.of.settled(fmt.Errorf("%w: the broker did not take a message for %s; it may be full", queue.ErrAway, m.of.to))
 		}
 	}
 	clear(s.flight[:n]) // so that they can be collected
@@ -80,10 +80,10 @@ func (s *sender) again(back []*message) error {
 	case <-s.stop:
 	}
 	for i, m := range back {
-		if i == 0 || m.of.queue != back[i-1].of.queue {
-			delete(s.known, m.of.queue)
+		if i == 0 || m.of.to != back[i-1].of.to {
+			delete(s.known, m.of.to.key)
 		}
-		err := s.declare(m.of.queue)
+		err := s.declare(m.of.to)
 		if err == nil {
 			err = s.publish(m)
 		}

@@ -46,7 +46,7 @@ func (s *state) fail(part string, f *Fault) {
 	s.wrong[part] = f
 	last, told := s.said[f.Error()]
 	switch {
-	case f.Kind == Clash && !told: // most often the last of it
+	case (f.Kind == Clash || f.Kind == Unready) && !told: // most often the last of it
 		s.said[f.Error()] = time.Time{}
 	case !told || now.Sub(last) >= sayAgain:
 		s.said[f.Error()] = now

@@ -14,9 +14,16 @@ type feed[T any] struct {
 	name     string
 	open     func(ch *amqp091.Channel, connection string) (queue string, err error) // declares the queue
 	prefetch int
-	decode   func(*amqp091.Delivery) ([]T, error)
-	most     int  // items that are enough for one delivery
-	keep     bool // a message that cannot be read goes to the queue of the dead
+	// newestFirst has the consumer that came last get all messages, as long as it takes them.
+	// It is opened again every renewEvery, so that of two processes that live each gets some.
+	newestFirst bool
+	decode      func(*amqp091.Delivery) ([]T, error)
+	most        int // items that are enough for one delivery
+	// What cannot be read goes aside, to the dead letters, as a message of the queue from. With keep it is acknowledged only
+	// when it is there.
+	aside route
+	from  string
+	keep  bool
 }
 
 // bodies reads messages of which only the body counts.
@@ -48,7 +55,11 @@ func (f *feed[T]) consume(c *connection) (*consumer, error) {
 		err = ch.Qos(f.prefetch, 0, false)
 	}
 	if err == nil {
-		k.in, err = ch.Consume(name, consumerTag, false, false, false, false, nil)
+		var arguments amqp091.Table
+		if f.newestFirst {
+			arguments = amqp091.Table{"x-priority": time.Now().Unix()}
+		}
+		k.in, err = ch.Consume(name, consumerTag, false, false, false, false, arguments)
 	}
 	if err != nil {
 		_ = ch.Close()
@@ -83,7 +94,7 @@ func stream[T any](ctx context.Context, e *end, f *feed[T], serve func(ctx conte
 			e.state.well(f.name)
 			p = pause{}
 			still := watch(c, k)
-			serve(ctx, k)
+			f.serve(ctx, k, serve)
 			k.leave()
 			still()
 		}
@@ -97,6 +108,19 @@ func stream[T any](ctx context.Context, e *end, f *feed[T], serve func(ctx conte
 		}
 		p.wait(ctx)
 	}
+}
+
+// renewEvery is for how long a consumer that came last gets all messages, if another one lives.
+const renewEvery = 30 * time.Second
+
+// serve works with a consumer until it is over, or to be renewed.
+func (f *feed[T]) serve(ctx context.Context, k *consumer, serve func(context.Context, *consumer)) {
+	if f.newestFirst {
+		renewed, cancel := context.WithTimeout(ctx, renewEvery)
+		defer cancel()
+		ctx = renewed
+	}
+	serve(ctx, k)
 }
 
 var errSlow = fmt.Errorf("a queue cannot be consumed: %w", context.DeadlineExceeded)
@@ -158,13 +182,4 @@ func forgotten(c *connection, name string) bool {
 	}
 	_ = ch.Close()
 	return q.Consumers == 0
-}
-
-// read decodes a message. One that cannot be read is logged.
-func read[T any](e *end, f *feed[T], d *amqp091.Delivery) ([]T, error) {
-	items, err := f.decode(d)
-	if err != nil {
-		e.log.Error("a message cannot be read and is put aside", "queue", f.name, "bytes", len(d.Body), "kept", f.keep, "cause", err.Error())
-	}
-	return items, err
 }

@@ -1,50 +1,77 @@
 package amqp
 
 import (
+	"errors"
+	"fmt"
 	"maps"
 
 	"github.com/rabbitmq/amqp091-go"
+
+	"mlframework/sweep/queue/rights"
 )
 
-// Names on the broker.
 const (
-	eventsQueue    = "events"
-	beatsQueue     = "heartbeats"
-	deadQueue      = "dead"
-	controlOut     = "control"
-	linesOut       = "lines"
-	piecesOut      = "pieces"
-	tasksPrefix    = "tasks."
 	quorum         = "quorum"
 	classic        = "classic"
 	queueTypeField = "x-queue-type"
 )
 
-func tasksQueue(worker string) string { return tasksPrefix + worker }
-
 // declareQueue makes a queue that stays, unless it is there.
 func declareQueue(ch *amqp091.Channel, name string) error {
-	kind := quorum
-	if name == beatsQueue {
-		kind = classic
-	}
-	_, err := ch.QueueDeclare(name, true, false, false, false, amqp091.Table{queueTypeField: kind})
+	_, err := ch.QueueDeclare(name, true, false, false, false, amqp091.Table{queueTypeField: kindOf(name)})
 	return err
 }
 
-// declareExchanges makes the exchanges, unless they are there.
-func declareExchanges(ch *amqp091.Channel) error {
-	for name, kind := range map[string]string{controlOut: amqp091.ExchangeDirect, linesOut: amqp091.ExchangeFanout, piecesOut: amqp091.ExchangeFanout} {
-		if err := ch.ExchangeDeclare(name, kind, true, false, false, false, nil); err != nil {
+// kindOf is the type of a queue that stays.
+func kindOf(name string) string {
+	if name == rights.HeartbeatsQueue {
+		return classic
+	}
+	return quorum
+}
+
+// declareControl makes the queue of a worker's control messages, unless it is there.
+func declareControl(ch *amqp091.Channel, worker string) error {
+	_, err := ch.QueueDeclare(rights.ControlQueue(worker), true, false, false, false, amqp091.Table{queueTypeField: classic})
+	return err
+}
+
+// inbox is a queue of the master's that workers reach with keys of one kind.
+var inboxes = []struct {
+	kind  rights.Kind
+	queue string
+}{
+	{rights.Events, rights.EventsQueue},
+	{rights.Heartbeats, rights.HeartbeatsQueue},
+	{rights.Dead, rights.DeadQueue},
+}
+
+// declareInbox makes the queues that workers reach, and their way there, unless they are there. The exchange comes last: a
+// worker that sees it finds everything.
+func declareInbox(ch *amqp091.Channel) error {
+	for _, in := range inboxes {
+		if err := declareQueue(ch, in.queue); err != nil {
+			return err
+		}
+	}
+	if err := declareExchange(ch); err != nil {
+		return err
+	}
+	for _, in := range inboxes {
+		if err := ch.QueueBind(in.queue, in.kind.Binding(), rights.FromWorkers, false, nil); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// own makes a queue of this connection, which goes with its last consumer, and binds it.
-func own(ch *amqp091.Channel, name, exchange, key string, limits amqp091.Table) error {
-	if err := declareExchanges(ch); err != nil {
+func declareExchange(ch *amqp091.Channel) error {
+	return ch.ExchangeDeclare(rights.FromWorkers, amqp091.ExchangeTopic, true, false, false, false, nil)
+}
+
+// own makes a queue of this connection, which goes with its last consumer, and binds it to messages of workers.
+func own(ch *amqp091.Channel, name string, kind rights.Kind, limits amqp091.Table) error {
+	if err := declareExchange(ch); err != nil {
 		return err
 	}
 	arguments := amqp091.Table{queueTypeField: classic}
@@ -52,18 +79,41 @@ func own(ch *amqp091.Channel, name, exchange, key string, limits amqp091.Table) 
 	if _, err := ch.QueueDeclare(name, false, true, true, false, arguments); err != nil {
 		return err
 	}
-	return ch.QueueBind(name, key, exchange, false, nil)
+	return ch.QueueBind(name, kind.Binding(), rights.FromWorkers, false, nil)
 }
 
-// staying opens a queue that outlives its consumers.
-func staying(name string) func(*amqp091.Channel, string) (string, error) {
-	return func(ch *amqp091.Channel, _ string) (string, error) { return name, declareQueue(ch, name) }
+// inbox opens a queue that outlives its consumers, and makes it where it was deleted.
+func inbox(name string) func(*amqp091.Channel, string) (string, error) {
+	return func(ch *amqp091.Channel, _ string) (string, error) { return name, declareInbox(ch) }
 }
 
-// passing opens a queue that goes with its consumers. Its name has the connection's in it: an earlier connection may not
-// yet be dead for the broker, and its queue cannot be used by another.
-func passing(name, exchange, key string) func(*amqp091.Channel, string) (string, error) {
-	return func(ch *amqp091.Channel, connection string) (string, error) {
-		return name + connection, own(ch, name+connection, exchange, key, nil)
+// madeByMaster opens a queue that only the master makes: whoever consumes it waits until it is there.
+func madeByMaster(name string) func(*amqp091.Channel, string) (string, error) {
+	return func(ch *amqp091.Channel, _ string) (string, error) {
+		_, err := ch.QueueDeclarePassive(name, true, false, false, false, nil)
+		return name, err
 	}
+}
+
+// prepareWorker looks whether a connection is that of the worker's own user, and whether a master has been here: a worker
+// makes nothing itself.
+func prepareWorker(c *connection, ch *amqp091.Channel, worker string) error {
+	if want := rights.WorkerUser(worker); c.user != want {
+		return &wrongUser{user: c.user, worker: worker}
+	}
+	return ch.ExchangeDeclarePassive(rights.FromWorkers, amqp091.ExchangeTopic, true, false, false, false, nil)
+}
+
+// wrongUser says that the credentials are not those of the worker that uses them.
+type wrongUser struct{ user, worker string }
+
+func (e *wrongUser) Error() string {
+	return fmt.Sprintf("the file with the credentials is that of user %s; worker %s needs its own, of user %s: "+
+		"make it (sweepd broker-users), or name the worker otherwise (--name)", e.user, e.worker, rights.WorkerUser(e.worker))
+}
+
+// isNotFound reports whether the broker said that something is not there.
+func isNotFound(err error) bool {
+	said, ok := errors.AsType[*amqp091.Error](err)
+	return ok && said.Code == amqp091.NotFound
 }

@@ -52,7 +52,7 @@ func (q *Queue) port(worker string) *port {
 	defer q.mu.Unlock()
 	p := q.ports[worker]
 	if p == nil {
-		p = &port{hub: q}
+		p = &port{name: worker, hub: q}
 		if q.ports == nil {
 			q.ports = map[string]*port{}
 		}
@@ -121,6 +121,7 @@ func (q *Queue) Status() queue.Status {
 
 // port is one worker's end.
 type port struct {
+	name     string
 	hub      *Queue
 	removed  bool // and not used since; under the lock of the hub
 	tasks    box[task.Batch]
@@ -158,5 +159,6 @@ func (p *port) Send(_ context.Context, piece task.Piece) error {
 }
 
 func (p *port) Show(l task.Line) bool {
+	l.Worker = p.name
 	return !p.hub.outage.on() && p.hub.lines.offer(l, linesKept)
 }

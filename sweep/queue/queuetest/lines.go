@@ -38,7 +38,9 @@ func linesCome(t *testing.T, f Fixture) {
 		if !p.Show(line(n)) {
 			t.Fatalf("line %d was not taken, although all before it are read", n)
 		}
-		same(t, skip(t, c, isLineProbe), line(n))
+		want := line(n)
+		want.Worker = "w1" // the queue knows who sent it
+		same(t, skip(t, c, isLineProbe), want)
 	}
 }
 

@@ -88,7 +88,7 @@ func pieces(t *testing.T, f Fixture) {
 	c := messages(t, f.Hub.Pieces)
 	for _, worker := range []string{"w1", "w2"} {
 		p := f.Port(worker)
-		until(t, c, isPieceProbe, func() error { return p.Send(t.Context(), task.Piece{ID: probe}) })
+		until(t, c, isPieceProbe, func() error { return p.Send(t.Context(), task.Piece{ID: probe, Worker: worker}) })
 		for _, id := range []string{"r1", "r2"} {
 			if err := p.Send(t.Context(), piece(worker, id)); err != nil {
 				t.Fatalf("send: %v", err)

@@ -132,12 +132,12 @@ func only(names ...string) string {
 // had there, and nothing else.
 func OfMaster() User {
 	queues := []string{tasksPrefix + "*", controlPrefix + "*", EventsQueue, HeartbeatsQueue, DeadQueue, LinesPrefix + "*", PiecesPrefix + "*"}
-	before := []string{"events", "heartbeats", "control", "lines", "pieces"}
+	before := []string{"events", "heartbeats", "control", "lines", "pieces"} // see takeover in package queue/amqp
 	return User{
 		Name:      Master,
 		Configure: only(append(append([]string{FromWorkers}, queues...), before...)...),
-		Write:     only(append([]string{"amq.default"}, queues...)...), // amq.default is the exchange to each queue by its name
-		Read:      only(append(append([]string{FromWorkers}, queues...), "events")...),
+		Write:     only(append([]string{"amq.default", "control"}, queues...)...), // amq.default is the exchange to each queue by its name
+		Read:      only(append(append([]string{FromWorkers}, queues...), "events", "heartbeats")...),
 		Topics:    []Topic{{FromWorkers, nothing, `.*`}},
 	}
 }

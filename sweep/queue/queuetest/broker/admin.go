@@ -23,13 +23,11 @@ func (b *Broker) Eval(t testing.TB, expression string) string {
 	return out
 }
 
-// MakeVhost makes a vhost that the broker's user may use. As in clusters a policy has its quorum queues hand out a message very often,
-// where RabbitMQ 4 drops it after 20 times: consumers that come and go give back all that they were sent ahead.
+// MakeVhost makes a vhost that the broker's own user may use. Master and Worker make those of clusters there.
 func (b *Broker) MakeVhost(t testing.TB, name string) {
 	t.Helper()
 	b.Eval(t, fmt.Sprintf(`rabbit_vhost:add(<<"%s">>, <<"test">>),
-		rabbit_auth_backend_internal:set_permissions(<<"mlframework">>, <<"%s">>, <<".*">>, <<".*">>, <<".*">>, <<"test">>),
-		rabbit_policy:set(<<"%s">>, <<"test">>, <<"^(tasks[.]|events$)">>, [{<<"delivery-limit">>, 1000}], 0, <<"queues">>, <<"test">>)`, name, name, name))
+		rabbit_auth_backend_internal:set_permissions(<<"mlframework">>, <<"%s">>, <<".*">>, <<".*">>, <<".*">>, <<"test">>)`, name, name))
 }
 
 // DropVhost drops a vhost with everything in it.
@@ -54,10 +52,10 @@ func lookup(vhost, name string) string {
 	return fmt.Sprintf(`{ok, Q} = rabbit_amqqueue:lookup(rabbit_misc:r(<<"%s">>, queue, <<"%s">>))`, vhost, name)
 }
 
-// SetPolicy sets a policy for the queues of a vhost whose names match; definition is JSON.
+// SetPolicy sets a policy for the queues of a vhost whose names match, before all others; definition is JSON.
 func (b *Broker) SetPolicy(t testing.TB, vhost, pattern, definition string) {
 	t.Helper()
-	b.Ctl(t, "set_policy", "-p", vhost, "test", pattern, definition, "--apply-to", "queues")
+	b.Ctl(t, "set_policy", "-p", vhost, "test", pattern, definition, "--apply-to", "queues", "--priority", "9")
 }
 
 // SetMemoryLimit sets the part of the machine's memory above which the broker takes no messages: 0 is always.

@@ -35,10 +35,11 @@ type Broker struct {
 	Dir         string
 	URL         string // with an empty vhost, which is "/"
 	TLS         string // the same with TLS; "" without Options.TLS
-	Credentials string // a file: USER:PASSWORD
+	Credentials string // a file: USER:PASSWORD, of a user who may do everything; see Master and Worker
 	CA          string // a file; "" without Options.TLS
 
 	script string
+	users  users
 }
 
 // Start starts a broker and takes it down at the end of the test.
@@ -152,6 +153,7 @@ func (b *Broker) Reset(t testing.TB) {
 	b.Kill(t)
 	b.must(t, "wipe")
 	b.Up(t)
+	b.redefine(t)
 }
 
 // Freeze stops its process without ending it; the system goes on taking its connections. Thaw lets it go on, and the end

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	cliv2 "github.com/urfave/cli/v2"
+
+	"mlframework/cmd/internal/cli"
+	"mlframework/sweep/queue/rights"
+)
+
+// definitionsFile is what a broker imports.
+const definitionsFile = "definitions.json"
+
+func (c *command) usersCommand() *cliv2.Command {
+	return &cliv2.Command{
+		Name: "broker-users", Usage: "makes the users of a broker of your own: one for the master and one for each worker",
+		Action: c.users,
+		Description: "FOLDER gets a file with USER:PASSWORD for each of them, master and worker-NAME, which\n" +
+			"--credentials takes, and definitions.json with their rights for the broker:\n\n" +
+			"    rabbitmqctl import_definitions FOLDER/definitions.json\n\n" +
+			"Passwords that are there are kept, so it may be called again with more workers; all\n" +
+			"that FOLDER has are in definitions.json. To take a worker's rights away, delete its file,\n" +
+			"and its user with rabbitmqctl delete_user worker-NAME.",
+		Flags: []cliv2.Flag{
+			&cliv2.StringFlag{Name: "folder", Usage: "`FOLDER` for the files; only its owner may read them"},
+			&cliv2.StringSliceFlag{Name: "worker", Usage: "`NAME` of a worker; may be given several times"},
+			&cliv2.StringFlag{Name: "vhost", Value: "/", Usage: "`VHOST` of the broker"},
+		},
+	}
+}
+
+func (c *command) users(ctx *cliv2.Context) error {
+	if err := plain(ctx, "folder"); err != nil {
+		return err
+	}
+	workers := ctx.StringSlice("worker")
+	for _, name := range workers {
+		if err := rights.CheckWorker(name); err != nil {
+			return cli.Wrong("", "--worker: %w", err)
+		}
+	}
+	dir, err := folder(ctx.String("folder"))
+	if err != nil {
+		return err
+	}
+	logins, err := makeUsers(dir, workers)
+	if err == nil {
+		err = writePrivately(filepath.Join(dir, definitionsFile), rights.Definitions(ctx.String("vhost"), logins))
+	}
+	if err != nil {
+		return &cli.Error{Code: cli.Machine, Err: fmt.Errorf("make the users of a broker: %w", err)}
+	}
+	for _, l := range logins {
+		fmt.Fprintf(c.stdout, "%-20s %s\n", l.Name, filepath.Join(dir, l.Name))
+	}
+	fmt.Fprintf(c.stdout, "\nNow have the broker know them:\n\n    rabbitmqctl import_definitions %s\n", filepath.Join(dir, definitionsFile))
+	return nil
+}
+
+// makeUsers makes files with credentials for the master and for workers, beside those that are there, and returns all.
+func makeUsers(dir string, workers []string) (logins []rights.Login, err error) {
+	names := []string{rights.Master}
+	for _, name := range workers {
+		names = append(names, rights.WorkerUser(name))
+	}
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range files {
+		if worker, ok := rights.UserOf(f.Name()); ok && rights.CheckWorker(worker) == nil {
+			names = append(names, f.Name())
+		}
+	}
+	made := map[string]bool{}
+	for _, name := range names {
+		if made[name] {
+			continue
+		}
+		made[name] = true
+		password, err := passwordOf(filepath.Join(dir, name), name)
+		if err != nil {
+			return nil, err
+		}
+		user := rights.OfMaster()
+		if worker, ok := rights.UserOf(name); ok {
+			user = rights.OfWorker(worker)
+		}
+		var salt [4]byte
+		_, _ = rand.Read(salt[:]) // it never fails
+		logins = append(logins, rights.Login{User: user, Hash: rights.Hash(salt, password)})
+	}
+	return logins, nil
+}
+
+// passwordOf reads the password of a user from its file, or makes both.
+func passwordOf(file, user string) (string, error) {
+	data, err := os.ReadFile(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		password := rand.Text()
+		return password, writePrivately(file, []byte(user+":"+password+"\n"))
+	case err != nil:
+		return "", err
+	}
+	name, password, ok := strings.Cut(strings.TrimRight(string(data), "\r\n"), ":")
+	if !ok || name != user || password == "" || strings.Contains(password, "\n") {
+		return "", fmt.Errorf("%s is not one line %s:PASSWORD; remove it, and another password is made", file, user)
+	}
+	return password, nil
+}
+
+// writePrivately writes a file that only its owner may read, in one step.
+func writePrivately(file string, data []byte) error {
+	temporary, err := os.CreateTemp(filepath.Dir(file), ".new-*") // mode 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(temporary.Name())
+	_, err = temporary.Write(data)
+	if err = errors.Join(err, temporary.Close()); err != nil {
+		return err
+	}
+	return os.Rename(temporary.Name(), file)
+}

@@ -1,0 +1,97 @@
+package amqp
+
+import (
+	"fmt"
+
+	"github.com/rabbitmq/amqp091-go"
+
+	"mlframework/sweep/queue/rights"
+	"mlframework/sweep/task"
+)
+
+// What a message from a worker may weigh, in bytes. The broker sends several ahead, and the master holds those at once.
+var mostFrom = map[rights.Kind]int{
+	rights.Events:     4 << 20,
+	rights.Heartbeats: 2 << 20,
+	rights.Lines:      1 << 20,
+	rights.Pieces:     1 << 20,
+}
+
+// origin is who sent a message: the user that the broker vouches for, and the routing key that it let that user use.
+type origin struct{ user, key string }
+
+// Headers of what the master itself puts back into a queue of workers' messages: who sent it first.
+const (
+	userHeader = "user"
+	keyHeader  = "key"
+)
+
+// originOf returns who sent a message that self, the master's user, has taken. Nobody but the master can send as self.
+func originOf(d *amqp091.Delivery, self string) (o origin, before bool) {
+	if d.UserId != self || self == "" {
+		return origin{d.UserId, d.RoutingKey}, false
+	}
+	o.user, _ = d.Headers[userHeader].(string)
+	o.key, before = d.Headers[keyHeader].(string)
+	return o, !before // what a master of the version before has taken says neither
+}
+
+func (o origin) headers() amqp091.Table { return amqp091.Table{userHeader: o.user, keyHeader: o.key} }
+
+// worker returns the worker that a message of one kind is from. The user has to be that worker's own.
+func (o origin) worker(kind rights.Kind) (string, error) {
+	name, ok := kind.WorkerOf(o.key)
+	if !ok || rights.CheckWorker(name) != nil {
+		return "", &unreadable{fmt.Sprintf("it came with the key %.200q, which is not one of a worker", o.key)}
+	}
+	if o.user != rights.WorkerUser(name) {
+		if o.user == "" {
+			return "", &unreadable{fmt.Sprintf("it names worker %s and not the user that sent it", name)}
+		}
+		return "", &unreadable{fmt.Sprintf("it names worker %s and was sent by user %.200q", name, o.user)}
+	}
+	return name, nil
+}
+
+// fromWorkers returns a decoder of messages of one kind: what it lets through came from the user of the worker that the
+// message and each thing in it name, and keeps the bounds of package task. Self is the master's user.
+func fromWorkers[T any](kind rights.Kind, self func() string, decode func([]byte) ([]T, error), check func(*T, string) error) func(*amqp091.Delivery) ([]T, error) {
+	return func(d *amqp091.Delivery) ([]T, error) {
+		if most := mostFrom[kind]; len(d.Body) > most {
+			return nil, &unreadable{fmt.Sprintf("it is %d bytes long; at most %d are read", len(d.Body), most)}
+		}
+		o, before := originOf(d, self())
+		var worker string
+		if !before {
+			var err error
+			if worker, err = o.worker(kind); err != nil {
+				return nil, err
+			}
+		}
+		things, err := decode(d.Body)
+		if err != nil {
+			return nil, err
+		}
+		for i := range things {
+			if err := check(&things[i], worker); err != nil {
+				return nil, &unreadable{err.Error()}
+			}
+		}
+		return things, nil
+	}
+}
+
+func checkEvent(e *task.Event, worker string) error {
+	if worker == "" && rights.CheckWorker(e.Worker) == nil { // from the version before
+		worker = e.Worker
+	}
+	return e.Check(worker)
+}
+
+func checkPiece(p *task.Piece, worker string) error { return p.Check(worker) }
+
+// checkLine notes who sent a line, which the line itself does not say.
+func checkLine(l *task.Line, worker string) error {
+	l.Worker = worker
+	return l.Check()
+}

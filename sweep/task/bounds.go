@@ -1,0 +1,171 @@
+package task
+
+import (
+	"errors"
+	"fmt"
+	"unicode/utf8"
+
+	"mlframework/sweep/result"
+)
+
+// Bounds of what a worker says: a worker that is lost, or a program that has got hold of its password, must not fill the
+// master's memory, store and pages. Lengths are in bytes. Each is well above what this project's workers send.
+const (
+	longestName     = 256      // of sweeps, hosts, programs, incarnations, metrics in rules
+	longestText     = 16 << 10 // of reasons, and what is for people
+	longestMade     = 64 << 10 // of the description of a container
+	longestLine     = 64 << 10 // of live output
+	longestKey      = 256
+	mostBusy        = 1 << 13
+	mostSlots       = 1 << 13
+	mostSamples     = 1 << 13
+	mostMetrics     = 1 << 17
+	mostGPUs        = 1 << 10
+	mostUnmeasured  = 1 << 10
+	longestMetric   = 4 << 10 // names of metrics in JSON lines are the program's
+	mostCount       = 1 << 31 // of events unsent, attempts waiting
+	mostAttempts    = 1 << 31
+	longestID       = 256
+	longestMeasured = 1 << 20
+)
+
+// bounds gathers the first bound that something does not keep.
+type bounds struct{ err error }
+
+func (b *bounds) refuse(what, format string, values ...any) {
+	if b.err == nil {
+		b.err = errors.New(what + " " + fmt.Sprintf(format, values...))
+	}
+}
+
+func (b *bounds) text(what, text string, most int) {
+	if len(text) > most {
+		b.refuse(what, "is %d bytes long; at most %d are taken", len(text), most)
+	} else if !utf8.ValidString(text) {
+		b.refuse(what, "is not text")
+	}
+}
+
+func (b *bounds) number(what string, n, least, most int64) {
+	if n < least || n > most {
+		b.refuse(what, "is %d; it has to be from %d to %d", n, least, most)
+	}
+}
+
+func (b *bounds) from(worker, want string) {
+	if worker != want {
+		b.refuse("it", "names worker %.200q and is from worker %s", worker, want)
+	}
+}
+
+// Check returns an error for an event that is not of a worker, or that is larger than anything a worker has to say.
+func (e *Event) Check(worker string) error {
+	var b bounds
+	b.from(e.Worker, worker)
+	b.text("its kind", string(e.Kind), longestName)
+	b.text("its sweep", e.Sweep, longestName)
+	b.number("its index", e.Index, 0, 1<<62)
+	b.number("its attempt", int64(e.Attempt), 0, mostAttempts)
+	if s := e.Start; s != nil {
+		b.text("its host", s.Host, longestName)
+		b.text("its image", s.Image, longestText)
+		b.number("its slot", int64(s.Slot), 0, mostSlots)
+		b.number("the number of its GPUs", int64(len(s.GPUs)), 0, mostGPUs)
+		for _, g := range s.GPUs {
+			b.text("a GPU", g, longestName)
+		}
+	}
+	b.number("the number of its samples", int64(len(e.Samples)), 0, mostSamples)
+	for i := range e.Samples {
+		b.text("a metric", e.Samples[i].Name, longestMetric)
+		b.text("a stream", e.Samples[i].Stream, longestMetric)
+	}
+	b.metrics(result.Final(e.Newest))
+	if e.Outcome != nil {
+		b.outcome(e.Outcome)
+	}
+	if e.Beat != nil {
+		b.beat(e.Beat, worker)
+	}
+	return b.err
+}
+
+func (b *bounds) metrics(f result.Final) {
+	b.number("the number of its metrics", int64(len(f)), 0, mostMetrics)
+	for i := range f {
+		b.text("a metric", f[i].Name, longestMetric)
+	}
+}
+
+func (b *bounds) outcome(o *Outcome) {
+	b.text("its class", string(o.Class), longestName)
+	b.text("its reason", o.Reason, longestText)
+	b.metrics(o.Metrics)
+	b.number("the number of its problems", int64(len(o.Unmeasured)), 0, mostUnmeasured)
+	for _, u := range o.Unmeasured {
+		b.text("a problem", u, longestText)
+	}
+	for _, out := range []*Output{&o.Stdout, &o.Stderr} {
+		b.text("the error of its output", out.Error, longestText)
+		b.number("the number of its unread metrics", int64(len(out.Unread)), 0, MostUnread)
+		for _, u := range out.Unread {
+			b.text("an unread metric", u.Name+u.Text, longestText)
+		}
+	}
+}
+
+// Check returns an error for a heartbeat that is not of a worker, or that is larger than anything a worker has to say.
+func (h *Heartbeat) Check(worker string) error {
+	var b bounds
+	b.beat(h, worker)
+	return b.err
+}
+
+func (b *bounds) beat(h *Heartbeat, worker string) {
+	b.from(h.Worker, worker)
+	for what, text := range map[string]string{"its incarnation": h.Incarnation, "its program": h.Program, "its host": h.Host} {
+		b.text(what, text, longestName)
+	}
+	b.text("its image", h.Image, longestText)
+	b.text("its environment", h.Environment, longestMade)
+	b.text("why it refuses tasks", h.Refuses, longestText)
+	b.text("its key", "", longestKey)
+	b.number("the length of its key", int64(len(h.Key)), 0, longestKey)
+	b.number("its slots", int64(h.Slots), 0, mostSlots)
+	b.number("its slots that end", int64(h.Ending), 0, mostBusy)
+	b.number("its attempts that wait", int64(h.Waiting), 0, mostCount)
+	b.number("its events that wait", int64(h.Unsent), 0, mostCount)
+	b.number("the number of its needs", int64(len(h.Needs)), 0, mostBusy)
+	for _, n := range h.Needs {
+		b.text("a sweep that it needs secrets of", n.Sweep, longestName)
+		b.text("an edition", n.Edition, longestName)
+	}
+	for _, all := range [][]Busy{h.Running, h.Leftovers} {
+		b.number("the number of its attempts", int64(len(all)), 0, mostBusy)
+		for i := range all {
+			b.text("a sweep that it runs", all[i].Sweep, longestName)
+			b.number("an index that it runs", all[i].Index, 0, 1<<62)
+			b.number("an attempt that it runs", int64(all[i].Attempt), 0, mostAttempts)
+		}
+	}
+}
+
+// Check returns an error for a piece that is not of a worker, or that is longer than one that was asked for.
+func (p *Piece) Check(worker string) error {
+	var b bounds
+	b.from(p.Worker, worker)
+	b.text("its id", p.ID, longestID)
+	b.text("its file", p.File, longestText)
+	b.text("its error", p.Error, longestText)
+	b.number("its length", int64(len(p.Data)), 0, MostRead)
+	return b.err
+}
+
+// Check returns an error for a line that is longer than any.
+func (l *Line) Check() error {
+	var b bounds
+	b.text("its sweep", l.Sweep, longestName)
+	b.text("its host", l.Host, longestName)
+	b.text("its text", l.Text, longestLine)
+	return b.err
+}
