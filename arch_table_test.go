@@ -138,7 +138,7 @@ var owners = []owner{
 	{"golang.org/x/crypto", []string{"infra/remote"}, false, "one place opens connections and checks host keys"},
 	{"github.com/skeema/knownhosts", []string{"infra/remote"}, false, "one place opens connections and checks host keys"},
 	{"github.com/kevinburke/ssh_config", []string{"infra/remote"}, false, "one place finds out what a host's name means"},
-	{"github.com/rabbitmq/amqp091-go", []string{"sweep/queue/amqp"}, false, "one place knows the broker's protocol"},
+	{"github.com/rabbitmq/amqp091-go", []string{"sweep/queue/amqp"}, true, "one place knows the broker's protocol, and tests break in with it"},
 	{"github.com/prometheus/client_golang", []string{"sweep/api"}, false, "the API tells what it measures; nobody else counts"},
 	{"github.com/prometheus/client_model", nil, true, "for tests: what is told, as it is read"},
 	{"github.com/prometheus/common", []string{"sweep/queue/amqp"}, true, "the broker tells of its queues in that form"},

@@ -1,14 +1,19 @@
 package main_test
 
 import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
 	"path"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/rabbitmq/amqp091-go"
 
 	"mlframework/infra/lab"
+	"mlframework/sweep/queue/rights"
 )
 
 // brokerSays runs rabbitmqctl in the container of a cluster's broker.
@@ -49,6 +54,7 @@ func (p *laptop) apart(t *testing.T, cluster, root string) {
 	if said := logsIn(t, leaver, root, copied, master.Address); said != "the broker answers\n" {
 		t.Fatalf("host3, which is in the cluster: %s", said)
 	}
+	intrudes(t, leaver, copied, master.Address)
 	p.up("-f", "-w", "1,2")
 	if said := logsIn(t, leaver, root, copied, master.Address); !strings.Contains(said, "does not accept user and password") {
 		t.Errorf("host3, which has left, logs in with its credentials of before: %s", said)
@@ -63,6 +69,68 @@ func (p *laptop) apart(t *testing.T, cluster, root string) {
 	}
 	leaver.Exec(t, "rm", "-r", copied, path.Dir(root)) // outputs stay on hosts that leave
 	reachesTLS(t, master, cluster)
+}
+
+// intrudes does as somebody would who has got hold of the credentials of host3, in a folder there: with any program, from
+// anywhere.
+func intrudes(t *testing.T, h *lab.Host, folder, address string) {
+	t.Helper()
+	user, password, _ := strings.Cut(strings.TrimSpace(h.Exec(t, "cat", folder+"/credentials")), ":")
+	trust := x509.NewCertPool()
+	trust.AppendCertsFromPEM([]byte(h.Exec(t, "cat", folder+"/ca.pem")))
+	conn, err := amqp091.DialConfig("amqps://"+address+":5671/", amqp091.Config{
+		SASL:            []amqp091.Authentication{&amqp091.PlainAuth{Username: user, Password: password}},
+		TLSClientConfig: &tls.Config{RootCAs: trust, ServerName: "broker.mlframework.internal"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	publish := func(exchange, key string) func(*amqp091.Channel) error {
+		return func(ch *amqp091.Channel) error {
+			if err := ch.Confirm(false); err != nil {
+				return err
+			}
+			closed := ch.NotifyClose(make(chan *amqp091.Error, 1))
+			c, err := ch.PublishWithDeferredConfirm(exchange, key, false, false, amqp091.Publishing{})
+			if err == nil && !c.Wait() {
+				return <-closed
+			}
+			return err
+		}
+	}
+	for what, c := range map[string]struct {
+		do  func(*amqp091.Channel) error
+		may bool
+	}{
+		"sends as itself":          {publish(rights.FromWorkers, rights.Probe.Key("host3")), true},
+		"sends as another":         {publish(rights.FromWorkers, rights.Events.Key("host2")), false},
+		"gives another a task":     {publish("", rights.TasksQueue("host2")), false},
+		"tells another what to do": {publish("", rights.ControlQueue("host2")), false},
+		"takes another's tasks":    {func(ch *amqp091.Channel) error { _, _, err := ch.Get(rights.TasksQueue("host2"), false); return err }, false},
+		"reads what others say":    {func(ch *amqp091.Channel) error { _, _, err := ch.Get(rights.EventsQueue, false); return err }, false},
+		"deletes another's tasks": {func(ch *amqp091.Channel) error {
+			_, err := ch.QueueDelete(rights.TasksQueue("host2"), false, false, false)
+			return err
+		}, false},
+		"makes a queue": {func(ch *amqp091.Channel) error {
+			_, err := ch.QueueDeclare("mine", false, true, false, false, nil)
+			return err
+		}, false},
+		"listens to what is for another": {func(ch *amqp091.Channel) error {
+			return ch.QueueBind(rights.TasksQueue("host3"), "#", rights.FromWorkers, false, nil)
+		}, false},
+	} {
+		ch, err := conn.Channel()
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = c.do(ch)
+		_ = ch.Close() // a refusal has closed it
+		if refused := (*amqp091.Error)(nil); c.may && err != nil || !c.may && !(errors.As(err, &refused) && refused.Code == amqp091.AccessRefused) {
+			t.Errorf("who has the credentials of host3 %s: %v", what, err)
+		}
+	}
 }
 
 // reachable tries every address of the first argument with every port of the second, and prints those that are open.

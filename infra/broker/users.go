@@ -29,27 +29,8 @@ var shared = rights.User{
 	Read:      `^(tasks\..+|control|control\..+)$`,
 }
 
-// strict has everybody have the rights that package rights gives. Queues and exchanges as they are now need others.
-const strict = true
-
-// sharedMaster is the master's user beside it.
-var sharedMaster = rights.User{
-	Name:      Master,
-	Configure: `^(tasks\..+|events|heartbeats|dead|control|lines|pieces|lines\..+|pieces\..+)$`,
-	Write:     `^(amq\.default|control|dead|lines\..+|pieces\..+)$`,
-	Read:      `^(tasks\..+|events|heartbeats|dead|lines|pieces|lines\..+|pieces\..+)$`,
-}
-
 // rightsOf returns what a user may do.
 func rightsOf(user string) rights.User {
-	if !strict {
-		u := shared
-		if user == Master {
-			u = sharedMaster
-		}
-		u.Name = user
-		return u
-	}
 	if worker, ok := rights.UserOf(user); ok {
 		return rights.OfWorker(worker)
 	}
