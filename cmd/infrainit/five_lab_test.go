@@ -103,6 +103,7 @@ func TestFiveCommands(t *testing.T) {
 	p.drifts(tasks)
 	p.places("another:1", root)
 	p.programs(t, root)
+	p.samples("root-digits")
 	p.apart(t, "root-digits", root)
 	for _, h := range p.lab.Hosts {
 		if files := ofRoot(t, h); files != "" {
