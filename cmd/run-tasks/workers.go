@@ -122,6 +122,9 @@ func (c *command) tellWorkers(ctx *cliv2.Context, all []master.Worker) error {
 		if w.Seen != nil {
 			seen = w.Seen.In(local()).Format(time.TimeOnly)
 		}
+		if w.Unconfined != nil {
+			reason = "tasks are not confined: " + *w.Unconfined
+		}
 		if w.Reason != nil {
 			reason = *w.Reason
 		}

@@ -16,6 +16,7 @@ import (
 	"mlframework/sweep/master"
 	"mlframework/sweep/queue/amqp"
 	"mlframework/sweep/store"
+	"mlframework/sweep/worker/process"
 )
 
 func (c *command) masterCommand() *cliv2.Command {
@@ -45,7 +46,7 @@ func (c *command) master(ctx *cliv2.Context) (err error) {
 	if lease := ctx.Duration("lease"); lease < 5*time.Second {
 		return cli.Wrong("", "--lease must be at least 5s: workers tell of themselves every 2s")
 	}
-	if err := noCore(); err != nil {
+	if err := process.KeepPrivate(); err != nil {
 		return &cli.Error{Code: cli.Machine, Err: err}
 	}
 	cli.CollectLess()

@@ -13,6 +13,7 @@ import (
 	"mlframework/cmd/internal/cli"
 	"mlframework/sweep/api"
 	"mlframework/sweep/monitor"
+	"mlframework/sweep/worker/process"
 )
 
 // masterTime is how long a master may be silent, and not only slow, before the pages say that it is away.
@@ -98,6 +99,9 @@ func (c *command) serveMonitor(ctx *cliv2.Context) error {
 	}
 	if err := mayListen(ctx.String("listen"), secure, ctx.Bool("published-on-loopback")); err != nil {
 		return err
+	}
+	if err := process.KeepPrivate(); err != nil {
+		return &cli.Error{Code: cli.Machine, Err: err}
 	}
 	log := cli.Log(c.stderr)
 	client := api.Dial(ctx.String("master"))

@@ -37,6 +37,7 @@ func (c *command) workerCommand() *cliv2.Command {
 			&cliv2.StringFlag{Name: "outputs", Usage: "`FOLDER` of outputs, of this worker alone: a task runs in FOLDER/SWEEP/INDEX"},
 			&cliv2.StringFlag{Name: "revisions", Usage: "`FOLDER` of projects' revisions"},
 			&cliv2.StringFlag{Name: "state", DefaultText: "OUTPUTS/.worker-NAME", Usage: "`FOLDER` for what outlives the worker: events that the broker has not taken, a home for programs without one"},
+			&cliv2.BoolFlag{Name: "confine", Usage: "keep tasks from the credentials' folder, the state, this process and outputs of other tasks, where the kernel has Landlock"},
 			&cliv2.StringFlag{Name: "image", Usage: "`IMAGE` of the worker's container, with digest; recorded in sweeps"},
 			&cliv2.StringFlag{Name: "environment", Usage: "`JSON` description of the worker's container, used to detect drift"},
 		}, brokerFlags()...),
@@ -50,7 +51,12 @@ func (c *command) worker(ctx *cliv2.Context) error {
 	if ctx.Int("slots") < 1 {
 		return cli.Wrong("", "--slots must be at least 1")
 	}
-	if err := noCore(); err != nil {
+	if ctx.Bool("confine") {
+		if _, err := confinement(ctx); err != nil {
+			return err
+		}
+	}
+	if err := process.KeepPrivate(); err != nil {
 		return &cli.Error{Code: cli.Machine, Err: err}
 	}
 	if c.executor || os.Getpid() == 1 { // who is process 1 takes everything with it, and needs no second process
@@ -99,6 +105,9 @@ func (c *command) work(ctx *cliv2.Context) (err error) {
 		return err
 	}
 	o.Keeper = keeper
+	if err := confine(ctx, keeper, &o, log); err != nil {
+		return err
+	}
 	cli.Tune(o.Slots)
 	go cli.BoundMemory(ctx.Context, memory)
 	port, err := amqp.NewPort(o.Name, brokerOptions(ctx, log))

@@ -184,7 +184,7 @@ func (m *maker) workerSpec(h Host, f Found) docker.Spec {
 	slots := h.slots(f)
 	l := f.layout()
 	c.program(&s, f, "worker", "--name", h.Name, "--host", h.Name, "--slots", strconv.Itoa(slots),
-		"--outputs", outputsAt, "--revisions", revisionsAt, "--state", StateAt,
+		"--outputs", outputsAt, "--revisions", revisionsAt, "--state", StateAt, "--confine",
 		"--broker", "amqps://"+at, "--broker-name", broker.ServerName,
 		"--credentials", path.Join(secretsAt, "credentials"), "--ca", path.Join(secretsAt, "ca.pem"),
 		"--environment", c.Project.environment(*h.Work).String())

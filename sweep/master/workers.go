@@ -22,20 +22,22 @@ const (
 
 // Worker is a worker as people and programs are shown it. Its JSON names are a contract.
 type Worker struct {
-	Name    string      `json:"name"`
-	Host    string      `json:"host"`
-	Program string      `json:"program"`     // version
-	Image   *string     `json:"image"`       // of its container, with the digest; null: it runs in none, or does not say
-	Made    *string     `json:"environment"` // what its container was made of, in the words of who made it; null: it does not say
-	State   string      `json:"state"`
-	Reason  *string     `json:"reason"` // of the state
-	Slots   int         `json:"slots"`
-	Wanted  *int        `json:"wanted_slots"` // what a person asked for; null: what the worker was started with
-	Running []task.Busy `json:"running"`
-	Waiting int         `json:"waiting"` // tasks that it has and has not begun
-	Held    int         `json:"held"`    // tasks that it has, or that are on their way to it; unlike the two before as of now, not of its last heartbeat
-	Load    *task.Load  `json:"load"`
-	Seen    *time.Time  `json:"seen"` // its last heartbeat, UTC; null: none since the master started
+	Name    string  `json:"name"`
+	Host    string  `json:"host"`
+	Program string  `json:"program"`     // version
+	Image   *string `json:"image"`       // of its container, with the digest; null: it runs in none, or does not say
+	Made    *string `json:"environment"` // what its container was made of, in the words of who made it; null: it does not say
+	// Unconfined is why tasks can reach what the worker has, though it was to confine them; null: they cannot, or nobody asked for it.
+	Unconfined *string     `json:"unconfined"`
+	State      string      `json:"state"`
+	Reason     *string     `json:"reason"` // of the state
+	Slots      int         `json:"slots"`
+	Wanted     *int        `json:"wanted_slots"` // what a person asked for; null: what the worker was started with
+	Running    []task.Busy `json:"running"`
+	Waiting    int         `json:"waiting"` // tasks that it has and has not begun
+	Held       int         `json:"held"`    // tasks that it has, or that are on their way to it; unlike the two before as of now, not of its last heartbeat
+	Load       *task.Load  `json:"load"`
+	Seen       *time.Time  `json:"seen"` // its last heartbeat, UTC; null: none since the master started
 }
 
 // UnknownWorker says that there is no such worker.
@@ -130,6 +132,9 @@ func (m *Master) shown(w *member) Worker {
 	}
 	if w.kept.Environment != "" {
 		s.Made = new(w.kept.Environment)
+	}
+	if w.beat.Unconfined != "" {
+		s.Unconfined = new(w.beat.Unconfined)
 	}
 	if !w.seen.IsZero() {
 		seen := w.seen.UTC()

@@ -99,8 +99,9 @@ type Heartbeat struct {
 	Host        string    `json:"host"`
 	Slots       int       `json:"slots"`
 	Draining    bool      `json:"draining,omitempty"`
-	Leaving     bool      `json:"leaving,omitempty"` // it was asked to start again, and ends when nothing runs
-	Refuses     string    `json:"refuses,omitempty"` // why it takes none of the master's tasks, for people; "": it does
+	Leaving     bool      `json:"leaving,omitempty"`    // it was asked to start again, and ends when nothing runs
+	Unconfined  string    `json:"unconfined,omitempty"` // why its tasks can reach what it has, though it was to confine them; for people
+	Refuses     string    `json:"refuses,omitempty"`    // why it takes none of the master's tasks, for people; "": it does
 	Running     []Busy    `json:"running,omitempty"`
 	Ending      int       `json:"ending,omitempty"`    // slots whose attempt has ended, while processes that it left are being ended
 	Leftovers   []Busy    `json:"leftovers,omitempty"` // those attempts

@@ -121,6 +121,7 @@ func (w *Worker) runIn(ctx context.Context, i item, slot int, c *folder.Checkout
 		Argv:    given.Argv,
 		Env:     append(j.own(i, slot, w.desk.size(), c, given.Env), i.lot.environ(secrets)...),
 		Dir:     c.Workdir,
+		Own:     []string{dir},
 		Stdout:  stdout,
 		Stderr:  stderr,
 		Marks:   []string{"TASK_ID=" + task.ID{Sweep: j.sweep, Index: i.attempt.Index}.String(), "OUTPUT_DIR=" + dir},

@@ -13,7 +13,7 @@ const interval = 2 * time.Second
 // heartbeat is what the worker says of itself now.
 func (w *Worker) heartbeat() task.Heartbeat {
 	h := task.Heartbeat{Version: task.Version, Worker: w.o.Name, Incarnation: w.incarnation, Time: time.Now(), Program: w.o.Program, Host: w.o.Host,
-		Image: w.o.Image, Environment: w.o.Environment, Unsent: w.outbox.unsent(), Load: w.meter.load()}
+		Image: w.o.Image, Environment: w.o.Environment, Unconfined: w.o.Unconfined, Unsent: w.outbox.unsent(), Load: w.meter.load()}
 	w.desk.show(&h)
 	if h.Reads = task.Newest; len(h.Needs) > 0 {
 		h.Key = w.secrets.key.Public()

@@ -58,7 +58,9 @@ type Options struct {
 	// Image is the image of the container that the worker runs in, with its digest, and Environment what the container was made
 	// of, as whoever made it says. Both are handed on as they are; "" where there is no container.
 	Image, Environment string
-	Log                *slog.Logger
+	// Unconfined is why Keeper does not confine programs that should be confined, for people; "": nobody asked for it, or it does.
+	Unconfined string
+	Log        *slog.Logger
 }
 
 // Runner runs programs and ends their whole process trees; *process.Keeper is the real one.

@@ -180,6 +180,12 @@ gpu2: evil \x1b[31m text that is longer than any narrow window would like it to 
 	if v := o.Verdict(60); !o.Well || len(v) != 1 || v[0] != "all is well" {
 		t.Errorf("%v, %q", o.Well, v)
 	}
+	why := "the kernel has no Landlock"
+	o.Workers[0].Unconfined = &why
+	o.Judge(nil, nil, nil) // hosts have the kernels that they have: no fault
+	if v := o.Verdict(0); !o.Well || len(v) != 2 || v[0] != "note: gpu2: tasks can reach what the worker has: "+why {
+		t.Errorf("%v, %q", o.Well, v)
+	}
 }
 
 // TestTheDocumentHasEveryKey holds the contract of --json to what is printed.

@@ -110,8 +110,13 @@ func (o *Overview) Tables(width int) []string {
 
 // Verdict is what is wrong, with what to do about it, no line wider than width where that is not 0.
 func (o *Overview) Verdict(width int) (all []string) {
+	for _, w := range o.Workers {
+		if w.Unconfined != nil && w.State != master.WorkerAway {
+			all = append(all, wrapped(fmt.Sprintf("note: %s: tasks can reach what the worker has: %s", w.Name, *w.Unconfined), "", width)...)
+		}
+	}
 	if o.Well {
-		return []string{"all is well"}
+		return append(all, "all is well")
 	}
 	for _, f := range o.Faults {
 		all = append(all, wrapped(f.String(), "", width)...)

@@ -30,6 +30,8 @@ type Spec struct {
 	// Marks are members of Env that no other program running at the same time has all of: by them a process that escaped
 	// is known.
 	Marks []string
+	// Own are folders that the program may write to where its Keeper confines it.
+	Own []string
 	// Timeout ends the program when it runs longer; 0 is no limit.
 	Timeout time.Duration
 	// Grace is the time between SIGTERM and SIGKILL; with 0 there is no SIGTERM.

@@ -82,3 +82,9 @@ func (k *Keeper) AllChildren() []int        { return k.childrenOf(true) }
 type Tally = tally
 
 func (t *tally) Fresh(told bool, now time.Time) bool { return t.fresh(told, now) }
+
+// LandlockABI is the version of Landlock that the kernel has.
+func LandlockABI() int {
+	abi, _ := landlockABI()
+	return abi
+}

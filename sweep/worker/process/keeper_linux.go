@@ -32,6 +32,7 @@ type Keeper struct {
 	patience  time.Duration // see reapForgotten
 	linger    time.Duration // see usualLinger
 	oom       oomWatch
+	cage      *cage // nil: programs are not confined
 	closed    atomic.Bool
 	abandoned atomic.Bool    // by KillAll
 	active    sync.WaitGroup // calls of Run

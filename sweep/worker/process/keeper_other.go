@@ -219,3 +219,14 @@ func emergency() {
 
 // clearBelow does nothing: without a subreaper the guard does not get what the executor left.
 func clearBelow() {}
+
+var errNotLinux = errors.New("programs are confined on Linux only")
+
+// CanConfine returns why programs cannot be confined here.
+func CanConfine() error { return errNotLinux }
+
+// Confine is not possible here.
+func (k *Keeper) Confine(Confinement) error { return errNotLinux }
+
+// KeepPrivate keeps this process, and every one that comes from it, from writing core files.
+func KeepPrivate() error { return syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{}) }

@@ -153,7 +153,7 @@ func (r *run) fork(file string, attr *syscall.ProcAttr) error {
 	k.mu.Unlock()
 
 	r.exit.Started = time.Now()
-	pid, err := syscall.ForkExec(file, r.spec.Argv, attr)
+	pid, err := k.forkExec(file, r.spec, attr)
 
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+
+	cliv2 "github.com/urfave/cli/v2"
+
+	"mlframework/cmd/internal/cli"
+	"mlframework/sweep/worker"
+	"mlframework/sweep/worker/process"
+)
+
+// confine keeps tasks from what their worker has, where the kernel can. Where it cannot they run all the same, and everybody is
+// told: hosts have the kernels that they have.
+func confine(ctx *cliv2.Context, keeper *process.Keeper, o *worker.Options, log *slog.Logger) error {
+	if !ctx.Bool("confine") {
+		return nil
+	}
+	c, err := confinement(ctx)
+	if err != nil {
+		return err
+	}
+	c.Writable = []string{o.Home}
+	if err := process.CanConfine(); err != nil {
+		o.Unconfined = err.Error()
+		log.Warn("tasks can reach what the worker has: its credentials, its state, its memory and outputs of other tasks", "reason", err)
+		return nil
+	}
+	if err := keeper.Confine(c); err != nil {
+		return &cli.Error{Code: cli.Machine, Err: err}
+	}
+	return nil
+}
+
+// confinement is what --confine keeps tasks from. It hides the credentials' folder and not only the file: who renews them writes others beside
+// it. Its error says which folders cannot be hidden where they are.
+func confinement(ctx *cliv2.Context) (c process.Confinement, err error) {
+	paths := map[string]string{"outputs": ctx.String("outputs"), "credentials": ctx.String("credentials"), "revisions": ctx.String("revisions"),
+		"state": ctx.String("state"), "home": os.Getenv("HOME"), "tmp": os.TempDir()}
+	if paths["program"], err = os.Executable(); err != nil {
+		return c, &cli.Error{Code: cli.Machine, Err: err}
+	}
+	for name, path := range paths {
+		if path == "" {
+			delete(paths, name)
+		} else if paths[name], err = filepath.Abs(path); err != nil {
+			return c, &cli.Error{Code: cli.Machine, Err: err}
+		}
+	}
+	if paths["state"] == "" {
+		return c, cli.Wrong("name one outside of the outputs", "--confine needs --state: tasks may read what is in the outputs")
+	}
+	secrets := filepath.Dir(paths["credentials"])
+	for _, name := range []string{"outputs", "revisions", "state", "home", "tmp", "program"} {
+		if path, there := paths[name]; there && within(path, secrets) {
+			return c, cli.Wrong("put the file of --credentials into a folder of its own",
+				"--confine hides the folder of --credentials from tasks, and %s is in %s", path, secrets)
+		}
+	}
+	for name, path := range map[string]string{"credentials": secrets, "state": paths["state"]} {
+		if within(path, paths["outputs"]) {
+			return c, cli.Wrong("name a folder outside of it with --"+name, "--confine hides %s from tasks, and it is in the outputs, %s, which they may read", path, paths["outputs"])
+		}
+	}
+	return process.Confinement{
+		Hidden:   []string{secrets, paths["state"]},
+		ReadOnly: []string{paths["outputs"], paths["revisions"], paths["program"]},
+	}, nil
+}
+
+// within reports whether a path is a folder or in it.
+func within(path, folder string) bool {
+	return path == folder || strings.HasPrefix(path, strings.TrimSuffix(folder, "/")+"/")
+}

@@ -1,0 +1,166 @@
+package main_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	programs "mlframework/sweep/worker/process"
+)
+
+// confinedWorker starts a worker whose credentials, outputs and state are in folders of their own.
+func (c *cluster) confinedWorker(name string, s site, flags ...string) *daemon {
+	c.t.Helper()
+	credentials, err := os.ReadFile(s.broker.Worker(c.t, s.vhost, name))
+	if err == nil {
+		err = os.MkdirAll(c.path("secrets"), 0o700)
+	}
+	if err == nil {
+		err = os.WriteFile(c.path("secrets", "credentials"), credentials, 0o600)
+	}
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	d := newDaemon(c.t, c.dir, name, append(append([]string{"worker", "--name", name, "--host", "host-" + name, "--slots", "2",
+		"--outputs", c.path(name), "--state", c.path("state"), "--revisions", c.path("revisions")}, s.flags(c.path("secrets", "credentials"))...), flags...)...)
+	c.workers[name] = d
+	d.start()
+	c.ready(name)
+	return d
+}
+
+// TestATaskCannotReachWhatItsWorkerHas runs tasks that try.
+func TestATaskCannotReachWhatItsWorkerHas(t *testing.T) {
+	t.Parallel()
+	if err := programs.CanConfine(); err != nil {
+		t.Skip(err)
+	}
+	s := open(t)
+	c := newCluster(t, s)
+	if err := os.WriteFile(c.path("starts"), nil, 0o600); err != nil { // programs can make nothing beside hidden folders
+		t.Fatal(err)
+	}
+	c.confinedWorker("w1", s, "--confine")
+	tries := map[string]string{
+		"credentials": "cat " + c.path("secrets", "credentials"), "state": "ls " + c.path("state") + "/* && cat " + c.path("state", "incarnation"),
+		"state changed": "echo x >>" + c.path("state", "events"), "output of others": "echo x >" + c.path("w1") + "/x",
+		"output of another task": "for d in ../*; do [ $d = ../$TASK_INDEX ] || echo x >$d/stdout.log || exit 1; done", "revisions": "echo x >" + c.path("revisions") + "/x",
+		"its worker": "kill -0 $PPID", "the program of the worker": "echo >>" + program,
+	}
+	script := "reached=0"
+	for what, try := range tries {
+		script += fmt.Sprintf("; if ( %s ) >/dev/null 2>&1; then echo 'reached: %s'; reached=1; fi", try, what)
+	}
+	id := c.sweep("tries", script+"; touch mine && mktemp -p . && [ $reached = 0 ] || exit 1", 3)
+	c.ended(patience, id)
+	c.succeeded(id)
+	for i := range 3 {
+		if text, err := os.ReadFile(c.path("w1", id, fmt.Sprint(i), "stdout.log")); err != nil || strings.Contains(string(text), "reached") {
+			t.Errorf("task %d: %v\n%s", i, err, text)
+		}
+	}
+	if w := c.shown("w1"); w.Unconfined != nil {
+		t.Errorf("the worker says that its tasks are not confined: %s", *w.Unconfined)
+	}
+}
+
+// TestFoldersThatCannotBeHidden are refused before anything is done.
+func TestFoldersThatCannotBeHidden(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, name := range []string{"credentials", "secrets/credentials"} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(`{"username":"u","password":"p"}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, c := range map[string]struct {
+		credentials, state, want string
+	}{
+		"credentials beside all": {"credentials", "state", "into a folder of its own"},
+		"no state":               {"secrets/credentials", "", "--state"},
+		"state in the outputs":   {"secrets/credentials", "outputs/.worker", "--state"},
+	} {
+		cmd := exec.Command(program, "worker", "--confine", "--name", "hidden-"+filepath.Base(dir), "--broker", "amqp://127.0.0.1:1", "--outputs", filepath.Join(dir, "outputs"),
+			"--revisions", filepath.Join(dir, "revisions"), "--credentials", filepath.Join(dir, c.credentials))
+		if c.state != "" {
+			cmd.Args = append(cmd.Args, "--state", filepath.Join(dir, c.state))
+		}
+		out, _ := cmd.CombinedOutput()
+		if code := cmd.ProcessState.ExitCode(); code != 2 || !strings.Contains(string(out), c.want) {
+			t.Errorf("%s: exit code %d: %s", name, code, out)
+		}
+	}
+}
+
+// TestOthersOfTheUserCannotReadTheMemory starts master and worker as a user without privileges: the kernel gives the files in /proc of
+// a process that keeps its memory to itself to root.
+func TestOthersOfTheUserCannotReadTheMemory(t *testing.T) {
+	t.Parallel()
+	dir, err := os.MkdirTemp("", "private-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	credentials := filepath.Join(dir, "credentials")
+	if err := os.WriteFile(credentials, []byte(`{"username":"u","password":"p"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	attr := &syscall.SysProcAttr{Setpgid: true}
+	if os.Getuid() == 0 {
+		attr.Credential = &syscall.Credential{Uid: 65534, Gid: 65534}
+		if err := os.Chown(dir, 65534, 65534); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chown(credentials, 65534, 65534); err != nil {
+			t.Fatal(err)
+		}
+	}
+	self, err := os.Open(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer self.Close()
+	broker := []string{"--broker", "amqp://127.0.0.1:1", "--credentials", credentials}
+	for name, args := range map[string][]string{
+		"master": {"master", "--store", dir + "/store", "--socket", dir + "/socket"},
+		"worker": {"worker", "--name", filepath.Base(dir), "--outputs", dir + "/outputs", "--revisions", dir + "/revisions"},
+	} {
+		cmd := exec.Command(fmt.Sprintf("/proc/self/fd/%d", self.Fd()), append(args, broker...)...)
+		log, err := os.Create(filepath.Join(dir, name+".log"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd.Stdout, cmd.Stderr, cmd.Dir, cmd.SysProcAttr = log, log, dir, attr
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if pid := child(cmd.Process.Pid); pid != 0 {
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+			}
+			_ = cmd.Process.Kill() // the one that waits would have ended the other
+			_ = cmd.Wait()
+			log.Close()
+		})
+		private := func(pid int) bool {
+			var st syscall.Stat_t
+			return syscall.Stat(fmt.Sprintf("/proc/%d/environ", pid), &st) == nil && st.Uid == 0
+		}
+		what := name + " keeps its memory to itself"
+		if !becomes(patience, func() bool { return private(cmd.Process.Pid) }) {
+			text, _ := os.ReadFile(log.Name())
+			t.Errorf("it is not so: %s: %s", what, text)
+		}
+		if name == "worker" && !becomes(patience, func() bool { pid := child(cmd.Process.Pid); return pid != 0 && private(pid) }) {
+			t.Errorf("it is not so: %s, the process that does the work", what)
+		}
+	}
+}

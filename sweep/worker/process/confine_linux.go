@@ -1,0 +1,307 @@
+package process
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// oldestABI is the version of Landlock that confining needs: the first would refuse to move a file
+// from one folder to another, wherever they are. It is in Linux since 5.19.
+const oldestABI = 2
+
+// Rights of Landlock, see landlock(7).
+const (
+	readRights  = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE
+	listRight   = unix.LANDLOCK_ACCESS_FS_READ_DIR
+	writeRights = unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_REMOVE_DIR |
+		unix.LANDLOCK_ACCESS_FS_REMOVE_FILE | unix.LANDLOCK_ACCESS_FS_MAKE_CHAR |
+		unix.LANDLOCK_ACCESS_FS_MAKE_DIR | unix.LANDLOCK_ACCESS_FS_MAKE_REG |
+		unix.LANDLOCK_ACCESS_FS_MAKE_SOCK | unix.LANDLOCK_ACCESS_FS_MAKE_FIFO |
+		unix.LANDLOCK_ACCESS_FS_MAKE_BLOCK | unix.LANDLOCK_ACCESS_FS_MAKE_SYM |
+		unix.LANDLOCK_ACCESS_FS_REFER
+	allRights = readRights | listRight | writeRights | unix.LANDLOCK_ACCESS_FS_TRUNCATE
+	// fileRights are those that a rule for a file can have.
+	fileRights = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE |
+		unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE
+)
+
+// CanConfine returns why programs cannot be confined on this machine; nil: they can.
+func CanConfine() error {
+	_, err := landlockABI()
+	return err
+}
+
+func landlockABI() (abi int, err error) {
+	n, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
+	switch {
+	case errno == unix.EOPNOTSUPP:
+		return 0, errors.New("Landlock is turned off in the kernel (add it to the boot option lsm=)")
+	case errno == unix.EPERM:
+		return 0, errors.New("Landlock is forbidden here, as the seccomp profile of Docker before 20.10.10 does")
+	case errno != 0:
+		return 0, errors.New("the kernel has no Landlock (Linux 5.19 has)")
+	case n < oldestABI:
+		return 0, fmt.Errorf("the kernel's Landlock is too old, version %d (Linux 5.19 has %d)", n, oldestABI)
+	}
+	return int(n), nil
+}
+
+// cage makes programs confined. It is safe for concurrent use.
+type cage struct {
+	hidden, readOnly []string // resolved
+	writable         []string
+	attr             unix.LandlockRulesetAttr
+
+	mu      sync.Mutex
+	rules   []rule
+	leading []leading // folders that lead to protected ones
+}
+
+// rule gives rights to what is beneath a file or folder.
+type rule struct {
+	fd     int
+	rights uint64
+}
+
+// leading is a folder whose entries have rules, as one of them leads to what is protected.
+type leading struct {
+	path    string
+	changed unix.Timespec // when entries last came or went
+}
+
+// Confine confines all programs that Run starts from now on. Call it before the first. The error says why that is not
+// possible here.
+func (k *Keeper) Confine(c Confinement) error {
+	abi, err := landlockABI()
+	if err != nil {
+		return fmt.Errorf("confine programs: %w", err)
+	}
+	g := &cage{attr: unix.LandlockRulesetAttr{Handled_access_fs: allRights}}
+	if abi < 3 { // Linux before 6.2: files that can be written to by nobody else can be truncated
+		g.attr.Handled_access_fs &^= unix.LANDLOCK_ACCESS_FS_TRUNCATE
+	}
+	if abi >= 6 { // Linux 6.12
+		g.attr.Scoped = unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | unix.LANDLOCK_SCOPE_SIGNAL
+	}
+	for _, part := range []struct {
+		from []string
+		to   *[]string
+	}{{c.Hidden, &g.hidden}, {c.ReadOnly, &g.readOnly}, {c.Writable, &g.writable}} {
+		for _, path := range part.from {
+			if path, err = filepath.EvalSymlinks(path); err != nil {
+				return fmt.Errorf("confine programs: %w", err)
+			}
+			*part.to = append(*part.to, path)
+		}
+	}
+	if err := g.build(); err != nil {
+		return fmt.Errorf("confine programs: %w", err)
+	}
+	k.cage = g
+	return nil
+}
+
+// forkExec is syscall.ForkExec for a program that is confined if k confines.
+func (k *Keeper) forkExec(file string, s *Spec, attr *syscall.ProcAttr) (pid int, err error) {
+	if k.cage == nil {
+		return syscall.ForkExec(file, s.Argv, attr)
+	}
+	onThreadOfItsOwn(func() {
+		if err = k.cage.enter(s.Own); err == nil {
+			pid, err = syscall.ForkExec(file, s.Argv, attr)
+		}
+	})
+	return pid, err
+}
+
+// onThreadOfItsOwn calls f on a thread that ends with f: what f makes of the thread, no other
+// goroutine meets. The main thread cannot end, and stands for the whole process where others ask
+// for its rights: while it is held here, f gets another.
+func onThreadOfItsOwn(f func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread()
+		if unix.Gettid() == unix.Getpid() {
+			onThreadOfItsOwn(f)
+			runtime.UnlockOSThread()
+			return
+		}
+		f()
+	}()
+	<-done
+}
+
+// enter confines the calling thread and what it will start, for good. Its errors have no number of the system: one would be
+// taken for the program's.
+func (g *cage) enter(own []string) error {
+	set, err := g.ruleset()
+	if err != nil {
+		return fmt.Errorf("confine the program: %v", err)
+	}
+	defer unix.Close(set)
+	for _, path := range own {
+		if err := g.allow(set, path); err != nil {
+			return fmt.Errorf("confine the program: %v", err)
+		}
+	}
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("confine the program: no new privileges: %v", err)
+	}
+	if _, _, errno := unix.RawSyscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(set), 0, 0); errno != 0 {
+		return fmt.Errorf("confine the program: landlock_restrict_self: %v", errno)
+	}
+	return nil
+}
+
+// ruleset makes a set of rules that every program has.
+func (g *cage) ruleset() (fd int, err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.stale() {
+		if err := g.build(); err != nil {
+			return -1, err
+		}
+	}
+	n, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&g.attr)), unsafe.Sizeof(g.attr), 0)
+	if errno != 0 {
+		return -1, fmt.Errorf("landlock_create_ruleset: %w", errno)
+	}
+	for _, r := range g.rules {
+		if err := addRule(int(n), r); err != nil {
+			unix.Close(int(n))
+			return -1, err
+		}
+	}
+	return int(n), nil
+}
+
+// allow adds a folder of which a program may do anything.
+func (g *cage) allow(set int, path string) error {
+	fd, err := unix.Open(path, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	defer unix.Close(fd)
+	return addRule(set, rule{fd, g.attr.Handled_access_fs})
+}
+
+func addRule(set int, r rule) error {
+	attr := unix.LandlockPathBeneathAttr{Allowed_access: r.rights, Parent_fd: int32(r.fd)}
+	_, _, errno := unix.RawSyscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(set), unix.LANDLOCK_RULE_PATH_BENEATH,
+		uintptr(unsafe.Pointer(&attr)), 0, 0, 0)
+	if errno != 0 {
+		return fmt.Errorf("landlock_add_rule: %w", errno)
+	}
+	return nil
+}
+
+// stale reports whether there may be entries that the rules do not know, in the folders that lead to protected ones.
+func (g *cage) stale() bool {
+	for _, l := range g.leading {
+		var st unix.Stat_t
+		if unix.Lstat(l.path, &st) != nil || st.Mtim != l.changed {
+			return true
+		}
+	}
+	return false
+}
+
+// build makes the rules anew. Landlock only allows: what is beside a protected folder is allowed, and what is beside
+// each of the folders that lead to it.
+func (g *cage) build() (err error) {
+	defer func() {
+		if err != nil {
+			g.leading = []leading{{}} // no such folder: the next program tries again
+		}
+	}()
+	for _, r := range g.rules {
+		unix.Close(r.fd)
+	}
+	g.rules, g.leading = nil, nil
+	rights := map[string]uint64{"/": listRight}
+	around(g.hidden, "/", g.entries, func(path string) { rights[path] |= readRights })
+	around(slices.Concat(g.hidden, g.readOnly), "/", g.entries, func(path string) { rights[path] |= allRights &^ readRights })
+	for _, path := range g.writable {
+		rights[path] = allRights
+	}
+	for path, rights := range rights {
+		if err := g.grant(path, rights&g.attr.Handled_access_fs); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// grant adds a rule. What has gone needs none, and what this user cannot reach his programs cannot either.
+func (g *cage) grant(path string, rights uint64) error {
+	fd, err := unix.Open(path, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err == unix.ENOENT || err == unix.EACCES {
+		return nil
+	}
+	var st unix.Stat_t
+	if err == nil {
+		err = unix.Fstat(fd, &st)
+	}
+	if err != nil {
+		return &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFDIR {
+		rights &= fileRights
+	}
+	if rights == 0 || st.Mode&unix.S_IFMT == unix.S_IFLNK { // what a link leads to has its own
+		unix.Close(fd)
+		return nil
+	}
+	g.rules = append(g.rules, rule{fd, rights})
+	return nil
+}
+
+// entries lists a folder that leads to a protected one.
+func (g *cage) entries(folder string) []string {
+	l := leading{path: folder}
+	var st unix.Stat_t
+	if unix.Lstat(folder, &st) == nil { // before it is read: what comes meanwhile is seen the next time
+		l.changed = st.Mtim
+	}
+	g.leading = append(g.leading, l)
+	dir, err := os.Open(folder)
+	if err != nil {
+		return nil
+	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(-1) // what was read before an error counts
+	return names
+}
+
+// around calls each for the largest parts of the tree at path in which there is none of the protected paths.
+func around(protected []string, path string, entries func(folder string) []string, each func(path string)) {
+	below := strings.TrimSuffix(path, "/") + "/"
+	switch {
+	case slices.Contains(protected, path):
+	case !slices.ContainsFunc(protected, func(p string) bool { return strings.HasPrefix(p, below) }):
+		each(path)
+	default:
+		names := entries(path)
+		for _, p := range protected { // a folder that leads there may be one that cannot be listed
+			if rest, leads := strings.CutPrefix(p, below); leads {
+				name, _, _ := strings.Cut(rest, "/")
+				names = append(names, name)
+			}
+		}
+		slices.Sort(names)
+		for _, name := range slices.Compact(names) {
+			around(protected, below+name, entries, each)
+		}
+	}
+}
