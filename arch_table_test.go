@@ -71,9 +71,9 @@ var layers = []layer{
 	{"infra/docker", nil, []string{"sweep/leaktest"}, "an engine and its host: what is wanted of them others decide"},
 
 	{"infra/broker", []string{"sweep/queue/rights"}, nil, "what RabbitMQ is started with is data"},
-	{"infra/probe", nil, nil, "a host's facts are asked through any shell"},
+	{"infra/probe", []string{"nvdocker"}, nil, "a host's facts are asked through any shell"},
 	{"infra/clean", nil, nil, "the script that removes a cluster is text"},
-	{"infra/plan", []string{"infra/broker", "infra/docker", "infra/host", "infra/probe"}, nil,
+	{"infra/plan", []string{"infra/broker", "infra/docker", "infra/host", "infra/probe", "nvdocker"}, nil,
 		"what is done to hosts is decided without one"},
 	{"infra/host", nil, nil, "addresses and places are text, whoever connects to them"},
 	{"config", []string{"infra/host", "sweep/fault"}, nil,
@@ -86,12 +86,12 @@ var layers = []layer{
 		"sweep/task"},
 		[]string{"sweep/leaktest", "sweep/queue/memory", "sweep/space", "sweep/store"}, "it asks the API and shows what it is told: no store, no queue; of the master it knows the words"},
 	{"infra/filesync", []string{"projects"}, nil, "it carries files over a connection, whoever opened it"},
-	{"infra", []string{"infra/broker", "infra/docker", "infra/filesync", "infra/plan", "infra/probe", "infra/remote", "projects"}, nil,
+	{"infra", []string{"infra/broker", "infra/docker", "infra/filesync", "infra/plan", "infra/probe", "infra/remote", "nvdocker", "projects"}, nil,
 		"it puts the parts of its side together, and knows no sweep"},
 
 	{"infra/lab", []string{"scripts"}, nil, "hosts are machines with addresses, whatever is tested on them; only tests import it"},
 
-	{"cmd/internal/site", []string{"cmd/internal/cli", "config", "infra", "infra/clean", "infra/filesync", "infra/host", "infra/plan", "infra/remote", "projects",
+	{"cmd/internal/site", []string{"cmd/internal/cli", "config", "infra", "infra/clean", "infra/filesync", "infra/host", "infra/plan", "infra/remote", "nvdocker", "projects",
 		"sweep", "sweep/api", "sweep/definition", "sweep/master", "sweep/result", "sweep/task"}, nil, "here both sides meet, for the commands that are about a cluster"},
 	{"cmd/check-status", []string{everything}, nil, "a command puts the parts together"},
 	{"cmd/update-files", []string{everything}, nil, "a command puts the parts together"},

@@ -63,7 +63,13 @@ func (u *up) probe(ctx context.Context, names []string) plan.Problems {
 		if err != nil {
 			return err
 		}
-		return m.list(ctx, u.request.Name, nil)
+		if err := m.list(ctx, u.request.Name, nil); err != nil {
+			return err
+		}
+		limited, stop := context.WithTimeout(ctx, gpuTime)
+		defer stop()
+		m.gpus(limited)
+		return nil
 	})
 	for n := range errs {
 		if u.machines[n].found.Root == "" {

@@ -16,6 +16,7 @@ import (
 	"mlframework/infra/plan"
 	"mlframework/infra/probe"
 	"mlframework/infra/remote"
+	"mlframework/nvdocker"
 )
 
 // machine is a host that was reached.
@@ -88,6 +89,18 @@ func (m *machine) probe(ctx context.Context, folder string, now func() time.Time
 	}
 	m.found.Engine, err = engine.Info(ctx)
 	return err
+}
+
+// gpuTime is how long a host's GPUs may take to answer where nobody waits for more than that.
+const gpuTime = 20 * time.Second
+
+// gpus asks for the host's GPUs, until ctx ends.
+func (m *machine) gpus(ctx context.Context) {
+	limit := nvdocker.AnswerTime
+	if end, is := ctx.Deadline(); is {
+		limit = min(limit, time.Until(end)-time.Second)
+	}
+	m.found.GPUs = probe.GPUs(ctx, m.shell, max(limit, time.Second))
 }
 
 // docker is the host's engine, which is looked for when it is asked for first. It may be called concurrently.

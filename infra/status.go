@@ -10,6 +10,7 @@ import (
 
 	"mlframework/infra/docker"
 	"mlframework/infra/plan"
+	"mlframework/nvdocker"
 )
 
 // HostStatus is how one host of a cluster is. Its JSON is part of what check-status prints: docs/check-status.md.
@@ -21,6 +22,7 @@ type HostStatus struct {
 	Remedy     string            `json:"remedy,omitempty"`
 	Docker     string            `json:"docker,omitempty"` // version
 	Free       int64             `json:"free_bytes"`       // on the disk of the cluster's folder
+	NVIDIA     nvdocker.Report   `json:"nvidia"`           // its GPUs
 	Worker     bool              `json:"worker"`           // one is to run there
 	Wanted     []string          `json:"wanted"`           // roles whose containers are to run there
 	Containers []ContainerStatus `json:"containers"`
@@ -53,6 +55,9 @@ func (c *Cluster) Status(ctx context.Context) ([]HostStatus, error) {
 			if err == nil {
 				err = m.list(ctx, c.place.Name, nil)
 			}
+			if err == nil {
+				m.gpus(ctx)
+			}
 			return err
 		})
 	})
@@ -78,7 +83,7 @@ func (c *Cluster) Status(ctx context.Context) ([]HostStatus, error) {
 }
 
 func (s *HostStatus) fill(m *machine, cluster string) {
-	s.Docker, s.Free = m.found.Engine.Version, m.found.Free
+	s.Docker, s.Free, s.NVIDIA = m.found.Engine.Version, m.found.Free, m.found.GPUs
 	for _, o := range m.found.Containers {
 		if o.Labels[plan.ClusterLabel] == cluster {
 			s.Containers = append(s.Containers, ContainerStatus{Role: o.Labels[plan.RoleLabel], Name: o.Name, State: o.State, Image: o.Image,

@@ -56,10 +56,7 @@ var broken = map[int]string{
 // Health is what keeps a GPU from work, each with what to do; nil: nothing. Xids are those since the host was booted, of whichever
 // GPU; nil where the kernel's log may not be read.
 func Health(g GPU, xids []Xid) (problems []Problem) {
-	what := "GPU " + strconv.Itoa(g.Index)
-	if g.Index == Unknown {
-		what = "GPU " + g.Bus
-	}
+	what := "GPU " + g.Number()
 	if g.Lost != "" {
 		p := Problem{what + " does not answer: " + g.Lost, "reboot the host; if it comes again look at power, heat and seat of the card"}
 		if known := Explain(g.Lost); known != nil {

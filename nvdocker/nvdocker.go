@@ -8,6 +8,7 @@ package nvdocker
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -68,6 +69,14 @@ func (p *Problem) Error() string {
 		return p.Cause
 	}
 	return p.Cause + ": " + p.Remedy
+}
+
+// Number is how people call a GPU: nvidia-smi's number, or its place where it has none.
+func (g GPU) Number() string {
+	if g.Index == Unknown {
+		return g.Bus
+	}
+	return strconv.Itoa(g.Index)
 }
 
 // Busy says who uses a GPU, for people, as "ben, python (pid 411), 6.0 GB"; "" when nobody does.

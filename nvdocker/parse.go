@@ -285,7 +285,8 @@ func (p *parser) fault(lost bool) *Problem {
 	case p.missing:
 		return nil
 	case code == "124" || code == "137" || !p.done && code == "" && len(p.GPUs) == 0:
-		return &Problem{"nvidia-smi does not answer: the driver hangs", "look for Xid in the kernel's log (dmesg | grep Xid), and reboot the host"}
+		return &Problem{"nvidia-smi does not answer in time: the driver hangs, or begins anew with each question",
+			"look for Xid in the kernel's log (dmesg | grep Xid) and reboot the host; if it only takes long, sudo nvidia-smi -pm 1"}
 	case !p.done:
 		return &Problem{"the host stopped answering while its GPUs were asked", "try again"}
 	case len(p.GPUs) > 0 && (lost || code == "0"):

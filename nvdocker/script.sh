@@ -20,9 +20,10 @@ ask() {
 	return "$code"
 }
 
-for card in /sys/bus/pci/devices/*; do
-	case $(cat "$card/vendor" "$card/class" 2>/dev/null | tr '\n' ' ') in
-	"0x10de 0x03"*) printf 'card %s\n' "${card##*/}" ;;
+for vendor in $(grep -ls 0x10de /sys/bus/pci/devices/*/vendor); do # NVIDIA's devices, of which some are sound or USB
+	card=${vendor%/vendor}
+	case $(cat "$card/class") in
+	0x03*) printf 'card %s\n' "${card##*/}" ;;
 	esac
 done
 [ ! -r /sys/module/nvidia/version ] || printf 'module %s\n' "$(cat /sys/module/nvidia/version)"

@@ -23,8 +23,8 @@ import (
 	"mlframework/sweep/api"
 )
 
-// A bed is a cluster on hosts of the lab, and the commands that a person has for it: a master on the first host, a worker on the
-// second.
+// A bed is a cluster on hosts of the lab, and the commands that a person has for it: a master on the first host, workers on the
+// others.
 type bed struct {
 	lab          *lab.Lab
 	bin, project string // folders
@@ -36,7 +36,7 @@ const patience = 3 * time.Minute
 
 func newBed(t *testing.T) *bed {
 	t.Helper()
-	b := &bed{lab: lab.Start(t, lab.Options{Hosts: 2}), bin: t.TempDir(), project: t.TempDir()}
+	b := &bed{lab: lab.Start(t, lab.Options{Hosts: 3}), bin: t.TempDir(), project: t.TempDir()}
 	home := t.TempDir()
 	build := exec.CommandContext(t.Context(), "go", "build", "-o", b.bin, "../infrainit", "../check-status", "../update-files")
 	far := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(b.bin, "linux-amd64")+"/", "../sweepd")
@@ -61,7 +61,7 @@ func newBed(t *testing.T) *bed {
 		}
 	})
 	image, broker := b.lab.Load(t, "training"), b.lab.Load(t, "broker")
-	b.must(t, "infrainit", "-a", b.lab.Hosts[0].Name+","+b.lab.Hosts[1].Name, "-m", "1", "-w", "2", "--name", "status", "--slots", "2",
+	b.must(t, "infrainit", "-a", b.lab.Hosts[0].Name+","+b.lab.Hosts[1].Name+","+b.lab.Hosts[2].Name, "-m", "1", "-w", "2,3", "--name", "status", "--slots", "2",
 		"-d", ".", "--image", image, "--broker-image", broker)
 	return b
 }
@@ -150,7 +150,7 @@ func TestACluster(t *testing.T) {
 	b := newBed(t)
 	master, worker := b.lab.Hosts[0], b.lab.Hosts[1]
 	o := b.well(t)
-	if len(o.Hosts) != 2 || len(o.Workers) != 1 || o.Broker == nil || o.Master != master.Name {
+	if len(o.Hosts) != 3 || len(o.Workers) != 2 || o.Broker == nil || o.Master != master.Name {
 		t.Errorf("%+v", o)
 	}
 	b.look(t, func(o site.Overview, _ int) bool { // the broker tells of itself some seconds late
@@ -160,6 +160,8 @@ func TestACluster(t *testing.T) {
 		return code == 0 && strings.Contains(text, "all is well") && strings.Contains(text, worker.Name+"  worker   ready")
 	})
 	b.asks(t, func(log string, code int) bool { return code == 0 && strings.Contains(log, "worker started") }, "--logs", worker.Name)
+	t.Log("GPUs")
+	b.gpus(t)
 	t.Log("the monitor")
 	b.monitor(t)
 	t.Log("files")
@@ -167,6 +169,47 @@ func TestACluster(t *testing.T) {
 	t.Log("faults")
 	b.stopped(t, worker)
 	b.away(t, master, worker)
+}
+
+// smi is a program in the place of nvidia-smi, for a host with two GPUs and, where $lost is set, two more, of which one is lost.
+const smi = `#!/bin/sh
+lost=%s
+gpu() { echo "$1, GPU-$1-%s, NVIDIA RTX A6000, 00000000:0$1:00.0, 570.133.07, 49140, $2, 3, 35, Disabled, 0, [N/A]"; }
+case "$*" in
+--query-gpu=*)
+	gpu 1 0
+	gpu 2 7000
+	[ -z "$lost" ] || { gpu 3 4; echo "Unable to determine the device handle for GPU4: 0000:04:00.0: GPU is lost.  Reboot the system to recover this GPU"; exit 15; }
+	;;
+--query-compute-apps=*) echo "GPU-2-%s, 1, 6990, /usr/bin/python3" ;;
+-L) ;;
+*) echo "| NVIDIA-SMI 570.133.07   Driver Version: 570.133.07   CUDA Version: 12.8 |" ;;
+esac
+`
+
+// gpus is about what the hosts' drivers tell: four GPUs of the first host, one of them lost; two of the second; none of the third.
+func (b *bed) gpus(t *testing.T) {
+	const place = "/usr/local/bin/nvidia-smi"
+	for i, lost := range []string{"yes", ""} {
+		h := b.lab.Hosts[i]
+		h.Exec(t, "sh", "-c", `printf %s "$1" >`+place+` && chmod 755 `+place, "sh", fmt.Sprintf(smi, lost, h.Name, h.Name))
+		defer h.Exec(t, "rm", place)
+	}
+	b.asks(t, func(text string, code int) bool {
+		return code == 0 && strings.Contains(text, "lost") && strings.Contains(text, "GPU is lost: reboot the host") &&
+			strings.Contains(text, "GPU 2 is used by root, python3 (pid 1), 6.8 GB") && strings.Count(text, "NVIDIA RTX A6000") == 5
+	})
+	b.look(t, func(o site.Overview, code int) bool {
+		first, second, third := o.Hosts[0].NVIDIA, o.Hosts[1].NVIDIA, o.Hosts[2].NVIDIA
+		return len(first.GPUs) == 4 && first.GPUs[3].Lost == "GPU is lost" && len(second.GPUs) == 2 && second.CUDA == "12.8" &&
+			len(third.GPUs) == 0 && third.Fault == nil
+	})
+	slow := b.lab.Hosts[1]
+	slow.Exec(t, "sh", "-c", `printf '#!/bin/sh\nexec sleep 600\n' >`+place)
+	b.look(t, func(o site.Overview, code int) bool {
+		f := o.Hosts[1].NVIDIA.Fault
+		return code == 0 && o.Hosts[1].Docker != "" && f != nil && strings.Contains(f.Cause, "does not answer")
+	})
 }
 
 // monitor logs in through the tunnel, and ends it with Ctrl-C.
@@ -227,7 +270,7 @@ func (b *bed) files(t *testing.T) {
 	}
 	b.write(t, "more.txt", "another")
 	said := b.must(t, "update-files")
-	if strings.Count(said, "got 1 file, 7 bytes") != 2 || !strings.Contains(said, "sweeps that you submit now run it") {
+	if strings.Count(said, "got 1 file, 7 bytes") != 3 || !strings.Contains(said, "sweeps that you submit now run it") {
 		t.Errorf("one file changed: %s", said)
 	}
 	for _, h := range b.lab.Hosts {
@@ -255,7 +298,7 @@ func (b *bed) away(t *testing.T, master, worker *lab.Host) {
 	worker.Cut(t)
 	begun := time.Now()
 	b.look(t, func(o site.Overview, code int) bool {
-		return code == 1 && len(o.Hosts) == 2 && !o.Hosts[1].Reached && o.Hosts[0].Reached && o.Broker != nil && o.Faults[0].Host == worker.Name
+		return code == 1 && len(o.Hosts) == 3 && !o.Hosts[1].Reached && o.Hosts[0].Reached && o.Broker != nil && o.Faults[0].Host == worker.Name
 	})
 	if took := time.Since(begun); took > time.Minute { // a look is 12 s; a connection that nobody answers, minutes
 		t.Errorf("it took %v", took)

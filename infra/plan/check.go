@@ -11,6 +11,7 @@ import (
 
 	"mlframework/infra/broker"
 	"mlframework/infra/docker"
+	"mlframework/nvdocker"
 )
 
 // LeastDisk is what a host needs, in bytes: the images are not counted, as nobody knows their size before they are there.
@@ -69,6 +70,9 @@ func Check(c Cluster, found map[string]Found) Problems {
 		p.system(c, f)
 		p.folder(c, f)
 		p.owner(c, f)
+		if h.Work != nil {
+			p.gpus(f)
+		}
 		if h.Name == c.Master {
 			p.ports(c, f)
 			p.group(c, f)
@@ -127,6 +131,18 @@ func (p *problems) folder(c Cluster, f Found) {
 	}
 	if f.Free < LeastDisk {
 		p.fault("free some space", "its disk is full: %d MB are free for %s, of at least %d", f.Free>>20, f.Root, LeastDisk>>20)
+	}
+}
+
+// gpus warns of GPUs that cannot work.
+func (p *problems) gpus(f Found) {
+	if fault := f.GPUs.Fault; fault != nil {
+		p.warn(fault.Remedy, "its GPUs: %s", fault.Cause)
+	}
+	for _, g := range f.GPUs.GPUs {
+		for _, sick := range nvdocker.Health(g, nil) {
+			p.warn(sick.Remedy, "%s", sick.Cause)
+		}
 	}
 }
 

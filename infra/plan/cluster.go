@@ -10,6 +10,7 @@ import (
 	"mlframework/infra/docker"
 	"mlframework/infra/host"
 	"mlframework/infra/probe"
+	"mlframework/nvdocker"
 )
 
 // Labels of everything that a cluster has on hosts.
@@ -89,6 +90,7 @@ type Project struct {
 type Found struct {
 	probe.Facts
 	Engine     docker.Info
+	GPUs       nvdocker.Report
 	Containers []docker.Container // those with ClusterLabel, of every cluster
 	Others     []docker.Container // all; only where a port is asked for
 	Images     []string           // references that are wanted and there

@@ -11,6 +11,8 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"mlframework/nvdocker"
 )
 
 // Shell runs a script of a POSIX shell on a host, with arguments, and gives its output to w.
@@ -58,6 +60,19 @@ func Quick(ctx context.Context, shell Shell, root, file string) (Facts, string, 
 	before, text, _ := strings.Cut(out.String(), end)
 	f, err := parse(before+end, time.Time{}, time.Time{})
 	return f, text, err
+}
+
+// GPUs asks a host for its GPUs, until ctx ends. Each question to their driver takes at most limit. What could not be found out is the
+// report's Fault: a host whose driver hangs is a host all the same.
+func GPUs(ctx context.Context, shell Shell, limit time.Duration) nvdocker.Report {
+	program, args := nvdocker.Script(limit)
+	var out bounded
+	err := shell(ctx, program, args, &out)
+	r := nvdocker.Parse(out.Bytes())
+	if err != nil && ctx.Err() == nil && len(r.GPUs) == 0 {
+		r.Fault = &nvdocker.Problem{Cause: "its GPUs cannot be asked for: " + err.Error()}
+	}
+	return r
 }
 
 // bounded keeps the first bytes of what is written.

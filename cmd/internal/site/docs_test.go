@@ -10,6 +10,7 @@ import (
 
 	"mlframework/cmd/internal/site"
 	"mlframework/infra"
+	"mlframework/nvdocker"
 )
 
 // The page about check-status --json has a row for every field, and for no other.
@@ -27,7 +28,8 @@ func TestOverviewPage(t *testing.T) {
 			}
 		}
 	}
-	for _, of := range []any{site.Overview{}, infra.HostStatus{}, infra.ContainerStatus{}} {
+	for _, of := range []any{site.Overview{}, infra.HostStatus{}, infra.ContainerStatus{},
+		nvdocker.Report{}, nvdocker.GPU{}, nvdocker.Instance{}, nvdocker.Process{}} {
 		for _, f := range reflect.VisibleFields(reflect.TypeOf(of)) {
 			if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); f.IsExported() && name != "-" {
 				fields[name] = true

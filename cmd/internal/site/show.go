@@ -3,6 +3,7 @@ package site
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -64,7 +65,10 @@ func (o *Overview) WriteHosts(w io.Writer) error {
 }
 
 func (o *Overview) hosts() *grid {
-	g := &grid{heads: []string{"HOST", "ROLE", "STATE", "SINCE", "SLOTS", "BUSY"}}
+	g := &grid{heads: []string{"HOST", "ROLE", "STATE", "SINCE", "SLOTS", "BUSY", "GPUS"}}
+	if !slices.ContainsFunc(o.Hosts, func(h infra.HostStatus) bool { return len(h.NVIDIA.GPUs) > 0 }) {
+		g.heads = g.heads[:len(g.heads)-1]
+	}
 	for _, h := range o.Hosts {
 		switch {
 		case !h.Reached:
@@ -87,7 +91,7 @@ func (o *Overview) container(h infra.HostStatus, c infra.ContainerStatus) []stri
 		if c.State == "running" {
 			cells[2] = w.State
 		}
-		cells = append(cells, strconv.Itoa(w.Slots), strconv.Itoa(len(w.Running)))
+		cells = append(cells, strconv.Itoa(w.Slots), strconv.Itoa(len(w.Running)), gpuCount(h.NVIDIA))
 	}
 	return cells
 }
@@ -96,6 +100,7 @@ func (o *Overview) container(h infra.HostStatus, c infra.ContainerStatus) []stri
 func (o *Overview) Tables(width int) []string {
 	all := append(wrapped("cluster "+o.Cluster+", master on "+o.Master, "", width), "")
 	all = append(all, o.hosts().lines(width)...)
+	all = append(all, o.gpus(width)...)
 	if len(o.Workers) > 0 {
 		all = append(append(all, ""), o.workers().lines(width)...)
 	}
