@@ -70,6 +70,9 @@ func TestLife(t *testing.T) {
 		if !strings.Contains(r.err, "host3     warning: it is to leave the cluster, and is away") {
 			t.Errorf("nothing says that host3 is away:\n%s", r.err)
 		}
+		if d := cmp.Diff([]string{"master", "worker-host1"}, users(t, l.Hosts[0], "c")); d != "" {
+			t.Errorf("host3 leaves and is away, and the broker's users are (-want +got)\n%s", d)
+		}
 		p.must("update-files")
 		p.status(1, "host3: it is to leave the cluster, and is away")
 		away.Heal(t)
@@ -92,10 +95,13 @@ func TestLife(t *testing.T) {
 		p.works("host3")
 	})
 	t.Run("a change that fails", func(t *testing.T) {
-		before := all(t, l)
+		before, logins := all(t, l), users(t, l.Hosts[0], "c")
 		p.fails(1, []string{"get the image no/such:image"}, "-f", "-a", "anna@host1,anna@host3,anna@host2", "-w", "2,3", "--image", "no/such:image")
 		if d := cmp.Diff(before, all(t, l)); d != "" {
 			t.Errorf("it leaves something behind, or takes something away:\n%s", d)
+		}
+		if d := cmp.Diff(logins, users(t, l.Hosts[0], "c")); d != "" {
+			t.Errorf("the broker has other users than before:\n%s", d)
 		}
 		p.status(0, "all is well")
 		p.must("update-files")
