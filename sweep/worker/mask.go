@@ -18,7 +18,7 @@ const hidden = "********"
 // mask hides the values of secrets in a stream, every byte of each, also where a value is cut between two writes. It
 // holds back what may be the beginning of a value: at most one byte less than the longest.
 type mask struct {
-	secrets [][]byte
+	secrets []pattern
 	held    []byte // end of what came, not yet shown
 	covered int    // bytes at the start of held that belong to a value which began before
 	within  bool   // what was shown last is hidden
@@ -32,7 +32,7 @@ func newMask(secrets []string) *mask {
 	}
 	m := &mask{}
 	for _, s := range secrets {
-		m.secrets = append(m.secrets, []byte(s))
+		m.secrets = append(m.secrets, newPattern([]byte(s)))
 	}
 	return m
 }
@@ -110,14 +110,16 @@ type span struct{ from, to int }
 // values finds the values that begin in the first n bytes of what is held, in their order.
 func (m *mask) values(n int) (found []span) {
 	for _, s := range m.secrets {
-		for at := 0; at < n; at++ {
-			i := bytes.Index(m.held[at:], s)
+		for at := 0; at < n; {
+			i := bytes.Index(m.held[at:], s.text)
 			if i < 0 {
 				break
 			}
-			if at += i; at < n {
-				found = append(found, span{at, at + len(s)})
-			}
+			at = s.run(m.held, at+i, func(from int) {
+				if from < n {
+					found = append(found, span{from, from + len(s.text)})
+				}
+			})
 		}
 	}
 	slices.SortFunc(found, func(a, b span) int { return cmp.Compare(a.from, b.from) })
@@ -127,11 +129,58 @@ func (m *mask) values(n int) (found []span) {
 // begun is how many bytes at the end of what is held could be the beginning of a value.
 func (m *mask) begun() (longest int) {
 	for _, s := range m.secrets {
-		for n := min(len(s)-1, len(m.held)); n > longest; n-- {
-			if bytes.HasSuffix(m.held, s[:n]) {
-				longest = n
-			}
+		state := 0
+		for _, b := range m.held[max(0, len(m.held)-len(s.text)+1):] {
+			state = s.next(state, b)
 		}
+		longest = max(longest, state)
 	}
 	return longest
+}
+
+// pattern is a text that is found in a time that grows with what is searched, also where the text repeats itself: with
+// the table of Knuth, Morris and Pratt.
+type pattern struct {
+	text   []byte
+	border []int32 // by length of a beginning: of its longest shorter beginning that it ends with
+}
+
+func newPattern(text []byte) pattern {
+	p := pattern{text, make([]int32, len(text)+1)}
+	for n, state := 1, 0; n < len(text); n++ {
+		state = p.next(state, text[n])
+		p.border[n+1] = int32(state)
+	}
+	return p
+}
+
+// next is how much of the text stands at the end, when it was state before another byte came. The whole text is followed by what of
+// it may be the beginning of the next.
+func (p *pattern) next(state int, b byte) int {
+	if state == len(p.text) {
+		state = int(p.border[state])
+	}
+	for state > 0 && p.text[state] != b {
+		state = int(p.border[state])
+	}
+	if p.text[state] == b {
+		state++
+	}
+	return state
+}
+
+// run calls found with each place where the text begins, from the one at which it does, as long as they overlap or may. It returns from
+// where on to search.
+func (p *pattern) run(in []byte, at int, found func(from int)) int {
+	found(at)
+	state := len(p.text)
+	for end := at + len(p.text); end < len(in); end++ {
+		if state = p.next(state, in[end]); state == 0 {
+			return end + 1
+		}
+		if state == len(p.text) {
+			found(end + 1 - state)
+		}
+	}
+	return len(in)
 }

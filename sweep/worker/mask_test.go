@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"mlframework/sweep/worker"
 )
@@ -134,5 +135,33 @@ func BenchmarkMask(b *testing.B) {
 	b.SetBytes(int64(len(piece)))
 	for b.Loop() {
 		worker.Mask([]string{"s3cr3t-value", strings.Repeat("k", 4096)}, piece)
+	}
+}
+
+// TestAMaskOfRepeatedBytesIsQuick hides a long value that is one byte again and again in output that is so, too. A search that begins anew
+// at each byte compares most of the value each time.
+func TestAMaskOfRepeatedBytesIsQuick(t *testing.T) {
+	t.Parallel()
+	const long = 64 << 10
+	secrets := []string{strings.Repeat("a", long)}
+	almost := []byte(strings.Repeat("a", long-1) + "b")
+	for name, c := range map[string]struct {
+		piece []byte
+		want  int
+	}{
+		"the value again and again": {[]byte(secrets[0]), len(stars)},
+		"all but its last byte":     {almost, 64 * long},
+	} {
+		begin := time.Now()
+		pieces := make([][]byte, 64)
+		for i := range pieces {
+			pieces[i] = c.piece
+		}
+		if shown, _ := worker.Mask(secrets, pieces...); len(shown) != c.want {
+			t.Errorf("%s: %d bytes are shown, want %d", name, len(shown), c.want)
+		}
+		if took := time.Since(begin); took > 3*time.Second {
+			t.Errorf("%s: it took %v", name, took)
+		}
 	}
 }
