@@ -43,13 +43,17 @@ func (c *command) audit(ctx context.Context, w wish, s *site.Site, cluster *infr
 	return nil
 }
 
-// actionText is "2026-11-21 17:50:05 anna (1001) cancel train-3: refused: it has ended".
+// actionText is "2026-11-21 17:50:05  uid 1001 (says anna)  cancel train-3: refused: it has ended". The number is the kernel's word, the
+// name is what a client said of itself.
 func actionText(a api.Action) string {
-	uid := "?"
+	who := "uid ?"
 	if a.UID != nil {
-		uid = strconv.Itoa(*a.UID)
+		who = "uid " + strconv.Itoa(*a.UID)
 	}
-	text := fmt.Sprintf("%s  %s (%s)  %s %s", a.Time.Local().Format(time.DateTime), a.User, uid, a.Action, a.Object)
+	if a.User != "" {
+		who += " (says " + a.User + ")"
+	}
+	text := fmt.Sprintf("%s  %s  %s %s", a.Time.Local().Format(time.DateTime), who, a.Action, a.Object)
 	if a.Detail != "" {
 		text += " " + a.Detail
 	}

@@ -12,6 +12,7 @@ import (
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/infra/plan"
+	"mlframework/sweep/api"
 )
 
 func TestPage(t *testing.T) {
@@ -48,6 +49,21 @@ func TestContainer(t *testing.T) {
 		_, _, err := container(r, named)
 		if e, ok := errors.AsType[*cli.Error](err); !ok || e.Code != cli.Usage || !strings.Contains(e.Remedy, "gpu2, master, broker, monitor") {
 			t.Errorf("%s: %v", named, err)
+		}
+	}
+}
+
+// TestTheAuditBeginsWithWhatTheKernelSays puts the number before the name that anybody can give himself.
+func TestTheAuditBeginsWithWhatTheKernelSays(t *testing.T) {
+	t.Parallel()
+	uid := 1001
+	for want, a := range map[string]api.Action{
+		"  uid 1001 (says anna)  cancel train-3": {UID: &uid, User: "anna", Action: "cancel", Object: "train-3", Outcome: "done"},
+		"  uid 1001  cancel train-3":             {UID: &uid, Action: "cancel", Object: "train-3", Outcome: "done"},
+		"  uid ? (says root)  cancel train-3":    {User: "root", Action: "cancel", Object: "train-3", Outcome: "done"},
+	} {
+		if got := actionText(a); !strings.HasSuffix(got, want) {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }
