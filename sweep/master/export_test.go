@@ -29,3 +29,6 @@ func Shown(r sweep.Record, h sweep.Head, d Detail) (w *Watcher, line func(task.L
 	ws := &watchers{}
 	return ws.add(r, h, nil, d), ws.line, func(h sweep.Head, tasks []sweep.Task) { ws.changed(r, h, tasks) }, ws.close
 }
+
+// MostWorkers is how many workers are known at most.
+const MostWorkers = mostWorkers

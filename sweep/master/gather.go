@@ -89,7 +89,7 @@ func (m *Master) take(ctx context.Context, in inputs, s *step, over <-chan time.
 		return ok
 	case h, ok := <-in.heartbeats:
 		if ok {
-			m.hear(ctx, s, h)
+			m.hearSafely(ctx, s, h)
 		}
 		return ok
 	case c := <-m.calls:
@@ -99,6 +99,22 @@ func (m *Master) take(ctx context.Context, in inputs, s *step, over <-chan time.
 		return false
 	case <-ctx.Done():
 		return false
+	}
+}
+
+// hearSafely notes what a worker says of itself. A heartbeat that makes this program panic is left out: what it changed
+// and is not on disk is thrown away, and the worker is as one that was not heard of yet.
+func (m *Master) hearSafely(ctx context.Context, s *step, h task.Heartbeat) {
+	draft := len(m.post.draft)
+	if m.guard("heartbeat", func() error { m.hear(ctx, s, h); return nil }) == nil {
+		return
+	}
+	m.post.draft = m.post.draft[:min(draft, len(m.post.draft))]
+	if w := m.workers[h.Worker]; w != nil {
+		*w = member{kept: w.kept, changed: w.changed, measure: w.measure}
+	}
+	if err := m.read(context.WithoutCancel(ctx)); err != nil {
+		m.o.Log.Error("the store cannot be read after a fault", "error", err)
 	}
 }
 

@@ -36,6 +36,10 @@ type member struct {
 	restart restart
 	older   older
 	measure semaphore // of those who want tasks measured there
+
+	key      []byte             // of the registered process: what only it may read is sealed to it
+	released map[task.Need]bool // secrets that the registered process was sent
+	asked    bool               // it asked with another key, and that was said
 }
 
 // member finds a worker, or makes it known.
@@ -60,7 +64,7 @@ func (m *Master) names() []string { return slices.Sorted(maps.Keys(m.workers)) }
 
 // hear notes what a worker says of itself.
 func (m *Master) hear(ctx context.Context, s *step, h task.Heartbeat) {
-	if h.Worker == "" {
+	if !m.admits(h.Worker) {
 		return
 	}
 	if h.Version > task.Newest {
@@ -85,9 +89,24 @@ func (m *Master) hear(ctx context.Context, s *step, h task.Heartbeat) {
 		m.remind(w)
 		m.compare(ctx, w, now)
 	}
-	if !m.o.Alone {
-		m.tellSecrets(h)
+	if !m.o.Alone && w.registered() {
+		m.tellSecrets(w, h)
 	}
+}
+
+// mostWorkers bounds the workers that are known: each costs memory at every step.
+const mostWorkers = 1024
+
+// admits reports whether a worker is known, or may become so.
+func (m *Master) admits(name string) bool {
+	if name == "" || m.workers[name] == nil && len(m.workers) >= mostWorkers {
+		if name != "" && !m.crowded {
+			m.o.Log.Error("no more workers are taken: forget those that are gone (run-tasks workers forget)", "worker", name, "known", len(m.workers))
+			m.crowded = true
+		}
+		return false
+	}
+	return true
 }
 
 // outlived takes up a process that seems to have begun before the one that is known, when for a lease nobody else speaks:
@@ -139,12 +158,16 @@ func (w *member) register(h task.Heartbeat) {
 	w.kept.Incarnation, w.kept.Host, w.kept.Program, w.kept.Started = h.Incarnation, h.Host, h.Program, h.Slots
 	w.kept.Image, w.kept.Environment = h.Image, h.Environment
 	w.changed, w.doubts, w.trial, w.endings = true, nil, trial{}, nil
+	w.key, w.released, w.asked = h.Key, nil, false
 }
 
 // join processes the registration of a worker's process, once.
 func (m *Master) join(h task.Heartbeat) {
+	if !m.admits(h.Worker) {
+		return
+	}
 	w := m.member(h.Worker)
-	if h.Worker == "" || h.Incarnation <= w.kept.Incarnation {
+	if h.Incarnation <= w.kept.Incarnation {
 		return
 	}
 	again := w.kept.Incarnation != ""
@@ -163,7 +186,7 @@ func (m *Master) join(h task.Heartbeat) {
 
 // leave processes that a worker's process ends by itself. What is on its way to it goes to others.
 func (m *Master) leave(h task.Heartbeat) {
-	if w := m.member(h.Worker); h.Worker != "" && h.Incarnation == w.kept.Incarnation && w.left != h.Incarnation {
+	if w := m.workers[h.Worker]; w != nil && h.Incarnation == w.kept.Incarnation && w.left != h.Incarnation {
 		w.left = h.Incarnation
 		away := "it was stopped"
 		if w.restart.incarnation == h.Incarnation || h.Leaving {

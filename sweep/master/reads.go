@@ -13,7 +13,13 @@ import (
 // reads are the pieces of output that somebody waits for. The zero value is ready; it is safe for concurrent use.
 type reads struct {
 	mu  sync.Mutex
-	all map[string]chan task.Piece
+	all map[string]*read
+}
+
+// read is a piece that somebody waits for.
+type read struct {
+	answer chan task.Piece
+	worker string // who is asked; "": nobody yet
 }
 
 func (r *reads) add() (id string, answer <-chan task.Piece) {
@@ -22,10 +28,19 @@ func (r *reads) add() (id string, answer <-chan task.Piece) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.all == nil {
-		r.all = map[string]chan task.Piece{}
+		r.all = map[string]*read{}
 	}
-	r.all[id] = c
+	r.all[id] = &read{answer: c}
 	return id, c
+}
+
+// expect notes who is asked: nobody else answers.
+func (r *reads) expect(id, worker string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if waits := r.all[id]; waits != nil {
+		waits.worker = worker
+	}
 }
 
 func (r *reads) drop(id string) {
@@ -34,12 +49,12 @@ func (r *reads) drop(id string) {
 	delete(r.all, id)
 }
 
-// answer gives a piece to who waits for it. One that nobody waits for is dropped.
+// answer gives a piece to who waits for it. One that nobody waits for, or from somebody else, is dropped.
 func (r *reads) answer(p task.Piece) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if c := r.all[p.ID]; c != nil {
-		c <- p
+	if waits := r.all[p.ID]; waits != nil && waits.worker == p.Worker {
+		waits.answer <- p
 		delete(r.all, p.ID)
 	}
 }
@@ -94,6 +109,7 @@ func (m *Master) askWorker(ctx context.Context, id task.ID, attempt int,
 			return err
 		}
 		c.Sweep, c.Index, c.Attempt = a.stored.Head.ID, id.Index, attempt
+		m.reads.expect(read, worker)
 		m.post.tell(worker, c)
 		return nil
 	})

@@ -1,6 +1,7 @@
 package master
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -8,6 +9,7 @@ import (
 
 	"mlframework/sweep"
 	"mlframework/sweep/secret"
+	"mlframework/sweep/store"
 	"mlframework/sweep/task"
 )
 
@@ -150,38 +152,76 @@ func (m *Master) programs(r task.Recipe) error {
 // reads tells whether a worker's program understands batches of a version.
 func (w *member) reads(version int) bool { return version <= max(w.beat.Reads, task.Version) }
 
-// tellSecrets answers what a worker needs. What belongs to a sweep that has ended, or that waits for its secrets itself, is
-// called back.
-func (m *Master) tellSecrets(h task.Heartbeat) {
+// tellSecrets answers what the registered process of a worker needs. Its key belongs to the registration: a heartbeat with
+// another one is answered with nothing. A master that was started again learns the key with the first heartbeat.
+func (m *Master) tellSecrets(w *member, h task.Heartbeat) {
+	if len(w.key) == 0 {
+		w.key = h.Key
+	}
+	if len(h.Needs) == 0 {
+		return
+	}
+	if !bytes.Equal(w.key, h.Key) {
+		if !w.asked {
+			m.o.Log.Error("secrets are asked for with a key that is not that of the worker's process; they are not sent", "worker", h.Worker)
+			w.asked = true
+		}
+		return
+	}
 	for _, n := range h.Needs[:min(len(h.Needs), task.MostNeeds)] {
-		if err := m.tellNeed(h, n); err != nil {
+		if err := m.tellNeed(w, n); err != nil {
 			m.o.Log.Error("secrets cannot be sent to a worker", "worker", h.Worker, "sweep", n.Sweep, "error", err)
 		}
 	}
 }
 
-func (m *Master) tellNeed(h task.Heartbeat, n task.Need) error {
+// tellNeed sends the values of a sweep's secrets to a worker that holds attempts of it. What belongs to a sweep that has
+// ended, to other values than there are now, or to a sweep that waits for its secrets itself, is called back.
+func (m *Master) tellNeed(w *member, n task.Need) error {
+	name := w.kept.Name
+	recall := func(reason string) {
+		m.post.tell(name, task.Control{Kind: task.RecallControl, Sweep: n.Sweep, Reason: reason})
+	}
 	a := m.sweeps[n.Sweep]
 	if a == nil {
-		m.post.tell(h.Worker, task.Control{Kind: task.RecallControl, Sweep: n.Sweep, Reason: "superseded"})
+		recall("superseded")
 		return nil
 	}
-	if m.vault == nil {
+	if m.vault == nil || len(a.ledger.Held(name)) == 0 {
 		return nil
 	}
 	kept, err := m.vault.Get(n.Sweep)
 	if err != nil {
 		a.edition = ""
 		m.hold(a)
-		m.post.tell(h.Worker, task.Control{Kind: task.RecallControl, Sweep: n.Sweep, Reason: "its secrets are gone"})
+		recall("its secrets are gone")
 		return err
 	}
-	sealed, err := secret.Seal(h.Key, n.About(h.Worker), kept.Values)
+	if n.Edition != kept.Edition {
+		recall("superseded")
+		return nil
+	}
+	sealed, err := secret.Seal(w.key, n.About(name), kept.Values)
 	if err != nil {
 		return err
 	}
-	m.post.tell(h.Worker, task.Control{Kind: task.SecretsControl, Sweep: n.Sweep, Edition: n.Edition, Secrets: sealed})
+	m.post.tell(name, task.Control{Kind: task.SecretsControl, Sweep: n.Sweep, Edition: n.Edition, Secrets: sealed})
+	m.released(w, n)
 	return nil
+}
+
+// released records that a process was sent the secrets of a sweep, once: it asks until they come.
+func (m *Master) released(w *member, n task.Need) {
+	if w.released[n] {
+		return
+	}
+	if w.released == nil {
+		w.released = map[task.Need]bool{}
+	}
+	w.released[n] = true
+	m.o.Log.Info("secrets of a sweep are sent to a worker", "sweep", n.Sweep, "worker", w.kept.Name, "host", w.kept.Host)
+	m.releases = append(m.releases, store.Deed{Time: m.o.Now(), UID: -1, User: "master", Action: "release-secrets", Kind: "sweep", Object: n.Sweep,
+		Detail: "worker=" + w.kept.Name + " process=" + w.kept.Incarnation, Outcome: DeedDone})
 }
 
 // dropSecrets removes the values of a sweep that has ended.

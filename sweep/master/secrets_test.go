@@ -34,7 +34,12 @@ var values = secret.Values{"KEY": secretValue}
 // knowing makes a worker, w1, known that reads batches with secrets.
 func (s *site) knowing() *hand {
 	s.t.Helper()
-	return s.newHandThat(knows(), nil)
+	key := secret.NewKey()
+	says := knows()
+	says.Key = key.Public()
+	h := s.newHandThat(says, nil)
+	h.key = key
+	return h
 }
 
 func knows(needs ...task.Need) task.Heartbeat {
@@ -50,18 +55,24 @@ func (h *hand) batchOf(sweep string) task.Batch {
 	return h.newest[sweep]
 }
 
+// asks says what it needs of a sweep.
+func (h *hand) asks(n task.Need) {
+	h.s.t.Helper()
+	says := knows(n)
+	says.Key = h.key.Public()
+	h.beat(says)
+}
+
 // opened asks for values and opens what comes.
-func (h *hand) opened(b task.Batch, key *secret.Key) (v secret.Values) {
+func (h *hand) opened(b task.Batch) (v secret.Values) {
 	h.s.t.Helper()
 	n := task.Need{Sweep: b.Sweep, Edition: b.Edition}
-	says := knows(n)
-	says.Key = key.Public()
-	h.beat(says)
+	h.asks(n)
 	h.told("secrets of "+b.Sweep, func(c task.Control) bool {
 		if c.Kind != task.SecretsControl || c.Edition != n.Edition {
 			return false
 		}
-		got, err := key.Open(c.Secrets, n.About("w1"))
+		got, err := h.key.Open(c.Secrets, n.About("w1"))
 		v = got
 		return err == nil
 	})
@@ -82,7 +93,7 @@ func TestSecretsAreKeptUntilTheSweepEnds(t *testing.T) {
 	if b.Version != task.SecretsVersion || b.Edition == "" {
 		t.Errorf("%+v", b)
 	}
-	if v := h.opened(b, secret.NewKey()); v["KEY"] != secretValue {
+	if v := h.opened(b); v["KEY"] != secretValue {
 		t.Errorf("it got %v", map[string]string(v))
 	}
 	if info, err := os.Stat(filepath.Join(folder, id)); err != nil || info.Mode() != 0o600 {
@@ -90,7 +101,7 @@ func TestSecretsAreKeptUntilTheSweepEnds(t *testing.T) {
 	}
 	s.again(keeping(folder))
 	h = s.knowing()
-	if v := h.opened(b, secret.NewKey()); v["KEY"] != secretValue { // the new master has them
+	if v := h.opened(b); v["KEY"] != secretValue { // the new master has them
 		t.Errorf("it got %v", map[string]string(v))
 	}
 	g := given{id, b.Attempts[0]}
@@ -112,7 +123,7 @@ func TestSecretsAreKeptUntilTheSweepEnds(t *testing.T) {
 	}
 	h.has(1)
 	second := h.batchOf(id)
-	if v := h.opened(second, secret.NewKey()); v["KEY"] != "other-value" || second.Edition == b.Edition {
+	if v := h.opened(second); v["KEY"] != "other-value" || second.Edition == b.Edition {
 		t.Errorf("it got %v", map[string]string(v))
 	}
 	if strings.Contains(s.log.String(), secretValue) || strings.Contains(s.log.String(), "other-value") {
@@ -128,8 +139,7 @@ func TestASweepWithoutItsSecretsWaitsAndSaysWhy(t *testing.T) {
 	id := s.submit(1, needing(values))
 	b := h.batchOf(id)
 	s.must(os.Remove(filepath.Join(folder, id)))
-	says := knows(task.Need{Sweep: id, Edition: b.Edition})
-	h.beat(says)
+	h.asks(task.Need{Sweep: id, Edition: b.Edition})
 	h.told("recall", func(c task.Control) bool { return c.Kind == task.RecallControl && c.Sweep == id })
 	h.report(task.ReturnedEvent, given{id, b.Attempts[0]})
 	s.becomes(id, sweep.Paused, "1 pending")
@@ -144,7 +154,70 @@ func TestASweepWithoutItsSecretsWaitsAndSaysWhy(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.becomes(id, sweep.Open, "1 pending")
-	s.knowing().beat(knows(task.Need{Sweep: "unheard-1"})) // of a sweep that is over
+	s.knowing().asks(task.Need{Sweep: "unheard-1"}) // of a sweep that is over
+}
+
+// Secrets go to the registered process of a worker that holds attempts of the sweep, as they are now, sealed to the key that
+// it registered with; to nobody else. Each process that gets them is an audit entry.
+func TestForgedHeartbeatGetsNoSecrets(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, keeping(filepath.Join(t.TempDir(), "secrets")))
+	h := s.knowing()
+	spyKey := secret.NewKey()
+	spySays := task.Heartbeat{Version: task.Version, Worker: "spy", Incarnation: "1", Reads: task.Newest, Draining: true, Key: spyKey.Public()}
+	spy := s.newHandThat(spySays, nil)
+	s.stands("spy", master.WorkerDraining)
+	id := s.submit(1, needing(values))
+	b := h.batchOf(id)
+	need := task.Need{Sweep: id, Edition: b.Edition}
+
+	spySays.Needs = []task.Need{need} // it holds nothing
+	spy.beat(spySays)
+	other := knows(need) // the right worker, and the key of somebody else
+	other.Key = spyKey.Public()
+	h.beat(other)
+	h.asks(task.Need{Sweep: id, Edition: "of before"})
+	h.told("recall of other values", func(c task.Control) bool { return c.Kind == task.RecallControl && c.Sweep == id })
+
+	for range 2 {
+		if v := h.opened(b); v["KEY"] != secretValue {
+			t.Errorf("the worker itself got %v", map[string]string(v))
+		}
+	}
+	other.Incarnation = "2" // a process that never registered
+	h.beat(other)
+	spySays.Host = "seen" // all before it is
+	spy.beat(spySays)
+	s.poll("all is heard", func() bool { return s.worker("spy").Host == "seen" }, func() string { return s.worker("spy").Host })
+	if _, err := s.master.Drain(t.Context(), "spy", true); err != nil {
+		t.Fatal(err)
+	}
+	spy.told("what comes after", func(c task.Control) bool { return c.Kind == task.DrainControl })
+	for name, got := range map[string]*hand{"spy": spy, "w1": h} {
+		got.mu.Lock()
+		for _, c := range got.controls {
+			if _, err := spyKey.Open(c.Secrets, need.About(name)); c.Kind == task.SecretsControl && err == nil {
+				t.Errorf("secrets came to %s that the spy can read", name)
+			}
+		}
+		if name == "spy" && slices.ContainsFunc(got.controls, func(c task.Control) bool { return c.Kind == task.SecretsControl }) {
+			t.Error("secrets came to a worker without attempts")
+		}
+		got.mu.Unlock()
+	}
+	deeds, err := s.store.Audit(t.Context(), id, 0, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var released []string
+	for _, d := range deeds {
+		if d.Action == "release-secrets" {
+			released = append(released, d.Kind+" "+d.Object+" "+d.Detail+" "+d.Outcome)
+		}
+	}
+	if want := "sweep " + id + " worker=w1 process=1 done"; len(released) != 1 || released[0] != want {
+		t.Errorf("the audit has %q; want %q", released, want)
+	}
 }
 
 func TestSubmissionsWithWrongSecretsAreRefused(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"mlframework/sweep/leaktest"
 	"mlframework/sweep/master"
 	"mlframework/sweep/queue/memory"
+	"mlframework/sweep/secret"
 	"mlframework/sweep/space"
 	"mlframework/sweep/store"
 	"mlframework/sweep/task"
@@ -184,6 +185,7 @@ func (s *site) poll(what string, ok func() bool, is func() string) {
 type hand struct {
 	s    *site
 	name string
+	key  *secret.Key // nil: none
 
 	mu       sync.Mutex
 	got      []given

@@ -21,11 +21,14 @@ func (m *Master) apply(ctx context.Context, s *step) error {
 		m.tally.lag = 0
 	}
 	m.clock()
+	before := m.remember()
 	answer, err := m.decide(whole, s)
 	if err == nil {
-		m.look(ctx)
-		m.place()
-		err = m.commit(whole, m.deed(s.call, answer)...)
+		answer, err = m.arrange(ctx, s, before, answer)
+	}
+	if err == nil {
+		err = m.commit(whole, append(m.deed(s.call, answer), m.releases...)...)
+		m.releases = nil
 	}
 	if s.call != nil && s.call.deed != nil {
 		s.call.deed.Kept = err == nil
@@ -47,6 +50,27 @@ func (m *Master) apply(ctx context.Context, s *step) error {
 	m.post.send()
 	m.forget()
 	return nil
+}
+
+// arrange looks after the workers and places tasks. Where that makes this program panic, the step is decided anew without:
+// what was to be placed waits, and whoever called is told.
+func (m *Master) arrange(ctx context.Context, s *step, before memory, answer error) (error, error) {
+	fault := m.guard("placement", func() error {
+		m.look(ctx)
+		m.place()
+		return nil
+	})
+	if fault == nil {
+		return answer, nil
+	}
+	whole := context.WithoutCancel(ctx)
+	if err := m.back(whole, before); err != nil {
+		return answer, err
+	}
+	again := *s
+	again.call = nil
+	_, err := m.decide(whole, &again)
+	return cmp.Or(answer, fault), err
 }
 
 // decide gives the ledgers what came in. An event or call that makes this program panic is left out: what is not on

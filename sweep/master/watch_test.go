@@ -95,6 +95,7 @@ func TestLinesReachAWatcher(t *testing.T) {
 	if !s.queue.Port("w1").Show(want) {
 		t.Fatal("refused")
 	}
+	want.Worker = "w1"
 	for {
 		u, err := w.Next(t.Context())
 		s.must(err)

@@ -129,7 +129,7 @@ func (b *bounds) beat(h *Heartbeat, worker string) {
 	b.text("its image", h.Image, longestText)
 	b.text("its environment", h.Environment, longestMade)
 	b.text("why it refuses tasks", h.Refuses, longestText)
-	b.text("its key", "", longestKey)
+	b.text("why it confines no tasks", h.Unconfined, longestText)
 	b.number("the length of its key", int64(len(h.Key)), 0, longestKey)
 	b.number("its slots", int64(h.Slots), 0, mostSlots)
 	b.number("its slots that end", int64(h.Ending), 0, mostBusy)

@@ -111,7 +111,7 @@ type Heartbeat struct {
 	Load        *Load     `json:"load,omitempty"`
 	Reads       int       `json:"reads,omitempty"` // the newest version of a Batch that it reads; 0: Version
 	Needs       []Need    `json:"needs,omitempty"` // values of secrets that attempts wait for
-	Key         []byte    `json:"key,omitempty"`   // with Needs: the public key of the process, to which they are to be sealed
+	Key         []byte    `json:"key,omitempty"`   // the public key of the process: what it needs is sealed to the one that it registered with
 }
 
 // Busy is a slot and the attempt whose program runs in it.

@@ -13,11 +13,9 @@ const interval = 2 * time.Second
 // heartbeat is what the worker says of itself now.
 func (w *Worker) heartbeat() task.Heartbeat {
 	h := task.Heartbeat{Version: task.Version, Worker: w.o.Name, Incarnation: w.incarnation, Time: time.Now(), Program: w.o.Program, Host: w.o.Host,
-		Image: w.o.Image, Environment: w.o.Environment, Unconfined: w.o.Unconfined, Unsent: w.outbox.unsent(), Load: w.meter.load()}
+		Image: w.o.Image, Environment: w.o.Environment, Unconfined: w.o.Unconfined, Unsent: w.outbox.unsent(), Load: w.meter.load(),
+		Reads: task.Newest, Key: w.secrets.key.Public()}
 	w.desk.show(&h)
-	if h.Reads = task.Newest; len(h.Needs) > 0 {
-		h.Key = w.secrets.key.Public()
-	}
 	return h
 }
 

@@ -269,8 +269,8 @@ func TestHeartbeatsComeEveryTwoSeconds(t *testing.T) {
 				t.Error(diff)
 			}
 		}
-		want := task.Heartbeat{Version: task.Version, Worker: "w1", Host: "gpu1", Slots: 1, Incarnation: first.Incarnation, Time: first.Time, Load: first.Load, Reads: task.Newest}
-		if diff := cmp.Diff(want, first); diff != "" || first.Incarnation == "" {
+		want := task.Heartbeat{Version: task.Version, Worker: "w1", Host: "gpu1", Slots: 1, Incarnation: first.Incarnation, Time: first.Time, Load: first.Load, Reads: task.Newest, Key: first.Key}
+		if diff := cmp.Diff(want, first); diff != "" || first.Incarnation == "" || len(first.Key) == 0 {
 			t.Error(diff)
 		}
 	})

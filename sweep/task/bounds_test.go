@@ -1,0 +1,69 @@
+package task_test
+
+import (
+	"strings"
+	"testing"
+
+	"mlframework/sweep/result"
+	"mlframework/sweep/task"
+)
+
+// What a worker has to say is let through, up to the bounds that its own program keeps; what is of another or is larger than
+// anything is not.
+func TestWhatWorkersSayIsBounded(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 1<<20)
+	event := func(change func(*task.Event)) task.Event {
+		e := task.Event{Version: task.Version, Kind: task.EndedEvent, Worker: "w1", Sweep: "train-1", Index: 3, Attempt: 1,
+			Start: &task.Start{Host: "gpu1"}, Samples: make([]result.Sample, 2000), Outcome: &task.Outcome{Class: task.Error, Reason: strings.Repeat("r", 4096)},
+			Beat: &task.Heartbeat{Worker: "w1", Slots: 4096, Running: make([]task.Busy, 4096)}}
+		if change != nil {
+			change(&e)
+		}
+		return e
+	}
+	for want, change := range map[string]func(*task.Event){
+		"": nil,
+		`it names worker "w2" and is from worker w1`:   func(e *task.Event) { e.Worker = "w2" },
+		`it names worker "w3" and is from worker w1`:   func(e *task.Event) { e.Beat.Worker = "w3" },
+		"its sweep is 1048576 bytes long":              func(e *task.Event) { e.Sweep = long },
+		"its index is -1":                              func(e *task.Event) { e.Index = -1 },
+		"its attempt is -2":                            func(e *task.Event) { e.Attempt = -2 },
+		"its host is 1048576 bytes":                    func(e *task.Event) { e.Start.Host = long },
+		"its host is not text":                         func(e *task.Event) { e.Start.Host = "\xff" },
+		"the number of its GPUs is 5000":               func(e *task.Event) { e.Start.GPUs = make([]string, 5000) },
+		"the number of its samples is 9000":            func(e *task.Event) { e.Samples = make([]result.Sample, 9000) },
+		"a metric is 1048576 bytes long":               func(e *task.Event) { e.Samples[7].Name = long },
+		"its reason is 1048576 bytes long":             func(e *task.Event) { e.Outcome.Reason = long },
+		"the error of its output is 1048576 bytes":     func(e *task.Event) { e.Outcome.Stderr.Error = long },
+		"the number of its unread metrics is 11":       func(e *task.Event) { e.Outcome.Stdout.Unread = make([]result.Rejected, 11) },
+		"the number of its metrics is 200000":          func(e *task.Event) { e.Outcome.Metrics = make(result.Final, 200_000) },
+		"a problem is 1048576 bytes long":              func(e *task.Event) { e.Outcome.Unmeasured = []string{long} },
+		"its slots is 100000":                          func(e *task.Event) { e.Beat.Slots = 100_000 },
+		"the number of its attempts is 100000":         func(e *task.Event) { e.Beat.Running = make([]task.Busy, 100_000) },
+		"the length of its key is 1048576":             func(e *task.Event) { e.Beat.Key = []byte(long) },
+		"why it refuses tasks is 1048576 bytes long":   func(e *task.Event) { e.Beat.Refuses = long },
+		"a sweep that it needs secrets of is 1048576 ": func(e *task.Event) { e.Beat.Needs = []task.Need{{Sweep: long}} },
+	} {
+		e := event(change)
+		if err := e.Check("w1"); (err == nil) != (want == "") || err != nil && !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%v; want %q", err, want)
+		}
+	}
+	for want, p := range map[string]task.Piece{
+		"":                           {Worker: "w1", Data: make([]byte, task.MostRead), ID: strings.Repeat("i", 26)},
+		`it names worker "w2"`:       {Worker: "w2"},
+		"its length is 262145":       {Worker: "w1", Data: make([]byte, task.MostRead+1)},
+		"its error is 1048576 bytes": {Worker: "w1", Error: long},
+	} {
+		if err := p.Check("w1"); (err == nil) != (want == "") || err != nil && !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%v; want %q", err, want)
+		}
+	}
+	if err := (&task.Line{Text: strings.Repeat("x", 4096)}).Check(); err != nil {
+		t.Error(err)
+	}
+	if err := (&task.Line{Text: long}).Check(); err == nil {
+		t.Error("a line is as long as it likes")
+	}
+}
