@@ -144,7 +144,7 @@ func (r *runner) endOrphans() error {
 	if err != nil {
 		return err
 	}
-	return worker.EndOrphans(r.ctx, localWorker, outputs, r.log)
+	return worker.EndOrphans(r.ctx, localWorker, outputs, "", r.log)
 }
 
 func (r *runner) start() (err error) {

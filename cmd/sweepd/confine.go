@@ -39,7 +39,7 @@ func confine(ctx *cliv2.Context, keeper *process.Keeper, o *worker.Options, log 
 // it. Its error says which folders cannot be hidden where they are.
 func confinement(ctx *cliv2.Context) (c process.Confinement, err error) {
 	paths := map[string]string{"outputs": ctx.String("outputs"), "credentials": ctx.String("credentials"), "revisions": ctx.String("revisions"),
-		"state": ctx.String("state"), "home": os.Getenv("HOME"), "tmp": os.TempDir()}
+		"state": ctx.String("state"), "home": os.Getenv("HOME"), "tmp": os.TempDir(), "secrets": ctx.String("secrets-folder")}
 	if paths["program"], err = os.Executable(); err != nil {
 		return c, &cli.Error{Code: cli.Machine, Err: err}
 	}
@@ -54,6 +54,9 @@ func confinement(ctx *cliv2.Context) (c process.Confinement, err error) {
 		return c, cli.Wrong("name one outside of the outputs", "--confine needs --state: tasks may read what is in the outputs")
 	}
 	secrets := filepath.Dir(paths["credentials"])
+	if attempts := paths["secrets"]; attempts == "/dev/shm" || attempts != "" && within(paths["tmp"], attempts) {
+		return c, cli.Wrong("name a folder in it", "--confine hides the folder of --secrets-folder from tasks, and they need %s for themselves", attempts)
+	}
 	for _, name := range []string{"outputs", "revisions", "state", "home", "tmp", "program"} {
 		if path, there := paths[name]; there && within(path, secrets) {
 			return c, cli.Wrong("put the file of --credentials into a folder of its own",
@@ -65,8 +68,12 @@ func confinement(ctx *cliv2.Context) (c process.Confinement, err error) {
 			return c, cli.Wrong("name a folder outside of it with --"+name, "--confine hides %s from tasks, and it is in the outputs, %s, which they may read", path, paths["outputs"])
 		}
 	}
+	hidden := []string{secrets, paths["state"]}
+	if paths["secrets"] != "" {
+		hidden = append(hidden, paths["secrets"])
+	}
 	return process.Confinement{
-		Hidden:   []string{secrets, paths["state"]},
+		Hidden:   hidden,
 		ReadOnly: []string{paths["outputs"], paths["revisions"], paths["program"]},
 	}, nil
 }

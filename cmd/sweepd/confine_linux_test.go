@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 
+	"mlframework/sweep/secret"
+	"mlframework/sweep/task"
 	programs "mlframework/sweep/worker/process"
 )
 
@@ -163,4 +165,45 @@ func TestOthersOfTheUserCannotReadTheMemory(t *testing.T) {
 			t.Errorf("it is not so: %s, the process that does the work", what)
 		}
 	}
+}
+
+// TestATaskReadsItsOwnSecretsOnly runs a task that looks for the secrets of another sweep, which is at work in the next slot.
+func TestATaskReadsItsOwnSecretsOnly(t *testing.T) {
+	t.Parallel()
+	if err := programs.CanConfine(); err != nil {
+		t.Skip(err)
+	}
+	const value = "recognisable-value-of-another-sweep"
+	s := open(t)
+	c := newCluster(t, s)
+	if err := os.WriteFile(c.path("starts"), nil, 0o600); err != nil { // programs can make nothing beside hidden folders
+		t.Fatal(err)
+	}
+	c.confinedWorker("w1", s, "--confine", "--secrets-folder", c.path("private"))
+	victim := c.submission("victim", `printf '%s\n' "$SECRETS_DIR" >"$OUTPUT_DIR/where"; test "$(cat "$SECRETS_DIR/KEY")" = "$KEY"; `+held, 1)
+	victim.Record.Version, victim.Record.Recipe.Secrets = task.SecretsVersion, []string{"KEY"}
+	victim.Secrets = secret.Values{"KEY": value}
+	id := c.submit(victim)
+	where := ""
+	eventually(t, patience, "the victim runs", func() bool {
+		text, _ := os.ReadFile(c.path("w1", id, "0", "where"))
+		where = strings.TrimSpace(string(text))
+		return where != ""
+	})
+	if !strings.HasPrefix(where, c.path("private")+"/") {
+		t.Fatalf("the victim's secrets are in %s", where)
+	}
+	if text, err := os.ReadFile(filepath.Join(where, "KEY")); err != nil || string(text) != value {
+		t.Fatalf("%s, which the other task tries to read: %q, %v", where, text, err)
+	}
+	spy := c.sweep("spy", "cat "+where+"/KEY "+c.path("private")+"/*/*/*; echo over", 1)
+	c.ended(patience, spy)
+	c.succeeded(spy)
+	text, err := os.ReadFile(c.path("w1", spy, "0", "stdout.log"))
+	if err != nil || !strings.Contains(string(text), "over\n") || strings.Contains(string(text), "recognisable") {
+		t.Errorf("another task prints %q, %v", text, err)
+	}
+	c.letGo()
+	c.ended(patience, id)
+	c.succeeded(id)
 }

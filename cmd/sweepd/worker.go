@@ -37,6 +37,7 @@ func (c *command) workerCommand() *cliv2.Command {
 			&cliv2.StringFlag{Name: "outputs", Usage: "`FOLDER` of outputs, of this worker alone: a task runs in FOLDER/SWEEP/INDEX"},
 			&cliv2.StringFlag{Name: "revisions", Usage: "`FOLDER` of projects' revisions"},
 			&cliv2.StringFlag{Name: "state", DefaultText: "OUTPUTS/.worker-NAME", Usage: "`FOLDER` for what outlives the worker: events that the broker has not taken, a home for programs without one"},
+			&cliv2.StringFlag{Name: "secrets-folder", DefaultText: "/dev/shm", Usage: "`FOLDER`, best in memory, for the files of secrets while attempts run; with --confine an attempt reads its own only"},
 			&cliv2.BoolFlag{Name: "confine", Usage: "keep tasks from the credentials' folder, the state, this process and outputs of other tasks, where the kernel has Landlock"},
 			&cliv2.StringFlag{Name: "image", Usage: "`IMAGE` of the worker's container, with digest; recorded in sweeps"},
 			&cliv2.StringFlag{Name: "environment", Usage: "`JSON` description of the worker's container, used to detect drift"},
@@ -97,7 +98,7 @@ func (c *command) work(ctx *cliv2.Context) (err error) {
 	if err := held.apart(o.Outputs); err != nil {
 		return err
 	}
-	if err := worker.EndOrphans(ctx.Context, o.Name, o.Outputs, log); err != nil {
+	if err := worker.EndOrphans(ctx.Context, o.Name, o.Outputs, o.SecretsFolder, log); err != nil {
 		return err
 	}
 	keeper, err := process.NewKeeper(log)
@@ -160,6 +161,11 @@ func options(ctx *cliv2.Context, log *slog.Logger) (o worker.Options, err error)
 		return o, err
 	}
 	o.Spool = filepath.Join(state, "events")
+	if secrets := ctx.String("secrets-folder"); secrets != "" {
+		if o.SecretsFolder, err = folder(secrets); err != nil {
+			return o, err
+		}
+	}
 	o.Revision = func(revision string) (string, error) {
 		folder := filepath.Join(revisions, revision)
 		if _, err := os.Stat(folder); err != nil {

@@ -82,5 +82,6 @@ const (
 	outputsAt   = "/mlframework/outputs"
 	homeAt      = "/mlframework/home"
 	secretsAt   = "/mlframework/secrets"
+	attemptsAt  = "/mlframework/attempts" // files of secrets while attempts run
 	storeAt     = "/store"
 )

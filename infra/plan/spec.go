@@ -184,13 +184,14 @@ func (m *maker) workerSpec(h Host, f Found) docker.Spec {
 	slots := h.slots(f)
 	l := f.layout()
 	c.program(&s, f, "worker", "--name", h.Name, "--host", h.Name, "--slots", strconv.Itoa(slots),
-		"--outputs", outputsAt, "--revisions", revisionsAt, "--state", StateAt, "--confine",
+		"--outputs", outputsAt, "--revisions", revisionsAt, "--state", StateAt, "--secrets-folder", attemptsAt, "--confine",
 		"--broker", "amqps://"+at, "--broker-name", broker.ServerName,
 		"--credentials", path.Join(secretsAt, "credentials"), "--ca", path.Join(secretsAt, "ca.pem"),
 		"--environment", c.Project.environment(*h.Work).String())
 	s.Mounts = append(s.Mounts,
 		bindReadOnly(l.Revisions(), revisionsAt), bind(l.Outputs(h.Name), outputsAt), bind(l.State(h.Name), StateAt),
-		bind(l.Home(h.Name), homeAt), bindReadOnly(l.Login(h.Name), secretsAt))
+		bind(l.Home(h.Name), homeAt), bindReadOnly(l.Login(h.Name), secretsAt),
+		docker.Mount{At: attemptsAt, Tmpfs: &docker.Tmpfs{Size: 64 << 20}})
 	for _, v := range slices.Concat(c.Project.Volumes, h.Work.Volumes) {
 		s.Mounts = append(s.Mounts, volume(v, f.Home))
 	}

@@ -121,7 +121,7 @@ func (w *Worker) runIn(ctx context.Context, i item, slot int, c *folder.Checkout
 		Argv:    given.Argv,
 		Env:     append(j.own(i, slot, w.desk.size(), c, given.Env), i.lot.environ(secrets)...),
 		Dir:     c.Workdir,
-		Own:     []string{dir},
+		Own:     own(dir, secrets),
 		Stdout:  stdout,
 		Stderr:  stderr,
 		Marks:   []string{"TASK_ID=" + task.ID{Sweep: j.sweep, Index: i.attempt.Index}.String(), "OUTPUT_DIR=" + dir},
@@ -149,6 +149,14 @@ func (w *Worker) runIn(ctx context.Context, i item, slot int, c *folder.Checkout
 func (w *Worker) placeOf(i item, slot int, dir string) task.Place {
 	id := task.ID{Sweep: i.job.sweep, Index: i.attempt.Index}
 	return task.Place{Host: w.o.Host, Slot: strconv.Itoa(slot), Index: strconv.FormatInt(id.Index, 10), Output: dir, Task: id.String()}
+}
+
+// own are the folders of one attempt alone: the task's, and that of its secrets, which may be "".
+func own(dir, secrets string) []string {
+	if secrets == "" {
+		return []string{dir}
+	}
+	return []string{dir, secrets}
 }
 
 // writeGiven writes the files that an attempt is given into the task's folder.

@@ -153,7 +153,7 @@ func TestLeftSecretsAreRemovedAtTheNextStart(t *testing.T) {
 	defer os.RemoveAll(other)
 	s.must(os.WriteFile(filepath.Join(left, "KEY"), []byte(secretValue), 0o600))
 	s.stop()
-	s.must(worker.EndOrphans(t.Context(), "w1", s.outputs, slog.New(slog.DiscardHandler)))
+	s.must(worker.EndOrphans(t.Context(), "w1", s.outputs, "", slog.New(slog.DiscardHandler)))
 	if all := shelved(t, s); len(all) > 0 {
 		t.Errorf("%v is left", all)
 	}

@@ -20,12 +20,15 @@ const memoryFolder = "/dev/shm"
 // Where there is no memory to be had as a folder, it is below the one for temporary files.
 type shelf struct {
 	prefix string
+	bases  []string // where the folder may be, the best first
 
 	mu     sync.Mutex
 	folder string // "": not made yet
 }
 
-func (s *shelf) init(o Options) { s.prefix = shelfPrefix(o.Name, o.Outputs) }
+func (s *shelf) init(o Options) {
+	s.prefix, s.bases = shelfPrefix(o.Name, o.Outputs), shelves(o.SecretsFolder)
+}
 
 // shelfPrefix begins the names of the folders of all processes of one worker, and of no other.
 func shelfPrefix(name, outputs string) string {
@@ -67,7 +70,7 @@ func (s *shelf) open() (folder string, err error) {
 	if s.folder != "" {
 		return s.folder, nil
 	}
-	for _, base := range shelves() {
+	for _, base := range s.bases {
 		if folder, err = os.MkdirTemp(base, s.prefix+"*"); err == nil {
 			s.folder = folder
 			return folder, nil
@@ -88,14 +91,19 @@ func (s *shelf) close() error {
 	return err
 }
 
-// shelves are where the folder may be, the best first.
-func shelves() []string { return []string{memoryFolder, os.TempDir()} }
+// shelves are where the folder may be, the best first: in the one that was named, or where there is memory.
+func shelves(named string) []string {
+	if named != "" {
+		return []string{named}
+	}
+	return []string{memoryFolder, os.TempDir()}
+}
 
 // clearShelves removes what processes of a worker left that were killed. Only folders of this user are touched: anybody may
 // make one there.
-func clearShelves(name, outputs string) error {
+func clearShelves(name, outputs, named string) error {
 	var errs []error
-	for _, base := range shelves() {
+	for _, base := range shelves(named) {
 		entries, err := os.ReadDir(base)
 		if err != nil {
 			continue // then none is there

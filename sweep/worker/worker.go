@@ -45,6 +45,9 @@ type Options struct {
 	// OwnSecrets tells that the values of secrets stand in Environ, as where master and worker are one process. Else the master
 	// is asked for them.
 	OwnSecrets bool
+	// SecretsFolder is where attempts find their secrets as files, an absolute path; "" is a folder in memory that all programs of
+	// the user can read.
+	SecretsFolder string
 	// Alone tells that there is no other worker: this one goes on when its host cannot run attempts, as nobody else would run
 	// them.
 	Alone bool
