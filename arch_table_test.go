@@ -68,6 +68,7 @@ var layers = []layer{
 		[]string{"sweep/leaktest", "sweep/queue/memory"}, "it carries what a master can do to who asks for it, and a worker is nobody who asks"},
 
 	{"nvdocker", nil, nil, "what is known of GPUs needs neither side, and other programs may use it"},
+	{"nvdocker/install", []string{"nvdocker"}, nil, "what a host lacks is decided without one"},
 	{"infra/docker", nil, []string{"sweep/leaktest"}, "an engine and its host: what is wanted of them others decide"},
 
 	{"infra/broker", []string{"sweep/queue/rights"}, nil, "what RabbitMQ is started with is data"},
@@ -96,6 +97,7 @@ var layers = []layer{
 	{"cmd/check-status", []string{everything}, nil, "a command puts the parts together"},
 	{"cmd/update-files", []string{everything}, nil, "a command puts the parts together"},
 	{"cmd/infrainit", []string{everything}, nil, "a command puts the parts together"},
+	{"cmd/nvdocker-install", []string{everything}, nil, "a command puts the parts together"},
 	{"cmd/sweepd", []string{everything}, nil, "a command puts the parts together"},
 	{"cmd/run-tasks", []string{everything}, nil, "a command puts the parts together"},
 }

@@ -31,7 +31,7 @@ func TestCommandReference(t *testing.T) {
 	bin := buildCommands(t)
 	var page strings.Builder
 	page.WriteString(commandsHead)
-	for _, name := range []string{"infrainit", "check-status", "run-tasks", "update-files", "infra-clean", "sweepd"} {
+	for _, name := range []string{"infrainit", "check-status", "run-tasks", "update-files", "nvdocker-install", "infra-clean", "sweepd"} {
 		text := help(t, filepath.Join(bin, name))
 		fmt.Fprintf(&page, "\n## %s\n\n```text\n%s```\n", name, text)
 		codes := section(text, "EXIT CODES:")

@@ -58,6 +58,12 @@ func (g *grid) render(columns int) string {
 	return t.Render()
 }
 
+// WriteTable prints a table for people as those of this package are.
+func WriteTable(w io.Writer, heads []string, rows [][]string) error {
+	_, err := fmt.Fprintln(w, (&grid{heads, rows}).render(len(heads)))
+	return err
+}
+
 // WriteHosts prints the table of hosts and containers, with the workers' slots.
 func (o *Overview) WriteHosts(w io.Writer) error {
 	_, err := fmt.Fprintln(w, strings.Join(o.hosts().lines(0), "\n"))

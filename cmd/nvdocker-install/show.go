@@ -1,0 +1,111 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"mlframework/cmd/internal/cli"
+	"mlframework/cmd/internal/site"
+	"mlframework/nvdocker"
+	"mlframework/nvdocker/install"
+	"mlframework/sweep/result"
+)
+
+// report is what --json prints of a host.
+type report struct {
+	Host    string            `json:"host"`
+	State   string            `json:"state"`
+	System  string            `json:"system"`  // "" where the host did not say
+	GPUs    []string          `json:"gpus"`    // their names
+	Driver  string            `json:"driver"`  // its version; "": there is none
+	Docker  string            `json:"docker"`  // its version; "": there is none
+	Toolkit string            `json:"toolkit"` // its version as the host was found; "": there was none
+	Done    []string          `json:"done"`    // steps, by title
+	Left    []install.Step    `json:"left"`    // steps that are not done
+	Stops   []string          `json:"stops"`   // containers that a restart of Docker stops, if that is left
+	Notes   []string          `json:"notes"`
+	Problem *nvdocker.Problem `json:"problem"` // null: there is none
+}
+
+func (m *machine) report() report {
+	f := m.facts
+	r := report{Host: m.name, State: m.state, System: f.System, GPUs: []string{}, Driver: f.GPU.Driver, Docker: f.Docker.Version, Toolkit: f.Docker.Toolkit,
+		Done: append([]string{}, m.done...), Left: append([]install.Step{}, m.plan.Steps[m.next:]...), Stops: []string{},
+		Notes: append([]string{}, m.plan.Notes...), Problem: m.problem}
+	for _, g := range f.GPU.GPUs {
+		r.GPUs = append(r.GPUs, g.Name)
+	}
+	for _, s := range r.Left {
+		if s.Restarts {
+			for _, c := range f.Stops() {
+				r.Stops = append(r.Stops, c.Name)
+			}
+		}
+	}
+	return r
+}
+
+// conclude shows how all hosts are, and gives the exit code.
+func (c *command) conclude(w wish, machines []*machine) (err error) {
+	switch {
+	case w.json:
+		all := struct {
+			Hosts []report `json:"hosts"`
+		}{}
+		for _, m := range machines {
+			all.Hosts = append(all.Hosts, m.report())
+		}
+		err = result.WriteJSONLine(c.stdout, all)
+	case w.dryRun:
+		_, err = fmt.Fprint(c.stdout, plans(machines))
+	default:
+		var rows [][]string
+		for _, m := range machines {
+			rows = append(rows, []string{m.name, m.state, fmt.Sprint(len(m.done)), m.facts.Summary()})
+		}
+		err = site.WriteTable(c.stdout, []string{"HOST", "STATE", "STEPS", "FOUND"}, rows)
+	}
+	return errors.Join(err, wrong(machines))
+}
+
+// plans are the plans of all hosts, as --dry-run shows them.
+func plans(machines []*machine) string {
+	var b strings.Builder
+	for _, m := range machines {
+		if m.problem != nil {
+			continue
+		}
+		fmt.Fprintf(&b, "%s: %s\n", m.name, m.facts.Summary())
+		for line := range strings.Lines(m.plan.Text()) {
+			b.WriteString("  " + line)
+		}
+	}
+	return cli.VisibleLines(b.String())
+}
+
+// wrong is what is wrong with all hosts, each with what to do about it; nil: nothing is.
+func wrong(machines []*machine) error {
+	var texts []string
+	code := cli.Failed
+	for _, m := range machines {
+		if m.problem == nil {
+			continue
+		}
+		text := m.name + ": " + m.problem.Cause
+		if m.problem.Remedy != "" {
+			text += "\n    " + m.problem.Remedy
+		}
+		texts = append(texts, text)
+		if m.state == Unreachable {
+			code = cli.Unreachable
+		}
+	}
+	switch len(texts) {
+	case 0:
+		return nil
+	case 1:
+		return &cli.Error{Code: code, Err: errors.New(texts[0])}
+	}
+	return &cli.Error{Code: code, Err: fmt.Errorf("%d of %d hosts are not ready:\n  %s", len(texts), len(machines), strings.Join(texts, "\n  "))}
+}
