@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 
 	cliv2 "github.com/urfave/cli/v2"
 	"golang.org/x/term"
@@ -37,6 +38,7 @@ func (c *command) install(ctx *cliv2.Context) error {
 	if !w.dryRun {
 		each(machines, func(m *machine) { m.work(work, s, w.options, false) })
 		c.restart(work, s, w, machines)
+		again(work, w, machines)
 	}
 	s.Printer.Clear()
 	if errors.Is(context.Cause(work), cli.ErrInterrupted) {
@@ -91,6 +93,22 @@ func (c *command) restart(ctx context.Context, s *site.Site, w wish, machines []
 		}
 		m.work(ctx, s, w.options, true)
 	})
+}
+
+// again asks the hosts that were changed what they have now. One that does not answer any more is shown as it was.
+func again(ctx context.Context, w wish, machines []*machine) {
+	var all sync.WaitGroup
+	for _, m := range machines {
+		if len(m.done) > 0 && m.state != Unreachable {
+			all.Go(func() {
+				before := m.facts
+				if m.look(ctx, w.options) != nil {
+					m.facts = before
+				}
+			})
+		}
+	}
+	all.Wait()
 }
 
 // count looks again which containers run: the steps before may have taken minutes.

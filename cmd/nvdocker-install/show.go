@@ -20,7 +20,7 @@ type report struct {
 	GPUs    []string          `json:"gpus"`    // their names
 	Driver  string            `json:"driver"`  // its version; "": there is none
 	Docker  string            `json:"docker"`  // its version; "": there is none
-	Toolkit string            `json:"toolkit"` // its version as the host was found; "": there was none
+	Toolkit string            `json:"toolkit"` // its version "": there was none
 	Done    []string          `json:"done"`    // steps, by title
 	Left    []install.Step    `json:"left"`    // steps that are not done
 	Stops   []string          `json:"stops"`   // containers that a restart of Docker stops, if that is left
@@ -84,28 +84,35 @@ func plans(machines []*machine) string {
 	return cli.VisibleLines(b.String())
 }
 
-// wrong is what is wrong with all hosts, each with what to do about it; nil: nothing is.
+// wrong is what is wrong with all hosts, each with what to do about it; nil: nothing is. Hosts with one problem are said together.
 func wrong(machines []*machine) error {
-	var texts []string
-	code := cli.Failed
+	var problems []nvdocker.Problem
+	hosts := map[nvdocker.Problem][]string{}
+	code, count := cli.Failed, 0
 	for _, m := range machines {
 		if m.problem == nil {
 			continue
 		}
-		text := m.name + ": " + m.problem.Cause
-		if m.problem.Remedy != "" {
-			text += "\n    " + m.problem.Remedy
+		if count++; hosts[*m.problem] == nil {
+			problems = append(problems, *m.problem)
 		}
-		texts = append(texts, text)
+		hosts[*m.problem] = append(hosts[*m.problem], m.name)
 		if m.state == Unreachable {
 			code = cli.Unreachable
 		}
 	}
-	switch len(texts) {
-	case 0:
+	if count == 0 {
 		return nil
-	case 1:
-		return &cli.Error{Code: code, Err: errors.New(texts[0])}
 	}
-	return &cli.Error{Code: code, Err: fmt.Errorf("%d of %d hosts are not ready:\n  %s", len(texts), len(machines), strings.Join(texts, "\n  "))}
+	text := ""
+	if len(machines) > 1 {
+		text = fmt.Sprintf("%d of %d hosts are not ready:", count, len(machines))
+	}
+	for _, p := range problems {
+		text += "\n  " + strings.Join(hosts[p], ", ") + ": " + p.Cause
+		if p.Remedy != "" {
+			text += "\n      " + p.Remedy
+		}
+	}
+	return &cli.Error{Code: code, Err: errors.New(strings.TrimSpace(text))}
 }

@@ -55,7 +55,11 @@ func (m *machine) step(ctx context.Context, s *site.Site, o install.Options, ste
 		s.Printer.Did(m.name, step.Title, time.Since(begun))
 		return true
 	}
-	s.Printer.Did(m.name, "FAILED: "+step.Title, time.Since(begun))
+	how := "FAILED: "
+	if ctx.Err() != nil {
+		how = "interrupted: "
+	}
+	s.Printer.Did(m.name, how+step.Title, time.Since(begun))
 	if _, ran := errors.AsType[*remote.ExitError](err); !ran {
 		m.wrong(err)
 		return false

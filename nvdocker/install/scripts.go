@@ -19,10 +19,19 @@ func aptGet(arguments string) string {
 }
 
 // updateFrom reads the lists of one file of sources only: what is wrong with others is nothing to do with this. Error-Mode makes a
-// source that cannot be read a failure, which is a warning otherwise.
+// source that cannot be read a failure, which is a warning otherwise. Apt itself waits for dpkg's lock and not for that of the lists,
+// which Ubuntu and Debian hold for a while after a start.
 func updateFrom(file string) string {
-	return aptGet("update -o Dir::Etc::sourcelist=" + file + " -o Dir::Etc::sourceparts=- -o APT::Get::List-Cleanup=0 -o APT::Update::Error-Mode=any")
+	command := aptGet("update -o Dir::Etc::sourcelist=" + file + " -o Dir::Etc::sourceparts=- -o APT::Get::List-Cleanup=0 -o APT::Update::Error-Mode=any")
+	return strings.Replace(awaitLists, "COMMAND", command, 1)
 }
+
+const awaitLists = `for try in $(seq 60); do
+	if said=$(COMMAND 2>&1); then exit 0; fi
+	case $said in *'Could not get lock'*) sleep 5 ;; *) break ;; esac
+done
+printf '%s\n' "$said"
+exit 1`
 
 // fetchKey has apt fetch the key, as it knows the way through a proxy and needs no other program. A key in armor is taken out of it,
 // as apt takes it without gpg installed only then.

@@ -29,8 +29,11 @@ func (p Plan) Text() string {
 	return b.String()
 }
 
-// Summary says in a line what counts of a host.
+// Summary says in a line what counts of a host; "" where nothing is known of it.
 func (f Facts) Summary() string {
+	if f.User == "" {
+		return ""
+	}
 	parts := []string{f.System}
 	switch counts, names := map[string]int{}, []string{}; {
 	case len(f.GPU.GPUs) > 0:
