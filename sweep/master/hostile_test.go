@@ -192,3 +192,29 @@ func known(name string) string {
 	}
 	return "nobody"
 }
+
+// A piece of output counts only from the worker that was asked for it.
+func TestAPieceOfAnotherWorkerIsNotTheAnswer(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	h := s.newHand("w1", 1)
+	id := s.submit(1)
+	h.has(1)
+	g := given{id, h.batchOf(id).Attempts[0]}
+	h.report(task.ClaimedEvent, g)
+	h.report(task.StartedEvent, g)
+	s.becomes(id, sweep.Open, "1 running")
+	came := make(chan string, 1)
+	go func() {
+		p, err := s.master.Output(t.Context(), task.ID{Sweep: id}, 0, task.Read{Length: 10})
+		came <- fmt.Sprint(string(p.Data), err)
+	}()
+	var asked task.Control
+	h.told("a read", func(c task.Control) bool { asked = c; return c.Kind == task.ReadControl })
+	for _, worker := range []string{"w2", "", "w1"} {
+		s.must(s.queue.Port("w1").Send(t.Context(), task.Piece{Version: task.Version, Worker: worker, ID: asked.Read.ID, Data: []byte("of " + worker)}))
+	}
+	if got := <-came; got != "of w1<nil>" && got != "of w1 <nil>" {
+		t.Errorf("the answer is %q", got)
+	}
+}

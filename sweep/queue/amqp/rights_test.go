@@ -62,12 +62,11 @@ func published(ch *amqp091.Channel, exchange, key, user string) error {
 	if err != nil {
 		return err
 	}
-	select {
-	case <-c.Done():
+	<-c.Done() // it is also when the broker closes the channel
+	if c.Acked() {
 		return nil
-	case err := <-gone:
-		return err
 	}
+	return <-gone
 }
 
 // try does something on a channel of its own.
