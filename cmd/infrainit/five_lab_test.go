@@ -105,6 +105,7 @@ func TestFiveCommands(t *testing.T) {
 	p.programs(t, root)
 	p.samples("root-digits")
 	p.apart(t, "root-digits", root)
+	p.hostile(t, "root-digits")
 	for _, h := range p.lab.Hosts {
 		if files := ofRoot(t, h); files != "" {
 			t.Errorf("files of root on %s:\n%s", h.Name, files)
