@@ -32,11 +32,10 @@ func equip(t *testing.T, h *lab.Host) {
 	t.Helper()
 	sh := func(script string) { h.Exec(t, "sh", "-ec", script) }
 	t.Cleanup(func() {
-		sh(`docker ps -aq | xargs -r docker rm -f >/dev/null
-			dpkg --purge nvidia-container-toolkit >/dev/null 2>&1 || true
-			rm -rf /usr/bin/nvidia-smi /etc/cdi /etc/apt/sources.list.d/nvidia* /usr/share/keyrings/nvidia* /var/lib/apt/lists/*_stable_deb_*
+		uninstall(t, h)
+		sh(`rm -r /usr/bin/nvidia-smi /etc/docker/daemon.json.test
+			docker ps -aq | xargs -r docker rm -f >/dev/null
 			docker image rm -f tiny >/dev/null
-			mv /etc/docker/daemon.json.test /etc/docker/daemon.json
 			service docker restart
 			mv /etc/init.d/docker.test /etc/init.d/docker
 			lab-host ready`)
@@ -54,6 +53,14 @@ END
 ` + smi + `END
 		chmod 755 /usr/bin/nvidia-smi
 		tar -C / -ch $(ldd /bin/sh | grep -o '/[^ ]*') bin/sh 2>/dev/null | docker import - tiny >/dev/null`)
+}
+
+// uninstall takes away what the command has installed and written, and leaves Docker running.
+func uninstall(t *testing.T, h *lab.Host) {
+	t.Helper()
+	h.Exec(t, "sh", "-ec", `dpkg --purge nvidia-container-toolkit >/dev/null 2>&1
+		rm -rf /etc/cdi /etc/apt/sources.list.d/nvidia* /usr/share/keyrings/nvidia* /var/lib/apt/lists/*_stable_deb_* /srv/mirror
+		cp -p /etc/docker/daemon.json.test /etc/docker/daemon.json`)
 }
 
 // laptop is where the command runs.
@@ -149,6 +156,13 @@ func TestLab(t *testing.T) {
 	if left := two.Exec(t, "sh", "-c", "ls /etc/apt/sources.list.d /usr/share/keyrings | grep nvidia || true"); left != "" {
 		t.Errorf("of a source that cannot be read it leaves %s", left)
 	}
+
+	r.copyTo(t, two, "/srv/mirror")
+	p.run(1, []string{"trust the key of file:///srv/mirror", "Docker was not restarted"}, "--source", "file:///srv/mirror", hosts[1])
+	if got := two.Exec(t, "nvidia-ctk", "--version"); !strings.Contains(got, "1.17.8") {
+		t.Errorf("from a mirror in a folder comes %s", got)
+	}
+	uninstall(t, two)
 
 	h := r.hold(two.Address)
 	c, wait := p.command(t.Context(), source...)

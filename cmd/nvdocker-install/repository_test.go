@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"crypto/sha256"
+	"encoding/base64"
 	"fmt"
 	"net"
 	"net/http"
@@ -16,6 +17,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"mlframework/infra/lab"
 )
 
 // repository is a source of packages on the network of a lab: signed, and laid out as NVIDIA's, with a stand-in for the toolkit.
@@ -67,6 +70,22 @@ Description: stands in for NVIDIA's
 	t.Cleanup(func() { _ = server.Close() })
 	r.url = "http://" + l.Addr().String()
 	return r
+}
+
+// copyTo puts the repository into a folder of a host, with its key.
+func (r *repository) copyTo(t *testing.T, h *lab.Host, folder string) {
+	t.Helper()
+	key, err := os.ReadFile(r.key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put := func(name string, text []byte) {
+		h.Exec(t, "sh", "-ec", `mkdir -p "$(dirname "$1")" && echo "$2" | base64 -d >"$1"`, "sh", folder+name, base64.StdEncoding.EncodeToString(text))
+	}
+	put("/gpgkey", key)
+	for name, text := range r.files {
+		put(name, text)
+	}
 }
 
 // hold has a host wait for the package when it asks for it next.

@@ -32,8 +32,14 @@ var explanations = []struct {
 		"sudo asks for a password there", "log in as root (root@HOST), or let an administrator allow it without"},
 }
 
+// gone is what apt says of a package that its lists have, and their source not any more.
+var gone = regexp.MustCompile(`404 +Not Found|File not found`)
+
 // Explain is what a step's failure means, and what to do about it. Text is what the step printed.
 func Explain(s Step, o Options, text string) *nvdocker.Problem {
+	if s.ID == "toolkit" && gone.MatchString(text) {
+		return &nvdocker.Problem{Cause: s.Title + ": its lists of packages are old", Remedy: "run sudo apt-get update there, and try again"}
+	}
 	for _, e := range explanations {
 		if e.text.MatchString(text) {
 			return &nvdocker.Problem{Cause: s.Title + ": " + strings.ReplaceAll(e.cause, "SOURCE", o.source()), Remedy: e.remedy}

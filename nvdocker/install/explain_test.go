@@ -28,4 +28,8 @@ func TestExplain(t *testing.T) {
 			t.Errorf("%s:\n%+v", text, problem)
 		}
 	}
+	step.ID = "toolkit"
+	if problem := install.Explain(step, install.Options{}, "E: Failed to fetch https://m/x.deb  404  Not Found [IP: 192.0.2.1 80]"); !strings.Contains(problem.Cause, "lists of packages are old") {
+		t.Errorf("%+v", problem)
+	}
 }
