@@ -58,6 +58,8 @@ host has to be rebooted then.
 OPTIONS:{{range .VisibleFlags}}
    {{.}}{{end}}
 
+docs/nvdocker-install.md has the steps, and what --json prints.
+
 EXIT CODES:
    0    containers on every host can use its GPUs, or --dry-run showed what
         they lack
