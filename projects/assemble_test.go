@@ -75,9 +75,12 @@ func TestStays(t *testing.T) {
 	links := map[string]string{
 		"in": "a/b", "out": "../x", "absolute": "/etc", "d/up": "../in", "d/far": "../../x",
 		"self": ".", "trick": "self/self/../..", "through": "out/y", "round": "round", "through/round": "../round",
+		"ping": "pong", "pong": "ping/x", "one": ".", "six": "one/one/one/one/one/one", "more": "six/six/six/six/six/six",
+		"many": "six/six/in", "hops": "more/more/in", "hops out": "more/..",
 	}
 	for path, want := range map[string]bool{
-		"in": true, "d/up": true, "self": true, "round": true,
+		"in": true, "d/up": true, "self": true, "round": true, "ping": true, "many": true,
+		"hops": false, "hops out": false,
 		"out": false, "absolute": false, "d/far": false, "trick": false, "through": false,
 	} {
 		if got := projects.Stays(path, links); got != want {

@@ -3,10 +3,11 @@ package projects
 import (
 	"os"
 	"path"
+	"slices"
 	"strings"
 )
 
-// maxHops is how many links are followed before they are taken for a circle, as in Linux.
+// maxHops is how many links are followed, as in Linux.
 const maxHops = 40
 
 // stays says whether the link at path leads to something in the project, be it there or not, and gives the target to
@@ -41,9 +42,12 @@ type resolver struct {
 	within   func(target string) (inside string, ok bool) // cuts the tree's folder from an absolute target in it
 }
 
-// stays follows rest from the folder at, both as components, and says whether it comes out in the tree.
+// stays follows rest from the folder at, both as components, and says whether it comes out in the tree. A link that leads
+// through itself comes out nowhere, and stays. What takes more links than the system follows does not:
+// programs that resolve links themselves may follow more, and it is not known where they come out.
 func (r resolver) stays(at, rest []string) bool {
-	for hops := 0; len(rest) > 0 && hops <= maxHops; {
+	var inside []opened // the links whose targets rest begins with, the innermost last
+	for hops := 0; len(rest) > 0; {
 		part := rest[0]
 		rest = rest[1:]
 		if part == ".." {
@@ -53,12 +57,22 @@ func (r resolver) stays(at, rest []string) bool {
 			at = at[:len(at)-1]
 			continue
 		}
-		next, link := r.readlink(path.Join(path.Join(at...), part))
+		name := path.Join(path.Join(at...), part)
+		next, link := r.readlink(name)
 		if !link { // or nothing at all: the way goes on by its name
 			at = append(at, part)
 			continue
 		}
-		hops++
+		for len(inside) > 0 && inside[len(inside)-1].behind > len(rest) {
+			inside = inside[:len(inside)-1]
+		}
+		if slices.ContainsFunc(inside, func(o opened) bool { return o.link == name }) {
+			return true
+		}
+		if hops++; hops > maxHops {
+			return false
+		}
+		inside = append(inside, opened{name, len(rest)})
 		if path.IsAbs(next) {
 			within, ok := r.within(next)
 			if !ok {
@@ -69,6 +83,12 @@ func (r resolver) stays(at, rest []string) bool {
 		rest = append(components(next), rest...)
 	}
 	return true
+}
+
+// opened is a link on the way, and how many components follow behind its target.
+type opened struct {
+	link   string
+	behind int
 }
 
 // readlink reads a link of the project.

@@ -59,7 +59,8 @@ func (e *ConflictError) Error() string {
 // it went when the fetch began.
 //
 // What a task has of its project and did not touch is no output: it is in the task's folder while an attempt runs. A link is kept
-// where it stays in its task's own folder, other links and what is no file are left out and told. Nothing outside
+// where it stays in its task's own folder whatever becomes of others, so its target may go up at its beginning
+// only; other links and what is no file are left out and told. Nothing outside
 // Dir/SWEEP is written, and that folder only where it is new, empty or of an earlier fetch of the same sweep of the same
 // cluster, else *ConflictError. So is a file in it that differs and is not as a fetch left it; the others are copied all the same.
 //
@@ -157,11 +158,12 @@ func (f *fetch) readOffer() error {
 		e := d.entry()
 		task, _, below := strings.Cut(e.Path, "/")
 		_, err := strconv.ParseUint(task, 10, 63)
+		_, twice := folders[e.Path]
 		parent := e.Path[:max(strings.LastIndexByte(e.Path, '/'), 0)]
 		switch {
 		case d.err != nil:
 			return
-		case err != nil, !projects.IsPath(e.Path), below && !folders[parent], !below && e.Kind != projects.Dir && e.Kind != other, f.o.Tasks != nil && !chosen[task]:
+		case err != nil, twice, !projects.IsPath(e.Path), below && !folders[parent], !below && e.Kind != projects.Dir && e.Kind != other, f.o.Tasks != nil && !chosen[task]:
 			d.fail(fmt.Errorf("the host offers %q, which is no output that was asked for", e.Path))
 		case len(f.offered) == maxOffered:
 			d.fail(fmt.Errorf("the tasks have more than %d files: fetch fewer of them at a time with --where", maxOffered))

@@ -20,8 +20,7 @@ type job struct {
 
 // plan compares the offer with what is there. Folders are made at once, links at the end, files asked for.
 func (f *fetch) plan(ctx context.Context) error {
-	links := map[string]map[string]string{} // of each task, below its folder
-	shut := map[string]bool{}               // folders that something else stands in the place of
+	shut := map[string]bool{} // folders that something else stands in the place of
 	for i, e := range f.offered {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -40,11 +39,6 @@ func (f *fetch) plan(ctx context.Context) error {
 		case projects.Dir:
 			shut[e.Path], err = f.folder(e)
 		case projects.Symlink:
-			task, below, _ := strings.Cut(e.Path, "/")
-			if links[task] == nil {
-				links[task] = map[string]string{}
-			}
-			links[task][below] = e.Link
 			f.links = append(f.links, e)
 		case projects.File:
 			err = f.file(ctx, i, e)
@@ -53,7 +47,7 @@ func (f *fetch) plan(ctx context.Context) error {
 			return err
 		}
 	}
-	f.chooseLinks(links)
+	f.chooseLinks()
 	for _, j := range f.jobs {
 		f.progress.OfFiles++
 		f.progress.OfBytes += j.entry.Size - j.want.offset
@@ -76,17 +70,39 @@ func (f *fetch) folder(e projects.Entry) (shut bool, err error) {
 }
 
 // chooseLinks keeps the links that stay in their task's folder.
-func (f *fetch) chooseLinks(links map[string]map[string]string) {
+func (f *fetch) chooseLinks() {
 	kept := f.links[:0]
 	for _, e := range f.links {
-		task, below, _ := strings.Cut(e.Path, "/")
-		if projects.Stays(below, links[task]) {
+		if staysBelow(e) {
 			kept = append(kept, e)
 		} else {
-			f.skip(e.Path, "it is a link out of the task's folder, to "+e.Link)
+			f.skip(e.Path, "it is a link that may lead out of the task's folder, to "+e.Link)
 		}
 	}
 	f.links = kept
+}
+
+// staysBelow says whether a link leads to something in its task's folder, there or not. It looks at nothing else, so that no
+// other link, of this fetch or a later one, can change it: the target goes up at first only, through folders
+// that are no links, and not above the task's. Each link that it leads through then stays there, too.
+func staysBelow(e projects.Entry) bool {
+	if path.IsAbs(e.Link) {
+		return false
+	}
+	ups := strings.Count(e.Path, "/") - 1 // how often the target may go up
+	named := false
+	for part := range strings.SplitSeq(e.Link, "/") {
+		switch part {
+		case "", ".":
+		case "..":
+			if ups--; named || ups < 0 {
+				return false
+			}
+		default:
+			named = true
+		}
+	}
+	return true
 }
 
 // file decides what is needed of a file.
