@@ -39,6 +39,17 @@ func (l *Ledger) Pause(reason string, stop bool) {
 	}
 }
 
+// AddReason adds to why a sweep is paused. It does nothing to one that is not.
+func (l *Ledger) AddReason(text string) {
+	if l.head.State != Paused {
+		return
+	}
+	if l.head.Reason != "" {
+		text = l.head.Reason + "; " + text
+	}
+	l.head.Reason, l.changed = text, true
+}
+
 // recall asks every worker that holds tasks of the sweep to give back those that have not begun.
 func (l *Ledger) recall(reason string) {
 	var workers []string

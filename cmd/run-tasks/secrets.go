@@ -2,8 +2,10 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
 
+	"mlframework/cmd/internal/cli"
 	"mlframework/sweep/api"
 	"mlframework/sweep/secret"
 )
@@ -21,15 +23,16 @@ func secretValues(names []string) (secret.Values, error) {
 }
 
 // withSecrets lets a sweep of a master go on. Only a master that has the values of its secrets no more is sent those of this
-// environment.
+// environment: where they are not set, the error says why they are needed.
 func withSecrets(names []string, goOn func(secret.Values) (api.Begun, error)) (api.Begun, error) {
 	b, err := goOn(nil)
-	if e, refused := errors.AsType[*api.Error](err); !refused || e.Parameter != api.SecretsField || len(names) == 0 {
+	refusal, refused := errors.AsType[*api.Error](err)
+	if !refused || refusal.Parameter != api.SecretsField || len(names) == 0 {
 		return b, err
 	}
-	values, err := secretValues(names)
-	if err != nil {
-		return b, err
+	values, unset := secretValues(names)
+	if e, is := errors.AsType[*cli.Error](unset); is {
+		return b, &cli.Error{Code: e.Code, Err: fmt.Errorf("%s; %w", refusal.Text, e.Err), Remedy: e.Remedy + ", and call this again"}
 	}
 	return goOn(values)
 }

@@ -22,6 +22,8 @@ type active struct {
 
 	rewritten bool   // the record is not on disk as it is
 	edition   string // of the values of its secrets; "": there are none
+
+	pausedSince time.Time // as the vault has it; zero: it is not paused, or that was not noted yet
 }
 
 // Settle brings the store of a run that was killed up to date, as a master that is Alone does when it starts: nothing of the

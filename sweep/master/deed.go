@@ -81,6 +81,12 @@ func (d *Deed) End(outcome, reason string) {
 	}
 }
 
+// enter adds an audit entry of what the master itself does, to be kept with the step.
+func (m *Master) enter(action, kind, object, detail string) {
+	m.entries = append(m.entries, store.Deed{Time: m.o.Now(), UID: -1, User: "master", Action: action, Kind: kind, Object: object,
+		Detail: detail, Outcome: DeedDone})
+}
+
 // deed is the deed of a call as it is kept; none when it has none.
 func (m *Master) deed(c *call, answer error) []store.Deed {
 	if c == nil || c.deed == nil {

@@ -72,6 +72,7 @@ func (m *Master) look(ctx context.Context) {
 		m.release(now)
 		m.explain()
 		m.unexpect(now)
+		m.expireSecrets(now)
 		m.missing.resolve(now, func(id string) (sweep.Head, error) {
 			s, err := m.o.Store.Sweep(ctx, id)
 			return s.Head, err
@@ -105,13 +106,14 @@ func (m *Master) take(ctx context.Context, in inputs, s *step, over <-chan time.
 // hearSafely notes what a worker says of itself. A heartbeat that makes this program panic is left out: what it changed
 // and is not on disk is thrown away, and the worker is as one that was not heard of yet.
 func (m *Master) hearSafely(ctx context.Context, s *step, h task.Heartbeat) {
-	draft := len(m.post.draft)
+	draft, entries := len(m.post.draft), len(m.entries)
 	if m.guard("heartbeat", func() error { m.hear(ctx, s, h); return nil }) == nil {
 		return
 	}
 	m.post.draft = m.post.draft[:min(draft, len(m.post.draft))]
+	m.entries = m.entries[:entries]
 	if w := m.workers[h.Worker]; w != nil {
-		*w = member{kept: w.kept, changed: w.changed, measure: w.measure}
+		*w = member{kept: w.kept, changed: w.changed, measure: w.measure, joins: w.joins}
 	}
 	if err := m.read(context.WithoutCancel(ctx)); err != nil {
 		m.o.Log.Error("the store cannot be read after a fault", "error", err)
@@ -128,7 +130,7 @@ const (
 // is neither. A task that could have been handed out already waits for a slot, not for a time.
 func (m *Master) alarm() <-chan time.Time {
 	var first time.Time
-	if !m.o.Alone && len(m.workers) > 0 {
+	if !m.o.Alone && (len(m.workers) > 0 || m.keepsSecrets()) {
 		first = m.ticked.Add(tick)
 	}
 	for _, a := range m.sweeps {

@@ -63,7 +63,7 @@ type Master struct {
 	expected  map[string]time.Time // until when somebody is about to follow a sweep's output
 	vault     *secret.Vault        // nil: there is none
 	crowded   bool                 // there are more workers than are taken, and that was said
-	releases  []store.Deed         // of secrets, to be kept with the step
+	entries   []store.Deed         // of what the master itself does, to be kept with the step
 	post      post
 	reads     reads
 	tally     tally

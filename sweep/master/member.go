@@ -40,6 +40,7 @@ type member struct {
 	key      []byte             // of the registered process: what only it may read is sealed to it
 	released map[task.Need]bool // secrets that the registered process was sent
 	asked    bool               // it asked with another key, and that was said
+	joins    joins
 }
 
 // member finds a worker, or makes it known.
@@ -83,7 +84,7 @@ func (m *Master) hear(ctx context.Context, s *step, h task.Heartbeat) {
 	w.newer, w.dropped, w.away, w.beat, w.seen = 0, 0, "", h, now
 	w.endings.compare(h, now, m.o.Lease/3)
 	if w.kept.Incarnation == "" {
-		w.register(h)
+		m.register(w, h)
 	}
 	if w.registered() && !m.o.Alone {
 		m.remind(w)
@@ -125,7 +126,7 @@ func (m *Master) outlived(w *member, h task.Heartbeat, now time.Time) bool {
 		return false
 	}
 	m.lose(w, "", "its worker "+h.Worker+" ended and began anew", sweep.Unknown)
-	w.register(h)
+	m.register(w, h)
 	w.older = older{}
 	return true
 }
@@ -154,11 +155,13 @@ func (w *member) registered() bool {
 	return w.beat.Incarnation != "" && w.beat.Incarnation == w.kept.Incarnation
 }
 
-func (w *member) register(h task.Heartbeat) {
+// register takes up a worker's process.
+func (m *Master) register(w *member, h task.Heartbeat) {
 	w.kept.Incarnation, w.kept.Host, w.kept.Program, w.kept.Started = h.Incarnation, h.Host, h.Program, h.Slots
 	w.kept.Image, w.kept.Environment = h.Image, h.Environment
 	w.changed, w.doubts, w.trial, w.endings = true, nil, trial{}, nil
 	w.key, w.released, w.asked = h.Key, nil, false
+	m.recordJoin(w)
 }
 
 // join processes the registration of a worker's process, once.
@@ -171,7 +174,7 @@ func (m *Master) join(h task.Heartbeat) {
 		return
 	}
 	again := w.kept.Incarnation != ""
-	w.register(h)
+	m.register(w, h)
 	if !again {
 		return
 	}

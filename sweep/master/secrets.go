@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+	"time"
 
 	"mlframework/sweep"
 	"mlframework/sweep/secret"
-	"mlframework/sweep/store"
 	"mlframework/sweep/task"
 )
 
@@ -18,7 +18,7 @@ type NoSecrets struct {
 	Sweep string // or definition
 	Names []string
 	Why   string
-	Gone  bool // they were here: they go when a sweep ends
+	Gone  bool // they were here: they go when a sweep ends, or is paused for long
 }
 
 func (e *NoSecrets) Error() string {
@@ -50,7 +50,7 @@ func (m *Master) edition(a *active) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		m.o.Log.Error("secrets of a sweep cannot be read", "sweep", a.stored.Head.ID, "error", err)
 	}
-	a.edition = kept.Edition
+	a.edition, a.pausedSince = kept.Edition, kept.PausedSince
 }
 
 // secrets are the names of a sweep's, and version is that of its batches.
@@ -111,11 +111,12 @@ func (m *Master) equip(a *active, d *secret.Draft) (err error) {
 // sweep of another go on does not change whose credentials it uses.
 func (m *Master) supply(a *active, values secret.Values) error {
 	if !m.lacks(a) {
+		m.notePaused(a, time.Time{}) // it goes on
 		return nil
 	}
 	id := a.stored.Head.ID
 	if len(values) == 0 {
-		return &NoSecrets{Sweep: id, Names: a.secrets(), Why: "their values are not on the master any more, as they go when a sweep ends", Gone: true}
+		return &NoSecrets{Sweep: id, Names: a.secrets(), Why: "their values are not on the master any more, as they go when a sweep ends or has been paused for 14 days", Gone: true}
 	}
 	if err := m.programs(a.stored.Record.Recipe); err != nil {
 		return err
@@ -126,6 +127,7 @@ func (m *Master) supply(a *active, values secret.Values) error {
 	}
 	defer d.Drop()
 	a.edition, err = d.Keep(id)
+	a.pausedSince = time.Time{}
 	return err
 }
 
@@ -220,17 +222,16 @@ func (m *Master) released(w *member, n task.Need) {
 	}
 	w.released[n] = true
 	m.o.Log.Info("secrets of a sweep are sent to a worker", "sweep", n.Sweep, "worker", w.kept.Name, "host", w.kept.Host)
-	m.releases = append(m.releases, store.Deed{Time: m.o.Now(), UID: -1, User: "master", Action: "release-secrets", Kind: "sweep", Object: n.Sweep,
-		Detail: "worker=" + w.kept.Name + " process=" + w.kept.Incarnation, Outcome: DeedDone})
+	m.enter("release-secrets", "sweep", n.Sweep, "worker="+w.kept.Name+" process="+w.kept.Incarnation)
 }
 
-// dropSecrets removes the values of a sweep that has ended.
+// dropSecrets removes the values of a sweep that does not need them any more.
 func (m *Master) dropSecrets(a *active) {
 	if m.vault == nil || a.edition == "" {
 		return
 	}
 	a.edition = ""
 	if err := m.vault.Remove(a.stored.Head.ID); err != nil { // the next start removes them
-		m.o.Log.Error("secrets of a sweep that has ended are still there", "error", err)
+		m.o.Log.Error("secrets that no sweep needs are still there", "error", err)
 	}
 }

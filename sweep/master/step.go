@@ -27,8 +27,8 @@ func (m *Master) apply(ctx context.Context, s *step) error {
 		answer, err = m.arrange(ctx, s, before, answer)
 	}
 	if err == nil {
-		err = m.commit(whole, append(m.deed(s.call, answer), m.releases...)...)
-		m.releases = nil
+		err = m.commit(whole, append(m.deed(s.call, answer), m.entries...)...)
+		m.entries = nil
 	}
 	if s.call != nil && s.call.deed != nil {
 		s.call.deed.Kept = err == nil
@@ -109,10 +109,11 @@ func (m *Master) decide(ctx context.Context, s *step) (answer, err error) {
 type memory struct {
 	workers map[string]member
 	draft   int // letters
+	entries int // of the audit
 }
 
 func (m *Master) remember() memory {
-	r := memory{map[string]member{}, len(m.post.draft)}
+	r := memory{map[string]member{}, len(m.post.draft), len(m.entries)}
 	for name, w := range m.workers {
 		r.workers[name] = *w
 	}
@@ -121,7 +122,7 @@ func (m *Master) remember() memory {
 
 // back undoes what was decided since: ledgers are read anew, as they are on disk.
 func (m *Master) back(ctx context.Context, to memory) error {
-	m.post.draft = m.post.draft[:to.draft]
+	m.post.draft, m.entries = m.post.draft[:to.draft], m.entries[:to.entries]
 	m.workers = map[string]*member{}
 	for name, w := range to.workers {
 		m.workers[name] = &w

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // Vault is the folder in which a master keeps the values of its sweeps: a file for each, mode 0600, below a folder of mode
@@ -20,6 +21,8 @@ type Vault struct{ folder string }
 type Kept struct {
 	Edition string `json:"edition"`
 	Values  Values `json:"values"`
+	// PausedSince is when the sweep was paused; zero: it is not, or nobody noted it. See NotePaused.
+	PausedSince time.Time `json:"paused_since,omitzero"`
 }
 
 // OpenVault makes the folder when it is not there. It removes what is not of a sweep that needs it: what was left by a
@@ -79,8 +82,12 @@ type Draft struct {
 
 // Draft writes values to the disk, so that what can fail fails before they are needed. Keep or Drop it.
 func (v *Vault) Draft(values Values) (d *Draft, err error) {
-	d = &Draft{vault: v, edition: rand.Text()}
-	text, err := json.Marshal(Kept{d.edition, values})
+	return v.draft(Kept{Edition: rand.Text(), Values: values})
+}
+
+func (v *Vault) draft(k Kept) (d *Draft, err error) {
+	d = &Draft{vault: v, edition: k.Edition}
+	text, err := json.Marshal(k)
 	if err != nil {
 		return nil, errors.New("keep secrets: they cannot be written")
 	}
@@ -118,6 +125,22 @@ func (d *Draft) Drop() {
 	if d != nil {
 		_ = os.Remove(d.path) // the next start removes it otherwise
 	}
+}
+
+// NotePaused notes beside the values of a sweep since when it has been paused; zero: it is not. They keep their edition.
+func (v *Vault) NotePaused(sweep string, since time.Time) error {
+	k, err := v.Get(sweep)
+	if err != nil {
+		return err
+	}
+	k.PausedSince = since.UTC()
+	d, err := v.draft(k)
+	if err != nil {
+		return err
+	}
+	defer d.Drop()
+	_, err = d.Keep(sweep)
+	return err
 }
 
 // Remove forgets the values of a sweep. It is no error when there are none.
