@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -91,9 +92,9 @@ func (f *Facts) set(word, rest string, asked, ended time.Time) (err error) {
 	case "user":
 		f.User = rest
 	case "uid":
-		f.UID, err = strconv.Atoi(rest)
+		f.UID, err = between(0, mostID, rest, 10)
 	case "gid":
-		f.GID, err = strconv.Atoi(rest)
+		f.GID, err = between(0, mostID, rest, 10)
 	case "group":
 		err = f.addGroup(rest)
 	case "home":
@@ -103,9 +104,9 @@ func (f *Facts) set(word, rest string, asked, ended time.Time) (err error) {
 			f.HomeKey = rest
 		}
 	case "cores":
-		f.Cores, err = strconv.Atoi(rest)
+		f.Cores, err = between(1, mostCores, rest, 10)
 	case "memory":
-		f.Memory, err = strconv.ParseInt(rest, 10, 64)
+		f.Memory, err = between(int64(0), math.MaxInt64, rest, 10)
 	case "addresses":
 		f.Addresses = words(rest)
 	default:
@@ -137,9 +138,10 @@ func (f *Facts) setFolder(word, rest string) (err error) {
 	case "revisions":
 		f.Revisions = words(rest)
 	case "listens":
-		var port []int
-		port, err = numbers([]string{rest}, 16)
-		f.Listening = append(f.Listening, port...)
+		var port int
+		if port, err = between(0, mostPort, rest, 16); err == nil {
+			f.Listening = append(f.Listening, port)
+		}
 	case "holds":
 		err = f.addHolder(rest)
 	case "client":
@@ -154,7 +156,7 @@ func (f *Facts) setFolder(word, rest string) (err error) {
 
 func (f *Facts) addGroup(rest string) error {
 	gid, name, _ := strings.Cut(rest, " ")
-	number, err := strconv.Atoi(gid)
+	number, err := between(0, mostID, gid, 10)
 	if f.Groups == nil {
 		f.Groups = map[string]int{}
 	}
@@ -164,7 +166,7 @@ func (f *Facts) addGroup(rest string) error {
 
 func (f *Facts) addHolder(rest string) error {
 	port, who, _ := strings.Cut(rest, " ")
-	number, err := strconv.Atoi(port)
+	number, err := between(0, mostPort, port, 10)
 	if f.Holders == nil {
 		f.Holders = map[int]string{}
 	}
@@ -172,15 +174,23 @@ func (f *Facts) addHolder(rest string) error {
 	return err
 }
 
-func numbers(texts []string, base int) (all []int, err error) {
-	for _, text := range texts {
-		n, e := strconv.ParseInt(text, base, 64)
-		if e != nil {
-			return nil, e
-		}
-		all = append(all, int(n))
+// What a host can have at most: numbers of users and groups have 32 bits, those of ports 16. No machine has a million cores.
+const (
+	mostID    = 1<<32 - 1
+	mostPort  = 1<<16 - 1
+	mostCores = 1 << 20
+)
+
+// between reads a number; others than from least to most are no answer of a host.
+func between[T int | int64](least, most T, text string, base int) (T, error) {
+	n, err := strconv.ParseInt(text, base, 64)
+	switch {
+	case err != nil:
+		return 0, err
+	case n < int64(least) || n > int64(most):
+		return 0, fmt.Errorf("it is not from %d to %d", least, most)
 	}
-	return all, nil
+	return T(n), nil
 }
 
 // architecture is uname's word in Go's.

@@ -2,8 +2,11 @@ package api
 
 import (
 	"bufio"
+	"bytes"
 	"context"
+	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -123,3 +126,11 @@ func (s *Server) FillBodies(wait time.Duration) (free func()) {
 
 // Trusted reports whether a peer of a uid may ask a process of another.
 func Trusted(uid, own int) bool { return peer{uid, true}.trusted(own) }
+
+// ReadSubmission reads the body of a request that submits a sweep.
+func ReadSubmission(body []byte) (Submission, error) {
+	return readSubmission(&http.Request{Body: io.NopCloser(bytes.NewReader(body))})
+}
+
+// ReadQuery reads what the URL of a listing asks for.
+func ReadQuery(v url.Values) (Query, error) { return readQuery(v) }

@@ -54,3 +54,16 @@ var (
 	Rate  = rateText
 	Cut   = cut
 )
+
+// What a browser says, and what is made of it.
+var (
+	Next       = next
+	HostOnly   = hostOnly
+	SameOrigin = sameOrigin
+)
+
+// Reread reads what a URL asks for, and writes it as a URL has it. size is how many tasks a page of it has.
+func Reread(r *http.Request) (text string, size int) {
+	q := readQuery(r)
+	return q.text(), q.size
+}

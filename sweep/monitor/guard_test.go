@@ -96,6 +96,8 @@ func (s *site) guardsWrites(t *testing.T, path string) {
 		"another port":       origin("http://127.0.0.1:1"),
 		"a file":             origin("file://" + host),
 		"a site like this":   origin("http://" + host + ".evil.example"),
+		"a page of it":       origin("http://" + host + "/"),
+		"somebody there":     origin("http://evil.example@" + host),
 		"fetched by another": func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "same-site") },
 	} {
 		if p := v.do(http.MethodPost, path, right, change); p.status != http.StatusForbidden || !strings.Contains(p.text, "did not come from a page") {

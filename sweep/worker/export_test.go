@@ -130,3 +130,6 @@ func WriteGiven(dir string, g argv.Given) error { return writeGiven(dir, g) }
 func Stream(path string, rules *result.Rules) io.Writer {
 	return &stream{path: path, left: 1 << 40, ceiling: 1 << 40, scanner: rules.NewScanner(time.Now, func(result.Sample) {}), tap: tap{following: &following{}, now: time.Now}}
 }
+
+// SpoolLine is a line of a spool: text with its checksum.
+func SpoolLine(text string) string { return string(checksum([]byte(text))) + text + "\n" }
