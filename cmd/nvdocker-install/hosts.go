@@ -39,12 +39,15 @@ type machine struct {
 }
 
 // fail ends the work on a host.
-func (m *machine) fail(state string, problem *nvdocker.Problem) { m.state, m.problem = state, problem }
+func (m *machine) fail(state string, problem *nvdocker.Problem) {
+	m.state, m.problem = state, problem
+}
 
 // wrong ends it for an error of the connection, or of a command.
 func (m *machine) wrong(err error) {
 	if away, is := errors.AsType[*remote.Error](err); is {
-		m.fail(Unreachable, &nvdocker.Problem{Cause: away.Op + ": " + away.Cause, Remedy: away.Remedy})
+		m.fail(Unreachable, &nvdocker.Problem{Cause: away.Op + ": " + away.Cause,
+			Remedy: away.Remedy})
 		return
 	}
 	m.fail(Failed, &nvdocker.Problem{Cause: err.Error()})
@@ -98,7 +101,8 @@ const (
 
 // look asks a host what it has.
 func (m *machine) look(ctx context.Context, o install.Options) error {
-	ctx, stop := context.WithTimeoutCause(ctx, askTime, fmt.Errorf("it did not say within %v what it has", askTime))
+	ctx, stop := context.WithTimeoutCause(ctx, askTime,
+		fmt.Errorf("it did not say within %v what it has", askTime))
 	defer stop()
 	program, arguments := nvdocker.Script(nvdocker.AnswerTime)
 	gpus, err := m.ask(ctx, program, arguments)
@@ -119,7 +123,8 @@ const mostAnswer = 4 << 20
 
 func (m *machine) ask(ctx context.Context, program string, arguments []string) ([]byte, error) {
 	var out bounded
-	err := m.host.Run(ctx, remote.Command{Argv: append([]string{"sh", "-c", program, "sh"}, arguments...), Stdout: &out})
+	err := m.host.Run(ctx, remote.Command{Argv: append([]string{"sh", "-c", program, "sh"},
+		arguments...), Stdout: &out})
 	return out.Bytes(), err
 }
 

@@ -42,7 +42,8 @@ func (c *command) install(ctx *cliv2.Context) error {
 	}
 	s.Printer.Clear()
 	if errors.Is(context.Cause(work), cli.ErrInterrupted) {
-		return &cli.Error{Code: cli.Interrupted, Err: errors.New("interrupted"), Remedy: "run it again: it goes on where it was"}
+		return &cli.Error{Code: cli.Interrupted, Err: errors.New("interrupted"),
+			Remedy: "run it again: it goes on where it was"}
 	}
 	return c.conclude(w, machines)
 }
@@ -67,7 +68,8 @@ func (c *command) prepare(ctx context.Context, s *site.Site, w wish, machines []
 	})
 }
 
-// restart does what is left where Docker has to restart, after whoever may be asked has agreed to the containers that stop.
+// restart does what is left where Docker has to restart, after whoever may be asked has agreed to
+// the containers that stop.
 func (c *command) restart(ctx context.Context, s *site.Site, w wish, machines []*machine) {
 	each(machines, func(m *machine) {
 		if err := m.count(ctx); err != nil {
@@ -87,15 +89,19 @@ func (c *command) restart(ctx context.Context, s *site.Site, w wish, machines []
 	agreed := w.yes || len(stops) == 0 || c.agrees(ctx, stops)
 	each(machines, func(m *machine) {
 		if running := m.facts.Stops(); len(running) > 0 && !agreed {
-			m.fail(Left, &nvdocker.Problem{Cause: "Docker was not restarted, which would stop " + names(running),
-				Remedy: "run nvdocker-install --yes " + m.name + " when these may stop, or restart Docker there; left: " + strings.Join(m.left(), "; ")})
+			m.fail(Left, &nvdocker.Problem{
+				Cause: "Docker was not restarted, which would stop " + names(running),
+				Remedy: "run nvdocker-install --yes " + m.name + " when these may stop, or restart " +
+					"Docker there; left: " + strings.Join(m.left(), "; "),
+			})
 			return
 		}
 		m.work(ctx, s, w.options, true)
 	})
 }
 
-// again asks the hosts that were changed what they have now. One that does not answer any more is shown as it was.
+// again asks the hosts that were changed what they have now. One that does not answer any more is
+// shown as it was.
 func again(ctx context.Context, w wish, machines []*machine) {
 	var all sync.WaitGroup
 	for _, m := range machines {
@@ -147,7 +153,8 @@ func (c *command) agrees(ctx context.Context, stops []string) bool {
 	if !term.IsTerminal(int(c.stdin.Fd())) {
 		return false
 	}
-	fmt.Fprintf(c.stderr, "Restarting Docker stops these containers:\n  %s\nRestart it? [y/N] ", cli.VisibleLines(strings.Join(stops, "\n  ")))
+	fmt.Fprintf(c.stderr, "Restarting Docker stops these containers:\n  %s\nRestart it? [y/N] ",
+		cli.VisibleLines(strings.Join(stops, "\n  ")))
 	answer := make(chan string, 1)
 	go func() { // the program ends while it waits, if it is interrupted
 		text, err := bufio.NewReader(c.stdin).ReadString('\n')

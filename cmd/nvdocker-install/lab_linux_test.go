@@ -26,8 +26,8 @@ case "$*" in
 esac
 `
 
-// equip gives a host a driver, and what a host has that a lab's lacks: a service that restarts Docker. Both go with the test, and
-// so does what it has installed.
+// equip gives a host a driver, and what a host has that a lab's lacks: a service that restarts
+// Docker. Both go with the test, and so does what it has installed.
 func equip(t *testing.T, h *lab.Host) {
 	t.Helper()
 	sh := func(script string) { h.Exec(t, "sh", "-ec", script) }
@@ -94,7 +94,8 @@ func (p laptop) command(ctx context.Context, arguments ...string) (c *exec.Cmd, 
 		if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
 			p.t.Fatal(err)
 		}
-		p.t.Logf("nvdocker-install %s: exit code %d\n%s%s", strings.Join(arguments, " "), c.ProcessState.ExitCode(), out.String(), said.String())
+		p.t.Logf("nvdocker-install %s: exit code %d\n%s%s", strings.Join(arguments, " "),
+			c.ProcessState.ExitCode(), out.String(), said.String())
 		return ended{c.ProcessState.ExitCode(), out.String(), said.String()}
 	}
 }
@@ -117,8 +118,8 @@ func (p laptop) run(code int, says []string, arguments ...string) ended {
 	return r
 }
 
-// TestLab installs on two hosts at once, for a user with sudo and for root: it is refused, interrupted, left before the restart of
-// Docker, finished, and then has nothing to do.
+// TestLab installs on two hosts at once, for a user with sudo and for root: it is refused,
+// interrupted, left before the restart of Docker, finished, and then has nothing to do.
 func TestLab(t *testing.T) {
 	l := lab.Start(t, lab.Options{Hosts: 2})
 	one, two := l.Hosts[0], l.Hosts[1]
@@ -137,28 +138,34 @@ func TestLab(t *testing.T) {
 	hosts := []string{"carl@" + one.Name, "root@" + two.Name}
 	source := append([]string{"--source", r.url, "--source-key", r.key}, hosts...)
 
-	p.run(1, []string{"2 of 2 hosts are not ready", hosts[0] + ", " + hosts[1] + ": it has no NVIDIA GPU on its PCI bus", "leave it out"}, hosts...)
+	p.run(1, []string{"2 of 2 hosts are not ready", hosts[0] + ", " + hosts[1] +
+		": it has no NVIDIA GPU on its PCI bus", "leave it out"}, hosts...)
 	equip(t, one)
 	equip(t, two)
 	for _, h := range l.Hosts {
 		h.Exec(t, "docker", "run", "-dit", "--name", "web", "--stop-signal", "KILL", "tiny", "sh")
 	}
-	p.run(1, []string{"anna is not root there, and sudo asks for a password"}, append([]string{"anna@" + one.Name}, source[:4]...)...)
+	p.run(1, []string{"anna is not root there, and sudo asks for a password"},
+		append([]string{"anna@" + one.Name}, source[:4]...)...)
 
 	before := state(t, one) + state(t, two)
-	p.run(0, []string{hosts[0] + ": Debian GNU/Linux 13", "4. describe the GPUs for CDI", "restart Docker, which stops web"},
+	p.run(0, []string{hosts[0] + ": Debian GNU/Linux 13", "4. describe the GPUs for CDI",
+		"restart Docker, which stops web"},
 		append(source, "--dry-run")...)
 	if after := state(t, one) + state(t, two); after != before {
 		t.Errorf("--dry-run has changed\n%sto\n%s", before, after)
 	}
 
-	p.run(1, []string{"is not signed by the key that was given for it", "took that back"}, "--source", r.url, "--source-key", r.otherKey, hosts[1])
-	if left := two.Exec(t, "sh", "-c", "ls /etc/apt/sources.list.d /usr/share/keyrings | grep nvidia || true"); left != "" {
+	p.run(1, []string{"is not signed by the key that was given for it", "took that back"},
+		"--source", r.url, "--source-key", r.otherKey, hosts[1])
+	if left := two.Exec(t, "sh", "-c",
+		"ls /etc/apt/sources.list.d /usr/share/keyrings | grep nvidia || true"); left != "" {
 		t.Errorf("of a source that cannot be read it leaves %s", left)
 	}
 
 	r.copyTo(t, two, "/srv/mirror")
-	p.run(1, []string{"trust the key of file:///srv/mirror", "Docker was not restarted"}, "--source", "file:///srv/mirror", hosts[1])
+	p.run(1, []string{"trust the key of file:///srv/mirror", "Docker was not restarted"},
+		"--source", "file:///srv/mirror", hosts[1])
 	if got := two.Exec(t, "nvidia-ctk", "--version"); !strings.Contains(got, "1.17.8") {
 		t.Errorf("from a mirror in a folder comes %s", got)
 	}
@@ -176,17 +183,21 @@ func TestLab(t *testing.T) {
 		t.Fatalf("interrupted it ends with %d", interrupted.code)
 	}
 
-	p.run(1, []string{hosts[0] + ": Docker was not restarted, which would stop web", "run nvdocker-install --yes " + hosts[0],
+	p.run(1, []string{hosts[0] + ": Docker was not restarted, which would stop web",
+		"run nvdocker-install --yes " + hosts[0],
 		"check that a container sees the GPU", hosts[1] + ": Docker was not"}, source...)
 	if got := one.Exec(t, "docker", "ps", "--format", "{{.Names}}"); got != "web\n" {
 		t.Errorf("nobody agreed, and there run %q", got)
 	}
 	asked := p
 	asked.stdin = terminal(t, "no\n")
-	asked.run(1, []string{"Restarting Docker stops these containers:", hosts[0] + ": web", hosts[1] + ": web", "2 of 2 hosts"}, source...)
+	asked.run(1, []string{"Restarting Docker stops these containers:", hosts[0] + ": web",
+		hosts[1] + ": web", "2 of 2 hosts"}, source...)
 	asked.stdin = terminal(t, "y\n")
-	asked.run(0, []string{"Restarting Docker stops these containers:", hosts[0] + "  ready", "toolkit 1.17.8"}, hosts[0])
-	p.run(0, []string{"restart Docker, which stops web", "nothing to do"}, append(source, "--yes")...)
+	asked.run(0, []string{"Restarting Docker stops these containers:", hosts[0] + "  ready",
+		"toolkit 1.17.8"}, hosts[0])
+	p.run(0, []string{"restart Docker, which stops web", "nothing to do"},
+		append(source, "--yes")...)
 
 	requests := r.requests()
 	before = state(t, one) + state(t, two)
@@ -196,18 +207,21 @@ func TestLab(t *testing.T) {
 			Done, Left     []any
 		}
 	}
-	if err := json.Unmarshal([]byte(p.run(0, []string{"nothing to do"}, append(source, "--json")...).out), &all); err != nil {
+	last := p.run(0, []string{"nothing to do"}, append(source, "--json")...)
+	if err := json.Unmarshal([]byte(last.out), &all); err != nil {
 		t.Fatal(err)
 	}
 	for i := range hosts {
-		if h := all.Hosts[i]; h.State != "ready" || len(h.Done)+len(h.Left) > 0 || h.Toolkit != "1.17.8" {
+		if h := all.Hosts[i]; h.State != "ready" || len(h.Done)+len(h.Left) > 0 ||
+			h.Toolkit != "1.17.8" {
 			t.Errorf("%s: %+v", hosts[i], h)
 		}
 	}
 	if after := state(t, one) + state(t, two); after != before || r.requests() != requests {
 		t.Errorf("all is there, and it changed\n%sto\n%s", before, after)
 	}
-	if text := one.Exec(t, "cat", "/etc/docker/daemon.json"); !strings.Contains(text, "198.18.0.0/15") || !strings.Contains(text, `"cdi": true`) {
+	text := one.Exec(t, "cat", "/etc/docker/daemon.json")
+	if !strings.Contains(text, "198.18.0.0/15") || !strings.Contains(text, `"cdi": true`) {
 		t.Errorf("daemon.json is\n%s", text)
 	}
 }

@@ -1,5 +1,5 @@
-// Command nvdocker-install gets hosts ready for containers that use NVIDIA GPUs: it installs the NVIDIA container toolkit and tells
-// Docker of it.
+// Command nvdocker-install gets hosts ready for containers that use NVIDIA GPUs: it installs the
+// NVIDIA container toolkit and tells Docker of it.
 //
 // Nothing imports it. It may import everything.
 package main
@@ -74,15 +74,24 @@ EXIT CODES:
 
 func (c *command) app() *cliv2.App {
 	flags := append([]cliv2.Flag{
-		&cliv2.BoolFlag{DisableDefaultText: true, Name: "dry-run", Usage: "show each step and its commands; change nothing"},
-		&cliv2.BoolFlag{DisableDefaultText: true, Name: "driver", Usage: "install the distribution's driver on hosts without one"},
-		&cliv2.BoolFlag{DisableDefaultText: true, Name: "yes", Aliases: []string{"y"}, Usage: "restart Docker without asking"},
-		&cliv2.StringFlag{Name: "source", Usage: "take the packages from a mirror of NVIDIA's at `URL`, which has gpgkey and stable/deb below it; http:, https: or file:"},
-		&cliv2.StringFlag{Name: "source-key", Usage: "the mirror's key is in `FILE` on this machine, not in gpgkey at the mirror"},
-		&cliv2.BoolFlag{DisableDefaultText: true, Name: "json", Usage: "at the end print one JSON object on standard output"},
-		&cliv2.BoolFlag{DisableDefaultText: true, Name: "quiet", Aliases: []string{"q"}, Usage: "do not tell the steps"},
+		&cliv2.BoolFlag{DisableDefaultText: true, Name: "dry-run",
+			Usage: "show each step and its commands; change nothing"},
+		&cliv2.BoolFlag{DisableDefaultText: true, Name: "driver",
+			Usage: "install the distribution's driver on hosts without one"},
+		&cliv2.BoolFlag{DisableDefaultText: true, Name: "yes", Aliases: []string{"y"},
+			Usage: "restart Docker without asking"},
+		&cliv2.StringFlag{Name: "source",
+			Usage: "take the packages from a mirror of NVIDIA's at `URL`, which has gpgkey and " +
+				"stable/deb below it; http:, https: or file:"},
+		&cliv2.StringFlag{Name: "source-key",
+			Usage: "the mirror's key is in `FILE` on this machine, not in gpgkey at the mirror"},
+		&cliv2.BoolFlag{DisableDefaultText: true, Name: "json",
+			Usage: "at the end print one JSON object on standard output"},
+		&cliv2.BoolFlag{DisableDefaultText: true, Name: "quiet", Aliases: []string{"q"},
+			Usage: "do not tell the steps"},
 	}, cli.ClusterFlags("key", "host-key-check")...)
-	app := cli.App("nvdocker-install", "gets hosts ready for containers that use NVIDIA GPUs", help, c.stdout, c.stderr,
+	app := cli.App("nvdocker-install", "gets hosts ready for containers that use NVIDIA GPUs", help,
+		c.stdout, c.stderr,
 		append(flags, cli.ConfigFlag())...)
 	app.Action = c.install
 	return app

@@ -21,7 +21,8 @@ import (
 	"mlframework/infra/lab"
 )
 
-// repository is a source of packages on the network of a lab: signed, and laid out as NVIDIA's, with a stand-in for the toolkit.
+// repository is a source of packages on the network of a lab: signed, and laid out as NVIDIA's,
+// with a stand-in for the toolkit.
 type repository struct {
 	url      string
 	key      string // a file
@@ -54,13 +55,15 @@ SHA256: %x
 Description: stands in for NVIDIA's
 `, len(deb), sha256.Sum256(deb))
 	release := fmt.Sprintf("Date: %s\nArchitectures: amd64\nSHA256:\n %x %d Packages\n",
-		time.Now().UTC().Add(-time.Hour).Format(time.RFC1123), sha256.Sum256(packages), len(packages))
+		time.Now().UTC().Add(-time.Hour).Format(time.RFC1123), sha256.Sum256(packages),
+		len(packages))
 	folder := t.TempDir()
 	r.key, r.otherKey = filepath.Join(folder, "key"), filepath.Join(folder, "other")
 	signed := sign(t, release, r.key)
 	sign(t, release, r.otherKey)
 	const at = "/stable/deb/amd64/"
-	r.files = map[string][]byte{at + "InRelease": signed, at + "Packages": packages, at + "toolkit.deb": deb}
+	r.files = map[string][]byte{at + "InRelease": signed, at + "Packages": packages,
+		at + "toolkit.deb": deb}
 	l, err := net.Listen("tcp", net.JoinHostPort(address, "0"))
 	if err != nil {
 		t.Skipf("NOT TESTED: this machine has no address on the network of the lab: %v", err)
@@ -80,7 +83,8 @@ func (r *repository) copyTo(t *testing.T, h *lab.Host, folder string) {
 		t.Fatal(err)
 	}
 	put := func(name string, text []byte) {
-		h.Exec(t, "sh", "-ec", `mkdir -p "$(dirname "$1")" && echo "$2" | base64 -d >"$1"`, "sh", folder+name, base64.StdEncoding.EncodeToString(text))
+		h.Exec(t, "sh", "-ec", `mkdir -p "$(dirname "$1")" && echo "$2" | base64 -d >"$1"`, "sh",
+			folder+name, base64.StdEncoding.EncodeToString(text))
 	}
 	put("/gpgkey", key)
 	for name, text := range r.files {
@@ -140,7 +144,8 @@ func sign(t *testing.T, text, key string) []byte {
 	})
 	gpg := func(arguments ...string) []byte {
 		t.Helper()
-		c := exec.CommandContext(t.Context(), "gpg", append([]string{"--homedir", home, "--batch", "--quiet", "--passphrase", ""}, arguments...)...)
+		c := exec.CommandContext(t.Context(), "gpg", append([]string{"--homedir", home, "--batch",
+			"--quiet", "--passphrase", ""}, arguments...)...)
 		c.Stdin = strings.NewReader(text)
 		var said bytes.Buffer
 		c.Stderr = &said
@@ -189,14 +194,17 @@ func packageFile(t *testing.T, programs map[string]string) []byte {
 	for name, text := range programs {
 		files["./usr/bin/"+name] = text
 	}
-	control := tarFile(t, map[string]string{"./control": "Package: nvidia-container-toolkit\nVersion: 1.17.8-1\nArchitecture: amd64\n" +
-		"Maintainer: Nobody <nobody@example.com>\nDescription: stands in for NVIDIA's\n"})
+	control := tarFile(t, map[string]string{
+		"./control": "Package: nvidia-container-toolkit\nVersion: 1.17.8-1\nArchitecture: amd64\n" +
+			"Maintainer: Nobody <nobody@example.com>\nDescription: stands in for NVIDIA's\n",
+	})
+	data := tarFile(t, files)
 	var b bytes.Buffer
 	b.WriteString("!<arch>\n")
 	for _, member := range []struct {
 		name string
 		text []byte
-	}{{"debian-binary", []byte("2.0\n")}, {"control.tar.gz", control}, {"data.tar.gz", tarFile(t, files)}} {
+	}{{"debian-binary", []byte("2.0\n")}, {"control.tar.gz", control}, {"data.tar.gz", data}} {
 		fmt.Fprintf(&b, "%-16s%-12d%-6d%-6d%-8s%-10d`\n", member.name, 0, 0, 0, "100644", len(member.text))
 		b.Write(member.text)
 		if len(member.text)%2 == 1 {
@@ -212,7 +220,8 @@ func tarFile(t *testing.T, files map[string]string) []byte {
 	zipped := gzip.NewWriter(&b)
 	archive := tar.NewWriter(zipped)
 	for name, text := range files {
-		if err := archive.WriteHeader(&tar.Header{Name: name, Mode: 0o755, Size: int64(len(text)), Format: tar.FormatGNU}); err != nil {
+		head := tar.Header{Name: name, Mode: 0o755, Size: int64(len(text)), Format: tar.FormatGNU}
+		if err := archive.WriteHeader(&head); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := archive.Write([]byte(text)); err != nil {

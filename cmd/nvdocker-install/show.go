@@ -30,8 +30,10 @@ type report struct {
 
 func (m *machine) report() report {
 	f := m.facts
-	r := report{Host: m.name, State: m.state, System: f.System, GPUs: []string{}, Driver: f.GPU.Driver, Docker: f.Docker.Version, Toolkit: f.Docker.Toolkit,
-		Done: append([]string{}, m.done...), Left: append([]install.Step{}, m.plan.Steps[m.next:]...), Stops: []string{},
+	r := report{Host: m.name, State: m.state, System: f.System, GPUs: []string{},
+		Driver: f.GPU.Driver, Docker: f.Docker.Version, Toolkit: f.Docker.Toolkit,
+		Done: append([]string{}, m.done...), Stops: []string{},
+		Left:  append([]install.Step{}, m.plan.Steps[m.next:]...),
 		Notes: append([]string{}, m.plan.Notes...), Problem: m.problem}
 	for _, g := range f.GPU.GPUs {
 		r.GPUs = append(r.GPUs, g.Name)
@@ -62,7 +64,8 @@ func (c *command) conclude(w wish, machines []*machine) (err error) {
 	default:
 		var rows [][]string
 		for _, m := range machines {
-			rows = append(rows, []string{m.name, m.state, fmt.Sprint(len(m.done)), m.facts.Summary()})
+			rows = append(rows, []string{m.name, m.state, fmt.Sprint(len(m.done)),
+				m.facts.Summary()})
 		}
 		err = site.WriteTable(c.stdout, []string{"HOST", "STATE", "STEPS", "FOUND"}, rows)
 	}
@@ -84,7 +87,8 @@ func plans(machines []*machine) string {
 	return cli.VisibleLines(b.String())
 }
 
-// wrong is what is wrong with all hosts, each with what to do about it; nil: nothing is. Hosts with one problem are said together.
+// wrong is what is wrong with all hosts, each with what to do about it; nil: nothing is. Hosts with
+// one problem are said together.
 func wrong(machines []*machine) error {
 	var problems []nvdocker.Problem
 	hosts := map[nvdocker.Problem][]string{}

@@ -12,21 +12,24 @@ import (
 	"mlframework/nvdocker/install"
 )
 
-// asRoot runs a script as root, by sudo where the user is another; it ends at the first command that fails.
+// asRoot runs a script as root, by sudo where the user is another; it ends at the first command
+// that fails.
 const asRoot = `exec 2>&1
 PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
 export PATH
 if [ "$(id -u)" = 0 ]; then exec sh -ec "$@"; else exec sudo -n sh -ec "$@"; fi`
 
 // run runs a script as root and gives the end of what it printed.
-func (m *machine) run(ctx context.Context, script string, input []byte, arguments ...string) (string, error) {
+func (m *machine) run(ctx context.Context, script string, input []byte,
+	arguments ...string) (string, error) {
 	var said tail
 	argv := append([]string{"sh", "-c", asRoot, "sh", script, "sh"}, arguments...)
 	err := m.host.Run(ctx, remote.Command{Argv: argv, Stdin: bytes.NewReader(input), Stdout: &said})
 	return said.String(), err
 }
 
-// work does the steps of a host, one after the other. It stops before one that restarts Docker unless restarts is true.
+// work does the steps of a host, one after the other. It stops before one that restarts Docker
+// unless restarts is true.
 func (m *machine) work(ctx context.Context, s *site.Site, o install.Options, restarts bool) {
 	for ; m.next < len(m.plan.Steps); m.next++ {
 		step := m.plan.Steps[m.next]
@@ -40,12 +43,14 @@ func (m *machine) work(ctx context.Context, s *site.Site, o install.Options, res
 	}
 	m.state = Ready
 	if m.plan.Left != "" {
-		m.fail(Left, &nvdocker.Problem{Cause: "the rest needs the driver in the kernel", Remedy: m.plan.Left})
+		m.fail(Left, &nvdocker.Problem{Cause: "the rest needs the driver in the kernel",
+			Remedy: m.plan.Left})
 	}
 }
 
 // step does one step, and takes it back where it failed.
-func (m *machine) step(ctx context.Context, s *site.Site, o install.Options, step install.Step) bool {
+func (m *machine) step(ctx context.Context, s *site.Site, o install.Options,
+	step install.Step) bool {
 	limited, stop := context.WithTimeout(ctx, stepTime)
 	defer stop()
 	begun := time.Now()

@@ -31,14 +31,16 @@ func read(ctx *cliv2.Context) (w wish, err error) {
 	w = wish{dryRun: ctx.Bool("dry-run"), yes: ctx.Bool("yes"), json: ctx.Bool("json"),
 		options: install.Options{Source: ctx.String("source"), Driver: ctx.Bool("driver")}}
 	if ctx.NArg() == 0 {
-		return w, cli.Wrong("nvdocker-install [USER@]HOST..., as in nvdocker-install --dry-run anna@gpu1 anna@gpu2", "no host is named")
+		return w, cli.Wrong("nvdocker-install [USER@]HOST..., as in nvdocker-install --dry-run "+
+			"anna@gpu1 anna@gpu2", "no host is named")
 	}
 	for _, text := range ctx.Args().Slice() {
 		a, err := host.Parse(text)
 		if err != nil {
 			return w, cli.Wrong("a host is [USER@]NAME[:PORT], each a word of its own", "%w", err)
 		}
-		if slices.ContainsFunc(w.hosts, func(b host.Address) bool { return a.Normal() == b.Normal() }) {
+		if slices.ContainsFunc(w.hosts,
+			func(b host.Address) bool { return a.Normal() == b.Normal() }) {
 			return w, cli.Wrong("name it once", "%s is named twice", text)
 		}
 		w.hosts = append(w.hosts, a)
@@ -55,7 +57,8 @@ func key(file string, source bool) ([]byte, error) {
 	case file == "":
 		return nil, nil
 	case !source:
-		return nil, cli.Wrong("name the mirror with --source URL", "--source-key is for the packages of a mirror")
+		return nil, cli.Wrong("name the mirror with --source URL",
+			"--source-key is for the packages of a mirror")
 	}
 	info, err := os.Stat(file)
 	if err == nil && (info.IsDir() || info.Size() == 0 || info.Size() > mostKey) {
@@ -67,18 +70,23 @@ func key(file string, source bool) ([]byte, error) {
 	return os.ReadFile(file)
 }
 
-// checkSource refuses what would not be an address in a line of apt's, and a key that anybody on the way may have changed.
+// checkSource refuses what would not be an address in a line of apt's, and a key that anybody on
+// the way may have changed.
 func checkSource(o install.Options, given bool) error {
 	if !given {
 		return nil
 	}
 	u, err := url.Parse(o.Source)
-	if err != nil || !slices.Contains([]string{"http", "https", "file"}, u.Scheme) || u.RawQuery != "" || u.Fragment != "" || u.User != nil ||
-		strings.ContainsAny(o.Source, " \t\r\n'\"\\$[]`") || u.Scheme != "file" && u.Host == "" || u.Scheme == "file" && !strings.HasPrefix(u.Path, "/") {
-		return cli.Wrong("write https://HOST/PATH, http://HOST/PATH or file:///PATH", "--source %q is not an address of packages", o.Source)
+	if err != nil || !slices.Contains([]string{"http", "https", "file"}, u.Scheme) ||
+		u.RawQuery != "" || u.Fragment != "" || u.User != nil ||
+		strings.ContainsAny(o.Source, " \t\r\n'\"\\$[]`") ||
+		u.Scheme != "file" && u.Host == "" || u.Scheme == "file" && !strings.HasPrefix(u.Path, "/") {
+		return cli.Wrong("write https://HOST/PATH, http://HOST/PATH or file:///PATH",
+			"--source %q is not an address of packages", o.Source)
 	}
 	if u.Scheme == "http" && o.Key == nil {
-		return cli.Wrong("name the mirror's key with --source-key FILE, or use https", "over http the key of %s could be anybody's", o.Source)
+		return cli.Wrong("name the mirror's key with --source-key FILE, or use https",
+			"over http the key of %s could be anybody's", o.Source)
 	}
 	return nil
 }

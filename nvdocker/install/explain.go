@@ -7,29 +7,44 @@ import (
 	"mlframework/nvdocker"
 )
 
-// explanations are the errors of apt and dpkg that people meet, the special before the general. SOURCE stands for the source.
+// explanations are the errors of apt and dpkg that people meet, the special before the general.
+// SOURCE stands for the source.
 var explanations = []struct {
 	text          *regexp.Regexp
 	cause, remedy string
 }{
 	{regexp.MustCompile(`(?i)could not get lock|unable to acquire the dpkg`),
-		"another program installs packages there", "wait until it has ended (ps aux | grep -E 'apt|dpkg' shows it), and try again"},
+		"another program installs packages there",
+		"wait until it has ended (ps aux | grep -E 'apt|dpkg' shows it), and try again"},
 	{regexp.MustCompile(`(?i)no space left on device|enough free (disk )?space`),
 		"its disk is full", "free some space (df -h shows where), and try again"},
-	{regexp.MustCompile(`(?i)NO_PUBKEY|is not signed|EXPKEYSIG|BADSIG|couldn't be verified|signatures were invalid|unsupported filetype|OpenPGP signature verification failed`),
-		"SOURCE is not signed by the key that was given for it", "compare the key with that of the source, and name it with --source-key FILE"},
-	{regexp.MustCompile(`(?i)temporary failure resolving|could not resolve|could not connect|connection timed out|network is unreachable|connection failed|unable to connect`),
-		"it does not reach SOURCE", "let it through to there, tell apt of a proxy (Acquire::https::Proxy in /etc/apt/apt.conf.d), or name a mirror with --source URL"},
-	{regexp.MustCompile(`(?i)certificate verification failed|certificate is NOT trusted|no system certificates available`),
-		"it does not trust the certificate of SOURCE", "install ca-certificates there, and look at its clock and at a proxy that reads along"},
-	{regexp.MustCompile(`(?i)does not have a release file|404 +not found|403 +forbidden|file not found`),
-		"SOURCE has no packages where NVIDIA's has them (gpgkey, stable/deb/amd64)", "look at --source: it is the address above these"},
+	{regexp.MustCompile(`(?i)NO_PUBKEY|is not signed|EXPKEYSIG|BADSIG|couldn't be verified|` +
+		`signatures were invalid|unsupported filetype|OpenPGP signature verification failed`),
+		"SOURCE is not signed by the key that was given for it",
+		"compare the key with that of the source, and name it with --source-key FILE"},
+	{regexp.MustCompile(`(?i)temporary failure resolving|could not resolve|could not connect|` +
+		`connection timed out|network is unreachable|connection failed|unable to connect`),
+		"it does not reach SOURCE",
+		"let it through to there, tell apt of a proxy (Acquire::https::Proxy in " +
+			"/etc/apt/apt.conf.d), or name a mirror with --source URL"},
+	{regexp.MustCompile(`(?i)certificate verification failed|` +
+		`certificate is NOT trusted|no system certificates available`),
+		"it does not trust the certificate of SOURCE",
+		"install ca-certificates there, and look at its clock and at a proxy that reads along"},
+	{regexp.MustCompile(`(?i)does not have a release file|` +
+		`404 +not found|403 +forbidden|file not found`),
+		"SOURCE has no packages where NVIDIA's has them (gpgkey, stable/deb/amd64)",
+		"look at --source: it is the address above these"},
 	{regexp.MustCompile(`(?i)unable to locate package|has no installation candidate`),
-		"apt knows no package of that name", "run sudo apt-get update there, look at its sources in /etc/apt, and try again"},
+		"apt knows no package of that name",
+		"run sudo apt-get update there, look at its sources in /etc/apt, and try again"},
 	{regexp.MustCompile(`(?i)unmet dependencies|held broken packages|pkgProblemResolver`),
-		"its packages do not go together", "run sudo apt-get install -f there, and look for packages that are held (apt-mark showhold)"},
+		"its packages do not go together",
+		"run sudo apt-get install -f there, and look for packages that are held (apt-mark " +
+			"showhold)"},
 	{regexp.MustCompile(`(?i)sudo: a password is required|may not run sudo`),
-		"sudo asks for a password there", "log in as root (root@HOST), or let an administrator allow it without"},
+		"sudo asks for a password there",
+		"log in as root (root@HOST), or let an administrator allow it without"},
 }
 
 // gone is what apt says of a package that its lists have, and their source not any more.
@@ -38,17 +53,20 @@ var gone = regexp.MustCompile(`404 +Not Found|File not found`)
 // Explain is what a step's failure means, and what to do about it. Text is what the step printed.
 func Explain(s Step, o Options, text string) *nvdocker.Problem {
 	if s.ID == "toolkit" && gone.MatchString(text) {
-		return &nvdocker.Problem{Cause: s.Title + ": its lists of packages are old", Remedy: "run sudo apt-get update there, and try again"}
+		return &nvdocker.Problem{Cause: s.Title + ": its lists of packages are old",
+			Remedy: "run sudo apt-get update there, and try again"}
 	}
 	for _, e := range explanations {
 		if e.text.MatchString(text) {
-			return &nvdocker.Problem{Cause: s.Title + ": " + strings.ReplaceAll(e.cause, "SOURCE", o.source()), Remedy: e.remedy}
+			cause := strings.ReplaceAll(e.cause, "SOURCE", o.source())
+			return &nvdocker.Problem{Cause: s.Title + ": " + cause, Remedy: e.remedy}
 		}
 	}
 	if known := nvdocker.Explain(text); known != nil {
 		return &nvdocker.Problem{Cause: s.Title + ": " + known.Cause, Remedy: known.Remedy}
 	}
-	problem := &nvdocker.Problem{Cause: s.Title + ": " + last(text), Remedy: "run nvdocker-install again when that is repaired: it goes on where it was"}
+	problem := &nvdocker.Problem{Cause: s.Title + ": " + last(text),
+		Remedy: "run nvdocker-install again when that is repaired: it goes on where it was"}
 	if s.Restarts {
 		problem.Remedy = "sudo journalctl -u docker shows why; then run nvdocker-install again"
 	}

@@ -1,8 +1,9 @@
-// Package install is how a host gets what its containers need to use NVIDIA GPUs: the facts of a host in, the steps that are missing
-// out, each a script, or why it cannot be and what to do instead. It carries out none of them.
+// Package install is how a host gets what its containers need to use NVIDIA GPUs: the facts of a
+// host in, the steps that are missing out, each a script, or why it cannot be and what to do
+// instead. It carries out none of them.
 //
-// It imports package nvdocker and the standard library; the commands may import it. Everything in it is pure and may be called
-// concurrently.
+// It imports package nvdocker and the standard library; the commands may import it. Everything in
+// it is pure and may be called concurrently.
 package install
 
 import (
@@ -87,9 +88,12 @@ func Parse(output []byte, gpu nvdocker.Report) (Facts, error) {
 
 func (f *Facts) line(word, rest string) {
 	first, second, _ := strings.Cut(rest, " ")
-	texts := map[string]*string{"user": &f.User, "os": &f.OS, "arch": &f.Arch, "id": &f.ID, "version": &f.Version, "system": &f.System,
-		"docker": &f.Client, "dockerd": &f.Daemon, "dockererror": &f.DockerError, "sum": &f.ConfigSum, "key": &f.KeySum}
-	flags := map[string]*bool{"root": &f.Root, "smi": &f.Driver, "secureboot": &f.SecureBoot, "unfinished": &f.Unfinished}
+	texts := map[string]*string{"user": &f.User, "os": &f.OS, "arch": &f.Arch, "id": &f.ID,
+		"version": &f.Version, "system": &f.System,
+		"docker": &f.Client, "dockerd": &f.Daemon, "dockererror": &f.DockerError,
+		"sum": &f.ConfigSum, "key": &f.KeySum}
+	flags := map[string]*bool{"root": &f.Root, "smi": &f.Driver, "secureboot": &f.SecureBoot,
+		"unfinished": &f.Unfinished}
 	lists := map[string]*[]string{"card": &f.Cards, "source": &f.Sources, "lacks": &f.Lacks}
 	switch {
 	case texts[word] != nil:
@@ -126,7 +130,8 @@ func (f *Facts) line(word, rest string) {
 	}
 }
 
-// info reads what Docker says of itself. Before Docker 20.10.8 the command succeeds without an engine.
+// info reads what Docker says of itself. Before Docker 20.10.8 the command succeeds without an
+// engine.
 func (f *Facts) info(text string) {
 	var i struct {
 		ServerVersion      string
@@ -144,9 +149,11 @@ func (f *Facts) info(text string) {
 	}
 	f.DockerError = strings.Join(i.ServerErrors, "; ")
 	d := &f.Docker
-	d.Version, d.Root, d.Runtimes, d.SpecDirs = i.ServerVersion, i.DockerRootDir, slices.Sorted(maps.Keys(i.Runtimes)), i.CDISpecDirs
+	d.Version, d.Root, d.Runtimes, d.SpecDirs = i.ServerVersion, i.DockerRootDir,
+		slices.Sorted(maps.Keys(i.Runtimes)), i.CDISpecDirs
 	f.LiveRestore = i.LiveRestoreEnabled
-	d.Rootless = slices.ContainsFunc(i.SecurityOptions, func(s string) bool { return strings.Contains(s, "name=rootless") })
+	d.Rootless = slices.ContainsFunc(i.SecurityOptions,
+		func(s string) bool { return strings.Contains(s, "name=rootless") })
 	for _, device := range i.DiscoveredDevices {
 		if device.Source == "cdi" {
 			d.Discovered = append(d.Discovered, device.ID)
@@ -172,7 +179,8 @@ func readConfig(text []byte) (c features, err error) {
 	if c.all == nil {
 		return c, errors.New("it holds no object")
 	}
-	for name, to := range map[string]*map[string]json.RawMessage{"features": &c.features, "runtimes": &c.runtimes} {
+	for name, to := range map[string]*map[string]json.RawMessage{"features": &c.features,
+		"runtimes": &c.runtimes} {
 		if part := c.all[name]; part != nil {
 			if err := json.Unmarshal(part, to); err != nil {
 				return c, err

@@ -46,18 +46,26 @@ spec /etc/cdi/nvidia.yaml 570.133.07
 done yes
 `
 	got, err := install.Parse([]byte(text), nvdocker.Report{Driver: "570.133.07"})
-	want := install.Facts{User: "anna", Root: true, OS: "Linux", Arch: "x86_64", ID: "ubuntu", Version: "24.04", System: "Ubuntu 24.04.1 LTS",
-		Cards: []string{"0000:3b:00.0"}, Driver: true, GPU: nvdocker.Report{Driver: "570.133.07"}, SecureBoot: true, Client: "/usr/bin/docker",
-		Docker: nvdocker.Docker{Version: "28.2.2", Runtimes: []string{"nvidia", "runc"}, SpecDirs: []string{"/etc/cdi"}, Discovered: []string{"nvidia.com/gpu=0"},
-			Rootless: true, Root: "/var/lib/docker", Toolkit: "1.17.8", Specs: []string{"/etc/cdi/nvidia.yaml", "/var/run/cdi/nvidia.yaml"}},
-		Containers: []install.Container{{ID: "1a", Name: "web"}}, LiveRestore: true, Config: []byte("{\n  \"mtu\": 1400 }\n"), ConfigSum: "0f",
-		Package: "ii", Unfinished: true, Candidates: []string{"nvidia-container-toolkit"}, Sources: []string{"/etc/apt/sources.list.d/a.list"},
-		Source: "deb x\n", KeySum: "ab", Lacks: []string{"ca-certificates"},
-		SpecDrivers: map[string]string{"/etc/cdi/nvidia.yaml": "570.133.07", "/var/run/cdi/nvidia.yaml": ""}}
+	want := install.Facts{User: "anna", Root: true, OS: "Linux", Arch: "x86_64", ID: "ubuntu",
+		Version: "24.04", System: "Ubuntu 24.04.1 LTS",
+		Cards: []string{"0000:3b:00.0"}, Driver: true, GPU: nvdocker.Report{Driver: "570.133.07"},
+		SecureBoot: true, Client: "/usr/bin/docker",
+		Docker: nvdocker.Docker{Version: "28.2.2", Runtimes: []string{"nvidia", "runc"},
+			SpecDirs: []string{"/etc/cdi"}, Discovered: []string{"nvidia.com/gpu=0"},
+			Rootless: true, Root: "/var/lib/docker", Toolkit: "1.17.8",
+			Specs: []string{"/etc/cdi/nvidia.yaml", "/var/run/cdi/nvidia.yaml"}},
+		Containers: []install.Container{{ID: "1a", Name: "web"}}, LiveRestore: true,
+		Config: []byte("{\n  \"mtu\": 1400 }\n"), ConfigSum: "0f",
+		Package: "ii", Unfinished: true, Candidates: []string{"nvidia-container-toolkit"},
+		Sources: []string{"/etc/apt/sources.list.d/a.list"},
+		Source:  "deb x\n", KeySum: "ab", Lacks: []string{"ca-certificates"},
+		SpecDrivers: map[string]string{"/etc/cdi/nvidia.yaml": "570.133.07",
+			"/var/run/cdi/nvidia.yaml": ""}}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
-	if _, err := install.Parse([]byte(strings.TrimSuffix(text, "done yes\n")), nvdocker.Report{}); err == nil {
+	if _, err := install.Parse([]byte(strings.TrimSuffix(text, "done yes\n")),
+		nvdocker.Report{}); err == nil {
 		t.Error("half an output is taken for a whole one")
 	}
 }
@@ -69,7 +77,8 @@ func TestOldDocker(t *testing.T) {
 info {"ServerErrors":["Cannot connect to the Docker daemon"]}
 done yes
 `), nvdocker.Report{})
-	if err != nil || f.Docker.Version != "" || f.DockerError != "Cannot connect to the Docker daemon" {
+	if err != nil || f.Docker.Version != "" ||
+		f.DockerError != "Cannot connect to the Docker daemon" {
 		t.Errorf("%+v, %v", f, err)
 	}
 }
@@ -78,7 +87,8 @@ done yes
 func TestScript(t *testing.T) {
 	t.Parallel()
 	program, arguments := install.Script(install.Options{})
-	command := exec.CommandContext(t.Context(), "sh", append([]string{"-c", program, "sh"}, arguments...)...)
+	command := exec.CommandContext(t.Context(), "sh", append([]string{"-c", program, "sh"},
+		arguments...)...)
 	var complaints strings.Builder
 	command.Stderr = &complaints
 	output, err := command.Output()
@@ -86,7 +96,8 @@ func TestScript(t *testing.T) {
 		t.Fatal(err, complaints.String())
 	}
 	f, err := install.Parse(output, nvdocker.Report{})
-	if err != nil || f.User == "" || f.Arch == "" || runtime.GOOS == "linux" && f.OS != "Linux" || complaints.Len() > 0 {
+	if err != nil || f.User == "" || f.Arch == "" || runtime.GOOS == "linux" && f.OS != "Linux" ||
+		complaints.Len() > 0 {
 		t.Errorf("%+v, %v\n%s", f, err, complaints.String())
 	}
 }

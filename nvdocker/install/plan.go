@@ -15,8 +15,8 @@ type Options struct {
 	Driver bool   // install the driver where there is none
 }
 
-// NVIDIA is where the packages of the container toolkit are: their key in gpgkey, and a repository for all releases of Debian and
-// Ubuntu in stable/deb.
+// NVIDIA is where the packages of the container toolkit are: their key in gpgkey, and a repository
+// for all releases of Debian and Ubuntu in stable/deb.
 const NVIDIA = "https://nvidia.github.io/libnvidia-container"
 
 // The files are those of NVIDIA's guide, so that who follows it later overwrites them.
@@ -52,7 +52,8 @@ type Plan struct {
 	Left  string   `json:"left,omitempty"`  // what to do after the last step; "": nothing
 }
 
-// Make decides what a host lacks. The problem is why it cannot get that, and what to do instead; then there is no plan.
+// Make decides what a host lacks. The problem is why it cannot get that, and what to do instead;
+// then there is no plan.
 func Make(f Facts, o Options) (Plan, *nvdocker.Problem) {
 	m := maker{f: f, o: o}
 	if problem := m.hardware(); problem != nil {
@@ -92,14 +93,16 @@ func (m *maker) byCDI() bool { return m.f.Docker.Switch() || m.f.Docker.Tells() 
 
 // missing reports whether dpkg or nobody has the toolkit, or has it half.
 func (m *maker) missing() bool {
-	half := strings.HasPrefix(m.f.Package, "i") && m.f.Package != "ii" || strings.HasPrefix(m.f.Package, "h") && m.f.Package != "hi"
+	half := strings.HasPrefix(m.f.Package, "i") && m.f.Package != "ii" ||
+		strings.HasPrefix(m.f.Package, "h") && m.f.Package != "hi"
 	return m.f.Docker.Toolkit == "" || half
 }
 
 // toolkit plans the packages.
 func (m *maker) toolkit() {
 	if m.f.Unfinished {
-		m.add(Step{ID: "dpkg", Title: "finish what dpkg was interrupted in", Script: quiet + "dpkg --configure -a"})
+		m.add(Step{ID: "dpkg", Title: "finish what dpkg was interrupted in",
+			Script: quiet + "dpkg --configure -a"})
 	}
 	if !m.missing() {
 		return
@@ -107,7 +110,8 @@ func (m *maker) toolkit() {
 	if !slices.Contains(m.f.Candidates, toolkit) || m.o.Source != "" {
 		m.source()
 	}
-	m.add(Step{ID: "toolkit", Title: "install " + toolkit, Script: quiet + aptGet("install -y --no-install-recommends "+toolkit)})
+	m.add(Step{ID: "toolkit", Title: "install " + toolkit,
+		Script: quiet + aptGet("install -y --no-install-recommends "+toolkit)})
 }
 
 // configure plans what Docker has to know.
@@ -121,19 +125,23 @@ func (m *maker) configure() {
 		text, err := m.config.withCDI()
 		if err == nil { // what was read can be written
 			m.changes = true
-			m.add(Step{ID: "cdi", Title: `turn CDI on in ` + configFile + ` ("features": {"cdi": true}); all else in it stays`,
+			m.add(Step{ID: "cdi", Title: `turn CDI on in ` + configFile +
+				` ("features": {"cdi": true}); all else in it stays`,
 				Script: replaceConfig(m.f.ConfigSum), Input: text})
 		}
 	}
 	known := slices.Contains(d.Runtimes, "nvidia")
 	if m.config.runtimes["nvidia"] == nil && !known {
 		m.changes = true
-		m.add(Step{ID: "runtime", Title: "tell Docker of the runtime nvidia, in " + configFile, Script: "nvidia-ctk runtime configure --runtime=docker"})
+		m.add(Step{ID: "runtime", Title: "tell Docker of the runtime nvidia, in " + configFile,
+			Script: "nvidia-ctk runtime configure --runtime=docker"})
 	}
 	switch {
 	case d.Tells() && !off: // it finds the devices by itself
 		if m.changes {
-			m.plan.Notes = append(m.plan.Notes, "Docker "+d.Version+" hands out GPUs by CDI without a restart; it knows the runtime nvidia from its next start")
+			m.plan.Notes = append(m.plan.Notes,
+				"Docker "+d.Version+" hands out GPUs by CDI without a restart; it knows the "+
+					"runtime nvidia from its next start")
 		}
 	case m.changes, off && m.byCDI(), !known:
 		m.restart()
@@ -150,7 +158,8 @@ func (m *maker) spec() {
 	case len(m.f.Docker.Specs) > 0:
 		return
 	}
-	m.add(Step{ID: "spec", Title: title, Script: "mkdir -p /etc/cdi\nnvidia-ctk cdi generate --output=" + specFile})
+	m.add(Step{ID: "spec", Title: title,
+		Script: "mkdir -p /etc/cdi\nnvidia-ctk cdi generate --output=" + specFile})
 }
 
 func (m *maker) restart() {
@@ -195,5 +204,6 @@ func (m *maker) check() {
 	if len(uuids) > 1 {
 		count = fmt.Sprintf("%d GPUs", len(uuids))
 	}
-	m.add(Step{ID: "check", Title: "check that a container sees " + count, Script: checkScript(options, uuids)})
+	m.add(Step{ID: "check", Title: "check that a container sees " + count,
+		Script: checkScript(options, uuids)})
 }

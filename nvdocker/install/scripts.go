@@ -10,19 +10,23 @@ import (
 	"strings"
 )
 
-// quiet begins scripts with packages: it keeps these from asking, and needrestart of Ubuntu from restarting Docker by itself.
+// quiet begins scripts with packages: it keeps these from asking, and needrestart of Ubuntu from
+// restarting Docker by itself.
 const quiet = "export DEBIAN_FRONTEND=noninteractive NEEDRESTART_SUSPEND=1\n"
 
-// aptGet waits for other programs that install, as Ubuntu does by itself after a start, and keeps files that somebody has changed.
+// aptGet waits for other programs that install, as Ubuntu does by itself after a start, and keeps
+// files that somebody has changed.
 func aptGet(arguments string) string {
 	return "apt-get -q -o DPkg::Lock::Timeout=300 -o Dpkg::Options::=--force-confold " + arguments
 }
 
-// updateFrom reads the lists of one file of sources only: what is wrong with others is nothing to do with this. Error-Mode makes a
-// source that cannot be read a failure, which is a warning otherwise. Apt itself waits for dpkg's lock and not for that of the lists,
-// which Ubuntu and Debian hold for a while after a start.
+// updateFrom reads the lists of one file of sources only: what is wrong with others is nothing to
+// do with this. Error-Mode makes a source that cannot be read a failure, which is a warning
+// otherwise. Apt itself waits for dpkg's lock and not for that of the lists, which Ubuntu and
+// Debian hold for a while after a start.
 func updateFrom(file string) string {
-	command := aptGet("update -o Dir::Etc::sourcelist=" + file + " -o Dir::Etc::sourceparts=- -o APT::Get::List-Cleanup=0 -o APT::Update::Error-Mode=any")
+	command := aptGet("update -o Dir::Etc::sourcelist=" + file +
+		" -o Dir::Etc::sourceparts=- -o APT::Get::List-Cleanup=0 -o APT::Update::Error-Mode=any")
 	return strings.Replace(awaitLists, "COMMAND", command, 1)
 }
 
@@ -33,8 +37,8 @@ done
 printf '%s\n' "$said"
 exit 1`
 
-// fetchKey has apt fetch the key, as it knows the way through a proxy and needs no other program. A key in armor is taken out of it,
-// as apt takes it without gpg installed only then.
+// fetchKey has apt fetch the key, as it knows the way through a proxy and needs no other program. A
+// key in armor is taken out of it, as apt takes it without gpg installed only then.
 const fetchKey = `new=$(mktemp)
 trap 'rm -f "$new" "$new.key"' EXIT
 /usr/lib/apt/apt-helper download-file SOURCE "$new"
@@ -51,29 +55,37 @@ func (m *maker) source() {
 	at := m.o.source()
 	for _, file := range m.f.Sources {
 		if file != sourceFile {
-			m.add(Step{ID: "update", Title: "read the list of packages of " + at + ", which " + file + " names", Script: quiet + updateFrom(file)})
+			m.add(Step{ID: "update", Title: "read the list of packages of " + at + ", which " +
+				file + " names", Script: quiet + updateFrom(file)})
 			return
 		}
 	}
 	if strings.HasPrefix(at, "https:") && len(m.f.Lacks) > 0 {
 		packages := strings.Join(m.f.Lacks, " ")
-		m.add(Step{ID: "certificates", Title: "install " + packages, Script: quiet + aptGet("update") + "\n" + aptGet("install -y --no-install-recommends "+packages)})
+		m.add(Step{ID: "certificates", Title: "install " + packages,
+			Script: quiet + aptGet("update") + "\n" +
+				aptGet("install -y --no-install-recommends "+packages)})
 	}
 	line := "deb [signed-by=" + keyFile + "] " + at + "/stable/deb/$(ARCH) /\n"
 	given := dearmor(m.o.Key)
-	if m.f.Source == line && m.f.KeySum != "" && (given == nil || sum(given) == m.f.KeySum) && slices.Contains(m.f.Candidates, toolkit) {
+	if m.f.Source == line && m.f.KeySum != "" && (given == nil || sum(given) == m.f.KeySum) &&
+		slices.Contains(m.f.Candidates, toolkit) {
 		return
 	}
 	switch {
 	case len(given) > 0 && sum(given) != m.f.KeySum:
-		m.add(Step{ID: "key", Title: "trust the key that was given, for this source only", Input: given,
+		m.add(Step{ID: "key", Title: "trust the key that was given, for this source only",
+			Input:  given,
 			Script: "install -D -m 644 /dev/stdin " + keyFile})
 	case len(given) == 0 && (m.f.KeySum == "" || m.f.Source != line):
-		m.add(Step{ID: "key", Title: "trust the key of " + at + ", for this source only", Script: strings.Replace(fetchKey, "SOURCE", quote(at+"/gpgkey"), 1) + keyFile})
+		m.add(Step{ID: "key", Title: "trust the key of " + at + ", for this source only",
+			Script: strings.Replace(fetchKey, "SOURCE", quote(at+"/gpgkey"), 1) + keyFile})
 	}
-	m.add(Step{ID: "source", Title: "add the source " + at + " to apt, and read its list of packages",
-		Script: quiet + "echo " + quote(strings.TrimSuffix(line, "\n")) + " >" + sourceFile + "\n" + updateFrom(sourceFile),
-		Undo:   "rm -f " + sourceFile + " " + keyFile})
+	m.add(Step{ID: "source", Title: "add the source " + at +
+		" to apt, and read its list of packages",
+		Script: quiet + "echo " + quote(strings.TrimSuffix(line, "\n")) + " >" + sourceFile + "\n" +
+			updateFrom(sourceFile),
+		Undo: "rm -f " + sourceFile + " " + keyFile})
 }
 
 // dearmor is a key without the armor of OpenPGP (RFC 9580, 6.2); other text stays as it is.
@@ -111,8 +123,11 @@ func replaceConfig(sum string) string {
 	if sum != "" {
 		look = "[ \"$(sha256sum " + configFile + " | cut -d' ' -f1)\" = " + sum + " ] || changed\n"
 	}
-	return "changed() {\n\techo 'somebody changed " + configFile + " meanwhile' >&2\n\texit 1\n}\n" + look +
-		"mkdir -p /etc/docker\n[ ! -e " + configFile + " ] || cp -p " + configFile + " " + configFile + ".new\ncat >" + configFile + ".new\nmv " + configFile + ".new " + configFile
+	return "changed() {\n\techo 'somebody changed " + configFile +
+		" meanwhile' >&2\n\texit 1\n}\n" + look +
+		"mkdir -p /etc/docker\n[ ! -e " + configFile + " ] || cp -p " + configFile + " " +
+		configFile + ".new\ncat >" + configFile + ".new\nmv " + configFile + ".new " +
+		configFile
 }
 
 //go:embed restart.sh
@@ -123,7 +138,8 @@ var checkTemplate string
 
 // checkScript makes a container with options see the GPUs.
 func checkScript(options string, uuids []string) string {
-	return strings.NewReplacer("OPTIONS", options, "UUIDS", strings.Join(uuids, " ")).Replace(checkTemplate)
+	values := strings.NewReplacer("OPTIONS", options, "UUIDS", strings.Join(uuids, " "))
+	return values.Replace(checkTemplate)
 }
 
 // quote makes one word for sh of a text.

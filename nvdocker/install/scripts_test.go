@@ -25,12 +25,14 @@ func script(t *testing.T, situation, id string) string {
 	return ""
 }
 
-// run runs a script as the command does, with programs of the test's before all others; it gives what was printed.
+// run runs a script as the command does, with programs of the test's before all others; it gives
+// what was printed.
 func run(t *testing.T, programs map[string]string, script, input string) (string, error) {
 	t.Helper()
 	bin := t.TempDir()
 	for name, text := range programs {
-		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+text), 0o700); err != nil {
+		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+text),
+			0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -41,7 +43,8 @@ func run(t *testing.T, programs map[string]string, script, input string) (string
 	return string(out), err
 }
 
-// TestListsInUse has another program read the lists of packages, as the system does by itself after a start.
+// TestListsInUse has another program read the lists of packages, as the system does by itself after
+// a start.
 func TestListsInUse(t *testing.T) {
 	t.Parallel()
 	tries := filepath.Join(t.TempDir(), "tries")
@@ -50,11 +53,15 @@ func TestListsInUse(t *testing.T) {
 		says string
 		ok   bool
 	}{
-		"until it has ended": {`echo x >>` + tries + `; [ "$(wc -l <` + tries + `)" -gt 2 ] || { echo 'E: Could not get lock /var/lib/apt/lists/lock'; exit 100; }`, "", true},
-		"another error":      {"echo 'E: no such thing'; exit 100", "no such thing", false},
-		"for ever":           {"echo 'E: Could not get lock /var/lib/apt/lists/lock'; exit 100", "Could not get lock", false},
+		"until it has ended": {`echo x >>` + tries + `; [ "$(wc -l <` + tries +
+			`)" -gt 2 ] || { echo 'E: Could not get lock /var/lib/apt/lists/lock'; exit 100; }`, "",
+			true},
+		"another error": {"echo 'E: no such thing'; exit 100", "no such thing", false},
+		"for ever": {"echo 'E: Could not get lock /var/lib/apt/lists/lock'; exit 100",
+			"Could not get lock", false},
 	} {
-		said, err := run(t, map[string]string{"apt-get": c.apt, "sleep": ""}, script(t, "other-file", "update"), "")
+		said, err := run(t, map[string]string{"apt-get": c.apt, "sleep": ""}, script(t,
+			"other-file", "update"), "")
 		if (err == nil) != c.ok || !strings.Contains(said, c.says) {
 			t.Errorf("%s: %v, %s", name, err, said)
 		}
@@ -64,7 +71,8 @@ func TestListsInUse(t *testing.T) {
 	}
 }
 
-// TestConfigIsReplaced writes daemon.json, with the mode that it had, and only if it is the one that was read.
+// TestConfigIsReplaced writes daemon.json, with the mode that it had, and only if it is the one
+// that was read.
 func TestConfigIsReplaced(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -73,7 +81,8 @@ func TestConfigIsReplaced(t *testing.T) {
 	if err := os.WriteFile(file, []byte("other\n"), 0o640); err != nil {
 		t.Fatal(err)
 	}
-	if said, err := run(t, nil, text, "new\n"); err == nil || !strings.Contains(said, "somebody changed") {
+	if said, err := run(t, nil, text, "new\n"); err == nil || !strings.Contains(said,
+		"somebody changed") {
 		t.Errorf("it is another: %v, %s", err, said)
 	}
 	said, err := run(t, map[string]string{"sha256sum": "echo '01  file'"}, text, "new\n")
@@ -85,7 +94,8 @@ func TestConfigIsReplaced(t *testing.T) {
 	if err != nil || string(got) != "new\n" || info.Mode().Perm() != 0o640 {
 		t.Errorf("%q, %v, %v", got, info.Mode(), err)
 	}
-	absent := strings.ReplaceAll(script(t, "debian-13", "cdi"), "/etc/docker", filepath.Join(folder, "docker"))
+	absent := strings.ReplaceAll(script(t, "debian-13", "cdi"), "/etc/docker", filepath.Join(folder,
+		"docker"))
 	if said, err := run(t, nil, absent, "new\n"); err != nil {
 		t.Error(err, said)
 	}
@@ -104,27 +114,33 @@ func TestKey(t *testing.T) {
 		armored += coded[:64] + "\r\n"
 	}
 	armored += coded + "\r\n=abcd\r\n-----END PGP PUBLIC KEY BLOCK-----\r\n"
-	for name, text := range map[string]string{"armored": armored, "unix": strings.ReplaceAll(armored, "\r", ""), "binary": string(raw)} {
+	for name, text := range map[string]string{"armored": armored,
+		"unix": strings.ReplaceAll(armored, "\r", ""), "binary": string(raw)} {
 		folder := t.TempDir()
 		source, to := filepath.Join(folder, "source"), filepath.Join(folder, "keys", "key.gpg")
 		if err := os.WriteFile(source, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		fetch := strings.NewReplacer("/usr/lib/apt/apt-helper download-file", "cp", install.NVIDIA+"/gpgkey", source,
-			"/usr/share/keyrings/nvidia-container-toolkit-keyring.gpg", to).Replace(script(t, "debian-13", "key"))
+		fetch := strings.NewReplacer("/usr/lib/apt/apt-helper download-file", "cp",
+			install.NVIDIA+"/gpgkey", source,
+			"/usr/share/keyrings/nvidia-container-toolkit-keyring.gpg", to).Replace(script(t,
+			"debian-13", "key"))
 		if said, err := run(t, nil, fetch, ""); err != nil {
 			t.Errorf("%s: %v, %s", name, err, said)
 		}
 		if got, _ := os.ReadFile(to); !bytes.Equal(got, raw) {
 			t.Errorf("%s: it is fetched as %x", name, got)
 		}
-		plan, problem := install.Make(host("debian", "13", "28.2.2"), install.Options{Source: "http://mirror.example", Key: []byte(text)})
+		plan, problem := install.Make(host("debian", "13", "28.2.2"),
+			install.Options{Source: "http://mirror.example", Key: []byte(text)})
 		if problem != nil || plan.Steps[0].ID != "key" || !bytes.Equal(plan.Steps[0].Input, raw) {
 			t.Errorf("%s: it is given as %x, %v", name, plan.Steps[0].Input, problem)
 		}
 	}
-	empty := strings.NewReplacer("/usr/lib/apt/apt-helper download-file", "cp", install.NVIDIA+"/gpgkey", os.DevNull).Replace(script(t, "debian-13", "key"))
-	if said, err := run(t, nil, empty, ""); err == nil || !strings.Contains(said, "there is no key in it") {
+	empty := strings.NewReplacer("/usr/lib/apt/apt-helper download-file", "cp",
+		install.NVIDIA+"/gpgkey", os.DevNull).Replace(script(t, "debian-13", "key"))
+	if said, err := run(t, nil, empty, ""); err == nil || !strings.Contains(said,
+		"there is no key in it") {
 		t.Errorf("an empty key: %v, %s", err, said)
 	}
 }
