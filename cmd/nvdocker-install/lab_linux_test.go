@@ -59,6 +59,7 @@ END
 func uninstall(t *testing.T, h *lab.Host) {
 	t.Helper()
 	h.Exec(t, "sh", "-ec", `dpkg --purge nvidia-container-toolkit >/dev/null 2>&1
+		apt-get clean
 		rm -rf /etc/cdi /etc/apt/sources.list.d/nvidia* /usr/share/keyrings/nvidia* /var/lib/apt/lists/*_stable_deb_* /srv/mirror
 		cp -p /etc/docker/daemon.json.test /etc/docker/daemon.json`)
 }
@@ -173,7 +174,11 @@ func TestLab(t *testing.T) {
 
 	h := r.hold(two.Address)
 	c, wait := p.command(t.Context(), source...)
-	<-h.asked
+	select {
+	case <-h.asked:
+	case <-time.After(time.Minute):
+		t.Error("nobody asks for the package")
+	}
 	if err := c.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
