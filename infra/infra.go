@@ -74,6 +74,7 @@ type Request struct {
 
 	// Begin is called before the first change, when everything was checked; an error ends the call. Nil is not called.
 	Begin     func(plan.Plan) error
+	Entry     Entry     // of the audit, when the call ends that has changed something; nil: none
 	DryRun    io.Writer // the plan is written there, and nothing is changed; nil: it is carried out
 	SkipBad   bool      // hosts of workers that have faults are left out
 	Keep      bool      // what was begun stays when it fails

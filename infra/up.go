@@ -91,7 +91,9 @@ func (u *up) run(ctx context.Context) (Result, error) {
 			return result, err
 		}
 	}
-	return result, u.apply(ctx, p)
+	err = u.apply(ctx, p)
+	u.audit(ctx, err)
+	return result, err
 }
 
 // found is what is known of the hosts.

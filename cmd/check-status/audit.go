@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -17,7 +18,7 @@ import (
 // audited is how many actions are shown unless --tail says another number.
 const audited = 50
 
-// audit prints who did what, the newest last.
+// audit prints who did what, the newest last: to the master, to the monitor, and to the cluster.
 func (c *command) audit(ctx context.Context, w wish, s *site.Site, cluster *infra.Cluster) error {
 	client := s.Client(cluster.Dial())
 	client.Waiting = func(text string) { fmt.Fprintln(c.stderr, "note: "+cli.Visible(text)) }
@@ -30,8 +31,11 @@ func (c *command) audit(ctx context.Context, w wish, s *site.Site, cluster *infr
 	if err != nil {
 		return err
 	}
-	slices.Reverse(page.Actions)
-	for _, a := range page.Actions {
+	lines, err := cluster.Journal(ctx, most)
+	if err != nil {
+		fmt.Fprintf(c.stderr, "note: logins to the monitor and changes of the cluster are not shown: %s\n", cli.Visible(err.Error()))
+	}
+	for _, a := range merged(page.Actions, lines, most) {
 		if w.json {
 			if err := result.WriteJSONLine(c.stdout, a); err != nil {
 				return err
@@ -41,6 +45,27 @@ func (c *command) audit(ctx context.Context, w wish, s *site.Site, cluster *infr
 		fmt.Fprintln(c.stdout, cli.Visible(actionText(a)))
 	}
 	return nil
+}
+
+// merged puts what the master has, the newest first, and lines of the audit beside it in order, the newest last: at most so many.
+// A line that cannot be read is left out, as the end of one that was cut off.
+func merged(all []api.Action, lines []infra.JournalLine, most int) []api.Action {
+	all = slices.Clone(all)
+	slices.Reverse(all)
+	for _, line := range lines {
+		var a api.Action
+		if json.Unmarshal([]byte(line.Text), &a) == nil && !a.Time.IsZero() {
+			if a.ID = 0; line.Monitor { // it is believed in nothing but what it sees
+				a.User, a.Kind, a.Object = "monitor", "monitor", ""
+				if a.Action != "link" && a.Action != "login" {
+					continue
+				}
+			}
+			all = append(all, a)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b api.Action) int { return a.Time.Compare(b.Time) })
+	return all[max(0, len(all)-most):]
 }
 
 // actionText is "2026-11-21 17:50:05  uid 1001 (says anna)  cancel train-3: refused: it has ended". The number is the kernel's word, the

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"mlframework/cmd/internal/cli"
+	"mlframework/infra"
 	"mlframework/infra/plan"
 	"mlframework/sweep/api"
 )
@@ -184,5 +186,28 @@ func TestForwarderEndsWithTheConnectionToTheHost(t *testing.T) {
 	err = (&forwarder{}).run(t.Context(), near, gone)
 	if e, ok := errors.AsType[*cli.Error](err); !ok || e.Code != cli.Unreachable {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestTheAuditIsOfOneOrder puts what the monitor and the commands wrote where it belongs in time.
+func TestTheAuditIsOfOneOrder(t *testing.T) {
+	t.Parallel()
+	at := func(second int) time.Time { return time.Date(2026, 11, 21, 17, 50, second, 0, time.UTC) }
+	master := []api.Action{{ID: 9, Time: at(30), Action: "cancel"}, {ID: 8, Time: at(10), Action: "submit"}}
+	lines := []infra.JournalLine{
+		{Text: `o":"cut off"}`}, {},
+		{Monitor: true, Text: `{"id":7,"time":"2026-11-21T17:50:20Z","uid":1000,"user":"anna","action":"login","kind":"sweep","outcome":"done"}`},
+		{Monitor: true, Text: `{"time":"2026-11-21T17:50:21Z","uid":1000,"user":"anna","action":"cancel","kind":"sweep","object":"train-1","outcome":"done"}`},
+		{Text: `{"time":"2026-11-21T17:50:05Z","uid":1001,"user":"anna@laptop","action":"infrainit","kind":"cluster","outcome":"failed"}`},
+		{Text: `{"action":"of no time"}`},
+	}
+	for most, want := range map[int]string{10: "cluster infrainit 0,  submit 8, monitor login 0,  cancel 9", 2: "monitor login 0,  cancel 9"} {
+		var got []string
+		for _, a := range merged(master, lines, most) {
+			got = append(got, fmt.Sprintf("%s %s %d", a.Kind, a.Action, a.ID))
+		}
+		if strings.Join(got, ", ") != want {
+			t.Errorf("the last %d are %q, want %q", most, got, want)
+		}
 	}
 }

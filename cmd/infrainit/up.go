@@ -93,6 +93,7 @@ func (c *command) request(work context.Context, ctx *cliv2.Context, s *site.Site
 	}
 	r.Large = true // the question was answered
 	r.SkipBad, r.Keep, r.Now, r.BreakLock = ctx.Bool("skip-bad"), ctx.Bool("keep"), ctx.Bool("now"), ctx.Bool("break-lock")
+	r.Entry = s.Entry("infrainit", entryDetail(r))
 	r.Begin = func(p plan.Plan) error { return errors.Join(save(s), writeClean(s, p.Before)) }
 	if ctx.Bool("dry-run") {
 		r.DryRun = c.stdout
@@ -101,6 +102,15 @@ func (c *command) request(work context.Context, ctx *cliv2.Context, s *site.Site
 		s.Printer.Warn("", "no -w: the master alone is started, and nothing runs tasks")
 	}
 	return r, nil
+}
+
+// entryDetail is what the audit says of a call.
+func entryDetail(r infra.Request) string {
+	text := fmt.Sprintf("hosts=%d", len(r.Targets))
+	if r.BreakLock {
+		text += " break-lock"
+	}
+	return text
 }
 
 // save writes config.yml before anything is changed, so that whatever happens can be repeated.

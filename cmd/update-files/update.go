@@ -62,6 +62,9 @@ func (c *command) bring(ctx context.Context, s *site.Site, yes bool) error {
 		return err
 	}
 	done, err := cluster.Push(ctx, files, true) // the question was answered
+	if err := cluster.Enter(ctx, s.Entry("update-files", "revision="+files.Revision()), err); err != nil {
+		s.Printer.Warn("", err.Error())
+	}
 	if away, is := errors.AsType[plan.Problems](err); is {
 		return &cli.Error{Code: cli.Unreachable, Err: fmt.Errorf("nothing was brought anywhere:\n%w", away),
 			Remedy: "infrainit -f -w without a host that stays away takes it out of the cluster, and files go to the others"}

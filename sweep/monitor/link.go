@@ -12,6 +12,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"mlframework/sweep/api"
 )
 
 // LinkLife is how long a login link works.
@@ -48,6 +50,11 @@ func Link(state, base string, role Role, now time.Time) (string, error) {
 	}
 	if err := os.WriteFile(passFile(state, code), text, 0o600); err != nil {
 		return "", fmt.Errorf("make a login link: %w", err)
+	}
+	uid := os.Getuid()
+	made := api.Action{Time: now, UID: &uid, Action: "link", Detail: "role=" + role.String(), Outcome: "done"}
+	if err := enter(filepath.Join(state, acceptedFile), made); err != nil {
+		return "", errors.Join(err, os.Remove(passFile(state, code)))
 	}
 	at = at.JoinPath("login")
 	at.RawQuery = url.Values{"code": {code}}.Encode()

@@ -65,14 +65,23 @@ func (m *Monitor) login(w http.ResponseWriter, r *request) error {
 	}
 	if role == Nobody {
 		m.o.Log.Warn("wrong login", "way", way, "from", r.RemoteAddr)
+		m.recorded(m.journal.refuse(way, r.RemoteAddr, m.o.Now()))
 		return m.showLogin(w, r, http.StatusForbidden, e)
 	}
 	m.sessions.end(m.cookie(r.Request, sessionCookie))
 	m.setCookie(w, formCookie, "")
 	m.setCookie(w, sessionCookie, m.sessions.begin(role))
 	m.o.Log.Info("login", "role", role.String(), "way", way, "from", r.RemoteAddr)
+	m.recorded(m.journal.accept("login", "role="+role.String()+" way="+way+" from="+hostOf(r.RemoteAddr), m.o.Now()))
 	m.redirect(w, e.Next)
 	return nil
+}
+
+// recorded logs that an audit entry could not be written. Readers are let in all the same: they can change nothing.
+func (m *Monitor) recorded(err error) {
+	if err != nil {
+		m.o.Log.Error("an action is not in the audit", "error", err)
+	}
 }
 
 func (m *Monitor) logout(w http.ResponseWriter, r *request) error {

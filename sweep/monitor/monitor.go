@@ -47,6 +47,7 @@ type Monitor struct {
 	hosts    map[string]bool
 	keys     keys
 	sessions *sessions
+	journal  *journal
 	memo     *memo
 	hub      *hub
 	looks    map[string]look // by page
@@ -69,7 +70,8 @@ func New(o Options) (*Monitor, error) {
 		return nil, err
 	}
 	m := &Monitor{o: o, mux: http.NewServeMux(), keys: k, hosts: allowed(o.Hosts), sessions: newSessions(o.Now),
-		looks: looks()}
+		journal: &journal{state: o.State},
+		looks:   looks()}
 	m.memo = newMemo(o.Now, o.Log)
 	m.hub = newHub(m.memo, o.Master)
 	for _, r := range routes() {

@@ -1,0 +1,30 @@
+package site
+
+import (
+	"encoding/json"
+
+	"mlframework/infra"
+	"mlframework/sweep/api"
+	"mlframework/sweep/result"
+)
+
+// longestReason bounds the reason of an audit entry, in bytes.
+const longestReason = 256
+
+// Entry makes the audit entry of a change of the cluster: by which program, and what was asked of it.
+func (s *Site) Entry(program, detail string) infra.Entry {
+	return func(uid int, err error) []byte {
+		a := api.Action{Time: s.Infra.Now().UTC(), UID: &uid, User: s.Infra.Who, Action: program, Kind: "cluster", Object: s.Config.Options.Name,
+			Detail: result.Visible(detail), Outcome: "done"}
+		if err != nil {
+			text := err.Error()
+			reason := result.Visible(text[:min(len(text), longestReason)])
+			a.Outcome, a.Reason = "failed", &reason
+		}
+		line, err := json.Marshal(a)
+		if err != nil {
+			return nil // it has nothing that cannot be written
+		}
+		return line
+	}
+}
