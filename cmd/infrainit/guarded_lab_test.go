@@ -19,6 +19,9 @@ func guarded(t *testing.T, p *laptop, root string) {
 	for _, ask := range []string{"--json", "--audit", "--logs master", "--logs broker", "--logs monitor", "--logs host2"} {
 		r := p.status(0, "", strings.Fields(ask)...)
 		said += r.out + r.err
+		if ask == "--audit" && (!strings.Contains(r.out, "infrainit ") || !strings.Contains(r.out, "join ")) {
+			t.Errorf("the audit has no infrainit, or no worker that joined:\n%s%s", r.out, r.err)
+		}
 	}
 	for _, ask := range []string{"ls --json", "workers --json", "broker"} {
 		r := p.must(append([]string{"run-tasks"}, strings.Fields(ask)...)...)
