@@ -42,7 +42,7 @@ func (c *command) audit(ctx context.Context, w wish, s *site.Site, cluster *infr
 			}
 			continue
 		}
-		fmt.Fprintln(c.stdout, cli.Visible(actionText(a)))
+		fmt.Fprintln(c.stdout, auditLine(a))
 	}
 	return nil
 }
@@ -67,6 +67,9 @@ func merged(all []api.Action, lines []infra.JournalLine, most int) []api.Action 
 	slices.SortStableFunc(all, func(a, b api.Action) int { return a.Time.Compare(b.Time) })
 	return all[max(0, len(all)-most):]
 }
+
+// auditLine is actionText as a terminal may show it.
+func auditLine(a api.Action) string { return cli.Visible(actionText(a)) }
 
 // actionText is "2026-11-21 17:50:05  uid 1001 (says anna)  cancel train-3: refused: it has ended". The number is the kernel's word, the
 // name is what a client said of itself.

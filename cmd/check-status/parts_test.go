@@ -91,6 +91,38 @@ func TestWhatIsShownOfALog(t *testing.T) {
 	}
 }
 
+// What a container gives for a link is printed only where it is one to the monitor.
+func TestALinkLeadsToTheMonitor(t *testing.T) {
+	t.Parallel()
+	const page, code = "http://127.0.0.1:5555/", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	for said, want := range map[string]bool{
+		page + "login?code=" + code:                      true,
+		page + "login?code=" + code + "\x1b[2J":          false,
+		page + "login?code=" + code + "\nhttp://evil":    false,
+		page + "login?code=":                             false,
+		"http://127.0.0.1.evil:5555/login?code=" + code:  false,
+		"warning: x\n" + page + "login?code=" + code:     false,
+		page + "login?code=" + code + "&next=//evil":     false,
+		"https://127.0.0.1:5555/login?code=" + code:      false,
+		page + "login?code=" + strings.Repeat("A", 1000): false,
+	} {
+		if link, ok := checkedLink(said, page); ok != want || ok && link != said {
+			t.Errorf("%q: %q, %v", said, link, ok)
+		}
+	}
+}
+
+// Whoever asked the master for something may have chosen the words.
+func TestHostileTextOfTheAudit(t *testing.T) {
+	t.Parallel()
+	const poison = "\x1b[2J\r\n\u009b\u202e"
+	why := "no" + poison
+	a := api.Action{User: "anna" + poison, Action: "cancel" + poison, Object: "train-3" + poison, Detail: "x" + poison, Outcome: "refused" + poison, Reason: &why}
+	if text := auditLine(a); strings.Count(text, `\x1b[2J\r\n`) != 6 || strings.ContainsAny(text, poison[:1]+"\r\n\u009b\u202e") {
+		t.Errorf("%q", text)
+	}
+}
+
 // echo answers each connection with what it says, once it has said all.
 func echo(t *testing.T) net.Listener {
 	t.Helper()

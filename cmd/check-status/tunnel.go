@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -35,13 +36,28 @@ func (c *command) tunnel(ctx context.Context, cluster *infra.Cluster) error {
 	if cluster.Record.Exposed { // it speaks TLS on its only port
 		page = "https" + strings.TrimPrefix(page, "http")
 	}
-	link, err := cluster.LoginLink(first, page)
+	said, err := cluster.LoginLink(first, page)
 	if err != nil {
 		return err
+	}
+	link, ok := checkedLink(said, page)
+	if !ok {
+		return &cli.Error{Code: cli.Failed, Err: fmt.Errorf("the monitor on %s says %.200q, which is no link to it", cluster.Record.Master, said),
+			Remedy: "infrainit -f brings it to this release"}
 	}
 	fmt.Fprintf(c.stdout, "the monitor is at %s until you press Ctrl-C here. Open this to log in; it works once, for five minutes:\n%s\n", page, link)
 	f := &forwarder{dial: dial, fault: func(err error) { fmt.Fprintln(c.stderr, "note: reach the monitor: "+cli.Visible(err.Error())) }}
 	return f.run(ctx, l, cluster.Done())
+}
+
+// loginCode is the code of a link, as the monitor makes it.
+var loginCode = regexp.MustCompile(`^[A-Z2-7]{26,64}$`)
+
+// checkedLink is the link that the monitor's container made, if it leads to the login of page and has a code and nothing else:
+// it is printed for people to open, and a container may say anything.
+func checkedLink(said, page string) (link string, ok bool) {
+	code, ok := strings.CutPrefix(said, page+"login?code=")
+	return said, ok && loginCode.MatchString(code)
 }
 
 // listen takes the usual port of this machine, or any.

@@ -96,7 +96,7 @@ func (c *command) request(work context.Context, ctx *cliv2.Context, s *site.Site
 	r.Entry = s.Entry("infrainit", entryDetail(r))
 	r.Begin = func(p plan.Plan) error { return errors.Join(save(s), writeClean(s, p.Before)) }
 	if ctx.Bool("dry-run") {
-		r.DryRun = c.stdout
+		r.DryRun = cli.Shown{To: c.stdout} // names of hosts are what the master's host says
 	}
 	if len(s.Config.Options.Workers) == 0 {
 		s.Printer.Warn("", "no -w: the master alone is started, and nothing runs tasks")

@@ -308,7 +308,7 @@ func (c *command) tellFetched(ctx *cliv2.Context, folder string, done []infra.Fe
 		one := fetched{Host: d.Host, Files: d.Files, Bytes: d.Bytes, Had: d.Had, Skipped: []string{}}
 		for _, s := range d.Skipped {
 			one.Skipped = append(one.Skipped, s.Path)
-			fmt.Fprintf(c.stderr, "note: %s: %s: left out: %s\n", d.Host, result.Visible(s.Path), result.Visible(s.Why))
+			fmt.Fprintf(c.stderr, "note: %s: %s: left out: %s\n", cli.Visible(d.Host), result.Visible(s.Path), result.Visible(s.Why))
 		}
 		if ctx.Bool("json") {
 			if err := encode(c.stdout, one); err != nil {
@@ -316,7 +316,7 @@ func (c *command) tellFetched(ctx *cliv2.Context, folder string, done []infra.Fe
 			}
 			continue
 		}
-		fmt.Fprintf(c.stdout, "%s: %s, %.1f MB (%d were here)\n", d.Host, cli.Files(d.Files), float64(d.Bytes)/1e6, d.Had)
+		fmt.Fprintf(c.stdout, "%s: %s, %.1f MB (%d were here)\n", cli.Visible(d.Host), cli.Files(d.Files), float64(d.Bytes)/1e6, d.Had)
 	}
 	if !ctx.Bool("json") && len(done) > 0 {
 		fmt.Fprintf(c.stdout, "in %s%c\n", folder, filepath.Separator)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -31,5 +32,14 @@ nothing changed: revision 0123456789abcdef
 		if text := told("0123456789abcdef", c.done); text != c.want {
 			t.Errorf("%s:\n%s", name, text)
 		}
+	}
+}
+
+// The names of hosts are what the master's host says.
+func TestHostileNamesAreShownAsTheyAre(t *testing.T) {
+	t.Parallel()
+	text := told("0123456789abcdef", []infra.Pushed{{Host: "gpu1\x1b[2J\r\u202e"}})
+	if !strings.Contains(text, `gpu1\x1b[2J\r`) || strings.ContainsAny(text, "\x1b\r\u202e") {
+		t.Errorf("%q", text)
 	}
 }

@@ -149,6 +149,24 @@ func TestAHostThatIsAway(t *testing.T) {
 	}
 }
 
+// Tasks name the folders of their outputs, and hosts say what they like: none of it may move the cursor of whoever is asked
+// whether to remove that, or stand for another line.
+func TestWhatHostsSayIsVisible(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.write("ml/c/.mlframework-root", `{"cluster":"c","owner":"anna"}`, 0o600)
+	s.write("ml/c/hosts/gpu1/outputs/train\x1b[2J\u202e\u009b1A/0/stdout.log", "x", 0o600)
+	s.write("bin/ssh", "#!/bin/sh\ncat >/dev/null\nprintf 'all \\033[1A\\033[2Kis well\\r\\n\\302\\2331A\\a'\nexit 255\n", 0o755)
+	c := local("c")
+	c.Hosts = append(c.Hosts, clean.Host{Name: "gpu\x1b[8m\n1/&", SSH: []string{"gpu1"}})
+	for args, want := range map[string]string{"--files": "outputs, ", "--volumes --yes": "all ?[1A?[2Kis well\n"} {
+		out, _ := s.run(c, strings.Fields(args)...)
+		if strings.ContainsFunc(out, func(r rune) bool { return r != '\n' && (r < ' ' || r > '~') }) || !strings.Contains(out, want) {
+			t.Errorf("%s: %q", args, out)
+		}
+	}
+}
+
 // Every shell that /bin/sh may be reads it.
 func TestEveryShellReadsIt(t *testing.T) {
 	t.Parallel()

@@ -91,12 +91,15 @@ host() {
 		code=$?
 	fi
 	[ "$what" = clean ] || [ $code -eq 0 ] || return 0 # it will say so when it is cleaned
-	[ -z "$said" ] || printf '%s\n' "$said" | sed "s/^/$(printf '%s' "$name" | sed 's/[&/\]/\\&/g'): /"
+	[ -z "$said" ] || printf '%s\n' "$said" | while IFS= read -r line; do printf '%s: %s\n' "$name" "$line"; done | shown
 	if [ "$what" = clean ] && [ $code -ne 0 ]; then
-		[ $code -ne 255 ] || echo "$name: LEFT: everything: ssh does not come through; run this again when it does"
+		[ $code -ne 255 ] || printf '%s: LEFT: everything: ssh does not come through; run this again when it does\n' "$name" | shown
 		left=yes
 	fi
 }
+
+# shown makes what others wrote safe to show on a terminal: no control codes, and nothing that looks like what it is not.
+shown() { LC_ALL=C tr -d '\r' | LC_ALL=C tr -c '\11\12\40-\176' '?'; }
 
 quoted() { printf "'%s'" "$(printf '%s' "$1" | sed "s/'/'\\\\''/g")"; }
 

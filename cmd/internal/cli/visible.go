@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"io"
 	"strconv"
 	"strings"
 
@@ -22,6 +23,15 @@ func visibleBut(text string, kept ...string) string {
 		parts[i] = visibleBut(p, kept[1:]...)
 	}
 	return strings.Join(parts, kept[0])
+}
+
+// Shown writes whole lines with their control codes made visible.
+type Shown struct{ To io.Writer }
+
+// Write is VisibleLines for what is written at once.
+func (s Shown) Write(lines []byte) (int, error) {
+	_, err := io.WriteString(s.To, VisibleLines(string(lines)))
+	return len(lines), err
 }
 
 // VisibleOutput is for what programs print: line ends and carriage returns stay.

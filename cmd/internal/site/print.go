@@ -102,7 +102,7 @@ func asker(stderr *os.File) func(context.Context, string) (string, error) {
 		}
 		stop := context.AfterFunc(ctx, func() { _ = term.Restore(int(tty.Fd()), state); _ = tty.Close() })
 		defer stop()
-		fmt.Fprint(stderr, strings.TrimSpace(prompt)+" ")
+		fmt.Fprint(stderr, cli.VisibleLines(strings.TrimSpace(prompt))+" ")
 		secret, err := term.ReadPassword(int(tty.Fd()))
 		fmt.Fprintln(stderr)
 		if ctx.Err() != nil {
