@@ -45,9 +45,9 @@ func landlockABI() (abi int, err error) {
 	n, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	switch {
 	case errno == unix.EOPNOTSUPP:
-		return 0, errors.New("Landlock is turned off in the kernel (add it to the boot option lsm=)")
+		return 0, errors.New("the kernel has Landlock turned off (add it to the boot option lsm=)")
 	case errno == unix.EPERM:
-		return 0, errors.New("Landlock is forbidden here, as the seccomp profile of Docker before 20.10.10 does")
+		return 0, errors.New("a seccomp profile forbids Landlock here, as that of Docker before 20.10.10 does")
 	case errno != 0:
 		return 0, errors.New("the kernel has no Landlock (Linux 5.19 has)")
 	case n < oldestABI:
