@@ -136,5 +136,8 @@ func parseRecord(text, file string) (r plan.Record, err error) {
 	if r.Version > 1 {
 		return r, fmt.Errorf("%s was written by a newer release: use that one", file)
 	}
+	if err := r.Check(); err != nil {
+		return plan.Record{}, fmt.Errorf("%s is no record of a cluster: %w", file, err)
+	}
 	return r, nil
 }

@@ -2,7 +2,10 @@ package plan
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
+
+	"mlframework/infra/host"
 )
 
 // keep writes the record when it is to change.
@@ -38,6 +41,41 @@ func (m *maker) record(before bool) Record {
 		}
 	}
 	return r
+}
+
+// hostName is what host.Names makes.
+var hostName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,62}$`)
+
+// mostHosts bounds a record, which is the word of a host.
+const mostHosts = 10000
+
+// Check finds what no release writes: names become those of folders and containers, and addresses are connected to.
+func (r Record) Check() error {
+	if len(r.Hosts) > mostHosts {
+		return fmt.Errorf("it has %d hosts", len(r.Hosts))
+	}
+	for _, port := range []int{r.BrokerPort, r.MonitorPort} {
+		if port < 0 || port > 1<<16-1 {
+			return fmt.Errorf("%d is no port", port)
+		}
+	}
+	names := map[string]bool{}
+	for _, h := range r.Hosts {
+		if !hostName.MatchString(h.Name) || names[h.Name] {
+			return fmt.Errorf("%.100q is no name of a host, or another has it", h.Name)
+		}
+		names[h.Name] = true
+		if h.Address == host.LocalName {
+			continue
+		}
+		if _, err := host.Parse(h.Address); err != nil {
+			return fmt.Errorf("the address of %s: %w", h.Name, err)
+		}
+	}
+	if len(r.Hosts) > 0 && !names[r.Master] {
+		return fmt.Errorf("its master %.100q is none of its hosts", r.Master)
+	}
+	return nil
 }
 
 // Equal tells whether two records say the same.

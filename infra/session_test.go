@@ -1,0 +1,51 @@
+package infra
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+const record = `{"version":1,"cluster":"c","owner":"anna","master":"gpu1","hosts":[{"name":"gpu1","address":"anna@gpu1","worker":false},` +
+	`{"name":"gpu2","address":"anna@[2001:db8::2]:2222","worker":true},{"name":"this","address":"local","worker":true}],"broker_port":5671,"monitor_port":5555}`
+
+// A record is the word of the master's host.
+func TestRecordsThatCannotBe(t *testing.T) {
+	if r, err := parseRecord(record, "cluster.json"); err != nil || len(r.Hosts) != 3 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	for _, c := range []struct{ was, is string }{
+		{`"name":"gpu2"`, `"name":"../gpu2"`}, {`"name":"gpu2"`, `"name":"gpu1"`}, {`"name":"gpu2"`, `"name":"-o"`}, {`"name":"gpu2"`, `"name":""`},
+		{`"anna@gpu1"`, `"-oProxyCommand=x"`}, {`"anna@gpu1"`, `"anna@gpu1 x"`}, {`"anna@gpu1"`, `"a\u001b[31m"`},
+		{`5671`, `70000`}, {`5555`, `-1`}, {`"master":"gpu1"`, `"master":"gpu9"`}, {`"version":1`, `"version":2`}, {`{"version"`, `["version"`},
+	} {
+		changed := strings.Replace(record, c.was, c.is, 1)
+		if changed == record {
+			t.Fatalf("%s is not there", c.was)
+		}
+		if r, err := parseRecord(changed, "cluster.json"); err == nil {
+			t.Errorf("%s for %s: %+v", c.is, c.was, r)
+		}
+	}
+}
+
+// FuzzRecord: what is taken for a record is written and read again as the same.
+func FuzzRecord(f *testing.F) {
+	f.Add(record)
+	f.Add("")
+	f.Add(`{"version":1}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		r, err := parseRecord(text, "cluster.json")
+		if err != nil || text == "" {
+			return
+		}
+		again, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if second, err := parseRecord(string(again), "cluster.json"); err != nil || !reflect.DeepEqual(r, second) {
+			t.Fatalf("%+v was %+v, %v", second, r, err)
+		}
+	})
+}
