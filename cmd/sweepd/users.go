@@ -20,11 +20,11 @@ const definitionsFile = "definitions.json"
 
 func (c *command) usersCommand() *cliv2.Command {
 	return &cliv2.Command{
-		Name: "broker-users", Usage: "makes the users of a broker of your own: one for the master and one for each worker",
+		Name: "broker-users", Usage: "creates broker users for a master and workers that you run yourself",
 		Action: c.users,
 		Description: "FOLDER gets a file with USER:PASSWORD for each of them, master and worker-NAME, which\n" +
 			"--credentials takes, and definitions.json with their rights for the broker:\n\n" +
-			"    rabbitmqctl import_definitions FOLDER/definitions.json\n\n" +
+			"    sudo rabbitmqctl import_definitions <FOLDER/definitions.json\n\n" +
 			"Passwords that are there are kept, so it may be called again with more workers; all\n" +
 			"that FOLDER has are in definitions.json. To take a worker's rights away, delete its file,\n" +
 			"and its user with rabbitmqctl delete_user worker-NAME.",
@@ -60,7 +60,7 @@ func (c *command) users(ctx *cliv2.Context) error {
 	for _, l := range logins {
 		fmt.Fprintf(c.stdout, "%-20s %s\n", l.Name, filepath.Join(dir, l.Name))
 	}
-	fmt.Fprintf(c.stdout, "\nNow have the broker know them:\n\n    rabbitmqctl import_definitions %s\n", filepath.Join(dir, definitionsFile))
+	fmt.Fprintf(c.stdout, "\nNext, import them into the broker:\n\n    sudo rabbitmqctl import_definitions <%s\n", filepath.Join(dir, definitionsFile))
 	return nil
 }
 

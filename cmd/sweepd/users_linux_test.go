@@ -24,7 +24,7 @@ func TestBrokerUsers(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "users")
 	code, stdout, stderr := call(t, "broker-users", "--folder", dir, "--worker", "w1")
-	if code != 0 || stderr != "" || !strings.Contains(stdout, "rabbitmqctl import_definitions "+dir+"/definitions.json") || !strings.Contains(stdout, dir+"/worker-w1\n") {
+	if code != 0 || stderr != "" || !strings.Contains(stdout, "rabbitmqctl import_definitions <"+dir+"/definitions.json") || !strings.Contains(stdout, dir+"/worker-w1\n") {
 		t.Fatalf("exit code %d, it says %q and %q", code, stdout, stderr)
 	}
 	first := read(t, filepath.Join(dir, "worker-w1"))
