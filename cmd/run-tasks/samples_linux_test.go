@@ -256,7 +256,8 @@ func TestSamplesSayWhatIsMissing(t *testing.T) {
 					t.Errorf("the reason is %q", r.Reason)
 				}
 			}
-			says("numpy is missing: install it with apt-get install python3-numpy, or with pip install numpy")
+			python := filepath.Join(withNumpy(t), "python3")
+			says(python + ` has no numpy: run "` + python + ` -m pip install numpy", or put another python3 first on PATH`)
 			if err := os.Remove(f.path("modules/numpy.py")); err != nil {
 				t.Fatal(err)
 			}

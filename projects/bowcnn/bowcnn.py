@@ -1,7 +1,7 @@
 """Classifies texts by their words, and measures by cross-validation how well.
 
 The model is a convolution over embeddings where PyTorch is installed, and a bag of words in numpy
-otherwise. Without a folder of labelled texts it reads reviews that it makes up itself. Equal flags
+otherwise. Without a folder of labelled texts it reads synthetic reviews. Equal flags
 give equal results.
 """
 
@@ -14,7 +14,8 @@ try:
     import numpy as np
 except ImportError:
     sys.exit(
-        "numpy is missing: install it with apt-get install python3-numpy, or with pip install numpy"
+        '%s has no numpy: run "%s -m pip install numpy", or put another python3 first on PATH'
+        % (sys.executable, sys.executable)
     )
 
 import corpus
@@ -25,29 +26,35 @@ def parse_flags():
     add = parser.add_argument
     add("--model", choices=("auto", "cnn", "bow"), default="auto",
         help="cnn: a convolution (PyTorch), bow: a bag of words (auto: cnn if possible)")
-    add("--maxiter", type=whole, default=12, help="passes over the training texts (12)")
-    add("--nemb", type=whole, default=16, help="numbers in an embedding (16)")
-    add("--minibatchsize", type=whole, default=20, help="texts in a minibatch (20)")
-    add("--dropoutrate", type=float, default=0.5, help="share of hidden units left out (0.5)")
+    add("--maxiter", type=at_least(1), default=12, help="passes over the training texts (12)")
+    add("--nemb", type=at_least(1), default=16, help="embedding size (16)")
+    add("--minibatchsize", type=at_least(1), default=20, help="batch size (20)")
+    add("--dropoutrate", type=float, default=0.5, help="dropout rate of the hidden layer (0.5)")
     add("--optimizer", choices=("sgd", "adagrad", "adam"), default="adam")
     add("--decay", type=float, default=1e-4, help="weight decay (1e-4)")
-    add("--nfolds", type=whole, default=3, help="folds of the cross-validation, 2 or more (3)")
-    add("--seed", type=int, default=0, help="seed of folds, weights and order of texts (0)")
+    add("--nfolds", type=at_least(2), default=3, help="folds of the cross-validation (3)")
+    add("--seed", type=at_least(0), default=0, help="seed of folds, weights and order of texts (0)")
     add("--data", metavar="FOLDER", default=os.environ.get("CORPUS", ""),
-        help="folder of FOLDER/LABEL/FILE ($CORPUS; without it, made-up reviews)")
+        help="folder of FOLDER/LABEL/FILE ($CORPUS; without it, synthetic reviews)")
     add("--out", metavar="FOLDER", default="result", help="folder for the checkpoint (result)")
     flags = parser.parse_args()
-    if flags.nfolds < 2:
-        parser.error("--nfolds must be 2 or more")
     if not 0 <= flags.dropoutrate < 1:
         parser.error("--dropoutrate must be at least 0 and below 1")
+    if not 0 <= flags.decay < float("inf"):
+        parser.error("--decay must be at least 0")
     return flags
 
 
-def whole(text):
-    if int(text) < 1:
-        raise argparse.ArgumentTypeError("%s is not at least 1" % text)
-    return int(text)
+def at_least(least):
+    """Returns a type for argparse: an int that is not below least."""
+
+    def parse(text):
+        if int(text) < least:
+            raise argparse.ArgumentTypeError("%s is less than %d" % (text, least))
+        return int(text)
+
+    parse.__name__ = "int"  # argparse shows it
+    return parse
 
 
 def find_model(wanted):
@@ -109,13 +116,19 @@ def load(path, settings):
     """Returns the accuracies of the folds that an earlier attempt of this task has finished."""
     if os.environ.get("RESUMED") != "1" or not os.path.exists(path):
         return []
-    with open(path, encoding="utf-8") as file:
-        saved = json.load(file)
-    if saved["settings"] != settings:
-        print("%s is of other settings: starting anew" % path)
+    try:
+        with open(path, encoding="utf-8") as file:
+            saved = json.load(file)
+        other = saved["settings"] != settings
+        accuracies = [float(accuracy) for accuracy in saved["accuracies"]]
+    except Exception as fault:  # of many kinds, as the file may be anything
+        print("starting anew: %s is not a checkpoint of this program: %s" % (path, fault))
         return []
-    print("resumed from %s after fold %d" % (path, len(saved["accuracies"])))
-    return saved["accuracies"]
+    if other:
+        print("starting anew: %s is a checkpoint of other settings" % path)
+        return []
+    print("resumed from %s after fold %d" % (path, len(accuracies)))
+    return accuracies
 
 
 def report(**metrics):

@@ -1,4 +1,4 @@
-"""Labelled texts: a folder of files, or reviews that are made up here."""
+"""Labelled texts: a folder of files, or synthetic reviews."""
 
 import collections
 import os
@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 
-DOCUMENTS = 600  # made up: as many as numpy gets through quickly on one core
+DOCUMENTS = 600  # synthetic: as many as numpy gets through quickly on one core
 WRITING_SEED = 1913  # apart from --seed: all trainings read the same reviews
 VOCABULARY = 20000  # the most frequent words; others are left out
 
@@ -34,7 +34,7 @@ class Corpus:
 
 
 def load(folder):
-    """Returns the corpus of a folder, or a made-up one without a folder."""
+    """Returns the corpus of a folder, or a synthetic one without a folder."""
     texts, labels = read(folder) if folder else write(DOCUMENTS, WRITING_SEED)
     if len(set(labels)) < 2:
         raise CorpusError(
@@ -45,18 +45,25 @@ def load(folder):
 
 
 def read(folder):
-    """Reads FOLDER/LABEL/FILE: each file is a document, its folder's name is the label."""
+    """Reads FOLDER/LABEL/FILE: each file is a document, its folder's name is the label.
+
+    Hidden files and folders, such as .DS_Store and .git, are not texts.
+    """
     texts, labels = [], []
     try:
-        for label in sorted(os.listdir(folder)):
+        for label in visible(folder):
             inner = os.path.join(folder, label)
-            for name in sorted(os.listdir(inner)) if os.path.isdir(inner) else ():
+            for name in visible(inner) if os.path.isdir(inner) else ():
                 with open(os.path.join(inner, name), encoding="utf-8", errors="replace") as file:
                     texts.append(file.read())
                 labels.append(label)
     except OSError as fault:
         raise CorpusError("cannot read %s: %s" % (fault.filename, fault.strerror)) from None
     return texts, labels
+
+
+def visible(folder):
+    return sorted(name for name in os.listdir(folder) if not name.startswith("."))
 
 
 SUBJECTS = """plot acting music ending story camera dialogue cast pace sound script humour scenery
@@ -69,7 +76,7 @@ ADVERBS = ["", "", "", "very", "quite", "really", "rather", "truly"]
 
 
 def write(count, seed):
-    """Makes up reviews: sentences such as "the plot was not very good", of which most agree with
+    """Generates reviews: sentences such as "the plot was not very good", of which most agree with
     the label. One in five says it by a "not", so that the order of words tells more than their
     numbers do."""
     rng = np.random.default_rng(seed)

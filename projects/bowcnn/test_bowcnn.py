@@ -70,6 +70,30 @@ class Gradient(unittest.TestCase):
             np.testing.assert_allclose(ours, parameter.detach().numpy(), atol=1e-9, err_msg=name)
 
 
+class Flags(unittest.TestCase):
+    def refused(self, flag):
+        """Returns what the program says to a wrong flag."""
+        complaint = io.StringIO()
+        with mock.patch.object(sys, "argv", ["program", flag]):
+            with contextlib.redirect_stderr(complaint), self.assertRaises(SystemExit) as exit:
+                bowcnn.parse_flags()
+        self.assertEqual(exit.exception.code, 2)
+        return complaint.getvalue()
+
+    def test_wrong_values(self):
+        for flag, complaint in {
+            "--maxiter=x": "argument --maxiter: invalid int value: 'x'",
+            "--maxiter=0": "argument --maxiter: 0 is less than 1",
+            "--seed=-1": "argument --seed: -1 is less than 0",
+            "--nfolds=1": "argument --nfolds: 1 is less than 2",
+            "--dropoutrate=1": "--dropoutrate must be at least 0 and below 1",
+            "--decay=-1": "--decay must be at least 0",
+            "--decay=nan": "--decay must be at least 0",
+        }.items():
+            with self.subTest(flag):
+                self.assertIn(complaint, self.refused(flag))
+
+
 class Validation(Folder):
     def classify(self, *flags, environment=None):
         """Runs a small cross-validation in this process, and returns what it printed."""
@@ -103,6 +127,17 @@ class Validation(Folder):
                 anew = self.classify("--model=" + model, "--seed=1", environment={"RESUMED": "1"})
                 self.assertIn("starting anew", anew)
 
+    def test_damaged_checkpoint(self):
+        undisturbed = self.classify("--model=bow")
+        path = self.path("result/checkpoint.json")
+        for content in (b"", b"{", b"[]", b"{}", b"\xff", b'{"settings": {}, "accuracies": [[]]}'):
+            with open(path, "wb") as file:
+                file.write(content)
+            with self.subTest(content):
+                anew = self.classify("--model=bow", environment={"RESUMED": "1"})
+                self.assertIn("starting anew: %s is not a checkpoint of this program: " % path, anew)
+                self.assertEqual(metrics(anew), metrics(undisturbed))
+
     def test_folds(self):
         with self.assertRaisesRegex(ValueError, "--nfolds 301: a class has fewer texts"):
             self.classify("--nfolds=301")
@@ -124,6 +159,13 @@ class Texts(Folder):
         self.assertEqual(texts.words, ["", "a", "dull", "moment", "never"])
         self.assertEqual([d.tolist() for d in texts.documents], [[4, 1, 2, 3, 4]] * 2 + [[1, 2]])
 
+    def test_hidden_files_and_folders(self):
+        for name in ("good/1.txt", "poor/1.txt", "good/.DS_Store", ".git/config"):
+            os.makedirs(os.path.dirname(self.path(name)), exist_ok=True)
+            with open(self.path(name), "w", encoding="utf-8") as file:
+                file.write("text")
+        self.assertEqual(corpus.read(self.folder), (["text", "text"], ["good", "poor"]))
+
     def test_unusable_folders(self):
         os.makedirs(self.path("one"))
         with open(self.path("one/file"), "w", encoding="utf-8") as file:
@@ -133,7 +175,7 @@ class Texts(Folder):
         with self.assertRaisesRegex(corpus.CorpusError, "cannot read .*none: No such file"):
             corpus.load(self.path("none"))
 
-    def test_made_up_reviews(self):
+    def test_synthetic_reviews(self):
         texts, labels = corpus.write(200, 1)
         self.assertEqual(labels.count("praise"), 100)
         self.assertEqual((texts, labels), corpus.write(200, 1))

@@ -2,8 +2,8 @@
 """Trains a small multilayer perceptron to read 8 by 8 digits. Plain Python 3.8 or newer, no packages.
 
     python3 train.py                              draws its own images
-    python3 train.py --data optdigits.tra         reads the UCI ones
     python3 train.py --epoch 20 --resume          goes on from result/checkpoint.json
+    python3 train.py --data optdigits.tra         reads the UCI ones
 
 Exit codes: 0 trained; 1 the training diverged or its files cannot be written; 2 wrong flags, data or checkpoint;
 130 or 143 stopped by SIGINT or SIGTERM, in which case the checkpoint holds the last finished epoch.

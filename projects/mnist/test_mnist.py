@@ -66,6 +66,29 @@ class Gradient(unittest.TestCase):
         np.testing.assert_allclose(network.arrays["weights1"], moved, atol=1e-6)
 
 
+class Flags(unittest.TestCase):
+    def refused(self, flag):
+        """Returns what the program says to a wrong flag."""
+        complaint = io.StringIO()
+        with mock.patch.object(sys, "argv", ["program", flag]):
+            with contextlib.redirect_stderr(complaint), self.assertRaises(SystemExit) as exit:
+                train_mnist.parse_flags()
+        self.assertEqual(exit.exception.code, 2)
+        return complaint.getvalue()
+
+    def test_wrong_values(self):
+        for flag, complaint in {
+            "--epoch=x": "argument --epoch/-e: invalid int value: 'x'",
+            "--epoch=0": "argument --epoch/-e: 0 is less than 1",
+            "--seed=-1": "argument --seed: -1 is less than 0",
+            "--gpu=-5": "argument --gpu/-g: -5 is less than -1",
+            "--frequency=0": "--frequency must be at least 1, or -1 for one checkpoint at the end",
+            "--frequency=-2": "argument --frequency/-f: -2 is less than -1",
+        }.items():
+            with self.subTest(flag):
+                self.assertIn(complaint, self.refused(flag))
+
+
 class Checkpoint(Folder):
     def train(self, *flags, environment=None):
         """Runs a small training in this process, and returns what it printed."""
@@ -108,6 +131,19 @@ class Checkpoint(Folder):
             self.train("--backend=numpy", "--resume=" + checkpoint)
         with self.assertRaisesRegex(ValueError, "there is no checkpoint none.npz"):
             self.train("--backend=numpy", "--resume=none.npz")
+
+    def test_further_attempt_prefers_its_own(self):
+        self.train("--backend=numpy", "--epoch=1", "--out=" + self.path("earlier"))
+        given = "--resume=" + self.path("earlier/checkpoint.npz")
+        self.train("--backend=numpy", "--epoch=2", given)
+        own = self.path("result/checkpoint.npz")
+        again = {"RESUMED": "1"}
+        resumed = self.train("--backend=numpy", "--epoch=3", given, environment=again)
+        self.assertIn("resumed from %s after epoch 2\nepoch 3 " % own, resumed)
+        with open(own, "wb") as file:
+            file.write(b"PK\3\4 but no more")
+        resumed = self.train("--backend=numpy", "--epoch=2", given, environment=again)
+        self.assertIn("earlier/checkpoint.npz after epoch 1\nepoch 2 ", resumed)
 
     def test_frequency(self):
         kept = []

@@ -14,7 +14,8 @@ try:
     import numpy as np
 except ImportError:
     sys.exit(
-        "numpy is missing: install it with apt-get install python3-numpy, or with pip install numpy"
+        '%s has no numpy: run "%s -m pip install numpy", or put another python3 first on PATH'
+        % (sys.executable, sys.executable)
     )
 
 import data
@@ -23,26 +24,35 @@ import data
 def parse_flags():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     add = parser.add_argument
-    add("--batchsize", "-b", type=whole, default=100, help="images in a minibatch (100)")
-    add("--epoch", "-e", type=whole, default=20, help="passes over the training images (20)")
-    add("--frequency", "-f", type=int, default=1,
+    add("--batchsize", "-b", type=at_least(1), default=100, help="images in a minibatch (100)")
+    add("--epoch", "-e", type=at_least(1), default=20, help="passes over the training images (20)")
+    add("--frequency", "-f", type=at_least(-1), default=1,
         help="epochs between checkpoints, -1 for one at the end only (1)")
-    add("--gpu", "-g", type=int, default=-1, help="number of the GPU, -1 for the CPU (-1)")
+    add("--gpu", "-g", type=at_least(-1), default=-1, help="number of the GPU, -1 for the CPU (-1)")
     add("--out", "-o", default="result", help="folder for log and checkpoint (result)")
     add("--resume", "-r", metavar="FILE", default="", help="go on from this checkpoint")
-    add("--unit", "-u", type=whole, default=1000, help="units of the hidden layer (1000)")
-    add("--seed", type=int, default=0, help="seed of weights and order of images (0)")
+    add("--unit", "-u", type=at_least(1), default=1000, help="units of the hidden layer (1000)")
+    add("--seed", type=at_least(0), default=0, help="seed of weights and order of images (0)")
     add("--data", metavar="FOLDER", default=os.environ.get("MNIST", ""),
         help="folder with MNIST's four files ($MNIST; without it, drawn digits)")
     add("--backend", choices=("auto", "torch", "numpy"), default="auto",
         help="what computes (auto: torch where it is installed, else numpy)")
-    return parser.parse_args()
+    flags = parser.parse_args()
+    if flags.frequency == 0:
+        parser.error("--frequency must be at least 1, or -1 for one checkpoint at the end")
+    return flags
 
 
-def whole(text):
-    if int(text) < 1:
-        raise argparse.ArgumentTypeError("%s is not at least 1" % text)
-    return int(text)
+def at_least(least):
+    """Returns a type for argparse: an int that is not below least."""
+
+    def parse(text):
+        if int(text) < least:
+            raise argparse.ArgumentTypeError("%s is less than %d" % (text, least))
+        return int(text)
+
+    parse.__name__ = "int"  # argparse shows it
+    return parse
 
 
 def find_backend(wanted, gpu):
@@ -60,7 +70,8 @@ def find_backend(wanted, gpu):
                 ) from None
     if gpu >= 0:
         raise ValueError(
-            "--gpu %d: numpy computes on the CPU: install PyTorch, or take --gpu -1" % gpu
+            "--gpu %d: numpy computes on the CPU: use --backend torch, which needs PyTorch, "
+            "or --gpu -1" % gpu
         )
     from network_numpy import Network
 
@@ -96,16 +107,19 @@ def load(path, settings, network):
 
 
 def resume(flags, checkpoint, settings, network):
-    """Returns the log so far: of the checkpoint that --resume names, or of an earlier attempt."""
+    """Returns the log so far: of an earlier attempt, or of the checkpoint that --resume names.
+
+    The earlier attempt started from that checkpoint, so its own one is further on.
+    """
     log = []
-    if flags.resume:
-        checkpoint = flags.resume
-        log = load(checkpoint, settings, network)
-    elif os.environ.get("RESUMED") == "1" and os.path.exists(checkpoint):
+    if os.environ.get("RESUMED") == "1" and os.path.exists(checkpoint):
         try:
             log = load(checkpoint, settings, network)
         except ValueError as fault:  # such as a backend that was installed in between
             print("starting anew: %s" % fault)
+    if flags.resume and not log:
+        checkpoint = flags.resume
+        log = load(checkpoint, settings, network)
     if log:
         print("resumed from %s after epoch %d" % (checkpoint, len(log)))
     return log
