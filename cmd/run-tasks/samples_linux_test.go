@@ -267,6 +267,19 @@ func TestSamplesSayWhatIsMissing(t *testing.T) {
 	}
 }
 
+// TestSamplesDeclareTheirObjective reads the samples: nothing is noted about their objective.
+func TestSamplesDeclareTheirObjective(t *testing.T) {
+	t.Parallel()
+	for _, s := range samples {
+		c := exec.CommandContext(t.Context(), program, "--local", "-d", s.project(t), "run_training", "--dry-run")
+		c.Dir = t.TempDir()
+		out, err := c.CombinedOutput()
+		if text := string(out); err != nil || !strings.Contains(text, s.name) || strings.Contains(text, "for the objective") {
+			t.Errorf("%s: %v\n%s", s.name, err, text)
+		}
+	}
+}
+
 // TestSamplesOwnTests runs the tests that lie in the samples' folders.
 func TestSamplesOwnTests(t *testing.T) {
 	t.Parallel()
