@@ -20,6 +20,7 @@ const maxBytes = 1 << 20
 // takes all options by default.
 type Source struct {
 	File    string            // "" is FileName in the current folder
+	NoFile  bool              // read no file; Saved is false then
 	Saved   bool              // take options from the file too (-f)
 	Flags   map[string]string // those given, by the options' names; "" is the default, whatever the file says
 	Environ []string          // as os.Environ gives it
@@ -39,8 +40,10 @@ func Load(s Source) (*Config, fault.List, error) {
 	}
 	l := &loader{source: s, values: map[string]value{}, at: folders{filepath.Dir(s.File), s.Home}}
 	c := new(Config)
-	if err := l.readFile(c); err != nil {
-		return nil, l.warnings, err
+	if !s.NoFile {
+		if err := l.readFile(c); err != nil {
+			return nil, l.warnings, err
+		}
 	}
 	l.readEnvironment()
 	l.readFlags()

@@ -37,7 +37,7 @@ func Devices(gpus []GPU) (all []Device) {
 // Need is what one container or program asks for.
 type Need struct {
 	Count  float64 // whole GPUs, or a part of one between 0 and 1; 0: none
-	Memory int64   // bytes that each has to have, all in all; 0: any
+	Memory int64   // bytes that each has to have, all in all, give or take 3 %, as cards keep some back; 0: any
 }
 
 // Assignment is the devices that one container or program has. The zero value is none.
@@ -55,9 +55,19 @@ var (
 // tolerance is how far sums of shares may be off: three thirds are one.
 const tolerance = 1e-9
 
+// heldBack is the part of its memory that a card may keep for itself: an RTX 4090, sold with 24 GB, tells 24564 MiB.
+const heldBack = 0.03
+
+// enough reports whether a device has the memory that is needed.
+func (n Need) enough(d Device) bool {
+	return n.Memory <= 0 || d.Memory != Unknown && float64(d.Memory) >= float64(n.Memory)*(1-heldBack)
+}
+
 // Assign chooses devices. Used are the shares that others have, by UUID: 1 is all of it. A part of a device is taken where others have
 // some of it already, the fullest first, so that whole ones stay free; whole ones are taken in the order of devices. The error is one
 // that wraps ErrNever, or ErrBusy when the need can be met later.
+//
+// It reserves nothing: the caller keeps used. Two programs that Detect and Assign at the same time get the same devices.
 //
 // Programs of CUDA use one instance of a split GPU at a time, so nobody gets two.
 func Assign(devices []Device, used map[string]float64, need Need) (Assignment, error) {
@@ -68,7 +78,7 @@ func Assign(devices []Device, used map[string]float64, need Need) (Assignment, e
 		return Assignment{}, fmt.Errorf("%w: %v GPUs are neither a whole number nor a part of one", ErrNever, need.Count)
 	}
 	fit := slices.Clone(devices)
-	fit = slices.DeleteFunc(fit, func(d Device) bool { return need.Memory > 0 && d.Memory < need.Memory })
+	fit = slices.DeleteFunc(fit, func(d Device) bool { return !need.enough(d) })
 	if need.Count > 1 {
 		fit = slices.DeleteFunc(fit, func(d Device) bool { return d.Split })
 	}
@@ -109,14 +119,20 @@ func lacks(all, fit []Device, need Need) string {
 		}
 		has = "it has " + strings.Join(names, ", ")
 	}
-	wants := fmt.Sprintf("%v GPUs", need.Count)
+	wants, each, are := fmt.Sprintf("%v GPUs", need.Count), " each", " are"
+	switch {
+	case need.Count == 1:
+		wants, each, are = "1 GPU", "", " is"
+	case need.Count < 1:
+		wants, each, are = fmt.Sprintf("%v of a GPU", need.Count), "", " is"
+	}
 	if need.Memory > 0 {
-		wants += " with " + size(need.Memory) + " each"
+		wants += " with " + size(need.Memory) + each
 	}
 	if need.Count > 1 && len(fit) < int(need.Count) && slices.ContainsFunc(all, func(d Device) bool { return d.Split }) {
 		has += " (a program uses one instance at a time)"
 	}
-	return wants + " are asked for, and " + has
+	return wants + are + " asked for, and " + has
 }
 
 // UUIDs of the devices, in their order.

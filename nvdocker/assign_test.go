@@ -20,6 +20,7 @@ func devices(gigabytes ...int64) (all []Device) {
 
 func TestAssign(t *testing.T) {
 	split := []Device{{UUID: "MIG-a", Name: "A100", Memory: 10 << 30, Number: "0:0", Split: true}, {UUID: "MIG-b", Name: "A100", Memory: 20 << 30, Number: "0:1", Split: true}}
+	rtx4090 := []Device{{UUID: "GPU-0", Name: "RTX 4090", Memory: 24564 << 20, Number: "0"}}
 	for _, c := range []struct {
 		name    string
 		devices []Device
@@ -37,9 +38,12 @@ func TestAssign(t *testing.T) {
 		{"a part, full", devices(24, 24), map[string]float64{"GPU-1": 0.75}, Need{Count: 0.5}, []string{"GPU-0"}, ""},
 		{"three thirds", devices(24), map[string]float64{"GPU-0": 1.0/3 + 1.0/3}, Need{Count: 1.0 / 3}, []string{"GPU-0"}, ""},
 		{"busy", devices(24), map[string]float64{"GPU-0": 0.1}, Need{Count: 1}, nil, "others have them now"},
-		{"no GPU", nil, nil, Need{Count: 1}, nil, "this host can never give that: 1 GPUs are asked for, and it has no GPU"},
+		{"no GPU", nil, nil, Need{Count: 1}, nil, "this host can never give that: 1 GPU is asked for, and it has no GPU"},
 		{"too few", devices(24, 24), nil, Need{Count: 3}, nil, "this host can never give that: 3 GPUs are asked for, and it has 2 x L4 with 24.0 GB"},
-		{"too small", devices(24), nil, Need{Count: 1, Memory: 40 << 30}, nil, "this host can never give that: 1 GPUs with 40.0 GB each are asked for, and it has 1 x L4 with 24.0 GB"},
+		{"too small", devices(24), nil, Need{Count: 1, Memory: 40 << 30}, nil, "this host can never give that: 1 GPU with 40.0 GB is asked for, and it has 1 x L4 with 24.0 GB"},
+		{"half of none", nil, nil, Need{Count: 0.5}, nil, "this host can never give that: 0.5 of a GPU is asked for, and it has no GPU"},
+		{"24 GB of an RTX 4090", rtx4090, nil, Need{Count: 1, Memory: 24 << 30}, []string{"GPU-0"}, ""},
+		{"26 GB of an RTX 4090", rtx4090, nil, Need{Count: 1, Memory: 26 << 30}, nil, "this host can never give that: 1 GPU with 26.0 GB is asked for, and it has 1 x RTX 4090 with 24.0 GB"},
 		{"an instance", split, map[string]float64{"MIG-a": 1}, Need{Count: 1}, []string{"MIG-b"}, ""},
 		{"two instances", split, nil, Need{Count: 2}, nil, "this host can never give that: 2 GPUs are asked for, and it has 1 x instance of A100 with 10.0 GB, 1 x instance of A100 with 20.0 GB (a program uses one instance at a time)"},
 		{"one and a half", devices(24, 24), nil, Need{Count: 1.5}, nil, "this host can never give that: 1.5 GPUs are neither a whole number nor a part of one"},

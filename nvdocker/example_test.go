@@ -9,7 +9,8 @@ import (
 	"mlframework/nvdocker"
 )
 
-// Lets a program have one GPU of this machine that nobody uses and that is fit to work.
+// Lets a program have one GPU of this machine that nobody uses and that is fit to work. Nothing is reserved: another
+// program that does this at the same time gets the same GPU.
 func Example() {
 	report, err := nvdocker.Detect(context.Background(), nvdocker.AnswerTime)
 	if err != nil {
@@ -19,12 +20,7 @@ func Example() {
 	if report.Fault != nil {
 		fmt.Fprintln(os.Stderr, report.Fault) // cause and remedy
 	}
-	used := map[string]float64{}
-	for _, g := range report.GPUs {
-		if !g.Free() || len(nvdocker.Health(g, nil)) > 0 {
-			used[g.UUID] = 1
-		}
-	}
+	used := nvdocker.Unavailable(report.GPUs, nil)
 	one, err := nvdocker.Assign(nvdocker.Devices(report.GPUs), used, nvdocker.Need{Count: 1})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -53,8 +53,13 @@ var broken = map[int]string{
 	154: "it has to be reset",
 }
 
-// Health is what keeps a GPU from work, each with what to do; nil: nothing. Xids are those since the host was booted, of whichever
-// GPU; nil where the kernel's log may not be read.
+// recovered is Xid 154 of a GPU that needs nothing any more, as after a reset: "GPU recovery action changed from 0x1 (GPU Reset
+// Required) to 0x0 (None)". Drivers write it from 570 on.
+var recovered = regexp.MustCompile(`to 0x[0-9a-fA-F]+ \(None\)`)
+
+// Health is what keeps a GPU from work, each with what to do; nil: nothing. Xids are in the order of the kernel's log, of whichever
+// GPU; nil where that log may not be read. Those before an Xid 154 that says that the GPU needs no recovery any more do not count.
+// Older drivers do not tell of a reset: then the caller passes the Xids since the last reset of the GPU or boot of the host.
 func Health(g GPU, xids []Xid) (problems []Problem) {
 	what := "GPU " + g.Number()
 	if g.Lost != "" {
@@ -70,13 +75,19 @@ func Health(g GPU, xids []Xid) (problems []Problem) {
 	}
 	seen := map[int]bool{}
 	for _, x := range slices.Backward(xids) {
+		if !strings.HasPrefix(g.Bus, x.Bus+".") {
+			continue
+		}
+		if x.Code == 154 && recovered.MatchString(x.Text) {
+			break
+		}
 		why, is := broken[x.Code]
-		if !is || seen[x.Code] || !strings.HasPrefix(g.Bus, x.Bus+".") {
+		if !is || seen[x.Code] {
 			continue
 		}
 		seen[x.Code] = true
 		problems = append(problems, Problem{fmt.Sprintf("%s: %s (Xid %d)", what, why, x.Code),
-			"reset it (sudo nvidia-smi --gpu-reset) or reboot the host; the kernel's log has more: dmesg | grep Xid"})
+			"reset it (sudo nvidia-smi --gpu-reset -i " + g.Number() + ") or reboot the host; the kernel's log has more: dmesg | grep Xid"})
 	}
 	if owned, known := g.owned(); known && g.Lost == "" && g.Used-owned > 2*Idle && len(g.Processes) == 0 {
 		problems = append(problems, Problem{fmt.Sprintf("%s: %s of its memory are in use, and no program has them", what, size(g.Used)),
@@ -103,4 +114,26 @@ func (g GPU) owned() (bytes int64, known bool) {
 // Free reports whether nobody uses a GPU: it answers, no program runs on it, and less than Idle of its memory is in use.
 func (g GPU) Free() bool {
 	return g.Lost == "" && len(g.Processes) == 0 && (g.Used == Unknown || g.Used <= Idle)
+}
+
+// Unavailable is what Assign's used needs of GPUs that no program should get now: all of each device,
+// by UUID, of GPUs that do not answer, that Health finds unfit, or that somebody uses. The instances
+// of a GPU that is split are among them: which of them a program uses is not known. Callers add the
+// shares that they have given out themselves. Xids are as for Health.
+//
+// Nothing is reserved: two programs that call Detect and Assign at the same time get the same GPU.
+func Unavailable(gpus []GPU, xids []Xid) map[string]float64 {
+	used := map[string]float64{}
+	for _, g := range gpus {
+		if g.Free() && len(Health(g, xids)) == 0 {
+			continue
+		}
+		if g.UUID != "" {
+			used[g.UUID] = 1
+		}
+		for _, i := range g.Instances {
+			used[i.UUID] = 1
+		}
+	}
+	return used
 }

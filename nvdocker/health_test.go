@@ -38,6 +38,17 @@ func TestHealth(t *testing.T) {
 		{"faults of programs", well, "NVRM: Xid (PCI:0000:3b:00): 31, pid=99\nNVRM: Xid (PCI:0000:3b:00): 13, x", ""},
 		{"another's fault", well, "NVRM: Xid (PCI:0000:2b:00): 79, GPU has fallen off the bus.", ""},
 		{"its processor", well, kernelLog, "GPU 2: its system processor (GSP) does not answer (Xid 119)"},
+		{"reset by its index", well, "NVRM: Xid (PCI:0000:3b:00): 95, x",
+			"GPU 2: its memory has an error that reached other programs (Xid 95): reset it (sudo nvidia-smi --gpu-reset -i 2)"},
+		{"to be reset", well, "NVRM: Xid (PCI:0000:3b:00): 154, GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)", "GPU 2: it has to be reset (Xid 154)"},
+		{"was reset", well, "NVRM: Xid (PCI:0000:3b:00): 95, x\n" +
+			"NVRM: Xid (PCI:0000:3b:00): 154, GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)\n" +
+			"NVRM: Xid (PCI:0000:3b:00): 154, GPU recovery action changed from 0x1 (GPU Reset Required) to 0x0 (None)", ""},
+		{"another was reset", well, "NVRM: Xid (PCI:0000:3b:00): 95, x\n" +
+			"NVRM: Xid (PCI:0000:2b:00): 154, GPU recovery action changed from 0x1 (GPU Reset Required) to 0x0 (None)",
+			"GPU 2: its memory has an error that reached other programs (Xid 95)"},
+		{"failed after its reset", well, "NVRM: Xid (PCI:0000:3b:00): 154, GPU recovery action changed from 0x1 (GPU Reset Required) to 0x0 (None)\n" +
+			"NVRM: Xid (PCI:0000:3b:00): 95, x", "GPU 2: its memory has an error that reached other programs (Xid 95)"},
 		{"lost", change(func(g *GPU) { g.Lost, g.Index = "GPU is lost", Unknown }), "", "GPU 0000:3b:00.0 does not answer: GPU is lost: reboot the host"},
 		{"errors", change(func(g *GPU) { g.Errors = 3 }), "", "GPU 2: its memory had 3 uncorrected errors (ECC)"},
 		{"nobody's memory", change(func(g *GPU) { g.Used = 6 << 30 }), "", "GPU 2: 6.0 GB of its memory are in use, and no program has them"},
@@ -97,7 +108,8 @@ func TestExplain(t *testing.T) {
 		"NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver. Make sure that the latest NVIDIA driver is installed": "modprobe nvidia",
 		"No devices were found": "finds no GPU",
 		"Unable to determine the device handle for GPU 0000:02:00.0: GPU is lost. Reboot the system to recover this GPU": "fallen off the bus",
-		"RuntimeError: No CUDA GPUs are available":                                "sees no GPU",
+		"RuntimeError: No CUDA GPUs are available":                                "CUDA_VISIBLE_DEVICES",
+		"Error 802: system not yet initialized":                                   "nvidia-fabricmanager",
 		"NVIDIA-SMI couldn't find libnvidia-ml.so library in your system.":        "libnvidia-ml.so",
 		"modprobe: ERROR: could not insert 'nvidia': Key was rejected by service": "Secure Boot",
 		"could not insert 'nvidia': Required key not available":                   "Secure Boot",
@@ -133,5 +145,50 @@ func TestSupports(t *testing.T) {
 		if s.Way != c.way || (s.Problem == nil) != (c.way != ByNone) || s.Problem != nil && !strings.Contains(s.Problem.Error(), c.want) {
 			t.Errorf("%s: %+v %v", c.name, s.Way, s.Problem)
 		}
+	}
+}
+
+// Advice names only what there is: the toolkit is updated by apt, and workers have no GPUs to look
+// for.
+func TestAdvice(t *testing.T) {
+	for message, not := range map[string]string{
+		"nvidia-container-cli: mount error: x": "nvdocker-install does",
+		"no CUDA-capable device is detected":   "gpus:",
+		"unresolvable CDI devices":             "anew",
+	} {
+		if p := Explain(message); p == nil || strings.Contains(p.Remedy, not) {
+			t.Errorf("%s: %v", message, p)
+		}
+	}
+	if p := Explain("nvidia-container-cli: mount error: x"); !strings.Contains(p.Remedy,
+		"apt-get install --only-upgrade nvidia-container-toolkit") {
+		t.Error(p)
+	}
+}
+
+// Of GPUs that are split the instances are handed out: they are unavailable as the GPU is.
+func TestUnavailable(t *testing.T) {
+	split := func(i int, uuid string) GPU {
+		return GPU{UUID: "GPU-" + uuid, Index: i, Bus: "0000:0" + uuid + ":00.0", MIG: true, Errors: Unknown,
+			Instances: []Instance{{UUID: "MIG-" + uuid + "0"}, {UUID: "MIG-" + uuid + "1", Index: 1}}}
+	}
+	busy, sick, well := split(0, "a"), split(1, "b"), split(2, "c")
+	busy.Processes = []Process{{PID: 411}}
+	lost := GPU{UUID: "GPU-d", Index: 3, Bus: "0000:0d:00.0", Lost: "GPU is lost"}
+	errors := GPU{UUID: "GPU-e", Index: 4, Bus: "0000:0e:00.0", Errors: 2}
+	idle := GPU{UUID: "GPU-f", Index: 5, Bus: "0000:0f:00.0", Errors: Unknown}
+	gpus := []GPU{busy, sick, well, lost, errors, idle}
+	used := Unavailable(gpus, Xids("NVRM: Xid (PCI:0000:0b:00): 79, GPU has fallen off the bus."))
+	for _, d := range Devices(gpus) {
+		free := d.UUID == "MIG-c0" || d.UUID == "MIG-c1" || d.UUID == "GPU-f"
+		if free != (used[d.UUID] == 0) || !free && used[d.UUID] != 1 {
+			t.Errorf("%s: %v", d.UUID, used[d.UUID])
+		}
+	}
+	if used["GPU-d"] != 1 {
+		t.Error("a lost GPU is available")
+	}
+	if a, err := Assign(Devices(gpus), used, Need{Count: 1}); err != nil || a.Devices[0].UUID != "MIG-c0" && a.Devices[0].UUID != "GPU-f" {
+		t.Errorf("%+v, %v", a, err)
 	}
 }

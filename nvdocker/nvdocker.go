@@ -20,7 +20,7 @@ type Report struct {
 	Driver string   `json:"driver,omitempty"` // its version, as 570.133.07; "": no driver answers
 	CUDA   string   `json:"cuda,omitempty"`   // the newest version that the driver can run, as 12.8; "": not told
 	GPUs   []GPU    `json:"gpus,omitempty"`   // by index; those without one last
-	Fault  *Problem `json:"fault,omitempty"`  // why GPUs, or some of them, could not be listed; nil: all were. It may hold the driver's text
+	Fault  *Problem `json:"fault,omitempty"`  // why GPUs, or some of them, could not be listed; nil: none is known to be missing. It may hold the driver's text
 }
 
 // GPU is one GPU of a host. Numbers may be Unknown.

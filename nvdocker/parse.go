@@ -275,6 +275,9 @@ func (p *parser) report() Report {
 	return p.Report
 }
 
+// infoROM is the exit status with which nvidia-smi answers and warns that a GPU's infoROM is corrupted, which keeps no program from it.
+const infoROM = "14"
+
 // fault is why not all GPUs are listed; nil: they are, or there is none.
 func (p *parser) fault(lost bool) *Problem {
 	code := p.codes["gpu"]
@@ -289,7 +292,7 @@ func (p *parser) fault(lost bool) *Problem {
 			"look for Xid in the kernel's log (dmesg | grep Xid) and reboot the host; if it only takes long, sudo nvidia-smi -pm 1"}
 	case !p.done:
 		return &Problem{"the host stopped answering while its GPUs were asked", "try again"}
-	case len(p.GPUs) > 0 && (lost || code == "0"):
+	case len(p.GPUs) > 0 && (lost || code == "0" || code == infoROM):
 		return nil // each GPU says for itself how it is
 	case len(p.cards) == 0 && (code == "6" || code == "9"):
 		return nil // the tools are installed, and no GPU

@@ -25,7 +25,9 @@ func (c *command) install(ctx *cliv2.Context) error {
 	if err != nil {
 		return err
 	}
-	s, err := site.Read(ctx, saved(ctx), c.stderr)
+	source := cli.Source(ctx, ctx.IsSet("config"))
+	source.NoFile = !source.Saved // a config.yml that lies here may be another program's
+	s, err := site.ReadFrom(source, c.stderr)
 	if err != nil {
 		return err
 	}

@@ -43,17 +43,21 @@ machine. It runs Ubuntu 22.04 or 24.04 or Debian 12 or 13, and has a GPU, its
 driver, and Docker from a package. The user is root or has sudo without a
 password.
 
-It installs the NVIDIA container toolkit from NVIDIA's packages, describes the
-GPUs for CDI, configures Docker, and checks that a container sees the GPUs.
-All hosts are worked on at once. What is there already is left as it is, so
-that it can be run again at any time, after an interruption too.
+It inspects each host and builds a plan of the missing steps: install the
+NVIDIA container toolkit from NVIDIA's packages, describe the GPUs for CDI,
+configure Docker, and check that a container sees the GPUs. Hosts are processed
+in parallel. Existing components are left unchanged, so the command is safe to
+rerun, even after an interruption.
 
-Restarting Docker stops the containers that run there: they are named first,
-and it asks. Without a terminal and without --yes it stops before that, and
-names what is left. Docker 28.2 and later need no restart.
+Restarting Docker stops the containers on that host, so it lists them and asks
+first. Without a terminal, it restarts Docker only with --yes. Otherwise it
+completes the steps before the restart, lists the remaining ones, and exits
+with code 1. Docker 28.2 and later need no restart.
 
-A driver is installed only with --driver, and only where there is none; the
-host has to be rebooted then.
+A driver is installed only with --driver, and only on hosts without one. Reboot
+such a host, then run the command again.
+
+Workers that infrainit starts get no GPUs yet.
 
 OPTIONS:{{range .VisibleFlags}}
    {{.}}{{end}}
@@ -81,18 +85,19 @@ func (c *command) app() *cliv2.App {
 		&cliv2.BoolFlag{DisableDefaultText: true, Name: "yes", Aliases: []string{"y"},
 			Usage: "restart Docker without asking"},
 		&cliv2.StringFlag{Name: "source",
-			Usage: "take the packages from a mirror of NVIDIA's at `URL`, which has gpgkey and " +
-				"stable/deb below it; http:, https: or file:"},
+			Usage: "install packages from an NVIDIA mirror at `URL` (http:, https: or file:), " +
+				"which has gpgkey and stable/deb below it"},
 		&cliv2.StringFlag{Name: "source-key",
-			Usage: "the mirror's key is in `FILE` on this machine, not in gpgkey at the mirror"},
+			Usage: "read the mirror's key from `FILE` on this machine instead of from the mirror"},
 		&cliv2.BoolFlag{DisableDefaultText: true, Name: "json",
-			Usage: "at the end print one JSON object on standard output"},
+			Usage: "print one JSON object on standard output at the end"},
 		&cliv2.BoolFlag{DisableDefaultText: true, Name: "quiet", Aliases: []string{"q"},
-			Usage: "do not tell the steps"},
+			Usage: "do not print progress"},
 	}, cli.ClusterFlags("key", "host-key-check")...)
 	app := cli.App("nvdocker-install", "gets hosts ready for containers that use NVIDIA GPUs", help,
 		c.stdout, c.stderr,
-		append(flags, cli.ConfigFlag())...)
+		append(flags, &cliv2.StringFlag{Name: "config",
+			Usage: "read ssh options from the cluster configuration `FILE`"})...)
 	app.Action = c.install
 	return app
 }

@@ -4,14 +4,12 @@ import (
 	"fmt"
 	"net/url"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/cli"
-	"mlframework/config"
 	"mlframework/infra/host"
 	"mlframework/nvdocker/install"
 )
@@ -34,10 +32,10 @@ func read(ctx *cliv2.Context) (w wish, err error) {
 		return w, cli.Wrong("nvdocker-install [USER@]HOST..., as in nvdocker-install --dry-run "+
 			"anna@gpu1 anna@gpu2", "no host is named")
 	}
-	for _, text := range ctx.Args().Slice() {
+	for _, text := range strings.Split(strings.Join(ctx.Args().Slice(), ","), ",") {
 		a, err := host.Parse(text)
 		if err != nil {
-			return w, cli.Wrong("a host is [USER@]NAME[:PORT], each a word of its own", "%w", err)
+			return w, cli.Wrong("a host is [USER@]NAME[:PORT]; several are separated by spaces or commas", "%w", err)
 		}
 		if slices.ContainsFunc(w.hosts,
 			func(b host.Address) bool { return a.Normal() == b.Normal() }) {
@@ -89,14 +87,4 @@ func checkSource(o install.Options, given bool) error {
 			"over http the key of %s could be anybody's", o.Source)
 	}
 	return nil
-}
-
-// saved reports whether there is a configuration to read options from.
-func saved(ctx *cliv2.Context) bool {
-	if ctx.IsSet("config") {
-		return true
-	}
-	found, _ := filepath.Glob("config.sh") // of the system before
-	_, err := os.Stat(config.FileName)
-	return err == nil || len(found) > 0
 }

@@ -2,22 +2,36 @@ package install
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"mlframework/nvdocker"
 )
 
-// explanations are the errors of apt and dpkg that people meet, the special before the general.
-// SOURCE stands for the source.
-var explanations = []struct {
+// explanation is of an error that people meet.
+type explanation struct {
 	text          *regexp.Regexp
 	cause, remedy string
-}{
+}
+
+// everywhere are the errors that any step may meet.
+var everywhere = []explanation{
+	{regexp.MustCompile(`(?i)no space left on device|enough free (disk )?space`),
+		"its disk is full", "free some space (df -h shows where), and try again"},
+	{regexp.MustCompile(`(?i)sudo: a password is required|may not run sudo`),
+		"sudo asks for a password there",
+		"log in as root (root@HOST), or let an administrator allow it without"},
+}
+
+// packaging are the steps that use apt, dpkg or the source.
+var packaging = []string{"dpkg", "certificates", "key", "source", "update", "toolkit", "driver"}
+
+// ofPackages are the errors of apt and dpkg, the special before the general. SOURCE stands for the
+// source.
+var ofPackages = []explanation{
 	{regexp.MustCompile(`(?i)could not get lock|unable to acquire the dpkg`),
 		"another program installs packages there",
 		"wait until it has ended (ps aux | grep -E 'apt|dpkg' shows it), and try again"},
-	{regexp.MustCompile(`(?i)no space left on device|enough free (disk )?space`),
-		"its disk is full", "free some space (df -h shows where), and try again"},
 	{regexp.MustCompile(`(?i)NO_PUBKEY|is not signed|EXPKEYSIG|BADSIG|couldn't be verified|` +
 		`signatures were invalid|unsupported filetype|OpenPGP signature verification failed`),
 		"SOURCE is not signed by the key that was given for it",
@@ -42,9 +56,6 @@ var explanations = []struct {
 		"its packages do not go together",
 		"run sudo apt-get install -f there, and look for packages that are held (apt-mark " +
 			"showhold)"},
-	{regexp.MustCompile(`(?i)sudo: a password is required|may not run sudo`),
-		"sudo asks for a password there",
-		"log in as root (root@HOST), or let an administrator allow it without"},
 }
 
 // gone is what apt says of a package that its lists have, and their source not any more.
@@ -56,7 +67,11 @@ func Explain(s Step, o Options, text string) *nvdocker.Problem {
 		return &nvdocker.Problem{Cause: s.Title + ": its lists of packages are old",
 			Remedy: "run sudo apt-get update there, and try again"}
 	}
-	for _, e := range explanations {
+	known := everywhere
+	if slices.Contains(packaging, s.ID) {
+		known = slices.Concat(everywhere, ofPackages)
+	}
+	for _, e := range known {
 		if e.text.MatchString(text) {
 			cause := strings.ReplaceAll(e.cause, "SOURCE", o.source())
 			return &nvdocker.Problem{Cause: s.Title + ": " + cause, Remedy: e.remedy}

@@ -10,7 +10,7 @@ import (
 // TestExplain has what apt, dpkg and Docker print, as they do.
 func TestExplain(t *testing.T) {
 	t.Parallel()
-	step := install.Step{Title: "do it"}
+	step := install.Step{ID: "source", Title: "do it"}
 	for text, want := range map[string]string{
 		"E: Could not get lock /var/lib/apt/lists/lock. It is held by process 1234 (apt-get)": "another program installs",
 		"E: You don't have enough free space in /var/cache/apt/archives/.":                    "disk is full",
@@ -38,5 +38,32 @@ func TestExplain(t *testing.T) {
 	if problem := install.Explain(step, install.Options{},
 		"E: Failed to fetch https://m/x.deb  404  Not Found [IP: 192.0.2.1 80]"); !strings.Contains(problem.Cause, "lists of packages are old") {
 		t.Errorf("%+v", problem)
+	}
+}
+
+// TestExplainKnowsWhatPrinted does not take what Docker prints for errors of apt.
+func TestExplainKnowsWhatPrinted(t *testing.T) {
+	t.Parallel()
+	const hook = `docker: Error response from daemon: exec: "nvidia-container-runtime-hook": ` +
+		"executable file not found in $PATH"
+	for _, id := range []string{"check", "restart", "spec", "cdi", "runtime"} {
+		problem := install.Explain(install.Step{ID: id, Title: "do it"}, install.Options{}, hook)
+		if strings.Contains(problem.Cause, "has no packages") || problem.Remedy == "" {
+			t.Errorf("%s: %+v", id, problem)
+		}
+	}
+	for _, id := range []string{"certificates", "key", "source", "update", "driver"} {
+		problem := install.Explain(install.Step{ID: id, Title: "do it"}, install.Options{},
+			"E: Failed to fetch https://m/InRelease  403  Forbidden")
+		if !strings.Contains(problem.Cause, "has no packages") {
+			t.Errorf("%s: %+v", id, problem)
+		}
+	}
+	for _, id := range []string{"check", "cdi", "toolkit"} {
+		problem := install.Explain(install.Step{ID: id, Title: "do it"}, install.Options{},
+			"sh: write error: No space left on device")
+		if !strings.Contains(problem.Cause, "disk is full") {
+			t.Errorf("%s: %+v", id, problem)
+		}
 	}
 }

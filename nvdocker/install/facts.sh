@@ -68,7 +68,7 @@ done
 [ -e /etc/ssl/certs/ca-certificates.crt ] || say lacks ca-certificates
 
 for file in /etc/cdi/*.yaml /etc/cdi/*.json /var/run/cdi/*.yaml /var/run/cdi/*.json; do
-	grep -q 'nvidia\.com/gpu' "$file" 2>/dev/null || continue
+	grep -Eq '(^|[^.[:alnum:]])nvidia\.com/gpu' "$file" 2>/dev/null || continue
 	say spec "$file $(grep -o 'libcuda\.so\.[0-9][0-9][0-9][0-9.]*[0-9]' "$file" | sed -n '1s/libcuda\.so\.//p')"
 done
 say done yes

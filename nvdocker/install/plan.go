@@ -148,20 +148,6 @@ func (m *maker) configure() {
 	}
 }
 
-// spec plans the CDI specification. One for another driver names files that are gone.
-func (m *maker) spec() {
-	title, old := "describe the GPUs for CDI in "+specFile, m.f.SpecDrivers[specFile]
-	stale := old != "" && m.f.GPU.Driver != "" && old != m.f.GPU.Driver
-	switch {
-	case stale:
-		title = "describe the GPUs anew in " + specFile + ", which is for the driver " + old
-	case len(m.f.Docker.Specs) > 0:
-		return
-	}
-	m.add(Step{ID: "spec", Title: title,
-		Script: "mkdir -p /etc/cdi\nnvidia-ctk cdi generate --output=" + specFile})
-}
-
 func (m *maker) restart() {
 	title := "restart Docker; no container runs"
 	names := m.f.names()

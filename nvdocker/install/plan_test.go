@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -58,6 +59,15 @@ func settled(f install.Facts) install.Facts {
 	return f
 }
 
+// names are those of a host's devices in a CDI specification as NVIDIA's tool writes it.
+func names(f install.Facts) []string {
+	all := []string{"nvidia.com/gpu=all"}
+	for _, d := range nvdocker.Devices(f.GPU.GPUs) {
+		all = append(all, "nvidia.com/gpu="+d.Number)
+	}
+	return all
+}
+
 // effects is what facts say after a step.
 var effects = map[string]func(*install.Facts, install.Step){
 	"dpkg":         func(f *install.Facts, _ install.Step) { f.Unfinished = false },
@@ -74,11 +84,17 @@ var effects = map[string]func(*install.Facts, install.Step){
 	"toolkit": func(f *install.Facts, _ install.Step) {
 		f.Docker.Toolkit, f.Package = "1.17.8", "ii"
 	},
-	"spec": func(f *install.Facts, _ install.Step) {
-		f.SpecDrivers = map[string]string{"/etc/cdi/nvidia.yaml": f.GPU.Driver}
-		f.Docker.Specs = []string{"/etc/cdi/nvidia.yaml"}
+	"spec": func(f *install.Facts, s install.Step) {
+		f.SpecDrivers = maps.Clone(f.SpecDrivers)
+		if f.SpecDrivers == nil {
+			f.SpecDrivers = map[string]string{}
+		}
+		for _, m := range regexp.MustCompile(`--output='?([^ '\n]+)`).FindAllStringSubmatch(s.Script, -1) {
+			f.SpecDrivers[m[1]] = f.GPU.Driver
+		}
+		f.Docker.Specs = slices.Sorted(maps.Keys(f.SpecDrivers))
 		if f.Docker.Tells() {
-			f.Docker.Discovered = []string{"nvidia.com/gpu=0", "nvidia.com/gpu=all"}
+			f.Docker.Discovered = names(*f)
 		}
 	},
 	"cdi": func(f *install.Facts, s install.Step) { f.Config, f.ConfigSum = s.Input, "cd" },
@@ -92,6 +108,9 @@ var effects = map[string]func(*install.Facts, install.Step){
 	"restart": func(f *install.Facts, _ install.Step) {
 		if strings.Contains(string(f.Config), `"cdi": true`) {
 			f.Docker.SpecDirs = []string{"/etc/cdi", "/var/run/cdi"}
+		}
+		if f.Docker.Tells() && len(f.Docker.Specs) > 0 {
+			f.Docker.Discovered = names(*f)
 		}
 		if strings.Contains(string(f.Config), `"nvidia"`) {
 			f.Docker.Runtimes = []string{"nvidia", "runc"}
@@ -146,6 +165,16 @@ func situations() map[string]func() (install.Facts, install.Options) {
 			none),
 		"new-driver": is(with(settled(host("debian", "13", "28.2.2")),
 			func(f *install.Facts) { f.GPU.Driver = "580.95.05" }), none),
+		"split-later": is(with(settled(host("ubuntu", "24.04", "28.3.3")), splitLater), none),
+		"second-card": is(with(settled(host("ubuntu", "24.04", "28.3.3")),
+			func(f *install.Facts) {
+				f.Docker.Discovered = []string{"nvidia.com/gpu=0", "nvidia.com/gpu=all"}
+			}), none),
+		"stale-elsewhere": is(with(settled(host("ubuntu", "24.04", "28.3.3")),
+			func(f *install.Facts) {
+				f.SpecDrivers["/var/run/cdi/nvidia.yaml"] = "550.54.15"
+				f.Docker.Specs = append(f.Docker.Specs, "/var/run/cdi/nvidia.yaml")
+			}), none),
 		"turned-off": is(with(settled(host("debian", "13", "28.2.2")),
 			func(f *install.Facts) { f.Docker.SpecDirs, f.Docker.Discovered = nil, nil }), none),
 		"all-there": is(with(settled(host("debian", "12", "27.5.1")),
@@ -156,6 +185,52 @@ func situations() map[string]func() (install.Facts, install.Options) {
 			install.Options{Driver: true}),
 		"driver-kept": is(settled(host("ubuntu", "24.04", "28.2.2")),
 			install.Options{Driver: true}),
+	}
+}
+
+// splitLater splits the first GPU, after the CDI specification was written.
+func splitLater(f *install.Facts) {
+	f.GPU.GPUs = slices.Clone(f.GPU.GPUs)
+	f.GPU.GPUs[0].MIG = true
+	f.GPU.GPUs[0].Instances = []nvdocker.Instance{{UUID: "MIG-1", Index: 0}, {UUID: "MIG-2", Index: 1}}
+}
+
+// TestSpecNamesEveryDevice has hosts whose CDI specification is not for the GPUs or the driver that
+// they have now, and hosts where it is.
+func TestSpecNamesEveryDevice(t *testing.T) {
+	t.Parallel()
+	is := func(change func(*install.Facts)) (steps []string, title string) {
+		f := settled(host("ubuntu", "24.04", "28.3.3"))
+		change(&f)
+		plan, problem := install.Make(f, install.Options{})
+		if problem != nil {
+			t.Fatal(problem)
+		}
+		for _, s := range plan.Steps {
+			title += s.Title + "\n"
+		}
+		return ids(plan), title
+	}
+	for name, c := range map[string]struct {
+		change func(*install.Facts)
+		title  string // "": nothing is to be done
+	}{
+		"settled": {func(*install.Facts) {}, ""},
+		"by UUID": {func(f *install.Facts) {
+			f.Docker.Discovered = []string{"nvidia.com/gpu=" + uuid1, "nvidia.com/gpu=" + uuid2}
+		}, ""},
+		"split":      {splitLater, "nvidia.com/gpu=0:0"},
+		"one more":   {func(f *install.Facts) { f.Docker.Discovered = []string{"nvidia.com/gpu=0", "nvidia.com/gpu=all"} }, "nvidia.com/gpu=1"},
+		"none found": {func(f *install.Facts) { f.Docker.Discovered = nil }, "nvidia.com/gpu=0"},
+		"stale": {func(f *install.Facts) { f.SpecDrivers["/var/run/cdi/nvidia.yaml"] = "550.54.15" },
+			"/var/run/cdi/nvidia.yaml, which is for driver 550.54.15"},
+		"another directory": {func(f *install.Facts) { f.SpecDrivers, f.Docker.Specs = nil, nil }, ""},
+	} {
+		steps, title := is(c.change)
+		if c.title == "" && len(steps) > 0 || c.title != "" && (!slices.Equal(steps, []string{"spec", "check"}) ||
+			!strings.Contains(title, c.title)) {
+			t.Errorf("%s: %v\n%s", name, steps, title)
+		}
 	}
 }
 

@@ -111,7 +111,7 @@ func (m *maker) driver() (Plan, *nvdocker.Problem) {
 			strings.Join(f.Cards, ", ") + ")",
 			Remedy: "--driver installs that of the distribution"}
 	}
-	if f.SecureBoot {
+	if f.SecureBoot && f.ID == "debian" { // Ubuntu has modules that are signed
 		return Plan{},
 			&nvdocker.Problem{Cause: "Secure Boot is on, and keeps a module of the driver that " +
 				"is built on the host from being loaded",

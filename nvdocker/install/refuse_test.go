@@ -78,3 +78,15 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 }
+
+// TestSecureBoot refuses a driver whose module is built on the host, and no other: Ubuntu has
+// modules that are signed.
+func TestSecureBoot(t *testing.T) {
+	t.Parallel()
+	f := bare("ubuntu", "24.04")
+	f.SecureBoot = true
+	plan, problem := install.Make(f, install.Options{Driver: true})
+	if problem != nil || len(plan.Steps) != 1 || plan.Steps[0].ID != "driver" {
+		t.Errorf("Ubuntu: %+v, %v", plan, problem)
+	}
+}

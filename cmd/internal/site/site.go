@@ -37,14 +37,19 @@ type Site struct {
 
 // Read reads the configuration: saved options count with saved. What is odd about it is printed to stderr.
 func Read(ctx *cliv2.Context, saved bool, stderr *os.File) (*Site, error) {
-	c, warnings, err := config.Load(cli.Source(ctx, saved))
+	return ReadFrom(cli.Source(ctx, saved), stderr)
+}
+
+// ReadFrom is Read with a configuration from elsewhere than a command's flags say.
+func ReadFrom(source config.Source, stderr *os.File) (*Site, error) {
+	c, warnings, err := config.Load(source)
 	for _, w := range warnings {
 		fmt.Fprintln(stderr, "warning: "+cli.Visible(w.String()))
 	}
 	if err != nil {
 		return nil, err
 	}
-	file := ctx.String("config")
+	file := source.File
 	if file == "" {
 		file = config.FileName
 	}
