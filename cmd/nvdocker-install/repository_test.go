@@ -175,6 +175,9 @@ case "$1 $2" in
 cdiVersion: "0.5.0"
 kind: nvidia.com/gpu
 devices:
+- name: "0"
+  containerEdits:
+    env: [NVIDIA_VISIBLE_DEVICES=void]
 - name: all
   containerEdits:
     env: [NVIDIA_VISIBLE_DEVICES=void]

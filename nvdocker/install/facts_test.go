@@ -1,7 +1,9 @@
 package install_test
 
 import (
+	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -99,5 +101,32 @@ func TestScript(t *testing.T) {
 	if err != nil || f.User == "" || f.Arch == "" || runtime.GOOS == "linux" && f.OS != "Linux" ||
 		complaints.Len() > 0 {
 		t.Errorf("%+v, %v\n%s", f, err, complaints.String())
+	}
+}
+
+// TestScriptFindsSpecs tells specifications of GPUs from those of other devices of NVIDIA's.
+func TestScriptFindsSpecs(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	for name, text := range map[string]string{
+		"a.yaml": "kind: nvidia.com/gpu\nx: libcuda.so.550.54.15\n",
+		"b.json": `{"kind":"nvidia.com/gpu"}`,
+		"c.yaml": "kind: management.nvidia.com/gpu\nx: libcuda.so.550.54.15\n",
+	} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	program, arguments := install.Script(install.Options{})
+	program = strings.NewReplacer("/etc/cdi", folder, "/var/run/cdi", folder+"/none").Replace(program)
+	output, err := exec.CommandContext(t.Context(), "sh", append([]string{"-c", program, "sh"},
+		arguments...)...).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := install.Parse(output, nvdocker.Report{})
+	want := map[string]string{folder + "/a.yaml": "550.54.15", folder + "/b.json": ""}
+	if diff := cmp.Diff(want, f.SpecDrivers); diff != "" || err != nil {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
 }
