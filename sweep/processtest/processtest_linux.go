@@ -72,11 +72,12 @@ func Stop(t testing.TB, pids ...int) {
 	}
 }
 
-// Kill ends processes with SIGKILL. They are stopped first, so that none sees the end of another.
+// Kill ends processes with SIGKILL. They are stopped first, so that none sees the end of another, and children are to be named behind
+// their parents: the last ends first, as a stopped process that loses its parent may be let go on (setpgid(2), orphaned process groups).
 func Kill(t testing.TB, pids ...int) {
 	t.Helper()
 	Stop(t, pids...)
-	for _, pid := range pids {
+	for _, pid := range slices.Backward(pids) {
 		_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended
 	}
 }
