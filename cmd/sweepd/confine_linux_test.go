@@ -207,3 +207,34 @@ func TestATaskReadsItsOwnSecretsOnly(t *testing.T) {
 	c.ended(patience, id)
 	c.succeeded(id)
 }
+
+// TestOutputFilesAreNotFollowed runs tasks that put links and pipes where the worker, which is not confined, writes what they print.
+func TestOutputFilesAreNotFollowed(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	c := newCluster(t, s)
+	c.worker("w1", s)
+	victim := c.path("victim")
+	if err := os.WriteFile(victim, []byte("whole"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, do := range map[string]string{
+		"link":     "ln -s " + victim + " stderr.log; echo text >&2",
+		"pipe":     "mkfifo stderr.log; echo text >&2",
+		"late":     "rm stdout.log; ln -s " + victim + " stdout.log; (sleep 0.3; echo text) & echo text >&2",
+		"latepipe": "rm stdout.log; mkfifo stdout.log; (sleep 0.3; echo text) & echo text >&2",
+	} {
+		id := c.sweep(name, do, 1)
+		c.ended(patience, id)
+		c.succeeded(id)
+		file := c.path("w1", id, "0", "stderr.log")
+		if info, err := os.Lstat(file); err != nil || !info.Mode().IsRegular() {
+			t.Errorf("%s: %v, %v", name, info, err)
+		} else if text, err := os.ReadFile(file); err != nil || string(text) != "text\n" {
+			t.Errorf("%s: it keeps %q, %v", name, text, err)
+		}
+	}
+	if text, err := os.ReadFile(victim); err != nil || string(text) != "whole" {
+		t.Errorf("the file that links led to has %q, %v", text, err)
+	}
+}

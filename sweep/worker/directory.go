@@ -76,11 +76,39 @@ func noteAttempt(dir string, number int) error {
 	return errors.Join(err, file.Close())
 }
 
-// createFile opens a file for writing, and makes it where it is not there. os.OpenFile would try whether its end can be waited
-// for: six calls of the system instead of one, for each task.
-func createFile(path string, flags int, mode uint32) (*os.File, error) {
+// createOutput makes the file of a stream; what has its name gives way, and so does a link: a program may have put it there, and
+// the worker may write where the program may not. os.OpenFile would try whether its end can be waited for: six calls of the system
+// instead of one, for each task.
+func createOutput(path string) (*os.File, error) {
+	const again = 3 // a program that lives may put something there again
+	for n := 0; ; n++ {
+		f, err := openOutput(path, unix.O_CREAT|unix.O_EXCL)
+		if !errors.Is(err, fs.ErrExist) || n == again {
+			return f, err
+		}
+		if err := unix.Unlink(path); err != nil && err != unix.ENOENT && err != unix.EINTR {
+			return nil, &os.PathError{Op: "unlink", Path: path, Err: err}
+		}
+	}
+}
+
+// continueOutput opens the file of a stream to write behind what is in it; it is made anew where it is not there, or is no file any
+// more.
+func continueOutput(path string) (*os.File, error) {
+	f, err := openOutput(path, unix.O_APPEND|unix.O_NOFOLLOW|unix.O_NONBLOCK) // a pipe that nobody reads would wait
+	if err == nil {
+		var s unix.Stat_t
+		if err = unix.Fstat(int(f.Fd()), &s); err == nil && s.Mode&unix.S_IFMT == unix.S_IFREG {
+			return f, nil
+		}
+		_ = f.Close()
+	}
+	return createOutput(path)
+}
+
+func openOutput(path string, flags int) (*os.File, error) {
 	for {
-		fd, err := unix.Open(path, unix.O_WRONLY|unix.O_CREAT|unix.O_CLOEXEC|flags, mode)
+		fd, err := unix.Open(path, unix.O_WRONLY|unix.O_CLOEXEC|flags, 0o600)
 		if err == nil {
 			return os.NewFile(uintptr(fd), path), nil
 		}

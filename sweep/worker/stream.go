@@ -3,10 +3,7 @@ package worker
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
-
-	"golang.org/x/sys/unix"
 
 	"mlframework/sweep/failure"
 	"mlframework/sweep/result"
@@ -37,7 +34,7 @@ type stream struct {
 
 // create makes the file, empty. Without it, the first byte does.
 func (s *stream) create() (err error) {
-	s.file, err = createFile(s.path, unix.O_TRUNC, 0o600)
+	s.file, err = createOutput(s.path)
 	return err
 }
 
@@ -157,10 +154,7 @@ func (s *stream) keepLate(p []byte) {
 	if !s.late {
 		s.late = true
 		var err error
-		if s.file, err = os.OpenFile(s.path, os.O_WRONLY|os.O_CREATE, 0o600); err == nil {
-			_, err = s.file.Seek(0, io.SeekEnd)
-		}
-		if err != nil {
+		if s.file, err = continueOutput(s.path); err != nil {
 			s.fail(err)
 		}
 		s.keep([]byte(lateMark))
