@@ -55,7 +55,8 @@ func letterOf(d *amqp091.Delivery, self string) (l letter) {
 	l.from, _ = d.Headers[fromHeader].(string)
 	l.reason, _ = d.Headers[reasonHeader].(string)
 	l.reason = strings.ToValidUTF8(cut(l.reason, longestSaid), "")
-	if worker, ok := rights.Dead.WorkerOf(d.RoutingKey); ok {
+	if d.Exchange == rights.FromWorkers { // whatever its key and its headers say: those name other queues, too (CC, BCC)
+		worker, _ := rights.UserOf(d.UserId)
 		if l.from != rights.ControlQueue(worker) {
 			l.from = rights.TasksQueue(worker)
 		}
@@ -63,7 +64,7 @@ func letterOf(d *amqp091.Delivery, self string) (l letter) {
 		return l
 	}
 	deaths, _ := d.Headers[deathHeader].([]any)
-	if l.from != "" || len(deaths) == 0 {
+	if len(deaths) == 0 || l.from != "" && d.UserId == self { // what the broker put aside has the headers that its sender gave it
 		l.of, l.before = originOf(d, self)
 		l.before = l.before || d.UserId == "" // programs before said no user
 		return l

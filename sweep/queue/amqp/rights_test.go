@@ -248,8 +248,12 @@ func TestADeadLetterOfAWorkerIsItsOwn(t *testing.T) {
 		if err := s.as(t, s.broker.Worker(t, s.vhost, "w1")).Publish(rights.FromWorkers, "dead.w1", false, false, m); err != nil {
 			t.Fatal(err)
 		}
+		m.Headers["CC"] = []any{"dead.x"} // which the broker does not compare with the user's rights
+		if err := s.as(t, s.broker.Worker(t, s.vhost, "w1")).Publish(rights.FromWorkers, rights.Probe.Key("w1"), false, false, m); err != nil {
+			t.Fatal(err)
+		}
 	}
-	waitFor(t, "they are dead", func() bool { return s.count(t) == 4 })
+	waitFor(t, "they are dead", func() bool { return s.count(t) == 8 })
 	all, err := s.hub.Dead(t.Context(), 10)
 	for _, l := range all.Letters {
 		if l.From != "tasks.w1" {
