@@ -71,7 +71,7 @@ func (p *laptop) apart(t *testing.T, cluster, root string) {
 	reachesTLS(t, master, cluster)
 }
 
-// intrudes does as somebody would who has got hold of the credentials of host3, in a folder there: with any program, from
+// intrudes uses stolen credentials of host3, in a folder there, as an attacker would: with any program, from
 // anywhere.
 func intrudes(t *testing.T, h *lab.Host, folder, address string) {
 	t.Helper()

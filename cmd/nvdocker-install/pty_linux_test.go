@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// terminal is one on which somebody has typed a text already.
+// terminal returns a terminal with text already typed into it.
 func terminal(t *testing.T, typed string) *os.File {
 	t.Helper()
 	ptmx, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)

@@ -31,10 +31,10 @@ type repository struct {
 	mu      sync.Mutex
 	files   map[string][]byte
 	asked   int                 // how many requests there were
-	holding map[string]*holding // by address of who asks for the package
+	holding map[string]*holding // by client address
 }
 
-// holding has whoever asks for the package wait.
+// holding makes a client that requests the package wait.
 type holding struct{ asked, release chan struct{} }
 
 // newRepository serves a repository at an address of this machine.

@@ -14,7 +14,7 @@ import (
 	"mlframework/nvdocker/install"
 )
 
-// wish is what is asked for.
+// wish is the parsed command line.
 type wish struct {
 	hosts             []host.Address
 	dryRun, yes, json bool

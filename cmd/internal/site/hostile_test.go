@@ -109,7 +109,7 @@ func (h *heard) shown(t *testing.T) string {
 	return b.String()
 }
 
-// unsafe tells whether text holds what a terminal acts on.
+// unsafe reports whether text contains characters that a terminal interprets.
 func unsafe(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool { return r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) })
 }
