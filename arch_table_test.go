@@ -34,12 +34,12 @@ var layers = []layer{
 	{"sweep/argv", []string{"sweep/fault", "sweep/space", "sweep/task"}, nil, "how a program takes its parameters is text from text, for the worker and for a dry run alike"},
 	{"sweep/group", []string{"sweep/expr", "sweep/fault", "sweep/result", "sweep/task"}, nil,
 		"means are made of rows, from any source"},
-	{"sweep", []string{"sweep/result", "sweep/space", "sweep/task"}, nil,
+	{"sweep/core", []string{"sweep/result", "sweep/space", "sweep/task"}, nil,
 		"the ledger is pure: no store, no queue, no clock, so that years of faults are replayed in a test"},
-	{"sweep/store", []string{"sweep", "sweep/fault", "sweep/result", "sweep/task"}, []string{"sweep/space"},
+	{"sweep/store", []string{"sweep/core", "sweep/fault", "sweep/result", "sweep/task"}, []string{"sweep/space"},
 		"it keeps what the ledger decided, and decides nothing"},
 
-	{"sweep/history", []string{"sweep", "sweep/store", "sweep/task"}, []string{"sweep/space"},
+	{"sweep/history", []string{"sweep/core", "sweep/store", "sweep/task"}, []string{"sweep/space"},
 		"the judge of all parts reads what the store kept, and knows none of them"},
 
 	{"sweep/queue", []string{"sweep/task"}, nil, "a contract names what travels, and none of its ends"},
@@ -60,10 +60,10 @@ var layers = []layer{
 	{"sweep/worker/folder", []string{"sweep/task"}, nil, "folders are made of files and rules, whoever runs what in them"},
 	{"sweep/worker", []string{"sweep/argv", "sweep/failure", "sweep/metricfile/tail", "sweep/queue", "sweep/result", "sweep/secret", "sweep/task", "sweep/worker/folder", "sweep/worker/process"}, []string{"sweep/leaktest", "sweep/queue/memory"},
 		"a worker knows the queue, and neither master nor store: it runs on other machines"},
-	{"sweep/master", []string{"sweep", "sweep/queue", "sweep/result", "sweep/secret", "sweep/space", "sweep/store", "sweep/task"},
+	{"sweep/master", []string{"sweep/core", "sweep/queue", "sweep/result", "sweep/secret", "sweep/space", "sweep/store", "sweep/task"},
 		[]string{"sweep/leaktest", "sweep/queue/memory"}, "it knows the contract of the queue, not which queue it is, and no worker"},
 
-	{"sweep/api", []string{"sweep", "sweep/failure", "sweep/group", "sweep/master", "sweep/queue",
+	{"sweep/api", []string{"sweep/core", "sweep/failure", "sweep/group", "sweep/master", "sweep/queue",
 		"sweep/result", "sweep/secret", "sweep/space", "sweep/store", "sweep/task"},
 		[]string{"sweep/leaktest", "sweep/queue/memory"}, "it carries what a master can do to who asks for it, and a worker is nobody who asks"},
 
@@ -83,7 +83,7 @@ var layers = []layer{
 	{"cmd/internal/cli", []string{"config", "sweep/fault", "sweep/result", "sweep/worker/process"}, nil, "what commands share; it stands below them all"},
 	{"infra/remote", nil, []string{"sweep/leaktest"}, "a host is a connection with commands on it, whatever they are for"},
 
-	{"sweep/monitor", []string{"sweep", "sweep/api", "sweep/group", "sweep/master", "sweep/result",
+	{"sweep/monitor", []string{"sweep/core", "sweep/api", "sweep/group", "sweep/master", "sweep/result",
 		"sweep/task"},
 		[]string{"sweep/leaktest", "sweep/queue/memory", "sweep/space", "sweep/store"}, "it asks the API and shows what it is told: no store, no queue; of the master it knows the words"},
 	{"infra/filesync", []string{"projects"}, nil, "it carries files over a connection, whoever opened it"},
@@ -93,7 +93,7 @@ var layers = []layer{
 	{"infra/lab", []string{"scripts"}, nil, "hosts are machines with addresses, whatever is tested on them; only tests import it"},
 
 	{"cmd/internal/site", []string{"cmd/internal/cli", "config", "infra", "infra/clean", "infra/filesync", "infra/host", "infra/plan", "infra/remote", "nvdocker", "projects",
-		"sweep", "sweep/api", "sweep/definition", "sweep/master", "sweep/result", "sweep/task"}, nil, "here both sides meet, for the commands that are about a cluster"},
+		"sweep/core", "sweep/api", "sweep/definition", "sweep/master", "sweep/result", "sweep/task"}, nil, "here both sides meet, for the commands that are about a cluster"},
 	{"cmd/check-status", []string{everything}, nil, "a command puts the parts together"},
 	{"cmd/update-files", []string{everything}, nil, "a command puts the parts together"},
 	{"cmd/infrainit", []string{everything}, nil, "a command puts the parts together"},

@@ -11,8 +11,8 @@ import (
 
 	"mlframework/infra/lab"
 	"mlframework/infra/plan"
-	"mlframework/sweep"
 	"mlframework/sweep/api"
+	"mlframework/sweep/core"
 	"mlframework/sweep/space"
 	"mlframework/sweep/task"
 )
@@ -76,7 +76,7 @@ func submit(t *testing.T, client *api.Client, h *lab.Host, root string, tasks st
 		t.Fatal(err)
 	}
 	revision := strings.TrimSpace(h.Exec(t, "sh", "-c", "basename $(readlink "+root+"/current)"))
-	made, err := client.Submit(t.Context(), api.Submission{Code: revision, Record: sweep.Record{
+	made, err := client.Submit(t.Context(), api.Submission{Code: revision, Record: core.Record{
 		Version: task.Version, Space: s, Project: "digits",
 		Recipe: task.Recipe{Definition: "sleep", Command: []string{"sh", "-c", "sleep 1", "task"}, Revision: revision, Grace: time.Second},
 	}}, "", "")
@@ -101,7 +101,7 @@ func succeeded(t *testing.T, client *api.Client, id string) {
 	t.Helper()
 	eventually(t, "the sweep has ended", func() bool {
 		s, err := client.Sweep(t.Context(), id, false)
-		return err == nil && s.State == sweep.Finished
+		return err == nil && s.State == core.Finished
 	})
 	page, err := client.Tasks(t.Context(), id, api.Query{})
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/cli"
-	"mlframework/sweep"
 	"mlframework/sweep/api"
+	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 	"mlframework/sweep/secret"
 	"mlframework/sweep/task"
@@ -148,7 +148,7 @@ func otherPaused(ctx *cliv2.Context, src source, named string) (s api.Sweep, fou
 	}
 	var paused []string
 	for _, one := range slices.Backward(all) {
-		if one.State == sweep.Paused {
+		if one.State == core.Paused {
 			paused = append(paused, one.ID)
 		}
 	}

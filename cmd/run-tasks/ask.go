@@ -13,8 +13,8 @@ import (
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/cli"
-	"mlframework/sweep"
 	"mlframework/sweep/api"
+	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 	"mlframework/sweep/result"
 	"mlframework/sweep/task"
@@ -141,7 +141,7 @@ func (c *command) list(ctx *cliv2.Context) error {
 	return c.listText(sweeps)
 }
 
-func (c *command) listJSON(sweeps []sweep.Summary) error {
+func (c *command) listJSON(sweeps []core.Summary) error {
 	for _, s := range sweeps {
 		if err := encode(c.stdout, s); err != nil {
 			return err
@@ -151,8 +151,8 @@ func (c *command) listJSON(sweeps []sweep.Summary) error {
 }
 
 // listText shows priorities where there are any.
-func (c *command) listText(sweeps []sweep.Summary) error {
-	ranked := slices.ContainsFunc(sweeps, func(s sweep.Summary) bool { return s.Priority != 0 })
+func (c *command) listText(sweeps []core.Summary) error {
+	ranked := slices.ContainsFunc(sweeps, func(s core.Summary) bool { return s.Priority != 0 })
 	columns := []string{"SWEEP", "STATE", "TASKS", "DONE", "FAILED", "SUBMITTED", "TOOK"}
 	if ranked {
 		columns = append(columns, "PRIORITY")

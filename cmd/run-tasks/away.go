@@ -12,8 +12,8 @@ import (
 	"mlframework/cmd/internal/cli"
 	"mlframework/cmd/internal/site"
 	"mlframework/projects"
-	"mlframework/sweep"
 	"mlframework/sweep/api"
+	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 	"mlframework/sweep/space"
 )
@@ -130,5 +130,5 @@ func (c *command) cancelAttached(ctx context.Context, m *remote, id string, l lo
 		}
 	}
 	fmt.Fprintf(c.stderr, "%s is cancelled; waiting for what runs, with its grace; Ctrl-C again leaves at once\n", id)
-	return c.watch(ctx, m, api.Begun{Summary: sweep.Summary{ID: id}}, l)
+	return c.watch(ctx, m, api.Begun{Summary: core.Summary{ID: id}}, l)
 }

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"mlframework/cmd/internal/cli"
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 	"mlframework/sweep/result"
 	"mlframework/sweep/task"
@@ -31,7 +31,7 @@ type bar struct {
 	ended    chan struct{}
 
 	mu      sync.Mutex
-	now     sweep.Summary
+	now     core.Summary
 	best    *master.Best
 	newest  string // what a running task said last: "acc=0.7 (3)"
 	began   time.Time

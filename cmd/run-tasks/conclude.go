@@ -16,8 +16,8 @@ import (
 	"golang.org/x/term"
 
 	"mlframework/cmd/internal/cli"
-	"mlframework/sweep"
 	"mlframework/sweep/api"
+	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 	"mlframework/sweep/result"
 	"mlframework/sweep/task"
@@ -42,7 +42,7 @@ func (c *command) conclude(ctx context.Context, src source, id string, l look, i
 	}
 	c.warnUnkept(s)
 	c.warnUnranked(s)
-	if s.State == sweep.Paused {
+	if s.State == core.Paused {
 		reason := ""
 		if s.Reason != nil {
 			reason = *s.Reason
@@ -50,7 +50,7 @@ func (c *command) conclude(ctx context.Context, src source, id string, l look, i
 		fmt.Fprintf(c.stderr, "%s is paused (%s): %s resume %s goes on\n", id, cli.Visible(reason), c.self, id)
 	}
 	switch {
-	case interrupted && s.State != sweep.Finished:
+	case interrupted && s.State != core.Finished:
 		return cli.Code(cli.Interrupted)
 	case s.Counts[task.Succeeded.String()] < s.Total:
 		return cli.Code(cli.Failed)
@@ -84,7 +84,7 @@ func (c *command) report(ctx context.Context, src source, s api.Sweep) error {
 }
 
 // outcomeText is "24 tasks: 23 succeeded, 1 failed, in 38.2s".
-func outcomeText(s sweep.Summary) string {
+func outcomeText(s core.Summary) string {
 	var parts []string
 	for _, state := range task.States {
 		if n := s.Counts[state.String()]; n > 0 {
@@ -99,7 +99,7 @@ func outcomeText(s sweep.Summary) string {
 }
 
 // ranFor is how long a sweep that has ended ran, without the time in which it waited or was paused.
-func ranFor(s sweep.Summary) time.Duration {
+func ranFor(s core.Summary) time.Duration {
 	if s.Ran == 0 { // it is of before that was counted
 		return s.Ended.Sub(s.Submitted)
 	}
@@ -108,7 +108,7 @@ func ranFor(s sweep.Summary) time.Duration {
 
 // tookText is how long a sweep that has ended ran: "38.2s". Where it waited or was paused for longer than a tenth of that it
 // is "38.2s (25m08s elapsed)".
-func tookText(s sweep.Summary) string {
+func tookText(s core.Summary) string {
 	ran, whole := ranFor(s), s.Ended.Sub(s.Submitted)
 	text := result.HumanDuration(ran.Seconds())
 	if whole-ran <= max(time.Second, ran/10) {

@@ -8,13 +8,13 @@ import (
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/cli"
-	"mlframework/sweep"
 	"mlframework/sweep/api"
+	"mlframework/sweep/core"
 	"mlframework/sweep/task"
 )
 
 // control does something with a sweep or task. It returns the target with its sweep, and how that stands then.
-func (c *command) control(ctx *cliv2.Context, do func(context.Context, *api.Client, target) (sweep.Summary, error)) (t target, after sweep.Summary, err error) {
+func (c *command) control(ctx *cliv2.Context, do func(context.Context, *api.Client, target) (core.Summary, error)) (t target, after core.Summary, err error) {
 	arg, err := argument(ctx)
 	if err != nil {
 		return t, after, err
@@ -54,7 +54,7 @@ func unended(ctx context.Context, src source, t target) error {
 }
 
 // tell says how a sweep stands now.
-func (c *command) tell(s sweep.Summary) {
+func (c *command) tell(s core.Summary) {
 	text := s.ID + " is " + string(s.State)
 	if n := s.Counts[task.Running.String()]; n > 0 {
 		text += fmt.Sprintf("; %s still running", plural(n, "task"))
@@ -64,7 +64,7 @@ func (c *command) tell(s sweep.Summary) {
 
 // cancel is `run-tasks cancel`.
 func (c *command) cancel(ctx *cliv2.Context) error {
-	t, after, err := c.control(ctx, func(ctx context.Context, m *api.Client, t target) (sweep.Summary, error) {
+	t, after, err := c.control(ctx, func(ctx context.Context, m *api.Client, t target) (core.Summary, error) {
 		if t.isTask {
 			return m.CancelTask(ctx, t.sweep, t.index)
 		}
@@ -85,7 +85,7 @@ func (c *command) pause(ctx *cliv2.Context) error {
 	if name, _, isTask := strings.Cut(ctx.Args().First(), "/"); isTask {
 		return cli.Wrong("run-tasks pause "+name+" pauses its sweep", "a single task cannot be paused")
 	}
-	_, after, err := c.control(ctx, func(work context.Context, m *api.Client, t target) (sweep.Summary, error) {
+	_, after, err := c.control(ctx, func(work context.Context, m *api.Client, t target) (core.Summary, error) {
 		return m.Pause(work, t.sweep, ctx.Bool("stop"))
 	})
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/term"
 
 	"mlframework/cmd/internal/cli"
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 	"mlframework/sweep/result"
 	"mlframework/sweep/task"
@@ -167,7 +167,7 @@ func metricsText(all result.Final) string {
 }
 
 // countsText is "12 of 24 done, 2 running, 1 failed".
-func countsText(s sweep.Summary) string {
+func countsText(s core.Summary) string {
 	done, failed := tally(s)
 	text := fmt.Sprintf("%d of %d done", done, s.Total)
 	if n := s.Counts["running"]; n > 0 {
@@ -180,7 +180,7 @@ func countsText(s sweep.Summary) string {
 }
 
 // tally counts the tasks that ended, and those of them that ended badly.
-func tally(s sweep.Summary) (done, failed int64) {
+func tally(s core.Summary) (done, failed int64) {
 	for _, state := range task.States {
 		if n := s.Counts[state.String()]; state.Terminal() {
 			done += n

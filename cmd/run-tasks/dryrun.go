@@ -16,9 +16,9 @@ import (
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/projects"
-	"mlframework/sweep"
 	"mlframework/sweep/api"
 	"mlframework/sweep/argv"
+	"mlframework/sweep/core"
 	"mlframework/sweep/definition"
 	"mlframework/sweep/master"
 	"mlframework/sweep/result"
@@ -63,7 +63,7 @@ func fileOf(g argv.Given) *dryFile {
 // dryRun is what would be run.
 type dryRun struct {
 	name   string // of the definition, or of the sweep that would be extended
-	record sweep.Record
+	record core.Record
 	spaces []*space.Space // that the tasks are from
 	first  int64          // of them, counted within the sweep
 	total  int64

@@ -10,8 +10,8 @@ import (
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/cli"
-	"mlframework/sweep"
 	"mlframework/sweep/api"
+	"mlframework/sweep/core"
 	"mlframework/sweep/definition"
 	"mlframework/sweep/master"
 	"mlframework/sweep/secret"
@@ -24,8 +24,8 @@ type extension struct {
 	now    present
 	notes  []string // for the user to read before anything runs
 	by     api.Extension
-	record sweep.Record // with it
-	tasks  int64        // that it adds
+	record core.Record // with it
+	tasks  int64       // that it adds
 }
 
 // extend is `run-tasks extend`.
@@ -86,7 +86,7 @@ func (c *command) readExtension(ctx *cliv2.Context, s api.Sweep, change space.Ch
 	if r.EachWorker || r.ParametersFile == "" {
 		return e, cli.Wrong("submit it again instead", "%s is a sweep without a parameters file: there is nothing to extend it by", s.ID)
 	}
-	if s.State == sweep.Cancelled {
+	if s.State == core.Cancelled {
 		return e, &master.WrongState{ID: s.ID, Is: "cancelled", Remedy: "`run-tasks retry " + s.ID + "` runs what was cancelled; then it can be extended"}
 	}
 	e.sweep = s

@@ -10,8 +10,8 @@ import (
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/cli"
-	"mlframework/sweep"
 	"mlframework/sweep/api"
+	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 	"mlframework/sweep/result"
 	"mlframework/sweep/task"
@@ -69,15 +69,15 @@ const (
 // awaitTakeover waits for another terminal to run the sweep that was open when its runner ended. It
 // reports whether one does.
 func (h *here) awaitTakeover(ctx context.Context, id string) bool {
-	if h.last.State != sweep.Open {
+	if h.last.State != core.Open {
 		return false
 	}
 	for end := time.Now().Add(takeoverTimeout); time.Now().Before(end) && ctx.Err() == nil; {
 		s, err := h.Sweep(ctx, id, false)
-		if err != nil || s.State != sweep.Open && s.State != sweep.Paused {
+		if err != nil || s.State != core.Open && s.State != core.Paused {
 			return false
 		}
-		if s.State == sweep.Open && alive() && runnerOf() != h.holder {
+		if s.State == core.Open && alive() && runnerOf() != h.holder {
 			return true
 		}
 		select {
@@ -101,7 +101,7 @@ func (c *command) watch(ctx context.Context, src source, b api.Begun, l look) er
 		if d == nil {
 			d = l.open(c.stdout, c.stderr)
 			c.screen.set(d.notes())
-			if _, shows := d.(*bar); l.late && !shows && u.Sweep.State == sweep.Open {
+			if _, shows := d.(*bar); l.late && !shows && u.Sweep.State == core.Open {
 				fmt.Fprintf(d.notes(), "following %s: %s\n", u.Sweep.ID, countsText(u.Sweep))
 			}
 		}
@@ -119,7 +119,7 @@ func (c *command) watch(ctx context.Context, src source, b api.Begun, l look) er
 // stopped, as by Ctrl-Z, is waited for.
 func (h *here) follow(ctx context.Context, b api.Begun, d master.Detail, each func(master.Update) error) error {
 	since, told, idle := time.Now(), map[int64]bool{}, false
-	h.last = sweep.Summary{}
+	h.last = core.Summary{}
 	if b.Events != "" {
 		since = h.acted
 	} else if h.note(); !alive() {

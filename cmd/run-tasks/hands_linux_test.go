@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"mlframework/sweep"
 	"mlframework/sweep/api"
+	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 	"mlframework/sweep/monitor"
 	"mlframework/sweep/queue"
@@ -87,11 +87,11 @@ func (s *scene) must(err error) {
 }
 
 // submit submits a sweep of one task.
-func (s *scene) submit(retry sweep.Retry) {
+func (s *scene) submit(retry core.Retry) {
 	s.t.Helper()
 	sp, _, err := space.Read("parameters.yml", []byte("x: 1\n"))
 	s.must(err)
-	made, err := s.client.Submit(s.t.Context(), api.Submission{Code: "c", Record: sweep.Record{Version: task.Version, Space: sp, Retry: retry,
+	made, err := s.client.Submit(s.t.Context(), api.Submission{Code: "c", Record: core.Record{Version: task.Version, Space: sp, Retry: retry,
 		Project: s.dir, Recipe: task.Recipe{Definition: "work", Command: []string{"work"}, Revision: "r"}}}, "", "")
 	s.must(err)
 	s.id = made.ID

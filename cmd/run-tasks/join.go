@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"mlframework/cmd/internal/cli"
-	"mlframework/sweep"
 	"mlframework/sweep/api"
+	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 )
 
@@ -26,7 +26,7 @@ func newDirect(r *runner) *direct {
 }
 
 func begunAs(id string, err error) (api.Begun, error) {
-	return api.Begun{Summary: sweep.Summary{ID: id}}, err
+	return api.Begun{Summary: core.Summary{ID: id}}, err
 }
 
 func (d *direct) Submit(ctx context.Context, s api.Submission, key string, _ master.Detail) (api.Begun, error) {
@@ -147,7 +147,7 @@ func (s *session) beside(ctx context.Context, m *api.Client) (c company, err err
 		return c, err
 	}
 	for _, other := range sweeps {
-		if other.State == sweep.Open {
+		if other.State == core.Open {
 			c.open = append(c.open, other.ID)
 		}
 	}

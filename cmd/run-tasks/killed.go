@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"mlframework/cmd/internal/cli"
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 	"mlframework/sweep/queue/memory"
 	"mlframework/sweep/store"
@@ -37,8 +37,8 @@ func standing(r *store.Reader) func(context.Context, *store.Sweep) error {
 		}
 		once.Do(func() { settled, failed = settle(ctx) })
 		switch {
-		case failed != nil && s.Head.State == sweep.Open:
-			s.Head.State, s.Head.Reason = sweep.Paused, unsettled
+		case failed != nil && s.Head.State == core.Open:
+			s.Head.State, s.Head.Reason = core.Paused, unsettled
 			return nil
 		case failed != nil || !settled: // who holds the store now sees to it
 			return nil
@@ -77,7 +77,7 @@ func (c *command) executorKilled(ctx context.Context, killed *process.Killed) er
 		if err != nil {
 			return e
 		}
-		if now.State == sweep.Open { // another process has it
+		if now.State == core.Open { // another process has it
 			open = append(open, now.ID)
 			continue
 		}
@@ -94,8 +94,8 @@ func (c *command) executorKilled(ctx context.Context, killed *process.Killed) er
 }
 
 // runs reports whether the store has a sweep as running.
-func runs(h sweep.Head) bool {
-	return h.State == sweep.Open || h.Rows[task.Queued]+h.Rows[task.Claimed]+h.Rows[task.Running] > 0
+func runs(h core.Head) bool {
+	return h.State == core.Open || h.Rows[task.Queued]+h.Rows[task.Claimed]+h.Rows[task.Running] > 0
 }
 
 // settle writes down the end of a run that was killed; false when another process has the store, or it was removed.

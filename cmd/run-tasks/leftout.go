@@ -13,8 +13,8 @@ import (
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/projects"
-	"mlframework/sweep"
 	"mlframework/sweep/api"
+	"mlframework/sweep/core"
 	"mlframework/sweep/result"
 	"mlframework/sweep/task"
 	"mlframework/sweep/worker/folder"
@@ -25,7 +25,7 @@ const leftOutShown = 5
 
 // noteLeftOut tells what tasks will not see because a .gitignore names it, as most who wrote one thought of git only, and keeps it for
 // when tasks fail. What lies in outputs they would not see with any rules; such a folder itself would be there, and empty.
-func (c *command) noteLeftOut(m *projects.Manifest, r sweep.Record) {
+func (c *command) noteLeftOut(m *projects.Manifest, r core.Record) {
 	rules := folder.RulesOf(r.Recipe)
 	c.leftOut, c.leftOutOf = slices.DeleteFunc(slices.Clone(m.LeftOut), func(l projects.LeftOut) bool {
 		return rules.Output(l.Path) && !(l.Folder && !rules.Output(path.Dir(l.Path)))

@@ -10,7 +10,7 @@ import (
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/projects"
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/task"
 	"mlframework/sweep/worker/folder"
 )
@@ -25,7 +25,7 @@ type leftOutGiven struct {
 // warnGiven warns of files that arguments of tasks name and that tasks will not see, and keeps the
 // warnings for when tasks fail. Files that the project's own rules exclude are left out on purpose:
 // it does not warn of them.
-func (c *command) warnGiven(r sweep.Record, rules folder.Rules) {
+func (c *command) warnGiven(r core.Record, rules folder.Rules) {
 	left := slices.DeleteFunc(slices.Clone(c.leftOut), func(l projects.LeftOut) bool { return !l.ByGit() || rules.Output(l.Path) })
 	c.leftOutGiven = givenLeftOut(r, left, func(path string) bool { return exists(filepath.Join(c.leftOutOf, filepath.FromSlash(path))) })
 	for _, g := range c.leftOutGiven {
@@ -44,7 +44,7 @@ func (c *command) givenText(g leftOutGiven) string {
 
 // givenLeftOut finds what the command, the variables and the parameters of a record name, each once, in their order. A text with
 // spaces, as a shell's, is none of an argument: what it names it may only look for.
-func givenLeftOut(r sweep.Record, left []projects.LeftOut, exists func(path string) bool) (all []leftOutGiven) {
+func givenLeftOut(r core.Record, left []projects.LeftOut, exists func(path string) bool) (all []leftOutGiven) {
 	look := func(where, text string) {
 		for _, word := range pathsGiven(text) {
 			at := path.Join(r.Recipe.Workdir, word)
@@ -63,7 +63,7 @@ func givenLeftOut(r sweep.Record, left []projects.LeftOut, exists func(path stri
 	}
 	for _, p := range r.Space.Parameters() {
 		for i := range min(p.Len(), mostTypes) {
-			if v := sweep.Given(p.Value(i)); v.Kind != task.Switch {
+			if v := core.Given(p.Value(i)); v.Kind != task.Switch {
 				look("the parameter "+p.Name(), v.Value)
 			}
 		}

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"mlframework/cmd/internal/cli"
-	"mlframework/sweep"
 	"mlframework/sweep/api"
+	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 	"mlframework/sweep/result"
 	"mlframework/sweep/store"
@@ -25,9 +25,9 @@ type here struct {
 	*api.Archive
 	reader *store.Reader // nil: its owner closes it
 	screen *screen
-	acted  time.Time     // when something was last asked of the runner
-	holder string        // who the runner was then
-	last   sweep.Summary // what the runner told last of the sweep that is followed
+	acted  time.Time    // when something was last asked of the runner
+	holder string       // who the runner was then
+	last   core.Summary // what the runner told last of the sweep that is followed
 }
 
 // note notes when, and of whom, something is asked.
@@ -38,7 +38,7 @@ func runnerOf() string { return worker.Holder(worker.FolderLock(outputFolder)) }
 
 // unfinished reports whether the runner of the sweep that was followed ended before the sweep was finished, cancelled or
 // paused.
-func (h *here) unfinished() bool { return h.last.State == sweep.Open || h.last.State == "" }
+func (h *here) unfinished() bool { return h.last.State == core.Open || h.last.State == "" }
 
 // openFolder opens the store of this folder for questions.
 func (c *command) openFolder(ctx context.Context) (*here, error) {

@@ -17,8 +17,8 @@ import (
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/projects/template"
-	"mlframework/sweep"
 	"mlframework/sweep/api"
+	"mlframework/sweep/core"
 	metricfiles "mlframework/sweep/metricfile/tail"
 	"mlframework/sweep/result"
 	"mlframework/sweep/space"
@@ -73,7 +73,7 @@ func (c *command) testMetrics(ctx *cliv2.Context) error {
 // trial is the metrics of a definition, tried on output that is there.
 type trial struct {
 	c      *command
-	record sweep.Record
+	record core.Record
 	rules  *result.Rules
 	json   bool // every sample is printed as it is found
 	series result.Series
@@ -81,7 +81,7 @@ type trial struct {
 	unread []string            // what matched and is no number, in words
 }
 
-func (c *command) newTrial(r sweep.Record, json bool) (*trial, error) {
+func (c *command) newTrial(r core.Record, json bool) (*trial, error) {
 	rules, err := result.Compile(r.Recipe.Metrics)
 	return &trial{c: c, record: r, rules: rules, json: json, series: result.Series{Rules: rules}}, err
 }

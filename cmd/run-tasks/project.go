@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"mlframework/cmd/internal/cli"
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/definition"
 	"mlframework/sweep/fault"
 	"mlframework/sweep/result"
@@ -173,11 +173,11 @@ func cause(err error) string {
 }
 
 // record is what a sweep of the project is from now on, at a revision.
-func (p *project) record(revision string) sweep.Record {
+func (p *project) record(revision string) core.Record {
 	t := p.task
-	r := sweep.Record{
+	r := core.Record{
 		Space: p.space, Style: styleOf(t),
-		EachWorker: t.EachWorker, Retry: sweep.Retry(t.Retry), MaxFailures: int64(t.MaxFailures),
+		EachWorker: t.EachWorker, Retry: core.Retry(t.Retry), MaxFailures: int64(t.MaxFailures),
 		Objective: result.Objective(t.Objective), Project: p.dir, ParametersFile: t.Parameters,
 		Recipe: task.Recipe{
 			Definition: t.Name, Command: t.Command, Secrets: p.file.Secrets, Revision: revision,

@@ -8,8 +8,8 @@ import (
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/cli"
-	"mlframework/sweep"
 	"mlframework/sweep/api"
+	"mlframework/sweep/core"
 	"mlframework/sweep/result"
 )
 
@@ -101,7 +101,7 @@ func (c *command) resultsText(ctx *cliv2.Context, q api.Query, src source, s api
 }
 
 func notBegun(s api.Sweep) string {
-	if s.State == sweep.Cancelled {
+	if s.State == core.Cancelled {
 		return "cancelled before they were handed out (--csv and --json have them)"
 	}
 	return "not handed out yet (--csv and --json have them)"

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/result"
 	"mlframework/sweep/space"
 	"mlframework/sweep/store"
@@ -147,7 +147,7 @@ func fillStore(b *testing.B, dir string, n int64) {
 		b.Fatal(err)
 	}
 	began := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	sw, err := s.Add(ctx, store.New{Submitted: began, Total: n, Record: sweep.Record{Version: task.Version, Space: points,
+	sw, err := s.Add(ctx, store.New{Submitted: began, Total: n, Record: core.Record{Version: task.Version, Space: points,
 		Objective: result.Objective{Metric: "accuracy", Maximize: true},
 		Recipe: task.Recipe{Definition: "train", Command: []string{"train.py"}, Revision: "0123456789abcdef",
 			Metrics: []result.Rule{{Name: "accuracy", Pattern: "(a)"}, {Name: "loss", Pattern: "(l)"}}}}})
@@ -155,17 +155,17 @@ func fillStore(b *testing.B, dir string, n int64) {
 		b.Fatal(err)
 	}
 	head, code := sw.Head, 0
-	head.Issued, head.State, head.Ended = n, sweep.Finished, began.Add(time.Hour)
+	head.Issued, head.State, head.Ended = n, core.Finished, began.Add(time.Hour)
 	for from := int64(0); from < n; from += 5000 {
-		var tasks []sweep.Task
+		var tasks []core.Task
 		for i := from; i < min(from+5000, n); i++ {
-			tasks = append(tasks, sweep.Task{Index: i, State: task.Succeeded, Tries: 1, Try: sweep.Try{Number: 1, Revision: "0123456789abcdef",
+			tasks = append(tasks, core.Task{Index: i, State: task.Succeeded, Tries: 1, Try: core.Try{Number: 1, Revision: "0123456789abcdef",
 				Worker: "w1", Start: task.Start{Host: "gpu1"}, Started: began.Add(time.Duration(i) * time.Millisecond),
 				Outcome: &task.Outcome{Class: task.Success, ExitCode: &code, Duration: time.Duration(i%977) * time.Millisecond,
 					Metrics: result.Final{{Name: "loss", Value: 1 / float64(i+1)}, {Name: "accuracy", Value: float64(i%1013) / 1013}}}}})
 		}
 		head.Rows[task.Succeeded] += int64(len(tasks))
-		if err := s.Commit(ctx, store.Group{Sweep: sw, Changes: sweep.Changes{Head: head, Tasks: tasks}}); err != nil {
+		if err := s.Commit(ctx, store.Group{Sweep: sw, Changes: core.Changes{Head: head, Tasks: tasks}}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -10,8 +10,8 @@ import (
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/projects"
-	"mlframework/sweep"
 	"mlframework/sweep/api"
+	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 	"mlframework/sweep/space"
 )
@@ -147,7 +147,7 @@ func (c *command) submission(ctx *cliv2.Context, p *project) func(context.Contex
 			return b, err
 		}
 		now, err := m.Sweep(work, b.ID, false)
-		if err != nil || now.State != sweep.Paused {
+		if err != nil || now.State != core.Paused {
 			return b, err
 		}
 		return m.Resume(work, b.ID, api.Going{}, f)

@@ -13,8 +13,8 @@ import (
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/cli"
-	"mlframework/sweep"
 	"mlframework/sweep/api"
+	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 	"mlframework/sweep/store"
 	"mlframework/sweep/worker"
@@ -140,7 +140,7 @@ func removedError(id, how string) error {
 func (s *session) goOn() errand {
 	return errand{repeatable: true, do: func(ctx context.Context, m deeds, f master.Detail) (api.Begun, error) {
 		now, err := m.Sweep(ctx, s.sweep, false)
-		if err != nil || now.State != sweep.Paused {
+		if err != nil || now.State != core.Paused {
 			return api.Begun{Summary: now.Summary}, err
 		}
 		return m.Resume(ctx, s.sweep, api.Going{}, f)
@@ -221,7 +221,7 @@ func (s *session) attend(work context.Context, r *runner) error {
 func (s *session) conclude(ctx context.Context, src source, interrupted bool) error {
 	err := s.command.conclude(ctx, src, s.sweep, s.look, interrupted)
 	now, failed := src.Sweep(ctx, s.sweep, false)
-	if failed == nil && !interrupted && now.State == sweep.Paused && now.Reason != nil && strings.HasPrefix(*now.Reason, worker.NoRoom) {
+	if failed == nil && !interrupted && now.State == core.Paused && now.Reason != nil && strings.HasPrefix(*now.Reason, worker.NoRoom) {
 		return cli.Code(cli.Machine) // the reason says so
 	}
 	return err

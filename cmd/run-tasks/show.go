@@ -12,8 +12,8 @@ import (
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/cli"
-	"mlframework/sweep"
 	"mlframework/sweep/api"
+	"mlframework/sweep/core"
 	"mlframework/sweep/result"
 	"mlframework/sweep/space"
 	"mlframework/sweep/task"
@@ -48,7 +48,7 @@ func (c *command) show(ctx *cliv2.Context) error {
 
 // shownSweep is a sweep as `show --json` has it.
 type shownSweep struct {
-	sweep.Summary
+	core.Summary
 	Spaces    []spaceView   `json:"spaces"`    // that its tasks are from: of the submission, then of each extension
 	Overrides []string      `json:"overrides"` // of the command line to the parameters file, as words
 	Failures  []failureLine `json:"failures"`
@@ -77,7 +77,7 @@ func (c *command) showSweep(ctx context.Context, src source, s api.Sweep) error 
 	}
 	c.field("sweep", s.ID)
 	c.field("state", state)
-	if s.State == sweep.Paused {
+	if s.State == core.Paused {
 		c.field("", c.self+" resume "+s.ID+" goes on")
 	}
 	c.field("tasks", outcomeText(s.Summary))

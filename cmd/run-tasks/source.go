@@ -6,8 +6,8 @@ import (
 
 	cliv2 "github.com/urfave/cli/v2"
 
-	"mlframework/sweep"
 	"mlframework/sweep/api"
+	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 	"mlframework/sweep/result"
 	"mlframework/sweep/task"
@@ -15,7 +15,7 @@ import (
 
 // questions are what is asked of sweeps. A store answers them (api.Archive) and a master does (api.Client).
 type questions interface {
-	Sweeps(ctx context.Context, after string, limit int) ([]sweep.Summary, error)
+	Sweeps(ctx context.Context, after string, limit int) ([]core.Summary, error)
 	Sweep(ctx context.Context, id string, checks bool) (api.Sweep, error)
 	Tasks(ctx context.Context, id string, q api.Query) (api.Page, error)
 	Task(ctx context.Context, id string, index int64) (api.Task, error)
@@ -23,7 +23,7 @@ type questions interface {
 	Results(ctx context.Context, id string, q api.Query, f api.Format, w io.Writer) error
 	Groups(ctx context.Context, id string, q api.GroupQuery) (api.GroupPage, error)
 	Failures(ctx context.Context, id string) (api.Failures, error)
-	Missing(ctx context.Context, r sweep.Record, code string, same ...string) (api.Missing, error)
+	Missing(ctx context.Context, r core.Record, code string, same ...string) (api.Missing, error)
 }
 
 // source is where sweeps are kept and run: this folder, or a master.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math/big"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/space"
 )
 
@@ -59,7 +59,7 @@ func viewOf(s *space.Space) spaceView {
 }
 
 // overrideWords are the words of the command line that changed the parameters file for a sweep.
-func overrideWords(r sweep.Record) []string {
+func overrideWords(r core.Record) []string {
 	if r.Overrides == nil {
 		return []string{}
 	}

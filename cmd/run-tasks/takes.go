@@ -12,8 +12,8 @@ import (
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/projects"
-	"mlframework/sweep"
 	"mlframework/sweep/argv"
+	"mlframework/sweep/core"
 	"mlframework/sweep/definition"
 	"mlframework/sweep/fault"
 	"mlframework/sweep/result"
@@ -107,13 +107,13 @@ func (p *project) readConfig(f task.File) ([]byte, error) {
 const mostTypes = 1000
 
 // checkConfig finds what is wrong with a file of the project that takes the parameters of spaces, and notes types that change.
-func checkConfig(dir string, r sweep.Record, text []byte, spaces ...*space.Space) ([]fault.Fault, error) {
+func checkConfig(dir string, r core.Record, text []byte, spaces ...*space.Space) ([]fault.Fault, error) {
 	var all []argv.Values
 	for _, s := range spaces {
 		for _, p := range s.Parameters() {
 			v := argv.Values{Name: p.Name()}
 			for i := range min(p.Len(), mostTypes) {
-				v.All = append(v.All, sweep.Given(p.Value(i)))
+				v.All = append(v.All, core.Given(p.Value(i)))
 			}
 			all = append(all, v)
 		}
@@ -147,7 +147,7 @@ func (p *project) placed(w argv.Problem) fault.Fault {
 }
 
 // unfit says why points of a space cannot be given to the program of a sweep's record.
-func unfit(id, dir string, r sweep.Record, spaces ...*space.Space) error {
+func unfit(id, dir string, r core.Record, spaces ...*space.Space) error {
 	if f := r.Recipe.File; f != nil {
 		text, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(f.From)))
 		if err == nil {
@@ -178,7 +178,7 @@ func (c *command) noteOwnFile(m *projects.Manifest, r task.Recipe) {
 }
 
 // given is what the program of a task is given, as far as it is known before it runs.
-func (d dryRun) given(points *sweep.Points, index int64) (argv.Given, error) {
+func (d dryRun) given(points *core.Points, index int64) (argv.Given, error) {
 	at := task.Place{Index: fmt.Sprint(index)}
 	if d.more {
 		at.Task = d.id(index)

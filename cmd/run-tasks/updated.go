@@ -12,8 +12,8 @@ import (
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/projects"
-	"mlframework/sweep"
 	"mlframework/sweep/api"
+	"mlframework/sweep/core"
 	"mlframework/sweep/definition"
 	"mlframework/sweep/space"
 )
@@ -24,8 +24,8 @@ type present struct {
 	dir      string           // of the project
 	updated  bool             // the sweep is to go on with it
 	file     *definition.File // tasks.yml; nil: it cannot be read, and nothing depends on it
-	settings *sweep.Settings  // of the definition; nil: there is none of its name any more
-	changes  []sweep.Change   // what the definition says differently
+	settings *core.Settings   // of the definition; nil: there is none of its name any more
+	changes  []core.Change    // what the definition says differently
 	unread   error            // why there are no settings
 }
 
@@ -70,7 +70,7 @@ func (p present) unreadable(err error) error {
 }
 
 // record is a sweep's as it goes on.
-func (p present) record(r sweep.Record) sweep.Record {
+func (p present) record(r core.Record) core.Record {
 	if p.updated && p.settings != nil {
 		r.Recipe.Env, r.Recipe.EnvBraces = p.settings.Env, p.settings.EnvBraces
 	}

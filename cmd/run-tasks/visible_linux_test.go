@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"mlframework/cmd/internal/cli"
-	"mlframework/sweep"
 	"mlframework/sweep/api"
+	"mlframework/sweep/core"
 	"mlframework/sweep/space"
 	"mlframework/sweep/task"
 )
@@ -19,7 +19,7 @@ func TestExtendShowsTheParametersFileOfTheRecord(t *testing.T) {
 	const name = "a\x1b[2Jb.yml"
 	sp, _, err := space.Read("parameters.yml", []byte("x: 1\n"))
 	s.must(err)
-	_, err = s.client.Submit(t.Context(), api.Submission{Code: "c", Record: sweep.Record{Version: task.Version, Space: sp, Project: s.dir,
+	_, err = s.client.Submit(t.Context(), api.Submission{Code: "c", Record: core.Record{Version: task.Version, Space: sp, Project: s.dir,
 		ParametersFile: name, Recipe: task.Recipe{Definition: "work", Command: []string{"work"}, Revision: "r"}}}, "", "")
 	s.must(err)
 	s.write("p/"+name, "x: 1\n")

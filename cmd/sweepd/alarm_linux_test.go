@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/task"
 )
 
@@ -19,7 +19,7 @@ func TestBrokerFullForLongerThanALease(t *testing.T) {
 	c.worker("w1", s)
 	c.worker("w2", s)
 	id := c.sweep("held", held, 6)
-	began := sweep.Counts{task.Pending: 2, task.Running: 4}
+	began := core.Counts{task.Pending: 2, task.Running: 4}
 	c.stands(id, began)
 	b.Ctl(t, "set_vm_memory_high_watermark", "0")
 	ready := func() (why string) {

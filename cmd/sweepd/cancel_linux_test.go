@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/history"
 	"mlframework/sweep/queue/queuetest/broker"
 	"mlframework/sweep/task"
@@ -39,7 +39,7 @@ func TestCancelledWithTheBrokerAway(t *testing.T) {
 			w1, w2 := c.worker("w1", s), c.worker("w2", s)
 			freeze(t, w2.executor())
 			id := c.sweep("held", stubborn, 10)
-			c.stands(id, sweep.Counts{task.Pending: 6, task.Queued: 2, task.Running: 2})
+			c.stands(id, core.Counts{task.Pending: 6, task.Queued: 2, task.Running: 2})
 			wire.Cut()
 			eventually(t, patience, "the master sees that the broker is away", said(c.master, "the broker cannot be used"))
 			cancel(c, id)

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/history"
 	"mlframework/sweep/queue/queuetest/broker"
 	"mlframework/sweep/task"
@@ -25,7 +25,7 @@ func TestCutForLessThanTheLease(t *testing.T) {
 	c.worker("w2", s)
 	c.worker("w3", s)
 	id := c.sweep("held", held, 12)
-	c.stands(id, sweep.Counts{task.Pending: 6, task.Running: 6})
+	c.stands(id, core.Counts{task.Pending: 6, task.Running: 6})
 	wire.Cut()
 	eventually(t, patience, "the worker sees that it is cut off", said(c.workers["w1"], "the broker cannot be used"))
 	wire.Heal()
@@ -35,7 +35,7 @@ func TestCutForLessThanTheLease(t *testing.T) {
 		seen := c.shown("w1").Seen
 		return seen != nil && seen.After(healed.Add(lease))
 	})
-	c.stands(id, sweep.Counts{task.Pending: 6, task.Running: 6})
+	c.stands(id, core.Counts{task.Pending: 6, task.Running: 6})
 	c.letGo()
 	c.ended(patience, id)
 	c.succeeded(id)
@@ -52,7 +52,7 @@ func TestCutForLongerThanTheLease(t *testing.T) {
 	wire := broker.Through(t, s.url)
 	c.worker("w1", s.through(wire))
 	id := c.sweep("held", held, 2)
-	c.stands(id, sweep.Counts{task.Running: 2})
+	c.stands(id, core.Counts{task.Running: 2})
 	c.worker("w2", s)
 	c.fault("w1", "cut off", func() {
 		wire.Cut()
@@ -65,7 +65,7 @@ func TestCutForLongerThanTheLease(t *testing.T) {
 	eventually(t, patience, "the attempts have ended on both workers", func() bool { return len(attempts(c.dir)) == 0 })
 	c.ended(patience, id)
 	wire.Heal()
-	late := map[int64][]sweep.Try{}
+	late := map[int64][]core.Try{}
 	eventually(t, patience, "the late results are in the store", func() bool {
 		late = c.superseded(id)
 		return len(late[0]) > 0 && len(late[1]) > 0
@@ -95,7 +95,7 @@ func TestFrozenForLongerThanTheLease(t *testing.T) {
 	c := newCluster(t, s)
 	w1 := c.worker("w1", s)
 	id := c.sweep("held", held, 2)
-	c.stands(id, sweep.Counts{task.Running: 2})
+	c.stands(id, core.Counts{task.Running: 2})
 	c.worker("w2", s)
 	thaw := freeze(t, w1.executor())
 	c.fault("w1", "frozen", func() {
@@ -105,7 +105,7 @@ func TestFrozenForLongerThanTheLease(t *testing.T) {
 	eventually(t, patience, "w1 has stopped its attempts", func() bool {
 		return !slices.ContainsFunc(attempts(c.dir), func(s history.Start) bool { return s.Worker == "w1" })
 	})
-	c.stands(id, sweep.Counts{task.Running: 2})
+	c.stands(id, core.Counts{task.Running: 2})
 	c.letGo()
 	c.ended(patience, id)
 	c.succeeded(id)

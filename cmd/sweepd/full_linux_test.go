@@ -15,8 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"mlframework/cmd/internal/cli"
-	"mlframework/sweep"
 	"mlframework/sweep/api"
+	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 	"mlframework/sweep/task"
 )
@@ -72,7 +72,7 @@ func TestFullDiskOfOutputs(t *testing.T) {
 		return w.State == master.WorkerRefused && w.Reason != nil && strings.Contains(*w.Reason, "no space left for outputs ("+c.path("w1")+" on host-w1): free some disk space")
 	})
 	c.letGo()
-	c.stands(id, sweep.Counts{task.Succeeded: 2, task.Pending: 3})
+	c.stands(id, core.Counts{task.Succeeded: 2, task.Pending: 3})
 	if _, stdout, _ := ask("workers"); !strings.Contains(stdout, "no space left for outputs") {
 		t.Errorf("run-tasks workers:\n%s", stdout)
 	}

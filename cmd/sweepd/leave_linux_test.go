@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"mlframework/cmd/internal/cli"
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 	"mlframework/sweep/store"
 	"mlframework/sweep/task"
@@ -19,7 +19,7 @@ func TestWorkerStopped(t *testing.T) {
 	c := newCluster(t, s)
 	w1 := c.worker("w1", s)
 	id := c.sweep("held", held, 6)
-	c.stands(id, sweep.Counts{task.Pending: 2, task.Claimed: 2, task.Running: 2})
+	c.stands(id, core.Counts{task.Pending: 2, task.Claimed: 2, task.Running: 2})
 	c.fault("w1", "stopped", func() {
 		w1.signal(syscall.SIGTERM)
 		if code := w1.exitCode(); code != cli.OK {
@@ -30,7 +30,7 @@ func TestWorkerStopped(t *testing.T) {
 		t.Errorf("it left %+v", left)
 	}
 	eventually(t, patience, "the master knows that it left", func() bool { return c.shown("w1").State == master.WorkerAway })
-	c.stands(id, sweep.Counts{task.Pending: 6})
+	c.stands(id, core.Counts{task.Pending: 6})
 	c.letGo()
 	c.worker("w2", s)
 	c.ended(patience, id)
@@ -46,13 +46,13 @@ func TestWorkerDrained(t *testing.T) {
 	c := newCluster(t, s)
 	c.worker("w1", s)
 	id := c.sweep("held", held, 6)
-	c.stands(id, sweep.Counts{task.Pending: 2, task.Claimed: 2, task.Running: 2})
+	c.stands(id, core.Counts{task.Pending: 2, task.Claimed: 2, task.Running: 2})
 	if _, err := c.client.Drain(t.Context(), "w1", false); err != nil {
 		t.Fatal(err)
 	}
-	c.stands(id, sweep.Counts{task.Pending: 4, task.Running: 2})
+	c.stands(id, core.Counts{task.Pending: 4, task.Running: 2})
 	c.letGo()
-	c.stands(id, sweep.Counts{task.Pending: 4, task.Succeeded: 2})
+	c.stands(id, core.Counts{task.Pending: 4, task.Succeeded: 2})
 	c.worker("w2", s)
 	c.ended(patience, id)
 	c.succeeded(id)
@@ -79,7 +79,7 @@ func (c *cluster) uncharged(id string) {
 			if err != nil {
 				return err
 			}
-			if row.Charged != (sweep.Retry{}) {
+			if row.Charged != (core.Retry{}) {
 				c.t.Errorf("task %d was charged %+v", row.Index, row.Charged)
 			}
 		}
@@ -111,7 +111,7 @@ func TestWorkerStoppedTwice(t *testing.T) {
 	submission := c.submission("stubborn", stubborn, 4)
 	submission.Record.Recipe.Grace = 10 * patience
 	id := c.submit(submission)
-	c.stands(id, sweep.Counts{task.Claimed: 2, task.Running: 2})
+	c.stands(id, core.Counts{task.Claimed: 2, task.Running: 2})
 	c.says(id, "deaf")
 	c.fault("w1", "stopped twice", func() {
 		w1.signal(syscall.SIGTERM)
@@ -144,7 +144,7 @@ func TestWorkerStoppedSlowly(t *testing.T) {
 	submission.Record.Recipe.Grace = 10 * patience
 	submission.Record.Retry.Lost = 0
 	id := c.submit(submission)
-	c.stands(id, sweep.Counts{task.Running: 2})
+	c.stands(id, core.Counts{task.Running: 2})
 	c.says(id, "slow")
 	c.worker("w2", s)
 	c.fault("w1", "stopped", func() {

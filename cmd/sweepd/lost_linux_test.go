@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/queue/queuetest/broker"
 	"mlframework/sweep/task"
 )
@@ -27,7 +27,7 @@ func TestQueueLost(t *testing.T) {
 			w1 := c.worker("w1", s)
 			w1.kill() // the master does not know yet
 			id := c.sweep("short", short, 3)
-			c.stands(id, sweep.Counts{task.Queued: 3})
+			c.stands(id, core.Counts{task.Queued: 3})
 			waiting := fmt.Sprintf(`{ok, Q} = rabbit_amqqueue:lookup(rabbit_misc:r(<<"%s">>, queue, <<"tasks.w1">>)), rabbit_amqqueue:stat(Q)`, s.vhost)
 			eventually(t, patience, "3 tasks are in the queue", func() bool {
 				return strings.HasPrefix(b.Eval(t, waiting), "{ok, {ok, 3,")

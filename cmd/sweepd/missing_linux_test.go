@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"mlframework/cmd/internal/cli"
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/task"
 )
 
@@ -42,7 +42,7 @@ func TestWhatTheStoreLostIsSaid(t *testing.T) {
 	c := newCluster(t, s)
 	c.worker("w1", s)
 	id := c.sweep("held", held, 2)
-	c.stands(id, sweep.Counts{task.Running: 2})
+	c.stands(id, core.Counts{task.Running: 2})
 	c.loses()
 	want := "worker w1 reports 2 tasks of " + id + ", which this store does not know"
 	eventually(t, 2*patience, "health says what is missing", func() bool {

@@ -3,7 +3,7 @@ package main_test
 import (
 	"testing"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 	"mlframework/sweep/task"
 )
@@ -19,14 +19,14 @@ func TestWorkerStartsAgain(t *testing.T) {
 			c := newCluster(t, s)
 			w1 := c.worker("w1", s)
 			id := c.sweep("held", held, 6)
-			c.stands(id, sweep.Counts{task.Pending: 2, task.Claimed: 2, task.Running: 2})
+			c.stands(id, core.Counts{task.Pending: 2, task.Claimed: 2, task.Running: 2})
 			c.fault("w1", "started again", func() {
 				w, err := c.client.Restart(t.Context(), "w1", now)
 				if err != nil || w.State != master.WorkerRestarting {
 					t.Fatalf("%+v, %v", w, err)
 				}
 				if !now {
-					c.stands(id, sweep.Counts{task.Pending: 4, task.Running: 2})
+					c.stands(id, core.Counts{task.Pending: 4, task.Running: 2})
 					c.letGo()
 				}
 				if code := w1.exitCode(); code != 6 {
@@ -37,7 +37,7 @@ func TestWorkerStartsAgain(t *testing.T) {
 				t.Errorf("it left %+v", left)
 			}
 			if now {
-				c.stands(id, sweep.Counts{task.Pending: 6})
+				c.stands(id, core.Counts{task.Pending: 6})
 				c.letGo()
 			}
 			w1.start()

@@ -6,7 +6,7 @@ import (
 	"syscall"
 	"testing"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/queue/queuetest/broker"
 	"mlframework/sweep/task"
 )
@@ -23,7 +23,7 @@ func TestSecondWorkerRefused(t *testing.T) {
 	w1.start()
 	c.ready("w1")
 	id := c.sweep("held", held, 2)
-	c.stands(id, sweep.Counts{task.Running: 2})
+	c.stands(id, core.Counts{task.Running: 2})
 	for name, second := range map[string]struct{ name, outputs, state, says string }{
 		"the same call":    {"w1", c.path("w1"), state, "already runs on this machine"},
 		"the same name":    {"w1", c.path("other"), c.path("other", "state"), "already runs on this machine"},
@@ -58,7 +58,7 @@ func TestSecondWorkerElsewhereRefused(t *testing.T) {
 	c := newCluster(t, s)
 	c.worker("w1", s)
 	id := c.sweep("held", held, 2)
-	c.stands(id, sweep.Counts{task.Running: 2})
+	c.stands(id, core.Counts{task.Running: 2})
 	elsewhere := s.through(broker.Through(t, s.url)) // another address: another lock of the name
 	code, _, stderr := call(t, append([]string{"worker", "--name", "w1", "--outputs", c.path("other"), "--revisions", c.path("revisions")},
 		elsewhere.worker("w1")...)...)
@@ -80,7 +80,7 @@ func TestWorkerWhoseNameWasTakenEnds(t *testing.T) {
 	p := broker.Through(t, s.url)
 	first := c.worker("w1", s.through(p))
 	id := c.sweep("held", held, 2)
-	c.stands(id, sweep.Counts{task.Running: 2})
+	c.stands(id, core.Counts{task.Running: 2})
 	p.Stall()
 	second := newDaemon(t, c.dir, "second", append([]string{"worker", "--name", "w1", "--host", "second", "--slots", "2",
 		"--outputs", c.path("second"), "--revisions", c.path("revisions")}, s.worker("w1")...)...)

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"mlframework/sweep"
 	"mlframework/sweep/api"
+	"mlframework/sweep/core"
 	"mlframework/sweep/history"
 	"mlframework/sweep/space"
 	"mlframework/sweep/store"
@@ -50,8 +50,8 @@ func (c *cluster) submission(name, do string, tasks int64) api.Submission {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	return api.Submission{Code: revision, Record: sweep.Record{
-		Version: task.Version, Space: s, Retry: sweep.Retry{Lost: 100}, Project: c.dir,
+	return api.Submission{Code: revision, Record: core.Record{
+		Version: task.Version, Space: s, Retry: core.Retry{Lost: 100}, Project: c.dir,
 		Recipe: task.Recipe{Definition: name, Command: []string{"sh", "-c", script(do), "task"}, Revision: revision,
 			Grace: time.Second, Env: map[string]string{"STARTS": c.path("starts"), "GO": c.path("go")}},
 	}}
@@ -83,9 +83,9 @@ func (c *cluster) letGo() {
 }
 
 // stands waits until so many tasks of a sweep are in a state.
-func (c *cluster) stands(id string, want sweep.Counts) {
+func (c *cluster) stands(id string, want core.Counts) {
 	c.t.Helper()
-	var counts sweep.Counts
+	var counts core.Counts
 	eventually(c.t, patience, fmt.Sprintf("%s has %v", id, want), func() bool {
 		counts = c.stored(id).Head.Counts()
 		return counts == want
@@ -102,7 +102,7 @@ func (c *cluster) succeeded(id string) {
 }
 
 // output finds what an attempt printed, by its first line.
-func (c *cluster) output(id task.ID, t sweep.Try) (stdout, stderr int64, err error) {
+func (c *cluster) output(id task.ID, t core.Try) (stdout, stderr int64, err error) {
 	files, err := filepath.Glob(c.path(t.Worker, id.Sweep, fmt.Sprint(id.Index), "stdout*.log"))
 	if err != nil {
 		return 0, 0, err
@@ -129,13 +129,13 @@ func (c *cluster) output(id task.ID, t sweep.Try) (stdout, stderr int64, err err
 }
 
 // superseded are the results of a sweep that came too late, by task.
-func (c *cluster) superseded(id string) map[int64][]sweep.Try {
+func (c *cluster) superseded(id string) map[int64][]core.Try {
 	c.t.Helper()
-	late := map[int64][]sweep.Try{}
+	late := map[int64][]core.Try{}
 	c.read(func(ctx context.Context, r *store.Reader) error {
 		s, err := r.Sweep(ctx, id)
 		for n := range s.Head.Total {
-			var tries []sweep.Try
+			var tries []core.Try
 			if err == nil {
 				tries, err = r.Tries(ctx, s, n)
 			}

@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mlframework/sweep"
 	"mlframework/sweep/api"
+	"mlframework/sweep/core"
 )
 
 func TestASweepFromItsSubmissionToItsRetry(t *testing.T) {
@@ -23,26 +23,26 @@ func TestASweepFromItsSubmissionToItsRetry(t *testing.T) {
 	s.becomes(id, map[string]int64{"running": 2})
 	sum, err := c.Pause(ctx, "", true)
 	s.must(err)
-	if sum.ID != id || sum.State != sweep.Paused || sum.Reason == nil || *sum.Reason != "paused by a person" || sum.Counts["running"] != 2 {
+	if sum.ID != id || sum.State != core.Paused || sum.Reason == nil || *sum.Reason != "paused by a person" || sum.Counts["running"] != 2 {
 		t.Errorf("paused: %+v", sum)
 	}
 	if sum, err = c.CancelTask(ctx, id, 4); err != nil || sum.Counts["cancelled"] != 1 {
 		t.Errorf("a task cancelled: %+v, %v", sum, err)
 	}
-	if sum, err = begin(c.Resume(ctx, id, api.Going{Revision: "r2", Code: "c2"}, "")); err != nil || sum.State != sweep.Open || sum.Revision != "r2" {
+	if sum, err = begin(c.Resume(ctx, id, api.Going{Revision: "r2", Code: "c2"}, "")); err != nil || sum.State != core.Open || sum.Revision != "r2" {
 		t.Errorf("resumed: %+v, %v", sum, err)
 	}
 	h.ends(g, badly(g))
 	s.becomes(id, map[string]int64{"failed": 1})
-	if sum, err = c.Cancel(ctx, id); err != nil || sum.State != sweep.Cancelled {
+	if sum, err = c.Cancel(ctx, id); err != nil || sum.State != core.Cancelled {
 		t.Errorf("cancelled: %+v, %v", sum, err)
 	}
-	if sum, err = begin(c.Retry(ctx, id, api.Going{Indexes: []int64{0}}, "")); err != nil || sum.State != sweep.Open || sum.Counts["failed"] != 0 {
+	if sum, err = begin(c.Retry(ctx, id, api.Going{Indexes: []int64{0}}, "")); err != nil || sum.State != core.Open || sum.Counts["failed"] != 0 {
 		t.Errorf("retried: %+v, %v", sum, err)
 	}
 }
 
-func begin(b api.Begun, err error) (sweep.Summary, error) { return b.Summary, err }
+func begin(b api.Begun, err error) (core.Summary, error) { return b.Summary, err }
 
 // Every write may be repeated under its key, by whom did not hear the answer.
 func TestWritesAreDoneOnce(t *testing.T) {
@@ -80,13 +80,13 @@ func TestWritesAreDoneOnce(t *testing.T) {
 	if want := strings.Repeat("train-1 ", 9); strings.Join(append(ids, made.ID), " ")+" " != want {
 		t.Errorf("one key made %v and %s", ids, made.ID)
 	}
-	if made = parse[sweep.Summary](t, second(s.raw("POST", "/v1/sweeps/train-1/cancel", ""))); made.State != sweep.Cancelled {
+	if made = parse[core.Summary](t, second(s.raw("POST", "/v1/sweeps/train-1/cancel", ""))); made.State != core.Cancelled {
 		t.Errorf("%+v", made)
 	}
 	// A retry that is repeated is not done again, though its sweep was cancelled in between.
 	for _, key := range []string{"r-1", "r-1"} {
 		status, text, _ := s.raw("POST", "/v1/sweeps/train-1/retry", "", "Idempotency-Key", key)
-		if got := parse[sweep.Summary](t, text); status != http.StatusOK || got.State != sweep.Open {
+		if got := parse[core.Summary](t, text); status != http.StatusOK || got.State != core.Open {
 			t.Errorf("retry: %d %s", status, text)
 		}
 		_, err := s.client.Cancel(t.Context(), "train-1")
@@ -94,7 +94,7 @@ func TestWritesAreDoneOnce(t *testing.T) {
 	}
 	view, err := s.client.Sweep(t.Context(), "train-1", false)
 	s.must(err)
-	if view.State != sweep.Cancelled {
+	if view.State != core.Cancelled {
 		t.Errorf("the second was done, too: %s", view.State)
 	}
 	if status, text, _ := s.raw("POST", "/v1/sweeps/train-1/cancel", "", "Idempotency-Key", "r-1"); status != http.StatusConflict {
@@ -113,12 +113,12 @@ func TestWritesThatNameAState(t *testing.T) {
 	s.becomes(id, map[string]int64{"running": 2})
 	for _, step := range []struct {
 		path string
-		want sweep.State
-	}{{"/pause", sweep.Paused}, {"/resume", sweep.Open}, {"/pause?stop=true", sweep.Paused}, {"/tasks/4/cancel", sweep.Paused}, {"/cancel", sweep.Cancelled}} {
-		var answers []sweep.State
+		want core.State
+	}{{"/pause", core.Paused}, {"/resume", core.Open}, {"/pause?stop=true", core.Paused}, {"/tasks/4/cancel", core.Paused}, {"/cancel", core.Cancelled}} {
+		var answers []core.State
 		for range 2 {
 			if status, text, _ := s.raw("POST", "/v1/sweeps/"+id+step.path, ""); status == http.StatusOK {
-				answers = append(answers, parse[sweep.Summary](t, text).State)
+				answers = append(answers, parse[core.Summary](t, text).State)
 			} else if !strings.Contains(text, "is cancelled already") {
 				t.Errorf("%s: %s", step.path, text)
 			}

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"mlframework/sweep"
 	"mlframework/sweep/api"
+	"mlframework/sweep/core"
 	"mlframework/sweep/result"
 	"mlframework/sweep/space"
 	"mlframework/sweep/store"
@@ -28,21 +28,21 @@ func mixed(t *testing.T, cut bool) (*api.Archive, string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	r := sweep.Record{Version: task.Version, Space: parameters(t, "lr: [0.1, 0.01]\nname: [b10, b9, auto, 7]\nseed: [0, 9, 1)\n"),
+	r := core.Record{Version: task.Version, Space: parameters(t, "lr: [0.1, 0.01]\nname: [b10, b9, auto, 7]\nseed: [0, 9, 1)\n"),
 		Extensions: []*space.Space{parameters(t, "lr: [0.5]\nseed: [20, 26, 1)\nlate: [x, 5]\n")},
 		Objective:  result.Objective{Metric: "accuracy", Maximize: true},
 		Recipe: task.Recipe{Definition: "train", Command: []string{"train.py"}, Revision: "r1",
 			Metrics: []result.Rule{{Name: "loss"}}}}
 	total := int64(2*4*9 + 6*2)
 	if cut {
-		r.Ranges = sweep.Ranges{{From: 3, To: 40}, {From: 50, To: total}}
+		r.Ranges = core.Ranges{{From: 3, To: 40}, {From: 50, To: total}}
 		total = r.Ranges.Len()
 	}
 	sw, err := s.Add(t.Context(), store.New{Record: r, Total: total, Submitted: began})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var tasks []sweep.Task
+	var tasks []core.Task
 	head := sw.Head
 	for n := range total {
 		i := r.Ranges.At(n)
@@ -52,13 +52,13 @@ func mixed(t *testing.T, cut bool) (*api.Archive, string) {
 		tasks = append(tasks, mixedTask(i))
 		head.Rows[tasks[len(tasks)-1].State]++
 	}
-	if err := s.Commit(t.Context(), store.Group{Sweep: sw, Changes: sweep.Changes{Head: head, Tasks: tasks}}); err != nil {
+	if err := s.Commit(t.Context(), store.Group{Sweep: sw, Changes: core.Changes{Head: head, Tasks: tasks}}); err != nil {
 		t.Fatal(err)
 	}
 	return &api.Archive{Store: &s.Reader}, head.ID
 }
 
-func mixedTask(i int64) sweep.Task {
+func mixedTask(i int64) core.Task {
 	t := endedTask(i)
 	o := t.Try.Outcome
 	switch i % 11 {
@@ -69,11 +69,11 @@ func mixedTask(i int64) sweep.Task {
 	case 4:
 		o.Metrics = append(o.Metrics, result.Metric{Name: "extra", Value: float64(i % 3)})
 	case 5:
-		t = sweep.Task{Index: i, State: task.Running, Tries: 1, Try: sweep.Try{Number: 1, Worker: "w1", Start: t.Try.Start, Started: t.Try.Started}}
+		t = core.Task{Index: i, State: task.Running, Tries: 1, Try: core.Try{Number: 1, Worker: "w1", Start: t.Try.Start, Started: t.Try.Started}}
 	case 6:
 		t.State, o.Class, o.Reason = task.Cancelled, task.Stopped, "cancelled by ann"
 	case 7:
-		t = sweep.Task{Index: i, State: task.Queued}
+		t = core.Task{Index: i, State: task.Queued}
 	}
 	return t
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 	"mlframework/sweep/result"
 	"mlframework/sweep/store"
@@ -23,14 +23,14 @@ type Archive struct {
 }
 
 // filler is what makes fields of rows of tasks of a sweep, as sweep.Record.Fill does.
-func (a *Archive) filler(ctx context.Context, s store.Sweep) (func(result.Fields) func(*result.Row, *sweep.Task), error) {
+func (a *Archive) filler(ctx context.Context, s store.Sweep) (func(result.Fields) func(*result.Row, *core.Task), error) {
 	if a.Waits == nil || len(s.Record.Workers) == 0 {
-		return func(f result.Fields) func(*result.Row, *sweep.Task) { return s.Record.Fill(s.Head.ID, f) }, nil
+		return func(f result.Fields) func(*result.Row, *core.Task) { return s.Record.Fill(s.Head.ID, f) }, nil
 	}
 	waits, err := a.Waits(ctx, s.Head.ID)
-	return func(f result.Fields) func(*result.Row, *sweep.Task) {
+	return func(f result.Fields) func(*result.Row, *core.Task) {
 		fill := s.Record.Fill(s.Head.ID, f)
-		return func(r *result.Row, t *sweep.Task) {
+		return func(r *result.Row, t *core.Task) {
 			if t.State == task.Pending {
 				t.Waits = waits[t.Index]
 			}
@@ -55,7 +55,7 @@ func (a *Archive) sweep(ctx context.Context, id string) (store.Sweep, error) {
 }
 
 // Sweeps lists sweeps, the oldest first: those after a sweep, "" for the first, and at most limit, 0 for all.
-func (a *Archive) Sweeps(ctx context.Context, after string, limit int) (all []sweep.Summary, err error) {
+func (a *Archive) Sweeps(ctx context.Context, after string, limit int) (all []core.Summary, err error) {
 	stored, err := a.Store.Sweeps(ctx)
 	if err != nil {
 		return nil, err
@@ -126,14 +126,14 @@ func (a *Archive) checks(ctx context.Context, s store.Sweep) (*Checks, error) {
 }
 
 // task reads the row of a task; one that was never handed out has only its index and state.
-func (a *Archive) task(ctx context.Context, s store.Sweep, index int64) (sweep.Task, error) {
+func (a *Archive) task(ctx context.Context, s store.Sweep, index int64) (core.Task, error) {
 	n, ok := s.Record.Ranges.Ordinal(index)
 	if !ok || n < 0 || n >= s.Head.Total {
-		return sweep.Task{}, &master.UnknownTask{Sweep: s.Head.ID, Index: strconv.FormatInt(index, 10), Total: s.Head.Total}
+		return core.Task{}, &master.UnknownTask{Sweep: s.Head.ID, Index: strconv.FormatInt(index, 10), Total: s.Head.Total}
 	}
 	t, have, err := a.Store.Task(ctx, s, index)
 	if !have {
-		t = sweep.Task{Index: index, State: s.Head.Fresh()}
+		t = core.Task{Index: index, State: s.Head.Fresh()}
 	}
 	return t, err
 }

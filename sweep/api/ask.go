@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 	"mlframework/sweep/result"
 	"mlframework/sweep/task"
@@ -91,7 +91,7 @@ func (s *Server) listSweeps(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	answer(w, http.StatusOK, sweepList{append([]sweep.Summary{}, all...)})
+	answer(w, http.StatusOK, sweepList{append([]core.Summary{}, all...)})
 	return nil
 }
 
@@ -121,16 +121,16 @@ func (s *Server) missing(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if m.Ranges == nil {
-		m.Ranges = sweep.Ranges{}
+		m.Ranges = core.Ranges{}
 	}
 	answer(w, http.StatusOK, m)
 	return nil
 }
 
 // images are those in which tasks would run now: of the workers that are there.
-func (s *Server) images(ctx context.Context) (images sweep.Images, err error) {
+func (s *Server) images(ctx context.Context) (images core.Images, err error) {
 	workers, err := s.o.Master.Workers(ctx)
-	var r sweep.Record
+	var r core.Record
 	for _, w := range workers {
 		if w.Image != nil && w.State != master.WorkerAway {
 			r, _ = r.RanIn(*w.Image, w.Name)

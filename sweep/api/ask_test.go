@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"mlframework/sweep"
 	"mlframework/sweep/api"
+	"mlframework/sweep/core"
 	"mlframework/sweep/result"
 	"mlframework/sweep/task"
 )
@@ -80,7 +80,7 @@ func TestTasksThatWait(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	sub := submission(t, 10)
-	sub.Record.Ranges = sweep.Ranges{{From: 1, To: 3}, {From: 6, To: 9}}
+	sub.Record.Ranges = core.Ranges{{From: 1, To: 3}, {From: 6, To: 9}}
 	made, err := s.client.Submit(t.Context(), sub, "", "")
 	s.must(err)
 	if _, err := s.client.CancelTask(t.Context(), made.ID, 7); err != nil {
@@ -116,7 +116,7 @@ func TestTheClientSaysWhatTheStoreSays(t *testing.T) {
 		t.Helper()
 		s.must(e1)
 		s.must(e2)
-		if diff := cmp.Diff(local, remote, cmpopts.EquateEmpty(), cmp.AllowUnexported(), cmpopts.IgnoreFields(sweep.Record{}, "Space"), cmpopts.EquateNaNs()); diff != "" {
+		if diff := cmp.Diff(local, remote, cmpopts.EquateEmpty(), cmp.AllowUnexported(), cmpopts.IgnoreFields(core.Record{}, "Space"), cmpopts.EquateNaNs()); diff != "" {
 			t.Errorf("%s (-store +client):\n%s", what, diff)
 		}
 	}
@@ -159,7 +159,7 @@ func TestTheClientSaysWhatTheStoreSays(t *testing.T) {
 	local, e1 := a.Missing(ctx, sub.Record, "c1")
 	remote, e2 := s.client.Missing(ctx, sub.Record, "c1")
 	compare("missing", local, remote, e1, e2)
-	if diff := cmp.Diff(sweep.Ranges{{From: 7, To: 8}, {From: 10, To: 12}}, remote.Ranges); diff != "" || remote.All {
+	if diff := cmp.Diff(core.Ranges{{From: 7, To: 8}, {From: 10, To: 12}}, remote.Ranges); diff != "" || remote.All {
 		t.Error(diff)
 	}
 }

@@ -3,18 +3,18 @@ package api
 import (
 	"slices"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/task"
 )
 
 // attempts lists what is known of a task's attempts, one entry for each number: those that the task left behind, and its
 // newest. Of one that was lost and told its end too late, the end is shown, with the reason why it does not count.
-func attempts(old []sweep.Try, newest sweep.Try) (all []sweep.Try) {
+func attempts(old []core.Try, newest core.Try) (all []core.Try) {
 	if newest.Outcome != nil || !newest.Started.IsZero() {
 		old = append(slices.Clone(old), newest)
 	}
 	for _, t := range old {
-		i := slices.IndexFunc(all, func(have sweep.Try) bool { return have.Number == t.Number })
+		i := slices.IndexFunc(all, func(have core.Try) bool { return have.Number == t.Number })
 		if i < 0 {
 			all = append(all, t)
 		} else {
@@ -25,7 +25,7 @@ func attempts(old []sweep.Try, newest sweep.Try) (all []sweep.Try) {
 }
 
 // merged is one attempt of which there are two records.
-func merged(a, b sweep.Try) sweep.Try {
+func merged(a, b core.Try) core.Try {
 	if a.Superseded {
 		a, b = b, a
 	}

@@ -13,7 +13,7 @@ import (
 	"strconv"
 	"strings"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 	"mlframework/sweep/result"
 )
@@ -45,7 +45,7 @@ func (c *Client) Broker(ctx context.Context) (b Broker, err error) {
 }
 
 // Sweeps is as Archive.Sweeps.
-func (c *Client) Sweeps(ctx context.Context, after string, limit int) ([]sweep.Summary, error) {
+func (c *Client) Sweeps(ctx context.Context, after string, limit int) ([]core.Summary, error) {
 	q := url.Values{}
 	set(q, "after", after)
 	setNumber(q, "limit", limit)
@@ -117,7 +117,7 @@ func (c *Client) table(ctx context.Context, id string, q Query, f Format) (io.Re
 }
 
 // Missing is as Archive.Missing.
-func (c *Client) Missing(ctx context.Context, r sweep.Record, code string, same ...string) (m Missing, err error) {
+func (c *Client) Missing(ctx context.Context, r core.Record, code string, same ...string) (m Missing, err error) {
 	text, err := encode(Submission{Record: r, Code: code, Same: same})
 	if err != nil {
 		return m, err
@@ -147,17 +147,17 @@ func (c *Client) begin(ctx context.Context, key, path string, body any, f master
 }
 
 // Cancel ends a sweep.
-func (c *Client) Cancel(ctx context.Context, id string) (s sweep.Summary, err error) {
+func (c *Client) Cancel(ctx context.Context, id string) (s core.Summary, err error) {
 	return s, c.write(ctx, http.MethodPost, sweepPath(id)+"/cancel", nil, nil, &s)
 }
 
 // CancelTask ends one task.
-func (c *Client) CancelTask(ctx context.Context, id string, index int64) (s sweep.Summary, err error) {
+func (c *Client) CancelTask(ctx context.Context, id string, index int64) (s core.Summary, err error) {
 	return s, c.write(ctx, http.MethodPost, taskPath(id, index)+"/cancel", nil, nil, &s)
 }
 
 // Pause hands out nothing more of a sweep; with stop what runs is stopped too.
-func (c *Client) Pause(ctx context.Context, id string, stop bool) (s sweep.Summary, err error) {
+func (c *Client) Pause(ctx context.Context, id string, stop bool) (s core.Summary, err error) {
 	q := url.Values{}
 	setFlag(q, "stop", stop)
 	return s, c.write(ctx, http.MethodPost, sweepPath(id)+"/pause", q, nil, &s)

@@ -3,7 +3,7 @@ package api
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 	"mlframework/sweep/task"
 )
@@ -73,7 +73,7 @@ func (t teller) counter(d *prometheus.Desc, v float64, labels ...string) {
 }
 
 func (m *scrape) tellSweeps(t teller) {
-	states := map[sweep.State]int{sweep.Open: 0, sweep.Paused: 0, sweep.Cancelled: 0}
+	states := map[core.State]int{core.Open: 0, core.Paused: 0, core.Cancelled: 0}
 	for _, s := range m.open {
 		states[s.Head.State]++
 	}

@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"time"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 	"mlframework/sweep/result"
 	"mlframework/sweep/store"
@@ -189,7 +189,7 @@ func (t *telling) update(n news) (err error) {
 	return nil
 }
 
-func (t *telling) now() (sweep.Summary, error) {
+func (t *telling) now() (core.Summary, error) {
 	stored, err := t.s.archive.sweep(t.r.Context(), t.sweep)
 	return stored.Record.Summary(stored.Head), err
 }

@@ -12,8 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mlframework/sweep"
 	"mlframework/sweep/api"
+	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 	"mlframework/sweep/task"
 )
@@ -35,7 +35,7 @@ func TestAFollowerSeesASweepToItsEnd(t *testing.T) {
 		last = u
 		return nil
 	}))
-	if !last.Idle() || last.Sweep.State != sweep.Finished || len(told) != 30 {
+	if !last.Idle() || last.Sweep.State != core.Finished || len(told) != 30 {
 		t.Errorf("%+v after %d tasks", last, len(told))
 	}
 	for index, state := range told {

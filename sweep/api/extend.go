@@ -8,7 +8,7 @@ import (
 	"net/url"
 	"strconv"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 	"mlframework/sweep/result"
 	"mlframework/sweep/secret"
@@ -24,7 +24,7 @@ type Extension struct {
 	Revision  string        `json:"revision,omitempty"` // "": the sweep's own
 	Code      string        `json:"code,omitempty"`     // of Revision
 	// Settings are those of attempts from now on; nil: the sweep's own.
-	Settings *sweep.Settings `json:"settings,omitempty"`
+	Settings *core.Settings `json:"settings,omitempty"`
 	// Secrets are needed where the values of the sweep's secrets are gone; else they are not taken.
 	Secrets secret.Values `json:"secrets,omitempty"`
 	Environ Environ       `json:"environ,omitempty"` // as in Submission, from now on
@@ -88,7 +88,7 @@ func (s *Server) prioritize(w http.ResponseWriter, r *http.Request) error {
 }
 
 // Prioritize changes the priority of a sweep: those of a higher one go first.
-func (c *Client) Prioritize(ctx context.Context, id string, priority int) (s sweep.Summary, err error) {
+func (c *Client) Prioritize(ctx context.Context, id string, priority int) (s core.Summary, err error) {
 	return s, c.write(ctx, http.MethodPost, sweepPath(id)+"/priority", url.Values{"n": {strconv.Itoa(priority)}}, nil, &s)
 }
 

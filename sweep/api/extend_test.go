@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"mlframework/sweep"
 	"mlframework/sweep/api"
+	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 	"mlframework/sweep/space"
 )
@@ -37,7 +37,7 @@ func TestASweepIsExtendedOnce(t *testing.T) {
 	body := `{"space":{"version":1,"parameters":[{"name":"i","values":["7","8"]}]}}`
 	for range 2 {
 		status, text, _ := s.raw("POST", "/v1/sweeps/train-1/extend", body, "Idempotency-Key", "e-1")
-		if got := parse[sweep.Summary](t, text); status != http.StatusOK || got.Total != 7 {
+		if got := parse[core.Summary](t, text); status != http.StatusOK || got.Total != 7 {
 			t.Errorf("%d %s", status, text)
 		}
 	}

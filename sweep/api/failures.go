@@ -5,7 +5,7 @@ import (
 	"errors"
 	"net/http"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/failure"
 	"mlframework/sweep/result"
 	"mlframework/sweep/store"
@@ -38,7 +38,7 @@ func (a *Archive) Failures(ctx context.Context, id string) (Failures, error) {
 	}
 	q := store.Query{States: failed, Fields: result.FieldState | result.FieldHost | result.FieldClass | result.FieldReason}
 	return grouped(s.Head.ID, func(yield func(failure.Failure)) error {
-		return a.Store.Scan(ctx, s, q, func(t *sweep.Task) bool {
+		return a.Store.Scan(ctx, s, q, func(t *core.Task) bool {
 			f := failure.Failure{Class: t.State.String(), Index: t.Index, Host: t.Try.Start.Host}
 			if o := t.Try.Outcome; o != nil {
 				f.Class, f.Reason = string(o.Class), o.Reason

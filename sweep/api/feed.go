@@ -9,7 +9,7 @@ import (
 	"strings"
 	"sync"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 	"mlframework/sweep/result"
 	"mlframework/sweep/task"
@@ -33,7 +33,7 @@ type feed struct {
 	mu       sync.Mutex
 	version  int64         // counts changes
 	changed  chan struct{} // closed with every change, and made anew
-	now      sweep.Summary
+	now      core.Summary
 	best     *master.Best
 	unranked *master.Unranked
 	rows     ring[result.Row]

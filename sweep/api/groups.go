@@ -7,7 +7,7 @@ import (
 	"net/url"
 	"strconv"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/group"
 	"mlframework/sweep/result"
 	"mlframework/sweep/store"
@@ -63,7 +63,7 @@ func (a *Archive) Groups(ctx context.Context, id string, q GroupQuery) (GroupPag
 	return q.page(g)
 }
 
-func (q GroupQuery) grouper(id string, r sweep.Record, schema result.Schema) (*group.Grouper, error) {
+func (q GroupQuery) grouper(id string, r core.Record, schema result.Schema) (*group.Grouper, error) {
 	by := q.By
 	if by == nil {
 		by = r.Repeated()

@@ -6,8 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mlframework/sweep"
 	"mlframework/sweep/api"
+	"mlframework/sweep/core"
 	"mlframework/sweep/task"
 )
 
@@ -39,7 +39,7 @@ func TestImages(t *testing.T) {
 			t.Errorf("%s: %d are missing, not %d: %+v", what, n, want, m)
 		}
 	}
-	in := func(id string, want sweep.Images) {
+	in := func(id string, want core.Images) {
 		t.Helper()
 		view, err := s.client.Sweep(t.Context(), id, false)
 		s.must(err)
@@ -55,7 +55,7 @@ func TestImages(t *testing.T) {
 	in(id, nil)
 	h := work(first, "1")
 	s.becomes(id, map[string]int64{"succeeded": 2})
-	in(id, sweep.Images{first: {"w1"}})
+	in(id, core.Images{first: {"w1"}})
 	missing("in the same image", 1)
 	h.fire()
 	h = work(moved, "2")
@@ -66,7 +66,7 @@ func TestImages(t *testing.T) {
 	}
 	s.becomes(id, map[string]int64{"succeeded": 3})
 	s.again()
-	in(id, sweep.Images{first: {"w1"}, moved: {"w1"}})
+	in(id, core.Images{first: {"w1"}, moved: {"w1"}})
 	missing("after a sweep in two images on one worker", 3)
 	again := s.submit(3)
 	s.becomes(again, map[string]int64{"succeeded": 3})
@@ -78,7 +78,7 @@ func TestImages(t *testing.T) {
 	missing("without a container", 3)
 
 	sub := submission(t, 1)
-	sub.Record.Images = sweep.Images{first: {"w1"}}
+	sub.Record.Images = core.Images{first: {"w1"}}
 	_, err := s.client.Submit(t.Context(), sub, "", "")
 	if e, ok := err.(*api.Error); !ok || e.Status != http.StatusBadRequest || e.Parameter != "record.images" {
 		t.Errorf("a client says what will run: %v", err)

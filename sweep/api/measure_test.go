@@ -12,8 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"mlframework/sweep"
 	"mlframework/sweep/api"
+	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 	"mlframework/sweep/queue/memory"
 	"mlframework/sweep/result"
@@ -110,7 +110,7 @@ func newMeasureSite(t *testing.T, readTime time.Duration, n int) (*site, *metric
 	w, stop, err := made.Watch(t.Context(), id, master.Counts)
 	s.must(err)
 	defer stop()
-	for state := sweep.Open; state != sweep.Finished; {
+	for state := core.Open; state != core.Finished; {
 		u, err := w.Next(t.Context())
 		s.must(err)
 		state = u.Sweep.State

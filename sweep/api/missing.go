@@ -9,7 +9,7 @@ import (
 	"reflect"
 	"slices"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/store"
 	"mlframework/sweep/task"
 )
@@ -25,7 +25,7 @@ const (
 // Missing tells in which points of a record's space no task of the same key has succeeded, in whatever sweep. The record's images
 // are those that its tasks could run in: a point is not missing that succeeded in one of them. The revisions of same count as ones
 // of that code, whatever the store says.
-func (a *Archive) Missing(ctx context.Context, r sweep.Record, code string, same ...string) (m Missing, err error) {
+func (a *Archive) Missing(ctx context.Context, r core.Record, code string, same ...string) (m Missing, err error) {
 	sweeps, err := a.Store.Sweeps(ctx)
 	if err != nil {
 		return m, err
@@ -91,7 +91,7 @@ func (a *Archive) succeeded(ctx context.Context, sweeps []store.Sweep, code stri
 }
 
 // hidden are a task's parameters where its command line does not show them.
-func hidden(points *sweep.Points, r task.Recipe, index int64) []task.Parameter {
+func hidden(points *core.Points, r task.Recipe, index int64) []task.Parameter {
 	if !r.Hidden() {
 		return nil
 	}
@@ -99,7 +99,7 @@ func hidden(points *sweep.Points, r task.Recipe, index int64) []task.Parameter {
 }
 
 // imageOf is the image that a task ran in, as it stands in keys; false when it is not known.
-func imageOf(r sweep.Record, t success, bare bool) (image string, known bool) {
+func imageOf(r core.Record, t success, bare bool) (image string, known bool) {
 	if bare && len(r.Images) == 0 {
 		return "", true
 	}
@@ -108,9 +108,9 @@ func imageOf(r sweep.Record, t success, bare bool) (image string, known bool) {
 
 // success is a task that succeeded.
 type success struct {
-	sweep.Task
+	core.Task
 	argv   []string // valid until the next
-	points *sweep.Points
+	points *core.Points
 }
 
 // successes yields the tasks of a sweep that succeeded.
@@ -132,14 +132,14 @@ func (a *Archive) successes(ctx context.Context, s store.Sweep) iter.Seq2[succes
 
 // because tells what is different about missing points from the newest task of the same definition and parameters that succeeded:
 // of the first mostExplained points, as far as explainedBy tasks show it.
-func (a *Archive) because(ctx context.Context, sweeps []store.Sweep, r sweep.Record, m Missing) ([]Cause, error) {
-	all := sweep.Ranges{{To: r.Space.Len()}}
+func (a *Archive) because(ctx context.Context, sweeps []store.Sweep, r core.Record, m Missing) ([]Cause, error) {
+	all := core.Ranges{{To: r.Space.Len()}}
 	if !m.All {
 		all = m.Ranges
 	}
 	open := map[task.Key]struct{}{} // points by their parameters
 	plain := r.Style.Form == "" && len(r.Recipe.Named()) == 0
-	keyOf := func(points *sweep.Points, index int64) task.Key {
+	keyOf := func(points *core.Points, index int64) task.Key {
 		if plain { // a switch that is absent is as no parameter
 			return task.KeyOf(points.Flags(nil, index), "", task.Recipe{}, "", nil)
 		}
@@ -186,7 +186,7 @@ func (a *Archive) because(ctx context.Context, sweeps []store.Sweep, r sweep.Rec
 }
 
 // difference is what tells a record from that of a task which succeeded, of those things that decide what a task computes.
-func difference(now, old sweep.Record, t success) string {
+func difference(now, old core.Record, t success) string {
 	image, known := imageOf(old, t, len(now.Images) == 0)
 	switch {
 	case !slices.Equal(now.Recipe.Command, old.Recipe.Command) || now.Style != old.Style ||

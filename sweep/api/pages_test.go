@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"mlframework/sweep"
 	"mlframework/sweep/api"
+	"mlframework/sweep/core"
 	"mlframework/sweep/result"
 	"mlframework/sweep/space"
 	"mlframework/sweep/store"
@@ -27,7 +27,7 @@ type randomSweep struct {
 	store  *store.Store
 	folder string
 	sweep  store.Sweep
-	tasks  map[int64]sweep.Task
+	tasks  map[int64]core.Task
 }
 
 func newRandomSweep(t *testing.T, w *rand.Rand, n int) *randomSweep {
@@ -36,15 +36,15 @@ func newRandomSweep(t *testing.T, w *rand.Rand, n int) *randomSweep {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := sweep.Record{Version: task.Version, Space: sp, Objective: result.Objective{Metric: "accuracy", Maximize: w.IntN(2) == 0},
+	r := core.Record{Version: task.Version, Space: sp, Objective: result.Objective{Metric: "accuracy", Maximize: w.IntN(2) == 0},
 		Recipe: task.Recipe{Definition: "train", Command: []string{"train.py"}, Revision: "0123456789abcdef",
 			Metrics: []result.Rule{{Name: "accuracy", Pattern: "(a)"}, {Name: "loss", Pattern: "(l)"}, {Name: `x"loss`, Pattern: "(x)"}}}}
 	total := sp.Len()
 	if w.IntN(2) == 0 { // as --missing leaves some out
-		r.Ranges = sweep.Ranges{{From: 7, To: total / 2}, {From: total/2 + 9, To: total}}
+		r.Ranges = core.Ranges{{From: 7, To: total / 2}, {From: total/2 + 9, To: total}}
 		total -= 16
 	}
-	s := &randomSweep{t: t, w: w, folder: t.TempDir(), tasks: map[int64]sweep.Task{}}
+	s := &randomSweep{t: t, w: w, folder: t.TempDir(), tasks: map[int64]core.Task{}}
 	if s.store, err = store.Open(t.Context(), s.folder, "test"); err != nil {
 		t.Fatal(err)
 	}
@@ -73,10 +73,10 @@ func (s *randomSweep) change(n int) {
 	}
 }
 
-func (s *randomSweep) random(index int64) sweep.Task {
+func (s *randomSweep) random(index int64) core.Task {
 	w := s.w
-	t := sweep.Task{Index: index, State: task.States[w.IntN(len(task.States))], Tries: w.IntN(3)}
-	t.Try = sweep.Try{Number: t.Tries, Worker: "w1", Revision: []string{"", "0123456789abcdef", "fedcba9876543210"}[w.IntN(3)]}
+	t := core.Task{Index: index, State: task.States[w.IntN(len(task.States))], Tries: w.IntN(3)}
+	t.Try = core.Try{Number: t.Tries, Worker: "w1", Revision: []string{"", "0123456789abcdef", "fedcba9876543210"}[w.IntN(3)]}
 	if w.IntN(4) > 0 {
 		t.Try.Started = began.Add(time.Duration(w.IntN(1e6)) * time.Millisecond)
 		t.Try.Start = task.Start{Host: fmt.Sprintf("gpu%d", w.IntN(12)), Slot: w.IntN(3)}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/result"
 	"mlframework/sweep/store"
 	"mlframework/sweep/task"
@@ -32,7 +32,7 @@ type prepared struct {
 	Query
 	s      store.Sweep
 	schema result.Schema
-	fill   func(result.Fields) func(*result.Row, *sweep.Task)
+	fill   func(result.Fields) func(*result.Row, *core.Task)
 
 	// What the filter says of a task's index, of its state, and of the rest. States is what the filter and the query allow.
 	byIndex, rest *result.Filter
@@ -74,7 +74,7 @@ func (a *Archive) prepare(ctx context.Context, id string, q Query) (p prepared, 
 	return p, a.prepareOrder(ctx, &p, points)
 }
 
-func (a *Archive) prepareOrder(ctx context.Context, p *prepared, points *sweep.Points) error {
+func (a *Archive) prepareOrder(ctx context.Context, p *prepared, points *core.Points) error {
 	if p.Best {
 		p.order = func() *result.Sorter { return result.NewRanking(p.s.Record.Objective) }
 	}

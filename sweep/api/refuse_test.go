@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"mlframework/sweep"
 	"mlframework/sweep/api"
+	"mlframework/sweep/core"
 	"mlframework/sweep/task"
 )
 
@@ -81,7 +81,7 @@ func TestSubmissionsAreChecked(t *testing.T) {
 		"record.recipe.secrets":    func(s *api.Submission) { s.Record.Recipe.Secrets = []string{"a b"} },
 		"record.recipe.gpus":       func(s *api.Submission) { s.Record.Recipe.GPUs = 0.5 },
 		"record.recipe.outputs":    func(s *api.Submission) { s.Record.Recipe.Outputs = []string{"../x"} },
-		"record.ranges":            func(s *api.Submission) { s.Record.Ranges = sweep.Ranges{{From: 2, To: 9}} },
+		"record.ranges":            func(s *api.Submission) { s.Record.Ranges = core.Ranges{{From: 2, To: 9}} },
 		"record.workers":           func(s *api.Submission) { s.Record.Workers = []string{"w1"} },
 		"record.space":             func(s *api.Submission) { s.Record.Space = nil },
 		"record":                   func(s *api.Submission) { s.MinNumber = -1 },

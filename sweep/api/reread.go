@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"net/http"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 	"mlframework/sweep/result"
 	"mlframework/sweep/task"
@@ -48,6 +48,6 @@ func (s *Server) reread(w http.ResponseWriter, r *http.Request) error {
 }
 
 // Reread gives a sweep other metrics and another objective, and tasks the values that were read by them.
-func (c *Client) Reread(ctx context.Context, id string, with Reread) (s sweep.Summary, err error) {
+func (c *Client) Reread(ctx context.Context, id string, with Reread) (s core.Summary, err error) {
 	return s, c.write(ctx, http.MethodPost, sweepPath(id)+"/reread", nil, with, &s)
 }

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"mlframework/sweep"
 	"mlframework/sweep/api"
+	"mlframework/sweep/core"
 	"mlframework/sweep/result"
 	"mlframework/sweep/space"
 	"mlframework/sweep/store"
@@ -50,7 +50,7 @@ func fillStore(tb testing.TB, folder string, n int64) (id string) {
 		tb.Fatal(err)
 	}
 	defer func() { _ = s.Close() }()
-	r := sweep.Record{Version: task.Version, Space: sp, Objective: result.Objective{Metric: "accuracy", Maximize: true},
+	r := core.Record{Version: task.Version, Space: sp, Objective: result.Objective{Metric: "accuracy", Maximize: true},
 		Recipe: task.Recipe{Definition: "train", Command: []string{"python3", "train.py"}, Revision: "0123456789abcdef"}}
 	total := sp.Len()
 	sw, err := s.Add(ctx, store.New{Record: r, Total: total, Submitted: began})
@@ -58,15 +58,15 @@ func fillStore(tb testing.TB, folder string, n int64) (id string) {
 		tb.Fatal(err)
 	}
 	head := sw.Head
-	head.Issued, head.State, head.Ended = total, sweep.Finished, began.Add(time.Hour)
+	head.Issued, head.State, head.Ended = total, core.Finished, began.Add(time.Hour)
 	for from := int64(0); from < total; from += 5000 {
-		var tasks []sweep.Task
+		var tasks []core.Task
 		for i := from; i < min(from+5000, total); i++ {
 			t := endedTask(i)
 			head.Rows[t.State]++
 			tasks = append(tasks, t)
 		}
-		if err := s.Commit(ctx, store.Group{Sweep: sw, Changes: sweep.Changes{Head: head, Tasks: tasks}}); err != nil {
+		if err := s.Commit(ctx, store.Group{Sweep: sw, Changes: core.Changes{Head: head, Tasks: tasks}}); err != nil {
 			tb.Fatal(err)
 		}
 	}
@@ -75,9 +75,9 @@ func fillStore(tb testing.TB, folder string, n int64) (id string) {
 
 var began = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-func endedTask(i int64) sweep.Task {
+func endedTask(i int64) core.Task {
 	code := 0
-	t := sweep.Task{Index: i, State: task.Succeeded, Tries: 1, Try: sweep.Try{Number: 1, Revision: "0123456789abcdef", Worker: "w1"}}
+	t := core.Task{Index: i, State: task.Succeeded, Tries: 1, Try: core.Try{Number: 1, Revision: "0123456789abcdef", Worker: "w1"}}
 	t.Try.Start = task.Start{Host: fmt.Sprintf("gpu%d", i%3), Slot: int(i % 2)}
 	t.Try.Started = began.Add(time.Duration(i) * time.Millisecond)
 	t.Try.Outcome = &task.Outcome{Class: task.Success, ExitCode: &code, Duration: time.Duration(i%977) * time.Millisecond,
@@ -252,7 +252,7 @@ func TestASortOfTooManyTasksIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := sweep.Record{Version: task.Version, Space: sp,
+	r := core.Record{Version: task.Version, Space: sp,
 		Recipe: task.Recipe{Definition: "train", Command: []string{"train.py"}, Revision: "0123456789abcdef"}}
 	sw, err := s.Add(t.Context(), store.New{Record: r, Total: sp.Len(), Submitted: time.Unix(1, 0)})
 	if err != nil {

@@ -1,7 +1,7 @@
 package api
 
 import (
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 	"mlframework/sweep/result"
 )
@@ -27,16 +27,16 @@ var routes = []route{
 	{method: "GET", path: "/audit", query: append(paging[:2:2], "object"), answer: Actions{}, do: (*Server).audit},
 
 	{method: "GET", path: "/sweeps", query: paging, answer: sweepList{}, do: (*Server).listSweeps},
-	{method: "POST", path: "/sweeps", action: "submit", query: following, body: Submission{}, answer: sweep.Summary{}, do: (*Server).submit},
+	{method: "POST", path: "/sweeps", action: "submit", query: following, body: Submission{}, answer: core.Summary{}, do: (*Server).submit},
 	{method: "POST", path: "/missing", asks: true, body: Submission{}, answer: Missing{}, do: (*Server).missing},
 	{method: "GET", path: "/sweeps/{sweep}", query: []string{"checks"}, answer: Sweep{}, do: (*Server).showSweep},
-	{method: "POST", path: "/sweeps/{sweep}/cancel", action: "cancel", answer: sweep.Summary{}, do: (*Server).cancel},
-	{method: "POST", path: "/sweeps/{sweep}/pause", action: "pause", query: []string{"stop"}, answer: sweep.Summary{}, do: (*Server).pause},
-	{method: "POST", path: "/sweeps/{sweep}/resume", action: "resume", query: following, body: Going{}, answer: sweep.Summary{}, do: (*Server).resume},
-	{method: "POST", path: "/sweeps/{sweep}/retry", action: "retry", query: following, body: Going{}, answer: sweep.Summary{}, do: (*Server).retry},
-	{method: "POST", path: "/sweeps/{sweep}/extend", action: "extend", query: following, body: Extension{}, answer: sweep.Summary{}, do: (*Server).extend},
-	{method: "POST", path: "/sweeps/{sweep}/priority", action: "priority", query: []string{"n"}, answer: sweep.Summary{}, do: (*Server).prioritize},
-	{method: "POST", path: "/sweeps/{sweep}/reread", action: "reread", body: Reread{}, answer: sweep.Summary{}, do: (*Server).reread},
+	{method: "POST", path: "/sweeps/{sweep}/cancel", action: "cancel", answer: core.Summary{}, do: (*Server).cancel},
+	{method: "POST", path: "/sweeps/{sweep}/pause", action: "pause", query: []string{"stop"}, answer: core.Summary{}, do: (*Server).pause},
+	{method: "POST", path: "/sweeps/{sweep}/resume", action: "resume", query: following, body: Going{}, answer: core.Summary{}, do: (*Server).resume},
+	{method: "POST", path: "/sweeps/{sweep}/retry", action: "retry", query: following, body: Going{}, answer: core.Summary{}, do: (*Server).retry},
+	{method: "POST", path: "/sweeps/{sweep}/extend", action: "extend", query: following, body: Extension{}, answer: core.Summary{}, do: (*Server).extend},
+	{method: "POST", path: "/sweeps/{sweep}/priority", action: "priority", query: []string{"n"}, answer: core.Summary{}, do: (*Server).prioritize},
+	{method: "POST", path: "/sweeps/{sweep}/reread", action: "reread", body: Reread{}, answer: core.Summary{}, do: (*Server).reread},
 	{method: "POST", path: "/sweeps/{sweep}/measure", asks: true, body: Measure{},
 		answer: Measures{}, do: (*Server).measure},
 	{method: "GET", path: "/sweeps/{sweep}/results", query: append([]string{"format"}, filtering...), answer: result.Row{}, do: (*Server).results},
@@ -48,7 +48,7 @@ var routes = []route{
 
 	{method: "GET", path: "/sweeps/{sweep}/tasks", query: append(paging[:2:2], filtering...), answer: Page{}, do: (*Server).listTasks},
 	{method: "GET", path: "/sweeps/{sweep}/tasks/{index}", answer: Task{}, do: (*Server).showTask},
-	{method: "POST", path: "/sweeps/{sweep}/tasks/{index}/cancel", action: "cancel", answer: sweep.Summary{}, do: (*Server).cancelTask},
+	{method: "POST", path: "/sweeps/{sweep}/tasks/{index}/cancel", action: "cancel", answer: core.Summary{}, do: (*Server).cancelTask},
 	{method: "GET", path: "/sweeps/{sweep}/tasks/{index}/output", query: []string{"attempt", "stream", "offset", "file", "follow"}, do: (*Server).output},
 
 	{method: "GET", path: "/workers", answer: workerList{}, do: (*Server).listWorkers},
@@ -60,7 +60,7 @@ var routes = []route{
 }
 
 type sweepList struct {
-	Sweeps []sweep.Summary `json:"sweeps"` // the oldest first
+	Sweeps []core.Summary `json:"sweeps"` // the oldest first
 }
 
 type workerList struct {

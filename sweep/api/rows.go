@@ -6,7 +6,7 @@ import (
 	"iter"
 	"slices"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/result"
 	"mlframework/sweep/store"
 	"mlframework/sweep/task"
@@ -73,11 +73,11 @@ func (a *Archive) plain(ctx context.Context, p prepared, w window) iter.Seq2[res
 		if w.most > 0 {
 			size = int(min(w.most, fetched))
 		}
-		var tasks []sweep.Task
+		var tasks []core.Task
 		var r result.Row
 		for from, more := w.from, true; more; {
 			tasks, more = tasks[:0], false
-			err := a.scan(ctx, p, store.Query{From: from, Fields: result.AllFields}, false, func(t *sweep.Task) bool {
+			err := a.scan(ctx, p, store.Query{From: from, Fields: result.AllFields}, false, func(t *core.Task) bool {
 				tasks = append(tasks, *t)
 				more = len(tasks) == size
 				from = t.Index + 1
@@ -184,7 +184,7 @@ func (a *Archive) leaders(ctx context.Context, p prepared, w window) (indexes []
 		order = 1
 	}
 	most := int(w.skip + w.most)
-	err = a.Store.Scan(ctx, p.s, store.Query{Best: order, Limit: most, Fields: result.FieldState}, func(t *sweep.Task) bool {
+	err = a.Store.Scan(ctx, p.s, store.Query{Best: order, Limit: most, Fields: result.FieldState}, func(t *core.Task) bool {
 		indexes = append(indexes, t.Index)
 		return true
 	})
@@ -204,7 +204,7 @@ func (a *Archive) find(ctx context.Context, p prepared, q store.Query, each func
 	fill := p.fill(q.Fields)
 	byIndex := p.byIndex.Match
 	q.Fields |= result.FieldState
-	return a.scan(ctx, p, q, true, func(t *sweep.Task) bool {
+	return a.scan(ctx, p, q, true, func(t *core.Task) bool {
 		if r.Index = t.Index; !byIndex(&r) {
 			return true
 		}
@@ -233,14 +233,14 @@ func (a *Archive) points(ctx context.Context, p prepared, from int64, r *result.
 
 // scan calls each with the tasks of a query that are in the states wanted, also with those that
 // have no row yet. Reused tells that each keeps nothing of a task.
-func (a *Archive) scan(ctx context.Context, p prepared, q store.Query, reused bool, each func(*sweep.Task) bool) error {
+func (a *Archive) scan(ctx context.Context, p prepared, q store.Query, reused bool, each func(*core.Task) bool) error {
 	fresh := !p.Begun && (len(p.States) == 0 || slices.Contains(p.States, p.s.Head.Fresh()))
 	if !fresh {
 		q.States = p.States
 	}
 	wanted := func(s task.State) bool { return len(p.States) == 0 || slices.Contains(p.States, s) }
 	g := gaps{ctx: ctx, s: p.s, at: ordinalFrom(p.s, q.From), each: each}
-	row := func(t *sweep.Task) bool {
+	row := func(t *core.Task) bool {
 		if fresh && !g.before(t.Index) {
 			return false
 		}
@@ -272,7 +272,7 @@ type gaps struct {
 	ctx     context.Context
 	s       store.Sweep
 	at      int64 // the next task, counted from 0
-	each    func(*sweep.Task) bool
+	each    func(*core.Task) bool
 	stopped bool
 	err     error
 }
@@ -289,7 +289,7 @@ func (g *gaps) before(index int64) bool {
 			g.err, g.stopped = context.Cause(g.ctx), true
 			return false
 		}
-		if !g.each(&sweep.Task{Index: next, State: g.s.Head.Fresh()}) {
+		if !g.each(&core.Task{Index: next, State: g.s.Head.Fresh()}) {
 			g.stopped = true
 			return false
 		}
@@ -303,7 +303,7 @@ func (a *Archive) fetch(ctx context.Context, p prepared, indexes []int64, yield 
 	if len(indexes) == 0 {
 		return true
 	}
-	rows := make(map[int64]sweep.Task, len(indexes))
+	rows := make(map[int64]core.Task, len(indexes))
 	for t, err := range a.Store.Tasks(ctx, p.s, store.Query{Indexes: indexes, Fields: result.AllFields}) {
 		if err != nil {
 			yield(result.Row{}, err)
@@ -312,12 +312,12 @@ func (a *Archive) fetch(ctx context.Context, p prepared, indexes []int64, yield 
 		rows[t.Index] = t
 	}
 	fill := p.fill(result.AllFields)
-	var t sweep.Task
+	var t core.Task
 	var r result.Row
 	for _, index := range indexes {
 		var have bool
 		if t, have = rows[index]; !have {
-			t = sweep.Task{Index: index, State: p.s.Head.Fresh()}
+			t = core.Task{Index: index, State: p.s.Head.Fresh()}
 		}
 		if fill(&r, &t); !yield(r, nil) {
 			return false

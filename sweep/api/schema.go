@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/result"
 	"mlframework/sweep/store"
 )
@@ -55,7 +55,7 @@ func (a *Archive) schema(ctx context.Context, s store.Sweep) (result.Schema, err
 	for _, m := range schema.Metrics {
 		seen[m] = true
 	}
-	err := a.Store.Scan(ctx, s, store.Query{Fields: result.FieldMetrics}, func(t *sweep.Task) bool {
+	err := a.Store.Scan(ctx, s, store.Query{Fields: result.FieldMetrics}, func(t *core.Task) bool {
 		for _, m := range t.Try.Metrics() {
 			if !seen[m.Name] {
 				seen[m.Name] = true

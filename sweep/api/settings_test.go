@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"mlframework/sweep"
 	"mlframework/sweep/api"
+	"mlframework/sweep/core"
 	"mlframework/sweep/result"
 	"mlframework/sweep/task"
 )
@@ -29,7 +29,7 @@ func TestSettings(t *testing.T) {
 	})
 	id := s.submit(3)
 	s.becomes(id, map[string]int64{"succeeded": 2, "failed": 1})
-	to := sweep.Settings{Env: map[string]string{"FIXED": "yes"}, Timeout: time.Hour, Retry: sweep.Retry{Lost: 3}, Objective: result.Objective{Metric: "loss"}}
+	to := core.Settings{Env: map[string]string{"FIXED": "yes"}, Timeout: time.Hour, Retry: core.Retry{Lost: 3}, Objective: result.Objective{Metric: "loss"}}
 	if _, err := begin(s.client.Retry(t.Context(), id, api.Going{Revision: "r2", Code: "c1", Settings: &to}, "")); err != nil {
 		t.Fatal(err)
 	}

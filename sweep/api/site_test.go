@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"mlframework/sweep"
 	"mlframework/sweep/api"
+	"mlframework/sweep/core"
 	"mlframework/sweep/leaktest"
 	"mlframework/sweep/master"
 	"mlframework/sweep/queue/memory"
@@ -135,7 +135,7 @@ func submission(t *testing.T, n int) api.Submission {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return api.Submission{Code: "c1", Record: sweep.Record{Version: 1, Space: sp, Retry: sweep.Retry{Lost: 3}, Project: "/p",
+	return api.Submission{Code: "c1", Record: core.Record{Version: 1, Space: sp, Retry: core.Retry{Lost: 3}, Project: "/p",
 		Objective: result.Objective{Maximize: true, Metric: "accuracy"},
 		Recipe:    task.Recipe{Definition: "train", Command: []string{"train.py"}, Revision: "r1"}}}
 }

@@ -15,7 +15,7 @@ import (
 	"slices"
 	"strings"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/result"
 	"mlframework/sweep/task"
 )
@@ -187,7 +187,7 @@ func checkPaths(r task.Recipe) error {
 	return nil
 }
 
-func checkRanges(r sweep.Record) error {
+func checkRanges(r core.Record) error {
 	before := int64(0)
 	for _, part := range r.Ranges {
 		if part.From < before || part.To <= part.From || part.To > r.Space.Len() {
@@ -216,7 +216,7 @@ func checkGoing(g Going) error {
 }
 
 // checkSettings refuses what no tasks.yml can have said; at is where they stand.
-func checkSettings(at string, s sweep.Settings) error {
+func checkSettings(at string, s core.Settings) error {
 	if s.Timeout < 0 || s.Grace < 0 || s.MaxFailures < 0 || min(s.Retry.Error, s.Retry.Timeout, s.Retry.OOM, s.Retry.Lost) < 0 {
 		return wrong(at, "a number of it is negative")
 	}

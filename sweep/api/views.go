@@ -3,7 +3,7 @@ package api
 import (
 	"time"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/result"
 	"mlframework/sweep/secret"
 	"mlframework/sweep/space"
@@ -15,10 +15,10 @@ import (
 
 // Sweep is a sweep and what is needed to show it.
 type Sweep struct {
-	sweep.Summary
-	Record sweep.Record `json:"record"`
-	Begun  int64        `json:"begun"` // tasks that were handed out at least once, or ended
-	Checks *Checks      `json:"checks"`
+	core.Summary
+	Record core.Record `json:"record"`
+	Begun  int64       `json:"begun"` // tasks that were handed out at least once, or ended
+	Checks *Checks     `json:"checks"`
 }
 
 // Checks is what is worth a warning about the results of a sweep. It costs a look at all of its tasks.
@@ -71,7 +71,7 @@ type Attempt struct {
 	Thinned    *result.Thinned `json:"thinned,omitempty"`    // of its metrics' values only some are in Series
 }
 
-func newAttempt(t sweep.Try) Attempt {
+func newAttempt(t core.Try) Attempt {
 	a := Attempt{Attempt: t.Number, Worker: t.Worker, Revision: t.Revision, Superseded: t.Superseded}
 	if !t.Started.IsZero() {
 		a.Host, a.Slot, a.Started, a.Resumed = &t.Start.Host, &t.Start.Slot, &t.Started, t.Start.Resumed
@@ -96,9 +96,9 @@ type Page struct {
 
 // Submission is a sweep to be run. How many tasks it has follows from its record.
 type Submission struct {
-	Record    sweep.Record `json:"record"`
-	Code      string       `json:"code"`                 // of the record's revision
-	MinNumber int64        `json:"min_number,omitempty"` // the number in the sweep's id is at least this
+	Record    core.Record `json:"record"`
+	Code      string      `json:"code"`                 // of the record's revision
+	MinNumber int64       `json:"min_number,omitempty"` // the number in the sweep's id is at least this
 	// Same are further revisions of the same code, as whoever has their files knows. Only Missing asks for them.
 	Same []string `json:"same,omitempty"`
 	// Secrets are the values of the secrets that the recipe names. They are kept apart from everything else, until the sweep
@@ -111,12 +111,12 @@ type Submission struct {
 
 // Begun is a sweep that has begun, or gone on.
 type Begun struct {
-	sweep.Summary
+	core.Summary
 	Events string // for Following: what happens from the beginning on; "" when it was not asked for
 }
 
 // Total is how many tasks a sweep of a record has.
-func Total(r sweep.Record) int64 {
+func Total(r core.Record) int64 {
 	if len(r.Ranges) > 0 {
 		return r.Ranges.Len()
 	}
@@ -131,8 +131,8 @@ type Going struct {
 	Revision string `json:"revision,omitempty"` // "": the sweep's own
 	Code     string `json:"code,omitempty"`     // of Revision
 	// Settings are those of attempts from now on; nil: the sweep's own.
-	Settings *sweep.Settings `json:"settings,omitempty"`
-	Indexes  []int64         `json:"indexes,omitempty"` // of Retry: the tasks; none: all that ended other than well
+	Settings *core.Settings `json:"settings,omitempty"`
+	Indexes  []int64        `json:"indexes,omitempty"` // of Retry: the tasks; none: all that ended other than well
 	// Secrets are needed where the values of the sweep's secrets are gone; else they are not taken.
 	Secrets secret.Values `json:"secrets,omitempty"`
 	Environ Environ       `json:"environ,omitempty"` // as in Submission, from now on
@@ -140,8 +140,8 @@ type Going struct {
 
 // Missing is the points of a space in which no task of the same command and code has succeeded.
 type Missing struct {
-	All    bool         `json:"all"`    // every point is missing
-	Ranges sweep.Ranges `json:"ranges"` // where not all are
+	All    bool        `json:"all"`    // every point is missing
+	Ranges core.Ranges `json:"ranges"` // where not all are
 	// Because is what is different from the newest tasks of the same definition and parameters that succeeded, of the first thousand
 	// missing points, the most frequent first. Without any such task it is empty.
 	Because []Cause `json:"because,omitempty"`
@@ -213,7 +213,7 @@ func (r Reason) String() string {
 }
 
 // complete fills what encoding/json leaves nil.
-func complete(r *sweep.Record) {
+func complete(r *core.Record) {
 	if r.Space == nil {
 		r.Space = new(space.Space)
 	}

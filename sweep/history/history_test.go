@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/history"
 	"mlframework/sweep/task"
 )
@@ -26,7 +26,7 @@ func TestHonest(t *testing.T) {
 			}
 		},
 		"a person stopped all, and let it go on": func(w *world) {
-			w.tries = append(w.tries, sweep.OldTry{Index: 0, Try: try(1, "w1", 1, task.Stopped)})
+			w.tries = append(w.tries, core.OldTry{Index: 0, Try: try(1, "w1", 1, task.Stopped)})
 			w.rows[0].Try, w.rows[0].Tries = try(2, "w1", 3, task.Success), 2
 			w.evidence.Starts = append(w.evidence.Starts, start(0, 2, "w1", 3))
 			w.evidence.Faults = append(w.evidence.Faults, history.Fault{From: at(1.5), To: at(1.6), What: "paused"})
@@ -51,7 +51,7 @@ func TestHonest(t *testing.T) {
 			w.evidence.Starts = append(w.evidence.Starts[:4], w.evidence.Starts[5:]...)
 		},
 		"a finished sweep of some points": func(w *world) {
-			w.record.Ranges = sweep.Ranges{{From: 0, To: 3}, {From: 7, To: 9}}
+			w.record.Ranges = core.Ranges{{From: 0, To: 3}, {From: 7, To: 9}}
 			w.rows[3].Index, w.rows[3].State, w.rows[3].Try = 7, task.Succeeded, try(1, "w2", 8, task.Success)
 			w.rows[4].Index = 8
 			for i := range w.tries {
@@ -59,8 +59,8 @@ func TestHonest(t *testing.T) {
 					w.tries[i].Index = 8
 				}
 			}
-			w.head.State, w.head.Cut, w.head.Total = sweep.Finished, false, 5
-			w.head.Rows = sweep.Counts{task.Succeeded: 4, task.Failed: 1}
+			w.head.State, w.head.Cut, w.head.Total = core.Finished, false, 5
+			w.head.Rows = core.Counts{task.Succeeded: 4, task.Failed: 1}
 			w.evidence = history.Evidence{Confirmed: map[string]int64{"train-1": 5}}
 		},
 	} {
@@ -88,9 +88,9 @@ func TestViolations(t *testing.T) {
 			w.head.Rows[task.Running]++
 			w.evidence.Cancelled = nil
 		}, []string{`1: train-1/0 has not ended: it is running, attempt 1 on "w1"`}},
-		"a sweep that has not ended": {func(w *world) { w.head.State, w.head.Ended, w.evidence.Cancelled = sweep.Paused, time.Time{}, nil },
+		"a sweep that has not ended": {func(w *world) { w.head.State, w.head.Ended, w.evidence.Cancelled = core.Paused, time.Time{}, nil },
 			[]string{"1: train-1 has not ended: it is paused, with [0 0 0 0 3 1 0 0 0 2]"}},
-		"a task that was never handed out": {func(w *world) { w.head.Cut, w.head.State, w.evidence.Cancelled = false, sweep.Finished, nil },
+		"a task that was never handed out": {func(w *world) { w.head.Cut, w.head.State, w.evidence.Cancelled = false, core.Finished, nil },
 			[]string{"1: train-1/5 has not ended: it was never handed out"}},
 		"a row that was lost": {func(w *world) {
 			w.rows, w.head.Rows[task.Succeeded] = w.rows[1:], 2
@@ -177,7 +177,7 @@ func TestViolations(t *testing.T) {
 		"errors that were cut": {func(w *world) { w.rows[0].Try.Outcome.Stderr.Bytes = 1 },
 			[]string{"6: train-1/0 has 1 bytes of stderr of attempt 1, it is told, and 0 are kept"}},
 		"output that is missing": {func(w *world) {
-			w.evidence.Output = func(id task.ID, _ sweep.Try) (int64, int64, error) {
+			w.evidence.Output = func(id task.ID, _ core.Try) (int64, int64, error) {
 				if id.Index == 0 {
 					return 0, 0, errors.New("no file")
 				}
@@ -194,7 +194,7 @@ func TestViolations(t *testing.T) {
 			w.evidence.Cancelled = []history.Cancel{{Sweep: "train-1", Index: 0, At: at(1.5)}, {Sweep: "train-1", Index: 3, At: at(8.5)}}
 		}, []string{"7: train-1/0 was cancelled and is succeeded: attempt 1 ended 500ms after that"}},
 		"a cancelled sweep that finished": {func(w *world) {
-			w.head.State, w.head.Cut, w.head.Total = sweep.Finished, false, 5
+			w.head.State, w.head.Cut, w.head.Total = core.Finished, false, 5
 			w.evidence.Confirmed = nil
 		}, []string{"7: train-1 was cancelled and is finished"}},
 	} {

@@ -1,7 +1,7 @@
 package history
 
 import (
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/task"
 )
 
@@ -11,7 +11,7 @@ var ends = map[task.State]task.Class{
 }
 
 // result checks the one result that counts, and that no other does.
-func (c *checker) result(id task.ID, row sweep.Task, tries []sweep.Try) {
+func (c *checker) result(id task.ID, row core.Task, tries []core.Try) {
 	o := row.Try.Outcome
 	if want, decided := ends[row.State]; decided {
 		switch {
@@ -41,7 +41,7 @@ func (c *checker) result(id task.ID, row sweep.Task, tries []sweep.Try) {
 }
 
 // begun checks that the store has every attempt that began, as far as it knows.
-func (c *checker) begun(id task.ID, row sweep.Task, counted []sweep.Try) {
+func (c *checker) begun(id task.ID, row core.Task, counted []core.Try) {
 	numbers := map[int]bool{}
 	for _, t := range append(counted, row.Try) {
 		if !t.Started.IsZero() || t.Outcome != nil {
@@ -54,7 +54,7 @@ func (c *checker) begun(id task.ID, row sweep.Task, counted []sweep.Try) {
 }
 
 // output compares what attempts printed with what is kept of it. What its worker did not end, nobody could complete.
-func (c *checker) output(id task.ID, row sweep.Task, counted []sweep.Try) {
+func (c *checker) output(id task.ID, row core.Task, counted []core.Try) {
 	if c.e.Output == nil {
 		return
 	}
@@ -84,7 +84,7 @@ func (c *checker) kept(id task.ID, attempt int, stream string, told task.Output,
 }
 
 // cancelled checks a task of what was cancelled: only what had ended by then has another state.
-func (c *checker) cancelled(id task.ID, row sweep.Task, cancel Cancel) {
+func (c *checker) cancelled(id task.ID, row core.Task, cancel Cancel) {
 	if row.State != task.Cancelled {
 		ended := row.Try.Started
 		if o := row.Try.Outcome; o != nil {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/task"
 )
 
@@ -55,7 +55,7 @@ func readStart(fields []string) (s Start, err error) {
 
 // justified checks that every start that another followed has a reason: the end of the attempt, which the rules forgave,
 // or a fault.
-func (c *checker) justified(id task.ID, tries []sweep.Try) {
+func (c *checker) justified(id task.ID, tries []core.Try) {
 	starts := c.starts[id]
 	for n, s := range starts[:max(0, len(starts)-1)] {
 		next, t := starts[n+1], resultOf(s, tries)
@@ -76,7 +76,7 @@ func (c *checker) justified(id task.ID, tries []sweep.Try) {
 }
 
 // resultOf is what the store has of an attempt that was left behind; nil: nothing.
-func resultOf(s Start, tries []sweep.Try) *sweep.Try {
+func resultOf(s Start, tries []core.Try) *core.Try {
 	for _, t := range tries {
 		if t.Number == s.Attempt && t.Worker == s.Worker && t.Outcome != nil {
 			return &t
@@ -108,7 +108,7 @@ func (c *checker) excused(s, next Start, fenced bool) bool {
 }
 
 // newest checks the attempt that counts against the starts: none is newer, and one that succeeded did begin.
-func (c *checker) newest(id task.ID, row sweep.Task) {
+func (c *checker) newest(id task.ID, row core.Task) {
 	if c.e.Starts == nil {
 		return
 	}

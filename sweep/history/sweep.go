@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/store"
 	"mlframework/sweep/task"
 )
@@ -12,10 +12,10 @@ import (
 // sweep checks one sweep: its head, every task that it has, and that it has no other.
 func (c *checker) sweep(ctx context.Context, s store.Sweep) error {
 	h := s.Head
-	if h.Ended.IsZero() || h.State != sweep.Finished && h.State != sweep.Cancelled {
+	if h.Ended.IsZero() || h.State != core.Finished && h.State != core.Cancelled {
 		c.report(1, h.ID, "has not ended: it is %s, with %v", h.State, h.Counts())
 	}
-	var counts sweep.Counts
+	var counts core.Counts
 	next := int64(0) // the first task whose row has not come yet
 	for row, err := range c.r.Tasks(ctx, s, store.Query{}) {
 		if err != nil {
@@ -40,7 +40,7 @@ func (c *checker) sweep(ctx context.Context, s store.Sweep) error {
 		c.report(1, h.ID, "counts %v tasks by state, and has %v", h.Rows, counts)
 	}
 	for _, cancel := range c.e.Cancelled {
-		if cancel.Sweep == h.ID && cancel.Index == Whole && h.State != sweep.Cancelled {
+		if cancel.Sweep == h.ID && cancel.Index == Whole && h.State != core.Cancelled {
 			c.report(7, h.ID, "was cancelled and is %s", h.State)
 		}
 	}
@@ -65,7 +65,7 @@ func (c *checker) rowless(s store.Sweep, from, to int64) {
 }
 
 // task checks one task and its attempts.
-func (c *checker) task(s store.Sweep, row sweep.Task, tries []sweep.Try) {
+func (c *checker) task(s store.Sweep, row core.Task, tries []core.Try) {
 	id := task.ID{Sweep: s.Head.ID, Index: row.Index}
 	if !row.State.Terminal() {
 		c.report(1, id.String(), "has not ended: it is %v, attempt %d on %q", row.State, row.Try.Number, row.Try.Worker)
@@ -74,7 +74,7 @@ func (c *checker) task(s store.Sweep, row sweep.Task, tries []sweep.Try) {
 	if charged.Error > rules.Error || charged.Timeout > rules.Timeout || charged.OOM > rules.OOM || charged.Lost > rules.Lost {
 		c.report(3, id.String(), "was forgiven %+v, and the rules are %+v", charged, rules)
 	}
-	counted := slices.DeleteFunc(slices.Clone(tries), func(t sweep.Try) bool { return t.Superseded })
+	counted := slices.DeleteFunc(slices.Clone(tries), func(t core.Try) bool { return t.Superseded })
 	c.result(id, row, tries)
 	c.begun(id, row, counted)
 	c.justified(id, tries)

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/history"
 	"mlframework/sweep/space"
 	"mlframework/sweep/store"
@@ -20,10 +20,10 @@ func at(seconds float64) time.Time {
 // world is the history of one sweep, train-1, made by hand: rows of tasks, attempts that they left behind, and what a
 // test has seen of them.
 type world struct {
-	record   sweep.Record
-	head     sweep.Head
-	rows     []sweep.Task
-	tries    []sweep.OldTry
+	record   core.Record
+	head     core.Head
+	rows     []core.Task
+	tries    []core.OldTry
 	evidence history.Evidence
 }
 
@@ -37,24 +37,24 @@ type world struct {
 //	train-1/5  was cancelled with the sweep before it was handed out
 func honest() *world {
 	w := &world{
-		record: sweep.Record{Version: 1, Space: new(space.Space), Retry: sweep.Retry{Error: 1, Lost: 3}, Recipe: task.Recipe{Definition: "train"}},
-		rows: []sweep.Task{
+		record: core.Record{Version: 1, Space: new(space.Space), Retry: core.Retry{Error: 1, Lost: 3}, Recipe: task.Recipe{Definition: "train"}},
+		rows: []core.Task{
 			row(0, task.Succeeded, 1, try(1, "w1", 1, task.Success)),
 			row(1, task.Succeeded, 2, try(3, "w2", 5, task.Success)),
 			row(2, task.Failed, 2, try(2, "w2", 4, task.Error)),
 			row(3, task.Cancelled, 1, try(1, "w2", 8, task.Stopped)),
 			row(4, task.Succeeded, 2, try(2, "w2", 7, task.Success)),
 		},
-		tries: []sweep.OldTry{
+		tries: []core.OldTry{
 			{Index: 1, Try: try(1, "w1", 2, task.Loss)},
 			{Index: 2, Try: try(1, "w1", 2, task.Error)},
 			{Index: 4, Try: try(1, "w1", 2.5, task.Loss)},
 			{Index: 4, Try: late(1, "w1", task.Success)},
 		},
 	}
-	w.rows[1].Charged, w.rows[2].Charged, w.rows[4].Charged = sweep.Retry{Lost: 1}, sweep.Retry{Error: 1}, sweep.Retry{Lost: 1}
-	w.head = sweep.Head{State: sweep.Cancelled, Ended: at(10), Total: 6, Issued: 5, Cut: true,
-		Rows: sweep.Counts{task.Succeeded: 3, task.Failed: 1, task.Cancelled: 1}}
+	w.rows[1].Charged, w.rows[2].Charged, w.rows[4].Charged = core.Retry{Lost: 1}, core.Retry{Error: 1}, core.Retry{Lost: 1}
+	w.head = core.Head{State: core.Cancelled, Ended: at(10), Total: 6, Issued: 5, Cut: true,
+		Rows: core.Counts{task.Succeeded: 3, task.Failed: 1, task.Cancelled: 1}}
 	w.evidence = history.Evidence{
 		Confirmed: map[string]int64{"train-1": 6},
 		Starts: []history.Start{
@@ -63,22 +63,22 @@ func honest() *world {
 		},
 		Faults:    []history.Fault{{Worker: "w1", From: at(3), To: at(3.5), What: "killed"}},
 		Cancelled: []history.Cancel{{Sweep: "train-1", Index: history.Whole, At: at(8.5), Quiet: at(9)}},
-		Output:    func(task.ID, sweep.Try) (int64, int64, error) { return 7, 0, nil },
+		Output:    func(task.ID, core.Try) (int64, int64, error) { return 7, 0, nil },
 	}
 	return w
 }
 
-func row(index int64, s task.State, tries int, t sweep.Try) sweep.Task {
-	return sweep.Task{Index: index, State: s, Tries: tries, Try: t}
+func row(index int64, s task.State, tries int, t core.Try) core.Task {
+	return core.Task{Index: index, State: s, Tries: tries, Try: t}
 }
 
 // try is an attempt that took a second and printed 7 bytes.
-func try(number int, worker string, began float64, class task.Class) sweep.Try {
-	return sweep.Try{Number: number, Revision: "r", Worker: worker, Started: at(began),
+func try(number int, worker string, began float64, class task.Class) core.Try {
+	return core.Try{Number: number, Revision: "r", Worker: worker, Started: at(began),
 		Outcome: &task.Outcome{Class: class, Duration: time.Second, Stdout: task.Output{Bytes: 7}}}
 }
 
-func late(number int, worker string, class task.Class) sweep.Try {
+func late(number int, worker string, class task.Class) core.Try {
 	t := try(number, worker, 0, class)
 	t.Started, t.Superseded = time.Time{}, true
 	return t
@@ -102,7 +102,7 @@ func (w *world) check(t *testing.T) []history.Violation {
 		t.Fatal(err)
 	}
 	w.head.ID = sw.Head.ID
-	if err := s.Commit(ctx, store.Group{Sweep: sw, Changes: sweep.Changes{Head: w.head, Tasks: w.rows, Tries: w.tries}}); err != nil {
+	if err := s.Commit(ctx, store.Group{Sweep: sw, Changes: core.Changes{Head: w.head, Tasks: w.rows, Tries: w.tries}}); err != nil {
 		t.Fatal(err)
 	}
 	found, err := history.Check(ctx, &s.Reader, w.evidence)

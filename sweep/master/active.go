@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/store"
 	"mlframework/sweep/task"
 )
@@ -15,8 +15,8 @@ import (
 // active is a sweep that the loop works on.
 type active struct {
 	stored store.Sweep // Head is as it was read
-	ledger *sweep.Ledger
-	points *sweep.Points
+	ledger *core.Ledger
+	points *core.Points
 	told   map[int64]string // what followers know of tasks that wait for a worker
 	mean   time.Duration    // of an attempt, the newest weighing most; 0 before the first ended
 
@@ -81,7 +81,7 @@ func (m *Master) activate(ctx context.Context, s store.Sweep) (*active, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the tasks of %s: %w", s.Head.ID, err)
 	}
-	a := &active{stored: s, ledger: sweep.NewLedger(s.Record, s.Head, open, ahead), points: s.Record.Points()}
+	a := &active{stored: s, ledger: core.NewLedger(s.Record, s.Head, open, ahead), points: s.Record.Points()}
 	m.edition(a)
 	m.sweeps[s.Head.ID] = a
 	m.turn = append(m.turn, s.Head.ID)

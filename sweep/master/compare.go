@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/task"
 )
 
@@ -58,7 +58,7 @@ func (m *Master) compare(ctx context.Context, w *member, now time.Time) {
 		return
 	}
 	for id, a := range m.sweeps {
-		var again []sweep.Task
+		var again []core.Task
 		for _, t := range a.ledger.Held(w.kept.Name) {
 			d := doubt{id, t.Index, t.Try.Number}
 			if !w.doubtful(t, runs[d]) {
@@ -70,13 +70,13 @@ func (m *Master) compare(ctx context.Context, w *member, now time.Time) {
 			}
 			switch lasted := now.Sub(begin.at); {
 			case t.State == task.Queued && lasted >= republish && w.beat.Refuses != "":
-				a.ledger.LoseAttempt(t.Index, t.Try.Number, "its worker "+w.kept.Name+" refuses tasks", sweep.Told, now)
+				a.ledger.LoseAttempt(t.Index, t.Try.Number, "its worker "+w.kept.Name+" refuses tasks", core.Told, now)
 				continue
 			case t.State == task.Queued && lasted >= republish:
 				again, begin.at = append(again, t), now
 			case t.State != task.Queued && lasted >= m.o.Lease && w.caughtUp(begin, now):
 				m.o.Log.Warn("a worker does not know an attempt any more", "worker", w.kept.Name, "task", task.ID{Sweep: id, Index: t.Index}, "attempt", t.Try.Number)
-				a.ledger.LoseAttempt(t.Index, t.Try.Number, "its worker "+w.kept.Name+" does not know it any more", sweep.Unknown, now)
+				a.ledger.LoseAttempt(t.Index, t.Try.Number, "its worker "+w.kept.Name+" does not know it any more", core.Unknown, now)
 				continue
 			}
 			if w.doubts == nil {
@@ -89,7 +89,7 @@ func (m *Master) compare(ctx context.Context, w *member, now time.Time) {
 }
 
 // doubtful tells whether a worker's heartbeat does not go with one of its tasks.
-func (w *member) doubtful(t sweep.Task, runs bool) bool {
+func (w *member) doubtful(t core.Task, runs bool) bool {
 	if w.beat.Waiting > 0 || runs {
 		return t.State == task.Running && !runs
 	}
@@ -97,7 +97,7 @@ func (w *member) doubtful(t sweep.Task, runs bool) bool {
 }
 
 // again publishes attempts again that seem to have got lost.
-func (m *Master) again(w *member, a *active, tasks []sweep.Task) {
+func (m *Master) again(w *member, a *active, tasks []core.Task) {
 	if len(tasks) == 0 {
 		return
 	}

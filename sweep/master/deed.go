@@ -5,7 +5,7 @@ import (
 	"errors"
 	"strings"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/store"
 )
 
@@ -60,7 +60,7 @@ func (d *Deed) on(sweep string) {
 }
 
 // note adds to a deed which settings it changed.
-func (d *Deed) note(changes []sweep.Change) {
+func (d *Deed) note(changes []core.Change) {
 	if d == nil || len(changes) == 0 {
 		return
 	}

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/task"
 )
 
@@ -43,8 +43,8 @@ func listed(all []task.Busy, d doubt) bool {
 
 // lives tells of attempts of a sweep that have ended whether their worker, which is there, still ends processes of theirs. Of
 // one that has not been heard since this process started that is not known.
-func (m *Master) lives(id string) func(int64, sweep.Try) bool {
-	return func(index int64, t sweep.Try) bool {
+func (m *Master) lives(id string) func(int64, core.Try) bool {
+	return func(index int64, t core.Try) bool {
 		w := m.workers[t.Worker]
 		if w == nil || w.away != "" || t.Outcome.Class == task.Loss || m.o.Alone {
 			return false

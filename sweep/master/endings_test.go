@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 	"mlframework/sweep/task"
 )
@@ -74,14 +74,14 @@ func TestTheNextAttemptWaitsForWhatTheLastOneLeft(t *testing.T) {
 					waits()
 					beats(false)
 					time.Sleep(2 * time.Second)
-					s.becomes(id, sweep.Open, "1 queued")
+					s.becomes(id, core.Open, "1 queued")
 					return
 				}
 				w2 := s.newHand("w2", 1)
 				stop := w2.beating(func() task.Heartbeat { return task.Heartbeat{Worker: "w2", Incarnation: "1", Slots: 1} })
 				defer stop()
 				if c.retries != nil {
-					s.becomes(id, sweep.Finished, "1 timeout")
+					s.becomes(id, core.Finished, "1 timeout")
 					c.retries(s, id)
 				}
 				for range 5 {
@@ -91,7 +91,7 @@ func TestTheNextAttemptWaitsForWhatTheLastOneLeft(t *testing.T) {
 				waits()
 				c.ends(s, w1, beats)
 				time.Sleep(2 * time.Second)
-				s.becomes(id, sweep.Open, "1 queued")
+				s.becomes(id, core.Open, "1 queued")
 			})
 		})
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/task"
 )
 
@@ -25,9 +25,9 @@ func Room(window int, taken float64) int                    { return room(window
 func (m *Master) Do(ctx context.Context, f func(context.Context) error) error { return m.do(ctx, f) }
 
 // Shown is a watcher, and what tells it of lines and tasks.
-func Shown(r sweep.Record, h sweep.Head, d Detail) (w *Watcher, line func(task.Line), changed func(sweep.Head, []sweep.Task), end func()) {
+func Shown(r core.Record, h core.Head, d Detail) (w *Watcher, line func(task.Line), changed func(core.Head, []core.Task), end func()) {
 	ws := &watchers{}
-	return ws.add(r, h, nil, d), ws.line, func(h sweep.Head, tasks []sweep.Task) { ws.changed(r, h, tasks) }, ws.close
+	return ws.add(r, h, nil, d), ws.line, func(h core.Head, tasks []core.Task) { ws.changed(r, h, tasks) }, ws.close
 }
 
 // MostWorkers is how many workers are known at most.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/space"
 )
 
@@ -57,19 +57,19 @@ func (a *active) extensible() error {
 	switch {
 	case a.stored.Record.EachWorker:
 		return &WrongState{ID: h.ID, Is: "a sweep with a task for each worker, not for points", Remedy: "submit it again for the workers that there are now"}
-	case h.State == sweep.Cancelled || a.cut():
+	case h.State == core.Cancelled || a.cut():
 		return &WrongState{ID: h.ID, Is: "cancelled, all of it or a part", Remedy: "`run-tasks retry " + h.ID + "` runs what was cancelled; then it can be extended"}
 	}
 	return nil
 }
 
 // rewrite changes the record of a sweep. The next commit keeps it, and tells who watches.
-func (a *active) rewrite(r sweep.Record) {
+func (a *active) rewrite(r core.Record) {
 	a.stored.Record, a.points, a.rewritten = r, r.Points(), true
 }
 
 // Prioritize changes the priority of a sweep, from -MostPriority to MostPriority: sweeps of a higher one go first.
-func (m *Master) Prioritize(ctx context.Context, id string, priority int) (sweep.Head, error) {
+func (m *Master) Prioritize(ctx context.Context, id string, priority int) (core.Head, error) {
 	return m.alter(ctx, id, func(a *active) error {
 		if r := a.stored.Record; r.Priority != priority {
 			r.Priority = priority
@@ -102,7 +102,7 @@ func (m *Master) ranks() (ranks [][]string) {
 
 // queueUp puts a sweep that goes on behind those that run, with Alone.
 func (m *Master) queueUp(a *active) {
-	if h := a.ledger.Head(); m.o.Alone && h.State != sweep.Open {
+	if h := a.ledger.Head(); m.o.Alone && h.State != core.Open {
 		m.turn = append(slices.DeleteFunc(m.turn, func(id string) bool { return id == h.ID }), h.ID)
 		m.rank()
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 	"mlframework/sweep/space"
 	"mlframework/sweep/task"
@@ -35,19 +35,19 @@ func TestAFinishedSweepIsExtended(t *testing.T) {
 	s := newSite(t)
 	s.newRunner("w1", 2, time.Millisecond)
 	id := s.submit(3)
-	s.becomes(id, sweep.Finished, "3 succeeded")
+	s.becomes(id, core.Finished, "3 succeeded")
 	before := s.task(id, 1)
 	if n, err := s.master.Extend(t.Context(), id, upTo(t, 3), master.Code{Revision: "r2"}); n != 0 || err != nil {
 		t.Errorf("by nothing: %d, %v", n, err)
 	}
-	if h := s.head(id); h.State != sweep.Finished || h.Ended.IsZero() {
+	if h := s.head(id); h.State != core.Finished || h.Ended.IsZero() {
 		t.Errorf("it is %+v", h)
 	}
 	n, err := s.master.Extend(t.Context(), "", upTo(t, 5), master.Code{})
 	if n != 2 || err != nil {
 		t.Fatalf("%d, %v", n, err)
 	}
-	s.becomes(id, sweep.Finished, "5 succeeded")
+	s.becomes(id, core.Finished, "5 succeeded")
 	s.again() // what it is stands on disk
 	n, err = s.master.Extend(t.Context(), id, spaceOf(t, "i: [0, 9]\nswitch: true"), master.Code{Revision: "r2", Code: "c2"})
 	if n != 2 || err != nil {
@@ -61,7 +61,7 @@ func TestAFinishedSweepIsExtended(t *testing.T) {
 	if sw.Head.Total != 7 || sw.Record.Recipe.Revision != "r2" || len(sw.Record.Extensions) != 2 {
 		t.Errorf("%+v", sw)
 	}
-	if argv := sw.Record.Rows(id)(sweep.Task{Index: 6}).Argv; strings.Join(argv, " ") != "train.py --i=9 --switch" {
+	if argv := sw.Record.Rows(id)(core.Task{Index: 6}).Argv; strings.Join(argv, " ") != "train.py --i=9 --switch" {
 		t.Errorf("%v", argv)
 	}
 }
@@ -90,7 +90,7 @@ func TestAnExtensionIsHandedOut(t *testing.T) {
 		h.report(task.StartedEvent, g)
 		h.end(task.Success, g)
 	}
-	s.becomes(id, sweep.Finished, "4 succeeded")
+	s.becomes(id, core.Finished, "4 succeeded")
 	var args []string
 	for _, g := range h.has(4) {
 		args = append(args, fmt.Sprint(g.Index, g.Args))
@@ -105,7 +105,7 @@ func TestAnExtensionIsHandedOut(t *testing.T) {
 		for _, r := range u.Rows {
 			seen[r.Index] = r.Argv[1]
 		}
-		if u.Sweep.State == sweep.Finished {
+		if u.Sweep.State == core.Finished {
 			if u.Sweep.Total != 4 || seen[3] != "--i=y" {
 				t.Errorf("%d tasks, %v", u.Sweep.Total, seen)
 			}

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/queue"
 	"mlframework/sweep/task"
 )
@@ -73,7 +73,7 @@ func (m *Master) look(ctx context.Context) {
 		m.explain()
 		m.unexpect(now)
 		m.expireSecrets(now)
-		m.missing.resolve(now, func(id string) (sweep.Head, error) {
+		m.missing.resolve(now, func(id string) (core.Head, error) {
 			s, err := m.o.Store.Sweep(ctx, id)
 			return s.Head, err
 		})

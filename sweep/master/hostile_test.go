@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 	"mlframework/sweep/queue"
 	"mlframework/sweep/secret"
@@ -56,7 +56,7 @@ func TestAFaultInPlacementEndsNobody(t *testing.T) {
 	s.poll("it panics", func() bool { return strings.Contains(s.log.String(), "in=placement") }, s.log.String)
 	on.Store(false)
 	id := s.submit(3)
-	s.becomes(id, sweep.Finished, "3 succeeded")
+	s.becomes(id, core.Finished, "3 succeeded")
 }
 
 // A fault in a heartbeat ends nobody either.
@@ -203,7 +203,7 @@ func TestAPieceOfAnotherWorkerIsNotTheAnswer(t *testing.T) {
 	g := given{id, h.batchOf(id).Attempts[0]}
 	h.report(task.ClaimedEvent, g)
 	h.report(task.StartedEvent, g)
-	s.becomes(id, sweep.Open, "1 running")
+	s.becomes(id, core.Open, "1 running")
 	came := make(chan string, 1)
 	go func() {
 		p, err := s.master.Output(t.Context(), task.ID{Sweep: id}, 0, task.Read{Length: 10})

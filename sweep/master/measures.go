@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/task"
 )
 
@@ -57,7 +57,7 @@ type tally struct {
 func (t *tally) took(d time.Duration) { t.commits++; t.committed += d }
 
 // ended counts the attempts that a group of changes ends.
-func (t *tally) ended(c sweep.Changes) {
+func (t *tally) ended(c core.Changes) {
 	for i := range c.Tasks {
 		if c.Tasks[i].State.Terminal() {
 			t.end(c.Tasks[i].Try.Outcome)

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/store"
 	"mlframework/sweep/task"
 )
@@ -125,7 +125,7 @@ func (m *Master) outlived(w *member, h task.Heartbeat, now time.Time) bool {
 	case now.Sub(w.older.since) < m.o.Lease:
 		return false
 	}
-	m.lose(w, "", "its worker "+h.Worker+" ended and began anew", sweep.Unknown)
+	m.lose(w, "", "its worker "+h.Worker+" ended and began anew", core.Unknown)
 	m.register(w, h)
 	w.older = older{}
 	return true
@@ -178,9 +178,9 @@ func (m *Master) join(h task.Heartbeat) {
 	if !again {
 		return
 	}
-	fate := sweep.Unknown
+	fate := core.Unknown
 	if h.Told {
-		fate = sweep.Told
+		fate = core.Told
 	}
 	for _, a := range m.sweeps {
 		a.ledger.Rejoin(h.Worker, "its worker "+h.Worker+" ended and began anew", fate, m.o.Now())
@@ -195,12 +195,12 @@ func (m *Master) leave(h task.Heartbeat) {
 		if w.restart.incarnation == h.Incarnation || h.Leaving {
 			away = "it starts again"
 		}
-		m.lose(w, away, "its worker "+h.Worker+" was stopped", sweep.Told)
+		m.lose(w, away, "its worker "+h.Worker+" was stopped", core.Told)
 	}
 }
 
 // lose takes everything from a worker, out of its queue, too: what would begin when it returns does not count.
-func (m *Master) lose(w *member, away, reason string, fate sweep.Fate) {
+func (m *Master) lose(w *member, away, reason string, fate core.Fate) {
 	w.away, w.gone, w.doubts, w.endings = away, m.o.Now(), nil, nil
 	m.post.add(letter{worker: w.kept.Name, remove: true})
 	for _, a := range m.sweeps {
@@ -232,7 +232,7 @@ func (m *Master) expire(now time.Time) {
 		switch silent := now.Sub(last) >= m.o.Lease; {
 		case silent && w.away == "":
 			m.o.Log.Warn("a worker is away: what it had goes to others", "worker", name, "lease", m.o.Lease)
-			m.lose(w, fmt.Sprintf("no heartbeat for %s", m.o.Lease), fmt.Sprintf("its worker %s was silent for %s", name, m.o.Lease), sweep.Unknown)
+			m.lose(w, fmt.Sprintf("no heartbeat for %s", m.o.Lease), fmt.Sprintf("its worker %s was silent for %s", name, m.o.Lease), core.Unknown)
 		case !silent && w.away == "" && w.newer == 0 && w.beat.Incarnation > w.kept.Incarnation:
 			m.unregistered(w, now)
 		}

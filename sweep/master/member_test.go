@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 	"mlframework/sweep/task"
 )
@@ -125,7 +125,7 @@ func TestLeasesStandStillWhileTheQueueIsAway(t *testing.T) {
 		id := s.submit(1)
 		g := h.has(1)[0]
 		h.report(task.StartedEvent, g)
-		s.becomes(id, sweep.Open, "1 running")
+		s.becomes(id, core.Open, "1 running")
 		h.beating(says("1", 1, busy(g)))
 		s.queue.Outage(true)
 		time.Sleep(10 * time.Minute)
@@ -145,20 +145,20 @@ func TestAWorkerThatBeginsAnewHasLostWhatItRan(t *testing.T) {
 		all := h.has(2)
 		h.report(task.StartedEvent, all[0])
 		h.joins("1", 1) // known
-		s.becomes(id, sweep.Open, "1 queued, 1 running")
+		s.becomes(id, core.Open, "1 queued, 1 running")
 		h.joins("2", 1)
-		s.becomes(id, sweep.Open, "1 pending, 1 queued") // what is on its way still comes
+		s.becomes(id, core.Open, "1 pending, 1 queued") // what is on its way still comes
 		h.beating(says("2", 1))
 		h.report(task.StartedEvent, all[1])
 		h.joins("2", 1) // comes again
 		h.joins("1", 1)
-		s.becomes(id, sweep.Open, "1 queued, 1 running")
+		s.becomes(id, core.Open, "1 queued, 1 running")
 		s.again()
 		h = s.newHandThat(task.Heartbeat{Worker: "w1", Slots: 1, Incarnation: "2", Running: []task.Busy{busy(all[1])}}, nil)
 		h.joins("2", 1) // and after a restart of the master
 		h.beat(task.Heartbeat{Slots: 9, Incarnation: "1"})
 		h.end(task.Success, all[1])
-		s.becomes(id, sweep.Open, "1 queued, 1 succeeded")
+		s.becomes(id, core.Open, "1 queued, 1 succeeded")
 		if got := s.worker("w1").Slots; got != 1 {
 			t.Errorf("the heartbeat of a process before was heard: %d slots", got)
 		}
@@ -172,7 +172,7 @@ func TestARegistrationThatGotLostIsTakenUp(t *testing.T) {
 		id := s.submit(1)
 		g := h.has(1)[0]
 		h.report(task.StartedEvent, g)
-		s.becomes(id, sweep.Open, "1 running")
+		s.becomes(id, core.Open, "1 running")
 		h.beating(says("2", 1)) // and no event: the broker came back empty
 		time.Sleep(2 * master.Lease)
 		if again := h.has(2)[1]; again.Number != 2 {
@@ -188,7 +188,7 @@ func TestAWorkerThatLeavesGivesEverythingBack(t *testing.T) {
 		id := s.submit(3)
 		h.has(2)
 		h.emit(task.Event{Version: task.Version, Kind: task.LeftEvent, Worker: "w1", Beat: &task.Heartbeat{Worker: "w1", Incarnation: "1"}})
-		s.becomes(id, sweep.Open, "3 pending")
+		s.becomes(id, core.Open, "3 pending")
 		h.beat(task.Heartbeat{Slots: 1, Incarnation: "1"}) // it was on its way
 		time.Sleep(2 * time.Second)
 		s.stands("w1", master.WorkerAway)
@@ -213,7 +213,7 @@ func TestWhatAPurgeTookIsSentAgain(t *testing.T) {
 		if diff := cmp.Diff(first[1:], again, cmp.AllowUnexported(given{})); diff != "" {
 			t.Error(diff)
 		}
-		s.becomes(id, sweep.Open, "3 queued, 1 running")
+		s.becomes(id, core.Open, "3 queued, 1 running")
 		time.Sleep(time.Minute)
 		if got := s.task(id, 0); got.State != task.Running || got.Try.Number != 1 {
 			t.Errorf("the task that runs is %+v", got)
@@ -242,7 +242,7 @@ func TestAnAttemptThatItsWorkerDoesNotKnowIsLost(t *testing.T) {
 		h := s.newHand("w1", 1)
 		id := s.submit(1)
 		h.report(task.StartedEvent, h.has(1)[0])
-		s.becomes(id, sweep.Open, "1 running")
+		s.becomes(id, core.Open, "1 running")
 		h.beating(says("1", 1)) // its end was in a queue that is no more
 		time.Sleep(master.Lease - 3*time.Second)
 		if got := s.counts(id); got != "1 running" {
@@ -261,7 +261,7 @@ func TestAProcessThatSeemsOlderIsHeardWhenNoOtherSpeaks(t *testing.T) {
 		h := s.newHand("w1", 1)
 		id := s.submit(1)
 		h.report(task.StartedEvent, h.has(1)[0])
-		s.becomes(id, sweep.Open, "1 running")
+		s.becomes(id, core.Open, "1 running")
 		current := h.beating(says("5", 1))
 		h.beating(says("3", 1))
 		time.Sleep(2 * master.Lease)

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/store"
 	"mlframework/sweep/task"
 )
@@ -87,7 +87,7 @@ func (m *missing) note(sweep, worker string, index int64, known bool, now time.T
 
 // resolve drops the sweeps of which people need not be told any more: that were submitted again, whose tasks ran again, or of
 // which no worker has spoken for missingTime.
-func (m *missing) resolve(now time.Time, stored func(id string) (sweep.Head, error)) {
+func (m *missing) resolve(now time.Time, stored func(id string) (core.Head, error)) {
 	m.mu.Lock()
 	all := maps.Clone(m.all)
 	m.mu.Unlock()

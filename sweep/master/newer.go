@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/task"
 )
 
@@ -25,7 +25,7 @@ func (m *Master) refuse(h task.Heartbeat) {
 	w.newer = h.Version
 	m.o.Log.Warn("a worker's program is newer than the master's; it gets no tasks: update the master", "worker", h.Worker, "program", h.Program,
 		"version", h.Version, "understood", task.Newest)
-	m.lose(w, "", fmt.Sprintf("its worker %s was replaced by one of version %d, which this master does not read", h.Worker, h.Version), sweep.Unknown)
+	m.lose(w, "", fmt.Sprintf("its worker %s was replaced by one of version %d, which this master does not read", h.Worker, h.Version), core.Unknown)
 }
 
 // refused says why a worker's program gets no tasks; "": it may.

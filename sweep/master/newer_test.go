@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 	"mlframework/sweep/task"
 )
@@ -23,7 +23,7 @@ func TestANewerWorkerIsRefusedAndWhatItHadGoesToOthersOnce(t *testing.T) {
 		id := s.submit(3)
 		first := h.has(2)
 		h.report(task.StartedEvent, first[0])
-		s.becomes(id, sweep.Open, "1 pending, 1 queued, 1 running")
+		s.becomes(id, core.Open, "1 pending, 1 queued, 1 running")
 		h.beat(newer("2"))
 		h.toldStop(first[0]) // should it still be there: a newer program reads what this one says
 		s.stands("w1", master.WorkerRefused)
@@ -31,7 +31,7 @@ func TestANewerWorkerIsRefusedAndWhatItHadGoesToOthersOnce(t *testing.T) {
 		if want := fmt.Sprintf("its program speaks version %d and the master reads up to %d: update the master", task.Newest+1, task.Newest); *w.Reason != want || w.Program != "9.0" {
 			t.Errorf("%q of program %q; want %q", *w.Reason, w.Program, want)
 		}
-		s.becomes(id, sweep.Open, "3 pending")
+		s.becomes(id, core.Open, "3 pending")
 		end := h.ending(first[0], &task.Outcome{Class: task.Error})
 		end.Version++
 		joined := task.Event{Version: task.Newest + 1, Kind: task.JoinedEvent, Worker: "w1"}
@@ -41,7 +41,7 @@ func TestANewerWorkerIsRefusedAndWhatItHadGoesToOthersOnce(t *testing.T) {
 		}
 		h.beat(says("1", 1)()) // of the program that it replaced
 		other := s.newRunner("w2", 1, time.Millisecond)
-		s.becomes(id, sweep.Finished, "3 succeeded")
+		s.becomes(id, core.Finished, "3 succeeded")
 		time.Sleep(3 * master.Lease)
 		if got := s.task(id, first[0].Index); got.Charged.Lost != 1 || len(other.has(3)) != 3 {
 			t.Errorf("%+v", got)
@@ -78,7 +78,7 @@ func TestAWorkerThatRefusesTasksGetsNone(t *testing.T) {
 		if w := s.worker("w1"); *w.Reason != why {
 			t.Errorf("the reason is %q", *w.Reason)
 		}
-		s.becomes(id, sweep.Open, "2 pending")
+		s.becomes(id, core.Open, "2 pending")
 		time.Sleep(time.Minute)
 		h.mu.Lock()
 		defer h.mu.Unlock()

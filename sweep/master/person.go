@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/secret"
 	"mlframework/sweep/space"
 	"mlframework/sweep/store"
@@ -15,7 +15,7 @@ import (
 
 // Submission is a sweep to be run.
 type Submission struct {
-	Record    sweep.Record
+	Record    core.Record
 	Total     int64  // tasks
 	Code      string // of the record's revision
 	ClientKey string // a submission that is repeated under the same key makes one sweep; "": no key
@@ -91,9 +91,9 @@ func (m *Master) pin(s *Submission) error {
 }
 
 // Cancel ends a sweep. One that was cancelled before stays so.
-func (m *Master) Cancel(ctx context.Context, id, reason string) (sweep.Head, error) {
+func (m *Master) Cancel(ctx context.Context, id, reason string) (core.Head, error) {
 	return m.alter(ctx, id, func(a *active) error {
-		if h := a.ledger.Head(); h.State == sweep.Finished {
+		if h := a.ledger.Head(); h.State == core.Finished {
 			return &WrongState{ID: h.ID, Is: "finished already"}
 		}
 		a.ledger.Cancel(reason, m.o.Now())
@@ -102,7 +102,7 @@ func (m *Master) Cancel(ctx context.Context, id, reason string) (sweep.Head, err
 }
 
 // CancelTask cancels one task.
-func (m *Master) CancelTask(ctx context.Context, id task.ID, reason string) (sweep.Head, error) {
+func (m *Master) CancelTask(ctx context.Context, id task.ID, reason string) (core.Head, error) {
 	return m.alter(ctx, id.Sweep, func(a *active) error {
 		if !a.has(id.Index) {
 			return a.unknown(id.Index)
@@ -124,18 +124,18 @@ func (m *Master) over(ctx context.Context, a *active, index int64) error {
 }
 
 // task reads a task as it is on disk; false when it has no row.
-func (m *Master) task(ctx context.Context, a *active, index int64) (sweep.Task, bool, error) {
+func (m *Master) task(ctx context.Context, a *active, index int64) (core.Task, bool, error) {
 	t, ok, err := m.o.Store.Task(ctx, a.stored, index)
 	if err == nil && !ok {
-		t = sweep.Task{Index: index, State: a.ledger.Head().Fresh()}
+		t = core.Task{Index: index, State: a.ledger.Head().Fresh()}
 	}
 	return t, ok, err
 }
 
 // Pause hands out nothing more of a sweep; with stop its attempts are stopped too, and go back to pending.
-func (m *Master) Pause(ctx context.Context, id, reason string, stop bool) (sweep.Head, error) {
+func (m *Master) Pause(ctx context.Context, id, reason string, stop bool) (core.Head, error) {
 	return m.alter(ctx, id, func(a *active) error {
-		if h := a.ledger.Head(); h.State != sweep.Open && h.State != sweep.Paused {
+		if h := a.ledger.Head(); h.State != core.Open && h.State != core.Paused {
 			return &WrongState{ID: h.ID, Is: string(h.State)}
 		}
 		a.ledger.Pause(reason, stop)
@@ -145,20 +145,20 @@ func (m *Master) Pause(ctx context.Context, id, reason string, stop bool) (sweep
 
 // Code is what a sweep goes on with. The zero value keeps its own.
 type Code struct {
-	Revision, Code string          // for --updated
-	Settings       *sweep.Settings // likewise; nil: its own
-	Secrets        secret.Values   // where those that it had are gone; others are not taken
-	Environ        []string        // what its tasks inherit from now on, as in Submission; nil: what they did
-	Overrides      *space.Change   // that the points by which it is extended are of; nil: those that it has
+	Revision, Code string         // for --updated
+	Settings       *core.Settings // likewise; nil: its own
+	Secrets        secret.Values  // where those that it had are gone; others are not taken
+	Environ        []string       // what its tasks inherit from now on, as in Submission; nil: what they did
+	Overrides      *space.Change  // that the points by which it is extended are of; nil: those that it has
 }
 
 // Resume hands out the tasks of a paused sweep again.
-func (m *Master) Resume(ctx context.Context, id string, updated Code) (sweep.Head, error) {
+func (m *Master) Resume(ctx context.Context, id string, updated Code) (core.Head, error) {
 	return m.alter(ctx, id, func(a *active) error {
 		switch h := a.ledger.Head(); h.State {
-		case sweep.Cancelled:
+		case core.Cancelled:
 			return &WrongState{h.ID, "cancelled", "`run-tasks retry " + h.ID + "` runs what was cancelled"}
-		case sweep.Finished:
+		case core.Finished:
 			return finished(h)
 		}
 		if err := m.supply(a, updated.Secrets); err != nil {
@@ -200,19 +200,19 @@ func (m *Master) revise(ctx context.Context, a *active, to Code) error {
 }
 
 // with lets the loop look at one sweep and returns how the sweep stands.
-func (m *Master) with(ctx context.Context, id string, f func(*active) error) (sweep.Head, error) {
+func (m *Master) with(ctx context.Context, id string, f func(*active) error) (core.Head, error) {
 	return m.handle(ctx, m.do, id, f)
 }
 
 // alter lets the loop change something about one sweep, as a person wants, and returns how the sweep stands afterwards.
-func (m *Master) alter(ctx context.Context, id string, f func(*active) error) (sweep.Head, error) {
+func (m *Master) alter(ctx context.Context, id string, f func(*active) error) (core.Head, error) {
 	return m.handle(ctx, m.act, id, func(a *active) error {
 		DeedOf(ctx).on(a.stored.Head.ID)
 		return f(a)
 	})
 }
 
-func (m *Master) handle(ctx context.Context, do func(context.Context, func(context.Context) error) error, id string, f func(*active) error) (h sweep.Head, err error) {
+func (m *Master) handle(ctx context.Context, do func(context.Context, func(context.Context) error) error, id string, f func(*active) error) (h core.Head, err error) {
 	err = do(ctx, func(ctx context.Context) error {
 		a, err := m.sweep(ctx, id)
 		if err != nil {

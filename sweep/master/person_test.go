@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 	"mlframework/sweep/task"
 )
@@ -38,7 +38,7 @@ func TestCancelInEveryPhase(t *testing.T) {
 				h := s.newHand("w1", 1)
 				id := s.submit(1)
 				g := p.reach(h)
-				s.becomes(id, sweep.Open, "1 "+p.name)
+				s.becomes(id, core.Open, "1 "+p.name)
 				cancel := func() error {
 					if whole {
 						_, err := s.master.Cancel(t.Context(), id, "enough")
@@ -50,14 +50,14 @@ func TestCancelInEveryPhase(t *testing.T) {
 				s.must(cancel())
 				s.must(cancel()) // twice is the same
 				h.toldStop(g)
-				end, state := task.ReturnedEvent, sweep.Finished
+				end, state := task.ReturnedEvent, core.Finished
 				if p.name == "running" {
 					h.end(task.Stopped, g)
 				} else {
 					h.report(end, g)
 				}
 				if whole {
-					state = sweep.Cancelled
+					state = core.Cancelled
 				}
 				s.becomes(id, state, "1 cancelled")
 				h.end(task.Success, g) // too late
@@ -76,10 +76,10 @@ func TestCancelOfWhatWasNeverHandedOut(t *testing.T) {
 	id := s.submit(1_000_000)
 	_, err := s.master.CancelTask(t.Context(), task.ID{Sweep: id, Index: 999_999}, "x")
 	s.must(err)
-	s.becomes(id, sweep.Open, "999999 pending, 1 cancelled")
+	s.becomes(id, core.Open, "999999 pending, 1 cancelled")
 	_, err = s.master.Cancel(t.Context(), id, "x")
 	s.must(err)
-	s.becomes(id, sweep.Cancelled, "1000000 cancelled")
+	s.becomes(id, core.Cancelled, "1000000 cancelled")
 }
 
 func TestPauseAndResume(t *testing.T) {
@@ -90,13 +90,13 @@ func TestPauseAndResume(t *testing.T) {
 	all := h.has(2)
 	h.report(task.StartedEvent, all[0])
 	h.report(task.ClaimedEvent, all[1])
-	s.becomes(id, sweep.Open, "2 pending, 1 claimed, 1 running")
+	s.becomes(id, core.Open, "2 pending, 1 claimed, 1 running")
 	_, err := s.master.Pause(t.Context(), id, "lunch", false)
 	s.must(err)
 	h.told("recall", func(c task.Control) bool { return c.Kind == task.RecallControl && c.Sweep == id })
 	h.report(task.ReturnedEvent, all[1])
 	h.end(task.Success, all[0]) // it may end
-	s.becomes(id, sweep.Paused, "3 pending, 1 succeeded")
+	s.becomes(id, core.Paused, "3 pending, 1 succeeded")
 	_, err = s.master.Resume(t.Context(), id, master.Code{Revision: "r2", Code: "c2"})
 	s.must(err)
 	again := h.has(4)[2:]
@@ -121,7 +121,7 @@ func TestAnInterruptLeavesNothingRunningAndAllResumable(t *testing.T) {
 	all := h.has(4)
 	h.report(task.StartedEvent, all[:2]...)
 	h.report(task.ClaimedEvent, all[2])
-	s.becomes(id, sweep.Open, "6 pending, 1 queued, 1 claimed, 2 running")
+	s.becomes(id, core.Open, "6 pending, 1 queued, 1 claimed, 2 running")
 	_, err := s.master.Pause(t.Context(), id, "interrupted", true)
 	s.must(err)
 	for _, g := range all {
@@ -129,8 +129,8 @@ func TestAnInterruptLeavesNothingRunningAndAllResumable(t *testing.T) {
 	}
 	h.end(task.Stopped, all[:2]...)
 	h.report(task.ReturnedEvent, all[2:]...)
-	s.becomes(id, sweep.Paused, "10 pending")
-	if c := s.task(id, 0).Charged; c != (sweep.Retry{}) {
+	s.becomes(id, core.Paused, "10 pending")
+	if c := s.task(id, 0).Charged; c != (core.Retry{}) {
 		t.Errorf("charged: %+v", c)
 	}
 	_, err = s.master.Resume(t.Context(), id, master.Code{})
@@ -151,10 +151,10 @@ func TestAKilledRunIsTakenUp(t *testing.T) {
 	h.report(task.StartedEvent, all[:2]...)
 	h.end(task.Success, all[0])
 	h.report(task.ClaimedEvent, all[2])
-	s.becomes(id, sweep.Open, "2 pending, 1 queued, 1 claimed, 1 running, 1 succeeded")
+	s.becomes(id, core.Open, "2 pending, 1 queued, 1 claimed, 1 running, 1 succeeded")
 	s.again(alone)
-	s.becomes(id, sweep.Paused, "5 pending, 1 succeeded")
-	if got := s.task(id, all[1].Index); got.Charged != (sweep.Retry{Lost: 1}) || got.Tries != 1 {
+	s.becomes(id, core.Paused, "5 pending, 1 succeeded")
+	if got := s.task(id, all[1].Index); got.Charged != (core.Retry{Lost: 1}) || got.Tries != 1 {
 		t.Errorf("what ran: %+v", got)
 	}
 	h = s.newHand("w1", 6)
@@ -175,7 +175,7 @@ func TestAKilledRunIsTakenUp(t *testing.T) {
 	if diff := cmp.Diff(want, numbers); diff != "" {
 		t.Error(diff)
 	}
-	s.becomes(id, sweep.Finished, "6 succeeded")
+	s.becomes(id, core.Finished, "6 succeeded")
 }
 
 func TestRetry(t *testing.T) {
@@ -188,7 +188,7 @@ func TestRetry(t *testing.T) {
 		h.report(task.StartedEvent, all[n])
 		h.end(class, all[n])
 	}
-	s.becomes(id, sweep.Finished, "1 succeeded, 2 failed, 1 timeout")
+	s.becomes(id, core.Finished, "1 succeeded, 2 failed, 1 timeout")
 	ctx := t.Context()
 	if n, err := s.master.Retry(ctx, id, []int64{3}, master.Code{}); n != 1 || err != nil {
 		t.Fatal(n, err)
@@ -199,7 +199,7 @@ func TestRetry(t *testing.T) {
 	}
 	h.report(task.StartedEvent, g)
 	h.end(task.Success, g)
-	s.becomes(id, sweep.Finished, "2 succeeded, 1 failed, 1 timeout")
+	s.becomes(id, core.Finished, "2 succeeded, 1 failed, 1 timeout")
 	if n, err := s.master.Retry(ctx, "", nil, master.Code{Revision: "r2"}); n != 2 || err != nil {
 		t.Fatal(n, err)
 	}
@@ -207,8 +207,8 @@ func TestRetry(t *testing.T) {
 		h.report(task.StartedEvent, g)
 		h.end(task.Success, g)
 	}
-	s.becomes(id, sweep.Finished, "4 succeeded")
-	if _, err := s.master.Retry(ctx, id, nil, master.Code{Revision: "r3"}); err == nil || s.head(id).State != sweep.Finished {
+	s.becomes(id, core.Finished, "4 succeeded")
+	if _, err := s.master.Retry(ctx, id, nil, master.Code{Revision: "r3"}); err == nil || s.head(id).State != core.Finished {
 		t.Error(err)
 	}
 	if sw, err := s.store.Sweep(ctx, id); err != nil || sw.Record.Recipe.Revision != "r2" {
@@ -229,7 +229,7 @@ func TestRetryOfACancelledSweepRunsAllOfIt(t *testing.T) {
 		t.Fatal(n, err)
 	}
 	s.newRunner("w1", 1, time.Millisecond)
-	s.becomes(id, sweep.Finished, "3 succeeded")
+	s.becomes(id, core.Finished, "3 succeeded")
 }
 
 func TestWhatCannotBeDone(t *testing.T) {
@@ -237,7 +237,7 @@ func TestWhatCannotBeDone(t *testing.T) {
 	s := newSite(t)
 	s.newRunner("w1", 1, time.Millisecond)
 	done := s.submit(2)
-	s.becomes(done, sweep.Finished, "2 succeeded")
+	s.becomes(done, core.Finished, "2 succeeded")
 	cancelled := s.submit(1, func(m *master.Submission) { m.Record.EachWorker = true })
 	ctx := t.Context()
 	_, _ = s.master.Cancel(ctx, cancelled, "x")

@@ -3,7 +3,7 @@ package master
 import (
 	"time"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/task"
 )
 
@@ -78,7 +78,7 @@ func (m *Master) fill(worker string, slots int, only bool) (batches []task.Batch
 		return window(slots, a.mean, m.others(worker))
 	}
 	part := func(a *active, tasks int) float64 { return float64(tasks) / float64(max(1, window(a))) }
-	offer := sweep.Offer{Worker: worker, Empty: true, Alone: worker == m.emptied, Others: m.others(worker), Slots: m.slots}
+	offer := core.Offer{Worker: worker, Empty: true, Alone: worker == m.emptied, Others: m.others(worker), Slots: m.slots}
 	for _, a := range m.sweeps {
 		if a.ledger.Solo(worker) {
 			return nil
@@ -164,11 +164,11 @@ func room(window int, taken float64) int {
 func (a *active) ready(now time.Time) bool {
 	h := a.ledger.Head()
 	fresh := !h.Cut && h.Issued < h.Total
-	return h.State == sweep.Open && (fresh || h.Rows[task.Pending] > 0 && a.ledger.Waiting(now).IsZero())
+	return h.State == core.Open && (fresh || h.Rows[task.Pending] > 0 && a.ledger.Waiting(now).IsZero())
 }
 
 // batch is what a worker gets to know of tasks that were placed on it.
-func (m *Master) batch(a *active, tasks []sweep.Task) task.Batch {
+func (m *Master) batch(a *active, tasks []core.Task) task.Batch {
 	b := task.Batch{Version: a.version(), Sweep: a.stored.Head.ID, Recipe: a.stored.Record.Recipe, Edition: a.edition}
 	if e, own := m.environs[b.Sweep]; own {
 		b.Environ, b.Edition = e.variables, e.edition

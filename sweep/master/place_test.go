@@ -5,7 +5,7 @@ import (
 	"testing/quick"
 	"time"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 	"mlframework/sweep/task"
 )
@@ -133,13 +133,13 @@ func TestEverySlotIsFilledBeforeAnythingWaits(t *testing.T) {
 	id := s.submit(5)
 	one.has(2)
 	two.has(2)
-	s.becomes(id, sweep.Open, "1 pending, 4 queued")
+	s.becomes(id, core.Open, "1 pending, 4 queued")
 	for _, h := range []*hand{one, two} { // now it is known that they are short
 		g := h.has(2)[0]
 		h.report(task.StartedEvent, g)
 	}
 	two.end(task.Success, two.has(2)[0])
-	s.becomes(id, sweep.Open, "3 queued, 1 running, 1 succeeded")
+	s.becomes(id, core.Open, "3 queued, 1 running, 1 succeeded")
 }
 
 func TestADrainedWorkerGetsNothing(t *testing.T) {
@@ -164,7 +164,7 @@ func TestShortTasksTravelTogether(t *testing.T) {
 	s := newSite(t)
 	h := s.newRunner("w1", 2, time.Millisecond)
 	id := s.submit(1500)
-	s.becomes(id, sweep.Finished, "1500 succeeded")
+	s.becomes(id, core.Finished, "1500 succeeded")
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.batches > 200 {

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 	"mlframework/sweep/task"
 )
@@ -17,7 +17,7 @@ func TestWhatCouldNotBePublishedIsSentWhenTheQueueIsBack(t *testing.T) {
 	h.has(1)
 	s.queue.Outage(true)
 	id := s.submit(10)
-	s.becomes(id, sweep.Open, "7 pending, 3 queued")
+	s.becomes(id, core.Open, "7 pending, 3 queued")
 	if _, err := s.master.Cancel(t.Context(), first, "x"); err != nil {
 		t.Fatal(err)
 	}
@@ -35,8 +35,8 @@ func TestWhatCouldNotBePublishedIsSentWhenTheQueueIsBack(t *testing.T) {
 		h.report(task.StartedEvent, g)
 		h.end(task.Success, g)
 	}
-	s.becomes(first, sweep.Cancelled, "1 cancelled")
-	s.becomes(id, sweep.Finished, "10 succeeded")
+	s.becomes(first, core.Cancelled, "1 cancelled")
+	s.becomes(id, core.Finished, "10 succeeded")
 }
 
 func TestCancelInAnOutageHolds(t *testing.T) {
@@ -46,7 +46,7 @@ func TestCancelInAnOutageHolds(t *testing.T) {
 	id := s.submit(3)
 	g := h.has(2)[0]
 	h.report(task.StartedEvent, g)
-	s.becomes(id, sweep.Open, "1 pending, 1 queued, 1 running")
+	s.becomes(id, core.Open, "1 pending, 1 queued, 1 running")
 	s.queue.Outage(true)
 	_, err := s.master.Cancel(t.Context(), id, "x")
 	s.must(err)
@@ -55,7 +55,7 @@ func TestCancelInAnOutageHolds(t *testing.T) {
 	h.toldStop(g)
 	h.end(task.Success, g)
 	h.report(task.ReturnedEvent, given{id, task.Attempt{Index: 1, Number: 1}})
-	s.becomes(id, sweep.Cancelled, "3 cancelled")
+	s.becomes(id, core.Cancelled, "3 cancelled")
 }
 
 func TestFollowersAreToldToWorkersThatComeLater(t *testing.T) {

@@ -3,7 +3,7 @@ package master
 import (
 	"context"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/result"
 	"mlframework/sweep/task"
 )
@@ -16,7 +16,7 @@ type Remeasured struct {
 
 // Reread gives a sweep other metrics and another objective, and tasks that have ended the values that were read by them. Others keep
 // theirs; of a task that runs again nothing changes.
-func (m *Master) Reread(ctx context.Context, id string, metrics []result.Rule, o result.Objective, all []Remeasured) (sweep.Head, error) {
+func (m *Master) Reread(ctx context.Context, id string, metrics []result.Rule, o result.Objective, all []Remeasured) (core.Head, error) {
 	return m.alter(ctx, id, func(a *active) error {
 		settings := a.stored.Record.Settings()
 		settings.Metrics, settings.Objective = metrics, o

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 	"mlframework/sweep/task"
 )
@@ -26,7 +26,7 @@ func TestAWorkerIsStartedAgain(t *testing.T) {
 		all := h.has(2)
 		h.report(task.ClaimedEvent, all...)
 		h.report(task.StartedEvent, all[0])
-		s.becomes(id, sweep.Open, "1 pending, 1 claimed, 1 running")
+		s.becomes(id, core.Open, "1 pending, 1 claimed, 1 running")
 		shown, err := s.master.Restart(t.Context(), "w1", false)
 		s.must(err)
 		if shown.State != master.WorkerRestarting {
@@ -66,7 +66,7 @@ func TestAWorkerIsStartedAgain(t *testing.T) {
 		stop()
 		left := leaving()
 		h.emit(task.Event{Version: task.Version, Kind: task.LeftEvent, Worker: "w1", Time: time.Now(), Beat: &left})
-		s.becomes(id, sweep.Open, "3 pending")
+		s.becomes(id, core.Open, "3 pending")
 		s.stands("w1", master.WorkerAway)
 		if w := s.worker("w1"); *w.Reason != "it starts again" {
 			t.Errorf("%+v", w)
@@ -75,7 +75,7 @@ func TestAWorkerIsStartedAgain(t *testing.T) {
 		h.beat(says("2", 1)())
 		s.stands("w1", master.WorkerReady)
 		h.has(4)
-		if got := s.task(id, all[0].Index).Charged; got != (sweep.Retry{}) {
+		if got := s.task(id, all[0].Index).Charged; got != (core.Retry{}) {
 			t.Errorf("charged %+v", got)
 		}
 	})

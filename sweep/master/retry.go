@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/store"
 	"mlframework/sweep/task"
 )
@@ -41,7 +41,7 @@ func (a *active) cut() bool {
 }
 
 // ended reads the rows of tasks that could run again.
-func (m *Master) ended(ctx context.Context, a *active, indexes []int64) (ended []sweep.Task, err error) {
+func (m *Master) ended(ctx context.Context, a *active, indexes []int64) (ended []core.Task, err error) {
 	for _, i := range indexes {
 		t, err := m.endedTask(ctx, a, i)
 		if err != nil {
@@ -64,9 +64,9 @@ func (m *Master) ended(ctx context.Context, a *active, indexes []int64) (ended [
 
 func again(s task.State) bool { return s.Terminal() && s != task.Succeeded }
 
-func (m *Master) endedTask(ctx context.Context, a *active, index int64) (sweep.Task, error) {
+func (m *Master) endedTask(ctx context.Context, a *active, index int64) (core.Task, error) {
 	if !a.has(index) {
-		return sweep.Task{}, a.unknown(index)
+		return core.Task{}, a.unknown(index)
 	}
 	t, ok, err := m.task(ctx, a, index)
 	if err != nil || ok && again(t.State) {

@@ -15,7 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 	"mlframework/sweep/queue/memory"
 	"mlframework/sweep/task"
@@ -43,7 +43,7 @@ func TestASweepRunsToItsEnd(t *testing.T) {
 		h.report(task.StartedEvent, g)
 		h.end(task.Success, g)
 	}
-	s.becomes(id, sweep.Finished, "5 succeeded")
+	s.becomes(id, core.Finished, "5 succeeded")
 	if s.head(id).Ended.IsZero() {
 		t.Error("it has no end")
 	}
@@ -55,15 +55,15 @@ func TestAnswersAreOnDisk(t *testing.T) {
 	h := s.newHand("w1", 1)
 	id := s.submit(3)
 	h.report(task.StartedEvent, h.has(2)[0])
-	s.becomes(id, sweep.Open, "1 pending, 1 queued, 1 running")
+	s.becomes(id, core.Open, "1 pending, 1 queued, 1 running")
 	ctx := t.Context()
 	for _, step := range []struct {
-		do   func() (sweep.Head, error)
-		want sweep.State
+		do   func() (core.Head, error)
+		want core.State
 	}{
-		{func() (sweep.Head, error) { return s.master.Pause(ctx, "", "lunch", false) }, sweep.Paused},
-		{func() (sweep.Head, error) { return s.master.Resume(ctx, id, master.Code{}) }, sweep.Open},
-		{func() (sweep.Head, error) { return s.master.Cancel(ctx, id, "enough") }, sweep.Cancelled},
+		{func() (core.Head, error) { return s.master.Pause(ctx, "", "lunch", false) }, core.Paused},
+		{func() (core.Head, error) { return s.master.Resume(ctx, id, master.Code{}) }, core.Open},
+		{func() (core.Head, error) { return s.master.Cancel(ctx, id, "enough") }, core.Cancelled},
 	} {
 		got, err := step.do()
 		s.must(err)
@@ -82,7 +82,7 @@ func TestAClientKeyMakesOneSweep(t *testing.T) {
 		t.Errorf("%s, %s, %s", first, second, other)
 	}
 	s.newRunner("w1", 1, time.Millisecond)
-	s.becomes(first, sweep.Finished, "1 succeeded")
+	s.becomes(first, core.Finished, "1 succeeded")
 	if again := s.submit(1, key); again != first {
 		t.Errorf("after its end: %s", again)
 	}
@@ -122,7 +122,7 @@ func TestWhatIsNotUnderstoodIsDropped(t *testing.T) {
 	nameless.Sweep = ""
 	h.emit(newer, nameless, h.event(task.StartedEvent, given{"train-99", g.Attempt}), h.event("unheard of", g))
 	h.report(task.StartedEvent, g)
-	s.becomes(id, sweep.Open, "1 queued, 1 running")
+	s.becomes(id, core.Open, "1 queued, 1 running")
 	for _, want := range []string{"event of a newer version", "event of an unknown sweep", "sweep=train-99"} {
 		s.poll("logged: "+want, func() bool { return strings.Contains(s.log.String(), want) }, s.log.String)
 	}
@@ -140,7 +140,7 @@ func TestRepeatedEventsChangeNothing(t *testing.T) {
 		h.end(task.Success, g)
 	}
 	h.end(task.Error, g)
-	s.becomes(id, sweep.Finished, "1 succeeded")
+	s.becomes(id, core.Finished, "1 succeeded")
 	h.toldStop(g) // what was started once more is superseded
 	if got := s.task(id, 0); got.Tries != 1 || got.State != task.Succeeded {
 		t.Errorf("%+v", got)
@@ -184,13 +184,13 @@ func TestAPanicIsLeftOutAndTheMasterGoesOn(t *testing.T) {
 	id := s.submit(2)
 	g := h.has(1)[0]
 	h.report(task.StartedEvent, g)
-	s.becomes(id, sweep.Open, "1 queued, 1 running")
+	s.becomes(id, core.Open, "1 queued, 1 running")
 	err := s.master.Do(t.Context(), func(context.Context) error { panic("request") })
 	if err == nil || !strings.Contains(err.Error(), "request") {
 		t.Errorf("the call's error: %v", err)
 	}
 	h.end(task.Success, g)
-	s.becomes(id, sweep.Open, "1 queued, 1 succeeded")
+	s.becomes(id, core.Open, "1 queued, 1 succeeded")
 }
 
 func TestAnEventThatPanicsIsLeftOut(t *testing.T) {
@@ -209,12 +209,12 @@ func TestAnEventThatPanicsIsLeftOut(t *testing.T) {
 	all := h.has(2)
 	fuse.Store(2)
 	h.emit(h.event(task.StartedEvent, all[0]), h.ending(all[0], &task.Outcome{Class: task.Success}), h.event(task.ClaimedEvent, all[1]))
-	s.becomes(id, sweep.Open, "1 claimed, 1 running")
+	s.becomes(id, core.Open, "1 claimed, 1 running")
 	if !strings.Contains(s.log.String(), "fault in the master") {
 		t.Errorf("nothing logged:\n%s", s.log)
 	}
 	h.end(task.Success, all[0])
-	s.becomes(id, sweep.Open, "1 claimed, 1 succeeded")
+	s.becomes(id, core.Open, "1 claimed, 1 succeeded")
 }
 
 // full is a store on a small disk of its own.
@@ -242,7 +242,7 @@ func TestAFullDiskStopsTheMasterAndLosesNothing(t *testing.T) {
 	id := s.submit(2000)
 	g := h.has(1)[0]
 	h.report(task.StartedEvent, g)
-	s.becomes(id, sweep.Open, "1998 pending, 1 queued, 1 running")
+	s.becomes(id, core.Open, "1998 pending, 1 queued, 1 running")
 	junk := filepath.Join(folder, "junk")
 	fill(t, junk)
 	var err error
@@ -280,7 +280,7 @@ func TestASubmissionThatDoesNotFitLeavesTheMasterRunning(t *testing.T) {
 		t.Errorf("the caller got %v", err)
 	}
 	h.end(task.Success, h.has(1)[0])
-	s.becomes(id, sweep.Finished, "1 succeeded")
+	s.becomes(id, core.Finished, "1 succeeded")
 	all, err := s.store.Sweeps(t.Context())
 	if err != nil || len(all) != 1 {
 		t.Errorf("%d sweeps, %v", len(all), err)

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 )
 
 // pausedSecretLife is how long the values of a paused sweep's secrets are kept.
@@ -20,7 +20,7 @@ func (m *Master) expireSecrets(now time.Time) {
 		if a.edition == "" {
 			continue
 		}
-		switch paused := a.ledger.Head().State == sweep.Paused; {
+		switch paused := a.ledger.Head().State == core.Paused; {
 		case !paused:
 			m.notePaused(a, time.Time{})
 		case a.pausedSince.IsZero():

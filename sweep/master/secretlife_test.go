@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 	"mlframework/sweep/secret"
 )
@@ -81,7 +81,7 @@ func TestSecretsOfASweepThatIsPausedForLongAreRemoved(t *testing.T) {
 	clock.days(1)
 	s.poll("they are removed", func() bool { return !there() }, func() string { return "there after 14 days" })
 	s.poll("it says so", func() bool { return strings.Contains(s.head(id).Reason, "removed after 14 days") }, func() string { return s.head(id).Reason })
-	if h := s.head(id); h.State != sweep.Paused || !strings.HasPrefix(h.Reason, "paused by anna; ") || !strings.Contains(h.Reason, "run-tasks resume "+id) {
+	if h := s.head(id); h.State != core.Paused || !strings.HasPrefix(h.Reason, "paused by anna; ") || !strings.Contains(h.Reason, "run-tasks resume "+id) {
 		t.Errorf("%s: %q", h.State, h.Reason)
 	}
 	_, err := s.master.Resume(t.Context(), id, master.Code{})

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/secret"
 	"mlframework/sweep/task"
 )
@@ -64,7 +64,7 @@ func (m *Master) lacks(a *active) bool {
 
 // hold pauses a sweep that lacks its secrets.
 func (m *Master) hold(a *active) {
-	if h := a.ledger.Head(); m.lacks(a) && h.State == sweep.Open {
+	if h := a.ledger.Head(); m.lacks(a) && h.State == core.Open {
 		m.o.Log.Error("a sweep waits, as the values of its secrets are gone", "sweep", h.ID)
 		a.ledger.Pause("the values of its secrets are gone from the master; `run-tasks resume "+h.ID+"` sends them again", false)
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 	"mlframework/sweep/secret"
 	"mlframework/sweep/task"
@@ -108,14 +108,14 @@ func TestSecretsAreKeptUntilTheSweepEnds(t *testing.T) {
 	h.report(task.ClaimedEvent, g)
 	h.report(task.StartedEvent, g)
 	h.end(task.Error, g)
-	s.becomes(id, sweep.Finished, "1 failed")
+	s.becomes(id, core.Finished, "1 failed")
 	s.poll("they are gone", func() bool { entries, _ := os.ReadDir(folder); return len(entries) == 0 }, func() string { return "there" })
 
 	_, err := s.master.Retry(t.Context(), id, nil, master.Code{})
 	if e, ok := errors.AsType[*master.NoSecrets](err); !ok || !e.Gone {
 		t.Errorf("%v", err)
 	}
-	if s.head(id).State != sweep.Finished {
+	if s.head(id).State != core.Finished {
 		t.Error("it goes on without them")
 	}
 	if _, err := s.master.Retry(t.Context(), id, nil, master.Code{Secrets: secret.Values{"KEY": "other-value"}}); err != nil {
@@ -142,18 +142,18 @@ func TestASweepWithoutItsSecretsWaitsAndSaysWhy(t *testing.T) {
 	h.asks(task.Need{Sweep: id, Edition: b.Edition})
 	h.told("recall", func(c task.Control) bool { return c.Kind == task.RecallControl && c.Sweep == id })
 	h.report(task.ReturnedEvent, given{id, b.Attempts[0]})
-	s.becomes(id, sweep.Paused, "1 pending")
+	s.becomes(id, core.Paused, "1 pending")
 	if why := s.head(id).Reason; !strings.Contains(why, "run-tasks resume "+id) {
 		t.Errorf("%q", why)
 	}
 	s.again(keeping(folder)) // it stays so
-	if h := s.head(id); h.State != sweep.Paused {
+	if h := s.head(id); h.State != core.Paused {
 		t.Errorf("%+v", h)
 	}
 	if _, err := s.master.Resume(t.Context(), id, master.Code{Secrets: values}); err != nil {
 		t.Fatal(err)
 	}
-	s.becomes(id, sweep.Open, "1 pending")
+	s.becomes(id, core.Open, "1 pending")
 	s.knowing().asks(task.Need{Sweep: "unheard-1"}) // of a sweep that is over
 }
 
@@ -260,7 +260,7 @@ func TestOlderWorkersGetNoTasksWithSecrets(t *testing.T) {
 	without = s.submit(1)
 	newer.has(2)
 	old.has(1)
-	s.becomes(without, sweep.Open, "1 queued")
+	s.becomes(without, core.Open, "1 queued")
 	old.mu.Lock()
 	defer old.mu.Unlock()
 	if slices.ContainsFunc(old.got, func(g given) bool { return g.sweep != without }) {

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/leaktest"
 	"mlframework/sweep/master"
 	"mlframework/sweep/queue/memory"
@@ -108,13 +108,13 @@ func (s *site) must(err error) {
 }
 
 // record is a sweep of n tasks.
-func record(t testing.TB, n int) (sweep.Record, int64) {
+func record(t testing.TB, n int) (core.Record, int64) {
 	t.Helper()
 	sp, _, err := space.Read("parameters.yml", fmt.Appendf(nil, "i: !interval [0, %d]\n", n))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return sweep.Record{Version: 1, Space: sp, Retry: sweep.Retry{Lost: 3},
+	return core.Record{Version: 1, Space: sp, Retry: core.Retry{Lost: 3},
 		Recipe: task.Recipe{Definition: "train", Command: []string{"train.py"}, Revision: "r1"}}, int64(n)
 }
 
@@ -132,14 +132,14 @@ func (s *site) submit(n int, change ...func(*master.Submission)) string {
 }
 
 // head is how a sweep stands on disk.
-func (s *site) head(id string) sweep.Head {
+func (s *site) head(id string) core.Head {
 	s.t.Helper()
 	sw, err := s.store.Sweep(context.Background(), id)
 	s.must(err)
 	return sw.Head
 }
 
-func (s *site) task(id string, index int64) sweep.Task {
+func (s *site) task(id string, index int64) core.Task {
 	s.t.Helper()
 	sw, err := s.store.Sweep(context.Background(), id)
 	s.must(err)
@@ -161,7 +161,7 @@ func (s *site) counts(id string) string {
 }
 
 // becomes waits until a sweep stands so on disk.
-func (s *site) becomes(id string, state sweep.State, counts string) {
+func (s *site) becomes(id string, state core.State, counts string) {
 	s.t.Helper()
 	var got string
 	s.poll(fmt.Sprintf("%s %s: %s", id, state, counts), func() bool {

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 	"mlframework/sweep/task"
 )
@@ -25,7 +25,7 @@ func TestAHostThatFailsAtOnceIsLeftAlone(t *testing.T) {
 		}
 		good := s.newRunner("w2", 1, time.Millisecond)
 		good.beating(func() task.Heartbeat { return task.Heartbeat{Worker: "w2", Incarnation: "1", Slots: 1} })
-		s.becomes(id, sweep.Finished, "20 succeeded")
+		s.becomes(id, core.Finished, "20 succeeded")
 		time.Sleep(time.Minute)
 		s.stands("w1", master.WorkerReady)
 		bad.told("undrain", func(c task.Control) bool { return c.Kind == task.DrainControl && c.Off })
@@ -74,7 +74,7 @@ func TestABurstOfFailuresIsChargedOnce(t *testing.T) {
 		}
 		h.emit(burst...)
 		s.stands("w1", master.WorkerQuarantined)
-		s.becomes(id, sweep.Open, "20 pending")
+		s.becomes(id, core.Open, "20 pending")
 		charged := 0
 		for n := range int64(16) {
 			charged += s.task(id, n).Charged.Lost
@@ -84,7 +84,7 @@ func TestABurstOfFailuresIsChargedOnce(t *testing.T) {
 		}
 		good := s.newRunner("w2", 4, time.Millisecond)
 		good.beating(func() task.Heartbeat { return task.Heartbeat{Worker: "w2", Incarnation: "1", Slots: 4} })
-		s.becomes(id, sweep.Finished, "20 succeeded")
+		s.becomes(id, core.Finished, "20 succeeded")
 	})
 }
 
@@ -103,7 +103,7 @@ func TestWhatEndsWellInQuarantineForgetsNothing(t *testing.T) {
 		}
 		s.stands("w1", master.WorkerQuarantined)
 		h.end(task.Success, got[0])
-		s.becomes("train-1", sweep.Open, "7 pending, 12 queued, 1 succeeded")
+		s.becomes("train-1", core.Open, "7 pending, 12 queued, 1 succeeded")
 		if w := s.worker("w1"); w.State != master.WorkerQuarantined || !strings.Contains(*w.Reason, "no space left") {
 			t.Errorf("%s: %s", w.State, *w.Reason)
 		}
@@ -126,7 +126,7 @@ func TestWhatNeverBeganProvesNothing(t *testing.T) {
 		} {
 			h.emit(h.ending(h.has(8)[n], o))
 		}
-		s.becomes("train-1", sweep.Open, "2 pending, 4 queued, 2 failed")
+		s.becomes("train-1", core.Open, "2 pending, 4 queued, 2 failed")
 		s.stands("w1", master.WorkerReady)
 		h.emit(h.ending(h.has(8)[4], &task.Outcome{Class: task.Loss, Reason: "infra: no memory"}))
 		s.stands("w1", master.WorkerQuarantined)

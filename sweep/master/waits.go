@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 )
 
 // Waits tells which tasks of a sweep wait for a worker that takes none now, by index, and why: those of a sweep that runs
@@ -24,8 +24,8 @@ func (m *Master) Waits(ctx context.Context, id string) (map[int64]string, error)
 }
 
 // waits are the tasks of a sweep that wait for a worker, with the reason.
-func (m *Master) waits(a *active) (all []sweep.Task) {
-	if a.ledger.Head().State != sweep.Open {
+func (m *Master) waits(a *active) (all []core.Task) {
+	if a.ledger.Head().State != core.Open {
 		return nil
 	}
 	for _, name := range a.stored.Record.Workers {
@@ -69,7 +69,7 @@ func (m *Master) explain() {
 		}
 		before := a.told
 		a.told = map[int64]string{}
-		var fresh []sweep.Task
+		var fresh []core.Task
 		for _, t := range m.waits(a) {
 			if a.told[t.Index] = t.Waits; t.Waits != before[t.Index] {
 				fresh = append(fresh, t)

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 	"mlframework/sweep/task"
 )
@@ -20,7 +20,7 @@ func TestATaskThatWaitsForItsWorkerSaysSo(t *testing.T) {
 		stop := h2.beating(func() task.Heartbeat { return task.Heartbeat{Worker: "w2", Incarnation: "1", Slots: 1} })
 		s.stands("w2", master.WorkerReady)
 		id := s.submit(1, func(sub *master.Submission) { sub.Record.EachWorker = true })
-		s.becomes(id, sweep.Open, "1 queued, 1 succeeded")
+		s.becomes(id, core.Open, "1 queued, 1 succeeded")
 		w, end, err := s.master.Watch(context.Background(), id, master.Tasks)
 		s.must(err)
 		defer end()

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/result"
 	"mlframework/sweep/task"
 )
@@ -21,12 +21,12 @@ const (
 
 // Update is what happened since a watcher last asked. Its JSON is a line of the API's answer to a follower.
 type Update struct {
-	Sweep  sweep.Summary `json:"sweep"`            // as it is now
-	Rows   []result.Row  `json:"tasks,omitempty"`  // tasks that changed, in order
-	Lines  []task.Line   `json:"lines,omitempty"`  // live output
-	Missed int64         `json:"missed,omitempty"` // lines that were left out because the watcher was slow
-	Cut    int64         `json:"-"`                // changes of tasks that were left out likewise
-	Best   *Best         `json:"best,omitempty"`   // of the tasks that ended well, by the sweep's objective
+	Sweep  core.Summary `json:"sweep"`            // as it is now
+	Rows   []result.Row `json:"tasks,omitempty"`  // tasks that changed, in order
+	Lines  []task.Line  `json:"lines,omitempty"`  // live output
+	Missed int64        `json:"missed,omitempty"` // lines that were left out because the watcher was slow
+	Cut    int64        `json:"-"`                // changes of tasks that were left out likewise
+	Best   *Best        `json:"best,omitempty"`   // of the tasks that ended well, by the sweep's objective
 	// Unranked is a task that ended well without a number for the objective.
 	Unranked *Unranked `json:"unranked,omitempty"`
 	Closed   bool      `json:"closed,omitempty"` // the master has stopped: nothing more comes
@@ -51,7 +51,7 @@ type Best struct {
 // Idle tells that the sweep has ended or is paused, and no worker has any of its tasks.
 func (u Update) Idle() bool {
 	c := u.Sweep.Counts
-	return u.Sweep.State != sweep.Open && c["queued"]+c["claimed"]+c["running"] == 0
+	return u.Sweep.State != core.Open && c["queued"]+c["claimed"]+c["running"] == 0
 }
 
 // Watcher follows one sweep. It is for one goroutine.
@@ -59,8 +59,8 @@ type Watcher struct {
 	sweep  string
 	wake   chan struct{}
 	owner  *watchers
-	record sweep.Record
-	row    func(sweep.Task) result.Row
+	record core.Record
+	row    func(core.Task) result.Row
 	detail Detail
 
 	mu   sync.Mutex
@@ -76,9 +76,9 @@ const (
 
 // news is an Update before it is put into words.
 type news struct {
-	record   *sweep.Record // nil: as it was
-	head     sweep.Head
-	tasks    []sweep.Task
+	record   *core.Record // nil: as it was
+	head     core.Head
+	tasks    []core.Task
 	cut      int64
 	best     *Best
 	unranked *Unranked
@@ -131,8 +131,8 @@ func (w *Watcher) idle() bool {
 	return !w.next.closed && idle(w.next.head)
 }
 
-func idle(h sweep.Head) bool {
-	return h.State != sweep.Open && h.Rows[task.Queued]+h.Rows[task.Claimed]+h.Rows[task.Running] == 0
+func idle(h core.Head) bool {
+	return h.State != core.Open && h.Rows[task.Queued]+h.Rows[task.Claimed]+h.Rows[task.Running] == 0
 }
 
 func (w *Watcher) note(f func(*news)) {
@@ -152,7 +152,7 @@ type watchers struct {
 	closed bool
 }
 
-func (ws *watchers) add(r sweep.Record, h sweep.Head, best *Best, d Detail) *Watcher {
+func (ws *watchers) add(r core.Record, h core.Head, best *Best, d Detail) *Watcher {
 	w := &Watcher{sweep: h.ID, wake: make(chan struct{}, 1), owner: ws, record: r, row: r.Rows(h.ID), detail: d}
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
@@ -183,12 +183,12 @@ func (ws *watchers) each(sweep string, least Detail, f func(Detail, *news)) {
 }
 
 // rewritten tells of a record that changed.
-func (ws *watchers) rewritten(sweep string, r sweep.Record) {
+func (ws *watchers) rewritten(sweep string, r core.Record) {
 	ws.each(sweep, Counts, func(_ Detail, n *news) { n.record = &r })
 }
 
 // better is the best of a task and the one before.
-func (b *Best) better(id string, o result.Objective, t *sweep.Task) *Best {
+func (b *Best) better(id string, o result.Objective, t *core.Task) *Best {
 	if !o.Ranks(t.State.String()) {
 		return b
 	}
@@ -203,10 +203,10 @@ func (b *Best) better(id string, o result.Objective, t *sweep.Task) *Best {
 
 // changesBest reports whether the best task of a sweep, by what watchers know, is among tasks that
 // changed: it runs again, or has another value, and a worse one may be the best now.
-func (ws *watchers) changesBest(id string, tasks []sweep.Task) (found bool) {
+func (ws *watchers) changesBest(id string, tasks []core.Task) (found bool) {
 	ws.each(id, Counts, func(_ Detail, n *news) {
 		found = found || n.best != nil && slices.ContainsFunc(tasks,
-			func(t sweep.Task) bool { return t.Index == n.best.index })
+			func(t core.Task) bool { return t.Index == n.best.index })
 	})
 	return found
 }
@@ -217,7 +217,7 @@ func (ws *watchers) ranked(sweep string, best *Best) {
 }
 
 // changed tells what a commit changed.
-func (ws *watchers) changed(r sweep.Record, h sweep.Head, tasks []sweep.Task) {
+func (ws *watchers) changed(r core.Record, h core.Head, tasks []core.Task) {
 	ws.each(h.ID, Counts, func(d Detail, n *news) {
 		for i := range tasks {
 			n.best = n.best.better(h.ID, r.Objective, &tasks[i])

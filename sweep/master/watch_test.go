@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 	"mlframework/sweep/result"
 	"mlframework/sweep/task"
@@ -37,7 +37,7 @@ func TestAWatcherSeesASweepToItsEnd(t *testing.T) {
 			break
 		}
 	}
-	if s.head(id).State != sweep.Finished { // told only when it is on disk
+	if s.head(id).State != core.Finished { // told only when it is on disk
 		t.Error("it has not ended on disk")
 	}
 	want := map[int64]string{}
@@ -52,17 +52,17 @@ func TestAWatcherSeesASweepToItsEnd(t *testing.T) {
 func TestASlowWatcherIsBounded(t *testing.T) {
 	t.Parallel()
 	r, _ := record(t, 100)
-	w, line, changed, end := master.Shown(r, sweep.Head{ID: "train-1", State: sweep.Open, Total: 100}, master.Output)
+	w, line, changed, end := master.Shown(r, core.Head{ID: "train-1", State: core.Open, Total: 100}, master.Output)
 	for n := range master.MostLines + 5 {
 		line(task.Line{Sweep: "train-1", Text: fmt.Sprint(n)})
 		line(task.Line{Sweep: "train-2", Text: "of another"})
 	}
-	group := make([]sweep.Task, 100)
+	group := make([]core.Task, 100)
 	for i := range group {
 		group[i].Index = int64(i)
 	}
 	for range master.MostRows/100 + 1 {
-		changed(sweep.Head{ID: "train-1", State: sweep.Open, Total: 101}, group)
+		changed(core.Head{ID: "train-1", State: core.Open, Total: 101}, group)
 	}
 	u, err := w.Next(t.Context())
 	if err != nil {
@@ -136,7 +136,7 @@ func TestTheBestRunsAgain(t *testing.T) {
 		o.Metrics = result.Final{{Name: "acc", Value: []float64{0.9, 0.5}[n]}}
 		h.emit(h.ending(g, &o))
 	}
-	s.becomes(id, sweep.Finished, "1 succeeded, 1 timeout")
+	s.becomes(id, core.Finished, "1 succeeded, 1 timeout")
 	if b := best(); b == nil || b.Task != id+"/0" || b.Value != "0.9" {
 		t.Errorf("the best is %+v", b)
 	}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/task"
 )
 
@@ -100,9 +100,9 @@ func (m *Master) Forget(ctx context.Context, worker string) error {
 		if w.away == "" && !w.seen.IsZero() {
 			return &WrongState{ID: worker, Is: m.shown(w).State, Remedy: "stop it first; one that was stopped is away"}
 		}
-		fate := sweep.Unknown
+		fate := core.Unknown
 		if w.left != "" && w.left == w.kept.Incarnation {
-			fate = sweep.Told
+			fate = core.Told
 		}
 		m.lose(w, "it was forgotten", "its worker "+worker+" was forgotten", fate)
 		for _, a := range m.sweeps {

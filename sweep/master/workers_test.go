@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 	"mlframework/sweep/task"
 )
@@ -71,7 +71,7 @@ func TestASweepForEveryWorker(t *testing.T) {
 			h.report(task.StartedEvent, g)
 			h.end(task.Success, g)
 		}
-		s.becomes(id, sweep.Finished, "3 succeeded")
+		s.becomes(id, core.Finished, "3 succeeded")
 	})
 }
 
@@ -89,7 +89,7 @@ func TestForget(t *testing.T) {
 		if err := s.master.Forget(t.Context(), "w1"); !errors.As(err, new(*master.UnknownWorker)) {
 			t.Errorf("again: %v", err)
 		}
-		s.becomes(id, sweep.Open, "1 pending")
+		s.becomes(id, core.Open, "1 pending")
 		s.again()
 		if all, err := s.master.Workers(t.Context()); err != nil || len(all) > 0 {
 			t.Errorf("after a restart: %v, %v", all, err)
@@ -107,7 +107,7 @@ func TestOutput(t *testing.T) {
 			t.Errorf("before it began: %+v, %v", p, err)
 		}
 		h.report(task.StartedEvent, h.has(1)[0])
-		s.becomes(id, sweep.Open, "1 queued, 1 running")
+		s.becomes(id, core.Open, "1 queued, 1 running")
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		if _, err := s.master.Output(ctx, first, 0, task.Read{Length: 100}); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("of a worker that does not answer: %v", err)

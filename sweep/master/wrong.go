@@ -3,7 +3,7 @@ package master
 import (
 	"fmt"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/task"
 )
 
@@ -41,7 +41,7 @@ func (a *active) unknown(index int64) error {
 	return &UnknownTask{Sweep: a.stored.Head.ID, Index: fmt.Sprint(index), Total: a.stored.Head.Total}
 }
 
-func finished(h sweep.Head) error {
+func finished(h core.Head) error {
 	e := &WrongState{ID: h.ID, Is: "finished"}
 	if c := h.Counts(); c[task.Succeeded] < h.Total {
 		e.Remedy = "`run-tasks retry " + h.ID + "` runs again what did not succeed"

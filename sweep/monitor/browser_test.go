@@ -20,7 +20,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/monitor"
 	"mlframework/sweep/result"
 	"mlframework/sweep/task"
@@ -181,9 +181,9 @@ func lab(t *testing.T) (s *site, id string, end func(index int64)) {
 		}
 		return mixed(id, a)
 	})
-	s.becomes(s.submit("model: [small, large]\nseed: !interval [0, 6]\n", func(r *sweep.Record) { r.Recipe.Definition = "evaluate" }), "pending", 0)
+	s.becomes(s.submit("model: [small, large]\nseed: !interval [0, 6]\n", func(r *core.Record) { r.Recipe.Definition = "evaluate" }), "pending", 0)
 	id = s.submit("lr: [0.1, 0.01, 0.001]\nbatchsize: [100, 500]\noptimizer: [sgd, \"adam with a long name\"]\naugment: [true, false]\nseed: !interval [0, 2]\n",
-		func(r *sweep.Record) { r.Recipe.Metrics = []result.Rule{{Name: "accuracy", Pattern: "x(y)"}} })
+		func(r *core.Record) { r.Recipe.Metrics = []result.Rule{{Name: "accuracy", Pattern: "x(y)"}} })
 	s.until("some run", func() bool {
 		view, err := s.master.Sweep(t.Context(), id, false)
 		s.must(err)

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"mlframework/sweep"
 	"mlframework/sweep/api"
+	"mlframework/sweep/core"
 	"mlframework/sweep/result"
 )
 
@@ -23,7 +23,7 @@ const (
 
 // askEverywhere reads a page of the tasks of all sweeps, given the oldest first. A sweep without a column that the question
 // names has nothing to show.
-func (m *Monitor) askEverywhere(ctx context.Context, all []sweep.Summary, q query) (taskPage, error) {
+func (m *Monitor) askEverywhere(ctx context.Context, all []core.Summary, q query) (taskPage, error) {
 	if e := misspelt(q.where); e != nil {
 		return taskPage{wrong: e}, nil
 	}
@@ -65,11 +65,11 @@ func (w *walk) ask(ctx context.Context, id string, q query) (api.Page, error) {
 }
 
 // inTurn fills a page with the tasks of one sweep after the other. A page begins at "SWEEP/PLACE".
-func (w *walk) inTurn(ctx context.Context, newest []sweep.Summary) error {
+func (w *walk) inTurn(ctx context.Context, newest []core.Summary) error {
 	from, place := 0, ""
 	if id, at, ok := strings.Cut(w.q.after, "/"); ok {
 		place = at
-		if from = slices.IndexFunc(newest, func(s sweep.Summary) bool { return s.ID == id }); from < 0 {
+		if from = slices.IndexFunc(newest, func(s core.Summary) bool { return s.ID == id }); from < 0 {
 			from, place = 0, ""
 		}
 	}
@@ -99,7 +99,7 @@ func (w *walk) inTurn(ctx context.Context, newest []sweep.Summary) error {
 }
 
 // sorted merges the first tasks of the newest sweeps. A page begins at a number.
-func (w *walk) sorted(ctx context.Context, newest []sweep.Summary) error {
+func (w *walk) sorted(ctx context.Context, newest []core.Summary) error {
 	from, _ := strconv.Atoi(w.q.after) // what is none is the beginning
 	from = min(max(0, from), rowsASort)
 	to := min(from+w.q.size, rowsASort)

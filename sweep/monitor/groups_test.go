@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/monitor"
 	"mlframework/sweep/result"
 	"mlframework/sweep/task"
@@ -28,7 +28,7 @@ func scores(_ string, a task.Attempt) *task.Outcome {
 	return &o
 }
 
-func ranked(r *sweep.Record) { r.Objective = result.Objective{Metric: "accuracy", Maximize: true} }
+func ranked(r *core.Record) { r.Objective = result.Objective{Metric: "accuracy", Maximize: true} }
 
 var repeatCells = regexp.MustCompile(`(?s)<tr>\n?<th scope="row".*?</tr>`)
 
@@ -69,7 +69,7 @@ func TestTooManyMetricsForGroups(t *testing.T) {
 		}
 		return o
 	})
-	id := s.submit("lr: 0.1\nseed: [1, 2, 3]\n---\nrepeat: seed\n", func(r *sweep.Record) { r.Objective = result.Objective{} })
+	id := s.submit("lr: 0.1\nseed: [1, 2, 3]\n---\nrepeat: seed\n", func(r *core.Record) { r.Objective = result.Objective{} })
 	s.becomes(id, "succeeded", 3)
 	p := s.enter(monitor.Viewer).get("/sweeps/" + id)
 	if got := lines(p); len(got) != 3 {

@@ -5,8 +5,8 @@ import (
 	"sync"
 	"time"
 
-	"mlframework/sweep"
 	"mlframework/sweep/api"
+	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 )
 
@@ -37,7 +37,7 @@ type hub struct {
 	readers int
 	stop    context.CancelFunc // of the looking; nil: nobody reads
 	away    error              // why the master does not answer; nil: it does
-	sweeps  map[string]sweep.Summary
+	sweeps  map[string]core.Summary
 	workers []master.Worker
 	closed  bool
 }

@@ -5,12 +5,12 @@ import (
 	"reflect"
 	"time"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 )
 
-func (h *hub) askSweeps(ctx context.Context, version int64) (reply[[]sweep.Summary], error) {
-	return ask(ctx, h.memo, "sweeps", version, func(ctx context.Context) ([]sweep.Summary, error) {
+func (h *hub) askSweeps(ctx context.Context, version int64) (reply[[]core.Summary], error) {
+	return ask(ctx, h.memo, "sweeps", version, func(ctx context.Context) ([]core.Summary, error) {
 		all, err := h.master.Sweeps(ctx, "", 0)
 		if err == nil {
 			h.pace.observe(h.memo.now(), all)
@@ -75,10 +75,10 @@ func (t *topic) wake() {
 }
 
 // compareSweeps tells of what differs from the look before.
-func (h *hub) compareSweeps(all []sweep.Summary) {
+func (h *hub) compareSweeps(all []core.Summary) {
 	h.mu.Lock()
 	before := h.sweeps
-	h.sweeps = make(map[string]sweep.Summary, len(all))
+	h.sweeps = make(map[string]core.Summary, len(all))
 	var changed []string
 	for _, s := range all {
 		if h.sweeps[s.ID] = s; before != nil && !reflect.DeepEqual(before[s.ID], s) {

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/monitor"
 	"mlframework/sweep/result"
 	"mlframework/sweep/task"
@@ -27,7 +27,7 @@ func (s *site) reports(worker, sweep string, index int64, accuracy float64) {
 func firstEnds(s *site) (id string, end func(index int64, accuracy float64)) {
 	finish := s.hire("w1", "gpu1", 2, hold)
 	id = s.submit("i: !interval [0, 2]\n",
-		func(r *sweep.Record) {
+		func(r *core.Record) {
 			r.Recipe.Metrics = []result.Rule{{Name: "accuracy", Pattern: "x(y)"}}
 		})
 	s.becomes(id, "running", 2)

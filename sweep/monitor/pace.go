@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/task"
 )
 
@@ -29,7 +29,7 @@ type sample struct {
 }
 
 // ended counts the tasks of a sweep that only a person's retry could run again.
-func ended(s sweep.Summary) (n int64) {
+func ended(s core.Summary) (n int64) {
 	for _, state := range task.States {
 		if state.Terminal() {
 			n += s.Counts[state.String()]
@@ -39,13 +39,13 @@ func ended(s sweep.Summary) (n int64) {
 }
 
 // observe notes how all sweeps stood.
-func (p *pace) observe(at time.Time, all []sweep.Summary) {
+func (p *pace) observe(at time.Time, all []core.Summary) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	before := p.all
 	p.all = map[string][]sample{}
 	for _, s := range all {
-		if s.State == sweep.Open {
+		if s.State == core.Open {
 			p.all[s.ID] = add(before[s.ID], sample{at, ended(s)})
 		}
 	}

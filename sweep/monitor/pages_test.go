@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/monitor"
 	"mlframework/sweep/result"
 	"mlframework/sweep/task"
@@ -169,7 +169,7 @@ func TestTasksOfAllSweeps(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	s.hire("w1", "gpu1", 4, well)
-	other := func(r *sweep.Record) { r.Recipe.Definition = "evaluate" }
+	other := func(r *core.Record) { r.Recipe.Definition = "evaluate" }
 	for n := range 3 {
 		id := s.submit("i: !interval [0, 4]\n")
 		s.becomes(id, "succeeded", 4)
@@ -228,7 +228,7 @@ func TestWhatComesFromOutsideIsEscaped(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	end := s.hire(hostile, hostile, 2, hold)
-	id := s.submit("\"p<b>\": ['"+strings.ReplaceAll("</td><script>x</script>", "'", "''")+"', 2]\n", func(r *sweep.Record) {
+	id := s.submit("\"p<b>\": ['"+strings.ReplaceAll("</td><script>x</script>", "'", "''")+"', 2]\n", func(r *core.Record) {
 		r.Project, r.Recipe.Metrics = hostile, nil
 	})
 	s.becomes(id, "running", 2)

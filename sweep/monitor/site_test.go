@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"mlframework/sweep"
 	"mlframework/sweep/api"
+	"mlframework/sweep/core"
 	"mlframework/sweep/leaktest"
 	"mlframework/sweep/master"
 	"mlframework/sweep/monitor"
@@ -191,11 +191,11 @@ func (s *site) until(what string, ok func() bool) {
 }
 
 // submit lets a sweep of the parameters begin.
-func (s *site) submit(parameters string, change ...func(*sweep.Record)) string {
+func (s *site) submit(parameters string, change ...func(*core.Record)) string {
 	s.t.Helper()
 	sp, _, err := space.Read("parameters.yml", []byte(parameters))
 	s.must(err)
-	r := sweep.Record{Version: 1, Space: sp, Retry: sweep.Retry{Lost: 3}, Project: "/home/ann/digits", Objective: result.Objective{Maximize: true, Metric: "accuracy"},
+	r := core.Record{Version: 1, Space: sp, Retry: core.Retry{Lost: 3}, Project: "/home/ann/digits", Objective: result.Objective{Maximize: true, Metric: "accuracy"},
 		Recipe: task.Recipe{Definition: "train", Command: []string{"train.py"}, Revision: "4fd2c17a90be77aa"}}
 	for _, c := range change {
 		c(&r)

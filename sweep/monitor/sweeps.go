@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/result"
 	"mlframework/sweep/task"
 )
@@ -75,7 +75,7 @@ func (m *Monitor) warnings(r *request) (texts []string) {
 }
 
 // sweepsPage is one page; what is beyond the last is the last.
-func (m *Monitor) sweepsPage(all []sweep.Summary, number int, now time.Time) sweepsView {
+func (m *Monitor) sweepsPage(all []core.Summary, number int, now time.Time) sweepsView {
 	v := sweepsView{All: int64(len(all))}
 	last := max(1, (len(all)+sweepsOnPage-1)/sweepsOnPage)
 	number = min(max(1, number), last)
@@ -100,7 +100,7 @@ func (m *Monitor) sweepsPage(all []sweep.Summary, number int, now time.Time) swe
 func (m *Monitor) sweepURL(id string) string { return m.o.Prefix + "/sweeps/" + url.PathEscape(id) }
 
 // line is a sweep in words.
-func (m *Monitor) line(s sweep.Summary, now time.Time) sweepLine {
+func (m *Monitor) line(s core.Summary, now time.Time) sweepLine {
 	l := sweepLine{ID: result.Visible(s.ID), URL: m.sweepURL(s.ID), Definition: result.Visible(s.Definition), State: string(s.State),
 		Submitted: s.Submitted, Total: s.Total, Ended: ended(s), Bar: bar(s), Revision: result.Visible(s.Revision), Short: short(s.Revision),
 		Project: result.Visible(s.Project), ShortFolder: result.Visible(s.Project[strings.LastIndexByte(s.Project, '/')+1:])}
@@ -119,7 +119,7 @@ func (m *Monitor) line(s sweep.Summary, now time.Time) sweepLine {
 			l.Counts = append(l.Counts, stateCount{name, n, l.URL + "?" + url.Values{"state": {name}}.Encode()})
 		}
 	}
-	if rate := m.hub.pace.of(s.ID); rate > 0 && s.State == sweep.Open {
+	if rate := m.hub.pace.of(s.ID); rate > 0 && s.State == core.Open {
 		l.Rate, l.Left = rateText(rate), result.HumanDuration(float64(s.Total-l.Ended)/rate)
 	}
 	return l
@@ -136,7 +136,7 @@ func share(part, whole int64) string {
 // inBar are the states in the order of a bar; what is not begun is its ground.
 var inBar = []task.State{task.Succeeded, task.Failed, task.Timeout, task.OOM, task.Lost, task.Cancelled, task.Running, task.Claimed, task.Queued}
 
-func bar(s sweep.Summary) (parts []segment) {
+func bar(s core.Summary) (parts []segment) {
 	const whole = 1000
 	var before int64
 	for _, state := range inBar {

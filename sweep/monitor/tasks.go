@@ -7,8 +7,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"mlframework/sweep"
 	"mlframework/sweep/api"
+	"mlframework/sweep/core"
 	"mlframework/sweep/result"
 	"mlframework/sweep/task"
 )
@@ -126,7 +126,7 @@ func (m *Monitor) loadTasks(r *request) (*content, error) {
 }
 
 // sum counts the tasks of all sweeps.
-func sum(all []sweep.Summary) (counts map[string]int64, total int64) {
+func sum(all []core.Summary) (counts map[string]int64, total int64) {
 	counts = map[string]int64{}
 	for _, s := range all {
 		total += s.Total

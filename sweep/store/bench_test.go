@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/result"
 	"mlframework/sweep/space"
 	"mlframework/sweep/store"
@@ -24,7 +24,7 @@ func BenchmarkCommitWhileAsked(b *testing.B) {
 	benchmarkCommit(b, func(s *store.Store, sw store.Sweep) {
 		s.KeepAtMost(1<<30, 1)
 		q := store.Query{Fields: result.FieldHost | result.FieldDuration | result.FieldMetrics, Metrics: []string{"accuracy"}}
-		if err := s.Scan(context.Background(), sw, q, func(*sweep.Task) bool { return true }); err != nil || s.Kept() == 0 {
+		if err := s.Scan(context.Background(), sw, q, func(*core.Task) bool { return true }); err != nil || s.Kept() == 0 {
 			b.Fatal(err, s.Kept())
 		}
 	})
@@ -40,14 +40,14 @@ func benchmarkCommit(b *testing.B, ask func(*store.Store, store.Sweep)) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		placed := make([]sweep.Task, groupSize)
-		ended := make([]sweep.Task, groupSize)
+		placed := make([]core.Task, groupSize)
+		ended := make([]core.Task, groupSize)
 		for i := range groupSize {
 			index := int64(rows/2 + i)
 			placed[i], ended[i] = queuedTask(index), endedTask(index)
 		}
-		for _, tasks := range [][]sweep.Task{placed, ended} {
-			if err := s.Commit(context.Background(), store.Group{Sweep: sw, Changes: sweep.Changes{Head: sw.Head, Tasks: tasks}}); err != nil {
+		for _, tasks := range [][]core.Task{placed, ended} {
+			if err := s.Commit(context.Background(), store.Group{Sweep: sw, Changes: core.Changes{Head: sw.Head, Tasks: tasks}}); err != nil {
 				b.Fatal(err)
 			}
 			rows += len(tasks)
@@ -56,12 +56,12 @@ func benchmarkCommit(b *testing.B, ask func(*store.Store, store.Sweep)) {
 	b.ReportMetric(float64(rows)/b.Elapsed().Seconds(), "rows/s")
 }
 
-func queuedTask(index int64) sweep.Task {
-	return sweep.Task{Index: index, State: task.Queued, Try: sweep.Try{Number: 1, Revision: "0123456789abcdef", Worker: "local"}}
+func queuedTask(index int64) core.Task {
+	return core.Task{Index: index, State: task.Queued, Try: core.Try{Number: 1, Revision: "0123456789abcdef", Worker: "local"}}
 }
 
 // endedTask is a task that succeeded; every tenth failed, and the objective of the others is their index modulo 997.
-func endedTask(index int64) sweep.Task {
+func endedTask(index int64) core.Task {
 	t := queuedTask(index)
 	code := 0
 	t.State, t.Tries = task.Succeeded, 1
@@ -119,17 +119,17 @@ func BenchmarkPages(b *testing.B) {
 
 func fill(b *testing.B, s *store.Store, sw store.Sweep, rows int64) {
 	for from := int64(0); from < rows; from += 5000 {
-		var tasks []sweep.Task
+		var tasks []core.Task
 		for i := from; i < min(from+5000, rows); i++ {
 			tasks = append(tasks, endedTask(i))
 		}
-		if err := s.Commit(context.Background(), store.Group{Sweep: sw, Changes: sweep.Changes{Head: sw.Head, Tasks: tasks}}); err != nil {
+		if err := s.Commit(context.Background(), store.Group{Sweep: sw, Changes: core.Changes{Head: sw.Head, Tasks: tasks}}); err != nil {
 			b.Fatal(err)
 		}
 	}
 }
 
-func begin(tb testing.TB, r sweep.Record) (*store.Store, store.Sweep) {
+func begin(tb testing.TB, r core.Record) (*store.Store, store.Sweep) {
 	tb.Helper()
 	s, err := store.Open(context.Background(), tb.TempDir(), "test")
 	if err != nil {
@@ -143,8 +143,8 @@ func begin(tb testing.TB, r sweep.Record) (*store.Store, store.Sweep) {
 	return s, sw
 }
 
-func newRecord() sweep.Record {
-	return sweep.Record{Version: task.Version, Space: new(space.Space), Recipe: task.Recipe{Definition: "train", Revision: "0123456789abcdef"},
+func newRecord() core.Record {
+	return core.Record{Version: task.Version, Space: new(space.Space), Recipe: task.Recipe{Definition: "train", Revision: "0123456789abcdef"},
 		Objective: result.Objective{Metric: "accuracy", Maximize: true}}
 }
 

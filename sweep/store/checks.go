@@ -9,7 +9,7 @@ import (
 	"maps"
 	"slices"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/result"
 	"mlframework/sweep/task"
 )
@@ -107,7 +107,7 @@ func (r *Reader) Checks(ctx context.Context, s Sweep) (c Checks, err error) {
 
 // takesLast reports whether tasks are ranked by the last value of their objective because nobody
 // chose another.
-func takesLast(r sweep.Record) bool {
+func takesLast(r core.Record) bool {
 	chosen := func(m result.Rule) bool { return m.Name == r.Objective.Metric && m.Take != "" }
 	return !r.Objective.IsZero() && !slices.ContainsFunc(r.Recipe.Metrics, chosen)
 }

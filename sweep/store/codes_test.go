@@ -5,7 +5,7 @@ import (
 	"errors"
 	"testing"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/store"
 )
 
@@ -34,7 +34,7 @@ func TestCodesOfAnOlderStore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	commit(t, s, sw, sweep.Changes{Tasks: []sweep.Task{endedTask(0), endedTask(1)}}) // of revision 0123456789abcdef
+	commit(t, s, sw, core.Changes{Tasks: []core.Task{endedTask(0), endedTask(1)}}) // of revision 0123456789abcdef
 	if err := errors.Join(s.Exec(beforeCodes), s.Close()); err != nil {
 		t.Fatal(err)
 	}

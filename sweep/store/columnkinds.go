@@ -3,7 +3,7 @@ package store
 import (
 	"time"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/result"
 	"mlframework/sweep/task"
 )
@@ -11,24 +11,24 @@ import (
 // columnKind is how a column of tasks gets into memory and back.
 type columnKind struct {
 	field result.Fields
-	name  string                                      // in SQL
-	of    func(*sweep.Task) any                       // its value: int64, string, or nil
-	set   func(*sweep.Task, *memory, int64, *columns) // puts a value into a task
+	name  string                                     // in SQL
+	of    func(*core.Task) any                       // its value: int64, string, or nil
+	set   func(*core.Task, *memory, int64, *columns) // puts a value into a task
 }
 
 var columnKinds = []columnKind{
-	{result.FieldAttempts, "tries", func(t *sweep.Task) any { return int64(t.Tries) },
-		func(t *sweep.Task, _ *memory, n int64, _ *columns) { t.Tries = int(n) }},
-	{result.FieldRevision, "revision", func(t *sweep.Task) any { return t.Try.Revision },
-		func(t *sweep.Task, _ *memory, n int64, c *columns) { t.Try.Revision = c.texts[n] }},
-	{result.FieldHost, "host", ofStart(func(t *sweep.Task) any { return t.Try.Start.Host }),
-		func(t *sweep.Task, _ *memory, n int64, c *columns) { begun(t).Host = c.texts[n] }},
-	{result.FieldSlot, "slot", ofStart(func(t *sweep.Task) any { return int64(t.Try.Start.Slot) }),
-		func(t *sweep.Task, _ *memory, n int64, _ *columns) { begun(t).Slot = int(n) }},
-	{result.FieldStarted, "started", ofStart(func(t *sweep.Task) any { return t.Try.Started.UnixMicro() }),
-		func(t *sweep.Task, _ *memory, n int64, _ *columns) { t.Try.Started = moment(n) }},
+	{result.FieldAttempts, "tries", func(t *core.Task) any { return int64(t.Tries) },
+		func(t *core.Task, _ *memory, n int64, _ *columns) { t.Tries = int(n) }},
+	{result.FieldRevision, "revision", func(t *core.Task) any { return t.Try.Revision },
+		func(t *core.Task, _ *memory, n int64, c *columns) { t.Try.Revision = c.texts[n] }},
+	{result.FieldHost, "host", ofStart(func(t *core.Task) any { return t.Try.Start.Host }),
+		func(t *core.Task, _ *memory, n int64, c *columns) { begun(t).Host = c.texts[n] }},
+	{result.FieldSlot, "slot", ofStart(func(t *core.Task) any { return int64(t.Try.Start.Slot) }),
+		func(t *core.Task, _ *memory, n int64, _ *columns) { begun(t).Slot = int(n) }},
+	{result.FieldStarted, "started", ofStart(func(t *core.Task) any { return t.Try.Started.UnixMicro() }),
+		func(t *core.Task, _ *memory, n int64, _ *columns) { t.Try.Started = moment(n) }},
 	{result.FieldDuration, "duration", ofEnd(func(o *task.Outcome) any { return o.Duration.Microseconds() }),
-		func(t *sweep.Task, m *memory, n int64, _ *columns) {
+		func(t *core.Task, m *memory, n int64, _ *columns) {
 			m.ended(t).Duration = time.Duration(n) * time.Microsecond
 		}},
 	{result.FieldExitCode, "exit_code", ofEnd(func(o *task.Outcome) any {
@@ -36,18 +36,18 @@ var columnKinds = []columnKind{
 			return nil
 		}
 		return int64(*o.ExitCode)
-	}), func(t *sweep.Task, m *memory, n int64, _ *columns) {
+	}), func(t *core.Task, m *memory, n int64, _ *columns) {
 		m.code = int(n)
 		m.ended(t).ExitCode = &m.code
 	}},
 	{result.FieldReason, "reason", ofEnd(func(o *task.Outcome) any { return o.Reason }),
-		func(t *sweep.Task, m *memory, n int64, c *columns) { m.ended(t).Reason = c.texts[n] }},
+		func(t *core.Task, m *memory, n int64, c *columns) { m.ended(t).Reason = c.texts[n] }},
 }
 
 var metricKind = columnKind{field: result.FieldMetrics, name: "metrics"}
 
-func ofStart(get func(*sweep.Task) any) func(*sweep.Task) any {
-	return func(t *sweep.Task) any {
+func ofStart(get func(*core.Task) any) func(*core.Task) any {
+	return func(t *core.Task) any {
 		if t.Try.Started.IsZero() {
 			return nil
 		}
@@ -55,8 +55,8 @@ func ofStart(get func(*sweep.Task) any) func(*sweep.Task) any {
 	}
 }
 
-func ofEnd(get func(*task.Outcome) any) func(*sweep.Task) any {
-	return func(t *sweep.Task) any {
+func ofEnd(get func(*task.Outcome) any) func(*core.Task) any {
+	return func(t *core.Task) any {
 		if t.Try.Outcome == nil {
 			return nil
 		}
@@ -65,14 +65,14 @@ func ofEnd(get func(*task.Outcome) any) func(*sweep.Task) any {
 }
 
 // begun is the start of a task that has one, at a time that nobody asked for.
-func begun(t *sweep.Task) *task.Start {
+func begun(t *core.Task) *task.Start {
 	if t.Try.Started.IsZero() {
 		t.Try.Started = time.UnixMicro(0)
 	}
 	return &t.Try.Start
 }
 
-func (m *memory) ended(t *sweep.Task) *task.Outcome {
+func (m *memory) ended(t *core.Task) *task.Outcome {
 	t.Try.Outcome = &m.outcome
 	return &m.outcome
 }

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/result"
 	"mlframework/sweep/task"
 )
@@ -20,7 +20,7 @@ type columns struct {
 	bytes atomic.Int64
 
 	waits   sync.Mutex
-	waiting []sweep.Task // committed and not in the columns yet
+	waiting []core.Task // committed and not in the columns yet
 
 	mu      sync.Mutex // protects what follows, also while it is read
 	index   []int64    // of the tasks, ascending
@@ -99,7 +99,7 @@ func (c *columns) size(tasks int64, columns int) int64 { return tasks*rowBytes(c
 // rowBytes is what a task takes in so many columns, beside its texts.
 func rowBytes(columns int) int64 { return int64(9 + 8*columns) }
 
-func (c *columns) value(k *keptColumn, t *sweep.Task) int64 {
+func (c *columns) value(k *keptColumn, t *core.Task) int64 {
 	if k.columnKind != &metricKind {
 		return c.number(k.of(t))
 	}
@@ -135,8 +135,8 @@ func metricBits(v float64) int64 {
 }
 
 // scan calls each with tasks, as [Reader.Scan] does.
-func (c *columns) scan(ctx context.Context, q Query, wanted []*keptColumn, each func(*sweep.Task) bool) error {
-	var t sweep.Task
+func (c *columns) scan(ctx context.Context, q Query, wanted []*keptColumn, each func(*core.Task) bool) error {
+	var t core.Task
 	var m memory
 	var states uint64
 	for _, s := range q.States {
@@ -150,7 +150,7 @@ func (c *columns) scan(ctx context.Context, q Query, wanted []*keptColumn, each 
 		if states != 0 && states&(1<<c.state[at]) == 0 {
 			continue
 		}
-		t, m = sweep.Task{Index: c.index[at], State: task.State(c.state[at])}, memory{metrics: m.metrics[:0]}
+		t, m = core.Task{Index: c.index[at], State: task.State(c.state[at])}, memory{metrics: m.metrics[:0]}
 		for _, k := range wanted {
 			switch n := k.values[at]; {
 			case n == absent:

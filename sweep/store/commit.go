@@ -10,13 +10,13 @@ import (
 	"hash/fnv"
 	"path/filepath"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 )
 
 // Group is what one step changed about one sweep, or about workers, and what people did.
 type Group struct {
 	Sweep   Sweep // as stored: Seq and Record are used, Head is not
-	Changes sweep.Changes
+	Changes core.Changes
 	Rewrite bool // Sweep.Record is not on disk as it is
 	Workers []Worker
 	Deeds   []Deed // what people did; they are only added to
@@ -123,7 +123,7 @@ func (w *writer) put(ctx context.Context, g Group) error {
 	return nil
 }
 
-func (w *writer) putSamples(ctx context.Context, seq int64, s sweep.Samples) error {
+func (w *writer) putSamples(ctx context.Context, seq int64, s core.Samples) error {
 	points, err := json.Marshal(s.Points)
 	if err != nil {
 		return err

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"testing"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/space"
 	"mlframework/sweep/store"
 )
@@ -29,15 +29,15 @@ func TestRewrite(t *testing.T) {
 	}
 	sw.Record.Priority, sw.Record.Extensions = 5, []*space.Space{more}
 	h := sw.Head
-	h.Total, h.State = 11, sweep.Paused
-	if err := s.Commit(context.Background(), store.Group{Sweep: sw, Changes: sweep.Changes{Head: h}, Rewrite: true}); err != nil {
+	h.Total, h.State = 11, core.Paused
+	if err := s.Commit(context.Background(), store.Group{Sweep: sw, Changes: core.Changes{Head: h}, Rewrite: true}); err != nil {
 		t.Fatal(err)
 	}
 	got, err := s.Sweep(context.Background(), sw.Head.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Head.Total != 11 || got.Head.State != sweep.Paused || got.Record.Priority != 5 || len(got.Record.Extensions) != 1 || got.Record.Extensions[0].Len() != 2 {
+	if got.Head.Total != 11 || got.Head.State != core.Paused || got.Record.Priority != 5 || len(got.Record.Extensions) != 1 || got.Record.Extensions[0].Len() != 2 {
 		t.Errorf("%+v", got)
 	}
 }

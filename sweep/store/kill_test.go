@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/store"
 	"mlframework/sweep/task"
 )
@@ -19,13 +19,13 @@ import (
 // group is the n-th group that the tests of this file commit: ten new rows, ten that have ended, and the head, which
 // says how many groups there are.
 func group(sw store.Sweep, n int64) store.Group {
-	c := sweep.Changes{Head: sw.Head}
+	c := core.Changes{Head: sw.Head}
 	c.Head.Issued = (n + 1) * 10
-	c.Head.Rows = sweep.Counts{task.Queued: 10, task.Succeeded: n * 10}
+	c.Head.Rows = core.Counts{task.Queued: 10, task.Succeeded: n * 10}
 	for i := range int64(10) {
-		c.Tasks = append(c.Tasks, sweep.Task{Index: n*10 + i, State: task.Queued, Try: sweep.Try{Number: 1}})
+		c.Tasks = append(c.Tasks, core.Task{Index: n*10 + i, State: task.Queued, Try: core.Try{Number: 1}})
 		if n > 0 {
-			c.Tasks = append(c.Tasks, sweep.Task{Index: (n-1)*10 + i, State: task.Succeeded, Tries: 1, Try: sweep.Try{Number: 1}})
+			c.Tasks = append(c.Tasks, core.Task{Index: (n-1)*10 + i, State: task.Succeeded, Tries: 1, Try: core.Try{Number: 1}})
 		}
 	}
 	return store.Group{Sweep: sw, Changes: c}
@@ -38,7 +38,7 @@ func groups(t *testing.T, r *store.Reader, sw store.Sweep) int64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var rows sweep.Counts
+	var rows core.Counts
 	for i, row := range all(t, r, now, store.Query{}) {
 		rows[row.State]++
 		if row.Index != int64(i) {

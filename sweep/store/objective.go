@@ -6,7 +6,7 @@ import (
 	"errors"
 	"strings"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/result"
 	"mlframework/sweep/task"
 )
@@ -43,7 +43,7 @@ func rank(ctx context.Context, tx *sql.Tx, s Sweep, values map[int64]any) error 
 
 // Unranked counts the succeeded tasks of a sweep that have no number for its objective, and those among them that reported nan for it,
 // and reads the first of them, at most limit.
-func (r *Reader) Unranked(ctx context.Context, s Sweep, limit int) (count, nan int64, first []sweep.Task, err error) {
+func (r *Reader) Unranked(ctx context.Context, s Sweep, limit int) (count, nan int64, first []core.Task, err error) {
 	var ranked int64
 	query, args := `SELECT count(*) FROM tasks WHERE sweep = ? AND objective IS NOT NULL`, []any{s.Seq}
 	if s.Record.Objective.Timeouts { // else only those that succeeded have one

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/store"
 )
 
@@ -49,7 +49,7 @@ func TestReader(t *testing.T) {
 	}
 	beside := reader(t, folder)
 	for i := range int64(3) {
-		commit(t, s, sw, sweep.Changes{Tasks: []sweep.Task{endedTask(i)}})
+		commit(t, s, sw, core.Changes{Tasks: []core.Task{endedTask(i)}})
 		if n := len(all(t, beside, sw, store.Query{})); n != int(i+1) {
 			t.Errorf("%d rows of %d", n, i+1)
 		}
@@ -144,12 +144,12 @@ func TestCancelled(t *testing.T) {
 	t.Parallel()
 	s, sw := begin(t, newRecord())
 	gone, cancel := context.WithCancel(context.Background())
-	commit(t, s, sw, sweep.Changes{Tasks: []sweep.Task{endedTask(0)}})
+	commit(t, s, sw, core.Changes{Tasks: []core.Task{endedTask(0)}})
 	cancel()
 	if _, err := s.Add(gone, store.New{Record: newRecord(), Total: 1}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	if err := s.Commit(gone, store.Group{Sweep: sw, Changes: sweep.Changes{Tasks: []sweep.Task{endedTask(1)}}}); err != nil {
+	if err := s.Commit(gone, store.Group{Sweep: sw, Changes: core.Changes{Tasks: []core.Task{endedTask(1)}}}); err != nil {
 		t.Errorf("a commit ends with the caller: %v", err)
 	}
 	if n := len(all(t, &s.Reader, sw, store.Query{})); n != 2 {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/result"
 	"mlframework/sweep/task"
 )
@@ -98,7 +98,7 @@ func (r *recent) shrink() {
 }
 
 // update takes in what was committed about a sweep.
-func (r *recent) update(seq int64, tasks []sweep.Task) {
+func (r *recent) update(seq int64, tasks []core.Task) {
 	c := r.find(seq)
 	if c == nil {
 		return
@@ -114,14 +114,14 @@ func (r *recent) update(seq int64, tasks []sweep.Task) {
 }
 
 // scanRecent is Scan for what all tasks of a sweep are looked at for.
-func (r *Reader) scanRecent(ctx context.Context, s Sweep, q Query, wanted []*keptColumn, each func(*sweep.Task) bool) error {
+func (r *Reader) scanRecent(ctx context.Context, s Sweep, q Query, wanted []*keptColumn, each func(*core.Task) bool) error {
 	if !r.recent.has(s.Seq, wanted) {
 		if q.fewOf(s) {
 			return r.read(ctx, s, q, each)
 		}
 		first, visited, stopped := q, 0, false
 		first.Limit = r.recent.least
-		err := r.read(ctx, s, first, func(t *sweep.Task) bool {
+		err := r.read(ctx, s, first, func(t *core.Task) bool {
 			visited++
 			q.From = t.Index + 1
 			stopped = !each(t)
@@ -170,7 +170,7 @@ func (r *recent) has(seq int64, wanted []*keptColumn) bool {
 var errForgotten = errors.New("the columns were forgotten")
 
 // ask calls each with tasks, as [Reader.Scan] does.
-func (c *columns) ask(ctx context.Context, r *Reader, s Sweep, q Query, wanted []*keptColumn, each func(*sweep.Task) bool) error {
+func (c *columns) ask(ctx context.Context, r *Reader, s Sweep, q Query, wanted []*keptColumn, each func(*core.Task) bool) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if r.recent.find(s.Seq) != c {

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/result"
 	"mlframework/sweep/store"
 	"mlframework/sweep/task"
@@ -25,19 +25,19 @@ func TestRecentColumnsAreBounded(t *testing.T) {
 	}
 	const tasks = 100
 	for _, sw := range []store.Sweep{first, second} {
-		var all []sweep.Task
+		var all []core.Task
 		for i := range int64(tasks) {
 			t := endedTask(3 * i)
 			t.Try.Outcome.Reason = fmt.Sprint("reason ", i)
 			all = append(all, t)
 		}
-		commit(t, s, sw, sweep.Changes{Head: sw.Head, Tasks: all})
+		commit(t, s, sw, core.Changes{Head: sw.Head, Tasks: all})
 	}
 	const room = tasks * (9 + 3*8)
 	s.KeepAtMost(room, 10)
 	ask := func(sw store.Sweep, q store.Query) (found []string) {
 		t.Helper()
-		err := s.Scan(context.Background(), sw, q, func(t *sweep.Task) bool {
+		err := s.Scan(context.Background(), sw, q, func(t *core.Task) bool {
 			o := t.Try.Outcome
 			found = append(found, fmt.Sprint(t.Index, t.State, t.Try.Start.Slot, o.Duration, o.ExitCode != nil && *o.ExitCode == 1, o.Reason, o.Metrics))
 			return len(found) < 70
@@ -75,18 +75,18 @@ func TestTasksOfGreatIndexesAreFound(t *testing.T) {
 	t.Parallel()
 	const first, tasks = 1 << 60, 5
 	r := newRecord()
-	r.Ranges = sweep.Ranges{{From: first, To: first + tasks}}
+	r.Ranges = core.Ranges{{From: first, To: first + tasks}}
 	s, sw := begin(t, r)
 	sw.Head.Total = tasks
 	s.KeepAtMost(1<<20, 1)
-	var all []sweep.Task
+	var all []core.Task
 	var want, got []int64
 	for i := range int64(tasks) {
 		all, want = append(all, endedTask(first+i)), append(want, first+i)
 	}
-	commit(t, s, sw, sweep.Changes{Head: sw.Head, Tasks: all})
+	commit(t, s, sw, core.Changes{Head: sw.Head, Tasks: all})
 	sw.Head.Rows[task.Succeeded] = tasks
-	err := s.Scan(context.Background(), sw, store.Query{Fields: result.FieldDuration}, func(t *sweep.Task) bool {
+	err := s.Scan(context.Background(), sw, store.Query{Fields: result.FieldDuration}, func(t *core.Task) bool {
 		got = append(got, t.Index)
 		return true
 	})
@@ -107,12 +107,12 @@ func TestRecentColumnsStayWithinTheirRoom(t *testing.T) {
 	const room = tasks * (9 + 3*8)
 	s.KeepAtMost(room, 1)
 	add := func(sw *store.Sweep, from int64) {
-		var all []sweep.Task
+		var all []core.Task
 		for i := range int64(tasks) {
 			all = append(all, endedTask(from+i))
 			all[i].Try.Outcome.Reason = fmt.Sprint("reason ", from+i)
 		}
-		commit(t, s, *sw, sweep.Changes{Head: sw.Head, Tasks: all})
+		commit(t, s, *sw, core.Changes{Head: sw.Head, Tasks: all})
 		sw.Head.Rows[task.Succeeded] += tasks
 	}
 	add(&first, 0)
@@ -120,7 +120,7 @@ func TestRecentColumnsStayWithinTheirRoom(t *testing.T) {
 	ask := func(what string, sw store.Sweep, fields result.Fields) {
 		t.Helper()
 		most := int64(0)
-		err := s.Scan(context.Background(), sw, store.Query{Fields: fields}, func(*sweep.Task) bool {
+		err := s.Scan(context.Background(), sw, store.Query{Fields: fields}, func(*core.Task) bool {
 			most = max(most, s.Kept())
 			return true
 		})
@@ -151,14 +151,14 @@ func TestForgottenColumnsAnswerNothing(t *testing.T) {
 	}
 	s.KeepAtMost(1<<20, 1)
 	for _, sw := range []store.Sweep{first, second} {
-		commit(t, s, sw, sweep.Changes{Head: sw.Head, Tasks: []sweep.Task{endedTask(0), endedTask(1), endedTask(2)}})
+		commit(t, s, sw, core.Changes{Head: sw.Head, Tasks: []core.Task{endedTask(0), endedTask(1), endedTask(2)}})
 	}
 	// ask stops at the task with a number until it may go on, and tells the slot of the last one.
 	ask := func(stop int) (stopped, goOn chan struct{}, slot chan int) {
 		stopped, goOn, slot = make(chan struct{}), make(chan struct{}), make(chan int, 1)
 		go func() {
 			n, last := 0, 0
-			if err := s.Scan(ctx, first, store.Query{Fields: result.FieldSlot}, func(t *sweep.Task) bool {
+			if err := s.Scan(ctx, first, store.Query{Fields: result.FieldSlot}, func(t *core.Task) bool {
 				if last = t.Try.Start.Slot; n == stop {
 					close(stopped)
 					<-goOn
@@ -176,7 +176,7 @@ func TestForgottenColumnsAnswerNothing(t *testing.T) {
 	<-early
 	reads, readerGoes, reader := ask(1) // in the columns
 	<-reads
-	if err := s.Scan(ctx, second, store.Query{Fields: result.FieldSlot}, func(*sweep.Task) bool { return true }); err != nil {
+	if err := s.Scan(ctx, second, store.Query{Fields: result.FieldSlot}, func(*core.Task) bool { return true }); err != nil {
 		t.Fatal(err)
 	}
 	close(lateGoes)
@@ -188,7 +188,7 @@ func TestForgottenColumnsAnswerNothing(t *testing.T) {
 	s.ForgetColumns()
 	moved := endedTask(2)
 	moved.Try.Start.Slot = 7
-	commit(t, s, first, sweep.Changes{Head: first.Head, Tasks: []sweep.Task{moved}})
+	commit(t, s, first, core.Changes{Head: first.Head, Tasks: []core.Task{moved}})
 	close(readerGoes)
 	<-reader
 	if got := <-late; got != 7 {

@@ -9,7 +9,7 @@ import (
 	"io"
 	"time"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/result"
 	"mlframework/sweep/task"
 )
@@ -20,7 +20,7 @@ import (
 //
 // Each asks the store nothing: columns that many questions look at are kept in memory, and one
 // question reads them at a time.
-func (r *Reader) Scan(ctx context.Context, s Sweep, q Query, each func(*sweep.Task) bool) error {
+func (r *Reader) Scan(ctx context.Context, s Sweep, q Query, each func(*core.Task) bool) error {
 	if r.recent != nil {
 		if wanted, ok := q.wanted(); ok && r.recent.mayKeep(s, len(wanted)) {
 			return r.scanRecent(ctx, s, q, wanted, each)
@@ -30,12 +30,12 @@ func (r *Reader) Scan(ctx context.Context, s Sweep, q Query, each func(*sweep.Ta
 }
 
 // read is Scan from the store itself.
-func (r *Reader) read(ctx context.Context, s Sweep, q Query, each func(*sweep.Task) bool) error {
-	var t sweep.Task
+func (r *Reader) read(ctx context.Context, s Sweep, q Query, each func(*core.Task) bool) error {
+	var t core.Task
 	var at memory
 	text, args := q.sql(s.Seq)
 	return r.scan(ctx, text, args, func(d decoder, row []driver.Value) (bool, error) {
-		t, at = sweep.Task{}, memory{metrics: at.metrics}
+		t, at = core.Task{}, memory{metrics: at.metrics}
 		err := d.decode(row, &t, &at)
 		return err == nil && each(&t), err
 	})
@@ -121,7 +121,7 @@ type memory struct {
 }
 
 // decoder has for each column of a query what puts its value into a task; what is NULL is left out.
-type decoder []func(t *sweep.Task, m *memory, value driver.Value) error
+type decoder []func(t *core.Task, m *memory, value driver.Value) error
 
 func newDecoder(columns []string) (d decoder, err error) {
 	for _, name := range columns {
@@ -134,7 +134,7 @@ func newDecoder(columns []string) (d decoder, err error) {
 	return d, nil
 }
 
-func (d decoder) decode(row []driver.Value, t *sweep.Task, m *memory) error {
+func (d decoder) decode(row []driver.Value, t *core.Task, m *memory) error {
 	for i, v := range row {
 		if v == nil {
 			continue
@@ -147,41 +147,41 @@ func (d decoder) decode(row []driver.Value, t *sweep.Task, m *memory) error {
 }
 
 // decoders are by the names of columns in tasks and in attempts.
-var decoders = map[string]func(*sweep.Task, *memory, driver.Value) error{
-	"idx":   whole(func(t *sweep.Task, _ *memory, n int64) { t.Index = n }),
-	"state": whole(func(t *sweep.Task, _ *memory, n int64) { t.State = task.State(n) }),
-	"place": whole(func(t *sweep.Task, _ *memory, n int64) { // both in one
+var decoders = map[string]func(*core.Task, *memory, driver.Value) error{
+	"idx":   whole(func(t *core.Task, _ *memory, n int64) { t.Index = n }),
+	"state": whole(func(t *core.Task, _ *memory, n int64) { t.State = task.State(n) }),
+	"place": whole(func(t *core.Task, _ *memory, n int64) { // both in one
 		t.Index, t.State = n>>stateBits, task.State(n&(1<<stateBits-1))
 	}),
-	"cancelling": whole(func(t *sweep.Task, _ *memory, n int64) { t.Cancelling = n != 0 }),
-	"charged":    object(func(t *sweep.Task, _ *memory) any { return &t.Charged }),
-	"not_before": whole(func(t *sweep.Task, _ *memory, n int64) { t.NotBefore = moment(n) }),
-	"tries":      whole(func(t *sweep.Task, _ *memory, n int64) { t.Tries = int(n) }),
-	"superseded": whole(func(t *sweep.Task, _ *memory, n int64) { t.Try.Superseded = n != 0 }),
-	"attempt":    whole(func(t *sweep.Task, _ *memory, n int64) { t.Try.Number = int(n) }),
-	"revision":   words(func(t *sweep.Task, _ *memory, s string) { t.Try.Revision = s }),
-	"worker":     words(func(t *sweep.Task, _ *memory, s string) { t.Try.Worker = s }),
-	"host":       words(func(t *sweep.Task, _ *memory, s string) { t.Try.Start.Host = s }),
-	"slot":       whole(func(t *sweep.Task, _ *memory, n int64) { t.Try.Start.Slot = int(n) }),
-	"gpus":       object(func(t *sweep.Task, _ *memory) any { return &t.Try.Start.GPUs }),
-	"resumed":    whole(func(t *sweep.Task, _ *memory, n int64) { t.Try.Start.Resumed = n != 0 }),
-	"started":    whole(func(t *sweep.Task, _ *memory, n int64) { t.Try.Started = moment(n) }),
-	"duration":   whole(func(_ *sweep.Task, m *memory, n int64) { m.outcome.Duration = time.Duration(n) * time.Microsecond }),
-	"class": words(func(t *sweep.Task, m *memory, s string) {
+	"cancelling": whole(func(t *core.Task, _ *memory, n int64) { t.Cancelling = n != 0 }),
+	"charged":    object(func(t *core.Task, _ *memory) any { return &t.Charged }),
+	"not_before": whole(func(t *core.Task, _ *memory, n int64) { t.NotBefore = moment(n) }),
+	"tries":      whole(func(t *core.Task, _ *memory, n int64) { t.Tries = int(n) }),
+	"superseded": whole(func(t *core.Task, _ *memory, n int64) { t.Try.Superseded = n != 0 }),
+	"attempt":    whole(func(t *core.Task, _ *memory, n int64) { t.Try.Number = int(n) }),
+	"revision":   words(func(t *core.Task, _ *memory, s string) { t.Try.Revision = s }),
+	"worker":     words(func(t *core.Task, _ *memory, s string) { t.Try.Worker = s }),
+	"host":       words(func(t *core.Task, _ *memory, s string) { t.Try.Start.Host = s }),
+	"slot":       whole(func(t *core.Task, _ *memory, n int64) { t.Try.Start.Slot = int(n) }),
+	"gpus":       object(func(t *core.Task, _ *memory) any { return &t.Try.Start.GPUs }),
+	"resumed":    whole(func(t *core.Task, _ *memory, n int64) { t.Try.Start.Resumed = n != 0 }),
+	"started":    whole(func(t *core.Task, _ *memory, n int64) { t.Try.Started = moment(n) }),
+	"duration":   whole(func(_ *core.Task, m *memory, n int64) { m.outcome.Duration = time.Duration(n) * time.Microsecond }),
+	"class": words(func(t *core.Task, m *memory, s string) {
 		m.outcome.Class = task.Class(s)
 		t.Try.Outcome = &m.outcome
 	}),
-	"ended": whole(func(t *sweep.Task, m *memory, n int64) { // instead of the class
+	"ended": whole(func(t *core.Task, m *memory, n int64) { // instead of the class
 		if n != 0 {
 			t.Try.Outcome = &m.outcome
 		}
 	}),
-	"exit_code": whole(func(_ *sweep.Task, m *memory, n int64) {
+	"exit_code": whole(func(_ *core.Task, m *memory, n int64) {
 		m.code = int(n)
 		m.outcome.ExitCode = &m.code
 	}),
-	"reason": words(func(_ *sweep.Task, m *memory, s string) { m.outcome.Reason = s }),
-	"metrics": func(t *sweep.Task, m *memory, v driver.Value) (err error) {
+	"reason": words(func(_ *core.Task, m *memory, s string) { m.outcome.Reason = s }),
+	"metrics": func(t *core.Task, m *memory, v driver.Value) (err error) {
 		text, ok := v.(string)
 		if !ok {
 			return fmt.Errorf("%v are no metrics", v)
@@ -193,7 +193,7 @@ var decoders = map[string]func(*sweep.Task, *memory, driver.Value) error{
 		}
 		return err
 	},
-	"output": func(_ *sweep.Task, m *memory, v driver.Value) error {
+	"output": func(_ *core.Task, m *memory, v driver.Value) error {
 		var out outputs
 		err := decodeJSON(v, &out)
 		m.outcome.Stdout, m.outcome.Stderr, m.outcome.Unmeasured = out.Stdout, out.Stderr, out.Unmeasured
@@ -202,8 +202,8 @@ var decoders = map[string]func(*sweep.Task, *memory, driver.Value) error{
 	},
 }
 
-func whole(set func(*sweep.Task, *memory, int64)) func(*sweep.Task, *memory, driver.Value) error {
-	return func(t *sweep.Task, m *memory, v driver.Value) error {
+func whole(set func(*core.Task, *memory, int64)) func(*core.Task, *memory, driver.Value) error {
+	return func(t *core.Task, m *memory, v driver.Value) error {
 		n, ok := v.(int64)
 		if !ok {
 			return fmt.Errorf("%v is no whole number", v)
@@ -213,8 +213,8 @@ func whole(set func(*sweep.Task, *memory, int64)) func(*sweep.Task, *memory, dri
 	}
 }
 
-func words(set func(*sweep.Task, *memory, string)) func(*sweep.Task, *memory, driver.Value) error {
-	return func(t *sweep.Task, m *memory, v driver.Value) error {
+func words(set func(*core.Task, *memory, string)) func(*core.Task, *memory, driver.Value) error {
+	return func(t *core.Task, m *memory, v driver.Value) error {
 		text, ok := v.(string)
 		if !ok {
 			return fmt.Errorf("%v is no text", v)
@@ -224,8 +224,8 @@ func words(set func(*sweep.Task, *memory, string)) func(*sweep.Task, *memory, dr
 	}
 }
 
-func object(in func(*sweep.Task, *memory) any) func(*sweep.Task, *memory, driver.Value) error {
-	return func(t *sweep.Task, m *memory, v driver.Value) error { return decodeJSON(v, in(t, m)) }
+func object(in func(*core.Task, *memory) any) func(*core.Task, *memory, driver.Value) error {
+	return func(t *core.Task, m *memory, v driver.Value) error { return decodeJSON(v, in(t, m)) }
 }
 
 func decodeJSON(v driver.Value, into any) error {

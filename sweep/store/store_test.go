@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/result"
 	"mlframework/sweep/space"
 	"mlframework/sweep/store"
@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 }
 
 // all reads the tasks of a query.
-func all(t *testing.T, r *store.Reader, sw store.Sweep, q store.Query) (tasks []sweep.Task) {
+func all(t *testing.T, r *store.Reader, sw store.Sweep, q store.Query) (tasks []core.Task) {
 	t.Helper()
 	for row, err := range r.Tasks(context.Background(), sw, q) {
 		if err != nil {
@@ -39,7 +39,7 @@ func all(t *testing.T, r *store.Reader, sw store.Sweep, q store.Query) (tasks []
 }
 
 // commit keeps changes of one sweep.
-func commit(t *testing.T, s *store.Store, sw store.Sweep, c sweep.Changes) {
+func commit(t *testing.T, s *store.Store, sw store.Sweep, c core.Changes) {
 	t.Helper()
 	if err := s.Commit(context.Background(), store.Group{Sweep: sw, Changes: c}); err != nil {
 		t.Fatal(err)
@@ -61,12 +61,12 @@ func differs(t *testing.T, what string, want, got any) {
 }
 
 // fullTask has a value in every field.
-func fullTask() sweep.Task {
+func fullTask() core.Task {
 	code := -3
-	return sweep.Task{
-		Index: 1 << 40, State: task.Failed, Cancelling: true, Charged: sweep.Retry{Error: 1, Timeout: 2, OOM: 3, Lost: 4},
+	return core.Task{
+		Index: 1 << 40, State: task.Failed, Cancelling: true, Charged: core.Retry{Error: 1, Timeout: 2, OOM: 3, Lost: 4},
 		NotBefore: at(0.000001), Tries: 7,
-		Try: sweep.Try{
+		Try: core.Try{
 			Number: 8, Revision: "r2", Worker: "w \"ö\x00", Start: task.Start{Host: "hôst", Slot: 3, GPUs: []string{"GPU-1", "GPU-2"}, Resumed: true},
 			Started: at(1.5),
 			Outcome: &task.Outcome{
@@ -82,10 +82,10 @@ func fullTask() sweep.Task {
 func TestTasks(t *testing.T) {
 	t.Parallel()
 	s, sw := begin(t, newRecord())
-	bare := sweep.Task{Index: 3, State: task.Queued, Try: sweep.Try{Number: 1}}
+	bare := core.Task{Index: 3, State: task.Queued, Try: core.Try{Number: 1}}
 	reason := endedTask(9)
-	want := []sweep.Task{{Index: 0}, bare, endedTask(5), reason, fullTask()}
-	commit(t, s, sw, sweep.Changes{Tasks: want})
+	want := []core.Task{{Index: 0}, bare, endedTask(5), reason, fullTask()}
+	commit(t, s, sw, core.Changes{Tasks: want})
 	differs(t, "all", want, all(t, &s.Reader, sw, store.Query{}))
 	for _, w := range want {
 		got, ok, err := s.Task(context.Background(), sw, w.Index)
@@ -97,24 +97,24 @@ func TestTasks(t *testing.T) {
 	if _, ok, err := s.Task(context.Background(), sw, 4); ok || err != nil {
 		t.Errorf("a task without a row: %v %v", ok, err)
 	}
-	commit(t, s, sw, sweep.Changes{Tasks: []sweep.Task{bare, {Index: 5}}})
-	differs(t, "replaced", []sweep.Task{{Index: 0}, bare, {Index: 5}, reason, fullTask()}, all(t, &s.Reader, sw, store.Query{}))
+	commit(t, s, sw, core.Changes{Tasks: []core.Task{bare, {Index: 5}}})
+	differs(t, "replaced", []core.Task{{Index: 0}, bare, {Index: 5}, reason, fullTask()}, all(t, &s.Reader, sw, store.Query{}))
 }
 
 func TestQueries(t *testing.T) {
 	t.Parallel()
 	s, sw := begin(t, newRecord())
-	var tasks []sweep.Task
+	var tasks []core.Task
 	for i := range int64(10) {
 		tasks = append(tasks, endedTask(i*997/9)) // the objective is the index modulo 997; index 110 has 110, 997 has 0
 	}
-	tasks = append(tasks, sweep.Task{Index: 1000, State: task.Running}, sweep.Task{Index: 1001}, sweep.Task{Index: 1002, State: task.Lost})
-	commit(t, s, sw, sweep.Changes{Tasks: tasks})
+	tasks = append(tasks, core.Task{Index: 1000, State: task.Running}, core.Task{Index: 1001}, core.Task{Index: 1002, State: task.Lost})
+	commit(t, s, sw, core.Changes{Tasks: tasks})
 	other, err := s.Add(context.Background(), store.New{Record: newRecord(), Total: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
-	commit(t, s, other, sweep.Changes{Tasks: []sweep.Task{endedTask(1), {Index: 2, State: task.Lost}, {Index: 3}}})
+	commit(t, s, other, core.Changes{Tasks: []core.Task{endedTask(1), {Index: 2, State: task.Lost}, {Index: 3}}})
 	for name, test := range map[string]struct {
 		q    store.Query
 		want []int64
@@ -139,6 +139,6 @@ func TestQueries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	differs(t, "open", []sweep.Task{tasks[10], tasks[11]}, open)
+	differs(t, "open", []core.Task{tasks[10], tasks[11]}, open)
 	differs(t, "ahead", []int64{997, 1000, 1001, 1002}, ahead)
 }

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"time"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/fault"
 	"mlframework/sweep/task"
 )
@@ -17,8 +17,8 @@ import (
 type Sweep struct {
 	Seq        int64 // order of submission
 	Definition string
-	Record     sweep.Record
-	Head       sweep.Head
+	Record     core.Record
+	Head       core.Head
 }
 
 // UnknownSweep says that the store has no sweep of a name.
@@ -39,7 +39,7 @@ func (e *UnknownSweep) Error() string {
 
 // New is a sweep to be kept.
 type New struct {
-	Record    sweep.Record
+	Record    core.Record
 	Total     int64
 	Submitted time.Time
 	ClientKey string // used before: nothing is added; "": no key
@@ -67,12 +67,12 @@ func (s *Store) Add(ctx context.Context, n New) (added Sweep, err error) {
 		if err := tx.QueryRowContext(ctx, `SELECT max(coalesce(max(number), 0) + 1, ?) FROM sweeps WHERE definition = ?`, n.MinNumber, definition).Scan(&number); err != nil {
 			return err
 		}
-		added = Sweep{Definition: definition, Record: r, Head: sweep.Head{
-			ID: task.SweepID(definition, number), State: sweep.Open, Submitted: submitted, Total: n.Total,
+		added = Sweep{Definition: definition, Record: r, Head: core.Head{
+			ID: task.SweepID(definition, number), State: core.Open, Submitted: submitted, Total: n.Total,
 		}}
 		result, err := tx.ExecContext(ctx, `INSERT INTO sweeps (id, definition, number, client_key, record, state, reason,
 			submitted, total, issued, cut, counts) VALUES (?,?,?,nullif(?,''),?,?,'',?,?,0,0,'[0,0,0,0,0,0,0,0,0,0]')`,
-			added.Head.ID, definition, number, n.ClientKey, record, string(sweep.Open), submitted.UnixMicro(), n.Total)
+			added.Head.ID, definition, number, n.ClientKey, record, string(core.Open), submitted.UnixMicro(), n.Total)
 		if err != nil {
 			return err
 		}

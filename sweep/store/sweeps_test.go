@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/result"
 	"mlframework/sweep/space"
 	"mlframework/sweep/store"
@@ -26,7 +26,7 @@ func TestAdd(t *testing.T) {
 	if r.Space, _, err = space.Read("parameters.yml", []byte("lr: [1e-3, 0.10]\nepoch: \"[1,1000000000000)\"\naugment: [true, false]\n")); err != nil {
 		t.Fatal(err)
 	}
-	r.Ranges, r.Retry, r.MaxFailures = sweep.Ranges{{From: 1, To: 3}}, sweep.Retry{Lost: 3}, 9
+	r.Ranges, r.Retry, r.MaxFailures = core.Ranges{{From: 1, To: 3}}, core.Retry{Lost: 3}, 9
 	r.Style, r.EachWorker, r.Project, r.Image = space.Style{Space: true}, true, "/home/anna/p", "python"
 	r.Recipe = task.Recipe{Definition: "train", Command: []string{"a", "{host}"}, Env: map[string]string{"A": "b"}, Secrets: []string{"S"},
 		Revision: "r1", Outputs: []string{"o"}, Timeout: time.Hour, Grace: time.Second, Metrics: []result.Rule{{Name: "m", Pattern: "x(.)"}}, GPUs: 0.5}
@@ -54,9 +54,9 @@ func TestAdd(t *testing.T) {
 	if a, b := r.Space.Point(12345), got.Record.Space.Point(12345); cmp.Diff(a, b) != "" {
 		t.Errorf("another space: %v, %v", a, b)
 	}
-	h := sweep.Head{ID: "train-1", State: sweep.Paused, Reason: "wait", Stopping: true, Forgiven: 5, Submitted: at(0.5), Ended: at(3.25), Total: 2, Issued: 1, Cut: true,
-		Rows: sweep.Counts{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}}
-	commit(t, s, first, sweep.Changes{Head: h})
+	h := core.Head{ID: "train-1", State: core.Paused, Reason: "wait", Stopping: true, Forgiven: 5, Submitted: at(0.5), Ended: at(3.25), Total: 2, Issued: 1, Cut: true,
+		Rows: core.Counts{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}}
+	commit(t, s, first, core.Changes{Head: h})
 	first.Head, first.Record.Recipe.Revision = h, "r2"
 	if err := s.Revise(context.Background(), first, "c2", false); err != nil {
 		t.Fatal(err)
@@ -97,7 +97,7 @@ func TestRevisions(t *testing.T) {
 	s, sw := begin(t, newRecord())
 	a, b, c := endedTask(0), endedTask(1), queuedTask(2)
 	b.Try.Revision, c.Try.Revision = "r2", "r3"
-	commit(t, s, sw, sweep.Changes{Tasks: []sweep.Task{a, b, c}})
+	commit(t, s, sw, core.Changes{Tasks: []core.Task{a, b, c}})
 	got, err := s.Revisions(context.Background(), sw)
 	if err != nil {
 		t.Fatal(err)

@@ -7,39 +7,39 @@ import (
 	"errors"
 	"iter"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/result"
 	"mlframework/sweep/task"
 )
 
 // Tasks iterates over tasks of a sweep in constant memory. After an error nothing more comes.
-func (r *Reader) Tasks(ctx context.Context, s Sweep, q Query) iter.Seq2[sweep.Task, error] {
+func (r *Reader) Tasks(ctx context.Context, s Sweep, q Query) iter.Seq2[core.Task, error] {
 	text, args := q.sql(s.Seq)
 	return r.tasks(ctx, text, args)
 }
 
-func (r *Reader) tasks(ctx context.Context, text string, args []any) iter.Seq2[sweep.Task, error] {
-	return func(yield func(sweep.Task, error) bool) {
+func (r *Reader) tasks(ctx context.Context, text string, args []any) iter.Seq2[core.Task, error] {
+	return func(yield func(core.Task, error) bool) {
 		stopped := false
-		var t sweep.Task
+		var t core.Task
 		metrics := 0
 		err := r.scan(ctx, text, args, func(d decoder, row []driver.Value) (bool, error) {
 			at := &memory{metrics: make(result.Final, 0, metrics)} // as many as the task before had
-			t = sweep.Task{}
+			t = core.Task{}
 			err := d.decode(row, &t, at)
 			metrics = len(at.metrics)
 			stopped = err == nil && !yield(t, nil)
 			return !stopped, err
 		})
 		if err != nil && !stopped {
-			yield(sweep.Task{}, err)
+			yield(core.Task{}, err)
 		}
 	}
 }
 
 // Unfinished reads what a ledger needs to go on with a sweep: its rows that have not ended, and the indexes of all
 // rows beyond the cursor, the first index that was never handed out.
-func (r *Reader) Unfinished(ctx context.Context, s Sweep, cursor int64) (open []sweep.Task, ahead []int64, err error) {
+func (r *Reader) Unfinished(ctx context.Context, s Sweep, cursor int64) (open []core.Task, ahead []int64, err error) {
 	for t, err := range r.Tasks(ctx, s, Query{States: unfinished}) {
 		if err != nil {
 			return nil, nil, err
@@ -58,15 +58,15 @@ func (r *Reader) Unfinished(ctx context.Context, s Sweep, cursor int64) (open []
 var unfinished = []task.State{task.Pending, task.Queued, task.Claimed, task.Running}
 
 // Task reads the row of one task; false when it has none yet.
-func (r *Reader) Task(ctx context.Context, s Sweep, index int64) (sweep.Task, bool, error) {
+func (r *Reader) Task(ctx context.Context, s Sweep, index int64) (core.Task, bool, error) {
 	for t, err := range r.Tasks(ctx, s, Query{From: index, Limit: 1}) {
 		return t, err == nil && t.Index == index, err
 	}
-	return sweep.Task{}, false, nil
+	return core.Task{}, false, nil
 }
 
 // Tries reads the attempts that a task left behind, the oldest first; its newest is in its row.
-func (r *Reader) Tries(ctx context.Context, s Sweep, index int64) (tries []sweep.Try, err error) {
+func (r *Reader) Tries(ctx context.Context, s Sweep, index int64) (tries []core.Try, err error) {
 	const query = `SELECT superseded, ` + tryColumns + ` FROM attempts WHERE sweep = ? AND idx = ? ORDER BY attempt, superseded`
 	for t, err := range r.tasks(ctx, query, []any{s.Seq, index}) {
 		if err != nil {

@@ -6,7 +6,7 @@ import (
 	"math"
 	"time"
 
-	"mlframework/sweep"
+	"mlframework/sweep/core"
 	"mlframework/sweep/result"
 	"mlframework/sweep/task"
 )
@@ -23,14 +23,14 @@ func (v values) add(more ...any) values {
 }
 
 // head adds what putHead sets.
-func (v values) head(h sweep.Head) values {
+func (v values) head(h core.Head) values {
 	return v.add(string(h.State), h.Reason, h.Stopping, h.Forgiven, micros(h.Ended), h.Issued, h.Cut, text(h.Rows), h.Total, h.Ran.Microseconds())
 }
 
 // row adds the columns of a task's row from state on.
-func (v values) row(r sweep.Record, t sweep.Task) values {
+func (v values) row(r core.Record, t core.Task) values {
 	var charged any
-	if t.Charged != (sweep.Retry{}) {
+	if t.Charged != (core.Retry{}) {
 		charged = text(t.Charged)
 	}
 	v = v.add(int64(t.State), t.Cancelling, charged, micros(t.NotBefore), int64(t.Tries), objective(r.Objective, t))
@@ -38,7 +38,7 @@ func (v values) row(r sweep.Record, t sweep.Task) values {
 }
 
 // start adds the columns of an attempt's start.
-func (v values) start(t sweep.Try) values {
+func (v values) start(t core.Try) values {
 	var host, slot, gpus, resumed any
 	if !t.Started.IsZero() {
 		host, slot, resumed = t.Start.Host, int64(t.Start.Slot), t.Start.Resumed
@@ -50,12 +50,12 @@ func (v values) start(t sweep.Try) values {
 }
 
 // begun adds what putBegun sets.
-func (v values) begun(t sweep.Try) values {
-	return v.add(int64(t.Number), t.Worker).start(t).add(sweep.BeginUnknown, sweep.NotBegun)
+func (v values) begun(t core.Try) values {
+	return v.add(int64(t.Number), t.Worker).start(t).add(core.BeginUnknown, core.NotBegun)
 }
 
 // try adds tryColumns. A column of which nothing is known is NULL.
-func (v values) try(t sweep.Try) values {
+func (v values) try(t core.Try) values {
 	var duration, class, code, reason, metrics, output any
 	if o := t.Outcome; o != nil {
 		duration, class, reason = o.Duration.Microseconds(), string(o.Class), o.Reason
@@ -73,7 +73,7 @@ func (v values) try(t sweep.Try) values {
 }
 
 // objective is the value that a task is ranked by; nil unless it succeeded and has one.
-func objective(o result.Objective, t sweep.Task) any {
+func objective(o result.Objective, t core.Task) any {
 	if t.Try.Outcome == nil || !o.Ranks(t.State.String()) {
 		return nil
 	}

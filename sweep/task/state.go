@@ -2,7 +2,7 @@ package task
 
 import "fmt"
 
-// State is where a task stands. The transitions between states are the ledger's (package sweep); docs/states.md draws
+// State is where a task stands. The transitions between states are the ledger's (package core); docs/states.md draws
 // them. The zero value is Pending.
 type State uint8
 

@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"mlframework/infra"
-	"mlframework/sweep"
 	"mlframework/sweep/api"
+	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 	"mlframework/sweep/result"
 	"mlframework/sweep/task"
@@ -107,7 +107,7 @@ func (c control) Revisions(ctx context.Context, dial infra.Dial) (all []string, 
 }
 
 // openSweeps are those that may still run something, the oldest first.
-func openSweeps(ctx context.Context, client *api.Client) ([]sweep.Summary, error) {
+func openSweeps(ctx context.Context, client *api.Client) ([]core.Summary, error) {
 	all, err := client.Sweeps(ctx, "", 0)
-	return slices.DeleteFunc(all, func(s sweep.Summary) bool { return s.State == sweep.Finished }), err
+	return slices.DeleteFunc(all, func(s core.Summary) bool { return s.State == core.Finished }), err
 }

@@ -10,8 +10,8 @@ import (
 
 	"mlframework/infra"
 	"mlframework/infra/remote"
-	"mlframework/sweep"
 	"mlframework/sweep/api"
+	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 	"mlframework/sweep/result"
 )
@@ -27,7 +27,7 @@ type Overview struct {
 	Hosts   []infra.HostStatus `json:"hosts"`
 	Workers []master.Worker    `json:"workers"`
 	Broker  *api.Broker        `json:"broker"` // null: the master did not answer
-	Sweeps  []sweep.Summary    `json:"sweeps"` // that may still run something, the oldest first
+	Sweeps  []core.Summary     `json:"sweeps"` // that may still run something, the oldest first
 	Faults  []Fault            `json:"faults"`
 
 	ready    []api.Reason // why the master is not
@@ -42,7 +42,7 @@ const OverviewVersion = 1
 // Overview asks everybody at the same time, each for a few seconds at most. Its error is ctx's alone.
 func (s *Site) Overview(ctx context.Context, c *infra.Cluster) (Overview, error) {
 	o := Overview{Version: OverviewVersion, Time: s.Infra.Now().UTC(), Cluster: c.Record.Cluster, Master: c.Record.Master,
-		Workers: []master.Worker{}, Sweeps: []sweep.Summary{}}
+		Workers: []master.Worker{}, Sweeps: []core.Summary{}}
 	client := s.Client(c.Dial())
 	client.GiveUp = silentTime
 	defer client.Close()
@@ -120,5 +120,5 @@ func (s *Site) Away(c *infra.Cluster, why error) Overview {
 		f.What, f.Remedy = e.Op+": "+e.Cause, e.Remedy
 	}
 	return Overview{Version: OverviewVersion, Time: s.Infra.Now().UTC(), Cluster: c.Record.Cluster, Master: c.Record.Master,
-		Hosts: []infra.HostStatus{}, Workers: []master.Worker{}, Sweeps: []sweep.Summary{}, Faults: []Fault{f}}
+		Hosts: []infra.HostStatus{}, Workers: []master.Worker{}, Sweeps: []core.Summary{}, Faults: []Fault{f}}
 }

@@ -16,8 +16,8 @@ import (
 	"mlframework/infra"
 	"mlframework/infra/plan"
 	"mlframework/nvdocker"
-	"mlframework/sweep"
 	"mlframework/sweep/api"
+	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 	"mlframework/sweep/task"
 )
@@ -56,7 +56,7 @@ func whole() site.Overview {
 		Hosts:   []infra.HostStatus{host("gpu1", plan.Broker, plan.Master, plan.Monitor), host("gpu2", plan.Worker), host("gpu3", plan.Worker)},
 		Workers: []master.Worker{worker("gpu2", master.WorkerReady), worker("gpu3", master.WorkerReady)},
 		Broker:  &api.Broker{Program: ptr("RabbitMQ 4.2.0"), Since: ptr(noon.Add(-49 * time.Hour)), Queues: []api.Depth{{Queue: "tasks.gpu2", Messages: 3, Unacked: ptr(2), Consumers: ptr(1)}, {Queue: "dead"}}},
-		Sweeps: []sweep.Summary{{ID: "train-7", State: sweep.Open, Total: 100, Submitted: noon.Add(-5 * time.Minute),
+		Sweeps: []core.Summary{{ID: "train-7", State: core.Open, Total: 100, Submitted: noon.Add(-5 * time.Minute),
 			Counts: map[string]int64{"succeeded": 40, "failed": 2, "oom": 1, "cancelled": 3, "running": 8, "pending": 46}}},
 	}
 }

@@ -1,0 +1,202 @@
+package core_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mlframework/sweep/core"
+	"mlframework/sweep/task"
+)
+
+// indexes are those of tasks.
+func indexes(tasks []core.Task) (all []int64) {
+	for _, t := range tasks {
+		all = append(all, t.Index)
+	}
+	return all
+}
+
+// kinds are the kinds of control messages.
+func kinds(c core.Changes) (all []task.ControlKind) {
+	for _, o := range c.Controls {
+		all = append(all, o.Control.Kind)
+	}
+	return all
+}
+
+// TestInterrupt is Ctrl-C: what runs is stopped and goes back uncharged, and a resumed sweep runs it again.
+func TestInterrupt(t *testing.T) {
+	t.Parallel()
+	b := newBed(core.Record{}, 3)
+	b.place(2, "w")
+	b.event(task.ClaimedEvent, 0, nil)
+	b.event(task.StartedEvent, 0, nil)
+	b.Pause("interrupted", true)
+	if diff := cmp.Diff([]task.ControlKind{"recall", "stop", "stop"}, kinds(b.keep())); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	b.Ledger = b.store.ledger() // the master is killed and started: it asks again
+	if diff := cmp.Diff([]task.ControlKind{"stop", "stop"}, kinds(b.keep())); diff != "" {
+		t.Errorf("after a restart: -want +got:\n%s", diff)
+	}
+	b.event(task.ClaimedEvent, 1, nil) // it was on its way
+	if diff := cmp.Diff([]task.ControlKind{"stop"}, kinds(b.last)); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	b.event(task.ReturnedEvent, 1, nil)
+	b.end(0, task.Stopped)
+	if !b.Resume(at(5)) {
+		t.Fatal("nothing to resume")
+	}
+	if diff := cmp.Diff([]int64{0, 1, 2}, indexes(b.place(9, "w"))); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if row := b.store.rows[0]; row.Charged != (core.Retry{}) || row.Tries != 1 {
+		t.Errorf("%+v", row)
+	}
+}
+
+// TestCancelOnTheWay cancels while attempts are queued, claimed and running, restarts the master, and lets each end in
+// another way: all are cancelled, and late results change nothing.
+func TestCancelOnTheWay(t *testing.T) {
+	t.Parallel()
+	b := newBed(core.Record{Retry: core.Retry{Error: 9, Lost: 9}}, 5)
+	b.place(4, "w")
+	b.event(task.ClaimedEvent, 1, nil)
+	b.event(task.StartedEvent, 2, nil)
+	b.event(task.StartedEvent, 3, nil)
+	b.Cancel("enough", at(1))
+	b.keep()
+	b.Ledger = b.store.ledger()
+	if diff := cmp.Diff([]task.ControlKind{"stop", "stop", "stop", "stop"}, kinds(b.keep())); diff != "" {
+		t.Errorf("after a restart: -want +got:\n%s", diff)
+	}
+	b.event(task.ClaimedEvent, 0, nil)
+	b.event(task.StartedEvent, 0, nil)
+	if diff := cmp.Diff([]task.ControlKind{"stop"}, kinds(b.last)); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	b.end(0, task.Error)
+	b.event(task.ReturnedEvent, 1, nil)
+	b.end(2, task.Success)
+	if b.Resume(at(2)); b.store.head.State != core.Cancelled || !b.store.head.Ended.IsZero() {
+		t.Errorf("%+v", b.store.head)
+	}
+	b.Lose("w", "away", core.Unknown, at(3))
+	b.keep()
+	b.end(3, task.Success)
+	want := core.Counts{task.Cancelled: 5}
+	if h := b.store.head; h.Counts() != want || h.Ended.IsZero() {
+		t.Errorf("%v, ended %v", h.Counts(), h.Ended)
+	}
+}
+
+func TestCancelTask(t *testing.T) {
+	t.Parallel()
+	b := newBed(core.Record{Ranges: core.Ranges{{From: 2, To: 4}, {From: 8, To: 9}}}, 3)
+	for index, want := range map[int64]string{0: "train-1 has no task 0", 4: "train-1 has no task 4", 9: "train-1 has no task 9", -1: "train-1 has no task -1"} {
+		if err := b.CancelTask(index, "", at(0)); err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+	if err := b.CancelTask(3, "", at(0)); err != nil {
+		t.Fatal(err)
+	}
+	b.keep()
+	if err := b.CancelTask(3, "", at(0)); err == nil || err.Error() != "train-1/3 has ended already" {
+		t.Errorf("a second time: %v", err)
+	}
+	b.Ledger = b.store.ledger()
+	if diff := cmp.Diff([]int64{2, 8}, indexes(b.place(9, "w"))); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	b.run(2, task.Success)
+	b.run(8, task.Success)
+	if h := b.store.head; h.State != core.Finished || h.Counts() != (core.Counts{task.Succeeded: 2, task.Cancelled: 1}) {
+		t.Errorf("%+v", h)
+	}
+}
+
+// TestReopenAhead retries a task that was cancelled before its turn: it runs once, also when the master restarts before
+// its turn comes.
+func TestReopenAhead(t *testing.T) {
+	t.Parallel()
+	b := newBed(core.Record{}, 3)
+	_ = b.CancelTask(2, "", at(0))
+	b.keep()
+	b.Reopen([]core.Task{b.store.rows[2]}, false)
+	b.keep()
+	b.Ledger = b.store.ledger()
+	b.keep()
+	if diff := cmp.Diff([]int64{2, 0, 1}, indexes(b.place(9, "w"))); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if err := b.store.check(b.Ledger); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestReopenCancelled retries a part of a cancelled sweep, and then all of it.
+func TestReopenCancelled(t *testing.T) {
+	t.Parallel()
+	b := newBed(core.Record{Ranges: core.Ranges{{From: 5, To: 9}}}, 4)
+	b.place(1, "w")
+	_ = b.CancelTask(6, "", at(0))
+	b.Cancel("enough", at(1))
+	b.event(task.ReturnedEvent, 5, nil)
+	if n := b.Reopen([]core.Task{b.store.rows[5]}, false); n != 1 {
+		t.Fatalf("took %d", n)
+	}
+	if diff := cmp.Diff([]int64{5}, indexes(b.place(9, "w"))); diff != "" {
+		t.Errorf("a part: -want +got:\n%s", diff)
+	}
+	b.run(5, task.Error)
+	if h := b.store.head; h.State != core.Finished || h.Counts() != (core.Counts{task.Failed: 1, task.Cancelled: 3}) {
+		t.Errorf("%+v", h)
+	}
+	if n := b.Reopen([]core.Task{b.store.rows[5], b.store.rows[6]}, true); n != 4 {
+		t.Fatalf("took %d", n)
+	}
+	if diff := cmp.Diff([]int64{5, 6, 7, 8}, indexes(b.place(9, "w"))); diff != "" {
+		t.Errorf("all: -want +got:\n%s", diff)
+	}
+	for i := int64(5); i < 9; i++ {
+		b.run(i, task.Success)
+	}
+	if n := b.Reopen([]core.Task{b.store.rows[5]}, true); n != 0 || b.store.head.State != core.Finished {
+		t.Errorf("took %d of a sweep that succeeded, now %s", n, b.store.head.State)
+	}
+}
+
+// TestReopenHuge retries and cancels a great many tasks, which must not take a time that grows with their square.
+func TestReopenHuge(t *testing.T) {
+	t.Parallel()
+	b := newBed(core.Record{}, 300_000)
+	ended := make([]core.Task, b.store.head.Total)
+	for i := range ended {
+		ended[i] = core.Task{Index: int64(i), State: task.Failed}
+	}
+	b.store.head.Issued, b.store.head.Rows = 300_000, core.Counts{task.Failed: 300_000}
+	b.Ledger = b.store.ledger()
+	b.Reopen(ended, true)
+	b.Cancel("enough", at(1))
+	if h := b.Head(); h.Rows != (core.Counts{task.Cancelled: 300_000}) || h.Ended.IsZero() {
+		t.Errorf("%+v", h)
+	}
+}
+
+func TestLoad(t *testing.T) {
+	t.Parallel()
+	b := newBed(core.Record{}, 9)
+	b.place(3, "w")
+	b.place(2, "v")
+	b.event(task.StartedEvent, 0, nil)
+	b.end(0, task.Success)
+	b.event(task.ReturnedEvent, 1, nil)
+	for _, l := range []*core.Ledger{b.Ledger, b.store.ledger()} {
+		if l.Load("w") != 1 || l.Load("v") != 2 || l.Load("u") != 0 {
+			t.Errorf("w has %d, v %d, u %d", l.Load("w"), l.Load("v"), l.Load("u"))
+		}
+	}
+}

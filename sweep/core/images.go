@@ -1,0 +1,72 @@
+package core
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Images are the images in whose containers attempts of a sweep ran, each with the names of the workers, sorted. An image is
+// "python:3.12-slim@sha256:...": the name that it was asked for by, and what it was. A sweep whose workers run in no container
+// has none.
+type Images map[string][]string
+
+// RanIn is the record of a sweep of which an attempt began on a worker, in an image; false: it says so already.
+func (r Record) RanIn(image, worker string) (Record, bool) {
+	if slices.Contains(r.Images[image], worker) {
+		return r, false
+	}
+	images := maps.Clone(r.Images) // whoever has the record as it was may read it still
+	if images == nil {
+		images = Images{}
+	}
+	images[image] = append(slices.Clone(images[image]), worker)
+	slices.Sort(images[image])
+	r.Images = images
+	return r, true
+}
+
+// Names lists the images in order.
+func (i Images) Names() []string { return slices.Sorted(maps.Keys(i)) }
+
+// keyed is by what an image counts in the keys of tasks: its digest, or its name where that is all that is known.
+func keyed(image string) string {
+	name, digest, known := strings.Cut(image, "@")
+	if known {
+		return digest
+	}
+	return name
+}
+
+// Keyed are the images as they may stand in keys of tasks that ran in one of them: digests, and names for what older programs
+// recorded. Without an image it is "" alone, for what runs in no container.
+func (i Images) Keyed() []string {
+	if len(i) == 0 {
+		return []string{""}
+	}
+	var all []string
+	for image := range i {
+		name, _, _ := strings.Cut(image, "@")
+		all = append(all, name, keyed(image))
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// KeyedOn is the image as it stands in keys of the tasks that a worker ran; false when it ran the sweep in several images, or it is
+// not known in which. Of a record of an older program it is the name in tasks.yml.
+func (r Record) KeyedOn(worker string) (image string, known bool) {
+	if len(r.Images) == 0 {
+		return r.Image, true
+	}
+	for name, workers := range r.Images {
+		switch {
+		case !slices.Contains(workers, worker):
+		case known && image != keyed(name):
+			return "", false
+		default:
+			image, known = keyed(name), true
+		}
+	}
+	return image, known
+}

@@ -1,0 +1,104 @@
+package core
+
+import (
+	"fmt"
+	"time"
+
+	"mlframework/sweep/task"
+)
+
+// Fate is what is known of the attempts of a worker that is gone, beside its events.
+type Fate uint8
+
+const (
+	Unknown Fate = iota // what it was handed may have begun, and its last events may be lost
+	Told                // it told everything: what did not begin by its events had not begun
+	Dead                // nothing of it is alive, and no event is on its way: the numbers of attempts that did not begin are free again
+)
+
+// How the reason of an attempt ends that was lost before anything told that it had begun.
+const (
+	BeginUnknown = "; whether it began is not known"
+	NotBegun     = "; it had not begun"
+)
+
+// Lose declares a worker gone ("": all of them): what it ran is lost, what it held goes to another, and should it still
+// be there it is told to stop. How long an attempt that is lost ran nobody knows: its outcome has no duration.
+func (l *Ledger) Lose(worker, reason string, fate Fate, now time.Time) {
+	for _, i := range l.held(worker) {
+		l.lose(l.open[i], reason, fate, now)
+	}
+	l.settle(now)
+}
+
+// Killed declares that master and workers of the sweep died together, as those of a local run do: what ran is lost, and the
+// sweep is paused until somebody lets it go on.
+func (l *Ledger) Killed(now time.Time) {
+	reason, running := "its run was killed", l.head.Rows[task.Running]
+	l.Lose("", reason, Dead, now)
+	if running == 1 {
+		reason += " while 1 task was running"
+	} else if running > 1 {
+		reason += fmt.Sprintf(" while %d tasks were running", running)
+	}
+	if l.head.State == Open || l.head.State == Paused && running > 0 {
+		l.head.State, l.head.Reason, l.changed = Paused, reason, true
+	}
+}
+
+// Rejoin declares that a worker has begun anew: what it had claimed or ran is gone, what is on its way to it still comes.
+func (l *Ledger) Rejoin(worker, reason string, fate Fate, now time.Time) {
+	for _, i := range l.held(worker) {
+		if t := l.open[i]; t.State != task.Queued {
+			l.lose(t, reason, fate, now)
+		}
+	}
+	l.settle(now)
+}
+
+// LoseAttempt declares one attempt gone that its worker does not know any more. Where it is not the newest of its task,
+// or not with a worker, nothing happens.
+func (l *Ledger) LoseAttempt(index int64, number int, reason string, fate Fate, now time.Time) {
+	if t := l.open[index]; t != nil && t.State.Active() && t.Try.Number == number {
+		l.lose(t, reason, fate, now)
+		l.settle(now)
+	}
+}
+
+func (l *Ledger) lose(t *Task, reason string, fate Fate, now time.Time) {
+	if fate != Dead {
+		l.stop(t, reason)
+	}
+	if t.State == task.Running {
+		l.end(t, &task.Outcome{Class: task.Loss, Reason: reason}, now)
+		return
+	}
+	if fate != Dead { // listed, as a message that is delivered late may begin it yet
+		lost := t.Try
+		lost.Outcome = &task.Outcome{Class: task.Loss, Reason: reason + map[Fate]string{Unknown: BeginUnknown, Told: NotBegun}[fate]}
+		l.changes.Tries = append(l.changes.Tries, OldTry{t.Index, lost})
+		t.Tries++
+	}
+	l.giveBack(t, fate == Dead)
+}
+
+// Held lists, in order, the tasks that a worker has or is about to have.
+func (l *Ledger) Held(worker string) (all []Task) {
+	for _, i := range l.held(worker) {
+		all = append(all, *l.open[i])
+	}
+	return all
+}
+
+// Heard takes note that a worker says it runs an attempt. One that does not count is told to stop, and one that was
+// asked to end is asked again: what it was told before may not have reached it.
+func (l *Ledger) Heard(worker string, index int64, number int) {
+	t := l.open[index]
+	if t == nil || !t.State.Active() || t.Try.Number != number || t.Try.Worker != worker {
+		l.tell(worker, task.Control{Kind: task.StopControl, Index: index, Attempt: number, Reason: "superseded"})
+		return
+	}
+	if t.State == task.Running {
+		l.hold(t)
+	}
+}

@@ -1,0 +1,194 @@
+package core_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mlframework/sweep/core"
+	"mlframework/sweep/task"
+)
+
+// run takes one placed task through an attempt that ends in class.
+func (b *bed) run(index int64, class task.Class) {
+	b.event(task.ClaimedEvent, index, nil)
+	b.event(task.StartedEvent, index, nil)
+	b.end(index, class)
+}
+
+// TestBackOff fails one task again and again: it waits 1, 2, 4 ... 60 seconds, and no more often than its rule allows.
+func TestBackOff(t *testing.T) {
+	t.Parallel()
+	b := newBed(core.Record{Retry: core.Retry{Error: 8}}, 1)
+	now := at(0)
+	var waits []time.Duration
+	for b.store.head.Ended.IsZero() {
+		if early := b.Place(core.Offer{Worker: "w", Tasks: 1, Empty: true}, now.Add(-time.Nanosecond)); len(early) > 0 && len(waits) > 0 {
+			t.Fatal("it was handed out before its time")
+		}
+		b.Place(core.Offer{Worker: "w", Tasks: 1, Empty: true}, now)
+		b.run(0, task.Error)
+		next := b.Waiting(at(1))
+		if !next.IsZero() {
+			waits, now = append(waits, next.Sub(at(1))), next
+		}
+	}
+	s := time.Second
+	if diff := cmp.Diff([]time.Duration{s, 2 * s, 4 * s, 8 * s, 16 * s, 32 * s, 60 * s, 60 * s}, waits); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	row := b.store.rows[0]
+	if row.State != task.Failed || row.Tries != 9 || len(b.store.tries) != 8 {
+		t.Errorf("%v after %d tries, %d kept beside it", row.State, row.Tries, len(b.store.tries))
+	}
+}
+
+// TestWaitingForSlot: a task whose time has come waits for a slot; no alarm is set for it, only for the next.
+func TestWaitingForSlot(t *testing.T) {
+	t.Parallel()
+	b := newBed(core.Record{Retry: core.Retry{Error: 2}}, 2)
+	b.place(2, "w")
+	b.run(0, task.Error)
+	b.Place(core.Offer{Worker: "w", Tasks: 1, Empty: true}, at(2))
+	b.run(0, task.Error) // waits until 3
+	b.run(1, task.Error) // waits until 2
+	for now, want := range map[float64]time.Time{1: at(2), 1.5: at(2), 2: at(3), 2.5: at(3), 3: {}, 9: {}} {
+		if got := b.Waiting(at(now)); !got.Equal(want) {
+			t.Errorf("at %v: the alarm is set for %v, want %v", now, got, want)
+		}
+	}
+	b.Pause("wait", false)
+	if got := b.Waiting(at(1)); !got.IsZero() {
+		t.Errorf("an alarm at %v in a paused sweep", got)
+	}
+}
+
+// TestClocksDiffer: a worker whose clock is an hour ahead delays no retry.
+func TestClocksDiffer(t *testing.T) {
+	t.Parallel()
+	b := newBed(core.Record{Retry: core.Retry{Lost: 1}}, 1)
+	b.place(1, "w")
+	b.Event(task.Event{Kind: task.EndedEvent, Worker: "w", Attempt: 1, Time: at(3600), Outcome: &task.Outcome{Class: task.Loss}}, at(1))
+	if got := b.Waiting(at(1)); !got.Equal(at(2)) {
+		t.Errorf("it waits until %v", got)
+	}
+}
+
+func TestMaxFailures(t *testing.T) {
+	t.Parallel()
+	b := newBed(core.Record{MaxFailures: 2, Retry: core.Retry{Timeout: 1}}, 9)
+	b.place(5, "w")
+	b.run(0, task.TimedOut) // forgiven: no failure
+	b.run(1, task.Error)
+	if b.store.head.State != core.Open {
+		t.Fatal("paused too early")
+	}
+	b.run(2, task.OutOfMemory)
+	if h := b.store.head; h.State != core.Paused || h.Reason != "2 tasks failed, and max-failures is 2" {
+		t.Fatalf("%s: %q", h.State, h.Reason)
+	}
+	if len(b.place(5, "w")) > 0 {
+		t.Error("a paused sweep hands out tasks")
+	}
+	want := []core.Order{{Worker: "w", Control: task.Control{Version: task.Version, Kind: task.RecallControl, Sweep: "train-1", Reason: "2 tasks failed, and max-failures is 2"}}}
+	b.event(task.ClaimedEvent, 3, nil) // it was on its way to the worker
+	if diff := cmp.Diff(want, b.last.Controls); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	b.event(task.StartedEvent, 4, nil) // too late to be given back: it may finish
+	if len(b.last.Controls) > 0 {
+		t.Errorf("told %v", b.last.Controls)
+	}
+}
+
+// TestMaxFailuresAfterResume: who lets a sweep go on has seen its failures; as many again pause it again.
+func TestMaxFailuresAfterResume(t *testing.T) {
+	t.Parallel()
+	b := newBed(core.Record{MaxFailures: 2}, 9)
+	b.place(9, "w")
+	b.run(0, task.Error)
+	b.run(1, task.Error)
+	b.Resume(at(1))
+	b.keep()
+	b.run(2, task.Success)
+	b.run(3, task.Error)
+	if h := b.store.head; h.State != core.Open {
+		t.Fatalf("%s after one more failure: %q", h.State, h.Reason)
+	}
+	b.run(4, task.Error)
+	if h := b.store.head; h.State != core.Paused || h.Reason != "2 more tasks failed, and max-failures is 2" {
+		t.Errorf("%s: %q", h.State, h.Reason)
+	}
+}
+
+// TestLastFailure: a sweep whose last task reaches max-failures has finished, there is nothing to resume.
+func TestLastFailure(t *testing.T) {
+	t.Parallel()
+	b := newBed(core.Record{MaxFailures: 1}, 1)
+	b.place(1, "w")
+	b.run(0, task.Error)
+	if h := b.store.head; h.State != core.Finished || h.Reason != "" || !h.Ended.Equal(at(1)) {
+		t.Errorf("%+v", h)
+	}
+}
+
+// TestFencing loses a worker and lets its late messages arrive while another one runs the task.
+func TestFencing(t *testing.T) {
+	t.Parallel()
+	b := newBed(core.Record{Retry: core.Retry{Lost: 3}}, 1)
+	b.place(1, "w")
+	b.event(task.ClaimedEvent, 0, nil)
+	b.event(task.StartedEvent, 0, nil)
+	b.Lose("w", "away", core.Unknown, at(1))
+	b.Place(core.Offer{Worker: "v", Tasks: 1, Empty: true}, at(9))
+	b.keep()
+	late := task.Event{Worker: "w", Attempt: 1, Time: at(10), Outcome: &task.Outcome{Class: task.Success, Duration: 7}}
+	for _, late.Kind = range []task.Kind{task.ClaimedEvent, task.StartedEvent} {
+		b.Event(late, at(10))
+		want := []core.Order{{Worker: "w", Control: task.Control{Version: task.Version, Kind: task.StopControl, Sweep: "train-1", Attempt: 1, Reason: "superseded"}}}
+		if diff := cmp.Diff(want, b.keep().Controls); diff != "" {
+			t.Errorf("%s: -want +got:\n%s", late.Kind, diff)
+		}
+	}
+	for range 2 {
+		late.Kind = task.EndedEvent
+		b.Event(late, at(10))
+		b.keep()
+	}
+	b.run(0, task.Success)
+	want := map[tryKey]core.Try{
+		{0, 1, false}: {Number: 1, Worker: "w", Started: at(1), Outcome: &task.Outcome{Class: task.Loss, Reason: "away"}},
+		{0, 1, true}:  {Number: 1, Worker: "w", Outcome: late.Outcome, Superseded: true},
+	}
+	if diff := cmp.Diff(want, b.store.tries); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if row := b.store.rows[0]; row.State != task.Succeeded || row.Try.Number != 2 || row.Try.Worker != "v" {
+		t.Errorf("%+v", row)
+	}
+}
+
+// TestNumbers: a number is used again only where nothing can report it any more.
+func TestNumbers(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		back func(*bed)
+		next int
+	}{
+		"returned":    {func(b *bed) { b.event(task.ReturnedEvent, 0, nil) }, 2},
+		"worker lost": {func(b *bed) { b.Lose("w", "away", core.Unknown, at(1)) }, 2},
+		"killed":      {func(b *bed) { b.Lose("", "killed", core.Dead, at(1)) }, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBed(core.Record{}, 1)
+			b.place(1, "w")
+			b.event(task.ClaimedEvent, 0, nil)
+			test.back(b)
+			if got := b.place(1, "w")[0].Try.Number; got != test.next {
+				t.Errorf("the next attempt is %d, want %d", got, test.next)
+			}
+		})
+	}
+}

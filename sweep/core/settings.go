@@ -1,0 +1,241 @@
+package core
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"mlframework/sweep/result"
+	"mlframework/sweep/space"
+	"mlframework/sweep/task"
+)
+
+// Settings are what a sweep takes over from a task definition that changed since it was submitted. The rest of a definition says
+// what its tasks are: another one is another sweep.
+type Settings struct {
+	Env         map[string]string `json:"env"`
+	EnvBraces   bool              `json:"env_braces,omitempty"` // as in a Recipe
+	Timeout     time.Duration     `json:"timeout"`              // 0: none
+	Grace       time.Duration     `json:"grace"`
+	Retry       Retry             `json:"retry"`
+	MaxFailures int64             `json:"max_failures"` // 0: never stop
+	Metrics     []result.Rule     `json:"metrics"`
+	Objective   result.Objective  `json:"objective"`
+}
+
+// Earlier is what attempts of a sweep ran with until its revision or its settings changed.
+type Earlier struct {
+	Until    time.Time `json:"until"` // UTC
+	Revision string    `json:"revision"`
+	Settings
+}
+
+// Settings are those of attempts from now on.
+func (r Record) Settings() Settings {
+	return Settings{Env: r.Recipe.Env, EnvBraces: r.Recipe.EnvBraces, Timeout: r.Recipe.Timeout, Grace: r.Recipe.Grace, Retry: r.Retry, MaxFailures: r.MaxFailures,
+		Metrics: r.Recipe.Metrics, Objective: r.Objective}
+}
+
+// Revised is the record of a sweep whose attempts from a time on run another revision, or with other settings. What they ran until
+// then is kept in Earlier. Where nothing changes it is the record as it was, and false.
+func (r Record) Revised(revision string, to Settings, now time.Time) (Record, bool) {
+	was := r.Settings()
+	if revision == r.Recipe.Revision && len(was.Changes(to)) == 0 {
+		return r, false
+	}
+	r.Earlier = append(slices.Clone(r.Earlier), Earlier{now.UTC(), r.Recipe.Revision, was})
+	r.Recipe.Revision, r.Recipe.Env, r.Recipe.EnvBraces = revision, to.Env, to.EnvBraces
+	r.Recipe.Timeout, r.Recipe.Grace, r.Recipe.Metrics = to.Timeout, to.Grace, to.Metrics
+	r.Version = max(r.Version, r.LeastVersion())
+	r.Retry, r.MaxFailures, r.Objective = to.Retry, to.MaxFailures, to.Objective
+	return r, true
+}
+
+// LeastVersion is the first version of a record whose programs understand this one.
+func (r Record) LeastVersion() int {
+	version := r.Recipe.Version()
+	if r.Style.Form != "" {
+		version = max(version, task.ParametersVersion)
+	}
+	for _, s := range r.spaces() {
+		switch {
+		case s != nil && s.Version() == space.VersionSpelled:
+			version = max(version, task.ParametersVersion)
+		case s != nil && s.Version() > space.VersionSpelled:
+			version = max(version, task.RulesVersion)
+		}
+	}
+	return version
+}
+
+// SettingsOf are those that an attempt ran with. One that was handed out before a change may have started after it: so its revision
+// counts first, and the time where the sweep came to that revision more than once.
+func (r Record) SettingsOf(t Try) Settings {
+	if len(r.Earlier) == 0 {
+		return r.Settings()
+	}
+	all := append(slices.Clone(r.Earlier), Earlier{Revision: r.Recipe.Revision, Settings: r.Settings()})
+	same := slices.ContainsFunc(all, func(e Earlier) bool { return e.Revision == t.Revision })
+	found := -1
+	for i, e := range all {
+		begun := i == 0 || !t.Started.Before(all[i-1].Until)
+		if (!same || e.Revision == t.Revision) && (begun || found < 0) {
+			found = i
+		}
+	}
+	return all[found].Settings
+}
+
+// Change is one thing that two definitions, or settings, say differently.
+type Change struct {
+	Key         string // as in tasks.yml
+	Was, Is     string // what it says, for people
+	OnlyAnother bool   // a sweep cannot take it over: another one can
+}
+
+func (c Change) String() string {
+	if c.Was == "" {
+		return c.Key + " (" + c.Is + ")"
+	}
+	return fmt.Sprintf("%s (%s before, %s now)", c.Key, c.Was, c.Is)
+}
+
+// Changes tells what others say differently.
+func (s Settings) Changes(to Settings) (all []Change) {
+	differs := func(key string, was, is any, text func(any) string) {
+		if !reflect.DeepEqual(was, is) {
+			all = append(all, Change{Key: key, Was: text(was), Is: text(is)})
+		}
+	}
+	if !maps.Equal(s.Env, to.Env) || s.EnvBraces != to.EnvBraces {
+		all = append(all, Change{Key: "env", Is: variables(s.Env, to.Env)})
+	}
+	differs("timeout", s.Timeout, to.Timeout, orNone)
+	differs("grace", s.Grace, to.Grace, orNone)
+	differs("retry", s.Retry, to.Retry, func(v any) string {
+		r := v.(Retry)
+		return fmt.Sprintf("error %d, timeout %d, oom %d, lost %d", r.Error, r.Timeout, r.OOM, r.Lost)
+	})
+	differs("max-failures", s.MaxFailures, to.MaxFailures, orNone)
+	if !slices.Equal(s.Metrics, to.Metrics) {
+		all = append(all, Change{Key: "metrics", Was: rules(s.Metrics), Is: rules(to.Metrics)})
+	}
+	differs("objective", s.Objective, to.Objective, func(v any) string {
+		if o := v.(result.Objective); !o.IsZero() {
+			return o.String()
+		}
+		return "none"
+	})
+	return all
+}
+
+func orNone(v any) string {
+	if reflect.ValueOf(v).IsZero() {
+		return "none"
+	}
+	return fmt.Sprint(v)
+}
+
+// variables tells how environments differ: "+ A=1, - B, C=2 before, C=3 now".
+func variables(was, is map[string]string) string {
+	names := slices.Concat(slices.Collect(maps.Keys(was)), slices.Collect(maps.Keys(is)))
+	slices.Sort(names)
+	var all []string
+	for _, name := range slices.Compact(names) {
+		before, had := was[name]
+		now, has := is[name]
+		switch {
+		case !had:
+			all = append(all, "+ "+name+"="+now)
+		case !has:
+			all = append(all, "- "+name)
+		case before != now:
+			all = append(all, fmt.Sprintf("%s=%s before, %[1]s=%[3]s now", name, before, now))
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+func rules(all []result.Rule) string {
+	var texts []string
+	for _, r := range all {
+		texts = append(texts, r.String())
+	}
+	if len(texts) == 0 {
+		return "none"
+	}
+	return strings.Join(texts, ", ")
+}
+
+// Changes tells what another record, as the same definition makes it now, says differently, but for revision and parameters.
+func (r Record) Changes(to Record) []Change {
+	var all []Change
+	differs := func(key string, was, is any, text func(any) string) {
+		if !reflect.DeepEqual(was, is) {
+			all = append(all, Change{key, text(was), text(is), true})
+		}
+	}
+	list := func(v any) string {
+		if words := v.([]string); len(words) > 0 {
+			return strings.Join(words, ", ")
+		}
+		return "none"
+	}
+	differs("command", r.Recipe.Command, to.Recipe.Command, func(v any) string { return result.CommandLine(v.([]string)) })
+	differs("parameters", r.ParametersFile, to.ParametersFile, orNone)
+	differs("flags", r.flags(), to.flags(), func(v any) string { return v.(string) })
+	differs("file", r.file(), to.file(), func(v any) string { return v.(string) })
+	word := func(no, yes string) func(any) string {
+		return func(v any) string {
+			if v.(bool) {
+				return yes
+			}
+			return no
+		}
+	}
+	differs("switch", r.Style.SwitchValue, to.Style.SwitchValue, word("flag", "value"))
+	differs("each", r.EachWorker, to.EachWorker, word("point", "worker"))
+	differs("gpus", r.Recipe.GPUs, to.Recipe.GPUs, orNone)
+	differs("secrets", sorted(r.Recipe.Secrets), sorted(to.Recipe.Secrets), list)
+	differs("outputs", sorted(r.Recipe.Outputs), sorted(to.Recipe.Outputs), list)
+	differs("link", sorted(r.Recipe.Link), sorted(to.Recipe.Link), list)
+	differs("copy", sorted(r.Recipe.Copy), sorted(to.Recipe.Copy), list)
+	if !maps.Equal(r.Recipe.Links, to.Recipe.Links) {
+		all = append(all, Change{Key: "links", Is: variables(r.Recipe.Links, to.Recipe.Links), OnlyAnother: true})
+	}
+	differs("workdir", r.Recipe.Workdir, to.Recipe.Workdir, orNone)
+	return append(r.Settings().Changes(to.Settings()), all...)
+}
+
+// flags is how the program takes its parameters, as the key of tasks.yml has it.
+func (r Record) flags() string {
+	text := "equals"
+	switch {
+	case r.Style.Form != "":
+		text = string(r.Style.Form)
+	case r.Style.Space:
+		text = "space"
+	}
+	if r.Recipe.Environment && r.Style.Form != space.Env {
+		text += " and the environment"
+	}
+	return text
+}
+
+// file is the file that takes the parameters, as text.
+func (r Record) file() string {
+	f := r.Recipe.File
+	switch {
+	case f == nil:
+		return "none"
+	case f.NewKeys:
+		return f.From + " to " + f.To + " with new keys"
+	}
+	return f.From + " to " + f.To
+}
+
+// sorted is a list whose order says nothing; never nil.
+func sorted(names []string) []string { return slices.Sorted(slices.Values(names)) }

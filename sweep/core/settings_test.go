@@ -1,0 +1,123 @@
+package core_test
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mlframework/sweep/core"
+	"mlframework/sweep/result"
+	"mlframework/sweep/space"
+	"mlframework/sweep/task"
+)
+
+// TestChangesSeesEveryField changes one field of a record after the other: a field that tasks.yml sets is told as a change.
+func TestChangesSeesEveryField(t *testing.T) {
+	t.Parallel()
+	notTasksYml := map[string]bool{"Version": true, "Space": true, "Extensions": true, "Overrides": true, "Workers": true, "Ranges": true, "Priority": true, "Project": true,
+		"Image": true, "Images": true, "Earlier": true, "Definition": true, "Revision": true, "Recipe": true}
+	check := func(name string, v reflect.Value, r *core.Record) {
+		t.Helper()
+		if notTasksYml[name] {
+			return
+		}
+		set(v)
+		if changes := (core.Record{}).Changes(*r); len(changes) != 1 || !strings.Contains(changes[0].String(), changes[0].Key) {
+			t.Errorf("%s differs, and what is told is %v", name, changes)
+		}
+	}
+	for i := range reflect.TypeFor[core.Record]().NumField() {
+		r := core.Record{}
+		check(reflect.TypeFor[core.Record]().Field(i).Name, reflect.ValueOf(&r).Elem().Field(i), &r)
+	}
+	for i := range reflect.TypeFor[task.Recipe]().NumField() {
+		r := core.Record{}
+		check(reflect.TypeFor[task.Recipe]().Field(i).Name, reflect.ValueOf(&r.Recipe).Elem().Field(i), &r)
+	}
+}
+
+// set gives a value something.
+func set(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Field(i).CanSet() {
+				set(v.Field(i))
+				return
+			}
+		}
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		set(v.Elem())
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+	case reflect.Map:
+		v.Set(reflect.MakeMap(v.Type()))
+		v.SetMapIndex(reflect.ValueOf("A"), reflect.ValueOf("b"))
+	case reflect.String:
+		v.SetString("x")
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Float64:
+		v.SetFloat(1)
+	default:
+		v.SetInt(7)
+	}
+}
+
+func TestChanges(t *testing.T) {
+	t.Parallel()
+	was := core.Record{Retry: core.Retry{Lost: 3}, Recipe: task.Recipe{Command: []string{"a.py"}, Env: map[string]string{"A": "1", "B": "2"}, Grace: 10 * time.Second}}
+	is := was
+	is.Recipe.Command, is.Recipe.Env, is.Recipe.Timeout = []string{"b.py", "x y"}, map[string]string{"A": "3", "C": ""}, 2*time.Hour
+	is.Style, is.EachWorker = space.Style{Space: true, SwitchValue: true}, true
+	is.Retry.OOM, is.Objective, is.Recipe.Metrics = 1, result.Objective{Maximize: true, Metric: "acc"}, []result.Rule{{Name: "acc", Pattern: "acc (.*)"}}
+	var got []string
+	for _, c := range was.Changes(is) {
+		got = append(got, c.String())
+	}
+	want := []string{"env (A=1 before, A=3 now, - B, + C=)", "timeout (none before, 2h0m0s now)",
+		"retry (error 0, timeout 0, oom 0, lost 3 before, error 0, timeout 0, oom 1, lost 3 now)", "metrics (none before, acc 'acc (.*)' now)",
+		"objective (none before, maximize acc now)", "command (a.py before, b.py 'x y' now)",
+		"flags (equals before, space now)", "switch (flag before, value now)", "each (point before, worker now)"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if same := is.Changes(is); len(same) > 0 {
+		t.Errorf("%v", same)
+	}
+	empty := core.Record{Recipe: task.Recipe{Env: map[string]string{}, Metrics: []result.Rule{}, Outputs: []string{}}}
+	if same := (core.Record{}).Changes(empty); len(same) > 0 {
+		t.Errorf("nothing and none differ: %v", same)
+	}
+}
+
+// What an attempt ran with is told by its revision, also when it was handed out before a change and began after it, and by its time
+// where the sweep came back to a revision.
+func TestSettingsOf(t *testing.T) {
+	t.Parallel()
+	at := func(hour int) time.Time { return time.Date(2026, 3, 1, hour, 0, 0, 0, time.UTC) }
+	with := func(v string) core.Settings { return core.Settings{Env: map[string]string{"V": v}} }
+	r := core.Record{Recipe: task.Recipe{Revision: "a", Env: map[string]string{"V": "1"}}}
+	r, _ = r.Revised("b", with("2"), at(1))
+	r, _ = r.Revised("b", with("3"), at(2))
+	r, _ = r.Revised("a", with("4"), at(3))
+	if same, changed := r.Revised("a", with("4"), at(4)); changed || len(same.Earlier) != 3 {
+		t.Errorf("nothing changes: %+v", same)
+	}
+	for _, c := range []struct {
+		revision string
+		hour     int
+		want     string
+	}{{"a", 0, "1"}, {"a", 2, "1"}, {"b", 1, "2"}, {"b", 2, "3"}, {"b", 9, "3"}, {"a", 3, "4"}, {"of an older program", 2, "3"}, {"of an older program", 5, "4"}} {
+		if got := r.SettingsOf(core.Try{Revision: c.revision, Started: at(c.hour)}).Env["V"]; got != c.want {
+			t.Errorf("revision %s at %d ran with %s, not %s", c.revision, c.hour, got, c.want)
+		}
+	}
+	if got := r.Settings().Env["V"]; got != "4" {
+		t.Errorf("from now on %s", got)
+	}
+}

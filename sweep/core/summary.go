@@ -1,0 +1,144 @@
+package core
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"mlframework/sweep/result"
+	"mlframework/sweep/task"
+)
+
+// Summary is a sweep as people and programs are shown it. Its JSON names are a contract.
+type Summary struct {
+	ID         string           `json:"id"`
+	Definition string           `json:"definition"`
+	State      State            `json:"state"`
+	Reason     *string          `json:"reason"`
+	Submitted  time.Time        `json:"submitted"` // UTC
+	Ended      *time.Time       `json:"ended"`
+	Ran        float64          `json:"ran"` // seconds in which workers had tasks of it; see Head
+	Total      int64            `json:"total"`
+	Counts     map[string]int64 `json:"counts"` // tasks by state; every state is there
+	Revision   string           `json:"revision"`
+	Project    string           `json:"project"`
+	Priority   int              `json:"priority"`
+	Images     []string         `json:"images"` // that its attempts ran in, each with its digest; empty: in no container, or none ran yet
+}
+
+// Summary is the sweep of a record as it stands.
+func (r Record) Summary(h Head) Summary {
+	s := Summary{ID: h.ID, Definition: r.Recipe.Definition, State: h.State, Submitted: h.Submitted.UTC(), Ran: h.Ran.Truncate(precision).Seconds(), Total: h.Total,
+		Counts: map[string]int64{}, Revision: r.Recipe.Revision, Project: r.Project, Priority: r.Priority,
+		Images: append([]string{}, r.Images.Names()...)}
+	if h.Reason != "" {
+		s.Reason = &h.Reason
+	}
+	if !h.Ended.IsZero() {
+		s.Ended = &h.Ended
+	}
+	counts := h.Counts()
+	for _, state := range task.States {
+		s.Counts[state.String()] = counts[state]
+	}
+	return s
+}
+
+// Rows returns what makes tasks of the sweep rows of results. A task that has no row in the store is the zero Task but
+// for Index and State. It is safe for concurrent use.
+func (r Record) Rows(id string) func(Task) result.Row {
+	fill := r.Fill(id, result.AllFields)
+	return func(t Task) (row result.Row) {
+		fill(&row, &t)
+		return row
+	}
+}
+
+// Fill returns what writes fields of tasks, and their index, into rows. A row points to what its task's outcome does. It is safe for
+// concurrent use.
+func (r Record) Fill(id string, fields result.Fields) func(*result.Row, *Task) {
+	points := r.Points()
+	command := r.Recipe.Expand(task.Place{}, nil)
+	same := !slices.ContainsFunc(r.Recipe.Command, task.HasNames) // wherever and as whatever task an attempt runs
+	return func(row *result.Row, t *Task) {
+		*row = result.Row{Index: t.Index}
+		if fields.Has(result.FieldID) {
+			row.ID, row.Sweep, row.Definition = task.ID{Sweep: id, Index: t.Index}.String(), id, r.Recipe.Definition
+		}
+		if fields.Has(result.FieldParameters) {
+			row.Parameters = points.Parameters(t.Index)
+		}
+		if fields.Has(result.FieldArgv) {
+			command := command
+			if !same {
+				command = r.Recipe.Expand(placeOf(id, t), points.Given(t.Index))
+			}
+			row.Argv = points.Flags(slices.Clip(command), t.Index)
+		}
+		r.fill(row, t, fields)
+	}
+}
+
+// placeOf is what is known of where a task runs, or ran.
+func placeOf(sweep string, t *Task) task.Place {
+	p := task.Place{Index: strconv.FormatInt(t.Index, 10), Task: task.ID{Sweep: sweep, Index: t.Index}.String()}
+	if !t.Try.Started.IsZero() {
+		p.Host, p.Slot = t.Try.Start.Host, strconv.Itoa(t.Try.Start.Slot)
+	}
+	return p
+}
+
+// precision is what the store keeps of times: a row says the same while its task runs and when it is read again.
+const precision = time.Microsecond
+
+func (r Record) fill(row *result.Row, t *Task, fields result.Fields) {
+	row.State, row.Attempts, row.Revision = t.State.String(), t.Tries, r.Recipe.Revision
+	if t.Try.Revision != "" {
+		row.Revision = t.Try.Revision
+	}
+	if s := &t.Try.Start; !t.Try.Started.IsZero() {
+		row.Host, row.GPUs = s.Host, s.GPUs
+		if fields.Has(result.FieldSlot) {
+			slot := s.Slot // rows outlive the memory of their task
+			row.Slot = &slot
+		}
+		if fields.Has(result.FieldStarted) {
+			started := t.Try.Started.UTC().Truncate(precision)
+			row.Started = &started
+		}
+	}
+	row.Metrics = t.Try.Metrics()
+	if o := t.Try.Outcome; o != nil {
+		row.ExitCode, row.Class, row.Reason = o.ExitCode, string(o.Class), o.Reason
+		if seconds := o.Duration.Truncate(precision).Seconds(); seconds > 0 {
+			row.Duration = &seconds
+		}
+	}
+	if t.Waits != "" {
+		row.Reason = t.Waits
+	}
+}
+
+// Schema names the columns of the sweep's table of results.
+func (r Record) Schema() (s result.Schema) {
+	for _, part := range r.spaces() {
+		for _, p := range part.Parameters() {
+			if !slices.Contains(s.Parameters, p.Name()) {
+				s.Parameters = append(s.Parameters, p.Name())
+			}
+		}
+	}
+	named := r.Recipe.Metrics
+	for _, e := range r.Earlier {
+		named = slices.Concat(named, e.Metrics)
+	}
+	for _, m := range named {
+		if !slices.Contains(s.Metrics, m.Name) {
+			s.Metrics = append(s.Metrics, m.Name)
+		}
+		if m.Take != "" && !slices.Contains(s.Steps, m.Name) {
+			s.Steps = append(s.Steps, m.Name)
+		}
+	}
+	return s
+}
