@@ -26,9 +26,11 @@ var (
 	commitsDesc   = desc("store_commits_total", "Groups of changes that were written to the store.")
 	committedDesc = desc("store_commit_seconds_total", "Time that writing them took.")
 
-	brokerDesc    = desc("broker_up", "Whether the master reaches its broker: 1 or 0.")
-	blockedDesc   = desc("broker_blocked", "Whether the broker takes no messages for now, as it is short of memory or disk: 1 or 0.")
-	refusedDesc   = desc("refused_messages_total", "Messages for the master that could not be read, or were not from the worker that they named.")
+	brokerDesc  = desc("broker_up", "Whether the master reaches its broker: 1 or 0.")
+	blockedDesc = desc("broker_blocked", "Whether the broker takes no messages for now, as it "+
+		"is short of memory or disk: 1 or 0.")
+	refusedDesc = desc("refused_messages_total", "Messages for the master that could not be "+
+		"read, were not from the worker that they named, or were of attempts that it never had.")
 	outgoingDesc  = desc("outgoing_messages", "Batches and messages for workers that the broker has not taken yet.")
 	depthDesc     = desc("queue_messages", "Messages that wait in a queue of the broker; absent while the broker cannot be asked.", "queue")
 	consumersDesc = desc("queue_consumers", "Who reads a queue of the broker.", "queue")
@@ -110,7 +112,7 @@ func (m *scrape) tellAttempts(t teller) {
 func (m *scrape) tellBroker(t teller) {
 	t.gauge(brokerDesc, oneIf(!m.broker.Away))
 	t.gauge(blockedDesc, oneIf(m.broker.Blocked != ""))
-	t.counter(refusedDesc, float64(m.broker.Refused))
+	t.counter(refusedDesc, float64(m.broker.Refused+m.Refused))
 	t.gauge(outgoingDesc, float64(m.Outgoing))
 	for _, d := range m.depths {
 		t.gauge(depthDesc, float64(d.Messages), d.Queue)

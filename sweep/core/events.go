@@ -9,9 +9,9 @@ import (
 	"mlframework/sweep/task"
 )
 
-// Event applies what a worker reports; now is the master's time, as clocks of hosts differ. Events that repeat change
-// nothing; what belongs to an attempt that no longer counts is fenced: its program is told to stop, its result is kept as
-// superseded.
+// Event applies what a worker reports of an attempt that was placed on it; now is the master's
+// time, as clocks of hosts differ. Events that repeat change nothing; what belongs to an attempt
+// that no longer counts is fenced: its program is told to stop, its result is kept as superseded.
 func (l *Ledger) Event(e task.Event, now time.Time) {
 	t := l.counts(e)
 	if t == nil {
@@ -78,6 +78,10 @@ func (l *Ledger) startOf(t *Task, e task.Event) {
 	}
 }
 
+// Counts reports whether an event is of an attempt that counts: the newest of a task, on the worker
+// that it was placed on.
+func (l *Ledger) Counts(e task.Event) bool { return l.counts(e) != nil }
+
 // counts finds the task of an event; nil when the event is of an attempt that does not count.
 func (l *Ledger) counts(e task.Event) *Task {
 	t := l.open[e.Index]
@@ -100,9 +104,9 @@ func (l *Ledger) Ahead(e task.Event) bool {
 // fence answers an event of an attempt that does not count. The end of one that did count may be among them, when it
 // comes again: the store, which knows all attempts, leaves that out.
 func (l *Ledger) fence(e task.Event) {
+	l.Reject(e)
 	switch e.Kind {
 	case task.ClaimedEvent, task.StartedEvent:
-		l.tell(e.Worker, task.Control{Kind: task.StopControl, Index: e.Index, Attempt: e.Attempt, Reason: "superseded"})
 		l.late(e)
 	case task.EndedEvent:
 		if e.Outcome == nil {
@@ -111,6 +115,15 @@ func (l *Ledger) fence(e task.Event) {
 		l.late(e)
 		try := Try{Number: e.Attempt, Worker: e.Worker, Outcome: e.Outcome, Superseded: true}
 		l.changes.Tries = append(l.changes.Tries, OldTry{e.Index, try})
+	}
+}
+
+// Reject answers an event of an attempt that was not placed on its worker: what seems to run there
+// is told to stop, and nothing is kept.
+func (l *Ledger) Reject(e task.Event) {
+	if e.Kind == task.ClaimedEvent || e.Kind == task.StartedEvent {
+		l.tell(e.Worker, task.Control{Kind: task.StopControl, Index: e.Index, Attempt: e.Attempt,
+			Reason: "superseded"})
 	}
 }
 

@@ -32,3 +32,6 @@ func (l *Ledger) Dump() Dump {
 
 // Stored is the form of anything, read back.
 func Stored[T any](v T) (string, error) { return stored(v) }
+
+// MostImages is how many images a worker adds to a sweep's record.
+const MostImages = mostImages

@@ -11,10 +11,20 @@ import (
 // has none.
 type Images map[string][]string
 
-// RanIn is the record of a sweep of which an attempt began on a worker, in an image; false: it says so already.
+// mostImages is how many images a worker adds to a sweep's record: it changes its own with its
+// container only.
+const mostImages = 32
+
+// RanIn is the record of a sweep of which an attempt began on a worker, in an image; false: it says
+// so already, or the worker has named as many as it may.
 func (r Record) RanIn(image, worker string) (Record, bool) {
-	if slices.Contains(r.Images[image], worker) {
-		return r, false
+	named := 0
+	for have, workers := range r.Images {
+		if slices.Contains(workers, worker) {
+			if named++; have == image || named == mostImages {
+				return r, false
+			}
+		}
 	}
 	images := maps.Clone(r.Images) // whoever has the record as it was may read it still
 	if images == nil {

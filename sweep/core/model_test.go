@@ -58,11 +58,15 @@ func (m *model) keep(c core.Changes) {
 	}
 }
 
-// listed tells whether an attempt is one that its task lists.
+// listed reports whether an attempt is one that its task lists, and that was placed on that worker.
 func (m *model) listed(old core.OldTry) bool {
-	_, left := m.tries[tryKey{old.Index, old.Try.Number, false}]
+	left := m.tries[tryKey{old.Index, old.Try.Number, false}]
 	newest := m.rows[old.Index].Try
-	return left || newest.Number == old.Try.Number && (newest.Outcome != nil || !newest.Started.IsZero())
+	if left.Number > 0 && left.Worker == old.Try.Worker {
+		return true
+	}
+	return newest.Number == old.Try.Number && newest.Worker == old.Try.Worker &&
+		(newest.Outcome != nil || !newest.Started.IsZero())
 }
 
 // counted tells whether a superseded end is the one that counted, reported again.

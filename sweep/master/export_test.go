@@ -2,6 +2,7 @@ package master
 
 import (
 	"context"
+	"strconv"
 	"time"
 
 	"mlframework/sweep/core"
@@ -32,3 +33,21 @@ func Shown(r core.Record, h core.Head, d Detail) (w *Watcher, line func(task.Lin
 
 // MostWorkers is how many workers are known at most.
 const MostWorkers = mostWorkers
+
+// Noted is how many tasks are remembered when workers tell of so many tasks of each of so many
+// sweeps that are not known.
+func Noted(sweeps, tasks int) (remembered int) {
+	var m Master
+	for s := range sweeps {
+		for n := range tasks {
+			m.missing.note(strconv.Itoa(s), "w1", int64(n), false, time.Time{})
+		}
+	}
+	for _, missing := range m.Missing() {
+		remembered += missing.Tasks
+	}
+	return remembered
+}
+
+// MostMissing is how many tasks are remembered that workers tell of and the store does not know.
+const MostMissing = mostMissing

@@ -14,6 +14,7 @@ type Measures struct {
 	Workers   []Measured
 	Attempts  map[task.Class]Durations // that ended and counted, by how
 	Events    int64                    // of workers that were processed
+	Refused   int64                    // events and lines of attempts that their worker never had
 	Lag       time.Duration            // how old the oldest event of the last group was that had any, by the clocks' difference that heartbeats show
 	Commits   int64                    // of the store
 	Committed time.Duration            // that they took together
@@ -48,6 +49,7 @@ func (d *Durations) add(took time.Duration) {
 type tally struct {
 	attempts  map[task.Class]*Durations
 	events    int64
+	refused   int64
 	lag       time.Duration
 	commits   int64
 	committed time.Duration
@@ -99,7 +101,8 @@ func (t *tally) heard(w *member, e task.Event, now time.Time) {
 func (m *Master) Measure(ctx context.Context) (all Measures, err error) {
 	err = m.do(ctx, func(context.Context) error {
 		t := &m.tally
-		all = Measures{Attempts: map[task.Class]Durations{}, Events: t.events, Lag: t.lag, Commits: t.commits, Committed: t.committed, Outgoing: m.post.waiting()}
+		all = Measures{Attempts: map[task.Class]Durations{}, Events: t.events, Refused: t.refused,
+			Lag: t.lag, Commits: t.commits, Committed: t.committed, Outgoing: m.post.waiting()}
 		for class, d := range t.attempts {
 			all.Attempts[class] = *d
 		}

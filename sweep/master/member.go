@@ -40,6 +40,7 @@ type member struct {
 	key      []byte             // of the registered process: what only it may read is sealed to it
 	released map[task.Need]bool // secrets that the registered process was sent
 	asked    bool               // it asked with another key, and that was said
+	foreign  bool               // it told of attempts that were not placed on it, and that was said
 	joins    joins
 }
 
@@ -160,7 +161,7 @@ func (m *Master) register(w *member, h task.Heartbeat) {
 	w.kept.Incarnation, w.kept.Host, w.kept.Program, w.kept.Started = h.Incarnation, h.Host, h.Program, h.Slots
 	w.kept.Image, w.kept.Environment = h.Image, h.Environment
 	w.changed, w.doubts, w.trial, w.endings = true, nil, trial{}, nil
-	w.key, w.released, w.asked = h.Key, nil, false
+	w.key, w.released, w.asked, w.foreign = h.Key, nil, false, false
 	m.recordJoin(w)
 }
 

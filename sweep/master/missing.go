@@ -41,7 +41,7 @@ func (m Missing) String() string {
 		"what still runs of " + m.Sweep + " is stopped, its outputs stay on the workers; submit it again where it is missed"
 }
 
-// Bounds of what is remembered.
+// Bounds of what is remembered, of all sweeps together.
 const (
 	mostMissing       = 100_000
 	mostMissingSweeps = 100
@@ -52,8 +52,9 @@ const missingTime = time.Hour
 
 // missing is what workers told and the store does not know. The zero value is ready; it is safe for concurrent use.
 type missing struct {
-	mu  sync.Mutex
-	all map[string]*missingSweep
+	mu    sync.Mutex
+	all   map[string]*missingSweep
+	tasks int // of all sweeps
 }
 
 type missingSweep struct {
@@ -80,8 +81,9 @@ func (m *missing) note(sweep, worker string, index int64, known bool, now time.T
 	}
 	s.last = now
 	s.workers[worker] = struct{}{}
-	if len(s.tasks) < mostMissing {
+	if _, noted := s.tasks[index]; !noted && m.tasks < mostMissing {
 		s.tasks[index] = struct{}{}
+		m.tasks++
 	}
 }
 
@@ -98,6 +100,7 @@ func (m *missing) resolve(now time.Time, stored func(id string) (core.Head, erro
 		done := err == nil && s.known && h.Ended.After(s.since) || absent && s.known
 		m.mu.Lock()
 		if submitted || done || now.Sub(s.last) >= missingTime {
+			m.tasks -= len(s.tasks)
 			delete(m.all, id)
 		}
 		m.mu.Unlock()

@@ -152,8 +152,8 @@ func (m *Master) holder(ctx context.Context, a *active, index int64, attempt int
 	}
 	tries, err := m.o.Store.Tries(ctx, a.stored, index)
 	for _, t := range append(tries, t.Try) {
-		began := !t.Started.IsZero() && !t.Superseded
-		if t.Number == attempt && attempt > 0 || attempt == 0 && began {
+		began := !t.Started.IsZero()
+		if !t.Superseded && (t.Number == attempt && attempt > 0 || attempt == 0 && began) {
 			worker = t.Worker
 		}
 	}

@@ -179,12 +179,18 @@ func (m *Master) event(ctx context.Context, e task.Event) error {
 	if !m.o.Alone && a.ledger.Ahead(e) {
 		m.missing.note(e.Sweep, e.Worker, e.Index, true, now)
 	}
-	if w := m.workers[e.Worker]; w != nil {
+	w := m.workers[e.Worker]
+	if w != nil {
 		w.hears(e, now)
-		w.leaves(e, now)
 		m.tally.heard(w, e, now)
 	}
-	if w := m.workers[e.Worker]; w != nil && w.unfit(e) {
+	if own, err := m.own(ctx, a, e); err != nil || !own {
+		return err
+	}
+	if w != nil {
+		w.leaves(e, now)
+	}
+	if w != nil && w.unfit(e) {
 		a.ledger.Excuse(e, now)
 	} else {
 		a.ledger.Event(e, now)

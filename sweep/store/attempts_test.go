@@ -8,11 +8,14 @@ import (
 
 	"mlframework/sweep/core"
 	"mlframework/sweep/result"
+	"mlframework/sweep/store"
 	"mlframework/sweep/task"
 )
 
-// TestTries keeps attempts that were left behind. The end of one that counted is no superseded result when it is
-// reported again; a late result of one that was declared lost is.
+// TestTries keeps attempts that were left behind. The end of one that counted is no superseded
+// result when it is reported again; a late result of one that was declared lost is. A result of
+// another worker than the one that an attempt was placed on, or of an attempt that there never was,
+// is not kept.
 func TestTries(t *testing.T) {
 	t.Parallel()
 	s, sw := begin(t, newRecord())
@@ -23,18 +26,62 @@ func TestTries(t *testing.T) {
 	row := endedTask(4)
 	row.Try.Number = 9
 	newest := core.Try{Number: 9, Worker: row.Try.Worker, Outcome: row.Try.Outcome, Superseded: true}
-	elsewhere := newest
-	elsewhere.Worker = "other"
+	elsewhere, other, never := newest, late, late
+	elsewhere.Worker, other.Worker, never.Number = "other", "other", 10
 	for range 2 {
 		commit(t, s, sw, core.Changes{Tasks: []core.Task{row}, Tries: []core.OldTry{
-			{Index: 4, Try: full}, {Index: 4, Try: lost}, {Index: 4, Try: late}, {Index: 4, Try: again}, {Index: 4, Try: newest}, {Index: 4, Try: elsewhere}, {Index: 5, Try: lost},
+			{Index: 4, Try: full}, {Index: 4, Try: lost}, {Index: 4, Try: other},
+			{Index: 4, Try: late}, {Index: 4, Try: again}, {Index: 4, Try: newest},
+			{Index: 4, Try: elsewhere}, {Index: 4, Try: never},
+			{Index: 5, Try: lost}, {Index: 6, Try: late},
 		}})
 	}
 	got, err := s.Tries(context.Background(), sw, 4)
 	if err != nil {
 		t.Fatal(err)
 	}
-	differs(t, "attempts", []core.Try{lost, late, full, elsewhere}, got)
+	differs(t, "attempts", []core.Try{lost, late, full}, got)
+	if got, err := s.Tries(context.Background(), sw, 6); err != nil || len(got) > 0 {
+		t.Errorf("of a task that was never handed out %+v is kept, %v", got, err)
+	}
+}
+
+// TestPlacement finds the worker of the newest attempt, of those left behind, and of none that
+// there never was.
+func TestPlacement(t *testing.T) {
+	t.Parallel()
+	s, sw := begin(t, newRecord())
+	lost := core.Try{Number: 2, Worker: "w2", Outcome: &task.Outcome{Class: task.Loss}}
+	late := lost
+	late.Outcome, late.Superseded = &task.Outcome{Class: task.Success}, true
+	row := queuedTask(4)
+	row.Try = core.Try{Number: 4, Worker: "w4"}
+	back := queuedTask(5) // given up before it began
+	back.State, back.Try = task.Pending, core.Try{Number: 2}
+	commit(t, s, sw, core.Changes{Tasks: []core.Task{row, back}, Tries: []core.OldTry{
+		{Index: 4, Try: lost}, {Index: 4, Try: late}, {Index: 5, Try: lost},
+	}})
+	for _, c := range []struct {
+		sweep   string
+		index   int64
+		attempt int
+		want    store.Placement
+	}{
+		{sw.Head.ID, 4, 4, store.Placement{Worker: "w4", Newest: 4}},
+		{sw.Head.ID, 4, 3, store.Placement{Newest: 4}},
+		{sw.Head.ID, 4, 2, store.Placement{Worker: "w2", Newest: 4}},
+		{sw.Head.ID, 4, 5, store.Placement{Newest: 4}},
+		{sw.Head.ID, 4, 0, store.Placement{Newest: 4}},
+		{sw.Head.ID, 5, 2, store.Placement{Worker: "w2", Newest: 2}},
+		{sw.Head.ID, 5, 1, store.Placement{Newest: 2}},
+		{sw.Head.ID, 6, 1, store.Placement{}},
+		{"another-1", 4, 4, store.Placement{}},
+	} {
+		got, err := s.Placement(context.Background(), c.sweep, c.index, c.attempt)
+		if err != nil || got != c.want {
+			t.Errorf("%+v: %+v, %v", c, got, err)
+		}
+	}
 }
 
 func TestSamples(t *testing.T) {

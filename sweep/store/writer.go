@@ -32,13 +32,17 @@ const (
 	putRecord = `UPDATE sweeps SET record=?2 WHERE seq=?1`
 	putRow    = `REPLACE INTO tasks (sweep, idx, state, cancelling, charged, not_before, tries, objective, ` + tryColumns + `)
 		VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`
-	// The end of an attempt that counted may be reported again when the task has gone on: it is no superseded result. One that
-	// its worker had given back is not listed, and a result of it, of a message that came twice, is not kept.
+	// A superseded result is kept of an attempt that is listed, from the worker that it was placed
+	// on. The end of an attempt that counted may be reported again when the task has gone on: it is
+	// no superseded result. One that its worker had given back is not listed, and a result of it,
+	// of a message that came twice, is not kept.
 	putTry = `INSERT OR IGNORE INTO attempts (sweep, idx, superseded, ` + tryColumns + `)
 		SELECT ?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17 WHERE ?3 = 0 OR EXISTS (
-			SELECT 1 FROM tasks WHERE sweep=?1 AND idx=?2 AND attempt=?4 AND (started IS NOT NULL OR class IS NOT NULL)
+			SELECT 1 FROM tasks WHERE sweep=?1 AND idx=?2 AND attempt=?4 AND worker=?6
+				AND (started IS NOT NULL OR class IS NOT NULL)
 			UNION ALL
-			SELECT 1 FROM attempts WHERE sweep=?1 AND idx=?2 AND attempt=?4 AND superseded=0) AND NOT EXISTS (
+			SELECT 1 FROM attempts WHERE sweep=?1 AND idx=?2 AND attempt=?4 AND worker=?6
+				AND superseded=0) AND NOT EXISTS (
 			SELECT 1 FROM tasks WHERE sweep=?1 AND idx=?2 AND attempt=?4 AND worker=?6 AND duration=?12 AND class=?13
 			UNION ALL
 			SELECT 1 FROM attempts WHERE sweep=?1 AND idx=?2 AND attempt=?4 AND superseded=0 AND worker=?6 AND duration=?12 AND class=?13)`
