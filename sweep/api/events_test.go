@@ -348,7 +348,8 @@ func TestTheBeginningIsNotMissed(t *testing.T) {
 			}
 		}
 		for _, g := range all {
-			s.queue.Port("w1").Show(task.Line{Sweep: g.sweep, Index: g.Index, Text: "begun"})
+			s.queue.Port("w1").Show(task.Line{Sweep: g.sweep, Index: g.Index, Attempt: g.Number,
+				Text: "begun"})
 		}
 		if !expected.Output() {
 			end()

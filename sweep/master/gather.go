@@ -29,7 +29,7 @@ func (m *Master) inputs(ctx context.Context) (inputs, func()) {
 	var parts sync.WaitGroup
 	parts.Go(func() {
 		for l := range m.o.Queue.Lines(ctx) {
-			m.watch.line(l)
+			m.line(ctx, l)
 		}
 	})
 	parts.Go(func() {

@@ -124,7 +124,8 @@ func FuzzWhatWorkersSay(f *testing.F) {
 		{Beat: &task.Heartbeat{Version: 1, Worker: "w2", Incarnation: "1", Slots: 8000, Running: busy, Leftovers: busy, Ending: 9000, Waiting: 1, Time: now}},
 		{Beat: &task.Heartbeat{Version: 1, Worker: "w1", Incarnation: "1", Slots: 4, Needs: []task.Need{{Sweep: "train-1"}}, Key: []byte("short")}},
 		{Beat: &task.Heartbeat{Version: 99, Worker: "w1", Incarnation: "3"}},
-		{Piece: &task.Piece{Version: 1, Worker: "w1", ID: "x", Size: -1}, Line: &task.Line{Sweep: "train-1", Index: 3, Missed: -5, Text: "x"}},
+		{Piece: &task.Piece{Version: 1, Worker: "w1", ID: "x", Size: -1},
+			Line: &task.Line{Sweep: "train-1", Index: 3, Missed: 5, Text: "x"}},
 	} {
 		data, err := json.Marshal(seed)
 		if err != nil {

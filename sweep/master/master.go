@@ -42,6 +42,8 @@ type Master struct {
 	calls chan call
 	watch watchers
 
+	senders senders
+
 	gone chan struct{} // closed when Run has ended
 	fate error         // why; read after gone
 

@@ -101,8 +101,9 @@ func (t *tally) heard(w *member, e task.Event, now time.Time) {
 func (m *Master) Measure(ctx context.Context) (all Measures, err error) {
 	err = m.do(ctx, func(context.Context) error {
 		t := &m.tally
-		all = Measures{Attempts: map[task.Class]Durations{}, Events: t.events, Refused: t.refused,
-			Lag: t.lag, Commits: t.commits, Committed: t.committed, Outgoing: m.post.waiting()}
+		all = Measures{Attempts: map[task.Class]Durations{}, Events: t.events,
+			Refused: t.refused + m.senders.refused.Load(),
+			Lag:     t.lag, Commits: t.commits, Committed: t.committed, Outgoing: m.post.waiting()}
 		for class, d := range t.attempts {
 			all.Attempts[class] = *d
 		}

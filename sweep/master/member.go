@@ -58,6 +58,7 @@ func (m *Master) member(name string) *member {
 func (m *Master) known(all []store.Worker) {
 	for _, k := range all {
 		m.member(k.Name).kept = k
+		m.senders.register(k.Name, k.Host)
 	}
 }
 
@@ -162,6 +163,7 @@ func (m *Master) register(w *member, h task.Heartbeat) {
 	w.kept.Image, w.kept.Environment = h.Image, h.Environment
 	w.changed, w.doubts, w.trial, w.endings = true, nil, trial{}, nil
 	w.key, w.released, w.asked, w.foreign = h.Key, nil, false, false
+	m.senders.register(h.Worker, h.Host)
 	m.recordJoin(w)
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"mlframework/sweep/store"
 	"mlframework/sweep/task"
 )
 
@@ -22,10 +23,16 @@ func (m *Master) own(ctx context.Context, a *active, e task.Event) (bool, error)
 		return true, nil
 	}
 	a.ledger.Reject(e)
-	if returned := p.Worker == "" && e.Attempt > 0 && e.Attempt <= p.Newest; !returned {
+	if neverHad(e.Worker, e.Attempt, p) {
 		m.foreign(e)
 	}
 	return false, nil
+}
+
+// neverHad reports whether it is certain that a worker never had an attempt: it was placed on
+// another, or does not exist. Where one was placed that was given back is not known.
+func neverHad(worker string, attempt int, p store.Placement) bool {
+	return p.Worker != "" && p.Worker != worker || attempt < 1 || attempt > p.Newest
 }
 
 // foreign counts an event of an attempt that its worker does not have and never had.

@@ -234,6 +234,7 @@ func (m *Master) commit(ctx context.Context, deeds ...store.Deed) error {
 			a.rewritten = false
 		}
 		again := g.Rewrite || m.watch.changesBest(g.Sweep.Head.ID, g.Changes.Tasks)
+		m.senders.changed(g.Sweep.Head.ID, g.Changes.Tasks)
 		m.watch.changed(a.stored.Record, a.ledger.Head(), g.Changes.Tasks)
 		if again {
 			best, err := m.best(ctx, a)

@@ -236,6 +236,18 @@ func (ws *watchers) changed(r core.Record, h core.Head, tasks []core.Task) {
 	})
 }
 
+// follows reports whether the output of a sweep is followed.
+func (ws *watchers) follows(sweep string) bool {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	for w := range ws.all {
+		if w.sweep == sweep && w.detail.Output() {
+			return true
+		}
+	}
+	return false
+}
+
 func (ws *watchers) line(l task.Line) {
 	ws.each(l.Sweep, Output, func(_ Detail, n *news) {
 		if n.missed > 0 || len(n.lines) == mostLines || n.bytes > mostLineBytes {

@@ -87,24 +87,77 @@ func TestASlowWatcherIsBounded(t *testing.T) {
 func TestLinesReachAWatcher(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
+	h := s.newHandThat(task.Heartbeat{Worker: "w1", Slots: 1, Incarnation: "1", Host: "gpu1"}, nil)
 	id := s.submit(1)
 	w, stop, err := s.master.Watch(t.Context(), id, master.Output)
 	s.must(err)
 	defer stop()
+	h.has(1)
 	want := task.Line{Sweep: id, Attempt: 1, Host: "gpu1", Text: "epoch 1", Missed: 3}
 	if !s.queue.Port("w1").Show(want) {
 		t.Fatal("refused")
 	}
 	want.Worker = "w1"
-	for {
-		u, err := w.Next(t.Context())
+	s.shows(w, want)
+}
+
+// shows waits for lines, which have to be these.
+func (s *site) shows(w *master.Watcher, want ...task.Line) {
+	s.t.Helper()
+	var got []task.Line
+	for len(got) < len(want) {
+		u, err := w.Next(s.t.Context())
 		s.must(err)
-		if len(u.Lines) > 0 {
-			if diff := cmp.Diff([]task.Line{want}, u.Lines); diff != "" {
-				t.Error(diff)
-			}
-			return
+		got = append(got, u.Lines...)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		s.t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// Lines of a task are shown from the worker that its newest attempt was placed on, as those of the
+// host that this registered with.
+func TestLinesAreOfTheWorkerThatHasTheTask(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	honest, foreign, g := s.two()
+	w, stop, err := s.master.Watch(t.Context(), g.sweep, master.Output)
+	s.must(err)
+	defer stop()
+	line := func(h *hand, attempt int, text string) task.Line {
+		t.Helper()
+		l := task.Line{Sweep: g.sweep, Attempt: attempt, Host: "elsewhere", Text: text}
+		if !s.queue.Port(h.name).Show(l) {
+			t.Fatal("refused")
 		}
+		l.Worker, l.Host = h.name, map[string]string{"w1": "gpu1", "w2": "gpu2"}[h.name]
+		return l
+	}
+	forge := func() {
+		for attempt := range 4 {
+			line(foreign, attempt, "forged")
+		}
+		s.queue.Port("w1").Show(task.Line{Sweep: g.sweep, Index: 1, Attempt: 1, Text: "of no task"})
+	}
+	forge()
+	first := line(honest, 1, "before its start is told")
+	honest.report(task.StartedEvent, g)
+	s.becomes(g.sweep, core.Open, "1 running")
+	forge()
+	s.shows(w, first, line(honest, 1, "running"))
+
+	honest.end(task.Loss, g)
+	again := foreign.has(1)[0]
+	line(honest, 1, "late")
+	s.shows(w, line(foreign, again.Number, "again"))
+	foreign.end(task.Success, given{g.sweep, again.Attempt})
+	s.becomes(g.sweep, core.Finished, "1 succeeded")
+	s.shows(w, line(foreign, again.Number, "behind its end"))
+
+	all, err := s.master.Measure(t.Context())
+	s.must(err)
+	if all.Refused != 10 {
+		t.Errorf("%d messages were refused", all.Refused)
 	}
 }
 

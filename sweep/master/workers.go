@@ -109,6 +109,7 @@ func (m *Master) Forget(ctx context.Context, worker string) error {
 			a.ledger.CancelPinned(worker, m.o.Now())
 		}
 		delete(m.workers, worker)
+		m.senders.forget(worker)
 		return m.o.Store.Forget(ctx, worker)
 	})
 	if err != nil {

@@ -161,9 +161,14 @@ func (p *Piece) Check(worker string) error {
 	return b.err
 }
 
-// Check returns an error for a line that is longer than any.
+// Check returns an error for a line that is longer than any, or whose numbers are not those of a
+// line.
 func (l *Line) Check() error {
 	var b bounds
+	b.number("its index", l.Index, 0, 1<<62)
+	b.number("its attempt", int64(l.Attempt), 0, mostAttempts)
+	b.number("its slot", int64(l.Slot), 0, mostSlots)
+	b.number("the number of its lines that are left out", l.Missed, 0, mostCount)
 	b.text("its sweep", l.Sweep, longestName)
 	b.text("its host", l.Host, longestName)
 	b.text("its text", l.Text, longestLine)

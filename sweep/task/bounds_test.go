@@ -60,10 +60,22 @@ func TestWhatWorkersSayIsBounded(t *testing.T) {
 			t.Errorf("%v; want %q", err, want)
 		}
 	}
-	if err := (&task.Line{Text: strings.Repeat("x", 4096)}).Check(); err != nil {
-		t.Error(err)
-	}
-	if err := (&task.Line{Text: long}).Check(); err == nil {
-		t.Error("a line is as long as it likes")
+	for want, l := range map[string]task.Line{
+		"": {Index: 1 << 40, Attempt: 1, Slot: 4095, Missed: 1 << 20,
+			Text: strings.Repeat("x", 4096)},
+		"its text is 1048576 bytes":                       {Text: long},
+		"its host is 1048576 bytes":                       {Host: long},
+		"its index is -1":                                 {Index: -1},
+		"its attempt is -1":                               {Attempt: -1},
+		"its attempt is 1099511627":                       {Attempt: 1 << 40},
+		"its slot is -1":                                  {Slot: -1},
+		"its slot is 1048576":                             {Slot: 1 << 20},
+		"the number of its lines that are left out is -1": {Missed: -1},
+		"the number of its lines that are left out is 46": {Missed: 1 << 62},
+	} {
+		err := l.Check()
+		if (err == nil) != (want == "") || err != nil && !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%v; want %q", err, want)
+		}
 	}
 }

@@ -1,0 +1,139 @@
+package master
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"mlframework/sweep/core"
+	"mlframework/sweep/store"
+	"mlframework/sweep/task"
+)
+
+// mostPlaced bounds the tasks of which it is remembered where their newest attempt is.
+const mostPlaced = 1 << 14
+
+// placed is where the newest attempt of a task is.
+type placed struct {
+	attempt int
+	worker  string
+}
+
+// senders knows which worker the lines of a task come from: the one that its newest attempt was
+// placed on. Placements are on disk before a worker can know of them; they are read once, and
+// forgotten when the task has another attempt. The zero value is ready; it is safe for concurrent
+// use.
+type senders struct {
+	refused atomic.Int64 // lines of attempts that their worker never had
+
+	mu      sync.Mutex
+	hosts   map[string]string // of workers, as they registered
+	tasks   map[task.ID]placed
+	changes int64 // how often tasks have changed since the start
+}
+
+// register notes the host of a worker.
+func (s *senders) register(worker, host string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.hosts == nil {
+		s.hosts = map[string]string{}
+	}
+	s.hosts[worker] = host
+}
+
+// forget drops a worker.
+func (s *senders) forget(worker string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.hosts, worker)
+}
+
+// changed drops the tasks of a sweep that have another attempt now.
+func (s *senders) changed(sweep string, tasks []core.Task) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.changes++
+	if len(s.tasks) == 0 {
+		return
+	}
+	for i := range tasks {
+		id := task.ID{Sweep: sweep, Index: tasks[i].Index}
+		if p, known := s.tasks[id]; known && p.attempt != tasks[i].Try.Number {
+			delete(s.tasks, id)
+		}
+	}
+}
+
+// find returns where the newest attempt of a task is, if that is known, and how often tasks had
+// changed then.
+func (s *senders) find(id task.ID) (p placed, known bool, changes int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p, known = s.tasks[id]
+	return p, known, s.changes
+}
+
+// remember notes where the newest attempt of a task was when tasks had changed so often.
+func (s *senders) remember(id task.ID, p placed, changes int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.changes != changes {
+		return
+	}
+	if s.tasks == nil || len(s.tasks) >= mostPlaced {
+		s.tasks = map[task.ID]placed{}
+	}
+	s.tasks[id] = p
+}
+
+// host returns the host of the worker that sent a line; false where the line is not of the newest
+// attempt of its task, on that worker. Where that is not known it is read.
+func (s *senders) host(l task.Line, read func() (store.Placement, error)) (string, bool, error) {
+	id := task.ID{Sweep: l.Sweep, Index: l.Index}
+	p, known, changes := s.find(id)
+	if !known || l.Attempt != p.attempt {
+		found, err := read()
+		switch {
+		case err != nil:
+			return "", false, err
+		case neverHad(l.Worker, l.Attempt, found):
+			s.refused.Add(1)
+			return "", false, nil
+		case l.Attempt != found.Newest || found.Worker == "":
+			return "", false, nil
+		}
+		p = placed{found.Newest, found.Worker}
+		s.remember(id, p, changes)
+	}
+	if p.worker != l.Worker {
+		s.refused.Add(1)
+		return "", false, nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	host, ok := s.hosts[l.Worker]
+	return host, ok, nil
+}
+
+// line gives a line of live output to its followers, as one of the host that its worker registered
+// with. Lines of attempts that are not their worker's, or that another attempt has followed, are
+// dropped. Workers of a master that is alone are its own.
+func (m *Master) line(ctx context.Context, l task.Line) {
+	if !m.watch.follows(l.Sweep) {
+		return
+	}
+	if !m.o.Alone {
+		host, ok, err := m.senders.host(l, func() (store.Placement, error) {
+			return m.o.Store.Placement(ctx, l.Sweep, l.Index, l.Attempt)
+		})
+		if err != nil && ctx.Err() == nil {
+			m.o.Log.Warn("a line of output is not shown, as its task cannot be read", "error", err)
+		}
+		if !ok {
+			return
+		}
+		l.Host = host
+	}
+	m.watch.line(l)
+}
