@@ -27,7 +27,7 @@ func (c *command) audit(ctx context.Context, w wish, s *site.Site, cluster *infr
 	if most == 0 {
 		most = audited
 	}
-	page, err := client.Audit(ctx, api.AuditQuery{Limit: most})
+	actions, err := newest(ctx, most, client.Audit)
 	if err != nil {
 		return err
 	}
@@ -35,7 +35,7 @@ func (c *command) audit(ctx context.Context, w wish, s *site.Site, cluster *infr
 	if err != nil {
 		fmt.Fprintf(c.stderr, "note: logins to the monitor and changes of the cluster are not shown: %s\n", cli.Visible(err.Error()))
 	}
-	for _, a := range merged(page.Actions, lines, most) {
+	for _, a := range merged(actions, lines, most) {
 		if w.json {
 			if err := result.WriteJSONLine(c.stdout, a); err != nil {
 				return err
@@ -45,6 +45,22 @@ func (c *command) audit(ctx context.Context, w wish, s *site.Site, cluster *infr
 		fmt.Fprintln(c.stdout, auditLine(a))
 	}
 	return nil
+}
+
+// newest reads the newest actions, at most so many, page by page.
+func newest(ctx context.Context, most int,
+	read func(context.Context, api.AuditQuery) (api.Actions, error)) (all []api.Action, err error) {
+	for after := ""; len(all) < most; {
+		page, err := read(ctx, api.AuditQuery{Limit: most - len(all), After: after})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, page.Actions...)
+		if after = page.Next; after == "" {
+			break
+		}
+	}
+	return all, nil
 }
 
 // merged puts what the master has, the newest first, and lines of the audit beside it in order, the newest last: at most so many.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -241,5 +242,43 @@ func TestTheAuditIsOfOneOrder(t *testing.T) {
 		if strings.Join(got, ", ") != want {
 			t.Errorf("the last %d are %q, want %q", most, got, want)
 		}
+	}
+}
+
+// More actions than a page of the API holds are read page by page, and no more than are asked for.
+func TestAuditOfManyPages(t *testing.T) {
+	t.Parallel()
+	const kept, page = 2500, 1000
+	read := func(_ context.Context, q api.AuditQuery) (p api.Actions, err error) {
+		last := kept + 1
+		if q.After != "" {
+			if last, err = strconv.Atoi(q.After); err != nil {
+				return p, err
+			}
+		}
+		for id := last - 1; id > 0 && len(p.Actions) < min(q.Limit, page); id-- {
+			p.Actions = append(p.Actions, api.Action{ID: int64(id)})
+			p.Next = strconv.Itoa(id)
+		}
+		if p.Next == "1" {
+			p.Next = ""
+		}
+		return p, nil
+	}
+	for most, want := range map[int]int{1: 1, 1000: 1000, 1001: 1001, 2500: 2500, 1_000_000: kept} {
+		all, err := newest(t.Context(), most, read)
+		if err != nil || len(all) != want {
+			t.Errorf("of %d that are asked for %d are read, %v; want %d", most, len(all), err, want)
+			continue
+		}
+		if first, last := all[0].ID, all[want-1].ID; first != kept || last != int64(kept-want+1) {
+			t.Errorf("the newest %d are %d to %d", most, first, last)
+		}
+	}
+	_, err := newest(t.Context(), 10, func(context.Context, api.AuditQuery) (api.Actions, error) {
+		return api.Actions{}, io.ErrUnexpectedEOF
+	})
+	if err != io.ErrUnexpectedEOF {
+		t.Errorf("the error is %v", err)
 	}
 }
