@@ -3,6 +3,7 @@ package task
 import (
 	"errors"
 	"fmt"
+	"time"
 	"unicode/utf8"
 
 	"mlframework/sweep/result"
@@ -26,6 +27,7 @@ const (
 	mostCount       = 1 << 31 // of events unsent, attempts waiting
 	mostAttempts    = 1 << 31
 	longestID       = 256
+	longestRun      = 100 * 365 * 24 * time.Hour
 	longestMeasured = 1 << 20
 )
 
@@ -52,6 +54,13 @@ func (b *bounds) number(what string, n, least, most int64) {
 	}
 }
 
+// time refuses what cannot be written as RFC 3339 in UTC.
+func (b *bounds) time(what string, t time.Time) {
+	if year := t.UTC().Year(); year < 1 || year > 9999 {
+		b.refuse(what, "is %s; its year has to be from 1 to 9999", t.UTC().Format(time.RFC3339))
+	}
+}
+
 func (b *bounds) from(worker, want string) {
 	if worker != want {
 		b.refuse("it", "names worker %.200q and is from worker %s", worker, want)
@@ -66,6 +75,7 @@ func (e *Event) Check(worker string) error {
 	b.text("its sweep", e.Sweep, longestName)
 	b.number("its index", e.Index, 0, 1<<62)
 	b.number("its attempt", int64(e.Attempt), 0, mostAttempts)
+	b.time("its time", e.Time)
 	if s := e.Start; s != nil {
 		b.text("its host", s.Host, longestName)
 		b.text("its image", s.Image, longestText)
@@ -83,6 +93,7 @@ func (e *Event) Check(worker string) error {
 	b.metrics(result.Final(e.Newest))
 	if e.Outcome != nil {
 		b.outcome(e.Outcome)
+		b.time("its start", e.Began())
 	}
 	if e.Beat != nil {
 		b.beat(e.Beat, worker)
@@ -99,6 +110,7 @@ func (b *bounds) metrics(f result.Final) {
 
 func (b *bounds) outcome(o *Outcome) {
 	b.text("its class", string(o.Class), longestName)
+	b.number("its duration", int64(o.Duration), 0, int64(longestRun))
 	b.text("its reason", o.Reason, longestText)
 	b.metrics(o.Metrics)
 	b.number("the number of its problems", int64(len(o.Unmeasured)), 0, mostUnmeasured)

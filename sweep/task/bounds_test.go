@@ -3,6 +3,7 @@ package task_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"mlframework/sweep/result"
 	"mlframework/sweep/task"
@@ -24,10 +25,22 @@ func TestWhatWorkersSayIsBounded(t *testing.T) {
 	}
 	for want, change := range map[string]func(*task.Event){
 		"": nil,
-		`it names worker "w2" and is from worker w1`:   func(e *task.Event) { e.Worker = "w2" },
-		`it names worker "w3" and is from worker w1`:   func(e *task.Event) { e.Beat.Worker = "w3" },
-		"its sweep is 1048576 bytes long":              func(e *task.Event) { e.Sweep = long },
-		"its index is -1":                              func(e *task.Event) { e.Index = -1 },
+		`it names worker "w2" and is from worker w1`: func(e *task.Event) { e.Worker = "w2" },
+		`it names worker "w3" and is from worker w1`: func(e *task.Event) { e.Beat.Worker = "w3" },
+		"its sweep is 1048576 bytes long":            func(e *task.Event) { e.Sweep = long },
+		"its index is -1":                            func(e *task.Event) { e.Index = -1 },
+		"its time is 10000-01-01T13:59:59Z": func(e *task.Event) {
+			e.Time = time.Date(9999, 12, 31, 23, 59, 59, 0, time.FixedZone("", -14*3600))
+		},
+		"its start is 0000-01-01": func(e *task.Event) {
+			e.Time, e.Outcome.Duration = time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC), 24*366*time.Hour
+		},
+		"its duration is -1;": func(e *task.Event) {
+			e.Outcome.Duration = -1
+		},
+		"its duration is 9223372036854775": func(e *task.Event) {
+			e.Outcome.Duration = 1<<63 - 1
+		},
 		"its attempt is -2":                            func(e *task.Event) { e.Attempt = -2 },
 		"its host is 1048576 bytes":                    func(e *task.Event) { e.Start.Host = long },
 		"its host is not text":                         func(e *task.Event) { e.Start.Host = "\xff" },
