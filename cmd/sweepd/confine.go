@@ -1,10 +1,12 @@
 package main
 
 import (
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	cliv2 "github.com/urfave/cli/v2"
 
@@ -13,8 +15,8 @@ import (
 	"mlframework/sweep/worker/process"
 )
 
-// confine keeps tasks from what their worker has, where the kernel can. Where it cannot they run all the same, and everybody is
-// told: hosts have the kernels that they have.
+// confine keeps tasks from what their worker has, as far as the kernel can. Where it cannot they
+// run all the same, and the worker reports why: hosts have the kernels that they have.
 func confine(ctx *cliv2.Context, keeper *process.Keeper, o *worker.Options, log *slog.Logger) error {
 	if !ctx.Bool("confine") {
 		return nil
@@ -24,20 +26,42 @@ func confine(ctx *cliv2.Context, keeper *process.Keeper, o *worker.Options, log 
 		return err
 	}
 	c.Writable = []string{o.Home}
-	if err := process.CanConfine(); err != nil {
-		o.Unconfined = err.Error()
-		log.Warn("tasks can reach what the worker has: its credentials, its state, its memory and outputs of other tasks", "reason", err)
-		return nil
-	}
 	if err := keeper.Confine(c); err != nil {
 		return &cli.Error{Code: cli.Machine, Err: err}
 	}
+	if err := process.CanConfine(); err != nil {
+		o.Unconfined = err.Error()
+		log.Warn("tasks are not confined, or not in full", "reason", err)
+	}
+	warnOfMode(ctx.String("credentials"), log)
 	return nil
+}
+
+// warnOfMode warns of credentials that other users may read. Landlock does not hold modes: a task
+// can open what its user owns. A file that another user owns may be for its group.
+func warnOfMode(credentials string, log *slog.Logger) {
+	info, err := os.Stat(credentials)
+	if err != nil {
+		return // who reads the file says so
+	}
+	others := fs.FileMode(0o077)
+	if owner, ok := info.Sys().(*syscall.Stat_t); ok && int(owner.Uid) != os.Geteuid() {
+		others = 0o007
+	}
+	if info.Mode()&others != 0 {
+		log.Warn("other users may read the credentials; make new ones if a task changed the mode",
+			"file", credentials, "mode", info.Mode().Perm(), "remedy", "chmod 600 "+credentials)
+	}
 }
 
 // confinement is what --confine keeps tasks from. It hides the credentials' folder and not only the file: who renews them writes others beside
 // it. Its error says which folders cannot be hidden where they are.
 func confinement(ctx *cliv2.Context) (c process.Confinement, err error) {
+	if process.Privileged() {
+		return c, cli.Wrong("start the worker as a user without privileges, or without --confine",
+			"--confine does not hold tasks of root, or of a worker with capabilities: "+
+				"they can change the system")
+	}
 	paths := map[string]string{"outputs": ctx.String("outputs"), "credentials": ctx.String("credentials"), "revisions": ctx.String("revisions"),
 		"state": ctx.String("state"), "home": os.Getenv("HOME"), "tmp": os.TempDir(), "secrets": ctx.String("secrets-folder")}
 	if paths["program"], err = os.Executable(); err != nil {

@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"os/exec"
@@ -24,15 +25,39 @@ func (c *cluster) confinedWorker(name string, s site, flags ...string) *daemon {
 	if err == nil {
 		err = os.WriteFile(c.path("secrets", "credentials"), credentials, 0o600)
 	}
+	if err == nil { // programs can make nothing beside hidden folders
+		err = os.WriteFile(c.path("starts"), nil, 0o600)
+	}
+	for _, folder := range []string{name, "state", "private"} {
+		err = cmp.Or(err, os.Mkdir(c.path(folder), 0o700))
+	}
+	as := unprivileged()
+	if as != nil {
+		owner := fmt.Sprintf("%d:%d", as.Uid, as.Gid)
+		chown := exec.Command("chown", "-R", owner,
+			"starts", "secrets", name, "state", "private", "revisions")
+		chown.Dir = c.dir
+		err = cmp.Or(err, os.Chmod(c.dir, 0o711), chown.Run())
+	}
 	if err != nil {
 		c.t.Fatal(err)
 	}
 	d := newDaemon(c.t, c.dir, name, append(append([]string{"worker", "--name", name, "--host", "host-" + name, "--slots", "2",
 		"--outputs", c.path(name), "--state", c.path("state"), "--revisions", c.path("revisions")}, s.flags(c.path("secrets", "credentials"))...), flags...)...)
+	d.as = as
 	c.workers[name] = d
 	d.start()
 	c.ready(name)
 	return d
+}
+
+// unprivileged is who runs a worker that confines: nil is the user who runs the tests, unless that
+// is root.
+func unprivileged() *syscall.Credential {
+	if os.Geteuid() != 0 {
+		return nil
+	}
+	return &syscall.Credential{Uid: 65534, Gid: 65534}
 }
 
 // TestATaskCannotReachWhatItsWorkerHas runs tasks that try.
@@ -43,15 +68,16 @@ func TestATaskCannotReachWhatItsWorkerHas(t *testing.T) {
 	}
 	s := open(t)
 	c := newCluster(t, s)
-	if err := os.WriteFile(c.path("starts"), nil, 0o600); err != nil { // programs can make nothing beside hidden folders
-		t.Fatal(err)
-	}
-	c.confinedWorker("w1", s, "--confine")
+	worker := c.confinedWorker("w1", s, "--confine")
 	tries := map[string]string{
 		"credentials": "cat " + c.path("secrets", "credentials"), "state": "ls " + c.path("state") + "/* && cat " + c.path("state", "incarnation"),
 		"state changed": "echo x >>" + c.path("state", "events"), "output of others": "echo x >" + c.path("w1") + "/x",
-		"output of another task": "for d in ../*; do [ $d = ../$TASK_INDEX ] || echo x >$d/stdout.log || exit 1; done", "revisions": "echo x >" + c.path("revisions") + "/x",
-		"its worker": "kill -0 $PPID", "the program of the worker": "echo >>" + program,
+
+		"output of another task": "e=1; for d in ../*; do " +
+			"[ $d = ../$TASK_INDEX ] || ! echo x >$d/stdout.log || e=0; done; exit $e",
+		"revisions":  "echo x >" + c.path("revisions") + "/x",
+		"its worker": "kill -0 $PPID", "limits of its worker": "prlimit --pid $PPID --core=0",
+		"the program of the worker": "echo >>" + program,
 	}
 	script := "reached=0"
 	for what, try := range tries {
@@ -68,12 +94,28 @@ func TestATaskCannotReachWhatItsWorkerHas(t *testing.T) {
 	if w := c.shown("w1"); w.Unconfined != nil {
 		t.Errorf("the worker says that its tasks are not confined: %s", *w.Unconfined)
 	}
+	// Landlock does not hold modes.
+	opens := c.sweep("opens", "chmod 644 "+c.path("secrets", "credentials"), 1)
+	c.ended(patience, opens)
+	c.succeeded(opens)
+	const warning = "other users may read the credentials"
+	if strings.Contains(worker.said(), warning) {
+		t.Error("the worker warns of credentials that no other user may read")
+	}
+	worker.kill()
+	worker.start()
+	eventually(t, patience, "a worker warns of credentials that others may read", func() bool {
+		return strings.Contains(worker.said(), warning)
+	})
 }
 
 // TestFoldersThatCannotBeHidden are refused before anything is done.
 func TestFoldersThatCannotBeHidden(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
+	if err := os.Chmod(filepath.Dir(dir), 0o711); err != nil {
+		t.Fatal(err)
+	}
 	for _, name := range []string{"credentials", "secrets/credentials"} {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -95,8 +137,37 @@ func TestFoldersThatCannotBeHidden(t *testing.T) {
 		if c.state != "" {
 			cmd.Args = append(cmd.Args, "--state", filepath.Join(dir, c.state))
 		}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: unprivileged()}
 		out, _ := cmd.CombinedOutput()
 		if code := cmd.ProcessState.ExitCode(); code != 2 || !strings.Contains(string(out), c.want) {
+			t.Errorf("%s: exit code %d: %s", name, code, out)
+		}
+	}
+}
+
+// TestWhoseTasksAreNotConfined has --confine refused for users whose tasks nothing would hold.
+func TestWhoseTasksAreNotConfined(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		t.Skip("NOT TESTED: workers of root, and with a capability, as the tests do not run as root")
+	}
+	for name, c := range map[string]struct {
+		as      *syscall.Credential
+		ambient []uintptr
+		refused bool
+	}{
+		"root":                   {nil, nil, true},
+		"a user with capability": {unprivileged(), []uintptr{0}, true}, // CAP_CHOWN
+		"a user":                 {unprivileged(), nil, false},
+	} {
+		cmd := exec.Command(program, "worker", "--confine", "--name", "w",
+			"--broker", "amqp://127.0.0.1:1", "--outputs", "/nowhere/outputs",
+			"--revisions", "/nowhere/revisions",
+			"--credentials", "/nowhere/secrets/credentials")
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: c.as, AmbientCaps: c.ambient}
+		out, _ := cmd.CombinedOutput() // without --state it is refused in any case
+		refused := strings.Contains(string(out), "tasks of root")
+		if code := cmd.ProcessState.ExitCode(); code != 2 || refused != c.refused {
 			t.Errorf("%s: exit code %d: %s", name, code, out)
 		}
 	}
@@ -176,9 +247,6 @@ func TestATaskReadsItsOwnSecretsOnly(t *testing.T) {
 	const value = "recognisable-value-of-another-sweep"
 	s := open(t)
 	c := newCluster(t, s)
-	if err := os.WriteFile(c.path("starts"), nil, 0o600); err != nil { // programs can make nothing beside hidden folders
-		t.Fatal(err)
-	}
 	c.confinedWorker("w1", s, "--confine", "--secrets-folder", c.path("private"))
 	victim := c.submission("victim", `printf '%s\n' "$SECRETS_DIR" >"$OUTPUT_DIR/where"; test "$(cat "$SECRETS_DIR/KEY")" = "$KEY"; `+held, 1)
 	victim.Record.Version, victim.Record.Recipe.Secrets = task.SecretsVersion, []string{"KEY"}

@@ -44,7 +44,8 @@ type daemon struct {
 	args []string
 	log  string // a file, of all its starts
 	cmd  *exec.Cmd
-	over chan struct{} // closed when the process that was started has ended
+	over chan struct{}       // closed when the process that was started has ended
+	as   *syscall.Credential // nil: the user who runs the tests
 
 	starts int
 }
@@ -70,7 +71,7 @@ func (d *daemon) start() {
 	defer log.Close()
 	cmd := exec.Command(program, d.args...)
 	cmd.Stdout, cmd.Stderr = log, log
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Credential: d.as}
 	if err := cmd.Start(); err != nil {
 		d.t.Fatal(err)
 	}

@@ -34,6 +34,9 @@ func TestMain(m *testing.M) {
 			panic(err)
 		}
 		defer os.RemoveAll(dir)
+		if err := os.Chmod(dir, 0o755); err != nil { // some tests run the program as another user
+			panic(err)
+		}
 		program = filepath.Join(dir, "sweepd")
 		build := exec.Command("go", "build", "-o", program, ".")
 		build.Env = append(os.Environ(), "CGO_ENABLED=0")

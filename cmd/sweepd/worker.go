@@ -38,7 +38,10 @@ func (c *command) workerCommand() *cliv2.Command {
 			&cliv2.StringFlag{Name: "revisions", Usage: "`FOLDER` of projects' revisions"},
 			&cliv2.StringFlag{Name: "state", DefaultText: "OUTPUTS/.worker-NAME", Usage: "`FOLDER` for what outlives the worker: events that the broker has not taken, a home for programs without one"},
 			&cliv2.StringFlag{Name: "secrets-folder", DefaultText: "/dev/shm", Usage: "`FOLDER`, best in memory, for the files of secrets while attempts run; with --confine an attempt reads its own only"},
-			&cliv2.BoolFlag{Name: "confine", Usage: "keep tasks from the credentials' folder, the state, this process and outputs of other tasks, where the kernel has Landlock"},
+			&cliv2.BoolFlag{Name: "confine", Usage: "keep tasks from the credentials' folder, " +
+				"the state, this process and outputs of other tasks, where the kernel has Landlock " +
+				"and seccomp; not as root, and not from other files and sockets of the user: " +
+				"see docs/security.md"},
 			&cliv2.StringFlag{Name: "image", Usage: "`IMAGE` of the worker's container, with digest; recorded in sweeps"},
 			&cliv2.StringFlag{Name: "environment", Usage: "`JSON` description of the worker's container, used to detect drift"},
 		}, brokerFlags()...),

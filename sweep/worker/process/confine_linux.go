@@ -1,6 +1,7 @@
 package process
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -35,10 +36,24 @@ const (
 		unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE
 )
 
-// CanConfine returns why programs cannot be confined on this machine; nil: they can.
+// CanConfine returns why programs cannot be confined here, or not in full; nil: they can.
 func CanConfine() error {
-	_, err := landlockABI()
-	return err
+	_, files := landlockABI()
+	calls := canFilter()
+	if files != nil && calls != nil {
+		return fmt.Errorf("%w; %w", files, calls)
+	}
+	return cmp.Or(files, calls)
+}
+
+// Privileged reports whether this process is root or has capabilities. Confinement does not hold
+// programs that it starts: root can write to the kernel's settings in /proc/sys, and so have
+// programs run outside, without any capability.
+func Privileged() bool {
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var sets [2]unix.CapUserData // 32 capabilities each
+	err := unix.Capget(&header, &sets[0])
+	return err != nil || os.Geteuid() == 0 || sets[0].Permitted|sets[1].Permitted != 0
 }
 
 func landlockABI() (abi int, err error) {
@@ -58,6 +73,9 @@ func landlockABI() (abi int, err error) {
 
 // cage makes programs confined. It is safe for concurrent use.
 type cage struct {
+	filter   []unix.SockFilter // of system calls; empty where the kernel has none
+	landlock bool              // the kernel has it; what follows is for it
+
 	hidden, readOnly []string // resolved
 	writable         []string
 	attr             unix.LandlockRulesetAttr
@@ -79,14 +97,25 @@ type leading struct {
 	changed unix.Timespec // when entries last came or went
 }
 
-// Confine confines all programs that Run starts from now on. Call it before the first. The error says why that is not
-// possible here.
+// Confine confines all programs that Run starts from now on, as far as the kernel can: see
+// CanConfine. Call it before the first.
 func (k *Keeper) Confine(c Confinement) error {
-	abi, err := landlockABI()
-	if err != nil {
-		return fmt.Errorf("confine programs: %w", err)
+	g := &cage{}
+	if canFilter() == nil {
+		g.filter = limitsFilter()
 	}
-	g := &cage{attr: unix.LandlockRulesetAttr{Handled_access_fs: allRights}}
+	if abi, err := landlockABI(); err == nil {
+		if err := g.protect(c, abi); err != nil {
+			return fmt.Errorf("confine programs: %w", err)
+		}
+	}
+	k.cage = g
+	return nil
+}
+
+// protect makes the rules of Landlock, of which the kernel has a version.
+func (g *cage) protect(c Confinement, abi int) (err error) {
+	g.landlock, g.attr.Handled_access_fs = true, allRights
 	if abi < 3 { // Linux before 6.2: files that can be written to by nobody else can be truncated
 		g.attr.Handled_access_fs &^= unix.LANDLOCK_ACCESS_FS_TRUNCATE
 	}
@@ -99,16 +128,12 @@ func (k *Keeper) Confine(c Confinement) error {
 	}{{c.Hidden, &g.hidden}, {c.ReadOnly, &g.readOnly}, {c.Writable, &g.writable}} {
 		for _, path := range part.from {
 			if path, err = filepath.EvalSymlinks(path); err != nil {
-				return fmt.Errorf("confine programs: %w", err)
+				return err
 			}
 			*part.to = append(*part.to, path)
 		}
 	}
-	if err := g.build(); err != nil {
-		return fmt.Errorf("confine programs: %w", err)
-	}
-	k.cage = g
-	return nil
+	return g.build()
 }
 
 // forkExec is syscall.ForkExec for a program that is confined if k confines.
@@ -145,21 +170,36 @@ func onThreadOfItsOwn(f func()) {
 // enter confines the calling thread and what it will start, for good. Its errors have no number of the system: one would be
 // taken for the program's.
 func (g *cage) enter(own []string) error {
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("confine the program: no new privileges: %v", err)
+	}
+	if g.landlock {
+		if err := g.restrict(own); err != nil {
+			return fmt.Errorf("confine the program: %v", err)
+		}
+	}
+	if len(g.filter) > 0 {
+		if err := filterCalls(g.filter); err != nil {
+			return fmt.Errorf("confine the program: %v", err)
+		}
+	}
+	return nil
+}
+
+// restrict takes the rights from the calling thread that Landlock keeps from programs.
+func (g *cage) restrict(own []string) error {
 	set, err := g.ruleset()
 	if err != nil {
-		return fmt.Errorf("confine the program: %v", err)
+		return err
 	}
 	defer unix.Close(set)
 	for _, path := range own {
 		if err := g.allow(set, path); err != nil {
-			return fmt.Errorf("confine the program: %v", err)
+			return err
 		}
 	}
-	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
-		return fmt.Errorf("confine the program: no new privileges: %v", err)
-	}
 	if _, _, errno := unix.RawSyscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(set), 0, 0); errno != 0 {
-		return fmt.Errorf("confine the program: landlock_restrict_self: %v", errno)
+		return fmt.Errorf("landlock_restrict_self: %w", errno)
 	}
 	return nil
 }

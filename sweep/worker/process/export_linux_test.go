@@ -3,6 +3,8 @@ package process
 import (
 	"log/slog"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // ParseStat gives the state in a line of /proc/PID/stat.
@@ -88,3 +90,6 @@ func LandlockABI() int {
 	abi, _ := landlockABI()
 	return abi
 }
+
+// LimitsFilter returns the filter of system calls that confined programs have.
+func LimitsFilter() []unix.SockFilter { return limitsFilter() }

@@ -225,8 +225,11 @@ var errNotLinux = errors.New("programs are confined on Linux only")
 // CanConfine returns why programs cannot be confined here.
 func CanConfine() error { return errNotLinux }
 
-// Confine is not possible here.
-func (k *Keeper) Confine(Confinement) error { return errNotLinux }
+// Confine does nothing here.
+func (k *Keeper) Confine(Confinement) error { return nil }
+
+// Privileged reports nothing here, where programs are not confined.
+func Privileged() bool { return false }
 
 // KeepPrivate keeps this process, and every one that comes from it, from writing core files.
 func KeepPrivate() error { return syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{}) }

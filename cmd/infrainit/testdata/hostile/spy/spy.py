@@ -5,6 +5,7 @@ import ctypes
 import errno
 import glob
 import os
+import resource
 import socket
 import ssl
 import struct
@@ -79,6 +80,11 @@ def _():
     return each(["/mlframework/secrets/credentials", "/mlframework/secrets/ca.pem"], read)
 
 
+@attempt("open the worker's password to other users")
+def _():
+    return each(["/mlframework/secrets/credentials", "/mlframework/secrets"], lambda path: os.chmod(path, 0o755) or "opened")
+
+
 @attempt("read and change the worker's state")
 def _():
     files = [p for p in glob.glob("/mlframework/state/*") if os.path.isfile(p)]
@@ -92,7 +98,16 @@ def _():
 
 @attempt("trace the worker")
 def _():
-    return each(worker(), lambda pid: called(libc.ptrace(16, pid, None, None)))
+    here = ctypes.create_string_buffer(8)
+    local, far = (ctypes.c_size_t * 2)(ctypes.addressof(here), 8), (ctypes.c_size_t * 2)(0x400000, 8)  # struct iovec
+    ways = [lambda pid: called(libc.ptrace(16, pid, None, None)), lambda pid: called(min(libc.process_vm_readv(pid, local, 1, far, 1, 0), 0))]
+    return each([(way, pid) for way in ways for pid in worker()], lambda do: do[0](do[1]))
+
+
+@attempt("set limits of the worker and of another task")
+def _():
+    limits = [(resource.RLIMIT_CORE, (0, 0)), (resource.RLIMIT_CPU, (1 << 40, 1 << 40))]
+    return each([(pid, *limit) for pid in worker() + victim() for limit in limits], lambda do: resource.prlimit(*do) and "set")
 
 
 @attempt("stop or end the worker")
