@@ -12,7 +12,7 @@ import (
 	"mlframework/cmd/internal/site"
 	"mlframework/infra"
 	"mlframework/sweep/api"
-	"mlframework/sweep/result"
+	"mlframework/sweep/table"
 )
 
 // audited is how many actions are shown unless --tail says another number.
@@ -37,7 +37,7 @@ func (c *command) audit(ctx context.Context, w wish, s *site.Site, cluster *infr
 	}
 	for _, a := range merged(actions, lines, most) {
 		if w.json {
-			if err := result.WriteJSONLine(c.stdout, a); err != nil {
+			if err := table.WriteJSONLine(c.stdout, a); err != nil {
 				return err
 			}
 			continue

@@ -14,7 +14,7 @@ import (
 	"mlframework/cmd/internal/cli"
 	"mlframework/cmd/internal/site"
 	"mlframework/infra"
-	"mlframework/sweep/result"
+	"mlframework/sweep/table"
 )
 
 // connectTime is how long a host may take to let this program in; with the time for questions it bounds a look at 12 seconds.
@@ -114,7 +114,7 @@ func (c *command) once(ctx context.Context, w wish, s *site.Site, cluster *infra
 		return err
 	}
 	if w.json {
-		err = result.WriteJSONLine(c.stdout, o)
+		err = table.WriteJSONLine(c.stdout, o)
 	} else {
 		width, _ := size(c.stdout)
 		_, err = fmt.Fprintln(c.stdout, strings.Join(report(o, width), "\n"))

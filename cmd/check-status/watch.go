@@ -12,7 +12,7 @@ import (
 
 	"mlframework/cmd/internal/site"
 	"mlframework/infra"
-	"mlframework/sweep/result"
+	"mlframework/sweep/table"
 )
 
 // watch looks again and again until ctx ends. A master's host that is away is looked for again, too.
@@ -30,7 +30,7 @@ func (c *command) watch(ctx context.Context, w wish, s *site.Site, cluster *infr
 		show = screen.show
 	}
 	if w.json {
-		show = func(o site.Overview) error { return result.WriteJSONLine(c.stdout, o) }
+		show = func(o site.Overview) error { return table.WriteJSONLine(c.stdout, o) }
 	}
 	for {
 		o, err := look()

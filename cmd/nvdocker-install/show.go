@@ -9,7 +9,7 @@ import (
 	"mlframework/cmd/internal/site"
 	"mlframework/nvdocker"
 	"mlframework/nvdocker/install"
-	"mlframework/sweep/result"
+	"mlframework/sweep/table"
 )
 
 // report is what --json prints of a host.
@@ -58,7 +58,7 @@ func (c *command) conclude(w wish, machines []*machine) (err error) {
 		for _, m := range machines {
 			all.Hosts = append(all.Hosts, m.report())
 		}
-		err = result.WriteJSONLine(c.stdout, all)
+		err = table.WriteJSONLine(c.stdout, all)
 	case w.dryRun:
 		_, err = fmt.Fprint(c.stdout, plans(machines))
 	default:

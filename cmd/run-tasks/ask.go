@@ -16,7 +16,7 @@ import (
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/master"
-	"mlframework/sweep/result"
+	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
 
@@ -103,13 +103,14 @@ func parseTarget(text string) (target, error) {
 }
 
 // row reads how one task stands.
-func row(ctx context.Context, q questions, id task.ID) (result.Row, error) {
+func row(ctx context.Context, q questions, id task.ID) (table.Row, error) {
 	page, err := q.Tasks(ctx, id.Sweep, api.Query{After: strconv.FormatInt(id.Index, 10), Limit: 1})
 	if err != nil {
-		return result.Row{}, err
+		return table.Row{}, err
 	}
 	if len(page.Tasks) == 0 || page.Tasks[0].Index != id.Index {
-		return result.Row{}, &master.UnknownTask{Sweep: id.Sweep, Index: strconv.FormatInt(id.Index, 10)}
+		return table.Row{}, &master.UnknownTask{Sweep: id.Sweep, Index: strconv.FormatInt(id.Index,
+			10)}
 	}
 	return page.Tasks[0], nil
 }

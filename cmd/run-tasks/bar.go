@@ -16,8 +16,9 @@ import (
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/sweep/core"
+	"mlframework/sweep/human"
 	"mlframework/sweep/master"
-	"mlframework/sweep/result"
+	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
 
@@ -153,7 +154,7 @@ func (b *bar) right(width int) string {
 	if rate <= 0 || done >= b.now.Total {
 		return ""
 	}
-	eta := "ETA " + result.HumanDuration(float64(b.now.Total-done)/rate)
+	eta := "ETA " + human.Duration(float64(b.now.Total-done)/rate)
 	if width < 60 {
 		return " " + eta
 	}
@@ -161,14 +162,14 @@ func (b *bar) right(width int) string {
 }
 
 // newestText is the value of a running task that was told last: of the objective, else of its first metric.
-func newestText(r result.Row, best *master.Best) string {
+func newestText(r table.Row, best *master.Best) string {
 	m := r.Metrics[0]
 	for _, other := range r.Metrics {
 		if best != nil && other.Name == best.Metric {
 			m = other
 		}
 	}
-	return fmt.Sprintf("%s=%s (%d)", cli.Visible(shorter(m.Name)), result.HumanNumber(m.Value), r.Index)
+	return fmt.Sprintf("%s=%s (%d)", cli.Visible(shorter(m.Name)), human.Number(m.Value), r.Index)
 }
 
 // shorter is a metric's name for a line that has little room.

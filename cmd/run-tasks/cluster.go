@@ -21,8 +21,8 @@ import (
 	"mlframework/sweep/api"
 	"mlframework/sweep/definition"
 	"mlframework/sweep/fault"
+	"mlframework/sweep/human"
 	"mlframework/sweep/master"
-	"mlframework/sweep/result"
 )
 
 // place is whose sweeps a command means.
@@ -81,8 +81,9 @@ func (c *command) checkPlace(ctx *cliv2.Context, name string) error {
 			"  on other machines: infrainit -d FOLDER sets up a cluster and writes config.yml here", "%s", neither)
 	}
 	if file := filepath.Join(dir, config.FileName); exists(file) {
-		words := result.CommandLine([]string{"--config", file, "-d", dir, name})
-		return cli.Wrong("on its cluster: run-tasks "+words+"; on this machine: run-tasks --local "+result.CommandLine([]string{"-d", dir, name}),
+		words := human.CommandLine([]string{"--config", file, "-d", dir, name})
+		return cli.Wrong("on its cluster: run-tasks "+words+"; on this machine: run-tasks --local "+
+			human.CommandLine([]string{"-d", dir, name}),
 			"where should %s run? %s is not in this folder but in %s", name, config.FileName, cli.Visible(dir))
 	}
 	return nil
@@ -115,7 +116,7 @@ func (c *command) dial(ctx *cliv2.Context) (*remote, error) {
 	}
 	socket := socketOf(ctx)
 	if ctx.IsSet("master") {
-		c.self = "run-tasks --master " + result.CommandLine([]string{socket})
+		c.self = "run-tasks --master " + human.CommandLine([]string{socket})
 	}
 	return c.newRemote(named(api.Dial(socket))), nil
 }
@@ -135,7 +136,7 @@ func (c *command) dialCluster(ctx *cliv2.Context) (*remote, error) {
 	}
 	s.Printer.Quiet = ctx.Bool("quiet")
 	if file := ctx.String("config"); file != "" {
-		c.self = "run-tasks --config " + result.CommandLine([]string{file})
+		c.self = "run-tasks --config " + human.CommandLine([]string{file})
 	}
 	opened, err := s.Open(ctx.Context)
 	if err != nil {

@@ -11,12 +11,12 @@ import (
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/sweep/api"
-	"mlframework/sweep/result"
+	"mlframework/sweep/table"
 )
 
 // ranking is some combinations of a sweep that repeats them: those with the best means.
 type ranking struct {
-	by []result.Column // the repeats of a combination agree in these
+	by []table.Column  // the repeats of a combination agree in these
 	of map[string]bool // by the values of these
 }
 
@@ -52,7 +52,7 @@ func bestCombinations(work context.Context, ctx *cliv2.Context, src source,
 }
 
 // has reports whether a task is a repeat of one of the combinations.
-func (best ranking) has(r *result.Row) bool {
+func (best ranking) has(r *table.Row) bool {
 	values := make([]string, len(best.by))
 	for i, column := range best.by {
 		if text, ok := column.Text(r); ok {

@@ -18,8 +18,10 @@ import (
 	"mlframework/cmd/internal/cli"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
+	"mlframework/sweep/human"
 	"mlframework/sweep/master"
-	"mlframework/sweep/result"
+	"mlframework/sweep/metric"
+	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
 
@@ -110,11 +112,11 @@ func ranFor(s core.Summary) time.Duration {
 // is "38.2s (25m08s elapsed)".
 func tookText(s core.Summary) string {
 	ran, whole := ranFor(s), s.Ended.Sub(s.Submitted)
-	text := result.HumanDuration(ran.Seconds())
+	text := human.Duration(ran.Seconds())
 	if whole-ran <= max(time.Second, ran/10) {
 		return text
 	}
-	return text + " (" + result.HumanDuration(whole.Seconds()) + " elapsed)"
+	return text + " (" + human.Duration(whole.Seconds()) + " elapsed)"
 }
 
 func (c *command) best(ctx context.Context, src source, s api.Sweep) error {
@@ -131,27 +133,30 @@ func (c *command) best(ctx context.Context, src source, s api.Sweep) error {
 		title = fmt.Sprintf("best %d by %s (%s)", len(rows), o.Metric, o)
 	}
 	fmt.Fprintln(c.stdout, "\n"+cli.Visible(title))
-	return result.WriteText(c.stdout, rows, tableOptions(c.stdout, s))
+	return table.WriteText(c.stdout, rows, tableOptions(c.stdout, s))
 }
 
 // bestRows are the first tasks of the ranking so far.
-func bestRows(ctx context.Context, src source, s api.Sweep, most int) (rows []result.Row, err error) {
+func bestRows(ctx context.Context, src source, s api.Sweep, most int) (rows []table.Row,
+	err error) {
 	o := s.Record.Objective
 	if o.IsZero() {
 		return nil, nil
 	}
-	err = src.Rows(ctx, s.ID, api.Query{Best: true, Begun: true, Top: most}, func(r *result.Row) error {
-		if o.IsRanked(r) {
-			rows = append(rows, *r)
-		}
-		return nil
-	})
+	err = src.Rows(ctx, s.ID, api.Query{Best: true, Begun: true, Top: most},
+		func(r *table.Row) error {
+			if table.IsRanked(o, r) {
+				rows = append(rows, *r)
+			}
+			return nil
+		})
 	return rows, err
 }
 
 // tableOptions fit a table of a sweep's results to where it goes.
-func tableOptions(w io.Writer, s api.Sweep) result.TableOptions {
-	return result.TableOptions{Width: width(w), Objective: s.Record.Objective, Schema: s.Record.Schema(), Location: local()}
+func tableOptions(w io.Writer, s api.Sweep) table.TableOptions {
+	return table.TableOptions{Width: width(w), Objective: s.Record.Objective,
+		Schema: s.Record.Schema(), Location: local()}
 }
 
 // width is the number of columns of a terminal, 0 for anything else.
@@ -214,14 +219,14 @@ func (c *command) noteSurpassed(s api.Sweep) {
 		return
 	}
 	found, o := s.Checks.Surpassed, s.Record.Objective
-	rule, take := result.Rule{Name: o.Metric}, result.Min
+	rule, take := metric.Rule{Name: o.Metric}, metric.Min
 	for _, r := range s.Record.Recipe.Metrics {
 		if r.Name == o.Metric {
 			rule = r
 		}
 	}
 	if o.Maximize {
-		take = result.Max
+		take = metric.Max
 	}
 	fmt.Fprintf(c.stderr, "note: tasks are ranked by their last %s, and %s had a better one before (%s: %s (%s), %s last); to rank by it: metrics: {%s}\n",
 		cli.Visible(o.Metric), plural(found.Tasks, "task"), task.ID{Sweep: s.ID, Index: found.First}, found.Best, cmp.Or(found.Place, fmt.Sprintf("step %d", found.Step)),
@@ -229,7 +234,7 @@ func (c *command) noteSurpassed(s api.Sweep) {
 }
 
 // writtenRule is a metric as it is written in tasks.yml, with what to take.
-func writtenRule(r result.Rule, take result.Take) string {
+func writtenRule(r metric.Rule, take metric.Take) string {
 	switch {
 	case r.File != "":
 		what, name := "tag", r.Tag
@@ -276,7 +281,9 @@ func (c *command) warnFirst(d display, u master.Update, told *bool) {
 	}
 	*told = true
 	fmt.Fprintf(d.notes(), "WARNING: %s succeeded without a number for the objective, %s; see what is picked: %s test-metrics %s %s %s\n",
-		u.Unranked.Task, cli.Visible(u.Unranked.Metric), c.self, result.CommandLine([]string{"-d", nearPath(u.Sweep.Project)}), u.Sweep.Definition, u.Unranked.Task)
+		u.Unranked.Task, cli.Visible(u.Unranked.Metric), c.self,
+		human.CommandLine([]string{"-d", nearPath(u.Sweep.Project)}), u.Sweep.Definition,
+		u.Unranked.Task)
 }
 
 // warnUnranked says loudly which tasks ended well and never printed what they are ranked by.
@@ -291,7 +298,8 @@ func (c *command) warnUnranked(s api.Sweep) {
 	for _, i := range s.Checks.First {
 		ids = append(ids, task.ID{Sweep: s.ID, Index: i}.String())
 	}
-	try := fmt.Sprintf("%s test-metrics %s %s %s", c.self, result.CommandLine([]string{"-d", nearPath(s.Project)}), s.Definition, ids[0])
+	try := fmt.Sprintf("%s test-metrics %s %s %s", c.self,
+		human.CommandLine([]string{"-d", nearPath(s.Project)}), s.Definition, ids[0])
 	if s.Checks.Unranked > int64(len(ids)) {
 		ids = append(ids, "...")
 	}

@@ -5,14 +5,15 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"mlframework/sweep/result"
+	"mlframework/sweep/metric"
 )
 
 // What a note says to write is YAML, whatever names it has.
 func TestWrittenRule(t *testing.T) {
 	t.Parallel()
 	for _, odd := range []string{"acc", "a, b", "my: acc", "it's", "no", "{x}", "#1", "1", "tab\there", "val/acc", "-", ""} {
-		text := "{" + writtenRule(result.Rule{Name: odd + "x", File: odd + "*.csv", Column: odd + "c"}, result.Max) + "}"
+		text := "{" + writtenRule(metric.Rule{Name: odd + "x", File: odd + "*.csv",
+			Column: odd + "c"}, metric.Max) + "}"
 		var got map[string]map[string]string
 		if err := yaml.Unmarshal([]byte(text), &got); err != nil {
 			t.Errorf("%s: %v", text, err)

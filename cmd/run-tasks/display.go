@@ -12,8 +12,10 @@ import (
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/sweep/core"
+	"mlframework/sweep/human"
 	"mlframework/sweep/master"
-	"mlframework/sweep/result"
+	"mlframework/sweep/metric"
+	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
 
@@ -71,13 +73,13 @@ func (silent) close()                     {}
 type jsonLines struct{ stdout, stderr io.Writer }
 
 func (j jsonLines) update(u master.Update) error {
-	var ended []result.Row
+	var ended []table.Row
 	for _, r := range u.Rows {
 		if s, err := task.ParseState(r.State); err == nil && s.Terminal() {
 			ended = append(ended, r)
 		}
 	}
-	return result.WriteJSON(j.stdout, ended)
+	return table.WriteJSON(j.stdout, ended)
 }
 
 func (j jsonLines) notes() io.Writer { return j.stderr }
@@ -130,14 +132,14 @@ func lineBody(l task.Line) string {
 }
 
 // endText says how a task ended, why it is tried again, or for whom it waits; "" while there is nothing to tell.
-func endText(r result.Row) string {
+func endText(r table.Row) string {
 	state, err := task.ParseState(r.State)
 	if err != nil {
 		return ""
 	}
 	took := ""
 	if r.Duration != nil {
-		took = " (" + result.HumanDuration(*r.Duration) + ")"
+		took = " (" + human.Duration(*r.Duration) + ")"
 	}
 	switch {
 	case state == task.Succeeded:
@@ -158,10 +160,10 @@ func endText(r result.Row) string {
 	return ""
 }
 
-func metricsText(all result.Final) string {
+func metricsText(all metric.Final) string {
 	var b strings.Builder
 	for _, m := range all {
-		fmt.Fprintf(&b, " %s=%s", cli.Visible(m.Name), result.HumanNumber(m.Value))
+		fmt.Fprintf(&b, " %s=%s", cli.Visible(m.Name), human.Number(m.Value))
 	}
 	return b.String()
 }

@@ -20,22 +20,23 @@ import (
 	"mlframework/sweep/argv"
 	"mlframework/sweep/core"
 	"mlframework/sweep/definition"
+	"mlframework/sweep/human"
 	"mlframework/sweep/master"
-	"mlframework/sweep/result"
 	"mlframework/sweep/space"
 	"mlframework/sweep/store"
+	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
 
 // dryTask is one task of a dry run, as JSON.
 type dryTask struct {
-	ID         string            `json:"id"` // NAME/INDEX
-	Index      int64             `json:"index"`
-	Argv       []string          `json:"argv"`
-	Parameters result.Parameters `json:"parameters"`
+	ID         string           `json:"id"` // NAME/INDEX
+	Index      int64            `json:"index"`
+	Argv       []string         `json:"argv"`
+	Parameters table.Parameters `json:"parameters"`
 
-	Environment result.Parameters `json:"environment"` // of the definition and the parameters
-	File        *dryFile          `json:"file"`        // that takes the parameters; null: none does
+	Environment table.Parameters `json:"environment"` // of the definition and the parameters
+	File        *dryFile         `json:"file"`        // that takes the parameters; null: none does
 }
 
 // dryWhole is the last line of a dry run's JSON.
@@ -209,7 +210,7 @@ func (d dryRun) writeText(w io.Writer) error {
 	fmt.Fprintln(out, title)
 	for _, s := range d.spaces {
 		for _, line := range spaceLines(s) {
-			fmt.Fprintf(out, "  %s\n", result.Visible(line))
+			fmt.Fprintf(out, "  %s\n", human.Visible(line))
 		}
 	}
 	points := d.record.Points()
@@ -220,7 +221,7 @@ func (d dryRun) writeText(w io.Writer) error {
 		if err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintf(out, "%s\t%s\n", d.id(i), result.CommandLine(g.Argv)); err != nil {
+		if _, err := fmt.Fprintf(out, "%s\t%s\n", d.id(i), human.CommandLine(g.Argv)); err != nil {
 			return err
 		}
 		if g.File != nil {
@@ -235,13 +236,13 @@ func (d dryRun) writeText(w io.Writer) error {
 		fmt.Fprintf(out, "... %d more (--all shows them)\n", d.total-count)
 	}
 	if line := d.parametersLine(); line != "" {
-		fmt.Fprintln(out, result.Visible(line))
+		fmt.Fprintln(out, human.Visible(line))
 	}
 	for _, line := range d.folder {
-		fmt.Fprintln(out, result.Visible(line))
+		fmt.Fprintln(out, human.Visible(line))
 	}
 	for _, place := range d.where {
-		fmt.Fprintf(out, "on %s\n", result.Visible(place))
+		fmt.Fprintf(out, "on %s\n", human.Visible(place))
 	}
 	if len(d.where) == 0 {
 		fmt.Fprintln(out, "on no worker yet: the master has none")

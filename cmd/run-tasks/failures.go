@@ -10,7 +10,7 @@ import (
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/sweep/api"
-	"mlframework/sweep/result"
+	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
 
@@ -156,7 +156,8 @@ func (c *command) failuresCSV(f api.Failures) error {
 		if g.Host != nil {
 			host = *g.Host
 		}
-		lines = append(lines, []string{strconv.FormatInt(g.Count, 10), string(g.Class), result.CSVText(g.Reason), g.Task, result.CSVText(host), c.logsOf(g)})
+		lines = append(lines, []string{strconv.FormatInt(g.Count, 10), string(g.Class),
+			table.CSVText(g.Reason), g.Task, table.CSVText(host), c.logsOf(g)})
 	}
 	if f.Others > 0 {
 		lines = append(lines, []string{strconv.FormatInt(f.Others, 10), "", "", "", "", ""})

@@ -20,7 +20,8 @@ import (
 	"mlframework/infra/filesync"
 	"mlframework/projects"
 	"mlframework/sweep/api"
-	"mlframework/sweep/result"
+	"mlframework/sweep/human"
+	"mlframework/sweep/table"
 )
 
 func (c *command) fetchCommand() *cliv2.Command {
@@ -220,7 +221,7 @@ func outputsOf(work context.Context, ctx *cliv2.Context, src source, s api.Sweep
 	w = wanted{Outputs: infra.Outputs{Sweep: s.ID}, hosts: map[string][]int64{}}
 	revisions := map[string]bool{}
 	q := api.Query{Begun: true, Where: ctx.String("where"), Top: ctx.Int("top")}
-	isMeant := func(r *result.Row) bool { return !t.isTask || r.Index == t.index }
+	isMeant := func(r *table.Row) bool { return !t.isTask || r.Index == t.index }
 	switch ranked := q.Top > 0; {
 	case ranked && len(s.Record.Repeats()) > 0:
 		best, err := bestCombinations(work, ctx, src, s)
@@ -229,9 +230,10 @@ func outputsOf(work context.Context, ctx *cliv2.Context, src source, s api.Sweep
 		}
 		isMeant, w.combinations, q.Top = best.has, len(best.of), 0
 	case ranked:
-		isMeant, q.Best = s.Record.Objective.IsRanked, true
+		isMeant = func(r *table.Row) bool { return table.IsRanked(s.Record.Objective, r) }
+		q.Best = true
 	}
-	err = src.Rows(work, s.ID, q, func(r *result.Row) error {
+	err = src.Rows(work, s.ID, q, func(r *table.Row) error {
 		if r.Host != "" && isMeant(r) {
 			w.hosts[r.Host] = append(w.hosts[r.Host], r.Index)
 			revisions[r.Revision] = true
@@ -308,7 +310,8 @@ func (c *command) tellFetched(ctx *cliv2.Context, folder string, done []infra.Fe
 		one := fetched{Host: d.Host, Files: d.Files, Bytes: d.Bytes, Had: d.Had, Skipped: []string{}}
 		for _, s := range d.Skipped {
 			one.Skipped = append(one.Skipped, s.Path)
-			fmt.Fprintf(c.stderr, "note: %s: %s: left out: %s\n", cli.Visible(d.Host), result.Visible(s.Path), result.Visible(s.Why))
+			fmt.Fprintf(c.stderr, "note: %s: %s: left out: %s\n", cli.Visible(d.Host),
+				human.Visible(s.Path), human.Visible(s.Why))
 		}
 		if ctx.Bool("json") {
 			if err := encode(c.stdout, one); err != nil {

@@ -13,7 +13,7 @@ import (
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/master"
-	"mlframework/sweep/result"
+	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
 
@@ -174,7 +174,7 @@ func (h *here) rest(ctx context.Context, id string, since time.Time, told map[in
 		return err
 	}
 	u := master.Update{Sweep: s.Summary}
-	err = h.Rows(ctx, id, api.Query{Begun: true}, func(r *result.Row) error {
+	err = h.Rows(ctx, id, api.Query{Begun: true}, func(r *table.Row) error {
 		if over(*r) && !told[r.Index] && r.Started != nil && r.Duration != nil &&
 			r.Started.Add(time.Duration(*r.Duration*float64(time.Second))).After(since) {
 			u.Rows = append(u.Rows, *r)
@@ -188,7 +188,7 @@ func (h *here) rest(ctx context.Context, id string, since time.Time, told map[in
 }
 
 // over tells whether a task has ended.
-func over(r result.Row) bool {
+func over(r table.Row) bool {
 	state, err := task.ParseState(r.State)
 	return err == nil && state.Terminal()
 }

@@ -6,7 +6,7 @@ import (
 	"mlframework/sweep/api"
 	"mlframework/sweep/argv"
 	"mlframework/sweep/core"
-	"mlframework/sweep/result"
+	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
 
@@ -18,16 +18,16 @@ type shownTask struct {
 
 // given is what the newest attempt of a task is given beside its command; the next one, when none has begun. Secrets are not part of it.
 type given struct {
-	Environment result.Parameters `json:"environment"` // of the definition and the parameters
-	File        *givenFile        `json:"file"`        // that takes the parameters; null: none does
-	told        result.Parameters // of the environment, for a person
+	Environment table.Parameters `json:"environment"` // of the definition and the parameters
+	File        *givenFile       `json:"file"`        // that takes the parameters; null: none does
+	told        table.Parameters // of the environment, for a person
 }
 
 // givenFile is a file of the project into which values were put.
 type givenFile struct {
-	Path   string            `json:"path"` // in the task's folder
-	From   string            `json:"from"` // in the project
-	Values result.Parameters `json:"values"`
+	Path   string           `json:"path"` // in the task's folder
+	From   string           `json:"from"` // in the project
+	Values table.Parameters `json:"values"`
 }
 
 // String is "run.json: lr=0.1, else as config.json".

@@ -15,7 +15,7 @@ import (
 	"mlframework/projects"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
-	"mlframework/sweep/result"
+	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 	"mlframework/sweep/worker/folder"
 )
@@ -85,7 +85,8 @@ func enumerated(texts []string) string {
 const lastPrinted = 4 << 10
 
 // explainLeftOut says which of the tasks that failed ended for want of something that rules left out when the sweep was submitted.
-func (c *command) explainLeftOut(ctx context.Context, src source, sweepID, workdir string, failed []result.Row) error {
+func (c *command) explainLeftOut(ctx context.Context, src source, sweepID, workdir string,
+	failed []table.Row) error {
 	var wanted []string // by whom, one for each file that is wanted
 	by := map[string][]string{}
 	found := map[string]projects.LeftOut{}
@@ -162,7 +163,8 @@ const linesSearched = 5
 
 // wantedOf finds in the end of a failed task's standard error a file or module that was left out, and the rule. Paths are as
 // from the task's working directory.
-func wantedOf(stderr string, r result.Row, workdir string, left []projects.LeftOut) (name string, by projects.LeftOut, found bool) {
+func wantedOf(stderr string, r table.Row, workdir string, left []projects.LeftOut) (name string,
+	by projects.LeftOut, found bool) {
 	lines := strings.FieldsFunc(stderr, func(r rune) bool { return r == '\n' || r == '\r' })
 	for _, line := range slices.Backward(lines[max(0, len(lines)-linesSearched):]) {
 		if m := missingModule.FindStringSubmatch(line); m != nil {
@@ -195,7 +197,8 @@ func wantedOf(stderr string, r result.Row, workdir string, left []projects.LeftO
 var missingModule = regexp.MustCompile(`ModuleNotFoundError: No module named '?([\w.]+)'?`)
 
 // leftOutModule finds a module where Python looks for it: beside the script, and in the working directory.
-func leftOutModule(module string, r result.Row, workdir string, left []projects.LeftOut) (by projects.LeftOut, found bool) {
+func leftOutModule(module string, r table.Row, workdir string,
+	left []projects.LeftOut) (by projects.LeftOut, found bool) {
 	places := []string{workdir, ""}
 	for _, word := range r.Argv {
 		if strings.HasSuffix(word, ".py") {

@@ -14,7 +14,7 @@ import (
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/master"
-	"mlframework/sweep/result"
+	"mlframework/sweep/metric"
 	"mlframework/sweep/store"
 	"mlframework/sweep/task"
 	"mlframework/sweep/worker"
@@ -127,7 +127,8 @@ func (h *here) logs(ctx context.Context, l printed) error {
 	}
 }
 
-func (h *here) measure(ctx context.Context, s api.Sweep, rules []result.Rule, tasks []ended) (all []api.MeasuredTask, err error) {
+func (h *here) measure(ctx context.Context, s api.Sweep, rules []metric.Rule,
+	tasks []ended) (all []api.MeasuredTask, err error) {
 	for _, t := range tasks {
 		id := task.ID{Sweep: s.ID, Index: t.index}
 		by := task.Measure{Metrics: rules, Exited: t.exited, Hide: len(s.Record.Recipe.Secrets) > 0}

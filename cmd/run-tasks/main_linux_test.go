@@ -68,7 +68,8 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata/script", Cmds: scriptCommands, Condition: scriptCondition, RequireUniqueNames: true,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("PATH", filepath.Dir(program)+string(os.PathListSeparator)+e.Getenv("PATH"))
-			events, err := filepath.Abs("../../sweep/metricfile/testdata/events.out.tfevents.scalars")
+			events, err := filepath.Abs(
+				"../../sweep/metric/reader/testdata/events.out.tfevents.scalars")
 			if err != nil {
 				return err
 			}

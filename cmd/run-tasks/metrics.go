@@ -19,8 +19,9 @@ import (
 	"mlframework/projects/template"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
-	metricfiles "mlframework/sweep/metricfile/tail"
-	"mlframework/sweep/result"
+	"mlframework/sweep/human"
+	"mlframework/sweep/metric"
+	metricfiles "mlframework/sweep/metric/tail"
 	"mlframework/sweep/space"
 	"mlframework/sweep/task"
 	"mlframework/sweep/worker"
@@ -74,16 +75,17 @@ func (c *command) testMetrics(ctx *cliv2.Context) error {
 type trial struct {
 	c      *command
 	record core.Record
-	rules  *result.Rules
+	rules  *metric.Rules
 	json   bool // every sample is printed as it is found
-	series result.Series
+	series metric.Series
 	files  *metricfiles.Folder // of a task; nil: none
 	unread []string            // what matched and is no number, in words
 }
 
 func (c *command) newTrial(r core.Record, json bool) (*trial, error) {
-	rules, err := result.Compile(r.Recipe.Metrics)
-	return &trial{c: c, record: r, rules: rules, json: json, series: result.Series{Rules: rules}}, err
+	rules, err := metric.Compile(r.Recipe.Metrics)
+	return &trial{c: c, record: r, rules: rules, json: json, series: metric.Series{Rules: rules}},
+		err
 }
 
 // task looks at both streams of each attempt that ran in the newest one's folder, as a sweep does: the one after the other, as
@@ -163,7 +165,7 @@ func (t *trial) readFiles(ctx context.Context, dir string, exited bool) error {
 	if len(t.record.Recipe.Secrets) > 0 {
 		hide = func(string) string { return "********" }
 	}
-	folder, err := metricfiles.Open(dir, t.record.Recipe.Metrics, hide, func(s result.Sample) {
+	folder, err := metricfiles.Open(dir, t.record.Recipe.Metrics, hide, func(s metric.Sample) {
 		if t.json {
 			bad = errors.Join(bad, encode(t.c.stdout, s))
 		}
@@ -187,13 +189,14 @@ func (t *trial) close() {
 }
 
 // final is what a sweep takes for the values of the metrics.
-func (t *trial) final() result.Final {
+func (t *trial) final() metric.Final {
 	all := t.series.Final()
 	if t.files == nil {
 		return all
 	}
 	for _, m := range t.files.Final() {
-		all = append(slices.DeleteFunc(all, func(p result.Metric) bool { return p.Name == m.Name }), m)
+		all = append(slices.DeleteFunc(all,
+			func(p metric.FinalValue) bool { return p.Name == m.Name }), m)
 	}
 	return all
 }
@@ -209,7 +212,7 @@ func (t *trial) count(metric string) int64 {
 // scan looks at one stream, which has a name unless it is the only one.
 func (t *trial) scan(stream string, read func(io.Writer) error) error {
 	var bad error
-	scanner := t.rules.NewScanner(time.Now, func(s result.Sample) {
+	scanner := t.rules.NewScanner(time.Now, func(s metric.Sample) {
 		s.Stream = stream
 		t.series.Add(s)
 		if t.json {
@@ -260,7 +263,7 @@ func (t *trial) table() {
 			step = strings.TrimPrefix(m.Span.String(), "step ")
 		}
 		source := cmp.Or(from[m.Name], "JSON line")
-		out.add(m.Name, result.HumanNumber(m.Value), step, fmt.Sprint(t.count(m.Name)), source)
+		out.add(m.Name, human.Number(m.Value), step, fmt.Sprint(t.count(m.Name)), source)
 	}
 	_ = out.write(t.c.stdout)
 }
@@ -281,6 +284,7 @@ func (c *command) init(ctx *cliv2.Context) error {
 	for _, name := range written {
 		fmt.Fprintln(c.stdout, name)
 	}
-	fmt.Fprintf(c.stderr, "run it: run-tasks --local -d %s run_training\n", result.CommandLine([]string{dir}))
+	fmt.Fprintf(c.stderr, "run it: run-tasks --local -d %s run_training\n",
+		human.CommandLine([]string{dir}))
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 	"mlframework/cmd/internal/cli"
 	"mlframework/sweep/definition"
 	"mlframework/sweep/fault"
-	"mlframework/sweep/result"
+	"mlframework/sweep/human"
 	"mlframework/sweep/space"
 )
 
@@ -131,7 +131,7 @@ func noOverrides(ctx *cliv2.Context) error {
 
 // typed is what was typed of a change, for a shell.
 func typed(words []string) string {
-	_, line, _ := strings.Cut(result.CommandLine(append([]string{"run-tasks"}, words...)), " ")
+	_, line, _ := strings.Cut(human.CommandLine(append([]string{"run-tasks"}, words...)), " ")
 	return line
 }
 

@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mlframework/sweep/result"
+	"mlframework/sweep/human"
 )
 
 // pageExample is a parameters file that docs/parameters.md shows, the command line below it, and what is said to come of it: the
@@ -76,7 +76,7 @@ func TestParametersPage(t *testing.T) {
 					t.Fatal(err)
 				}
 				if len(task.Argv) > 0 {
-					_, flags, _ := strings.Cut(result.CommandLine(task.Argv), " ")
+					_, flags, _ := strings.Cut(human.CommandLine(task.Argv), " ")
 					got += flags + "\n"
 				}
 			}

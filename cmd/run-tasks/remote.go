@@ -17,7 +17,7 @@ import (
 	"mlframework/projects"
 	"mlframework/sweep/api"
 	"mlframework/sweep/master"
-	"mlframework/sweep/result"
+	"mlframework/sweep/metric"
 	"mlframework/sweep/store"
 )
 
@@ -62,7 +62,8 @@ func (m *remote) close() error {
 	return nil
 }
 
-func (m *remote) measure(ctx context.Context, s api.Sweep, rules []result.Rule, tasks []ended) ([]api.MeasuredTask, error) {
+func (m *remote) measure(ctx context.Context, s api.Sweep, rules []metric.Rule,
+	tasks []ended) ([]api.MeasuredTask, error) {
 	ask := api.Measure{Metrics: rules}
 	for _, t := range tasks {
 		ask.Tasks = append(ask.Tasks, t.index)

@@ -12,7 +12,8 @@ import (
 	"mlframework/sweep/api"
 	"mlframework/sweep/definition"
 	"mlframework/sweep/master"
-	"mlframework/sweep/result"
+	"mlframework/sweep/metric"
+	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
 
@@ -63,7 +64,7 @@ func (c *command) reread(ctx *cliv2.Context, src source, s api.Sweep) error {
 	}
 	r := &rereading{c: c, src: src, sweep: s, project: &project{dir: dir, file: file, task: t}}
 	now := r.project.record(s.Revision)
-	r.with.Metrics, r.with.Objective = append([]result.Rule{}, now.Recipe.Metrics...), now.Objective
+	r.with.Metrics, r.with.Objective = append([]metric.Rule{}, now.Recipe.Metrics...), now.Objective
 	if err := r.all(ctx.Context); err != nil {
 		return err
 	}
@@ -109,7 +110,7 @@ func (r *rereading) all(ctx context.Context) error {
 
 // tasks calls each with every task that has ended.
 func (r *rereading) tasks(ctx context.Context, each func(ended) error) error {
-	return r.src.Rows(ctx, r.sweep.ID, api.Query{Begun: true}, func(row *result.Row) error {
+	return r.src.Rows(ctx, r.sweep.ID, api.Query{Begun: true}, func(row *table.Row) error {
 		if state, err := task.ParseState(row.State); err != nil || !state.Terminal() || row.Started == nil {
 			return nil
 		}
@@ -150,7 +151,7 @@ func (r *rereading) lost() error {
 type ended struct {
 	index  int64
 	exited bool // its program did by itself
-	had    result.Final
+	had    metric.Final
 }
 
 // some reads some tasks, and stores what was read when it is known that no metric loses all its values.
@@ -197,7 +198,7 @@ func (r *rereading) note(t ended, m api.MeasuredTask) {
 	switch {
 	case m.Error == "":
 		r.read++
-		if !same(t.had, result.Final(m.Metrics)) {
+		if !same(t.had, metric.Final(m.Metrics)) {
 			r.changed++
 		}
 		r.noteValues(t, m)
@@ -224,13 +225,15 @@ func (r *rereading) noteValues(t ended, m api.MeasuredTask) {
 }
 
 // same reports whether two tasks have the same metrics, in whatever order.
-func same(a, b result.Final) bool {
-	in := func(of result.Final) func(result.Metric) bool {
-		return func(m result.Metric) bool {
+func same(a, b metric.Final) bool {
+	in := func(of metric.Final) func(metric.FinalValue) bool {
+		return func(m metric.FinalValue) bool {
 			v, ok := of.Get(m.Name)
 			return ok && (v == m.Value || v != v && m.Value != m.Value)
 		}
 	}
 	has, had := in(a), in(b)
-	return len(a) == len(b) && !slices.ContainsFunc(a, func(m result.Metric) bool { return !had(m) }) && !slices.ContainsFunc(b, func(m result.Metric) bool { return !has(m) })
+	return len(a) == len(b) && !slices.ContainsFunc(a,
+		func(m metric.FinalValue) bool { return !had(m) }) &&
+		!slices.ContainsFunc(b, func(m metric.FinalValue) bool { return !has(m) })
 }

@@ -10,7 +10,7 @@ import (
 	"mlframework/cmd/internal/cli"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
-	"mlframework/sweep/result"
+	"mlframework/sweep/table"
 )
 
 // results is `run-tasks results`. The table for people has the best first, unless an order is asked for, and only what
@@ -73,9 +73,9 @@ func (c *command) resultsText(ctx *cliv2.Context, q api.Query, src source, s api
 	options := tableOptions(c.stdout, s)
 	if q.Best && q.Top == 0 { // a table of all keeps its rows until the last: it can rank them itself
 		q.Best = false
-		options.Order = result.NewRanking(s.Record.Objective)
+		options.Order = table.NewRanking(s.Record.Objective)
 	}
-	table := result.NewTextWriter(options, aside)
+	table := table.NewTextWriter(options, aside)
 	if err := src.Rows(ctx.Context, s.ID, q, table.Write); err != nil {
 		return err
 	}

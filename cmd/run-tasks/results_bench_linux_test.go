@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"mlframework/sweep/core"
-	"mlframework/sweep/result"
+	"mlframework/sweep/metric"
 	"mlframework/sweep/space"
 	"mlframework/sweep/store"
 	"mlframework/sweep/task"
@@ -148,9 +148,10 @@ func fillStore(b *testing.B, dir string, n int64) {
 	}
 	began := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	sw, err := s.Add(ctx, store.New{Submitted: began, Total: n, Record: core.Record{Version: task.Version, Space: points,
-		Objective: result.Objective{Metric: "accuracy", Maximize: true},
+		Objective: metric.Objective{Metric: "accuracy", Maximize: true},
 		Recipe: task.Recipe{Definition: "train", Command: []string{"train.py"}, Revision: "0123456789abcdef",
-			Metrics: []result.Rule{{Name: "accuracy", Pattern: "(a)"}, {Name: "loss", Pattern: "(l)"}}}}})
+			Metrics: []metric.Rule{{Name: "accuracy", Pattern: "(a)"},
+				{Name: "loss", Pattern: "(l)"}}}}})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -162,7 +163,8 @@ func fillStore(b *testing.B, dir string, n int64) {
 			tasks = append(tasks, core.Task{Index: i, State: task.Succeeded, Tries: 1, Try: core.Try{Number: 1, Revision: "0123456789abcdef",
 				Worker: "w1", Start: task.Start{Host: "gpu1"}, Started: began.Add(time.Duration(i) * time.Millisecond),
 				Outcome: &task.Outcome{Class: task.Success, ExitCode: &code, Duration: time.Duration(i%977) * time.Millisecond,
-					Metrics: result.Final{{Name: "loss", Value: 1 / float64(i+1)}, {Name: "accuracy", Value: float64(i%1013) / 1013}}}}})
+					Metrics: metric.Final{{Name: "loss", Value: 1 / float64(i+1)},
+						{Name: "accuracy", Value: float64(i%1013) / 1013}}}}})
 		}
 		head.Rows[task.Succeeded] += int64(len(tasks))
 		if err := s.Commit(ctx, store.Group{Sweep: sw, Changes: core.Changes{Head: head, Tasks: tasks}}); err != nil {

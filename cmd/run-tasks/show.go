@@ -14,12 +14,14 @@ import (
 	"mlframework/cmd/internal/cli"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
-	"mlframework/sweep/result"
+	"mlframework/sweep/human"
+	"mlframework/sweep/metric"
 	"mlframework/sweep/space"
+	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
 
-func encode(w io.Writer, v any) error { return result.WriteJSONLine(w, v) }
+func encode(w io.Writer, v any) error { return table.WriteJSONLine(w, v) }
 
 // show is `run-tasks show`: a sweep, or a task with its attempts.
 func (c *command) show(ctx *cliv2.Context) error {
@@ -89,7 +91,7 @@ func (c *command) showSweep(ctx context.Context, src source, s api.Sweep) error 
 	for _, image := range r.Images.Names() {
 		c.field("image", image+" on "+strings.Join(r.Images[image], ", "))
 	}
-	c.field("command", result.CommandLine(r.Recipe.Expand(task.Place{}, nil)))
+	c.field("command", human.CommandLine(r.Recipe.Expand(task.Place{}, nil)))
 	c.describe(r.Space)
 	if r.Overrides != nil {
 		c.field("overrides", typed(r.Overrides.Arguments()))
@@ -121,7 +123,7 @@ func (c *command) showSweep(ctx context.Context, src source, s api.Sweep) error 
 	}
 	for _, b := range best {
 		v, _ := b.Metrics.Get(r.Objective.Metric)
-		text := b.ID + " " + r.Objective.Metric + "=" + result.HumanNumber(v)
+		text := b.ID + " " + r.Objective.Metric + "=" + human.Number(v)
 		if len(r.Repeats()) > 0 {
 			text += ", the best single task; " + c.self + " results " + s.ID + " has the best means"
 		}
@@ -204,7 +206,7 @@ func (c *command) showTask(ctx context.Context, src source, s api.Sweep, index i
 		state += ": " + t.Row.Reason
 	}
 	c.field("state", state)
-	c.field("command", result.CommandLine(t.Row.Argv))
+	c.field("command", human.CommandLine(t.Row.Argv))
 	if len(g.told) > 0 {
 		c.field("env", variables(g.told))
 	}
@@ -230,8 +232,8 @@ func (c *command) showTask(ctx context.Context, src source, s api.Sweep, index i
 }
 
 // metricText is "acc = 0.9 (step 2)".
-func metricText(m result.Metric) string {
-	text := m.Name + " = " + result.HumanNumber(m.Value)
+func metricText(m metric.FinalValue) string {
+	text := m.Name + " = " + human.Number(m.Value)
 	if m.Span != nil {
 		text += " (" + m.Span.String() + ")"
 	}
@@ -239,10 +241,11 @@ func metricText(m result.Metric) string {
 }
 
 // thinnedText is "5,803 of 100,000 values are kept for curves, at even distances; metrics are of all values".
-func thinnedText(t result.Thinned) string {
+func thinnedText(t metric.Thinned) string {
 	text := fmt.Sprintf("%s of %s values are kept for curves, at even distances; metrics are of all values", thousands(int(t.Kept)), thousands(int(t.Samples)))
 	if t.Ignored > 0 {
-		text += fmt.Sprintf(", but for %s of metrics after the first %s", thousands(int(t.Ignored)), thousands(result.MaxMetrics))
+		text += fmt.Sprintf(", but for %s of metrics after the first %s", thousands(int(t.Ignored)),
+			thousands(metric.MaxMetrics))
 	}
 	return text
 }
@@ -259,7 +262,7 @@ func attemptText(a api.Attempt) string {
 	}
 	if a.Class != nil {
 		if a.Duration != nil && *a.Duration > 0 {
-			text += ", " + result.HumanDuration(*a.Duration)
+			text += ", " + human.Duration(*a.Duration)
 		}
 		text += ", " + string(*a.Class)
 		if a.Reason != nil {

@@ -9,7 +9,8 @@ import (
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/master"
-	"mlframework/sweep/result"
+	"mlframework/sweep/metric"
+	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
 
@@ -19,7 +20,7 @@ type questions interface {
 	Sweep(ctx context.Context, id string, checks bool) (api.Sweep, error)
 	Tasks(ctx context.Context, id string, q api.Query) (api.Page, error)
 	Task(ctx context.Context, id string, index int64) (api.Task, error)
-	Rows(ctx context.Context, id string, q api.Query, each func(*result.Row) error) error
+	Rows(ctx context.Context, id string, q api.Query, each func(*table.Row) error) error
 	Results(ctx context.Context, id string, q api.Query, f api.Format, w io.Writer) error
 	Groups(ctx context.Context, id string, q api.GroupQuery) (api.GroupPage, error)
 	Failures(ctx context.Context, id string) (api.Failures, error)
@@ -37,7 +38,8 @@ type source interface {
 	// logs copies what an attempt printed.
 	logs(ctx context.Context, l printed) error
 	// measure reads the metrics of tasks again, by other rules, from what their attempts left.
-	measure(ctx context.Context, s api.Sweep, rules []result.Rule, tasks []ended) ([]api.MeasuredTask, error)
+	measure(ctx context.Context, s api.Sweep, rules []metric.Rule,
+		tasks []ended) ([]api.MeasuredTask, error)
 	// folder is where the files of a sweep lie on this machine; "" when they do not.
 	folder(sweep string) string
 	close() error

@@ -16,8 +16,9 @@ import (
 	"mlframework/sweep/core"
 	"mlframework/sweep/definition"
 	"mlframework/sweep/fault"
-	"mlframework/sweep/result"
+	"mlframework/sweep/human"
 	"mlframework/sweep/space"
+	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
 
@@ -187,7 +188,7 @@ func (d dryRun) given(points *core.Points, index int64) (argv.Given, error) {
 }
 
 // environment is what a task's environment has of its definition and its parameters.
-func environment(r task.Recipe, g argv.Given) (all result.Parameters) {
+func environment(r task.Recipe, g argv.Given) (all table.Parameters) {
 	vars := g.Env
 	if !r.EnvBraces {
 		for _, name := range slices.Sorted(maps.Keys(r.Env)) {
@@ -196,13 +197,13 @@ func environment(r task.Recipe, g argv.Given) (all result.Parameters) {
 	}
 	for _, v := range vars {
 		name, value, _ := strings.Cut(v, "=")
-		all = append(all, result.Parameter{Name: name, Value: value})
+		all = append(all, table.Parameter{Name: name, Value: value})
 	}
 	return all
 }
 
 // told is what of a task's environment a person is shown: the parameters only where the program takes them from there.
-func told(r task.Recipe, all result.Parameters) (of result.Parameters) {
+func told(r task.Recipe, all table.Parameters) (of table.Parameters) {
 	for _, v := range all {
 		if _, own := r.Env[v.Name]; own || r.Environment || r.EnvBraces {
 			of = append(of, v)
@@ -212,10 +213,10 @@ func told(r task.Recipe, all result.Parameters) (of result.Parameters) {
 }
 
 // variables are variables as a shell sets them.
-func variables(all result.Parameters) string {
+func variables(all table.Parameters) string {
 	words := make([]string, len(all))
 	for i, v := range all {
-		words[i] = v.Name + "=" + result.CommandLine([]string{v.Value})
+		words[i] = v.Name + "=" + human.CommandLine([]string{v.Value})
 	}
 	return strings.Join(words, " ")
 }
@@ -233,18 +234,18 @@ func (d dryRun) parametersLine() string {
 }
 
 // pairs are parameters as a program gets them, by name.
-func pairs(of []task.Parameter) (all result.Parameters) {
+func pairs(of []task.Parameter) (all table.Parameters) {
 	for _, p := range of {
-		all = append(all, result.Parameter{Name: p.Name, Value: p.Value})
+		all = append(all, table.Parameter{Name: p.Name, Value: p.Value})
 	}
 	return all
 }
 
 // put tells which values stand in the file of a task.
-func put(of result.Parameters) string {
+func put(of table.Parameters) string {
 	words := make([]string, len(of))
 	for i, p := range of {
 		words[i] = p.Name + "=" + p.Value
 	}
-	return result.Visible(strings.Join(words, " "))
+	return human.Visible(strings.Join(words, " "))
 }

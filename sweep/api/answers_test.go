@@ -12,9 +12,10 @@ import (
 
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
-	"mlframework/sweep/result"
+	"mlframework/sweep/metric"
 	"mlframework/sweep/space"
 	"mlframework/sweep/store"
+	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
 
@@ -30,9 +31,9 @@ func mixed(t *testing.T, cut bool) (*api.Archive, string) {
 	t.Cleanup(func() { _ = s.Close() })
 	r := core.Record{Version: task.Version, Space: parameters(t, "lr: [0.1, 0.01]\nname: [b10, b9, auto, 7]\nseed: [0, 9, 1)\n"),
 		Extensions: []*space.Space{parameters(t, "lr: [0.5]\nseed: [20, 26, 1)\nlate: [x, 5]\n")},
-		Objective:  result.Objective{Metric: "accuracy", Maximize: true},
+		Objective:  metric.Objective{Metric: "accuracy", Maximize: true},
 		Recipe: task.Recipe{Definition: "train", Command: []string{"train.py"}, Revision: "r1",
-			Metrics: []result.Rule{{Name: "loss"}}}}
+			Metrics: []metric.Rule{{Name: "loss"}}}}
 	total := int64(2*4*9 + 6*2)
 	if cut {
 		r.Ranges = core.Ranges{{From: 3, To: 40}, {From: 50, To: total}}
@@ -65,9 +66,10 @@ func mixedTask(i int64) core.Task {
 	case 1:
 		o.Metrics = nil
 	case 2:
-		o.Metrics = result.Final{{Name: "loss", Value: math.NaN()}, {Name: "accuracy", Value: math.NaN()}}
+		o.Metrics = metric.Final{{Name: "loss", Value: math.NaN()},
+			{Name: "accuracy", Value: math.NaN()}}
 	case 4:
-		o.Metrics = append(o.Metrics, result.Metric{Name: "extra", Value: float64(i % 3)})
+		o.Metrics = append(o.Metrics, metric.FinalValue{Name: "extra", Value: float64(i % 3)})
 	case 5:
 		t = core.Task{Index: i, State: task.Running, Tries: 1, Try: core.Try{Number: 1, Worker: "w1", Start: t.Try.Start, Started: t.Try.Started}}
 	case 6:
@@ -101,7 +103,8 @@ func TestAnswersAreThoseOfAllRows(t *testing.T) {
 	for _, cut := range []bool{false, true} {
 		a, id := mixed(t, cut)
 		all := rowsOf(t, a, id, api.Query{})
-		schema := result.Schema{Parameters: []string{"lr", "name", "seed", "late"}, Metrics: []string{"loss"}}.With(all)
+		schema := table.Schema{Parameters: []string{"lr", "name", "seed", "late"},
+			Metrics: []string{"loss"}}.With(all)
 		for _, where := range wheres {
 			for _, by := range sorts {
 				for _, states := range [][]task.State{nil, {task.Failed, task.Running}, {task.Pending, task.Succeeded}} {
@@ -143,39 +146,41 @@ func TestRowsAreWhole(t *testing.T) {
 	}
 }
 
-func expected(t *testing.T, all []result.Row, s result.Schema, where, by string, states []task.State) []result.Row {
+func expected(t *testing.T, all []table.Row, s table.Schema, where, by string,
+	states []task.State) []table.Row {
 	t.Helper()
-	rows, err := result.Where(all, s, where)
+	rows, err := table.Where(all, s, where)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(states) > 0 {
-		rows = slices.DeleteFunc(slices.Clone(rows), func(r result.Row) bool {
+		rows = slices.DeleteFunc(slices.Clone(rows), func(r table.Row) bool {
 			return !slices.ContainsFunc(states, func(s task.State) bool { return s.String() == r.State })
 		})
 	}
 	switch by {
 	case "":
 	case "best":
-		rows = result.Rank(rows, result.Objective{Metric: "accuracy", Maximize: true})
+		rows = table.Rank(rows, metric.Objective{Metric: "accuracy", Maximize: true})
 	default:
 		rows = slices.Clone(rows)
-		if err := result.Sort(rows, s, by); err != nil {
+		if err := table.Sort(rows, s, by); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return rows
 }
 
-func rowsOf(t *testing.T, a *api.Archive, id string, q api.Query) (rows []result.Row) {
+func rowsOf(t *testing.T, a *api.Archive, id string, q api.Query) (rows []table.Row) {
 	t.Helper()
-	if err := a.Rows(context.Background(), id, q, func(r *result.Row) error { rows = append(rows, *r); return nil }); err != nil {
+	if err := a.Rows(context.Background(), id, q,
+		func(r *table.Row) error { rows = append(rows, *r); return nil }); err != nil {
 		t.Fatalf("%+v: %v", q, err)
 	}
 	return rows
 }
 
-func paged(t *testing.T, a *api.Archive, id string, q api.Query, size int) (rows []result.Row) {
+func paged(t *testing.T, a *api.Archive, id string, q api.Query, size int) (rows []table.Row) {
 	t.Helper()
 	for q.Limit = size; ; {
 		page, err := a.Tasks(context.Background(), id, q)

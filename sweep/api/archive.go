@@ -7,8 +7,9 @@ import (
 
 	"mlframework/sweep/core"
 	"mlframework/sweep/master"
-	"mlframework/sweep/result"
+	"mlframework/sweep/metric"
 	"mlframework/sweep/store"
+	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
 
@@ -23,14 +24,18 @@ type Archive struct {
 }
 
 // filler is what makes fields of rows of tasks of a sweep, as sweep.Record.Fill does.
-func (a *Archive) filler(ctx context.Context, s store.Sweep) (func(result.Fields) func(*result.Row, *core.Task), error) {
+func (a *Archive) filler(ctx context.Context, s store.Sweep) (func(table.Fields) func(*table.Row,
+	*core.Task), error) {
 	if a.Waits == nil || len(s.Record.Workers) == 0 {
-		return func(f result.Fields) func(*result.Row, *core.Task) { return s.Record.Fill(s.Head.ID, f) }, nil
+		return func(f table.Fields) func(*table.Row, *core.Task) {
+			return s.Record.Fill(s.Head.ID,
+				f)
+		}, nil
 	}
 	waits, err := a.Waits(ctx, s.Head.ID)
-	return func(f result.Fields) func(*result.Row, *core.Task) {
+	return func(f table.Fields) func(*table.Row, *core.Task) {
 		fill := s.Record.Fill(s.Head.ID, f)
-		return func(r *result.Row, t *core.Task) {
+		return func(r *table.Row, t *core.Task) {
 			if t.State == task.Pending {
 				t.Waits = waits[t.Index]
 			}
@@ -157,8 +162,8 @@ func (a *Archive) Task(ctx context.Context, id string, index int64) (Task, error
 	if err != nil {
 		return Task{}, err
 	}
-	view := Task{Attempts: []Attempt{}, Series: []result.Sample{}}
-	filler(result.AllFields)(&view.Row, &t)
+	view := Task{Attempts: []Attempt{}, Series: []metric.Sample{}}
+	filler(table.AllFields)(&view.Row, &t)
 	for _, t := range tries {
 		view.Attempts = append(view.Attempts, newAttempt(t))
 	}

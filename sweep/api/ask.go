@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"mlframework/sweep/core"
+	"mlframework/sweep/human"
 	"mlframework/sweep/master"
-	"mlframework/sweep/result"
 	"mlframework/sweep/task"
 )
 
@@ -188,7 +188,7 @@ func readQuery(v url.Values) (q Query, err error) {
 		}
 		state, err := task.ParseState(name)
 		if err != nil {
-			return q, wrong("state", result.Visible(err.Error()))
+			return q, wrong("state", human.Visible(err.Error()))
 		}
 		q.States = append(q.States, state)
 	}
@@ -215,7 +215,7 @@ func flag(v url.Values, name string) (bool, error) {
 	case "false", "":
 		return false, nil
 	default:
-		return false, wrong(name, result.Visible(text)+" is neither true nor false")
+		return false, wrong(name, human.Visible(text)+" is neither true nor false")
 	}
 }
 
@@ -227,7 +227,7 @@ func number(v url.Values, name string) (int64, error) {
 	}
 	n, err := whole(text)
 	if err != nil || n < 0 {
-		return 0, wrong(name, result.Visible(text)+" is not a whole number from 0 on")
+		return 0, wrong(name, human.Visible(text)+" is not a whole number from 0 on")
 	}
 	return n, nil
 }
@@ -244,7 +244,7 @@ func taskIndex(r *http.Request) (int64, error) {
 	text := r.PathValue("index")
 	index, err := whole(text)
 	if err != nil || index < 0 {
-		return 0, &master.UnknownTask{Sweep: r.PathValue("sweep"), Index: result.Visible(text)}
+		return 0, &master.UnknownTask{Sweep: r.PathValue("sweep"), Index: human.Visible(text)}
 	}
 	return index, nil
 }

@@ -13,7 +13,7 @@ import (
 
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
-	"mlframework/sweep/result"
+	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
 
@@ -31,7 +31,7 @@ func ended(t *testing.T) *site {
 	return s
 }
 
-func indexes(rows []result.Row) (all []int64) {
+func indexes(rows []table.Row) (all []int64) {
 	for _, r := range rows {
 		all = append(all, r.Index)
 	}
@@ -150,8 +150,9 @@ func TestTheClientSaysWhatTheStoreSays(t *testing.T) {
 		e1, e2 := a.Results(ctx, "train-1", q, f, &local), s.client.Results(ctx, "train-1", q, f, &remote)
 		compare(string(f), local.String(), remote.String(), e1, e2)
 	}
-	var rows []result.Row
-	s.must(s.client.Rows(ctx, "train-1", api.Query{Best: true}, func(r *result.Row) error { rows = append(rows, *r); return nil }))
+	var rows []table.Row
+	s.must(s.client.Rows(ctx, "train-1", api.Query{Best: true},
+		func(r *table.Row) error { rows = append(rows, *r); return nil }))
 	if len(rows) != 10 || rows[9].Index != 7 {
 		t.Errorf("rows %v", indexes(rows))
 	}

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"mlframework/sweep/human"
 	"mlframework/sweep/master"
-	"mlframework/sweep/result"
 	"mlframework/sweep/store"
 )
 
@@ -136,7 +136,7 @@ func (ro route) deed(r *http.Request) *master.Deed {
 // declared is the name that the client says.
 func declared(r *http.Request) string { return bounded(r.Header.Get("User"), longestUser) }
 
-func bounded(text string, most int) string { return result.Visible(text[:min(len(text), most)]) }
+func bounded(text string, most int) string { return human.Visible(text[:min(len(text), most)]) }
 
 // detail adds to what is recorded of a request.
 func detail(r *http.Request, text string) {

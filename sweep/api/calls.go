@@ -15,7 +15,7 @@ import (
 
 	"mlframework/sweep/core"
 	"mlframework/sweep/master"
-	"mlframework/sweep/result"
+	"mlframework/sweep/table"
 )
 
 // sweepPath is the path of a sweep; "" is the newest.
@@ -75,13 +75,13 @@ func (c *Client) Tasks(ctx context.Context, id string, q Query) (p Page, err err
 }
 
 // Rows is as Archive.Rows.
-func (c *Client) Rows(ctx context.Context, id string, q Query, each func(*result.Row) error) error {
+func (c *Client) Rows(ctx context.Context, id string, q Query, each func(*table.Row) error) error {
 	body, err := c.table(ctx, id, q, JSON)
 	if err != nil {
 		return err
 	}
 	defer body.Close()
-	var r result.Row
+	var r table.Row
 	for lines := bufio.NewReaderSize(body, 64<<10); ; {
 		line, err := lines.ReadBytes('\n')
 		if err == io.EOF && len(line) == 0 {
@@ -90,7 +90,7 @@ func (c *Client) Rows(ctx context.Context, id string, q Query, each func(*result
 		if err != nil && err != io.EOF {
 			return err
 		}
-		if err := result.ReadRow(line, &r); err != nil {
+		if err := table.ReadRow(line, &r); err != nil {
 			return err
 		}
 		if err := each(&r); err != nil {

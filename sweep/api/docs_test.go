@@ -16,8 +16,9 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"mlframework/sweep/api"
-	"mlframework/sweep/result"
+	"mlframework/sweep/metric"
 	"mlframework/sweep/space"
+	"mlframework/sweep/table"
 )
 
 // object is a mapping of the description.
@@ -173,13 +174,15 @@ func (d description) fields(what string, of reflect.Type, schema any) {
 
 // opaque are structs that write themselves, and what stands in their JSON; nil: not to be looked into.
 var opaque = map[reflect.Type]any{
-	reflect.TypeFor[time.Time]():     nil,
-	reflect.TypeFor[space.Space]():   nil,
-	reflect.TypeFor[result.Sample](): result.Sample{Name: "x", Value: math.Inf(1), Step: new(int64), Stream: "stdout"},
+	reflect.TypeFor[time.Time]():   nil,
+	reflect.TypeFor[space.Space](): nil,
+	reflect.TypeFor[metric.Sample](): metric.Sample{Name: "x", Value: math.Inf(1), Step: new(int64),
+		Stream: "stdout"},
 }
 
 // beside are what the JSON of structs that write themselves has beside their fields.
-var beside = map[reflect.Type][]string{reflect.TypeFor[result.Row](): {"infinite", "steps", "positions"}}
+var beside = map[reflect.Type][]string{reflect.TypeFor[table.Row](): {"infinite", "steps",
+	"positions"}}
 
 func (d description) structFields(what string, of reflect.Type, schema any) {
 	if full, ok := opaque[of]; ok {

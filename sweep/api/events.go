@@ -10,8 +10,8 @@ import (
 
 	"mlframework/sweep/core"
 	"mlframework/sweep/master"
-	"mlframework/sweep/result"
 	"mlframework/sweep/store"
+	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
 
@@ -109,7 +109,7 @@ func (t *telling) begin(at position, lost bool) error {
 const mostMeasured = 100
 
 // measured are running tasks that reported metrics, the first of them: the next value of one may be far off.
-func (t *telling) measured(s store.Sweep) (rows []result.Row, err error) {
+func (t *telling) measured(s store.Sweep) (rows []table.Row, err error) {
 	if s.Head.Rows[task.Running] == 0 || !t.feed.detail.Tasks() {
 		return nil, nil
 	}
@@ -124,16 +124,17 @@ func (t *telling) measured(s store.Sweep) (rows []result.Row, err error) {
 }
 
 // waiting are the tasks that wait for a worker which is not there.
-func (t *telling) waiting(s store.Sweep) (rows []result.Row, err error) {
+func (t *telling) waiting(s store.Sweep) (rows []table.Row, err error) {
 	if len(s.Record.Workers) == 0 || !t.feed.detail.Tasks() {
 		return nil, nil
 	}
-	err = t.s.archive.Rows(t.r.Context(), t.sweep, Query{States: []task.State{task.Pending}}, func(r *result.Row) error {
-		if r.Attempts == 0 && r.Reason != "" {
-			rows = append(rows, *r)
-		}
-		return nil
-	})
+	err = t.s.archive.Rows(t.r.Context(), t.sweep, Query{States: []task.State{task.Pending}},
+		func(r *table.Row) error {
+			if r.Attempts == 0 && r.Reason != "" {
+				rows = append(rows, *r)
+			}
+			return nil
+		})
 	return rows, err
 }
 
@@ -201,8 +202,8 @@ func (t *telling) snapshot(at position) error {
 	if err != nil {
 		return err
 	}
-	var rows []result.Row
-	err = t.s.archive.Rows(t.r.Context(), t.sweep, Query{Begun: true}, func(r *result.Row) error {
+	var rows []table.Row
+	err = t.s.archive.Rows(t.r.Context(), t.sweep, Query{Begun: true}, func(r *table.Row) error {
 		rows = append(rows, *r)
 		if len(rows) < rowsAtOne {
 			return nil

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"mlframework/sweep/master"
-	"mlframework/sweep/result"
+	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
 
@@ -44,7 +44,7 @@ func NewFeed() Feed { return Feed{newFeed(master.Output)} }
 func (f Feed) Add(cut int64, indexes ...int64) {
 	u := master.Update{Cut: cut}
 	for _, i := range indexes {
-		u.Rows = append(u.Rows, result.Row{Index: i})
+		u.Rows = append(u.Rows, table.Row{Index: i})
 	}
 	f.f.add(u)
 }

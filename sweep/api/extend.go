@@ -9,8 +9,8 @@ import (
 	"strconv"
 
 	"mlframework/sweep/core"
+	"mlframework/sweep/human"
 	"mlframework/sweep/master"
-	"mlframework/sweep/result"
 	"mlframework/sweep/secret"
 	"mlframework/sweep/space"
 )
@@ -79,7 +79,7 @@ func (s *Server) prioritize(w http.ResponseWriter, r *http.Request) error {
 	text := r.URL.Query().Get("n")
 	n, err := whole(text)
 	if err != nil || badPriority(int(n)) {
-		return wrong("n", priorityRule+", not "+cmp.Or(result.Visible(text), "nothing"))
+		return wrong("n", priorityRule+", not "+cmp.Or(human.Visible(text), "nothing"))
 	}
 	return s.act(w, r, func(ctx context.Context, id string) error {
 		_, err := s.o.Master.Prioritize(ctx, id, int(n))

@@ -7,8 +7,8 @@ import (
 
 	"mlframework/sweep/core"
 	"mlframework/sweep/failure"
-	"mlframework/sweep/result"
 	"mlframework/sweep/store"
+	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
 
@@ -36,7 +36,8 @@ func (a *Archive) Failures(ctx context.Context, id string) (Failures, error) {
 	if err != nil {
 		return Failures{}, err
 	}
-	q := store.Query{States: failed, Fields: result.FieldState | result.FieldHost | result.FieldClass | result.FieldReason}
+	q := store.Query{States: failed, Fields: table.FieldState | table.FieldHost | table.FieldClass |
+		table.FieldReason}
 	return grouped(s.Head.ID, func(yield func(failure.Failure)) error {
 		return a.Store.Scan(ctx, s, q, func(t *core.Task) bool {
 			f := failure.Failure{Class: t.State.String(), Index: t.Index, Host: t.Try.Start.Host}
@@ -60,7 +61,7 @@ func (c *Client) Failures(ctx context.Context, id string) (f Failures, err error
 		return f, err
 	}
 	return grouped(s.ID, func(yield func(failure.Failure)) error {
-		return c.Rows(ctx, s.ID, Query{States: failed}, func(r *result.Row) error {
+		return c.Rows(ctx, s.ID, Query{States: failed}, func(r *table.Row) error {
 			yield(failure.Failure{Class: classOf(*r), Reason: r.Reason, Index: r.Index, Host: r.Host})
 			return nil
 		})
@@ -68,7 +69,7 @@ func (c *Client) Failures(ctx context.Context, id string) (f Failures, err error
 }
 
 // classOf is how a failed task ended; an old master tells the state alone.
-func classOf(r result.Row) string {
+func classOf(r table.Row) string {
 	switch {
 	case r.Class != "":
 		return r.Class

@@ -11,7 +11,7 @@ import (
 
 	"mlframework/sweep/core"
 	"mlframework/sweep/master"
-	"mlframework/sweep/result"
+	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
 
@@ -36,14 +36,14 @@ type feed struct {
 	now      core.Summary
 	best     *master.Best
 	unranked *master.Unranked
-	rows     ring[result.Row]
+	rows     ring[table.Row]
 	lines    ring[task.Line]
 	closed   bool // the master has stopped
 }
 
 func newFeed(d master.Detail) *feed {
 	return &feed{detail: d, name: strings.ToLower(rand.Text()), changed: make(chan struct{}),
-		rows:  ring[result.Row]{most: rowsKept, weigh: func(result.Row) int { return 1 }},
+		rows:  ring[table.Row]{most: rowsKept, weigh: func(table.Row) int { return 1 }},
 		lines: ring[task.Line]{most: lineBytesKept, weigh: weight}}
 }
 

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"mlframework/sweep/master"
-	"mlframework/sweep/result"
+	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
 
@@ -94,7 +94,7 @@ func passing(err error) bool {
 	return !refused || e.Status >= http.StatusInternalServerError
 }
 
-func stateOf(r result.Row) state {
+func stateOf(r table.Row) state {
 	s, _ := task.ParseState(r.State) // what is not known counts as pending
 	return state{s, r.Attempts}
 }
@@ -202,7 +202,7 @@ func (f *follower) take(id string, data []byte) (idle bool, err error) {
 }
 
 // news are the rows that were not told as they are now, and those of running tasks, whose metrics change.
-func (f *follower) news(rows []result.Row) (fresh []result.Row) {
+func (f *follower) news(rows []table.Row) (fresh []table.Row) {
 	for _, r := range rows {
 		now, told := stateOf(r), f.told[r.Index]
 		repeated := told == now && (now.State != task.Running || len(r.Metrics) == 0)

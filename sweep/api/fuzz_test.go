@@ -9,7 +9,8 @@ import (
 	"testing"
 
 	"mlframework/sweep/api"
-	"mlframework/sweep/result"
+	"mlframework/sweep/human"
+	"mlframework/sweep/metric"
 	"mlframework/sweep/space"
 	"mlframework/sweep/task"
 )
@@ -18,7 +19,7 @@ import (
 func refused(t *testing.T, err error) {
 	t.Helper()
 	e, is := errors.AsType[*api.Error](err)
-	if !is || e.Status != http.StatusBadRequest || result.Visible(e.Text) != e.Text {
+	if !is || e.Status != http.StatusBadRequest || human.Visible(e.Text) != e.Text {
 		t.Errorf("%q", err)
 	}
 }
@@ -34,7 +35,8 @@ func FuzzSubmission(f *testing.F) {
 		s := api.Submission{Code: "c"}
 		s.Record.Version, s.Record.Space = 1, sp
 		s.Record.Recipe = task.Recipe{Definition: "train", Command: []string{"train.py"}, Revision: "r1", Env: map[string]string{"A": "b"}, Outputs: []string{"out"},
-			Links: map[string]string{"data": "/data"}, Metrics: []result.Rule{{Name: "loss", Pattern: "loss=(.*)"}}}
+			Links:   map[string]string{"data": "/data"},
+			Metrics: []metric.Rule{{Name: "loss", Pattern: "loss=(.*)"}}}
 		body, err := json.Marshal(s)
 		if err != nil {
 			f.Fatal(err)

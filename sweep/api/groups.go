@@ -9,8 +9,8 @@ import (
 
 	"mlframework/sweep/core"
 	"mlframework/sweep/group"
-	"mlframework/sweep/result"
 	"mlframework/sweep/store"
+	"mlframework/sweep/table"
 )
 
 // GroupQuery asks for the tasks of a sweep in groups. Of its Query States and Where choose tasks,
@@ -40,7 +40,7 @@ func (a *Archive) Groups(ctx context.Context, id string, q GroupQuery) (GroupPag
 		}
 	}
 	var g *group.Grouper
-	err = a.known(ctx, p.s, &p.schema, func(schema result.Schema) (err error) {
+	err = a.known(ctx, p.s, &p.schema, func(schema table.Schema) (err error) {
 		g, err = q.grouper(p.s.Head.ID, p.s.Record, schema)
 		return err
 	})
@@ -52,7 +52,7 @@ func (a *Archive) Groups(ctx context.Context, id string, q GroupQuery) (GroupPag
 		tasks := store.Query{Fields: g.Fields() | p.rest.Fields(),
 			Metrics: append(g.Metrics(), p.rest.Metrics()...)}
 		var full error
-		err = a.find(ctx, p, tasks, func(r *result.Row) bool {
+		err = a.find(ctx, p, tasks, func(r *table.Row) bool {
 			full = g.Add(r)
 			return full == nil
 		})
@@ -63,7 +63,7 @@ func (a *Archive) Groups(ctx context.Context, id string, q GroupQuery) (GroupPag
 	return q.page(g)
 }
 
-func (q GroupQuery) grouper(id string, r core.Record, schema result.Schema) (*group.Grouper, error) {
+func (q GroupQuery) grouper(id string, r core.Record, schema table.Schema) (*group.Grouper, error) {
 	by := q.By
 	if by == nil {
 		by = r.Repeated()

@@ -12,7 +12,8 @@ import (
 
 	"mlframework/sweep/api"
 	"mlframework/sweep/group"
-	"mlframework/sweep/result"
+	"mlframework/sweep/metric"
+	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
 
@@ -26,7 +27,7 @@ func TestGroupsAreThoseOfAllRows(t *testing.T) {
 	for _, cut := range []bool{false, true} {
 		a, id := mixed(t, cut)
 		all := rowsOf(t, a, id, api.Query{})
-		schema := result.Schema{Parameters: []string{"lr", "name", "seed", "late"},
+		schema := table.Schema{Parameters: []string{"lr", "name", "seed", "late"},
 			Metrics: []string{"loss"}}.With(all)
 		for _, by := range bys {
 			for _, where := range wheres {
@@ -49,10 +50,11 @@ func TestGroupsAreThoseOfAllRows(t *testing.T) {
 	}
 }
 
-func groupsOf(t *testing.T, id string, rows []result.Row, s result.Schema, q api.GroupQuery) group.Table {
+func groupsOf(t *testing.T, id string, rows []table.Row, s table.Schema,
+	q api.GroupQuery) group.Table {
 	t.Helper()
 	g, err := group.New(group.Options{Sweep: id, By: q.By, Metrics: q.Metrics,
-		Objective: result.Objective{Metric: "accuracy", Maximize: true}, Schema: s})
+		Objective: metric.Objective{Metric: "accuracy", Maximize: true}, Schema: s})
 	if err != nil {
 		t.Fatal(err)
 	}

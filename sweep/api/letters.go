@@ -6,8 +6,8 @@ import (
 	"net/url"
 	"time"
 
+	"mlframework/sweep/human"
 	"mlframework/sweep/queue"
-	"mlframework/sweep/result"
 )
 
 // Depth is how much waits in one queue of the broker.
@@ -79,8 +79,9 @@ func (s *Server) listDead(w http.ResponseWriter, r *http.Request) error {
 	}
 	shown := DeadLetters{Count: all.Count, Partly: all.Partly, Letters: []DeadLetter{}}
 	for _, l := range all.Letters {
-		shown.Letters = append(shown.Letters, DeadLetter{ID: l.ID, From: result.Visible(l.From), Reason: result.Visible(l.Reason), Time: moment(l.Time),
-			Bytes: l.Size, Preview: result.Visible(string(l.Head))})
+		shown.Letters = append(shown.Letters, DeadLetter{ID: l.ID, From: human.Visible(l.From),
+			Reason: human.Visible(l.Reason), Time: moment(l.Time),
+			Bytes: l.Size, Preview: human.Visible(string(l.Head))})
 	}
 	answer(w, http.StatusOK, shown)
 	return nil

@@ -8,14 +8,14 @@ import (
 	"sync"
 
 	"mlframework/sweep/master"
-	"mlframework/sweep/result"
+	"mlframework/sweep/metric"
 	"mlframework/sweep/store"
 	"mlframework/sweep/task"
 )
 
 // Measure asks for the metrics of tasks that have ended, read again from what they left where they ran.
 type Measure struct {
-	Metrics []result.Rule `json:"metrics"`
+	Metrics []metric.Rule `json:"metrics"`
 	Tasks   []int64       `json:"tasks"`
 }
 
@@ -41,7 +41,7 @@ func (s *Server) measure(w http.ResponseWriter, r *http.Request) error {
 	if err := read(r, &body); err != nil {
 		return err
 	}
-	if _, err := result.Compile(body.Metrics); err != nil {
+	if _, err := metric.Compile(body.Metrics); err != nil {
 		return wrong("metrics", err.Error())
 	}
 	switch {

@@ -15,8 +15,8 @@ import (
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/master"
+	"mlframework/sweep/metric"
 	"mlframework/sweep/queue/memory"
-	"mlframework/sweep/result"
 	"mlframework/sweep/store"
 	"mlframework/sweep/task"
 )
@@ -75,7 +75,8 @@ func (m *metricReader) run(ctx context.Context, send func(context.Context, task.
 			m.read++
 			m.remove(c.Measure.ID)
 			m.mu.Unlock()
-			found := task.Measured{Metrics: result.Stored{{Name: "accuracy", Value: float64(c.Index)}}}
+			found := task.Measured{Metrics: metric.Stored{{Name: "accuracy",
+				Value: float64(c.Index)}}}
 			_ = send(ctx, task.Piece{Version: task.Version, ID: c.Measure.ID, Worker: "w1", Measured: &found})
 		case <-m.changed:
 		case <-ctx.Done():
@@ -121,7 +122,7 @@ func newMeasureSite(t *testing.T, readTime time.Duration, n int) (*site, *metric
 // measured asks for the metrics of the first n tasks of a sweep.
 func (s *site) measured(ctx context.Context, id string, n int) (all api.Measures) {
 	s.t.Helper()
-	ask := api.Measure{Metrics: []result.Rule{}}
+	ask := api.Measure{Metrics: []metric.Rule{}}
 	for i := range n {
 		ask.Tasks = append(ask.Tasks, int64(i))
 	}

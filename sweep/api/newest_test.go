@@ -7,14 +7,14 @@ import (
 
 	"mlframework/sweep/api"
 	"mlframework/sweep/master"
-	"mlframework/sweep/result"
+	"mlframework/sweep/metric"
 	"mlframework/sweep/task"
 )
 
 // measures reports the metrics of a task that runs.
 func (h *hand) measures(g given, value float64) {
 	e := h.event(task.SamplesEvent, g)
-	e.Newest = result.Stored{{Name: "accuracy", Value: value}}
+	e.Newest = metric.Stored{{Name: "accuracy", Value: value}}
 	h.emit(e)
 }
 

@@ -14,9 +14,10 @@ import (
 
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
-	"mlframework/sweep/result"
+	"mlframework/sweep/metric"
 	"mlframework/sweep/space"
 	"mlframework/sweep/store"
+	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
 
@@ -36,9 +37,11 @@ func newRandomSweep(t *testing.T, w *rand.Rand, n int) *randomSweep {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := core.Record{Version: task.Version, Space: sp, Objective: result.Objective{Metric: "accuracy", Maximize: w.IntN(2) == 0},
+	r := core.Record{Version: task.Version, Space: sp,
+		Objective: metric.Objective{Metric: "accuracy", Maximize: w.IntN(2) == 0},
 		Recipe: task.Recipe{Definition: "train", Command: []string{"train.py"}, Revision: "0123456789abcdef",
-			Metrics: []result.Rule{{Name: "accuracy", Pattern: "(a)"}, {Name: "loss", Pattern: "(l)"}, {Name: `x"loss`, Pattern: "(x)"}}}}
+			Metrics: []metric.Rule{{Name: "accuracy", Pattern: "(a)"},
+				{Name: "loss", Pattern: "(l)"}, {Name: `x"loss`, Pattern: "(x)"}}}}
 	total := sp.Len()
 	if w.IntN(2) == 0 { // as --missing leaves some out
 		r.Ranges = core.Ranges{{From: 7, To: total / 2}, {From: total/2 + 9, To: total}}
@@ -92,7 +95,8 @@ func (s *randomSweep) random(index int64) core.Task {
 	for _, name := range []string{`x"loss`, "loss", "accuracy"} {
 		value := []float64{w.NormFloat64(), float64(w.IntN(5)), math.NaN(), math.Inf(1), math.Inf(-1), 0}[w.IntN(6)]
 		if w.IntN(4) > 0 {
-			t.Try.Outcome.Metrics = append(t.Try.Outcome.Metrics, result.Metric{Name: name, Value: value})
+			t.Try.Outcome.Metrics = append(t.Try.Outcome.Metrics, metric.FinalValue{Name: name,
+				Value: value})
 		}
 	}
 	return t
@@ -128,19 +132,19 @@ func (s *randomSweep) question() (q api.Query) {
 }
 
 // answer is what a question is answered by every row, filtered and sorted as rows are.
-func (s *randomSweep) answer(all []result.Row, q api.Query) []result.Row {
+func (s *randomSweep) answer(all []table.Row, q api.Query) []table.Row {
 	schema := s.sweep.Record.Schema()
-	rows, err := result.Where(all, schema, q.Where)
+	rows, err := table.Where(all, schema, q.Where)
 	if err == nil && q.Sort != "" {
-		err = result.Sort(rows, schema, q.Sort)
+		err = table.Sort(rows, schema, q.Sort)
 	}
 	if err != nil {
 		s.t.Fatalf("%+v: %v", q, err)
 	}
 	if q.Best {
-		rows = result.Rank(rows, s.sweep.Record.Objective)
+		rows = table.Rank(rows, s.sweep.Record.Objective)
 	}
-	return slices.DeleteFunc(slices.Clone(rows), func(r result.Row) bool {
+	return slices.DeleteFunc(slices.Clone(rows), func(r table.Row) bool {
 		_, begun := s.tasks[r.Index]
 		in := slices.ContainsFunc(q.States, func(state task.State) bool { return state.String() == r.State })
 		return q.Begun && !begun || len(q.States) > 0 && !in
@@ -148,7 +152,7 @@ func (s *randomSweep) answer(all []result.Row, q api.Query) []result.Row {
 }
 
 // rows are those of all tasks, as a reader of another process has them.
-func (s *randomSweep) rows() (all []result.Row) {
+func (s *randomSweep) rows() (all []table.Row) {
 	reader, err := store.OpenReader(s.t.Context(), s.folder)
 	if err != nil {
 		s.t.Fatal(err)
@@ -159,8 +163,8 @@ func (s *randomSweep) rows() (all []result.Row) {
 		s.t.Fatal(err)
 	}
 	for line := range bytes.Lines(out.Bytes()) {
-		var r result.Row
-		if err := result.ReadRow(line, &r); err != nil {
+		var r table.Row
+		if err := table.ReadRow(line, &r); err != nil {
 			s.t.Fatal(err)
 		}
 		all = append(all, r)
@@ -193,10 +197,10 @@ func (s *randomSweep) check(a *api.Archive, questions int) {
 	}
 }
 
-func lines(t *testing.T, rows []result.Row) string {
+func lines(t *testing.T, rows []table.Row) string {
 	t.Helper()
 	var out strings.Builder
-	if err := result.WriteJSON(&out, rows); err != nil {
+	if err := table.WriteJSON(&out, rows); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()

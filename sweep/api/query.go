@@ -7,8 +7,8 @@ import (
 	"strconv"
 
 	"mlframework/sweep/core"
-	"mlframework/sweep/result"
 	"mlframework/sweep/store"
+	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
 
@@ -16,7 +16,7 @@ import (
 type Query struct {
 	States []task.State // none: all
 	Begun  bool         // only tasks that were handed out at least once, or ended
-	Where  string       // a result.Filter; "": all
+	Where  string       // a table.Filter; "": all
 	Sort   string       // a column, or -COLUMN; "": by index
 	Best   bool         // the best by the sweep's objective first, and what has no rank last; excludes Sort
 	Top    int          // only the first so many; 0: all
@@ -31,13 +31,13 @@ const mostRows = 1000
 type prepared struct {
 	Query
 	s      store.Sweep
-	schema result.Schema
-	fill   func(result.Fields) func(*result.Row, *core.Task)
+	schema table.Schema
+	fill   func(table.Fields) func(*table.Row, *core.Task)
 
 	// What the filter says of a task's index, of its state, and of the rest. States is what the filter and the query allow.
-	byIndex, rest *result.Filter
-	nothing       bool                  // no state is left
-	order         func() *result.Sorter // nil: by index
+	byIndex, rest *table.Filter
+	nothing       bool                 // no state is left
+	order         func() *table.Sorter // nil: by index
 }
 
 func (a *Archive) prepare(ctx context.Context, id string, q Query) (p prepared, err error) {
@@ -60,12 +60,12 @@ func (a *Archive) prepare(ctx context.Context, id string, q Query) (p prepared, 
 	}
 	p.schema = p.s.Record.Schema()
 	points := p.s.Record.Points()
-	var filter *result.Filter
-	err = a.known(ctx, p.s, &p.schema, func(schema result.Schema) (err error) {
-		filter, err = result.ParseFilter(q.Where, schema)
+	var filter *table.Filter
+	err = a.known(ctx, p.s, &p.schema, func(schema table.Schema) (err error) {
+		filter, err = table.ParseFilter(q.Where, schema)
 		return err
 	})
-	if e, ok := errors.AsType[*result.FilterError](err); ok {
+	if e, ok := errors.AsType[*table.FilterError](err); ok {
 		return p, wrongFilter(e)
 	} else if err != nil {
 		return p, err
@@ -76,13 +76,13 @@ func (a *Archive) prepare(ctx context.Context, id string, q Query) (p prepared, 
 
 func (a *Archive) prepareOrder(ctx context.Context, p *prepared, points *core.Points) error {
 	if p.Best {
-		p.order = func() *result.Sorter { return result.NewRanking(p.s.Record.Objective) }
+		p.order = func() *table.Sorter { return table.NewRanking(p.s.Record.Objective) }
 	}
 	if p.Sort == "" {
 		return nil
 	}
-	err := a.known(ctx, p.s, &p.schema, func(schema result.Schema) error {
-		_, err := result.NewSorter(schema, p.Sort)
+	err := a.known(ctx, p.s, &p.schema, func(schema table.Schema) error {
+		_, err := table.NewSorter(schema, p.Sort)
 		return err
 	})
 	if unknownColumn(err) != "" {
@@ -91,8 +91,8 @@ func (a *Archive) prepareOrder(ctx context.Context, p *prepared, points *core.Po
 		return err
 	}
 	schema := p.schema
-	p.order = func() *result.Sorter {
-		sorter, _ := result.NewSorter(schema, p.Sort) // there is such a column
+	p.order = func() *table.Sorter {
+		sorter, _ := table.NewSorter(schema, p.Sort) // there is such a column
 		sorter.Bind(points.Dimension)
 		return sorter
 	}
@@ -100,8 +100,8 @@ func (a *Archive) prepareOrder(ctx context.Context, p *prepared, points *core.Po
 }
 
 // filter takes a filter apart by what of a task it looks at.
-func (p *prepared) filter(f *result.Filter) {
-	var byState *result.Filter
+func (p *prepared) filter(f *table.Filter) {
+	var byState *table.Filter
 	p.byIndex, byState, p.rest = f.Split()
 	if byState.IsZero() {
 		return
@@ -112,14 +112,14 @@ func (p *prepared) filter(f *result.Filter) {
 	}
 	p.States, p.nothing = nil, true
 	for _, s := range among {
-		if byState.Match(&result.Row{State: s.String()}) {
+		if byState.Match(&table.Row{State: s.String()}) {
 			p.States, p.nothing = append(p.States, s), false
 		}
 	}
 }
 
 // wrongFilter is a filter that is refused, with the place.
-func wrongFilter(f *result.FilterError) *Error {
+func wrongFilter(f *table.FilterError) *Error {
 	e := wrong("where", f.Error())
 	e.Column = f.Column
 	return e
@@ -139,7 +139,7 @@ func (a *Archive) Tasks(ctx context.Context, id string, q Query) (Page, error) {
 	if q.Limit > 0 {
 		limit = min(q.Limit, mostRows)
 	}
-	page, w := Page{Tasks: []result.Row{}}, window{from: after, most: int64(limit) + 1}
+	page, w := Page{Tasks: []table.Row{}}, window{from: after, most: int64(limit) + 1}
 	if p.order != nil {
 		w.from, w.skip = 0, min(after, p.s.Head.Total)
 	}

@@ -7,14 +7,14 @@ import (
 
 	"mlframework/sweep/core"
 	"mlframework/sweep/master"
-	"mlframework/sweep/result"
+	"mlframework/sweep/metric"
 	"mlframework/sweep/task"
 )
 
 // Reread is how the metrics of a sweep are read now, and what was read of some of its tasks.
 type Reread struct {
-	Metrics   []result.Rule       `json:"metrics"`
-	Objective result.Objective    `json:"objective"`
+	Metrics   []metric.Rule       `json:"metrics"`
+	Objective metric.Objective    `json:"objective"`
 	Tasks     []master.Remeasured `json:"tasks"`
 }
 
@@ -26,7 +26,7 @@ func (s *Server) reread(w http.ResponseWriter, r *http.Request) error {
 	if err := read(r, &body); err != nil {
 		return err
 	}
-	if _, err := result.Compile(body.Metrics); err != nil {
+	if _, err := metric.Compile(body.Metrics); err != nil {
 		return wrong("metrics", err.Error())
 	}
 	if body.Metrics == nil {
@@ -36,7 +36,8 @@ func (s *Server) reread(w http.ResponseWriter, r *http.Request) error {
 		return wrong("tasks", fmt.Sprintf("at most %d at a time", MostReread))
 	}
 	for _, t := range body.Tasks {
-		if t.Index < 0 || len(t.Metrics) > result.MaxMetrics || max(len(t.Stdout), len(t.Stderr), len(t.Unmeasured)) > task.MostUnread {
+		if t.Index < 0 || len(t.Metrics) > metric.MaxMetrics || max(len(t.Stdout), len(t.Stderr),
+			len(t.Unmeasured)) > task.MostUnread {
 			return wrong("tasks", fmt.Sprintf("task %d has more than an attempt can have", t.Index))
 		}
 	}

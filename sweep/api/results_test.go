@@ -12,9 +12,10 @@ import (
 
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
-	"mlframework/sweep/result"
+	"mlframework/sweep/metric"
 	"mlframework/sweep/space"
 	"mlframework/sweep/store"
+	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
 
@@ -50,8 +51,10 @@ func fillStore(tb testing.TB, folder string, n int64) (id string) {
 		tb.Fatal(err)
 	}
 	defer func() { _ = s.Close() }()
-	r := core.Record{Version: task.Version, Space: sp, Objective: result.Objective{Metric: "accuracy", Maximize: true},
-		Recipe: task.Recipe{Definition: "train", Command: []string{"python3", "train.py"}, Revision: "0123456789abcdef"}}
+	r := core.Record{Version: task.Version, Space: sp,
+		Objective: metric.Objective{Metric: "accuracy", Maximize: true},
+		Recipe: task.Recipe{Definition: "train", Command: []string{"python3", "train.py"},
+			Revision: "0123456789abcdef"}}
 	total := sp.Len()
 	sw, err := s.Add(ctx, store.New{Record: r, Total: total, Submitted: began})
 	if err != nil {
@@ -81,7 +84,8 @@ func endedTask(i int64) core.Task {
 	t.Try.Start = task.Start{Host: fmt.Sprintf("gpu%d", i%3), Slot: int(i % 2)}
 	t.Try.Started = began.Add(time.Duration(i) * time.Millisecond)
 	t.Try.Outcome = &task.Outcome{Class: task.Success, ExitCode: &code, Duration: time.Duration(i%977) * time.Millisecond,
-		Metrics: result.Final{{Name: "loss", Value: 1 / float64(i+1)}, {Name: "accuracy", Value: float64(i%1013) / 1013}}, Stdout: task.Output{Bytes: 20}}
+		Metrics: metric.Final{{Name: "loss", Value: 1 / float64(i+1)},
+			{Name: "accuracy", Value: float64(i%1013) / 1013}}, Stdout: task.Output{Bytes: 20}}
 	if i%10 == 9 {
 		code = 1
 		t.State, t.Try.Outcome.Class, t.Try.Outcome.Reason, t.Try.Outcome.Metrics = task.Failed, task.Error, "exit code 1", nil
@@ -275,7 +279,8 @@ func TestASortOfTooManyTasksIsRefused(t *testing.T) {
 		if c.query.After != "" {
 			_, err = a.Tasks(t.Context(), sw.Head.ID, c.query)
 		} else {
-			err = a.Rows(t.Context(), sw.Head.ID, c.query, func(*result.Row) error { rows++; return nil })
+			err = a.Rows(t.Context(), sw.Head.ID, c.query,
+				func(*table.Row) error { rows++; return nil })
 		}
 		var refused *api.Error
 		if errors.As(err, &refused) != c.refused || !c.refused && (err != nil || rows > 0) {

@@ -3,7 +3,7 @@ package api
 import (
 	"mlframework/sweep/core"
 	"mlframework/sweep/master"
-	"mlframework/sweep/result"
+	"mlframework/sweep/table"
 )
 
 var (
@@ -39,7 +39,8 @@ var routes = []route{
 	{method: "POST", path: "/sweeps/{sweep}/reread", action: "reread", body: Reread{}, answer: core.Summary{}, do: (*Server).reread},
 	{method: "POST", path: "/sweeps/{sweep}/measure", asks: true, body: Measure{},
 		answer: Measures{}, do: (*Server).measure},
-	{method: "GET", path: "/sweeps/{sweep}/results", query: append([]string{"format"}, filtering...), answer: result.Row{}, do: (*Server).results},
+	{method: "GET", path: "/sweeps/{sweep}/results", query: append([]string{"format"},
+		filtering...), answer: table.Row{}, do: (*Server).results},
 	{method: "GET", path: "/sweeps/{sweep}/groups",
 		query:  append(paging[:2:2], "by", "of", "where", "sort", "top", "state", "begun"),
 		answer: GroupPage{}, do: (*Server).groups},

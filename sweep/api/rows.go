@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"mlframework/sweep/core"
-	"mlframework/sweep/result"
 	"mlframework/sweep/store"
+	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
 
@@ -28,7 +28,7 @@ type window struct {
 }
 
 // rows yields what a query chooses.
-func (a *Archive) rows(ctx context.Context, p prepared, w window) iter.Seq2[result.Row, error] {
+func (a *Archive) rows(ctx context.Context, p prepared, w window) iter.Seq2[table.Row, error] {
 	if p.Top > 0 {
 		if left := max(0, int64(p.Top)-w.skip); w.most == 0 || left < w.most {
 			w.most = left
@@ -48,14 +48,14 @@ func (a *Archive) rows(ctx context.Context, p prepared, w window) iter.Seq2[resu
 	return first(w.most, a.filtered(ctx, p, w))
 }
 
-func none(func(result.Row, error) bool) {}
+func none(func(table.Row, error) bool) {}
 
 // first yields at most so many rows; 0: all.
-func first(most int64, rows iter.Seq2[result.Row, error]) iter.Seq2[result.Row, error] {
+func first(most int64, rows iter.Seq2[table.Row, error]) iter.Seq2[table.Row, error] {
 	if most == 0 {
 		return rows
 	}
-	return func(yield func(result.Row, error) bool) {
+	return func(yield func(table.Row, error) bool) {
 		left := most
 		for r, err := range rows {
 			if left--; !yield(r, err) || left == 0 {
@@ -66,25 +66,26 @@ func first(most int64, rows iter.Seq2[result.Row, error]) iter.Seq2[result.Row, 
 }
 
 // plain yields the rows of tasks in some states, by index.
-func (a *Archive) plain(ctx context.Context, p prepared, w window) iter.Seq2[result.Row, error] {
-	return func(yield func(result.Row, error) bool) {
-		fill := p.fill(result.AllFields)
+func (a *Archive) plain(ctx context.Context, p prepared, w window) iter.Seq2[table.Row, error] {
+	return func(yield func(table.Row, error) bool) {
+		fill := p.fill(table.AllFields)
 		size := fetched
 		if w.most > 0 {
 			size = int(min(w.most, fetched))
 		}
 		var tasks []core.Task
-		var r result.Row
+		var r table.Row
 		for from, more := w.from, true; more; {
 			tasks, more = tasks[:0], false
-			err := a.scan(ctx, p, store.Query{From: from, Fields: result.AllFields}, false, func(t *core.Task) bool {
-				tasks = append(tasks, *t)
-				more = len(tasks) == size
-				from = t.Index + 1
-				return !more
-			})
+			err := a.scan(ctx, p, store.Query{From: from, Fields: table.AllFields}, false,
+				func(t *core.Task) bool {
+					tasks = append(tasks, *t)
+					more = len(tasks) == size
+					from = t.Index + 1
+					return !more
+				})
 			if err != nil {
-				yield(result.Row{}, err)
+				yield(table.Row{}, err)
 				return
 			}
 			for i := range tasks {
@@ -97,8 +98,8 @@ func (a *Archive) plain(ctx context.Context, p prepared, w window) iter.Seq2[res
 }
 
 // filtered yields the rows that the filter picks, by index.
-func (a *Archive) filtered(ctx context.Context, p prepared, w window) iter.Seq2[result.Row, error] {
-	return func(yield func(result.Row, error) bool) {
+func (a *Archive) filtered(ctx context.Context, p prepared, w window) iter.Seq2[table.Row, error] {
+	return func(yield func(table.Row, error) bool) {
 		size := fetched
 		if w.most > 0 {
 			size = int(min(w.most, fetched))
@@ -107,14 +108,14 @@ func (a *Archive) filtered(ctx context.Context, p prepared, w window) iter.Seq2[
 			var found []int64
 			more = false
 			q := store.Query{From: from, Fields: p.rest.Fields(), Metrics: p.rest.Metrics()}
-			err := a.find(ctx, p, q, func(r *result.Row) bool {
+			err := a.find(ctx, p, q, func(r *table.Row) bool {
 				found = append(found, r.Index)
 				more = len(found) == size
 				from = r.Index + 1
 				return !more
 			})
 			if err != nil {
-				yield(result.Row{}, err)
+				yield(table.Row{}, err)
 				return
 			}
 			if !a.fetch(ctx, p, found, yield) {
@@ -125,14 +126,14 @@ func (a *Archive) filtered(ctx context.Context, p prepared, w window) iter.Seq2[
 }
 
 // inOrder yields rows in the query's order.
-func (a *Archive) inOrder(ctx context.Context, p prepared, w window) iter.Seq2[result.Row, error] {
-	return func(yield func(result.Row, error) bool) {
+func (a *Archive) inOrder(ctx context.Context, p prepared, w window) iter.Seq2[table.Row, error] {
+	return func(yield func(table.Row, error) bool) {
 		indexes, err := a.leaders(ctx, p, w)
 		if err == nil && indexes == nil {
 			indexes, err = a.sorted(ctx, p, w)
 		}
 		if err != nil {
-			yield(result.Row{}, err)
+			yield(table.Row{}, err)
 			return
 		}
 		indexes = indexes[min(w.skip, int64(len(indexes))):]
@@ -165,7 +166,7 @@ func (a *Archive) sorted(ctx context.Context, p prepared, w window) ([]int64, er
 		sorter.Expect(int(min(p.s.Head.Total, mostExpected)))
 	}
 	q := store.Query{Fields: p.rest.Fields() | sorter.Fields(), Metrics: append(p.rest.Metrics(), sorter.Metrics()...)}
-	err := a.find(ctx, p, q, func(r *result.Row) bool {
+	err := a.find(ctx, p, q, func(r *table.Row) bool {
 		sorter.Add(r, r.Index)
 		return true
 	})
@@ -184,10 +185,11 @@ func (a *Archive) leaders(ctx context.Context, p prepared, w window) (indexes []
 		order = 1
 	}
 	most := int(w.skip + w.most)
-	err = a.Store.Scan(ctx, p.s, store.Query{Best: order, Limit: most, Fields: result.FieldState}, func(t *core.Task) bool {
-		indexes = append(indexes, t.Index)
-		return true
-	})
+	err = a.Store.Scan(ctx, p.s, store.Query{Best: order, Limit: most, Fields: table.FieldState},
+		func(t *core.Task) bool {
+			indexes = append(indexes, t.Index)
+			return true
+		})
 	if len(indexes) < most {
 		return nil, err
 	}
@@ -196,14 +198,15 @@ func (a *Archive) leaders(ctx context.Context, p prepared, w window) (indexes []
 
 // find calls each with the tasks that the filter picks, by index from a point on, until it returns
 // false. Of a row, which is used again for the next, it has the fields that the query names.
-func (a *Archive) find(ctx context.Context, p prepared, q store.Query, each func(*result.Row) bool) error {
-	var r result.Row
+func (a *Archive) find(ctx context.Context, p prepared, q store.Query,
+	each func(*table.Row) bool) error {
+	var r table.Row
 	if q.Fields == 0 && !p.Begun && len(p.States) == 0 {
 		return a.points(ctx, p, q.From, &r, each)
 	}
 	fill := p.fill(q.Fields)
 	byIndex := p.byIndex.Match
-	q.Fields |= result.FieldState
+	q.Fields |= table.FieldState
 	return a.scan(ctx, p, q, true, func(t *core.Task) bool {
 		if r.Index = t.Index; !byIndex(&r) {
 			return true
@@ -218,7 +221,8 @@ const cancelEvery = 4096
 
 // points calls each with the tasks that the filter picks by their index alone: the store is not
 // asked.
-func (a *Archive) points(ctx context.Context, p prepared, from int64, r *result.Row, each func(*result.Row) bool) error {
+func (a *Archive) points(ctx context.Context, p prepared, from int64, r *table.Row,
+	each func(*table.Row) bool) error {
 	for n := ordinalFrom(p.s, from); n < p.s.Head.Total; n++ {
 		if n%cancelEvery == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -299,21 +303,23 @@ func (g *gaps) before(index int64) bool {
 
 // fetch yields the rows of tasks in the order in which they are given, and is false when nothing
 // more is wanted.
-func (a *Archive) fetch(ctx context.Context, p prepared, indexes []int64, yield func(result.Row, error) bool) bool {
+func (a *Archive) fetch(ctx context.Context, p prepared, indexes []int64,
+	yield func(table.Row, error) bool) bool {
 	if len(indexes) == 0 {
 		return true
 	}
 	rows := make(map[int64]core.Task, len(indexes))
-	for t, err := range a.Store.Tasks(ctx, p.s, store.Query{Indexes: indexes, Fields: result.AllFields}) {
+	for t, err := range a.Store.Tasks(ctx, p.s, store.Query{Indexes: indexes,
+		Fields: table.AllFields}) {
 		if err != nil {
-			yield(result.Row{}, err)
+			yield(table.Row{}, err)
 			return false
 		}
 		rows[t.Index] = t
 	}
-	fill := p.fill(result.AllFields)
+	fill := p.fill(table.AllFields)
 	var t core.Task
-	var r result.Row
+	var r table.Row
 	for _, index := range indexes {
 		var have bool
 		if t, have = rows[index]; !have {

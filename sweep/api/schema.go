@@ -7,14 +7,15 @@ import (
 	"strings"
 
 	"mlframework/sweep/core"
-	"mlframework/sweep/result"
 	"mlframework/sweep/store"
+	"mlframework/sweep/table"
 )
 
 // known adds the columns that a question names to those that a sweep declares: its tasks may have
 // printed them. Read reads the question; its last error is returned. Only a column that nobody
 // knows costs a look at all tasks.
-func (a *Archive) known(ctx context.Context, s store.Sweep, schema *result.Schema, read func(result.Schema) error) error {
+func (a *Archive) known(ctx context.Context, s store.Sweep, schema *table.Schema,
+	read func(table.Schema) error) error {
 	for {
 		err := read(*schema)
 		name := unknownColumn(err)
@@ -39,23 +40,23 @@ func (a *Archive) known(ctx context.Context, s store.Sweep, schema *result.Schem
 // unknownColumn is the name in a question that is the name of no column; "" where that is not what
 // is wrong.
 func unknownColumn(err error) string {
-	if e, ok := errors.AsType[*result.FilterError](err); ok {
+	if e, ok := errors.AsType[*table.FilterError](err); ok {
 		return e.Unknown
 	}
-	if e, ok := errors.AsType[*result.UnknownColumn](err); ok {
+	if e, ok := errors.AsType[*table.UnknownColumn](err); ok {
 		return e.Name
 	}
 	return ""
 }
 
 // schema is the sweep's columns, with the metrics that its tasks printed and nobody declared.
-func (a *Archive) schema(ctx context.Context, s store.Sweep) (result.Schema, error) {
+func (a *Archive) schema(ctx context.Context, s store.Sweep) (table.Schema, error) {
 	schema := s.Record.Schema()
 	seen := map[string]bool{}
 	for _, m := range schema.Metrics {
 		seen[m] = true
 	}
-	err := a.Store.Scan(ctx, s, store.Query{Fields: result.FieldMetrics}, func(t *core.Task) bool {
+	err := a.Store.Scan(ctx, s, store.Query{Fields: table.FieldMetrics}, func(t *core.Task) bool {
 		for _, m := range t.Try.Metrics() {
 			if !seen[m.Name] {
 				seen[m.Name] = true

@@ -8,7 +8,7 @@ import (
 
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
-	"mlframework/sweep/result"
+	"mlframework/sweep/metric"
 	"mlframework/sweep/task"
 )
 
@@ -24,12 +24,13 @@ func TestSettings(t *testing.T) {
 			return badly(g)
 		}
 		o := well(g)
-		o.Metrics = append(o.Metrics, result.Metric{Name: "loss", Value: 10 - float64(g.Index)})
+		o.Metrics = append(o.Metrics, metric.FinalValue{Name: "loss", Value: 10 - float64(g.Index)})
 		return o
 	})
 	id := s.submit(3)
 	s.becomes(id, map[string]int64{"succeeded": 2, "failed": 1})
-	to := core.Settings{Env: map[string]string{"FIXED": "yes"}, Timeout: time.Hour, Retry: core.Retry{Lost: 3}, Objective: result.Objective{Metric: "loss"}}
+	to := core.Settings{Env: map[string]string{"FIXED": "yes"}, Timeout: time.Hour,
+		Retry: core.Retry{Lost: 3}, Objective: metric.Objective{Metric: "loss"}}
 	if _, err := begin(s.client.Retry(t.Context(), id, api.Going{Revision: "r2", Code: "c1", Settings: &to}, "")); err != nil {
 		t.Fatal(err)
 	}

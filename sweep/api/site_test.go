@@ -21,8 +21,8 @@ import (
 	"mlframework/sweep/core"
 	"mlframework/sweep/leaktest"
 	"mlframework/sweep/master"
+	"mlframework/sweep/metric"
 	"mlframework/sweep/queue/memory"
-	"mlframework/sweep/result"
 	"mlframework/sweep/space"
 	"mlframework/sweep/store"
 	"mlframework/sweep/task"
@@ -136,7 +136,7 @@ func submission(t *testing.T, n int) api.Submission {
 		t.Fatal(err)
 	}
 	return api.Submission{Code: "c1", Record: core.Record{Version: 1, Space: sp, Retry: core.Retry{Lost: 3}, Project: "/p",
-		Objective: result.Objective{Maximize: true, Metric: "accuracy"},
+		Objective: metric.Objective{Maximize: true, Metric: "accuracy"},
 		Recipe:    task.Recipe{Definition: "train", Command: []string{"train.py"}, Revision: "r1"}}}
 }
 
@@ -328,7 +328,8 @@ func (h *hand) has(n int) (all []given) {
 
 // well ends every attempt well; its index is its accuracy.
 func well(g given) *task.Outcome {
-	return &task.Outcome{Class: task.Success, ExitCode: new(int), Duration: time.Millisecond, Metrics: result.Final{{Name: "accuracy", Value: float64(g.Index)}}}
+	return &task.Outcome{Class: task.Success, ExitCode: new(int), Duration: time.Millisecond,
+		Metrics: metric.Final{{Name: "accuracy", Value: float64(g.Index)}}}
 }
 
 // badly lets every attempt fail.

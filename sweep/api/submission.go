@@ -16,7 +16,7 @@ import (
 	"strings"
 
 	"mlframework/sweep/core"
-	"mlframework/sweep/result"
+	"mlframework/sweep/metric"
 	"mlframework/sweep/task"
 )
 
@@ -115,7 +115,7 @@ func check(s Submission) error {
 	if err := checkNames(recipe); err != nil {
 		return err
 	}
-	if _, err := result.Compile(recipe.Metrics); err != nil {
+	if _, err := metric.Compile(recipe.Metrics); err != nil {
 		return wrong("record.recipe.metrics", err.Error())
 	}
 	if err := checkEnviron(s.Environ); err != nil {
@@ -223,7 +223,7 @@ func checkSettings(at string, s core.Settings) error {
 	if err := checkEnv(at+".env", s.Env); err != nil {
 		return err
 	}
-	if _, err := result.Compile(s.Metrics); err != nil {
+	if _, err := metric.Compile(s.Metrics); err != nil {
 		return wrong(at+".metrics", err.Error())
 	}
 	return nil

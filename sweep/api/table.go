@@ -4,7 +4,7 @@ import (
 	"context"
 	"io"
 
-	"mlframework/sweep/result"
+	"mlframework/sweep/table"
 )
 
 // Format is how a table of results is written.
@@ -17,7 +17,7 @@ const (
 )
 
 // Rows hands on every task that a query chooses, in a row that is used again for the next. Limit and After are not used.
-func (a *Archive) Rows(ctx context.Context, id string, q Query, each func(*result.Row) error) error {
+func (a *Archive) Rows(ctx context.Context, id string, q Query, each func(*table.Row) error) error {
 	p, err := a.prepare(ctx, id, q)
 	if err != nil {
 		return err
@@ -25,8 +25,8 @@ func (a *Archive) Rows(ctx context.Context, id string, q Query, each func(*resul
 	return a.each(ctx, p, each)
 }
 
-func (a *Archive) each(ctx context.Context, p prepared, each func(*result.Row) error) error {
-	var row result.Row // one for all, as each has its address
+func (a *Archive) each(ctx context.Context, p prepared, each func(*table.Row) error) error {
+	var row table.Row // one for all, as each has its address
 	for r, err := range a.rows(ctx, p, window{}) {
 		if err != nil {
 			return err
@@ -50,13 +50,13 @@ func (a *Archive) Results(ctx context.Context, id string, q Query, f Format, w i
 		if p.schema, err = a.schema(ctx, p.s); err != nil {
 			return err
 		}
-		lines := result.NewCSVWriter(w, p.schema)
+		lines := table.NewCSVWriter(w, p.schema)
 		if err := a.each(ctx, p, lines.Write); err != nil {
 			return err
 		}
 		return lines.Flush()
 	case JSON, "":
-		lines := result.NewJSONWriter(w)
+		lines := table.NewJSONWriter(w)
 		if err := a.each(ctx, p, lines.Write); err != nil {
 			return err
 		}

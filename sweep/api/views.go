@@ -4,10 +4,11 @@ import (
 	"time"
 
 	"mlframework/sweep/core"
-	"mlframework/sweep/result"
+	"mlframework/sweep/metric"
 	"mlframework/sweep/secret"
 	"mlframework/sweep/space"
 	"mlframework/sweep/store"
+	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
 
@@ -42,9 +43,9 @@ type Unkept struct {
 
 // Task is one task with its attempts.
 type Task struct {
-	Row      result.Row      `json:"task"`
+	Row      table.Row       `json:"task"`
 	Attempts []Attempt       `json:"attempts"` // the oldest first
-	Series   []result.Sample `json:"series"`   // every number that the newest attempt printed
+	Series   []metric.Sample `json:"series"`   // every number that the newest attempt printed
 }
 
 // Attempt is one try at a task.
@@ -61,14 +62,15 @@ type Attempt struct {
 	Revision   string          `json:"revision"`
 	Resumed    bool            `json:"resumed"`    // outputs of an earlier attempt were there
 	Superseded bool            `json:"superseded"` // its result came too late, and does not count
-	Metrics    result.Final    `json:"metrics"`
-	Infinite   result.Infinite `json:"infinite,omitempty"`  // of Metrics
-	Steps      result.Steps    `json:"steps,omitempty"`     // of Metrics
-	Positions  result.Spans    `json:"positions,omitempty"` // of Metrics
+	Metrics    metric.Final    `json:"metrics"`
+	Infinite   metric.Infinite `json:"infinite,omitempty"`  // of Metrics
+	Steps      metric.Steps    `json:"steps,omitempty"`     // of Metrics
+	Positions  metric.Spans    `json:"positions,omitempty"` // of Metrics
 	Stdout     *task.Output    `json:"stdout"`
 	Stderr     *task.Output    `json:"stderr"`
 	Unmeasured []string        `json:"unmeasured,omitempty"` // why metrics of files are missing
-	Thinned    *result.Thinned `json:"thinned,omitempty"`    // of its metrics' values only some are in Series
+	// of its metrics' values only some are in Series
+	Thinned *metric.Thinned `json:"thinned,omitempty"`
 }
 
 func newAttempt(t core.Try) Attempt {
@@ -90,8 +92,8 @@ func newAttempt(t core.Try) Attempt {
 
 // Page is some of a sweep's tasks.
 type Page struct {
-	Tasks []result.Row `json:"tasks"`
-	Next  string       `json:"next,omitempty"` // the After of the next page; "": this was the last
+	Tasks []table.Row `json:"tasks"`
+	Next  string      `json:"next,omitempty"` // the After of the next page; "": this was the last
 }
 
 // Submission is a sweep to be run. How many tasks it has follows from its record.

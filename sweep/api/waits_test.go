@@ -12,7 +12,7 @@ import (
 
 	"mlframework/sweep/api"
 	"mlframework/sweep/master"
-	"mlframework/sweep/result"
+	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
 
@@ -105,7 +105,8 @@ func TestATaskThatWaitsForItsWorkerSaysSo(t *testing.T) {
 	page, err := c.Tasks(ctx, made.ID, api.Query{After: "1", Limit: 1})
 	s.must(err)
 	got["page"] = page.Tasks[0].Reason
-	s.must(c.Rows(ctx, made.ID, api.Query{}, func(r *result.Row) error { got["rows"] = r.Reason; return nil }))
+	s.must(c.Rows(ctx, made.ID, api.Query{},
+		func(r *table.Row) error { got["rows"] = r.Reason; return nil }))
 	enough := errors.New("enough")
 	err = api.ReadEvents(ctx, c, made.ID, "", func(_, data string) error {
 		var u master.Update

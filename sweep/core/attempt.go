@@ -3,7 +3,7 @@ package core
 import (
 	"time"
 
-	"mlframework/sweep/result"
+	"mlframework/sweep/metric"
 	"mlframework/sweep/task"
 )
 
@@ -26,14 +26,14 @@ type Try struct {
 	Worker   string
 	Start    task.Start
 	Started  time.Time    // zero: its program has not begun
-	Newest   result.Final // its metrics while it runs, as far as they are told
+	Newest   metric.Final // its metrics while it runs, as far as they are told
 	Outcome  *task.Outcome
 	// Superseded tells that the result came after the task was given to another attempt; it never counts.
 	Superseded bool
 }
 
 // Metrics are those that it ended with, or has while it runs.
-func (t *Try) Metrics() result.Final {
+func (t *Try) Metrics() metric.Final {
 	if t.Outcome != nil {
 		return t.Outcome.Metrics
 	}

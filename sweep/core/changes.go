@@ -1,7 +1,7 @@
 package core
 
 import (
-	"mlframework/sweep/result"
+	"mlframework/sweep/metric"
 	"mlframework/sweep/task"
 )
 
@@ -26,7 +26,7 @@ type OldTry struct {
 type Samples struct {
 	Index   int64
 	Attempt int
-	Points  []result.Sample
+	Points  []metric.Sample
 }
 
 // Order is a control message for one worker.

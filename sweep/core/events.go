@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"mlframework/sweep/result"
+	"mlframework/sweep/metric"
 	"mlframework/sweep/task"
 )
 
@@ -32,7 +32,7 @@ func (l *Ledger) Event(e task.Event, now time.Time) {
 			l.changes.Samples = append(l.changes.Samples, Samples{e.Index, e.Attempt, e.Samples})
 		}
 		if len(e.Newest) > 0 && t.State == task.Running {
-			t.Try.Newest = result.Final(e.Newest)
+			t.Try.Newest = metric.Final(e.Newest)
 			l.changes.Tasks = append(l.changes.Tasks, *t) // and the head is as it was
 		}
 	case task.ReturnedEvent:

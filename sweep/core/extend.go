@@ -6,8 +6,8 @@ import (
 	"math"
 	"slices"
 
-	"mlframework/sweep/result"
 	"mlframework/sweep/space"
+	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
 
@@ -138,19 +138,19 @@ func Given(a space.Assignment) task.Parameter {
 }
 
 // Parameters are those of one task, in the order of the file. It panics where the sweep cannot have such a task.
-func (p *Points) Parameters(index int64) (all result.Parameters) {
+func (p *Points) Parameters(index int64) (all table.Parameters) {
 	in, point := p.locate(index)
 	assigned := p.spaces[in].Point(point)
-	all = make(result.Parameters, len(assigned))
+	all = make(table.Parameters, len(assigned))
 	for i, a := range assigned {
-		all[i] = result.Parameter{Name: a.Name, Value: a.Value}
+		all[i] = table.Parameter{Name: a.Name, Value: a.Value}
 	}
 	return all
 }
 
 // Dimension tells which value of a parameter each task has. The first value of each space is that of tasks which lack the parameter,
 // whether there are any or not. It panics where the sweep cannot have a task of an index.
-func (p *Points) Dimension(parameter string) result.Dimension {
+func (p *Points) Dimension(parameter string) table.Dimension {
 	type part struct {
 		of    space.Column
 		has   bool
@@ -164,7 +164,7 @@ func (p *Points) Dimension(parameter string) result.Dimension {
 		}
 		values++
 	}
-	return result.Dimension{
+	return table.Dimension{
 		Values: values,
 		At: func(index int64) int64 {
 			in, point := p.locate(index)

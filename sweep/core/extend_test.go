@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mlframework/sweep/core"
-	"mlframework/sweep/result"
 	"mlframework/sweep/space"
+	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
 
@@ -61,7 +61,8 @@ func TestExtended(t *testing.T) {
 	if diff := cmp.Diff([]string{"a", "b", "c"}, r.Schema().Parameters); diff != "" {
 		t.Errorf("columns: -want +got:\n%s", diff)
 	}
-	if diff := cmp.Diff(result.Parameters{{Name: "a", Value: "0"}, {Name: "b", Value: "5"}}, r.Rows("train-1")(core.Task{Index: 8}).Parameters); diff != "" {
+	if diff := cmp.Diff(table.Parameters{{Name: "a", Value: "0"}, {Name: "b", Value: "5"}},
+		r.Rows("train-1")(core.Task{Index: 8}).Parameters); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 }

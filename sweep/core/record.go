@@ -9,13 +9,13 @@
 //
 // The same picture and its table stand in docs/states.md. The package is pure: state and event in, new state and
 // changes out; time is a parameter. It imports only the vocabulary (sweep/task) and what a record is made of
-// (sweep/space, sweep/result), and the store, the master and the commands import it.
+// (sweep/space, sweep/metric), and the store, the master and the commands import it.
 package core
 
 import (
 	"time"
 
-	"mlframework/sweep/result"
+	"mlframework/sweep/metric"
 	"mlframework/sweep/space"
 	"mlframework/sweep/task"
 )
@@ -45,7 +45,7 @@ type Record struct {
 	Priority       int              `json:"priority,omitempty"` // sweeps of a higher one go first
 	Retry          Retry            `json:"retry"`
 	MaxFailures    int64            `json:"max_failures,omitempty"` // 0: never stop
-	Objective      result.Objective `json:"objective"`
+	Objective      metric.Objective `json:"objective"`
 	Project        string           `json:"project"`                   // absolute path it was submitted from
 	ParametersFile string           `json:"parameters_file,omitempty"` // in the project; "": none
 	Overrides      *space.Change    `json:"overrides,omitempty"`       // of the command line to that file, for the newest of the spaces; nil: none

@@ -3,8 +3,8 @@ package core
 import (
 	"slices"
 
-	"mlframework/sweep/result"
 	"mlframework/sweep/space"
+	"mlframework/sweep/table"
 )
 
 // Repeats are the parameters that the sweep's space marks as repeats: what is of interest is the mean over them. None: every task
@@ -33,7 +33,7 @@ func (r Record) Repeated() []string {
 	repeats := r.Repeats()
 	for _, name := range r.Schema().Parameters {
 		if !slices.Contains(repeats, name) && varies(r.spaces(), name) {
-			names = append(names, result.ParameterName(name))
+			names = append(names, table.ParameterName(name))
 		}
 	}
 	return names

@@ -8,7 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"mlframework/sweep/result"
+	"mlframework/sweep/human"
+	"mlframework/sweep/metric"
 	"mlframework/sweep/space"
 	"mlframework/sweep/task"
 )
@@ -22,8 +23,8 @@ type Settings struct {
 	Grace       time.Duration     `json:"grace"`
 	Retry       Retry             `json:"retry"`
 	MaxFailures int64             `json:"max_failures"` // 0: never stop
-	Metrics     []result.Rule     `json:"metrics"`
-	Objective   result.Objective  `json:"objective"`
+	Metrics     []metric.Rule     `json:"metrics"`
+	Objective   metric.Objective  `json:"objective"`
 }
 
 // Earlier is what attempts of a sweep ran with until its revision or its settings changed.
@@ -124,7 +125,7 @@ func (s Settings) Changes(to Settings) (all []Change) {
 		all = append(all, Change{Key: "metrics", Was: rules(s.Metrics), Is: rules(to.Metrics)})
 	}
 	differs("objective", s.Objective, to.Objective, func(v any) string {
-		if o := v.(result.Objective); !o.IsZero() {
+		if o := v.(metric.Objective); !o.IsZero() {
 			return o.String()
 		}
 		return "none"
@@ -159,7 +160,7 @@ func variables(was, is map[string]string) string {
 	return strings.Join(all, ", ")
 }
 
-func rules(all []result.Rule) string {
+func rules(all []metric.Rule) string {
 	var texts []string
 	for _, r := range all {
 		texts = append(texts, r.String())
@@ -184,7 +185,8 @@ func (r Record) Changes(to Record) []Change {
 		}
 		return "none"
 	}
-	differs("command", r.Recipe.Command, to.Recipe.Command, func(v any) string { return result.CommandLine(v.([]string)) })
+	differs("command", r.Recipe.Command, to.Recipe.Command,
+		func(v any) string { return human.CommandLine(v.([]string)) })
 	differs("parameters", r.ParametersFile, to.ParametersFile, orNone)
 	differs("flags", r.flags(), to.flags(), func(v any) string { return v.(string) })
 	differs("file", r.file(), to.file(), func(v any) string { return v.(string) })

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mlframework/sweep/core"
-	"mlframework/sweep/result"
+	"mlframework/sweep/metric"
 	"mlframework/sweep/space"
 	"mlframework/sweep/task"
 )
@@ -74,7 +74,8 @@ func TestChanges(t *testing.T) {
 	is := was
 	is.Recipe.Command, is.Recipe.Env, is.Recipe.Timeout = []string{"b.py", "x y"}, map[string]string{"A": "3", "C": ""}, 2*time.Hour
 	is.Style, is.EachWorker = space.Style{Space: true, SwitchValue: true}, true
-	is.Retry.OOM, is.Objective, is.Recipe.Metrics = 1, result.Objective{Maximize: true, Metric: "acc"}, []result.Rule{{Name: "acc", Pattern: "acc (.*)"}}
+	is.Retry.OOM, is.Objective, is.Recipe.Metrics = 1, metric.Objective{Maximize: true,
+		Metric: "acc"}, []metric.Rule{{Name: "acc", Pattern: "acc (.*)"}}
 	var got []string
 	for _, c := range was.Changes(is) {
 		got = append(got, c.String())
@@ -89,7 +90,8 @@ func TestChanges(t *testing.T) {
 	if same := is.Changes(is); len(same) > 0 {
 		t.Errorf("%v", same)
 	}
-	empty := core.Record{Recipe: task.Recipe{Env: map[string]string{}, Metrics: []result.Rule{}, Outputs: []string{}}}
+	empty := core.Record{Recipe: task.Recipe{Env: map[string]string{}, Metrics: []metric.Rule{},
+		Outputs: []string{}}}
 	if same := (core.Record{}).Changes(empty); len(same) > 0 {
 		t.Errorf("nothing and none differ: %v", same)
 	}

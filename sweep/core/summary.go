@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"mlframework/sweep/result"
+	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
 
@@ -46,9 +46,9 @@ func (r Record) Summary(h Head) Summary {
 
 // Rows returns what makes tasks of the sweep rows of results. A task that has no row in the store is the zero Task but
 // for Index and State. It is safe for concurrent use.
-func (r Record) Rows(id string) func(Task) result.Row {
-	fill := r.Fill(id, result.AllFields)
-	return func(t Task) (row result.Row) {
+func (r Record) Rows(id string) func(Task) table.Row {
+	fill := r.Fill(id, table.AllFields)
+	return func(t Task) (row table.Row) {
 		fill(&row, &t)
 		return row
 	}
@@ -56,19 +56,19 @@ func (r Record) Rows(id string) func(Task) result.Row {
 
 // Fill returns what writes fields of tasks, and their index, into rows. A row points to what its task's outcome does. It is safe for
 // concurrent use.
-func (r Record) Fill(id string, fields result.Fields) func(*result.Row, *Task) {
+func (r Record) Fill(id string, fields table.Fields) func(*table.Row, *Task) {
 	points := r.Points()
 	command := r.Recipe.Expand(task.Place{}, nil)
 	same := !slices.ContainsFunc(r.Recipe.Command, task.HasNames) // wherever and as whatever task an attempt runs
-	return func(row *result.Row, t *Task) {
-		*row = result.Row{Index: t.Index}
-		if fields.Has(result.FieldID) {
+	return func(row *table.Row, t *Task) {
+		*row = table.Row{Index: t.Index}
+		if fields.Has(table.FieldID) {
 			row.ID, row.Sweep, row.Definition = task.ID{Sweep: id, Index: t.Index}.String(), id, r.Recipe.Definition
 		}
-		if fields.Has(result.FieldParameters) {
+		if fields.Has(table.FieldParameters) {
 			row.Parameters = points.Parameters(t.Index)
 		}
-		if fields.Has(result.FieldArgv) {
+		if fields.Has(table.FieldArgv) {
 			command := command
 			if !same {
 				command = r.Recipe.Expand(placeOf(id, t), points.Given(t.Index))
@@ -91,18 +91,18 @@ func placeOf(sweep string, t *Task) task.Place {
 // precision is what the store keeps of times: a row says the same while its task runs and when it is read again.
 const precision = time.Microsecond
 
-func (r Record) fill(row *result.Row, t *Task, fields result.Fields) {
+func (r Record) fill(row *table.Row, t *Task, fields table.Fields) {
 	row.State, row.Attempts, row.Revision = t.State.String(), t.Tries, r.Recipe.Revision
 	if t.Try.Revision != "" {
 		row.Revision = t.Try.Revision
 	}
 	if s := &t.Try.Start; !t.Try.Started.IsZero() {
 		row.Host, row.GPUs = s.Host, s.GPUs
-		if fields.Has(result.FieldSlot) {
+		if fields.Has(table.FieldSlot) {
 			slot := s.Slot // rows outlive the memory of their task
 			row.Slot = &slot
 		}
-		if fields.Has(result.FieldStarted) {
+		if fields.Has(table.FieldStarted) {
 			started := t.Try.Started.UTC().Truncate(precision)
 			row.Started = &started
 		}
@@ -120,7 +120,7 @@ func (r Record) fill(row *result.Row, t *Task, fields result.Fields) {
 }
 
 // Schema names the columns of the sweep's table of results.
-func (r Record) Schema() (s result.Schema) {
+func (r Record) Schema() (s table.Schema) {
 	for _, part := range r.spaces() {
 		for _, p := range part.Parameters() {
 			if !slices.Contains(s.Parameters, p.Name()) {

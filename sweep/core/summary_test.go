@@ -8,8 +8,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mlframework/sweep/core"
-	"mlframework/sweep/result"
+	"mlframework/sweep/metric"
 	"mlframework/sweep/space"
+	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
 
@@ -20,7 +21,7 @@ func testRecord(t *testing.T) core.Record {
 		t.Fatal(err)
 	}
 	return core.Record{Space: s, Project: "/p", Recipe: task.Recipe{Definition: "train", Command: []string{"run", "{host}:{slot}"},
-		Revision: "r1", Metrics: []result.Rule{{Name: "accuracy", Pattern: "x(.)"}}}}
+		Revision: "r1", Metrics: []metric.Rule{{Name: "accuracy", Pattern: "x(.)"}}}}
 }
 
 // TestSummary holds the JSON names of a sweep to their contract.
@@ -50,13 +51,17 @@ func TestRows(t *testing.T) {
 	t.Parallel()
 	row := testRecord(t).Rows("train-1")
 	fresh := row(core.Task{Index: 3})
-	want := result.Row{ID: "train-1/3", Sweep: "train-1", Definition: "train", Index: 3, State: "pending", Revision: "r1",
-		Argv: []string{"run", "{host}:{slot}", "--lr=0.10"}, Parameters: result.Parameters{{Name: "lr", Value: "0.10"}, {Name: "augment", Value: "false"}}}
+	want := table.Row{ID: "train-1/3", Sweep: "train-1", Definition: "train", Index: 3,
+		State: "pending", Revision: "r1",
+		Argv: []string{"run", "{host}:{slot}", "--lr=0.10"},
+		Parameters: table.Parameters{{Name: "lr", Value: "0.10"},
+			{Name: "augment", Value: "false"}}}
 	if diff := cmp.Diff(want, fresh); diff != "" {
 		t.Errorf("a task without a row: -want +got:\n%s", diff)
 	}
 	code := 1
-	o := &task.Outcome{Class: task.Error, ExitCode: &code, Reason: "exit code 1", Duration: 1500 * time.Millisecond, Metrics: result.Final{{Name: "accuracy", Value: 0.5}}}
+	o := &task.Outcome{Class: task.Error, ExitCode: &code, Reason: "exit code 1",
+		Duration: 1500 * time.Millisecond, Metrics: metric.Final{{Name: "accuracy", Value: 0.5}}}
 	try := core.Try{Number: 3, Revision: "r2", Worker: "w", Start: task.Start{Host: "h", Slot: 1, GPUs: []string{"GPU-1"}}, Started: at(1), Outcome: o}
 	seconds, slot, started := 1.5, 1, at(1)
 	want.State, want.Attempts, want.Revision, want.Argv[1] = "failed", 2, "r2", "h:1"
@@ -73,7 +78,7 @@ func TestRows(t *testing.T) {
 
 func TestSchema(t *testing.T) {
 	t.Parallel()
-	want := result.Schema{Parameters: []string{"lr", "augment"}, Metrics: []string{"accuracy"}}
+	want := table.Schema{Parameters: []string{"lr", "augment"}, Metrics: []string{"accuracy"}}
 	if diff := cmp.Diff(want, testRecord(t).Schema()); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}

@@ -3,8 +3,9 @@
 // The reader is strict and reports every fault of a file at once, each with its line, its column and a way out. The
 // schema is the commented example projects/template/tasks.yml; a test holds the two together.
 //
-// The commands and the packages of sweep may import it. It imports sweep/fault, sweep/result and sweep/task only, and it owns YAML for
-// tasks.yml. Everything here is pure but Load, which reads a project's folder; all of it is safe for concurrent use.
+// The commands and the packages of sweep may import it. It imports sweep/fault, sweep/metric and
+// sweep/task only, and it owns YAML for tasks.yml. Everything here is pure but Load, which reads a
+// project's folder; all of it is safe for concurrent use.
 package definition
 
 import (
@@ -73,24 +74,36 @@ type Container struct {
 // A sweep's record keeps it as JSON for as long as the sweep is kept: a field is never renamed and never changes its
 // meaning. Readers ignore fields that they do not know, and a missing field has its zero value.
 type Task struct {
-	Name        string        `json:"name"`
-	Command     []string      `json:"command"`                // argv as written, to be passed through Expand; never empty
-	Env         []Variable    `json:"env,omitempty"`          // in file order; a variable of the file's Env gives way
-	EachWorker  bool          `json:"each_worker,omitempty"`  // once on every worker, instead of once for every point
-	Workdir     string        `json:"workdir,omitempty"`      // folder of the project that the command runs in; "" is its top
-	Parameters  string        `json:"parameters,omitempty"`   // file relative to the project, slash-separated; "" is none
-	FlagsSpace  bool          `json:"flags_space,omitempty"`  // "--key value" instead of "--key=value"
-	Flags       string        `json:"flags,omitempty"`        // hydra, none or env, instead of flags; "": flags
-	File        *task.File    `json:"file,omitempty"`         // that takes the parameters; nil: none
+	Name string `json:"name"`
+	// argv as written, to be passed through Expand; never empty
+	Command []string `json:"command"`
+	// in file order; a variable of the file's Env gives way
+	Env []Variable `json:"env,omitempty"`
+	// once on every worker, instead of once for every point
+	EachWorker bool `json:"each_worker,omitempty"`
+	// folder of the project that the command runs in; "" is its top
+	Workdir string `json:"workdir,omitempty"`
+	// file relative to the project, slash-separated; "" is none
+	Parameters string `json:"parameters,omitempty"`
+	// "--key value" instead of "--key=value"
+	FlagsSpace bool `json:"flags_space,omitempty"`
+	// hydra, none or env, instead of flags; "": flags
+	Flags string `json:"flags,omitempty"`
+	// that takes the parameters; nil: none
+	File        *task.File    `json:"file,omitempty"`
 	SwitchValue bool          `json:"switch_value,omitempty"` // "--key=true" instead of "--key"
 	Timeout     time.Duration `json:"timeout_ns,omitempty"`   // of one attempt; 0 is no limit
-	Grace       time.Duration `json:"grace_ns,omitempty"`     // from SIGTERM to SIGKILL; 0 kills at once
-	Retry       Retry         `json:"retry,omitzero"`
-	MaxFailures int           `json:"max_failures,omitempty"` // failed tasks that stop the sweep; 0 is never
-	GPUs        float64       `json:"gpus,omitempty"`         // for each task: 0, a whole number, or 1/n
-	Code        []string      `json:"code,omitempty"`         // patterns of the files that count for --missing; none: all
-	Metrics     []Metric      `json:"metrics,omitempty"`      // in file order
-	Objective   Objective     `json:"objective,omitzero"`
+	// from SIGTERM to SIGKILL; 0 kills at once
+	Grace time.Duration `json:"grace_ns,omitempty"`
+	Retry Retry         `json:"retry,omitzero"`
+	// failed tasks that stop the sweep; 0 is never
+	MaxFailures int `json:"max_failures,omitempty"`
+	// for each task: 0, a whole number, or 1/n
+	GPUs float64 `json:"gpus,omitempty"`
+	// patterns of the files that count for --missing; none: all
+	Code      []string        `json:"code,omitempty"`
+	Metrics   []MetricPattern `json:"metrics,omitempty"` // in file order
+	Objective Objective       `json:"objective,omitzero"`
 
 	Places      Places       `json:"-"` // of flags, and of what has names in braces
 	NewKeys     bool         `json:"-"` // of File, while it is read

@@ -36,9 +36,10 @@ tasks:
 		{Name: "other", Retry: definition.Retry{Error: 1, Lost: 5}},
 		{
 			Name: "both", Timeout: time.Minute, GPUs: 1, Retry: definition.Retry{Error: 1, Lost: 3},
-			Metrics: []definition.Metric{{Name: "loss", Pattern: "(a)"}},
+			Metrics: []definition.MetricPattern{{Name: "loss", Pattern: "(a)"}},
 		},
-		{Name: "key", Retry: definition.Retry{Lost: 3}, Metrics: []definition.Metric{{Name: "acc", Pattern: "(b)"}}},
+		{Name: "key", Retry: definition.Retry{Lost: 3},
+			Metrics: []definition.MetricPattern{{Name: "acc", Pattern: "(b)"}}},
 	}
 	for i := range want {
 		f.Tasks[i].Unsupported = nil // TestGPUs

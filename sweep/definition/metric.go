@@ -14,7 +14,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"mlframework/sweep/fault"
-	"mlframework/sweep/result"
+	"mlframework/sweep/metric"
 )
 
 // maxMetricName is the length of a metric's name in characters: it is the head of a column.
@@ -23,10 +23,10 @@ const maxMetricName = 64
 const syntaxPage = "see https://github.com/google/re2/wiki/Syntax"
 
 // Metric is a number that is read from the lines of an attempt's output.
-type Metric struct {
+type MetricPattern struct {
 	Name    string      `json:"name"`
 	Pattern string      `json:"pattern"`        // RE2, as of package regexp; "": it comes in JSON lines
-	Take    result.Take `json:"take,omitempty"` // which of its values is final; "": the last
+	Take    metric.Take `json:"take,omitempty"` // which of its values is final; "": the last
 	File    string      `json:"file,omitempty"` // pattern of files in the task's folder, in which one of the others is its name
 	Column  string      `json:"column,omitempty"`
 	Key     string      `json:"key,omitempty"`
@@ -34,18 +34,27 @@ type Metric struct {
 }
 
 // metricKeys are the keys of a metric in its long form.
-func metricKeys() []key[Metric] {
-	return []key[Metric]{
+func metricKeys() []key[MetricPattern] {
+	return []key[MetricPattern]{
 		{"pattern", "pattern: 'accuracy: ([0-9.]+)'", readPattern},
 		{"file", `file: "csv/*/metrics.csv"`, readMetricFile},
-		{"column", "column: val/acc", func(r *reader, m *Metric, v value) { m.Column, _ = r.word(v) }},
-		{"key", "key: test.accuracy", func(r *reader, m *Metric, v value) { m.Key, _ = r.word(v) }},
-		{"tag", "tag: loss/val", func(r *reader, m *Metric, v value) { m.Tag, _ = r.word(v) }},
+		{"column", "column: val/acc", func(r *reader, m *MetricPattern, v value) {
+			m.Column,
+				_ = r.word(v)
+		}},
+		{"key", "key: test.accuracy", func(r *reader, m *MetricPattern, v value) {
+			m.Key,
+				_ = r.word(v)
+		}},
+		{"tag", "tag: loss/val", func(r *reader, m *MetricPattern, v value) {
+			m.Tag,
+				_ = r.word(v)
+		}},
 		{"take", "take: last, max, min or first", readTake},
 	}
 }
 
-func readPattern(r *reader, m *Metric, v value) {
+func readPattern(r *reader, m *MetricPattern, v value) {
 	pattern, ok := r.word(v)
 	if !ok {
 		return
@@ -57,7 +66,7 @@ func readPattern(r *reader, m *Metric, v value) {
 }
 
 // readMetricFile reads a pattern of files, which stays in the task's folder.
-func readMetricFile(r *reader, m *Metric, v value) {
+func readMetricFile(r *reader, m *MetricPattern, v value) {
 	pattern, ok := r.word(v)
 	if !ok {
 		return
@@ -97,12 +106,12 @@ func (r *reader) checkMetric(v value, present map[string]value) {
 	}
 }
 
-func readTake(r *reader, m *Metric, v value) {
+func readTake(r *reader, m *MetricPattern, v value) {
 	text, ok := r.text(v)
 	if !ok {
 		return
 	}
-	if m.Take = result.Take(text); !slices.Contains(result.Takes, m.Take) {
+	if m.Take = metric.Take(text); !slices.Contains(metric.Takes, m.Take) {
 		r.wrong(v, "unknown word "+quote(text)) // which lists those that there are
 		m.Take = ""
 	}
@@ -110,7 +119,7 @@ func readTake(r *reader, m *Metric, v value) {
 
 // Expression returns the compiled pattern and the index of the group that holds the number: the one named "value", else
 // the only one that is not named "step". The error says why a pattern is none, in words for the person who wrote it; Read has checked it.
-func (m Metric) Expression() (*regexp.Regexp, int, error) {
+func (m MetricPattern) Expression() (*regexp.Regexp, int, error) {
 	expression, group, p := m.compile()
 	if p != nil {
 		return nil, 0, p
@@ -118,12 +127,12 @@ func (m Metric) Expression() (*regexp.Regexp, int, error) {
 	return expression, group, nil
 }
 
-func (m Metric) compile() (*regexp.Regexp, int, *patternError) {
+func (m MetricPattern) compile() (*regexp.Regexp, int, *patternError) {
 	expression, err := regexp.Compile(m.Pattern)
 	if err != nil {
 		return nil, 0, explainPattern(err)
 	}
-	value, step := result.Groups(expression)
+	value, step := metric.Groups(expression)
 	others := 0
 	for group, name := range expression.SubexpNames() {
 		if group > 0 && group != step && name != "value" {
@@ -170,7 +179,7 @@ func readMetrics(r *reader, t *Task, v value) {
 		if reason := badMetricName(e.name); reason != "" {
 			r.fault(e.key, reason, "")
 		}
-		m := Metric{Name: e.name}
+		m := MetricPattern{Name: e.name}
 		if e.value.Kind == yaml.MappingNode {
 			e.value.example = "metrics: {accuracy: {pattern: 'accuracy: ([0-9.]+)', take: max}}"
 			if len(e.value.Content) == 0 {

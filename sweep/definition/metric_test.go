@@ -53,7 +53,7 @@ func TestMetricExpression(t *testing.T) {
 		{`(a|b) (?<value>\d+)`, "a 7", "7"},
 		{`validation accuracy[ =:]+([-+0-9.eE]+)`, "x validation accuracy: 9.3e-1 y", "9.3e-1"},
 	} {
-		expression, group, err := definition.Metric{Pattern: c.pattern}.Expression()
+		expression, group, err := definition.MetricPattern{Pattern: c.pattern}.Expression()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +61,7 @@ func TestMetricExpression(t *testing.T) {
 			t.Errorf("%s found %q, not %q", c.pattern, got, c.want)
 		}
 	}
-	_, _, err := definition.Metric{Pattern: "x"}.Expression()
+	_, _, err := definition.MetricPattern{Pattern: "x"}.Expression()
 	if err == nil || err.Error() != "no group says which part is the number; put it in parentheses: loss: ([0-9.]+)" {
 		t.Error(err)
 	}

@@ -68,7 +68,7 @@ func TestRead(t *testing.T) {
 			Command:    []string{"python3", "-u", "train.py", "0.10", "007", "~", "yes", ""},
 			Parameters: "parameters.yml", FlagsSpace: true, SwitchValue: true,
 			Timeout: 90 * time.Minute, Retry: definition.Retry{Error: 1, OOM: 2, Lost: 3}, MaxFailures: 10, GPUs: 0.5,
-			Metrics: []definition.Metric{
+			Metrics: []definition.MetricPattern{
 				{Name: "accuracy", Pattern: `validation accuracy[ =:]+([-+0-9.eE]+)`},
 				{Name: "loss", Pattern: `loss (?P<unit>\w+) (?P<value>\d+)`},
 			},

@@ -7,20 +7,21 @@ import (
 	"testing"
 
 	"mlframework/sweep/group"
-	"mlframework/sweep/result"
+	"mlframework/sweep/metric"
+	"mlframework/sweep/table"
 )
 
 // Whatever parameters and metrics are called, every column has a name of its own, and sorting by a
 // name finds the column that has it, then the mean of the metric that has it.
 func TestNamesOfColumns(t *testing.T) {
 	t.Parallel()
-	rows := []result.Row{
+	rows := []table.Row{
 		ended(0, "n=1 tasks=5 x.sd=7 missing=a n:4 tasks:1 mean:3 sd:2"),
 		ended(1, "n=2 tasks=5 x.sd=8 missing=b n:3 tasks:2 mean:1 sd:4"),
 		ended(2, "n=3 tasks=5 x.sd=9 missing=c n:2 tasks:3 mean:2 sd:1"),
 		ended(3, "n=3 tasks=5 x.sd=9 missing=c n:2 tasks:3 mean:2 sd:1"),
 	}
-	schema := result.Schema{}.With(rows)
+	schema := table.Schema{}.With(rows)
 	for name, c := range map[string]struct {
 		by, metrics, sort, header, order string // order: of the first tasks
 	}{
@@ -41,7 +42,7 @@ func TestNamesOfColumns(t *testing.T) {
 	} {
 		g, err := group.New(group.Options{Sweep: "run-3", By: strings.Split(c.by, ","),
 			Metrics: strings.Split(c.metrics, ","), Schema: schema,
-			Objective: result.Objective{Metric: "none"}})
+			Objective: metric.Objective{Metric: "none"}})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -76,11 +77,11 @@ func TestNamesOfColumns(t *testing.T) {
 }
 
 // firstTasks are the numbers of the first task of each group.
-func firstTasks(rows []result.Row, t group.Table, by string) string {
+func firstTasks(rows []table.Row, t group.Table, by string) string {
 	var first []string
 	for _, g := range t.Groups {
-		i := slices.IndexFunc(rows, func(r result.Row) bool {
-			column, err := result.Schema{}.With(rows).Column(by)
+		i := slices.IndexFunc(rows, func(r table.Row) bool {
+			column, err := table.Schema{}.With(rows).Column(by)
 			text, _ := column.Text(&r)
 			return err == nil && text == *g.By[t.By[0]]
 		})
@@ -92,7 +93,7 @@ func firstTasks(rows []result.Row, t group.Table, by string) string {
 // A name with a comma that lacks its backquotes is told with them.
 func TestNameWithAComma(t *testing.T) {
 	t.Parallel()
-	s := result.Schema{Parameters: []string{"a,b"}, Metrics: []string{"m"}}
+	s := table.Schema{Parameters: []string{"a,b"}, Metrics: []string{"m"}}
 	_, err := group.New(group.Options{By: []string{"a", "b"}, Schema: s})
 	const want = "there is no column \"a\"; write `a,b` where that is meant, in backquotes as it has a comma"
 	if e, ok := errors.AsType[*group.Error](err); !ok || e.Text != want {

@@ -14,7 +14,9 @@ import (
 	"slices"
 	"strings"
 
-	"mlframework/sweep/result"
+	"mlframework/sweep/human"
+	"mlframework/sweep/metric"
+	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
 
@@ -32,8 +34,8 @@ type Options struct {
 	// Metrics are metrics, or other columns that measure, such as duration; none: the metric of the objective, without one all
 	// metrics of the schema, and the duration where it has none.
 	Metrics   []string
-	Objective result.Objective
-	Schema    result.Schema
+	Objective metric.Objective
+	Schema    table.Schema
 	Max       int // groups; 0: MaxGroups
 }
 
@@ -53,9 +55,9 @@ type Grouper struct {
 // measure is a column that is summarized.
 type measure struct {
 	name string
-	of   result.Column
+	of   table.Column
 	// objective has the states of tasks whose value counts.
-	objective result.Objective
+	objective metric.Objective
 }
 
 // entry is a group while it grows.
@@ -77,7 +79,8 @@ type missing struct {
 	tasks, first int64
 }
 
-// New makes a grouper. Its error is an [*Error], which wraps a [*result.UnknownColumn] where there is no such column.
+// New makes a grouper. Its error is an [*Error], which wraps a [*table.UnknownColumn] where there
+// is no such column.
 func New(o Options) (*Grouper, error) {
 	if o.Max == 0 {
 		o.Max = MaxGroups
@@ -105,10 +108,10 @@ func (g *Grouper) choose() error {
 	switch {
 	case len(names) > 0:
 	case !g.o.Objective.IsZero():
-		g.measure(g.o.Objective.Metric, result.MetricColumn(g.o.Objective.Metric))
+		g.measure(g.o.Objective.Metric, table.MetricColumn(g.o.Objective.Metric))
 	case len(g.o.Schema.Metrics) > 0:
 		for _, name := range g.o.Schema.Metrics {
-			g.measure(name, result.MetricColumn(name))
+			g.measure(name, table.MetricColumn(name))
 		}
 	default:
 		names = []string{"duration"}
@@ -124,7 +127,9 @@ func (g *Grouper) choose() error {
 			}
 		}
 		if !column.Measures() {
-			return &Error{"of", fmt.Sprintf("%s is not a metric, and not the duration: it has no mean", result.Visible(name)), nil}
+			return &Error{"of",
+				fmt.Sprintf("%s is not a metric, and not the duration: it has no mean",
+					human.Visible(name)), nil}
 		}
 		if column.Metric() != "" {
 			name = column.Metric()
@@ -143,30 +148,31 @@ func (g *Grouper) unknown(parameter, name string, err error) error {
 	for _, whole := range slices.Concat(g.o.Schema.Parameters, g.o.Schema.Metrics) {
 		if parts := strings.Split(whole, ","); len(parts) > 1 && slices.Contains(parts, name) {
 			text = fmt.Sprintf("there is no column %q; write %s where that is meant, in backquotes as it has a comma",
-				result.Visible(name), result.Visible(JoinNames([]string{whole})))
+				human.Visible(name), human.Visible(JoinNames([]string{whole})))
 		}
 	}
 	return &Error{parameter, text, err}
 }
 
-func (g *Grouper) measure(name string, column result.Column) {
+func (g *Grouper) measure(name string, column table.Column) {
 	if slices.ContainsFunc(g.metrics, func(m measure) bool { return m.name == name }) {
 		return
 	}
-	o := result.Objective{Metric: name, Maximize: g.o.Objective.Maximize, Timeouts: g.o.Objective.Timeouts}
+	o := metric.Objective{Metric: name, Maximize: g.o.Objective.Maximize,
+		Timeouts: g.o.Objective.Timeouts}
 	g.metrics = append(g.metrics, measure{name, column, o})
 }
 
 // Bind takes the values of parameters from where they come from instead of from rows.
-func (g *Grouper) Bind(dimension func(parameter string) result.Dimension) {
+func (g *Grouper) Bind(dimension func(parameter string) table.Dimension) {
 	for _, k := range g.by {
 		k.of = k.of.Bind(dimension)
 	}
 }
 
 // Fields are what is looked at of a task beside its index.
-func (g *Grouper) Fields() result.Fields {
-	all := result.FieldState | result.FieldAttempts
+func (g *Grouper) Fields() table.Fields {
+	all := table.FieldState | table.FieldAttempts
 	for _, k := range g.by {
 		all |= k.of.Fields()
 	}
@@ -192,7 +198,7 @@ func (g *Grouper) Metrics() (names []string) {
 }
 
 // Add takes a task. Its error says that there are too many groups.
-func (g *Grouper) Add(r *result.Row) error {
+func (g *Grouper) Add(r *table.Row) error {
 	g.place = g.place[:0]
 	for _, k := range g.by {
 		g.place = binary.BigEndian.AppendUint32(g.place, k.number(r))
@@ -234,7 +240,7 @@ const (
 	lessThanAny = "-inf"
 )
 
-func (m *measured) add(of *measure, r *result.Row) {
+func (m *measured) add(of *measure, r *table.Row) {
 	if !of.objective.Ranks(r.State) {
 		m.miss(r.State, r.Index)
 		return
@@ -278,7 +284,8 @@ func (e *Error) Unwrap() error { return e.cause }
 func (g *Grouper) tooMany() error {
 	most := slices.MaxFunc(g.by, func(a, b *key) int { return len(a.texts) - len(b.texts) })
 	return &Error{"by", fmt.Sprintf("there are more than %d groups: %s alone has %d values or more; group by columns with fewer values, or look at "+
-		"fewer tasks (--where) or at single ones (--group-by none)", g.o.Max, result.Visible(most.name), len(most.texts)), nil}
+		"fewer tasks (--where) or at single ones (--group-by none)", g.o.Max,
+		human.Visible(most.name), len(most.texts)), nil}
 }
 
 // id is a task as people name it.
@@ -287,16 +294,16 @@ func (g *Grouper) id(index int64) string { return task.ID{Sweep: g.o.Sweep, Inde
 // key is a column by which tasks are grouped. Its values have numbers, 0 for what is absent.
 type key struct {
 	name    string
-	of      result.Column
+	of      table.Column
 	texts   []string // of the numbers from 1 on
 	numbers map[string]uint32
 }
 
-func newKey(name string, of result.Column) *key {
+func newKey(name string, of table.Column) *key {
 	return &key{name: name, of: of, numbers: map[string]uint32{}}
 }
 
-func (k *key) number(r *result.Row) uint32 {
+func (k *key) number(r *table.Row) uint32 {
 	text, ok := k.of.Text(r)
 	if !ok {
 		return 0

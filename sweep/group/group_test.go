@@ -13,27 +13,28 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mlframework/sweep/group"
-	"mlframework/sweep/result"
+	"mlframework/sweep/metric"
+	"mlframework/sweep/table"
 )
 
 var update = flag.Bool("update", false, "write the golden file anew")
 
 // ended is a task of run-3 that succeeded, with parameters and metrics as "lr=0.1 seed=2 accuracy:0.9".
-func ended(index int64, words string) result.Row {
-	r := result.Row{Index: index, State: "succeeded", Attempts: 1, Host: "gpu1"}
+func ended(index int64, words string) table.Row {
+	r := table.Row{Index: index, State: "succeeded", Attempts: 1, Host: "gpu1"}
 	for word := range strings.FieldsSeq(words) {
 		if name, value, ok := strings.Cut(word, "="); ok {
-			r.Parameters = append(r.Parameters, result.Parameter{Name: name, Value: value})
+			r.Parameters = append(r.Parameters, table.Parameter{Name: name, Value: value})
 			continue
 		}
 		name, value, _ := strings.Cut(word, ":")
-		v, _ := result.ParseNumber(value)
-		r.Metrics = append(r.Metrics, result.Metric{Name: name, Value: v})
+		v, _ := metric.ParseNumber(value)
+		r.Metrics = append(r.Metrics, metric.FinalValue{Name: name, Value: v})
 	}
 	return r
 }
 
-func in(state string, r result.Row) result.Row {
+func in(state string, r table.Row) table.Row {
 	r.State = state
 	if state == "pending" {
 		r.Attempts = 0
@@ -42,8 +43,8 @@ func in(state string, r result.Row) result.Row {
 }
 
 // repeats is a sweep of four points and three seeds, of which some went wrong.
-func repeats() []result.Row {
-	return []result.Row{
+func repeats() []table.Row {
+	return []table.Row{
 		ended(0, "lr=0.1 unit=64 seed=0 accuracy:0.90 loss:1"),
 		ended(1, "lr=0.1 unit=64 seed=1 accuracy:0.91 loss:2"),
 		ended(2, "lr=0.1 unit=64 seed=2 accuracy:0.92 loss:inf"),
@@ -59,11 +60,14 @@ func repeats() []result.Row {
 	}
 }
 
-var schema = result.Schema{Parameters: []string{"lr", "unit", "seed"}, Metrics: []string{"accuracy", "loss"}}
+var schema = table.Schema{Parameters: []string{"lr", "unit", "seed"},
+	Metrics: []string{"accuracy", "loss"}}
 
-var accuracy = result.Objective{Metric: "accuracy", Maximize: true}
+var accuracy = metric.Objective{Metric: "accuracy", Maximize: true}
 
-func summarize(t *testing.T, rows []result.Row, o group.Options, order group.Order) (group.Table, error) {
+func summarize(t *testing.T, rows []table.Row, o group.Options, order group.Order) (
+	group.Table, error,
+) {
 	t.Helper()
 	o.Sweep = "run-3"
 	if o.Schema.Parameters == nil {
@@ -118,35 +122,82 @@ func TestGroups(t *testing.T) {
 	for name, c := range map[string]struct {
 		o     group.Options
 		order group.Order
-		rows  []result.Row
+		rows  []table.Row
 		want  []string
 	}{
-		"ranked by the mean":          {o: byPoint, want: []string{unit128, unit64, small64, small128}},
-		"lower is better":             {o: group.Options{By: []string{"lr", "unit"}, Objective: result.Objective{Metric: "accuracy"}}, want: []string{unit64, unit128, small64, small128}},
-		"by a parameter":              {o: byPoint, order: group.Order{Sort: "lr"}, want: []string{small64, small128, unit64, unit128}},
-		"by a parameter, downwards":   {o: byPoint, order: group.Order{Sort: "-unit"}, want: []string{unit128, small128, unit64, small64}},
-		"by the number of values":     {o: byPoint, order: group.Order{Sort: "-n"}, want: []string{unit64, unit128, small64, small128}},
-		"by the deviation":            {o: byPoint, order: group.Order{Sort: "accuracy.sd"}, want: []string{unit64, unit128, small64, small128}},
-		"by the mean, upwards":        {o: byPoint, order: group.Order{Sort: "accuracy"}, want: []string{unit64, unit128, small64, small128}},
-		"the first":                   {o: byPoint, order: group.Order{Most: 1}, want: []string{unit128}},
-		"a page":                      {o: byPoint, order: group.Order{Skip: 1, Most: 2}, want: []string{unit64, small64}},
-		"a page of the first":         {o: byPoint, order: group.Order{Top: 2, Skip: 1, Most: 2}, want: []string{unit64}},
-		"beyond the last":             {o: byPoint, order: group.Order{Skip: 9}},
-		"only what was handed out":    {o: byPoint, order: group.Order{Begun: true}, want: []string{unit128, unit64, small64}},
-		"another metric, not ranked":  {o: group.Options{By: []string{"unit"}, Objective: accuracy, Metrics: []string{"loss"}}, want: []string{"unit=64 loss 3/6 2.66667 2.08 [-2.50448, 7.83781] run-3/2 inf; 2 running, first run-3/7", "unit=128 loss 2/6 3.5 0.707 [-2.8531, 9.8531] run-3/4 failed; " + pending}},
-		"without an objective: all":   {o: group.Options{By: []string{"seed"}}, rows: repeats()[:3], want: []string{"seed=0 accuracy 1/1 0.9 - -  loss 1/1 1 - -", "seed=1 accuracy 1/1 0.91 - -  loss 1/1 2 - -", "seed=2 accuracy 1/1 0.92 - -  loss 0/1 - - - run-3/2 inf"}},
-		"no column: one group":        {o: group.Options{Objective: accuracy}, rows: repeats()[:4], want: []string{"accuracy 4/4 0.92 0.0216 [0.885626, 0.954374]"}},
-		"ties are in order":           {o: byPoint, rows: []result.Row{ended(1, "lr=3 unit=1 accuracy:2"), ended(2, "lr=2 unit=1 accuracy:2"), ended(0, "lr=1 unit=1 accuracy:2")}, want: []string{"lr=1 unit=1 accuracy 1/1 2 - -", "lr=3 unit=1 accuracy 1/1 2 - -", "lr=2 unit=1 accuracy 1/1 2 - -"}},
-		"equal values":                {o: byPoint, rows: []result.Row{ended(0, "lr=1 unit=1 accuracy:2"), ended(1, "lr=1 unit=1 accuracy:2")}, want: []string{"lr=1 unit=1 accuracy 2/2 2 0 [2, 2]"}},
-		"a parameter that some lack":  {o: byPoint, rows: []result.Row{ended(0, "lr=1 accuracy:2"), ended(1, "unit=1 lr=1 accuracy:1")}, want: []string{"lr=1 unit=- accuracy 1/1 2 - -", "lr=1 unit=1 accuracy 1/1 1 - -"}},
-		"absent is last":              {o: byPoint, order: group.Order{Sort: "-unit"}, rows: []result.Row{ended(0, "lr=1 accuracy:2"), ended(1, "unit=1 lr=1 accuracy:1")}, want: []string{"lr=1 unit=1 accuracy 1/1 1 - -", "lr=1 unit=- accuracy 1/1 2 - -"}},
-		"by host":                     {o: group.Options{By: []string{"host", "state"}, Objective: accuracy}, rows: repeats()[3:5], want: []string{"host=gpu1 state=succeeded accuracy 1/1 0.95 - -", "host=gpu1 state=failed accuracy 0/1 - - - run-3/4 failed"}},
-		"timeouts that are ranked":    {o: group.Options{By: []string{"lr"}, Objective: result.Objective{Metric: "accuracy", Timeouts: true}}, rows: []result.Row{in("timeout", ended(0, "lr=1 accuracy:2"))}, want: []string{"lr=1 accuracy 1/1 2 - -"}},
-		"timeouts that are not":       {o: group.Options{By: []string{"lr"}, Objective: accuracy}, rows: []result.Row{in("timeout", ended(0, "lr=1 accuracy:2"))}, want: []string{"lr=1 accuracy 0/1 - - - run-3/0 timeout"}},
-		"a column named twice":        {o: group.Options{By: []string{"lr", "lr"}, Objective: accuracy, Metrics: []string{"accuracy", "metrics.accuracy"}}, rows: repeats()[:1], want: []string{"lr=0.1 accuracy 1/1 0.9 - -"}},
-		"a parameter named as a sum":  {o: group.Options{By: []string{"tasks"}, Objective: accuracy, Schema: result.Schema{Parameters: []string{"tasks"}, Metrics: []string{"accuracy"}}}, rows: []result.Row{ended(0, "tasks=7 accuracy:1")}, want: []string{"parameters.tasks=7 accuracy 1/1 1 - -"}},
-		"-inf, of what is not ranked": {o: group.Options{By: []string{"lr"}, Metrics: []string{"loss"}}, rows: []result.Row{ended(0, "lr=1 loss:-inf")}, want: []string{"lr=1 loss 0/1 - - - run-3/0 -inf"}},
-		"the duration, without any":   {o: group.Options{By: []string{"lr"}, Schema: result.Schema{Parameters: []string{"lr"}}}, rows: []result.Row{ended(0, "lr=1")}, want: []string{"lr=1 duration 0/1 - - - run-3/0 without a value"}},
+		"ranked by the mean": {o: byPoint, want: []string{unit128, unit64, small64, small128}},
+		"lower is better": {o: group.Options{By: []string{"lr", "unit"},
+			Objective: metric.Objective{Metric: "accuracy"}}, want: []string{unit64, unit128,
+			small64, small128}},
+		"by a parameter": {o: byPoint, order: group.Order{Sort: "lr"},
+			want: []string{small64, small128, unit64, unit128}},
+		"by a parameter, downwards": {o: byPoint, order: group.Order{Sort: "-unit"},
+			want: []string{unit128, small128, unit64, small64}},
+		"by the number of values": {o: byPoint, order: group.Order{Sort: "-n"},
+			want: []string{unit64, unit128, small64, small128}},
+		"by the deviation": {o: byPoint, order: group.Order{Sort: "accuracy.sd"},
+			want: []string{unit64, unit128, small64, small128}},
+		"by the mean, upwards": {o: byPoint, order: group.Order{Sort: "accuracy"},
+			want: []string{unit64, unit128, small64, small128}},
+		"the first": {o: byPoint, order: group.Order{Most: 1},
+			want: []string{unit128}},
+		"a page": {o: byPoint, order: group.Order{Skip: 1, Most: 2},
+			want: []string{unit64, small64}},
+		"a page of the first": {o: byPoint, order: group.Order{Top: 2, Skip: 1, Most: 2},
+			want: []string{unit64}},
+		"beyond the last": {o: byPoint, order: group.Order{Skip: 9}},
+		"only what was handed out": {o: byPoint, order: group.Order{Begun: true},
+			want: []string{unit128, unit64, small64}},
+		"another metric, not ranked": {o: group.Options{By: []string{"unit"}, Objective: accuracy,
+			Metrics: []string{"loss"}},
+			want: []string{"unit=64 loss 3/6 2.66667 2.08 [-2.50448, 7.83781] run-3/2 inf; " +
+				"2 running, first run-3/7",
+				"unit=128 loss 2/6 3.5 0.707 [-2.8531, 9.8531] run-3/4 " +
+					"failed; " + pending}},
+		"without an objective: all": {o: group.Options{By: []string{"seed"}}, rows: repeats()[:3],
+			want: []string{"seed=0 accuracy 1/1 0.9 - -  loss 1/1 1 - -",
+				"seed=1 accuracy 1/1 0.91 - -  loss 1/1 2 - -",
+				"seed=2 accuracy 1/1 0.92 - -  loss 0/1 - - - run-3/2 inf"}},
+		"no column: one group": {o: group.Options{Objective: accuracy}, rows: repeats()[:4],
+			want: []string{"accuracy 4/4 0.92 0.0216 [0.885626, 0.954374]"}},
+		"ties are in order": {o: byPoint,
+			rows: []table.Row{ended(1, "lr=3 unit=1 accuracy:2"),
+				ended(2, "lr=2 unit=1 accuracy:2"), ended(0, "lr=1 unit=1 accuracy:2")},
+			want: []string{"lr=1 unit=1 accuracy 1/1 2 - -", "lr=3 unit=1 accuracy 1/1 2 - -",
+				"lr=2 unit=1 accuracy 1/1 2 - -"}},
+		"equal values": {o: byPoint,
+			rows: []table.Row{ended(0, "lr=1 unit=1 accuracy:2"),
+				ended(1, "lr=1 unit=1 accuracy:2")},
+			want: []string{"lr=1 unit=1 accuracy 2/2 2 0 [2, 2]"}},
+		"a parameter that some lack": {o: byPoint, rows: []table.Row{ended(0, "lr=1 accuracy:2"),
+			ended(1, "unit=1 lr=1 accuracy:1")}, want: []string{"lr=1 unit=- accuracy 1/1 2 - -",
+			"lr=1 unit=1 accuracy 1/1 1 - -"}},
+		"absent is last": {o: byPoint, order: group.Order{Sort: "-unit"},
+			rows: []table.Row{ended(0, "lr=1 accuracy:2"), ended(1, "unit=1 lr=1 accuracy:1")},
+			want: []string{"lr=1 unit=1 accuracy 1/1 1 - -", "lr=1 unit=- accuracy 1/1 2 - -"}},
+		"by host": {o: group.Options{By: []string{"host", "state"}, Objective: accuracy},
+			rows: repeats()[3:5], want: []string{"host=gpu1 state=succeeded accuracy 1/1 0.95 - -",
+				"host=gpu1 state=failed accuracy 0/1 - - - run-3/4 failed"}},
+		"timeouts that are ranked": {o: group.Options{By: []string{"lr"},
+			Objective: metric.Objective{Metric: "accuracy", Timeouts: true}},
+			rows: []table.Row{in("timeout", ended(0, "lr=1 accuracy:2"))},
+			want: []string{"lr=1 accuracy 1/1 2 - -"}},
+		"timeouts that are not": {o: group.Options{By: []string{"lr"}, Objective: accuracy},
+			rows: []table.Row{in("timeout", ended(0, "lr=1 accuracy:2"))},
+			want: []string{"lr=1 accuracy 0/1 - - - run-3/0 timeout"}},
+		"a column named twice": {o: group.Options{By: []string{"lr", "lr"}, Objective: accuracy,
+			Metrics: []string{"accuracy", "metrics.accuracy"}}, rows: repeats()[:1],
+			want: []string{"lr=0.1 accuracy 1/1 0.9 - -"}},
+		"a parameter named as a sum": {o: group.Options{By: []string{"tasks"}, Objective: accuracy,
+			Schema: table.Schema{Parameters: []string{"tasks"}, Metrics: []string{"accuracy"}}},
+			rows: []table.Row{ended(0, "tasks=7 accuracy:1")},
+			want: []string{"parameters.tasks=7 accuracy 1/1 1 - -"}},
+		"-inf, of what is not ranked": {o: group.Options{By: []string{"lr"},
+			Metrics: []string{"loss"}}, rows: []table.Row{ended(0, "lr=1 loss:-inf")},
+			want: []string{"lr=1 loss 0/1 - - - run-3/0 -inf"}},
+		"the duration, without any": {o: group.Options{By: []string{"lr"},
+			Schema: table.Schema{Parameters: []string{"lr"}}}, rows: []table.Row{ended(0, "lr=1")},
+			want: []string{"lr=1 duration 0/1 - - - run-3/0 without a value"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -178,31 +229,34 @@ func TestGroups(t *testing.T) {
 // The filter of a group picks its tasks and no others.
 func TestWhere(t *testing.T) {
 	t.Parallel()
-	s := result.Schema{Parameters: []string{"a b", "in", "x", "state"}, Metrics: []string{"accuracy"}}
-	var rows []result.Row
+	s := table.Schema{Parameters: []string{"a b", "in", "x", "state"},
+		Metrics: []string{"accuracy"}}
+	var rows []table.Row
 	for i, x := range []string{"1", "1.0", "", "it's", `\`, "x", "in", "nan"} {
 		r := ended(int64(i), "accuracy:1 in=0")
-		r.Parameters = append(r.Parameters, result.Parameter{Name: "x", Value: x}, result.Parameter{Name: "a b", Value: "`" + x})
+		r.Parameters = append(r.Parameters, table.Parameter{Name: "x", Value: x},
+			table.Parameter{Name: "a b", Value: "`" + x})
 		if i%2 == 0 {
 			r.Parameters = r.Parameters[:2]
 		}
 		rows = append(rows, r)
 	}
-	table, err := summarize(t, rows, group.Options{By: []string{"x", "a b", "in", "parameters.state", "metrics.accuracy", "host"}, Schema: s}, group.Order{})
+	means, err := summarize(t, rows, group.Options{By: []string{"x", "a b", "in",
+		"parameters.state", "metrics.accuracy", "host"}, Schema: s}, group.Order{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, g := range table.Groups {
-		got, err := result.Where(rows, s, g.Where(table.By))
+	for i, g := range means.Groups {
+		got, err := table.Where(rows, s, g.Where(means.By))
 		if err != nil || len(got) != 1 || got[0].Index != int64(i) {
-			t.Errorf("%s: %v, %v", g.Where(table.By), got, err)
+			t.Errorf("%s: %v, %v", g.Where(means.By), got, err)
 		}
 	}
 }
 
 func TestWrongQuestions(t *testing.T) {
 	t.Parallel()
-	many := result.Schema{Parameters: []string{"lr"}}
+	many := table.Schema{Parameters: []string{"lr"}}
 	for i := range 17 {
 		many.Metrics = append(many.Metrics, fmt.Sprint("m", i))
 	}
@@ -239,10 +293,11 @@ func TestCoverage(t *testing.T) {
 		covered := 0
 		for range 1000 {
 			mean, deviation := random.NormFloat64(), math.Exp(random.NormFloat64())
-			var rows []result.Row
+			var rows []table.Row
 			for i := range n {
 				r := ended(i, "lr=0.1")
-				r.Metrics = result.Final{{Name: "accuracy", Value: mean + deviation*random.NormFloat64()}}
+				r.Metrics = metric.Final{{Name: "accuracy",
+					Value: mean + deviation*random.NormFloat64()}}
 				rows = append(rows, r)
 			}
 			table, err := summarize(t, rows, group.Options{By: []string{"lr"}, Objective: accuracy}, group.Order{})
@@ -265,7 +320,7 @@ func TestWrite(t *testing.T) {
 	one := group.Options{By: []string{"lr", "unit"}, Objective: accuracy}
 	both := group.Options{By: []string{"lr", "unit"}, Metrics: []string{"accuracy", "loss"}, Objective: accuracy}
 	var out strings.Builder
-	write := func(title string, o group.Options, rows []result.Row, form func(group.Table) error) {
+	write := func(title string, o group.Options, rows []table.Row, form func(group.Table) error) {
 		fmt.Fprintf(&out, "# %s\n", title)
 		table, err := summarize(t, rows, o, group.Order{})
 		if err == nil {
@@ -283,7 +338,7 @@ func TestWrite(t *testing.T) {
 	write("80 columns", both, repeats(), text(80))
 	write("60 columns", both, repeats(), text(60))
 	write("40 columns", one, repeats()[:9], text(40))
-	odd := []result.Row{ended(0, "lr=\x1b[31m unit==1+1 accuracy:1")}
+	odd := []table.Row{ended(0, "lr=\x1b[31m unit==1+1 accuracy:1")}
 	write("text that is not only text", one, odd, text(80))
 	write("CSV", both, append(repeats(), odd...), func(table group.Table) error { return table.WriteCSV(&out) })
 	write("JSON", both, append(repeats()[:6], odd...), func(table group.Table) error { return table.WriteJSON(&out) })
@@ -302,16 +357,20 @@ func TestWrite(t *testing.T) {
 }
 
 func BenchmarkAdd(b *testing.B) {
-	rows := make([]result.Row, 0, 10_000)
+	rows := make([]table.Row, 0, 10_000)
 	for i := range int64(10_000) {
 		rows = append(rows, ended(i, fmt.Sprintf("lr=%d unit=%d seed=%d accuracy:%d", i%10, i/10%100, i/1000, i)))
 	}
-	bound := func(name string) result.Dimension {
+	bound := func(name string) table.Dimension {
 		every := map[string]int64{"lr": 1, "unit": 10}[name]
 		values := map[string]int64{"lr": 10, "unit": 100}[name]
-		return result.Dimension{Values: values, At: func(i int64) int64 { return i / every % values }, Value: func(n int64) (string, bool) { return fmt.Sprint(n), true }}
+		return table.Dimension{Values: values,
+			At: func(i int64) int64 { return i / every % values }, Value: func(n int64) (string,
+				bool) {
+				return fmt.Sprint(n), true
+			}}
 	}
-	for name, bind := range map[string]func(string) result.Dimension{"rows": nil, "bound": bound} {
+	for name, bind := range map[string]func(string) table.Dimension{"rows": nil, "bound": bound} {
 		b.Run(name, func(b *testing.B) {
 			g, err := group.New(group.Options{By: []string{"lr", "unit"}, Objective: accuracy, Schema: schema})
 			if err != nil {

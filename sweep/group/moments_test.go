@@ -10,7 +10,7 @@ import (
 // TestMoments compares mean, deviation and interval with those of NumPy and SciPy, in testdata/moments.txt.
 func TestMoments(t *testing.T) {
 	t.Parallel()
-	for _, line := range table(t, "testdata/moments.txt") {
+	for _, line := range readTable(t, "testdata/moments.txt") {
 		var m group.Moments
 		for _, v := range line[5:] {
 			m.Add(v)

@@ -10,7 +10,7 @@ import (
 // TestStudent compares quantiles with those of scipy.stats.t.ppf((1 + confidence) / 2, n - 1) of SciPy, in testdata/student.txt.
 func TestStudent(t *testing.T) {
 	t.Parallel()
-	for _, line := range table(t, "testdata/student.txt") {
+	for _, line := range readTable(t, "testdata/student.txt") {
 		confidence, n, want := line[0], int64(line[1]), line[2]
 		if got := group.Student(confidence, n); !near(got, want) {
 			t.Errorf("Student(%v, %d) = %.17g, want %.17g", confidence, n, got, want)

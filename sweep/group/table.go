@@ -10,7 +10,8 @@ import (
 
 	"mlframework/sweep/expr"
 	"mlframework/sweep/fault"
-	"mlframework/sweep/result"
+	"mlframework/sweep/human"
+	"mlframework/sweep/table"
 )
 
 // Table is groups in an order. Its JSON names and those of what is in it are the contract of the API and of --json.
@@ -63,7 +64,7 @@ type Order struct {
 }
 
 // Table returns the groups of the tasks so far. What has no place in an order stands last, and equal groups stand in the order
-// of their first tasks. A column that there is not is an error of type [*result.UnknownColumn].
+// of their first tasks. A column that there is not is an error of type [*table.UnknownColumn].
 func (g *Grouper) Table(o Order) (Table, error) {
 	t := Table{By: []string{}, Metrics: []string{}, Groups: []Group{}}
 	for _, k := range g.by {
@@ -178,11 +179,12 @@ func (g *Grouper) order(by string, t *Table) (func(a, b int) int, error) {
 			names = append(names, m+"."+s.name)
 		}
 	}
-	text := fmt.Sprintf("there is no column %q among the groups; ", result.Visible(name))
+	text := fmt.Sprintf("there is no column %q among the groups; ", human.Visible(name))
 	if near := fault.Nearest(name, names); near != "" {
-		text += fmt.Sprintf("did you mean %s? ", result.Visible(near))
+		text += fmt.Sprintf("did you mean %s? ", human.Visible(near))
 	}
-	return nil, &result.UnknownColumn{Name: name, Text: text + "the columns are " + result.Visible(strings.Join(names, ", "))}
+	return nil, &table.UnknownColumn{Name: name, Text: text + "the columns are " +
+		human.Visible(strings.Join(names, ", "))}
 }
 
 // tasksColumn is how many tasks a group has.
@@ -266,7 +268,7 @@ func compareAbsent(a, b bool) int {
 // as numbers.
 func (g *Grouper) byValue(descending bool, column int) func(a, b int) int {
 	k := g.by[column]
-	compare := func(a, b uint32) int { return result.CompareNatural(k.texts[a-1], k.texts[b-1]) }
+	compare := func(a, b uint32) int { return human.CompareNatural(k.texts[a-1], k.texts[b-1]) }
 	if numbers, ok := numbersOf(k.texts); ok {
 		compare = func(a, b uint32) int { return cmp.Compare(numbers[a-1], numbers[b-1]) }
 	}

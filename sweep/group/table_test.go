@@ -8,7 +8,7 @@ import (
 )
 
 // table reads lines of numbers; those that begin with # say what they are.
-func table(t *testing.T, path string) (lines [][]float64) {
+func readTable(t *testing.T, path string) (lines [][]float64) {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -8,13 +8,14 @@ import (
 	"strconv"
 	"strings"
 
-	"mlframework/sweep/result"
+	"mlframework/sweep/human"
+	"mlframework/sweep/table"
 )
 
 // WriteJSON writes one object per group and line.
 func (t Table) WriteJSON(w io.Writer) error {
 	for _, g := range t.Groups {
-		if err := result.WriteJSONLine(w, g); err != nil {
+		if err := table.WriteJSONLine(w, g); err != nil {
 			return err
 		}
 	}
@@ -33,18 +34,19 @@ func (t Table) WriteCSV(w io.Writer) error {
 		record = append(record, m+missingSuffix)
 	}
 	for i, text := range record {
-		record[i] = result.CSVText(text)
+		record[i] = table.CSVText(text)
 	}
 	_ = out.Write(record) // out keeps the first error
 	for _, g := range t.Groups {
 		record = record[:0]
 		for _, name := range t.By {
-			record = append(record, result.CSVText(text(g.By[name], "")))
+			record = append(record, table.CSVText(text(g.By[name], "")))
 		}
 		record = append(record, strconv.FormatInt(g.Tasks, 10))
 		for _, m := range t.Metrics {
 			s := g.Metrics[m]
-			record = append(record, strconv.FormatInt(s.N, 10), exact(s.Mean), exact(s.SD), exact(s.Low), exact(s.High), result.CSVText(MissingText(s.Missing)))
+			record = append(record, strconv.FormatInt(s.N, 10), exact(s.Mean), exact(s.SD),
+				exact(s.Low), exact(s.High), table.CSVText(MissingText(s.Missing)))
 		}
 		_ = out.Write(record)
 	}
@@ -80,18 +82,19 @@ func MissingText(all []Missing) string {
 // WriteText writes a table for people, at most width columns wide; 0 is no limit. Numbers have at most six digits, deviations
 // three.
 func (t Table) WriteText(w io.Writer, width int) error {
-	var columns []result.GridColumn
+	var columns []table.GridColumn
 	for _, name := range t.By {
-		columns = append(columns, result.GridColumn{Name: name, Worth: worthBy})
+		columns = append(columns, table.GridColumn{Name: name, Worth: worthBy})
 	}
 	for i, m := range t.Metrics {
 		columns = append(columns, t.columnsOf(m, i == 0)...)
 	}
-	grid := result.NewGrid(width, append(columns, result.GridColumn{Name: "missing", Optional: true, Long: true})...)
+	grid := table.NewGrid(width, append(columns, table.GridColumn{Name: "missing", Optional: true,
+		Long: true})...)
 	for _, g := range t.Groups {
 		var cells []string
 		for _, name := range t.By {
-			cells = append(cells, text(g.By[name], result.AbsentText))
+			cells = append(cells, text(g.By[name], table.AbsentText))
 		}
 		for _, m := range t.Metrics {
 			cells = append(cells, g.cells(m)...)
@@ -111,13 +114,13 @@ const (
 )
 
 // columnsOf are the columns of a metric for people: where nothing else has these their names are short.
-func (t Table) columnsOf(metric string, first bool) []result.GridColumn {
+func (t Table) columnsOf(metric string, first bool) []table.GridColumn {
 	prefix := ""
 	isShort := func(name string) bool { return name == "n" || name == "sd" }
 	if len(t.Metrics) > 1 || isShort(metric) || slices.ContainsFunc(t.By, isShort) {
 		prefix = metric + "."
 	}
-	return []result.GridColumn{
+	return []table.GridColumn{
 		{Name: prefix + "n", Number: true, Worth: worthNumber},
 		{Name: metric, Number: true, Worth: worthMean, Keep: first},
 		{Name: prefix + "sd", Number: true, Worth: worthDeviation},
@@ -138,15 +141,15 @@ func (g Group) cells(metric string) []string {
 // Number is a number for people; "-" for none.
 func Number(v *float64) string {
 	if v == nil {
-		return result.AbsentText
+		return table.AbsentText
 	}
-	return result.HumanNumber(*v)
+	return human.Number(*v)
 }
 
 // DeviationText is a deviation for people; "-" for none.
 func DeviationText(v *float64) string {
 	if v == nil {
-		return result.AbsentText
+		return table.AbsentText
 	}
 	return strconv.FormatFloat(*v, 'g', 3, 64)
 }
@@ -154,7 +157,7 @@ func DeviationText(v *float64) string {
 // IntervalText is an interval for people; "-" for none.
 func IntervalText(s Statistics) string {
 	if s.Low == nil || s.High == nil {
-		return result.AbsentText
+		return table.AbsentText
 	}
 	return "[" + Number(s.Low) + ", " + Number(s.High) + "]"
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"mlframework/sweep/result"
+	"mlframework/sweep/human"
 )
 
 // joinEvery is how often the audit has an entry of a worker's processes at most: a worker that starts again and again, or
@@ -43,5 +43,5 @@ func (m *Master) recordJoin(w *member) {
 	if left > 0 {
 		detail += fmt.Sprintf(" not-recorded=%d", left)
 	}
-	m.enter("join", "worker", w.kept.Name, result.Visible(detail))
+	m.enter("join", "worker", w.kept.Name, human.Visible(detail))
 }

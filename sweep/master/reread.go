@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"mlframework/sweep/core"
-	"mlframework/sweep/result"
+	"mlframework/sweep/metric"
 	"mlframework/sweep/task"
 )
 
@@ -16,7 +16,8 @@ type Remeasured struct {
 
 // Reread gives a sweep other metrics and another objective, and tasks that have ended the values that were read by them. Others keep
 // theirs; of a task that runs again nothing changes.
-func (m *Master) Reread(ctx context.Context, id string, metrics []result.Rule, o result.Objective, all []Remeasured) (core.Head, error) {
+func (m *Master) Reread(ctx context.Context, id string, metrics []metric.Rule, o metric.Objective,
+	all []Remeasured) (core.Head, error) {
 	return m.alter(ctx, id, func(a *active) error {
 		settings := a.stored.Record.Settings()
 		settings.Metrics, settings.Objective = metrics, o
@@ -35,7 +36,9 @@ func (m *Master) Reread(ctx context.Context, id string, metrics []result.Rule, o
 				continue
 			}
 			end := *t.Try.Outcome
-			end.Metrics, end.Stdout.Unread, end.Stderr.Unread, end.Unmeasured = result.Final(read.Metrics), read.Stdout, read.Stderr, read.Unmeasured
+			end.Metrics, end.Stdout.Unread, end.Stderr.Unread,
+				end.Unmeasured = metric.Final(read.Metrics), read.Stdout, read.Stderr,
+				read.Unmeasured
 			t.Try.Outcome = &end
 			a.ledger.Measure(t)
 		}

@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"mlframework/sweep/core"
-	"mlframework/sweep/result"
+	"mlframework/sweep/human"
+	"mlframework/sweep/metric"
+	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
 
@@ -22,7 +24,7 @@ const (
 // Update is what happened since a watcher last asked. Its JSON is a line of the API's answer to a follower.
 type Update struct {
 	Sweep  core.Summary `json:"sweep"`            // as it is now
-	Rows   []result.Row `json:"tasks,omitempty"`  // tasks that changed, in order
+	Rows   []table.Row  `json:"tasks,omitempty"`  // tasks that changed, in order
 	Lines  []task.Line  `json:"lines,omitempty"`  // live output
 	Missed int64        `json:"missed,omitempty"` // lines that were left out because the watcher was slow
 	Cut    int64        `json:"-"`                // changes of tasks that were left out likewise
@@ -60,7 +62,7 @@ type Watcher struct {
 	wake   chan struct{}
 	owner  *watchers
 	record core.Record
-	row    func(core.Task) result.Row
+	row    func(core.Task) table.Row
 	detail Detail
 
 	mu   sync.Mutex
@@ -188,7 +190,7 @@ func (ws *watchers) rewritten(sweep string, r core.Record) {
 }
 
 // better is the best of a task and the one before.
-func (b *Best) better(id string, o result.Objective, t *core.Task) *Best {
+func (b *Best) better(id string, o metric.Objective, t *core.Task) *Best {
 	if !o.Ranks(t.State.String()) {
 		return b
 	}
@@ -197,7 +199,8 @@ func (b *Best) better(id string, o result.Objective, t *core.Task) *Best {
 		return b
 	}
 	return &Best{
-		Task: task.ID{Sweep: id, Index: t.Index}.String(), Metric: o.Metric, Value: result.HumanNumber(v), number: v, index: t.Index,
+		Task: task.ID{Sweep: id, Index: t.Index}.String(), Metric: o.Metric, Value: human.Number(v),
+		number: v, index: t.Index,
 	}
 }
 

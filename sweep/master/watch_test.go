@@ -11,7 +11,7 @@ import (
 
 	"mlframework/sweep/core"
 	"mlframework/sweep/master"
-	"mlframework/sweep/result"
+	"mlframework/sweep/metric"
 	"mlframework/sweep/task"
 )
 
@@ -167,7 +167,7 @@ func TestTheBestRunsAgain(t *testing.T) {
 	s := newSite(t)
 	h := s.newHand("w1", 2)
 	id := s.submit(2, func(sub *master.Submission) {
-		sub.Record.Objective = result.Objective{Maximize: true, Metric: "acc", Timeouts: true}
+		sub.Record.Objective = metric.Objective{Maximize: true, Metric: "acc", Timeouts: true}
 	})
 	w, stop, err := s.master.Watch(t.Context(), id, master.Counts)
 	s.must(err)
@@ -186,7 +186,7 @@ func TestTheBestRunsAgain(t *testing.T) {
 	for n, g := range h.has(2) {
 		h.report(task.StartedEvent, g)
 		o := task.Outcome{Class: []task.Class{task.TimedOut, task.Success}[n], Duration: time.Second}
-		o.Metrics = result.Final{{Name: "acc", Value: []float64{0.9, 0.5}[n]}}
+		o.Metrics = metric.Final{{Name: "acc", Value: []float64{0.9, 0.5}[n]}}
 		h.emit(h.ending(g, &o))
 	}
 	s.becomes(id, core.Finished, "1 succeeded, 1 timeout")

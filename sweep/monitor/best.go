@@ -6,7 +6,8 @@ import (
 	"strconv"
 
 	"mlframework/sweep/api"
-	"mlframework/sweep/result"
+	"mlframework/sweep/human"
+	"mlframework/sweep/table"
 )
 
 // bestLine is the task of a sweep that ranks first so far.
@@ -18,10 +19,13 @@ type bestLine struct {
 }
 
 // askBest asks for the task of a sweep that ranks first; nil: none has a rank.
-func (m *Monitor) askBest(ctx context.Context, s api.Sweep, version int64) (reply[*result.Row], error) {
-	return ask(ctx, m.memo, "best "+s.ID, version, func(ctx context.Context) (*result.Row, error) {
+func (m *Monitor) askBest(ctx context.Context, s api.Sweep, version int64) (
+	reply[*table.Row], error,
+) {
+	return ask(ctx, m.memo, "best "+s.ID, version, func(ctx context.Context) (*table.Row, error) {
 		page, err := m.o.Master.Tasks(ctx, s.ID, api.Query{Best: true, Begun: true, Limit: 1})
-		if err != nil || len(page.Tasks) == 0 || !s.Record.Objective.IsRanked(&page.Tasks[0]) {
+		if err != nil || len(page.Tasks) == 0 || !table.IsRanked(s.Record.Objective,
+			&page.Tasks[0]) {
 			return nil, err
 		}
 		return &page.Tasks[0], nil
@@ -29,7 +33,7 @@ func (m *Monitor) askBest(ctx context.Context, s api.Sweep, version int64) (repl
 }
 
 // best is the task that ranks first in words; nil where there is none.
-func (m *Monitor) best(s api.Sweep, r *result.Row) *bestLine {
+func (m *Monitor) best(s api.Sweep, r *table.Row) *bestLine {
 	if r == nil {
 		return nil
 	}
@@ -38,9 +42,9 @@ func (m *Monitor) best(s api.Sweep, r *result.Row) *bestLine {
 	if len(s.Record.Repeats()) > 0 {
 		label = "Best single task"
 	}
-	return &bestLine{Label: label, Task: result.Visible(r.ID), URL: m.taskURL(s.ID, r.Index),
-		Metric: cut(result.Visible(s.Record.Objective.Metric)),
-		Value:  result.HumanNumber(v), Objective: cut(result.Visible(s.Record.Objective.String()))}
+	return &bestLine{Label: label, Task: human.Visible(r.ID), URL: m.taskURL(s.ID, r.Index),
+		Metric: cut(human.Visible(s.Record.Objective.Metric)),
+		Value:  human.Number(v), Objective: cut(human.Visible(s.Record.Objective.String()))}
 }
 
 // taskURL is the page of a sweep with one of its tasks.

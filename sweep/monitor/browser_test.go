@@ -21,8 +21,8 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"mlframework/sweep/core"
+	"mlframework/sweep/metric"
 	"mlframework/sweep/monitor"
-	"mlframework/sweep/result"
 	"mlframework/sweep/task"
 )
 
@@ -166,7 +166,8 @@ func lab(t *testing.T) (s *site, id string, end func(index int64)) {
 	mixed := func(_ string, a task.Attempt) *task.Outcome {
 		code := 1
 		o := &task.Outcome{Class: task.Success, ExitCode: new(int), Duration: time.Duration(a.Index+1) * 17 * time.Second,
-			Metrics: result.Final{{Name: "accuracy", Value: .9 + float64(a.Index)/1000}, {Name: "loss", Value: 1 / float64(a.Index+2)}}}
+			Metrics: metric.Final{{Name: "accuracy", Value: .9 + float64(a.Index)/1000},
+				{Name: "loss", Value: 1 / float64(a.Index+2)}}}
 		switch a.Index % 9 {
 		case 4:
 			o = &task.Outcome{Class: task.Error, ExitCode: &code, Reason: "exit code 1", Duration: time.Second}
@@ -183,7 +184,10 @@ func lab(t *testing.T) (s *site, id string, end func(index int64)) {
 	})
 	s.becomes(s.submit("model: [small, large]\nseed: !interval [0, 6]\n", func(r *core.Record) { r.Recipe.Definition = "evaluate" }), "pending", 0)
 	id = s.submit("lr: [0.1, 0.01, 0.001]\nbatchsize: [100, 500]\noptimizer: [sgd, \"adam with a long name\"]\naugment: [true, false]\nseed: !interval [0, 2]\n",
-		func(r *core.Record) { r.Recipe.Metrics = []result.Rule{{Name: "accuracy", Pattern: "x(y)"}} })
+		func(r *core.Record) {
+			r.Recipe.Metrics = []metric.Rule{{Name: "accuracy",
+				Pattern: "x(y)"}}
+		})
 	s.until("some run", func() bool {
 		view, err := s.master.Sweep(t.Context(), id, false)
 		s.must(err)

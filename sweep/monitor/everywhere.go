@@ -10,7 +10,7 @@ import (
 
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
-	"mlframework/sweep/result"
+	"mlframework/sweep/table"
 )
 
 // What is asked for one page of the tasks of all sweeps. The API lists tasks by sweep; here they are one list, the newest
@@ -105,7 +105,7 @@ func (w *walk) sorted(ctx context.Context, newest []core.Summary) error {
 	to := min(from+w.q.size, rowsASort)
 	q := w.q
 	q.after, q.size = "", min(to+1, rowsASort)
-	var rows []result.Row
+	var rows []table.Row
 	cut := false // some sweep has more
 	for _, s := range newest[:min(len(newest), sweepsASort)] {
 		page, err := w.ask(ctx, s.ID, q)
@@ -115,7 +115,7 @@ func (w *walk) sorted(ctx context.Context, newest []core.Summary) error {
 		rows = append(rows, page.Tasks...)
 		cut = cut || page.Next != ""
 	}
-	if err := result.Sort(rows, result.Schema{}.With(rows), w.q.sort); err != nil && len(rows) > 0 {
+	if err := table.Sort(rows, table.Schema{}.With(rows), w.q.sort); err != nil && len(rows) > 0 {
 		w.page.wrong = &api.Error{Parameter: "sort", Text: err.Error()}
 		return nil
 	}
@@ -144,12 +144,12 @@ func (w *walk) conclude() {
 
 // misspelt is what is wrong with a filter whatever the columns are; nil: nothing.
 func misspelt(where string) *api.Error {
-	err := result.CheckFilter(where)
+	err := table.CheckFilter(where)
 	if err == nil {
 		return nil
 	}
 	wrong := &api.Error{Parameter: "where", Text: err.Error()}
-	if e, ok := errors.AsType[*result.FilterError](err); ok {
+	if e, ok := errors.AsType[*table.FilterError](err); ok {
 		wrong.Column = e.Column
 	}
 	return wrong

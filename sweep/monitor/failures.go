@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"mlframework/sweep/api"
-	"mlframework/sweep/result"
+	"mlframework/sweep/human"
 	"mlframework/sweep/task"
 )
 
@@ -46,18 +46,19 @@ func hasFailures(s api.Sweep) bool {
 // failures is the failures of a sweep in words.
 func (m *Monitor) failures(s api.Sweep, f api.Failures) *failuresView {
 	shown := f.Groups[:min(failuresOnPage, len(f.Groups))]
-	v := failuresView{Others: f.Others, All: "run-tasks results --failures " + result.Visible(s.ID)}
+	v := failuresView{Others: f.Others, All: "run-tasks results --failures " + human.Visible(s.ID)}
 	for _, g := range f.Groups[len(shown):] {
 		v.Others += g.Count
 	}
 	for _, g := range shown {
-		l := failureLine{Count: g.Count, Class: result.Visible(string(g.Class)), Reason: cut(result.Visible(g.Reason)), Task: result.Visible(g.Task),
-			Logs: "run-tasks logs " + result.Visible(g.Task)}
+		l := failureLine{Count: g.Count, Class: human.Visible(string(g.Class)),
+			Reason: cut(human.Visible(g.Reason)), Task: human.Visible(g.Task),
+			Logs: "run-tasks logs " + human.Visible(g.Task)}
 		if id, err := task.ParseID(g.Task); err == nil {
 			l.URL = m.taskURL(s.ID, id.Index)
 		}
 		if g.Host != nil {
-			l.Host = result.Visible(*g.Host)
+			l.Host = human.Visible(*g.Host)
 		}
 		v.Groups = append(v.Groups, l)
 	}

@@ -9,7 +9,8 @@ import (
 
 	"mlframework/sweep/api"
 	"mlframework/sweep/group"
-	"mlframework/sweep/result"
+	"mlframework/sweep/human"
+	"mlframework/sweep/table"
 )
 
 // noGroups is what a URL says for single tasks where groups are the default.
@@ -62,7 +63,7 @@ func (m *Monitor) list(ctx context.Context, s api.Sweep, q query, version int64)
 		q.group = noGroups
 		r, err := m.listTasks(ctx, s, q, version)
 		r.value.Notes = append(slices.Clone(r.value.Notes),
-			"Tasks are not grouped: "+result.Visible(p.value.wrong.Text)+".")
+			"Tasks are not grouped: "+human.Visible(p.value.wrong.Text)+".")
 		return r, err
 	}
 	if by == nil {
@@ -87,7 +88,7 @@ func (m *Monitor) listTasks(ctx context.Context, s api.Sweep, q query,
 		q.group = noGroups
 	}
 	v := m.tasksView(q, m.sweepURL(s.ID), p.value, m.ofOne(s.Record.Schema().With(p.value.rows)))
-	v.Caption = "Tasks of " + result.Visible(s.ID)
+	v.Caption = "Tasks of " + human.Visible(s.ID)
 	v.Views, v.States = views(q, v.Path, s), stateLinks(v.Path, q, s.Counts, s.Total)
 	return reply[tasksView]{v, p.version, p.at, p.rest}, nil
 }
@@ -96,7 +97,7 @@ func caption(by []string) string {
 	if len(by) == 0 {
 		return "Means over all tasks"
 	}
-	return "Means over the tasks that agree in " + result.Visible(strings.Join(by, ", "))
+	return "Means over the tasks that agree in " + human.Visible(strings.Join(by, ", "))
 }
 
 // viewLink leads to another way to show a sweep's tasks.
@@ -120,21 +121,21 @@ func views(q query, path string, s api.Sweep) []viewLink {
 }
 
 // groupTable puts groups into columns, which can all be sorted by but the last.
-func (m *Monitor) groupTable(q query, path, sweep string, g group.Table) (t table) {
+func (m *Monitor) groupTable(q query, path, sweep string, g group.Table) (t listing) {
 	head := func(label, sort, kind string, numeric bool) {
 		t.Columns = append(t.Columns, q.heading(path,
 			column{label: label, sort: sort, numeric: numeric, group: kind}))
 	}
 	for _, name := range g.By {
-		head(result.Visible(name), name, "parameter", allNumbers(g.Groups, name))
+		head(human.Visible(name), name, "parameter", allNumbers(g.Groups, name))
 	}
 	for _, metric := range g.Metrics {
 		short := ""
 		if len(g.Metrics) > 1 {
-			short = result.Visible(metric) + "."
+			short = human.Visible(metric) + "."
 		}
 		head(short+"n", metric+".n", "", true)
-		head(result.Visible(metric), metric+".mean", "metric", true)
+		head(human.Visible(metric), metric+".mean", "metric", true)
 		head(short+"sd", metric+".sd", "metric", true)
 		head(short+"95%", "", "metric", true)
 	}
@@ -150,9 +151,9 @@ func (m *Monitor) groupLine(path, sweep string, t group.Table, g group.Group) (l
 	tasks := path + query{where: g.Where(t.By), group: noGroups, size: tasksOnPage}.text()
 	l.Key = sweep + " " + g.Where(t.By)
 	for _, name := range t.By {
-		text := result.AbsentText
+		text := table.AbsentText
 		if v := g.By[name]; v != nil {
-			text = result.Visible(*v)
+			text = human.Visible(*v)
 		}
 		c := cell{Text: cut(text), Numeric: isNumber(text)}
 		if len(l.Cells) == 0 {
@@ -173,7 +174,7 @@ func (m *Monitor) groupLine(path, sweep string, t group.Table, g group.Group) (l
 			exactCell(group.DeviationText(s.SD), s.SD),
 			cell{Text: group.IntervalText(s), Numeric: true})
 	}
-	missing := result.Visible(g.Missing(t.Metrics))
+	missing := human.Visible(g.Missing(t.Metrics))
 	l.Cells = append(l.Cells, cell{Text: cut(missing), Title: missing[:min(len(missing), longestTitle)]})
 	return l
 }

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"mlframework/sweep/core"
+	"mlframework/sweep/metric"
 	"mlframework/sweep/monitor"
-	"mlframework/sweep/result"
 	"mlframework/sweep/task"
 )
 
@@ -20,7 +20,8 @@ import (
 func scores(_ string, a task.Attempt) *task.Outcome {
 	code := 0
 	o := task.Outcome{Class: task.Success, ExitCode: &code, Duration: time.Millisecond,
-		Metrics: result.Final{{Name: "accuracy", Value: 0.5 + float64(a.Index/3)/10 + float64(a.Index%3)/100}}}
+		Metrics: metric.Final{{Name: "accuracy",
+			Value: 0.5 + float64(a.Index/3)/10 + float64(a.Index%3)/100}}}
 	if a.Index == 4 {
 		code = 1
 		o.Class, o.Reason, o.Metrics = task.Error, "exit code 1", nil
@@ -28,7 +29,7 @@ func scores(_ string, a task.Attempt) *task.Outcome {
 	return &o
 }
 
-func ranked(r *core.Record) { r.Objective = result.Objective{Metric: "accuracy", Maximize: true} }
+func ranked(r *core.Record) { r.Objective = metric.Objective{Metric: "accuracy", Maximize: true} }
 
 var repeatCells = regexp.MustCompile(`(?s)<tr>\n?<th scope="row".*?</tr>`)
 
@@ -65,11 +66,12 @@ func TestTooManyMetricsForGroups(t *testing.T) {
 	s.hire("w1", "gpu1", 2, func(id string, a task.Attempt) *task.Outcome {
 		o := scores(id, a)
 		for n := range 17 {
-			o.Metrics = append(o.Metrics, result.Metric{Name: fmt.Sprintf("m%d", n), Value: 1})
+			o.Metrics = append(o.Metrics, metric.FinalValue{Name: fmt.Sprintf("m%d", n), Value: 1})
 		}
 		return o
 	})
-	id := s.submit("lr: 0.1\nseed: [1, 2, 3]\n---\nrepeat: seed\n", func(r *core.Record) { r.Objective = result.Objective{} })
+	id := s.submit("lr: 0.1\nseed: [1, 2, 3]\n---\nrepeat: seed\n",
+		func(r *core.Record) { r.Objective = metric.Objective{} })
 	s.becomes(id, "succeeded", 3)
 	p := s.enter(monitor.Viewer).get("/sweeps/" + id)
 	if got := lines(p); len(got) != 3 {

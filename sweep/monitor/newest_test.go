@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"mlframework/sweep/core"
+	"mlframework/sweep/metric"
 	"mlframework/sweep/monitor"
-	"mlframework/sweep/result"
 	"mlframework/sweep/task"
 )
 
@@ -20,7 +20,7 @@ func (s *site) reports(worker, sweep string, index int64, accuracy float64) {
 	s.must(s.queue.Port(worker).Emit(context.Background(),
 		task.Event{Version: task.Version, Kind: task.SamplesEvent, Worker: worker,
 			Sweep: sweep, Index: index, Attempt: 1, Time: time.Now(),
-			Newest: result.Stored{{Name: "accuracy", Value: accuracy}}}))
+			Newest: metric.Stored{{Name: "accuracy", Value: accuracy}}}))
 }
 
 // firstEnds is a sweep of two tasks: the first has ended with an accuracy of 0.9, the second runs.
@@ -28,7 +28,7 @@ func firstEnds(s *site) (id string, end func(index int64, accuracy float64)) {
 	finish := s.hire("w1", "gpu1", 2, hold)
 	id = s.submit("i: !interval [0, 2]\n",
 		func(r *core.Record) {
-			r.Recipe.Metrics = []result.Rule{{Name: "accuracy", Pattern: "x(y)"}}
+			r.Recipe.Metrics = []metric.Rule{{Name: "accuracy", Pattern: "x(y)"}}
 		})
 	s.becomes(id, "running", 2)
 	end = func(index int64, accuracy float64) {

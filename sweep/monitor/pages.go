@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"mlframework/sweep/api"
-	"mlframework/sweep/result"
+	"mlframework/sweep/human"
 )
 
 //go:embed templates
@@ -157,7 +157,7 @@ func isAway(err error) bool {
 
 // awayText is why the master does not answer.
 func awayText(err error) string {
-	return result.Visible(cmp.Or(problem(err).Text, err.Error()))
+	return human.Visible(cmp.Or(problem(err).Text, err.Error()))
 }
 
 // problem is an error as a person is told of it.

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"mlframework/sweep/core"
+	"mlframework/sweep/metric"
 	"mlframework/sweep/monitor"
-	"mlframework/sweep/result"
 	"mlframework/sweep/task"
 )
 
@@ -237,7 +237,8 @@ func TestWhatComesFromOutsideIsEscaped(t *testing.T) {
 	s.until("it runs", func() bool { running = v.get("/workers"); return strings.Contains(running.text, id+"/0") })
 	code := 1
 	for n := range int64(2) {
-		end(id, n, &task.Outcome{Class: task.Error, ExitCode: &code, Reason: hostile, Duration: time.Second, Metrics: result.Final{{Name: "<i>m", Value: 1}}})
+		end(id, n, &task.Outcome{Class: task.Error, ExitCode: &code, Reason: hostile,
+			Duration: time.Second, Metrics: metric.Final{{Name: "<i>m", Value: 1}}})
 	}
 	s.becomes(id, "failed", 2)
 	pages := []page{running}

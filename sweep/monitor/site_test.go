@@ -16,9 +16,9 @@ import (
 	"mlframework/sweep/core"
 	"mlframework/sweep/leaktest"
 	"mlframework/sweep/master"
+	"mlframework/sweep/metric"
 	"mlframework/sweep/monitor"
 	"mlframework/sweep/queue/memory"
-	"mlframework/sweep/result"
 	"mlframework/sweep/space"
 	"mlframework/sweep/store"
 	"mlframework/sweep/task"
@@ -195,8 +195,10 @@ func (s *site) submit(parameters string, change ...func(*core.Record)) string {
 	s.t.Helper()
 	sp, _, err := space.Read("parameters.yml", []byte(parameters))
 	s.must(err)
-	r := core.Record{Version: 1, Space: sp, Retry: core.Retry{Lost: 3}, Project: "/home/ann/digits", Objective: result.Objective{Maximize: true, Metric: "accuracy"},
-		Recipe: task.Recipe{Definition: "train", Command: []string{"train.py"}, Revision: "4fd2c17a90be77aa"}}
+	r := core.Record{Version: 1, Space: sp, Retry: core.Retry{Lost: 3}, Project: "/home/ann/digits",
+		Objective: metric.Objective{Maximize: true, Metric: "accuracy"},
+		Recipe: task.Recipe{Definition: "train", Command: []string{"train.py"},
+			Revision: "4fd2c17a90be77aa"}}
 	for _, c := range change {
 		c(&r)
 	}
@@ -290,7 +292,8 @@ func (s *site) hire(name, host string, slots int, do func(sweep string, a task.A
 
 // well ends an attempt well; its index is its accuracy.
 func well(_ string, a task.Attempt) *task.Outcome {
-	return &task.Outcome{Class: task.Success, ExitCode: new(int), Duration: 1234 * time.Millisecond, Metrics: result.Final{{Name: "accuracy", Value: float64(a.Index) / 10}}}
+	return &task.Outcome{Class: task.Success, ExitCode: new(int), Duration: 1234 * time.Millisecond,
+		Metrics: metric.Final{{Name: "accuracy", Value: float64(a.Index) / 10}}}
 }
 
 // badly lets every attempt fail.

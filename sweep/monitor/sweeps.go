@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"mlframework/sweep/core"
-	"mlframework/sweep/result"
+	"mlframework/sweep/human"
 	"mlframework/sweep/task"
 )
 
@@ -101,11 +101,14 @@ func (m *Monitor) sweepURL(id string) string { return m.o.Prefix + "/sweeps/" + 
 
 // line is a sweep in words.
 func (m *Monitor) line(s core.Summary, now time.Time) sweepLine {
-	l := sweepLine{ID: result.Visible(s.ID), URL: m.sweepURL(s.ID), Definition: result.Visible(s.Definition), State: string(s.State),
-		Submitted: s.Submitted, Total: s.Total, Ended: ended(s), Bar: bar(s), Revision: result.Visible(s.Revision), Short: short(s.Revision),
-		Project: result.Visible(s.Project), ShortFolder: result.Visible(s.Project[strings.LastIndexByte(s.Project, '/')+1:])}
+	l := sweepLine{ID: human.Visible(s.ID), URL: m.sweepURL(s.ID),
+		Definition: human.Visible(s.Definition), State: string(s.State),
+		Submitted: s.Submitted, Total: s.Total, Ended: ended(s), Bar: bar(s),
+		Revision: human.Visible(s.Revision), Short: short(s.Revision),
+		Project:     human.Visible(s.Project),
+		ShortFolder: human.Visible(s.Project[strings.LastIndexByte(s.Project, '/')+1:])}
 	if s.Reason != nil {
-		l.Reason = cut(result.Visible(*s.Reason))
+		l.Reason = cut(human.Visible(*s.Reason))
 	}
 	end := now
 	if s.Ended != nil {
@@ -120,7 +123,7 @@ func (m *Monitor) line(s core.Summary, now time.Time) sweepLine {
 		}
 	}
 	if rate := m.hub.pace.of(s.ID); rate > 0 && s.State == core.Open {
-		l.Rate, l.Left = rateText(rate), result.HumanDuration(float64(s.Total-l.Ended)/rate)
+		l.Rate, l.Left = rateText(rate), human.Duration(float64(s.Total-l.Ended)/rate)
 	}
 	return l
 }

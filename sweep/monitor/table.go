@@ -5,11 +5,12 @@ import (
 	"strconv"
 	"strings"
 
-	"mlframework/sweep/result"
+	"mlframework/sweep/human"
+	"mlframework/sweep/table"
 )
 
 // table is tasks in rows and columns.
-type table struct {
+type listing struct {
 	Columns []heading
 	Rows    []line
 }
@@ -42,7 +43,7 @@ type column struct {
 	label, sort string // sort "": cannot be sorted by
 	numeric     bool
 	group       string
-	cell        func(*result.Row) cell
+	cell        func(*table.Row) cell
 }
 
 // A column of text is about so many characters wide, and a title holds at most so many bytes.
@@ -52,9 +53,9 @@ const (
 )
 
 // textCell makes cells of text; what is long is cut, and has a title.
-func textCell(get func(*result.Row) string) func(*result.Row) cell {
-	return func(r *result.Row) cell {
-		text := result.Visible(get(r))
+func textCell(get func(*table.Row) string) func(*table.Row) cell {
+	return func(r *table.Row) cell {
+		text := human.Visible(get(r))
 		c := cell{Text: cut(text)}
 		if len(text) > narrow {
 			c.Title = text[:min(len(text), longestTitle)]
@@ -63,8 +64,8 @@ func textCell(get func(*result.Row) string) func(*result.Row) cell {
 	}
 }
 
-func numberCell(get func(*result.Row) string) func(*result.Row) cell {
-	return func(r *result.Row) cell { return cell{Text: get(r), Numeric: true} }
+func numberCell(get func(*table.Row) string) func(*table.Row) cell {
+	return func(r *table.Row) cell { return cell{Text: get(r), Numeric: true} }
 }
 
 func intText(n *int) string {
@@ -77,50 +78,59 @@ func intText(n *int) string {
 // trailing are the columns after parameters and metrics.
 func (m *Monitor) trailing() []column {
 	return []column{
-		{"Host", "host", false, "", textCell(func(r *result.Row) string { return r.Host })},
-		{"Slot", "slot", true, "", numberCell(func(r *result.Row) string { return intText(r.Slot) })},
-		{"Attempts", "attempts", true, "", numberCell(func(r *result.Row) string { return strconv.Itoa(r.Attempts) })},
+		{"Host", "host", false, "", textCell(func(r *table.Row) string { return r.Host })},
+		{"Slot", "slot", true, "", numberCell(func(r *table.Row) string {
+			return intText(r.Slot)
+		})},
+		{"Attempts", "attempts", true, "",
+			numberCell(func(r *table.Row) string { return strconv.Itoa(r.Attempts) })},
 		{"Started (UTC)", "started", false, "", textCell(startedText)},
 		{"Duration", "duration", true, "", numberCell(durationText)},
-		{"Exit code", "exit_code", true, "", numberCell(func(r *result.Row) string { return intText(r.ExitCode) })},
-		{"Reason", "reason", false, "", textCell(func(r *result.Row) string { return r.Reason })},
+		{"Exit code", "exit_code", true, "",
+			numberCell(func(r *table.Row) string { return intText(r.ExitCode) })},
+		{"Reason", "reason", false, "", textCell(func(r *table.Row) string { return r.Reason })},
 	}
 }
 
-func startedText(r *result.Row) string {
+func startedText(r *table.Row) string {
 	if r.Started == nil {
 		return ""
 	}
 	return moment(*r.Started)
 }
 
-func durationText(r *result.Row) string {
+func durationText(r *table.Row) string {
 	if r.Duration == nil {
 		return ""
 	}
-	return result.HumanDuration(*r.Duration)
+	return human.Duration(*r.Duration)
 }
 
-var stateColumn = column{"State", "state", false, "", func(r *result.Row) cell { return cell{Text: result.Visible(r.State), State: true} }}
+var stateColumn = column{"State", "state", false, "",
+	func(r *table.Row) cell { return cell{Text: human.Visible(r.State), State: true} }}
 
 // ofOne are the columns of the tasks of one sweep.
-func (m *Monitor) ofOne(s result.Schema) []column {
+func (m *Monitor) ofOne(s table.Schema) []column {
 	all := []column{
-		{"Task", "index", true, "", numberCell(func(r *result.Row) string { return strconv.FormatInt(r.Index, 10) })},
+		{"Task", "index", true, "", numberCell(func(r *table.Row) string {
+			return strconv.FormatInt(r.Index, 10)
+		})},
 		stateColumn,
 	}
 	for _, name := range s.Parameters {
-		all = append(all, column{result.Visible(name), "parameters." + name, false, "parameter", parameterCell(name)})
+		all = append(all, column{human.Visible(name), "parameters." + name, false, "parameter",
+			parameterCell(name)})
 	}
 	for _, name := range s.Metrics {
-		all = append(all, column{result.Visible(name), "metrics." + name, true, "metric", metricCell(name, slices.Contains(s.Steps, name))})
+		all = append(all, column{human.Visible(name), "metrics." + name, true, "metric",
+			metricCell(name, slices.Contains(s.Steps, name))})
 	}
 	return append(all, m.trailing()...)
 }
 
-func parameterCell(name string) func(*result.Row) cell {
-	text := textCell(func(r *result.Row) string { value, _ := r.Parameters.Get(name); return value })
-	return func(r *result.Row) cell {
+func parameterCell(name string) func(*table.Row) cell {
+	text := textCell(func(r *table.Row) string { value, _ := r.Parameters.Get(name); return value })
+	return func(r *table.Row) cell {
 		c := text(r)
 		c.Numeric = isNumber(c.Text)
 		return c
@@ -133,13 +143,14 @@ func isNumber(text string) bool {
 }
 
 // metricCell shows a metric: its value, and the step where the definition chose which value is taken.
-func metricCell(name string, step bool) func(*result.Row) cell {
-	return func(r *result.Row) cell {
+func metricCell(name string, step bool) func(*table.Row) cell {
+	return func(r *table.Row) cell {
 		for _, m := range r.Metrics {
 			if m.Name != name {
 				continue
 			}
-			c := cell{Text: result.HumanNumber(m.Value), Title: strconv.FormatFloat(m.Value, 'g', -1, 64), Numeric: true}
+			c := cell{Text: human.Number(m.Value), Title: strconv.FormatFloat(m.Value, 'g', -1, 64),
+				Numeric: true}
 			if m.Span != nil {
 				at := " (" + m.Span.String() + ")"
 				c.Title += at
@@ -156,21 +167,23 @@ func metricCell(name string, step bool) func(*result.Row) cell {
 // ofAll are the columns of tasks of any sweep: each has other parameters and metrics, which share a column.
 func (m *Monitor) ofAll() []column {
 	all := []column{
-		{"Task", "", false, "", func(r *result.Row) cell {
-			return cell{Text: result.Visible(r.ID), URL: m.sweepURL(r.Sweep) + query{where: "index=" + strconv.FormatInt(r.Index, 10), size: tasksOnPage}.text()}
+		{"Task", "", false, "", func(r *table.Row) cell {
+			return cell{Text: human.Visible(r.ID),
+				URL: m.sweepURL(r.Sweep) + query{where: "index=" + strconv.FormatInt(r.Index, 10),
+					size: tasksOnPage}.text()}
 		}},
 		stateColumn,
-		{"Parameters", "", false, "", textCell(func(r *result.Row) string {
+		{"Parameters", "", false, "", textCell(func(r *table.Row) string {
 			var all []string
 			for _, p := range r.Parameters {
 				all = append(all, p.Name+"="+p.Value)
 			}
 			return strings.Join(all, "  ")
 		})},
-		{"Metrics", "", false, "", textCell(func(r *result.Row) string {
+		{"Metrics", "", false, "", textCell(func(r *table.Row) string {
 			var all []string
 			for _, v := range r.Metrics {
-				all = append(all, v.Name+"="+result.HumanNumber(v.Value))
+				all = append(all, v.Name+"="+human.Number(v.Value))
 			}
 			return strings.Join(all, "  ")
 		})},
@@ -179,7 +192,7 @@ func (m *Monitor) ofAll() []column {
 }
 
 // table puts rows into columns; at is the path of the page.
-func (q query) table(at string, columns []column, rows []result.Row) (t table) {
+func (q query) table(at string, columns []column, rows []table.Row) (t listing) {
 	for _, c := range columns {
 		h := q.heading(at, c)
 		if len(rows) > 0 && c.cell(&rows[0]).Numeric { // the numbers of a parameter stand below its name

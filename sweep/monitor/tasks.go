@@ -9,7 +9,8 @@ import (
 
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
-	"mlframework/sweep/result"
+	"mlframework/sweep/human"
+	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
 
@@ -25,7 +26,7 @@ type tasksView struct {
 	Notes   []string
 	Views   []viewLink // how the tasks can be shown; none: one by one
 	Caption string
-	Table   table
+	Table   listing
 	First   string // URLs; "": there is none
 	Prev    string
 	Next    string
@@ -53,7 +54,7 @@ type stateLink struct {
 
 // taskPage is what the master was asked for.
 type taskPage struct {
-	rows  []result.Row
+	rows  []table.Row
 	next  string
 	notes []string
 	wrong *api.Error // a question that it refused
@@ -161,14 +162,14 @@ func (m *Monitor) tasksView(q query, path string, p taskPage, columns []column) 
 	case e.Parameter == "where":
 		v.Form.Wrong = pointAt(q.where, e)
 	default:
-		v.Wrong = result.Visible(e.Parameter + ": " + e.Error())
+		v.Wrong = human.Visible(e.Parameter + ": " + e.Error())
 	}
 	return v
 }
 
 // pointAt takes a filter apart at the place that is wrong, which may be its end.
 func pointAt(where string, e *api.Error) *wrongFilter {
-	w := &wrongFilter{Text: result.Visible(e.Text), Before: result.Visible(where)}
+	w := &wrongFilter{Text: human.Visible(e.Text), Before: human.Visible(where)}
 	if e.Column < 1 {
 		return w
 	}
@@ -183,7 +184,8 @@ func pointAt(where string, e *api.Error) *wrongFilter {
 	} else if end == 0 {
 		word = word[:1]
 	}
-	w.Before, w.At, w.After = result.Visible(where[:at]), result.Visible(word), result.Visible(where[at+len(word):])
+	w.Before, w.At, w.After = human.Visible(where[:at]), human.Visible(word),
+		human.Visible(where[at+len(word):])
 	return w
 }
 

@@ -7,13 +7,13 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"mlframework/sweep/result"
+	"mlframework/sweep/human"
 )
 
-// words are the functions of templates. What comes from outside passes result.Visible on its way into a view, and the
-// templates escape it.
+// words are the functions of templates. What comes from outside passes human.Visible on its way
+// into a view, and the templates escape it.
 var words = template.FuncMap{
-	"visible": result.Visible,
+	"visible": human.Visible,
 	"moment":  moment,
 	"clock":   func(t time.Time) string { return t.UTC().Format(time.TimeOnly) },
 	"stamp":   func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
@@ -26,7 +26,7 @@ var words = template.FuncMap{
 func moment(t time.Time) string { return t.UTC().Format(time.DateTime) }
 
 // seconds is a duration as people read it.
-func seconds(d time.Duration) string { return result.HumanDuration(d.Seconds()) }
+func seconds(d time.Duration) string { return human.Duration(d.Seconds()) }
 
 // ago is how long ago something was, where a second more or less says nothing.
 func ago(d time.Duration) string {
@@ -72,7 +72,7 @@ func percent(part, whole float64) string {
 // short is a revision as people tell it from others.
 func short(revision string) string {
 	const enough = 12
-	return result.Visible(revision[:min(enough, len(revision))])
+	return human.Visible(revision[:min(enough, len(revision))])
 }
 
 // cut bounds a text that is shown in a table, in characters.

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"time"
 
+	"mlframework/sweep/human"
 	"mlframework/sweep/master"
-	"mlframework/sweep/result"
 	"mlframework/sweep/task"
 )
 
@@ -60,10 +60,12 @@ func (m *Monitor) loadWorkers(r *request) (*content, error) {
 }
 
 func (m *Monitor) worker(w master.Worker, now time.Time) workerLine {
-	l := workerLine{Name: result.Visible(w.Name), Host: result.Visible(w.Host), Version: result.Visible(w.Program), Anchor: "worker-" + url.PathEscape(w.Name), State: w.State,
+	l := workerLine{Name: human.Visible(w.Name), Host: human.Visible(w.Host),
+		Version: human.Visible(w.Program), Anchor: "worker-" + url.PathEscape(w.Name),
+		State: w.State,
 		Slots: w.Slots, Used: len(w.Running), Waiting: w.Waiting, Seen: "never", More: max(0, len(w.Running)-attemptsShown)}
 	if w.Reason != nil {
-		l.Reason = cut(result.Visible(*w.Reason))
+		l.Reason = cut(human.Visible(*w.Reason))
 	}
 	if w.Wanted != nil && *w.Wanted != w.Slots {
 		l.Wanted = strconv.Itoa(*w.Wanted)
@@ -82,7 +84,8 @@ func (m *Monitor) worker(w master.Worker, now time.Time) workerLine {
 
 func (m *Monitor) attempt(b task.Busy, now time.Time) attempt {
 	index := strconv.FormatInt(b.Index, 10)
-	return attempt{ID: result.Visible(b.Sweep) + "/" + index, URL: m.sweepURL(b.Sweep) + "?" + url.Values{"where": {"index=" + index}}.Encode(),
+	return attempt{ID: human.Visible(b.Sweep) + "/" + index, URL: m.sweepURL(b.Sweep) + "?" +
+		url.Values{"where": {"index=" + index}}.Encode(),
 		Since: "slot " + strconv.Itoa(b.Slot) + ", attempt " + strconv.Itoa(b.Attempt) + ", for " + seconds(max(0, now.Sub(b.Started)))}
 }
 

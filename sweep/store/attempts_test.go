@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"mlframework/sweep/core"
-	"mlframework/sweep/result"
+	"mlframework/sweep/metric"
 	"mlframework/sweep/store"
 	"mlframework/sweep/task"
 )
@@ -88,11 +88,14 @@ func TestSamples(t *testing.T) {
 	t.Parallel()
 	s, sw := begin(t, newRecord())
 	step := int64(7)
-	first := []result.Sample{{Name: "loss", Value: 0.25, Line: 3, Step: &step, Stream: "stdout", Time: at(1)}, {Name: "loss", Value: math.NaN(), Line: 4, Time: at(2)}}
-	second := []result.Sample{{Name: "loss", Value: 0.125, Line: 5, Stream: "stdout", Time: at(0)}} // the clock was set back
+	first := []metric.Sample{{Name: "loss", Value: 0.25, Line: 3, Step: &step, Stream: "stdout",
+		Time: at(1)}, {Name: "loss", Value: math.NaN(), Line: 4, Time: at(2)}}
+	// the clock was set back
+	second := []metric.Sample{{Name: "loss", Value: 0.125, Line: 5, Stream: "stdout", Time: at(0)}}
 	commit(t, s, sw, core.Changes{Samples: []core.Samples{{Index: 4, Attempt: 1, Points: first}, {Index: 4, Attempt: 2, Points: second}}})
 	commit(t, s, sw, core.Changes{Samples: []core.Samples{{Index: 4, Attempt: 1, Points: first}, {Index: 4, Attempt: 1, Points: second}}}) // the first again
-	for attempt, want := range map[int][]result.Sample{1: append(first[:2:2], second...), 2: second, 3: nil} {
+	for attempt, want := range map[int][]metric.Sample{1: append(first[:2:2], second...), 2: second,
+		3: nil} {
 		got, err := s.Series(context.Background(), sw, 4, attempt)
 		if err != nil {
 			t.Fatal(err)
@@ -107,7 +110,7 @@ func TestUnranked(t *testing.T) {
 	s, sw := begin(t, newRecord())
 	silent, nan, failed := endedTask(1), endedTask(2), endedTask(9)
 	silent.Try.Outcome.Metrics = nil
-	nan.Try.Outcome.Metrics = result.Final{{Name: "accuracy", Value: math.NaN()}}
+	nan.Try.Outcome.Metrics = metric.Final{{Name: "accuracy", Value: math.NaN()}}
 	commit(t, s, sw, core.Changes{Tasks: []core.Task{endedTask(0), silent, nan, failed}})
 	sw.Head.Rows = core.Counts{task.Succeeded: 3, task.Failed: 1}
 	for limit, want := range map[int][]core.Task{1: {silent}, 5: {silent, nan}} {

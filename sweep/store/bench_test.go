@@ -6,9 +6,10 @@ import (
 	"time"
 
 	"mlframework/sweep/core"
-	"mlframework/sweep/result"
+	"mlframework/sweep/metric"
 	"mlframework/sweep/space"
 	"mlframework/sweep/store"
+	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
 
@@ -23,7 +24,8 @@ func BenchmarkCommit(b *testing.B) { benchmarkCommit(b, nil) }
 func BenchmarkCommitWhileAsked(b *testing.B) {
 	benchmarkCommit(b, func(s *store.Store, sw store.Sweep) {
 		s.KeepAtMost(1<<30, 1)
-		q := store.Query{Fields: result.FieldHost | result.FieldDuration | result.FieldMetrics, Metrics: []string{"accuracy"}}
+		q := store.Query{Fields: table.FieldHost | table.FieldDuration | table.FieldMetrics,
+			Metrics: []string{"accuracy"}}
 		if err := s.Scan(context.Background(), sw, q, func(*core.Task) bool { return true }); err != nil || s.Kept() == 0 {
 			b.Fatal(err, s.Kept())
 		}
@@ -68,7 +70,8 @@ func endedTask(index int64) core.Task {
 	t.Try.Start = task.Start{Host: "laptop", Slot: int(index % 2)}
 	t.Try.Started = at(float64(index))
 	t.Try.Outcome = &task.Outcome{Class: task.Success, ExitCode: &code, Duration: time.Millisecond,
-		Metrics: result.Final{{Name: "accuracy", Value: float64(index % 997)}}, Stdout: task.Output{Bytes: 20}}
+		Metrics: metric.Final{{Name: "accuracy", Value: float64(index % 997)}},
+		Stdout:  task.Output{Bytes: 20}}
 	if index%10 == 9 {
 		code = 1
 		t.State, t.Try.Outcome.Class, t.Try.Outcome.Reason = task.Failed, task.Error, "exit code 1"
@@ -145,7 +148,7 @@ func begin(tb testing.TB, r core.Record) (*store.Store, store.Sweep) {
 
 func newRecord() core.Record {
 	return core.Record{Version: task.Version, Space: new(space.Space), Recipe: task.Recipe{Definition: "train", Revision: "0123456789abcdef"},
-		Objective: result.Objective{Metric: "accuracy", Maximize: true}}
+		Objective: metric.Objective{Metric: "accuracy", Maximize: true}}
 }
 
 // at is a moment, in seconds after a day in 2026.

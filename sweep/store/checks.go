@@ -10,7 +10,8 @@ import (
 	"slices"
 
 	"mlframework/sweep/core"
-	"mlframework/sweep/result"
+	"mlframework/sweep/human"
+	"mlframework/sweep/metric"
 	"mlframework/sweep/task"
 )
 
@@ -77,7 +78,7 @@ func (r *Reader) Checks(ctx context.Context, s Sweep) (c Checks, err error) {
 	}
 	defer rows.Close()
 	unkept := map[string]Unkept{}
-	var metrics result.Final
+	var metrics metric.Final
 	for rows.Next() {
 		var index, state int64
 		var host string
@@ -93,7 +94,7 @@ func (r *Reader) Checks(ctx context.Context, s Sweep) (c Checks, err error) {
 			c.output(index, host, out, unkept)
 		}
 		if len(stored) > 0 && s.Record.Objective.Ranks(task.State(state).String()) {
-			if metrics, err = result.AppendFinal(metrics[:0], string(stored)); err != nil {
+			if metrics, err = metric.AppendFinal(metrics[:0], string(stored)); err != nil {
 				return c, fmt.Errorf("the metrics of task %s/%d: %w", s.Head.ID, index, err)
 			}
 			c.surpassed(index, metrics, s.Record.Objective)
@@ -108,7 +109,7 @@ func (r *Reader) Checks(ctx context.Context, s Sweep) (c Checks, err error) {
 // takesLast reports whether tasks are ranked by the last value of their objective because nobody
 // chose another.
 func takesLast(r core.Record) bool {
-	chosen := func(m result.Rule) bool { return m.Name == r.Objective.Metric && m.Take != "" }
+	chosen := func(m metric.Rule) bool { return m.Name == r.Objective.Metric && m.Take != "" }
 	return !r.Objective.IsZero() && !slices.ContainsFunc(r.Recipe.Metrics, chosen)
 }
 
@@ -145,7 +146,7 @@ func (c *Checks) output(index int64, host string, out outputs, unkept map[string
 }
 
 // surpassed takes the metrics of one task that succeeded.
-func (c *Checks) surpassed(index int64, metrics result.Final, o result.Objective) {
+func (c *Checks) surpassed(index int64, metrics metric.Final, o metric.Objective) {
 	for _, m := range metrics {
 		best, ok := o.Surpasses(m)
 		if !ok {
@@ -153,7 +154,8 @@ func (c *Checks) surpassed(index int64, metrics result.Final, o result.Objective
 		}
 		if c.Surpassed == nil {
 			c.Surpassed = &Surpassed{
-				First: index, Best: result.HumanNumber(best.Value), Step: best.Step, Place: best.String(), Last: result.HumanNumber(m.Value),
+				First: index, Best: human.Number(best.Value), Step: best.Step, Place: best.String(),
+				Last: human.Number(m.Value),
 			}
 		}
 		c.Surpassed.Tasks++

@@ -4,34 +4,38 @@ import (
 	"time"
 
 	"mlframework/sweep/core"
-	"mlframework/sweep/result"
+	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
 
 // columnKind is how a column of tasks gets into memory and back.
 type columnKind struct {
-	field result.Fields
+	field table.Fields
 	name  string                                     // in SQL
 	of    func(*core.Task) any                       // its value: int64, string, or nil
 	set   func(*core.Task, *memory, int64, *columns) // puts a value into a task
 }
 
 var columnKinds = []columnKind{
-	{result.FieldAttempts, "tries", func(t *core.Task) any { return int64(t.Tries) },
+	{table.FieldAttempts, "tries", func(t *core.Task) any { return int64(t.Tries) },
 		func(t *core.Task, _ *memory, n int64, _ *columns) { t.Tries = int(n) }},
-	{result.FieldRevision, "revision", func(t *core.Task) any { return t.Try.Revision },
+	{table.FieldRevision, "revision", func(t *core.Task) any { return t.Try.Revision },
 		func(t *core.Task, _ *memory, n int64, c *columns) { t.Try.Revision = c.texts[n] }},
-	{result.FieldHost, "host", ofStart(func(t *core.Task) any { return t.Try.Start.Host }),
+	{table.FieldHost, "host", ofStart(func(t *core.Task) any { return t.Try.Start.Host }),
 		func(t *core.Task, _ *memory, n int64, c *columns) { begun(t).Host = c.texts[n] }},
-	{result.FieldSlot, "slot", ofStart(func(t *core.Task) any { return int64(t.Try.Start.Slot) }),
+	{table.FieldSlot, "slot", ofStart(func(t *core.Task) any { return int64(t.Try.Start.Slot) }),
 		func(t *core.Task, _ *memory, n int64, _ *columns) { begun(t).Slot = int(n) }},
-	{result.FieldStarted, "started", ofStart(func(t *core.Task) any { return t.Try.Started.UnixMicro() }),
+	{table.FieldStarted, "started", ofStart(func(t *core.Task) any {
+		return t.Try.Started.UnixMicro()
+	}),
 		func(t *core.Task, _ *memory, n int64, _ *columns) { t.Try.Started = moment(n) }},
-	{result.FieldDuration, "duration", ofEnd(func(o *task.Outcome) any { return o.Duration.Microseconds() }),
+	{table.FieldDuration, "duration", ofEnd(func(o *task.Outcome) any {
+		return o.Duration.Microseconds()
+	}),
 		func(t *core.Task, m *memory, n int64, _ *columns) {
 			m.ended(t).Duration = time.Duration(n) * time.Microsecond
 		}},
-	{result.FieldExitCode, "exit_code", ofEnd(func(o *task.Outcome) any {
+	{table.FieldExitCode, "exit_code", ofEnd(func(o *task.Outcome) any {
 		if o.ExitCode == nil {
 			return nil
 		}
@@ -40,11 +44,11 @@ var columnKinds = []columnKind{
 		m.code = int(n)
 		m.ended(t).ExitCode = &m.code
 	}},
-	{result.FieldReason, "reason", ofEnd(func(o *task.Outcome) any { return o.Reason }),
+	{table.FieldReason, "reason", ofEnd(func(o *task.Outcome) any { return o.Reason }),
 		func(t *core.Task, m *memory, n int64, c *columns) { m.ended(t).Reason = c.texts[n] }},
 }
 
-var metricKind = columnKind{field: result.FieldMetrics, name: "metrics"}
+var metricKind = columnKind{field: table.FieldMetrics, name: "metrics"}
 
 func ofStart(get func(*core.Task) any) func(*core.Task) any {
 	return func(t *core.Task) any {

@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 
 	"mlframework/sweep/core"
-	"mlframework/sweep/result"
+	"mlframework/sweep/metric"
 	"mlframework/sweep/task"
 )
 
@@ -155,7 +155,8 @@ func (c *columns) scan(ctx context.Context, q Query, wanted []*keptColumn, each 
 			switch n := k.values[at]; {
 			case n == absent:
 			case k.columnKind == &metricKind:
-				m.metrics = append(m.metrics, result.Metric{Name: k.metric, Value: math.Float64frombits(uint64(n))})
+				m.metrics = append(m.metrics, metric.FinalValue{Name: k.metric,
+					Value: math.Float64frombits(uint64(n))})
 				m.ended(&t).Metrics = m.metrics
 			default:
 				k.set(&t, &m, n, c)

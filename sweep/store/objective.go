@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"mlframework/sweep/core"
-	"mlframework/sweep/result"
+	"mlframework/sweep/metric"
 	"mlframework/sweep/task"
 )
 
@@ -80,6 +80,6 @@ func (r *Reader) Printed(ctx context.Context, s Sweep, metric string) (bool, err
 }
 
 // storedName is how a metric's name stands before its value in the column metrics.
-func storedName(metric string) string {
-	return strings.TrimSuffix(strings.TrimPrefix(text(result.Final{{Name: metric}}), "{"), "0}")
+func storedName(name string) string {
+	return strings.TrimSuffix(strings.TrimPrefix(text(metric.Final{{Name: name}}), "{"), "0}")
 }

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"mlframework/sweep/result"
+	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
 
@@ -18,7 +18,7 @@ type Query struct {
 	Indexes []int64
 	// Fields are what is read of each task beside its index and state; 0: everything. Others are as they are in the zero
 	// Task.
-	Fields result.Fields
+	Fields table.Fields
 	// Metrics are those that are looked at, if Fields has them; others may be missing. nil: all.
 	Metrics []string
 }

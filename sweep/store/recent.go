@@ -7,7 +7,8 @@ import (
 	"sync"
 
 	"mlframework/sweep/core"
-	"mlframework/sweep/result"
+	"mlframework/sweep/metric"
+	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
 
@@ -32,17 +33,18 @@ func (q Query) wanted() (all []*keptColumn, ok bool) {
 	if q.Fields == 0 || q.Limit > 0 || q.Best != 0 || q.Indexes != nil {
 		return nil, false
 	}
-	left := q.Fields &^ result.FieldState
+	left := q.Fields &^ table.FieldState
 	for i := range columnKinds {
 		if k := &columnKinds[i]; left.Has(k.field) {
 			all, left = append(all, &keptColumn{columnKind: k}), left&^k.field
 		}
 	}
-	if left.Has(result.FieldMetrics) && q.Metrics != nil {
-		left &^= result.FieldMetrics
+	if left.Has(table.FieldMetrics) && q.Metrics != nil {
+		left &^= table.FieldMetrics
 		names := slices.Compact(slices.Sorted(slices.Values(q.Metrics)))
 		for _, name := range names {
-			all = append(all, &keptColumn{columnKind: &metricKind, metric: name, stored: result.StoredMetric(name)})
+			all = append(all, &keptColumn{columnKind: &metricKind, metric: name,
+				stored: metric.StoredMetric(name)})
 		}
 	}
 	return all, left == 0

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"mlframework/sweep/core"
-	"mlframework/sweep/result"
 	"mlframework/sweep/store"
+	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
 
@@ -48,7 +48,9 @@ func TestRecentColumnsAreBounded(t *testing.T) {
 		return found
 	}
 	kept := 0
-	for _, fields := range []result.Fields{result.FieldSlot | result.FieldDuration, result.FieldExitCode | result.FieldDuration, result.FieldReason, result.FieldMetrics | result.FieldDuration} {
+	for _, fields := range []table.Fields{table.FieldSlot | table.FieldDuration,
+		table.FieldExitCode | table.FieldDuration, table.FieldReason,
+		table.FieldMetrics | table.FieldDuration} {
 		for _, sw := range []store.Sweep{first, second, first} {
 			for _, q := range []store.Query{{}, {From: 100}, {States: []task.State{task.Succeeded}, From: 30}} {
 				q.Fields, q.Metrics = fields, []string{"accuracy"}
@@ -86,10 +88,11 @@ func TestTasksOfGreatIndexesAreFound(t *testing.T) {
 	}
 	commit(t, s, sw, core.Changes{Head: sw.Head, Tasks: all})
 	sw.Head.Rows[task.Succeeded] = tasks
-	err := s.Scan(context.Background(), sw, store.Query{Fields: result.FieldDuration}, func(t *core.Task) bool {
-		got = append(got, t.Index)
-		return true
-	})
+	err := s.Scan(context.Background(), sw, store.Query{Fields: table.FieldDuration},
+		func(t *core.Task) bool {
+			got = append(got, t.Index)
+			return true
+		})
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("found %v (%v), want %v", got, err, want)
 	}
@@ -117,7 +120,7 @@ func TestRecentColumnsStayWithinTheirRoom(t *testing.T) {
 	}
 	add(&first, 0)
 	add(&second, 0)
-	ask := func(what string, sw store.Sweep, fields result.Fields) {
+	ask := func(what string, sw store.Sweep, fields table.Fields) {
 		t.Helper()
 		most := int64(0)
 		err := s.Scan(context.Background(), sw, store.Query{Fields: fields}, func(*core.Task) bool {
@@ -128,9 +131,9 @@ func TestRecentColumnsStayWithinTheirRoom(t *testing.T) {
 			t.Errorf("%s: %d bytes are kept while it is answered and %d then, of %d (%v)", what, most, s.Kept(), room, err)
 		}
 	}
-	ask("the first columns", first, result.FieldSlot|result.FieldDuration)
-	ask("others of the same sweep", first, result.FieldStarted|result.FieldExitCode)
-	ask("those of another sweep", second, result.FieldSlot|result.FieldDuration)
+	ask("the first columns", first, table.FieldSlot|table.FieldDuration)
+	ask("others of the same sweep", first, table.FieldStarted|table.FieldExitCode)
+	ask("those of another sweep", second, table.FieldSlot|table.FieldDuration)
 	for i := range int64(5) {
 		add(&second, (1+i)*tasks)
 		if kept := s.Kept(); kept > room {
@@ -158,14 +161,15 @@ func TestForgottenColumnsAnswerNothing(t *testing.T) {
 		stopped, goOn, slot = make(chan struct{}), make(chan struct{}), make(chan int, 1)
 		go func() {
 			n, last := 0, 0
-			if err := s.Scan(ctx, first, store.Query{Fields: result.FieldSlot}, func(t *core.Task) bool {
-				if last = t.Try.Start.Slot; n == stop {
-					close(stopped)
-					<-goOn
-				}
-				n++
-				return true
-			}); err != nil {
+			if err := s.Scan(ctx, first, store.Query{Fields: table.FieldSlot},
+				func(t *core.Task) bool {
+					if last = t.Try.Start.Slot; n == stop {
+						close(stopped)
+						<-goOn
+					}
+					n++
+					return true
+				}); err != nil {
 				t.Error(err)
 			}
 			slot <- last
@@ -176,7 +180,8 @@ func TestForgottenColumnsAnswerNothing(t *testing.T) {
 	<-early
 	reads, readerGoes, reader := ask(1) // in the columns
 	<-reads
-	if err := s.Scan(ctx, second, store.Query{Fields: result.FieldSlot}, func(*core.Task) bool { return true }); err != nil {
+	if err := s.Scan(ctx, second, store.Query{Fields: table.FieldSlot},
+		func(*core.Task) bool { return true }); err != nil {
 		t.Fatal(err)
 	}
 	close(lateGoes)

@@ -10,7 +10,8 @@ import (
 	"time"
 
 	"mlframework/sweep/core"
-	"mlframework/sweep/result"
+	"mlframework/sweep/metric"
+	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
 
@@ -88,21 +89,22 @@ func (q Query) columns() string {
 	}
 	columns := "idx, state"
 	for _, c := range []struct {
-		of    result.Fields
+		of    table.Fields
 		names string
 	}{
-		{result.FieldAttempts, "tries"},
-		{result.FieldRevision, "revision"},
-		{result.FieldHost | result.FieldArgv, "host"},
-		{result.FieldSlot | result.FieldArgv, "slot"},
-		{result.FieldGPUs, "gpus"},
-		{result.FieldStarted | result.FieldHost | result.FieldSlot | result.FieldGPUs | result.FieldArgv, "started"},
+		{table.FieldAttempts, "tries"},
+		{table.FieldRevision, "revision"},
+		{table.FieldHost | table.FieldArgv, "host"},
+		{table.FieldSlot | table.FieldArgv, "slot"},
+		{table.FieldGPUs, "gpus"},
+		{table.FieldStarted | table.FieldHost | table.FieldSlot | table.FieldGPUs | table.FieldArgv,
+			"started"},
 		{ofOutcome, "class IS NOT NULL AS ended"},
-		{result.FieldClass, "class"},
-		{result.FieldDuration, "duration"},
-		{result.FieldExitCode, "exit_code"},
-		{result.FieldReason, "reason"},
-		{result.FieldMetrics | result.FieldSteps, "metrics"},
+		{table.FieldClass, "class"},
+		{table.FieldDuration, "duration"},
+		{table.FieldExitCode, "exit_code"},
+		{table.FieldReason, "reason"},
+		{table.FieldMetrics | table.FieldSteps, "metrics"},
 	} {
 		if q.Fields.Has(c.of) {
 			columns += ", " + c.names
@@ -111,13 +113,14 @@ func (q Query) columns() string {
 	return columns
 }
 
-const ofOutcome = result.FieldDuration | result.FieldExitCode | result.FieldReason | result.FieldMetrics | result.FieldSteps
+const ofOutcome = table.FieldDuration | table.FieldExitCode | table.FieldReason |
+	table.FieldMetrics | table.FieldSteps
 
 // memory is what a task points to.
 type memory struct {
 	outcome task.Outcome
 	code    int
-	metrics result.Final
+	metrics metric.Final
 }
 
 // decoder has for each column of a query what puts its value into a task; what is NULL is left out.
@@ -186,7 +189,7 @@ var decoders = map[string]func(*core.Task, *memory, driver.Value) error{
 		if !ok {
 			return fmt.Errorf("%v are no metrics", v)
 		}
-		m.metrics, err = result.AppendFinal(m.metrics[:0], text)
+		m.metrics, err = metric.AppendFinal(m.metrics[:0], text)
 		m.outcome.Metrics = m.metrics
 		if t.Try.Outcome == nil { // how it ended stands before
 			t.Try.Newest = m.metrics

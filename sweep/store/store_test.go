@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"mlframework/sweep/core"
-	"mlframework/sweep/result"
+	"mlframework/sweep/metric"
 	"mlframework/sweep/space"
 	"mlframework/sweep/store"
 	"mlframework/sweep/task"
@@ -71,9 +71,12 @@ func fullTask() core.Task {
 			Started: at(1.5),
 			Outcome: &task.Outcome{
 				Class: task.Error, ExitCode: &code, Reason: "ended by SIGSEGV\n", Duration: 1234567 * time.Microsecond,
-				Metrics: result.Final{{Name: "z", Value: 0.1}, {Name: "a", Value: math.NaN()}, {Name: "ü", Value: -1e300}, {Name: "i", Value: math.Inf(1)}, {Name: "j", Value: math.Inf(-1)}},
-				Stdout:  task.Output{Bytes: 1 << 50, Truncated: true}, Stderr: task.Output{Bytes: 2},
-				Unmeasured: []string{"metric z: no file"}, Thinned: &result.Thinned{Kept: 1, Samples: 2, Ignored: 3},
+				Metrics: metric.Final{{Name: "z", Value: 0.1}, {Name: "a", Value: math.NaN()},
+					{Name: "ü", Value: -1e300}, {Name: "i", Value: math.Inf(1)},
+					{Name: "j", Value: math.Inf(-1)}},
+				Stdout: task.Output{Bytes: 1 << 50, Truncated: true}, Stderr: task.Output{Bytes: 2},
+				Unmeasured: []string{"metric z: no file"}, Thinned: &metric.Thinned{Kept: 1,
+					Samples: 2, Ignored: 3},
 			},
 		},
 	}

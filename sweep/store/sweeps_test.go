@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mlframework/sweep/core"
-	"mlframework/sweep/result"
+	"mlframework/sweep/metric"
 	"mlframework/sweep/space"
 	"mlframework/sweep/store"
 	"mlframework/sweep/task"
@@ -29,7 +29,8 @@ func TestAdd(t *testing.T) {
 	r.Ranges, r.Retry, r.MaxFailures = core.Ranges{{From: 1, To: 3}}, core.Retry{Lost: 3}, 9
 	r.Style, r.EachWorker, r.Project, r.Image = space.Style{Space: true}, true, "/home/anna/p", "python"
 	r.Recipe = task.Recipe{Definition: "train", Command: []string{"a", "{host}"}, Env: map[string]string{"A": "b"}, Secrets: []string{"S"},
-		Revision: "r1", Outputs: []string{"o"}, Timeout: time.Hour, Grace: time.Second, Metrics: []result.Rule{{Name: "m", Pattern: "x(.)"}}, GPUs: 0.5}
+		Revision: "r1", Outputs: []string{"o"}, Timeout: time.Hour, Grace: time.Second,
+		Metrics: []metric.Rule{{Name: "m", Pattern: "x(.)"}}, GPUs: 0.5}
 	submit := func(key string, least int64) store.Sweep {
 		t.Helper()
 		added, err := s.Add(context.Background(), store.New{Record: r, Total: 2, Submitted: at(0.5), ClientKey: key, MinNumber: least,

@@ -8,7 +8,7 @@ import (
 	"iter"
 
 	"mlframework/sweep/core"
-	"mlframework/sweep/result"
+	"mlframework/sweep/metric"
 	"mlframework/sweep/task"
 )
 
@@ -24,7 +24,7 @@ func (r *Reader) tasks(ctx context.Context, text string, args []any) iter.Seq2[c
 		var t core.Task
 		metrics := 0
 		err := r.scan(ctx, text, args, func(d decoder, row []driver.Value) (bool, error) {
-			at := &memory{metrics: make(result.Final, 0, metrics)} // as many as the task before had
+			at := &memory{metrics: make(metric.Final, 0, metrics)} // as many as the task before had
 			t = core.Task{}
 			err := d.decode(row, &t, at)
 			metrics = len(at.metrics)
@@ -78,7 +78,8 @@ func (r *Reader) Tries(ctx context.Context, s Sweep, index int64) (tries []core.
 }
 
 // Series reads the metrics that one attempt printed, in the order in which they came.
-func (r *Reader) Series(ctx context.Context, s Sweep, index int64, attempt int) (all []result.Sample, err error) {
+func (r *Reader) Series(ctx context.Context, s Sweep, index int64,
+	attempt int) (all []metric.Sample, err error) {
 	rows, err := r.db.QueryContext(ctx, `SELECT points FROM samples WHERE sweep = ? AND idx = ? AND attempt = ? ORDER BY seq`, s.Seq, index, attempt)
 	if err != nil {
 		return nil, readable(err)
@@ -86,7 +87,7 @@ func (r *Reader) Series(ctx context.Context, s Sweep, index int64, attempt int) 
 	defer rows.Close()
 	for rows.Next() {
 		var points []byte
-		var part []result.Sample
+		var part []metric.Sample
 		if err := errors.Join(rows.Scan(&points), json.Unmarshal(points, &part)); err != nil {
 			return nil, err
 		}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"mlframework/sweep/core"
-	"mlframework/sweep/result"
+	"mlframework/sweep/metric"
 	"mlframework/sweep/task"
 )
 
@@ -73,7 +73,7 @@ func (v values) try(t core.Try) values {
 }
 
 // objective is the value that a task is ranked by; nil unless it succeeded and has one.
-func objective(o result.Objective, t core.Task) any {
+func objective(o metric.Objective, t core.Task) any {
 	if t.Try.Outcome == nil || !o.Ranks(t.State.String()) {
 		return nil
 	}
@@ -88,7 +88,7 @@ type outputs struct {
 	Stdout     task.Output     `json:"stdout"`
 	Stderr     task.Output     `json:"stderr"`
 	Unmeasured []string        `json:"unmeasured,omitempty"`
-	Thinned    *result.Thinned `json:"thinned,omitempty"`
+	Thinned    *metric.Thinned `json:"thinned,omitempty"`
 }
 
 func (o outputs) isZero() bool {

@@ -3,7 +3,7 @@ package task
 import (
 	"time"
 
-	"mlframework/sweep/result"
+	"mlframework/sweep/metric"
 )
 
 // Recipe is what all attempts of a sweep share. It is part of the sweep's record and of every Batch.
@@ -21,7 +21,7 @@ type Recipe struct {
 	Workdir    string            `json:"workdir,omitempty"` // folder of the project that the command runs in; "" is the task's own
 	Timeout    time.Duration     `json:"timeout,omitempty"` // 0: none
 	Grace      time.Duration     `json:"grace,omitempty"`
-	Metrics    []result.Rule     `json:"metrics,omitempty"`
+	Metrics    []metric.Rule     `json:"metrics,omitempty"`
 	GPUs       float64           `json:"gpus,omitempty"` // per task
 	// Environment says that the program takes parameters from its environment or from parameters.json.
 	Environment bool  `json:"environment,omitempty"`

@@ -6,7 +6,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"mlframework/sweep/result"
+	"mlframework/sweep/metric"
 )
 
 // Bounds of what a worker says: a worker that is lost, or a program that has got hold of its password, must not fill the
@@ -90,7 +90,7 @@ func (e *Event) Check(worker string) error {
 		b.text("a metric", e.Samples[i].Name, longestMetric)
 		b.text("a stream", e.Samples[i].Stream, longestMetric)
 	}
-	b.metrics(result.Final(e.Newest))
+	b.metrics(metric.Final(e.Newest))
 	if e.Outcome != nil {
 		b.outcome(e.Outcome)
 		b.time("its start", e.Began())
@@ -101,7 +101,7 @@ func (e *Event) Check(worker string) error {
 	return b.err
 }
 
-func (b *bounds) metrics(f result.Final) {
+func (b *bounds) metrics(f metric.Final) {
 	b.number("the number of its metrics", int64(len(f)), 0, mostMetrics)
 	for i := range f {
 		b.text("a metric", f[i].Name, longestMetric)

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"mlframework/sweep/result"
+	"mlframework/sweep/metric"
 	"mlframework/sweep/task"
 )
 
@@ -16,8 +16,9 @@ func TestWhatWorkersSayIsBounded(t *testing.T) {
 	long := strings.Repeat("x", 1<<20)
 	event := func(change func(*task.Event)) task.Event {
 		e := task.Event{Version: task.Version, Kind: task.EndedEvent, Worker: "w1", Sweep: "train-1", Index: 3, Attempt: 1,
-			Start: &task.Start{Host: "gpu1"}, Samples: make([]result.Sample, 2000), Outcome: &task.Outcome{Class: task.Error, Reason: strings.Repeat("r", 4096)},
-			Beat: &task.Heartbeat{Worker: "w1", Slots: 4096, Running: make([]task.Busy, 4096)}}
+			Start: &task.Start{Host: "gpu1"}, Samples: make([]metric.Sample, 2000),
+			Outcome: &task.Outcome{Class: task.Error, Reason: strings.Repeat("r", 4096)},
+			Beat:    &task.Heartbeat{Worker: "w1", Slots: 4096, Running: make([]task.Busy, 4096)}}
 		if change != nil {
 			change(&e)
 		}
@@ -41,16 +42,24 @@ func TestWhatWorkersSayIsBounded(t *testing.T) {
 		"its duration is 9223372036854775": func(e *task.Event) {
 			e.Outcome.Duration = 1<<63 - 1
 		},
-		"its attempt is -2":                            func(e *task.Event) { e.Attempt = -2 },
-		"its host is 1048576 bytes":                    func(e *task.Event) { e.Start.Host = long },
-		"its host is not text":                         func(e *task.Event) { e.Start.Host = "\xff" },
-		"the number of its GPUs is 5000":               func(e *task.Event) { e.Start.GPUs = make([]string, 5000) },
-		"the number of its samples is 9000":            func(e *task.Event) { e.Samples = make([]result.Sample, 9000) },
-		"a metric is 1048576 bytes long":               func(e *task.Event) { e.Samples[7].Name = long },
-		"its reason is 1048576 bytes long":             func(e *task.Event) { e.Outcome.Reason = long },
-		"the error of its output is 1048576 bytes":     func(e *task.Event) { e.Outcome.Stderr.Error = long },
-		"the number of its unread metrics is 11":       func(e *task.Event) { e.Outcome.Stdout.Unread = make([]result.Rejected, 11) },
-		"the number of its metrics is 200000":          func(e *task.Event) { e.Outcome.Metrics = make(result.Final, 200_000) },
+		"its attempt is -2":              func(e *task.Event) { e.Attempt = -2 },
+		"its host is 1048576 bytes":      func(e *task.Event) { e.Start.Host = long },
+		"its host is not text":           func(e *task.Event) { e.Start.Host = "\xff" },
+		"the number of its GPUs is 5000": func(e *task.Event) { e.Start.GPUs = make([]string, 5000) },
+		"the number of its samples is 9000": func(e *task.Event) {
+			e.Samples = make([]metric.Sample, 9000)
+		},
+		"a metric is 1048576 bytes long":   func(e *task.Event) { e.Samples[7].Name = long },
+		"its reason is 1048576 bytes long": func(e *task.Event) { e.Outcome.Reason = long },
+		"the error of its output is 1048576 bytes": func(e *task.Event) {
+			e.Outcome.Stderr.Error = long
+		},
+		"the number of its unread metrics is 11": func(e *task.Event) {
+			e.Outcome.Stdout.Unread = make([]metric.Rejected, 11)
+		},
+		"the number of its metrics is 200000": func(e *task.Event) {
+			e.Outcome.Metrics = make(metric.Final, 200_000)
+		},
 		"a problem is 1048576 bytes long":              func(e *task.Event) { e.Outcome.Unmeasured = []string{long} },
 		"its slots is 100000":                          func(e *task.Event) { e.Beat.Slots = 100_000 },
 		"the number of its attempts is 100000":         func(e *task.Event) { e.Beat.Running = make([]task.Busy, 100_000) },

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"mlframework/sweep/result"
+	"mlframework/sweep/metric"
 )
 
 // Kind says what an Event reports.
@@ -36,9 +36,10 @@ type Event struct {
 	Attempt int             `json:"attempt"`
 	Time    time.Time       `json:"time"`
 	Start   *Start          `json:"start,omitempty"`   // of StartedEvent, and of EndedEvent when the program began
-	Samples []result.Sample `json:"samples,omitempty"` // of SamplesEvent
-	Newest  result.Stored   `json:"newest,omitempty"`  // of SamplesEvent: the metrics as they are now
-	Outcome *Outcome        `json:"outcome,omitempty"` // of EndedEvent
+	Samples []metric.Sample `json:"samples,omitempty"` // of SamplesEvent
+	// of SamplesEvent: the metrics as they are now
+	Newest  metric.Stored `json:"newest,omitempty"`
+	Outcome *Outcome      `json:"outcome,omitempty"` // of EndedEvent
 	// Leftovers, of EndedEvent, tells that processes of its program are still being ended, until no heartbeat lists it.
 	Leftovers bool       `json:"leftovers,omitempty"`
 	Beat      *Heartbeat `json:"beat,omitempty"` // of JoinedEvent and LeftEvent
@@ -83,13 +84,13 @@ type Outcome struct {
 	ExitCode *int          `json:"exit_code"`        // nil when a signal ended it, or it never began
 	Reason   string        `json:"reason,omitempty"` // for people; empty after a success
 	Duration time.Duration `json:"duration"`
-	Metrics  result.Final  `json:"metrics,omitempty"` // final values
+	Metrics  metric.Final  `json:"metrics,omitempty"` // final values
 	Stdout   Output        `json:"stdout"`
 	Stderr   Output        `json:"stderr"`
 	// Unmeasured is why metrics of files are missing, for people: of each a sentence.
 	Unmeasured []string `json:"unmeasured,omitempty"`
 	// Thinned tells of which of its metrics' values a curve can be drawn, where it is not all of them.
-	Thinned *result.Thinned `json:"thinned,omitempty"`
+	Thinned *metric.Thinned `json:"thinned,omitempty"`
 }
 
 // plainOutcome is an Outcome without its methods.
@@ -99,8 +100,8 @@ type plainOutcome Outcome
 // them, as do their spans.
 type outcomeWire struct {
 	plainOutcome
-	Infinite result.Infinite `json:"infinite,omitempty"`
-	Spans    result.Spans    `json:"spans,omitempty"`
+	Infinite metric.Infinite `json:"infinite,omitempty"`
+	Spans    metric.Spans    `json:"spans,omitempty"`
 }
 
 // MarshalJSON writes the fields, and infinite and spans where a metric has them.
@@ -159,5 +160,5 @@ type Output struct {
 	Truncated bool   `json:"truncated,omitempty"` // the file holds less than what was printed
 	Error     string `json:"error,omitempty"`     // why, where it is not the ceiling: no space left on device
 	// Unread is what matched a metric last and was no number, of the first MostUnread metrics.
-	Unread []result.Rejected `json:"unread,omitempty"`
+	Unread []metric.Rejected `json:"unread,omitempty"`
 }

@@ -3,7 +3,7 @@ package task
 import (
 	"time"
 
-	"mlframework/sweep/result"
+	"mlframework/sweep/metric"
 )
 
 // MeasureTime is how long a worker reads for one Measure.
@@ -12,7 +12,7 @@ const MeasureTime = time.Minute
 // Measure asks for the metrics of a task, read from what its attempts left in its folder.
 type Measure struct {
 	ID      string        `json:"id,omitempty"` // the Piece that answers has it, too
-	Metrics []result.Rule `json:"metrics"`
+	Metrics []metric.Rule `json:"metrics"`
 	Exited  bool          `json:"exited,omitempty"` // the newest attempt's program ended by itself; see [Outcome.Exited]
 	Hide    bool          `json:"hide,omitempty"`   // its files may hold secrets: nothing is quoted from them
 }
@@ -20,8 +20,9 @@ type Measure struct {
 // Measured is the metrics of a task as a Measure found them. Of what is no number, that of the
 // newest attempt is told.
 type Measured struct {
-	Metrics    result.Stored     `json:"metrics"`
-	Stdout     []result.Rejected `json:"stdout,omitempty"` // what matched there last and was no number
-	Stderr     []result.Rejected `json:"stderr,omitempty"`
+	Metrics metric.Stored `json:"metrics"`
+	// what matched there last and was no number
+	Stdout     []metric.Rejected `json:"stdout,omitempty"`
+	Stderr     []metric.Rejected `json:"stderr,omitempty"`
 	Unmeasured []string          `json:"unmeasured,omitempty"` // why metrics of files are missing
 }

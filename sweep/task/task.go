@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"mlframework/sweep/result"
+	"mlframework/sweep/metric"
 )
 
 // Versions of the wire form. What is written has the first version whose programs understand it: Version, but for what says
@@ -43,7 +43,9 @@ const (
 // Version is the version of a record or Batch of the recipe.
 func (r Recipe) Version() int {
 	switch {
-	case slices.ContainsFunc(r.Metrics, func(m result.Rule) bool { return m != result.Rule{Name: m.Name, Pattern: m.Pattern} }):
+	case slices.ContainsFunc(r.Metrics, func(m metric.Rule) bool {
+		return m != metric.Rule{Name: m.Name, Pattern: m.Pattern}
+	}):
 		return MetricsVersion
 	case r.Hidden() || slices.ContainsFunc(r.Command, expandsNew):
 		return ParametersVersion

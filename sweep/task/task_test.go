@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mlframework/sweep/result"
+	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
 
@@ -74,7 +74,7 @@ func TestStates(t *testing.T) {
 func TestFiltersKnowStates(t *testing.T) {
 	t.Parallel()
 	for _, s := range task.States {
-		if _, err := result.ParseFilter("state = "+s.String(), result.Schema{}); err != nil {
+		if _, err := table.ParseFilter("state = "+s.String(), table.Schema{}); err != nil {
 			t.Error(err)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mlframework/sweep/result"
+	"mlframework/sweep/metric"
 	"mlframework/sweep/task"
 )
 
@@ -27,36 +27,48 @@ func TestWire(t *testing.T) {
 	event := task.Event{Version: task.Version, Kind: task.ClaimedEvent, Worker: "w", Sweep: "train-1", Index: 42, Attempt: 2, Time: moment}
 	started, samples, ended := event, event, event
 	started.Kind, started.Start = task.StartedEvent, &task.Start{Host: "gpu1", Slot: 1, GPUs: []string{"GPU-1"}, Resumed: true, Image: "python:3.12@sha256:1"}
-	samples.Kind, samples.Samples = task.SamplesEvent, []result.Sample{{Name: "loss", Value: 0.5, Step: &step, Line: 9, Stream: "stdout", Time: moment}}
+	samples.Kind, samples.Samples = task.SamplesEvent,
+		[]metric.Sample{{Name: "loss", Value: 0.5, Step: &step, Line: 9, Stream: "stdout",
+			Time: moment}}
 	ended.Kind, ended.Outcome = task.EndedEvent, &task.Outcome{Class: task.Error, ExitCode: &code, Reason: "exit code 3", Duration: time.Second,
-		Metrics: result.Final{{Name: "loss", Value: 0.5}}, Stdout: task.Output{Bytes: 10, Truncated: true}, Stderr: task.Output{Bytes: 0}}
+		Metrics: metric.Final{{Name: "loss", Value: 0.5}}, Stdout: task.Output{Bytes: 10,
+			Truncated: true}, Stderr: task.Output{Bytes: 0}}
 	ended.Start = started.Start
 	infinite := ended // who knows nothing of infinite values reads null, as what is not a number
-	infinite.Outcome = &task.Outcome{Class: task.Success, Metrics: result.Final{{Name: "loss", Value: math.Inf(1)}, {Name: "gain", Value: math.Inf(-1)}}}
+	infinite.Outcome = &task.Outcome{Class: task.Success,
+		Metrics: metric.Final{{Name: "loss", Value: math.Inf(1)},
+			{Name: "gain", Value: math.Inf(-1)}}}
 	newest, spans := samples, ended
-	newest.Newest = result.Stored{{Name: "acc", Value: math.Inf(1), Span: &result.Span{Step: 2}}}
-	spans.Outcome = &task.Outcome{Class: task.Success, Unmeasured: []string{"metric loss: the program wrote no file m.csv"}, Metrics: result.Final{{Name: "acc", Value: 0.5,
-		Span: &result.Span{Step: 3, Low: &result.Point{Value: 0.5, Step: 3}, High: &result.Point{Value: math.Inf(1), Step: 2}}}}}
+	newest.Newest = metric.Stored{{Name: "acc", Value: math.Inf(1), Span: &metric.Span{Step: 2}}}
+	spans.Outcome = &task.Outcome{Class: task.Success,
+		Unmeasured: []string{"metric loss: the program wrote no file m.csv"},
+		Metrics: metric.Final{{Name: "acc", Value: 0.5,
+			Span: &metric.Span{Step: 3, Low: &metric.Point{Value: 0.5, Step: 3},
+				High: &metric.Point{Value: math.Inf(1), Step: 2}}}}}
 	thinned := ended
 	thinned.Outcome = &task.Outcome{Class: task.Success,
-		Thinned: &result.Thinned{Kept: 2, Samples: 3, Ignored: 1}}
+		Thinned: &metric.Thinned{Kept: 2, Samples: 3, Ignored: 1}}
 	for name, value := range map[string]any{
 		"thinned": &thinned,
 		"measure": &task.Control{Version: task.MeasureVersion, Kind: task.MeasureControl,
 			Sweep: "train-1", Index: 42,
-			Measure: &task.Measure{ID: "7", Metrics: []result.Rule{{Name: "acc", Pattern: "acc=(.*)", Take: result.Max}},
-				Exited: true, Hide: true}},
+			Measure: &task.Measure{ID: "7",
+				Metrics: []metric.Rule{{Name: "acc", Pattern: "acc=(.*)", Take: metric.Max}},
+				Exited:  true, Hide: true}},
 		"measured": &task.Piece{Version: task.Version, ID: "7", Worker: "w",
-			Measured: &task.Measured{Metrics: result.Stored{{Name: "acc", Value: 0.5}},
-				Stdout:     []result.Rejected{{Name: "acc", Count: 1, Line: 2, Text: "x"}},
+			Measured: &task.Measured{Metrics: metric.Stored{{Name: "acc", Value: 0.5}},
+				Stdout:     []metric.Rejected{{Name: "acc", Count: 1, Line: 2, Text: "x"}},
 				Unmeasured: []string{"metric loss: no file"}}},
 		"newest": &newest, "spans": &spans,
-		"filed": &task.Batch{Version: task.MetricsVersion, Sweep: "train-1", Recipe: task.Recipe{Command: []string{"run"}, Metrics: []result.Rule{
-			{Name: "acc", File: "a/*.csv", Column: "val/acc", Take: result.Max}, {Name: "loss", File: "r.json", Key: "a.b"}, {Name: "tb", File: "e", Tag: "t"}}}},
+		"filed": &task.Batch{Version: task.MetricsVersion, Sweep: "train-1",
+			Recipe: task.Recipe{Command: []string{"run"}, Metrics: []metric.Rule{
+				{Name: "acc", File: "a/*.csv", Column: "val/acc", Take: metric.Max},
+				{Name: "loss", File: "r.json", Key: "a.b"}, {Name: "tb", File: "e", Tag: "t"}}}},
 		"claimed": &event, "started": &started, "samples": &samples, "ended": &ended, "infinite": &infinite,
 		"batch": &task.Batch{Version: task.Version, Sweep: "train-1", Recipe: task.Recipe{
 			Definition: "train", Command: []string{"run", "{host}"}, Env: map[string]string{"A": "b"}, Secrets: []string{"KEY"}, Revision: "r1",
-			Outputs: []string{"out"}, Timeout: time.Hour, Grace: 10 * time.Second, Metrics: []result.Rule{{Name: "loss", Pattern: "loss (.*)"}}, GPUs: 0.5,
+			Outputs: []string{"out"}, Timeout: time.Hour, Grace: 10 * time.Second,
+			Metrics: []metric.Rule{{Name: "loss", Pattern: "loss (.*)"}}, GPUs: 0.5,
 		}, Attempts: []task.Attempt{{Index: 42, Number: 2, Args: []string{"--lr=0.1"}}}, Follow: true, Edition: "e"},
 		"control": &task.Control{Version: task.Version, Kind: task.StopControl, Sweep: "train-1", Index: 42, Attempt: 2, Off: true, Reason: "superseded"},
 		"heartbeat": &task.Heartbeat{Version: task.Version, Worker: "w", Incarnation: "i", Host: "gpu1", Slots: 2, Draining: true, Refuses: "why", Program: "v1",

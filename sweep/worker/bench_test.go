@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"mlframework/sweep/metric"
 	"mlframework/sweep/queue/memory"
-	"mlframework/sweep/result"
 	"mlframework/sweep/task"
 	"mlframework/sweep/worker"
 )
@@ -66,9 +66,10 @@ func benchmarkAttempt(b *testing.B, base, spool string) {
 func BenchmarkStream(b *testing.B) {
 	line := "epoch 3 step 400 loss 0.123456, 81.3 samples a second\n"
 	block := []byte(strings.Repeat(line, 32<<10/len(line)))
-	for name, metrics := range map[string][]result.Rule{"no metrics": nil, "a metric": {{Name: "loss", Pattern: `loss ([0-9.]+)`}}} {
+	for name, metrics := range map[string][]metric.Rule{"no metrics": nil,
+		"a metric": {{Name: "loss", Pattern: `loss ([0-9.]+)`}}} {
 		b.Run(name, func(b *testing.B) {
-			rules, err := result.Compile(metrics)
+			rules, err := metric.Compile(metrics)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"mlframework/sweep/result"
+	"mlframework/sweep/metric"
 )
 
 // earlierLogs lists the suffixes of the output files that earlier attempts left in a task's folder,
@@ -73,8 +73,8 @@ func parseLog(name string) (l keptLog, ok bool) {
 
 // earlierMetrics are the values that earlier attempts printed which ran in a task's folder, by the
 // files that keep their output.
-func earlierMetrics(ctx context.Context, folder int, rules *result.Rules) (*result.Series, error) {
-	all := &result.Series{Rules: rules}
+func earlierMetrics(ctx context.Context, folder int, rules *metric.Rules) (*metric.Series, error) {
+	all := &metric.Series{Rules: rules}
 	suffixes, err := earlierLogs(folder)
 	for _, suffix := range suffixes {
 		err = errors.Join(err, readMetrics(ctx, folder, suffix, rules, all, nil))
@@ -85,8 +85,8 @@ func earlierMetrics(ctx context.Context, folder int, rules *result.Rules) (*resu
 // readMetrics adds the values in both output files of an attempt to a series: the one after the
 // other, as nothing tells in which order their lines came. Ended is called with the name of each
 // stream and its scanner; it may be nil.
-func readMetrics(ctx context.Context, folder int, suffix string, rules *result.Rules,
-	to *result.Series, ended func(string, *result.Scanner)) error {
+func readMetrics(ctx context.Context, folder int, suffix string, rules *metric.Rules,
+	to *metric.Series, ended func(string, *metric.Scanner)) error {
 	for _, stream := range []string{"stdout", "stderr"} {
 		l, err := openNamed(folder, stream+suffix, 0)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -95,7 +95,8 @@ func readMetrics(ctx context.Context, folder int, suffix string, rules *result.R
 		if err != nil {
 			return err
 		}
-		scanner := rules.NewScanner(time.Now, func(s result.Sample) { s.Stream = stream; to.Add(s) })
+		scanner := rules.NewScanner(time.Now,
+			func(s metric.Sample) { s.Stream = stream; to.Add(s) })
 		_, err = io.CopyBuffer(scanner, &untilLate{from: &stoppable{ctx, l}}, make([]byte, 256<<10))
 		if err = errors.Join(err, l.Close(), scanner.Close()); err != nil {
 			return err

@@ -10,15 +10,16 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mlframework/sweep/result"
+	"mlframework/sweep/metric"
 	"mlframework/sweep/task"
 	"mlframework/sweep/worker"
 )
 
 // taken are rules for the same lines, one for each way to take a value.
-func taken() (rules []result.Rule) {
-	for _, take := range append(result.Takes, "") {
-		rules = append(rules, result.Rule{Name: "acc " + string(take), Pattern: `acc=(\S+)`, Take: take})
+func taken() (rules []metric.Rule) {
+	for _, take := range append(metric.Takes, "") {
+		rules = append(rules, metric.Rule{Name: "acc " + string(take), Pattern: `acc=(\S+)`,
+			Take: take})
 	}
 	return rules
 }
@@ -56,7 +57,7 @@ func TestAnAttemptThatContinuesHasTheMetricsOfThoseBefore(t *testing.T) {
 		}
 		read, err := worker.Measure(t.Context(), s.path(0, ""),
 			task.Measure{Metrics: b.Recipe.Metrics, Exited: o.Exited()})
-		if diff := cmp.Diff(o.Metrics, result.Final(read.Metrics)); diff != "" || err != nil {
+		if diff := cmp.Diff(o.Metrics, metric.Final(read.Metrics)); diff != "" || err != nil {
 			t.Errorf("attempt %d, read again: %s %v", attempt+1, diff, err)
 		}
 	}
@@ -67,7 +68,7 @@ func TestAnAttemptInANewFolderHasItsOwnMetrics(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	b := batch(`echo acc=0.$((10 - ATTEMPT)); exit 1`, 0)
-	b.Recipe.Metrics = []result.Rule{{Name: "acc", Pattern: `acc=(\S+)`, Take: result.Max}}
+	b.Recipe.Metrics = []metric.Rule{{Name: "acc", Pattern: `acc=(\S+)`, Take: metric.Max}}
 	s.send(b, batch("", 1))
 	s.ended(1, 1) // in the same slot
 	s.must(os.RemoveAll(s.path(0, "")))
@@ -98,8 +99,8 @@ func TestLogsAreReadInTheOrderOfTheirAttempts(t *testing.T) {
 	}
 	for last := 5.0; last >= 0; last-- {
 		read, err := worker.Measure(t.Context(), dir,
-			task.Measure{Metrics: []result.Rule{{Name: "acc", Pattern: `acc=(\S+)`}}})
-		final := result.Final(read.Metrics)
+			task.Measure{Metrics: []metric.Rule{{Name: "acc", Pattern: `acc=(\S+)`}}})
+		final := metric.Final(read.Metrics)
 		if v, _ := final.Get("acc"); v != last || err != nil {
 			t.Fatalf("the last value is %v %v, want %v", v, err, last)
 		}

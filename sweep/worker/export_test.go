@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"mlframework/sweep/argv"
+	"mlframework/sweep/metric"
 	"mlframework/sweep/queue"
-	"mlframework/sweep/result"
 	"mlframework/sweep/task"
 	"mlframework/sweep/worker/process"
 )
@@ -127,8 +127,9 @@ func ShelfPrefix(name, outputs string) string { return shelfPrefix(name, outputs
 func WriteGiven(dir string, g argv.Given) error { return writeGiven(dir, g) }
 
 // Stream is what takes one stream of an attempt of a sweep that nobody follows.
-func Stream(path string, rules *result.Rules) io.Writer {
-	return &stream{path: path, left: 1 << 40, ceiling: 1 << 40, scanner: rules.NewScanner(time.Now, func(result.Sample) {}), tap: tap{following: &following{}, now: time.Now}}
+func Stream(path string, rules *metric.Rules) io.Writer {
+	return &stream{path: path, left: 1 << 40, ceiling: 1 << 40, scanner: rules.NewScanner(time.Now,
+		func(metric.Sample) {}), tap: tap{following: &following{}, now: time.Now}}
 }
 
 // SpoolLine is a line of a spool: text with its checksum.

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"mlframework/sweep/argv"
-	"mlframework/sweep/result"
+	"mlframework/sweep/metric"
 	"mlframework/sweep/task"
 	"mlframework/sweep/worker/folder"
 )
@@ -22,7 +22,7 @@ const mostJobs = 64
 type job struct {
 	sweep  string
 	recipe task.Recipe
-	rules  *result.Rules
+	rules  *metric.Rules
 
 	metricFiles bool // some of its metrics are in files
 
@@ -96,10 +96,11 @@ func checkName(name string) error {
 }
 
 func (j *job) prepare(o Options, folders *folder.Store) (err error) {
-	if j.rules, err = result.Compile(j.recipe.Metrics); err != nil {
+	if j.rules, err = metric.Compile(j.recipe.Metrics); err != nil {
 		return err
 	}
-	j.metricFiles = slices.ContainsFunc(j.recipe.Metrics, func(r result.Rule) bool { return r.File != "" })
+	j.metricFiles = slices.ContainsFunc(j.recipe.Metrics,
+		func(r metric.Rule) bool { return r.File != "" })
 	if err := os.MkdirAll(j.folder, 0o700); err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mlframework/sweep/result"
+	"mlframework/sweep/metric"
 	"mlframework/sweep/task"
 	"mlframework/sweep/worker"
 	"mlframework/sweep/worker/process"
@@ -288,7 +288,7 @@ func TestSamplesComeWithinASecondAndBeforeTheEnd(t *testing.T) {
 	bubble(t, program, func(t *testing.T, s *site) {
 		s.send(batch("", 0))
 		o := s.ended(0, 1)
-		var all []result.Sample
+		var all []metric.Sample
 		messages := 0
 		for _, e := range s.soFar() {
 			for _, sample := range e.Samples {
@@ -304,7 +304,9 @@ func TestSamplesComeWithinASecondAndBeforeTheEnd(t *testing.T) {
 		if len(all) != 26 || messages != 3 {
 			t.Errorf("%d samples in %d messages", len(all), messages)
 		}
-		if diff := cmp.Diff(result.Final{{Name: "loss", Value: 24, Span: &result.Span{Step: 24, Low: &result.Point{}, High: &result.Point{Value: 24, Step: 24}}}, {Name: "last", Value: 1}}, o.Metrics); diff != "" {
+		if diff := cmp.Diff(metric.Final{{Name: "loss", Value: 24, Span: &metric.Span{Step: 24,
+			Low: &metric.Point{}, High: &metric.Point{Value: 24, Step: 24}}},
+			{Name: "last", Value: 1}}, o.Metrics); diff != "" {
 			t.Error(diff)
 		}
 		if last := all[len(all)-1]; last.Stream != "stderr" || last.Name != "last" {

@@ -10,8 +10,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"mlframework/sweep/metricfile/tail"
-	"mlframework/sweep/result"
+	"mlframework/sweep/metric"
+	"mlframework/sweep/metric/tail"
 	"mlframework/sweep/task"
 )
 
@@ -28,7 +28,7 @@ func Measure(ctx context.Context, folder string, by task.Measure) (task.Measured
 
 // measure is Measure of a folder that is open.
 func measure(ctx context.Context, folder int, dir string, by task.Measure) (m task.Measured, err error) {
-	rules, err := result.Compile(by.Metrics)
+	rules, err := metric.Compile(by.Metrics)
 	if err != nil {
 		return m, err
 	}
@@ -41,25 +41,26 @@ func measure(ctx context.Context, folder int, dir string, by task.Measure) (m ta
 	if err != nil {
 		return m, err
 	}
-	err = readMetrics(ctx, folder, logSuffix(0), rules, printed, func(stream string, s *result.Scanner) {
-		unread := s.Unread()
-		unread = unread[:min(len(unread), task.MostUnread)]
-		for i := range unread {
-			if by.Hide {
-				unread[i].Text = hidden
+	err = readMetrics(ctx, folder, logSuffix(0), rules, printed,
+		func(stream string, s *metric.Scanner) {
+			unread := s.Unread()
+			unread = unread[:min(len(unread), task.MostUnread)]
+			for i := range unread {
+				if by.Hide {
+					unread[i].Text = hidden
+				}
 			}
-		}
-		if stream == "stdout" {
-			m.Stdout = unread
-		} else {
-			m.Stderr = unread
-		}
-	})
+			if stream == "stdout" {
+				m.Stdout = unread
+			} else {
+				m.Stderr = unread
+			}
+		})
 	if err != nil {
 		return m, err
 	}
 	files, problems, err := measureFiles(ctx, dir, by)
-	m.Metrics, m.Unmeasured = result.Stored(filesFirst(printed.Final(), files)), problems
+	m.Metrics, m.Unmeasured = metric.Stored(filesFirst(printed.Final(), files)), problems
 	return m, err
 }
 
@@ -108,12 +109,12 @@ func (r *reads) measureTask(ctx context.Context, c task.Control, p *task.Piece) 
 
 // measureFiles reads the metrics that are in files.
 func measureFiles(ctx context.Context, dir string, by task.Measure,
-) (all result.Final, problems []string, err error) {
+) (all metric.Final, problems []string, err error) {
 	var hide func(string) string
 	if by.Hide {
 		hide = func(string) string { return hidden }
 	}
-	folder, err := tail.Open(dir, by.Metrics, hide, func(result.Sample) {})
+	folder, err := tail.Open(dir, by.Metrics, hide, func(metric.Sample) {})
 	if folder == nil || err != nil {
 		return nil, nil, err
 	}

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"mlframework/sweep/metricfile/tail"
-	"mlframework/sweep/result"
+	"mlframework/sweep/metric"
+	"mlframework/sweep/metric/tail"
 	"mlframework/sweep/task"
 	"mlframework/sweep/worker/folder"
 )
@@ -72,7 +72,7 @@ func (m *metricFiles) run(ctx context.Context) {
 }
 
 // final is what was read so far.
-func (m *metricFiles) final() result.Final {
+func (m *metricFiles) final() metric.Final {
 	if m == nil || m.folder == nil {
 		return nil
 	}
@@ -130,11 +130,11 @@ func (m *metricFiles) close() {
 }
 
 // filesFirst is final values of which those of files go before what was printed under their names.
-func filesFirst(printed, files result.Final) result.Final {
+func filesFirst(printed, files metric.Final) metric.Final {
 	if len(files) == 0 {
 		return printed
 	}
-	printed = slices.DeleteFunc(printed, func(m result.Metric) bool {
+	printed = slices.DeleteFunc(printed, func(m metric.FinalValue) bool {
 		_, named := files.Get(m.Name)
 		return named
 	})

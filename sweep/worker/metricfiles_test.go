@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"mlframework/sweep/result"
+	"mlframework/sweep/metric"
 	"mlframework/sweep/task"
 	"mlframework/sweep/worker"
 )
@@ -21,7 +21,7 @@ func TestProblemsOfMetricFilesHideSecrets(t *testing.T) {
 	defer stop()
 	beats := s.queue.Heartbeats(ctx)
 	b := secretive(`echo acc >m.csv; echo "$KEY" >>m.csv; echo "$KEY" >h.csv; echo "acc" >"$KEY.txt"; printf '{"x": 1}\n%s\n{"acc": {"a": 1}}\n' "$KEY" >l.jsonl`, "e1", 0)
-	b.Recipe.Metrics = []result.Rule{{Name: "a", File: "m.csv", Column: "acc"},
+	b.Recipe.Metrics = []metric.Rule{{Name: "a", File: "m.csv", Column: "acc"},
 		{Name: "b", File: "h.csv", Column: "acc"},
 		{Name: "c", File: "l.jsonl", Key: "acc"}, {Name: "d", File: "*.txt", Column: "none"}}
 	s.send(b)
@@ -51,7 +51,7 @@ func TestTextsOfPrintedMetricsHideSecrets(t *testing.T) {
 	defer stop()
 	beats := s.queue.Heartbeats(ctx)
 	b := secretive(`printf 'acc=pass\033[0m"word; recognisable\n'; printf '{"metrics": {"loss": "pass\\"word; recognisable", "pass\\"word; recognisable": 1}}\n' >&2`, "e1", 0)
-	b.Recipe.Metrics = []result.Rule{{Name: "acc", Pattern: `acc=(.*)`}}
+	b.Recipe.Metrics = []metric.Rule{{Name: "acc", Pattern: `acc=(.*)`}}
 	s.send(b)
 	s.answers(s.needs(beats, "e1"), `pass"word; recognisable`)
 	o := s.ended(0, 1)
@@ -79,7 +79,7 @@ func TestLastLineOfMetricFileCutOff(t *testing.T) {
 	} {
 		b := batch(`printf 'acc\n0.5\n1.2345' >m.csv; `+c.script, int64(index))
 		b.Sweep = fmt.Sprintf("train-%d", index+1)
-		b.Recipe.Metrics = []result.Rule{{Name: "acc", File: "m.csv", Column: "acc"}}
+		b.Recipe.Metrics = []metric.Rule{{Name: "acc", File: "m.csv", Column: "acc"}}
 		b.Recipe.Timeout, b.Recipe.Grace = 2*time.Second, time.Second
 		s.send(b)
 		o := s.ended(int64(index), 1)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mlframework/sweep/result"
+	"mlframework/sweep/metric"
 	"mlframework/sweep/task"
 	"mlframework/sweep/worker"
 )
@@ -203,7 +203,7 @@ func TestForgottenMeasures(t *testing.T) {
 	s.ended(0, 1)
 	s.ended(1, 1)
 	ask := func(k task.ControlKind, index int64, id string) {
-		by := task.Measure{ID: id, Metrics: []result.Rule{{Name: "acc", Pattern: `acc=(\S+)`}}}
+		by := task.Measure{ID: id, Metrics: []metric.Rule{{Name: "acc", Pattern: `acc=(\S+)`}}}
 		s.tell(task.Control{Kind: k, Sweep: "train-1", Index: index, Measure: &by})
 	}
 	ask(task.MeasureControl, 0, "large")

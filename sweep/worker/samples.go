@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"mlframework/sweep/result"
+	"mlframework/sweep/metric"
 	"mlframework/sweep/task"
 )
 
@@ -20,18 +20,18 @@ const mostSamples = 2000
 // collector gathers the metrics of one attempt and sends them a second after the first, many at once. It is safe for
 // the two streams of the attempt.
 type collector struct {
-	series result.Series
+	series metric.Series
 	files  *metricFiles // nil: the definition names none
-	send   func(samples []result.Sample, newest result.Final)
+	send   func(samples []metric.Sample, newest metric.Final)
 
 	mu      sync.Mutex
-	pending []result.Sample
+	pending []metric.Sample
 	timer   *time.Timer
 }
 
 // add returns what a scanner of one stream calls with what it finds.
-func (c *collector) add(stream string) func(result.Sample) {
-	return func(s result.Sample) {
+func (c *collector) add(stream string) func(metric.Sample) {
+	return func(s metric.Sample) {
 		s.Stream = stream
 		kept := c.series.Add(s)
 		c.mu.Lock()
@@ -66,7 +66,7 @@ func (c *collector) goOn(ctx context.Context, dir string) error {
 }
 
 // final is the final values so far.
-func (c *collector) final() result.Final { return filesFirst(c.series.Final(), c.files.final()) }
+func (c *collector) final() metric.Final { return filesFirst(c.series.Final(), c.files.final()) }
 
 // mostNewest is of how many metrics the values are told while an attempt runs.
 const mostNewest = 200
@@ -95,7 +95,7 @@ func (c *collector) flush() {
 }
 
 // tell sends what there is. The caller holds the lock.
-func (c *collector) tell(newest result.Final) {
+func (c *collector) tell(newest metric.Final) {
 	if len(c.pending)+len(newest) > 0 {
 		c.send(c.pending, newest)
 		c.pending = nil
@@ -104,9 +104,10 @@ func (c *collector) tell(newest result.Final) {
 
 // collect makes the collector of an attempt.
 func (w *Worker) collect(i item) *collector {
-	return &collector{series: result.Series{Rules: i.job.rules}, send: func(s []result.Sample, newest result.Final) {
+	return &collector{series: metric.Series{Rules: i.job.rules}, send: func(s []metric.Sample,
+		newest metric.Final) {
 		e := i.event(task.SamplesEvent, w.o.Name)
-		e.Samples, e.Newest = s, result.Stored(newest)
+		e.Samples, e.Newest = s, metric.Stored(newest)
 		w.outbox.put(e)
 	}}
 }

@@ -6,7 +6,7 @@ import (
 	"os"
 
 	"mlframework/sweep/failure"
-	"mlframework/sweep/result"
+	"mlframework/sweep/metric"
 	"mlframework/sweep/task"
 )
 
@@ -21,7 +21,7 @@ type stream struct {
 	printed int64    // bytes
 	ceiling int64
 	mask    *mask // nil: no secrets
-	scanner *result.Scanner
+	scanner *metric.Scanner
 	tap     tap
 	tail    failure.Tail
 	out     task.Output

@@ -5,7 +5,7 @@
 // attempts, and at the end that it left. While the queue is away attempts run on and the events stand in a file.
 //
 // It knows the queue (its Port), not the master or the store. The commands import it; it imports the vocabulary,
-// sweep/result for metrics and sweep/worker/process for programs.
+// sweep/metric for metrics and sweep/worker/process for programs.
 package worker
 
 import (

@@ -5,10 +5,11 @@ import (
 	"strconv"
 	"strings"
 
-	"mlframework/sweep/result"
+	"mlframework/sweep/human"
 )
 
-// Visible makes text that comes from elsewhere safe to show on a terminal, as result.Visible does; tabs stay.
+// Visible makes text that comes from elsewhere safe to show on a terminal, as human.Visible does;
+// tabs stay.
 func Visible(text string) string { return visibleBut(text, "\t") }
 
 // VisibleLines is Visible for text of several lines.
@@ -16,7 +17,7 @@ func VisibleLines(text string) string { return visibleBut(text, "\n", "\t") }
 
 func visibleBut(text string, kept ...string) string {
 	if len(kept) == 0 {
-		return result.Visible(text)
+		return human.Visible(text)
 	}
 	parts := strings.Split(text, kept[0])
 	for i, p := range parts {

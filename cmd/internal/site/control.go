@@ -13,7 +13,7 @@ import (
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/master"
-	"mlframework/sweep/result"
+	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
 
@@ -93,7 +93,7 @@ func (c control) Revisions(ctx context.Context, dial infra.Dial) (all []string, 
 		}
 		// Attempts that began before retry --updated go on with the files that they had.
 		begun := api.Query{States: []task.State{task.Queued, task.Claimed, task.Running}}
-		err := client.Rows(ctx, s.ID, begun, func(r *result.Row) error {
+		err := client.Rows(ctx, s.ID, begun, func(r *table.Row) error {
 			if !slices.Contains(all, r.Revision) {
 				all = append(all, r.Revision)
 			}

@@ -5,7 +5,7 @@ import (
 
 	"mlframework/infra"
 	"mlframework/sweep/api"
-	"mlframework/sweep/result"
+	"mlframework/sweep/human"
 )
 
 // longestReason bounds the reason of an audit entry, in bytes.
@@ -15,10 +15,10 @@ const longestReason = 256
 func (s *Site) Entry(program, detail string) infra.Entry {
 	return func(uid int, err error) []byte {
 		a := api.Action{Time: s.Infra.Now().UTC(), UID: &uid, User: s.Infra.Who, Action: program, Kind: "cluster", Object: s.Config.Options.Name,
-			Detail: result.Visible(detail), Outcome: "done"}
+			Detail: human.Visible(detail), Outcome: "done"}
 		if err != nil {
 			text := err.Error()
-			reason := result.Visible(text[:min(len(text), longestReason)])
+			reason := human.Visible(text[:min(len(text), longestReason)])
 			a.Outcome, a.Reason = "failed", &reason
 		}
 		line, err := json.Marshal(a)

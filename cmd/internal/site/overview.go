@@ -13,7 +13,7 @@ import (
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/master"
-	"mlframework/sweep/result"
+	"mlframework/sweep/table"
 )
 
 // Overview is how a cluster is, as its hosts, their Docker, the broker and the master say. Its JSON is a contract:
@@ -108,7 +108,7 @@ func (o *Overview) worker(name string) (master.Worker, bool) {
 func (o *Overview) WriteJSON(w io.Writer) error {
 	var errs []error
 	for _, h := range o.Hosts {
-		errs = append(errs, result.WriteJSONLine(w, h))
+		errs = append(errs, table.WriteJSONLine(w, h))
 	}
 	return errors.Join(errs...)
 }

@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"mlframework/sweep/metric"
 	"mlframework/sweep/queue"
-	"mlframework/sweep/result"
 	"mlframework/sweep/task"
 )
 
@@ -35,7 +35,7 @@ func bigBatch() task.Batch {
 	b.Recipe = task.Recipe{
 		Definition: "train", Command: []string{"python3", "a b", "$x", "{host}", "ü\x00"}, Env: map[string]string{"A": "1", "B": ""},
 		Secrets: []string{"KEY"}, Revision: "r2", Outputs: []string{"result"}, Timeout: time.Hour, Grace: time.Second,
-		Metrics: []result.Rule{{Name: "loss", Pattern: `loss=(\S+)`}}, GPUs: 0.5,
+		Metrics: []metric.Rule{{Name: "loss", Pattern: `loss=(\S+)`}}, GPUs: 0.5,
 	}
 	long := string(make([]byte, 1000))
 	b.Attempts = nil
@@ -64,7 +64,8 @@ func fullEvent() task.Event {
 	e := event("w1", "full-1", 1)
 	e.Kind = task.EndedEvent
 	e.Start = &task.Start{Host: "gpu1", Slot: 1, GPUs: []string{"GPU-1"}, Resumed: true}
-	e.Samples = []result.Sample{{Name: "loss", Value: 0.25, Line: 7, Stream: "stdout", Time: e.Time}}
+	e.Samples = []metric.Sample{{Name: "loss", Value: 0.25, Line: 7, Stream: "stdout",
+		Time: e.Time}}
 	e.Outcome = &task.Outcome{Class: task.Error, ExitCode: &code, Reason: "exit code 3", Duration: time.Second,
 		Stdout: task.Output{Bytes: 1 << 40, Truncated: true}}
 	return e

@@ -1,7 +1,8 @@
 // Package queuetest is the suite that every implementation of package queue passes: each test holds one sentence of the
 // contract.
 //
-// Only tests of implementations may import it; it imports the contract and its vocabulary, sweep/task and sweep/result.
+// Only tests of implementations may import it; it imports the contract and its vocabulary,
+// sweep/task and sweep/metric.
 package queuetest
 
 import (

@@ -1,0 +1,71 @@
+package metric
+
+import (
+	"math"
+
+	"mlframework/sweep/internal/rawjson"
+)
+
+// Metric is the final value of one metric. NaN: it was printed and was not a number. It may be
+// infinite.
+type FinalValue struct {
+	Name  string
+	Value float64
+	Span  *Span // nil: it is the only value, or no more is known
+}
+
+// Final holds final values, in order of first appearance. In JSON it is an object in that order;
+// what is not a number or infinite is null, and [Infinite] tells which.
+type Final []FinalValue
+
+// Get returns the value of a metric and whether it was printed at all.
+func (f Final) Get(name string) (float64, bool) {
+	for i := range f {
+		if f[i].Name == name {
+			return f[i].Value, true
+		}
+	}
+	return 0, false
+}
+
+// MarshalJSON writes an object, {} for none.
+func (f Final) MarshalJSON() ([]byte, error) { return f.AppendJSON(nil), nil }
+
+// AppendJSON appends what MarshalJSON writes.
+func (f Final) AppendJSON(b []byte) []byte { return f.append(b, rawjson.AppendNumber) }
+
+func (f Final) append(b []byte, number func([]byte, float64) []byte) []byte {
+	b = append(b, '{')
+	for i := range f {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = number(append(rawjson.AppendQuoted(b, f[i].Name), ':'), f[i].Value)
+	}
+	return append(b, '}')
+}
+
+// UnmarshalJSON reads an object of numbers and nulls, in its order.
+func (f *Final) UnmarshalJSON(data []byte) error {
+	*f = nil
+	return rawjson.ReadObject(data, func(name string, v jsonValue) {
+		*f = append(*f,
+			FinalValue{Name: name, Value: float64(v)})
+	})
+}
+
+// ReadJSON reads what MarshalJSON writes; it returns false for anything else.
+func (f *Final) ReadJSON(r *rawjson.Reader) bool {
+	if !r.Take('{') {
+		return false
+	}
+	for n := 0; !r.Take('}'); n++ {
+		m := FinalValue{Value: math.NaN()}
+		if n > 0 && !r.Take(',') || !r.Word(&m.Name) || !r.Take(':') || !r.Null() &&
+			!r.AnyNumber(&m.Value) {
+			return false
+		}
+		*f = append(*f, m)
+	}
+	return true
+}

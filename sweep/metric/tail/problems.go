@@ -1,0 +1,75 @@
+package tail
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"mlframework/sweep/human"
+)
+
+// Problems are sentences about what could not be read.
+func (f *Folder) Problems() (all []string) {
+	for _, s := range f.sources {
+		var metrics []string
+		for _, r := range s.rules {
+			metrics = append(metrics, r.Name)
+		}
+		of := "metric " + strings.Join(metrics, ", ") + ": "
+		if len(s.files) == 0 {
+			all = append(all, of+f.never(s))
+		}
+		if s.many {
+			all = append(all, fmt.Sprintf("%s%s names more than %d files: the others are not read", of, s.pattern, mostFiles))
+		}
+		for _, file := range s.files {
+			if file.err != nil {
+				all = append(all, of+f.shown(s, file.path)+": "+cause(file.err))
+				continue
+			}
+			for _, p := range file.reader.Problems() {
+				all = append(all, of+f.shown(s, file.path)+" "+p)
+			}
+		}
+	}
+	if len(all) > mostProblems {
+		rest := len(all) - mostProblems + 1
+		all = append(all[:mostProblems-1], fmt.Sprintf("and %d more", rest))
+	}
+	for i, text := range all {
+		all[i] = human.Visible(text)
+	}
+	return all
+}
+
+// shown is a path in messages: what the definition names, or with what is to be hidden left out.
+func (f *Folder) shown(s *source, path string) string {
+	if f.hide == nil || path == s.pattern || strings.HasPrefix(s.pattern, path+"/") {
+		return path
+	}
+	return f.hide(path)
+}
+
+// never says why a pattern has no file.
+func (f *Folder) never(s *source) string {
+	for path := range f.before {
+		if matches(s.pattern, path) {
+			return f.shown(s, path) + " is the project's, and the program did not change it"
+		}
+	}
+	if s.out != "" {
+		return f.shown(s, s.out) + ": " + errOut.Error()
+	}
+	if f.full {
+		return fmt.Sprintf("no file %s among the first %d that were looked at", s.pattern, mostEntries)
+	}
+	return "the program wrote no file " + s.pattern
+}
+
+func cause(err error) string {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Err.Error()
+	}
+	return err.Error()
+}

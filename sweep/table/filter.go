@@ -1,0 +1,206 @@
+package table
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"mlframework/sweep/expr"
+	"mlframework/sweep/fault"
+	"mlframework/sweep/metric"
+)
+
+// Filter picks rows by an expression over columns, in the language of [expr]:
+//
+//	state=failed
+//	lr >= 0.01 and (accuracy > 0.9 or not host ~ '^gpu[12]$')
+//	loss / steps.loss < 0.1 or host in [gpu1, gpu2]
+//
+// What is compared with duration may be seconds or 90m. Arithmetic with what is absent or text, a
+// division by zero and a logarithm of what is not positive make a comparison that does not hold.
+//
+// The nil and the zero Filter match every row. Safe for concurrent use.
+type Filter struct{ conditions []condition }
+
+// FilterError says what is wrong with an expression and where. Its Unknown is a name that no column
+// has.
+type FilterError = expr.Error
+
+const succeeded = "succeeded" // the name of the state
+
+// states are the names of states, as in sweep/task.
+var states = []string{"pending", "queued", "claimed", "running", succeeded, "failed", "timeout", "oom", "lost", "cancelled"}
+
+// condition is one of those that all have to hold.
+type condition struct {
+	expr    *expr.Expr
+	columns []column               // by slot, also those of other conditions
+	byIndex func(index int64) bool // decides instead, where it is not nil
+}
+
+// ParseFilter reads an expression over the columns of a schema; empty text picks every row. Its
+// error is a [*FilterError].
+func ParseFilter(text string, s Schema) (*Filter, error) {
+	names := &columnNames{schema: s, find: s.finder(), slots: map[string]int{}}
+	e, err := expr.Parse(text, names)
+	if err != nil {
+		return nil, err
+	}
+	f := &Filter{}
+	for _, part := range e.Conditions() {
+		f.conditions = append(f.conditions, condition{expr: part, columns: names.columns})
+	}
+	return f, nil
+}
+
+// CheckFilter returns what is wrong with a filter whatever columns there are: a [*FilterError].
+func CheckFilter(text string) error {
+	_, err := expr.Parse(text, anyName{})
+	return err
+}
+
+// Where returns the rows that an expression picks, in their order. Its error is a [*FilterError].
+func Where(rows []Row, s Schema, text string) ([]Row, error) {
+	f, err := ParseFilter(text, s)
+	if err != nil {
+		return nil, err
+	}
+	var out []Row
+	for i := range rows {
+		if f.Match(&rows[i]) {
+			out = append(out, rows[i])
+		}
+	}
+	return out, nil
+}
+
+// Match reports whether the filter picks the row.
+func (f *Filter) Match(r *Row) bool {
+	if f == nil {
+		return true
+	}
+	for i := range f.conditions {
+		if !f.conditions[i].holds(r) {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *condition) holds(r *Row) bool {
+	if c.byIndex != nil {
+		return c.byIndex(r.Index)
+	}
+	return c.expr.Holds(func(slot int) expr.Value { return c.columns[slot].get(r) })
+}
+
+// fields are what the condition looks at.
+func (c *condition) fields() (all Fields) {
+	if c.byIndex != nil {
+		return fieldIndex
+	}
+	for _, slot := range c.expr.Slots() {
+		all |= c.columns[slot].needs
+	}
+	return all
+}
+
+// IsZero reports whether the filter picks every row.
+func (f *Filter) IsZero() bool { return f == nil || len(f.conditions) == 0 }
+
+// Fields are what the filter looks at beside the index.
+func (f *Filter) Fields() (all Fields) {
+	if f.IsZero() {
+		return 0
+	}
+	for i := range f.conditions {
+		all |= f.conditions[i].fields()
+	}
+	return all &^ fieldIndex
+}
+
+// Metrics are the names of the metrics that the filter looks at.
+func (f *Filter) Metrics() (names []string) {
+	if f.IsZero() {
+		return nil
+	}
+	for i := range f.conditions {
+		c := &f.conditions[i]
+		for _, slot := range c.expr.Slots() {
+			if c.columns[slot].needs.Has(FieldMetrics) {
+				names = append(names, c.columns[slot].metric)
+			}
+		}
+	}
+	return names
+}
+
+// columnNames are the names of a filter. Its columns are those that it looked up, by slot.
+type columnNames struct {
+	schema  Schema
+	find    func(name string) (column, bool)
+	slots   map[string]int
+	columns []column
+}
+
+func (n *columnNames) Lookup(name string) (int, bool) {
+	slot, known := n.slots[name]
+	if known {
+		return slot, true
+	}
+	c, ok := n.find(name)
+	if !ok {
+		return 0, false
+	}
+	slot = len(n.columns)
+	n.slots[name] = slot
+	n.columns = append(n.columns, c)
+	return slot, true
+}
+
+func (n *columnNames) Unknown(name string) (problem, remedy string) {
+	return n.schema.unknown(name)
+}
+
+// Literal reads what is compared with a duration, seconds or 90m, and with a state.
+func (n *columnNames) Literal(slot int, word string) (expr.Value, bool, *expr.Error) {
+	switch n.columns[slot].name {
+	case durationColumn:
+		return durationLiteral(word)
+	case stateColumn:
+		return expr.Value{}, false, checkState(word)
+	}
+	return expr.Value{}, false, nil
+}
+
+func durationLiteral(word string) (expr.Value, bool, *expr.Error) {
+	if v, err := strconv.ParseFloat(word, 64); err == nil && metric.IsFinite(v) {
+		return expr.Value{Kind: expr.Number, Text: word, Number: v}, true, nil
+	}
+	d, err := time.ParseDuration(word)
+	if err != nil {
+		return expr.Value{}, false, &expr.Error{Problem: fmt.Sprintf("%q is not a duration", expr.Shorten(word)),
+			Remedy: "write seconds, or a duration such as 90m or 1h30m"}
+	}
+	return expr.Value{Kind: expr.Number, Text: word, Number: d.Seconds()}, true, nil
+}
+
+// checkState returns what is wrong with a word that is no state; nil where it is one.
+func checkState(word string) *expr.Error {
+	if slices.Contains(states, word) {
+		return nil
+	}
+	remedy := "the states are " + strings.Join(states, ", ")
+	if near := fault.Nearest(word, states); near != "" {
+		remedy = "did you mean " + near + "? " + remedy
+	}
+	return &expr.Error{Problem: fmt.Sprintf("there is no state %q", expr.Shorten(word)), Remedy: remedy}
+}
+
+// anyName takes every word for a column.
+type anyName struct{}
+
+func (anyName) Lookup(string) (int, bool)               { return 0, true }
+func (anyName) Unknown(string) (problem, remedy string) { return "", "" }

@@ -1,0 +1,73 @@
+package table
+
+import (
+	"cmp"
+	"slices"
+
+	"mlframework/sweep/human"
+)
+
+func (l *layout) width() int {
+	total := -gap
+	for _, t := range l.shown() {
+		total += t.width + gap
+	}
+	return total
+}
+
+// fit makes the table give way until it is at most width wide.
+func (l *layout) fit(width int) {
+	if width <= 0 || l.width() <= width {
+		return
+	}
+	l.fold()
+	if l.width() > width {
+		l.shortenID()
+	}
+	for l.width() > width && l.hideOne() {
+	}
+	for l.width() > width && l.cutOne() {
+	}
+}
+
+func (l *layout) fold() {
+	if l.rows < 2 {
+		return
+	}
+	for _, t := range l.columns {
+		if !t.keep && t.constant {
+			t.folded = true
+			l.folded = append(l.folded, t.name+"="+t.first)
+		}
+	}
+}
+
+// shortenID shows indexes instead of ids where all are of one sweep.
+func (l *layout) shortenID() {
+	if l.sweep == "" {
+		return
+	}
+	l.index.name, l.index.worth, l.index.keep = indexColumn, essential, true
+	l.index.width = max(l.index.width, len(indexColumn))
+	l.columns[0] = l.index
+	l.folded = slices.Insert(l.folded, 0, "sweep="+human.Visible(l.sweep))
+}
+
+// hideOne hides the column of least worth, the last of several.
+func (l *layout) hideOne() bool {
+	shown := l.shown()
+	slices.Reverse(shown)
+	t := slices.MinFunc(shown, func(a, b *textColumn) int { return cmp.Compare(a.worth, b.worth) })
+	t.hidden = t.worth < essential
+	return t.hidden
+}
+
+// cutOne makes the widest column narrower by one.
+func (l *layout) cutOne() bool {
+	t := slices.MaxFunc(l.shown(), func(a, b *textColumn) int { return cmp.Compare(a.width, b.width) })
+	if t.width <= leastCut {
+		return false
+	}
+	t.width--
+	return true
+}

@@ -1,0 +1,259 @@
+package table
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"mlframework/sweep/expr"
+	"mlframework/sweep/human"
+	"mlframework/sweep/metric"
+)
+
+// Sorter puts rows in order and keeps only what decides it: the key of each row and a number that
+// its owner knows it by, which grows from each row to the next and is less than 2^60. Rows that are
+// equal stay in the order in which they were added. Not for concurrent use.
+type Sorter struct {
+	fields Fields
+	metric string // that it looks at, if fields has metrics
+	key    func(*Row) (place int, value cell)
+	column column
+
+	// Whether a column holds numbers only is known after its last row: until a text comes both
+	// orders are kept.
+	byNumber, byText *ordered
+}
+
+// sortKey is compared by place, then by number or text, then by position.
+type sortKey struct {
+	num  float64
+	text *string // in an order by text, and of a number that num does not hold exactly
+	at   uint64  // from the highest bit: two for the place, two for the kind, and the position
+}
+
+const positionBits = 60
+
+func newSortKey(place int, value cell, position int64) sortKey {
+	return sortKey{num: value.Number, at: uint64(place)<<62 | uint64(value.Kind)<<positionBits | uint64(position)}
+}
+
+// value is the number of a key that has its text.
+func (k *sortKey) value() cell {
+	return cell{Kind: number, Text: *k.text, Number: k.num}
+}
+
+func (k *sortKey) place() uint64   { return k.at >> 62 }
+func (k *sortKey) kind() expr.Kind { return expr.Kind(k.at >> positionBits & 3) }
+func (k *sortKey) position() int64 { return int64(k.at & (1<<positionBits - 1)) }
+
+// NewSorter sorts by a column, as [Sort] says.
+func NewSorter(s Schema, by string) (*Sorter, error) {
+	name, descending := strings.CutPrefix(by, "-")
+	c, ok := s.find(name)
+	if !ok {
+		problem, remedy := s.unknown(name)
+		return nil, &UnknownColumn{Name: name, Text: fmt.Sprintf("%s; %s", problem, remedy)}
+	}
+	get := c.get
+	if c.key != nil {
+		get = c.key
+	}
+	sorter := &Sorter{fields: c.needs, metric: c.metric, column: c, byNumber: &ordered{descending: descending}}
+	if !c.numeric {
+		sorter.byText = &ordered{descending: descending, text: true}
+	}
+	sorter.key = func(r *Row) (int, cell) {
+		value := get(r)
+		return sortPlace(value), value
+	}
+	return sorter, nil
+}
+
+// UnknownColumn says that there is no column to sort by.
+type UnknownColumn struct{ Name, Text string }
+
+func (e *UnknownColumn) Error() string { return e.Text }
+
+// NewRanking puts the best first, as [Rank] says.
+func NewRanking(o metric.Objective) *Sorter {
+	return &Sorter{fields: FieldState | FieldMetrics, metric: o.Metric, byNumber: &ordered{}, key: func(r *Row) (int, cell) {
+		place, value := place(o, r)
+		if o.Maximize {
+			value = -value
+		}
+		return place, cell{Kind: number, Number: value}
+	}}
+}
+
+// Fields are what the order looks at beside the index.
+func (s *Sorter) Fields() Fields { return s.fields &^ fieldIndex }
+
+// Metrics are the names of the metrics that the order looks at.
+func (s *Sorter) Metrics() []string {
+	if !s.fields.Has(FieldMetrics) {
+		return nil
+	}
+	return []string{s.metric}
+}
+
+// Bind takes the values of a parameter, if that is what is sorted by, from where they come from
+// instead of from rows.
+func (s *Sorter) Bind(dimension func(parameter string) Dimension) {
+	if s.column.parameter == "" {
+		return
+	}
+	value := remember(dimension(s.column.parameter), parameterCell)
+	s.fields = 0
+	s.key = func(r *Row) (int, cell) {
+		c := value(r.Index)
+		return sortPlace(c), c
+	}
+}
+
+// Keep forgets all but the first n rows; 0 keeps all. It is called before the first row is added.
+func (s *Sorter) Keep(n int) {
+	s.byNumber.most = n
+	if s.byText != nil {
+		s.byText.most = n
+	}
+}
+
+// Expect makes room for so many rows. It is called before the first row is added.
+func (s *Sorter) Expect(n int) {
+	for _, o := range []*ordered{s.byNumber, s.byText} {
+		if o != nil && o.most == 0 {
+			o.keys = slices.Grow(o.keys, n)
+		}
+	}
+}
+
+// Add takes a row, which is known by a number from then on.
+func (s *Sorter) Add(r *Row, position int64) {
+	place, value := s.key(r)
+	if s.byNumber != nil && value.Kind == word {
+		s.byNumber = nil
+	}
+	if s.byNumber != nil {
+		s.byNumber.add(place, value, position)
+	}
+	if s.byText != nil {
+		value.Text = value.String()
+		s.byText.add(place, value, position)
+	}
+}
+
+// Sorted returns the numbers of the rows in their order. Nothing is added after it.
+func (s *Sorter) Sorted() []int64 {
+	by := s.byNumber
+	if by == nil {
+		by = s.byText
+	}
+	by.sort()
+	positions := make([]int64, len(by.keys))
+	for i, k := range by.keys {
+		positions[i] = k.position()
+	}
+	return positions
+}
+
+// ordered is keys in an order, or the first of them.
+type ordered struct {
+	text       bool // by text, not by number
+	descending bool
+	most       int // 0: all are kept
+	keys       []sortKey
+	bounded    bool // what is not before the last of keys[:most] is not needed
+	last       sortKey
+}
+
+func (o *ordered) add(place int, value cell, position int64) {
+	k := newSortKey(place, value, position)
+	if o.text || math.Abs(value.Number) >= expr.Exact && value.Text != "" {
+		text := value.Text
+		k.text = &text
+	}
+	if o.bounded && o.compare(&k, &o.last) >= 0 { // of equals those that came first stay
+		return
+	}
+	o.keys = append(o.keys, k)
+	if o.most > 0 && len(o.keys) >= 4*o.most {
+		o.cut()
+		o.bounded, o.last = true, o.keys[o.most-1]
+	}
+}
+
+func (o *ordered) sort() {
+	if o.most > 0 && len(o.keys) > o.most {
+		o.cut()
+	}
+	slices.SortFunc(o.keys, func(a, b sortKey) int { return o.total(&a, &b) })
+}
+
+// cut leaves the first of the keys, the last of these at the end: by partitions, as quicksort has
+// them, of the part in which that one is.
+func (o *ordered) cut() {
+	for from, to := 0, len(o.keys)-1; from < to; {
+		pivot, i, j := o.keys[(from+to)/2], from, to
+		for i <= j {
+			for o.total(&o.keys[i], &pivot) < 0 {
+				i++
+			}
+			for o.total(&pivot, &o.keys[j]) < 0 {
+				j--
+			}
+			if i <= j {
+				o.keys[i], o.keys[j] = o.keys[j], o.keys[i]
+				i, j = i+1, j-1
+			}
+		}
+		switch {
+		case o.most-1 <= j:
+			to = j
+		case o.most-1 >= i:
+			from = i
+		default:
+			from = to
+		}
+	}
+	o.keys = o.keys[:o.most]
+}
+
+// total is compare, which tells any two keys apart.
+func (o *ordered) total(a, b *sortKey) int {
+	if order := o.compare(a, b); order != 0 {
+		return order
+	}
+	return cmp.Compare(a.position(), b.position())
+}
+
+func (o *ordered) compare(a, b *sortKey) int {
+	order := cmp.Compare(a.place(), b.place())
+	if kind := a.kind(); order != 0 || kind == absent || kind == noNumber {
+		return order
+	}
+	switch {
+	case o.text:
+		order = human.CompareNatural(*a.text, *b.text)
+	case a.text == nil || b.text == nil:
+		order = cmp.Compare(a.num, b.num)
+	default:
+		order = expr.CompareNumbers(a.value(), b.value())
+	}
+	if o.descending {
+		return -order
+	}
+	return order
+}
+
+func sortPlace(c cell) int {
+	switch c.Kind {
+	case absent:
+		return 2
+	case noNumber:
+		return 1
+	default:
+		return 0
+	}
+}
