@@ -1,23 +1,26 @@
 package core
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
 	"mlframework/sweep/task"
 )
 
-// held lists, in order, the tasks that a worker has or is about to have; "" means any worker.
-func (l *Ledger) held(worker string) []int64 {
-	var indexes []int64
-	for i, t := range l.open {
-		if t.State.Active() && (worker == "" || t.Try.Worker == worker) {
-			indexes = append(indexes, i)
+// heldBy lists, in order, the tasks that a worker has or is about to have; "" means any worker.
+func (l *Ledger) heldBy(worker string) (tasks []*Task) {
+	if worker != "" {
+		tasks = slices.AppendSeq(make([]*Task, 0, len(l.held[worker])), maps.Values(l.held[worker]))
+	} else {
+		for _, of := range l.held {
+			tasks = slices.AppendSeq(tasks, maps.Values(of))
 		}
 	}
-	slices.Sort(indexes)
-	return indexes
+	slices.SortFunc(tasks, func(a, b *Task) int { return cmp.Compare(a.Index, b.Index) })
+	return tasks
 }
 
 // Pause hands out nothing more. With stop the attempts that run are stopped too; they go back to pending, uncharged.
@@ -33,8 +36,8 @@ func (l *Ledger) Pause(reason string, stop bool) {
 	}
 	if stop {
 		l.head.Stopping = true
-		for _, i := range l.held("") {
-			l.stop(l.open[i], reason)
+		for _, t := range l.heldBy("") {
+			l.stop(t, reason)
 		}
 	}
 }
@@ -53,8 +56,8 @@ func (l *Ledger) AddReason(text string) {
 // recall asks every worker that holds tasks of the sweep to give back those that have not begun.
 func (l *Ledger) recall(reason string) {
 	var workers []string
-	for _, i := range l.held("") {
-		if w := l.open[i].Try.Worker; !slices.Contains(workers, w) {
+	for _, t := range l.heldBy("") {
+		if w := t.Try.Worker; !slices.Contains(workers, w) {
 			workers = append(workers, w)
 		}
 	}
@@ -80,7 +83,7 @@ func (l *Ledger) Resume(now time.Time) bool {
 func (l *Ledger) reopen() {
 	l.head.State, l.head.Reason, l.head.Ended, l.head.Stopping = Open, "", time.Time{}, false
 	l.head.Forgiven = l.head.Counts().Failures()
-	l.changed = true
+	l.changed, l.gained = true, true
 }
 
 // Cancel ends a sweep: nothing more is handed out, what runs is stopped, everything that has not ended is cancelled.
@@ -93,9 +96,9 @@ func (l *Ledger) Cancel(reason string, now time.Time) {
 	for _, i := range l.waiting {
 		l.cancel(l.open[i])
 	}
-	l.waiting = nil
-	for _, i := range l.held("") {
-		l.cancelHeld(l.open[i], reason)
+	l.waiting, l.waitingAlone = nil, 0
+	for _, t := range l.heldBy("") {
+		l.cancelHeld(t, reason)
 	}
 	l.settle(now)
 }
@@ -111,6 +114,16 @@ func (l *Ledger) cancelHeld(t *Task, reason string) {
 	t.Cancelling = true
 	l.touch(t)
 	l.stop(t, reason)
+}
+
+// cancellable reports whether a task belongs to the sweep and has not ended.
+func (l *Ledger) cancellable(index int64) bool {
+	if l.open[index] != nil {
+		return true
+	}
+	n, ok := l.ranges.Ordinal(index)
+	_, ahead := l.ahead[index]
+	return ok && n >= l.head.Issued && n < l.head.Total && !ahead && !l.head.Cut
 }
 
 // CancelTask cancels one task. It is an error when the task does not belong to the sweep or has ended; the caller

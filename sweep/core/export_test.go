@@ -22,10 +22,8 @@ func (l *Ledger) Dump() Dump {
 	for i, t := range l.open {
 		d.Open[i] = *t
 	}
-	for worker, n := range l.load {
-		if n != 0 {
-			d.Load[worker] = n
-		}
+	for worker, held := range l.held {
+		d.Load[worker] = len(held)
 	}
 	return d
 }

@@ -18,15 +18,19 @@ type Ledger struct {
 	revision string
 	pins     []string // the n-th task is for the n-th of these workers; none: any task for any worker
 
-	open    map[int64]*Task    // rows that have not ended
-	waiting []int64            // those of them that are pending, in the order in which they are handed out again
-	load    map[string]int     // how many of them each worker has
-	solo    map[int64]string   // those of them that a worker has for itself alone
-	ahead   map[int64]struct{} // rows beyond the cursor: a person cancelled them before their turn
+	open    map[int64]*Task            // rows that have not ended
+	waiting []int64                    // those of them that are pending, in the order in which they are handed out again
+	held    map[string]map[int64]*Task // those of them that a worker has or is about to have
+	solo    map[int64]string           // those of them that a worker has for itself alone
+	ahead   map[int64]struct{}         // rows beyond the cursor: a person cancelled them before their turn
 
 	changes Changes
 	changed bool      // the head too
 	clock   time.Time // until when head.Ran is counted; zero before the first Clock
+
+	waitingAlone int      // tasks in waiting that must run alone
+	moved        []string // workers whose part of held changed, for the core, which empties it
+	gained       bool     // there are more tasks to place than before, for the core, which clears it
 }
 
 // NewLedger makes the ledger of a sweep as the store has it: its head, the rows that have not ended, and the indexes of all
@@ -36,15 +40,18 @@ func NewLedger(r Record, h Head, open []Task, ahead []int64) *Ledger {
 	l := &Ledger{
 		head: h, rules: r.Retry, maxFails: r.MaxFailures, ranges: r.Ranges, revision: r.Recipe.Revision, pins: r.Workers,
 		open: make(map[int64]*Task, len(open)), ahead: make(map[int64]struct{}, len(ahead)),
-		load: map[string]int{}, solo: map[int64]string{},
+		held: map[string]map[int64]*Task{}, solo: map[int64]string{},
 	}
 	for _, t := range open {
 		l.open[t.Index] = &t
 		switch {
 		case t.State == task.Pending:
 			l.waiting = append(l.waiting, t.Index)
+			if t.alone() {
+				l.waitingAlone++
+			}
 		case t.State.Active():
-			l.load[t.Try.Worker]++
+			l.take(&t)
 			if t.alone() {
 				l.solo[t.Index] = t.Try.Worker
 			}
@@ -54,8 +61,8 @@ func NewLedger(r Record, h Head, open []Task, ahead []int64) *Ledger {
 	for _, i := range ahead {
 		l.ahead[i] = struct{}{}
 	}
-	for _, i := range l.held("") {
-		l.hold(l.open[i])
+	for _, t := range l.heldBy("") {
+		l.hold(t)
 	}
 	if len(l.pins) > 0 {
 		l.issue()
@@ -69,7 +76,7 @@ func (l *Ledger) Head() Head { return l.head }
 // Clock counts the time since it was last called to the sweep's running time, if workers have any of its tasks and one of them
 // has begun: before that they run those of other sweeps. It is to be called before each step.
 func (l *Ledger) Clock(now time.Time) {
-	if passed := now.Sub(l.clock); !l.clock.IsZero() && passed > 0 && len(l.load) > 0 && l.begun() {
+	if passed := now.Sub(l.clock); !l.clock.IsZero() && passed > 0 && len(l.held) > 0 && l.begun() {
 		l.head.Ran += passed.Truncate(time.Microsecond) // the store keeps no more
 	}
 	l.clock = now
@@ -86,11 +93,12 @@ func (l *Ledger) begun() bool {
 }
 
 // Load is how many of the sweep's tasks a worker has or is about to have.
-func (l *Ledger) Load(worker string) int { return l.load[worker] }
+func (l *Ledger) Load(worker string) int { return len(l.held[worker]) }
 
 // Revise lets attempts from now on run the revision of the sweep's record, and keeps to its rules.
 func (l *Ledger) Revise(r Record) {
 	l.revision, l.rules, l.maxFails = r.Recipe.Revision, r.Retry, r.MaxFailures
+	l.gained = true
 }
 
 // add gives a task its row.
@@ -105,12 +113,9 @@ func (l *Ledger) add(index int64) *Task {
 func (l *Ledger) move(t *Task, to task.State) {
 	if before, after := t.State.Active(), to.Active(); before != after {
 		if after {
-			l.load[t.Try.Worker]++
+			l.take(t)
 		} else {
-			if l.load[t.Try.Worker]--; l.load[t.Try.Worker] == 0 {
-				delete(l.load, t.Try.Worker)
-			}
-			delete(l.solo, t.Index)
+			l.release(t)
 		}
 	}
 	l.head.Rows[t.State]--
@@ -119,4 +124,34 @@ func (l *Ledger) move(t *Task, to task.State) {
 	if to.Terminal() {
 		delete(l.open, t.Index)
 	}
+}
+
+// take notes that a worker has a task, or is about to.
+func (l *Ledger) take(t *Task) {
+	of := l.held[t.Try.Worker]
+	if of == nil {
+		of = map[int64]*Task{}
+		l.held[t.Try.Worker] = of
+	}
+	of[t.Index] = t
+	l.moved = append(l.moved, t.Try.Worker)
+}
+
+// release notes that a worker has a task no longer.
+func (l *Ledger) release(t *Task) {
+	of := l.held[t.Try.Worker]
+	delete(of, t.Index)
+	if len(of) == 0 {
+		delete(l.held, t.Try.Worker)
+	}
+	delete(l.solo, t.Index)
+	l.moved = append(l.moved, t.Try.Worker)
+	l.gained = l.gained || l.maxFails > 0 // one more may be handed out: see budget
+}
+
+// ready reports whether there is a task to place now.
+func (l *Ledger) ready(now time.Time) bool {
+	h := &l.head
+	return h.State == Open && (!h.Cut && h.Issued < h.Total ||
+		len(l.waiting) > 0 && !l.open[l.waiting[0]].NotBefore.After(now))
 }

@@ -25,8 +25,8 @@ const (
 // Lose declares a worker gone ("": all of them): what it ran is lost, what it held goes to another, and should it still
 // be there it is told to stop. How long an attempt that is lost ran nobody knows: its outcome has no duration.
 func (l *Ledger) Lose(worker, reason string, fate Fate, now time.Time) {
-	for _, i := range l.held(worker) {
-		l.lose(l.open[i], reason, fate, now)
+	for _, t := range l.heldBy(worker) {
+		l.lose(t, reason, fate, now)
 	}
 	l.settle(now)
 }
@@ -48,8 +48,8 @@ func (l *Ledger) Killed(now time.Time) {
 
 // Rejoin declares that a worker has begun anew: what it had claimed or ran is gone, what is on its way to it still comes.
 func (l *Ledger) Rejoin(worker, reason string, fate Fate, now time.Time) {
-	for _, i := range l.held(worker) {
-		if t := l.open[i]; t.State != task.Queued {
+	for _, t := range l.heldBy(worker) {
+		if t.State != task.Queued {
 			l.lose(t, reason, fate, now)
 		}
 	}
@@ -84,21 +84,22 @@ func (l *Ledger) lose(t *Task, reason string, fate Fate, now time.Time) {
 
 // Held lists, in order, the tasks that a worker has or is about to have.
 func (l *Ledger) Held(worker string) (all []Task) {
-	for _, i := range l.held(worker) {
-		all = append(all, *l.open[i])
+	for _, t := range l.heldBy(worker) {
+		all = append(all, *t)
 	}
 	return all
 }
 
-// Heard takes note that a worker says it runs an attempt. One that does not count is told to stop, and one that was
-// asked to end is asked again: what it was told before may not have reached it.
-func (l *Ledger) Heard(worker string, index int64, number int) {
+// Heard takes note that a worker says it runs an attempt. One that does not count is told to stop,
+// and one that was asked to end is asked again: what it was told before may not have reached it. It
+// reports whether the worker is told anything.
+func (l *Ledger) Heard(worker string, index int64, number int) (told bool) {
+	before := len(l.changes.Controls)
 	t := l.open[index]
 	if t == nil || !t.State.Active() || t.Try.Number != number || t.Try.Worker != worker {
 		l.tell(worker, task.Control{Kind: task.StopControl, Index: index, Attempt: number, Reason: "superseded"})
-		return
-	}
-	if t.State == task.Running {
+	} else if t.State == task.Running {
 		l.hold(t)
 	}
+	return len(l.changes.Controls) > before
 }

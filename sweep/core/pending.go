@@ -10,6 +10,10 @@ import (
 func (l *Ledger) wait(index int64) {
 	at, _ := slices.BinarySearchFunc(l.waiting, index, l.order)
 	l.waiting = slices.Insert(l.waiting, at, index)
+	if l.open[index].alone() {
+		l.waitingAlone++
+	}
+	l.gained = true
 }
 
 func (l *Ledger) order(a, b int64) int {
@@ -19,6 +23,18 @@ func (l *Ledger) order(a, b int64) int {
 // unwait takes a task out of the line.
 func (l *Ledger) unwait(index int64) {
 	if at := slices.Index(l.waiting, index); at >= 0 {
+		l.leave(at)
+	}
+}
+
+// leave takes the task at a position out of the line.
+func (l *Ledger) leave(at int) {
+	if l.open[l.waiting[at]].alone() {
+		l.waitingAlone--
+	}
+	if at == 0 {
+		l.waiting = l.waiting[1:]
+	} else {
 		l.waiting = slices.Delete(l.waiting, at, at+1)
 	}
 }

@@ -94,11 +94,7 @@ func (l *Ledger) next(o Offer, now time.Time) *Task {
 			break
 		}
 		if l.fits(t, o, now) {
-			if n == 0 {
-				l.waiting = l.waiting[1:]
-			} else {
-				l.waiting = slices.Delete(l.waiting, n, n+1)
-			}
+			l.leave(n)
 			return t
 		}
 	}
@@ -110,7 +106,7 @@ func (l *Ledger) next(o Offer, now time.Time) *Task {
 
 // Lonely tells whether a task that has to be alone waits for an empty worker for long, since none gets empty by itself.
 func (l *Ledger) Lonely(now time.Time) bool {
-	if l.head.State != Open {
+	if l.head.State != Open || l.waitingAlone == 0 {
 		return false
 	}
 	for _, i := range l.waiting[:min(len(l.waiting), mostPassed)] {
@@ -150,7 +146,7 @@ func (l *Ledger) pin(index int64) string {
 
 // Pinned lists the pending tasks that only one worker can run.
 func (l *Ledger) Pinned(worker string) (all []Task) {
-	if !slices.Contains(l.pins, worker) {
+	if !l.hasPin(worker) {
 		return nil
 	}
 	for _, i := range l.waiting {
@@ -161,9 +157,12 @@ func (l *Ledger) Pinned(worker string) (all []Task) {
 	return all
 }
 
+// hasPin reports whether tasks of the sweep are for one worker only.
+func (l *Ledger) hasPin(worker string) bool { return slices.Contains(l.pins, worker) }
+
 // CancelPinned cancels the tasks that only a worker could run which is gone for good.
 func (l *Ledger) CancelPinned(worker string, now time.Time) {
-	if !slices.Contains(l.pins, worker) {
+	if !l.hasPin(worker) {
 		return
 	}
 	for _, i := range slices.Clone(l.waiting) {

@@ -1,0 +1,221 @@
+package core
+
+import (
+	"cmp"
+	"container/heap"
+	"container/list"
+	"slices"
+	"time"
+
+	"mlframework/sweep/task"
+)
+
+// activeSweep is a sweep that has not ended, or that an input is about.
+type activeSweep struct {
+	seq    int64
+	serial int64 // in the order in which sweeps were added
+	// position is the order of a local run, where sweeps run one after the other.
+	position int64
+	record   Record
+	ledger   *Ledger
+	points   *Points
+	mean     time.Duration // the mean running time of an attempt, the newest weighing most; 0: none has ended
+
+	edition     string    // which values of its secrets the master has; "": none
+	pausedSince time.Time // as is kept beside the values
+	waits       map[int64]string
+
+	changed   bool // it is in Core.changed
+	rewritten bool // the record is not in the store as it is
+	revised   bool // as in SweepRows, with code and ranked
+	code      string
+	ranked    bool
+
+	dueAt time.Time     // of its earliest entry in Core.due; zero: there is none
+	turn  *list.Element // where it waits for its turn; nil: it has nothing to place now
+	rank  *rank
+}
+
+func (a *activeSweep) id() string { return a.ledger.head.ID }
+
+// secrets are the names of the sweep's secrets, and version is that of its batches.
+func (a *activeSweep) secrets() []string { return a.record.Recipe.Secrets }
+func (a *activeSweep) version() int      { return a.record.Recipe.Version() }
+
+// has reports whether an index is one of the sweep's.
+func (a *activeSweep) has(index int64) bool {
+	n, ok := a.record.Ranges.Ordinal(index)
+	return ok && n >= 0 && n < a.ledger.head.Total
+}
+
+// cut reports whether tasks were cancelled with the sweep before they were ever handed out.
+func (a *activeSweep) cut() bool {
+	h := a.ledger.head
+	return h.Counts()[task.Cancelled] > h.Rows[task.Cancelled]
+}
+
+// learn keeps the mean running time of the attempts that had their time.
+func (a *activeSweep) learn(o *task.Outcome) {
+	if o != nil && o.Duration > 0 && o.Class != task.Stopped && o.Class != task.Loss {
+		a.mean = cmp.Or(a.mean, o.Duration)
+		a.mean += (o.Duration - a.mean) / 8
+	}
+}
+
+// Has reports whether the core has a sweep.
+func (c *Core) Has(id string) bool { return c.sweeps[id] != nil }
+
+// Record returns the record of a sweep that the core has.
+func (c *Core) Record(id string) (Record, bool) {
+	a := c.sweeps[id]
+	if a == nil {
+		return Record{}, false
+	}
+	return a.record, true
+}
+
+// Head returns how a sweep stands that the core has.
+func (c *Core) Head(id string) (Head, bool) {
+	a := c.sweeps[id]
+	if a == nil {
+		return Head{}, false
+	}
+	return a.ledger.Head(), true
+}
+
+// Add gives the core a sweep of the store. One that it has already stays as it is. One that has
+// ended is dropped again with the next step that does not change that.
+func (c *Core) Add(l Loaded) {
+	if c.sweeps[l.Head.ID] != nil {
+		return
+	}
+	c.serial++
+	a := &activeSweep{seq: l.Seq, serial: c.serial, position: c.serial, record: l.Record, points: l.Record.Points(),
+		ledger: NewLedger(l.Record, l.Head, l.Open, l.Ahead), edition: l.Edition, pausedSince: l.PausedSince}
+	c.sweeps[l.Head.ID] = a
+	c.missing.submitted(l.Head.ID)
+	c.ledger(a)
+	for worker := range a.ledger.held {
+		c.worker(worker)
+	}
+	c.sync()
+}
+
+// ledger returns the ledger of a sweep for a change, with its clock set.
+func (c *Core) ledger(a *activeSweep) *Ledger {
+	if !a.changed {
+		a.changed = true
+		c.changed = append(c.changed, a)
+	}
+	a.ledger.Clock(c.now)
+	return a.ledger
+}
+
+// drop forgets a sweep that has ended. It is added again when an input is about it.
+func (c *Core) drop(a *activeSweep) {
+	id := a.id()
+	c.dropSecrets(a)
+	c.turns.remove(a)
+	delete(c.alone, a)
+	delete(c.sweeps, id)
+	delete(c.memory.Environs, id)
+	c.missing.ended(id, a.ledger.head.Ended)
+}
+
+// sync brings what is known of workers and turns up to date with the ledgers that changed.
+func (c *Core) sync() {
+	for _, a := range c.changed {
+		for _, name := range a.ledger.moved {
+			if w := c.workers[name]; w != nil {
+				w.holds(a)
+				c.consider(w)
+			}
+		}
+		a.ledger.moved = a.ledger.moved[:0]
+		c.schedule(a)
+	}
+}
+
+// schedule lets a sweep wait for its turn when it has something to place, or for the time when it
+// will have.
+func (c *Core) schedule(a *activeSweep) {
+	l := a.ledger
+	if l.waitingAlone > 0 {
+		c.alone[a] = true
+	} else if len(c.alone) > 0 {
+		delete(c.alone, a)
+	}
+	if l.gained {
+		l.gained, c.offered = false, true
+	}
+	if ready := l.ready(c.now); ready != (a.turn != nil) {
+		if !ready {
+			c.turns.remove(a)
+		} else {
+			c.turns.add(a, c.options.Local)
+			c.offered = true
+		}
+	}
+	if a.turn == nil {
+		if at := l.Waiting(c.now); !at.IsZero() && (a.dueAt.IsZero() || at.Before(a.dueAt)) {
+			a.dueAt = at
+			heap.Push(&c.due, dueSweep{at, a.serial, a})
+		}
+	}
+}
+
+// serially compares sweeps in the order in which they were added.
+func serially(a, b *activeSweep) int { return cmp.Compare(a.serial, b.serial) }
+
+// inOrder lists the sweeps in that order.
+func (c *Core) inOrder() []*activeSweep {
+	all := make([]*activeSweep, 0, len(c.sweeps))
+	for _, a := range c.sweeps {
+		all = append(all, a)
+	}
+	slices.SortFunc(all, serially)
+	return all
+}
+
+// dueSweep is a sweep of which a task that backs off may be placed at a time.
+type dueSweep struct {
+	at     time.Time
+	serial int64
+	sweep  *activeSweep
+}
+
+// dueQueue is a heap of sweeps by that time. Entries may be outdated.
+type dueQueue []dueSweep
+
+func (q dueQueue) Len() int { return len(q) }
+func (q dueQueue) Less(i, j int) bool {
+	return q[i].at.Before(q[j].at) || q[i].at.Equal(q[j].at) && q[i].serial < q[j].serial
+}
+func (q dueQueue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+func (q *dueQueue) Push(x any)   { *q = append(*q, x.(dueSweep)) }
+func (q *dueQueue) Pop() any {
+	last := len(*q) - 1
+	x := (*q)[last]
+	(*q)[last] = dueSweep{}
+	*q = (*q)[:last]
+	return x
+}
+
+// next is the earliest time; zero: there is none.
+func (q dueQueue) next() time.Time {
+	if len(q) == 0 {
+		return time.Time{}
+	}
+	return q[0].at
+}
+
+// dueNow lets sweeps wait for their turn of which a task may be placed by now.
+func (c *Core) dueNow() {
+	for len(c.due) > 0 && !c.due[0].at.After(c.now) {
+		a := heap.Pop(&c.due).(dueSweep).sweep
+		a.dueAt = time.Time{}
+		if c.sweeps[a.id()] == a && a.turn == nil {
+			c.schedule(a)
+		}
+	}
+}

@@ -1,0 +1,110 @@
+package core
+
+import (
+	"errors"
+
+	"mlframework/sweep/task"
+)
+
+// Command is what was asked of the master, by a person or by a part of it. Each is a type of this
+// package.
+type Command interface {
+	// check refuses what cannot be done now. It changes nothing.
+	check(c *Core) error
+	// apply does it. It is called after check returned nil, in the same step.
+	apply(c *Core) Answer
+}
+
+// Answer is what a command that was done tells its caller. Fields that a command does not name are
+// zero.
+type Answer struct {
+	Head   Head   // how the sweep stands
+	Worker Worker // how the worker is
+	Tasks  int64  // how many tasks it was about
+}
+
+// Check returns the error that a command would have now.
+func (c *Core) Check(command Command) error { return command.check(c) }
+
+// command decides a command and notes how it ended.
+func (c *Core) command(command Command) {
+	err := command.check(c)
+	if err == nil {
+		c.effects.Answer = command.apply(c)
+	}
+	c.effects.Err = err
+	if c.audit == nil {
+		return
+	}
+	if err == nil {
+		c.audit.End(AuditDone, "")
+	} else {
+		c.audit.End(AuditRefused, err.Error())
+	}
+	c.audit.Time = c.now
+	c.rows.Audit = append(c.rows.Audit, *c.audit)
+}
+
+// Refuse is a command that could not be prepared: its caller is told Err. With Failed the audit
+// says that it failed, rather than that it was refused.
+type Refuse struct {
+	Err    error
+	Failed bool
+}
+
+func (r Refuse) check(c *Core) error {
+	if r.Failed && c.audit != nil {
+		c.audit.End(AuditFailed, r.Err.Error())
+	}
+	return r.Err
+}
+
+func (Refuse) apply(*Core) Answer { return Answer{} }
+
+// Note changes nothing: only its audit entry is kept.
+type Note struct{}
+
+func (Note) check(*Core) error  { return nil }
+func (Note) apply(*Core) Answer { return Answer{} }
+
+// Tell sends a control message to a worker that is there.
+type Tell struct {
+	Worker  string
+	Control task.Control
+}
+
+func (t Tell) check(c *Core) error { return c.Reachable(t.Worker) }
+
+func (t Tell) apply(c *Core) Answer {
+	c.tell(t.Worker, t.Control)
+	return Answer{}
+}
+
+// Follow counts followers of a sweep's live output, More or, where it is negative, fewer.
+type Follow struct {
+	Sweep string
+	More  int
+}
+
+func (Follow) check(*Core) error { return nil }
+
+func (f Follow) apply(c *Core) Answer {
+	c.follow(f.Sweep, f.More)
+	return Answer{}
+}
+
+// errNotAdded is that a command is about a sweep that the core has not been given.
+var errNotAdded = errors.New("the sweep is not known")
+
+// about finds the sweep of a command and notes it in the audit.
+func (c *Core) about(id string) (*activeSweep, error) {
+	a := c.sweeps[id]
+	if a == nil {
+		return nil, errNotAdded
+	}
+	c.audit.setSweep(id)
+	return a, nil
+}
+
+// stands answers how a sweep stands.
+func (a *activeSweep) stands() Answer { return Answer{Head: a.ledger.Head()} }

@@ -1,0 +1,351 @@
+package core
+
+import (
+	"log/slog"
+	"maps"
+	"slices"
+	"time"
+
+	"mlframework/sweep/task"
+)
+
+// DefaultLease is how long a worker may be silent, where Options name nothing else, before its
+// tasks go to others.
+const DefaultLease = 30 * time.Second
+
+// Options are what a core decides by. The zero value is that of a master with workers on hosts.
+type Options struct {
+	// Local says that the workers live and die with this process. What the store says is with a
+	// worker when the core is loaded is then lost, and sweeps that ran are paused until they are
+	// resumed.
+	Local bool
+	Lease time.Duration // 0: DefaultLease
+	// Memory is what an earlier core of the same process knew and the store does not; see
+	// Core.Memory.
+	Memory Memory
+}
+
+// Core decides everything about sweeps, tasks and workers: transitions, leases, quarantine,
+// reconciliation, placement. It does no I/O and has no clock and no logger. The same inputs at the
+// same times lead to the same outputs. It is for one goroutine.
+//
+// Apart from Memory it is a function of the store: Load rebuilds it from the rows that its outputs
+// asked to be written, and from what workers say of themselves within one lease.
+type Core struct {
+	options Options
+	now     time.Time // of the step that is being decided
+
+	sweeps  map[string]*activeSweep
+	turns   turns
+	due     dueQueue
+	serial  int64                 // of the sweep that was added last
+	alone   map[*activeSweep]bool // sweeps with waiting tasks that must run alone
+	changed []*activeSweep        // in this step, in order
+
+	workers  map[string]*worker
+	names    []string  // of the workers, in order; nil: to be sorted again
+	taking   int       // workers that take tasks
+	slots    int       // of these workers, together
+	lacking  int       // those of them with less than half of what they should have at hand
+	touched  []*worker // to be considered by the next placement
+	hungry   []*worker // they have room and there was nothing for them; by name
+	offered  bool      // there may be something for them now
+	emptied  string    // the worker that gets nothing until a task has it alone; "": none
+	crowded  bool      // there are more workers than are admitted, and that was logged
+	tickedAt time.Time // when leases were last looked at
+	// leasesRenewedAt is when every lease was last known to be whole: no worker could be heard, or
+	// this process was held up.
+	leasesRenewedAt time.Time
+
+	memory  Memory
+	missing missingSweeps
+	rivals  rivals
+
+	rows       Rows
+	effects    Effects
+	logged     []LogEntry
+	orders     []Order // of ledgers, for the messages of this step
+	unsaved    []*worker
+	joined     []*worker
+	audit      *AuditEntry // of the command that is being decided; nil: none
+	unknown    map[string]bool
+	unreadable map[string]bool
+}
+
+// Loaded is a sweep as the store has it.
+type Loaded struct {
+	Seq    int64 // by which the store knows it
+	Record Record
+	Head   Head
+	Open   []Task  // the rows that have not ended
+	Ahead  []int64 // the indexes of rows beyond the cursor
+	// Edition is which values of its secrets the master has; "": none.
+	Edition     string
+	PausedSince time.Time // as is kept beside the values; zero: it is not paused, or not known
+}
+
+// Input is what came in since the last step. The zero value is a tick.
+type Input struct {
+	Heartbeats []task.Heartbeat
+	Events     []task.Event
+	Command    Command     // nil: none
+	Audit      *AuditEntry // of the command; nil: none is kept
+	Queue      QueueStatus
+	// Unknown are sweeps that are named in Heartbeats and Events and are in no store. Others have
+	// to be added (Core.Add) before their events come.
+	Unknown map[string]bool
+	// Unreadable are sweeps whose secrets are asked for in Heartbeats and cannot be read.
+	Unreadable map[string]bool
+	// Hold decides what came in and neither looks after the workers nor places tasks.
+	Hold bool
+}
+
+// QueueStatus is how the queue to the workers is.
+type QueueStatus struct {
+	Down  bool      // it is away, or takes nothing
+	Since time.Time // when it was reached
+}
+
+// Rows is what a step asks to be kept, in one transaction.
+type Rows struct {
+	Sweeps  []SweepRows
+	Workers []WorkerRecord
+	Gone    []string // workers whose rows go
+	Audit   []AuditEntry
+}
+
+// Empty reports whether there is nothing to keep.
+func (r *Rows) Empty() bool {
+	return len(r.Sweeps)+len(r.Workers)+len(r.Gone)+len(r.Audit) == 0
+}
+
+// SweepRows is what changed about one sweep.
+type SweepRows struct {
+	Seq     int64
+	Record  Record
+	Head    Head // as it is now
+	Changes Changes
+	Rewrite bool // Record is not in the store as it is
+	// Revised says that Record has another revision or other settings. Code is that of the
+	// revision, where it came with one, and Ranked says that the objective is another.
+	Revised bool
+	Code    string
+	Ranked  bool
+}
+
+// Effects is what a step does beside its rows. It is to be had from Output.Commit only, so that
+// nothing is told before it is kept.
+type Effects struct {
+	Messages []Message // in order for each worker
+	Changed  []SweepRows
+	Waits    []SweepRows // sweeps of which only the reasons why tasks wait have changed
+	Vault    []VaultChange
+	Answer   Answer
+	Err      error // of the command
+}
+
+// Message goes to one worker: batches, a control message, the values of secrets, or the removal
+// of everything that waits for it.
+type Message struct {
+	Worker  string
+	Batches []task.Batch
+	Control *task.Control
+	Secrets *SecretsRelease
+	Remove  bool
+}
+
+// SecretsRelease is the values of a sweep's secrets, to be sealed with the key of a process.
+type SecretsRelease struct {
+	Need task.Need
+	Key  []byte
+}
+
+// VaultChange is what becomes of the values of a sweep's secrets.
+type VaultChange struct {
+	Sweep       string
+	Remove      bool
+	PausedSince time.Time // zero: it is not paused
+}
+
+// LogEntry is a line for the master's log.
+type LogEntry struct {
+	Level slog.Level
+	Text  string
+	Args  []any
+}
+
+// Output is what a step decided.
+type Output struct {
+	rows    Rows
+	effects Effects
+	Log     []LogEntry
+	// Supplied says that every worker has enough at hand until the next step.
+	Supplied bool
+	Events   int           // events of known workers among those that came in
+	Lag      time.Duration // the age of the oldest of them, by the clocks' difference that heartbeats show
+}
+
+// Commit writes the rows of the step and returns its effects. On an error of write there are none.
+// Write is not called when there is nothing to keep.
+func (o *Output) Commit(write func(*Rows) error) (Effects, error) {
+	if !o.rows.Empty() {
+		if err := write(&o.rows); err != nil {
+			return Effects{}, err
+		}
+	}
+	return o.effects, nil
+}
+
+// Load makes a core of what the store has. The output is what follows from that: attempts are
+// asked again to end, sweeps without their secrets wait.
+func Load(o Options, sweeps []Loaded, workers []WorkerRecord, now time.Time) (*Core, Output) {
+	if o.Lease <= 0 {
+		o.Lease = DefaultLease
+	}
+	c := &Core{options: o, now: now, sweeps: map[string]*activeSweep{}, alone: map[*activeSweep]bool{},
+		workers: map[string]*worker{}, memory: o.Memory.clone()}
+	for _, r := range workers {
+		c.worker(r.Name).record = r
+	}
+	for _, s := range sweeps {
+		c.Add(s)
+	}
+	for _, s := range sweeps {
+		a := c.sweeps[s.Head.ID]
+		c.holdWithoutSecrets(a)
+		if o.Local {
+			c.ledger(a).Killed(now)
+		}
+	}
+	return c, c.finish()
+}
+
+// Memory is what a core knows that is in no store: it is lost with the process. The zero value is
+// empty.
+type Memory struct {
+	Followers map[string]int         // of live output, by sweep
+	Expected  map[string]time.Time   // until when a follower is about to come
+	Environs  map[string]Environment // what tasks inherit, of sweeps whose submitter said it
+	Editions  int64                  // of environments, so far
+}
+
+func (m Memory) clone() Memory {
+	c := Memory{map[string]int{}, map[string]time.Time{}, map[string]Environment{}, m.Editions}
+	maps.Copy(c.Followers, m.Followers)
+	maps.Copy(c.Expected, m.Expected)
+	maps.Copy(c.Environs, m.Environs)
+	return c
+}
+
+// Memory returns what has to be handed to the next core of this process.
+func (c *Core) Memory() Memory { return c.memory.clone() }
+
+// Step decides. It returns what has to be kept, and what is done after that.
+func (c *Core) Step(in Input, now time.Time) Output {
+	c.now, c.unknown, c.unreadable, c.audit = now, in.Unknown, in.Unreadable, in.Audit
+	var out Output
+	for i := range in.Heartbeats {
+		c.heartbeat(&in.Heartbeats[i])
+	}
+	for i := range in.Events {
+		if lag, known := c.event(&in.Events[i]); known {
+			out.Events++
+			out.Lag = max(out.Lag, lag)
+		}
+	}
+	if in.Command != nil {
+		c.command(in.Command)
+	}
+	if !in.Hold {
+		c.tick(in.Queue)
+		c.place()
+	}
+	done := c.finish()
+	done.Events, done.Lag = out.Events, out.Lag
+	return done
+}
+
+// finish collects what a step decided and prepares the next.
+func (c *Core) finish() Output {
+	c.sync()
+	for _, a := range c.changed {
+		a.changed = false
+		c.keep(a)
+	}
+	c.changed = c.changed[:0]
+	for _, w := range c.unsaved {
+		w.unsaved = false
+		if c.workers[w.record.Name] == w {
+			c.rows.Workers = append(c.rows.Workers, w.record)
+		}
+	}
+	for i := range c.orders {
+		c.send(Message{Worker: c.orders[i].Worker, Control: &c.orders[i].Control})
+	}
+	for _, w := range c.joined {
+		c.greet(w)
+	}
+	out := Output{rows: c.rows, effects: c.effects, Log: c.logged, Supplied: c.lacking == 0}
+	c.rows, c.effects, c.logged, c.orders = Rows{}, Effects{}, nil, nil
+	c.unsaved, c.joined = c.unsaved[:0], c.joined[:0]
+	return out
+}
+
+// keep notes what changed about a sweep. One that has ended is dropped.
+func (c *Core) keep(a *activeSweep) {
+	changes := a.ledger.Take()
+	c.orders = append(c.orders, changes.Controls...)
+	if !changes.Empty() || a.rewritten {
+		rows := SweepRows{Seq: a.seq, Record: a.record, Head: a.ledger.Head(), Changes: changes, Rewrite: a.rewritten,
+			Revised: a.revised, Code: a.code, Ranked: a.ranked}
+		a.rewritten, a.revised, a.code, a.ranked = false, false, "", false
+		c.rows.Sweeps = append(c.rows.Sweeps, rows)
+		c.effects.Changed = append(c.effects.Changed, rows)
+	}
+	if !a.ledger.Head().Ended.IsZero() {
+		c.drop(a)
+	}
+}
+
+// send adds a message to those of the step.
+func (c *Core) send(m Message) { c.effects.Messages = append(c.effects.Messages, m) }
+
+// tell sends a control message.
+func (c *Core) tell(worker string, m task.Control) {
+	if m.Version == 0 {
+		m.Version = task.Version
+	}
+	c.send(Message{Worker: worker, Control: &m})
+}
+
+func (c *Core) log(level slog.Level, text string, args ...any) {
+	c.logged = append(c.logged, LogEntry{level, text, args})
+}
+
+// record adds an audit entry of what the master does by itself.
+func (c *Core) record(action, kind, object, detail string) {
+	c.rows.Audit = append(c.rows.Audit, AuditEntry{Time: c.now, UID: -1, User: "master", Action: action,
+		Kind: kind, Object: object, Detail: detail, Outcome: AuditDone})
+}
+
+// workerNames lists the workers in order.
+func (c *Core) workerNames() []string {
+	if c.names == nil {
+		c.names = slices.AppendSeq(make([]string, 0, len(c.workers)), maps.Keys(c.workers))
+		slices.Sort(c.names)
+	}
+	return c.names
+}
+
+// Next is when the next step is due although nothing comes in: leases are to be looked at, or a
+// task that backs off may be placed. Zero: never.
+func (c *Core) Next() time.Time {
+	var next time.Time
+	if !c.options.Local && (len(c.workers) > 0 || c.keepsSecrets()) {
+		next = c.tickedAt.Add(tickInterval)
+	}
+	if due := c.due.next(); !due.IsZero() && (next.IsZero() || due.Before(next)) {
+		next = due
+	}
+	return next
+}

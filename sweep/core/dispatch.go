@@ -1,0 +1,306 @@
+package core
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"mlframework/sweep/task"
+)
+
+// Numbers of the placement: see window and chunk.
+const (
+	ahead      = 250 * time.Millisecond // work beyond the free slots that a worker has at hand
+	batchWork  = 100 * time.Millisecond // work in one batch
+	mostAhead  = 4096                   // tasks that a worker has at most
+	mostBatch  = 256                    // tasks in one batch
+	enough     = 0.5                    // part of its window that a worker must have to be supplied
+	longTask   = 5 * time.Second        // tasks of which a slot may wait for the master: some 10 ms are nothing to them
+	roundingUp = 1e-9                   // what a sum of fractions may lack
+)
+
+// window is how many tasks of a kind a worker should have: one for each slot and 250 ms of work for
+// each beyond that, so that no slot waits for the master. Of long ones nothing waits on a worker
+// where others could begin it. Mean is the running time of one task; 0 is not known yet, and may be
+// long.
+func window(slots int, mean time.Duration, others bool) int {
+	slots = max(0, min(slots, mostAhead))
+	switch {
+	case others && (mean <= 0 || mean >= longTask):
+		return slots
+	case mean <= 0:
+		return min(2*slots, mostAhead)
+	}
+	return min(slots+int(int64(slots)*int64(ahead)/int64(mean))+min(slots, 1), mostAhead)
+}
+
+// chunk is how many tasks travel together to a worker: 100 ms of work for it, so that long tasks
+// travel alone and short ones cost little.
+func chunk(slots int, mean time.Duration) int {
+	if mean <= 0 {
+		return 1
+	}
+	return max(1, min(int(int64(batchWork)*int64(max(1, min(slots, mostAhead)))/int64(mean)), mostBatch))
+}
+
+// room is how many tasks of a window still fit when a part of it is taken, which is a sum of
+// fractions.
+func room(window int, taken float64) int {
+	return max(0, int((1-taken)*float64(window)+roundingUp))
+}
+
+// place hands tasks to workers that have room: to those of which something changed since the last
+// placement and, where there may be something for them now, to those for which there was nothing.
+func (c *Core) place() {
+	c.sync()
+	c.dueNow()
+	c.countWorkers()
+	c.chooseEmptied()
+	candidates := c.candidates()
+	for _, onlySlots := range []bool{true, false} { // no task waits on a worker while another has a slot free
+		for _, w := range candidates {
+			c.fill(w, onlySlots)
+		}
+	}
+	for _, w := range candidates {
+		if len(w.batches) > 0 {
+			c.send(Message{Worker: w.record.Name, Batches: w.batches})
+			w.batches = nil
+		}
+	}
+}
+
+// countWorkers brings up to date who takes tasks, of the workers that are to be considered.
+func (c *Core) countWorkers() {
+	for _, w := range c.touched {
+		takes, slots := c.workers[w.record.Name] == w && w.available(), 0
+		if takes {
+			slots = w.capacity()
+		}
+		if takes != w.takes || slots != w.slots {
+			c.offered = true // a task may have to avoid no other worker now, or fit into more slots
+		}
+		if w.takes {
+			c.taking--
+		}
+		if takes {
+			c.taking++
+		}
+		c.slots += slots - w.slots
+		w.takes, w.slots = takes, slots
+		if !takes {
+			c.setHungry(w, false)
+			c.setLacks(w, false)
+		}
+	}
+}
+
+// candidates are the workers to be filled, by name.
+func (c *Core) candidates() (all []*worker) {
+	for _, w := range c.touched {
+		w.touched = false
+		if w.takes {
+			c.setHungry(w, false)
+			all = append(all, w)
+		}
+	}
+	c.touched = c.touched[:0]
+	if c.offered && !c.turns.empty() {
+		for _, w := range c.hungry {
+			w.hungry = false
+			all = append(all, w)
+		}
+		c.hungry = c.hungry[:0]
+	}
+	c.offered = false
+	slices.SortFunc(all, byName)
+	return all
+}
+
+func byName(a, b *worker) int { return cmp.Compare(a.record.Name, b.record.Name) }
+
+// setHungry notes whether a worker has room and there is nothing for it.
+func (c *Core) setHungry(w *worker, hungry bool) {
+	if w.hungry == hungry {
+		return
+	}
+	w.hungry = hungry
+	at, _ := slices.BinarySearchFunc(c.hungry, w, byName)
+	if hungry {
+		c.hungry = slices.Insert(c.hungry, at, w)
+	} else {
+		c.hungry = slices.Delete(c.hungry, at, at+1)
+	}
+}
+
+// setLacks notes whether a worker has less than half of what it should have at hand.
+func (c *Core) setLacks(w *worker, lacks bool) {
+	if w.lacks != lacks {
+		w.lacks = lacks
+		if lacks {
+			c.lacking++
+		} else {
+			c.lacking--
+		}
+	}
+}
+
+// fill gives one worker what it has room for, or, when asked, only what its slots have: sweeps of
+// the highest priority in turn, a batch each, and then, of what they leave, those of the next. What
+// a worker has of a sweep takes its part of that sweep's window, and all parts together are one. A
+// sweep keeps its turn until there is room for it: else one of short tasks, for which there is room
+// all the time, would keep one of long tasks out for ever.
+func (c *Core) fill(w *worker, onlySlots bool) {
+	f := filling{c: c, w: w, others: c.taking > 1, onlySlots: onlySlots}
+	full := f.run()
+	if !onlySlots {
+		c.setLacks(w, f.taken < enough)
+		c.setHungry(w, !full)
+	}
+}
+
+// filling is how far a worker has been filled.
+type filling struct {
+	c         *Core
+	w         *worker
+	others    bool // other workers take tasks, too
+	onlySlots bool
+	taken     float64 // part of the window
+}
+
+// run fills the worker. It reports whether the worker has no room for more, rather than that there
+// is nothing more for it.
+func (f *filling) run() (full bool) {
+	name := f.w.record.Name
+	offer := Offer{Worker: name, Empty: len(f.w.sweeps) == 0, Alone: name == f.c.emptied, Others: f.others, Slots: f.c.slots}
+	for _, a := range f.w.sweeps {
+		if a.ledger.Solo(name) {
+			return true
+		}
+		f.taken += f.part(a, a.ledger.Load(name))
+	}
+	if offer.Alone && !offer.Empty {
+		return true
+	}
+	for n := 0; n < len(f.c.turns.ranks); {
+		rank := f.c.turns.ranks[n]
+		if full := f.rank(rank, &offer); full {
+			return true
+		}
+		if n < len(f.c.turns.ranks) && f.c.turns.ranks[n] == rank {
+			n++ // it has something left that is not for this worker
+		}
+	}
+	return false
+}
+
+// rank places tasks of the sweeps of one rank, in turn, and reports whether the worker is full.
+func (f *filling) rank(r *rank, offer *Offer) (full bool) {
+	for passed := 0; passed < r.sweeps.Len(); {
+		a := r.next()
+		if !f.w.reads(a.version()) {
+			r.pass(a)
+			passed++
+			continue
+		}
+		room := room(f.window(a), f.taken)
+		if room == 0 {
+			return true
+		}
+		r.pass(a)
+		offer.Tasks, offer.Lives = min(chunk(f.w.slots, a.mean), room), f.c.lives(a)
+		tasks := f.c.ledger(a).Place(*offer, f.c.now)
+		a.ledger.moved = a.ledger.moved[:0] // only this worker's part did
+		f.c.schedule(a)
+		if len(tasks) == 0 {
+			passed++
+			continue
+		}
+		passed, offer.Empty = 0, false
+		f.taken += f.part(a, len(tasks))
+		f.w.holds(a)
+		b := f.c.batch(a, tasks)
+		b.Follow = f.c.followed(b.Sweep)
+		f.w.batches = append(f.w.batches, b)
+		if a.ledger.Solo(offer.Worker) {
+			return true
+		}
+	}
+	return false
+}
+
+func (f *filling) window(a *activeSweep) int {
+	if f.onlySlots {
+		return min(f.w.slots, mostAhead)
+	}
+	return window(f.w.slots, a.mean, f.others)
+}
+
+// part is which part of its window a worker takes with tasks of a sweep.
+func (f *filling) part(a *activeSweep, tasks int) float64 {
+	return float64(tasks) / float64(max(1, f.window(a)))
+}
+
+// chooseEmptied chooses a worker that gets nothing until a task which must run alone has it, where
+// one waits for long.
+func (c *Core) chooseEmptied() {
+	version := c.lonelyVersion()
+	if version == 0 {
+		c.setEmptied("")
+		return
+	}
+	if w := c.workers[c.emptied]; w != nil && w.available() && w.reads(version) {
+		return
+	}
+	for _, name := range c.workerNames() {
+		if w := c.workers[name]; w.available() && w.reads(version) {
+			c.setEmptied(name)
+			return
+		}
+	}
+	c.setEmptied("")
+}
+
+// setEmptied lets a worker be emptied, and the one before it take everything again.
+func (c *Core) setEmptied(name string) {
+	if name == c.emptied {
+		return
+	}
+	for _, changed := range []string{c.emptied, name} {
+		if w := c.workers[changed]; w != nil {
+			c.consider(w)
+		}
+	}
+	c.emptied = name
+}
+
+// lonelyVersion is the lowest version of batches with a task that has waited long for a worker of
+// its own; 0: there is none.
+func (c *Core) lonelyVersion() (lowest int) {
+	for a := range c.alone {
+		if v := a.version(); (lowest == 0 || v < lowest) && a.ledger.Lonely(c.now) && !c.outranked(a) {
+			lowest = v
+		}
+	}
+	return lowest
+}
+
+// outranked reports whether a sweep of a higher priority has something to hand out.
+func (c *Core) outranked(a *activeSweep) bool {
+	return !c.turns.empty() && c.turns.ranks[0].priority > a.record.Priority
+}
+
+// batch is what a worker gets to know of tasks that were placed on it.
+func (c *Core) batch(a *activeSweep, tasks []Task) task.Batch {
+	b := task.Batch{Version: a.version(), Sweep: a.id(), Recipe: a.record.Recipe, Edition: a.edition,
+		Attempts: make([]task.Attempt, 0, len(tasks))}
+	if e, own := c.memory.Environs[b.Sweep]; own {
+		b.Environ, b.Edition = e.Variables, e.Edition
+	}
+	for i := range tasks {
+		t := &tasks[i]
+		b.Attempts = append(b.Attempts, task.Attempt{Index: t.Index, Number: t.Try.Number,
+			Args: a.points.Flags(nil, t.Index), Parameters: a.points.Given(t.Index)})
+	}
+	return b
+}

@@ -1,0 +1,65 @@
+package core
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"mlframework/sweep/task"
+)
+
+// expectFor is how long a sweep's output is wanted for a follower that was announced.
+const expectFor = 10 * time.Second
+
+// followed reports whether a sweep's output is followed, or about to be.
+func (c *Core) followed(sweep string) bool {
+	_, expected := c.memory.Expected[sweep]
+	return expected || c.memory.Followers[sweep] > 0
+}
+
+// follow counts followers of a sweep's output, and tells the workers of the first and the last.
+func (c *Core) follow(sweep string, more int) {
+	before := c.memory.Followers[sweep]
+	c.memory.Followers[sweep] = before + more
+	if before+more == 0 {
+		delete(c.memory.Followers, sweep)
+	}
+	if before == 0 || before+more == 0 {
+		c.tellAllFollow(sweep, more > 0)
+	}
+}
+
+// expireFollowers gives up waiting for followers that were announced and did not come.
+func (c *Core) expireFollowers() {
+	for _, sweep := range slices.Sorted(maps.Keys(c.memory.Expected)) {
+		if c.now.Before(c.memory.Expected[sweep]) {
+			continue
+		}
+		delete(c.memory.Expected, sweep)
+		if c.memory.Followers[sweep] == 0 {
+			c.tellAllFollow(sweep, false)
+		}
+	}
+}
+
+func (c *Core) tellAllFollow(sweep string, on bool) {
+	for _, name := range c.workerNames() {
+		c.tellFollow(name, sweep, on)
+	}
+}
+
+// tellFollowed tells a worker what is followed, and what is about to be, where asked.
+func (c *Core) tellFollowed(w *worker, expected bool) {
+	for _, sweep := range slices.Sorted(maps.Keys(c.memory.Followers)) {
+		c.tellFollow(w.record.Name, sweep, true)
+	}
+	if expected {
+		for _, sweep := range slices.Sorted(maps.Keys(c.memory.Expected)) {
+			c.tellFollow(w.record.Name, sweep, true)
+		}
+	}
+}
+
+func (c *Core) tellFollow(worker, sweep string, on bool) {
+	c.tell(worker, task.Control{Kind: task.FollowControl, Sweep: sweep, Off: !on})
+}

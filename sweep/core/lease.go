@@ -1,0 +1,76 @@
+package core
+
+import (
+	"fmt"
+	"log/slog"
+	"time"
+)
+
+// tickInterval is how often leases are looked at, and heldUp is after how long without that this
+// process was held up itself.
+const (
+	tickInterval = time.Second
+	heldUp       = 5 * time.Second
+)
+
+// tick looks after the workers, once a second: it expires leases, ends quarantines and tells
+// followers why tasks wait.
+func (c *Core) tick(q QueueStatus) {
+	if c.options.Local || c.now.Sub(c.tickedAt) < tickInterval {
+		return
+	}
+	c.expireLeases(q)
+	c.endQuarantines()
+	c.explainWaits()
+	c.expireFollowers()
+	c.expireSecrets()
+	c.missing.expire(c.now)
+	c.offered = true // a worker that a task was to avoid for a while may have it now
+	for _, w := range c.workers {
+		c.consider(w)
+	}
+}
+
+// expireLeases takes everything from workers whose lease has ended. While the queue is down no
+// heartbeat can come, and after that, or after this process was held up, every lease is whole
+// again.
+func (c *Core) expireLeases(q QueueStatus) {
+	limit := min(heldUp, max(2*tickInterval, c.options.Lease/3))
+	if c.tickedAt.IsZero() || c.now.Sub(c.tickedAt) > limit {
+		c.leasesRenewedAt = c.now
+	}
+	c.tickedAt = c.now
+	if q.Down {
+		c.leasesRenewedAt = c.now
+		return
+	}
+	if q.Since.After(c.leasesRenewedAt) {
+		c.leasesRenewedAt = q.Since
+	}
+	for _, name := range c.workerNames() {
+		w := c.workers[name]
+		last := w.seenAt
+		if c.leasesRenewedAt.After(last) {
+			last = c.leasesRenewedAt
+		}
+		switch silent := c.now.Sub(last) >= c.options.Lease; {
+		case silent && w.awayReason == "":
+			c.log(slog.LevelWarn, "a worker is away: what it had goes to others", "worker", name, "lease", c.options.Lease)
+			c.lose(w, fmt.Sprintf("no heartbeat for %s", c.options.Lease),
+				fmt.Sprintf("its worker %s was silent for %s", name, c.options.Lease), Unknown)
+		case !silent && w.awayReason == "" && w.newerVersion == 0 && w.beat.Incarnation > w.record.Incarnation:
+			c.awaitRegistration(w)
+		}
+	}
+}
+
+// awaitRegistration takes up a process that speaks for a lease and whose registration does not
+// come: a broker that came back empty has lost it.
+func (c *Core) awaitRegistration(w *worker) {
+	begin := w.unregistered
+	if begin == nil || w.beat.Unsent > 0 {
+		w.unregistered = &mismatch{c.now, w.beat.Time}
+	} else if c.now.Sub(begin.since) >= c.options.Lease && w.caughtUp(*begin, c.now) {
+		c.join(&w.beat)
+	}
+}

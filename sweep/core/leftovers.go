@@ -1,0 +1,59 @@
+package core
+
+import (
+	"slices"
+	"time"
+
+	"mlframework/sweep/task"
+)
+
+// leftovers are attempts of a worker that have ended while processes that their programs left are
+// still being ended, and when that was told.
+type leftovers map[attemptKey]leftoverNotice
+
+type leftoverNotice struct {
+	theirs, ours time.Time // by the worker's clock, and by the master's
+}
+
+// noteLeftovers notes the end of an attempt that left processes.
+func (w *worker) noteLeftovers(e *task.Event, now time.Time) {
+	if !e.Leftovers || e.Kind != task.EndedEvent || w.awayReason != "" {
+		return
+	}
+	if w.leftovers == nil {
+		w.leftovers = leftovers{}
+	}
+	w.leftovers[attemptKey{e.Sweep, e.Index, e.Attempt}] = leftoverNotice{e.Time, now}
+}
+
+// resolve drops attempts of which nothing is alive, as the worker says in a heartbeat that was made
+// after their end: by its own clock or, as that may have been set back since, because it came so
+// much later. It reports whether there were any.
+func (l leftovers) resolve(h *task.Heartbeat, now time.Time, later time.Duration) (resolved bool) {
+	for key, n := range l {
+		if (h.Time.After(n.theirs) || now.Sub(n.ours) >= later) && !listed(h.Leftovers, key) {
+			delete(l, key)
+			resolved = true
+		}
+	}
+	return resolved
+}
+
+func listed(all []task.Busy, key attemptKey) bool {
+	return slices.ContainsFunc(all, func(b task.Busy) bool { return keyOf(&b) == key })
+}
+
+// lives returns what reports of attempts of a sweep that have ended whether their worker, which is
+// there, still ends processes of theirs. Of one that has not been heard since the core was loaded
+// that is not known.
+func (c *Core) lives(a *activeSweep) func(int64, Try) bool {
+	return func(index int64, t Try) bool {
+		w := c.workers[t.Worker]
+		if w == nil || w.awayReason != "" || t.Outcome.Class == task.Loss || c.options.Local {
+			return false
+		}
+		key := attemptKey{a.id(), index, t.Number}
+		_, noted := w.leftovers[key]
+		return noted || w.registered() && listed(w.beat.Leftovers, key) || w.seenAt.IsZero()
+	}
+}

@@ -1,0 +1,108 @@
+package core
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Missing is a sweep of which workers tell more than the store knows. A batch leaves after what it
+// says is on disk: the store has lost its newest entries, or it is not the one that these workers
+// worked for.
+type Missing struct {
+	Sweep   string
+	Tasks   int      // that workers told of, at most mostMissing
+	Workers []string // in order
+	Known   bool     // the store has the sweep, and not what was handed out of it
+	Since   time.Time
+}
+
+// String is cause and remedy.
+func (m Missing) String() string {
+	tasks, workers := fmt.Sprintf("%d tasks", m.Tasks), "workers "+strings.Join(m.Workers, ", ")+" report "
+	if m.Tasks == 1 {
+		tasks = "1 task"
+	}
+	if len(m.Workers) == 1 {
+		workers = "worker " + m.Workers[0] + " reports "
+	}
+	if m.Known {
+		return workers + tasks + " of " + m.Sweep + " that are not in this store: its latest entries were lost; the affected tasks run again"
+	}
+	return workers + tasks + " of " + m.Sweep + ", which this store does not know: the store lost its newest entries, or is another one; " +
+		"what still runs of " + m.Sweep + " is stopped, its outputs stay on the workers; submit it again where it is missed"
+}
+
+// Bounds of what is remembered.
+const (
+	mostMissing       = 100_000
+	mostMissingSweeps = 100
+)
+
+// missingTime is for how long a missing sweep is shown after a worker last spoke of it.
+const missingTime = time.Hour
+
+// missingSweeps is what workers told and the store does not know, by sweep. The zero value is ready.
+type missingSweeps map[string]*missingSweep
+
+type missingSweep struct {
+	tasks   map[int64]struct{}
+	workers map[string]struct{}
+	known   bool
+	since   time.Time
+	last    time.Time // when a worker last spoke of it
+}
+
+func (m *missingSweeps) note(sweep, worker string, index int64, known bool, now time.Time) {
+	if *m == nil {
+		*m = missingSweeps{}
+	}
+	s := (*m)[sweep]
+	if s == nil {
+		if len(*m) >= mostMissingSweeps {
+			return
+		}
+		s = &missingSweep{tasks: map[int64]struct{}{}, workers: map[string]struct{}{}, known: known, since: now}
+		(*m)[sweep] = s
+	}
+	s.last = now
+	s.workers[worker] = struct{}{}
+	if len(s.tasks) < mostMissing {
+		s.tasks[index] = struct{}{}
+	}
+}
+
+// submitted drops a sweep that the store had not and has now.
+func (m missingSweeps) submitted(id string) {
+	if s := m[id]; s != nil && !s.known {
+		delete(m, id)
+	}
+}
+
+// ended drops a sweep whose tasks have run again.
+func (m missingSweeps) ended(id string, at time.Time) {
+	if s := m[id]; s != nil && s.known && at.After(s.since) {
+		delete(m, id)
+	}
+}
+
+// expire drops the sweeps of which no worker has spoken for long.
+func (m missingSweeps) expire(now time.Time) {
+	for id, s := range m {
+		if now.Sub(s.last) >= missingTime {
+			delete(m, id)
+		}
+	}
+}
+
+// Missing lists, by name, the sweeps of which workers told more than the store knows, until that
+// is resolved.
+func (c *Core) Missing() (all []Missing) {
+	for _, id := range slices.Sorted(maps.Keys(c.missing)) {
+		s := c.missing[id]
+		all = append(all, Missing{id, len(s.tasks), slices.Sorted(maps.Keys(s.workers)), s.known, s.since})
+	}
+	return all
+}

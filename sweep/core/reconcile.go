@@ -1,0 +1,153 @@
+package core
+
+import (
+	"log/slog"
+	"time"
+
+	"mlframework/sweep/task"
+)
+
+// resendAfter is how long a task may be on its way to a worker that is idle, before it is sent
+// again: a queue that was purged or deleted leaves no trace.
+const resendAfter = 3 * time.Second
+
+// caughtUpAfter is after how long without an event of a worker there is none on its way.
+const caughtUpAfter = 5 * time.Second
+
+// attemptKey names an attempt.
+type attemptKey struct {
+	sweep  string
+	index  int64
+	number int
+}
+
+func keyOf(b *task.Busy) attemptKey { return attemptKey{b.Sweep, b.Index, b.Attempt} }
+
+// mismatch is since when a worker and the store say different things: by the master's clock, and
+// by the worker's.
+type mismatch struct{ since, theirs time.Time }
+
+// caughtUp reports whether the events were processed that a worker sent before a mismatch began:
+// after a master was away there may be many.
+func (w *worker) caughtUp(m mismatch, now time.Time) bool {
+	return !w.lastEventTime.Before(m.theirs) || now.Sub(w.lastEventAt) >= caughtUpAfter
+}
+
+// noteEvent notes when a worker's newest event was made and came.
+func (w *worker) noteEvent(e *task.Event, now time.Time) {
+	w.lastEventAt = now
+	if e.Time.After(w.lastEventTime) {
+		w.lastEventTime = e.Time
+	}
+}
+
+// reconcile compares what a worker says of itself with what the store says that it has. They
+// differ all the time, as events and heartbeats take different ways; what counts is how long the
+// same difference lasts.
+//
+//   - What runs there and does not count is told to stop, and what was asked to end is asked again.
+//   - What is on its way for 3 s to a worker that waits for work is sent again, as the same attempts.
+//   - What is on its way for 3 s to a worker that refuses tasks goes to others: it was refused, too.
+//   - What the worker does not know for as long as a lease lasts is lost: so were its events.
+func (c *Core) reconcile(w *worker) {
+	for i := range w.beat.Running {
+		c.confirm(w, &w.beat.Running[i])
+	}
+	before := w.mismatches
+	w.mismatches = nil
+	if w.beat.Unsent > 0 {
+		return
+	}
+	for _, a := range w.sweeps {
+		var again []Task
+		for _, t := range a.ledger.heldBy(w.record.Name) {
+			key := attemptKey{a.id(), t.Index, t.Try.Number}
+			if !w.doubtful(t, w.runs(key)) {
+				continue
+			}
+			begin, lasts := before[key]
+			if !lasts {
+				begin = mismatch{c.now, w.beat.Time}
+			}
+			if settled, resend := c.resolve(w, a, t, begin); settled {
+				continue
+			} else if resend {
+				again, begin.since = append(again, *t), c.now
+			}
+			if w.mismatches == nil {
+				w.mismatches = map[attemptKey]mismatch{}
+			}
+			w.mismatches[key] = begin
+		}
+		c.resend(w, a, again)
+	}
+}
+
+// resolve ends a mismatch that has lasted: the attempt is lost, or to be sent again.
+func (c *Core) resolve(w *worker, a *activeSweep, t *Task, begin mismatch) (settled, resend bool) {
+	name, lasted := w.record.Name, c.now.Sub(begin.since)
+	switch {
+	case t.State == task.Queued && lasted >= resendAfter && w.beat.Refuses != "":
+		c.ledger(a).LoseAttempt(t.Index, t.Try.Number, "its worker "+name+" refuses tasks", Told, c.now)
+		return true, false
+	case t.State == task.Queued && lasted >= resendAfter:
+		return false, true
+	case t.State != task.Queued && lasted >= c.options.Lease && w.caughtUp(begin, c.now):
+		c.log(slog.LevelWarn, "a worker does not know an attempt any more", "worker", name,
+			"task", task.ID{Sweep: a.id(), Index: t.Index}, "attempt", t.Try.Number)
+		c.ledger(a).LoseAttempt(t.Index, t.Try.Number, "its worker "+name+" does not know it any more", Unknown, c.now)
+		return true, false
+	}
+	return false, false
+}
+
+// runs reports whether a worker says that it runs an attempt.
+func (w *worker) runs(key attemptKey) bool {
+	for i := range w.beat.Running {
+		if b := &w.beat.Running[i]; b.Index == key.index && keyOf(b) == key {
+			return true
+		}
+	}
+	return false
+}
+
+// doubtful reports whether a worker's heartbeat does not go with one of its tasks.
+func (w *worker) doubtful(t *Task, runs bool) bool {
+	if w.beat.Waiting > 0 || runs {
+		return t.State == task.Running && !runs
+	}
+	return t.State != task.Queued || w.beat.Refuses != "" ||
+		len(w.beat.Running)+w.beat.Ending < w.beat.Slots && !w.beat.Draining
+}
+
+// resend publishes attempts again that seem to have got lost.
+func (c *Core) resend(w *worker, a *activeSweep, tasks []Task) {
+	if len(tasks) == 0 {
+		return
+	}
+	c.log(slog.LevelWarn, "tasks that are on their way to an idle worker are sent again", "worker", w.record.Name,
+		"sweep", a.id(), "tasks", len(tasks))
+	m := Message{Worker: w.record.Name}
+	for size := chunk(w.capacity(), a.mean); len(tasks) > 0; {
+		n := min(size, len(tasks))
+		m.Batches = append(m.Batches, c.batch(a, tasks[:n]))
+		tasks = tasks[n:]
+	}
+	c.send(m)
+}
+
+// confirm takes note of what a worker runs. A sweep that has ended holds nothing.
+func (c *Core) confirm(w *worker, b *task.Busy) {
+	name := w.record.Name
+	a := c.sweeps[b.Sweep]
+	if a == nil {
+		if c.unknown[b.Sweep] {
+			c.missing.note(b.Sweep, name, b.Index, false, c.now)
+		}
+		c.tell(name, task.Control{Kind: task.StopControl, Sweep: b.Sweep, Index: b.Index, Attempt: b.Attempt, Reason: "superseded"})
+		return
+	}
+	if a.ledger.Heard(name, b.Index, b.Attempt) {
+		c.ledger(a)
+	}
+}

@@ -1,0 +1,122 @@
+package core
+
+import (
+	"cmp"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"mlframework/sweep/task"
+)
+
+// Rival says that two processes had the name of one worker. Tasks of that name go to either of
+// them, and the master, which hears one, would take those of the other for lost after a lease.
+type Rival struct {
+	Worker string
+	Host   string // of the process that began first
+	Since  time.Time
+}
+
+// String is cause and remedy.
+func (r Rival) String() string {
+	return fmt.Sprintf("two processes have the name %s: the one on %s, which began first, is told to end, and what it runs is run again; "+
+		"give each worker a name of its own", r.Worker, r.Host)
+}
+
+// rivals are those that are told to end, by worker. The zero value is ready.
+type rivals map[string]rivalNotice
+
+type rivalNotice struct {
+	rival Rival
+	last  time.Time
+}
+
+// note takes note of one that is told to end, and reports whether that is news.
+func (r *rivals) note(worker, host string, now time.Time, lasting time.Duration) bool {
+	if *r == nil {
+		*r = rivals{}
+	}
+	n, known := (*r)[worker]
+	if !known || now.Sub(n.last) >= lasting {
+		n = rivalNotice{rival: Rival{worker, host, now}}
+	}
+	news := n.last.IsZero()
+	n.last = now
+	(*r)[worker] = n
+	return news
+}
+
+// Rivals lists, by name, the workers whose name two processes had until less than a lease before
+// now.
+func (c *Core) Rivals(now time.Time) (all []Rival) {
+	for _, n := range c.rivals {
+		if now.Sub(n.last) < c.options.Lease {
+			all = append(all, n.rival)
+		}
+	}
+	slices.SortFunc(all, func(a, b Rival) int { return cmp.Compare(a.Worker, b.Worker) })
+	return all
+}
+
+// olderProcess is the process of a worker's name that began before the one that is known, and is
+// not heard.
+type olderProcess struct {
+	since       time.Time // since when only it speaks; zero: it does not
+	incarnation string
+	host        string
+	spoke       bool // since the one that is known spoke last
+	turns       int  // how often it spoke after the one that is known did
+}
+
+func (o *olderProcess) heard(h *task.Heartbeat) {
+	if o.incarnation != h.Incarnation {
+		*o = olderProcess{since: o.since, incarnation: h.Incarnation}
+	}
+	o.host, o.spoke = h.Host, true
+}
+
+// refuseOlder is called when the process that is known speaks. One that began before it, and has
+// spoken twice in turn with it, lives beside it: it is told to end. Once may be a heartbeat that
+// was on its way.
+func (c *Core) refuseOlder(w *worker) {
+	o := &w.older
+	o.since = time.Time{}
+	if !o.spoke || c.options.Local {
+		return
+	}
+	o.spoke = false
+	if o.turns++; o.turns < 2 {
+		return
+	}
+	name := w.record.Name
+	if c.rivals.note(name, o.host, c.now, c.options.Lease) {
+		c.log(slog.LevelWarn, "two processes have the name of one worker: the one that began first is told to end",
+			"worker", name, "host", o.host, "incarnation", o.incarnation)
+	}
+	c.tell(name, task.Control{Kind: task.RestartControl, Incarnation: o.incarnation, Now: true, Taken: true,
+		Reason: "another process has its name"})
+}
+
+// outlived takes up a process that seems to have begun before the one that is known, when for a
+// lease no other speaks: the clock of its host was set back, and what it kept of its starts is
+// gone. It reports whether it did.
+func (c *Core) outlived(w *worker, h *task.Heartbeat) bool {
+	w.older.heard(h)
+	switch alive := !w.seenAt.IsZero() && c.now.Sub(w.seenAt) < c.options.Lease; {
+	case w.older.since.IsZero():
+		c.log(slog.LevelWarn, "a worker's process is not heard, as another of its name began later",
+			"worker", h.Worker, "not heard", h.Incarnation)
+		w.older.since = c.now
+		return false
+	case alive:
+		w.older.since = c.now
+		return false
+	case c.now.Sub(w.older.since) < c.options.Lease:
+		return false
+	}
+	c.lose(w, "", "its worker "+h.Worker+" ended and began anew", Unknown)
+	c.register(w, h)
+	w.older = olderProcess{}
+	return true
+}

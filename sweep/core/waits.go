@@ -1,0 +1,79 @@
+package core
+
+import (
+	"fmt"
+	"time"
+)
+
+// Waits returns which tasks of a sweep wait for a worker that takes none now, by index, and why:
+// those of a sweep that runs once on every worker. It is empty for others, and for one that has
+// ended.
+func (c *Core) Waits(id string) map[int64]string {
+	waits := map[int64]string{}
+	if a := c.sweeps[id]; a != nil {
+		for _, t := range c.waitingTasks(a) {
+			waits[t.Index] = t.Waits
+		}
+	}
+	return waits
+}
+
+// waitingTasks are the tasks of a sweep that wait for a worker, with the reason.
+func (c *Core) waitingTasks(a *activeSweep) (all []Task) {
+	if a.ledger.Head().State != Open {
+		return nil
+	}
+	for _, name := range a.record.Workers {
+		why := c.absence(name, a.version())
+		if why == "" {
+			continue
+		}
+		for _, t := range a.ledger.Pinned(name) {
+			t.Waits = why
+			all = append(all, t)
+		}
+	}
+	return all
+}
+
+// absence is why a task of such a version waits for a worker; "": the worker takes it.
+func (c *Core) absence(name string, version int) string {
+	w := c.workers[name]
+	if w == nil || w.available() && w.reads(version) {
+		return ""
+	}
+	switch s := c.view(w); {
+	case w.available():
+		return fmt.Sprintf("waits for worker %s, whose program is older than the master's and knows no secrets: update the worker", name)
+	case s.State == WorkerAway && !w.awaySince.IsZero():
+		return fmt.Sprintf("waits for worker %s, which is away since %s UTC (%s); `run-tasks workers forget %s` cancels it",
+			name, w.awaySince.UTC().Format(time.DateTime), *s.Reason, name)
+	case s.State == WorkerDraining:
+		return fmt.Sprintf("waits for worker %s, which takes nothing new; `run-tasks workers resume %s` lets it", name, name)
+	case s.Reason != nil:
+		return fmt.Sprintf("waits for worker %s, which is %s: %s", name, s.State, *s.Reason)
+	}
+	return "" // it has just come
+}
+
+// explainWaits tells followers of a sweep which of its tasks wait for a worker, when that has
+// changed.
+func (c *Core) explainWaits() {
+	for _, a := range c.inOrder() {
+		if len(a.record.Workers) == 0 {
+			continue
+		}
+		before := a.waits
+		a.waits = map[int64]string{}
+		var fresh []Task
+		for _, t := range c.waitingTasks(a) {
+			if a.waits[t.Index] = t.Waits; t.Waits != before[t.Index] {
+				fresh = append(fresh, t)
+			}
+		}
+		if len(fresh) > 0 {
+			c.effects.Waits = append(c.effects.Waits, SweepRows{Seq: a.seq, Record: a.record, Head: a.ledger.Head(),
+				Changes: Changes{Tasks: fresh}})
+		}
+	}
+}

@@ -1,0 +1,306 @@
+package core
+
+import (
+	"cmp"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"mlframework/sweep/task"
+)
+
+// WorkerRecord is what outlives the processes of a worker.
+type WorkerRecord struct {
+	Name        string
+	Incarnation string // of the process whose registration was processed last; "": none yet
+	Host        string
+	Program     string // version
+	Started     int    // slots that it was started with
+	Drained     bool   // it was asked to take nothing new
+	Slots       int    // that were asked for; 0: as started
+	Image       string // as in its heartbeats
+	Environment string // as in its heartbeats
+}
+
+// worker is what is known of a worker.
+type worker struct {
+	record  WorkerRecord
+	unsaved bool           // record is not in the store as it is
+	beat    task.Heartbeat // the newest; zero: none since the core was loaded
+	seenAt  time.Time      // when that came
+
+	awayReason string // why it counts as gone; "": it does not
+	awaySince  time.Time
+	mustReturn bool   // it was away, and what waits for it was given to others
+	leaving    string // the incarnation that said that it ends
+
+	newerVersion   int // the version of its messages, when that is newer than this program reads; 0: it is not
+	droppedVersion int // the version of its events that were dropped because of that, once logged
+
+	quarantine   quarantine
+	mismatches   map[attemptKey]mismatch
+	unregistered *mismatch // its registration does not come; nil: it has
+	leftovers    leftovers
+	restart      restartRequest
+	older        olderProcess
+	joins        joinLimit
+
+	lastEventTime time.Time // of its newest event, by its clock
+	lastEventAt   time.Time // when that came
+
+	key        []byte             // of the registered process: what only it may read is sealed to it
+	released   map[task.Need]bool // secrets that the registered process was sent
+	keyRefused bool               // it asked with another key, and that was logged
+
+	sweeps  []*activeSweep // of which it has tasks, or is about to, in order
+	takes   bool           // it is counted in Core.taking, and slots in Core.slots
+	slots   int
+	lacks   bool         // it is counted in Core.lacking
+	touched bool         // it is in Core.touched
+	hungry  bool         // it is in Core.hungry
+	batches []task.Batch // that a placement gives it
+}
+
+// mostWorkers bounds the workers that are known.
+const mostWorkers = 1024
+
+// worker finds a worker, or makes it known.
+func (c *Core) worker(name string) *worker {
+	w := c.workers[name]
+	if w == nil {
+		w = &worker{record: WorkerRecord{Name: name}}
+		c.workers[name], c.names = w, nil
+	}
+	return w
+}
+
+// admits reports whether a worker is known, or may become so.
+func (c *Core) admits(name string) bool {
+	if name == "" || c.workers[name] == nil && len(c.workers) >= mostWorkers {
+		if name != "" && !c.crowded {
+			c.log(slog.LevelError, "no more workers are taken: forget those that are gone (run-tasks workers forget)",
+				"worker", name, "known", len(c.workers))
+			c.crowded = true
+		}
+		return false
+	}
+	return true
+}
+
+// save asks for the worker's record to be kept.
+func (c *Core) save(w *worker) {
+	if !w.unsaved {
+		w.unsaved = true
+		c.unsaved = append(c.unsaved, w)
+	}
+}
+
+// holds brings up to date whether a worker has tasks of a sweep.
+func (w *worker) holds(a *activeSweep) {
+	at, listed := slices.BinarySearchFunc(w.sweeps, a, serially)
+	switch has := a.ledger.Load(w.record.Name) > 0; {
+	case has && !listed:
+		w.sweeps = slices.Insert(w.sweeps, at, a)
+	case !has && listed:
+		w.sweeps = slices.Delete(w.sweeps, at, at+1)
+	}
+}
+
+// registered reports whether the process that speaks is the one whose registration was processed.
+func (w *worker) registered() bool {
+	return w.beat.Incarnation != "" && w.beat.Incarnation == w.record.Incarnation
+}
+
+// reads reports whether a worker's program understands batches of a version.
+func (w *worker) reads(version int) bool { return version <= max(w.beat.Reads, task.Version) }
+
+// available reports whether a worker may get tasks.
+func (w *worker) available() bool {
+	return w.registered() && w.awayReason == "" && w.refusal() == "" && !w.record.Drained && !w.beat.Draining &&
+		!w.restarting() && w.quarantine.until.IsZero()
+}
+
+// capacity is how many attempts a worker is to have at a time: one, on probation, and none for
+// slots in which processes of attempts that have ended are being ended.
+func (w *worker) capacity() int {
+	slots := max(0, w.beat.Slots-w.beat.Ending)
+	if w.quarantine.probation {
+		return min(1, slots)
+	}
+	return slots
+}
+
+// refusal is why a worker's program gets no tasks; "": it may.
+func (w *worker) refusal() string {
+	if w.newerVersion > 0 {
+		return fmt.Sprintf("its program speaks version %d and the master reads up to %d: update the master",
+			w.newerVersion, task.Newest)
+	}
+	return w.beat.Refuses
+}
+
+// consider has the next placement look at a worker, of which something may have changed.
+func (c *Core) consider(w *worker) {
+	if !w.touched {
+		w.touched = true
+		c.touched = append(c.touched, w)
+	}
+}
+
+// heartbeat takes what a worker says of itself.
+func (c *Core) heartbeat(h *task.Heartbeat) {
+	if !c.admits(h.Worker) {
+		return
+	}
+	if h.Version > task.Newest {
+		c.refuseNewer(h)
+		return
+	}
+	w := c.worker(h.Worker)
+	c.consider(w)
+	if h.Incarnation == w.leaving || h.Incarnation < cmp.Or(w.beat.Incarnation, w.record.Incarnation) && !c.outlived(w, h) {
+		return // of a process that has ended, or that another has followed
+	}
+	c.refuseOlder(w)
+	w.mustReturn = w.mustReturn || w.awayReason != "" || w.newerVersion > 0
+	if w.awayReason != "" || w.beat.Incarnation != h.Incarnation {
+		c.joined = append(c.joined, w)
+	}
+	w.newerVersion, w.droppedVersion, w.awayReason, w.beat, w.seenAt = 0, 0, "", *h, c.now
+	if w.leftovers.resolve(h, c.now, c.options.Lease/3) {
+		c.offered = true
+	}
+	if w.record.Incarnation == "" {
+		c.register(w, h)
+	}
+	if c.options.Local || !w.registered() {
+		return
+	}
+	c.remind(w)
+	c.reconcile(w)
+	c.answerNeeds(w, h)
+}
+
+// register takes up a worker's process.
+func (c *Core) register(w *worker, h *task.Heartbeat) {
+	r := &w.record
+	r.Incarnation, r.Host, r.Program, r.Started = h.Incarnation, h.Host, h.Program, h.Slots
+	r.Image, r.Environment = h.Image, h.Environment
+	w.mismatches, w.unregistered, w.quarantine, w.leftovers = nil, nil, quarantine{}, nil
+	w.key, w.released, w.keyRefused = h.Key, nil, false
+	c.save(w)
+	c.consider(w)
+	c.recordJoin(w)
+}
+
+// join processes the registration of a worker's process, once.
+func (c *Core) join(h *task.Heartbeat) {
+	if !c.admits(h.Worker) {
+		return
+	}
+	w := c.worker(h.Worker)
+	if h.Incarnation <= w.record.Incarnation {
+		return
+	}
+	first := w.record.Incarnation == ""
+	c.register(w, h)
+	if first {
+		return
+	}
+	fate := Unknown
+	if h.Told {
+		fate = Told
+	}
+	for _, a := range slices.Clone(w.sweeps) {
+		c.ledger(a).Rejoin(h.Worker, "its worker "+h.Worker+" ended and began anew", fate, c.now)
+	}
+}
+
+// leave processes that a worker's process ends by itself. What is on its way to it goes to others.
+func (c *Core) leave(h *task.Heartbeat) {
+	w := c.workers[h.Worker]
+	if w == nil || h.Incarnation != w.record.Incarnation || w.leaving == h.Incarnation {
+		return
+	}
+	w.leaving = h.Incarnation
+	away := "it was stopped"
+	if w.restart.incarnation == h.Incarnation || h.Leaving {
+		away = "it starts again"
+	}
+	c.lose(w, away, "its worker "+h.Worker+" was stopped", Told)
+}
+
+// lose takes everything from a worker, out of its queue, too: what would begin when it returns
+// does not count.
+func (c *Core) lose(w *worker, away, reason string, fate Fate) {
+	w.awayReason, w.awaySince, w.mismatches, w.unregistered, w.leftovers = away, c.now, nil, nil, nil
+	c.send(Message{Worker: w.record.Name, Remove: true})
+	for _, a := range slices.Clone(w.sweeps) {
+		c.ledger(a).Lose(w.record.Name, reason, fate, c.now)
+	}
+	c.consider(w)
+	c.offered = true // what waited for leftovers there may be placed
+}
+
+// remind tells a worker again what was asked of it and it does not do: messages may get lost.
+func (c *Core) remind(w *worker) {
+	switch drained := w.record.Drained || !w.quarantine.until.IsZero(); {
+	case w.restart.incarnation == w.beat.Incarnation && (!w.beat.Leaving || w.restart.now):
+		c.tellRestart(w)
+	case drained != w.beat.Draining && !w.beat.Leaving:
+		c.tellDrain(w)
+	}
+	if wanted := cmp.Or(w.record.Slots, w.record.Started); wanted != w.beat.Slots && wanted > 0 {
+		c.tellSlots(w)
+	}
+	c.tellFollowed(w, false)
+	if w.quarantine.probation && len(w.beat.Running) > 0 {
+		w.quarantine.runs(w.beat.Running[0])
+	}
+}
+
+// greet tells a worker that has just come what it cannot know: what is followed, and what was
+// asked of it.
+func (c *Core) greet(w *worker) {
+	if c.options.Local { // it came with this master, and this might overtake its first tasks
+		return
+	}
+	name := w.record.Name
+	c.tell(name, task.Control{Kind: task.FollowControl, Off: true})
+	if w.mustReturn { // what waits there was given to others meanwhile
+		w.mustReturn = false
+		c.tell(name, task.Control{Kind: task.DrainControl})
+	}
+	c.tellDrain(w)
+	if w.record.Slots > 0 {
+		c.tellSlots(w)
+	}
+	c.tellFollowed(w, true)
+}
+
+// tellDrain tells a worker whether it may take anything new.
+func (c *Core) tellDrain(w *worker) {
+	off := !w.record.Drained && w.quarantine.until.IsZero()
+	c.tell(w.record.Name, task.Control{Kind: task.DrainControl, Off: off})
+}
+
+func (c *Core) tellSlots(w *worker) {
+	c.tell(w.record.Name, task.Control{Kind: task.SlotsControl, Slots: w.record.Slots})
+}
+
+// restartRequest is that one process of a worker was asked to end, so that its supervisor starts
+// another. It does not outlive the master; a worker that has heard it goes on by itself.
+type restartRequest struct {
+	incarnation string // of the process; "": nothing was asked
+	now         bool   // it stops what runs
+}
+
+// restarting reports whether the process that speaks was asked to end.
+func (w *worker) restarting() bool {
+	return w.beat.Leaving || w.restart.incarnation != "" && w.restart.incarnation == w.beat.Incarnation
+}
+
+func (c *Core) tellRestart(w *worker) {
+	c.tell(w.record.Name, task.Control{Kind: task.RestartControl, Incarnation: w.restart.incarnation, Now: w.restart.now})
+}

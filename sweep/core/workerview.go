@@ -1,0 +1,141 @@
+package core
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"mlframework/sweep/task"
+)
+
+// The states of a worker.
+const (
+	WorkerReady       = "ready"
+	WorkerDraining    = "draining"    // it was asked to take nothing new
+	WorkerRestarting  = "restarting"  // it was asked to start again: it finishes what runs, and takes nothing new
+	WorkerAway        = "away"        // its lease has ended; what it had was given to others
+	WorkerQuarantined = "quarantined" // it failed at once whatever it got; it is tried again later
+	WorkerRefused     = "refused"     // its program and the master's do not understand each other
+)
+
+// Worker is a worker as people and programs are shown it. Its JSON names are a contract.
+type Worker struct {
+	Name    string  `json:"name"`
+	Host    string  `json:"host"`
+	Program string  `json:"program"`     // version
+	Image   *string `json:"image"`       // of its container, with the digest; null: it runs in none, or does not say
+	Made    *string `json:"environment"` // what its container was made of, in the words of its maker; null: it does not say
+	// Unconfined is why tasks can reach what the worker has, though it was to confine them; null:
+	// they cannot, or it was not to.
+	Unconfined *string     `json:"unconfined"`
+	State      string      `json:"state"`
+	Reason     *string     `json:"reason"` // of the state
+	Slots      int         `json:"slots"`
+	Wanted     *int        `json:"wanted_slots"` // that were asked for; null: what the worker was started with
+	Running    []task.Busy `json:"running"`
+	Waiting    int         `json:"waiting"` // tasks that it has and has not begun
+	// Held is how many tasks it has, or are on their way to it; unlike Running and Waiting as of
+	// now, not of its last heartbeat.
+	Held int        `json:"held"`
+	Load *task.Load `json:"load"`
+	Seen *time.Time `json:"seen"` // its last heartbeat, UTC; null: none since the master started
+}
+
+// Workers lists the workers by name.
+func (c *Core) Workers() (all []Worker) {
+	for _, name := range c.workerNames() {
+		all = append(all, c.view(c.workers[name]))
+	}
+	return all
+}
+
+// WorkerNames lists the names of the workers in order.
+func (c *Core) WorkerNames() []string { return append([]string(nil), c.workerNames()...) }
+
+// Beat returns the newest heartbeat of a worker; the zero value when there is none.
+func (c *Core) Beat(name string) task.Heartbeat {
+	if w := c.workers[name]; w != nil {
+		return w.beat
+	}
+	return task.Heartbeat{}
+}
+
+// Reachable returns nil for a worker that was heard of and is not away; else *WorkerUnreachable.
+func (c *Core) Reachable(name string) error {
+	w := c.workers[name]
+	if w == nil || w.awayReason == "" && w.seenAt.IsZero() {
+		return &WorkerUnreachable{name, "nothing was heard of it"}
+	}
+	if w.awayReason != "" {
+		return &WorkerUnreachable{name, w.awayReason}
+	}
+	return nil
+}
+
+// Present lists the workers on which a sweep that runs once on every worker has a task.
+func (c *Core) Present() (names []string) {
+	for _, name := range c.workerNames() {
+		if w := c.workers[name]; w.registered() && w.awayReason == "" && w.refusal() == "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// view is a worker in words.
+func (c *Core) view(w *worker) Worker {
+	s := Worker{Name: w.record.Name, Host: cmp.Or(w.beat.Host, w.record.Host), Program: cmp.Or(w.beat.Program, w.record.Program),
+		Slots: w.record.Started, Running: w.beat.Running, Waiting: w.beat.Waiting, Load: w.beat.Load}
+	if w.record.Slots > 0 {
+		s.Wanted = new(w.record.Slots)
+	}
+	if w.registered() {
+		s.Slots = w.beat.Slots
+	}
+	if w.record.Image != "" {
+		s.Image = new(w.record.Image)
+	}
+	if w.record.Environment != "" {
+		s.Made = new(w.record.Environment)
+	}
+	if w.beat.Unconfined != "" {
+		s.Unconfined = new(w.beat.Unconfined)
+	}
+	if !w.seenAt.IsZero() {
+		s.Seen = new(w.seenAt.UTC())
+	}
+	var reason string
+	if s.State, reason = w.state(); reason != "" {
+		s.Reason = &reason
+	}
+	if w.awayReason != "" {
+		s.Running, s.Waiting, s.Load = nil, 0, nil
+	}
+	if s.Running == nil {
+		s.Running = []task.Busy{}
+	}
+	for _, a := range w.sweeps {
+		s.Held += a.ledger.Load(w.record.Name)
+	}
+	return s
+}
+
+// state is how a worker is, and why, where that has a reason.
+func (w *worker) state() (state, reason string) {
+	switch {
+	case w.awayReason != "":
+		return WorkerAway, w.awayReason
+	case w.seenAt.IsZero():
+		return WorkerAway, "not heard of since the master started"
+	case w.refusal() != "":
+		return WorkerRefused, w.refusal()
+	case w.restarting():
+		return WorkerRestarting, ""
+	case !w.quarantine.until.IsZero():
+		return WorkerQuarantined, fmt.Sprintf("%d attempts in a row could not run there (%s); it is tried again at %s UTC",
+			task.MostHostFaults, w.quarantine.reason, w.quarantine.until.UTC().Format(time.TimeOnly))
+	case w.record.Drained || w.beat.Draining:
+		return WorkerDraining, ""
+	}
+	return WorkerReady, ""
+}
