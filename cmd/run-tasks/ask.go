@@ -15,7 +15,6 @@ import (
 	"mlframework/cmd/internal/cli"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
-	"mlframework/sweep/master"
 	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
@@ -109,7 +108,7 @@ func row(ctx context.Context, q questions, id task.ID) (table.Row, error) {
 		return table.Row{}, err
 	}
 	if len(page.Tasks) == 0 || page.Tasks[0].Index != id.Index {
-		return table.Row{}, &master.UnknownTask{Sweep: id.Sweep, Index: strconv.FormatInt(id.Index,
+		return table.Row{}, &core.UnknownTask{Sweep: id.Sweep, Index: strconv.FormatInt(id.Index,
 			10)}
 	}
 	return page.Tasks[0], nil

@@ -19,10 +19,10 @@ import (
 	"mlframework/infra/filesync"
 	"mlframework/projects"
 	"mlframework/sweep/api"
+	"mlframework/sweep/core"
 	"mlframework/sweep/definition"
 	"mlframework/sweep/fault"
 	"mlframework/sweep/human"
-	"mlframework/sweep/master"
 )
 
 // place is whose sweeps a command means.
@@ -161,7 +161,7 @@ func (m *remote) fits(ctx context.Context, dir string, file *definition.File) er
 	return m.compare(ctx, dir, file, workers)
 }
 
-func (m *remote) compare(ctx context.Context, dir string, file *definition.File, workers []master.Worker) error {
+func (m *remote) compare(ctx context.Context, dir string, file *definition.File, workers []core.Worker) error {
 	if m.cluster == nil || file == nil {
 		return nil
 	}

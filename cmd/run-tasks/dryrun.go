@@ -21,7 +21,6 @@ import (
 	"mlframework/sweep/core"
 	"mlframework/sweep/definition"
 	"mlframework/sweep/human"
-	"mlframework/sweep/master"
 	"mlframework/sweep/space"
 	"mlframework/sweep/store"
 	"mlframework/sweep/table"
@@ -139,7 +138,7 @@ func (c *command) slots(ctx *cliv2.Context, dir string, file *definition.File) (
 	}
 	for _, w := range workers {
 		place := w.Host + ", " + plural(int64(w.Slots), "slot")
-		if w.State != master.WorkerReady {
+		if w.State != core.WorkerReady {
 			place += " (" + w.State + ")"
 		}
 		places = append(places, place)

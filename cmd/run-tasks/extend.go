@@ -87,7 +87,7 @@ func (c *command) readExtension(ctx *cliv2.Context, s api.Sweep, change space.Ch
 		return e, cli.Wrong("submit it again instead", "%s is a sweep without a parameters file: there is nothing to extend it by", s.ID)
 	}
 	if s.State == core.Cancelled {
-		return e, &master.WrongState{ID: s.ID, Is: "cancelled", Remedy: "`run-tasks retry " + s.ID + "` runs what was cancelled; then it can be extended"}
+		return e, &core.WrongState{ID: s.ID, Is: "cancelled", Remedy: "`run-tasks retry " + s.ID + "` runs what was cancelled; then it can be extended"}
 	}
 	e.sweep = s
 	if e.now, err = c.presentOf(ctx, s); err != nil {

@@ -208,8 +208,8 @@ func (s *scene) ready(name string) {
 	s.t.Helper()
 	eventually(s.t, deadline, name+" is ready", func() bool {
 		all, err := s.client.Workers(s.t.Context())
-		i := slices.IndexFunc(all, func(w master.Worker) bool { return w.Name == name })
-		return err == nil && i >= 0 && all[i].State == master.WorkerReady
+		i := slices.IndexFunc(all, func(w core.Worker) bool { return w.Name == name })
+		return err == nil && i >= 0 && all[i].State == core.WorkerReady
 	})
 }
 

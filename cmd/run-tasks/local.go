@@ -13,7 +13,6 @@ import (
 	"mlframework/cmd/internal/cli"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
-	"mlframework/sweep/master"
 	"mlframework/sweep/metric"
 	"mlframework/sweep/store"
 	"mlframework/sweep/task"
@@ -132,7 +131,7 @@ func (h *here) measure(ctx context.Context, s api.Sweep, rules []metric.Rule,
 	for _, t := range tasks {
 		id := task.ID{Sweep: s.ID, Index: t.index}
 		by := task.Measure{Metrics: rules, Exited: t.exited, Hide: len(s.Record.Recipe.Secrets) > 0}
-		read := api.MeasuredTask{Remeasured: master.Remeasured{Index: t.index}}
+		read := api.MeasuredTask{Remeasured: core.Remeasured{Index: t.index}}
 		read.Measured, err = worker.Measure(ctx, taskFolder(id), by)
 		switch {
 		case ctx.Err() != nil:

@@ -8,7 +8,7 @@ import (
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/sweep/api"
-	"mlframework/sweep/master"
+	"mlframework/sweep/core"
 )
 
 // flagPriority is how a submission names its priority.
@@ -25,8 +25,8 @@ func checkPriority(ctx *cliv2.Context) error {
 }
 
 func fitsPriority(n int) error {
-	if n < -master.MostPriority || n > master.MostPriority {
-		return cli.Wrong("", "a priority is a whole number from -%d to %[1]d", master.MostPriority)
+	if n < -core.MostPriority || n > core.MostPriority {
+		return cli.Wrong("", "a priority is a whole number from -%d to %[1]d", core.MostPriority)
 	}
 	return nil
 }

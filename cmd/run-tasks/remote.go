@@ -16,6 +16,7 @@ import (
 	"mlframework/cmd/internal/site"
 	"mlframework/projects"
 	"mlframework/sweep/api"
+	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 	"mlframework/sweep/metric"
 	"mlframework/sweep/store"
@@ -224,10 +225,10 @@ func (c *command) problem(err error) error {
 	} else if ok {
 		return &cli.Error{Code: cli.Usage, Err: unknown, Remedy: "run-tasks ls lists them"}
 	}
-	if w, ok := errors.AsType[*master.WrongState](err); ok {
+	if w, ok := errors.AsType[*core.WrongState](err); ok {
 		return &cli.Error{Code: cli.Usage, Err: w}
 	}
-	if _, ok := errors.AsType[*master.UnknownTask](err); ok {
+	if _, ok := errors.AsType[*core.UnknownTask](err); ok {
 		return &cli.Error{Code: cli.Usage, Err: err}
 	}
 	return err

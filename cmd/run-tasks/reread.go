@@ -10,8 +10,8 @@ import (
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/sweep/api"
+	"mlframework/sweep/core"
 	"mlframework/sweep/definition"
-	"mlframework/sweep/master"
 	"mlframework/sweep/metric"
 	"mlframework/sweep/table"
 	"mlframework/sweep/task"
@@ -30,7 +30,7 @@ type rereading struct {
 	others        int64  // tasks with other reasons than those
 
 	missing map[string]int64 // metrics with values of which none was read again yet: tasks read that had one
-	held    []master.Remeasured
+	held    []core.Remeasured
 	stored  bool
 }
 

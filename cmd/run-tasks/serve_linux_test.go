@@ -17,6 +17,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"mlframework/sweep/api"
+	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 	"mlframework/sweep/queue/memory"
 	"mlframework/sweep/store"
@@ -127,7 +128,7 @@ func startMaster(dir string) (*served, error) {
 	defer client.Close()
 	for end := time.Now().Add(deadline); ; time.Sleep(5 * time.Millisecond) {
 		workers, err := client.Workers(context.Background())
-		if err == nil && len(workers) == 1 && workers[0].State == master.WorkerReady {
+		if err == nil && len(workers) == 1 && workers[0].State == core.WorkerReady {
 			return s, nil
 		}
 		if time.Now().After(end) {

@@ -8,7 +8,7 @@ import (
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/cli"
-	"mlframework/sweep/master"
+	"mlframework/sweep/core"
 )
 
 // workers is `run-tasks workers`: a master's workers, or a change of one.
@@ -43,7 +43,7 @@ func (c *command) workers(ctx *cliv2.Context) error {
 		fmt.Fprintln(c.stdout, "forgot "+change.worker)
 		return nil
 	}
-	var w master.Worker
+	var w core.Worker
 	switch change.verb {
 	case "slots":
 		w, err = m.Resize(ctx.Context, change.worker, change.slots)
@@ -55,7 +55,7 @@ func (c *command) workers(ctx *cliv2.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.tellWorkers(ctx, []master.Worker{w})
+	return c.tellWorkers(ctx, []core.Worker{w})
 }
 
 // change is a request to drain, resize or restart a worker, or to let it go on.
@@ -97,7 +97,7 @@ func parseChange(args []string) (ch change, err error) {
 	return ch, err
 }
 
-func (c *command) tellWorkers(ctx *cliv2.Context, all []master.Worker) error {
+func (c *command) tellWorkers(ctx *cliv2.Context, all []core.Worker) error {
 	if ctx.Bool("json") {
 		for _, w := range all {
 			if err := encode(c.stdout, w); err != nil {

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"mlframework/sweep/api"
+	"mlframework/sweep/core"
 	"mlframework/sweep/history"
-	"mlframework/sweep/master"
 	"mlframework/sweep/queue/queuetest/broker"
 	"mlframework/sweep/store"
 )
@@ -123,7 +123,7 @@ func (c *cluster) ready(names ...string) {
 	c.t.Helper()
 	eventually(c.t, patience+lease, fmt.Sprintf("%v are ready", names), func() bool {
 		for _, name := range names {
-			if c.shown(name).State != master.WorkerReady {
+			if c.shown(name).State != core.WorkerReady {
 				return false
 			}
 		}
@@ -132,9 +132,9 @@ func (c *cluster) ready(names ...string) {
 }
 
 // shown is a worker as the master shows it; the zero value when it does not.
-func (c *cluster) shown(name string) (w master.Worker) {
+func (c *cluster) shown(name string) (w core.Worker) {
 	all, err := c.client.Workers(c.t.Context())
-	if i := slices.IndexFunc(all, func(w master.Worker) bool { return w.Name == name }); err == nil && i >= 0 {
+	if i := slices.IndexFunc(all, func(w core.Worker) bool { return w.Name == name }); err == nil && i >= 0 {
 		return all[i]
 	}
 	return w

@@ -17,7 +17,6 @@ import (
 	"mlframework/cmd/internal/cli"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
-	"mlframework/sweep/master"
 	"mlframework/sweep/task"
 )
 
@@ -69,7 +68,7 @@ func TestFullDiskOfOutputs(t *testing.T) {
 	write(t, c.path("go.fill"), "")
 	eventually(t, patience, "the worker says that it has no room", func() bool {
 		w := c.shown("w1")
-		return w.State == master.WorkerRefused && w.Reason != nil && strings.Contains(*w.Reason, "no space left for outputs ("+c.path("w1")+" on host-w1): free some disk space")
+		return w.State == core.WorkerRefused && w.Reason != nil && strings.Contains(*w.Reason, "no space left for outputs ("+c.path("w1")+" on host-w1): free some disk space")
 	})
 	c.letGo()
 	c.stands(id, core.Counts{task.Succeeded: 2, task.Pending: 3})

@@ -7,7 +7,6 @@ import (
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/sweep/core"
-	"mlframework/sweep/master"
 	"mlframework/sweep/store"
 	"mlframework/sweep/task"
 )
@@ -29,7 +28,7 @@ func TestWorkerStopped(t *testing.T) {
 	if left := attempts(c.dir); len(left) > 0 {
 		t.Errorf("it left %+v", left)
 	}
-	eventually(t, patience, "the master knows that it left", func() bool { return c.shown("w1").State == master.WorkerAway })
+	eventually(t, patience, "the master knows that it left", func() bool { return c.shown("w1").State == core.WorkerAway })
 	c.stands(id, core.Counts{task.Pending: 6})
 	c.letGo()
 	c.worker("w2", s)

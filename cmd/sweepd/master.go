@@ -13,6 +13,7 @@ import (
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/sweep/api"
+	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 	"mlframework/sweep/queue/amqp"
 	"mlframework/sweep/store"
@@ -31,7 +32,7 @@ func (c *command) masterCommand() *cliv2.Command {
 			&cliv2.StringFlag{Name: "group", DefaultText: "nobody else", Usage: "the `GROUP` that may use the socket, too"},
 			&cliv2.StringFlag{Name: "revisions", DefaultText: "run-tasks cannot bring files", Usage: "`FOLDER` of projects' revisions, where run-tasks runs on this machine"},
 			&cliv2.StringFlag{Name: "broker-metrics", DefaultText: "not asked", Usage: "`URL` of the broker's rabbitmq_prometheus, for check-status: http://HOST:15692"},
-			&cliv2.DurationFlag{Name: "lease", Value: master.Lease, Usage: "a worker that is silent for `TIME` is taken for gone"},
+			&cliv2.DurationFlag{Name: "lease", Value: core.DefaultLease, Usage: "a worker that is silent for `TIME` is taken for gone"},
 		}, brokerFlags()...),
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"mlframework/sweep/master"
+	"mlframework/sweep/core"
 	"mlframework/sweep/store"
 	"mlframework/sweep/task"
 )
@@ -26,7 +26,7 @@ func TestQuarantine(t *testing.T) {
 	}
 	eventually(t, patience, "w1 is in quarantine and has nothing", func() bool {
 		w := c.shown("w1")
-		return w.State == master.WorkerQuarantined && w.Held == 0
+		return w.State == core.WorkerQuarantined && w.Held == 0
 	})
 	if why := c.shown("w1").Reason; why == nil || !strings.Contains(*why, "not a directory") {
 		t.Errorf("the reason is %v", why)

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"mlframework/sweep/core"
-	"mlframework/sweep/master"
 	"mlframework/sweep/task"
 )
 
@@ -22,7 +21,7 @@ func TestWorkerStartsAgain(t *testing.T) {
 			c.stands(id, core.Counts{task.Pending: 2, task.Claimed: 2, task.Running: 2})
 			c.fault("w1", "started again", func() {
 				w, err := c.client.Restart(t.Context(), "w1", now)
-				if err != nil || w.State != master.WorkerRestarting {
+				if err != nil || w.State != core.WorkerRestarting {
 					t.Fatalf("%+v, %v", w, err)
 				}
 				if !now {

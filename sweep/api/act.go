@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 
+	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 	"mlframework/sweep/task"
 )
@@ -178,7 +179,7 @@ func (s *Server) listWorkers(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	answer(w, http.StatusOK, workerList{append([]master.Worker{}, all...)})
+	answer(w, http.StatusOK, workerList{append([]core.Worker{}, all...)})
 	return nil
 }
 

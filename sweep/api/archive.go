@@ -6,7 +6,6 @@ import (
 	"strconv"
 
 	"mlframework/sweep/core"
-	"mlframework/sweep/master"
 	"mlframework/sweep/metric"
 	"mlframework/sweep/store"
 	"mlframework/sweep/table"
@@ -134,7 +133,7 @@ func (a *Archive) checks(ctx context.Context, s store.Sweep) (*Checks, error) {
 func (a *Archive) task(ctx context.Context, s store.Sweep, index int64) (core.Task, error) {
 	n, ok := s.Record.Ranges.Ordinal(index)
 	if !ok || n < 0 || n >= s.Head.Total {
-		return core.Task{}, &master.UnknownTask{Sweep: s.Head.ID, Index: strconv.FormatInt(index, 10), Total: s.Head.Total}
+		return core.Task{}, &core.UnknownTask{Sweep: s.Head.ID, Index: strconv.FormatInt(index, 10), Total: s.Head.Total}
 	}
 	t, have, err := a.Store.Task(ctx, s, index)
 	if !have {

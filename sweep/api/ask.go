@@ -11,7 +11,6 @@ import (
 
 	"mlframework/sweep/core"
 	"mlframework/sweep/human"
-	"mlframework/sweep/master"
 	"mlframework/sweep/task"
 )
 
@@ -132,7 +131,7 @@ func (s *Server) images(ctx context.Context) (images core.Images, err error) {
 	workers, err := s.o.Master.Workers(ctx)
 	var r core.Record
 	for _, w := range workers {
-		if w.Image != nil && w.State != master.WorkerAway {
+		if w.Image != nil && w.State != core.WorkerAway {
 			r, _ = r.RanIn(*w.Image, w.Name)
 		}
 	}
@@ -244,7 +243,7 @@ func taskIndex(r *http.Request) (int64, error) {
 	text := r.PathValue("index")
 	index, err := whole(text)
 	if err != nil || index < 0 {
-		return 0, &master.UnknownTask{Sweep: r.PathValue("sweep"), Index: human.Visible(text)}
+		return 0, &core.UnknownTask{Sweep: r.PathValue("sweep"), Index: human.Visible(text)}
 	}
 	return index, nil
 }

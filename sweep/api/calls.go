@@ -176,7 +176,7 @@ func (c *Client) Retry(ctx context.Context, id string, g Going, f master.Detail)
 }
 
 // Workers lists the workers by name.
-func (c *Client) Workers(ctx context.Context) ([]master.Worker, error) {
+func (c *Client) Workers(ctx context.Context) ([]core.Worker, error) {
 	var list workerList
 	err := c.get(ctx, "/workers", nil, &list)
 	return list.Workers, err
@@ -185,7 +185,7 @@ func (c *Client) Workers(ctx context.Context) ([]master.Worker, error) {
 func workerPath(name string) string { return "/workers/" + url.PathEscape(name) }
 
 // Drain lets a worker finish what runs and take nothing new; off undoes it.
-func (c *Client) Drain(ctx context.Context, worker string, off bool) (w master.Worker, err error) {
+func (c *Client) Drain(ctx context.Context, worker string, off bool) (w core.Worker, err error) {
 	verb := "/drain"
 	if off {
 		verb = "/resume"
@@ -194,7 +194,7 @@ func (c *Client) Drain(ctx context.Context, worker string, off bool) (w master.W
 }
 
 // Resize changes how many attempts a worker runs at a time; 0 is what it was started with.
-func (c *Client) Resize(ctx context.Context, worker string, slots int) (w master.Worker, err error) {
+func (c *Client) Resize(ctx context.Context, worker string, slots int) (w core.Worker, err error) {
 	return w, c.write(ctx, http.MethodPost, workerPath(worker)+"/slots", url.Values{"n": {strconv.Itoa(slots)}}, nil, &w)
 }
 

@@ -123,7 +123,7 @@ func (m *scrape) tellBroker(t teller) {
 }
 
 func (m *scrape) tellWorkers(t teller) {
-	states := map[string]int{master.WorkerReady: 0, master.WorkerDraining: 0, master.WorkerAway: 0, master.WorkerQuarantined: 0, master.WorkerRefused: 0}
+	states := map[string]int{core.WorkerReady: 0, core.WorkerDraining: 0, core.WorkerAway: 0, core.WorkerQuarantined: 0, core.WorkerRefused: 0}
 	for _, w := range m.Workers {
 		states[w.State]++
 		t.gauge(slotsDesc, float64(w.Slots), w.Name)

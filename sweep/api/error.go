@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"syscall"
 
+	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 	"mlframework/sweep/queue"
 	"mlframework/sweep/store"
@@ -49,24 +50,24 @@ func problem(err error) *Error {
 		if e.Status = http.StatusNotFound; unknown.ID != "" {
 			e.Remedy = "run-tasks ls lists them"
 		}
-	} else if _, ok := errors.AsType[*master.UnknownTask](err); ok {
+	} else if _, ok := errors.AsType[*core.UnknownTask](err); ok {
 		e.Status = http.StatusNotFound
-	} else if _, ok := errors.AsType[*master.UnknownWorker](err); ok {
+	} else if _, ok := errors.AsType[*core.UnknownWorker](err); ok {
 		e.Status, e.Remedy = http.StatusNotFound, "run-tasks workers lists them"
 	} else if _, ok := errors.AsType[*master.UnknownLetter](err); ok {
 		e.Status, e.Remedy = http.StatusNotFound, "run-tasks broker dead lists them"
-	} else if none, ok := errors.AsType[*master.NoSecrets](err); ok {
+	} else if none, ok := errors.AsType[*core.NoSecrets](err); ok {
 		e.Status, e.Parameter = http.StatusConflict, SecretsField
 		if none.Gone {
 			e.Remedy = "they are taken from where the sweep is let go on: export " + none.Names[0] + "=... there"
 		}
-	} else if _, ok := errors.AsType[*master.OutputAway](err); ok {
+	} else if _, ok := errors.AsType[*core.WorkerUnreachable](err); ok {
 		e.Status, e.Remedy = http.StatusServiceUnavailable, "run-tasks workers shows when it is back"
-	} else if _, ok := errors.AsType[*master.NoWorker](err); ok {
+	} else if _, ok := errors.AsType[*core.NoWorker](err); ok {
 		e.Status = http.StatusConflict
-	} else if state, ok := errors.AsType[*master.WrongState](err); ok {
+	} else if state, ok := errors.AsType[*core.WrongState](err); ok {
 		e.Status, e.Text, e.Remedy = http.StatusConflict, state.ID+" is "+state.Is, state.Remedy
-	} else if errors.Is(err, master.ErrEnviron) {
+	} else if errors.Is(err, core.ErrEnviron) {
 		e.Status, e.Parameter = http.StatusConflict, "environ"
 	} else if errors.Is(err, syscall.ENOSPC) {
 		e.Status, e.Remedy = http.StatusServiceUnavailable, "free some space on the master's machine, and start the master again"

@@ -71,9 +71,9 @@ func (c *Client) Extend(ctx context.Context, id string, e Extension, f master.De
 }
 
 // priorityRule says what a priority can be.
-var priorityRule = fmt.Sprintf("a priority is a whole number from -%d to %[1]d", master.MostPriority)
+var priorityRule = fmt.Sprintf("a priority is a whole number from -%d to %[1]d", core.MostPriority)
 
-func badPriority(n int) bool { return n < -master.MostPriority || n > master.MostPriority }
+func badPriority(n int) bool { return n < -core.MostPriority || n > core.MostPriority }
 
 func (s *Server) prioritize(w http.ResponseWriter, r *http.Request) error {
 	text := r.URL.Query().Get("n")
@@ -109,7 +109,7 @@ func (s *Server) restart(w http.ResponseWriter, r *http.Request) error {
 
 // Restart lets a worker's process end, so that what supervises it starts it again, when what runs has ended; with now that
 // is stopped, uncharged.
-func (c *Client) Restart(ctx context.Context, worker string, now bool) (w master.Worker, err error) {
+func (c *Client) Restart(ctx context.Context, worker string, now bool) (w core.Worker, err error) {
 	q := url.Values{}
 	setFlag(q, "now", now)
 	return w, c.write(ctx, http.MethodPost, workerPath(worker)+"/restart", q, nil, &w)

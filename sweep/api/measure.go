@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync"
 
-	"mlframework/sweep/master"
+	"mlframework/sweep/core"
 	"mlframework/sweep/metric"
 	"mlframework/sweep/store"
 	"mlframework/sweep/task"
@@ -26,7 +26,7 @@ type Measures struct {
 
 // MeasuredTask is a task and what was read of it.
 type MeasuredTask struct {
-	master.Remeasured
+	core.Remeasured
 	Error string `json:"error,omitempty"` // why nothing was
 }
 

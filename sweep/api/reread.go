@@ -6,16 +6,15 @@ import (
 	"net/http"
 
 	"mlframework/sweep/core"
-	"mlframework/sweep/master"
 	"mlframework/sweep/metric"
 	"mlframework/sweep/task"
 )
 
 // Reread is how the metrics of a sweep are read now, and what was read of some of its tasks.
 type Reread struct {
-	Metrics   []metric.Rule       `json:"metrics"`
-	Objective metric.Objective    `json:"objective"`
-	Tasks     []master.Remeasured `json:"tasks"`
+	Metrics   []metric.Rule     `json:"metrics"`
+	Objective metric.Objective  `json:"objective"`
+	Tasks     []core.Remeasured `json:"tasks"`
 }
 
 // MostReread is how many tasks one call can have.

@@ -2,7 +2,6 @@ package api
 
 import (
 	"mlframework/sweep/core"
-	"mlframework/sweep/master"
 	"mlframework/sweep/table"
 )
 
@@ -53,10 +52,10 @@ var routes = []route{
 	{method: "GET", path: "/sweeps/{sweep}/tasks/{index}/output", query: []string{"attempt", "stream", "offset", "file", "follow"}, do: (*Server).output},
 
 	{method: "GET", path: "/workers", answer: workerList{}, do: (*Server).listWorkers},
-	{method: "POST", path: "/workers/{worker}/drain", action: "drain", answer: master.Worker{}, do: (*Server).drain},
-	{method: "POST", path: "/workers/{worker}/resume", action: "resume", answer: master.Worker{}, do: (*Server).undrain},
-	{method: "POST", path: "/workers/{worker}/slots", action: "slots", query: []string{"n"}, answer: master.Worker{}, do: (*Server).resize},
-	{method: "POST", path: "/workers/{worker}/restart", action: "restart", query: []string{"now"}, answer: master.Worker{}, do: (*Server).restart},
+	{method: "POST", path: "/workers/{worker}/drain", action: "drain", answer: core.Worker{}, do: (*Server).drain},
+	{method: "POST", path: "/workers/{worker}/resume", action: "resume", answer: core.Worker{}, do: (*Server).undrain},
+	{method: "POST", path: "/workers/{worker}/slots", action: "slots", query: []string{"n"}, answer: core.Worker{}, do: (*Server).resize},
+	{method: "POST", path: "/workers/{worker}/restart", action: "restart", query: []string{"now"}, answer: core.Worker{}, do: (*Server).restart},
 	{method: "DELETE", path: "/workers/{worker}", action: "forget", do: (*Server).forget},
 }
 
@@ -65,5 +64,5 @@ type sweepList struct {
 }
 
 type workerList struct {
-	Workers []master.Worker `json:"workers"` // by name
+	Workers []core.Worker `json:"workers"` // by name
 }

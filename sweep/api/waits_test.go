@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"mlframework/sweep/api"
+	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 	"mlframework/sweep/table"
 	"mlframework/sweep/task"
@@ -30,7 +31,7 @@ func TestOutputOfAWorkerThatIsAway(t *testing.T) {
 	s.until("it is away", func() bool {
 		all, err := s.client.Workers(t.Context())
 		s.must(err)
-		return len(all) == 1 && all[0].State == master.WorkerAway
+		return len(all) == 1 && all[0].State == core.WorkerAway
 	})
 	status, text, _ := s.raw("GET", "/v1/sweeps/"+id+"/tasks/0/output", "")
 	if status != http.StatusServiceUnavailable || !strings.Contains(text, "the output is on worker w1, which is away") {
@@ -89,7 +90,7 @@ func TestATaskThatWaitsForItsWorkerSaysSo(t *testing.T) {
 	s.until("both are ready", func() bool {
 		all, err := c.Workers(ctx)
 		s.must(err)
-		return len(all) == 2 && all[0].State == master.WorkerReady && all[1].State == master.WorkerReady
+		return len(all) == 2 && all[0].State == core.WorkerReady && all[1].State == core.WorkerReady
 	})
 	_, err := c.Drain(ctx, "w2", false)
 	s.must(err)

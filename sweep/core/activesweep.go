@@ -219,3 +219,15 @@ func (c *Core) dueNow() {
 		}
 	}
 }
+
+// HasTask returns nil for a task of a sweep that the core has; else *UnknownTask.
+func (c *Core) HasTask(id task.ID) error {
+	a := c.sweeps[id.Sweep]
+	if a == nil {
+		return errNotAdded
+	}
+	if !a.has(id.Index) {
+		return a.unknown(id.Index)
+	}
+	return nil
+}

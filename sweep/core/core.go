@@ -20,8 +20,10 @@ type Options struct {
 	// resumed.
 	Local bool
 	Lease time.Duration // 0: DefaultLease
-	// Memory is what an earlier core of the same process knew and the store does not; see
-	// Core.Memory.
+	// Restarted says that the core follows another of the same process: workers of a local run are
+	// alive.
+	Restarted bool
+	// Memory is what that core knew and the store does not; see Core.Memory.
 	Memory Memory
 }
 
@@ -87,7 +89,7 @@ type Loaded struct {
 // Input is what came in since the last step. The zero value is a tick.
 type Input struct {
 	Heartbeats []task.Heartbeat
-	Events     []task.Event
+	Events     []Event
 	Command    Command     // nil: none
 	Audit      *AuditEntry // of the command; nil: none is kept
 	Queue      QueueStatus
@@ -182,6 +184,7 @@ type Output struct {
 	// Supplied says that every worker has enough at hand until the next step.
 	Supplied bool
 	Events   int           // events of known workers among those that came in
+	Refused  int           // events of attempts that their worker never had
 	Lag      time.Duration // the age of the oldest of them, by the clocks' difference that heartbeats show
 }
 
@@ -213,7 +216,7 @@ func Load(o Options, sweeps []Loaded, workers []WorkerRecord, now time.Time) (*C
 	for _, s := range sweeps {
 		a := c.sweeps[s.Head.ID]
 		c.holdWithoutSecrets(a)
-		if o.Local {
+		if o.Local && !o.Restarted {
 			c.ledger(a).Killed(now)
 		}
 	}
@@ -243,15 +246,12 @@ func (c *Core) Memory() Memory { return c.memory.clone() }
 // Step decides. It returns what has to be kept, and what is done after that.
 func (c *Core) Step(in Input, now time.Time) Output {
 	c.now, c.unknown, c.unreadable, c.audit = now, in.Unknown, in.Unreadable, in.Audit
-	var out Output
+	var counted Output
 	for i := range in.Heartbeats {
 		c.heartbeat(&in.Heartbeats[i])
 	}
 	for i := range in.Events {
-		if lag, known := c.event(&in.Events[i]); known {
-			out.Events++
-			out.Lag = max(out.Lag, lag)
-		}
+		c.event(&in.Events[i], &counted)
 	}
 	if in.Command != nil {
 		c.command(in.Command)
@@ -261,7 +261,7 @@ func (c *Core) Step(in Input, now time.Time) Output {
 		c.place()
 	}
 	done := c.finish()
-	done.Events, done.Lag = out.Events, out.Lag
+	done.Events, done.Lag, done.Refused = counted.Events, counted.Lag, counted.Refused
 	return done
 }
 

@@ -3,6 +3,8 @@ package core
 import (
 	"maps"
 	"slices"
+	"strconv"
+	"time"
 )
 
 // Dump is everything that a ledger knows, but for what it has not handed over yet.
@@ -33,3 +35,32 @@ func Stored[T any](v T) (string, error) { return stored(v) }
 
 // MostImages is how many images a worker adds to a sweep's record.
 const MostImages = mostImages
+
+// The bounds of placement.
+const (
+	MostAhead = mostAhead
+	MostBatch = mostBatch
+)
+
+// Window, Chunk and Room are pure parts of the placement.
+func Window(slots int, mean time.Duration, others bool) int { return window(slots, mean, others) }
+func Chunk(slots int, mean time.Duration) int               { return chunk(slots, mean) }
+func Room(window int, taken float64) int                    { return room(window, taken) }
+
+// Noted is how many tasks are remembered when workers tell of so many tasks of each of so many
+// sweeps that are not known.
+func Noted(sweeps, tasks int) (remembered int) {
+	var m missingSweeps
+	for s := range sweeps {
+		for n := range tasks {
+			m.note(strconv.Itoa(s), "w1", int64(n), false, time.Time{})
+		}
+	}
+	for _, missing := range m.list() {
+		remembered += missing.Tasks
+	}
+	return remembered
+}
+
+// MostMissing is how many tasks are remembered that workers tell of and the store does not know.
+const MostMissing = mostMissing

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"mlframework/sweep/result"
+	"mlframework/sweep/human"
 )
 
 // joinInterval is how often the audit has an entry of a worker's processes at most: a worker that
@@ -44,5 +44,5 @@ func (c *Core) recordJoin(w *worker) {
 	if left > 0 {
 		detail += fmt.Sprintf(" not-recorded=%d", left)
 	}
-	c.record("join", "worker", r.Name, result.Visible(detail))
+	c.record("join", "worker", r.Name, human.Visible(detail))
 }

@@ -35,7 +35,7 @@ func (m Missing) String() string {
 		"what still runs of " + m.Sweep + " is stopped, its outputs stay on the workers; submit it again where it is missed"
 }
 
-// Bounds of what is remembered.
+// Bounds of what is remembered, of all sweeps together.
 const (
 	mostMissing       = 100_000
 	mostMissingSweeps = 100
@@ -44,8 +44,11 @@ const (
 // missingTime is for how long a missing sweep is shown after a worker last spoke of it.
 const missingTime = time.Hour
 
-// missingSweeps is what workers told and the store does not know, by sweep. The zero value is ready.
-type missingSweeps map[string]*missingSweep
+// missingSweeps is what workers told and the store does not know. The zero value is ready.
+type missingSweeps struct {
+	sweeps map[string]*missingSweep
+	tasks  int // of all sweeps
+}
 
 type missingSweep struct {
 	tasks   map[int64]struct{}
@@ -56,53 +59,62 @@ type missingSweep struct {
 }
 
 func (m *missingSweeps) note(sweep, worker string, index int64, known bool, now time.Time) {
-	if *m == nil {
-		*m = missingSweeps{}
+	if m.sweeps == nil {
+		m.sweeps = map[string]*missingSweep{}
 	}
-	s := (*m)[sweep]
+	s := m.sweeps[sweep]
 	if s == nil {
-		if len(*m) >= mostMissingSweeps {
+		if len(m.sweeps) >= mostMissingSweeps {
 			return
 		}
 		s = &missingSweep{tasks: map[int64]struct{}{}, workers: map[string]struct{}{}, known: known, since: now}
-		(*m)[sweep] = s
+		m.sweeps[sweep] = s
 	}
 	s.last = now
 	s.workers[worker] = struct{}{}
-	if len(s.tasks) < mostMissing {
+	if _, noted := s.tasks[index]; !noted && m.tasks < mostMissing {
 		s.tasks[index] = struct{}{}
+		m.tasks++
 	}
 }
 
+func (m *missingSweeps) remove(id string) {
+	m.tasks -= len(m.sweeps[id].tasks)
+	delete(m.sweeps, id)
+}
+
 // submitted drops a sweep that the store had not and has now.
-func (m missingSweeps) submitted(id string) {
-	if s := m[id]; s != nil && !s.known {
-		delete(m, id)
+func (m *missingSweeps) submitted(id string) {
+	if s := m.sweeps[id]; s != nil && !s.known {
+		m.remove(id)
 	}
 }
 
 // ended drops a sweep whose tasks have run again.
-func (m missingSweeps) ended(id string, at time.Time) {
-	if s := m[id]; s != nil && s.known && at.After(s.since) {
-		delete(m, id)
+func (m *missingSweeps) ended(id string, at time.Time) {
+	if s := m.sweeps[id]; s != nil && s.known && at.After(s.since) {
+		m.remove(id)
 	}
 }
 
 // expire drops the sweeps of which no worker has spoken for long.
-func (m missingSweeps) expire(now time.Time) {
-	for id, s := range m {
+func (m *missingSweeps) expire(now time.Time) {
+	for id, s := range m.sweeps {
 		if now.Sub(s.last) >= missingTime {
-			delete(m, id)
+			m.remove(id)
 		}
 	}
 }
 
-// Missing lists, by name, the sweeps of which workers told more than the store knows, until that
-// is resolved.
-func (c *Core) Missing() (all []Missing) {
-	for _, id := range slices.Sorted(maps.Keys(c.missing)) {
-		s := c.missing[id]
+// list lists them by name.
+func (m *missingSweeps) list() (all []Missing) {
+	for _, id := range slices.Sorted(maps.Keys(m.sweeps)) {
+		s := m.sweeps[id]
 		all = append(all, Missing{id, len(s.tasks), slices.Sorted(maps.Keys(s.workers)), s.known, s.since})
 	}
 	return all
 }
+
+// Missing lists, by name, the sweeps of which workers told more than the store knows, until that
+// is resolved.
+func (c *Core) Missing() []Missing { return c.missing.list() }

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"mlframework/sweep/result"
+	"mlframework/sweep/metric"
 	"mlframework/sweep/space"
 	"mlframework/sweep/task"
 )
@@ -294,8 +294,8 @@ type Remeasured struct {
 // values that were read by them. Others keep theirs; of a task that runs again nothing changes.
 type RereadMetrics struct {
 	Sweep     string
-	Metrics   []result.Rule
-	Objective result.Objective
+	Metrics   []metric.Rule
+	Objective metric.Objective
 	Values    []Remeasured
 	Rows      []Task // of the tasks in Values that have rows
 }
@@ -325,7 +325,7 @@ func (s RereadMetrics) apply(c *Core) Answer {
 		}
 		t := s.Rows[at]
 		end := *t.Try.Outcome
-		end.Metrics, end.Stdout.Unread, end.Stderr.Unread, end.Unmeasured = result.Final(v.Metrics), v.Stdout, v.Stderr, v.Unmeasured
+		end.Metrics, end.Stdout.Unread, end.Stderr.Unread, end.Unmeasured = metric.Final(v.Metrics), v.Stdout, v.Stderr, v.Unmeasured
 		t.Try.Outcome = &end
 		c.ledger(a).Measure(t)
 	}

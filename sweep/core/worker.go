@@ -53,6 +53,8 @@ type worker struct {
 	released   map[task.Need]bool // secrets that the registered process was sent
 	keyRefused bool               // it asked with another key, and that was logged
 
+	foreignLogged bool // it told of attempts that were not placed on it, and that was logged
+
 	sweeps  []*activeSweep // of which it has tasks, or is about to, in order
 	takes   bool           // it is counted in Core.taking, and slots in Core.slots
 	slots   int
@@ -62,8 +64,8 @@ type worker struct {
 	batches []task.Batch // that a placement gives it
 }
 
-// mostWorkers bounds the workers that are known.
-const mostWorkers = 1024
+// MostWorkers bounds the workers that are known.
+const MostWorkers = 1024
 
 // worker finds a worker, or makes it known.
 func (c *Core) worker(name string) *worker {
@@ -77,7 +79,7 @@ func (c *Core) worker(name string) *worker {
 
 // admits reports whether a worker is known, or may become so.
 func (c *Core) admits(name string) bool {
-	if name == "" || c.workers[name] == nil && len(c.workers) >= mostWorkers {
+	if name == "" || c.workers[name] == nil && len(c.workers) >= MostWorkers {
 		if name != "" && !c.crowded {
 			c.log(slog.LevelError, "no more workers are taken: forget those that are gone (run-tasks workers forget)",
 				"worker", name, "known", len(c.workers))
@@ -188,7 +190,7 @@ func (c *Core) register(w *worker, h *task.Heartbeat) {
 	r.Incarnation, r.Host, r.Program, r.Started = h.Incarnation, h.Host, h.Program, h.Slots
 	r.Image, r.Environment = h.Image, h.Environment
 	w.mismatches, w.unregistered, w.quarantine, w.leftovers = nil, nil, quarantine{}, nil
-	w.key, w.released, w.keyRefused = h.Key, nil, false
+	w.key, w.released, w.keyRefused, w.foreignLogged = h.Key, nil, false, false
 	c.save(w)
 	c.consider(w)
 	c.recordJoin(w)

@@ -7,20 +7,45 @@ import (
 	"mlframework/sweep/task"
 )
 
-// event gives an event to its sweep's ledger. One of a sweep that is in no store is dropped. It
-// returns how old the event is, and whether its worker is known.
-func (c *Core) event(e *task.Event) (lag time.Duration, known bool) {
+// Event is what a worker says of an attempt, or of itself, and what the store says of that.
+type Event struct {
+	task.Event
+	Origin Origin
+}
+
+// Origin is what the store says of an event's attempt.
+type Origin uint8
+
+const (
+	// FromHolder is that the attempt was placed on the worker.
+	FromHolder Origin = iota
+	// FromReturner is that the attempt was given back before it began: a message that came twice may
+	// begin it all the same.
+	FromReturner
+	// FromStranger is that the worker does not have the attempt and never had it.
+	FromStranger
+)
+
+// Counts reports whether an event is of an attempt that counts: the newest of its task, on the
+// worker that it was placed on. Its origin is FromHolder then.
+func (c *Core) Counts(e task.Event) bool {
+	a := c.sweeps[e.Sweep]
+	return a != nil && a.ledger.Counts(e)
+}
+
+// event gives an event to its sweep's ledger. One of a sweep that is in no store is dropped.
+func (c *Core) event(e *Event, done *Output) {
 	if e.Version > task.Newest {
-		c.dropNewer(e)
-		return 0, false
+		c.dropNewer(&e.Event)
+		return
 	}
 	switch {
 	case e.Kind == task.JoinedEvent && e.Beat != nil:
 		c.join(e.Beat)
-		return 0, false
+		return
 	case e.Kind == task.LeftEvent && e.Beat != nil:
 		c.leave(e.Beat)
-		return 0, false
+		return
 	}
 	a := c.sweeps[e.Sweep]
 	if a == nil {
@@ -28,18 +53,30 @@ func (c *Core) event(e *task.Event) (lag time.Duration, known bool) {
 		if e.Sweep != "" {
 			c.missing.note(e.Sweep, e.Worker, e.Index, false, c.now)
 		}
-		return 0, false
+		return
 	}
-	if !c.options.Local && a.ledger.Ahead(*e) {
+	if !c.options.Local && a.ledger.Ahead(e.Event) {
 		c.missing.note(e.Sweep, e.Worker, e.Index, true, c.now)
 	}
 	w := c.workers[e.Worker]
 	if w != nil {
-		w.noteEvent(e, c.now)
-		w.noteLeftovers(e, c.now)
-		lag = w.lag(e, c.now)
+		w.noteEvent(&e.Event, c.now)
+		done.Events++
+		done.Lag = max(done.Lag, w.lag(&e.Event, c.now))
 	}
+	if e.Origin != FromHolder {
+		c.rejectEvent(a, w, e, done)
+		return
+	}
+	c.ownEvent(a, w, &e.Event)
+}
+
+// ownEvent takes what a worker says of an attempt that was placed on it.
+func (c *Core) ownEvent(a *activeSweep, w *worker, e *task.Event) {
 	l := c.ledger(a)
+	if w != nil {
+		w.noteLeftovers(e, c.now)
+	}
 	if w != nil && w.unfit(e) {
 		l.Excuse(*e, c.now)
 	} else {
@@ -50,7 +87,21 @@ func (c *Core) event(e *task.Event) (lag time.Duration, known bool) {
 	if w != nil && e.Kind == task.EndedEvent && e.Outcome != nil {
 		c.judge(w, e.Outcome)
 	}
-	return lag, w != nil
+}
+
+// rejectEvent answers what a worker says of an attempt that was not placed on it: that changes
+// nothing.
+func (c *Core) rejectEvent(a *activeSweep, w *worker, e *Event, done *Output) {
+	c.ledger(a).Reject(e.Event)
+	if e.Origin == FromReturner {
+		return
+	}
+	done.Refused++
+	if w != nil && !w.foreignLogged {
+		c.log(slog.LevelWarn, "a worker tells of an attempt that was not placed on it; that is not kept",
+			"worker", e.Worker, "task", e.ID(), "attempt", e.Attempt, "event", e.Kind)
+		w.foreignLogged = true
+	}
 }
 
 // began notes in which image an attempt began.

@@ -23,7 +23,7 @@ func TestTheNextAttemptWaitsForWhatTheLastOneLeft(t *testing.T) {
 			_, err := s.master.Retry(context.Background(), id, nil, master.Code{})
 			s.must(err)
 		}, func(_ *site, _ *hand, beats func(bool)) { beats(false) }},
-		"until its worker is lost": {task.Error, nil, func(*site, *hand, func(bool)) { time.Sleep(2 * master.Lease) }},
+		"until its worker is lost": {task.Error, nil, func(*site, *hand, func(bool)) { time.Sleep(2 * core.DefaultLease) }},
 		"until its worker is begun anew": {task.Error, nil, func(_ *site, w1 *hand, _ func(bool)) {
 			beat := task.Heartbeat{Version: task.Version, Worker: "w1", Incarnation: "2", Slots: 1, Told: true}
 			w1.emit(task.Event{Version: task.Version, Kind: task.JoinedEvent, Worker: "w1", Time: time.Now(), Beat: &beat})
@@ -66,7 +66,7 @@ func TestTheNextAttemptWaitsForWhatTheLastOneLeft(t *testing.T) {
 				if c.ends == nil { // nobody tells the next master but heartbeats
 					s.again()
 					s.newHand("w2", 1)
-					s.stands("w2", master.WorkerReady)
+					s.stands("w2", core.WorkerReady)
 					time.Sleep(10 * time.Second)
 					waits()
 					beats(true)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 )
 
@@ -12,11 +13,11 @@ func TestAnEnvironmentIsRefused(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	r, n := record(t, 1)
-	if _, err := s.master.Submit(t.Context(), master.Submission{Record: r, Total: n, Environ: []string{"A=b"}}); !errors.Is(err, master.ErrEnviron) {
+	if _, err := s.master.Submit(t.Context(), master.Submission{Record: r, Total: n, Environ: []string{"A=b"}}); !errors.Is(err, core.ErrEnviron) {
 		t.Errorf("submit: %v", err)
 	}
 	id := s.submit(1)
-	if _, err := s.master.Resume(t.Context(), id, master.Code{Environ: []string{"A=b"}}); !errors.Is(err, master.ErrEnviron) {
+	if _, err := s.master.Resume(t.Context(), id, master.Code{Environ: []string{"A=b"}}); !errors.Is(err, core.ErrEnviron) {
 		t.Errorf("resume: %v", err)
 	}
 }

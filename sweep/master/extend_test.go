@@ -118,7 +118,7 @@ func TestSweepsThatAreNotExtended(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	s.newHand("w1", 1)
-	s.stands("w1", master.WorkerReady)
+	s.stands("w1", core.WorkerReady)
 	cancelled := s.submit(2)
 	_, err := s.master.Cancel(t.Context(), cancelled, "enough")
 	s.must(err)
@@ -131,7 +131,7 @@ func TestSweepsThatAreNotExtended(t *testing.T) {
 			"submit what is new as a sweep of its own",
 	} {
 		_, err := s.master.Extend(t.Context(), id, upTo(t, 1000000), master.Code{})
-		if wrong, ok := errors.AsType[*master.WrongState](err); !ok || wrong.Error() != want {
+		if wrong, ok := errors.AsType[*core.WrongState](err); !ok || wrong.Error() != want {
 			t.Errorf("got  %v\nwant %s", err, want)
 		}
 	}

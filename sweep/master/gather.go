@@ -5,13 +5,12 @@ import (
 	"sync"
 	"time"
 
-	"mlframework/sweep/core"
 	"mlframework/sweep/queue"
 	"mlframework/sweep/task"
 )
 
-// linger is how long the loop gathers events while many arrive. A group costs a write of the disk however many tasks it
-// holds.
+// linger is how long the loop gathers events while many arrive. A group costs a write of the disk
+// however many tasks it holds.
 const linger = 20 * time.Millisecond
 
 // many is the number of events in one group from which on the loop lingers before the next.
@@ -37,7 +36,7 @@ func (m *Master) inputs(ctx context.Context) (inputs, func()) {
 			m.reads.answer(readable(p))
 		}
 	})
-	parts.Go(func() { m.post.run(ctx) })
+	parts.Go(func() { m.outbox.run(ctx) })
 	return in, func() {
 		cancel()
 		parts.Wait()
@@ -47,37 +46,24 @@ func (m *Master) inputs(ctx context.Context) (inputs, func()) {
 
 // step is what came in for one group.
 type step struct {
-	events []task.Event
-	acks   []func() error // of their deliveries
-	call   *call          // of a person; one at most
-	joined []string       // workers that have just begun
+	heartbeats []task.Heartbeat
+	events     []task.Event
+	acks       []func() error // of their deliveries
+	call       *call          // one command at most
+	supplied   bool           // after the step: every worker has enough at hand
 }
 
-// gather waits for something to do; false when ctx ended. After a group of many events it waits a little for more,
-// unless somebody calls, or a worker has so little at hand that its slots might wait too.
+// gather waits for something to do; false when ctx ended. After a group of many events it waits a
+// little for more, unless there is a call, or a worker has so little at hand that its slots might
+// wait too.
 func (m *Master) gather(ctx context.Context, in inputs, last step) (*step, bool) {
 	s := &step{}
-	if m.take(ctx, in, s, m.alarm()) && len(last.events) >= many && m.supplied {
+	if m.take(ctx, in, s, m.alarm()) && len(last.events) >= many && last.supplied {
 		over := time.After(linger)
 		for s.call == nil && m.take(ctx, in, s, over) {
 		}
 	}
 	return s, ctx.Err() == nil
-}
-
-// look looks after the workers, once a second.
-func (m *Master) look(ctx context.Context) {
-	if now := m.o.Now(); !m.o.Alone && now.Sub(m.ticked) >= tick {
-		m.expire(now)
-		m.release(now)
-		m.explain()
-		m.unexpect(now)
-		m.expireSecrets(now)
-		m.missing.resolve(now, func(id string) (core.Head, error) {
-			s, err := m.o.Store.Sweep(ctx, id)
-			return s.Head, err
-		})
-	}
 }
 
 // take waits for one input and notes it; false when the time is over or ctx ended.
@@ -90,11 +76,16 @@ func (m *Master) take(ctx context.Context, in inputs, s *step, over <-chan time.
 		return ok
 	case h, ok := <-in.heartbeats:
 		if ok {
-			m.hearSafely(ctx, s, h)
+			s.heartbeats = append(s.heartbeats, h)
 		}
 		return ok
 	case c := <-m.calls:
-		s.call = &c
+		if c.query == nil {
+			s.call = &c
+			return true
+		}
+		err := m.guard("query", func() error { return c.query(context.WithoutCancel(ctx)) })
+		c.done <- answer{err: err}
 		return true
 	case <-over:
 		return false
@@ -103,43 +94,14 @@ func (m *Master) take(ctx context.Context, in inputs, s *step, over <-chan time.
 	}
 }
 
-// hearSafely notes what a worker says of itself. A heartbeat that makes this program panic is left out: what it changed
-// and is not on disk is thrown away, and the worker is as one that was not heard of yet.
-func (m *Master) hearSafely(ctx context.Context, s *step, h task.Heartbeat) {
-	draft, entries := len(m.post.draft), len(m.entries)
-	if m.guard("heartbeat", func() error { m.hear(ctx, s, h); return nil }) == nil {
-		return
-	}
-	m.post.draft = m.post.draft[:min(draft, len(m.post.draft))]
-	m.entries = m.entries[:entries]
-	if w := m.workers[h.Worker]; w != nil {
-		*w = member{kept: w.kept, changed: w.changed, measure: w.measure, joins: w.joins}
-	}
-	if err := m.read(context.WithoutCancel(ctx)); err != nil {
-		m.o.Log.Error("the store cannot be read after a fault", "error", err)
-	}
-}
-
-// tick is how often leases are looked at, and stalled is after how long without it this process was held up itself.
-const (
-	tick    = time.Second
-	stalled = 5 * time.Second
-)
-
-// alarm fires when the next task that backs off may be handed out, and when leases are to be looked at; never, when there
-// is neither. A task that could have been handed out already waits for a slot, not for a time.
+// alarm fires when the next step is due although nothing comes in; never, when none is.
 func (m *Master) alarm() <-chan time.Time {
-	var first time.Time
-	if !m.o.Alone && (len(m.workers) > 0 || m.keepsSecrets()) {
-		first = m.ticked.Add(tick)
-	}
-	for _, a := range m.sweeps {
-		if t := a.ledger.Waiting(m.placed); !t.IsZero() && (first.IsZero() || t.Before(first)) {
-			first = t
-		}
-	}
-	if first.IsZero() {
+	next := m.core.Next()
+	if next.IsZero() {
 		return nil
 	}
-	return time.After(first.Sub(m.o.Now()))
+	if m.pausedUntil.After(next) {
+		next = m.pausedUntil
+	}
+	return time.After(next.Sub(m.o.Now()))
 }

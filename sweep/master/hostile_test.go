@@ -50,11 +50,12 @@ func TestAFaultInPlacementEndsNobody(t *testing.T) {
 	t.Parallel()
 	var on atomic.Bool
 	s := newSite(t, func(o *master.Options) { o.Queue = troubled{o.Queue, &on} })
-	s.newRunner("w1", 1, time.Millisecond)
-	s.stands("w1", master.WorkerReady)
+	h := s.newRunner("w1", 1, time.Millisecond)
+	s.stands("w1", core.WorkerReady)
 	on.Store(true)
-	s.poll("it panics", func() bool { return strings.Contains(s.log.String(), "in=placement") }, s.log.String)
+	s.poll("it panics", func() bool { return strings.Contains(s.log.String(), "in=step") }, s.log.String)
 	on.Store(false)
+	h.beat(task.Heartbeat{Slots: 1, Incarnation: "1"}) // what was not on disk is known by the next heartbeat
 	id := s.submit(3)
 	s.becomes(id, core.Finished, "3 succeeded")
 }
@@ -71,7 +72,7 @@ func TestAFaultInAHeartbeatEndsNobody(t *testing.T) {
 	id := s.submit(1, needing(values))
 	b := h.batchOf(id)
 	h.asks(task.Need{Sweep: id, Edition: b.Edition})
-	s.poll("it panics", func() bool { return strings.Contains(s.log.String(), "in=heartbeat") }, s.log.String)
+	s.poll("it panics", func() bool { return strings.Contains(s.log.String(), "in=step") }, s.log.String)
 	on.Store(false)
 	if v := h.opened(b); v["KEY"] != secretValue {
 		t.Errorf("it got %v", map[string]string(v))
@@ -83,9 +84,9 @@ func TestWorkersAreBounded(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	h := s.newHand("w1", 1)
-	s.stands("w1", master.WorkerReady)
+	s.stands("w1", core.WorkerReady)
 	port := s.queue.Port("w2") // a worker cannot send as another; the queue in memory lets it
-	for n := range master.MostWorkers + 10 {
+	for n := range core.MostWorkers + 10 {
 		s.must(port.Beat(t.Context(), task.Heartbeat{Version: task.Newest + 1, Worker: fmt.Sprint("spy", n), Incarnation: "1"}))
 	}
 	s.must(s.queue.Port("late").Emit(t.Context(), task.Event{Version: task.Version, Kind: task.JoinedEvent, Worker: "late", Beat: &task.Heartbeat{Worker: "late", Incarnation: "1"}}))
@@ -93,8 +94,8 @@ func TestWorkersAreBounded(t *testing.T) {
 	s.poll("all is heard", func() bool { return s.worker("w1").Host == "last" }, func() string { return "not" })
 	all, err := s.master.Workers(t.Context())
 	s.must(err)
-	if len(all) != master.MostWorkers {
-		t.Errorf("%d workers are known; want %d", len(all), master.MostWorkers)
+	if len(all) != core.MostWorkers {
+		t.Errorf("%d workers are known; want %d", len(all), core.MostWorkers)
 	}
 	if n := strings.Count(s.log.String(), "no more workers are taken"); n != 1 {
 		t.Errorf("that is said %d times", n)

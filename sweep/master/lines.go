@@ -32,14 +32,16 @@ type senders struct {
 	changes int64 // how often tasks have changed since the start
 }
 
-// register notes the host of a worker.
-func (s *senders) register(worker, host string) {
+// register notes the hosts of workers.
+func (s *senders) register(workers ...core.WorkerRecord) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.hosts == nil {
 		s.hosts = map[string]string{}
 	}
-	s.hosts[worker] = host
+	for _, w := range workers {
+		s.hosts[w.Name] = w.Host
+	}
 }
 
 // forget drops a worker.

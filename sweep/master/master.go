@@ -1,8 +1,9 @@
-// Package master puts store, queue and ledger together: it owns the store and decides every transition of a task.
+// Package master runs a core on a store and a queue.
 //
-// One goroutine, the loop, holds the ledgers. It takes what came in (events, calls of people, heartbeats), lets the
-// ledgers decide, places tasks on workers, commits all of it as one group, and only then acknowledges, publishes,
-// answers and tells. So whoever got an answer finds it in the store after any crash. The commands import it.
+// One goroutine, the loop, takes what came in (events, heartbeats, calls), lets the core decide,
+// commits the rows of the step as one group, and only then acknowledges, publishes, answers and
+// notifies. So a caller that got an answer finds it in the store after any crash. The commands
+// import it.
 package master
 
 import (
@@ -10,8 +11,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
+	"mlframework/sweep/core"
 	"mlframework/sweep/queue"
 	"mlframework/sweep/secret"
 	"mlframework/sweep/store"
@@ -25,18 +28,17 @@ type Options struct {
 	Store *store.Store
 	Queue queue.Hub
 	Log   *slog.Logger
-	// Alone tells that the workers live and die with this process. What the store says is with a worker when the master
-	// starts is then lost, and sweeps that ran are paused until somebody resumes them.
+	// Alone says that the workers live and die with this process; see core.Options.Local.
 	Alone bool
-	// Secrets is the folder of the values of sweeps' secrets, for this master alone; "": it takes no sweep that has any. With
-	// Alone the workers have them.
+	// Secrets is the folder of the values of sweeps' secrets, for this master alone; "": it takes no
+	// sweep that has any. With Alone the workers have them.
 	Secrets string
-	Lease   time.Duration    // Lease
+	Lease   time.Duration    // 0: core.DefaultLease
 	Now     func() time.Time // time.Now
 }
 
-// Master runs sweeps. Its methods may be called concurrently. Before Run they wait for it; after Run they fail with
-// ErrStopped.
+// Master runs sweeps. Its methods may be called concurrently. Before Run they wait for it; after
+// Run they fail with ErrStopped.
 type Master struct {
 	o     Options
 	calls chan call
@@ -44,31 +46,21 @@ type Master struct {
 
 	senders senders
 
-	gone chan struct{} // closed when Run has ended
-	fate error         // why; read after gone
+	ended   chan struct{} // closed when Run has ended
+	exitErr error         // why; read after ended
+
+	outbox  outbox
+	reads   reads
+	turns   measureTurns
+	notices notices
 
 	// What follows is the loop's.
-	sweeps    map[string]*active
-	turn      []string  // ids of sweeps, in the order in which they get slots
-	placed    time.Time // when tasks were last handed out
-	supplied  bool      // every worker has enough at hand, as of then
-	workers   map[string]*member
-	emptied   string // a worker that gets nothing until a task has it alone
-	missing   missing
-	rivals    rivals
-	slots     int                  // of the workers that take tasks, together
-	ticked    time.Time            // when leases were last looked at
-	whole     time.Time            // every lease was whole then
-	editions  int64                // of environs, so far
-	environs  map[string]environ   // what tasks inherit, of sweeps whose submitter said it
-	followers map[string]int       // of live output, by sweep
-	expected  map[string]time.Time // until when somebody is about to follow a sweep's output
-	vault     *secret.Vault        // nil: there is none
-	crowded   bool                 // there are more workers than are taken, and that was said
-	entries   []store.Deed         // of what the master itself does, to be kept with the step
-	post      post
-	reads     reads
-	tally     tally
+	core  *core.Core
+	vault *secret.Vault // nil: there is none
+	tally tally
+	// pausedUntil is until when nothing is decided, after a panic, but for what comes in.
+	pausedUntil time.Time
+	supplied    bool // after the last step: every worker has enough at hand
 }
 
 // New makes a master.
@@ -79,29 +71,23 @@ func New(o Options) *Master {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.Lease <= 0 {
-		o.Lease = Lease
-	}
-	m := &Master{
-		o: o, calls: make(chan call), gone: make(chan struct{}), fate: ErrStopped,
-		sweeps: map[string]*active{}, environs: map[string]environ{}, workers: map[string]*member{}, followers: map[string]int{}, expected: map[string]time.Time{},
-	}
-	m.post.init(o.Queue, o.Log)
+	m := &Master{o: o, calls: make(chan call), ended: make(chan struct{}), exitErr: ErrStopped}
+	m.outbox.init(o.Queue, o.Log)
 	return m
 }
 
-// Run is the loop; call it once. It returns nil when ctx ends, and an error when the store cannot be read or written:
-// then nothing was acknowledged that is not on disk.
+// Run is the loop; call it once. It returns nil when ctx ends, and an error when the store cannot
+// be read or written: then nothing was acknowledged that is not on disk.
 func (m *Master) Run(ctx context.Context) (err error) {
-	defer close(m.gone)
+	defer close(m.ended)
 	defer func() {
 		if err != nil {
-			m.fate = fmt.Errorf("%w: %w", ErrStopped, err)
+			m.exitErr = fmt.Errorf("%w: %w", ErrStopped, err)
 		}
 	}()
 	in, end := m.inputs(ctx)
 	defer end()
-	if err := m.begin(context.WithoutCancel(ctx)); err != nil {
+	if err := m.load(context.WithoutCancel(ctx)); err != nil {
 		return err
 	}
 	var last step
@@ -117,36 +103,92 @@ func (m *Master) Run(ctx context.Context) (err error) {
 	}
 }
 
-// call is work for the loop. It is answered when its changes are on disk.
+// Settle brings the store of a run that was killed up to date, as a master that is Alone does when
+// it starts: nothing of the run is alive. Run is not called then.
+func (m *Master) Settle(ctx context.Context) error { return m.load(ctx) }
+
+// call is work for the loop.
 type call struct {
-	do   func(context.Context) error
-	done chan error
-	deed *Deed // to be kept with it; nil: none
+	// query reads what it wants between two steps; nil: the call is a command.
+	query func(context.Context) error
+	// prepare reads what a command needs and returns it. It runs in the loop, before the step that
+	// decides the command.
+	prepare func(context.Context) (core.Command, error)
+	audit   *Deed // of the command; nil: none
+	done    chan answer
 }
 
-// do lets the loop run f and waits until what it changed is on disk. Ctx bounds the wait for the loop to take it; then
-// the answer is near, and f never runs on after do has returned.
-func (m *Master) do(ctx context.Context, f func(context.Context) error) error {
-	return m.ask(ctx, call{do: f, done: make(chan error, 1)})
+// answer is what a call is answered with, when what it changed is on disk.
+type answer struct {
+	core.Answer
+	err error
 }
 
-func (m *Master) ask(ctx context.Context, c call) error {
+// query lets the loop run f between two steps, and waits for that. Ctx bounds the wait for the loop
+// to take it; then the answer is near, and f never runs on after query has returned.
+func (m *Master) query(ctx context.Context, f func(context.Context) error) error {
+	_, err := m.ask(ctx, call{query: f})
+	return err
+}
+
+// do lets the loop decide a command that needs no preparation.
+func (m *Master) do(ctx context.Context, command core.Command) (core.Answer, error) {
+	return m.ask(ctx, call{prepare: func(context.Context) (core.Command, error) { return command, nil }})
+}
+
+// change is do, with the audit entry of ctx.
+func (m *Master) change(ctx context.Context, prepare func(context.Context) (core.Command, error)) (core.Answer, error) {
+	return m.ask(ctx, call{prepare: prepare, audit: DeedOf(ctx)})
+}
+
+func (m *Master) ask(ctx context.Context, c call) (core.Answer, error) {
+	c.done = make(chan answer, 1)
 	select {
 	case m.calls <- c:
-	case <-m.gone:
-		return m.fate
+	case <-m.ended:
+		return core.Answer{}, m.exitErr
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		return core.Answer{}, context.Cause(ctx)
 	}
 	select {
-	case err := <-c.done:
-		return err
-	case <-m.gone:
+	case a := <-c.done:
+		return a.Answer, a.err
+	case <-m.ended:
 	}
 	select {
-	case err := <-c.done:
-		return err
+	case a := <-c.done:
+		return a.Answer, a.err
 	default:
-		return m.fate
+		return core.Answer{}, m.exitErr
 	}
+}
+
+// notices are what workers did that a person should know of.
+type notices struct {
+	mu      sync.Mutex
+	missing []core.Missing
+	rivals  []core.Rival
+}
+
+// note keeps how the core stands after a step.
+func (n *notices) note(c *core.Core, now time.Time) {
+	missing, rivals := c.Missing(), c.Rivals(now)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.missing, n.rivals = missing, rivals
+}
+
+// Missing lists, by name, the sweeps of which workers told more than the store knows, until that is
+// resolved.
+func (m *Master) Missing() []core.Missing {
+	m.notices.mu.Lock()
+	defer m.notices.mu.Unlock()
+	return m.notices.missing
+}
+
+// Rivals lists, by name, the workers whose name two processes had until less than a lease ago.
+func (m *Master) Rivals() []core.Rival {
+	m.notices.mu.Lock()
+	defer m.notices.mu.Unlock()
+	return m.notices.rivals
 }

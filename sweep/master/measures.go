@@ -23,7 +23,7 @@ type Measures struct {
 
 // Measured is a worker, and what its last heartbeat said beside that.
 type Measured struct {
-	Worker
+	core.Worker
 	Unsent int // events that it could not send yet
 }
 
@@ -55,11 +55,26 @@ type tally struct {
 	committed time.Duration
 }
 
-// took counts a commit.
-func (t *tally) took(d time.Duration) { t.commits++; t.committed += d }
+// step counts what a step took in.
+func (t *tally) step(out *core.Output, events bool) {
+	if events {
+		t.lag = out.Lag
+	}
+	t.events += int64(out.Events)
+	t.refused += int64(out.Refused)
+}
+
+// commit counts a commit, and the attempts that it ends.
+func (t *tally) commit(rows *core.Rows, took time.Duration) {
+	t.commits++
+	t.committed += took
+	for i := range rows.Sweeps {
+		t.ended(&rows.Sweeps[i].Changes)
+	}
+}
 
 // ended counts the attempts that a group of changes ends.
-func (t *tally) ended(c core.Changes) {
+func (t *tally) ended(c *core.Changes) {
 	for i := range c.Tasks {
 		if c.Tasks[i].State.Terminal() {
 			t.end(c.Tasks[i].Try.Outcome)
@@ -87,38 +102,19 @@ func (t *tally) end(o *task.Outcome) {
 	d.add(o.Duration)
 }
 
-// heard counts an event of a worker that is known.
-func (t *tally) heard(w *member, e task.Event, now time.Time) {
-	t.events++
-	lag := now.Sub(e.Time)
-	if !w.seen.IsZero() && !w.beat.Time.IsZero() {
-		lag -= w.seen.Sub(w.beat.Time)
-	}
-	t.lag = max(t.lag, lag)
-}
-
 // Measure tells what was counted. It costs the loop a look at its workers.
 func (m *Master) Measure(ctx context.Context) (all Measures, err error) {
-	err = m.do(ctx, func(context.Context) error {
+	err = m.query(ctx, func(context.Context) error {
 		t := &m.tally
-		all = Measures{Attempts: map[task.Class]Durations{}, Events: t.events,
-			Refused: t.refused + m.senders.refused.Load(),
-			Lag:     t.lag, Commits: t.commits, Committed: t.committed, Outgoing: m.post.waiting()}
+		all = Measures{Attempts: map[task.Class]Durations{}, Events: t.events, Refused: t.refused + m.senders.refused.Load(),
+			Lag: t.lag, Commits: t.commits, Committed: t.committed, Outgoing: m.outbox.waiting()}
 		for class, d := range t.attempts {
 			all.Attempts[class] = *d
 		}
-		for _, name := range m.names() {
-			w := m.workers[name]
-			all.Workers = append(all.Workers, Measured{m.shown(w), w.beat.Unsent})
+		for _, w := range m.core.Workers() {
+			all.Workers = append(all.Workers, Measured{w, m.core.Beat(w.Name).Unsent})
 		}
 		return nil
 	})
 	return all, err
-}
-
-// waiting is how many letters the queue has not taken.
-func (p *post) waiting() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return len(p.letters)
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mlframework/sweep/core"
-	"mlframework/sweep/master"
 	"mlframework/sweep/task"
 )
 
@@ -55,7 +54,7 @@ func says(incarnation string, slots int, running ...task.Busy) func() task.Heart
 func busy(g given) task.Busy { return task.Busy{Sweep: g.sweep, Index: g.Index, Attempt: g.Number} }
 
 // worker is one of the master's; zero when it knows none of the name.
-func (s *site) worker(name string) master.Worker {
+func (s *site) worker(name string) core.Worker {
 	s.t.Helper()
 	all, err := s.master.Workers(context.Background())
 	s.must(err)
@@ -64,12 +63,12 @@ func (s *site) worker(name string) master.Worker {
 			return w
 		}
 	}
-	return master.Worker{}
+	return core.Worker{}
 }
 
 func (s *site) stands(name, state string) {
 	s.t.Helper()
-	var is master.Worker
+	var is core.Worker
 	s.poll(name+" is "+state, func() bool { is = s.worker(name); return is.State == state }, func() string { return is.State })
 }
 
@@ -86,7 +85,7 @@ func TestASilentWorkerLosesItsTasksWhenItsLeaseEnds(t *testing.T) {
 			t.Fatalf("with heartbeats: %s", got)
 		}
 		stop()
-		time.Sleep(master.Lease - 3*time.Second)
+		time.Sleep(core.DefaultLease - 3*time.Second)
 		if got := s.counts(id); got != "1 queued, 1 running" {
 			t.Fatalf("before the end of the lease: %s", got)
 		}
@@ -94,10 +93,10 @@ func TestASilentWorkerLosesItsTasksWhenItsLeaseEnds(t *testing.T) {
 		if got := s.counts(id); got != "2 pending" {
 			t.Fatalf("after the lease: %s", got)
 		}
-		s.stands("w1", master.WorkerAway)
+		s.stands("w1", core.WorkerAway)
 		h.beating(says("1", 1, busy(g))) // it was cut off only
 		h.toldStop(g)
-		s.stands("w1", master.WorkerReady)
+		s.stands("w1", core.WorkerReady)
 		again := h.has(3)[2]
 		h.end(task.Success, g)
 		s.poll("the late result is kept", func() bool {
@@ -174,7 +173,7 @@ func TestARegistrationThatGotLostIsTakenUp(t *testing.T) {
 		h.report(task.StartedEvent, g)
 		s.becomes(id, core.Open, "1 running")
 		h.beating(says("2", 1)) // and no event: the broker came back empty
-		time.Sleep(2 * master.Lease)
+		time.Sleep(2 * core.DefaultLease)
 		if again := h.has(2)[1]; again.Number != 2 {
 			t.Errorf("%+v", again)
 		}
@@ -191,7 +190,7 @@ func TestAWorkerThatLeavesGivesEverythingBack(t *testing.T) {
 		s.becomes(id, core.Open, "3 pending")
 		h.beat(task.Heartbeat{Slots: 1, Incarnation: "1"}) // it was on its way
 		time.Sleep(2 * time.Second)
-		s.stands("w1", master.WorkerAway)
+		s.stands("w1", core.WorkerAway)
 		if got := s.counts(id); got != "3 pending" {
 			t.Errorf("%s after its end", got)
 		}
@@ -244,7 +243,7 @@ func TestAnAttemptThatItsWorkerDoesNotKnowIsLost(t *testing.T) {
 		h.report(task.StartedEvent, h.has(1)[0])
 		s.becomes(id, core.Open, "1 running")
 		h.beating(says("1", 1)) // its end was in a queue that is no more
-		time.Sleep(master.Lease - 3*time.Second)
+		time.Sleep(core.DefaultLease - 3*time.Second)
 		if got := s.counts(id); got != "1 running" {
 			t.Errorf("before the lease is over: %s", got)
 		}
@@ -264,7 +263,7 @@ func TestAProcessThatSeemsOlderIsHeardWhenNoOtherSpeaks(t *testing.T) {
 		s.becomes(id, core.Open, "1 running")
 		current := h.beating(says("5", 1))
 		h.beating(says("3", 1))
-		time.Sleep(2 * master.Lease)
+		time.Sleep(2 * core.DefaultLease)
 		if got := s.counts(id); got != "1 running" && got != "1 queued" { // what it does not know is lost after a lease
 			t.Errorf("while another speaks: %s", got)
 		}
@@ -272,8 +271,8 @@ func TestAProcessThatSeemsOlderIsHeardWhenNoOtherSpeaks(t *testing.T) {
 			t.Error("nothing is said of it")
 		}
 		current()
-		time.Sleep(3 * master.Lease)
-		s.stands("w1", master.WorkerReady)
+		time.Sleep(3 * core.DefaultLease)
+		s.stands("w1", core.WorkerReady)
 		if got := h.has(2)[1]; got.Number < 2 {
 			t.Errorf("%+v", got)
 		}

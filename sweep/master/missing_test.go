@@ -46,11 +46,3 @@ func TestMissingIsResolved(t *testing.T) {
 	later.Store(int64(time.Hour + time.Minute))
 	missing("")
 }
-
-// However many tasks workers make up, so many are remembered.
-func TestMissingIsBounded(t *testing.T) {
-	t.Parallel()
-	if n := master.Noted(5, master.MostMissing); n != master.MostMissing {
-		t.Errorf("%d tasks are remembered; want %d", n, master.MostMissing)
-	}
-}

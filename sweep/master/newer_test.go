@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"mlframework/sweep/core"
-	"mlframework/sweep/master"
 	"mlframework/sweep/task"
 )
 
@@ -26,7 +25,7 @@ func TestANewerWorkerIsRefusedAndWhatItHadGoesToOthersOnce(t *testing.T) {
 		s.becomes(id, core.Open, "1 pending, 1 queued, 1 running")
 		h.beat(newer("2"))
 		h.toldStop(first[0]) // should it still be there: a newer program reads what this one says
-		s.stands("w1", master.WorkerRefused)
+		s.stands("w1", core.WorkerRefused)
 		w := s.worker("w1")
 		if want := fmt.Sprintf("its program speaks version %d and the master reads up to %d: update the master", task.Newest+1, task.Newest); *w.Reason != want || w.Program != "9.0" {
 			t.Errorf("%q of program %q; want %q", *w.Reason, w.Program, want)
@@ -42,22 +41,22 @@ func TestANewerWorkerIsRefusedAndWhatItHadGoesToOthersOnce(t *testing.T) {
 		h.beat(says("1", 1)()) // of the program that it replaced
 		other := s.newRunner("w2", 1, time.Millisecond)
 		s.becomes(id, core.Finished, "3 succeeded")
-		time.Sleep(3 * master.Lease)
+		time.Sleep(3 * core.DefaultLease)
 		if got := s.task(id, first[0].Index); got.Charged.Lost != 1 || len(other.has(3)) != 3 {
 			t.Errorf("%+v", got)
 		}
-		s.stands("w1", master.WorkerRefused)
+		s.stands("w1", core.WorkerRefused)
 		for what, want := range map[string]int{"newer than the master's": 1, "event of a newer version": 1} {
 			if n := strings.Count(s.log.String(), what); n != want {
 				t.Errorf("%q is logged %d times; want %d:\n%s", what, n, want, s.log)
 			}
 		}
 		stop()
-		time.Sleep(2 * master.Lease)
-		s.stands("w1", master.WorkerAway)
+		time.Sleep(2 * core.DefaultLease)
+		s.stands("w1", core.WorkerAway)
 		h.joins("3", 1) // an older program again
 		h.beating(says("3", 1))
-		s.stands("w1", master.WorkerReady)
+		s.stands("w1", core.WorkerReady)
 		s.submit(1)
 		h.has(3)
 	})
@@ -74,7 +73,7 @@ func TestAWorkerThatRefusesTasksGetsNone(t *testing.T) {
 		h.beating(func() task.Heartbeat {
 			return task.Heartbeat{Worker: "w1", Incarnation: "1", Slots: 1, Draining: true, Refuses: why}
 		})
-		s.stands("w1", master.WorkerRefused)
+		s.stands("w1", core.WorkerRefused)
 		if w := s.worker("w1"); *w.Reason != why {
 			t.Errorf("the reason is %q", *w.Reason)
 		}

@@ -24,7 +24,7 @@ func (s *site) two(change ...func(*master.Submission)) (honest, foreign *hand, g
 	g = given{id, honest.has(1)[0].Attempt}
 	says.Worker, says.Host = "w1", "gpu1"
 	foreign = s.newHandThat(says, nil)
-	s.stands("w1", master.WorkerReady)
+	s.stands("w1", core.WorkerReady)
 	return honest, foreign, g
 }
 
@@ -43,7 +43,7 @@ func (h *hand) processed() {
 	mark := given{sweep: fmt.Sprintf("mark-%d", time.Now().UnixNano())}
 	h.report(task.ReturnedEvent, mark)
 	h.s.poll("the events of "+h.name+" are processed", func() bool {
-		return slices.ContainsFunc(h.s.master.Missing(), func(m master.Missing) bool {
+		return slices.ContainsFunc(h.s.master.Missing(), func(m core.Missing) bool {
 			return m.Sweep == mark.sweep
 		})
 	}, h.s.log.String)

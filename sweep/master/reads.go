@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"sync"
 
+	"mlframework/sweep/core"
+	"mlframework/sweep/store"
 	"mlframework/sweep/task"
 )
 
@@ -68,51 +70,46 @@ func readable(p task.Piece) task.Piece {
 		p.Worker, p.Version, task.Newest)}
 }
 
-// OutputAway says that what a task printed cannot be read now, as its worker is not there.
-type OutputAway struct{ Worker, Why string }
-
-func (e *OutputAway) Error() string {
-	return fmt.Sprintf("the output is on worker %s, which is away: %s", e.Worker, e.Why)
-}
-
 // Output reads a piece of what an attempt printed from the worker that ran it; 0 is the newest that began. It reads where r
 // says, at most task.MostRead bytes. It waits for the worker no longer than ctx; an answer that does not come is an error. Of
 // an attempt that has not begun there is none (Absent).
 func (m *Master) Output(ctx context.Context, id task.ID, attempt int, r task.Read) (task.Piece, error) {
-	return m.askWorker(ctx, id, attempt, func(read string, _ *member) (task.Control, error) {
+	return m.askWorker(ctx, id, attempt, func(read, _ string) (task.Control, error) {
 		r.ID, r.Length = read, min(r.Length, task.MostRead)
 		return task.Control{Kind: task.ReadControl, Read: &r}, nil
 	})
 }
 
-// askWorker sends the worker that ran an attempt what control makes, which is called in the
-// master's loop, and waits for the answer.
+// askWorker sends the worker that ran an attempt what control makes of the id of the answer and of
+// the worker's name, and waits for the answer. Control is called in the master's loop.
 func (m *Master) askWorker(ctx context.Context, id task.ID, attempt int,
-	control func(read string, w *member) (task.Control, error)) (task.Piece, error) {
+	control func(read, worker string) (task.Control, error)) (task.Piece, error) {
 	read, answer := m.reads.add()
 	defer m.reads.drop(read)
 	absent := false
-	_, err := m.with(ctx, id.Sweep, func(a *active) error {
-		worker, err := m.holder(ctx, a, id.Index, attempt)
+	_, err := m.ask(ctx, call{prepare: func(ctx context.Context) (core.Command, error) {
+		sweep, err := m.add(ctx, id.Sweep)
 		if err != nil {
-			return err
+			return nil, err
+		}
+		worker, err := m.holder(ctx, task.ID{Sweep: sweep, Index: id.Index}, attempt)
+		if err != nil {
+			return nil, err
 		}
 		if absent = worker == ""; absent {
-			return nil
+			return core.Note{}, nil
 		}
-		w, err := m.present(worker)
+		if err := m.core.Reachable(worker); err != nil {
+			return nil, err
+		}
+		c, err := control(read, worker)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		c, err := control(read, w)
-		if err != nil {
-			return err
-		}
-		c.Sweep, c.Index, c.Attempt = a.stored.Head.ID, id.Index, attempt
+		c.Sweep, c.Index, c.Attempt = sweep, id.Index, attempt
 		m.reads.expect(read, worker)
-		m.post.tell(worker, c)
-		return nil
-	})
+		return core.Tell{Worker: worker, Control: c}, nil
+	}})
 	if err != nil || absent {
 		return task.Piece{Absent: absent}, err
 	}
@@ -124,33 +121,21 @@ func (m *Master) askWorker(ctx context.Context, id task.ID, attempt int,
 		return p, nil
 	case <-ctx.Done():
 		return task.Piece{}, fmt.Errorf("the worker does not answer: %w", context.Cause(ctx))
-	case <-m.gone:
-		return task.Piece{}, m.fate
+	case <-m.ended:
+		return task.Piece{}, m.exitErr
 	}
-}
-
-// present finds a worker that was heard of and is not away; the error is *OutputAway.
-func (m *Master) present(worker string) (*member, error) {
-	w := m.workers[worker]
-	if w == nil || w.away == "" && w.seen.IsZero() {
-		return nil, &OutputAway{worker, "nothing was heard of it"}
-	}
-	if w.away != "" {
-		return nil, &OutputAway{worker, w.away}
-	}
-	return w, nil
 }
 
 // holder is the worker of an attempt, or, of 0, of the newest that began; "" when there is none.
-func (m *Master) holder(ctx context.Context, a *active, index int64, attempt int) (worker string, err error) {
-	if !a.has(index) {
-		return "", a.unknown(index)
+func (m *Master) holder(ctx context.Context, id task.ID, attempt int) (worker string, err error) {
+	if err := m.core.HasTask(id); err != nil {
+		return "", err
 	}
-	t, _, err := m.task(ctx, a, index)
+	s, t, _, err := m.task(ctx, id)
 	if err != nil {
 		return "", err
 	}
-	tries, err := m.o.Store.Tries(ctx, a.stored, index)
+	tries, err := m.o.Store.Tries(ctx, s, id.Index)
 	for _, t := range append(tries, t.Try) {
 		began := !t.Started.IsZero()
 		if !t.Superseded && (t.Number == attempt && attempt > 0 || attempt == 0 && began) {
@@ -158,4 +143,17 @@ func (m *Master) holder(ctx context.Context, a *active, index int64, attempt int
 		}
 	}
 	return worker, err
+}
+
+// task reads a task and its sweep as they are on disk; false when the task has no row.
+func (m *Master) task(ctx context.Context, id task.ID) (store.Sweep, core.Task, bool, error) {
+	s, err := m.o.Store.Sweep(ctx, id.Sweep)
+	if err != nil {
+		return s, core.Task{}, false, err
+	}
+	t, ok, err := m.o.Store.Task(ctx, s, id.Index)
+	if err == nil && !ok {
+		t = core.Task{Index: id.Index, State: s.Head.Fresh()}
+	}
+	return s, t, ok, err
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"mlframework/sweep/core"
-	"mlframework/sweep/master"
 	"mlframework/sweep/task"
 )
 
@@ -29,7 +28,7 @@ func TestAWorkerIsStartedAgain(t *testing.T) {
 		s.becomes(id, core.Open, "1 pending, 1 claimed, 1 running")
 		shown, err := s.master.Restart(t.Context(), "w1", false)
 		s.must(err)
-		if shown.State != master.WorkerRestarting {
+		if shown.State != core.WorkerRestarting {
 			t.Errorf("%+v", shown)
 		}
 		h.told("restart", restartOf("1", false))
@@ -58,7 +57,7 @@ func TestAWorkerIsStartedAgain(t *testing.T) {
 		h.report(task.ReturnedEvent, all[1])
 		stop = h.beating(leaving)
 		time.Sleep(5 * time.Second)
-		s.stands("w1", master.WorkerRestarting)
+		s.stands("w1", core.WorkerRestarting)
 		_, err = s.master.Restart(t.Context(), "w1", true)
 		s.must(err)
 		h.told("restart now", restartOf("1", true))
@@ -67,13 +66,13 @@ func TestAWorkerIsStartedAgain(t *testing.T) {
 		left := leaving()
 		h.emit(task.Event{Version: task.Version, Kind: task.LeftEvent, Worker: "w1", Time: time.Now(), Beat: &left})
 		s.becomes(id, core.Open, "3 pending")
-		s.stands("w1", master.WorkerAway)
+		s.stands("w1", core.WorkerAway)
 		if w := s.worker("w1"); *w.Reason != "it starts again" {
 			t.Errorf("%+v", w)
 		}
 		h.joins("2", 1)
 		h.beat(says("2", 1)())
-		s.stands("w1", master.WorkerReady)
+		s.stands("w1", core.WorkerReady)
 		h.has(4)
 		if got := s.task(id, all[0].Index).Charged; got != (core.Retry{}) {
 			t.Errorf("charged %+v", got)
@@ -86,33 +85,33 @@ func TestADrainedWorkerIsStartedAgain(t *testing.T) {
 	timed(t, func(t *testing.T) {
 		s := newSite(t)
 		h := s.newHand("w1", 1)
-		s.stands("w1", master.WorkerReady)
+		s.stands("w1", core.WorkerReady)
 		_, err := s.master.Drain(t.Context(), "w1", false)
 		s.must(err)
 		_, err = s.master.Restart(t.Context(), "w1", false)
 		s.must(err)
-		s.stands("w1", master.WorkerRestarting)
+		s.stands("w1", core.WorkerRestarting)
 		h.joins("2", 1)
 		h.beat(says("2", 1)())
-		s.stands("w1", master.WorkerDraining)
+		s.stands("w1", core.WorkerDraining)
 	})
 }
 
 func TestWorkersThatAreNotStartedAgain(t *testing.T) {
 	timed(t, func(t *testing.T) {
 		s := newSite(t)
-		if _, err := s.master.Restart(t.Context(), "w1", false); !errors.As(err, new(*master.UnknownWorker)) {
+		if _, err := s.master.Restart(t.Context(), "w1", false); !errors.As(err, new(*core.UnknownWorker)) {
 			t.Errorf("unknown: %v", err)
 		}
 		s.newHand("w1", 1)
-		s.stands("w1", master.WorkerReady)
-		time.Sleep(2 * master.Lease)
-		if _, err := s.master.Restart(t.Context(), "w1", true); !errors.As(err, new(*master.WrongState)) {
+		s.stands("w1", core.WorkerReady)
+		time.Sleep(2 * core.DefaultLease)
+		if _, err := s.master.Restart(t.Context(), "w1", true); !errors.As(err, new(*core.WrongState)) {
 			t.Errorf("away: %v", err)
 		}
 		s.again(alone)
 		s.newHand("w1", 1)
-		s.stands("w1", master.WorkerReady)
+		s.stands("w1", core.WorkerReady)
 		_, err := s.master.Restart(t.Context(), "w1", false)
 		want := "w1 is the worker of a run on this machine, and ends with it; `run-tasks pause --stop` ends the run, `run-tasks resume` goes on"
 		if err == nil || err.Error() != want {

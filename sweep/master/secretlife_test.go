@@ -85,7 +85,7 @@ func TestSecretsOfASweepThatIsPausedForLongAreRemoved(t *testing.T) {
 		t.Errorf("%s: %q", h.State, h.Reason)
 	}
 	_, err := s.master.Resume(t.Context(), id, master.Code{})
-	if e, ok := errors.AsType[*master.NoSecrets](err); !ok || !e.Gone || !strings.Contains(err.Error(), "paused for 14 days") {
+	if e, ok := errors.AsType[*core.NoSecrets](err); !ok || !e.Gone || !strings.Contains(err.Error(), "paused for 14 days") {
 		t.Errorf("resume without them: %v", err)
 	}
 	if _, err := s.master.Resume(t.Context(), id, master.Code{Secrets: secret.Values{"KEY": "other-value"}}); err != nil {

@@ -1,78 +1,113 @@
 package master
 
 import (
-	"bytes"
 	"errors"
-	"fmt"
 	"io/fs"
 	"strings"
 	"time"
 
 	"mlframework/sweep/core"
 	"mlframework/sweep/secret"
+	"mlframework/sweep/store"
 	"mlframework/sweep/task"
 )
 
-// NoSecrets says that a sweep cannot begin or go on for want of the values of its secrets, or because others came.
-type NoSecrets struct {
-	Sweep string // or definition
-	Names []string
-	Why   string
-	Gone  bool // they were here: they go when a sweep ends, or is paused for long
-}
-
-func (e *NoSecrets) Error() string {
-	if len(e.Names) == 0 {
-		return e.Sweep + " names no secrets: " + e.Why
+// openVault opens the folder of secrets and drops those that no sweep needs any more.
+func (m *Master) openVault(unended []store.Sweep) (err error) {
+	if m.o.Secrets == "" || m.o.Alone {
+		return nil
 	}
-	return fmt.Sprintf("%s names secrets (%s): %s", e.Sweep, strings.Join(e.Names, ", "), e.Why)
-}
-
-// openVault opens the folder of secrets, drops those that no sweep needs any more, and finds those of the sweeps that have
-// not ended. A sweep without them waits for a person.
-func (m *Master) openVault() (err error) {
-	if m.o.Secrets != "" && !m.o.Alone {
-		m.vault, err = secret.OpenVault(m.o.Secrets, func(id string) bool { return m.sweeps[id] != nil })
+	needed := map[string]bool{}
+	for _, s := range unended {
+		needed[s.Head.ID] = true
 	}
-	for _, a := range m.sweeps {
-		m.edition(a)
-		m.hold(a)
-	}
+	m.vault, err = secret.OpenVault(m.o.Secrets, func(id string) bool { return needed[id] })
 	return err
 }
 
-// edition reads which values a sweep has.
-func (m *Master) edition(a *active) {
-	if m.vault == nil || len(a.secrets()) == 0 {
+// keptSecrets reads which values of its secrets a sweep has, and since when it has been paused.
+func (m *Master) keptSecrets(s store.Sweep) (edition string, pausedSince time.Time) {
+	if m.vault == nil || len(s.Record.Recipe.Secrets) == 0 {
+		return "", time.Time{}
+	}
+	kept, err := m.vault.Get(s.Head.ID)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		m.o.Log.Error("secrets of a sweep cannot be read", "sweep", s.Head.ID, "error", err)
+	}
+	return kept.Edition, kept.PausedSince
+}
+
+// lookUpNeeds notes the sweeps whose secrets a worker asks for and that cannot be read.
+func (m *Master) lookUpNeeds(in *core.Input, h *task.Heartbeat) {
+	if m.vault == nil || h.Version > task.Newest {
 		return
 	}
-	kept, err := m.vault.Get(a.stored.Head.ID)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		m.o.Log.Error("secrets of a sweep cannot be read", "sweep", a.stored.Head.ID, "error", err)
-	}
-	a.edition, a.pausedSince = kept.Edition, kept.PausedSince
-}
-
-// secrets are the names of a sweep's, and version is that of its batches.
-func (a *active) secrets() []string { return a.stored.Record.Recipe.Secrets }
-func (a *active) version() int      { return a.stored.Record.Recipe.Version() }
-
-// lacks tells whether a sweep cannot be handed out for want of its secrets.
-func (m *Master) lacks(a *active) bool {
-	return !m.o.Alone && len(a.secrets()) > 0 && a.edition == ""
-}
-
-// hold pauses a sweep that lacks its secrets.
-func (m *Master) hold(a *active) {
-	if h := a.ledger.Head(); m.lacks(a) && h.State == core.Open {
-		m.o.Log.Error("a sweep waits, as the values of its secrets are gone", "sweep", h.ID)
-		a.ledger.Pause("the values of its secrets are gone from the master; `run-tasks resume "+h.ID+"` sends them again", false)
+	for _, n := range h.Needs[:min(len(h.Needs), task.MostNeeds)] {
+		if !m.core.Has(n.Sweep) {
+			continue
+		}
+		if _, err := m.vault.Get(n.Sweep); err != nil {
+			m.o.Log.Error("secrets cannot be sent to a worker", "worker", h.Worker, "sweep", n.Sweep, "error", err)
+			mark(&in.Unreadable, n.Sweep)
+		}
 	}
 }
 
-// draft writes the values of a new sweep to the disk, after a look at them; nil when it names none.
+// sealed puts the values of secrets into the messages that release them. A message whose values
+// cannot be read is left out: the worker asks again.
+func (m *Master) sealed(messages []core.Message) []core.Message {
+	all := messages[:0]
+	for _, message := range messages {
+		if r := message.Secrets; r != nil {
+			values, err := m.seal(message.Worker, r)
+			if err != nil {
+				m.o.Log.Error("secrets cannot be sent to a worker", "worker", message.Worker, "sweep", r.Need.Sweep, "error", err)
+				continue
+			}
+			message.Control = &task.Control{Version: task.Version, Kind: task.SecretsControl, Sweep: r.Need.Sweep,
+				Edition: r.Need.Edition, Secrets: values}
+		}
+		all = append(all, message)
+	}
+	return all
+}
+
+func (m *Master) seal(worker string, r *core.SecretsRelease) ([]byte, error) {
+	if m.vault == nil {
+		return nil, fs.ErrNotExist
+	}
+	kept, err := m.vault.Get(r.Need.Sweep)
+	if err != nil {
+		return nil, err
+	}
+	if kept.Edition != r.Need.Edition {
+		return nil, errors.New("they have changed")
+	}
+	return secret.Seal(r.Key, r.Need.About(worker), kept.Values)
+}
+
+// changeVault does what a step decided about the values of sweeps.
+func (m *Master) changeVault(changes []core.VaultChange) {
+	if m.vault == nil {
+		return
+	}
+	for _, c := range changes {
+		if c.Remove {
+			if err := m.vault.Remove(c.Sweep); err != nil { // the next start removes them
+				m.o.Log.Error("secrets that no sweep needs are still there", "error", err)
+			}
+		} else if err := m.vault.NotePaused(c.Sweep, c.PausedSince); err != nil {
+			m.o.Log.Error("since when a sweep has been paused cannot be kept", "sweep", c.Sweep, "error", err)
+		}
+	}
+}
+
+// draft writes values to the disk, after a look at them; nil when there are no names. Sweep is a
+// sweep's id, or its definition.
 func (m *Master) draft(sweep string, names []string, values secret.Values) (*secret.Draft, error) {
-	wrong := func(why string) (*secret.Draft, error) { return nil, &NoSecrets{Sweep: sweep, Names: names, Why: why} }
+	wrong := func(why string) (*secret.Draft, error) {
+		return nil, &core.NoSecrets{Sweep: sweep, Names: names, Why: why}
+	}
 	switch err := values.Check(names); {
 	case m.o.Alone && len(values) > 0:
 		return wrong("a run on this machine takes their values from its own environment only")
@@ -86,152 +121,48 @@ func (m *Master) draft(sweep string, names []string, values secret.Values) (*sec
 	return m.vault.Draft(values)
 }
 
-// prepare looks at what a submission says of secrets, and writes their values to the disk.
-func (m *Master) prepare(s Submission) (*secret.Draft, error) {
+// draftNew looks at what a submission says of secrets, and writes their values to the disk.
+func (m *Master) draftNew(s Submission) (*secret.Draft, error) {
 	recipe := s.Record.Recipe
 	if len(recipe.Secrets) > 0 {
-		if err := m.programs(recipe); err != nil {
+		if err := m.checkPrograms(recipe); err != nil {
 			return nil, err
 		}
 	}
 	return m.draft(recipe.Definition, recipe.Secrets, s.Secrets)
 }
 
-// equip gives a sweep that was submitted its values, unless it has them since an earlier submission of it. Where they cannot
-// be kept it waits.
-func (m *Master) equip(a *active, d *secret.Draft) (err error) {
-	if d != nil && m.lacks(a) && a.ledger.Head().Ended.IsZero() {
-		a.edition, err = d.Keep(a.stored.Head.ID)
+// supply keeps the values of the secrets of a sweep that goes on, where they are gone, and returns
+// their edition. Those that it has it keeps: letting the sweep of another go on does not change
+// whose credentials it uses.
+func (m *Master) supply(id string, values secret.Values) (edition string, err error) {
+	if !m.core.LacksSecrets(id) {
+		return "", nil
 	}
-	m.hold(a)
-	return err
-}
-
-// supply gives a sweep that goes on the values of its secrets where they are gone. Those that it has it keeps: who lets the
-// sweep of another go on does not change whose credentials it uses.
-func (m *Master) supply(a *active, values secret.Values) error {
-	if !m.lacks(a) {
-		m.notePaused(a, time.Time{}) // it goes on
-		return nil
-	}
-	id := a.stored.Head.ID
+	record, _ := m.core.Record(id)
+	names := record.Recipe.Secrets
 	if len(values) == 0 {
-		return &NoSecrets{Sweep: id, Names: a.secrets(), Why: "their values are not on the master any more, as they go when a sweep ends or has been paused for 14 days", Gone: true}
+		return "", &core.NoSecrets{Sweep: id, Names: names, Gone: true,
+			Why: "their values are not on the master any more, as they go when a sweep ends or has been paused for 14 days"}
 	}
-	if err := m.programs(a.stored.Record.Recipe); err != nil {
-		return err
+	if err := m.checkPrograms(record.Recipe); err != nil {
+		return "", err
 	}
-	d, err := m.draft(id, a.secrets(), values)
+	d, err := m.draft(id, names, values)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer d.Drop()
-	a.edition, err = d.Keep(id)
-	a.pausedSince = time.Time{}
-	return err
+	return d.Keep(id)
 }
 
-// programs refuses a sweep with secrets where none of the workers that are there understands it.
-func (m *Master) programs(r task.Recipe) error {
-	version := r.Version()
-	var old []string
-	for _, name := range m.names() {
-		switch w := m.workers[name]; {
-		case !w.registered() || w.away != "":
-		case w.reads(version):
-			return nil
-		default:
-			old = append(old, name)
-		}
-	}
-	if len(old) == 0 || m.o.Alone {
+// checkPrograms refuses a sweep with secrets where none of the workers that are there understands
+// it.
+func (m *Master) checkPrograms(r task.Recipe) error {
+	old := m.core.OlderPrograms(r)
+	if len(old) == 0 {
 		return nil
 	}
-	return &NoSecrets{Sweep: r.Definition, Names: r.Secrets,
+	return &core.NoSecrets{Sweep: r.Definition, Names: r.Secrets,
 		Why: "the programs of the workers are older than the master's and know none: update " + strings.Join(old, ", ")}
-}
-
-// reads tells whether a worker's program understands batches of a version.
-func (w *member) reads(version int) bool { return version <= max(w.beat.Reads, task.Version) }
-
-// tellSecrets answers what the registered process of a worker needs. Its key belongs to the registration: a heartbeat with
-// another one is answered with nothing. A master that was started again learns the key with the first heartbeat.
-func (m *Master) tellSecrets(w *member, h task.Heartbeat) {
-	if len(w.key) == 0 {
-		w.key = h.Key
-	}
-	if len(h.Needs) == 0 {
-		return
-	}
-	if !bytes.Equal(w.key, h.Key) {
-		if !w.asked {
-			m.o.Log.Error("secrets are asked for with a key that is not that of the worker's process; they are not sent", "worker", h.Worker)
-			w.asked = true
-		}
-		return
-	}
-	for _, n := range h.Needs[:min(len(h.Needs), task.MostNeeds)] {
-		if err := m.tellNeed(w, n); err != nil {
-			m.o.Log.Error("secrets cannot be sent to a worker", "worker", h.Worker, "sweep", n.Sweep, "error", err)
-		}
-	}
-}
-
-// tellNeed sends the values of a sweep's secrets to a worker that holds attempts of it. What belongs to a sweep that has
-// ended, to other values than there are now, or to a sweep that waits for its secrets itself, is called back.
-func (m *Master) tellNeed(w *member, n task.Need) error {
-	name := w.kept.Name
-	recall := func(reason string) {
-		m.post.tell(name, task.Control{Kind: task.RecallControl, Sweep: n.Sweep, Reason: reason})
-	}
-	a := m.sweeps[n.Sweep]
-	if a == nil {
-		recall("superseded")
-		return nil
-	}
-	if m.vault == nil || len(a.ledger.Held(name)) == 0 {
-		return nil
-	}
-	kept, err := m.vault.Get(n.Sweep)
-	if err != nil {
-		a.edition = ""
-		m.hold(a)
-		recall("its secrets are gone")
-		return err
-	}
-	if n.Edition != kept.Edition {
-		recall("superseded")
-		return nil
-	}
-	sealed, err := secret.Seal(w.key, n.About(name), kept.Values)
-	if err != nil {
-		return err
-	}
-	m.post.tell(name, task.Control{Kind: task.SecretsControl, Sweep: n.Sweep, Edition: n.Edition, Secrets: sealed})
-	m.released(w, n)
-	return nil
-}
-
-// released records that a process was sent the secrets of a sweep, once: it asks until they come.
-func (m *Master) released(w *member, n task.Need) {
-	if w.released[n] {
-		return
-	}
-	if w.released == nil {
-		w.released = map[task.Need]bool{}
-	}
-	w.released[n] = true
-	m.o.Log.Info("secrets of a sweep are sent to a worker", "sweep", n.Sweep, "worker", w.kept.Name, "host", w.kept.Host)
-	m.enter("release-secrets", "sweep", n.Sweep, "worker="+w.kept.Name+" process="+w.kept.Incarnation)
-}
-
-// dropSecrets removes the values of a sweep that does not need them any more.
-func (m *Master) dropSecrets(a *active) {
-	if m.vault == nil || a.edition == "" {
-		return
-	}
-	a.edition = ""
-	if err := m.vault.Remove(a.stored.Head.ID); err != nil { // the next start removes them
-		m.o.Log.Error("secrets that no sweep needs are still there", "error", err)
-	}
 }

@@ -112,7 +112,7 @@ func TestSecretsAreKeptUntilTheSweepEnds(t *testing.T) {
 	s.poll("they are gone", func() bool { entries, _ := os.ReadDir(folder); return len(entries) == 0 }, func() string { return "there" })
 
 	_, err := s.master.Retry(t.Context(), id, nil, master.Code{})
-	if e, ok := errors.AsType[*master.NoSecrets](err); !ok || !e.Gone {
+	if e, ok := errors.AsType[*core.NoSecrets](err); !ok || !e.Gone {
 		t.Errorf("%v", err)
 	}
 	if s.head(id).State != core.Finished {
@@ -166,7 +166,7 @@ func TestForgedHeartbeatGetsNoSecrets(t *testing.T) {
 	spyKey := secret.NewKey()
 	spySays := task.Heartbeat{Version: task.Version, Worker: "spy", Incarnation: "1", Reads: task.Newest, Draining: true, Key: spyKey.Public()}
 	spy := s.newHandThat(spySays, nil)
-	s.stands("spy", master.WorkerDraining)
+	s.stands("spy", core.WorkerDraining)
 	id := s.submit(1, needing(values))
 	b := h.batchOf(id)
 	need := task.Need{Sweep: id, Edition: b.Edition}
@@ -246,7 +246,7 @@ func TestOlderWorkersGetNoTasksWithSecrets(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, keeping(filepath.Join(t.TempDir(), "secrets")))
 	old := s.newHand("w1", 2)
-	s.poll("w1 is known", func() bool { return s.worker("w1").State == master.WorkerReady }, func() string { return "" })
+	s.poll("w1 is known", func() bool { return s.worker("w1").State == core.WorkerReady }, func() string { return "" })
 	var sub master.Submission
 	sub.Record, sub.Total = record(t, 1)
 	needing(values)(&sub)
@@ -254,7 +254,7 @@ func TestOlderWorkersGetNoTasksWithSecrets(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	newer := s.newHandThat(task.Heartbeat{Worker: "w2", Slots: 2, Incarnation: "1", Reads: task.Newest}, nil)
-	s.poll("w2 is known", func() bool { return s.worker("w2").State == master.WorkerReady }, func() string { return "" })
+	s.poll("w2 is known", func() bool { return s.worker("w2").State == core.WorkerReady }, func() string { return "" })
 	with, each, without := s.submit(3, needing(values)), "", ""
 	each = s.submit(1, needing(values), func(sub *master.Submission) { sub.Record.EachWorker = true })
 	without = s.submit(1)

@@ -18,7 +18,7 @@ func TestAHostThatFailsAtOnceIsLeftAlone(t *testing.T) {
 		})
 		bad.beating(says("1", 1))
 		id := s.submit(20)
-		s.stands("w1", master.WorkerQuarantined)
+		s.stands("w1", core.WorkerQuarantined)
 		bad.told("drain", func(c task.Control) bool { return c.Kind == task.DrainControl && !c.Off })
 		if why := s.worker("w1").Reason; why == nil || !strings.Contains(*why, "no space left") {
 			t.Errorf("the reason is %v", why)
@@ -27,10 +27,10 @@ func TestAHostThatFailsAtOnceIsLeftAlone(t *testing.T) {
 		good.beating(func() task.Heartbeat { return task.Heartbeat{Worker: "w2", Incarnation: "1", Slots: 1} })
 		s.becomes(id, core.Finished, "20 succeeded")
 		time.Sleep(time.Minute)
-		s.stands("w1", master.WorkerReady)
+		s.stands("w1", core.WorkerReady)
 		bad.told("undrain", func(c task.Control) bool { return c.Kind == task.DrainControl && c.Off })
 		s.submit(20)
-		s.stands("w1", master.WorkerQuarantined) // one task was enough
+		s.stands("w1", core.WorkerQuarantined) // one task was enough
 		if n := len(bad.has(4)); n != 4 {
 			t.Errorf("it got %d", n)
 		}
@@ -45,7 +45,7 @@ func TestWhatRunsForAWhileEndsTheProbation(t *testing.T) {
 		})
 		stop := h.beating(says("1", 4))
 		s.submit(20, func(sub *master.Submission) { sub.Record.Retry.Lost = 100 })
-		s.stands("w1", master.WorkerQuarantined)
+		s.stands("w1", core.WorkerQuarantined)
 		h.automatic(nil)
 		h.mu.Lock()
 		had := len(h.got)
@@ -73,7 +73,7 @@ func TestABurstOfFailuresIsChargedOnce(t *testing.T) {
 			burst = append(burst, h.event(task.ClaimedEvent, g), h.ending(g, &task.Outcome{Class: task.Loss, Reason: "infra: no space left on device"}))
 		}
 		h.emit(burst...)
-		s.stands("w1", master.WorkerQuarantined)
+		s.stands("w1", core.WorkerQuarantined)
 		s.becomes(id, core.Open, "20 pending")
 		charged := 0
 		for n := range int64(16) {
@@ -101,10 +101,10 @@ func TestWhatEndsWellInQuarantineForgetsNothing(t *testing.T) {
 		for _, g := range got[1:4] {
 			h.emit(h.ending(g, &task.Outcome{Class: task.Loss, Reason: "infra: no space left on device"}))
 		}
-		s.stands("w1", master.WorkerQuarantined)
+		s.stands("w1", core.WorkerQuarantined)
 		h.end(task.Success, got[0])
 		s.becomes("train-1", core.Open, "7 pending, 12 queued, 1 succeeded")
-		if w := s.worker("w1"); w.State != master.WorkerQuarantined || !strings.Contains(*w.Reason, "no space left") {
+		if w := s.worker("w1"); w.State != core.WorkerQuarantined || !strings.Contains(*w.Reason, "no space left") {
 			t.Errorf("%s: %s", w.State, *w.Reason)
 		}
 	})
@@ -127,8 +127,8 @@ func TestWhatNeverBeganProvesNothing(t *testing.T) {
 			h.emit(h.ending(h.has(8)[n], o))
 		}
 		s.becomes("train-1", core.Open, "2 pending, 4 queued, 2 failed")
-		s.stands("w1", master.WorkerReady)
+		s.stands("w1", core.WorkerReady)
 		h.emit(h.ending(h.has(8)[4], &task.Outcome{Class: task.Loss, Reason: "infra: no memory"}))
-		s.stands("w1", master.WorkerQuarantined)
+		s.stands("w1", core.WorkerQuarantined)
 	})
 }

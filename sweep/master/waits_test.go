@@ -18,7 +18,7 @@ func TestATaskThatWaitsForItsWorkerSaysSo(t *testing.T) {
 		h2 := s.newHand("w2", 1)
 		h1.beating(func() task.Heartbeat { return task.Heartbeat{Worker: "w1", Incarnation: "1", Slots: 1} })
 		stop := h2.beating(func() task.Heartbeat { return task.Heartbeat{Worker: "w2", Incarnation: "1", Slots: 1} })
-		s.stands("w2", master.WorkerReady)
+		s.stands("w2", core.WorkerReady)
 		id := s.submit(1, func(sub *master.Submission) { sub.Record.EachWorker = true })
 		s.becomes(id, core.Open, "1 queued, 1 succeeded")
 		w, end, err := s.master.Watch(context.Background(), id, master.Tasks)
@@ -45,7 +45,7 @@ func TestATaskThatWaitsForItsWorkerSaysSo(t *testing.T) {
 			}
 		}
 		since := time.Now().UTC().Truncate(time.Second)
-		if told := "waits for worker w2, which is away since " + since.Format(time.DateTime) + " UTC (no heartbeat for 30s); `run-tasks workers forget w2` cancels it"; want != told || since.Sub(gone) < master.Lease {
+		if told := "waits for worker w2, which is away since " + since.Format(time.DateTime) + " UTC (no heartbeat for 30s); `run-tasks workers forget w2` cancels it"; want != told || since.Sub(gone) < core.DefaultLease {
 			t.Errorf("it says %q; want %q", want, told)
 		}
 		if got := waits(); len(got) != 1 || got[1] != want {

@@ -17,12 +17,12 @@ func TestWhatAPersonAsksOfAWorkerOutlivesBoth(t *testing.T) {
 	timed(t, func(t *testing.T) {
 		s := newSite(t)
 		h := s.newHand("w1", 4)
-		s.stands("w1", master.WorkerReady)
+		s.stands("w1", core.WorkerReady)
 		_, err := s.master.Drain(t.Context(), "w1", false)
 		s.must(err)
 		shown, err := s.master.Resize(t.Context(), "w1", 3)
 		s.must(err)
-		if shown.State != master.WorkerDraining || *shown.Wanted != 3 || shown.Slots != 4 {
+		if shown.State != core.WorkerDraining || *shown.Wanted != 3 || shown.Slots != 4 {
 			t.Errorf("%+v", shown)
 		}
 		drains := func(c task.Control) bool { return c.Kind == task.DrainControl && !c.Off }
@@ -42,7 +42,7 @@ func TestWhatAPersonAsksOfAWorkerOutlivesBoth(t *testing.T) {
 		_, err = s.master.Drain(t.Context(), "w1", true)
 		s.must(err)
 		h.has(1)
-		if _, err := s.master.Drain(t.Context(), "w9", true); !errors.As(err, new(*master.UnknownWorker)) {
+		if _, err := s.master.Drain(t.Context(), "w9", true); !errors.As(err, new(*core.UnknownWorker)) {
 			t.Errorf("of a worker that is not there: %v", err)
 		}
 	})
@@ -55,12 +55,12 @@ func TestASweepForEveryWorker(t *testing.T) {
 		var sub master.Submission
 		sub.Record, sub.Total = record(t, 1)
 		each(&sub)
-		if _, err := s.master.Submit(t.Context(), sub); !errors.As(err, new(*master.NoWorker)) {
+		if _, err := s.master.Submit(t.Context(), sub); !errors.As(err, new(*core.NoWorker)) {
 			t.Errorf("without a worker: %v", err)
 		}
 		hands := []*hand{s.newHand("w1", 4), s.newHand("w2", 1), s.newHand("w3", 1)}
 		for _, h := range hands {
-			s.stands(h.name, master.WorkerReady)
+			s.stands(h.name, core.WorkerReady)
 		}
 		id := s.submit(1, each)
 		for n, h := range hands {
@@ -81,12 +81,12 @@ func TestForget(t *testing.T) {
 		h := s.newHand("w1", 1)
 		id := s.submit(1)
 		h.has(1)
-		if err := s.master.Forget(t.Context(), "w1"); !errors.As(err, new(*master.WrongState)) {
+		if err := s.master.Forget(t.Context(), "w1"); !errors.As(err, new(*core.WrongState)) {
 			t.Errorf("of one that is there: %v", err)
 		}
-		time.Sleep(2 * master.Lease)
+		time.Sleep(2 * core.DefaultLease)
 		s.must(s.master.Forget(t.Context(), "w1"))
-		if err := s.master.Forget(t.Context(), "w1"); !errors.As(err, new(*master.UnknownWorker)) {
+		if err := s.master.Forget(t.Context(), "w1"); !errors.As(err, new(*core.UnknownWorker)) {
 			t.Errorf("again: %v", err)
 		}
 		s.becomes(id, core.Open, "1 pending")
@@ -133,11 +133,11 @@ func TestOutput(t *testing.T) {
 			!strings.Contains(err.Error(), "worker w1, whose program is older") {
 			t.Errorf("of a worker of an earlier version: %v", err)
 		}
-		time.Sleep(2 * master.Lease)
-		if _, err := s.master.Output(t.Context(), first, 0, task.Read{Length: 100}); !errors.As(err, new(*master.OutputAway)) {
+		time.Sleep(2 * core.DefaultLease)
+		if _, err := s.master.Output(t.Context(), first, 0, task.Read{Length: 100}); !errors.As(err, new(*core.WorkerUnreachable)) {
 			t.Errorf("of a worker that is away: %v", err)
 		}
-		if _, err := s.master.Output(t.Context(), task.ID{Sweep: id, Index: 9}, 0, task.Read{Length: 1}); !errors.As(err, new(*master.UnknownTask)) {
+		if _, err := s.master.Output(t.Context(), task.ID{Sweep: id, Index: 9}, 0, task.Read{Length: 1}); !errors.As(err, new(*core.UnknownTask)) {
 			t.Errorf("of a task that is not there: %v", err)
 		}
 	})
@@ -147,7 +147,7 @@ func TestAWorkerThatDoesNotDoWhatWasAskedIsAskedAgain(t *testing.T) {
 	timed(t, func(t *testing.T) {
 		s := newSite(t)
 		h := s.newHand("w1", 4)
-		s.stands("w1", master.WorkerReady)
+		s.stands("w1", core.WorkerReady)
 		_, err := s.master.Drain(t.Context(), "w1", false)
 		s.must(err)
 		_, err = s.master.Resize(t.Context(), "w1", 2)
@@ -207,7 +207,7 @@ func TestAnswersAboutWorkersDoNotChange(t *testing.T) {
 	s := newSite(t)
 	h := s.newHandThat(task.Heartbeat{Worker: "w1", Slots: 4, Incarnation: "1", Image: "a@sha256:1",
 		Environment: "made so"}, nil)
-	s.stands("w1", master.WorkerReady)
+	s.stands("w1", core.WorkerReady)
 	_, err := s.master.Resize(t.Context(), "w1", 3)
 	s.must(err)
 	before := s.worker("w1")

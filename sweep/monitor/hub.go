@@ -38,7 +38,7 @@ type hub struct {
 	stop    context.CancelFunc // of the looking; nil: nobody reads
 	away    error              // why the master does not answer; nil: it does
 	sweeps  map[string]core.Summary
-	workers []master.Worker
+	workers []core.Worker
 	closed  bool
 }
 

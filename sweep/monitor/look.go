@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"mlframework/sweep/core"
-	"mlframework/sweep/master"
 )
 
 func (h *hub) askSweeps(ctx context.Context, version int64) (reply[[]core.Summary], error) {
@@ -19,7 +18,7 @@ func (h *hub) askSweeps(ctx context.Context, version int64) (reply[[]core.Summar
 	})
 }
 
-func (h *hub) askWorkers(ctx context.Context, version int64) (reply[[]master.Worker], error) {
+func (h *hub) askWorkers(ctx context.Context, version int64) (reply[[]core.Worker], error) {
 	return ask(ctx, h.memo, "workers", version, h.master.Workers)
 }
 
@@ -40,7 +39,7 @@ func (h *hub) lookOnce(ctx context.Context) (rest time.Duration) {
 	s, err := h.askSweeps(ctx, version)
 	if err == nil {
 		h.compareSweeps(s.value)
-		var w reply[[]master.Worker]
+		var w reply[[]core.Worker]
 		if w, err = h.askWorkers(ctx, version); err == nil {
 			h.compareWorkers(w.value)
 		}
@@ -99,7 +98,7 @@ func (h *hub) compareSweeps(all []core.Summary) {
 	}
 }
 
-func (h *hub) compareWorkers(all []master.Worker) {
+func (h *hub) compareWorkers(all []core.Worker) {
 	h.mu.Lock()
 	same := reflect.DeepEqual(h.workers, all)
 	h.workers = all

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"time"
 
+	"mlframework/sweep/core"
 	"mlframework/sweep/human"
-	"mlframework/sweep/master"
 	"mlframework/sweep/task"
 )
 
@@ -52,14 +52,14 @@ func (m *Monitor) loadWorkers(r *request) (*content, error) {
 	var v workersView
 	for _, w := range all.value {
 		v.Workers = append(v.Workers, m.worker(w, all.at))
-		if w.State != master.WorkerAway {
+		if w.State != core.WorkerAway {
 			v.Up, v.Busy, v.Slots = v.Up+1, v.Busy+len(w.Running), v.Slots+w.Slots
 		}
 	}
 	return &content{title: "Workers", view: v, version: all.version, at: all.at, rest: all.rest}, nil
 }
 
-func (m *Monitor) worker(w master.Worker, now time.Time) workerLine {
+func (m *Monitor) worker(w core.Worker, now time.Time) workerLine {
 	l := workerLine{Name: human.Visible(w.Name), Host: human.Visible(w.Host),
 		Version: human.Visible(w.Program), Anchor: "worker-" + url.PathEscape(w.Name),
 		State: w.State,

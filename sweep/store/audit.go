@@ -3,23 +3,12 @@ package store
 import (
 	"context"
 	"database/sql"
+	"mlframework/sweep/core"
 	"time"
 )
 
-// Deed is what a person did or asked for in vain. It is kept for good: a deed takes about 150 bytes with its place in the index
-// of objects, so that 10,000 of them are 1.5 MB. Commit keeps it.
-type Deed struct {
-	ID      int64 // in the order of keeping; of a new one 0
-	Time    time.Time
-	UID     int    // the user's, as the kernel tells; -1: not known
-	User    string // the name that the client declares; "": none
-	Action  string // "retry"
-	Kind    string // of the object: "sweep", "task", "worker", "letter"
-	Object  string // "train-7", "train-7/42", "w1"; "": all, or none was made
-	Detail  string // "n=4"
-	Outcome string // "done", "refused" or "failed"
-	Reason  string // of what was not done
-}
+// Deed is an entry of the audit. Commit keeps it.
+type Deed = core.AuditEntry
 
 const putDeed = `INSERT INTO audit (time, uid, user, action, kind, object, detail, outcome, reason) VALUES (?,nullif(?,-1),?,?,?,?,?,?,nullif(?,''))`
 

@@ -3,20 +3,11 @@ package store
 import (
 	"context"
 	"database/sql"
+	"mlframework/sweep/core"
 )
 
 // Worker is what outlives the processes of a worker. Commit keeps it.
-type Worker struct {
-	Name        string
-	Incarnation string // of the process whose registration was processed last; "": none yet
-	Host        string
-	Program     string // version
-	Started     int    // slots that it was started with
-	Drained     bool   // a person asked it to take nothing new
-	Slots       int    // that a person asked for; 0: as started
-	Image       string // as in its heartbeats
-	Environment string // as in its heartbeats
-}
+type Worker = core.WorkerRecord
 
 // Workers lists the workers by name.
 func (r *Reader) Workers(ctx context.Context) (all []Worker, err error) {

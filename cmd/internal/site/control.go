@@ -12,7 +12,6 @@ import (
 	"mlframework/infra"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
-	"mlframework/sweep/master"
 	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
@@ -48,8 +47,8 @@ func (c control) Workers(ctx context.Context, dial infra.Dial) (all []infra.Work
 	defer client.Close()
 	workers, err := client.Workers(ctx)
 	for _, w := range workers {
-		shown := infra.Worker{Name: w.Name, Held: w.Held, Drained: w.State == master.WorkerDraining,
-			Here: w.State != master.WorkerAway && w.Seen != nil}
+		shown := infra.Worker{Name: w.Name, Held: w.Held, Drained: w.State == core.WorkerDraining,
+			Here: w.State != core.WorkerAway && w.Seen != nil}
 		if w.Reason != nil {
 			shown.Reason = *w.Reason
 		}

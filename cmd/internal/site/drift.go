@@ -12,8 +12,8 @@ import (
 	"mlframework/cmd/internal/cli"
 	"mlframework/infra/plan"
 	"mlframework/projects"
+	"mlframework/sweep/core"
 	"mlframework/sweep/definition"
-	"mlframework/sweep/master"
 )
 
 // Drift is a worker whose container is different from what tasks.yml asks for.
@@ -27,7 +27,7 @@ func (d Drift) String() string { return strings.Join(d.Differences, "; ") }
 
 // Drifts compares what a project's tasks.yml says of containers with what those of the workers were made of, as they report it. What
 // config.yml set for a host counts there, and is no difference. A worker that is away, or does not report it, is not compared.
-func Drifts(ctx context.Context, dir string, file *definition.File, workers []master.Worker) (all []Drift, err error) {
+func Drifts(ctx context.Context, dir string, file *definition.File, workers []core.Worker) (all []Drift, err error) {
 	var files *projects.Manifest
 	if file.Build != "" {
 		if files, err = projects.Scan(ctx, dir, projects.Options{Cache: HashCache(dir)}); err != nil {
@@ -39,7 +39,7 @@ func Drifts(ctx context.Context, dir string, file *definition.File, workers []ma
 		return nil, err
 	}
 	for _, w := range workers {
-		if w.State == master.WorkerAway || w.Made == nil {
+		if w.State == core.WorkerAway || w.Made == nil {
 			continue
 		}
 		e, err := plan.ParseEnvironment(*w.Made)
@@ -78,7 +78,7 @@ func DriftError(all []Drift, nothing string) error {
 }
 
 // drifts finds the workers that are not what tasks.yml of the configured project says, if that is on this machine.
-func (s *Site) drifts(ctx context.Context, workers []master.Worker) (all []Fault) {
+func (s *Site) drifts(ctx context.Context, workers []core.Worker) (all []Fault) {
 	dir := s.Config.Options.Project
 	if dir == "" {
 		return nil

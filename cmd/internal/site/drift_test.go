@@ -12,13 +12,13 @@ import (
 	"mlframework/cmd/internal/cli"
 	"mlframework/cmd/internal/site"
 	"mlframework/infra/plan"
+	"mlframework/sweep/core"
 	"mlframework/sweep/definition"
-	"mlframework/sweep/master"
 )
 
 // made is a worker that reports what its container was made of.
-func made(name string, e plan.Environment) master.Worker {
-	w := worker(name, master.WorkerReady)
+func made(name string, e plan.Environment) core.Worker {
+	w := worker(name, core.WorkerReady)
 	w.Made = ptr(e.String())
 	return w
 }
@@ -29,21 +29,21 @@ func TestDrifts(t *testing.T) {
 	now := plan.Environment{Image: "python:3.12-slim", Volumes: []string{"/data:/data:ro"}}
 	own := plan.Environment{Volumes: now.Volumes, Own: []string{"image"}}
 	away := made("gpu9", old)
-	away.State = master.WorkerAway
-	silent, foreign := worker("gpu8", master.WorkerReady), worker("gpu7", master.WorkerReady)
+	away.State = core.WorkerAway
+	silent, foreign := worker("gpu8", core.WorkerReady), worker("gpu7", core.WorkerReady)
 	foreign.Made = ptr("started by hand")
 	const differs = "image: running python:3.11-slim, tasks.yml has python:3.12-slim; volumes: + /data:/data:ro"
 	for name, c := range map[string]struct {
-		workers []master.Worker
+		workers []core.Worker
 		want    string
 	}{
 		"none":            {},
-		"all are so":      {workers: []master.Worker{made("gpu2", now), made("gpu3", own)}},
-		"not compared":    {workers: []master.Worker{away, silent, foreign}},
-		"all are not":     {[]master.Worker{made("gpu2", old), made("gpu3", old)}, "gpu2, gpu3: " + differs},
-		"one is not":      {[]master.Worker{made("gpu2", old), made("gpu3", now)}, "gpu2: " + differs},
-		"each another":    {[]master.Worker{made("gpu2", old), made("gpu3", plan.Environment{Own: []string{"image"}})}, "gpu2: " + differs + "\n  gpu3: volumes: + /data:/data:ro"},
-		"one is not read": {[]master.Worker{foreign, made("gpu2", old)}, "gpu2: " + differs},
+		"all are so":      {workers: []core.Worker{made("gpu2", now), made("gpu3", own)}},
+		"not compared":    {workers: []core.Worker{away, silent, foreign}},
+		"all are not":     {[]core.Worker{made("gpu2", old), made("gpu3", old)}, "gpu2, gpu3: " + differs},
+		"one is not":      {[]core.Worker{made("gpu2", old), made("gpu3", now)}, "gpu2: " + differs},
+		"each another":    {[]core.Worker{made("gpu2", old), made("gpu3", plan.Environment{Own: []string{"image"}})}, "gpu2: " + differs + "\n  gpu3: volumes: + /data:/data:ro"},
+		"one is not read": {[]core.Worker{foreign, made("gpu2", old)}, "gpu2: " + differs},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -80,7 +80,7 @@ func TestDriftOfADockerfile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	drifts := func(workers ...master.Worker) []site.Drift {
+	drifts := func(workers ...core.Worker) []site.Drift {
 		t.Helper()
 		all, err := site.Drifts(t.Context(), dir, &definition.File{Build: "."}, workers)
 		if err != nil {
@@ -112,7 +112,7 @@ func TestDriftOfADockerfile(t *testing.T) {
 func TestDriftsAreFaults(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	workers := []master.Worker{made("gpu2", plan.Environment{Image: "a"})}
+	workers := []core.Worker{made("gpu2", plan.Environment{Image: "a"})}
 	faults := func(want ...site.Fault) {
 		t.Helper()
 		if diff := cmp.Diff(want, site.DriftFaults(t.Context(), dir, workers)); diff != "" {

@@ -7,8 +7,8 @@ import (
 	"mlframework/config"
 	"mlframework/projects"
 	"mlframework/sweep/api"
+	"mlframework/sweep/core"
 	"mlframework/sweep/definition"
-	"mlframework/sweep/master"
 )
 
 // Judge fills in what is wrong, from what everybody said.
@@ -20,7 +20,7 @@ func (o *Overview) Judge(ready, warnings []api.Reason, silent error) []Fault {
 }
 
 // DriftFaults is what check-status finds of workers beside a project.
-func DriftFaults(ctx context.Context, dir string, workers []master.Worker) []Fault {
+func DriftFaults(ctx context.Context, dir string, workers []core.Worker) []Fault {
 	s := &Site{Config: new(config.Config)}
 	s.Config.Options.Project = dir
 	return s.drifts(ctx, workers)

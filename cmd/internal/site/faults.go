@@ -6,7 +6,7 @@ import (
 
 	"mlframework/infra"
 	"mlframework/infra/plan"
-	"mlframework/sweep/master"
+	"mlframework/sweep/core"
 )
 
 // Fault is what is not as it should be.
@@ -123,7 +123,7 @@ func (f *faults) workers(o *Overview) {
 		switch {
 		case !known:
 			f.add(h.Name, "check-status --logs "+h.Name+" shows what it says", "the master has not heard of its worker")
-		case w.State != master.WorkerReady:
+		case w.State != core.WorkerReady:
 			why := ""
 			if w.Reason != nil {
 				why = ": " + *w.Reason
@@ -132,20 +132,20 @@ func (f *faults) workers(o *Overview) {
 		}
 	}
 	for _, w := range o.Workers {
-		if !wanted[w.Name] && w.State == master.WorkerAway {
+		if !wanted[w.Name] && w.State == core.WorkerAway {
 			f.add(w.Name, "run-tasks workers forget "+w.Name, "no host has this worker any more, and the master waits for it")
 		}
 	}
 }
 
 // remedyOf is what to do with a worker that is not ready.
-func remedyOf(w master.Worker) string {
+func remedyOf(w core.Worker) string {
 	switch w.State {
-	case master.WorkerAway, master.WorkerQuarantined:
+	case core.WorkerAway, core.WorkerQuarantined:
 		return "check-status --logs " + w.Name + " shows what it says"
-	case master.WorkerDraining:
+	case core.WorkerDraining:
 		return "run-tasks workers resume " + w.Name + " has it go on"
-	case master.WorkerRefused:
+	case core.WorkerRefused:
 		return "infrainit -f brings all of them one program"
 	}
 	return ""

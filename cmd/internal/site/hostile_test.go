@@ -16,7 +16,7 @@ import (
 	"mlframework/infra/plan"
 	"mlframework/nvdocker"
 	"mlframework/sweep/api"
-	"mlframework/sweep/master"
+	"mlframework/sweep/core"
 )
 
 // poison is text that clears a terminal, hides what follows, and turns it around; safe is how it may be shown.
@@ -72,7 +72,7 @@ func said(silent, fill bool) *heard {
 	o.Hosts[2].Containers[0].State, o.Hosts[2].Containers[0].Running = "exited", false
 	o.Hosts[1].NVIDIA = nvdocker.Report{GPUs: []nvdocker.GPU{{Name: "A", UUID: "u", Lost: "it fell off"},
 		{Name: "B", Processes: []nvdocker.Process{{Name: "python"}}, Instances: []nvdocker.Instance{{Profile: "1g"}}}}, Fault: &nvdocker.Problem{Cause: "c"}}
-	for _, state := range []string{master.WorkerAway, master.WorkerRefused, master.WorkerDraining} {
+	for _, state := range []string{core.WorkerAway, core.WorkerRefused, core.WorkerDraining} {
 		w := worker("w-"+state, state)
 		w.Reason, w.Unconfined = ptr("why"), ptr("an old kernel")
 		o.Workers, o.Hosts = append(o.Workers, w), append(o.Hosts, host("w-"+state, plan.Worker))

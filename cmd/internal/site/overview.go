@@ -12,7 +12,6 @@ import (
 	"mlframework/infra/remote"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
-	"mlframework/sweep/master"
 	"mlframework/sweep/table"
 )
 
@@ -25,7 +24,7 @@ type Overview struct {
 	Master  string             `json:"master"` // name of its host
 	Well    bool               `json:"well"`   // there are no faults
 	Hosts   []infra.HostStatus `json:"hosts"`
-	Workers []master.Worker    `json:"workers"`
+	Workers []core.Worker      `json:"workers"`
 	Broker  *api.Broker        `json:"broker"` // null: the master did not answer
 	Sweeps  []core.Summary     `json:"sweeps"` // that may still run something, the oldest first
 	Faults  []Fault            `json:"faults"`
@@ -42,7 +41,7 @@ const OverviewVersion = 1
 // Overview asks everybody at the same time, each for a few seconds at most. Its error is ctx's alone.
 func (s *Site) Overview(ctx context.Context, c *infra.Cluster) (Overview, error) {
 	o := Overview{Version: OverviewVersion, Time: s.Infra.Now().UTC(), Cluster: c.Record.Cluster, Master: c.Record.Master,
-		Workers: []master.Worker{}, Sweeps: []core.Summary{}}
+		Workers: []core.Worker{}, Sweeps: []core.Summary{}}
 	client := s.Client(c.Dial())
 	client.GiveUp = silentTime
 	defer client.Close()
@@ -96,10 +95,10 @@ func (o *Overview) askMaster(ctx context.Context, client *api.Client) error {
 	return nil
 }
 
-func (o *Overview) worker(name string) (master.Worker, bool) {
-	i := slices.IndexFunc(o.Workers, func(w master.Worker) bool { return w.Name == name })
+func (o *Overview) worker(name string) (core.Worker, bool) {
+	i := slices.IndexFunc(o.Workers, func(w core.Worker) bool { return w.Name == name })
 	if i < 0 {
-		return master.Worker{}, false
+		return core.Worker{}, false
 	}
 	return o.Workers[i], true
 }
@@ -120,5 +119,5 @@ func (s *Site) Away(c *infra.Cluster, why error) Overview {
 		f.What, f.Remedy = e.Op+": "+e.Cause, e.Remedy
 	}
 	return Overview{Version: OverviewVersion, Time: s.Infra.Now().UTC(), Cluster: c.Record.Cluster, Master: c.Record.Master,
-		Hosts: []infra.HostStatus{}, Workers: []master.Worker{}, Sweeps: []core.Summary{}, Faults: []Fault{f}}
+		Hosts: []infra.HostStatus{}, Workers: []core.Worker{}, Sweeps: []core.Summary{}, Faults: []Fault{f}}
 }

@@ -18,7 +18,6 @@ import (
 	"mlframework/nvdocker"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
-	"mlframework/sweep/master"
 	"mlframework/sweep/task"
 )
 
@@ -44,8 +43,8 @@ func host(name string, roles ...string) infra.HostStatus {
 	return h
 }
 
-func worker(name, state string) master.Worker {
-	return master.Worker{Name: name, Host: name, State: state, Slots: 4, Seen: ptr(noon.Add(-time.Second)), Program: "1a2b3c4d5e6f+changes",
+func worker(name, state string) core.Worker {
+	return core.Worker{Name: name, Host: name, State: state, Slots: 4, Seen: ptr(noon.Add(-time.Second)), Program: "1a2b3c4d5e6f+changes",
 		Running: []task.Busy{{}}, Load: &task.Load{CPU: 0.5, MemoryTotal: 8 << 30, MemoryFree: 6 << 30}}
 }
 
@@ -54,7 +53,7 @@ func whole() site.Overview {
 	return site.Overview{
 		Version: 1, Time: noon, Cluster: "c", Master: "gpu1",
 		Hosts:   []infra.HostStatus{host("gpu1", plan.Broker, plan.Master, plan.Monitor), host("gpu2", plan.Worker), host("gpu3", plan.Worker)},
-		Workers: []master.Worker{worker("gpu2", master.WorkerReady), worker("gpu3", master.WorkerReady)},
+		Workers: []core.Worker{worker("gpu2", core.WorkerReady), worker("gpu3", core.WorkerReady)},
 		Broker:  &api.Broker{Program: ptr("RabbitMQ 4.2.0"), Since: ptr(noon.Add(-49 * time.Hour)), Queues: []api.Depth{{Queue: "tasks.gpu2", Messages: 3, Unacked: ptr(2), Consumers: ptr(1)}, {Queue: "dead"}}},
 		Sweeps: []core.Summary{{ID: "train-7", State: core.Open, Total: 100, Submitted: noon.Add(-5 * time.Minute),
 			Counts: map[string]int64{"succeeded": 40, "failed": 2, "oom": 1, "cancelled": 3, "running": 8, "pending": 46}}},
@@ -73,7 +72,7 @@ func TestFaults(t *testing.T) {
 		"none": {want: []site.Fault{}},
 		"a host that is away": {change: func(o *site.Overview) {
 			o.Hosts[1] = infra.HostStatus{Name: "gpu2", Worker: true, Wanted: []string{plan.Worker}, Problem: "connect to gpu2: no answer", Remedy: "switch it on"}
-			o.Workers[0].State, o.Workers[0].Reason = master.WorkerAway, ptr("not heard for 30s")
+			o.Workers[0].State, o.Workers[0].Reason = core.WorkerAway, ptr("not heard for 30s")
 		}, want: []site.Fault{{"gpu2", "connect to gpu2: no answer", "switch it on"},
 			{"gpu2", "its worker is away: not heard for 30s", "check-status --logs gpu2 shows what it says"}}},
 		"a Docker that is away": {change: func(o *site.Overview) { o.Hosts[2].Problem = "reach docker on gpu3: gone" },
@@ -112,12 +111,12 @@ func TestFaults(t *testing.T) {
 		"a worker that the master does not know": {change: func(o *site.Overview) { o.Workers = o.Workers[1:] },
 			want: []site.Fault{{"gpu2", "the master has not heard of its worker", "check-status --logs gpu2 shows what it says"}}},
 		"workers that run nothing": {change: func(o *site.Overview) {
-			o.Workers[0] = worker("gpu2", master.WorkerDraining)
-			o.Workers[1] = worker("gpu3", master.WorkerRefused)
+			o.Workers[0] = worker("gpu2", core.WorkerDraining)
+			o.Workers[1] = worker("gpu3", core.WorkerRefused)
 			o.Workers[1].Reason = ptr("too new")
 		}, want: []site.Fault{{"gpu2", "its worker is draining", "run-tasks workers resume gpu2 has it go on"},
 			{"gpu3", "its worker is refused: too new", "infrainit -f brings all of them one program"}}},
-		"a worker of nobody": {change: func(o *site.Overview) { o.Workers = append(o.Workers, worker("gpu9", master.WorkerAway)) },
+		"a worker of nobody": {change: func(o *site.Overview) { o.Workers = append(o.Workers, worker("gpu9", core.WorkerAway)) },
 			want: []site.Fault{{"gpu9", "no host has this worker any more, and the master waits for it", "run-tasks workers forget gpu9"}}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 	"mlframework/infra"
 	"mlframework/infra/plan"
 	"mlframework/sweep/api"
-	"mlframework/sweep/master"
+	"mlframework/sweep/core"
 	"mlframework/sweep/task"
 )
 
@@ -122,7 +122,7 @@ func (o *Overview) Tables(width int) []string {
 // Verdict is what is wrong, with what to do about it, no line wider than width where that is not 0.
 func (o *Overview) Verdict(width int) (all []string) {
 	for _, w := range o.Workers {
-		if w.Unconfined != nil && w.State != master.WorkerAway {
+		if w.Unconfined != nil && w.State != core.WorkerAway {
 			all = append(all, wrapped(fmt.Sprintf("note: %s: tasks can reach what the worker has: %s", w.Name, *w.Unconfined), "", width)...)
 		}
 	}
@@ -166,7 +166,7 @@ func (o *Overview) workers() *grid {
 	return g
 }
 
-func slots(w master.Worker) string {
+func slots(w core.Worker) string {
 	text := strconv.Itoa(w.Slots)
 	if w.Wanted != nil && *w.Wanted != w.Slots {
 		text += fmt.Sprintf(" (%d wanted)", *w.Wanted)

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
+	"mlframework/sweep/core"
 	"mlframework/sweep/task"
 )
 
@@ -46,9 +48,9 @@ func (m *Master) Remeasure(ctx context.Context, id task.ID, by task.Measure) (ta
 	limited, cancel := context.WithTimeoutCause(ctx, measureLimit, errMeasureLimit)
 	defer cancel()
 	asked := ""
-	p, err := m.askWorker(limited, id, 0, func(read string, w *member) (task.Control, error) {
-		if asked = w.beat.Worker; !w.reads(task.MeasureVersion) {
-			return task.Control{}, fmt.Errorf("the output is on worker %s, whose program is older than the master's and cannot read metrics again: update it", w.beat.Worker)
+	p, err := m.askWorker(limited, id, 0, func(read, worker string) (task.Control, error) {
+		if asked = worker; m.core.Beat(worker).Reads < task.MeasureVersion {
+			return task.Control{}, fmt.Errorf("the output is on worker %s, whose program is older than the master's and cannot read metrics again: update it", worker)
 		}
 		by.ID = read
 		return task.Control{Version: task.MeasureVersion, Kind: task.MeasureControl, Measure: &by}, nil
@@ -65,26 +67,46 @@ func (m *Master) Remeasure(ctx context.Context, id task.ID, by task.Measure) (ta
 	return *p.Measured, nil
 }
 
+// measureTurns are the semaphores of those that want tasks measured, by worker. The zero value is
+// ready; it is safe for concurrent use.
+type measureTurns struct {
+	mu  sync.Mutex
+	all map[string]semaphore
+}
+
+func (t *measureTurns) of(worker string) semaphore {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.all == nil {
+		t.all = map[string]semaphore{}
+	}
+	if t.all[worker] == nil {
+		t.all[worker] = make(semaphore, measuring)
+	}
+	return t.all[worker]
+}
+
 // measureTurn waits until the worker of a task's newest attempt can be asked to measure it. The
 // caller releases what it returns.
 func (m *Master) measureTurn(ctx context.Context, id task.ID) (turn semaphore, err error) {
-	_, err = m.with(ctx, id.Sweep, func(a *active) error {
-		worker, err := m.holder(ctx, a, id.Index, 0)
+	err = m.query(ctx, func(ctx context.Context) error {
+		sweep, err := m.add(ctx, id.Sweep)
+		if err != nil {
+			return err
+		}
+		worker, err := m.holder(ctx, task.ID{Sweep: sweep, Index: id.Index}, 0)
 		if err != nil {
 			return err
 		}
 		if worker == "" {
 			return &NothingLeft{}
 		}
-		w, err := m.present(worker)
-		if err == nil {
-			turn = w.measure
-		}
-		return err
+		turn = m.turns.of(worker)
+		return m.core.Reachable(worker)
 	})
-	if err == nil && !turn.acquire(ctx, m.gone) {
+	if err == nil && !turn.acquire(ctx, m.ended) {
 		if err = context.Cause(ctx); err == nil {
-			err = m.fate
+			err = m.exitErr
 		}
 	}
 	return turn, err
@@ -95,10 +117,7 @@ func (m *Master) forgetMeasure(ctx context.Context, worker, id string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	// If this fails the worker finishes reading, and its answer is dropped.
-	_ = m.do(ctx, func(context.Context) error {
-		m.post.tell(worker, task.Control{Kind: task.ForgetControl, Measure: &task.Measure{ID: id}})
-		return nil
-	})
+	_, _ = m.do(ctx, core.Tell{Worker: worker, Control: task.Control{Kind: task.ForgetControl, Measure: &task.Measure{ID: id}}})
 }
 
 // NothingLeft says that there is nothing in which the metrics of a task could be read again.

@@ -14,7 +14,7 @@ func (e *UnknownLetter) Error() string { return "there is no dead letter " + e.I
 // Depths tells how much waits in the queues, those of all workers among them.
 func (m *Master) Depths(ctx context.Context) ([]queue.Depth, error) {
 	var workers []string
-	if err := m.do(ctx, func(context.Context) error { workers = m.names(); return nil }); err != nil {
+	if err := m.query(ctx, func(context.Context) error { workers = m.core.WorkerNames(); return nil }); err != nil {
 		return nil, err
 	}
 	return m.o.Queue.Depths(ctx, workers...)

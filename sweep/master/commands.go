@@ -1,0 +1,253 @@
+package master
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"mlframework/sweep/core"
+	"mlframework/sweep/metric"
+	"mlframework/sweep/secret"
+	"mlframework/sweep/space"
+	"mlframework/sweep/store"
+	"mlframework/sweep/task"
+)
+
+// Submission is a sweep to be run.
+type Submission struct {
+	Record    core.Record
+	Total     int64  // tasks
+	Code      string // of the record's revision
+	ClientKey string // a submission that is repeated under the same key makes one sweep; "": no key
+	MinNumber int64  // the number in the sweep's id is at least this
+	Followed  bool   // the caller is about to follow its output, and wants that of the first tasks, too
+	Secrets   secret.Values
+	Environ   []string // what its tasks inherit, as NAME=value, of a master that is Alone; nil: what its worker has
+}
+
+// Submit keeps a sweep and begins it. When it returns, the sweep survives any crash.
+func (m *Master) Submit(ctx context.Context, s Submission) (id string, err error) {
+	if s.Record.Space == nil {
+		return "", errors.New("submit: the record has no space")
+	}
+	_, err = m.change(ctx, func(ctx context.Context) (core.Command, error) {
+		if err := m.pin(&s); err != nil {
+			return nil, err
+		}
+		if len(s.Environ) > 0 && !m.o.Alone {
+			return nil, core.ErrEnviron
+		}
+		draft, err := m.draftNew(s)
+		if err != nil {
+			return nil, err
+		}
+		defer draft.Drop()
+		stored, err := m.o.Store.Add(ctx, store.New{
+			Record: s.Record, Total: s.Total, Submitted: m.o.Now().UTC(), ClientKey: s.ClientKey, MinNumber: s.MinNumber,
+			Code: s.Code,
+		})
+		if err != nil {
+			return nil, err
+		}
+		id = stored.Head.ID
+		if _, err := m.add(ctx, id); err != nil {
+			return nil, err
+		}
+		start := core.StartSweep{Sweep: id, Environ: s.Environ, Followed: s.Followed}
+		if draft != nil && m.core.LacksSecrets(id) && stored.Head.Ended.IsZero() {
+			start.Edition, err = draft.Keep(id)
+		}
+		return start, err
+	})
+	return id, err
+}
+
+// pin gives a sweep that runs once on every worker its tasks: one for each that is there.
+func (m *Master) pin(s *Submission) error {
+	if !s.Record.EachWorker || m.o.Alone {
+		return nil
+	}
+	s.Record.Workers, s.Record.Ranges = m.core.Present(), nil
+	if s.Total = int64(len(s.Record.Workers)); s.Total == 0 {
+		return &core.NoWorker{Definition: s.Record.Recipe.Definition}
+	}
+	return nil
+}
+
+// changeSweep decides a command about a sweep, which the core is given before; "" is the newest.
+// The command is checked before anything is prepared for it.
+func (m *Master) changeSweep(ctx context.Context, id string, command func(ctx context.Context, id string) (core.Command, error)) (core.Answer, error) {
+	return m.change(ctx, func(ctx context.Context) (core.Command, error) {
+		sweep, err := m.add(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		return command(ctx, sweep)
+	})
+}
+
+// Cancel ends a sweep. One that was cancelled before stays so.
+func (m *Master) Cancel(ctx context.Context, id, reason string) (core.Head, error) {
+	a, err := m.changeSweep(ctx, id, func(_ context.Context, id string) (core.Command, error) {
+		return core.CancelSweep{Sweep: id, Reason: reason}, nil
+	})
+	return a.Head, err
+}
+
+// CancelTask cancels one task.
+func (m *Master) CancelTask(ctx context.Context, id task.ID, reason string) (core.Head, error) {
+	a, err := m.changeSweep(ctx, id.Sweep, func(ctx context.Context, sweep string) (core.Command, error) {
+		id.Sweep = sweep
+		c := core.CancelTask{Task: id, Reason: reason}
+		if _, ended := errors.AsType[*core.TaskEnded](m.core.Check(c)); !ended {
+			return c, nil
+		}
+		_, t, _, err := m.task(ctx, id)
+		if err == nil {
+			err = &core.WrongState{ID: id.String(), Is: t.State.String() + " already"}
+		}
+		return c, err
+	})
+	return a.Head, err
+}
+
+// Pause hands out nothing more of a sweep; with stop its attempts are stopped too, and go back to
+// pending.
+func (m *Master) Pause(ctx context.Context, id, reason string, stop bool) (core.Head, error) {
+	a, err := m.changeSweep(ctx, id, func(_ context.Context, id string) (core.Command, error) {
+		return core.PauseSweep{Sweep: id, Reason: reason, Stop: stop}, nil
+	})
+	return a.Head, err
+}
+
+// Prioritize changes the priority of a sweep; see core.PrioritizeSweep.
+func (m *Master) Prioritize(ctx context.Context, id string, priority int) (core.Head, error) {
+	a, err := m.changeSweep(ctx, id, func(_ context.Context, id string) (core.Command, error) {
+		return core.PrioritizeSweep{Sweep: id, Priority: priority}, nil
+	})
+	return a.Head, err
+}
+
+// Code is what a sweep goes on with. The zero value keeps its own.
+type Code struct {
+	Revision, Code string         // for --updated
+	Settings       *core.Settings // likewise; nil: its own
+	Secrets        secret.Values  // where those that it had are gone; others are not taken
+	Environ        []string       // what its tasks inherit from now on, as in Submission; nil: what they did
+	Overrides      *space.Change  // that the points by which it is extended are of; nil: those that it has
+}
+
+// goOn prepares what a sweep goes on with, for a command that could be done now: its secrets are
+// kept where they are gone.
+func (m *Master) goOn(id string, with Code, command func(core.Revision) core.Command) (core.Command, error) {
+	r := core.Revision{Revision: with.Revision, Code: with.Code, Settings: with.Settings, Environ: with.Environ,
+		Overrides: with.Overrides}
+	err := m.core.Check(command(r))
+	if err == nil {
+		r.Edition, err = m.supply(id, with.Secrets)
+	}
+	return command(r), err
+}
+
+// Resume hands out the tasks of a paused sweep again.
+func (m *Master) Resume(ctx context.Context, id string, with Code) (core.Head, error) {
+	a, err := m.changeSweep(ctx, id, func(_ context.Context, id string) (core.Command, error) {
+		return m.goOn(id, with, func(r core.Revision) core.Command { return core.ResumeSweep{Sweep: id, With: r} })
+	})
+	return a.Head, err
+}
+
+// Extend gives a sweep the points of a space that its parameters did not describe so far; see
+// core.ExtendSweep. It returns how many tasks it added.
+func (m *Master) Extend(ctx context.Context, id string, space *space.Space, with Code) (added int64, err error) {
+	a, err := m.changeSweep(ctx, id, func(_ context.Context, id string) (core.Command, error) {
+		command := func(r core.Revision) core.Command { return core.ExtendSweep{Sweep: id, Space: space, With: r} }
+		if record, _ := m.core.Record(id); m.core.Check(command(core.Revision{})) == nil {
+			if _, n, _ := record.Extended(space); n == 0 {
+				return core.ExtendSweep{Sweep: id, Space: space}, nil
+			}
+		}
+		return m.goOn(id, with, command)
+	})
+	return a.Tasks, err
+}
+
+// Retry makes tasks pending again that ended other than well: those of indexes, or all. It returns
+// how many it took.
+func (m *Master) Retry(ctx context.Context, id string, indexes []int64, with Code) (taken int64, err error) {
+	a, err := m.changeSweep(ctx, id, func(ctx context.Context, id string) (core.Command, error) {
+		ended, err := m.endedTasks(ctx, id, indexes)
+		if err != nil {
+			return nil, err
+		}
+		return m.goOn(id, with, func(r core.Revision) core.Command {
+			return core.RetryTasks{Sweep: id, Ended: ended, All: len(indexes) == 0, With: r}
+		})
+	})
+	return a.Tasks, err
+}
+
+// endedTasks reads the rows of tasks that could run again.
+func (m *Master) endedTasks(ctx context.Context, id string, indexes []int64) (ended []core.Task, err error) {
+	for _, i := range indexes {
+		t, err := m.endedTask(ctx, task.ID{Sweep: id, Index: i})
+		if err != nil {
+			return nil, err
+		}
+		ended = append(ended, t)
+	}
+	if len(indexes) > 0 {
+		return ended, nil
+	}
+	s, err := m.o.Store.Sweep(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	bad := slices.DeleteFunc(slices.Clone(task.States), func(s task.State) bool { return !retriable(s) })
+	for t, err := range m.o.Store.Tasks(ctx, s, store.Query{States: bad}) {
+		if err != nil {
+			return nil, err
+		}
+		ended = append(ended, t)
+	}
+	return ended, nil
+}
+
+func retriable(s task.State) bool { return s.Terminal() && s != task.Succeeded }
+
+func (m *Master) endedTask(ctx context.Context, id task.ID) (core.Task, error) {
+	if err := m.core.HasTask(id); err != nil {
+		return core.Task{}, err
+	}
+	_, t, ok, err := m.task(ctx, id)
+	if err != nil || ok && retriable(t.State) {
+		return t, err
+	}
+	wrong := &core.WrongState{ID: id.String(), Is: t.State.String()}
+	if retriable(t.State) {
+		wrong.Is, wrong.Remedy = "cancelled with its sweep", "`run-tasks retry "+id.Sweep+"` runs all that was"
+	}
+	return t, wrong
+}
+
+// Reread gives a sweep other metrics and another objective, and tasks that have ended the values
+// that were read by them; see core.RereadMetrics.
+func (m *Master) Reread(ctx context.Context, id string, metrics []metric.Rule, o metric.Objective, all []core.Remeasured) (core.Head, error) {
+	a, err := m.changeSweep(ctx, id, func(ctx context.Context, id string) (core.Command, error) {
+		c := core.RereadMetrics{Sweep: id, Metrics: metrics, Objective: o, Values: all}
+		if err := m.core.Check(c); err != nil {
+			return nil, err
+		}
+		for _, v := range all {
+			_, t, ok, err := m.task(ctx, task.ID{Sweep: id, Index: v.Index})
+			if err != nil {
+				return nil, err
+			}
+			if ok {
+				c.Rows = append(c.Rows, t)
+			}
+		}
+		return c, nil
+	})
+	return a.Head, err
+}

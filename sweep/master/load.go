@@ -1,0 +1,146 @@
+package master
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"mlframework/sweep/core"
+	"mlframework/sweep/store"
+	"mlframework/sweep/task"
+)
+
+// load makes the core of what the store has.
+func (m *Master) load(ctx context.Context) error {
+	unended, err := m.o.Store.Unended(ctx)
+	if err != nil {
+		return err
+	}
+	if m.vault == nil {
+		if err := m.openVault(unended); err != nil {
+			return err
+		}
+	}
+	workers, err := m.o.Store.Workers(ctx)
+	if err != nil {
+		return err
+	}
+	m.senders.register(workers...)
+	var sweeps []core.Loaded
+	for _, s := range unended {
+		l, err := m.read(ctx, s)
+		if err != nil {
+			return err
+		}
+		sweeps = append(sweeps, l)
+	}
+	o := core.Options{Local: m.o.Alone, Lease: m.o.Lease}
+	if m.core != nil {
+		o.Restarted, o.Memory = true, m.core.Memory()
+	}
+	c, out := core.Load(o, sweeps, workers, m.o.Now())
+	m.core = c
+	for _, l := range out.Log {
+		m.o.Log.Log(ctx, l.Level, l.Text, l.Args...)
+	}
+	_, err = m.finish(ctx, out, false)
+	return err
+}
+
+// read reads what the core needs of a sweep.
+func (m *Master) read(ctx context.Context, s store.Sweep) (core.Loaded, error) {
+	open, ahead, err := m.o.Store.Unfinished(ctx, s, s.Record.Ranges.At(s.Head.Issued))
+	if err != nil {
+		return core.Loaded{}, fmt.Errorf("read the tasks of %s: %w", s.Head.ID, err)
+	}
+	l := core.Loaded{Seq: s.Seq, Record: s.Record, Head: s.Head, Open: open, Ahead: ahead}
+	l.Edition, l.PausedSince = m.keptSecrets(s)
+	return l, nil
+}
+
+// add gives the core a sweep, also one that ended; "" is the newest. It returns the sweep's id.
+func (m *Master) add(ctx context.Context, id string) (string, error) {
+	if m.core.Has(id) {
+		return id, nil
+	}
+	s, err := m.o.Store.Sweep(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	if m.core.Has(s.Head.ID) {
+		return s.Head.ID, nil
+	}
+	l, err := m.read(ctx, s)
+	if err != nil {
+		return "", err
+	}
+	m.core.Add(l)
+	return s.Head.ID, nil
+}
+
+// lookUp reads what the core needs to know of the sweeps and attempts in an input.
+func (m *Master) lookUp(ctx context.Context, in *core.Input) error {
+	in.Unknown, in.Unreadable = nil, nil
+	for i := range in.Heartbeats {
+		h := &in.Heartbeats[i]
+		for _, b := range h.Running {
+			if m.core.Has(b.Sweep) {
+				continue
+			}
+			if _, err := m.o.Store.Sweep(ctx, b.Sweep); unknownSweep(err) {
+				mark(&in.Unknown, b.Sweep)
+			}
+		}
+		m.lookUpNeeds(in, h)
+	}
+	for i := range in.Events {
+		if err := m.lookUpEvent(ctx, in, &in.Events[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *Master) lookUpEvent(ctx context.Context, in *core.Input, e *core.Event) error {
+	if e.Sweep == "" || e.Version > task.Newest {
+		return nil
+	}
+	if _, err := m.add(ctx, e.Sweep); unknownSweep(err) {
+		mark(&in.Unknown, e.Sweep)
+		return nil
+	} else if err != nil {
+		return err
+	}
+	if e.Origin = core.FromHolder; m.core.Counts(e.Event) {
+		return nil
+	}
+	p, err := m.o.Store.Placement(ctx, e.Sweep, e.Index, e.Attempt)
+	switch {
+	case err != nil:
+		return fmt.Errorf("read the placement of %s, attempt %d: %w", e.ID(), e.Attempt, err)
+	case p.Worker != "" && p.Worker == e.Worker:
+	case neverHad(e.Worker, e.Attempt, p):
+		e.Origin = core.FromStranger
+	default:
+		e.Origin = core.FromReturner
+	}
+	return nil
+}
+
+// neverHad reports whether it is certain that a worker never had an attempt: it was placed on
+// another, or does not exist. Where one was placed that was given back is not known.
+func neverHad(worker string, attempt int, p store.Placement) bool {
+	return p.Worker != "" && p.Worker != worker || attempt < 1 || attempt > p.Newest
+}
+
+func unknownSweep(err error) bool {
+	_, unknown := errors.AsType[*store.UnknownSweep](err)
+	return unknown
+}
+
+func mark(set *map[string]bool, id string) {
+	if *set == nil {
+		*set = map[string]bool{}
+	}
+	(*set)[id] = true
+}
