@@ -48,7 +48,7 @@ var layers = []layer{
 			"in a test"},
 	{"sweep/store", []string{"sweep/core", "sweep/fault", "sweep/human", "sweep/metric",
 		"sweep/table", "sweep/task"}, []string{"sweep/space"},
-		"it keeps what the ledger decided, and decides nothing"},
+		"it keeps what the core decided, and decides nothing"},
 
 	{"sweep/history", []string{"sweep/core", "sweep/store", "sweep/task"}, []string{"sweep/space"},
 		"the judge of all parts reads what the store kept, and knows none of them"},
@@ -115,7 +115,7 @@ var layers = []layer{
 
 	{"cmd/internal/site", []string{"cmd/internal/cli", "config", "infra", "infra/clean",
 		"infra/filesync", "infra/host", "infra/plan", "infra/remote", "nvdocker", "projects",
-		"sweep/api", "sweep/core", "sweep/definition", "sweep/human", "sweep/master", "sweep/table",
+		"sweep/api", "sweep/core", "sweep/definition", "sweep/human", "sweep/table",
 		"sweep/task"}, nil, "here both sides meet, for the commands that are about a cluster"},
 	{"cmd/check-status", []string{everything}, nil, "a command puts the parts together"},
 	{"cmd/update-files", []string{everything}, nil, "a command puts the parts together"},
