@@ -59,7 +59,7 @@ func orNil(p plan.Problems) error {
 // looked at what else is wrong with them.
 func (u *up) probe(ctx context.Context, names []string) plan.Problems {
 	errs := u.each(names, func(m *machine) error {
-		err := m.probe(ctx, u.request.Folder, u.o.Now)
+		err := m.probe(ctx, u.request.Folder, u.request.Sources(m.name), u.o.Now)
 		if err != nil {
 			return err
 		}

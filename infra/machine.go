@@ -74,8 +74,10 @@ func (m *machine) ask(ctx context.Context, questions func(context.Context) error
 }
 
 // probe asks for everything that the plan needs but images.
-func (m *machine) probe(ctx context.Context, folder string, now func() time.Time) error {
-	facts, err := probe.Host(ctx, m.shell, folder, now)
+func (m *machine) probe(
+	ctx context.Context, folder string, sources []string, now func() time.Time,
+) error {
+	facts, err := probe.Host(ctx, m.shell, folder, sources, now)
 	if err != nil {
 		return err
 	}

@@ -51,7 +51,7 @@ func (c *Cluster) Status(ctx context.Context) ([]HostStatus, error) {
 	}
 	errs := c.each(c.reached(), func(m *machine) error {
 		return m.ask(ctx, func(ctx context.Context) error {
-			err := m.probe(ctx, c.place.Folder, c.o.Now)
+			err := m.probe(ctx, c.place.Folder, nil, c.o.Now)
 			if err == nil {
 				err = m.list(ctx, c.place.Name, nil)
 			}

@@ -72,6 +72,7 @@ func Check(c Cluster, found map[string]Found) Problems {
 		p.owner(c, f)
 		if h.Work != nil {
 			p.gpus(f)
+			p.volumes(c, h, f)
 		}
 		if h.Name == c.Master {
 			p.ports(c, f)

@@ -7,7 +7,6 @@ import (
 	"path"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"mlframework/infra/broker"
@@ -192,7 +191,7 @@ func (m *maker) workerSpec(h Host, f Found) docker.Spec {
 		bindReadOnly(l.Revisions(), revisionsAt), bind(l.Outputs(h.Name), outputsAt), bind(l.State(h.Name), StateAt),
 		bind(l.Home(h.Name), homeAt), bindReadOnly(l.Login(h.Name), secretsAt),
 		docker.Mount{At: attemptsAt, Tmpfs: &docker.Tmpfs{Size: 64 << 20}})
-	for _, v := range slices.Concat(c.Project.Volumes, h.Work.Volumes) {
+	for _, v := range c.volumes(h) {
 		s.Mounts = append(s.Mounts, volume(v, f.Home))
 	}
 	s.Env = append([]string{"HOME=" + homeAt, "USER=" + f.User, "LOGNAME=" + f.User}, h.Work.Env...)
@@ -213,22 +212,6 @@ func (m *maker) workerSpec(h Host, f Found) docker.Spec {
 func spare(memory int64) int64 { return max(memory/2, memory-max(memory/20, 256<<20)) }
 
 func (h Host) slots(f Found) int { return cmp.Or(h.Work.Slots, f.Cores) }
-
-// volume reads "source:target" or "source:target:ro". The source is a folder of the host, or the name of a volume.
-func volume(text, home string) docker.Mount {
-	text, readOnly := strings.CutSuffix(text, ":ro")
-	source, at, _ := strings.Cut(strings.TrimSuffix(text, ":rw"), ":")
-	m := docker.Mount{At: at, ReadOnly: readOnly}
-	switch {
-	case strings.HasPrefix(source, "~/"):
-		m.Bind = path.Join(home, source[2:])
-	case strings.HasPrefix(source, "/"):
-		m.Bind = source
-	default:
-		m.Volume = source
-	}
-	return m
-}
 
 // group finds a group of the user's by name or number.
 func (f Found) group(name string) (gid int, ok bool) {

@@ -25,7 +25,12 @@ type Facts struct {
 
 	Addresses []string // of its interfaces
 
+	// RealSources are the folders that Host was asked for, with all links followed; none when the
+	// host did not tell them all.
+	RealSources []string
+
 	Root       string   // the cluster's folder, absolute
+	RealRoot   string   // Root with all links followed; "" when the host did not tell
 	Unwritable string   // the folder in which Root cannot be made; "" when it can
 	NoExec     bool     // no program may be run there
 	Free       int64    // bytes, on Root's disk
@@ -120,6 +125,10 @@ func (f *Facts) setFolder(word, rest string) (err error) {
 	switch word {
 	case "root":
 		f.Root = rest
+	case "realroot":
+		f.RealRoot = rest
+	case "realsource":
+		f.RealSources = append(f.RealSources, rest)
 	case "unwritable":
 		f.Unwritable = rest
 	case "noexec":

@@ -24,15 +24,22 @@ var script string
 // most is how much of a host's answer is read, in bytes.
 const most = 1 << 20
 
-// Host asks a host for its facts. Root is the folder of the cluster, relative to the user's home unless absolute. Now gives
-// the time here, to which the host's clock is compared.
-func Host(ctx context.Context, shell Shell, root string, now func() time.Time) (Facts, error) {
+// Host asks a host for its facts. Root is the folder of the cluster, relative to the user's home
+// unless absolute; sources are folders, absolute or from "~" on, to follow links of. Now gives the
+// time here, to which the host's clock is compared.
+func Host(
+	ctx context.Context, shell Shell, root string, sources []string, now func() time.Time,
+) (Facts, error) {
 	var out bounded
 	asked := now()
-	if err := shell(ctx, script, []string{root}, &out); err != nil {
+	if err := shell(ctx, script, append([]string{root}, sources...), &out); err != nil {
 		return Facts{}, fmt.Errorf("ask what the host has: %w", err)
 	}
-	return parse(out.String(), asked, now())
+	f, err := parse(out.String(), asked, now())
+	if len(f.RealSources) != len(sources) { // one with a line break takes more than one line
+		f.RealSources = nil
+	}
+	return f, err
 }
 
 // quick prints the first of what script.sh does, with few programs, and then a file of the folder, $2.

@@ -2,6 +2,7 @@ package probe_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"os"
@@ -65,7 +66,7 @@ func TestThisMachine(t *testing.T) {
 		if err := c.make(); err != nil {
 			t.Fatal(err)
 		}
-		f, err := probe.Host(t.Context(), shell, root, time.Now)
+		f, err := probe.Host(t.Context(), shell, root, nil, time.Now)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,7 +90,7 @@ func TestAFolderThatCannotBeMade(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	f, err := probe.Host(t.Context(), shell, filepath.Join(file, "below"), time.Now)
+	f, err := probe.Host(t.Context(), shell, filepath.Join(file, "below"), nil, time.Now)
 	if err != nil || f.Unwritable != file {
 		t.Errorf("%+v, %v", f, err)
 	}
@@ -108,7 +109,7 @@ func TestWhoListensAndWhoAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	refused.Close()
-	f, err := probe.Host(t.Context(), shell, "ml", time.Now)
+	f, err := probe.Host(t.Context(), shell, "ml", nil, time.Now)
 	if err != nil || !slices.Contains(f.Listening, open.Addr().(*net.TCPAddr).Port) {
 		t.Errorf("%v, %v", f.Listening, err)
 	}
@@ -143,7 +144,7 @@ func TestClock(t *testing.T) {
 			t.Parallel()
 			times := []time.Time{c.asked, c.ended}
 			now := func() (at time.Time) { at, times = times[0], times[1:]; return at }
-			f, err := probe.Host(t.Context(), answer, "ml", now)
+			f, err := probe.Host(t.Context(), answer, "ml", nil, now)
 			if err != nil || f.Ahead != c.ahead {
 				t.Errorf("%v, %v, want %v", f.Ahead, err, c.ahead)
 			}
@@ -165,7 +166,8 @@ func TestAnswersThatAreWrong(t *testing.T) {
 				_, err := io.WriteString(w, c.answer)
 				return err
 			}
-			if _, err := probe.Host(t.Context(), answer, "ml", time.Now); err == nil || !strings.Contains(err.Error(), c.want) {
+			_, err := probe.Host(t.Context(), answer, "ml", nil, time.Now)
+			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v", err)
 			}
 		})
@@ -205,8 +207,43 @@ func TestQuickAgreesWithHost(t *testing.T) {
 	if err != nil || text != record {
 		t.Errorf("%q, %v", text, err)
 	}
-	f, err := probe.Host(t.Context(), shell, root, time.Now)
+	f, err := probe.Host(t.Context(), shell, root, nil, time.Now)
 	if err != nil || q.Root != f.Root || q.UID != f.UID || q.Arch != f.Arch || !slices.Equal(q.Binaries, []string{"zz", "aa"}) || !slices.Equal(f.Binaries, q.Binaries) || q.Revision != "0123" || f.Revision != q.Revision {
 		t.Errorf("%+v\n%+v, %v", q, f, err)
+	}
+}
+
+// TestWhereLinksLead has the folder of a cluster and others told with all links followed, also of
+// what is not there.
+func TestWhereLinksLead(t *testing.T) {
+	needLinux(t)
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("HOME", filepath.Join(dir, "my home"))
+	links := map[string]string{"my home": "disk", "disk/all": "..", "data": "disk/not there"}
+	for link, to := range links {
+		err := os.MkdirAll(filepath.Join(dir, "disk"), 0o700)
+		if err := errors.Join(err, os.Symlink(to, filepath.Join(dir, link))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, c := range map[string]struct{ sources, want []string }{
+		"none": {nil, nil},
+		"some": {[]string{"~", "~/all", "~/x y", dir + "/data", "/$HOME/*"},
+			[]string{"disk", "", "disk/x y", "disk/not there", "/$HOME/*"}},
+		"not told all": {[]string{"/a\nrealsource /b"}, nil},
+	} {
+		f, err := probe.Host(t.Context(), shell, "ml/c", c.sources, time.Now)
+		for i, want := range c.want {
+			if !strings.HasPrefix(want, "/") {
+				c.want[i] = filepath.Join(dir, want)
+			}
+		}
+		root := filepath.Join(dir, "disk/ml/c")
+		if err != nil || f.RealRoot != root || !slices.Equal(f.RealSources, c.want) {
+			t.Errorf("%s: %q, %q, %v", name, f.RealRoot, f.RealSources, err)
+		}
 	}
 }

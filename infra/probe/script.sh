@@ -1,5 +1,5 @@
 # Prints what a host has, a line for each fact: a word, a space, and the rest of the line. It changes nothing.
-# $1 is the folder of the cluster, relative to the home folder unless absolute.
+# $1 is the folder of the cluster, relative to the home folder unless absolute. Others are folders whose links are followed.
 LC_ALL=C
 export LC_ALL
 say() { printf '%s %s\n' "$1" "$2"; }
@@ -24,6 +24,14 @@ case $1 in
 *) root=$HOME/$1 ;;
 esac
 say root "$root"
+say realroot "$(readlink -m "$root" 2>/dev/null)"
+shift
+for source; do
+	case $source in
+	[~] | [~]/*) source=$HOME${source#[~]} ;;
+	esac
+	say realsource "$(readlink -m "$source" 2>/dev/null)"
+done
 near=$root
 while [ ! -e "$near" ] && [ "$near" != / ]; do near=$(dirname "$near"); done
 [ -d "$near" ] && [ -w "$near" ] && [ -x "$near" ] || say unwritable "$near"
