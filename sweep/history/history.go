@@ -9,7 +9,7 @@
 //  6. The output of every attempt that ended is complete, or marked where it was cut.
 //  7. What was cancelled stays cancelled.
 //
-// It decides nothing and changes nothing: it reads a store, from outside. Tests may import it.
+// It decides nothing and changes nothing: it reads a Source, from outside. Tests may import it.
 package history
 
 import (
@@ -53,6 +53,7 @@ type Start struct {
 // may be followed by another that begins after From.
 type Fault struct {
 	Worker   string // "": every one
+	Sweep    string // of which it ended attempts; "": of every one
 	From, To time.Time
 	What     string // for people
 }
@@ -77,15 +78,16 @@ type Violation struct {
 
 func (v Violation) String() string { return fmt.Sprintf("%d: %s %s", v.Invariant, v.Subject, v.Text) }
 
-// Check holds a store to what is promised. The sweeps that it checks should have ended: one that has not is a violation.
-// Violations come in the order of submission and index. The error is one of reading.
-func Check(ctx context.Context, r *store.Reader, e Evidence) ([]Violation, error) {
-	sweeps, err := r.Sweeps(ctx)
+// Check holds what was kept to what is promised. The sweeps that it checks should have ended: one
+// that has not is a violation. Violations come in the order of submission and index. The error is
+// one of reading.
+func Check(ctx context.Context, from Source, e Evidence) ([]Violation, error) {
+	sweeps, err := from.Sweeps(ctx)
 	if err != nil {
 		return nil, err
 	}
 	slices.Reverse(sweeps)
-	c := newChecker(r, e)
+	c := newChecker(from, e)
 	c.confirmed(sweeps)
 	for _, s := range sweeps {
 		if len(e.Sweeps) > 0 && !slices.Contains(e.Sweeps, s.Head.ID) {
@@ -102,14 +104,14 @@ func Check(ctx context.Context, r *store.Reader, e Evidence) ([]Violation, error
 
 // checker collects violations.
 type checker struct {
-	r      *store.Reader
+	from   Source
 	e      Evidence
 	starts map[task.ID][]Start // by attempt, those of one by time
 	found  []Violation
 }
 
-func newChecker(r *store.Reader, e Evidence) *checker {
-	c := &checker{r: r, e: e, starts: map[task.ID][]Start{}}
+func newChecker(from Source, e Evidence) *checker {
+	c := &checker{from: from, e: e, starts: map[task.ID][]Start{}}
 	for _, s := range e.Starts {
 		c.starts[s.Task] = append(c.starts[s.Task], s)
 	}

@@ -145,6 +145,13 @@ func TestViolations(t *testing.T) {
 			"3: train-1/1 began again (attempt 3 on w2) 3s after attempt 1 on w1, and no fault explains it",
 			"3: train-1/4 began again (attempt 2 on w2) 4.5s after attempt 1 on w1, and no fault explains it",
 		}},
+		"a fault of another sweep": {
+			func(w *world) { w.evidence.Faults[0].Sweep = "train-2" }, []string{
+				"3: train-1/1 began again (attempt 3 on w2) 3s after attempt 1 on w1, " +
+					"and no fault explains it",
+				"3: train-1/4 began again (attempt 2 on w2) 4.5s after attempt 1 on w1, " +
+					"and no fault explains it",
+			}},
 		"a fault long before both starts": {func(w *world) { w.evidence.Faults[0].From, w.evidence.Faults[0].To = at(-20), at(-19) }, []string{
 			"3: train-1/1 began again (attempt 3 on w2) 3s after attempt 1 on w1, and no fault explains it",
 			"3: train-1/4 began again (attempt 2 on w2) 4.5s after attempt 1 on w1, and no fault explains it",

@@ -100,7 +100,8 @@ const aftermath = 20 * time.Second
 func (c *checker) excused(s, next Start, fenced bool) bool {
 	for _, f := range c.e.Faults {
 		hit := !s.Time.After(f.To) || fenced && (!s.Time.After(f.To.Add(aftermath)) || s.Time.After(next.Time))
-		if (f.Worker == "" || f.Worker == s.Worker) && hit && !next.Time.Before(f.From) {
+		meant := (f.Worker == "" || f.Worker == s.Worker) && (f.Sweep == "" || f.Sweep == s.Task.Sweep)
+		if meant && hit && !next.Time.Before(f.From) {
 			return true
 		}
 	}

@@ -17,7 +17,7 @@ func (c *checker) sweep(ctx context.Context, s store.Sweep) error {
 	}
 	var counts core.Counts
 	next := int64(0) // the first task whose row has not come yet
-	for row, err := range c.r.Tasks(ctx, s, store.Query{}) {
+	for row, err := range c.from.Tasks(ctx, s, store.Query{}) {
 		if err != nil {
 			return err
 		}
@@ -29,7 +29,7 @@ func (c *checker) sweep(ctx context.Context, s store.Sweep) error {
 		c.rowless(s, next, n)
 		next = n + 1
 		counts[row.State]++
-		tries, err := c.r.Tries(ctx, s, row.Index)
+		tries, err := c.from.Tries(ctx, s, row.Index)
 		if err != nil {
 			return err
 		}
