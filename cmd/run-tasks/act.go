@@ -12,14 +12,13 @@ import (
 	"mlframework/cmd/internal/cli"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
-	"mlframework/sweep/master"
 	"mlframework/sweep/secret"
 	"mlframework/sweep/task"
 )
 
 // again is a way in which a sweep that exists goes on.
 type again struct {
-	do         func(context.Context, deeds, string, api.Going, master.Detail) (api.Begun, error)
+	do         func(context.Context, deeds, string, api.Going, api.Detail) (api.Begun, error)
 	repeatable bool
 }
 
@@ -29,7 +28,8 @@ func (c *command) resume(ctx *cliv2.Context) error {
 	if err := cmp.Or(noOverrides(ctx), err); err != nil {
 		return err
 	}
-	return c.goOn(ctx, id, nil, again{repeatable: true, do: func(ctx context.Context, m deeds, id string, g api.Going, f master.Detail) (api.Begun, error) {
+	return c.goOn(ctx, id, nil, again{repeatable: true, do: func(ctx context.Context, m deeds,
+		id string, g api.Going, f api.Detail) (api.Begun, error) {
 		return m.Resume(ctx, id, g, f)
 	}})
 }
@@ -43,7 +43,8 @@ func (c *command) retry(ctx *cliv2.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.goOn(ctx, id, indexes, again{do: func(ctx context.Context, m deeds, id string, g api.Going, f master.Detail) (api.Begun, error) {
+	return c.goOn(ctx, id, indexes, again{do: func(ctx context.Context, m deeds, id string,
+		g api.Going, f api.Detail) (api.Begun, error) {
 		return m.Retry(ctx, id, g, f)
 	}})
 }
@@ -99,7 +100,7 @@ func (c *command) goOn(ctx *cliv2.Context, id string, indexes []int64, act again
 	}
 	if m, ok := src.(*remote); ok {
 		c.print(now.notes())
-		return c.away(ctx, m, func(work context.Context, f master.Detail) (none api.Begun, err error) {
+		return c.away(ctx, m, func(work context.Context, f api.Detail) (none api.Begun, err error) {
 			if err := m.ready(work); err != nil {
 				return none, err
 			}
@@ -124,7 +125,7 @@ func (c *command) goOn(ctx *cliv2.Context, id string, indexes []int64, act again
 	}
 	return c.guarded(ctx.Context, func() error {
 		c.print(now.notes())
-		do := func(work context.Context, m deeds, f master.Detail) (none api.Begun, err error) {
+		do := func(work context.Context, m deeds, f api.Detail) (none api.Begun, err error) {
 			g, err := now.bring(work, snapshot)
 			if err != nil {
 				return none, err

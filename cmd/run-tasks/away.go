@@ -14,7 +14,6 @@ import (
 	"mlframework/projects"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
-	"mlframework/sweep/master"
 	"mlframework/sweep/space"
 )
 
@@ -31,7 +30,7 @@ func (c *command) submitTo(ctx *cliv2.Context, m *remote, name string, change sp
 	p.noteUnused(placeOf(ctx))
 	p.noteShortSecrets()
 	c.print(p.notes)
-	return c.away(ctx, m, func(work context.Context, f master.Detail) (none api.Begun, err error) {
+	return c.away(ctx, m, func(work context.Context, f api.Detail) (none api.Begun, err error) {
 		if err := m.ready(work); err != nil {
 			return none, err
 		}
@@ -91,7 +90,8 @@ func (c *command) bring(ctx context.Context, m *remote, p *project, asPushed boo
 
 // away is a command whose tasks a master runs. Begin makes the sweep that is followed, or none. Ctrl-C before that is
 // an end; after it, it leaves the sweep running, or cancels it with --attached.
-func (c *command) away(ctx *cliv2.Context, m *remote, begin func(context.Context, master.Detail) (api.Begun, error)) error {
+func (c *command) away(ctx *cliv2.Context, m *remote, begin func(context.Context,
+	api.Detail) (api.Begun, error)) error {
 	work, stop := cli.Interrupts(ctx.Context, func() { os.Exit(cli.Interrupted) })
 	defer stop()
 	l := lookOf(ctx)

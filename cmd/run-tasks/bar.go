@@ -15,9 +15,9 @@ import (
 	"golang.org/x/term"
 
 	"mlframework/cmd/internal/cli"
+	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/human"
-	"mlframework/sweep/master"
 	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
@@ -33,7 +33,7 @@ type bar struct {
 
 	mu      sync.Mutex
 	now     core.Summary
-	best    *master.Best
+	best    *api.Best
 	newest  string // what a running task said last: "acc=0.7 (3)"
 	began   time.Time
 	before  int64 // tasks that had ended when it began
@@ -84,7 +84,7 @@ func (b *bar) draw() {
 	b.bar.Set("left", b.left(width)).Set("right", b.right(width)).Write()
 }
 
-func (b *bar) update(u master.Update) error {
+func (b *bar) update(u api.Update) error {
 	var text bytes.Buffer
 	for _, l := range u.Lines {
 		fmt.Fprintln(&text, b.paint(l)+" "+lineBody(l))
@@ -162,7 +162,7 @@ func (b *bar) right(width int) string {
 }
 
 // newestText is the value of a running task that was told last: of the objective, else of its first metric.
-func newestText(r table.Row, best *master.Best) string {
+func newestText(r table.Row, best *api.Best) string {
 	m := r.Metrics[0]
 	for _, other := range r.Metrics {
 		if best != nil && other.Name == best.Metric {

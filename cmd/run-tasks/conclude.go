@@ -19,7 +19,6 @@ import (
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/human"
-	"mlframework/sweep/master"
 	"mlframework/sweep/metric"
 	"mlframework/sweep/table"
 	"mlframework/sweep/task"
@@ -275,7 +274,7 @@ func quoted(text string) string {
 
 // warnFirst says at once, and once, that a task ended well and has no number for the objective, while there are others to come: then
 // nothing of the sweep may be ranked.
-func (c *command) warnFirst(d display, u master.Update, told *bool) {
+func (c *command) warnFirst(d display, u api.Update, told *bool) {
 	if done, _ := tally(u.Sweep); *told || u.Unranked == nil || done == u.Sweep.Total {
 		return
 	}

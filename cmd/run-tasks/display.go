@@ -11,9 +11,9 @@ import (
 	"golang.org/x/term"
 
 	"mlframework/cmd/internal/cli"
+	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/human"
-	"mlframework/sweep/master"
 	"mlframework/sweep/metric"
 	"mlframework/sweep/table"
 	"mlframework/sweep/task"
@@ -21,7 +21,7 @@ import (
 
 // display shows a sweep while it runs.
 type display interface {
-	update(master.Update) error
+	update(api.Update) error
 	// notes is where messages go meanwhile.
 	notes() io.Writer
 	close()
@@ -39,14 +39,14 @@ func lookOf(ctx *cliv2.Context) look {
 }
 
 // detail is what has to be known of the sweep for it.
-func (l look) detail() master.Detail {
+func (l look) detail() api.Detail {
 	switch {
 	case l.quiet:
-		return master.Counts
+		return api.DetailCounts
 	case l.output && !l.json:
-		return master.Output
+		return api.DetailOutput
 	}
-	return master.Tasks
+	return api.DetailTasks
 }
 
 // open chooses the display: nothing, JSON, a progress bar on a terminal, else plain lines.
@@ -65,14 +65,14 @@ func (l look) open(stdout, stderr *os.File) display {
 // silent shows nothing: --quiet.
 type silent struct{ stderr io.Writer }
 
-func (silent) update(master.Update) error { return nil }
-func (s silent) notes() io.Writer         { return s.stderr }
-func (silent) close()                     {}
+func (silent) update(api.Update) error { return nil }
+func (s silent) notes() io.Writer      { return s.stderr }
+func (silent) close()                  {}
 
 // jsonLines writes every task that ended: --json.
 type jsonLines struct{ stdout, stderr io.Writer }
 
-func (j jsonLines) update(u master.Update) error {
+func (j jsonLines) update(u api.Update) error {
 	var ended []table.Row
 	for _, r := range u.Rows {
 		if s, err := task.ParseState(r.State); err == nil && s.Terminal() {
@@ -91,7 +91,7 @@ type plain struct {
 	stderr io.Writer
 }
 
-func (p *plain) update(u master.Update) error {
+func (p *plain) update(u api.Update) error {
 	for _, l := range u.Lines {
 		fmt.Fprintln(p.out, lineText(l))
 	}

@@ -13,7 +13,6 @@ import (
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/definition"
-	"mlframework/sweep/master"
 	"mlframework/sweep/secret"
 	"mlframework/sweep/space"
 )
@@ -60,7 +59,7 @@ func (c *command) extend(ctx *cliv2.Context) error {
 	}
 	if m, ok := src.(*remote); ok {
 		c.print(e.notes)
-		return c.away(ctx, m, func(work context.Context, f master.Detail) (none api.Begun, err error) {
+		return c.away(ctx, m, func(work context.Context, f api.Detail) (none api.Begun, err error) {
 			if err := m.ready(work); err != nil {
 				return none, err
 			}
@@ -140,7 +139,7 @@ func (c *command) extendHere(ctx *cliv2.Context, e extension) error {
 	}
 	return c.guarded(ctx.Context, func() error {
 		c.print(e.notes)
-		do := func(work context.Context, m deeds, f master.Detail) (none api.Begun, err error) {
+		do := func(work context.Context, m deeds, f api.Detail) (none api.Begun, err error) {
 			if e.by, err = e.bring(work, snapshot); err != nil {
 				return none, err
 			}

@@ -12,7 +12,6 @@ import (
 	"mlframework/cmd/internal/cli"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
-	"mlframework/sweep/master"
 	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
@@ -97,7 +96,7 @@ func (c *command) goesOn(id string) {
 func (c *command) watch(ctx context.Context, src source, b api.Begun, l look) error {
 	var d display
 	told := false
-	err := src.follow(ctx, b, l.detail(), func(u master.Update) error {
+	err := src.follow(ctx, b, l.detail(), func(u api.Update) error {
 		if d == nil {
 			d = l.open(c.stdout, c.stderr)
 			c.screen.set(d.notes())
@@ -117,7 +116,8 @@ func (c *command) watch(ctx context.Context, src source, b api.Begun, l look) er
 
 // follow ends at once when no process runs the sweep, and with its runner: the store says how far it came. One that is only
 // stopped, as by Ctrl-Z, is waited for.
-func (h *here) follow(ctx context.Context, b api.Begun, d master.Detail, each func(master.Update) error) error {
+func (h *here) follow(ctx context.Context, b api.Begun, d api.Detail,
+	each func(api.Update) error) error {
 	since, told, idle := time.Now(), map[int64]bool{}, false
 	h.last = core.Summary{}
 	if b.Events != "" {
@@ -139,14 +139,15 @@ func (h *here) follow(ctx context.Context, b api.Begun, d master.Detail, each fu
 		return false
 	}
 	var failed error // of who is told
-	err := client.Follow(ctx, b.ID, api.Following{Detail: d, After: b.Events, Away: away}, func(u master.Update) error {
-		for _, r := range u.Rows {
-			told[r.Index] = over(r)
-		}
-		h.last, idle = u.Sweep, u.Idle()
-		failed = each(u)
-		return failed
-	})
+	err := client.Follow(ctx, b.ID, api.Following{Detail: d, After: b.Events, Away: away},
+		func(u api.Update) error {
+			for _, r := range u.Rows {
+				told[r.Index] = over(r)
+			}
+			h.last, idle = u.Sweep, u.Idle()
+			failed = each(u)
+			return failed
+		})
 	if !idle && failed == nil && ctx.Err() == nil && gone(h.holder) {
 		if !d.Tasks() { // how they ended is not shown
 			return nil
@@ -168,12 +169,13 @@ func gone(holder string) bool {
 }
 
 // rest tells how tasks ended since a time, where their runner, which is gone, had not told it.
-func (h *here) rest(ctx context.Context, id string, since time.Time, told map[int64]bool, each func(master.Update) error) error {
+func (h *here) rest(ctx context.Context, id string, since time.Time, told map[int64]bool,
+	each func(api.Update) error) error {
 	s, err := h.Sweep(ctx, id, false)
 	if err != nil {
 		return err
 	}
-	u := master.Update{Sweep: s.Summary}
+	u := api.Update{Sweep: s.Summary}
 	err = h.Rows(ctx, id, api.Query{Begun: true}, func(r *table.Row) error {
 		if over(*r) && !told[r.Index] && r.Started != nil && r.Duration != nil &&
 			r.Started.Add(time.Duration(*r.Duration*float64(time.Second))).After(since) {

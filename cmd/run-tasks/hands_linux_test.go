@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"mlframework/sweep/api"
+	"mlframework/sweep/api/server"
 	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 	"mlframework/sweep/monitor"
@@ -48,9 +49,10 @@ func newScene(t *testing.T) *scene {
 	st, err := store.Open(t.Context(), s.path("master"), "test")
 	s.must(err)
 	m := master.New(master.Options{Store: st, Queue: s.hub, Lease: silentAfter, Secrets: s.path("secrets")})
-	l, err := api.Listen(s.path("m.sock"), "")
+	l, err := server.Listen(s.path("m.sock"), "")
 	s.must(err)
-	server := api.New(api.Options{Master: m, Store: &st.Reader, Broker: s.hub, Program: "test"})
+	server := server.New(server.Options{Master: m, Store: &st.Reader, Broker: s.hub,
+		Program: "test"})
 	s.client = api.Dial(s.path("m.sock"))
 	pages, err := monitor.New(monitor.Options{Master: s.client, State: s.path("monitor")})
 	s.must(err)

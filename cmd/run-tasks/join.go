@@ -13,37 +13,42 @@ import (
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/master"
+	"mlframework/sweep/query"
 )
 
 // direct is the deeds of the runner that this process is.
 type direct struct {
-	*api.Archive
+	*query.Archive
 	master *master.Master
 }
 
 func newDirect(r *runner) *direct {
-	return &direct{&api.Archive{Store: &r.store.Reader}, r.master}
+	return &direct{&query.Archive{Store: &r.store.Reader}, r.master}
 }
 
 func begunAs(id string, err error) (api.Begun, error) {
 	return api.Begun{Summary: core.Summary{ID: id}}, err
 }
 
-func (d *direct) Submit(ctx context.Context, s api.Submission, key string, _ master.Detail) (api.Begun, error) {
+func (d *direct) Submit(ctx context.Context, s api.Submission, key string, _ api.Detail) (api.Begun,
+	error) {
 	return begunAs(d.master.Submit(ctx, master.Submission{Record: s.Record, Total: api.Total(s.Record), Code: s.Code, MinNumber: s.MinNumber, ClientKey: key}))
 }
 
-func (d *direct) Resume(ctx context.Context, id string, g api.Going, _ master.Detail) (api.Begun, error) {
+func (d *direct) Resume(ctx context.Context, id string, g api.Going, _ api.Detail) (api.Begun,
+	error) {
 	_, err := d.master.Resume(ctx, id, g.Update())
 	return begunAs(id, err)
 }
 
-func (d *direct) Retry(ctx context.Context, id string, g api.Going, _ master.Detail) (api.Begun, error) {
+func (d *direct) Retry(ctx context.Context, id string, g api.Going, _ api.Detail) (api.Begun,
+	error) {
 	_, err := d.master.Retry(ctx, id, g.Indexes, g.Update())
 	return begunAs(id, err)
 }
 
-func (d *direct) Extend(ctx context.Context, id string, e api.Extension, _ master.Detail) (api.Begun, error) {
+func (d *direct) Extend(ctx context.Context, id string, e api.Extension, _ api.Detail) (api.Begun,
+	error) {
 	_, err := d.master.Extend(ctx, id, e.Space, e.Update())
 	return begunAs(id, err)
 }

@@ -14,6 +14,7 @@ import (
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/metric"
+	"mlframework/sweep/query"
 	"mlframework/sweep/store"
 	"mlframework/sweep/task"
 	"mlframework/sweep/worker"
@@ -21,7 +22,7 @@ import (
 
 // here is the sweeps of this folder: its store, and the process that runs it now.
 type here struct {
-	*api.Archive
+	*query.Archive
 	reader *store.Reader // nil: its owner closes it
 	screen *screen
 	acted  time.Time    // when something was last asked of the runner
@@ -50,7 +51,8 @@ func (c *command) openFolder(ctx context.Context) (*here, error) {
 	} else if err != nil {
 		return nil, err
 	}
-	return &here{Archive: &api.Archive{Store: reader, Stands: standing(reader)}, reader: reader, screen: c.screen}, nil
+	return &here{Archive: &query.Archive{Store: reader, Stands: standing(reader)}, reader: reader,
+		screen: c.screen}, nil
 }
 
 // alive tells whether a runner of this folder can be asked.

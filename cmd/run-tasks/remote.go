@@ -17,7 +17,6 @@ import (
 	"mlframework/projects"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
-	"mlframework/sweep/master"
 	"mlframework/sweep/metric"
 	"mlframework/sweep/store"
 )
@@ -80,7 +79,8 @@ func (m *remote) act(_ context.Context, _ string, do func(*api.Client) error) er
 }
 
 // follow goes on when the master went away and came back.
-func (m *remote) follow(ctx context.Context, b api.Begun, d master.Detail, each func(master.Update) error) error {
+func (m *remote) follow(ctx context.Context, b api.Begun, d api.Detail,
+	each func(api.Update) error) error {
 	return m.Follow(ctx, b.ID, api.Following{Detail: d, After: b.Events, Away: m.waits}, each)
 }
 

@@ -14,7 +14,7 @@ import (
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/projects"
-	"mlframework/sweep/api"
+	"mlframework/sweep/api/server"
 	"mlframework/sweep/master"
 	"mlframework/sweep/queue/memory"
 	"mlframework/sweep/store"
@@ -152,11 +152,12 @@ func (r *runner) start() (err error) {
 		return err
 	}
 	r.master = master.New(master.Options{Store: r.store, Queue: r.queue, Log: r.log, Alone: true})
-	listener, err := api.Listen(socketPath, "")
+	listener, err := server.Listen(socketPath, "")
 	if err != nil {
 		return err
 	}
-	server := api.New(api.Options{Master: r.master, Store: &r.store.Reader, Broker: r.queue, Program: cli.Version(), Log: r.log})
+	server := server.New(server.Options{Master: r.master, Store: &r.store.Reader, Broker: r.queue,
+		Program: cli.Version(), Log: r.log})
 	serving, hangUp := context.WithCancel(r.ctx)
 	r.hangUp = hangUp
 	r.api.Go(func() {

@@ -17,6 +17,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"mlframework/sweep/api"
+	"mlframework/sweep/api/server"
 	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 	"mlframework/sweep/queue/memory"
@@ -61,11 +62,12 @@ func serve(ctx context.Context, dir string) (err error) {
 	m := master.New(master.Options{Store: st, Queue: hub, Log: log, Secrets: in("secrets")})
 	options := worker.Options{Name: "w1", Host: "gpu1", Slots: 2, Outputs: in("outputs"), Environ: os.Environ(), Keeper: keeper, Log: log,
 		Revision: func(revision string) (string, error) { return in(filepath.Join("revisions", revision)), nil }}
-	l, err := api.Listen(in("m.sock"), "")
+	l, err := server.Listen(in("m.sock"), "")
 	if err != nil {
 		return err
 	}
-	server := api.New(api.Options{Master: m, Store: &st.Reader, Broker: hub, Revisions: in("revisions"), Program: "test", Log: log})
+	server := server.New(server.Options{Master: m, Store: &st.Reader, Broker: hub,
+		Revisions: in("revisions"), Program: "test", Log: log})
 	working, stopWorking := context.WithCancel(ctx)
 	running, stop := context.WithCancel(ctx)
 	var work, parts sync.WaitGroup

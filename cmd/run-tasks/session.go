@@ -16,6 +16,7 @@ import (
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/master"
+	"mlframework/sweep/query"
 	"mlframework/sweep/store"
 	"mlframework/sweep/worker"
 )
@@ -24,16 +25,17 @@ import (
 // the one in this process.
 type deeds interface {
 	questions
-	Submit(ctx context.Context, s api.Submission, key string, f master.Detail) (api.Begun, error)
-	Resume(ctx context.Context, id string, g api.Going, f master.Detail) (api.Begun, error)
-	Retry(ctx context.Context, id string, g api.Going, f master.Detail) (api.Begun, error)
-	Extend(ctx context.Context, id string, e api.Extension, f master.Detail) (api.Begun, error)
+	Submit(ctx context.Context, s api.Submission, key string, f api.Detail) (api.Begun, error)
+	Resume(ctx context.Context, id string, g api.Going, f api.Detail) (api.Begun, error)
+	Retry(ctx context.Context, id string, g api.Going, f api.Detail) (api.Begun, error)
+	Extend(ctx context.Context, id string, e api.Extension, f api.Detail) (api.Begun, error)
 }
 
 // errand is what a command has done, and shows to its end: a sweep that begins or goes on.
 type errand struct {
-	do         func(context.Context, deeds, master.Detail) (api.Begun, error) // a Begun without an id: nothing
-	repeatable bool                                                           // doing it twice is as doing it once
+	// a Begun without an id: nothing
+	do         func(context.Context, deeds, api.Detail) (api.Begun, error)
+	repeatable bool // doing it twice is as doing it once
 }
 
 // session is one command that runs a sweep in this folder. One process at a time is the runner of a folder; the commands of others
@@ -138,7 +140,8 @@ func removedError(id, how string) error {
 
 // goOn resumes a session's sweep after its runner ended, unless the sweep has ended or was resumed.
 func (s *session) goOn() errand {
-	return errand{repeatable: true, do: func(ctx context.Context, m deeds, f master.Detail) (api.Begun, error) {
+	return errand{repeatable: true, do: func(ctx context.Context, m deeds, f api.Detail) (api.Begun,
+		error) {
 		now, err := m.Sweep(ctx, s.sweep, false)
 		if err != nil || now.State != core.Paused {
 			return api.Begun{Summary: now.Summary}, err
@@ -214,7 +217,8 @@ func (s *session) attend(work context.Context, r *runner) error {
 	if err != nil {
 		return err
 	}
-	return s.conclude(r.ctx, &here{Archive: &api.Archive{Store: &r.store.Reader}, screen: s.screen}, interrupted)
+	return s.conclude(r.ctx, &here{Archive: &query.Archive{Store: &r.store.Reader},
+		screen: s.screen}, interrupted)
 }
 
 // conclude says how the sweep stands, and returns the error that gives the exit code.
@@ -312,7 +316,7 @@ func (s *session) stay(r *runner) {
 
 // idle waits until a sweep is idle. It is false when ctx ended before.
 func (r *runner) idle(ctx context.Context, id string) bool {
-	watcher, done, err := r.master.Watch(r.ctx, id, master.Counts)
+	watcher, done, err := r.master.Watch(r.ctx, id, api.DetailCounts)
 	if err != nil {
 		return false
 	}

@@ -8,13 +8,13 @@ import (
 
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
-	"mlframework/sweep/master"
 	"mlframework/sweep/metric"
 	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
 
-// questions are what is asked of sweeps. A store answers them (api.Archive) and a master does (api.Client).
+// questions are what is asked of sweeps. A store answers them (query.Archive) and a master does
+// (api.Client).
 type questions interface {
 	Sweeps(ctx context.Context, after string, limit int) ([]core.Summary, error)
 	Sweep(ctx context.Context, id string, checks bool) (api.Sweep, error)
@@ -34,7 +34,7 @@ type source interface {
 	act(ctx context.Context, name string, do func(*api.Client) error) error
 	// follow calls each with what happens to a sweep until it is idle, or the process that ran it is gone: from now on, or since it
 	// began when that is known.
-	follow(ctx context.Context, b api.Begun, d master.Detail, each func(master.Update) error) error
+	follow(ctx context.Context, b api.Begun, d api.Detail, each func(api.Update) error) error
 	// logs copies what an attempt printed.
 	logs(ctx context.Context, l printed) error
 	// measure reads the metrics of tasks again, by other rules, from what their attempts left.

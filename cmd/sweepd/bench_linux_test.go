@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"mlframework/sweep/api"
-	"mlframework/sweep/master"
 )
 
 // BenchmarkFollowedOutput runs b.N tasks that print 100 MB each, as fast as they can, on two workers of two slots, while
@@ -28,14 +27,15 @@ func BenchmarkFollowedOutput(b *testing.B) {
 	id := c.sweep("loud", fmt.Sprintf(`seq -f "loud %%020.0f" 1 100000000 | head -c %d`, size), int64(b.N))
 	var follower sync.WaitGroup
 	follower.Go(func() {
-		_ = c.client.Follow(ctx, id, api.Following{Detail: master.Output}, func(u master.Update) error {
-			missed += u.Missed
-			for _, l := range u.Lines {
-				missed += l.Missed
-			}
-			told += int64(len(u.Lines))
-			return nil
-		})
+		_ = c.client.Follow(ctx, id, api.Following{Detail: api.DetailOutput},
+			func(u api.Update) error {
+				missed += u.Missed
+				for _, l := range u.Lines {
+					missed += l.Missed
+				}
+				told += int64(len(u.Lines))
+				return nil
+			})
 	})
 	c.ended(time.Hour, id)
 	b.StopTimer()

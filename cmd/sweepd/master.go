@@ -12,7 +12,7 @@ import (
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/cli"
-	"mlframework/sweep/api"
+	"mlframework/sweep/api/server"
 	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 	"mlframework/sweep/queue/amqp"
@@ -76,7 +76,8 @@ func (c *command) master(ctx *cliv2.Context) (err error) {
 	defer hub.Close()
 	m := master.New(master.Options{Store: st, Queue: hub, Log: log, Lease: ctx.Duration("lease"),
 		Secrets: filepath.Join(ctx.String("store"), "secrets")})
-	server := api.New(api.Options{Master: m, Store: &st.Reader, Broker: hub, Revisions: revisions, Program: cli.Version(), Log: log, Audit: log})
+	server := server.New(server.Options{Master: m, Store: &st.Reader, Broker: hub,
+		Revisions: revisions, Program: cli.Version(), Log: log, Audit: log})
 
 	work, stop := cli.Interrupts(ctx.Context, func() { os.Exit(cli.Interrupted) })
 	defer stop()
@@ -97,11 +98,11 @@ func (c *command) master(ctx *cliv2.Context) (err error) {
 
 // listenAPI opens the sockets of the API.
 func listenAPI(ctx *cliv2.Context) ([]net.Listener, error) {
-	full, err := api.Listen(ctx.String("socket"), ctx.String("group"))
+	full, err := server.Listen(ctx.String("socket"), ctx.String("group"))
 	if err != nil || ctx.String("read-socket") == "" {
 		return []net.Listener{full}, err
 	}
-	reading, err := api.ListenReadOnly(ctx.String("read-socket"))
+	reading, err := server.ListenReadOnly(ctx.String("read-socket"))
 	if err != nil {
 		return nil, errors.Join(err, full.Close())
 	}

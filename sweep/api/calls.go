@@ -11,10 +11,8 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 
 	"mlframework/sweep/core"
-	"mlframework/sweep/master"
 	"mlframework/sweep/table"
 )
 
@@ -49,7 +47,7 @@ func (c *Client) Sweeps(ctx context.Context, after string, limit int) ([]core.Su
 	q := url.Values{}
 	set(q, "after", after)
 	setNumber(q, "limit", limit)
-	var list sweepList
+	var list SweepList
 	err := c.get(ctx, "/sweeps", q, &list)
 	return list.Sweeps, err
 }
@@ -129,12 +127,13 @@ func (c *Client) Missing(ctx context.Context, r core.Record, code string, same .
 // Submit keeps a sweep and begins it, for a client that is about to follow it in some detail; "": it is not. When it
 // returns, the sweep survives any crash of the master. A submission that is repeated under the same key makes one sweep; ""
 // is a new key.
-func (c *Client) Submit(ctx context.Context, s Submission, key string, f master.Detail) (Begun, error) {
+func (c *Client) Submit(ctx context.Context, s Submission, key string, f Detail) (Begun, error) {
 	s.Environ = c.Environ
 	return c.begin(ctx, key, "/sweeps", s, f)
 }
 
-func (c *Client) begin(ctx context.Context, key, path string, body any, f master.Detail) (b Begun, err error) {
+func (c *Client) begin(ctx context.Context, key, path string, body any, f Detail) (b Begun,
+	err error) {
 	text, err := encode(body)
 	if err != nil {
 		return b, err
@@ -142,7 +141,7 @@ func (c *Client) begin(ctx context.Context, key, path string, body any, f master
 	q := url.Values{}
 	set(q, "follow", string(f))
 	h, err := c.writeAs(ctx, cmp.Or(key, rand.Text()), http.MethodPost, path, q, text, &b.Summary)
-	b.Events = h.Get(eventHeader)
+	b.Events = h.Get(EventHeader)
 	return b, err
 }
 
@@ -164,20 +163,20 @@ func (c *Client) Pause(ctx context.Context, id string, stop bool) (s core.Summar
 }
 
 // Resume hands out the tasks of a paused sweep again.
-func (c *Client) Resume(ctx context.Context, id string, g Going, f master.Detail) (Begun, error) {
+func (c *Client) Resume(ctx context.Context, id string, g Going, f Detail) (Begun, error) {
 	g.Environ = c.Environ
 	return c.begin(ctx, "", sweepPath(id)+"/resume", g, f)
 }
 
 // Retry makes tasks pending again that ended other than well.
-func (c *Client) Retry(ctx context.Context, id string, g Going, f master.Detail) (Begun, error) {
+func (c *Client) Retry(ctx context.Context, id string, g Going, f Detail) (Begun, error) {
 	g.Environ = c.Environ
 	return c.begin(ctx, "", sweepPath(id)+"/retry", g, f)
 }
 
 // Workers lists the workers by name.
 func (c *Client) Workers(ctx context.Context) ([]core.Worker, error) {
-	var list workerList
+	var list WorkerList
 	err := c.get(ctx, "/workers", nil, &list)
 	return list.Workers, err
 }
@@ -201,22 +200,6 @@ func (c *Client) Resize(ctx context.Context, worker string, slots int) (w core.W
 // Forget drops a worker that is away, and its queue.
 func (c *Client) Forget(ctx context.Context, worker string) error {
 	return c.write(ctx, http.MethodDelete, workerPath(worker), nil, nil, nil)
-}
-
-// values are the parameters that choose and order.
-func (q Query) values() url.Values {
-	v := url.Values{}
-	set(v, "where", q.Where)
-	set(v, "sort", q.Sort)
-	setFlag(v, "best", q.Best)
-	setFlag(v, "begun", q.Begun)
-	setNumber(v, "top", q.Top)
-	var states []string
-	for _, s := range q.States {
-		states = append(states, s.String())
-	}
-	set(v, "state", strings.Join(states, ","))
-	return v
 }
 
 func set(v url.Values, name, text string) {

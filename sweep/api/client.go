@@ -1,3 +1,9 @@
+// Package api is how programs reach a master: HTTP and JSON over a Unix socket that only its owner
+// may open.
+//
+// It has the types on the wire, whose JSON names docs/api.yaml describes, and a [Client]. What
+// answers is sweep/api/server; neither it, the master, nor the store is linked by a program that
+// only asks.
 package api
 
 import (
@@ -189,13 +195,13 @@ func (c *Client) once(ctx context.Context, method, path string, query url.Values
 		return nil, err
 	}
 	if key != "" {
-		r.Header.Set(keyHeader, key)
+		r.Header.Set(KeyHeader, key)
 	}
 	return c.do(r)
 }
 
 func (c *Client) request(ctx context.Context, method, path string, query url.Values, body []byte) (*http.Request, error) {
-	target := "http://master" + root + path
+	target := "http://master" + Root + path
 	if len(query) > 0 {
 		target += "?" + query.Encode()
 	}

@@ -13,15 +13,14 @@ import (
 	"net/url"
 	"time"
 
-	"mlframework/sweep/master"
 	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
 
 // Following says how a sweep is followed.
 type Following struct {
-	Detail master.Detail // "": its tasks
-	After  string        // what happened since: the Events of a Begun; "": from now on
+	Detail Detail // "": its tasks
+	After  string // what happened since: the Events of a Begun; "": from now on
 	// Away, when set, lets Follow go on when the master goes away: it is called with the reason, and unless it says that
 	// this is the end Follow tries again with pauses, and Away is called with nil when the master is back. Nothing is
 	// missing then. Unset, Follow ends with the master.
@@ -32,12 +31,13 @@ type Following struct {
 const (
 	shortestPause = 100 * time.Millisecond
 	longestPause  = 5 * time.Second
-	silence       = 3 * keepAlive
+	silence       = 3 * KeepAlive
 )
 
 // Follow calls each with every update of a sweep until it is idle, each returns an error, or the master ends: then the
 // last update says so, or the error does. A sweep that is idle at the beginning has one update.
-func (c *Client) Follow(ctx context.Context, id string, o Following, each func(master.Update) error) error {
+func (c *Client) Follow(ctx context.Context, id string, o Following,
+	each func(Update) error) error {
 	f := &follower{client: c, path: sweepPath(id) + "/events", detail: o.Detail, each: each, last: o.After, told: map[int64]state{}}
 	err := persist(ctx, o.Away, passing, func(here func()) error { return f.read(ctx, here) })
 	if errors.Is(err, errClosed) {
@@ -103,8 +103,8 @@ func stateOf(r table.Row) state {
 type follower struct {
 	client *Client
 	path   string
-	detail master.Detail
-	each   func(master.Update) error
+	detail Detail
+	each   func(Update) error
 	last   string          // id of the last event
 	told   map[int64]state // of tasks, as each was told: they may be repeated
 }
@@ -163,13 +163,14 @@ func (f *follower) broke(ctx context.Context, err error) error {
 }
 
 func (f *follower) open(ctx context.Context) (io.ReadCloser, error) {
-	r, err := f.client.request(ctx, http.MethodGet, f.path, url.Values{"follow": {string(cmp.Or(f.detail, master.Tasks))}}, nil)
+	r, err := f.client.request(ctx, http.MethodGet, f.path,
+		url.Values{"follow": {string(cmp.Or(f.detail, DetailTasks))}}, nil)
 	if err != nil {
 		return nil, err
 	}
 	r.Header.Set("Accept", "text/event-stream")
 	if f.last != "" {
-		r.Header.Set(eventHeader, f.last)
+		r.Header.Set(EventHeader, f.last)
 	}
 	answer, err := f.client.do(r)
 	if err != nil {
@@ -180,7 +181,7 @@ func (f *follower) open(ctx context.Context) (io.ReadCloser, error) {
 
 // take hands on one event, and tells whether it was the last.
 func (f *follower) take(id string, data []byte) (idle bool, err error) {
-	var e event
+	var e Event
 	if err := json.Unmarshal(data, &e); err != nil {
 		return false, own{fmt.Errorf("read an event: %w", err)}
 	}

@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"time"
 
-	"mlframework/sweep/human"
 	"mlframework/sweep/queue"
 )
 
@@ -40,73 +39,6 @@ type Buried struct {
 	Requeued int `json:"requeued"`
 	Dropped  int `json:"dropped"`
 	Left     int `json:"left"` // stayed: the queue that they were in is gone
-}
-
-// usualLetters is how many letters are listed where nothing else is asked for, and mostLetters at most.
-const (
-	usualLetters = 20
-	mostLetters  = 1000
-)
-
-// depths are what waits on the broker; nil when that cannot be asked now.
-func (s *Server) depths(r *http.Request) []Depth {
-	ctx, cancel := context.WithTimeout(r.Context(), readyTime)
-	defer cancel()
-	all, err := s.o.Master.Depths(ctx)
-	if err != nil {
-		return nil
-	}
-	depths := []Depth{}
-	for _, d := range all {
-		depths = append(depths, Depth(d))
-	}
-	return depths
-}
-
-func (s *Server) listDead(w http.ResponseWriter, r *http.Request) error {
-	limit, err := number(r.URL.Query(), "limit")
-	if err != nil {
-		return err
-	}
-	if limit == 0 {
-		limit = usualLetters
-	}
-	ctx, cancel := brief(r)
-	defer cancel()
-	all, err := s.o.Master.Dead(ctx, int(min(limit, mostLetters)))
-	if err != nil {
-		return err
-	}
-	shown := DeadLetters{Count: all.Count, Partly: all.Partly, Letters: []DeadLetter{}}
-	for _, l := range all.Letters {
-		shown.Letters = append(shown.Letters, DeadLetter{ID: l.ID, From: human.Visible(l.From),
-			Reason: human.Visible(l.Reason), Time: moment(l.Time),
-			Bytes: l.Size, Preview: human.Visible(string(l.Head))})
-	}
-	answer(w, http.StatusOK, shown)
-	return nil
-}
-
-func (s *Server) requeue(w http.ResponseWriter, r *http.Request) error {
-	ctx, cancel := brief(r)
-	defer cancel()
-	done, err := s.o.Master.Requeue(ctx, r.PathValue("letter"))
-	if err != nil {
-		return err
-	}
-	answer(w, http.StatusOK, Buried{Requeued: done.Moved, Left: done.Left})
-	return nil
-}
-
-func (s *Server) drop(w http.ResponseWriter, r *http.Request) error {
-	ctx, cancel := brief(r)
-	defer cancel()
-	n, err := s.o.Master.Drop(ctx, r.PathValue("letter"))
-	if err != nil {
-		return err
-	}
-	answer(w, http.StatusOK, Buried{Dropped: n})
-	return nil
 }
 
 // BrokerQueues is as Broker, with what waits in the queues.

@@ -58,7 +58,7 @@ func (c *Client) copyOutput(ctx context.Context, id task.ID, p *Printed, file *s
 	}
 	defer answer.Body.Close()
 	here()
-	switch now := answer.Header.Get(fileHeader); {
+	switch now := answer.Header.Get(FileHeader); {
 	case *file == "":
 		*file = now
 	case now != *file:

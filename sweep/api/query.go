@@ -1,15 +1,35 @@
 package api
 
 import (
-	"context"
-	"errors"
-	"slices"
-	"strconv"
+	"net/url"
+	"strings"
 
-	"mlframework/sweep/core"
-	"mlframework/sweep/store"
-	"mlframework/sweep/table"
 	"mlframework/sweep/task"
+)
+
+// values are the parameters that choose and order.
+func (q Query) values() url.Values {
+	v := url.Values{}
+	set(v, "where", q.Where)
+	set(v, "sort", q.Sort)
+	setFlag(v, "best", q.Best)
+	setFlag(v, "begun", q.Begun)
+	setNumber(v, "top", q.Top)
+	var states []string
+	for _, s := range q.States {
+		states = append(states, s.String())
+	}
+	set(v, "state", strings.Join(states, ","))
+	return v
+}
+
+// Format is how a table of results is written.
+type Format string
+
+// The formats of results.
+const (
+	JSON Format = "json" // one object per line
+	CSV  Format = "csv"
 )
 
 // Query chooses tasks of one sweep; the zero value is every task, by index.
@@ -22,140 +42,4 @@ type Query struct {
 	Top    int          // only the first so many; 0: all
 	Limit  int          // of a page; 0: what mostRows says
 	After  string       // the Next of the page before; "": from the beginning
-}
-
-// mostRows bounds a page.
-const mostRows = 1000
-
-// prepared is a query that is known to be good.
-type prepared struct {
-	Query
-	s      store.Sweep
-	schema table.Schema
-	fill   func(table.Fields) func(*table.Row, *core.Task)
-
-	// What the filter says of a task's index, of its state, and of the rest. States is what the filter and the query allow.
-	byIndex, rest *table.Filter
-	nothing       bool                 // no state is left
-	order         func() *table.Sorter // nil: by index
-}
-
-func (a *Archive) prepare(ctx context.Context, id string, q Query) (p prepared, err error) {
-	p.Query = q
-	p.States = slices.Compact(slices.Sorted(slices.Values(q.States))) // each once
-	switch {
-	case q.Top < 0:
-		return p, wrong("top", "it must not be negative")
-	case q.Limit < 0:
-		return p, wrong("limit", "it must not be negative")
-	case q.Best && q.Sort != "":
-		return p, wrong("best", "it excludes sort")
-	}
-	if p.s, err = a.sweep(ctx, id); err != nil {
-		return p, err
-	}
-	complete(&p.s.Record)
-	if p.fill, err = a.filler(ctx, p.s); err != nil {
-		return p, err
-	}
-	p.schema = p.s.Record.Schema()
-	points := p.s.Record.Points()
-	var filter *table.Filter
-	err = a.known(ctx, p.s, &p.schema, func(schema table.Schema) (err error) {
-		filter, err = table.ParseFilter(q.Where, schema)
-		return err
-	})
-	if e, ok := errors.AsType[*table.FilterError](err); ok {
-		return p, wrongFilter(e)
-	} else if err != nil {
-		return p, err
-	}
-	p.filter(filter.Bind(points.Dimension))
-	return p, a.prepareOrder(ctx, &p, points)
-}
-
-func (a *Archive) prepareOrder(ctx context.Context, p *prepared, points *core.Points) error {
-	if p.Best {
-		p.order = func() *table.Sorter { return table.NewRanking(p.s.Record.Objective) }
-	}
-	if p.Sort == "" {
-		return nil
-	}
-	err := a.known(ctx, p.s, &p.schema, func(schema table.Schema) error {
-		_, err := table.NewSorter(schema, p.Sort)
-		return err
-	})
-	if unknownColumn(err) != "" {
-		return wrong("sort", err.Error())
-	} else if err != nil {
-		return err
-	}
-	schema := p.schema
-	p.order = func() *table.Sorter {
-		sorter, _ := table.NewSorter(schema, p.Sort) // there is such a column
-		sorter.Bind(points.Dimension)
-		return sorter
-	}
-	return nil
-}
-
-// filter takes a filter apart by what of a task it looks at.
-func (p *prepared) filter(f *table.Filter) {
-	var byState *table.Filter
-	p.byIndex, byState, p.rest = f.Split()
-	if byState.IsZero() {
-		return
-	}
-	among := p.States
-	if len(among) == 0 {
-		among = task.States
-	}
-	p.States, p.nothing = nil, true
-	for _, s := range among {
-		if byState.Match(&table.Row{State: s.String()}) {
-			p.States, p.nothing = append(p.States, s), false
-		}
-	}
-}
-
-// wrongFilter is a filter that is refused, with the place.
-func wrongFilter(f *table.FilterError) *Error {
-	e := wrong("where", f.Error())
-	e.Column = f.Column
-	return e
-}
-
-// Tasks reads a page of tasks.
-func (a *Archive) Tasks(ctx context.Context, id string, q Query) (Page, error) {
-	p, err := a.prepare(ctx, id, q)
-	if err != nil {
-		return Page{}, err
-	}
-	after, err := whole(q.After)
-	if q.After != "" && (err != nil || after < 0) {
-		return Page{}, wrong("after", q.After+" is not what a page gave as next")
-	}
-	limit := mostRows
-	if q.Limit > 0 {
-		limit = min(q.Limit, mostRows)
-	}
-	page, w := Page{Tasks: []table.Row{}}, window{from: after, most: int64(limit) + 1}
-	if p.order != nil {
-		w.from, w.skip = 0, min(after, p.s.Head.Total)
-	}
-	for r, err := range a.rows(ctx, p, w) {
-		switch {
-		case err != nil:
-			return Page{}, err
-		case len(page.Tasks) < limit:
-			page.Tasks = append(page.Tasks, r)
-			continue
-		case p.order == nil:
-			page.Next = strconv.FormatInt(r.Index, 10)
-		default:
-			page.Next = strconv.FormatInt(after+int64(limit), 10)
-		}
-		break
-	}
-	return page, nil
 }

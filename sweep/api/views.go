@@ -7,7 +7,6 @@ import (
 	"mlframework/sweep/metric"
 	"mlframework/sweep/secret"
 	"mlframework/sweep/space"
-	"mlframework/sweep/store"
 	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
@@ -24,14 +23,18 @@ type Sweep struct {
 
 // Checks is what is worth a warning about the results of a sweep. It costs a look at all of its tasks.
 type Checks struct {
-	Revisions  map[string]int64   `json:"revisions"`  // tasks by the revision that their newest attempt ran
-	Unranked   int64              `json:"unranked"`   // tasks that succeeded without a number for the objective
-	NaN        int64              `json:"nan"`        // those of them that reported nan for it
-	First      []int64            `json:"first"`      // the first of them
-	Unkept     []Unkept           `json:"unkept"`     // tasks whose output was not kept in full, by host
-	Unread     []store.Unread     `json:"unread"`     // what matched a metric and was no number
-	Unmeasured []store.Unmeasured `json:"unmeasured"` // why metrics of files are missing
-	Surpassed  *store.Surpassed   `json:"surpassed"`  // where the objective takes the last value: tasks that had a better one before
+	// tasks by the revision that their newest attempt ran
+	Revisions map[string]int64 `json:"revisions"`
+	// tasks that succeeded without a number for the objective
+	Unranked int64   `json:"unranked"`
+	NaN      int64   `json:"nan"`   // those of them that reported nan for it
+	First    []int64 `json:"first"` // the first of them
+	// tasks whose output was not kept in full, by host
+	Unkept     []Unkept          `json:"unkept"`
+	Unread     []core.Unread     `json:"unread"`     // what matched a metric and was no number
+	Unmeasured []core.Unmeasured `json:"unmeasured"` // why metrics of files are missing
+	// where the objective takes the last value: tasks that had a better one before
+	Surpassed *core.Surpassed `json:"surpassed"`
 }
 
 // Unkept is tasks on one host whose output could not be kept in full.
@@ -71,23 +74,6 @@ type Attempt struct {
 	Unmeasured []string        `json:"unmeasured,omitempty"` // why metrics of files are missing
 	// of its metrics' values only some are in Series
 	Thinned *metric.Thinned `json:"thinned,omitempty"`
-}
-
-func newAttempt(t core.Try) Attempt {
-	a := Attempt{Attempt: t.Number, Worker: t.Worker, Revision: t.Revision, Superseded: t.Superseded}
-	if !t.Started.IsZero() {
-		a.Host, a.Slot, a.Started, a.Resumed = &t.Start.Host, &t.Start.Slot, &t.Started, t.Start.Resumed
-	}
-	if o := t.Outcome; o != nil {
-		seconds := o.Duration.Seconds()
-		a.Class, a.ExitCode, a.Duration, a.Metrics, a.Stdout, a.Stderr = &o.Class, o.ExitCode, &seconds, o.Metrics, &o.Stdout, &o.Stderr
-		a.Unmeasured, a.Thinned = o.Unmeasured, o.Thinned
-		a.Infinite, a.Steps, a.Positions = o.Metrics.Infinite(), o.Metrics.Steps(), o.Metrics.Positions()
-		if o.Reason != "" {
-			a.Reason = &o.Reason
-		}
-	}
-	return a
 }
 
 // Page is some of a sweep's tasks.
@@ -214,9 +200,22 @@ func (r Reason) String() string {
 	return r.Text + ", since " + r.Since.Local().Format(time.DateTime)
 }
 
-// complete fills what encoding/json leaves nil.
-func complete(r *core.Record) {
-	if r.Space == nil {
-		r.Space = new(space.Space)
-	}
+// Newest is the name under which the newest sweep is found. No sweep has it as its id.
+const Newest = "newest"
+
+// Code is what a sweep goes on with. The zero value keeps its own.
+type Continuation struct {
+	Revision, Code string         // for --updated
+	Settings       *core.Settings // likewise; nil: its own
+	Secrets        secret.Values  // where those that it had are gone; others are not taken
+	// what its tasks inherit from now on, as in Submission; nil: what they did
+	Environ []string
+	// that the points by which it is extended are of; nil: those that it has
+	Overrides *space.Change
+}
+
+// Update is what the master is told of it.
+func (g Going) Update() Continuation {
+	return Continuation{Revision: g.Revision, Code: g.Code, Settings: g.Settings,
+		Secrets: g.Secrets, Environ: g.Environ}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/metric"
 	"mlframework/sweep/secret"
@@ -128,18 +129,10 @@ func (m *Master) Prioritize(ctx context.Context, id string, priority int) (core.
 	return a.Head, err
 }
 
-// Code is what a sweep goes on with. The zero value keeps its own.
-type Code struct {
-	Revision, Code string         // for --updated
-	Settings       *core.Settings // likewise; nil: its own
-	Secrets        secret.Values  // where those that it had are gone; others are not taken
-	Environ        []string       // what its tasks inherit from now on, as in Submission; nil: what they did
-	Overrides      *space.Change  // that the points by which it is extended are of; nil: those that it has
-}
-
 // goOn prepares what a sweep goes on with, for a command that could be done now: its secrets are
 // kept where they are gone.
-func (m *Master) goOn(id string, with Code, command func(core.Revision) core.Command) (core.Command, error) {
+func (m *Master) goOn(id string, with api.Continuation,
+	command func(core.Revision) core.Command) (core.Command, error) {
 	r := core.Revision{Revision: with.Revision, Code: with.Code, Settings: with.Settings, Environ: with.Environ,
 		Overrides: with.Overrides}
 	err := m.core.Check(command(r))
@@ -150,7 +143,7 @@ func (m *Master) goOn(id string, with Code, command func(core.Revision) core.Com
 }
 
 // Resume hands out the tasks of a paused sweep again.
-func (m *Master) Resume(ctx context.Context, id string, with Code) (core.Head, error) {
+func (m *Master) Resume(ctx context.Context, id string, with api.Continuation) (core.Head, error) {
 	a, err := m.changeSweep(ctx, id, func(_ context.Context, id string) (core.Command, error) {
 		return m.goOn(id, with, func(r core.Revision) core.Command { return core.ResumeSweep{Sweep: id, With: r} })
 	})
@@ -159,7 +152,8 @@ func (m *Master) Resume(ctx context.Context, id string, with Code) (core.Head, e
 
 // Extend gives a sweep the points of a space that its parameters did not describe so far; see
 // core.ExtendSweep. It returns how many tasks it added.
-func (m *Master) Extend(ctx context.Context, id string, space *space.Space, with Code) (added int64, err error) {
+func (m *Master) Extend(ctx context.Context, id string, space *space.Space,
+	with api.Continuation) (added int64, err error) {
 	a, err := m.changeSweep(ctx, id, func(_ context.Context, id string) (core.Command, error) {
 		command := func(r core.Revision) core.Command { return core.ExtendSweep{Sweep: id, Space: space, With: r} }
 		if record, _ := m.core.Record(id); m.core.Check(command(core.Revision{})) == nil {
@@ -174,7 +168,8 @@ func (m *Master) Extend(ctx context.Context, id string, space *space.Space, with
 
 // Retry makes tasks pending again that ended other than well: those of indexes, or all. It returns
 // how many it took.
-func (m *Master) Retry(ctx context.Context, id string, indexes []int64, with Code) (taken int64, err error) {
+func (m *Master) Retry(ctx context.Context, id string, indexes []int64,
+	with api.Continuation) (taken int64, err error) {
 	a, err := m.changeSweep(ctx, id, func(ctx context.Context, id string) (core.Command, error) {
 		ended, err := m.endedTasks(ctx, id, indexes)
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 	"mlframework/sweep/task"
@@ -20,7 +21,7 @@ func TestTheNextAttemptWaitsForWhatTheLastOneLeft(t *testing.T) {
 	}{
 		"until they are gone": {task.Error, nil, func(_ *site, _ *hand, beats func(bool)) { beats(false) }},
 		"a person's retry": {task.TimedOut, func(s *site, id string) {
-			_, err := s.master.Retry(context.Background(), id, nil, master.Code{})
+			_, err := s.master.Retry(context.Background(), id, nil, api.Continuation{})
 			s.must(err)
 		}, func(_ *site, _ *hand, beats func(bool)) { beats(false) }},
 		"until its worker is lost": {task.Error, nil, func(*site, *hand, func(bool)) { time.Sleep(2 * core.DefaultLease) }},

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 )
@@ -17,7 +18,8 @@ func TestAnEnvironmentIsRefused(t *testing.T) {
 		t.Errorf("submit: %v", err)
 	}
 	id := s.submit(1)
-	if _, err := s.master.Resume(t.Context(), id, master.Code{Environ: []string{"A=b"}}); !errors.Is(err, core.ErrEnviron) {
+	if _, err := s.master.Resume(t.Context(), id,
+		api.Continuation{Environ: []string{"A=b"}}); !errors.Is(err, core.ErrEnviron) {
 		t.Errorf("resume: %v", err)
 	}
 }

@@ -3,6 +3,7 @@ package master
 import (
 	"context"
 
+	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/task"
 )
@@ -25,7 +26,8 @@ func (m *Master) Do(ctx context.Context, f func(context.Context) error) error {
 }
 
 // Shown is a watcher, and what tells it of lines and tasks.
-func Shown(r core.Record, h core.Head, d Detail) (w *Watcher, line func(task.Line), changed func(core.Head, []core.Task), end func()) {
+func Shown(r core.Record, h core.Head, d api.Detail) (w *Watcher, line func(task.Line),
+	changed func(core.Head, []core.Task), end func()) {
 	ws := &watchers{}
 	return ws.add(r, h, nil, d), ws.line, func(h core.Head, tasks []core.Task) { ws.changed(r, h, tasks) }, ws.close
 }

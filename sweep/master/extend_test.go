@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 	"mlframework/sweep/space"
@@ -37,19 +38,21 @@ func TestAFinishedSweepIsExtended(t *testing.T) {
 	id := s.submit(3)
 	s.becomes(id, core.Finished, "3 succeeded")
 	before := s.task(id, 1)
-	if n, err := s.master.Extend(t.Context(), id, upTo(t, 3), master.Code{Revision: "r2"}); n != 0 || err != nil {
+	if n, err := s.master.Extend(t.Context(), id, upTo(t, 3),
+		api.Continuation{Revision: "r2"}); n != 0 || err != nil {
 		t.Errorf("by nothing: %d, %v", n, err)
 	}
 	if h := s.head(id); h.State != core.Finished || h.Ended.IsZero() {
 		t.Errorf("it is %+v", h)
 	}
-	n, err := s.master.Extend(t.Context(), "", upTo(t, 5), master.Code{})
+	n, err := s.master.Extend(t.Context(), "", upTo(t, 5), api.Continuation{})
 	if n != 2 || err != nil {
 		t.Fatalf("%d, %v", n, err)
 	}
 	s.becomes(id, core.Finished, "5 succeeded")
 	s.again() // what it is stands on disk
-	n, err = s.master.Extend(t.Context(), id, spaceOf(t, "i: [0, 9]\nswitch: true"), master.Code{Revision: "r2", Code: "c2"})
+	n, err = s.master.Extend(t.Context(), id, spaceOf(t, "i: [0, 9]\nswitch: true"),
+		api.Continuation{Revision: "r2", Code: "c2"})
 	if n != 2 || err != nil {
 		t.Fatalf("%d, %v", n, err)
 	}
@@ -73,12 +76,12 @@ func TestAnExtensionIsHandedOut(t *testing.T) {
 	h := s.newHand("w1", 1)
 	id := s.submit(2)
 	h.has(2)
-	w, stop, err := s.master.Watch(t.Context(), id, master.Tasks)
+	w, stop, err := s.master.Watch(t.Context(), id, api.DetailTasks)
 	s.must(err)
 	defer stop()
 	_, err = s.master.Pause(t.Context(), id, "lunch", false)
 	s.must(err)
-	n, err := s.master.Extend(t.Context(), id, spaceOf(t, "i: [1, x, y]"), master.Code{})
+	n, err := s.master.Extend(t.Context(), id, spaceOf(t, "i: [1, x, y]"), api.Continuation{})
 	if n != 2 || err != nil {
 		t.Fatalf("%d, %v", n, err)
 	}
@@ -130,7 +133,7 @@ func TestSweepsThatAreNotExtended(t *testing.T) {
 		huge: huge + " is not to be extended: parameter i: its 1000000 values cannot be compared one by one with those that it had, 100000 is the most; " +
 			"submit what is new as a sweep of its own",
 	} {
-		_, err := s.master.Extend(t.Context(), id, upTo(t, 1000000), master.Code{})
+		_, err := s.master.Extend(t.Context(), id, upTo(t, 1000000), api.Continuation{})
 		if wrong, ok := errors.AsType[*core.WrongState](err); !ok || wrong.Error() != want {
 			t.Errorf("got  %v\nwant %s", err, want)
 		}

@@ -3,12 +3,14 @@ package master
 import (
 	"context"
 
+	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/store"
 )
 
 // Watch follows a sweep, in some detail. The caller calls the returned function at the end.
-func (m *Master) Watch(ctx context.Context, id string, d Detail) (w *Watcher, stop func(), err error) {
+func (m *Master) Watch(ctx context.Context, id string, d api.Detail) (w *Watcher, stop func(),
+	err error) {
 	_, err = m.ask(ctx, call{prepare: func(ctx context.Context) (core.Command, error) {
 		sweep, err := m.add(ctx, id)
 		if err != nil {
@@ -48,7 +50,7 @@ func (m *Master) Watch(ctx context.Context, id string, d Detail) (w *Watcher, st
 }
 
 // best reads which task of a sweep ranks first.
-func (m *Master) best(ctx context.Context, s store.Sweep) (best *Best, err error) {
+func (m *Master) best(ctx context.Context, s store.Sweep) (best *leader, err error) {
 	o := s.Record.Objective
 	if o.IsZero() {
 		return nil, nil

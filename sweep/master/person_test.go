@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 	"mlframework/sweep/task"
@@ -97,7 +98,7 @@ func TestPauseAndResume(t *testing.T) {
 	h.report(task.ReturnedEvent, all[1])
 	h.end(task.Success, all[0]) // it may end
 	s.becomes(id, core.Paused, "3 pending, 1 succeeded")
-	_, err = s.master.Resume(t.Context(), id, master.Code{Revision: "r2", Code: "c2"})
+	_, err = s.master.Resume(t.Context(), id, api.Continuation{Revision: "r2", Code: "c2"})
 	s.must(err)
 	again := h.has(4)[2:]
 	if again[0].Index != all[1].Index || again[0].Number != 2 {
@@ -133,7 +134,7 @@ func TestAnInterruptLeavesNothingRunningAndAllResumable(t *testing.T) {
 	if c := s.task(id, 0).Charged; c != (core.Retry{}) {
 		t.Errorf("charged: %+v", c)
 	}
-	_, err = s.master.Resume(t.Context(), id, master.Code{})
+	_, err = s.master.Resume(t.Context(), id, api.Continuation{})
 	s.must(err)
 	for _, g := range h.has(8)[4:] {
 		if g.Number != 2 {
@@ -158,7 +159,7 @@ func TestAKilledRunIsTakenUp(t *testing.T) {
 		t.Errorf("what ran: %+v", got)
 	}
 	h = s.newHand("w1", 6)
-	_, err := s.master.Resume(t.Context(), id, master.Code{})
+	_, err := s.master.Resume(t.Context(), id, api.Continuation{})
 	s.must(err)
 	numbers := map[int64]int{}
 	for _, g := range h.has(5) {
@@ -190,7 +191,7 @@ func TestRetry(t *testing.T) {
 	}
 	s.becomes(id, core.Finished, "1 succeeded, 2 failed, 1 timeout")
 	ctx := t.Context()
-	if n, err := s.master.Retry(ctx, id, []int64{3}, master.Code{}); n != 1 || err != nil {
+	if n, err := s.master.Retry(ctx, id, []int64{3}, api.Continuation{}); n != 1 || err != nil {
 		t.Fatal(n, err)
 	}
 	g := h.has(5)[4]
@@ -200,7 +201,8 @@ func TestRetry(t *testing.T) {
 	h.report(task.StartedEvent, g)
 	h.end(task.Success, g)
 	s.becomes(id, core.Finished, "2 succeeded, 1 failed, 1 timeout")
-	if n, err := s.master.Retry(ctx, "", nil, master.Code{Revision: "r2"}); n != 2 || err != nil {
+	if n, err := s.master.Retry(ctx, "", nil, api.Continuation{Revision: "r2"}); n != 2 ||
+		err != nil {
 		t.Fatal(n, err)
 	}
 	for _, g := range h.has(7)[5:] {
@@ -208,7 +210,8 @@ func TestRetry(t *testing.T) {
 		h.end(task.Success, g)
 	}
 	s.becomes(id, core.Finished, "4 succeeded")
-	if _, err := s.master.Retry(ctx, id, nil, master.Code{Revision: "r3"}); err == nil || s.head(id).State != core.Finished {
+	if _, err := s.master.Retry(ctx, id, nil, api.Continuation{Revision: "r3"}); err == nil ||
+		s.head(id).State != core.Finished {
 		t.Error(err)
 	}
 	if sw, err := s.store.Sweep(ctx, id); err != nil || sw.Record.Recipe.Revision != "r2" {
@@ -222,10 +225,10 @@ func TestRetryOfACancelledSweepRunsAllOfIt(t *testing.T) {
 	id := s.submit(3)
 	_, err := s.master.Cancel(t.Context(), id, "oops")
 	s.must(err)
-	if _, err := s.master.Retry(t.Context(), id, []int64{1}, master.Code{}); err == nil {
+	if _, err := s.master.Retry(t.Context(), id, []int64{1}, api.Continuation{}); err == nil {
 		t.Error("one task that never had its turn cannot run alone")
 	}
-	if n, err := s.master.Retry(t.Context(), id, nil, master.Code{}); n != 3 || err != nil {
+	if n, err := s.master.Retry(t.Context(), id, nil, api.Continuation{}); n != 3 || err != nil {
 		t.Fatal(n, err)
 	}
 	s.newRunner("w1", 1, time.Millisecond)
@@ -249,12 +252,21 @@ func TestWhatCannotBeDone(t *testing.T) {
 		{"unknown sweep", func() error { _, err := s.master.Cancel(ctx, "evaluate", ""); return err }, "there is no sweep evaluate"},
 		{"finished", func() error { _, err := s.master.Cancel(ctx, done, ""); return err }, "train-1 is finished already"},
 		{"pause", func() error { _, err := s.master.Pause(ctx, done, "", false); return err }, "train-1 is finished"},
-		{"resume", func() error { _, err := s.master.Resume(ctx, done, master.Code{}); return err }, "train-1 is finished"},
+		{"resume", func() error {
+			_, err := s.master.Resume(ctx, done, api.Continuation{})
+			return err
+		}, "train-1 is finished"},
 		{"task", func() error { _, err := s.master.CancelTask(ctx, task.ID{Sweep: done, Index: 1}, ""); return err }, "train-1/1 is succeeded already"},
 		{"no task", func() error { _, err := s.master.CancelTask(ctx, task.ID{Sweep: done, Index: 2}, ""); return err }, "train-1 has no task 2: it has 2"},
 		{"negative", func() error { _, err := s.master.CancelTask(ctx, task.ID{Sweep: done, Index: -1}, ""); return err }, "train-1 has no task -1: it has 2"},
-		{"retry succeeded", func() error { _, err := s.master.Retry(ctx, done, []int64{0}, master.Code{}); return err }, "train-1/0 is succeeded"},
-		{"retry none", func() error { _, err := s.master.Retry(ctx, done, []int64{7}, master.Code{}); return err }, "train-1 has no task 7: it has 2"},
+		{"retry succeeded", func() error {
+			_, err := s.master.Retry(ctx, done, []int64{0}, api.Continuation{})
+			return err
+		}, "train-1/0 is succeeded"},
+		{"retry none", func() error {
+			_, err := s.master.Retry(ctx, done, []int64{7}, api.Continuation{})
+			return err
+		}, "train-1 has no task 7: it has 2"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if err := c.do(); err == nil || err.Error() != c.want {

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 	"mlframework/sweep/task"
@@ -63,11 +64,11 @@ func TestFollowersAreToldToWorkersThatComeLater(t *testing.T) {
 	s := newSite(t)
 	id := s.submit(1)
 	first := s.newHand("w1", 1)
-	_, stop1, err := s.master.Watch(t.Context(), id, master.Output)
+	_, stop1, err := s.master.Watch(t.Context(), id, api.DetailOutput)
 	s.must(err)
-	_, stop2, err := s.master.Watch(t.Context(), id, master.Output)
+	_, stop2, err := s.master.Watch(t.Context(), id, api.DetailOutput)
 	s.must(err)
-	_, quiet, err := s.master.Watch(t.Context(), id, master.Tasks)
+	_, quiet, err := s.master.Watch(t.Context(), id, api.DetailTasks)
 	s.must(err)
 	defer quiet()
 	on := func(off bool) func(task.Control) bool {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 	"mlframework/sweep/queue/memory"
@@ -62,7 +63,9 @@ func TestAnswersAreOnDisk(t *testing.T) {
 		want core.State
 	}{
 		{func() (core.Head, error) { return s.master.Pause(ctx, "", "lunch", false) }, core.Paused},
-		{func() (core.Head, error) { return s.master.Resume(ctx, id, master.Code{}) }, core.Open},
+		{func() (core.Head, error) {
+			return s.master.Resume(ctx, id, api.Continuation{})
+		}, core.Open},
 		{func() (core.Head, error) { return s.master.Cancel(ctx, id, "enough") }, core.Cancelled},
 	} {
 		got, err := step.do()
@@ -151,7 +154,7 @@ func TestTheMasterEndsWithWordsForAll(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	id := s.submit(1)
-	w, stop, err := s.master.Watch(t.Context(), id, master.Output)
+	w, stop, err := s.master.Watch(t.Context(), id, api.DetailOutput)
 	s.must(err)
 	if err := s.end(); err != nil {
 		t.Errorf("Run: %v", err)

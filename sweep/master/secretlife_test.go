@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 	"mlframework/sweep/secret"
@@ -68,7 +69,7 @@ func TestSecretsOfASweepThatIsPausedForLongAreRemoved(t *testing.T) {
 	if !there() {
 		t.Fatal("they were removed after 13 days")
 	}
-	if _, err := s.master.Resume(t.Context(), id, master.Code{}); err != nil {
+	if _, err := s.master.Resume(t.Context(), id, api.Continuation{}); err != nil {
 		t.Fatalf("it does not go on after 13 days: %v", err)
 	}
 	noted(false)
@@ -84,11 +85,12 @@ func TestSecretsOfASweepThatIsPausedForLongAreRemoved(t *testing.T) {
 	if h := s.head(id); h.State != core.Paused || !strings.HasPrefix(h.Reason, "paused by anna; ") || !strings.Contains(h.Reason, "run-tasks resume "+id) {
 		t.Errorf("%s: %q", h.State, h.Reason)
 	}
-	_, err := s.master.Resume(t.Context(), id, master.Code{})
+	_, err := s.master.Resume(t.Context(), id, api.Continuation{})
 	if e, ok := errors.AsType[*core.NoSecrets](err); !ok || !e.Gone || !strings.Contains(err.Error(), "paused for 14 days") {
 		t.Errorf("resume without them: %v", err)
 	}
-	if _, err := s.master.Resume(t.Context(), id, master.Code{Secrets: secret.Values{"KEY": "other-value"}}); err != nil {
+	if _, err := s.master.Resume(t.Context(), id,
+		api.Continuation{Secrets: secret.Values{"KEY": "other-value"}}); err != nil {
 		t.Fatal(err)
 	}
 	if v := s.knowing(); v.opened(v.batchOf(id))["KEY"] != "other-value" {

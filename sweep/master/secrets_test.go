@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 	"mlframework/sweep/secret"
@@ -111,14 +112,15 @@ func TestSecretsAreKeptUntilTheSweepEnds(t *testing.T) {
 	s.becomes(id, core.Finished, "1 failed")
 	s.poll("they are gone", func() bool { entries, _ := os.ReadDir(folder); return len(entries) == 0 }, func() string { return "there" })
 
-	_, err := s.master.Retry(t.Context(), id, nil, master.Code{})
+	_, err := s.master.Retry(t.Context(), id, nil, api.Continuation{})
 	if e, ok := errors.AsType[*core.NoSecrets](err); !ok || !e.Gone {
 		t.Errorf("%v", err)
 	}
 	if s.head(id).State != core.Finished {
 		t.Error("it goes on without them")
 	}
-	if _, err := s.master.Retry(t.Context(), id, nil, master.Code{Secrets: secret.Values{"KEY": "other-value"}}); err != nil {
+	if _, err := s.master.Retry(t.Context(), id, nil,
+		api.Continuation{Secrets: secret.Values{"KEY": "other-value"}}); err != nil {
 		t.Fatal(err)
 	}
 	h.has(1)
@@ -150,7 +152,7 @@ func TestASweepWithoutItsSecretsWaitsAndSaysWhy(t *testing.T) {
 	if h := s.head(id); h.State != core.Paused {
 		t.Errorf("%+v", h)
 	}
-	if _, err := s.master.Resume(t.Context(), id, master.Code{Secrets: values}); err != nil {
+	if _, err := s.master.Resume(t.Context(), id, api.Continuation{Secrets: values}); err != nil {
 		t.Fatal(err)
 	}
 	s.becomes(id, core.Open, "1 pending")

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 	"mlframework/sweep/task"
@@ -21,7 +22,7 @@ func TestATaskThatWaitsForItsWorkerSaysSo(t *testing.T) {
 		s.stands("w2", core.WorkerReady)
 		id := s.submit(1, func(sub *master.Submission) { sub.Record.EachWorker = true })
 		s.becomes(id, core.Open, "1 queued, 1 succeeded")
-		w, end, err := s.master.Watch(context.Background(), id, master.Tasks)
+		w, end, err := s.master.Watch(context.Background(), id, api.DetailTasks)
 		s.must(err)
 		defer end()
 		waits := func() map[int64]string {

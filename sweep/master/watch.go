@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/human"
 	"mlframework/sweep/metric"
@@ -21,39 +22,19 @@ const (
 	mostLineBytes = 1 << 20
 )
 
-// Update is what happened since a watcher last asked. Its JSON is a line of the API's answer to a follower.
-type Update struct {
-	Sweep  core.Summary `json:"sweep"`            // as it is now
-	Rows   []table.Row  `json:"tasks,omitempty"`  // tasks that changed, in order
-	Lines  []task.Line  `json:"lines,omitempty"`  // live output
-	Missed int64        `json:"missed,omitempty"` // lines that were left out because the watcher was slow
-	Cut    int64        `json:"-"`                // changes of tasks that were left out likewise
-	Best   *Best        `json:"best,omitempty"`   // of the tasks that ended well, by the sweep's objective
-	// Unranked is a task that ended well without a number for the objective.
-	Unranked *Unranked `json:"unranked,omitempty"`
-	Closed   bool      `json:"closed,omitempty"` // the master has stopped: nothing more comes
-}
-
-// Unranked is a task without a number for the objective.
-type Unranked struct {
-	Task   string `json:"task"` // its id
-	Metric string `json:"metric"`
-}
-
-// Best is the task that ranks first so far.
-type Best struct {
-	Task   string `json:"task"` // its id
-	Metric string `json:"metric"`
-	Value  string `json:"value"` // a number as people read it
-
+// leader is the task that ranks first so far.
+type leader struct {
+	api.Best
 	number float64
 	index  int64 // of the task
 }
 
-// Idle tells that the sweep has ended or is paused, and no worker has any of its tasks.
-func (u Update) Idle() bool {
-	c := u.Sweep.Counts
-	return u.Sweep.State != core.Open && c["queued"]+c["claimed"]+c["running"] == 0
+// shown returns what followers are told of the leader; nil: there is none.
+func (l *leader) shown() *api.Best {
+	if l == nil {
+		return nil
+	}
+	return &l.Best
 }
 
 // Watcher follows one sweep. It is for one goroutine.
@@ -63,7 +44,7 @@ type Watcher struct {
 	owner  *watchers
 	record core.Record
 	row    func(core.Task) table.Row
-	detail Detail
+	detail api.Detail
 
 	mu   sync.Mutex
 	next news
@@ -82,8 +63,8 @@ type news struct {
 	head     core.Head
 	tasks    []core.Task
 	cut      int64
-	best     *Best
-	unranked *Unranked
+	best     *leader
+	unranked *api.Unranked
 	lines    []task.Line
 	bytes    int // of the lines' texts
 	missed   int64
@@ -91,11 +72,11 @@ type news struct {
 }
 
 // Next waits for something new. It returns the context's cause when ctx ends first.
-func (w *Watcher) Next(ctx context.Context) (Update, error) {
+func (w *Watcher) Next(ctx context.Context) (api.Update, error) {
 	select {
 	case <-w.wake:
 	case <-ctx.Done():
-		return Update{}, context.Cause(ctx)
+		return api.Update{}, context.Cause(ctx)
 	}
 	if w.detail.Output() {
 		w.settle(ctx)
@@ -107,7 +88,8 @@ func (w *Watcher) Next(ctx context.Context) (Update, error) {
 	if n.record != nil {
 		w.record, w.row = *n.record, n.record.Rows(w.sweep)
 	}
-	u := Update{Sweep: w.record.Summary(n.head), Lines: n.lines, Missed: n.missed, Cut: n.cut, Best: n.best, Unranked: n.unranked, Closed: n.closed}
+	u := api.Update{Sweep: w.record.Summary(n.head), Lines: n.lines, Missed: n.missed, Cut: n.cut,
+		Best: n.best.shown(), Unranked: n.unranked, Closed: n.closed}
 	for _, t := range n.tasks {
 		u.Rows = append(u.Rows, w.row(t))
 	}
@@ -154,7 +136,7 @@ type watchers struct {
 	closed bool
 }
 
-func (ws *watchers) add(r core.Record, h core.Head, best *Best, d Detail) *Watcher {
+func (ws *watchers) add(r core.Record, h core.Head, best *leader, d api.Detail) *Watcher {
 	w := &Watcher{sweep: h.ID, wake: make(chan struct{}, 1), owner: ws, record: r, row: r.Rows(h.ID), detail: d}
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
@@ -174,11 +156,11 @@ func (w *Watcher) close() {
 }
 
 // each lets f note something for everybody who is told of a sweep in that detail, or more.
-func (ws *watchers) each(sweep string, least Detail, f func(Detail, *news)) {
+func (ws *watchers) each(sweep string, least api.Detail, f func(api.Detail, *news)) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	for w := range ws.all {
-		if w.sweep == sweep && w.detail.holds(least) {
+		if w.sweep == sweep && w.detail.Holds(least) {
 			w.note(func(n *news) { f(w.detail, n) })
 		}
 	}
@@ -186,11 +168,11 @@ func (ws *watchers) each(sweep string, least Detail, f func(Detail, *news)) {
 
 // rewritten tells of a record that changed.
 func (ws *watchers) rewritten(sweep string, r core.Record) {
-	ws.each(sweep, Counts, func(_ Detail, n *news) { n.record = &r })
+	ws.each(sweep, api.DetailCounts, func(_ api.Detail, n *news) { n.record = &r })
 }
 
 // better is the best of a task and the one before.
-func (b *Best) better(id string, o metric.Objective, t *core.Task) *Best {
+func (b *leader) better(id string, o metric.Objective, t *core.Task) *leader {
 	if !o.Ranks(t.State.String()) {
 		return b
 	}
@@ -198,16 +180,15 @@ func (b *Best) better(id string, o metric.Objective, t *core.Task) *Best {
 	if !ok || math.IsNaN(v) || b != nil && b.Metric == o.Metric && (v == b.number || v > b.number != o.Maximize) {
 		return b
 	}
-	return &Best{
-		Task: task.ID{Sweep: id, Index: t.Index}.String(), Metric: o.Metric, Value: human.Number(v),
-		number: v, index: t.Index,
-	}
+	shown := api.Best{Task: task.ID{Sweep: id, Index: t.Index}.String(), Metric: o.Metric,
+		Value: human.Number(v)}
+	return &leader{Best: shown, number: v, index: t.Index}
 }
 
 // changesBest reports whether the best task of a sweep, by what watchers know, is among tasks that
 // changed: it runs again, or has another value, and a worse one may be the best now.
 func (ws *watchers) changesBest(id string, tasks []core.Task) (found bool) {
-	ws.each(id, Counts, func(_ Detail, n *news) {
+	ws.each(id, api.DetailCounts, func(_ api.Detail, n *news) {
 		found = found || n.best != nil && slices.ContainsFunc(tasks,
 			func(t core.Task) bool { return t.Index == n.best.index })
 	})
@@ -215,18 +196,19 @@ func (ws *watchers) changesBest(id string, tasks []core.Task) (found bool) {
 }
 
 // ranked tells which task of a sweep is the best now.
-func (ws *watchers) ranked(sweep string, best *Best) {
-	ws.each(sweep, Counts, func(_ Detail, n *news) { n.best = best })
+func (ws *watchers) ranked(sweep string, best *leader) {
+	ws.each(sweep, api.DetailCounts, func(_ api.Detail, n *news) { n.best = best })
 }
 
 // changed tells what a commit changed.
 func (ws *watchers) changed(r core.Record, h core.Head, tasks []core.Task) {
-	ws.each(h.ID, Counts, func(d Detail, n *news) {
+	ws.each(h.ID, api.DetailCounts, func(d api.Detail, n *news) {
 		for i := range tasks {
 			n.best = n.best.better(h.ID, r.Objective, &tasks[i])
 			if t := &tasks[i]; n.unranked == nil && t.State == task.Succeeded && !r.Objective.IsZero() {
 				if v, ok := t.Try.Metrics().Get(r.Objective.Metric); !ok || math.IsNaN(v) {
-					n.unranked = &Unranked{task.ID{Sweep: h.ID, Index: t.Index}.String(), r.Objective.Metric}
+					n.unranked = &api.Unranked{Task: task.ID{Sweep: h.ID, Index: t.Index}.String(),
+						Metric: r.Objective.Metric}
 				}
 			}
 		}
@@ -252,7 +234,7 @@ func (ws *watchers) follows(sweep string) bool {
 }
 
 func (ws *watchers) line(l task.Line) {
-	ws.each(l.Sweep, Output, func(_ Detail, n *news) {
+	ws.each(l.Sweep, api.DetailOutput, func(_ api.Detail, n *news) {
 		if n.missed > 0 || len(n.lines) == mostLines || n.bytes > mostLineBytes {
 			n.missed += 1 + l.Missed
 			return

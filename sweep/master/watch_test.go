@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 	"mlframework/sweep/metric"
@@ -19,7 +20,7 @@ func TestAWatcherSeesASweepToItsEnd(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	id := s.submit(20)
-	w, stop, err := s.master.Watch(t.Context(), "", master.Tasks)
+	w, stop, err := s.master.Watch(t.Context(), "", api.DetailTasks)
 	s.must(err)
 	defer stop()
 	s.newRunner("w1", 2, time.Millisecond)
@@ -52,7 +53,8 @@ func TestAWatcherSeesASweepToItsEnd(t *testing.T) {
 func TestASlowWatcherIsBounded(t *testing.T) {
 	t.Parallel()
 	r, _ := record(t, 100)
-	w, line, changed, end := master.Shown(r, core.Head{ID: "train-1", State: core.Open, Total: 100}, master.Output)
+	w, line, changed, end := master.Shown(r, core.Head{ID: "train-1", State: core.Open, Total: 100},
+		api.DetailOutput)
 	for n := range master.MostLines + 5 {
 		line(task.Line{Sweep: "train-1", Text: fmt.Sprint(n)})
 		line(task.Line{Sweep: "train-2", Text: "of another"})
@@ -89,7 +91,7 @@ func TestLinesReachAWatcher(t *testing.T) {
 	s := newSite(t)
 	h := s.newHandThat(task.Heartbeat{Worker: "w1", Slots: 1, Incarnation: "1", Host: "gpu1"}, nil)
 	id := s.submit(1)
-	w, stop, err := s.master.Watch(t.Context(), id, master.Output)
+	w, stop, err := s.master.Watch(t.Context(), id, api.DetailOutput)
 	s.must(err)
 	defer stop()
 	h.has(1)
@@ -121,7 +123,7 @@ func TestLinesAreOfTheWorkerThatHasTheTask(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	honest, foreign, g := s.two()
-	w, stop, err := s.master.Watch(t.Context(), g.sweep, master.Output)
+	w, stop, err := s.master.Watch(t.Context(), g.sweep, api.DetailOutput)
 	s.must(err)
 	defer stop()
 	line := func(h *hand, attempt int, text string) task.Line {
@@ -169,10 +171,10 @@ func TestTheBestRunsAgain(t *testing.T) {
 	id := s.submit(2, func(sub *master.Submission) {
 		sub.Record.Objective = metric.Objective{Maximize: true, Metric: "acc", Timeouts: true}
 	})
-	w, stop, err := s.master.Watch(t.Context(), id, master.Counts)
+	w, stop, err := s.master.Watch(t.Context(), id, api.DetailCounts)
 	s.must(err)
 	defer stop()
-	best := func() (last *master.Best) {
+	best := func() (last *api.Best) {
 		t.Helper()
 		for {
 			u, err := w.Next(t.Context())
@@ -193,7 +195,7 @@ func TestTheBestRunsAgain(t *testing.T) {
 	if b := best(); b == nil || b.Task != id+"/0" || b.Value != "0.9" {
 		t.Errorf("the best is %+v", b)
 	}
-	if _, err := s.master.Retry(t.Context(), id, nil, master.Code{}); err != nil {
+	if _, err := s.master.Retry(t.Context(), id, nil, api.Continuation{}); err != nil {
 		t.Fatal(err)
 	}
 	h.has(3)

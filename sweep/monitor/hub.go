@@ -7,7 +7,6 @@ import (
 
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
-	"mlframework/sweep/master"
 )
 
 // The topics: what readers are told changes of. A sweep has one of its own.
@@ -172,10 +171,11 @@ func (h *hub) tell(t *topic) {
 // follow reads the events of a sweep. They end when the sweep is idle or the master goes; the list tells when it goes on.
 func (h *hub) follow(ctx context.Context, id string, t *topic) {
 	for ctx.Err() == nil {
-		_ = h.master.Follow(ctx, id, api.Following{Detail: master.Counts}, func(master.Update) error {
-			h.publish(ofSweep + id)
-			return nil
-		})
+		_ = h.master.Follow(ctx, id, api.Following{Detail: api.DetailCounts},
+			func(api.Update) error {
+				h.publish(ofSweep + id)
+				return nil
+			})
 		select {
 		case <-t.poke:
 		case <-ctx.Done():

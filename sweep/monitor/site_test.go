@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"mlframework/sweep/api"
+	"mlframework/sweep/api/server"
 	"mlframework/sweep/core"
 	"mlframework/sweep/leaktest"
 	"mlframework/sweep/master"
@@ -131,16 +132,17 @@ func (s *site) start() {
 	st, err := store.Open(context.Background(), s.folder, "test")
 	s.must(err)
 	m := master.New(master.Options{Store: st, Queue: s.queue, Lease: time.Hour})
-	server := api.New(api.Options{Master: m, Store: &st.Reader, Broker: s.queue, Program: "1.2"})
-	l, err := api.Listen(s.socket(), "")
+	handler := server.New(server.Options{Master: m, Store: &st.Reader, Broker: s.queue,
+		Program: "1.2"})
+	l, err := server.Listen(s.socket(), "")
 	s.must(err)
-	reading, err := api.ListenReadOnly(s.readSocket())
+	reading, err := server.ListenReadOnly(s.readSocket())
 	s.must(err)
 	serving, stopServing := context.WithCancel(context.Background())
 	running, stopRunning := context.WithCancel(context.Background())
 	var apis, run sync.WaitGroup
 	apis.Go(func() {
-		if err := server.Run(serving, l, reading); err != nil {
+		if err := handler.Run(serving, l, reading); err != nil {
 			s.t.Errorf("serve: %v", err)
 		}
 	})

@@ -18,10 +18,10 @@ import (
 // Checks is what a person should know about the results of a sweep, of the newest attempts of its
 // tasks.
 type Checks struct {
-	Unkept     []Unkept     // by host
-	Unread     []Unread     // by metric, in the order of the tasks
-	Unmeasured []Unmeasured // in the order of the tasks
-	Surpassed  *Surpassed   // nil: no task is
+	Unkept     []Unkept          // by host
+	Unread     []core.Unread     // by metric, in the order of the tasks
+	Unmeasured []core.Unmeasured // in the order of the tasks
+	Surpassed  *core.Surpassed   // nil: no task is
 }
 
 // Unkept is tasks on one host whose output was not kept in full, other than for its ceiling.
@@ -29,32 +29,6 @@ type Unkept struct {
 	Host  string
 	Tasks int64
 	Error string // of one of them
-}
-
-// Unread is what matched a metric last in tasks of a sweep and was no number.
-type Unread struct {
-	Metric string `json:"metric"`
-	Text   string `json:"text"`  // of the first
-	Tasks  int64  `json:"tasks"` // in how many
-	First  int64  `json:"first"` // the index of the first of them
-}
-
-// Unmeasured is why metrics of files are missing in tasks of a sweep.
-type Unmeasured struct {
-	Text  string `json:"text"`
-	Tasks int64  `json:"tasks"` // of which it is said
-	First int64  `json:"first"` // the index of the first of them
-}
-
-// Surpassed is tasks of a sweep that had a better value for its objective than the last, which
-// counts as nobody chose another.
-type Surpassed struct {
-	Tasks int64  `json:"tasks"`
-	First int64  `json:"first"` // the index of the first of them
-	Best  string `json:"best"`  // of that one, a number as people read it
-	Step  int64  `json:"step"`  // of Best
-	Place string `json:"place"` // of Best: "step 20", or "value 2 of 3"
-	Last  string `json:"last"`
 }
 
 // Bounds of what Checks lists.
@@ -124,23 +98,28 @@ func (c *Checks) output(index int64, host string, out outputs, unkept map[string
 	}
 	seen := map[string]bool{} // both streams of a task count once
 	for _, u := range append(out.Stdout.Unread, out.Stderr.Unread...) {
-		i := slices.IndexFunc(c.Unread, func(have Unread) bool { return have.Metric == u.Name })
+		i := slices.IndexFunc(c.Unread, func(have core.Unread) bool {
+			return have.Metric == u.Name
+		})
 		switch {
 		case seen[u.Name] || i < 0 && len(c.Unread) == mostUnread:
 			continue
 		case i < 0:
-			i, c.Unread = len(c.Unread), append(c.Unread, Unread{Metric: u.Name, Text: u.Text, First: index})
+			i, c.Unread = len(c.Unread), append(c.Unread, core.Unread{Metric: u.Name, Text: u.Text,
+				First: index})
 		}
 		seen[u.Name] = true
 		c.Unread[i].Tasks++
 	}
 	for _, text := range out.Unmeasured {
-		i := slices.IndexFunc(c.Unmeasured, func(have Unmeasured) bool { return have.Text == text })
+		i := slices.IndexFunc(c.Unmeasured, func(have core.Unmeasured) bool {
+			return have.Text == text
+		})
 		switch {
 		case i >= 0:
 			c.Unmeasured[i].Tasks++
 		case len(c.Unmeasured) < mostUnmeasured:
-			c.Unmeasured = append(c.Unmeasured, Unmeasured{text, 1, index})
+			c.Unmeasured = append(c.Unmeasured, core.Unmeasured{Text: text, Tasks: 1, First: index})
 		}
 	}
 }
@@ -153,7 +132,7 @@ func (c *Checks) surpassed(index int64, metrics metric.Final, o metric.Objective
 			continue
 		}
 		if c.Surpassed == nil {
-			c.Surpassed = &Surpassed{
+			c.Surpassed = &core.Surpassed{
 				First: index, Best: human.Number(best.Value), Step: best.Step, Place: best.String(),
 				Last: human.Number(m.Value),
 			}

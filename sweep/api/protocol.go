@@ -1,0 +1,44 @@
+package api
+
+import (
+	"time"
+
+	"mlframework/sweep/core"
+)
+
+// FileHeader identifies the file whose bytes an answer has. Who asks for what follows them names
+// it.
+const FileHeader = "Output-File"
+
+// Event is the data of one event.
+type Event struct {
+	Update
+	// Snapshot tells that the tasks are not those that changed: together with the events before and
+	// after it that say so, it has every task that was handed out, as it is now.
+	Snapshot bool `json:"snapshot,omitempty"`
+	// More tells that tasks which changed already are still to come: the sweep may have ended, and
+	// not all of it was told.
+	More bool `json:"more,omitempty"`
+}
+
+// KeepAlive is how often a follower hears at least something.
+const KeepAlive = 15 * time.Second
+
+// Root is what all paths begin with: the version of the API.
+const Root = "/v1"
+
+// KeyHeader is where a client key stands.
+const KeyHeader = "Idempotency-Key"
+
+// EventHeader is where the id of an event stands.
+const EventHeader = "Last-Event-ID"
+
+// SweepList answers a question for sweeps.
+type SweepList struct {
+	Sweeps []core.Summary `json:"sweeps"` // the oldest first
+}
+
+// WorkerList answers a question for workers.
+type WorkerList struct {
+	Workers []core.Worker `json:"workers"` // by name
+}

@@ -1,0 +1,227 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+
+	"mlframework/sweep/api"
+	"mlframework/sweep/core"
+	"mlframework/sweep/master"
+	"mlframework/sweep/task"
+)
+
+func (s *Server) submit(w http.ResponseWriter, r *http.Request) error {
+	submission, err := readSubmission(r)
+	if err != nil {
+		return err
+	}
+	follow, err := readFollow(r)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := brief(r)
+	defer cancel()
+	id, err := s.o.Master.Submit(ctx, master.Submission{Record: submission.Record,
+		Total: api.Total(submission.Record), Code: submission.Code,
+		ClientKey: r.Header.Get(api.KeyHeader), MinNumber: submission.MinNumber,
+		Secrets: submission.Secrets, Environ: submission.Environ, Followed: follow.Output()})
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Location", api.Root+"/sweeps/"+url.PathEscape(id))
+	if err := s.expect(ctx, w, id, follow, true); err != nil {
+		return err
+	}
+	return s.stands(ctx, w, http.StatusCreated, id)
+}
+
+// expect begins to collect events for a client that is about to follow, so that it misses nothing of what begins now: it
+// goes on from the id that it is given. Of a sweep that is new everything counts.
+func (s *Server) expect(ctx context.Context, w http.ResponseWriter, id string, follow api.Detail,
+	isNew bool) error {
+	if follow == "" {
+		return nil
+	}
+	f, leave, err := s.feeds.join(ctx, id, follow)
+	if err != nil {
+		return err
+	}
+	defer leave() // the feed is kept for a while
+	at := before
+	if !isNew {
+		at = f.end()
+	}
+	w.Header().Set(api.EventHeader, f.id(at))
+	return nil
+}
+
+// readFollow reads how much of a sweep the client follows, or is about to; "" when it does not say.
+func readFollow(r *http.Request) (api.Detail, error) {
+	follow := api.Detail(r.URL.Query().Get("follow"))
+	if follow != "" && !slices.Contains(api.Details, follow) {
+		return "", api.Wrong("follow", "there are counts, tasks and output")
+	}
+	return follow, nil
+}
+
+// stands answers with a sweep as it stands.
+func (s *Server) stands(ctx context.Context, w http.ResponseWriter, status int, id string) error {
+	stored, err := s.archive.Stored(ctx, id)
+	if err != nil {
+		return err
+	}
+	answer(w, status, stored.Record.Summary(stored.Head))
+	return nil
+}
+
+// act does something with a sweep and answers how it stands then.
+func (s *Server) act(w http.ResponseWriter, r *http.Request, do func(ctx context.Context, id string) error) error {
+	ctx, cancel := brief(r)
+	defer cancel()
+	named, err := s.archive.Stored(ctx, r.PathValue("sweep"))
+	if err != nil {
+		return err
+	}
+	if err := do(ctx, named.Head.ID); err != nil {
+		return err
+	}
+	return s.stands(ctx, w, http.StatusOK, named.Head.ID)
+}
+
+func (s *Server) cancel(w http.ResponseWriter, r *http.Request) error {
+	return s.act(w, r, func(ctx context.Context, id string) error {
+		_, err := s.o.Master.Cancel(ctx, id, "cancelled by a person")
+		return err
+	})
+}
+
+func (s *Server) pause(w http.ResponseWriter, r *http.Request) error {
+	stop, err := flag(r.URL.Query(), "stop")
+	if err != nil {
+		return err
+	}
+	return s.act(w, r, func(ctx context.Context, id string) error {
+		_, err := s.o.Master.Pause(ctx, id, "paused by a person", stop)
+		return err
+	})
+}
+
+func (s *Server) resume(w http.ResponseWriter, r *http.Request) error {
+	g, follow, err := readGoing(r)
+	if err == nil && len(g.Indexes) > 0 {
+		err = api.Wrong("indexes", "a sweep is resumed as a whole")
+	}
+	if err != nil {
+		return err
+	}
+	return s.act(w, r, func(ctx context.Context, id string) error {
+		if err := s.expect(ctx, w, id, follow, false); err != nil {
+			return err
+		}
+		_, err := s.o.Master.Resume(ctx, id, g.Update())
+		return err
+	})
+}
+
+func (s *Server) retry(w http.ResponseWriter, r *http.Request) error {
+	g, follow, err := readGoing(r)
+	if err != nil {
+		return err
+	}
+	return s.act(w, r, func(ctx context.Context, id string) error {
+		if err := s.expect(ctx, w, id, follow, false); err != nil {
+			return err
+		}
+		_, err := s.o.Master.Retry(ctx, id, g.Indexes, g.Update())
+		return err
+	})
+}
+
+func readGoing(r *http.Request) (g api.Going, follow api.Detail, err error) {
+	if err := read(r, &g); err != nil {
+		return g, "", err
+	}
+	if err := checkGoing(g); err != nil {
+		return g, "", err
+	}
+	if g.Revision != "" {
+		detail(r, "revision="+g.Revision)
+	}
+	if len(g.Indexes) > 0 {
+		detail(r, fmt.Sprintf("tasks=%d", len(g.Indexes)))
+	}
+	follow, err = readFollow(r)
+	return g, follow, err
+}
+
+func (s *Server) cancelTask(w http.ResponseWriter, r *http.Request) error {
+	index, err := taskIndex(r)
+	if err != nil {
+		return err
+	}
+	return s.act(w, r, func(ctx context.Context, id string) error {
+		_, err := s.o.Master.CancelTask(ctx, task.ID{Sweep: id, Index: index}, "cancelled by a person")
+		return err
+	})
+}
+
+func (s *Server) listWorkers(w http.ResponseWriter, r *http.Request) error {
+	ctx, cancel := brief(r)
+	defer cancel()
+	all, err := s.o.Master.Workers(ctx)
+	if err != nil {
+		return err
+	}
+	answer(w, http.StatusOK, api.WorkerList{Workers: append([]core.Worker{}, all...)})
+	return nil
+}
+
+func (s *Server) drain(w http.ResponseWriter, r *http.Request) error   { return s.draining(w, r, false) }
+func (s *Server) undrain(w http.ResponseWriter, r *http.Request) error { return s.draining(w, r, true) }
+
+func (s *Server) draining(w http.ResponseWriter, r *http.Request, off bool) error {
+	ctx, cancel := brief(r)
+	defer cancel()
+	worker, err := s.o.Master.Drain(ctx, r.PathValue("worker"), off)
+	if err != nil {
+		return err
+	}
+	answer(w, http.StatusOK, worker)
+	return nil
+}
+
+// mostSlots bounds what a worker can be asked for: far more than any machine has cores.
+const mostSlots = 4096
+
+func (s *Server) resize(w http.ResponseWriter, r *http.Request) error {
+	n, err := number(r.URL.Query(), "n")
+	switch {
+	case err != nil:
+		return err
+	case !r.URL.Query().Has("n"):
+		return api.Wrong("n", "how many slots? 0 is what the worker was started with")
+	case n > mostSlots:
+		return api.Wrong("n", fmt.Sprintf("a worker has at most %d slots", mostSlots))
+	}
+	ctx, cancel := brief(r)
+	defer cancel()
+	worker, err := s.o.Master.Resize(ctx, r.PathValue("worker"), int(n))
+	if err != nil {
+		return err
+	}
+	answer(w, http.StatusOK, worker)
+	return nil
+}
+
+func (s *Server) forget(w http.ResponseWriter, r *http.Request) error {
+	ctx, cancel := brief(r)
+	defer cancel()
+	if err := s.o.Master.Forget(ctx, r.PathValue("worker")); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}

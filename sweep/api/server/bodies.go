@@ -1,0 +1,62 @@
+package server
+
+import (
+	"io"
+	"net/http"
+	"time"
+
+	"mlframework/sweep/api"
+)
+
+// Bounds of what requests may hold in memory. A body is there several times over while it is read
+// and checked.
+const (
+	mostBody    = 16 << 20 // bytes of a request's body: a space is never expanded
+	smallBody   = 64 << 10 // bytes of one that is not counted
+	largeBodies = 4        // larger ones at once
+	bodyWait    = 5 * time.Second
+)
+
+// bodies reads the bodies of requests, a few large ones at once.
+type bodies struct {
+	large chan struct{} // one for each that is there
+	wait  time.Duration // for another to go
+}
+
+func newBodies() bodies { return bodies{make(chan struct{}, largeBodies), bodyWait} }
+
+// read reads a request's body. Done is to be called once that is not needed any more.
+func (b bodies) read(w http.ResponseWriter, r *http.Request) (body []byte, done func(), err error) {
+	from := http.MaxBytesReader(w, r.Body, mostBody)
+	body, err = io.ReadAll(io.LimitReader(from, smallBody))
+	if err != nil {
+		return nil, nil, errBody()
+	}
+	if len(body) < smallBody {
+		return body, func() {}, nil
+	}
+	timer := time.NewTimer(b.wait)
+	defer timer.Stop()
+	select {
+	case b.large <- struct{}{}:
+		done = func() { <-b.large }
+	case <-r.Context().Done():
+		return nil, nil, r.Context().Err()
+	case <-timer.C:
+		_, _ = io.Copy(io.Discard, from) // so that the client reads the answer
+		w.Header().Set("Retry-After", "1")
+		return nil, nil, &api.Error{Status: http.StatusServiceUnavailable,
+			Text: "the master has too many large requests at once", Remedy: "try again in a moment"}
+	}
+	rest, err := io.ReadAll(from)
+	if err != nil {
+		done()
+		return nil, nil, errBody()
+	}
+	return append(body, rest...), done, nil
+}
+
+func errBody() error {
+	return &api.Error{Status: http.StatusRequestEntityTooLarge,
+		Text: "the request is longer than 16 MiB, or broke off"}
+}

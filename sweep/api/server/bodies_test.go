@@ -1,0 +1,38 @@
+package server_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Only so many large bodies are in memory at once; small ones are never in their way.
+func TestLargeBodiesAreBounded(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	id := s.submit(1)
+	free := s.server.FillBodies(time.Millisecond)
+	pause := func(bytes int) (int, string, http.Header) {
+		return s.raw(http.MethodPost, "/v1/sweeps/"+id+"/pause", strings.Repeat(" ", bytes))
+	}
+	if status, text, h := pause(1 << 20); status != http.StatusServiceUnavailable ||
+		h.Get("Retry-After") != "1" || !strings.Contains(text, "too many large requests") {
+		t.Errorf("%d %v %s", status, h, text)
+	}
+	if status, text, _ := pause(1 << 10); status != http.StatusOK {
+		t.Errorf("a small one: %d %s", status, text)
+	}
+	free()
+	for range 3 { // each frees its place
+		if status, text, _ := pause(1 << 20); status != http.StatusOK {
+			t.Errorf("with a place: %d %s", status, text)
+		}
+	}
+	if status, text, _ := pause(16<<20 + 1); status != http.StatusRequestEntityTooLarge {
+		t.Errorf("too long: %d %s", status, text)
+	}
+	if status, text, _ := pause(1 << 20); status != http.StatusOK {
+		t.Errorf("after one that was too long: %d %s", status, text)
+	}
+}

@@ -1,0 +1,154 @@
+package server
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"mlframework/sweep/core"
+	"mlframework/sweep/master"
+	"mlframework/sweep/task"
+)
+
+// desc describes one metric. Names have their unit, and counters end with total.
+func desc(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc("mlframework_"+name, help, labels, nil)
+}
+
+var (
+	buildDesc  = desc("build_info", "The version of the master's program; always 1.", "version")
+	sweepsDesc = desc("sweeps", "Sweeps that have not ended, by state.", "state")
+	tasksDesc  = desc("tasks", "Tasks by sweep and state, of sweeps that have not ended and of the newest that have.", "sweep", "state")
+
+	attemptsDesc = desc("attempt_duration_seconds", "How long attempts ran that ended and counted, by how they ended; one that was lost counts as 0.", "class")
+	lostDesc     = desc("attempts_lost_total", "Attempts whose worker went away, or whose host could not run them.")
+	eventsDesc   = desc("events_total", "Events of workers that the master processed.")
+	lagDesc      = desc("event_lag_seconds", "How old the oldest of the newest group of events was when the master processed it.")
+
+	commitsDesc   = desc("store_commits_total", "Groups of changes that were written to the store.")
+	committedDesc = desc("store_commit_seconds_total", "Time that writing them took.")
+
+	brokerDesc  = desc("broker_up", "Whether the master reaches its broker: 1 or 0.")
+	blockedDesc = desc("broker_blocked", "Whether the broker takes no messages for now, as it "+
+		"is short of memory or disk: 1 or 0.")
+	refusedDesc = desc("refused_messages_total", "Messages for the master that could not be "+
+		"read, were not from the worker that they named, or were of attempts that it never had.")
+	outgoingDesc  = desc("outgoing_messages", "Batches and messages for workers that the broker has not taken yet.")
+	depthDesc     = desc("queue_messages", "Messages that wait in a queue of the broker; absent while the broker cannot be asked.", "queue")
+	consumersDesc = desc("queue_consumers", "Who reads a queue of the broker.", "queue")
+
+	workersDesc = desc("workers", "Workers by state.", "state")
+	slotsDesc   = desc("worker_slots", "How many tasks a worker runs at a time.", "worker")
+	busyDesc    = desc("worker_slots_busy", "How many tasks a worker runs now.", "worker")
+	waitingDesc = desc("worker_waiting_tasks", "Tasks that a worker has and has not begun.", "worker")
+	unsentDesc  = desc("worker_unsent_events", "Events that a worker could not send yet.", "worker")
+	seenDesc    = desc("worker_last_heartbeat_timestamp_seconds", "When a worker was last heard of, by the master's clock.", "worker")
+	cpuDesc     = desc("worker_cpu_busy_ratio", "Part of the cores of a worker's host that is busy, from 0 to 1.", "worker")
+	memoryDesc  = desc("worker_memory_bytes", "Memory of a worker's host, or of its control group where that has less.", "worker")
+	freeDesc    = desc("worker_memory_free_bytes", "Memory that programs on a worker's host could still get.", "worker")
+	diskDesc    = desc("worker_disk_bytes", "Size of the file system of a worker's outputs.", "worker")
+	spaceDesc   = desc("worker_disk_free_bytes", "What is free of the file system of a worker's outputs.", "worker")
+)
+
+// Describe implements prometheus.Collector; the metrics describe themselves.
+func (m *scrape) Describe(chan<- *prometheus.Desc) {}
+
+// Collect implements prometheus.Collector.
+func (m *scrape) Collect(to chan<- prometheus.Metric) {
+	t := teller{to}
+	t.gauge(buildDesc, 1, m.program)
+	m.tellSweeps(t)
+	m.tellAttempts(t)
+	t.counter(commitsDesc, float64(m.Commits))
+	t.counter(committedDesc, m.Committed.Seconds())
+	m.tellBroker(t)
+	m.tellWorkers(t)
+}
+
+// teller tells metrics.
+type teller struct{ to chan<- prometheus.Metric }
+
+func (t teller) gauge(d *prometheus.Desc, v float64, labels ...string) {
+	t.to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+}
+
+func (t teller) counter(d *prometheus.Desc, v float64, labels ...string) {
+	t.to <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, v, labels...)
+}
+
+func (m *scrape) tellSweeps(t teller) {
+	states := map[core.State]int{core.Open: 0, core.Paused: 0, core.Cancelled: 0}
+	for _, s := range m.open {
+		states[s.Head.State]++
+	}
+	for state, n := range states {
+		t.gauge(sweepsDesc, float64(n), string(state))
+	}
+	for _, s := range m.counted {
+		for state, n := range s.Head.Counts() {
+			t.gauge(tasksDesc, float64(n), s.Head.ID, task.State(state).String())
+		}
+	}
+}
+
+func (m *scrape) tellAttempts(t teller) {
+	bounds := master.DurationBounds()
+	var lost uint64
+	for class, d := range m.Attempts {
+		buckets, n := map[float64]uint64{}, uint64(0)
+		for i, count := range d.Counts {
+			if n += count; i < len(bounds) {
+				buckets[bounds[i]] = n
+			}
+		}
+		t.to <- prometheus.MustNewConstHistogram(attemptsDesc, n, d.Sum.Seconds(), buckets, string(class))
+		if class == task.Loss {
+			lost = n
+		}
+	}
+	t.counter(lostDesc, float64(lost))
+	t.counter(eventsDesc, float64(m.Events))
+	t.gauge(lagDesc, m.Lag.Seconds())
+}
+
+func (m *scrape) tellBroker(t teller) {
+	t.gauge(brokerDesc, oneIf(!m.broker.Away))
+	t.gauge(blockedDesc, oneIf(m.broker.Blocked != ""))
+	t.counter(refusedDesc, float64(m.broker.Refused+m.Refused))
+	t.gauge(outgoingDesc, float64(m.Outgoing))
+	for _, d := range m.depths {
+		t.gauge(depthDesc, float64(d.Messages), d.Queue)
+		if d.Consumers != nil {
+			t.gauge(consumersDesc, float64(*d.Consumers), d.Queue)
+		}
+	}
+}
+
+func (m *scrape) tellWorkers(t teller) {
+	states := map[string]int{core.WorkerReady: 0, core.WorkerDraining: 0, core.WorkerAway: 0, core.WorkerQuarantined: 0, core.WorkerRefused: 0}
+	for _, w := range m.Workers {
+		states[w.State]++
+		t.gauge(slotsDesc, float64(w.Slots), w.Name)
+		t.gauge(busyDesc, float64(len(w.Running)), w.Name)
+		t.gauge(waitingDesc, float64(w.Waiting), w.Name)
+		t.gauge(unsentDesc, float64(w.Unsent), w.Name)
+		if w.Seen != nil {
+			t.gauge(seenDesc, float64(w.Seen.UnixMilli())/1000, w.Name)
+		}
+		if l := w.Load; l != nil {
+			t.gauge(cpuDesc, l.CPU, w.Name)
+			t.gauge(memoryDesc, float64(l.MemoryTotal), w.Name)
+			t.gauge(freeDesc, float64(l.MemoryFree), w.Name)
+			t.gauge(diskDesc, float64(l.DiskTotal), w.Name)
+			t.gauge(spaceDesc, float64(l.DiskFree), w.Name)
+		}
+	}
+	for state, n := range states {
+		t.gauge(workersDesc, float64(n), state)
+	}
+}
+
+func oneIf(is bool) float64 {
+	if is {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,71 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"syscall"
+
+	"mlframework/sweep/api"
+	"mlframework/sweep/core"
+	"mlframework/sweep/master"
+	"mlframework/sweep/queue"
+	"mlframework/sweep/store"
+)
+
+// problem is an error as a client is told of it.
+func problem(err error) *api.Error {
+	if e, ok := errors.AsType[*api.Error](err); ok {
+		return e
+	}
+	e := &api.Error{Status: http.StatusInternalServerError, Text: err.Error()}
+	if unknown, ok := errors.AsType[*store.UnknownSweep](err); ok {
+		if e.Status = http.StatusNotFound; unknown.ID != "" {
+			e.Remedy = "run-tasks ls lists them"
+		}
+	} else if _, ok := errors.AsType[*core.UnknownTask](err); ok {
+		e.Status = http.StatusNotFound
+	} else if _, ok := errors.AsType[*core.UnknownWorker](err); ok {
+		e.Status, e.Remedy = http.StatusNotFound, "run-tasks workers lists them"
+	} else if _, ok := errors.AsType[*master.UnknownLetter](err); ok {
+		e.Status, e.Remedy = http.StatusNotFound, "run-tasks broker dead lists them"
+	} else if none, ok := errors.AsType[*core.NoSecrets](err); ok {
+		e.Status, e.Parameter = http.StatusConflict, api.SecretsField
+		if none.Gone {
+			e.Remedy = "they are taken from where the sweep is let go on: export " + none.Names[0] +
+				"=... there"
+		}
+	} else if _, ok := errors.AsType[*core.WorkerUnreachable](err); ok {
+		e.Status, e.Remedy = http.StatusServiceUnavailable,
+			"run-tasks workers shows when it is back"
+	} else if _, ok := errors.AsType[*core.NoWorker](err); ok {
+		e.Status = http.StatusConflict
+	} else if state, ok := errors.AsType[*core.WrongState](err); ok {
+		e.Status, e.Text, e.Remedy = http.StatusConflict, state.ID+" is "+state.Is, state.Remedy
+	} else if errors.Is(err, core.ErrEnviron) {
+		e.Status, e.Parameter = http.StatusConflict, "environ"
+	} else if errors.Is(err, syscall.ENOSPC) {
+		e.Status, e.Remedy = http.StatusServiceUnavailable,
+			"free some space on the master's machine, and start the master again"
+	} else if errors.Is(err, master.ErrStopped) || errors.Is(err, queue.ErrAway) ||
+		errors.Is(err, context.DeadlineExceeded) {
+		e.Status = http.StatusServiceUnavailable
+	}
+	return e
+}
+
+func refuse(w http.ResponseWriter, err error) {
+	e := problem(err)
+	answer(w, cmp.Or(e.Status, http.StatusInternalServerError), e)
+}
+
+// answer writes JSON. An error of writing is that the client went away.
+func answer(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	lines := json.NewEncoder(w)
+	lines.SetEscapeHTML(false)
+	_ = lines.Encode(v)
+}

@@ -1,0 +1,225 @@
+package server
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"mlframework/sweep/api"
+	"mlframework/sweep/core"
+	"mlframework/sweep/store"
+	"mlframework/sweep/table"
+	"mlframework/sweep/task"
+)
+
+// events follows a sweep with server-sent events, until the client leaves or the master stops.
+//
+// The first event says how the sweep stands. A client that comes back with the id of the last event that it has read is
+// told what changed since. When that is not known any more (the master was started again, or too much has happened) it is
+// given every task as it is now: either way nothing is missing.
+func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
+	follow, err := readFollow(r)
+	if err != nil {
+		return err
+	}
+	stored, err := s.archive.Stored(r.Context(), r.PathValue("sweep"))
+	if err != nil {
+		return err
+	}
+	f, leave, err := s.feeds.join(r.Context(), stored.Head.ID, cmp.Or(follow, api.DetailTasks))
+	if err != nil {
+		return err
+	}
+	defer leave()
+	t := &telling{s: s, r: r, w: w, flush: http.NewResponseController(w), feed: f, sweep: stored.Head.ID}
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Cache-Control", "no-store")
+	return t.tell(r.Header.Get(api.EventHeader))
+}
+
+// telling is one follower.
+type telling struct {
+	s     *Server
+	r     *http.Request
+	w     io.Writer
+	flush *http.ResponseController
+	feed  *feed
+	sweep string
+	seen  int64 // version of the feed
+}
+
+func (t *telling) tell(last string) error {
+	if err := t.feed.begun(t.r.Context()); err != nil {
+		return err
+	}
+	at, lost := t.feed.find(last)
+	err := t.begin(at, lost && last != "")
+	for err == nil {
+		at, err = t.next(at)
+	}
+	if err == io.EOF {
+		return nil
+	}
+	return err
+}
+
+// begin sends how the sweep stands; to who was told something that is not kept, everything.
+func (t *telling) begin(at position, lost bool) error {
+	if lost {
+		return t.snapshot(at)
+	}
+	n := t.feed.after(at) // before asking how it stands now
+	if !n.gap && n.to == at {
+		t.seen = n.version
+	}
+	stored, err := t.s.archive.Stored(t.r.Context(), t.sweep)
+	if err != nil {
+		return err
+	}
+	rows, err := t.waiting(stored)
+	if err != nil {
+		return err
+	}
+	running, err := t.measured(stored)
+	if err != nil {
+		return err
+	}
+	now := api.Update{Sweep: stored.Record.Summary(stored.Head), Rows: append(rows, running...),
+		Best: n.Best, Unranked: n.Unranked}
+	return t.send(at, t.last(at, api.Event{Update: now}))
+}
+
+// mostMeasured is of how many running tasks a follower is told the metrics at first.
+const mostMeasured = 100
+
+// measured are running tasks that reported metrics, the first of them: the next value of one may be far off.
+func (t *telling) measured(s store.Sweep) (rows []table.Row, err error) {
+	if s.Head.Rows[task.Running] == 0 || !t.feed.detail.Tasks() {
+		return nil, nil
+	}
+	page, err := t.s.archive.Tasks(t.r.Context(), t.sweep,
+		api.Query{States: []task.State{task.Running}, Begun: true, Limit: mostMeasured})
+	for _, r := range page.Tasks {
+		if len(r.Metrics) > 0 {
+			rows = append(rows, r)
+		}
+	}
+	return rows, err
+}
+
+// waiting are the tasks that wait for a worker which is not there.
+func (t *telling) waiting(s store.Sweep) (rows []table.Row, err error) {
+	if len(s.Record.Workers) == 0 || !t.feed.detail.Tasks() {
+		return nil, nil
+	}
+	err = t.s.archive.Rows(t.r.Context(), t.sweep, api.Query{States: []task.State{task.Pending}},
+		func(r *table.Row) error {
+			if r.Attempts == 0 && r.Reason != "" {
+				rows = append(rows, *r)
+			}
+			return nil
+		})
+	return rows, err
+}
+
+// last completes an event with what the store says: more comes, too, when the feed has not heard of the end. It waits a
+// little for the last lines.
+func (t *telling) last(at position, e api.Event) api.Event {
+	n := t.feed.after(at)
+	e.More = n.gap || n.to != at || e.Idle() && !n.Idle()
+	return e
+}
+
+// next waits for something new and sends it.
+func (t *telling) next(at position) (position, error) {
+	n := t.feed.after(at)
+	switch {
+	case n.gap:
+		return n.to, t.snapshot(n.to)
+	case n.to != at || n.version != t.seen:
+		t.seen = n.version
+		return n.to, t.update(n)
+	}
+	alive := time.NewTimer(api.KeepAlive)
+	defer alive.Stop()
+	select {
+	case <-n.changed:
+		return at, nil
+	case <-alive.C:
+		_, err := io.WriteString(t.w, ": still here\n\n")
+		if err == nil {
+			err = t.flush.Flush()
+		}
+		return at, err
+	case <-t.r.Context().Done():
+		return at, io.EOF
+	}
+}
+
+// update sends what a feed has. That a sweep is idle must be true when it is said, as followers leave then: what the feed
+// heard may be older than what the store has.
+func (t *telling) update(n news) (err error) {
+	u := n.Update
+	if u.Idle() && !u.Closed {
+		if u.Sweep, err = t.now(); err != nil {
+			return err
+		}
+	}
+	if err := t.send(n.to, api.Event{Update: u, More: n.more}); err != nil {
+		return err
+	}
+	if u.Closed {
+		return io.EOF
+	}
+	return nil
+}
+
+func (t *telling) now() (core.Summary, error) {
+	stored, err := t.s.archive.Stored(t.r.Context(), t.sweep)
+	return stored.Record.Summary(stored.Head), err
+}
+
+// snapshot sends every task that has a row. Only its last event has the position, so that one which broke off is not
+// taken for whole.
+func (t *telling) snapshot(at position) error {
+	now, err := t.now()
+	if err != nil {
+		return err
+	}
+	var rows []table.Row
+	err = t.s.archive.Rows(t.r.Context(), t.sweep, api.Query{Begun: true},
+		func(r *table.Row) error {
+			rows = append(rows, *r)
+			if len(rows) < rowsAtOne {
+				return nil
+			}
+			full := rows
+			rows = nil
+			return t.write("", api.Event{Update: api.Update{Sweep: now, Rows: full}, Snapshot: true,
+				More: true})
+		})
+	if err != nil {
+		return err
+	}
+	return t.send(at, t.last(at, api.Event{Update: api.Update{Sweep: now, Rows: rows},
+		Snapshot: true}))
+}
+
+func (t *telling) send(at position, e api.Event) error { return t.write(t.feed.id(at), e) }
+
+func (t *telling) write(id string, e api.Event) error {
+	data, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	if id != "" {
+		id = "id: " + id + "\n"
+	}
+	if _, err := fmt.Fprintf(t.w, "event: update\n%sdata: %s\n\n", id, data); err != nil {
+		return err
+	}
+	return t.flush.Flush()
+}

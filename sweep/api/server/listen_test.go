@@ -1,0 +1,144 @@
+package server_test
+
+import (
+	"errors"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"mlframework/sweep/api"
+	"mlframework/sweep/api/server"
+)
+
+func TestListen(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "api.sock")
+	listen := func(group string) net.Listener {
+		t.Helper()
+		l, err := server.Listen(path, group)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	mode := func() fs.FileMode {
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Mode()
+	}
+	l := listen("")
+	if mode() != fs.ModeSocket|0o600 {
+		t.Errorf("mode %v", mode())
+	}
+	if _, err := server.Listen(path, ""); err == nil || !strings.Contains(err.Error(),
+		"another process listens there") {
+		t.Errorf("a second one: %v", err)
+	}
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+	if left, _ := os.ReadDir(filepath.Dir(path)); len(left) > 0 {
+		t.Errorf("%v is left", left)
+	}
+	abandon(t, path)
+	_ = listen("").Close()
+	if _, err := server.Listen(path, "no such group"); err == nil {
+		t.Error("a group that is not there")
+	}
+	if left, _ := os.ReadDir(filepath.Dir(path)); len(left) > 0 {
+		t.Errorf("%v is left of a socket that nobody may open", left)
+	}
+	if os.Getgid() == 0 {
+		l = listen("root")
+		if mode() != fs.ModeSocket|0o660 {
+			t.Errorf("mode %v", mode())
+		}
+		_ = l.Close()
+	}
+	if err := os.WriteFile(path, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := server.Listen(path, ""); err == nil || !strings.Contains(err.Error(),
+		"no socket") {
+		t.Errorf("on a file: %v", err)
+	}
+	if text, _ := os.ReadFile(path); string(text) != "mine" {
+		t.Error("the file is gone")
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	abandon(t, path)
+	client := api.Dial(path)
+	defer client.Close()
+	_, err := client.Health(t.Context())
+	if e, ok := errors.AsType[*api.Unreachable](err); !ok || e.Why != "nobody listens there" || !errors.Is(err, syscall.ECONNREFUSED) {
+		t.Errorf("%v", err)
+	}
+}
+
+// abandon leaves a socket behind, as a process that was killed does.
+func abandon(t *testing.T, path string) {
+	t.Helper()
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.SetUnlinkOnClose(false)
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A socket that is removed under a server is made again, and that is logged. Another process's place is not taken.
+func TestASocketThatWasRemoved(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	id := s.submit(1)
+	followed := make(chan error, 1)
+	first := make(chan struct{}, 1)
+	go func() {
+		followed <- s.client.Follow(t.Context(), id, api.Following{}, func(api.Update) error {
+			select {
+			case first <- struct{}{}:
+			default:
+			}
+			return nil
+		})
+	}()
+	<-first
+	s.must(os.Remove(s.socket()))
+	other := api.Dial(s.socket())
+	defer other.Close()
+	s.until("it listens again", func() bool {
+		_, err := other.Health(t.Context())
+		return err == nil
+	})
+	if want := "the socket was removed; it was made again"; !strings.Contains(s.log.String(), want) {
+		t.Errorf("it logs %s", s.log)
+	}
+	if info, err := os.Stat(s.socket()); err != nil || info.Mode() != fs.ModeSocket|0o600 {
+		t.Errorf("%v, %v", info, err)
+	}
+	s.hire("w1", 1, well)
+	if err := <-followed; err != nil {
+		t.Errorf("who followed meanwhile: %v", err)
+	}
+	s.must(os.Remove(s.socket()))
+	taken, err := net.Listen("unix", s.socket())
+	s.must(err)
+	defer taken.Close()
+	s.until("it says that it cannot", func() bool {
+		return strings.Contains(s.log.String(), "another process listens there")
+	})
+	s.end()
+	if _, err := os.Stat(s.socket()); err != nil {
+		t.Errorf("the other's socket is gone: %v", err)
+	}
+}

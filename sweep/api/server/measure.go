@@ -1,0 +1,67 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+
+	"mlframework/sweep/api"
+	"mlframework/sweep/metric"
+	"mlframework/sweep/store"
+	"mlframework/sweep/task"
+)
+
+func (s *Server) measure(w http.ResponseWriter, r *http.Request) error {
+	// it would keep others from sending large ones for as long as workers read
+	if r.ContentLength >= smallBody {
+		return &api.Error{Status: http.StatusRequestEntityTooLarge,
+			Text: "the question has 64 KiB or more", Remedy: "ask for fewer metrics at a time"}
+	}
+	var body api.Measure
+	if err := read(r, &body); err != nil {
+		return err
+	}
+	if _, err := metric.Compile(body.Metrics); err != nil {
+		return api.Wrong("metrics", err.Error())
+	}
+	switch {
+	case body.Metrics == nil:
+		return api.Wrong("metrics", "by which metrics? None is []")
+	case body.Tasks == nil:
+		return api.Wrong("tasks", "of which tasks?")
+	case len(body.Tasks) > api.MostMeasured:
+		return api.Wrong("tasks", fmt.Sprintf("at most %d at a time", api.MostMeasured))
+	case slices.ContainsFunc(body.Tasks, func(index int64) bool { return index < 0 }):
+		return api.Wrong("tasks", "indexes begin at 0")
+	}
+	view, err := s.archive.Stored(r.Context(), r.PathValue("sweep"))
+	if err != nil {
+		return err
+	}
+	by := task.Measure{Metrics: body.Metrics, Hide: len(view.Record.Recipe.Secrets) > 0}
+	all := api.Measures{Tasks: make([]api.MeasuredTask, len(body.Tasks))}
+	var readers sync.WaitGroup
+	for at, index := range body.Tasks { // the master asks each worker for a few at a time
+		readers.Go(func() { all.Tasks[at] = s.measureTask(r.Context(), view, index, by) })
+	}
+	readers.Wait()
+	answer(w, http.StatusOK, all)
+	return nil
+}
+
+// measureTask has the worker read that has what a task left.
+func (s *Server) measureTask(ctx context.Context, of store.Sweep, index int64, by task.Measure,
+) (m api.MeasuredTask) {
+	m.Index = index
+	t, err := s.archive.StoredTask(ctx, of, index)
+	if err == nil {
+		by.Exited = t.Try.Outcome != nil && t.Try.Outcome.Exited()
+		m.Measured, err = s.o.Master.Remeasure(ctx, task.ID{Sweep: of.Head.ID, Index: index}, by)
+	}
+	if err != nil {
+		m.Error = err.Error()
+	}
+	return m
+}

@@ -1,0 +1,149 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"net/http"
+	"time"
+
+	"mlframework/sweep/api"
+	"mlframework/sweep/task"
+)
+
+// Reading what a task printed, from the worker that has it.
+const (
+	pieceTime = 10 * time.Second       // that a worker has for one piece
+	polled    = 500 * time.Millisecond // between two looks at output that grows
+)
+
+// wantedOutput is which output of a task is asked for, and from where.
+type wantedOutput struct {
+	id      task.ID
+	attempt int
+	stderr  bool
+	offset  int64
+	file    string // in which the offset counts; "": in that of the attempt
+	follow  bool
+}
+
+func (s *Server) readOutput(r *http.Request) (o wantedOutput, err error) {
+	q := r.URL.Query()
+	attempt, err := number(q, "attempt")
+	if err == nil && attempt > math.MaxInt32 {
+		err = api.Wrong("attempt", "no task has so many attempts")
+	}
+	if err != nil {
+		return o, err
+	}
+	o.attempt = int(attempt)
+	switch stream := q.Get("stream"); stream {
+	case "stderr":
+		o.stderr = true
+	case "stdout", "":
+	default:
+		return o, api.Wrong("stream", "there are stdout and stderr")
+	}
+	if o.offset, err = number(q, "offset"); err != nil {
+		return o, err
+	}
+	if o.follow, err = flag(q, "follow"); err != nil {
+		return o, err
+	}
+	if o.file = q.Get("file"); o.file != "" && o.attempt > 0 {
+		return o, api.Wrong("file", "it says which attempt is meant: leave attempt out")
+	}
+	index, err := taskIndex(r)
+	if err != nil {
+		return o, err
+	}
+	view, err := s.archive.Stored(r.Context(), r.PathValue("sweep"))
+	o.id = task.ID{Sweep: view.Head.ID, Index: index}
+	return o, err
+}
+
+// output sends what an attempt printed: what there is, or, followed, until the task has ended or another attempt prints.
+func (s *Server) output(w http.ResponseWriter, r *http.Request) error {
+	o, err := s.readOutput(r)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/octet-stream")
+	flush := http.NewResponseController(w)
+	headed := false
+	for {
+		over, err := s.over(r.Context(), o.id) // before reading: what is written later is not the task's
+		if err != nil {
+			return err
+		}
+		p, err := s.piece(r.Context(), o)
+		switch {
+		case err != nil:
+			return err
+		case p.Absent && !headed && (over || !o.follow):
+			return &api.Error{Status: http.StatusNotFound,
+				Text: fmt.Sprintf("%s has printed nothing to %s", o.id, streamName(o.stderr))}
+		case p.Absent: // it may come
+		case headed && p.File != o.file: // another attempt's
+			return nil
+		case headed && p.File == "" && p.Size < o.offset: // likewise, from an older worker
+			o.offset = 0
+			continue
+		default:
+			if !headed {
+				headed = true
+				w.Header().Set(api.FileHeader, p.File)
+				w.WriteHeader(http.StatusOK)
+			}
+			if _, err := w.Write(p.Data); err != nil {
+				return err
+			}
+			if err := flush.Flush(); err != nil {
+				return err
+			}
+			o.file, o.offset = p.File, p.Offset+int64(len(p.Data))
+			if o.offset < p.Size && len(p.Data) > 0 {
+				continue
+			}
+		}
+		if over || !o.follow {
+			return nil
+		}
+		select {
+		case <-time.After(polled):
+		case <-r.Context().Done():
+			return nil
+		}
+	}
+}
+
+func streamName(stderr bool) string {
+	if stderr {
+		return "standard error"
+	}
+	return "standard output"
+}
+
+// over tells whether a task has ended.
+func (s *Server) over(ctx context.Context, id task.ID) (bool, error) {
+	stored, err := s.archive.Stored(ctx, id.Sweep)
+	if err != nil {
+		return false, err
+	}
+	t, err := s.archive.StoredTask(ctx, stored, id.Index)
+	return t.State.Terminal(), err
+}
+
+// piece asks the worker for what follows the offset.
+func (s *Server) piece(ctx context.Context, o wantedOutput) (task.Piece, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, pieceTime,
+		&api.Error{Status: http.StatusServiceUnavailable,
+			Text:   "the worker that has the output of " + o.id.String() + " does not answer",
+			Remedy: "run-tasks workers shows how it is"})
+	defer cancel()
+	p, err := s.o.Master.Output(ctx, o.id, o.attempt, task.Read{Stderr: o.stderr, Offset: o.offset, File: o.file, Length: task.MostRead})
+	if p.Error != "" {
+		err = &api.Error{Status: http.StatusServiceUnavailable, Text: p.Error}
+	}
+	return p, err
+}

@@ -1,0 +1,80 @@
+package server
+
+import (
+	"mlframework/sweep/api"
+	"mlframework/sweep/core"
+	"mlframework/sweep/table"
+)
+
+var (
+	filtering = []string{"where", "sort", "best", "top", "state", "begun"}
+	paging    = []string{"limit", "after"}
+	following = []string{"follow"}
+)
+
+// routes is everything that the API does.
+var routes = []route{
+	{method: "GET", path: "/health", answer: api.Health{}, do: (*Server).health},
+	{method: "GET", path: "/ready", answer: api.Readiness{}, do: (*Server).ready},
+	{method: "GET", path: metricsPath, do: (*Server).metrics},
+	{method: "GET", path: "/broker", query: []string{"queues"}, answer: api.Broker{},
+		do: (*Server).broker},
+	{method: "GET", path: "/broker/dead", query: paging[:1:1], answer: api.DeadLetters{},
+		do: (*Server).listDead},
+	{method: "POST", path: "/broker/dead/requeue", action: "requeue", answer: api.Buried{},
+		do: (*Server).requeue},
+	{method: "DELETE", path: "/broker/dead", action: "drop", answer: api.Buried{},
+		do: (*Server).drop},
+	{method: "POST", path: "/broker/dead/{letter}/requeue", action: "requeue", answer: api.Buried{},
+		do: (*Server).requeue},
+	{method: "DELETE", path: "/broker/dead/{letter}", action: "drop", answer: api.Buried{},
+		do: (*Server).drop},
+
+	{method: "GET", path: "/audit", query: append(paging[:2:2], "object"), answer: api.Actions{},
+		do: (*Server).audit},
+
+	{method: "GET", path: "/sweeps", query: paging, answer: api.SweepList{},
+		do: (*Server).listSweeps},
+	{method: "POST", path: "/sweeps", action: "submit", query: following, body: api.Submission{},
+		answer: core.Summary{}, do: (*Server).submit},
+	{method: "POST", path: "/missing", asks: true, body: api.Submission{}, answer: api.Missing{},
+		do: (*Server).missing},
+	{method: "GET", path: "/sweeps/{sweep}", query: []string{"checks"}, answer: api.Sweep{},
+		do: (*Server).showSweep},
+	{method: "POST", path: "/sweeps/{sweep}/cancel", action: "cancel", answer: core.Summary{}, do: (*Server).cancel},
+	{method: "POST", path: "/sweeps/{sweep}/pause", action: "pause", query: []string{"stop"}, answer: core.Summary{}, do: (*Server).pause},
+	{method: "POST", path: "/sweeps/{sweep}/resume", action: "resume", query: following,
+		body: api.Going{}, answer: core.Summary{}, do: (*Server).resume},
+	{method: "POST", path: "/sweeps/{sweep}/retry", action: "retry", query: following,
+		body: api.Going{}, answer: core.Summary{}, do: (*Server).retry},
+	{method: "POST", path: "/sweeps/{sweep}/extend", action: "extend", query: following,
+		body: api.Extension{}, answer: core.Summary{}, do: (*Server).extend},
+	{method: "POST", path: "/sweeps/{sweep}/priority", action: "priority", query: []string{"n"}, answer: core.Summary{}, do: (*Server).prioritize},
+	{method: "POST", path: "/sweeps/{sweep}/reread", action: "reread", body: api.Reread{},
+		answer: core.Summary{}, do: (*Server).reread},
+	{method: "POST", path: "/sweeps/{sweep}/measure", asks: true, body: api.Measure{},
+		answer: api.Measures{}, do: (*Server).measure},
+	{method: "GET", path: "/sweeps/{sweep}/results", query: append([]string{"format"},
+		filtering...), answer: table.Row{}, do: (*Server).results},
+	{method: "GET", path: "/sweeps/{sweep}/groups",
+		query:  append(paging[:2:2], "by", "of", "where", "sort", "top", "state", "begun"),
+		answer: api.GroupPage{}, do: (*Server).groups},
+	{method: "GET", path: "/sweeps/{sweep}/failures", answer: api.Failures{},
+		do: (*Server).failures},
+	{method: "GET", path: "/sweeps/{sweep}/events", query: following, answer: api.Event{},
+		do: (*Server).events},
+
+	{method: "GET", path: "/sweeps/{sweep}/tasks", query: append(paging[:2:2], filtering...),
+		answer: api.Page{}, do: (*Server).listTasks},
+	{method: "GET", path: "/sweeps/{sweep}/tasks/{index}", answer: api.Task{},
+		do: (*Server).showTask},
+	{method: "POST", path: "/sweeps/{sweep}/tasks/{index}/cancel", action: "cancel", answer: core.Summary{}, do: (*Server).cancelTask},
+	{method: "GET", path: "/sweeps/{sweep}/tasks/{index}/output", query: []string{"attempt", "stream", "offset", "file", "follow"}, do: (*Server).output},
+
+	{method: "GET", path: "/workers", answer: api.WorkerList{}, do: (*Server).listWorkers},
+	{method: "POST", path: "/workers/{worker}/drain", action: "drain", answer: core.Worker{}, do: (*Server).drain},
+	{method: "POST", path: "/workers/{worker}/resume", action: "resume", answer: core.Worker{}, do: (*Server).undrain},
+	{method: "POST", path: "/workers/{worker}/slots", action: "slots", query: []string{"n"}, answer: core.Worker{}, do: (*Server).resize},
+	{method: "POST", path: "/workers/{worker}/restart", action: "restart", query: []string{"now"}, answer: core.Worker{}, do: (*Server).restart},
+	{method: "DELETE", path: "/workers/{worker}", action: "forget", do: (*Server).forget},
+}

@@ -1,0 +1,152 @@
+// Package server answers the API over a master and its store: routes, streams of events, the record
+// of writes, and metrics for Prometheus. docs/api.yaml describes the routes; a test holds the two
+// together.
+//
+// The package decides nothing: transitions and placement are the core's, and pages are those of
+// sweep/query.
+//
+// # Writes
+//
+// Every write may be repeated. Under an Idempotency-Key header a repetition is given the answer that the first was given;
+// for a submission the store remembers the key, so that this is true after a restart of the master, too. Without a key:
+// cancel, pause, resume, priority, drain, slots and forget ask for a state, and asking twice leads to the same one; a retry
+// takes only tasks that have ended badly, and those it took once have not, until they end again; a sweep that was extended
+// has what it is extended by; a restart is of the process that is there then; a dead letter that was requeued or
+// dropped is not there a second time.
+package server
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"mlframework/sweep/api"
+	"mlframework/sweep/master"
+	"mlframework/sweep/query"
+	"mlframework/sweep/queue"
+	"mlframework/sweep/store"
+)
+
+// Options are what a server answers from. Master, Store and Broker are needed.
+type Options struct {
+	Master *master.Master
+	Store  *store.Reader
+	Broker interface{ Status() queue.Status } // the master's queue
+	// Revisions is the folder in which workers find the files of revisions, an absolute path, for clients on the same
+	// machine to write to; "": there is none.
+	Revisions string
+	Program   string       // version of the program, for people
+	Log       *slog.Logger // faults of this program; nothing
+	Audit     *slog.Logger // a record of every write: who, what, on what, and how it ended; nothing
+}
+
+// Server is the API of one master, an http.Handler. It is safe for concurrent use. Close it when nothing is served any
+// more; Run does.
+type Server struct {
+	o       Options
+	archive *query.Archive
+	mux     *http.ServeMux
+	feeds   feeds
+	answers answers
+	bodies  bodies
+	process *prometheus.Registry // of this program as a process
+}
+
+// New makes a server.
+func New(o Options) *Server {
+	for _, l := range []**slog.Logger{&o.Log, &o.Audit} {
+		if *l == nil {
+			*l = slog.New(slog.DiscardHandler)
+		}
+	}
+	s := &Server{o: o, archive: &query.Archive{Store: o.Store, Waits: o.Master.Waits},
+		mux: http.NewServeMux(), bodies: newBodies(), process: processMetrics()}
+	s.feeds.master = o.Master
+	for _, r := range routes {
+		s.mux.Handle(r.method+" "+api.Root+r.path, s.guard(r))
+		if r.path == metricsPath { // where those who collect metrics look first
+			s.mux.Handle(r.method+" "+r.path, s.guard(r))
+		}
+	}
+	s.mux.HandleFunc("/", s.nowhere)
+	return s
+}
+
+// Close ends what the server keeps for followers.
+func (s *Server) Close() { s.feeds.close() }
+
+// ServeHTTP implements http.Handler.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if err := admits(r.Context()); err != nil {
+		s.o.Log.Warn("refused", "error", err)
+		refuse(w, err)
+		return
+	}
+	s.mux.ServeHTTP(w, r)
+}
+
+// nowhere answers requests that no route takes.
+func (s *Server) nowhere(w http.ResponseWriter, r *http.Request) {
+	var allowed []string
+	for _, method := range []string{http.MethodDelete, http.MethodGet, http.MethodPost} {
+		other := &http.Request{Method: method, URL: r.URL, Host: r.Host}
+		if _, pattern := s.mux.Handler(other); pattern != "/" {
+			allowed = append(allowed, method)
+		}
+	}
+	if len(allowed) > 0 {
+		w.Header().Set("Allow", strings.Join(allowed, ", "))
+		refuse(w, &api.Error{Status: http.StatusMethodNotAllowed, Text: r.URL.Path + " knows no " +
+			r.Method})
+		return
+	}
+	refuse(w, &api.Error{Status: http.StatusNotFound, Text: "there is no " + r.URL.Path,
+		Remedy: "docs/api.yaml lists what there is"})
+}
+
+// route is one row of the table of what the API does. The description and the server are both held to it.
+type route struct {
+	method, path string
+	query        []string // parameters that it knows; others are refused
+	body         any      // a zero value of the JSON that it takes; nil: none
+	answer       any      // a zero value of the JSON that it gives, of one line or event where there are many; nil: no JSON
+	asks         bool     // it is a question, whatever its method
+	action       string   // of a write: what it is called in the record
+	do           func(*Server, http.ResponseWriter, *http.Request) error
+}
+
+// writes reports whether it may change anything.
+func (r route) writes() bool { return r.method != http.MethodGet && !r.asks }
+
+// knows tells whether all parameters of a request are of the route, and each is there once.
+func (r route) knows(q map[string][]string) error {
+	for name, values := range q {
+		switch {
+		case !slices.Contains(r.query, name):
+			return &api.Error{Status: http.StatusBadRequest, Text: "there is no parameter " + name,
+				Parameter: name}
+		case values[0] == "":
+			return &api.Error{Status: http.StatusBadRequest, Text: name + " has no value",
+				Remedy: "leave it out", Parameter: name}
+		case len(values) > 1:
+			return &api.Error{Status: http.StatusBadRequest,
+				Text: name + " is given more than once", Parameter: name}
+		}
+	}
+	return nil
+}
+
+// answerTime bounds what a request asks of the master's loop, which takes up what is asked within milliseconds.
+const answerTime = 30 * time.Second
+
+// brief bounds a request that is answered at once.
+func brief(r *http.Request) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(r.Context(), answerTime,
+		&api.Error{Status: http.StatusServiceUnavailable,
+			Text: "the master does not answer", Remedy: "look at its log"})
+}

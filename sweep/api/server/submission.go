@@ -1,0 +1,249 @@
+package server
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"mlframework/sweep/api"
+	"mlframework/sweep/core"
+	"mlframework/sweep/metric"
+	"mlframework/sweep/task"
+)
+
+// read reads the JSON of a request's body, in which every field must be known. No body is the zero value.
+func read(r *http.Request, into any) error {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return api.Wrong("", "the request broke off")
+	}
+	if len(bytes.TrimSpace(body)) == 0 {
+		return nil
+	}
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return api.Wrong("", "the body cannot be read: "+err.Error())
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return api.Wrong("", "something follows the JSON of the body")
+	}
+	return nil
+}
+
+// readSubmission reads a submission and checks it. The version comes first: what a newer one says cannot be judged.
+func readSubmission(r *http.Request) (s api.Submission, err error) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return s, api.Wrong("", "the request broke off")
+	}
+	var only struct {
+		Record struct {
+			Version int `json:"version"`
+		} `json:"record"`
+	}
+	if json.Unmarshal(body, &only) == nil && only.Record.Version > task.Newest {
+		return s, &api.Error{Status: http.StatusBadRequest, Parameter: "record.version",
+			Text:   fmt.Sprintf("the record has version %d, and this master understands %d", only.Record.Version, task.Newest),
+			Remedy: "bring the master up to date, or submit with a program of its version"}
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	if err := read(r, &s); err != nil {
+		return s, err
+	}
+	return s, check(s)
+}
+
+// Names that become parts of paths, identities and environments.
+var (
+	definitionName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]{0,63}$`)
+	sweepEnding    = regexp.MustCompile(`-[0-9]+$`)
+	revisionName   = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$`)
+	variableName   = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+)
+
+// mostNumber bounds the number of a sweep that a submission may ask for: far more than there will be, and far from the
+// greatest that can be counted on.
+const mostNumber = 1_000_000_000_000
+
+// check refuses what no tasks.yml can have said.
+func check(s api.Submission) error {
+	r, recipe := s.Record, s.Record.Recipe
+	switch {
+	case r.Version < 1:
+		return api.Wrong("record.version", "the record has no version")
+	case r.Space == nil:
+		return api.Wrong("record.space", "the record has no space")
+	case !definitionName.MatchString(recipe.Definition) || sweepEnding.MatchString(recipe.Definition):
+		return api.Wrong("record.recipe.definition", fmt.Sprintf("%q is no name for a definition",
+			recipe.Definition))
+	case !revisionName.MatchString(recipe.Revision):
+		return api.Wrong("record.recipe.revision", fmt.Sprintf("%q is no revision",
+			recipe.Revision))
+	case len(recipe.Command) == 0 || recipe.Command[0] == "":
+		return api.Wrong("record.recipe.command", "the command is empty")
+	case recipe.Timeout < 0 || recipe.Grace < 0 || recipe.GPUs < 0 || r.MaxFailures < 0 || s.MinNumber < 0 ||
+		min(r.Retry.Error, r.Retry.Timeout, r.Retry.OOM, r.Retry.Lost) < 0:
+		return api.Wrong("record", "a number of the record is negative")
+	case s.MinNumber > mostNumber:
+		return api.Wrong("min_number", fmt.Sprintf("no sweep has a number above %d",
+			int64(mostNumber)))
+	case recipe.GPUs > 0:
+		return &api.Error{Status: http.StatusBadRequest, Parameter: "record.recipe.gpus",
+			Text:   "GPUs are not handed out yet",
+			Remedy: "submit it with gpus: 0, or without"}
+	case !r.Style.Form.Known():
+		return api.Wrong("record.style.form", fmt.Sprintf("%q is not a form of parameters",
+			r.Style.Form))
+	case len(r.Workers) > 0:
+		return api.Wrong("record.workers", "which workers there are is the master's to say")
+	case len(r.Earlier) > 0:
+		return api.Wrong("record.earlier", "a sweep that begins ran with nothing else before")
+	case len(r.Images) > 0:
+		return api.Wrong("record.images", "in which images its tasks run is what the workers say")
+	case len(r.Extensions) > 0:
+		return api.Wrong("record.extensions", "a sweep is extended when it is there")
+	case badPriority(r.Priority):
+		return api.Wrong("record.priority", priorityRule)
+	case api.Total(r) < 1:
+		return api.Wrong("record", "the sweep has no task")
+	}
+	if err := checkNames(recipe); err != nil {
+		return err
+	}
+	if _, err := metric.Compile(recipe.Metrics); err != nil {
+		return api.Wrong("record.recipe.metrics", err.Error())
+	}
+	if err := checkEnviron(s.Environ); err != nil {
+		return err
+	}
+	return checkRanges(r)
+}
+
+// checkEnviron refuses what no process can have inherited.
+func checkEnviron(variables []string) error {
+	for _, v := range variables {
+		if !strings.Contains(v, "=") || strings.ContainsRune(v, 0) {
+			return api.Wrong("environ", "a variable of it is not NAME=value, or holds a zero byte")
+		}
+	}
+	return nil
+}
+
+// fileNames are the paths of a file that takes parameters.
+func fileNames(f *task.File) []string {
+	if f == nil {
+		return nil
+	}
+	return []string{f.From, f.To}
+}
+
+func checkNames(r task.Recipe) error {
+	for _, word := range r.Command {
+		if strings.ContainsRune(word, 0) {
+			return api.Wrong("record.recipe.command", "the command holds a zero byte")
+		}
+	}
+	if err := checkEnv("record.recipe.env", r.Env); err != nil {
+		return err
+	}
+	for _, name := range r.Secrets {
+		if !variableName.MatchString(name) {
+			return api.Wrong("record.recipe.secrets", fmt.Sprintf("%q is no name for a variable",
+				name))
+		}
+	}
+	for _, name := range r.Outputs {
+		if name == "" || name == "." || name == ".." || path.Base(name) != name || strings.ContainsRune(name, 0) {
+			return api.Wrong("record.recipe.outputs",
+				fmt.Sprintf("%q is no name for a file or folder", name))
+		}
+	}
+	return checkPaths(r)
+}
+
+// checkPaths refuses paths that lead out of a task's folder.
+func checkPaths(r task.Recipe) error {
+	inside := func(p string) bool {
+		return p != "." && path.Clean(p) == p && filepath.IsLocal(p) && !strings.ContainsRune(p, 0)
+	}
+	for _, list := range []struct {
+		key   string
+		paths []string
+	}{{"link", r.Link}, {"copy", r.Copy}, {"links", slices.Sorted(maps.Keys(r.Links))}, {"workdir", []string{cmp.Or(r.Workdir, "x")}}, {"file", fileNames(r.File)}} {
+		for _, p := range list.paths {
+			if !inside(p) {
+				return api.Wrong("record.recipe."+list.key,
+					fmt.Sprintf("%q is no path in a task's folder", p))
+			}
+		}
+	}
+	for _, target := range r.Links {
+		if !path.IsAbs(target) || strings.ContainsRune(target, 0) {
+			return api.Wrong("record.recipe.links", fmt.Sprintf("%q is no absolute path", target))
+		}
+	}
+	return nil
+}
+
+func checkRanges(r core.Record) error {
+	before := int64(0)
+	for _, part := range r.Ranges {
+		if part.From < before || part.To <= part.From || part.To > r.Space.Len() {
+			return api.Wrong("record.ranges", "the ranges are not in order, or leave the space")
+		}
+		before = part.To
+	}
+	return nil
+}
+
+// checkGoing refuses a revision that cannot be one.
+func checkGoing(g api.Going) error {
+	switch {
+	case g.Revision == "" && g.Code != "":
+		return api.Wrong("revision", "there is a code and no revision")
+	case g.Revision != "" && !revisionName.MatchString(g.Revision):
+		return api.Wrong("revision", fmt.Sprintf("%q is no revision", g.Revision))
+	case slices.ContainsFunc(g.Indexes, func(i int64) bool { return i < 0 }):
+		return api.Wrong("indexes", "an index is negative")
+	case g.Settings != nil:
+		if err := checkSettings("settings", *g.Settings); err != nil {
+			return err
+		}
+	}
+	return checkEnviron(g.Environ)
+}
+
+// checkSettings refuses what no tasks.yml can have said; at is where they stand.
+func checkSettings(at string, s core.Settings) error {
+	if s.Timeout < 0 || s.Grace < 0 || s.MaxFailures < 0 || min(s.Retry.Error, s.Retry.Timeout, s.Retry.OOM, s.Retry.Lost) < 0 {
+		return api.Wrong(at, "a number of it is negative")
+	}
+	if err := checkEnv(at+".env", s.Env); err != nil {
+		return err
+	}
+	if _, err := metric.Compile(s.Metrics); err != nil {
+		return api.Wrong(at+".metrics", err.Error())
+	}
+	return nil
+}
+
+func checkEnv(at string, env map[string]string) error {
+	for name, value := range env {
+		if !variableName.MatchString(name) || strings.ContainsRune(value, 0) {
+			return api.Wrong(at,
+				fmt.Sprintf("%q is no name for a variable, or its value holds a zero byte", name))
+		}
+	}
+	return nil
+}

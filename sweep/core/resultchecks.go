@@ -1,0 +1,27 @@
+package core
+
+// Unread is what matched a metric last in tasks of a sweep and was no number.
+type Unread struct {
+	Metric string `json:"metric"`
+	Text   string `json:"text"`  // of the first
+	Tasks  int64  `json:"tasks"` // in how many
+	First  int64  `json:"first"` // the index of the first of them
+}
+
+// Unmeasured is why metrics of files are missing in tasks of a sweep.
+type Unmeasured struct {
+	Text  string `json:"text"`
+	Tasks int64  `json:"tasks"` // of which it is said
+	First int64  `json:"first"` // the index of the first of them
+}
+
+// Surpassed is tasks of a sweep that had a better value for its objective than the last, which
+// counts as nobody chose another.
+type Surpassed struct {
+	Tasks int64  `json:"tasks"`
+	First int64  `json:"first"` // the index of the first of them
+	Best  string `json:"best"`  // of that one, a number as people read it
+	Step  int64  `json:"step"`  // of Best
+	Place string `json:"place"` // of Best: "step 20", or "value 2 of 3"
+	Last  string `json:"last"`
+}

@@ -1,0 +1,346 @@
+package query
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+
+	"mlframework/sweep/api"
+	"mlframework/sweep/core"
+	"mlframework/sweep/store"
+	"mlframework/sweep/table"
+	"mlframework/sweep/task"
+)
+
+// A query is answered in two steps, so that nobody holds the rows of a sweep: first the tasks are
+// found, of which nothing is read but what filter and order look at; then those that are shown are
+// read, some hundreds at a time. A task that changes in between is shown as it is then. No query of
+// the store stays open while a caller reads slowly: the log of the store could not shrink.
+
+// fetched is how many rows are read at a time.
+const fetched = 500
+
+// window is what is wanted of the rows that a query chooses.
+type window struct {
+	from int64 // indexes below it are left out
+	skip int64 // rows, of a query with an order
+	most int64 // rows; 0: all
+}
+
+// rows yields what a query chooses.
+func (a *Archive) rows(ctx context.Context, p prepared, w window) iter.Seq2[table.Row, error] {
+	if p.Top > 0 {
+		if left := max(0, int64(p.Top)-w.skip); w.most == 0 || left < w.most {
+			w.most = left
+		}
+		if w.most == 0 {
+			return none
+		}
+	}
+	switch {
+	case p.nothing:
+		return none
+	case p.order != nil:
+		return a.inOrder(ctx, p, w)
+	case p.byIndex.IsZero() && p.rest.IsZero():
+		return first(w.most, a.plain(ctx, p, w))
+	}
+	return first(w.most, a.filtered(ctx, p, w))
+}
+
+func none(func(table.Row, error) bool) {}
+
+// first yields at most so many rows; 0: all.
+func first(most int64, rows iter.Seq2[table.Row, error]) iter.Seq2[table.Row, error] {
+	if most == 0 {
+		return rows
+	}
+	return func(yield func(table.Row, error) bool) {
+		left := most
+		for r, err := range rows {
+			if left--; !yield(r, err) || left == 0 {
+				return
+			}
+		}
+	}
+}
+
+// plain yields the rows of tasks in some states, by index.
+func (a *Archive) plain(ctx context.Context, p prepared, w window) iter.Seq2[table.Row, error] {
+	return func(yield func(table.Row, error) bool) {
+		fill := p.fill(table.AllFields)
+		size := fetched
+		if w.most > 0 {
+			size = int(min(w.most, fetched))
+		}
+		var tasks []core.Task
+		var r table.Row
+		for from, more := w.from, true; more; {
+			tasks, more = tasks[:0], false
+			err := a.scan(ctx, p, store.Query{From: from, Fields: table.AllFields}, false,
+				func(t *core.Task) bool {
+					tasks = append(tasks, *t)
+					more = len(tasks) == size
+					from = t.Index + 1
+					return !more
+				})
+			if err != nil {
+				yield(table.Row{}, err)
+				return
+			}
+			for i := range tasks {
+				if fill(&r, &tasks[i]); !yield(r, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// filtered yields the rows that the filter picks, by index.
+func (a *Archive) filtered(ctx context.Context, p prepared, w window) iter.Seq2[table.Row, error] {
+	return func(yield func(table.Row, error) bool) {
+		size := fetched
+		if w.most > 0 {
+			size = int(min(w.most, fetched))
+		}
+		for from, more := w.from, true; more; {
+			var found []int64
+			more = false
+			q := store.Query{From: from, Fields: p.rest.Fields(), Metrics: p.rest.Metrics()}
+			err := a.find(ctx, p, q, func(r *table.Row) bool {
+				found = append(found, r.Index)
+				more = len(found) == size
+				from = r.Index + 1
+				return !more
+			})
+			if err != nil {
+				yield(table.Row{}, err)
+				return
+			}
+			if !a.fetch(ctx, p, found, yield) {
+				return
+			}
+		}
+	}
+}
+
+// inOrder yields rows in the query's order.
+func (a *Archive) inOrder(ctx context.Context, p prepared, w window) iter.Seq2[table.Row, error] {
+	return func(yield func(table.Row, error) bool) {
+		indexes, err := a.leaders(ctx, p, w)
+		if err == nil && indexes == nil {
+			indexes, err = a.sorted(ctx, p, w)
+		}
+		if err != nil {
+			yield(table.Row{}, err)
+			return
+		}
+		indexes = indexes[min(w.skip, int64(len(indexes))):]
+		for part := range slices.Chunk(indexes, fetched) {
+			if !a.fetch(ctx, p, part, yield) {
+				return
+			}
+		}
+	}
+}
+
+// mostExpected bounds the memory that is taken before the first row is read, and mostSorted what an
+// order over all tasks of a sweep may take: a key has 24 bytes.
+const (
+	mostExpected = 1_000_000
+	mostSorted   = 10_000_000
+)
+
+// sorted finds the tasks of a window in the query's order, after those that it skips.
+func (a *Archive) sorted(ctx context.Context, p prepared, w window) ([]int64, error) {
+	if kept := w.skip + w.most; !p.Begun && p.s.Head.Total > mostSorted && (w.most == 0 || kept > mostSorted) {
+		return nil, api.Wrong("sort",
+			fmt.Sprintf("the sweep has %d tasks, and %d can be sorted: add begun=true, or top",
+				p.s.Head.Total, mostSorted))
+	}
+	sorter := p.order()
+	if w.most > 0 {
+		sorter.Keep(int(w.skip + w.most))
+	}
+	if p.byIndex.IsZero() && p.rest.IsZero() && len(p.States) == 0 && !p.Begun {
+		sorter.Expect(int(min(p.s.Head.Total, mostExpected)))
+	}
+	q := store.Query{Fields: p.rest.Fields() | sorter.Fields(), Metrics: append(p.rest.Metrics(), sorter.Metrics()...)}
+	err := a.find(ctx, p, q, func(r *table.Row) bool {
+		sorter.Add(r, r.Index)
+		return true
+	})
+	return sorter.Sorted(), err
+}
+
+// leaders are the first tasks of the ranking, which the store has in order; nil when they are not
+// all that is asked for.
+func (a *Archive) leaders(ctx context.Context, p prepared, w window) (indexes []int64, err error) {
+	o := p.s.Record.Objective
+	if !p.Best || w.most == 0 || p.Where != "" || o.IsZero() || len(p.States) > 0 {
+		return nil, nil
+	}
+	order := -1
+	if o.Maximize {
+		order = 1
+	}
+	most := int(w.skip + w.most)
+	err = a.Store.Scan(ctx, p.s, store.Query{Best: order, Limit: most, Fields: table.FieldState},
+		func(t *core.Task) bool {
+			indexes = append(indexes, t.Index)
+			return true
+		})
+	if len(indexes) < most {
+		return nil, err
+	}
+	return indexes, err
+}
+
+// find calls each with the tasks that the filter picks, by index from a point on, until it returns
+// false. Of a row, which is used again for the next, it has the fields that the query names.
+func (a *Archive) find(ctx context.Context, p prepared, q store.Query,
+	each func(*table.Row) bool) error {
+	var r table.Row
+	if q.Fields == 0 && !p.Begun && len(p.States) == 0 {
+		return a.points(ctx, p, q.From, &r, each)
+	}
+	fill := p.fill(q.Fields)
+	byIndex := p.byIndex.Match
+	q.Fields |= table.FieldState
+	return a.scan(ctx, p, q, true, func(t *core.Task) bool {
+		if r.Index = t.Index; !byIndex(&r) {
+			return true
+		}
+		fill(&r, t)
+		return !p.rest.Match(&r) || each(&r)
+	})
+}
+
+// cancelEvery is after how many tasks that are only counted it is seen whether anybody still waits.
+const cancelEvery = 4096
+
+// points calls each with the tasks that the filter picks by their index alone: the store is not
+// asked.
+func (a *Archive) points(ctx context.Context, p prepared, from int64, r *table.Row,
+	each func(*table.Row) bool) error {
+	for n := ordinalFrom(p.s, from); n < p.s.Head.Total; n++ {
+		if n%cancelEvery == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		r.Index = p.s.Record.Ranges.At(n)
+		if p.byIndex.Match(r) && !each(r) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// scan calls each with the tasks of a query that are in the states wanted, also with those that
+// have no row yet. Reused tells that each keeps nothing of a task.
+func (a *Archive) scan(ctx context.Context, p prepared, q store.Query, reused bool, each func(*core.Task) bool) error {
+	fresh := !p.Begun && (len(p.States) == 0 || slices.Contains(p.States, p.s.Head.Fresh()))
+	if !fresh {
+		q.States = p.States
+	}
+	wanted := func(s task.State) bool { return len(p.States) == 0 || slices.Contains(p.States, s) }
+	g := gaps{ctx: ctx, s: p.s, at: ordinalFrom(p.s, q.From), each: each}
+	row := func(t *core.Task) bool {
+		if fresh && !g.before(t.Index) {
+			return false
+		}
+		g.at++
+		g.stopped = wanted(t.State) && !each(t)
+		return !g.stopped
+	}
+	var err error
+	if reused {
+		err = a.Store.Scan(ctx, p.s, q, row)
+	} else {
+		for t, e := range a.Store.Tasks(ctx, p.s, q) {
+			if err = e; e != nil || !row(&t) {
+				break
+			}
+		}
+	}
+	if err == nil && fresh && !g.stopped {
+		g.before(-1)
+	}
+	if err == nil {
+		err = g.err
+	}
+	return err
+}
+
+// gaps fills in the tasks of a sweep that have no row.
+type gaps struct {
+	ctx     context.Context
+	s       store.Sweep
+	at      int64 // the next task, counted from 0
+	each    func(*core.Task) bool
+	stopped bool
+	err     error
+}
+
+// before calls each with the tasks before an index, with -1 all that are left, and is false when
+// that was enough.
+func (g *gaps) before(index int64) bool {
+	for ; g.at < g.s.Head.Total; g.at++ {
+		next := g.s.Record.Ranges.At(g.at)
+		if index >= 0 && next >= index {
+			break
+		}
+		if g.at%cancelEvery == 0 && g.ctx.Err() != nil {
+			g.err, g.stopped = context.Cause(g.ctx), true
+			return false
+		}
+		if !g.each(&core.Task{Index: next, State: g.s.Head.Fresh()}) {
+			g.stopped = true
+			return false
+		}
+	}
+	return true
+}
+
+// fetch yields the rows of tasks in the order in which they are given, and is false when nothing
+// more is wanted.
+func (a *Archive) fetch(ctx context.Context, p prepared, indexes []int64,
+	yield func(table.Row, error) bool) bool {
+	if len(indexes) == 0 {
+		return true
+	}
+	rows := make(map[int64]core.Task, len(indexes))
+	for t, err := range a.Store.Tasks(ctx, p.s, store.Query{Indexes: indexes,
+		Fields: table.AllFields}) {
+		if err != nil {
+			yield(table.Row{}, err)
+			return false
+		}
+		rows[t.Index] = t
+	}
+	fill := p.fill(table.AllFields)
+	var t core.Task
+	var r table.Row
+	for _, index := range indexes {
+		var have bool
+		if t, have = rows[index]; !have {
+			t = core.Task{Index: index, State: p.s.Head.Fresh()}
+		}
+		if fill(&r, &t); !yield(r, nil) {
+			return false
+		}
+	}
+	return true
+}
+
+// ordinalFrom counts the tasks of a sweep before an index.
+func ordinalFrom(s store.Sweep, from int64) (n int64) {
+	if len(s.Record.Ranges) == 0 {
+		return from
+	}
+	for _, r := range s.Record.Ranges {
+		n += max(0, min(from, r.To)-r.From)
+	}
+	return n
+}
