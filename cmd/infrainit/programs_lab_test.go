@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mlframework/infra/lab"
-	"mlframework/sweep/programtest"
+	"mlframework/internal/programtest"
 )
 
 // programs sweeps programs as real ones are made on a cluster, in containers: each task's files are its own, and the files of the

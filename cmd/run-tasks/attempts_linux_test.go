@@ -9,9 +9,9 @@ import (
 	"syscall"
 	"testing"
 
+	"mlframework/internal/processtest"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
-	"mlframework/sweep/processtest"
 	"mlframework/sweep/task"
 )
 

@@ -3,7 +3,6 @@ package main_test
 import (
 	"context"
 	"fmt"
-	"mlframework/sweep/processtest"
 	"net"
 	"net/http"
 	"net/http/httputil"
@@ -11,6 +10,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"mlframework/internal/processtest"
 )
 
 // between puts a proxy before the runner of a folder. What follows the sweep is not answered: instead do is called, which

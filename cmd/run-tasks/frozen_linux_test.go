@@ -2,10 +2,11 @@ package main_test
 
 import (
 	"fmt"
-	"mlframework/sweep/processtest"
 	"strings"
 	"syscall"
 	"testing"
+
+	"mlframework/internal/processtest"
 )
 
 // freeze stops a master as a machine that swaps does: its socket takes connections, and nobody answers. The returned

@@ -3,12 +3,13 @@ package main_test
 import (
 	"errors"
 	"fmt"
-	"mlframework/sweep/processtest"
 	"os"
 	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
+
+	"mlframework/internal/processtest"
 )
 
 // disk mounts a small disk in memory.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"mlframework/sweep/processtest"
 	"net"
 	"os"
 	"os/exec"
@@ -12,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"mlframework/internal/processtest"
 )
 
 // newPair makes a folder with two definitions, work and other, whose tasks wait for the files go-work and go-other, but for the first

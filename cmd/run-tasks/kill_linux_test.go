@@ -1,11 +1,12 @@
 package main_test
 
 import (
-	"mlframework/sweep/processtest"
 	"os"
 	"strings"
 	"testing"
 	"time"
+
+	"mlframework/internal/processtest"
 )
 
 // stubborn ignores SIGTERM, and leaves a process in a session of its own and one that holds its output.

@@ -1,12 +1,13 @@
 package main_test
 
 import (
-	"mlframework/sweep/processtest"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"mlframework/internal/processtest"
 )
 
 // A sweep by overrides goes on with its own points after everything was killed, and is extended by what is new: each point runs once.

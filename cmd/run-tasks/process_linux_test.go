@@ -4,7 +4,7 @@ import (
 	"strings"
 	"syscall"
 
-	"mlframework/sweep/processtest"
+	"mlframework/internal/processtest"
 )
 
 // killMarked kills the processes that have a variable in their environment.

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"mlframework/sweep/programtest"
+	"mlframework/internal/programtest"
 )
 
 // user is who sweeps a program, and the interpreter that this user may run.

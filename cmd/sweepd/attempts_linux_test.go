@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"testing"
 
-	"mlframework/sweep/history"
+	"mlframework/internal/invariants"
 	"mlframework/sweep/task"
 )
 
@@ -36,7 +36,7 @@ func TestEveryStartIsListed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	starts, err := history.ReadStarts(file)
+	starts, err := invariants.ReadStarts(file)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"mlframework/internal/invariants"
 	"mlframework/sweep/core"
-	"mlframework/sweep/history"
 	"mlframework/sweep/queue/queuetest/broker"
 	"mlframework/sweep/task"
 )
@@ -19,14 +19,16 @@ func TestCancelledWithTheBrokerAway(t *testing.T) {
 			if _, err := c.client.Cancel(c.t.Context(), id); err != nil {
 				c.t.Fatal(err)
 			}
-			c.seen.Cancelled = append(c.seen.Cancelled, history.Cancel{Sweep: id, Index: history.Whole, At: time.Now()})
+			c.seen.Cancelled = append(c.seen.Cancelled, invariants.Cancel{Sweep: id,
+				Index: invariants.Whole, At: time.Now()})
 		},
 		"each of its tasks": func(c *cluster, id string) {
 			for index := range int64(10) {
 				if _, err := c.client.CancelTask(c.t.Context(), id, index); err != nil {
 					c.t.Fatal(err)
 				}
-				c.seen.Cancelled = append(c.seen.Cancelled, history.Cancel{Sweep: id, Index: index, At: time.Now()})
+				c.seen.Cancelled = append(c.seen.Cancelled, invariants.Cancel{Sweep: id,
+					Index: index, At: time.Now()})
 			}
 		},
 	} {

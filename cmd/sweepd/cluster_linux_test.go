@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"mlframework/internal/invariants"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
-	"mlframework/sweep/history"
 	"mlframework/sweep/queue/queuetest/broker"
 	"mlframework/sweep/store"
 )
@@ -24,7 +24,7 @@ type cluster struct {
 	master  *daemon
 	workers map[string]*daemon
 	client  *api.Client
-	seen    history.Evidence
+	seen    invariants.Evidence
 }
 
 // site says where a cluster's parts find their broker.
@@ -79,7 +79,8 @@ func newCluster(t testing.TB, s site) *cluster {
 			_ = os.RemoveAll(dir)
 		}
 	})
-	c := &cluster{t: t, dir: dir, workers: map[string]*daemon{}, seen: history.Evidence{Confirmed: map[string]int64{}}}
+	c := &cluster{t: t, dir: dir, workers: map[string]*daemon{},
+		seen: invariants.Evidence{Confirmed: map[string]int64{}}}
 	c.seen.Output = c.output
 	if err := os.MkdirAll(filepath.Join(dir, "revisions", revision), 0o700); err != nil {
 		t.Fatal(err)
@@ -143,7 +144,7 @@ func (c *cluster) shown(name string) (w core.Worker) {
 // fault notes what justifies that attempts begin again.
 func (c *cluster) fault(worker, what string, do func()) {
 	c.t.Helper()
-	f := history.Fault{Worker: worker, What: what, From: time.Now()}
+	f := invariants.Fault{Worker: worker, What: what, From: time.Now()}
 	do()
 	f.To = time.Now()
 	c.seen.Faults = append(c.seen.Faults, f)
@@ -210,7 +211,7 @@ func (c *cluster) verify() {
 		c.t.Fatal(err)
 	}
 	defer file.Close()
-	if c.seen.Starts, err = history.ReadStarts(file); err != nil {
+	if c.seen.Starts, err = invariants.ReadStarts(file); err != nil {
 		c.t.Fatal(err)
 	}
 	// An attempt that does not count any more may take its grace after the last that does.
@@ -219,9 +220,9 @@ func (c *cluster) verify() {
 		return len(c.seen.Alive) == 0
 	})
 	c.read(func(ctx context.Context, r *store.Reader) error {
-		found, err := history.Check(ctx, r, c.seen)
+		found, err := invariants.Check(ctx, r, c.seen)
 		if err == nil {
-			err = history.Error(found)
+			err = invariants.Error(found)
 		}
 		return err
 	})

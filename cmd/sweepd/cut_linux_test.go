@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"mlframework/internal/invariants"
 	"mlframework/sweep/core"
-	"mlframework/sweep/history"
 	"mlframework/sweep/queue/queuetest/broker"
 	"mlframework/sweep/task"
 )
@@ -103,7 +103,9 @@ func TestFrozenForLongerThanTheLease(t *testing.T) {
 	})
 	thaw()
 	eventually(t, patience, "w1 has stopped its attempts", func() bool {
-		return !slices.ContainsFunc(attempts(c.dir), func(s history.Start) bool { return s.Worker == "w1" })
+		return !slices.ContainsFunc(attempts(c.dir), func(s invariants.Start) bool {
+			return s.Worker == "w1"
+		})
 	})
 	c.stands(id, core.Counts{task.Running: 2})
 	c.letGo()

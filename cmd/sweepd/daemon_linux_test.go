@@ -2,7 +2,6 @@ package main_test
 
 import (
 	"errors"
-	"mlframework/sweep/processtest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"mlframework/internal/processtest"
 )
 
 // patience is how long anything may take that takes seconds at most, on a machine that does many things at once.

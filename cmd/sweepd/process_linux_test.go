@@ -9,8 +9,8 @@ import (
 	"syscall"
 	"testing"
 
-	"mlframework/sweep/history"
-	"mlframework/sweep/processtest"
+	"mlframework/internal/invariants"
+	"mlframework/internal/processtest"
 	"mlframework/sweep/task"
 )
 
@@ -20,14 +20,15 @@ func alive(pid int) bool {
 }
 
 // attempts lists the processes of attempts that run below a folder.
-func attempts(folder string) (all []history.Start) {
+func attempts(folder string) (all []invariants.Start) {
 	for _, p := range processtest.Running() {
 		id, err := task.ParseID(p.Environ["TASK_ID"])
 		if err != nil || !strings.HasPrefix(p.Environ["OUTPUT_DIR"], folder+"/") {
 			continue
 		}
 		number, _ := strconv.Atoi(p.Environ["ATTEMPT"])
-		all = append(all, history.Start{Task: id, Attempt: number, Worker: p.Environ["WORKER"], PID: p.PID})
+		all = append(all, invariants.Start{Task: id, Attempt: number, Worker: p.Environ["WORKER"],
+			PID: p.PID})
 	}
 	return all
 }

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"mlframework/internal/invariants"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
-	"mlframework/sweep/history"
 	"mlframework/sweep/space"
 	"mlframework/sweep/store"
 	"mlframework/sweep/task"
@@ -23,7 +23,7 @@ const revision = "none"
 // script is what every task runs: it writes down its start, says which attempt it is, does what is asked, and says that
 // it is done.
 func script(do string) string {
-	return history.Note + "\necho \"attempt $ATTEMPT\"\n" + do + "\necho done\n"
+	return invariants.Note + "\necho \"attempt $ATTEMPT\"\n" + do + "\necho done\n"
 }
 
 // What tasks do between that.

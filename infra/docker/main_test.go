@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"mlframework/infra/docker"
-	"mlframework/sweep/leaktest"
+	"mlframework/internal/leaktest"
 )
 
 // patience bounds every wait for an engine, and what is built for it.

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"mlframework/infra/remote"
-	"mlframework/sweep/leaktest"
+	"mlframework/internal/leaktest"
 )
 
 func TestMain(m *testing.M) { os.Exit(leaktest.Main(m)) }

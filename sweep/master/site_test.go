@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"mlframework/internal/leaktest"
 	"mlframework/sweep/core"
-	"mlframework/sweep/leaktest"
 	"mlframework/sweep/master"
 	"mlframework/sweep/queue/memory"
 	"mlframework/sweep/secret"

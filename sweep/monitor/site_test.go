@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"mlframework/internal/leaktest"
 	"mlframework/sweep/api"
 	"mlframework/sweep/api/server"
 	"mlframework/sweep/core"
-	"mlframework/sweep/leaktest"
 	"mlframework/sweep/master"
 	"mlframework/sweep/metric"
 	"mlframework/sweep/monitor"

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"mlframework/sweep/leaktest"
+	"mlframework/internal/leaktest"
 	"mlframework/sweep/queue"
 	"mlframework/sweep/queue/memory"
 	"mlframework/sweep/task"

@@ -10,7 +10,7 @@ import (
 	"github.com/rabbitmq/amqp091-go"
 	"go.uber.org/goleak"
 
-	"mlframework/sweep/leaktest"
+	"mlframework/internal/leaktest"
 	"mlframework/sweep/queue"
 	"mlframework/sweep/queue/amqp"
 	"mlframework/sweep/queue/queuetest/broker"

@@ -10,7 +10,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"mlframework/sweep/leaktest"
+	"mlframework/internal/leaktest"
 	"mlframework/sweep/queue"
 )
 

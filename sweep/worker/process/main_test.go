@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"mlframework/sweep/leaktest"
+	"mlframework/internal/leaktest"
 	"mlframework/sweep/worker/process"
 )
 

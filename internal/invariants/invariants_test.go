@@ -1,4 +1,4 @@
-package history_test
+package invariants_test
 
 import (
 	"errors"
@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"mlframework/internal/invariants"
 	"mlframework/sweep/core"
-	"mlframework/sweep/history"
 	"mlframework/sweep/task"
 )
 
@@ -18,7 +18,7 @@ func TestHonest(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*world){
 		"all evidence":       func(*world) {},
-		"the store alone":    func(w *world) { w.evidence = history.Evidence{} },
+		"the store alone":    func(w *world) { w.evidence = invariants.Evidence{} },
 		"another sweep only": func(w *world) { w.rows[0].State = task.Running; w.evidence.Sweeps = []string{"train-2"} },
 		"output cut, with a mark": func(w *world) {
 			for i := range w.rows {
@@ -29,7 +29,8 @@ func TestHonest(t *testing.T) {
 			w.tries = append(w.tries, core.OldTry{Index: 0, Try: try(1, "w1", 1, task.Stopped)})
 			w.rows[0].Try, w.rows[0].Tries = try(2, "w1", 3, task.Success), 2
 			w.evidence.Starts = append(w.evidence.Starts, start(0, 2, "w1", 3))
-			w.evidence.Faults = append(w.evidence.Faults, history.Fault{From: at(1.5), To: at(1.6), What: "paused"})
+			w.evidence.Faults = append(w.evidence.Faults, invariants.Fault{From: at(1.5),
+				To: at(1.6), What: "paused"})
 		},
 		"delivered again after the fault, and superseded": func(w *world) {
 			w.tries[3].Try.Outcome.Class, w.tries = task.Stopped, append(w.tries[:2], w.tries[3])
@@ -61,14 +62,14 @@ func TestHonest(t *testing.T) {
 			}
 			w.head.State, w.head.Cut, w.head.Total = core.Finished, false, 5
 			w.head.Rows = core.Counts{task.Succeeded: 4, task.Failed: 1}
-			w.evidence = history.Evidence{Confirmed: map[string]int64{"train-1": 5}}
+			w.evidence = invariants.Evidence{Confirmed: map[string]int64{"train-1": 5}}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := honest()
 			change(w)
-			if err := history.Error(w.check(t)); err != nil {
+			if err := invariants.Error(w.check(t)); err != nil {
 				t.Error(err)
 			}
 		})
@@ -172,7 +173,9 @@ func TestViolations(t *testing.T) {
 		"a sweep that lost tasks": {func(w *world) { w.evidence.Confirmed["train-1"] = 7 },
 			[]string{"4: train-1 was confirmed with 7 tasks and has 6"}},
 
-		"a process that lives": {func(w *world) { w.evidence.Alive = []history.Start{start(4, 1, "w1", 2)} },
+		"a process that lives": {func(w *world) {
+			w.evidence.Alive = []invariants.Start{start(4, 1, "w1", 2)}
+		},
 			[]string{"5: train-1/4 has a process alive: pid 100 of attempt 1 on w1"}},
 
 		"output that was cut without a mark": {func(w *world) { w.rows[0].Try.Outcome.Stdout.Printed = 8 },
@@ -198,7 +201,8 @@ func TestViolations(t *testing.T) {
 			w.rows[3].Try.Started, w.evidence.Starts[5].Time = at(9.5), at(9.5)
 		}, []string{"7: train-1/3 was cancelled and began attempt 1 on w2 1s after that"}},
 		"a single task that was cancelled and succeeded": {func(w *world) {
-			w.evidence.Cancelled = []history.Cancel{{Sweep: "train-1", Index: 0, At: at(1.5)}, {Sweep: "train-1", Index: 3, At: at(8.5)}}
+			w.evidence.Cancelled = []invariants.Cancel{{Sweep: "train-1", Index: 0, At: at(1.5)},
+				{Sweep: "train-1", Index: 3, At: at(8.5)}}
 		}, []string{"7: train-1/0 was cancelled and is succeeded: attempt 1 ended 500ms after that"}},
 		"a cancelled sweep that finished": {func(w *world) {
 			w.head.State, w.head.Cut, w.head.Total = core.Finished, false, 5
@@ -222,14 +226,14 @@ func TestViolations(t *testing.T) {
 
 func TestError(t *testing.T) {
 	t.Parallel()
-	if err := history.Error(nil); err != nil {
+	if err := invariants.Error(nil); err != nil {
 		t.Error(err)
 	}
-	all := make([]history.Violation, 30)
+	all := make([]invariants.Violation, 30)
 	for i := range all {
-		all[i] = history.Violation{Invariant: 5, Subject: "train-1", Text: "lives"}
+		all[i] = invariants.Violation{Invariant: 5, Subject: "train-1", Text: "lives"}
 	}
-	text := history.Error(all).Error()
+	text := invariants.Error(all).Error()
 	if want := "30 violations of what is promised:\n5: train-1 lives\n5:"; !strings.HasPrefix(text, want) || strings.Count(text, "lives") != 20 {
 		t.Errorf("got %s", text)
 	}
@@ -237,13 +241,16 @@ func TestError(t *testing.T) {
 
 func TestReadStarts(t *testing.T) {
 	t.Parallel()
-	got, err := history.ReadStarts(strings.NewReader("train-1/7 2 w1 345 1800000000.500000000\n"))
-	want := []history.Start{{Task: task.ID{Sweep: "train-1", Index: 7}, Attempt: 2, Worker: "w1", PID: 345, Time: time.Unix(1800000000, 5e8)}}
+	got, err := invariants.ReadStarts(
+		strings.NewReader("train-1/7 2 w1 345 1800000000.500000000\n"))
+	want := []invariants.Start{{Task: task.ID{Sweep: "train-1", Index: 7}, Attempt: 2, Worker: "w1",
+		PID: 345, Time: time.Unix(1800000000, 5e8)}}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v; -want +got:\n%s", err, diff)
 	}
 	for _, line := range []string{"train-1/7 2 w1 345", "train-1 2 w1 3 1.0", "train-1/7 x w1 3 1.0", "train-1/7 2 w1 x 1.0", "train-1/7 2 w1 3 x.0", "train-1/7 2 w1 3 1"} {
-		if _, err := history.ReadStarts(strings.NewReader(line)); err == nil || !strings.HasPrefix(err.Error(), "line 1, ") {
+		if _, err := invariants.ReadStarts(strings.NewReader(line)); err == nil ||
+			!strings.HasPrefix(err.Error(), "line 1, ") {
 			t.Errorf("%q: got %v", line, err)
 		}
 	}

@@ -1,4 +1,4 @@
-package history
+package invariants
 
 import (
 	"context"

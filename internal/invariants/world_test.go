@@ -1,12 +1,12 @@
-package history_test
+package invariants_test
 
 import (
 	"context"
 	"testing"
 	"time"
 
+	"mlframework/internal/invariants"
 	"mlframework/sweep/core"
-	"mlframework/sweep/history"
 	"mlframework/sweep/space"
 	"mlframework/sweep/store"
 	"mlframework/sweep/task"
@@ -24,7 +24,7 @@ type world struct {
 	head     core.Head
 	rows     []core.Task
 	tries    []core.OldTry
-	evidence history.Evidence
+	evidence invariants.Evidence
 }
 
 // honest is a world in which everything went as promised:
@@ -55,15 +55,16 @@ func honest() *world {
 	w.rows[1].Charged, w.rows[2].Charged, w.rows[4].Charged = core.Retry{Lost: 1}, core.Retry{Error: 1}, core.Retry{Lost: 1}
 	w.head = core.Head{State: core.Cancelled, Ended: at(10), Total: 6, Issued: 5, Cut: true,
 		Rows: core.Counts{task.Succeeded: 3, task.Failed: 1, task.Cancelled: 1}}
-	w.evidence = history.Evidence{
+	w.evidence = invariants.Evidence{
 		Confirmed: map[string]int64{"train-1": 6},
-		Starts: []history.Start{
+		Starts: []invariants.Start{
 			start(0, 1, "w1", 1), start(1, 3, "w2", 5), start(1, 1, "w1", 2), start(2, 1, "w1", 2), start(2, 2, "w2", 4),
 			start(3, 1, "w2", 8), start(4, 1, "w1", 2.5), start(4, 2, "w2", 7),
 		},
-		Faults:    []history.Fault{{Worker: "w1", From: at(3), To: at(3.5), What: "killed"}},
-		Cancelled: []history.Cancel{{Sweep: "train-1", Index: history.Whole, At: at(8.5), Quiet: at(9)}},
-		Output:    func(task.ID, core.Try) (int64, int64, error) { return 7, 0, nil },
+		Faults: []invariants.Fault{{Worker: "w1", From: at(3), To: at(3.5), What: "killed"}},
+		Cancelled: []invariants.Cancel{{Sweep: "train-1", Index: invariants.Whole, At: at(8.5),
+			Quiet: at(9)}},
+		Output: func(task.ID, core.Try) (int64, int64, error) { return 7, 0, nil },
 	}
 	return w
 }
@@ -84,12 +85,13 @@ func late(number int, worker string, class task.Class) core.Try {
 	return t
 }
 
-func start(index int64, attempt int, worker string, seconds float64) history.Start {
-	return history.Start{Task: task.ID{Sweep: "train-1", Index: index}, Attempt: attempt, Worker: worker, PID: 100, Time: at(seconds)}
+func start(index int64, attempt int, worker string, seconds float64) invariants.Start {
+	return invariants.Start{Task: task.ID{Sweep: "train-1", Index: index}, Attempt: attempt,
+		Worker: worker, PID: 100, Time: at(seconds)}
 }
 
 // check writes the world to a store and checks it.
-func (w *world) check(t *testing.T) []history.Violation {
+func (w *world) check(t *testing.T) []invariants.Violation {
 	t.Helper()
 	ctx := context.Background()
 	s, err := store.Open(ctx, t.TempDir(), "test")
@@ -105,7 +107,7 @@ func (w *world) check(t *testing.T) []history.Violation {
 	if err := s.Commit(ctx, store.Group{Sweep: sw, Changes: core.Changes{Head: w.head, Tasks: w.rows, Tries: w.tries}}); err != nil {
 		t.Fatal(err)
 	}
-	found, err := history.Check(ctx, &s.Reader, w.evidence)
+	found, err := invariants.Check(ctx, &s.Reader, w.evidence)
 	if err != nil {
 		t.Fatal(err)
 	}

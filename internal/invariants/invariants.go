@@ -1,5 +1,5 @@
-// Package history checks what is promised of sweeps against what the store says happened and what a test has seen
-// beside it:
+// Package invariants checks what is promised of sweeps against what the store says happened and
+// what a test has seen beside it:
 //
 //  1. Every accepted task ends in exactly one terminal state.
 //  2. It has exactly one counted result, from the newest attempt that was not superseded.
@@ -10,7 +10,7 @@
 //  7. What was cancelled stays cancelled.
 //
 // It decides nothing and changes nothing: it reads a Source, from outside. Tests may import it.
-package history
+package invariants
 
 import (
 	"cmp"
