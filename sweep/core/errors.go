@@ -51,7 +51,12 @@ func (e *NoWorker) Error() string {
 }
 
 // WorkerUnreachable says that what a task printed cannot be read now, as its worker is not there.
-type WorkerUnreachable struct{ Worker, Why string }
+type WorkerUnreachable struct {
+	Worker, Why string
+	// Expected says that the worker is known and has not been heard of since the core was loaded:
+	// its next heartbeat may be on its way.
+	Expected bool
+}
 
 func (e *WorkerUnreachable) Error() string {
 	return fmt.Sprintf("the output is on worker %s, which is away: %s", e.Worker, e.Why)

@@ -64,10 +64,10 @@ func (c *Core) Beat(name string) task.Heartbeat {
 func (c *Core) Reachable(name string) error {
 	w := c.workers[name]
 	if w == nil || w.awayReason == "" && w.seenAt.IsZero() {
-		return &WorkerUnreachable{name, "nothing was heard of it"}
+		return &WorkerUnreachable{Worker: name, Why: "nothing was heard of it", Expected: w != nil}
 	}
 	if w.awayReason != "" {
-		return &WorkerUnreachable{name, w.awayReason}
+		return &WorkerUnreachable{Worker: name, Why: w.awayReason}
 	}
 	return nil
 }

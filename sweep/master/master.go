@@ -53,6 +53,7 @@ type Master struct {
 	reads   reads
 	turns   measureTurns
 	notices notices
+	started time.Time // by the clock of the process
 
 	// What follows is the loop's.
 	core  *core.Core
@@ -71,7 +72,7 @@ func New(o Options) *Master {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	m := &Master{o: o, calls: make(chan call), ended: make(chan struct{}), exitErr: ErrStopped}
+	m := &Master{o: o, calls: make(chan call), ended: make(chan struct{}), exitErr: ErrStopped, started: time.Now()}
 	m.outbox.init(o.Queue, o.Log)
 	return m
 }

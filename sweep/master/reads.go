@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"mlframework/sweep/core"
 	"mlframework/sweep/store"
@@ -86,8 +87,53 @@ func (m *Master) askWorker(ctx context.Context, id task.ID, attempt int,
 	control func(read, worker string) (task.Control, error)) (task.Piece, error) {
 	read, answer := m.reads.add()
 	defer m.reads.drop(read)
-	absent := false
-	_, err := m.ask(ctx, call{prepare: func(ctx context.Context) (core.Command, error) {
+	absent, err := m.send(ctx, id, attempt, read, control)
+	for m.mayAnswer(err) && wait(ctx, answerPause) {
+		absent, err = m.send(ctx, id, attempt, read, control)
+	}
+	if err != nil || absent {
+		return task.Piece{Absent: absent}, err
+	}
+	select {
+	case p := <-answer:
+		if p.Error != "" {
+			return p, errors.New(p.Error)
+		}
+		return p, nil
+	case <-ctx.Done():
+		return task.Piece{}, fmt.Errorf("the worker does not answer: %w", context.Cause(ctx))
+	case <-m.ended:
+		return task.Piece{}, m.exitErr
+	}
+}
+
+// firstHeartbeat is how long after the master's start a worker that it knows may not have been heard
+// of yet and be there, and answerPause is how often it is tried meanwhile.
+const (
+	firstHeartbeat = 5 * time.Second
+	answerPause    = 200 * time.Millisecond
+)
+
+// mayAnswer reports whether an error may pass with the first heartbeat of a worker.
+func (m *Master) mayAnswer(err error) bool {
+	e, away := errors.AsType[*core.WorkerUnreachable](err)
+	return away && e.Expected && time.Since(m.started) < firstHeartbeat
+}
+
+// wait waits so long and reports whether ctx has not ended.
+func wait(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// send sends the worker that ran an attempt what control makes; absent where no attempt has begun.
+func (m *Master) send(ctx context.Context, id task.ID, attempt int, read string,
+	control func(read, worker string) (task.Control, error)) (absent bool, err error) {
+	_, err = m.ask(ctx, call{prepare: func(ctx context.Context) (core.Command, error) {
 		sweep, err := m.add(ctx, id.Sweep)
 		if err != nil {
 			return nil, err
@@ -110,20 +156,7 @@ func (m *Master) askWorker(ctx context.Context, id task.ID, attempt int,
 		m.reads.expect(read, worker)
 		return core.Tell{Worker: worker, Control: c}, nil
 	}})
-	if err != nil || absent {
-		return task.Piece{Absent: absent}, err
-	}
-	select {
-	case p := <-answer:
-		if p.Error != "" {
-			return p, errors.New(p.Error)
-		}
-		return p, nil
-	case <-ctx.Done():
-		return task.Piece{}, fmt.Errorf("the worker does not answer: %w", context.Cause(ctx))
-	case <-m.ended:
-		return task.Piece{}, m.exitErr
-	}
+	return absent, err
 }
 
 // holder is the worker of an attempt, or, of 0, of the newest that began; "" when there is none.
