@@ -204,11 +204,17 @@ func (f folder) running(n int) {
 	})
 }
 
-// known waits until the store has n tasks as running: it learns of a start a little later.
-func (f folder) known(n int) {
+// known waits until the store has n tasks as running: it learns of a start a little later. With
+// ended, so many others have succeeded before, whose slots the last of these have.
+func (f folder) known(n int, ended ...int) {
 	f.t.Helper()
 	eventually(f.t, deadline, fmt.Sprintf("%d tasks are known to run", n), func() bool {
 		shown, _, _ := f.run("ls", "--json")
+		for _, e := range ended {
+			if !strings.Contains(shown, fmt.Sprintf(`"succeeded":%d,`, e)) {
+				return false
+			}
+		}
 		return strings.Contains(shown, fmt.Sprintf(`"running":%d,`, n))
 	})
 }

@@ -35,7 +35,7 @@ func TestKilled(t *testing.T) {
 			c := f.start(nil, "--local", "-d", "p", "--slots", "2", "work")
 			f.running(3)
 			pair := []int{c.guard(), c.executor()}
-			f.known(2)
+			f.known(2, 1)
 			processtest.Kill(t, k.victim(c))
 			f.dead(deadline, pair...)
 			if code := c.wait(); code != k.code || !strings.HasSuffix(c.stderr.String(), k.says) {
@@ -74,7 +74,7 @@ func TestNothingRunsAfterKill(t *testing.T) {
 			f := newFolder(t, "grace: 30s", stubborn)
 			c := f.start(nil, "--local", "-d", "p", "--slots", "2", "work")
 			f.running(3)
-			f.known(2)
+			f.known(2, 1)
 			processtest.Kill(t, c.guard(), c.executor())
 			c.wait()
 			for _, command := range []string{first, "show"} {
@@ -102,7 +102,7 @@ func TestFollowerOfTheKilled(t *testing.T) {
 	f := newFolder(t, "grace: 30s", stubborn)
 	c := f.start(nil, "--local", "-d", "p", "--slots", "2", "work")
 	f.running(3)
-	f.known(2)
+	f.known(2, 1)
 	follower := f.start(nil, "follow")
 	follower.shows("following work-1: 1 of 4 done, 2 running")
 	logs := f.start(nil, "logs", "-f", "work-1/1")
