@@ -83,14 +83,7 @@ func (m *Master) lookUp(ctx context.Context, in *core.Input) error {
 	in.Unknown, in.Unreadable = nil, nil
 	for i := range in.Heartbeats {
 		h := &in.Heartbeats[i]
-		for _, b := range h.Running {
-			if m.core.Has(b.Sweep) {
-				continue
-			}
-			if _, err := m.o.Store.Sweep(ctx, b.Sweep); unknownSweep(err) {
-				mark(&in.Unknown, b.Sweep)
-			}
-		}
+		m.lookUpRunning(ctx, in, h)
 		m.lookUpNeeds(in, h)
 	}
 	for i := range in.Events {
@@ -99,6 +92,24 @@ func (m *Master) lookUp(ctx context.Context, in *core.Input) error {
 		}
 	}
 	return nil
+}
+
+// mostLookedUp bounds the sweeps of one heartbeat that are looked up. A worker runs tasks of few
+// sweeps that have ended.
+const mostLookedUp = 16
+
+// lookUpRunning notes the sweeps that a worker says it runs tasks of and that are in no store.
+func (m *Master) lookUpRunning(ctx context.Context, in *core.Input, h *task.Heartbeat) {
+	seen := map[string]bool{}
+	for _, b := range h.Running {
+		if m.core.Has(b.Sweep) || seen[b.Sweep] || len(seen) == mostLookedUp {
+			continue
+		}
+		seen[b.Sweep] = true
+		if _, err := m.o.Store.Sweep(ctx, b.Sweep); unknownSweep(err) {
+			mark(&in.Unknown, b.Sweep)
+		}
+	}
 }
 
 func (m *Master) lookUpEvent(ctx context.Context, in *core.Input, e *core.Event) error {
