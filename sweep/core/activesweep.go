@@ -16,10 +16,13 @@ type activeSweep struct {
 	serial int64 // in the order in which sweeps were added
 	// position is the order of a local run, where sweeps run one after the other.
 	position int64
-	record   Record
+	record   *Record // is replaced, and never changed
+	version  int     // of its batches
 	ledger   *Ledger
 	points   *Points
-	mean     time.Duration // the mean running time of an attempt, the newest weighing most; 0: none has ended
+	lives    func(*Task) bool // as in an Offer
+	// mean is the mean running time of an attempt, the newest weighing most; 0: none has ended.
+	mean time.Duration
 
 	edition     string    // which values of its secrets the master has; "": none
 	pausedSince time.Time // as is kept beside the values
@@ -38,9 +41,13 @@ type activeSweep struct {
 
 func (a *activeSweep) id() string { return a.ledger.head.ID }
 
-// secrets are the names of the sweep's secrets, and version is that of its batches.
+// secrets are the names of the sweep's secrets.
 func (a *activeSweep) secrets() []string { return a.record.Recipe.Secrets }
-func (a *activeSweep) version() int      { return a.record.Recipe.Version() }
+
+// setRecord lets the sweep have a record, or another.
+func (a *activeSweep) setRecord(r Record) {
+	a.record, a.points, a.version = &r, r.Points(), r.Recipe.Version()
+}
 
 // has reports whether an index is one of the sweep's.
 func (a *activeSweep) has(index int64) bool {
@@ -71,7 +78,7 @@ func (c *Core) Record(id string) (Record, bool) {
 	if a == nil {
 		return Record{}, false
 	}
-	return a.record, true
+	return *a.record, true
 }
 
 // Head returns how a sweep stands that the core has.
@@ -90,9 +97,12 @@ func (c *Core) Add(l Loaded) {
 		return
 	}
 	c.serial++
-	a := &activeSweep{seq: l.Seq, serial: c.serial, position: c.serial, record: l.Record, points: l.Record.Points(),
+	a := &activeSweep{seq: l.Seq, serial: c.serial, position: c.serial,
 		ledger: NewLedger(l.Record, l.Head, l.Open, l.Ahead), edition: l.Edition, pausedSince: l.PausedSince}
+	a.setRecord(l.Record)
+	a.lives = c.lives(a)
 	c.sweeps[l.Head.ID] = a
+	c.inOrder = append(c.inOrder, a)
 	c.missing.submitted(l.Head.ID)
 	c.ledger(a)
 	for worker := range a.ledger.held {
@@ -118,6 +128,8 @@ func (c *Core) drop(a *activeSweep) {
 	c.turns.remove(a)
 	delete(c.alone, a)
 	delete(c.sweeps, id)
+	at, _ := slices.BinarySearchFunc(c.inOrder, a, serially)
+	c.inOrder = slices.Delete(c.inOrder, at, at+1)
 	delete(c.memory.Environs, id)
 	c.missing.ended(id, a.ledger.head.Ended)
 }
@@ -166,16 +178,6 @@ func (c *Core) schedule(a *activeSweep) {
 
 // serially compares sweeps in the order in which they were added.
 func serially(a, b *activeSweep) int { return cmp.Compare(a.serial, b.serial) }
-
-// inOrder lists the sweeps in that order.
-func (c *Core) inOrder() []*activeSweep {
-	all := make([]*activeSweep, 0, len(c.sweeps))
-	for _, a := range c.sweeps {
-		all = append(all, a)
-	}
-	slices.SortFunc(all, serially)
-	return all
-}
 
 // dueSweep is a sweep of which a task that backs off may be placed at a time.
 type dueSweep struct {

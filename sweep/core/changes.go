@@ -48,6 +48,9 @@ func (l *Ledger) Take() Changes {
 		c.Head = l.head
 	}
 	l.changes, l.changed = Changes{}, false
+	if len(c.Tasks) < 2 {
+		return c
+	}
 	last := make(map[int64]int, len(c.Tasks))
 	for i, t := range c.Tasks {
 		last[t.Index] = i

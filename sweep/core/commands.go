@@ -3,25 +3,26 @@ package core
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
 	"mlframework/sweep/task"
 )
 
-// heldBy lists, in order, the tasks that a worker has or is about to have; "" means any worker.
+// heldBy lists, in order, the tasks that a worker has or is about to have; "" means any worker. What
+// becomes of them does not change the list.
 func (l *Ledger) heldBy(worker string) (tasks []*Task) {
 	if worker != "" {
-		tasks = slices.AppendSeq(make([]*Task, 0, len(l.held[worker])), maps.Values(l.held[worker]))
-	} else {
-		for _, of := range l.held {
-			tasks = slices.AppendSeq(tasks, maps.Values(of))
-		}
+		return slices.Clone(l.held[worker])
 	}
-	slices.SortFunc(tasks, func(a, b *Task) int { return cmp.Compare(a.Index, b.Index) })
+	for _, of := range l.held {
+		tasks = append(tasks, of...)
+	}
+	slices.SortFunc(tasks, byIndex)
 	return tasks
 }
+
+func byIndex(a, b *Task) int { return cmp.Compare(a.Index, b.Index) }
 
 // Pause hands out nothing more. With stop the attempts that run are stopped too; they go back to pending, uncharged.
 // A sweep that is not running stays as it is.
@@ -93,8 +94,8 @@ func (l *Ledger) Cancel(reason string, now time.Time) {
 	}
 	l.head.State, l.head.Reason, l.head.Cut = Cancelled, reason, true
 	l.changed = true
-	for _, i := range l.waiting {
-		l.cancel(l.open[i])
+	for _, t := range l.waiting {
+		l.cancel(t)
 	}
 	l.waiting, l.waitingAlone = nil, 0
 	for _, t := range l.heldBy("") {
@@ -137,7 +138,7 @@ func (l *Ledger) CancelTask(index int64, reason string, now time.Time) error {
 	_, ahead := l.ahead[index]
 	switch {
 	case t != nil && t.State == task.Pending:
-		l.unwait(index)
+		l.unwait(t)
 		l.cancel(t)
 	case t != nil:
 		l.cancelHeld(t, reason)
@@ -169,7 +170,7 @@ func (l *Ledger) Reopen(ended []Task, fresh bool) (taken int64) {
 		t.Charged, t.Cancelling, t.NotBefore = Retry{}, false, time.Time{}
 		l.open[t.Index] = &t
 		l.move(&t, task.Pending)
-		l.wait(t.Index)
+		l.wait(&t)
 		l.touch(&t)
 		taken++
 	}

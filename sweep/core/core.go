@@ -3,7 +3,6 @@ package core
 import (
 	"log/slog"
 	"maps"
-	"slices"
 	"time"
 
 	"mlframework/sweep/task"
@@ -38,23 +37,27 @@ type Core struct {
 	now     time.Time // of the step that is being decided
 
 	sweeps  map[string]*activeSweep
+	inOrder []*activeSweep // the sweeps in the order in which they were added
 	turns   turns
 	due     dueQueue
 	serial  int64                 // of the sweep that was added last
 	alone   map[*activeSweep]bool // sweeps with waiting tasks that must run alone
 	changed []*activeSweep        // in this step, in order
 
-	workers  map[string]*worker
-	names    []string  // of the workers, in order; nil: to be sorted again
-	taking   int       // workers that take tasks
-	slots    int       // of these workers, together
-	lacking  int       // those of them with less than half of what they should have at hand
-	touched  []*worker // to be considered by the next placement
-	hungry   []*worker // they have room and there was nothing for them; by name
-	offered  bool      // there may be something for them now
-	emptied  string    // the worker that gets nothing until a task has it alone; "": none
-	crowded  bool      // there are more workers than are admitted, and that was logged
-	tickedAt time.Time // when leases were last looked at
+	workers    map[string]*worker
+	ordered    []*worker // the workers by name
+	taking     int       // workers that take tasks
+	slots      int       // of these workers, together
+	lacking    int       // those of them with less than half of what they should have at hand
+	touched    []*worker // to be considered by the next placement
+	hungry     []*worker // they have room and there was nothing for them; by name
+	filled     []*worker // that the placement gave something
+	considered []*worker // memory of the placement: those that were touched
+	tried      []*worker // and those that were hungry
+	offered    bool      // there may be something for them now
+	emptied    string    // the worker that gets nothing until a task has it alone; "": none
+	crowded    bool      // there are more workers than are admitted, and that was logged
+	tickedAt   time.Time // when leases were last looked at
 	// leasesRenewedAt is when every lease was last known to be whole: no worker could be heard, or
 	// this process was held up.
 	leasesRenewedAt time.Time
@@ -124,8 +127,8 @@ func (r *Rows) Empty() bool {
 // SweepRows is what changed about one sweep.
 type SweepRows struct {
 	Seq     int64
-	Record  Record
-	Head    Head // as it is now
+	Record  *Record // is not changed any more
+	Head    Head    // as it is now
 	Changes Changes
 	Rewrite bool // Record is not in the store as it is
 	// Revised says that Record has another revision or other settings. Code is that of the
@@ -138,8 +141,8 @@ type SweepRows struct {
 // Effects is what a step does beside its rows. It is to be had from Output.Commit only, so that
 // nothing is told before it is kept.
 type Effects struct {
-	Messages []Message // in order for each worker
-	Changed  []SweepRows
+	Messages []Message   // in order for each worker
+	Changed  []SweepRows // what was kept
 	Waits    []SweepRows // sweeps of which only the reasons why tasks wait have changed
 	Vault    []VaultChange
 	Answer   Answer
@@ -196,6 +199,7 @@ func (o *Output) Commit(write func(*Rows) error) (Effects, error) {
 			return Effects{}, err
 		}
 	}
+	o.effects.Changed = o.rows.Sweeps
 	return o.effects, nil
 }
 
@@ -296,13 +300,12 @@ func (c *Core) keep(a *activeSweep) {
 	changes := a.ledger.Take()
 	c.orders = append(c.orders, changes.Controls...)
 	if !changes.Empty() || a.rewritten {
-		rows := SweepRows{Seq: a.seq, Record: a.record, Head: a.ledger.Head(), Changes: changes, Rewrite: a.rewritten,
-			Revised: a.revised, Code: a.code, Ranked: a.ranked}
+		c.rows.Sweeps = append(c.rows.Sweeps, SweepRows{Seq: a.seq, Record: a.record,
+			Head: a.ledger.head, Changes: changes, Rewrite: a.rewritten, Revised: a.revised,
+			Code: a.code, Ranked: a.ranked})
 		a.rewritten, a.revised, a.code, a.ranked = false, false, "", false
-		c.rows.Sweeps = append(c.rows.Sweeps, rows)
-		c.effects.Changed = append(c.effects.Changed, rows)
 	}
-	if !a.ledger.Head().Ended.IsZero() {
+	if !a.ledger.head.Ended.IsZero() {
 		c.drop(a)
 	}
 }
@@ -326,15 +329,6 @@ func (c *Core) log(level slog.Level, text string, args ...any) {
 func (c *Core) record(action, kind, object, detail string) {
 	c.rows.Audit = append(c.rows.Audit, AuditEntry{Time: c.now, UID: -1, User: "master", Action: action,
 		Kind: kind, Object: object, Detail: detail, Outcome: AuditDone})
-}
-
-// workerNames lists the workers in order.
-func (c *Core) workerNames() []string {
-	if c.names == nil {
-		c.names = slices.AppendSeq(make([]string, 0, len(c.workers)), maps.Keys(c.workers))
-		slices.Sort(c.names)
-	}
-	return c.names
 }
 
 // Next is when the next step is due although nothing comes in: leases are to be looked at, or a

@@ -56,17 +56,33 @@ func (c *Core) place() {
 	c.dueNow()
 	c.countWorkers()
 	c.chooseEmptied()
-	candidates := c.candidates()
+	touched, hungry := c.candidates()
 	for _, onlySlots := range []bool{true, false} { // no task waits on a worker while another has a slot free
-		for _, w := range candidates {
-			c.fill(w, onlySlots)
-		}
+		c.fillAll(touched, hungry, onlySlots)
 	}
-	for _, w := range candidates {
-		if len(w.batches) > 0 {
-			c.send(Message{Worker: w.record.Name, Batches: w.batches})
-			w.batches = nil
+	slices.SortFunc(c.filled, byName)
+	for _, w := range c.filled {
+		c.send(Message{Worker: w.record.Name, Batches: w.batches})
+		w.batches = nil
+	}
+	c.filled = c.filled[:0]
+}
+
+// fillAll fills workers by name: those that were touched, and hungry ones as long as there is
+// something to place.
+func (c *Core) fillAll(touched, hungry []*worker, onlySlots bool) {
+	for len(touched)+len(hungry) > 0 {
+		if len(hungry) == 0 || len(touched) > 0 && byName(touched[0], hungry[0]) < 0 {
+			c.fill(touched[0], onlySlots)
+			touched = touched[1:]
+			continue
 		}
+		if c.turns.empty() {
+			hungry = nil
+			continue
+		}
+		c.fill(hungry[0], onlySlots)
+		hungry = hungry[1:]
 	}
 }
 
@@ -95,26 +111,25 @@ func (c *Core) countWorkers() {
 	}
 }
 
-// candidates are the workers to be filled, by name.
-func (c *Core) candidates() (all []*worker) {
-	for _, w := range c.touched {
+// candidates are the workers to be filled: those that were touched and, where there may be
+// something for them now, the hungry ones, both by name. They are valid until the next call.
+func (c *Core) candidates() (touched, hungry []*worker) {
+	c.touched, c.considered = c.considered[:0], c.touched
+	touched = c.considered[:0]
+	for _, w := range c.considered {
 		w.touched = false
 		if w.takes {
 			c.setHungry(w, false)
-			all = append(all, w)
+			touched = append(touched, w)
 		}
 	}
-	c.touched = c.touched[:0]
+	slices.SortFunc(touched, byName)
 	if c.offered && !c.turns.empty() {
-		for _, w := range c.hungry {
-			w.hungry = false
-			all = append(all, w)
-		}
-		c.hungry = c.hungry[:0]
+		c.tried = append(c.tried[:0], c.hungry...)
+		hungry = c.tried
 	}
 	c.offered = false
-	slices.SortFunc(all, byName)
-	return all
+	return touched, hungry
 }
 
 func byName(a, b *worker) int { return cmp.Compare(a.record.Name, b.record.Name) }
@@ -172,12 +187,13 @@ type filling struct {
 // is nothing more for it.
 func (f *filling) run() (full bool) {
 	name := f.w.record.Name
-	offer := Offer{Worker: name, Empty: len(f.w.sweeps) == 0, Alone: name == f.c.emptied, Others: f.others, Slots: f.c.slots}
-	for _, a := range f.w.sweeps {
-		if a.ledger.Solo(name) {
+	offer := Offer{Worker: name, Empty: len(f.w.held) == 0, Alone: name == f.c.emptied,
+		Others: f.others, Slots: f.c.slots}
+	for _, h := range f.w.held {
+		if h.sweep.ledger.Solo(name) {
 			return true
 		}
-		f.taken += f.part(a, a.ledger.Load(name))
+		f.taken += f.part(h.sweep, h.tasks)
 	}
 	if offer.Alone && !offer.Empty {
 		return true
@@ -198,7 +214,7 @@ func (f *filling) run() (full bool) {
 func (f *filling) rank(r *rank, offer *Offer) (full bool) {
 	for passed := 0; passed < r.sweeps.Len(); {
 		a := r.next()
-		if !f.w.reads(a.version()) {
+		if !f.w.reads(a.version) {
 			r.pass(a)
 			passed++
 			continue
@@ -208,7 +224,7 @@ func (f *filling) rank(r *rank, offer *Offer) (full bool) {
 			return true
 		}
 		r.pass(a)
-		offer.Tasks, offer.Lives = min(chunk(f.w.slots, a.mean), room), f.c.lives(a)
+		offer.Tasks, offer.Lives = min(chunk(f.w.slots, a.mean), room), a.lives
 		tasks := f.c.ledger(a).Place(*offer, f.c.now)
 		a.ledger.moved = a.ledger.moved[:0] // only this worker's part did
 		f.c.schedule(a)
@@ -221,6 +237,9 @@ func (f *filling) rank(r *rank, offer *Offer) (full bool) {
 		f.w.holds(a)
 		b := f.c.batch(a, tasks)
 		b.Follow = f.c.followed(b.Sweep)
+		if len(f.w.batches) == 0 {
+			f.c.filled = append(f.c.filled, f.w)
+		}
 		f.w.batches = append(f.w.batches, b)
 		if a.ledger.Solo(offer.Worker) {
 			return true
@@ -252,9 +271,9 @@ func (c *Core) chooseEmptied() {
 	if w := c.workers[c.emptied]; w != nil && w.available() && w.reads(version) {
 		return
 	}
-	for _, name := range c.workerNames() {
-		if w := c.workers[name]; w.available() && w.reads(version) {
-			c.setEmptied(name)
+	for _, w := range c.ordered {
+		if w.available() && w.reads(version) {
+			c.setEmptied(w.record.Name)
 			return
 		}
 	}
@@ -278,7 +297,7 @@ func (c *Core) setEmptied(name string) {
 // its own; 0: there is none.
 func (c *Core) lonelyVersion() (lowest int) {
 	for a := range c.alone {
-		if v := a.version(); (lowest == 0 || v < lowest) && a.ledger.Lonely(c.now) && !c.outranked(a) {
+		if v := a.version; (lowest == 0 || v < lowest) && a.ledger.Lonely(c.now) && !c.outranked(a) {
 			lowest = v
 		}
 	}
@@ -292,7 +311,7 @@ func (c *Core) outranked(a *activeSweep) bool {
 
 // batch is what a worker gets to know of tasks that were placed on it.
 func (c *Core) batch(a *activeSweep, tasks []Task) task.Batch {
-	b := task.Batch{Version: a.version(), Sweep: a.id(), Recipe: a.record.Recipe, Edition: a.edition,
+	b := task.Batch{Version: a.version, Sweep: a.id(), Recipe: a.record.Recipe, Edition: a.edition,
 		Attempts: make([]task.Attempt, 0, len(tasks))}
 	if e, own := c.memory.Environs[b.Sweep]; own {
 		b.Environ, b.Edition = e.Variables, e.Edition

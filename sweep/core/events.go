@@ -171,7 +171,7 @@ func (l *Ledger) giveBack(t *Task, free bool) {
 	if t.Cancelling {
 		l.move(t, task.Cancelled)
 	} else {
-		l.wait(t.Index)
+		l.wait(t)
 	}
 	l.touch(t)
 }
@@ -200,7 +200,7 @@ func (l *Ledger) again(t *Task, notBefore time.Time) {
 	l.changes.Tries = append(l.changes.Tries, OldTry{t.Index, t.Try})
 	t.NotBefore = notBefore
 	l.move(t, task.Pending)
-	l.wait(t.Index)
+	l.wait(t)
 }
 
 // guard pauses a sweep in which too many tasks ended badly since it was last let go on.

@@ -19,8 +19,11 @@ type Dump struct {
 
 // Dump copies what the ledger knows, for comparison.
 func (l *Ledger) Dump() Dump {
-	d := Dump{Head: l.head, Revision: l.revision, Open: map[int64]Task{}, Waiting: append([]int64(nil), l.waiting...),
+	d := Dump{Head: l.head, Revision: l.revision, Open: map[int64]Task{},
 		Load: map[string]int{}, Ahead: slices.Sorted(maps.Keys(l.ahead))}
+	for _, t := range l.waiting {
+		d.Waiting = append(d.Waiting, t.Index)
+	}
 	for i, t := range l.open {
 		d.Open[i] = *t
 	}

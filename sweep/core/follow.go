@@ -43,8 +43,8 @@ func (c *Core) expireFollowers() {
 }
 
 func (c *Core) tellAllFollow(sweep string, on bool) {
-	for _, name := range c.workerNames() {
-		c.tellFollow(name, sweep, on)
+	for _, w := range c.ordered {
+		c.tellFollow(w.record.Name, sweep, on)
 	}
 }
 

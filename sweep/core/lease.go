@@ -26,9 +26,6 @@ func (c *Core) tick(q QueueStatus) {
 	c.expireSecrets()
 	c.missing.expire(c.now)
 	c.offered = true // a worker that a task was to avoid for a while may have it now
-	for _, w := range c.workers {
-		c.consider(w)
-	}
 }
 
 // expireLeases takes everything from workers whose lease has ended. While the queue is down no
@@ -47,14 +44,14 @@ func (c *Core) expireLeases(q QueueStatus) {
 	if q.Since.After(c.leasesRenewedAt) {
 		c.leasesRenewedAt = q.Since
 	}
-	for _, name := range c.workerNames() {
-		w := c.workers[name]
+	for _, w := range c.ordered {
 		last := w.seenAt
 		if c.leasesRenewedAt.After(last) {
 			last = c.leasesRenewedAt
 		}
 		switch silent := c.now.Sub(last) >= c.options.Lease; {
 		case silent && w.awayReason == "":
+			name := w.record.Name
 			c.log(slog.LevelWarn, "a worker is away: what it had goes to others", "worker", name, "lease", c.options.Lease)
 			c.lose(w, fmt.Sprintf("no heartbeat for %s", c.options.Lease),
 				fmt.Sprintf("its worker %s was silent for %s", name, c.options.Lease), Unknown)

@@ -18,11 +18,11 @@ type Ledger struct {
 	revision string
 	pins     []string // the n-th task is for the n-th of these workers; none: any task for any worker
 
-	open    map[int64]*Task            // rows that have not ended
-	waiting []int64                    // those of them that are pending, in the order in which they are handed out again
-	held    map[string]map[int64]*Task // those of them that a worker has or is about to have
-	solo    map[int64]string           // those of them that a worker has for itself alone
-	ahead   map[int64]struct{}         // rows beyond the cursor: a person cancelled them before their turn
+	open    map[int64]*Task    // rows that have not ended
+	waiting []*Task            // the pending ones of them, in the order of their turn
+	held    map[string][]*Task // those that a worker has or is about to have, by index
+	solo    map[int64]string   // those of them that a worker has for itself alone
+	ahead   map[int64]struct{} // rows beyond the cursor: a person cancelled them before their turn
 
 	changes Changes
 	changed bool      // the head too
@@ -40,13 +40,13 @@ func NewLedger(r Record, h Head, open []Task, ahead []int64) *Ledger {
 	l := &Ledger{
 		head: h, rules: r.Retry, maxFails: r.MaxFailures, ranges: r.Ranges, revision: r.Recipe.Revision, pins: r.Workers,
 		open: make(map[int64]*Task, len(open)), ahead: make(map[int64]struct{}, len(ahead)),
-		held: map[string]map[int64]*Task{}, solo: map[int64]string{},
+		held: map[string][]*Task{}, solo: map[int64]string{},
 	}
 	for _, t := range open {
 		l.open[t.Index] = &t
 		switch {
 		case t.State == task.Pending:
-			l.waiting = append(l.waiting, t.Index)
+			l.waiting = append(l.waiting, &t)
 			if t.alone() {
 				l.waitingAlone++
 			}
@@ -57,7 +57,7 @@ func NewLedger(r Record, h Head, open []Task, ahead []int64) *Ledger {
 			}
 		}
 	}
-	slices.SortFunc(l.waiting, l.order)
+	slices.SortFunc(l.waiting, byTime)
 	for _, i := range ahead {
 		l.ahead[i] = struct{}{}
 	}
@@ -129,19 +129,18 @@ func (l *Ledger) move(t *Task, to task.State) {
 // take notes that a worker has a task, or is about to.
 func (l *Ledger) take(t *Task) {
 	of := l.held[t.Try.Worker]
-	if of == nil {
-		of = map[int64]*Task{}
-		l.held[t.Try.Worker] = of
-	}
-	of[t.Index] = t
+	at, _ := slices.BinarySearchFunc(of, t, byIndex)
+	l.held[t.Try.Worker] = slices.Insert(of, at, t)
 	l.moved = append(l.moved, t.Try.Worker)
 }
 
 // release notes that a worker has a task no longer.
 func (l *Ledger) release(t *Task) {
 	of := l.held[t.Try.Worker]
-	delete(of, t.Index)
-	if len(of) == 0 {
+	if len(of) > 1 {
+		at, _ := slices.BinarySearchFunc(of, t, byIndex)
+		l.held[t.Try.Worker] = slices.Delete(of, at, at+1)
+	} else {
 		delete(l.held, t.Try.Worker)
 	}
 	delete(l.solo, t.Index)
@@ -153,5 +152,5 @@ func (l *Ledger) release(t *Task) {
 func (l *Ledger) ready(now time.Time) bool {
 	h := &l.head
 	return h.State == Open && (!h.Cut && h.Issued < h.Total ||
-		len(l.waiting) > 0 && !l.open[l.waiting[0]].NotBefore.After(now))
+		len(l.waiting) > 0 && !l.waiting[0].NotBefore.After(now))
 }

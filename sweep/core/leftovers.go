@@ -46,13 +46,13 @@ func listed(all []task.Busy, key attemptKey) bool {
 // lives returns what reports of attempts of a sweep that have ended whether their worker, which is
 // there, still ends processes of theirs. Of one that has not been heard since the core was loaded
 // that is not known.
-func (c *Core) lives(a *activeSweep) func(int64, Try) bool {
-	return func(index int64, t Try) bool {
-		w := c.workers[t.Worker]
-		if w == nil || w.awayReason != "" || t.Outcome.Class == task.Loss || c.options.Local {
+func (c *Core) lives(a *activeSweep) func(*Task) bool {
+	return func(t *Task) bool {
+		w := c.workers[t.Try.Worker]
+		if w == nil || w.awayReason != "" || t.Try.Outcome.Class == task.Loss || c.options.Local {
 			return false
 		}
-		key := attemptKey{a.id(), index, t.Number}
+		key := attemptKey{a.id(), t.Index, t.Try.Number}
 		_, noted := w.leftovers[key]
 		return noted || w.registered() && listed(w.beat.Leftovers, key) || w.seenAt.IsZero()
 	}

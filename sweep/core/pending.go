@@ -7,32 +7,33 @@ import (
 )
 
 // wait puts a pending task in line: by the time it may start, then by index.
-func (l *Ledger) wait(index int64) {
-	at, _ := slices.BinarySearchFunc(l.waiting, index, l.order)
-	l.waiting = slices.Insert(l.waiting, at, index)
-	if l.open[index].alone() {
+func (l *Ledger) wait(t *Task) {
+	at, _ := slices.BinarySearchFunc(l.waiting, t, byTime)
+	l.waiting = slices.Insert(l.waiting, at, t)
+	if t.alone() {
 		l.waitingAlone++
 	}
 	l.gained = true
 }
 
-func (l *Ledger) order(a, b int64) int {
-	return cmp.Or(l.open[a].NotBefore.Compare(l.open[b].NotBefore), cmp.Compare(a, b))
+func byTime(a, b *Task) int {
+	return cmp.Or(a.NotBefore.Compare(b.NotBefore), cmp.Compare(a.Index, b.Index))
 }
 
 // unwait takes a task out of the line.
-func (l *Ledger) unwait(index int64) {
-	if at := slices.Index(l.waiting, index); at >= 0 {
+func (l *Ledger) unwait(t *Task) {
+	if at, found := slices.BinarySearchFunc(l.waiting, t, byTime); found {
 		l.leave(at)
 	}
 }
 
 // leave takes the task at a position out of the line.
 func (l *Ledger) leave(at int) {
-	if l.open[l.waiting[at]].alone() {
+	if l.waiting[at].alone() {
 		l.waitingAlone--
 	}
 	if at == 0 {
+		l.waiting[0] = nil
 		l.waiting = l.waiting[1:]
 	} else {
 		l.waiting = slices.Delete(l.waiting, at, at+1)
@@ -44,8 +45,8 @@ func (l *Ledger) Waiting(now time.Time) time.Time {
 	if l.head.State != Open {
 		return time.Time{}
 	}
-	due := func(index int64, now time.Time) int {
-		if l.open[index].NotBefore.After(now) {
+	due := func(t *Task, now time.Time) int {
+		if t.NotBefore.After(now) {
 			return 1
 		}
 		return -1
@@ -54,5 +55,5 @@ func (l *Ledger) Waiting(now time.Time) time.Time {
 	if first == len(l.waiting) {
 		return time.Time{}
 	}
-	return l.open[l.waiting[first]].NotBefore
+	return l.waiting[first].NotBefore
 }

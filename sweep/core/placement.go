@@ -18,7 +18,7 @@ type Offer struct {
 	Slots  int  // of all workers that take tasks, together
 	// Lives, where not nil, tells whether anything of an attempt that has ended is known to be alive: its task has no other before
 	// that is gone.
-	Lives func(index int64, t Try) bool
+	Lives func(*Task) bool
 }
 
 const (
@@ -88,8 +88,7 @@ func (l *Ledger) Solo(worker string) bool {
 
 // next takes the task to hand out: one that waited long enough, else the first that was never handed out.
 func (l *Ledger) next(o Offer, now time.Time) *Task {
-	for n, i := range l.waiting[:min(len(l.waiting), mostPassed)] {
-		t := l.open[i]
+	for n, t := range l.waiting[:min(len(l.waiting), mostPassed)] {
 		if t.NotBefore.After(now) {
 			break
 		}
@@ -109,8 +108,8 @@ func (l *Ledger) Lonely(now time.Time) bool {
 	if l.head.State != Open || l.waitingAlone == 0 {
 		return false
 	}
-	for _, i := range l.waiting[:min(len(l.waiting), mostPassed)] {
-		if t := l.open[i]; t.alone() && now.Sub(t.NotBefore) >= lonelyAfter {
+	for _, t := range l.waiting[:min(len(l.waiting), mostPassed)] {
+		if t.alone() && now.Sub(t.NotBefore) >= lonelyAfter {
 			return true
 		}
 	}
@@ -123,17 +122,20 @@ func (l *Ledger) fits(t *Task, o Offer, now time.Time) bool {
 		return false
 	}
 	last := t.Try.Outcome
-	if last != nil && o.Lives != nil && o.Lives(t.Index, t.Try) {
-		return false
-	}
-	if last == nil || !o.Others || len(l.pins) > 0 {
+	if last == nil {
 		return true
 	}
-	waited := now.Sub(t.NotBefore)
-	if last.Class == task.Loss {
-		return t.Try.Worker != o.Worker || waited >= avoidFor
+	if o.Others && len(l.pins) == 0 {
+		waited, there := now.Sub(t.NotBefore), t.Try.Worker == o.Worker
+		if last.Class == task.Loss {
+			if there && waited < avoidFor {
+				return false
+			}
+		} else if !there && waited < preferFor {
+			return false
+		}
 	}
-	return t.Try.Worker == o.Worker || waited >= preferFor
+	return o.Lives == nil || !o.Lives(t)
 }
 
 // pin is the worker for which a task is, of a sweep that has one for each.
@@ -149,9 +151,9 @@ func (l *Ledger) Pinned(worker string) (all []Task) {
 	if !l.hasPin(worker) {
 		return nil
 	}
-	for _, i := range l.waiting {
-		if l.pin(i) == worker {
-			all = append(all, *l.open[i])
+	for _, t := range l.waiting {
+		if l.pin(t.Index) == worker {
+			all = append(all, *t)
 		}
 	}
 	return all
@@ -165,10 +167,10 @@ func (l *Ledger) CancelPinned(worker string, now time.Time) {
 	if !l.hasPin(worker) {
 		return
 	}
-	for _, i := range slices.Clone(l.waiting) {
-		if l.pin(i) == worker {
-			l.unwait(i)
-			l.cancel(l.open[i])
+	for _, t := range slices.Clone(l.waiting) {
+		if l.pin(t.Index) == worker {
+			l.unwait(t)
+			l.cancel(t)
 		}
 	}
 	l.settle(now)
@@ -192,7 +194,7 @@ func (l *Ledger) fresh() *Task {
 // issue gives every task its row: those of a sweep whose tasks are for certain workers leave in any order.
 func (l *Ledger) issue() {
 	for t := l.fresh(); t != nil; t = l.fresh() {
-		l.wait(t.Index)
+		l.wait(t)
 		l.touch(t)
 	}
 }

@@ -85,8 +85,8 @@ func (c *Core) judge(w *worker, o *task.Outcome) {
 
 // endQuarantines lets workers be tried again whose quarantine is over.
 func (c *Core) endQuarantines() {
-	for _, name := range c.workerNames() {
-		if w := c.workers[name]; w.quarantine.expire(c.now) {
+	for _, w := range c.ordered {
+		if w.quarantine.expire(c.now) {
 			c.consider(w)
 			c.tellDrain(w)
 		}

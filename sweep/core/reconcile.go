@@ -58,13 +58,11 @@ func (c *Core) reconcile(w *worker) {
 	if w.beat.Unsent > 0 {
 		return
 	}
-	for _, a := range w.sweeps {
+	for _, h := range w.held {
+		a := h.sweep
 		var again []Task
-		for _, t := range a.ledger.heldBy(w.record.Name) {
+		for _, t := range c.doubtful(w, a) {
 			key := attemptKey{a.id(), t.Index, t.Try.Number}
-			if !w.doubtful(t, w.runs(key)) {
-				continue
-			}
 			begin, lasts := before[key]
 			if !lasts {
 				begin = mismatch{c.now, w.beat.Time}
@@ -111,8 +109,18 @@ func (w *worker) runs(key attemptKey) bool {
 	return false
 }
 
-// doubtful reports whether a worker's heartbeat does not go with one of its tasks.
-func (w *worker) doubtful(t *Task, runs bool) bool {
+// doubtful lists the tasks of a sweep that a worker has and its heartbeat does not go with.
+func (c *Core) doubtful(w *worker, a *activeSweep) (tasks []*Task) {
+	for _, t := range a.ledger.held[w.record.Name] {
+		if w.contradicts(t, w.runs(attemptKey{a.id(), t.Index, t.Try.Number})) {
+			tasks = append(tasks, t)
+		}
+	}
+	return tasks
+}
+
+// contradicts reports whether a worker's heartbeat does not go with one of its tasks.
+func (w *worker) contradicts(t *Task, runs bool) bool {
 	if w.beat.Waiting > 0 || runs {
 		return t.State == task.Running && !runs
 	}

@@ -37,13 +37,13 @@ func (c *Core) OlderPrograms(r task.Recipe) (old []string) {
 	if c.options.Local {
 		return nil
 	}
-	for _, name := range c.workerNames() {
-		switch w := c.workers[name]; {
+	for _, w := range c.ordered {
+		switch {
 		case !w.registered() || w.awayReason != "":
 		case w.reads(r.Version()):
 			return nil
 		default:
-			old = append(old, name)
+			old = append(old, w.record.Name)
 		}
 	}
 	return old
@@ -122,7 +122,7 @@ func (c *Core) dropSecrets(a *activeSweep) {
 // those that have been for too long. What is noted is compared with how each sweep stands: a master
 // that was killed may have changed only one.
 func (c *Core) expireSecrets() {
-	for _, a := range c.inOrder() {
+	for _, a := range c.inOrder {
 		if a.edition == "" {
 			continue
 		}
@@ -157,7 +157,7 @@ func (c *Core) removePausedSecrets(a *activeSweep) {
 
 // keepsSecrets reports whether there are values that may have to be removed.
 func (c *Core) keepsSecrets() bool {
-	for _, a := range c.sweeps {
+	for _, a := range c.inOrder {
 		if a.edition != "" {
 			return true
 		}

@@ -129,7 +129,7 @@ func (to Revision) apply(c *Core, a *activeSweep) {
 		c.notePaused(a, time.Time{}) // it goes on
 	}
 	c.setEnviron(a, to.Environ)
-	was := a.record
+	was := *a.record
 	revision, settings := was.Recipe.Revision, was.Settings()
 	if to.Revision != "" {
 		revision = to.Revision
@@ -217,7 +217,7 @@ func (s ExtendSweep) apply(c *Core) Answer {
 		return a.stands()
 	}
 	s.With.apply(c, a)
-	r := a.record // as it was revised
+	r := *a.record // as it was revised
 	r.Extensions, r.Ranges, r.Version = extended.Extensions, extended.Ranges, max(r.Version, extended.Version)
 	if o := s.With.Overrides; o != nil && o.IsZero() {
 		r.Overrides = nil
@@ -276,7 +276,7 @@ func (s PrioritizeSweep) check(c *Core) error {
 
 func (s PrioritizeSweep) apply(c *Core) Answer {
 	a := c.sweeps[s.Sweep]
-	if r := a.record; r.Priority != s.Priority {
+	if r := *a.record; r.Priority != s.Priority {
 		r.Priority = s.Priority
 		c.turns.remove(a)
 		c.rewrite(a, r)

@@ -24,7 +24,7 @@ func (c *Core) waitingTasks(a *activeSweep) (all []Task) {
 		return nil
 	}
 	for _, name := range a.record.Workers {
-		why := c.absence(name, a.version())
+		why := c.absence(name, a.version)
 		if why == "" {
 			continue
 		}
@@ -59,7 +59,7 @@ func (c *Core) absence(name string, version int) string {
 // explainWaits tells followers of a sweep which of its tasks wait for a worker, when that has
 // changed.
 func (c *Core) explainWaits() {
-	for _, a := range c.inOrder() {
+	for _, a := range c.inOrder {
 		if len(a.record.Workers) == 0 {
 			continue
 		}

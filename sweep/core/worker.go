@@ -55,13 +55,19 @@ type worker struct {
 
 	foreignLogged bool // it told of attempts that were not placed on it, and that was logged
 
-	sweeps  []*activeSweep // of which it has tasks, or is about to, in order
-	takes   bool           // it is counted in Core.taking, and slots in Core.slots
+	held    []holding // by the sweeps' order
+	takes   bool      // it is counted in Core.taking, and slots in Core.slots
 	slots   int
 	lacks   bool         // it is counted in Core.lacking
 	touched bool         // it is in Core.touched
 	hungry  bool         // it is in Core.hungry
 	batches []task.Batch // that a placement gives it
+}
+
+// holding is how many tasks of a sweep a worker has, or is about to have.
+type holding struct {
+	sweep *activeSweep
+	tasks int
 }
 
 // MostWorkers bounds the workers that are known.
@@ -72,7 +78,9 @@ func (c *Core) worker(name string) *worker {
 	w := c.workers[name]
 	if w == nil {
 		w = &worker{record: WorkerRecord{Name: name}}
-		c.workers[name], c.names = w, nil
+		c.workers[name] = w
+		at, _ := slices.BinarySearchFunc(c.ordered, w, byName)
+		c.ordered = slices.Insert(c.ordered, at, w)
 	}
 	return w
 }
@@ -98,14 +106,17 @@ func (c *Core) save(w *worker) {
 	}
 }
 
-// holds brings up to date whether a worker has tasks of a sweep.
+// holds brings up to date how many tasks of a sweep a worker has.
 func (w *worker) holds(a *activeSweep) {
-	at, listed := slices.BinarySearchFunc(w.sweeps, a, serially)
-	switch has := a.ledger.Load(w.record.Name) > 0; {
-	case has && !listed:
-		w.sweeps = slices.Insert(w.sweeps, at, a)
-	case !has && listed:
-		w.sweeps = slices.Delete(w.sweeps, at, at+1)
+	bySweep := func(h holding, a *activeSweep) int { return serially(h.sweep, a) }
+	at, listed := slices.BinarySearchFunc(w.held, a, bySweep)
+	switch tasks := a.ledger.Load(w.record.Name); {
+	case tasks > 0 && listed:
+		w.held[at].tasks = tasks
+	case tasks > 0:
+		w.held = slices.Insert(w.held, at, holding{a, tasks})
+	case listed:
+		w.held = slices.Delete(w.held, at, at+1)
 	}
 }
 
@@ -214,8 +225,9 @@ func (c *Core) join(h *task.Heartbeat) {
 	if h.Told {
 		fate = Told
 	}
-	for _, a := range slices.Clone(w.sweeps) {
-		c.ledger(a).Rejoin(h.Worker, "its worker "+h.Worker+" ended and began anew", fate, c.now)
+	reason := "its worker " + h.Worker + " ended and began anew"
+	for _, held := range w.held {
+		c.ledger(held.sweep).Rejoin(h.Worker, reason, fate, c.now)
 	}
 }
 
@@ -238,8 +250,8 @@ func (c *Core) leave(h *task.Heartbeat) {
 func (c *Core) lose(w *worker, away, reason string, fate Fate) {
 	w.awayReason, w.awaySince, w.mismatches, w.unregistered, w.leftovers = away, c.now, nil, nil, nil
 	c.send(Message{Worker: w.record.Name, Remove: true})
-	for _, a := range slices.Clone(w.sweeps) {
-		c.ledger(a).Lose(w.record.Name, reason, fate, c.now)
+	for _, held := range w.held {
+		c.ledger(held.sweep).Lose(w.record.Name, reason, fate, c.now)
 	}
 	c.consider(w)
 	c.offered = true // what waited for leftovers there may be placed

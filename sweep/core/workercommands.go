@@ -1,5 +1,7 @@
 package core
 
+import "slices"
+
 // DrainWorker lets a worker finish what runs and take nothing new; Off undoes it. It outlives
 // master and worker.
 type DrainWorker struct {
@@ -87,13 +89,14 @@ func (f ForgetWorker) apply(c *Core) Answer {
 		fate = Told
 	}
 	c.lose(w, "it was forgotten", "its worker "+f.Worker+" was forgotten", fate)
-	for _, a := range c.inOrder() {
+	for _, a := range c.inOrder {
 		if a.ledger.hasPin(f.Worker) {
 			c.ledger(a).CancelPinned(f.Worker, c.now)
 		}
 	}
 	delete(c.workers, f.Worker)
-	c.names = nil
+	at, _ := slices.BinarySearchFunc(c.ordered, w, byName)
+	c.ordered = slices.Delete(c.ordered, at, at+1)
 	c.rows.Gone = append(c.rows.Gone, f.Worker)
 	return Answer{}
 }

@@ -116,7 +116,8 @@ func (c *Core) began(a *activeSweep, e *task.Event) {
 
 // rewrite changes the record of a sweep.
 func (c *Core) rewrite(a *activeSweep, r Record) {
-	a.record, a.points, a.rewritten = r, r.Points(), true
+	a.setRecord(r)
+	a.rewritten = true
 	c.ledger(a)
 }
 

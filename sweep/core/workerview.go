@@ -43,14 +43,19 @@ type Worker struct {
 
 // Workers lists the workers by name.
 func (c *Core) Workers() (all []Worker) {
-	for _, name := range c.workerNames() {
-		all = append(all, c.view(c.workers[name]))
+	for _, w := range c.ordered {
+		all = append(all, c.view(w))
 	}
 	return all
 }
 
 // WorkerNames lists the names of the workers in order.
-func (c *Core) WorkerNames() []string { return append([]string(nil), c.workerNames()...) }
+func (c *Core) WorkerNames() (names []string) {
+	for _, w := range c.ordered {
+		names = append(names, w.record.Name)
+	}
+	return names
+}
 
 // Beat returns the newest heartbeat of a worker; the zero value when there is none.
 func (c *Core) Beat(name string) task.Heartbeat {
@@ -74,9 +79,9 @@ func (c *Core) Reachable(name string) error {
 
 // Present lists the workers on which a sweep that runs once on every worker has a task.
 func (c *Core) Present() (names []string) {
-	for _, name := range c.workerNames() {
-		if w := c.workers[name]; w.registered() && w.awayReason == "" && w.refusal() == "" {
-			names = append(names, name)
+	for _, w := range c.ordered {
+		if w.registered() && w.awayReason == "" && w.refusal() == "" {
+			names = append(names, w.record.Name)
 		}
 	}
 	return names
@@ -114,8 +119,8 @@ func (c *Core) view(w *worker) Worker {
 	if s.Running == nil {
 		s.Running = []task.Busy{}
 	}
-	for _, a := range w.sweeps {
-		s.Held += a.ledger.Load(w.record.Name)
+	for _, h := range w.held {
+		s.Held += h.tasks
 	}
 	return s
 }

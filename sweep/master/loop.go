@@ -155,7 +155,7 @@ func (m *Master) finish(ctx context.Context, out core.Output, events bool) (core
 		}
 	}
 	for _, w := range effects.Waits {
-		m.watch.changed(w.Record, w.Head, w.Changes.Tasks)
+		m.watch.changed(*w.Record, w.Head, w.Changes.Tasks)
 	}
 	m.changeVault(effects.Vault)
 	m.outbox.send(m.sealed(effects.Messages))
@@ -168,7 +168,8 @@ func (m *Master) commit(ctx context.Context, rows *core.Rows) error {
 	var groups []store.Group
 	for i := range rows.Sweeps {
 		r := &rows.Sweeps[i]
-		s := store.Sweep{Seq: r.Seq, Definition: r.Record.Recipe.Definition, Record: r.Record, Head: r.Head}
+		s := store.Sweep{Seq: r.Seq, Definition: r.Record.Recipe.Definition, Record: *r.Record,
+			Head: r.Head}
 		if r.Revised {
 			if err := m.o.Store.Revise(ctx, s, r.Code, r.Ranked); err != nil {
 				return fmt.Errorf("move %s to revision %s: %w", r.Head.ID, r.Record.Recipe.Revision, err)
@@ -197,15 +198,15 @@ func (m *Master) commit(ctx context.Context, rows *core.Rows) error {
 func (m *Master) notify(ctx context.Context, r *core.SweepRows) error {
 	id := r.Head.ID
 	if r.Rewrite {
-		m.watch.rewritten(id, r.Record)
+		m.watch.rewritten(id, *r.Record)
 	}
 	m.senders.changed(id, r.Changes.Tasks)
 	again := r.Rewrite || m.watch.changesBest(id, r.Changes.Tasks)
-	m.watch.changed(r.Record, r.Head, r.Changes.Tasks)
+	m.watch.changed(*r.Record, r.Head, r.Changes.Tasks)
 	if !again {
 		return nil
 	}
-	best, err := m.best(ctx, store.Sweep{Seq: r.Seq, Record: r.Record, Head: r.Head})
+	best, err := m.best(ctx, store.Sweep{Seq: r.Seq, Record: *r.Record, Head: r.Head})
 	if err == nil {
 		m.watch.ranked(id, best)
 	}

@@ -1,0 +1,160 @@
+package core_test
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/metrics"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"mlframework/sweep/core"
+)
+
+// BenchmarkCore has 1,000 workers of 8 slots run 1,000,000 tasks of 10 sweeps, with heartbeats every
+// 2 s, ends of every class, retries, workers that die and return, and commands. An op is all of it.
+// What is measured is the core alone, in CPU time of the process: the collection of garbage counts,
+// and other programs do not (but not with -cpuprofile, which makes that clock coarse). In "batches"
+// a step has what came in 20 ms, as the master's loop gathers it, in "single" each event, heartbeat
+// and command is a step.
+func BenchmarkCore(b *testing.B) {
+	b.Run("batches", func(b *testing.B) { benchmarkCore(b, 1000, 10, 1_000_000, (*fleet).gathered) })
+	b.Run("single", func(b *testing.B) { benchmarkCore(b, 1000, 10, 1_000_000, (*fleet).single) })
+}
+
+// BenchmarkCoreGrowth shows how the cost of an input grows with the number of workers and of sweeps.
+func BenchmarkCoreGrowth(b *testing.B) {
+	for _, workers := range []int{10, 100, 1000} {
+		b.Run(fmt.Sprintf("workers=%d", workers), func(b *testing.B) {
+			benchmarkCore(b, workers, 10, 100_000, (*fleet).single)
+		})
+	}
+	for _, sweeps := range []int{10, 100, 1000} {
+		b.Run(fmt.Sprintf("sweeps=%d", sweeps), func(b *testing.B) {
+			benchmarkCore(b, 100, sweeps, 100_000, (*fleet).single)
+		})
+	}
+}
+
+func benchmarkCore(b *testing.B, workers, sweeps int, tasks int64, steps func(*fleet)) {
+	b.ReportAllocs()
+	var all meter
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range b.N {
+		f := newFleet(b, workers, sweeps, tasks)
+		f.meter = all
+		for end := f.now.Add(24 * time.Hour); f.ended < sweeps; {
+			if f.now.After(end) {
+				b.Fatalf("%d of %d sweeps ended in a day", f.ended, sweeps)
+			}
+			f.advance()
+			steps(f)
+		}
+		all = f.meter
+	}
+	runtime.ReadMemStats(&after)
+	all.report(b, &before, &after)
+}
+
+// gathered gives the core all that a moment brought in one step.
+func (f *fleet) gathered() {
+	f.step(core.Input{Heartbeats: f.beats, Events: f.events, Command: f.command()})
+}
+
+// single gives the core all that a moment brought, each in a step.
+func (f *fleet) single() {
+	n := len(f.beats) + len(f.events)
+	begin := f.now.Add(-moment)
+	for i := range f.beats {
+		f.now = begin.Add(moment * time.Duration(i) / time.Duration(n))
+		f.step(core.Input{Heartbeats: f.beats[i : i+1]})
+	}
+	for i := range f.events {
+		f.now = begin.Add(moment * time.Duration(len(f.beats)+i) / time.Duration(n))
+		f.step(core.Input{Events: f.events[i : i+1]})
+	}
+	f.now = begin.Add(moment)
+	if c := f.command(); c != nil || n == 0 {
+		f.step(core.Input{Command: c})
+	}
+}
+
+// step gives the core one input and its effects to the workers. The store of the fleet knows that
+// every event is of its worker's attempt.
+func (f *fleet) step(in core.Input) {
+	begin := cpuTime()
+	for i := range in.Events {
+		f.core.Counts(in.Events[i].Event)
+	}
+	out := f.core.Step(in, f.now)
+	effects, _ := out.Commit(func(*core.Rows) error { return nil })
+	f.core.Next()
+	f.meter.step(&in, cpuTime()-begin)
+	for i := range effects.Changed {
+		if !effects.Changed[i].Head.Ended.IsZero() {
+			f.ended++
+		}
+	}
+	f.deliver(effects.Messages)
+}
+
+// meter measures the steps of a core.
+type meter struct {
+	inputs int
+	steps  int
+	spent  time.Duration
+	took   []int32 // steps, by microseconds; the last: that and more
+	heap   uint64  // bytes of objects, at most
+}
+
+func (m *meter) step(in *core.Input, took time.Duration) {
+	m.inputs += len(in.Heartbeats) + len(in.Events)
+	if in.Command != nil {
+		m.inputs++
+	}
+	m.spent += took
+	if m.took == nil {
+		m.took = make([]int32, 100_000)
+	}
+	m.took[min(int(took.Microseconds()), len(m.took)-1)]++
+	if m.steps++; m.steps%1000 == 0 {
+		sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+		metrics.Read(sample)
+		m.heap = max(m.heap, sample[0].Value.Uint64())
+	}
+}
+
+// percentile is the time in which so many steps of 1,000 are done.
+func (m *meter) percentile(permille float64) time.Duration {
+	left := int(float64(m.steps) * permille / 1000)
+	for us, n := range m.took {
+		if left -= int(n); left < 0 {
+			return time.Duration(us+1) * time.Microsecond
+		}
+	}
+	return time.Duration(len(m.took)) * time.Microsecond
+}
+
+func (m *meter) report(b *testing.B, before, after *runtime.MemStats) {
+	inputs := float64(m.inputs)
+	b.ReportMetric(inputs/m.spent.Seconds(), "inputs/s")
+	b.ReportMetric(float64(m.spent.Nanoseconds())/inputs, "ns/input")
+	b.ReportMetric(inputs/float64(m.steps), "inputs/step")
+	b.ReportMetric(float64(m.percentile(500).Microseconds()), "p50-µs")
+	b.ReportMetric(float64(m.percentile(999).Microseconds()), "p99.9-µs")
+	b.ReportMetric(float64(m.heap)/1e6, "heap-MB")
+	b.ReportMetric(float64(after.TotalAlloc-before.TotalAlloc)/inputs, "B/input")
+	b.ReportMetric(float64(after.Mallocs-before.Mallocs)/inputs, "allocs/input")
+	b.ReportMetric(0, "ns/op") // the fleet's time, too
+}
+
+// cpuTime is how much of a core the process has used.
+func cpuTime() time.Duration {
+	var t unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &t); err != nil {
+		panic(err)
+	}
+	return time.Duration(t.Nano())
+}
