@@ -6,6 +6,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"mlframework/sweep/fault"
+	"mlframework/sweep/internal/yamlfile"
 )
 
 // put is a node that has a parameter's value.
@@ -14,13 +15,10 @@ type put struct {
 	name string
 }
 
-// isMerge reports whether a key is the << of a merge.
-func isMerge(k *yaml.Node) bool { return k.Kind == yaml.ScalarNode && k.ShortTag() == "!!merge" }
-
 // plainMerges leaves the << of merges without their tag, which the library would write out.
 func plainMerges(n *yaml.Node) {
 	for i, c := range n.Content {
-		if n.Kind == yaml.MappingNode && i%2 == 0 && isMerge(c) {
+		if n.Kind == yaml.MappingNode && i%2 == 0 && yamlfile.IsMerge(c) {
 			c.Tag = ""
 		}
 		plainMerges(c)
@@ -51,7 +49,7 @@ func (d *yamlDocument) mergeMapping(n *yaml.Node, key string) {
 		delete(d.open, n.Alias)
 	case n.Kind == yaml.MappingNode:
 		for i := 0; i+1 < len(n.Content); i += 2 {
-			if k, below := n.Content[i], n.Content[i+1]; isMerge(k) {
+			if k, below := n.Content[i], n.Content[i+1]; yamlfile.IsMerge(k) {
 				d.merge(below, key)
 			} else {
 				name := join(key, k.Value)
@@ -98,7 +96,7 @@ func (a *aliases) look(n *yaml.Node, merge bool) {
 		return // what it stands for is in the file, too
 	}
 	for i, c := range n.Content {
-		is := n.Kind == yaml.MappingNode && i%2 == 1 && isMerge(n.Content[i-1])
+		is := n.Kind == yaml.MappingNode && i%2 == 1 && yamlfile.IsMerge(n.Content[i-1])
 		a.look(c, is || merge && n.Kind == yaml.SequenceNode)
 	}
 }

@@ -107,7 +107,7 @@ func TestFillFaults(t *testing.T) {
 		"alias in itself": {"c.yaml", "x: 1\na: &a {b: *a}\n", "x=2", false, "c.yaml:2:11: has an alias in what it stands for, *a; write the value out"},
 		"long aliases":    {"c.yaml", "x: 1\na: &a\n  ? " + strings.Repeat("k", 5000) + "\n  : 1\nb: [*a" + strings.Repeat(",*a", 30000) + "]\n", "x=2", false, "c.yaml: has aliases that repeat too much"},
 		"twice":           {"c.yaml", "a.b: 1\na:\n  b: 2\n", "a.b=2", false, "c.yaml:1:6: a.b: is there twice, the second time in line 3; keep one of them"},
-		"not YAML":        {"c.yaml", "a: 1\nb: [\n", "a=1", false, "c.yaml:2: is not YAML: "},
+		"not YAML":        {"c.yaml", "a: 1\nb: [\n", "a=1", false, "c.yaml:2: not YAML: "},
 		"not JSON":        {"c.json", "{\n  \"a\": 1,\n}", "a=1", false, "c.json:3:1: is not JSON: invalid character '}' looking for beginning of object key string; correct it; JSON has no comments"},
 		"JSON, cut":       {"c.json", "{\"a\": 1", "a=1", false, "is not JSON: unexpected end of JSON input"},
 		"JSON, two":       {"c.json", "{} {}", "a=1", false, "c.json:1:4: is not JSON: "},

@@ -3,7 +3,6 @@ package argv
 import (
 	"bytes"
 	"errors"
-	"io"
 	"regexp"
 	"strconv"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"mlframework/sweep/fault"
+	"mlframework/sweep/internal/yamlfile"
 	"mlframework/sweep/space"
 	"mlframework/sweep/task"
 )
@@ -29,27 +29,18 @@ type yamlDocument struct {
 // mostVisits bounds what aliases can make of a small file. A visit is that of a node with a key of up to 1 KiB.
 const mostVisits = 100_000
 
-// yamlLine finds the line in an error of the library.
-var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
-
 func parseYAML(text []byte) (document, *fault.Fault) {
-	decoder := yaml.NewDecoder(bytes.NewReader(text))
-	d := &yamlDocument{root: new(yaml.Node)}
-	if err := decoder.Decode(d.root); err != nil {
-		if errors.Is(err, io.EOF) {
-			return nil, &fault.Fault{Problem: "is empty", Remedy: "write its keys"}
-		}
-		f := &fault.Fault{Remedy: "correct it"}
-		if m := yamlLine.FindStringSubmatch(err.Error()); m != nil {
-			f.Line, _ = strconv.Atoi(m[1])
-		}
-		f.Problem = "is not YAML: " + yamlLine.ReplaceAllString(err.Error(), "")
-		return nil, f
+	documents, wrong := yamlfile.Read(yamlfile.WithoutMark(string(text)), 2)
+	switch {
+	case wrong != nil:
+		return nil, wrong
+	case len(documents) == 0:
+		return nil, &fault.Fault{Problem: "is empty", Remedy: "write its keys"}
+	case len(documents) > 1:
+		return nil, &fault.Fault{Line: documents[1].Line, Problem: "has a second document",
+			Remedy: "keep one document in it"}
 	}
-	var second yaml.Node
-	if err := decoder.Decode(&second); !errors.Is(err, io.EOF) {
-		return nil, &fault.Fault{Line: second.Line, Problem: "has a second document", Remedy: "keep one document in it"}
-	}
+	d := &yamlDocument{root: documents[0]}
 	top := d.root.Content[0]
 	if top.Kind != yaml.MappingNode {
 		return nil, &fault.Fault{Line: top.Line, Column: top.Column, Problem: "is " + kindOfNode(top).String() + ", not a mapping", Remedy: "write keys and values: lr: 0.1"}
@@ -105,7 +96,7 @@ func (d *yamlDocument) below(n *yaml.Node, key string, alias bool) {
 	case yaml.MappingNode:
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			switch k := n.Content[i]; {
-			case isMerge(k):
+			case yamlfile.IsMerge(k):
 				d.merge(n.Content[i+1], key)
 			case k.Kind == yaml.ScalarNode:
 				d.value(n.Content[i+1], join(key, k.Value), alias)

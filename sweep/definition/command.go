@@ -9,6 +9,8 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"mlframework/sweep/internal/yamlfile"
+
 	"mlframework/sweep/task"
 )
 
@@ -38,10 +40,10 @@ func readCommand(r *reader, t *Task, v value) {
 
 // argument returns an element as it is written: 0.10, true and ~ are text.
 func (r *reader) argument(e value) (string, bool) {
-	if isNull(e.Node) && e.Value != "" {
+	if yamlfile.IsNull(e.Node) && e.Value != "" {
 		return e.Value, true
 	}
-	if isNull(e.Node) {
+	if yamlfile.IsNull(e.Node) {
 		r.fault(e, "is nothing", `write "" for an empty argument`)
 		return "", false
 	}

@@ -9,6 +9,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"mlframework/sweep/fault"
+	"mlframework/sweep/internal/yamlfile"
 	"mlframework/sweep/task"
 )
 
@@ -42,7 +43,7 @@ func (r *reader) environment(v value, place func(key string, at fault.Fault)) (a
 	entries, _ := r.mapping(v)
 	for _, e := range entries {
 		r.variable(e.key, e.name)
-		if isNull(e.value.Node) {
+		if yamlfile.IsNull(e.value.Node) {
 			r.fault(e.key, "has no value", fmt.Sprintf(`write %s: "" for an empty one`, printable(e.name)))
 			continue
 		}

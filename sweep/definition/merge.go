@@ -2,114 +2,53 @@ package definition
 
 import (
 	"fmt"
-	"slices"
 
 	"gopkg.in/yaml.v3"
+
+	"mlframework/sweep/internal/yamlfile"
 )
 
-// entries returns what a mapping holds. What it merges (<<) stands first, and gives way to its own keys; of two merged
-// mappings the earlier one wins: https://yaml.org/type/merge.html. The set visiting holds the mappings around v.
-func (r *reader) entries(v value, visiting map[*yaml.Node]bool) []entry {
-	if visiting[v.Node] {
-		r.fault(v, "a merge key makes this mapping part of itself", "remove the merge key")
-		return nil
-	}
-	visiting[v.Node] = true
-	defer delete(visiting, v.Node)
-	if !r.spend(v, 1+len(v.Content)) {
-		return nil
-	}
-	var own, merged []entry
-	for i := 0; i+1 < len(v.Content); i += 2 {
-		if isMerge(v.Content[i]) {
-			merged = append(merged, r.merge(v, v.Content[i+1], visiting)...)
-			continue
+// entries returns what a mapping holds, with what it merges (<<).
+func (r *reader) entries(v value) (all []entry) {
+	names := map[string]bool{}
+	for _, e := range r.merging(v).Entries(v.Node) {
+		if !names[e.Name] { // the second of two equal keys is a fault
+			all = append(all, r.entry(v, e))
 		}
-		if e, ok := r.entry(v, v.Content[i], v.Content[i+1]); ok {
-			own = append(own, e)
-		}
+		names[e.Name] = true
 	}
-	return override(merged, r.unique(own))
+	return all
 }
 
-// merge returns the entries of the mapping, or of the list of mappings, that a merge key names.
-func (r *reader) merge(v value, n *yaml.Node, visiting map[*yaml.Node]bool) []entry {
-	from := r.at(n, v.path, "")
-	sources := []value{from}
-	if from.Kind == yaml.SequenceNode {
-		if !r.spend(from, 1+len(from.Content)) {
-			return nil
-		}
-		sources = sources[:0]
-		for _, c := range from.Content {
-			sources = append(sources, r.at(c, v.path, ""))
-		}
+// merging lists a mapping, within the bounds of what may be read.
+func (r *reader) merging(v value) yamlfile.Mapping {
+	return yamlfile.Mapping{
+		Enter: func(n *yaml.Node) bool { return r.spend(r.at(n, v.path, ""), 1+len(n.Content)) },
+		Wrong: func(m yamlfile.Mistake, at, first *yaml.Node) {
+			switch is := r.at(at, v.path, ""); {
+			case m == yamlfile.NoName:
+				r.fault(is, "a key is "+describe(is.Node)+", not text", "")
+			case m == yamlfile.NoMapping:
+				r.fault(is, "a merge key needs a mapping, not "+describe(is.Node),
+					"write <<: *NAME of an &NAME before a mapping")
+			case m == yamlfile.InItself:
+				r.fault(is, "a merge key makes this mapping part of itself", "remove the merge key")
+			case m == yamlfile.Twice && !yamlfile.IsMerge(at):
+				key := r.entry(v, yamlfile.Entry{Name: is.Value, Key: at, Value: at}).key
+				r.fault(key, fmt.Sprintf("is there twice, first in line %d", first.Line),
+					"remove one")
+			}
+		},
 	}
-	var merged []entry
-	for _, s := range sources {
-		if s.Kind != yaml.MappingNode {
-			r.fault(s, "a merge key needs a mapping, not "+describe(s.Node), "write <<: *NAME of an &NAME before a mapping")
-			continue
-		}
-		merged = append(merged, r.entries(s, visiting)...)
-	}
-	return merged
 }
 
-func (r *reader) entry(v value, k, n *yaml.Node) (entry, bool) {
-	key := r.at(k, v.path, "")
-	if key.Kind != yaml.ScalarNode {
-		r.fault(key, "a key is "+describe(key.Node)+", not text", "")
-		return entry{}, false
-	}
-	path := printable(key.Value)
+func (r *reader) entry(v value, e yamlfile.Entry) entry {
+	path := printable(e.Name)
 	if v.path != "" {
 		path = v.path + "." + path
 	}
 	// An aliased key is spoken of where it is used.
-	key.Node, key.path = &yaml.Node{Kind: yaml.ScalarNode, Line: k.Line, Column: k.Column}, path
-	e := entry{name: k.Value, key: key, value: r.at(n, path, "")}
-	if k.Kind == yaml.AliasNode {
-		e.name = k.Alias.Value
-	}
-	return e, true
-}
-
-// unique refuses the second of two equal keys, and keeps the first.
-func (r *reader) unique(entries []entry) []entry {
-	first := make(map[string]int, len(entries))
-	return slices.DeleteFunc(entries, func(e entry) bool {
-		line, seen := first[e.name]
-		if seen {
-			r.fault(e.key, fmt.Sprintf("is there twice, first in line %d", line), "remove one")
-			return true
-		}
-		first[e.name] = e.key.Line
-		return false
-	})
-}
-
-// override returns merged without the later of equal names, then own, each name of own in the place of its merged one.
-func override(merged, own []entry) []entry {
-	at := make(map[string]int, len(merged)+len(own))
-	result := make([]entry, 0, len(merged)+len(own))
-	for _, e := range merged {
-		if _, found := at[e.name]; !found {
-			at[e.name] = len(result)
-			result = append(result, e)
-		}
-	}
-	for _, e := range own {
-		if i, found := at[e.name]; found {
-			result[i] = e
-			continue
-		}
-		result = append(result, e)
-	}
-	return result
-}
-
-// isMerge is true for an unquoted <<.
-func isMerge(n *yaml.Node) bool {
-	return n.Kind == yaml.ScalarNode && n.Value == "<<" && n.Tag == "!!merge"
+	key := value{Node: &yaml.Node{Kind: yaml.ScalarNode, Line: e.Key.Line, Column: e.Key.Column},
+		path: path}
+	return entry{name: e.Name, key: key, value: r.at(e.Value, path, "")}
 }

@@ -57,7 +57,8 @@ func TestMergedOrder(t *testing.T) {
 env: {<<: [{A: 1, B: 2}, {B: 3, C: 4}], D: 5, A: 6}
 tasks: {a: {command: [x, <<]}}
 `)
-	want := []definition.Variable{{Name: "A", Value: "6"}, {Name: "B", Value: "2"}, {Name: "C", Value: "4"}, {Name: "D", Value: "5"}}
+	want := []definition.Variable{{Name: "B", Value: "2"}, {Name: "C", Value: "4"},
+		{Name: "D", Value: "5"}, {Name: "A", Value: "6"}}
 	if diff := cmp.Diff(want, f.Env); diff != "" {
 		t.Error(diff)
 	}
@@ -81,15 +82,27 @@ func TestMergeFaults(t *testing.T) {
 	}
 }
 
-// A few lines that would be 10^20 entries.
+// A few lines that would be 10^20 entries, if what is merged twice were listed twice.
 func TestMergeBomb(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
-	b.WriteString("env:\n  a0: &a0 {x: y}\n")
+	b.WriteString("image: python\nenv: {A: b}\ntasks:\n  a0: &a0 {command: [x]}\n")
 	for i := 1; i <= 20; i++ {
 		fmt.Fprintf(&b, "  a%d: &a%d {<<: [%s*a%d]}\n", i, i, strings.Repeat(fmt.Sprintf("*a%d, ", i-1), 9), i-1)
 	}
-	b.WriteString("tasks:\n  a:\n    command: [x]\n    metrics: *a20\n")
+	if f := read(t, b.String()); len(f.Tasks) != 21 || len(f.Tasks[20].Command) != 1 {
+		t.Errorf("%d tasks", len(f.Tasks))
+	}
+}
+
+// What aliases repeat is bounded.
+func TestAliasBomb(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	b.WriteString("tasks:\n  a0: {command: &words [" + strings.Repeat("x, ", 999) + "x]}\n")
+	for i := range 120 {
+		fmt.Fprintf(&b, "  b%d: {command: *words}\n", i)
+	}
 	_, _, err := definition.Read("tasks.yml", []byte(b.String()), nil)
 	if err == nil || !strings.Contains(err.Error(), "aliases and merge keys repeat more than 100000 values; write fewer of them") {
 		t.Error(err)

@@ -7,6 +7,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"mlframework/sweep/fault"
+	"mlframework/sweep/internal/yamlfile"
 )
 
 // maxNodes bounds what aliases and merge keys can make of a small file: each visit of a node counts.
@@ -27,10 +28,7 @@ type entry struct {
 }
 
 func (r *reader) at(n *yaml.Node, path, example string) value {
-	for n.Kind == yaml.AliasNode {
-		n = n.Alias
-	}
-	return value{Node: n, path: path, example: example}
+	return value{Node: yamlfile.Target(n), path: path, example: example}
 }
 
 func (r *reader) faultAt(v value, problem, remedy string) fault.Fault {
@@ -79,7 +77,7 @@ func (r *reader) usable(v value) bool {
 		r.fault(v, fmt.Sprintf("the tag %s has no meaning here", printable(v.Tag)), "remove it")
 		return false
 	}
-	if isNull(v.Node) {
+	if yamlfile.IsNull(v.Node) {
 		r.wrong(v, "has no value")
 		return false
 	}
@@ -114,18 +112,13 @@ func (r *reader) mapping(v value) ([]entry, bool) {
 		r.wrong(v, "is "+describe(v.Node)+", not a mapping")
 		return nil, false
 	}
-	return r.entries(v, map[*yaml.Node]bool{}), !r.stopped
+	return r.entries(v), !r.stopped
 }
-
-func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Tag == "!!null" }
 
 // describe names a node's kind, and a single value by its text.
 func describe(n *yaml.Node) string {
-	switch n.Kind {
-	case yaml.SequenceNode:
-		return "a list"
-	case yaml.MappingNode:
-		return "a mapping"
+	if n.Kind == yaml.ScalarNode {
+		return quote(n.Value)
 	}
-	return quote(n.Value)
+	return yamlfile.KindOf(n)
 }

@@ -7,6 +7,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"mlframework/sweep/fault"
+	"mlframework/sweep/internal/yamlfile"
 )
 
 // maxBytes is far above any tasks.yml that a person writes, and keeps what a stranger can make us parse small.
@@ -22,7 +23,7 @@ func Read(file string, data []byte, reserved []string) (*File, fault.List, error
 }
 
 func (r *reader) read(data []byte) (*File, fault.List, error) {
-	root, ok := r.parse(data)
+	root, ok := r.parse(yamlfile.WithoutMark(string(data)))
 	if !ok {
 		return nil, nil, r.faults
 	}
@@ -97,24 +98,26 @@ func readTasks(r *reader, f *File, v value) {
 }
 
 // parse returns the one document of the file.
-func (r *reader) parse(data []byte) (*yaml.Node, bool) {
+func (r *reader) parse(text string) (*yaml.Node, bool) {
 	whole := value{}
-	if len(data) > maxBytes {
+	if len(text) > maxBytes {
 		r.fault(whole, fmt.Sprintf("is longer than %d bytes", maxBytes), "keep data and scripts in files of their own")
 		return nil, false
 	}
-	documents, err := parseDocuments(data)
-	if err != nil {
-		r.faults.Add(syntaxFault(r.file, data, err))
+	documents, wrong := yamlfile.Read(text, 2)
+	if wrong != nil {
+		wrong.File = r.file
+		r.faults.Add(*wrong)
 		return nil, false
 	}
-	if len(documents) == 0 || isNull(documents[0]) {
+	if len(documents) == 0 || yamlfile.IsNull(documents[0].Content[0]) {
 		r.fault(whole, "is empty", "write tasks: {hello: {command: [echo, hello]}}, or see run-tasks init")
 		return nil, false
 	}
 	if len(documents) > 1 {
-		r.fault(value{Node: documents[1]}, "a second document begins here", "remove the line --- before it")
+		r.fault(value{Node: documents[1].Content[0]}, "a second document begins here",
+			"remove the line --- before it")
 		return nil, false
 	}
-	return documents[0], true
+	return documents[0].Content[0], true
 }

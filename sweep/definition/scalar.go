@@ -10,6 +10,8 @@ import (
 	"unicode"
 
 	"gopkg.in/yaml.v3"
+
+	"mlframework/sweep/internal/yamlfile"
 )
 
 // maxQuoted is how many characters of a file's text a message repeats.
@@ -64,7 +66,7 @@ func (r *reader) boolean(v value) (b, ok bool) {
 	if !ok {
 		return false, false
 	}
-	if isPlain(v.Node) {
+	if yamlfile.IsPlain(v.Node) {
 		switch text {
 		case "true", "True", "TRUE":
 			return true, true
@@ -83,7 +85,7 @@ func (r *reader) count(v value, limit int) int {
 		return 0
 	}
 	digits := strings.TrimPrefix(text, "-")
-	if !isPlain(v.Node) || digits == "" || strings.Trim(digits, "0123456789") != "" {
+	if !yamlfile.IsPlain(v.Node) || digits == "" || strings.Trim(digits, "0123456789") != "" {
 		r.wrong(v, "is "+quote(text)+", not a whole number")
 		return 0
 	}
@@ -115,10 +117,6 @@ func (r *reader) projectPath(v value, what string) string {
 		return ""
 	}
 	return clean
-}
-
-func isPlain(n *yaml.Node) bool {
-	return n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle|yaml.TaggedStyle) == 0
 }
 
 // quote repeats text of the file in a message: quoted, escaped and not too long.

@@ -9,6 +9,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"mlframework/sweep/fault"
+	"mlframework/sweep/internal/yamlfile"
 )
 
 // section is one key of the second document.
@@ -35,7 +36,8 @@ func (all sections) find(name string) *section {
 // rules is the mapping of the second document.
 func (r *reader) rules(top *yaml.Node) *yaml.Node {
 	if top.Kind != yaml.MappingNode {
-		r.fault(top, "the second document is "+kindName(top)+", not rules for the combinations",
+		r.fault(top, "the second document is "+yamlfile.KindOf(top)+
+			", not rules for the combinations",
 			"write lines such as where: lr * batchsize <= 1")
 		return nil
 	}
@@ -49,10 +51,10 @@ func (r *reader) sections(top *yaml.Node) (all sections) {
 	}
 	for i := 0; i+1 < len(top.Content); i += 2 {
 		key, value := top.Content[i], top.Content[i+1]
-		name := target(key).Value
+		name := yamlfile.Target(key).Value
 		earlier := all.find(name)
 		switch {
-		case target(key).Kind != yaml.ScalarNode || !slices.Contains(sectionNames, name):
+		case yamlfile.Target(key).Kind != yaml.ScalarNode || !slices.Contains(sectionNames, name):
 			remedy := "the second document has " + enumerate(sectionNames, "and")
 			if near := fault.Nearest(name, sectionNames); near != "" {
 				remedy = "did you mean " + near + "?"
@@ -60,11 +62,11 @@ func (r *reader) sections(top *yaml.Node) (all sections) {
 			r.fault(key, show(name)+" is not a rule", remedy)
 			continue
 		case earlier != nil:
-			line, _ := r.places.of(earlier.key.Line, earlier.key.Column)
+			line, _ := r.places.Of(earlier.key.Line, earlier.key.Column)
 			r.fault(key, name+": is there twice, first on line "+strconv.Itoa(line),
 				"write all of it in one place, as a list")
 			continue
-		case blankValue(target(value)):
+		case yamlfile.IsNull(yamlfile.Target(value)):
 			r.fault(key, name+": no value", "write one, or remove the line")
 			continue
 		}
@@ -73,11 +75,9 @@ func (r *reader) sections(top *yaml.Node) (all sections) {
 	return all
 }
 
-func blankValue(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Tag == "!!null" }
-
 // elements are those of a list, or the one value that stands instead of it.
 func elements(n *yaml.Node) []*yaml.Node {
-	if t := target(n); t.Kind == yaml.SequenceNode {
+	if t := yamlfile.Target(n); t.Kind == yaml.SequenceNode {
 		return t.Content
 	}
 	return []*yaml.Node{n}
@@ -113,7 +113,8 @@ func (d *draft) walk(rules sections) {
 // zip reads groups of parameters that vary together.
 func (d *draft) zip(s section) {
 	groups := d.elements(s, "name two or more parameters, such as [[lr, momentum]]")
-	if len(groups) > 0 && target(groups[0]).Kind == yaml.ScalarNode { // one group, without the outer list
+	// one group, without the outer list
+	if len(groups) > 0 && yamlfile.Target(groups[0]).Kind == yaml.ScalarNode {
 		groups = []*yaml.Node{s.value}
 	}
 	taken := map[int]bool{}
@@ -175,9 +176,9 @@ func (r *reader) completing(rules sections) []entry {
 	if s == nil {
 		return nil
 	}
-	n := target(s.value)
+	n := yamlfile.Target(s.value)
 	if n.Kind != yaml.MappingNode {
-		r.fault(s.value, "defaults: "+kindName(n)+" is not parameters with one value each",
+		r.fault(s.value, "defaults: "+yamlfile.KindOf(n)+" is not parameters with one value each",
 			"write {lr: 0.1}")
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"mlframework/sweep/fault"
+	"mlframework/sweep/internal/yamlfile"
 	"mlframework/sweep/space/grid"
 )
 
@@ -117,12 +118,13 @@ func (d *draft) add(e entry, p parameter) {
 // named is the parameter that a node names; false where there is none, which is a fault, or where
 // that has faults of its own.
 func (d *draft) named(n *yaml.Node, section string) (p int, ok bool) {
-	if target(n).Kind != yaml.ScalarNode {
-		d.fault(n, section+": "+kindName(target(n))+" is not the name of a parameter",
+	if yamlfile.Target(n).Kind != yaml.ScalarNode {
+		d.fault(n, section+": "+yamlfile.KindOf(yamlfile.Target(n))+
+			" is not the name of a parameter",
 			"write a name")
 		return 0, false
 	}
-	return d.lookup(n, target(n).Value, section)
+	return d.lookup(n, yamlfile.Target(n).Value, section)
 }
 
 func (d *draft) lookup(at *yaml.Node, name, section string) (p int, ok bool) {
@@ -224,7 +226,7 @@ func (d *draft) dropTogether(group []int) {
 	kept := firstOfEqual(keys, func(i, before int) {
 		e := d.nodes[group[0]]
 		at := e.value
-		if n := target(at); n.Kind == yaml.SequenceNode && len(n.Content) == len(keys) {
+		if n := yamlfile.Target(at); n.Kind == yaml.SequenceNode && len(n.Content) == len(keys) {
 			at = n.Content[i]
 		}
 		if len(group) == 1 {

@@ -6,6 +6,8 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"mlframework/sweep/internal/yamlfile"
+
 	"mlframework/sweep/expr"
 )
 
@@ -17,7 +19,7 @@ const mostExcluded = 1000
 func (d *draft) excluded(n *yaml.Node) {
 	r := rule{kind: exclude}
 	good := true
-	for _, e := range d.entries(target(n)) {
+	for _, e := range d.entries(yamlfile.Target(n)) {
 		p, known := d.lookup(e.key, e.name, "exclude")
 		values, ok := d.excludedValues(e, p, known)
 		good = good && known && ok
@@ -35,7 +37,7 @@ func (d *draft) excluded(n *yaml.Node) {
 
 // excludedValues reads the values of one parameter: one, a list, or all of a range or an interval.
 func (d *draft) excludedValues(e entry, p int, known bool) (values []value, ok bool) {
-	switch n := target(e.value); {
+	switch n := yamlfile.Target(e.value); {
 	case isRange(n) || isInterval(n):
 		return d.excludedRange(e)
 	case n.Kind == yaml.SequenceNode && !isPlainList(n):

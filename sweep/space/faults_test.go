@@ -100,16 +100,36 @@ func TestNotYAML(t *testing.T) {
 		"open quotes":      {"x: 1\na: \"b\nc: 3\n", "p.yml:2: not YAML: found unexpected end of stream; close the quotes that begin here"},
 		"quote in a text":  {"# c\nx: 1\na: 'it's'\n", "p.yml:3: not YAML: did not find expected key; write KEY: VALUE, as far to the right as the lines before; text with quotes inside needs quotes around all of it"},
 		"no colon":         {"a: 1\nb\nc: 2\n", "p.yml:2: not YAML: could not find expected ':'; write KEY: VALUE"},
-		"two colons":       {"a: b: c\n", "p.yml:1: not YAML: mapping values are not allowed in this context; put a value with a colon in quotes; write keys below each other, equally far to the right"},
-		"too far right":    {"# c\n\na: 1\n  b: 2\n", "p.yml:4: not YAML: mapping values are not allowed in this context; put a value with a colon in quotes; write keys below each other, equally far to the right"},
-		"too far left":     {"  a: 1\nb: 2\n", "p.yml:2: not YAML: did not find expected <document start>; write KEY: VALUE, as far to the right as the lines before"},
-		"element":          {"a: 1\n- b\n", "p.yml:2: not YAML: did not find expected key; write KEY: VALUE, as far to the right as the lines before; text with quotes inside needs quotes around all of it"},
-		"tab":              {"# c\na: 1\nb: 2\n\tc: 3\n", "p.yml:4:1: not YAML: the line is indented with a tab; use spaces"},
-		"tab first":        {"\ta: 1\n", "p.yml:1:1: not YAML: the line is indented with a tab; use spaces"},
-		"too deep":         {"a: " + strings.Repeat("[", 10_001), "p.yml:1: not YAML: exceeded max depth of 10000; look at the quotes, brackets and indentation there"},
-		"at sign":          {"x: 1\na: @b\n", "p.yml:2: not YAML: found character that cannot start any token; put the value in quotes"},
-		"unknown alias":    {"x: 1\na: *b\n", "p.yml:2:4: not YAML: *b stands for nothing before it; write &b before the value it stands for, or put it in quotes"},
-		"after quoting":    {"a: [1,2)\nb: [3\n", "p.yml:2: not YAML: did not find expected ',' or ']'; close the list that begins here with ]"},
+		"two colons": {"a: b: c\n",
+			"p.yml:1: not YAML: a second \": \" stands in the line, or the line is indented too " +
+				"far; put a value with a colon in quotes; write keys below each other, equally " +
+				"far to the right"},
+		"too far right": {"# c\n\na: 1\n  b: 2\n",
+			"p.yml:4: not YAML: a second \": \" stands in the line, or the line is indented too " +
+				"far; put a value with a colon in quotes; write keys below each other, equally " +
+				"far to the right"},
+		"too far left": {"  a: 1\nb: 2\n",
+			"p.yml:2: not YAML: did not find expected <document start>; write KEY: VALUE, as far " +
+				"to the right as the lines before"},
+		"element": {"a: 1\n- b\n",
+			"p.yml:2: not YAML: did not find expected key; write KEY: VALUE, as far to the right " +
+				"as the lines before; text with quotes inside needs quotes around all of it"},
+		"tab": {"# c\na: 1\nb: 2\n\tc: 3\n",
+			"p.yml:4:1: not YAML: the line is indented with a tab; use spaces"},
+		"tab first": {"\ta: 1\n",
+			"p.yml:1:1: not YAML: the line is indented with a tab; use spaces"},
+		"too deep": {"a: " + strings.Repeat("[", 10_001),
+			"p.yml:1: not YAML: exceeded max depth of 10000; look at the quotes, brackets and " +
+				"indentation there"},
+		"at sign": {"x: 1\na: @b\n",
+			"p.yml:2: not YAML: a value begins with a character that YAML keeps for itself; put " +
+				"the value in quotes"},
+		"unknown alias": {"x: 1\na: *b\n",
+			"p.yml:2:4: not YAML: *b stands for nothing before it; write &b before the value it " +
+				"stands for, or put it in quotes"},
+		"after quoting": {"a: [1,2)\nb: [3\n",
+			"p.yml:2: not YAML: did not find expected ',' or ']'; close the list that begins " +
+				"here with ]"},
 		"element interval": {"a: 1\nb:\n- [1,2)\n",
 			"p.yml:3:3: not YAML: an interval without a tag is only read as the value of a parameter; write !interval [1,2]"},
 		"interval in text": {"a: [x, \"[1,2)\"\n",

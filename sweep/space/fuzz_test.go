@@ -25,6 +25,7 @@ func FuzzRead(f *testing.F) {
 		"lr: [1, 2]\nb: [1, 2]\n---\nwhen: {b: lr = 1}\ndefaults: {b: [1, 2]}\ninclude: [{lr: 1}]\n",
 		"a: [1, 2]\nb: [1, 2]\nc: [1, 2]\n---\nwhen: {b: a = 1, c: b = 1}\ndefaults: {b: [1]}\ninclude: [{a: 1}]\n",
 		"a: [1, 2]\n---\nzip: []\n", "a: [1, 2]\n---\nrepeat: []\n",
+		"0: [0: 0\"0: [0\x80)\n0",
 	} {
 		f.Add([]byte(file))
 	}

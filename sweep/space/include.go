@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"gopkg.in/yaml.v3"
+
+	"mlframework/sweep/internal/yamlfile"
 )
 
 // include reads the points that come first, whatever the rules say. What they do not say they have
@@ -27,8 +29,8 @@ func (d *draft) include(s *Space, o outline) {
 		return
 	}
 	for _, n := range d.elements(*section, "write points, such as {lr: 0.01, unit: 64}") {
-		if target(n).Kind != yaml.MappingNode {
-			d.fault(n, "include: "+describe(target(n))+" is not a point",
+		if yamlfile.Target(n).Kind != yaml.MappingNode {
+			d.fault(n, "include: "+describe(yamlfile.Target(n))+" is not a point",
 				"write a mapping, such as {lr: 0.01, unit: 64}")
 			continue
 		}
@@ -44,7 +46,7 @@ func (d *draft) include(s *Space, o outline) {
 func (d *draft) included(s *Space, n *yaml.Node, defaults map[int]entry) [][]int64 {
 	ok := true
 	point := slices.Repeat([]int64{unknown}, len(d.plan.parameters))
-	for _, e := range d.entries(target(n)) {
+	for _, e := range d.entries(yamlfile.Target(n)) {
 		p, known := d.lookup(e.key, e.name, "include")
 		if known && d.changes[e.name] {
 			point[p] = every
@@ -240,7 +242,7 @@ func (d *draft) dropIncluded(s *Space) {
 			return
 		}
 		at := d.includes[first[n]]
-		line, _ := d.places.of(at.Line, at.Column)
+		line, _ := d.places.Of(at.Line, at.Column)
 		d.note(n, fmt.Sprintf("include: the point is the same as that on line %d: it is run once",
 			line), "")
 	})

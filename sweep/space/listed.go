@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"gopkg.in/yaml.v3"
+
+	"mlframework/sweep/internal/yamlfile"
 )
 
 // row is one point of an explicit list.
@@ -17,7 +19,7 @@ type row struct {
 func isPoints(top *yaml.Node) bool {
 	return top.Kind == yaml.SequenceNode && slices.ContainsFunc(top.Content,
 		func(n *yaml.Node) bool {
-			return target(n).Kind == yaml.MappingNode
+			return yamlfile.Target(n).Kind == yaml.MappingNode
 		})
 }
 
@@ -33,14 +35,15 @@ func isJob(top *yaml.Node) bool {
 	}
 	names := []string{top.Content[0].Value, top.Content[2].Value}
 	slices.Sort(names)
-	return slices.Equal(names, []string{"job", "tasks"}) && target(job).Kind == yaml.MappingNode &&
-		isPoints(target(tasks))
+	return slices.Equal(names, []string{"job", "tasks"}) &&
+		yamlfile.Target(job).Kind == yaml.MappingNode &&
+		isPoints(yamlfile.Target(tasks))
 }
 
 // job is what a file of that shape has: what is said of all points, and each of them.
 func (r *reader) job(top *yaml.Node) (defaults []entry, rows []row) {
 	for i := 0; i < len(top.Content); i += 2 {
-		if value := target(top.Content[i+1]); value.Kind == yaml.MappingNode {
+		if value := yamlfile.Target(top.Content[i+1]); value.Kind == yaml.MappingNode {
 			defaults = r.entries(value)
 		} else {
 			rows = r.rows(value)
@@ -55,7 +58,7 @@ func (r *reader) rows(list *yaml.Node) (all []row) {
 		r.fault(list, "the tag "+list.Tag+" is not known", "remove it")
 	}
 	for _, element := range list.Content {
-		n := target(element)
+		n := yamlfile.Target(element)
 		if n.Kind != yaml.MappingNode {
 			r.fault(element, describe(n)+" in a list of points is not a point",
 				"write a mapping, such as {lr: 0.1, batchsize: 32}")
@@ -168,10 +171,10 @@ func (d *draft) one(e entry) (value, bool) {
 }
 
 func (d *draft) single(e entry) (value, bool) {
-	n := target(e.value)
+	n := yamlfile.Target(e.value)
 	switch {
 	case n.Kind != yaml.ScalarNode:
-		d.fault(e.value, show(e.name)+": "+kindName(n)+" in one point",
+		d.fault(e.value, show(e.name)+": "+yamlfile.KindOf(n)+" in one point",
 			"write one value here; a point for each of several values")
 		return value{}, false
 	case isInterval(n):
@@ -191,7 +194,7 @@ func (d *draft) dropRows(o outline) {
 		keys[i] = fmt.Sprint(row)
 	}
 	l.rows = pick(l.rows, firstOfEqual(keys, func(i, before int) {
-		line, _ := d.places.of(o.rows[before].at.Line, o.rows[before].at.Column)
+		line, _ := d.places.Of(o.rows[before].at.Line, o.rows[before].at.Column)
 		d.note(o.rows[i].at, fmt.Sprintf("the point is the same as that on line %d: it is run once",
 			line), "")
 	}))

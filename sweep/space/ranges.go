@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"mlframework/sweep/internal/yamlfile"
 )
 
 // A range with a count is a list of values, evenly spaced, both ends included:
@@ -48,7 +50,7 @@ func (r *reader) rangeOf(e entry, n *yaml.Node) (p parameter, ok bool) {
 		return p, false
 	}
 	for _, element := range n.Content {
-		c := target(element)
+		c := yamlfile.Target(element)
 		d, problem := parseDecimal(c.Value)
 		quoted := c.Style != 0 && c.Style != yaml.TaggedStyle
 		if c.Kind != yaml.ScalarNode || quoted || problem != "" {

@@ -5,11 +5,11 @@ import (
 	"math"
 	"regexp"
 	"strconv"
-	"strings"
 
 	"gopkg.in/yaml.v3"
 
 	"mlframework/sweep/fault"
+	"mlframework/sweep/internal/yamlfile"
 )
 
 // Read reads the text of a parameters.yml. The name of the file is used in messages only.
@@ -19,8 +19,9 @@ import (
 // readers took for a boolean or that looks like a slip, a quoted string that is read as an interval, a rule that removes
 // nothing, a file without parameters. Changes are applied to what the file says.
 func Read(file string, data []byte, changes ...Change) (s *Space, notes fault.List, err error) {
-	text := strings.TrimPrefix(string(data), "\ufeff") // Windows editors begin a file with it
-	r := &reader{file: file, places: newPlaces(text), text: text, lists: map[*yaml.Node]list{},
+	text := yamlfile.WithoutMark(string(data))
+	r := &reader{file: file, places: yamlfile.NewPlaces(text), text: text,
+		lists:   map[*yaml.Node]list{},
 		singles: map[*yaml.Node]single{},
 		labels:  map[*yaml.Node]fault.Fault{}, changes: map[string]bool{}}
 	documents, first := documentsOf(text)
@@ -47,7 +48,7 @@ var lineEnd = regexp.MustCompile(`\r\n|\r|\n`)
 // reader collects what is wrong and what is noteworthy in one file.
 type reader struct {
 	file          string
-	places        places
+	places        yamlfile.Places
 	text          string
 	faults, notes fault.List
 	ranged        int                   // values of all ranges
@@ -83,7 +84,7 @@ func (r *reader) at(n *yaml.Node, problem, remedy string) fault.Fault {
 		label.Problem, label.Remedy = problem, remedy
 		return label
 	}
-	line, column := r.places.of(n.Line, n.Column)
+	line, column := r.places.Of(n.Line, n.Column)
 	return fault.Fault{File: r.file, Line: line, Column: column, Problem: problem, Remedy: remedy}
 }
 
@@ -106,11 +107,11 @@ func (r *reader) outline(documents []*yaml.Node) (o outline) {
 	if len(documents) > 2 {
 		r.fault(documents[2], "a third document", "keep two: the parameters, and the rules for their combinations")
 	}
-	if len(documents) > 1 && !blank(documents[1].Content[0]) {
+	if len(documents) > 1 && !yamlfile.IsBlank(documents[1].Content[0]) {
 		o.rules = r.rules(documents[1].Content[0])
 		r.distinct = true
 	}
-	if len(documents) == 0 || blank(documents[0].Content[0]) {
+	if len(documents) == 0 || yamlfile.IsBlank(documents[0].Content[0]) {
 		r.notes.Add(fault.Fault{File: r.file, Problem: "no parameters: one task without flags"})
 		return o
 	}
@@ -126,7 +127,8 @@ func (r *reader) outline(documents []*yaml.Node) (o outline) {
 		o.defaults, o.rows = r.job(top)
 		return o
 	case top.Kind != yaml.MappingNode:
-		r.fault(top, "the file is "+kindName(top)+", not parameters with their values", "write lines such as lr: [0.1, 0.01]")
+		r.fault(top, "the file is "+yamlfile.KindOf(top)+", not parameters with their values",
+			"write lines such as lr: [0.1, 0.01]")
 		return o
 	}
 	if len(top.Content) == 0 {
@@ -139,32 +141,8 @@ func (r *reader) outline(documents []*yaml.Node) (o outline) {
 	return o
 }
 
-// entries are the keys of a mapping with their values.
-func (r *reader) entries(mapping *yaml.Node) []entry {
-	if mapping.Tag != "!!map" && mapping.Tag != "!!python/dict" {
-		r.fault(mapping, "the tag "+mapping.Tag+" is not known", "remove it")
-	}
-	f := flattener{reader: r, taken: map[string]bool{}, seen: map[*yaml.Node]bool{}}
-	return f.entries(mapping)
-}
-
 // tooMany is said of the parameter with which a space outgrows its index.
 var tooMany = "with this parameter there are more than " + strconv.FormatInt(math.MaxInt64, 10) + " combinations"
-
-func blank(n *yaml.Node) bool {
-	return n.Kind == yaml.ScalarNode && n.Value == "" && n.Tag == "!!null"
-}
-
-func kindName(n *yaml.Node) string {
-	switch n.Kind {
-	case yaml.MappingNode:
-		return "a mapping"
-	case yaml.SequenceNode:
-		return "a list"
-	default:
-		return "one value"
-	}
-}
 
 func plural[N int | int64](n N, noun string) string {
 	if n == 1 {

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"mlframework/sweep/internal/yamlfile"
 )
 
 const zippedRepeat = " varies together with others, " +
@@ -19,7 +21,7 @@ func (d *draft) isZipped(p int) bool {
 // repeat reads which parameters only repeat.
 func (d *draft) repeat(s section) {
 	for _, n := range d.elements(s, "name a parameter, such as seed") {
-		if t := target(n); t.Kind == yaml.MappingNode && len(t.Content) > 0 {
+		if t := yamlfile.Target(n); t.Kind == yaml.MappingNode && len(t.Content) > 0 {
 			d.fault(n, "repeat: a mapping is not the name of a parameter", d.repeatRemedy(t))
 			continue
 		}
@@ -43,14 +45,14 @@ func (d *draft) repeat(s section) {
 func (d *draft) repeatRemedy(n *yaml.Node) string {
 	var names []string
 	for i := 0; i < len(n.Content); i += 2 {
-		names = append(names, show(target(n.Content[i]).Value))
+		names = append(names, show(yamlfile.Target(n.Content[i]).Value))
 	}
 	if len(names) > 1 {
 		return "write repeat: [" + strings.Join(names, ", ") +
 			"], and the values of each among the parameters above the ---"
 	}
 	remedy := "write repeat: " + names[0]
-	if slices.Contains(d.names, target(n.Content[0]).Value) {
+	if slices.Contains(d.names, yamlfile.Target(n.Content[0]).Value) {
 		return remedy + "; its values are those above the ---"
 	}
 	return remedy + ", and " + names[0] + ": " + shortList(n.Content[1]) +
@@ -61,13 +63,13 @@ func (d *draft) repeatRemedy(n *yaml.Node) string {
 func shortList(n *yaml.Node) string {
 	const most = 6
 	const others = "[VALUE, ...]"
-	list := target(n)
+	list := yamlfile.Target(n)
 	if list.Kind != yaml.SequenceNode || !isPlainList(list) || len(list.Content) > most {
 		return others
 	}
 	var all []string
 	for _, element := range list.Content {
-		t := target(element)
+		t := yamlfile.Target(element)
 		if t.Kind != yaml.ScalarNode || t.Style != 0 || t.Value == "" {
 			return others
 		}

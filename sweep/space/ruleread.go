@@ -12,6 +12,7 @@ import (
 
 	"mlframework/sweep/expr"
 	"mlframework/sweep/fault"
+	"mlframework/sweep/internal/yamlfile"
 )
 
 // scope resolves the names of expressions to parameters.
@@ -33,32 +34,33 @@ func (s scope) Unknown(name string) (problem, remedy string) { return unknownNam
 func (d *draft) rules(s section) {
 	for _, n := range d.elements(s, "write a rule") {
 		switch {
-		case target(n).Kind == yaml.ScalarNode:
+		case yamlfile.Target(n).Kind == yaml.ScalarNode:
 			d.expression(rule{kind: ruleKind(s.name)}, n, s.name)
-		case target(n).Kind == yaml.MappingNode && s.name == string(exclude):
+		case yamlfile.Target(n).Kind == yaml.MappingNode && s.name == string(exclude):
 			d.excluded(n)
 		default:
 			remedy := "write an expression, such as lr * batchsize <= 1"
 			if s.name == string(exclude) {
 				remedy = "write an expression, or values as {optimizer: sgd, augment: true}"
 			}
-			d.fault(n, s.name+": "+kindName(target(n))+" is not a condition", remedy)
+			d.fault(n, s.name+": "+yamlfile.KindOf(yamlfile.Target(n))+" is not a condition",
+				remedy)
 		}
 	}
 }
 
 // when reads on what it depends whether parameters are there.
 func (d *draft) when(s section) {
-	n := target(s.value)
+	n := yamlfile.Target(s.value)
 	if n.Kind != yaml.MappingNode {
-		d.fault(s.value, "when: "+kindName(n)+" does not say which parameter it is about",
+		d.fault(s.value, "when: "+yamlfile.KindOf(n)+" does not say which parameter it is about",
 			`write {momentum: optimizer == "sgd"}`)
 		return
 	}
 	for _, e := range d.entries(n) {
 		p, ok := d.lookup(e.key, e.name, "when")
-		if target(e.value).Kind != yaml.ScalarNode {
-			d.fault(e.value, "when "+show(e.name)+": "+kindName(target(e.value))+
+		if yamlfile.Target(e.value).Kind != yaml.ScalarNode {
+			d.fault(e.value, "when "+show(e.name)+": "+yamlfile.KindOf(yamlfile.Target(e.value))+
 				" is not a condition", `write an expression, such as optimizer == "sgd"`)
 		} else if ok {
 			d.expression(rule{kind: when, parameter: p}, e.value, "when "+show(e.name))
@@ -68,7 +70,7 @@ func (d *draft) when(s section) {
 
 // expression reads a rule that is one.
 func (d *draft) expression(r rule, n *yaml.Node, section string) {
-	t := target(n)
+	t := yamlfile.Target(n)
 	r.text = strings.TrimSpace(t.Value)
 	if r.text == "" || t.Tag == "!!null" {
 		d.fault(n, section+": no expression", "write one, such as lr * batchsize <= 1")
@@ -98,7 +100,7 @@ func (d *draft) faultWithin(n *yaml.Node, column int, problem, remedy string) {
 func (d *draft) within(n *yaml.Node, column int, problem, remedy string) fault.Fault {
 	at := d.at(n, problem, remedy)
 	if column > 0 {
-		text := target(n).Value
+		text := yamlfile.Target(n).Value
 		column += utf8.RuneCountInString(text) - utf8.RuneCountInString(strings.TrimLeft(text,
 			" \t\n"))
 		if skipped, ok := d.verbatim(at.Line, at.Column, text); ok && n.Kind != yaml.AliasNode {

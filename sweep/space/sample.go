@@ -9,6 +9,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"mlframework/sweep/fault"
+	"mlframework/sweep/internal/yamlfile"
 )
 
 // sample says that so many combinations are drawn of all. Each of them has all its repeats: the
@@ -147,10 +148,10 @@ func (d *draft) sample(all sections) {
 
 // count reads a whole number that is not less than another.
 func (d *draft) count(at *yaml.Node, section string, least int64) (int64, bool) {
-	n := target(at)
+	n := yamlfile.Target(at)
 	i, err := strconv.ParseInt(n.Value, 10, 64)
 	if n.Kind != yaml.ScalarNode || n.Style != 0 || err != nil || i < least {
-		text := kindName(n)
+		text := yamlfile.KindOf(n)
 		if n.Kind == yaml.ScalarNode {
 			text = show(n.Value)
 		}

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"mlframework/sweep/internal/yamlfile"
 )
 
 // oldBooleans are what YAML 1.1, and so the reader that this one replaces, took for booleans beside true and false.
@@ -17,7 +19,7 @@ var oldBooleans = map[string]bool{
 
 // scalar reads one value: text as it stands in the file, or a switch.
 func (r *reader) scalar(e entry, at *yaml.Node) (value, bool) {
-	n := target(at)
+	n := yamlfile.Target(at)
 	switch scalarTag(n) {
 	case "text":
 		if n.Style == 0 && oldBooleans[n.Value] {

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"mlframework/sweep/internal/yamlfile"
 )
 
 var (
@@ -32,8 +34,8 @@ func (r *reader) noteRuleNames(all []entry) (parameters []entry) {
 	for _, e := range all {
 		_, overridden := r.labels[e.key]
 		rule := e.name != "seed" && slices.Contains(sectionNames, e.name)
-		if rule && !overridden && target(e.key).Style == 0 {
-			if nested(target(e.value)) {
+		if rule && !overridden && yamlfile.Target(e.key).Style == 0 {
+			if nested(yamlfile.Target(e.value)) {
 				r.fault(e.key, e.name+": a rule among the parameters",
 					"put one line with --- above all rules")
 				continue
@@ -61,7 +63,7 @@ func (r *reader) noteRuleNames(all []entry) (parameters []entry) {
 func nested(n *yaml.Node) bool {
 	return n.Kind == yaml.MappingNode || n.Kind == yaml.SequenceNode &&
 		slices.ContainsFunc(n.Content, func(element *yaml.Node) bool {
-			return target(element).Kind != yaml.ScalarNode
+			return yamlfile.Target(element).Kind != yaml.ScalarNode
 		})
 }
 

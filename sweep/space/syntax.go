@@ -1,56 +1,36 @@
 package space
 
 import (
-	"bytes"
-	"errors"
-	"fmt"
-	"io"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
 
 	"mlframework/sweep/fault"
+	"mlframework/sweep/internal/yamlfile"
 )
 
-// documentsOf parses the text: the first three documents, of which the third is there to be refused. When it is not YAML,
-// values such as [5,20,5) are quoted and it is parsed again. The fault has no file name.
+// mostDocuments is how many documents of a file are read: the third is there to be refused.
+const mostDocuments = 3
+
+// documentsOf parses the text. When it is not YAML, values such as [5,20,5) are quoted and it is
+// parsed again. The fault has no file name.
 func documentsOf(text string) ([]*yaml.Node, *fault.Fault) {
-	if f := badCharacter(text); f != nil {
+	if f := yamlfile.BadCharacter(text); f != nil {
 		return nil, f
 	}
-	documents, err := parse(text)
+	documents, err := yamlfile.Parse(text, mostDocuments)
 	if err == nil {
 		return documents, nil
 	}
 	if quoted := quoteIntervals(text); quoted != text {
-		if documents, err = parse(quoted); err == nil {
+		if documents, err = yamlfile.Parse(quoted, mostDocuments); err == nil {
 			return documents, nil
 		}
 		text = quoted
 	}
-	return nil, syntaxFault(text, err)
-}
-
-// parse turns text into documents, each with its content.
-func parse(text string) (documents []*yaml.Node, err error) {
-	defer func() {
-		// The parser is known to panic on some malformed input. What a person typed must not end the program.
-		if p := recover(); p != nil {
-			err = fmt.Errorf("%v", p)
-		}
-	}()
-	decoder := yaml.NewDecoder(bytes.NewReader([]byte(text)))
-	for len(documents) < 3 {
-		n := new(yaml.Node)
-		if err := decoder.Decode(n); errors.Is(err, io.EOF) {
-			return documents, nil
-		} else if err != nil {
-			return nil, err
-		}
-		documents = append(documents, n)
-	}
-	return documents, nil
+	return nil, spanFault(text, yamlfile.SyntaxFault(text, err))
 }
 
 // intervalLine is "key: [start, end)" on one line, with an anchor or a tag before the value or a comment after it. The
@@ -89,4 +69,44 @@ func firstIndent(text string) int {
 	lines := strings.SplitAfter(text, "\n")
 	first := lines[leadingLines(text)]
 	return len(first) - len(strings.TrimLeft(first, " "))
+}
+
+// spanFault returns a fault of syntax, or the one that an interval where no parameter's value
+// stands leads to.
+func spanFault(text string, f *fault.Fault) *fault.Fault {
+	span, column := intervalIn(text, f.Line)
+	if span == "" || !strings.Contains(f.Problem, "expected ','") {
+		return f
+	}
+	return &fault.Fault{Line: f.Line, Column: column,
+		Problem: "not YAML: an interval without a tag is only read as the value of a parameter",
+		Remedy:  "write !interval " + strings.TrimSuffix(span, ")") + "]"}
+}
+
+// leadingLines counts the lines before the first that is content.
+func leadingLines(text string) int {
+	n := 0
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if line != "" && line != "---" && !strings.HasPrefix(line, "#") {
+			return n
+		}
+		n++
+	}
+	return 0
+}
+
+var intervalText = regexp.MustCompile(`\[[^\[\]()"'#,]*,[^\[\]()"'#]*\)`)
+
+// intervalIn finds "[start, end)" in a line, and its column.
+func intervalIn(text string, line int) (span string, column int) {
+	lines := lineEnd.Split(text, -1)
+	if line < 1 || line > len(lines) {
+		return "", 0
+	}
+	at := intervalText.FindStringIndex(lines[line-1])
+	if at == nil || strings.Count(lines[line-1][:at[0]], `"`)%2 > 0 {
+		return "", 0
+	}
+	return lines[line-1][at[0]:at[1]], utf8.RuneCountInString(lines[line-1][:at[0]]) + 1
 }

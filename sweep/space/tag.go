@@ -7,6 +7,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"mlframework/sweep/fault"
+	"mlframework/sweep/internal/yamlfile"
 )
 
 // call is a function, or a tag, that other programs have for values.
@@ -73,7 +74,7 @@ func (c call) meant(operands []string) string {
 // unknownTag is a fault of a value with a tag that means nothing here. It names what was probably
 // meant.
 func (r *reader) unknownTag(e entry, at *yaml.Node) {
-	n := target(at)
+	n := yamlfile.Target(at)
 	r.fault(at, show(e.name)+": the tag "+n.Tag+" is not known", tagRemedy(n))
 }
 
@@ -105,7 +106,7 @@ func tagRemedy(n *yaml.Node) string {
 // numbersIn are the elements of a list of up to three numbers; nil for anything else.
 func numbersIn(n *yaml.Node) (operands []string) {
 	for _, element := range n.Content {
-		operands = append(operands, target(element).Value)
+		operands = append(operands, yamlfile.Target(element).Value)
 	}
 	if n.Kind != yaml.SequenceNode || len(operands) > 3 {
 		return nil

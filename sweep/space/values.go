@@ -4,12 +4,14 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"mlframework/sweep/internal/yamlfile"
 )
 
 // parameter reads the value of a key: one value, a list, a range or an interval.
 func (r *reader) parameter(e entry) (p parameter, ok bool) {
 	p.name = e.name
-	n := target(e.value)
+	n := yamlfile.Target(e.value)
 	switch {
 	case n.Kind == yaml.MappingNode && n.Tag != "!!map" && !isRange(n):
 		r.unknownTag(e, e.value)
@@ -92,7 +94,7 @@ func (r *reader) operands(e entry, n *yaml.Node) (texts []string, nodes []*yaml.
 	}
 	ok = true
 	for _, element := range n.Content {
-		c := target(element)
+		c := yamlfile.Target(element)
 		number := c.Kind == yaml.ScalarNode &&
 			(c.Style == 0 || c.Style == yaml.TaggedStyle && (c.Tag == "!!int" || c.Tag == "!!float"))
 		if !number {
@@ -106,7 +108,7 @@ func (r *reader) operands(e entry, n *yaml.Node) (texts []string, nodes []*yaml.
 
 func describe(n *yaml.Node) string {
 	if n.Kind != yaml.ScalarNode {
-		return kindName(n)
+		return yamlfile.KindOf(n)
 	}
 	return "the text " + show(n.Value)
 }
@@ -138,7 +140,7 @@ func (r *reader) list(e entry, n *yaml.Node) (values []value, ok bool) {
 
 func (r *reader) element(e entry, element *yaml.Node) (value, bool) {
 	const remedy = "write out its values, or give it a parameter of its own"
-	n := target(element)
+	n := yamlfile.Target(element)
 	switch {
 	case n.Kind == yaml.MappingNode:
 		r.fault(element, show(e.name)+": a mapping is not a value", "write one value or a list of values")

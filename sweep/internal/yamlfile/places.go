@@ -1,4 +1,4 @@
-package space
+package yamlfile
 
 import (
 	"unicode/utf8"
@@ -6,12 +6,13 @@ import (
 	"mlframework/sweep/fault"
 )
 
-// places translates the parser's lines and columns to those of an editor. The parser ends a line also at U+0085, U+2028
-// and U+2029, which editors do not.
-type places []struct{ line, column int } // where each line of the parser begins, counted from 1
+// Places translates the parser's lines and columns to those of an editor. The parser ends a line
+// also at U+0085, U+2028 and U+2029, which editors do not.
+type Places []struct{ line, column int } // where each line of the parser begins, counted from 1
 
-func newPlaces(text string) places {
-	p := make(places, 1, 16)
+// NewPlaces returns the places of a text.
+func NewPlaces(text string) Places {
+	p := make(Places, 1, 16)
 	p[0].line, p[0].column = 1, 1
 	line, column := 1, 1
 	for i, r := range text {
@@ -30,16 +31,18 @@ func newPlaces(text string) places {
 	return p
 }
 
-func (p places) of(line, column int) (editorLine, editorColumn int) {
+// Of returns where an editor has a line and column of the parser, all from 1.
+func (p Places) Of(line, column int) (editorLine, editorColumn int) {
 	start := p[min(max(line, 1), len(p)-1)-1]
 	return start.line, start.column + max(column, 1) - 1
 }
 
-// end is the place after the last character.
-func (p places) end() (line, column int) { return p[len(p)-1].line, p[len(p)-1].column }
+// End is the place after the last character.
+func (p Places) End() (line, column int) { return p[len(p)-1].line, p[len(p)-1].column }
 
-// badCharacter finds the first thing in the text that no YAML file may have.
-func badCharacter(text string) *fault.Fault {
+// BadCharacter returns a fault of the first character in a text that no YAML file may have; nil:
+// there is none.
+func BadCharacter(text string) *fault.Fault {
 	for i, r := range text {
 		problem, remedy := "", "save the file as UTF-8"
 		switch _, size := utf8.DecodeRuneInString(text[i:]); {
@@ -53,7 +56,7 @@ func badCharacter(text string) *fault.Fault {
 			problem, remedy = "a control character", "remove it, or write it as an escape in double quotes"
 		}
 		if problem != "" {
-			line, column := newPlaces(text[:i]).end()
+			line, column := NewPlaces(text[:i]).End()
 			return &fault.Fault{Line: line, Column: column, Problem: problem, Remedy: remedy}
 		}
 	}
