@@ -18,7 +18,8 @@ type Measures struct {
 	Lag       time.Duration            // how old the oldest event of the last group was that had any, by the clocks' difference that heartbeats show
 	Commits   int64                    // of the store
 	Committed time.Duration            // that they took together
-	Outgoing  int                      // batches and messages to workers that the queue has not taken
+	Demand    core.Demand
+	Outgoing  int // batches and messages to workers that the queue has not taken
 }
 
 // Measured is a worker, and what its last heartbeat said beside that.
@@ -107,7 +108,8 @@ func (m *Master) Measure(ctx context.Context) (all Measures, err error) {
 	err = m.query(ctx, func(context.Context) error {
 		t := &m.tally
 		all = Measures{Attempts: map[task.Class]Durations{}, Events: t.events, Refused: t.refused + m.senders.refused.Load(),
-			Lag: t.lag, Commits: t.commits, Committed: t.committed, Outgoing: m.outbox.waiting()}
+			Lag: t.lag, Commits: t.commits, Committed: t.committed, Outgoing: m.outbox.waiting(),
+			Demand: m.core.Demand(m.o.Now())}
 		for class, d := range t.attempts {
 			all.Attempts[class] = *d
 		}

@@ -18,6 +18,9 @@ var (
 	sweepsDesc = desc("sweeps", "Sweeps that have not ended, by state.", "state")
 	tasksDesc  = desc("tasks", "Tasks by sweep and state, of sweeps that have not ended and of the newest that have.", "sweep", "state")
 
+	demandDesc = desc("demand_tasks", "Tasks that would begin now if there were slots for them: "+
+		"what to start more workers by.")
+
 	attemptsDesc = desc("attempt_duration_seconds", "How long attempts ran that ended and counted, by how they ended; one that was lost counts as 0.", "class")
 	lostDesc     = desc("attempts_lost_total", "Attempts whose worker went away, or whose host could not run them.")
 	eventsDesc   = desc("events_total", "Events of workers that the master processed.")
@@ -56,6 +59,7 @@ func (m *scrape) Collect(to chan<- prometheus.Metric) {
 	t := teller{to}
 	t.gauge(buildDesc, 1, m.program)
 	m.tellSweeps(t)
+	t.gauge(demandDesc, float64(m.Demand.Tasks))
 	m.tellAttempts(t)
 	t.counter(commitsDesc, float64(m.Commits))
 	t.counter(committedDesc, m.Committed.Seconds())

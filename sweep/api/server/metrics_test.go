@@ -89,6 +89,7 @@ func TestMetricsAgreeWithTheStore(t *testing.T) {
 		{1, "mlframework_sweeps", []string{"state=running"}}, {0, "mlframework_sweeps", []string{"state=paused"}},
 		{1, "mlframework_attempts_lost_total", nil},
 		{1, "mlframework_broker_up", nil}, {0, "mlframework_broker_blocked", nil}, {0, "mlframework_outgoing_messages", nil},
+		{0, "mlframework_demand_tasks", nil},
 		{0, "mlframework_refused_messages_total", nil},
 		{0, "mlframework_queue_messages", []string{"queue=tasks.w1"}}, {1, "mlframework_queue_messages", []string{"queue=dead"}},
 		{1, "mlframework_workers", []string{"state=ready"}}, {0, "mlframework_workers", []string{"state=refused"}},
