@@ -56,6 +56,7 @@ func (l *Ledger) Excuse(e task.Event, now time.Time) {
 	case t == nil:
 		l.fence(e)
 	case t.Cancelling:
+		l.startOf(t, e)
 		l.end(t, e.Outcome, now)
 	default:
 		l.startOf(t, e)
