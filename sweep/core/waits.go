@@ -39,7 +39,10 @@ func (c *Core) waitingTasks(a *activeSweep) (all []Task) {
 // absence is why a task of such a version waits for a worker; "": the worker takes it.
 func (c *Core) absence(name string, version int) string {
 	w := c.workers[name]
-	if w == nil || w.available() && w.reads(version) {
+	if w == nil {
+		return fmt.Sprintf("waits for worker %s, which is not known: start it, or cancel the task", name)
+	}
+	if w.available() && w.reads(version) {
 		return ""
 	}
 	switch s := c.view(w); {
