@@ -59,37 +59,57 @@ func (c *Core) Rivals(now time.Time) (all []Rival) {
 	return all
 }
 
-// olderProcess is the process of a worker's name that began before the one that is known, and is
-// not heard.
+// olderProcesses are the processes of a worker's name that began before the one that is known, and
+// are not heard.
+type olderProcesses struct {
+	since time.Time // since when only they speak; zero: they do not
+	all   []olderProcess
+}
+
 type olderProcess struct {
-	since       time.Time // since when only it speaks; zero: it does not
 	incarnation string
 	host        string
 	spoke       bool // since the one that is known spoke last
 	turns       int  // how often it spoke after the one that is known did
 }
 
-func (o *olderProcess) heard(h *task.Heartbeat) {
-	if o.incarnation != h.Incarnation {
-		*o = olderProcess{since: o.since, incarnation: h.Incarnation}
+// mostOlder bounds the older processes that are told apart.
+const mostOlder = 8
+
+func (o *olderProcesses) heard(h *task.Heartbeat) {
+	at := slices.IndexFunc(o.all, func(p olderProcess) bool { return p.incarnation == h.Incarnation })
+	if at < 0 {
+		if len(o.all) == mostOlder {
+			o.all = slices.Delete(o.all, 0, 1)
+		}
+		at = len(o.all)
+		o.all = append(o.all, olderProcess{incarnation: h.Incarnation})
 	}
-	o.host, o.spoke = h.Host, true
+	o.all[at].host, o.all[at].spoke = h.Host, true
 }
 
 // refuseOlder is called when the process that is known speaks. One that began before it, and has
 // spoken twice in turn with it, lives beside it: it is told to end. Once may be a heartbeat that
 // was on its way.
 func (c *Core) refuseOlder(w *worker) {
-	o := &w.older
-	o.since = time.Time{}
-	if !o.spoke || c.options.Local {
+	w.older.since = time.Time{}
+	if c.options.Local {
 		return
 	}
-	o.spoke = false
-	if o.turns++; o.turns < 2 {
-		return
+	for i := range w.older.all {
+		o := &w.older.all[i]
+		if !o.spoke {
+			continue
+		}
+		o.spoke = false
+		if o.turns++; o.turns >= 2 {
+			c.endOlder(w.record.Name, o)
+		}
 	}
-	name := w.record.Name
+}
+
+// endOlder tells a process to end whose name another has.
+func (c *Core) endOlder(name string, o *olderProcess) {
 	if c.rivals.note(name, o.host, c.now, c.options.Lease) {
 		c.log(slog.LevelWarn, "two processes have the name of one worker: the one that began first is told to end",
 			"worker", name, "host", o.host, "incarnation", o.incarnation)
@@ -117,6 +137,6 @@ func (c *Core) outlived(w *worker, h *task.Heartbeat) bool {
 	}
 	c.lose(w, "", "its worker "+h.Worker+" ended and began anew", Unknown)
 	c.register(w, h)
-	w.older = olderProcess{}
+	w.older = olderProcesses{}
 	return true
 }

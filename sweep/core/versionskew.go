@@ -12,7 +12,7 @@ import (
 // had goes to others, once. A process that another of its name has followed is not heard.
 func (c *Core) refuseNewer(h *task.Heartbeat) {
 	w := c.worker(h.Worker)
-	known := cmp.Or(w.beat.Incarnation, w.record.Incarnation)
+	known := w.newest()
 	if h.Incarnation != "" && h.Incarnation < known {
 		return
 	}

@@ -43,7 +43,7 @@ type worker struct {
 	unregistered *mismatch // its registration does not come; nil: it has
 	leftovers    leftovers
 	restart      restartRequest
-	older        olderProcess
+	older        olderProcesses
 	joins        joinLimit
 
 	lastEventTime time.Time // of its newest event, by its clock
@@ -125,6 +125,9 @@ func (w *worker) registered() bool {
 	return w.beat.Incarnation != "" && w.beat.Incarnation == w.record.Incarnation
 }
 
+// newest is the process that began last, of those that spoke or registered.
+func (w *worker) newest() string { return max(w.beat.Incarnation, w.record.Incarnation) }
+
 // reads reports whether a worker's program understands batches of a version.
 func (w *worker) reads(version int) bool { return version <= max(w.beat.Reads, task.Version) }
 
@@ -172,7 +175,7 @@ func (c *Core) heartbeat(h *task.Heartbeat) {
 	}
 	w := c.worker(h.Worker)
 	c.consider(w)
-	if h.Incarnation == w.leaving || h.Incarnation < cmp.Or(w.beat.Incarnation, w.record.Incarnation) && !c.outlived(w, h) {
+	if h.Incarnation == w.leaving || h.Incarnation < w.newest() && !c.outlived(w, h) {
 		return // of a process that has ended, or that another has followed
 	}
 	c.refuseOlder(w)
