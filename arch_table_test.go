@@ -48,7 +48,7 @@ var layers = []layer{
 	{"sweep/group", []string{"sweep/expr", "sweep/fault", "sweep/human", "sweep/metric",
 		"sweep/table", "sweep/task"}, nil, "means are made of rows, from any source"},
 	{"sweep/core", []string{"sweep/human", "sweep/metric", "sweep/space", "sweep/table",
-		"sweep/task"}, nil,
+		"sweep/task"}, []string{"internal/invariants", "sweep/store"},
 		"the ledger is pure: no store, no queue, no clock, so that years of faults are replayed " +
 			"in a test"},
 	{"sweep/store", []string{"sweep/core", "sweep/fault", "sweep/human", "sweep/metric",

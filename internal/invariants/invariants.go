@@ -58,12 +58,14 @@ type Fault struct {
 	What     string // for people
 }
 
-// Cancel is a cancellation that was confirmed, and not taken back.
+// Cancel is a cancellation that was confirmed. One that was taken back only explains why a task went
+// on that had succeeded.
 type Cancel struct {
 	Sweep string
 	Index int64 // Whole: the sweep
 	At    time.Time
 	Quiet time.Time // nothing of it starts after that; zero: not known, as with workers that cannot be reached
+	Until time.Time // when it was taken back; zero: it was not
 }
 
 // Whole is the Index of a Cancel of a whole sweep.

@@ -85,6 +85,9 @@ func (c *checker) kept(id task.ID, attempt int, stream string, told task.Output,
 
 // cancelled checks a task of what was cancelled: only what had ended by then has another state.
 func (c *checker) cancelled(id task.ID, row core.Task, cancel Cancel) {
+	if !cancel.Until.IsZero() {
+		return
+	}
 	if row.State != task.Cancelled {
 		ended := row.Try.Started
 		if o := row.Try.Outcome; o != nil {

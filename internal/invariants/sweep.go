@@ -40,7 +40,8 @@ func (c *checker) sweep(ctx context.Context, s store.Sweep) error {
 		c.report(1, h.ID, "counts %v tasks by state, and has %v", h.Rows, counts)
 	}
 	for _, cancel := range c.e.Cancelled {
-		if cancel.Sweep == h.ID && cancel.Index == Whole && h.State != core.Cancelled {
+		if cancel.Sweep == h.ID && cancel.Index == Whole && cancel.Until.IsZero() &&
+			h.State != core.Cancelled {
 			c.report(7, h.ID, "was cancelled and is %s", h.State)
 		}
 	}

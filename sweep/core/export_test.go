@@ -33,6 +33,41 @@ func (l *Ledger) Dump() Dump {
 	return d
 }
 
+// Dump copies what the core knows of a sweep's tasks; false: it does not have the sweep.
+func (c *Core) Dump(sweep string) (d Dump, have bool) {
+	a := c.sweeps[sweep]
+	if a == nil {
+		return d, false
+	}
+	return a.ledger.Dump(), true
+}
+
+// Quarantined lists the workers in quarantine.
+func (c *Core) Quarantined() (names []string) {
+	for name, w := range c.workers {
+		if !w.quarantine.until.IsZero() {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// ProlongQuarantines is a fault: no quarantine ends.
+func (c *Core) ProlongQuarantines() {
+	for _, w := range c.workers {
+		if !w.quarantine.until.IsZero() {
+			w.quarantine.until = c.now.Add(lastQuarantine)
+		}
+	}
+}
+
+// ForgetWaiting is a fault: tasks of a sweep that wait are not handed out.
+func (c *Core) ForgetWaiting(sweep string) {
+	if a := c.sweeps[sweep]; a != nil {
+		a.ledger.waiting = nil
+	}
+}
+
 // Stored is the form of anything, read back.
 func Stored[T any](v T) (string, error) { return stored(v) }
 

@@ -19,7 +19,6 @@ type model struct {
 	head   core.Head
 	rows   map[int64]core.Task
 	tries  map[tryKey]core.Try
-	joined map[string]int // incarnations of workers
 }
 
 type tryKey struct {
@@ -31,7 +30,7 @@ type tryKey struct {
 func newModel(r core.Record, total int64) *model {
 	return &model{
 		record: r, head: core.Head{ID: "train-1", State: core.Open, Total: total},
-		rows: map[int64]core.Task{}, tries: map[tryKey]core.Try{}, joined: map[string]int{},
+		rows: map[int64]core.Task{}, tries: map[tryKey]core.Try{},
 	}
 }
 
@@ -78,10 +77,9 @@ func (m *model) counted(old core.OldTry) bool {
 	return same(m.rows[old.Index].Try) || same(m.tries[tryKey{old.Index, old.Try.Number, false}])
 }
 
-// ledger is what a master that starts now makes of the store.
-func (m *model) ledger() *core.Ledger {
-	var open []core.Task
-	var ahead []int64
+// unfinished reads what a ledger needs to go on: the rows that have not ended, and the indexes of
+// those beyond the cursor.
+func (m *model) unfinished() (open []core.Task, ahead []int64) {
 	cursor := m.record.Ranges.At(m.head.Issued)
 	for _, i := range slices.Sorted(maps.Keys(m.rows)) {
 		if !m.rows[i].State.Terminal() {
@@ -91,11 +89,17 @@ func (m *model) ledger() *core.Ledger {
 			ahead = append(ahead, i)
 		}
 	}
+	return open, ahead
+}
+
+// ledger is what a master that starts now makes of the store.
+func (m *model) ledger() *core.Ledger {
+	open, ahead := m.unfinished()
 	return core.NewLedger(m.record, m.head, open, ahead)
 }
 
-// check says what is wrong between the store and a ledger that has nothing left to be kept.
-func (m *model) check(l *core.Ledger) error {
+// counts says what is wrong with the numbers in the head.
+func (m *model) counts() error {
 	var rows core.Counts
 	for _, t := range m.rows {
 		rows[t.State]++
@@ -109,6 +113,14 @@ func (m *model) check(l *core.Ledger) error {
 	}
 	if all != m.head.Total {
 		return fmt.Errorf("counts %v are not %d in all", m.head.Counts(), m.head.Total)
+	}
+	return nil
+}
+
+// check says what is wrong between the store and a ledger that has nothing left to be kept.
+func (m *model) check(l *core.Ledger) error {
+	if err := m.counts(); err != nil {
+		return err
 	}
 	if running, anew := l.Dump(), m.ledger().Dump(); !reflect.DeepEqual(running, anew) { // cmp takes ten times as long
 		return fmt.Errorf("a ledger made anew from the store differs (-running +anew):\n%s", cmp.Diff(running, anew))

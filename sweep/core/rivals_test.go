@@ -13,7 +13,8 @@ import (
 
 // beatOf is a heartbeat of a process of worker w.
 func beatOf(incarnation string) task.Heartbeat {
-	return task.Heartbeat{Version: task.Version, Worker: "w", Incarnation: incarnation, Host: "h", Slots: 1}
+	return task.Heartbeat{Version: task.Version, Worker: "w", Incarnation: incarnation, Host: "h",
+		Slots: 1}
 }
 
 // effectsOf takes a step of which nothing is kept.
@@ -51,8 +52,10 @@ func TestNewestProcessNeverSpeaks(t *testing.T) {
 	c, _ := core.Load(core.Options{Lease: lease}, nil, nil, at(0))
 	joined := beatOf("2")
 	effectsOf(c, core.Input{Heartbeats: []task.Heartbeat{beatOf("1")},
-		Events: []core.Event{{Event: task.Event{Version: task.Version, Kind: task.JoinedEvent, Worker: "w", Beat: &joined}}}}, at(0))
-	c.Add(core.Loaded{Seq: 1, Record: core.Record{Space: new(space.Space)}, Head: core.Head{ID: "train-1", State: core.Open, Total: 1}})
+		Events: []core.Event{{Event: task.Event{Version: task.Version, Kind: task.JoinedEvent,
+			Worker: "w", Beat: &joined}}}}, at(0))
+	c.Add(core.Loaded{Seq: 1, Record: core.Record{Space: new(space.Space)},
+		Head: core.Head{ID: "train-1", State: core.Open, Total: 1}})
 	for second := range 30 {
 		in := core.Input{Heartbeats: []task.Heartbeat{beatOf("1")}}
 		for _, m := range effectsOf(c, in, at(float64(second))).Messages {

@@ -4,170 +4,311 @@ import (
 	"slices"
 	"time"
 
-	"mlframework/sweep/core"
 	"mlframework/sweep/task"
 )
 
-// attempt names what a worker runs.
-type attempt struct {
-	index  int64
+// simProcess is a process of a worker.
+type simProcess struct {
+	*simHost
+	incarnation string
+	key         []byte
+	slots       int
+	alive       bool
+	frozenUntil time.Time
+	beats       time.Time // when its newest heartbeat arrives
+	unheard     bool      // that got lost
+
+	waiting []simItem
+	running []*simRun
+	known   map[runKey]*task.Event // what became of attempts; nil: they are here
+	secrets map[task.Need]bool     // that it was sent
+	drained bool
+	unfits  int       // ends in a row of attempts that its host could not run
+	leaving bool      // it ends when nothing runs
+	taken   bool      // it is not started again
+	ending  bool      // it stops what runs, and ends
+	since   time.Time // when it was asked to end
+}
+
+// runKey names an attempt.
+type runKey struct {
+	id     task.ID
 	number int
 }
 
-// simWorker does what a worker does, by the contract of package queue.
-type simWorker struct {
-	name        string
-	incarnation int
-	inbox       []core.Task // outlives the worker
-	controls    []task.Control
-	outbox      outbox           // outlives the worker
-	seen        map[attempt]bool // by this incarnation
-	taken       map[attempt]bool // by this one and those before
-	backlog     []attempt
-	running     []attempt
-	stopping    map[attempt]bool
+// simItem is an attempt that was claimed and waits for a slot.
+type simItem struct {
+	runKey
+	need *task.Need // the secrets that it needs
 }
 
-func newSimWorker(name string) *simWorker {
-	return &simWorker{name: name, seen: map[attempt]bool{}, taken: map[attempt]bool{}, stopping: map[attempt]bool{}}
+// simRun is an attempt in its slot.
+type simRun struct {
+	simItem
+	slot     int
+	started  *task.Event // nil: its program does not run yet
+	stopping bool
+	ended    bool // and processes that it left are being ended
 }
 
-func (s *simWorker) idle() bool {
-	return len(s.inbox)+len(s.backlog)+len(s.running)+len(s.controls) == 0 && s.outbox.empty()
-}
-
-// die ends the worker and what it ran; another incarnation is there at once. It does not know which deliveries were
-// taken before, so what is published twice may run twice.
-func (s *simWorker) die(w *world) {
-	for _, t := range s.inbox {
-		w.history.excuse(t.Index)
+// do does something now, or when the process is not frozen any more, unless it is dead by then.
+func (p *simProcess) do(what func()) {
+	switch {
+	case !p.alive:
+	case p.frozenUntil.After(p.now):
+		p.sim.after(p.frozenUntil.Sub(p.now), func() { p.do(what) })
+	default:
+		what()
 	}
-	s.controls, s.backlog, s.running = nil, nil, nil
-	clear(s.seen)
-	clear(s.stopping)
 }
 
-// join makes the new incarnation known, after everything that the one before reported.
-func (s *simWorker) join() {
-	s.incarnation++
-	s.outbox.events = append(s.outbox.events, task.Event{Kind: task.JoinedEvent, Worker: s.name, Attempt: s.incarnation})
+func (p *simProcess) after(d time.Duration, what func()) {
+	p.sim.after(d, func() { p.do(what) })
 }
 
-// act lets the worker do a few random things, or nothing.
-func (s *simWorker) act(w *world) {
-	for range w.IntN(6) {
-		switch w.IntN(5) {
-		case 0:
-			s.claim(w)
-		case 1:
-			s.obey(w)
-		case 2:
-			s.start(w)
-		case 3:
-			s.end(w)
-		case 4:
-			if len(s.running) > 0 {
-				s.tell(w, task.SamplesEvent, s.running[0], nil)
+func (p *simProcess) idle() bool { return len(p.waiting)+len(p.running) == 0 }
+
+// event is an event of an attempt.
+func (p *simProcess) event(kind task.Kind, k runKey) task.Event {
+	return task.Event{Version: task.Version, Kind: kind, Worker: p.name, Sweep: k.id.Sweep,
+		Index: k.id.Index, Attempt: k.number, Time: p.time()}
+}
+
+// tell notes events, which are sent soon.
+func (p *simProcess) tell(events ...task.Event) {
+	if len(p.outbox) == 0 {
+		p.after(p.upTo(80*time.Millisecond), p.flush)
+	}
+	p.put(events...)
+}
+
+func (p *simProcess) flush() {
+	switch {
+	case len(p.outbox) == 0:
+	case p.broker.down:
+		p.after(300*time.Millisecond, p.flush)
+	default:
+		p.broker.emit(p.name, p.outbox)
+		p.outbox = nil
+	}
+}
+
+// beatOften sends a heartbeat every two seconds.
+func (p *simProcess) beatOften() {
+	p.beat()
+	p.after(2*time.Second, p.beatOften)
+}
+
+func (p *simProcess) beat() { p.broker.beat(p, p.heartbeat()) }
+
+func (p *simProcess) heartbeat() task.Heartbeat {
+	h := task.Heartbeat{Version: task.Version, Worker: p.name, Incarnation: p.incarnation,
+		Time: p.time(), Host: p.host, Slots: p.slots, Draining: p.drained, Leaving: p.leaving,
+		Waiting: len(p.waiting), Unsent: len(p.outbox), Reads: task.Newest, Key: p.key}
+	for _, i := range p.waiting {
+		if p.lacks(i) && !slices.Contains(h.Needs, *i.need) {
+			h.Needs = append(h.Needs, *i.need)
+		}
+	}
+	for _, r := range p.running {
+		busy := task.Busy{Sweep: r.id.Sweep, Index: r.id.Index, Attempt: r.number, Slot: r.slot}
+		switch {
+		case r.ended:
+			h.Ending++
+			h.Leftovers = append(h.Leftovers, busy)
+		case r.started == nil:
+			h.Waiting++
+		default:
+			busy.Started = r.started.Time
+			h.Running = append(h.Running, busy)
+		}
+	}
+	return h
+}
+
+func (p *simProcess) lacks(i simItem) bool { return i.need != nil && !p.secrets[*i.need] }
+
+// consume claims what waits for the worker: the events first, and then the acknowledgement.
+func (p *simProcess) consume() {
+	for {
+		b, ok := p.broker.next(p.name)
+		if !ok || p.ending {
+			return
+		}
+		var fresh []simItem
+		for _, a := range b.Attempts {
+			k := runKey{task.ID{Sweep: b.Sweep, Index: a.Index}, a.Number}
+			if e, known := p.known[k]; known {
+				p.put(p.again(k, e))
+				continue
+			}
+			i := simItem{runKey: k}
+			if len(b.Recipe.Secrets) > 0 {
+				i.need = &task.Need{Sweep: b.Sweep, Edition: b.Edition}
+			}
+			fresh = append(fresh, i)
+			p.known[k] = nil
+			p.put(p.event(task.ClaimedEvent, k))
+		}
+		p.flush()
+		if p.chance(p.faults.kills, 40) {
+			p.kill()
+			return
+		}
+		p.broker.taken(p.name)
+		p.waiting = append(p.waiting, fresh...)
+		for _, i := range fresh {
+			p.follow(i)
+			if p.lacks(i) {
+				p.after(0, p.beat)
 			}
 		}
+		if p.drained {
+			p.giveBack(func(simItem) bool { return true })
+		}
+		p.dispatch()
 	}
 }
 
-// claim takes a delivery. The first of two that name the same attempt counts.
-func (s *simWorker) claim(w *world) {
-	for range min(len(s.inbox), 1+w.IntN(3)) {
-		a := attempt{s.inbox[0].Index, s.inbox[0].Try.Number}
-		s.inbox = s.inbox[1:]
-		if !s.seen[a] {
-			s.seen[a], s.taken[a] = true, true
-			s.backlog = append(s.backlog, a)
-			s.tell(w, task.ClaimedEvent, a, nil)
+// again is the event that says where a known attempt stands.
+func (p *simProcess) again(k runKey, e *task.Event) task.Event {
+	if r := p.run(k); r != nil && !r.ended && r.started != nil {
+		return *r.started
+	}
+	if e != nil {
+		return *e
+	}
+	return p.event(task.ClaimedEvent, k)
+}
+
+func (p *simProcess) run(k runKey) *simRun {
+	for _, r := range p.running {
+		if r.runKey == k {
+			return r
+		}
+	}
+	return nil
+}
+
+// follow ends an earlier attempt of the same task.
+func (p *simProcess) follow(i simItem) {
+	for _, r := range p.running {
+		if r.id == i.id && r.number < i.number {
+			p.stopRun(r)
 		}
 	}
 }
 
-func (s *simWorker) start(w *world) {
-	if len(s.backlog) == 0 {
-		return
-	}
-	a := s.backlog[0]
-	s.backlog = s.backlog[1:]
-	s.running = append(s.running, a)
-	w.history.started(a.index)
-	s.tell(w, task.StartedEvent, a, nil)
-}
-
-func (s *simWorker) end(w *world) {
-	if len(s.running) == 0 {
-		return
-	}
-	i := w.IntN(len(s.running))
-	a := s.running[i]
-	s.running = slices.Delete(s.running, i, i+1)
-	classes := []task.Class{task.Success, task.Success, task.Success, task.Error, task.TimedOut, task.OutOfMemory, task.Loss}
-	class := classes[w.IntN(len(classes))]
-	if s.stopping[a] && w.IntN(4) > 0 {
-		class = task.Stopped
-		w.history.excuse(a.index)
-	}
-	o := &task.Outcome{Class: class, Duration: time.Duration(1+w.IntN(1e6)) * time.Microsecond}
-	w.history.ended(s.name, a, o)
-	s.tell(w, task.EndedEvent, a, o)
-}
-
-func (s *simWorker) obey(w *world) {
-	if len(s.controls) == 0 {
-		return
-	}
-	c := s.controls[0]
-	s.controls = s.controls[1:]
-	switch c.Kind {
-	case task.RecallControl:
-		s.giveBack(w, func(attempt) bool { return true })
-	case task.StopControl:
-		a := attempt{c.Index, c.Attempt}
-		if slices.Contains(s.running, a) {
-			s.stopping[a] = true
+// dispatch lets what waits begin in free slots. Attempts of one task never run at once.
+func (p *simProcess) dispatch() {
+	for !p.ending {
+		slot := 0
+		for slices.ContainsFunc(p.running, func(r *simRun) bool { return r.slot == slot }) {
+			slot++
 		}
-		s.giveBack(w, func(b attempt) bool { return a == b })
-	}
-}
-
-func (s *simWorker) giveBack(w *world, which func(attempt) bool) {
-	var kept []attempt
-	for _, a := range s.backlog {
-		if !which(a) {
-			kept = append(kept, a)
-			continue
+		n := slices.IndexFunc(p.waiting, func(i simItem) bool {
+			return !p.lacks(i) && !slices.ContainsFunc(p.running,
+				func(r *simRun) bool { return r.id == i.id })
+		})
+		if slot >= p.slots || n < 0 {
+			return
 		}
-		w.history.excuse(a.index)
-		s.tell(w, task.ReturnedEvent, a, nil)
+		r := &simRun{simItem: p.waiting[n], slot: slot}
+		p.waiting = slices.Delete(p.waiting, n, n+1)
+		p.running = append(p.running, r)
+		p.after(p.broker.latency(3*time.Second), func() { p.begin(r) })
 	}
-	s.backlog = kept
 }
 
-func (s *simWorker) tell(w *world, kind task.Kind, a attempt, o *task.Outcome) {
-	s.outbox.events = append(s.outbox.events, task.Event{
-		Kind: kind, Worker: s.name, Index: a.index, Attempt: a.number, Time: w.now.Add(time.Hour), Outcome: o,
+// begin lets the program of an attempt run.
+func (p *simProcess) begin(r *simRun) {
+	switch {
+	case r.stopping:
+		p.end(r, task.Outcome{Class: task.Stopped, Reason: "stopped"})
+		return
+	case p.unfit:
+		p.end(r, task.Outcome{Class: task.Loss, Reason: "infra: it has no memory"})
+		return
+	}
+	e := p.event(task.StartedEvent, r.runKey)
+	e.Start = &task.Start{Host: p.host, Slot: r.slot}
+	r.started = &e
+	p.tracef("%s begins %v.%d", p.host, r.id, r.number)
+	p.judge.started(p.name, r.runKey)
+	p.note(e)
+	p.tell(e)
+	began := p.now
+	p.after(p.people.duration(r.id, r.number), func() {
+		if r.ended {
+			return
+		}
+		class := p.people.class(r.id, r.number)
+		if class == killsItsWorker {
+			p.kill()
+			return
+		}
+		p.end(r, task.Outcome{Class: class, Reason: string(class), Duration: p.now.Sub(began)})
 	})
 }
 
-// outbox is the durable queue of one worker's events.
-type outbox struct {
-	events []task.Event // not acknowledged
-	read   int          // of them, delivered
-}
-
-func (o *outbox) empty() bool { return len(o.events) == 0 }
-
-func (o *outbox) next() (task.Event, bool) {
-	if o.read == len(o.events) {
-		return task.Event{}, false
+// end tells how an attempt ended. Processes that it left may keep its slot for a while.
+func (p *simProcess) end(r *simRun, o task.Outcome) {
+	if r.ended {
+		return
 	}
-	o.read++
-	return o.events[o.read-1], true
+	r.ended = true
+	e := p.event(task.EndedEvent, r.runKey)
+	if r.started != nil {
+		e.Start = r.started.Start
+		o.Stdout.Bytes = p.judge.printed(p.name, r.runKey)
+	}
+	if o.Class == task.Error {
+		o.ExitCode = new(1)
+	}
+	p.tracef("%s ends %v.%d: %s", p.host, r.id, r.number, o.Class)
+	e.Outcome = &o
+	e.Leftovers = r.started != nil && p.IntN(8) == 0
+	p.known[r.runKey] = &e
+	p.tell(e)
+	if o.HostFault() {
+		p.unfits++
+	} else if o.Ran() {
+		p.unfits = 0
+	}
+	if p.unfits >= task.MostHostFaults && !p.drained {
+		p.drained = true
+		p.giveBack(func(simItem) bool { return true })
+	}
+	if e.Leftovers {
+		p.beat()
+		p.after(p.upTo(3*time.Second), func() { p.free(r) })
+		return
+	}
+	p.free(r)
 }
 
-func (o *outbox) ack() { o.events, o.read = o.events[o.read:], 0 }
+// free takes an attempt out of its slot.
+func (p *simProcess) free(r *simRun) {
+	p.running = slices.DeleteFunc(p.running, func(o *simRun) bool { return o == r })
+	if len(p.running) == 0 && (p.leaving || p.ending) {
+		p.exit()
+		return
+	}
+	p.beat()
+	p.dispatch()
+}
 
-func (o *outbox) again() { o.read = 0 }
+// giveBack returns what waits.
+func (p *simProcess) giveBack(meant func(simItem) bool) {
+	var kept []simItem
+	for _, i := range p.waiting {
+		if !meant(i) {
+			kept = append(kept, i)
+			continue
+		}
+		e := p.event(task.ReturnedEvent, i.runKey)
+		p.known[i.runKey] = &e
+		p.tell(e)
+	}
+	p.waiting = kept
+}

@@ -40,7 +40,8 @@ func (c *Core) waitingTasks(a *activeSweep) (all []Task) {
 func (c *Core) absence(name string, version int) string {
 	w := c.workers[name]
 	if w == nil {
-		return fmt.Sprintf("waits for worker %s, which is not known: start it, or cancel the task", name)
+		return fmt.Sprintf(
+			"waits for worker %s, which is not known: start it, or cancel the task", name)
 	}
 	if w.available() && w.reads(version) {
 		return ""

@@ -1,0 +1,121 @@
+package core_test
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"mlframework/sweep/core"
+	"mlframework/sweep/space"
+	"mlframework/sweep/task"
+)
+
+// Tasks run for so long, at least and at most.
+const (
+	shortestTask = time.Second
+	longestTask  = 9 * time.Second
+)
+
+// killsItsWorker is an end of which nobody tells.
+const killsItsWorker task.Class = "kills its worker"
+
+// random is a number that belongs to an attempt, whenever and wherever it runs.
+func (p *simPeople) random(id task.ID, number int, what uint64) uint64 {
+	x := p.salt ^ what
+	for _, c := range []byte(id.Sweep) {
+		x = (x ^ uint64(c)) * 0x100000001b3
+	}
+	x = (x ^ uint64(id.Index)<<8 ^ uint64(number)) * 0x9e3779b97f4a7c15
+	x = (x ^ x>>29) * 0xbf58476d1ce4e5b9
+	return x ^ x>>32
+}
+
+// duration is for how long an attempt runs.
+func (p *simPeople) duration(id task.ID, number int) time.Duration {
+	return shortestTask + time.Duration(p.random(id, number, 1)%uint64(longestTask-shortestTask))
+}
+
+// class is how an attempt ends by itself.
+func (p *simPeople) class(id task.ID, number int) task.Class {
+	classes := [...]task.Class{task.Error, task.Error, task.TimedOut, task.OutOfMemory}
+	n := p.random(id, number, 2) % 20
+	switch {
+	case id.Index == p.poison && strings.HasSuffix(id.Sweep, "1") && !p.calm:
+		return killsItsWorker
+	case int(n) < len(classes):
+		return classes[n]
+	}
+	return task.Success
+}
+
+// spaces are some of which each has the points of those before it.
+var spaces = sync.OnceValue(func() (all []*space.Space) {
+	for n := 1; n <= 20; n++ {
+		values := make([]string, n)
+		for i := range values {
+			values[i] = fmt.Sprint(i)
+		}
+		s, _, err := space.Read("parameters.yml", []byte("a: ["+strings.Join(values, ", ")+"]"))
+		if err != nil {
+			panic(err)
+		}
+		all = append(all, s)
+	}
+	return all
+})
+
+// submit submits a sweep.
+func (p *simPeople) submit() {
+	if !p.master.up {
+		p.after(2*time.Second, p.submit)
+		return
+	}
+	r := core.Record{Version: task.Version, Priority: p.IntN(3) - 1,
+		Retry: core.Retry{Error: p.IntN(2), Timeout: p.IntN(2), OOM: p.IntN(2), Lost: p.IntN(4)}}
+	r.Recipe = task.Recipe{Definition: []string{"train", "eval"}[p.IntN(2)], Revision: "r1"}
+	points := 1 + p.IntN(10)
+	r.Space = spaces()[points-1]
+	total := int64(points)
+	switch p.IntN(5) {
+	case 0:
+		r.EachWorker = true
+	case 1:
+		if points > 4 {
+			r.Ranges = core.Ranges{{From: 1, To: 3}, {From: 4, To: int64(points)}}
+			total = r.Ranges.Len()
+		}
+	case 2:
+		r.MaxFailures = 1 + p.Int64N(3)
+	}
+	if p.IntN(4) == 0 {
+		r.Recipe.Secrets = []string{"TOKEN"}
+	}
+	var id string
+	p.command("submit", "sweep", "", func() (core.Command, error) {
+		r, total := r, total
+		if r.EachWorker {
+			r.Workers = p.master.core.Present()
+			if total = int64(len(r.Workers)); total == 0 {
+				p.after(3*time.Second, p.submit)
+				return nil, &core.NoWorker{Definition: r.Recipe.Definition}
+			}
+		}
+		w := p.store.add(r, total, p.now)
+		id = w.model.head.ID
+		p.master.add(id)
+		start := core.StartSweep{Sweep: id, Followed: p.IntN(2) == 0}
+		if p.master.core.LacksSecrets(id) && p.IntN(8) > 0 {
+			start.Edition = p.newEdition(id)
+		}
+		return start, nil
+	}, func(core.Answer) { p.judge.confirmed[id] = p.store.byID[id].model.head.Total }, nil)
+}
+
+// newEdition keeps values of a sweep's secrets.
+func (p *simPeople) newEdition(id string) string {
+	p.edition++
+	edition := fmt.Sprintf("e%d", p.edition)
+	p.store.secrets[id] = keptSecrets{edition: edition}
+	return edition
+}
