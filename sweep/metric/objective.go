@@ -1,10 +1,5 @@
 package metric
 
-import (
-	"fmt"
-	"strings"
-)
-
 // Objective is the metric that decides which task is best. The zero value is none.
 type Objective struct {
 	Maximize bool   `json:"maximize"`
@@ -16,20 +11,6 @@ type Objective struct {
 // Ranks reports whether tasks in a state are ranked.
 func (o Objective) Ranks(state string) bool {
 	return !o.IsZero() && (state == "succeeded" || o.Timeouts && state == "timeout")
-}
-
-// ParseObjective reads "maximize METRIC" or "minimize METRIC"; empty text is no objective.
-func ParseObjective(text string) (Objective, error) {
-	if strings.TrimSpace(text) == "" {
-		return Objective{}, nil
-	}
-	direction, metric, _ := strings.Cut(strings.TrimSpace(text), " ")
-	metric = strings.TrimSpace(metric)
-	if direction != "maximize" && direction != "minimize" || metric == "" {
-		return Objective{}, fmt.Errorf("objective %q: write maximize METRIC or minimize METRIC",
-			text)
-	}
-	return Objective{Maximize: direction == "maximize", Metric: metric}, nil
 }
 
 // IsZero reports whether there is no objective.

@@ -169,16 +169,6 @@ func (s *Series) Final() Final {
 	return out
 }
 
-// Samples returns a copy of what is kept of one metric, in order; nil if it never appeared.
-func (s *Series) Samples(metric string) []Sample {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if m := s.byName[metric]; m != nil {
-		return slices.Clone(m.samples)
-	}
-	return nil
-}
-
 // Count returns how many samples of one metric were added, kept or not.
 func (s *Series) Count(metric string) int64 {
 	s.mu.Lock()

@@ -63,17 +63,6 @@ func (w *CSVWriter) begin() error {
 	return w.out.Write(w.record)
 }
 
-// WriteCSV writes a header and rows as [NewCSVWriter] says.
-func WriteCSV(w io.Writer, rows []Row, s Schema) error {
-	out := NewCSVWriter(w, s)
-	for i := range rows {
-		if err := out.Write(&rows[i]); err != nil {
-			return err
-		}
-	}
-	return out.Flush()
-}
-
 // CSVText is text as a CSVWriter writes it: visible, and no formula.
 func CSVText(text string) string { return csvText(text) }
 

@@ -61,21 +61,6 @@ func CheckFilter(text string) error {
 	return err
 }
 
-// Where returns the rows that an expression picks, in their order. Its error is a [*FilterError].
-func Where(rows []Row, s Schema, text string) ([]Row, error) {
-	f, err := ParseFilter(text, s)
-	if err != nil {
-		return nil, err
-	}
-	var out []Row
-	for i := range rows {
-		if f.Match(&rows[i]) {
-			out = append(out, rows[i])
-		}
-	}
-	return out, nil
-}
-
 // Match reports whether the filter picks the row.
 func (f *Filter) Match(r *Row) bool {
 	if f == nil {

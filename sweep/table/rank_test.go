@@ -40,37 +40,27 @@ func ids(rows []table.Row) []string {
 func TestRank(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
-		objective string
-		want      []string
+		text string
+		o    metric.Objective
+		want []string
 	}{
-		{"maximize acc", []string{"inf", "high", "tie-first", "tie-later", "low", "-inf", "nan", "none", "failed-but-best", "running"}},
-		{"minimize acc", []string{"-inf", "low", "tie-first", "tie-later", "high", "inf", "nan", "none", "failed-but-best", "running"}},
-		{"", []string{"failed-but-best", "none", "nan", "tie-first", "running", "tie-later", "high", "low", "inf", "-inf"}},
+		{"maximize acc", metric.Objective{Metric: "acc", Maximize: true},
+			[]string{"inf", "high", "tie-first", "tie-later", "low", "-inf", "nan", "none",
+				"failed-but-best", "running"}},
+		{"minimize acc", metric.Objective{Metric: "acc"}, []string{"-inf", "low", "tie-first",
+			"tie-later", "high", "inf", "nan", "none", "failed-but-best", "running"}},
+		{"", metric.Objective{}, []string{"failed-but-best", "none", "nan", "tie-first", "running",
+			"tie-later", "high", "low", "inf", "-inf"}},
 	} {
-		o, err := metric.ParseObjective(tt.objective)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if o.String() != tt.objective {
-			t.Errorf("String() = %q, want %q", o.String(), tt.objective)
+		if tt.o.String() != tt.text {
+			t.Errorf("String() = %q, want %q", tt.o.String(), tt.text)
 		}
 		rows := ranked()
-		if d := cmp.Diff(tt.want, ids(table.Rank(rows, o))); d != "" {
-			t.Errorf("%q (-want +got):\n%s", tt.objective, d)
+		if d := cmp.Diff(tt.want, ids(table.Rank(rows, tt.o))); d != "" {
+			t.Errorf("%q (-want +got):\n%s", tt.text, d)
 		}
 		if d := cmp.Diff(ranked(), rows, sameNaN); d != "" {
-			t.Errorf("%q changed its input:\n%s", tt.objective, d)
+			t.Errorf("%q changed its input:\n%s", tt.text, d)
 		}
-	}
-}
-
-func TestNoMetrics(t *testing.T) {
-	t.Parallel()
-	if d := cmp.Diff([]string{"none"}, ids(table.NoMetrics(ranked(),
-		metric.Objective{Metric: "acc"}))); d != "" {
-		t.Errorf("(-want +got):\n%s", d)
-	}
-	if got := table.NoMetrics(ranked(), metric.Objective{}); got != nil {
-		t.Errorf("without an objective: %v", ids(got))
 	}
 }

@@ -15,8 +15,8 @@ import (
 )
 
 // TextWriter writes rows as a table for people: one header, one line per row, columns named as for
-// [Sort] and [Where]. Numbers have at most six digits, "-" is absent, "no metrics" a succeeded task
-// that never printed the objective.
+// [Sort] and [Filter]. Numbers have at most six digits, "-" is absent, "no metrics" a succeeded
+// task that never printed the objective.
 //
 // A table wider than its Width gives way in this order: what is the same in all rows moves to a
 // line above; the id becomes the index; columns of little worth are left out, named in a line

@@ -147,10 +147,38 @@ func TestRowsAreWhole(t *testing.T) {
 	}
 }
 
+// picked are the rows that an expression picks.
+func picked(rows []table.Row, s table.Schema, where string) (all []table.Row, err error) {
+	f, err := table.ParseFilter(where, s)
+	if err != nil {
+		return nil, err
+	}
+	for i := range rows {
+		if f.Match(&rows[i]) {
+			all = append(all, rows[i])
+		}
+	}
+	return all, nil
+}
+
+// ranking is rows best first; ties are in the order of index.
+func ranking(rows []table.Row, o metric.Objective) (all []table.Row) {
+	rows = slices.Clone(rows)
+	slices.SortStableFunc(rows, func(a, b table.Row) int { return int(a.Index - b.Index) })
+	sorter := table.NewRanking(o)
+	for i := range rows {
+		sorter.Add(&rows[i], int64(i))
+	}
+	for _, at := range sorter.Sorted() {
+		all = append(all, rows[at])
+	}
+	return all
+}
+
 func expected(t *testing.T, all []table.Row, s table.Schema, where, by string,
 	states []task.State) []table.Row {
 	t.Helper()
-	rows, err := table.Where(all, s, where)
+	rows, err := picked(all, s, where)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +190,7 @@ func expected(t *testing.T, all []table.Row, s table.Schema, where, by string,
 	switch by {
 	case "":
 	case "best":
-		rows = table.Rank(rows, metric.Objective{Metric: "accuracy", Maximize: true})
+		rows = ranking(rows, metric.Objective{Metric: "accuracy", Maximize: true})
 	default:
 		rows = slices.Clone(rows)
 		if err := table.Sort(rows, s, by); err != nil {

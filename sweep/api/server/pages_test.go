@@ -135,7 +135,7 @@ func (s *randomSweep) question() (q api.Query) {
 // answer is what a question is answered by every row, filtered and sorted as rows are.
 func (s *randomSweep) answer(all []table.Row, q api.Query) []table.Row {
 	schema := s.sweep.Record.Schema()
-	rows, err := table.Where(all, schema, q.Where)
+	rows, err := picked(all, schema, q.Where)
 	if err == nil && q.Sort != "" {
 		err = table.Sort(rows, schema, q.Sort)
 	}
@@ -143,7 +143,7 @@ func (s *randomSweep) answer(all []table.Row, q api.Query) []table.Row {
 		s.t.Fatalf("%+v: %v", q, err)
 	}
 	if q.Best {
-		rows = table.Rank(rows, s.sweep.Record.Objective)
+		rows = ranking(rows, s.sweep.Record.Objective)
 	}
 	return slices.DeleteFunc(slices.Clone(rows), func(r table.Row) bool {
 		_, begun := s.tasks[r.Index]

@@ -75,9 +75,6 @@ type Project struct {
 	use      []byte // what records of its copies say behind the folder
 }
 
-// Plan is what attempts get.
-func (p *Project) Plan() *Plan { return p.maker.plan }
-
 // Project prepares a revision for attempts. Errors are those of its snapshot, and rules that lead nowhere on this host.
 func (s *Store) Project(revision string, rules Rules) (*Project, error) {
 	text, err := json.Marshal(rules)

@@ -93,3 +93,6 @@ func LandlockABI() int {
 
 // LimitsFilter returns the filter of system calls that confined programs have.
 func LimitsFilter() []unix.SockFilter { return limitsFilter() }
+
+// Orphans lists what KillOrphans would kill, in rising order.
+func Orphans(match func(environ []string) bool) []int { return orphans(snapshot(), match) }

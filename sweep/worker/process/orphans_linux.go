@@ -60,9 +60,6 @@ func Alive(name string) bool {
 	return ok && p.state != 'Z' && p.state != 'X' && identity(p) == name
 }
 
-// Orphans lists what KillOrphans would kill, in rising order.
-func Orphans(match func(environ []string) bool) []int { return orphans(snapshot(), match) }
-
 // anyAlive tells whether one of the processes is there that were killed: one that dies late is found no more when its
 // parent, which had the marks, died before it.
 func anyAlive(all map[int]proc, killed map[int]uint64) bool {
