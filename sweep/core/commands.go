@@ -3,6 +3,7 @@ package core
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -56,13 +57,7 @@ func (l *Ledger) AddReason(text string) {
 
 // recall asks every worker that holds tasks of the sweep to give back those that have not begun.
 func (l *Ledger) recall(reason string) {
-	var workers []string
-	for _, t := range l.heldBy("") {
-		if w := t.Try.Worker; !slices.Contains(workers, w) {
-			workers = append(workers, w)
-		}
-	}
-	for _, w := range workers {
+	for _, w := range slices.Sorted(maps.Keys(l.held)) {
 		l.tell(w, task.Control{Kind: task.RecallControl, Reason: reason})
 	}
 }

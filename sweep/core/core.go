@@ -272,6 +272,7 @@ func (c *Core) Step(in Input, now time.Time) Output {
 // finish collects what a step decided and prepares the next.
 func (c *Core) finish() Output {
 	c.sync()
+	c.rows.Sweeps = make([]SweepRows, 0, len(c.changed))
 	for _, a := range c.changed {
 		a.changed = false
 		c.keep(a)

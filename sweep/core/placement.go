@@ -78,6 +78,9 @@ func (l *Ledger) budget(slots int) int {
 
 // Solo tells whether a worker has a task of the sweep that must have it alone.
 func (l *Ledger) Solo(worker string) bool {
+	if len(l.solo) == 0 {
+		return false
+	}
 	for _, w := range l.solo {
 		if w == worker {
 			return true
