@@ -33,7 +33,7 @@ type AuditQuery struct {
 	Limit  int    // 0: as many as a page holds, which are query.MostActions
 }
 
-// Audit is as Archive.Audit.
+// Audit returns a page of what people did.
 func (c *Client) Audit(ctx context.Context, q AuditQuery) (page Actions, err error) {
 	v := url.Values{}
 	set(v, "object", q.Object)

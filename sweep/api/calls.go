@@ -42,7 +42,8 @@ func (c *Client) Broker(ctx context.Context) (b Broker, err error) {
 	return b, c.get(ctx, "/broker", nil, &b)
 }
 
-// Sweeps is as Archive.Sweeps.
+// Sweeps returns sweeps, the oldest first: those after a sweep, "" for the first, and at most
+// limit, 0 for all.
 func (c *Client) Sweeps(ctx context.Context, after string, limit int) ([]core.Summary, error) {
 	q := url.Values{}
 	set(q, "after", after)
@@ -52,19 +53,20 @@ func (c *Client) Sweeps(ctx context.Context, after string, limit int) ([]core.Su
 	return list.Sweeps, err
 }
 
-// Sweep is as Archive.Sweep.
+// Sweep returns a sweep; checks asks for what is worth a warning, too, which costs a look at all of
+// its tasks.
 func (c *Client) Sweep(ctx context.Context, id string, checks bool) (s Sweep, err error) {
 	q := url.Values{}
 	setFlag(q, "checks", checks)
 	return s, c.get(ctx, sweepPath(id), q, &s)
 }
 
-// Task is as Archive.Task.
+// Task returns one task of a sweep, with its attempts.
 func (c *Client) Task(ctx context.Context, id string, index int64) (t Task, err error) {
 	return t, c.get(ctx, taskPath(id, index), nil, &t)
 }
 
-// Tasks is as Archive.Tasks.
+// Tasks returns a page of the tasks that q chooses.
 func (c *Client) Tasks(ctx context.Context, id string, q Query) (p Page, err error) {
 	v := q.values()
 	setNumber(v, "limit", q.Limit)
@@ -72,7 +74,7 @@ func (c *Client) Tasks(ctx context.Context, id string, q Query) (p Page, err err
 	return p, c.get(ctx, sweepPath(id)+"/tasks", v, &p)
 }
 
-// Rows is as Archive.Rows.
+// Rows calls each with every task that q chooses, in order, until each returns an error.
 func (c *Client) Rows(ctx context.Context, id string, q Query, each func(*table.Row) error) error {
 	body, err := c.table(ctx, id, q, JSON)
 	if err != nil {
@@ -97,7 +99,7 @@ func (c *Client) Rows(ctx context.Context, id string, q Query, each func(*table.
 	}
 }
 
-// Results is as Archive.Results.
+// Results writes a table of the tasks that q chooses.
 func (c *Client) Results(ctx context.Context, id string, q Query, f Format, w io.Writer) error {
 	body, err := c.table(ctx, id, q, f)
 	if err != nil {
@@ -114,7 +116,8 @@ func (c *Client) table(ctx context.Context, id string, q Query, f Format) (io.Re
 	return c.open(ctx, sweepPath(id)+"/results", v)
 }
 
-// Missing is as Archive.Missing.
+// Missing returns the points of a record of which no task has succeeded with the same command and
+// code.
 func (c *Client) Missing(ctx context.Context, r core.Record, code string, same ...string) (m Missing, err error) {
 	text, err := encode(Submission{Record: r, Code: code, Same: same})
 	if err != nil {

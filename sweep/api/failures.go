@@ -28,7 +28,8 @@ type FailureGroup struct {
 // FailedStates are the states of tasks that failed.
 var FailedStates = []task.State{task.Failed, task.Timeout, task.OOM, task.Lost}
 
-// Failures is as Archive.Failures. A master of before that question existed is asked for the tasks.
+// Failures returns the tasks of a sweep that failed, grouped by how. A master of before that
+// question existed is asked for the tasks.
 func (c *Client) Failures(ctx context.Context, id string) (f Failures, err error) {
 	err = c.get(ctx, sweepPath(id)+"/failures", nil, &f)
 	if e, ok := errors.AsType[*Error](err); !ok || e.Status != http.StatusNotFound {

@@ -59,7 +59,8 @@ func WrongGroups(err error) error {
 	return err
 }
 
-// Groups is as Archive.Groups. A master of before that question existed is asked for the tasks.
+// Groups returns a page of groups of the tasks of a sweep. A master of before that question existed
+// is asked for the tasks.
 func (c *Client) Groups(ctx context.Context, id string, q GroupQuery) (page GroupPage, err error) {
 	v := q.values()
 	setNumber(v, "limit", q.Limit)
