@@ -68,6 +68,15 @@ func (c *Core) ForgetWaiting(sweep string) {
 	}
 }
 
+// ForgetCancelled is a fault: it forgets that people cancelled tasks which workers have.
+func (c *Core) ForgetCancelled() {
+	for _, a := range c.sweeps {
+		for _, t := range a.ledger.open {
+			t.Cancelling = false
+		}
+	}
+}
+
 // Stored is the form of anything, read back.
 func Stored[T any](v T) (string, error) { return stored(v) }
 

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"sync/atomic"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 var oneSeed = flag.Int64("seed", -1,
@@ -46,5 +48,57 @@ func TestHistories(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// ends is how every task of a history ended.
+func (s *sim) ends() map[string]string {
+	all := map[string]string{}
+	for _, w := range s.store.sweeps {
+		for index, row := range w.model.rows {
+			all[fmt.Sprintf("%s/%d", w.model.head.ID,
+				index)] = fmt.Sprintf("%v, %d attempts, the newest %d, charged %+v",
+				row.State, row.Tries, row.Try.Number, row.Charged)
+		}
+	}
+	return all
+}
+
+// TestRestartsLeaveNoTrace: a master that is killed between any two steps, again and again, ends
+// sweeps with the same rows as one that is not.
+func TestRestartsLeaveNoTrace(t *testing.T) {
+	t.Parallel()
+	for seed := range histories() / 20 {
+		var rows [2]map[string]string
+		for n, kills := range []bool{false, true} {
+			s := newPlainSim(seed, kills)
+			if err := s.run(); err != nil {
+				t.Fatalf("seed %d, kills %v: %v", seed, kills, err)
+			}
+			rows[n] = s.ends()
+		}
+		if diff := cmp.Diff(rows[0], rows[1]); diff != "" {
+			t.Fatalf("seed %d (-without restarts +with):\n%s", seed, diff)
+		}
+	}
+}
+
+// TestSameSeedSameHistory: a seed repeats a history to the last event.
+func TestSameSeedSameHistory(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(40) {
+		var traces [2][]string
+		for n := range traces {
+			s := newSim(seed, nil)
+			s.trace = func(format string, args ...any) {
+				traces[n] = append(traces[n], fmt.Sprintf(format, args...))
+			}
+			if err := s.run(); err != nil {
+				t.Fatalf("seed %d: %v", seed, err)
+			}
+		}
+		if diff := cmp.Diff(traces[0], traces[1]); diff != "" {
+			t.Fatalf("seed %d (-first +second):\n%s", seed, diff)
+		}
 	}
 }

@@ -27,6 +27,7 @@ type sim struct {
 	hosts  []*simHost
 	judge  simJudge
 
+	plain bool // there are none
 	calm  bool // no more faults
 	over  bool
 	trace func(format string, args ...any) // nil: nothing is traced
@@ -47,8 +48,25 @@ func newSim(seed uint64, b *bug) *sim {
 		s.bug = &bug{}
 	}
 	s.faults = s.chooseFaults()
+	return s.populate(seed)
+}
+
+// newPlainSim has no faults, and sweeps whose end does not depend on which task runs first. Where
+// kills is set the master is killed again and again, between any two steps.
+func newPlainSim(seed uint64, kills bool) *sim {
+	s := &sim{Rand: rand.New(rand.NewPCG(seed, 2)), now: at(0), bug: &bug{}, plain: true}
+	s.populate(seed)
+	if kills {
+		s.repeat(2*time.Second, s.master.killBetweenSteps)
+	}
+	return s
+}
+
+// populate adds what a site has.
+func (s *sim) populate(seed uint64) *sim {
 	s.store, s.broker, s.judge = newSimStore(), newSimBroker(s), newSimJudge(s)
-	s.master, s.people = &simMaster{sim: s}, &simPeople{sim: s}
+	s.master = &simMaster{sim: s}
+	s.people = &simPeople{sim: s, plan: rand.New(rand.NewPCG(seed, 3))}
 	for n := range 1 + s.IntN(3) {
 		s.addHost(fmt.Sprintf("w%d", n), s.upTo(2*time.Second))
 	}

@@ -70,11 +70,22 @@ func (m *simMaster) kill() {
 		q.read = 0
 	}
 	away := []time.Duration{10 * time.Millisecond, time.Second, 4 * time.Second, 25 * time.Second}
-	m.after(m.upTo(away[m.IntN(len(away))])+1, func() {
+	longest := away[m.IntN(len(away))]
+	if m.plain {
+		longest = time.Second
+	}
+	m.after(m.upTo(longest)+1, func() {
 		if !m.up {
 			m.start()
 		}
 	})
+}
+
+// killBetweenSteps kills the process unless somebody waits for its answer.
+func (m *simMaster) killBetweenSteps() {
+	if m.up && len(m.calls) == 0 {
+		m.kill()
+	}
 }
 
 func (m *simMaster) idle() bool { return m.up && len(m.calls)+len(m.outbox)+len(m.beats) == 0 }
@@ -148,6 +159,9 @@ func (m *simMaster) step() {
 	effects, _ := out.Commit(m.commit(&in))
 	if m.bug.tellFirst {
 		effects.Messages = nil
+	}
+	if m.bug.kept != nil {
+		m.bug.kept(m, &in)
 	}
 	m.judge.committed(&effects)
 	if fail(beforeSending) {

@@ -3,6 +3,7 @@ package core_test
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 // simPeople submit sweeps and do what people do with them and with workers.
 type simPeople struct {
 	*sim
+	plan     *rand.Rand // of sweeps
 	salt     uint64
 	commands int
 	edition  int
@@ -22,12 +24,15 @@ type simPeople struct {
 }
 
 func (p *simPeople) begin() {
-	p.salt, p.stopped, p.poison = p.Uint64(), map[string]*invariants.Fault{}, -1
+	p.salt, p.stopped, p.poison = p.plan.Uint64(), map[string]*invariants.Fault{}, -1
 	if p.faults.poison {
 		p.poison = p.Int64N(6)
 	}
-	for n := range 1 + p.IntN(3) {
-		p.after(time.Duration(n)*p.between(3*time.Second, 10*time.Second), p.submit)
+	var at time.Duration
+	for range 1 + p.plan.IntN(3) {
+		at += time.Duration(4+p.plan.IntN(8)) * time.Second
+		r, total := p.newRecord()
+		p.after(at, func() { p.submit(r, total) })
 	}
 	p.after(p.upTo(10*time.Second), p.act)
 }

@@ -65,31 +65,42 @@ var spaces = sync.OnceValue(func() (all []*space.Space) {
 	return all
 })
 
-// submit submits a sweep.
-func (p *simPeople) submit() {
-	if !p.master.up {
-		p.after(2*time.Second, p.submit)
-		return
-	}
-	r := core.Record{Version: task.Version, Priority: p.IntN(3) - 1,
-		Retry: core.Retry{Error: p.IntN(2), Timeout: p.IntN(2), OOM: p.IntN(2), Lost: p.IntN(4)}}
-	r.Recipe = task.Recipe{Definition: []string{"train", "eval"}[p.IntN(2)], Revision: "r1"}
-	points := 1 + p.IntN(10)
+// newRecord makes up a sweep.
+func (p *simPeople) newRecord() (r core.Record, total int64) {
+	plan := p.plan
+	r = core.Record{Version: task.Version, Priority: plan.IntN(3) - 1,
+		Retry: core.Retry{Error: plan.IntN(2), Timeout: plan.IntN(2), OOM: plan.IntN(2),
+			Lost: plan.IntN(4)}}
+	definition := []string{"train", "eval"}[plan.IntN(2)]
+	r.Recipe = task.Recipe{Definition: definition, Revision: "r1"}
+	points := 1 + plan.IntN(10)
 	r.Space = spaces()[points-1]
-	total := int64(points)
-	switch p.IntN(5) {
+	total = int64(points)
+	switch plan.IntN(5) {
 	case 0:
-		r.EachWorker = true
+		r.EachWorker = !p.plain
 	case 1:
 		if points > 4 {
 			r.Ranges = core.Ranges{{From: 1, To: 3}, {From: 4, To: int64(points)}}
 			total = r.Ranges.Len()
 		}
 	case 2:
-		r.MaxFailures = 1 + p.Int64N(3)
+		if !p.plain {
+			r.MaxFailures = 1 + plan.Int64N(3)
+		}
 	}
-	if p.IntN(4) == 0 {
+	if plan.IntN(4) == 0 {
 		r.Recipe.Secrets = []string{"TOKEN"}
+	}
+	return r, total
+}
+
+// submit submits a sweep, when the master is there.
+func (p *simPeople) submit(r core.Record, total int64) {
+	again := func() { p.submit(r, total) }
+	if !p.master.up {
+		p.after(200*time.Millisecond, again)
+		return
 	}
 	var id string
 	p.command("submit", "sweep", "", func() (core.Command, error) {
@@ -97,7 +108,7 @@ func (p *simPeople) submit() {
 		if r.EachWorker {
 			r.Workers = p.master.core.Present()
 			if total = int64(len(r.Workers)); total == 0 {
-				p.after(3*time.Second, p.submit)
+				p.after(3*time.Second, again)
 				return nil, &core.NoWorker{Definition: r.Recipe.Definition}
 			}
 		}
@@ -105,7 +116,7 @@ func (p *simPeople) submit() {
 		id = w.model.head.ID
 		p.master.add(id)
 		start := core.StartSweep{Sweep: id, Followed: p.IntN(2) == 0}
-		if p.master.core.LacksSecrets(id) && p.IntN(8) > 0 {
+		if p.master.core.LacksSecrets(id) && (p.plain || p.IntN(8) > 0) {
 			start.Edition = p.newEdition(id)
 		}
 		return start, nil
