@@ -138,7 +138,20 @@ func (c *command) list(ctx *cliv2.Context) error {
 	if ctx.Bool("json") {
 		return c.listJSON(sweeps)
 	}
-	return c.listText(sweeps)
+	return errors.Join(c.listText(sweeps), c.warnDamaged(sweeps))
+}
+
+// warnDamaged says of which sweeps only a part could be listed.
+func (c *command) warnDamaged(sweeps []core.Summary) error {
+	for _, s := range sweeps {
+		if s.Revision == "" && s.Reason != nil {
+			text := fmt.Sprintf("WARNING: %s: %s", s.ID, *s.Reason)
+			if _, err := fmt.Fprintln(c.stderr, cli.Visible(text)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func (c *command) listJSON(sweeps []core.Summary) error {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -25,27 +26,27 @@ const unsettled = "its run was killed; the store is not writable and still lists
 
 // standing returns a function that corrects a sweep which the store has as running while no runner lives: a run that was
 // killed could not record its end. The correction is stored once, as the next run would store it.
-func standing(r *store.Reader) func(context.Context, *store.Sweep) error {
+func standing(r *store.Reader) func(context.Context, *core.Head) error {
 	var ( // one try settles all sweeps
 		once    sync.Once
 		settled bool
 		failed  error
 	)
-	return func(ctx context.Context, s *store.Sweep) error {
-		if !runs(s.Head) || alive() {
+	return func(ctx context.Context, h *core.Head) error {
+		if !runs(*h) || alive() {
 			return nil
 		}
 		once.Do(func() { settled, failed = settle(ctx) })
 		switch {
-		case failed != nil && s.Head.State == core.Open:
-			s.Head.State, s.Head.Reason = core.Paused, unsettled
+		case failed != nil && h.State == core.Open:
+			h.State, h.Reason = core.Paused, unsettled
 			return nil
 		case failed != nil || !settled: // who holds the store now sees to it
 			return nil
 		}
-		anew, err := r.Sweep(ctx, s.Head.ID)
+		anew, err := r.Head(ctx, h.ID)
 		if err == nil {
-			*s = anew
+			*h = anew
 		}
 		return err
 	}
@@ -64,12 +65,12 @@ func (c *command) executorKilled(ctx context.Context, killed *process.Killed) er
 		return e
 	}
 	defer h.close()
-	stored, err := h.reader.Sweeps(ctx)
+	listed, err := h.reader.List(ctx, "", 0)
 	if err != nil {
 		return e
 	}
 	var stand, open []string
-	for _, s := range stored {
+	for _, s := range slices.Backward(listed) {
 		if !runs(s.Head) {
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -214,22 +215,22 @@ func revisionFolder(revision string) (string, error) {
 
 // remake makes the files of a revision anew, from the project of a sweep that runs them, if that has not changed since.
 func (r *runner) remake(ctx context.Context, revision string) error {
-	sweeps, err := r.store.Sweeps(ctx)
+	sweeps, err := r.store.List(ctx, "", 0)
 	if err != nil {
 		return err
 	}
 	err = errors.New("no sweep has its project: run a new one")
-	for _, s := range sweeps {
-		if s.Record.Recipe.Revision != revision {
+	for _, s := range slices.Backward(sweeps) { // the newest first
+		if s.Outline.Revision != revision {
 			continue
 		}
-		m, unread := projects.Scan(ctx, s.Record.Project, projects.Options{})
+		m, unread := projects.Scan(ctx, s.Outline.Project, projects.Options{})
 		if unread != nil {
 			err = unread
 			continue
 		}
 		if m.Revision() != revision {
-			err = fmt.Errorf("the project in %s has changed since: run a new sweep", s.Record.Project)
+			err = fmt.Errorf("the project in %s has changed since: run a new sweep", s.Outline.Project)
 			continue
 		}
 		if err := projects.Remove(revisionsFolder, revision); err != nil {

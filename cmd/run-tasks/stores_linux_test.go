@@ -78,6 +78,32 @@ func (f folder) unpack(from string) {
 	f.write(".mlframework/store.db", string(store))
 }
 
+// TestListOfADamagedStore shows a sweep whose record is no JSON, and says so.
+func TestListOfADamagedStore(t *testing.T) {
+	t.Parallel()
+	f := folder{t, t.TempDir()}
+	f.unpack("testdata/stores/4")
+	const file = ".mlframework/store.db"
+	text, err := os.ReadFile(f.path(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	damaged := bytes.Replace(text, []byte(`,"recipe":{`), []byte(`,"recipe"!{`), 1)
+	if bytes.Equal(damaged, text) {
+		t.Fatal("the store has no record")
+	}
+	f.write(file, string(damaged))
+	const want = "WARNING: train-1: the sweep's record is damaged at character 2"
+	ls, warning, code := f.run("ls")
+	if code != 0 || !strings.Contains(ls, "train-1") || !strings.HasPrefix(warning, want) {
+		t.Errorf("ls: exit code %d: %s%s", code, ls, warning)
+	}
+	ls, _, code = f.run("ls", "--json")
+	if code != 0 || !strings.Contains(ls, `"reason":"the sweep's record is damaged at character 2`) {
+		t.Errorf("ls --json: exit code %d: %s", code, ls)
+	}
+}
+
 // pointsOf lists the tasks of a dry run, one line each: its id, and its command.
 func pointsOf(t *testing.T, dryRun string) (points string) {
 	t.Helper()

@@ -19,18 +19,37 @@ type Summary struct {
 	Ended      *time.Time       `json:"ended"`
 	Ran        float64          `json:"ran"` // seconds in which workers had tasks of it; see Head
 	Total      int64            `json:"total"`
-	Counts     map[string]int64 `json:"counts"` // tasks by state; every state is there
-	Revision   string           `json:"revision"`
+	Counts     map[string]int64 `json:"counts"`   // tasks by state; every state is there
+	Revision   string           `json:"revision"` // "": it cannot be read; see Reason
 	Project    string           `json:"project"`
 	Priority   int              `json:"priority"`
 	Images     []string         `json:"images"` // that its attempts ran in, each with its digest; empty: in no container, or none ran yet
 }
 
+// Outline is what a summary shows of a record. Its JSON is how the store keeps it beside the record,
+// so that a list of sweeps reads no records.
+type Outline struct {
+	Definition string   `json:"-"`
+	Revision   string   `json:"revision"`
+	Project    string   `json:"project"`
+	Priority   int      `json:"priority"`
+	Images     []string `json:"images"`
+}
+
+// Outline returns what a summary shows of the record.
+func (r Record) Outline() Outline {
+	return Outline{Definition: r.Recipe.Definition, Revision: r.Recipe.Revision, Project: r.Project,
+		Priority: r.Priority, Images: append([]string{}, r.Images.Names()...)}
+}
+
 // Summary is the sweep of a record as it stands.
-func (r Record) Summary(h Head) Summary {
-	s := Summary{ID: h.ID, Definition: r.Recipe.Definition, State: h.State, Submitted: h.Submitted.UTC(), Ran: h.Ran.Truncate(precision).Seconds(), Total: h.Total,
-		Counts: map[string]int64{}, Revision: r.Recipe.Revision, Project: r.Project, Priority: r.Priority,
-		Images: append([]string{}, r.Images.Names()...)}
+func (r Record) Summary(h Head) Summary { return r.Outline().Summary(h) }
+
+// Summary is the sweep of an outline as it stands.
+func (o Outline) Summary(h Head) Summary {
+	s := Summary{ID: h.ID, Definition: o.Definition, State: h.State, Submitted: h.Submitted.UTC(),
+		Ran: h.Ran.Truncate(precision).Seconds(), Total: h.Total, Counts: map[string]int64{},
+		Revision: o.Revision, Project: o.Project, Priority: o.Priority, Images: o.Images}
 	if h.Reason != "" {
 		s.Reason = &h.Reason
 	}

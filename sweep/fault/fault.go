@@ -85,8 +85,11 @@ func Nearest(word string, candidates []string) string {
 	for _, c := range candidates {
 		x := []rune(strings.ToLower(c))
 		longer := max(len(w), len(x))
-		d := distance(w, x)
-		if d < bestDistance && d <= max(longer/3, min(longer/2, 1)) {
+		allowed := min(bestDistance-1, max(longer/3, min(longer/2, 1)))
+		if longer-min(len(w), len(x)) > allowed { // so many letters are missing
+			continue
+		}
+		if d := distance(w, x); d <= allowed {
 			best, bestDistance = c, d
 		}
 	}

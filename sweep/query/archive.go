@@ -5,7 +5,6 @@ package query
 
 import (
 	"context"
-	"slices"
 	"strconv"
 
 	"mlframework/sweep/api"
@@ -20,9 +19,9 @@ import (
 // Archive answers questions from a store, as a Client does from a master. It is safe for concurrent use.
 type Archive struct {
 	Store *store.Reader
-	// Stands, when set, sees to it that a sweep is as it stands: the store of a master that was killed has as running what nobody
-	// runs.
-	Stands func(context.Context, *store.Sweep) error
+	// Stands, when set, corrects how a sweep stands: the store of a master that was killed has tasks
+	// as running that do not run.
+	Stands func(context.Context, *core.Head) error
 	// Waits, when set, tells which tasks of a sweep wait for a worker and why, by index.
 	Waits func(ctx context.Context, id string) (map[int64]string, error)
 }
@@ -55,35 +54,26 @@ func (a *Archive) Stored(ctx context.Context, id string) (store.Sweep, error) {
 	}
 	s, err := a.Store.Sweep(ctx, id)
 	if err == nil && a.Stands != nil {
-		err = a.Stands(ctx, &s)
+		err = a.Stands(ctx, &s.Head)
 	}
 	return s, err
 }
 
-// Sweeps lists sweeps, the oldest first: those after a sweep, "" for the first, and at most limit, 0 for all.
-func (a *Archive) Sweeps(ctx context.Context, after string, limit int) (all []core.Summary, err error) {
-	stored, err := a.Store.Sweeps(ctx)
+// Sweeps lists sweeps, the oldest first: those after a sweep, "" for the first, and at most limit, 0
+// for all. Of one that cannot be read the reason says why.
+func (a *Archive) Sweeps(ctx context.Context, after string,
+	limit int) (all []core.Summary, err error) {
+	listed, err := a.Store.List(ctx, after, limit)
 	if err != nil {
 		return nil, err
 	}
-	slices.Reverse(stored)
-	if after != "" {
-		at := slices.IndexFunc(stored, func(s store.Sweep) bool { return s.Head.ID == after })
-		if at < 0 {
-			return nil, &store.UnknownSweep{ID: after}
-		}
-		stored = stored[at+1:]
-	}
-	if limit > 0 {
-		stored = stored[:min(limit, len(stored))]
-	}
-	for i := range stored {
+	for i := range listed {
 		if a.Stands != nil {
-			if err := a.Stands(ctx, &stored[i]); err != nil {
+			if err := a.Stands(ctx, &listed[i].Head); err != nil {
 				return nil, err
 			}
 		}
-		all = append(all, stored[i].Record.Summary(stored[i].Head))
+		all = append(all, listed[i].Summary())
 	}
 	return all, nil
 }

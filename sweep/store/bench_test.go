@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -30,6 +31,22 @@ func BenchmarkCommitWhileAsked(b *testing.B) {
 			b.Fatal(err, s.Kept())
 		}
 	})
+}
+
+// BenchmarkCommitLargeRecord commits tasks of a sweep whose record is some 500 kB.
+func BenchmarkCommitLargeRecord(b *testing.B) {
+	r := newRecord()
+	r.Project = "/" + strings.Repeat("x", 500_000)
+	s, sw := begin(b, r)
+	h := sw.Head
+	for b.Loop() {
+		h.Issued++
+		h.Rows[task.Succeeded]++
+		changes := core.Changes{Head: h, Tasks: []core.Task{endedTask(h.Issued)}}
+		if err := s.Commit(b.Context(), store.Group{Sweep: sw, Changes: changes}); err != nil {
+			b.Fatal(err)
+		}
+	}
 }
 
 func benchmarkCommit(b *testing.B, ask func(*store.Store, store.Sweep)) {

@@ -9,9 +9,12 @@ import (
 	"mlframework/sweep/store"
 )
 
+// beforeOutlines makes of a store's schema the one that had no outlines.
+const beforeOutlines = `ALTER TABLE sweeps DROP COLUMN outline;`
+
 // beforeCodes makes of a store's schema the one that had a code for each revision, whatever the sweep: all that came since
 // goes.
-const beforeCodes = `
+const beforeCodes = beforeOutlines + `
 ALTER TABLE sweeps DROP COLUMN ran;
 ALTER TABLE workers DROP COLUMN image;
 ALTER TABLE workers DROP COLUMN environment;

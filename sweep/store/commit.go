@@ -83,7 +83,8 @@ func (w *writer) put(ctx context.Context, g Group) error {
 		if err != nil {
 			return fmt.Errorf("write the sweep's record: %w", err)
 		}
-		if err := w.exec(ctx, w.record, w.values[:0].add(seq, string(record))); err != nil {
+		v := w.values[:0].add(seq, string(record), text(g.Sweep.Record.Outline()))
+		if err := w.exec(ctx, w.record, v); err != nil {
 			return err
 		}
 	}

@@ -2,7 +2,9 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/url"
 )
 
 // Plan is how SQLite would run a query, one line for each step.
@@ -73,4 +75,23 @@ func (s *Store) Newest() int64 {
 		return s.recent.sweeps[n-1].seq
 	}
 	return 0
+}
+
+// MakeOlder makes a store of an older version, and lets fill write it.
+func MakeOlder(folder string, version int, fill func(exec func(string, ...any) error)) error {
+	db, err := connect(folder, nil, url.Values{"mode": {"rwc"}})
+	if err != nil {
+		return err
+	}
+	for _, step := range migrations[:version] {
+		if _, err := db.Exec(step); err != nil {
+			return errors.Join(err, db.Close())
+		}
+	}
+	_, err = db.Exec(fmt.Sprintf("PRAGMA user_version = %d", version))
+	fill(func(text string, args ...any) error {
+		_, err := db.Exec(text, args...)
+		return err
+	})
+	return errors.Join(err, db.Close())
 }

@@ -150,7 +150,45 @@ ALTER TABLE sweeps ADD COLUMN ran INTEGER NOT NULL DEFAULT 0; -- microseconds
 	`/* result.Final.AppendStored */`,
 	// Spans stand behind metrics, which earlier programs cannot read, and a record's metrics are more than patterns.
 	`/* result.Spans, result.Rule */`,
+	// What lists show of a record stands beside it, and the record is the last column: SQLite reads a
+	// long one to come to what follows it.
+	`
+CREATE TABLE listed (
+	seq        INTEGER PRIMARY KEY,
+	id         TEXT    NOT NULL UNIQUE,
+	definition TEXT    NOT NULL,
+	number     INTEGER NOT NULL,
+	client_key TEXT    UNIQUE,
+	state      TEXT    NOT NULL,
+	reason     TEXT    NOT NULL,
+	stopping   INTEGER NOT NULL DEFAULT 0,
+	forgiven   INTEGER NOT NULL DEFAULT 0,
+	submitted  INTEGER NOT NULL,
+	ended      INTEGER,
+	total      INTEGER NOT NULL,
+	issued     INTEGER NOT NULL,
+	cut        INTEGER NOT NULL,
+	counts     TEXT    NOT NULL,
+	ran        INTEGER NOT NULL DEFAULT 0,
+	outline    TEXT    NOT NULL,             -- core.Outline as JSON, or where the record cannot be read
+	record     TEXT    NOT NULL,
+	UNIQUE (definition, number)
+);
+INSERT INTO listed SELECT seq, id, definition, number, client_key, state, reason, stopping, forgiven,
+	submitted, ended, total, issued, cut, counts, ran, ` + outlined + `, record FROM sweeps;
+DROP TABLE sweeps;
+ALTER TABLE listed RENAME TO sweeps;
+`,
 }
+
+// outlined makes the outline of a record in SQL, as a migration did: it does not change.
+const outlined = `CASE WHEN json_valid(record) THEN json_object(
+	'revision', CAST(coalesce(json_extract(record, '$.recipe.revision'), '') AS TEXT),
+	'project', CAST(coalesce(json_extract(record, '$.project'), '') AS TEXT),
+	'priority', CAST(coalesce(json_extract(record, '$.priority'), 0) AS INTEGER),
+	'images', json((SELECT json_group_array(key) FROM (
+		SELECT key FROM json_each(record, '$.images') ORDER BY key))))
+	ELSE json_object('unread', json_error_position(record)) END`
 
 // migrate brings the schema up to date. A store that a newer program wrote is refused.
 func migrate(ctx context.Context, db *sql.DB) error {

@@ -70,9 +70,11 @@ func (s *Store) Add(ctx context.Context, n New) (added Sweep, err error) {
 		added = Sweep{Definition: definition, Record: r, Head: core.Head{
 			ID: task.SweepID(definition, number), State: core.Open, Submitted: submitted, Total: n.Total,
 		}}
-		result, err := tx.ExecContext(ctx, `INSERT INTO sweeps (id, definition, number, client_key, record, state, reason,
-			submitted, total, issued, cut, counts) VALUES (?,?,?,nullif(?,''),?,?,'',?,?,0,0,'[0,0,0,0,0,0,0,0,0,0]')`,
-			added.Head.ID, definition, number, n.ClientKey, record, string(core.Open), submitted.UnixMicro(), n.Total)
+		result, err := tx.ExecContext(ctx, `INSERT INTO sweeps (id, definition, number, client_key,
+			record, outline, state, reason, submitted, total, issued, cut, counts)
+			VALUES (?,?,?,nullif(?,''),?,?,?,'',?,?,0,0,'[0,0,0,0,0,0,0,0,0,0]')`,
+			added.Head.ID, definition, number, n.ClientKey, record, text(r.Outline()),
+			string(core.Open), submitted.UnixMicro(), n.Total)
 		if err != nil {
 			return err
 		}
@@ -108,19 +110,23 @@ func (s *Store) Revise(ctx context.Context, sw Sweep, code string, ranked bool) 
 				return err
 			}
 		}
-		if _, err := tx.ExecContext(ctx, `UPDATE sweeps SET record = ? WHERE seq = ?`, string(record), sw.Seq); err != nil {
+		_, err := tx.ExecContext(ctx, putRecord, sw.Seq, string(record), text(sw.Record.Outline()))
+		if err != nil {
 			return err
 		}
 		return rank(ctx, tx, sw, values)
 	})
 }
 
-// selectSweeps reads sweeps for scanSweep. A store that no writer of this version has opened has no column ran: there the
-// name means that of the table beside.
-const selectSweeps = `SELECT seq, id, definition, record, state, reason, stopping, forgiven, submitted, ended, total, issued, cut, counts,
-	(SELECT ran FROM sweeps AS s WHERE s.seq = sweeps.seq) FROM sweeps CROSS JOIN (SELECT 0 AS ran)`
+// headColumns are what scanHead reads of sweeps. A store that no writer of this version has opened
+// has no column ran: there the name means that of the table beside.
+const (
+	headColumns = `seq, id, definition, state, reason, stopping, forgiven, submitted, ended, total,
+	issued, cut, counts, (SELECT ran FROM sweeps AS s WHERE s.seq = sweeps.seq)`
+	selectSweeps = `SELECT ` + headColumns + `, record FROM sweeps CROSS JOIN (SELECT 0 AS ran)`
+)
 
-// Sweeps lists every sweep, the newest first.
+// Sweeps reads every sweep, the newest first. List does not read their records.
 func (r *Reader) Sweeps(ctx context.Context) ([]Sweep, error) {
 	return several(r.db.QueryContext(ctx, selectSweeps+` ORDER BY seq DESC`))
 }
@@ -143,10 +149,13 @@ func (r *Reader) Sweep(ctx context.Context, id string) (Sweep, error) {
 	return found, err
 }
 
-// unknown is the error for a sweep that does not exist. It reads the ids of all sweeps, newest first, and
-// not their records, which take as long as their tables of values are.
+// nearestOf is among how many sweeps, the newest, the one is looked for that was meant.
+const nearestOf = 10_000
+
+// unknown is the error for a sweep that does not exist. It reads ids, newest first, and not records,
+// which take as long as their tables of values are.
 func (r *Reader) unknown(ctx context.Context, id string) error {
-	rows, err := r.db.QueryContext(ctx, `SELECT id FROM sweeps ORDER BY seq DESC`)
+	rows, err := r.db.QueryContext(ctx, `SELECT id FROM sweeps ORDER BY seq DESC LIMIT ?`, nearestOf)
 	if err != nil {
 		return readable(err)
 	}
@@ -192,16 +201,28 @@ func several(rows *sql.Rows, err error) (found []Sweep, _ error) {
 }
 
 func scanSweep(rows *sql.Rows) (s Sweep, err error) {
-	var record, counts []byte
+	var record []byte
+	wrong, err := scanHead(rows, &s.Seq, &s.Head, &s.Definition, &record)
+	if err != nil {
+		return s, err
+	}
+	return s, errors.Join(json.Unmarshal(record, &s.Record), wrong)
+}
+
+// scanHead reads headColumns, and what follows them. Wrong is why the counts could not be read.
+func scanHead(rows *sql.Rows, seq *int64, h *core.Head, definition *string,
+	more ...any) (wrong, err error) {
+	var counts []byte
 	var submitted, ran int64
 	var ended sql.NullInt64
-	h := &s.Head
-	if err := rows.Scan(&s.Seq, &h.ID, &s.Definition, &record, &h.State, &h.Reason, &h.Stopping, &h.Forgiven, &submitted, &ended, &h.Total, &h.Issued, &h.Cut, &counts, &ran); err != nil {
-		return s, err
+	columns := []any{seq, &h.ID, definition, &h.State, &h.Reason, &h.Stopping, &h.Forgiven, &submitted,
+		&ended, &h.Total, &h.Issued, &h.Cut, &counts, &ran}
+	if err := rows.Scan(append(columns, more...)...); err != nil {
+		return nil, err
 	}
 	h.Submitted, h.Ran = time.UnixMicro(submitted).UTC(), time.Duration(ran)*time.Microsecond
 	if ended.Valid {
 		h.Ended = time.UnixMicro(ended.Int64).UTC()
 	}
-	return s, errors.Join(json.Unmarshal(record, &s.Record), json.Unmarshal(counts, &h.Rows))
+	return json.Unmarshal(counts, &h.Rows), nil
 }

@@ -29,7 +29,7 @@ const tryColumns = `attempt, revision, worker, host, slot, gpus, resumed, starte
 
 const (
 	putHead   = `UPDATE sweeps SET state=?2, reason=?3, stopping=?4, forgiven=?5, ended=?6, issued=?7, cut=?8, counts=?9, total=?10, ran=?11 WHERE seq=?1`
-	putRecord = `UPDATE sweeps SET record=?2 WHERE seq=?1`
+	putRecord = `UPDATE sweeps SET record=?2, outline=?3 WHERE seq=?1`
 	putRow    = `REPLACE INTO tasks (sweep, idx, state, cancelling, charged, not_before, tries, objective, ` + tryColumns + `)
 		VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`
 	// A superseded result is kept of an attempt that is listed, from the worker that it was placed

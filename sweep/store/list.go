@@ -1,0 +1,106 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"mlframework/sweep/core"
+)
+
+// Listed is what a list shows of a sweep.
+type Listed struct {
+	Head    core.Head
+	Outline core.Outline
+	Unread  string // why not all of it could be read; "": it could
+}
+
+// Summary is the sweep as it stands. One that could not be read has no revision, and says why.
+func (l Listed) Summary() core.Summary {
+	s := l.Outline.Summary(l.Head)
+	if l.Unread != "" {
+		s.Revision, s.Reason = "", &l.Unread
+	}
+	return s
+}
+
+// selectListed reads sweeps for scanListed. A store that no writer of this version has opened has no
+// column outline, as selectSweeps says of ran: there it is made of the record.
+const selectListed = `SELECT ` + headColumns + `,
+	coalesce((SELECT outline FROM sweeps AS s WHERE s.seq = sweeps.seq), ` + outlined + `)
+	FROM sweeps CROSS JOIN (SELECT 0 AS ran, NULL AS outline)`
+
+// List lists sweeps without reading their records, the oldest first: those after a sweep, "" for the
+// first, and at most limit, 0 for all. One that cannot be read says why. The error is *UnknownSweep
+// when there is no sweep after.
+func (r *Reader) List(ctx context.Context, after string, limit int) (all []Listed, _ error) {
+	seq := int64(0)
+	if after != "" {
+		err := r.db.QueryRowContext(ctx, `SELECT seq FROM sweeps WHERE id = ?`, after).Scan(&seq)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil, &UnknownSweep{ID: after}
+		} else if err != nil {
+			return nil, readable(err)
+		}
+	}
+	if limit <= 0 {
+		limit = -1 // of SQLite: all
+	}
+	return r.listed(ctx, selectListed+` WHERE seq > ? ORDER BY seq LIMIT ?`, seq, limit)
+}
+
+// Head reads how a sweep stands, as List does.
+func (r *Reader) Head(ctx context.Context, id string) (core.Head, error) {
+	found, err := r.listed(ctx, selectListed+` WHERE id = ?`, id)
+	if err == nil && len(found) == 0 {
+		err = r.unknown(ctx, id)
+	}
+	if err != nil {
+		return core.Head{}, err
+	}
+	return found[0].Head, nil
+}
+
+func (r *Reader) listed(ctx context.Context, query string, args ...any) (all []Listed, _ error) {
+	rows, err := r.db.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, readable(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		l, err := scanListed(rows)
+		if err != nil {
+			return nil, fmt.Errorf("list sweeps: %w", readable(err))
+		}
+		all = append(all, l)
+	}
+	return all, readable(rows.Err())
+}
+
+func scanListed(rows *sql.Rows) (l Listed, err error) {
+	var seq int64
+	var kept []byte
+	outline := struct {
+		*core.Outline
+		Unread int64 `json:"unread"` // the first character of the record that is not JSON, from 1
+	}{Outline: &l.Outline}
+	wrong, err := scanHead(rows, &seq, &l.Head, &l.Outline.Definition, &kept)
+	if err != nil {
+		return l, err
+	}
+	damaged := json.Unmarshal(kept, &outline)
+	switch {
+	case outline.Unread > 0:
+		l.Unread = fmt.Sprintf("the sweep's record is damaged at character %d", outline.Unread)
+	case damaged != nil:
+		l.Unread = fmt.Sprintf("what is listed of the sweep's record is damaged: %v", damaged)
+	case wrong != nil:
+		l.Unread = fmt.Sprintf("the sweep's counts of tasks are damaged: %v", wrong)
+	}
+	if l.Outline.Images == nil {
+		l.Outline.Images = []string{}
+	}
+	return l, nil
+}
