@@ -185,9 +185,9 @@ func (r *runner) work(slots int) error {
 		return err
 	}
 	w := worker.New(r.queue.Port(localWorker), worker.Options{
-		Name: localWorker, Slots: slots, Outputs: outputs, Revision: revisionFolder, Remake: r.remake,
-		Environ: os.Environ(), OwnSecrets: true, Alone: true, Keeper: r.keeper, Log: r.log,
-		NoRoom: func(reason string) {
+		Name: localWorker, Slots: slots, Outputs: outputs, Revision: revisionFolder, Rebuild: r.remake,
+		Environ: os.Environ(), OwnSecrets: true, SoleWorker: true, Keeper: r.keeper, Log: r.log,
+		OnNoSpace: func(reason string) {
 			select {
 			case r.noRoom <- reason:
 			default: // it is known

@@ -73,7 +73,7 @@ func serve(ctx context.Context, dir string) (err error) {
 	var work, parts sync.WaitGroup
 	parts.Go(func() { err = errors.Join(err, m.Run(running)) })
 	work.Go(func() {
-		for worker.New(hub.Port("w1"), options).Run(working) == worker.ToStartAgain { // it is started again, as a supervisor does
+		for worker.New(hub.Port("w1"), options).Run(working) == worker.Restart { // it is started again, as a supervisor does
 		}
 	})
 	parts.Go(func() { _ = server.Run(running, l) })

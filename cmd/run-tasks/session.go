@@ -225,7 +225,7 @@ func (s *session) attend(work context.Context, r *runner) error {
 func (s *session) conclude(ctx context.Context, src source, interrupted bool) error {
 	err := s.command.conclude(ctx, src, s.sweep, s.look, interrupted)
 	now, failed := src.Sweep(ctx, s.sweep, false)
-	if failed == nil && !interrupted && now.State == core.Paused && now.Reason != nil && strings.HasPrefix(*now.Reason, worker.NoRoom) {
+	if failed == nil && !interrupted && now.State == core.Paused && now.Reason != nil && strings.HasPrefix(*now.Reason, worker.NoSpaceReason) {
 		return cli.Code(cli.Machine) // the reason says so
 	}
 	return err

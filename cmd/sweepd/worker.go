@@ -130,7 +130,7 @@ func (c *command) work(ctx *cliv2.Context) (err error) {
 	defer cancel()
 	err = keeper.Close(closing)
 	switch ended {
-	case worker.ToStartAgain:
+	case worker.Restart:
 		err = errors.Join(err, cli.Code(startAgain))
 	case worker.NameTaken:
 		err = errors.Join(err, &cli.Error{Code: cli.Machine, Err: fmt.Errorf("another process has the name of this worker, %s, and began later", o.Name),

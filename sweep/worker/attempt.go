@@ -22,44 +22,46 @@ import (
 // errStopped is why an attempt ends that the master asked to stop.
 var errStopped = errors.New("stopped by the master")
 
-// run prepares an attempt in its slot, lets its program run and returns when no process of it is alive. It tells how the
-// attempt ended, at the latest then: what a program left may take its grace.
-func (w *Worker) run(ctx context.Context, i item, slot int) {
-	if o, told := w.attempt(ctx, i, slot); told {
+// runItem runs an attempt in its slot and returns when none of its processes is alive. The outcome
+// is reported then at the latest; it is reported earlier if the program leaves processes behind,
+// whose end may take the whole grace.
+func (w *Worker) runItem(ctx context.Context, i item, slot int) {
+	if o, told := w.runAttempt(ctx, i, slot); told {
 		defer w.beatNow() // the slot is free
 	} else {
-		w.desk.end(i, o, false)
+		w.scheduler.finish(i, o, false)
 	}
-	w.desk.free(i)
+	w.scheduler.release(i)
 }
 
-// attempt is run without the telling, but where that is due earlier.
-func (w *Worker) attempt(ctx context.Context, i item, slot int) (o task.Outcome, told bool) {
+// runAttempt does the work of runItem; told reports whether the outcome has been reported already.
+func (w *Worker) runAttempt(ctx context.Context, i item, slot int) (o task.Outcome, told bool) {
 	j := i.job
 	if j.err != nil {
-		return w.cannotBegin(ctx, i, j.err)
+		return w.startFailure(ctx, i, j.err)
 	}
-	if i.lot != nil && i.lot.err != nil {
-		return infra(i.lot.err), false
+	if i.secrets != nil && i.secrets.err != nil {
+		return infraOutcome(i.secrets.err), false
 	}
-	c, err := j.enter(ctx, i.attempt)
+	c, err := j.checkout(ctx, i.attempt)
 	if err != nil {
-		return w.cannotBegin(ctx, i, err)
+		return w.startFailure(ctx, i, err)
 	}
-	w.ahead.begin(slot, j)
-	o, told = w.runIn(ctx, i, slot, c)
-	w.ahead.end(slot)
+	w.prefetch.begin(slot, j)
+	o, told = w.runProgram(ctx, i, slot, c)
+	w.prefetch.end(slot)
 	switch err := c.Leave(); {
 	case err != nil && told:
-		w.o.Log.Warn("the project's snapshot was written to after the end of a task was told", "task", task.ID{Sweep: j.sweep, Index: i.attempt.Index}, "error", err)
+		w.o.Log.Warn("the project's snapshot was written to after the end of a task was told",
+			"task", task.ID{Sweep: j.sweep, Index: i.attempt.Index}, "error", err)
 	case err != nil:
-		o = written(o, err)
+		o = failWritten(o, err)
 	}
 	return o, told
 }
 
-// written is the end of an attempt that wrote into its project's snapshot.
-func written(o task.Outcome, err error) task.Outcome {
+// failWritten returns the outcome of an attempt that wrote to its project's snapshot.
+func failWritten(o task.Outcome, err error) task.Outcome {
 	o.Reason = join(o.Reason, err.Error())
 	if o.Class == task.Success {
 		o.Class = task.Error
@@ -67,45 +69,48 @@ func written(o task.Outcome, err error) task.Outcome {
 	return o
 }
 
-// runIn lets the program of an attempt run in its folder.
-func (w *Worker) runIn(ctx context.Context, i item, slot int, c *folder.Checkout) (o task.Outcome, told bool) {
+// runProgram runs the program of an attempt in its folder.
+func (w *Worker) runProgram(ctx context.Context, i item, slot int,
+	c *folder.Checkout) (o task.Outcome, told bool) {
 	j, dir := i.job, c.Dir
 	secrets := ""
-	if i.lot != nil {
+	if i.secrets != nil {
 		var err error
-		if secrets, err = w.shelf.lay(i.lot.values); err != nil {
-			return infra(err), false
+		if secrets, err = w.secretDir.create(i.secrets.values); err != nil {
+			return infraOutcome(err), false
 		}
-		defer w.shelf.clear(secrets)
+		defer w.secretDir.remove(secrets)
 	}
-	metrics := w.collect(i)
-	stdout, stderr := w.stream(i, slot, dir, "stdout", metrics), w.stream(i, slot, dir, "stderr", metrics)
+	metrics := w.newCollector(i)
+	stdout, stderr := w.newStream(i, slot, dir, "stdout", metrics), w.newStream(i, slot, dir,
+		"stderr", metrics)
 	if err := stdout.create(); err != nil {
-		return w.cannotBegin(ctx, i, err)
+		return w.startFailure(ctx, i, err)
 	}
-	given, err := argv.Of(j.recipe, w.placeOf(i, slot, dir), i.attempt, j.config)
+	given, err := argv.Of(j.recipe, w.placeholders(i, slot, dir), i.attempt, j.config)
 	if err == nil {
-		err = writeGiven(dir, given)
+		err = writeParameters(dir, given)
 	}
 	if err != nil {
-		return w.cannotBegin(ctx, i, err)
+		return w.startFailure(ctx, i, err)
 	}
 	var unread error // what earlier attempts printed, and cannot be read
 	if c.Resumed {
-		unread = metrics.goOn(ctx, dir)
+		unread = metrics.resume(ctx, dir)
 	}
 	metrics.files = w.followFiles(i, c, metrics)
 	defer metrics.files.close()
-	w.begun.note(slot, w.desk.begin(i, task.Start{Host: w.o.Host, Slot: slot, Resumed: c.Resumed, Image: w.o.Image}))
+	w.starts.record(slot, w.scheduler.start(i, task.Start{Host: w.o.Host, Slot: slot,
+		Resumed: c.Resumed, Image: w.o.Image}))
 	finish := func(exit process.Exit) task.Outcome {
 		kept := errors.Join(exit.OutputErr, stdout.end(), stderr.end())
-		if noSpace(kept) && w.desk.full(w.fullDisk()) {
-			w.slots.Go(func() { w.noRoom(ctx) }) // the end is not kept back by it
+		if noSpace(kept) && w.scheduler.setNoSpace(w.noSpaceReason()) {
+			w.attempts.Go(func() { w.pauseForSpace(ctx) }) // the end is not kept back by it
 		}
 		o := outcome(exit, j.recipe.Timeout)
 		metrics.files.end(o.Exited())
 		metrics.flush()
-		reason(&o, exit, stdout, stderr)
+		addReason(&o, exit, stdout, stderr)
 		o.Metrics, o.Stdout, o.Stderr = metrics.final(), stdout.out, stderr.out
 		o.Unmeasured, o.Thinned = metrics.files.problems(o.Class), metrics.series.Thinned()
 		if unread != nil {
@@ -118,22 +123,24 @@ func (w *Worker) runIn(ctx context.Context, i item, slot int, c *folder.Checkout
 		return o
 	}
 	exit := w.o.Keeper.Run(ctx, process.Spec{
-		Argv:    given.Argv,
-		Env:     append(j.own(i, slot, w.desk.size(), c, given.Env), i.lot.environ(secrets)...),
-		Dir:     c.Workdir,
-		Own:     own(dir, secrets),
-		Stdout:  stdout,
-		Stderr:  stderr,
-		Marks:   []string{"TASK_ID=" + task.ID{Sweep: j.sweep, Index: i.attempt.Index}.String(), "OUTPUT_DIR=" + dir},
+		Argv: given.Argv,
+		Env: append(j.attemptEnviron(i, slot, w.scheduler.slotCount(), c, given.Env),
+			i.secrets.environ(secrets)...),
+		Dir:    c.Workdir,
+		Own:    attemptFolders(dir, secrets),
+		Stdout: stdout,
+		Stderr: stderr,
+		Marks: []string{"TASK_ID=" + task.ID{Sweep: j.sweep, Index: i.attempt.Index}.String(),
+			"OUTPUT_DIR=" + dir},
 		Timeout: j.recipe.Timeout,
 		Grace:   j.recipe.Grace,
 		Ended: func(exit process.Exit) {
 			told = true
 			o := finish(exit)
-			if err := c.Written(); err != nil { // the folder is left when nobody is in it
-				o = written(o, err)
+			if err := c.CheckSnapshot(); err != nil { // the folder is left when nobody is in it
+				o = failWritten(o, err)
 			}
-			w.desk.end(i, o, true)
+			w.scheduler.finish(i, o, true)
 			w.beatNow()
 		},
 	})
@@ -145,22 +152,24 @@ func (w *Worker) runIn(ctx context.Context, i item, slot int, c *folder.Checkout
 	return o, told
 }
 
-// placeOf is what stands for names in braces in an attempt.
-func (w *Worker) placeOf(i item, slot int, dir string) task.Place {
+// placeholders returns the values of the names in braces for an attempt.
+func (w *Worker) placeholders(i item, slot int, dir string) task.Place {
 	id := task.ID{Sweep: i.job.sweep, Index: i.attempt.Index}
-	return task.Place{Host: w.o.Host, Slot: strconv.Itoa(slot), Index: strconv.FormatInt(id.Index, 10), Output: dir, Task: id.String()}
+	return task.Place{Host: w.o.Host, Slot: strconv.Itoa(slot),
+		Index: strconv.FormatInt(id.Index, 10), Output: dir, Task: id.String()}
 }
 
-// own are the folders of one attempt alone: the task's, and that of its secrets, which may be "".
-func own(dir, secrets string) []string {
+// attemptFolders returns the folders that belong to one attempt alone: its task's and that of its
+// secrets, which may be "".
+func attemptFolders(dir, secrets string) []string {
 	if secrets == "" {
 		return []string{dir}
 	}
 	return []string{dir, secrets}
 }
 
-// writeGiven writes the files that an attempt is given into the task's folder.
-func writeGiven(dir string, g argv.Given) error {
+// writeParameters writes the parameter files of an attempt into its task's folder.
+func writeParameters(dir string, g argv.Given) error {
 	if g.File != nil {
 		if err := writeFile(dir, g.To, g.File); err != nil {
 			return err
@@ -178,8 +187,8 @@ func writeGiven(dir string, g argv.Given) error {
 	return nil
 }
 
-// writeFile writes a file below a task's folder, in place of whatever is there. An earlier attempt may have put anything in its
-// way: links that lead out of the folder are replaced, too.
+// writeFile writes a file below a task's folder and replaces whatever is in its way: an earlier
+// attempt may have put anything there, including links that lead out of the folder.
 func writeFile(dir, path string, text []byte) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -206,7 +215,7 @@ func writeFile(dir, path string, text []byte) error {
 	return root.WriteFile(path, text, 0o644)
 }
 
-// isPart reports whether a file has a part of a text: its writer was killed.
+// isPart reports whether a file has only the beginning of text: its writer was killed.
 func isPart(name string, text []byte) bool {
 	info, err := os.Lstat(name)
 	if err != nil || !info.Mode().IsRegular() || info.Size() >= int64(len(text)) {
@@ -216,7 +225,8 @@ func isPart(name string, text []byte) bool {
 	return err == nil && bytes.HasPrefix(text, part)
 }
 
-// create writes a file that is not there. Each attempt has one: an os.File would cost half as much again.
+// create writes a file that must not exist. Every attempt needs it, and an os.File would cost half
+// as much again.
 func create(name string, text []byte) error {
 	wrong := func(op string, err error) error { return &os.PathError{Op: op, Path: name, Err: err} }
 	fd, err := unix.Open(name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_CLOEXEC, 0o644)
@@ -243,33 +253,38 @@ func create(name string, text []byte) error {
 	return nil
 }
 
-// cannotBegin is the end of an attempt that could not begin. Where its definition names what is not there the task has failed: its
-// host is as able as others. One for which the disk of outputs has no space is given back, uncharged, as everything is until
-// there is some. Another disk may be full, too: that is a fault of the host.
-func (w *Worker) cannotBegin(ctx context.Context, i item, err error) (o task.Outcome, told bool) {
-	if folder.Misfit(err) || argv.IsFault(err) {
-		reason := fmt.Sprintf("not started on %s: %s", w.o.Host, strings.ReplaceAll(err.Error(), "\n", "; "))
+// startFailure returns the outcome of an attempt that could not start. If its definition names
+// something that does not exist, the task has failed: other hosts could not start it either. If the
+// disk of the outputs is full, the attempt is returned without being charged, like all others until
+// there is space. Any other error, such as another disk being full, is a fault of the host.
+func (w *Worker) startFailure(ctx context.Context, i item, err error) (o task.Outcome, told bool) {
+	if folder.IsRuleError(err) || argv.IsFault(err) {
+		reason := fmt.Sprintf("not started on %s: %s", w.o.Host,
+			strings.ReplaceAll(err.Error(), "\n", "; "))
 		return task.Outcome{Class: task.Error, Reason: reason}, false
 	}
-	if !noSpace(err) || hasRoom(w.o.Outputs) {
-		return infra(err), false
+	if !noSpace(err) || hasSpace(w.o.Outputs) {
+		return infraOutcome(err), false
 	}
-	if w.desk.full(w.fullDisk()) {
-		w.noRoom(ctx)
+	if w.scheduler.setNoSpace(w.noSpaceReason()) {
+		w.pauseForSpace(ctx)
 	}
-	w.desk.returnRunning(i)
+	w.scheduler.returnRunning(i)
 	return o, true
 }
 
-// stream prepares one stream of an attempt: its file and what else takes its output.
-func (w *Worker) stream(i item, slot int, dir, name string, metrics *collector) *stream {
-	line := task.Line{Sweep: i.job.sweep, Index: i.attempt.Index, Attempt: i.attempt.Number, Host: w.o.Host, Slot: slot, Stderr: name == "stderr"}
+// newStream prepares one output stream of an attempt: its file and everything else that reads its
+// output.
+func (w *Worker) newStream(i item, slot int, dir, name string, metrics *collector) *stream {
+	line := task.Line{Sweep: i.job.sweep, Index: i.attempt.Index, Attempt: i.attempt.Number,
+		Host: w.o.Host, Slot: slot, Stderr: name == "stderr"}
 	scanner := i.job.rules.NewScanner(time.Now, metrics.add(name))
-	scanner.Hide = hiding(i.lot.hidden()) // escaped in JSON, or with terminal codes within, a value passes the mask
+	// escaped in JSON, or with terminal codes within, a value passes the mask
+	scanner.Hide = textMask(i.secrets.sensitive())
 	return &stream{
-		path: logFile(dir, name), left: w.o.Ceiling, ceiling: w.o.Ceiling, mask: newMask(i.lot.hidden()),
+		path: logFile(dir, name), remaining: w.o.OutputLimit, ceiling: w.o.OutputLimit, mask: newMask(i.secrets.sensitive()),
 		scanner: scanner,
-		tap:     tap{port: w.port, following: &w.jobs.following, now: time.Now, line: line},
+		tap:     outputTap{port: w.port, following: &w.jobs.following, now: time.Now, line: line},
 	}
 }
 

@@ -13,11 +13,12 @@ import (
 	"mlframework/sweep/worker"
 )
 
-// BenchmarkAttempt is the worker's whole way of a task that does nothing: claimed, its directory, program and files,
-// ended. Batches are of 64, as a master sends them.
+// BenchmarkAttempt is the worker's whole way of a task that does nothing: claimed, its directory,
+// program and files, ended. Batches are of 64, as a master sends them.
 func BenchmarkAttempt(b *testing.B) { benchmarkAttempt(b, b.TempDir(), "") }
 
-// BenchmarkAttemptBesideASpool is the same with a spool, which stays empty as long as the queue takes events.
+// BenchmarkAttemptBesideASpool is the same with a spool, which stays empty as long as the queue
+// takes events.
 func BenchmarkAttemptBesideASpool(b *testing.B) {
 	benchmarkAttempt(b, b.TempDir(), filepath.Join(b.TempDir(), "events"))
 }
@@ -29,7 +30,8 @@ func benchmarkAttempt(b *testing.B, base, spool string) {
 		}
 	}
 	q := memory.New()
-	w := worker.New(q.Port("w1"), worker.Options{Name: "w1", Slots: 2, Outputs: filepath.Join(base, "outputs"), Keeper: keeper, Spool: spool,
+	w := worker.New(q.Port("w1"), worker.Options{Name: "w1", Slots: 2,
+		Outputs: filepath.Join(base, "outputs"), Keeper: keeper, Spool: spool,
 		Revision: func(string) (string, error) { return base, nil }, Environ: os.Environ()})
 	ctx, cancel := context.WithCancel(b.Context())
 	done := make(chan struct{})
@@ -62,7 +64,8 @@ func benchmarkAttempt(b *testing.B, base, spool string) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "tasks/s")
 }
 
-// BenchmarkStream is what a worker does with what a program prints: 32 KiB at once, as they are read from a pipe.
+// BenchmarkStream is what a worker does with what a program prints: 32 KiB at once, as they are
+// read from a pipe.
 func BenchmarkStream(b *testing.B) {
 	line := "epoch 3 step 400 loss 0.123456, 81.3 samples a second\n"
 	block := []byte(strings.Repeat(line, 32<<10/len(line)))

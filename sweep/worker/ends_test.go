@@ -23,7 +23,8 @@ func code(n int) *int { return &n }
 
 func TestHowAttemptsEnd(t *testing.T) {
 	t.Parallel()
-	files := map[string]string{"plain.txt": "text", "script": "#!/bin/sh\nexit 9\n", "bad": "#!/no/such/interpreter\n"}
+	files := map[string]string{"plain.txt": "text", "script": "#!/bin/sh\nexit 9\n",
+		"bad": "#!/no/such/interpreter\n"}
 	for _, c := range []struct {
 		name    string
 		command []string
@@ -36,10 +37,14 @@ func TestHowAttemptsEnd(t *testing.T) {
 		{"signal", []string{"sh", "-c", "kill -SEGV $$"}, task.Error, nil, "ended by SIGSEGV"},
 		{"killed", []string{"sh", "-c", "kill -KILL $$"}, task.Error, nil, "ended by SIGKILL"},
 		{"too long", []string{"sleep", "60"}, task.TimedOut, nil, "ran longer than 100ms"},
-		{"missing", []string{"no-such-program"}, task.Error, code(127), "exit code 127: start no-such-program: there is no such program"},
-		{"missing file", []string{"./none"}, task.Error, code(127), "exit code 127: start ./none: there is no such file"},
-		{"not executable", []string{"./data"}, task.Error, code(126), "exit code 126: start ./data: "},
-		{"no interpreter", []string{"./bad"}, task.Error, code(126), "exit code 126: start ./bad: the interpreter /no/such/interpreter"},
+		{"missing", []string{"no-such-program"}, task.Error, code(127),
+			"exit code 127: start no-such-program: there is no such program"},
+		{"missing file", []string{"./none"}, task.Error, code(127),
+			"exit code 127: start ./none: there is no such file"},
+		{"not executable", []string{"./data"}, task.Error, code(126),
+			"exit code 126: start ./data: "},
+		{"no interpreter", []string{"./bad"}, task.Error, code(126),
+			"exit code 126: start ./bad: the interpreter /no/such/interpreter"},
 		{"a script of the project", []string{"./script"}, task.Error, code(9), "exit code 9"},
 		{"empty", nil, task.Error, code(127), "exit code 127: start"},
 	} {
@@ -54,7 +59,9 @@ func TestHowAttemptsEnd(t *testing.T) {
 			}
 			s.send(b)
 			o := s.ended(0, 1)
-			if diff := cmp.Diff(c.code, o.ExitCode); o.Class != c.class || !strings.HasPrefix(o.Reason, c.reason) || (o.Reason == "") != (c.reason == "") || diff != "" {
+			if diff := cmp.Diff(c.code, o.ExitCode); o.Class != c.class ||
+				!strings.HasPrefix(o.Reason, c.reason) || (o.Reason == "") != (c.reason == "") ||
+				diff != "" {
 				t.Errorf("%+v; want %s, %q %s", o, c.class, c.reason, diff)
 			}
 			if began := c.code == nil || *c.code < 126; (o.Duration > 0) != began {
@@ -70,16 +77,22 @@ func TestOutcome(t *testing.T) {
 		exit process.Exit
 		want task.Outcome
 	}{
-		{process.Exit{Cause: process.OutOfMemory, Code: -1, Signal: syscall.SIGKILL, Duration: time.Second},
-			task.Outcome{Class: task.OutOfMemory, Reason: "ended by the kernel: out of memory", Duration: time.Second}},
+		{process.Exit{Cause: process.OutOfMemory, Code: -1, Signal: syscall.SIGKILL,
+			Duration: time.Second},
+			task.Outcome{Class: task.OutOfMemory, Reason: "ended by the kernel: out of memory",
+				Duration: time.Second}},
 		{process.Exit{Cause: process.OutOfMemory, Code: 137},
-			task.Outcome{Class: task.OutOfMemory, ExitCode: code(137), Reason: "ended by the kernel: out of memory"}},
+			task.Outcome{Class: task.OutOfMemory, ExitCode: code(137),
+				Reason: "ended by the kernel: out of memory"}},
 		{process.Exit{Cause: process.TimedOut, Code: 0},
-			task.Outcome{Class: task.TimedOut, ExitCode: code(0), Reason: "ran longer than 1h0m0s"}},
-		{process.Exit{Cause: process.Stopped, Code: -1, Err: errors.New("x")}, task.Outcome{Class: task.Stopped, Reason: "stopped"}},
+			task.Outcome{Class: task.TimedOut, ExitCode: code(0),
+				Reason: "ran longer than 1h0m0s"}},
+		{process.Exit{Cause: process.Stopped, Code: -1, Err: errors.New("x")},
+			task.Outcome{Class: task.Stopped, Reason: "stopped"}},
 		{process.Exit{Cause: process.BadHost, Code: -1, Err: errors.New("no processes left")},
 			task.Outcome{Class: task.Loss, Reason: "infra: no processes left"}},
-		{process.Exit{Cause: 99, Code: -1, Err: errors.New("x")}, task.Outcome{Class: task.Loss, Reason: "infra: x"}},
+		{process.Exit{Cause: 99, Code: -1, Err: errors.New("x")},
+			task.Outcome{Class: task.Loss, Reason: "infra: x"}},
 	} {
 		if diff := cmp.Diff(c.want, worker.Outcome(c.exit, time.Hour)); diff != "" {
 			t.Errorf("%v: %s", c.exit, diff)
@@ -93,14 +106,20 @@ func TestWhatTheKernelRefusesForWantOfSomethingIsTheHosts(t *testing.T) {
 	for _, errno := range []syscall.Errno{unix.ENOSPC, unix.EMFILE, unix.EAGAIN, unix.ENOMEM} {
 		for where, change := range map[string]func(*worker.Options){
 			"revision": func(o *worker.Options) {
-				o.Revision = func(string) (string, error) { return "", &os.PathError{Op: "open", Path: "revision", Err: errno} }
+				o.Revision = func(string) (string, error) {
+					return "",
+						&os.PathError{Op: "open", Path: "revision", Err: errno}
+				}
 			},
 			"start": fake(func(context.Context, process.Spec) process.Exit {
-				return process.Exit{Cause: process.BadHost, Code: -1, Err: fmt.Errorf("start sh: %w", errno)}
+				return process.Exit{Cause: process.BadHost, Code: -1,
+					Err: fmt.Errorf("start sh: %w", errno)}
 			}),
 		} {
 			s := newSite(t, nil, change)
-			if o := s.run("true"); o.Class != task.Loss || !strings.HasPrefix(o.Reason, "infra: ") || !strings.Contains(o.Reason, errno.Error()) {
+			if o := s.run("true"); o.Class != task.Loss ||
+				!strings.HasPrefix(o.Reason, "infra: ") ||
+				!strings.Contains(o.Reason, errno.Error()) {
 				t.Errorf("%s, %v: %+v", where, errno, o)
 			}
 		}

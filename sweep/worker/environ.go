@@ -16,9 +16,9 @@ import (
 	"mlframework/sweep/worker/process"
 )
 
-// environ is the part of the environment that all attempts of a sweep have in common, without its secrets. What the worker
-// says of an attempt stands above all, then secrets, what the definition sets, what the worker chooses for programs, what is
-// inherited, and what a program expects to find.
+// environ returns the part of the environment that all attempts of a sweep share, without secrets.
+// In order of precedence, it consists of what the worker says about an attempt, secrets, what the
+// definition sets, what the worker chooses for programs, what is inherited, and defaults.
 func environ(o Options, sweep string, r task.Recipe) (all []string) {
 	vars := expected(o)
 	for _, v := range o.Environ {
@@ -29,12 +29,17 @@ func environ(o Options, sweep string, r task.Recipe) (all []string) {
 	if !r.EnvBraces { // else each attempt has its own
 		maps.Copy(vars, r.Env)
 	}
-	maps.Copy(vars, map[string]string{"SWEEP_ID": sweep, "WORKER": o.Name, "HOST": o.Host, workerProcess: process.Identity()})
+	maps.Copy(vars, map[string]string{"SWEEP_ID": sweep, "WORKER": o.Name, "HOST": o.Host,
+		workerProcess: process.Identity()})
 	for _, name := range perAttempt {
 		delete(vars, name)
 	}
 	if r.EnvBraces {
-		maps.DeleteFunc(vars, func(name, _ string) bool { _, its := r.Env[name]; return its && !slices.Contains(perSweep, name) })
+		maps.DeleteFunc(vars, func(name, _ string) bool {
+			_, its := r.Env[name]
+			return its &&
+				!slices.Contains(perSweep, name)
+		})
 	}
 	for _, name := range r.Secrets {
 		if !slices.Contains(perSweep, name) {
@@ -47,8 +52,8 @@ func environ(o Options, sweep string, r task.Recipe) (all []string) {
 	return all
 }
 
-// expected are variables that programs count on, for a worker that inherited none of them: in a container the user may
-// have no name and no home.
+// expected returns variables that programs rely on, for a worker that did not inherit them: in a
+// container the user may have no name and no home.
 func expected(o Options) map[string]string {
 	name, home := strconv.Itoa(os.Getuid()), cmp.Or(o.Home, "/")
 	if u, err := user.Current(); err == nil {
@@ -57,26 +62,32 @@ func expected(o Options) map[string]string {
 	return map[string]string{"HOME": home, "USER": name, "LOGNAME": name, unbuffered: "1"}
 }
 
-// unbuffered has Python print at once to a pipe, too: else metrics and progress would come at a task's end.
+// unbuffered makes Python write to a pipe at once. Otherwise metrics and progress would arrive at
+// the end of a task.
 const unbuffered = "PYTHONUNBUFFERED"
 
-// ompThreads is how many threads programs of numerical libraries start, where nobody else says it: cores / slots.
+// ompThreads limits the threads of numerical libraries. Unless set otherwise, it is cores / slots.
 const ompThreads = "OMP_NUM_THREADS"
 
-// perSweep and perAttempt are the variables that the worker sets, of all attempts of a sweep and of each for itself.
+// perSweep and perAttempt are the variables that the worker sets, of all attempts of a sweep and of
+// each for itself.
 var (
+	// perSweep and perAttempt are the variables that the worker sets, the same for all attempts of
+	// a sweep and for each attempt respectively.
 	perSweep   = []string{"SWEEP_ID", "WORKER", "HOST", workerProcess}
-	perAttempt = []string{"TASK_ID", "TASK_INDEX", "ATTEMPT", "RESUMED", "OUTPUT_DIR", "SLOT", secretsDir, "PWD", "OLDPWD"}
+	perAttempt = []string{"TASK_ID", "TASK_INDEX", "ATTEMPT", "RESUMED", "OUTPUT_DIR", "SLOT",
+		secretsDirVar, "PWD", "OLDPWD"}
 )
 
-// workerProcess names the process that ends an attempt's processes: while it lives they are no orphans.
+// workerProcess identifies the process that ends an attempt's processes: while it is alive, they
+// are not orphans.
 const workerProcess = "WORKER_PROCESS"
 
-// secretsDir names the folder in which an attempt finds its secrets as files.
-const secretsDir = "SECRETS_DIR"
+// secretsDirVar names the folder in which an attempt finds its secrets as files.
+const secretsDirVar = "SECRETS_DIR"
 
-// environ are the secrets as variables, and where they are files.
-func (l *lot) environ(dir string) (all []string) {
+// environ returns the secrets as variables, and the variable that names their folder.
+func (l *secretSet) environ(dir string) (all []string) {
 	if l == nil {
 		return nil
 	}
@@ -85,18 +96,18 @@ func (l *lot) environ(dir string) (all []string) {
 			all = append(all, name+"="+value)
 		}
 	}
-	return append(all, secretsDir+"="+dir)
+	return append(all, secretsDirVar+"="+dir)
 }
 
-// nameOf is the name of NAME=value.
+// nameOf returns the name in NAME=value.
 func nameOf(variable string) string {
 	name, _, _ := strings.Cut(variable, "=")
 	return name
 }
 
-// own is the environment of one attempt, in one slot of so many, without its secrets. Given is what its program is given by the
-// definition, above what is inherited.
-func (j *job) own(i item, slot, slots int, c *folder.Checkout, given []string) []string {
+// attemptEnviron returns the environment of one attempt, without secrets. given are the variables
+// with parameters, which override inherited ones.
+func (j *job) attemptEnviron(i item, slot, slots int, c *folder.Checkout, given []string) []string {
 	index := strconv.FormatInt(i.attempt.Index, 10)
 	again := "0"
 	if c.Resumed {
@@ -104,16 +115,19 @@ func (j *job) own(i item, slot, slots int, c *folder.Checkout, given []string) [
 	}
 	all := make([]string, 0, len(j.environ)+len(given)+8)
 	for _, v := range j.environ {
-		if !strings.HasPrefix(v, argv.Prefix) || !slices.ContainsFunc(given, func(g string) bool { return nameOf(g) == nameOf(v) }) {
+		if !strings.HasPrefix(v, argv.Prefix) || !slices.ContainsFunc(given,
+			func(g string) bool { return nameOf(g) == nameOf(v) }) {
 			all = append(all, v)
 		}
 	}
 	for _, v := range given {
-		if name := nameOf(v); !slices.Contains(perSweep, name) && !slices.Contains(perAttempt, name) {
+		if name := nameOf(v); !slices.Contains(perSweep, name) &&
+			!slices.Contains(perAttempt, name) {
 			all = append(all, v)
 		}
 	}
-	all = append(all, "TASK_ID="+j.sweep+"/"+index, "TASK_INDEX="+index, "ATTEMPT="+strconv.Itoa(i.attempt.Number),
+	all = append(all, "TASK_ID="+j.sweep+"/"+index, "TASK_INDEX="+index,
+		"ATTEMPT="+strconv.Itoa(i.attempt.Number),
 		"RESUMED="+again, "OUTPUT_DIR="+c.Dir, "SLOT="+strconv.Itoa(slot), "PWD="+c.Workdir)
 	if !j.ownThreads {
 		all = append(all, ompThreads+"="+strconv.Itoa(max(1, runtime.NumCPU()/slots)))

@@ -16,7 +16,8 @@ import (
 )
 
 // environment runs env and returns what it printed; twice lists names that came twice.
-func environment(t *testing.T, recipe func(*task.Recipe), change ...func(*worker.Options)) (vars map[string]string, twice []string) {
+func environment(t *testing.T, recipe func(*task.Recipe),
+	change ...func(*worker.Options)) (vars map[string]string, twice []string) {
 	t.Helper()
 	s := newSite(t, nil, change...)
 	b := batch("", 7)
@@ -48,7 +49,8 @@ func ownSecrets(o *worker.Options) { o.OwnSecrets = true }
 
 func TestAnAttemptSeesExactlyThisEnvironment(t *testing.T) {
 	t.Parallel()
-	inherited := inherit("HOME=/home/anna", "USER=anna", "LOGNAME=anna2", "LANG=C", "EMPTY=", "LIST=a=b", "LIST=c=d", "broken", "=odd",
+	inherited := inherit("HOME=/home/anna", "USER=anna", "LOGNAME=anna2", "LANG=C", "EMPTY=",
+		"LIST=a=b", "LIST=c=d", "broken", "=odd",
 		"SWEEP_ID=x", "TASK_ID=x", "TASK_INDEX=x", "ATTEMPT=x", "RESUMED=x", "OUTPUT_DIR=x", "WORKER=x", "WORKER_PROCESS=x", "HOST=x", "SLOT=x",
 		"PWD=/x", "OLDPWD=/x", "DATA=inherited")
 	got, twice := environment(t, func(r *task.Recipe) {
@@ -87,7 +89,8 @@ func TestWhoSetsAVariable(t *testing.T) {
 		{"threads defined", "OMP_NUM_THREADS=3", inherit("OMP_NUM_THREADS=9"), "OMP_NUM_THREADS=3"},
 		{"the worker's words stay", "TASK_ID=mine", inherit(), "TASK_ID=train-1/7"},
 		{"the worker's names stay", "HOST=mine", inherit("HOST=i"), "HOST=gpu1"},
-		{"a path for programs", "PATH=/usr/bin:/bin", inherit("PATH=/nowhere"), "PATH=/usr/bin:/bin"},
+		{"a path for programs", "PATH=/usr/bin:/bin", inherit("PATH=/nowhere"),
+			"PATH=/usr/bin:/bin"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -111,7 +114,8 @@ func TestHostAndSlotAreReplacedInTheCommandOnly(t *testing.T) {
 	b.Attempts[0].Args = []string{"--text={host} {slot} {{}}", "$HOME `id`"}
 	s.send(b)
 	s.ended(0, 1)
-	if diff := cmp.Diff("gpu1-0\n{host}\n--text={host} {slot} {{}}\n$HOME `id`\n", s.file(0, "stdout.log")); diff != "" {
+	if diff := cmp.Diff("gpu1-0\n{host}\n--text={host} {slot} {{}}\n$HOME `id`\n",
+		s.file(0, "stdout.log")); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -140,7 +144,8 @@ func TestSecretsNeverAppear(t *testing.T) {
 	if len(o.Metrics) != 1 || o.Metrics[0].Name != "********" {
 		t.Errorf("metrics: %v", o.Metrics)
 	}
-	if e := s.seen(task.SamplesEvent, 0, 1); len(e.Samples) != 1 || e.Samples[0].Name != "********" {
+	if e := s.seen(task.SamplesEvent, 0, 1); len(e.Samples) != 1 ||
+		e.Samples[0].Name != "********" {
 		t.Errorf("samples: %v", e.Samples)
 	}
 	for range 3 {

@@ -23,13 +23,13 @@ func LogName(stream string, attempt int, noted string, has func(string) bool) st
 }
 
 // Remembered is how many attempts that are over a worker still knows.
-const Remembered = remembered
+const Remembered = maxRecent
 
 // RememberedEnds is how many ends a worker knows with their outcomes.
-const RememberedEnds = mostEnds
+const RememberedEnds = maxOutcomes
 
 // InMemory is how many events stand in memory before they go to the spool.
-const InMemory = inMemory
+const InMemory = maxInMemory
 
 // Incarnation is incarnation.
 var Incarnation = incarnation
@@ -44,7 +44,8 @@ func AddToSpool(path string, events []task.Event) error {
 	return errors.Join(err, s.file.Close())
 }
 
-// SpoolRead takes everything out of a spool, as a worker does that sends it, and tells how many events it counted first.
+// SpoolRead takes everything out of a spool, as a worker does that sends it, and tells how many
+// events it counted first.
 func SpoolRead(path string) (events []task.Event, count int, err error) {
 	s, err := openSpool(path)
 	if err != nil {
@@ -57,7 +58,7 @@ func SpoolRead(path string) (events []task.Event, count int, err error) {
 			break
 		}
 		events = append(events, some...)
-		err = errors.Join(err, s.sent(len(some)))
+		err = errors.Join(err, s.discard(len(some)))
 	}
 	return events, count, errors.Join(err, s.file.Close())
 }
@@ -92,7 +93,7 @@ func Mask(secrets []string, pieces ...[]byte) (out []byte, held int) {
 		out = append(out, m.hide(p)...)
 		held = max(held, len(m.held))
 	}
-	return append(out, m.rest()...), held
+	return append(out, m.flush()...), held
 }
 
 // Tap cuts pieces into lines for a port that follows, in no time.
@@ -100,14 +101,14 @@ func Tap(p queue.Port, pieces ...string) { TapWithClock(p, 0, pieces...) }
 
 // TapWithClock is Tap with a clock that goes on by tick with every look at it.
 func TapWithClock(p queue.Port, tick time.Duration, pieces ...string) {
-	f := &following{}
+	f := &followedSweeps{}
 	f.set("s-1", true)
 	clock := time.Unix(0, 0)
 	now := func() time.Time {
 		clock = clock.Add(tick)
 		return clock
 	}
-	t := tap{port: p, following: f, now: now, line: task.Line{Sweep: "s-1"}}
+	t := outputTap{port: p, following: f, now: now, line: task.Line{Sweep: "s-1"}}
 	for _, piece := range pieces {
 		t.write([]byte(piece))
 	}
@@ -116,20 +117,21 @@ func TapWithClock(p queue.Port, tick time.Duration, pieces ...string) {
 
 // TapOff is a tap that nobody follows, and its write.
 func TapOff() func([]byte) {
-	t := tap{following: &following{}, line: task.Line{Sweep: "s-1"}}
+	t := outputTap{following: &followedSweeps{}, line: task.Line{Sweep: "s-1"}}
 	return t.write
 }
 
 // ShelfPrefix begins the names of the folders of a worker's secrets.
-func ShelfPrefix(name, outputs string) string { return shelfPrefix(name, outputs) }
+func ShelfPrefix(name, outputs string) string { return secretDirPrefix(name, outputs) }
 
 // WriteGiven is writeGiven.
-func WriteGiven(dir string, g argv.Given) error { return writeGiven(dir, g) }
+func WriteGiven(dir string, g argv.Given) error { return writeParameters(dir, g) }
 
 // Stream is what takes one stream of an attempt of a sweep that nobody follows.
 func Stream(path string, rules *metric.Rules) io.Writer {
-	return &stream{path: path, left: 1 << 40, ceiling: 1 << 40, scanner: rules.NewScanner(time.Now,
-		func(metric.Sample) {}), tap: tap{following: &following{}, now: time.Now}}
+	return &stream{path: path, remaining: 1 << 40, ceiling: 1 << 40,
+		scanner: rules.NewScanner(time.Now,
+			func(metric.Sample) {}), tap: outputTap{following: &followedSweeps{}, now: time.Now}}
 }
 
 // SpoolLine is a line of a spool: text with its checksum.

@@ -11,10 +11,11 @@ import (
 	"time"
 )
 
-// incarnationTime has one width for all times, so that texts compare as times do.
+// incarnationTime has a fixed width, so that incarnations sort by time.
 const incarnationTime = "2006-01-02T15:04:05.000000000Z"
 
-// incarnation names one start of a worker: greater than last, the one before, also where a clock was set back.
+// incarnation returns a name for one start of a worker that is greater than last, the previous one,
+// even if the clock was set back.
 func incarnation(now time.Time, last string, random [4]byte) string {
 	before, _, _ := strings.Cut(last, "-r")
 	if t, err := time.Parse(incarnationTime, before); err == nil && !now.After(t) {
@@ -23,9 +24,9 @@ func incarnation(now time.Time, last string, random [4]byte) string {
 	return now.UTC().Format(incarnationTime) + "-r" + hex.EncodeToString(random[:])
 }
 
-// born makes the incarnation of a worker that starts now, and notes it beside its spool for the next. Without a spool
-// the clock alone has to tell starts apart.
-func born(spool string) (string, error) {
+// newIncarnation returns the incarnation of a worker that starts now and stores it beside its spool
+// for the next start. Without a spool the clock alone distinguishes starts.
+func newIncarnation(spool string) (string, error) {
 	var random [4]byte
 	_, _ = rand.Read(random[:]) // never fails
 	if spool == "" {
@@ -40,7 +41,7 @@ func born(spool string) (string, error) {
 	return name, errors.Join(err, replace(file, name+"\n"))
 }
 
-// replace writes a file anew; who reads it meets the old text or the new one.
+// replace replaces a file atomically.
 func replace(file, text string) error {
 	part := file + ".new"
 	if err := os.WriteFile(part, []byte(text), 0o600); err != nil {

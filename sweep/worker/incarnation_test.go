@@ -15,7 +15,8 @@ func TestIncarnationsGrowAsTexts(t *testing.T) {
 	t.Parallel()
 	last, random := "", [4]byte{255}
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.FixedZone("", 7200))
-	for _, step := range []time.Duration{0, 1, 10, time.Second, 0, -time.Hour, time.Nanosecond, 24 * 365 * time.Hour, 0} {
+	for _, step := range []time.Duration{0, 1, 10, time.Second, 0, -time.Hour, time.Nanosecond,
+		24 * 365 * time.Hour, 0} {
 		at = at.Add(step)
 		next := worker.Incarnation(at, last, random)
 		if next <= last || last != "" && len(next) != len(last) {
@@ -24,7 +25,8 @@ func TestIncarnationsGrowAsTexts(t *testing.T) {
 		last = next
 		random[0]--
 	}
-	if got := worker.Incarnation(at, "not one", random); !strings.HasPrefix(got, at.UTC().Format("2006-01-02T15:04:05")) {
+	if got := worker.Incarnation(at, "not one", random); !strings.HasPrefix(got,
+		at.UTC().Format("2006-01-02T15:04:05")) {
 		t.Errorf("%s", got)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"mlframework/sweep/argv"
 	"mlframework/sweep/metric"
@@ -15,34 +16,41 @@ import (
 	"mlframework/sweep/worker/folder"
 )
 
-// mostJobs bounds the jobs that are kept ready: a worker lives longer than the sweeps it works for.
-const mostJobs = 64
+// maxJobs limits the cached jobs: a worker outlives the sweeps that it works for.
+const maxJobs = 64
 
-// job is what attempts of one sweep and revision share, made ready once.
+// job is what attempts of one sweep and revision share, prepared once.
 type job struct {
 	sweep  string
 	recipe task.Recipe
 	rules  *metric.Rules
 
-	metricFiles bool // some of its metrics are in files
+	// some of its metrics are in files
+	metricFiles bool
 
 	project *folder.Project
-	folder  string   // OUTPUTS/SWEEP
-	environ []string // what is the same for every attempt
-	config  []byte   // the recipe's File as the project has it
-	err     error    // why no attempt of it can run on this host
+	folder  string // OUTPUTS/SWEEP
+	// the part that all attempts share
+	environ []string
+	// the recipe's File as it is in the project
+	config []byte
+	// why this host cannot run its attempts
+	err error
 
-	need *task.Need // secrets that the master has; nil: none, or they are here
-	lot  *lot       // secrets that are here; nil: none, or the master has them
+	// secrets that the master has; nil: none, or they are in secrets
+	need *task.Need
+	// secrets that are here; nil: none, or the master has them
+	secrets *secretSet
 
-	ownThreads bool // environ has ompThreads
+	// environ sets ompThreads
+	ownThreads bool
 }
 
-// jobs keeps the jobs in use. Get is for one goroutine.
+// jobs caches jobs. get is for one goroutine.
 type jobs struct {
 	o         Options
 	folders   *folder.Store
-	following following
+	following followedSweeps
 	ready     map[[3]string]*job // by sweep, revision, and edition of its secrets or environment
 }
 
@@ -50,7 +58,8 @@ func (js *jobs) init(o Options, folders *folder.Store) {
 	js.o, js.folders, js.ready = o, folders, map[[3]string]*job{}
 }
 
-// get returns the job of a batch. A job that could not be made ready is tried anew with the next batch.
+// get returns the job of a batch. A job whose preparation failed is prepared again for the next
+// batch.
 func (js *jobs) get(b task.Batch) *job {
 	k := [3]string{b.Sweep, b.Recipe.Revision, b.Edition}
 	if j := js.ready[k]; j != nil {
@@ -64,7 +73,7 @@ func (js *jobs) get(b task.Batch) *job {
 	switch {
 	case len(b.Recipe.Secrets) == 0:
 	case js.o.OwnSecrets:
-		j.lot = o.own(b.Recipe.Secrets)
+		j.secrets = o.ownSecrets(b.Recipe.Secrets)
 	default:
 		j.need = &task.Need{Sweep: b.Sweep, Edition: b.Edition}
 	}
@@ -75,19 +84,19 @@ func (js *jobs) get(b task.Batch) *job {
 		js.o.Log.Warn("sweep cannot run here", "sweep", b.Sweep, "error", j.err)
 		return j
 	}
-	if len(js.ready) >= mostJobs { // making one ready again costs little
+	if len(js.ready) >= maxJobs { // making one ready again costs little
 		clear(js.ready)
 	}
 	js.ready[k] = j
 	return j
 }
 
-// check refuses names that would lead out of their folders.
+// check rejects names that would lead out of their folders.
 func check(b task.Batch) error {
 	return errors.Join(checkName(b.Sweep), checkName(b.Recipe.Revision))
 }
 
-// checkName refuses what is not the name of an entry of a folder.
+// checkName rejects what cannot be the name of a folder entry.
 func checkName(name string) error {
 	if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\x00") {
 		return fmt.Errorf("%q is no name of a folder", name)
@@ -112,7 +121,8 @@ func (j *job) prepare(o Options, folders *folder.Store) (err error) {
 	}
 	j.environ = environ(o, j.sweep, j.recipe)
 	_, set := j.recipe.Env[ompThreads]
-	j.ownThreads = set || slices.ContainsFunc(j.environ, func(v string) bool { return strings.HasPrefix(v, ompThreads+"=") })
+	j.ownThreads = set || slices.ContainsFunc(j.environ,
+		func(v string) bool { return strings.HasPrefix(v, ompThreads+"=") })
 	return nil
 }
 
@@ -134,7 +144,30 @@ func (j *job) readConfig(o Options) error {
 	return err
 }
 
-// infra is the outcome of an attempt that its host could not begin.
-func infra(errs ...error) task.Outcome {
+// infraOutcome returns the outcome of an attempt that its host could not start.
+func infraOutcome(errs ...error) task.Outcome {
 	return task.Outcome{Class: task.Loss, Reason: "infra: " + errors.Join(errs...).Error()}
+}
+
+// item is a claimed attempt.
+type item struct {
+	job     *job
+	attempt task.Attempt
+	// set when the attempt may start
+	secrets *secretSet
+}
+
+// key identifies an attempt.
+type key struct {
+	sweep  string
+	index  int64
+	number int
+}
+
+func (i item) key() key { return key{i.job.sweep, i.attempt.Index, i.attempt.Number} }
+
+// event returns an event about the item.
+func (i item) event(kind task.Kind, worker string) task.Event {
+	return task.Event{Version: task.Version, Kind: kind, Worker: worker, Time: time.Now(),
+		Sweep: i.job.sweep, Index: i.attempt.Index, Attempt: i.attempt.Number}
 }

@@ -34,13 +34,15 @@ func TestEventsOfAnAttemptComeInOrder(t *testing.T) {
 	}
 	of := map[int64][]task.Kind{}
 	for _, e := range s.soFar() {
-		if e.Version != task.Version || e.Worker != "w1" || e.Sweep != "train-1" || e.Time.IsZero() {
+		if e.Version != task.Version || e.Worker != "w1" || e.Sweep != "train-1" ||
+			e.Time.IsZero() {
 			t.Errorf("%+v", e)
 		}
 		of[e.Index] = append(of[e.Index], e.Kind)
 	}
 	for i, kinds := range of {
-		if diff := cmp.Diff([]task.Kind{task.ClaimedEvent, task.StartedEvent, task.SamplesEvent, task.EndedEvent}, kinds); diff != "" {
+		if diff := cmp.Diff([]task.Kind{task.ClaimedEvent, task.StartedEvent, task.SamplesEvent,
+			task.EndedEvent}, kinds); diff != "" {
 			t.Errorf("%d: %s", i, diff)
 		}
 	}
@@ -49,14 +51,16 @@ func TestEventsOfAnAttemptComeInOrder(t *testing.T) {
 func TestStop(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
-	s.send(batch(`trap 'echo asked; exit 0' TERM; echo ready > ready; while :; do sleep 0.01; done`, 0, 1))
+	s.send(batch(`trap 'echo asked; exit 0' TERM; echo ready > ready; while :; do sleep 0.01; done`,
+		0, 1))
 	s.appears(s.path(0, "ready"))
 	s.tell(stopOf(7)) // unknown: nothing happens
 	s.tell(stopOf(1)) // waits
 	s.seen(task.ReturnedEvent, 1, 1)
 	s.tell(stopOf(0))
 	s.tell(stopOf(0))
-	if o := s.ended(0, 1); o.Class != task.Stopped || o.Reason != "stopped" || s.file(0, "stdout.log") != "asked\n" {
+	if o := s.ended(0, 1); o.Class != task.Stopped || o.Reason != "stopped" ||
+		s.file(0, "stdout.log") != "asked\n" {
 		t.Errorf("%+v, %q", o, s.file(0, "stdout.log"))
 	}
 	s.tell(stopOf(0)) // over
@@ -154,7 +158,8 @@ func TestControlOfANewerVersionIsIgnored(t *testing.T) {
 func TestAtItsEndAWorkerStopsWhatRunsAndGivesBackTheRest(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
-	s.send(batch(`trap 'echo asked; exit 5' TERM; echo ready > ready; while :; do sleep 0.01; done`, 0, 1, 2))
+	s.send(batch(`trap 'echo asked; exit 5' TERM; echo ready > ready; while :; do sleep 0.01; done`,
+		0, 1, 2))
 	s.appears(s.path(0, "ready"))
 	s.stop()
 	o := s.ended(0, 1)
@@ -180,18 +185,22 @@ func TestAWorkerJoinsBeforeAllElseAndLeavesAfterIt(t *testing.T) {
 	if all[4].Kind == task.EndedEvent { // the program may end before the rest is given back
 		all[4], all[5] = all[5], all[4]
 	}
-	if diff := cmp.Diff([]string{"joined 0/0", "claimed 0/1", "claimed 1/1", "started 0/1", "returned 1/1", "ended 0/1", "left 0/0"}, kinds(all)); diff != "" {
+	if diff := cmp.Diff([]string{"joined 0/0", "claimed 0/1", "claimed 1/1", "started 0/1",
+		"returned 1/1", "ended 0/1", "left 0/0"}, kinds(all)); diff != "" {
 		t.Fatal(diff)
 	}
 	joined, left := all[0], all[6]
 	for _, e := range []task.Event{joined, left} {
-		if e.Version != task.Version || e.Worker != "w1" || e.Sweep != "" || e.Time.IsZero() || e.Beat == nil || e.Beat.Incarnation != joined.Beat.Incarnation ||
-			e.Beat.Worker != "w1" || e.Beat.Host != "gpu1" || e.Beat.Slots != 1 || len(e.Beat.Running) > 0 || e.Beat.Waiting > 0 {
+		if e.Version != task.Version || e.Worker != "w1" || e.Sweep != "" || e.Time.IsZero() ||
+			e.Beat == nil || e.Beat.Incarnation != joined.Beat.Incarnation ||
+			e.Beat.Worker != "w1" || e.Beat.Host != "gpu1" || e.Beat.Slots != 1 ||
+			len(e.Beat.Running) > 0 || e.Beat.Waiting > 0 {
 			t.Errorf("%+v, %+v", e, e.Beat)
 		}
 	}
 	if h := <-s.queue.Heartbeats(t.Context()); h.Incarnation != joined.Beat.Incarnation {
-		t.Errorf("heartbeats are of %s, the worker joined as %s", h.Incarnation, joined.Beat.Incarnation)
+		t.Errorf("heartbeats are of %s, the worker joined as %s", h.Incarnation,
+			joined.Beat.Incarnation)
 	}
 }
 
@@ -209,26 +218,28 @@ func TestNeverMoreAttemptsThanSlots(t *testing.T) {
 	busy, most, begun := map[string]bool{}, 0, 0
 	var three sync.WaitGroup // the first three wait for each other, each in a slot of its own
 	three.Add(3)
-	s := newSite(t, nil, func(o *worker.Options) { o.Slots = 3 }, fake(func(_ context.Context, spec process.Spec) process.Exit {
-		slot := spec.Env[slices.IndexFunc(spec.Env, func(v string) bool { return strings.HasPrefix(v, "SLOT=") })]
-		mu.Lock()
-		if busy[slot] {
-			t.Errorf("%s is taken twice", slot)
-		}
-		busy[slot] = true
-		begun++
-		early := begun <= 3
-		most = max(most, len(busy))
-		mu.Unlock()
-		if early {
-			three.Done()
-			three.Wait()
-		}
-		mu.Lock()
-		delete(busy, slot)
-		mu.Unlock()
-		return process.Exit{}
-	}))
+	s := newSite(t, nil, func(o *worker.Options) { o.Slots = 3 },
+		fake(func(_ context.Context, spec process.Spec) process.Exit {
+			slot := spec.Env[slices.IndexFunc(spec.Env,
+				func(v string) bool { return strings.HasPrefix(v, "SLOT=") })]
+			mu.Lock()
+			if busy[slot] {
+				t.Errorf("%s is taken twice", slot)
+			}
+			busy[slot] = true
+			begun++
+			early := begun <= 3
+			most = max(most, len(busy))
+			mu.Unlock()
+			if early {
+				three.Done()
+				three.Wait()
+			}
+			mu.Lock()
+			delete(busy, slot)
+			mu.Unlock()
+			return process.Exit{}
+		}))
 	for i := range int64(60) {
 		s.send(batch("", i))
 	}
@@ -264,13 +275,16 @@ func TestHeartbeatsComeEveryTwoSeconds(t *testing.T) {
 			if !h.Time.Equal(time.Now()) {
 				t.Errorf("heartbeat %d says that it is %v", n+1, h.Time)
 			}
-			h.Load, h.Time, first.Unsent = first.Load, first.Time, 0 // the first may come before the queue took the joined event
+			// the first may come before the queue took the joined event
+			h.Load, h.Time, first.Unsent = first.Load, first.Time, 0
 			if diff := cmp.Diff(first, h); diff != "" {
 				t.Error(diff)
 			}
 		}
-		want := task.Heartbeat{Version: task.Version, Worker: "w1", Host: "gpu1", Slots: 1, Incarnation: first.Incarnation, Time: first.Time, Load: first.Load, Reads: task.Newest, Key: first.Key}
-		if diff := cmp.Diff(want, first); diff != "" || first.Incarnation == "" || len(first.Key) == 0 {
+		want := task.Heartbeat{Version: task.Version, Worker: "w1", Host: "gpu1", Slots: 1,
+			Incarnation: first.Incarnation, Time: first.Time, Load: first.Load, Reads: task.Newest, Key: first.Key}
+		if diff := cmp.Diff(want, first); diff != "" || first.Incarnation == "" ||
+			len(first.Key) == 0 {
 			t.Error(diff)
 		}
 	})
@@ -326,7 +340,8 @@ func TestAttemptsOfLongAgoAreForgotten(t *testing.T) {
 		first, last := b, b
 		first.Attempts, last.Attempts = b.Attempts[:1], b.Attempts[worker.Remembered:]
 		s.send(b, last, first)
-		s.until("the last", func(all []task.Event) bool { return len(all) >= 2*(worker.Remembered+2)+1 }) // the last is told again
+		// the last is told again
+		s.until("the last", func(all []task.Event) bool { return len(all) >= 2*(worker.Remembered+2)+1 })
 		synctest.Wait()
 		claimed := map[int]int{}
 		for _, e := range s.soFar() {
@@ -335,7 +350,8 @@ func TestAttemptsOfLongAgoAreForgotten(t *testing.T) {
 			}
 		}
 		if claimed[1] != 2 || claimed[worker.Remembered+1] != 1 {
-			t.Errorf("the first was taken %d times, the last %d times", claimed[1], claimed[worker.Remembered+1])
+			t.Errorf("the first was taken %d times, the last %d times", claimed[1],
+				claimed[worker.Remembered+1])
 		}
 	})
 }

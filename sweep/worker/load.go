@@ -8,21 +8,22 @@ import (
 	"mlframework/sweep/task"
 )
 
-// meter measures how busy the host is. It does so beside the heartbeats: they go on where a disk hangs.
+// meter measures the load of the host. It runs apart from the heartbeats, which must continue when
+// a disk hangs.
 type meter struct {
 	outputs string
-	before  cpuTime
+	before  cpuTimes
 	now     atomic.Pointer[task.Load]
 }
 
 func (m *meter) init(outputs string) { m.outputs = outputs }
 
-// load is what was measured last; nil where nothing can be. Who gets it must not change it.
+// load returns the latest measurement, nil if there is none. The caller must not change it.
 func (m *meter) load() *task.Load { return m.now.Load() }
 
 // run measures until ctx ends.
 func (m *meter) run(ctx context.Context) {
-	ticker := time.NewTicker(interval)
+	ticker := time.NewTicker(heartbeatInterval)
 	defer ticker.Stop()
 	for {
 		select {
@@ -34,11 +35,11 @@ func (m *meter) run(ctx context.Context) {
 	}
 }
 
-// cpuTime is what the processors of a host did since it started, in ticks of its clock.
-type cpuTime struct{ busy, all uint64 }
+// cpuTimes are the CPU times of a host since boot, in clock ticks.
+type cpuTimes struct{ busy, all uint64 }
 
-// share is the part of the time since before that was busy, 0 to 1.
-func (t cpuTime) share(before cpuTime) float64 {
+// share returns the busy share of the time since before, from 0 to 1.
+func (t cpuTimes) share(before cpuTimes) float64 {
 	if before.all == 0 || t.all <= before.all || t.busy < before.busy {
 		return 0
 	}

@@ -16,16 +16,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lockName is the file in a folder of outputs or state whose lock says that a living worker uses the folder.
+// lockName is the lock file in a folder of outputs or state; whoever holds its lock uses the
+// folder.
 const lockName = ".lock"
 
-// yield is how long Acquire waits for a lock: when one of a worker's pair of processes was killed, the other needs a moment
-// to end what ran.
-const yield = 3 * time.Second
+// lockTimeout is how long Acquire waits for a lock: if one process of a worker's pair was killed,
+// the other needs a moment to end what ran.
+const lockTimeout = 3 * time.Second
 
-// InUse is the error of Acquire when a living process holds the lock.
+// InUse is the error of Acquire when another process holds the lock.
 type InUse struct {
-	Holder string // what it said of itself; may be empty
+	// the holder's description of itself; may be empty
+	Holder string
 }
 
 func (e *InUse) Error() string {
@@ -35,32 +37,35 @@ func (e *InUse) Error() string {
 	return "in use by " + e.Holder
 }
 
-// Lock is a lock on a file (flock(2)). The kernel releases it when the process ends, however that happens; so it
-// needs no process id to be trusted, which means nothing after a container was started again or on another host.
+// Lock is a lock on a file (flock(2)). The kernel releases it when the process ends, for whatever
+// reason. It thus avoids process ids, which mean nothing on another host or after a container was
+// restarted.
 type Lock struct{ file *os.File }
 
-// FolderLock is the path of the lock of a worker's folder.
+// FolderLock returns the path of the lock of a worker's folder.
 func FolderLock(folder string) string { return filepath.Join(folder, lockName) }
 
-// NameLock is the path of the lock for a worker's name at a broker, for this user on this machine.
+// NameLock returns the path of the lock for a worker's name at a broker, for this user on this
+// machine.
 func NameLock(name, broker string) string {
 	folder := memoryFolder
 	if _, err := os.Stat(folder); err != nil {
 		folder = os.TempDir()
 	}
 	sum := sha256.Sum256([]byte(name + "\x00" + broker))
-	return filepath.Join(folder, "mlframework-worker-"+strconv.Itoa(os.Getuid())+"-"+hex.EncodeToString(sum[:8])+".lock")
+	return filepath.Join(folder,
+		"mlframework-worker-"+strconv.Itoa(os.Getuid())+"-"+hex.EncodeToString(sum[:8])+".lock")
 }
 
-// Acquire takes the lock of a file, which it makes when there is none, and writes into it who holds it. It returns *InUse
-// when another process still holds it after three seconds. Any other error means that ctx
-// has ended, or that the file system has no locks or may not be written to.
+// Acquire locks a file, which it creates if needed, and writes the holder into it. It returns
+// *InUse if another process still holds the lock after three seconds. Any other error means that
+// ctx has ended, or that the file system does not support locks or is not writable.
 func Acquire(ctx context.Context, path, holder string) (*Lock, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	for end := time.Now().Add(yield); ; {
+	for end := time.Now().Add(lockTimeout); ; {
 		err = unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 		if !errors.Is(err, unix.EWOULDBLOCK) || ctx.Err() != nil || !time.Now().Before(end) {
 			break
@@ -87,7 +92,8 @@ func Acquire(ctx context.Context, path, holder string) (*Lock, error) {
 	return nil, &InUse{Holder: strings.TrimSpace(string(said))}
 }
 
-// Holder is what the living holder of a lock says of itself; "" where nobody holds it, or that cannot be told.
+// Holder returns the description that the current holder of a lock gave of itself; "" if the lock
+// is free or the holder is unknown.
 func Holder(path string) string {
 	file, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if err != nil {
@@ -101,7 +107,7 @@ func Holder(path string) string {
 	return strings.TrimSpace(string(said))
 }
 
-// Path is the file.
+// Path returns the path of the lock file.
 func (l *Lock) Path() string { return l.file.Name() }
 
 func writeAt(file *os.File, text string, at int64) error {
@@ -109,7 +115,8 @@ func writeAt(file *os.File, text string, at int64) error {
 	return err
 }
 
-// Release gives the lock back, also while a process that is about to become a program still has the file open.
+// Release releases the lock, even while a child process between fork and exec still has the file
+// open.
 func (l *Lock) Release() error {
 	return errors.Join(unix.Flock(int(l.file.Fd()), unix.LOCK_UN), l.file.Close())
 }

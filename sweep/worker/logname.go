@@ -10,12 +10,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// attemptFile is the file in a task's folder that has the number of its newest attempt, where that is not the first number
-// which no output file of the folder has: earlier attempts of the task ran elsewhere, or were given back.
+// attemptFile is the file in a task's folder with the number of its newest attempt. It exists if
+// that number is not the first one without an output file, because earlier attempts ran elsewhere
+// or were returned.
 const attemptFile = ".attempt"
 
-// LogFile is the path of the file in a task's folder that has what an attempt printed: stream is "stdout" or "stderr", attempt
-// its number, or 0 for the newest. It need not be there.
+// LogFile returns the path of an attempt's output in a task's folder: stream is "stdout" or
+// "stderr", attempt its number, or 0 for the newest. The file may not exist.
 func LogFile(folder, stream string, attempt int) string {
 	name := stream + logSuffix(attempt)
 	for range 10 {
@@ -35,14 +36,14 @@ func LogFile(folder, stream string, attempt int) string {
 
 // logNameIn is logName in a folder that is open.
 func logNameIn(folder int, stream string, attempt int) string {
-	return logName(stream, attempt, notedAttempt(folder), func(name string) bool {
+	return logName(stream, attempt, readAttemptNumber(folder), func(name string) bool {
 		var s unix.Stat_t
 		return unix.Fstatat(folder, name, &s, unix.AT_SYMLINK_NOFOLLOW) == nil
 	})
 }
 
-// notedAttempt is what attemptFile says; "" without one.
-func notedAttempt(folder int) string {
+// readAttemptNumber returns the content of attemptFile; "" if there is none.
+func readAttemptNumber(folder int) string {
 	fd, err := openAt(folder, attemptFile, unix.O_NONBLOCK)
 	if err != nil {
 		return ""
@@ -53,8 +54,9 @@ func notedAttempt(folder int) string {
 	return string(text)
 }
 
-// logName is the name of an attempt's file. The newest attempt's files have no number, those of earlier attempts have theirs.
-// Has tells whether a name is in the folder, and is asked about stdout, which every attempt has.
+// logName returns the name of an attempt's output file. Files of the newest attempt carry no
+// number, those of earlier attempts carry theirs. has reports whether a name is in the folder; it
+// is called for stdout, which every attempt has.
 func logName(stream string, attempt int, noted string, has func(name string) bool) string {
 	if attempt == newestAttempt(noted, has) {
 		attempt = 0
@@ -62,7 +64,7 @@ func logName(stream string, attempt int, noted string, has func(name string) boo
 	return stream + logSuffix(attempt)
 }
 
-// newestAttempt is the number of the attempt whose output files have none.
+// newestAttempt returns the number of the attempt whose output files carry none.
 func newestAttempt(noted string, has func(name string) bool) int {
 	if n, err := strconv.Atoi(strings.TrimSpace(noted)); err == nil && n > 0 {
 		return n
@@ -74,7 +76,7 @@ func newestAttempt(noted string, has func(name string) bool) int {
 	return n
 }
 
-// logSuffix is how the names of output files end, of the newest attempt (0) or an earlier one.
+// logSuffix returns the suffix of the output files of an attempt; 0 is the newest.
 func logSuffix(n int) string {
 	if n == 0 {
 		return ".log"

@@ -8,24 +8,28 @@ import (
 	"strings"
 )
 
-// ShortestSecret is the length in bytes from which on a secret's value is looked for in output: anything shorter would
-// also hide what only looks like it.
+// ShortestSecret is the minimum length in bytes of values that are masked in output: masking
+// shorter ones would hide too much that only looks like them.
 const ShortestSecret = 8
 
-// hidden stands in output where values of secrets stood; where values overlap or touch, it stands once.
-const hidden = "********"
+// redacted replaces values of secrets in output. Values that overlap or touch are replaced once.
+const redacted = "********"
 
-// mask hides the values of secrets in a stream, every byte of each, also where a value is cut between two writes. It
-// holds back what may be the beginning of a value: at most one byte less than the longest.
+// mask hides the values of secrets in a stream, every byte of each, also if a value is split
+// between two writes. It holds back what may be the beginning of a value: at most one byte less
+// than the longest value.
 type mask struct {
 	secrets []pattern
-	held    []byte // end of what came, not yet shown
-	covered int    // bytes at the start of held that belong to a value which began before
-	within  bool   // what was shown last is hidden
-	out     []byte
+	// the end of the input, not yet emitted
+	held []byte
+	// bytes at the start of held that belong to a value that began earlier
+	covered int
+	// the last output was redacted
+	redacting bool
+	out       []byte
 }
 
-// newMask makes a mask; without secrets it is nil.
+// newMask returns a mask; nil if there are no secrets.
 func newMask(secrets []string) *mask {
 	if len(secrets) == 0 {
 		return nil
@@ -37,25 +41,25 @@ func newMask(secrets []string) *mask {
 	return m
 }
 
-// hide returns what may be shown after p arrived. It is valid until the next call.
+// hide returns the output that is safe after p arrived. It is valid until the next call.
 func (m *mask) hide(p []byte) []byte {
 	m.held = append(m.held, p...)
-	return m.show(len(m.held) - m.begun())
+	return m.emit(len(m.held) - m.partialMatch())
 }
 
-// rest returns what was held back, at the end of the stream.
-func (m *mask) rest() []byte { return m.show(len(m.held)) }
+// flush returns what was held back, at the end of the stream.
+func (m *mask) flush() []byte { return m.emit(len(m.held)) }
 
-// whole hides values in a text of its own.
-func (m *mask) whole(text string) string {
+// hideText masks values in a complete text.
+func (m *mask) hideText(text string) string {
 	of := mask{secrets: m.secrets}
-	return string(of.hide([]byte(text))) + string(of.rest())
+	return string(of.hide([]byte(text))) + string(of.flush())
 }
 
-// hiding returns a function that hides values in texts from files, where they may stand in other
-// forms than in output: a line of a value, without the spaces around it, or as JSON has it. Without
-// secrets it is nil.
-func hiding(secrets []string) func(string) string {
+// textMask returns a function that masks values in texts from files, where they may have other
+// forms than in output: one line of a value, without surrounding spaces, or escaped as in JSON. It
+// is nil if there are no secrets.
+func textMask(secrets []string) func(string) string {
 	var forms []string
 	for _, secret := range secrets {
 		for _, text := range append(strings.Split(secret, "\n"), secret) {
@@ -74,21 +78,21 @@ func hiding(secrets []string) func(string) string {
 	if len(forms) == 0 {
 		return nil
 	}
-	return newMask(forms).whole
+	return newMask(forms).hideText
 }
 
-// show lets the first n bytes of what is held go, with values hidden.
-func (m *mask) show(n int) []byte {
+// emit returns the first n held bytes, with values masked.
+func (m *mask) emit(n int) []byte {
 	m.out = m.out[:0]
 	at, until := 0, m.covered // shown up to at; hidden up to until
 	for _, v := range append(m.values(n), span{n, n}) {
 		if at < min(until, n) {
-			m.cover()
+			m.redact()
 			at = min(until, n)
 		}
 		if at < v.from {
 			m.out = append(m.out, m.held[at:v.from]...)
-			m.within, at = false, v.from
+			m.redacting, at = false, v.from
 		}
 		until = max(until, v.to)
 	}
@@ -97,17 +101,17 @@ func (m *mask) show(n int) []byte {
 	return m.out
 }
 
-func (m *mask) cover() {
-	if !m.within {
-		m.out = append(m.out, hidden...)
-		m.within = true
+func (m *mask) redact() {
+	if !m.redacting {
+		m.out = append(m.out, redacted...)
+		m.redacting = true
 	}
 }
 
 // span is the bytes [from, to) of what is held.
 type span struct{ from, to int }
 
-// values finds the values that begin in the first n bytes of what is held, in their order.
+// values returns the values that begin in the first n held bytes, in order.
 func (m *mask) values(n int) (found []span) {
 	for _, s := range m.secrets {
 		for at := 0; at < n; {
@@ -115,7 +119,7 @@ func (m *mask) values(n int) (found []span) {
 			if i < 0 {
 				break
 			}
-			at = s.run(m.held, at+i, func(from int) {
+			at = s.matches(m.held, at+i, func(from int) {
 				if from < n {
 					found = append(found, span{from, from + len(s.text)})
 				}
@@ -126,8 +130,8 @@ func (m *mask) values(n int) (found []span) {
 	return found
 }
 
-// begun is how many bytes at the end of what is held could be the beginning of a value.
-func (m *mask) begun() (longest int) {
+// partialMatch returns how many bytes at the end of held may be the beginning of a value.
+func (m *mask) partialMatch() (longest int) {
 	for _, s := range m.secrets {
 		state := 0
 		for _, b := range m.held[max(0, len(m.held)-len(s.text)+1):] {
@@ -138,11 +142,12 @@ func (m *mask) begun() (longest int) {
 	return longest
 }
 
-// pattern is a text that is found in a time that grows with what is searched, also where the text repeats itself: with
-// the table of Knuth, Morris and Pratt.
+// pattern finds a text in linear time, even if the text repeats itself, with the algorithm of
+// Knuth, Morris and Pratt.
 type pattern struct {
-	text   []byte
-	border []int32 // by length of a beginning: of its longest shorter beginning that it ends with
+	text []byte
+	// by length of a prefix: the length of its longest proper prefix that is also its suffix
+	border []int32
 }
 
 func newPattern(text []byte) pattern {
@@ -154,8 +159,8 @@ func newPattern(text []byte) pattern {
 	return p
 }
 
-// next is how much of the text stands at the end, when it was state before another byte came. The whole text is followed by what of
-// it may be the beginning of the next.
+// next returns how much of the text is matched after byte b, given how much was matched before.
+// After a complete match it continues with the part that may begin the next one.
 func (p *pattern) next(state int, b byte) int {
 	if state == len(p.text) {
 		state = int(p.border[state])
@@ -169,9 +174,9 @@ func (p *pattern) next(state int, b byte) int {
 	return state
 }
 
-// run calls found with each place where the text begins, from the one at which it does, as long as they overlap or may. It returns from
-// where on to search.
-func (p *pattern) run(in []byte, at int, found func(from int)) int {
+// matches calls found for the match at position at and for each further match that overlaps it or
+// may. It returns the position at which to continue the search.
+func (p *pattern) matches(in []byte, at int, found func(from int)) int {
 	found(at)
 	state := len(p.text)
 	for end := at + len(p.text); end < len(in); end++ {

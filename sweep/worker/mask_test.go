@@ -22,8 +22,10 @@ func TestMask(t *testing.T) {
 		{"at both ends", "password1", "password1 password1", stars + " " + stars},
 		{"touching", "password1", "password1password1", stars},
 		{"the beginning of one at the end", "password1", "a password", "a password"},
-		{"one within another", "password1 password1-long", "password1-long password1-lo", stars + " " + stars + "-lo"},
-		{"one within another, the other order", "password1-long password1", "password1-long password1-lo", stars + " " + stars + "-lo"},
+		{"one within another", "password1 password1-long", "password1-long password1-lo",
+			stars + " " + stars + "-lo"},
+		{"one within another, the other order", "password1-long password1",
+			"password1-long password1-lo", stars + " " + stars + "-lo"},
 		{"overlapping", "12345678ab 78abXXXX", "<12345678abXXXX>", "<" + stars + ">"},
 		{"overlapping itself", "abababab", "xabababababy", "x" + stars + "y"},
 		{"across lines", "line-one\nline-two", "a line-one\nline-two b", "a " + stars + " b"},
@@ -138,8 +140,8 @@ func BenchmarkMask(b *testing.B) {
 	}
 }
 
-// repeated is a long value that is one byte again and again, and output that is all but that: a search that begins anew at each byte
-// compares most of the value each time.
+// repeated is a long value that is one byte again and again, and output that is all but that: a
+// search that begins anew at each byte compares most of the value each time.
 func repeated() (value string, almost []byte) {
 	const long = 64 << 10
 	return strings.Repeat("a", long), []byte(strings.Repeat("a", long-1) + "b")
@@ -165,7 +167,8 @@ func TestAMaskOfRepeatedBytes(t *testing.T) {
 		"the value again and again": {[]byte(value), len(stars)},
 		"all but its last byte":     {almost, pieces * len(almost)},
 	} {
-		if shown, _ := worker.Mask([]string{value}, slices.Repeat([][]byte{c.piece}, pieces)...); len(shown) != c.want {
+		if shown, _ := worker.Mask([]string{value},
+			slices.Repeat([][]byte{c.piece}, pieces)...); len(shown) != c.want {
 			t.Errorf("%s: %d bytes are shown, want %d", name, len(shown), c.want)
 		}
 	}

@@ -15,8 +15,8 @@ import (
 	"mlframework/sweep/task"
 )
 
-// Measure reads the metrics of a task again, from what its attempts left in its folder. The error
-// is fs.ErrNotExist where no attempt left its output there.
+// Measure reads the metrics of a task again from what its attempts left in its folder. The error is
+// fs.ErrNotExist if no attempt left its output there.
 func Measure(ctx context.Context, folder string, by task.Measure) (task.Measured, error) {
 	fd, err := openTask(folder)
 	if err != nil {
@@ -26,8 +26,9 @@ func Measure(ctx context.Context, folder string, by task.Measure) (task.Measured
 	return measure(ctx, fd, folder, by)
 }
 
-// measure is Measure of a folder that is open.
-func measure(ctx context.Context, folder int, dir string, by task.Measure) (m task.Measured, err error) {
+// measure is Measure for an open folder.
+func measure(ctx context.Context, folder int, dir string, by task.Measure) (m task.Measured,
+	err error) {
 	rules, err := metric.Compile(by.Metrics)
 	if err != nil {
 		return m, err
@@ -47,7 +48,7 @@ func measure(ctx context.Context, folder int, dir string, by task.Measure) (m ta
 			unread = unread[:min(len(unread), task.MostUnread)]
 			for i := range unread {
 				if by.Hide {
-					unread[i].Text = hidden
+					unread[i].Text = redacted
 				}
 			}
 			if stream == "stdout" {
@@ -60,11 +61,11 @@ func measure(ctx context.Context, folder int, dir string, by task.Measure) (m ta
 		return m, err
 	}
 	files, problems, err := measureFiles(ctx, dir, by)
-	m.Metrics, m.Unmeasured = metric.Stored(filesFirst(printed.Final(), files)), problems
+	m.Metrics, m.Unmeasured = metric.Stored(mergeFinal(printed.Final(), files)), problems
 	return m, err
 }
 
-// openTask is openFolder for the folder of a task. Its errors leave the task's name out, so that
+// openTask is openFolder for the folder of a task. Its errors omit the name of the task, so that
 // equal ones can be counted.
 func openTask(base string, names ...string) (int, error) {
 	fd, err := openFolder(base, names...)
@@ -76,8 +77,8 @@ func openTask(base string, names ...string) (int, error) {
 	return fd, err
 }
 
-// measureTask answers a Measure.
-func (r *reads) measureTask(ctx context.Context, c task.Control, p *task.Piece) (err error) {
+// measureTask computes a measure.
+func (r *readServer) measureTask(ctx context.Context, c task.Control, p *task.Piece) (err error) {
 	p.ID = c.Measure.ID
 	defer func() { // what a stranger wrote must not end the worker
 		if fault := recover(); fault != nil {
@@ -107,12 +108,12 @@ func (r *reads) measureTask(ctx context.Context, c task.Control, p *task.Piece) 
 	return nil
 }
 
-// measureFiles reads the metrics that are in files.
+// measureFiles reads the metrics that programs wrote to files.
 func measureFiles(ctx context.Context, dir string, by task.Measure,
 ) (all metric.Final, problems []string, err error) {
 	var hide func(string) string
 	if by.Hide {
-		hide = func(string) string { return hidden }
+		hide = func(string) string { return redacted }
 	}
 	folder, err := tail.Open(dir, by.Metrics, hide, func(metric.Sample) {})
 	if folder == nil || err != nil {

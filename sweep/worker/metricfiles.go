@@ -15,36 +15,44 @@ import (
 	"mlframework/sweep/worker/folder"
 )
 
-// How often the files of metrics are looked at while an attempt runs, how much of them is read each time, and for how long they are
-// read at its end.
+// How often the files of metrics are looked at while an attempt runs, how much of them is read each
+// time, and for how long they are read at its end.
 const (
+	// filesEvery is how often metric files are read while an attempt runs, filesAtATime how much of
+	// them each time, and filesAtEnd how long reading may take at its end.
 	filesEvery   = time.Second
 	filesAtATime = 16 << 20 // bytes
 	filesAtEnd   = time.Minute
 )
 
-// metricFiles reads the metrics of an attempt that its program writes into files. The nil *metricFiles has none.
+// metricFiles reads metrics that the program of an attempt writes to files. A nil *metricFiles has
+// none.
 type metricFiles struct {
 	mu     sync.Mutex
 	folder *tail.Folder
-	err    error // why nothing is read
-	fault  error // why nothing more is
-	stop   context.CancelFunc
-	ended  chan struct{}
+	// why nothing is read
+	err error
+	// why reading has stopped
+	fault error
+	stop  context.CancelFunc
+	ended chan struct{}
 }
 
-// followFiles begins to read the files of metrics of an attempt whose program is about to begin; nil when its definition names none.
+// followFiles starts to read the metric files of an attempt whose program is about to start; nil if
+// its definition names none.
 func (w *Worker) followFiles(i item, c *folder.Checkout, metrics *collector) *metricFiles {
 	if !i.job.metricFiles {
 		return nil
 	}
 	m := &metricFiles{ended: make(chan struct{})}
-	m.folder, m.err = tail.Open(c.Dir, i.job.recipe.Metrics, hiding(i.lot.hidden()), metrics.add(""))
+	m.folder, m.err = tail.Open(c.Dir, i.job.recipe.Metrics, textMask(i.secrets.sensitive()),
+		metrics.add(""))
 	if m.err != nil {
 		return m
 	}
 	var project func(string) bool
-	if dir, err := w.o.Revision(i.job.recipe.Revision); err == nil && c.Resumed { // what an earlier attempt wrote counts
+	// what an earlier attempt wrote counts
+	if dir, err := w.o.Revision(i.job.recipe.Revision); err == nil && c.Resumed {
 		project = func(path string) bool {
 			_, err := os.Stat(filepath.Join(dir, path))
 			return err == nil
@@ -71,7 +79,7 @@ func (m *metricFiles) run(ctx context.Context) {
 	}
 }
 
-// final is what was read so far.
+// final returns the values read so far.
 func (m *metricFiles) final() metric.Final {
 	if m == nil || m.folder == nil {
 		return nil
@@ -81,7 +89,7 @@ func (m *metricFiles) final() metric.Final {
 	return m.folder.Final()
 }
 
-// end reads what is left; exited tells that the program ended by itself.
+// end reads the rest; exited says that the program ended by itself.
 func (m *metricFiles) end(exited bool) {
 	if m == nil || m.folder == nil {
 		return
@@ -93,7 +101,7 @@ func (m *metricFiles) end(exited bool) {
 	m.guard(func() { m.folder.End(ctx, exited) })
 }
 
-// guard keeps a fault in the reading of what a stranger wrote from ending the worker.
+// guard contains panics while reading untrusted files, so that they cannot end the worker.
 func (m *metricFiles) guard(read func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -107,7 +115,8 @@ func (m *metricFiles) guard(read func()) {
 	}
 }
 
-// problems are why a program that ended well, or had its time, lacks metrics of files. Others may have ended before they wrote any.
+// problems explains missing metrics of a program that succeeded or timed out. Other programs may
+// have ended before they wrote any.
 func (m *metricFiles) problems(class task.Class) []string {
 	switch {
 	case m == nil || class != task.Success && class != task.TimedOut:
@@ -129,8 +138,8 @@ func (m *metricFiles) close() {
 	}
 }
 
-// filesFirst is final values of which those of files go before what was printed under their names.
-func filesFirst(printed, files metric.Final) metric.Final {
+// mergeFinal merges final values; values from files replace printed ones of the same name.
+func mergeFinal(printed, files metric.Final) metric.Final {
 	if len(files) == 0 {
 		return printed
 	}

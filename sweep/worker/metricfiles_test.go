@@ -60,7 +60,8 @@ func TestTextsOfPrintedMetricsHideSecrets(t *testing.T) {
 		len(o.Stdout.Unread) != 1 || len(o.Stderr.Unread) != 1 {
 		t.Error(told)
 	}
-	read, err := worker.Measure(t.Context(), s.path(0, ""), task.Measure{Metrics: b.Recipe.Metrics, Hide: true})
+	read, err := worker.Measure(t.Context(), s.path(0, ""),
+		task.Measure{Metrics: b.Recipe.Metrics, Hide: true})
 	if told := fmt.Sprint(read.Stdout, read.Stderr); err != nil || strings.Contains(told, "word") {
 		t.Errorf("read again: %s, %v", told, err)
 	}

@@ -13,17 +13,18 @@ import (
 	"mlframework/sweep/task"
 )
 
-// openedLog is an output file, and where in it a reader goes on.
-type openedLog struct {
+// logReader is an output file and the offset at which a reader continues.
+type logReader struct {
 	*os.File
 	inode        uint64
 	size, offset int64
 }
 
-// openLog opens the output file that a Control asks for: the one with an inode, where its reader had reached that, or what
-// follows it; with 0 that of an attempt. Programs may have put anything into their folders: no link is followed below the
-// folder of outputs, and no pipe is waited for.
-func openLog(outputs string, c task.Control, reached uint64) (l openedLog, err error) {
+// openLog opens the output file that a control message asks for: the one with inode reached, if its
+// reader had got that far, or the one that follows it; with reached 0 that of an attempt. Programs
+// may have put anything into their folders: links below the folder of outputs are not followed, and
+// pipes are not waited for.
+func openLog(outputs string, c task.Control, reached uint64) (l logReader, err error) {
 	if err := checkName(c.Sweep); err != nil {
 		return l, err
 	}
@@ -46,29 +47,30 @@ func openLog(outputs string, c task.Control, reached uint64) (l openedLog, err e
 			_ = l.Close()
 		}
 	}
-	return openedLog{}, fmt.Errorf("the folder of task %d of %s is replaced again and again", c.Index, c.Sweep)
+	return logReader{}, fmt.Errorf("the folder of task %d of %s is replaced again and again",
+		c.Index, c.Sweep)
 }
 
 // openLogIn is openLog in the task's folder.
-func openLogIn(folder int, c task.Control, reached uint64) (l openedLog, err error) {
+func openLogIn(folder int, c task.Control, reached uint64) (l logReader, err error) {
 	stream := "stdout"
 	if c.Read.Stderr {
 		stream = "stderr"
 	}
 	if reached != 0 {
-		return openReached(folder, stream, reached, c.Read.Offset)
+		return openContinued(folder, stream, reached, c.Read.Offset)
 	}
 	return openNamed(folder, logNameIn(folder, stream, c.Attempt), c.Read.Offset)
 }
 
-// openReached opens the file of a stream that a reader had reached, under whatever name it has now. When that is read to its
-// end, or is gone, it opens what was printed next, from its beginning.
-func openReached(folder int, stream string, inode uint64, offset int64) (openedLog, error) {
+// openContinued opens the file of a stream by its inode, whatever its current name. If that file is
+// read to its end, or is gone, it opens the next one from the beginning.
+func openContinued(folder int, stream string, inode uint64, offset int64) (logReader, error) {
 	numbers, err := earlierAttempts(folder, stream)
 	if err != nil {
-		return openedLog{}, err
+		return logReader{}, err
 	}
-	var end openedLog                      // of what was reached
+	var end logReader                      // of what was reached
 	for _, n := range append(numbers, 0) { // the newest is the last
 		l, err := openNamed(folder, stream+logSuffix(n), 0)
 		switch {
@@ -92,7 +94,8 @@ func openReached(folder int, stream string, inode uint64, offset int64) (openedL
 	return end, nil
 }
 
-// earlierAttempts lists the attempts but the newest that have a file of a stream, in order.
+// earlierAttempts returns the numbers of all attempts but the newest that have a file of a stream,
+// in order.
 func earlierAttempts(folder int, stream string) (numbers []int, err error) {
 	names, err := namesIn(folder)
 	for _, name := range names {
@@ -105,8 +108,8 @@ func earlierAttempts(folder int, stream string) (numbers []int, err error) {
 	return numbers, err
 }
 
-// openNamed opens an output file by its name.
-func openNamed(folder int, name string, offset int64) (l openedLog, err error) {
+// openNamed opens an output file by name.
+func openNamed(folder int, name string, offset int64) (l logReader, err error) {
 	fd, err := openAt(folder, name, unix.O_NONBLOCK)
 	if err != nil {
 		return l, err
@@ -137,8 +140,8 @@ func openFolder(base string, names ...string) (int, error) {
 	return at, err
 }
 
-// isFolder reports whether an open folder is still the one at a path. When a short attempt ends another takes its place, and the
-// open one becomes that of another task.
+// isFolder reports whether an open folder is still the one at a path. When a short attempt ends
+// another takes its place, and the open one becomes that of another task.
 func isFolder(open int, base string, names ...string) bool {
 	now, err := openFolder(base, names...)
 	if err != nil {
@@ -146,10 +149,12 @@ func isFolder(open int, base string, names ...string) bool {
 	}
 	defer unix.Close(now)
 	var a, b unix.Stat_t
-	return unix.Fstat(open, &a) == nil && unix.Fstat(now, &b) == nil && a.Dev == b.Dev && a.Ino == b.Ino
+	return unix.Fstat(open, &a) == nil && unix.Fstat(now, &b) == nil && a.Dev == b.Dev &&
+		a.Ino == b.Ino
 }
 
-// openAt opens an entry of a folder to read it. A link as the last of its names is refused, but where the way begins.
+// openAt opens an entry of a folder to read it. A link as the last of its names is refused, but
+// where the way begins.
 func openAt(folder int, name string, flags int) (int, error) {
 	if folder != unix.AT_FDCWD {
 		flags |= unix.O_NOFOLLOW

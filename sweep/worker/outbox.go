@@ -11,68 +11,85 @@ import (
 	"mlframework/sweep/task"
 )
 
-// outbox sends events in order, many at once, and again until the queue took them. While the queue is away they stand in
-// the spool, if there is one; while it takes them none is written there.
+// outbox sends events in order and in batches, and retries until the queue has accepted them. While
+// the queue is unreachable, events overflow to the spool, if there is one; while it is reachable,
+// none is written there.
 type outbox struct {
-	port    queue.Port
-	log     *slog.Logger
-	wake    chan struct{}
-	hurried chan struct{}
+	port     queue.Port
+	log      *slog.Logger
+	wake     chan struct{}
+	flushNow chan struct{}
 
-	overdue *time.Timer // calls keep; nil without a spool
+	// calls startOverflow; nil without a spool
+	emitTimer *time.Timer
 
-	mu     sync.Mutex
-	events []task.Event  // behind those in the spool
-	spool  *spool        // nil: everything stays in memory
-	away   bool          // the queue does not take events: what comes goes to the spool
-	full   time.Time     // when the spool last took nothing; zero: it did
-	added  uint64        // events ever put, and found in the spool
-	taken  uint64        // events that the queue took
-	moved  chan struct{} // closed and replaced when taken grows
+	mu sync.Mutex
+	// follow those in the spool
+	events []task.Event
+	// nil: everything stays in memory
+	spool *spool
+	// the queue accepts no events: new ones go to the spool
+	queueDown bool
+	// when the spool last failed; zero: it works
+	spoolFailed time.Time
+	// events ever added, including those found in the spool
+	added uint64
+	// events that the queue has accepted
+	accepted uint64
+	// closed and replaced when accepted grows
+	progress chan struct{}
 }
 
 func (o *outbox) init(port queue.Port, log *slog.Logger) {
 	o.port, o.log = port, log
-	o.wake, o.hurried, o.moved = make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{})
+	o.wake, o.flushNow, o.progress = make(chan struct{}, 1), make(chan struct{},
+		1), make(chan struct{})
 }
 
-// inMemory is how many events stand in memory before the spool takes them even from a queue that is only slow.
-const inMemory = 1 << 12
+// maxInMemory is how many events stay in memory before they overflow to the spool even though the
+// queue is only slow.
+const maxInMemory = 1 << 12
 
 func (o *outbox) put(events ...task.Event) {
 	o.mu.Lock()
 	o.events = append(o.events, events...)
 	o.added += uint64(len(events))
-	if o.away || len(o.events) > inMemory {
-		o.spill()
+	if o.queueDown || len(o.events) > maxInMemory {
+		o.overflow()
 	}
 	o.mu.Unlock()
-	o.nudge()
+	o.signal()
 }
 
-func (o *outbox) nudge() {
+func (o *outbox) signal() {
 	select {
 	case o.wake <- struct{}{}:
 	default:
 	}
 }
 
-// unsent is how many events the queue has not taken yet.
+// unsent returns the number of events that the queue has not accepted yet.
 func (o *outbox) unsent() int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return int(o.added - o.taken)
+	return int(o.added - o.accepted)
 }
 
-// Under load the outbox gathers: when it sent busy times with less than twice gather between, it waits for that long before
-// it sends again. On its way through the broker to the master's disk a message costs as much with one event as with fifty. A
-// claim and an end wait in turn: both together must take less than the work that the master lets a worker have at hand.
+// Under load the outbox gathers: when it sent busy times with less than twice gather between, it
+// waits for that long before it sends again. On its way through the broker to the master's disk a
+// message costs as much with one event as with fifty. A claim and an end wait in turn: both
+// together must take less than the work that the master lets a worker have at hand.
 const (
-	gather = 80 * time.Millisecond
-	busy   = 4
+	// Under load the outbox collects events into batches: after busyRounds sends less than twice
+	// batchDelay apart, it waits that long before it sends again. On its way through the broker to
+	// the master's disk a message with one event costs as much as one with fifty. A claim and an
+	// end wait in turn: together they must take less than the work that the master keeps queued at
+	// a worker.
+	batchDelay = 80 * time.Millisecond
+	busyRounds = 4
 )
 
-// run sends until ctx ends. What the queue has not taken then is in the spool.
+// run sends events until ctx ends. What the queue has not accepted by then is in the spool.
 func (o *outbox) run(ctx context.Context) {
 	var syncing sync.WaitGroup
 	if o.spool != nil {
@@ -85,76 +102,80 @@ func (o *outbox) run(ctx context.Context) {
 		case <-ctx.Done():
 			continue
 		}
-		if since := time.Since(last); since > 2*gather {
+		if since := time.Since(last); since > 2*batchDelay {
 			row = 0
-		} else if row++; row > busy {
-			o.gather(ctx, gather-since)
+		} else if row++; row > busyRounds {
+			o.batch(ctx, batchDelay-since)
 		}
 		o.send(ctx)
 		last = time.Now()
 	}
 	syncing.Wait()
-	o.shut()
+	o.closeSpool()
 }
 
-// gather waits for more events, unless somebody is in a hurry.
-func (o *outbox) gather(ctx context.Context, d time.Duration) {
+// batch waits for more events, unless expedite is called.
+func (o *outbox) batch(ctx context.Context, d time.Duration) {
 	select {
 	case <-time.After(d):
-	case <-o.hurried:
+	case <-o.flushNow:
 	case <-ctx.Done():
 	}
 }
 
-// hurry sends at once what is gathered: slots may soon have nothing to do.
-func (o *outbox) hurry() {
+// expedite sends the current batch at once: slots may soon run out of work.
+func (o *outbox) expedite() {
 	select {
-	case o.hurried <- struct{}{}:
+	case o.flushNow <- struct{}{}:
 	default:
 	}
 }
 
 // Pauses between two tries to send while the queue is away, which itself says why.
 const (
-	shortestPause = 50 * time.Millisecond
-	longestPause  = 5 * time.Second
+	// minPause and maxPause limit the backoff while the queue is unreachable. The queue itself logs
+	// the cause.
+	minPause = 50 * time.Millisecond
+	maxPause = 5 * time.Second
 )
 
-// send sends what is in the outbox; what comes meanwhile is for the next time. While the queue is away it tries again, and
-// says once that events wait.
+// send sends the events that are in the outbox now. While the queue is unreachable it retries, and
+// logs once that events wait.
 func (o *outbox) send(ctx context.Context) {
-	said, upTo := false, o.last()
-	for pause := shortestPause; ctx.Err() == nil; {
-		events := o.first(upTo)
+	said, upTo := false, o.total()
+	for pause := minPause; ctx.Err() == nil; {
+		events := o.nextBatch(upTo)
 		if len(events) == 0 {
 			break
 		}
 		err := o.emit(ctx, events)
 		if err == nil {
-			pause = shortestPause
+			pause = minPause
 			o.drop(len(events))
 			continue
 		}
 		if !errors.Is(err, queue.ErrAway) && ctx.Err() == nil {
-			o.single(ctx, events)
+			o.sendSingle(ctx, events)
 			continue
 		}
-		o.keep()
+		o.startOverflow()
 		if pause > time.Second && !said {
 			said = true
-			o.log.Warn("the queue takes no events: they are kept until it does", "error", err, "events", o.unsent())
+			o.log.Warn("the queue takes no events: they are kept until it does", "error", err,
+				"events", o.unsent())
 		}
 		wait(ctx, pause)
-		pause = min(2*pause, longestPause)
+		pause = min(2*pause, maxPause)
 	}
 	if said && ctx.Err() == nil {
 		o.log.Info("the events that waited are sent")
 	}
 }
 
-// single sends the first of some events that the queue does not take together, though it is there. One that it cannot
-// take at all must not keep all others from their way: without its metrics an end goes, anything else is dropped.
-func (o *outbox) single(ctx context.Context, events []task.Event) {
+// sendSingle sends the first event of a batch that the reachable queue did not accept. One event
+// that it can never accept must not block all others: an end is sent without its metrics, any other
+// event is dropped.
+func (o *outbox) sendSingle(ctx context.Context, events []task.Event) {
 	first := events[:1]
 	err := o.emit(ctx, first)
 	if err != nil && !errors.Is(err, queue.ErrAway) && first[0].Outcome != nil {
@@ -168,56 +189,57 @@ func (o *outbox) single(ctx context.Context, events []task.Event) {
 	case errors.Is(err, queue.ErrAway) || ctx.Err() != nil:
 		return // and tried again
 	case err != nil:
-		o.log.Error("an event is dropped that the queue cannot take", "task", first[0].ID(), "kind", first[0].Kind, "error", err)
+		o.log.Error("an event is dropped that the queue cannot take", "task", first[0].ID(), "kind",
+			first[0].Kind, "error", err)
 	}
 	o.drop(1)
 }
 
-// atOnce is how many events are sent, written and read at once, so that memory is bounded however many there are.
-const atOnce = 1 << 9
+// batchSize is how many events are sent, written and read at once, which bounds memory.
+const batchSize = 1 << 9
 
-// late is how long the queue may take for events before they go to the spool.
-const late = time.Second
+// emitTimeout is how long the queue may take to accept events before they overflow to the spool.
+const emitTimeout = time.Second
 
 func (o *outbox) emit(ctx context.Context, events []task.Event) error {
-	if o.overdue != nil {
-		o.overdue.Reset(late)
-		defer o.overdue.Stop()
+	if o.emitTimer != nil {
+		o.emitTimer.Reset(emitTimeout)
+		defer o.emitTimer.Stop()
 	}
 	return o.port.Emit(ctx, events...)
 }
 
-// last is how many events were ever put.
-func (o *outbox) last() uint64 {
+// total returns how many events were ever added.
+func (o *outbox) total() uint64 {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.added
 }
 
-// first returns the events to be sent next; none when so many were taken.
-func (o *outbox) first(upTo uint64) []task.Event {
+// nextBatch returns the next events to send; none once upTo events are accepted.
+func (o *outbox) nextBatch(upTo uint64) []task.Event {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.taken >= upTo {
+	if o.accepted >= upTo {
 		return nil
 	}
 	if o.spool != nil && o.spool.count > 0 {
-		if events := o.read(); len(events) > 0 {
+		if events := o.readSpool(); len(events) > 0 {
 			return events
 		}
 	}
-	return o.events[:min(len(o.events), atOnce)]
+	return o.events[:min(len(o.events), batchSize)]
 }
 
-// drop forgets the first n events, which the queue took.
+// drop removes the first n events, which the queue has accepted.
 func (o *outbox) drop(n int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.away = false
-	o.count(n)
+	o.queueDown = false
+	o.markAccepted(n)
 	if o.spool != nil && o.spool.count > 0 {
 		filed := min(n, o.spool.count)
-		o.noteSpool(o.spool.sent(filed))
+		o.logSpool(o.spool.discard(filed))
 		n -= filed
 	}
 	if o.events = o.events[n:]; len(o.events) == 0 {
@@ -225,19 +247,20 @@ func (o *outbox) drop(n int) {
 	}
 }
 
-// count counts events that nobody needs to send any more. The caller holds the lock.
-func (o *outbox) count(n int) {
-	o.taken += uint64(n)
-	close(o.moved)
-	o.moved = make(chan struct{})
+// markAccepted counts n events that need not be sent any more. The caller holds the lock.
+func (o *outbox) markAccepted(n int) {
+	o.accepted += uint64(n)
+	close(o.progress)
+	o.progress = make(chan struct{})
 }
 
-// sent waits until everything that was put before the call is taken; false when ctx ended first.
-func (o *outbox) sent(ctx context.Context) bool {
-	upTo := o.last()
+// waitSent waits until all events that were added before the call are accepted. It returns false if
+// ctx ends first.
+func (o *outbox) waitSent(ctx context.Context) bool {
+	upTo := o.total()
 	for {
 		o.mu.Lock()
-		done, moved := o.taken >= upTo, o.moved
+		done, moved := o.accepted >= upTo, o.progress
 		o.mu.Unlock()
 		if done {
 			return true
@@ -254,8 +277,9 @@ func (o *outbox) sent(ctx context.Context) bool {
 func (o *outbox) flush(ctx context.Context, patience time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	if !o.sent(ctx) {
-		o.log.Error("events were not sent before the end", "events", o.unsent(), "kept", o.spool != nil)
+	if !o.waitSent(ctx) {
+		o.log.Error("events were not sent before the end", "events", o.unsent(), "kept",
+			o.spool != nil)
 	}
 }
 

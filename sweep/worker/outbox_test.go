@@ -25,7 +25,8 @@ import (
 	"mlframework/sweep/worker/process"
 )
 
-// slow is a port whose queue takes events only while it is open: until then they hang, as behind a half-open connection.
+// slow is a port whose queue takes events only while it is open: until then they hang, as behind a
+// half-open connection.
 type slow struct {
 	queue.Port
 	mu   sync.Mutex
@@ -44,12 +45,16 @@ func (p *slow) Emit(ctx context.Context, events ...task.Event) error {
 	}
 }
 
-// A queue that takes events and never says so is away: what is on its way goes to the spool, and comes once.
+// A queue that takes events and never says so is away: what is on its way goes to the spool, and
+// comes once.
 func TestEventsThatHangAreInTheSpool(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "events")
 	synctest.Test(t, func(t *testing.T) {
-		s := newSite(t, nil, spool(path), fake(func(context.Context, process.Spec) process.Exit { return process.Exit{} }))
+		s := newSite(t, nil, spool(path), fake(func(context.Context,
+			process.Spec) process.Exit {
+			return process.Exit{}
+		}))
 		s.stop()
 		synctest.Wait()
 		from := len(s.all())
@@ -72,7 +77,8 @@ func TestEventsThatHangAreInTheSpool(t *testing.T) {
 				break
 			}
 		}
-		if got := strings.Join(kinds(s.all()[from:]), ", "); got != "joined 0/0, claimed 0/1, started 0/1, ended 0/1" {
+		if got := strings.Join(kinds(s.all()[from:]),
+			", "); got != "joined 0/0, claimed 0/1, started 0/1, ended 0/1" {
 			t.Error(got)
 		}
 		if info, err := os.Stat(path); err != nil || info.Size() != 0 {
@@ -82,7 +88,8 @@ func TestEventsThatHangAreInTheSpool(t *testing.T) {
 	})
 }
 
-// The queue goes and comes while events are put: each comes once and in order, through memory or spool.
+// The queue goes and comes while events are put: each comes once and in order, through memory or
+// spool.
 func TestEventsKeepTheirOrderThroughManyOutages(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "events")
@@ -118,24 +125,28 @@ func TestEventsKeepTheirOrderThroughManyOutages(t *testing.T) {
 	})
 }
 
-// A record that is whole and no event, as another version of the program may have left, holds nothing up.
+// A record that is whole and no event, as another version of the program may have left, holds
+// nothing up.
 func TestARecordThatIsNotUnderstoodIsGivenUp(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "events")
 	text := `"no event"`
-	line := fmt.Sprintf("%08x %s\n", crc32.Checksum([]byte(text), crc32.MakeTable(crc32.Castagnoli)), text)
+	line := fmt.Sprintf("%08x %s\n", crc32.Checksum([]byte(text),
+		crc32.MakeTable(crc32.Castagnoli)), text)
 	for _, file := range []string{line, line + line} {
 		if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		s := newSite(t, nil, spool(path))
 		s.run("true")
-		if diff := cmp.Diff([]string{"joined 0/0", "claimed 0/1", "started 0/1", "ended 0/1"}, kinds(s.all())); diff != "" {
+		if diff := cmp.Diff([]string{"joined 0/0", "claimed 0/1", "started 0/1", "ended 0/1"},
+			kinds(s.all())); diff != "" {
 			t.Error(diff)
 		}
 		s.stop()
 	}
-	if err := errors.Join(os.WriteFile(path, []byte(line), 0o600), worker.AddToSpool(path, some(2))); err != nil {
+	if err := errors.Join(os.WriteFile(path, []byte(line), 0o600),
+		worker.AddToSpool(path, some(2))); err != nil {
 		t.Fatal(err)
 	}
 	if got, count, err := worker.SpoolRead(path); len(got) != 2 || count != 3 || err != nil {

@@ -11,7 +11,7 @@ import (
 	"mlframework/sweep/worker/process"
 )
 
-// outcome puts the end of a program into the words of a sweep.
+// outcome converts the exit of a program to the outcome of an attempt.
 func outcome(e process.Exit, limit time.Duration) task.Outcome {
 	o := task.Outcome{Duration: e.Duration}
 	if e.Code >= 0 {
@@ -39,15 +39,15 @@ func outcome(e process.Exit, limit time.Duration) task.Outcome {
 	return o
 }
 
-// reason adds to the reason of a program that failed what it said of it last: on stderr, else, where it ended by itself, an error on stdout.
-// Where a limit ended it the reason is known.
-func reason(o *task.Outcome, e process.Exit, stdout, stderr *stream) {
+// addReason appends to the reason of a failed program its last words: from stderr or, if it exited
+// by itself, an error from stdout. If a limit ended the program, the reason is known.
+func addReason(o *task.Outcome, e process.Exit, stdout, stderr *stream) {
 	if o.Class != task.Error || e.Cause != process.Exited && e.Cause != process.Signalled {
 		return
 	}
-	line := stderr.said((*failure.Tail).Line)
+	line := stderr.failureLine((*failure.Tail).Line)
 	if line == "" && e.Cause == process.Exited {
-		line = stdout.said((*failure.Tail).ErrorLine)
+		line = stdout.failureLine((*failure.Tail).ErrorLine)
 	}
 	if line != "" {
 		o.Reason += ": " + line

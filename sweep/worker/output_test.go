@@ -14,7 +14,7 @@ import (
 	"mlframework/sweep/worker"
 )
 
-func ceiling(n int64) func(*worker.Options) { return func(o *worker.Options) { o.Ceiling = n } }
+func ceiling(n int64) func(*worker.Options) { return func(o *worker.Options) { o.OutputLimit = n } }
 
 const mark = "\n[cut here: only the first 1000 bytes of this output are kept]\n"
 
@@ -26,19 +26,25 @@ func TestOutputIsKeptUpToTheCeiling(t *testing.T) {
 		file         string
 	}{
 		{"nothing", "true", task.Output{}, ""},
-		{"to the byte", "head -c 1000 /dev/zero", task.Output{Bytes: 1000}, strings.Repeat("\x00", 1000)},
-		{"a byte more", "head -c 1001 /dev/zero", task.Output{Bytes: 1000, Printed: 1001, Truncated: true}, strings.Repeat("\x00", 1000) + mark},
-		{"a lot", "yes | head -c 5000000", task.Output{Bytes: 1000, Printed: 5000000, Truncated: true}, strings.Repeat("y\n", 500) + mark},
-		{"in pieces", "for i in $(seq 300); do echo 12345; done", task.Output{Bytes: 1000, Printed: 1800, Truncated: true},
+		{"to the byte", "head -c 1000 /dev/zero", task.Output{Bytes: 1000},
+			strings.Repeat("\x00", 1000)},
+		{"a byte more", "head -c 1001 /dev/zero", task.Output{Bytes: 1000, Printed: 1001,
+			Truncated: true}, strings.Repeat("\x00", 1000) + mark},
+		{"a lot", "yes | head -c 5000000", task.Output{Bytes: 1000, Printed: 5000000,
+			Truncated: true}, strings.Repeat("y\n", 500) + mark},
+		{"in pieces", "for i in $(seq 300); do echo 12345; done",
+			task.Output{Bytes: 1000, Printed: 1800, Truncated: true},
 			strings.Repeat("12345\n", 166) + "1234" + mark},
-		{"not text", `printf '\377\376\000\033[31m'`, task.Output{Bytes: 8}, "\xff\xfe\x00\x1b[31m"},
+		{"not text", `printf '\377\376\000\033[31m'`, task.Output{Bytes: 8},
+			"\xff\xfe\x00\x1b[31m"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			s := newSite(t, nil, ceiling(1000))
 			s.send(batch(c.script+"; echo end >&2", 0))
 			o := s.ended(0, 1)
-			if o.Class != task.Success || !reflect.DeepEqual(o.Stdout, c.out) || !reflect.DeepEqual(o.Stderr, task.Output{Bytes: 4}) {
+			if o.Class != task.Success || !reflect.DeepEqual(o.Stdout, c.out) ||
+				!reflect.DeepEqual(o.Stderr, task.Output{Bytes: 4}) {
 				t.Errorf("%+v; want %+v", o, c.out)
 			}
 			if got := s.file(0, "stdout.log"); got != c.file {
@@ -86,7 +92,8 @@ func TestOutputWithoutEndFillsNoMemory(t *testing.T) {
 	o := s.ended(0, 1)
 	close(done)
 	<-watched
-	if want := (task.Output{Bytes: 1 << 20, Printed: bytes, Truncated: true}); !reflect.DeepEqual(o.Stdout, want) || o.Class != task.Success {
+	if want := (task.Output{Bytes: 1 << 20, Printed: bytes,
+		Truncated: true}); !reflect.DeepEqual(o.Stdout, want) || o.Class != task.Success {
 		t.Errorf("%+v", o)
 	}
 	if grown := int64(most.Load()) - int64(before.HeapAlloc); grown > 16<<20 {
@@ -103,7 +110,8 @@ func smallDisk(t *testing.T, size string) func(*worker.Options) {
 		if err := os.MkdirAll(o.Outputs, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size="+size, "tmpfs", o.Outputs).CombinedOutput(); err != nil {
+		if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size="+size, "tmpfs",
+			o.Outputs).CombinedOutput(); err != nil {
 			t.Skipf("NOT TESTED: a full disk needs the right to mount: %s", out)
 		}
 		t.Cleanup(func() {
@@ -114,25 +122,31 @@ func smallDisk(t *testing.T, size string) func(*worker.Options) {
 	}
 }
 
-// A full disk cuts the output, with a mark, and not the program. The worker says so, gives back what it has, uncharged, and
-// takes nothing more until there is room.
+// A full disk cuts the output, with a mark, and not the program. The worker says so, gives back
+// what it has, uncharged, and takes nothing more until there is room.
 func TestAFullDiskCutsTheOutputAndNotTheProgram(t *testing.T) {
 	t.Parallel()
 	said := make(chan string, 1)
-	s := newSite(t, nil, smallDisk(t, "1m"), func(o *worker.Options) { o.NoRoom = func(reason string) { said <- reason } })
+	s := newSite(t, nil, smallDisk(t, "1m"),
+		func(o *worker.Options) { o.OnNoSpace = func(reason string) { said <- reason } })
 	const script = "test $TASK_INDEX = 0 || exit 0; yes | head -c 2000000; exit 4"
 	s.send(batch(script, 0, 1))
 	o := s.ended(0, 1)
 	if o.Class != task.Error || o.ExitCode == nil || *o.ExitCode != 4 {
 		t.Errorf("%+v", o)
 	}
-	if !strings.HasPrefix(o.Reason, "exit code 4; output not kept in full: ") || !strings.Contains(o.Reason, "no space left on device") {
+	if !strings.HasPrefix(o.Reason, "exit code 4; output not kept in full: ") ||
+		!strings.Contains(o.Reason, "no space left on device") {
 		t.Errorf("reason: %s", o.Reason)
 	}
-	kept, end := s.file(0, "stdout.log"), "\n[cut here: this output is not kept in full: no space left on device]\n"
-	want := task.Output{Bytes: int64(len(kept) - len(end)), Printed: 2000000, Truncated: true, Error: "no space left on device"}
-	if !strings.HasSuffix(kept, "y"+end) && !strings.HasSuffix(kept, "\n"+end) || !reflect.DeepEqual(o.Stdout, want) {
-		t.Errorf("it is told %+v, and the file has %d bytes and ends with %q", o.Stdout, len(kept), kept[max(0, len(kept)-100):])
+	kept, end := s.file(0,
+		"stdout.log"), "\n[cut here: this output is not kept in full: no space left on device]\n"
+	want := task.Output{Bytes: int64(len(kept) - len(end)), Printed: 2000000, Truncated: true,
+		Error: "no space left on device"}
+	if !strings.HasSuffix(kept, "y"+end) && !strings.HasSuffix(kept, "\n"+end) ||
+		!reflect.DeepEqual(o.Stdout, want) {
+		t.Errorf("it is told %+v, and the file has %d bytes and ends with %q", o.Stdout, len(kept),
+			kept[max(0, len(kept)-100):])
 	}
 	s.seen(task.ReturnedEvent, 1, 1)
 	s.beat("that there is no room", func(h task.Heartbeat) bool {
@@ -175,7 +189,8 @@ func TestTheMarkIsWrittenWhenThereIsRoom(t *testing.T) {
 // An attempt whose folder finds no room is given back, uncharged: it did not begin.
 func TestAnAttemptWithoutRoomIsGivenBack(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, nil, smallDisk(t, "64k,nr_inodes=3")) // for the root, and folders of the sweep and the task
+	// for the root, and folders of the sweep and the task
+	s := newSite(t, nil, smallDisk(t, "64k,nr_inodes=3"))
 	s.send(batch("true", 0))
 	s.seen(task.ReturnedEvent, 0, 1)
 }

@@ -14,7 +14,8 @@ import (
 
 // parameters are those of the attempts in these tests.
 var parameters = []task.Parameter{
-	{Name: "model.lr", Value: "1e-3"}, {Name: "name", Value: "a {host} b"}, {Name: "bias", Value: "True", Kind: task.Switch}, {Name: "size", Value: "10", Kind: task.Text},
+	{Name: "model.lr", Value: "1e-3"}, {Name: "name", Value: "a {host} b"}, {Name: "bias",
+		Value: "True", Kind: task.Switch}, {Name: "size", Value: "10", Kind: task.Text},
 }
 
 // TestAProgramTakesItsParameters gives parameters to a program in every way but flags.
@@ -22,9 +23,11 @@ func TestAProgramTakesItsParameters(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil, inherit("PARAM_NAME=of another", "PARAM_OTHER=inherited", "LR=inherited"))
 	b := batch("", 7)
-	b.Recipe.Command = []string{"sh", "-c", `printf '%s\n' "$@"; env | grep -e PARAM_ -e ^LR -e ^SWEEP_ID -e ^OMP; cat parameters.json`, "{{sh}}",
+	b.Recipe.Command = []string{"sh", "-c",
+		`printf '%s\n' "$@"; env | grep -e PARAM_ -e ^LR -e ^SWEEP_ID -e ^OMP; cat parameters.json`, "{{sh}}",
 		"{model.lr}", "x={name}", "{index} {task}", "{output}", "{host} {slot}"}
-	b.Recipe.Env = map[string]string{"LR": "{model.lr} of {task}", "SWEEP_ID": "mine", "OMP_NUM_THREADS": "{{1}}"}
+	b.Recipe.Env = map[string]string{"LR": "{model.lr} of {task}", "SWEEP_ID": "mine",
+		"OMP_NUM_THREADS": "{{1}}"}
 	b.Recipe.EnvBraces = true
 	b.Attempts[0].Args, b.Attempts[0].Parameters = []string{"--flag={name}"}, parameters
 	s.send(b)
@@ -33,7 +36,8 @@ func TestAProgramTakesItsParameters(t *testing.T) {
 	}
 	got := strings.Split(s.file(7, "stdout.log"), "\n")
 	slices.Sort(got[6:14])
-	want := []string{"1e-3", "x=a {host} b", "7 train-1/7", s.path(7, ""), "gpu1 0", "--flag={name}",
+	want := []string{"1e-3", "x=a {host} b", "7 train-1/7", s.path(7, ""), "gpu1 0",
+		"--flag={name}",
 		"LR=1e-3 of train-1/7", "OMP_NUM_THREADS={1}", "PARAM_BIAS=True", "PARAM_MODEL_LR=1e-3", "PARAM_NAME=a {host} b", "PARAM_OTHER=inherited", "PARAM_SIZE=10",
 		"SWEEP_ID=train-1", "{", `  "model.lr": 1e-3,`, `  "name": "a {host} b",`, `  "bias": true,`, `  "size": "10"`, "}", ""}
 	want[3] = filepath.Clean(want[3])
@@ -42,7 +46,8 @@ func TestAProgramTakesItsParameters(t *testing.T) {
 	}
 }
 
-// TestParametersFileOfOthers leaves files of that name alone: the project's own, and what the program made of it.
+// TestParametersFileOfOthers leaves files of that name alone: the project's own, and what the
+// program made of it.
 func TestParametersFileOfOthers(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, map[string]string{"parameters.json": "mine"})
@@ -61,7 +66,8 @@ func TestParametersFileOfOthers(t *testing.T) {
 	b.Recipe.Revision, b.Attempts[0].Parameters = "r2", parameters[:1]
 	s.send(b)
 	s.ended(1, 1)
-	b.Attempts = []task.Attempt{{Index: 1, Number: 2, Parameters: parameters[:1]}, {Index: 2, Number: 1, Parameters: parameters[1:2]}}
+	b.Attempts = []task.Attempt{{Index: 1, Number: 2, Parameters: parameters[:1]},
+		{Index: 2, Number: 1, Parameters: parameters[1:2]}}
 	s.send(b)
 	s.ended(1, 2)
 	s.ended(2, 1)
@@ -76,7 +82,8 @@ func TestParametersFileOfOthers(t *testing.T) {
 	}
 }
 
-// TestAConfigThatDoesNotFit fails tasks whose parameters do not go into the file that the revision has, and leaves nothing of the project.
+// TestAConfigThatDoesNotFit fails tasks whose parameters do not go into the file that the revision
+// has, and leaves nothing of the project.
 func TestAConfigThatDoesNotFit(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ file, want string }{

@@ -21,26 +21,32 @@ Traceback (most recent call last):
 KeyError: 'LSTMM'
 END
 exit 1`
-	s := newSite(t, nil, func(o *worker.Options) { o.Ceiling = 1 << 10 })
+	s := newSite(t, nil, func(o *worker.Options) { o.OutputLimit = 1 << 10 })
 	for i, c := range []struct{ name, script, want string }{
 		{"an exception", traceback, "exit code 1: KeyError: 'LSTMM'"},
 		{"a message", "echo start; echo no data >&2; echo end; exit 7", "exit code 7: no data"},
 		{"a signal", "echo broken >&2; kill -SEGV $$", "ended by SIGSEGV: broken"},
-		{"an error on stdout alone", "echo loss=0.5; echo ERROR: no data; exit 2", "exit code 2: ERROR: no data"},
+		{"an error on stdout alone", "echo loss=0.5; echo ERROR: no data; exit 2",
+			"exit code 2: ERROR: no data"},
 		{"no error on stdout", "echo loss=0.5; exit 2", "exit code 2"},
-		{"a signal, and an error on stdout", "echo an error that is over; kill -KILL $$", "ended by SIGKILL"},
+		{"a signal, and an error on stdout", "echo an error that is over; kill -KILL $$",
+			"ended by SIGKILL"},
 		{"nothing", "exit 2", "exit code 2"},
 		{"well", "echo an error >&2", ""},
 		{"a line of 1 MB", "{ printf 'ValueError: '; head -c 1000000 /dev/zero | tr '\\0' x; } >&2; exit 1", "exit code 1: ValueError: " + strings.Repeat("x", 187) + "…"},
-		{"Latin-1 and colours", `printf '\033[31mung\374ltig\033[0m\n' >&2; exit 1`, "exit code 1: ungültig"},
-		{"behind the file's ceiling", "head -c 3000000 /dev/zero | tr '\\0' '\\n' >&2; echo at the end >&2; exit 1", "exit code 1: at the end"},
-		{"what a process says that it left", "(trap '' TERM; sleep 1; echo later >&2) & echo first >&2; exit 1", "exit code 1: first"},
+		{"Latin-1 and colours", `printf '\033[31mung\374ltig\033[0m\n' >&2; exit 1`,
+			"exit code 1: ungültig"},
+		{"behind the file's ceiling",
+			"head -c 3000000 /dev/zero | tr '\\0' '\\n' >&2; echo at the end >&2; exit 1", "exit code 1: at the end"},
+		{"what a process says that it left",
+			"(trap '' TERM; sleep 1; echo later >&2) & echo first >&2; exit 1", "exit code 1: first"},
 	} {
 		b := batch(c.script, int64(i))
 		b.Sweep = fmt.Sprintf("train-%d", i)
 		s.send(b)
 		o := s.ended(int64(i), 1)
-		if o.Reason != c.want || !utf8.ValidString(o.Reason) || (o.Class == task.Success) != (c.want == "") {
+		if o.Reason != c.want || !utf8.ValidString(o.Reason) ||
+			(o.Class == task.Success) != (c.want == "") {
 			t.Errorf("%s: %s, %q, want %q", c.name, o.Class, o.Reason, c.want)
 		}
 	}
@@ -49,7 +55,10 @@ exit 1`
 // A secret is hidden in the reason, also where it is cut, or has escape sequences in it.
 func TestTheReasonHidesSecrets(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, nil, func(o *worker.Options) { o.OwnSecrets, o.Environ = true, append(o.Environ, "KEY=s3cr3t-value") })
+	s := newSite(t, nil, func(o *worker.Options) {
+		o.OwnSecrets, o.Environ = true,
+			append(o.Environ, "KEY=s3cr3t-value")
+	})
 	for i, script := range []string{
 		`echo "no access with $KEY" >&2; exit 1`,
 		`printf 'no access with s3cr3t\033[1m-value\n' >&2; exit 1`,

@@ -55,8 +55,10 @@ func TestResizeUnderLoad(t *testing.T) {
 			s.send(batch("", i))
 		}
 		beats := s.queue.Heartbeats(t.Context())
-		for _, step := range []struct{ ask, slots, at, after int }{ // slots then; what runs at once, and after a minute
-			{0, 1, 1, 1}, {4, 4, 4, 4}, {2, 2, 4, 2}, {-1, 2, 2, 2}, {1 << 20, 2, 2, 2}, {3, 3, 3, 3}, {1, 1, 3, 1}, {3, 3, 3, 3}, {0, 1, 3, 1},
+		// slots then; what runs at once, and after a minute
+		for _, step := range []struct{ ask, slots, at, after int }{
+			{0, 1, 1, 1}, {4, 4, 4, 4}, {2, 2, 4, 2}, {-1, 2, 2, 2}, {1 << 20, 2, 2, 2}, {3, 3, 3,
+				3}, {1, 1, 3, 1}, {3, 3, 3, 3}, {0, 1, 3, 1},
 		} {
 			time.Sleep(time.Second) // away from the full minute
 			s.skip(beats)
@@ -67,7 +69,8 @@ func TestResizeUnderLoad(t *testing.T) {
 				t.Errorf("%d slots: %d run at once; want %d", step.slots, n, step.at)
 			}
 			if h := <-beats; time.Since(began) > 0 || h.Slots != step.slots {
-				t.Errorf("%d slots: after %v a heartbeat says %d", step.slots, time.Since(began), h.Slots)
+				t.Errorf("%d slots: after %v a heartbeat says %d", step.slots, time.Since(began),
+					h.Slots)
 			}
 			time.Sleep(time.Minute)
 			synctest.Wait()
@@ -110,8 +113,10 @@ func TestHeartbeatsTellWhatRunsAndWhatWaits(t *testing.T) {
 		s.tell(slots(0))
 		h := <-beats
 		at := s.seen(task.StartedEvent, 0, 1).Time
-		want := task.Heartbeat{Version: task.Version, Worker: "w1", Incarnation: h.Incarnation, Time: time.Now(), Program: "v1.2", Host: "gpu1", Slots: 2, Waiting: 3, Load: h.Load, Reads: task.Newest, Key: h.Key,
-			Running: []task.Busy{{Sweep: "train-1", Index: 0, Attempt: 1, Slot: 0, Started: at}, {Sweep: "train-1", Index: 1, Attempt: 1, Slot: 1, Started: at}}}
+		want := task.Heartbeat{Version: task.Version, Worker: "w1", Incarnation: h.Incarnation,
+			Time: time.Now(), Program: "v1.2", Host: "gpu1", Slots: 2, Waiting: 3, Load: h.Load, Reads: task.Newest, Key: h.Key,
+			Running: []task.Busy{{Sweep: "train-1", Index: 0, Attempt: 1, Slot: 0, Started: at},
+				{Sweep: "train-1", Index: 1, Attempt: 1, Slot: 1, Started: at}}}
 		if h.Running[0].Index == 1 {
 			want.Running[0].Index, want.Running[1].Index = 1, 0
 		}
@@ -135,13 +140,15 @@ func TestThreadsFollowTheSlots(t *testing.T) {
 		}
 		s.send(batch(`printf $OMP_NUM_THREADS`, int64(i)))
 		s.ended(int64(i), 1)
-		if got := s.file(int64(i), "stdout.log"); got != strconv.Itoa(max(1, runtime.NumCPU()/want)) {
+		if got := s.file(int64(i), "stdout.log"); got != strconv.Itoa(max(1,
+			runtime.NumCPU()/want)) {
 			t.Errorf("%d slots: %s threads", want, got)
 		}
 	}
 }
 
-// While short attempts come, the worker is drained and let go on: each is reported to its end or given back.
+// While short attempts come, the worker is drained and let go on: each is reported to its end or
+// given back.
 func TestDrainAndResumeUnderLoadLoseNothing(t *testing.T) {
 	var c count
 	bubble(t, func(context.Context, process.Spec) process.Exit {

@@ -19,7 +19,7 @@ func (s *site) hasEnded() (again, over bool) {
 	synctest.Wait()
 	select {
 	case why := <-s.over:
-		return why == worker.ToStartAgain, true
+		return why == worker.Restart, true
 	default:
 		return false, false
 	}
@@ -60,7 +60,8 @@ func TestAWorkerFinishesWhatRunsAndStartsAgain(t *testing.T) {
 }
 
 func TestAWorkerStopsWhatRunsAndStartsAgain(t *testing.T) {
-	for name, asked := range map[string][]bool{"at once": {true}, "after it was to finish": {false, true, true}} {
+	for name, asked := range map[string][]bool{"at once": {true},
+		"after it was to finish": {false, true, true}} {
 		t.Run(name, func(t *testing.T) {
 			var c count
 			bubble(t, c.minute, func(t *testing.T, s *site) {
@@ -82,7 +83,8 @@ func TestAWorkerStopsWhatRunsAndStartsAgain(t *testing.T) {
 	}
 }
 
-// An idle worker ends at once, with or without a wait, and the next process of its name is not meant any more.
+// An idle worker ends at once, with or without a wait, and the next process of its name is not
+// meant any more.
 func TestAnIdleWorkerStartsAgain(t *testing.T) {
 	for _, now := range []bool{true, false} {
 		t.Run("", func(t *testing.T) {
@@ -99,7 +101,7 @@ func TestAnIdleWorkerStartsAgain(t *testing.T) {
 					t.Error("the next process ended, too")
 				}
 				s.stop()
-				if why := <-s.over; why != worker.ToStop {
+				if why := <-s.over; why != worker.Stopped {
 					t.Error("it was ended, and says that it is to be started again")
 				}
 			})

@@ -11,119 +11,120 @@ import (
 	"mlframework/sweep/task"
 )
 
-// secretsPatience is for how long the master may be asked for the values of secrets in vain, while it can be asked. It is
-// longer than a master is away that is started again.
-const secretsPatience = 10 * time.Minute
+// secretsTimeout is how long the worker requests secrets from a reachable master before it gives
+// up. It is longer than a restart of the master takes.
+const secretsTimeout = 10 * time.Minute
 
-// mostLots bounds the sweeps whose values are held: asking for them again costs little.
-const mostLots = 64
+// maxSecretSets limits the sweeps whose secrets are cached: requesting them again costs little.
+const maxSecretSets = 64
 
-// errNoSecrets is why an attempt does not run whose secrets never came.
+// errNoSecrets is the error of an attempt whose secrets never arrived.
 var errNoSecrets = errors.New("the master does not send the values of the sweep's secrets: look whether it runs, and is as new as the worker")
 
-// lot is the values of a sweep's secrets, or why they did not come. It does not change.
-type lot struct {
+// secretSet is the secrets of a sweep, or the error why there are none. It is immutable.
+type secretSet struct {
 	values secret.Values
 	err    error
 }
 
-// secrets are the values that the master sent to this process, in memory only. What attempts wait for is said in heartbeats
-// until it comes.
-type secrets struct {
+// secretStore holds the secrets that the master sent to this process, in memory only. Heartbeats
+// request what waiting attempts need until it arrives.
+type secretStore struct {
 	worker string
 	key    *secret.Key
 
-	mu     sync.Mutex
-	lots   map[task.Need]*lot
-	waited map[task.Need]*waited // of those that have not come
+	mu    sync.Mutex
+	sets  map[task.Need]*secretSet
+	waits map[task.Need]*secretWait // of those that have not come
 }
 
-// waited is for how long something was asked for.
-type waited struct {
-	asked time.Time // last
-	sum   time.Duration
+// secretWait is how long something has been requested.
+type secretWait struct {
+	lastAsked time.Time // last
+	total     time.Duration
 }
 
-func (s *secrets) init(worker string) {
+func (s *secretStore) init(worker string) {
 	s.worker, s.key = worker, secret.NewKey()
-	s.lots, s.waited = map[task.Need]*lot{}, map[task.Need]*waited{}
+	s.sets, s.waits = map[task.Need]*secretSet{}, map[task.Need]*secretWait{}
 }
 
-// get is what is known of a need; nil: nothing yet.
-func (s *secrets) get(n task.Need) *lot {
+// get returns the secrets for a need; nil if there are none yet.
+func (s *secretStore) get(n task.Need) *secretSet {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.lots[n]
+	return s.sets[n]
 }
 
-// want tells whether a need has to be asked for. One that was given up is asked for again: a new batch may have better luck.
-func (s *secrets) want(n task.Need) bool {
+// request reports whether a need has to be requested. One that was given up is requested again: a
+// new batch may have better luck.
+func (s *secretStore) request(n task.Need) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if l := s.lots[n]; l != nil && l.err == nil {
+	if l := s.sets[n]; l != nil && l.err == nil {
 		return false
 	}
-	delete(s.lots, n)
+	delete(s.sets, n)
 	return true
 }
 
-// put notes what came of a need.
-func (s *secrets) put(n task.Need, l *lot) {
+// put stores the result of a need.
+func (s *secretStore) put(n task.Need, l *secretSet) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.keep(n, l)
+	s.store(n, l)
 }
 
-func (s *secrets) keep(n task.Need, l *lot) {
-	for other := range s.lots { // any: what is missing then is asked for again
-		if len(s.lots) < mostLots {
+func (s *secretStore) store(n task.Need, l *secretSet) {
+	for other := range s.sets { // any: what is missing then is asked for again
+		if len(s.sets) < maxSecretSets {
 			break
 		}
-		delete(s.lots, other)
+		delete(s.sets, other)
 	}
-	s.lots[n] = l
-	delete(s.waited, n)
+	s.sets[n] = l
+	delete(s.waits, n)
 }
 
-// answer takes the master's answer to a need.
-func (s *secrets) answer(c task.Control) error {
+// receive stores the master's answer to a need.
+func (s *secretStore) receive(c task.Control) error {
 	n := task.Need{Sweep: c.Sweep, Edition: c.Edition}
 	values, err := s.key.Open(c.Secrets, n.About(s.worker))
 	if err != nil {
 		return err
 	}
-	s.put(n, &lot{values: values})
+	s.put(n, &secretSet{values: values})
 	return nil
 }
 
-// asked notes that needs were said to a queue that took them, and tells whether one of them has been for too long. Only time
-// counts in which somebody could have answered.
-func (s *secrets) asked(needs []task.Need, now time.Time) (givenUp bool) {
+// expire records that a reachable queue accepted these needs, and reports whether one of them has
+// been requested for too long. Only time in which the master could answer counts.
+func (s *secretStore) expire(needs []task.Need, now time.Time) (givenUp bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for n := range s.waited {
+	for n := range s.waits {
 		if !slices.Contains(needs, n) {
-			delete(s.waited, n)
+			delete(s.waits, n)
 		}
 	}
 	for _, n := range needs {
-		w := s.waited[n]
+		w := s.waits[n]
 		if w == nil {
-			w = &waited{asked: now}
-			s.waited[n] = w
+			w = &secretWait{lastAsked: now}
+			s.waits[n] = w
 		}
-		w.sum += min(now.Sub(w.asked), interval)
-		if w.asked = now; w.sum >= secretsPatience {
-			s.keep(n, &lot{err: errNoSecrets})
+		w.total += min(now.Sub(w.lastAsked), heartbeatInterval)
+		if w.lastAsked = now; w.total >= secretsTimeout {
+			s.store(n, &secretSet{err: errNoSecrets})
 			givenUp = true
 		}
 	}
 	return givenUp
 }
 
-// own are the secrets of a worker whose environment has their values.
-func (o Options) own(names []string) *lot {
-	l := &lot{values: secret.Values{}}
+// ownSecrets returns the secrets of a worker that has their values in its environment.
+func (o Options) ownSecrets(names []string) *secretSet {
+	l := &secretSet{values: secret.Values{}}
 	for _, v := range o.Environ {
 		if name, value, _ := strings.Cut(v, "="); slices.Contains(names, name) {
 			l.values[name] = value
@@ -132,8 +133,8 @@ func (o Options) own(names []string) *lot {
 	return l
 }
 
-// hidden are the values that must not appear in output.
-func (l *lot) hidden() (values []string) {
+// sensitive returns the values that must not appear in output.
+func (l *secretSet) sensitive() (values []string) {
 	if l == nil {
 		return nil
 	}

@@ -47,7 +47,8 @@ func (s *site) answers(h task.Heartbeat, value string) {
 	for _, n := range h.Needs {
 		sealed, err := secret.Seal(h.Key, n.About("w1"), secret.Values{"KEY": value})
 		s.must(err)
-		s.tell(task.Control{Kind: task.SecretsControl, Sweep: n.Sweep, Edition: n.Edition, Secrets: sealed})
+		s.tell(task.Control{Kind: task.SecretsControl, Sweep: n.Sweep, Edition: n.Edition,
+			Secrets: sealed})
 	}
 }
 
@@ -60,16 +61,19 @@ func TestSecretsAreAskedForAndReachTheAttempt(t *testing.T) {
 	s.send(secretive(`printf %s "$KEY" | sha256sum >hash; stat -c '%a %s' $SECRETS_DIR/* $SECRETS_DIR; echo $SECRETS_DIR >dir
 		cat $SECRETS_DIR/KEY; env | grep -c '^KEY='`, "e1", 0))
 	h := s.needs(beats, "e1")
-	if diff := cmp.Diff([]task.Need{{Sweep: "train-1", Edition: "e1"}}, h.Needs); diff != "" || h.Waiting != 1 || len(h.Running) > 0 || h.Reads != task.Newest {
+	if diff := cmp.Diff([]task.Need{{Sweep: "train-1", Edition: "e1"}}, h.Needs); diff != "" ||
+		h.Waiting != 1 || len(h.Running) > 0 || h.Reads != task.Newest {
 		t.Errorf("%s: %+v", diff, h)
 	}
 	other := batch("true", 9) // the slot is free for others meanwhile
 	other.Sweep = "other-1"
 	s.send(other)
 	s.until("the other ended", func(all []task.Event) bool {
-		return slices.ContainsFunc(all, func(e task.Event) bool { return e.Kind == task.EndedEvent && e.Sweep == "other-1" })
+		return slices.ContainsFunc(all,
+			func(e task.Event) bool { return e.Kind == task.EndedEvent && e.Sweep == "other-1" })
 	})
-	s.tell(task.Control{Kind: task.SecretsControl, Sweep: "train-1", Edition: "e1", Secrets: []byte("not sealed to it")})
+	s.tell(task.Control{Kind: task.SecretsControl, Sweep: "train-1", Edition: "e1",
+		Secrets: []byte("not sealed to it")})
 	s.answers(s.needs(beats, "e1"), secretValue)
 	if o := s.ended(0, 1); o.Class != task.Success {
 		t.Fatal(o)
@@ -79,7 +83,8 @@ func TestSecretsAreAskedForAndReachTheAttempt(t *testing.T) {
 	if out[0] != "600 18" || !strings.HasPrefix(out[1], "700 ") || out[2] != "********1" {
 		t.Errorf("it printed %q", out)
 	}
-	if dir := strings.TrimSpace(s.file(0, "dir")); !strings.HasPrefix(dir, "/dev/shm/mlframework-") {
+	if dir := strings.TrimSpace(s.file(0, "dir")); !strings.HasPrefix(dir,
+		"/dev/shm/mlframework-") {
 		t.Errorf("its secrets are in %s", dir)
 	} else if _, err := os.Stat(dir); !os.IsNotExist(err) {
 		t.Errorf("%s is there: %v", dir, err)
@@ -129,7 +134,8 @@ func TestSecretsThatNeverComeAreAFaultOfTheHost(t *testing.T) {
 			t.Errorf("%v", kinds(all))
 		}
 		time.Sleep(2 * time.Minute)
-		if o := s.ended(0, 1); o.Class != task.Loss || !strings.HasPrefix(o.Reason, "infra: the master does not send") {
+		if o := s.ended(0, 1); o.Class != task.Loss ||
+			!strings.HasPrefix(o.Reason, "infra: the master does not send") {
 			t.Errorf("%+v", o)
 		}
 		b := secretive("true", "e1", 1)

@@ -68,11 +68,13 @@ type site struct {
 	moved  chan struct{} // closed and replaced when events grows
 }
 
-// newSite starts a worker with one slot, on the revision r1 with the given files; change may alter its options.
+// newSite starts a worker with one slot, on the revision r1 with the given files; change may alter
+// its options.
 func newSite(t testing.TB, files map[string]string, change ...func(*worker.Options)) *site {
 	t.Helper()
 	base := t.TempDir()
-	s := &site{t: t, queue: memory.New(), base: base, outputs: filepath.Join(base, "outputs"), moved: make(chan struct{})}
+	s := &site{t: t, queue: memory.New(), base: base, outputs: filepath.Join(base, "outputs"),
+		moved: make(chan struct{})}
 	s.revision("r1", files)
 	o := worker.Options{
 		Name: "w1", Host: "gpu1", Slots: 1, Outputs: s.outputs, Keeper: keeper,
@@ -161,9 +163,10 @@ func (s *site) until(what string, f func([]task.Event) bool) []task.Event {
 func (s *site) seen(k task.Kind, index int64, attempt int) task.Event {
 	s.t.Helper()
 	is := func(e task.Event) bool { return e.Kind == k && e.Index == index && e.Attempt == attempt }
-	events := s.until(fmt.Sprintf("%s of %d, attempt %d,", k, index, attempt), func(all []task.Event) bool {
-		return slices.ContainsFunc(all, is)
-	})
+	events := s.until(fmt.Sprintf("%s of %d, attempt %d,", k, index, attempt),
+		func(all []task.Event) bool {
+			return slices.ContainsFunc(all, is)
+		})
 	return events[slices.IndexFunc(events, is)]
 }
 
@@ -195,7 +198,8 @@ func ofAttempts(all []task.Event) (events []task.Event) {
 // batch is attempts, each the first of its task, of a shell script.
 func batch(script string, indexes ...int64) task.Batch {
 	b := task.Batch{Version: task.Version, Sweep: "train-1", Recipe: task.Recipe{
-		Definition: "train", Command: []string{"sh", "-c", script, "sh"}, Revision: "r1", Grace: 5 * time.Second}}
+		Definition: "train", Command: []string{"sh", "-c", script,
+			"sh"}, Revision: "r1", Grace: 5 * time.Second}}
 	for _, i := range indexes {
 		b.Attempts = append(b.Attempts, task.Attempt{Index: i, Number: 1})
 	}

@@ -2,8 +2,12 @@ package worker
 
 import (
 	"bufio"
+	"bytes"
 	"context"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
+	"hash/crc32"
 	"io"
 	"os"
 	"path/filepath"
@@ -12,20 +16,24 @@ import (
 	"mlframework/sweep/task"
 )
 
-// spool is a file of events that the queue has not taken: what a worker has to say survives its end. Events are records
-// (record.go), one behind the other; what was sent stays in the file until all of it was. It is for one goroutine at a
-// time, but for sync.
+// spool is a file of events that the queue has not accepted, so that they survive the end of the
+// worker. Records are appended; they stay in the file until all of them are sent. It is for one
+// goroutine at a time, except for sync.
 type spool struct {
-	file  *os.File
-	from  int64   // where the first event that was not sent begins
-	to    int64   // where the next event goes
-	count int     // events between from and to
-	ends  []int64 // where the events that were read last end
-	dirty chan struct{}
+	file *os.File
+	// offset of the first unsent event
+	head int64
+	// offset at which the next event is written
+	tail int64
+	// events between head and tail
+	count int
+	// end offsets of the events that were read last
+	readEnds []int64
+	dirty    chan struct{}
 }
 
-// openSpool opens the file, and makes it when there is none. What a sudden end left of a last record is cut off. The
-// caller sees to it that no other worker uses the file: see Acquire.
+// openSpool opens a spool, which it creates if needed, and cuts off an incomplete last record. The
+// caller ensures that no other worker uses the file: see Acquire.
 func openSpool(path string) (*spool, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
@@ -42,17 +50,17 @@ func openSpool(path string) (*spool, error) {
 }
 
 func (s *spool) open() error {
-	if err := s.find(); err != nil {
+	if err := s.scan(); err != nil {
 		return err
 	}
 	if s.count == 0 {
-		s.to = 0
+		s.tail = 0
 	}
-	return s.file.Truncate(s.to)
+	return s.file.Truncate(s.tail)
 }
 
-// find counts the events and finds their end.
-func (s *spool) find() error {
+// scan counts the events and finds their end.
+func (s *spool) scan() error {
 	r := bufio.NewReader(s.file)
 	for at := int64(0); ; {
 		line, err := r.ReadBytes('\n')
@@ -64,15 +72,15 @@ func (s *spool) find() error {
 		}
 		if at += int64(len(line)); intact(line) {
 			s.count++
-			s.to = at
+			s.tail = at
 		}
 	}
 }
 
-// add puts events behind the others and returns how many it wrote: all, or those before an error.
+// add appends events and returns how many it wrote: all, or those before an error.
 func (s *spool) add(events []task.Event) (written int, err error) {
 	for written < len(events) {
-		some := events[written:min(written+atOnce, len(events))]
+		some := events[written:min(written+batchSize, len(events))]
 		if err := s.write(some); err != nil {
 			return written, err
 		}
@@ -88,10 +96,10 @@ func (s *spool) write(events []task.Event) (err error) {
 			return err
 		}
 	}
-	if _, err := s.file.WriteAt(b, s.to); err != nil {
-		return errors.Join(err, s.file.Truncate(s.to))
+	if _, err := s.file.WriteAt(b, s.tail); err != nil {
+		return errors.Join(err, s.file.Truncate(s.tail))
 	}
-	s.to += int64(len(b))
+	s.tail += int64(len(b))
 	s.count += len(events)
 	select {
 	case s.dirty <- struct{}{}:
@@ -100,12 +108,13 @@ func (s *spool) write(events []task.Event) (err error) {
 	return nil
 }
 
-// read returns the first events, no more than atOnce. None means that the file holds no more that can be read.
+// read returns the first events, at most batchSize. None means that the rest of the file is
+// unreadable.
 func (s *spool) read() (events []task.Event, err error) {
-	s.ends = s.ends[:0]
-	at := s.from
-	r := bufio.NewReaderSize(io.NewSectionReader(s.file, at, s.to-at), 64<<10)
-	for len(events) < atOnce {
+	s.readEnds = s.readEnds[:0]
+	at := s.head
+	r := bufio.NewReaderSize(io.NewSectionReader(s.file, at, s.tail-at), 64<<10)
+	for len(events) < batchSize {
 		line, err := r.ReadBytes('\n')
 		if errors.Is(err, io.EOF) {
 			return events, nil
@@ -116,22 +125,23 @@ func (s *spool) read() (events []task.Event, err error) {
 		at += int64(len(line))
 		if e, ok := parseRecord(line); ok {
 			events = append(events, e)
-			s.ends = append(s.ends, at)
+			s.readEnds = append(s.readEnds, at)
 		}
 	}
 	return events, nil
 }
 
-// sent drops the first n events. Those that it was not read for are read now: they were sent from memory.
-func (s *spool) sent(n int) error {
+// discard removes the first n events, including ones that were sent from memory and never read from
+// the file.
+func (s *spool) discard(n int) error {
 	for n > 0 {
-		if len(s.ends) == 0 {
+		if len(s.readEnds) == 0 {
 			if events, err := s.read(); len(events) == 0 {
 				return errors.Join(err, s.clear())
 			}
 		}
-		some := min(n, len(s.ends))
-		s.from, s.ends = s.ends[some-1], s.ends[some:]
+		some := min(n, len(s.readEnds))
+		s.head, s.readEnds = s.readEnds[some-1], s.readEnds[some:]
 		s.count -= some
 		n -= some
 	}
@@ -143,14 +153,15 @@ func (s *spool) sent(n int) error {
 
 // clear empties the file.
 func (s *spool) clear() error {
-	s.from, s.to, s.count, s.ends = 0, 0, 0, nil
+	s.head, s.tail, s.count, s.readEnds = 0, 0, 0, nil
 	return s.file.Truncate(0)
 }
 
-// syncEvery is how much may be lost when the power fails. A worker that is killed loses nothing that was written.
+// syncEvery is how much may be lost when the power fails. A killed worker loses nothing that it has
+// written.
 const syncEvery = time.Second
 
-// sync brings what was written to the disk until ctx ends.
+// sync flushes written events to the disk until ctx ends.
 func (s *spool) sync(ctx context.Context) {
 	for {
 		select {
@@ -164,3 +175,40 @@ func (s *spool) sync(ctx context.Context) {
 }
 
 func (s *spool) close() error { return errors.Join(s.file.Sync(), s.file.Close()) }
+
+// A record of the spool is one event on a line: the checksum of its JSON (CRC-32C, eight
+// hexadecimal digits), a space, the JSON. JSON has no line ends, so that a reader finds the next
+// record whatever became of the one before.
+
+// checksumWidth is the length of the checksum and the space after it.
+const checksumWidth = 9
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+func appendRecord(b []byte, e *task.Event) ([]byte, error) {
+	text, err := json.Marshal(e)
+	if err != nil {
+		return b, err
+	}
+	b = append(b, checksum(text)...)
+	return append(append(b, text...), '\n'), nil
+}
+
+// intact reports whether a line is a complete record.
+func intact(line []byte) bool {
+	text, ended := bytes.CutSuffix(line, []byte("\n"))
+	return ended && len(text) > checksumWidth && bytes.HasPrefix(text,
+		checksum(text[checksumWidth:]))
+}
+
+// parseRecord parses a line; ok is false if it is not a complete record or not understood.
+func parseRecord(line []byte) (e task.Event, ok bool) {
+	return e, intact(line) && json.Unmarshal(line[checksumWidth:], &e) == nil
+}
+
+func checksum(text []byte) []byte {
+	var sum [4]byte
+	n := crc32.Checksum(text, castagnoli)
+	sum[0], sum[1], sum[2], sum[3] = byte(n>>24), byte(n>>16), byte(n>>8), byte(n)
+	return append(hex.AppendEncode(make([]byte, 0, checksumWidth), sum[:]), ' ')
+}

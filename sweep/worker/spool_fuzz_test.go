@@ -11,8 +11,9 @@ import (
 	"mlframework/sweep/worker"
 )
 
-// FuzzSpool opens a spool of anything. Lines that begin with ! are as they are, others get their checksums. What is
-// written behind it is read, what was read before it is still read, and nothing is left where every record is an event.
+// FuzzSpool opens a spool of anything. Lines that begin with ! are as they are, others get their
+// checksums. What is written behind it is read, what was read before it is still read, and nothing
+// is left where every record is an event.
 func FuzzSpool(f *testing.F) {
 	dir := f.TempDir()
 	path := filepath.Join(dir, "events")
@@ -38,7 +39,8 @@ func FuzzSpool(f *testing.F) {
 		}
 		path := filepath.Join(t.TempDir(), "events")
 		fill := func() {
-			if err := os.WriteFile(path, []byte(strings.TrimSuffix(text, "\n")), 0o600); err != nil {
+			if err := os.WriteFile(path, []byte(strings.TrimSuffix(text, "\n")),
+				0o600); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -27,8 +27,10 @@ import (
 func some(n int) (events []task.Event) {
 	for i := range n {
 		code := i
-		events = append(events, task.Event{Version: task.Version, Kind: task.EndedEvent, Worker: "w1", Sweep: "train-1", Index: int64(i), Attempt: 1,
-			Time: time.Unix(int64(i), 0).UTC(), Outcome: &task.Outcome{Class: task.Error, ExitCode: &code, Reason: "line\nend ü"}})
+		events = append(events, task.Event{Version: task.Version, Kind: task.EndedEvent,
+			Worker: "w1", Sweep: "train-1", Index: int64(i), Attempt: 1,
+			Time: time.Unix(int64(i), 0).UTC(), Outcome: &task.Outcome{Class: task.Error,
+				ExitCode: &code, Reason: "line\nend ü"}})
 	}
 	return events
 }
@@ -48,7 +50,8 @@ func TestASpoolGivesBackWhatItTook(t *testing.T) {
 		if diff := cmp.Diff(some(n), got); diff != "" || count != n || err != nil {
 			t.Errorf("%d events, counted %d, %v:\n%.500s", n, count, err, diff)
 		}
-		if info, err := os.Stat(path); err != nil || info.Size() != 0 || info.Mode().Perm() != 0o600 {
+		if info, err := os.Stat(path); err != nil || info.Size() != 0 ||
+			info.Mode().Perm() != 0o600 {
 			t.Errorf("afterwards: %v, %v", info, err)
 		}
 	}
@@ -74,7 +77,8 @@ func TestASpoolThatWasCutAtAnyByteOpensWithWhatIsWhole(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, count, err := worker.SpoolRead(path)
-		if diff := cmp.Diff(append(some(kept), more...), got); diff != "" || count != kept+1 || err != nil {
+		if diff := cmp.Diff(append(some(kept), more...), got); diff != "" || count != kept+1 ||
+			err != nil {
 			t.Fatalf("cut at %d: counted %d, %v:\n%s", n, count, err, diff)
 		}
 	}
@@ -112,7 +116,10 @@ func TestNothingGoesToTheSpoolWhileTheQueueTakesEvents(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "events")
 	synctest.Test(t, func(t *testing.T) { // where the queue takes no time
-		s := newSite(t, nil, spool(path), fake(func(context.Context, process.Spec) process.Exit { return process.Exit{} }))
+		s := newSite(t, nil, spool(path), fake(func(context.Context,
+			process.Spec) process.Exit {
+			return process.Exit{}
+		}))
 		s.run("true")
 		before, err := os.Stat(path)
 		s.must(err)
@@ -123,7 +130,8 @@ func TestNothingGoesToTheSpoolWhileTheQueueTakesEvents(t *testing.T) {
 		after, err := os.Stat(path)
 		s.must(err)
 		if after.Size() != 0 || !after.ModTime().Equal(before.ModTime()) {
-			t.Errorf("the file was written: %d bytes, %v after its start", after.Size(), after.ModTime().Sub(before.ModTime()))
+			t.Errorf("the file was written: %d bytes, %v after its start", after.Size(),
+				after.ModTime().Sub(before.ModTime()))
 		}
 		s.stop()
 	})
@@ -132,13 +140,14 @@ func TestNothingGoesToTheSpoolWhileTheQueueTakesEvents(t *testing.T) {
 // doomed is set for a process that is a worker to be killed: it is the folder of its files.
 const doomed = "TEST_OF_A_DOOMED_WORKER"
 
-// beDoomed is a worker whose queue goes away while three attempts run. When they ended and that is in the spool, it says
-// so and waits for its end.
+// beDoomed is a worker whose queue goes away while three attempts run. When they ended and that is
+// in the spool, it says so and waits for its end.
 func beDoomed(folder string) {
 	q, path := memory.New(), filepath.Join(folder, "events")
 	started := make(chan struct{}, 3)
 	away := make(chan struct{})
-	w := worker.New(q.Port("w1"), worker.Options{Name: "w1", Slots: 3, Outputs: filepath.Join(folder, "outputs"), Spool: path,
+	w := worker.New(q.Port("w1"), worker.Options{Name: "w1", Slots: 3,
+		Outputs: filepath.Join(folder, "outputs"), Spool: path,
 		Revision: func(string) (string, error) { return folder, nil },
 		Keeper: runner(func(context.Context, process.Spec) process.Exit {
 			started <- struct{}{}
@@ -195,10 +204,12 @@ func TestWhatAKilledWorkerHadToSayIsSentFirstByTheNext(t *testing.T) {
 			last[e.Index] = e.Kind
 		}
 	}
-	if diff := cmp.Diff(map[int64]task.Kind{0: task.EndedEvent, 1: task.EndedEvent, 2: task.EndedEvent}, last); diff != "" {
+	if diff := cmp.Diff(map[int64]task.Kind{0: task.EndedEvent, 1: task.EndedEvent,
+		2: task.EndedEvent}, last); diff != "" {
 		t.Errorf("%v\n%s", kinds(all), diff)
 	}
-	if diff := cmp.Diff([]string{"joined 0/0", "claimed 7/1", "started 7/1", "ended 7/1"}, kinds(all[at:])); diff != "" {
+	if diff := cmp.Diff([]string{"joined 0/0", "claimed 7/1", "started 7/1", "ended 7/1"},
+		kinds(all[at:])); diff != "" {
 		t.Error(diff)
 	}
 	poll(t, "the spool is empty afterwards", func() bool {
@@ -234,7 +245,8 @@ func TestStartsWithoutAQueueAreToldInOrder(t *testing.T) {
 				joined = append(joined, e.Beat.Incarnation)
 			}
 		}
-		want := []string{"joined", "left", "joined", "left", "joined", "left", "joined", "claimed", "started", "ended"}
+		want := []string{"joined", "left", "joined", "left", "joined", "left", "joined", "claimed",
+			"started", "ended"}
 		var got []string
 		for _, e := range s.all()[from:] {
 			got = append(got, string(e.Kind))
@@ -252,7 +264,8 @@ func TestMemoryIsBoundedHoweverLongTheQueueIsAway(t *testing.T) {
 	t.Parallel()
 	const n = 50_000
 	q := memory.New()
-	o := worker.NewOutbox(q.Port("w1"), filepath.Join(t.TempDir(), "events"), slog.New(slog.DiscardHandler))
+	o := worker.NewOutbox(q.Port("w1"), filepath.Join(t.TempDir(), "events"),
+		slog.New(slog.DiscardHandler))
 	q.Outage(true)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})

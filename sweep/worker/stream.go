@@ -10,35 +10,41 @@ import (
 	"mlframework/sweep/task"
 )
 
-// stream takes the output of one stream of an attempt as it comes: into its file up to the ceiling, through the metrics'
-// scanner, line by line to whoever follows, and its end to where the reason of a failure is looked for. It is for one goroutine, and
-// its memory is bounded.
+// stream processes the output of one stream of an attempt as it arrives: into its file up to the
+// limit, through the metric scanner, line by line to followers, and its end to where the reason of
+// a failure is looked for. It is for one goroutine, and its memory is bounded.
 type stream struct {
-	path    string
-	file    *os.File // nil until create
-	left    int64    // bytes that the file still takes
-	size    int64    // bytes in the file
-	printed int64    // bytes
+	path string
+	file *os.File // nil until create
+	// bytes that the file may still take
+	remaining int64
+	size      int64 // bytes in the file
+	// bytes printed
+	printed int64
 	ceiling int64
 	mask    *mask // nil: no secrets
 	scanner *metric.Scanner
-	tap     tap
+	tap     outputTap
 	tail    failure.Tail
 	out     task.Output
-	ended   bool  // the program has: what comes now is from processes that it left
-	late    bool  // and some came
-	broken  bool  // by a fault of this program: nothing more is looked at
-	unsaid  error // why output is missing, while the file has no room to say so
-	err     error // the first error of keeping the output
+	// the program has ended: output is now from processes that it left behind
+	ended bool
+	// some of that has arrived
+	late bool
+	// after a panic nothing more is parsed
+	faulty bool
+	// why output is missing, while the file has no space to say so
+	unmarked error
+	err      error // the first error of keeping the output
 }
 
-// create makes the file, empty. Without it, the first byte does.
+// create creates the file, empty. Otherwise the first byte does.
 func (s *stream) create() (err error) {
 	s.file, err = createOutput(s.path)
 	return err
 }
 
-// Write never fails: a program must not be ended because a disk is full. What happened is in the stream's outcome.
+// Write never fails: a full disk must not end a program. The outcome of the stream has the errors.
 func (s *stream) Write(p []byte) (int, error) {
 	if s.ended {
 		s.guard(func() { s.keepLate(p) })
@@ -62,32 +68,33 @@ func (s *stream) pass(p []byte) {
 	s.tail.Add(p)
 }
 
-// said is what the program said of its failure, as find finds it in the stream's tail: on one line, with secrets hidden, and not long.
-func (s *stream) said(find func(*failure.Tail) string) (line string) {
+// failureLine returns what the program said about its failure, as find extracts it from the tail:
+// one line of limited length, with secrets masked.
+func (s *stream) failureLine(find func(*failure.Tail) string) (line string) {
 	s.guard(func() {
 		if line = find(&s.tail); s.mask != nil {
-			line = s.mask.whole(line) // escape sequences may have stood within a value
+			line = s.mask.hideText(line) // escape sequences may have stood within a value
 		}
 		line = failure.Cut(line)
 	})
 	return line
 }
 
-// guard keeps a fault in the reading of what a stranger wrote from ending the worker.
+// guard contains panics while parsing untrusted output, so that they cannot end the worker.
 func (s *stream) guard(read func()) {
-	if s.broken {
+	if s.faulty {
 		return
 	}
 	defer func() {
 		if fault := recover(); fault != nil {
-			s.broken = true
+			s.faulty = true
 			s.fail(fmt.Errorf("fault in the worker: %v", fault))
 		}
 	}()
 	read()
 }
 
-// keep writes to the file what fits under the ceiling, and then says that the rest is missing.
+// keep writes to the file what fits within the limit, and then a mark that the rest is missing.
 func (s *stream) keep(p []byte) {
 	if s.out.Truncated || len(p) == 0 {
 		return
@@ -98,13 +105,14 @@ func (s *stream) keep(p []byte) {
 			return
 		}
 	}
-	n := min(int64(len(p)), s.left)
+	n := min(int64(len(p)), s.remaining)
 	written, err := s.file.Write(p[:n])
-	s.left -= int64(written)
+	s.remaining -= int64(written)
 	s.size += int64(written)
 	if err == nil && n < int64(len(p)) {
 		s.out.Truncated = true
-		_, err = fmt.Fprintf(s.file, "\n[cut here: only the first %d bytes of this output are kept]\n", s.ceiling)
+		_, err = fmt.Fprintf(s.file,
+			"\n[cut here: only the first %d bytes of this output are kept]\n", s.ceiling)
 	}
 	if err != nil {
 		s.fail(err)
@@ -112,8 +120,8 @@ func (s *stream) keep(p []byte) {
 	}
 }
 
-// cut marks the place behind which the file takes nothing more: behind the text where there is room for it, as in a block that
-// is the file's already, else over the end of it.
+// cut marks where the file ends early: after the text if there is space, as in a block that the
+// file already has, else over its end.
 func (s *stream) cut(cause error) {
 	mark := fmt.Sprintf("\n[cut here: this output is not kept in full: %v]\n", rootOf(cause))
 	n, err := s.file.WriteAt([]byte(mark), s.size)
@@ -123,7 +131,7 @@ func (s *stream) cut(cause error) {
 	at := s.size + int64(n) - int64(len(mark))
 	if at < 0 { // no room for it at all, yet
 		_ = s.file.Truncate(s.size)
-		s.unsaid = cause
+		s.unmarked = cause
 		return
 	}
 	if _, err := s.file.WriteAt([]byte(mark), at); err == nil {
@@ -131,7 +139,8 @@ func (s *stream) cut(cause error) {
 	}
 }
 
-// rootOf is the last of the errors in a chain: no space left on device, without the name of the file.
+// rootOf returns the innermost error of a chain: "no space left on device", without the name of the
+// file.
 func rootOf(err error) error {
 	for next := errors.Unwrap(err); next != nil; next = errors.Unwrap(err) {
 		err = next
@@ -146,10 +155,11 @@ func (s *stream) fail(err error) {
 	s.out.Truncated, s.err = true, errors.Join(s.err, err)
 }
 
-// lateMark stands in a file before what was printed when the program had ended.
-const lateMark = "\n[program exited; the output below is from processes it left running]\n"
+// lateMarker separates what was printed after the program had ended.
+const lateMarker = "\n[program exited; the output below is from processes it left running]\n"
 
-// keepLate writes what processes print that outlive the program, below a mark. It counts nowhere: the end is told.
+// keepLate writes the output of processes that outlive the program below a marker. It does not
+// count: the outcome has been reported.
 func (s *stream) keepLate(p []byte) {
 	if !s.late {
 		s.late = true
@@ -157,7 +167,7 @@ func (s *stream) keepLate(p []byte) {
 		if s.file, err = continueOutput(s.path); err != nil {
 			s.fail(err)
 		}
-		s.keep([]byte(lateMark))
+		s.keep([]byte(lateMarker))
 	}
 	if s.mask != nil {
 		p = s.mask.hide(p)
@@ -165,12 +175,12 @@ func (s *stream) keepLate(p []byte) {
 	s.keep(p)
 }
 
-// end ends the stream of the program: what a mask or a line held back goes its way. It returns the first error of keeping
-// the output.
+// end ends the program's stream and processes what a mask or an incomplete line held back. It
+// returns the first error of keeping the output.
 func (s *stream) end() error {
 	s.guard(func() {
 		if s.mask != nil {
-			s.pass(s.mask.rest())
+			s.pass(s.mask.flush())
 		}
 		_ = s.scanner.Close()
 		unread := s.scanner.Unread()
@@ -178,8 +188,8 @@ func (s *stream) end() error {
 		s.tap.close()
 	})
 	s.ended = true
-	if s.unsaid != nil { // there may be room now
-		s.cut(s.unsaid)
+	if s.unmarked != nil { // there may be room now
+		s.cut(s.unmarked)
 	}
 	if err := s.closeFile(); err != nil {
 		s.fail(err)
@@ -190,14 +200,14 @@ func (s *stream) end() error {
 	return s.err
 }
 
-// close ends the stream when nobody is left who could print.
+// close ends the stream once no process is left that could print.
 func (s *stream) close() {
 	if !s.late {
 		return
 	}
 	s.guard(func() {
 		if s.mask != nil {
-			s.keep(s.mask.rest())
+			s.keep(s.mask.flush())
 		}
 	})
 	_ = s.closeFile() // what the program itself printed was kept before

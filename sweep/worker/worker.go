@@ -1,11 +1,12 @@
-// Package worker runs attempts on one host: it claims what the master sends, gives each attempt a slot, a working
-// directory and an environment, keeps its output, and reports how it ended.
+// Package worker runs attempts on one host: it claims what the master sends, gives each attempt a
+// slot, a working directory and an environment, keeps its output, and reports how it ended.
 //
-// What it reports is one stream of events, in order: what an earlier start could not send, then that it joined, then its
-// attempts, and at the end that it left. While the queue is away attempts run on and the events stand in a file.
+// What it reports is one stream of events, in order: what an earlier start could not send, then
+// that it joined, then its attempts, and at the end that it left. While the queue is away attempts
+// run on and the events stand in a file.
 //
-// It knows the queue (its Port), not the master or the store. The commands import it; it imports the vocabulary,
-// sweep/metric for metrics and sweep/worker/process for programs.
+// It knows the queue (its Port), not the master or the store. The commands import it; it imports
+// the vocabulary, sweep/metric for metrics and sweep/worker/process for programs.
 package worker
 
 import (
@@ -24,44 +25,51 @@ import (
 	"mlframework/sweep/worker/process"
 )
 
-// Ceiling is how much of each stream of an attempt is kept, in bytes, where Options name nothing else.
-const Ceiling = 256 << 20
+// DefaultOutputLimit is how many bytes of each output stream of an attempt are kept if Options do
+// not say otherwise.
+const DefaultOutputLimit = 256 << 20
 
-// patience is how long Run waits at its end for a queue that is away.
-const patience = 5 * time.Second
+// flushTimeout is how long Run, at its end, waits for an unreachable queue.
+const flushTimeout = 5 * time.Second
 
-// Options say where a worker runs. Name, Outputs, Revision and Keeper are needed; the rest has defaults. The caller holds
-// the locks of the folders (see Acquire), so that no other worker uses them.
+// Options configure a worker. Name, Outputs, Revision and Keeper are required; the comments name
+// the defaults of the rest. The caller holds the locks of the folders (see Acquire), so that no
+// other worker uses them.
 type Options struct {
-	Name     string // of the worker, in the queue
-	Host     string // shown to people and programs; the machine's name
-	Slots    int    // attempts at a time; the number of cores
-	Outputs  string // folder of outputs, an absolute path; attempts run in OUTPUTS/SWEEP/INDEX
-	Home     string // HOME of attempts whose user has none, an absolute path; none is the root folder
+	Name    string // of the worker, in the queue
+	Host    string // shown to people and programs; the machine's name
+	Slots   int    // attempts at a time; the number of cores
+	Outputs string // folder of outputs, an absolute path; attempts run in OUTPUTS/SWEEP/INDEX
+	// HOME for attempts whose user has none, an absolute path; "/"
+	Home     string
 	Revision func(revision string) (folder string, err error)
-	// Remake makes the files of a revision anew, after an attempt wrote to them; nil: that cannot be done here.
-	Remake  func(ctx context.Context, revision string) error
+	// Rebuild restores the files of a revision after an attempt wrote to them; nil: not supported
+	// here.
+	Rebuild func(ctx context.Context, revision string) error
 	Environ []string // what attempts inherit, as NAME=value; nothing
-	// OwnSecrets tells that the values of secrets stand in Environ, as where master and worker are one process. Else the master
-	// is asked for them.
+	// OwnSecrets says that Environ has the values of secrets, as when master and worker are one
+	// process. Otherwise the worker requests them from the master.
 	OwnSecrets bool
-	// SecretsFolder is where attempts find their secrets as files, an absolute path; "" is a folder in memory that all programs of
-	// the user can read.
+	// SecretsFolder is where attempts find their secrets as files, an absolute path; "" is an
+	// in-memory folder that all programs of the user can read.
 	SecretsFolder string
-	// Alone tells that there is no other worker: this one goes on when its host cannot run attempts, as nobody else would run
-	// them.
-	Alone bool
-	// NoRoom is called, if not nil, with a sentence when the disk of outputs is full: the worker takes nothing more until there
-	// is room.
-	NoRoom  func(reason string)
-	Keeper  Runner
-	Ceiling int64  // bytes kept of each stream of an attempt; Ceiling
-	Spool   string // file of events that the queue has not taken, an absolute path; none: in memory
+	// SoleWorker says that there is no other worker: this one continues even if its host cannot run
+	// attempts, because no other could.
+	SoleWorker bool
+	// OnNoSpace, if not nil, is called with the reason when the disk of the outputs is full. The
+	// worker then accepts nothing until there is space again.
+	OnNoSpace func(reason string)
+	Keeper    Runner
+	// bytes kept of each stream of an attempt; DefaultOutputLimit
+	OutputLimit int64
+	// file for events that the queue has not accepted, an absolute path; "": they stay in memory
+	Spool   string
 	Program string // version of the program, shown to people; none
-	// Image is the image of the container that the worker runs in, with its digest, and Environment what the container was made
-	// of, as whoever made it says. Both are handed on as they are; "" where there is no container.
+	// Image is the image of the worker's container, with its digest, and Environment describes what
+	// the container was made of. Both are passed on unchanged; "" outside a container.
 	Image, Environment string
-	// Unconfined is why Keeper does not confine programs that should be confined, for people; "": nobody asked for it, or it does.
+	// Unconfined explains to people why programs that should be confined are not; "": they are, or
+	// need not be.
 	Unconfined string
 	Log        *slog.Logger
 }
@@ -77,22 +85,25 @@ type Worker struct {
 	incarnation string
 	port        queue.Port
 	outbox      outbox
-	desk        desk
+	scheduler   scheduler
 	jobs        jobs
-	reads       reads
-	secrets     secrets
-	begun       begun
-	shelf       shelf
-	folders     *folder.Store
-	ahead       ahead
+	reads       readServer
+	secrets     secretStore
+	starts      startLog
+	secretDir   secretDir
+	projects    *folder.Store
+	prefetch    prefetcher
 	meter       meter
-	slots       sync.WaitGroup
-	beats       chan struct{} // asks for a heartbeat before its time
-	hurry       chan struct{} // asks for the end of a worker that is to start again
-	taken       atomic.Bool   // another process has its name
+	attempts    sync.WaitGroup
+	// requests for an immediate heartbeat
+	beatRequests chan struct{}
+	// requests for an immediate end, for a restart
+	restartNow chan struct{}
+	// another process uses the worker's name
+	nameTaken atomic.Bool
 }
 
-// New makes a worker at its end of a queue.
+// New returns a worker that is connected to port.
 func New(port queue.Port, o Options) *Worker {
 	if o.Host == "" {
 		o.Host, _ = os.Hostname()
@@ -100,88 +111,94 @@ func New(port queue.Port, o Options) *Worker {
 	if o.Slots <= 0 {
 		o.Slots = runtime.NumCPU()
 	}
-	if o.Ceiling <= 0 {
-		o.Ceiling = Ceiling
+	if o.OutputLimit <= 0 {
+		o.OutputLimit = DefaultOutputLimit
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	w := &Worker{o: o, port: port, beats: make(chan struct{}, 1), hurry: make(chan struct{}, 1)}
+	w := &Worker{o: o, port: port, beatRequests: make(chan struct{}, 1),
+		restartNow: make(chan struct{}, 1)}
 	var err error
-	if w.incarnation, err = born(o.Spool); err != nil {
+	if w.incarnation, err = newIncarnation(o.Spool); err != nil {
 		o.Log.Error("the start of the worker is not noted: should the clock be set back, its next start may be taken for an older one", "error", err)
 	}
 	w.outbox.init(port, o.Log)
 	w.secrets.init(o.Name)
-	w.begun.init(o)
-	w.shelf.init(o)
-	w.desk.init(o.Name, o.Slots, &w.outbox, &w.secrets)
-	w.desk.alone = o.Alone
-	w.folders = folder.NewStore(folder.Options{Home: filepath.Join(o.Outputs, ".prepared-"+o.Name), Revision: o.Revision,
-		Remake: o.Remake, Idle: 2 * o.Slots, Log: o.Log})
-	w.jobs.init(o, w.folders)
-	w.ahead.init(w.desk.waits)
+	w.starts.init(o)
+	w.secretDir.init(o)
+	w.scheduler.init(o.Name, o.Slots, &w.outbox, &w.secrets)
+	w.scheduler.soleWorker = o.SoleWorker
+	w.projects = folder.NewStore(folder.Options{Home: filepath.Join(o.Outputs, ".prepared-"+o.Name),
+		Revision: o.Revision,
+		Rebuild:  o.Rebuild, Idle: 2 * o.Slots, Log: o.Log})
+	w.jobs.init(o, w.projects)
+	w.prefetch.init(w.scheduler.hasWaiting)
 	w.reads.init(port, o)
 	w.meter.init(o.Outputs)
 	return w
 }
 
-// Run works until ctx ends: it sends what an earlier start could not send, tells that it joined, and takes attempts. At
-// the end those that run are stopped, with their grace, what has not begun is given back, and Run returns when the last
-// event is sent or the queue stayed away for five seconds; what was not sent then stays in the spool. It ends in the same
-// way when the master asks for it.
+// Run runs the worker until ctx ends or the master ends it. It sends the events that an earlier
+// process could not send, reports that the worker has joined, and runs attempts. At the end it
+// stops running attempts, with their grace, and returns the others to the master. It returns once
+// the last event is sent, or after five seconds without a reachable queue; unsent events stay in
+// the spool.
 func (w *Worker) Run(ctx context.Context) (why End) {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
 	if w.o.Spool != "" {
 		w.outbox.attach(w.o.Spool)
 	}
-	w.folders.Recover()
+	w.projects.Recover()
 	w.meter.measure()
-	before, told := w.begun.before()
+	before, told := w.starts.previous()
 	w.outbox.put(before...)
-	w.self(task.JoinedEvent, told)
+	w.reportSelf(task.JoinedEvent, told)
 	sending, stopSending := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopSending()
-	talking, stopTalking := context.WithCancel(sending) // what runs has its grace, which may be longer than a lease
+	// what runs has its grace, which may be longer than a lease
+	talking, stopTalking := context.WithCancel(sending)
 	defer stopTalking()
 	var sender, others sync.WaitGroup
 	sender.Go(func() { w.outbox.run(sending) })
 	w.resize(ctx, 0)
-	others.Go(func() { w.obey(talking, ctx) })
-	for _, part := range []func(context.Context){w.consume, w.beat, w.reads.run, w.meter.run, w.folders.Run, w.watchRoom} {
+	others.Go(func() { w.control(talking, ctx) })
+	for _, part := range []func(context.Context){w.consume, w.beat, w.reads.run, w.meter.run,
+		w.projects.Run, w.watchSpace} {
 		others.Go(func() { part(talking) })
 	}
-	why = w.work(ctx)
+	why = w.waitForEnd(ctx)
 	end()
-	w.desk.close()
+	w.scheduler.close()
 	w.beatNow()
-	w.slots.Wait()
-	if err := w.shelf.close(); err != nil {
+	w.attempts.Wait()
+	if err := w.secretDir.close(); err != nil {
 		w.o.Log.Error("files of secrets are left", "error", err)
 	}
-	if err := w.folders.Close(); err != nil {
+	if err := w.projects.Close(); err != nil {
 		w.o.Log.Warn("copies of projects are left", "error", err)
 	}
-	w.begun.close()
+	w.starts.close()
 	stopTalking()
 	others.Wait()
-	w.self(task.LeftEvent, true)
-	w.outbox.flush(sending, patience)
+	w.reportSelf(task.LeftEvent, true)
+	w.outbox.flush(sending, flushTimeout)
 	stopSending()
 	sender.Wait()
 	return why
 }
 
-// consume claims what arrives: first the events, so that the master knows, then the delivery's acknowledgement, so that
-// no broker's clock runs against the attempts. An attempt that comes a second time is not taken.
+// consume claims deliveries. It sends the claim events before it acknowledges the delivery, so that
+// the master knows of the claim and no broker timeout runs against the attempts. An attempt that is
+// already known is not taken again.
 func (w *Worker) consume(ctx context.Context) {
 	for d := range w.port.Consume(ctx) {
 		var items []item
 		lacks := false
 		for _, b := range d.Items {
 			if b.Version > task.Newest {
-				w.refuse(ctx, b)
+				w.reject(ctx, b)
 				continue
 			}
 			if b.Follow {
@@ -189,23 +206,49 @@ func (w *Worker) consume(ctx context.Context) {
 			}
 			job := w.jobs.get(b)
 			if job.need != nil {
-				lacks = w.secrets.want(*job.need) || lacks
+				lacks = w.secrets.request(*job.need) || lacks
 			}
 			for _, a := range b.Attempts {
 				items = append(items, item{job: job, attempt: a})
 			}
 		}
-		if items = w.desk.claim(items); !w.outbox.sent(ctx) {
+		if items = w.scheduler.claim(items); !w.outbox.waitSent(ctx) {
 			return
 		}
 		if err := d.Ack(); err != nil {
 			w.o.Log.Warn("delivery not acknowledged", "error", err)
-			w.desk.lose(items)
+			w.scheduler.unclaim(items)
 			continue // it comes again
 		}
-		w.desk.put(items)
+		w.scheduler.enqueue(items)
 		if lacks {
 			w.beatNow()
 		}
 	}
+}
+
+// End is the reason why a worker ended.
+type End int
+
+// Why workers end.
+const (
+	Stopped   End = iota // its context ended
+	Restart              // the master asked for another start
+	NameTaken            // another process has its name, and began later
+)
+
+// waitForEnd waits until the worker has to end: because ctx has ended, or because the master asked
+// for it and either nothing runs any more or it asked for an immediate end.
+func (w *Worker) waitForEnd(ctx context.Context) End {
+	select {
+	case <-ctx.Done():
+		return Stopped
+	case <-w.scheduler.idle:
+	case <-w.restartNow:
+	}
+	if w.nameTaken.Load() {
+		return NameTaken
+	}
+	w.o.Log.Info("the worker ends to be started again")
+	return Restart
 }

@@ -52,7 +52,8 @@ func (s *stand) open() *folder.Store {
 
 func (s *stand) path(name string) string { return filepath.Join(s.base, name) }
 
-// snapshot makes a read-only snapshot: a name that ends with / is a folder, a text that begins with -> a link.
+// snapshot makes a read-only snapshot: a name that ends with / is a folder, a text that begins with
+// -> a link.
 func (s *stand) snapshot(revision string, files map[string]string) {
 	s.t.Helper()
 	root := s.path("revisions/" + revision)
@@ -115,7 +116,8 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// tree is what a folder holds: of files the text, an x where they can be executed, of links where they lead, of folders "/".
+// tree is what a folder holds: of files the text, an x where they can be executed, of links where
+// they lead, of folders "/".
 func tree(t testing.TB, root string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -147,8 +149,8 @@ func tree(t testing.TB, root string) map[string]string {
 	return all
 }
 
-// TestWhatIsLeftIsWhatChanged lets attempts do anything to their copies: what they did is left, and the next has the project as
-// it is.
+// TestWhatIsLeftIsWhatChanged lets attempts do anything to their copies: what they did is left, and
+// the next has the project as it is.
 func TestWhatIsLeftIsWhatChanged(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(40) {
@@ -236,7 +238,8 @@ func sameTimes(t *testing.T, snapshot, dir string) {
 	}))
 }
 
-// TestAnotherNameOfAFileIsSeen writes to a file of the project through another name that stands in a new place.
+// TestAnotherNameOfAFileIsSeen writes to a file of the project through another name that stands in
+// a new place.
 func TestAnotherNameOfAFileIsSeen(t *testing.T) {
 	t.Parallel()
 	for _, place := range []string{"sub/other", "new/other", "other"} {

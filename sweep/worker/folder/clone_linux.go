@@ -29,16 +29,19 @@ func Clones(file, folder string) bool {
 // readOnly reports whether a path is on a file system that nobody can write to from here.
 func readOnly(path string) bool {
 	var s unix.Statfs_t
-	return retry(func() error { return unix.Statfs(path, &s) }) == nil && s.Flags&unix.ST_RDONLY != 0
+	return retry(func() error { return unix.Statfs(path, &s) }) == nil &&
+		s.Flags&unix.ST_RDONLY != 0
 }
 
-// appendEntries adds the entries of a list as the system gives it (getdents64(2)), but for the folder itself and the one above.
+// appendEntries adds the entries of a list as the system gives it (getdents64(2)), but for the
+// folder itself and the one above.
 func appendEntries(entries []entry, list []byte) []entry {
 	const inode, length, name = 0, 16, 19 // where they are in an entry
 	for len(list) > name {
 		size := int(binary.NativeEndian.Uint16(list[length:]))
 		text, _, _ := bytes.Cut(list[name:size], []byte{0})
-		if e := (entry{string(text), binary.NativeEndian.Uint64(list[inode:])}); e.name != "." && e.name != ".." {
+		if e := (entry{string(text), binary.NativeEndian.Uint64(list[inode:])}); e.name != "." &&
+			e.name != ".." {
 			entries = append(entries, e)
 		}
 		list = list[size:]
@@ -46,9 +49,12 @@ func appendEntries(entries []entry, list []byte) []entry {
 	return entries
 }
 
-// exchange lets two folders change places.
-func exchange(a, b string) error {
-	err := retry(func() error { return unix.Renameat2(unix.AT_FDCWD, a, unix.AT_FDCWD, b, unix.RENAME_EXCHANGE) })
+// exchangeFolders lets two folders change places.
+func exchangeFolders(a, b string) error {
+	err := retry(func() error {
+		return unix.Renameat2(unix.AT_FDCWD, a, unix.AT_FDCWD, b,
+			unix.RENAME_EXCHANGE)
+	})
 	if err != nil {
 		return &os.LinkError{Op: "exchange", Old: a, New: b, Err: err}
 	}

@@ -25,5 +25,5 @@ func appendEntries(entries []entry, list []byte) []entry {
 	return entries
 }
 
-// exchange is for Linux: elsewhere a copy is moved out of a task's folder.
-func exchange(a, b string) error { return errors.ErrUnsupported }
+// exchangeFolders is for Linux: elsewhere a copy is moved out of a task's folder.
+func exchangeFolders(a, b string) error { return errors.ErrUnsupported }

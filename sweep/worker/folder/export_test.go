@@ -5,25 +5,25 @@ import (
 	"strings"
 )
 
-// Show lists a plan, in the order in which it is made: "folder/", "copy", "link @", "link -> target". Three and more numbered
-// files of a folder are one line.
+// Show lists a plan, in the order in which it is made: "folder/", "copy", "link @", "link ->
+// target". Three and more numbered files of a folder are one line.
 func (p *Plan) Show() (lines []string) {
 	for i := 0; i < len(p.items); i++ {
 		it := p.items[i]
 		line := it.Path
-		switch it.how {
-		case makeDir:
+		switch it.method {
+		case methodDir:
 			line += "/"
 			if n := it.end - i - 1; n > 2 && strings.HasPrefix(p.items[i+1].name, "0") {
 				line += fmt.Sprintf(" %d", n)
-				if p.items[i+1].how == linkToIt {
+				if p.items[i+1].method == methodLink {
 					line += " @"
 				}
 				i = it.end - 1
 			}
-		case linkToIt:
+		case methodLink:
 			line += " @"
-		case keepLink, linkToHost:
+		case methodKeepLink, methodHostLink:
 			line += " -> " + it.Target
 		}
 		lines = append(lines, line)
@@ -33,19 +33,19 @@ func (p *Plan) Show() (lines []string) {
 
 // WatchAll lets a store watch the smallest copies, too.
 func (s *Store) WatchAll() *Store {
-	s.fewest = 0
+	s.minWatched = 0
 	return s
 }
 
 // Inexact lets a store distrust the times of files.
-func (s *Store) Inexact() { s.inexact = true }
+func (s *Store) Inexact() { s.coarseTimes = true }
 
 // Idle counts the whole copies that no attempt uses.
 func (s *Store) Idle() (n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, t := range s.idle {
-		if !t.missing {
+		if !t.incomplete {
 			n++
 		}
 	}

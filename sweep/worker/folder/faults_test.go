@@ -32,12 +32,16 @@ func TestACopyThatCannotBeRemovedIsNobodyElsesFault(t *testing.T) {
 	must(t, c.Leave())
 }
 
-// TestASnapshotThatCannotBeReadIsNotReady brings a snapshot again of which a file is missing, and then all of it.
+// TestASnapshotThatCannotBeReadIsNotReady brings a snapshot again of which a file is missing, and
+// then all of it.
 func TestASnapshotThatCannotBeReadIsNotReady(t *testing.T) {
 	t.Parallel()
 	s := newStand(t)
 	must(t, os.WriteFile(s.path("large"), []byte("weights"), 0o644))
-	bring := func() { s.snapshot("r1", map[string]string{"train.py": "p", "weights": "->" + s.path("large")}) }
+	bring := func() {
+		s.snapshot("r1", map[string]string{"train.py": "p",
+			"weights": "->" + s.path("large")})
+	}
 	bring()
 	p := s.project("r1", folder.Rules{})
 	must(t, s.enter(p, 0).Leave())
@@ -45,7 +49,9 @@ func TestASnapshotThatCannotBeReadIsNotReady(t *testing.T) {
 	must(t, os.Rename(s.path("large"), s.path("elsewhere")))
 	bring()
 	for range 2 {
-		if _, err := p.Enter(t.Context(), s.path("outputs/train-1/1")); err == nil || !strings.Contains(err.Error(), "weights of the project is a link to a file that is gone") {
+		if _, err := p.Enter(t.Context(), s.path("outputs/train-1/1")); err == nil ||
+			!strings.Contains(err.Error(),
+				"weights of the project is a link to a file that is gone") {
 			t.Error(err)
 		}
 	}
@@ -53,7 +59,8 @@ func TestASnapshotThatCannotBeReadIsNotReady(t *testing.T) {
 	must(t, s.enter(p, 1).Leave())
 }
 
-// TestAnAttemptThatCannotBeginLeavesNothing lets a copy lack a file when an attempt gets it beside what an earlier one left.
+// TestAnAttemptThatCannotBeginLeavesNothing lets a copy lack a file when an attempt gets it beside
+// what an earlier one left.
 func TestAnAttemptThatCannotBeginLeavesNothing(t *testing.T) {
 	t.Parallel()
 	s := newStand(t)
@@ -81,13 +88,14 @@ func TestWhatAnAttemptWroteIsSaidOnce(t *testing.T) {
 	x := s.path("revisions/r1/data/x")
 	must(t, os.Chmod(x, 0o644))
 	must(t, os.WriteFile(x, []byte("written"), 0o644))
-	if err := c.Written(); err == nil {
+	if err := c.CheckSnapshot(); err == nil {
 		t.Error("it is not found")
 	}
 	must(t, c.Leave())
 }
 
-// TestASnapshotThatIsMadeAnewHoldsUpNobodyElse lets an attempt leave, and another project be prepared, meanwhile.
+// TestASnapshotThatIsMadeAnewHoldsUpNobodyElse lets an attempt leave, and another project be
+// prepared, meanwhile.
 func TestASnapshotThatIsMadeAnewHoldsUpNobodyElse(t *testing.T) {
 	t.Parallel()
 	s := newStand(t)
@@ -96,7 +104,7 @@ func TestASnapshotThatIsMadeAnewHoldsUpNobodyElse(t *testing.T) {
 	making, made := make(chan bool), make(chan bool)
 	s.store = folder.NewStore(folder.Options{Home: s.path("outputs/.prepared-w1"), Idle: 4,
 		Revision: func(r string) (string, error) { return s.path("revisions/" + r), nil },
-		Remake:   func(context.Context, string) error { making <- true; <-made; return nil }})
+		Rebuild:  func(context.Context, string) error { making <- true; <-made; return nil }})
 	rules := folder.Rules{Link: []string{"data"}}
 	p := s.project("r1", rules)
 	first, beside := s.enter(p, 0), s.enter(p, 1)

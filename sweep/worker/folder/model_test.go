@@ -18,11 +18,13 @@ func randomProject(r *rand.Rand) map[string]string {
 	files := map[string]string{}
 	folders := []string{""}
 	for i := range r.IntN(6) {
-		folders = append(folders, path.Join(folders[r.IntN(len(folders))], fmt.Sprintf("d%d", i))+"/")
+		folders = append(folders, path.Join(folders[r.IntN(len(folders))],
+			fmt.Sprintf("d%d", i))+"/")
 		files[folders[len(folders)-1]] = ""
 	}
 	for i := range r.IntN(20) {
-		name := fmt.Sprintf("%sf%d%s", folders[r.IntN(len(folders))], i, []string{"", ".py", ".sh", " ü"}[r.IntN(4)])
+		name := fmt.Sprintf("%sf%d%s", folders[r.IntN(len(folders))], i,
+			[]string{"", ".py", ".sh", " ü"}[r.IntN(4)])
 		files[name] = strings.Repeat(fmt.Sprint(i), r.IntN(30))
 		if r.IntN(10) == 0 {
 			files[name] = fmt.Sprintf("->f%d", i)
@@ -31,8 +33,8 @@ func randomProject(r *rand.Rand) map[string]string {
 	return files
 }
 
-// change does something to a task's folder that a program might do. In one that is only watched no file gets another name: see
-// TestAnotherNameOfAFileIsSeen.
+// change does something to a task's folder that a program might do. In one that is only watched no
+// file gets another name: see TestAnotherNameOfAFileIsSeen.
 func change(t testing.TB, r *rand.Rand, root string, watched bool) {
 	t.Helper()
 	var files, folders []string
@@ -95,14 +97,15 @@ func change(t testing.TB, r *rand.Rand, root string, watched bool) {
 	}
 }
 
-// inCache reports whether a path is a cache of compiled programs or in one, and what folder that is in.
+// inCache reports whether a path is a cache of compiled programs or in one, and what folder that is
+// in.
 func inCache(name string) (above string, cached bool) {
 	before, _, cached := strings.Cut("/"+name+"/", "/__pycache__/")
 	return strings.TrimPrefix(before, "/"), cached
 }
 
-// leftOver is what is to be left of a folder: without what is as in the project, and without caches of compiled programs in
-// its folders.
+// leftOver is what is to be left of a folder: without what is as in the project, and without caches
+// of compiled programs in its folders.
 func leftOver(project, now map[string]string) map[string]string {
 	left := map[string]string{}
 	for name, text := range now {

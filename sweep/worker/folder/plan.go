@@ -32,32 +32,40 @@ type Entry struct {
 	Target     string // of a symbolic link
 }
 
-// Rules are what a project says about the folders of its tasks. Paths are clean, relative and slash separated.
+// Rules are what a project says about the folders of its tasks. Paths are clean, relative and slash
+// separated.
 type Rules struct {
-	Outputs []string          `json:"outputs,omitempty"` // names that tasks make, beside the usual ones
-	Link    []string          `json:"link,omitempty"`    // linked, whatever their size
-	Copy    []string          `json:"copy,omitempty"`    // copied, whatever their size
-	Links   map[string]string `json:"links,omitempty"`   // links to absolute paths of the host
-	File    string            `json:"file,omitempty"`    // that the worker writes: it does not come from the project
-	Workdir string            `json:"workdir,omitempty"` // where the command runs; "" is the folder itself
+	// names that tasks make, beside the usual ones
+	Outputs []string          `json:"outputs,omitempty"`
+	Link    []string          `json:"link,omitempty"`  // linked, whatever their size
+	Copy    []string          `json:"copy,omitempty"`  // copied, whatever their size
+	Links   map[string]string `json:"links,omitempty"` // links to absolute paths of the host
+	// that the worker writes: it does not come from the project
+	File string `json:"file,omitempty"`
+	// where the command runs; "" is the folder itself
+	Workdir string `json:"workdir,omitempty"`
 }
 
 // RulesOf are the rules of a recipe.
 func RulesOf(r task.Recipe) Rules {
-	rules := Rules{Outputs: r.Outputs, Link: r.Link, Copy: r.Copy, Links: r.Links, Workdir: r.Workdir}
+	rules := Rules{Outputs: r.Outputs, Link: r.Link, Copy: r.Copy, Links: r.Links,
+		Workdir: r.Workdir}
 	if r.File != nil {
 		rules.File = r.File.To
 	}
 	return rules
 }
 
-// outputNames are names that programs give to what they produce. A folder so named is there and empty, a file is absent.
-var outputNames = []string{"result", "results", "run", "runs", "log", "logs", "checkpoint", "checkpoints", "output", "outputs"}
+// outputNames are names that programs give to what they produce. A folder so named is there and
+// empty, a file is absent.
+var outputNames = []string{"result", "results", "run", "runs", "log", "logs", "checkpoint",
+	"checkpoints", "output", "outputs"}
 
 // logNames are the files of an attempt's output, and the one with its number.
 var logNames = []string{"stdout.log", "stderr.log", ".attempt"}
 
-// Output reports whether a path of the project is one of its outputs or lies in one: tasks begin without it.
+// Output reports whether a path of the project is one of its outputs or lies in one: tasks begin
+// without it.
 func (r Rules) Output(p string) bool {
 	for _, base := range []string{"", r.Workdir + "/"} {
 		if below, is := strings.CutPrefix(p, base); is {
@@ -77,7 +85,8 @@ type Limits struct {
 	Links int   // links to single files; above it folders become one link
 }
 
-// LimitsOf are the limits of a file system: where it clones files, a copy takes no space and next to no time.
+// LimitsOf are the limits of a file system: where it clones files, a copy takes no space and next
+// to no time.
 func LimitsOf(clones bool) Limits {
 	l := Limits{Bytes: 64 << 20, Files: 4000, Links: 20_000}
 	if clones {
@@ -86,24 +95,24 @@ func LimitsOf(clones bool) Limits {
 	return l
 }
 
-// how is the way an item comes into a folder.
-type how uint8
+// method is the way an item comes into a folder.
+type method uint8
 
 const (
-	makeDir    how = iota // an empty folder, for the items below it
-	copyFile              // the file's content
-	linkToIt              // a symbolic link to the file or folder in the snapshot
-	keepLink              // a symbolic link of the project, as it is
-	linkToHost            // a symbolic link to a path of the host
+	methodDir      method = iota // an empty folder, for the items below it
+	methodCopy                   // the file's content
+	methodLink                   // a symbolic link to the file or folder in the snapshot
+	methodKeepLink               // a symbolic link of the project, as it is
+	methodHostLink               // a symbolic link to a path of the host
 )
 
 // item is one thing to make in a folder.
 type item struct {
 	Entry
-	how  how
-	name string // the last element of Path
-	in   int    // the index of the folder that holds it; -1 at the top
-	end  int    // the index behind the last item below this one
+	method method
+	name   string // the last element of Path
+	parent int    // the index of the folder that holds it; -1 at the top
+	end    int    // the index behind the last item below this one
 }
 
 // A Plan says how a folder is made of a project's files. It is immutable.
@@ -145,34 +154,35 @@ func (p Problem) Error() string { return fmt.Sprintf("%s: %s: %s", p.Key, p.Path
 // node is a node of the tree that a plan is made of.
 type node struct {
 	Entry
-	name     string
-	how      how
-	rule     rule
-	real     bool // must stay a folder
-	children []*node
-	weight   int64 // of what may give way below it, while that is decided
+	name         string
+	method       method
+	rule         pathRule
+	mustBeFolder bool // must stay a folder
+	children     []*node
+	weight       int64 // of what may give way below it, while that is decided
 }
 
-// rule is what tasks.yml says of a path.
-type rule uint8
+// pathRule is what tasks.yml says of a path.
+type pathRule uint8
 
 const (
-	noRule rule = iota
+	noRule pathRule = iota
 	copyRule
 	linkRule
 )
 
-// New makes the plan for entries in any order. Folders above an entry need not be among the entries. With problems the plan
-// can still be used, but for those of the keys workdir and links.
+// New makes the plan for entries in any order. Folders above an entry need not be among the
+// entries. With problems the plan can still be used, but for those of the keys workdir and links.
 func New(entries []Entry, r Rules, l Limits) (*Plan, []Problem) {
-	root := &node{real: true}
+	root := &node{mustBeFolder: true}
 	nodes := map[string]*node{"": root, ".": root}
-	for _, e := range slices.SortedFunc(slices.Values(entries), func(a, b Entry) int { return strings.Compare(a.Path, b.Path) }) {
+	for _, e := range slices.SortedFunc(slices.Values(entries),
+		func(a, b Entry) int { return strings.Compare(a.Path, b.Path) }) {
 		add(nodes, e)
 	}
 	problems := r.apply(nodes)
 	sortTree(root)
-	decide(root, l)
+	chooseLinks(root, l)
 	p := &Plan{workdir: r.Workdir}
 	p.flatten(root, -1)
 	p.summarize(root)
@@ -191,9 +201,9 @@ func add(nodes map[string]*node, e Entry) *node {
 	n := &node{Entry: e, name: path.Base(e.Path)}
 	switch e.Kind {
 	case File:
-		n.how = copyFile
+		n.method = methodCopy
 	case Symlink:
-		n.how = keepLink
+		n.method = methodKeepLink
 	}
 	nodes[e.Path] = n
 	nodes[above].children = append(nodes[above].children, n)
@@ -205,11 +215,12 @@ func (r Rules) apply(nodes map[string]*node) (problems []Problem) {
 	for _, set := range []struct {
 		key   string
 		paths []string
-		rule  rule
+		rule  pathRule
 	}{{"link", r.Link, linkRule}, {"copy", r.Copy, copyRule}} {
 		for _, p := range set.paths {
 			if n := nodes[p]; n == nil {
-				problems = append(problems, Problem{set.key, p, "the project has no such file or folder"})
+				problems = append(problems, Problem{set.key, p,
+					"the project has no such file or folder"})
 			} else {
 				n.rule = set.rule
 			}
@@ -228,8 +239,8 @@ func (r Rules) apply(nodes map[string]*node) (problems []Problem) {
 			delete(nodes, p)
 		}
 		n := add(nodes, Entry{Path: p, Kind: Symlink, Target: r.Links[p]})
-		n.how = linkToHost
-		stayReal(nodes, path.Dir(p))
+		n.method = methodHostLink
+		keepFolder(nodes, path.Dir(p))
 	}
 	if r.File != "" {
 		if f := firstFile(nodes, path.Dir(r.File)); f != "" {
@@ -241,7 +252,7 @@ func (r Rules) apply(nodes map[string]*node) (problems []Problem) {
 			above.children = slices.DeleteFunc(above.children, func(c *node) bool { return c == n })
 			delete(nodes, r.File)
 		}
-		stayReal(nodes, path.Dir(r.File))
+		keepFolder(nodes, path.Dir(r.File))
 	}
 	if r.Workdir == "" {
 		return problems
@@ -249,7 +260,7 @@ func (r Rules) apply(nodes map[string]*node) (problems []Problem) {
 	if n := nodes[r.Workdir]; n == nil || n.Kind != Dir || !reachable(nodes, r.Workdir) {
 		return append(problems, Problem{"workdir", r.Workdir, "the project has no such folder"})
 	}
-	stayReal(nodes, r.Workdir)
+	keepFolder(nodes, r.Workdir)
 	return problems
 }
 
@@ -272,7 +283,7 @@ func empty(n *node, names []string) {
 		if !slices.Contains(names, c.name) && !slices.Contains(outputNames, c.name) {
 			return false
 		}
-		c.children, c.real = nil, true
+		c.children, c.mustBeFolder = nil, true
 		return c.Kind != Dir
 	})
 }
@@ -297,11 +308,11 @@ func reachable(nodes map[string]*node, p string) bool {
 	return true
 }
 
-// stayReal keeps a folder and those above it from becoming links.
-func stayReal(nodes map[string]*node, p string) {
+// keepFolder keeps a folder and those above it from becoming links.
+func keepFolder(nodes map[string]*node, p string) {
 	for ; p != "." && p != "/" && p != ""; p = path.Dir(p) {
 		if n := nodes[p]; n != nil {
-			n.real = true
+			n.mustBeFolder = true
 		}
 	}
 }
@@ -317,28 +328,29 @@ func sortTree(n *node) {
 func (p *Plan) flatten(n *node, in int) {
 	for _, c := range n.children {
 		at := len(p.items)
-		p.items = append(p.items, item{Entry: c.Entry, how: c.how, name: c.name, in: in})
-		if c.how == makeDir {
+		p.items = append(p.items, item{Entry: c.Entry, method: c.method, name: c.name, parent: in})
+		if c.method == methodDir {
 			p.flatten(c, at)
 		}
 		p.items[at].end = len(p.items)
 	}
 }
 
-// summarize counts what is copied, and lists what is linked; it returns what of a subtree is linked, and whether all of it is.
+// summarize counts what is copied, and lists what is linked; it returns what of a subtree is
+// linked, and whether all of it is.
 func (p *Plan) summarize(n *node) (linked Amount, all bool) {
 	all = true
 	var files, parts []Part
 	for _, c := range n.children {
-		switch c.how {
-		case copyFile:
+		switch c.method {
+		case methodCopy:
 			p.Copied.Files++
 			p.Copied.Bytes += c.Size
 			all = false
-		case linkToHost:
+		case methodHostLink:
 			p.Host = append(p.Host, HostLink{c.Path, c.Target})
 			all = false
-		case linkToIt:
+		case methodLink:
 			amount := amountOf(c)
 			linked = linked.plus(amount)
 			if c.Kind == Dir {
@@ -346,7 +358,7 @@ func (p *Plan) summarize(n *node) (linked Amount, all bool) {
 			} else {
 				files = append(files, Part{Path: c.Path, Amount: amount})
 			}
-		case makeDir:
+		case methodDir:
 			before := len(p.Linked)
 			below, allOfIt := p.summarize(c)
 			linked = linked.plus(below)
@@ -367,7 +379,8 @@ func (p *Plan) summarize(n *node) (linked Amount, all bool) {
 	p.Linked = append(append(p.Linked, parts...), files...)
 	if n.name == "" {
 		slices.SortFunc(p.Linked, func(a, b Part) int {
-			return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(b.Files, a.Files), cmp.Compare(a.Path, b.Path))
+			return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(b.Files, a.Files),
+				cmp.Compare(a.Path, b.Path))
 		})
 	}
 	return linked, all

@@ -17,7 +17,7 @@ func (s *Store) Recover() {
 	}
 	for _, e := range entries {
 		path := filepath.Join(s.o.Home, e.Name())
-		if u, ok := readUse(path); ok && strings.HasSuffix(e.Name(), recordSuffix) {
+		if u, ok := readRecord(path); ok && strings.HasSuffix(e.Name(), recordSuffix) {
 			if failed := s.recover(u); failed != nil {
 				s.o.Log.Warn("what a task left unchanged is still in its folder", "folder", u.Dir, "error", failed)
 			}
@@ -30,7 +30,7 @@ func (s *Store) Recover() {
 }
 
 // recover takes one copy out, by its content.
-func (s *Store) recover(u use) error {
+func (s *Store) recover(u recordContent) error {
 	if _, err := os.Lstat(u.Dir); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -38,19 +38,19 @@ func (s *Store) recover(u use) error {
 	if err != nil {
 		return err
 	}
-	return p.takeOut(u.Dir)
+	return p.removeUnchanged(u.Dir)
 }
 
-// takeOut removes from a folder what is as in the project, by its content.
-func (p *Project) takeOut(dir string) error {
-	n := len(p.maker.plan.items)
-	t := &tree{project: p, ids: make([]identity, n), have: make([]bool, n)}
-	for i := range t.have {
-		t.have[i] = true
+// removeUnchanged removes from a folder what is as in the project, by its content.
+func (p *Project) removeUnchanged(dir string) error {
+	n := len(p.builder.plan.items)
+	t := &workCopy{project: p, ids: make([]identity, n), present: make([]bool, n)}
+	for i := range t.present {
+		t.present[i] = true
 	}
-	l := t.leaver(dir, 0)
+	l := t.newDetacher(dir, 0)
 	l.remove = true
-	if err := l.look(); err != nil {
+	if err := l.check(); err != nil {
 		return err
 	}
 	return l.move()

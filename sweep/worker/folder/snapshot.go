@@ -15,14 +15,14 @@ import (
 // linkedSize is the size above which a file of a snapshot may be a link to the user's own, in bytes.
 const linkedSize = 16 << 20
 
-// Written says that a snapshot was written to while an attempt ran.
-type Written struct {
+// ModifiedError says that a snapshot was written to while an attempt ran.
+type ModifiedError struct {
 	Path    string // of the first that differs, in the project
 	Removed bool
 	Added   bool // something new in the folder Path, which is "" for the project's own
 }
 
-func (w *Written) Error() string {
+func (w *ModifiedError) Error() string {
 	if w.Added {
 		return fmt.Sprintf("the project's snapshot was written to while it ran: something new is in %s/: "+
 			"let the program write into its own folder, $OUTPUT_DIR", path.Join("PROJECT", w.Path))
@@ -43,8 +43,8 @@ type snapshot struct {
 
 	mu         sync.Mutex // held for no work on files
 	listed     *listing
-	generation int      // counts how often it was written to
-	written    *Written // it has to be made anew; nil: it is whole
+	generation int            // counts how often it was written to
+	modified   *ModifiedError // it has to be made anew; nil: it is whole
 }
 
 // listing is what was found in a snapshot. It does not change.
@@ -85,7 +85,7 @@ func (s *snapshot) identity(e Entry) (identity, error) {
 		stat = unix.Stat
 	}
 	err := retry(func() error { return stat(s.path+"/"+e.Path, &st) })
-	return identify(&st), err
+	return identityOf(&st), err
 }
 
 func (s *snapshot) entries() []Entry {
@@ -94,11 +94,11 @@ func (s *snapshot) entries() []Entry {
 	return s.listed.entries
 }
 
-// whole reports whether nothing wrote to the snapshot that was found.
-func (s *snapshot) whole() bool {
+// intact reports whether nothing wrote to the snapshot that was found.
+func (s *snapshot) intact() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.written == nil
+	return s.modified == nil
 }
 
 // clones reports whether files of the snapshot can be cloned into a folder.
@@ -110,17 +110,17 @@ func (s *snapshot) clones(folder string) bool {
 
 // ready returns the generation of the snapshot; one that was written to is made anew first.
 func (s *snapshot) ready(ctx context.Context, remake func(context.Context, string) error) (int, error) {
-	if generation, whole, err := s.now(); whole || err != nil {
+	if generation, whole, err := s.current(); whole || err != nil {
 		return generation, err
 	}
 	s.bringing.Lock()
 	defer s.bringing.Unlock()
-	generation, whole, err := s.now()
+	generation, whole, err := s.current()
 	if whole || err != nil {
 		return generation, err // another one did it
 	}
 	s.mu.Lock()
-	written := s.written
+	written := s.modified
 	s.mu.Unlock()
 	switch {
 	case written == nil: // it was removed and brought again
@@ -139,29 +139,29 @@ func (s *snapshot) ready(ctx context.Context, remake func(context.Context, strin
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.listed, s.written = listed, nil
+	s.listed, s.modified = listed, nil
 	return s.generation, nil
 }
 
-// now is the generation of the snapshot, and whether it is the one that was listed and nothing wrote to it that was found.
-func (s *snapshot) now() (generation int, whole bool, err error) {
+// current is the generation of the snapshot, and whether it is the one that was listed and nothing wrote to it that was found.
+func (s *snapshot) current() (generation int, whole bool, err error) {
 	root, err := lstat(s.path)
 	if err != nil {
 		return 0, false, fmt.Errorf("the files of revision %s are gone: %w", s.revision, err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.generation, s.written == nil && root.inode == s.listed.root.inode, nil
+	return s.generation, s.modified == nil && root.inode == s.listed.root.inode, nil
 }
 
 // check reports whether the snapshot is as it was at a generation; the error is *Written, or errRemade.
 func (s *snapshot) check(generation int) error {
-	listed, err := s.since(generation)
+	listed, err := s.listingAt(generation)
 	if err != nil || readOnly(s.path) {
 		return err
 	}
 	written := s.compare(listed)
-	now, err := s.since(generation)
+	now, err := s.listingAt(generation)
 	switch {
 	case err != nil: // found by another one meanwhile
 		return err
@@ -170,59 +170,59 @@ func (s *snapshot) check(generation int) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.written == nil && s.generation == generation {
-		s.written = written
+	if s.modified == nil && s.generation == generation {
+		s.modified = written
 		s.generation++
 	}
 	return written
 }
 
-// since is what was found in the snapshot; an error where it was found to be written to since a generation.
-func (s *snapshot) since(generation int) (*listing, error) {
+// listingAt is what was found in the snapshot; an error where it was found to be written to since a generation.
+func (s *snapshot) listingAt(generation int) (*listing, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case s.written != nil:
-		return nil, s.written
+	case s.modified != nil:
+		return nil, s.modified
 	case s.generation != generation:
-		return nil, errRemade
+		return nil, errRebuilt
 	}
 	return s.listed, nil
 }
 
-// errRemade is for attempts that ran when another one found the snapshot changed.
-var errRemade = errors.New("another task wrote to the project's snapshot while this one ran")
+// errRebuilt is for attempts that ran when another one found the snapshot changed.
+var errRebuilt = errors.New("another task wrote to the project's snapshot while this one ran")
 
 // compare looks for what is not as it was: a file first, as that says more than the folder that it is in.
-func (s *snapshot) compare(l *listing) *Written {
+func (s *snapshot) compare(l *listing) *ModifiedError {
 	root, err := lstat(s.path)
 	switch {
 	case errors.Is(err, unix.ENOENT), root.inode != l.root.inode: // it was removed by those who keep it
 		return nil
 	case root.mtime != l.root.mtime:
-		return &Written{Added: true}
+		return &ModifiedError{Added: true}
 	}
-	var added *Written
+	var added *ModifiedError
 	for i, e := range l.entries {
 		now, err := s.identity(e)
 		switch {
 		case err != nil:
-			return &Written{Path: e.Path, Removed: true}
+			return &ModifiedError{Path: e.Path, Removed: true}
 		case now == l.ids[i]:
-		case e.Kind == File && e.Size > linkedSize && now.contentOf(l.ids[i]): // a link to it was made or removed elsewhere
+		case e.Kind == File && e.Size > linkedSize && now.sameContent(l.ids[i]): // a link to it was made or removed elsewhere
 		case e.Kind == Dir:
 			if added == nil && now.mtime != l.ids[i].mtime {
-				added = &Written{Path: e.Path, Added: true}
+				added = &ModifiedError{Path: e.Path, Added: true}
 			}
 		default:
-			return &Written{Path: e.Path}
+			return &ModifiedError{Path: e.Path}
 		}
 	}
 	return added
 }
 
-// contentOf reports whether an identity is another's, but for the time at which it was linked.
-func (id identity) contentOf(then identity) bool {
+// sameContent reports whether an identity is another's, but for the time at which it was linked.
+func (id identity) sameContent(then identity) bool {
 	then.ctime, then.links = id.ctime, id.links
 	return id == then
 }

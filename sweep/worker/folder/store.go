@@ -16,42 +16,44 @@ import (
 
 // Options of a Store. Home is needed.
 type Options struct {
-	// Home is a folder for copies that no attempt uses, an absolute path on the file system of the outputs, for one store alone.
+	// Home is a folder for copies that no attempt uses, an absolute path on the file system of the
+	// outputs, for one store alone.
 	Home string
 	// Revision finds the snapshot of a revision, an absolute path.
 	Revision func(revision string) (string, error)
-	// Remake makes a snapshot anew that was written to; nil: it cannot be made.
-	Remake func(ctx context.Context, revision string) error
+	// Rebuild makes a snapshot anew that was written to; nil: it cannot be made.
+	Rebuild func(ctx context.Context, revision string) error
 	// Idle is how many copies are kept that no attempt uses, at most; 0 is none.
 	Idle int
 	// Log gets what is no error of an attempt; nil: nowhere.
 	Log *slog.Logger
 }
 
-// unusedAge is how long a copy is kept that no attempt uses.
-const unusedAge = 5 * time.Minute
+// idleTimeout is how long a copy is kept that no attempt uses.
+const idleTimeout = 5 * time.Minute
 
 // Store keeps copies of projects ready for attempts.
 type Store struct {
 	o Options
 
-	preparing sync.Mutex // held while a project is prepared
+	prepareMu sync.Mutex // held while a project is prepared
 
-	mu        sync.Mutex           // held for no work on files
-	made      int                  // copies so far
-	projects  map[string]*Project  // by revision and rules
-	snapshots map[string]*snapshot // by revision
-	idle      []*tree              // the one that was used last at the end
-	closed    bool
-	watcher   watcher
-	watching  bool // the watcher is open
-	inexact   bool // times of files do not tell any two changes apart
-	swaps     bool // two folders can change places
-	fewest    int  // items of a copy that is watched: of a small one looking at all of it costs as little
-	making    bool // a copy is made ahead
-	ahead     sync.WaitGroup
-	end       context.Context // of what is made ahead
-	stop      context.CancelFunc
+	mu          sync.Mutex           // held for no work on files
+	copies      int                  // copies so far
+	projects    map[string]*Project  // by revision and rules
+	snapshots   map[string]*snapshot // by revision
+	idle        []*workCopy          // the one that was used last at the end
+	closed      bool
+	watcher     watcher
+	watching    bool // the watcher is open
+	coarseTimes bool // times of files do not tell any two changes apart
+	canExchange bool // two folders can change places
+	// items of a copy that is watched: of a small one looking at all of it costs as little
+	minWatched  int
+	prefetching bool // a copy is made ahead
+	prefetch    sync.WaitGroup
+	prefetchCtx context.Context // of what is made ahead
+	stop        context.CancelFunc
 }
 
 // NewStore makes a store. Recover is to be called before its first use, and Close after the last.
@@ -59,23 +61,25 @@ func NewStore(o Options) *Store {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Store{o: o, projects: map[string]*Project{}, snapshots: map[string]*snapshot{}, fewest: 50}
-	s.end, s.stop = context.WithCancel(context.Background())
+	s := &Store{o: o, projects: map[string]*Project{}, snapshots: map[string]*snapshot{},
+		minWatched: 50}
+	s.prefetchCtx, s.stop = context.WithCancel(context.Background())
 	return s
 }
 
 // Project is a revision with rules, of which attempts get copies.
 type Project struct {
-	store    *Store
-	key      string
-	revision string
-	rules    Rules
-	snapshot *snapshot
-	maker    maker
-	use      []byte // what records of its copies say behind the folder
+	store      *Store
+	key        string
+	revision   string
+	rules      Rules
+	snapshot   *snapshot
+	builder    builder
+	recordTail []byte // what records of its copies say behind the folder
 }
 
-// Project prepares a revision for attempts. Errors are those of its snapshot, and rules that lead nowhere on this host.
+// Project prepares a revision for attempts. Errors are those of its snapshot, and rules that lead
+// nowhere on this host.
 func (s *Store) Project(revision string, rules Rules) (*Project, error) {
 	text, err := json.Marshal(rules)
 	if err != nil {
@@ -85,13 +89,13 @@ func (s *Store) Project(revision string, rules Rules) (*Project, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := hostLinks(rules); err != nil {
+	if err := checkHostLinks(rules); err != nil {
 		return nil, err
 	}
 	key := revision + " " + string(text)
-	s.preparing.Lock()
-	defer s.preparing.Unlock()
-	p, shot := s.known(key, revision)
+	s.prepareMu.Lock()
+	defer s.prepareMu.Unlock()
+	p, shot := s.prepared(key, revision)
 	if p != nil {
 		return p, nil
 	}
@@ -108,16 +112,18 @@ func (s *Store) Project(revision string, rules Rules) (*Project, error) {
 	}
 	if !s.watching {
 		s.watcher.open(s.o.Home)
-		s.watching, s.inexact, s.swaps = true, s.inexact || !exactTimes(s.o.Home), exchanges(s.o.Home)
+		s.watching, s.coarseTimes, s.canExchange = true, s.coarseTimes ||
+			!hasExactTimes(s.o.Home), supportsExchange(s.o.Home)
 	}
-	use, err := useOf(revision, rules)
+	use, err := recordTailOf(revision, rules)
 	if err != nil {
 		return nil, err
 	}
-	p = &Project{store: s, key: key, revision: revision, rules: rules, snapshot: shot, use: use}
-	p.maker = maker{snapshot: path, clones: shot.clones(s.o.Home)}
+	p = &Project{store: s, key: key, revision: revision, rules: rules, snapshot: shot,
+		recordTail: use}
+	p.builder = builder{snapshot: path, clones: shot.clones(s.o.Home)}
 	var problems []Problem
-	p.maker.plan, problems = New(shot.entries(), rules, LimitsOf(p.maker.clones))
+	p.builder.plan, problems = New(shot.entries(), rules, LimitsOf(p.builder.clones))
 	for _, problem := range problems {
 		if problem.Key == "workdir" || problem.Key == "links" || problem.Key == "file" {
 			err = errors.Join(err, problem)
@@ -128,32 +134,34 @@ func (s *Store) Project(revision string, rules Rules) (*Project, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.forget()
+	s.evict()
 	s.snapshots[revision], s.projects[key] = shot, p
 	return p, nil
 }
 
-// known is the project of a key and the snapshot of a revision that were prepared, nil where they were not.
-func (s *Store) known(key, revision string) (*Project, *snapshot) {
+// prepared is the project of a key and the snapshot of a revision that were prepared, nil where
+// they were not.
+func (s *Store) prepared(key, revision string) (*Project, *snapshot) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.projects[key], s.snapshots[revision]
 }
 
-// mostProjects bounds what is remembered: a worker lives longer than the revisions that it sees.
-const mostProjects = 64
+// maxProjects bounds what is remembered: a worker lives longer than the revisions that it sees.
+const maxProjects = 64
 
-// forget makes room for one more project. Preparing one again costs little. The caller holds the lock.
-func (s *Store) forget() {
-	if len(s.projects) < mostProjects {
+// evict makes room for one more project. Preparing one again costs little. The caller holds the
+// lock.
+func (s *Store) evict() {
+	if len(s.projects) < maxProjects {
 		return
 	}
 	clear(s.projects)
-	maps.DeleteFunc(s.snapshots, func(_ string, shot *snapshot) bool { return shot.whole() })
+	maps.DeleteFunc(s.snapshots, func(_ string, shot *snapshot) bool { return shot.intact() })
 }
 
-// hostLinks refuses links to paths that are not on this host.
-func hostLinks(r Rules) (err error) {
+// checkHostLinks refuses links to paths that are not on this host.
+func checkHostLinks(r Rules) (err error) {
 	for _, name := range slices.Sorted(maps.Keys(r.Links)) {
 		target := r.Links[name]
 		if _, none := os.Stat(target); none != nil {
@@ -163,8 +171,9 @@ func hostLinks(r Rules) (err error) {
 	return err
 }
 
-// Misfit reports whether an error of Project is one of the rules: the project or the host has not what they name.
-func Misfit(err error) bool {
+// IsRuleError reports whether an error of Project is one of the rules: the project or the host has
+// not what they name.
+func IsRuleError(err error) bool {
 	_, missing := errors.AsType[*MissingTarget](err)
 	_, problem := errors.AsType[Problem](err)
 	return missing || problem
@@ -182,47 +191,50 @@ func (e *MissingTarget) Error() string {
 		cause = p.Err
 	}
 	return "links: " + e.Name + " leads to " + e.Target + ": " + cause.Error() +
-		`: make it, or mount it into the containers of tasks with volumes: ["` + e.Target + ":" + e.Target + `:ro"] and infrainit -f`
+		`: make it, or mount it into the containers of tasks with volumes: ["` + e.Target + ":" +
+		e.Target + `:ro"] and infrainit -f`
 }
 
 // Unwrap gives the cause.
 func (e *MissingTarget) Unwrap() error { return e.Err }
 
-// take gives a whole copy of a generation of the snapshot: one that is kept, or a new one.
-func (p *Project) take(generation int) (*tree, error) {
+// acquire gives a whole copy of a generation of the snapshot: one that is kept, or a new one.
+func (p *Project) acquire(generation int) (*workCopy, error) {
 	p.store.mu.Lock()
-	t := p.store.pick(p, generation)
+	t := p.store.takeIdle(p, generation)
 	p.store.mu.Unlock()
-	return p.whole(context.Background(), t, generation)
+	return p.complete(context.Background(), t, generation)
 }
 
-// whole makes what is missing of a copy, or of a new one.
-func (p *Project) whole(ctx context.Context, t *tree, generation int) (*tree, error) {
+// complete makes what is missing of a copy, or of a new one.
+func (p *Project) complete(ctx context.Context, t *workCopy, generation int) (*workCopy, error) {
 	if t == nil {
 		var err error
-		if t, err = p.blank(); err != nil {
+		if t, err = p.newCopy(); err != nil {
 			return nil, err
 		}
-		t.made = generation
-		if err := t.makeHome(); err != nil {
+		t.generation = generation
+		if err := t.mkdir(); err != nil {
 			return nil, errors.Join(err, t.discard())
 		}
 	}
 	if err := t.complete(ctx); err != nil {
 		return nil, errors.Join(err, t.discard())
 	}
-	if !t.used.IsZero() && len(t.ids) >= p.store.fewest { // the first attempt may be the only one
+	// the first attempt may be the only one
+	if !t.used.IsZero() && len(t.ids) >= p.store.minWatched {
 		p.store.watcher.watch(t, t.path)
 	}
 	return t, nil
 }
 
-// pick takes a copy of a project out of those that are kept, a whole one if there is one. Of one that was made before the
-// snapshot was found changed nobody knows what was copied. The caller holds the lock.
-func (s *Store) pick(p *Project, generation int) (t *tree) {
+// takeIdle takes a copy of a project out of those that are kept, a whole one if there is one. Of
+// one that was made before the snapshot was found changed nobody knows what was copied. The caller
+// holds the lock.
+func (s *Store) takeIdle(p *Project, generation int) (t *workCopy) {
 	found := -1
 	for i, kept := range s.idle {
-		if kept.project == p && kept.made == generation && (found < 0 || !kept.missing) {
+		if kept.project == p && kept.generation == generation && (found < 0 || !kept.incomplete) {
 			found = i
 		}
 	}
@@ -234,8 +246,8 @@ func (s *Store) pick(p *Project, generation int) (t *tree) {
 	return t
 }
 
-// keep puts a copy to those that are kept, and removes the ones that are too many.
-func (s *Store) keep(t *tree) {
+// addIdle puts a copy to those that are kept, and removes the ones that are too many.
+func (s *Store) addIdle(t *workCopy) {
 	s.mu.Lock()
 	t.used = time.Now()
 	s.idle = append(s.idle, t)
@@ -253,13 +265,13 @@ func (s *Store) keep(t *tree) {
 
 // Run removes copies that nobody needs any more, until ctx ends.
 func (s *Store) Run(ctx context.Context) {
-	for tick := time.NewTicker(unusedAge / 5); ; {
+	for tick := time.NewTicker(idleTimeout / 5); ; {
 		select {
 		case <-ctx.Done():
 			tick.Stop()
 			return
 		case now := <-tick.C:
-			if err := s.expire(now.Add(-unusedAge)); err != nil {
+			if err := s.expire(now.Add(-idleTimeout)); err != nil {
 				s.o.Log.Warn("copies of projects that nobody needs are left", "error", err)
 			}
 		}
@@ -286,7 +298,7 @@ func (s *Store) Close() error {
 	gone := s.idle
 	s.idle, s.closed = nil, true
 	s.mu.Unlock()
-	s.ahead.Wait()
+	s.prefetch.Wait()
 	s.watcher.close() // first: the end of each watch would be a call of its own
 	err := discard(gone)
 	if none := os.Remove(s.o.Home); !errors.Is(none, fs.ErrNotExist) {

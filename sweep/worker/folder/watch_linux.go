@@ -17,23 +17,23 @@ import (
 // Copies of files are watched themselves, too, for another name that one gets (a hard link): what is written by that name
 // does not show in the folder.
 type watcher struct {
-	mu    sync.Mutex
-	on    bool // fd is open
-	fd    int
-	spots map[int32]spot
+	mu      sync.Mutex
+	active  bool // fd is open
+	fd      int
+	targets map[int32]watchTarget
 }
 
-// spot is what is watched: a folder of a copy, or a file.
-type spot struct {
-	tree *tree
+// watchTarget is what is watched: a folder of a copy, or a file.
+type watchTarget struct {
+	tree *workCopy
 	item int
 }
 
-const watched = unix.IN_CREATE | unix.IN_DELETE | unix.IN_MOVE | unix.IN_MODIFY | unix.IN_CLOSE_WRITE | unix.IN_ATTRIB |
+const folderEvents = unix.IN_CREATE | unix.IN_DELETE | unix.IN_MOVE | unix.IN_MODIFY | unix.IN_CLOSE_WRITE | unix.IN_ATTRIB |
 	unix.IN_ONLYDIR | unix.IN_DONT_FOLLOW | unix.IN_ONESHOT
 
-// watchedInFile is what tells that a file has another number of names.
-const watchedInFile = unix.IN_ATTRIB | unix.IN_DONT_FOLLOW | unix.IN_ONESHOT
+// fileEvents is what tells that a file has another number of names.
+const fileEvents = unix.IN_ATTRIB | unix.IN_DONT_FOLLOW | unix.IN_ONESHOT
 
 // open begins to watch; home is a folder to see in whether the system tells of changes at all.
 func (w *watcher) open(home string) {
@@ -42,7 +42,7 @@ func (w *watcher) open(home string) {
 		return
 	}
 	file := filepath.Join(home, "probe")
-	_, err1 := unix.InotifyAddWatch(fd, home, watched)
+	_, err1 := unix.InotifyAddWatch(fd, home, folderEvents)
 	err2 := os.WriteFile(file, nil, 0o600)
 	n, err3 := unix.Read(fd, make([]byte, 4096))
 	if err1 != nil || err2 != nil || os.Remove(file) != nil || err3 != nil || n < unix.SizeofInotifyEvent {
@@ -51,28 +51,28 @@ func (w *watcher) open(home string) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.fd, w.on, w.spots = fd, true, map[int32]spot{}
+	w.fd, w.active, w.targets = fd, true, map[int32]watchTarget{}
 }
 
 func (w *watcher) close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.on {
+	if w.active {
 		unix.Close(w.fd)
 	}
-	w.on = false
+	w.active = false
 }
 
 // watch watches what of a copy at base is not watched yet, from now on.
-func (w *watcher) watch(t *tree, base string) {
+func (w *watcher) watch(t *workCopy, base string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	t.watching = false
-	if !w.on {
+	if !w.active {
 		return
 	}
 	w.read() // what was done to it so far is known
-	items := t.project.maker.plan.items
+	items := t.project.builder.plan.items
 	if t.watches == nil {
 		t.watches, t.unwatched = make([]int32, len(items)), nil
 		for i := range items {
@@ -83,9 +83,9 @@ func (w *watcher) watch(t *tree, base string) {
 	}
 	for n, i := range t.unwatched {
 		w.drop(t, i)
-		mask := uint32(watched)
-		if items[i].how == copyFile {
-			mask = watchedInFile
+		mask := uint32(folderEvents)
+		if items[i].method == methodCopy {
+			mask = fileEvents
 		}
 		wd, err := unix.InotifyAddWatch(w.fd, base+"/"+items[i].Path, mask)
 		if err != nil { // too many, for instance
@@ -93,16 +93,16 @@ func (w *watcher) watch(t *tree, base string) {
 			return
 		}
 		t.watches[i] = int32(wd)
-		w.spots[int32(wd)] = spot{t, i}
+		w.targets[int32(wd)] = watchTarget{t, i}
 	}
 	t.unwatched, t.watching = t.unwatched[:0], true
 }
 
-// renew lets items of a copy be watched anew: they are others now.
-func (w *watcher) renew(t *tree, changed []int) {
+// rewatch lets items of a copy be watched anew: they are others now.
+func (w *watcher) rewatch(t *workCopy, changed []int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !w.on || t.watches == nil {
+	if !w.active || t.watches == nil {
 		return
 	}
 	for _, i := range changed {
@@ -112,19 +112,19 @@ func (w *watcher) renew(t *tree, changed []int) {
 }
 
 // drop ends the watch of an item. The caller holds the lock.
-func (w *watcher) drop(t *tree, i int) {
-	if wd := t.watches[i]; wd > 0 && w.spots[wd] == (spot{t, i}) {
-		delete(w.spots, wd)
+func (w *watcher) drop(t *workCopy, i int) {
+	if wd := t.watches[i]; wd > 0 && w.targets[wd] == (watchTarget{t, i}) {
+		delete(w.targets, wd)
 		_, _ = unix.InotifyRmWatch(w.fd, uint32(wd))
 	}
 	t.watches[i] = 0
 }
 
 // forget ends the watches of a copy.
-func (w *watcher) forget(t *tree) {
+func (w *watcher) forget(t *workCopy) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !w.on {
+	if !w.active {
 		return
 	}
 	for i := range t.watches {
@@ -135,10 +135,10 @@ func (w *watcher) forget(t *tree) {
 
 // touched reports in which folders of a copy something was touched since watch, and which files got another name; false:
 // nobody knows.
-func (w *watcher) touched(t *tree) (items []int, known bool) {
+func (w *watcher) touched(t *workCopy) (items []int, known bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !w.on || !t.watching {
+	if !w.active || !t.watching {
 		return nil, false
 	}
 	w.read()
@@ -168,16 +168,16 @@ func (w *watcher) read() {
 // event notes one event: its item is not watched any more.
 func (w *watcher) event(wd int32, mask uint32) {
 	if mask&unix.IN_Q_OVERFLOW != 0 { // what was lost nobody knows
-		for _, s := range w.spots {
+		for _, s := range w.targets {
 			s.tree.watching = false
 		}
 		return
 	}
-	s, ok := w.spots[wd]
+	s, ok := w.targets[wd]
 	if !ok {
 		return
 	}
-	delete(w.spots, wd)
+	delete(w.targets, wd)
 	s.tree.watches[s.item] = 0
 	s.tree.unwatched = append(s.tree.unwatched, s.item)
 }

@@ -5,9 +5,9 @@ package folder
 // watcher is for Linux: elsewhere every file of a copy is looked at.
 type watcher struct{}
 
-func (*watcher) open(string)                 {}
-func (*watcher) close()                      {}
-func (*watcher) watch(*tree, string)         {}
-func (*watcher) renew(*tree, []int)          {}
-func (*watcher) forget(*tree)                {}
-func (*watcher) touched(*tree) ([]int, bool) { return nil, false }
+func (*watcher) open(string)                     {}
+func (*watcher) close()                          {}
+func (*watcher) watch(*workCopy, string)         {}
+func (*watcher) rewatch(*workCopy, []int)        {}
+func (*watcher) forget(*workCopy)                {}
+func (*watcher) touched(*workCopy) ([]int, bool) { return nil, false }

@@ -15,9 +15,10 @@ import (
 	"mlframework/sweep/worker/process"
 )
 
-// BenchmarkTrue runs `true` on two slots, by Run, os/exec and xargs -P2 in turns, so that a noisy machine is noisy for
-// all. The issue asks of the whole system 0.85 of xargs: what Run has above that is what the rest may spend. cpu/ is
-// processor time of this process and its children, which noise changes less, as a share of that of xargs.
+// BenchmarkTrue runs `true` on two slots, by Run, os/exec and xargs -P2 in turns, so that a noisy
+// machine is noisy for all. The issue asks of the whole system 0.85 of xargs: what Run has above
+// that is what the rest may spend. cpu/ is processor time of this process and its children, which
+// noise changes less, as a share of that of xargs.
 func BenchmarkTrue(b *testing.B) {
 	const tasks = 500
 	env := os.Environ()
@@ -67,7 +68,8 @@ func onTwoSlots(tasks int, do func()) {
 }
 
 func keeperTrue(tasks int, env []string, out io.Writer) {
-	spec := process.Spec{Argv: []string{"true"}, Env: env, Stdout: out, Stderr: &bytes.Buffer{}, Marks: []string{"TASK_ID=x", "ATTEMPT=1"}}
+	spec := process.Spec{Argv: []string{"true"}, Env: env, Stdout: out, Stderr: &bytes.Buffer{},
+		Marks: []string{"TASK_ID=x", "ATTEMPT=1"}}
 	onTwoSlots(tasks, func() {
 		if e := keeper.Run(context.Background(), spec); e.Cause != process.Exited || e.Code != 0 {
 			panic(e.Err)

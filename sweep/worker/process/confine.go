@@ -1,6 +1,7 @@
 package process
 
-// Confinement is what the programs of a Keeper cannot reach, whatever the modes of files say. All paths are absolute.
+// Confinement is what the programs of a Keeper cannot reach, whatever the modes of files say. All
+// paths are absolute.
 //
 // Beside it a confined program cannot trace, look into or signal processes other than those it
 // started, cannot set limits of any process but itself, cannot gain privileges by running a program

@@ -57,7 +57,8 @@ func Privileged() bool {
 }
 
 func landlockABI() (abi int, err error) {
-	n, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
+	n, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0,
+		unix.LANDLOCK_CREATE_RULESET_VERSION)
 	switch {
 	case errno == unix.EOPNOTSUPP:
 		return 0, errors.New("the kernel has Landlock turned off (add it to the boot option lsm=)")
@@ -66,13 +67,14 @@ func landlockABI() (abi int, err error) {
 	case errno != 0:
 		return 0, errors.New("the kernel has no Landlock (Linux 5.19 has)")
 	case n < oldestABI:
-		return 0, fmt.Errorf("the kernel's Landlock is too old, version %d (Linux 5.19 has %d)", n, oldestABI)
+		return 0, fmt.Errorf("the kernel's Landlock is too old, version %d (Linux 5.19 has %d)", n,
+			oldestABI)
 	}
 	return int(n), nil
 }
 
-// cage makes programs confined. It is safe for concurrent use.
-type cage struct {
+// sandbox makes programs confined. It is safe for concurrent use.
+type sandbox struct {
 	filter   []unix.SockFilter // of system calls; empty where the kernel has none
 	landlock bool              // the kernel has it; what follows is for it
 
@@ -100,7 +102,7 @@ type leading struct {
 // Confine confines all programs that Run starts from now on, as far as the kernel can: see
 // CanConfine. Call it before the first.
 func (k *Keeper) Confine(c Confinement) error {
-	g := &cage{}
+	g := &sandbox{}
 	if canFilter() == nil {
 		g.filter = limitsFilter()
 	}
@@ -109,12 +111,12 @@ func (k *Keeper) Confine(c Confinement) error {
 			return fmt.Errorf("confine programs: %w", err)
 		}
 	}
-	k.cage = g
+	k.sandbox = g
 	return nil
 }
 
 // protect makes the rules of Landlock, of which the kernel has a version.
-func (g *cage) protect(c Confinement, abi int) (err error) {
+func (g *sandbox) protect(c Confinement, abi int) (err error) {
 	g.landlock, g.attr.Handled_access_fs = true, allRights
 	if abi < 3 { // Linux before 6.2: files that can be written to by nobody else can be truncated
 		g.attr.Handled_access_fs &^= unix.LANDLOCK_ACCESS_FS_TRUNCATE
@@ -138,27 +140,27 @@ func (g *cage) protect(c Confinement, abi int) (err error) {
 
 // forkExec is syscall.ForkExec for a program that is confined if k confines.
 func (k *Keeper) forkExec(file string, s *Spec, attr *syscall.ProcAttr) (pid int, err error) {
-	if k.cage == nil {
+	if k.sandbox == nil {
 		return syscall.ForkExec(file, s.Argv, attr)
 	}
-	onThreadOfItsOwn(func() {
-		if err = k.cage.enter(s.Own); err == nil {
+	onOwnThread(func() {
+		if err = k.sandbox.enter(s.Own); err == nil {
 			pid, err = syscall.ForkExec(file, s.Argv, attr)
 		}
 	})
 	return pid, err
 }
 
-// onThreadOfItsOwn calls f on a thread that ends with f: what f makes of the thread, no other
+// onOwnThread calls f on a thread that ends with f: what f makes of the thread, no other
 // goroutine meets. The main thread cannot end, and stands for the whole process where others ask
 // for its rights: while it is held here, f gets another.
-func onThreadOfItsOwn(f func()) {
+func onOwnThread(f func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		runtime.LockOSThread()
 		if unix.Gettid() == unix.Getpid() {
-			onThreadOfItsOwn(f)
+			onOwnThread(f)
 			runtime.UnlockOSThread()
 			return
 		}
@@ -167,9 +169,9 @@ func onThreadOfItsOwn(f func()) {
 	<-done
 }
 
-// enter confines the calling thread and what it will start, for good. Its errors have no number of the system: one would be
-// taken for the program's.
-func (g *cage) enter(own []string) error {
+// enter confines the calling thread and what it will start, for good. Its errors have no number of
+// the system: one would be taken for the program's.
+func (g *sandbox) enter(own []string) error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("confine the program: no new privileges: %v", err)
 	}
@@ -187,7 +189,7 @@ func (g *cage) enter(own []string) error {
 }
 
 // restrict takes the rights from the calling thread that Landlock keeps from programs.
-func (g *cage) restrict(own []string) error {
+func (g *sandbox) restrict(own []string) error {
 	set, err := g.ruleset()
 	if err != nil {
 		return err
@@ -198,14 +200,15 @@ func (g *cage) restrict(own []string) error {
 			return err
 		}
 	}
-	if _, _, errno := unix.RawSyscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(set), 0, 0); errno != 0 {
+	if _, _, errno := unix.RawSyscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(set), 0,
+		0); errno != 0 {
 		return fmt.Errorf("landlock_restrict_self: %w", errno)
 	}
 	return nil
 }
 
 // ruleset makes a set of rules that every program has.
-func (g *cage) ruleset() (fd int, err error) {
+func (g *sandbox) ruleset() (fd int, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.stale() {
@@ -213,7 +216,8 @@ func (g *cage) ruleset() (fd int, err error) {
 			return -1, err
 		}
 	}
-	n, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&g.attr)), unsafe.Sizeof(g.attr), 0)
+	n, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&g.attr)),
+		unsafe.Sizeof(g.attr), 0)
 	if errno != 0 {
 		return -1, fmt.Errorf("landlock_create_ruleset: %w", errno)
 	}
@@ -227,7 +231,7 @@ func (g *cage) ruleset() (fd int, err error) {
 }
 
 // allow adds a folder of which a program may do anything.
-func (g *cage) allow(set int, path string) error {
+func (g *sandbox) allow(set int, path string) error {
 	fd, err := unix.Open(path, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return &os.PathError{Op: "open", Path: path, Err: err}
@@ -238,7 +242,8 @@ func (g *cage) allow(set int, path string) error {
 
 func addRule(set int, r rule) error {
 	attr := unix.LandlockPathBeneathAttr{Allowed_access: r.rights, Parent_fd: int32(r.fd)}
-	_, _, errno := unix.RawSyscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(set), unix.LANDLOCK_RULE_PATH_BENEATH,
+	_, _, errno := unix.RawSyscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(set),
+		unix.LANDLOCK_RULE_PATH_BENEATH,
 		uintptr(unsafe.Pointer(&attr)), 0, 0, 0)
 	if errno != 0 {
 		return fmt.Errorf("landlock_add_rule: %w", errno)
@@ -246,8 +251,9 @@ func addRule(set int, r rule) error {
 	return nil
 }
 
-// stale reports whether there may be entries that the rules do not know, in the folders that lead to protected ones.
-func (g *cage) stale() bool {
+// stale reports whether there may be entries that the rules do not know, in the folders that lead
+// to protected ones.
+func (g *sandbox) stale() bool {
 	for _, l := range g.leading {
 		var st unix.Stat_t
 		if unix.Lstat(l.path, &st) != nil || st.Mtim != l.changed {
@@ -257,9 +263,9 @@ func (g *cage) stale() bool {
 	return false
 }
 
-// build makes the rules anew. Landlock only allows: what is beside a protected folder is allowed, and what is beside
-// each of the folders that lead to it.
-func (g *cage) build() (err error) {
+// build makes the rules anew. Landlock only allows: what is beside a protected folder is allowed,
+// and what is beside each of the folders that lead to it.
+func (g *sandbox) build() (err error) {
 	defer func() {
 		if err != nil {
 			g.leading = []leading{{}} // no such folder: the next program tries again
@@ -271,7 +277,8 @@ func (g *cage) build() (err error) {
 	g.rules, g.leading = nil, nil
 	rights := map[string]uint64{"/": listRight}
 	around(g.hidden, "/", g.entries, func(path string) { rights[path] |= readRights })
-	around(slices.Concat(g.hidden, g.readOnly), "/", g.entries, func(path string) { rights[path] |= allRights &^ readRights })
+	around(slices.Concat(g.hidden, g.readOnly), "/", g.entries,
+		func(path string) { rights[path] |= allRights &^ readRights })
 	for _, path := range g.writable {
 		rights[path] = allRights
 	}
@@ -283,8 +290,9 @@ func (g *cage) build() (err error) {
 	return nil
 }
 
-// grant adds a rule. What has gone needs none, and what this user cannot reach his programs cannot either.
-func (g *cage) grant(path string, rights uint64) error {
+// grant adds a rule. What has gone needs none, and what this user cannot reach his programs cannot
+// either.
+func (g *sandbox) grant(path string, rights uint64) error {
 	fd, err := unix.Open(path, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err == unix.ENOENT || err == unix.EACCES {
 		return nil
@@ -308,10 +316,11 @@ func (g *cage) grant(path string, rights uint64) error {
 }
 
 // entries lists a folder that leads to a protected one.
-func (g *cage) entries(folder string) []string {
+func (g *sandbox) entries(folder string) []string {
 	l := leading{path: folder}
 	var st unix.Stat_t
-	if unix.Lstat(folder, &st) == nil { // before it is read: what comes meanwhile is seen the next time
+	// before it is read: what comes meanwhile is seen the next time
+	if unix.Lstat(folder, &st) == nil {
 		l.changed = st.Mtim
 	}
 	g.leading = append(g.leading, l)
@@ -324,12 +333,17 @@ func (g *cage) entries(folder string) []string {
 	return names
 }
 
-// around calls each for the largest parts of the tree at path in which there is none of the protected paths.
-func around(protected []string, path string, entries func(folder string) []string, each func(path string)) {
+// around calls each for the largest parts of the tree at path in which there is none of the
+// protected paths.
+func around(protected []string, path string, entries func(folder string) []string,
+	each func(path string)) {
 	below := strings.TrimSuffix(path, "/") + "/"
 	switch {
 	case slices.Contains(protected, path):
-	case !slices.ContainsFunc(protected, func(p string) bool { return strings.HasPrefix(p, below) }):
+	case !slices.ContainsFunc(protected, func(p string) bool {
+		return strings.HasPrefix(p,
+			below)
+	}):
 		each(path)
 	default:
 		names := entries(path)

@@ -20,7 +20,8 @@ func init() {
 	helpers["confined-threads"] = confinedThreads
 }
 
-// confined runs a shell script as a program that is confined as a worker confines those of its tasks, below $BASE.
+// confined runs a shell script as a program that is confined as a worker confines those of its
+// tasks, below $BASE.
 func confined() int {
 	k, base, err := confining()
 	if err != nil {
@@ -32,7 +33,8 @@ func confined() int {
 			return say(err)
 		}
 	}
-	exit := k.Run(context.Background(), process.Spec{Argv: []string{"sh", "-c", os.Args[1]}, Env: os.Environ(), Dir: base + "/outputs/own",
+	exit := k.Run(context.Background(), process.Spec{Argv: []string{"sh", "-c", os.Args[1]},
+		Env: os.Environ(), Dir: base + "/outputs/own",
 		Stdout: os.Stdout, Stderr: os.Stdout, Own: []string{base + "/outputs/own"}})
 	if exit.Err != nil {
 		return say(exit.Err)
@@ -44,7 +46,8 @@ func confining() (*process.Keeper, string, error) {
 	base := os.Getenv("BASE")
 	k, err := process.NewKeeper(nil)
 	if err == nil {
-		err = k.Confine(process.Confinement{Hidden: []string{base + "/secrets", base + "/state"}, ReadOnly: []string{base + "/outputs"},
+		err = k.Confine(process.Confinement{Hidden: []string{base + "/secrets", base + "/state"},
+			ReadOnly: []string{base + "/outputs"},
 			Writable: []string{base + "/state/home"}})
 	}
 	return k, base, err
@@ -55,7 +58,8 @@ func say(err error) int {
 	return 99
 }
 
-// confinedThreads runs many confined programs at a time and prints the threads of this process that are confined with them.
+// confinedThreads runs many confined programs at a time and prints the threads of this process that
+// are confined with them.
 func confinedThreads() int {
 	k, base, err := confining()
 	if err != nil {
@@ -66,7 +70,9 @@ func confinedThreads() int {
 		go func() {
 			var exit process.Exit
 			for range 25 {
-				exit = k.Run(context.Background(), process.Spec{Argv: []string{"true"}, Env: os.Environ(), Own: []string{base + "/outputs/own"}})
+				exit = k.Run(context.Background(),
+					process.Spec{Argv: []string{"true"}, Env: os.Environ(),
+						Own: []string{base + "/outputs/own"}})
 			}
 			done <- exit
 		}()
@@ -79,7 +85,8 @@ func confinedThreads() int {
 	if err := k.Close(context.Background()); err != nil {
 		return say(err)
 	}
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) { // a thread ends a moment after its last call
+	// a thread ends a moment after its last call
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
 		left := confinedNow()
 		if len(left) == 0 {
 			return 0
@@ -94,14 +101,16 @@ func confinedThreads() int {
 func confinedNow() (threads []string) {
 	all, _ := filepath.Glob("/proc/self/task/*/status")
 	for _, file := range all {
-		if status, err := os.ReadFile(file); err == nil && strings.Contains(string(status), "NoNewPrivs:\t1") {
+		if status, err := os.ReadFile(file); err == nil &&
+			strings.Contains(string(status), "NoNewPrivs:\t1") {
 			threads = append(threads, file)
 		}
 	}
 	return threads
 }
 
-// cell makes the folders of a worker and gives what runs a helper there, as a user without privileges.
+// cell makes the folders of a worker and gives what runs a helper there, as a user without
+// privileges.
 func cell(t *testing.T) (base string, run func(helper string, args ...string) (string, error)) {
 	t.Helper()
 	if err := process.CanConfine(); err != nil {
@@ -112,12 +121,14 @@ func cell(t *testing.T) (base string, run func(helper string, args ...string) (s
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(base) })
-	for _, dir := range []string{"secrets", "state/home", "outputs/own/sub", "outputs/other", "revisions"} {
+	for _, dir := range []string{"secrets", "state/home", "outputs/own/sub", "outputs/other",
+		"revisions"} {
 		if err := os.MkdirAll(filepath.Join(base, dir), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{"secrets/credentials", "state/events", "outputs/own/mine", "outputs/other/theirs", "config"} {
+	for _, name := range []string{"secrets/credentials", "state/events", "outputs/own/mine",
+		"outputs/other/theirs", "config"} {
 		write(t, base, name, "text of "+name, 0o600)
 	}
 	self, err := os.Open(os.Args[0])
@@ -128,13 +139,15 @@ func cell(t *testing.T) (base string, run func(helper string, args ...string) (s
 	attr := &syscall.SysProcAttr{}
 	if os.Getuid() == 0 {
 		attr.Credential = &syscall.Credential{Uid: nobody, Gid: nobody}
-		if out, err := exec.Command("chown", "-R", fmt.Sprint(nobody), base).CombinedOutput(); err != nil {
+		if out, err := exec.Command("chown", "-R", fmt.Sprint(nobody),
+			base).CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
 	}
 	return base, func(helper string, args ...string) (string, error) {
 		cmd := exec.Command(fmt.Sprintf("/proc/self/fd/%d", self.Fd()), args...)
-		cmd.Env = append(os.Environ(), "HELPER="+helper, "BASE="+base, "ADD="+filepath.Join(base, "added"))
+		cmd.Env = append(os.Environ(), "HELPER="+helper, "BASE="+base,
+			"ADD="+filepath.Join(base, "added"))
 		cmd.Dir, cmd.SysProcAttr = base, attr
 		var out bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &out, &out
@@ -181,9 +194,11 @@ func TestWhatAConfinedProgramReaches(t *testing.T) {
 		{"read another's output", "cat $BASE/outputs/other/theirs", true},
 		{"list what is hidden", "ls $BASE/secrets /", true},
 		{"read what came later", "cat $BASE/added", true},
-		{"work in its own folder", "echo x >new && mkdir a && mv new a/ && ln a/new b && rm -r a b && truncate -s 3 mine", true},
+		{"work in its own folder",
+			"echo x >new && mkdir a && mv new a/ && ln a/new b && rm -r a b && truncate -s 3 mine", true},
 		{"use its home", "echo x >$BASE/state/home/.profile", true},
-		{"use what is beside", "echo x >>$BASE/config && rm $(mktemp -p /tmp) && echo >/dev/null", true},
+		{"use what is beside", "echo x >>$BASE/config && rm $(mktemp -p /tmp) && echo >/dev/null",
+			true},
 		{"signal its own", "sleep 9 & kill $! && kill -0 $$", true},
 		{"look into its own", "sleep 9 & cat /proc/$!/environ >env; kill $!; test -s env", true},
 	} {
@@ -192,13 +207,15 @@ func TestWhatAConfinedProgramReaches(t *testing.T) {
 			t.Errorf("%s: %v: %s", c.name, err, out)
 		}
 	}
-	if text, err := os.ReadFile(base + "/outputs/other/theirs"); err != nil || string(text) != "text of outputs/other/theirs" {
+	if text, err := os.ReadFile(base + "/outputs/other/theirs"); err != nil ||
+		string(text) != "text of outputs/other/theirs" {
 		t.Errorf("another's output: %q, %v", text, err)
 	}
 }
 
-// TestNoThreadStaysConfined looks for threads of the process that starts confined programs which are confined, too: what Go
-// runs on them would be, and main's would make the whole process look so to others.
+// TestNoThreadStaysConfined looks for threads of the process that starts confined programs which
+// are confined, too: what Go runs on them would be, and main's would make the whole process look so
+// to others.
 func TestNoThreadStaysConfined(t *testing.T) {
 	t.Parallel()
 	if len(confinedNow()) > 0 {

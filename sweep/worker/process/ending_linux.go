@@ -11,39 +11,44 @@ import (
 )
 
 const (
-	// usualLinger is what processes have that outlive their program, before SIGTERM: the last words of a tee.
-	usualLinger = 100 * time.Millisecond
+	// defaultLinger is what processes have that outlive their program, before SIGTERM: the last
+	// words of a tee.
+	defaultLinger = 100 * time.Millisecond
 	// stuckAfter is how long after the first SIGKILL a process counts as one that cannot be ended.
 	stuckAfter = 5 * time.Second
-	// doubtFor bounds the wait for what may tell from which of several programs a stranger came.
-	doubtFor = 100 * time.Millisecond
-	// lastWords is what processes have that outlive their program, after SIGTERM, before its end is told without their output.
-	lastWords = 100 * time.Millisecond
-	// Signals are sent, and the result looked at, again after shortest, then twice as long, up to longest; or up to rarely
-	// where the end of a process wakes the run: then that is for what it may have started meanwhile.
-	shortest = 500 * time.Microsecond
-	longest  = 20 * time.Millisecond
-	rarely   = time.Second
-	// mostHeads is how many of the processes that a program left are waited for.
-	mostHeads = 64
+	// attributionTimeout bounds the wait for what may tell from which of several programs a
+	// stranger came.
+	attributionTimeout = 100 * time.Millisecond
+	// termLinger is what processes have that outlive their program, after SIGTERM, before its end
+	// is told without their output.
+	termLinger = 100 * time.Millisecond
+	// Signals are sent, and the result looked at, again after shortest, then twice as long, up to
+	// longest; or up to rarely where the end of a process wakes the run: then that is for what it
+	// may have started meanwhile.
+	minPause        = 500 * time.Microsecond
+	maxPause        = 20 * time.Millisecond
+	maxWatchedPause = time.Second
+	// maxHeads is how many of the processes that a program left are waited for.
+	maxHeads = 64
 )
 
 // ending is how far the end of a run has come.
 type ending struct {
-	preferred      int          // how often: see preferForOOM
+	oomCalls       int          // how often: see preferForOOM
 	termAt, killAt time.Time    // zero until the end has begun
-	killed         time.Time    // when SIGKILL was first sent
-	termed         map[int]bool // got SIGTERM
+	firstKill      time.Time    // when SIGKILL was first sent
+	gotTerm        map[int]bool // got SIGTERM
 	outlived       map[int]bool // got a signal after the program itself was gone
 	pause          time.Duration
-	next           time.Time   // not before: walking /proc for every line of output would be too much
-	stirred        bool        // a process that was waited for has ended
-	heads          map[int]int // pidfds, by pid, of what the program left; -1: it was seen to end
-	told           bool        // Spec.Ended was called
+	// not before: walking /proc for every line of output would be too much
+	nextCheck time.Time
+	headEnded bool        // a process that was waited for has ended
+	heads     map[int]int // pidfds, by pid, of what the program left; -1: it was seen to end
+	reported  bool        // Spec.Ended was called
 }
 
-// follow carries output and time until the run is over.
-func (r *run) follow(ctx context.Context) {
+// loop carries output and time until the run is over.
+func (r *run) loop(ctx context.Context) {
 	dead := false
 	for {
 		again, over := r.step(ctx, time.Now(), dead)
@@ -55,18 +60,19 @@ func (r *run) follow(ctx context.Context) {
 	}
 }
 
-// step does what is due and returns after how long it wants to be called again (negative: when something happens).
+// step does what is due and returns after how long it wants to be called again (negative: when
+// something happens).
 func (r *run) step(ctx context.Context, now time.Time, dead bool) (again time.Duration, over bool) {
 	if dead && !r.reaped {
 		r.reapRoot()
-		r.stirred, r.next = r.reaped, time.Time{}
+		r.headEnded, r.nextCheck = r.reaped, time.Time{}
 	}
 	if !r.reaped {
-		r.heedTimeout(now)
+		r.checkTimeout(now)
 	}
-	r.heedContext(ctx, now)
+	r.checkContext(ctx, now)
 	if r.reaped {
-		if over = r.look(now); over {
+		if over = r.checkRemaining(now); over {
 			return 0, true
 		}
 	}
@@ -74,60 +80,62 @@ func (r *run) step(ctx context.Context, now time.Time, dead bool) (again time.Du
 	case r.termAt.IsZero() && r.reaped: // nothing but time can tell whether anything is left
 		again = r.pauseUntil(now)
 	case r.termAt.IsZero():
-		return r.undisturbed(now), false
-	case !r.killed.IsZero() && now.Sub(r.killed) >= stuckAfter:
-		r.giveUp()
+		return r.untilNextDue(now), false
+	case !r.firstKill.IsZero() && now.Sub(r.firstKill) >= stuckAfter:
+		r.recordStuck()
 		return 0, true
 	case now.Before(r.termAt):
 		again = min(r.pauseUntil(now), r.termAt.Sub(now))
-	case !r.reaped && r.termed != nil && now.Before(r.killAt):
-		return r.killAt.Sub(now), false // it had its SIGTERM; what it starts to clean up does not get one
+	case !r.reaped && r.gotTerm != nil && now.Before(r.killAt):
+		// it had its SIGTERM; what it starts to clean up does not get one
+		return r.killAt.Sub(now), false
 	default:
-		again = r.signal(now)
+		again = r.sendDue(now)
 	}
-	if r.reaped && !r.told {
-		again = max(0, min(again, r.tellAt().Sub(now)))
+	if r.reaped && !r.reported {
+		again = max(0, min(again, r.reportDue().Sub(now)))
 	}
 	return again, false
 }
 
-// look finds out what is left of a program that has ended, when that is due, and tells whether that is nothing.
-func (r *run) look(now time.Time) (over bool) {
-	if !r.stirred && now.Before(r.next) {
-		r.tell(now)
+// checkRemaining finds out what is left of a program that has ended, when that is due, and tells
+// whether that is nothing.
+func (r *run) checkRemaining(now time.Time) (over bool) {
+	if !r.headEnded && now.Before(r.nextCheck) {
+		r.reportEnd(now)
 		return false
 	}
-	heads, doubt := r.left()
+	heads, doubt := r.remaining()
 	if len(heads) == 0 && !doubt {
 		return true
 	}
-	if r.stirred { // what it had started is our child now, and has had no signal
-		r.stirred, r.pause, r.next = false, 0, earlier(r.next, now.Add(longest))
+	if r.headEnded { // what it had started is our child now, and has had no signal
+		r.headEnded, r.pause, r.nextCheck = false, 0, earliest(r.nextCheck, now.Add(maxPause))
 	}
-	r.await(heads)
+	r.watchHeads(heads)
 	if len(heads) > 0 {
-		r.endBy(now.Add(r.k.linger), r.spec.Grace)
+		r.scheduleEnd(now.Add(r.k.linger), r.spec.Grace)
 	}
-	r.tell(now)
+	r.reportEnd(now)
 	return false
 }
 
-// tell reports the end of the program when what it left takes longer to end.
-func (r *run) tell(now time.Time) {
-	if r.told || now.Before(r.tellAt()) {
+// reportEnd reports the end of the program when what it left takes longer to end.
+func (r *run) reportEnd(now time.Time) {
+	if r.reported || now.Before(r.reportDue()) {
 		return
 	}
-	r.told = true
-	r.k.standStill() // after KillAll the end is nobody's own
+	r.reported = true
+	r.k.blockIfAbandoned() // after KillAll the end is nobody's own
 	if exit := r.result(); r.spec.Ended != nil {
 		r.spec.Ended(exit)
 	}
 }
 
-func (r *run) tellAt() time.Time { return r.ended.Add(r.k.linger + lastWords) }
+func (r *run) reportDue() time.Time { return r.ended.Add(r.k.linger + termLinger) }
 
-// await makes the end of processes interrupt poll.
-func (r *run) await(pids []int) {
+// watchHeads makes the end of processes interrupt poll.
+func (r *run) watchHeads(pids []int) {
 	for pid, fd := range r.heads {
 		if !slices.Contains(pids, pid) {
 			closeFD(fd)
@@ -141,7 +149,7 @@ func (r *run) await(pids []int) {
 		r.heads = map[int]int{}
 	}
 	for _, pid := range pids {
-		if _, have := r.heads[pid]; have || len(r.heads) >= mostHeads {
+		if _, have := r.heads[pid]; have || len(r.heads) >= maxHeads {
 			continue
 		}
 		fd, err := unix.PidfdOpen(pid, 0)
@@ -158,63 +166,64 @@ func closeFD(fd int) {
 	}
 }
 
-func earlier(a, b time.Time) time.Time {
+func earliest(a, b time.Time) time.Time {
 	if a.Before(b) {
 		return a
 	}
 	return b
 }
 
-// signal sends what is due and returns after how long it is due again.
-func (r *run) signal(now time.Time) time.Duration {
-	if now.Before(r.next) {
-		return r.next.Sub(now)
+// sendDue sends what is due and returns after how long it is due again.
+func (r *run) sendDue(now time.Time) time.Duration {
+	if now.Before(r.nextCheck) {
+		return r.nextCheck.Sub(now)
 	}
-	wait := r.backOff(now)
+	wait := r.backoff(now)
 	if now.Before(r.killAt) {
 		r.terminate()
 		wait = min(wait, r.killAt.Sub(now))
 	} else {
-		if r.killed.IsZero() {
-			r.killed = now
+		if r.firstKill.IsZero() {
+			r.firstKill = now
 		}
 		r.kill()
 	}
-	r.next = now.Add(wait)
+	r.nextCheck = now.Add(wait)
 	return wait
 }
 
-// endBy begins the end, if it has not begun, or brings it forward.
-func (r *run) endBy(termAt time.Time, grace time.Duration) {
+// scheduleEnd begins the end, if it has not begun, or brings it forward.
+func (r *run) scheduleEnd(termAt time.Time, grace time.Duration) {
 	if r.termAt.IsZero() || termAt.Before(r.termAt) {
-		r.termAt, r.pause, r.next = termAt, 0, time.Time{}
+		r.termAt, r.pause, r.nextCheck = termAt, 0, time.Time{}
 	}
 	if killAt := termAt.Add(grace); r.killAt.IsZero() || killAt.Before(r.killAt) {
-		r.killAt, r.next = killAt, time.Time{}
+		r.killAt, r.nextCheck = killAt, time.Time{}
 	}
 }
 
-func (r *run) heedTimeout(now time.Time) {
+func (r *run) checkTimeout(now time.Time) {
 	if r.termAt.IsZero() && r.spec.Timeout > 0 && now.Sub(r.exit.Started) >= r.spec.Timeout {
 		r.exit.Cause = TimedOut
-		r.endBy(now, r.spec.Grace)
+		r.scheduleEnd(now, r.spec.Grace)
 	}
 }
 
-// undisturbed does what is due while the program runs, and returns after how long something else is.
-func (r *run) undisturbed(now time.Time) (again time.Duration) {
+// untilNextDue does what is due while the program runs, and returns after how long something else
+// is.
+func (r *run) untilNextDue(now time.Time) (again time.Duration) {
 	again = -1
 	age := now.Sub(r.exit.Started)
 	if r.spec.Timeout > 0 {
 		again = max(0, r.spec.Timeout-age)
 	}
-	if r.preferred == len(preferAfter) {
+	if r.oomCalls == len(oomScoreDelays) {
 		return again
 	}
-	left := preferAfter[r.preferred] - age
+	left := oomScoreDelays[r.oomCalls] - age
 	if left <= 0 {
-		r.preferred++
-		preferForOOM(r.pid)
+		r.oomCalls++
+		raiseOOMScore(r.pid)
 		left = 0 // look for the next time at once
 	}
 	if again < 0 || left < again {
@@ -223,7 +232,7 @@ func (r *run) undisturbed(now time.Time) (again time.Duration) {
 	return again
 }
 
-func (r *run) heedContext(ctx context.Context, now time.Time) {
+func (r *run) checkContext(ctx context.Context, now time.Time) {
 	cause, grace := context.Cause(ctx), r.spec.Grace
 	if errors.Is(cause, ErrKill) {
 		grace = 0
@@ -237,29 +246,29 @@ func (r *run) heedContext(ctx context.Context, now time.Time) {
 	if !r.reaped && r.exit.Cause != TimedOut {
 		r.exit.Cause, r.exit.Err = Stopped, cause
 	}
-	r.endBy(now, grace)
+	r.scheduleEnd(now, grace)
 }
 
-// backOff is after how long the next look is due.
-func (r *run) backOff(now time.Time) time.Duration {
-	limit := longest
+// backoff is after how long the next look is due.
+func (r *run) backoff(now time.Time) time.Duration {
+	limit := maxPause
 	if len(r.heads) > 0 && now.Before(r.killAt) {
-		limit = rarely
+		limit = maxWatchedPause
 	}
-	r.pause = min(max(2*r.pause, shortest), limit)
+	r.pause = min(max(2*r.pause, minPause), limit)
 	return r.pause
 }
 
 // pauseUntil is how long it is until the next look, while there is nothing to be sent.
 func (r *run) pauseUntil(now time.Time) time.Duration {
-	if !now.Before(r.next) {
-		r.next = now.Add(r.backOff(now))
+	if !now.Before(r.nextCheck) {
+		r.nextCheck = now.Add(r.backoff(now))
 	}
-	return r.next.Sub(now)
+	return r.nextCheck.Sub(now)
 }
 
-// poll carries output until the program is dead, something was carried, the run is woken or the time is over. It tells
-// whether the program is dead.
+// poll carries output until the program is dead, something was carried, the run is woken or the
+// time is over. It tells whether the program is dead.
 func (r *run) poll(timeout time.Duration) (dead bool) {
 	var few [8]unix.PollFd
 	set := few[:4]
@@ -280,14 +289,14 @@ func (r *run) poll(timeout time.Duration) (dead bool) {
 	if _, err := unix.Ppoll(set, wait, nil); err != nil {
 		return false // EINTR; ENOMEM, which passes
 	}
-	r.output.carry(set[:2])
+	r.output.copyReady(set[:2])
 	if set[3].Revents != 0 {
 		var count [8]byte
 		_, _ = unix.Read(r.waker, count[:])
 	}
 	for _, p := range set[4:] {
 		if p.Revents != 0 {
-			r.headEnded(int(p.Fd))
+			r.markHeadEnded(int(p.Fd))
 		}
 	}
 	if r.pidfd >= 0 {
@@ -296,15 +305,16 @@ func (r *run) poll(timeout time.Duration) (dead bool) {
 	return r.dead.Load()
 }
 
-// headEnded notes that a process has ended which was waited for. It is not waited for again, should it stay a zombie.
-func (r *run) headEnded(fd int) {
+// markHeadEnded notes that a process has ended which was waited for. It is not waited for again,
+// should it stay a zombie.
+func (r *run) markHeadEnded(fd int) {
 	for pid, have := range r.heads {
 		if have == fd {
 			closeFD(fd)
 			r.heads[pid] = -1
 		}
 	}
-	r.stirred = true
+	r.headEnded = true
 }
 
 // reapRoot takes the exit status of the program itself.
@@ -318,7 +328,8 @@ func (r *run) reapRoot() {
 			continue
 		}
 		if err != nil { // ECHILD: something else here waits for any child
-			r.exit.Err = errors.Join(r.exit.Err, errors.New("the exit code is lost: other code of this process took it"))
+			r.exit.Err = errors.Join(r.exit.Err,
+				errors.New("the exit code is lost: other code of this process took it"))
 			status = unix.WaitStatus(0x7f) // neither exited nor signalled
 		} else if pid != r.pid {
 			return
@@ -332,11 +343,13 @@ func (r *run) reapRoot() {
 	}
 }
 
-// left lists what is to end with r, once the program itself is gone. With neither heads nor doubt, r is forgotten.
-func (r *run) left() (heads []int, doubt bool) {
+// remaining lists what is to end with r, once the program itself is gone. With neither heads nor
+// doubt, r is forgotten.
+func (r *run) remaining() (heads []int, doubt bool) {
 	group := unix.Kill(-r.pid, 0) != unix.ESRCH
 	if group {
-		// Somebody is in the group: by an owner that look finds, or because the number is used again.
+		// Somebody is in the group: by an owner that look finds, or because the number is used
+		// again.
 		if heads = r.k.heads(r); len(heads) == 0 {
 			heads = r.members()
 		}
@@ -344,5 +357,5 @@ func (r *run) left() (heads []int, doubt bool) {
 			return heads, false
 		}
 	}
-	return r.k.left(r, group)
+	return r.k.remaining(r, group)
 }

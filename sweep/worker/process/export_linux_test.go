@@ -21,7 +21,7 @@ var (
 // Numbers gives the fields of a line of /proc/PID/stat that are numbers.
 func Numbers(line []byte) (pid, parent, group, session int, born uint64) {
 	p, _ := parseStat(line)
-	return p.pid, p.parent, p.group, p.session, p.born
+	return p.pid, p.parent, p.group, p.session, p.startTicks
 }
 
 // OldKernel makes a Keeper as on a kernel without process descriptors and children files.
@@ -29,7 +29,7 @@ func OldKernel() (*Keeper, error) {
 	k, err := NewKeeper(slog.Default())
 	if err == nil {
 		k.mu.Lock()
-		k.pidfds, k.children = false, -1
+		k.pidfds, k.childrenFD = false, -1
 		k.mu.Unlock()
 	}
 	return k, err
@@ -40,7 +40,7 @@ func Impatient() (*Keeper, error) {
 	k, err := NewKeeper(slog.Default())
 	if err == nil {
 		k.mu.Lock()
-		k.patience = 0
+		k.unclaimedTimeout = 0
 		k.mu.Unlock()
 	}
 	return k, err
@@ -64,7 +64,7 @@ func (k *Keeper) Fork() (over func()) {
 func Lingering() (*Keeper, error) { return lingering(time.Minute) }
 
 // Hasty makes a Keeper that tells the end of a program at once when anything outlives it.
-func Hasty() (*Keeper, error) { return lingering(-lastWords) }
+func Hasty() (*Keeper, error) { return lingering(-termLinger) }
 
 func lingering(linger time.Duration) (*Keeper, error) {
 	k, err := NewKeeper(slog.Default())
@@ -83,7 +83,7 @@ func (k *Keeper) AllChildren() []int        { return k.childrenOf(true) }
 // Tally counts signals of one kind.
 type Tally = tally
 
-func (t *tally) Fresh(told bool, now time.Time) bool { return t.fresh(told, now) }
+func (t *tally) Fresh(told bool, now time.Time) bool { return t.count(told, now) }
 
 // LandlockABI is the version of Landlock that the kernel has.
 func LandlockABI() int {

@@ -30,7 +30,8 @@ func TestOneKeeper(t *testing.T) {
 	}
 }
 
-// A program that is being started is taken for nobody's stranger, even where programs share their marks.
+// A program that is being started is taken for nobody's stranger, even where programs share their
+// marks.
 func TestStartsAreNotStrangers(t *testing.T) {
 	s, _ := shell(t, "(exec true) & exit 3")
 	s.Stdout, s.Stderr = nil, nil
@@ -55,7 +56,8 @@ func TestOrphansComeToTheMainThread(t *testing.T) {
 	s.Stdout = writerFunc(func(b []byte) (int, error) {
 		text, _ := os.ReadFile(s.Dir + "/pids")
 		pid, err := strconv.Atoi(strings.Fields(string(text))[0])
-		if main, all := keeper.MainThreadChildren(), keeper.AllChildren(); err != nil || !slices.Contains(main, pid) || !slices.Contains(all, pid) {
+		if main, all := keeper.MainThreadChildren(), keeper.AllChildren(); err != nil ||
+			!slices.Contains(main, pid) || !slices.Contains(all, pid) {
 			t.Errorf("orphan %d (%v) is not in %v", pid, err, main)
 		}
 		cancel()
@@ -64,7 +66,8 @@ func TestOrphansComeToTheMainThread(t *testing.T) {
 	keeper.Run(ctx, s)
 }
 
-// Exit codes are not stolen by the reaping of strangers, neither from Run nor from os/exec, and nothing is left.
+// Exit codes are not stolen by the reaping of strangers, neither from Run nor from os/exec, and
+// nothing is left.
 func TestManyProgramsThatLeaveZombies(t *testing.T) {
 	t.Parallel()
 	const slots, each = 8, 40
@@ -84,7 +87,8 @@ func TestManyProgramsThatLeaveZombies(t *testing.T) {
 					continue
 				}
 				s, _ := shell(t, zombies+strconv.Itoa(want))
-				if e := keeper.Run(t.Context(), s); e.Code != want || e.Err != nil || len(e.Stuck) > 0 {
+				if e := keeper.Run(t.Context(), s); e.Code != want || e.Err != nil ||
+					len(e.Stuck) > 0 {
 					t.Errorf("exit code %d, want %d: %+v", e.Code, want, e)
 				}
 			}
@@ -141,10 +145,12 @@ func forgotten() int {
 	return closed(k)
 }
 
-// What a program left without a trace, and was not known to be its before it was over, is ended, and nothing else.
+// What a program left without a trace, and was not known to be its before it was over, is ended,
+// and nothing else.
 func TestAbandoned(t *testing.T) { t.Parallel(); alone(t, "abandoned") }
 
-// After KillAll nobody is told of the end of a program that was killed by it, nor where what it started dies later.
+// After KillAll nobody is told of the end of a program that was killed by it, nor where what it
+// started dies later.
 func TestLeftAtOnce(t *testing.T) { t.Parallel(); alone(t, "left at once") }
 
 func leftAtOnce() int {
@@ -154,7 +160,8 @@ func leftAtOnce() int {
 	}
 	running, told := make(chan struct{}), make(chan process.Exit, 1)
 	go func() {
-		told <- k.Run(context.Background(), process.Spec{Argv: []string{"sh", "-c", "for i in $(seq 40); do sleep 60 & done; echo ready; wait"}, Env: os.Environ(),
+		told <- k.Run(context.Background(), process.Spec{Argv: []string{"sh", "-c",
+			"for i in $(seq 40); do sleep 60 & done; echo ready; wait"}, Env: os.Environ(),
 			Stdout: writerFunc(func(b []byte) (int, error) { close(running); return len(b), nil }),
 			Ended:  func(e process.Exit) { told <- e }})
 	}()
@@ -176,18 +183,21 @@ func abandoned() int {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	over := k.Fork() // what is left may be that program until it is over
-	e := k.Run(ctx, process.Spec{Argv: []string{"sh", "-c", "env -i prlimit --locks=unlimited setsid sh -c 'sleep 60 & exec sleep 60' & sleep 0.2"}, Env: os.Environ()})
+	e := k.Run(ctx, process.Spec{Argv: []string{"sh", "-c",
+		"env -i prlimit --locks=unlimited setsid sh -c 'sleep 60 & exec sleep 60' & sleep 0.2"}, Env: os.Environ()})
 	orphans := k.AllChildren()
 	if e.Cause != process.Exited || e.Left != 0 || len(orphans) != 1 {
 		return fail(fmt.Errorf("%+v, left %v", e, orphans))
 	}
 	started, held := make(chan int, 1), make(chan process.Exit, 1)
 	go func() {
-		held <- k.Run(ctx, process.Spec{Argv: []string{"sleep", "60"}, Env: os.Environ(), Started: func(pid int) { started <- pid }})
+		held <- k.Run(ctx, process.Spec{Argv: []string{"sleep", "60"}, Env: os.Environ(),
+			Started: func(pid int) { started <- pid }})
 	}()
 	pid := <-started
 	over()
-	for end := time.Now().Add(soon); !slices.Equal(k.AllChildren(), []int{pid}); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(soon); !slices.Equal(k.AllChildren(),
+		[]int{pid}); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			return fail(fmt.Errorf("left: %v beside %d", k.AllChildren(), pid))
 		}
@@ -217,14 +227,16 @@ func limits() int {
 		}
 	}
 	for n := open; n < open+64; n++ {
-		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: uint64(n), Max: 1024}); err != nil {
+		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE,
+			&syscall.Rlimit{Cur: uint64(n), Max: 1024}); err != nil {
 			return fail(err)
 		}
 		e := k.Run(context.Background(), spec)
 		if e.Cause == process.Exited {
 			return 0
 		}
-		if e.Cause != process.BadHost || !errors.Is(e.Err, syscall.EMFILE) || !strings.Contains(e.Err.Error(), "descriptors") {
+		if e.Cause != process.BadHost || !errors.Is(e.Err, syscall.EMFILE) ||
+			!strings.Contains(e.Err.Error(), "descriptors") {
 			return fail(fmt.Errorf("with %d descriptors: %v %v", n, e.Cause, e.Err))
 		}
 	}
@@ -241,8 +253,10 @@ func oldKernel() int {
 	for i := range 20 {
 		work.Go(func() {
 			e := k.Run(context.Background(), process.Spec{
-				Argv: []string{"sh", "-c", "setsid sleep 60 & exit " + strconv.Itoa(i)}, Grace: time.Second,
-				Env: append(os.Environ(), "TASK_ID="+strconv.Itoa(i)), Marks: []string{"TASK_ID=" + strconv.Itoa(i)},
+				Argv: []string{"sh", "-c", "setsid sleep 60 & exit " +
+					strconv.Itoa(i)}, Grace: time.Second,
+				Env: append(os.Environ(), "TASK_ID="+strconv.Itoa(i)), Marks: []string{"TASK_ID=" +
+					strconv.Itoa(i)},
 			})
 			if e.Code != i || len(e.Stuck) > 0 {
 				wrong <- e
@@ -267,7 +281,8 @@ func closing() int {
 	started, done := make(chan int, 1), make(chan process.Exit, 1)
 	go func() {
 		done <- k.Run(context.Background(), process.Spec{
-			Argv: []string{"sh", "-c", "trap '' TERM; setsid sleep 60 & sleep 60; sleep 60"}, Env: os.Environ(), Grace: time.Hour,
+			Argv: []string{"sh", "-c",
+				"trap '' TERM; setsid sleep 60 & sleep 60; sleep 60"}, Env: os.Environ(), Grace: time.Hour,
 			Started: func(pid int) { started <- pid },
 		})
 	}()
@@ -278,7 +293,9 @@ func closing() int {
 	if e := <-done; e.Cause != process.Stopped || !errors.Is(e.Err, process.ErrClosed) {
 		return fail(fmt.Errorf("%+v", e))
 	}
-	if e := k.Run(context.Background(), process.Spec{Argv: []string{"true"}}); e.Cause != process.BadHost || !errors.Is(e.Err, process.ErrClosed) {
+	if e := k.Run(context.Background(),
+		process.Spec{Argv: []string{"true"}}); e.Cause != process.BadHost ||
+		!errors.Is(e.Err, process.ErrClosed) {
 		return fail(fmt.Errorf("after Close: %+v", e))
 	}
 	if k, err = process.NewKeeper(nil); err != nil {

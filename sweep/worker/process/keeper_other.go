@@ -15,11 +15,12 @@ import (
 	"time"
 )
 
-// living is the Keeper of this process.
-var living atomic.Pointer[Keeper]
+// current is the Keeper of this process.
+var current atomic.Pointer[Keeper]
 
-// Keeper runs programs in process groups of their own. There is no subreaper here: a process that leaves its group is
-// not found. Spec.Marks and the memory preference have no effect. All methods may be called concurrently.
+// Keeper runs programs in process groups of their own. There is no subreaper here: a process that
+// leaves its group is not found. Spec.Marks and the memory preference have no effect. All methods
+// may be called concurrently.
 type Keeper struct {
 	active  sync.WaitGroup
 	closing chan struct{}
@@ -33,14 +34,14 @@ type Keeper struct {
 // NewKeeper fails when a Keeper is living. The log is not used here.
 func NewKeeper(*slog.Logger) (*Keeper, error) {
 	k := &Keeper{groups: map[int]bool{}, closing: make(chan struct{})}
-	if !living.CompareAndSwap(nil, k) {
+	if !current.CompareAndSwap(nil, k) {
 		return nil, errors.New("keep processes: this process has a keeper already")
 	}
 	return k, nil
 }
 
-// KillAll sends SIGKILL to the group of every program that runs, and lets Run start no more. It is for leaving at once:
-// calls of Run return no more.
+// KillAll sends SIGKILL to the group of every program that runs, and lets Run start no more. It is
+// for leaving at once: calls of Run return no more.
 func (k *Keeper) KillAll() {
 	k.abandoned.Store(true)
 	k.killGroups()
@@ -68,18 +69,19 @@ func (k *Keeper) Close(ctx context.Context) error {
 	}()
 	select {
 	case <-over:
-		living.CompareAndSwap(k, nil)
+		current.CompareAndSwap(k, nil)
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-// Run starts a program and returns when it and its process group are gone. When ctx is done or the timeout is over, the
-// group gets SIGTERM, and SIGKILL after the grace; with ErrKill as the cause of ctx, SIGKILL at once.
+// Run starts a program and returns when it and its process group are gone. When ctx is done or the
+// timeout is over, the group gets SIGTERM, and SIGKILL after the grace; with ErrKill as the cause
+// of ctx, SIGKILL at once.
 func (k *Keeper) Run(ctx context.Context, spec Spec) Exit {
 	exit := k.run(ctx, spec)
-	k.standStill()
+	k.blockIfAbandoned()
 	return exit
 }
 
@@ -103,7 +105,7 @@ func (k *Keeper) run(ctx context.Context, spec Spec) Exit {
 		cmd.Stderr = errs
 	}
 	if err := k.start(cmd); err != nil {
-		return refused(&spec, file, err)
+		return startFailure(&spec, file, err)
 	}
 	defer k.leave(cmd.Process.Pid)
 	if spec.Started != nil {
@@ -193,7 +195,10 @@ func (g *guardedWriter) Write(b []byte) (int, error) {
 }
 
 // KillOrphans finds nothing here: other processes' environments cannot be read.
-func KillOrphans(context.Context, func(environ []string) bool) (killed int, err error) { return 0, nil }
+func KillOrphans(context.Context, func(environ []string) bool) (killed int, err error) {
+	return 0,
+		nil
+}
 
 // Identity is not known here.
 func Identity() string { return "" }
@@ -210,15 +215,15 @@ func ownProgram() (string, error) { return os.Executable() }
 
 func nameProcess(string) {}
 
-// emergency kills the groups of the executor's programs when the guard is dead.
-func emergency() {
-	if k := living.Load(); k != nil {
+// onGuardDeath kills the groups of the executor's programs when the guard is dead.
+func onGuardDeath() {
+	if k := current.Load(); k != nil {
 		k.KillAll()
 	}
 }
 
-// clearBelow does nothing: without a subreaper the guard does not get what the executor left.
-func clearBelow() {}
+// killLeftovers does nothing: without a subreaper the guard does not get what the executor left.
+func killLeftovers() {}
 
 var errNotLinux = errors.New("programs are confined on Linux only")
 

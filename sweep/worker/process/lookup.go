@@ -12,11 +12,11 @@ import (
 // defaultPath is searched when the environment of a program has no PATH.
 const defaultPath = "/usr/local/bin:/usr/bin:/bin"
 
-// find gives the file to execute for argv[0], absolute or relative to spec.Dir, as a shell standing there would find it.
-// When there is none, problem says how the program could not be started.
+// find gives the file to execute for argv[0], absolute or relative to spec.Dir, as a shell standing
+// there would find it. When there is none, problem says how the program could not be started.
 func find(spec *Spec) (file string, problem *Exit) {
 	if len(spec.Argv) == 0 || spec.Argv[0] == "" {
-		e := missing(`""`, "the command is empty")
+		e := notFound(`""`, "the command is empty")
 		return "", &e
 	}
 	name := spec.Argv[0]
@@ -24,44 +24,45 @@ func find(spec *Spec) (file string, problem *Exit) {
 		return name, nil
 	}
 	path := lookupEnv(spec.Env, "PATH", defaultPath)
-	if file := known.get(name, path); file != "" {
+	if file := recentLookup.get(name, path); file != "" {
 		return file, nil
 	}
 	forbidden, everywhere := "", true
 	for dir := range strings.SplitSeq(path, ":") {
 		everywhere = everywhere && filepath.IsAbs(dir)
-		file := within(dir, name)
+		file := joinDir(dir, name)
 		if !strings.Contains(file, "/") {
 			file = "./" + file
 		}
-		switch probe(within(spec.Dir, file)) {
+		switch probe(joinDir(spec.Dir, file)) {
 		case executable:
 			if everywhere {
-				known.put(name, path, file)
+				recentLookup.put(name, path, file)
 			}
 			return file, nil
-		case plain:
+		case notExecutable:
 			forbidden = file
 		}
 	}
 	if forbidden != "" {
-		e := refused(spec, forbidden, unix.EACCES)
+		e := startFailure(spec, forbidden, unix.EACCES)
 		return "", &e
 	}
 	text := "there is no such program in PATH (" + path + ")"
-	if probe(within(spec.Dir, name)) != absent {
+	if probe(joinDir(spec.Dir, name)) != absent {
 		text += "; for the file in the working directory write ./" + name
 	}
-	e := missing(name, text)
+	e := notFound(name, text)
 	return "", &e
 }
 
-// known spares programs that are started again and again the walk through PATH. It is for what is the same from every
-// working directory.
-var known lookups
+// recentLookup spares programs that are started again and again the walk through PATH. It is for
+// what is the same from every working directory.
+var recentLookup lookups
 
-// remembered is how long a lookup counts: a program that is installed elsewhere meanwhile is found a second later.
-const remembered = time.Second
+// lookupTTL is how long a lookup counts: a program that is installed elsewhere meanwhile is found a
+// second later.
+const lookupTTL = time.Second
 
 // lookups is what was found last. The zero value is ready, and it is safe for concurrent use.
 type lookups struct{ last atomic.Pointer[lookup] }
@@ -73,7 +74,7 @@ type lookup struct {
 
 func (l *lookups) get(name, path string) string {
 	last := l.last.Load()
-	if last == nil || last.name != name || last.path != path || time.Since(last.at) > remembered {
+	if last == nil || last.name != name || last.path != path || time.Since(last.at) > lookupTTL {
 		return ""
 	}
 	return last.file
@@ -83,29 +84,29 @@ func (l *lookups) put(name, path, file string) {
 	l.last.Store(&lookup{name, path, file, time.Now()})
 }
 
-// within is path as seen from dir; an empty dir is the current one.
-func within(dir, path string) string {
+// joinDir is path as seen from dir; an empty dir is the current one.
+func joinDir(dir, path string) string {
 	if dir == "" || filepath.IsAbs(path) {
 		return path
 	}
 	return dir + "/" + path
 }
 
-type found uint8
+type fileKind uint8
 
 const (
-	absent found = iota
-	plain        // a file that may not be executed
+	absent        fileKind = iota
+	notExecutable          // a file that may not be executed
 	executable
 )
 
-func probe(file string) found {
+func probe(file string) fileKind {
 	var st unix.Stat_t
 	if unix.Stat(file, &st) != nil || st.Mode&unix.S_IFMT == unix.S_IFDIR {
 		return absent
 	}
 	if unix.Faccessat(unix.AT_FDCWD, file, unix.X_OK, unix.AT_EACCESS) != nil {
-		return plain
+		return notExecutable
 	}
 	return executable
 }

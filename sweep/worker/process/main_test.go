@@ -11,8 +11,8 @@ import (
 	"mlframework/sweep/worker/process"
 )
 
-// soon bounds what takes a moment, on a machine that may do much else meanwhile. The programs of these tests would go on
-// for a minute.
+// soon bounds what takes a moment, on a machine that may do much else meanwhile. The programs of
+// these tests would go on for a minute.
 const soon = 30 * time.Second
 
 // keeper is shared: a process has one.

@@ -7,7 +7,8 @@ import (
 	"mlframework/sweep/worker/process"
 )
 
-// A signal that comes to both processes of a pair counts once, in whatever order and however late its other half comes.
+// A signal that comes to both processes of a pair counts once, in whatever order and however late
+// its other half comes.
 func TestSignalsOfBothCountOnce(t *testing.T) {
 	t.Parallel()
 	const own, told = false, true
@@ -17,12 +18,14 @@ func TestSignalsOfBothCountOnce(t *testing.T) {
 		fresh bool
 	}
 	for name, steps := range map[string][]step{
-		"one alone":                  {{own, 0, true}},
-		"one told":                   {{told, 0, true}},
-		"one, then told":             {{own, 0, true}, {told, 0, false}},
-		"told first":                 {{told, 0, true}, {own, 3 * time.Second, false}},
-		"two of both, one by one":    {{own, 0, true}, {told, 0, false}, {told, time.Second, true}, {own, 0, false}},
-		"two of both, told together": {{own, 0, true}, {own, time.Second, true}, {told, 0, false}, {told, 0, false}},
+		"one alone":      {{own, 0, true}},
+		"one told":       {{told, 0, true}},
+		"one, then told": {{own, 0, true}, {told, 0, false}},
+		"told first":     {{told, 0, true}, {own, 3 * time.Second, false}},
+		"two of both, one by one": {{own, 0, true}, {told, 0, false}, {told, time.Second, true},
+			{own, 0, false}},
+		"two of both, told together": {{own, 0, true}, {own, time.Second, true}, {told, 0, false},
+			{told, 0, false}},
 		"two quick ones, one merged": {{own, 0, true}, {told, 0, false}, {told, 0, true}},
 		"two told":                   {{told, 0, true}, {told, time.Second, true}},
 		"each alone, long between":   {{told, 0, true}, {own, time.Minute, true}, {told, 0, false}},

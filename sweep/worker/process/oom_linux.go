@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// oomAge is for how long a kill by the kernel explains the end of a program: the kernel may take seconds to tear down
-// the memory of what it killed.
-const oomAge = 10 * time.Second
+// oomWindow is for how long a kill by the kernel explains the end of a program: the kernel may take
+// seconds to tear down the memory of what it killed.
+const oomWindow = 10 * time.Second
 
 // oomWatch counts kills for want of memory in this process's control group.
 type oomWatch struct {
@@ -61,7 +61,7 @@ func (o *oomWatch) read() (uint64, bool) {
 func (o *oomWatch) sample(now time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if now.Sub(o.rotated) < oomAge {
+	if now.Sub(o.rotated) < oomWindow {
 		return
 	}
 	if n, ok := o.read(); ok {
@@ -69,7 +69,8 @@ func (o *oomWatch) sample(now time.Time) {
 	}
 }
 
-// claim tells whether there was a kill that explains a SIGKILL seen now, and uses it up: each explains one.
+// claim tells whether there was a kill that explains a SIGKILL seen now, and uses it up: each
+// explains one.
 func (o *oomWatch) claim() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -81,14 +82,15 @@ func (o *oomWatch) claim() bool {
 	return true
 }
 
-// preferAfter is the ages at which preferForOOM is called for a program: what is over sooner has not filled a memory, and
-// for a program of a millisecond the call would count. The second call finds what was amid a fork at the first.
-var preferAfter = [...]time.Duration{20 * time.Millisecond, 200 * time.Millisecond}
+// oomScoreDelays is the ages at which preferForOOM is called for a program: what is over sooner has
+// not filled a memory, and for a program of a millisecond the call would count. The second call
+// finds what was amid a fork at the first.
+var oomScoreDelays = [...]time.Duration{20 * time.Millisecond, 200 * time.Millisecond}
 
-// preferForOOM makes the kernel end a program, its children and theirs before this process when memory is short
-// (proc(5), oom_score_adj); what they fork from then on inherits it. It is no fault when that cannot be done: the program
-// may be of another user, or gone.
-func preferForOOM(pid int) {
+// raiseOOMScore makes the kernel end a program, its children and theirs before this process when
+// memory is short (proc(5), oom_score_adj); what they fork from then on inherits it. It is no fault
+// when that cannot be done: the program may be of another user, or gone.
+func raiseOOMScore(pid int) {
 	family := []int{pid}
 	for i := 0; i < len(family) && i < 1000; i++ {
 		own := "/proc/" + strconv.Itoa(family[i])
@@ -99,6 +101,7 @@ func preferForOOM(pid int) {
 		_, _ = unix.Write(fd, []byte("500"))
 		unix.Close(fd)
 		var buf [4096]byte
-		family = parsePIDs(readProc(family[i], "task/"+strconv.Itoa(family[i])+"/children", buf[:]), family)
+		family = parsePIDs(readProc(family[i], "task/"+strconv.Itoa(family[i])+"/children", buf[:]),
+			family)
 	}
 }

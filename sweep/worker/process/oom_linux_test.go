@@ -20,7 +20,8 @@ func TestOutOfMemory(t *testing.T) {
 	group := limitedGroup(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*soon)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "sh", "-c", `echo $$ > "$1/cgroup.procs" && exec "$2"`, "sh", group, os.Args[0])
+	cmd := exec.CommandContext(ctx, "sh", "-c", `echo $$ > "$1/cgroup.procs" && exec "$2"`, "sh",
+		group, os.Args[0])
 	cmd.Env = append(os.Environ(), "HELPER=out of memory")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v:\n%s", err, out)
@@ -32,7 +33,8 @@ func limitedGroup(t *testing.T) string {
 	own, _ := os.ReadFile("/proc/self/cgroup") // empty: no groups
 	for _, events := range process.OOMFiles(string(own)) {
 		dir := filepath.Join(filepath.Dir(events), fmt.Sprintf("process-test-%d", os.Getpid()))
-		limit := map[string]string{"memory.events": "memory.max", "memory.oom_control": "memory.limit_in_bytes"}[filepath.Base(events)]
+		limit := map[string]string{"memory.events": "memory.max",
+			"memory.oom_control": "memory.limit_in_bytes"}[filepath.Base(events)]
 		if limit == "" || os.Mkdir(dir, 0o755) != nil {
 			continue
 		}
@@ -62,7 +64,8 @@ func outOfMemory() int {
 		{"kill -9 $$", process.Signalled}, // the one before is used up
 		{"python3 -S -c 'x = bytearray(400000000)'; exit $?", process.OutOfMemory},
 	} {
-		e := k.Run(context.Background(), process.Spec{Argv: []string{"bash", "-c", c.script}, Env: os.Environ(), Stdout: said, Stderr: said})
+		e := k.Run(context.Background(), process.Spec{Argv: []string{"bash", "-c", c.script},
+			Env: os.Environ(), Stdout: said, Stderr: said})
 		if e.Cause != c.want {
 			return fail(fmt.Errorf("%s: %+v, want %v, printed %s", c.script, e, c.want, said))
 		}
@@ -78,7 +81,8 @@ func TestPreferredForOOM(t *testing.T) {
 		child=$!
 		until [ "$(cat /proc/$$/oom_score_adj)" = 500 ]; do sleep 0.01; done
 		wait $child`
-	exit := keeper.Run(t.Context(), process.Spec{Argv: []string{"sh", "-c", script}, Env: os.Environ(), Timeout: soon})
+	exit := keeper.Run(t.Context(), process.Spec{Argv: []string{"sh", "-c", script},
+		Env: os.Environ(), Timeout: soon})
 	if exit.Cause != process.Exited || exit.Code != 0 {
 		t.Errorf("%+v, want the program to see that it is preferred", exit)
 	}

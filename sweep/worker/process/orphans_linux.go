@@ -11,11 +11,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// KillOrphans sends SIGKILL to processes that an earlier run left, of which nobody is alive who would end them: those
-// of this user in whose environment match finds the marks, and all that descend from them. It goes on until none is
-// left or ctx is done, and returns how many there were and, then, ctx's error. It never touches this process, its
-// ancestors or kernel threads. Processes that cleared or overwrote their environment are found only below one that did
-// not. match is called from one goroutine.
+// KillOrphans sends SIGKILL to processes that an earlier run left, of which nobody is alive who
+// would end them: those of this user in whose environment match finds the marks, and all that
+// descend from them. It goes on until none is left or ctx is done, and returns how many there were
+// and, then, ctx's error. It never touches this process, its ancestors or kernel threads. Processes
+// that cleared or overwrote their environment are found only below one that did not. match is
+// called from one goroutine.
 func KillOrphans(ctx context.Context, match func(environ []string) bool) (count int, err error) {
 	killed := map[int]uint64{} // when they were born
 	for {
@@ -26,7 +27,7 @@ func KillOrphans(ctx context.Context, match func(environ []string) bool) (count 
 		}
 		for _, pid := range found {
 			if unix.Kill(pid, unix.SIGKILL) == nil {
-				killed[pid] = all[pid].born
+				killed[pid] = all[pid].startTicks
 			}
 		}
 		select {
@@ -37,17 +38,20 @@ func KillOrphans(ctx context.Context, match func(environ []string) bool) (count 
 	}
 }
 
-// Identity names this process among all since the machine was started: a pid alone may be used again. It is "" where that
-// cannot be told.
+// Identity names this process among all since the machine was started: a pid alone may be used
+// again. It is "" where that cannot be told.
 func Identity() string {
 	p, ok := statOf(os.Getpid())
-	if !ok || p.born == 0 {
+	if !ok || p.startTicks == 0 {
 		return ""
 	}
 	return identity(p)
 }
 
-func identity(p proc) string { return strconv.Itoa(p.pid) + "/" + strconv.FormatUint(p.born, 10) }
+func identity(p proc) string {
+	return strconv.Itoa(p.pid) + "/" +
+		strconv.FormatUint(p.startTicks, 10)
+}
 
 // Alive reports whether the process that Identity named is alive and can be seen from here.
 func Alive(name string) bool {
@@ -60,11 +64,11 @@ func Alive(name string) bool {
 	return ok && p.state != 'Z' && p.state != 'X' && identity(p) == name
 }
 
-// anyAlive tells whether one of the processes is there that were killed: one that dies late is found no more when its
-// parent, which had the marks, died before it.
+// anyAlive tells whether one of the processes is there that were killed: one that dies late is
+// found no more when its parent, which had the marks, died before it.
 func anyAlive(all map[int]proc, killed map[int]uint64) bool {
 	for pid, born := range killed {
-		if p, there := all[pid]; there && p.born == born && p.state != 'Z' {
+		if p, there := all[pid]; there && p.startTicks == born && p.state != 'Z' {
 			return true
 		}
 	}
@@ -75,7 +79,7 @@ func orphans(all map[int]proc, match func(environ []string) bool) (pids []int) {
 	own := ancestors(all, os.Getpid())
 	marked := map[int]bool{}
 	for pid, p := range all {
-		if p.state == 'Z' || own[pid] || !ours(pid) {
+		if p.state == 'Z' || own[pid] || !ownedByUser(pid) {
 			continue
 		}
 		if env := environOf(pid); len(env) > 0 && match(env) {
@@ -107,8 +111,8 @@ func ancestors(all map[int]proc, pid int) map[int]bool {
 	return set
 }
 
-// ours tells whether a process runs as this user.
-func ours(pid int) bool {
+// ownedByUser tells whether a process runs as this user.
+func ownedByUser(pid int) bool {
 	var st unix.Stat_t
 	return unix.Stat("/proc/"+strconv.Itoa(pid), &st) == nil && int(st.Uid) == os.Geteuid()
 }

@@ -42,7 +42,8 @@ func TestWriterThatFails(t *testing.T) {
 	s, out := spec(t, "bash", "-c", "set -o pipefail; "+flood+" && echo fine >&2")
 	full := errors.New("no space left on device")
 	s.Stdout = writerFunc(func([]byte) (int, error) { return 0, full })
-	if e := keeper.Run(t.Context(), s); e.Code != 0 || e.OutputErr != full || out.String() != "fine\n" {
+	if e := keeper.Run(t.Context(), s); e.Code != 0 || e.OutputErr != full ||
+		out.String() != "fine\n" {
 		t.Errorf("the program must not notice: %+v, printed %q", e, out)
 	}
 }
@@ -80,7 +81,8 @@ func TestPipeHeldByAnother(t *testing.T) {
 		if first {
 			first = false
 			var err error
-			if held, err = os.OpenFile("/proc/"+string(bytes.TrimSpace(b))+"/fd/1", os.O_WRONLY, 0); err != nil {
+			if held, err = os.OpenFile("/proc/"+string(bytes.TrimSpace(b))+"/fd/1", os.O_WRONLY,
+				0); err != nil {
 				t.Error(err)
 			}
 			if err := os.WriteFile(s.Dir+"/go", []byte("\n"), 0); err != nil {
@@ -94,7 +96,8 @@ func TestPipeHeldByAnother(t *testing.T) {
 	if held != nil {
 		_ = held.Close()
 	}
-	if took := time.Since(start); e.Code != 0 || took > soon || !bytes.HasSuffix(out.Bytes(), []byte("\nover\n")) {
+	if took := time.Since(start); e.Code != 0 || took > soon ||
+		!bytes.HasSuffix(out.Bytes(), []byte("\nover\n")) {
 		t.Errorf("got %+v after %v, printed %q", e, took, out)
 	}
 }

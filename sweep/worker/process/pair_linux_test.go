@@ -32,7 +32,8 @@ func init() {
 
 // executor runs PROGRAM until a signal comes, and prints what it sees.
 func executor() int {
-	ctx := context.Background() // not cancelled: a late signal would end the process before its exit code
+	// not cancelled: a late signal would end the process before its exit code
+	ctx := context.Background()
 	signals := process.Notify(ctx, syscall.SIGINT, syscall.SIGTERM)
 	k, err := process.NewKeeper(nil)
 	if err != nil {
@@ -41,11 +42,14 @@ func executor() int {
 	}
 	name, _ := os.ReadFile("/proc/self/comm")
 	_, marked := os.LookupEnv("MLFRAMEWORK_GUARD")
-	fmt.Println("executor", os.Getpid(), strings.TrimSpace(string(name)), os.Args[0] == os.Getenv("ARGV0"), marked)
+	fmt.Println("executor", os.Getpid(), strings.TrimSpace(string(name)),
+		os.Args[0] == os.Getenv("ARGV0"), marked)
 	dir := os.Getenv("DIR")
 	spec := process.Spec{
-		Argv: append(strings.Fields(os.Getenv("INTERPRETER")), os.Getenv("PROGRAM")), Dir: dir, Stdout: os.Stdout, Stderr: os.Stdout,
-		Env: []string{"PATH=" + os.Getenv("PATH"), os.Getenv("MARK")}, Marks: []string{os.Getenv("MARK")}, Grace: time.Second,
+		Argv: append(strings.Fields(os.Getenv("INTERPRETER")),
+			os.Getenv("PROGRAM")), Dir: dir, Stdout: os.Stdout, Stderr: os.Stdout,
+		Env: []string{"PATH=" + os.Getenv("PATH"),
+			os.Getenv("MARK")}, Marks: []string{os.Getenv("MARK")}, Grace: time.Second,
 	}
 	done := make(chan process.Exit, 1)
 	go func() { done <- k.Run(ctx, spec) }()
@@ -82,7 +86,8 @@ func startPairOf(t *testing.T, s process.Spec) *pair {
 	t.Helper()
 	last := len(s.Argv) - 1
 	p := &pair{spec: s, guard: exec.Command(os.Args[0])}
-	p.guard.Env = append(os.Environ(), "HELPER=pair", "ARGV0="+os.Args[0], "DIR="+s.Dir, "MARK="+s.Marks[0],
+	p.guard.Env = append(os.Environ(), "HELPER=pair", "ARGV0="+os.Args[0], "DIR="+s.Dir,
+		"MARK="+s.Marks[0],
 		"PROGRAM="+s.Argv[last], "INTERPRETER="+strings.Join(s.Argv[:last], " "))
 	p.guard.Stderr = os.Stderr
 	out, err := p.guard.StdoutPipe()
@@ -185,7 +190,8 @@ func TestBothKilled(t *testing.T) {
 	if killed < 2 || err != nil || !p.treeGone() {
 		t.Errorf("killed %d: %v", killed, err)
 	}
-	if killed, err := process.KillOrphans(t.Context(), func([]string) bool { return false }); killed != 0 || err != nil {
+	if killed, err := process.KillOrphans(t.Context(),
+		func([]string) bool { return false }); killed != 0 || err != nil {
 		t.Errorf("killed %d that do not match: %v", killed, err)
 	}
 	noneAlive(t, p.spec)

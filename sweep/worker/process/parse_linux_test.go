@@ -13,10 +13,12 @@ func TestParseStat(t *testing.T) {
 	// Recorded; the name is one that a program gave itself: "a) R 1 (b".
 	line := "4711 (a) R 1 (b) S 4242 4711 4700 34816 4711 4194304 121 0 0 0 3 1 0 0 20 0 1 0 302082 2703360 400 18446744073709551615\n"
 	pid, parent, group, session, born := process.Numbers([]byte(line))
-	if got := [...]uint64{uint64(pid), uint64(parent), uint64(group), uint64(session), born}; got != [...]uint64{4711, 4242, 4711, 4700, 302082} {
+	if got := [...]uint64{uint64(pid), uint64(parent), uint64(group), uint64(session),
+		born}; got != [...]uint64{4711, 4242, 4711, 4700, 302082} {
 		t.Errorf("got %v", got)
 	}
-	for _, bad := range []string{"", "1", "1 (x", "1 (x)", "1 (x) S 1 2", ") 1 ( S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20"} {
+	for _, bad := range []string{"", "1", "1 (x", "1 (x)", "1 (x) S 1 2",
+		") 1 ( S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20"} {
 		if _, ok := process.ParseStat([]byte(bad)); ok {
 			t.Errorf("%q was taken", bad)
 		}
@@ -49,8 +51,11 @@ func TestOOMFiles(t *testing.T) {
 		name, cgroup string
 		want         []string
 	}{
-		{"v2", "0::/user.slice/a.scope\n", []string{"/sys/fs/cgroup/user.slice/a.scope/memory.events", "/sys/fs/cgroup/memory.events", "/proc/vmstat"}},
-		{"container", "0::/\n", []string{"/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory.events", "/proc/vmstat"}},
+		{"v2", "0::/user.slice/a.scope\n",
+			[]string{"/sys/fs/cgroup/user.slice/a.scope/memory.events",
+				"/sys/fs/cgroup/memory.events", "/proc/vmstat"}},
+		{"container", "0::/\n", []string{"/sys/fs/cgroup/memory.events",
+			"/sys/fs/cgroup/memory.events", "/proc/vmstat"}},
 		{"both", "4:memory:/docker/1\n0::/\n", []string{
 			"/sys/fs/cgroup/memory/docker/1/memory.oom_control", "/sys/fs/cgroup/memory/memory.oom_control",
 			"/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory.events", "/proc/vmstat",

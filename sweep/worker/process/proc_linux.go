@@ -8,14 +8,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// clockTick is the unit of start times in /proc/PID/stat, in nanoseconds: USER_HZ is 100 on amd64 and arm64 (time(7)).
+// clockTick is the unit of start times in /proc/PID/stat, in nanoseconds: USER_HZ is 100 on amd64
+// and arm64 (time(7)).
 const clockTick = 10_000_000
 
 // proc is what /proc/PID/stat says of a process (proc(5)).
 type proc struct {
 	pid, parent, group, session int
 	state                       byte   // R S D T Z ...
-	born                        uint64 // clock ticks since boot
+	startTicks                  uint64 // clock ticks since boot
 }
 
 // parseStat reads a line of /proc/PID/stat. The name in it, in parentheses, can hold anything.
@@ -28,18 +29,18 @@ func parseStat(line []byte) (p proc, ok bool) {
 	if len(f) < 20 {
 		return proc{}, false
 	}
-	p.pid, ok = number(line[:open-1])
+	p.pid, ok = parseNumber(line[:open-1])
 	p.state = f[0][0]
 	for i, to := range []*int{&p.parent, &p.group, &p.session} {
-		n, good := number(f[1+i])
+		n, good := parseNumber(f[1+i])
 		*to, ok = n, ok && good
 	}
-	born, good := number(f[19])
-	p.born = uint64(born)
+	born, good := parseNumber(f[19])
+	p.startTicks = uint64(born)
 	return p, ok && good
 }
 
-func number(b []byte) (n int, ok bool) {
+func parseNumber(b []byte) (n int, ok bool) {
 	for _, c := range b {
 		if c < '0' || c > '9' || n > 1<<58 {
 			return 0, false
@@ -52,14 +53,15 @@ func number(b []byte) (n int, ok bool) {
 // parsePIDs reads a children file: numbers, each followed by a space.
 func parsePIDs(b []byte, to []int) []int {
 	for field := range bytes.FieldsSeq(b) {
-		if n, ok := number(field); ok {
+		if n, ok := parseNumber(field); ok {
 			to = append(to, n)
 		}
 	}
 	return to
 }
 
-// readProc reads the beginning of /proc/PID/NAME into buf. It is empty when the process is gone or another user's.
+// readProc reads the beginning of /proc/PID/NAME into buf. It is empty when the process is gone or
+// another user's.
 func readProc(pid int, name string, buf []byte) []byte {
 	fd, err := unix.Open("/proc/"+strconv.Itoa(pid)+"/"+name, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -82,8 +84,8 @@ func statOf(pid int) (proc, bool) {
 	return parseStat(readProc(pid, "stat", buf[:]))
 }
 
-// environOf is the environment with which a process was executed, empty when it is gone, or has overwritten it. More
-// than 256 KiB of it is not looked at.
+// environOf is the environment with which a process was executed, empty when it is gone, or has
+// overwritten it. More than 256 KiB of it is not looked at.
 func environOf(pid int) []string {
 	b := readProc(pid, "environ", make([]byte, 256<<10))
 	if len(b) == 0 {
@@ -98,8 +100,8 @@ func environOf(pid int) []string {
 	return env
 }
 
-// snapshot lists all processes that can be seen. It is not one moment: a process may be missing or have a parent that
-// is.
+// snapshot lists all processes that can be seen. It is not one moment: a process may be missing or
+// have a parent that is.
 func snapshot() map[int]proc {
 	dir, err := os.Open("/proc")
 	if err != nil {
@@ -109,7 +111,7 @@ func snapshot() map[int]proc {
 	names, _ := dir.Readdirnames(-1) // what was read before an error counts
 	all := make(map[int]proc, len(names))
 	for _, name := range names {
-		if pid, ok := number([]byte(name)); ok {
+		if pid, ok := parseNumber([]byte(name)); ok {
 			if p, ok := statOf(pid); ok {
 				all[pid] = p
 			}
@@ -118,12 +120,13 @@ func snapshot() map[int]proc {
 	return all
 }
 
-// below maps each descendant of top to that child of top from which it descends.
-func below(all map[int]proc, top int) map[int]int {
+// descendants maps each descendant of top to that child of top from which it descends.
+func descendants(all map[int]proc, top int) map[int]int {
 	heads := map[int]int{}
 	for pid := range all {
 		head := pid
-		for steps := 0; steps < len(all); steps++ { // a snapshot of a changing table could hold a circle
+		// a snapshot of a changing table could hold a circle
+		for steps := 0; steps < len(all); steps++ {
 			parent := all[head].parent
 			if parent == top {
 				heads[pid] = head
@@ -138,14 +141,15 @@ func below(all map[int]proc, top int) map[int]int {
 	return heads
 }
 
-// childrenOf lists the children of this process: all threads' (wide), or the main thread's, which has the orphans. Where
-// the kernel has no such files (CONFIG_PROC_CHILDREN) it is a walk over /proc.
+// childrenOf lists the children of this process: all threads' (wide), or the main thread's, which
+// has the orphans. Where the kernel has no such files (CONFIG_PROC_CHILDREN) it is a walk over
+// /proc.
 func (k *Keeper) childrenOf(wide bool) []int {
-	if k.children < 0 {
+	if k.childrenFD < 0 {
 		return childrenByScan(k.pid)
 	}
 	if !wide {
-		return readChildren(k.children, nil)
+		return readChildren(k.childrenFD, nil)
 	}
 	threads, err := os.ReadDir("/proc/self/task")
 	if err != nil {
@@ -153,7 +157,8 @@ func (k *Keeper) childrenOf(wide bool) []int {
 	}
 	var pids []int
 	for _, t := range threads {
-		fd, err := unix.Open("/proc/self/task/"+t.Name()+"/children", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+		fd, err := unix.Open("/proc/self/task/"+t.Name()+"/children", unix.O_RDONLY|unix.O_CLOEXEC,
+			0)
 		if err != nil {
 			continue // the thread has ended, its children are another's
 		}

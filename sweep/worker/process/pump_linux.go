@@ -9,36 +9,40 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pieces are the buffers of output: one for a program that has written, none for one that is silent.
-var pieces = sync.Pool{New: func() any { return new([64 << 10]byte) }}
+// buffers are the buffers of output: one for a program that has written, none for one that is
+// silent.
+var buffers = sync.Pool{New: func() any { return new([64 << 10]byte) }}
 
-// drainFor bounds the reading of what is in the pipes at the end: a process that is not ours may hold and fill them.
-const drainFor = 200 * time.Millisecond
+// drainTimeout bounds the reading of what is in the pipes at the end: a process that is not ours
+// may hold and fill them.
+const drainTimeout = 200 * time.Millisecond
 
-// pump carries output from the pipes of one program to its writers. The goroutine of the run does it in between, without
-// goroutines of its own: for a program of a millisecond each of them would count.
+// pump carries output from the pipes of one program to its writers. The goroutine of the run does
+// it in between, without goroutines of its own: for a program of a millisecond each of them would
+// count.
 type pump struct {
 	streams [2]stream
-	piece   *[64 << 10]byte
+	buffer  *[64 << 10]byte
 	err     error // the first of a writer
 }
 
 type stream struct {
-	fd     int // reading end
-	far    int // writing end, open as long as the program runs
-	open   bool
-	w      io.Writer
-	failed bool
+	readEnd  int // reading end
+	writeEnd int // writing end, open as long as the program runs
+	open     bool
+	w        io.Writer
+	failed   bool
 }
 
-// open makes the pipes and returns what the program gets as descriptors 1 and 2. Reading ends stay in blocking mode:
-// they are read only after poll said that there is something, and nobody else reads them.
+// open makes the pipes and returns what the program gets as descriptors 1 and 2. Reading ends stay
+// in blocking mode: they are read only after poll said that there is something, and nobody else
+// reads them.
 func (p *pump) open(null int, stdout, stderr io.Writer) (outputs [2]int, err error) {
 	outputs = [2]int{null, null}
 	if outputs[0], err = p.streams[0].pipe(null, stdout); err != nil {
 		return outputs, err
 	}
-	if stderr != nil && same(stdout, stderr) {
+	if stderr != nil && sameWriter(stdout, stderr) {
 		outputs[1] = outputs[0]
 		return outputs, nil
 	}
@@ -54,22 +58,24 @@ func (s *stream) pipe(null int, w io.Writer) (int, error) {
 	if err := unix.Pipe2(ends[:], unix.O_CLOEXEC); err != nil {
 		return -1, err
 	}
-	s.fd, s.far, s.open, s.w = ends[0], ends[1], true, w
-	return s.far, nil
+	s.readEnd, s.writeEnd, s.open, s.w = ends[0], ends[1], true, w
+	return s.writeEnd, nil
 }
 
-// same compares writers, which may be of a type that cannot be compared.
-func same(a, b io.Writer) bool {
-	return a != nil && reflect.TypeOf(a) == reflect.TypeOf(b) && reflect.TypeOf(a).Comparable() && a == b
+// sameWriter compares writers, which may be of a type that cannot be compared.
+func sameWriter(a, b io.Writer) bool {
+	return a != nil && reflect.TypeOf(a) == reflect.TypeOf(b) && reflect.TypeOf(a).Comparable() &&
+		a == b
 }
 
-// closeWriters closes the writing ends, which this process holds until the program has ended: else poll would tell of every
-// descriptor that a program closes on its way out, at the cost of a wake-up each.
+// closeWriters closes the writing ends, which this process holds until the program has ended: else
+// poll would tell of every descriptor that a program closes on its way out, at the cost of a
+// wake-up each.
 func (p *pump) closeWriters() {
 	for i := range p.streams {
-		if s := &p.streams[i]; s.far > 0 {
-			unix.Close(s.far)
-			s.far = 0
+		if s := &p.streams[i]; s.writeEnd > 0 {
+			unix.Close(s.writeEnd)
+			s.writeEnd = 0
 		}
 	}
 }
@@ -79,15 +85,15 @@ func (p *pump) close() {
 	for i := range p.streams {
 		p.streams[i].close()
 	}
-	if p.piece != nil {
-		pieces.Put(p.piece)
-		p.piece = nil
+	if p.buffer != nil {
+		buffers.Put(p.buffer)
+		p.buffer = nil
 	}
 }
 
 func (s *stream) close() {
 	if s.open {
-		unix.Close(s.fd)
+		unix.Close(s.readEnd)
 		s.open = false
 	}
 }
@@ -97,21 +103,21 @@ func (p *pump) watch(set []unix.PollFd) {
 	for i, s := range p.streams {
 		set[i] = unix.PollFd{Fd: -1, Events: unix.POLLIN}
 		if s.open {
-			set[i].Fd = int32(s.fd)
+			set[i].Fd = int32(s.readEnd)
 		}
 	}
 }
 
-// carry moves one piece of each stream that poll found readable, and closes those that have come to their end. It tells
-// whether there was any.
-func (p *pump) carry(set []unix.PollFd) (moved bool) {
+// copyReady moves one piece of each stream that poll found readable, and closes those that have
+// come to their end. It tells whether there was any.
+func (p *pump) copyReady(set []unix.PollFd) (moved bool) {
 	for i := range p.streams {
 		s := &p.streams[i]
 		switch {
 		case !s.open || set[i].Revents == 0:
 		case set[i].Revents&unix.POLLIN != 0:
 			moved = true
-			p.move(s)
+			p.copyOnce(s)
 		default: // POLLHUP, POLLERR: nobody has the other end
 			s.close()
 		}
@@ -119,11 +125,11 @@ func (p *pump) carry(set []unix.PollFd) (moved bool) {
 	return moved
 }
 
-func (p *pump) move(s *stream) {
-	if p.piece == nil {
-		p.piece = pieces.Get().(*[64 << 10]byte)
+func (p *pump) copyOnce(s *stream) {
+	if p.buffer == nil {
+		p.buffer = buffers.Get().(*[64 << 10]byte)
 	}
-	n, err := unix.Read(s.fd, p.piece[:])
+	n, err := unix.Read(s.readEnd, p.buffer[:])
 	if err == unix.EINTR {
 		return
 	}
@@ -134,7 +140,7 @@ func (p *pump) move(s *stream) {
 	if s.failed {
 		return
 	}
-	if _, err := s.w.Write(p.piece[:n]); err != nil {
+	if _, err := s.w.Write(p.buffer[:n]); err != nil {
 		s.failed = true
 		if p.err == nil {
 			p.err = err
@@ -142,10 +148,11 @@ func (p *pump) move(s *stream) {
 	}
 }
 
-// drain carries what is left in the pipes when every process of the program is gone. It does not wait for their end.
+// drain carries what is left in the pipes when every process of the program is gone. It does not
+// wait for their end.
 func (p *pump) drain() {
 	var set [2]unix.PollFd
-	for start := time.Now(); time.Since(start) < drainFor; {
+	for start := time.Now(); time.Since(start) < drainTimeout; {
 		p.watch(set[:])
 		if set[0].Fd < 0 && set[1].Fd < 0 {
 			return
@@ -157,6 +164,6 @@ func (p *pump) drain() {
 		if err != nil || n == 0 {
 			return
 		}
-		p.carry(set[:])
+		p.copyReady(set[:])
 	}
 }

@@ -11,35 +11,36 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// run is one call of Run. Its fields belong to the goroutine of that call, but for those that Keeper.mu guards.
+// run is one call of Run. Its fields belong to the goroutine of that call, but for those that
+// Keeper.mu guards.
 type run struct {
-	k       *Keeper
-	spec    *Spec
-	exit    Exit
-	pidfd   int           // -1 where the kernel has none
-	waker   int           // event descriptor that interrupts poll
-	dead    atomic.Bool   // without pidfd: awaitDeath has seen the end
-	waiting chan struct{} // without pidfd: closed when awaitDeath is over
-	status  syscall.WaitStatus
-	reaped  bool
-	ended   time.Time // when it was reaped
-	counted bool      // exit has what status says
-	output  pump
+	k         *Keeper
+	spec      *Spec
+	exit      Exit
+	pidfd     int           // -1 where the kernel has none
+	waker     int           // event descriptor that interrupts poll
+	dead      atomic.Bool   // without pidfd: awaitDeath has seen the end
+	waiting   chan struct{} // without pidfd: closed when awaitDeath is over
+	status    syscall.WaitStatus
+	reaped    bool
+	ended     time.Time // when it was reaped
+	completed bool      // exit has what status says
+	output    pump
 	ending
 
-	pid  int    // the program; 0 before it runs. Written under Keeper.mu
-	born uint64 // clock ticks since boot, not later than its start. Under Keeper.mu
-	tag  uint64 // see setTag
+	pid        int    // the program; 0 before it runs. Written under Keeper.mu
+	startTicks uint64 // clock ticks since boot, not later than its start. Under Keeper.mu
+	tag        uint64 // see setTag
 }
 
-// Run starts a program and returns when it and every process that came from it are gone, or cannot be ended
-// (Exit.Stuck). When ctx is done or the timeout is over, all of them get SIGTERM, and SIGKILL after the grace; with
-// ErrKill as the cause of ctx, SIGKILL at once. What a program leaves behind when it ends by itself has 100 ms to go, as
-// the tee of a pipe does, and then gets the same: see Spec.Ended. Run never fails otherwise than by its Exit. After KillAll it never
-// returns.
+// Run starts a program and returns when it and every process that came from it are gone, or cannot
+// be ended (Exit.Stuck). When ctx is done or the timeout is over, all of them get SIGTERM, and
+// SIGKILL after the grace; with ErrKill as the cause of ctx, SIGKILL at once. What a program leaves
+// behind when it ends by itself has 100 ms to go, as the tee of a pipe does, and then gets the
+// same: see Spec.Ended. Run never fails otherwise than by its Exit. After KillAll it never returns.
 func (k *Keeper) Run(ctx context.Context, spec Spec) Exit {
 	exit := k.run(ctx, spec)
-	k.standStill()
+	k.blockIfAbandoned()
 	return exit
 }
 
@@ -63,7 +64,7 @@ func (k *Keeper) run(ctx context.Context, spec Spec) Exit {
 		spec.Started(r.pid)
 	}
 	defer r.wakeWhenDone(ctx)()
-	r.follow(ctx)
+	r.loop(ctx)
 	return r.result()
 }
 
@@ -74,8 +75,8 @@ func (k *Keeper) enter(r *run) (err error) {
 	if k.closed.Load() {
 		return ErrClosed
 	}
-	if n := len(k.wakers); n > 0 {
-		r.waker, k.wakers = k.wakers[n-1], k.wakers[:n-1]
+	if n := len(k.freeWakers); n > 0 {
+		r.waker, k.freeWakers = k.freeWakers[n-1], k.freeWakers[:n-1]
 	} else if r.waker, err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK); err != nil {
 		return err
 	}
@@ -98,7 +99,7 @@ func (k *Keeper) leave(r *run) {
 	k.mu.Lock()
 	k.forget(r)
 	if r.waiting == nil || r.reaped {
-		k.wakers = append(k.wakers, r.waker)
+		k.freeWakers = append(k.freeWakers, r.waker)
 	}
 	k.mu.Unlock()
 	k.active.Done()
@@ -106,14 +107,14 @@ func (k *Keeper) leave(r *run) {
 
 // start forks. On success r is in the tables.
 func (r *run) start(file string) (problem *Exit) {
-	outputs, err := r.output.open(r.k.null, r.spec.Stdout, r.spec.Stderr)
+	outputs, err := r.output.open(r.k.nullFD, r.spec.Stdout, r.spec.Stderr)
 	if err != nil {
 		e := badHost(r.spec.Argv[0], err)
 		return &e
 	}
 	attr := &syscall.ProcAttr{
 		Dir: r.spec.Dir, Env: r.spec.Env,
-		Files: []uintptr{uintptr(r.k.null), uintptr(outputs[0]), uintptr(outputs[1])},
+		Files: []uintptr{uintptr(r.k.nullFD), uintptr(outputs[0]), uintptr(outputs[1])},
 		Sys:   &syscall.SysProcAttr{Setsid: true},
 	}
 	if r.k.pidfds {
@@ -121,20 +122,21 @@ func (r *run) start(file string) (problem *Exit) {
 	}
 	for try := 0; ; try++ {
 		err = r.fork(file, attr)
-		// Another fork of this process may hold a file open that was written a moment ago: go.dev/issue/22315.
+		// Another fork of this process may hold a file open that was written a moment ago:
+		// go.dev/issue/22315.
 		if !errors.Is(err, syscall.ETXTBSY) || try == 8 {
 			break
 		}
 		time.Sleep(time.Millisecond << try) // 255 ms together
 	}
 	if err != nil {
-		e := refused(r.spec, file, err)
+		e := startFailure(r.spec, file, err)
 		return &e
 	}
 	r.setTag()
 	if !r.k.pidfds {
 		r.waiting = make(chan struct{})
-		go r.awaitDeath()
+		go r.waitForExit()
 	}
 	return nil
 }
@@ -149,7 +151,7 @@ func (r *run) fork(file string, attr *syscall.ProcAttr) error {
 	k.lastFork++
 	number := k.lastFork
 	k.forks[number] = true
-	r.born, r.tag = ticksSinceBoot(), k.tags+number
+	r.startTicks, r.tag = ticksSinceBoot(), k.tagBase+number
 	k.mu.Unlock()
 
 	r.exit.Started = time.Now()
@@ -196,9 +198,9 @@ func (r *run) wake() {
 	_, _ = unix.Write(r.waker, one[:]) // eventfd(2)
 }
 
-// awaitDeath stands in for the process descriptor of newer kernels. It leaves the reaping to the run.
-// The waker stays valid for it: leave waits, or does not give the waker away.
-func (r *run) awaitDeath() {
+// waitForExit stands in for the process descriptor of newer kernels. It leaves the reaping to the
+// run. The waker stays valid for it: leave waits, or does not give the waker away.
+func (r *run) waitForExit() {
 	for {
 		err := unix.Waitid(unix.P_PID, r.pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
 		if err != unix.EINTR {
@@ -214,14 +216,15 @@ func (r *run) awaitDeath() {
 func (r *run) result() Exit {
 	r.output.drain()
 	r.exit.OutputErr = r.output.err
-	if !r.reaped || r.counted {
+	if !r.reaped || r.completed {
 		return r.exit
 	}
-	r.counted = true
+	r.completed = true
 	r.exit.Duration = r.ended.Sub(r.exit.Started)
 	r.exit.setStatus(r.status)
 	killed := r.exit.Cause == Signalled && r.status.Signal() == syscall.SIGKILL
-	shell := r.exit.Cause == Exited && r.exit.Code == 128+int(syscall.SIGKILL) // a shell reports the end of its program
+	// a shell reports the end of its program
+	shell := r.exit.Cause == Exited && r.exit.Code == 128+int(syscall.SIGKILL)
 	if (killed || shell) && r.k.oom.claim() {
 		r.exit.Cause = OutOfMemory
 	}

@@ -10,10 +10,10 @@ import (
 // members lists every process that came from the program.
 func (r *run) members() (pids []int) {
 	all := snapshot()
-	heads := below(all, r.k.pid)
+	heads := descendants(all, r.k.pid)
 	r.k.mu.Lock()
 	defer r.k.mu.Unlock()
-	r.k.look(false)
+	r.k.updateAdopted(false)
 	for pid, head := range heads {
 		p := all[pid]
 		together := (p.session == r.pid || p.group == r.pid) && pid != r.pid
@@ -25,21 +25,22 @@ func (r *run) members() (pids []int) {
 	return pids
 }
 
-// terminate sends SIGTERM to every process of the run that has not had it, and SIGCONT, for one that is stopped.
+// terminate sends SIGTERM to every process of the run that has not had it, and SIGCONT, for one
+// that is stopped.
 func (r *run) terminate() {
-	first := r.termed == nil
+	first := r.gotTerm == nil
 	if first {
-		r.termed = map[int]bool{}
+		r.gotTerm = map[int]bool{}
 	}
-	members := slices.DeleteFunc(r.members(), func(pid int) bool { return r.termed[pid] })
+	members := slices.DeleteFunc(r.members(), func(pid int) bool { return r.gotTerm[pid] })
 	group := r.inGroup(members)
 	if first && len(group) > 0 {
 		_ = unix.Kill(-r.pid, unix.SIGTERM) // at once for the whole group: no fork can slip between
 	}
 	for _, pid := range members {
-		r.termed[pid] = true
+		r.gotTerm[pid] = true
 		if first && group[pid] {
-			r.count(pid)
+			r.countOutlived(pid)
 		} else {
 			r.send(pid, unix.SIGTERM)
 		}
@@ -47,8 +48,8 @@ func (r *run) terminate() {
 	}
 }
 
-// kill sends SIGKILL to every process of the run. A tree that forks faster than /proc can be walked is caught by its
-// heads, the children of this process: those are listed in microseconds.
+// kill sends SIGKILL to every process of the run. A tree that forks faster than /proc can be walked
+// is caught by its heads, the children of this process: those are listed in microseconds.
 func (r *run) kill() {
 	members := r.members()
 	if len(r.inGroup(members)) > 0 {
@@ -59,7 +60,7 @@ func (r *run) kill() {
 	}
 	killed := map[int]bool{}
 	for range 100 {
-		heads, _ := r.k.left(r, false)
+		heads, _ := r.k.remaining(r, false)
 		heads = slices.DeleteFunc(heads, func(pid int) bool { return killed[pid] })
 		if len(heads) == 0 {
 			return
@@ -71,8 +72,8 @@ func (r *run) kill() {
 	}
 }
 
-// inGroup picks those of pids, which are ours, that are in the group of the program. With none, the number of the group
-// may be another's by now.
+// inGroup picks those of pids, which are ours, that are in the group of the program. With none, the
+// number of the group may be another's by now.
 func (r *run) inGroup(pids []int) map[int]bool {
 	in := map[int]bool{}
 	for _, pid := range pids {
@@ -85,12 +86,12 @@ func (r *run) inGroup(pids []int) map[int]bool {
 
 func (r *run) send(pid int, sig syscall.Signal) {
 	if unix.Kill(pid, sig) == nil {
-		r.count(pid)
+		r.countOutlived(pid)
 	}
 }
 
-// count enters a process that got a signal because it outlived the program.
-func (r *run) count(pid int) {
+// countOutlived enters a process that got a signal because it outlived the program.
+func (r *run) countOutlived(pid int) {
 	if !r.reaped {
 		return
 	}
@@ -100,8 +101,9 @@ func (r *run) count(pid int) {
 	r.outlived[pid] = true
 }
 
-// giveUp records what SIGKILL did not end.
-func (r *run) giveUp() {
+// recordStuck records what SIGKILL did not end.
+func (r *run) recordStuck() {
 	r.exit.Stuck = r.members()
-	r.k.log.Error("processes do not end", "program", r.spec.Argv[0], "pids", r.exit.Stuck, "after", stuckAfter)
+	r.k.log.Error("processes do not end", "program", r.spec.Argv[0], "pids", r.exit.Stuck, "after",
+		stuckAfter)
 }

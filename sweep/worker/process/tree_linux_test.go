@@ -14,8 +14,8 @@ import (
 	"mlframework/sweep/worker/process"
 )
 
-// python makes processes that escape. It runs body after definitions of:
-// daemon(f): a process that left group, session and parent, and calls f; note(): writes its pid to a file pids.
+// python makes processes that escape. It runs body after definitions of: daemon(f): a process that
+// left group, session and parent, and calls f; note(): writes its pid to a file pids.
 func python(t *testing.T, body string) (process.Spec, *bytes.Buffer) {
 	t.Helper()
 	return spec(t, "python3", "-S", "-c", `
@@ -82,10 +82,12 @@ func TestWhatOutlivesTheProgramIsEnded(t *testing.T) {
 	}{
 		{"a child in the group", "if os.fork() == 0: stay()\nnoted(1)", 1},
 		{"a daemon", "daemon(stay)\nnoted(1)", 1},
-		{"three daemons and a child", "for i in range(3): daemon(stay)\nif os.fork() == 0: stay()\nnoted(4)", 4},
+		{"three daemons and a child",
+			"for i in range(3): daemon(stay)\nif os.fork() == 0: stay()\nnoted(4)", 4},
 		{"a daemon that ignores SIGTERM", "daemon(stubborn)\nnoted(1)", 1},
 		{"a daemon without environment", "daemon(lambda: bare(0))\nnoted(1)", 1},
-		{"a daemon with children", "def f():\n    if os.fork() == 0: stay()\n    stay()\ndaemon(f)\nnoted(2)", 2},
+		{"a daemon with children",
+			"def f():\n    if os.fork() == 0: stay()\n    stay()\ndaemon(f)\nnoted(2)", 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -143,14 +145,16 @@ func TestTimeoutOfATreeThatIgnoresIt(t *testing.T) {
 	s.Timeout, s.Grace = 5*time.Second, 300*time.Millisecond // both ignore it by then
 	start := time.Now()
 	e := keeper.Run(t.Context(), s)
-	if took := time.Since(start); e.Cause != process.TimedOut || e.Signal != syscall.SIGKILL || took > s.Timeout+s.Grace+soon {
+	if took := time.Since(start); e.Cause != process.TimedOut || e.Signal != syscall.SIGKILL ||
+		took > s.Timeout+s.Grace+soon {
 		t.Errorf("got %v signal %v after %v", e.Cause, e.Signal, took)
 	}
 	noneAlive(t, s)
 	gone(t, s.Dir)
 }
 
-// The last line of a script whose output goes through a process substitution comes after the script's end.
+// The last line of a script whose output goes through a process substitution comes after the
+// script's end.
 func TestLastWordsAreKept(t *testing.T) { t.Parallel(); alone(t, "last words") }
 
 func init() { helpers["last words"] = lastWords }
@@ -162,7 +166,8 @@ func lastWords() int {
 	}
 	out := &bytes.Buffer{}
 	e := k.Run(context.Background(), process.Spec{
-		Argv: []string{"bash", "-c", `exec > >(sleep 0.03; cat) 2>&1; echo last words`}, Env: os.Environ(), Stdout: out,
+		Argv: []string{"bash", "-c",
+			`exec > >(sleep 0.03; cat) 2>&1; echo last words`}, Env: os.Environ(), Stdout: out,
 	})
 	if e.Code != 0 || e.Left != 0 || out.String() != "last words\n" {
 		return fail(fmt.Errorf("%+v, printed %q", e, out))
@@ -174,13 +179,18 @@ func TestDaemonOfOneProgramSparesTheOther(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	long, out := python(t, "daemon(stay)\ndaemon(lambda: bare(0))\nnoted(2)\nprint('ready', flush=True)\nsys.stdin = open('go')\nsys.stdin.read()\nfor p in open('pids').read().split(): os.kill(int(p), 0)\nprint('both alive')")
+	long, out := python(t,
+		"daemon(stay)\ndaemon(lambda: bare(0))\nnoted(2)\nprint('ready', flush=True)\nsys.stdin = open('go')\nsys.stdin.read()\nfor p in open('pids').read().split(): os.kill(int(p), 0)\nprint('both alive')")
 	if err := syscall.Mkfifo(long.Dir+"/go", 0o600); err != nil {
 		t.Fatal(err)
 	}
 	ready := make(chan struct{})
 	var once sync.Once
-	long.Stdout = writerFunc(func(b []byte) (int, error) { once.Do(func() { close(ready) }); return out.Write(b) })
+	long.Stdout = writerFunc(func(b []byte) (int,
+		error) {
+		once.Do(func() { close(ready) })
+		return out.Write(b)
+	})
 	done := make(chan process.Exit, 1)
 	go func() { done <- keeper.Run(ctx, long) }()
 	<-ready
@@ -189,7 +199,8 @@ func TestDaemonOfOneProgramSparesTheOther(t *testing.T) {
 		if e := keeper.Run(t.Context(), short); e.Left != 1 {
 			t.Errorf("left %d", e.Left)
 		}
-		if e := keeper.Run(t.Context(), process.Spec{Argv: []string{"true"}}); e.Left != 0 || e.Code != 0 {
+		if e := keeper.Run(t.Context(), process.Spec{Argv: []string{"true"}}); e.Left != 0 ||
+			e.Code != 0 {
 			t.Errorf("true: %+v", e)
 		}
 		if t.Failed() {

@@ -1,0 +1,168 @@
+package worker
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"mlframework/sweep/metric"
+)
+
+// earlierLogSuffixes returns the suffixes of the output files that earlier attempts left in a
+// task's folder, oldest first. Files of attempts that were killed before their number was known
+// precede the first numbered ones that are newer.
+func earlierLogSuffixes(folder int) (suffixes []string, err error) {
+	names, err := namesIn(folder)
+	if err != nil {
+		return nil, err
+	}
+	var all, killed []earlierLog
+	for _, name := range names {
+		var s unix.Stat_t
+		switch l, ok := parseLogName(name); {
+		case !ok || unix.Fstatat(folder, name, &s, unix.AT_SYMLINK_NOFOLLOW) != nil:
+		case l.killed:
+			killed = append(killed, earlierLog{l.number, true, s.Mtim.Nano()})
+		default:
+			all = append(all, earlierLog{l.number, false, s.Mtim.Nano()})
+		}
+	}
+	slices.SortFunc(all, func(a, b earlierLog) int { return a.number - b.number })
+	slices.SortFunc(killed, func(a, b earlierLog) int { return a.number - b.number })
+	for _, k := range killed {
+		at := slices.IndexFunc(all, func(l earlierLog) bool {
+			return !l.killed &&
+				l.modified > k.modified
+		})
+		if at < 0 {
+			at = len(all)
+		}
+		all = slices.Insert(all, at, k)
+	}
+	for _, l := range all {
+		suffix := logSuffix(l.number)
+		if l.killed {
+			suffix = killedSuffix(l.number)
+		}
+		suffixes = append(suffixes, suffix)
+	}
+	return suffixes, nil
+}
+
+// earlierLog is the output file of an earlier attempt.
+type earlierLog struct {
+	number   int
+	killed   bool
+	modified int64
+}
+
+// parseLogName parses the name of an earlier attempt's stdout file; every attempt has one.
+func parseLogName(name string) (l earlierLog, ok bool) {
+	middle, found := strings.CutPrefix(name, "stdout.")
+	middle, ends := strings.CutSuffix(middle, ".log")
+	digits, killed := strings.CutPrefix(middle, "killed-")
+	n, err := strconv.Atoi(digits)
+	return earlierLog{number: n, killed: killed}, found && ends && err == nil && n > 0
+}
+
+// earlierMetrics returns the values that earlier attempts in a task's folder printed, read from
+// their output files.
+func earlierMetrics(ctx context.Context, folder int, rules *metric.Rules) (*metric.Series, error) {
+	all := &metric.Series{Rules: rules}
+	suffixes, err := earlierLogSuffixes(folder)
+	for _, suffix := range suffixes {
+		err = errors.Join(err, readMetrics(ctx, folder, suffix, rules, all, nil))
+	}
+	return all, err
+}
+
+// readMetrics adds the values in both output files of an attempt to a series, stdout first, because
+// the order of lines across the files is unknown. ended, which may be nil, is called with the name
+// and the scanner of each stream.
+func readMetrics(ctx context.Context, folder int, suffix string, rules *metric.Rules,
+	to *metric.Series, ended func(string, *metric.Scanner)) error {
+	for _, stream := range []string{"stdout", "stderr"} {
+		l, err := openNamed(folder, stream+suffix, 0)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		scanner := rules.NewScanner(time.Now,
+			func(s metric.Sample) { s.Stream = stream; to.Add(s) })
+		_, err = io.CopyBuffer(scanner, &untilLateMark{from: &stoppable{ctx, l}},
+			make([]byte, 256<<10))
+		if err = errors.Join(err, l.Close(), scanner.Close()); err != nil {
+			return err
+		}
+		if ended != nil {
+			ended(stream, scanner)
+		}
+	}
+	return nil
+}
+
+// stoppable is a reader that fails once ctx has ended.
+type stoppable struct {
+	ctx  context.Context
+	file io.Reader
+}
+
+func (s *stoppable) Read(p []byte) (int, error) {
+	if err := context.Cause(s.ctx); err != nil {
+		return 0, err
+	}
+	return s.file.Read(p)
+}
+
+// untilLateMark reads an output file up to lateMarker: what follows the marker does not count.
+type untilLateMark struct {
+	from io.Reader
+	// read but not passed on: its end may be the beginning of lateMarker
+	held []byte
+	end  error
+}
+
+func (u *untilLateMark) Read(p []byte) (int, error) {
+	for {
+		if at := bytes.Index(u.held, []byte(lateMarker)); at >= 0 {
+			u.held, u.end = u.held[:at], io.EOF
+		}
+		ready := len(u.held)
+		if u.end == nil {
+			ready = max(0, ready-len(lateMarker)+1)
+		}
+		if n := copy(p, u.held[:ready]); n > 0 {
+			u.held = append(u.held[:0], u.held[n:]...)
+			return n, nil
+		}
+		if u.end != nil {
+			return 0, u.end
+		}
+		at := len(u.held)
+		u.held = slices.Grow(u.held, len(p)+len(lateMarker))
+		n, err := u.from.Read(u.held[at : at+len(p)])
+		u.held, u.end = u.held[:at+n], err
+	}
+}
+
+// namesIn returns the names in an open folder.
+func namesIn(folder int) ([]string, error) {
+	fd, err := openAt(folder, ".", unix.O_DIRECTORY)
+	if err != nil {
+		return nil, err
+	}
+	d := os.NewFile(uintptr(fd), ".")
+	defer d.Close()
+	return d.Readdirnames(-1)
+}

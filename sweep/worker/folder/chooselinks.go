@@ -1,0 +1,205 @@
+package folder
+
+import (
+	"container/heap"
+	"path"
+	"slices"
+)
+
+// bigFile is the size above which a file is chosen for itself, in bytes: a folder with one large
+// file of weights keeps copies of the others.
+const bigFile = 8 << 20
+
+// maxSource is the size above which nothing is taken for a program, in bytes.
+const maxSource = 1 << 20
+
+// sourceSuffixes are those of programs. They stay copies as long as can be: a program finds its own
+// folder by where it is.
+var sourceSuffixes = []string{".py", ".pyx", ".ipynb", ".sh", ".bash", ".r", ".R", ".jl", ".lua",
+	".pl", ".rb", ".js", ".ts", ".m",
+	".c", ".cc", ".cpp", ".cu", ".h", ".hpp", ".go", ".rs"}
+
+func isSource(n *node) bool {
+	return n.Size <= maxSource && (n.Executable ||
+		slices.Contains(sourceSuffixes, path.Ext(n.name)))
+}
+
+// chooseLinks turns copies into links until what is copied fits the limits, and links to files into
+// links to folders until those do.
+func chooseLinks(root *node, l Limits) {
+	walk(root, func(n *node) {
+		if n.Kind == File && n.rule == linkRule {
+			n.method = methodLink
+		}
+	})
+	bytes := func(n *node) int64 { return n.Size }
+	one := func(*node) int64 { return 1 }
+	for _, limit := range []struct {
+		most   int64
+		weight func(*node) int64
+	}{{l.Bytes, bytes}, {int64(l.Files), one}} {
+		for _, source := range []bool{false, true} {
+			over := -limit.most
+			walk(root, func(n *node) {
+				if n.method == methodCopy && n.rule != copyRule {
+					over += limit.weight(n)
+				}
+			})
+			convertToLinks(root, over, func(n *node) int64 {
+				if n.method != methodCopy || n.rule == copyRule || isSource(n) != source {
+					return 0
+				}
+				return limit.weight(n)
+			})
+		}
+	}
+	mergeLinks(root, l.Links)
+}
+
+func walk(n *node, f func(*node)) {
+	for _, c := range n.children {
+		f(c)
+		walk(c, f)
+	}
+}
+
+// candidate is what gives way together: a folder with all below it, or some files of one folder.
+type candidate struct {
+	folder *node // nil: files
+	files  []*node
+	weight int64
+}
+
+// candidateHeap is a heap, the heaviest first.
+type candidateHeap []candidate
+
+func (u candidateHeap) Len() int           { return len(u) }
+func (u candidateHeap) Less(i, j int) bool { return u[i].weight > u[j].weight }
+func (u candidateHeap) Swap(i, j int)      { u[i], u[j] = u[j], u[i] }
+func (u *candidateHeap) Push(x any)        { *u = append(*u, x.(candidate)) }
+func (u *candidateHeap) Pop() any {
+	last := len(*u) - 1
+	x := (*u)[last]
+	*u = (*u)[:last]
+	return x
+}
+
+// setWeights sets the weight of every folder to that of the files below it.
+func setWeights(n *node, weight func(*node) int64) int64 {
+	n.weight = 0
+	for _, c := range n.children {
+		if c.Kind == Dir {
+			n.weight += setWeights(c, weight)
+		} else {
+			c.weight = weight(c)
+			n.weight += c.weight
+		}
+	}
+	return n.weight
+}
+
+// candidatesIn are the units that a folder is made of: its folders, its big files, and its other
+// files together.
+func candidatesIn(n *node) (all []candidate) {
+	rest := candidate{}
+	for _, c := range n.children {
+		switch {
+		case c.weight == 0:
+		case c.Kind == Dir:
+			all = append(all, candidate{folder: c, weight: c.weight})
+		case c.Size > bigFile:
+			all = append(all, candidate{files: []*node{c}, weight: c.weight})
+		default:
+			rest.files = append(rest.files, c)
+			rest.weight += c.weight
+		}
+	}
+	if rest.weight > 0 {
+		all = append(all, rest)
+	}
+	return all
+}
+
+// convertToLinks turns files into links, the heaviest unit first, until they weigh over less. A
+// folder that is heavy because of one part is not taken as a whole: only that part is.
+func convertToLinks(root *node, over int64, weight func(*node) int64) {
+	if over <= 0 || setWeights(root, weight) == 0 {
+		return
+	}
+	all := candidateHeap(candidatesIn(root))
+	heap.Init(&all)
+	for over > 0 && len(all) > 0 {
+		u := heap.Pop(&all).(candidate)
+		if u.folder != nil {
+			if inner := candidatesIn(u.folder); slices.ContainsFunc(inner,
+				func(p candidate) bool { return p.weight*2 > u.weight }) {
+				for _, p := range inner {
+					heap.Push(&all, p)
+				}
+				continue
+			}
+			walk(u.folder, func(n *node) {
+				if n.Kind != Dir && n.weight > 0 {
+					n.method = methodLink
+				}
+			})
+		}
+		for _, n := range u.files {
+			n.method = methodLink
+		}
+		over -= u.weight
+	}
+}
+
+// mergeLinks makes folders whose files are all links one link, the largest first, until there are
+// no more than most links.
+func mergeLinks(root *node, most int) {
+	over := -int64(most)
+	walk(root, func(n *node) {
+		if n.method == methodLink {
+			over++
+		}
+	})
+	if over <= 0 {
+		return
+	}
+	setWeights(root, func(n *node) int64 {
+		if n.method == methodLink {
+			return 1
+		}
+		return 0
+	})
+	all := linkFolders(root)
+	heap.Init(&all)
+	for over > 0 && len(all) > 0 {
+		u := heap.Pop(&all).(candidate)
+		inner := linkFolders(u.folder)
+		one := slices.ContainsFunc(inner, func(p candidate) bool { return p.weight*2 > u.weight })
+		if one || !canBeLink(u.folder) {
+			for _, p := range inner {
+				heap.Push(&all, p)
+			}
+			continue
+		}
+		u.folder.method = methodLink
+		over -= u.weight - 1
+	}
+}
+
+// linkFolders are the folders in a folder that hold links.
+func linkFolders(n *node) (all candidateHeap) {
+	for _, c := range n.children {
+		if c.Kind == Dir && c.weight > 0 {
+			all = append(all, candidate{folder: c, weight: c.weight})
+		}
+	}
+	return all
+}
+
+// canBeLink reports whether a folder can be one link.
+func canBeLink(n *node) bool {
+	if n.mustBeFolder || n.method == methodHostLink || n.method == methodCopy {
+		return false
+	}
+	return !slices.ContainsFunc(n.children, func(c *node) bool { return !canBeLink(c) })
+}

@@ -1,0 +1,191 @@
+package folder_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mlframework/sweep/worker/folder"
+)
+
+// TestWhoWritesToTheSnapshotIsFoundAndTheSnapshotMadeAnew has an attempt write through a link,
+// beside another one.
+func TestWhoWritesToTheSnapshotIsFoundAndTheSnapshotMadeAnew(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{"data/x": "as it was", "data/deep/y": "y", "train.py": "p"}
+	for name, c := range map[string]struct {
+		write func(dir string) error
+		want  string
+	}{
+		"a file": {func(dir string) error {
+			return os.WriteFile(dir+"/data/x", []byte("written"),
+				0o644)
+		},
+			"data/x in the project snapshot was changed through a link during the run; to give each task its own copy, add copy: [data/x] at the top level of tasks.yml"},
+		"another of the snapshot": {func(dir string) error {
+			target, err := os.Readlink(dir + "/data/x")
+			return errors.Join(err, os.WriteFile(filepath.Join(target, "../../train.py"), nil,
+				0o644))
+		}, "train.py in the project snapshot was changed"},
+		"a new file beside one": {func(dir string) error {
+			target, err := os.Readlink(dir + "/data/x")
+			return errors.Join(err, os.WriteFile(filepath.Dir(target)+"/cache", nil, 0o644))
+		}, "something new is in PROJECT/data/: let the program write into its own folder, $OUTPUT_DIR"},
+		"nothing": {func(string) error { return nil }, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStand(t)
+			s.snapshot("r1", files)
+			original, remade := tree(t, s.path("revisions/r1")), 0
+			store := folder.NewStore(folder.Options{Home: s.path("outputs/.prepared-w1"), Idle: 4,
+				Revision: func(r string) (string, error) { return s.path("revisions/" + r), nil },
+				Rebuild: func(context.Context, string) error {
+					remade++
+					must(t, exec.Command("sh", "-c",
+						"chmod -R u+w "+s.path("revisions/r1")+" && rm -r "+s.path("revisions/r1")).Run())
+					s.snapshot("r1", files)
+					return nil
+				}})
+			if os.Getuid() != 0 { // whom modes stop
+				must(t, exec.Command("chmod", "-R", "u+w", s.path("revisions/r1")).Run())
+			}
+			p, err := store.Project("r1", folder.Rules{Link: []string{"data"}})
+			must(t, err)
+			first, beside := s.enter(p, 0), s.enter(p, 1)
+			must(t, c.write(first.Dir))
+			for _, checkout := range []*folder.Checkout{first, beside} {
+				switch err := checkout.Leave(); {
+				case c.want == "":
+					must(t, err)
+				case err == nil || !strings.Contains(err.Error(), c.want):
+					t.Errorf("%v; want %q", err, c.want)
+				}
+			}
+			must(t, s.enter(p, 2).Leave())
+			if diff := cmp.Diff(original, tree(t, s.path("revisions/r1"))); diff != "" ||
+				(remade == 1) != (c.want != "") {
+				t.Errorf("remade %d times: %s", remade, diff)
+			}
+			must(t, store.Close())
+		})
+	}
+}
+
+// killed names the folder in which a process of this test enters a task's folder and is killed.
+const killed = "FOLDER_TEST_KILLED"
+
+// TestCopiesThatAKilledWorkerLeftAreTakenOut kills a process in the middle of an attempt.
+func TestCopiesThatAKilledWorkerLeftAreTakenOut(t *testing.T) {
+	t.Parallel()
+	if base := os.Getenv(killed); base != "" {
+		s := &stand{t: t, base: base}
+		s.store = s.open()
+		p := s.project("r1", folder.Rules{Link: []string{"data"}, Outputs: []string{"own"}})
+		must(t, s.enter(p, 1).Leave())
+		c := s.enter(p, 0)
+		must(t, os.WriteFile(c.Dir+"/train.py", []byte("q"), 0o644)) // as long as before
+		must(t, os.WriteFile(c.Dir+"/own/new", []byte("new"), 0o644))
+		must(t, os.WriteFile(c.Dir+"/made", []byte("made"), 0o644))
+		must(t, os.MkdirAll(c.Dir+"/sub/__pycache__", 0o755))
+		must(t, syscall.Kill(os.Getpid(), syscall.SIGKILL))
+	}
+	s := newStand(t)
+	s.snapshot("r1", map[string]string{"data/x": "x", "train.py": "p", "sub/ü b.py": "b",
+		"sub/link": "->ü b.py", "own/": ""})
+	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
+	cmd.Env = append(os.Environ(), killed+"="+s.base)
+	out, err := cmd.CombinedOutput()
+	if exit, ok := errors.AsType[*exec.ExitError](err); !ok ||
+		exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
+		t.Fatalf("%v:\n%s", err, out)
+	}
+	if _, err := os.Stat(s.path("outputs/train-1/0/sub/ü b.py")); err != nil {
+		t.Fatal("it left no copy:", err)
+	}
+	uses, err := filepath.Glob(s.path("outputs/.prepared-w1/*.task"))
+	if err != nil || len(uses) != 1 {
+		t.Fatal(uses, err)
+	}
+	// as if it was killed while the two folders changed places
+	home := strings.TrimSuffix(uses[0], ".task")
+	must(t, errors.Join(os.Mkdir(home, 0o700), os.Link(s.path("outputs/train-1/0/made"),
+		home+"/made")))
+	s.store.Recover()
+	want := map[string]string{"train.py": "q", "own": "/", "own/new": "new", "made": "made"}
+	if diff := cmp.Diff(want, tree(t, s.path("outputs/train-1/0"))); diff != "" {
+		t.Error(diff)
+	}
+	if left := tree(t, s.path("outputs/.prepared-w1")); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+	c := s.enter(s.project("r1", folder.Rules{Link: []string{"data"}, Outputs: []string{"own"}}), 0)
+	want = map[string]string{"train.py": "q", "own": "/", "own/new": "new", "made": "made",
+		"data": "/", "data/x": "->" + s.path("revisions/r1/data/x"),
+		"sub": "/", "sub/ü b.py": "b", "sub/link": "->ü b.py"}
+	if diff := cmp.Diff(want, tree(t, c.Dir)); diff != "" || !c.Resumed {
+		t.Error(diff, c.Resumed)
+	}
+	must(t, c.Leave())
+}
+
+// BenchmarkCheckout is a task's folder, made and taken away: with copies at hand, and of projects
+// that are new.
+func BenchmarkCheckout(b *testing.B) {
+	for name, files := range map[string]int{"20 files": 20, "1500 files": 1500} {
+		b.Run(name, func(b *testing.B) {
+			s := newStand(b)
+			if base, err := os.MkdirTemp("/dev/shm", "folder-"); err == nil {
+				s.base = base
+				defer os.RemoveAll(base)
+			}
+			must(b, os.MkdirAll(s.path("outputs/train-1"), 0o755))
+			s.snapshot("r1", manyFiles(files))
+			b.Run("at hand", func(b *testing.B) {
+				defer func() { must(b, s.store.Close()) }()
+				s.store = s.open()
+				p := s.project("r1", folder.Rules{})
+				must(b, s.enter(p, 0).Leave())
+				b.ReportAllocs()
+				for i := 1; b.Loop(); i++ {
+					c := s.enter(p, i)
+					must(b, os.WriteFile(c.Dir+"/stdout.log", nil, 0o644))
+					must(b, c.Leave())
+				}
+				must(b, errors.Join(os.RemoveAll(s.path("outputs/train-1")),
+					os.Mkdir(s.path("outputs/train-1"), 0o755)))
+			})
+			b.Run("new", func(b *testing.B) {
+				for i := 10_000_000; b.Loop(); i++ {
+					b.StopTimer()
+					s.store = s.open()
+					p := s.project("r1", folder.Rules{})
+					b.StartTimer()
+					must(b, s.enter(p, i).Leave())
+					b.StopTimer()
+					must(b, errors.Join(s.store.Close(),
+						os.RemoveAll(s.path(fmt.Sprintf("outputs/train-1/%d", i)))))
+					b.StartTimer()
+				}
+			})
+		})
+	}
+}
+
+// manyFiles is so many files of 35 kB, 12 to a folder.
+func manyFiles(n int) map[string]string {
+	files := map[string]string{"tasks.yml": "", "train.py": ""}
+	for i := range n {
+		files[fmt.Sprintf("pkg%02d/sub%d/file%04d.py", i%40, i%3,
+			i)] = strings.Repeat(fmt.Sprintf("line %7d\n", i), 35000/13)
+	}
+	return files
+}

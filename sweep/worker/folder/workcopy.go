@@ -1,0 +1,148 @@
+package folder
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// workCopy is a copy that no attempt uses, or that one has in its folder.
+type workCopy struct {
+	project    *Project
+	generation int    // the generation of the snapshot of which it is a copy
+	path       string // where it lies while no attempt uses it
+	inode      uint64 // of the folder path, where that is known
+	record     *record
+	ids        []identity // of the plan's items
+	present    []bool     // which of them are there
+	unknownIDs []int      // folders whose identity is to be asked for
+	incomplete bool       // not all items are there
+	used       time.Time
+	verified   time.Time // when every file of it was looked at
+
+	// Of the store's watcher, under its lock.
+	watches   []int32 // of the plan's items: numbers of their watches, 0 for none
+	unwatched []int   // folders that are not watched: something was touched in them, or they are new
+	watching  bool    // every folder was watched at the time when the attempt began, and nothing that was told was lost
+}
+
+// newCopy is a copy of which nothing is there yet.
+func (p *Project) newCopy() (*workCopy, error) {
+	s := p.store
+	s.mu.Lock()
+	s.copies++
+	path := filepath.Join(s.o.Home, strconv.Itoa(s.copies))
+	s.mu.Unlock()
+	r, err := newRecord(path + recordSuffix)
+	if errors.Is(err, fs.ErrNotExist) { // somebody removed it
+		if err = os.MkdirAll(s.o.Home, 0o700); err == nil {
+			r, err = newRecord(path + recordSuffix)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	n := len(p.builder.plan.items)
+	return &workCopy{project: p, path: path, record: r, ids: make([]identity, n), present: make([]bool, n), incomplete: true, verified: time.Now()}, nil
+}
+
+// copyMode is the mode of the folder that holds a copy: it is for the attempt alone, as everything that it makes.
+const copyMode = 0o700
+
+// mkdir makes the folder that holds the copy.
+func (t *workCopy) mkdir() error { return os.Mkdir(t.path, copyMode) }
+
+// supportsExchange reports whether folders in a folder can change places.
+func supportsExchange(home string) bool {
+	a, b := filepath.Join(home, "probe-a"), filepath.Join(home, "probe-b")
+	err := errors.Join(os.Mkdir(a, copyMode), os.Mkdir(b, copyMode))
+	if err == nil {
+		err = exchangeFolders(a, b)
+	}
+	return errors.Join(err, os.Remove(a), os.Remove(b)) == nil
+}
+
+// complete makes what is missing.
+func (t *workCopy) complete(ctx context.Context) error { return t.completeAt(ctx, t.path) }
+
+func (t *workCopy) completeAt(ctx context.Context, base string) error {
+	m := &t.project.builder
+	if t.incomplete {
+		var items []int
+		touched := map[int]bool{}
+		for i := range t.present {
+			if !t.present[i] {
+				items = append(items, i)
+				touched[m.plan.items[i].parent] = true
+				if m.plan.items[i].method == methodDir {
+					touched[i] = true
+				}
+			}
+		}
+		if err := m.makeAll(ctx, items, base, t.ids); err != nil {
+			return err
+		}
+		for _, i := range items {
+			t.present[i] = true
+		}
+		for i := range touched {
+			if i >= 0 {
+				t.unknownIDs = append(t.unknownIDs, i)
+			}
+		}
+	}
+	for _, i := range t.unknownIDs {
+		id, err := lstat(base + "/" + m.plan.items[i].Path)
+		if err != nil {
+			return err
+		}
+		t.ids[i] = id
+	}
+	t.unknownIDs, t.incomplete = t.unknownIDs[:0], false
+	return nil
+}
+
+func discard(trees []*workCopy) (err error) {
+	for _, t := range trees {
+		err = errors.Join(err, t.discard())
+	}
+	return err
+}
+
+// discard removes a copy from the disk.
+func (t *workCopy) discard() error {
+	t.project.store.watcher.forget(t)
+	return errors.Join(t.removeFolders(), removeAll(t.path), t.record.remove())
+}
+
+// removeFolders removes the folders of a large copy, several at a time. What it leaves removeAll removes.
+func (t *workCopy) removeFolders() error {
+	entries, err := os.ReadDir(t.path)
+	if err != nil || len(t.ids) < t.project.store.minWatched {
+		return nil
+	}
+	next := make(chan string, len(entries))
+	for _, e := range entries {
+		if e.IsDir() {
+			next <- filepath.Join(t.path, e.Name())
+		}
+	}
+	close(next)
+	var all sync.WaitGroup
+	errs := make([]error, min(runtime.GOMAXPROCS(0), 4))
+	for i := range errs {
+		all.Go(func() {
+			for folder := range next {
+				errs[i] = errors.Join(errs[i], removeAll(folder))
+			}
+		})
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}

@@ -1,0 +1,160 @@
+package process
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// The pair: the process that the user started becomes the guard, which does nothing but wait, and
+// starts itself again as the executor, which does the work. A pipe of which the guard holds the
+// writing end tells the executor of the guard's end, and of the signals that the guard got, a byte
+// each; wait(2) tells the guard of the executor's end. Both are child subreapers, so whichever is
+// killed, the other still has every process below it, and ends them.
+//
+// The executor stays in the guard's process group, in the foreground of the terminal: Ctrl-Z and fg
+// work on both.
+
+// guardEnv marks the executor: "FD NAME", the pipe's reading end and argv[0] of the guard.
+const guardEnv = "MLFRAMEWORK_GUARD"
+
+// forwarded are the signals of which the guard tells the executor. What comes from a terminal, or
+// to the whole group, the executor also gets itself: see Notify.
+var forwarded = []os.Signal{
+	syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2,
+}
+
+// RunGuarded makes this process the guard: it starts the same program again with the same arguments
+// as a child named name (the first 15 bytes show in ps and top; pkill by this program's own name
+// then meets only the guard), waits for its end, kills whatever it left, and returns its exit code;
+// when a signal ended it, 128 + its number and *Killed. On another error nothing was started. This
+// process must have no other children.
+//
+// main calls it before anything big is made, right after Guarded said false:
+//
+//	if !process.Guarded() && wantsLocalRun(os.Args) {
+//		code, err := process.RunGuarded("sweep-executor")
+//		...
+//		os.Exit(code)
+//	}
+func RunGuarded(name string) (exitCode int, err error) {
+	if err := becomeSubreaper(); err != nil {
+		return 0, fmt.Errorf("start %s: become child subreaper: %w", name, err)
+	}
+	program, err := ownProgram()
+	if err != nil {
+		return 0, fmt.Errorf("start %s: %w", name, err)
+	}
+	life, alive, err := os.Pipe()
+	if err != nil {
+		return 0, fmt.Errorf("start %s: %w", name, err)
+	}
+	defer alive.Close()
+	signals := make(chan os.Signal, 16)
+	signal.Notify(signals, forwarded...) // to the end: a late signal must not replace the exit code
+	child, err := os.StartProcess(program, append([]string{name}, os.Args[1:]...), &os.ProcAttr{
+		Env:   append(os.Environ(), guardEnv+"=3 "+os.Args[0]),
+		Files: []*os.File{os.Stdin, os.Stdout, os.Stderr, life},
+	})
+	life.Close()
+	if err != nil {
+		return 0, fmt.Errorf("start %s: %w", name, err)
+	}
+	return watch(child, alive, signals)
+}
+
+// Killed says that a signal ended the executor of a pair.
+type Killed struct{ Signal syscall.Signal }
+
+func (e *Killed) Error() string {
+	return "the process that does the work was killed by " + unix.SignalName(e.Signal)
+}
+
+// watch tells of signals until the executor has ended.
+func watch(child *os.Process, executor io.Writer, signals <-chan os.Signal) (exitCode int,
+	err error) {
+	type end struct {
+		state *os.ProcessState
+		err   error
+	}
+	ended := make(chan end, 1)
+	go func() {
+		state, err := child.Wait()
+		ended <- end{state, err}
+	}()
+	for {
+		select {
+		case s := <-signals:
+			if number, ok := s.(syscall.Signal); ok {
+				_, _ = executor.Write([]byte{byte(number)}) // it may have ended
+			}
+		case e := <-ended:
+			killLeftovers()
+			if e.err != nil {
+				return 0, fmt.Errorf("wait for pid %d: %w", child.Pid, e.err)
+			}
+			status, _ := e.state.Sys().(syscall.WaitStatus)
+			if status.Signaled() {
+				return 128 + int(status.Signal()), &Killed{Signal: status.Signal()}
+			}
+			return status.ExitStatus(), nil
+		}
+	}
+}
+
+// Guarded tells whether this process is the executor of a pair. Call it first thing in main, once.
+// In the executor it gives os.Args[0] and the environment back the values that the guard has, names
+// the process as RunGuarded was told, and starts the watch over the guard: when the guard dies,
+// every process below this one gets SIGKILL and this one ends with exit code 137, whatever else it
+// is doing.
+func Guarded() bool {
+	mark, marked := os.LookupEnv(guardEnv)
+	if !marked {
+		return false
+	}
+	_ = os.Unsetenv(guardEnv) // it was there
+	life, argv0, err := openMark(mark)
+	if err != nil {
+		return false
+	}
+	nameProcess(os.Args[0])
+	os.Args[0] = argv0
+	go func() {
+		var b [1]byte
+		for {
+			if n, err := life.Read(b[:]); err != nil {
+				break
+			} else if n > 0 {
+				deliver(syscall.Signal(b[0]))
+			}
+		}
+		onGuardDeath()
+		os.Exit(128 + int(syscall.SIGKILL))
+	}()
+	return true
+}
+
+// openMark takes the reading end of the pipe out of a mark. It does not ask whether the guard is
+// this process's parent: when the guard is dead already, the executor must learn that from the
+// pipe, and not become a guard itself.
+func openMark(mark string) (life *os.File, argv0 string, err error) {
+	number, argv0, _ := strings.Cut(mark, " ")
+	fd, err := strconv.Atoi(number)
+	if err != nil {
+		return nil, "", err
+	}
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil || st.Mode&unix.S_IFMT != unix.S_IFIFO {
+		return nil, "", errors.Join(errors.New("no pipe"), err)
+	}
+	unix.CloseOnExec(fd)
+	_ = unix.SetNonblock(fd, true) // so that the read holds no thread; it works without
+	return os.NewFile(uintptr(fd), "guard"), argv0, nil
+}

@@ -1,0 +1,199 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"mlframework/sweep/queue"
+	"mlframework/sweep/task"
+)
+
+// How many reads wait, and how many are done at a time: a disk that hangs must not take the worker
+// with it.
+const (
+	// maxReads limits the queued requests and readers the concurrent ones: a disk that hangs must
+	// not block the worker.
+	maxReads = 64
+	readers  = 2
+)
+
+// sendTimeout is how long the queue may take to accept an answer; by then the requester has given
+// up.
+const sendTimeout = 5 * time.Second
+
+// readServer serves requests for the output of tasks, and for metrics read from it again.
+type readServer struct {
+	port         queue.Port
+	log          *slog.Logger
+	worker       string
+	outputs      string
+	readRequests chan task.Control
+	// a queue of its own, so that output stays readable while large files are read
+	measureRequests chan task.Control
+	// of measureRequests
+	pending pendingMeasures
+}
+
+func (r *readServer) init(port queue.Port, o Options) {
+	r.port, r.log, r.worker, r.outputs = port, o.Log, o.Name, o.Outputs
+	r.readRequests, r.measureRequests = make(chan task.Control, maxReads), make(chan task.Control,
+		maxReads)
+}
+
+// enqueue queues a request. It never blocks: if the queue is full, the request is dropped and the
+// requester retries.
+func (r *readServer) enqueue(c task.Control) {
+	line, added := r.readRequests, false
+	switch {
+	case c.Kind == task.MeasureControl && c.Measure != nil:
+		line, added = r.measureRequests, r.pending.add(c.Measure.ID)
+	case c.Kind == task.MeasureControl || c.Read == nil:
+		r.log.Warn("a read without its place ignored")
+		return
+	}
+	select {
+	case line <- c:
+	default:
+		if added {
+			r.pending.forget(c.Measure.ID)
+		}
+		r.log.Warn("a read dropped: too many are in line", "sweep", c.Sweep, "index", c.Index)
+	}
+}
+
+// run serves requests until ctx ends.
+func (r *readServer) run(ctx context.Context) {
+	var all sync.WaitGroup
+	serve := func(line <-chan task.Control) {
+		all.Go(func() {
+			for {
+				select {
+				case c := <-line:
+					r.answer(ctx, c)
+				case <-ctx.Done():
+					return
+				}
+			}
+		})
+	}
+	for range readers {
+		serve(r.readRequests)
+	}
+	serve(r.measureRequests)
+	all.Wait()
+}
+
+func (r *readServer) answer(ctx context.Context, c task.Control) {
+	p := task.Piece{Version: task.Version, Worker: r.worker}
+	var err error
+	if c.Kind == task.MeasureControl {
+		reading, end, ok := r.pending.begin(ctx, c.Measure.ID)
+		if !ok {
+			return
+		}
+		err = r.measureTask(reading, c, &p)
+		if answered := end(); !answered {
+			return
+		}
+	} else {
+		p.ID, p.Offset = c.Read.ID, c.Read.Offset
+		err = r.read(c, &p)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		p.Absent = true
+	} else if err != nil {
+		p.Error = err.Error()
+	}
+	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
+	defer cancel()
+	if err := r.port.Send(ctx, p); err != nil {
+		r.log.Warn("output that was asked for not sent", "sweep", c.Sweep, "index", c.Index,
+			"error", err)
+	}
+}
+
+// read reads the part of a file that a control message asks for.
+func (r *readServer) read(c task.Control, p *task.Piece) error {
+	if c.Read.Offset < 0 || c.Read.Length < 0 {
+		return errors.New("an offset or a length below 0 was asked for")
+	}
+	reached := uint64(0)
+	if c.Read.File != "" {
+		// another worker's
+		if _, err := fmt.Sscanf(strings.TrimPrefix(c.Read.File, r.worker), ":%d",
+			&reached); err != nil {
+			c.Read.Offset, p.Offset = 0, 0
+		}
+	}
+	l, err := openLog(r.outputs, c, reached)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	p.Size, p.Offset, p.File = l.size, l.offset, fmt.Sprintf("%s:%d", r.worker, l.inode)
+	data := make([]byte, max(0, min(int64(c.Read.Length), task.MostRead, p.Size-p.Offset)))
+	n, err := l.ReadAt(data, p.Offset)
+	if p.Data = data[:n]; errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return err
+}
+
+// pendingMeasures holds the measures whose results are awaited, queued or being computed, by ID.
+// The zero value is empty. It is safe for concurrent use.
+type pendingMeasures struct {
+	mu sync.Mutex
+	// cancels the computation
+	cancels map[string]func()
+}
+
+var errNotAwaited = errors.New("its answer is no longer awaited")
+
+// add adds a measure, and reports whether it was absent.
+func (a *pendingMeasures) add(id string) (added bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.cancels == nil {
+		a.cancels = map[string]func(){}
+	}
+	if a.cancels[id] != nil {
+		return false
+	}
+	a.cancels[id] = func() {}
+	return true
+}
+
+// begin returns a context for computing a measure, which ends when the measure is forgotten, and a
+// function to call afterwards, which reports whether the result is still awaited. Ok is false if
+// the measure has been forgotten already.
+func (a *pendingMeasures) begin(ctx context.Context, id string) (reading context.Context,
+	end func() bool, ok bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.cancels[id] == nil {
+		return nil, nil, false
+	}
+	reading, cancel := context.WithCancelCause(ctx)
+	a.cancels[id] = func() { cancel(errNotAwaited) }
+	return reading, func() bool { return a.forget(id) }, true
+}
+
+// forget removes a measure, and reports whether it was present.
+func (a *pendingMeasures) forget(id string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	cancel := a.cancels[id]
+	if cancel == nil {
+		return false
+	}
+	delete(a.cancels, id)
+	cancel()
+	return true
+}

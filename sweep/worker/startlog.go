@@ -1,0 +1,129 @@
+package worker
+
+import (
+	"encoding/json"
+	"log/slog"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+
+	"mlframework/sweep/task"
+)
+
+// startLog keeps the latest start event of each slot in a file. If a program kills its worker at
+// once, the unsent event of its start is lost with the process; the worker's next process reads it
+// from here and sends it, so that the attempt is charged. The files are written but not synced:
+// data survives the end of a process without that.
+type startLog struct {
+	worker string
+	// "": nothing is kept
+	folder string
+	log    *slog.Logger
+
+	mu    sync.Mutex
+	files map[int]*startFile
+	// the first failure has been logged
+	failed bool
+}
+
+// startFile is the file of a slot.
+type startFile struct {
+	*os.File
+	// upper bound of the bytes in it
+	size int
+}
+
+func (b *startLog) init(o Options) {
+	b.worker, b.log, b.files = o.Name, o.Log, map[int]*startFile{}
+	if o.Spool != "" {
+		b.folder = o.Spool + ".begun"
+	}
+}
+
+// previous returns the starts that the worker's previous process recorded, and whether the record
+// is complete. Attempts among them whose end is reported already come earlier in the order of
+// events, so that their starts change nothing.
+func (b *startLog) previous() (events []task.Event, kept bool) {
+	if b.folder == "" {
+		return nil, false
+	}
+	entries, err := os.ReadDir(b.folder)
+	kept = err == nil
+	for _, e := range entries {
+		var event task.Event
+		text, err := os.ReadFile(filepath.Join(b.folder, e.Name()))
+		if err != nil {
+			kept = false
+		} else if json.Unmarshal(text, &event) == nil && event.Kind == task.StartedEvent && event.Worker == b.worker { // else it was cut while it was written: then nothing began
+			events = append(events, event)
+		}
+	}
+	if err := os.MkdirAll(b.folder, 0o700); err != nil {
+		b.logFailure(err)
+	}
+	return events, kept
+}
+
+// record stores the start of an attempt in a slot before its program starts.
+func (b *startLog) record(slot int, e task.Event) {
+	if b.folder == "" {
+		return
+	}
+	text, err := json.Marshal(e)
+	if err != nil {
+		return // an event can always be written
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	f := b.files[slot]
+	if f == nil {
+		file, err := os.OpenFile(filepath.Join(b.folder, strconv.Itoa(slot)),
+			os.O_CREATE|os.O_WRONLY, 0o600)
+		if err != nil {
+			b.logFailure(err)
+			return
+		}
+		f = &startFile{file, math.MaxInt}
+		b.files[slot] = f
+	}
+	size := f.size
+	f.size = math.MaxInt
+	if _, err := f.WriteAt(text, 0); err != nil {
+		b.logFailure(err)
+		return
+	}
+	if len(text) < size {
+		if err := f.Truncate(int64(len(text))); err != nil {
+			b.logFailure(err)
+			return
+		}
+	}
+	f.size = len(text)
+}
+
+func (b *startLog) logFailure(err error) {
+	if !b.failed {
+		b.failed = true
+		b.log.Warn("what begins is not noted: should this process be killed, some starts may not be told", "error", err)
+	}
+}
+
+// close removes the files: the ends of all attempts have been reported.
+func (b *startLog) close() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.folder == "" {
+		return
+	}
+	for slot, f := range b.files {
+		if err := f.Close(); err != nil {
+			b.logFailure(err)
+		}
+		delete(b.files, slot)
+	}
+	if err := os.RemoveAll(b.folder); err != nil {
+		b.logFailure(err)
+	}
+}
