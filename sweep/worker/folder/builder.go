@@ -21,7 +21,7 @@ const (
 
 const bufferSize = 256 << 10
 
-// buffers are for copies of small files.
+// buffers are for copying small files.
 var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
 
 // builder makes the items of a plan.
@@ -31,8 +31,8 @@ type builder struct {
 	clones   bool
 }
 
-// make makes an item below base and returns its identity; that of a folder is to be asked for when
-// all of it is made.
+// make makes an item below base and returns its identity. The identity of a folder has to be read
+// once it is complete.
 func (m *builder) make(i int, base string) (identity, error) {
 	it := &m.plan.items[i]
 	to := base + "/" + it.Path
@@ -53,7 +53,7 @@ func (m *builder) make(i int, base string) (identity, error) {
 	return lstat(to)
 }
 
-// target is where an item that is a link leads.
+// target returns the target of an item that is a link.
 func (m *builder) target(it *item) string {
 	if it.method == methodLink {
 		return m.snapshot + "/" + it.Path
@@ -82,7 +82,7 @@ func (m *builder) copy(it *item, path string) (id identity, err error) {
 			err = &os.PathError{Op: "close", Path: path, Err: closed}
 		}
 		if err != nil {
-			_ = os.Remove(path) // part of a file is nobody's
+			_ = os.Remove(path) // an incomplete file is of no use
 		}
 	}()
 	if err := m.copyContent(to, from, it, path); err != nil {
@@ -142,11 +142,11 @@ func (m *builder) copyContent(to, from int, it *item, path string) error {
 	return nil
 }
 
-// crew is how many items one goroutine at least has to make.
+// minItemsPerWorker is the minimum number of items that a goroutine makes.
 const minItemsPerWorker = 64
 
-// makeAll makes items below base, those of folders first, and puts their identities into ids. When
-// ctx ends it gives up.
+// makeAll makes items below base, those of folders first, and stores their identities in ids. It
+// stops when ctx ends.
 func (m *builder) makeAll(ctx context.Context, items []int, base string, ids []identity) error {
 	var leaves []int
 	for _, i := range items {

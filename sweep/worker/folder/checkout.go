@@ -13,23 +13,25 @@ import (
 
 // Checkout is the folder of an attempt, with a copy of its project in it.
 type Checkout struct {
-	Dir     string // of the task
-	Workdir string // where its command runs: Dir, or a folder in it
-	Resumed bool   // an earlier attempt left something
+	Dir string // of the task
+	// where its command runs: Dir, or a folder in it
+	Workdir string
+	// an earlier attempt left something
+	Resumed bool
 
 	project    *Project
 	tree       *workCopy
 	generation int
-	reported   bool // Written has said that the snapshot was written to
-	entered    time.Time
-	inode      uint64 // of Dir
-	// by the file system's clock: what was touched since then has a time that is not before it
+	// CheckSnapshot has returned an error
+	reported bool
+	entered  time.Time
+	inode    uint64 // of Dir
+	// by the file system's clock: later changes have a time that is not earlier
 	startedAt int64
 }
 
-// Enter makes the folder of a task ready. What an earlier attempt made stays, and what was taken
-// away as unchanged is put back beside it. Leave is to be called when no process of the attempt is
-// alive.
+// Enter prepares the folder of a task. What an earlier attempt made stays, and what was removed as
+// unchanged is put back beside it. Call Leave when no process of the attempt is alive.
 func (p *Project) Enter(ctx context.Context, dir string) (c *Checkout, err error) {
 	c = &Checkout{Dir: dir, Workdir: filepath.Join(dir, p.rules.Workdir), project: p,
 		entered: time.Now()}
@@ -51,7 +53,7 @@ func (p *Project) Enter(ctx context.Context, dir string) (c *Checkout, err error
 	return c, nil
 }
 
-// recordIdentity notes what the task's folder is.
+// recordIdentity records the identity of the task's folder.
 func (c *Checkout) recordIdentity() error {
 	if c.tree.inode != 0 && !c.Resumed && !c.project.store.coarseTimes {
 		c.inode = c.tree.inode
@@ -62,7 +64,7 @@ func (c *Checkout) recordIdentity() error {
 	return err
 }
 
-// abandon removes the copy, and what of it came into the task's folder. Where that fails the record
+// abandon removes the copy, including what has reached the task's folder. If that fails, the record
 // stays for the next start.
 func (c *Checkout) abandon() error {
 	t := c.tree
@@ -79,11 +81,10 @@ func (c *Checkout) abandon() error {
 	return errors.Join(err, t.record.remove())
 }
 
-// moveIn moves the copy to where the task's folder is to be; an empty folder that is there gives
-// way.
+// moveIn moves the copy to the task's folder; an empty folder there is replaced.
 func (c *Checkout) moveIn() error {
 	err := rename(c.tree.path, c.Dir)
-	if errors.Is(err, fs.ErrNotExist) { // somebody removed the sweep's folder, or the copy
+	if errors.Is(err, fs.ErrNotExist) { // the sweep's folder or the copy was removed
 		if err = errors.Join(os.MkdirAll(filepath.Dir(c.Dir), 0o700), c.recreate()); err == nil {
 			err = rename(c.tree.path, c.Dir)
 		}
@@ -112,7 +113,7 @@ func (c *Checkout) moveIn() error {
 	return c.merge()
 }
 
-// recreate makes the copy anew if somebody removed it.
+// recreate makes the copy again if it was removed.
 func (c *Checkout) recreate() error {
 	if _, err := os.Lstat(c.tree.path); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -135,7 +136,7 @@ func (c *Checkout) createInPlace() error {
 	return errors.Join(c.tree.completeAt(context.Background(), c.Dir), removeAll(c.tree.path))
 }
 
-// merge puts the copy beside what an earlier attempt left.
+// merge adds the copy to what an earlier attempt left.
 func (c *Checkout) merge() error {
 	j := merger{Checkout: c, items: c.tree.project.builder.plan.items}
 	if err := j.folder(0, len(j.items)); err != nil {
@@ -151,15 +152,17 @@ func (c *Checkout) merge() error {
 	return removeAll(c.tree.path)
 }
 
-// merger puts a copy into a folder that is there.
+// merger adds a copy to an existing folder.
 type merger struct {
 	*Checkout
-	items           []item
-	moved           []int // items whose identities are new
-	otherFilesystem bool  // the folder is on another file system
+	items []item
+	// items with new identities
+	moved []int
+	// the folder is on another file system
+	otherFilesystem bool
 }
 
-// folder joins the items of one folder.
+// folder merges the items of one folder.
 func (j *merger) folder(from, end int) error {
 	for i := from; i < end; i = j.items[i].end {
 		it := &j.items[i]
@@ -189,7 +192,7 @@ func (j *merger) folder(from, end int) error {
 	return nil
 }
 
-// markAbsent notes that nothing of an item came into the folder.
+// markAbsent records that an item was not put into the folder.
 func (j *merger) markAbsent(i int) {
 	for n := i; n < j.items[i].end; n++ {
 		j.tree.present[n], j.tree.incomplete = false, true
@@ -197,7 +200,7 @@ func (j *merger) markAbsent(i int) {
 	}
 }
 
-// moveIn moves an item into the folder, with all below it.
+// moveIn moves an item with everything below it into the folder.
 func (j *merger) moveIn(i int, path string) error {
 	if !j.otherFilesystem {
 		err := rename(j.tree.path+"/"+j.items[i].Path, path)
@@ -217,7 +220,7 @@ func (j *merger) moveIn(i int, path string) error {
 	return j.project.builder.makeAll(context.Background(), below, j.Dir, j.tree.ids)
 }
 
-// fromEarlierCopy reports whether what lies at an item's path was put there for an earlier attempt:
+// fromEarlierCopy reports whether what is at an item's path was put there for an earlier attempt:
 // an unchanged copy that a killed worker left, or a link into a snapshot.
 func (j *merger) fromEarlierCopy(it *item, id identity, path string) bool {
 	switch {
@@ -241,8 +244,8 @@ func (j *merger) fromEarlierCopy(it *item, id identity, path string) bool {
 	return false
 }
 
-// CheckSnapshot returns an error where the project's snapshot was written to while the attempt ran,
-// once: *Written, or another where it has been made anew since.
+// CheckSnapshot returns an error, once, if the project's snapshot was modified while the attempt
+// ran: a *ModifiedError, or another one if the snapshot has been rebuilt since.
 func (c *Checkout) CheckSnapshot() error {
 	if c.reported || len(c.project.builder.plan.Linked) == 0 {
 		return nil
@@ -252,12 +255,12 @@ func (c *Checkout) CheckSnapshot() error {
 	return err
 }
 
-// briefRun is for how long an attempt may run whose folder is replaced by another when it ends: too
-// short for a person, or a program that is not of the attempt, to have it as a working directory.
+// briefRun is the maximum duration of an attempt whose folder may be exchanged for another one at
+// its end: too short for a person or an unrelated program to have made it its working directory.
 const briefRun = 100 * time.Millisecond
 
-// Leave takes the copy out of the task's folder: what is left there the task made or changed. The
-// error is that of Written, nil where it was returned before; whatever else goes wrong is logged.
+// Leave takes the copy out of the task's folder, which then holds what the task made or changed. It
+// returns the error of CheckSnapshot unless that was returned before; any other error is logged.
 func (c *Checkout) Leave() error {
 	written := c.CheckSnapshot()
 	err := c.tree.detach(c.Dir, c.inode, c.startedAt, time.Since(c.entered) < briefRun)

@@ -6,15 +6,15 @@ import (
 	"slices"
 )
 
-// bigFile is the size above which a file is chosen for itself, in bytes: a folder with one large
-// file of weights keeps copies of the others.
+// bigFile is the size in bytes above which a file is considered on its own: the other files of a
+// folder with one large file of weights are still copied.
 const bigFile = 8 << 20
 
-// maxSource is the size above which nothing is taken for a program, in bytes.
+// maxSource is the maximum size of a source file in bytes.
 const maxSource = 1 << 20
 
-// sourceSuffixes are those of programs. They stay copies as long as can be: a program finds its own
-// folder by where it is.
+// sourceSuffixes are the suffixes of programs. They are linked last, because programs locate their
+// own folder by their path.
 var sourceSuffixes = []string{".py", ".pyx", ".ipynb", ".sh", ".bash", ".r", ".R", ".jl", ".lua",
 	".pl", ".rb", ".js", ".ts", ".m",
 	".c", ".cc", ".cpp", ".cu", ".h", ".hpp", ".go", ".rs"}
@@ -24,8 +24,8 @@ func isSource(n *node) bool {
 		slices.Contains(sourceSuffixes, path.Ext(n.name)))
 }
 
-// chooseLinks turns copies into links until what is copied fits the limits, and links to files into
-// links to folders until those do.
+// chooseLinks turns copies into links until the copies are within the limits, and links to files
+// into links to folders until the links are.
 func chooseLinks(root *node, l Limits) {
 	walk(root, func(n *node) {
 		if n.Kind == File && n.rule == linkRule {
@@ -63,14 +63,15 @@ func walk(n *node, f func(*node)) {
 	}
 }
 
-// candidate is what gives way together: a folder with all below it, or some files of one folder.
+// candidate is what becomes links together: a folder with everything below it, or some files of one
+// folder.
 type candidate struct {
 	folder *node // nil: files
 	files  []*node
 	weight int64
 }
 
-// candidateHeap is a heap, the heaviest first.
+// candidateHeap is a heap of candidates, the heaviest first.
 type candidateHeap []candidate
 
 func (u candidateHeap) Len() int           { return len(u) }
@@ -98,8 +99,8 @@ func setWeights(n *node, weight func(*node) int64) int64 {
 	return n.weight
 }
 
-// candidatesIn are the units that a folder is made of: its folders, its big files, and its other
-// files together.
+// candidatesIn returns the candidates in a folder: its folders, each of its big files, and its
+// other files together.
 func candidatesIn(n *node) (all []candidate) {
 	rest := candidate{}
 	for _, c := range n.children {
@@ -120,8 +121,8 @@ func candidatesIn(n *node) (all []candidate) {
 	return all
 }
 
-// convertToLinks turns files into links, the heaviest unit first, until they weigh over less. A
-// folder that is heavy because of one part is not taken as a whole: only that part is.
+// convertToLinks turns files into links, the heaviest candidate first, until they weigh over less.
+// If a folder is heavy because of one part, only that part becomes links.
 func convertToLinks(root *node, over int64, weight func(*node) int64) {
 	if over <= 0 || setWeights(root, weight) == 0 {
 		return
@@ -151,8 +152,8 @@ func convertToLinks(root *node, over int64, weight func(*node) int64) {
 	}
 }
 
-// mergeLinks makes folders whose files are all links one link, the largest first, until there are
-// no more than most links.
+// mergeLinks turns folders whose files are all links into one link each, the largest first, until
+// there are at most most links.
 func mergeLinks(root *node, most int) {
 	over := -int64(most)
 	walk(root, func(n *node) {
@@ -186,7 +187,7 @@ func mergeLinks(root *node, most int) {
 	}
 }
 
-// linkFolders are the folders in a folder that hold links.
+// linkFolders returns the folders in a folder that contain links.
 func linkFolders(n *node) (all candidateHeap) {
 	for _, c := range n.children {
 		if c.Kind == Dir && c.weight > 0 {

@@ -8,10 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// clone makes the empty file to share the content of another, where the file system can.
+// clone makes an empty file share the content of another one, if the file system supports it.
 func clone(to, from int) error { return unix.IoctlFileClone(to, from) }
 
-// Clones reports whether the file system of a folder clones a file. It leaves nothing behind.
+// Clones reports whether the file system of a folder can clone a file. It leaves nothing behind.
 func Clones(file, folder string) bool {
 	from, err := os.Open(file)
 	if err != nil {
@@ -26,15 +26,14 @@ func Clones(file, folder string) bool {
 	return clone(fd, int(from.Fd())) == nil
 }
 
-// readOnly reports whether a path is on a file system that nobody can write to from here.
+// readOnly reports whether a path is on a file system that is mounted read-only.
 func readOnly(path string) bool {
 	var s unix.Statfs_t
 	return retry(func() error { return unix.Statfs(path, &s) }) == nil &&
 		s.Flags&unix.ST_RDONLY != 0
 }
 
-// appendEntries adds the entries of a list as the system gives it (getdents64(2)), but for the
-// folder itself and the one above.
+// appendEntries appends the entries of a getdents64(2) buffer, except . and ..
 func appendEntries(entries []entry, list []byte) []entry {
 	const inode, length, name = 0, 16, 19 // where they are in an entry
 	for len(list) > name {
@@ -49,7 +48,7 @@ func appendEntries(entries []entry, list []byte) []entry {
 	return entries
 }
 
-// exchangeFolders lets two folders change places.
+// exchangeFolders exchanges two folders atomically.
 func exchangeFolders(a, b string) error {
 	err := retry(func() error {
 		return unix.Renameat2(unix.AT_FDCWD, a, unix.AT_FDCWD, b,

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// clone is for Linux: elsewhere files are copied.
+// clone is not supported on this system: files are copied.
 func clone(int, int) error { return errors.ErrUnsupported }
 
 // Clones reports whether the file system of a folder clones a file.
@@ -16,7 +16,7 @@ func Clones(file, folder string) bool { return false }
 
 func readOnly(string) bool { return false }
 
-// appendEntries adds the names of a list as the system gives it.
+// appendEntries appends the entries of a directory buffer.
 func appendEntries(entries []entry, list []byte) []entry {
 	_, _, names := unix.ParseDirent(list, -1, nil)
 	for _, name := range names {
@@ -25,5 +25,5 @@ func appendEntries(entries []entry, list []byte) []entry {
 	return entries
 }
 
-// exchangeFolders is for Linux: elsewhere a copy is moved out of a task's folder.
+// exchangeFolders is not supported on this system: a copy is moved out of a task's folder.
 func exchangeFolders(a, b string) error { return errors.ErrUnsupported }

@@ -14,13 +14,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// cacheName is the folder in which Python keeps what it compiled: never an output, and of use to
-// the next task.
+// cacheName is the folder of Python's compiled files: never an output, and useful to the next task.
 const cacheName = "__pycache__"
 
 // Clocks of file systems go on in ticks: what was touched within one tick has one time.
 const (
-	tick       = 20 * time.Millisecond
+	// File systems have clocks that advance in ticks: changes within a tick have the same time.
+	tick = 20 * time.Millisecond
+	// of file systems with a resolution of one or two seconds
 	coarseTick = 2 * time.Second // of one whose times are whole seconds, or two
 )
 
@@ -34,7 +35,7 @@ const (
 	partial                // a folder that is there, not as it was
 )
 
-// activity is what is known of a folder without a look at it.
+// activity is what is known about a folder without checking it.
 type activity uint8
 
 const (
@@ -46,27 +47,35 @@ const (
 // detacher takes a copy out of a task's folder.
 type detacher struct {
 	*workCopy
-	items    []item
-	dir      string
-	inode    uint64 // of the task's folder; 0: whichever lies there
-	since    int64  // what was touched at this time or later is compared by content
-	states   []state
-	caches   []string   // folders of compiled programs that go along with the copy
-	remove   bool       // nothing is kept of the copy: it is removed where it is
-	activity []activity // of items that are folders; nil: every file is looked at
-	rewatch  []int      // what of the copy is to be watched anew, as it is another than before
-	others   []string   // what lies in the task's folder, at its top, beside the items
-	canSwap  bool       // the folder itself may become the copy's
+	items []item
+	dir   string
+	// of the task's folder; 0: any
+	inode uint64
+	// changes at or after this time are detected by content
+	since  int64
+	states []state
+	// folders of compiled files that go with the copy
+	caches []string
+	// the copy is removed in place rather than kept
+	remove bool
+	// of items that are folders; nil: every file is checked
+	activity []activity
+	// items of the copy whose watches have to be renewed
+	rewatch []int
+	// entries at the top of the task's folder other than items
+	others []string
+	// the task's folder itself may become the copy's
+	canSwap bool
 }
 
-// detach takes the copy out of a folder, of that inode, that a task had since a time: what was not
-// touched goes back to the copy's own place. After a short attempt the folder may become the copy's
-// own place, and the task gets another.
+// detach takes the copy out of the folder dir, of that inode, which a task has used since started.
+// What was not touched moves back to the copy's own folder. After a short attempt the two folders
+// may be exchanged instead.
 func (t *workCopy) detach(dir string, inode uint64, started int64, short bool) error {
 	l := t.newDetacher(dir, started)
 	l.inode, l.canSwap, t.inode = inode, short && t.project.store.canExchange, 0
 	err := l.checkTouched()
-	// somebody removed it, or put something in its place
+	// it was removed or replaced
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ELOOP) ||
 		errors.Is(err, unix.ENOTDIR) {
 		clear(l.states)
@@ -88,18 +97,18 @@ func (t *workCopy) detach(dir string, inode uint64, started int64, short bool) e
 	return err
 }
 
-// errFullCheck says that every file has to be looked at: a folder or link that is new may lead to
-// any of them.
+// errFullCheck says that every file has to be checked: a new folder or link may lead to any of
+// them.
 var errFullCheck = errors.New("something new may be another name of a file")
 
-// isWatched reports whether an item of a copy is one that the watcher watches.
+// isWatched reports whether the watcher watches an item.
 func isWatched(it *item) bool { return it.method == methodDir || it.method == methodCopy }
 
-// fullCheckInterval is how often every file of a copy is looked at, whatever is known of it:
-// attempts that take longer pay for it without noticing.
+// fullCheckInterval is how often every file of a copy is checked, whatever is known about it:
+// longer attempts do not notice the cost.
 const fullCheckInterval = time.Second
 
-// checkTouched is look, but for what is known not to have been touched.
+// checkTouched is check, except for what is known to be untouched.
 func (l *detacher) checkTouched() error {
 	touched, known := l.project.store.watcher.touched(l.workCopy)
 	if now := time.Now(); !known || now.Sub(l.verified) > fullCheckInterval {
@@ -187,13 +196,14 @@ func (l *detacher) check() error {
 	return nil
 }
 
-// hasCopyMode reports whether a folder has the mode and the owner that a copy's own place has.
+// hasCopyMode reports whether a folder has the mode and the owner of a copy's own folder.
 func hasCopyMode(s *unix.Stat_t) bool {
 	return s.Mode&0o7777 == copyMode && int(s.Uid) == os.Geteuid() && int(s.Gid) == os.Getegid()
 }
 
-// checkFolder looks at the items of one folder; recorded is its own identity, nil where that says
-// nothing. It reports whether all of it is as it was. In a quiet one only folders are looked at.
+// checkFolder checks the items of one folder, and reports whether all of it is unchanged. recorded
+// is the folder's own identity; nil if that is not significant. In quiet folders only subfolders
+// are checked.
 func (l *detacher) checkFolder(fd int, at string, from, end int, recorded *identity,
 	quietly bool) (clean bool, err error) {
 	clean = true
@@ -282,8 +292,8 @@ func (l *detacher) checkFolder(fd int, at string, from, end int, recorded *ident
 	return clean, nil
 }
 
-// isInactive reports whether an item is a folder that is known to be as it was, and is there by the
-// list of its own folder.
+// isInactive reports whether an item is a folder that is known to be unchanged, and exists
+// according to the listing of its parent.
 func (l *detacher) isInactive(i int, listed []entry) bool {
 	if l.activity == nil || l.activity[i] != inactive || l.items[i].method != methodDir {
 		return false
@@ -293,9 +303,9 @@ func (l *detacher) isInactive(i int, listed []entry) bool {
 	return found && listed[n].inode == l.ids[i].inode
 }
 
-// pruneCache leaves in a folder of compiled programs those of the items beside it, and reports
-// whether there are any. What was compiled of a module that a task wrote would serve the next task,
-// too: Python takes it for that of another module of the same name, size and second.
+// pruneCache keeps in a folder of compiled files those of unchanged modules beside it, and reports
+// whether there are any. A file compiled from a module that a task wrote would affect the next
+// task: Python would take it for another module of the same name, size and second.
 func (l *detacher) pruneCache(cache string, from, end int) (kept bool, err error) {
 	entries, err := os.ReadDir(cache)
 	if err != nil {
@@ -321,7 +331,7 @@ func (l *detacher) pruneCache(cache string, from, end int) (kept bool, err error
 	return kept, err
 }
 
-// checkItem looks at one item in an open folder.
+// checkItem checks one item in an open folder.
 func (l *detacher) checkItem(fd, i int) error {
 	it := &l.items[i]
 	var s unix.Stat_t
@@ -366,7 +376,7 @@ func (l *detacher) checkItem(fd, i int) error {
 	return err
 }
 
-// checkLeaf says what became of a file or link.
+// checkLeaf returns what became of a file or link.
 func (l *detacher) checkLeaf(it *item, now, recorded identity, at string) state {
 	same := now == recorded
 	switch {

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// retry calls f again while a signal interrupts it.
+// retry repeats f while it is interrupted by a signal.
 func retry(f func() error) error {
 	for {
 		if err := f(); err != unix.EINTR {
@@ -19,7 +19,7 @@ func retry(f func() error) error {
 	}
 }
 
-// rename is os.Rename without its look at what may be a folder at the new path: the system knows.
+// rename is os.Rename without its check whether the new path is a folder: the kernel checks it.
 func rename(from, to string) error {
 	if err := retry(func() error { return unix.Rename(from, to) }); err != nil {
 		return &os.LinkError{Op: "rename", Old: from, New: to, Err: err}
@@ -27,20 +27,20 @@ func rename(from, to string) error {
 	return nil
 }
 
-// openFolder opens a folder in an open one. A link at the end of the name is not followed.
+// openFolder opens a folder in an open folder. A link as the last element is not followed.
 func openFolder(in int, name string) (fd int, err error) {
 	const flags = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_CLOEXEC | unix.O_NOFOLLOW
 	err = retry(func() error { fd, err = unix.Openat(in, name, flags, 0); return err })
 	return fd, err
 }
 
-// entry is a name in a folder, and the inode that it has by the folder's list.
+// entry is a name in a folder, and its inode according to the folder's listing.
 type entry struct {
 	name  string
 	inode uint64
 }
 
-// entriesIn lists a folder that was opened for it, by name, as items are.
+// entriesIn lists an open folder by name, the order of items.
 func entriesIn(fd int) (entries []entry, err error) {
 	var buffer [8 << 10]byte
 	for {
@@ -60,7 +60,7 @@ func entriesIn(fd int) (entries []entry, err error) {
 	}
 }
 
-// removeAll removes a tree, also one whose folders a program has shut.
+// removeAll removes a tree, including folders that a program has made inaccessible.
 func removeAll(root string) error {
 	err := os.RemoveAll(root)
 	if !errors.Is(err, fs.ErrPermission) {

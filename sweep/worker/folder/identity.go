@@ -9,7 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// identity is what a file system says of an entry: while it is the same, the entry was not touched.
+// identity is the file system's metadata of an entry: as long as it is the same, the entry is
+// untouched.
 type identity struct {
 	inode        uint64
 	size         int64
@@ -28,7 +29,7 @@ func (id identity) isFile() bool     { return id.mode&unix.S_IFMT == unix.S_IFRE
 func (id identity) executable() bool { return id.mode&0o100 != 0 }
 func (id identity) isLink() bool     { return id.mode&unix.S_IFMT == unix.S_IFLNK }
 
-// lstat is the identity of what lies at a path, which is not followed.
+// lstat returns the identity of a path without following links.
 func lstat(path string) (id identity, err error) {
 	var s unix.Stat_t
 	if err := retry(func() error { return unix.Lstat(path, &s) }); err != nil {
@@ -37,8 +38,8 @@ func lstat(path string) (id identity, err error) {
 	return identityOf(&s), nil
 }
 
-// list reads the entries of a snapshot. A file that is too large for copies may be a symbolic link
-// out of it: it counts as a file.
+// list returns the entries of a snapshot. A file that is too large to copy may be a symbolic link
+// out of the snapshot: it counts as a file.
 func list(snapshot string) (entries []Entry, err error) {
 	var walk func(string) error
 	walk = func(folder string) error {

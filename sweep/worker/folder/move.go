@@ -11,9 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// isUntouched reports whether nothing of the copy was touched, and swap takes fewer calls of the
-// system than move: two for each thing that the task made, instead of two for each at the copy's
-// top.
+// isUntouched reports whether nothing of the copy was touched, and swap takes fewer system calls
+// than move: two for each file that the task made, instead of two for each entry at the copy's top.
 func (l *detacher) isUntouched() bool {
 	tops := 0
 	for i := 0; i < len(l.items); i = l.items[i].end {
@@ -25,10 +24,10 @@ func (l *detacher) isUntouched() bool {
 	return len(l.others) < tops
 }
 
-// swap gives what the task made a second name in the copy's own place, which is empty, lets that
-// and the task's folder change places, and takes the first names away: at every moment the task's
-// folder has all of it. It is false, and everything is as it was, where that cannot be, as with
-// folders. After an error the copy must not be used again.
+// swap links what the task made into the copy's own, empty folder, exchanges the two folders, and
+// removes the first links: the task's folder is complete at every moment. If that is impossible, as
+// with folders, done is false and nothing has changed. After an error the copy must not be used
+// again.
 func (l *detacher) swap() (done bool, err error) {
 	made := slices.DeleteFunc(l.others, func(name string) bool {
 		return slices.Contains(l.caches,
@@ -57,7 +56,7 @@ func (l *detacher) swap() (done bool, err error) {
 	return done, err
 }
 
-// move brings the copy to its own place.
+// move moves the copy to its own folder.
 func (l *detacher) move() error {
 	// of folders that move as a whole, too: then they are there already
 	for _, c := range l.caches {
@@ -70,7 +69,7 @@ func (l *detacher) move() error {
 	return l.moveFolder(0, len(l.items))
 }
 
-// indexOf is the index of a folder's item; -1 for the top.
+// indexOf returns the index of a folder's item; -1 for the top.
 func (l *detacher) indexOf(folder string) int {
 	return slices.IndexFunc(l.items, func(it item) bool { return it.Path == folder })
 }
@@ -85,8 +84,7 @@ func (l *detacher) within(i int) bool {
 	return false
 }
 
-// moveCache moves a folder of compiled programs. Where that cannot be it is removed: it can be made
-// again.
+// moveCache moves a folder of compiled files. If that fails it is removed, as it can be made again.
 func (l *detacher) moveCache(name string) error {
 	if !l.remove {
 		if err := os.MkdirAll(path.Dir(l.path+"/"+name), folderMode); err == nil &&
@@ -140,7 +138,7 @@ func (l *detacher) moveUntouched(i int) (err error) {
 	return removeAll(from)
 }
 
-// movePartial moves what of a folder was not touched. The folder itself stays if the task has
+// movePartial moves the untouched part of a folder. The folder itself stays if the task has
 // something in it.
 func (l *detacher) movePartial(i int) error {
 	it := &l.items[i]
@@ -162,8 +160,8 @@ func (l *detacher) movePartial(i int) error {
 	return nil
 }
 
-// hasAttributes reports whether an open folder has extended attributes that a program gave it, or a
-// list of who may use it: a copy has none.
+// hasAttributes reports whether an open folder has extended attributes or an access control list
+// that a program set; a copy has none.
 func hasAttributes(fd int) bool {
 	var names [4 << 10]byte
 	n, err := unix.Flistxattr(fd, names[:])

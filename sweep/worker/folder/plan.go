@@ -12,7 +12,7 @@ import (
 	"mlframework/sweep/task"
 )
 
-// Kind is what an entry of a project is.
+// Kind is the kind of a project's entry.
 type Kind uint8
 
 // The kinds of entries.
@@ -24,7 +24,8 @@ const (
 
 // Entry is one file, folder or symbolic link of a project.
 type Entry struct {
-	Path       string // in the project, slash separated
+	// relative to the project, slash separated
+	Path       string
 	Kind       Kind
 	Size       int64 // of a file, in bytes
 	Executable bool
@@ -32,21 +33,23 @@ type Entry struct {
 	Target     string // of a symbolic link
 }
 
-// Rules are what a project says about the folders of its tasks. Paths are clean, relative and slash
-// separated.
+// Rules are what a project specifies for the folders of its tasks. Paths are clean, relative and
+// slash separated.
 type Rules struct {
-	// names that tasks make, beside the usual ones
-	Outputs []string          `json:"outputs,omitempty"`
-	Link    []string          `json:"link,omitempty"`  // linked, whatever their size
-	Copy    []string          `json:"copy,omitempty"`  // copied, whatever their size
-	Links   map[string]string `json:"links,omitempty"` // links to absolute paths of the host
-	// that the worker writes: it does not come from the project
+	// additional names that tasks create
+	Outputs []string `json:"outputs,omitempty"`
+	// linked, whatever the size
+	Link []string `json:"link,omitempty"`
+	// copied, whatever the size
+	Copy  []string          `json:"copy,omitempty"`
+	Links map[string]string `json:"links,omitempty"` // links to absolute paths of the host
+	// written by the worker: it is not taken from the project
 	File string `json:"file,omitempty"`
 	// where the command runs; "" is the folder itself
 	Workdir string `json:"workdir,omitempty"`
 }
 
-// RulesOf are the rules of a recipe.
+// RulesOf returns the rules of a recipe.
 func RulesOf(r task.Recipe) Rules {
 	rules := Rules{Outputs: r.Outputs, Link: r.Link, Copy: r.Copy, Links: r.Links,
 		Workdir: r.Workdir}
@@ -56,16 +59,15 @@ func RulesOf(r task.Recipe) Rules {
 	return rules
 }
 
-// outputNames are names that programs give to what they produce. A folder so named is there and
-// empty, a file is absent.
+// outputNames are usual names of outputs. A folder with such a name is created empty, a file is
+// omitted.
 var outputNames = []string{"result", "results", "run", "runs", "log", "logs", "checkpoint",
 	"checkpoints", "output", "outputs"}
 
-// logNames are the files of an attempt's output, and the one with its number.
+// logNames are the output files of an attempt, and the file with its number.
 var logNames = []string{"stdout.log", "stderr.log", ".attempt"}
 
-// Output reports whether a path of the project is one of its outputs or lies in one: tasks begin
-// without it.
+// Output reports whether a path of the project is, or lies in, an output: tasks start without it.
 func (r Rules) Output(p string) bool {
 	for _, base := range []string{"", r.Workdir + "/"} {
 		if below, is := strings.CutPrefix(p, base); is {
@@ -85,8 +87,8 @@ type Limits struct {
 	Links int   // links to single files; above it folders become one link
 }
 
-// LimitsOf are the limits of a file system: where it clones files, a copy takes no space and next
-// to no time.
+// LimitsOf returns the limits for a file system: if it clones files, a copy takes no space and
+// almost no time.
 func LimitsOf(clones bool) Limits {
 	l := Limits{Bytes: 64 << 20, Files: 4000, Links: 20_000}
 	if clones {
@@ -95,7 +97,7 @@ func LimitsOf(clones bool) Limits {
 	return l
 }
 
-// method is the way an item comes into a folder.
+// method is how an item gets into a folder.
 type method uint8
 
 const (
@@ -106,16 +108,18 @@ const (
 	methodHostLink               // a symbolic link to a path of the host
 )
 
-// item is one thing to make in a folder.
+// item is one entry to make in a folder.
 type item struct {
 	Entry
 	method method
 	name   string // the last element of Path
-	parent int    // the index of the folder that holds it; -1 at the top
-	end    int    // the index behind the last item below this one
+	// index of the folder that holds it; -1 at the top
+	parent int
+	// index after the last item below this one
+	end int
 }
 
-// A Plan says how a folder is made of a project's files. It is immutable.
+// A Plan describes how a folder is made from a project's files. It is immutable.
 type Plan struct {
 	items   []item // a folder stands before what it holds, and what it holds directly behind it
 	workdir string
@@ -130,19 +134,20 @@ type Amount struct {
 	Bytes int64
 }
 
-// Part is a file or folder that is linked.
+// Part is a linked file or folder.
 type Part struct {
 	Path   string // "" is the project's own folder
 	Folder bool
 	Partly bool // only some of the folder's files
-	Whole  bool // a folder that is one link, so that nothing can be written beside its files
+	// a folder that is a single link, so that nothing can be written beside its files
+	Whole bool
 	Amount
 }
 
 // HostLink is a link to a path of the host.
 type HostLink struct{ Path, Target string }
 
-// A Problem is a rule that the project's files do not fit.
+// A Problem is a rule that does not match the project's files.
 type Problem struct {
 	Key  string // of tasks.yml
 	Path string
@@ -151,18 +156,20 @@ type Problem struct {
 
 func (p Problem) Error() string { return fmt.Sprintf("%s: %s: %s", p.Key, p.Path, p.Text) }
 
-// node is a node of the tree that a plan is made of.
+// node is a node of the tree from which a plan is made.
 type node struct {
 	Entry
-	name         string
-	method       method
-	rule         pathRule
-	mustBeFolder bool // must stay a folder
+	name   string
+	method method
+	rule   pathRule
+	// must not become a link
+	mustBeFolder bool
 	children     []*node
-	weight       int64 // of what may give way below it, while that is decided
+	// of what may become links below it, during that decision
+	weight int64
 }
 
-// pathRule is what tasks.yml says of a path.
+// pathRule is what tasks.yml specifies for a path.
 type pathRule uint8
 
 const (
@@ -171,8 +178,8 @@ const (
 	linkRule
 )
 
-// New makes the plan for entries in any order. Folders above an entry need not be among the
-// entries. With problems the plan can still be used, but for those of the keys workdir and links.
+// New returns the plan for entries in any order. Folders above an entry need not be among the
+// entries. The plan is usable despite problems, except those of the keys workdir and links.
 func New(entries []Entry, r Rules, l Limits) (*Plan, []Problem) {
 	root := &node{mustBeFolder: true}
 	nodes := map[string]*node{"": root, ".": root}

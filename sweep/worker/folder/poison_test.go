@@ -16,14 +16,16 @@ import (
 
 // watchedProject is a project that is large enough to be watched, with a program and a module.
 func watchedProject() map[string]string {
-	files := map[string]string{"train.py": "import net", "net/layers.py": "depth = 3", "net/other.py": ""}
+	files := map[string]string{"train.py": "import net", "net/layers.py": "depth = 3",
+		"net/other.py": ""}
 	for n := range 80 {
 		files[fmt.Sprintf("d%d/f%02d.txt", n%4, n)] = fmt.Sprint("content ", n)
 	}
 	return files
 }
 
-// TestNextTaskSeesTheProject has a task do what its folder's copy must not pass on to the next task in it.
+// TestNextTaskSeesTheProject has a task do what its folder's copy must not pass on to the next task
+// in it.
 func TestNextTaskSeesTheProject(t *testing.T) {
 	t.Parallel()
 	write := func(path, text string) error {
@@ -102,7 +104,8 @@ func TestNextTaskSeesTheProject(t *testing.T) {
 	}
 }
 
-// TestCompiledModulesGoAlong: what Python compiled of the project's own modules serves the next task.
+// TestCompiledModulesGoAlong: what Python compiled of the project's own modules serves the next
+// task.
 func TestCompiledModulesGoAlong(t *testing.T) {
 	t.Parallel()
 	s := newStand(t)
@@ -110,7 +113,8 @@ func TestCompiledModulesGoAlong(t *testing.T) {
 	p := s.project("r1", folder.Rules{})
 	c := s.enter(p, 0)
 	must(t, os.Mkdir(c.Dir+"/net/__pycache__", 0o755))
-	must(t, os.WriteFile(c.Dir+"/net/__pycache__/layers.cpython-311.pyc", []byte("compiled"), 0o644))
+	must(t, os.WriteFile(c.Dir+"/net/__pycache__/layers.cpython-311.pyc", []byte("compiled"),
+		0o644))
 	must(t, c.Leave())
 	c = s.enter(p, 1)
 	if !exists(c.Dir + "/net/__pycache__/layers.cpython-311.pyc") {
@@ -134,7 +138,8 @@ func differs(t *testing.T, want, got map[string]string) {
 	}
 }
 
-// TestAttributesOfAFolderAreTheTasks has a task give a folder of the project an attribute: the next task's has none.
+// TestAttributesOfAFolderAreTheTasks has a task give a folder of the project an attribute: the next
+// task's has none.
 func TestAttributesOfAFolderAreTheTasks(t *testing.T) {
 	t.Parallel()
 	for _, files := range []map[string]string{{"data/x": "x"}, watchedProject()} {
@@ -143,21 +148,24 @@ func TestAttributesOfAFolderAreTheTasks(t *testing.T) {
 		p := s.project("r1", folder.Rules{})
 		first := filepath.Dir(slices.Min(slices.Collect(maps.Keys(files))))
 		c := s.enter(p, 0)
-		if err := unix.Setxattr(filepath.Join(c.Dir, first), "user.lr", []byte("0.1"), 0); err == unix.ENOTSUP {
+		if err := unix.Setxattr(filepath.Join(c.Dir, first), "user.lr", []byte("0.1"),
+			0); err == unix.ENOTSUP {
 			t.Skip("the file system of temporary folders has no attributes of users")
 		} else if err != nil {
 			t.Fatal(err)
 		}
 		must(t, c.Leave())
 		c = s.enter(p, 1)
-		if n, err := unix.Getxattr(filepath.Join(c.Dir, first), "user.lr", nil); err != unix.ENODATA {
+		if n, err := unix.Getxattr(filepath.Join(c.Dir, first), "user.lr",
+			nil); err != unix.ENODATA {
 			t.Errorf("%s of the next task has an attribute of %d bytes, %v", first, n, err)
 		}
 		must(t, c.Leave())
 	}
 }
 
-// TestOutputsAreThereWhileAnAttemptEnds reads what a task made while its copy is taken out of its folder.
+// TestOutputsAreThereWhileAnAttemptEnds reads what a task made while its copy is taken out of its
+// folder.
 func TestOutputsAreThereWhileAnAttemptEnds(t *testing.T) {
 	t.Parallel()
 	s := newStand(t)
@@ -171,7 +179,8 @@ func TestOutputsAreThereWhileAnAttemptEnds(t *testing.T) {
 		go func() {
 			defer close(gone)
 			for {
-				if text, err := os.ReadFile(made); err != nil || string(text) != fmt.Sprint("of task ", n) {
+				if text, err := os.ReadFile(made); err != nil ||
+					string(text) != fmt.Sprint("of task ", n) {
 					gone <- fmt.Errorf("task %d: %q, %w", n, text, err)
 					return
 				}

@@ -5,15 +5,16 @@ import (
 	"errors"
 )
 
-// Prefetch makes the next copy ready while attempts run, and does not wait for it: one whole copy that no attempt uses. It
-// makes what an attempt changed in its copy anew, or one copy more than attempts have. One copy is made ahead at a time,
-// and Close gives it up.
+// Prefetch starts to make the next copy while attempts run, and returns at once. It ensures that
+// one complete idle copy exists: it restores what an attempt changed in an idle copy, or makes a
+// new one. One copy is prefetched at a time; Close cancels it.
 func (p *Project) Prefetch() {
 	generation, whole, err := p.snapshot.current()
 	s := p.store
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err != nil || s.closed || s.prefetching || s.o.Idle == 0 || !whole || s.hasIdle(p, generation) {
+	if err != nil || s.closed || s.prefetching || s.o.Idle == 0 || !whole ||
+		s.hasIdle(p, generation) {
 		return
 	}
 	t := s.takeIdle(p, generation)
@@ -26,13 +27,14 @@ func (p *Project) Prefetch() {
 		s.mu.Lock()
 		s.prefetching = false
 		s.mu.Unlock()
-		if err != nil && !errors.Is(err, context.Canceled) { // whoever needs the copy makes it, and is told
+		// the attempt that needs the copy makes it
+		if err != nil && !errors.Is(err, context.Canceled) {
 			s.o.Log.Debug("no copy of a project was made ahead", "error", err)
 		}
 	})
 }
 
-// hasIdle reports whether a whole copy is kept that no attempt uses. The caller holds the lock.
+// hasIdle reports whether a complete idle copy exists. The caller holds the lock.
 func (s *Store) hasIdle(p *Project, generation int) bool {
 	for _, t := range s.idle {
 		if t.project == p && t.generation == generation && !t.incomplete {

@@ -11,8 +11,8 @@ import (
 	"mlframework/sweep/worker/folder"
 )
 
-// TestTheNextCopyIsMadeWhileAnAttemptRuns holds the folder of a second task to files that were made before it began, though the
-// first has changed its own.
+// TestTheNextCopyIsMadeWhileAnAttemptRuns holds the folder of a second task to files that were made
+// before it began, though the first has changed its own.
 func TestTheNextCopyIsMadeWhileAnAttemptRuns(t *testing.T) {
 	t.Parallel()
 	s := newStand(t)

@@ -8,27 +8,29 @@ import (
 	"slices"
 )
 
-// recordSuffix ends the names of records, beside the copies that they are of.
+// recordSuffix is the suffix of records, which lie beside their copies.
 const recordSuffix = ".task"
 
-// A record is the file that says in which folder a copy is, and of what: a worker that was killed finds the copies that it
-// left by it. It is overwritten in place: that is one call of the system for each attempt, and none for its metadata.
+// A record is the file that says in which folder a copy is, and of which project: a worker finds by
+// it the copies that a killed predecessor left. It is overwritten in place, which is one system
+// call per attempt and none for metadata.
 type record struct{ file *os.File }
 
-// recordContent is the content of a record, on its first line; an empty line says that no folder has the copy.
+// recordContent is the first line of a record; an empty line says that no folder has the copy.
 type recordContent struct {
 	Dir      string `json:"dir"`
 	Revision string `json:"revision"`
 	Rules    Rules  `json:"rules"`
 }
 
-// recordTailOf is the rest of a record's first line behind the folder, which is the same for every copy of a project.
+// recordTailOf returns the part of a record's first line after the folder, which is the same for
+// every copy of a project.
 func recordTailOf(revision string, rules Rules) ([]byte, error) {
 	text, err := json.Marshal(recordContent{Revision: revision, Rules: rules})
 	return append(bytes.TrimPrefix(text, []byte(`{"dir":""`)), '\n'), err
 }
 
-// unusedLine is the first line of a record whose copy no folder has.
+// unusedLine is the first line of a record whose copy is in no folder.
 var unusedLine = []byte("\n")
 
 func newRecord(path string) (*record, error) {
@@ -36,7 +38,7 @@ func newRecord(path string) (*record, error) {
 	return &record{f}, err
 }
 
-// set notes the folder that has the copy; "" is none.
+// set records the folder that has the copy; "" is none.
 func (r *record) set(dir string, p *Project) error {
 	text := unusedLine
 	if dir != "" {
@@ -52,7 +54,7 @@ func (r *record) set(dir string, p *Project) error {
 
 func (r *record) remove() error { return errors.Join(r.file.Close(), os.Remove(r.file.Name())) }
 
-// readRecord reads a record; false when no folder has the copy.
+// readRecord reads a record; ok is false if no folder has the copy.
 func readRecord(path string) (u recordContent, ok bool) {
 	text, err := os.ReadFile(path)
 	line, _, whole := bytes.Cut(text, []byte("\n"))

@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// Recover takes copies out of the folders of tasks in which a worker that was killed left them, and removes what it kept.
-// What is left there is what differs from the snapshot. It is called before attempts begin.
+// Recover takes copies out of the folders of tasks in which a killed worker left them, and removes
+// its idle copies. What stays in the folders is what differs from the snapshot. Call it before
+// attempts start.
 func (s *Store) Recover() {
 	entries, err := os.ReadDir(s.o.Home)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -19,7 +20,8 @@ func (s *Store) Recover() {
 		path := filepath.Join(s.o.Home, e.Name())
 		if u, ok := readRecord(path); ok && strings.HasSuffix(e.Name(), recordSuffix) {
 			if failed := s.recover(u); failed != nil {
-				s.o.Log.Warn("what a task left unchanged is still in its folder", "folder", u.Dir, "error", failed)
+				s.o.Log.Warn("what a task left unchanged is still in its folder", "folder", u.Dir,
+					"error", failed)
 			}
 		}
 		err = errors.Join(err, removeAll(path))
@@ -29,7 +31,7 @@ func (s *Store) Recover() {
 	}
 }
 
-// recover takes one copy out, by its content.
+// recover takes one copy out, comparing by content.
 func (s *Store) recover(u recordContent) error {
 	if _, err := os.Lstat(u.Dir); errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -41,7 +43,7 @@ func (s *Store) recover(u recordContent) error {
 	return p.removeUnchanged(u.Dir)
 }
 
-// removeUnchanged removes from a folder what is as in the project, by its content.
+// removeUnchanged removes from a folder what is the same as in the project, comparing by content.
 func (p *Project) removeUnchanged(dir string) error {
 	n := len(p.builder.plan.items)
 	t := &workCopy{project: p, ids: make([]identity, n), present: make([]bool, n)}

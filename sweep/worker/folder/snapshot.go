@@ -12,12 +12,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// linkedSize is the size above which a file of a snapshot may be a link to the user's own, in bytes.
+// linkedSize is the size in bytes above which a file of a snapshot may be a link to the user's own.
 const linkedSize = 16 << 20
 
-// ModifiedError says that a snapshot was written to while an attempt ran.
+// ModifiedError is the error for a snapshot that was modified while an attempt ran.
 type ModifiedError struct {
-	Path    string // of the first that differs, in the project
+	// of the first difference, relative to the project
+	Path    string
 	Removed bool
 	Added   bool // something new in the folder Path, which is "" for the project's own
 }
@@ -35,19 +36,23 @@ func (w *ModifiedError) Error() string {
 		"to give each task its own copy, add copy: [%s] at the top level of tasks.yml", w.Path, what, w.Path)
 }
 
-// snapshot is the files of a revision, and whether they are as they were.
+// snapshot is the files of a revision, and whether they are unmodified.
 type snapshot struct {
 	revision, path string
 
-	bringing sync.Mutex // held while it is made anew, or read again
+	// held while it is rebuilt or read again
+	bringing sync.Mutex
 
-	mu         sync.Mutex // held for no work on files
-	listed     *listing
-	generation int            // counts how often it was written to
-	modified   *ModifiedError // it has to be made anew; nil: it is whole
+	// never held during file operations
+	mu     sync.Mutex
+	listed *listing
+	// how often it was modified
+	generation int
+	// it has to be rebuilt; nil: it is intact
+	modified *ModifiedError
 }
 
-// listing is what was found in a snapshot. It does not change.
+// listing is what was found in a snapshot. It is immutable.
 type listing struct {
 	root    identity
 	entries []Entry
@@ -109,7 +114,8 @@ func (s *snapshot) clones(folder string) bool {
 }
 
 // ready returns the generation of the snapshot; one that was written to is made anew first.
-func (s *snapshot) ready(ctx context.Context, remake func(context.Context, string) error) (int, error) {
+func (s *snapshot) ready(ctx context.Context, remake func(context.Context, string) error) (int,
+	error) {
 	if generation, whole, err := s.current(); whole || err != nil {
 		return generation, err
 	}
@@ -143,7 +149,8 @@ func (s *snapshot) ready(ctx context.Context, remake func(context.Context, strin
 	return s.generation, nil
 }
 
-// current is the generation of the snapshot, and whether it is the one that was listed and nothing wrote to it that was found.
+// current is the generation of the snapshot, and whether it is the one that was listed and nothing
+// wrote to it that was found.
 func (s *snapshot) current() (generation int, whole bool, err error) {
 	root, err := lstat(s.path)
 	if err != nil {
@@ -154,7 +161,8 @@ func (s *snapshot) current() (generation int, whole bool, err error) {
 	return s.generation, s.modified == nil && root.inode == s.listed.root.inode, nil
 }
 
-// check reports whether the snapshot is as it was at a generation; the error is *Written, or errRemade.
+// check reports whether the snapshot is as it was at a generation; the error is *Written, or
+// errRemade.
 func (s *snapshot) check(generation int) error {
 	listed, err := s.listingAt(generation)
 	if err != nil || readOnly(s.path) {
@@ -177,7 +185,7 @@ func (s *snapshot) check(generation int) error {
 	return written
 }
 
-// listingAt is what was found in the snapshot; an error where it was found to be written to since a generation.
+// listingAt returns the listing of a generation; an error if the snapshot was modified since.
 func (s *snapshot) listingAt(generation int) (*listing, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -190,14 +198,15 @@ func (s *snapshot) listingAt(generation int) (*listing, error) {
 	return s.listed, nil
 }
 
-// errRebuilt is for attempts that ran when another one found the snapshot changed.
+// errRebuilt is for attempts that were running when another one found the snapshot modified.
 var errRebuilt = errors.New("another task wrote to the project's snapshot while this one ran")
 
-// compare looks for what is not as it was: a file first, as that says more than the folder that it is in.
+// compare returns the first difference from a listing, preferably a file, which says more than its
+// folder.
 func (s *snapshot) compare(l *listing) *ModifiedError {
 	root, err := lstat(s.path)
 	switch {
-	case errors.Is(err, unix.ENOENT), root.inode != l.root.inode: // it was removed by those who keep it
+	case errors.Is(err, unix.ENOENT), root.inode != l.root.inode: // the owner of the snapshots removed it
 		return nil
 	case root.mtime != l.root.mtime:
 		return &ModifiedError{Added: true}

@@ -14,22 +14,22 @@ import (
 	"time"
 )
 
-// Options of a Store. Home is needed.
+// Options configure a Store. Home and Revision are required.
 type Options struct {
-	// Home is a folder for copies that no attempt uses, an absolute path on the file system of the
-	// outputs, for one store alone.
+	// Home is a folder for idle copies, an absolute path on the file system of the outputs, used by
+	// one store only.
 	Home string
-	// Revision finds the snapshot of a revision, an absolute path.
+	// Revision returns the snapshot of a revision, an absolute path.
 	Revision func(revision string) (string, error)
-	// Rebuild makes a snapshot anew that was written to; nil: it cannot be made.
+	// Rebuild restores a snapshot that was modified; nil: not supported.
 	Rebuild func(ctx context.Context, revision string) error
-	// Idle is how many copies are kept that no attempt uses, at most; 0 is none.
+	// Idle is the maximum number of idle copies; 0 is none.
 	Idle int
-	// Log gets what is no error of an attempt; nil: nowhere.
+	// Log receives problems that are not errors of an attempt; nil discards them.
 	Log *slog.Logger
 }
 
-// idleTimeout is how long a copy is kept that no attempt uses.
+// idleTimeout is how long an idle copy is kept.
 const idleTimeout = 5 * time.Minute
 
 // Store keeps copies of projects ready for attempts.
@@ -38,25 +38,33 @@ type Store struct {
 
 	prepareMu sync.Mutex // held while a project is prepared
 
-	mu          sync.Mutex           // held for no work on files
-	copies      int                  // copies so far
-	projects    map[string]*Project  // by revision and rules
-	snapshots   map[string]*snapshot // by revision
-	idle        []*workCopy          // the one that was used last at the end
-	closed      bool
-	watcher     watcher
-	watching    bool // the watcher is open
-	coarseTimes bool // times of files do not tell any two changes apart
-	canExchange bool // two folders can change places
-	// items of a copy that is watched: of a small one looking at all of it costs as little
-	minWatched  int
-	prefetching bool // a copy is made ahead
+	// never held during file operations
+	mu sync.Mutex
+	// copies made so far
+	copies    int
+	projects  map[string]*Project  // by revision and rules
+	snapshots map[string]*snapshot // by revision
+	// least recently used first
+	idle    []*workCopy
+	closed  bool
+	watcher watcher
+	// the watcher is open
+	watching bool
+	// file times do not distinguish successive changes
+	coarseTimes bool
+	// two folders can be exchanged atomically
+	canExchange bool
+	// minimum items of a watched copy: checking a small one costs as little
+	minWatched int
+	// a copy is being made ahead of time
+	prefetching bool
 	prefetch    sync.WaitGroup
-	prefetchCtx context.Context // of what is made ahead
+	// of prefetching
+	prefetchCtx context.Context
 	stop        context.CancelFunc
 }
 
-// NewStore makes a store. Recover is to be called before its first use, and Close after the last.
+// NewStore returns a store. Call Recover before its first use, and Close after the last.
 func NewStore(o Options) *Store {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -67,19 +75,20 @@ func NewStore(o Options) *Store {
 	return s
 }
 
-// Project is a revision with rules, of which attempts get copies.
+// Project is a revision with rules. Attempts get copies of it.
 type Project struct {
-	store      *Store
-	key        string
-	revision   string
-	rules      Rules
-	snapshot   *snapshot
-	builder    builder
-	recordTail []byte // what records of its copies say behind the folder
+	store    *Store
+	key      string
+	revision string
+	rules    Rules
+	snapshot *snapshot
+	builder  builder
+	// the part of its copies' records after the folder
+	recordTail []byte
 }
 
-// Project prepares a revision for attempts. Errors are those of its snapshot, and rules that lead
-// nowhere on this host.
+// Project prepares a revision for attempts. It fails if the snapshot cannot be read, or if rules
+// name something that does not exist on this host.
 func (s *Store) Project(revision string, rules Rules) (*Project, error) {
 	text, err := json.Marshal(rules)
 	if err != nil {
@@ -139,15 +148,15 @@ func (s *Store) Project(revision string, rules Rules) (*Project, error) {
 	return p, nil
 }
 
-// prepared is the project of a key and the snapshot of a revision that were prepared, nil where
-// they were not.
+// prepared returns the project of a key and the snapshot of a revision, nil if they are not
+// prepared.
 func (s *Store) prepared(key, revision string) (*Project, *snapshot) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.projects[key], s.snapshots[revision]
 }
 
-// maxProjects bounds what is remembered: a worker lives longer than the revisions that it sees.
+// maxProjects limits the cached projects: a worker outlives revisions.
 const maxProjects = 64
 
 // evict makes room for one more project. Preparing one again costs little. The caller holds the
@@ -160,7 +169,7 @@ func (s *Store) evict() {
 	maps.DeleteFunc(s.snapshots, func(_ string, shot *snapshot) bool { return shot.intact() })
 }
 
-// checkHostLinks refuses links to paths that are not on this host.
+// checkHostLinks rejects links to paths that do not exist on this host.
 func checkHostLinks(r Rules) (err error) {
 	for _, name := range slices.Sorted(maps.Keys(r.Links)) {
 		target := r.Links[name]
@@ -171,15 +180,15 @@ func checkHostLinks(r Rules) (err error) {
 	return err
 }
 
-// IsRuleError reports whether an error of Project is one of the rules: the project or the host has
-// not what they name.
+// IsRuleError reports whether an error of Project is caused by the rules: they name something that
+// the project or the host does not have.
 func IsRuleError(err error) bool {
 	_, missing := errors.AsType[*MissingTarget](err)
 	_, problem := errors.AsType[Problem](err)
 	return missing || problem
 }
 
-// MissingTarget is a path of links: that is not on the host.
+// MissingTarget is the error for a path of links: that does not exist on the host.
 type MissingTarget struct {
 	Name, Target string
 	Err          error
@@ -195,10 +204,10 @@ func (e *MissingTarget) Error() string {
 		e.Target + `:ro"] and infrainit -f`
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *MissingTarget) Unwrap() error { return e.Err }
 
-// acquire gives a whole copy of a generation of the snapshot: one that is kept, or a new one.
+// acquire returns a complete copy of a generation of the snapshot: an idle one, or a new one.
 func (p *Project) acquire(generation int) (*workCopy, error) {
 	p.store.mu.Lock()
 	t := p.store.takeIdle(p, generation)
@@ -206,7 +215,7 @@ func (p *Project) acquire(generation int) (*workCopy, error) {
 	return p.complete(context.Background(), t, generation)
 }
 
-// complete makes what is missing of a copy, or of a new one.
+// complete completes t, or makes a new copy if t is nil.
 func (p *Project) complete(ctx context.Context, t *workCopy, generation int) (*workCopy, error) {
 	if t == nil {
 		var err error
@@ -228,9 +237,9 @@ func (p *Project) complete(ctx context.Context, t *workCopy, generation int) (*w
 	return t, nil
 }
 
-// takeIdle takes a copy of a project out of those that are kept, a whole one if there is one. Of
-// one that was made before the snapshot was found changed nobody knows what was copied. The caller
-// holds the lock.
+// takeIdle removes and returns an idle copy of a project, preferably a complete one. It skips
+// copies of other generations: what was copied while the snapshot was being modified is unknown.
+// The caller holds the lock.
 func (s *Store) takeIdle(p *Project, generation int) (t *workCopy) {
 	found := -1
 	for i, kept := range s.idle {
@@ -246,7 +255,7 @@ func (s *Store) takeIdle(p *Project, generation int) (t *workCopy) {
 	return t
 }
 
-// addIdle puts a copy to those that are kept, and removes the ones that are too many.
+// addIdle adds an idle copy, and removes those over the limit.
 func (s *Store) addIdle(t *workCopy) {
 	s.mu.Lock()
 	t.used = time.Now()
@@ -263,7 +272,7 @@ func (s *Store) addIdle(t *workCopy) {
 	}
 }
 
-// Run removes copies that nobody needs any more, until ctx ends.
+// Run removes copies that have been idle for too long, until ctx ends.
 func (s *Store) Run(ctx context.Context) {
 	for tick := time.NewTicker(idleTimeout / 5); ; {
 		select {
@@ -278,7 +287,7 @@ func (s *Store) Run(ctx context.Context) {
 	}
 }
 
-// expire removes the copies that were not used since then.
+// expire removes the copies that have not been used since then.
 func (s *Store) expire(then time.Time) error {
 	s.mu.Lock()
 	n := 0
@@ -291,7 +300,7 @@ func (s *Store) expire(then time.Time) error {
 	return discard(gone)
 }
 
-// Close removes all copies. What attempts still have goes when they leave.
+// Close removes all idle copies. Copies in use are removed when their attempts leave.
 func (s *Store) Close() error {
 	s.stop()
 	s.mu.Lock()

@@ -10,20 +10,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// watcher learns from the kernel in which folders of copies something was touched (inotify(7)), so that an attempt that
-// touched nothing costs no look at every file. A watch ends with the first thing that it tells: each folder tells once, and
-// no program can fill the queue.
+// watcher learns from the kernel which folders of copies were touched (inotify(7)), so that after
+// an attempt that touched nothing no file has to be checked. A watch ends with its first event, so
+// that programs cannot fill the queue.
 //
-// Copies of files are watched themselves, too, for another name that one gets (a hard link): what is written by that name
-// does not show in the folder.
+// Copied files are watched as well, for additional hard links: what is written through them does
+// not show in the folder.
 type watcher struct {
-	mu      sync.Mutex
-	active  bool // fd is open
+	mu sync.Mutex
+	// fd is open
+	active  bool
 	fd      int
 	targets map[int32]watchTarget
 }
 
-// watchTarget is what is watched: a folder of a copy, or a file.
+// watchTarget is a watched folder of a copy, or a watched file.
 type watchTarget struct {
 	tree *workCopy
 	item int
@@ -32,10 +33,10 @@ type watchTarget struct {
 const folderEvents = unix.IN_CREATE | unix.IN_DELETE | unix.IN_MOVE | unix.IN_MODIFY | unix.IN_CLOSE_WRITE | unix.IN_ATTRIB |
 	unix.IN_ONLYDIR | unix.IN_DONT_FOLLOW | unix.IN_ONESHOT
 
-// fileEvents is what tells that a file has another number of names.
+// fileEvents report a change in the number of links of a file.
 const fileEvents = unix.IN_ATTRIB | unix.IN_DONT_FOLLOW | unix.IN_ONESHOT
 
-// open begins to watch; home is a folder to see in whether the system tells of changes at all.
+// open starts watching if the kernel reports changes in home, where it makes a probe.
 func (w *watcher) open(home string) {
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
 	if err != nil {
@@ -45,7 +46,8 @@ func (w *watcher) open(home string) {
 	_, err1 := unix.InotifyAddWatch(fd, home, folderEvents)
 	err2 := os.WriteFile(file, nil, 0o600)
 	n, err3 := unix.Read(fd, make([]byte, 4096))
-	if err1 != nil || err2 != nil || os.Remove(file) != nil || err3 != nil || n < unix.SizeofInotifyEvent {
+	if err1 != nil || err2 != nil || os.Remove(file) != nil || err3 != nil ||
+		n < unix.SizeofInotifyEvent {
 		unix.Close(fd)
 		return
 	}
@@ -63,7 +65,7 @@ func (w *watcher) close() {
 	w.active = false
 }
 
-// watch watches what of a copy at base is not watched yet, from now on.
+// watch watches those items of a copy at base that are not watched yet.
 func (w *watcher) watch(t *workCopy, base string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -98,7 +100,7 @@ func (w *watcher) watch(t *workCopy, base string) {
 	t.unwatched, t.watching = t.unwatched[:0], true
 }
 
-// rewatch lets items of a copy be watched anew: they are others now.
+// rewatch schedules new watches for items that have been replaced.
 func (w *watcher) rewatch(t *workCopy, changed []int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -133,8 +135,8 @@ func (w *watcher) forget(t *workCopy) {
 	t.watches, t.watching = nil, false
 }
 
-// touched reports in which folders of a copy something was touched since watch, and which files got another name; false:
-// nobody knows.
+// touched returns the folders of a copy that were touched since watch, and the files that got
+// another link; known is false if events may be missing.
 func (w *watcher) touched(t *workCopy) (items []int, known bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -145,7 +147,7 @@ func (w *watcher) touched(t *workCopy) (items []int, known bool) {
 	return slices.Clone(t.unwatched), t.watching
 }
 
-// read takes what the kernel has to tell. The caller holds the lock.
+// read reads pending events. The caller holds the lock.
 func (w *watcher) read() {
 	var buffer [16 << 10]byte
 	for {
@@ -165,9 +167,9 @@ func (w *watcher) read() {
 	}
 }
 
-// event notes one event: its item is not watched any more.
+// event handles one event: its item is no longer watched.
 func (w *watcher) event(wd int32, mask uint32) {
-	if mask&unix.IN_Q_OVERFLOW != 0 { // what was lost nobody knows
+	if mask&unix.IN_Q_OVERFLOW != 0 { // events were lost
 		for _, s := range w.targets {
 			s.tree.watching = false
 		}

@@ -12,27 +12,35 @@ import (
 	"time"
 )
 
-// workCopy is a copy that no attempt uses, or that one has in its folder.
+// workCopy is a copy of a project, idle or in the folder of an attempt.
 type workCopy struct {
-	project    *Project
-	generation int    // the generation of the snapshot of which it is a copy
-	path       string // where it lies while no attempt uses it
-	inode      uint64 // of the folder path, where that is known
-	record     *record
-	ids        []identity // of the plan's items
-	present    []bool     // which of them are there
-	unknownIDs []int      // folders whose identity is to be asked for
-	incomplete bool       // not all items are there
+	project *Project
+	// of the snapshot of which it is a copy
+	generation int
+	// where it is while idle
+	path string
+	// of the folder path, if known
+	inode  uint64
+	record *record
+	ids    []identity // of the plan's items
+	// which items exist
+	present []bool
+	// folders whose identity has to be read
+	unknownIDs []int
+	// not all items exist
+	incomplete bool
 	used       time.Time
-	verified   time.Time // when every file of it was looked at
+	// when all files were last checked
+	verified time.Time
 
 	// Of the store's watcher, under its lock.
-	watches   []int32 // of the plan's items: numbers of their watches, 0 for none
-	unwatched []int   // folders that are not watched: something was touched in them, or they are new
-	watching  bool    // every folder was watched at the time when the attempt began, and nothing that was told was lost
+	watches []int32 // of the plan's items: numbers of their watches, 0 for none
+	// folders that are not watched: something was touched in them, or they are new
+	unwatched []int
+	watching  bool // every folder was watched when the attempt started, and no event was lost
 }
 
-// newCopy is a copy of which nothing is there yet.
+// newCopy returns an empty copy.
 func (p *Project) newCopy() (*workCopy, error) {
 	s := p.store
 	s.mu.Lock()
@@ -40,7 +48,7 @@ func (p *Project) newCopy() (*workCopy, error) {
 	path := filepath.Join(s.o.Home, strconv.Itoa(s.copies))
 	s.mu.Unlock()
 	r, err := newRecord(path + recordSuffix)
-	if errors.Is(err, fs.ErrNotExist) { // somebody removed it
+	if errors.Is(err, fs.ErrNotExist) { // it was removed
 		if err = os.MkdirAll(s.o.Home, 0o700); err == nil {
 			r, err = newRecord(path + recordSuffix)
 		}
@@ -49,16 +57,17 @@ func (p *Project) newCopy() (*workCopy, error) {
 		return nil, err
 	}
 	n := len(p.builder.plan.items)
-	return &workCopy{project: p, path: path, record: r, ids: make([]identity, n), present: make([]bool, n), incomplete: true, verified: time.Now()}, nil
+	return &workCopy{project: p, path: path, record: r, ids: make([]identity, n),
+		present: make([]bool, n), incomplete: true, verified: time.Now()}, nil
 }
 
-// copyMode is the mode of the folder that holds a copy: it is for the attempt alone, as everything that it makes.
+// copyMode is the mode of the folder that holds a copy: it is private to the attempt.
 const copyMode = 0o700
 
 // mkdir makes the folder that holds the copy.
 func (t *workCopy) mkdir() error { return os.Mkdir(t.path, copyMode) }
 
-// supportsExchange reports whether folders in a folder can change places.
+// supportsExchange reports whether folders below home can be exchanged.
 func supportsExchange(home string) bool {
 	a, b := filepath.Join(home, "probe-a"), filepath.Join(home, "probe-b")
 	err := errors.Join(os.Mkdir(a, copyMode), os.Mkdir(b, copyMode))
@@ -68,7 +77,7 @@ func supportsExchange(home string) bool {
 	return errors.Join(err, os.Remove(a), os.Remove(b)) == nil
 }
 
-// complete makes what is missing.
+// complete makes the missing items.
 func (t *workCopy) complete(ctx context.Context) error { return t.completeAt(ctx, t.path) }
 
 func (t *workCopy) completeAt(ctx context.Context, base string) error {
@@ -121,7 +130,7 @@ func (t *workCopy) discard() error {
 	return errors.Join(t.removeFolders(), removeAll(t.path), t.record.remove())
 }
 
-// removeFolders removes the folders of a large copy, several at a time. What it leaves removeAll removes.
+// removeFolders removes the folders of a large copy concurrently. removeAll removes the rest.
 func (t *workCopy) removeFolders() error {
 	entries, err := os.ReadDir(t.path)
 	if err != nil || len(t.ids) < t.project.store.minWatched {

@@ -7,25 +7,29 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// adoptedProcess is a child of this process that Run did not start: a process whose parent has
-// ended. Its pid stays its own until look reaps it.
+// adoptedProcess is a child of this process that Run did not start: its parent has ended. Its pid
+// cannot be reused until updateAdopted reaps it.
 type adoptedProcess struct {
-	owner          *run
-	possibleOwners []*run // without an owner: the programs that ran when it was born and still run
-	// not 0: it may be a program being started, by a fork of this number or before
+	owner *run
+	// without an owner: the programs that ran when it was born and still run
+	possibleOwners []*run
+	// not 0: it may be a program that is being started, by a fork of this number or an earlier one
 	pendingFork uint64
 	firstSeen   time.Time
-	ownerEnded  bool          // a program ended of which it may be
-	nextKill    time.Time     // not before: see killAbandoned
-	pause       time.Duration // from one try to the next
+	// a program that may own it has ended
+	ownerEnded bool
+	// not before: see killAbandoned
+	nextKill time.Time
+	// between two attempts to kill it
+	pause time.Duration
 }
 
-// updateAdopted brings the strangers up to date: reaps the dead, finds the owners of the new. Call
-// it with k.mu held.
+// updateAdopted brings the table of adopted processes up to date: it reaps the dead and finds the
+// owners of new ones. Call it with k.mu held.
 //
-// One that ends between the listing and its reaping has handed its own children to this process in
-// between: so after every reaping it lists again. Against a tree that always forks on, it leaves
-// the dead for the next time.
+// A process that ends between the listing and its reaping has handed its own children to this
+// process in between, so after every reaping the children are listed again. If a tree keeps
+// forking, the dead are left for the next time.
 func (k *Keeper) updateAdopted(wide bool) {
 	for range 100 {
 		if !k.updateAdoptedOnce(wide, true) {
@@ -63,7 +67,8 @@ func (k *Keeper) updateAdoptedOnce(wide, reap bool) (reaped bool) {
 	return reaped
 }
 
-// classify judges a child whose owner is not known. It gives nil for what is not to be touched.
+// classify finds the owner of a child whose owner is not known. It returns nil for a child that
+// must not be touched.
 func (k *Keeper) classify(pid int, s *adoptedProcess) *adoptedProcess {
 	sid, err := unix.Getsid(pid)
 	if err != nil || sid == k.sid {
@@ -93,8 +98,8 @@ func (k *Keeper) classify(pid int, s *adoptedProcess) *adoptedProcess {
 	return s
 }
 
-// ownerBySession finds the program from which a stranger came by what no program can have that is
-// just being started.
+// ownerBySession finds the program that an adopted process came from by properties that a program
+// which is just being started cannot have: its session and its tag.
 func (k *Keeper) ownerBySession(pid, sid int) *run {
 	tag := tagOf(pid)
 	for r := range k.runs {
@@ -106,7 +111,7 @@ func (k *Keeper) ownerBySession(pid, sid int) *run {
 	return nil
 }
 
-// ownerByMarks finds it by the environment.
+// ownerByMarks finds the owner by the environment.
 func (k *Keeper) ownerByMarks(pid int) *run {
 	env := environOf(pid)
 	for r := range k.runs {
@@ -117,8 +122,8 @@ func (k *Keeper) ownerByMarks(pid int) *run {
 	return nil
 }
 
-// setPossibleOwners finds the programs from which a stranger may have come: those that ran when it
-// was born.
+// setPossibleOwners finds the programs that an adopted process may have come from: those that ran
+// when it was born.
 func (k *Keeper) setPossibleOwners(pid int, s *adoptedProcess) {
 	s.possibleOwners = s.possibleOwners[:0]
 	p, _ := statOf(pid) // without it, any
@@ -133,8 +138,7 @@ func (k *Keeper) setPossibleOwners(pid int, s *adoptedProcess) {
 // (getrlimit(2)): a number that every process of the program inherits, whatever becomes of its
 // parent, session and environment.
 
-// setTag gives a program its tag. What it forked before that has none; that it had the time for it
-// is rare.
+// setTag sets the tag of a program. Processes that it has forked before, which is rare, have none.
 func (r *run) setTag() {
 	limit := unix.Rlimit{Cur: r.tag, Max: unix.RLIM_INFINITY}
 	if unix.Prlimit(r.pid, unix.RLIMIT_LOCKS, &limit, nil) != nil {
@@ -144,7 +148,7 @@ func (r *run) setTag() {
 	}
 }
 
-// untagged is what processes have that got no tag, or those of other users.
+// untagged is the limit of processes that got no tag, or belong to other users.
 const untagged = unix.RLIM_INFINITY
 
 func tagOf(pid int) uint64 {
@@ -155,7 +159,7 @@ func tagOf(pid int) uint64 {
 	return limit.Cur
 }
 
-// marked tells whether env has all marks, and there are any.
+// marked reports whether env has all marks; it is false if there are none.
 func marked(env, marks []string) bool {
 	for _, m := range marks {
 		if !slices.Contains(env, m) {
@@ -165,8 +169,8 @@ func marked(env, marks []string) bool {
 	return len(marks) > 0
 }
 
-// reap takes a dead child off the process table and tells whether it was one. Call it with k.mu
-// held.
+// reap removes a dead child from the process table, and reports whether the child was dead. Call it
+// with k.mu held.
 func (k *Keeper) reap(pid int) bool {
 	for {
 		got, err := unix.Wait4(pid, nil, unix.WNOHANG, nil)
@@ -176,11 +180,11 @@ func (k *Keeper) reap(pid int) bool {
 	}
 }
 
-// remaining lists the strangers that are to end with r, and tells whether it is too soon to say:
-// for as long as a fork lasts that one of them may be of, within reason, or for a moment where
-// nothing but time can tell. It looks first. When there are none, and no doubt, r has ended: it
-// leaves the tables before another run can look, so that the last suspect of a stranger knows that
-// it is the last.
+// remaining returns the adopted processes that are to end with r. Doubt says that it is too early
+// to tell: while a fork is in progress that may have started one of them, within limits, or for a
+// moment if only time can tell. If there are none and no doubt, r has ended: it leaves the tables
+// before another run can look, so that the last possible owner of a process knows that it is the
+// last.
 func (k *Keeper) remaining(r *run, wide bool) (heads []int, doubt bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -203,7 +207,7 @@ func (k *Keeper) remaining(r *run, wide bool) (heads []int, doubt bool) {
 	return heads, doubt
 }
 
-// heads lists the strangers that are to end with r.
+// heads returns the adopted processes that are to end with r.
 func (k *Keeper) heads(r *run) (pids []int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -216,7 +220,7 @@ func (k *Keeper) heads(r *run) (pids []int) {
 	return pids
 }
 
-// owns tells whether a child of this process is to end with r. Call it with k.mu held.
+// owns reports whether a child of this process is to end with r. Call it with k.mu held.
 func (k *Keeper) owns(r *run, child int) bool {
 	s := k.adopted[child]
 	if s == nil || s.pendingFork > 0 {
@@ -225,14 +229,14 @@ func (k *Keeper) owns(r *run, child int) bool {
 	return s.owner == r || s.owner == nil && len(s.possibleOwners) == 1 && s.possibleOwners[0] == r
 }
 
-// abandoned tells whether s came from a program that is over, which could not be told in time, as
-// where this process stood still meanwhile.
+// abandoned reports whether s came from a program that has ended, which could not be determined in
+// time, for example because this process was suspended.
 func (s *adoptedProcess) abandoned() bool {
 	return s.ownerEnded && s.owner == nil && s.pendingFork == 0 && len(s.possibleOwners) == 0
 }
 
-// killAbandoned sends SIGKILL to abandoned strangers and what is below them, and again with growing
-// pauses to what does not end. Call it with k.mu held, after a look.
+// killAbandoned sends SIGKILL to abandoned processes and their descendants, and again with growing
+// pauses to those that do not end. Call it with k.mu held, after updateAdopted.
 func (k *Keeper) killAbandoned(now time.Time) {
 	due := map[int]bool{}
 	for pid, s := range k.adopted {
@@ -250,8 +254,8 @@ func (k *Keeper) killAbandoned(now time.Time) {
 	}
 }
 
-// forget takes r, which has ended, out of the tables. What still lives of it (Exit.Stuck) is reaped
-// when it ends. Call it with k.mu held.
+// forget removes r, which has ended, from the tables. What is still alive of it (Exit.Stuck) is
+// reaped when it ends. Call it with k.mu held.
 func (k *Keeper) forget(r *run) {
 	delete(k.runs, r)
 	if k.roots[r.pid] == r {

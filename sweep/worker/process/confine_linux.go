@@ -16,8 +16,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// oldestABI is the version of Landlock that confining needs: the first would refuse to move a file
-// from one folder to another, wherever they are. It is in Linux since 5.19.
+// oldestABI is the Landlock version that confining requires, from Linux 5.19. The first version
+// refuses to move any file from one folder to another.
 const oldestABI = 2
 
 // Rights of Landlock, see landlock(7).
@@ -36,7 +36,8 @@ const (
 		unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE
 )
 
-// CanConfine returns why programs cannot be confined here, or not in full; nil: they can.
+// CanConfine returns why programs cannot be confined on this system, or only in part; nil: they
+// can.
 func CanConfine() error {
 	_, files := landlockABI()
 	calls := canFilter()
@@ -46,9 +47,9 @@ func CanConfine() error {
 	return cmp.Or(files, calls)
 }
 
-// Privileged reports whether this process is root or has capabilities. Confinement does not hold
-// programs that it starts: root can write to the kernel's settings in /proc/sys, and so have
-// programs run outside, without any capability.
+// Privileged reports whether this process is root or has capabilities. Programs that it starts
+// cannot be confined reliably: root can write to the kernel settings in /proc/sys, and thereby have
+// programs executed outside, without any capability.
 func Privileged() bool {
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var sets [2]unix.CapUserData // 32 capabilities each
@@ -73,34 +74,39 @@ func landlockABI() (abi int, err error) {
 	return int(n), nil
 }
 
-// sandbox makes programs confined. It is safe for concurrent use.
+// sandbox confines programs. It is safe for concurrent use.
 type sandbox struct {
-	filter   []unix.SockFilter // of system calls; empty where the kernel has none
-	landlock bool              // the kernel has it; what follows is for it
+	// of system calls; empty if the kernel supports none
+	filter []unix.SockFilter
+	// the kernel supports Landlock; the rest is for it
+	landlock bool
 
 	hidden, readOnly []string // resolved
 	writable         []string
 	attr             unix.LandlockRulesetAttr
 
-	mu      sync.Mutex
-	rules   []rule
-	leading []leading // folders that lead to protected ones
+	mu    sync.Mutex
+	rules []rule
+	// folders on the way to protected ones
+	leading []leading
 }
 
-// rule gives rights to what is beneath a file or folder.
+// rule grants rights to everything below a file or folder.
 type rule struct {
 	fd     int
 	rights uint64
 }
 
-// leading is a folder whose entries have rules, as one of them leads to what is protected.
+// leading is a folder with a rule for each entry, because one of the entries leads to a protected
+// folder.
 type leading struct {
-	path    string
-	changed unix.Timespec // when entries last came or went
+	path string
+	// when entries were last added or removed
+	changed unix.Timespec
 }
 
-// Confine confines all programs that Run starts from now on, as far as the kernel can: see
-// CanConfine. Call it before the first.
+// Confine confines all programs that Run starts from now on, as far as the kernel supports it: see
+// CanConfine. Call it before the first Run.
 func (k *Keeper) Confine(c Confinement) error {
 	g := &sandbox{}
 	if canFilter() == nil {
@@ -115,7 +121,7 @@ func (k *Keeper) Confine(c Confinement) error {
 	return nil
 }
 
-// protect makes the rules of Landlock, of which the kernel has a version.
+// protect prepares the Landlock rules for the kernel's version of Landlock.
 func (g *sandbox) protect(c Confinement, abi int) (err error) {
 	g.landlock, g.attr.Handled_access_fs = true, allRights
 	if abi < 3 { // Linux before 6.2: files that can be written to by nobody else can be truncated
@@ -138,7 +144,7 @@ func (g *sandbox) protect(c Confinement, abi int) (err error) {
 	return g.build()
 }
 
-// forkExec is syscall.ForkExec for a program that is confined if k confines.
+// forkExec is syscall.ForkExec; the program is confined if k confines programs.
 func (k *Keeper) forkExec(file string, s *Spec, attr *syscall.ProcAttr) (pid int, err error) {
 	if k.sandbox == nil {
 		return syscall.ForkExec(file, s.Argv, attr)
@@ -151,9 +157,9 @@ func (k *Keeper) forkExec(file string, s *Spec, attr *syscall.ProcAttr) (pid int
 	return pid, err
 }
 
-// onOwnThread calls f on a thread that ends with f: what f makes of the thread, no other
-// goroutine meets. The main thread cannot end, and stands for the whole process where others ask
-// for its rights: while it is held here, f gets another.
+// onOwnThread calls f on a thread that ends with f, so that no other goroutine meets the changes
+// that f makes to the thread. The main thread cannot end and represents the whole process to
+// others: while it is held here, f gets another thread.
 func onOwnThread(f func()) {
 	done := make(chan struct{})
 	go func() {
@@ -169,8 +175,8 @@ func onOwnThread(f func()) {
 	<-done
 }
 
-// enter confines the calling thread and what it will start, for good. Its errors have no number of
-// the system: one would be taken for the program's.
+// enter confines the calling thread and everything that it will start, for good. Its errors do not
+// wrap an errno, which would be taken for the program's.
 func (g *sandbox) enter(own []string) error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("confine the program: no new privileges: %v", err)
@@ -188,7 +194,7 @@ func (g *sandbox) enter(own []string) error {
 	return nil
 }
 
-// restrict takes the rights from the calling thread that Landlock keeps from programs.
+// restrict applies the Landlock rules to the calling thread.
 func (g *sandbox) restrict(own []string) error {
 	set, err := g.ruleset()
 	if err != nil {
@@ -207,7 +213,7 @@ func (g *sandbox) restrict(own []string) error {
 	return nil
 }
 
-// ruleset makes a set of rules that every program has.
+// ruleset creates the ruleset that all programs share.
 func (g *sandbox) ruleset() (fd int, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -230,7 +236,7 @@ func (g *sandbox) ruleset() (fd int, err error) {
 	return int(n), nil
 }
 
-// allow adds a folder of which a program may do anything.
+// allow grants a program all rights below a folder.
 func (g *sandbox) allow(set int, path string) error {
 	fd, err := unix.Open(path, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -251,8 +257,7 @@ func addRule(set int, r rule) error {
 	return nil
 }
 
-// stale reports whether there may be entries that the rules do not know, in the folders that lead
-// to protected ones.
+// stale reports whether the folders on the way to protected ones may have entries without a rule.
 func (g *sandbox) stale() bool {
 	for _, l := range g.leading {
 		var st unix.Stat_t
@@ -263,8 +268,8 @@ func (g *sandbox) stale() bool {
 	return false
 }
 
-// build makes the rules anew. Landlock only allows: what is beside a protected folder is allowed,
-// and what is beside each of the folders that lead to it.
+// build creates the rules. Landlock can only allow: it is given everything beside a protected
+// folder, and everything beside each folder on the way to it.
 func (g *sandbox) build() (err error) {
 	defer func() {
 		if err != nil {
@@ -290,8 +295,8 @@ func (g *sandbox) build() (err error) {
 	return nil
 }
 
-// grant adds a rule. What has gone needs none, and what this user cannot reach his programs cannot
-// either.
+// grant adds a rule. A path that is gone needs none, nor does one that this user, and thus his
+// programs, cannot access.
 func (g *sandbox) grant(path string, rights uint64) error {
 	fd, err := unix.Open(path, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err == unix.ENOENT || err == unix.EACCES {
@@ -315,7 +320,7 @@ func (g *sandbox) grant(path string, rights uint64) error {
 	return nil
 }
 
-// entries lists a folder that leads to a protected one.
+// entries returns the names in a folder on the way to a protected one.
 func (g *sandbox) entries(folder string) []string {
 	l := leading{path: folder}
 	var st unix.Stat_t
@@ -333,8 +338,7 @@ func (g *sandbox) entries(folder string) []string {
 	return names
 }
 
-// around calls each for the largest parts of the tree at path in which there is none of the
-// protected paths.
+// around calls each for the largest subtrees of path that contain none of the protected paths.
 func around(protected []string, path string, entries func(folder string) []string,
 	each func(path string)) {
 	below := strings.TrimSuffix(path, "/") + "/"

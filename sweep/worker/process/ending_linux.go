@@ -11,43 +11,48 @@ import (
 )
 
 const (
-	// defaultLinger is what processes have that outlive their program, before SIGTERM: the last
-	// words of a tee.
+	// defaultLinger is the time that processes have that outlive their program before they get
+	// SIGTERM, for example a tee that writes its last output.
 	defaultLinger = 100 * time.Millisecond
-	// stuckAfter is how long after the first SIGKILL a process counts as one that cannot be ended.
+	// stuckAfter is the time after the first SIGKILL at which a process counts as stuck.
 	stuckAfter = 5 * time.Second
-	// attributionTimeout bounds the wait for what may tell from which of several programs a
-	// stranger came.
+	// attributionTimeout limits the wait for evidence about which of several programs an adopted
+	// process came from.
 	attributionTimeout = 100 * time.Millisecond
-	// termLinger is what processes have that outlive their program, after SIGTERM, before its end
-	// is told without their output.
+	// termLinger is the time that processes have that outlive their program after SIGTERM, before
+	// its end is reported without their output.
 	termLinger = 100 * time.Millisecond
-	// Signals are sent, and the result looked at, again after shortest, then twice as long, up to
-	// longest; or up to rarely where the end of a process wakes the run: then that is for what it
-	// may have started meanwhile.
+	// Signals are sent again, and the result is checked, after minPause, then at doubled intervals
+	// up to maxPause, or up to maxWatchedPause if the end of a process wakes the run: that is for
+	// what the process may have started meanwhile.
 	minPause        = 500 * time.Microsecond
 	maxPause        = 20 * time.Millisecond
 	maxWatchedPause = time.Second
-	// maxHeads is how many of the processes that a program left are waited for.
+	// maxHeads limits the processes left by a program whose end is watched.
 	maxHeads = 64
 )
 
-// ending is how far the end of a run has come.
+// ending is the progress of ending a run.
 type ending struct {
-	oomCalls       int          // how often: see preferForOOM
-	termAt, killAt time.Time    // zero until the end has begun
+	// calls of raiseOOMScore
+	oomCalls int
+	// zero until the end has begun
+	termAt, killAt time.Time
 	firstKill      time.Time    // when SIGKILL was first sent
 	gotTerm        map[int]bool // got SIGTERM
 	outlived       map[int]bool // got a signal after the program itself was gone
 	pause          time.Duration
-	// not before: walking /proc for every line of output would be too much
+	// not before: walking /proc for every line of output would cost too much
 	nextCheck time.Time
-	headEnded bool        // a process that was waited for has ended
-	heads     map[int]int // pidfds, by pid, of what the program left; -1: it was seen to end
-	reported  bool        // Spec.Ended was called
+	// a watched process has ended
+	headEnded bool
+	// pidfds of what the program left, by pid; -1: it has ended
+	heads map[int]int
+	// Spec.Ended was called
+	reported bool
 }
 
-// loop carries output and time until the run is over.
+// loop copies output and enforces deadlines until the run is over.
 func (r *run) loop(ctx context.Context) {
 	dead := false
 	for {
@@ -60,8 +65,8 @@ func (r *run) loop(ctx context.Context) {
 	}
 }
 
-// step does what is due and returns after how long it wants to be called again (negative: when
-// something happens).
+// step does what is due and returns the delay until the next call (negative: when something
+// happens).
 func (r *run) step(ctx context.Context, now time.Time, dead bool) (again time.Duration, over bool) {
 	if dead && !r.reaped {
 		r.reapRoot()
@@ -98,8 +103,8 @@ func (r *run) step(ctx context.Context, now time.Time, dead bool) (again time.Du
 	return again, false
 }
 
-// checkRemaining finds out what is left of a program that has ended, when that is due, and tells
-// whether that is nothing.
+// checkRemaining checks, when due, what is left of a program that has ended, and reports whether
+// nothing is.
 func (r *run) checkRemaining(now time.Time) (over bool) {
 	if !r.headEnded && now.Before(r.nextCheck) {
 		r.reportEnd(now)
@@ -120,13 +125,13 @@ func (r *run) checkRemaining(now time.Time) (over bool) {
 	return false
 }
 
-// reportEnd reports the end of the program when what it left takes longer to end.
+// reportEnd reports the end of the program if what it left behind takes longer to end.
 func (r *run) reportEnd(now time.Time) {
 	if r.reported || now.Before(r.reportDue()) {
 		return
 	}
 	r.reported = true
-	r.k.blockIfAbandoned() // after KillAll the end is nobody's own
+	r.k.blockIfAbandoned() // after KillAll the end is not the program's own
 	if exit := r.result(); r.spec.Ended != nil {
 		r.spec.Ended(exit)
 	}
@@ -154,7 +159,7 @@ func (r *run) watchHeads(pids []int) {
 		}
 		fd, err := unix.PidfdOpen(pid, 0)
 		if err != nil {
-			fd = -1 // it has ended, or there are no descriptors: the next look tells
+			fd = -1 // it has ended, or there are no descriptors: the next check shows
 		}
 		r.heads[pid] = fd
 	}
@@ -173,7 +178,7 @@ func earliest(a, b time.Time) time.Time {
 	return b
 }
 
-// sendDue sends what is due and returns after how long it is due again.
+// sendDue sends the signals that are due and returns the delay until the next ones.
 func (r *run) sendDue(now time.Time) time.Duration {
 	if now.Before(r.nextCheck) {
 		return r.nextCheck.Sub(now)
@@ -192,7 +197,7 @@ func (r *run) sendDue(now time.Time) time.Duration {
 	return wait
 }
 
-// scheduleEnd begins the end, if it has not begun, or brings it forward.
+// scheduleEnd starts the end of the run, or brings it forward.
 func (r *run) scheduleEnd(termAt time.Time, grace time.Duration) {
 	if r.termAt.IsZero() || termAt.Before(r.termAt) {
 		r.termAt, r.pause, r.nextCheck = termAt, 0, time.Time{}
@@ -209,8 +214,8 @@ func (r *run) checkTimeout(now time.Time) {
 	}
 }
 
-// untilNextDue does what is due while the program runs, and returns after how long something else
-// is.
+// untilNextDue does what is due while the program runs, and returns the delay until the next
+// action.
 func (r *run) untilNextDue(now time.Time) (again time.Duration) {
 	again = -1
 	age := now.Sub(r.exit.Started)
@@ -249,7 +254,7 @@ func (r *run) checkContext(ctx context.Context, now time.Time) {
 	r.scheduleEnd(now, grace)
 }
 
-// backoff is after how long the next look is due.
+// backoff returns the delay until the next check.
 func (r *run) backoff(now time.Time) time.Duration {
 	limit := maxPause
 	if len(r.heads) > 0 && now.Before(r.killAt) {
@@ -259,7 +264,7 @@ func (r *run) backoff(now time.Time) time.Duration {
 	return r.pause
 }
 
-// pauseUntil is how long it is until the next look, while there is nothing to be sent.
+// pauseUntil returns the delay until the next check while there is no signal to send.
 func (r *run) pauseUntil(now time.Time) time.Duration {
 	if !now.Before(r.nextCheck) {
 		r.nextCheck = now.Add(r.backoff(now))
@@ -267,8 +272,8 @@ func (r *run) pauseUntil(now time.Time) time.Duration {
 	return r.nextCheck.Sub(now)
 }
 
-// poll carries output until the program is dead, something was carried, the run is woken or the
-// time is over. It tells whether the program is dead.
+// poll copies output until the program is dead, output was copied, the run is woken or the timeout
+// has passed. It reports whether the program is dead.
 func (r *run) poll(timeout time.Duration) (dead bool) {
 	var few [8]unix.PollFd
 	set := few[:4]
@@ -305,8 +310,8 @@ func (r *run) poll(timeout time.Duration) (dead bool) {
 	return r.dead.Load()
 }
 
-// markHeadEnded notes that a process has ended which was waited for. It is not waited for again,
-// should it stay a zombie.
+// markHeadEnded records the end of a watched process. It is not watched again, even if it stays a
+// zombie.
 func (r *run) markHeadEnded(fd int) {
 	for pid, have := range r.heads {
 		if have == fd {
@@ -317,7 +322,7 @@ func (r *run) markHeadEnded(fd int) {
 	r.headEnded = true
 }
 
-// reapRoot takes the exit status of the program itself.
+// reapRoot collects the exit status of the program itself.
 func (r *run) reapRoot() {
 	r.k.mu.Lock()
 	defer r.k.mu.Unlock()
@@ -343,7 +348,7 @@ func (r *run) reapRoot() {
 	}
 }
 
-// remaining lists what is to end with r, once the program itself is gone. With neither heads nor
+// remaining returns what is to end with r after the program itself is gone. Without heads and
 // doubt, r is forgotten.
 func (r *run) remaining() (heads []int, doubt bool) {
 	group := unix.Kill(-r.pid, 0) != unix.ESRCH

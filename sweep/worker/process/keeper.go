@@ -1,6 +1,6 @@
 package process
 
-// blockIfAbandoned keeps the caller from going on once this process is about to leave.
+// blockIfAbandoned blocks the caller forever after KillAll: the process is about to exit.
 func (k *Keeper) blockIfAbandoned() {
 	if k.abandoned.Load() {
 		select {}

@@ -14,48 +14,55 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sweepInterval is how often strangers are looked for while nothing ends.
+// sweepInterval is how often adopted processes are looked for while no program ends.
 const sweepInterval = 500 * time.Millisecond
 
-// current is the Keeper of this process. There can be one: orphans come to the process, not to a
-// Keeper.
+// current is the Keeper of this process. There can be only one: orphans are handed to the process,
+// not to a Keeper.
 var current atomic.Pointer[Keeper]
 
 // Keeper owns every process below this one. A process has at most one at a time. All methods may be
 // called concurrently.
 type Keeper struct {
-	log        *slog.Logger
-	pid, sid   int
-	nullFD     int // descriptor of /dev/null
-	childrenFD int // descriptor of the main thread's children file, -1 where the kernel has none
+	log      *slog.Logger
+	pid, sid int
+	nullFD   int // descriptor of /dev/null
+	// the main thread's children file; -1 if the kernel has none
+	childrenFD int
 	pidfds     bool
-	// below those of this Keeper's programs; another Keeper's are elsewhere
-	tagBase          uint64
-	unclaimedTimeout time.Duration // see reapForgotten
+	// tags of this Keeper's programs are above it; other Keepers use other ranges
+	tagBase uint64
+	// see reapUnclaimed
+	unclaimedTimeout time.Duration
 	linger           time.Duration // see usualLinger
 	oom              oomWatch
-	sandbox          *sandbox // nil: programs are not confined
-	closed           atomic.Bool
-	abandoned        atomic.Bool    // by KillAll
-	active           sync.WaitGroup // calls of Run
-	quit             chan struct{}
-	done             chan struct{}
-	releaseOnce      sync.Once
+	// nil: programs are not confined
+	sandbox     *sandbox
+	closed      atomic.Bool
+	abandoned   atomic.Bool    // by KillAll
+	active      sync.WaitGroup // calls of Run
+	quit        chan struct{}
+	done        chan struct{}
+	releaseOnce sync.Once
 
 	// guards what follows, and is held for every wait4 and every reading of children
-	mu         sync.Mutex
-	runs       map[*run]struct{}
-	roots      map[int]*run // by pid, until it is reaped
-	adopted    map[int]*adoptedProcess
-	freeWakers []int             // event descriptors for use again
-	unclaimed  map[int]time.Time // dead children in this process's session, since when
-	forks      map[uint64]bool   // forks that are not yet in roots, by number
-	lastFork   uint64
+	mu   sync.Mutex
+	runs map[*run]struct{}
+	// by pid, until it is reaped
+	roots   map[int]*run
+	adopted map[int]*adoptedProcess
+	// event descriptors for reuse
+	freeWakers []int
+	// dead children in this process's session, and since when
+	unclaimed map[int]time.Time
+	// forks that are not yet in roots, by number
+	forks    map[uint64]bool
+	lastFork uint64
 }
 
-// NewKeeper makes this process a child subreaper and begins to reap strangers. Descriptors beyond
-// 0, 1 and 2 that this process has inherited become close-on-exec: no program gets them. It fails
-// when a Keeper is living. A nil log is slog.Default.
+// NewKeeper makes this process a child subreaper and starts to reap adopted processes. It sets
+// close-on-exec on inherited descriptors other than 0, 1 and 2, so that no program gets them. It
+// fails if another Keeper exists. A nil log is slog.Default.
 func NewKeeper(log *slog.Logger) (*Keeper, error) {
 	if log == nil {
 		log = slog.Default()
@@ -104,8 +111,8 @@ func (k *Keeper) open() (err error) {
 	return nil
 }
 
-// setCloseOnExec marks what this process has inherited beyond 0, 1 and 2 as close-on-exec; what Go
-// opens is so anyway.
+// setCloseOnExec sets close-on-exec on descriptors that this process inherited, other than 0, 1 and
+// 2. Go sets it on those that it opens.
 func setCloseOnExec() {
 	if unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC) == nil { // Linux 5.11
 		return
@@ -118,7 +125,7 @@ func setCloseOnExec() {
 	}
 }
 
-// sweep looks for strangers, and ends what is left of programs that are over, until the Keeper is
+// sweep looks for adopted processes, and kills what is left of ended programs, until the Keeper is
 // closed.
 func (k *Keeper) sweep() {
 	defer close(k.done)
@@ -139,10 +146,9 @@ func (k *Keeper) sweep() {
 	}
 }
 
-// reapUnclaimed reaps dead children in this process's own session after a minute. Most are what
-// programs left that other code ran (os/exec): orphans come to a subreaper from everywhere. Some
-// may be programs of that code itself, which it is about to wait for: hence the patience. Call it
-// with k.mu held.
+// reapUnclaimed reaps children in this process's own session that have been dead for a minute. Most
+// were left by programs of other code (os/exec): orphans come to a subreaper from everywhere. Some
+// may be programs that this code is about to wait for, hence the delay. Call it with k.mu held.
 func (k *Keeper) reapUnclaimed(now time.Time) {
 	dead := map[int]time.Time{}
 	for _, pid := range k.childrenOf(true) {

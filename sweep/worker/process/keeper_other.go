@@ -18,9 +18,9 @@ import (
 // current is the Keeper of this process.
 var current atomic.Pointer[Keeper]
 
-// Keeper runs programs in process groups of their own. There is no subreaper here: a process that
-// leaves its group is not found. Spec.Marks and the memory preference have no effect. All methods
-// may be called concurrently.
+// Keeper runs programs in process groups of their own. Without a subreaper, a process that leaves
+// its group is not found. Spec.Marks and the memory preference have no effect. All methods may be
+// called concurrently.
 type Keeper struct {
 	active  sync.WaitGroup
 	closing chan struct{}
@@ -31,7 +31,7 @@ type Keeper struct {
 	groups    map[int]bool
 }
 
-// NewKeeper fails when a Keeper is living. The log is not used here.
+// NewKeeper fails if another Keeper exists. The log is not used on this system.
 func NewKeeper(*slog.Logger) (*Keeper, error) {
 	k := &Keeper{groups: map[int]bool{}, closing: make(chan struct{})}
 	if !current.CompareAndSwap(nil, k) {
@@ -40,8 +40,8 @@ func NewKeeper(*slog.Logger) (*Keeper, error) {
 	return k, nil
 }
 
-// KillAll sends SIGKILL to the group of every program that runs, and lets Run start no more. It is
-// for leaving at once: calls of Run return no more.
+// KillAll sends SIGKILL to the process group of every running program, and prevents Run from
+// starting more. It is for leaving at once: calls of Run never return.
 func (k *Keeper) KillAll() {
 	k.abandoned.Store(true)
 	k.killGroups()
@@ -59,7 +59,8 @@ func (k *Keeper) killGroups() {
 	}
 }
 
-// Close ends every running program and waits for it. When ctx is done first, it returns its error.
+// Close ends every running program and waits for it. If ctx is done first, it returns the error of
+// ctx.
 func (k *Keeper) Close(ctx context.Context) error {
 	k.killGroups()
 	over := make(chan struct{})
@@ -76,9 +77,9 @@ func (k *Keeper) Close(ctx context.Context) error {
 	}
 }
 
-// Run starts a program and returns when it and its process group are gone. When ctx is done or the
-// timeout is over, the group gets SIGTERM, and SIGKILL after the grace; with ErrKill as the cause
-// of ctx, SIGKILL at once.
+// Run starts a program and returns when it and its process group have ended. When ctx is done or
+// the timeout has passed, the group gets SIGTERM, and SIGKILL after the grace; with ErrKill as the
+// cause of ctx, SIGKILL at once.
 func (k *Keeper) Run(ctx context.Context, spec Spec) Exit {
 	exit := k.run(ctx, spec)
 	k.blockIfAbandoned()
@@ -181,7 +182,7 @@ func (k *Keeper) follow(ctx context.Context, cmd *exec.Cmd, spec *Spec, e *Exit)
 	}
 }
 
-// guardedWriter keeps the first error and goes on taking output.
+// guardedWriter keeps the first error and continues to accept output.
 type guardedWriter struct {
 	w   io.Writer
 	err error
@@ -194,19 +195,19 @@ func (g *guardedWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// KillOrphans finds nothing here: other processes' environments cannot be read.
+// KillOrphans finds nothing: the environments of other processes cannot be read on this system.
 func KillOrphans(context.Context, func(environ []string) bool) (killed int, err error) {
 	return 0,
 		nil
 }
 
-// Identity is not known here.
+// Identity is not available on this system.
 func Identity() string { return "" }
 
-// Alive is not known here.
+// Alive is not available on this system.
 func Alive(string) bool { return false }
 
-// Orphans finds nothing here.
+// Orphans finds nothing on this system.
 func Orphans(func(environ []string) bool) []int { return nil }
 
 func becomeSubreaper() error { return nil }
@@ -215,26 +216,27 @@ func ownProgram() (string, error) { return os.Executable() }
 
 func nameProcess(string) {}
 
-// onGuardDeath kills the groups of the executor's programs when the guard is dead.
+// onGuardDeath kills the process groups of the executor's programs after the guard has died.
 func onGuardDeath() {
 	if k := current.Load(); k != nil {
 		k.KillAll()
 	}
 }
 
-// killLeftovers does nothing: without a subreaper the guard does not get what the executor left.
+// killLeftovers does nothing: without a subreaper the guard does not inherit the executor's
+// processes.
 func killLeftovers() {}
 
 var errNotLinux = errors.New("programs are confined on Linux only")
 
-// CanConfine returns why programs cannot be confined here.
+// CanConfine returns why programs cannot be confined on this system.
 func CanConfine() error { return errNotLinux }
 
-// Confine does nothing here.
+// Confine does nothing on this system.
 func (k *Keeper) Confine(Confinement) error { return nil }
 
-// Privileged reports nothing here, where programs are not confined.
+// Privileged returns false, because programs are not confined on this system.
 func Privileged() bool { return false }
 
-// KeepPrivate keeps this process, and every one that comes from it, from writing core files.
+// KeepPrivate prevents this process and its descendants from writing core files.
 func KeepPrivate() error { return syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{}) }

@@ -9,19 +9,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// KillAll sends SIGKILL to every process below this one, again and again until none is left or a
-// second is over, and lets Run start no more. It is for leaving at once: calls of Run return no
-// more, so that nobody takes the end of a program that was killed here for its own. It waits for no
-// lock of theirs.
+// KillAll sends SIGKILL to every descendant of this process, repeatedly until none is left or a
+// second has passed, and prevents Run from starting more. It is for leaving at once: calls of Run
+// never return, so that the end of a killed program is not taken for its own. It does not wait for
+// their locks.
 func (k *Keeper) KillAll() {
 	k.abandoned.Store(true)
 	k.closed.Store(true)
 	killDescendants(k.pid, time.Now().Add(time.Second), func(int) bool { return true })
 }
 
-// Close ends every running program as ErrKill does, kills what else is left below, but for what
-// other code of this process started, and waits for all that. When ctx is done first, it returns an
-// error and Close may be called again. After a Close without error another Keeper can be made.
+// Close ends every running program as ErrKill does, kills all other descendants except those that
+// other code of this process started, and waits for them. If ctx is done first, it returns an error
+// and may be called again. After it has returned nil, a new Keeper can be made.
 func (k *Keeper) Close(ctx context.Context) error {
 	k.mu.Lock()
 	k.closed.Store(true)
@@ -46,8 +46,8 @@ func (k *Keeper) Close(ctx context.Context) error {
 	return nil
 }
 
-// killAdopted kills strangers and all below them until none is left, and returns those that are
-// when ctx is done.
+// killAdopted kills adopted processes and their descendants until none is left. When ctx is done,
+// it returns the ones that are.
 func (k *Keeper) killAdopted(ctx context.Context) (left []int) {
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
@@ -87,8 +87,8 @@ func (k *Keeper) release() {
 	current.CompareAndSwap(k, nil)
 }
 
-// killDescendants sends SIGKILL to the descendants of top that have a wanted head among its
-// children, once, and then until none is alive or the time has come. It gives how many got a signal
+// killDescendants sends SIGKILL to the descendants of top below a child of top that is wanted,
+// once, and then until none is alive or the deadline has passed. It returns how many got a signal
 // in the last round.
 func killDescendants(top int, until time.Time, wanted func(head int) bool) (alive int) {
 	calm := 0

@@ -9,11 +9,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// defaultPath is searched when the environment of a program has no PATH.
+// defaultPath is searched if the environment of a program has no PATH.
 const defaultPath = "/usr/local/bin:/usr/bin:/bin"
 
-// find gives the file to execute for argv[0], absolute or relative to spec.Dir, as a shell standing
-// there would find it. When there is none, problem says how the program could not be started.
+// find returns the file to execute for argv[0], absolute or relative to spec.Dir, as a shell in
+// that directory would find it. If there is none, problem says why the program could not be
+// started.
 func find(spec *Spec) (file string, problem *Exit) {
 	if len(spec.Argv) == 0 || spec.Argv[0] == "" {
 		e := notFound(`""`, "the command is empty")
@@ -56,15 +57,15 @@ func find(spec *Spec) (file string, problem *Exit) {
 	return "", &e
 }
 
-// recentLookup spares programs that are started again and again the walk through PATH. It is for
-// what is the same from every working directory.
+// recentLookup spares programs that are started repeatedly the search through PATH. It holds
+// results that do not depend on the working directory.
 var recentLookup lookups
 
-// lookupTTL is how long a lookup counts: a program that is installed elsewhere meanwhile is found a
-// second later.
+// lookupTTL is how long a result is valid: a program that is installed elsewhere is found a second
+// later.
 const lookupTTL = time.Second
 
-// lookups is what was found last. The zero value is ready, and it is safe for concurrent use.
+// lookups is the latest result. The zero value is ready to use. It is safe for concurrent use.
 type lookups struct{ last atomic.Pointer[lookup] }
 
 type lookup struct {
@@ -84,7 +85,7 @@ func (l *lookups) put(name, path, file string) {
 	l.last.Store(&lookup{name, path, file, time.Now()})
 }
 
-// joinDir is path as seen from dir; an empty dir is the current one.
+// joinDir returns path relative to dir; an empty dir is the current directory.
 func joinDir(dir, path string) string {
 	if dir == "" || filepath.IsAbs(path) {
 		return path
@@ -111,7 +112,7 @@ func probe(file string) fileKind {
 	return executable
 }
 
-// lookupEnv is the value of name in env, the first as in getenv(3), or otherwise.
+// lookupEnv returns the first value of name in env, as getenv(3) does, or otherwise.
 func lookupEnv(env []string, name, otherwise string) string {
 	for _, e := range env {
 		if v, ok := strings.CutPrefix(e, name); ok && strings.HasPrefix(v, "=") {

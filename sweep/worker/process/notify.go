@@ -9,21 +9,22 @@ import (
 	"time"
 )
 
-// A terminal sends Ctrl-C to both processes of a pair, other people and programs only to one. So
-// the executor counts what comes to itself and what the guard tells it of apart: of signals that
-// come both ways, the greater number were sent.
+// A terminal sends Ctrl-C to both processes of a pair, people and other programs only to one of
+// them. The executor therefore counts the signals that it receives itself and those that the guard
+// forwards separately: the greater of the two counts is the number of signals that were sent.
 
-// pairWindow is how long the second of two that are one may take. After that the counts begin anew,
-// as they drift apart when signals are sent to either process alone.
+// pairWindow is the maximum time between the two copies of one signal. After that the counters are
+// reset, because they drift apart when signals are sent to only one of the processes.
 const pairWindow = 10 * time.Second
 
 // tally counts signals of one kind.
 type tally struct {
-	own, forwarded, delivered int // come to this process, told by the guard, passed on
+	// received by this process, forwarded by the guard, delivered
+	own, forwarded, delivered int
 	last                      time.Time
 }
 
-// count counts a signal and tells whether it is one that was not passed on yet.
+// count counts a signal and reports whether it is a new one that has to be delivered.
 func (t *tally) count(told bool, now time.Time) bool {
 	if now.Sub(t.last) > pairWindow {
 		*t = tally{}
@@ -41,13 +42,14 @@ func (t *tally) count(told bool, now time.Time) bool {
 	return true
 }
 
-// subscribers are who asked with Notify for the signals that the guard tells of.
+// subscribers are the channels that Notify registered for signals forwarded by the guard.
 var subscribers struct {
 	mu  sync.Mutex
 	all map[chan<- os.Signal][]os.Signal
 }
 
-// deliver hands on a signal that the guard got. One that nobody asked for has its default effect.
+// deliver passes a signal that the guard received to its subscribers. Without subscribers the
+// signal has its default effect.
 func deliver(s syscall.Signal) {
 	subscribers.mu.Lock()
 	defer subscribers.mu.Unlock()
@@ -68,9 +70,10 @@ func deliver(s syscall.Signal) {
 	}
 }
 
-// Notify is signal.Notify for a program that may be one of a pair: a signal that came both from the
-// terminal and from the guard counts once. The channel is not closed; what nobody takes beyond 8 is
-// dropped. It ends with ctx, after which the signals have their default effect again.
+// Notify is signal.Notify for a program that may be one of a pair: a signal that arrives both from
+// the terminal and from the guard counts once. The channel is not closed; signals beyond 8 that
+// have not been received are dropped. It ends with ctx, after which the signals have their default
+// effect again.
 func Notify(ctx context.Context, signals ...os.Signal) <-chan os.Signal {
 	own, told, out := make(chan os.Signal, 16), make(chan os.Signal, 16), make(chan os.Signal, 8)
 	signal.Notify(own, signals...)

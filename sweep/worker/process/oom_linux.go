@@ -9,14 +9,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// oomWindow is for how long a kill by the kernel explains the end of a program: the kernel may take
-// seconds to tear down the memory of what it killed.
+// oomWindow is how long after a kill by the kernel a program's end may be attributed to it: the
+// kernel may take seconds to free the memory of what it killed.
 const oomWindow = 10 * time.Second
 
-// oomWatch counts kills for want of memory in this process's control group.
+// oomWatch counts kills for lack of memory in the cgroup of this process.
 type oomWatch struct {
-	mu         sync.Mutex
-	fd         int // -1: no counter
+	mu sync.Mutex
+	// -1: no counter
+	fd         int
 	last, past uint64
 	rotated    time.Time
 }
@@ -57,7 +58,7 @@ func (o *oomWatch) read() (uint64, bool) {
 	return parseOOMKills(buf[:n])
 }
 
-// sample forgets kills that are older than oomAge, or up to twice that. Call it now and then.
+// sample forgets kills that are older than oomWindow, or up to twice that. Call it regularly.
 func (o *oomWatch) sample(now time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -69,7 +70,7 @@ func (o *oomWatch) sample(now time.Time) {
 	}
 }
 
-// claim tells whether there was a kill that explains a SIGKILL seen now, and uses it up: each
+// claim reports whether a kill explains a SIGKILL that was seen now, and consumes it: each kill
 // explains one.
 func (o *oomWatch) claim() bool {
 	o.mu.Lock()
@@ -82,14 +83,14 @@ func (o *oomWatch) claim() bool {
 	return true
 }
 
-// oomScoreDelays is the ages at which preferForOOM is called for a program: what is over sooner has
-// not filled a memory, and for a program of a millisecond the call would count. The second call
-// finds what was amid a fork at the first.
+// oomScoreDelays are the ages of a program at which raiseOOMScore is called: shorter programs do
+// not fill the memory, and the call would slow down a program of a millisecond. The second call
+// finds processes that were being forked at the first.
 var oomScoreDelays = [...]time.Duration{20 * time.Millisecond, 200 * time.Millisecond}
 
-// raiseOOMScore makes the kernel end a program, its children and theirs before this process when
-// memory is short (proc(5), oom_score_adj); what they fork from then on inherits it. It is no fault
-// when that cannot be done: the program may be of another user, or gone.
+// raiseOOMScore makes the kernel kill a program, its children and theirs before this process when
+// memory is short (proc(5), oom_score_adj); what they fork from then on inherits the score. Errors
+// are ignored: the program may belong to another user or may have ended.
 func raiseOOMScore(pid int) {
 	family := []int{pid}
 	for i := 0; i < len(family) && i < 1000; i++ {

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// parseOOMKills finds the counter oom_kill in memory.events (cgroup v2), memory.oom_control (v1) or
-// /proc/vmstat: how many processes the kernel has ended for want of memory, there or on the whole
-// host.
+// parseOOMKills parses the counter oom_kill in memory.events (cgroup v2), memory.oom_control (v1)
+// or /proc/vmstat: how many processes the kernel has killed for lack of memory, in the cgroup or on
+// the whole host.
 func parseOOMKills(file []byte) (n uint64, ok bool) {
 	for line := range bytes.Lines(file) {
 		if f := bytes.Fields(line); len(f) == 2 && string(f[0]) == "oom_kill" {
@@ -19,9 +19,9 @@ func parseOOMKills(file []byte) (n uint64, ok bool) {
 	return 0, false
 }
 
-// oomFiles lists where the counter may be, given /proc/self/cgroup (cgroups(7)), the best first. In
-// a container the path in there may be the host's, then the root of the mount is the container's
-// own group.
+// oomFiles returns the files that may have the counter, in order of preference, given
+// /proc/self/cgroup (cgroups(7)). In a container the path in that file may be the host's; then the
+// root of the mount is the container's own cgroup.
 func oomFiles(cgroup string) (files []string) {
 	var v1, v2 []string
 	for line := range strings.Lines(cgroup) {

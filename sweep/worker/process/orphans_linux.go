@@ -11,12 +11,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// KillOrphans sends SIGKILL to processes that an earlier run left, of which nobody is alive who
-// would end them: those of this user in whose environment match finds the marks, and all that
-// descend from them. It goes on until none is left or ctx is done, and returns how many there were
-// and, then, ctx's error. It never touches this process, its ancestors or kernel threads. Processes
-// that cleared or overwrote their environment are found only below one that did not. match is
-// called from one goroutine.
+// KillOrphans sends SIGKILL to processes that an earlier run left behind with no live process to
+// end them: those of this user whose environment match accepts, and all their descendants. It
+// repeats this until none is left or ctx is done, and returns how many there were and, in the
+// latter case, the error of ctx. It never touches this process, its ancestors or kernel threads. A
+// process that cleared or overwrote its environment is found only as a descendant of one that did
+// not. match is called from one goroutine.
 func KillOrphans(ctx context.Context, match func(environ []string) bool) (count int, err error) {
 	killed := map[int]uint64{} // when they were born
 	for {
@@ -38,8 +38,8 @@ func KillOrphans(ctx context.Context, match func(environ []string) bool) (count 
 	}
 }
 
-// Identity names this process among all since the machine was started: a pid alone may be used
-// again. It is "" where that cannot be told.
+// Identity returns a name for this process that is unique since the machine was booted; a pid alone
+// may be reused. It is "" if that cannot be determined.
 func Identity() string {
 	p, ok := statOf(os.Getpid())
 	if !ok || p.startTicks == 0 {
@@ -53,7 +53,7 @@ func identity(p proc) string {
 		strconv.FormatUint(p.startTicks, 10)
 }
 
-// Alive reports whether the process that Identity named is alive and can be seen from here.
+// Alive reports whether the process that Identity named is alive and visible from here.
 func Alive(name string) bool {
 	pid, _, _ := strings.Cut(name, "/")
 	number, err := strconv.Atoi(pid)
@@ -64,8 +64,8 @@ func Alive(name string) bool {
 	return ok && p.state != 'Z' && p.state != 'X' && identity(p) == name
 }
 
-// anyAlive tells whether one of the processes is there that were killed: one that dies late is
-// found no more when its parent, which had the marks, died before it.
+// anyAlive reports whether a killed process is still there: one that dies late is no longer found
+// by its marked parent if the parent died first.
 func anyAlive(all map[int]proc, killed map[int]uint64) bool {
 	for pid, born := range killed {
 		if p, there := all[pid]; there && p.startTicks == born && p.state != 'Z' {
@@ -101,7 +101,7 @@ func orphans(all map[int]proc, match func(environ []string) bool) (pids []int) {
 	return pids
 }
 
-// ancestors is the set of pid and those above it.
+// ancestors returns the set of pid and its ancestors.
 func ancestors(all map[int]proc, pid int) map[int]bool {
 	set := map[int]bool{}
 	for pid > 0 && !set[pid] {
@@ -111,7 +111,7 @@ func ancestors(all map[int]proc, pid int) map[int]bool {
 	return set
 }
 
-// ownedByUser tells whether a process runs as this user.
+// ownedByUser reports whether a process runs as this user.
 func ownedByUser(pid int) bool {
 	var st unix.Stat_t
 	return unix.Stat("/proc/"+strconv.Itoa(pid), &st) == nil && int(st.Uid) == os.Geteuid()

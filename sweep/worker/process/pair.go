@@ -13,31 +13,32 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The pair: the process that the user started becomes the guard, which does nothing but wait, and
-// starts itself again as the executor, which does the work. A pipe of which the guard holds the
-// writing end tells the executor of the guard's end, and of the signals that the guard got, a byte
-// each; wait(2) tells the guard of the executor's end. Both are child subreapers, so whichever is
-// killed, the other still has every process below it, and ends them.
+// The pair: the process that the user started becomes the guard, which only waits, and starts the
+// same program again as the executor, which does the work. The guard holds the writing end of a
+// pipe, through which it forwards its signals, one byte each, and whose end of file tells the
+// executor that the guard has died; wait(2) tells the guard that the executor has. Both are child
+// subreapers, so whichever is killed, the other inherits all processes below it and ends them.
 //
-// The executor stays in the guard's process group, in the foreground of the terminal: Ctrl-Z and fg
-// work on both.
+// The executor stays in the guard's process group, in the foreground of the terminal: Ctrl-Z and
+// fg work on both.
 
-// guardEnv marks the executor: "FD NAME", the pipe's reading end and argv[0] of the guard.
+// guardEnv marks the executor: "FD NAME", the reading end of the pipe and argv[0] of the guard.
 const guardEnv = "MLFRAMEWORK_GUARD"
 
-// forwarded are the signals of which the guard tells the executor. What comes from a terminal, or
-// to the whole group, the executor also gets itself: see Notify.
+// forwarded are the signals that the guard forwards to the executor. Those from a terminal, or to
+// the whole process group, reach the executor directly as well: see Notify.
 var forwarded = []os.Signal{
-	syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2,
+	syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP,
+	syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2,
 }
 
-// RunGuarded makes this process the guard: it starts the same program again with the same arguments
-// as a child named name (the first 15 bytes show in ps and top; pkill by this program's own name
-// then meets only the guard), waits for its end, kills whatever it left, and returns its exit code;
-// when a signal ended it, 128 + its number and *Killed. On another error nothing was started. This
-// process must have no other children.
+// RunGuarded makes this process the guard. It starts the same program with the same arguments again
+// as a child process called name (ps and top show its first 15 bytes; pkill with this program's own
+// name then matches only the guard), waits for its end, kills whatever it left behind, and returns
+// its exit code. If a signal ended it, the code is 128 + its number and the error *Killed. Any
+// other error means that nothing was started. This process must have no other children.
 //
-// main calls it before anything big is made, right after Guarded said false:
+// main calls it early, right after Guarded returned false:
 //
 //	if !process.Guarded() && wantsLocalRun(os.Args) {
 //		code, err := process.RunGuarded("sweep-executor")
@@ -70,14 +71,14 @@ func RunGuarded(name string) (exitCode int, err error) {
 	return watch(child, alive, signals)
 }
 
-// Killed says that a signal ended the executor of a pair.
+// Killed is the error of RunGuarded if a signal ended the executor.
 type Killed struct{ Signal syscall.Signal }
 
 func (e *Killed) Error() string {
 	return "the process that does the work was killed by " + unix.SignalName(e.Signal)
 }
 
-// watch tells of signals until the executor has ended.
+// watch forwards signals until the executor has ended.
 func watch(child *os.Process, executor io.Writer, signals <-chan os.Signal) (exitCode int,
 	err error) {
 	type end struct {
@@ -109,11 +110,10 @@ func watch(child *os.Process, executor io.Writer, signals <-chan os.Signal) (exi
 	}
 }
 
-// Guarded tells whether this process is the executor of a pair. Call it first thing in main, once.
-// In the executor it gives os.Args[0] and the environment back the values that the guard has, names
-// the process as RunGuarded was told, and starts the watch over the guard: when the guard dies,
-// every process below this one gets SIGKILL and this one ends with exit code 137, whatever else it
-// is doing.
+// Guarded reports whether this process is the executor of a pair. Call it once, at the start of
+// main. In the executor it restores os.Args[0] and the environment of the guard, sets the name of
+// the process, and starts to watch the guard: when the guard dies, every descendant of this process
+// gets SIGKILL and this process exits with code 137, whatever it is doing.
 func Guarded() bool {
 	mark, marked := os.LookupEnv(guardEnv)
 	if !marked {
@@ -141,9 +141,9 @@ func Guarded() bool {
 	return true
 }
 
-// openMark takes the reading end of the pipe out of a mark. It does not ask whether the guard is
-// this process's parent: when the guard is dead already, the executor must learn that from the
-// pipe, and not become a guard itself.
+// openMark takes the reading end of the pipe from a mark. It does not check whether the guard is
+// this process's parent: if the guard is dead already, the executor must learn that from the pipe
+// rather than become a guard itself.
 func openMark(mark string) (life *os.File, argv0 string, err error) {
 	number, argv0, _ := strings.Cut(mark, " ")
 	fd, err := strconv.Atoi(number)

@@ -7,21 +7,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// cleanupTimeout bounds what one of the pair spends on the processes that the other left.
+// cleanupTimeout limits the time that one process of the pair spends on the processes that the
+// other left behind.
 const cleanupTimeout = 1500 * time.Millisecond
 
 func becomeSubreaper() error { return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
 
-// ownProgram is the file that this process runs, even when it has been replaced since.
+// ownProgram returns the executable of this process, even if the file has been replaced since.
 func ownProgram() (string, error) { return "/proc/self/exe", nil }
 
-// nameProcess sets the name of the main thread, which is that of the process, from whatever thread
-// (proc(5), comm).
+// nameProcess sets the name of the main thread, which is the name of the process (proc(5), comm).
+// It works from any thread.
 func nameProcess(name string) {
 	_ = os.WriteFile("/proc/self/comm", []byte(name), 0) // a name is a comfort
 }
 
-// onGuardDeath kills all below the executor when the guard is dead.
+// onGuardDeath kills all descendants of the executor after the guard has died.
 func onGuardDeath() {
 	if k := current.Load(); k != nil {
 		k.KillAll()

@@ -6,14 +6,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// KeepPrivate keeps the memory of this process, in which values of secrets are, to itself: other
-// processes of the same user can neither trace it nor read its memory, environment and descriptors
-// (prctl(2), PR_SET_DUMPABLE), and neither it nor any process that comes from it writes a core
-// file, which nothing without privileges can undo. Programs that it starts can be looked into as
-// any.
+// KeepPrivate protects the memory of this process, which has secrets. Other processes of the same
+// user can neither trace it nor read its memory, environment and descriptors (prctl(2),
+// PR_SET_DUMPABLE), and neither it nor its descendants write core files, which cannot be undone
+// without privileges. Programs that it starts are not protected.
 //
-// The files of an undumpable process in /proc belong to root. What this package reads there of
-// itself is open to everybody, or to the process's own threads; the name that Guarded gives it is
+// The files of an undumpable process in /proc belong to root. What this package reads there about
+// itself is world-readable or readable by the process's own threads; the name that Guarded sets is
 // written before.
 func KeepPrivate() error {
 	if err := unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}); err != nil {

@@ -8,18 +8,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// clockTick is the unit of start times in /proc/PID/stat, in nanoseconds: USER_HZ is 100 on amd64
+// clockTick is the unit of start times in /proc/PID/stat in nanoseconds: USER_HZ is 100 on amd64
 // and arm64 (time(7)).
 const clockTick = 10_000_000
 
-// proc is what /proc/PID/stat says of a process (proc(5)).
+// proc is the part of /proc/PID/stat that is used here (proc(5)).
 type proc struct {
 	pid, parent, group, session int
 	state                       byte   // R S D T Z ...
 	startTicks                  uint64 // clock ticks since boot
 }
 
-// parseStat reads a line of /proc/PID/stat. The name in it, in parentheses, can hold anything.
+// parseStat parses /proc/PID/stat. The name of the program in it, in parentheses, may contain
+// anything.
 func parseStat(line []byte) (p proc, ok bool) {
 	open, end := bytes.IndexByte(line, '('), bytes.LastIndexByte(line, ')')
 	if open < 2 || end < open {
@@ -50,7 +51,7 @@ func parseNumber(b []byte) (n int, ok bool) {
 	return n, len(b) > 0
 }
 
-// parsePIDs reads a children file: numbers, each followed by a space.
+// parsePIDs parses a children file: numbers, each followed by a space.
 func parsePIDs(b []byte, to []int) []int {
 	for field := range bytes.FieldsSeq(b) {
 		if n, ok := parseNumber(field); ok {
@@ -60,8 +61,8 @@ func parsePIDs(b []byte, to []int) []int {
 	return to
 }
 
-// readProc reads the beginning of /proc/PID/NAME into buf. It is empty when the process is gone or
-// another user's.
+// readProc reads the beginning of /proc/PID/NAME into buf. The result is empty if the process is
+// gone or belongs to another user.
 func readProc(pid int, name string, buf []byte) []byte {
 	fd, err := unix.Open("/proc/"+strconv.Itoa(pid)+"/"+name, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -84,8 +85,8 @@ func statOf(pid int) (proc, bool) {
 	return parseStat(readProc(pid, "stat", buf[:]))
 }
 
-// environOf is the environment with which a process was executed, empty when it is gone, or has
-// overwritten it. More than 256 KiB of it is not looked at.
+// environOf returns the environment with which a process was executed, empty if the process is gone
+// or has overwritten it. It reads up to 256 KiB.
 func environOf(pid int) []string {
 	b := readProc(pid, "environ", make([]byte, 256<<10))
 	if len(b) == 0 {
@@ -100,8 +101,8 @@ func environOf(pid int) []string {
 	return env
 }
 
-// snapshot lists all processes that can be seen. It is not one moment: a process may be missing or
-// have a parent that is.
+// snapshot returns all visible processes. It is not atomic: a process, or its parent, may be
+// missing.
 func snapshot() map[int]proc {
 	dir, err := os.Open("/proc")
 	if err != nil {
@@ -120,7 +121,7 @@ func snapshot() map[int]proc {
 	return all
 }
 
-// descendants maps each descendant of top to that child of top from which it descends.
+// descendants maps each descendant of top to the child of top from which it descends.
 func descendants(all map[int]proc, top int) map[int]int {
 	heads := map[int]int{}
 	for pid := range all {
@@ -141,9 +142,8 @@ func descendants(all map[int]proc, top int) map[int]int {
 	return heads
 }
 
-// childrenOf lists the children of this process: all threads' (wide), or the main thread's, which
-// has the orphans. Where the kernel has no such files (CONFIG_PROC_CHILDREN) it is a walk over
-// /proc.
+// childrenOf returns the children of this process: of all threads (wide), or of the main thread,
+// which gets the orphans. If the kernel has no such files (CONFIG_PROC_CHILDREN), it walks /proc.
 func (k *Keeper) childrenOf(wide bool) []int {
 	if k.childrenFD < 0 {
 		return childrenByScan(k.pid)

@@ -9,34 +9,33 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// buffers are the buffers of output: one for a program that has written, none for one that is
-// silent.
+// buffers are for output; a program has one once it has written.
 var buffers = sync.Pool{New: func() any { return new([64 << 10]byte) }}
 
-// drainTimeout bounds the reading of what is in the pipes at the end: a process that is not ours
-// may hold and fill them.
+// drainTimeout limits the final reading of the pipes: a process that is not ours may hold and fill
+// them.
 const drainTimeout = 200 * time.Millisecond
 
-// pump carries output from the pipes of one program to its writers. The goroutine of the run does
-// it in between, without goroutines of its own: for a program of a millisecond each of them would
-// count.
+// pump copies output from the pipes of a program to its writers. The goroutine of the run does it:
+// goroutines of its own would slow down a program of a millisecond.
 type pump struct {
 	streams [2]stream
 	buffer  *[64 << 10]byte
-	err     error // the first of a writer
+	// the first error of a writer
+	err error
 }
 
 type stream struct {
-	readEnd  int // reading end
-	writeEnd int // writing end, open as long as the program runs
+	readEnd int // reading end
+	// open while the program runs
+	writeEnd int
 	open     bool
 	w        io.Writer
 	failed   bool
 }
 
-// open makes the pipes and returns what the program gets as descriptors 1 and 2. Reading ends stay
-// in blocking mode: they are read only after poll said that there is something, and nobody else
-// reads them.
+// open creates the pipes and returns the program's descriptors 1 and 2. The reading ends stay in
+// blocking mode: they are read only after poll has reported data, and only here.
 func (p *pump) open(null int, stdout, stderr io.Writer) (outputs [2]int, err error) {
 	outputs = [2]int{null, null}
 	if outputs[0], err = p.streams[0].pipe(null, stdout); err != nil {
@@ -62,15 +61,15 @@ func (s *stream) pipe(null int, w io.Writer) (int, error) {
 	return s.writeEnd, nil
 }
 
-// sameWriter compares writers, which may be of a type that cannot be compared.
+// sameWriter compares writers, whose types may not be comparable.
 func sameWriter(a, b io.Writer) bool {
 	return a != nil && reflect.TypeOf(a) == reflect.TypeOf(b) && reflect.TypeOf(a).Comparable() &&
 		a == b
 }
 
-// closeWriters closes the writing ends, which this process holds until the program has ended: else
-// poll would tell of every descriptor that a program closes on its way out, at the cost of a
-// wake-up each.
+// closeWriters closes the writing ends, which this process holds until the program has ended.
+// Otherwise poll would report every descriptor that a program closes on its way out, at the cost of
+// a wake-up each.
 func (p *pump) closeWriters() {
 	for i := range p.streams {
 		if s := &p.streams[i]; s.writeEnd > 0 {
@@ -98,7 +97,7 @@ func (s *stream) close() {
 	}
 }
 
-// watch enters the streams into a set for poll.
+// watch adds the streams to a poll set.
 func (p *pump) watch(set []unix.PollFd) {
 	for i, s := range p.streams {
 		set[i] = unix.PollFd{Fd: -1, Events: unix.POLLIN}
@@ -108,8 +107,8 @@ func (p *pump) watch(set []unix.PollFd) {
 	}
 }
 
-// copyReady moves one piece of each stream that poll found readable, and closes those that have
-// come to their end. It tells whether there was any.
+// copyReady copies one piece of each stream that poll reported readable, and closes those at their
+// end. It reports whether there was any.
 func (p *pump) copyReady(set []unix.PollFd) (moved bool) {
 	for i := range p.streams {
 		s := &p.streams[i]
@@ -118,7 +117,7 @@ func (p *pump) copyReady(set []unix.PollFd) (moved bool) {
 		case set[i].Revents&unix.POLLIN != 0:
 			moved = true
 			p.copyOnce(s)
-		default: // POLLHUP, POLLERR: nobody has the other end
+		default: // POLLHUP, POLLERR: the other end is closed
 			s.close()
 		}
 	}
@@ -148,8 +147,8 @@ func (p *pump) copyOnce(s *stream) {
 	}
 }
 
-// drain carries what is left in the pipes when every process of the program is gone. It does not
-// wait for their end.
+// drain copies what is left in the pipes after every process of the program has ended. It does not
+// wait for end-of-file.
 func (p *pump) drain() {
 	var set [2]unix.PollFd
 	for start := time.Now(); time.Since(start) < drainTimeout; {

@@ -11,33 +11,40 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// run is one call of Run. Its fields belong to the goroutine of that call, but for those that
+// run is a call of Run. Its fields belong to the goroutine of that call, except for those that
 // Keeper.mu guards.
 type run struct {
-	k         *Keeper
-	spec      *Spec
-	exit      Exit
-	pidfd     int           // -1 where the kernel has none
-	waker     int           // event descriptor that interrupts poll
-	dead      atomic.Bool   // without pidfd: awaitDeath has seen the end
-	waiting   chan struct{} // without pidfd: closed when awaitDeath is over
-	status    syscall.WaitStatus
-	reaped    bool
-	ended     time.Time // when it was reaped
-	completed bool      // exit has what status says
+	k    *Keeper
+	spec *Spec
+	exit Exit
+	// -1 if the kernel has none
+	pidfd int
+	waker int // event descriptor that interrupts poll
+	// without pidfd: waitForExit has seen the end
+	dead atomic.Bool
+	// without pidfd: closed when waitForExit returns
+	waiting chan struct{}
+	status  syscall.WaitStatus
+	reaped  bool
+	ended   time.Time // when it was reaped
+	// exit has what status says
+	completed bool
 	output    pump
 	ending
 
-	pid        int    // the program; 0 before it runs. Written under Keeper.mu
-	startTicks uint64 // clock ticks since boot, not later than its start. Under Keeper.mu
+	// 0 before the program runs. Written under Keeper.mu
+	pid int
+	// clock ticks since boot, not after its start. Under Keeper.mu
+	startTicks uint64
 	tag        uint64 // see setTag
 }
 
-// Run starts a program and returns when it and every process that came from it are gone, or cannot
-// be ended (Exit.Stuck). When ctx is done or the timeout is over, all of them get SIGTERM, and
-// SIGKILL after the grace; with ErrKill as the cause of ctx, SIGKILL at once. What a program leaves
-// behind when it ends by itself has 100 ms to go, as the tee of a pipe does, and then gets the
-// same: see Spec.Ended. Run never fails otherwise than by its Exit. After KillAll it never returns.
+// Run starts a program and returns when it and all processes that came from it have ended, or
+// cannot be ended (Exit.Stuck). When ctx is done or the timeout has passed, all of them get
+// SIGTERM, and SIGKILL after the grace; with ErrKill as the cause of ctx, SIGKILL at once.
+// Processes that outlive the program have 100 ms to end, as the tee of a pipe does, and are then
+// treated the same: see Spec.Ended. Run reports all errors in the Exit. After KillAll it never
+// returns.
 func (k *Keeper) Run(ctx context.Context, spec Spec) Exit {
 	exit := k.run(ctx, spec)
 	k.blockIfAbandoned()
@@ -68,7 +75,7 @@ func (k *Keeper) run(ctx context.Context, spec Spec) Exit {
 	return r.result()
 }
 
-// enter registers a run. It fails when the Keeper is closed.
+// enter registers a run. It fails if the Keeper is closed.
 func (k *Keeper) enter(r *run) (err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -105,7 +112,7 @@ func (k *Keeper) leave(r *run) {
 	k.active.Done()
 }
 
-// start forks. On success r is in the tables.
+// start starts the program. On success r is in the tables.
 func (r *run) start(file string) (problem *Exit) {
 	outputs, err := r.output.open(r.k.nullFD, r.spec.Stdout, r.spec.Stderr)
 	if err != nil {
@@ -175,7 +182,7 @@ func ticksSinceBoot() uint64 {
 	return uint64(now.Nano()) / clockTick
 }
 
-// wakeWhenDone makes the end of ctx interrupt poll; the function that it returns ends that.
+// wakeWhenDone makes the end of ctx interrupt poll, until the function that it returns is called.
 func (r *run) wakeWhenDone(ctx context.Context) func() {
 	if ctx.Done() == nil {
 		return func() {}
@@ -198,8 +205,8 @@ func (r *run) wake() {
 	_, _ = unix.Write(r.waker, one[:]) // eventfd(2)
 }
 
-// waitForExit stands in for the process descriptor of newer kernels. It leaves the reaping to the
-// run. The waker stays valid for it: leave waits, or does not give the waker away.
+// waitForExit replaces the pidfd of newer kernels. It leaves the reaping to the run. The waker
+// stays valid meanwhile: leave waits for it, or does not reuse the waker.
 func (r *run) waitForExit() {
 	for {
 		err := unix.Waitid(unix.P_PID, r.pid, nil, unix.WEXITED|unix.WNOWAIT, nil)

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// members lists every process that came from the program.
+// members returns all processes that came from the program.
 func (r *run) members() (pids []int) {
 	all := snapshot()
 	heads := descendants(all, r.k.pid)
@@ -25,8 +25,8 @@ func (r *run) members() (pids []int) {
 	return pids
 }
 
-// terminate sends SIGTERM to every process of the run that has not had it, and SIGCONT, for one
-// that is stopped.
+// terminate sends SIGTERM to every process of the run that has not had it, and SIGCONT in case it
+// is stopped.
 func (r *run) terminate() {
 	first := r.gotTerm == nil
 	if first {
@@ -48,8 +48,8 @@ func (r *run) terminate() {
 	}
 }
 
-// kill sends SIGKILL to every process of the run. A tree that forks faster than /proc can be walked
-// is caught by its heads, the children of this process: those are listed in microseconds.
+// kill sends SIGKILL to every process of the run. If a tree forks faster than /proc can be walked,
+// its heads are killed, the children of this process: listing those takes microseconds.
 func (r *run) kill() {
 	members := r.members()
 	if len(r.inGroup(members)) > 0 {
@@ -72,8 +72,8 @@ func (r *run) kill() {
 	}
 }
 
-// inGroup picks those of pids, which are ours, that are in the group of the program. With none, the
-// number of the group may be another's by now.
+// inGroup returns those of pids, which are ours, that are in the program's process group. If there
+// are none, the number of the group may have been reused.
 func (r *run) inGroup(pids []int) map[int]bool {
 	in := map[int]bool{}
 	for _, pid := range pids {
@@ -90,7 +90,7 @@ func (r *run) send(pid int, sig syscall.Signal) {
 	}
 }
 
-// countOutlived enters a process that got a signal because it outlived the program.
+// countOutlived counts a process that got a signal because it outlived the program.
 func (r *run) countOutlived(pid int) {
 	if !r.reaped {
 		return

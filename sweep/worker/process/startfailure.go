@@ -42,8 +42,9 @@ func badProgram(code int, name, problem string, err error) Exit {
 	return Exit{Cause: BadProgram, Code: code, Err: fmt.Errorf("start %s: %s", name, problem)}
 }
 
-// startFailure explains why the file that find gave for the program of spec was not started. The
-// kernel's one error number stands for the directory, the program and its interpreter alike.
+// startFailure explains why the file that find returned for the program of spec could not be
+// started. The kernel uses one error number for the directory, the program and its interpreter
+// alike.
 func startFailure(spec *Spec, file string, err error) Exit {
 	name := spec.Argv[0]
 	var errno syscall.Errno
@@ -84,7 +85,7 @@ func startFailure(spec *Spec, file string, err error) Exit {
 
 func notFound(name, problem string) Exit { return badProgram(127, name, problem, nil) }
 
-// interpreterProblem says what is missing when a file exists and the kernel says that it does not.
+// interpreterProblem explains why a file exists although the kernel says that it does not.
 func interpreterProblem(file string) string {
 	line, ok := strings.CutPrefix(firstLine(file), "#!")
 	if !ok {
