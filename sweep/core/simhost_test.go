@@ -91,7 +91,11 @@ func (h *simHost) kill() {
 		return
 	}
 	h.tracef("%s is killed on %s", h.name, h.host)
-	h.ended = h.judge.fault(h.name, "", h.now, h.now)
+	from := h.now
+	if asked := h.process.since; !asked.IsZero() {
+		from = asked // it was about to end, and stopped what ran
+	}
+	h.ended = h.judge.fault(h.name, "", from, h.now)
 	h.process.alive, h.process = false, nil
 	if !h.broker.down {
 		h.outbox = nil
