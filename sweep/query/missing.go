@@ -28,10 +28,11 @@ const (
 // of that code, whatever the store says.
 func (a *Archive) Missing(ctx context.Context, r core.Record, code string,
 	same ...string) (m api.Missing, err error) {
-	sweeps, err := a.Store.Sweeps(ctx)
+	sweeps, err := a.Store.List(ctx, "", 0)
 	if err != nil {
 		return m, err
 	}
+	slices.Reverse(sweeps) // the newest first
 	done, err := a.succeeded(ctx, sweeps, code, same, len(r.Images) == 0)
 	switch {
 	case err != nil:
@@ -65,10 +66,11 @@ func (a *Archive) Missing(ctx context.Context, r core.Record, code string,
 
 // succeeded collects the keys of all tasks that succeeded with some code. Bare says that tasks run in no container here: then what
 // older programs recorded as the image, which is what tasks.yml said, did not count.
-func (a *Archive) succeeded(ctx context.Context, sweeps []store.Sweep, code string, same []string, bare bool) (map[task.Key]struct{}, error) {
+func (a *Archive) succeeded(ctx context.Context, sweeps []store.Listed, code string, same []string,
+	bare bool) (map[task.Key]struct{}, error) {
 	keys := map[task.Key]struct{}{}
-	for _, s := range sweeps {
-		codes, err := a.Store.Codes(ctx, s)
+	for _, l := range sweeps {
+		codes, err := a.Store.Codes(ctx, store.Sweep{Seq: l.Seq})
 		if err != nil {
 			return nil, err
 		}
@@ -77,6 +79,10 @@ func (a *Archive) succeeded(ctx context.Context, sweeps []store.Sweep, code stri
 		}
 		if !slices.Contains(slices.Collect(maps.Values(codes)), code) {
 			continue
+		}
+		s, err := a.Store.Sweep(ctx, l.Head.ID)
+		if err != nil {
+			return nil, err
 		}
 		for t, err := range a.successes(ctx, s) {
 			if err != nil {
@@ -136,7 +142,7 @@ func (a *Archive) successes(ctx context.Context, s store.Sweep) iter.Seq2[succes
 
 // because tells what is different about missing points from the newest task of the same definition and parameters that succeeded:
 // of the first mostExplained points, as far as explainedBy tasks show it.
-func (a *Archive) because(ctx context.Context, sweeps []store.Sweep, r core.Record,
+func (a *Archive) because(ctx context.Context, sweeps []store.Listed, r core.Record,
 	m api.Missing) ([]api.Cause, error) {
 	all := core.Ranges{{To: r.Space.Len()}}
 	if !m.All {
@@ -164,9 +170,13 @@ func (a *Archive) because(ctx context.Context, sweeps []store.Sweep, r core.Reco
 		}
 		found[k] = c
 	}
-	for _, s := range sweeps { // the newest first
-		if s.Definition != r.Recipe.Definition || len(open) == 0 || looked > explainedBy {
+	for _, l := range sweeps {
+		if l.Outline.Definition != r.Recipe.Definition || len(open) == 0 || looked > explainedBy {
 			continue
+		}
+		s, err := a.Store.Sweep(ctx, l.Head.ID)
+		if err != nil {
+			return nil, err
 		}
 		for t, err := range a.successes(ctx, s) {
 			if err != nil {

@@ -12,6 +12,7 @@ import (
 
 // Listed is what a list shows of a sweep.
 type Listed struct {
+	Seq     int64
 	Head    core.Head
 	Outline core.Outline
 	Unread  string // why not all of it could be read; "": it could
@@ -80,13 +81,12 @@ func (r *Reader) listed(ctx context.Context, query string, args ...any) (all []L
 }
 
 func scanListed(rows *sql.Rows) (l Listed, err error) {
-	var seq int64
 	var kept []byte
 	outline := struct {
 		*core.Outline
 		Unread int64 `json:"unread"` // the first character of the record that is not JSON, from 1
 	}{Outline: &l.Outline}
-	wrong, err := scanHead(rows, &seq, &l.Head, &l.Outline.Definition, &kept)
+	wrong, err := scanHead(rows, &l.Seq, &l.Head, &l.Outline.Definition, &kept)
 	if err != nil {
 		return l, err
 	}
