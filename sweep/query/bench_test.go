@@ -72,6 +72,15 @@ func BenchmarkColumnNames(b *testing.B) {
 			b.Fatal(err)
 		}
 		fill(b, s, sw, tasks)
+		b.Run(fmt.Sprintf("unknown, of the writer/tasks=%d", tasks), func(b *testing.B) {
+			a := &query.Archive{Store: &s.Reader}
+			q := api.Query{Where: "unknown>=0", Limit: 50}
+			for b.Loop() {
+				if _, err := a.Tasks(b.Context(), "train-1", q); err == nil {
+					b.Fatal("there is such a column")
+				}
+			}
+		})
 		for _, column := range []string{"accuracy", "printed", "rare", "unknown"} {
 			b.Run(fmt.Sprintf("%s/tasks=%d", column, tasks), func(b *testing.B) {
 				reader, err := store.OpenReader(b.Context(), folders[s])

@@ -6,14 +6,13 @@ import (
 	"strings"
 
 	"mlframework/sweep/api"
-	"mlframework/sweep/core"
 	"mlframework/sweep/store"
 	"mlframework/sweep/table"
 )
 
 // known adds the columns that a question names to those that a sweep declares: its tasks may have
-// printed them. Read reads the question; its last error is returned. Only a column that nobody
-// knows costs a look at all tasks.
+// printed them. Read reads the question; its last error is returned. Only a column that no
+// task has costs a look at all tasks, the first time where the store has the names in memory.
 func (a *Archive) known(ctx context.Context, s store.Sweep, schema *table.Schema,
 	read func(table.Schema) error) error {
 	for {
@@ -40,18 +39,11 @@ func (a *Archive) known(ctx context.Context, s store.Sweep, schema *table.Schema
 // schema is the sweep's columns, with the metrics that its tasks printed and nobody declared.
 func (a *Archive) schema(ctx context.Context, s store.Sweep) (table.Schema, error) {
 	schema := s.Record.Schema()
-	seen := map[string]bool{}
-	for _, m := range schema.Metrics {
-		seen[m] = true
-	}
-	err := a.Store.Scan(ctx, s, store.Query{Fields: table.FieldMetrics}, func(t *core.Task) bool {
-		for _, m := range t.Try.Metrics() {
-			if !seen[m.Name] {
-				seen[m.Name] = true
-				schema.Metrics = append(schema.Metrics, m.Name)
-			}
+	names, err := a.Store.MetricNames(ctx, s)
+	for _, name := range names {
+		if !slices.Contains(schema.Metrics, name) {
+			schema.Metrics = append(schema.Metrics, name)
 		}
-		return true
-	})
+	}
 	return schema, err
 }

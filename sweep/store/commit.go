@@ -37,6 +37,7 @@ func (s *Store) Commit(ctx context.Context, groups ...Group) error {
 	if err == nil {
 		for _, g := range groups {
 			s.recent.update(g.Sweep.Seq, g.Changes.Tasks)
+			s.names.update(g.Sweep.Seq, g.Changes.Tasks)
 		}
 	}
 	return placed(filepath.Dir(s.path), errors.Join(err, conn.Close()))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"path/filepath"
 )
 
 // Plan is how SQLite would run a query, one line for each step.
@@ -95,3 +96,6 @@ func MakeOlder(folder string, version int, fill func(exec func(string, ...any) e
 	})
 	return errors.Join(err, db.Close())
 }
+
+// Folder is where the store is.
+func (s *Store) Folder() string { return filepath.Dir(s.path) }

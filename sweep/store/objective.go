@@ -70,9 +70,17 @@ func (r *Reader) Unranked(ctx context.Context, s Sweep, limit int) (count, nan i
 
 // Printed reports whether any task of a sweep has a final value of a metric.
 func (r *Reader) Printed(ctx context.Context, s Sweep, metric string) (bool, error) {
-	key := storedName(metric)
+	from := int64(0)
+	if _, first, whole := r.names.known(s.Seq); whole {
+		var have bool
+		if from, have = first[metric]; !have {
+			return false, nil
+		}
+	}
 	var one int
-	err := r.db.QueryRowContext(ctx, `SELECT 1 FROM tasks WHERE sweep = ? AND instr(metrics, ?) LIMIT 1`, s.Seq, key).Scan(&one)
+	err := r.db.QueryRowContext(ctx, `SELECT 1 FROM tasks
+		WHERE sweep = ? AND idx >= ? AND instr(metrics, ?) LIMIT 1`,
+		s.Seq, from, storedName(metric)).Scan(&one)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}

@@ -17,7 +17,8 @@ import (
 // Reader reads a store, also while another process writes it. It is safe for concurrent use.
 type Reader struct {
 	db     *sql.DB
-	recent *recent // nil: of a store that another process writes
+	recent *recent      // nil: of a store that another process writes
+	names  *metricNames // likewise
 }
 
 var readerPragmas = []string{"busy_timeout(10000)", "query_only(1)"}

@@ -75,6 +75,7 @@ func (s *Store) open(ctx context.Context, folder string) (err error) {
 		return err
 	}
 	s.recent = &recent{most: recentBytes, least: recentTasks}
+	s.names = &metricNames{}
 	if network != "" {
 		s.Reader.db = s.db
 		return nil

@@ -1,0 +1,173 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"maps"
+	"slices"
+	"sync"
+
+	"mlframework/sweep/core"
+	"mlframework/sweep/metric"
+	"mlframework/sweep/table"
+)
+
+// metricNames holds in memory which metrics tasks of some sweeps ever had, and from which index on,
+// so that the names are found without reading every task. Commit adds to it. Safe for concurrent use.
+type metricNames struct {
+	mu     sync.Mutex
+	sweeps []*namesOf // the one used last is the last
+}
+
+// namesOf are the metrics of one sweep. A task may have lost one since, with a new attempt; none below
+// its index has had it.
+type namesOf struct {
+	seq   int64
+	first map[string]int64
+	whole bool // every task was read
+}
+
+const (
+	mostNamed = 64     // sweeps
+	mostNames = 10_000 // of one sweep; one that has more is read every time
+)
+
+// use returns the names of a sweep, which is the one used last from then on.
+func (m *metricNames) use(seq int64) *namesOf {
+	at := slices.IndexFunc(m.sweeps, func(n *namesOf) bool { return n.seq == seq })
+	n := &namesOf{seq: seq, first: map[string]int64{}}
+	if at >= 0 {
+		n = m.sweeps[at]
+		m.sweeps = slices.Delete(m.sweeps, at, at+1)
+	}
+	m.sweeps = append(m.sweeps, n)
+	if len(m.sweeps) > mostNamed {
+		m.sweeps = slices.Delete(m.sweeps, 0, 1)
+	}
+	return n
+}
+
+// add takes in the metrics of a task.
+func (n *namesOf) add(t *core.Task) {
+	for _, v := range t.Try.Metrics() {
+		if first, have := n.first[v.Name]; !have || t.Index < first {
+			n.first[v.Name] = t.Index
+		}
+	}
+}
+
+// update takes in what was committed about a sweep.
+func (m *metricNames) update(seq int64, tasks []core.Task) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	at := slices.IndexFunc(m.sweeps, func(n *namesOf) bool { return n.seq == seq })
+	if at < 0 {
+		return
+	}
+	n := m.sweeps[at]
+	for i := range tasks {
+		n.add(&tasks[i])
+	}
+	if len(n.first) > mostNames {
+		m.sweeps = slices.Delete(m.sweeps, at, at+1)
+	}
+}
+
+// known returns what is in memory of a sweep's names. When not all are, those that are committed from
+// now on are added to n, for [metricNames.fill].
+func (m *metricNames) known(seq int64) (n *namesOf, first map[string]int64, whole bool) {
+	if m == nil {
+		return nil, nil, false
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	n = m.use(seq)
+	if !n.whole {
+		return n, nil, false
+	}
+	return n, maps.Clone(n.first), true
+}
+
+// fill adds what was read of every task of a sweep since [metricNames.known].
+func (m *metricNames) fill(n *namesOf, read map[string]int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !slices.Contains(m.sweeps, n) || len(read) > mostNames { // forgotten: commits were not added
+		return
+	}
+	for name, first := range read {
+		if have, is := n.first[name]; !is || first < have {
+			n.first[name] = first
+		}
+	}
+	n.whole = true
+}
+
+// MetricNames lists the metrics that tasks of a sweep have, by the first task that has each, and as
+// that task has them.
+func (r *Reader) MetricNames(ctx context.Context, s Sweep) ([]string, error) {
+	n, first, whole := r.names.known(s.Seq)
+	if whole {
+		return r.namesFrom(ctx, s, first)
+	}
+	first = map[string]int64{}
+	names, err := r.readNames(ctx, s, first)
+	if err == nil && n != nil {
+		r.names.fill(n, first)
+	}
+	return names, err
+}
+
+// readNames reads every task, and adds where each name is first.
+func (r *Reader) readNames(ctx context.Context, s Sweep,
+	first map[string]int64) (names []string, err error) {
+	q := Query{Fields: table.FieldMetrics}
+	err = r.Scan(ctx, s, q, func(t *core.Task) bool {
+		for _, v := range t.Try.Metrics() {
+			if _, have := first[v.Name]; !have {
+				first[v.Name] = t.Index
+				names = append(names, v.Name)
+			}
+		}
+		return true
+	})
+	return names, err
+}
+
+// namesFrom finds the first task that has each of some metrics.
+func (r *Reader) namesFrom(ctx context.Context, s Sweep,
+	first map[string]int64) (names []string, _ error) {
+	type place struct {
+		name   string
+		index  int64
+		within int
+	}
+	var places []place
+	for name, from := range first {
+		var index int64
+		var text string
+		err := r.db.QueryRowContext(ctx, `SELECT idx, metrics FROM tasks
+			WHERE sweep = ? AND idx >= ? AND instr(metrics, ?) ORDER BY idx LIMIT 1`,
+			s.Seq, from, storedName(name)).Scan(&index, &text)
+		if errors.Is(err, sql.ErrNoRows) {
+			continue
+		} else if err != nil {
+			return nil, readable(err)
+		}
+		all, err := metric.AppendFinal(nil, text)
+		if err != nil {
+			return nil, err
+		}
+		within := slices.IndexFunc(all, func(v metric.FinalValue) bool { return v.Name == name })
+		places = append(places, place{name, index, within})
+	}
+	slices.SortFunc(places, func(a, b place) int {
+		return cmp.Or(cmp.Compare(a.index, b.index), cmp.Compare(a.within, b.within))
+	})
+	for _, p := range places {
+		names = append(names, p.name)
+	}
+	return names, nil
+}
