@@ -182,7 +182,10 @@ func (c *command) tellBuried(ctx *cliv2.Context, b api.Buried) error {
 		fmt.Fprintln(c.stdout, "no letter is dead")
 	}
 	if b.Left > 0 {
-		fmt.Fprintf(c.stdout, "%s stayed: the queue that it was in is gone, as its worker was forgotten; run-tasks broker drop forgets it\n", plural(int64(b.Left), "letter"))
+		fmt.Fprintf(c.stdout,
+			"%s stayed: the queue that it was in is gone, as its worker was forgotten, "+
+				"or only its beginning was kept; run-tasks broker drop forgets it\n",
+			plural(int64(b.Left), "letter"))
 	}
 	return nil
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"path"
 	"strings"
+
+	"mlframework/sweep/queue/rights"
 )
 
 // Limits of the broker. A sweep keeps some hundred messages there, whatever its size.
@@ -37,6 +39,7 @@ func configuration() []byte {
 		{"disk_free_limit.absolute", freeDisk},
 		{"raft.wal_max_size_bytes", writeLog},
 		{"consumer_timeout", claimTime},
+		{"max_message_size", rights.LongestMessage},
 		{"log.console", true},
 		{"log.file", false},
 	} {

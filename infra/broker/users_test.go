@@ -112,7 +112,8 @@ func TestSecretsOfAnEarlierRelease(t *testing.T) {
 func TestTheBrokerKeepsToItself(t *testing.T) {
 	t.Parallel()
 	config := strings.Split(string(file(t, secrets(t).Files(), "rabbitmq.conf")), "\n")
-	for _, line := range []string{"listeners.tcp = none", "auth_mechanisms.1 = PLAIN"} {
+	for _, line := range []string{"listeners.tcp = none", "auth_mechanisms.1 = PLAIN",
+		"max_message_size = 2097152"} {
 		if !slices.Contains(config, line) {
 			t.Errorf("its configuration lacks %q", line)
 		}

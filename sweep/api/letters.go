@@ -38,7 +38,8 @@ type DeadLetter struct {
 type Buried struct {
 	Requeued int `json:"requeued"`
 	Dropped  int `json:"dropped"`
-	Left     int `json:"left"` // stayed: the queue that they were in is gone
+	// stayed: the queue that they were in is gone, or only their beginning was kept
+	Left int `json:"left"`
 }
 
 // BrokerQueues is as Broker, with what waits in the queues.

@@ -25,13 +25,11 @@ func (f Final) Infinite() (all Infinite) {
 
 // restore puts infinite values back where JSON had null.
 func (f Final) restore(all Infinite) {
-	for _, m := range all {
-		for i := range f {
-			if f[i].Name == m.Name && math.IsNaN(f[i].Value) {
-				f[i].Value = m.Value
-			}
+	f.beside(all, func(into, m *FinalValue) {
+		if math.IsNaN(into.Value) {
+			into.Value = m.Value
 		}
-	}
+	})
 }
 
 // Restored returns f with the infinite values that stood beside it.

@@ -147,17 +147,7 @@ func (f Final) Spanned(all Spans) Final {
 }
 
 func (all Spans) restore(f Final) {
-	for i, m := range all {
-		if i < len(f) && f[i].Name == m.Name { // most have one
-			f[i].Span = m.Span
-			continue
-		}
-		for k := range f {
-			if f[k].Name == m.Name {
-				f[k].Span = m.Span
-			}
-		}
-	}
+	f.beside(all, func(into, m *FinalValue) { into.Span = m.Span })
 }
 
 // MarshalJSON writes the object.

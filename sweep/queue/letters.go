@@ -11,9 +11,12 @@ const HeadBytes = 512
 // AllLetters stands for every dead letter.
 const AllLetters = ""
 
-// Letters is the part of a Hub for people: what could not be delivered, and what waits. Dead letters are messages that
-// could not be read, and those that the broker put aside by its own rules, such as a limit of deliveries; they stay until
-// somebody requeues or drops them. Errors are ErrAway: what was asked may be done in part, and may be asked again.
+// Letters is the part of a Hub for people: what could not be delivered, and what waits. Dead
+// letters are messages that could not be read, and those that the broker put aside by its own
+// rules, such as a limit of deliveries; they stay until somebody requeues or drops them. Of a long
+// message that could not be read only the beginning is kept, and of one worker so many: the others
+// are only counted, in Status. Errors are ErrAway: what was asked may be done in part, and may be
+// asked again.
 type Letters interface {
 	// Dead lists the newest dead letters, at most so many.
 	Dead(ctx context.Context, most int) (Dead, error)
@@ -41,14 +44,15 @@ type Letter struct {
 	From   string // the queue it was in: tasks.WORKER or events; "": not known
 	Reason string // why it is here, for people
 	Time   time.Time
-	Size   int    // bytes
+	Size   int    // of the message, in bytes
 	Head   []byte // the first of them, HeadBytes at most
 }
 
 // Requeued is what became of dead letters that were to be read again.
 type Requeued struct {
 	Moved int
-	Left  int // stayed, as the queue that they were in is gone
+	// stayed, as the queue that they were in is gone, or only the beginning of the message was kept
+	Left int
 }
 
 // Depth is how much waits in one queue.

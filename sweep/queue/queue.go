@@ -39,14 +39,15 @@ type Hub interface {
 	Letters
 	// Publish sends batches to one worker, in order. They wait for a worker that is not there. When it returns nil they
 	// are durable. On an error it is not known which are: publishing the same attempts again is allowed, workers take
-	// the first.
+	// the first. A batch that is too long for a message comes as several, in order.
 	Publish(ctx context.Context, worker string, batches ...task.Batch) error
 	// Events delivers what workers emit, in order for each worker, and each at least once.
 	Events(ctx context.Context) <-chan Delivery[task.Event]
 	// Control sends one message to one worker. When the worker is away it may be lost, or arrive when it returns: a
 	// message asks for something that may be asked twice, and the master repeats it when the worker returns.
 	Control(ctx context.Context, worker string, c task.Control) error
-	// Heartbeats delivers what workers say of themselves; they may be lost.
+	// Heartbeats delivers what workers say of themselves; they may be lost, and come twice when a
+	// worker is heard first.
 	Heartbeats(ctx context.Context) <-chan task.Heartbeat
 	// Pieces delivers workers' answers to ReadControl; they may be lost.
 	Pieces(ctx context.Context) <-chan task.Piece

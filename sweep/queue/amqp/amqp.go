@@ -10,9 +10,10 @@
 //	exchange  from-workers       topic, durable     everything from workers, with keys KIND.WORKER
 //	  events.#      →  worker-events       quorum             what workers report
 //	  heartbeats.#  →  worker-heartbeats   classic, durable   transient messages that expire
-//	  dead.#        →  dead                quorum             what could not be read or was refused, with the reason
-//	  lines.#       →  lines.*             exclusive queues of the master, bounded; messages expire
-//	  pieces.#      →  pieces.*            exclusive queues of the master; messages expire
+//	  dead.#        →  worker-letters      quorum             what workers could not read
+//	  KIND.WORKER   →  KIND.*.WORKER       exclusive queues of the master's connection, bounded:
+//	                                       heartbeats, lines and pieces of each worker known
+//	queue     dead               quorum             what could not be read, with the reason
 //
 // The master makes all of it, whenever it is needed: a queue that was deleted, or a broker that lost its data, is set up
 // again. The queues of a worker it makes with the worker's first heartbeat, with one every five seconds, and with what it
@@ -25,10 +26,13 @@
 //
 // # Who says what
 //
-// The broker lets a worker's user use keys that end with the worker's name, and no other user's name in the property
-// user-id. The master reads a message only if key, user and content name the same worker, and if it keeps the bounds of
-// package task. What does not goes to the dead letters with the reason, and is counted. Where the master puts a message
-// back, its headers say whose it was.
+// The broker lets a worker's user use keys that end with the worker's name, and no other user's
+// name in the property user-id. The master reads a message only if key, user and content name the
+// same worker, and if it keeps the bounds of package task. What does not goes to the dead letters
+// with the reason, and is counted; of each message its beginning is kept, and of each worker a
+// hundred. Only the master writes there: what workers could not read themselves it takes from
+// worker-letters within the same bounds. Where the master puts a message back, its headers say
+// whose it was.
 //
 // # Connections
 //
@@ -43,6 +47,8 @@ import (
 	"net"
 	"net/url"
 	"time"
+
+	"mlframework/sweep/queue/rights"
 )
 
 const (
@@ -61,8 +67,10 @@ const (
 	// shortLived is how long messages wait that are of use only now.
 	shortLived = 10 * time.Second
 
-	// mostBytes is the longest message that is sent or read.
+	// mostBytes is the longest message of the master that is read, and mostSent the longest that is
+	// sent: earlier masters sent longer ones.
 	mostBytes = 16 << 20
+	mostSent  = rights.LongestMessage
 	// mostEventBytes is how much of several events travels in one message, so that it fits one frame (128 KiB).
 	mostEventBytes = 120 << 10
 )

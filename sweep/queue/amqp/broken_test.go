@@ -48,7 +48,9 @@ func TestABrokerThatIsFullFrozenAndEmpty(t *testing.T) {
 	t.Run("memory", func(t *testing.T) { // what was consumed leaves it: the write-ahead log, which is in memory too, is short
 		before := binaries(t, b)
 		for n := range 50 {
-			event := task.Event{Version: task.Version, Worker: "w1", Outcome: &task.Outcome{Unmeasured: slices.Repeat([]string{strings.Repeat("x", 16<<10)}, 64)}, Index: int64(n)}
+			event := task.Event{Version: task.Version, Worker: "w1",
+				Outcome: &task.Outcome{Unmeasured: slices.Repeat([]string{strings.Repeat("x",
+					16<<10)}, 63)}, Index: int64(n)}
 			if err := s.port(t, "w1").Emit(t.Context(), event); err != nil {
 				t.Fatal(err)
 			}

@@ -1,6 +1,7 @@
 package amqp_test
 
 import (
+	"fmt"
 	"log/slog"
 	"os"
 	"sync"
@@ -11,10 +12,12 @@ import (
 	"mlframework/sweep/queue/amqp"
 	"mlframework/sweep/queue/queuetest"
 	"mlframework/sweep/queue/queuetest/broker"
+	"mlframework/sweep/queue/rights"
 )
 
 // shared is one broker for all tests of this package; those that break it have their own.
-var shared = broker.Shared{Options: broker.Options{TLS: true}}
+var shared = broker.Shared{Options: broker.Options{TLS: true,
+	Set: []string{fmt.Sprint("max_message_size=", rights.LongestMessage)}}}
 
 func TestMain(m *testing.M) {
 	code := m.Run()

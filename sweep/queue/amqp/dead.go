@@ -15,9 +15,10 @@ import (
 )
 
 const (
-	// mostLetters is how many dead letters are looked at: one takes a round trip. mostHeld is how many bytes of them are held.
-	mostLetters = 10_000
-	mostHeld    = 64 << 20
+	// mostSeen is how many dead letters are looked at: one takes a round trip. mostHeld is how many
+	// bytes of them are held.
+	mostSeen = 10_000
+	mostHeld = 64 << 20
 	// mostLooks is after how many looks a letter is written anew: a quorum queue counts each as a delivery in vain, and
 	// RabbitMQ 4 drops what it has delivered 20 times.
 	mostLooks = 8
@@ -56,7 +57,7 @@ func (h *Hub) look(ctx context.Context, note func(*body) (wanted bool), finish f
 			if note(&b) {
 				wanted, held = append(wanted, b), held+len(d.Body)
 			}
-			if partly = taken+1 >= mostLetters || held > mostHeld; partly {
+			if partly = taken+1 >= mostSeen || held > mostHeld; partly {
 				count = int(d.MessageCount)
 			}
 		}
@@ -107,7 +108,7 @@ func (h *Hub) Dead(ctx context.Context, most int) (all queue.Dead, err error) {
 	}, func(ch *amqp091.Channel, often []body) (int, error) {
 		for _, b := range often { // written anew, they were not looked at yet
 			if h.end.post(ctx, queueRoute(rights.DeadQueue), b.bytes, b.headers()) != nil {
-				break // another look does it
+				continue // another look does it
 			}
 			if err := ch.Ack(b.tag, false); err != nil {
 				return 0, err
@@ -122,9 +123,14 @@ func (h *Hub) Dead(ctx context.Context, most int) (all queue.Dead, err error) {
 
 // Requeue implements queue.Hub.
 func (h *Hub) Requeue(ctx context.Context, id string) (done queue.Requeued, err error) {
+	defer h.end.buried.forget()
 	_, _, err = h.look(ctx, meant(id), func(ch *amqp091.Channel, all []body) (int, error) {
 		there := map[string]bool{}
 		for _, b := range all {
+			if b.cut != "" || len(b.bytes) > mostSent {
+				done.Left++
+				continue
+			}
 			exists, known := there[b.from]
 			if !known {
 				if exists, err = h.exists(b.from); err != nil {
@@ -151,6 +157,7 @@ func (h *Hub) Requeue(ctx context.Context, id string) (done queue.Requeued, err 
 
 // Drop implements queue.Hub.
 func (h *Hub) Drop(ctx context.Context, id string) (dropped int, err error) {
+	defer h.end.buried.forget()
 	if id == queue.AllLetters {
 		h.dead.Lock()
 		defer h.dead.Unlock()

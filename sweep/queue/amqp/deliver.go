@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/rabbitmq/amqp091-go"
 
@@ -39,18 +38,23 @@ type session[T any] struct {
 // parcel is the messages of one delivery: those with the tags from first to last. It is complete when somebody takes it.
 type parcel struct{ first, last uint64 }
 
+// mostGathered is how many bytes of messages make a delivery that is large enough, whatever they
+// hold.
+const mostGathered = 1 << 20
+
 // run delivers until ctx ends or the consumer is gone. While nobody takes a delivery, it gathers what comes.
 func (s *session[T]) run(ctx context.Context, out chan<- queue.Delivery[T]) {
 	defer s.close()
 	var (
 		next queue.Delivery[T] // it has items when it can be taken
 		p    *parcel           // of next
+		size int               // of its messages, in bytes
 	)
 	for {
 		in, offer := s.consumer.in, out
 		if len(next.Items) == 0 {
 			offer = nil
-		} else if len(next.Items) >= s.feed.most {
+		} else if len(next.Items) >= s.feed.most || size >= mostGathered {
 			in = nil
 		}
 		select {
@@ -59,6 +63,7 @@ func (s *session[T]) run(ctx context.Context, out chan<- queue.Delivery[T]) {
 				return
 			}
 			items, err := s.feed.decode(&d)
+			size += len(d.Body)
 			if err != nil && !s.bury(ctx, &d, err) {
 				return
 			}
@@ -71,9 +76,10 @@ func (s *session[T]) run(ctx context.Context, out chan<- queue.Delivery[T]) {
 				next = s.add(p, items)
 			default:
 				_ = s.consumer.ch.Ack(d.DeliveryTag, false)
+				size = 0
 			}
 		case offer <- next:
-			next, p = queue.Delivery[T]{}, nil
+			next, p, size = queue.Delivery[T]{}, nil, 0
 		case <-s.consumer.gone:
 			return
 		case <-s.consumer.stop:
@@ -139,6 +145,14 @@ func pour[T any](ctx context.Context, e *end, f *feed[T]) <-chan T {
 					if !ok || !pass(ctx, e, f, k, &d, out) {
 						return
 					}
+				case <-k.changed():
+					if f.extend(k) != nil { // the next consumer says why
+						return
+					}
+				case <-k.gone:
+					return
+				case <-k.stop:
+					return
 				case <-ctx.Done():
 					return
 				}
@@ -150,11 +164,16 @@ func pour[T any](ctx context.Context, e *end, f *feed[T]) <-chan T {
 
 // pass hands on what is in one message and acknowledges it; false when the consumer is over.
 func pass[T any](ctx context.Context, e *end, f *feed[T], k *consumer, d *amqp091.Delivery, out chan<- T) bool {
+	if k.passOver(d) {
+		return k.ch.Ack(d.DeliveryTag, false) == nil
+	}
 	items, err := f.decode(d)
 	if err != nil {
-		e.refuse(f.name, d, err)
-		l := letter{from: f.from, reason: err.Error(), time: time.Now(), of: origin{d.UserId, d.RoutingKey}}
-		_ = e.publisher.post(f.aside, amqp091.Publishing{DeliveryMode: amqp091.Persistent, Headers: l.headers(), Body: d.Body}) // it may be lost
+		if l, body, keep := e.write(f.name, f.from, d, err); keep {
+			// it may be lost
+			_ = e.publisher.post(f.aside, amqp091.Publishing{DeliveryMode: amqp091.Persistent,
+				Headers: l.headers(), Body: body})
+		}
 	}
 	for _, item := range items {
 		select {

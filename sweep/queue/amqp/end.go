@@ -22,6 +22,7 @@ type end struct {
 	at        place
 	log       *slog.Logger
 	refused   refusals
+	buried    buried
 	state     *state
 	lookout   lookout
 	publisher publisher

@@ -5,26 +5,51 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/rabbitmq/amqp091-go"
+
 	"mlframework/sweep/queue/rights"
 	"mlframework/sweep/task"
 )
 
 // What tests of this package see of its insides.
 var (
-	DecodeBatch  = decodeBatch
-	DecodeEvents = decodeEvents
-	ReadUnacked  = readUnacked
-	Dead         = rights.DeadQueue
+	DecodeBatch = decodeBatch
+	ReadUnacked = readUnacked
+	Dead        = rights.DeadQueue
 )
 
 const (
-	MostBytes = mostBytes
+	MostBytes    = mostBytes
+	MostTogether = mostTogether
 )
 
 // EncodeEvents is how events travel.
 func EncodeEvents(events []task.Event, most int) ([][]byte, error) {
-	return encodeAll("an event", events, most)
+	return encodeAll("an event", events, most, mostFrom[rights.Events])
 }
+
+// DecodeEvents is how the master reads events of any worker.
+func DecodeEvents(body []byte) ([]task.Event, error) {
+	return eventForm.all(body, trusted)
+}
+
+// From decodes a message of a kind as the master does, and returns how many things it let through.
+func From(kind rights.Kind, worker string, body []byte) (things int, err error) {
+	d := &amqp091.Delivery{UserId: rights.WorkerUser(worker), RoutingKey: kind.Key(worker),
+		Body: body}
+	h := &Hub{end: &end{}}
+	switch kind {
+	case rights.Events:
+		return count(fromWorkers(kind, h.user, eventForm.all, checkEvent)(d))
+	case rights.Heartbeats:
+		return count(fromWorkers(kind, h.user, beatForm.one, h.checkBeatOf)(d))
+	case rights.Lines:
+		return count(fromWorkers(kind, h.user, lineForm.all, checkLine)(d))
+	}
+	return count(fromWorkers(kind, h.user, pieceForm.one, checkPiece)(d))
+}
+
+func count[T any](things []T, err error) (int, error) { return len(things), err }
 
 // Pauses gives the shortest and the longest of the first n pauses.
 func Pauses(n int) (shortest, longest []time.Duration) {

@@ -109,7 +109,7 @@ func (s *site) dead(t *testing.T, n int) map[string]queue.Letter {
 	t.Helper()
 	all := map[string]queue.Letter{}
 	waitFor(t, "letters are dead", func() bool {
-		d, err := s.hub.Dead(t.Context(), 100)
+		d, err := s.hub.Dead(t.Context(), 1000)
 		clear(all)
 		for _, l := range d.Letters {
 			all[string(l.Head)] = l

@@ -13,21 +13,33 @@ import (
 	"mlframework/sweep/task"
 )
 
-// Messages that the broker sends ahead, for each stream. Batches are claimed at once, so few are enough; pieces are long.
+// Messages that the broker sends ahead, for each stream: they are all in memory, and each has up to
+// rights.LongestMessage. Batches are claimed at once, so few are enough; pieces are long.
 const (
 	batchesAhead = 64
-	eventsAhead  = 256
-	beatsAhead   = 64
+	eventsAhead  = 64
+	beatsAhead   = 16
 	piecesAhead  = 8
+	lettersAhead = 8
 	linesAhead   = 8
 	mostEvents   = 4096
 )
 
+// What a worker's queue of a connection of the master holds: of heartbeats the newest count, and
+// pieces are answers to what was asked a moment ago.
+var (
+	beatsLimits = amqp091.Table{"x-max-length": int64(4), "x-max-length-bytes": int64(2 << 20),
+		"x-overflow": "drop-head"}
+	piecesLimits = amqp091.Table{"x-max-length-bytes": int64(8 << 20), "x-overflow": "drop-head"}
+)
+
 // Hub is the master's end. It is safe for concurrent use.
 type Hub struct {
-	end  *end
-	dead sync.Mutex // one at a time looks through the dead letters
-	made made
+	end     *end
+	dead    sync.Mutex // one at a time looks through the dead letters
+	letters sync.Once  // takeLetters was called
+	made    made
+	workers roster // that were heard
 
 	bridged atomic.Bool   // workers of the version before may be there
 	quiet   time.Duration // after which they are not
@@ -56,7 +68,31 @@ func (h *Hub) prepare(c *connection, ch *amqp091.Channel) error {
 	if err := h.takeOver(c); err != nil {
 		return err
 	}
-	return declareInbox(ch)
+	if err := declareInbox(ch); err != nil {
+		return err
+	}
+	h.letters.Do(h.takeLetters)
+	return nil
+}
+
+// takeLetters puts what workers could not read to the dead letters, as long as the hub is there.
+func (h *Hub) takeLetters() {
+	deliver(context.Background(), h.end, &feed[struct{}]{
+		name: "letters", open: h.inbox(rights.LettersQueue), prefetch: lettersAhead,
+		decode: decodeLetter, keep: true,
+		aside: queueRoute(rights.DeadQueue), from: rights.DeadQueue,
+	})
+}
+
+// inbox opens a queue that outlives its consumers, and makes it where it was deleted. Until prepare
+// has made it nobody else does, so that workers find no way there before.
+func (h *Hub) inbox(name string) func(*amqp091.Channel, string) (string, error) {
+	return func(ch *amqp091.Channel, connection string) (string, error) {
+		if h.end.publisher.current.Load() == nil {
+			return madeByMaster(name)(ch, connection)
+		}
+		return name, declareInbox(ch)
+	}
 }
 
 // Close ends its connections and streams.
@@ -70,12 +106,13 @@ func (h *Hub) Publish(ctx context.Context, worker string, batches ...task.Batch)
 	if err := rights.CheckWorker(worker); err != nil {
 		return err
 	}
-	bodies := make([][]byte, len(batches))
+	bodies := make([][]byte, 0, len(batches))
 	for i := range batches {
-		var err error
-		if bodies[i], err = encode("a batch of "+batches[i].Sweep, &batches[i]); err != nil {
+		some, err := encodeBatch(&batches[i])
+		if err != nil {
 			return err
 		}
+		bodies = append(bodies, some...)
 	}
 	return h.end.publisher.send(ctx, queueRoute(rights.TasksQueue(worker)), bodies)
 }
@@ -86,6 +123,7 @@ func (h *Hub) Remove(ctx context.Context, worker string) error {
 		return err
 	}
 	defer h.made.forget(worker)
+	defer h.workers.set(worker, false)
 	name := rights.TasksQueue(worker)
 	return h.end.publisher.ask(ctx, &request{to: queueRoute(name), do: func(ch *amqp091.Channel) error {
 		if _, err := ch.QueueDelete(name, false, false, false); err != nil {
@@ -101,7 +139,7 @@ func (h *Hub) Control(_ context.Context, worker string, c task.Control) error {
 	if err := rights.CheckWorker(worker); err != nil {
 		return err
 	}
-	body, err := encode("a control message", &c)
+	body, err := encode("a control message", &c, mostSent)
 	if err != nil {
 		return err
 	}
@@ -114,40 +152,56 @@ func (h *Hub) Control(_ context.Context, worker string, c task.Control) error {
 // Events implements queue.Hub.
 func (h *Hub) Events(ctx context.Context) <-chan queue.Delivery[task.Event] {
 	return deliver(ctx, h.end, &feed[task.Event]{
-		name: "events", open: inbox(rights.EventsQueue), prefetch: eventsAhead, most: mostEvents, keep: true,
-		decode: fromWorkers(rights.Events, h.user, decodeEvents, checkEvent), aside: queueRoute(rights.DeadQueue), from: "events",
+		name: "events", open: h.inbox(rights.EventsQueue), prefetch: eventsAhead,
+		most: mostEvents, keep: true,
+		decode: fromWorkers(rights.Events, h.user, eventForm.all, checkEvent),
+		aside:  queueRoute(rights.DeadQueue), from: "events",
 	})
 }
 
-// Heartbeats implements queue.Hub. The queues of whoever sends one are made, so that it can be sent something.
+// Heartbeats implements queue.Hub. The queues of a worker that sends one are made, so that it can
+// be sent something, and so that it is heard apart from all others from then on. What its own queue
+// of heartbeats gets is also in the common one, where it is passed over.
 func (h *Hub) Heartbeats(ctx context.Context) <-chan task.Heartbeat {
 	return pour(ctx, h.end, &feed[task.Heartbeat]{
-		name: "heartbeats", open: inbox(rights.HeartbeatsQueue), prefetch: beatsAhead,
-		decode: fromWorkers(rights.Heartbeats, h.user, decodeBeat, func(b *task.Heartbeat, worker string) error {
-			err := h.checkBeatOf(b, worker)
-			if err == nil {
-				h.makeQueues(b.Worker)
-			}
-			return err
-		}), aside: queueRoute(rights.DeadQueue), from: "heartbeats",
+		name: "heartbeats", open: h.inbox(rights.HeartbeatsQueue), prefetch: beatsAhead,
+		each: ownOf(rights.HeartbeatsPrefix, rights.Heartbeats, beatsLimits), workers: &h.workers,
+		mark:   h.markBeats,
+		decode: fromWorkers(rights.Heartbeats, h.user, beatForm.one, h.checkBeat), aside: queueRoute(rights.DeadQueue), from: "heartbeats",
 	})
+}
+
+// checkBeat lets a heartbeat through, and makes the queues of its worker.
+func (h *Hub) checkBeat(b *task.Heartbeat, worker string) error {
+	err := h.checkBeatOf(b, worker)
+	if err == nil {
+		h.makeQueues(b.Worker)
+	}
+	return err
+}
+
+// markBeats puts a mark into the common queue of heartbeats. It may be lost.
+func (h *Hub) markBeats(id string) {
+	m := brief(nil)
+	m.Headers = amqp091.Table{markHeader: id}
+	_ = h.end.publisher.post(queueRoute(rights.HeartbeatsQueue), m)
 }
 
 // Pieces implements queue.Hub.
 func (h *Hub) Pieces(ctx context.Context) <-chan task.Piece {
 	return pour(ctx, h.end, &feed[task.Piece]{
-		name: "pieces", prefetch: piecesAhead, open: func(ch *amqp091.Channel, connection string) (string, error) {
-			name := rights.PiecesPrefix + connection
-			return name, own(ch, name, rights.Pieces, nil)
-		},
-		decode: fromWorkers(rights.Pieces, h.user, decodePiece, checkPiece), aside: queueRoute(rights.DeadQueue), from: "pieces",
+		name: "pieces", open: nothingIn(rights.PiecesPrefix), prefetch: piecesAhead,
+		each: ownOf(rights.PiecesPrefix, rights.Pieces, piecesLimits), workers: &h.workers,
+		decode: fromWorkers(rights.Pieces, h.user, pieceForm.one, checkPiece),
+		aside:  queueRoute(rights.DeadQueue), from: "pieces",
 	})
 }
 
 // Lines implements queue.Hub.
 func (h *Hub) Lines(ctx context.Context) <-chan task.Line {
 	return pour(ctx, h.end, &feed[task.Line]{
-		name: "lines", open: linesQueue, prefetch: linesAhead,
+		name: "lines", open: nothingIn(rights.LinesPrefix), prefetch: linesAhead,
+		each: ownOf(rights.LinesPrefix, rights.Lines, linesLimits), workers: &h.workers,
 		decode: unrepeated(fromWorkers(rights.Lines, h.user, lineForm.all, checkLine)), aside: queueRoute(rights.DeadQueue), from: "lines",
 	})
 }
@@ -207,6 +261,7 @@ func (m *made) forget(worker string) {
 
 // makeQueues makes the queues of a worker, unless that was done a moment ago.
 func (h *Hub) makeQueues(worker string) {
+	h.workers.set(worker, true)
 	if !h.made.due(worker, time.Now()) {
 		return
 	}

@@ -1,10 +1,8 @@
 package amqp
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -21,6 +19,8 @@ type letter struct {
 	reason string
 	time   time.Time
 	of     origin // who sent the message
+	size   int    // of the message, in bytes
+	cut    string // the SHA-256 of the message, where only its beginning is kept
 	before bool   // a program of the version before put it here, which does not say who
 }
 
@@ -29,15 +29,24 @@ const (
 	fromHeader   = "from"
 	reasonHeader = "reason"
 	timeHeader   = "time"
+	sizeHeader   = "size" // with the next: of a message of which only the beginning is kept
+	cutHeader    = "sha256"
 	deathHeader  = "x-death"          // of what the broker put aside: a table for each queue and reason, the newest first
 	countHeader  = "x-delivery-count" // how often a quorum queue has delivered it in vain
 )
 
-// longestSaid bounds the texts that a worker says of a dead letter, in bytes.
-const longestSaid = 1 << 10
+// longestSaid bounds the texts that a worker says of a dead letter, in bytes, and longestHash a
+// hash.
+const (
+	longestSaid = 1 << 10
+	longestHash = 64
+)
 
 func (l *letter) headers() amqp091.Table {
 	h := amqp091.Table{fromHeader: l.from, reasonHeader: cut(l.reason, longestSaid), timeHeader: l.time.UTC().Format(time.RFC3339Nano)}
+	if l.cut != "" {
+		h[sizeHeader], h[cutHeader] = int64(l.size), l.cut
+	}
 	if l.before {
 		return h
 	}
@@ -55,6 +64,13 @@ func letterOf(d *amqp091.Delivery, self string) (l letter) {
 	l.from, _ = d.Headers[fromHeader].(string)
 	l.reason, _ = d.Headers[reasonHeader].(string)
 	l.reason = strings.ToValidUTF8(cut(l.reason, longestSaid), "")
+	l.size = len(d.Body)
+	if l.cut, _ = d.Headers[cutHeader].(string); l.cut != "" {
+		l.cut = strings.ToValidUTF8(cut(l.cut, longestHash), "")
+		if size, ok := d.Headers[sizeHeader].(int64); ok && size > int64(l.size) {
+			l.size = int(size)
+		}
+	}
 	if d.Exchange == rights.FromWorkers { // whatever its key and its headers say: those name other queues, too (CC, BCC)
 		worker, _ := rights.UserOf(d.UserId)
 		if l.from != rights.ControlQueue(worker) {
@@ -97,33 +113,10 @@ func (l *letter) id(body []byte) string {
 
 // shown is a letter as the contract has it.
 func (l *letter) shown(body []byte) queue.Letter {
-	return queue.Letter{ID: l.id(body), From: l.from, Reason: l.reason, Time: l.time, Size: len(body),
-		Head: append([]byte(nil), body[:min(len(body), queue.HeadBytes)]...)}
-}
-
-// post keeps a message with headers.
-func (e *end) post(ctx context.Context, to route, body []byte, headers amqp091.Table) error {
-	return e.publisher.ask(ctx, &request{to: to, bodies: [][]byte{body}, headers: headers})
-}
-
-// bury puts a message that cannot be read to the dead letters: until that is confirmed it is tried again. It is false when
-// the consumer is over before, and the message comes again.
-func (s *session[T]) bury(ctx context.Context, d *amqp091.Delivery, why error) bool {
-	s.end.refuse(s.feed.name, d, why)
-	var p pause
-	for l := (letter{from: s.feed.from, reason: why.Error(), time: time.Now(), of: origin{d.UserId, d.RoutingKey}}); ; p.wait(ctx) {
-		err := s.end.post(ctx, s.feed.aside, d.Body, l.headers())
-		if !errors.Is(err, queue.ErrAway) {
-			return true
-		}
-		select {
-		case <-s.consumer.gone:
-			return false
-		case <-s.consumer.stop:
-			return false
-		case <-ctx.Done():
-			return false
-		default:
-		}
+	reason := l.reason
+	if l.cut != "" {
+		reason += fmt.Sprintf(" (its first %d bytes are kept; its SHA-256 is %s)", len(body), l.cut)
 	}
+	return queue.Letter{ID: l.id(body), From: l.from, Reason: reason, Time: l.time, Size: l.size,
+		Head: append([]byte(nil), body[:min(len(body), queue.HeadBytes)]...)}
 }

@@ -23,8 +23,8 @@ const (
 	linesTogether = 256
 	// mostLineBytes is about how long such a message gets.
 	mostLineBytes = 60 << 10
-	// linesQueued bounds the messages that a master's queue of lines holds, in bytes.
-	linesQueued = 2 << 20
+	// linesQueued bounds the messages that a master's queue of a worker's lines holds, in bytes.
+	linesQueued = 1 << 20
 	// refusedPause is how long after a refusal a message is offered again.
 	refusedPause = 20 * time.Millisecond
 )
@@ -44,7 +44,7 @@ func sendLines(ctx context.Context, p *publisher, to route, shown <-chan task.Li
 			return
 		}
 		lines = gather(lines, shown)
-		bodies, err := encodeAll("lines", lines, mostLineBytes)
+		bodies, err := encodeAll("lines", lines, mostLineBytes, mostFrom[rights.Lines]-len("[]"))
 		clear(lines)
 		if err != nil {
 			continue // a line that is longer than any that a worker shows
@@ -116,12 +116,10 @@ func (s *sender) offerLive(ctx context.Context, to route, m amqp091.Publishing) 
 	}
 }
 
-// linesQueue opens a master's queue of lines. Its bound is an argument and not a policy, as the queue is this connection's
-// own and counting what is lost depends on it.
-func linesQueue(ch *amqp091.Channel, connection string) (string, error) {
-	name := rights.LinesPrefix + connection
-	return name, own(ch, name, rights.Lines, amqp091.Table{"x-max-length-bytes": int64(linesQueued), "x-overflow": "reject-publish"})
-}
+// linesLimits bounds a queue of lines. That is an argument and not a policy, as the queue is this
+// connection's own and counting what is lost depends on it.
+var linesLimits = amqp091.Table{"x-max-length-bytes": int64(linesQueued),
+	"x-overflow": "reject-publish"}
 
 // mostPorts is how many ports' newest messages of lines are remembered: each start of a worker has its own.
 const mostPorts = 1 << 12

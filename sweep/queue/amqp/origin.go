@@ -9,13 +9,25 @@ import (
 	"mlframework/sweep/task"
 )
 
-// What a message from a worker may weigh, in bytes. The broker sends several ahead, and the master holds those at once.
+// What a message from a worker may weigh, in bytes; its port sends nothing longer. An event with a
+// thousand metrics, or two thousand samples, has some hundred KiB, a heartbeat of 4096 slots that
+// all run 500 KiB.
 var mostFrom = map[rights.Kind]int{
-	rights.Events:     4 << 20,
-	rights.Heartbeats: 2 << 20,
-	rights.Lines:      1 << 20,
+	rights.Events:     1 << 20,
+	rights.Heartbeats: 640 << 10,
+	rights.Lines:      256 << 10,
 	rights.Pieces:     1 << 20,
 }
+
+const (
+	// mostTogether is how many events, or lines, may be in one message. Workers hand over 512
+	// events, or 256 lines, at once.
+	mostTogether = 1 << 12
+	// mostParts is how many parts a message from a worker may have at any depth: elements of lists
+	// and members of objects. An event of two thousand samples has 14,000, a heartbeat of 4096
+	// slots 20,000.
+	mostParts = 1 << 16
+)
 
 // origin is who sent a message: the user that the broker vouches for, and the routing key that it let that user use.
 type origin struct{ user, key string }
@@ -53,12 +65,16 @@ func (o origin) worker(kind rights.Kind) (string, error) {
 	return name, nil
 }
 
+// decoder reads the things in a body, and stops at the first that check does not let through.
+type decoder[T any] func(body []byte, check func(*T) error) ([]T, error)
+
 // fromWorkers returns a decoder of messages of one kind: what it lets through came from the user of the worker that the
 // message and each thing in it name, and keeps the bounds of package task. Self is the master's user.
-func fromWorkers[T any](kind rights.Kind, self func() string, decode func([]byte) ([]T, error), check func(*T, string) error) func(*amqp091.Delivery) ([]T, error) {
+func fromWorkers[T any](kind rights.Kind, self func() string, decode decoder[T], check func(*T,
+	string) error) func(*amqp091.Delivery) ([]T, error) {
 	return func(d *amqp091.Delivery) ([]T, error) {
-		if most := mostFrom[kind]; len(d.Body) > most {
-			return nil, &unreadable{fmt.Sprintf("it is %d bytes long; at most %d are read", len(d.Body), most)}
+		if err := readable(d.Body, mostFrom[kind], mostParts); err != nil {
+			return nil, err
 		}
 		o, before := originOf(d, self())
 		var worker string
@@ -68,16 +84,7 @@ func fromWorkers[T any](kind rights.Kind, self func() string, decode func([]byte
 				return nil, err
 			}
 		}
-		things, err := decode(d.Body)
-		if err != nil {
-			return nil, err
-		}
-		for i := range things {
-			if err := check(&things[i], worker); err != nil {
-				return nil, &unreadable{err.Error()}
-			}
-		}
-		return things, nil
+		return decode(d.Body, func(thing *T) error { return check(thing, worker) })
 	}
 }
 

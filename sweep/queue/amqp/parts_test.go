@@ -86,7 +86,11 @@ func TestWhatCannotBeReadIsRefusedWithTheReason(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]string{
 		"": "not what is expected", "{": "not what is expected", "null": "no array", `{"version":1}`: "no array", `[{"version":1},7]`: "not what is expected",
-		`[{"version":1,"kind":7}]`: "not what is expected", `[{"version":9},{"version":1,"kind":7}]`: "not what is expected", `[{"version":"2"}]`: "not what is expected", strings.Repeat(" ", amqp.MostBytes+1): "at most",
+		`[{"version":1,"kind":7}]`:               "not what is expected",
+		`[{"version":9},{"version":1,"kind":7}]`: "not what is expected",
+		`[{"version":"2"}]`:                      "not what is expected",
+		"[]7":                                    "something follows", "[": "not what is expected",
+		`[{"version":1},`: "not what is expected", `[{"version":1}`: "not what is expected",
 	} {
 		if events, err := amqp.DecodeEvents([]byte(body)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("events %.30q: %v, %v; want %q", body, events, err, want)

@@ -72,7 +72,7 @@ func (p *Port) Controls(ctx context.Context) <-chan task.Control {
 
 // Emit implements queue.Port. Its errors are ErrAway, but for an event that is too long ever to be sent.
 func (p *Port) Emit(ctx context.Context, events ...task.Event) error {
-	bodies, err := encodeAll("an event", events, mostEventBytes)
+	bodies, err := encodeAll("an event", events, mostEventBytes, mostFrom[rights.Events]-len("[]"))
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (p *Port) Emit(ctx context.Context, events ...task.Event) error {
 
 // Beat implements queue.Port.
 func (p *Port) Beat(_ context.Context, h task.Heartbeat) error {
-	body, err := encode("a heartbeat", &h)
+	body, err := encode("a heartbeat", &h, mostFrom[rights.Heartbeats])
 	if err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func (p *Port) Beat(_ context.Context, h task.Heartbeat) error {
 
 // Send implements queue.Port.
 func (p *Port) Send(_ context.Context, piece task.Piece) error {
-	body, err := encode("a piece of output", &piece)
+	body, err := encode("a piece of output", &piece, mostFrom[rights.Pieces])
 	if err != nil {
 		return err
 	}

@@ -104,10 +104,11 @@ func (s *state) block(why string) {
 	}
 }
 
-// away tells whether a part is missing without which nothing works. Without live output or pieces of files all else does.
+// away reports whether a part is missing without which nothing works. Without live output, pieces
+// of files or what workers could not read all else does.
 func (s *state) away() bool {
 	for part := range s.wrong {
-		if part != "lines" && part != "pieces" {
+		if part != "lines" && part != "pieces" && part != "letters" {
 			return true
 		}
 	}

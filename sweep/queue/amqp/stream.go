@@ -24,6 +24,11 @@ type feed[T any] struct {
 	aside route
 	from  string
 	keep  bool
+	// each, of a stream that may lose messages, declares a queue for one of the workers: a worker
+	// fills its own only. It is consumed for each that is known, beside that of open.
+	each    func(ch *amqp091.Channel, connection, worker string) (queue string, err error)
+	workers *roster
+	mark    func(id string) // puts a mark into the queue of open; nil: nothing comes there
 }
 
 // bodies reads messages of which only the body counts.
@@ -39,9 +44,10 @@ type consumer struct {
 	in   <-chan amqp091.Delivery
 	gone <-chan *amqp091.Error // the channel has ended
 	stop <-chan string         // the broker has cancelled the consumer, as when its queue is deleted
+	each *each                 // nil: there is one queue
 }
 
-// consumerTag is the same for all: there is one consumer on a channel.
+// consumerTag is the same for all: there is one such consumer on a channel.
 const consumerTag = "mlframework"
 
 func (f *feed[T]) consume(c *connection) (*consumer, error) {
@@ -61,6 +67,10 @@ func (f *feed[T]) consume(c *connection) (*consumer, error) {
 		}
 		k.in, err = ch.Consume(name, consumerTag, false, false, false, false, arguments)
 	}
+	if err == nil && f.each != nil {
+		k.merge()
+		err = f.extend(k)
+	}
 	if err != nil {
 		_ = ch.Close()
 		return nil, err
@@ -71,6 +81,9 @@ func (f *feed[T]) consume(c *connection) (*consumer, error) {
 
 // leave ends the consumer. What it holds goes back to the queue, in its order, before anybody consumes again.
 func (k *consumer) leave() {
+	if k.each != nil {
+		close(k.each.over)
+	}
 	if k.ch.Cancel(consumerTag, false) == nil {
 		_ = k.ch.Nack(0, true, true) // 0: everything
 	}

@@ -136,8 +136,13 @@ func moveSome(ch *amqp091.Channel, user, from, to string) (n int, err error) {
 		if !there {
 			break
 		}
-		c, err := ch.PublishWithDeferredConfirm("", to, false, false,
-			amqp091.Publishing{DeliveryMode: d.DeliveryMode, Expiration: d.Expiration, UserId: user, Body: d.Body})
+		m := amqp091.Publishing{DeliveryMode: d.DeliveryMode, Expiration: d.Expiration,
+			UserId: user, Body: d.Body}
+		// which the broker would refuse, and the channel with it
+		if len(m.Body) > rights.LongestMessage {
+			m.Body = m.Body[:mostKept] // it cannot be read
+		}
+		c, err := ch.PublishWithDeferredConfirm("", to, false, false, m)
 		if err != nil {
 			return 0, err
 		}

@@ -43,7 +43,7 @@ var inboxes = []struct {
 }{
 	{rights.Events, rights.EventsQueue},
 	{rights.Heartbeats, rights.HeartbeatsQueue},
-	{rights.Dead, rights.DeadQueue},
+	{rights.Dead, rights.LettersQueue},
 }
 
 // declareInbox makes the queues that workers reach, and their way there, unless they are there. The exchange comes last: a
@@ -54,7 +54,16 @@ func declareInbox(ch *amqp091.Channel) error {
 			return err
 		}
 	}
+	if err := declareQueue(ch, rights.DeadQueue); err != nil {
+		return err
+	}
 	if err := declareExchange(ch); err != nil {
+		return err
+	}
+	// A master of the version before had what workers say of their dead letters led there, past
+	// this program.
+	if err := ch.QueueUnbind(rights.DeadQueue, rights.Dead.Binding(), rights.FromWorkers,
+		nil); err != nil {
 		return err
 	}
 	for _, in := range inboxes {
@@ -69,22 +78,28 @@ func declareExchange(ch *amqp091.Channel) error {
 	return ch.ExchangeDeclare(rights.FromWorkers, amqp091.ExchangeTopic, true, false, false, false, nil)
 }
 
-// own makes a queue of this connection, which goes with its last consumer, and binds it to messages of workers.
-func own(ch *amqp091.Channel, name string, kind rights.Kind, limits amqp091.Table) error {
+// own makes a queue of this connection, which goes with its last consumer, and binds it to messages
+// of workers with a key; "": to none.
+func own(ch *amqp091.Channel, name, key string, limits amqp091.Table) error {
 	if err := declareExchange(ch); err != nil {
 		return err
 	}
 	arguments := amqp091.Table{queueTypeField: classic}
 	maps.Copy(arguments, limits)
-	if _, err := ch.QueueDeclare(name, false, true, true, false, arguments); err != nil {
+	if _, err := ch.QueueDeclare(name, false, true, true, false, arguments); err != nil ||
+		key == "" {
 		return err
 	}
-	return ch.QueueBind(name, kind.Binding(), rights.FromWorkers, false, nil)
+	return ch.QueueBind(name, key, rights.FromWorkers, false, nil)
 }
 
-// inbox opens a queue that outlives its consumers, and makes it where it was deleted.
-func inbox(name string) func(*amqp091.Channel, string) (string, error) {
-	return func(ch *amqp091.Channel, _ string) (string, error) { return name, declareInbox(ch) }
+// nothingIn opens a queue of the connection to which nothing comes: it is there for the queues of
+// single workers.
+func nothingIn(prefix string) func(*amqp091.Channel, string) (string, error) {
+	return func(ch *amqp091.Channel, connection string) (string, error) {
+		name := prefix + connection
+		return name, own(ch, name, "", nil)
+	}
 }
 
 // madeByMaster opens a queue that only the master makes: whoever consumes it waits until it is there.

@@ -5,34 +5,65 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 
 	"mlframework/sweep/task"
 )
 
-// encode gives the JSON of one thing, which must not be longer than what is read.
-func encode(what string, v any) ([]byte, error) {
+// tooLong says that a thing cannot be sent as one message.
+type tooLong struct {
+	what        string
+	bytes, most int
+}
+
+func (t *tooLong) Error() string {
+	return fmt.Sprintf("send %s: it is %d bytes long; at most %d can be sent", t.what, t.bytes,
+		t.most)
+}
+
+// encode returns the JSON of one thing, which has at most so many bytes.
+func encode(what string, v any, most int) ([]byte, error) {
 	body, err := json.Marshal(v)
 	if err != nil {
 		return nil, fmt.Errorf("send %s: %w", what, err)
 	}
-	if len(body) > mostBytes {
-		return nil, fmt.Errorf("send %s: it is %d bytes long; at most %d can be sent", what, len(body), mostBytes)
+	if len(body) > most {
+		return nil, &tooLong{what, len(body), most}
 	}
 	return body, nil
 }
 
-// encodeAll gives JSON arrays of things in order, each array about as long as most.
-func encodeAll[T any](what string, things []T, most int) (bodies [][]byte, err error) {
-	var body []byte
-	for i := range things {
-		one, err := encode(what, &things[i])
+// encodeBatch returns the JSON of a batch. One that is too long for a message becomes several, in
+// order.
+func encodeBatch(b *task.Batch) ([][]byte, error) {
+	body, err := encode("a batch of "+b.Sweep, b, mostSent)
+	if _, long := errors.AsType[*tooLong](err); long && len(b.Attempts) > 1 {
+		first, second := *b, *b
+		half := len(b.Attempts) / 2
+		first.Attempts, second.Attempts = b.Attempts[:half], b.Attempts[half:]
+		one, err := encodeBatch(&first)
 		if err != nil {
 			return nil, err
 		}
-		if len(body) > 0 && len(body)+len(one) >= most {
+		two, err := encodeBatch(&second)
+		return append(one, two...), err
+	}
+	return [][]byte{body}, err
+}
+
+// encodeAll returns JSON arrays of things in order. An array of several has about most bytes, and
+// at most mostTogether things; the one thing of any other has at most mostOne bytes, without the
+// brackets.
+func encodeAll[T any](what string, things []T, most, mostOne int) (bodies [][]byte, err error) {
+	var body []byte
+	count := 0
+	for i := range things {
+		one, err := encode(what, &things[i], mostOne)
+		if err != nil {
+			return nil, err
+		}
+		if count++; len(body) > 0 && (len(body)+len(one) >= most || count > mostTogether) {
 			bodies = append(bodies, append(body, ']'))
-			body = nil
+			body, count = nil, 1
 		}
 		if body == nil {
 			body = append(make([]byte, 0, min(most, (len(one)+1)*(len(things)-i)+1)), '[')
@@ -86,66 +117,85 @@ type form[T any] struct {
 	outline func(outline) T
 }
 
-// one reads one thing.
-func (f form[T]) one(body []byte) ([]T, error) {
-	if err := tooLong(body); err != nil {
-		return nil, err
-	}
+// one reads one thing, which check lets through.
+func (f form[T]) one(body []byte, check func(*T) error) ([]T, error) {
 	things := make([]T, 1)
-	err := json.Unmarshal(body, &things[0])
-	if err == nil && !f.newer(things) {
-		return things, nil
-	}
-	if f.outline != nil {
-		if o, is := newer(body); is {
-			things[0] = f.outline(o)
-			return things, nil
-		}
-	}
-	return nil, unexpected(err)
-}
-
-// all reads an array of things.
-func (f form[T]) all(body []byte) ([]T, error) {
-	if err := tooLong(body); err != nil {
+	if err := f.read(&things[0], body, json.Unmarshal(body, &things[0]), check); err != nil {
 		return nil, err
-	}
-	if first := bytes.TrimLeft(body, " \t\r\n"); len(first) == 0 || first[0] != '[' {
-		return nil, &unreadable{"it is not what is expected here: no array"}
-	}
-	var things []T
-	err := json.Unmarshal(body, &things)
-	if err == nil && !f.newer(things) {
-		return things, nil
-	}
-	var bodies []json.RawMessage
-	if json.Unmarshal(body, &bodies) != nil {
-		return nil, unexpected(err)
-	}
-	things = things[:0]
-	for _, b := range bodies {
-		thing, err := f.one(b)
-		if err != nil {
-			return nil, err
-		}
-		things = append(things, thing...)
 	}
 	return things, nil
 }
 
-func (f form[T]) newer(things []T) bool {
-	return f.version != nil && slices.ContainsFunc(things, func(t T) bool { return f.version(&t) > task.Newest })
+// all reads an array of things, which check lets through one by one: nothing is read of what
+// follows one that it does not, or the last that a message may have.
+func (f form[T]) all(body []byte, check func(*T) error) (things []T, err error) {
+	in := json.NewDecoder(bytes.NewReader(body))
+	if first := bytes.TrimLeft(body, " \t\r\n"); len(first) == 0 || first[0] != '[' {
+		return nil, &unreadable{"it is not what is expected here: no array"}
+	}
+	if _, err := in.Token(); err != nil {
+		return nil, unexpected(err)
+	}
+	for in.More() {
+		if len(things) == mostTogether {
+			return nil,
+				&unreadable{fmt.Sprintf("it has more than %d parts; at most so many are read",
+					mostTogether)}
+		}
+		var thing T
+		begin := in.InputOffset()
+		err := in.Decode(&thing)
+		one := bytes.TrimLeft(body[begin:in.InputOffset()], ", \t\r\n")
+		if err := f.read(&thing, one, err, check); err != nil {
+			return nil, err
+		}
+		things = append(things, thing)
+	}
+	if _, err := in.Token(); err != nil {
+		return nil, unexpected(err)
+	}
+	if in.InputOffset() < int64(len(bytes.TrimRight(body, " \t\r\n"))) {
+		return nil, &unreadable{"it is not what is expected here: something follows the array"}
+	}
+	return things, nil
+}
+
+// read completes what was read of body with err: of what is newer it is the outline.
+func (f form[T]) read(thing *T, body []byte, err error, check func(*T) error) error {
+	if f.version != nil && (err != nil || f.version(thing) > task.Newest) {
+		o, is := newer(body)
+		if !is {
+			return unexpected(err)
+		}
+		*thing, err = f.outline(o), nil
+	}
+	if err != nil {
+		return unexpected(err)
+	}
+	if err := check(thing); err != nil {
+		return &unreadable{err.Error()}
+	}
+	return nil
 }
 
 func unexpected(err error) error {
 	return &unreadable{fmt.Sprintf("it is not what is expected here: %v", err)}
 }
 
-func tooLong(body []byte) error {
-	if len(body) <= mostBytes {
+// readable returns an error for a message that is longer than any that is sent, or that has more
+// parts, at any depth: each takes more memory than its bytes. One that has fewer bytes than most
+// parts is not counted.
+func readable(body []byte, most, mostParts int) error {
+	if len(body) > most {
+		return &unreadable{fmt.Sprintf("it is %d bytes long; at most %d are read", len(body), most)}
+	}
+	if len(body) <= mostParts {
 		return nil
 	}
-	return &unreadable{fmt.Sprintf("it is %d bytes long; at most %d are read", len(body), mostBytes)}
+	if n := bytes.Count(body, []byte{','}); n > mostParts {
+		return &unreadable{fmt.Sprintf("it has %d commas; at most %d parts are read", n, mostParts)}
+	}
+	return nil
 }
 
 var (
@@ -171,8 +221,19 @@ var (
 	lineForm = form[task.Line]{}
 )
 
-func decodeBatch(body []byte) ([]task.Batch, error)     { return batchForm.one(body) }
-func decodeEvents(body []byte) ([]task.Event, error)    { return eventForm.all(body) }
-func decodeBeat(body []byte) ([]task.Heartbeat, error)  { return beatForm.one(body) }
-func decodeControl(body []byte) ([]task.Control, error) { return controlForm.one(body) }
-func decodePiece(body []byte) ([]task.Piece, error)     { return pieceForm.one(body) }
+func trusted[T any](*T) error { return nil }
+
+// What the master sends may be as long as an earlier one sent it.
+func decodeBatch(body []byte) ([]task.Batch, error) {
+	if err := readable(body, mostBytes, mostBytes); err != nil {
+		return nil, err
+	}
+	return batchForm.one(body, trusted)
+}
+
+func decodeControl(body []byte) ([]task.Control, error) {
+	if err := readable(body, mostBytes, mostBytes); err != nil {
+		return nil, err
+	}
+	return controlForm.one(body, trusted)
+}

@@ -12,7 +12,7 @@ import (
 var taskTrials = []trial{
 	{"batches come in order, one to a delivery", nil, batchesInOrder},
 	{"batches wait for a worker and reach no other", nil, batchesByWorker},
-	{"big batches come as they were sent", nil, bigBatches},
+	{"big batches come as they were sent, whole or in parts", nil, bigBatches},
 	{"batches of concurrent publishers come in each one's order", nil, concurrentPublishers},
 	{"what was acknowledged never comes again, the rest first and in order", nil, batchesAgain},
 	{"what waits for a worker that is removed is gone, and the worker may return", nil, removed},
@@ -54,7 +54,13 @@ func batchesByWorker(t *testing.T, f Fixture) {
 func bigBatches(t *testing.T, f Fixture) {
 	s := open(t, f.Port("w1").Consume)
 	publish(t, f, "w1", bigBatch(), bigBatch())
-	for _, b := range s.take(t, 2) {
+	for range 2 {
+		b := s.take(t, 1)[0]
+		for len(b.Attempts) < len(bigBatch().Attempts) {
+			part := s.take(t, 1)[0]
+			same(t, part.Recipe, b.Recipe)
+			b.Attempts = append(b.Attempts, part.Attempts...)
+		}
 		same(t, b, bigBatch())
 	}
 }

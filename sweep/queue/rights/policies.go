@@ -12,6 +12,11 @@ type Policy struct {
 // back whenever a worker loses its connection, which is no fault of the message. What it gives up on goes to DeadQueue.
 const redeliveries = 1000
 
+// LongestMessage is the longest message that the broker takes, in bytes: it holds several before it
+// knows what to do with them, and so does whoever reads. A batch has a definition, which is in a
+// file of at most a MiB, and is divided where it is longer.
+const LongestMessage = 2 << 20
+
 // Bounds of what may lie on the broker, so that no worker fills it. An event that does not fit is refused, and its worker
 // keeps it; of what may be lost the oldest goes.
 const (
@@ -21,6 +26,8 @@ const (
 	controlCount    = 4096 // for each worker
 	controlBytes    = 16 << 20
 	piecesBytes     = 32 << 20
+	lettersCount    = 2_000
+	lettersBytes    = 16 << 20
 	deadCount       = 20_000
 	deadBytes       = 64 << 20
 )
@@ -44,12 +51,14 @@ func Policies() []Policy {
 	}
 	dead := oldestGoes(deadCount, deadBytes)
 	dead["delivery-limit"] = redeliveries
+	letters := durable(oldestGoes(lettersCount, lettersBytes))
 	return []Policy{
 		{"mlframework", only(tasksPrefix + "*"), durable(nil)},
 		{"mlframework-events", only(EventsQueue), durable(map[string]any{"max-length-bytes": eventsBytes, "overflow": "reject-publish"})},
 		{"mlframework-heartbeats", only(HeartbeatsQueue), oldestGoes(heartbeatsCount, heartbeatsBytes)},
 		{"mlframework-control", only(controlPrefix + "*"), oldestGoes(controlCount, controlBytes)},
 		{"mlframework-pieces", only(PiecesPrefix + "*"), oldestGoes(0, piecesBytes)},
+		{"mlframework-letters", only(LettersQueue), letters},
 		{"mlframework-dead", only(DeadQueue), dead},
 	}
 }

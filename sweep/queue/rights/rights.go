@@ -23,12 +23,13 @@ const (
 
 	EventsQueue     = "worker-events"
 	HeartbeatsQueue = "worker-heartbeats"
+	LettersQueue    = "worker-letters" // what workers could not read, on its way to DeadQueue
 	DeadQueue       = "dead"
 
 	tasksPrefix   = "tasks."
 	controlPrefix = "control."
-	// LinesPrefix and PiecesPrefix begin the names of queues that belong to one connection of the master.
-	LinesPrefix, PiecesPrefix = "lines.", "pieces."
+	// These begin the names of queues that belong to one connection of the master.
+	HeartbeatsPrefix, LinesPrefix, PiecesPrefix = "heartbeats.", "lines.", "pieces."
 )
 
 // TasksQueue is the queue of the batches of a worker.
@@ -131,7 +132,9 @@ func only(names ...string) string {
 // OfMaster returns the master's user. It may do everything to what package queue/amqp describes, to what versions before
 // had there, and nothing else.
 func OfMaster() User {
-	queues := []string{tasksPrefix + "*", controlPrefix + "*", EventsQueue, HeartbeatsQueue, DeadQueue, LinesPrefix + "*", PiecesPrefix + "*"}
+	queues := []string{tasksPrefix + "*", controlPrefix + "*", EventsQueue, HeartbeatsQueue,
+		LettersQueue, DeadQueue,
+		HeartbeatsPrefix + "*", LinesPrefix + "*", PiecesPrefix + "*"}
 	before := []string{"events", "heartbeats", "control", "lines", "pieces"} // see takeover in package queue/amqp
 	return User{
 		Name:      Master,

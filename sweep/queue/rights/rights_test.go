@@ -16,7 +16,8 @@ import (
 var names = map[string]string{
 	"tasks.a.b": "read", "control.a.b": "read", rights.FromWorkers: "write",
 	"tasks.a": "", "tasks.a.b.c": "", "tasks.axb": "", "tasks.a.b\n": "", "tasks.": "", "control.a": "", "control.a.b.c": "",
-	"worker-events": "", "worker-heartbeats": "", "dead": "", "amq.default": "", "amq.topic": "", "amq.gen-1": "", "events": "",
+	"worker-events": "", "worker-heartbeats": "", "worker-letters": "", "dead": "",
+	"amq.default": "", "amq.topic": "", "amq.gen-1": "", "events": "",
 	"from-workers2": "", "lines.x": "", "pieces.x": "", "control": "", "": "",
 }
 
@@ -82,7 +83,9 @@ func TestOnePolicyForEachQueue(t *testing.T) {
 	t.Parallel()
 	for queue, want := range map[string]string{
 		rights.TasksQueue("w"): "mlframework", rights.EventsQueue: "mlframework-events", rights.HeartbeatsQueue: "mlframework-heartbeats",
-		rights.ControlQueue("w"): "mlframework-control", rights.DeadQueue: "mlframework-dead", rights.PiecesPrefix + "x": "mlframework-pieces",
+		rights.ControlQueue("w"): "mlframework-control", rights.DeadQueue: "mlframework-dead",
+		rights.LettersQueue: "mlframework-letters", rights.PiecesPrefix +
+			"x": "mlframework-pieces",
 		rights.LinesPrefix + "x": "", "events": "", "heartbeats": "",
 	} {
 		var got []string
