@@ -94,6 +94,13 @@ func (e *each) take(in <-chan amqp091.Delivery) {
 	}()
 }
 
+// end lets go of what nobody reads any more.
+func (e *each) end() {
+	if e != nil {
+		close(e.over)
+	}
+}
+
 // extend consumes the queues of the workers that are known now.
 func (f *feed[T]) extend(k *consumer) error {
 	names, changed := f.workers.all()

@@ -72,6 +72,7 @@ func (f *feed[T]) consume(c *connection) (*consumer, error) {
 		err = f.extend(k)
 	}
 	if err != nil {
+		k.each.end()
 		_ = ch.Close()
 		return nil, err
 	}
@@ -81,9 +82,7 @@ func (f *feed[T]) consume(c *connection) (*consumer, error) {
 
 // leave ends the consumer. What it holds goes back to the queue, in its order, before anybody consumes again.
 func (k *consumer) leave() {
-	if k.each != nil {
-		close(k.each.over)
-	}
+	k.each.end()
 	if k.ch.Cancel(consumerTag, false) == nil {
 		_ = k.ch.Nack(0, true, true) // 0: everything
 	}
