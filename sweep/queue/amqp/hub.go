@@ -167,7 +167,8 @@ func (h *Hub) Heartbeats(ctx context.Context) <-chan task.Heartbeat {
 		name: "heartbeats", open: h.inbox(rights.HeartbeatsQueue), prefetch: beatsAhead,
 		each: ownOf(rights.HeartbeatsPrefix, rights.Heartbeats, beatsLimits), workers: &h.workers,
 		mark:   h.markBeats,
-		decode: fromWorkers(rights.Heartbeats, h.user, beatForm.one, h.checkBeat), aside: queueRoute(rights.DeadQueue), from: "heartbeats",
+		decode: fromWorkers(rights.Heartbeats, h.user, beatForm.one, h.checkBeat),
+		aside:  queueRoute(rights.DeadQueue), from: "heartbeats",
 	})
 }
 
