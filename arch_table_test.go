@@ -64,7 +64,7 @@ var layers = []layer{
 	{"sweep/queue/memory", []string{"sweep/queue", "sweep/task"}, []string{"sweep/queue/queuetest"},
 		"a queue carries messages and does not read them"},
 	{"sweep/queue/amqp", []string{"sweep/queue", "sweep/queue/rights", "sweep/task"},
-		[]string{"internal/leaktest", "sweep/queue/queuetest", "sweep/queue/queuetest/broker"},
+		[]string{"internal/leaktest", "sweep/metric", "sweep/queue/queuetest", "sweep/queue/queuetest/broker"},
 		"a queue carries messages and does not read them"},
 	{"scripts", nil, nil, "scripts stand beside both sides, whose tests run them"},
 	{"sweep/queue/queuetest/broker", []string{"scripts", "sweep/queue/rights"}, nil, "a broker is a program with an address, whoever uses it"},
