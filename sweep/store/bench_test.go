@@ -36,7 +36,7 @@ func BenchmarkCommitWhileAsked(b *testing.B) {
 // BenchmarkCommitLargeRecord commits tasks of a sweep whose record is some 500 kB.
 func BenchmarkCommitLargeRecord(b *testing.B) {
 	r := newRecord()
-	r.Project = "/" + strings.Repeat("x", 500_000)
+	r.ParametersFile = strings.Repeat("x", 500_000)
 	s, sw := begin(b, r)
 	h := sw.Head
 	for b.Loop() {
