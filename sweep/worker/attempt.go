@@ -52,7 +52,7 @@ func (w *Worker) runAttempt(ctx context.Context, i item, slot int) (o task.Outco
 	w.prefetch.end(slot)
 	switch err := c.Leave(); {
 	case err != nil && told:
-		w.o.Log.Warn("the project's snapshot was written to after the end of a task was told",
+		w.o.Log.Warn("the project's snapshot was modified after the end of a task was reported",
 			"task", task.ID{Sweep: j.sweep, Index: i.attempt.Index}, "error", err)
 	case err != nil:
 		o = failWritten(o, err)
@@ -282,7 +282,8 @@ func (w *Worker) newStream(i item, slot int, dir, name string, metrics *collecto
 	// escaped in JSON, or with terminal codes within, a value passes the mask
 	scanner.Hide = textMask(i.secrets.sensitive())
 	return &stream{
-		path: logFile(dir, name), remaining: w.o.OutputLimit, ceiling: w.o.OutputLimit, mask: newMask(i.secrets.sensitive()),
+		path: logFile(dir, name), remaining: w.o.OutputLimit, ceiling: w.o.OutputLimit,
+		mask:    newMask(i.secrets.sensitive()),
 		scanner: scanner,
 		tap:     outputTap{port: w.port, following: &w.jobs.following, now: time.Now, line: line},
 	}

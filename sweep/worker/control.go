@@ -15,7 +15,8 @@ func (w *Worker) control(talking, ctx context.Context) {
 		if c.Version > task.Newest {
 			if said != c.Version {
 				said = c.Version
-				w.o.Log.Warn("control message of a newer version ignored, and all that follow it: update the worker", "kind", c.Kind, "version", c.Version, "understood", task.Newest)
+				w.o.Log.Warn("ignoring control messages of a newer version: update the worker", "kind", c.Kind, "version", c.Version,
+					"understood", task.Newest)
 			}
 			continue
 		}
@@ -48,12 +49,12 @@ func (w *Worker) handle(ctx context.Context, c task.Control) {
 		}
 	case task.SecretsControl:
 		if err := w.secrets.receive(c); err != nil { // it is asked for again
-			w.o.Log.Warn("an answer of the master cannot be used", "sweep", c.Sweep, "error", err)
+			w.o.Log.Warn("cannot use the master's answer", "sweep", c.Sweep, "error", err)
 			return
 		}
 		w.scheduler.wake()
 	default:
-		w.o.Log.Warn("control message not understood", "kind", c.Kind)
+		w.o.Log.Warn("unknown control message", "kind", c.Kind)
 	}
 }
 
@@ -61,9 +62,10 @@ func (w *Worker) handle(ctx context.Context, c task.Control) {
 // master lifts that with a message of a version that the worker can read. The master gets the
 // reason before the returned attempts, so that it does not send them again.
 func (w *Worker) reject(ctx context.Context, b task.Batch) {
-	reason := fmt.Sprintf("the master speaks version %d and this worker reads up to %d: update the worker", b.Version, task.Newest)
+	reason := fmt.Sprintf("the master speaks version %d and this worker reads up to %d: "+
+		"update the worker", b.Version, task.Newest)
 	if w.scheduler.reject(reason) {
-		w.o.Log.Error("tasks are given back, as they cannot be read", "reason", reason)
+		w.o.Log.Error("returning tasks that cannot be read", "reason", reason)
 	}
 	if w.port.Beat(ctx, w.heartbeat()) != nil {
 		w.beatNow() // it is tried again
@@ -78,7 +80,8 @@ func (w *Worker) restart(c task.Control) {
 		return
 	}
 	if c.Taken && !w.nameTaken.Swap(true) {
-		w.o.Log.Error("another process has the name of this worker and began later: what runs here is stopped", "name", w.o.Name)
+		w.o.Log.Error("another process with this worker's name started later: stopping what runs here",
+			"name", w.o.Name)
 	}
 	w.scheduler.retire()
 	w.beatNow()

@@ -34,7 +34,7 @@ func (w *Worker) noSpaceReason() string {
 // pauseForSpace reports that nothing is accepted from now on, and returns what waits. The master
 // gets the reason before the returned attempts, so that it does not send them again.
 func (w *Worker) pauseForSpace(ctx context.Context) {
-	w.o.Log.Error("nothing new is taken until there is room for outputs", "folder", w.o.Outputs)
+	w.o.Log.Error("accepting no tasks until there is space for outputs", "folder", w.o.Outputs)
 	if w.port.Beat(ctx, w.heartbeat()) != nil {
 		w.beatNow() // it is tried again
 	}
@@ -53,7 +53,7 @@ func (w *Worker) watchSpace(ctx context.Context) {
 		case <-ticker.C:
 			if w.scheduler.outOfSpace() && hasSpace(w.o.Outputs) {
 				w.scheduler.setNoSpace("")
-				w.o.Log.Info("there is room for outputs again")
+				w.o.Log.Info("there is space for outputs again")
 				w.beatNow()
 			}
 		case <-ctx.Done():

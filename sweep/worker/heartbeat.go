@@ -14,7 +14,8 @@ const heartbeatInterval = 2 * time.Second
 func (w *Worker) heartbeat() task.Heartbeat {
 	h := task.Heartbeat{Version: task.Version, Worker: w.o.Name, Incarnation: w.incarnation,
 		Time: time.Now(), Program: w.o.Program, Host: w.o.Host,
-		Image: w.o.Image, Environment: w.o.Environment, Unconfined: w.o.Unconfined, Unsent: w.outbox.unsent(), Load: w.meter.load(),
+		Image: w.o.Image, Environment: w.o.Environment, Unconfined: w.o.Unconfined,
+		Unsent: w.outbox.unsent(), Load: w.meter.load(),
 		Reads: task.Newest, Key: w.secrets.key.Public()}
 	w.scheduler.describe(&h)
 	return h
@@ -43,7 +44,7 @@ func (w *Worker) beat(ctx context.Context) {
 		if err := w.port.Beat(ctx, h); err != nil {
 			next, again = again, min(2*again, heartbeatInterval/4)
 		} else if again = firstRetry; w.secrets.expire(h.Needs, time.Now()) {
-			w.o.Log.Error("attempts cannot run for want of their secrets", "error", errNoSecrets)
+			w.o.Log.Error("attempts cannot run without their secrets", "error", errNoSecrets)
 			w.scheduler.wake()
 		}
 		select {

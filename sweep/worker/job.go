@@ -99,7 +99,7 @@ func check(b task.Batch) error {
 // checkName rejects what cannot be the name of a folder entry.
 func checkName(name string) error {
 	if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\x00") {
-		return fmt.Errorf("%q is no name of a folder", name)
+		return fmt.Errorf("%q is not a valid folder name", name)
 	}
 	return nil
 }

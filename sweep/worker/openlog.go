@@ -47,7 +47,7 @@ func openLog(outputs string, c task.Control, reached uint64) (l logReader, err e
 			_ = l.Close()
 		}
 	}
-	return logReader{}, fmt.Errorf("the folder of task %d of %s is replaced again and again",
+	return logReader{}, fmt.Errorf("the folder of task %d of %s keeps being replaced",
 		c.Index, c.Sweep)
 }
 
@@ -120,7 +120,8 @@ func openNamed(folder int, name string, offset int64) (l logReader, err error) {
 		return l, errors.Join(err, l.Close())
 	}
 	if s.Mode&unix.S_IFMT != unix.S_IFREG {
-		return l, errors.Join(errors.New("the output of the task is no file any more: something put another thing in its place"), l.Close())
+		return l, errors.Join(errors.New("the output of the task is no longer a file: something took its place"),
+			l.Close())
 	}
 	l.inode, l.size = s.Ino, s.Size
 	return l, nil

@@ -37,7 +37,7 @@ func EndOrphans(ctx context.Context, name, outputs, secrets string, log *slog.Lo
 			!slices.ContainsFunc(environ, kept)
 	})
 	if killed > 0 {
-		log.Info("ended what an earlier, killed run had left", "processes", killed)
+		log.Info("ended processes that an earlier, killed worker left behind", "processes", killed)
 	}
 	if err = errors.Join(err, removeSecretDirs(name, outputs, secrets)); err != nil {
 		return fmt.Errorf("end what an earlier run left: %w", err)

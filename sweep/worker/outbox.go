@@ -161,14 +161,14 @@ func (o *outbox) send(ctx context.Context) {
 		o.startOverflow()
 		if pause > time.Second && !said {
 			said = true
-			o.log.Warn("the queue takes no events: they are kept until it does", "error", err,
+			o.log.Warn("the queue accepts no events: keeping them until it does", "error", err,
 				"events", o.unsent())
 		}
 		wait(ctx, pause)
 		pause = min(2*pause, maxPause)
 	}
 	if said && ctx.Err() == nil {
-		o.log.Info("the events that waited are sent")
+		o.log.Info("the kept events are sent")
 	}
 }
 
@@ -182,14 +182,14 @@ func (o *outbox) sendSingle(ctx context.Context, events []task.Event) {
 		end, bare := first[0], *first[0].Outcome
 		bare.Metrics = nil
 		end.Outcome = &bare
-		o.log.Error("an event was sent without its metrics", "task", end.ID(), "error", err)
+		o.log.Error("sent an event without its metrics", "task", end.ID(), "error", err)
 		err = o.emit(ctx, []task.Event{end})
 	}
 	switch {
 	case errors.Is(err, queue.ErrAway) || ctx.Err() != nil:
 		return // and tried again
 	case err != nil:
-		o.log.Error("an event is dropped that the queue cannot take", "task", first[0].ID(), "kind",
+		o.log.Error("dropping an event that the queue cannot accept", "task", first[0].ID(), "kind",
 			first[0].Kind, "error", err)
 	}
 	o.drop(1)

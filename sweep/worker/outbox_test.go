@@ -193,7 +193,7 @@ func TestWithAFullDiskEventsStayInMemory(t *testing.T) {
 	}
 	cancel()
 	sender.Wait()
-	if said := strings.Count(log.String(), "kept in memory until"); said != 1 {
+	if said := strings.Count(log.String(), "keeping events in memory until"); said != 1 {
 		t.Errorf("it was said %d times:\n%s", said, log.String())
 	}
 }

@@ -11,11 +11,11 @@ import (
 func (o *outbox) attach(path string) {
 	s, err := openSpool(path)
 	if err != nil {
-		o.log.Error("events are kept in memory only: what the queue has not taken is lost when the worker ends", "error", err)
+		o.log.Error("cannot open the spool: unsent events are lost when the worker ends", "error", err)
 		return
 	}
 	if s.count > 0 {
-		o.log.Info("events of an earlier start of the worker are sent first", "events", s.count,
+		o.log.Info("sending events of an earlier process of the worker first", "events", s.count,
 			"file", path)
 	}
 	o.emitTimer = time.AfterFunc(emitTimeout, o.startOverflow)
@@ -57,11 +57,11 @@ func (o *outbox) logSpool(err error) {
 	switch was := !o.spoolFailed.IsZero(); {
 	case err != nil:
 		if o.spoolFailed = time.Now(); !was {
-			o.log.Error("events are kept in memory until the spool takes them again", "error", err)
+			o.log.Error("keeping events in memory until the spool works again", "error", err)
 		}
 	case was:
 		o.spoolFailed = time.Time{}
-		o.log.Info("the spool takes events again")
+		o.log.Info("the spool works again")
 	}
 }
 
@@ -72,7 +72,7 @@ func (o *outbox) readSpool() []task.Event {
 	if len(events) > 0 {
 		return events
 	}
-	o.log.Error("events in the spool cannot be read and are lost", "events", o.spool.count, "error",
+	o.log.Error("events in the spool are unreadable and lost", "events", o.spool.count, "error",
 		err)
 	o.markAccepted(o.spool.count)
 	o.logSpool(o.spool.clear())

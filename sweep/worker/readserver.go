@@ -55,7 +55,7 @@ func (r *readServer) enqueue(c task.Control) {
 	case c.Kind == task.MeasureControl && c.Measure != nil:
 		line, added = r.measureRequests, r.pending.add(c.Measure.ID)
 	case c.Kind == task.MeasureControl || c.Read == nil:
-		r.log.Warn("a read without its place ignored")
+		r.log.Warn("ignoring a read request without a position")
 		return
 	}
 	select {
@@ -64,7 +64,7 @@ func (r *readServer) enqueue(c task.Control) {
 		if added {
 			r.pending.forget(c.Measure.ID)
 		}
-		r.log.Warn("a read dropped: too many are in line", "sweep", c.Sweep, "index", c.Index)
+		r.log.Warn("dropping a read request: too many are queued", "sweep", c.Sweep, "index", c.Index)
 	}
 }
 
@@ -114,7 +114,7 @@ func (r *readServer) answer(ctx context.Context, c task.Control) {
 	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
 	if err := r.port.Send(ctx, p); err != nil {
-		r.log.Warn("output that was asked for not sent", "sweep", c.Sweep, "index", c.Index,
+		r.log.Warn("cannot send the requested output", "sweep", c.Sweep, "index", c.Index,
 			"error", err)
 	}
 }
@@ -122,7 +122,7 @@ func (r *readServer) answer(ctx context.Context, c task.Control) {
 // read reads the part of a file that a control message asks for.
 func (r *readServer) read(c task.Control, p *task.Piece) error {
 	if c.Read.Offset < 0 || c.Read.Length < 0 {
-		return errors.New("an offset or a length below 0 was asked for")
+		return errors.New("negative offset or length")
 	}
 	reached := uint64(0)
 	if c.Read.File != "" {

@@ -96,17 +96,17 @@ func TestReadingOutput(t *testing.T) {
 		{"no such sweep", task.Control{Sweep: "train-9", Read: &task.Read{Length: 99}},
 			task.Piece{Absent: true}},
 		{"a negative offset", task.Control{Read: &task.Read{Offset: -1, Length: 9}},
-			task.Piece{Offset: -1, Error: "below 0"}},
+			task.Piece{Offset: -1, Error: "negative offset or length"}},
 		{"a negative length", task.Control{Read: &task.Read{Length: -1}},
-			task.Piece{Error: "below 0"}},
+			task.Piece{Error: "negative offset or length"}},
 		{"a negative task", task.Control{Index: -3, Read: &task.Read{Length: 9}},
 			task.Piece{Error: "no attempt"}},
 		{"a negative attempt", task.Control{Attempt: -1, Read: &task.Read{Length: 9}},
 			task.Piece{Error: "no attempt"}},
 		{"a name that leads out", task.Control{Sweep: "../secret", Read: &task.Read{Length: 9}},
-			task.Piece{Error: "is no name"}},
+			task.Piece{Error: "is not a valid folder name"}},
 		{"no name", task.Control{Sweep: "..", Read: &task.Read{Length: 9}},
-			task.Piece{Error: "is no name"}},
+			task.Piece{Error: "is not a valid folder name"}},
 	} {
 		if c.ask.Sweep == "" {
 			c.ask.Sweep = "train-1"
@@ -188,8 +188,8 @@ func TestReadingNeverLeavesTheFolder(t *testing.T) {
 		{"a link to a file", `ln -sf SECRET/stdout.log stdout.log`, "is a link"},
 		{"a link that leads up", `ln -sf ../../../secret/stdout.log stdout.log`, "is a link"},
 		{"a link to nothing", `ln -sf none stdout.log`, "is a link"},
-		{"a pipe", `rm stdout.log; mkfifo stdout.log`, "no file any more"},
-		{"a folder", `rm stdout.log; mkdir stdout.log`, "no file any more"},
+		{"a pipe", `rm stdout.log; mkfifo stdout.log`, "no longer a file"},
+		{"a folder", `rm stdout.log; mkdir stdout.log`, "no longer a file"},
 		{"the folder is a link", `cd ..; mv "$TASK_INDEX" moved; ln -s SECRET "$TASK_INDEX"`,
 			"open"},
 	} {

@@ -19,7 +19,8 @@ const secretsTimeout = 10 * time.Minute
 const maxSecretSets = 64
 
 // errNoSecrets is the error of an attempt whose secrets never arrived.
-var errNoSecrets = errors.New("the master does not send the values of the sweep's secrets: look whether it runs, and is as new as the worker")
+var errNoSecrets = errors.New("the master does not send the values of the sweep's secrets: " +
+	"check that it runs and is as new as the worker")
 
 // secretSet is the secrets of a sweep, or the error why there are none. It is immutable.
 type secretSet struct {

@@ -56,7 +56,9 @@ func (b *startLog) previous() (events []task.Event, kept bool) {
 		text, err := os.ReadFile(filepath.Join(b.folder, e.Name()))
 		if err != nil {
 			kept = false
-		} else if json.Unmarshal(text, &event) == nil && event.Kind == task.StartedEvent && event.Worker == b.worker { // else it was cut while it was written: then nothing began
+		} else if json.Unmarshal(text, &event) == nil &&
+			event.Kind == task.StartedEvent && event.Worker == b.worker {
+			// an incomplete record was cut while it was written, before the program started
 			events = append(events, event)
 		}
 	}
@@ -106,7 +108,8 @@ func (b *startLog) record(slot int, e task.Event) {
 func (b *startLog) logFailure(err error) {
 	if !b.failed {
 		b.failed = true
-		b.log.Warn("what begins is not noted: should this process be killed, some starts may not be told", "error", err)
+		b.log.Warn("cannot record starts: if this process is killed, some may not be reported",
+			"error", err)
 	}
 }
 

@@ -200,9 +200,9 @@ func TestWhatTheHostLacksIsALoss(t *testing.T) {
 			s.must(os.WriteFile(s.path(0, "")[:len(s.path(0, ""))], nil, 0o600))
 		}, nil, "not a directory"},
 		{"a sweep's name that leads out", nil, func(b *task.Batch) { b.Sweep = "../x" },
-			`"../x" is no name`},
+			`"../x" is not a valid folder name`},
 		{"a revision's name that leads out", nil, func(b *task.Batch) { b.Recipe.Revision = ".." },
-			`".." is no name`},
+			`".." is not a valid folder name`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

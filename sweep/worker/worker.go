@@ -121,7 +121,8 @@ func New(port queue.Port, o Options) *Worker {
 		restartNow: make(chan struct{}, 1)}
 	var err error
 	if w.incarnation, err = newIncarnation(o.Spool); err != nil {
-		o.Log.Error("the start of the worker is not noted: should the clock be set back, its next start may be taken for an older one", "error", err)
+		o.Log.Error("cannot record the start of the worker: if the clock is set back, the next may seem older",
+			"error", err)
 	}
 	w.outbox.init(port, o.Log)
 	w.secrets.init(o.Name)
@@ -174,10 +175,10 @@ func (w *Worker) Run(ctx context.Context) (why End) {
 	w.beatNow()
 	w.attempts.Wait()
 	if err := w.secretDir.close(); err != nil {
-		w.o.Log.Error("files of secrets are left", "error", err)
+		w.o.Log.Error("cannot remove the files of secrets", "error", err)
 	}
 	if err := w.projects.Close(); err != nil {
-		w.o.Log.Warn("copies of projects are left", "error", err)
+		w.o.Log.Warn("cannot remove copies of projects", "error", err)
 	}
 	w.starts.close()
 	stopTalking()
@@ -216,7 +217,7 @@ func (w *Worker) consume(ctx context.Context) {
 			return
 		}
 		if err := d.Ack(); err != nil {
-			w.o.Log.Warn("delivery not acknowledged", "error", err)
+			w.o.Log.Warn("cannot acknowledge a delivery", "error", err)
 			w.scheduler.unclaim(items)
 			continue // it comes again
 		}
@@ -249,6 +250,6 @@ func (w *Worker) waitForEnd(ctx context.Context) End {
 	if w.nameTaken.Load() {
 		return NameTaken
 	}
-	w.o.Log.Info("the worker ends to be started again")
+	w.o.Log.Info("the worker exits to be restarted")
 	return Restart
 }

@@ -100,7 +100,8 @@ func (c *Checkout) moveIn() error {
 	switch info, none := os.Lstat(c.Dir); {
 	case none != nil:
 		return err
-	case info.Mode()&fs.ModeSymlink != 0: // an attempt put it there: what it leads to is not the task's
+	case info.Mode()&fs.ModeSymlink != 0:
+		// an attempt put it there: its target is not the task's
 		if err := os.Remove(c.Dir); err != nil {
 			return err
 		}

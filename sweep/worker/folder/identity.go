@@ -70,7 +70,8 @@ func list(snapshot string) (entries []Entry, err error) {
 				}
 			}
 			if info.Mode().IsRegular() {
-				e.Kind, e.Size, e.Executable, e.ModTime = File, info.Size(), info.Mode()&0o100 != 0, info.ModTime()
+				e.Kind, e.Size, e.Executable, e.ModTime = File, info.Size(),
+					info.Mode()&0o100 != 0, info.ModTime()
 			}
 			entries = append(entries, e)
 			if e.Kind == Dir {

@@ -29,7 +29,7 @@ func (p *Project) Prefetch() {
 		s.mu.Unlock()
 		// the attempt that needs the copy makes it
 		if err != nil && !errors.Is(err, context.Canceled) {
-			s.o.Log.Debug("no copy of a project was made ahead", "error", err)
+			s.o.Log.Debug("cannot make a copy of a project ahead of time", "error", err)
 		}
 	})
 }

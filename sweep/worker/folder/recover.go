@@ -27,7 +27,7 @@ func (s *Store) Recover() {
 		err = errors.Join(err, removeAll(path))
 	}
 	if err != nil {
-		s.o.Log.Warn("copies of projects that a killed worker made are left", "error", err)
+		s.o.Log.Warn("cannot remove copies of projects that a killed worker made", "error", err)
 	}
 }
 

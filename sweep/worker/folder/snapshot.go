@@ -206,7 +206,8 @@ var errRebuilt = errors.New("another task wrote to the project's snapshot while 
 func (s *snapshot) compare(l *listing) *ModifiedError {
 	root, err := lstat(s.path)
 	switch {
-	case errors.Is(err, unix.ENOENT), root.inode != l.root.inode: // the owner of the snapshots removed it
+	case errors.Is(err, unix.ENOENT), root.inode != l.root.inode:
+		// the owner of the snapshots removed it
 		return nil
 	case root.mtime != l.root.mtime:
 		return &ModifiedError{Added: true}
@@ -218,7 +219,8 @@ func (s *snapshot) compare(l *listing) *ModifiedError {
 		case err != nil:
 			return &ModifiedError{Path: e.Path, Removed: true}
 		case now == l.ids[i]:
-		case e.Kind == File && e.Size > linkedSize && now.sameContent(l.ids[i]): // a link to it was made or removed elsewhere
+		case e.Kind == File && e.Size > linkedSize && now.sameContent(l.ids[i]):
+			// a link to it was made or removed elsewhere
 		case e.Kind == Dir:
 			if added == nil && now.mtime != l.ids[i].mtime {
 				added = &ModifiedError{Path: e.Path, Added: true}

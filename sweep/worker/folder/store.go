@@ -268,7 +268,7 @@ func (s *Store) addIdle(t *workCopy) {
 	s.idle = s.idle[n:]
 	s.mu.Unlock()
 	if err := discard(gone); err != nil { // not of the one that is kept
-		s.o.Log.Warn("copies of projects that nobody needs are left", "error", err)
+		s.o.Log.Warn("cannot remove idle copies of projects", "error", err)
 	}
 }
 
@@ -281,7 +281,7 @@ func (s *Store) Run(ctx context.Context) {
 			return
 		case now := <-tick.C:
 			if err := s.expire(now.Add(-idleTimeout)); err != nil {
-				s.o.Log.Warn("copies of projects that nobody needs are left", "error", err)
+				s.o.Log.Warn("cannot remove idle copies of projects", "error", err)
 			}
 		}
 	}

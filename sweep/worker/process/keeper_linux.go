@@ -68,10 +68,12 @@ func NewKeeper(log *slog.Logger) (*Keeper, error) {
 		log = slog.Default()
 	}
 	k := &Keeper{
-		log: log, pid: os.Getpid(), childrenFD: -1, tagBase: 1<<62 | uint64(rand.Uint32())<<30, unclaimedTimeout: time.Minute,
-		linger: defaultLinger,
-		quit:   make(chan struct{}), done: make(chan struct{}),
-		runs: map[*run]struct{}{}, roots: map[int]*run{}, adopted: map[int]*adoptedProcess{}, forks: map[uint64]bool{},
+		log: log, pid: os.Getpid(), childrenFD: -1, tagBase: 1<<62 | uint64(rand.Uint32())<<30,
+		unclaimedTimeout: time.Minute,
+		linger:           defaultLinger,
+		quit:             make(chan struct{}), done: make(chan struct{}),
+		runs: map[*run]struct{}{}, roots: map[int]*run{}, adopted: map[int]*adoptedProcess{},
+		forks:     map[uint64]bool{},
 		unclaimed: map[int]time.Time{},
 	}
 	if !current.CompareAndSwap(nil, k) {
@@ -98,7 +100,7 @@ func (k *Keeper) open() (err error) {
 	file := fmt.Sprintf("/proc/self/task/%d/children", k.pid)
 	if k.childrenFD, err = unix.Open(file, unix.O_RDONLY|unix.O_CLOEXEC, 0); err != nil {
 		k.childrenFD = -1
-		k.log.Warn("the kernel lists no children; every end of a program walks over /proc", "file",
+		k.log.Warn("the kernel lists no children: /proc is walked at the end of every program", "file",
 			file, "error", err)
 	}
 	// Linux 5.3, and not forbidden by a seccomp filter

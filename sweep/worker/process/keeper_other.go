@@ -95,7 +95,8 @@ func (k *Keeper) run(ctx context.Context, spec Spec) Exit {
 		return *problem
 	}
 	cmd := &exec.Cmd{
-		Path: file, Args: spec.Argv, Env: spec.Env, Dir: spec.Dir, WaitDelay: 500 * time.Millisecond,
+		Path: file, Args: spec.Argv, Env: spec.Env, Dir: spec.Dir,
+		WaitDelay:   500 * time.Millisecond,
 		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
 	}
 	out, errs := &guardedWriter{w: spec.Stdout}, &guardedWriter{w: spec.Stderr}

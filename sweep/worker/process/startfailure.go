@@ -74,7 +74,7 @@ func startFailure(spec *Spec, file string, err error) Exit {
 		return badProgram(126, name, interpreterProblem(file), errno)
 	case syscall.ENOEXEC:
 		return badProgram(126, name,
-			file+" has no #! line and is no program for "+runtime.GOOS+" on "+runtime.GOARCH, errno)
+			file+" has no #! line and is not a program for "+runtime.GOOS+" on "+runtime.GOARCH, errno)
 	case syscall.ETXTBSY:
 		return badProgram(126, name, file+" is being written", errno)
 	case syscall.E2BIG:
