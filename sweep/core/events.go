@@ -85,11 +85,10 @@ func (l *Ledger) Counts(e task.Event) bool { return l.counts(e) != nil }
 
 // counts finds the task of an event; nil when the event is of an attempt that does not count.
 func (l *Ledger) counts(e task.Event) *Task {
-	t := l.open[e.Index]
-	if t == nil || !t.State.Active() || t.Try.Number != e.Attempt || t.Try.Worker != e.Worker {
+	if !l.holds(e.Worker, e.Index, e.Attempt) {
 		return nil
 	}
-	return t
+	return l.open[e.Index]
 }
 
 // Ahead reports whether an event is of an attempt that this ledger has not handed out: its store lost that.

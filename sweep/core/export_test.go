@@ -111,3 +111,6 @@ func Noted(sweeps, tasks int) (remembered int) {
 
 // MostMissing is how many tasks are remembered that workers tell of and the store does not know.
 const MostMissing = mostMissing
+
+// MostStops is how often in a second a worker is told to stop what does not count.
+const MostStops = mostStops

@@ -95,11 +95,16 @@ func (l *Ledger) Held(worker string) (all []Task) {
 // reports whether the worker is told anything.
 func (l *Ledger) Heard(worker string, index int64, number int) (told bool) {
 	before := len(l.changes.Controls)
-	t := l.open[index]
-	if t == nil || !t.State.Active() || t.Try.Number != number || t.Try.Worker != worker {
+	if t := l.open[index]; !l.holds(worker, index, number) {
 		l.tell(worker, task.Control{Kind: task.StopControl, Index: index, Attempt: number, Reason: "superseded"})
 	} else if t.State == task.Running {
 		l.hold(t)
 	}
 	return len(l.changes.Controls) > before
+}
+
+// holds reports whether a worker has an attempt that counts, or is about to.
+func (l *Ledger) holds(worker string, index int64, number int) bool {
+	t := l.open[index]
+	return t != nil && t.State.Active() && t.Try.Number == number && t.Try.Worker == worker
 }

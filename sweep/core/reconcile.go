@@ -152,10 +152,36 @@ func (c *Core) confirm(w *worker, b *task.Busy) {
 		if c.unknown[b.Sweep] {
 			c.missing.note(b.Sweep, name, b.Index, false, c.now)
 		}
-		c.tell(name, task.Control{Kind: task.StopControl, Sweep: b.Sweep, Index: b.Index, Attempt: b.Attempt, Reason: "superseded"})
+		if w.mayStop(c.now) {
+			c.tell(name, task.Control{Kind: task.StopControl, Sweep: b.Sweep, Index: b.Index,
+				Attempt: b.Attempt, Reason: "superseded"})
+		}
+		return
+	}
+	if !a.ledger.holds(name, b.Index, b.Attempt) && !w.mayStop(c.now) {
 		return
 	}
 	if a.ledger.Heard(name, b.Index, b.Attempt) {
 		c.ledger(a)
 	}
+}
+
+// mostStops bounds how often in a second a worker is told to stop attempts that do not count. What
+// it says may be made up; of what runs there the next heartbeats tell again.
+const mostStops = 512
+
+// stopLimit is how often a worker was told to stop what does not count, in a second.
+type stopLimit struct {
+	since time.Time
+	told  int
+}
+
+// mayStop reports whether a worker may be told to stop one more attempt now.
+func (w *worker) mayStop(now time.Time) bool {
+	l := &w.stops
+	if since := now.Sub(l.since); since < 0 || since >= time.Second {
+		*l = stopLimit{since: now}
+	}
+	l.told++
+	return l.told <= mostStops
 }

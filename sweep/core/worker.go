@@ -45,6 +45,7 @@ type worker struct {
 	restart      restartRequest
 	older        olderProcesses
 	joins        joinLimit
+	stops        stopLimit
 
 	lastEventTime time.Time // of its newest event, by its clock
 	lastEventAt   time.Time // when that came

@@ -77,10 +77,14 @@ func (c *Core) ownEvent(a *activeSweep, w *worker, e *task.Event) {
 	if w != nil {
 		w.noteLeftovers(e, c.now)
 	}
+	before, counts := len(l.changes.Controls), l.Counts(*e)
 	if w != nil && w.unfit(e) {
 		l.Excuse(*e, c.now)
 	} else {
 		l.Event(*e, c.now)
+	}
+	if told := len(l.changes.Controls) > before; told && !counts && (w == nil || !w.mayStop(c.now)) {
+		l.changes.Controls = l.changes.Controls[:before]
 	}
 	c.began(a, e)
 	a.learn(e.Outcome)
@@ -92,7 +96,9 @@ func (c *Core) ownEvent(a *activeSweep, w *worker, e *task.Event) {
 // rejectEvent answers what a worker says of an attempt that was not placed on it: that changes
 // nothing.
 func (c *Core) rejectEvent(a *activeSweep, w *worker, e *Event, done *Output) {
-	c.ledger(a).Reject(e.Event)
+	if w != nil && w.mayStop(c.now) {
+		c.ledger(a).Reject(e.Event)
+	}
 	if e.Origin == FromReturner {
 		return
 	}

@@ -2,7 +2,6 @@ package master
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"mlframework/sweep/core"
@@ -106,21 +105,28 @@ func (m *Master) lookUpRunning(ctx context.Context, in *core.Input, h *task.Hear
 			continue
 		}
 		seen[b.Sweep] = true
-		if _, err := m.o.Store.Sweep(ctx, b.Sweep); unknownSweep(err) {
+		if stored, err := m.o.Store.Has(ctx, b.Sweep); err == nil && !stored {
 			mark(&in.Unknown, b.Sweep)
 		}
 	}
 }
 
 func (m *Master) lookUpEvent(ctx context.Context, in *core.Input, e *core.Event) error {
-	if e.Sweep == "" || e.Version > task.Newest {
+	if e.Sweep == "" || e.Version > task.Newest || in.Unknown[e.Sweep] {
 		return nil
 	}
-	if _, err := m.add(ctx, e.Sweep); unknownSweep(err) {
-		mark(&in.Unknown, e.Sweep)
-		return nil
-	} else if err != nil {
-		return err
+	if !m.core.Has(e.Sweep) {
+		stored, err := m.o.Store.Has(ctx, e.Sweep)
+		if err != nil {
+			return err
+		}
+		if !stored {
+			mark(&in.Unknown, e.Sweep)
+			return nil
+		}
+		if _, err := m.add(ctx, e.Sweep); err != nil {
+			return err
+		}
 	}
 	if e.Origin = core.FromHolder; m.core.Counts(e.Event) {
 		return nil
@@ -142,11 +148,6 @@ func (m *Master) lookUpEvent(ctx context.Context, in *core.Input, e *core.Event)
 // another, or does not exist. Where one was placed that was given back is not known.
 func neverHad(worker string, attempt int, p store.Placement) bool {
 	return p.Worker != "" && p.Worker != worker || attempt < 1 || attempt > p.Newest
-}
-
-func unknownSweep(err error) bool {
-	_, unknown := errors.AsType[*store.UnknownSweep](err)
-	return unknown
 }
 
 func mark(set *map[string]bool, id string) {

@@ -152,6 +152,13 @@ func (r *Reader) Sweep(ctx context.Context, id string) (Sweep, error) {
 // nearestOf is among how many sweeps, the newest, the one is looked for that was meant.
 const nearestOf = 10_000
 
+// Has reports whether the store has a sweep of an id.
+func (r *Reader) Has(ctx context.Context, id string) (found bool, err error) {
+	const query = `SELECT EXISTS (SELECT 1 FROM sweeps WHERE id = ?)`
+	err = r.db.QueryRowContext(ctx, query, id).Scan(&found)
+	return found, readable(err)
+}
+
 // unknown is the error for a sweep that does not exist. It reads ids, newest first, and not records,
 // which take as long as their tables of values are.
 func (r *Reader) unknown(ctx context.Context, id string) error {

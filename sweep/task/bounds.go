@@ -61,6 +61,13 @@ func (b *bounds) time(what string, t time.Time) {
 	}
 }
 
+// timeOrNone is time, and takes the zero time, too.
+func (b *bounds) timeOrNone(what string, t time.Time) {
+	if !t.IsZero() {
+		b.time(what, t)
+	}
+}
+
 func (b *bounds) from(worker, want string) {
 	if worker != want {
 		b.refuse("it", "names worker %.200q and is from worker %s", worker, want)
@@ -89,6 +96,7 @@ func (e *Event) Check(worker string) error {
 	for i := range e.Samples {
 		b.text("a metric", e.Samples[i].Name, longestMetric)
 		b.text("a stream", e.Samples[i].Stream, longestMetric)
+		b.time("the time of a sample", e.Samples[i].Time)
 	}
 	b.metrics(metric.Final(e.Newest))
 	if e.Outcome != nil {
@@ -143,6 +151,7 @@ func (b *bounds) beat(h *Heartbeat, worker string) {
 	b.text("why it refuses tasks", h.Refuses, longestText)
 	b.text("why it confines no tasks", h.Unconfined, longestText)
 	b.number("the length of its key", int64(len(h.Key)), 0, longestKey)
+	b.timeOrNone("its time", h.Time)
 	b.number("its slots", int64(h.Slots), 0, mostSlots)
 	b.number("its slots that end", int64(h.Ending), 0, mostBusy)
 	b.number("its attempts that wait", int64(h.Waiting), 0, mostCount)
@@ -156,6 +165,7 @@ func (b *bounds) beat(h *Heartbeat, worker string) {
 		b.number("the number of its attempts", int64(len(all)), 0, mostBusy)
 		for i := range all {
 			b.text("a sweep that it runs", all[i].Sweep, longestName)
+			b.timeOrNone("the start of an attempt", all[i].Started)
 			b.number("an index that it runs", all[i].Index, 0, 1<<62)
 			b.number("an attempt that it runs", int64(all[i].Attempt), 0, mostAttempts)
 		}
@@ -184,5 +194,6 @@ func (l *Line) Check() error {
 	b.text("its sweep", l.Sweep, longestName)
 	b.text("its host", l.Host, longestName)
 	b.text("its text", l.Text, longestLine)
+	b.timeOrNone("its time", l.Time)
 	return b.err
 }

@@ -31,7 +31,7 @@ func TestWhatWorkersSayIsBounded(t *testing.T) {
 		"its sweep is 1048576 bytes long":            func(e *task.Event) { e.Sweep = long },
 		"its index is -1":                            func(e *task.Event) { e.Index = -1 },
 		"its time is 10000-01-01T13:59:59Z": func(e *task.Event) {
-			e.Time = time.Date(9999, 12, 31, 23, 59, 59, 0, time.FixedZone("", -14*3600))
+			e.Time = year10000
 		},
 		"its start is 0000-01-01": func(e *task.Event) {
 			e.Time, e.Outcome.Duration = time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC), 24*366*time.Hour
@@ -60,7 +60,12 @@ func TestWhatWorkersSayIsBounded(t *testing.T) {
 		"the number of its metrics is 200000": func(e *task.Event) {
 			e.Outcome.Metrics = make(metric.Final, 200_000)
 		},
-		"a problem is 1048576 bytes long":              func(e *task.Event) { e.Outcome.Unmeasured = []string{long} },
+		"a problem is 1048576 bytes long": func(e *task.Event) { e.Outcome.Unmeasured = []string{long} },
+		"the time of a sample is 10000-": func(e *task.Event) {
+			e.Samples = []metric.Sample{{Name: "loss", Time: year10000}}
+		},
+		"its time is 10000-":                           func(e *task.Event) { e.Beat.Time = year10000 },
+		"the start of an attempt is 10000-":            func(e *task.Event) { e.Beat.Running = []task.Busy{{Started: year10000}} },
 		"its slots is 100000":                          func(e *task.Event) { e.Beat.Slots = 100_000 },
 		"the number of its attempts is 100000":         func(e *task.Event) { e.Beat.Running = make([]task.Busy, 100_000) },
 		"the length of its key is 1048576":             func(e *task.Event) { e.Beat.Key = []byte(long) },
@@ -88,6 +93,7 @@ func TestWhatWorkersSayIsBounded(t *testing.T) {
 		"its text is 1048576 bytes":                       {Text: long},
 		"its host is 1048576 bytes":                       {Host: long},
 		"its index is -1":                                 {Index: -1},
+		"its time is 10000-":                              {Time: year10000},
 		"its attempt is -1":                               {Attempt: -1},
 		"its attempt is 1099511627":                       {Attempt: 1 << 40},
 		"its slot is -1":                                  {Slot: -1},
@@ -101,3 +107,6 @@ func TestWhatWorkersSayIsBounded(t *testing.T) {
 		}
 	}
 }
+
+// year10000 is a time that RFC 3339 cannot say in UTC.
+var year10000 = time.Date(9999, 12, 31, 23, 59, 59, 0, time.FixedZone("", -14*3600))

@@ -126,6 +126,30 @@ func TestCompiledModulesGoAlong(t *testing.T) {
 	}
 }
 
+// TestCopiesStayInTheirSweep has a task leave a compiled module and keep a file of the project open:
+// a task of another sweep gets neither.
+func TestCopiesStayInTheirSweep(t *testing.T) {
+	t.Parallel()
+	s := newStand(t)
+	s.snapshot("r1", watchedProject())
+	own := s.project("r1", folder.Rules{Sweep: "train-1"})
+	c := s.enter(own, 0)
+	must(t, os.Mkdir(c.Dir+"/net/__pycache__", 0o755))
+	must(t, os.WriteFile(c.Dir+"/net/__pycache__/layers.cpython-311.pyc", []byte("hostile"), 0o644))
+	before := tree(t, c.Dir)
+	kept, err := os.OpenFile(c.Dir+"/net/layers.py", os.O_RDWR, 0)
+	must(t, err)
+	defer kept.Close()
+	must(t, c.Leave())
+	c = s.enter(s.project("r1", folder.Rules{Sweep: "train-2"}), 1)
+	_, err = kept.WriteAt([]byte("hostile"), 0)
+	must(t, err)
+	delete(before, "net/__pycache__")
+	delete(before, "net/__pycache__/layers.cpython-311.pyc")
+	differs(t, before, tree(t, c.Dir))
+	must(t, c.Leave())
+}
+
 func exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
