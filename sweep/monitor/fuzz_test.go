@@ -34,7 +34,7 @@ func FuzzNext(f *testing.F) {
 func FuzzOrigin(f *testing.F) {
 	for _, seed := range [][3]string{
 		{"127.0.0.1:5555", "http://127.0.0.1:5555", "same-origin"}, {"[::1]:5555", "http://[::1]:5555", ""}, {"localhost", "https://LOCALHOST", ""},
-		{"localhost", "null", ""}, {"localhost", "http://evil.example", "cross-site"}, {"localhost", "http://x@localhost/y", ""}, {"", "http://", ""},
+		{"localhost", "null", ""}, {"Z]:", "http://Z]", ""}, {"localhost", "http://evil.example", "cross-site"}, {"localhost", "http://x@localhost/y", ""}, {"", "http://", ""},
 	} {
 		f.Add(seed[0], seed[1], seed[2])
 	}

@@ -3,8 +3,8 @@ package monitor
 import (
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
+	"net/url"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -32,14 +32,9 @@ func allowed(named []string) map[string]bool {
 	return hosts
 }
 
-// hostOnly takes the port off what a Host header says.
+// hostOnly returns what a Host header says without the port, in lower case.
 func hostOnly(host string) string {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	} else if inner, ok := strings.CutPrefix(host, "["); ok && strings.HasSuffix(inner, "]") {
-		host = strings.TrimSuffix(inner, "]")
-	}
-	return strings.ToLower(host)
+	return strings.ToLower((&url.URL{Host: host}).Hostname())
 }
 
 // policy lets a page load what this monitor has and nothing else, run no script that stands in a page, and stand in no
