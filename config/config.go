@@ -1,17 +1,20 @@
-// Package config is config.yml: the saved options of a cluster, and what its hosts have of their own.
+// Package config is config.yml: the saved options of a cluster, and what its hosts have of their
+// own.
 //
-// An option comes from a flag, else the environment, else the file, else its default; Explain says of each which it was.
-// The reader is strict and reports every fault at once, each with its place and a way out. Saving changes the lines of
-// options whose value changed, and no other byte. The schema is the commented example, example.yml; a test holds the
-// two together. Secrets have no place in the file.
+// An option comes from a flag, else the environment, else the file, else its default; Explain says
+// of each which it was. The reader is strict and reports every fault at once, each with its place
+// and remedy. The structs Options and HostOptions are the schema, and docs/config.md explains every
+// key. Saving changes options in the file's YAML and keeps all else, comments too. Secrets have no
+// place in the file.
 //
-// The commands may import it. It imports infra/host and sweep/fault only, and it owns YAML for config.yml. What is here
-// is safe for concurrent use; Load and Save touch files, all else is pure.
+// The commands may import it. It imports infra/host, internal/yamlfile and sweep/fault only. What
+// is here is safe for concurrent use; Load and Save touch files, all else is pure.
 package config
 
 import (
+	"cmp"
 	"fmt"
-	"slices"
+	"strings"
 
 	"mlframework/infra/host"
 	"mlframework/sweep/fault"
@@ -43,12 +46,12 @@ type Origin struct {
 // Config is what Load put together. Whoever shares it must not change it.
 type Config struct {
 	Options   Options
-	Read      string // the file that was read, config.yml or config.sh with its folder; "" when there is none
+	Read      string // the file that was read, config.yml or config.sh with its folder; "" is none
 	values    map[string]value
 	overrides []override
 }
 
-// Origin tells where the option of that name, a key of config.yml, has its value from.
+// Origin returns where the option of that name, a key of config.yml, has its value from.
 func (c *Config) Origin(name string) Origin {
 	v, given := c.values[name]
 	if !given {
@@ -58,27 +61,20 @@ func (c *Config) Origin(name string) Origin {
 }
 
 // Explained is one option with its value as a person reads it, and its origin.
-type Explained struct {
-	Name   string `json:"name"`
-	Value  string `json:"value"`
-	Origin string `json:"origin"`
-}
+type Explained struct{ Name, Value, Origin string }
 
-// Explain lists every option in the order of the example. An option without a value says what that means.
+// Explain lists every option. One without a value has the words for what that means.
 func (c *Config) Explain() []Explained {
-	list := make([]Explained, len(table))
-	for i, o := range table {
-		text := join(o.get(c.Options))
-		if text == "" {
-			text = o.without
-		}
+	list := make([]Explained, len(options))
+	for i, o := range options {
+		text := cmp.Or(strings.Join(o.words(c.Options), ", "), o.standard, o.unset)
 		list[i] = Explained{o.name, text, c.Origin(o.name).Place}
 	}
 	return list
 }
 
-// Selection puts hosts, master and workers together. A fault in them was reported by Load; the error is
-// host.ErrNothing when neither a master nor workers are named.
+// Selection puts hosts, master and workers together. A fault in them was reported by Load; the
+// error is host.ErrNothing when neither a master nor workers are named.
 func (c *Config) Selection() (host.Selection, error) {
 	return host.Select(c.Options.Hosts, c.Options.Master, c.Options.Workers)
 }
@@ -87,26 +83,12 @@ func (c *Config) Selection() (host.Selection, error) {
 type Missing struct{ File string }
 
 func (m *Missing) Error() string {
-	return fmt.Sprintf("there is no %s: infrainit writes it when it is given -m and -w, and -a for hosts reached by ssh", m.File)
+	return fmt.Sprintf("there is no %s: infrainit writes it when it is given -m and -w, and -a "+
+		"for hosts reached by ssh", m.File)
 }
 
-// Usage is what is wrong in flags, where nothing else is: the command line is to blame, not the configuration.
+// Usage is what is wrong in flags, where nothing else is: the command line is to blame, not the
+// configuration.
 type Usage struct{ Faults fault.List }
 
 func (u *Usage) Error() string { return u.Faults.Error() }
-
-// checkPlaces adds what does not fit together in hosts, master and workers, each where it was written.
-func (l *loader) checkPlaces(o Options) {
-	names := map[host.Option]string{host.Hosts: "hosts", host.Master: "master", host.Workers: "workers"}
-	for _, f := range host.Check(o.Hosts, o.Master, o.Workers) {
-		l.report(l.values[names[f.Option]], problem{f.Element, f.Problem, f.Remedy})
-	}
-}
-
-// report adds a fault of a value where that, or the element of it, was written.
-func (l *loader) report(v value, p problem) {
-	l.add(v.kind, v.faultOf(p))
-}
-
-// hostsOf are the options' hosts and this machine, for what may be said of any.
-func hostsOf(o Options) []host.Address { return append(slices.Clone(o.Hosts), host.Local) }

@@ -7,9 +7,7 @@ func Edit(dir, home string, text []byte, o Options) ([]byte, error) {
 
 // OptionsOf are the options of a text alone.
 func OptionsOf(dir, home string, text []byte) (Options, error) {
-	t := readYAML(FileName, text, folders{dir, home})
-	o, faults := t.options()
-	return o, faults.Err()
+	return readYAML(FileName, text, folders{dir, home}).options()
 }
 
 // ReadShell reads the text of a config.sh.
@@ -27,9 +25,4 @@ func ReadShell(text string) (map[string][]string, []string) {
 }
 
 // Keys are the keys of the file, and those of an override.
-func Keys() (top, host []string) {
-	for _, o := range table {
-		top = append(top, o.name)
-	}
-	return append(top, "overrides"), overrideNames()
-}
+func Keys() (top, host []string) { return append(names(options), "overrides"), names(hostOptions) }

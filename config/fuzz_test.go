@@ -13,8 +13,8 @@ import (
 
 // Whatever the text, there are options or there are faults, each in one printable line; options that do not change leave
 // every byte as it is; and others are either saved as they are or refused.
-func FuzzEdit(f *testing.F) {
-	f.Add(config.Example)
+func FuzzConfig(f *testing.F) {
+	f.Add(example(f))
 	for _, text := range faulty {
 		f.Add(text)
 	}

@@ -3,9 +3,11 @@ package config
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -16,66 +18,61 @@ import (
 // maxBytes is far above any file that a person writes.
 const maxBytes = 1 << 20
 
-// Source is where Load looks. The zero value reads config.yml of the current folder for what hosts have of their own, and
-// takes all options by default.
+// Source is where Load looks. The zero value reads config.yml of the current folder for what hosts
+// have of their own, and takes all options by default.
 type Source struct {
 	File    string            // "" is FileName in the current folder
 	NoFile  bool              // read no file; Saved is false then
 	Saved   bool              // take options from the file too (-f)
-	Flags   map[string]string // those given, by the options' names; "" is the default, whatever the file says
+	Flags   map[string]string // those given, by options' names; "" is the default
 	Environ []string          // as os.Environ gives it
 	User    string            // who runs the command, for the cluster's name
 	Home    string            // folder that a leading ~/ stands for
 }
 
-// Load puts the options together: flag, else environment, else file, else default. A file that is not there is no
-// error unless Saved asks for it: *Missing. Where there is no config.yml beside the default name, Saved reads config.sh
-// of the old system instead.
+// Load puts the options together: flag, else environment, else file, else default. A file that is
+// not there is no error unless Saved asks for it: *Missing. Where there is no config.yml beside the
+// default name, Saved reads config.sh of the old system instead.
 //
-// All faults are reported at once. The error is a *Usage when only flags are wrong, else a fault.List. Warnings may come
-// with and without an error.
+// All faults are reported at once, those of options in the file that something stronger replaces
+// too: saving would meet them. The error is a *Usage when only flags are wrong, else a fault.List.
+// Warnings may come with and without an error.
 func Load(s Source) (*Config, fault.List, error) {
 	if s.File == "" {
 		s.File = FileName
 	}
-	l := &loader{source: s, values: map[string]value{}, at: folders{filepath.Dir(s.File), s.Home}}
-	c := new(Config)
+	l := &loader{source: s, at: folders{filepath.Dir(s.File), s.Home}}
+	c := &Config{values: map[string]value{}}
+	saved := map[string]value{}
 	if !s.NoFile {
-		if err := l.readFile(c); err != nil {
+		var err error
+		if saved, err = l.readFile(c); err != nil {
 			return nil, l.warnings, err
 		}
 	}
-	l.readEnvironment()
-	l.readFlags()
-	c.Options, c.values = l.settle(), l.values
+	environment := l.environment()
+	for _, o := range options {
+		if v, given := saved[o.name]; given && s.Saved {
+			c.values[o.name] = v
+		}
+		if v, given := environment[o.name]; given {
+			c.values[o.name] = v
+		}
+		if text, given := s.Flags[o.name]; given {
+			v := value{kind: Flag, place: place{name: o.flag()}}
+			c.values[o.name] = v.text(o.kind.list, text)
+		}
+		if v := saved[o.name]; c.values[o.name].kind != File {
+			l.set(o, new(Options), v)
+		}
+	}
+	c.Options = l.settle(c.values)
 	if s.Saved && c.Read == "" && len(l.faults)+len(l.wrong) == 0 {
 		return nil, l.warnings, &Missing{s.File}
 	}
 	l.computed(&c.Options)
-	l.checkPlaces(c.Options)
-	l.warnings = append(l.warnings, c.unused()...)
-	l.warnings = append(l.warnings, c.shadowed()...)
-	return l.finish(c)
-}
-
-// loader collects values, and what is wrong with them.
-type loader struct {
-	source        Source
-	at            folders
-	values        map[string]value // by option
-	faults, wrong fault.List       // wrong are those of flags
-	warnings      fault.List
-}
-
-func (l *loader) add(kind Kind, f fault.Fault) {
-	if kind == Flag {
-		l.wrong.Add(f)
-	} else {
-		l.faults.Add(f)
-	}
-}
-
-func (l *loader) finish(c *Config) (*Config, fault.List, error) {
+	l.checkPlaces(c)
+	l.warnings = append(append(l.warnings, c.unused()...), c.shadowed()...)
 	l.warnings.Sort()
 	switch {
 	case len(l.faults) > 0:
@@ -87,123 +84,141 @@ func (l *loader) finish(c *Config) (*Config, fault.List, error) {
 	return c, l.warnings, nil
 }
 
-// readFile reads config.yml, or config.sh in its stead. Options of a file that are not asked for are checked all the
-// same: saving would meet their faults.
-func (l *loader) readFile(c *Config) error {
-	data, err := readText(l.source.File)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return l.readOld(c)
-	case err != nil:
-		return unreadable(l.source.File, err)
-	}
-	c.Read = l.source.File
-	text := readYAML(l.source.File, data, l.at)
-	l.faults, l.warnings, c.overrides = text.faults, text.warnings, text.overrides
-	var scratch Options
-	for _, o := range table {
-		v, found := text.values[o.name]
-		if !found || len(v.words) == 0 {
-			continue
-		}
-		if l.source.Saved {
-			l.values[o.name] = v
-			continue
-		}
-		for _, p := range o.set(&scratch, v.words) {
-			l.report(v, p)
-		}
-	}
-	return nil
+// loader collects what is wrong.
+type loader struct {
+	source        Source
+	at            folders
+	faults, wrong fault.List // wrong are those of flags
+	warnings      fault.List
 }
 
-func (l *loader) readOld(c *Config) error {
-	if filepath.Base(l.source.File) != FileName || !l.source.Saved {
-		return nil
+// readFile reads config.yml, or config.sh in its stead.
+func (l *loader) readFile(c *Config) (map[string]value, error) {
+	name, data, err := l.source.File, []byte(nil), error(nil)
+	if data, err = readText(name); err == nil {
+		c.Read = name
+		d := readYAML(name, data, l.at)
+		l.faults, l.warnings, c.overrides = d.faults, d.warnings, d.overrides
+		return d.values, nil
 	}
-	name := filepath.Join(filepath.Dir(l.source.File), OldFileName)
-	data, err := readText(name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	case err != nil:
-		return unreadable(name, err)
+	if errors.Is(err, fs.ErrNotExist) && l.source.Saved && filepath.Base(name) == FileName {
+		name = filepath.Join(filepath.Dir(name), OldFileName)
+		if data, err = readText(name); err == nil {
+			c.Read = name
+			values, warnings := readShell(name, string(data))
+			l.warnings = append(l.warnings, warnings...)
+			return values, nil
+		}
 	}
-	c.Read = name
-	values, warnings := readShell(name, string(data))
-	l.values = values
-	l.warnings = append(l.warnings, warnings...)
-	return nil
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return nil, unreadable(name, err)
 }
 
-func (l *loader) readEnvironment() {
-	known := map[string]option{}
-	for _, o := range table {
+// readText reads a file that a person wrote: one that is small.
+func readText(name string) ([]byte, error) {
+	info, err := os.Stat(name)
+	if err == nil && !info.Mode().IsRegular() {
+		return nil, errors.New("it is not a file")
+	}
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxBytes+1))
+	if err == nil && len(data) > maxBytes {
+		err = fmt.Errorf("it is longer than %d bytes", maxBytes)
+	}
+	return data, err
+}
+
+func unreadable(name string, err error) fault.List {
+	if op, ok := errors.AsType[*fs.PathError](err); ok {
+		err = op.Err
+	}
+	return fault.List{{File: name, Problem: "cannot be read: " + err.Error(),
+		Remedy: "name another with --config, or put a readable file there"}}
+}
+
+func (l *loader) environment() map[string]value {
+	values, known := map[string]value{}, map[string]option{}
+	var shorts []string
+	for _, o := range options {
 		known[Variable(o.name)] = o
+		shorts = append(shorts, strings.TrimPrefix(Variable(o.name), variablePrefix))
 	}
+	slices.Sort(shorts)
 	for _, e := range l.source.Environ {
 		name, text, _ := strings.Cut(e, "=")
 		short, ours := strings.CutPrefix(name, variablePrefix)
-		o, found := known[name]
-		switch {
-		case found && text != "":
-			l.values[o.name] = single(o, Environment, place{name: name}, "", text)
-		case found || !ours:
-		default:
-			l.misspelt(name, short, known)
+		if o, found := known[name]; found && text != "" {
+			v := value{kind: Environment, place: place{name: name}}
+			values[o.name] = v.text(o.kind.list, text)
+		} else if !found && ours && len(short) > 3 {
+			// Others with this prefix belong to other parts.
+			if near := fault.Nearest(short, shorts); near != "" {
+				l.warnings.Add(fault.Fault{File: name, Problem: "is not read by anybody",
+					Remedy: "did you mean " + variablePrefix + near + "?"})
+			}
 		}
 	}
-}
-
-// misspelt warns of a variable that is nearly one of ours. Others with this prefix belong to other parts.
-func (l *loader) misspelt(name, short string, known map[string]option) {
-	var names []string
-	for n := range known {
-		names = append(names, strings.TrimPrefix(n, variablePrefix))
-	}
-	slices.Sort(names)
-	if near := fault.Nearest(short, names); near != "" && len(short) > 3 {
-		l.warnings.Add(fault.Fault{File: name, Problem: "is not read by anybody", Remedy: fmt.Sprintf("did you mean %s?", variablePrefix+near)})
-	}
-}
-
-func (l *loader) readFlags() {
-	for _, o := range table {
-		if text, given := l.source.Flags[o.name]; given {
-			l.values[o.name] = single(o, Flag, place{name: o.flag()}, "", text)
-		}
-	}
-}
-
-// flag is the option as people write it: -a, --image.
-func (o option) flag() string {
-	if o.short != "" {
-		return "-" + o.short
-	}
-	return "--" + o.name
+	return values
 }
 
 // settle makes options of the values, and reports what is wrong with them.
-func (l *loader) settle() Options {
-	o := defaults()
-	for _, row := range table {
-		v := l.values[row.name]
-		if len(v.words) == 0 {
-			continue
-		}
-		for _, p := range row.set(&o, v.words) {
-			l.report(v, p)
-		}
-		if row.path != nil && v.kind == File {
-			*row.path(&o) = l.at.resolve(*row.path(&o))
-		} else if row.path != nil {
-			*row.path(&o) = folders{"", l.source.Home}.resolve(*row.path(&o))
-		}
+func (l *loader) settle(values map[string]value) Options {
+	o := defaults
+	for _, opt := range options {
+		l.set(opt, &o, values[opt.name])
 	}
 	return o
 }
 
-// computed are the defaults that depend on who asks and where.
+// set gives an option a value, unless there is none.
+func (l *loader) set(opt option, o *Options, v value) {
+	if len(v.words) == 0 {
+		return
+	}
+	in := reflect.ValueOf(o).Elem()
+	for _, p := range opt.set(in, v.words) {
+		l.report(v, p)
+	}
+	if opt.path {
+		at := folders{"", l.at.home}
+		if v.kind == File {
+			at = l.at
+		}
+		in.Field(opt.field).SetString(at.resolve(in.Field(opt.field).String()))
+	}
+}
+
+// report adds a fault of a value where that, or the element of it, was written.
+func (l *loader) report(v value, p problem) {
+	if v.kind == Flag {
+		l.wrong.Add(v.fault(p))
+	} else {
+		l.faults.Add(v.fault(p))
+	}
+}
+
+// checkPlaces reports what does not fit together in hosts, master and workers, each where it was
+// written.
+func (l *loader) checkPlaces(c *Config) {
+	o := c.Options
+	names := map[host.Option]string{
+		host.Hosts: "hosts", host.Master: "master", host.Workers: "workers",
+	}
+	for _, f := range host.Check(o.Hosts, o.Master, o.Workers) {
+		l.report(c.values[names[f.Option]], problem{f.Element, f.Problem, f.Remedy})
+	}
+}
+
+// computed sets the defaults that depend on the user and the current folder.
 func (l *loader) computed(o *Options) {
 	if o.Project == "" {
 		if _, err := os.Stat("tasks.yml"); err == nil {
@@ -213,11 +228,9 @@ func (l *loader) computed(o *Options) {
 	if o.Name != "" || o.Project == "" || l.source.User == "" {
 		return
 	}
-	project, err := filepath.Abs(o.Project)
-	if err != nil {
-		return
+	if project, err := filepath.Abs(o.Project); err == nil {
+		o.Name = clusterNameOf(l.source.User, filepath.Base(project))
 	}
-	o.Name = clusterNameOf(l.source.User, filepath.Base(project))
 }
 
 // clusterNameOf puts dashes for what a cluster's name cannot have.
@@ -236,18 +249,4 @@ func clusterNameOf(parts ...string) string {
 		name = strings.TrimRight(name[:maxName], "-._")
 	}
 	return name
-}
-
-// unused warns of overrides that fit none of the hosts. It is no fault: a host may be left out for a while.
-func (c *Config) unused() (warnings fault.List) {
-	if len(c.Options.Hosts) == 0 {
-		return nil
-	}
-	for _, o := range c.overrides {
-		if !slices.ContainsFunc(hostsOf(c.Options), func(a host.Address) bool { return o.fits(a) }) {
-			warnings.Add(fault.Fault{File: o.place.name, Line: o.place.line, Column: o.place.column,
-				Problem: fmt.Sprintf("overrides.%s: no host of this name is listed", o.text)})
-		}
-	}
-	return warnings
 }

@@ -177,20 +177,29 @@ overrides:
 `)
 	c, _ := load(t, config.Source{File: file, Saved: true})
 	dir := filepath.Dir(file)
-	big := config.Host{Address: host.Address{User: "anna", Name: "gpu1", Port: 2222}, Key: filepath.Join(dir, "k"), Slots: 2,
-		Jump: []host.Address{{Name: "g1"}, {User: "ben", Name: "g2", Port: 22}}, GPUs: config.GPUs{None: true}, Image: "own",
-		Labels:      []config.Pair{{Name: "room", Value: "12"}, {Name: "empty"}},
-		Environment: []config.Pair{{Name: "OMP_NUM_THREADS", Value: "04"}}, Volumes: []string{"/a:/b", "~/c:/d:ro"},
-		Limits: config.Limits{Memory: 1 << 30, SharedMemory: 64 << 20, Processes: 99}}
+	big := config.Host{
+		Address: host.Address{User: "anna", Name: "gpu1", Port: 2222},
+		HostOptions: config.HostOptions{
+			User: "anna", Port: 2222, Key: filepath.Join(dir, "k"), Slots: 2,
+			Jump: []host.Address{{Name: "g1"}, {User: "ben", Name: "g2", Port: 22}},
+			GPUs: config.GPUs{None: true}, Image: "own",
+			Labels:      []config.Pair{{Name: "room", Value: "12"}, {Name: "empty"}},
+			Environment: []config.Pair{{Name: "OMP_NUM_THREADS", Value: "04"}},
+			Volumes:     []string{"/a:/b", "~/c:/d:ro"},
+			Limits:      config.Limits{Memory: 1 << 30, SharedMemory: 64 << 20, Processes: 99},
+		},
+	}
 	with := func(change func(*config.Host)) config.Host { h := big; change(&h); return h }
 	for text, want := range map[string]config.Host{
 		"gpu1":        big,
 		"ben@GPU1:22": with(func(h *config.Host) { h.Address = host.Address{User: "ben", Name: "GPU1", Port: 22} }),
 		"gpu2":        with(func(h *config.Host) { h.Address.Name = "gpu2" }),
 		"gpu3":        with(func(h *config.Host) { h.Address.Name = "gpu3"; h.Slots = 5 }),
-		"gpu3:2222":   {Address: host.Address{Name: "gpu3", Port: 2222}, Slots: 6, Image: "all"},
-		"gpu4":        {Address: host.Address{Name: "gpu4"}, Slots: 2, Image: "all"},
-		"local":       {Address: host.Local, Slots: 1, Image: "all"},
+		"gpu3:2222": {Address: host.Address{Name: "gpu3", Port: 2222},
+			HostOptions: config.HostOptions{Slots: 6, Image: "all"}},
+		"gpu4": {Address: host.Address{Name: "gpu4"},
+			HostOptions: config.HostOptions{Slots: 2, Image: "all"}},
+		"local": {Address: host.Local, HostOptions: config.HostOptions{Slots: 1, Image: "all"}},
 	} {
 		a, err := host.Parse(text)
 		if err != nil {

@@ -1,7 +1,11 @@
 package config
 
 import (
-	"path/filepath"
+	"cmp"
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -9,39 +13,84 @@ import (
 	"mlframework/infra/host"
 )
 
-// Options are a cluster's options. What they mean stands in the example.
+// Options are the options of a cluster, and the schema of config.yml, of the flags and of the
+// variables of the environment. docs/config.md explains each key; a test holds the two together.
+// The tags:
+//
+//	yaml     key, long flag, and with the prefix MLFRAMEWORK_ the variable
+//	is       which texts are valid: a key of kinds
+//	number   which whole numbers are, and of what
+//	short    short flag
+//	default  value of an option that is not set
+//	unset    what it means that an option without a default is not set
+//	help     for --help; the first word in capitals stands for the value
 type Options struct {
-	Hosts         []host.Address
-	Key           string // path that can be opened from the current folder; "" leaves it to ssh's configuration and agent
-	Folder        string // on the hosts, slash-separated, relative to the home folder, at least one name deep
-	Project       string // path that can be opened from the current folder; "" when that has no tasks.yml
-	Master        host.Place
-	Workers       []host.Place
-	Name          string // of the cluster: letters, digits, dot, dash and underscore; "" when there is no project
-	Image         string // "" leaves it to tasks.yml
-	BrokerImage   string
-	Slots         int // of each worker; 0 is one for each GPU, else one for each core
-	GPUs          GPUs
-	MasterAddress string // name or IP address; "" is found by trying
-	Group         string // "" is nobody but the owner
-	HostKeyCheck  HostKeyCheck
-	ExposeMonitor bool
-	BrokerPort    int           // 0 is 5671, or the next that is free
-	MonitorPort   int           // 0 is 5555, or the next that is free
-	DrainTimeout  time.Duration // 0 is no limit
+	Hosts []host.Address `yaml:"hosts" is:"hosts" short:"a" unset:"none" help:"remote hosts in order: HOST,..., each [user@]host[:port]"`
+	// Key and Project are paths that can be opened from the current folder.
+	Key string `yaml:"key" is:"path" short:"i" unset:"as ssh is configured" help:"private key: FILE, tried before all others"`
+	// Folder is slash-separated and at least one name deep.
+	Folder  string       `yaml:"folder" is:"folder" short:"r" default:"mlframework" help:"folder on the hosts: PATH, relative to the home folder"`
+	Project string       `yaml:"project" is:"path" short:"d" unset:"the current one, when it has a tasks.yml" help:"the project's FOLDER"`
+	Master  host.Place   `yaml:"master" is:"place" short:"m" unset:"joins the cluster that runs" help:"where master, broker and monitor run: HOST, local or a number of -a, from 1"`
+	Workers []host.Place `yaml:"workers" is:"places" short:"w" unset:"none" help:"where workers run: HOST,..., each local, a number of -a, or a range such as 2-5"`
+	// Name is "" when there is no project either.
+	Name        string `yaml:"name" is:"name" unset:"user and project" help:"the cluster's NAME"`
+	Image       string `yaml:"image" is:"image" unset:"as in tasks.yml" help:"IMAGE of the workers"`
+	BrokerImage string `yaml:"broker-image" is:"image" default:"rabbitmq:4.2" help:"IMAGE of the broker"`
+	// Slots are those of each worker.
+	Slots         int          `yaml:"slots" number:"1-4096 slots" unset:"one on each core" help:"run N tasks at a time on each worker"`
+	GPUs          GPUs         `yaml:"gpus" is:"gpus" unset:"all" help:"GPUS of each host: all, none, a number, or device=0,2; not used yet"`
+	MasterAddress string       `yaml:"master-address" is:"address" unset:"found by trying" help:"where workers reach the master: ADDRESS"`
+	Group         string       `yaml:"group" is:"group" unset:"nobody" help:"GROUP of the master's host that may use the cluster too"`
+	HostKeyCheck  HostKeyCheck `yaml:"host-key-check" is:"host-key-check" default:"accept-new" help:"POLICY for unknown host keys: yes, accept-new or no"`
+	ExposeMonitor bool         `yaml:"expose-monitor" is:"switch" unset:"false" help:"let the monitor be reached from other machines, with TLS and its token"`
+	BrokerPort    int          `yaml:"broker-port" number:"1-65535 a port" unset:"5671, or the next that is free" help:"PORT of the broker"`
+	MonitorPort   int          `yaml:"monitor-port" number:"1-65535 a port" unset:"5555, or the next that is free" help:"PORT of the monitor"`
+	// DrainTimeout is 0 for no limit.
+	DrainTimeout time.Duration `yaml:"drain-timeout" is:"duration" default:"10m" help:"for how much TIME a worker that is replaced or removed may finish what it runs; 0: no limit"`
 }
 
-// HostKeyCheck is what happens with hosts that known_hosts does not have. A changed key is refused by all but CheckNo.
+// HostOptions are those of a single host, below overrides. Keys with the tag ssh say how it is
+// reached, and mean nothing for this machine.
+type HostOptions struct {
+	User   string         `yaml:"user" is:"user" ssh:"yes"`
+	Port   int            `yaml:"port" number:"1-65535 a port" ssh:"yes"`
+	Key    string         `yaml:"key" is:"path" ssh:"yes"`
+	Jump   []host.Address `yaml:"jump" is:"hosts" ssh:"yes"` // the first one first; none: as ssh is configured
+	Slots  int            `yaml:"slots" number:"1-4096 slots"`
+	GPUs   GPUs           `yaml:"gpus" is:"gpus"`
+	Image  string         `yaml:"image" is:"image"`
+	Labels []Pair         `yaml:"labels" is:"labels"`
+	// Environment is that of the worker, and so of every attempt there.
+	Environment []Pair   `yaml:"environment" is:"variables"`
+	Volumes     []string `yaml:"volumes" is:"volumes"` // beside those of tasks.yml
+	Limits      Limits   `yaml:"limits"`
+}
+
+// Pair is a name with its value, in file order. The value is text as the file has it: 0.10 stays
+// 0.10.
+type Pair struct{ Name, Value string }
+
+// Limits are those of a host's worker, for all of its slots together; 0 is none of its own.
+type Limits struct {
+	Memory       int64 `yaml:"memory" is:"memory"` // bytes
+	SharedMemory int64 `yaml:"shm" is:"shm"`       // size of /dev/shm in bytes
+	Processes    int   `yaml:"pids" number:"1-4194304 processes"`
+}
+
+// HostKeyCheck is what happens with hosts that known_hosts does not have, in the words of
+// ssh_config (StrictHostKeyChecking). A changed key is refused by all but CheckNo.
 type HostKeyCheck string
 
-// The words for it are ssh_config's (StrictHostKeyChecking).
+// The policies.
 const (
 	CheckYes       HostKeyCheck = "yes"
 	CheckAcceptNew HostKeyCheck = "accept-new"
 	CheckNo        HostKeyCheck = "no"
 )
 
-// GPUs are those of a host that its worker may use, in the words of docker's --gpus. The zero value is all of them.
+// GPUs are those of a host that its worker may use, in the words of docker's --gpus. The zero value
+// is all of them.
 type GPUs struct {
 	None    bool
 	Count   int      // so many, whichever are first; 0 is no limit
@@ -61,111 +110,136 @@ func (g GPUs) String() string {
 	return "all"
 }
 
-// Defaults of options. Project and Name have none that is the same everywhere.
-const (
-	DefaultFolder       = "mlframework"
-	DefaultBrokerImage  = "rabbitmq:4.2"
-	DefaultDrainTimeout = 10 * time.Minute
-)
-
-func defaults() Options {
-	return Options{
-		Folder: DefaultFolder, BrokerImage: DefaultBrokerImage, HostKeyCheck: CheckAcceptNew, DrainTimeout: DefaultDrainTimeout,
-	}
-}
-
-// option is one row of the table: how it is written, read and written back.
+// option is a field of one of the structs above.
 type option struct {
-	name    string // in config.yml, and as a long flag
-	short   string // flag; "" is none
-	meta    string // of its value, in a command's help; "" is a switch
-	usage   string // in a command's help
-	without string // what it means when nobody set it and it has no value
-	list    bool
-	path    func(o *Options) *string // of an option that is a path on this machine
-	set     func(o *Options, words []string) []problem
-	get     func(o Options) []string // as written in config.yml; none when it is as by default
+	name, short, help string
+	standard          string // default
+	unset             string
+	ssh, path, toggle bool // is about ssh, a path on this machine, true or false
+	kind              kind
+	field             int
 }
 
-// problem is what is wrong with a value, or with one element of it, counted from 1.
-type problem struct {
-	element      int
-	text, remedy string
-}
-
-// one makes a setter of an option with a single value.
-func one[T any](field func(*Options) *T, parse func(string) (T, problem)) func(*Options, []string) []problem {
-	return func(o *Options, words []string) []problem {
-		parsed, p := parse(words[0])
-		if p.text != "" {
-			return []problem{p}
+// schema returns the options of a struct, in its order.
+func schema[T any]() (list []option) {
+	t := reflect.TypeFor[T]()
+	for i := range t.NumField() {
+		tag := t.Field(i).Tag
+		o := option{
+			name: tag.Get("yaml"), short: tag.Get("short"), help: tag.Get("help"),
+			standard: tag.Get("default"), unset: tag.Get("unset"),
+			ssh: tag.Get("ssh") != "", path: tag.Get("is") == "path",
+			toggle: tag.Get("is") == "switch", kind: kinds[tag.Get("is")], field: i,
 		}
-		*field(o) = parsed
-		return nil
+		if bounds, of, is := strings.Cut(tag.Get("number"), " "); is {
+			least, most, _ := strings.Cut(bounds, "-")
+			o.kind = kind{parse: word(number(of, least, most))}
+		}
+		list = append(list, o)
 	}
+	return list
 }
 
-// unless makes a getter: no words for what is as by default.
-func unless[T comparable](field func(*Options) *T, text func(T) string) func(Options) []string {
-	return func(o Options) []string {
-		standard := defaults()
-		if *field(&o) == *field(&standard) {
-			return nil
-		}
-		return []string{text(*field(&o))}
+var options, hostOptions, limitOptions = schema[Options](), schema[HostOptions](), schema[Limits]()
+
+func names(list []option) (names []string) {
+	for _, o := range list {
+		names = append(names, o.name)
 	}
+	return names
 }
 
-func same[T ~string](text T) string { return string(text) }
+// named returns the option of that name, or nil.
+func named(list []option, name string) *option {
+	if i := slices.IndexFunc(list, func(o option) bool { return o.name == name }); i >= 0 {
+		return &list[i]
+	}
+	return nil
+}
 
-// ofHost turns faults of package host into ours.
-func ofHost(err error) (problems []problem) {
-	switch e := err.(type) {
-	case nil:
-	case host.Fault:
-		return []problem{{e.Element, e.Problem, e.Remedy}}
-	case host.Faults:
-		for _, f := range e {
-			problems = append(problems, problem{f.Element, f.Problem, f.Remedy})
-		}
-	default:
-		return []problem{{text: err.Error()}}
+// set parses the words into the option's field of a struct. Elements of a list that are right are
+// there beside problems with others.
+func (o option) set(in reflect.Value, words []string) []problem {
+	parsed, problems := o.kind.parse(words)
+	if parsed != nil {
+		in.Field(o.field).Set(reflect.ValueOf(parsed))
 	}
 	return problems
 }
 
-// folders are what paths on this machine are relative to.
-type folders struct {
-	dir  string // the file's own folder
-	home string // for a leading ~/; "" leaves that as it is
+// words returns an option's value as config.yml has it; none when it is the default.
+func (o option) words(of Options) (words []string) {
+	v := reflect.ValueOf(of).Field(o.field)
+	if reflect.DeepEqual(v.Interface(), reflect.ValueOf(defaults).Field(o.field).Interface()) {
+		return nil
+	}
+	if v.Kind() != reflect.Slice {
+		return []string{textOf(v.Interface())}
+	}
+	for i := range v.Len() {
+		words = append(words, textOf(v.Index(i).Interface()))
+	}
+	return words
 }
 
-// resolve makes a path of the file one that can be opened from the current folder.
-func (f folders) resolve(path string) string {
-	below, isHome := strings.CutPrefix(filepath.ToSlash(path), "~/")
-	switch {
-	case path == "":
-		return ""
-	case isHome && f.home != "":
-		return filepath.Join(f.home, below)
-	case isHome || filepath.IsAbs(path):
-		return filepath.Clean(path)
+func textOf(value any) string {
+	if d, ok := value.(time.Duration); ok {
+		return duration(d)
 	}
-	return filepath.Join(f.dir, path)
+	return fmt.Sprint(value)
 }
 
-// relative is the opposite of resolve. What has no relation to the file's folder is written in full.
-func (f folders) relative(path string) string {
-	if path == "" || filepath.IsAbs(path) || strings.HasPrefix(path, "~/") {
-		return path
+// defaults are the options when none is set. Project and Name have defaults that depend on the user
+// and the current folder: see computed.
+var defaults = func() (o Options) {
+	for _, opt := range options {
+		if opt.standard != "" {
+			opt.set(reflect.ValueOf(&o).Elem(), []string{opt.standard})
+		}
 	}
-	dir, err1 := filepath.Abs(f.dir)
-	full, err2 := filepath.Abs(path)
-	if err1 != nil || err2 != nil {
-		return path
+	return o
+}()
+
+// FlagOf is an option as a command offers it.
+type FlagOf struct {
+	Name   string // in config.yml, and as a long flag
+	Short  string // "" is none
+	Usage  string // with the name of the value in backquotes
+	Switch bool   // takes no value
+}
+
+var placeholder = regexp.MustCompile(`\b[A-Z]+\b(,\.\.\.)?`)
+
+// Flags returns the options as flags.
+func Flags() []FlagOf {
+	list := make([]FlagOf, len(options))
+	for i, o := range options {
+		usage := o.help
+		if !o.toggle {
+			at := placeholder.FindStringIndex(usage)
+			usage = usage[:at[0]] + "`" + usage[at[0]:at[1]] + "`" + usage[at[1]:] +
+				" (default: " + cmp.Or(o.standard, o.unset) + ")"
+		}
+		list[i] = FlagOf{o.name, o.short, usage, o.toggle}
 	}
-	if rel, err := filepath.Rel(dir, full); err == nil {
-		return rel
+	return list
+}
+
+// flag is the option as people write it: -a, --image.
+func (o option) flag() string {
+	if o.short != "" {
+		return "-" + o.short
 	}
-	return full
+	return "--" + o.name
+}
+
+const variablePrefix = "MLFRAMEWORK_"
+
+// Variable returns the name of the environment variable of an option: MLFRAMEWORK_BROKER_IMAGE. The
+// master's is MLFRAMEWORK_MASTER_HOST, as MLFRAMEWORK_MASTER names a master's socket to run-tasks.
+func Variable(option string) string {
+	if option == "master" {
+		option = "master-host"
+	}
+	return variablePrefix + strings.ToUpper(strings.ReplaceAll(option, "-", "_"))
 }

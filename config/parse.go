@@ -18,20 +18,116 @@ import (
 
 // Bounds that no sensible cluster meets; they catch slips of the finger.
 const (
-	maxSlots    = 4096
 	maxGPUs     = 256
 	maxName     = 48 // leaves room for roles in the names of containers, which are host names: 63
 	maxDuration = 3650 * 24 * time.Hour
 	maxQuoted   = 60 // characters of a text that a message repeats
 )
 
-const devicePrefix = "device="
-
-var (
-	clusterName = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$`)
-	groupName   = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]{0,31}$`) // useradd(8), and dots
-	device      = regexp.MustCompile(`^([0-9]{1,3}(:[0-9]{1,2})?|(GPU|MIG)-[A-Za-z0-9/-]+)$`)
+// What Docker accepts at least
+// (https://docs.docker.com/engine/containers/resource_constraints/), and a /dev/shm that programs
+// can begin with.
+const (
+	leastMemory = 6 << 20
+	leastShared = 64 << 10
 )
+
+// problem is what is wrong with a value, or with one element of it, counted from 1.
+type problem struct {
+	element      int
+	text, remedy string
+}
+
+// wrong is a problem with a text.
+func wrong(text, what, remedy string) problem {
+	return problem{text: quote(text) + " " + what, remedy: remedy}
+}
+
+// kind is what the texts of an option may be.
+type kind struct {
+	list  bool // elements, apart by commas where they stand in one text
+	parse func(words []string) (any, []problem)
+	// name checks the names of a mapping of names to texts; the second result makes it a warning.
+	name func(name string) (problem, bool)
+}
+
+var kinds = map[string]kind{
+	"hosts":  {list: true, parse: elements(host.ParseList)},
+	"places": {list: true, parse: elements(host.ParsePlaces)},
+	"place":  {parse: word(parsePlace)},
+	"path":   {parse: word(parsePath)},
+	"folder": {parse: word(parseFolder)},
+	"name": {parse: word(matching(`^[A-Za-z0-9]([A-Za-z0-9._-]{0,46}[A-Za-z0-9])?$`,
+		"is not a valid name for a cluster", fmt.Sprintf("write up to %d letters, digits, dots, "+
+			"dashes and underscores, a letter or digit first and last", maxName)))},
+	"image":   {parse: word(parseImage)},
+	"memory":  {parse: word(size(leastMemory))},
+	"shm":     {parse: word(size(leastShared))},
+	"gpus":    {parse: word(parseGPUs)},
+	"address": {parse: word(parseMasterAddress)},
+	"group": {parse: word(matching(`^[A-Za-z_][A-Za-z0-9_.-]{0,31}$`, // useradd(8), and dots
+		"is not a valid name of a group", "write a group of the master's host"))},
+	"user":           {parse: word(parseUser)},
+	"host-key-check": {parse: word(parseHostKeyCheck)},
+	"switch":         {parse: word(parseSwitch)},
+	"duration":       {parse: word(parseDuration)},
+	"volumes":        {list: true, parse: parseVolumes},
+	"labels":         {name: checkLabel},
+	"variables":      {name: checkVariable},
+}
+
+// word parses the one word of an option.
+func word[T any](parse func(string) (T, problem)) func([]string) (any, []problem) {
+	return func(words []string) (any, []problem) {
+		v, p := parse(words[0])
+		if p.text != "" {
+			return nil, []problem{p}
+		}
+		return v, nil
+	}
+}
+
+// matching accepts the texts of a pattern.
+func matching(pattern, what, remedy string) func(string) (string, problem) {
+	valid := regexp.MustCompile(pattern)
+	return func(text string) (string, problem) {
+		if !valid.MatchString(text) {
+			return "", wrong(text, what, remedy)
+		}
+		return text, problem{}
+	}
+}
+
+func elements[T any](parse func([]string) ([]T, error)) func([]string) (any, []problem) {
+	return func(words []string) (any, []problem) {
+		list, err := parse(words)
+		return list, ofHost(err)
+	}
+}
+
+// ofHost turns faults of package host into ours.
+func ofHost(err error) (problems []problem) {
+	switch e := err.(type) {
+	case nil:
+	case host.Fault:
+		return []problem{{e.Element, e.Problem, e.Remedy}}
+	case host.Faults:
+		for _, f := range e {
+			problems = append(problems, problem{f.Element, f.Problem, f.Remedy})
+		}
+	default:
+		return []problem{{text: err.Error()}}
+	}
+	return problems
+}
+
+func parsePlace(text string) (host.Place, problem) {
+	place, err := host.ParsePlace(text)
+	if problems := ofHost(err); len(problems) > 0 {
+		return 0, problems[0]
+	}
+	return place, problem{}
+}
 
 // checkText refuses what no option is made of.
 func checkText(text string) problem {
@@ -39,54 +135,55 @@ func checkText(text string) problem {
 	case text == "":
 		return problem{text: "is empty", remedy: "write a value, or remove it"}
 	case strings.ContainsFunc(text, unicode.IsControl):
-		return problem{text: quote(text) + " holds a control character", remedy: "remove it"}
+		return wrong(text, "holds a control character", "remove it")
 	}
 	return problem{}
 }
 
 func parsePath(text string) (string, problem) { return filepath.FromSlash(text), checkText(text) }
 
-// parseFolder wants a folder below the home folder, never the home folder itself: infra-clean may remove it.
+// parseFolder wants a folder below the home folder, never the home folder itself: infra-clean may
+// remove it.
 func parseFolder(text string) (string, problem) {
 	clean := path.Clean(text)
 	switch p := checkText(text); {
 	case p.text != "":
 		return "", p
 	case path.IsAbs(text) || strings.HasPrefix(text, "~") || strings.HasPrefix(text, "-"):
-		return "", problem{text: quote(text) + " is not relative to the home folder", remedy: "write its path below that: " + DefaultFolder}
+		return "", wrong(text, "is not relative to the home folder",
+			"write its path below that: mlframework")
 	case clean == "." || clean == ".." || strings.HasPrefix(clean, "../"):
-		return "", problem{text: quote(text) + " is not a folder of its own below the home folder", remedy: "write one such as " + DefaultFolder}
+		return "", wrong(text, "is not a folder of its own below the home folder",
+			"write one such as mlframework")
 	}
 	return clean, problem{}
-}
-
-func parseName(text string) (string, problem) {
-	if !clusterName.MatchString(text) || len(text) > maxName {
-		return "", problem{text: quote(text) + " is no name for a cluster",
-			remedy: fmt.Sprintf("write up to %d letters, digits, dots, dashes and underscores, a letter or digit first and last", maxName)}
-	}
-	return text, problem{}
 }
 
 func parseImage(text string) (string, problem) {
 	p := checkText(text)
 	if p.text == "" && (strings.ContainsFunc(text, unicode.IsSpace) || text[0] == '-') {
-		p = problem{text: quote(text) + " is no name of an image", remedy: "write one such as python:3.12-slim"}
+		p = wrong(text, "is not a valid name of an image", "write one such as python:3.12-slim")
 	}
 	return text, p
 }
 
-func parseSlots(text string) (int, problem) { return parseCount(text, "slots", 1, maxSlots) }
-
-func parsePort(text string) (int, problem) { return parseCount(text, "a port", 1, 65535) }
-
-func parseCount(text, what string, least, most int) (int, problem) {
-	n, err := strconv.Atoi(text)
-	if err != nil || text[0] == '+' || n < least || n > most {
-		return 0, problem{text: fmt.Sprintf("%s is no number for %s", quote(text), what), remedy: fmt.Sprintf("write a whole number from %d to %d", least, most)}
+// number accepts whole numbers between two of them, which are written in a tag.
+func number(of, least, most string) func(string) (int, problem) {
+	from, _ := strconv.Atoi(least)
+	to, _ := strconv.Atoi(most)
+	return func(text string) (int, problem) {
+		n, err := strconv.Atoi(text)
+		if err != nil || text[0] == '+' || n < from || n > to {
+			return 0, wrong(text, "is not a valid number for "+of,
+				"write a whole number from "+least+" to "+most)
+		}
+		return n, problem{}
 	}
-	return n, problem{}
 }
+
+const devicePrefix = "device="
+
+var device = regexp.MustCompile(`^([0-9]{1,3}(:[0-9]{1,2})?|(GPU|MIG)-[A-Za-z0-9/-]+)$`)
 
 func parseGPUs(text string) (GPUs, problem) {
 	const remedy = "write all, none, a number, or device= and indexes or UUIDs: device=0,2"
@@ -97,23 +194,22 @@ func parseGPUs(text string) (GPUs, problem) {
 	case text == "none" || text == "0":
 		return GPUs{None: true}, problem{}
 	case !isList:
-		n, p := parseCount(text, "GPUs", 1, maxGPUs)
-		if p.text != "" {
-			p = problem{text: quote(text) + " is no choice of GPUs", remedy: remedy}
+		n, err := strconv.Atoi(text)
+		if err != nil || text[0] == '+' || n < 1 || n > maxGPUs {
+			return GPUs{}, wrong(text, "is not a valid choice of GPUs", remedy)
 		}
-		return GPUs{Count: n}, p
+		return GPUs{Count: n}, problem{}
 	}
 	devices := host.Split(list)
 	for i, d := range devices {
-		switch {
-		case !device.MatchString(d):
-			return GPUs{}, problem{text: fmt.Sprintf("%s: %s is no GPU", quote(text), quote(d)), remedy: remedy}
-		case slices.Contains(devices[:i], d):
-			return GPUs{}, problem{text: fmt.Sprintf("%s: %s is there twice", quote(text), quote(d)), remedy: "remove one"}
+		if !device.MatchString(d) {
+			return GPUs{}, wrong(text, "has "+quote(d)+", which is not a GPU", remedy)
+		} else if slices.Contains(devices[:i], d) {
+			return GPUs{}, wrong(text, "has "+quote(d)+" twice", "remove one")
 		}
 	}
 	if len(devices) == 0 {
-		return GPUs{}, problem{text: quote(text) + " names no GPU", remedy: remedy}
+		return GPUs{}, wrong(text, "names no GPU", remedy)
 	}
 	return GPUs{Devices: devices}, problem{}
 }
@@ -121,19 +217,20 @@ func parseGPUs(text string) (GPUs, problem) {
 func parseMasterAddress(text string) (string, problem) {
 	a, err := host.Parse(text)
 	if problems := ofHost(err); len(problems) > 0 {
-		p := problems[0]
-		p.remedy = "write the name or IP address of the master's host, as workers reach it"
-		return "", p
+		return "", problem{text: problems[0].text,
+			remedy: "write the name or IP address of the master's host, as workers reach it"}
 	}
 	if a.User != "" || a.Port != 0 || a.Local() {
-		return "", problem{text: quote(text) + " is more than an address", remedy: "write a name or an IP address; the port is broker-port"}
+		return "", wrong(text, "is more than an address",
+			"write a name or an IP address; the port is broker-port")
 	}
 	return a.Name, problem{}
 }
 
-func parseGroup(text string) (string, problem) {
-	if !groupName.MatchString(text) {
-		return "", problem{text: quote(text) + " is no name of a group", remedy: "write a group of the master's host"}
+func parseUser(text string) (string, problem) {
+	a, err := host.Parse(text + "@host")
+	if err != nil || a.User != text {
+		return "", wrong(text, "is not a valid name of a user", "write the user on that host")
 	}
 	return text, problem{}
 }
@@ -157,14 +254,13 @@ func parseSwitch(text string) (bool, problem) {
 	case "false", "False", "FALSE", "0":
 		return false, problem{}
 	}
-	return false, problem{text: quote(text) + " is neither true nor false", remedy: "write true or false"}
+	return false, wrong(text, "is neither true nor false", "write true or false")
 }
 
 var days = regexp.MustCompile(`^([0-9]{1,5})d`)
 
 // parseDuration reads 90s, 10m, 1h30m, 2d, and 0.
 func parseDuration(text string) (time.Duration, problem) {
-	const remedy = "write one such as 90s, 10m, 1h30m or 2d; 0 is no limit"
 	rest, whole := text, time.Duration(0)
 	if m := days.FindStringSubmatch(text); m != nil {
 		n, _ := strconv.Atoi(m[1]) // five digits at most
@@ -174,15 +270,16 @@ func parseDuration(text string) (time.Duration, problem) {
 		}
 	}
 	d, err := time.ParseDuration(rest)
+	p := problem{remedy: "write one such as 90s, 10m, 1h30m or 2d; 0 is no limit"}
 	switch {
 	case err != nil:
-		return 0, problem{text: quote(text) + " is not a duration", remedy: remedy}
+		p.text = quote(text) + " is not a duration"
 	case d < 0:
-		return 0, problem{text: quote(text) + " is negative", remedy: remedy}
+		p.text = quote(text) + " is negative"
 	case whole+d > maxDuration:
-		return 0, problem{text: quote(text) + " is longer than ten years", remedy: remedy}
+		p.text = quote(text) + " is longer than ten years"
 	}
-	return whole + d, problem{}
+	return whole + d, p
 }
 
 // duration is how parseDuration reads it: 1h30m0s without its zeros.
@@ -201,24 +298,39 @@ func duration(d time.Duration) string {
 
 var sizeText = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?)([kmgtKMGT])(?:i?[bB])?$`)
 
-// parseSize reads a number of bytes from least to 1 PiB, units being powers of 1024.
-func parseSize(text string, least int64) (int64, problem) {
-	m := sizeText.FindStringSubmatch(text)
-	if m == nil {
-		return 0, problem{text: quote(text) + " is not a size", remedy: "write a number with a unit: 512m or 2g"}
+// size reads a number of bytes from least to 1 PiB, units being powers of 1024.
+func size(least int64) func(string) (int64, problem) {
+	return func(text string) (int64, problem) {
+		m := sizeText.FindStringSubmatch(text)
+		if m == nil {
+			return 0, wrong(text, "is not a size", "write a number with a unit: 512m or 2g")
+		}
+		n, _ := strconv.ParseFloat(m[1], 64) // too large is infinite
+		bytes := n * math.Pow(1024, float64(1+strings.Index("kmgt", strings.ToLower(m[2]))))
+		if bytes < float64(least) || bytes > 1<<50 {
+			return 0, problem{text: quote(text) + " is too small or too large",
+				remedy: fmt.Sprintf("write a size from %dk to 1024t", least>>10)}
+		}
+		return int64(math.Round(bytes)), problem{}
 	}
-	n, _ := strconv.ParseFloat(m[1], 64) // too large is infinite
-	bytes := n * math.Pow(1024, float64(1+strings.Index("kmgt", strings.ToLower(m[2]))))
-	if bytes < float64(least) || bytes > 1<<50 {
-		return 0, problem{text: quote(text) + " is too small or too large", remedy: fmt.Sprintf("write a size from %dk to 1024t", least>>10)}
-	}
-	return int64(math.Round(bytes)), problem{}
 }
 
 // quote repeats what a person wrote: escaped, and not too long.
-func quote(text string) string {
+func quote(text string) string { return strconv.Quote(shortened(text)) }
+
+func shortened(text string) string {
 	if r := []rune(text); len(r) > maxQuoted {
-		text = string(r[:maxQuoted]) + "…"
+		return string(r[:maxQuoted]) + "…"
 	}
-	return strconv.Quote(text)
+	return text
+}
+
+// printable repeats text in a message without quotes.
+func printable(text string) string {
+	return strings.Map(func(c rune) rune {
+		if unicode.IsPrint(c) {
+			return c
+		}
+		return unicode.ReplacementChar
+	}, shortened(text))
 }

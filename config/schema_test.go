@@ -17,9 +17,24 @@ import (
 // leftOut is a key behind a bare #, which a person can put to use by removing that.
 var leftOut = regexp.MustCompile(`(?m)^#([a-z-]+: .*)$`)
 
+// example returns the config.yml that docs/config.md explains every key in.
+func example(t testing.TB) string {
+	t.Helper()
+	page, err := os.ReadFile(filepath.Join("..", "docs", "config.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, begins := strings.Cut(string(page), "```yaml\n")
+	text, _, ends := strings.Cut(rest, "```\n")
+	if !begins || !ends {
+		t.Fatal("docs/config.md has no example")
+	}
+	return text
+}
+
 func TestExampleLoads(t *testing.T) {
 	t.Parallel()
-	c, warnings := load(t, config.Source{File: write(t, "config.yml", config.Example), Saved: true})
+	c, warnings := load(t, config.Source{File: write(t, "config.yml", example(t)), Saved: true})
 	if s, err := c.Selection(); err != nil || len(s.Workers) != 2 || warnings != "" {
 		t.Error(s, err, warnings)
 	}
@@ -29,12 +44,12 @@ func TestExampleLoads(t *testing.T) {
 func TestExampleKeysLeftOut(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	was, err := config.OptionsOf(dir, "/home/anna", []byte(config.Example))
+	was, err := config.OptionsOf(dir, "/home/anna", []byte(example(t)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, line := range leftOut.FindAllString(config.Example, -1) {
-		used := strings.Replace(config.Example, line, line[1:], 1)
+	for _, line := range leftOut.FindAllString(example(t), -1) {
+		used := strings.Replace(example(t), line, line[1:], 1)
 		is, err := config.OptionsOf(dir, "/home/anna", []byte(used))
 		if err != nil || cmp.Equal(was, is) {
 			t.Errorf("%s: %v", line, err)
@@ -46,7 +61,8 @@ func TestExampleKeysLeftOut(t *testing.T) {
 func TestExampleIsComplete(t *testing.T) {
 	t.Parallel()
 	var file map[string]yaml.Node
-	if err := yaml.Unmarshal([]byte(leftOut.ReplaceAllString(config.Example, "$1")), &file); err != nil {
+	used := leftOut.ReplaceAllString(example(t), "$1")
+	if err := yaml.Unmarshal([]byte(used), &file); err != nil {
 		t.Fatal(err)
 	}
 	var hosts map[string]map[string]yaml.Node
@@ -88,30 +104,18 @@ func TestFlags(t *testing.T) {
 	}
 }
 
-// The page shows the example as it is; -update writes it anew.
+// The page names the variable and the flags of every option.
 func TestPage(t *testing.T) {
 	t.Parallel()
-	page := filepath.Join("..", "docs", "config.md")
-	data, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, rest, ok1 := strings.Cut(string(data), "```yaml\n")
-	_, after, ok2 := strings.Cut(rest, "```\n")
-	if !ok1 || !ok2 {
-		t.Fatal("the page has no place for the example")
-	}
-	want := before + "```yaml\n" + config.Example + "```\n" + after
-	if *update {
-		if err := os.WriteFile(page, []byte(want), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	} else if diff := cmp.Diff(want, string(data)); diff != "" {
-		t.Errorf("docs/config.md does not show example.yml: go test ./config -run TestPage -update\n%s", diff)
-	}
+	page := text(t, filepath.Join("..", "docs", "config.md"))
 	for _, f := range config.Flags() {
-		if !strings.Contains(string(data), "`"+config.Variable(f.Name)+"`") {
-			t.Errorf("the page does not name %s", config.Variable(f.Name))
+		row := "| `" + f.Name + "` | "
+		if f.Short != "" {
+			row += "`-" + f.Short + "`, "
+		}
+		row += "`--" + f.Name + "` | `" + config.Variable(f.Name) + "` |\n"
+		if !strings.Contains(page, row) {
+			t.Errorf("docs/config.md has no row %s", row)
 		}
 	}
 }

@@ -1,191 +1,119 @@
 package config
 
 import (
-	"fmt"
+	"maps"
 	"regexp"
-	"slices"
 	"strings"
 
 	"mlframework/sweep/fault"
 )
 
 // oldNames are the variables of config.sh and the options that they have become.
-var oldNames = []struct{ variable, option string }{
-	{"REMOTE", "hosts"}, {"KEY", "key"}, {"REMOTE_PATH", "folder"}, {"PROJ_FOLDER", "project"},
-	{"START_MASTER", "master"}, {"START_WORKER", "workers"}, {"BROKER_ADDRESS", "master-address"},
+var oldNames = map[string]string{
+	"REMOTE": "hosts", "KEY": "key", "REMOTE_PATH": "folder", "PROJ_FOLDER": "project",
+	"START_MASTER": "master", "START_WORKER": "workers", "BROKER_ADDRESS": "master-address",
 }
 
+// The shell's grammar, as far as a file of assignments needs it.
+const (
+	shellQuoted  = `'[^']*'|"(?:[^"\\]|\\(?s:.))*"|\\(?s:.)`
+	shellWord    = `(?:` + shellQuoted + "|[^\\s;#'\"\\\\()&|<>`]" + `#*)+`
+	shellComment = `#[^\n]*`
+	shellArray   = `\((?:\s|` + shellComment + `|` + shellWord + `)*\)`
+)
+
 var (
-	assignment = regexp.MustCompile(`(?s)^(?:export\s+|declare\s+(?:-\w+\s+)*|readonly\s+)?([A-Za-z_][A-Za-z0-9_]*)=(.*)$`)
+	shellBlank     = regexp.MustCompile(`^(?:[\s;]|` + shellComment + `)+`)
+	shellStatement = regexp.MustCompile(`^(?:` + shellQuoted + `|[^\n;])+`)
+	shellParts     = regexp.MustCompile(shellComment + `|` + shellWord)
+	shellQuotes    = regexp.MustCompile(`'([^']*)'|"((?:[^"\\]|\\(?s:.))*)"|\\((?s:.))`)
+	assignment     = regexp.MustCompile(
+		`^(?:(?:export|readonly|declare(?:[ \t]+-\w+)*)[ \t]+)?([A-Za-z_][A-Za-z0-9_]*)=(` +
+			shellArray + `|` + shellWord + `)?[ \t]*(?:[ \t]` + shellComment + `)?(?:[\n;]|$)`)
+	backslash  = regexp.MustCompile(`\\((?s:.))`)
+	assigned   = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)=((?s:.*))$`)
 	homeFolder = regexp.MustCompile(`^(~|\$HOME|\$\{HOME\})(/|$)`)
 )
 
-// readShell reads config.sh of the old system as text. Nothing in it is run: what would need a shell to be understood is
-// left out with a warning.
+// readShell reads config.sh of the old system as text. Nothing in it is run: what would need a
+// shell to be understood is left out with a warning.
 func readShell(file, text string) (map[string]value, fault.List) {
 	values := map[string]value{}
 	var warnings fault.List
-	for _, l := range shellLines(text) {
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	for line, rest := 1, text; rest != ""; {
 		warn := func(problem, remedy string) {
-			warnings.Add(fault.Fault{File: file, Line: l.number, Problem: problem, Remedy: remedy})
+			warnings.Add(fault.Fault{File: file, Line: line, Problem: problem, Remedy: remedy})
 		}
-		m := assignment.FindStringSubmatch(l.text)
-		if m == nil {
-			warn("is not understood: "+printable(l.text), "only assignments are read, and nothing is run")
-			continue
+		end := len(shellBlank.FindString(rest))
+		if m := assignment.FindStringSubmatch(rest); m != nil {
+			end = len(m[0])
+			words, ok := shellWords(m[2])
+			switch name := oldNames[m[1]]; {
+			case name == "":
+				warn(printable(m[1])+" means nothing here", "")
+			case !ok:
+				warn(m[1]+" is not understood: "+printable(m[2]), "write a plain value")
+			default: // the last assignment counts, also when it is empty
+				v := value{kind: File, place: place{file, line, 0}, path: m[1]}
+				values[name] = v.text(named(options, name).kind.list, oldValue(name, words))
+			}
+		} else if end == 0 {
+			statement := shellStatement.FindString(rest)
+			end = len(statement)
+			statement = strings.TrimSpace(statement)
+			if m := assigned.FindStringSubmatch(statement); m != nil && oldNames[m[1]] != "" {
+				warn(m[1]+" is not understood: "+printable(m[2]), "write a plain value")
+			} else {
+				warn("is not understood: "+printable(statement),
+					"only assignments are read, and nothing is run")
+			}
 		}
-		i := slices.IndexFunc(oldNames, func(n struct{ variable, option string }) bool { return n.variable == m[1] })
-		if i < 0 {
-			warn(printable(m[1])+" means nothing here", "")
-			continue
-		}
-		words, ok := shellWords(m[2])
-		if !ok {
-			warn(m[1]+" is not understood: "+printable(m[2]), "write a plain value")
-			continue
-		}
-		row := table[slices.IndexFunc(table, func(o option) bool { return o.name == oldNames[i].option })]
-		delete(values, row.name) // the last assignment counts, also when it is empty
-		if v := single(row, File, place{file, l.number, 0}, m[1], oldValue(row, words)); len(v.words) > 0 {
-			values[row.name] = v
-		}
+		line += strings.Count(rest[:end], "\n")
+		rest = rest[end:]
 	}
-	warnings.Add(fault.Fault{File: file, Problem: "of the old system was read", Remedy: fmt.Sprintf("what it says is saved in %s, and then it is not needed any more", FileName)})
+	maps.DeleteFunc(values, func(_ string, v value) bool { return len(v.words) == 0 })
+	warnings.Add(fault.Fault{File: file, Problem: "of the old system was read",
+		Remedy: "what it says is saved in " + FileName + ", and then it is not needed any more"})
 	return values, warnings
 }
 
 // oldValue puts what the old system took into the form of today.
-func oldValue(row option, words []string) string {
-	switch row.name {
-	case "hosts", "workers":
-		return joinList(words)
+func oldValue(name string, words []string) string {
+	text := strings.TrimSpace(strings.Join(words, " "))
+	switch name {
+	case "hosts", "workers": // spaces did for commas, and more than one comma for one
+		return strings.Join(strings.FieldsFunc(text, func(c rune) bool {
+			return strings.ContainsRune(", \t\n", c)
+		}), ",")
 	case "key":
-		if len(words) > 0 && strings.HasPrefix(words[0], "-i") {
-			words[0] = strings.TrimSpace(strings.TrimPrefix(words[0], "-i"))
-		}
-		return homeFolder.ReplaceAllString(strings.TrimSpace(strings.Join(words, " ")), "~$2")
+		text = strings.TrimSpace(strings.TrimPrefix(text, "-i"))
+		return homeFolder.ReplaceAllString(text, "~$2")
 	case "folder":
-		return strings.TrimSuffix(homeFolder.ReplaceAllString(strings.Join(words, " "), ""), "/")
+		return strings.TrimSuffix(homeFolder.ReplaceAllString(text, ""), "/")
 	}
-	return strings.TrimSpace(strings.Join(words, " "))
+	return text
 }
 
-// joinList takes spaces for commas, and more than one comma for one: the shell did not mind.
-func joinList(words []string) string {
-	list := strings.FieldsFunc(strings.Join(words, ","), func(c rune) bool { return c == ',' || c == ' ' || c == '\t' || c == '\n' })
-	return strings.Join(list, ",")
-}
-
-// shellLine is one command of the file, its comment taken off.
-type shellLine struct {
-	number int
-	text   string
-}
-
-// shellLines takes the file apart at newlines and semicolons that are in no quotes and no brackets.
-func shellLines(text string) []shellLine {
-	var lines []shellLine
-	var b strings.Builder
-	var quote rune
-	depth, number, begin := 0, 1, 1
-	comment, escaped := false, false
-	flush := func() {
-		if t := strings.TrimSpace(b.String()); t != "" {
-			lines = append(lines, shellLine{begin, t})
-		}
-		b.Reset()
-	}
-	last := '\n'
-	for _, c := range strings.ReplaceAll(text, "\r\n", "\n") {
-		switch {
-		case escaped:
-			escaped = false
-		case comment && c != '\n':
-			last = c
-			continue
-		case quote != 0:
-			if c == quote {
-				quote = 0
-			}
-			escaped = c == '\\' && quote == '"'
-		case c == '\\':
-			escaped = true
-		case c == '"' || c == '\'':
-			quote = c
-		case c == '#' && strings.ContainsRune(" \t\n;(", last):
-			comment = true
-			last = c
-			continue
-		case c == '(':
-			depth++
-		case c == ')':
-			depth = max(0, depth-1)
-		}
-		comment = comment && c != '\n'
-		if (c == '\n' || c == ';') && quote == 0 && depth == 0 {
-			flush()
-		} else {
-			if strings.TrimSpace(b.String()) == "" {
-				begin = number
-			}
-			b.WriteRune(c)
-		}
-		if c == '\n' {
-			number++
-		}
-		last = c
-	}
-	flush()
-	return lines
-}
-
-// shellWords reads a value: bare, in either quotes, or an array of such. It is not ok when a shell would have to work it
-// out, but for ~ and $HOME at the beginning.
+// shellWords reads a value: a word, or an array of words. It is not ok when a shell would have to
+// work it out, but for ~ and $HOME at the beginning.
 func shellWords(text string) (words []string, ok bool) {
-	text = strings.TrimSpace(text)
-	if inside, isArray := strings.CutPrefix(text, "("); isArray {
-		inside, isArray = strings.CutSuffix(inside, ")")
-		if !isArray {
+	if strings.HasPrefix(text, "(") {
+		text = text[1 : len(text)-1]
+	}
+	for _, part := range shellParts.FindAllString(text, -1) {
+		if part[0] == '#' {
+			continue
+		}
+		word := shellQuotes.ReplaceAllStringFunc(part, func(q string) string {
+			m := shellQuotes.FindStringSubmatch(q)
+			return m[1] + backslash.ReplaceAllString(m[2], "$1") + m[3]
+		})
+		path := strings.TrimSpace(strings.TrimPrefix(word, "-i"))
+		if strings.ContainsAny(homeFolder.ReplaceAllString(path, ""), "$`") {
 			return nil, false
 		}
-		text = inside
+		words = append(words, word)
 	}
-	var b strings.Builder
-	var quote rune
-	begun, escaped := false, false
-	for _, c := range text {
-		switch {
-		case escaped:
-			b.WriteRune(c)
-			escaped = false
-		case c == '\\' && quote != '\'':
-			escaped, begun = true, true
-		case quote != 0 && c == quote:
-			quote = 0
-		case quote == 0 && (c == '"' || c == '\''):
-			quote, begun = c, true
-		case quote == 0 && (c == ' ' || c == '\t' || c == '\n'):
-			if begun {
-				words = append(words, b.String())
-			}
-			b.Reset()
-			begun = false
-		default:
-			if c == '`' && quote != '\'' || quote == 0 && strings.ContainsRune("&|<>()", c) {
-				return nil, false
-			}
-			b.WriteRune(c)
-			begun = true
-		}
-	}
-	if begun {
-		words = append(words, b.String())
-	}
-	for _, w := range words {
-		path := strings.TrimSpace(strings.TrimPrefix(w, "-i"))
-		if strings.Contains(homeFolder.ReplaceAllString(path, ""), "$") {
-			return nil, false
-		}
-	}
-	return words, quote == 0 && !escaped
+	return words, true
 }

@@ -2,6 +2,8 @@ package config
 
 import (
 	"fmt"
+	"path/filepath"
+	"strings"
 
 	"mlframework/infra/host"
 	"mlframework/sweep/fault"
@@ -33,12 +35,11 @@ type value struct {
 	path     string  // what messages call it within its place: "hosts"; "" when the place says it
 }
 
-// single makes a value of text: a list is taken apart at its commas. No text means as by default.
-func single(o option, kind Kind, at place, path, text string) value {
-	v := value{kind: kind, place: at, path: path}
+// text sets the words from one text: a list is split at its commas. No text is the default.
+func (v value) text(list bool, text string) value {
 	switch {
 	case text == "":
-	case o.list:
+	case list:
 		v.words = host.Split(text)
 	default:
 		v.words = []string{text}
@@ -46,8 +47,8 @@ func single(o option, kind Kind, at place, path, text string) value {
 	return v
 }
 
-// faultOf is the problem at the element's place, or at the whole value's.
-func (v value) faultOf(p problem) fault.Fault {
+// fault is the problem at the element's place, or at the whole value's.
+func (v value) fault(p problem) fault.Fault {
 	at, path, text := v.place, v.path, p.text
 	switch {
 	case p.element > 0 && p.element <= len(v.elements):
@@ -58,5 +59,44 @@ func (v value) faultOf(p problem) fault.Fault {
 	if path != "" {
 		text = path + ": " + text
 	}
-	return fault.Fault{File: at.name, Line: at.line, Column: at.column, Problem: text, Remedy: p.remedy}
+	return fault.Fault{
+		File: at.name, Line: at.line, Column: at.column, Problem: text, Remedy: p.remedy,
+	}
+}
+
+// folders are what paths on this machine are relative to.
+type folders struct {
+	dir  string // the file's own folder
+	home string // for a leading ~/; "" leaves that as it is
+}
+
+// resolve makes a path of the file one that can be opened from the current folder.
+func (f folders) resolve(path string) string {
+	below, isHome := strings.CutPrefix(filepath.ToSlash(path), "~/")
+	switch {
+	case path == "":
+		return ""
+	case isHome && f.home != "":
+		return filepath.Join(f.home, below)
+	case isHome || filepath.IsAbs(path):
+		return filepath.Clean(path)
+	}
+	return filepath.Join(f.dir, path)
+}
+
+// relative is the opposite of resolve. A path that has no relation to the file's folder is made
+// absolute.
+func (f folders) relative(path string) string {
+	if path == "" || filepath.IsAbs(path) || strings.HasPrefix(path, "~/") {
+		return path
+	}
+	dir, err1 := filepath.Abs(f.dir)
+	full, err2 := filepath.Abs(path)
+	if err1 != nil || err2 != nil {
+		return path
+	}
+	if rel, err := filepath.Rel(dir, full); err == nil {
+		return rel
+	}
+	return full
 }

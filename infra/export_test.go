@@ -14,3 +14,6 @@ var (
 	Journals     = journals
 	JournalLines = journalLines
 )
+
+// MakeFolders makes the cluster's folder, and the others that it is told of.
+const MakeFolders = makeFolders

@@ -88,6 +88,9 @@ func Hash(file string) (string, error) {
 // makeFolders makes the cluster's folder with its marker, and then folders in it, so that whoever comes after a call that was cut
 // off knows whose it is: $1 is the root, $2 the marker's text, $3 and $4 whom
 // they are given to or -1, $5 a group and $6 its folder or nothing, and the rest are folders.
+//
+// The group's folder lies where every user of the host may have made something of that name before:
+// what is there has to be a folder that an earlier call made.
 const makeFolders = `umask 077
 root=$1 marker=$2 uid=$3 gid=$4 group=$5 shared=$6
 shift 6
@@ -95,7 +98,26 @@ mkdir -p "$root" || exit 1
 [ -s "$root/.mlframework-root" ] || printf '%s\n' "$marker" >"$root/.mlframework-root" || exit 1
 mkdir -p "$@" || exit 1
 if [ -n "$shared" ]; then
-	mkdir -p "$shared" && chgrp "$group" "$shared" && chmod 2750 "$shared" || exit 1
+	refuse() {
+		echo "$shared $1: another user of this host may have put it there" \
+			"to get at the master's socket. Remove it (rm -rf $shared; as root where it is" \
+			"not yours) and try again" >&2
+		exit 1
+	}
+	if [ -h "$shared" ]; then
+		refuse "is a link"
+	elif [ ! -e "$shared" ]; then
+		mkdir "$shared" || exit 1
+	elif [ ! -d "$shared" ]; then
+		refuse "is not a folder"
+	else
+		facts=$(ls -ldn "$shared") || exit 1
+		owner=$(echo "$facts" | { read -r _ _ owner _; echo "$owner"; })
+		[ "$owner" = "$(id -u)" ] || [ "$owner" = "$uid" ] ||
+			refuse "belongs to the user with the number $owner"
+		case $facts in ?????w* | ????????w*) refuse "can be changed by others" ;; esac
+	fi
+	chgrp "$group" "$shared" && chmod 2750 "$shared" || exit 1
 	set -- "$@" "$shared"
 fi
 [ "$uid" = -1 ] || for folder; do chown "$uid:$gid" "$folder" || exit 1; done`

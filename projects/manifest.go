@@ -87,17 +87,6 @@ func (e Entry) addTo(sum hash.Hash) {
 	}
 }
 
-// Top is the names of what lies directly in the project, sorted.
-func (m *Manifest) Top() []string {
-	var names []string
-	for _, e := range m.Entries {
-		if !strings.Contains(e.Path, "/") {
-			names = append(names, e.Path)
-		}
-	}
-	return names
-}
-
 // Bytes is the size of all files together.
 func (m *Manifest) Bytes() int64 {
 	var n int64

@@ -38,9 +38,6 @@ func TestScanLists(t *testing.T) {
 	if diff := cmp.Diff(want, m.Entries, cmpopts.IgnoreFields(projects.Entry{}, "ModTime")); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]string{"a.py", "b", "b-x", "empty", "link"}, m.Top()); diff != "" {
-		t.Error(diff)
-	}
 	if got := m.Bytes(); got != 6 {
 		t.Errorf("Bytes() = %d, want 6", got)
 	}

@@ -12,6 +12,7 @@ import (
 	"mlframework/cmd/internal/site"
 	"mlframework/infra"
 	"mlframework/sweep/api"
+	"mlframework/sweep/core"
 	"mlframework/sweep/table"
 )
 
@@ -49,7 +50,8 @@ func (c *command) audit(ctx context.Context, w wish, s *site.Site, cluster *infr
 
 // newest reads the newest actions, at most so many, page by page.
 func newest(ctx context.Context, most int,
-	read func(context.Context, api.AuditQuery) (api.Actions, error)) (all []api.Action, err error) {
+	read func(context.Context, api.AuditQuery) (api.AuditPage, error),
+) (all []core.AuditEntry, err error) {
 	for after := ""; len(all) < most; {
 		page, err := read(ctx, api.AuditQuery{Limit: most - len(all), After: after})
 		if err != nil {
@@ -65,11 +67,11 @@ func newest(ctx context.Context, most int,
 
 // merged puts what the master has, the newest first, and lines of the audit beside it in order, the newest last: at most so many.
 // A line that cannot be read is left out, as the end of one that was cut off.
-func merged(all []api.Action, lines []infra.JournalLine, most int) []api.Action {
+func merged(all []core.AuditEntry, lines []infra.JournalLine, most int) []core.AuditEntry {
 	all = slices.Clone(all)
 	slices.Reverse(all)
 	for _, line := range lines {
-		var a api.Action
+		var a core.AuditEntry
 		if json.Unmarshal([]byte(line.Text), &a) == nil && !a.Time.IsZero() {
 			if a.ID = 0; line.Monitor { // it is believed in nothing but what it sees
 				a.User, a.Kind, a.Object = "monitor", "monitor", ""
@@ -80,16 +82,16 @@ func merged(all []api.Action, lines []infra.JournalLine, most int) []api.Action 
 			all = append(all, a)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b api.Action) int { return a.Time.Compare(b.Time) })
+	slices.SortStableFunc(all, func(a, b core.AuditEntry) int { return a.Time.Compare(b.Time) })
 	return all[max(0, len(all)-most):]
 }
 
 // auditLine is actionText as a terminal may show it.
-func auditLine(a api.Action) string { return cli.Visible(actionText(a)) }
+func auditLine(a core.AuditEntry) string { return cli.Visible(actionText(a)) }
 
 // actionText is "2026-11-21 17:50:05  uid 1001 (says anna)  cancel train-3: refused: it has ended". The number is the kernel's word, the
 // name is what a client said of itself.
-func actionText(a api.Action) string {
+func actionText(a core.AuditEntry) string {
 	who := "uid ?"
 	if a.UID != nil {
 		who = "uid " + strconv.Itoa(*a.UID)

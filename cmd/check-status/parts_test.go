@@ -16,6 +16,7 @@ import (
 	"mlframework/infra"
 	"mlframework/infra/plan"
 	"mlframework/sweep/api"
+	"mlframework/sweep/core"
 )
 
 func TestPage(t *testing.T) {
@@ -60,7 +61,7 @@ func TestContainer(t *testing.T) {
 func TestTheAuditBeginsWithWhatTheKernelSays(t *testing.T) {
 	t.Parallel()
 	uid := 1001
-	for want, a := range map[string]api.Action{
+	for want, a := range map[string]core.AuditEntry{
 		"  uid 1001 (says anna)  cancel train-3": {UID: &uid, User: "anna", Action: "cancel", Object: "train-3", Outcome: "done"},
 		"  uid 1001  cancel train-3":             {UID: &uid, Action: "cancel", Object: "train-3", Outcome: "done"},
 		"  uid ? (says root)  cancel train-3":    {User: "root", Action: "cancel", Object: "train-3", Outcome: "done"},
@@ -118,7 +119,8 @@ func TestHostileTextOfTheAudit(t *testing.T) {
 	t.Parallel()
 	const poison = "\x1b[2J\r\n\u009b\u202e"
 	why := "no" + poison
-	a := api.Action{User: "anna" + poison, Action: "cancel" + poison, Object: "train-3" + poison, Detail: "x" + poison, Outcome: "refused" + poison, Reason: &why}
+	a := core.AuditEntry{User: "anna" + poison, Action: "cancel" + poison,
+		Object: "train-3" + poison, Detail: "x" + poison, Outcome: "refused" + poison, Reason: &why}
 	if text := auditLine(a); strings.Count(text, `\x1b[2J\r\n`) != 6 || strings.ContainsAny(text, poison[:1]+"\r\n\u009b\u202e") {
 		t.Errorf("%q", text)
 	}
@@ -226,7 +228,8 @@ func TestForwarderEndsWithTheConnectionToTheHost(t *testing.T) {
 func TestTheAuditIsOfOneOrder(t *testing.T) {
 	t.Parallel()
 	at := func(second int) time.Time { return time.Date(2026, 11, 21, 17, 50, second, 0, time.UTC) }
-	master := []api.Action{{ID: 9, Time: at(30), Action: "cancel"}, {ID: 8, Time: at(10), Action: "submit"}}
+	master := []core.AuditEntry{{ID: 9, Time: at(30), Action: "cancel"},
+		{ID: 8, Time: at(10), Action: "submit"}}
 	lines := []infra.JournalLine{
 		{Text: `o":"cut off"}`}, {},
 		{Monitor: true, Text: `{"id":7,"time":"2026-11-21T17:50:20Z","uid":1000,"user":"anna","action":"login","kind":"sweep","outcome":"done"}`},
@@ -249,7 +252,7 @@ func TestTheAuditIsOfOneOrder(t *testing.T) {
 func TestAuditOfManyPages(t *testing.T) {
 	t.Parallel()
 	const kept, page = 2500, 1000
-	read := func(_ context.Context, q api.AuditQuery) (p api.Actions, err error) {
+	read := func(_ context.Context, q api.AuditQuery) (p api.AuditPage, err error) {
 		last := kept + 1
 		if q.After != "" {
 			if last, err = strconv.Atoi(q.After); err != nil {
@@ -257,7 +260,7 @@ func TestAuditOfManyPages(t *testing.T) {
 			}
 		}
 		for id := last - 1; id > 0 && len(p.Actions) < min(q.Limit, page); id-- {
-			p.Actions = append(p.Actions, api.Action{ID: int64(id)})
+			p.Actions = append(p.Actions, core.AuditEntry{ID: int64(id)})
 			p.Next = strconv.Itoa(id)
 		}
 		if p.Next == "1" {
@@ -275,8 +278,8 @@ func TestAuditOfManyPages(t *testing.T) {
 			t.Errorf("the newest %d are %d to %d", most, first, last)
 		}
 	}
-	_, err := newest(t.Context(), 10, func(context.Context, api.AuditQuery) (api.Actions, error) {
-		return api.Actions{}, io.ErrUnexpectedEOF
+	_, err := newest(t.Context(), 10, func(context.Context, api.AuditQuery) (api.AuditPage, error) {
+		return api.AuditPage{}, io.ErrUnexpectedEOF
 	})
 	if err != io.ErrUnexpectedEOF {
 		t.Errorf("the error is %v", err)

@@ -10,15 +10,19 @@ import (
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/cli"
+	"mlframework/infra"
 )
 
 func main() {
-	c := &command{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
+	c := &command{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, infraUp: infra.Up}
 	os.Exit(c.main(context.Background(), os.Args))
 }
 
 // command is one call of the program.
-type command struct{ stdin, stdout, stderr *os.File }
+type command struct {
+	stdin, stdout, stderr *os.File
+	infraUp               func(context.Context, infra.Request, infra.Options) (infra.Result, error)
+}
 
 func (c *command) main(ctx context.Context, args []string) int {
 	return cli.Run(ctx, c.app(), "", args, func(err error) error { return err })

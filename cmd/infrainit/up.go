@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -37,7 +38,7 @@ func (c *command) up(ctx *cliv2.Context) error {
 	if err != nil {
 		return err
 	}
-	result, err := infra.Up(work, r, s.Infra)
+	result, err := c.bringUp(work, s, r)
 	if errors.Is(err, cli.ErrInterrupted) {
 		return errors.Join(&cli.Error{Code: cli.Interrupted, Err: errors.New("interrupted")}, others(err))
 	}
@@ -94,7 +95,6 @@ func (c *command) request(work context.Context, ctx *cliv2.Context, s *site.Site
 	r.Large = true // the question was answered
 	r.SkipBad, r.Keep, r.Now, r.BreakLock = ctx.Bool("skip-bad"), ctx.Bool("keep"), ctx.Bool("now"), ctx.Bool("break-lock")
 	r.Entry = s.Entry("infrainit", entryDetail(r))
-	r.Begin = func(p plan.Plan) error { return errors.Join(save(s), writeClean(s, p.Before)) }
 	if ctx.Bool("dry-run") {
 		r.DryRun = cli.Shown{To: c.stdout} // names of hosts are what the master's host says
 	}
@@ -113,13 +113,29 @@ func entryDetail(r infra.Request) string {
 	return text
 }
 
-// save writes config.yml before anything is changed, so that whatever happens can be repeated.
-func save(s *site.Site) error {
+// bringUp makes the cluster what is asked for, and saves the options in config.yml when it is so,
+// or stays half done with --keep. A new config.yml is there before the first change, so that a call
+// that is killed can be repeated with -f; infra-clean always is.
+func (c *command) bringUp(ctx context.Context, s *site.Site, r infra.Request) (
+	infra.Result, error) {
 	home, _ := os.UserHomeDir()
-	if joins(s) {
-		return nil // a cluster whose file is elsewhere
+	file, options, begun := s.ConfigFile(), s.Config.Options, false
+	r.Begin = func(p plan.Plan) error {
+		begun = true
+		save := config.Check
+		if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+			save = config.Save
+		}
+		if joins(s) { // a cluster whose file is elsewhere
+			return writeClean(s, p.Before)
+		}
+		return errors.Join(save(file, home, options), writeClean(s, p.Before))
 	}
-	return config.Save(s.ConfigFile(), home, s.Config.Options)
+	result, err := c.infraUp(ctx, r, s.Infra)
+	if begun && !joins(s) && (err == nil || r.Keep) {
+		err = errors.Join(err, config.Save(file, home, options))
+	}
+	return result, err
 }
 
 // joins tells whether hosts are added to a cluster that somebody has brought up before.

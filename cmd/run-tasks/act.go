@@ -18,7 +18,8 @@ import (
 
 // again is a way in which a sweep that exists goes on.
 type again struct {
-	do         func(context.Context, deeds, string, api.Going, api.Detail) (api.Begun, error)
+	do func(context.Context, deeds, string, api.ResumeRequest,
+		api.Detail) (api.StartedSweep, error)
 	repeatable bool
 }
 
@@ -29,7 +30,7 @@ func (c *command) resume(ctx *cliv2.Context) error {
 		return err
 	}
 	return c.goOn(ctx, id, nil, again{repeatable: true, do: func(ctx context.Context, m deeds,
-		id string, g api.Going, f api.Detail) (api.Begun, error) {
+		id string, g api.ResumeRequest, f api.Detail) (api.StartedSweep, error) {
 		return m.Resume(ctx, id, g, f)
 	}})
 }
@@ -44,7 +45,7 @@ func (c *command) retry(ctx *cliv2.Context) error {
 		return err
 	}
 	return c.goOn(ctx, id, indexes, again{do: func(ctx context.Context, m deeds, id string,
-		g api.Going, f api.Detail) (api.Begun, error) {
+		g api.ResumeRequest, f api.Detail) (api.StartedSweep, error) {
 		return m.Retry(ctx, id, g, f)
 	}})
 }
@@ -100,7 +101,8 @@ func (c *command) goOn(ctx *cliv2.Context, id string, indexes []int64, act again
 	}
 	if m, ok := src.(*remote); ok {
 		c.print(now.notes())
-		return c.away(ctx, m, func(work context.Context, f api.Detail) (none api.Begun, err error) {
+		return c.away(ctx, m, func(work context.Context, f api.Detail) (none api.StartedSweep,
+			err error) {
 			if err := m.ready(work); err != nil {
 				return none, err
 			}
@@ -114,7 +116,8 @@ func (c *command) goOn(ctx *cliv2.Context, id string, indexes []int64, act again
 				return none, err
 			}
 			g.Indexes = indexes
-			return withSecrets(s.Record.Recipe.Secrets, func(v secret.Values) (api.Begun, error) {
+			return withSecrets(s.Record.Recipe.Secrets, func(v secret.Values) (api.StartedSweep,
+				error) {
 				g.Secrets = v
 				return act.do(work, m.Client, s.ID, g, f)
 			})
@@ -125,7 +128,7 @@ func (c *command) goOn(ctx *cliv2.Context, id string, indexes []int64, act again
 	}
 	return c.guarded(ctx.Context, func() error {
 		c.print(now.notes())
-		do := func(work context.Context, m deeds, f api.Detail) (none api.Begun, err error) {
+		do := func(work context.Context, m deeds, f api.Detail) (none api.StartedSweep, err error) {
 			g, err := now.bring(work, snapshot)
 			if err != nil {
 				return none, err

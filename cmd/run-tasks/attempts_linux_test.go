@@ -199,13 +199,13 @@ func (s *scene) pauses() {
 
 func (s *scene) resumes() {
 	s.t.Helper()
-	_, err := s.client.Resume(s.t.Context(), s.id, api.Going{}, "")
+	_, err := s.client.Resume(s.t.Context(), s.id, api.ResumeRequest{}, "")
 	s.must(err)
 }
 
 func (s *scene) retries() {
 	s.t.Helper()
-	_, err := s.client.Retry(s.t.Context(), s.id, api.Going{}, "")
+	_, err := s.client.Retry(s.t.Context(), s.id, api.ResumeRequest{}, "")
 	s.must(err)
 }
 

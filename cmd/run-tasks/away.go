@@ -30,7 +30,8 @@ func (c *command) submitTo(ctx *cliv2.Context, m *remote, name string, change sp
 	p.noteUnused(placeOf(ctx))
 	p.noteShortSecrets()
 	c.print(p.notes)
-	return c.away(ctx, m, func(work context.Context, f api.Detail) (none api.Begun, err error) {
+	return c.away(ctx, m, func(work context.Context, f api.Detail) (none api.StartedSweep,
+		err error) {
 		if err := m.ready(work); err != nil {
 			return none, err
 		}
@@ -91,7 +92,7 @@ func (c *command) bring(ctx context.Context, m *remote, p *project, asPushed boo
 // away is a command whose tasks a master runs. Begin makes the sweep that is followed, or none. Ctrl-C before that is
 // an end; after it, it leaves the sweep running, or cancels it with --attached.
 func (c *command) away(ctx *cliv2.Context, m *remote, begin func(context.Context,
-	api.Detail) (api.Begun, error)) error {
+	api.Detail) (api.StartedSweep, error)) error {
 	work, stop := cli.Interrupts(ctx.Context, func() { os.Exit(cli.Interrupted) })
 	defer stop()
 	l := lookOf(ctx)
@@ -130,5 +131,5 @@ func (c *command) cancelAttached(ctx context.Context, m *remote, id string, l lo
 		}
 	}
 	fmt.Fprintf(c.stderr, "%s is cancelled; waiting for what runs, with its grace; Ctrl-C again leaves at once\n", id)
-	return c.watch(ctx, m, api.Begun{Summary: core.Summary{ID: id}}, l)
+	return c.watch(ctx, m, api.StartedSweep{Summary: core.Summary{ID: id}}, l)
 }

@@ -9,7 +9,6 @@ import (
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/sweep/api"
-	"mlframework/sweep/queue"
 )
 
 // brokerCommand is `run-tasks broker`.
@@ -51,17 +50,19 @@ func (c *command) broker(ctx *cliv2.Context) error {
 			do = m.Drop
 		}
 		if ctx.Bool("all") {
-			letters = []string{queue.AllLetters}
+			letters = []string{api.AllDeadLetters}
 		}
-		var sum api.Buried
+		var sum api.DeadLetterOutcome
 		for _, id := range letters {
 			done, err := do(ctx.Context, id)
 			if err != nil {
 				return err
 			}
-			sum = api.Buried{Requeued: sum.Requeued + done.Requeued, Dropped: sum.Dropped + done.Dropped, Left: sum.Left + done.Left}
+			sum.Requeued += done.Requeued
+			sum.Dropped += done.Dropped
+			sum.Left += done.Left
 		}
-		return c.tellBuried(ctx, sum)
+		return c.tellRequeued(ctx, sum)
 	}
 	b, err := m.BrokerQueues(ctx.Context)
 	if err != nil {
@@ -89,7 +90,7 @@ func checkBroker(ctx *cliv2.Context, verb string, letters []string) error {
 		return cli.Wrong("run-tasks broker "+verb+" LETTER..., or --all; run-tasks broker dead lists them", "which letters?")
 	}
 	for _, id := range letters {
-		if id == queue.AllLetters {
+		if id == api.AllDeadLetters {
 			return cli.Wrong("run-tasks broker dead lists them", "\"\" is no letter")
 		}
 	}
@@ -169,7 +170,7 @@ func shortened(preview string) string {
 	return preview
 }
 
-func (c *command) tellBuried(ctx *cliv2.Context, b api.Buried) error {
+func (c *command) tellRequeued(ctx *cliv2.Context, b api.DeadLetterOutcome) error {
 	if ctx.Bool("json") {
 		return encode(c.stdout, b)
 	}

@@ -59,7 +59,8 @@ func (c *command) extend(ctx *cliv2.Context) error {
 	}
 	if m, ok := src.(*remote); ok {
 		c.print(e.notes)
-		return c.away(ctx, m, func(work context.Context, f api.Detail) (none api.Begun, err error) {
+		return c.away(ctx, m, func(work context.Context, f api.Detail) (none api.StartedSweep,
+			err error) {
 			if err := m.ready(work); err != nil {
 				return none, err
 			}
@@ -69,7 +70,8 @@ func (c *command) extend(ctx *cliv2.Context) error {
 			if e.by, err = e.bring(work, m.take); err != nil {
 				return none, err
 			}
-			return withSecrets(s.Record.Recipe.Secrets, func(v secret.Values) (api.Begun, error) {
+			return withSecrets(s.Record.Recipe.Secrets, func(v secret.Values) (api.StartedSweep,
+				error) {
 				e.by.Secrets = v
 				return m.Extend(work, s.ID, e.by, f)
 			})
@@ -139,7 +141,7 @@ func (c *command) extendHere(ctx *cliv2.Context, e extension) error {
 	}
 	return c.guarded(ctx.Context, func() error {
 		c.print(e.notes)
-		do := func(work context.Context, m deeds, f api.Detail) (none api.Begun, err error) {
+		do := func(work context.Context, m deeds, f api.Detail) (none api.StartedSweep, err error) {
 			if e.by, err = e.bring(work, snapshot); err != nil {
 				return none, err
 			}

@@ -32,11 +32,12 @@ func (c *command) follow(ctx *cliv2.Context) error {
 	defer src.close()
 	l := lookOf(ctx)
 	l.late = true
-	return c.following(ctx, work, src, api.Begun{Summary: s.Summary}, l)
+	return c.following(ctx, work, src, api.StartedSweep{Summary: s.Summary}, l)
 }
 
 // following shows a sweep that another process runs to its end. It leaves the sweep running when work ends.
-func (c *command) following(ctx *cliv2.Context, work context.Context, src source, b api.Begun, l look) error {
+func (c *command) following(ctx *cliv2.Context, work context.Context, src source,
+	b api.StartedSweep, l look) error {
 	if m, ok := src.(*remote); ok {
 		m.patient()
 	}
@@ -46,7 +47,7 @@ func (c *command) following(ctx *cliv2.Context, work context.Context, src source
 	err := c.watch(work, src, b, l)
 	for h, ok := src.(*here); ok && err == nil && h.awaitTakeover(work, b.ID); {
 		c.screen.note("the process that ran " + b.ID + " has ended: it goes on in another terminal")
-		err = c.watch(work, src, api.Begun{Summary: b.Summary}, l)
+		err = c.watch(work, src, api.StartedSweep{Summary: b.Summary}, l)
 	}
 	if errors.Is(context.Cause(work), cli.ErrInterrupted) {
 		c.goesOn(b.ID)
@@ -93,7 +94,7 @@ func (c *command) goesOn(id string) {
 }
 
 // watch shows a sweep that another process runs, from the first that is heard of it.
-func (c *command) watch(ctx context.Context, src source, b api.Begun, l look) error {
+func (c *command) watch(ctx context.Context, src source, b api.StartedSweep, l look) error {
 	var d display
 	told := false
 	err := src.follow(ctx, b, l.detail(), func(u api.Update) error {
@@ -116,7 +117,7 @@ func (c *command) watch(ctx context.Context, src source, b api.Begun, l look) er
 
 // follow ends at once when no process runs the sweep, and with its runner: the store says how far it came. One that is only
 // stopped, as by Ctrl-Z, is waited for.
-func (h *here) follow(ctx context.Context, b api.Begun, d api.Detail,
+func (h *here) follow(ctx context.Context, b api.StartedSweep, d api.Detail,
 	each func(api.Update) error) error {
 	since, told, idle := time.Now(), map[int64]bool{}, false
 	h.last = core.Summary{}

@@ -26,30 +26,30 @@ func newDirect(r *runner) *direct {
 	return &direct{&query.Archive{Store: &r.store.Reader}, r.master}
 }
 
-func begunAs(id string, err error) (api.Begun, error) {
-	return api.Begun{Summary: core.Summary{ID: id}}, err
+func begunAs(id string, err error) (api.StartedSweep, error) {
+	return api.StartedSweep{Summary: core.Summary{ID: id}}, err
 }
 
-func (d *direct) Submit(ctx context.Context, s api.Submission, key string, _ api.Detail) (api.Begun,
-	error) {
+func (d *direct) Submit(ctx context.Context, s api.Submission, key string,
+	_ api.Detail) (api.StartedSweep, error) {
 	return begunAs(d.master.Submit(ctx, master.Submission{Record: s.Record, Total: api.Total(s.Record), Code: s.Code, MinNumber: s.MinNumber, ClientKey: key}))
 }
 
-func (d *direct) Resume(ctx context.Context, id string, g api.Going, _ api.Detail) (api.Begun,
-	error) {
-	_, err := d.master.Resume(ctx, id, g.Update())
+func (d *direct) Resume(ctx context.Context, id string, g api.ResumeRequest,
+	_ api.Detail) (api.StartedSweep, error) {
+	_, err := d.master.Resume(ctx, id, g.Continuation)
 	return begunAs(id, err)
 }
 
-func (d *direct) Retry(ctx context.Context, id string, g api.Going, _ api.Detail) (api.Begun,
-	error) {
-	_, err := d.master.Retry(ctx, id, g.Indexes, g.Update())
+func (d *direct) Retry(ctx context.Context, id string, g api.ResumeRequest,
+	_ api.Detail) (api.StartedSweep, error) {
+	_, err := d.master.Retry(ctx, id, g.Indexes, g.Continuation)
 	return begunAs(id, err)
 }
 
-func (d *direct) Extend(ctx context.Context, id string, e api.Extension, _ api.Detail) (api.Begun,
-	error) {
-	_, err := d.master.Extend(ctx, id, e.Space, e.Update())
+func (d *direct) Extend(ctx context.Context, id string, e api.Extension,
+	_ api.Detail) (api.StartedSweep, error) {
+	_, err := d.master.Extend(ctx, id, e)
 	return begunAs(id, err)
 }
 
@@ -68,7 +68,7 @@ func (s *session) join(work context.Context) (ended bool, err error) {
 		m.Repeat = time.Nanosecond
 	}
 	before, err := s.beside(work, m)
-	var b api.Begun
+	var b api.StartedSweep
 	if err == nil {
 		h.note()
 		b, err = s.do(work, m, s.look.detail())

@@ -76,7 +76,7 @@ func (c *command) readRunnable(dir, name string, change space.Change) (*project,
 func (p *project) noteObjective() {
 	name := p.task.Objective.Metric
 	if name == "" || slices.ContainsFunc(p.task.Metrics,
-		func(m definition.MetricPattern) bool { return m.Name == name }) {
+		func(m metric.Rule) bool { return m.Name == name }) {
 		return
 	}
 	declared := make([]string, len(p.task.Metrics))
@@ -179,7 +179,7 @@ func (p *project) record(revision string) core.Record {
 	r := core.Record{
 		Space: p.space, Style: styleOf(t),
 		EachWorker: t.EachWorker, Retry: core.Retry(t.Retry), MaxFailures: int64(t.MaxFailures),
-		Objective: metric.Objective(t.Objective), Project: p.dir, ParametersFile: t.Parameters,
+		Objective: t.Objective, Project: p.dir, ParametersFile: t.Parameters,
 		Recipe: task.Recipe{
 			Definition: t.Name, Command: t.Command, Secrets: p.file.Secrets, Revision: revision,
 			File: t.File, Outputs: p.file.Outputs, Link: p.file.Link, Copy: p.file.Copy, Workdir: t.Workdir, Timeout: t.Timeout, Grace: t.Grace, GPUs: t.GPUs,
@@ -192,9 +192,7 @@ func (p *project) record(revision string) core.Record {
 		}
 		r.Recipe.Links[l.Path] = l.Target
 	}
-	for _, m := range t.Metrics {
-		r.Recipe.Metrics = append(r.Recipe.Metrics, metric.Rule(m))
-	}
+	r.Recipe.Metrics = append(r.Recipe.Metrics, t.Metrics...)
 	if !p.change.IsZero() {
 		r.Overrides = &p.change
 	}

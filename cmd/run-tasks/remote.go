@@ -79,7 +79,7 @@ func (m *remote) act(_ context.Context, _ string, do func(*api.Client) error) er
 }
 
 // follow goes on when the master went away and came back.
-func (m *remote) follow(ctx context.Context, b api.Begun, d api.Detail,
+func (m *remote) follow(ctx context.Context, b api.StartedSweep, d api.Detail,
 	each func(api.Update) error) error {
 	return m.Follow(ctx, b.ID, api.Following{Detail: d, After: b.Events, Away: m.waits}, each)
 }

@@ -130,10 +130,10 @@ func (c *command) submit(ctx *cliv2.Context, name string, change space.Change) e
 // submission submits a sweep of a project, once however often it is called. Called again it lets the sweep go on that a runner kept and
 // did not live to tell of: the end of a runner pauses its sweeps.
 func (c *command) submission(ctx *cliv2.Context, p *project) func(context.Context, deeds,
-	api.Detail) (api.Begun, error) {
+	api.Detail) (api.StartedSweep, error) {
 	var s *api.Submission // nil: not known yet
 	key, sent := rand.Text(), false
-	return func(work context.Context, m deeds, f api.Detail) (none api.Begun, err error) {
+	return func(work context.Context, m deeds, f api.Detail) (none api.StartedSweep, err error) {
 		if s == nil {
 			if s, err = c.prepare(ctx, work, p, m); s == nil || err != nil {
 				return none, err
@@ -150,7 +150,7 @@ func (c *command) submission(ctx *cliv2.Context, p *project) func(context.Contex
 		if err != nil || now.State != core.Paused {
 			return b, err
 		}
-		return m.Resume(work, b.ID, api.Going{}, f)
+		return m.Resume(work, b.ID, api.ResumeRequest{}, f)
 	}
 }
 

@@ -24,7 +24,8 @@ func secretValues(names []string) (secret.Values, error) {
 
 // withSecrets lets a sweep of a master go on. Only a master that has the values of its secrets no more is sent those of this
 // environment: where they are not set, the error says why they are needed.
-func withSecrets(names []string, goOn func(secret.Values) (api.Begun, error)) (api.Begun, error) {
+func withSecrets(names []string, goOn func(secret.Values) (api.StartedSweep,
+	error)) (api.StartedSweep, error) {
 	b, err := goOn(nil)
 	refusal, refused := errors.AsType[*api.Error](err)
 	if !refused || refusal.Parameter != api.SecretsField || len(names) == 0 {

@@ -17,11 +17,11 @@ func TestSecretsThatTheMasterHasNoMore(t *testing.T) {
 	const key = "A_KEY_OF_THIS_TEST"
 	gone := &api.Error{Status: http.StatusConflict, Parameter: api.SecretsField, Text: "train-1 names secrets: they were removed after 14 days"}
 	var sent []secret.Values
-	resume := func(v secret.Values) (api.Begun, error) {
+	resume := func(v secret.Values) (api.StartedSweep, error) {
 		if sent = append(sent, v); len(v) == 0 {
-			return api.Begun{}, gone
+			return api.StartedSweep{}, gone
 		}
-		return api.Begun{}, nil
+		return api.StartedSweep{}, nil
 	}
 	t.Setenv(key, "")
 	_, err := withSecrets([]string{key}, resume)

@@ -81,8 +81,9 @@ func serve(ctx context.Context, dir string) (err error) {
 	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
 		switch lines.Text() {
 		case "dead":
-			hub.Bury("tasks.w1", []byte("\x1b[31mno batch"), "it is not what is expected here")
-			hub.Bury("tasks.w9", []byte("{}"), "nobody there")
+			hub.AddDeadLetter("tasks.w1", []byte("\x1b[31mno batch"),
+				"it is not what is expected here")
+			hub.AddDeadLetter("tasks.w9", []byte("{}"), "nobody there")
 		case "second":
 			options.Name, options.Host, options.Outputs = "w2", "gpu2", in("outputs2")
 			w2 := worker.New(hub.Port("w2"), options)

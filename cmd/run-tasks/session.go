@@ -25,16 +25,19 @@ import (
 // the one in this process.
 type deeds interface {
 	questions
-	Submit(ctx context.Context, s api.Submission, key string, f api.Detail) (api.Begun, error)
-	Resume(ctx context.Context, id string, g api.Going, f api.Detail) (api.Begun, error)
-	Retry(ctx context.Context, id string, g api.Going, f api.Detail) (api.Begun, error)
-	Extend(ctx context.Context, id string, e api.Extension, f api.Detail) (api.Begun, error)
+	Submit(ctx context.Context, s api.Submission, key string, f api.Detail) (api.StartedSweep,
+		error)
+	Resume(ctx context.Context, id string, g api.ResumeRequest, f api.Detail) (api.StartedSweep,
+		error)
+	Retry(ctx context.Context, id string, g api.ResumeRequest, f api.Detail) (api.StartedSweep,
+		error)
+	Extend(ctx context.Context, id string, e api.Extension, f api.Detail) (api.StartedSweep, error)
 }
 
 // errand is what a command has done, and shows to its end: a sweep that begins or goes on.
 type errand struct {
-	// a Begun without an id: nothing
-	do         func(context.Context, deeds, api.Detail) (api.Begun, error)
+	// a StartedSweep without an id: nothing
+	do         func(context.Context, deeds, api.Detail) (api.StartedSweep, error)
 	repeatable bool // doing it twice is as doing it once
 }
 
@@ -140,18 +143,18 @@ func removedError(id, how string) error {
 
 // goOn resumes a session's sweep after its runner ended, unless the sweep has ended or was resumed.
 func (s *session) goOn() errand {
-	return errand{repeatable: true, do: func(ctx context.Context, m deeds, f api.Detail) (api.Begun,
-		error) {
+	return errand{repeatable: true, do: func(ctx context.Context, m deeds,
+		f api.Detail) (api.StartedSweep, error) {
 		now, err := m.Sweep(ctx, s.sweep, false)
 		if err != nil || now.State != core.Paused {
-			return api.Begun{Summary: now.Summary}, err
+			return api.StartedSweep{Summary: now.Summary}, err
 		}
-		return m.Resume(ctx, s.sweep, api.Going{}, f)
+		return m.Resume(ctx, s.sweep, api.ResumeRequest{}, f)
 	}}
 }
 
 // began notes the sweep, when it is known.
-func (s *session) began(b api.Begun) {
+func (s *session) began(b api.StartedSweep) {
 	if s.sweep == "" && s.look.quiet {
 		fmt.Fprintln(s.stdout, b.ID)
 	}
@@ -251,7 +254,7 @@ func (r *runner) pauseAll(reason string) {
 
 // running lists the sweeps that run, or are about to.
 func (r *runner) running() (ids []string) {
-	stored, err := r.store.Unended(r.ctx)
+	stored, _, err := r.store.Unended(r.ctx)
 	if err != nil && r.ctx.Err() == nil {
 		r.log.Warn("whether other sweeps run is not known", "error", err)
 	}

@@ -115,7 +115,7 @@ func (p present) notes() (all []string) {
 type taking func(ctx context.Context, dir string) (*projects.Manifest, error)
 
 // bring has attempts find the project as it is now, when --updated asks for it, and gives how the sweep goes on.
-func (p present) bring(work context.Context, take taking) (g api.Going, err error) {
+func (p present) bring(work context.Context, take taking) (g api.ResumeRequest, err error) {
 	if !p.updated {
 		return g, nil
 	}
@@ -123,5 +123,7 @@ func (p present) bring(work context.Context, take taking) (g api.Going, err erro
 	if err != nil {
 		return g, err
 	}
-	return api.Going{Revision: m.Revision(), Code: codeNow(m, p.sweep.Definition, p.sweep.Record.ParametersFile), Settings: p.settings}, nil
+	g.Revision, g.Settings = m.Revision(), p.settings
+	g.Code = codeNow(m, p.sweep.Definition, p.sweep.Record.ParametersFile)
+	return g, nil
 }

@@ -77,7 +77,7 @@ func (c *command) master(ctx *cliv2.Context) (err error) {
 	m := master.New(master.Options{Store: st, Queue: hub, Log: log, Lease: ctx.Duration("lease"),
 		Secrets: filepath.Join(ctx.String("store"), "secrets")})
 	server := server.New(server.Options{Master: m, Store: &st.Reader, Broker: hub,
-		Revisions: revisions, Program: cli.Version(), Log: log, Audit: log})
+		Revisions: revisions, Program: cli.Version(), Log: log})
 
 	work, stop := cli.Interrupts(ctx.Context, func() { os.Exit(cli.Interrupted) })
 	defer stop()

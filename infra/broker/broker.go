@@ -5,7 +5,6 @@
 package broker
 
 import (
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -88,9 +87,6 @@ func (s Secrets) WithCookie(random io.Reader) (Secrets, error) {
 	s.Cookie = hex.EncodeToString(cookie)
 	return s, nil
 }
-
-// Random is the source of secrets.
-func Random() io.Reader { return rand.Reader }
 
 // File is a file that a container finds in a folder of its host. Its mode is 0600: most hold a secret.
 type File struct {

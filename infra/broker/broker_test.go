@@ -1,6 +1,7 @@
 package broker_test
 
 import (
+	"crypto/rand"
 	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
@@ -16,9 +17,10 @@ import (
 
 func secrets(t *testing.T) broker.Secrets {
 	t.Helper()
-	s, err := broker.NewSecrets(broker.Random(), time.Now())
+	s, err := broker.NewSecrets(rand.Reader, time.Now())
 	if err == nil {
-		s, err = s.WithUsers(broker.Random(), []string{broker.Master, broker.WorkerUser("gpu1"), broker.WorkerUser("gpu2")})
+		s, err = s.WithUsers(rand.Reader, []string{broker.Master, broker.WorkerUser("gpu1"),
+			broker.WorkerUser("gpu2")})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -87,7 +89,7 @@ func TestTheCertificateIsBelieved(t *testing.T) {
 func TestTheMonitorsCertificateHasItsNames(t *testing.T) {
 	t.Parallel()
 	s := secrets(t)
-	files, err := s.Certificate(broker.Random(), time.Now(), []string{"gpu1", "192.0.2.7"})
+	files, err := s.Certificate(rand.Reader, time.Now(), []string{"gpu1", "192.0.2.7"})
 	if err != nil {
 		t.Fatal(err)
 	}

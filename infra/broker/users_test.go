@@ -1,6 +1,7 @@
 package broker_test
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"flag"
 	"os"
@@ -41,7 +42,7 @@ func TestUsersComeAndGo(t *testing.T) {
 	t.Parallel()
 	before := secrets(t)
 	one, two, three := broker.WorkerUser("gpu1"), broker.WorkerUser("gpu2"), broker.WorkerUser("gpu3")
-	after, err := before.WithUsers(broker.Random(), []string{broker.Master, one, three})
+	after, err := before.WithUsers(rand.Reader, []string{broker.Master, one, three})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +58,7 @@ func TestUsersComeAndGo(t *testing.T) {
 	if _, err := after.Client(two); err == nil {
 		t.Error("there are credentials of a user who has gone")
 	}
-	back, err := after.WithUsers(broker.Random(), before.Users())
+	back, err := after.WithUsers(rand.Reader, before.Users())
 	if err != nil || back.Passwords[two] == before.Passwords[two] {
 		t.Errorf("who comes back has the password of before: %v", err)
 	}
@@ -77,9 +78,9 @@ func TestSecretsOfAnEarlierRelease(t *testing.T) {
 	if d := cmp.Diff([]string{broker.Master, broker.Shared}, s.Users()); d != "" || s.Pending {
 		t.Errorf("%s, pending: %v", d, s.Pending)
 	}
-	now, err := s.WithUsers(broker.Random(), append(s.Users(), broker.WorkerUser("gpu1")))
+	now, err := s.WithUsers(rand.Reader, append(s.Users(), broker.WorkerUser("gpu1")))
 	if err == nil {
-		now, err = now.WithCookie(broker.Random())
+		now, err = now.WithCookie(rand.Reader)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -89,7 +90,7 @@ func TestSecretsOfAnEarlierRelease(t *testing.T) {
 			t.Errorf("%s has another password", user)
 		}
 	}
-	again, err := now.WithCookie(broker.Random())
+	again, err := now.WithCookie(rand.Reader)
 	if err != nil || len(now.Cookie) < 32 || again.Cookie != now.Cookie {
 		t.Errorf("its cookie is %q, and then %q: %v", now.Cookie, again.Cookie, err)
 	}

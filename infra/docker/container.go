@@ -2,7 +2,6 @@ package docker
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
@@ -71,12 +70,6 @@ func (e *Engine) List(ctx context.Context, labels map[string]string) ([]Containe
 	}
 	slices.SortFunc(all, func(a, b Container) int { return strings.Compare(a.Name, b.Name) })
 	return all, nil
-}
-
-// InspectJSON gives all that the engine knows of a container, as it says it: for tests and for people.
-func (e *Engine) InspectJSON(ctx context.Context, name string) (json.RawMessage, error) {
-	_, raw, err := e.api.ContainerInspectWithRaw(ctx, name, false)
-	return raw, e.fail("look at container "+name, err)
 }
 
 // labelled is the filter for things with these labels.

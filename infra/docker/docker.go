@@ -73,9 +73,6 @@ type Engine struct {
 	api  *client.Client
 }
 
-// Way says how the engine is reached: "unix:///var/run/docker.sock", "docker system dial-stdio".
-func (e *Engine) Way() string { return e.way.String() }
-
 // Close closes the connections that wait for use. Calls and streams that still run keep theirs until they end.
 func (e *Engine) Close() error { return e.api.Close() }
 

@@ -76,11 +76,6 @@ func (e *Engine) ListImages(ctx context.Context, labels map[string]string) ([]Im
 	return all, nil
 }
 
-// TagImage gives an image one more name.
-func (e *Engine) TagImage(ctx context.Context, ref, tag string) error {
-	return e.fail("tag image "+ref+" as "+tag, e.api.ImageTag(ctx, ref, tag))
-}
-
 // RemoveImage takes a name from an image, and the image itself away with its last one. Conflict while a container uses it,
 // running or not.
 func (e *Engine) RemoveImage(ctx context.Context, ref string) error {

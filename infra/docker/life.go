@@ -2,7 +2,6 @@ package docker
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/docker/docker/api/types/container"
@@ -21,11 +20,6 @@ func (e *Engine) Stop(ctx context.Context, name string, grace time.Duration) err
 	return e.fail("stop container "+name, e.api.ContainerStop(ctx, name, stopping(grace)))
 }
 
-// Restart is Stop and Start in one.
-func (e *Engine) Restart(ctx context.Context, name string, grace time.Duration) error {
-	return e.fail("restart container "+name, e.api.ContainerRestart(ctx, name, stopping(grace)))
-}
-
 func stopping(grace time.Duration) container.StopOptions {
 	if grace < 0 {
 		return container.StopOptions{}
@@ -34,27 +28,8 @@ func stopping(grace time.Duration) container.StopOptions {
 	return container.StopOptions{Timeout: &seconds}
 }
 
-// Kill sends a signal, such as "SIGHUP"; "" is SIGKILL. One that does not run is a Conflict.
-func (e *Engine) Kill(ctx context.Context, name, signal string) error {
-	return e.fail("kill container "+name, e.api.ContainerKill(ctx, name, signal))
-}
-
 // Remove removes a container, whatever its state, with the volumes that have no name. Other volumes stay.
 func (e *Engine) Remove(ctx context.Context, name string) error {
 	err := e.api.ContainerRemove(ctx, name, container.RemoveOptions{Force: true, RemoveVolumes: true})
 	return e.fail("remove container "+name, err)
-}
-
-// Wait waits until a container does not run, and gives its exit code. One that was never started has 0.
-func (e *Engine) Wait(ctx context.Context, name string) (code int, err error) {
-	ended, failed := e.api.ContainerWait(ctx, name, container.WaitConditionNotRunning)
-	select { // not on ctx: the client's goroutine has to hand over what it has, and it ends with ctx
-	case err := <-failed:
-		return 0, e.fail("wait for container "+name, err)
-	case end := <-ended:
-		if end.Error != nil {
-			return 0, e.fail("wait for container "+name, errors.New(end.Error.Message))
-		}
-		return int(end.StatusCode), nil
-	}
 }

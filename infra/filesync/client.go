@@ -76,19 +76,6 @@ func (c *Client) Verify(ctx context.Context, revision string) error {
 	return err
 }
 
-// PutToken leaves a token in the root, for a day. Hosts in whose Tokens it then appears share this root's file system. It
-// is 1 to 64 letters, digits, _ and -, and should be random.
-func (c *Client) PutToken(ctx context.Context, token string) error {
-	_, err := c.ask(ctx, "leave a token", request{Op: opToken, Token: token})
-	return err
-}
-
-// Tokens lists the tokens in the root.
-func (c *Client) Tokens(ctx context.Context) ([]string, error) {
-	a, err := c.ask(ctx, "look for tokens", request{Op: opTokens})
-	return a.Tokens, err
-}
-
 // ask makes a request that is answered at once.
 func (c *Client) ask(ctx context.Context, what string, q request) (a answer, err error) {
 	err = c.during(ctx, what, func() error {

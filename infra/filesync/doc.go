@@ -16,7 +16,6 @@
 //	releases/REVISION/    read-only files of a project, as projects.Assembly makes them; workers get this folder
 //	current               a link to the release that was pushed last
 //	manifests/REVISION    what the release was made of, and when it was last pushed (its time)
-//	tokens/NAME           see Client.PutToken
 //	lock                  held while releases are made or removed; names its holder
 //
 // # The wire

@@ -21,7 +21,7 @@ import (
 func hostWith(t *testing.T, files map[string]string) (root, outputs string) {
 	t.Helper()
 	root = writable(t)
-	must(t, connect(t, root).PutToken(t.Context(), "makes-the-root"))
+	push(t, root, small(t)) // makes the root
 	outputs = filepath.Join(root, "outputs", "run-1")
 	tree(t, outputs, files)
 	return root, outputs

@@ -115,7 +115,6 @@ func FuzzFarSide(f *testing.F) {
 	must(f, err)
 	_, err = c.Prune(f.Context(), []string{m.Revision()}, time.Hour)
 	must(f, err)
-	must(f, c.PutToken(f.Context(), "abc"))
 	f.Add(record.sent.Bytes())
 	f.Add([]byte(message('H', greeting) + message('Q', `{"op":"fetch","sweep":"run-1","outputs":"outputs","all":true}`) + message('L', "\x00\x00\x00") + message('L', "")))
 	f.Add([]byte(message('H', greeting) + message('Q', `{"op":"verify","revision":"`+m.Revision()+`"}`)))

@@ -21,8 +21,6 @@ const (
 	opList   operation = "list"   //
 	opPrune  operation = "prune"  //
 	opVerify operation = "verify" //
-	opToken  operation = "token"  //
-	opTokens operation = "tokens" //
 	opFetch  operation = "fetch"  // answered by entries; followed by wanted contents
 )
 
@@ -33,7 +31,6 @@ type request struct {
 	Wait     time.Duration `json:"wait,omitempty"`     // push, prune: how long to wait for the lock
 	Keep     []string      `json:"keep,omitempty"`     // prune
 	Older    time.Duration `json:"older,omitempty"`    // prune
-	Token    string        `json:"token,omitempty"`    // token
 	Outputs  string        `json:"outputs,omitempty"`  // fetch: folder below the root
 	Sweep    string        `json:"sweep,omitempty"`    // fetch
 	Without  []string      `json:"without,omitempty"`  // fetch: revisions; what tasks left of them as it was is no output
@@ -44,7 +41,6 @@ type request struct {
 type answer struct {
 	Pushed    *Pushed    `json:"pushed,omitempty"`
 	Revisions []Revision `json:"revisions,omitempty"` // list; prune: what was removed
-	Tokens    []string   `json:"tokens,omitempty"`
 }
 
 // Pushed says what a push did.

@@ -19,7 +19,6 @@ const (
 	releasesName = "releases"
 	currentName  = "current"
 	manifestName = "manifests"
-	tokensName   = "tokens"
 	lockName     = "lock"
 )
 

@@ -82,10 +82,6 @@ func TestNothingThereYet(t *testing.T) {
 	if err != nil || current != "" {
 		t.Error(current, err)
 	}
-	tokens, err := c.Tokens(t.Context())
-	if err != nil || len(tokens) != 0 {
-		t.Error(tokens, err)
-	}
 	if _, err := c.Prune(t.Context(), nil, 0); err != nil {
 		t.Error(err)
 	}
@@ -123,19 +119,6 @@ func TestListAndPrune(t *testing.T) {
 		t.Error(diff)
 	}
 	must(t, c.Verify(t.Context(), all[0].Revision()))
-}
-
-func TestTokensShowASharedHome(t *testing.T) {
-	t.Parallel()
-	root := writable(t)
-	must(t, connect(t, root).PutToken(t.Context(), "gpu1-abc"))
-	tokens, err := connect(t, root).Tokens(t.Context())
-	if err != nil || len(tokens) != 1 || tokens[0] != "gpu1-abc" {
-		t.Error(tokens, err)
-	}
-	for _, bad := range []string{"", "../x", "a/b", strings.Repeat("a", 65)} {
-		refusal(t, connect(t, root).PutToken(t.Context(), bad), filesync.Malformed)
-	}
 }
 
 func TestLockNamesItsHolder(t *testing.T) {

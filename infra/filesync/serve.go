@@ -153,14 +153,14 @@ func (s *server) nothing(ctx context.Context, q request) error {
 // request does what a request asks for.
 func (s *server) request(ctx context.Context, q request) (answer, error) {
 	switch q.Op {
-	case opPush, opList, opPrune, opVerify, opToken, opTokens, opFetch:
+	case opPush, opList, opPrune, opVerify, opFetch:
 	default:
 		return answer{}, refuse(Malformed, "there is no request %q", q.Op)
 	}
 	if s.o.Own != nil && q.Op == opFetch {
 		return answer{}, s.fetchOwn(ctx, q)
 	}
-	r, err := openRoot(s.o.Root, s.client, q.Op == opPush || q.Op == opToken)
+	r, err := openRoot(s.o.Root, s.client, q.Op == opPush)
 	if absent, ok := errors.AsType[*Refusal](err); ok && absent.Code == Absent && q.Op != opVerify {
 		return answer{}, s.nothing(ctx, q)
 	}
@@ -175,10 +175,6 @@ func (s *server) request(ctx context.Context, q request) (answer, error) {
 		return s.prune(ctx, r, q)
 	case opVerify:
 		return answer{}, r.verify(ctx, q.Revision)
-	case opToken:
-		return answer{}, r.putToken(q.Token)
-	case opTokens:
-		return r.tokens()
 	case opFetch:
 		return answer{}, s.fetch(ctx, r, q)
 	}

@@ -56,21 +56,3 @@ func (s *Selection) at(p Place) *Host {
 	}
 	return nil
 }
-
-// Idle are the hosts that are listed and carry nothing, in order: -a a,b,c -m 1 -w 2 leaves c.
-func (s Selection) Idle() []Host {
-	used := map[Place]bool{}
-	if s.Master != nil {
-		used[s.Master.Place] = true
-	}
-	for _, w := range s.Workers {
-		used[w.Place] = true
-	}
-	var idle []Host
-	for _, h := range s.Hosts {
-		if !used[h.Place] {
-			idle = append(idle, h)
-		}
-	}
-	return idle
-}

@@ -26,24 +26,22 @@ func show(s host.Selection) string {
 	for _, w := range s.Workers {
 		text += " " + w.Place.String()
 	}
-	text += " idle"
-	for _, h := range s.Idle() {
-		text += " " + h.Place.String()
-	}
 	return text
 }
 
 func TestSelect(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, hosts, master, workers, want string }{
-		{"as written", "anna@gpu1,anna@gpu2,anna@gpu3", "1", "2,3", "1=gpu1 2=gpu2 3=gpu3 master 1 workers 2 3 idle"},
-		{"master only", "a,b", "1", "", "1=a 2=b master 1 workers idle 2"},
-		{"joins", "a,b", "", "2", "1=a 2=b master workers 2 idle 1"},
-		{"local", "", "local", "local", "local=local master local workers local idle"},
-		{"both", "a,b", "local", "2,local,1", "local=local 1=a 2=b master local workers 2 local 1 idle"},
-		{"master works", "a", "1", "1", "1=a master 1 workers 1 idle"},
-		{"range", "a,b,c,d,e,f", "1", "2-4, 6", "1=a 2=b 3=c 4=d 5=e 6=f master 1 workers 2 3 4 6 idle 5"},
-		{"same host, two ports", "gpu1,gpu1:2222", "1", "2", "1=gpu1 2=gpu1-2222 master 1 workers 2 idle"},
+		{"as written", "anna@gpu1,anna@gpu2,anna@gpu3", "1", "2,3",
+			"1=gpu1 2=gpu2 3=gpu3 master 1 workers 2 3"},
+		{"master only", "a,b", "1", "", "1=a 2=b master 1 workers"},
+		{"joins", "a,b", "", "2", "1=a 2=b master workers 2"},
+		{"local", "", "local", "local", "local=local master local workers local"},
+		{"both", "a,b", "local", "2,local,1", "local=local 1=a 2=b master local workers 2 local 1"},
+		{"master works", "a", "1", "1", "1=a master 1 workers 1"},
+		{"range", "a,b,c,d,e,f", "1", "2-4, 6", "1=a 2=b 3=c 4=d 5=e 6=f master 1 workers 2 3 4 6"},
+		{"same host, two ports", "gpu1,gpu1:2222", "1", "2",
+			"1=gpu1 2=gpu1-2222 master 1 workers 2"},
 		{"nothing", "a,b", "", "", "nothing to start: name the master's host with -m, workers' with -w, or both"},
 		{"beyond", "a,b,c", "9", "2,5", "-m: there is no host 9: 3 are named, the last is c; write a number from 1 to 3, or local\n" +
 			"-w: there is no host 5: 3 are named, the last is c; write a number from 1 to 3, or local"},

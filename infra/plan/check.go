@@ -2,7 +2,6 @@ package plan
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -53,9 +52,6 @@ func (p Problems) Error() string {
 func (p Problems) Faults() Problems {
 	return slices.DeleteFunc(slices.Clone(p), func(one Problem) bool { return one.Warning })
 }
-
-// ErrNoImage says that nothing names the image of workers.
-var ErrNoImage = errors.New("tasks.yml names no image for the workers: write image: python:3.12-slim into it, or give --image")
 
 // Check finds what is wrong with the hosts that are wanted, before anything is changed. A host that is not in found was not
 // reached, and its problem is known.

@@ -3,7 +3,6 @@ package plan
 import (
 	"fmt"
 	"io"
-	"strings"
 )
 
 // Write prints the plan for people, a line for each step, in the order in which they could be done one by one.
@@ -20,21 +19,6 @@ func (p Plan) Write(w io.Writer) error {
 	if len(p.Steps) == 0 || !p.Changes {
 		_, err := io.WriteString(w, "nothing is to be changed\n")
 		return err
-	}
-	return nil
-}
-
-// Detail prints the plan with what every step waits for.
-func (p Plan) Detail(w io.Writer) error {
-	for _, s := range p.Steps {
-		if _, err := fmt.Fprintf(w, "%-28s %s\n", s.ID, s.Title); err != nil {
-			return err
-		}
-		if len(s.Needs) > 0 {
-			if _, err := fmt.Fprintf(w, "%-28s   after %s\n", "", strings.Join(s.Needs, ", ")); err != nil {
-				return err
-			}
-		}
 	}
 	return nil
 }

@@ -3,38 +3,25 @@ package api
 import (
 	"context"
 	"net/url"
-	"time"
+
+	"mlframework/sweep/core"
 )
 
-// Action is what a person did or asked for in vain.
-type Action struct {
-	ID      int64     `json:"id"` // a later one is greater
-	Time    time.Time `json:"time"`
-	UID     *int      `json:"uid"`  // of the user on the master's machine, as its kernel tells; null: not known
-	User    string    `json:"user"` // the name that the client declared; "": none
-	Action  string    `json:"action"`
-	Kind    string    `json:"kind"`    // of the object: sweep, task, worker, letter
-	Object  string    `json:"object"`  // its id or name; "": all of them, or a sweep that was not made
-	Detail  string    `json:"detail"`  // what else was asked: "n=4"
-	Outcome string    `json:"outcome"` // done, refused or failed
-	Reason  *string   `json:"reason"`  // of what was not done
+// AuditPage is a page of the audit.
+type AuditPage struct {
+	Actions []core.AuditEntry `json:"actions"` // the newest first
+	Next    string            `json:"next,omitempty"`
 }
 
-// Actions is a page of what people did.
-type Actions struct {
-	Actions []Action `json:"actions"` // the newest first
-	Next    string   `json:"next,omitempty"`
-}
-
-// AuditQuery chooses actions. The zero value is the newest of all.
+// AuditQuery chooses audit entries. The zero value is the newest of all.
 type AuditQuery struct {
 	Object string // a sweep with its tasks, a task, a worker; "": everything
 	After  string // the Next of the page before
-	Limit  int    // 0: as many as a page holds, which are query.MostActions
+	Limit  int    // 0: as many as a page holds, which are query.MostAudited
 }
 
-// Audit returns a page of what people did.
-func (c *Client) Audit(ctx context.Context, q AuditQuery) (page Actions, err error) {
+// Audit returns a page of the audit.
+func (c *Client) Audit(ctx context.Context, q AuditQuery) (page AuditPage, err error) {
 	v := url.Values{}
 	set(v, "object", q.Object)
 	set(v, "after", q.After)

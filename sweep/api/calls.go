@@ -74,6 +74,15 @@ func (c *Client) Tasks(ctx context.Context, id string, q Query) (p Page, err err
 	return p, c.get(ctx, sweepPath(id)+"/tasks", v, &p)
 }
 
+// AllTasks returns a page of the tasks of all sweeps that q chooses: the newest sweep's first, or
+// in the order of a column. Begun, Best and Top must not be set.
+func (c *Client) AllTasks(ctx context.Context, q Query) (p AllTasks, err error) {
+	v := q.values()
+	setNumber(v, "limit", q.Limit)
+	set(v, "after", q.After)
+	return p, c.get(ctx, "/tasks", v, &p)
+}
+
 // Rows calls each with every task that q chooses, in order, until each returns an error.
 func (c *Client) Rows(ctx context.Context, id string, q Query, each func(*table.Row) error) error {
 	body, err := c.table(ctx, id, q, JSON)
@@ -127,15 +136,16 @@ func (c *Client) Missing(ctx context.Context, r core.Record, code string, same .
 	return m, err
 }
 
-// Submit keeps a sweep and begins it, for a client that is about to follow it in some detail; "": it is not. When it
-// returns, the sweep survives any crash of the master. A submission that is repeated under the same key makes one sweep; ""
-// is a new key.
-func (c *Client) Submit(ctx context.Context, s Submission, key string, f Detail) (Begun, error) {
+// Submit keeps a sweep and begins it, for a client that is about to follow it in some detail; "":
+// it is not. When it returns, the sweep survives any crash of the master. A submission that is
+// repeated under the same key makes one sweep; "" is a new key.
+func (c *Client) Submit(ctx context.Context, s Submission, key string, f Detail) (StartedSweep,
+	error) {
 	s.Environ = c.Environ
 	return c.begin(ctx, key, "/sweeps", s, f)
 }
 
-func (c *Client) begin(ctx context.Context, key, path string, body any, f Detail) (b Begun,
+func (c *Client) begin(ctx context.Context, key, path string, body any, f Detail) (b StartedSweep,
 	err error) {
 	text, err := encode(body)
 	if err != nil {
@@ -166,13 +176,15 @@ func (c *Client) Pause(ctx context.Context, id string, stop bool) (s core.Summar
 }
 
 // Resume hands out the tasks of a paused sweep again.
-func (c *Client) Resume(ctx context.Context, id string, g Going, f Detail) (Begun, error) {
+func (c *Client) Resume(ctx context.Context, id string, g ResumeRequest, f Detail) (StartedSweep,
+	error) {
 	g.Environ = c.Environ
 	return c.begin(ctx, "", sweepPath(id)+"/resume", g, f)
 }
 
 // Retry makes tasks pending again that ended other than well.
-func (c *Client) Retry(ctx context.Context, id string, g Going, f Detail) (Begun, error) {
+func (c *Client) Retry(ctx context.Context, id string, g ResumeRequest, f Detail) (StartedSweep,
+	error) {
 	g.Environ = c.Environ
 	return c.begin(ctx, "", sweepPath(id)+"/retry", g, f)
 }

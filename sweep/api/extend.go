@@ -7,7 +7,6 @@ import (
 	"strconv"
 
 	"mlframework/sweep/core"
-	"mlframework/sweep/secret"
 	"mlframework/sweep/space"
 )
 
@@ -17,25 +16,13 @@ type Extension struct {
 	// Overrides are those of the command line to the parameters file of which Space is; nil: those
 	// that the sweep has.
 	Overrides *space.Change `json:"overrides,omitempty"`
-	Revision  string        `json:"revision,omitempty"` // "": the sweep's own
-	Code      string        `json:"code,omitempty"`     // of Revision
-	// Settings are those of attempts from now on; nil: the sweep's own.
-	Settings *core.Settings `json:"settings,omitempty"`
-	// Secrets are needed where the values of the sweep's secrets are gone; else they are not taken.
-	Secrets secret.Values `json:"secrets,omitempty"`
-	Environ Environ       `json:"environ,omitempty"` // as in Submission, from now on
-}
-
-// Update is what the master is told of it, beside the space.
-func (e Extension) Update() Continuation {
-	return Continuation{Revision: e.Revision, Code: e.Code, Settings: e.Settings,
-		Secrets: e.Secrets,
-		Environ: e.Environ, Overrides: e.Overrides}
+	Continuation
 }
 
 // Extend gives a sweep the points of a space that its parameters did not describe so far, and lets it go on. With none
 // nothing changes.
-func (c *Client) Extend(ctx context.Context, id string, e Extension, f Detail) (Begun, error) {
+func (c *Client) Extend(ctx context.Context, id string, e Extension, f Detail) (StartedSweep,
+	error) {
 	e.Environ = c.Environ
 	return c.begin(ctx, "", sweepPath(id)+"/extend", e, f)
 }

@@ -20,7 +20,7 @@ import (
 // Following says how a sweep is followed.
 type Following struct {
 	Detail Detail // "": its tasks
-	After  string // what happened since: the Events of a Begun; "": from now on
+	After  string // what happened since: the Events of a StartedSweep; "": from now on
 	// Away, when set, lets Follow go on when the master goes away: it is called with the reason, and unless it says that
 	// this is the end Follow tries again with pauses, and Away is called with nil when the master is back. Nothing is
 	// missing then. Unset, Follow ends with the master.

@@ -6,7 +6,6 @@ import (
 	"mlframework/sweep/core"
 	"mlframework/sweep/metric"
 	"mlframework/sweep/secret"
-	"mlframework/sweep/space"
 	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
@@ -21,7 +20,8 @@ type Sweep struct {
 	Checks *Checks     `json:"checks"`
 }
 
-// Checks is what is worth a warning about the results of a sweep. It costs a look at all of its tasks.
+// Checks is what is worth a warning about the results of a sweep. It costs a look at all of its
+// tasks.
 type Checks struct {
 	// tasks by the revision that their newest attempt ran
 	Revisions map[string]int64 `json:"revisions"`
@@ -30,18 +30,11 @@ type Checks struct {
 	NaN      int64   `json:"nan"`   // those of them that reported nan for it
 	First    []int64 `json:"first"` // the first of them
 	// tasks whose output was not kept in full, by host
-	Unkept     []Unkept          `json:"unkept"`
+	Unkept     []core.Unkept     `json:"unkept"`
 	Unread     []core.Unread     `json:"unread"`     // what matched a metric and was no number
 	Unmeasured []core.Unmeasured `json:"unmeasured"` // why metrics of files are missing
 	// where the objective takes the last value: tasks that had a better one before
 	Surpassed *core.Surpassed `json:"surpassed"`
-}
-
-// Unkept is tasks on one host whose output could not be kept in full.
-type Unkept struct {
-	Host  string `json:"host"`
-	Tasks int64  `json:"tasks"`
-	Error string `json:"error"` // of one of them: no space left on device
 }
 
 // Task is one task with its attempts.
@@ -82,23 +75,36 @@ type Page struct {
 	Next  string      `json:"next,omitempty"` // the After of the next page; "": this was the last
 }
 
+// AllTasks is some of the tasks of all sweeps.
+type AllTasks struct {
+	Tasks []table.Row `json:"tasks"`
+	Next  string      `json:"next,omitempty"` // the After of the next page; "": this was the last
+	// Searched is how many sweeps were looked through to their end for the page. The next page goes
+	// on behind them, but in the order of a column every page is made from the same.
+	Searched int `json:"searched"`
+	// WithoutColumn is how many of these do not have a column that the query names, and so no
+	// tasks.
+	WithoutColumn int `json:"without_column"`
+}
+
 // Submission is a sweep to be run. How many tasks it has follows from its record.
 type Submission struct {
 	Record    core.Record `json:"record"`
 	Code      string      `json:"code"`                 // of the record's revision
 	MinNumber int64       `json:"min_number,omitempty"` // the number in the sweep's id is at least this
-	// Same are further revisions of the same code, as whoever has their files knows. Only Missing asks for them.
+	// Same are further revisions of the same code, as known to a client that has their files. Only Missing
+	// asks for them.
 	Same []string `json:"same,omitempty"`
-	// Secrets are the values of the secrets that the recipe names. They are kept apart from everything else, until the sweep
-	// ends.
+	// Secrets are the values of the secrets that the recipe names. They are kept apart from
+	// everything else, until the sweep ends.
 	Secrets secret.Values `json:"secrets,omitempty"`
-	// Environ is what its tasks inherit, as NAME=value, in place of what the worker of a run of one folder does. Other masters
-	// refuse it.
+	// Environ is what its tasks inherit, as NAME=value, in place of what the worker of a run of one
+	// folder does. Other masters refuse it.
 	Environ Environ `json:"environ,omitempty"`
 }
 
-// Begun is a sweep that has begun, or gone on.
-type Begun struct {
+// StartedSweep is a sweep that has begun, or gone on.
+type StartedSweep struct {
 	core.Summary
 	Events string // for Following: what happens from the beginning on; "" when it was not asked for
 }
@@ -114,24 +120,31 @@ func Total(r core.Record) int64 {
 	return r.Space.Len()
 }
 
-// Going is how a sweep goes on: with another revision, or with the one it has.
-type Going struct {
+// Continuation is what a sweep goes on with. The zero value keeps its own.
+type Continuation struct {
 	Revision string `json:"revision,omitempty"` // "": the sweep's own
 	Code     string `json:"code,omitempty"`     // of Revision
 	// Settings are those of attempts from now on; nil: the sweep's own.
 	Settings *core.Settings `json:"settings,omitempty"`
-	Indexes  []int64        `json:"indexes,omitempty"` // of Retry: the tasks; none: all that ended other than well
 	// Secrets are needed where the values of the sweep's secrets are gone; else they are not taken.
 	Secrets secret.Values `json:"secrets,omitempty"`
 	Environ Environ       `json:"environ,omitempty"` // as in Submission, from now on
+}
+
+// ResumeRequest is how a sweep goes on.
+type ResumeRequest struct {
+	Continuation
+	// Indexes are the tasks, of Retry; none: all that ended other than well.
+	Indexes []int64 `json:"indexes,omitempty"`
 }
 
 // Missing is the points of a space in which no task of the same command and code has succeeded.
 type Missing struct {
 	All    bool        `json:"all"`    // every point is missing
 	Ranges core.Ranges `json:"ranges"` // where not all are
-	// Because is what is different from the newest tasks of the same definition and parameters that succeeded, of the first thousand
-	// missing points, the most frequent first. Without any such task it is empty.
+	// Because is what is different from the newest tasks of the same definition and parameters that
+	// succeeded, of the first thousand missing points, the most frequent first. Without any such
+	// task it is empty.
 	Because []Cause `json:"because,omitempty"`
 }
 
@@ -175,7 +188,8 @@ type Health struct {
 	Program string `json:"program"` // version
 	Level   int    `json:"level"`   // of the API: the Level of the program
 	Version int    `json:"version"` // of the records and messages that this program understands
-	// Warnings is what people should know: what workers tell and the store does not know, and names that two workers have.
+	// Warnings is what people should know: what workers tell and the store does not know, and names
+	// that two workers have.
 	Warnings []Reason `json:"warnings"`
 }
 
@@ -202,20 +216,3 @@ func (r Reason) String() string {
 
 // Newest is the name under which the newest sweep is found. No sweep has it as its id.
 const Newest = "newest"
-
-// Code is what a sweep goes on with. The zero value keeps its own.
-type Continuation struct {
-	Revision, Code string         // for --updated
-	Settings       *core.Settings // likewise; nil: its own
-	Secrets        secret.Values  // where those that it had are gone; others are not taken
-	// what its tasks inherit from now on, as in Submission; nil: what they did
-	Environ []string
-	// that the points by which it is extended are of; nil: those that it has
-	Overrides *space.Change
-}
-
-// Update is what the master is told of it.
-func (g Going) Update() Continuation {
-	return Continuation{Revision: g.Revision, Code: g.Code, Settings: g.Settings,
-		Secrets: g.Secrets, Environ: g.Environ}
-}

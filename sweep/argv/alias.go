@@ -5,8 +5,8 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"mlframework/internal/yamlfile"
 	"mlframework/sweep/fault"
-	"mlframework/sweep/internal/yamlfile"
 )
 
 // put is a node that has a parameter's value.

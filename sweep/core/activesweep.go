@@ -15,12 +15,12 @@ type activeSweep struct {
 	seq    int64
 	serial int64 // in the order in which sweeps were added
 	// position is the order of a local run, where sweeps run one after the other.
-	position int64
-	record   *Record // is replaced, and never changed
-	version  int     // of its batches
-	ledger   *Ledger
-	points   *Points
-	lives    func(*Task) bool // as in an Offer
+	position     int64
+	record       *Record // is replaced, and never changed
+	version      int     // of its batches
+	ledger       *Ledger
+	points       *Points
+	hasLeftovers func(*Task) bool // as in an Offer
 	// mean is the mean running time of an attempt, the newest weighing most; 0: none has ended.
 	mean time.Duration
 
@@ -100,11 +100,11 @@ func (c *Core) Add(l Loaded) {
 	a := &activeSweep{seq: l.Seq, serial: c.serial, position: c.serial,
 		ledger: NewLedger(l.Record, l.Head, l.Open, l.Ahead), edition: l.Edition, pausedSince: l.PausedSince}
 	a.setRecord(l.Record)
-	a.lives = c.lives(a)
+	a.hasLeftovers = c.hasLeftovers(a)
 	c.sweeps[l.Head.ID] = a
 	c.inOrder = append(c.inOrder, a)
 	c.missing.submitted(l.Head.ID)
-	c.ledger(a)
+	c.ledger(a).gained = true
 	for worker := range a.ledger.held {
 		c.worker(worker)
 	}
@@ -126,7 +126,7 @@ func (c *Core) drop(a *activeSweep) {
 	id := a.id()
 	c.dropSecrets(a)
 	c.turns.remove(a)
-	delete(c.alone, a)
+	delete(c.withExclusive, a)
 	delete(c.sweeps, id)
 	at, _ := slices.BinarySearchFunc(c.inOrder, a, serially)
 	c.inOrder = slices.Delete(c.inOrder, at, at+1)
@@ -152,26 +152,39 @@ func (c *Core) sync() {
 // will have.
 func (c *Core) schedule(a *activeSweep) {
 	l := a.ledger
-	if l.waitingAlone > 0 {
-		c.alone[a] = true
-	} else if len(c.alone) > 0 {
-		delete(c.alone, a)
+	if l.exclusives > 0 {
+		c.withExclusive[a] = true
+	} else if len(c.withExclusive) > 0 {
+		delete(c.withExclusive, a)
 	}
 	if l.gained {
 		l.gained, c.offered = false, true
 	}
+	c.offerTo(l.wanted)
+	l.wanted = l.wanted[:0]
 	if ready := l.ready(c.now); ready != (a.turn != nil) {
 		if !ready {
 			c.turns.remove(a)
 		} else {
 			c.turns.add(a, c.options.Local)
-			c.offered = true
 		}
 	}
-	if a.turn == nil {
-		if at := l.Waiting(c.now); !at.IsZero() && (a.dueAt.IsZero() || at.Before(a.dueAt)) {
-			a.dueAt = at
-			heap.Push(&c.due, dueSweep{at, a.serial, a})
+	if at := l.Waiting(c.now); !at.IsZero() && (a.dueAt.IsZero() || at.Before(a.dueAt)) {
+		a.dueAt = at
+		heap.Push(&c.due, dueSweep{at, a.serial, a})
+	}
+}
+
+// offerTo has the next placement consider workers for which there is something. Where there is only
+// one worker it may have everything.
+func (c *Core) offerTo(workers []string) {
+	if len(workers) > 0 && c.taking <= 1 {
+		c.offered = true
+		return
+	}
+	for _, name := range workers {
+		if w := c.workers[name]; w != nil {
+			c.consider(w)
 		}
 	}
 }
@@ -211,12 +224,14 @@ func (q dueQueue) next() time.Time {
 	return q[0].at
 }
 
-// dueNow lets sweeps wait for their turn of which a task may be placed by now.
+// dueNow offers the tasks whose back-off has ended.
 func (c *Core) dueNow() {
 	for len(c.due) > 0 && !c.due[0].at.After(c.now) {
-		a := heap.Pop(&c.due).(dueSweep).sweep
+		due := heap.Pop(&c.due).(dueSweep)
+		a := due.sweep
 		a.dueAt = time.Time{}
-		if c.sweeps[a.id()] == a && a.turn == nil {
+		if c.sweeps[a.id()] == a {
+			a.ledger.offerDue(due.at, c.now)
 			c.schedule(a)
 		}
 	}

@@ -1,13 +1,15 @@
 package core
 
 import (
+	"fmt"
 	"time"
 
 	"mlframework/sweep/metric"
 	"mlframework/sweep/task"
 )
 
-// Task is what is known of one task that has left pending at least once: its row in the store.
+// Task is the row of one task in the store. A task that was never handed out has none, unless one
+// worker alone may run it.
 type Task struct {
 	Index      int64
 	State      task.State
@@ -77,6 +79,25 @@ func (t *Task) charge(c task.Class, rules Retry) (forgiven bool) {
 	}
 	*used++
 	return true
+}
+
+// mostUncharged bounds the uncharged attempts of a task that its workers can cause: those that
+// they stop although nobody asked for that, as a worker does that is ended, and those that they
+// claim and do not begin. A worker that always does so would have a task for ever.
+const mostUncharged = 32
+
+// uncharged is how many of its attempts no retry rule had to forgive.
+func (t *Task) uncharged() int {
+	return t.Tries - (t.Charged.Error + t.Charged.Timeout + t.Charged.OOM + t.Charged.Lost)
+}
+
+// unasked is the outcome of an attempt that its worker stopped once too often.
+func (t *Task) unasked(o *task.Outcome) *task.Outcome {
+	lost := *o
+	lost.Class = task.Loss
+	lost.Reason = fmt.Sprintf("its worker %s stopped it, which nobody had asked for, and "+
+		"%d attempts of this task were not charged before", t.Try.Worker, t.uncharged()-1)
+	return &lost
 }
 
 // backoff is how long a task waits before its next attempt: 1, 2, 4 ... 60 seconds with the attempts forgiven so far,

@@ -13,28 +13,48 @@ const (
 )
 
 // AuditEntry is what was done, or refused, and by whom. It is kept for good: an entry takes about
-// 150 bytes with its place in the index of objects, so that 10,000 of them are 1.5 MB.
+// 150 bytes with its place in the index of objects, so that 10,000 of them are 1.5 MB. Its JSON is
+// that of the API.
 type AuditEntry struct {
-	ID      int64 // in the order of keeping; of a new one 0
-	Time    time.Time
-	UID     int    // the user's, as the kernel tells; -1: not known
-	User    string // the name that the client declares; "": none
-	Action  string // "retry"
-	Kind    string // of the object: "sweep", "task", "worker", "letter"
-	Object  string // "train-7", "train-7/42", "w1"; "": all, or none was made
-	Detail  string // "n=4"
-	Outcome string // AuditDone, AuditRefused or AuditFailed
-	Reason  string // of what was not done
+	ID     int64     `json:"id"`     // in the order of keeping; of a new one 0
+	Time   time.Time `json:"time"`   // when it was kept; zero: not yet
+	UID    *int      `json:"uid"`    // of the user on the master's machine, by its kernel; nil: unknown
+	User   string    `json:"user"`   // the name that the client declares; "": none
+	Action string    `json:"action"` // "retry"
+	Kind   string    `json:"kind"`   // of the object: "sweep", "task", "worker", "letter"
+	// Object is its id or name: "train-7", "train-7/42", "w1"; "": all, or none was made.
+	Object  string  `json:"object"`
+	Detail  string  `json:"detail"`  // what else was asked: "n=4"
+	Outcome string  `json:"outcome"` // AuditDone, AuditRefused or AuditFailed
+	Reason  *string `json:"reason"`  // of what was not done; nil: it was done
+	// ClientKey is what the client named the request by, which it may send again; "": nothing. It
+	// is written, and not read back.
+	ClientKey string `json:"-"`
 }
 
 // longestReason bounds the reason of an audit entry, in bytes.
 const longestReason = 256
 
-// End notes how the action ended, unless that is known.
+// End notes how the action ended, unless that is known. An action that was done has no reason.
 func (e *AuditEntry) End(outcome, reason string) {
-	if e.Outcome == "" {
-		e.Outcome, e.Reason = outcome, strings.ToValidUTF8(reason[:min(len(reason), longestReason)], "")
+	if e.Outcome != "" {
+		return
 	}
+	if e.Outcome = outcome; reason != "" {
+		reason = strings.ToValidUTF8(reason[:min(len(reason), longestReason)], "")
+		e.Reason = &reason
+	}
+}
+
+// Repeats reports whether e can be what was kept of a request: sweep is the one that it is about,
+// which the client may have called the newest; "": none.
+func (e *AuditEntry) Repeats(request AuditEntry, sweep string) bool {
+	if sweep != "" {
+		request.setSweep(sweep)
+	}
+	return e.Action == request.Action && e.Kind == request.Kind &&
+		(request.Object == "" || e.Object == request.Object) &&
+		strings.HasPrefix(e.Detail, request.Detail)
 }
 
 // setSweep notes the sweep that the action is about, which the client may have called the newest.

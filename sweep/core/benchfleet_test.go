@@ -34,6 +34,8 @@ type fleet struct {
 	ended   int   // sweeps
 	paused  string
 	workers map[string]*fleetWorker
+	ordered []*fleetWorker
+	starts  int64                 // attempts that began
 	wakeups [mostMoments][]wakeup // by moment, as a ring
 	woken   []*fleetWorker        // something is in their inbox
 	telling []core.Event          // that are on their way
@@ -44,20 +46,24 @@ type fleet struct {
 // fleetWorker claims what it gets at once and runs as much as it has slots.
 type fleetWorker struct {
 	name        string
+	number      int32 // in fleet.ordered
 	incarnation int
 	dead        bool
 	draining    bool
 	inbox       []task.Busy
 	backlog     []task.Busy
 	running     [fleetSlots]task.Busy // without a sweep: free
+	serials     [fleetSlots]int64     // of these attempts, in the order in which they began
 	told        [fleetSlots]task.Busy // by its newest heartbeat
 }
 
-// wakeup is that a worker has something to do.
+// wakeup is that a worker has something to do. It has no pointers: there are many of them, and the
+// collection of garbage is measured with the core.
 type wakeup struct {
-	worker *fleetWorker
+	serial int64 // of the attempt that ends
+	worker int32
+	slot   int8
 	what   wakeupKind
-	ends   task.Busy
 }
 
 type wakeupKind uint8
@@ -86,9 +92,10 @@ func newFleet(b *testing.B, workers, sweeps int, tasks int64) *fleet {
 	}
 	f.core, _ = core.Load(core.Options{}, loaded, nil, f.now)
 	for i := range workers {
-		w := &fleetWorker{name: fmt.Sprintf("worker-%04d", i)}
+		w := &fleetWorker{name: fmt.Sprintf("worker-%04d", i), number: int32(i)}
 		f.workers[w.name] = w
-		f.wake(f.between(0, beatInterval), wakeup{worker: w, what: returnWakeup})
+		f.ordered = append(f.ordered, w)
+		f.wake(f.between(0, beatInterval), wakeup{worker: w.number, what: returnWakeup})
 	}
 	return f
 }
@@ -115,14 +122,15 @@ func (f *fleet) advance() {
 	}
 	due := &f.wakeups[f.moments%mostMoments]
 	for _, u := range *due {
+		w := f.ordered[u.worker]
 		switch {
 		case u.what == returnWakeup:
-			f.join(u.worker)
-		case u.worker.dead:
+			f.join(w)
+		case w.dead:
 		case u.what == beatWakeup:
-			f.beat(u.worker)
-		case slices.Contains(u.worker.running[:], u.ends):
-			f.end(u.worker, u.ends, f.class())
+			f.beat(w)
+		case w.serials[u.slot] == u.serial && w.running[u.slot].Sweep != "":
+			f.end(w, w.running[u.slot], f.class())
 		}
 	}
 	*due = (*due)[:0]
@@ -150,11 +158,11 @@ func (f *fleet) class() task.Class {
 func (f *fleet) beat(w *fleetWorker) {
 	if f.IntN(500) == 0 {
 		w.dead, w.backlog, w.running = true, w.backlog[:0], [fleetSlots]task.Busy{}
-		f.wake(f.between(5*time.Second, time.Minute), wakeup{worker: w, what: returnWakeup})
+		f.wake(f.between(5*time.Second, time.Minute), wakeup{worker: w.number, what: returnWakeup})
 		return
 	}
 	f.beats = append(f.beats, w.heartbeat(f.now))
-	f.wake(beatInterval, wakeup{worker: w, what: beatWakeup})
+	f.wake(beatInterval, wakeup{worker: w.number, what: beatWakeup})
 }
 
 func (w *fleetWorker) heartbeat(now time.Time) task.Heartbeat {
@@ -213,9 +221,11 @@ func (f *fleet) start(w *fleetWorker) {
 		b := w.backlog[0]
 		w.backlog = slices.Delete(w.backlog, 0, 1)
 		b.Slot, b.Started = slot, f.now
-		w.running[slot] = b
+		f.starts++
+		w.running[slot], w.serials[slot] = b, f.starts
 		f.tell(w, task.StartedEvent, b)
-		f.wake(f.between(2*time.Second, 10*time.Second), wakeup{worker: w, what: endWakeup, ends: b})
+		f.wake(f.between(2*time.Second, 10*time.Second),
+			wakeup{serial: f.starts, worker: w.number, slot: int8(slot), what: endWakeup})
 	}
 }
 

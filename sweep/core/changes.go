@@ -1,6 +1,8 @@
 package core
 
 import (
+	"slices"
+
 	"mlframework/sweep/metric"
 	"mlframework/sweep/task"
 )
@@ -35,46 +37,56 @@ type Order struct {
 	Control task.Control
 }
 
-// Empty tells whether nothing has to be done.
-func (c Changes) Empty() bool {
+// Empty reports whether nothing has to be done.
+func (c *Changes) Empty() bool {
 	return len(c.Tasks)+len(c.Tries)+len(c.Begun)+len(c.Samples)+len(c.Controls) == 0 && c.Head.ID == ""
 }
 
-// Take returns what has to be done since the last call, and forgets it: of each row only its newest form. Head is zero
-// when it did not change.
+// Take returns what has to be done since the last call, and forgets it: of each row only its newest
+// form. Head is zero when it did not change.
 func (l *Ledger) Take() Changes {
 	c := l.changes
+	c.Tasks = newest(l.touched)
 	if l.changed {
 		c.Head = l.head
 	}
-	l.changes, l.changed = Changes{}, false
-	if len(c.Tasks) < 2 {
-		return c
-	}
-	last := make(map[int64]int, len(c.Tasks))
-	for i, t := range c.Tasks {
-		last[t.Index] = i
-	}
-	if len(last) < len(c.Tasks) {
-		kept := c.Tasks[:0]
-		for i, t := range c.Tasks {
-			if last[t.Index] == i {
-				kept = append(kept, t)
-			}
-		}
-		c.Tasks = kept
-	}
+	clear(l.touched)
+	l.changes, l.changed, l.touched = Changes{}, false, l.touched[:0]
 	return c
+}
+
+// newest returns the rows that were touched, each once, in the order in which they last were.
+func newest(touched []*Task) []Task {
+	if len(touched) == 0 {
+		return nil
+	}
+	rows := make([]Task, 0, len(touched))
+	seen := make(map[int64]struct{}, len(touched))
+	for _, t := range slices.Backward(touched) {
+		if _, again := seen[t.Index]; !again {
+			seen[t.Index] = struct{}{}
+			rows = append(rows, *t)
+		}
+	}
+	slices.Reverse(rows)
+	return rows
 }
 
 // touch notes that a row, and with it the head, must be kept.
 func (l *Ledger) touch(t *Task) {
-	l.changes.Tasks = append(l.changes.Tasks, *t)
+	l.touchRow(t)
 	l.changed = true
 }
 
+// touchRow notes that a row must be kept.
+func (l *Ledger) touchRow(t *Task) {
+	if last := len(l.touched) - 1; last < 0 || l.touched[last] != t {
+		l.touched = append(l.touched, t)
+	}
+}
+
 // Measure keeps other metrics of a task that has ended.
-func (l *Ledger) Measure(t Task) { l.changes.Tasks = append(l.changes.Tasks, t) }
+func (l *Ledger) Measure(t Task) { l.touchRow(&t) }
 
 func (l *Ledger) tell(worker string, c task.Control) {
 	c.Version, c.Sweep = task.Version, l.head.ID

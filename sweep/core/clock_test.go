@@ -22,9 +22,10 @@ func TestClock(t *testing.T) {
 		l.Event(task.Event{Kind: kind, Worker: "w1", Sweep: "train-1", Attempt: attempt, Start: &task.Start{}, Outcome: o}, now)
 	}
 	behind := time.Duration(0)
+	offer := core.Offer{Worker: "w1", Tasks: 1, Empty: true, Capacity: core.Resources{Slots: 1}}
 	run := func(attempt int, d time.Duration) {
 		t.Helper()
-		if placed := l.Place(core.Offer{Worker: "w1", Tasks: 1, Empty: true, Slots: 1}, now); len(placed) != 1 {
+		if placed := l.Place(offer, now); len(placed) != 1 {
 			t.Fatalf("%d tasks are placed; want 1", len(placed))
 		}
 		after(behind) // its worker runs tasks of another sweep before
@@ -56,7 +57,8 @@ func TestClockOfAShortTask(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	l := core.NewLedger(core.Record{}, core.Head{ID: "train-1", State: core.Open, Total: 1}, nil, nil)
 	l.Clock(now)
-	l.Place(core.Offer{Worker: "w1", Tasks: 1, Empty: true, Slots: 1}, now)
+	l.Place(core.Offer{Worker: "w1", Tasks: 1, Empty: true,
+		Capacity: core.Resources{Slots: 1}}, now)
 	now = now.Add(time.Hour)
 	l.Clock(now)
 	for _, kind := range []task.Kind{task.ClaimedEvent, task.StartedEvent, task.EndedEvent} {

@@ -67,6 +67,21 @@ type Note struct{}
 func (Note) check(*Core) error  { return nil }
 func (Note) apply(*Core) Answer { return Answer{} }
 
+// Show changes nothing: it answers how a sweep or a worker is.
+type Show struct{ Sweep, Worker string }
+
+func (Show) check(*Core) error { return nil }
+
+func (s Show) apply(c *Core) (answer Answer) {
+	if a := c.sweeps[s.Sweep]; a != nil {
+		answer = a.stands()
+	}
+	if w := c.workers[s.Worker]; w != nil {
+		answer.Worker = c.view(w)
+	}
+	return answer
+}
+
 // Tell sends a control message to a worker that is there.
 type Tell struct {
 	Worker  string

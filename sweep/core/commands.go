@@ -92,7 +92,7 @@ func (l *Ledger) Cancel(reason string, now time.Time) {
 	for _, t := range l.waiting {
 		l.cancel(t)
 	}
-	l.waiting, l.waitingAlone = nil, 0
+	l.waiting, l.exclusives = nil, 0
 	for _, t := range l.heldBy("") {
 		l.cancelHeld(t, reason)
 	}

@@ -1,3 +1,17 @@
+// Package core decides what happens to sweeps, tasks and workers: which attempt runs where, what
+// follows its end, who has gone, and what is written, sent and answered. Core is the whole; a
+// Ledger owns every transition of the tasks of one sweep:
+//
+//	pending ─► queued ─► claimed ─► running ─► succeeded
+//	   │          │         │          ├─────► failed    (exit code or signal of the user's program)
+//	   │          │         │          ├─────► timeout
+//	   │          │         │          ├─────► oom
+//	   │          │         └──────────┴─────► lost ──┐  (worker gone; or "infra": the host could not run it)
+//	   └──────────┴──► cancelled                      └─► pending again, while retry allows
+//
+// The same picture and its table stand in docs/states.md. The package is pure: state and input in,
+// new state and effects out ([Core.Step]); time is a parameter, and what is to be done is told only
+// after the store has it ([Output.Commit]).
 package core
 
 import (
@@ -24,6 +38,9 @@ type Options struct {
 	Restarted bool
 	// Memory is what that core knew and the store does not; see Core.Memory.
 	Memory Memory
+	// Damaged are sweeps that cannot be read. They stay as they are: what workers tell of them is
+	// dropped, and what they run of them goes on.
+	Damaged []string
 }
 
 // Core decides everything about sweeps, tasks and workers: transitions, leases, quarantine,
@@ -36,18 +53,18 @@ type Core struct {
 	options Options
 	now     time.Time // of the step that is being decided
 
-	sweeps  map[string]*activeSweep
-	inOrder []*activeSweep // the sweeps in the order in which they were added
-	turns   turns
-	due     dueQueue
-	serial  int64                 // of the sweep that was added last
-	alone   map[*activeSweep]bool // sweeps with waiting tasks that must run alone
-	changed []*activeSweep        // in this step, in order
+	sweeps        map[string]*activeSweep
+	inOrder       []*activeSweep // the sweeps in the order in which they were added
+	turns         turns
+	due           dueQueue
+	serial        int64                 // of the sweep that was added last
+	withExclusive map[*activeSweep]bool // sweeps with exclusive tasks that wait
+	changed       []*activeSweep        // in this step, in order
 
 	workers    map[string]*worker
 	ordered    []*worker // the workers by name
 	taking     int       // workers that take tasks
-	slots      int       // of these workers, together
+	capacity   Resources // of these workers, together
 	lacking    int       // those of them with less than half of what they should have at hand
 	touched    []*worker // to be considered by the next placement
 	hungry     []*worker // they have room and there was nothing for them; by name
@@ -55,7 +72,7 @@ type Core struct {
 	considered []*worker // memory of the placement: those that were touched
 	tried      []*worker // and those that were hungry
 	offered    bool      // there may be something for them now
-	emptied    string    // the worker that gets nothing until a task has it alone; "": none
+	emptied    string    // the worker that gets nothing but an exclusive task; "": none
 	crowded    bool      // there are more workers than are admitted, and that was logged
 	tickedAt   time.Time // when leases were last looked at
 	// leasesRenewedAt is when every lease was last known to be whole: no worker could be heard, or
@@ -66,7 +83,10 @@ type Core struct {
 	missing missingSweeps
 	rivals  rivals
 
+	strangers logLimit // of workers that are not known
+
 	rows       Rows
+	sweepRows  []SweepRows // memory of the rows
 	effects    Effects
 	logged     []LogEntry
 	orders     []Order // of ledgers, for the messages of this step
@@ -75,6 +95,7 @@ type Core struct {
 	audit      *AuditEntry // of the command that is being decided; nil: none
 	unknown    map[string]bool
 	unreadable map[string]bool
+	damaged    map[string]bool // as in Options
 }
 
 // Loaded is a sweep as the store has it.
@@ -209,8 +230,12 @@ func Load(o Options, sweeps []Loaded, workers []WorkerRecord, now time.Time) (*C
 	if o.Lease <= 0 {
 		o.Lease = DefaultLease
 	}
-	c := &Core{options: o, now: now, sweeps: map[string]*activeSweep{}, alone: map[*activeSweep]bool{},
-		workers: map[string]*worker{}, memory: o.Memory.clone()}
+	c := &Core{options: o, now: now, memory: o.Memory.clone(), workers: map[string]*worker{},
+		sweeps: map[string]*activeSweep{}, withExclusive: map[*activeSweep]bool{},
+		damaged: map[string]bool{}}
+	for _, id := range o.Damaged {
+		c.damaged[id] = true
+	}
 	for _, r := range workers {
 		c.worker(r.Name).record = r
 	}
@@ -247,9 +272,14 @@ func (m Memory) clone() Memory {
 // Memory returns what has to be handed to the next core of this process.
 func (c *Core) Memory() Memory { return c.memory.clone() }
 
-// Step decides. It returns what has to be kept, and what is done after that.
+// Step decides. It returns what has to be kept, and what is done after that, which is valid until
+// the next step.
 func (c *Core) Step(in Input, now time.Time) Output {
-	c.now, c.unknown, c.unreadable, c.audit = now, in.Unknown, in.Unreadable, in.Audit
+	c.now, c.unknown, c.unreadable, c.audit = now, in.Unknown, in.Unreadable, nil
+	if in.Audit != nil { // a step that is dropped leaves the caller's as it was
+		entry := *in.Audit
+		c.audit = &entry
+	}
 	var counted Output
 	for i := range in.Heartbeats {
 		c.heartbeat(&in.Heartbeats[i])
@@ -272,7 +302,7 @@ func (c *Core) Step(in Input, now time.Time) Output {
 // finish collects what a step decided and prepares the next.
 func (c *Core) finish() Output {
 	c.sync()
-	c.rows.Sweeps = make([]SweepRows, 0, len(c.changed))
+	c.rows.Sweeps = c.sweepRows[:0]
 	for _, a := range c.changed {
 		a.changed = false
 		c.keep(a)
@@ -290,6 +320,7 @@ func (c *Core) finish() Output {
 	for _, w := range c.joined {
 		c.greet(w)
 	}
+	c.sweepRows = c.rows.Sweeps
 	out := Output{rows: c.rows, effects: c.effects, Log: c.logged, Supplied: c.lacking == 0}
 	c.rows, c.effects, c.logged, c.orders = Rows{}, Effects{}, nil, nil
 	c.unsaved, c.joined = c.unsaved[:0], c.joined[:0]
@@ -328,7 +359,7 @@ func (c *Core) log(level slog.Level, text string, args ...any) {
 
 // record adds an audit entry of what the master does by itself.
 func (c *Core) record(action, kind, object, detail string) {
-	c.rows.Audit = append(c.rows.Audit, AuditEntry{Time: c.now, UID: -1, User: "master", Action: action,
+	c.rows.Audit = append(c.rows.Audit, AuditEntry{Time: c.now, User: "master", Action: action,
 		Kind: kind, Object: object, Detail: detail, Outcome: AuditDone})
 }
 

@@ -10,7 +10,7 @@ import (
 
 // Demand is what would run now if there were more workers.
 type Demand struct {
-	Tasks int64 // each would take a slot
+	Tasks int64
 }
 
 // Demand returns what would begin now if there were more workers. Tasks that wait on a worker for a

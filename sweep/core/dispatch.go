@@ -57,8 +57,8 @@ func (c *Core) place() {
 	c.countWorkers()
 	c.chooseEmptied()
 	touched, hungry := c.candidates()
-	for _, onlySlots := range []bool{true, false} { // no task waits on a worker while another has a slot free
-		c.fillAll(touched, hungry, onlySlots)
+	for _, onlyFree := range []bool{true, false} { // no task waits while it fits on another worker
+		c.fillAll(touched, hungry, onlyFree)
 	}
 	slices.SortFunc(c.filled, byName)
 	for _, w := range c.filled {
@@ -69,32 +69,44 @@ func (c *Core) place() {
 }
 
 // fillAll fills workers by name: those that were touched, and hungry ones as long as there is
-// something to place.
-func (c *Core) fillAll(touched, hungry []*worker, onlySlots bool) {
+// something that any worker may have.
+func (c *Core) fillAll(touched, hungry []*worker, onlyFree bool) {
 	for len(touched)+len(hungry) > 0 {
 		if len(hungry) == 0 || len(touched) > 0 && byName(touched[0], hungry[0]) < 0 {
-			c.fill(touched[0], onlySlots)
+			c.fill(touched[0], onlyFree)
 			touched = touched[1:]
 			continue
 		}
-		if c.turns.empty() {
-			hungry = nil
-			continue
+		if placed := c.fill(hungry[0], onlyFree); placed && !c.forAny() {
+			hungry = hungry[:1]
 		}
-		c.fill(hungry[0], onlySlots)
 		hungry = hungry[1:]
 	}
+}
+
+// forAny reports whether there is something to place that any hungry worker may have.
+func (c *Core) forAny() bool {
+	empty := len(c.withExclusive) > 0 &&
+		slices.ContainsFunc(c.hungry, func(w *worker) bool { return len(w.held) == 0 })
+	for _, r := range c.turns.ranks {
+		for e := r.sweeps.Front(); e != nil; e = e.Next() {
+			if e.Value.(*activeSweep).ledger.forAny(c.now, c.taking > 1, empty) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // countWorkers brings up to date who takes tasks, of the workers that are to be considered.
 func (c *Core) countWorkers() {
 	for _, w := range c.touched {
-		takes, slots := c.workers[w.record.Name] == w && w.available(), 0
+		takes, capacity := c.workers[w.record.Name] == w && w.available(), Resources{}
 		if takes {
-			slots = w.capacity()
+			capacity = w.usable()
 		}
-		if takes != w.takes || slots != w.slots {
-			c.offered = true // a task may have to avoid no other worker now, or fit into more slots
+		if takes != w.takes || capacity != w.capacity {
+			c.offered = true // a task may have to avoid no other worker now, or fit
 		}
 		if w.takes {
 			c.taking--
@@ -102,8 +114,8 @@ func (c *Core) countWorkers() {
 		if takes {
 			c.taking++
 		}
-		c.slots += slots - w.slots
-		w.takes, w.slots = takes, slots
+		c.capacity = c.capacity.Take(w.capacity).Release(capacity)
+		w.takes, w.capacity = takes, capacity
 		if !takes {
 			c.setHungry(w, false)
 			c.setLacks(w, false)
@@ -124,7 +136,7 @@ func (c *Core) candidates() (touched, hungry []*worker) {
 		}
 	}
 	slices.SortFunc(touched, byName)
-	if c.offered && !c.turns.empty() {
+	if c.offered && len(c.hungry) > 0 && c.forAny() {
 		c.tried = append(c.tried[:0], c.hungry...)
 		hungry = c.tried
 	}
@@ -160,42 +172,47 @@ func (c *Core) setLacks(w *worker, lacks bool) {
 	}
 }
 
-// fill gives one worker what it has room for, or, when asked, only what its slots have: sweeps of
+// fill gives one worker what it has room for, or, when asked, only what can begin there: sweeps of
 // the highest priority in turn, a batch each, and then, of what they leave, those of the next. What
 // a worker has of a sweep takes its part of that sweep's window, and all parts together are one. A
 // sweep keeps its turn until there is room for it: else one of short tasks, for which there is room
 // all the time, would keep one of long tasks out for ever.
-func (c *Core) fill(w *worker, onlySlots bool) {
-	f := filling{c: c, w: w, others: c.taking > 1, onlySlots: onlySlots}
+// fill reports whether it placed anything.
+func (c *Core) fill(w *worker, onlyFree bool) (placed bool) {
+	f := filling{c: c, w: w, others: c.taking > 1, onlyFree: onlyFree, free: w.capacity}
 	full := f.run()
-	if !onlySlots {
+	if !onlyFree {
 		c.setLacks(w, f.taken < enough)
 		c.setHungry(w, !full)
 	}
+	return f.placed
 }
 
 // filling is how far a worker has been filled.
 type filling struct {
-	c         *Core
-	w         *worker
-	others    bool // other workers take tasks, too
-	onlySlots bool
-	taken     float64 // part of the window
+	c        *Core
+	w        *worker
+	others   bool      // other workers take tasks, too
+	onlyFree bool      // it gets what can begin at once
+	free     Resources // what its tasks leave
+	tasks    int       // that it has
+	taken    float64   // part of the window
+	placed   bool
 }
 
 // run fills the worker. It reports whether the worker has no room for more, rather than that there
 // is nothing more for it.
 func (f *filling) run() (full bool) {
 	name := f.w.record.Name
-	offer := Offer{Worker: name, Empty: len(f.w.held) == 0, Alone: name == f.c.emptied,
-		Others: f.others, Slots: f.c.slots}
+	offer := Offer{Worker: name, Empty: len(f.w.held) == 0, Exclusive: name == f.c.emptied,
+		OtherWorkers: f.others, Capacity: f.c.capacity}
 	for _, h := range f.w.held {
-		if h.sweep.ledger.Solo(name) {
+		if h.sweep.ledger.HasExclusive(name) {
 			return true
 		}
-		f.taken += f.part(h.sweep, h.tasks)
+		f.take(h.sweep, h.tasks)
 	}
-	if offer.Alone && !offer.Empty {
+	if offer.Exclusive && !offer.Empty {
 		return true
 	}
 	for n := 0; n < len(f.c.turns.ranks); {
@@ -219,12 +236,12 @@ func (f *filling) rank(r *rank, offer *Offer) (full bool) {
 			passed++
 			continue
 		}
-		room := room(f.window(a), f.taken)
+		room := f.room(a)
 		if room == 0 {
 			return true
 		}
 		r.pass(a)
-		offer.Tasks, offer.Lives = min(chunk(f.w.slots, a.mean), room), a.lives
+		offer.Tasks, offer.HasLeftovers = min(chunk(f.fit(a), a.mean), room), a.hasLeftovers
 		tasks := f.c.ledger(a).Place(*offer, f.c.now)
 		a.ledger.moved = a.ledger.moved[:0] // only this worker's part did
 		f.c.schedule(a)
@@ -232,8 +249,8 @@ func (f *filling) rank(r *rank, offer *Offer) (full bool) {
 			passed++
 			continue
 		}
-		passed, offer.Empty = 0, false
-		f.taken += f.part(a, len(tasks))
+		passed, offer.Empty, f.placed = 0, false, true
+		f.take(a, len(tasks))
 		f.w.holds(a)
 		b := f.c.batch(a, tasks)
 		b.Follow = f.c.followed(b.Sweep)
@@ -241,29 +258,38 @@ func (f *filling) rank(r *rank, offer *Offer) (full bool) {
 			f.c.filled = append(f.c.filled, f.w)
 		}
 		f.w.batches = append(f.w.batches, b)
-		if a.ledger.Solo(offer.Worker) {
+		if a.ledger.HasExclusive(offer.Worker) {
 			return true
 		}
 	}
 	return false
 }
 
-func (f *filling) window(a *activeSweep) int {
-	if f.onlySlots {
-		return min(f.w.slots, mostAhead)
+// fit returns how many tasks of a sweep a worker with no others could run at a time.
+func (f *filling) fit(a *activeSweep) int { return f.w.capacity.Count(a.ledger.needs()) }
+
+// window returns how many tasks of a sweep a worker with no others should have.
+func (f *filling) window(a *activeSweep) int { return window(f.fit(a), a.mean, f.others) }
+
+// room returns how many more tasks of a sweep the worker has room for.
+func (f *filling) room(a *activeSweep) int {
+	if f.onlyFree {
+		return max(0, min(f.free.Count(a.ledger.needs()), mostAhead-f.tasks))
 	}
-	return window(f.w.slots, a.mean, f.others)
+	return room(f.window(a), f.taken)
 }
 
-// part is which part of its window a worker takes with tasks of a sweep.
-func (f *filling) part(a *activeSweep, tasks int) float64 {
-	return float64(tasks) / float64(max(1, f.window(a)))
+// take notes that the worker has tasks of a sweep.
+func (f *filling) take(a *activeSweep, tasks int) {
+	f.free = f.free.Take(a.ledger.needs().Times(tasks))
+	f.tasks += tasks
+	f.taken += float64(tasks) / float64(max(1, f.window(a)))
 }
 
-// chooseEmptied chooses a worker that gets nothing until a task which must run alone has it, where
-// one waits for long.
+// chooseEmptied chooses a worker that gets nothing but an exclusive task, where one has waited
+// long.
 func (c *Core) chooseEmptied() {
-	version := c.lonelyVersion()
+	version := c.exclusiveVersion()
 	if version == 0 {
 		c.setEmptied("")
 		return
@@ -293,11 +319,12 @@ func (c *Core) setEmptied(name string) {
 	c.emptied = name
 }
 
-// lonelyVersion is the lowest version of batches with a task that has waited long for a worker of
-// its own; 0: there is none.
-func (c *Core) lonelyVersion() (lowest int) {
-	for a := range c.alone {
-		if v := a.version; (lowest == 0 || v < lowest) && a.ledger.Lonely(c.now) && !c.outranked(a) {
+// exclusiveVersion is the lowest version of batches with an exclusive task that has waited long; 0:
+// there is none.
+func (c *Core) exclusiveVersion() (lowest int) {
+	for a := range c.withExclusive {
+		if v := a.version; (lowest == 0 || v < lowest) && a.ledger.ExclusiveWaits(c.now) &&
+			!c.outranked(a) {
 			lowest = v
 		}
 	}
@@ -310,14 +337,13 @@ func (c *Core) outranked(a *activeSweep) bool {
 }
 
 // batch is what a worker gets to know of tasks that were placed on it.
-func (c *Core) batch(a *activeSweep, tasks []Task) task.Batch {
+func (c *Core) batch(a *activeSweep, tasks []*Task) task.Batch {
 	b := task.Batch{Version: a.version, Sweep: a.id(), Recipe: a.record.Recipe, Edition: a.edition,
 		Attempts: make([]task.Attempt, 0, len(tasks))}
 	if e, own := c.memory.Environs[b.Sweep]; own {
 		b.Environ, b.Edition = e.Variables, e.Edition
 	}
-	for i := range tasks {
-		t := &tasks[i]
+	for _, t := range tasks {
 		b.Attempts = append(b.Attempts, task.Attempt{Index: t.Index, Number: t.Try.Number,
 			Args: a.points.Flags(nil, t.Index), Parameters: a.points.Given(t.Index)})
 	}

@@ -93,13 +93,13 @@ func TestStatesPicture(t *testing.T) {
 		t.Fatal("the page has no picture")
 	}
 	var picture strings.Builder
-	for line := range strings.Lines(read(t, "record.go")) {
+	for line := range strings.Lines(read(t, "core.go")) {
 		if drawn, ok := strings.CutPrefix(line, "//\t"); ok {
 			picture.WriteString(" " + drawn)
 		}
 	}
 	if diff := cmp.Diff(page[1], picture.String()); diff != "" {
-		t.Errorf("-docs/states.md +record.go:\n%s", diff)
+		t.Errorf("-docs/states.md +core.go:\n%s", diff)
 	}
 }
 

@@ -33,7 +33,7 @@ func (l *Ledger) Event(e task.Event, now time.Time) {
 		}
 		if len(e.Newest) > 0 && t.State == task.Running {
 			t.Try.Newest = metric.Final(e.Newest)
-			l.changes.Tasks = append(l.changes.Tasks, *t) // and the head is as it was
+			l.touchRow(t) // and the head is as it was
 		}
 	case task.ReturnedEvent:
 		if t.State != task.Running {
@@ -178,6 +178,10 @@ func (l *Ledger) giveBack(t *Task, free bool) {
 
 // end applies the end of a task's newest attempt.
 func (l *Ledger) end(t *Task, o *task.Outcome, now time.Time) {
+	asked := t.Cancelling || l.head.Stopping
+	if o.Class == task.Stopped && !asked && t.uncharged() > mostUncharged {
+		o = t.unasked(o)
+	}
 	t.Try.Outcome = o
 	l.head.Ran = max(l.head.Ran, o.Duration.Truncate(time.Microsecond)) // its start may have been told with its end
 	switch class := o.Class; {

@@ -3,7 +3,6 @@ package core
 import (
 	"maps"
 	"slices"
-	"strconv"
 	"time"
 )
 
@@ -94,23 +93,17 @@ func Window(slots int, mean time.Duration, others bool) int { return window(slot
 func Chunk(slots int, mean time.Duration) int               { return chunk(slots, mean) }
 func Room(window int, taken float64) int                    { return room(window, taken) }
 
-// Noted is how many tasks are remembered when workers tell of so many tasks of each of so many
-// sweeps that are not known.
-func Noted(sweeps, tasks int) (remembered int) {
-	var m missingSweeps
-	for s := range sweeps {
-		for n := range tasks {
-			m.note(strconv.Itoa(s), "w1", int64(n), false, time.Time{})
-		}
-	}
-	for _, missing := range m.list() {
-		remembered += missing.Tasks
-	}
-	return remembered
-}
-
-// MostMissing is how many tasks are remembered that workers tell of and the store does not know.
-const MostMissing = mostMissing
+// Bounds of what is remembered that one worker tells of and the store does not know.
+const (
+	MostMissing       = mostMissing
+	MostMissingSweeps = mostMissingSweeps
+)
 
 // MostStops is how often in a second a worker is told to stop what does not count.
 const MostStops = mostStops
+
+// MostUncharged bounds the uncharged attempts of a task.
+const MostUncharged = mostUncharged
+
+// MostLogLines bounds the lines of the log that one worker causes in a minute.
+const MostLogLines = mostLogLines

@@ -18,19 +18,23 @@ type Ledger struct {
 	revision string
 	pins     []string // the n-th task is for the n-th of these workers; none: any task for any worker
 
-	open    map[int64]*Task    // rows that have not ended
-	waiting []*Task            // the pending ones of them, in the order of their turn
-	held    map[string][]*Task // those that a worker has or is about to have, by index
-	solo    map[int64]string   // those of them that a worker has for itself alone
-	ahead   map[int64]struct{} // rows beyond the cursor: a person cancelled them before their turn
+	open      map[int64]*Task    // rows that have not ended
+	waiting   []*Task            // the pending ones of them, in the order of their turn
+	held      map[string][]*Task // those that a worker has or is about to have, by index
+	exclusive map[int64]string   // the workers of those of them that are exclusive
+	ahead     map[int64]struct{} // rows beyond the cursor: cancelled before their turn
+
+	sampled map[int64]sampled // of open tasks that sent any
 
 	changes Changes
+	touched []*Task   // rows that changed, in order, some more than once
 	changed bool      // the head too
 	clock   time.Time // until when head.Ran is counted; zero before the first Clock
 
-	waitingAlone int      // tasks in waiting that must run alone
-	moved        []string // workers whose part of held changed, for the core, which empties it
-	gained       bool     // there are more tasks to place than before, for the core, which clears it
+	exclusives int      // exclusive tasks in waiting
+	moved      []string // workers whose part of held changed, for the core, which empties it
+	gained     bool     // there are more tasks to place than before, for the core, which clears it
+	wanted     []string // workers for which there are, for the core, which empties it
 }
 
 // NewLedger makes the ledger of a sweep as the store has it: its head, the rows that have not ended, and the indexes of all
@@ -40,20 +44,20 @@ func NewLedger(r Record, h Head, open []Task, ahead []int64) *Ledger {
 	l := &Ledger{
 		head: h, rules: r.Retry, maxFails: r.MaxFailures, ranges: r.Ranges, revision: r.Recipe.Revision, pins: r.Workers,
 		open: make(map[int64]*Task, len(open)), ahead: make(map[int64]struct{}, len(ahead)),
-		held: map[string][]*Task{}, solo: map[int64]string{},
+		held: map[string][]*Task{}, sampled: map[int64]sampled{}, exclusive: map[int64]string{},
 	}
 	for _, t := range open {
 		l.open[t.Index] = &t
 		switch {
 		case t.State == task.Pending:
 			l.waiting = append(l.waiting, &t)
-			if t.alone() {
-				l.waitingAlone++
+			if t.exclusive() {
+				l.exclusives++
 			}
 		case t.State.Active():
 			l.take(&t)
-			if t.alone() {
-				l.solo[t.Index] = t.Try.Worker
+			if t.exclusive() {
+				l.exclusive[t.Index] = t.Try.Worker
 			}
 		}
 	}
@@ -123,6 +127,7 @@ func (l *Ledger) move(t *Task, to task.State) {
 	t.State = to
 	if to.Terminal() {
 		delete(l.open, t.Index)
+		delete(l.sampled, t.Index)
 	}
 }
 
@@ -143,7 +148,7 @@ func (l *Ledger) release(t *Task) {
 	} else {
 		delete(l.held, t.Try.Worker)
 	}
-	delete(l.solo, t.Index)
+	delete(l.exclusive, t.Index)
 	l.moved = append(l.moved, t.Try.Worker)
 	l.gained = l.gained || l.maxFails > 0 // one more may be handed out: see budget
 }

@@ -43,10 +43,10 @@ func listed(all []task.Busy, key attemptKey) bool {
 	return slices.ContainsFunc(all, func(b task.Busy) bool { return keyOf(&b) == key })
 }
 
-// lives returns what reports of attempts of a sweep that have ended whether their worker, which is
-// there, still ends processes of theirs. Of one that has not been heard since the core was loaded
-// that is not known.
-func (c *Core) lives(a *activeSweep) func(*Task) bool {
+// hasLeftovers returns what reports of attempts of a sweep that have ended whether their worker,
+// which is there, still ends processes of theirs. Of one that has not been heard since the core was
+// loaded that is not known.
+func (c *Core) hasLeftovers(a *activeSweep) func(*Task) bool {
 	return func(t *Task) bool {
 		w := c.workers[t.Try.Worker]
 		if w == nil || w.awayReason != "" || t.Try.Outcome.Class == task.Loss || c.options.Local {

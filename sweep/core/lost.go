@@ -76,18 +76,14 @@ func (l *Ledger) lose(t *Task, reason string, fate Fate, now time.Time) {
 	if fate != Dead { // listed, as a message that is delivered late may begin it yet
 		lost := t.Try
 		lost.Outcome = &task.Outcome{Class: task.Loss, Reason: reason + map[Fate]string{Unknown: BeginUnknown, Told: NotBegun}[fate]}
-		l.changes.Tries = append(l.changes.Tries, OldTry{t.Index, lost})
 		t.Tries++
+		if t.uncharged() > mostUncharged {
+			l.end(t, lost.Outcome, now)
+			return
+		}
+		l.changes.Tries = append(l.changes.Tries, OldTry{t.Index, lost})
 	}
 	l.giveBack(t, fate == Dead)
-}
-
-// Held lists, in order, the tasks that a worker has or is about to have.
-func (l *Ledger) Held(worker string) (all []Task) {
-	for _, t := range l.heldBy(worker) {
-		all = append(all, *t)
-	}
-	return all
 }
 
 // Heard takes note that a worker says it runs an attempt. One that does not count is told to stop,

@@ -13,7 +13,7 @@ import (
 // worked for.
 type Missing struct {
 	Sweep   string
-	Tasks   int      // that workers told of, at most mostMissing
+	Tasks   int      // that workers told of, at most mostMissing by each
 	Workers []string // in order
 	Known   bool     // the store has the sweep, and not what was handed out of it
 	Since   time.Time
@@ -35,10 +35,11 @@ func (m Missing) String() string {
 		"what still runs of " + m.Sweep + " is stopped, its outputs stay on the workers; submit it again where it is missed"
 }
 
-// Bounds of what is remembered, of all sweeps together.
+// Bounds of what is remembered of what one worker told: it may be made up, and must not keep out
+// what others tell.
 const (
-	mostMissing       = 100_000
-	mostMissingSweeps = 100
+	mostMissing       = 10_000
+	mostMissingSweeps = 32
 )
 
 // missingTime is for how long a missing sweep is shown after a worker last spoke of it.
@@ -46,40 +47,66 @@ const missingTime = time.Hour
 
 // missingSweeps is what workers told and the store does not know. The zero value is ready.
 type missingSweeps struct {
-	sweeps map[string]*missingSweep
-	tasks  int // of all sweeps
+	sweeps  map[string]*missingSweep
+	workers map[string]*missingCount
 }
+
+// missingCount is how much of it one worker told.
+type missingCount struct{ sweeps, tasks int }
 
 type missingSweep struct {
 	tasks   map[int64]struct{}
-	workers map[string]struct{}
+	workers map[string]int // how many of the tasks each of them told of first
 	known   bool
 	since   time.Time
 	last    time.Time // when a worker last spoke of it
 }
 
-func (m *missingSweeps) note(sweep, worker string, index int64, known bool, now time.Time) {
-	if m.sweeps == nil {
-		m.sweeps = map[string]*missingSweep{}
-	}
+// note takes note of a task, and reports whether its sweep is news of this worker's.
+func (m *missingSweeps) note(sweep, worker string, index int64, known bool, now time.Time) bool {
+	told := m.workers[worker]
 	s := m.sweeps[sweep]
+	spoke := false
+	if s != nil {
+		_, spoke = s.workers[worker]
+	}
+	if !spoke && (told == nil && len(m.workers) >= MostWorkers ||
+		told != nil && told.sweeps >= mostMissingSweeps) {
+		return false
+	}
+	if m.sweeps == nil {
+		m.sweeps, m.workers = map[string]*missingSweep{}, map[string]*missingCount{}
+	}
+	if told == nil {
+		told = &missingCount{}
+		m.workers[worker] = told
+	}
 	if s == nil {
-		if len(m.sweeps) >= mostMissingSweeps {
-			return
-		}
-		s = &missingSweep{tasks: map[int64]struct{}{}, workers: map[string]struct{}{}, known: known, since: now}
+		s = &missingSweep{tasks: map[int64]struct{}{}, workers: map[string]int{}, known: known,
+			since: now}
 		m.sweeps[sweep] = s
 	}
 	s.last = now
-	s.workers[worker] = struct{}{}
-	if _, noted := s.tasks[index]; !noted && m.tasks < mostMissing {
-		s.tasks[index] = struct{}{}
-		m.tasks++
+	if !spoke {
+		s.workers[worker] = 0
+		told.sweeps++
 	}
+	if _, noted := s.tasks[index]; !noted && told.tasks < mostMissing {
+		s.tasks[index] = struct{}{}
+		s.workers[worker]++
+		told.tasks++
+	}
+	return !spoke
 }
 
 func (m *missingSweeps) remove(id string) {
-	m.tasks -= len(m.sweeps[id].tasks)
+	for worker, tasks := range m.sweeps[id].workers {
+		told := m.workers[worker]
+		told.tasks -= tasks
+		if told.sweeps--; told.sweeps == 0 {
+			delete(m.workers, worker)
+		}
+	}
 	delete(m.sweeps, id)
 }
 

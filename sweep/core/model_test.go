@@ -169,8 +169,17 @@ func (b *bed) end(index int64, class task.Class) {
 	b.event(task.EndedEvent, index, &task.Outcome{Class: class, Duration: time.Second})
 }
 
+// Place returns copies of what the ledger placed.
+func (b *bed) Place(o core.Offer, now time.Time) (placed []core.Task) {
+	for _, t := range b.Ledger.Place(o, now) {
+		placed = append(placed, *t)
+	}
+	return placed
+}
+
 func (b *bed) place(n int, worker string) []core.Task {
-	placed := b.Place(core.Offer{Worker: worker, Tasks: n, Empty: true, Slots: n}, at(0))
+	placed := b.Place(core.Offer{Worker: worker, Tasks: n, Empty: true,
+		Capacity: core.Resources{Slots: n}}, at(0))
 	b.keep()
 	return placed
 }

@@ -10,10 +10,32 @@ import (
 func (l *Ledger) wait(t *Task) {
 	at, _ := slices.BinarySearchFunc(l.waiting, t, byTime)
 	l.waiting = slices.Insert(l.waiting, at, t)
-	if t.alone() {
-		l.waitingAlone++
+	if t.exclusive() {
+		l.exclusives++
 	}
-	l.gained = true
+	l.offer(t)
+}
+
+// offer has the core look at the workers that may have a pending task: the only one, or all.
+func (l *Ledger) offer(t *Task) {
+	if only := l.only(t, l.clock, true); only != "" {
+		l.wanted = append(l.wanted, only)
+	} else {
+		l.gained = true
+	}
+}
+
+// offerDue does so for the tasks whose back-off ended between two times, both included.
+func (l *Ledger) offerDue(from, to time.Time) {
+	at, _ := slices.BinarySearchFunc(l.waiting, from, func(t *Task, from time.Time) int {
+		return cmp.Or(t.NotBefore.Compare(from), 1)
+	})
+	for _, t := range l.waiting[at:] {
+		if t.NotBefore.After(to) {
+			return
+		}
+		l.offer(t)
+	}
 }
 
 func byTime(a, b *Task) int {
@@ -29,8 +51,8 @@ func (l *Ledger) unwait(t *Task) {
 
 // leave takes the task at a position out of the line.
 func (l *Ledger) leave(at int) {
-	if l.waiting[at].alone() {
-		l.waitingAlone--
+	if l.waiting[at].exclusive() {
+		l.exclusives--
 	}
 	if at == 0 {
 		l.waiting[0] = nil

@@ -10,15 +10,15 @@ import (
 
 // Offer is room that a worker has for tasks.
 type Offer struct {
-	Worker string
-	Tasks  int  // at most
-	Empty  bool // it has no task of any sweep: one that has to be alone fits
-	Alone  bool // only such a task
-	Others bool // there are other workers, too
-	Slots  int  // of all workers that take tasks, together
-	// Lives, where not nil, tells whether anything of an attempt that has ended is known to be alive: its task has no other before
-	// that is gone.
-	Lives func(*Task) bool
+	Worker       string
+	Tasks        int       // at most
+	Empty        bool      // it has no task of any sweep: an exclusive one fits
+	Exclusive    bool      // only such a task
+	OtherWorkers bool      // there are other workers, too
+	Capacity     Resources // of all workers that take tasks, together
+	// HasLeftovers, where not nil, reports whether anything of a task's last attempt, which has
+	// ended, is known to be alive: the task has no other attempt before that is gone.
+	HasLeftovers func(*Task) bool
 }
 
 const (
@@ -28,23 +28,23 @@ const (
 	avoidFor  = 10 * time.Second
 	// mostPassed bounds the search for a task that fits, at the head of the line.
 	mostPassed = 1000
-	// aloneAfter is how often a task was lost before it runs alone: which of the tasks that a dying worker had ended it is
-	// not known, and those beside it must not be blamed.
-	aloneAfter = 2
-	// lonelyAfter is for how long it waits until a worker is emptied for it.
-	lonelyAfter = 10 * time.Second
+	// exclusiveAfter is how often a task was lost before it has a worker to itself: which of the
+	// tasks that a dying worker had ended it is not known, and those beside it must not be blamed.
+	exclusiveAfter = 2
+	// exclusiveWait is for how long an exclusive task waits until a worker is emptied for it.
+	exclusiveWait = 10 * time.Second
 )
 
-// alone tells whether a task may share a worker with no other.
-func (t *Task) alone() bool { return t.Charged.Lost >= aloneAfter }
+// exclusive reports whether a task must have a worker to itself.
+func (t *Task) exclusive() bool { return t.Charged.Lost >= exclusiveAfter }
 
-// Place hands out tasks to a worker and returns them; tasks that wait for another attempt go first.
-func (l *Ledger) Place(o Offer, now time.Time) []Task {
-	if l.head.State != Open || l.Solo(o.Worker) {
+// Place hands out tasks to a worker and returns them, which stay the ledger's; tasks that wait for
+// another attempt go first.
+func (l *Ledger) Place(o Offer, now time.Time) (placed []*Task) {
+	if l.head.State != Open || l.HasExclusive(o.Worker) {
 		return nil
 	}
-	var placed []Task
-	for room := min(o.Tasks, l.budget(o.Slots)); len(placed) < room; {
+	for room := min(o.Tasks, l.budget(o.Capacity)); len(placed) < room; {
 		t := l.next(o, now)
 		if t == nil {
 			break
@@ -53,35 +53,36 @@ func (l *Ledger) Place(o Offer, now time.Time) []Task {
 		t.Try = Try{Number: t.Try.Number + 1, Revision: l.revision, Worker: o.Worker}
 		l.move(t, task.Queued)
 		l.touch(t)
-		placed = append(placed, *t)
+		placed = append(placed, t)
 		o.Empty = false
-		if t.alone() {
-			l.solo[t.Index] = o.Worker
+		if t.exclusive() {
+			l.exclusive[t.Index] = o.Worker
 			break
 		}
 	}
 	return placed
 }
 
-// budget is how many more tasks may be handed out while the ends of others are not known. With max-failures these are no
-// more than may still fail, or than there are slots: so when the limit is reached nothing waits on a worker that would begin
-// and fail before it is recalled, and no more fail than the limit and one less than the slots.
-func (l *Ledger) budget(slots int) int {
+// budget is how many more tasks may be handed out while the ends of others are not known. With
+// max-failures these are no more than may still fail, or than fit on all workers: so when the limit
+// is reached nothing waits on a worker that would begin and fail before it is recalled, and no more
+// fail than the limit and one less than fit.
+func (l *Ledger) budget(capacity Resources) int {
 	if l.maxFails <= 0 {
 		return math.MaxInt
 	}
 	h := &l.head
 	left := l.maxFails - (h.Counts().Failures() - h.Forgiven)
 	out := h.Rows[task.Queued] + h.Rows[task.Claimed] + h.Rows[task.Running]
-	return int(min(max(0, max(left, int64(slots))-out), math.MaxInt32))
+	return int(min(max(0, max(left, int64(capacity.Count(l.needs())))-out), math.MaxInt32))
 }
 
-// Solo tells whether a worker has a task of the sweep that must have it alone.
-func (l *Ledger) Solo(worker string) bool {
-	if len(l.solo) == 0 {
+// HasExclusive reports whether a worker has an exclusive task of the sweep.
+func (l *Ledger) HasExclusive(worker string) bool {
+	if len(l.exclusive) == 0 {
 		return false
 	}
-	for _, w := range l.solo {
+	for _, w := range l.exclusive {
 		if w == worker {
 			return true
 		}
@@ -100,19 +101,23 @@ func (l *Ledger) next(o Offer, now time.Time) *Task {
 			return t
 		}
 	}
-	if o.Alone {
+	if o.Exclusive {
 		return nil
 	}
 	return l.fresh()
 }
 
-// Lonely tells whether a task that has to be alone waits for an empty worker for long, since none gets empty by itself.
-func (l *Ledger) Lonely(now time.Time) bool {
-	if l.head.State != Open || l.waitingAlone == 0 {
+// ExclusiveWaits reports whether an exclusive task has waited long for an empty worker: none gets
+// empty by itself.
+func (l *Ledger) ExclusiveWaits(now time.Time) bool {
+	if l.head.State != Open || l.exclusives == 0 {
 		return false
 	}
 	for _, t := range l.waiting[:min(len(l.waiting), mostPassed)] {
-		if t.alone() && now.Sub(t.NotBefore) >= lonelyAfter {
+		if now.Sub(t.NotBefore) < exclusiveWait {
+			return false // and those behind it wait no longer
+		}
+		if t.exclusive() {
 			return true
 		}
 	}
@@ -121,24 +126,46 @@ func (l *Ledger) Lonely(now time.Time) bool {
 
 // fits tells whether a task that waits may go to a worker now.
 func (l *Ledger) fits(t *Task, o Offer, now time.Time) bool {
-	if len(l.pins) > 0 && l.pin(t.Index) != o.Worker || t.alone() && !o.Empty || o.Alone && !t.alone() {
+	only, last := l.only(t, now, o.OtherWorkers), t.Try.Outcome
+	switch {
+	case only != "" && only != o.Worker, t.exclusive() && !o.Empty, o.Exclusive && !t.exclusive():
+		return false
+	case last == nil:
+		return true
+	case last.Class == task.Loss && t.Try.Worker == o.Worker && o.OtherWorkers && only == "" &&
+		now.Sub(t.NotBefore) < avoidFor:
 		return false
 	}
-	last := t.Try.Outcome
-	if last == nil {
+	return o.HasLeftovers == nil || !o.HasLeftovers(t)
+}
+
+// only returns the worker that alone may have a pending task now: the one that the task is for or,
+// where there are others, for a while the one that has its outputs; "" means any.
+func (l *Ledger) only(t *Task, now time.Time, others bool) string {
+	switch last := t.Try.Outcome; {
+	case len(l.pins) > 0:
+		return l.pin(t.Index)
+	case !others, last == nil, last.Class == task.Loss, now.Sub(t.NotBefore) >= preferFor:
+		return ""
+	}
+	return t.Try.Worker
+}
+
+// forAny reports whether there is a task to place now that any worker may have; an exclusive one
+// counts where a worker is empty.
+func (l *Ledger) forAny(now time.Time, others, empty bool) bool {
+	if !l.head.Cut && l.head.Issued < l.head.Total {
 		return true
 	}
-	if o.Others && len(l.pins) == 0 {
-		waited, there := now.Sub(t.NotBefore), t.Try.Worker == o.Worker
-		if last.Class == task.Loss {
-			if there && waited < avoidFor {
-				return false
-			}
-		} else if !there && waited < preferFor {
+	for _, t := range l.waiting[:min(len(l.waiting), mostPassed)] {
+		if t.NotBefore.After(now) {
 			return false
 		}
+		if l.only(t, now, others) == "" && (empty || !t.exclusive()) {
+			return true
+		}
 	}
-	return o.Lives == nil || !o.Lives(t)
+	return false
 }
 
 // pin is the worker for which a task is, of a sweep that has one for each.

@@ -11,7 +11,7 @@ import (
 
 // offer is room for ten tasks at an empty worker, beside others.
 func offer(worker string) core.Offer {
-	return core.Offer{Worker: worker, Tasks: 10, Empty: true, Others: true}
+	return core.Offer{Worker: worker, Tasks: 10, Empty: true, OtherWorkers: true}
 }
 
 // TestWhoGetsAnotherAttempt ends the first attempt of a task on w and looks who may have the next, and when.
@@ -36,7 +36,7 @@ func TestWhoGetsAnotherAttempt(t *testing.T) {
 			b.bring(task.Running)
 			b.end(0, c.class)
 			due := 2.0 // it ended at 1, and the first back-off is a second
-			o := core.Offer{Worker: c.worker, Tasks: 1, Empty: true, Others: c.others}
+			o := core.Offer{Worker: c.worker, Tasks: 1, Empty: true, OtherWorkers: c.others}
 			if got := b.Place(o, at(due+c.from-0.001)); len(got) > 0 {
 				t.Error("it was handed out earlier")
 			}
@@ -63,16 +63,17 @@ func TestWhatWasLostTwiceRunsAlone(t *testing.T) {
 		t.Errorf("a busy worker got %v", got)
 	}
 	b.keep()
-	if got := indexes(b.Place(offer("w"), at(200))); !slices.Equal(got, []int64{0}) || !b.Solo("w") {
-		t.Errorf("an empty worker got %v; alone: %v", got, b.Solo("w"))
+	got, exclusive := indexes(b.Place(offer("w"), at(200))), b.HasExclusive("w")
+	if !slices.Equal(got, []int64{0}) || !exclusive {
+		t.Errorf("an empty worker got %v; exclusive: %t", got, exclusive)
 	}
 	b.keep()
-	if anew := b.store.ledger(); !anew.Solo("w") || anew.Solo("v") {
+	if anew := b.store.ledger(); !anew.HasExclusive("w") || anew.HasExclusive("v") {
 		t.Error("a master that starts now does not know who runs alone")
 	}
 	b.event(task.StartedEvent, 0, nil)
 	b.end(0, task.Success)
-	if b.Solo("w") {
+	if b.HasExclusive("w") {
 		t.Error("it has ended")
 	}
 }
@@ -141,7 +142,7 @@ func TestWhatMustRunAloneGetsAnEmptyWorkerInTheEnd(t *testing.T) {
 	t.Parallel()
 	b := newBed(core.Record{Retry: core.Retry{Lost: 3}}, 3)
 	for n := range 2 {
-		if b.Lonely(at(1000)) {
+		if b.ExclusiveWaits(at(1000)) {
 			t.Errorf("after %d losses", n)
 		}
 		b.Place(core.Offer{Worker: "w", Tasks: 1, Empty: true}, at(100))
@@ -150,15 +151,15 @@ func TestWhatMustRunAloneGetsAnEmptyWorkerInTheEnd(t *testing.T) {
 		b.keep()
 	}
 	due := b.store.rows[0].NotBefore
-	if b.Lonely(due.Add(9*time.Second)) || !b.Lonely(due.Add(10*time.Second)) {
-		t.Error("it is lonely ten seconds after its back-off")
+	if b.ExclusiveWaits(due.Add(9*time.Second)) || !b.ExclusiveWaits(due.Add(10*time.Second)) {
+		t.Error("it waits for a worker of its own ten seconds after its back-off")
 	}
 	only := offer("v")
-	only.Alone = true
+	only.Exclusive = true
 	if got := indexes(b.Place(only, at(200))); !slices.Equal(got, []int64{0}) {
 		t.Errorf("a worker that was emptied for it got %v", got)
 	}
-	if b.keep(); b.Lonely(at(1000)) {
+	if b.keep(); b.ExclusiveWaits(at(1000)) {
 		t.Error("it has its worker")
 	}
 }

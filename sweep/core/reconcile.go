@@ -60,7 +60,7 @@ func (c *Core) reconcile(w *worker) {
 	}
 	for _, h := range w.held {
 		a := h.sweep
-		var again []Task
+		var again []*Task
 		for _, t := range c.doubtful(w, a) {
 			key := attemptKey{a.id(), t.Index, t.Try.Number}
 			begin, lasts := before[key]
@@ -70,7 +70,7 @@ func (c *Core) reconcile(w *worker) {
 			if settled, resend := c.resolve(w, a, t, begin); settled {
 				continue
 			} else if resend {
-				again, begin.since = append(again, *t), c.now
+				again, begin.since = append(again, t), c.now
 			}
 			if w.mismatches == nil {
 				w.mismatches = map[attemptKey]mismatch{}
@@ -91,7 +91,7 @@ func (c *Core) resolve(w *worker, a *activeSweep, t *Task, begin mismatch) (sett
 	case t.State == task.Queued && lasted >= resendAfter:
 		return false, true
 	case t.State != task.Queued && lasted >= c.options.Lease && w.caughtUp(begin, c.now):
-		c.log(slog.LevelWarn, "a worker does not know an attempt any more", "worker", name,
+		c.logOf(w, slog.LevelWarn, "a worker does not know an attempt any more", "worker", name,
 			"task", task.ID{Sweep: a.id(), Index: t.Index}, "attempt", t.Try.Number)
 		c.ledger(a).LoseAttempt(t.Index, t.Try.Number, "its worker "+name+" does not know it any more", Unknown, c.now)
 		return true, false
@@ -111,32 +111,33 @@ func (w *worker) runs(key attemptKey) bool {
 
 // doubtful lists the tasks of a sweep that a worker has and its heartbeat does not go with.
 func (c *Core) doubtful(w *worker, a *activeSweep) (tasks []*Task) {
+	room := freeOf(&w.beat).Fits(a.ledger.needs())
 	for _, t := range a.ledger.held[w.record.Name] {
-		if w.contradicts(t, w.runs(attemptKey{a.id(), t.Index, t.Try.Number})) {
+		if w.contradicts(t, room, w.runs(attemptKey{a.id(), t.Index, t.Try.Number})) {
 			tasks = append(tasks, t)
 		}
 	}
 	return tasks
 }
 
-// contradicts reports whether a worker's heartbeat does not go with one of its tasks.
-func (w *worker) contradicts(t *Task, runs bool) bool {
+// contradicts reports whether a worker's heartbeat does not go with one of its tasks, which it runs
+// or has room for, as it says.
+func (w *worker) contradicts(t *Task, room, runs bool) bool {
 	if w.beat.Waiting > 0 || runs {
 		return t.State == task.Running && !runs
 	}
-	return t.State != task.Queued || w.beat.Refuses != "" ||
-		len(w.beat.Running)+w.beat.Ending < w.beat.Slots && !w.beat.Draining
+	return t.State != task.Queued || w.beat.Refuses != "" || room && !w.beat.Draining
 }
 
 // resend publishes attempts again that seem to have got lost.
-func (c *Core) resend(w *worker, a *activeSweep, tasks []Task) {
+func (c *Core) resend(w *worker, a *activeSweep, tasks []*Task) {
 	if len(tasks) == 0 {
 		return
 	}
-	c.log(slog.LevelWarn, "tasks that are on their way to an idle worker are sent again", "worker", w.record.Name,
-		"sweep", a.id(), "tasks", len(tasks))
+	c.logOf(w, slog.LevelWarn, "tasks that are on their way to an idle worker are sent again",
+		"worker", w.record.Name, "sweep", a.id(), "tasks", len(tasks))
 	m := Message{Worker: w.record.Name}
-	for size := chunk(w.capacity(), a.mean); len(tasks) > 0; {
+	for size := chunk(w.usable().Count(a.ledger.needs()), a.mean); len(tasks) > 0; {
 		n := min(size, len(tasks))
 		m.Batches = append(m.Batches, c.batch(a, tasks[:n]))
 		tasks = tasks[n:]
@@ -148,6 +149,9 @@ func (c *Core) resend(w *worker, a *activeSweep, tasks []Task) {
 func (c *Core) confirm(w *worker, b *task.Busy) {
 	name := w.record.Name
 	a := c.sweeps[b.Sweep]
+	if c.damaged[b.Sweep] {
+		return
+	}
 	if a == nil {
 		if c.unknown[b.Sweep] {
 			c.missing.note(b.Sweep, name, b.Index, false, c.now)

@@ -1,15 +1,3 @@
-// Package core is the life of a sweep: its record, and the ledger, which owns every transition of its tasks.
-//
-//	pending ─► queued ─► claimed ─► running ─► succeeded
-//	   │          │         │          ├─────► failed    (exit code or signal of the user's program)
-//	   │          │         │          ├─────► timeout
-//	   │          │         │          ├─────► oom
-//	   │          │         └──────────┴─────► lost ──┐  (worker gone; or "infra": the host could not run it)
-//	   └──────────┴──► cancelled                      └─► pending again, while retry allows
-//
-// The same picture and its table stand in docs/states.md. The package is pure: state and event in, new state and
-// changes out; time is a parameter. It imports only the vocabulary (sweep/task) and what a record is made of
-// (sweep/space, sweep/metric), and the store, the master and the commands import it.
 package core
 
 import (

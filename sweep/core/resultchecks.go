@@ -25,3 +25,10 @@ type Surpassed struct {
 	Place string `json:"place"` // of Best: "step 20", or "value 2 of 3"
 	Last  string `json:"last"`
 }
+
+// Unkept is tasks on one host whose output was not kept in full, other than for its ceiling.
+type Unkept struct {
+	Host  string `json:"host"`
+	Tasks int64  `json:"tasks"`
+	Error string `json:"error"` // of one of them: no space left on device
+}

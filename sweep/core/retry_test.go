@@ -192,3 +192,51 @@ func TestNumbers(t *testing.T) {
 		})
 	}
 }
+
+// TestUnchargedAttemptsAreBounded: a worker that stops whatever it gets, or claims it and knows
+// nothing of it later, uses up the retries of a task in the end. What was asked to be stopped does
+// not count.
+func TestUnchargedAttemptsAreBounded(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		fail func(*bed)
+		want task.State
+	}{
+		"stopped": {func(b *bed) { b.run(0, task.Stopped) }, task.Lost},
+		"not begun": {func(b *bed) {
+			b.event(task.ClaimedEvent, 0, nil)
+			b.LoseAttempt(0, b.store.rows[0].Try.Number, "unknown", core.Unknown, at(1))
+			b.keep()
+		}, task.Lost},
+		"asked for": {func(b *bed) {
+			b.event(task.StartedEvent, 0, nil)
+			b.Pause("wait", true)
+			b.end(0, task.Stopped)
+			b.Resume(at(1))
+			b.keep()
+		}, task.Pending},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBed(core.Record{Retry: core.Retry{Lost: 3}}, 1)
+			attempts := 0
+			for now := at(0); attempts < 100 && !b.store.rows[0].State.Terminal(); attempts++ {
+				if next := b.Waiting(now); !next.IsZero() {
+					now = next
+				}
+				b.Place(core.Offer{Worker: "w", Tasks: 1, Empty: true}, now)
+				c.fail(b)
+			}
+			row := b.store.rows[0]
+			if row.State != c.want || c.want == task.Lost && attempts != core.MostUncharged+4 {
+				t.Errorf("it is %v after %d attempts, %+v", row.State, attempts, row.Charged)
+			}
+			if o := row.Try.Outcome; c.want == task.Lost && (o == nil || o.Class != task.Loss) {
+				t.Errorf("its outcome is %+v", o)
+			}
+			if err := b.store.check(b.Ledger); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}

@@ -125,7 +125,8 @@ func (c *Core) outlived(w *worker, h *task.Heartbeat) bool {
 	w.older.heard(h)
 	switch alive := !w.seenAt.IsZero() && c.now.Sub(w.seenAt) < c.options.Lease; {
 	case w.older.since.IsZero():
-		c.log(slog.LevelWarn, "a worker's process is not heard, as another of its name began later",
+		c.logOf(w, slog.LevelWarn,
+			"a worker's process is not heard, as another of its name began later",
 			"worker", h.Worker, "not heard", h.Incarnation)
 		w.older.since = c.now
 		return false

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"log/slog"
+	"maps"
 	"time"
 
 	"mlframework/sweep/task"
@@ -61,8 +62,8 @@ func (c *Core) answerNeeds(w *worker, h *task.Heartbeat) {
 	}
 	if !bytes.Equal(w.key, h.Key) {
 		if !w.keyRefused {
-			c.log(slog.LevelError, "secrets are asked for with a key that is not that of the worker's process; they are not sent",
-				"worker", h.Worker)
+			c.logOf(w, slog.LevelError, "secrets are asked for with a key that is not that "+
+				"of the worker's process; they are not sent", "worker", h.Worker)
 			w.keyRefused = true
 		}
 		return
@@ -82,6 +83,7 @@ func (c *Core) answerNeed(w *worker, n task.Need) {
 	}
 	a := c.sweeps[n.Sweep]
 	switch {
+	case c.damaged[n.Sweep]:
 	case a == nil:
 		recall("superseded")
 	case a.ledger.Load(name) == 0:
@@ -97,17 +99,41 @@ func (c *Core) answerNeed(w *worker, n task.Need) {
 	}
 }
 
+// release is what the audit has of the secrets of a sweep that processes of a worker were sent.
+type release struct {
+	incarnation string // of the newest process that was sent them
+	entries     entryLimit
+}
+
 // noteRelease records that a process was sent the secrets of a sweep, once: it asks until they come.
 func (c *Core) noteRelease(w *worker, n task.Need) {
-	if w.released[n] {
+	r := w.released[n]
+	if r == nil {
+		maps.DeleteFunc(w.released, func(old task.Need, _ *release) bool { return !c.current(old) })
+		if w.released == nil {
+			w.released = map[task.Need]*release{}
+		}
+		r = &release{}
+		w.released[n] = r
+	}
+	if r.incarnation == w.record.Incarnation {
 		return
 	}
-	if w.released == nil {
-		w.released = map[task.Need]bool{}
+	r.incarnation = w.record.Incarnation
+	left, record := r.entries.next(c.now)
+	c.logOf(w, slog.LevelInfo,
+		"secrets of a sweep are sent to a worker", "sweep", n.Sweep, "worker", w.record.Name,
+		"host", w.record.Host)
+	if record {
+		c.record("release-secrets", "sweep", n.Sweep,
+			"worker="+w.record.Name+" process="+w.record.Incarnation+left)
 	}
-	w.released[n] = true
-	c.log(slog.LevelInfo, "secrets of a sweep are sent to a worker", "sweep", n.Sweep, "worker", w.record.Name, "host", w.record.Host)
-	c.record("release-secrets", "sweep", n.Sweep, "worker="+w.record.Name+" process="+w.record.Incarnation)
+}
+
+// current reports whether there are the values that a need is for.
+func (c *Core) current(n task.Need) bool {
+	a := c.sweeps[n.Sweep]
+	return a != nil && a.edition == n.Edition
 }
 
 // dropSecrets removes the values of a sweep that does not need them any more.

@@ -226,16 +226,9 @@ func (m *simMaster) lookUp(e *core.Event) {
 	if m.bug.event != nil {
 		m.bug.event(m, e)
 	}
-	if e.Origin = core.FromHolder; m.core.Counts(e.Event) {
-		return
-	}
-	p := m.store.placement(e.ID(), e.Attempt)
-	switch {
-	case p.Worker == e.Worker && p.Worker != "":
-	case p.Worker != "" && p.Worker != e.Worker || e.Attempt < 1 || e.Attempt > p.Newest:
-		e.Origin = core.FromStranger
-	default:
-		e.Origin = core.FromReturner
+	if e.Origin = core.FromHolder; !m.core.Counts(e.Event) {
+		p := m.store.placement(e.ID(), e.Attempt)
+		e.Origin = core.OriginOf(e.Worker, e.Attempt, p.Worker, p.Newest)
 	}
 }
 

@@ -68,7 +68,8 @@ func (p *simPeople) command(action, kind, object string, prepare func() (core.Co
 	}
 	p.commands++
 	c := &simCall{detail: fmt.Sprintf("call=%d", p.commands), prepare: prepare, lost: func() {}}
-	c.audit = core.AuditEntry{UID: 1000, User: "ada", Action: action, Kind: kind, Object: object,
+	uid := 1000
+	c.audit = core.AuditEntry{UID: &uid, User: "ada", Action: action, Kind: kind, Object: object,
 		Detail: c.detail}
 	c.done = func(a core.Answer, err error) {
 		p.tracef("%s %s: %v", action, object, err)

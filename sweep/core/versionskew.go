@@ -24,7 +24,8 @@ func (c *Core) refuseNewer(h *task.Heartbeat) {
 		return
 	}
 	w.newerVersion = h.Version
-	c.log(slog.LevelWarn, "a worker's program is newer than the master's; it gets no tasks: update the master",
+	c.logOf(w, slog.LevelWarn,
+		"a worker's program is newer than the master's; it gets no tasks: update the master",
 		"worker", h.Worker, "program", h.Program, "version", h.Version, "understood", task.Newest)
 	c.lose(w, "", fmt.Sprintf("its worker %s was replaced by one of version %d, which this master does not read",
 		h.Worker, h.Version), Unknown)
@@ -37,7 +38,8 @@ func (c *Core) dropNewer(e *task.Event) {
 	if w != nil && w.droppedVersion == e.Version {
 		return
 	}
-	c.log(slog.LevelWarn, "event of a newer version dropped, and all that follow it: update the master",
+	c.logOf(w, slog.LevelWarn,
+		"event of a newer version dropped, and all that follow it: update the master",
 		"worker", e.Worker, "version", e.Version, "understood", task.Newest)
 	if w != nil {
 		w.droppedVersion = e.Version

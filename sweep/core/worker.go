@@ -44,25 +44,26 @@ type worker struct {
 	leftovers    leftovers
 	restart      restartRequest
 	older        olderProcesses
-	joins        joinLimit
+	joins        entryLimit
 	stops        stopLimit
+	lines        logLimit
 
 	lastEventTime time.Time // of its newest event, by its clock
 	lastEventAt   time.Time // when that came
 
-	key        []byte             // of the registered process: what only it may read is sealed to it
-	released   map[task.Need]bool // secrets that the registered process was sent
-	keyRefused bool               // it asked with another key, and that was logged
+	key        []byte // of the registered process: what only it may read is sealed to it
+	released   map[task.Need]*release
+	keyRefused bool // it asked with another key, and that was logged
 
 	foreignLogged bool // it told of attempts that were not placed on it, and that was logged
 
-	held    []holding // by the sweeps' order
-	takes   bool      // it is counted in Core.taking, and slots in Core.slots
-	slots   int
-	lacks   bool         // it is counted in Core.lacking
-	touched bool         // it is in Core.touched
-	hungry  bool         // it is in Core.hungry
-	batches []task.Batch // that a placement gives it
+	held     []holding // by the sweeps' order
+	takes    bool      // it is counted in Core.taking, and capacity in Core.capacity
+	capacity Resources
+	lacks    bool         // it is counted in Core.lacking
+	touched  bool         // it is in Core.touched
+	hungry   bool         // it is in Core.hungry
+	batches  []task.Batch // that a placement gives it
 }
 
 // holding is how many tasks of a sweep a worker has, or is about to have.
@@ -138,14 +139,13 @@ func (w *worker) available() bool {
 		!w.restarting() && w.quarantine.until.IsZero()
 }
 
-// capacity is how many attempts a worker is to have at a time: one, on probation, and none for
-// slots in which processes of attempts that have ended are being ended.
-func (w *worker) capacity() int {
-	slots := max(0, w.beat.Slots-w.beat.Ending)
+// usable returns what attempts of a worker may use: on probation that is one slot.
+func (w *worker) usable() Resources {
+	r := resourcesOf(&w.beat)
 	if w.quarantine.probation {
-		return min(1, slots)
+		r.Slots = min(1, r.Slots)
 	}
-	return slots
+	return r
 }
 
 // refusal is why a worker's program gets no tasks; "": it may.
@@ -205,7 +205,7 @@ func (c *Core) register(w *worker, h *task.Heartbeat) {
 	r.Incarnation, r.Host, r.Program, r.Started = h.Incarnation, h.Host, h.Program, h.Slots
 	r.Image, r.Environment = h.Image, h.Environment
 	w.mismatches, w.unregistered, w.quarantine, w.leftovers = nil, nil, quarantine{}, nil
-	w.key, w.released, w.keyRefused, w.foreignLogged = h.Key, nil, false, false
+	w.key, w.keyRefused, w.foreignLogged = h.Key, false, false
 	c.save(w)
 	c.consider(w)
 	c.recordJoin(w)

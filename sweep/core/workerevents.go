@@ -26,6 +26,19 @@ const (
 	FromStranger
 )
 
+// OriginOf returns the origin of what a worker says of an attempt that does not count. The store
+// says on which worker the attempt was placed ("": it does not exist, or was given back), and which
+// is the newest of the task.
+func OriginOf(worker string, attempt int, placedOn string, newest int) Origin {
+	switch {
+	case placedOn == worker && placedOn != "":
+		return FromHolder
+	case placedOn != "" || attempt < 1 || attempt > newest:
+		return FromStranger
+	}
+	return FromReturner
+}
+
 // Counts reports whether an event is of an attempt that counts: the newest of its task, on the
 // worker that it was placed on. Its origin is FromHolder then.
 func (c *Core) Counts(e task.Event) bool {
@@ -48,10 +61,14 @@ func (c *Core) event(e *Event, done *Output) {
 		return
 	}
 	a := c.sweeps[e.Sweep]
+	if c.damaged[e.Sweep] {
+		return
+	}
 	if a == nil {
-		c.log(slog.LevelWarn, "event of an unknown sweep dropped", "worker", e.Worker, "sweep", e.Sweep)
-		if e.Sweep != "" {
-			c.missing.note(e.Sweep, e.Worker, e.Index, false, c.now)
+		if e.Sweep != "" && c.missing.note(e.Sweep, e.Worker, e.Index, false, c.now) {
+			c.logOf(c.workers[e.Worker], slog.LevelWarn,
+				"events of an unknown sweep are dropped", "worker", e.Worker,
+				"sweep", e.Sweep)
 		}
 		return
 	}
@@ -81,7 +98,7 @@ func (c *Core) ownEvent(a *activeSweep, w *worker, e *task.Event) {
 	if w != nil && w.unfit(e) {
 		l.Excuse(*e, c.now)
 	} else {
-		l.Event(*e, c.now)
+		l.Event(c.boundSamples(l, w, *e), c.now)
 	}
 	if told := len(l.changes.Controls) > before; told && !counts && (w == nil || !w.mayStop(c.now)) {
 		l.changes.Controls = l.changes.Controls[:before]
@@ -104,7 +121,8 @@ func (c *Core) rejectEvent(a *activeSweep, w *worker, e *Event, done *Output) {
 	}
 	done.Refused++
 	if w != nil && !w.foreignLogged {
-		c.log(slog.LevelWarn, "a worker tells of an attempt that was not placed on it; that is not kept",
+		c.logOf(w, slog.LevelWarn,
+			"a worker tells of an attempt that was not placed on it; that is not kept",
 			"worker", e.Worker, "task", e.ID(), "attempt", e.Attempt, "event", e.Kind)
 		w.foreignLogged = true
 	}

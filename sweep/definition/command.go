@@ -9,7 +9,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"mlframework/sweep/internal/yamlfile"
+	"mlframework/internal/yamlfile"
 
 	"mlframework/sweep/task"
 )
@@ -63,7 +63,8 @@ func (r *reader) checkArgument(e value, argument string, index int) {
 		r.fault(e, "holds a NUL character, which no argument can", "")
 		return
 	}
-	if operators := []string{"|", "||", "&", "&&", ";", ">", ">>", "<", "2>&1"}; slices.Contains(operators, argument) {
+	if operators := []string{"|", "||", "&", "&&", ";", ">", ">>", "<",
+		"2>&1"}; slices.Contains(operators, argument) {
 		r.warn(e, quote(argument)+" is passed on as an argument: no shell reads the command",
 			`if one should: command: [sh, -c, "..."]`)
 	}
@@ -81,7 +82,8 @@ func (r *reader) checkBraces(v value, text string) {
 	}
 }
 
-// commandExample shows a command line as a list; one that only a shell can read is given to a shell.
+// commandExample shows a command line as a list; one that only a shell can read is given to a
+// shell.
 func commandExample(line string) string {
 	if line == "" || len(line) > maxQuoted || strings.ContainsFunc(line, unicode.IsControl) {
 		return "command: [python3, -u, train.py]"

@@ -1,7 +1,9 @@
-// Package definition reads tasks.yml: what the tasks of a project are, how each is run and what it leaves behind.
+// Package definition reads tasks.yml: what the tasks of a project are, how each is run and what it
+// leaves behind.
 //
-// The reader is strict and reports every fault of a file at once, each with its line, its column and a way out. The
-// schema is the commented example projects/template/tasks.yml; a test holds the two together.
+// The reader is strict and reports every fault of a file at once, each with its line, its column
+// and a way out. The schema is the commented example projects/template/tasks.yml; a test holds the
+// two together.
 //
 // The commands and the packages of sweep may import it. It imports sweep/fault, sweep/metric and
 // sweep/task only, and it owns YAML for tasks.yml. Everything here is pure but Load, which reads a
@@ -15,6 +17,7 @@ import (
 	"time"
 
 	"mlframework/sweep/fault"
+	"mlframework/sweep/metric"
 	"mlframework/sweep/task"
 )
 
@@ -29,101 +32,90 @@ const (
 
 // File is one tasks.yml that was read without a fault. Whoever shares it must not change it.
 type File struct {
-	Image     string     `json:"image,omitempty"`   // of the container that tasks run in; "" is none named
-	Build     string     `json:"build,omitempty"`   // folder of a Dockerfile, relative to the project; excludes Image
-	Env       []Variable `json:"env,omitempty"`     // in file order
-	Secrets   []string   `json:"secrets,omitempty"` // names of variables; values are never part of a File
-	Volumes   []string   `json:"volumes,omitempty"` // "source:target" or "source:target:ro", as written
-	Container Container  `json:"container,omitzero"`
-	Outputs   []string   `json:"outputs,omitempty"` // top-level names that attempts make, beside the usual ones
-	Link      []string   `json:"link,omitempty"`    // clean paths of the project, slash-separated, that tasks get links to
-	Copy      []string   `json:"copy,omitempty"`    // clean paths of the project that tasks get copies of, whatever their size
-	Links     []HostLink `json:"links,omitempty"`   // in file order
-	Tasks     []Task     `json:"tasks"`             // in file order, at least one, no two of one name
+	Image     string     // of the container that tasks run in; "" is none named
+	Build     string     // folder of a Dockerfile, relative to the project; excludes Image
+	Env       []Variable // in file order
+	Secrets   []string   // names of variables; values are never part of a File
+	Volumes   []string   // "source:target" or "source:target:ro", as written
+	Container Container
+	Outputs   []string   // top-level names that attempts make, beside the usual ones
+	Link      []string   // clean paths of the project, slash-separated, that tasks get links to
+	Copy      []string   // clean paths of the project that tasks get copies of, whatever their size
+	Links     []HostLink // in file order
+	Tasks     []Task     // in file order, at least one, no two of one name
 
-	Places Places `json:"-"` // of variables of Env with names in braces
+	Places Places // of variables of Env with names in braces
 }
 
-// Places are faults without what is wrong, for what only those can judge who know the parameters: by the key in the file, as
-// command[2] or env.DATA_DIR. A problem is appended to that of the fault.
+// Places are faults without what is wrong, for what only those can judge who know the parameters:
+// by the key in the file, as command[2] or env.DATA_DIR. A problem is appended to that of the
+// fault.
 type Places map[string]fault.Fault
 
-// Variable is one variable of the environment. The value is text as the file has it: 0.10 stays 0.10. Names in braces in it are
-// replaced, and {{ and }} are braces.
+// Variable is one variable of the environment. The value is text as the file has it: 0.10 stays
+// 0.10. Names in braces in it are replaced, and {{ and }} are braces.
 type Variable struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
+	Name, Value string
 }
 
 // HostLink is a link in the folders of tasks to a path of the host.
 type HostLink struct {
-	Path   string `json:"path"`   // clean, relative to the folder, slash-separated
-	Target string `json:"target"` // absolute
+	Path   string // clean, relative to the folder, slash-separated
+	Target string // absolute
 }
 
-// Container is what a project asks of its containers beyond the default. The zero value is the hardened default.
+// Container is what a project asks of its containers beyond the default. The zero value is the
+// hardened default.
 type Container struct {
-	SharedMemory int64 `json:"shared_memory_bytes,omitempty"` // size of /dev/shm in bytes; 0 is the host's default
-	Memory       int64 `json:"memory_bytes,omitempty"`        // limit for each slot in bytes; 0 is the host's default
-	Processes    int   `json:"processes,omitempty"`           // limit for each slot; 0 is the host's default
-	WritableRoot bool  `json:"writable_root,omitempty"`       // "read-only: false"
+	SharedMemory int64 // size of /dev/shm in bytes; 0 is the host's default
+	Memory       int64 // limit for each slot in bytes; 0 is the host's default
+	Processes    int   // limit for each slot; 0 is the host's default
+	WritableRoot bool  // "read-only: false"
 }
 
 // Task is one task definition.
-//
-// A sweep's record keeps it as JSON for as long as the sweep is kept: a field is never renamed and never changes its
-// meaning. Readers ignore fields that they do not know, and a missing field has its zero value.
 type Task struct {
-	Name string `json:"name"`
+	Name string
 	// argv as written, to be passed through Expand; never empty
-	Command []string `json:"command"`
+	Command []string
 	// in file order; a variable of the file's Env gives way
-	Env []Variable `json:"env,omitempty"`
+	Env []Variable
 	// once on every worker, instead of once for every point
-	EachWorker bool `json:"each_worker,omitempty"`
+	EachWorker bool
 	// folder of the project that the command runs in; "" is its top
-	Workdir string `json:"workdir,omitempty"`
+	Workdir string
 	// file relative to the project, slash-separated; "" is none
-	Parameters string `json:"parameters,omitempty"`
+	Parameters string
 	// "--key value" instead of "--key=value"
-	FlagsSpace bool `json:"flags_space,omitempty"`
+	FlagsSpace bool
 	// hydra, none or env, instead of flags; "": flags
-	Flags string `json:"flags,omitempty"`
+	Flags string
 	// that takes the parameters; nil: none
-	File        *task.File    `json:"file,omitempty"`
-	SwitchValue bool          `json:"switch_value,omitempty"` // "--key=true" instead of "--key"
-	Timeout     time.Duration `json:"timeout_ns,omitempty"`   // of one attempt; 0 is no limit
+	File        *task.File
+	SwitchValue bool          // "--key=true" instead of "--key"
+	Timeout     time.Duration // of one attempt; 0 is no limit
 	// from SIGTERM to SIGKILL; 0 kills at once
-	Grace time.Duration `json:"grace_ns,omitempty"`
-	Retry Retry         `json:"retry,omitzero"`
+	Grace time.Duration
+	Retry Retry
 	// failed tasks that stop the sweep; 0 is never
-	MaxFailures int `json:"max_failures,omitempty"`
+	MaxFailures int
 	// for each task: 0, a whole number, or 1/n
-	GPUs float64 `json:"gpus,omitempty"`
+	GPUs float64
 	// patterns of the files that count for --missing; none: all
-	Code      []string        `json:"code,omitempty"`
-	Metrics   []MetricPattern `json:"metrics,omitempty"` // in file order
-	Objective Objective       `json:"objective,omitzero"`
+	Code    []string
+	Metrics []metric.Rule // in file order
+	// by which the tasks of a sweep are ranked; its metric need not be among Metrics: a program can
+	// print it as a JSON line
+	Objective metric.Objective
 
-	Places      Places       `json:"-"` // of flags, and of what has names in braces
-	NewKeys     bool         `json:"-"` // of File, while it is read
-	Unsupported *fault.Fault `json:"-"` // what it asks for that no run can give it yet; nil: nothing
+	Places      Places       // of flags, and of what has names in braces
+	NewKeys     bool         // of File, while it is read
+	Unsupported *fault.Fault // what it asks for that no run can give it yet; nil: nothing
 }
 
 // Retry says how many more attempts a task gets after an attempt that ended in each way.
 type Retry struct {
-	Error   int `json:"error,omitempty"`
-	Timeout int `json:"timeout,omitempty"`
-	OOM     int `json:"oom,omitempty"`
-	Lost    int `json:"lost,omitempty"`
-}
-
-// Objective is the metric by which the tasks of a sweep are ranked. The zero value is none. The metric need not be
-// among Task.Metrics: a program can print it as a JSON line.
-type Objective struct {
-	Maximize bool   `json:"maximize,omitempty"`
-	Metric   string `json:"metric,omitempty"`
-	Timeouts bool   `json:"timeouts,omitempty"` // tasks whose time was over are ranked, too
+	Error, Timeout, OOM, Lost int
 }
 
 // Task returns the definition of that name. The error is an *UnknownTask.
@@ -138,7 +130,8 @@ func (f *File) Task(name string) (Task, error) {
 	return Task{}, &UnknownTask{Name: name, Nearest: fault.Nearest(name, known), Known: known}
 }
 
-// UnknownTask says that tasks.yml has no definition of that name. Nearest is "" when no known name is near.
+// UnknownTask says that tasks.yml has no definition of that name. Nearest is "" when no known name
+// is near.
 type UnknownTask struct {
 	Name    string
 	Nearest string
@@ -150,5 +143,6 @@ func (u *UnknownTask) Error() string {
 	if u.Nearest == "" || !slices.Contains(u.Known, u.Nearest) {
 		return fmt.Sprintf("no task %s in %s; its tasks: %s", quote(u.Name), FileName, known)
 	}
-	return fmt.Sprintf("no task %s in %s; did you mean %q? (tasks: %s)", quote(u.Name), FileName, u.Nearest, known)
+	return fmt.Sprintf("no task %s in %s; did you mean %q? (tasks: %s)", quote(u.Name), FileName,
+		u.Nearest, known)
 }

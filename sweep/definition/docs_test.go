@@ -17,12 +17,14 @@ func TestPages(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			blocks := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(string(data), -1)
+			blocks := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(
+				string(data), -1)
 			if len(blocks) == 0 {
 				t.Fatal("the page shows no tasks.yml")
 			}
 			for _, b := range blocks {
-				if name, _, _ := strings.Cut(b[1], "\n"); name != "# tasks.yml" && strings.HasPrefix(name, "# ") {
+				if name, _, _ := strings.Cut(b[1], "\n"); name != "# tasks.yml" &&
+					strings.HasPrefix(name, "# ") {
 					continue // another file
 				}
 				read(t, b[1])

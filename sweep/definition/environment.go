@@ -8,12 +8,13 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"mlframework/internal/yamlfile"
 	"mlframework/sweep/fault"
-	"mlframework/sweep/internal/yamlfile"
 	"mlframework/sweep/task"
 )
 
-// leastMemory is what Docker accepts: https://docs.docker.com/engine/containers/resource_constraints/.
+// leastMemory is what Docker accepts:
+// https://docs.docker.com/engine/containers/resource_constraints/.
 const leastMemory = 6 << 20
 
 const maxProcesses = 1 << 22 // Linux's own limit of process ids
@@ -67,14 +68,16 @@ func readSecrets(r *reader, f *File, v value) {
 	for _, e := range r.words(v) {
 		if strings.Contains(e.Value, "=") {
 			name, _, _ := strings.Cut(e.Value, "=")
-			r.fault(e, "a secret's value does not belong in this file", "write the name only: "+printable(name))
+			r.fault(e, "a secret's value does not belong in this file",
+				"write the name only: "+printable(name))
 		} else if r.variable(e, e.Value) {
 			f.Secrets = append(f.Secrets, e.Value)
 		}
 	}
 }
 
-// checkSecrets refuses a variable that is in env and in secrets: one of the two values would be lost.
+// checkSecrets refuses a variable that is in env and in secrets: one of the two values would be
+// lost.
 func (r *reader) checkSecrets(f *File, secrets value) {
 	all := slices.Clone(f.Env)
 	for _, t := range f.Tasks {
@@ -82,7 +85,9 @@ func (r *reader) checkSecrets(f *File, secrets value) {
 	}
 	for _, name := range f.Secrets {
 		if slices.ContainsFunc(all, func(v Variable) bool { return v.Name == name }) {
-			i := slices.IndexFunc(secrets.Content, func(n *yaml.Node) bool { return r.at(n, "", "").Value == name })
+			i := slices.IndexFunc(secrets.Content, func(n *yaml.Node) bool {
+				return r.at(n, "", "").Value == name
+			})
 			r.fault(r.at(secrets.Content[i], fmt.Sprintf("%s[%d]", secrets.path, i), ""),
 				name+" is in env too", "remove it from env if it is secret")
 		}
@@ -97,9 +102,11 @@ func readVolumes(r *reader, f *File, v value) {
 		case len(parts) < 2 || len(parts) > 3:
 			r.fault(e, quote(e.Value)+" is no volume", "write SOURCE:TARGET or SOURCE:TARGET:ro")
 		case !path.IsAbs(parts[0]) && parts[0] != "~" && !strings.HasPrefix(parts[0], "~/"):
-			r.fault(e, "the source "+quote(parts[0])+" is not an absolute path", "begin it with / or ~/, as on the host")
+			r.fault(e, "the source "+quote(parts[0])+" is not an absolute path",
+				"begin it with / or ~/, as on the host")
 		case !path.IsAbs(parts[1]) || path.Clean(parts[1]) == "/":
-			r.fault(e, "the target "+quote(parts[1])+" is not an absolute path below /", "write one such as /data")
+			r.fault(e, "the target "+quote(parts[1])+" is not an absolute path below /",
+				"write one such as /data")
 		case len(parts) == 3 && parts[2] != "ro" && parts[2] != "rw":
 			r.fault(e, "unknown word "+quote(parts[2]), "write ro for read-only, or nothing")
 		case targets[path.Clean(parts[1])]:
@@ -116,7 +123,8 @@ func readOutputs(r *reader, f *File, v value) {
 		name := e.Value
 		switch {
 		case strings.Contains(name, "/") || name == "." || name == "..":
-			r.fault(e, quote(name)+" is not a plain name", "write the name of one file or folder, without slashes")
+			r.fault(e, quote(name)+" is not a plain name",
+				"write the name of one file or folder, without slashes")
 		case len(name) > maxOutputName:
 			r.fault(e, fmt.Sprintf("the name is longer than %d bytes", maxOutputName), "")
 		default:
@@ -125,11 +133,16 @@ func readOutputs(r *reader, f *File, v value) {
 	}
 }
 
-// containerKeys are what a project may ask for or relax; nothing else of a container is its own.
+// containerKeys returns what a project may ask for or relax; nothing else of a container is its
+// own.
 func containerKeys() []key[Container] {
 	return []key[Container]{
-		{"shm", "shm: 2g", func(r *reader, c *Container, v value) { c.SharedMemory = r.size(v, 64<<10) }},
-		{"memory", "memory: 16g", func(r *reader, c *Container, v value) { c.Memory = r.size(v, leastMemory) }},
+		{"shm", "shm: 2g", func(r *reader, c *Container, v value) {
+			c.SharedMemory = r.size(v, 64<<10)
+		}},
+		{"memory", "memory: 16g", func(r *reader, c *Container, v value) {
+			c.Memory = r.size(v, leastMemory)
+		}},
 		{"processes", "processes: 4096", readProcesses},
 		{"read-only", "read-only: false", func(r *reader, c *Container, v value) {
 			b, ok := r.boolean(v)
@@ -138,7 +151,10 @@ func containerKeys() []key[Container] {
 	}
 }
 
-func readContainer(r *reader, f *File, v value) { object(r, v, &f.Container, containerKeys(), place{}) }
+func readContainer(r *reader, f *File,
+	v value) {
+	object(r, v, &f.Container, containerKeys(), place{})
+}
 
 func readProcesses(r *reader, c *Container, v value) {
 	faults := len(r.faults)

@@ -1,6 +1,8 @@
 package definition
 
-// Keys are the keys that the reader knows, by the path of the mapping they stand in.
+import "regexp"
+
+// Keys returns the keys that the reader knows, by the path of the mapping they stand in.
 func Keys() map[string][]string {
 	return map[string][]string{
 		"":          names(fileKeys()),
@@ -10,8 +12,17 @@ func Keys() map[string][]string {
 	}
 }
 
-// OwnVariables are the names that the worker sets.
+// OwnVariables returns the names that the worker sets.
 func OwnVariables() []string { return ownVariables }
 
-// CommandExample is the list that is suggested for a command written as text.
+// CommandExample returns the list that is suggested for a command written as text.
 func CommandExample(line string) string { return commandExample(line) }
+
+// CompilePattern returns a compiled pattern and the index of the group that holds the number.
+func CompilePattern(pattern string) (*regexp.Regexp, int, error) {
+	expression, group, wrong := compilePattern(pattern)
+	if wrong != nil {
+		return nil, 0, wrong
+	}
+	return expression, group, nil
+}

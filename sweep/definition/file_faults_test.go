@@ -76,7 +76,8 @@ func TestOwnVariables(t *testing.T) {
 	t.Parallel()
 	for _, name := range definition.OwnVariables() {
 		checkFaults(t, "env: {"+name+": x}\ntasks: {a: {command: [x]}}", []string{
-			"tasks.yml:1:7: env." + name + ": " + name + " is set by the worker for every attempt; choose another name",
+			"tasks.yml:1:7: env." + name + ": " + name +
+				" is set by the worker for every attempt; choose another name",
 		})
 	}
 }
@@ -84,7 +85,8 @@ func TestOwnVariables(t *testing.T) {
 func TestSizes(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]int64{
-		"64k": 64 << 10, "512m": 512 << 20, "2g": 2 << 30, "2G": 2 << 30, "1.5g": 3 << 29, "2GiB": 2 << 30, "2gb": 2 << 30,
+		"64k": 64 << 10, "512m": 512 << 20, "2g": 2 << 30, "2G": 2 << 30, "1.5g": 3 << 29,
+		"2GiB": 2 << 30, "2gb": 2 << 30,
 		"1t": 1 << 40,
 	} {
 		f := read(t, "container: {shm: "+text+"}\ntasks: {a: {command: [x]}}")

@@ -52,7 +52,7 @@ func (r *reader) there(v value, name string, folder bool) bool {
 	return false
 }
 
-// nearest is a path in the folder of another that is written nearly like it.
+// nearest returns a path in the folder of another that is written nearly like it.
 func (r *reader) nearest(name string) string {
 	entries, _ := os.ReadDir(filepath.Join(r.project, filepath.FromSlash(path.Dir(name))))
 	known := make([]string, len(entries))
@@ -70,7 +70,8 @@ func (r *reader) nearest(name string) string {
 func (r *reader) checkPaths(f *File, copied value) {
 	for i, p := range f.Copy {
 		if slices.Contains(f.Link, p) {
-			r.fault(r.at(copied.Content[min(i, len(copied.Content)-1)], copied.path, ""), quote(p)+" is in link too", "remove one")
+			r.fault(r.at(copied.Content[min(i, len(copied.Content)-1)], copied.path, ""),
+				quote(p)+" is in link too", "remove one")
 		}
 	}
 }
@@ -83,9 +84,11 @@ func readLinks(r *reader, f *File, v value) {
 		switch {
 		case !ok:
 		case e.name == "" || name == "." || !filepath.IsLocal(filepath.FromSlash(name)):
-			r.fault(e.key, quote(e.name)+" is outside the task's folder", "write a path in it, such as links: {data: /data/mnist}")
+			r.fault(e.key, quote(e.name)+" is outside the task's folder",
+				"write a path in it, such as links: {data: /data/mnist}")
 		case !path.IsAbs(target) || path.Clean(target) == "/":
-			r.fault(e.value, "the target "+quote(target)+" is not an absolute path below /", "begin it with /, as on the host")
+			r.fault(e.value, "the target "+quote(target)+" is not an absolute path below /",
+				"begin it with /, as on the host")
 		case slices.ContainsFunc(f.Links, func(l HostLink) bool { return l.Path == name }):
 			r.fault(e.key, "is there twice", "remove one")
 		default:

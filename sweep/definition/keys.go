@@ -15,14 +15,16 @@ type key[T any] struct {
 	read    func(r *reader, into *T, v value)
 }
 
-// place says where a table of keys applies, and where a key that is unknown there but known elsewhere belongs.
+// place says where a table of keys applies, and where a key that is unknown there but known
+// elsewhere belongs.
 type place struct {
 	here   string
 	others []string
 	there  string
 }
 
-// object reads a mapping of a fixed shape into a T and returns the values of the keys that are there.
+// object reads a mapping of a fixed shape into a T and returns the values of the keys that are
+// there.
 func object[T any](r *reader, v value, into *T, keys []key[T], p place) (map[string]value, bool) {
 	entries, ok := r.mapping(v)
 	if !ok {

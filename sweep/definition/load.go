@@ -11,8 +11,9 @@ import (
 	"mlframework/sweep/fault"
 )
 
-// Load reads the tasks.yml of the project in dir as Read does, and sees that the project has the paths that it names. A folder or file that is missing, is of the wrong kind
-// or cannot be read is a fault too, so that every error is a fault.List. Only reads; a named pipe is not opened.
+// Load reads the tasks.yml of the project in dir as Read does, and sees that the project has the
+// paths that it names. A folder or file that is missing, is of the wrong kind or cannot be read is
+// a fault too, so that every error is a fault.List. Only reads; a named pipe is not opened.
 func Load(dir string, reserved []string) (*File, fault.List, error) {
 	if f, ok := checkFolder(dir); !ok {
 		return nil, nil, fault.List{f}
@@ -34,7 +35,8 @@ func Load(dir string, reserved []string) (*File, fault.List, error) {
 	return (&reader{file: file, project: dir, reserved: reserved, budget: maxNodes}).read(data)
 }
 
-// readLimited reads one byte more than Read accepts, so that it is Read that refuses what is too long.
+// readLimited reads one byte more than Read accepts, so that it is Read that refuses what is too
+// long.
 func readLimited(name string) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -50,7 +52,8 @@ func checkFolder(dir string) (fault.Fault, bool) {
 	case errors.Is(err, fs.ErrNotExist):
 		return fault.Fault{
 			File: dir, Problem: "there is no such folder",
-			Remedy: fmt.Sprintf("name a project's folder with -d, or make one: run-tasks init %s", dir),
+			Remedy: fmt.Sprintf("name a project's folder with -d, or make one: run-tasks init %s",
+				dir),
 		}, false
 	case err != nil:
 		return unreadable(dir, err)[0], false
@@ -74,7 +77,8 @@ func missing(dir string) fault.Fault {
 		f.Problem += ", but a tasks.py of the old system"
 		f.Remedy = "docs/migration.md shows how it becomes a " + FileName
 	default:
-		f.Remedy = "name another folder with -d, or let run-tasks init DIR write an example into a new one"
+		f.Remedy =
+			"name another folder with -d, or let run-tasks init DIR write an example into a new one"
 	}
 	return f
 }
@@ -89,7 +93,8 @@ func unreadable(name string, err error) fault.List {
 	if errors.As(err, &op) {
 		err = op.Err
 	}
-	return fault.List{{File: name, Problem: "cannot be read: " + err.Error(), Remedy: "check its permissions"}}
+	return fault.List{{File: name, Problem: "cannot be read: " + err.Error(),
+		Remedy: "check its permissions"}}
 }
 
 func kindOf(info fs.FileInfo) string {

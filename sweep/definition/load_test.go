@@ -37,15 +37,18 @@ func TestLoadFaults(t *testing.T) {
 		want string
 	}{
 		{"no folder", func(t *testing.T, dir string) { remove(t, dir) },
-			"DIR: there is no such folder; name a project's folder with -d, or make one: run-tasks init DIR"},
+			"DIR: there is no such folder; name a project's folder with -d, or make one: " +
+				"run-tasks init DIR"},
 		{"a file", func(t *testing.T, dir string) {
 			remove(t, dir)
 			write(t, filepath.Dir(dir), filepath.Base(dir), "")
 		}, "DIR: is a file, not a folder; name the folder that holds tasks.yml"},
 		{"empty folder", func(*testing.T, string) {},
-			"DIR: has no tasks.yml; name another folder with -d, or let run-tasks init DIR write an example into a new one"},
+			"DIR: has no tasks.yml; name another folder with -d, or let run-tasks init DIR write " +
+				"an example into a new one"},
 		{"old system", func(t *testing.T, dir string) { write(t, dir, "tasks.py", "") },
-			"DIR: has no tasks.yml, but a tasks.py of the old system; docs/migration.md shows how it becomes a tasks.yml"},
+			"DIR: has no tasks.yml, but a tasks.py of the old system; docs/migration.md shows " +
+				"how it becomes a tasks.yml"},
 		{"yaml", func(t *testing.T, dir string) { write(t, dir, "tasks.yaml", "") },
 			"DIR: has no tasks.yml, but a tasks.yaml; rename it to tasks.yml"},
 		{"a folder", func(t *testing.T, dir string) {
@@ -67,13 +70,17 @@ func TestLoadFaults(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, "DIR/tasks.yml: cannot be read: permission denied; check its permissions"},
-		{"long", func(t *testing.T, dir string) { write(t, dir, "tasks.yml", strings.Repeat("#", 2<<20)) },
-			"DIR/tasks.yml: is longer than 1048576 bytes; keep data and scripts in files of their own"},
+		{"long", func(t *testing.T, dir string) {
+			write(t, dir, "tasks.yml", strings.Repeat("#", 2<<20))
+		},
+			"DIR/tasks.yml: is longer than 1048576 bytes; keep data and scripts in files of " +
+				"their own"},
 		{"loop", func(t *testing.T, dir string) {
 			if err := os.Symlink("tasks.yml", filepath.Join(dir, "tasks.yml")); err != nil {
 				t.Fatal(err)
 			}
-		}, "DIR/tasks.yml: cannot be read: too many levels of symbolic links; check its permissions"},
+		}, "DIR/tasks.yml: cannot be read: too many levels of symbolic links; check its " +
+			"permissions"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

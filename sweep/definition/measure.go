@@ -9,10 +9,12 @@ import (
 	"time"
 )
 
-// maxDuration is ten years, more than any attempt runs and far from where sums of durations overflow.
+// maxDuration is ten years, more than any attempt runs and far from where sums of durations
+// overflow.
 const maxDuration = 3650 * 24 * time.Hour
 
-// duration: number and unit, units from large to small, each at most once: 90s, 1h30m, 1d, 1.5h, 500ms.
+// duration: number and unit, units from large to small, each at most once: 90s, 1h30m, 1d, 1.5h,
+// 500ms.
 var durationText = regexp.MustCompile(`^-?(?:(\d+(?:\.\d+)?)d)?(?:(\d+(?:\.\d+)?)h)?(?:(\d+(?:\.\d+)?)m)?` +
 	`(?:(\d+(?:\.\d+)?)s)?(?:(\d+(?:\.\d+)?)ms)?$`)
 
@@ -27,7 +29,8 @@ func (r *reader) duration(v value) time.Duration {
 		return 0
 	}
 	if numberText.MatchString(text) && strings.Trim(text, "-0.") != "" {
-		r.fault(v, printable(text)+" has no unit", "write one: "+withUnits(strings.TrimPrefix(text, "-"), "s", "m", "h"))
+		r.fault(v, printable(text)+" has no unit",
+			"write one: "+withUnits(strings.TrimPrefix(text, "-"), "s", "m", "h"))
 		return 0
 	}
 	parts := durationText.FindStringSubmatch(text)
@@ -78,7 +81,8 @@ func (r *reader) size(v value, least int64) int64 {
 	bytes := n * math.Pow(1024, float64(1+strings.Index("kmgt", strings.ToLower(m[2]))))
 	switch {
 	case bytes < float64(least):
-		r.fault(v, printable(text)+" is too small", fmt.Sprintf("write %s or more", sizeWords(least)))
+		r.fault(v, printable(text)+" is too small",
+			fmt.Sprintf("write %s or more", sizeWords(least)))
 		return 0
 	case bytes > 1<<50:
 		r.fault(v, printable(text)+" is too large", "write 1024t or less")
@@ -94,7 +98,7 @@ func sizeWords(bytes int64) string {
 	return fmt.Sprintf("%dk", bytes>>10)
 }
 
-// withUnits is "30s, 30m or 30h".
+// withUnits returns "30s, 30m or 30h".
 func withUnits(number string, units ...string) string {
 	for i, u := range units {
 		units[i] = printable(number) + u

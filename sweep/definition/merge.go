@@ -5,7 +5,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"mlframework/sweep/internal/yamlfile"
+	"mlframework/internal/yamlfile"
 )
 
 // entries returns what a mapping holds, with what it merges (<<).

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mlframework/sweep/definition"
+	"mlframework/sweep/metric"
 )
 
 func TestAliasesAndMergeKeys(t *testing.T) {
@@ -32,14 +33,15 @@ tasks:
 	command := []string{"python3", "train.py"}
 	want := []definition.Task{
 		{Name: "base", Timeout: 2 * time.Hour, GPUs: 1, Retry: definition.Retry{Error: 1, Lost: 3}},
-		{Name: "long", Timeout: 24 * time.Hour, GPUs: 1, Retry: definition.Retry{Error: 1, Lost: 3}},
+		{Name: "long", Timeout: 24 * time.Hour, GPUs: 1,
+			Retry: definition.Retry{Error: 1, Lost: 3}},
 		{Name: "other", Retry: definition.Retry{Error: 1, Lost: 5}},
 		{
 			Name: "both", Timeout: time.Minute, GPUs: 1, Retry: definition.Retry{Error: 1, Lost: 3},
-			Metrics: []definition.MetricPattern{{Name: "loss", Pattern: "(a)"}},
+			Metrics: []metric.Rule{{Name: "loss", Pattern: "(a)"}},
 		},
 		{Name: "key", Retry: definition.Retry{Lost: 3},
-			Metrics: []definition.MetricPattern{{Name: "acc", Pattern: "(b)"}}},
+			Metrics: []metric.Rule{{Name: "acc", Pattern: "(b)"}}},
 	}
 	for i := range want {
 		f.Tasks[i].Unsupported = nil // TestGPUs
@@ -88,7 +90,8 @@ func TestMergeBomb(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("image: python\nenv: {A: b}\ntasks:\n  a0: &a0 {command: [x]}\n")
 	for i := 1; i <= 20; i++ {
-		fmt.Fprintf(&b, "  a%d: &a%d {<<: [%s*a%d]}\n", i, i, strings.Repeat(fmt.Sprintf("*a%d, ", i-1), 9), i-1)
+		fmt.Fprintf(&b, "  a%d: &a%d {<<: [%s*a%d]}\n", i, i,
+			strings.Repeat(fmt.Sprintf("*a%d, ", i-1), 9), i-1)
 	}
 	if f := read(t, b.String()); len(f.Tasks) != 21 || len(f.Tasks[20].Command) != 1 {
 		t.Errorf("%d tasks", len(f.Tasks))
@@ -104,7 +107,8 @@ func TestAliasBomb(t *testing.T) {
 		fmt.Fprintf(&b, "  b%d: {command: *words}\n", i)
 	}
 	_, _, err := definition.Read("tasks.yml", []byte(b.String()), nil)
-	if err == nil || !strings.Contains(err.Error(), "aliases and merge keys repeat more than 100000 values; write fewer of them") {
+	if err == nil || !strings.Contains(err.Error(),
+		"aliases and merge keys repeat more than 100000 values; write fewer of them") {
 		t.Error(err)
 	}
 }

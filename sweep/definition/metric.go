@@ -22,31 +22,20 @@ const maxMetricName = 64
 
 const syntaxPage = "see https://github.com/google/re2/wiki/Syntax"
 
-// Metric is a number that is read from the lines of an attempt's output.
-type MetricPattern struct {
-	Name    string      `json:"name"`
-	Pattern string      `json:"pattern"`        // RE2, as of package regexp; "": it comes in JSON lines
-	Take    metric.Take `json:"take,omitempty"` // which of its values is final; "": the last
-	File    string      `json:"file,omitempty"` // pattern of files in the task's folder, in which one of the others is its name
-	Column  string      `json:"column,omitempty"`
-	Key     string      `json:"key,omitempty"`
-	Tag     string      `json:"tag,omitempty"`
-}
-
-// metricKeys are the keys of a metric in its long form.
-func metricKeys() []key[MetricPattern] {
-	return []key[MetricPattern]{
+// metricKeys returns the keys of a metric in its long form.
+func metricKeys() []key[metric.Rule] {
+	return []key[metric.Rule]{
 		{"pattern", "pattern: 'accuracy: ([0-9.]+)'", readPattern},
 		{"file", `file: "csv/*/metrics.csv"`, readMetricFile},
-		{"column", "column: val/acc", func(r *reader, m *MetricPattern, v value) {
+		{"column", "column: val/acc", func(r *reader, m *metric.Rule, v value) {
 			m.Column,
 				_ = r.word(v)
 		}},
-		{"key", "key: test.accuracy", func(r *reader, m *MetricPattern, v value) {
+		{"key", "key: test.accuracy", func(r *reader, m *metric.Rule, v value) {
 			m.Key,
 				_ = r.word(v)
 		}},
-		{"tag", "tag: loss/val", func(r *reader, m *MetricPattern, v value) {
+		{"tag", "tag: loss/val", func(r *reader, m *metric.Rule, v value) {
 			m.Tag,
 				_ = r.word(v)
 		}},
@@ -54,30 +43,35 @@ func metricKeys() []key[MetricPattern] {
 	}
 }
 
-func readPattern(r *reader, m *MetricPattern, v value) {
+func readPattern(r *reader, m *metric.Rule, v value) {
 	pattern, ok := r.word(v)
 	if !ok {
 		return
 	}
 	m.Pattern = pattern
-	if _, _, err := m.compile(); err != nil {
+	if _, _, err := compilePattern(m.Pattern); err != nil {
 		r.fault(v, err.problem, err.remedy)
 	}
 }
 
 // readMetricFile reads a pattern of files, which stays in the task's folder.
-func readMetricFile(r *reader, m *MetricPattern, v value) {
+func readMetricFile(r *reader, m *metric.Rule, v value) {
 	pattern, ok := r.word(v)
 	if !ok {
 		return
 	}
 	pattern = strings.TrimPrefix(pattern, "./")
 	switch parts := strings.Split(pattern, "/"); {
-	case strings.HasPrefix(pattern, "/"), strings.HasPrefix(pattern, "~"), slices.Contains(parts, ".."):
-		r.fault(v, quote(pattern)+" is outside the task's folder", "write a path relative to it: "+v.example)
+	case strings.HasPrefix(pattern, "/"), strings.HasPrefix(pattern, "~"),
+		slices.Contains(parts, ".."):
+		r.fault(v, quote(pattern)+" is outside the task's folder",
+			"write a path relative to it: "+v.example)
 	case path.Clean(pattern) != pattern || pattern == ".":
 		r.fault(v, quote(pattern)+" is no file", "write "+v.example)
-	case slices.ContainsFunc(parts, func(part string) bool { _, err := path.Match(part, ""); return err != nil }):
+	case slices.ContainsFunc(parts, func(part string) bool {
+		_, err := path.Match(part, "")
+		return err != nil
+	}):
 		r.fault(v, quote(pattern)+" has a [ without an end", "write [[] for a [ of the name")
 	default:
 		m.File = pattern
@@ -96,17 +90,21 @@ func (r *reader) checkMetric(v value, present map[string]value) {
 	pattern, printed := present["pattern"]
 	switch {
 	case file && printed:
-		r.fault(pattern, "pattern is for what a program prints, and file for what it writes", "remove one")
+		r.fault(pattern, "pattern is for what a program prints, and file for what it writes",
+			"remove one")
 	case file && len(names) == 0:
-		r.fault(v, "does not say what to read from the file", "write column: NAME for CSV, key: NAME for JSON, or tag: NAME for TensorBoard's event files")
+		r.fault(v, "does not say what to read from the file",
+			"write column: NAME for CSV, key: NAME for JSON, or tag: NAME for TensorBoard's "+
+				"event files")
 	case len(names) > 1:
-		r.fault(present[names[1]], strings.Join(names, " and ")+" are for different kinds of files", "remove one")
+		r.fault(present[names[1]], strings.Join(names, " and ")+" are for different kinds of files",
+			"remove one")
 	case len(names) == 1 && !file:
 		r.fault(present[names[0]], names[0]+" is of a file, and none is named", `write file: "results/*.csv"`)
 	}
 }
 
-func readTake(r *reader, m *MetricPattern, v value) {
+func readTake(r *reader, m *metric.Rule, v value) {
 	text, ok := r.text(v)
 	if !ok {
 		return
@@ -117,18 +115,11 @@ func readTake(r *reader, m *MetricPattern, v value) {
 	}
 }
 
-// Expression returns the compiled pattern and the index of the group that holds the number: the one named "value", else
-// the only one that is not named "step". The error says why a pattern is none, in words for the person who wrote it; Read has checked it.
-func (m MetricPattern) Expression() (*regexp.Regexp, int, error) {
-	expression, group, p := m.compile()
-	if p != nil {
-		return nil, 0, p
-	}
-	return expression, group, nil
-}
-
-func (m MetricPattern) compile() (*regexp.Regexp, int, *patternError) {
-	expression, err := regexp.Compile(m.Pattern)
+// compilePattern returns a compiled pattern and the index of the group that holds the number: the
+// one named "value", else the only one that is not named "step". The error says why a pattern is
+// none, in words for the person who wrote it.
+func compilePattern(pattern string) (*regexp.Regexp, int, *patternError) {
+	expression, err := regexp.Compile(pattern)
 	if err != nil {
 		return nil, 0, explainPattern(err)
 	}
@@ -141,10 +132,14 @@ func (m MetricPattern) compile() (*regexp.Regexp, int, *patternError) {
 	}
 	switch {
 	case value < 0:
-		return nil, 0, &patternError{"no group says which part is the number", "put it in parentheses: loss: ([0-9.]+)"}
+		return nil, 0, &patternError{"no group says which part is the number",
+			"put it in parentheses: loss: ([0-9.]+)"}
 	case others > 1 && expression.SubexpIndex("value") < 0:
-		return nil, 0, &patternError{fmt.Sprintf("has %d groups, and none is named for the number", others),
-			"name them: (?P<value>...) is the number, (?P<step>...) its step; write (?:...) for a group that is neither"}
+		return nil, 0,
+			&patternError{fmt.Sprintf("has %d groups, and none is named for the number", others),
+				"name them: (?P<value>...) is the number, (?P<step>...) its step; write " +
+					"(?:...) for " +
+					"a group that is neither"}
 	}
 	return expression, value, nil
 }
@@ -161,15 +156,19 @@ func explainPattern(err error) *patternError {
 	}
 	for _, start := range []string{"(?=", "(?!", "(?<=", "(?<!"} {
 		if strings.HasPrefix(parse.Expr, start) {
-			return &patternError{"lookaround " + start + "...) is not known here: patterns are RE2, not Python's",
+			return &patternError{"lookaround " + start +
+				"...) is not known here: patterns are RE2, not Python's",
 				"match the text around the number and put the number in parentheses"}
 		}
 	}
-	if len(parse.Expr) == 2 && parse.Expr[0] == '\\' && parse.Expr[1] >= '1' && parse.Expr[1] <= '9' {
-		return &patternError{"the backreference " + parse.Expr + " is not known here: patterns are RE2, not Python's",
+	if len(parse.Expr) == 2 && parse.Expr[0] == '\\' && parse.Expr[1] >= '1' &&
+		parse.Expr[1] <= '9' {
+		return &patternError{"the backreference " + parse.Expr +
+			" is not known here: patterns are RE2, not Python's",
 			"write the text again"}
 	}
-	return &patternError{fmt.Sprintf("is not a regular expression: %s: %s", parse.Code, quote(parse.Expr)), syntaxPage}
+	return &patternError{fmt.Sprintf("is not a regular expression: %s: %s", parse.Code,
+		quote(parse.Expr)), syntaxPage}
 }
 
 func readMetrics(r *reader, t *Task, v value) {
@@ -179,7 +178,7 @@ func readMetrics(r *reader, t *Task, v value) {
 		if reason := badMetricName(e.name); reason != "" {
 			r.fault(e.key, reason, "")
 		}
-		m := MetricPattern{Name: e.name}
+		m := metric.Rule{Name: e.name}
 		if e.value.Kind == yaml.MappingNode {
 			e.value.example = "metrics: {accuracy: {pattern: 'accuracy: ([0-9.]+)', take: max}}"
 			if len(e.value.Content) == 0 {

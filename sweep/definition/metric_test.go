@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"mlframework/sweep/definition"
+	"mlframework/sweep/metric"
 )
 
 // Each text is an entry of metrics in line 5, from column 7.
@@ -35,7 +36,8 @@ func TestMetricFaults(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			checkFaults(t, "tasks:\n  a:\n    command: [x]\n    metrics:\n      "+c.text+"\n", []string{"tasks.yml:5:" + c.want})
+			checkFaults(t, "tasks:\n  a:\n    command: [x]\n    metrics:\n      "+c.text+"\n",
+				[]string{"tasks.yml:5:" + c.want})
 		})
 	}
 	checkFaults(t, "tasks: {a: {command: [x], metrics: ['(a)']}}", []string{
@@ -53,7 +55,7 @@ func TestMetricExpression(t *testing.T) {
 		{`(a|b) (?<value>\d+)`, "a 7", "7"},
 		{`validation accuracy[ =:]+([-+0-9.eE]+)`, "x validation accuracy: 9.3e-1 y", "9.3e-1"},
 	} {
-		expression, group, err := definition.MetricPattern{Pattern: c.pattern}.Expression()
+		expression, group, err := definition.CompilePattern(c.pattern)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,15 +63,16 @@ func TestMetricExpression(t *testing.T) {
 			t.Errorf("%s found %q, not %q", c.pattern, got, c.want)
 		}
 	}
-	_, _, err := definition.MetricPattern{Pattern: "x"}.Expression()
-	if err == nil || err.Error() != "no group says which part is the number; put it in parentheses: loss: ([0-9.]+)" {
+	_, _, err := definition.CompilePattern("x")
+	const want = "no group says which part is the number; put it in parentheses: loss: ([0-9.]+)"
+	if err == nil || err.Error() != want {
 		t.Error(err)
 	}
 }
 
 func TestObjective(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]definition.Objective{
+	for text, want := range map[string]metric.Objective{
 		"maximize accuracy":      {Maximize: true, Metric: "accuracy"},
 		"minimize  val loss ":    {Metric: "val loss"},
 		"'minimize eval/loss@1'": {Metric: "eval/loss@1"},

@@ -20,15 +20,18 @@ var (
 
 // ownVariables are set by the worker for every attempt.
 var ownVariables = []string{
-	"SWEEP_ID", "TASK_ID", "TASK_INDEX", "ATTEMPT", "RESUMED", "OUTPUT_DIR", "WORKER", "WORKER_PROCESS", "HOST", "SLOT", "SECRETS_DIR",
+	"SWEEP_ID", "TASK_ID", "TASK_INDEX", "ATTEMPT", "RESUMED", "OUTPUT_DIR", "WORKER",
+	"WORKER_PROCESS", "HOST", "SLOT", "SECRETS_DIR",
 	"CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES",
 }
 
-// checkDefinitionName checks the name of a definition; folded has the names before it in lower case.
+// checkDefinitionName checks the name of a definition; folded has the names before it in lower
+// case.
 //
-// A name may not end like the id of a sweep, which is "<definition>-<n>". An id alone could still be taken apart at its
-// last dash, but where a definition and a sweep may both be named, train-1 could be either. And as a sweep's
-// outputs are in a folder of its id, names may not differ in case alone: on a Mac they would share that folder.
+// A name may not end like the id of a sweep, which is "<definition>-<n>". An id alone could still
+// be taken apart at its last dash, but where a definition and a sweep may both be named, train-1
+// could be either. And as a sweep's outputs are in a folder of its id, names may not differ in case
+// alone: on a Mac they would share that folder.
 func (r *reader) checkDefinitionName(e entry, folded map[string]string) bool {
 	name := e.name
 	other, taken := folded[strings.ToLower(name)]
@@ -39,10 +42,12 @@ func (r *reader) checkDefinitionName(e entry, folded map[string]string) bool {
 	case len(name) > maxDefinitionName:
 		r.fault(e.key, fmt.Sprintf("the name is longer than %d characters", maxDefinitionName), "")
 	case slices.Contains(r.reserved, name):
-		r.fault(e.key, fmt.Sprintf("%q is a subcommand of run-tasks", name), "give the task another name")
+		r.fault(e.key, fmt.Sprintf("%q is a subcommand of run-tasks", name),
+			"give the task another name")
 	case endOfSweepID.MatchString(name):
 		i := strings.LastIndexByte(name, '-')
-		r.fault(e.key, fmt.Sprintf("the name ends like the id of a sweep: %q is a sweep of %q", name, name[:i]),
+		r.fault(e.key, fmt.Sprintf("the name ends like the id of a sweep: %q is a sweep of %q",
+			name, name[:i]),
 			"write "+name[:i]+"_"+name[i+1:])
 	case taken:
 		r.fault(e.key, fmt.Sprintf("the name differs from %q only in upper and lower case", other),
@@ -57,7 +62,8 @@ func (r *reader) checkDefinitionName(e entry, folded map[string]string) bool {
 func (r *reader) variable(v value, name string) bool {
 	switch {
 	case !variableName.MatchString(name):
-		r.fault(v, quote(name)+" is no name for a variable", "begin it with a letter or _, go on with letters, digits and _")
+		r.fault(v, quote(name)+" is no name for a variable",
+			"begin it with a letter or _, go on with letters, digits and _")
 	case slices.Contains(ownVariables, name):
 		r.fault(v, name+" is set by the worker for every attempt", "choose another name")
 	default:

@@ -6,14 +6,16 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"mlframework/internal/yamlfile"
 	"mlframework/sweep/fault"
-	"mlframework/sweep/internal/yamlfile"
 )
 
-// maxNodes bounds what aliases and merge keys can make of a small file: each visit of a node counts.
+// maxNodes bounds what aliases and merge keys can make of a small file: each visit of a node
+// counts.
 const maxNodes = 100_000
 
-// value is a node with what a message needs to speak of it. Aliases are resolved: its place is that of the text.
+// value is a node with what a message needs to speak of it. Aliases are resolved: its place is that
+// of the text.
 type value struct {
 	*yaml.Node
 	path    string // "tasks.run_training.timeout"; "" at the top
@@ -64,7 +66,8 @@ func (r *reader) wrong(v value, problem string) {
 // spend counts n visited nodes and says whether to go on.
 func (r *reader) spend(v value, n int) bool {
 	if r.budget -= n; r.budget < 0 && !r.stopped {
-		r.fault(v, fmt.Sprintf("aliases and merge keys repeat more than %d values", maxNodes), "write fewer of them")
+		r.fault(v, fmt.Sprintf("aliases and merge keys repeat more than %d values", maxNodes),
+			"write fewer of them")
 		r.stopped = true
 	}
 	return !r.stopped

@@ -6,18 +6,20 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"mlframework/internal/yamlfile"
 	"mlframework/sweep/fault"
-	"mlframework/sweep/internal/yamlfile"
 )
 
-// maxBytes is far above any tasks.yml that a person writes, and keeps what a stranger can make us parse small.
+// maxBytes is far above any tasks.yml that a person writes, and keeps what a stranger can make us
+// parse small.
 const maxBytes = 1 << 20
 
-// Read reads the text of a tasks.yml. The name file appears in faults only; reserved are the names that no definition
-// may have, the subcommands of run-tasks.
+// Read reads the text of a tasks.yml. The name file appears in faults only; reserved are the names
+// that no definition may have, the subcommands of run-tasks.
 //
-// The error is a fault.List of every fault in the order of the text, and then the *File is nil. A text that is not
-// YAML has one fault, without a column. Warnings may come with and without an error.
+// The error is a fault.List of every fault in the order of the text, and then the *File is nil. A
+// text that is not YAML has one fault, without a column. Warnings may come with and without an
+// error.
 func Read(file string, data []byte, reserved []string) (*File, fault.List, error) {
 	return (&reader{file: file, reserved: reserved, budget: maxNodes}).read(data)
 }
@@ -46,7 +48,8 @@ type reader struct {
 	stopped          bool // the budget is spent: what follows would be faults of our stopping
 }
 
-// fileKeys are the keys at the top of the file. (A function, as the readers refer to both tables.)
+// fileKeys returns the keys at the top of the file. (A function, as the readers refer to both
+// tables.)
 func fileKeys() []key[File] {
 	return []key[File]{
 		{"image", "image: python:3.12-slim", readImage},
@@ -57,7 +60,9 @@ func fileKeys() []key[File] {
 		{"container", "container: {shm: 2g, memory: 16g}", readContainer},
 		{"outputs", "outputs: [figures]", readOutputs},
 		{"link", "link: [data]", func(r *reader, f *File, v value) { f.Link = r.projectPaths(v) }},
-		{"copy", "copy: [weights.bin]", func(r *reader, f *File, v value) { f.Copy = r.projectPaths(v) }},
+		{"copy", "copy: [weights.bin]", func(r *reader, f *File, v value) {
+			f.Copy = r.projectPaths(v)
+		}},
 		{"links", "links: {data: /data/mnist}", readLinks},
 		{"tasks", "tasks: {hello: {command: [echo, hello]}}", readTasks},
 	}
@@ -65,13 +70,15 @@ func fileKeys() []key[File] {
 
 func (r *reader) readFile(f *File, root value) {
 	present, ok := object(r, root, f, fileKeys(), place{
-		here: "at the top of the file", others: names(taskKeys()), there: "write it inside a task, below tasks",
+		here: "at the top of the file", others: names(taskKeys()),
+		there: "write it inside a task, below tasks",
 	})
 	if !ok {
 		return
 	}
 	if _, found := present["tasks"]; !found {
-		r.fault(root, "there are no tasks", "write tasks: {hello: {command: [echo, hello]}}, or see run-tasks init")
+		r.fault(root, "there are no tasks",
+			"write tasks: {hello: {command: [echo, hello]}}, or see run-tasks init")
 	}
 	if build, found := present["build"]; found && present["image"].Node != nil {
 		r.fault(build, "image is set too, and only one of them can be", "remove one")
@@ -101,7 +108,8 @@ func readTasks(r *reader, f *File, v value) {
 func (r *reader) parse(text string) (*yaml.Node, bool) {
 	whole := value{}
 	if len(text) > maxBytes {
-		r.fault(whole, fmt.Sprintf("is longer than %d bytes", maxBytes), "keep data and scripts in files of their own")
+		r.fault(whole, fmt.Sprintf("is longer than %d bytes", maxBytes),
+			"keep data and scripts in files of their own")
 		return nil, false
 	}
 	documents, wrong := yamlfile.Read(text, 2)
@@ -111,7 +119,8 @@ func (r *reader) parse(text string) (*yaml.Node, bool) {
 		return nil, false
 	}
 	if len(documents) == 0 || yamlfile.IsNull(documents[0].Content[0]) {
-		r.fault(whole, "is empty", "write tasks: {hello: {command: [echo, hello]}}, or see run-tasks init")
+		r.fault(whole, "is empty",
+			"write tasks: {hello: {command: [echo, hello]}}, or see run-tasks init")
 		return nil, false
 	}
 	if len(documents) > 1 {

@@ -10,6 +10,7 @@ import (
 
 	"mlframework/sweep/definition"
 	"mlframework/sweep/fault"
+	"mlframework/sweep/metric"
 )
 
 // reserved are subcommands of run-tasks, enough for these tests.
@@ -52,7 +53,8 @@ func TestRead(t *testing.T) {
 	want := &definition.File{
 		Image: "python:3.12-slim",
 		Env: []definition.Variable{
-			{Name: "DATA_DIR", Value: "/data"}, {Name: "RATE", Value: "0.10"}, {Name: "DEBUG", Value: "true"}, {Name: "EMPTY"},
+			{Name: "DATA_DIR", Value: "/data"}, {Name: "RATE", Value: "0.10"},
+			{Name: "DEBUG", Value: "true"}, {Name: "EMPTY"},
 		},
 		Secrets: []string{"WANDB_API_KEY"},
 		Volumes: []string{"/data/mnist:/data:ro", "~/cache:/cache"},
@@ -61,18 +63,20 @@ func TestRead(t *testing.T) {
 		},
 		Outputs: []string{"result", "figures"},
 		Tasks: []definition.Task{{
-			Name: "test_echo", Command: []string{"echo", "hello from {host} slot {slot}"}, EachWorker: true,
-			Grace: 10 * time.Second, Retry: definition.Retry{Lost: 3},
+			Name: "test_echo", Command: []string{"echo", "hello from {host} slot {slot}"},
+			EachWorker: true,
+			Grace:      10 * time.Second, Retry: definition.Retry{Lost: 3},
 		}, {
 			Name:       "run_training",
 			Command:    []string{"python3", "-u", "train.py", "0.10", "007", "~", "yes", ""},
 			Parameters: "parameters.yml", FlagsSpace: true, SwitchValue: true,
-			Timeout: 90 * time.Minute, Retry: definition.Retry{Error: 1, OOM: 2, Lost: 3}, MaxFailures: 10, GPUs: 0.5,
-			Metrics: []definition.MetricPattern{
+			Timeout: 90 * time.Minute, Retry: definition.Retry{Error: 1, OOM: 2, Lost: 3},
+			MaxFailures: 10, GPUs: 0.5,
+			Metrics: []metric.Rule{
 				{Name: "accuracy", Pattern: `validation accuracy[ =:]+([-+0-9.eE]+)`},
 				{Name: "loss", Pattern: `loss (?P<unit>\w+) (?P<value>\d+)`},
 			},
-			Objective: definition.Objective{Metric: "val loss"},
+			Objective: metric.Objective{Metric: "val loss"},
 		}},
 	}
 	if diff := cmp.Diff(want, unplaced(got)); diff != "" {
@@ -80,7 +84,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// unplaced is a file without the places in its text.
+// unplaced returns a file without the places in its text.
 func unplaced(f *definition.File) *definition.File {
 	f.Places = nil
 	for i := range f.Tasks {

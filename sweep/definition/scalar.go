@@ -11,7 +11,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"mlframework/sweep/internal/yamlfile"
+	"mlframework/internal/yamlfile"
 )
 
 // maxQuoted is how many characters of a file's text a message repeats.
@@ -101,7 +101,8 @@ func (r *reader) count(v value, limit int) int {
 	return n
 }
 
-// projectPath returns a clean relative path that stays in the project; what names the kind, "file" or "folder".
+// projectPath returns a clean relative path that stays in the project; what names the kind, "file"
+// or "folder".
 func (r *reader) projectPath(v value, what string) string {
 	text, ok := r.word(v)
 	if !ok {
@@ -109,8 +110,10 @@ func (r *reader) projectPath(v value, what string) string {
 	}
 	clean := path.Clean(text)
 	switch {
-	case path.IsAbs(text) || strings.HasPrefix(text, "~") || !filepath.IsLocal(filepath.FromSlash(clean)):
-		r.fault(v, quote(text)+" is outside the project", "name a "+what+" of the project: "+v.example)
+	case path.IsAbs(text) || strings.HasPrefix(text, "~") ||
+		!filepath.IsLocal(filepath.FromSlash(clean)):
+		r.fault(v, quote(text)+" is outside the project",
+			"name a "+what+" of the project: "+v.example)
 		return ""
 	case what == "file" && (clean == "." || strings.HasSuffix(text, "/")):
 		r.fault(v, quote(text)+" is a folder, not a file", "write "+v.example)
@@ -122,7 +125,7 @@ func (r *reader) projectPath(v value, what string) string {
 // quote repeats text of the file in a message: quoted, escaped and not too long.
 func quote(text string) string { return strconv.Quote(shorten(text)) }
 
-// printable is quote without the quotes, for text that reads better bare.
+// printable returns quote without the quotes, for text that reads better bare.
 func printable(text string) string {
 	return strings.Map(func(c rune) rune {
 		if unicode.IsPrint(c) {

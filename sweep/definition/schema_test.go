@@ -50,7 +50,8 @@ func TestSchemaIsComplete(t *testing.T) {
 		Container map[string]yaml.Node
 		Rest      map[string]yaml.Node `yaml:",inline"`
 	}
-	if err := yaml.Unmarshal([]byte(leftOut.ReplaceAllString(schemaText(t), "$1$2")), &file); err != nil {
+	if err := yaml.Unmarshal([]byte(leftOut.ReplaceAllString(schemaText(t), "$1$2")),
+		&file); err != nil {
 		t.Fatal(err)
 	}
 	got := map[string][]string{"": {"tasks", "container"}, "container": keys(file.Container)}

@@ -12,6 +12,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"mlframework/sweep/fault"
+	"mlframework/sweep/metric"
 	"mlframework/sweep/task"
 )
 
@@ -23,7 +24,7 @@ const (
 	maxShares   = 16 // tasks on one GPU
 )
 
-// taskKeys are the keys of one task definition.
+// taskKeys returns the keys of one task definition.
 func taskKeys() []key[Task] {
 	return []key[Task]{
 		{"command", "command: [python3, -u, train.py]", readCommand},
@@ -33,12 +34,16 @@ func taskKeys() []key[Task] {
 		{"parameters", "parameters: parameters.yml", readParameters},
 		{"flags", "flags: equals, space, hydra, none or env", readFlags},
 		{"file", "file: config.yaml", readFile},
-		{"new-keys", "new-keys: true", func(r *reader, t *Task, v value) { t.NewKeys, _ = r.boolean(v) }},
+		{"new-keys", "new-keys: true", func(r *reader, t *Task, v value) {
+			t.NewKeys, _ = r.boolean(v)
+		}},
 		{"switch", "switch: flag or switch: value", readSwitch},
 		{"timeout", "timeout: 2h", func(r *reader, t *Task, v value) { t.Timeout = r.duration(v) }},
 		{"grace", "grace: 10s", func(r *reader, t *Task, v value) { t.Grace = r.duration(v) }},
 		{"retry", "retry: {error: 1, lost: 3}", readRetry},
-		{"max-failures", "max-failures: 10", func(r *reader, t *Task, v value) { t.MaxFailures = r.count(v, maxFailures) }},
+		{"max-failures", "max-failures: 10", func(r *reader, t *Task, v value) {
+			t.MaxFailures = r.count(v, maxFailures)
+		}},
 		{"gpus", "gpus: 1", readGPUs},
 		{"code", "code: ['*.py', configs]", readCode},
 		{"metrics", "metrics: {accuracy: 'accuracy: ([0-9.]+)'}", readMetrics},
@@ -49,8 +54,12 @@ func taskKeys() []key[Task] {
 
 func retryKeys() []key[Retry] {
 	return []key[Retry]{
-		{"error", "error: 1", func(r *reader, t *Retry, v value) { t.Error = r.count(v, maxRetries) }},
-		{"timeout", "timeout: 1", func(r *reader, t *Retry, v value) { t.Timeout = r.count(v, maxRetries) }},
+		{"error", "error: 1", func(r *reader, t *Retry, v value) {
+			t.Error = r.count(v, maxRetries)
+		}},
+		{"timeout", "timeout: 1", func(r *reader, t *Retry, v value) {
+			t.Timeout = r.count(v, maxRetries)
+		}},
 		{"oom", "oom: 1", func(r *reader, t *Retry, v value) { t.OOM = r.count(v, maxRetries) }},
 		{"lost", "lost: 3", func(r *reader, t *Retry, v value) { t.Lost = r.count(v, maxRetries) }},
 	}
@@ -60,7 +69,8 @@ func (r *reader) readTask(e entry) Task {
 	t := Task{Name: e.name, Grace: DefaultGrace, Retry: Retry{Lost: DefaultRetryLost}}
 	e.value.example = printable(e.name) + ": {command: [python3, -u, train.py]}"
 	present, ok := object(r, e.value, &t, taskKeys(), place{
-		here: "inside a task", others: names(fileKeys()), there: "write it at the top of the file, outside tasks",
+		here: "inside a task", others: names(fileKeys()),
+		there: "write it at the top of the file, outside tasks",
 	})
 	if !ok {
 		return t
@@ -70,20 +80,24 @@ func (r *reader) readTask(e entry) Task {
 	}
 	parameters, found := present["parameters"]
 	if found && t.EachWorker {
-		r.fault(parameters, "a task that runs once on each worker has no parameters", "remove this or each: worker")
+		r.fault(parameters, "a task that runs once on each worker has no parameters",
+			"remove this or each: worker")
 	}
 	for _, name := range []string{"flags", "switch"} {
 		if v, set := present[name]; set && !found {
-			r.warn(v, "changes nothing, as the task has no parameters", "name a file: parameters: parameters.yml")
+			r.warn(v, "changes nothing, as the task has no parameters",
+				"name a file: parameters: parameters.yml")
 		}
 	}
 	if v, set := present["file"]; set && !found && t.File != nil {
-		r.fault(v, "the task has no parameters that go into the file", "name a file of parameters: parameters: parameters.yml")
+		r.fault(v, "the task has no parameters that go into the file",
+			"name a file of parameters: parameters: parameters.yml")
 	}
 	if t.File != nil {
 		t.File.NewKeys, t.NewKeys = t.NewKeys, false
 		if v, set := present["flags"]; set && t.Flags == "" || t.Flags == "hydra" {
-			r.fault(v, "flags and file are two ways for the same parameters: the file takes all of them",
+			r.fault(v,
+				"flags and file are two ways for the same parameters: the file takes all of them",
 				`remove one; a parameter that is a flag, too, is written in the command: "--lr={lr}"`)
 		}
 		t.Flags = cmp.Or(t.Flags, "none")
@@ -92,8 +106,9 @@ func (r *reader) readTask(e entry) Task {
 		r.warn(v, "changes nothing with flags: "+t.Flags, "remove it")
 	}
 	if v, set := present["rank"]; set && t.Objective.Metric == "" {
-		r.warn(v, "changes nothing without an objective", "write objective: maximize METRIC or minimize METRIC")
-		t.Objective = Objective{}
+		r.warn(v, "changes nothing without an objective",
+			"write objective: maximize METRIC or minimize METRIC")
+		t.Objective = metric.Objective{}
 	}
 	if !found {
 		r.checkNames(t)
@@ -107,8 +122,12 @@ func readFile(r *reader, t *Task, v value) {
 	if v.Kind == yaml.MappingNode {
 		v.example = "file: {from: config.yaml, to: run.yaml}"
 		present, ok := object(r, v, f, []key[task.File]{
-			{"from", "from: config.yaml", func(r *reader, f *task.File, v value) { f.From = r.projectPath(v, "file") }},
-			{"to", "to: run.yaml", func(r *reader, f *task.File, v value) { f.To = r.projectPath(v, "file") }},
+			{"from", "from: config.yaml", func(r *reader, f *task.File, v value) {
+				f.From = r.projectPath(v, "file")
+			}},
+			{"to", "to: run.yaml", func(r *reader, f *task.File, v value) {
+				f.To = r.projectPath(v, "file")
+			}},
 		}, place{here: "here", others: []string{"new-keys"}, there: "write it beside file"})
 		if _, found := present["from"]; ok && !found {
 			r.wrong(v, "does not say which file the values go into")
@@ -125,11 +144,14 @@ func readFile(r *reader, t *Task, v value) {
 	from, to := path.Ext(f.From), path.Ext(f.To)
 	switch {
 	case !slices.Contains(fileEndings, strings.ToLower(from)):
-		r.fault(v, quote(f.From)+" is of no known format", "name a file that ends with "+strings.Join(fileEndings, ", "))
+		r.fault(v, quote(f.From)+" is of no known format",
+			"name a file that ends with "+strings.Join(fileEndings, ", "))
 	case !strings.EqualFold(from, to) && !(isYAML(from) && isYAML(to)):
-		r.fault(v, fmt.Sprintf("%s is to become %s: a file keeps its format", quote(f.From), quote(f.To)), "give both the same ending")
+		r.fault(v, fmt.Sprintf("%s is to become %s: a file keeps its format", quote(f.From),
+			quote(f.To)), "give both the same ending")
 	case f.To == "stdout.log" || f.To == "stderr.log" || f.To == FileName:
-		r.fault(v, quote(f.To)+" is the name of another file in a task's folder", "name another one")
+		r.fault(v, quote(f.To)+" is the name of another file in a task's folder",
+			"name another one")
 	default:
 		t.File = f
 		t.place("file", r.faultAt(v, "", ""))
@@ -183,7 +205,10 @@ func readFlags(r *reader, t *Task, v value) {
 	t.place("flags", r.faultAt(v, "", ""))
 }
 
-func readSwitch(r *reader, t *Task, v value) { t.SwitchValue = r.choice(v, "flag", "value") == "value" }
+func readSwitch(r *reader, t *Task,
+	v value) {
+	t.SwitchValue = r.choice(v, "flag", "value") == "value"
+}
 
 func readRetry(r *reader, t *Task, v value) { object(r, v, &t.Retry, retryKeys(), place{}) }
 
@@ -195,16 +220,19 @@ func readCode(r *reader, t *Task, v value) {
 	for _, e := range r.words(v) {
 		switch {
 		case strings.HasPrefix(e.Value, "#"), strings.TrimSpace(e.Value) == "":
-			r.fault(e, quote(e.Value)+" names no file", "write a file, a folder, or a pattern as in .gitignore")
+			r.fault(e, quote(e.Value)+" names no file",
+				"write a file, a folder, or a pattern as in .gitignore")
 		case strings.HasPrefix(e.Value, "../"), strings.HasPrefix(e.Value, "~"):
-			r.fault(e, quote(e.Value)+" is outside the project", "name files of the project: "+v.example)
+			r.fault(e, quote(e.Value)+" is outside the project",
+				"name files of the project: "+v.example)
 		default:
 			t.Code = append(t.Code, strings.TrimPrefix(e.Value, "./"))
 		}
 	}
 }
 
-// readGPUs accepts a share as 1/n or as a decimal that is within a hundredth of it: 0.33 is a third.
+// readGPUs accepts a share as 1/n or as a decimal that is within a hundredth of it: 0.33 is a
+// third.
 func readGPUs(r *reader, t *Task, v value) {
 	text, ok := r.text(v)
 	if !ok {
@@ -223,7 +251,9 @@ func readGPUs(r *reader, t *Task, v value) {
 		t.GPUs = 1 / n
 	default:
 		r.fault(v, quote(text)+" is not a number of GPUs",
-			fmt.Sprintf("write a whole number up to %d, or a share such as 0.5, 0.25 or 1/3, down to 1/%d", maxGPUs, maxShares))
+			fmt.Sprintf(
+				"write a whole number up to %d, or a share such as 0.5, 0.25 or 1/3, down to 1/%d",
+				maxGPUs, maxShares))
 	}
 	if t.GPUs > 0 {
 		f := r.faultAt(v, "GPUs are not handed out yet", "remove gpus: "+printable(text)+

@@ -57,7 +57,8 @@ func TestTaskFaults(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			checkFaults(t, "tasks:\n  a:\n    command: [x]\n    "+c.text+"\n", []string{"tasks.yml:" + c.want})
+			checkFaults(t, "tasks:\n  a:\n    command: [x]\n    "+c.text+"\n",
+				[]string{"tasks.yml:" + c.want})
 		})
 	}
 }
@@ -80,14 +81,17 @@ func TestNameFaults(t *testing.T) {
 	checkFaults(t, "tasks:\n  Run: {command: [x]}\n  run: {command: [x]}", []string{
 		`tasks.yml:3:3: tasks.run: the name differs from "Run" only in upper and lower case; give the task another name`,
 	})
-	read(t, "tasks: {"+strings.Repeat("a", 64)+": {command: [x]}, _a.b-c: {command: [x]}, a-1b: {command: [x]}}")
+	read(t, "tasks: {"+strings.Repeat("a",
+		64)+": {command: [x]}, _a.b-c: {command: [x]}, a-1b: {command: [x]}}")
 }
 
 func TestDurations(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]time.Duration{
-		"0": 0, "0s": 0, "-0": 0, "90s": 90 * time.Second, "2h": 2 * time.Hour, "1h30m": 90 * time.Minute, "1d": 24 * time.Hour,
-		"1d12h": 36 * time.Hour, "1.5h": 90 * time.Minute, "500ms": 500 * time.Millisecond, "'2h'": 2 * time.Hour,
+		"0": 0, "0s": 0, "-0": 0, "90s": 90 * time.Second, "2h": 2 * time.Hour,
+		"1h30m": 90 * time.Minute, "1d": 24 * time.Hour,
+		"1d12h": 36 * time.Hour, "1.5h": 90 * time.Minute, "500ms": 500 * time.Millisecond,
+		"'2h'":  2 * time.Hour,
 		"3650d": 3650 * 24 * time.Hour, "90m": 90 * time.Minute,
 	} {
 		if got := task(t, "timeout: "+text).Timeout; got != want {
@@ -99,7 +103,8 @@ func TestDurations(t *testing.T) {
 func TestGPUs(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]float64{
-		"0": 0, "1": 1, "8": 8, "2.0": 2, "0.5": 0.5, "0.25": 0.25, "0.33": 1.0 / 3, "0.3333": 1.0 / 3, "1/3": 1.0 / 3,
+		"0": 0, "1": 1, "8": 8, "2.0": 2, "0.5": 0.5, "0.25": 0.25, "0.33": 1.0 / 3,
+		"0.3333": 1.0 / 3, "1/3": 1.0 / 3,
 		"0.125": 0.125, "1/16": 1.0 / 16, "-0": 0,
 	} {
 		if got := task(t, "gpus: "+text).GPUs; got != want {
@@ -108,12 +113,15 @@ func TestGPUs(t *testing.T) {
 		switch refused := task(t, "gpus: "+text).Unsupported; {
 		case (refused != nil) != (want > 0):
 			t.Errorf("gpus: %s: %v", text, refused)
-		case refused != nil && !strings.HasPrefix(refused.String(), "tasks.yml:4:11: tasks.a.gpus: GPUs are not handed out yet; remove gpus: "+text):
+		case refused != nil && !strings.HasPrefix(refused.String(),
+			"tasks.yml:4:11: tasks.a.gpus: GPUs are not handed out yet; remove gpus: "+text):
 			t.Error(refused)
 		}
 	}
-	for _, text := range []string{"-1", "0.3", "0.7", "0.99", "65", "nan", "inf", "1/0", "1/17", "0.05", "1/2.5", "2/4", "''"} {
-		_, _, err := definition.Read("tasks.yml", []byte("tasks: {a: {command: [x], gpus: "+text+"}}"), nil)
+	for _, text := range []string{"-1", "0.3", "0.7", "0.99", "65", "nan", "inf", "1/0", "1/17",
+		"0.05", "1/2.5", "2/4", "''"} {
+		_, _, err := definition.Read("tasks.yml",
+			[]byte("tasks: {a: {command: [x], gpus: "+text+"}}"), nil)
 		if err == nil || !strings.Contains(err.Error(), "is not a number of GPUs") {
 			t.Errorf("%s: %v", text, err)
 		}

@@ -2,41 +2,50 @@ package master
 
 import (
 	"context"
+	"errors"
 
 	"mlframework/sweep/core"
-	"mlframework/sweep/store"
 )
 
-// How a deed ended.
-const (
-	DeedDone    = core.AuditDone
-	DeedRefused = core.AuditRefused
-	DeedFailed  = core.AuditFailed
-)
+type auditKey struct{}
 
-// Deed is what a person does, on its way into the record. The loop keeps it with what it changes, or what stopped it: in one
-// transaction, but for what the store keeps at once (a new sweep, a new revision, a worker that is forgotten), behind which
-// it follows.
-type Deed struct {
-	store.Deed
-	Kept bool // it is in the record, or belongs in none
+// WithAudit has the command that is given under ctx kept as an audit entry, in one transaction with
+// what the command changes; but what the store keeps at once (a new sweep, a new revision, a worker
+// that is forgotten) the entry follows. Once it is kept its Time is set.
+func WithAudit(ctx context.Context, e *core.AuditEntry) context.Context {
+	return context.WithValue(ctx, auditKey{}, e)
 }
 
-type deedKey struct{}
-
-// Recorded makes the call that changes something under ctx keep a deed. One call at a time uses it.
-func Recorded(ctx context.Context, d *Deed) context.Context {
-	return context.WithValue(ctx, deedKey{}, d)
+// AuditOf returns the audit entry of a context; nil: there is none.
+func AuditOf(ctx context.Context) *core.AuditEntry {
+	e, _ := ctx.Value(auditKey{}).(*core.AuditEntry)
+	return e
 }
 
-// DeedOf is the deed of a context; nil: none.
-func DeedOf(ctx context.Context) *Deed {
-	d, _ := ctx.Value(deedKey{}).(*Deed)
-	return d
+// ErrKeyUsed is that another request was done under the client key of a command.
+var ErrKeyUsed = errors.New("the client key was used for another request")
+
+// repeated reports whether a command, with the audit entry e, was done under its client key: a
+// client that did not hear the answer asks again. Sweep is the one that it is about; "": none.
+func (m *Master) repeated(ctx context.Context, e *core.AuditEntry, sweep string) (bool, error) {
+	if e == nil || e.ClientKey == "" {
+		return false, nil
+	}
+	done, err := m.o.Store.Done(ctx, e.ClientKey)
+	if err != nil || done == nil {
+		return false, err
+	}
+	if !done.Repeats(*e, sweep) {
+		return false, ErrKeyUsed
+	}
+	e.Time = done.Time
+	return true, nil
 }
 
-// Record keeps a deed that no call kept.
-func (m *Master) Record(ctx context.Context, d *Deed) error {
-	_, err := m.ask(ctx, call{audit: d, prepare: func(context.Context) (core.Command, error) { return core.Note{}, nil }})
+// Record keeps an audit entry that no command kept.
+func (m *Master) Record(ctx context.Context, e *core.AuditEntry) error {
+	_, err := m.ask(ctx, call{audit: e, prepare: func(context.Context) (core.Command, error) {
+		return core.Note{}, nil
+	}})
 	return err
 }

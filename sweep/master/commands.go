@@ -9,7 +9,6 @@ import (
 	"mlframework/sweep/core"
 	"mlframework/sweep/metric"
 	"mlframework/sweep/secret"
-	"mlframework/sweep/space"
 	"mlframework/sweep/store"
 	"mlframework/sweep/task"
 )
@@ -31,7 +30,11 @@ func (m *Master) Submit(ctx context.Context, s Submission) (id string, err error
 	if s.Record.Space == nil {
 		return "", errors.New("submit: the record has no space")
 	}
+	audit := AuditOf(ctx)
 	_, err = m.change(ctx, func(ctx context.Context) (core.Command, error) {
+		if _, err := m.repeated(ctx, audit, ""); err != nil { // Add finds the sweep
+			return nil, err
+		}
 		if err := m.pin(&s); err != nil {
 			return nil, err
 		}
@@ -76,12 +79,18 @@ func (m *Master) pin(s *Submission) error {
 }
 
 // changeSweep decides a command about a sweep, which the core is given before; "" is the newest.
-// The command is checked before anything is prepared for it.
-func (m *Master) changeSweep(ctx context.Context, id string, command func(ctx context.Context, id string) (core.Command, error)) (core.Answer, error) {
+// The command is checked before anything is prepared for it. What was done before under the same
+// client key is not done again.
+func (m *Master) changeSweep(ctx context.Context, id string,
+	command func(ctx context.Context, id string) (core.Command, error)) (core.Answer, error) {
+	audit := AuditOf(ctx)
 	return m.change(ctx, func(ctx context.Context) (core.Command, error) {
 		sweep, err := m.add(ctx, id)
 		if err != nil {
 			return nil, err
+		}
+		if again, err := m.repeated(ctx, audit, sweep); again || err != nil {
+			return core.Show{Sweep: sweep}, err
 		}
 		return command(ctx, sweep)
 	})
@@ -133,8 +142,8 @@ func (m *Master) Prioritize(ctx context.Context, id string, priority int) (core.
 // kept where they are gone.
 func (m *Master) goOn(id string, with api.Continuation,
 	command func(core.Revision) core.Command) (core.Command, error) {
-	r := core.Revision{Revision: with.Revision, Code: with.Code, Settings: with.Settings, Environ: with.Environ,
-		Overrides: with.Overrides}
+	r := core.Revision{Revision: with.Revision, Code: with.Code, Settings: with.Settings,
+		Environ: with.Environ}
 	err := m.core.Check(command(r))
 	if err == nil {
 		r.Edition, err = m.supply(id, with.Secrets)
@@ -152,16 +161,19 @@ func (m *Master) Resume(ctx context.Context, id string, with api.Continuation) (
 
 // Extend gives a sweep the points of a space that its parameters did not describe so far; see
 // core.ExtendSweep. It returns how many tasks it added.
-func (m *Master) Extend(ctx context.Context, id string, space *space.Space,
-	with api.Continuation) (added int64, err error) {
+func (m *Master) Extend(ctx context.Context, id string, by api.Extension) (added int64,
+	err error) {
 	a, err := m.changeSweep(ctx, id, func(_ context.Context, id string) (core.Command, error) {
-		command := func(r core.Revision) core.Command { return core.ExtendSweep{Sweep: id, Space: space, With: r} }
+		command := func(r core.Revision) core.Command {
+			r.Overrides = by.Overrides
+			return core.ExtendSweep{Sweep: id, Space: by.Space, With: r}
+		}
 		if record, _ := m.core.Record(id); m.core.Check(command(core.Revision{})) == nil {
-			if _, n, _ := record.Extended(space); n == 0 {
-				return core.ExtendSweep{Sweep: id, Space: space}, nil
+			if _, n, _ := record.Extended(by.Space); n == 0 {
+				return core.ExtendSweep{Sweep: id, Space: by.Space}, nil
 			}
 		}
-		return m.goOn(id, with, command)
+		return m.goOn(id, by.Continuation, command)
 	})
 	return a.Tasks, err
 }

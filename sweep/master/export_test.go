@@ -2,9 +2,13 @@ package master
 
 import (
 	"context"
+	"log/slog"
+	"sync/atomic"
 
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
+	"mlframework/sweep/queue"
+	"mlframework/sweep/store"
 	"mlframework/sweep/task"
 )
 
@@ -31,3 +35,59 @@ func Shown(r core.Record, h core.Head, d api.Detail) (w *Watcher, line func(task
 	ws := &watchers{}
 	return ws.add(r, h, nil, d), ws.line, func(h core.Head, tasks []core.Task) { ws.changed(r, h, tasks) }, ws.close
 }
+
+// Outbox is what sends messages to workers.
+type Outbox struct{ box outbox }
+
+// NewOutbox makes an outbox that sends nothing before it runs.
+func NewOutbox(q queue.Hub, log *slog.Logger) *Outbox {
+	var o Outbox
+	o.box.init(q, log)
+	return &o
+}
+
+// Send hands over messages.
+func (o *Outbox) Send(messages ...core.Message) { o.box.send(messages) }
+
+// Run sends until ctx ends.
+func (o *Outbox) Run(ctx context.Context) { o.box.run(ctx) }
+
+// Pending is how many messages the queue has not taken.
+func (o *Outbox) Pending() int { return o.box.pending() }
+
+// CountSearches counts how often a sweep is searched for that is not there; call it before Run.
+func (m *Master) CountSearches() (searches func() int) {
+	c := &searchCounter{sweepStore: m.sweeps}
+	m.sweeps = c
+	return func() int { return int(c.searches.Load()) }
+}
+
+type searchCounter struct {
+	sweepStore
+	searches atomic.Int64
+}
+
+func (c *searchCounter) Sweep(ctx context.Context, id string) (store.Sweep, error) {
+	s, err := c.sweepStore.Sweep(ctx, id)
+	if err != nil {
+		c.searches.Add(1)
+	}
+	return s, err
+}
+
+// Senders knows the workers that lines of live output come from.
+type Senders struct{ known senders }
+
+// Register notes the host of a worker.
+func (s *Senders) Register(w core.WorkerRecord) { s.known.register(w) }
+
+// Changed drops what is known of tasks that have another attempt now.
+func (s *Senders) Changed(sweep string, tasks ...core.Task) { s.known.changed(sweep, tasks) }
+
+// Host returns the host of the worker that sent a line; false: it is dropped.
+func (s *Senders) Host(l task.Line, read func() (store.Placement, error)) (string, bool, error) {
+	return s.known.host(l, read)
+}
+
+// Refused is how many lines were of attempts that their worker never had.
+func (s *Senders) Refused() int64 { return s.known.refused.Load() }

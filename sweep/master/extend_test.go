@@ -38,21 +38,22 @@ func TestAFinishedSweepIsExtended(t *testing.T) {
 	id := s.submit(3)
 	s.becomes(id, core.Finished, "3 succeeded")
 	before := s.task(id, 1)
-	if n, err := s.master.Extend(t.Context(), id, upTo(t, 3),
-		api.Continuation{Revision: "r2"}); n != 0 || err != nil {
+	if n, err := s.master.Extend(t.Context(), id, api.Extension{Space: upTo(t, 3),
+		Continuation: api.Continuation{Revision: "r2"}}); n != 0 || err != nil {
 		t.Errorf("by nothing: %d, %v", n, err)
 	}
 	if h := s.head(id); h.State != core.Finished || h.Ended.IsZero() {
 		t.Errorf("it is %+v", h)
 	}
-	n, err := s.master.Extend(t.Context(), "", upTo(t, 5), api.Continuation{})
+	n, err := s.master.Extend(t.Context(), "", api.Extension{Space: upTo(t, 5)})
 	if n != 2 || err != nil {
 		t.Fatalf("%d, %v", n, err)
 	}
 	s.becomes(id, core.Finished, "5 succeeded")
 	s.again() // what it is stands on disk
-	n, err = s.master.Extend(t.Context(), id, spaceOf(t, "i: [0, 9]\nswitch: true"),
-		api.Continuation{Revision: "r2", Code: "c2"})
+	n, err = s.master.Extend(t.Context(), id, api.Extension{Space: spaceOf(t,
+		"i: [0, 9]\nswitch: true"),
+		Continuation: api.Continuation{Revision: "r2", Code: "c2"}})
 	if n != 2 || err != nil {
 		t.Fatalf("%d, %v", n, err)
 	}
@@ -81,7 +82,7 @@ func TestAnExtensionIsHandedOut(t *testing.T) {
 	defer stop()
 	_, err = s.master.Pause(t.Context(), id, "lunch", false)
 	s.must(err)
-	n, err := s.master.Extend(t.Context(), id, spaceOf(t, "i: [1, x, y]"), api.Continuation{})
+	n, err := s.master.Extend(t.Context(), id, api.Extension{Space: spaceOf(t, "i: [1, x, y]")})
 	if n != 2 || err != nil {
 		t.Fatalf("%d, %v", n, err)
 	}
@@ -133,7 +134,7 @@ func TestSweepsThatAreNotExtended(t *testing.T) {
 		huge: huge + " is not to be extended: parameter i: its 1000000 values cannot be compared one by one with those that it had, 100000 is the most; " +
 			"submit what is new as a sweep of its own",
 	} {
-		_, err := s.master.Extend(t.Context(), id, upTo(t, 1000000), api.Continuation{})
+		_, err := s.master.Extend(t.Context(), id, api.Extension{Space: upTo(t, 1000000)})
 		if wrong, ok := errors.AsType[*core.WrongState](err); !ok || wrong.Error() != want {
 			t.Errorf("got  %v\nwant %s", err, want)
 		}
@@ -193,7 +194,7 @@ func TestPriority(t *testing.T) {
 }
 
 // A task that has to be alone empties no worker while sweeps of a higher priority have work for it.
-func TestPriorityOfALonelyTask(t *testing.T) {
+func TestPriorityOfAnExclusiveTask(t *testing.T) {
 	for _, priority := range []int{0, -1} {
 		t.Run(fmt.Sprint(priority), func(t *testing.T) {
 			timed(t, func(t *testing.T) {

@@ -2,6 +2,7 @@ package master
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -20,11 +21,12 @@ const many = 8
 type inputs struct {
 	events     <-chan queue.Delivery[task.Event]
 	heartbeats <-chan task.Heartbeat
+	dead       <-chan queue.Delivery[task.DeadLetter]
 }
 
 func (m *Master) inputs(ctx context.Context) (inputs, func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	in := inputs{m.o.Queue.Events(ctx), m.o.Queue.Heartbeats(ctx)}
+	in := inputs{m.o.Queue.Events(ctx), m.o.Queue.Heartbeats(ctx), m.o.Queue.DeadLetters(ctx)}
 	var parts sync.WaitGroup
 	parts.Go(func() {
 		for l := range m.o.Queue.Lines(ctx) {
@@ -48,6 +50,7 @@ func (m *Master) inputs(ctx context.Context) (inputs, func()) {
 type step struct {
 	heartbeats []task.Heartbeat
 	events     []task.Event
+	dead       []task.DeadLetter
 	acks       []func() error // of their deliveries
 	call       *call          // one command at most
 	supplied   bool           // after the step: every worker has enough at hand
@@ -71,7 +74,16 @@ func (m *Master) take(ctx context.Context, in inputs, s *step, over <-chan time.
 	select {
 	case d, ok := <-in.events:
 		if ok {
-			s.events, s.acks = append(s.events, d.Items...), append(s.acks, d.Ack)
+			s.events = append(s.events, d.Items...)
+			s.dead = append(s.dead, d.Unreadable...)
+			if !m.hold(d.Items) {
+				s.acks = append(s.acks, d.Ack)
+			}
+		}
+		return ok
+	case d, ok := <-in.dead:
+		if ok {
+			s.dead, s.acks = append(s.dead, d.Items...), append(s.acks, d.Ack)
 		}
 		return ok
 	case h, ok := <-in.heartbeats:
@@ -104,4 +116,22 @@ func (m *Master) alarm() <-chan time.Time {
 		next = m.pausedUntil
 	}
 	return time.After(next.Sub(m.o.Now()))
+}
+
+// mostHeld bounds the deliveries that are not acknowledged: a queue gives so many ahead, and others
+// have to come.
+const mostHeld = 32
+
+// hold reports whether a delivery is left in the queue, from where it comes again when the master
+// starts: it tells of a sweep that is damaged, and that may be repaired until then.
+func (m *Master) hold(events []task.Event) bool {
+	damaged := func(e task.Event) bool { return m.damaged[e.Sweep] }
+	if len(m.damaged) == 0 || !slices.ContainsFunc(events, damaged) {
+		return false
+	}
+	if m.held++; m.held == mostHeld+1 {
+		m.o.Log.Error("what workers tell of damaged sweeps is dropped from now on; " +
+			"their tasks run again once they are repaired")
+	}
+	return m.held <= mostHeld
 }

@@ -14,9 +14,9 @@ import (
 // audited is what the audit has of an action, the oldest first.
 func (s *site) audited(action string) (all []string) {
 	s.t.Helper()
-	deeds, err := s.store.Audit(s.t.Context(), "", 0, 1000)
+	entries, err := s.store.Audit(s.t.Context(), "", 0, 1000)
 	s.must(err)
-	for _, d := range slices.Backward(deeds) {
+	for _, d := range slices.Backward(entries) {
 		if d.Action == action {
 			all = append(all, strings.Join([]string{d.User, d.Kind, d.Object, d.Detail, d.Outcome}, " "))
 		}

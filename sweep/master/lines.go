@@ -16,20 +16,22 @@ const mostPlaced = 1 << 14
 // placed is where the newest attempt of a task is.
 type placed struct {
 	attempt int
-	worker  string
+	worker  string // "": it was given back, or nothing is known
+	known   bool   // of the worker
 }
 
 // senders knows which worker the lines of a task come from: the one that its newest attempt was
 // placed on. Placements are on disk before a worker can know of them; they are read once, and
-// forgotten when the task has another attempt. The zero value is ready; it is safe for concurrent
-// use.
+// forgotten when the task has another attempt. So a line of any other attempt than the one that is
+// remembered is dropped without reading. The zero value is ready; it is safe for concurrent use.
 type senders struct {
 	refused atomic.Int64 // lines of attempts that their worker never had
 
 	mu      sync.Mutex
 	hosts   map[string]string // of workers, as they registered
 	tasks   map[task.ID]placed
-	changes int64 // how often tasks have changed since the start
+	others  map[task.ID]placed // likewise, of tasks of which only lines of other attempts came
+	changes int64              // how often tasks have changed since the start
 }
 
 // register notes the hosts of workers.
@@ -56,7 +58,7 @@ func (s *senders) changed(sweep string, tasks []core.Task) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.changes++
-	if len(s.tasks) == 0 {
+	if len(s.tasks)+len(s.others) == 0 {
 		return
 	}
 	for i := range tasks {
@@ -64,6 +66,7 @@ func (s *senders) changed(sweep string, tasks []core.Task) {
 		if p, known := s.tasks[id]; known && p.attempt != tasks[i].Try.Number {
 			delete(s.tasks, id)
 		}
+		delete(s.others, id)
 	}
 }
 
@@ -72,21 +75,30 @@ func (s *senders) changed(sweep string, tasks []core.Task) {
 func (s *senders) find(id task.ID) (p placed, known bool, changes int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p, known = s.tasks[id]
+	if p, known = s.tasks[id]; !known {
+		p, known = s.others[id]
+	}
 	return p, known, s.changes
 }
 
-// remember notes where the newest attempt of a task was when tasks had changed so often.
+// remember notes what the newest attempt of a task was when tasks had changed so often. What lines
+// of other attempts led to does not push out the rest: those may be made up.
 func (s *senders) remember(id task.ID, p placed, changes int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.changes != changes {
-		return
+	switch {
+	case s.changes != changes:
+	case p.worker == "":
+		if s.others == nil || len(s.others) >= mostPlaced {
+			s.others = map[task.ID]placed{}
+		}
+		s.others[id] = p
+	default:
+		if s.tasks == nil || len(s.tasks) >= mostPlaced {
+			s.tasks = map[task.ID]placed{}
+		}
+		s.tasks[id] = p
 	}
-	if s.tasks == nil || len(s.tasks) >= mostPlaced {
-		s.tasks = map[task.ID]placed{}
-	}
-	s.tasks[id] = p
 }
 
 // host returns the host of the worker that sent a line; false where the line is not of the newest
@@ -94,22 +106,31 @@ func (s *senders) remember(id task.ID, p placed, changes int64) {
 func (s *senders) host(l task.Line, read func() (store.Placement, error)) (string, bool, error) {
 	id := task.ID{Sweep: l.Sweep, Index: l.Index}
 	p, known, changes := s.find(id)
-	if !known || l.Attempt != p.attempt {
+	if l.Attempt < 1 {
+		s.refused.Add(1)
+		return "", false, nil
+	}
+	if !known || l.Attempt == p.attempt && !p.known {
 		found, err := read()
-		switch {
-		case err != nil:
+		if err != nil {
 			return "", false, err
-		case neverHad(l.Worker, l.Attempt, found):
+		}
+		p = placed{attempt: found.Newest}
+		if l.Attempt == found.Newest {
+			p.worker, p.known = found.Worker, true
+		}
+		s.remember(id, p, changes)
+		if core.OriginOf(l.Worker, l.Attempt, found.Worker, found.Newest) == core.FromStranger {
 			s.refused.Add(1)
 			return "", false, nil
-		case l.Attempt != found.Newest || found.Worker == "":
-			return "", false, nil
 		}
-		p = placed{found.Newest, found.Worker}
-		s.remember(id, p, changes)
 	}
-	if p.worker != l.Worker {
+	switch {
+	case l.Attempt > p.attempt,
+		l.Attempt == p.attempt && p.worker != "" && p.worker != l.Worker:
 		s.refused.Add(1)
+		return "", false, nil
+	case l.Attempt != p.attempt || p.worker == "":
 		return "", false, nil
 	}
 	s.mu.Lock()

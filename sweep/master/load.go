@@ -3,6 +3,8 @@ package master
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	"mlframework/sweep/core"
 	"mlframework/sweep/store"
@@ -11,9 +13,14 @@ import (
 
 // load makes the core of what the store has.
 func (m *Master) load(ctx context.Context) error {
-	unended, err := m.o.Store.Unended(ctx)
+	unended, damaged, err := m.o.Store.Unended(ctx)
 	if err != nil {
 		return err
+	}
+	m.damaged = map[string]bool{}
+	for _, d := range damaged {
+		m.damaged[d.ID] = true
+		m.o.Log.Error("a sweep is damaged; the others run", "sweep", d.ID, "error", d)
 	}
 	if m.vault == nil {
 		if err := m.openVault(unended); err != nil {
@@ -33,7 +40,8 @@ func (m *Master) load(ctx context.Context) error {
 		}
 		sweeps = append(sweeps, l)
 	}
-	o := core.Options{Local: m.o.Alone, Lease: m.o.Lease}
+	o := core.Options{Local: m.o.Alone, Lease: m.o.Lease,
+		Damaged: slices.Sorted(maps.Keys(m.damaged))}
 	if m.core != nil {
 		o.Restarted, o.Memory = true, m.core.Memory()
 	}
@@ -62,7 +70,7 @@ func (m *Master) add(ctx context.Context, id string) (string, error) {
 	if m.core.Has(id) {
 		return id, nil
 	}
-	s, err := m.o.Store.Sweep(ctx, id)
+	s, err := m.sweeps.Sweep(ctx, id)
 	if err != nil {
 		return "", err
 	}
@@ -105,18 +113,18 @@ func (m *Master) lookUpRunning(ctx context.Context, in *core.Input, h *task.Hear
 			continue
 		}
 		seen[b.Sweep] = true
-		if stored, err := m.o.Store.Has(ctx, b.Sweep); err == nil && !stored {
+		if stored, err := m.sweeps.Has(ctx, b.Sweep); err == nil && !stored {
 			mark(&in.Unknown, b.Sweep)
 		}
 	}
 }
 
 func (m *Master) lookUpEvent(ctx context.Context, in *core.Input, e *core.Event) error {
-	if e.Sweep == "" || e.Version > task.Newest || in.Unknown[e.Sweep] {
+	if e.Sweep == "" || e.Version > task.Newest || in.Unknown[e.Sweep] || m.damaged[e.Sweep] {
 		return nil
 	}
 	if !m.core.Has(e.Sweep) {
-		stored, err := m.o.Store.Has(ctx, e.Sweep)
+		stored, err := m.sweeps.Has(ctx, e.Sweep)
 		if err != nil {
 			return err
 		}
@@ -132,22 +140,11 @@ func (m *Master) lookUpEvent(ctx context.Context, in *core.Input, e *core.Event)
 		return nil
 	}
 	p, err := m.o.Store.Placement(ctx, e.Sweep, e.Index, e.Attempt)
-	switch {
-	case err != nil:
+	if err != nil {
 		return fmt.Errorf("read the placement of %s, attempt %d: %w", e.ID(), e.Attempt, err)
-	case p.Worker != "" && p.Worker == e.Worker:
-	case neverHad(e.Worker, e.Attempt, p):
-		e.Origin = core.FromStranger
-	default:
-		e.Origin = core.FromReturner
 	}
+	e.Origin = core.OriginOf(e.Worker, e.Attempt, p.Worker, p.Newest)
 	return nil
-}
-
-// neverHad reports whether it is certain that a worker never had an attempt: it was placed on
-// another, or does not exist. Where one was placed that was given back is not known.
-func neverHad(worker string, attempt int, p store.Placement) bool {
-	return p.Worker != "" && p.Worker != worker || attempt < 1 || attempt > p.Newest
 }
 
 func mark(set *map[string]bool, id string) {

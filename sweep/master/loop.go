@@ -17,23 +17,27 @@ import (
 // that has begun is taken to its end.
 func (m *Master) apply(ctx context.Context, s *step) error {
 	whole := context.WithoutCancel(ctx)
+	if len(s.dead) > 0 {
+		if err := m.o.Store.KeepDeadLetters(whole, s.dead); err != nil {
+			return fmt.Errorf("write the store: %w", err)
+		}
+	}
 	in := core.Input{Heartbeats: s.heartbeats}
 	for _, e := range s.events {
 		in.Events = append(in.Events, core.Event{Event: e})
 	}
 	if s.call != nil {
 		in.Command = m.prepare(whole, s.call)
-		if s.call.audit != nil {
-			in.Audit = &s.call.audit.Deed
+		if e := s.call.audit; e != nil && e.Time.IsZero() { // a repetition was kept already
+			in.Audit = e
 		}
 	}
 	effects, err := m.step(whole, in)
 	if s.call != nil {
-		if s.call.audit != nil {
-			s.call.audit.Kept = err == nil
-		}
 		if err != nil {
 			effects.Err = err
+		} else if in.Audit != nil {
+			in.Audit.Time = m.o.Now()
 		}
 		s.call.done <- answer{effects.Answer, effects.Err}
 	}
@@ -42,7 +46,7 @@ func (m *Master) apply(ctx context.Context, s *step) error {
 	}
 	for _, ack := range s.acks {
 		if err := ack(); err != nil && ctx.Err() == nil { // at the end the queue goes first
-			m.o.Log.Warn("events not acknowledged; they come again", "error", err)
+			m.o.Log.Warn("messages not acknowledged; they come again", "error", err)
 		}
 	}
 	s.supplied = m.supplied
@@ -143,7 +147,7 @@ func (m *Master) decide(ctx context.Context, in core.Input) (effects core.Effect
 
 // finish commits what a step decided, and does what follows.
 func (m *Master) finish(ctx context.Context, out core.Output, events bool) (core.Effects, error) {
-	m.tally.step(&out, events)
+	m.metrics.step(&out, events)
 	m.supplied = out.Supplied
 	effects, err := out.Commit(func(rows *core.Rows) error { return m.commit(ctx, rows) })
 	if err != nil {
@@ -182,11 +186,11 @@ func (m *Master) commit(ctx context.Context, rows *core.Rows) error {
 			return fmt.Errorf("forget worker %s: %w", name, err)
 		}
 	}
-	groups = append(groups, store.Group{Workers: rows.Workers, Deeds: rows.Audit})
+	groups = append(groups, store.Group{Workers: rows.Workers, Audit: rows.Audit})
 	if err := m.o.Store.Commit(ctx, groups...); err != nil {
 		return fmt.Errorf("write the store: %w", err)
 	}
-	m.tally.commit(rows, time.Since(begin))
+	m.metrics.commit(rows, time.Since(begin))
 	m.senders.register(rows.Workers...)
 	for _, name := range rows.Gone {
 		m.senders.forget(name)

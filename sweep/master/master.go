@@ -40,28 +40,40 @@ type Options struct {
 // Master runs sweeps. Its methods may be called concurrently. Before Run they wait for it; after
 // Run they fail with ErrStopped.
 type Master struct {
-	o     Options
-	calls chan call
-	watch watchers
+	o      Options
+	sweeps sweepStore
+	calls  chan call
+	watch  watchers
 
 	senders senders
 
 	ended   chan struct{} // closed when Run has ended
 	exitErr error         // why; read after ended
 
-	outbox  outbox
-	reads   reads
-	turns   measureTurns
-	notices notices
-	started time.Time // by the clock of the process
+	outbox outbox
+	reads  reads
+	turns  measureTurns
+	// requeuing has one caller at a time requeue dead letters, so that none is sent twice.
+	requeuing sync.Mutex
+	notices   notices
+	started   time.Time // by the clock of the process
 
 	// What follows is the loop's.
-	core  *core.Core
-	vault *secret.Vault // nil: there is none
-	tally tally
+	core    *core.Core
+	vault   *secret.Vault // nil: there is none
+	metrics *metrics      // what is registered of it is read by others, too
 	// pausedUntil is until when nothing is decided, after a panic, but for what comes in.
 	pausedUntil time.Time
-	supplied    bool // after the last step: every worker has enough at hand
+	damaged     map[string]bool // sweeps that cannot be read
+	held        int             // deliveries left unacknowledged for them
+	supplied    bool            // after the last step: every worker has enough at hand
+}
+
+// sweepStore finds sweeps by their ids. Sweep searches all of them for one that may be meant, where
+// there is none of an id: that is for people.
+type sweepStore interface {
+	Has(ctx context.Context, id string) (bool, error)
+	Sweep(ctx context.Context, id string) (store.Sweep, error)
 }
 
 // New makes a master.
@@ -72,7 +84,8 @@ func New(o Options) *Master {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	m := &Master{o: o, calls: make(chan call), ended: make(chan struct{}), exitErr: ErrStopped, started: time.Now()}
+	m := &Master{o: o, sweeps: o.Store, calls: make(chan call), ended: make(chan struct{}),
+		exitErr: ErrStopped, started: time.Now(), metrics: newMetrics()}
 	m.outbox.init(o.Queue, o.Log)
 	return m
 }
@@ -115,7 +128,7 @@ type call struct {
 	// prepare reads what a command needs and returns it. It runs in the loop, before the step that
 	// decides the command.
 	prepare func(context.Context) (core.Command, error)
-	audit   *Deed // of the command; nil: none
+	audit   *core.AuditEntry // of the command; nil: none
 	done    chan answer
 }
 
@@ -139,7 +152,7 @@ func (m *Master) do(ctx context.Context, command core.Command) (core.Answer, err
 
 // change is do, with the audit entry of ctx.
 func (m *Master) change(ctx context.Context, prepare func(context.Context) (core.Command, error)) (core.Answer, error) {
-	return m.ask(ctx, call{prepare: prepare, audit: DeedOf(ctx)})
+	return m.ask(ctx, call{prepare: prepare, audit: AuditOf(ctx)})
 }
 
 func (m *Master) ask(ctx context.Context, c call) (core.Answer, error) {

@@ -1,12 +1,15 @@
 package master_test
 
 import (
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"mlframework/sweep/core"
 	"mlframework/sweep/master"
+	"mlframework/sweep/store"
 	"mlframework/sweep/task"
 )
 
@@ -45,4 +48,34 @@ func TestMissingIsResolved(t *testing.T) {
 	missing("gone-1 false;")
 	later.Store(int64(time.Hour + time.Minute))
 	missing("")
+}
+
+// However much a worker tells of sweeps that are not there, or have ended, the sweeps that are
+// there are not searched for one that may be meant.
+func TestSweepsThatWorkersMakeUpAreNotSearchedFor(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	h := s.newRunner("w1", 1, time.Millisecond)
+	ended := s.submit(1)
+	s.becomes(ended, core.Finished, "1 succeeded")
+	var events []task.Event
+	beat := task.Heartbeat{Slots: 1, Incarnation: "1"}
+	for n := range 200 {
+		g := given{sweep: fmt.Sprint("none-", n), Attempt: task.Attempt{Number: 1}}
+		for _, g := range []given{g, g, {ended, task.Attempt{Number: 9}}} {
+			events = append(events, h.event(task.StartedEvent, g))
+			beat.Running = append(beat.Running, task.Busy{Sweep: g.sweep, Attempt: 1})
+		}
+	}
+	h.emit(events...)
+	h.beat(beat)
+	s.newHand("w2", 1).processed()
+	h.toldStop(given{"none-0", task.Attempt{Number: 1}}) // so the heartbeat was processed
+	if n := s.searches(); n != 0 {
+		t.Errorf("sweeps were searched %d times", n)
+	}
+	_, err := s.master.Cancel(t.Context(), "none-7", "") // of a person it is
+	if unknown := new(store.UnknownSweep); !errors.As(err, &unknown) || s.searches() != 1 {
+		t.Errorf("%v, after %d searches", err, s.searches())
+	}
 }

@@ -1,11 +1,9 @@
 package master
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"log/slog"
-	"slices"
 	"sync"
 	"time"
 
@@ -13,26 +11,50 @@ import (
 	"mlframework/sweep/queue"
 )
 
-// Pauses between two tries to send while the queue is away.
+// Pauses between two tries to send while the queue takes nothing for a worker.
 const (
 	shortestPause = 50 * time.Millisecond
 	longestPause  = 2 * time.Second
+	// noticeable is from which pause on the log says that messages wait.
+	noticeable = time.Second
 )
 
-// outbox sends messages in a goroutine of its own, in order for each worker, until the queue took
-// them: the loop does not wait for a broker. The store has what messages say, and a batch that is
-// sent twice runs once.
+// mostWaiting bounds what waits for one worker, in bytes. It is several times what a worker has at
+// hand of tasks with long command lines.
+const mostWaiting = 16 << 20
+
+// outbox sends messages until the queue took them: the loop does not wait for a broker. Each worker
+// has an outgoing queue, sent in order by a goroutine of its own while anything is in it, so that a
+// worker to which nothing can be sent delays no other.
+//
+// The store has what messages say, and a batch that is sent twice runs once. So what does not fit
+// is dropped: a worker's heartbeats show which tasks did not come and what it was not told, and the
+// core sends that again. The removal of a worker's queue is not repeated; it takes the place of all
+// that waits before it.
 type outbox struct {
 	queue queue.Hub
 	log   *slog.Logger
 
-	mu       sync.Mutex
-	messages []core.Message // to be sent
-	wake     chan struct{}
+	mu      sync.Mutex
+	workers map[string]*outgoing // of workers to which something is to be sent
+	begin   func(*outgoing)      // begins to send; nil: nothing is sent now
+	count   int                  // messages of all workers
+	stuck   int                  // workers whose messages have waited noticeably
+	said    bool                 // it was logged that the queue takes nothing
 }
 
 func (p *outbox) init(q queue.Hub, log *slog.Logger) {
-	p.queue, p.log, p.wake = q, log, make(chan struct{}, 1)
+	p.queue, p.log, p.workers = q, log, map[string]*outgoing{}
+}
+
+// outgoing is the messages for one worker.
+type outgoing struct {
+	worker   string
+	waiting  []core.Message // a removal is the first
+	sending  []core.Message
+	size     int  // of waiting and sending, in bytes
+	stuck    bool // it is counted in outbox.stuck
+	overfull bool // messages were dropped, and that was logged
 }
 
 // send hands over messages. What they say is on disk.
@@ -41,92 +63,166 @@ func (p *outbox) send(messages []core.Message) {
 		return
 	}
 	p.mu.Lock()
-	p.messages = append(p.messages, messages...)
-	p.mu.Unlock()
-	select {
-	case p.wake <- struct{}{}:
-	default:
+	defer p.mu.Unlock()
+	for i := range messages {
+		m := &messages[i]
+		o := p.workers[m.Worker]
+		if o == nil {
+			o = &outgoing{worker: m.Worker}
+			p.workers[m.Worker] = o
+			p.add(o, m)
+			if p.begin != nil {
+				p.begin(o)
+			}
+			continue
+		}
+		p.add(o, m)
 	}
 }
 
-// waiting is how many messages the queue has not taken.
-func (p *outbox) waiting() int {
+// add appends a message to those of its worker, unless too much waits.
+func (p *outbox) add(o *outgoing, m *core.Message) {
+	size := sizeOf(m)
+	switch {
+	case m.Remove:
+		p.count -= len(o.waiting)
+		o.waiting, o.size = nil, sizeOfAll(o.sending)
+	case o.size > 0 && o.size+size > mostWaiting:
+		if !o.overfull {
+			o.overfull = true
+			p.log.Warn("messages for a worker are dropped, as too much waits: its heartbeats "+
+				"show what is to be sent again", "worker", o.worker)
+		}
+		return
+	}
+	o.waiting = append(o.waiting, *m)
+	o.size += size
+	p.count++
+}
+
+// sizeOf estimates how much memory a message holds that it does not share with others.
+func sizeOf(m *core.Message) int {
+	const own = 256 // of a message, and of an attempt
+	size := own
+	if m.Control != nil {
+		size += len(m.Control.Secrets) + len(m.Control.Reason)
+	}
+	for i := range m.Batches {
+		for j := range m.Batches[i].Attempts {
+			size += own
+			for _, arg := range m.Batches[i].Attempts[j].Args {
+				size += len(arg)
+			}
+		}
+	}
+	return size
+}
+
+func sizeOfAll(messages []core.Message) (size int) {
+	for i := range messages {
+		size += sizeOf(&messages[i])
+	}
+	return size
+}
+
+// pending is how many messages the queue has not taken.
+func (p *outbox) pending() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return len(p.messages)
+	return p.count
 }
 
 // run sends until ctx ends.
 func (p *outbox) run(ctx context.Context) {
+	var senders sync.WaitGroup
+	p.mu.Lock()
+	p.begin = func(o *outgoing) { senders.Go(func() { p.sendTo(ctx, o) }) }
+	for _, o := range p.workers {
+		p.begin(o)
+	}
+	p.mu.Unlock()
+	<-ctx.Done()
+	p.mu.Lock()
+	p.begin = nil
+	p.mu.Unlock()
+	senders.Wait()
+}
+
+// sendTo sends the messages for one worker until there are none, or ctx ends.
+func (p *outbox) sendTo(ctx context.Context, o *outgoing) {
 	var pause time.Duration
-	said := false
-	for {
-		var timer <-chan time.Time
-		if pause > 0 {
-			timer = time.After(pause)
+	for p.next(o) {
+		left, err := p.deliver(ctx, o.worker, o.sending)
+		if pause = min(max(2*pause, shortestPause), longestPause); err == nil {
+			pause = 0
+		}
+		p.settle(o, left, err, pause)
+		if err == nil {
+			continue
 		}
 		select {
-		case <-timer:
-		case <-when(pause == 0, p.wake):
+		case <-time.After(pause):
 		case <-ctx.Done():
 			return
 		}
-		p.mu.Lock()
-		messages := p.messages
-		p.messages = nil
-		p.mu.Unlock()
-		left, err := p.deliver(ctx, messages)
-		if err == nil {
-			if said {
-				p.log.Info("what waited for the queue is sent")
-			}
-			pause, said = 0, false
-			continue
-		}
-		pause = min(max(2*pause, shortestPause), longestPause)
-		if pause > time.Second && !said { // why it is away the queue says itself
-			said = true
-			p.log.Warn("the queue takes nothing: tasks and messages wait until it does", "error", err, "waiting", len(left))
-		}
-		p.mu.Lock()
-		p.messages = append(left, p.messages...)
-		p.mu.Unlock()
 	}
 }
 
-// when is c on a condition, and nothing otherwise.
-func when(condition bool, c <-chan struct{}) <-chan struct{} {
-	if condition {
-		return c
+// next takes what is to be sent to a worker; false when there is nothing.
+func (p *outbox) next(o *outgoing) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(o.waiting) == 0 {
+		delete(p.workers, o.worker)
+		return false
 	}
-	return nil
+	o.sending, o.waiting = o.waiting, nil
+	return true
 }
 
-// deliver sends messages, to all workers at once, and returns those that were not taken.
-func (p *outbox) deliver(ctx context.Context, messages []core.Message) (left []core.Message, err error) {
-	routes := map[string][]core.Message{}
-	var workers []string
-	for _, l := range messages {
-		if routes[l.Worker] == nil {
-			workers = append(workers, l.Worker)
+// settle takes back what was not sent, and says when that lasts: after an error the next try
+// follows a pause.
+func (p *outbox) settle(o *outgoing, left []core.Message, err error, pause time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	before := len(o.waiting) + len(o.sending)
+	if len(o.waiting) == 0 || !o.waiting[0].Remove {
+		o.waiting = append(left, o.waiting...)
+	}
+	p.count += len(o.waiting) - before
+	o.sending, o.size = nil, sizeOfAll(o.waiting)
+	switch {
+	case err == nil && o.stuck:
+		if p.stuck--; p.stuck == 0 && p.said {
+			p.said = false
+			p.log.Info("what waited for the queue is sent")
 		}
-		routes[l.Worker] = append(routes[l.Worker], l)
+		o.stuck, o.overfull = false, false
+	case pause > noticeable && !o.stuck:
+		o.stuck = true
+		p.stuck++
+		p.explain(o, err)
 	}
-	lefts, errs := make([][]core.Message, len(workers)), make([]error, len(workers))
-	send := func(n int) { lefts[n], errs[n] = p.route(ctx, workers[n], routes[workers[n]]) }
-	var others sync.WaitGroup
-	for n := 1; n < len(workers); n++ {
-		others.Go(func() { send(n) })
-	}
-	if len(workers) > 0 { // most often the only one
-		send(0)
-	}
-	others.Wait()
-	return slices.Concat(lefts...), cmp.Or(errs...)
 }
 
-// route sends the messages of one worker and returns those that were not taken. Batches that follow each other go as one.
-func (p *outbox) route(ctx context.Context, worker string, messages []core.Message) ([]core.Message, error) {
+// explain logs that messages wait, once for all workers where the queue is away: why, it says
+// itself.
+func (p *outbox) explain(o *outgoing, err error) {
+	switch s := p.queue.Status(); {
+	case !s.Away && s.Blocked == "":
+		p.log.Warn("the queue takes nothing for a worker: its messages wait until it does",
+			"worker", o.worker, "error", err, "waiting", len(o.waiting))
+	case !p.said:
+		p.said = true
+		p.log.Warn("the queue takes nothing: tasks and messages wait until it does", "error", err,
+			"waiting", p.count)
+	}
+}
+
+// deliver sends messages to one worker and returns those that were not taken. Batches that follow
+// each other go as one.
+func (p *outbox) deliver(ctx context.Context, worker string, messages []core.Message) (
+	[]core.Message, error) {
 	for len(messages) > 0 {
 		n, err := 1, error(nil)
 		if messages[0].Remove {

@@ -126,7 +126,8 @@ func TestWhatIsNotUnderstoodIsDropped(t *testing.T) {
 	h.emit(newer, nameless, h.event(task.StartedEvent, given{"train-99", g.Attempt}), h.event("unheard of", g))
 	h.report(task.StartedEvent, g)
 	s.becomes(id, core.Open, "1 queued, 1 running")
-	for _, want := range []string{"event of a newer version", "event of an unknown sweep", "sweep=train-99"} {
+	for _, want := range []string{"event of a newer version",
+		"events of an unknown sweep", "sweep=train-99"} {
 		s.poll("logged: "+want, func() bool { return strings.Contains(s.log.String(), want) }, s.log.String)
 	}
 }
@@ -201,7 +202,7 @@ func TestAnEventThatPanicsIsLeftOut(t *testing.T) {
 	var on atomic.Bool
 	on.Store(true)
 	s := newSite(t, func(o *master.Options) {
-		o.Log = slog.New(tripwire{o.Log.Handler(), &on, "event of an unknown sweep dropped"})
+		o.Log = slog.New(tripwire{o.Log.Handler(), &on, "events of an unknown sweep are dropped"})
 	})
 	h := s.newHand("w1", 1)
 	id := s.submit(2)

@@ -3,6 +3,7 @@ package master
 import (
 	"errors"
 	"io/fs"
+	"maps"
 	"strings"
 	"time"
 
@@ -17,7 +18,7 @@ func (m *Master) openVault(unended []store.Sweep) (err error) {
 	if m.o.Secrets == "" || m.o.Alone {
 		return nil
 	}
-	needed := map[string]bool{}
+	needed := maps.Clone(m.damaged)
 	for _, s := range unended {
 		needed[s.Head.ID] = true
 	}

@@ -207,12 +207,12 @@ func TestForgedHeartbeatGetsNoSecrets(t *testing.T) {
 		}
 		got.mu.Unlock()
 	}
-	deeds, err := s.store.Audit(t.Context(), id, 0, 100)
+	entries, err := s.store.Audit(t.Context(), id, 0, 100)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var released []string
-	for _, d := range deeds {
+	for _, d := range entries {
 		if d.Action == "release-secrets" {
 			released = append(released, d.Kind+" "+d.Object+" "+d.Detail+" "+d.Outcome)
 		}

@@ -35,6 +35,8 @@ type site struct {
 	master *master.Master
 	end    func() error // ends the master and waits for what Run returns
 	log    *journal
+	// searches is how often a sweep was searched for that is not there.
+	searches func() int
 }
 
 // journal keeps what was logged.
@@ -75,6 +77,7 @@ func (s *site) start(change ...func(*master.Options)) {
 		c(&o)
 	}
 	s.master = master.New(o)
+	s.searches = s.master.CountSearches()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func(m *master.Master) { done <- m.Run(ctx) }(s.master)

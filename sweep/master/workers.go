@@ -21,29 +21,42 @@ func (m *Master) Waits(ctx context.Context, id string) (waits map[int64]string, 
 // Drain lets a worker finish what runs and take nothing new; off undoes it. It outlives master and
 // worker.
 func (m *Master) Drain(ctx context.Context, worker string, off bool) (core.Worker, error) {
-	return m.changeWorker(ctx, core.DrainWorker{Worker: worker, Off: off})
+	return m.changeWorker(ctx, worker, core.DrainWorker{Worker: worker, Off: off})
 }
 
 // Resize changes how many attempts a worker runs at a time; 0 is what it was started with. It
 // outlives master and worker.
 func (m *Master) Resize(ctx context.Context, worker string, slots int) (core.Worker, error) {
-	return m.changeWorker(ctx, core.ResizeWorker{Worker: worker, Slots: slots})
+	return m.changeWorker(ctx, worker, core.ResizeWorker{Worker: worker, Slots: slots})
 }
 
 // Restart lets a worker's process end, so that what supervises it starts it again; see
 // core.RestartWorker.
 func (m *Master) Restart(ctx context.Context, worker string, now bool) (core.Worker, error) {
-	return m.changeWorker(ctx, core.RestartWorker{Worker: worker, Now: now})
+	return m.changeWorker(ctx, worker, core.RestartWorker{Worker: worker, Now: now})
 }
 
-func (m *Master) changeWorker(ctx context.Context, command core.Command) (core.Worker, error) {
-	a, err := m.change(ctx, func(context.Context) (core.Command, error) { return command, nil })
+// changeWorker decides a command about a worker. What was done before under the same client key is
+// not done again.
+func (m *Master) changeWorker(ctx context.Context, worker string, command core.Command,
+) (core.Worker, error) {
+	audit := AuditOf(ctx)
+	a, err := m.change(ctx, func(ctx context.Context) (core.Command, error) {
+		if again, err := m.repeated(ctx, audit, worker); again || err != nil {
+			return core.Show{Worker: worker}, err
+		}
+		return command, nil
+	})
 	return a.Worker, err
 }
 
-// Forget drops a worker that is away, and its queue. What it had goes to others.
+// Forget drops a worker that is away, and its queue. What it had goes to others. A worker of that
+// name that comes later is another one: there is nothing to be done twice.
 func (m *Master) Forget(ctx context.Context, worker string) error {
-	if _, err := m.changeWorker(ctx, core.ForgetWorker{Worker: worker}); err != nil {
+	_, err := m.change(ctx, func(context.Context) (core.Command, error) {
+		return core.ForgetWorker{Worker: worker}, nil
+	})
+	if err != nil {
 		return err
 	}
 	return m.o.Queue.Remove(ctx, worker)

@@ -8,9 +8,9 @@ import (
 	"mlframework/sweep/internal/rawjson"
 )
 
-// Infinite is what is infinite among final values. JSON has no number for it: a value is null there, and beside it stands
-// an object such as {"loss": "inf", "gain": "-inf"}. Readers that know nothing of it take the value for one that is not a
-// number, as they do with NaN.
+// Infinite is what is infinite among final values. JSON has no number for it: a value is null
+// there, and beside it stands an object such as {"loss": "inf", "gain": "-inf"}. Readers that know
+// nothing of it take the value for one that is not a number, as they do with NaN.
 type Infinite []FinalValue
 
 // Infinite returns those values of f that are infinite; nil when there are none.
@@ -82,7 +82,7 @@ func (all *Infinite) add(name, text string) {
 	}
 }
 
-// infiniteText is "inf" or "-inf"; "" for what is finite or not a number.
+// infiniteText returns "inf" or "-inf"; "" for what is finite or not a number.
 func infiniteText(v float64) string {
 	switch {
 	case math.IsInf(v, 1):

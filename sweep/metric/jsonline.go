@@ -9,7 +9,8 @@ import (
 	"mlframework/sweep/expr"
 )
 
-// jsonLine is a line {"metrics": {NAME: NUMBER, ...}, "step": INTEGER, ...}, metrics in the line's order.
+// jsonLine is a line {"metrics": {NAME: NUMBER, ...}, "step": INTEGER, ...}, metrics in the line's
+// order.
 type jsonLine struct {
 	metrics []jsonMetric
 	step    *int64
@@ -31,7 +32,8 @@ func (l jsonLine) names(name string) bool {
 	return false
 }
 
-// readJSONLine reads line if it is a JSON object with an object "metrics", also with Python's NaN and Infinity.
+// readJSONLine reads line if it is a JSON object with an object "metrics", also with Python's NaN
+// and Infinity.
 func readJSONLine(line []byte) (jsonLine, bool) {
 	line = bytes.TrimSpace(line)
 	if len(line) == 0 || line[0] != '{' || !bytes.Contains(line, metricsKey) {
@@ -92,8 +94,8 @@ func readStep(value []byte) *int64 {
 // ParseStep reads a whole number, also written 4.0 or 4e3; nil: it is none.
 func ParseStep(text string) *int64 { return readStep([]byte(text)) }
 
-// PlainJSON returns a JSON text with what Python writes for numbers that JSON has none for in words of JSON: null for NaN, 1e999 for
-// Infinity.
+// PlainJSON returns a JSON text with what Python writes for numbers that JSON has none for in words
+// of JSON: null for NaN, 1e999 for Infinity.
 func PlainJSON(text []byte) []byte {
 	if bytes.Contains(text, []byte("NaN")) || bytes.Contains(text, []byte("Infinity")) {
 		return plainNumbers(text)
@@ -101,8 +103,8 @@ func PlainJSON(text []byte) []byte {
 	return text
 }
 
-// plainNumbers returns line with what Python writes, outside of texts, in words of JSON: null for NaN, and for Infinity
-// and -Infinity numbers beyond those of floating point.
+// plainNumbers returns line with what Python writes, outside of texts, in words of JSON: null for
+// NaN, and for Infinity and -Infinity numbers beyond those of floating point.
 func plainNumbers(line []byte) []byte {
 	out := make([]byte, 0, len(line)+16)
 	for len(line) > 0 {
@@ -129,7 +131,8 @@ func pythonNumber(b []byte) (word, plain string) {
 	return "", ""
 }
 
-// quotedLength returns the length of the JSON text that b begins with, quotes included; all of b if it never ends.
+// quotedLength returns the length of the JSON text that b begins with, quotes included; all of b if
+// it never ends.
 func quotedLength(b []byte) int {
 	for i := 1; i < len(b); i++ {
 		switch b[i] {

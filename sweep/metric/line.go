@@ -10,7 +10,8 @@ import (
 	"mlframework/sweep/expr"
 )
 
-// Rejected counts what matched a metric without being a number. It is persisted: its JSON names never change.
+// Rejected counts what matched a metric without being a number. It is persisted: its JSON names
+// never change.
 type Rejected struct {
 	Name  string `json:"name"` // of the metric
 	Count int64  `json:"count"`
@@ -27,7 +28,8 @@ const maxMatches = 1000
 // Rejected returns what matched and was not a number, by metric, in order of first appearance.
 func (s *Scanner) Rejected() []Rejected { return slices.Clone(s.rejected) }
 
-// Unread returns those of Rejected whose metric has had no number since: its final value is not what was printed last.
+// Unread returns those of Rejected whose metric has had no number since: its final value is not
+// what was printed last.
 func (s *Scanner) Unread() (unread []Rejected) {
 	for _, r := range s.rejected {
 		if s.unread[r.Name] {
@@ -75,7 +77,7 @@ func (s *Scanner) match(rule *compiled, line []byte, more bool) {
 	}
 }
 
-// stepIn is the step in a match; nil: there is none, or it is no whole number.
+// stepIn returns the step in a match; nil: there is none, or it is no whole number.
 func (c *compiled) stepIn(line []byte, match []int) *int64 {
 	if c.step < 0 || match[2*c.step] < 0 {
 		return nil
@@ -128,8 +130,9 @@ func (s *Scanner) reject(name string, text []byte) {
 // ParseNumber reads a number as a Scanner does; ok is false where the text is none.
 func ParseNumber(text string) (value float64, ok bool) { return parseNumber(text) }
 
-// parseNumber reads a number in Go's syntax, spaces around it aside. The dot or comma that ends a sentence is no part of
-// it. What is too large for floating point is infinite; nan is NaN: not a number, but meant as one.
+// parseNumber reads a number in Go's syntax, spaces around it aside. The dot or comma that ends a
+// sentence is no part of it. What is too large for floating point is infinite; nan is NaN: not a
+// number, but meant as one.
 func parseNumber(text string) (value float64, ok bool) {
 	text = strings.TrimSpace(text)
 	v, err := strconv.ParseFloat(text, 64)
@@ -142,7 +145,8 @@ func parseNumber(text string) (value float64, ok bool) {
 	return v, true
 }
 
-// appendPlain appends line to out without terminal codes: ESC [ ... letter, ESC ] ... BEL or ESC \, ESC and one more.
+// appendPlain appends line to out without terminal codes: ESC [ ... letter, ESC ] ... BEL or ESC \,
+// ESC and one more.
 func appendPlain(out, line []byte) []byte {
 	for len(line) > 0 {
 		i := bytes.IndexByte(line, escape[0])

@@ -16,7 +16,7 @@ func (o Objective) Ranks(state string) bool {
 // IsZero reports whether there is no objective.
 func (o Objective) IsZero() bool { return o.Metric == "" }
 
-// String is "maximize accuracy", or "" for none.
+// String returns "maximize accuracy", or "" for none.
 func (o Objective) String() string {
 	switch {
 	case o.IsZero():

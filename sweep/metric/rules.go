@@ -12,23 +12,26 @@ import (
 	"mlframework/sweep/human"
 )
 
-// MaxName is the length in bytes that the name of a metric may have. Longer names in JSON lines are ignored.
+// MaxName is the length in bytes that the name of a metric may have. Longer names in JSON lines are
+// ignored.
 const MaxName = 128
 
-// Rule finds one metric in output: the number is what the group named "value" matched, or else the first group, and the step
-// what the group "step" matched. It is persisted in a sweep's record: its JSON names never change.
+// Rule finds one metric in output: the number is what the group named "value" matched, or else the
+// first group, and the step what the group "step" matched. It is persisted in a sweep's record: its
+// JSON names never change.
 type Rule struct {
 	Name    string `json:"name"`
 	Pattern string `json:"pattern"`        // regular expression (RE2), tried on each line; "": it comes in JSON lines, or from a file
 	Take    Take   `json:"take,omitempty"` // which of its values is final
-	// File is the pattern of files in the task's folder that the metric is read from, and one of the others is its name there.
+	// File is the pattern of files in the task's folder that the metric is read from, and one of
+	// the others is its name there.
 	File   string `json:"file,omitempty"`
 	Column string `json:"column,omitempty"` // of CSV
 	Key    string `json:"key,omitempty"`    // of JSON, or JSON lines; nested ones with dots
 	Tag    string `json:"tag,omitempty"`    // of TensorBoard's event files
 }
 
-// String is the rule for people: "acc 'accuracy: (.*)', take max".
+// String returns the rule for people: "acc 'accuracy: (.*)', take max".
 func (r Rule) String() string {
 	text := r.Name
 	if r.Pattern != "" {
@@ -76,7 +79,8 @@ type compiled struct {
 	literal []byte // part of every match; empty if there is none
 }
 
-// Compile checks the rules and makes them ready. Its error joins a [*RuleError] for every rule that is wrong.
+// Compile checks the rules and makes them ready. Its error joins a [*RuleError] for every rule that
+// is wrong.
 func Compile(rules []Rule) (*Rules, error) {
 	out := &Rules{}
 	var errs []error
@@ -84,7 +88,8 @@ func Compile(rules []Rule) (*Rules, error) {
 	for _, r := range rules {
 		c, wrong := compile(r)
 		if wrong == nil && !r.Take.known() {
-			wrong = &RuleError{r, fmt.Sprintf("takes %q", string(r.Take)), "write last, max, min or first"}
+			wrong = &RuleError{r, fmt.Sprintf("takes %q", string(r.Take)),
+				"write last, max, min or first"}
 		}
 		if wrong == nil && seen[r.Name] {
 			wrong = &RuleError{r, "is named twice", "join the patterns with | or name them apart"}
@@ -110,7 +115,7 @@ func Compile(rules []Rule) (*Rules, error) {
 	return out, nil
 }
 
-// Take is which value of a metric is final: "" unless its rule says so.
+// Take returns which value of a metric is final: "" unless its rule says so.
 func (r *Rules) Take(name string) Take {
 	if r == nil {
 		return ""
@@ -139,7 +144,8 @@ func checkFile(r Rule) *RuleError {
 	case named != 1 || r.Pattern != "":
 		return &RuleError{r, "reads a file", "write one of column, key and tag, and no pattern"}
 	case !filepath.IsLocal(r.File) || strings.ContainsRune(r.File, 0):
-		return &RuleError{r, "reads a file outside of the task's folder", "write a path relative to it"}
+		return &RuleError{r, "reads a file outside of the task's folder",
+			"write a path relative to it"}
 	}
 	return nil
 }
@@ -149,7 +155,8 @@ func compile(r Rule) (compiled, *RuleError) {
 		return compiled{}, &RuleError{r, "has no name", "name what the number is, such as accuracy"}
 	}
 	if len(r.Name) > MaxName {
-		return compiled{}, &RuleError{r, fmt.Sprintf("its name is longer than %d bytes", MaxName), "shorten it"}
+		return compiled{}, &RuleError{r, fmt.Sprintf("its name is longer than %d bytes", MaxName),
+			"shorten it"}
 	}
 	if r.File != "" {
 		return compiled{}, checkFile(r)
@@ -168,13 +175,14 @@ func compile(r Rule) (compiled, *RuleError) {
 	}
 	value, step := Groups(re)
 	if value < 0 {
-		return compiled{}, &RuleError{r, "its pattern has no group for the number", "name it: (?P<value>[-+0-9.eE]+)"}
+		return compiled{}, &RuleError{r, "its pattern has no group for the number",
+			"name it: (?P<value>[-+0-9.eE]+)"}
 	}
 	return compiled{r.Name, re, value, step, literalOf(r.Pattern)}, nil
 }
 
-// Groups returns which groups of a pattern match the number and the step, or -1: those named "value" and "step", and without the
-// former the first other than "step".
+// Groups returns which groups of a pattern match the number and the step, or -1: those named
+// "value" and "step", and without the former the first other than "step".
 func Groups(pattern *regexp.Regexp) (value, step int) {
 	value, step = pattern.SubexpIndex("value"), pattern.SubexpIndex("step")
 	for group := 1; value < 0 && group <= pattern.NumSubexp(); group++ {
@@ -185,8 +193,9 @@ func Groups(pattern *regexp.Regexp) (value, step int) {
 	return value, step
 }
 
-// literalOf returns the longest text that every match of the pattern must contain, or nothing. Looking for it in whole
-// blocks of output is some twenty times faster than trying the expression on each line.
+// literalOf returns the longest text that every match of the pattern must contain, or nothing.
+// Looking for it in whole blocks of output is some twenty times faster than trying the expression
+// on each line.
 func literalOf(pattern string) []byte {
 	parsed, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {

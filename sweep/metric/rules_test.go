@@ -19,8 +19,10 @@ func TestCompileSaysWhatIsWrongWithEveryRule(t *testing.T) {
 		{Name: strings.Repeat("n", metric.MaxName+1), Pattern: `(x)`},
 		{Name: "\x1b[2J", Pattern: `x`},
 	})
-	want := "metric accuracy: missing closing ): `accuracy: (.*`; write a regular expression as in Go (RE2)\n" +
-		"metric loss: its pattern has no group; put the number in parentheses, such as 'accuracy: ([-+0-9.eE]+)'\n" +
+	want := "metric accuracy: missing closing ): `accuracy: (.*`; write a regular expression as " +
+		"in Go (RE2)\n" +
+		"metric loss: its pattern has no group; put the number in parentheses, such as " +
+		"'accuracy: ([-+0-9.eE]+)'\n" +
 		"metric : has no name; name what the number is, such as accuracy\n" +
 		"metric f1: is named twice; join the patterns with | or name them apart\n" +
 		"metric " + strings.Repeat("n", metric.MaxName+1) +

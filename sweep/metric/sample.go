@@ -14,13 +14,15 @@ import (
 	"time"
 )
 
-// Sample is one number that an attempt printed. What it printed as a number that is none (nan, null) has the Value NaN,
-// which is null in JSON. The JSON form is persisted: its names never change.
+// Sample is one number that an attempt printed. What it printed as a number that is none (nan,
+// null) has the Value NaN, which is null in JSON. The JSON form is persisted: its names never
+// change.
 type Sample struct {
-	Name   string    // of the metric
-	Value  float64   // NaN: not a number; may be infinite
-	Step   *int64    // of a JSON line; nil where none was given
-	Line   int64     // line of the stream, from 1, as grep -n and editors count: a lone \r begins no new line
+	Name  string  // of the metric
+	Value float64 // NaN: not a number; may be infinite
+	Step  *int64  // of a JSON line; nil where none was given
+	// line of the stream, from 1, as grep -n and editors count: a lone \r begins no new line
+	Line   int64
 	Stream string    // "stdout" or "stderr"; a Scanner leaves it to its owner
 	Time   time.Time // when the line was complete
 }
@@ -35,11 +37,12 @@ type sampleWire struct {
 	Time     time.Time `json:"time"`
 }
 
-// MarshalJSON writes {"name","value","infinite","step","line","stream","time"}: value is null when it is not a number or
-// infinite, infinite is "inf" or "-inf" and left out elsewhere, step and stream are left out where there is none, the
-// time is UTC.
+// MarshalJSON writes {"name","value","infinite","step","line","stream","time"}: value is null when
+// it is not a number or infinite, infinite is "inf" or "-inf" and left out elsewhere, step and
+// stream are left out where there is none, the time is UTC.
 func (s Sample) MarshalJSON() ([]byte, error) {
-	w := sampleWire{Name: s.Name, Infinite: infiniteText(s.Value), Step: s.Step, Line: s.Line, Stream: s.Stream, Time: s.Time.UTC()}
+	w := sampleWire{Name: s.Name, Infinite: infiniteText(s.Value), Step: s.Step, Line: s.Line,
+		Stream: s.Stream, Time: s.Time.UTC()}
 	if IsFinite(s.Value) {
 		w.Value = &s.Value
 	}
@@ -53,7 +56,8 @@ func (s *Sample) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	infinite, _ := parseInfinite(w.Infinite)
-	*s = Sample{Name: w.Name, Value: infinite, Step: w.Step, Line: w.Line, Stream: w.Stream, Time: w.Time}
+	*s = Sample{Name: w.Name, Value: infinite, Step: w.Step, Line: w.Line, Stream: w.Stream,
+		Time: w.Time}
 	if w.Value != nil {
 		s.Value = *w.Value
 	}

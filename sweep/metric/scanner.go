@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// MaxLine is how much of a line is looked at, in bytes. The rest of a longer line is passed over; a match that touches
-// the cut is ignored, since its number may go on.
+// MaxLine is how much of a line is looked at, in bytes. The rest of a longer line is passed over; a
+// match that touches the cut is ignored, since its number may go on.
 const MaxLine = 64 << 10
 
 var (
@@ -15,16 +15,17 @@ var (
 	escape     = []byte{0x1b}
 )
 
-// Scanner finds metrics in the raw output of one stream of one attempt. It is an [io.WriteCloser] for one goroutine.
+// Scanner finds metrics in the raw output of one stream of one attempt. It is an [io.WriteCloser]
+// for one goroutine.
 //
-// Lines end at \n, \r\n or a lone \r (progress bars). Colours and other terminal codes are taken out of a line before it
-// is tried. A line may match several rules, and each several times: every match is a sample, rule by rule, up to the
-// thousandth of a rule in one line; the last one printed is the final value. A JSON line
-// {"metrics": {"loss": 0.3}, "step": 4} is read as such; for the names it holds no rule is asked. Memory stays below a
-// few MaxLine whatever is written.
+// Lines end at \n, \r\n or a lone \r (progress bars). Colours and other terminal codes are taken
+// out of a line before it is tried. A line may match several rules, and each several times: every
+// match is a sample, rule by rule, up to the thousandth of a rule in one line; the last one printed
+// is the final value. A JSON line {"metrics": {"loss": 0.3}, "step": 4} is read as such; for the
+// names it holds no rule is asked. Memory stays below a few MaxLine whatever is written.
 type Scanner struct {
-	// Hide, where it is set, changes what is told of the output itself: texts that are no numbers, before they are cut, and the names of
-	// metrics in JSON lines.
+	// Hide, where it is set, changes what is told of the output itself: texts that are no numbers,
+	// before they are cut, and the names of metrics in JSON lines.
 	Hide func(string) string
 
 	rules    *Rules
@@ -41,8 +42,8 @@ type Scanner struct {
 	closed   bool
 }
 
-// NewScanner makes a scanner that calls emit for every sample found, before the Write that completes its line returns.
-// The time of a sample comes from now.
+// NewScanner returns a scanner that calls emit for every sample found, before the Write that
+// completes its line returns. The time of a sample comes from now.
 func (r *Rules) NewScanner(now func() time.Time, emit func(Sample)) *Scanner {
 	s := &Scanner{rules: r, now: now, emit: emit}
 	s.probes = append([][]byte{metricsKey, escape}, r.literals...)
@@ -135,8 +136,9 @@ func (s *Scanner) next(b []byte, at int) int {
 
 var newline = []byte{'\n'}
 
-// lineEnd returns where the first line end stands, or len(b). It goes by windows: searching all of b for the one kind of
-// line end, for each line that ends with the other, would take quadratic time.
+// lineEnd returns where the first line end stands, or len(b). It goes by windows: searching all of
+// b for the one kind of line end, for each line that ends with the other, would take quadratic
+// time.
 func lineEnd(b []byte) int {
 	const window = 4 << 10
 	for at := 0; at < len(b); at += window {

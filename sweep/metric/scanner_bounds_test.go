@@ -28,7 +28,8 @@ func TestScannerLooksAtTheBeginningOfALongLine(t *testing.T) {
 			for _, chunks := range [][]string{{in}, {in[:3], in[3:60000], in[60000:]}} {
 				got, _ := scan(t, accuracyRules(t), chunks...)
 				if len(got) != tt.want+1 || got[tt.want].Line != 3 {
-					t.Errorf("in %d chunks: got %v, want %d in the long line and one in line 3", len(chunks), got, tt.want)
+					t.Errorf("in %d chunks: got %v, want %d in the long line and one in line 3",
+						len(chunks), got, tt.want)
 				}
 			}
 		})
@@ -85,7 +86,8 @@ func TestScannerAfterClose(t *testing.T) {
 	}
 }
 
-// A pattern for which every match looks at the rest of the line takes quadratic time without a bound.
+// A pattern for which every match looks at the rest of the line takes quadratic time without a
+// bound.
 func TestScannerBoundsTheMatchesOfALine(t *testing.T) {
 	t.Parallel()
 	rules := mustCompile(t, metric.Rule{Name: "x", Pattern: `(1).*y|(?:1)`},

@@ -10,9 +10,12 @@ import (
 	"mlframework/sweep/metric"
 )
 
-// FuzzScanner: however output is cut into chunks, the samples are those of its lines looked at one by one.
+// FuzzScanner: however output is cut into chunks, the samples are those of its lines looked at one
+// by one.
 func FuzzScanner(f *testing.F) {
-	f.Add([]byte("validation accuracy: 0.5\r\nloss 3\rloss nan\n\n{\"metrics\": {\"a\": NaN}, \"step\": 2}"), []byte{1, 7})
+	f.Add([]byte(
+		"validation accuracy: 0.5\r\nloss 3\rloss nan\n\n{\"metrics\": {\"a\": NaN}, \"step\": 2}"),
+		[]byte{1, 7})
 	f.Add([]byte("\x1b[32mloss 1\x1b[0m\n\x1b]8;;\x07loss 2\x1b"), []byte{3})
 	f.Add([]byte("{\"metrics\": {\"loss\": 1}} loss 4\r\r\n\r\xff\x00loss 5."), []byte{0, 200})
 	all := []*metric.Rules{
@@ -66,7 +69,9 @@ func BenchmarkScanner(b *testing.B) {
 		metric.Rule{Name: "loss", Pattern: `train loss[ =:]+([-+0-9.eE]+)`})
 	fold := mustCompile(b, metric.Rule{Name: "accuracy",
 		Pattern: `(?i)validation accuracy[ =:]+([-+0-9.eE]+)`})
-	plain := "2026-03-04 05:06:07 INFO step 1234/5000: reading batch of 128 examples, queue is 93% full\n"
+	plain :=
+		"2026-03-04 05:06:07 INFO step 1234/5000: reading batch of 128 examples, queue is 93% " +
+			"full\n"
 	for _, bb := range []struct {
 		name, line string
 		rules      *metric.Rules

@@ -75,22 +75,28 @@ func TestScannerFindsWhatRulesMatch(t *testing.T) {
 			[]metric.Sample{at(2, "accuracy", 0.5)}, nil},
 		{"last line without an end", "validation accuracy = 5e-1", nil,
 			[]metric.Sample{at(1, "accuracy", 0.5)}, nil},
-		{"every match", "validation accuracy 1\nx\nvalidation accuracy 2 validation accuracy 3\n", nil,
+		{"every match", "validation accuracy 1\nx\nvalidation accuracy 2 validation accuracy 3\n",
+			nil,
 			[]metric.Sample{at(1, "accuracy", 1), at(3, "accuracy", 2), at(3, "accuracy", 3)}, nil},
-		{"line ends", "validation accuracy 1\r\nvalidation accuracy 2\r10% validation accuracy 3\rvalidation accuracy 4\n\n" +
-			"validation accuracy 5", nil,
+		{"line ends",
+			"validation accuracy 1\r\nvalidation accuracy 2\r10% validation accuracy " +
+				"3\rvalidation accuracy 4\n\n" +
+				"validation accuracy 5", nil,
 			[]metric.Sample{at(1, "accuracy", 1), at(2, "accuracy", 2), at(2, "accuracy", 3),
 				at(2, "accuracy", 4),
 				at(4, "accuracy", 5)}, nil},
-		{"no match across lines", "validation accuracy\n0.5\nvalidation accuracy:\r0.5\n", nil, nil, nil},
+		{"no match across lines", "validation accuracy\n0.5\nvalidation accuracy:\r0.5\n", nil, nil,
+			nil},
 		{"the end of a sentence", "The validation accuracy: 0.75.\n", nil,
 			[]metric.Sample{at(1, "accuracy", 0.75)}, nil},
-		{"not a number, and infinite", "validation accuracy nan\nvalidation accuracy -inf\nvalidation accuracy 1e999\n" +
-			"validation accuracy Infinity\n",
+		{"not a number, and infinite",
+			"validation accuracy nan\nvalidation accuracy -inf\nvalidation accuracy 1e999\n" +
+				"validation accuracy Infinity\n",
 			[]metric.Rule{word},
 			[]metric.Sample{at(1, "accuracy", nan), at(2, "accuracy", -inf), at(3, "accuracy", inf),
 				at(4, "accuracy", inf)}, nil},
-		{"matched but no number", "validation accuracy 1,234\nvalidation accuracy 97%\nvalidation accuracy 0.5\n",
+		{"matched but no number",
+			"validation accuracy 1,234\nvalidation accuracy 97%\nvalidation accuracy 0.5\n",
 			[]metric.Rule{word}, []metric.Sample{at(3, "accuracy", 0.5)},
 			[]metric.Rejected{{Name: "accuracy", Count: 2, Line: 1, Text: "1,234"}}},
 		{"colours", "\x1b[32mvalidation \x1b[1maccuracy\x1b[0m: 0.\x1b[4m9\x1b[0m\n" +
@@ -138,7 +144,8 @@ func TestScannerReadsJSONLines(t *testing.T) {
 	}{
 		{"with a step", `{"metrics": {"loss": 0.3, "acc": 1e-1}, "step": 4}`,
 			[]metric.Sample{step(4, at(1, "loss", 0.3)), step(4, at(1, "acc", 0.1))}, nil},
-		{"among others, in any order", "x\n  {\"time\": 1, \"step\": 5.0, \"metrics\": {\"z\": 1, \"a\": 2}, \"n\": null}\ny",
+		{"among others, in any order",
+			"x\n  {\"time\": 1, \"step\": 5.0, \"metrics\": {\"z\": 1, \"a\": 2}, \"n\": null}\ny",
 			[]metric.Sample{step(5, at(2, "z", 1)), step(5, at(2, "a", 2))}, nil},
 		{"a step that is none", `{"metrics": {"a": 1}, "step": "x"}` + "\n" + `{"metrics": {"a": 2}, "step": 1.5}`,
 			[]metric.Sample{at(1, "a", 1), at(2, "a", 2)}, nil},
@@ -178,7 +185,8 @@ func TestScannerFindsSteps(t *testing.T) {
 	t.Parallel()
 	rules := mustCompile(t, metric.Rule{Name: "acc", Pattern: `(?:step (?P<step>\S+): )?acc=(\S+)`},
 		metric.Rule{Name: "loss", Pattern: `loss=(?P<value>\S+) \((?P<step>.*?)\)`})
-	got, _ := scan(t, rules, "step 3: acc=0.5\nacc=0.6\nstep x: acc=0.7\nloss=1 (1e3) loss=2 ( 4 )\n")
+	got, _ := scan(t, rules,
+		"step 3: acc=0.5\nacc=0.6\nstep x: acc=0.7\nloss=1 (1e3) loss=2 ( 4 )\n")
 	want := []metric.Sample{step(3, at(1, "acc", 0.5)), at(2, "acc", 0.6), at(3, "acc", 0.7),
 		step(1000, at(4, "loss", 1)), step(4, at(4, "loss", 2))}
 	if d := cmp.Diff(want, got); d != "" {

@@ -8,21 +8,23 @@ import (
 	"sync"
 )
 
-// MaxSamples is how many samples a Series keeps of all metrics together, fewer where their names are long; MaxMetrics is how many
-// metrics it takes.
+// MaxSamples is how many samples a Series keeps of all metrics together, fewer where their names
+// are long; MaxMetrics is how many metrics it takes.
 const (
 	MaxSamples = 1_500
 	MaxMetrics = 1_000
 )
 
-// nameUnit is for how many bytes of a metric's name a sample counts once more: in a store it takes some 125 bytes and its name.
+// nameUnit is for how many bytes of a metric's name a sample counts once more: in a store it takes
+// some 125 bytes and its name.
 const nameUnit = 40
 
-// Series keeps the samples of one attempt, bounded: when there are MaxSamples, every second one is dropped of the metric that has most,
-// and from then on only every second, fourth, eighth ... of it is kept. So what is kept of a metric always spans the whole attempt at
-// even distance. How many Add reports as kept grows with the logarithm of the number of samples, however these are spread over
-// metrics and time: some 6,000 of 100,000. Final values are of all samples. Metrics after the first MaxMetrics are ignored. The zero
-// value is empty and ready; safe for concurrent use.
+// Series keeps the samples of one attempt, bounded: when there are MaxSamples, every second one is
+// dropped of the metric that has most, and from then on only every second, fourth, eighth ... of it
+// is kept. So what is kept of a metric always spans the whole attempt at even distance. How many
+// Add reports as kept grows with the logarithm of the number of samples, however these are spread
+// over metrics and time: some 6,000 of 100,000. Final values are of all samples. Metrics after the
+// first MaxMetrics are ignored. The zero value is empty and ready; safe for concurrent use.
 type Series struct {
 	Rules *Rules // which values are final; nil: those printed last
 
@@ -52,8 +54,9 @@ type metricSeries struct {
 	places  []int64 // of samples, among all of the metric
 }
 
-// Add takes the next sample and reports whether it is kept, so that an owner who sends samples on may send only those.
-// Kept samples may be dropped later; one that is not kept still is the final value.
+// Add takes the next sample and reports whether it is kept, so that an owner who sends samples on
+// may send only those. Kept samples may be dropped later; one that is not kept still is the final
+// value.
 func (s *Series) Add(sample Sample) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -74,7 +77,8 @@ func (s *Series) Add(sample Sample) bool {
 	return true
 }
 
-// room reports whether there is room for a metric's sample at a place, and makes it. There always is for the first.
+// room reports whether there is room for a metric's sample at a place, and makes it. There always
+// is for the first.
 func (s *Series) room(m *metricSeries, place int64) bool {
 	switch {
 	case place == 0:
@@ -84,7 +88,9 @@ func (s *Series) room(m *metricSeries, place int64) bool {
 		return false
 	}
 	for place%m.stride == 0 && s.kept+m.weight > MaxSamples {
-		most := slices.MaxFunc(s.order, func(a, b *metricSeries) int { return cmp.Compare(a.kept(), b.kept()) })
+		most := slices.MaxFunc(s.order, func(a, b *metricSeries) int {
+			return cmp.Compare(a.kept(), b.kept())
+		})
 		if len(most.samples) < 2 {
 			return false
 		}
@@ -93,8 +99,9 @@ func (s *Series) room(m *metricSeries, place int64) bool {
 	return place%m.stride == 0
 }
 
-// allowed is the weight of what may be kept of what came, as of one metric alone: all of the first MaxSamples, and half as much again
-// each time that their number doubles. What is kept in fact steps around that.
+// allowed returns the weight of what may be kept of what came, as of one metric alone: all of the
+// first MaxSamples, and half as much again each time that their number doubles. What is kept in
+// fact steps around that.
 func (s *Series) allowed() int64 {
 	const steps = MaxSamples / 50
 	return steps + int64(MaxSamples*(1+math.Log2(max(1, float64(s.offered)/MaxSamples))/2))
@@ -135,8 +142,9 @@ func (s *Series) metric(name string) *metricSeries {
 	return m
 }
 
-// Continue takes the values of earlier before its own, as an attempt does that continues where another was interrupted: final values
-// are of both, and so are the bounds. Samples and counts remain its own.
+// Continue takes the values of earlier before its own, as an attempt does that continues where
+// another was interrupted: final values are of both, and so are the bounds. Samples and counts
+// remain its own.
 func (s *Series) Continue(earlier *Series) {
 	earlier.mu.Lock()
 	defer earlier.mu.Unlock()
@@ -150,7 +158,7 @@ func (s *Series) Continue(earlier *Series) {
 	s.offered, s.passed = s.offered+earlier.offered, s.passed+earlier.passed
 }
 
-// all is the values with those of earlier attempts.
+// all returns the values with those of earlier attempts.
 func (m *metricSeries) all() Values {
 	all := m.earlier
 	all.Join(m.values)
@@ -179,7 +187,7 @@ func (s *Series) Count(metric string) int64 {
 	return 0
 }
 
-// Thinned tells how many samples were kept, as Add reported them; nil when that is all of them.
+// Thinned returns how many samples were kept, as Add reported them; nil when that is all of them.
 func (s *Series) Thinned() *Thinned {
 	s.mu.Lock()
 	defer s.mu.Unlock()

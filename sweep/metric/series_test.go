@@ -37,8 +37,9 @@ func TestSeriesKeepsTheLastValueInOrderOfAppearance(t *testing.T) {
 	}
 }
 
-// Of 100,000 values of a task so few are kept, and sent on, that they take less than a megabyte at a master, whatever they are named, of
-// however many metrics they are, and in whichever order these come.
+// Of 100,000 values of a task so few are kept, and sent on, that they take less than a megabyte at
+// a master, whatever they are named, of however many metrics they are, and in whichever order these
+// come.
 func TestSeriesPassesOnFewOfMany(t *testing.T) {
 	t.Parallel()
 	const values = 100_000
@@ -48,13 +49,17 @@ func TestSeriesPassesOnFewOfMany(t *testing.T) {
 		of    func(int) int // which metric a value is of
 		least int
 	}{
-		"one metric":               {"val/accuracy", inTurn(1), 5000},
-		"500 metrics":              {"layer/weights/mean", inTurn(500), 5000},
-		"1000 metrics, long":       {strings.Repeat("n", metric.MaxName-5), inTurn(1000), 1000},
-		"one metric, long":         {strings.Repeat("<", metric.MaxName-5), inTurn(1), 400},
-		"one after the other":      {"val/accuracy", func(i int) int { return i / 100 }, 5000},
-		"more and more of them":    {"val/accuracy", func(i int) int { return min(i%(1+i/200), 999) }, 5000},
-		"one often, others seldom": {"val/accuracy", func(i int) int { return max(0, 100-i%1000) }, 5000},
+		"one metric":          {"val/accuracy", inTurn(1), 5000},
+		"500 metrics":         {"layer/weights/mean", inTurn(500), 5000},
+		"1000 metrics, long":  {strings.Repeat("n", metric.MaxName-5), inTurn(1000), 1000},
+		"one metric, long":    {strings.Repeat("<", metric.MaxName-5), inTurn(1), 400},
+		"one after the other": {"val/accuracy", func(i int) int { return i / 100 }, 5000},
+		"more and more of them": {"val/accuracy", func(i int) int {
+			return min(i%(1+i/200), 999)
+		}, 5000},
+		"one often, others seldom": {"val/accuracy", func(i int) int {
+			return max(0, 100-i%1000)
+		}, 5000},
 	} {
 		var s metric.Series
 		passed, bytes := 0, 0
@@ -118,7 +123,8 @@ func TestSeriesSpansTheWholeAttemptEvenly(t *testing.T) {
 		}
 		for i, sample := range got {
 			if sample.Line != int64(i)*stride {
-				t.Fatalf("of %d: sample %d is number %d, want %d", n, i, sample.Line, int64(i)*stride)
+				t.Fatalf("of %d: sample %d is number %d, want %d", n, i, sample.Line,
+					int64(i)*stride)
 			}
 		}
 		if v, _ := s.Final().Get("loss"); v != float64(n-1) || s.Count("loss") != n {

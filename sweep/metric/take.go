@@ -39,10 +39,10 @@ type Span struct {
 	Low, High *Point // the least and the greatest, where they differ and no Take was chosen
 }
 
-// String is "step 20" or "value 2 of 3".
+// String returns "step 20" or "value 2 of 3".
 func (s *Span) String() string { return Point{Step: s.Step, Of: s.Of}.String() }
 
-// String is where the value was: "step 20" or "value 2 of 3".
+// String returns where the value was: "step 20" or "value 2 of 3".
 func (p Point) String() string {
 	if p.Of == 0 {
 		return fmt.Sprintf("step %d", p.Step)
@@ -56,8 +56,8 @@ type Values struct {
 	first, last, low, high Point // Of is the number of values so far where no step was printed
 }
 
-// Add takes the next value. What is not a number is the last value where it comes last, and otherwise counts only where there is
-// no number.
+// Add takes the next value. What is not a number is the last value where it comes last, and
+// otherwise counts only where there is no number.
 func (v *Values) Add(value float64, step *int64) {
 	v.Count++
 	p := Point{value, v.Count, v.Count}
@@ -94,7 +94,7 @@ func (v *Values) join(first, last, low, high Point, begin bool) {
 	}
 }
 
-// Final is the value of a metric that counts.
+// Final returns the value of a metric that counts.
 func (v *Values) Final(name string, take Take) FinalValue {
 	p := v.last
 	switch take {
@@ -118,7 +118,7 @@ func (v *Values) Final(name string, take Take) FinalValue {
 	return m
 }
 
-// of is the Of of a point now.
+// of returns the Of of a point now.
 func (v *Values) of(p Point) int64 {
 	if p.Of == 0 {
 		return 0
@@ -126,8 +126,9 @@ func (v *Values) of(p Point) int64 {
 	return v.Count
 }
 
-// Spans are the metrics of a Final that have one, in JSON {"acc": [STEP]} or {"acc": [STEP, LOW, STEP, HIGH, STEP]}. Behind it stand the
-// numbers OF, in the same order, where one of them is not 0.
+// Spans are the metrics of a Final that have one, in JSON {"acc": [STEP]} or {"acc": [STEP, LOW,
+// STEP, HIGH, STEP]}. Behind it stand the numbers OF, in the same order, where one of them is not
+// 0.
 type Spans []FinalValue
 
 // Spans returns the metrics that have a span; nil when there are none.
@@ -270,8 +271,8 @@ func (f Final) Steps() (all Steps) {
 	return all
 }
 
-// Positions returns the metrics of several values without steps, with which of them is the final one: in JSON {"acc": [2, 3]}, the
-// second of three. It is nil when there are none.
+// Positions returns the metrics of several values without steps, with which of them is the final
+// one: in JSON {"acc": [2, 3]}, the second of three. It is nil when there are none.
 func (f Final) Positions() (all Spans) {
 	for _, m := range f {
 		if m.Span != nil && m.Span.Of != 0 {

@@ -80,7 +80,8 @@ func TestTakeSteps(t *testing.T) {
 		t.Errorf("%v at %v", m.Value, m.Span)
 	}
 	v.Add(4, nil) // of another pattern
-	if m := v.Final("loss", ""); m.Span.String() != "value 4 of 4" || m.Span.Low.String() != "step 90" || m.Span.High.String() != "value 4 of 4" {
+	if m := v.Final("loss", ""); m.Span.String() != "value 4 of 4" ||
+		m.Span.Low.String() != "step 90" || m.Span.High.String() != "value 4 of 4" {
 		t.Errorf("%v, %v, %v", m.Span, m.Span.Low, m.Span.High)
 	}
 	var one metric.Values

@@ -13,9 +13,11 @@ import (
 var assets embed.FS
 
 // assetTypes are the kinds of files that pages load.
-var assetTypes = map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
+var assetTypes = map[string]string{".css": "text/css; charset=utf-8",
+	".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
 
-// assetVersions are hashes of the files: a page names the one that it was written for, and browsers keep that for good.
+// assetVersions are hashes of the files: a page names the one that it was written for, and browsers
+// keep that for good.
 var assetVersions = hashAssets()
 
 func hashAssets() map[string]string {
@@ -35,7 +37,7 @@ func hashAssets() map[string]string {
 	return versions
 }
 
-// assetURL is an asset as pages name it.
+// assetURL returns an asset as pages name it.
 func assetURL(base, name string) string { return base + "/" + name + "?v=" + assetVersions[name] }
 
 func (m *Monitor) asset(w http.ResponseWriter, r *request) error {

@@ -22,17 +22,18 @@ type bestLine struct {
 func (m *Monitor) askBest(ctx context.Context, s api.Sweep, version int64) (
 	reply[*table.Row], error,
 ) {
-	return ask(ctx, m.memo, "best "+s.ID, version, func(ctx context.Context) (*table.Row, error) {
-		page, err := m.o.Master.Tasks(ctx, s.ID, api.Query{Best: true, Begun: true, Limit: 1})
-		if err != nil || len(page.Tasks) == 0 || !table.IsRanked(s.Record.Objective,
-			&page.Tasks[0]) {
-			return nil, err
-		}
-		return &page.Tasks[0], nil
-	})
+	return ask(ctx, m.answers, "best "+s.ID, version,
+		func(ctx context.Context) (*table.Row, error) {
+			page, err := m.o.Master.Tasks(ctx, s.ID, api.Query{Best: true, Begun: true, Limit: 1})
+			if err != nil || len(page.Tasks) == 0 || !table.IsRanked(s.Record.Objective,
+				&page.Tasks[0]) {
+				return nil, err
+			}
+			return &page.Tasks[0], nil
+		})
 }
 
-// best is the task that ranks first in words; nil where there is none.
+// best returns the task that ranks first in words; nil where there is none.
 func (m *Monitor) best(s api.Sweep, r *table.Row) *bestLine {
 	if r == nil {
 		return nil
@@ -43,11 +44,12 @@ func (m *Monitor) best(s api.Sweep, r *table.Row) *bestLine {
 		label = "Best single task"
 	}
 	return &bestLine{Label: label, Task: human.Visible(r.ID), URL: m.taskURL(s.ID, r.Index),
-		Metric: cut(human.Visible(s.Record.Objective.Metric)),
-		Value:  human.Number(v), Objective: cut(human.Visible(s.Record.Objective.String()))}
+		Metric: truncate(human.Visible(s.Record.Objective.Metric)),
+		Value:  human.Number(v), Objective: truncate(human.Visible(s.Record.Objective.String()))}
 }
 
-// taskURL is the page of a sweep with one of its tasks.
+// taskURL returns the page of a sweep with one of its tasks.
 func (m *Monitor) taskURL(sweep string, index int64) string {
-	return m.sweepURL(sweep) + "?" + url.Values{"where": {"index=" + strconv.FormatInt(index, 10)}}.Encode()
+	return m.sweepURL(sweep) + "?" +
+		url.Values{"where": {"index=" + strconv.FormatInt(index, 10)}}.Encode()
 }

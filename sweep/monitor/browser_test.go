@@ -38,7 +38,8 @@ type browser struct {
 
 // program finds Chromium; MONITOR_BROWSER names another.
 func program() string {
-	for _, name := range []string{os.Getenv("MONITOR_BROWSER"), "chromium", "chromium-browser", "google-chrome"} {
+	for _, name := range []string{os.Getenv("MONITOR_BROWSER"), "chromium", "chromium-browser",
+		"google-chrome"} {
 		if path, err := exec.LookPath(name); name != "" && err == nil {
 			return path
 		}
@@ -53,7 +54,8 @@ func (s *site) open() *browser {
 	if path == "" {
 		s.t.Skip("there is no Chromium (Debian, Ubuntu: apt-get install chromium)")
 	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.WindowSize(1280, 800), chromedp.WSURLReadTimeout(limit))
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path),
+		chromedp.WindowSize(1280, 800), chromedp.WSURLReadTimeout(limit))
 	if os.Getuid() == 0 {
 		options = append(options, chromedp.NoSandbox) // it refuses to run as root with one
 	}
@@ -111,7 +113,7 @@ func (b *browser) run(actions ...chromedp.Action) {
 	b.s.must(chromedp.Run(b.ctx, actions...))
 }
 
-// js is what an expression gives.
+// js returns what an expression gives.
 func js[T any](b *browser, expression string) (v T) {
 	b.s.t.Helper()
 	b.run(chromedp.Evaluate(expression, &v))
@@ -129,7 +131,8 @@ func (b *browser) sees(text string) {
 	b.s.t.Helper()
 	b.s.until("the page has "+text, func() bool {
 		var all string
-		return chromedp.Run(b.ctx, chromedp.Evaluate("document.body.innerText", &all)) == nil && strings.Contains(all, text)
+		return chromedp.Run(b.ctx, chromedp.Evaluate("document.body.innerText", &all)) == nil &&
+			strings.Contains(all, text)
 	})
 }
 
@@ -160,19 +163,23 @@ func (b *browser) keep(name string) {
 	b.s.must(os.WriteFile(filepath.Join(folder, name+".png"), picture, 0o600))
 }
 
-// lab is a site with something to see in every page. What it returns ends an attempt of the newest sweep.
+// lab returns a site with something to see in every page. What it returns ends an attempt of the
+// newest sweep.
 func lab(t *testing.T) (s *site, id string, end func(index int64)) {
 	s = newSite(t)
 	mixed := func(_ string, a task.Attempt) *task.Outcome {
 		code := 1
-		o := &task.Outcome{Class: task.Success, ExitCode: new(int), Duration: time.Duration(a.Index+1) * 17 * time.Second,
+		o := &task.Outcome{Class: task.Success, ExitCode: new(int),
+			Duration: time.Duration(a.Index+1) * 17 * time.Second,
 			Metrics: metric.Final{{Name: "accuracy", Value: .9 + float64(a.Index)/1000},
 				{Name: "loss", Value: 1 / float64(a.Index+2)}}}
 		switch a.Index % 9 {
 		case 4:
-			o = &task.Outcome{Class: task.Error, ExitCode: &code, Reason: "exit code 1", Duration: time.Second}
+			o = &task.Outcome{Class: task.Error, ExitCode: &code, Reason: "exit code 1",
+				Duration: time.Second}
 		case 7:
-			o = &task.Outcome{Class: task.TimedOut, Reason: "it ran longer than 2h00m", Duration: 2 * time.Hour}
+			o = &task.Outcome{Class: task.TimedOut, Reason: "it ran longer than 2h00m",
+				Duration: 2 * time.Hour}
 		}
 		return o
 	}
@@ -182,8 +189,12 @@ func lab(t *testing.T) (s *site, id string, end func(index int64)) {
 		}
 		return mixed(id, a)
 	})
-	s.becomes(s.submit("model: [small, large]\nseed: !interval [0, 6]\n", func(r *core.Record) { r.Recipe.Definition = "evaluate" }), "pending", 0)
-	id = s.submit("lr: [0.1, 0.01, 0.001]\nbatchsize: [100, 500]\noptimizer: [sgd, \"adam with a long name\"]\naugment: [true, false]\nseed: !interval [0, 2]\n",
+	s.becomes(s.submit("model: [small, large]\nseed: !interval [0, 6]\n", func(r *core.Record) {
+		r.Recipe.Definition = "evaluate"
+	}), "pending", 0)
+	id = s.submit(
+		"lr: [0.1, 0.01, 0.001]\nbatchsize: [100, 500]\noptimizer: [sgd, \"adam with a long "+
+			"name\"]\naugment: [true, false]\nseed: !interval [0, 2]\n",
 		func(r *core.Record) {
 			r.Recipe.Metrics = []metric.Rule{{Name: "accuracy",
 				Pattern: "x(y)"}}
@@ -225,13 +236,15 @@ func TestInABrowser(t *testing.T) {
 		t.Errorf("the focus went to %q", key)
 	}
 
-	b.run(chromedp.SendKeys("#where", "lr<0.1 and acuracy>3"), chromedp.Submit("#where"), chromedp.WaitVisible("#where-wrong"))
+	b.run(chromedp.SendKeys("#where", "lr<0.1 and acuracy>3"), chromedp.Submit("#where"),
+		chromedp.WaitVisible("#where-wrong"))
 	if got := js[string](b, `document.querySelector("#where-wrong mark").textContent`); got != "acuracy" {
 		t.Errorf("it points at %q", got)
 	}
 	b.sees("did you mean accuracy?")
 	b.keep("wrong-filter")
-	b.run(chromedp.SetValue("#where", "lr<0.1 and state=failed"), chromedp.Submit("#where"), chromedp.WaitNotPresent("#where-wrong"))
+	b.run(chromedp.SetValue("#where", "lr<0.1 and state=failed"), chromedp.Submit("#where"),
+		chromedp.WaitNotPresent("#where-wrong"))
 	s.until("few rows", func() bool { // a new document has none for a moment
 		got := js[int](b, `document.querySelectorAll("table.tasks tbody tr").length`)
 		return got > 0 && got <= 5
@@ -250,8 +263,10 @@ func TestInADarkAndNarrowBrowser(t *testing.T) {
 	b := s.open()
 	b.enter()
 	light := js[string](b, "getComputedStyle(document.body.parentElement).backgroundColor")
-	b.run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}))
-	if dark := js[string](b, "getComputedStyle(document.body.parentElement).backgroundColor"); dark == light {
+	b.run(emulation.SetEmulatedMedia().WithFeatures(
+		[]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}))
+	if dark := js[string](b,
+		"getComputedStyle(document.body.parentElement).backgroundColor"); dark == light {
 		t.Errorf("dark and light are both %s", light)
 	}
 	b.visit("/sweeps/" + id)
@@ -259,7 +274,9 @@ func TestInADarkAndNarrowBrowser(t *testing.T) {
 	b.visit("/workers")
 	b.keep("workers-dark")
 	b.run(chromedp.EmulateViewport(360, 740))
-	for _, path := range []string{"/sweeps", "/sweeps/" + id, "/sweeps/" + id + "?where=a+very+long+filter+that+is+wrong%3D%3D" + strings.Repeat("x", 80), "/tasks", "/workers", "/sweeps/none"} {
+	for _, path := range []string{"/sweeps", "/sweeps/" + id,
+		"/sweeps/" + id + "?where=a+very+long+filter+that+is+wrong%3D%3D" + strings.Repeat("x", 80),
+		"/tasks", "/workers", "/sweeps/none"} {
 		if path == "/sweeps/none" {
 			b.expect("404")
 		}
@@ -267,7 +284,8 @@ func TestInADarkAndNarrowBrowser(t *testing.T) {
 		if wide := js[int](b, "document.documentElement.scrollWidth"); wide > 360 {
 			t.Errorf("%s is %d wide", path, wide)
 		}
-		b.keep("narrow" + strings.NewReplacer("/", "-", "?", "-").Replace(path[:min(len(path), 24)]))
+		b.keep("narrow" + strings.NewReplacer("/", "-", "?",
+			"-").Replace(path[:min(len(path), 24)]))
 	}
 }
 
@@ -299,13 +317,16 @@ func TestByKeyboard(t *testing.T) {
 	b.visit("/sweeps/" + id)
 	tab := func() string {
 		b.run(chromedp.KeyEvent(kb.Tab))
-		return js[string](b, "(document.activeElement.textContent || document.activeElement.id).trim()")
+		return js[string](b,
+			"(document.activeElement.textContent || document.activeElement.id).trim()")
 	}
 	var seen []string
-	for len(seen) < 40 && !slices.Contains(seen, "Duration") { // beyond the page's end the browser keeps the key to itself
+	// beyond the page's end the browser keeps the key to itself
+	for len(seen) < 40 && !slices.Contains(seen, "Duration") {
 		seen = append(seen, tab())
 	}
-	for _, want := range []string{"Skip to the content", "Sweeps", "Tasks", "Workers", "Log out", "where", "Apply", "State", "Duration"} {
+	for _, want := range []string{"Skip to the content", "Sweeps", "Tasks", "Workers", "Log out",
+		"where", "Apply", "State", "Duration"} {
 		if !slices.Contains(seen, want) {
 			t.Errorf("no way to %q: %q", want, seen)
 		}

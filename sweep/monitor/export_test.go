@@ -12,7 +12,7 @@ type Route struct {
 	Needs        Role
 }
 
-// Routes are all of them.
+// Routes returns all of them.
 func Routes() (all []Route) {
 	for _, r := range routes() {
 		all = append(all, Route{r.method, r.path, r.needs})
@@ -22,11 +22,11 @@ func Routes() (all []Route) {
 
 // Bounds that tests go up to.
 const (
-	BodyBytes   = bodyBytes
-	SessionIdle = sessionIdle
-	SessionLife = sessionLife
-	SessionMost = sessionMost
-	MostReaders = mostReaders
+	BodyBytes   = maxBodyBytes
+	SessionIdle = sessionIdleTimeout
+	SessionLife = sessionMaxAge
+	SessionMost = maxSessions
+	MostReaders = maxReaders
 )
 
 // PointAt takes a filter apart at a column.
@@ -37,10 +37,12 @@ func PointAt(where string, column int) (before, at, after string) {
 
 // Panic makes the monitor panic when a path is asked for.
 func (m *Monitor) Panic(path string) {
-	m.mux.Handle("GET "+path, m.behind(route{method: "GET", path: path, do: func(*Monitor, http.ResponseWriter, *request) error { panic("on purpose") }}))
+	m.mux.Handle("GET "+path,
+		m.guarded(route{method: "GET", path: path,
+			do: func(*Monitor, http.ResponseWriter, *request) error { panic("on purpose") }}))
 }
 
-// Topics is how many topics are looked at.
+// Topics returns how many topics are looked at.
 func (m *Monitor) Topics() int {
 	m.hub.mu.Lock()
 	defer m.hub.mu.Unlock()
@@ -52,17 +54,18 @@ var (
 	Size  = size
 	Count = count
 	Rate  = rateText
-	Cut   = cut
+	Cut   = truncate
 )
 
 // What a browser says, and what is made of it.
 var (
-	Next       = next
+	Next       = localPath
 	HostOnly   = hostOnly
 	SameOrigin = sameOrigin
 )
 
-// Reread reads what a URL asks for, and writes it as a URL has it. size is how many tasks a page of it has.
+// Reread reads what a URL asks for, and writes it as a URL has it. size is how many tasks a page of
+// it has.
 func Reread(r *http.Request) (text string, size int) {
 	q := readQuery(r)
 	return q.text(), q.size

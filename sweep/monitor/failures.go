@@ -28,9 +28,12 @@ type failureLine struct {
 	Logs      string // the command that shows what that printed
 }
 
-// askFailures asks for the failures of a sweep, which costs the master a look at all tasks that failed.
-func (m *Monitor) askFailures(ctx context.Context, s api.Sweep, version int64) (reply[api.Failures], error) {
-	return ask(ctx, m.memo, "failures "+s.ID, version, func(ctx context.Context) (api.Failures, error) { return m.o.Master.Failures(ctx, s.ID) })
+// askFailures asks for the failures of a sweep, which costs the master a look at all tasks that
+// failed.
+func (m *Monitor) askFailures(ctx context.Context, s api.Sweep, version int64) (reply[api.Failures],
+	error) {
+	return ask(ctx, m.answers, "failures "+s.ID, version,
+		func(ctx context.Context) (api.Failures, error) { return m.o.Master.Failures(ctx, s.ID) })
 }
 
 // hasFailures reports whether a task of a sweep failed.
@@ -43,7 +46,7 @@ func hasFailures(s api.Sweep) bool {
 	return false
 }
 
-// failures is the failures of a sweep in words.
+// failures returns the failures of a sweep in words.
 func (m *Monitor) failures(s api.Sweep, f api.Failures) *failuresView {
 	shown := f.Groups[:min(failuresOnPage, len(f.Groups))]
 	v := failuresView{Others: f.Others, All: "run-tasks results --failures " + human.Visible(s.ID)}
@@ -52,7 +55,7 @@ func (m *Monitor) failures(s api.Sweep, f api.Failures) *failuresView {
 	}
 	for _, g := range shown {
 		l := failureLine{Count: g.Count, Class: human.Visible(string(g.Class)),
-			Reason: cut(human.Visible(g.Reason)), Task: human.Visible(g.Task),
+			Reason: truncate(human.Visible(g.Reason)), Task: human.Visible(g.Task),
 			Logs: "run-tasks logs " + human.Visible(g.Task)}
 		if id, err := task.ParseID(g.Task); err == nil {
 			l.URL = m.taskURL(s.ID, id.Index)

@@ -24,32 +24,40 @@ func FuzzNext(f *testing.F) {
 		if err == nil && (to.Host != page.Host || to.Scheme != page.Scheme) {
 			t.Errorf("%q leads to %s", asked, to)
 		}
-		if !strings.HasPrefix(at, "/") || strings.HasPrefix(at, "//") || strings.ContainsAny(at, "\\\r\n\t") {
+		if !strings.HasPrefix(at, "/") || strings.HasPrefix(at, "//") ||
+			strings.ContainsAny(at, "\\\r\n\t") {
 			t.Errorf("%q leads to %q", asked, at)
 		}
 	})
 }
 
-// FuzzOrigin holds what is taken for the monitor's own name, and for a page of it, against what a URL of that host is.
+// FuzzOrigin holds what is taken for the monitor's own name, and for a page of it, against what a
+// URL of that host is.
 func FuzzOrigin(f *testing.F) {
 	for _, seed := range [][3]string{
-		{"127.0.0.1:5555", "http://127.0.0.1:5555", "same-origin"}, {"[::1]:5555", "http://[::1]:5555", ""}, {"localhost", "https://LOCALHOST", ""},
-		{"localhost", "null", ""}, {"Z]:", "http://Z]", ""}, {"localhost", "http://evil.example", "cross-site"}, {"localhost", "http://x@localhost/y", ""}, {"", "http://", ""},
+		{"127.0.0.1:5555", "http://127.0.0.1:5555", "same-origin"},
+		{"[::1]:5555", "http://[::1]:5555", ""}, {"localhost", "https://LOCALHOST", ""},
+		{"localhost", "null", ""}, {"Z]:", "http://Z]", ""},
+		{"localhost", "http://evil.example", "cross-site"},
+		{"localhost", "http://x@localhost/y", ""}, {"", "http://", ""},
 	} {
 		f.Add(seed[0], seed[1], seed[2])
 	}
 	f.Fuzz(func(t *testing.T, host, origin, site string) {
-		if at, err := url.Parse("http://" + host + "/"); err == nil && at.Host == host && !strings.ContainsAny(host, "%") {
+		if at, err := url.Parse("http://" + host + "/"); err == nil && at.Host == host &&
+			!strings.ContainsAny(host, "%") {
 			if name := monitor.HostOnly(host); name != strings.ToLower(at.Hostname()) {
 				t.Errorf("the host %q is taken for %q, and is %q", host, name, at.Hostname())
 			}
 		}
-		r := &http.Request{Host: host, Header: http.Header{"Origin": {origin}, "Sec-Fetch-Site": {site}}}
+		r := &http.Request{Host: host,
+			Header: http.Header{"Origin": {origin}, "Sec-Fetch-Site": {site}}}
 		if site == "" {
 			r.Header.Del("Sec-Fetch-Site")
 		}
 		_, from, scheme := strings.Cut(origin, "://")
-		if monitor.SameOrigin(r) && (!scheme || host == "" || !strings.EqualFold(from, host) || site != "" && site != "same-origin") {
+		if monitor.SameOrigin(r) && (!scheme || host == "" || !strings.EqualFold(from, host) ||
+			site != "" && site != "same-origin") {
 			t.Errorf("%q, %q is taken for a page of %q", origin, site, host)
 		}
 	})
@@ -58,14 +66,16 @@ func FuzzOrigin(f *testing.F) {
 // FuzzQuery reads what a URL asks for: what is read stays the same when a page leads to it.
 func FuzzQuery(f *testing.F) {
 	for _, seed := range []string{
-		"", "where=lr+%3C+1e-3&sort=-loss&state=failed,oom&size=7", "after=100&back=,50,", "size=-1&state=none,failed,failed&back=1", "group_by=a,b&where=%20%ff",
+		"", "where=lr+%3C+1e-3&sort=-loss&state=failed,oom&size=7", "after=100&back=,50,",
+		"size=-1&state=none,failed,failed&back=1", "group_by=a,b&where=%20%ff",
 		"a;b=c&where=%zz", "size=999999999999999999999",
 	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
 		text, size := monitor.Reread(&http.Request{URL: &url.URL{RawQuery: raw}})
-		again, same := monitor.Reread(&http.Request{URL: &url.URL{RawQuery: strings.TrimPrefix(text, "?")}})
+		again, same := monitor.Reread(
+			&http.Request{URL: &url.URL{RawQuery: strings.TrimPrefix(text, "?")}})
 		if text != again || size != same || size < 1 || size > 500 {
 			t.Errorf("%q is %q with %d a page, and then %q with %d", raw, text, size, again, same)
 		}

@@ -23,8 +23,8 @@ type groupPage struct {
 }
 
 // groupedBy returns the columns by which a page of a sweep groups its tasks: nil is the master's
-// choice. Ok is false when it shows them one by one. Without a word about it in the URL those of a sweep that repeats its points are grouped,
-// unless some are looked for by filter or state.
+// choice. Ok is false when it shows them one by one. Without a word about it in the URL those of a
+// sweep that repeats its points are grouped, unless some are looked for by filter or state.
 func groupedBy(q query, s api.Sweep) (by []string, ok bool) {
 	switch {
 	case q.group == noGroups:
@@ -43,14 +43,15 @@ func groupedBy(q query, s api.Sweep) (by []string, ok bool) {
 
 // list asks for what the table of a sweep's page shows. It is single tasks where the default would
 // make too many groups, or summarize too many metrics.
-func (m *Monitor) list(ctx context.Context, s api.Sweep, q query, version int64) (reply[tasksView], error) {
+func (m *Monitor) list(ctx context.Context, s api.Sweep, q query, version int64) (reply[tasksView],
+	error) {
 	by, ok := groupedBy(q, s)
 	if !ok {
 		return m.listTasks(ctx, s, q, version)
 	}
-	p, err := ask(ctx, m.memo, "groups "+url.PathEscape(s.ID)+q.text(), version,
+	p, err := ask(ctx, m.answers, "groups "+url.PathEscape(s.ID)+q.text(), version,
 		func(ctx context.Context) (groupPage, error) {
-			page, err := m.o.Master.Groups(ctx, s.ID, api.GroupQuery{Query: q.of(), By: by})
+			page, err := m.o.Master.Groups(ctx, s.ID, api.GroupQuery{Query: q.apiQuery(), By: by})
 			if wrong := refusal(err); wrong != nil {
 				return groupPage{wrong: wrong}, nil
 			}
@@ -59,7 +60,8 @@ func (m *Monitor) list(ctx context.Context, s api.Sweep, q query, version int64)
 	if err != nil {
 		return reply[tasksView]{}, err
 	}
-	if wrong := p.value.wrong; wrong != nil && (wrong.Parameter == "by" || wrong.Parameter == "of") && q.group == "" {
+	if wrong := p.value.wrong; wrong != nil &&
+		(wrong.Parameter == "by" || wrong.Parameter == "of") && q.group == "" {
 		q.group = noGroups
 		r, err := m.listTasks(ctx, s, q, version)
 		r.value.Notes = append(slices.Clone(r.value.Notes),
@@ -74,12 +76,12 @@ func (m *Monitor) list(ctx context.Context, s api.Sweep, q query, version int64)
 	v.Caption = caption(by)
 	v.Table = m.groupTable(q, v.Path, s.ID, p.value.Table)
 	v.Views, v.States = views(q, v.Path, s), stateLinks(v.Path, q, s.Counts, s.Total)
-	return reply[tasksView]{v, p.version, p.at, p.rest}, nil
+	return reply[tasksView]{v, p.version, p.asOf, p.reusableFor}, nil
 }
 
 func (m *Monitor) listTasks(ctx context.Context, s api.Sweep, q query,
 	version int64) (reply[tasksView], error) {
-	p, err := ask(ctx, m.memo, "tasks "+url.PathEscape(s.ID)+q.text(), version,
+	p, err := ask(ctx, m.answers, "tasks "+url.PathEscape(s.ID)+q.text(), version,
 		func(ctx context.Context) (taskPage, error) { return m.askTasks(ctx, s.ID, q) })
 	if err != nil {
 		return reply[tasksView]{}, err
@@ -87,10 +89,11 @@ func (m *Monitor) listTasks(ctx context.Context, s api.Sweep, q query,
 	if len(s.Record.Repeats()) > 0 { // what its links lead to is not grouped either
 		q.group = noGroups
 	}
-	v := m.tasksView(q, m.sweepURL(s.ID), p.value, m.ofOne(s.Record.Schema().With(p.value.rows)))
+	v := m.tasksView(q, m.sweepURL(s.ID), p.value,
+		m.sweepColumns(s.Record.Schema().With(p.value.rows)))
 	v.Caption = "Tasks of " + human.Visible(s.ID)
 	v.Views, v.States = views(q, v.Path, s), stateLinks(v.Path, q, s.Counts, s.Total)
-	return reply[tasksView]{v, p.version, p.at, p.rest}, nil
+	return reply[tasksView]{v, p.version, p.asOf, p.reusableFor}, nil
 }
 
 func caption(by []string) string {
@@ -106,7 +109,7 @@ type viewLink struct {
 	Current    bool
 }
 
-// views are the ways to show a sweep's tasks, where there are two.
+// views returns the ways to show a sweep's tasks, where there are two.
 func views(q query, path string, s api.Sweep) []viewLink {
 	by, grouped := groupedBy(q, s)
 	if by == nil {
@@ -117,7 +120,8 @@ func views(q query, path string, s api.Sweep) []viewLink {
 	}
 	means, single := q.sortedBy(""), q.sortedBy("")
 	means.group, single.group = group.JoinNames(by), noGroups
-	return []viewLink{{"means", path + means.text(), grouped}, {"single tasks", path + single.text(), !grouped}}
+	return []viewLink{{"means", path + means.text(), grouped},
+		{"single tasks", path + single.text(), !grouped}}
 }
 
 // groupTable puts groups into columns, which can all be sorted by but the last.
@@ -146,16 +150,16 @@ func (m *Monitor) groupTable(q query, path, sweep string, g group.Table) (t list
 	return t
 }
 
-// groupLine is a group, whose first cell leads to its tasks.
+// groupLine returns a group, whose first cell leads to its tasks.
 func (m *Monitor) groupLine(path, sweep string, t group.Table, g group.Group) (l line) {
-	tasks := path + query{where: g.Where(t.By), group: noGroups, size: tasksOnPage}.text()
+	tasks := path + query{where: g.Where(t.By), group: noGroups, size: defaultTasksOnPage}.text()
 	l.Key = sweep + " " + g.Where(t.By)
 	for _, name := range t.By {
 		text := table.AbsentText
 		if v := g.By[name]; v != nil {
 			text = human.Visible(*v)
 		}
-		c := cell{Text: cut(text), Numeric: isNumber(text)}
+		c := cell{Text: truncate(text), Numeric: isNumber(text)}
 		if len(l.Cells) == 0 {
 			c.URL = tasks
 		}
@@ -170,17 +174,18 @@ func (m *Monitor) groupLine(path, sweep string, t group.Table, g group.Group) (l
 		if len(l.Cells) == 0 {
 			n.URL = tasks
 		}
-		l.Cells = append(l.Cells, n, exactCell(group.Number(s.Mean), s.Mean),
-			exactCell(group.DeviationText(s.SD), s.SD),
+		l.Cells = append(l.Cells, n, precisionCell(group.Number(s.Mean), s.Mean),
+			precisionCell(group.DeviationText(s.SD), s.SD),
 			cell{Text: group.IntervalText(s), Numeric: true})
 	}
 	missing := human.Visible(g.Missing(t.Metrics))
-	l.Cells = append(l.Cells, cell{Text: cut(missing), Title: missing[:min(len(missing), longestTitle)]})
+	l.Cells = append(l.Cells, cell{Text: truncate(missing),
+		Title: missing[:min(len(missing), maxTitleBytes)]})
 	return l
 }
 
-// exactCell is a number, in full in its title.
-func exactCell(text string, v *float64) cell {
+// precisionCell returns a number, in full in its title.
+func precisionCell(text string, v *float64) cell {
 	c := cell{Text: text, Numeric: true}
 	if v != nil {
 		c.Title = strconv.FormatFloat(*v, 'g', -1, 64)

@@ -33,7 +33,7 @@ func ranked(r *core.Record) { r.Objective = metric.Objective{Metric: "accuracy",
 
 var repeatCells = regexp.MustCompile(`(?s)<tr>\n?<th scope="row".*?</tr>`)
 
-// lines are the rows of the last table of a page, as text.
+// lines returns the rows of the last table of a page, as text.
 func lines(p page) (all []string) {
 	_, table, _ := strings.Cut(p.text, `<table class="tasks">`)
 	for _, row := range repeatCells.FindAllString(table, -1) {
@@ -59,7 +59,8 @@ func TestGroupOfOnePoint(t *testing.T) {
 	}
 }
 
-// Where more metrics were reported than are summarized, the page of a sweep that repeats its points has single tasks.
+// Where more metrics were reported than are summarized, the page of a sweep that repeats its points
+// has single tasks.
 func TestTooManyMetricsForGroups(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -77,7 +78,8 @@ func TestTooManyMetricsForGroups(t *testing.T) {
 	if got := lines(p); len(got) != 3 {
 		t.Errorf("it lists %q", got)
 	}
-	if want := "Tasks are not grouped: 18 metrics are more than 16"; !strings.Contains(p.text, want) {
+	if want := "Tasks are not grouped: 18 metrics are more than 16"; !strings.Contains(p.text,
+		want) {
 		t.Errorf("it does not say %q", want)
 	}
 }
@@ -92,7 +94,8 @@ func TestGroupsOfASweep(t *testing.T) {
 	s.becomes(id, "failed", 1)
 	v := s.enter(monitor.Viewer)
 	p := v.get("/sweeps/" + id)
-	best, failed := "0.3|3|0.71|0.01|[0.685159, 0.734841]|", "0.2|2 of 3|0.61|0.0141|[0.482938, 0.737062]|train-1/4 failed"
+	best, failed := "0.3|3|0.71|0.01|[0.685159, 0.734841]|",
+		"0.2|2 of 3|0.61|0.0141|[0.482938, 0.737062]|train-1/4 failed"
 	worst := "0.1|3|0.51|0.01|[0.485159, 0.534841]|"
 	if got := lines(p); !slices.Equal(got, []string{best, failed, worst}) {
 		t.Errorf("%q", got)
@@ -104,7 +107,8 @@ func TestGroupsOfASweep(t *testing.T) {
 		"?sort=accuracy.n": {failed, worst, best},
 		"?where=seed%3C3&group_by=lr": {"0.3|2|0.705|0.00707|[0.641469, 0.768531]|",
 			"0.2|1 of 2|0.6|-|-|train-1/4 failed", "0.1|2|0.505|0.00707|[0.441469, 0.568531]|"},
-		"?group_by=host":                     {"gpu1|8 of 9|0.61|0.093|[0.532213, 0.687787]|train-1/4 failed"},
+		"?group_by=host": {
+			"gpu1|8 of 9|0.61|0.093|[0.532213, 0.687787]|train-1/4 failed"},
 		"?size=2":                            {best, failed},
 		"?size=2&after=2":                    {worst},
 		"?group_by=lr&where=accuracy+%3E+10": nil,
@@ -123,7 +127,8 @@ func TestGroupsOfASweep(t *testing.T) {
 			t.Errorf("%s: %s, want %s", path, got, want)
 		}
 	}
-	behind := "/sweeps/train-1?" + url.Values{"group_by": {"none"}, "where": {"lr = '0.2'"}}.Encode()
+	behind := "/sweeps/train-1?" +
+		url.Values{"group_by": {"none"}, "where": {"lr = '0.2'"}}.Encode()
 	if !strings.Contains(html.UnescapeString(p.text), `href="`+behind+`"`) {
 		t.Errorf("no link to %s", behind)
 	}

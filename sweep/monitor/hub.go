@@ -11,49 +11,50 @@ import (
 
 // The topics: what readers are told changes of. A sweep has one of its own.
 const (
-	sweepsTopic  = "sweeps" // any sweep
-	workersTopic = "workers"
-	ofSweep      = "sweep/"
+	sweepsTopic      = "sweeps" // any sweep
+	workersTopic     = "workers"
+	sweepTopicPrefix = "sweep/"
 )
 
 // Readers are told of a change at most so often, and there are at most so many.
 const (
-	tellEvery   = time.Second
-	mostReaders = 256
+	notifyInterval = time.Second
+	maxReaders     = 256
 )
 
-// hub is what changes, for all readers. It asks the master only while somebody reads: once a second for the list of sweeps
-// and the workers, and by one stream of events for each sweep that is looked at, however many look. A reader is told the
-// newest version of its topic; one that is slow skips those between, and nobody waits for it.
+// hub is what changes, for all readers. It asks the master only while somebody reads: once a second
+// for the list of sweeps and the workers, and by one stream of events for each sweep that is looked
+// at, however many look. A reader is told the newest version of its topic; one that is slow skips
+// those between, and nobody waits for it.
 type hub struct {
-	memo   *memo
-	master *api.Client
-	pace   pace
-	parts  sync.WaitGroup
+	answers    *answerCache
+	master     *api.Client
+	throughput throughput
+	goroutines sync.WaitGroup
 
-	mu      sync.Mutex
-	topics  map[string]*topic
-	readers int
-	stop    context.CancelFunc // of the looking; nil: nobody reads
-	away    error              // why the master does not answer; nil: it does
-	sweeps  map[string]core.Summary
-	workers []core.Worker
-	closed  bool
+	mu          sync.Mutex
+	topics      map[string]*topic
+	readers     int
+	stopPolling context.CancelFunc // of the looking; nil: nobody reads
+	unreachable error              // why the master does not answer; nil: it does
+	sweeps      map[string]core.Summary
+	workers     []core.Worker
+	closed      bool
 }
 
 // topic is one thing that readers look at. The hub's mutex guards it.
 type topic struct {
-	version int64
-	changed chan struct{} // closed with every version, and made anew
-	readers int
-	told    time.Time
-	next    *time.Timer   // of a change that is told later; nil: none
-	poke    chan struct{} // the list says that the sweep has changed
-	end     context.CancelFunc
+	version       int64
+	changed       chan struct{} // closed with every version, and made anew
+	readers       int
+	notifiedAt    time.Time
+	pendingNotify *time.Timer   // of a change that is told later; nil: none
+	resumed       chan struct{} // the list says that the sweep has changed
+	stopFollowing context.CancelFunc
 }
 
-func newHub(m *memo, c *api.Client) *hub {
-	return &hub{memo: m, master: c, topics: map[string]*topic{}}
+func newHub(m *answerCache, c *api.Client) *hub {
+	return &hub{answers: m, master: c, topics: map[string]*topic{}}
 }
 
 // reader is somebody who looks at a topic.
@@ -63,31 +64,33 @@ type reader struct {
 	leave func()
 }
 
-// join begins to look at a topic. It is nil when there are too many readers, or the hub is closed. The reader calls leave.
+// join begins to look at a topic. It is nil when there are too many readers, or the hub is closed.
+// The reader calls leave.
 func (h *hub) join(name string) *reader {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.closed || h.readers >= mostReaders {
+	if h.closed || h.readers >= maxReaders {
 		return nil
 	}
-	if h.readers++; h.stop == nil {
-		h.stop = h.begin(h.look)
+	if h.readers++; h.stopPolling == nil {
+		h.stopPolling = h.start(h.poll)
 	}
 	t := h.topics[name]
 	if t == nil {
-		t = &topic{changed: make(chan struct{}), poke: make(chan struct{}, 1), version: h.memo.clock.Add(1)}
+		t = &topic{changed: make(chan struct{}), resumed: make(chan struct{}, 1),
+			version: h.answers.clock.Add(1)}
 		h.topics[name] = t
 		if id, ok := cutSweep(name); ok {
-			t.end = h.begin(func(ctx context.Context) { h.follow(ctx, id, t) })
+			t.stopFollowing = h.start(func(ctx context.Context) { h.follow(ctx, id, t) })
 		}
 	}
 	t.readers++
 	return &reader{h, t, sync.OnceFunc(func() { h.leave(name, t) })}
 }
 
-func (h *hub) begin(f func(context.Context)) context.CancelFunc {
+func (h *hub) start(f func(context.Context)) context.CancelFunc {
 	ctx, cancel := context.WithCancel(context.Background())
-	h.parts.Go(func() { f(ctx) })
+	h.goroutines.Go(func() { f(ctx) })
 	return cancel
 }
 
@@ -98,18 +101,18 @@ func (h *hub) leave(name string, t *topic) {
 		t.close()
 		delete(h.topics, name)
 	}
-	if h.readers--; h.readers == 0 && h.stop != nil {
-		h.stop()
-		h.stop = nil
+	if h.readers--; h.readers == 0 && h.stopPolling != nil {
+		h.stopPolling()
+		h.stopPolling = nil
 	}
 }
 
 func (t *topic) close() {
-	if t.end != nil {
-		t.end()
+	if t.stopFollowing != nil {
+		t.stopFollowing()
 	}
-	if t.next != nil {
-		t.next.Stop()
+	if t.pendingNotify != nil {
+		t.pendingNotify.Stop()
 	}
 }
 
@@ -117,67 +120,69 @@ func (t *topic) close() {
 func (h *hub) close() {
 	h.mu.Lock()
 	h.closed = true
-	if h.stop != nil {
-		h.stop()
+	if h.stopPolling != nil {
+		h.stopPolling()
 	}
 	for _, t := range h.topics {
 		t.close()
-		h.tell(t)
+		h.notify(t)
 	}
 	h.mu.Unlock()
-	h.parts.Wait()
+	h.goroutines.Wait()
 }
 
-// standing is what a reader is told.
-type standing struct {
-	version int64
-	away    error
-	closed  bool
-	changed <-chan struct{} // closed when there is a newer one
+// topicState is what a reader is told.
+type topicState struct {
+	version     int64
+	unreachable error
+	closed      bool
+	changed     <-chan struct{} // closed when there is a newer one
 }
 
-func (r *reader) now() standing {
+func (r *reader) state() topicState {
 	r.hub.mu.Lock()
 	defer r.hub.mu.Unlock()
-	return standing{r.topic.version, r.hub.away, r.hub.closed, r.topic.changed}
+	return topicState{r.topic.version, r.hub.unreachable, r.hub.closed, r.topic.changed}
 }
 
-// publish tells the readers of a topic that it changed, now or when the last time is long enough ago.
+// publish tells the readers of a topic that it changed, now or when the last time is long enough
+// ago.
 func (h *hub) publish(name string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	t := h.topics[name]
-	if t == nil || t.next != nil {
+	if t == nil || t.pendingNotify != nil {
 		return
 	}
-	if wait := tellEvery - time.Since(t.told); wait > 0 {
-		t.next = time.AfterFunc(wait, func() {
+	if wait := notifyInterval - time.Since(t.notifiedAt); wait > 0 {
+		t.pendingNotify = time.AfterFunc(wait, func() {
 			h.mu.Lock()
 			defer h.mu.Unlock()
-			t.next = nil
-			h.tell(t)
+			t.pendingNotify = nil
+			h.notify(t)
 		})
 		return
 	}
-	h.tell(t)
+	h.notify(t)
 }
 
-func (h *hub) tell(t *topic) {
-	t.version, t.told = h.memo.clock.Add(1), time.Now()
+func (h *hub) notify(t *topic) {
+	t.version, t.notifiedAt = h.answers.clock.Add(1), time.Now()
 	close(t.changed)
 	t.changed = make(chan struct{})
 }
 
-// follow reads the events of a sweep. They end when the sweep is idle or the master goes; the list tells when it goes on.
+// follow reads the events of a sweep. They end when the sweep is idle or the master goes; the list
+// tells when it goes on.
 func (h *hub) follow(ctx context.Context, id string, t *topic) {
 	for ctx.Err() == nil {
 		_ = h.master.Follow(ctx, id, api.Following{Detail: api.DetailCounts},
 			func(api.Update) error {
-				h.publish(ofSweep + id)
+				h.publish(sweepTopicPrefix + id)
 				return nil
 			})
 		select {
-		case <-t.poke:
+		case <-t.resumed:
 		case <-ctx.Done():
 		}
 	}

@@ -8,48 +8,54 @@ import (
 	"time"
 )
 
-// A live stream: how often it says something at least, how long a browser may take to read, and how long it waits to come
-// back.
+// A live stream: how often it says something at least, how long a browser may take to read, and how
+// long it waits to come back.
 const (
-	keepAlive = 15 * time.Second
-	readTime  = 10 * time.Second
-	comeBack  = 2 * time.Second
+	keepAliveInterval = 15 * time.Second
+	writeTimeout      = 10 * time.Second
+	retryDelay        = 2 * time.Second
 )
 
-func sweepTopic(r *http.Request) string { return ofSweep + r.PathValue("sweep") }
+func sweepTopic(r *http.Request) string { return sweepTopicPrefix + r.PathValue("sweep") }
 
-func cutSweep(topic string) (id string, ok bool) { return strings.CutPrefix(topic, ofSweep) }
+func cutSweep(topic string) (id string,
+	ok bool) {
+	return strings.CutPrefix(topic, sweepTopicPrefix)
+}
 
-// told is the data of an event: fetch the part as of this version; away, when the master does not answer, says why.
-type told struct {
+// changeEvent is the data of an event: fetch the part as of this version; away, when the master
+// does not answer, says why.
+type changeEvent struct {
 	Version int64  `json:"version"`
 	Away    string `json:"away,omitempty"`
 }
 
-// live tells a browser what version its page has. The first event comes at once: what changed while the page was on its
-// way is in it. The stream ends with the session.
+// live tells a browser what version its page has. The first event comes at once: what changed while
+// the page was on its way is in it. The stream ends with the session.
 func (m *Monitor) live(w http.ResponseWriter, r *request, p page) error {
 	reader := m.hub.join(p.topic(r.Request))
 	if reader == nil {
-		return &fault{status: http.StatusServiceUnavailable, Text: "Too many pages are open.", Remedy: "Close some."}
+		return &fault{status: http.StatusServiceUnavailable, Text: "Too many pages are open.",
+			Remedy: "Close some."}
 	}
 	defer reader.leave()
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no") // asks nginx to pass events on as they come
 	out := http.NewResponseController(w)
-	_ = out.SetReadDeadline(time.Time{}) // there is nothing more to read; the bound of requests would end the stream
+	// there is nothing more to read; the bound of requests would end the stream
+	_ = out.SetReadDeadline(time.Time{})
 	write := func(text string) bool {
-		_ = out.SetWriteDeadline(time.Now().Add(readTime))
+		_ = out.SetWriteDeadline(time.Now().Add(writeTimeout))
 		_, err := fmt.Fprint(w, text)
 		return err == nil && out.Flush() == nil
 	}
-	alive := time.NewTicker(keepAlive)
+	alive := time.NewTicker(keepAliveInterval)
 	defer alive.Stop()
 	id := m.cookie(r.Request, sessionCookie)
-	text, seen := fmt.Sprintf("retry: %d\n", comeBack.Milliseconds()), int64(0)
+	text, seen := fmt.Sprintf("retry: %d\n", retryDelay.Milliseconds()), int64(0)
 	for {
-		now := reader.now()
-		if now.closed || !m.sessions.holds(id) {
+		now := reader.state()
+		if now.closed || !m.sessions.isValid(id) {
 			return nil
 		}
 		if now.version != seen {
@@ -69,10 +75,10 @@ func (m *Monitor) live(w http.ResponseWriter, r *request, p page) error {
 	}
 }
 
-func event(s standing) string {
-	t := told{Version: s.version}
-	if s.away != nil {
-		t.Away = awayText(s.away)
+func event(s topicState) string {
+	t := changeEvent{Version: s.version}
+	if s.unreachable != nil {
+		t.Away = unreachableText(s.unreachable)
 	}
 	data, _ := json.Marshal(t) // two plain fields
 	return "event: change\ndata: " + string(data) + "\n\n"

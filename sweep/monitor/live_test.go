@@ -15,30 +15,32 @@ import (
 	"mlframework/sweep/task"
 )
 
-// told is an event.
-type told struct {
+// changeEvent is an event.
+type changeEvent struct {
 	Version int64
 	Away    string
 }
 
 // follow reads a live stream.
-func (v *visitor) follow(path string) (events <-chan told, end func()) {
+func (v *visitor) follow(path string) (events <-chan changeEvent, end func()) {
 	v.s.t.Helper()
 	ctx, cancel := context.WithCancel(v.s.t.Context())
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, v.s.url+path, nil)
 	v.s.must(err)
 	answer, err := v.http.Do(r)
 	v.s.must(err)
-	if answer.StatusCode != http.StatusOK || answer.Header.Get("Content-Type") != "text/event-stream" {
+	if answer.StatusCode != http.StatusOK ||
+		answer.Header.Get("Content-Type") != "text/event-stream" {
 		v.s.t.Fatalf("%s: %s", path, answer.Status)
 	}
-	out := make(chan told, 1000)
+	out := make(chan changeEvent, 1000)
 	go func() {
 		defer close(out)
 		defer answer.Body.Close()
 		for lines := bufio.NewScanner(answer.Body); lines.Scan(); {
-			var e told
-			if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok && json.Unmarshal([]byte(data), &e) == nil {
+			var e changeEvent
+			if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok &&
+				json.Unmarshal([]byte(data), &e) == nil {
 				out <- e
 			}
 		}
@@ -48,7 +50,7 @@ func (v *visitor) follow(path string) (events <-chan told, end func()) {
 }
 
 // wait takes events until one is as it should be.
-func (s *site) wait(events <-chan told, what string, ok func(told) bool) told {
+func (s *site) wait(events <-chan changeEvent, what string, ok func(changeEvent) bool) changeEvent {
 	s.t.Helper()
 	late := time.After(limit)
 	for {
@@ -66,8 +68,8 @@ func (s *site) wait(events <-chan told, what string, ok func(told) bool) told {
 	}
 }
 
-func newer(than told) func(told) bool {
-	return func(e told) bool { return e.Version > than.Version && e.Away == "" }
+func newer(than changeEvent) func(changeEvent) bool {
+	return func(e changeEvent) bool { return e.Version > than.Version && e.Away == "" }
 }
 
 func TestReadersAreTold(t *testing.T) {
@@ -80,7 +82,7 @@ func TestReadersAreTold(t *testing.T) {
 	sweeps, _ := v.follow("/live/sweeps")
 	one, _ := v.follow("/live/sweeps/" + id)
 	workers, _ := v.follow("/live/workers")
-	first := func(told) bool { return true }
+	first := func(changeEvent) bool { return true }
 	at, oneAt := s.wait(sweeps, "a beginning", first), s.wait(one, "a beginning", first)
 	s.wait(workers, "heartbeats", newer(s.wait(workers, "a beginning", first)))
 	end(id, 0, well(id, task.Attempt{}))
@@ -99,7 +101,8 @@ func TestReadersAreTold(t *testing.T) {
 		return strings.Contains(v.get("/part/sweeps/"+id).text, "succeeded <b>1</b>")
 	})
 	p := v.get("/part/sweeps/" + id)
-	if p.header.Get("Monitor-Version") == "" || p.header.Get("Monitor-Rest") == "" || strings.Contains(p.text, "<html") {
+	if p.header.Get("Monitor-Version") == "" || p.header.Get("Monitor-Rest") == "" ||
+		strings.Contains(p.text, "<html") {
 		t.Errorf("%v %s", p.header, p.text)
 	}
 }
@@ -111,7 +114,9 @@ func TestReadersAreToldThatTheMasterIsAway(t *testing.T) {
 	v := s.enter(monitor.Viewer)
 	events, _ := v.follow("/live/sweeps/" + id)
 	s.end()
-	e := s.wait(events, "it is away", func(e told) bool { return strings.HasPrefix(e.Away, "The master cannot be reached: ") })
+	e := s.wait(events, "it is away", func(e changeEvent) bool {
+		return strings.HasPrefix(e.Away, "The master cannot be reached: ")
+	})
 	s.start()
 	at := s.wait(events, "it is back", newer(e))
 	_, err := s.master.Cancel(t.Context(), id)
@@ -146,32 +151,34 @@ func TestManyTabsCostLikeOne(t *testing.T) {
 	id := s.submit("i: !interval [0, 4]\n")
 	s.becomes(id, "running", 4)
 	v := s.enter(monitor.Viewer)
-	var tabs []<-chan told
+	var tabs []<-chan changeEvent
 	for range 20 {
 		events, _ := v.follow("/live/sweeps/" + id)
 		tabs = append(tabs, events)
 	}
 	for _, tab := range tabs {
-		s.wait(tab, "a beginning", func(told) bool { return true })
+		s.wait(tab, "a beginning", func(changeEvent) bool { return true })
 	}
 	before := strings.Count(s.asked.String(), "\n")
 	from := time.Now()
-	at := told{}
+	at := changeEvent{}
 	for range 3 {
 		_, err := s.master.Pause(t.Context(), id, false)
 		s.must(err)
 		at = s.wait(tabs[0], "paused", newer(at))
-		_, err = s.master.Resume(t.Context(), id, api.Going{}, "")
+		_, err = s.master.Resume(t.Context(), id, api.ResumeRequest{}, "")
 		s.must(err)
 		at = s.wait(tabs[0], "resumed", newer(at))
 	}
 	for _, tab := range tabs[1:] {
-		s.wait(tab, "the newest", func(e told) bool { return e.Version >= at.Version })
+		s.wait(tab, "the newest", func(e changeEvent) bool { return e.Version >= at.Version })
 	}
 	took := time.Since(from).Seconds()
 	asked := strings.Count(s.asked.String(), "\n") - before
-	if most := 2*6 + 3*int(took+2); asked > most { // its own six, and two looks and perhaps a stream a second
-		t.Errorf("%d requests in %.1f s, for 20 tabs; want at most %d:\n%s", asked, took, most, s.asked)
+	// its own six, and two looks and perhaps a stream a second
+	if most := 2*6 + 3*int(took+2); asked > most {
+		t.Errorf("%d requests in %.1f s, for 20 tabs; want at most %d:\n%s", asked, took, most,
+			s.asked)
 	}
 	if n := strings.Count(s.asked.String(), "/events"); n > 8 {
 		t.Errorf("%d streams of events for one sweep", n)
@@ -200,7 +207,7 @@ func TestNobodyLooksNothingIsAsked(t *testing.T) {
 	s := newSite(t)
 	v := s.enter(monitor.Viewer)
 	events, end := v.follow("/live/sweeps")
-	s.wait(events, "a beginning", func(told) bool { return true })
+	s.wait(events, "a beginning", func(changeEvent) bool { return true })
 	end()
 	s.until("nobody looks", func() bool { return s.monitor.Topics() == 0 })
 }

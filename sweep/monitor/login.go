@@ -23,8 +23,8 @@ type entry struct {
 	Wrong string
 }
 
-// loginPage has the form. A link leads here with its code, which this does not use up: what fetches links to look at them,
-// as mail and chat programs do, sends no forms.
+// loginPage has the form. A link leads here with its code, which this does not use up: what fetches
+// links to look at them, as mail and chat programs do, sends no forms.
 func (m *Monitor) loginPage(w http.ResponseWriter, r *request) error {
 	q := r.URL.Query()
 	code := q.Get(linkForm)
@@ -32,10 +32,10 @@ func (m *Monitor) loginPage(w http.ResponseWriter, r *request) error {
 		code = ""
 	}
 	if r.session != nil && code == "" {
-		m.redirect(w, next(q.Get("next")))
+		m.redirect(w, localPath(q.Get("next")))
 		return nil
 	}
-	return m.showLogin(w, r, http.StatusOK, entry{Code: code, Next: next(q.Get("next"))})
+	return m.showLogin(w, r, http.StatusOK, entry{Code: code, Next: localPath(q.Get("next"))})
 }
 
 func (m *Monitor) showLogin(w http.ResponseWriter, r *request, status int, e entry) error {
@@ -51,33 +51,36 @@ func (m *Monitor) showLogin(w http.ResponseWriter, r *request, status int, e ent
 // login lets in who has a token or a link. Wrong tries are not counted, so that no stranger can
 // make a right one wait: tokens and codes have 130 bits, and guessing them is hopeless at any rate.
 func (m *Monitor) login(w http.ResponseWriter, r *request) error {
-	way, e := tokenForm, entry{Next: next(r.PostForm.Get("next"))}
+	way, e := tokenForm, entry{Next: localPath(r.PostForm.Get("next"))}
 	if r.PostForm.Has(linkForm) {
 		way = linkForm
 	}
 	var role Role
 	if way == linkForm {
-		role = m.keys.use(r.PostForm.Get(linkForm), m.o.Now())
-		e.Wrong = "This link was used already, or is older than " + seconds(LinkLife) + ". Get a new one, or log in with the token."
+		role = m.tokens.redeemLink(r.PostForm.Get(linkForm), m.o.Now())
+		e.Wrong = "This link was used already, or is older than " + seconds(LinkLife) +
+			". Get a new one, or log in with the token."
 	} else {
-		role = m.keys.role(strings.TrimSpace(r.PostForm.Get(tokenForm)))
+		role = m.tokens.role(strings.TrimSpace(r.PostForm.Get(tokenForm)))
 		e.Wrong = "That is not the token."
 	}
 	if role == Nobody {
 		m.o.Log.Warn("wrong login", "way", way, "from", r.RemoteAddr)
-		m.recorded(m.journal.refuse(way, r.RemoteAddr, m.o.Now()))
+		m.recorded(m.auditLog.loginRefused(way, r.RemoteAddr, m.o.Now()))
 		return m.showLogin(w, r, http.StatusForbidden, e)
 	}
 	m.sessions.end(m.cookie(r.Request, sessionCookie))
 	m.setCookie(w, formCookie, "")
 	m.setCookie(w, sessionCookie, m.sessions.begin(role))
 	m.o.Log.Info("login", "role", role.String(), "way", way, "from", r.RemoteAddr)
-	m.recorded(m.journal.accept("login", "role="+role.String()+" way="+way+" from="+hostOf(r.RemoteAddr), m.o.Now()))
+	m.recorded(m.auditLog.accepted("login",
+		"role="+role.String()+" way="+way+" from="+hostOf(r.RemoteAddr), m.o.Now()))
 	m.redirect(w, e.Next)
 	return nil
 }
 
-// recorded logs that an audit entry could not be written. Readers are let in all the same: they can change nothing.
+// recorded logs that an audit entry could not be written. Readers are let in all the same: they can
+// change nothing.
 func (m *Monitor) recorded(err error) {
 	if err != nil {
 		m.o.Log.Error("an action is not in the audit", "error", err)
@@ -92,9 +95,13 @@ func (m *Monitor) logout(w http.ResponseWriter, r *request) error {
 	return nil
 }
 
-// next is where somebody goes after the login: a page of this monitor, whatever was asked for.
-func next(path string) string {
-	if strings.HasPrefix(path, "/") && !strings.HasPrefix(path, "//") && !strings.ContainsFunc(path, func(c rune) bool { return c <= ' ' || c == '\\' || c >= 0x7f }) {
+// localPath returns where somebody goes after the login: a page of this monitor, whatever was asked
+// for.
+func localPath(path string) string {
+	if strings.HasPrefix(path, "/") && !strings.HasPrefix(path, "//") &&
+		!strings.ContainsFunc(path, func(c rune) bool {
+			return c <= ' ' || c == '\\' || c >= 0x7f
+		}) {
 		return path
 	}
 	return "/sweeps"

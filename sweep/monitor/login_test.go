@@ -24,10 +24,12 @@ func TestLoginWithTheToken(t *testing.T) {
 	s := newSite(t)
 	for name, role := range map[string]string{"token": "operator", "viewer-token": "viewer"} {
 		v := s.visitor()
-		if p := v.tries("guess"); p.status != http.StatusForbidden || !strings.Contains(p.text, "That is not the token.") {
+		if p := v.tries("guess"); p.status != http.StatusForbidden ||
+			!strings.Contains(p.text, "That is not the token.") {
 			t.Errorf("%d %s", p.status, p.text)
 		}
-		p := v.post("/login", "/login?next=/workers", url.Values{"token": {" " + s.token(name) + "\n"}, "next": {"/workers"}})
+		p := v.post("/login", "/login?next=/workers",
+			url.Values{"token": {" " + s.token(name) + "\n"}, "next": {"/workers"}})
 		if p.status != http.StatusSeeOther || p.header.Get("Location") != "/workers" {
 			t.Errorf("%d %v", p.status, p.header)
 		}
@@ -37,7 +39,9 @@ func TestLoginWithTheToken(t *testing.T) {
 				session = c
 			}
 		}
-		if !strings.Contains(session, "HttpOnly") || !strings.Contains(session, "SameSite=Strict") || !strings.Contains(session, "Path=/") || strings.Contains(session, s.token(name)) {
+		if !strings.Contains(session, "HttpOnly") ||
+			!strings.Contains(session, "SameSite=Strict") || !strings.Contains(session, "Path=/") ||
+			strings.Contains(session, s.token(name)) {
 			t.Errorf("cookie %q", session)
 		}
 		has(t, v.get("/workers"), `class="role">`+role+`<`)
@@ -51,7 +55,8 @@ func TestLoginWithTheToken(t *testing.T) {
 			t.Errorf("after the logout: %d", p.status)
 		}
 	}
-	if log := s.log.String(); !strings.Contains(log, "wrong login") || strings.Contains(log, s.token("token")) || strings.Contains(log, "guess") {
+	if log := s.log.String(); !strings.Contains(log, "wrong login") ||
+		strings.Contains(log, s.token("token")) || strings.Contains(log, "guess") {
 		t.Errorf("log: %s", log)
 	}
 }
@@ -61,7 +66,9 @@ func TestWhereALoginLeads(t *testing.T) {
 	s := newSite(t)
 	for next, want := range map[string]string{"/tasks?where=i%3D1": "/tasks?where=i%3D1", "": "/sweeps", "//evil.example": "/sweeps", "https://evil.example": "/sweeps", `/\evil.example`: "/sweeps", "/\t/evil.example": "/sweeps"} {
 		v := s.visitor()
-		if p := v.post("/login", "/login", url.Values{"token": {s.token("token")}, "next": {next}}); p.header.Get("Location") != want {
+		if p := v.post("/login", "/login",
+			url.Values{"token": {s.token("token")},
+				"next": {next}}); p.header.Get("Location") != want {
 			t.Errorf("%q leads to %q", next, p.header.Get("Location"))
 		}
 	}
@@ -102,24 +109,29 @@ func TestALinkWorksOnce(t *testing.T) {
 func TestALinkEnds(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	link, err := monitor.Link(s.state(), s.url, monitor.Operator, time.Now().Add(-monitor.LinkLife-time.Second))
+	link, err := monitor.Link(s.state(), s.url, monitor.Operator,
+		time.Now().Add(-monitor.LinkLife-time.Second))
 	s.must(err)
 	u, err := url.Parse(link)
 	s.must(err)
-	if p := s.visitor().post("/login", "/login", url.Values{"code": {u.Query().Get("code")}}); p.status != http.StatusForbidden {
+	if p := s.visitor().post("/login", "/login",
+		url.Values{"code": {u.Query().Get("code")}}); p.status != http.StatusForbidden {
 		t.Errorf("%d", p.status)
 	}
 	for _, code := range []string{"", "../token", "..", "/", strings.Repeat("x", 9999)} {
-		if p := s.visitor().post("/login", "/login", url.Values{"code": {code}}); p.status != http.StatusForbidden {
+		if p := s.visitor().post("/login", "/login",
+			url.Values{"code": {code}}); p.status != http.StatusForbidden {
 			t.Errorf("%q: %d", code, p.status)
 		}
 	}
-	for _, base := range []string{"", "127.0.0.1:5555", "ftp://x/", "http://x/?a=b", "http://u:p@x/"} {
+	for _, base := range []string{"", "127.0.0.1:5555", "ftp://x/", "http://x/?a=b",
+		"http://u:p@x/"} {
 		if link, err := monitor.Link(s.state(), base, monitor.Viewer, time.Now()); err == nil {
 			t.Errorf("%q gives %s", base, link)
 		}
 	}
-	if _, err := monitor.Link(t.TempDir(), s.url, monitor.Viewer, time.Now()); err == nil || !strings.Contains(err.Error(), "is not the state folder") {
+	if _, err := monitor.Link(t.TempDir(), s.url, monitor.Viewer, time.Now()); err == nil ||
+		!strings.Contains(err.Error(), "is not the state folder") {
 		t.Errorf("%v", err)
 	}
 }
@@ -230,7 +242,8 @@ func TestTokensAreFilesOfTheirOwner(t *testing.T) {
 		if err := change(); err != nil {
 			t.Fatal(err)
 		}
-		if err := open(); err == nil || !strings.Contains(err.Error(), wrong) || strings.Contains(err.Error(), strings.TrimSpace(string(first))) {
+		if err := open(); err == nil || !strings.Contains(err.Error(), wrong) ||
+			strings.Contains(err.Error(), strings.TrimSpace(string(first))) {
 			t.Errorf("%s: %v", wrong, err)
 		}
 	}

@@ -1,15 +1,18 @@
-// Package monitor is the web pages over a master's API: sweeps, tasks and workers, read in a browser.
+// Package monitor is the web pages over a master's API: sweeps, tasks and workers, read in a
+// browser.
 //
-// A [Monitor] is an http.Handler that asks a master through an [api.Client] and nothing else; it opens no store and no
-// queue. Pages are rendered here from embedded templates; a small module of JavaScript replaces a page's live region when
-// the server says that it changed. Without JavaScript pages can be read, and are renewed by reloading. docs/monitor.md
-// describes routes, login and limits. Only commands import it.
+// A [Monitor] is an http.Handler that asks a master through an [api.Client] and nothing else; it
+// opens no store and no queue. Pages are rendered here from embedded templates; a small module of
+// JavaScript replaces a page's live region when the server says that it changed. Without JavaScript
+// pages can be read, and are renewed by reloading. docs/monitor.md describes routes, login and
+// limits. Only commands import it.
 //
 // # Adding a page
 //
-// A page is one row of pages, a function that loads its view, and a template in templates that defines "region", what is
-// replaced while it is open, and may define "above", what stays. Its live stream, its fragment, its place behind the login
-// and its rows in the tests follow from the row. What writes is one row of routes, and is behind the same guard.
+// A page is one row of pages, a function that loads its view, and a template in templates that
+// defines "region", what is replaced while it is open, and may define "above", what stays. Its live
+// stream, its fragment, its place behind the login and its rows in the tests follow from the row.
+// What writes is one row of routes, and is behind the same guard.
 package monitor
 
 import (
@@ -27,11 +30,14 @@ import (
 // Options are what a monitor works with. Master and State are needed.
 type Options struct {
 	Master *api.Client
-	// State is the folder of the monitor's tokens and login links, which New makes (mode 0700). Who may read it may log in.
+	// State is the folder of the monitor's tokens and login links, which New makes (mode 0700). Who
+	// may read it may log in.
 	State string
-	// Prefix is what all paths begin with, for a proxy that passes it on: "/lab/monitor"; "": nothing.
+	// Prefix is what all paths begin with, for a proxy that passes it on: "/lab/monitor"; "":
+	// nothing.
 	Prefix string
-	// Hosts are the names under which browsers may come, beside 127.0.0.1, localhost and [::1], without ports.
+	// Hosts are the names under which browsers may come, beside 127.0.0.1, localhost and [::1],
+	// without ports.
 	Hosts []string
 	// Secure tells that browsers come with TLS: cookies are then sent with nothing else.
 	Secure bool
@@ -39,21 +45,21 @@ type Options struct {
 	Now    func() time.Time // nil: time.Now
 }
 
-// Monitor is the pages of one master, an http.Handler. It is safe for concurrent use. Close it when nothing is served any
-// more; Run does.
+// Monitor is the pages of one master, an http.Handler. It is safe for concurrent use. Close it when
+// nothing is served any more; Run does.
 type Monitor struct {
-	o        Options
-	mux      *http.ServeMux
-	hosts    map[string]bool
-	keys     keys
-	sessions *sessions
-	journal  *journal
-	memo     *memo
-	hub      *hub
-	looks    map[string]look // by page
+	o         Options
+	mux       *http.ServeMux
+	hosts     map[string]bool
+	tokens    tokens
+	sessions  *sessions
+	auditLog  *auditLog
+	answers   *answerCache
+	hub       *hub
+	templates map[string]pageTemplate // by page
 }
 
-// New makes a monitor, and at the first start its tokens.
+// New returns a monitor, and at the first start its tokens.
 func New(o Options) (*Monitor, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -65,35 +71,36 @@ func New(o Options) (*Monitor, error) {
 	if o.Prefix != "" && !prefixShape.MatchString(o.Prefix) {
 		return nil, errors.New("the prefix " + o.Prefix + " is no path: write it as /lab/monitor")
 	}
-	k, err := openKeys(o.State)
+	k, err := openTokens(o.State)
 	if err != nil {
 		return nil, err
 	}
-	m := &Monitor{o: o, mux: http.NewServeMux(), keys: k, hosts: allowed(o.Hosts), sessions: newSessions(o.Now),
-		journal: &journal{state: o.State},
-		looks:   looks()}
-	m.memo = newMemo(o.Now, o.Log)
-	m.hub = newHub(m.memo, o.Master)
+	m := &Monitor{o: o, mux: http.NewServeMux(), tokens: k, hosts: allowed(o.Hosts),
+		sessions:  newSessions(o.Now),
+		auditLog:  &auditLog{state: o.State},
+		templates: parseTemplates()}
+	m.answers = newAnswerCache(o.Now, o.Log)
+	m.hub = newHub(m.answers, o.Master)
 	for _, r := range routes() {
-		m.mux.Handle(r.method+" "+o.Prefix+r.path, m.behind(r))
+		m.mux.Handle(r.method+" "+o.Prefix+r.path, m.guarded(r))
 	}
-	m.mux.HandleFunc("/", m.nowhere)
+	m.mux.HandleFunc("/", m.notFound)
 	return m, nil
 }
 
 // Close ends what the monitor asks the master for readers.
 func (m *Monitor) Close() {
 	m.hub.close()
-	m.memo.close()
+	m.answers.close()
 }
 
 // Bounds of what a browser sends, and how long readers are given when the monitor stops.
 const (
-	headerTime  = 10 * time.Second
-	bodyTime    = 20 * time.Second
-	idleTime    = 2 * time.Minute
-	partingTime = 2 * time.Second
-	headerBytes = 32 << 10
+	headerTimeout   = 10 * time.Second
+	bodyTimeout     = 20 * time.Second
+	idleTimeout     = 2 * time.Minute
+	shutdownTimeout = 2 * time.Second
+	maxHeaderBytes  = 32 << 10
 )
 
 // Run serves on a listener until ctx ends. It closes the listener and the monitor.
@@ -101,7 +108,8 @@ func (m *Monitor) Run(ctx context.Context, l net.Listener) error {
 	defer m.Close()
 	requests, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
-	server := &http.Server{Handler: m, ReadHeaderTimeout: headerTime, ReadTimeout: bodyTime, IdleTimeout: idleTime, MaxHeaderBytes: headerBytes,
+	server := &http.Server{Handler: m, ReadHeaderTimeout: headerTimeout, ReadTimeout: bodyTimeout,
+		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
 		ErrorLog:    slog.NewLogLogger(m.o.Log.Handler(), slog.LevelWarn),
 		BaseContext: func(net.Listener) context.Context { return requests },
 	}
@@ -113,7 +121,7 @@ func (m *Monitor) Run(ctx context.Context, l net.Listener) error {
 	case <-ctx.Done():
 	}
 	m.hub.close() // live streams end: browsers try again
-	parting, stop := context.WithTimeout(requests, partingTime)
+	parting, stop := context.WithTimeout(requests, shutdownTimeout)
 	defer stop()
 	_ = server.Shutdown(parting) // who has not read its page by then is cut off
 	cancel()

@@ -23,7 +23,8 @@ func (s *site) reports(worker, sweep string, index int64, accuracy float64) {
 			Newest: metric.Stored{{Name: "accuracy", Value: accuracy}}}))
 }
 
-// firstEnds is a sweep of two tasks: the first has ended with an accuracy of 0.9, the second runs.
+// firstEnds returns a sweep of two tasks: the first has ended with an accuracy of 0.9, the second
+// runs.
 func firstEnds(s *site) (id string, end func(index int64, accuracy float64)) {
 	finish := s.hire("w1", "gpu1", 2, hold)
 	id = s.submit("i: !interval [0, 2]\n",
@@ -49,13 +50,15 @@ func TestASweepsNewestMetrics(t *testing.T) {
 	id, end := firstEnds(s)
 	v := s.enter(monitor.Viewer)
 	events, _ := v.follow("/live/sweeps/" + id)
-	s.wait(events, "a beginning", func(told) bool { return true })
+	s.wait(events, "a beginning", func(changeEvent) bool { return true })
 	// shown waits for readers to be told until what they fetch then has the texts.
 	shown := func(texts ...string) {
 		t.Helper()
-		s.wait(events, strings.Join(texts, ", "), func(e told) bool {
+		s.wait(events, strings.Join(texts, ", "), func(e changeEvent) bool {
 			p := v.get(fmt.Sprintf("/part/sweeps/%s?version=%d", id, e.Version))
-			return !slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(p.text, text) })
+			return !slices.ContainsFunc(texts, func(text string) bool {
+				return !strings.Contains(p.text, text)
+			})
 		})
 	}
 	best := func(value, index string) string {

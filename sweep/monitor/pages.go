@@ -20,27 +20,30 @@ import (
 //go:embed templates
 var templates embed.FS
 
-// look is the templates of one page: the frame with the page's own parts in it.
-type look struct{ *template.Template }
+// pageTemplate is the templates of one page: the frame with the page's own parts in it.
+type pageTemplate struct{ *template.Template }
 
-// looks reads the templates; a fault in one shows with the first test.
-func looks() map[string]look {
-	base := template.Must(template.New("").Funcs(words).ParseFS(templates, "templates/frame.html", "templates/parts.html"))
-	all := map[string]look{}
+// parseTemplates reads the templates; a fault in one shows with the first test.
+func parseTemplates() map[string]pageTemplate {
+	base := template.Must(template.New("").Funcs(templateFuncs).ParseFS(templates,
+		"templates/frame.html",
+		"templates/parts.html"))
+	all := map[string]pageTemplate{}
 	for _, name := range []string{"sweeps", "sweep", "tasks", "workers", "login", "fault"} {
-		all[name] = look{template.Must(template.Must(base.Clone()).ParseFS(templates, "templates/"+name+".html"))}
+		all[name] = pageTemplate{template.Must(template.Must(base.Clone()).ParseFS(templates,
+			"templates/"+name+".html"))}
 	}
 	return all
 }
 
 // content is what a page shows.
 type content struct {
-	title    string
-	view     any
-	warnings []string      // of the master
-	version  int64         // how new it is
-	at       time.Time     // as of when
-	rest     time.Duration // it should not be asked for again before
+	title       string
+	view        any
+	warnings    []string      // of the master
+	version     int64         // how new it is
+	asOf        time.Time     // as of when
+	reusableFor time.Duration // it should not be asked for again before
 }
 
 // frame is what templates see: what is around every page, and its view.
@@ -60,14 +63,14 @@ type frame struct {
 func (m *Monitor) show(w http.ResponseWriter, r *request, p page) error {
 	c, err := p.load(m, r)
 	f := frame{Page: p.name, Live: m.at("/live", r), Part: m.at("/part", r) + search(r)}
-	if err != nil && isAway(err) {
+	if err != nil && isUnreachable(err) {
 		f.Title, f.Reload, f.View, f.At = "The master is away", true, problem(err), m.o.Now()
 		w.Header().Set("Retry-After", "5")
 		return m.renderFor(w, r, http.StatusServiceUnavailable, "fault", f)
 	} else if err != nil {
 		return err
 	}
-	f.Title, f.View, f.Warnings, f.At = c.title, c.view, c.warnings, c.at
+	f.Title, f.View, f.Warnings, f.At = c.title, c.view, c.warnings, c.asOf
 	return m.renderFor(w, r, http.StatusOK, p.name, f)
 }
 
@@ -78,17 +81,18 @@ func (m *Monitor) part(w http.ResponseWriter, r *request, p page) error {
 		return err
 	}
 	w.Header().Set("Monitor-Version", strconv.FormatInt(c.version, 10))
-	w.Header().Set("Monitor-Rest", strconv.FormatInt(c.rest.Milliseconds(), 10))
-	return m.write(w, http.StatusOK, p.name, "region", m.around(r, frame{View: c.view, Warnings: c.warnings, At: c.at}))
+	w.Header().Set("Monitor-Rest", strconv.FormatInt(c.reusableFor.Milliseconds(), 10))
+	return m.write(w, http.StatusOK, p.name, "region",
+		m.around(r, frame{View: c.view, Warnings: c.warnings, At: c.asOf}))
 }
 
-// path is what is asked for, below the prefix.
+// path returns what is asked for, below the prefix.
 func (m *Monitor) path(r *request) string {
 	below := url.URL{Path: strings.TrimPrefix(r.URL.Path, m.o.Prefix)}
 	return below.EscapedPath()
 }
 
-// at is the path of the page that is asked for, below another root.
+// at returns the path of the page that is asked for, below another root.
 func (m *Monitor) at(root string, r *request) string { return m.o.Prefix + root + m.path(r) }
 
 func search(r *request) string {
@@ -98,8 +102,8 @@ func search(r *request) string {
 	return "?" + r.URL.RawQuery
 }
 
-// wanted is the version that a browser wants of a part; 0: any that is not old.
-func wanted(r *request) int64 {
+// wantedVersion returns the version that a browser wants of a part; 0: any that is not old.
+func wantedVersion(r *request) int64 {
 	v, _ := strconv.ParseInt(r.URL.Query().Get("version"), 10, 64) // what is none is any
 	return max(0, v)
 }
@@ -112,7 +116,8 @@ func (m *Monitor) around(r *request, f frame) frame {
 	return f
 }
 
-func (m *Monitor) renderFor(w http.ResponseWriter, r *request, status int, name string, f frame) error {
+func (m *Monitor) renderFor(w http.ResponseWriter, r *request, status int, name string,
+	f frame) error {
 	return m.render(w, status, name, m.around(r, f))
 }
 
@@ -125,7 +130,7 @@ func (m *Monitor) render(w http.ResponseWriter, status int, name string, f frame
 // write executes a template as a whole before it answers, so that a fault in it is no half page.
 func (m *Monitor) write(w http.ResponseWriter, status int, name, part string, f frame) error {
 	var b bytes.Buffer
-	if err := m.looks[name].ExecuteTemplate(&b, part, f); err != nil {
+	if err := m.templates[name].ExecuteTemplate(&b, part, f); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -144,29 +149,31 @@ type fault struct {
 func (f *fault) Error() string { return f.Text + " " + f.Remedy }
 
 var (
-	errNobody = errors.New("nobody is logged in")
-	errSlow   = errors.New("the master did not answer in " + seconds(askTime))
+	errNotLoggedIn   = errors.New("nobody is logged in")
+	errMasterTimeout = errors.New("the master did not answer in " + seconds(queryTimeout))
 )
 
-// isAway tells that the master did not answer, or could not: neither the question nor this program is at fault.
-func isAway(err error) bool {
+// isUnreachable reports whether the master did not answer, or could not: neither the question nor
+// this program is at fault.
+func isUnreachable(err error) bool {
 	e, refused := errors.AsType[*api.Error](err)
 	_, told := errors.AsType[*fault](err)
 	return !told && (!refused || e.Status >= http.StatusInternalServerError)
 }
 
-// awayText is why the master does not answer.
-func awayText(err error) string {
+// unreachableText returns why the master does not answer.
+func unreachableText(err error) string {
 	return human.Visible(cmp.Or(problem(err).Text, err.Error()))
 }
 
-// problem is an error as a person is told of it.
+// problem returns an error as a person is told of it.
 func problem(err error) *fault {
 	if f, ok := errors.AsType[*fault](err); ok {
 		return f
 	}
 	if e, ok := errors.AsType[*api.Unreachable](err); ok {
-		return &fault{http.StatusServiceUnavailable, "The master cannot be reached: " + e.Why + ".", e.Remedy + "."}
+		return &fault{http.StatusServiceUnavailable, "The master cannot be reached: " + e.Why + ".",
+			e.Remedy + "."}
 	}
 	if e, ok := errors.AsType[*api.Error](err); ok {
 		return &fault{e.Status, e.Text, e.Remedy}
@@ -174,19 +181,20 @@ func problem(err error) *fault {
 	if errors.Is(err, context.Canceled) {
 		return &fault{http.StatusServiceUnavailable, "The monitor stops.", ""}
 	}
-	return &fault{http.StatusServiceUnavailable, "The master does not answer: " + err.Error() + ".", "Its log may say why."}
+	return &fault{http.StatusServiceUnavailable, "The master does not answer: " + err.Error() + ".",
+		"Its log may say why."}
 }
 
 // fail answers with what went wrong: a page to who reads pages, a line to who fetches a part.
 func (m *Monitor) fail(w http.ResponseWriter, r *request, err error) {
 	path := m.path(r)
 	whole := !strings.HasPrefix(path, "/part/") && !strings.HasPrefix(path, "/live/")
-	if err == errNobody && whole && r.Method == http.MethodGet {
+	if err == errNotLoggedIn && whole && r.Method == http.MethodGet {
 		m.redirect(w, "/login?"+url.Values{"next": {path + search(r)}}.Encode())
 		return
 	}
 	f := problem(err)
-	if err == errNobody {
+	if err == errNotLoggedIn {
 		f = &fault{http.StatusUnauthorized, "Nobody is logged in.", "Log in and repeat it."}
 	}
 	if !whole {
@@ -194,7 +202,8 @@ func (m *Monitor) fail(w http.ResponseWriter, r *request, err error) {
 		return
 	}
 	page := frame{Title: http.StatusText(f.status), View: f, At: m.o.Now()}
-	if _, answered := errors.AsType[*api.Error](err); answered { // the warning may be about what is not found
+	// the warning may be about what is not found
+	if _, answered := errors.AsType[*api.Error](err); answered {
 		page.Warnings = m.warnings(r)
 	}
 	if err := m.renderFor(w, r, f.status, "fault", page); err != nil {
@@ -203,7 +212,8 @@ func (m *Monitor) fail(w http.ResponseWriter, r *request, err error) {
 	}
 }
 
-func (m *Monitor) nowhere(w http.ResponseWriter, hr *http.Request) {
+func (m *Monitor) notFound(w http.ResponseWriter, hr *http.Request) {
 	r := &request{Request: hr, session: m.sessions.find(m.cookie(hr, sessionCookie))}
-	_ = m.renderFor(w, r, http.StatusNotFound, "fault", frame{Title: "Not found", View: &fault{Text: "There is no such page here."}, At: m.o.Now()})
+	_ = m.renderFor(w, r, http.StatusNotFound, "fault",
+		frame{Title: "Not found", View: &fault{Text: "There is no such page here."}, At: m.o.Now()})
 }

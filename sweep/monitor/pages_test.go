@@ -40,7 +40,7 @@ var (
 	hrefs  = regexp.MustCompile(`<a href="([^"]*)"[^>]*rel="(prev|next)"`)
 )
 
-// rows are the first cells of a page's table.
+// rows returns the first cells of a page's table.
 func rows(p page) (all []string) {
 	body := max(0, strings.LastIndex(p.text, "<tbody>")) // failures stand before the tasks
 	for _, m := range firsts.FindAllStringSubmatch(p.text[body:], -1) {
@@ -49,7 +49,7 @@ func rows(p page) (all []string) {
 	return all
 }
 
-// link is where a page's pager leads; "": nowhere.
+// link returns where a page's pager leads; "": nowhere.
 func (s *site) link(p page, rel string) string {
 	for _, m := range hrefs.FindAllStringSubmatch(p.text, -1) {
 		if m[2] == rel {
@@ -67,7 +67,9 @@ func TestSweepsPage(t *testing.T) {
 	s.hire("w1", "gpu1", 2, well)
 	id := s.submit("lr: [0.1, 0.2]\nbatchsize: [100, 500]\n")
 	s.becomes(id, "succeeded", 4)
-	s.until("the page has it", func() bool { return strings.Contains(v.get("/sweeps").text, "4 of 4") })
+	s.until("the page has it", func() bool {
+		return strings.Contains(v.get("/sweeps").text, "4 of 4")
+	})
 	has(t, v.get("/sweeps"), `href="/sweeps/train-1"`, "finished", "100 %", "4 succeeded", `/sweeps/train-1?state=succeeded`, "4fd2c17a90be<", `title="/home/ann/digits">digits<`, "1–1 of 1")
 }
 
@@ -83,7 +85,8 @@ func TestSweepsAreInPages(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	second := v.get(s.link(first, "next"))
-	if got := rows(second); fmt.Sprint(got) != "[train-3 train-2 train-1]" || s.link(second, "next") != "" {
+	if got := rows(second); fmt.Sprint(got) != "[train-3 train-2 train-1]" ||
+		s.link(second, "next") != "" {
 		t.Errorf("%q", got)
 	}
 	for _, page := range []string{"99", "-1", "x"} {
@@ -113,10 +116,12 @@ func TestTasksOfASweep(t *testing.T) {
 	}
 	second := v.get(s.link(all, "next"))
 	third := v.get(s.link(second, "next"))
-	if got := rows(third); len(got) != 50 || got[0] != "200" || got[49] != "249" || s.link(third, "next") != "" {
+	if got := rows(third); len(got) != 50 || got[0] != "200" || got[49] != "249" ||
+		s.link(third, "next") != "" {
 		t.Errorf("%q", got)
 	}
-	if back := v.get(s.link(third, "prev")); rows(back)[0] != "100" || rows(v.get(s.link(back, "prev")))[0] != "0" {
+	if back := v.get(s.link(third, "prev")); rows(back)[0] != "100" ||
+		rows(v.get(s.link(back, "prev")))[0] != "0" {
 		t.Errorf("back from the third page: %q", rows(back)[0])
 	}
 	for query, want := range map[string]string{
@@ -179,7 +184,8 @@ func TestTasksOfAllSweeps(t *testing.T) {
 	}
 	v := s.enter(monitor.Viewer)
 	has(t, v.get("/tasks"), "i=0", "accuracy=0.1", `href="/sweeps/train-3?where=index%3D0"`)
-	want := "[train-3/0 train-3/1 train-3/2 train-3/3 evaluate-1/0 evaluate-1/1 train-2/0 train-2/1 train-2/2 train-2/3 train-1/0 train-1/1 train-1/2 train-1/3]"
+	want := "[train-3/0 train-3/1 train-3/2 train-3/3 evaluate-1/0 evaluate-1/1 train-2/0 " +
+		"train-2/1 train-2/2 train-2/3 train-1/0 train-1/1 train-1/2 train-1/3]"
 	var got []string
 	path := "/tasks?size=5"
 	for pages := 0; path != "" && pages < 9; pages++ {
@@ -205,6 +211,40 @@ func TestTasksOfAllSweeps(t *testing.T) {
 	has(t, v.get("/tasks?where=banana%3D2"), "<mark>banana</mark>")
 }
 
+// A list of the tasks of all sweeps is one question to the master, however many sweeps there are.
+func TestTasksOfAllSweepsAreOneQuestion(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.hire("w1", "gpu1", 4, well)
+	const sweeps = 60
+	for range sweeps {
+		s.submit("i: [0, 1]\n")
+	}
+	s.becomes("train-60", "succeeded", 2)
+	s.becomes("train-1", "succeeded", 2)
+	v := s.enter(monitor.Viewer)
+	for query, want := range map[string]string{
+		"where=sweep%3Dtrain-1":                  "[train-1/0 train-1/1]",
+		"sort=index&where=index%3D1&size=1":      "[train-60/1]",
+		"sort=started&where=sweep%3Dtrain-1":     "[train-1/0 train-1/1]",
+		"sort=sweep&size=1":                      "[train-1/0]",
+		"where=sweep%3Dtrain-1+and+accuracy%3E0": "[train-1/1]",
+	} {
+		p := v.get("/tasks?" + query)
+		if got := rows(p); fmt.Sprint(got) != want {
+			t.Errorf("%s: %q", query, got)
+		}
+		for _, note := range []string{"looked through", "Sorted are"} {
+			if strings.Contains(p.text, note) {
+				t.Errorf("%s: the page says that it does not have all", query)
+			}
+		}
+	}
+	if asked := s.asked.String(); strings.Contains(asked, "/sweeps/train-") {
+		t.Errorf("single sweeps were asked for:\n%s", asked)
+	}
+}
+
 func TestWorkersPage(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -212,13 +252,20 @@ func TestWorkersPage(t *testing.T) {
 	has(t, v.get("/workers"), "No worker has reported yet")
 	s.hire("w1", "gpu1", 2, hold)
 	s.hire("w2", "gpu2", 4, well)
-	s.until("both are ready", func() bool { return strings.Count(v.get("/workers").text, "state-ready") == 2 })
+	s.until("both are ready", func() bool {
+		return strings.Count(v.get("/workers").text, "state-ready") == 2
+	})
 	id := s.submit("i: !interval [0, 3]\n")
-	s.until("something runs", func() bool { return strings.Contains(v.get("/workers").text, "/sweeps/"+id+"?where=index%3D") })
-	has(t, v.get("/workers"), "gpu1", "gpu2", "42 %", "of 8 cores", "40 GiB of 64 GiB free", "300 GiB of 1.0 TiB free", "2 of 2 up", " of 6 slots busy", "slot 0, attempt 1")
+	s.until("something runs", func() bool {
+		return strings.Contains(v.get("/workers").text, "/sweeps/"+id+"?where=index%3D")
+	})
+	has(t, v.get("/workers"), "gpu1", "gpu2", "42 %", "of 8 cores", "40 GiB of 64 GiB free",
+		"300 GiB of 1.0 TiB free", "2 of 2 up", " of 6 slots busy", "slot 0, attempt 1")
 	_, err := s.master.Drain(t.Context(), "w2", false)
 	s.must(err)
-	s.until("it drains", func() bool { return strings.Contains(v.get("/workers").text, "state-draining") })
+	s.until("it drains", func() bool {
+		return strings.Contains(v.get("/workers").text, "state-draining")
+	})
 }
 
 // hostile is a value of everything that could break out of something.
@@ -228,13 +275,17 @@ func TestWhatComesFromOutsideIsEscaped(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	end := s.hire(hostile, hostile, 2, hold)
-	id := s.submit("\"p<b>\": ['"+strings.ReplaceAll("</td><script>x</script>", "'", "''")+"', 2]\n", func(r *core.Record) {
+	id := s.submit("\"p<b>\": ['"+strings.ReplaceAll("</td><script>x</script>", "'",
+		"''")+"', 2]\n", func(r *core.Record) {
 		r.Project, r.Recipe.Metrics = hostile, nil
 	})
 	s.becomes(id, "running", 2)
 	v := s.enter(monitor.Viewer)
 	var running page
-	s.until("it runs", func() bool { running = v.get("/workers"); return strings.Contains(running.text, id+"/0") })
+	s.until("it runs", func() bool {
+		running = v.get("/workers")
+		return strings.Contains(running.text, id+"/0")
+	})
 	code := 1
 	for n := range int64(2) {
 		end(id, n, &task.Outcome{Class: task.Error, ExitCode: &code, Reason: hostile,
@@ -242,11 +293,16 @@ func TestWhatComesFromOutsideIsEscaped(t *testing.T) {
 	}
 	s.becomes(id, "failed", 2)
 	pages := []page{running}
-	for _, path := range []string{"/sweeps", "/sweeps/" + id, "/tasks", "/workers", "/part/sweeps/" + id, "/sweeps/" + id + "?where=" + url.QueryEscape(hostile),
-		"/sweeps/" + id + "?sort=" + url.QueryEscape(hostile), "/tasks?where=" + url.QueryEscape("a="+hostile), "/sweeps/" + url.PathEscape(hostile), "/" + url.PathEscape(hostile)} {
+	for _, path := range []string{"/sweeps", "/sweeps/" + id, "/tasks", "/workers",
+		"/part/sweeps/" + id, "/sweeps/" + id + "?where=" + url.QueryEscape(hostile),
+		"/sweeps/" + id + "?sort=" + url.QueryEscape(hostile),
+		"/tasks?where=" + url.QueryEscape("a="+hostile), "/sweeps/" + url.PathEscape(hostile),
+		"/" + url.PathEscape(hostile)} {
 		pages = append(pages, v.get(path))
 	}
-	pages = append(pages, s.visitor().get("/login?code="+url.QueryEscape(hostile)+"&next="+url.QueryEscape("/"+hostile)))
+	pages = append(pages,
+		s.visitor().get("/login?code="+url.QueryEscape(hostile)+"&next="+url.QueryEscape(
+			"/"+hostile)))
 	typed := regexp.MustCompile(`value="[^"<>]*"`) // what was typed is typed again
 	for _, p := range pages {
 		p.text = typed.ReplaceAllString(p.text, "")
@@ -261,7 +317,9 @@ func TestTheMasterIsAway(t *testing.T) {
 	id := s.submit("i: 1\n")
 	v := s.enter(monitor.Viewer)
 	s.end()
-	s.until("pages say so", func() bool { return v.get("/sweeps").status == http.StatusServiceUnavailable })
+	s.until("pages say so", func() bool {
+		return v.get("/sweeps").status == http.StatusServiceUnavailable
+	})
 	for _, path := range []string{"/sweeps", "/sweeps/" + id, "/tasks", "/workers"} {
 		p := v.get(path)
 		if p.status != http.StatusServiceUnavailable || p.header.Get("Retry-After") == "" {
@@ -269,17 +327,21 @@ func TestTheMasterIsAway(t *testing.T) {
 		}
 		has(t, p, "The master is away", "there is no such file", "start the master", `data-live="/live`+path+`"`, "data-reload")
 	}
-	if p := v.get("/part/sweeps"); p.status != http.StatusServiceUnavailable || !strings.HasPrefix(p.text, "The master cannot be reached") {
+	if p := v.get("/part/sweeps"); p.status != http.StatusServiceUnavailable ||
+		!strings.HasPrefix(p.text, "The master cannot be reached") {
 		t.Errorf("%d %s", p.status, p.text)
 	}
-	if p := v.get("/readyz"); p.status != http.StatusServiceUnavailable || p.text != "the master does not answer\n" {
+	if p := v.get("/readyz"); p.status != http.StatusServiceUnavailable ||
+		p.text != "the master does not answer\n" {
 		t.Errorf("%d %q", p.status, p.text)
 	}
 	if p := v.get("/healthz"); p.status != 200 || p.text != "up\n" {
 		t.Errorf("%d %q", p.status, p.text)
 	}
 	s.start()
-	s.until("it is back", func() bool { return v.get("/sweeps").status == 200 && v.get("/readyz").status == 200 })
+	s.until("it is back", func() bool {
+		return v.get("/sweeps").status == 200 && v.get("/readyz").status == 200
+	})
 	has(t, v.get("/sweeps/"+id), "pending")
 }
 
@@ -302,7 +364,9 @@ func TestAPrefix(t *testing.T) {
 	if p := v.get("/"); p.header.Get("Location") != "/lab/monitor/sweeps" {
 		t.Errorf("%v", p.header)
 	}
-	if p := s.visitor().get("/sweeps/" + id + "?size=2"); p.header.Get("Location") != "/lab/monitor/login?next=%2Fsweeps%2F"+id+"%3Fsize%3D2" {
+	if p := s.visitor().get("/sweeps/" + id +
+		"?size=2"); p.header.Get(
+		"Location") != "/lab/monitor/login?next=%2Fsweeps%2F"+id+"%3Fsize%3D2" {
 		t.Errorf("%v", p.header)
 	}
 }

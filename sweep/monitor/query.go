@@ -13,44 +13,46 @@ import (
 
 // How many tasks a page has, unless its URL says otherwise, and how many at most.
 const (
-	tasksOnPage = 100
-	mostOnPage  = 500
+	defaultTasksOnPage = 100
+	maxTasksOnPage     = 500
 )
 
-// mostBack is how many pages back a page leads; beyond that there is the first.
-const mostBack = 200
+// maxBackPages is how many pages back a page leads; beyond that there is the first.
+const maxBackPages = 200
 
 // query is what a page of tasks shows, as its URL says it.
 type query struct {
 	where, sort string
 	states      []string
-	group       string // columns with commas between them, or noGroups; "": as is usual for the sweep
-	size        int
-	after       string   // where the page begins; "": at the beginning
-	back        []string // where the pages between the first and this one begin
+	// columns with commas between them, or noGroups; "": as is usual for the sweep
+	group string
+	size  int
+	after string   // where the page begins; "": at the beginning
+	back  []string // where the pages between the first and this one begin
 }
 
-// readQuery reads a URL. What it does not understand is as if it were not there; where and sort are the master's to judge.
+// readQuery reads a URL. What it does not understand is as if it were not there; where and sort are
+// the master's to judge.
 func readQuery(r *http.Request) query {
 	v := r.URL.Query()
 	q := query{where: strings.TrimSpace(v.Get("where")), sort: v.Get("sort"),
-		group: v.Get("group_by"), after: v.Get("after"), size: tasksOnPage}
+		group: v.Get("group_by"), after: v.Get("after"), size: defaultTasksOnPage}
 	for name := range strings.SplitSeq(v.Get("state"), ",") {
 		if _, err := task.ParseState(name); err == nil && !slices.Contains(q.states, name) {
 			q.states = append(q.states, name)
 		}
 	}
 	if n, err := strconv.Atoi(v.Get("size")); err == nil && n > 0 {
-		q.size = min(n, mostOnPage)
+		q.size = min(n, maxTasksOnPage)
 	}
 	if back := v.Get("back"); back != "" && q.after != "" {
 		q.back = strings.Split(back, ",")
-		q.back = q.back[max(0, len(q.back)-mostBack):]
+		q.back = q.back[max(0, len(q.back)-maxBackPages):]
 	}
 	return q
 }
 
-// text is a query in a URL; the zero value of everything is left out.
+// text returns a query in a URL; the zero value of everything is left out.
 func (q query) text() string {
 	v := url.Values{}
 	for name, value := range map[string]string{"where": q.where, "sort": q.sort,
@@ -60,7 +62,7 @@ func (q query) text() string {
 			v.Set(name, value)
 		}
 	}
-	if q.size != tasksOnPage {
+	if q.size != defaultTasksOnPage {
 		v.Set("size", strconv.Itoa(q.size))
 	}
 	if len(v) == 0 {
@@ -69,7 +71,7 @@ func (q query) text() string {
 	return "?" + v.Encode()
 }
 
-// first is the query's first page.
+// first returns the query's first page.
 func (q query) first() query {
 	q.after, q.back = "", nil
 	return q
@@ -81,8 +83,8 @@ func (q query) sortedBy(column string) query {
 	return q
 }
 
-// inState shows single tasks, where there are states; all of them as they are shown now.
-func (q query) inState(states ...string) query {
+// withStates shows single tasks, where there are states; all of them as they are shown now.
+func (q query) withStates(states ...string) query {
 	q = q.first()
 	if len(states) > 0 && q.group != "" && q.group != noGroups {
 		q.group, q.sort = noGroups, ""
@@ -91,7 +93,7 @@ func (q query) inState(states ...string) query {
 	return q
 }
 
-// next is the page that begins at a place.
+// next returns the page that begins at a place.
 func (q query) next(at string) query {
 	if q.after != "" {
 		q.back = append(slices.Clone(q.back), q.after)
@@ -100,7 +102,7 @@ func (q query) next(at string) query {
 	return q
 }
 
-// previous is the page before; the first has none.
+// previous returns the page before; the first has none.
 func (q query) previous() (query, bool) {
 	if q.after == "" {
 		return q, false
@@ -112,8 +114,8 @@ func (q query) previous() (query, bool) {
 	return q.first(), true
 }
 
-// of is the query as the API takes it.
-func (q query) of() api.Query {
+// apiQuery returns the query as the API takes it.
+func (q query) apiQuery() api.Query {
 	a := api.Query{Where: q.where, Sort: q.sort, Limit: q.size, After: q.after}
 	for _, name := range q.states {
 		if s, err := task.ParseState(name); err == nil {

@@ -27,28 +27,28 @@ type route struct {
 	do           func(*Monitor, http.ResponseWriter, *request) error
 }
 
-// page is something to be read. It is at its path; its live region alone is at /part and the path, the stream that tells
-// when that changed at /live and the path.
+// page is something to be read. It is at its path; its live region alone is at /part and the path,
+// the stream that tells when that changed at /live and the path.
 type page struct {
 	path, name string
 	topic      func(*http.Request) string // whose changes it shows
 	load       func(*Monitor, *request) (*content, error)
 }
 
-// always is a topic that does not depend on the request.
-func always(topic string) func(*http.Request) string {
+// fixedTopic returns a topic that does not depend on the request.
+func fixedTopic(topic string) func(*http.Request) string {
 	return func(*http.Request) string { return topic }
 }
 
 // pages are all there are, with the name of their template.
 var pages = []page{
-	{"/sweeps", "sweeps", always(sweepsTopic), (*Monitor).loadSweeps},
+	{"/sweeps", "sweeps", fixedTopic(sweepsTopic), (*Monitor).loadSweeps},
 	{"/sweeps/{sweep}", "sweep", sweepTopic, (*Monitor).loadSweep},
-	{"/tasks", "tasks", always(sweepsTopic), (*Monitor).loadTasks},
-	{"/workers", "workers", always(workersTopic), (*Monitor).loadWorkers},
+	{"/tasks", "tasks", fixedTopic(sweepsTopic), (*Monitor).loadTasks},
+	{"/workers", "workers", fixedTopic(workersTopic), (*Monitor).loadWorkers},
 }
 
-// routes is everything that a monitor answers.
+// routes returns everything that a monitor answers.
 func routes() []route {
 	all := []route{
 		{http.MethodGet, "/healthz", Nobody, (*Monitor).healthz},
@@ -61,9 +61,18 @@ func routes() []route {
 	}
 	for _, p := range pages {
 		all = append(all,
-			route{http.MethodGet, p.path, Viewer, func(m *Monitor, w http.ResponseWriter, r *request) error { return m.show(w, r, p) }},
-			route{http.MethodGet, "/part" + p.path, Viewer, func(m *Monitor, w http.ResponseWriter, r *request) error { return m.part(w, r, p) }},
-			route{http.MethodGet, "/live" + p.path, Viewer, func(m *Monitor, w http.ResponseWriter, r *request) error { return m.live(w, r, p) }},
+			route{http.MethodGet, p.path, Viewer,
+				func(m *Monitor, w http.ResponseWriter, r *request) error {
+					return m.show(w, r, p)
+				}},
+			route{http.MethodGet, "/part" + p.path, Viewer,
+				func(m *Monitor, w http.ResponseWriter, r *request) error {
+					return m.part(w, r, p)
+				}},
+			route{http.MethodGet, "/live" + p.path, Viewer,
+				func(m *Monitor, w http.ResponseWriter, r *request) error {
+					return m.live(w, r, p)
+				}},
 		)
 	}
 	return all
@@ -84,9 +93,9 @@ func (m *Monitor) healthz(w http.ResponseWriter, _ *request) error {
 	return plain(w, http.StatusOK, "up")
 }
 
-// readyz tells whether the master answers, and no more: who asks is not logged in.
+// readyz reports whether the master answers, and no more: who asks is not logged in.
 func (m *Monitor) readyz(w http.ResponseWriter, r *request) error {
-	if _, err := ask(r.Context(), m.memo, "health", 0, m.o.Master.Health); err != nil {
+	if _, err := ask(r.Context(), m.answers, "health", 0, m.o.Master.Health); err != nil {
 		return plain(w, http.StatusServiceUnavailable, "the master does not answer")
 	}
 	return plain(w, http.StatusOK, "ready")

@@ -11,18 +11,20 @@ import (
 	"time"
 )
 
-// How long somebody stays logged in, and how many may be: beyond that whoever was silent longest is logged out. They are
-// kept in memory, so a restart logs everybody out.
+// How long somebody stays logged in, and how many may be: beyond that whoever was silent longest is
+// logged out. They are kept in memory, so a restart logs everybody out.
 const (
-	sessionIdle = 12 * time.Hour
-	sessionLife = 7 * 24 * time.Hour
-	sessionMost = 256
+	sessionIdleTimeout = 12 * time.Hour
+	sessionMaxAge      = 7 * 24 * time.Hour
+	maxSessions        = 256
 )
 
 // session is somebody who is logged in.
 type session struct {
 	role Role
 	csrf string // what writes must have with them
+	// one for each question in flight that it asked
+	slots chan struct{}
 
 	since, seen time.Time
 }
@@ -42,11 +44,12 @@ func newSessions(now func() time.Time) *sessions {
 func (s *sessions) begin(role Role) (id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.all) >= sessionMost {
+	if len(s.all) >= maxSessions {
 		s.drop()
 	}
 	id = rand.Text()
-	s.all[sha256.Sum256([]byte(id))] = &session{role: role, csrf: rand.Text(), since: s.now(), seen: s.now()}
+	s.all[sha256.Sum256([]byte(id))] = &session{role: role, csrf: rand.Text(),
+		slots: make(chan struct{}, maxSessionQueries), since: s.now(), seen: s.now()}
 	return id
 }
 
@@ -62,28 +65,30 @@ func (s *sessions) drop() {
 	delete(s.all, oldest)
 }
 
-// find returns the session of an id, nil when there is none or it is over. It counts as a sign of life.
+// find returns the session of an id, nil when there is none or it is over. It counts as a sign of
+// life.
 func (s *sessions) find(id string) *session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	have := s.look(id)
+	have := s.lookup(id)
 	if have != nil {
 		have.seen = s.now()
 	}
 	return have
 }
 
-// holds tells whether a session goes on.
-func (s *sessions) holds(id string) bool {
+// isValid reports whether a session goes on.
+func (s *sessions) isValid(id string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.look(id) != nil
+	return s.lookup(id) != nil
 }
 
-func (s *sessions) look(id string) *session {
+func (s *sessions) lookup(id string) *session {
 	key, now := sha256.Sum256([]byte(id)), s.now()
 	have := s.all[key]
-	if have != nil && (now.Sub(have.seen) > sessionIdle || now.Sub(have.since) > sessionLife) {
+	if have != nil && (now.Sub(have.seen) > sessionIdleTimeout ||
+		now.Sub(have.since) > sessionMaxAge) {
 		delete(s.all, key)
 		return nil
 	}
@@ -96,14 +101,15 @@ func (s *sessions) end(id string) {
 	delete(s.all, sha256.Sum256([]byte(id)))
 }
 
-// The cookies. Browsers keep those of 127.0.0.1 for all ports: the names have a part that other monitors do not.
+// The cookies. Browsers keep those of 127.0.0.1 for all ports: the names have a part that other
+// monitors do not.
 const (
 	sessionCookie = "monitor"
 	formCookie    = "form" // of the login form, when nobody is logged in
 )
 
 func (m *Monitor) cookie(r *http.Request, name string) string {
-	c, err := r.Cookie(name + "-" + m.keys.name())
+	c, err := r.Cookie(name + "-" + m.tokens.name())
 	if err != nil {
 		return ""
 	}
@@ -112,7 +118,8 @@ func (m *Monitor) cookie(r *http.Request, name string) string {
 
 // setCookie sets one; an empty value removes it.
 func (m *Monitor) setCookie(w http.ResponseWriter, name, value string) {
-	c := &http.Cookie{Name: name + "-" + m.keys.name(), Value: value, Path: m.o.Prefix + "/", HttpOnly: true, Secure: m.o.Secure,
+	c := &http.Cookie{Name: name + "-" + m.tokens.name(), Value: value, Path: m.o.Prefix + "/",
+		HttpOnly: true, Secure: m.o.Secure,
 		SameSite: http.SameSiteStrictMode}
 	if value == "" {
 		c.MaxAge = -1
@@ -120,8 +127,8 @@ func (m *Monitor) setCookie(w http.ResponseWriter, name, value string) {
 	http.SetCookie(w, c)
 }
 
-// csrf is what a write of this request must have with it: the session's, or before a login what goes with the cookie of
-// the form; "" when there is neither.
+// csrf returns what a write of this request must have with it: the session's, or before a login
+// what goes with the cookie of the form; "" when there is neither.
 func (m *Monitor) csrf(r *request) string {
 	if r.session != nil {
 		return r.session.csrf
@@ -133,13 +140,13 @@ func (m *Monitor) formToken(nonce string) string {
 	if nonce == "" {
 		return ""
 	}
-	mac := hmac.New(sha256.New, m.keys.forms[:])
+	mac := hmac.New(sha256.New, m.tokens.forms[:])
 	mac.Write([]byte(nonce))
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// equal compares secrets in a time that says nothing about either.
-func equal(a, b string) bool {
+// equalSecrets compares secrets in a time that says nothing about either.
+func equalSecrets(a, b string) bool {
 	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
 	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
 }

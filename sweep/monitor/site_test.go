@@ -30,14 +30,15 @@ func TestMain(m *testing.M) { os.Exit(leaktest.Main(m)) }
 // limit is how long a test waits for what must happen.
 const limit = 30 * time.Second
 
-// site is a master with its API on a socket, a monitor of it on a port, and workers that do what the test says.
+// site is a master with its API on a socket, a monitor of it on a port, and workers that do what
+// the test says.
 type site struct {
 	t       *testing.T
 	folder  string
 	queue   *memory.Queue
 	master  *api.Client // to act
-	asked   *journal    // what the monitor asked of the API, one line a request
-	log     *journal    // of the monitor
+	asked   *transcript // what the monitor asked of the API, one line a request
+	log     *transcript // of the monitor
 	monitor *monitor.Monitor
 	url     string // of the monitor, with its prefix, without a slash at the end
 	end     func() // ends the master and its API
@@ -46,19 +47,19 @@ type site struct {
 	now func() time.Time // of the monitor
 }
 
-// journal keeps what was written.
-type journal struct {
+// transcript keeps what was written.
+type transcript struct {
 	mu   sync.Mutex
 	text strings.Builder
 }
 
-func (j *journal) Write(p []byte) (int, error) {
+func (j *transcript) Write(p []byte) (int, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.text.Write(p)
 }
 
-func (j *journal) String() string {
+func (j *transcript) String() string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.text.String()
@@ -66,7 +67,9 @@ func (j *journal) String() string {
 
 func newSite(t *testing.T, change ...func(*monitor.Options)) *site {
 	t.Helper()
-	s := &site{t: t, folder: t.TempDir(), queue: memory.New(), asked: &journal{}, log: &journal{}, now: time.Now}
+	s := &site{t: t, folder: t.TempDir(), queue: memory.New(), asked: &transcript{},
+		log: &transcript{},
+		now: time.Now}
 	s.master = api.Dial(s.socket())
 	t.Cleanup(s.master.Close)
 	s.start()
@@ -78,7 +81,8 @@ func newSite(t *testing.T, change ...func(*monitor.Options)) *site {
 		}
 		return &notingConn{c, s.asked}, nil
 	})
-	o := monitor.Options{Master: client, State: s.state(), Log: slog.New(slog.NewTextHandler(s.log, nil)), Now: s.clock}
+	o := monitor.Options{Master: client, State: s.state(),
+		Log: slog.New(slog.NewTextHandler(s.log, nil)), Now: s.clock}
 	for _, c := range change {
 		c(&o)
 	}
@@ -103,7 +107,7 @@ func (s *site) socket() string     { return filepath.Join(s.folder, "api.sock") 
 func (s *site) readSocket() string { return filepath.Join(s.folder, "read.sock") }
 func (s *site) state() string      { return filepath.Join(s.folder, "monitor") }
 
-// clock is the monitor's.
+// clock returns the monitor's.
 func (s *site) clock() time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -162,7 +166,7 @@ func (s *site) start() {
 // notingConn notes the request lines that are written to it.
 type notingConn struct {
 	net.Conn
-	to *journal
+	to *transcript
 }
 
 func (c *notingConn) Write(p []byte) (int, error) {
@@ -219,18 +223,23 @@ func (s *site) becomes(id, state string, n int64) {
 	})
 }
 
-// hire makes a worker known that does what do says with every attempt; nil: the attempt goes on. What it returns ends
-// attempts that went on.
-func (s *site) hire(name, host string, slots int, do func(sweep string, a task.Attempt) *task.Outcome) (end func(sweep string, index int64, o *task.Outcome)) {
+// hire makes a worker known that does what do says with every attempt; nil: the attempt goes on.
+// What it returns ends attempts that went on.
+func (s *site) hire(name, host string, slots int,
+	do func(sweep string, a task.Attempt) *task.Outcome) (end func(sweep string, index int64,
+	o *task.Outcome)) {
 	s.t.Helper()
 	port := s.queue.Port(name)
 	event := func(k task.Kind, sweep string, index int64, number int) task.Event {
-		return task.Event{Version: task.Version, Kind: k, Worker: name, Sweep: sweep, Index: index, Attempt: number, Time: time.Now()}
+		return task.Event{Version: task.Version, Kind: k, Worker: name, Sweep: sweep, Index: index,
+			Attempt: number, Time: time.Now()}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var mu sync.Mutex
-	beat := task.Heartbeat{Version: task.Version, Worker: name, Host: host, Slots: slots, Incarnation: "1", Program: "1.2",
-		Load: &task.Load{Cores: 8, CPU: .42, MemoryTotal: 64 << 30, MemoryFree: 40 << 30, DiskTotal: 1 << 40, DiskFree: 300 << 30}}
+	beat := task.Heartbeat{Version: task.Version, Worker: name, Host: host, Slots: slots,
+		Incarnation: "1", Program: "1.2",
+		Load: &task.Load{Cores: 8, CPU: .42, MemoryTotal: 64 << 30, MemoryFree: 40 << 30,
+			DiskTotal: 1 << 40, DiskFree: 300 << 30}}
 	var parts sync.WaitGroup
 	parts.Go(func() {
 		for d := range port.Consume(ctx) {
@@ -240,7 +249,8 @@ func (s *site) hire(name, host string, slots int, do func(sweep string, a task.A
 			for _, a := range b.Attempts {
 				started := event(task.StartedEvent, b.Sweep, a.Index, a.Number)
 				started.Start = &task.Start{Host: host}
-				events = append(events, event(task.ClaimedEvent, b.Sweep, a.Index, a.Number), started)
+				events = append(events, event(task.ClaimedEvent, b.Sweep, a.Index, a.Number),
+					started)
 				if o := do(b.Sweep, a); o != nil {
 					e := event(task.EndedEvent, b.Sweep, a.Index, a.Number)
 					e.Outcome = o
@@ -248,7 +258,9 @@ func (s *site) hire(name, host string, slots int, do func(sweep string, a task.A
 					continue
 				}
 				mu.Lock()
-				beat.Running = append(beat.Running, task.Busy{Sweep: b.Sweep, Index: a.Index, Attempt: a.Number, Started: time.Now()})
+				beat.Running = append(beat.Running,
+					task.Busy{Sweep: b.Sweep, Index: a.Index, Attempt: a.Number,
+						Started: time.Now()})
 				mu.Unlock()
 			}
 			_ = port.Emit(context.Background(), events...)
@@ -275,7 +287,8 @@ func (s *site) hire(name, host string, slots int, do func(sweep string, a task.A
 	})
 	s.t.Cleanup(func() { cancel(); parts.Wait() })
 	first := beat
-	s.must(port.Emit(ctx, task.Event{Version: task.Version, Kind: task.JoinedEvent, Worker: name, Time: time.Now(), Beat: &first}))
+	s.must(port.Emit(ctx, task.Event{Version: task.Version, Kind: task.JoinedEvent, Worker: name,
+		Time: time.Now(), Beat: &first}))
 	return func(sweep string, index int64, o *task.Outcome) {
 		mu.Lock()
 		var left []task.Busy
@@ -301,7 +314,8 @@ func well(_ string, a task.Attempt) *task.Outcome {
 // badly lets every attempt fail.
 func badly(string, task.Attempt) *task.Outcome {
 	code := 3
-	return &task.Outcome{Class: task.Error, ExitCode: &code, Reason: "exit code 3", Duration: time.Millisecond}
+	return &task.Outcome{Class: task.Error, ExitCode: &code, Reason: "exit code 3",
+		Duration: time.Millisecond}
 }
 
 // hold lets every attempt go on.

@@ -53,16 +53,18 @@ type segment struct {
 }
 
 func (m *Monitor) loadSweeps(r *request) (*content, error) {
-	all, err := m.hub.askSweeps(r.Context(), wanted(r))
+	all, err := m.hub.askSweeps(r.Context(), wantedVersion(r))
 	if err != nil {
 		return nil, err
 	}
 	number, _ := strconv.Atoi(r.URL.Query().Get("page")) // what is none is the first
-	v := m.sweepsPage(all.value, number, all.at)
-	return &content{title: "Sweeps", view: v, warnings: m.warnings(r), version: all.version, at: all.at, rest: all.rest}, nil
+	v := m.sweepsPage(all.value, number, all.asOf)
+	return &content{title: "Sweeps", view: v, warnings: m.warnings(r), version: all.version,
+		asOf: all.asOf, reusableFor: all.reusableFor}, nil
 }
 
-// warnings returns what the master warns of; nothing when it is away, which the page says by itself.
+// warnings returns what the master warns of; nothing when it is away, which the page says by
+// itself.
 func (m *Monitor) warnings(r *request) (texts []string) {
 	h, err := m.o.Master.Health(r.Context())
 	if err != nil {
@@ -87,7 +89,9 @@ func (m *Monitor) sweepsPage(all []core.Summary, number int, now time.Time) swee
 		v.Sweeps = append(v.Sweeps, m.line(s, now))
 	}
 	v.From, v.To = int64(min(from+1, to)), int64(to)
-	at := func(n int) string { return m.o.Prefix + "/sweeps?" + url.Values{"page": {strconv.Itoa(n)}}.Encode() }
+	at := func(n int) string {
+		return m.o.Prefix + "/sweeps?" + url.Values{"page": {strconv.Itoa(n)}}.Encode()
+	}
 	if number > 1 {
 		v.Prev = at(number - 1)
 	}
@@ -99,16 +103,16 @@ func (m *Monitor) sweepsPage(all []core.Summary, number int, now time.Time) swee
 
 func (m *Monitor) sweepURL(id string) string { return m.o.Prefix + "/sweeps/" + url.PathEscape(id) }
 
-// line is a sweep in words.
+// line returns a sweep in words.
 func (m *Monitor) line(s core.Summary, now time.Time) sweepLine {
 	l := sweepLine{ID: human.Visible(s.ID), URL: m.sweepURL(s.ID),
 		Definition: human.Visible(s.Definition), State: string(s.State),
-		Submitted: s.Submitted, Total: s.Total, Ended: ended(s), Bar: bar(s),
-		Revision: human.Visible(s.Revision), Short: short(s.Revision),
+		Submitted: s.Submitted, Total: s.Total, Ended: ended(s), Bar: stateBar(s),
+		Revision: human.Visible(s.Revision), Short: shortRevision(s.Revision),
 		Project:     human.Visible(s.Project),
 		ShortFolder: human.Visible(s.Project[strings.LastIndexByte(s.Project, '/')+1:])}
 	if s.Reason != nil {
-		l.Reason = cut(human.Visible(*s.Reason))
+		l.Reason = truncate(human.Visible(*s.Reason))
 	}
 	end := now
 	if s.Ended != nil {
@@ -119,16 +123,17 @@ func (m *Monitor) line(s core.Summary, now time.Time) sweepLine {
 	for _, state := range task.States {
 		name := state.String()
 		if n := s.Counts[name]; n > 0 {
-			l.Counts = append(l.Counts, stateCount{name, n, l.URL + "?" + url.Values{"state": {name}}.Encode()})
+			l.Counts = append(l.Counts, stateCount{name, n,
+				l.URL + "?" + url.Values{"state": {name}}.Encode()})
 		}
 	}
-	if rate := m.hub.pace.of(s.ID); rate > 0 && s.State == core.Open {
+	if rate := m.hub.throughput.perSecond(s.ID); rate > 0 && s.State == core.Open {
 		l.Rate, l.Left = rateText(rate), human.Duration(float64(s.Total-l.Ended)/rate)
 	}
 	return l
 }
 
-// share is a part in percent, which is 100 only when it is all.
+// share returns a part in percent, which is 100 only when it is all.
 func share(part, whole int64) string {
 	if whole == 0 {
 		return ""
@@ -137,9 +142,10 @@ func share(part, whole int64) string {
 }
 
 // inBar are the states in the order of a bar; what is not begun is its ground.
-var inBar = []task.State{task.Succeeded, task.Failed, task.Timeout, task.OOM, task.Lost, task.Cancelled, task.Running, task.Claimed, task.Queued}
+var inBar = []task.State{task.Succeeded, task.Failed, task.Timeout, task.OOM, task.Lost,
+	task.Cancelled, task.Running, task.Claimed, task.Queued}
 
-func bar(s core.Summary) (parts []segment) {
+func stateBar(s core.Summary) (parts []segment) {
 	const whole = 1000
 	var before int64
 	for _, state := range inBar {
@@ -150,7 +156,8 @@ func bar(s core.Summary) (parts []segment) {
 		from := int64(float64(before) / float64(s.Total) * whole)
 		before += n
 		to := int64(float64(before) / float64(s.Total) * whole)
-		parts = append(parts, segment{state.String(), from, max(2, to-from)}) // one task in a million is seen
+		// one task in a million is seen
+		parts = append(parts, segment{state.String(), from, max(2, to-from)})
 	}
 	return parts
 }

@@ -48,17 +48,17 @@ type column struct {
 
 // A column of text is about so many characters wide, and a title holds at most so many bytes.
 const (
-	narrow       = 40
-	longestTitle = 4000
+	maxCellWidth  = 40
+	maxTitleBytes = 4000
 )
 
 // textCell makes cells of text; what is long is cut, and has a title.
 func textCell(get func(*table.Row) string) func(*table.Row) cell {
 	return func(r *table.Row) cell {
 		text := human.Visible(get(r))
-		c := cell{Text: cut(text)}
-		if len(text) > narrow {
-			c.Title = text[:min(len(text), longestTitle)]
+		c := cell{Text: truncate(text)}
+		if len(text) > maxCellWidth {
+			c.Title = text[:min(len(text), maxTitleBytes)]
 		}
 		return c
 	}
@@ -75,8 +75,8 @@ func intText(n *int) string {
 	return strconv.Itoa(*n)
 }
 
-// trailing are the columns after parameters and metrics.
-func (m *Monitor) trailing() []column {
+// resultColumns returns the columns after parameters and metrics.
+func (m *Monitor) resultColumns() []column {
 	return []column{
 		{"Host", "host", false, "", textCell(func(r *table.Row) string { return r.Host })},
 		{"Slot", "slot", true, "", numberCell(func(r *table.Row) string {
@@ -109,8 +109,8 @@ func durationText(r *table.Row) string {
 var stateColumn = column{"State", "state", false, "",
 	func(r *table.Row) cell { return cell{Text: human.Visible(r.State), State: true} }}
 
-// ofOne are the columns of the tasks of one sweep.
-func (m *Monitor) ofOne(s table.Schema) []column {
+// sweepColumns returns the columns of the tasks of one sweep.
+func (m *Monitor) sweepColumns(s table.Schema) []column {
 	all := []column{
 		{"Task", "index", true, "", numberCell(func(r *table.Row) string {
 			return strconv.FormatInt(r.Index, 10)
@@ -125,7 +125,7 @@ func (m *Monitor) ofOne(s table.Schema) []column {
 		all = append(all, column{human.Visible(name), "metrics." + name, true, "metric",
 			metricCell(name, slices.Contains(s.Steps, name))})
 	}
-	return append(all, m.trailing()...)
+	return append(all, m.resultColumns()...)
 }
 
 func parameterCell(name string) func(*table.Row) cell {
@@ -142,7 +142,8 @@ func isNumber(text string) bool {
 	return err == nil
 }
 
-// metricCell shows a metric: its value, and the step where the definition chose which value is taken.
+// metricCell shows a metric: its value, and the step where the definition chose which value is
+// taken.
 func metricCell(name string, step bool) func(*table.Row) cell {
 	return func(r *table.Row) cell {
 		for _, m := range r.Metrics {
@@ -164,13 +165,14 @@ func metricCell(name string, step bool) func(*table.Row) cell {
 	}
 }
 
-// ofAll are the columns of tasks of any sweep: each has other parameters and metrics, which share a column.
-func (m *Monitor) ofAll() []column {
+// allSweepsColumns returns the columns of tasks of any sweep: each has other parameters and
+// metrics, which share a column.
+func (m *Monitor) allSweepsColumns() []column {
 	all := []column{
 		{"Task", "", false, "", func(r *table.Row) cell {
 			return cell{Text: human.Visible(r.ID),
 				URL: m.sweepURL(r.Sweep) + query{where: "index=" + strconv.FormatInt(r.Index, 10),
-					size: tasksOnPage}.text()}
+					size: defaultTasksOnPage}.text()}
 		}},
 		stateColumn,
 		{"Parameters", "", false, "", textCell(func(r *table.Row) string {
@@ -188,14 +190,15 @@ func (m *Monitor) ofAll() []column {
 			return strings.Join(all, "  ")
 		})},
 	}
-	return append(all, m.trailing()...)
+	return append(all, m.resultColumns()...)
 }
 
 // table puts rows into columns; at is the path of the page.
 func (q query) table(at string, columns []column, rows []table.Row) (t listing) {
 	for _, c := range columns {
 		h := q.heading(at, c)
-		if len(rows) > 0 && c.cell(&rows[0]).Numeric { // the numbers of a parameter stand below its name
+		// the numbers of a parameter stand below its name
+		if len(rows) > 0 && c.cell(&rows[0]).Numeric {
 			h.Numeric = true
 		}
 		t.Columns = append(t.Columns, h)

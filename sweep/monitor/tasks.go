@@ -61,8 +61,9 @@ type taskPage struct {
 }
 
 func (m *Monitor) loadSweep(r *request) (*content, error) {
-	id, version := r.PathValue("sweep"), wanted(r)
-	s, err := ask(r.Context(), m.memo, "sweep "+id, version, func(ctx context.Context) (api.Sweep, error) { return m.o.Master.Sweep(ctx, id, false) })
+	id, version := r.PathValue("sweep"), wantedVersion(r)
+	s, err := ask(r.Context(), m.answers, "sweep "+id, version,
+		func(ctx context.Context) (api.Sweep, error) { return m.o.Master.Sweep(ctx, id, false) })
 	if err != nil {
 		return nil, err
 	}
@@ -71,29 +72,33 @@ func (m *Monitor) loadSweep(r *request) (*content, error) {
 	if err != nil {
 		return nil, err
 	}
-	line, v := m.line(s.value.Summary, s.at), p.value
+	line, v := m.line(s.value.Summary, s.asOf), p.value
 	v.Sweep = &line
-	c := &content{title: line.ID, warnings: m.warnings(r), version: min(s.version, p.version), at: p.at, rest: max(s.rest, p.rest)}
+	c := &content{title: line.ID, warnings: m.warnings(r), version: min(s.version, p.version),
+		asOf: p.asOf, reusableFor: max(s.reusableFor, p.reusableFor)}
 	if !s.value.Record.Objective.IsZero() {
 		b, err := m.askBest(r.Context(), s.value, version)
 		if err != nil {
 			return nil, err
 		}
-		v.Best, c.version, c.rest = m.best(s.value, b.value), min(c.version, b.version), max(c.rest, b.rest)
+		v.Best, c.version, c.reusableFor = m.best(s.value, b.value), min(c.version, b.version),
+			max(c.reusableFor, b.reusableFor)
 	}
 	if hasFailures(s.value) {
 		f, err := m.askFailures(r.Context(), s.value, version)
 		if err != nil {
 			return nil, err
 		}
-		v.Failed, c.version, c.rest = m.failures(s.value, f.value), min(c.version, f.version), max(c.rest, f.rest)
+		v.Failed, c.version, c.reusableFor = m.failures(s.value, f.value),
+			min(c.version, f.version),
+			max(c.reusableFor, f.reusableFor)
 	}
 	c.view = v
 	return c, nil
 }
 
 func (m *Monitor) askTasks(ctx context.Context, id string, q query) (p taskPage, err error) {
-	page, err := m.o.Master.Tasks(ctx, id, q.of())
+	page, err := m.o.Master.Tasks(ctx, id, q.apiQuery())
 	if p.wrong = refusal(err); p.wrong != nil {
 		return p, nil
 	}
@@ -101,7 +106,7 @@ func (m *Monitor) askTasks(ctx context.Context, id string, q query) (p taskPage,
 	return p, err
 }
 
-// refusal is what is wrong with a question; nil when nothing is, or the fault is another.
+// refusal returns what is wrong with a question; nil when nothing is, or the fault is another.
 func refusal(err error) *api.Error {
 	if e, ok := errors.AsType[*api.Error](err); ok && e.Parameter != "" {
 		return e
@@ -110,20 +115,24 @@ func refusal(err error) *api.Error {
 }
 
 func (m *Monitor) loadTasks(r *request) (*content, error) {
-	q, version := readQuery(r.Request), wanted(r)
+	q, version := readQuery(r.Request), wantedVersion(r)
 	all, err := m.hub.askSweeps(r.Context(), version)
 	if err != nil {
 		return nil, err
 	}
-	p, err := ask(r.Context(), m.memo, "all tasks "+q.text(), version, func(ctx context.Context) (taskPage, error) { return m.askEverywhere(ctx, all.value, q) })
+	p, err := ask(r.Context(), m.answers, "all tasks "+q.text(), version,
+		func(ctx context.Context) (taskPage, error) {
+			return m.askAllTasks(ctx, len(all.value), q)
+		})
 	if err != nil {
 		return nil, err
 	}
-	v := m.tasksView(q, m.o.Prefix+"/tasks", p.value, m.ofAll())
+	v := m.tasksView(q, m.o.Prefix+"/tasks", p.value, m.allSweepsColumns())
 	v.Caption = "Tasks"
 	counts, total := sum(all.value)
 	v.States = stateLinks(v.Path, q, counts, total)
-	return &content{title: "Tasks", view: v, version: min(all.version, p.version), at: p.at, rest: max(all.rest, p.rest)}, nil
+	return &content{title: "Tasks", view: v, version: min(all.version, p.version), asOf: p.asOf,
+		reusableFor: max(all.reusableFor, p.reusableFor)}, nil
 }
 
 // sum counts the tasks of all sweeps.
@@ -139,12 +148,13 @@ func sum(all []core.Summary) (counts map[string]int64, total int64) {
 }
 
 func (m *Monitor) tasksView(q query, path string, p taskPage, columns []column) tasksView {
-	v := tasksView{Path: path, Notes: p.notes, Table: q.table(path, columns, p.rows), Page: len(q.back) + 1}
+	v := tasksView{Path: path, Notes: p.notes, Table: q.table(path, columns, p.rows),
+		Page: len(q.back) + 1}
 	plain := q.first()
 	plain.where = ""
 	v.Form = filterForm{Where: q.where, Sort: q.sort, Group: q.group,
 		State: strings.Join(q.states, ","), Clear: path + plain.text()}
-	if q.size != tasksOnPage {
+	if q.size != defaultTasksOnPage {
 		v.Form.Size = strconv.Itoa(q.size)
 	}
 	if q.after != "" {
@@ -190,14 +200,16 @@ func pointAt(where string, e *api.Error) *wrongFilter {
 }
 
 func stateLinks(path string, q query, counts map[string]int64, total int64) (links []stateLink) {
-	all := stateLink{Label: "all", URL: path + q.inState().text(), Count: total, Current: len(q.states) == 0}
+	all := stateLink{Label: "all", URL: path + q.withStates().text(), Count: total,
+		Current: len(q.states) == 0}
 	links = append(links, all)
 	for _, state := range task.States {
 		name := state.String()
 		n := counts[name]
 		current := len(q.states) == 1 && q.states[0] == name
 		if n > 0 || current {
-			links = append(links, stateLink{Label: name, State: name, URL: path + q.inState(name).text(), Count: n, Current: current})
+			links = append(links, stateLink{Label: name, State: name,
+				URL: path + q.withStates(name).text(), Count: n, Current: current})
 		}
 	}
 	return links

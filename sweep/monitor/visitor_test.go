@@ -25,7 +25,10 @@ func (s *site) visitor() *visitor {
 	s.must(err)
 	transport := &http.Transport{}
 	s.t.Cleanup(transport.CloseIdleConnections)
-	return &visitor{s, http.Client{Jar: jar, Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+	return &visitor{s, http.Client{Jar: jar, Transport: transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error {
+			return http.ErrUseLastResponse
+		}}}
 }
 
 // page is an answer.
@@ -37,7 +40,8 @@ type page struct {
 
 func (v *visitor) do(method, path, body string, change ...func(*http.Request)) page {
 	v.s.t.Helper()
-	r, err := http.NewRequestWithContext(v.s.t.Context(), method, v.s.url+path, strings.NewReader(body))
+	r, err := http.NewRequestWithContext(v.s.t.Context(), method, v.s.url+path,
+		strings.NewReader(body))
 	v.s.must(err)
 	if method != http.MethodGet {
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
@@ -61,7 +65,7 @@ func (v *visitor) get(path string, change ...func(*http.Request)) page {
 
 var csrfField = regexp.MustCompile(`name="csrf" value="([^"]+)"`)
 
-// csrf is what the forms of a page carry.
+// csrf returns what the forms of a page carry.
 func (v *visitor) csrf(path string) string {
 	v.s.t.Helper()
 	found := csrfField.FindStringSubmatch(v.get(path).text)
@@ -86,13 +90,14 @@ func (s *site) enter(role monitor.Role) *visitor {
 	s.must(err)
 	u, err := url.Parse(link)
 	s.must(err)
-	if p := v.post("/login", strings.TrimPrefix(u.RequestURI(), s.prefix()), url.Values{"code": {u.Query().Get("code")}}); p.status != http.StatusSeeOther {
+	if p := v.post("/login", strings.TrimPrefix(u.RequestURI(), s.prefix()),
+		url.Values{"code": {u.Query().Get("code")}}); p.status != http.StatusSeeOther {
 		s.t.Fatalf("login: %d %s", p.status, p.text)
 	}
 	return v
 }
 
-// prefix is what the paths of the monitor begin with.
+// prefix returns what the paths of the monitor begin with.
 func (s *site) prefix() string {
 	u, err := url.Parse(s.url)
 	s.must(err)

@@ -27,12 +27,13 @@ type workerLine struct {
 	Anchor              string
 	State, Reason       string
 	Slots               int
-	Wanted              string // slots that a person asked for, when the worker has others; "": none
-	Used, Waiting       int
-	Seen                string // ago
-	CPU, Memory, Disk   gauge
-	Running             []attempt
-	More                int // attempts that are not named
+	// slots that a person asked for, when the worker has others; "": none
+	Wanted            string
+	Used, Waiting     int
+	Seen              string // ago
+	CPU, Memory, Disk gauge
+	Running           []attempt
+	More              int // attempts that are not named
 }
 
 // gauge is how much of something is used; Text "" is not known.
@@ -45,27 +46,30 @@ type gauge struct {
 type attempt struct{ ID, URL, Since string }
 
 func (m *Monitor) loadWorkers(r *request) (*content, error) {
-	all, err := m.hub.askWorkers(r.Context(), wanted(r))
+	all, err := m.hub.askWorkers(r.Context(), wantedVersion(r))
 	if err != nil {
 		return nil, err
 	}
 	var v workersView
 	for _, w := range all.value {
-		v.Workers = append(v.Workers, m.worker(w, all.at))
+		v.Workers = append(v.Workers, m.worker(w, all.asOf))
 		if w.State != core.WorkerAway {
 			v.Up, v.Busy, v.Slots = v.Up+1, v.Busy+len(w.Running), v.Slots+w.Slots
 		}
 	}
-	return &content{title: "Workers", view: v, version: all.version, at: all.at, rest: all.rest}, nil
+	return &content{title: "Workers", view: v, version: all.version, asOf: all.asOf,
+			reusableFor: all.reusableFor},
+		nil
 }
 
 func (m *Monitor) worker(w core.Worker, now time.Time) workerLine {
 	l := workerLine{Name: human.Visible(w.Name), Host: human.Visible(w.Host),
 		Version: human.Visible(w.Program), Anchor: "worker-" + url.PathEscape(w.Name),
 		State: w.State,
-		Slots: w.Slots, Used: len(w.Running), Waiting: w.Waiting, Seen: "never", More: max(0, len(w.Running)-attemptsShown)}
+		Slots: w.Slots, Used: len(w.Running), Waiting: w.Waiting, Seen: "never",
+		More: max(0, len(w.Running)-attemptsShown)}
 	if w.Reason != nil {
-		l.Reason = cut(human.Visible(*w.Reason))
+		l.Reason = truncate(human.Visible(*w.Reason))
 	}
 	if w.Wanted != nil && *w.Wanted != w.Slots {
 		l.Wanted = strconv.Itoa(*w.Wanted)
@@ -86,10 +90,11 @@ func (m *Monitor) attempt(b task.Busy, now time.Time) attempt {
 	index := strconv.FormatInt(b.Index, 10)
 	return attempt{ID: human.Visible(b.Sweep) + "/" + index, URL: m.sweepURL(b.Sweep) + "?" +
 		url.Values{"where": {"index=" + index}}.Encode(),
-		Since: "slot " + strconv.Itoa(b.Slot) + ", attempt " + strconv.Itoa(b.Attempt) + ", for " + seconds(max(0, now.Sub(b.Started)))}
+		Since: "slot " + strconv.Itoa(b.Slot) + ", attempt " + strconv.Itoa(b.Attempt) + ", for " +
+			seconds(max(0, now.Sub(b.Started)))}
 }
 
-// gauges are a load in words. What the worker could not tell is left out.
+// gauges returns a load in words. What the worker could not tell is left out.
 func gauges(l task.Load) (cpu, memory, disk gauge) {
 	if l.Cores > 0 {
 		cpu = gauge{percent(l.CPU, 1), fmt.Sprintf("of %d cores", l.Cores), thousandths(l.CPU, 1)}
@@ -102,7 +107,8 @@ func used(free, total int64) gauge {
 		return gauge{}
 	}
 	part := float64(total - free)
-	return gauge{percent(part, float64(total)), size(free) + " of " + size(total) + " free", thousandths(part, float64(total))}
+	return gauge{percent(part, float64(total)), size(free) + " of " + size(total) + " free",
+		thousandths(part, float64(total))}
 }
 
 func thousandths(part, whole float64) int64 { return int64(min(max(0, 1000*part/whole), 1000)) }

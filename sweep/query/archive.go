@@ -16,17 +16,18 @@ import (
 	"mlframework/sweep/task"
 )
 
-// Archive answers questions from a store, as a Client does from a master. It is safe for concurrent use.
+// Archive answers questions from a store, as a Client does from a master. It is safe for concurrent
+// use.
 type Archive struct {
 	Store *store.Reader
-	// Stands, when set, corrects how a sweep stands: the store of a master that was killed has tasks
-	// as running that do not run.
+	// Stands, when set, corrects how a sweep stands: the store of a master that was killed has
+	// tasks as running that do not run.
 	Stands func(context.Context, *core.Head) error
 	// Waits, when set, tells which tasks of a sweep wait for a worker and why, by index.
 	Waits func(ctx context.Context, id string) (map[int64]string, error)
 }
 
-// filler is what makes fields of rows of tasks of a sweep, as sweep.Record.Fill does.
+// filler returns what makes fields of rows of tasks of a sweep, as sweep.Record.Fill does.
 func (a *Archive) filler(ctx context.Context, s store.Sweep) (func(table.Fields) func(*table.Row,
 	*core.Task), error) {
 	if a.Waits == nil || len(s.Record.Workers) == 0 {
@@ -59,8 +60,8 @@ func (a *Archive) Stored(ctx context.Context, id string) (store.Sweep, error) {
 	return s, err
 }
 
-// Sweeps lists sweeps, the oldest first: those after a sweep, "" for the first, and at most limit, 0
-// for all. Of one that cannot be read the reason says why.
+// Sweeps lists sweeps, the oldest first: those after a sweep, "" for the first, and at most limit,
+// 0 for all. Of one that cannot be read the reason says why.
 func (a *Archive) Sweeps(ctx context.Context, after string,
 	limit int) (all []core.Summary, err error) {
 	listed, err := a.Store.List(ctx, after, limit)
@@ -109,12 +110,10 @@ func (a *Archive) checks(ctx context.Context, s store.Sweep) (*api.Checks, error
 	}
 	count, nan, first, err := a.Store.Unranked(ctx, s, firstUnranked)
 	c := &api.Checks{
-		Revisions: revisions, Unranked: count, NaN: nan, First: []int64{}, Unkept: []api.Unkept{},
+		Revisions: revisions, Unranked: count, NaN: nan, First: []int64{},
+		Unkept:     append([]core.Unkept{}, told.Unkept...),
 		Unread:     append([]core.Unread{}, told.Unread...),
 		Unmeasured: append([]core.Unmeasured{}, told.Unmeasured...), Surpassed: told.Surpassed,
-	}
-	for _, u := range told.Unkept {
-		c.Unkept = append(c.Unkept, api.Unkept(u))
 	}
 	for _, t := range first {
 		c.First = append(c.First, t.Index)
@@ -126,7 +125,8 @@ func (a *Archive) checks(ctx context.Context, s store.Sweep) (*api.Checks, error
 func (a *Archive) StoredTask(ctx context.Context, s store.Sweep, index int64) (core.Task, error) {
 	n, ok := s.Record.Ranges.Ordinal(index)
 	if !ok || n < 0 || n >= s.Head.Total {
-		return core.Task{}, &core.UnknownTask{Sweep: s.Head.ID, Index: strconv.FormatInt(index, 10), Total: s.Head.Total}
+		return core.Task{}, &core.UnknownTask{Sweep: s.Head.ID, Index: strconv.FormatInt(index, 10),
+			Total: s.Head.Total}
 	}
 	t, have, err := a.Store.Task(ctx, s, index)
 	if !have {

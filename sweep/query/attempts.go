@@ -8,8 +8,9 @@ import (
 	"mlframework/sweep/task"
 )
 
-// attempts lists what is known of a task's attempts, one entry for each number: those that the task left behind, and its
-// newest. Of one that was lost and told its end too late, the end is shown, with the reason why it does not count.
+// attempts lists what is known of a task's attempts, one entry for each number: those that the task
+// left behind, and its newest. Of one that was lost and told its end too late, the end is shown,
+// with the reason why it does not count.
 func attempts(old []core.Try, newest core.Try) (all []core.Try) {
 	if newest.Outcome != nil || !newest.Started.IsZero() {
 		old = append(slices.Clone(old), newest)
@@ -30,8 +31,10 @@ func merged(a, b core.Try) core.Try {
 	if a.Superseded {
 		a, b = b, a
 	}
-	stopped := b.Outcome != nil && b.Outcome.Class == task.Stopped && a.Started.IsZero() // it never began
-	if !b.Superseded || stopped || a.Outcome == nil || b.Outcome == nil || a.Outcome.Class != task.Loss {
+	// it never began
+	stopped := b.Outcome != nil && b.Outcome.Class == task.Stopped && a.Started.IsZero()
+	if !b.Superseded || stopped || a.Outcome == nil || b.Outcome == nil ||
+		a.Outcome.Class != task.Loss {
 		return a
 	}
 	late := *b.Outcome

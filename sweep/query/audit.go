@@ -5,14 +5,14 @@ import (
 	"strconv"
 
 	"mlframework/sweep/api"
-	"mlframework/sweep/store"
+	"mlframework/sweep/core"
 )
 
-// MostActions is how many actions a page holds.
-const MostActions = 1000
+// MostAudited is how many audit entries a page holds.
+const MostAudited = 1000
 
-// Audit reads what people did, the newest first.
-func (a *Archive) Audit(ctx context.Context, q api.AuditQuery) (page api.Actions, err error) {
+// Audit returns a page of the audit, the newest first.
+func (a *Archive) Audit(ctx context.Context, q api.AuditQuery) (page api.AuditPage, err error) {
 	before := int64(0)
 	if q.After != "" {
 		if before, err = api.ReadWhole(q.After); err != nil || before < 1 {
@@ -20,33 +20,19 @@ func (a *Archive) Audit(ctx context.Context, q api.AuditQuery) (page api.Actions
 				"it is no place in the record: take the `next` of the page before")
 		}
 	}
-	limit := MostActions
+	limit := MostAudited
 	if q.Limit > 0 {
 		limit = min(limit, q.Limit)
 	}
-	deeds, err := a.Store.Audit(ctx, q.Object, before, limit+1)
+	page.Actions = []core.AuditEntry{}
+	entries, err := a.Store.Audit(ctx, q.Object, before, limit+1)
 	if err != nil {
 		return page, err
 	}
-	if len(deeds) > limit {
-		deeds = deeds[:limit]
-		page.Next = strconv.FormatInt(deeds[limit-1].ID, 10)
+	if len(entries) > limit {
+		entries = entries[:limit]
+		page.Next = strconv.FormatInt(entries[limit-1].ID, 10)
 	}
-	page.Actions = []api.Action{}
-	for _, d := range deeds {
-		page.Actions = append(page.Actions, newAction(d))
-	}
+	page.Actions = append(page.Actions, entries...)
 	return page, nil
-}
-
-func newAction(d store.Deed) api.Action {
-	a := api.Action{ID: d.ID, Time: d.Time, User: d.User, Action: d.Action, Kind: d.Kind,
-		Object: d.Object, Detail: d.Detail, Outcome: d.Outcome}
-	if d.UID >= 0 {
-		a.UID = &d.UID
-	}
-	if d.Reason != "" {
-		a.Reason = &d.Reason
-	}
-	return a
 }

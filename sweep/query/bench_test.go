@@ -101,6 +101,39 @@ func BenchmarkColumnNames(b *testing.B) {
 	}
 }
 
+// BenchmarkAllTasks asks for a page of the tasks of 1,000 sweeps: as they come, of a host that all
+// have, by a filter that no task passes, in an order, and of a state in which none is.
+func BenchmarkAllTasks(b *testing.B) {
+	const sweeps, tasks = 1000, 20
+	s := opened(b)
+	for range sweeps {
+		sw, err := s.Add(b.Context(), store.New{Record: record(b, 1), Total: tasks})
+		if err != nil {
+			b.Fatal(err)
+		}
+		fill(b, s, sw, tasks)
+	}
+	a := &query.Archive{Store: &s.Reader}
+	for name, q := range map[string]api.Query{
+		"any":       {},
+		"metric":    {Where: "accuracy>=0"},
+		"none":      {Where: "host=gpu9"},
+		"by metric": {Sort: "-accuracy"},
+		"by time":   {Sort: "duration"},
+		"failed":    {States: []task.State{task.Failed}},
+	} {
+		q.Limit = 100
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := a.AllTasks(b.Context(), q); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
 var folders = map[*store.Store]string{} // of benchmarks, which run one after the other
 
 func opened(b *testing.B) *store.Store {

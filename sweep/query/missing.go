@@ -18,14 +18,16 @@ import (
 const (
 	// mostCompared is how many points Missing looks at one by one.
 	mostCompared = 10_000_000
-	// mostExplained is how many missing points Missing gives causes of, and explainedBy how many tasks it looks at for them.
+	// mostExplained is how many missing points Missing gives causes of, and explainedBy how many
+	// tasks it looks at for them.
 	mostExplained = 1000
 	explainedBy   = 200_000
 )
 
-// Missing tells in which points of a record's space no task of the same key has succeeded, in whatever sweep. The record's images
-// are those that its tasks could run in: a point is not missing that succeeded in one of them. The revisions of same count as ones
-// of that code, whatever the store says.
+// Missing tells in which points of a record's space no task of the same key has succeeded, in
+// whatever sweep. The record's images are those that its tasks could run in: a point is not missing
+// that succeeded in one of them. The revisions of same count as ones of that code, whatever the
+// store says.
 func (a *Archive) Missing(ctx context.Context, r core.Record, code string,
 	same ...string) (m api.Missing, err error) {
 	sweeps, err := a.Store.List(ctx, "", 0)
@@ -64,8 +66,9 @@ func (a *Archive) Missing(ctx context.Context, r core.Record, code string,
 	return m, err
 }
 
-// succeeded collects the keys of all tasks that succeeded with some code. Bare says that tasks run in no container here: then what
-// older programs recorded as the image, which is what tasks.yml said, did not count.
+// succeeded collects the keys of all tasks that succeeded with some code. Bare says that tasks run
+// in no container here: then what older programs recorded as the image, which is what tasks.yml
+// said, did not count.
 func (a *Archive) succeeded(ctx context.Context, sweeps []store.Listed, code string, same []string,
 	bare bool) (map[task.Key]struct{}, error) {
 	keys := map[task.Key]struct{}{}
@@ -93,14 +96,15 @@ func (a *Archive) succeeded(ctx context.Context, sweeps []store.Listed, code str
 				recipe := s.Record.Recipe
 				settings := s.Record.SettingsOf(t.Try)
 				recipe.Env, recipe.EnvBraces = settings.Env, settings.EnvBraces
-				keys[task.KeyOf(t.argv, image, recipe, code, hidden(t.points, recipe, t.Index))] = struct{}{}
+				keys[task.KeyOf(t.argv, image, recipe, code,
+					hidden(t.points, recipe, t.Index))] = struct{}{}
 			}
 		}
 	}
 	return keys, nil
 }
 
-// hidden are a task's parameters where its command line does not show them.
+// hidden returns a task's parameters where its command line does not show them.
 func hidden(points *core.Points, r task.Recipe, index int64) []task.Parameter {
 	if !r.Hidden() {
 		return nil
@@ -108,7 +112,7 @@ func hidden(points *core.Points, r task.Recipe, index int64) []task.Parameter {
 	return points.Given(index)
 }
 
-// imageOf is the image that a task ran in, as it stands in keys; false when it is not known.
+// imageOf returns the image that a task ran in, as it stands in keys; false when it is not known.
 func imageOf(r core.Record, t success, bare bool) (image string, known bool) {
 	if bare && len(r.Images) == 0 {
 		return "", true
@@ -129,7 +133,8 @@ func (a *Archive) successes(ctx context.Context, s store.Sweep) iter.Seq2[succes
 		old := s.Record
 		complete(&old)
 		points, argv := old.Points(), []string(nil)
-		for t, err := range a.Store.Tasks(ctx, s, store.Query{States: []task.State{task.Succeeded}}) {
+		for t, err := range a.Store.Tasks(ctx, s,
+			store.Query{States: []task.State{task.Succeeded}}) {
 			if err == nil {
 				argv = points.CommandLine(argv[:0], t.Index)
 			}
@@ -140,8 +145,9 @@ func (a *Archive) successes(ctx context.Context, s store.Sweep) iter.Seq2[succes
 	}
 }
 
-// because tells what is different about missing points from the newest task of the same definition and parameters that succeeded:
-// of the first mostExplained points, as far as explainedBy tasks show it.
+// because returns what is different about missing points from the newest task of the same
+// definition and parameters that succeeded: of the first mostExplained points, as far as
+// explainedBy tasks show it.
 func (a *Archive) because(ctx context.Context, sweeps []store.Listed, r core.Record,
 	m api.Missing) ([]api.Cause, error) {
 	all := core.Ranges{{To: r.Space.Len()}}
@@ -197,22 +203,27 @@ func (a *Archive) because(ctx context.Context, sweeps []store.Listed, r core.Rec
 		count(api.Cause{What: api.CauseNew, Points: int64(len(open))})
 	}
 	return slices.SortedFunc(maps.Values(found), func(a, b api.Cause) int {
-		return cmp.Or(cmp.Compare(b.Points, a.Points), cmp.Compare(a.What, b.What), cmp.Compare(a.Revision, b.Revision))
+		return cmp.Or(cmp.Compare(b.Points, a.Points), cmp.Compare(a.What, b.What),
+			cmp.Compare(a.Revision, b.Revision))
 	}), nil
 }
 
-// difference is what tells a record from that of a task which succeeded, of those things that decide what a task computes.
+// difference returns what tells a record from that of a task which succeeded, of those things that
+// decide what a task computes.
 func difference(now, old core.Record, t success) string {
 	image, known := imageOf(old, t, len(now.Images) == 0)
 	switch {
 	case !slices.Equal(now.Recipe.Command, old.Recipe.Command) || now.Style != old.Style ||
-		now.Recipe.Environment != old.Recipe.Environment || !reflect.DeepEqual(now.Recipe.File, old.Recipe.File):
+		now.Recipe.Environment != old.Recipe.Environment ||
+		!reflect.DeepEqual(now.Recipe.File, old.Recipe.File):
 		return api.CauseCommand
 	case !known || !slices.Contains(now.Images.Keyed(), image):
 		return api.CauseImage
-	case !maps.Equal(now.Recipe.Env, old.SettingsOf(t.Try).Env) || now.Recipe.EnvBraces != old.SettingsOf(t.Try).EnvBraces:
+	case !maps.Equal(now.Recipe.Env, old.SettingsOf(t.Try).Env) ||
+		now.Recipe.EnvBraces != old.SettingsOf(t.Try).EnvBraces:
 		return api.CauseEnvironment
-	case now.Recipe.Workdir != old.Recipe.Workdir || !maps.Equal(now.Recipe.Links, old.Recipe.Links):
+	case now.Recipe.Workdir != old.Recipe.Workdir ||
+		!maps.Equal(now.Recipe.Links, old.Recipe.Links):
 		return api.CauseFolder
 	}
 	return api.CauseCode

@@ -13,8 +13,16 @@ import (
 	"mlframework/sweep/task"
 )
 
-// mostRows bounds a page.
-const mostRows = 1000
+// maxPageRows bounds a page.
+const maxPageRows = 1000
+
+// pageSize returns how many rows a page of a query holds.
+func pageSize(q api.Query) int {
+	if q.Limit > 0 {
+		return min(q.Limit, maxPageRows)
+	}
+	return maxPageRows
+}
 
 // prepared is a query that is known to be good.
 type prepared struct {
@@ -31,8 +39,6 @@ type prepared struct {
 }
 
 func (a *Archive) prepare(ctx context.Context, id string, q api.Query) (p prepared, err error) {
-	p.Query = q
-	p.States = slices.Compact(slices.Sorted(slices.Values(q.States))) // each once
 	switch {
 	case q.Top < 0:
 		return p, api.Wrong("top", "it must not be negative")
@@ -41,9 +47,19 @@ func (a *Archive) prepare(ctx context.Context, id string, q api.Query) (p prepar
 	case q.Best && q.Sort != "":
 		return p, api.Wrong("best", "it excludes sort")
 	}
-	if p.s, err = a.Stored(ctx, id); err != nil {
+	s, err := a.Stored(ctx, id)
+	if err != nil {
 		return p, err
 	}
+	return a.prepareFor(ctx, s, q)
+}
+
+// prepareFor prepares a query of a sweep. The error is *noColumn when the query names a column that
+// the sweep does not have.
+func (a *Archive) prepareFor(ctx context.Context, s store.Sweep,
+	q api.Query) (p prepared, err error) {
+	p.Query, p.s = q, s
+	p.States = slices.Compact(slices.Sorted(slices.Values(q.States))) // each once
 	complete(&p.s.Record)
 	if p.fill, err = a.filler(ctx, p.s); err != nil {
 		return p, err
@@ -55,10 +71,8 @@ func (a *Archive) prepare(ctx context.Context, id string, q api.Query) (p prepar
 		filter, err = table.ParseFilter(q.Where, schema)
 		return err
 	})
-	if e, ok := errors.AsType[*table.FilterError](err); ok {
-		return p, wrongFilter(e)
-	} else if err != nil {
-		return p, err
+	if err != nil {
+		return p, wrongFilter(err)
 	}
 	p.filter(filter.Bind(points.Dimension))
 	return p, a.prepareOrder(ctx, &p, points)
@@ -76,7 +90,7 @@ func (a *Archive) prepareOrder(ctx context.Context, p *prepared, points *core.Po
 		return err
 	})
 	if api.UnknownColumn(err) != "" {
-		return api.Wrong("sort", err.Error())
+		return &noColumn{api.Wrong("sort", err.Error())}
 	} else if err != nil {
 		return err
 	}
@@ -108,12 +122,24 @@ func (p *prepared) filter(f *table.Filter) {
 	}
 }
 
-// wrongFilter is a filter that is refused, with the place.
-func wrongFilter(f *table.FilterError) *api.Error {
+// wrongFilter returns the refusal of a filter, with the place; another error as it is.
+func wrongFilter(err error) error {
+	f, ok := errors.AsType[*table.FilterError](err)
+	if !ok {
+		return err
+	}
 	e := api.Wrong("where", f.Error())
-	e.Column = f.Column
+	if e.Column = f.Column; f.Unknown != "" {
+		return &noColumn{e}
+	}
 	return e
 }
+
+// noColumn is the refusal of a query that names a column which a sweep does not have.
+type noColumn struct{ refusal *api.Error }
+
+func (e *noColumn) Error() string { return e.refusal.Error() }
+func (e *noColumn) Unwrap() error { return e.refusal }
 
 // Tasks reads a page of tasks.
 func (a *Archive) Tasks(ctx context.Context, id string, q api.Query) (api.Page, error) {
@@ -125,10 +151,7 @@ func (a *Archive) Tasks(ctx context.Context, id string, q api.Query) (api.Page, 
 	if q.After != "" && (err != nil || after < 0) {
 		return api.Page{}, api.Wrong("after", q.After+" is not what a page gave as next")
 	}
-	limit := mostRows
-	if q.Limit > 0 {
-		limit = min(q.Limit, mostRows)
-	}
+	limit := pageSize(q)
 	page, w := api.Page{Tasks: []table.Row{}}, window{from: after, most: int64(limit) + 1}
 	if p.order != nil {
 		w.from, w.skip = 0, min(after, p.s.Head.Total)

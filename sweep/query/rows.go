@@ -18,8 +18,8 @@ import (
 // read, some hundreds at a time. A task that changes in between is shown as it is then. No query of
 // the store stays open while a caller reads slowly: the log of the store could not shrink.
 
-// fetched is how many rows are read at a time.
-const fetched = 500
+// fetchSize is how many rows are read at a time.
+const fetchSize = 500
 
 // window is what is wanted of the rows that a query chooses.
 type window struct {
@@ -70,9 +70,9 @@ func first(most int64, rows iter.Seq2[table.Row, error]) iter.Seq2[table.Row, er
 func (a *Archive) plain(ctx context.Context, p prepared, w window) iter.Seq2[table.Row, error] {
 	return func(yield func(table.Row, error) bool) {
 		fill := p.fill(table.AllFields)
-		size := fetched
+		size := fetchSize
 		if w.most > 0 {
-			size = int(min(w.most, fetched))
+			size = int(min(w.most, fetchSize))
 		}
 		var tasks []core.Task
 		var r table.Row
@@ -101,9 +101,9 @@ func (a *Archive) plain(ctx context.Context, p prepared, w window) iter.Seq2[tab
 // filtered yields the rows that the filter picks, by index.
 func (a *Archive) filtered(ctx context.Context, p prepared, w window) iter.Seq2[table.Row, error] {
 	return func(yield func(table.Row, error) bool) {
-		size := fetched
+		size := fetchSize
 		if w.most > 0 {
-			size = int(min(w.most, fetched))
+			size = int(min(w.most, fetchSize))
 		}
 		for from, more := w.from, true; more; {
 			var found []int64
@@ -138,7 +138,7 @@ func (a *Archive) inOrder(ctx context.Context, p prepared, w window) iter.Seq2[t
 			return
 		}
 		indexes = indexes[min(w.skip, int64(len(indexes))):]
-		for part := range slices.Chunk(indexes, fetched) {
+		for part := range slices.Chunk(indexes, fetchSize) {
 			if !a.fetch(ctx, p, part, yield) {
 				return
 			}
@@ -146,28 +146,30 @@ func (a *Archive) inOrder(ctx context.Context, p prepared, w window) iter.Seq2[t
 	}
 }
 
-// mostExpected bounds the memory that is taken before the first row is read, and mostSorted what an
+// maxExpected bounds the memory that is taken before the first row is read, and maxSorted what an
 // order over all tasks of a sweep may take: a key has 24 bytes.
 const (
-	mostExpected = 1_000_000
-	mostSorted   = 10_000_000
+	maxExpected = 1_000_000
+	maxSorted   = 10_000_000
 )
 
 // sorted finds the tasks of a window in the query's order, after those that it skips.
 func (a *Archive) sorted(ctx context.Context, p prepared, w window) ([]int64, error) {
-	if kept := w.skip + w.most; !p.Begun && p.s.Head.Total > mostSorted && (w.most == 0 || kept > mostSorted) {
+	if kept := w.skip + w.most; !p.Begun && p.s.Head.Total > maxSorted &&
+		(w.most == 0 || kept > maxSorted) {
 		return nil, api.Wrong("sort",
 			fmt.Sprintf("the sweep has %d tasks, and %d can be sorted: add begun=true, or top",
-				p.s.Head.Total, mostSorted))
+				p.s.Head.Total, maxSorted))
 	}
 	sorter := p.order()
 	if w.most > 0 {
 		sorter.Keep(int(w.skip + w.most))
 	}
 	if p.byIndex.IsZero() && p.rest.IsZero() && len(p.States) == 0 && !p.Begun {
-		sorter.Expect(int(min(p.s.Head.Total, mostExpected)))
+		sorter.Expect(int(min(p.s.Head.Total, maxExpected)))
 	}
-	q := store.Query{Fields: p.rest.Fields() | sorter.Fields(), Metrics: append(p.rest.Metrics(), sorter.Metrics()...)}
+	q := store.Query{Fields: p.rest.Fields() | sorter.Fields(),
+		Metrics: append(p.rest.Metrics(), sorter.Metrics()...)}
 	err := a.find(ctx, p, q, func(r *table.Row) bool {
 		sorter.Add(r, r.Index)
 		return true
@@ -175,8 +177,8 @@ func (a *Archive) sorted(ctx context.Context, p prepared, w window) ([]int64, er
 	return sorter.Sorted(), err
 }
 
-// leaders are the first tasks of the ranking, which the store has in order; nil when they are not
-// all that is asked for.
+// leaders returns the first tasks of the ranking, which the store has in order; nil when they are
+// not all that is asked for.
 func (a *Archive) leaders(ctx context.Context, p prepared, w window) (indexes []int64, err error) {
 	o := p.s.Record.Objective
 	if !p.Best || w.most == 0 || p.Where != "" || o.IsZero() || len(p.States) > 0 {
@@ -239,7 +241,8 @@ func (a *Archive) points(ctx context.Context, p prepared, from int64, r *table.R
 
 // scan calls each with the tasks of a query that are in the states wanted, also with those that
 // have no row yet. Reused tells that each keeps nothing of a task.
-func (a *Archive) scan(ctx context.Context, p prepared, q store.Query, reused bool, each func(*core.Task) bool) error {
+func (a *Archive) scan(ctx context.Context, p prepared, q store.Query, reused bool,
+	each func(*core.Task) bool) error {
 	fresh := !p.Begun && (len(p.States) == 0 || slices.Contains(p.States, p.s.Head.Fresh()))
 	if !fresh {
 		q.States = p.States

@@ -36,7 +36,7 @@ func (a *Archive) known(ctx context.Context, s store.Sweep, schema *table.Schema
 	}
 }
 
-// schema is the sweep's columns, with the metrics that its tasks printed and nobody declared.
+// schema returns the sweep's columns, with the metrics that its tasks printed and nobody declared.
 func (a *Archive) schema(ctx context.Context, s store.Sweep) (table.Schema, error) {
 	schema := s.Record.Schema()
 	names, err := a.Store.MetricNames(ctx, s)

@@ -8,7 +8,8 @@ import (
 	"mlframework/sweep/table"
 )
 
-// Rows hands on every task that a query chooses, in a row that is used again for the next. Limit and After are not used.
+// Rows hands on every task that a query chooses, in a row that is used again for the next. Limit
+// and After are not used.
 func (a *Archive) Rows(ctx context.Context, id string, q api.Query,
 	each func(*table.Row) error) error {
 	p, err := a.prepare(ctx, id, q)
@@ -32,7 +33,8 @@ func (a *Archive) each(ctx context.Context, p prepared, each func(*table.Row) er
 	return ctx.Err()
 }
 
-// Results writes the table of results in a format, as it is read. Nothing is written when the query is wrong.
+// Results writes the table of results in a format, as it is read. Nothing is written when the query
+// is wrong.
 func (a *Archive) Results(ctx context.Context, id string, q api.Query, f api.Format,
 	w io.Writer) error {
 	p, err := a.prepare(ctx, id, q)

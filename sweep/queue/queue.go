@@ -36,12 +36,12 @@ var ErrAway = errors.New("the queue cannot be reached")
 
 // Hub is the master's end. Its methods may be called concurrently.
 type Hub interface {
-	Letters
 	// Publish sends batches to one worker, in order. They wait for a worker that is not there. When it returns nil they
 	// are durable. On an error it is not known which are: publishing the same attempts again is allowed, workers take
 	// the first. A batch that is too long for a message comes as several, in order.
 	Publish(ctx context.Context, worker string, batches ...task.Batch) error
-	// Events delivers what workers emit, in order for each worker, and each at least once.
+	// Events delivers what workers emit, in order for each worker, and each at least once. What
+	// cannot be read comes in the same deliveries.
 	Events(ctx context.Context) <-chan Delivery[task.Event]
 	// Control sends one message to one worker. When the worker is away it may be lost, or arrive when it returns: a
 	// message asks for something that may be asked twice, and the master repeats it when the worker returns.
@@ -49,7 +49,7 @@ type Hub interface {
 	// Heartbeats delivers what workers say of themselves; they may be lost, and come twice when a
 	// worker is heard first.
 	Heartbeats(ctx context.Context) <-chan task.Heartbeat
-	// Pieces delivers workers' answers to ReadControl; they may be lost.
+	// Pieces delivers workers' answers to ReadControl and MeasureControl; they may be lost.
 	Pieces(ctx context.Context) <-chan task.Piece
 	// Remove drops a worker's queue with everything that waits in it. It is no error when there is none.
 	Remove(ctx context.Context, worker string) error
@@ -58,6 +58,18 @@ type Hub interface {
 	// Lines delivers live output, in order for each worker. It is bounded: when the master is slow, lines are lost, and
 	// the next line of their stream says how many. Without a stream open, and in an outage, they may be lost unsaid.
 	Lines(ctx context.Context) <-chan task.Line
+	// DeadLetters delivers messages that workers could not read, each at least once, and those that
+	// the broker put aside by its own rules, such as a limit of deliveries. What of the other
+	// streams cannot be read comes here, too; it may be lost. Of a long message that could not be
+	// read only the beginning is delivered.
+	DeadLetters(ctx context.Context) <-chan Delivery[task.DeadLetter]
+	// Requeue puts a dead letter back into the queue that the message was in. It reports false
+	// where that queue is gone or only the beginning of the message is left. When it returns nil
+	// the message is durable; on an error it is not known, and Requeue may be called again.
+	Requeue(ctx context.Context, l *task.DeadLetter) (requeued bool, err error)
+	// Depths returns how much waits in the queues: of the workers, in the order given, then of the
+	// others. A queue that does not exist is left out.
+	Depths(ctx context.Context, workers ...string) ([]Depth, error)
 }
 
 // Port is one worker's end. Its methods may be called concurrently.
@@ -70,7 +82,7 @@ type Port interface {
 	Controls(ctx context.Context) <-chan task.Control
 	// Beat sends a heartbeat.
 	Beat(ctx context.Context, h task.Heartbeat) error
-	// Send answers a ReadControl. The answer may be lost, as when nobody waits for it.
+	// Send answers a ReadControl or a MeasureControl. The answer may be lost, as when nobody waits for it.
 	Send(ctx context.Context, p task.Piece) error
 	// Show offers a line of live output and tells whether it was taken; the caller counts those that were not, in the
 	// next line's Missed. It never blocks.
@@ -92,5 +104,7 @@ type Status struct {
 // in their order and before what was sent after the outage. What was on its way in the outage may come before and after.
 type Delivery[T any] struct {
 	Items []T
-	Ack   func() error
+	// Unreadable are messages of events that could not be read. Ack is for them, too.
+	Unreadable []task.DeadLetter
+	Ack        func() error
 }

@@ -8,8 +8,9 @@ import (
 	"fmt"
 )
 
-// Values cross the broker sealed to the process that asked for them (RFC 9180, base mode): a broker may write what it
-// carries to its disk, whatever it was told, and who administers it may look at it.
+// Values cross the broker sealed to the process that asked for them (RFC 9180, base mode): a broker
+// may write what it carries to its disk, whatever it was told, and who administers it may look at
+// it.
 var (
 	derivation = hpke.HKDFSHA256()
 	cipher     = hpke.AES256GCM()
@@ -18,7 +19,7 @@ var (
 // Key opens what is sealed to it. It lives in the memory of one process.
 type Key struct{ private hpke.PrivateKey }
 
-// NewKey makes a key.
+// NewKey returns a key.
 func NewKey() *Key {
 	private, err := hpke.DHKEM(ecdh.X25519()).GenerateKey()
 	if err != nil { // a source of randomness that fails ends the program by itself
@@ -27,10 +28,11 @@ func NewKey() *Key {
 	return &Key{private}
 }
 
-// Public is the half that others seal to.
+// Public returns the half that others seal to.
 func (k *Key) Public() []byte { return k.private.PublicKey().Bytes() }
 
-// Seal makes values readable to the owner of a public key only, and only as an answer about the same thing.
+// Seal makes values readable to the owner of a public key only, and only as an answer about the
+// same thing.
 func Seal(public []byte, about string, v Values) ([]byte, error) {
 	to, err := hpke.DHKEM(ecdh.X25519()).NewPublicKey(public)
 	if err != nil {

@@ -1,8 +1,9 @@
-// Package secret is the values of a sweep's secrets on their way from who submits it to its attempts: one file on the
-// master's volume, sealed where they travel over the broker, and in memory everywhere else.
+// Package secret is the values of a sweep's secrets on their way from who submits it to its
+// attempts: one file on the master's volume, sealed where they travel over the broker, and in
+// memory everywhere else.
 //
-// What is here never shows a value: not in an error, not when it is printed or logged. The master, the API, the worker and the
-// commands import it; it imports nothing of the project.
+// What is here never shows a value: not in an error, not when it is printed or logged. The master,
+// the API, the worker and the commands import it; it imports nothing of the project.
 package secret
 
 import (
@@ -15,19 +16,21 @@ import (
 	"strings"
 )
 
-// Bounds, in bytes. Linux takes at most 128 KiB for one variable (execve(2), MAX_ARG_STRLEN), and a message is read whole.
+// Bounds, in bytes. Linux takes at most 128 KiB for one variable (execve(2), MAX_ARG_STRLEN), and a
+// message is read whole.
 const (
 	LongestValue = 64 << 10
 	MostBytes    = 256 << 10 // names and values together
 )
 
-// Values are the values of secrets by name. They are shown to nobody who prints them; their JSON has them.
+// Values are the values of secrets by name. They are shown to nobody who prints them; their JSON
+// has them.
 type Values map[string]string
 
 // String says how many there are.
 func (v Values) String() string { return fmt.Sprintf("%d secrets", len(v)) }
 
-// GoString is String.
+// GoString returns String.
 func (v Values) GoString() string { return v.String() }
 
 // Format is String, whatever the verb.
@@ -46,7 +49,8 @@ func (v *Values) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Check tells whether there is a usable value for each of names, and nothing else. The error names names.
+// Check reports whether there is a usable value for each of names, and nothing else. The error
+// names names.
 func (v Values) Check(names []string) error {
 	size := 0
 	for _, name := range names {
@@ -55,13 +59,16 @@ func (v Values) Check(names []string) error {
 		case !ok || value == "":
 			return fmt.Errorf("the secret %s has no value", name)
 		case strings.ContainsRune(value, 0):
-			return fmt.Errorf("the value of the secret %s holds a zero byte, which no variable can", name)
+			return fmt.Errorf("the value of the secret %s holds a zero byte, which no variable can",
+				name)
 		case len(value) > LongestValue:
-			return fmt.Errorf("the value of the secret %s is longer than %d KiB", name, LongestValue>>10)
+			return fmt.Errorf("the value of the secret %s is longer than %d KiB", name,
+				LongestValue>>10)
 		}
 	}
 	if size > MostBytes {
-		return fmt.Errorf("the values of the secrets are longer than %d KiB together", MostBytes>>10)
+		return fmt.Errorf("the values of the secrets are longer than %d KiB together",
+			MostBytes>>10)
 	}
 	for _, name := range slices.Sorted(maps.Keys(v)) {
 		if !slices.Contains(names, name) {

@@ -12,21 +12,23 @@ import (
 	"time"
 )
 
-// Vault is the folder in which a master keeps the values of its sweeps: a file for each, mode 0600, below a folder of mode
+// Vault is the folder in which a master keeps the values of its sweeps: a file for each, mode 0600,
+// below a folder of mode
 // 0700. It is for one goroutine of one process.
 type Vault struct{ folder string }
 
-// Kept is the values of one sweep. Edition is other with every time that values are put: it says which are meant, and
-// nothing of them.
+// Kept is the values of one sweep. Edition is other with every time that values are put: it says
+// which are meant, and nothing of them.
 type Kept struct {
 	Edition string `json:"edition"`
 	Values  Values `json:"values"`
-	// PausedSince is when the sweep was paused; zero: it is not, or nobody noted it. See NotePaused.
+	// PausedSince is when the sweep was paused; zero: it is not, or nobody noted it. See
+	// NotePaused.
 	PausedSince time.Time `json:"paused_since,omitzero"`
 }
 
-// OpenVault makes the folder when it is not there. It removes what is not of a sweep that needs it: what was left by a
-// process that was killed.
+// OpenVault makes the folder when it is not there. It removes what is not of a sweep that needs it:
+// what was left by a process that was killed.
 func OpenVault(folder string, needed func(sweep string) bool) (*Vault, error) {
 	err := os.MkdirAll(folder, 0o700)
 	if err == nil {
@@ -68,7 +70,8 @@ func (v *Vault) Get(sweep string) (k Kept, err error) {
 		return k, fmt.Errorf("read the secrets of %s: %w", sweep, err)
 	}
 	if json.Unmarshal(text, &k) != nil || k.Edition == "" {
-		return Kept{}, fmt.Errorf("read the secrets of %s: %s is no file of this program: %w", sweep, path, fs.ErrNotExist)
+		return Kept{}, fmt.Errorf("read the secrets of %s: %s is no file of this program: %w",
+			sweep, path, fs.ErrNotExist)
 	}
 	return k, nil
 }
@@ -80,7 +83,8 @@ type Draft struct {
 	edition string
 }
 
-// Draft writes values to the disk, so that what can fail fails before they are needed. Keep or Drop it.
+// Draft writes values to the disk, so that what can fail fails before they are needed. Keep or Drop
+// it.
 func (v *Vault) Draft(values Values) (d *Draft, err error) {
 	return v.draft(Kept{Edition: rand.Text(), Values: values})
 }
@@ -104,8 +108,8 @@ func (v *Vault) draft(k Kept) (d *Draft, err error) {
 	return d, nil
 }
 
-// Keep makes the values those of a sweep, instead of others that it had, and returns their edition. When it returns nil they
-// survive any crash.
+// Keep makes the values those of a sweep, instead of others that it had, and returns their edition.
+// When it returns nil they survive any crash.
 func (d *Draft) Keep(sweep string) (edition string, err error) {
 	path, err := d.vault.path(sweep)
 	if err == nil {
@@ -127,7 +131,8 @@ func (d *Draft) Drop() {
 	}
 }
 
-// NotePaused notes beside the values of a sweep since when it has been paused; zero: it is not. They keep their edition.
+// NotePaused notes beside the values of a sweep since when it has been paused; zero: it is not.
+// They keep their edition.
 func (v *Vault) NotePaused(sweep string, since time.Time) error {
 	k, err := v.Get(sweep)
 	if err != nil {
@@ -155,7 +160,7 @@ func (v *Vault) Remove(sweep string) error {
 	return nil
 }
 
-// path is the file of a sweep, whose name must not lead anywhere else.
+// path returns the file of a sweep, whose name must not lead anywhere else.
 func (v *Vault) path(sweep string) (string, error) {
 	if sweep == "" || strings.HasPrefix(sweep, ".") || strings.ContainsAny(sweep, "/\x00") {
 		return "", fmt.Errorf("secrets: %q is no sweep", sweep)

@@ -111,16 +111,19 @@ func (s *Space) bound(b *grid.Builder, views []*ruleView) error {
 			continue
 		}
 		if asked += b.Codes(v.axes[0]); asked > mostAsked {
-			return &ruleError{rule: i, problem: fmt.Sprintf("with this rule, the %d rules of the file "+
-				"go through more than %d combinations of the parameters that they tie", len(views),
-				mostAsked), remedy: "join rules by and, use fewer values of " +
-				enumerate(s.plan.namesOf(s.varied(v)), "or") + ", or split the sweep by one of them"}
+			return &ruleError{rule: i,
+				problem: fmt.Sprintf("with this rule, the %d rules of the file "+
+					"go through more than %d combinations of the parameters that they tie",
+					len(views),
+					mostAsked), remedy: "join rules by and, use fewer values of " +
+					enumerate(s.plan.namesOf(s.varied(v)), "or") +
+					", or split the sweep by one of them"}
 		}
 	}
 	return nil
 }
 
-// varied are the parameters that a rule depends on and that have several values.
+// varied returns the parameters that a rule depends on and that have several values.
 func (s *Space) varied(v *ruleView) (all []int) {
 	for _, a := range v.axes {
 		if s.axes[a].count > 1 {
@@ -190,7 +193,7 @@ func (s *Space) applyRule(b *grid.Builder, i int, v *ruleView) (a applied, err e
 	return a, err
 }
 
-// rejects tells which combinations a rule takes away, by the digits of its axes.
+// rejects returns which combinations a rule takes away, by the digits of its axes.
 func (s *Space) rejects(i int, v *ruleView, to *applied) func(digits []int64) (bool, error) {
 	if r := &s.plan.rules[i]; r.kind == when {
 		return s.repeatsWithout(r, v, to)
@@ -198,7 +201,7 @@ func (s *Space) rejects(i int, v *ruleView, to *applied) func(digits []int64) (b
 	return s.breaks(i, v, to)
 }
 
-// repeatsWithout tells which combinations differ only in a parameter that is not there by a rule:
+// repeatsWithout returns which combinations differ only in a parameter that is not there by a rule:
 // those are one, the first.
 func (s *Space) repeatsWithout(r *rule, v *ruleView, to *applied) func([]int64) (bool, error) {
 	at := s.parameters[r.parameter].axis
@@ -214,8 +217,8 @@ func (s *Space) repeatsWithout(r *rule, v *ruleView, to *applied) func([]int64) 
 	}
 }
 
-// breaks tells which combinations a where rejects, or an exclude matches. A combination that lacks
-// a parameter of the rule stays.
+// breaks returns which combinations a where rejects, or an exclude matches. A combination that
+// lacks a parameter of the rule stays.
 func (s *Space) breaks(i int, v *ruleView, to *applied) func([]int64) (bool, error) {
 	r := &s.plan.rules[i]
 	looks := r.names()
@@ -236,7 +239,7 @@ func (s *Space) breaks(i int, v *ruleView, to *applied) func([]int64) (bool, err
 	}
 }
 
-// condition is what a rule asks of the combination that it sees.
+// condition returns what a rule asks of the combination that it sees.
 func (s *Space) condition(r *rule, v *ruleView, looks []int, i int) func() (bool, error) {
 	if r.expr != nil {
 		return func() (bool, error) {

@@ -11,7 +11,7 @@ func (c Change) IsZero() bool {
 	return len(c.Set) == 0 && len(c.Repeat) == 0 && c.Sample == nil && c.Seed == nil && c.Limit == 0
 }
 
-// Arguments are the words of a command line that say the change.
+// Arguments returns the words of a command line that say the change.
 func (c Change) Arguments() []string {
 	words := slices.Clone(c.Set)
 	for _, text := range c.Repeat {
@@ -30,8 +30,9 @@ func (c Change) Arguments() []string {
 	return words
 }
 
-// Then is the change that says what c does but for what later says: of each parameter, and of the sample and its seed, the later
-// one counts. A parameter that was added only to repeat goes on to. The limit is that of c.
+// Then returns the change that says what c does but for what later says: of each parameter, and of
+// the sample and its seed, the later one counts. A parameter that was added only to repeat goes on
+// to. The limit is that of c.
 func (c Change) Then(later Change) Change {
 	c.Set, c.Repeat = slices.Clone(c.Set), slices.Clone(c.Repeat)
 	for _, text := range later.Set {
@@ -47,7 +48,9 @@ func (c Change) Then(later Change) Change {
 			continue
 		}
 		if strings.Contains(text, "=") {
-			c.Set = slices.DeleteFunc(c.Set, func(set string) bool { return nameOf(set) == nameOf(text) })
+			c.Set = slices.DeleteFunc(c.Set, func(set string) bool {
+				return nameOf(set) == nameOf(text)
+			})
 		}
 		c.Repeat = replaced(c.Repeat, text)
 	}
@@ -60,7 +63,7 @@ func (c Change) Then(later Change) Change {
 	return c
 }
 
-// nameOf is the parameter of NAME=VALUE or NAME.
+// nameOf returns the parameter of NAME=VALUE or NAME.
 func nameOf(text string) string {
 	name, _, _ := strings.Cut(text, "=")
 	return name
@@ -70,7 +73,7 @@ func indexOf(all []string, name string) int {
 	return slices.IndexFunc(all, func(text string) bool { return nameOf(text) == name })
 }
 
-// replaced is all with a text instead of that of the same name, or behind the others.
+// replaced returns all with a text instead of that of the same name, or behind the others.
 func replaced(all []string, text string) []string {
 	if i := indexOf(all, nameOf(text)); i >= 0 {
 		all[i] = text

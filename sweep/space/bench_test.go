@@ -39,7 +39,8 @@ func BenchmarkArgv(b *testing.B) {
 			flags, length := s.Flags(space.Style{}), 0
 			b.ReportAllocs()
 			b.ResetTimer()
-			for _, argv := range flags.All([]string{"python3", "train.py"}, s.Len()/3, s.Len()/3+int64(b.N)) {
+			for _, argv := range flags.All([]string{"python3", "train.py"}, s.Len()/3,
+				s.Len()/3+int64(b.N)) {
 				length += len(argv)
 			}
 			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "points/s")
@@ -184,7 +185,8 @@ func BenchmarkStoredRules(b *testing.B) {
 // BenchmarkWithout looks for each of a million points among those that a sweep has.
 func BenchmarkWithout(b *testing.B) {
 	var spaces []*space.Space
-	for _, text := range []string{"a: [0, 1000000)\n---\nexclude: {a: 5}\n", "a: [0, 1000001)\n---\nexclude: {a: 5}\n"} {
+	for _, text := range []string{"a: [0, 1000000)\n---\nexclude: {a: 5}\n",
+		"a: [0, 1000001)\n---\nexclude: {a: 5}\n"} {
 		s, _, err := space.Read("p.yml", []byte(text))
 		if err != nil {
 			b.Fatal(err)
@@ -192,7 +194,8 @@ func BenchmarkWithout(b *testing.B) {
 		spaces = append(spaces, s)
 	}
 	for b.Loop() {
-		if parts, err := spaces[1].Without(space.Style{}, spaces[0]); err != nil || len(parts) != 1 || parts[0].Len() != 1 {
+		if parts, err := spaces[1].Without(space.Style{}, spaces[0]); err != nil ||
+			len(parts) != 1 || parts[0].Len() != 1 {
 			b.Fatal(parts, err)
 		}
 	}
@@ -203,7 +206,8 @@ func BenchmarkWithoutConditional(b *testing.B) {
 	const file = "o: [adam, sgd]\ne: !interval [0, %d]\n---\nwhen: {e: o == sgd}\n"
 	before, now := read(b, fmt.Sprintf(file, 900_000)), read(b, fmt.Sprintf(file, 999_999))
 	for b.Loop() {
-		if parts, err := now.Without(space.Style{}, before); err != nil || parts[0].Len() != 99_999 {
+		if parts, err := now.Without(space.Style{}, before); err != nil ||
+			parts[0].Len() != 99_999 {
 			b.Fatal(parts, err)
 		}
 	}

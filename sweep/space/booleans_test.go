@@ -38,7 +38,8 @@ func TestBooleansInQuotesAreText(t *testing.T) {
 		"false":   {"True", "quoted true", "quoted True", "quoted false", "x"},
 		`"false"`: {"True", "quoted true", "quoted True", "false", "x"},
 	} {
-		for _, rule := range []string{"exclude: {a: " + value + "}", "exclude: [a == " + value + "]",
+		for _, rule := range []string{"exclude: {a: " + value + "}",
+			"exclude: [a == " + value + "]",
 			"where: |\n  a != " + value, "where: |\n  a not in [" + value + "]"} {
 			if diff := cmp.Diff(want, points(file+"---\n"+rule+"\n")); diff != "" {
 				t.Errorf("%s: want -, got +\n%s", rule, diff)

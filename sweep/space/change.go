@@ -12,13 +12,15 @@ import (
 	"mlframework/sweep/fault"
 )
 
-// Change is what a command line changes of a parameters file, for one sweep. The zero value changes nothing. A fault in one of its
-// texts has that text as its file.
+// Change is what a command line changes of a parameters file, for one sweep. The zero value changes
+// nothing. A fault in one of its texts has that text as its file.
 type Change struct {
-	// Set has NAME=VALUE, the value in the language of parameters.yml: lr=0.1,0.01 is a list, epoch=[1,5) an interval, augment=true a
-	// switch, name="a,b" in quotes text, lr=!log [1e-4, 1e-1, 4] a range.
+	// Set has NAME=VALUE, the value in the language of parameters.yml: lr=0.1,0.01 is a list,
+	// epoch=[1,5) an interval, augment=true a switch, name="a,b" in quotes text, lr=!log [1e-4,
+	// 1e-1, 4] a range.
 	Set []string `json:"set,omitempty"`
-	// Repeat has NAME, which marks a parameter as one that only repeats, or NAME=VALUE, which also sets or adds it.
+	// Repeat has NAME, which marks a parameter as one that only repeats, or NAME=VALUE, which also
+	// sets or adds it.
 	Repeat []string `json:"repeat,omitempty"`
 	Sample *int64   `json:"sample,omitempty"` // so many combinations; nil: as the file has it
 	Seed   *int64   `json:"seed,omitempty"`   // of the sample
@@ -51,9 +53,11 @@ func (c Change) Check() (faults fault.List) {
 		f := fault.Fault{File: option + " " + strconv.FormatInt(n, 10)}
 		switch {
 		case n < least:
-			f.Problem, f.Remedy = "it must be at least "+strconv.FormatInt(least, 10), "write a greater number"
+			f.Problem, f.Remedy = "it must be at least "+strconv.FormatInt(least, 10),
+				"write a greater number"
 		case most > 0 && n > most:
-			f.Problem, f.Remedy = strconv.FormatInt(most, 10)+" is the most", "write a smaller number"
+			f.Problem, f.Remedy = strconv.FormatInt(most, 10)+" is the most",
+				"write a smaller number"
 		default:
 			return
 		}
@@ -72,7 +76,7 @@ func (c Change) Check() (faults fault.List) {
 // argument is a text of a command line, and the parameter that it names.
 type argument struct{ label, name string }
 
-// names are all names of parameters in a file, each once.
+// names returns all names of parameters in a file, each once.
 func (o *outline) names() (names []string) {
 	add := func(all []entry) {
 		for _, e := range all {
@@ -95,7 +99,9 @@ func (o *outline) names() (names []string) {
 // set puts the value of NAME=VALUE in the place of that which a parameter has.
 func (r *reader) set(o *outline, names []string, text, label string, adds bool) {
 	name, value, is := strings.Cut(text, "=")
-	wrong := func(problem, remedy string) { r.faults.Add(fault.Fault{File: label, Problem: problem, Remedy: remedy}) }
+	wrong := func(problem, remedy string) {
+		r.faults.Add(fault.Fault{File: label, Problem: problem, Remedy: remedy})
+	}
 	if problem, remedy := nameProblem(name); !is || problem != "" {
 		if !is {
 			problem, remedy = "no value is set", "write NAME=VALUE, such as lr=0.1,0.01"
@@ -127,7 +133,8 @@ func (r *reader) set(o *outline, names []string, text, label string, adds bool) 
 	o.replace(e)
 }
 
-// foreign says that a node is not one of the file but stands in an argument, so many columns before where it was read.
+// foreign says that a node is not one of the file but stands in an argument, so many columns before
+// where it was read.
 func (r *reader) foreign(n *yaml.Node, label string, before int) {
 	r.labels[n] = fault.Fault{File: label, Column: n.Column - before}
 	for _, inner := range n.Content {
@@ -135,8 +142,8 @@ func (r *reader) foreign(n *yaml.Node, label string, before int) {
 	}
 }
 
-// replace puts an entry in the place of the one with its name, and of a default for it; one of a list of points leaves it, and stands
-// behind the list.
+// replace puts an entry in the place of the one with its name, and of a default for it; one of a
+// list of points leaves it, and stands behind the list.
 func (o *outline) replace(e entry) {
 	same := func(of entry) bool { return of.name == e.name }
 	o.completing = slices.DeleteFunc(slices.Clone(o.completing), same)
@@ -152,7 +159,8 @@ func (o *outline) replace(e entry) {
 	o.entries = append(o.entries, e)
 }
 
-// settingOf parses a value as it would stand behind a key. The columns of its nodes are those in the value and so many more.
+// settingOf parses a value as it would stand behind a key. The columns of its nodes are those in
+// the value and so many more.
 func settingOf(name, text string) (e entry, more int, problem, remedy string) {
 	const quote = "put the value in quotes of its own if it is text: "
 	const key = "v: "
@@ -163,7 +171,8 @@ func settingOf(name, text string) (e entry, more int, problem, remedy string) {
 	case text == "":
 		return e, 0, show(name) + ": no value", `write one, or "" for an empty text: ` + name + `='""'`
 	case strings.ContainsAny(text, "\n\r"):
-		return e, 0, show(name) + ": the value has several lines", "write it into the parameters file"
+		return e, 0, show(name) + ": the value has several lines",
+			"write it into the parameters file"
 	case comment:
 		return e, 0, show(name) + ": # begins a comment", quote + name + `='"` + text + `"'`
 	case commas:
@@ -216,7 +225,8 @@ func (d *draft) changeWalk() {
 			d.faults.Add(fault.Fault{File: a.label, Problem: problem, Remedy: remedy})
 		case !ok || slices.Contains(d.plan.repeats, p):
 		case d.isZipped(p):
-			d.faults.Add(fault.Fault{File: a.label, Problem: show(a.name) + zippedRepeat, Remedy: "take it out of zip"})
+			d.faults.Add(fault.Fault{File: a.label, Problem: show(a.name) + zippedRepeat,
+				Remedy: "take it out of zip"})
 		default:
 			d.plan.repeats = append(d.plan.repeats, p)
 		}
@@ -229,7 +239,8 @@ func (d *draft) changeWalk() {
 		s := sample{Combinations: d.plan.sample.Combinations, Seed: *d.changed.Seed}
 		d.plan.sample = &s
 	} else if d.changed.Seed != nil {
-		d.notes.Add(fault.Fault{File: fmt.Sprintf("--seed %d", *d.changed.Seed), Problem: "nothing is drawn without a sample"})
+		d.notes.Add(fault.Fault{File: fmt.Sprintf("--seed %d", *d.changed.Seed),
+			Problem: "nothing is drawn without a sample"})
 	}
 }
 

@@ -21,7 +21,8 @@ var (
 	integerForm = regexp.MustCompile(`^[-+]?0(?:x[0-9a-fA-F_]+|o[0-7_]+|b[01_]+)$`)
 )
 
-// parseDecimal reads a number as YAML writes it. The problem is "" or what is wrong, to be said after the text.
+// parseDecimal reads a number as YAML writes it. The problem is "" or what is wrong, to be said
+// after the text.
 func parseDecimal(text string) (d decimal, problem string) {
 	if len(text) > maxDigits {
 		return decimal{}, "is too long for a number"
@@ -52,20 +53,22 @@ func parseDecimal(text string) (d decimal, problem string) {
 	return d, ""
 }
 
-// octal tells whether digits are one number to YAML 1.1 and another to YAML 1.2: 010 is 8 or 10, while 07 is 7 in both.
+// octal reports whether digits are one number to YAML 1.1 and another to YAML 1.2: 010 is 8 or 10,
+// while 07 is 7 in both.
 func octal(digits string, n *big.Int) bool {
 	return len(digits) > 1 && digits[0] == '0' && n.CmpAbs(big.NewInt(8)) >= 0
 }
 
 func (d decimal) sign() int { return d.coefficient.Sign() }
 
-// scaled is the number times 10^places, for places no less than the number has.
+// scaled returns the number times 10^places, for places no less than the number has.
 func (d decimal) scaled(places int) *big.Int {
 	power := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(places-d.places)), nil)
 	return power.Mul(power, d.coefficient)
 }
 
-// appendPoint appends a number given by its sign, the digits of its magnitude times 10^places, and places.
+// appendPoint appends a number given by its sign, the digits of its magnitude times 10^places, and
+// places.
 func appendPoint(dst []byte, negative bool, digits []byte, places int) []byte {
 	if negative {
 		dst = append(dst, '-')

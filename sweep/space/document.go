@@ -8,8 +8,8 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"mlframework/internal/yamlfile"
 	"mlframework/sweep/fault"
-	"mlframework/sweep/internal/yamlfile"
 )
 
 // section is one key of the second document.
@@ -33,7 +33,7 @@ func (all sections) find(name string) *section {
 	return nil
 }
 
-// rules is the mapping of the second document.
+// rules returns the mapping of the second document.
 func (r *reader) rules(top *yaml.Node) *yaml.Node {
 	if top.Kind != yaml.MappingNode {
 		r.fault(top, "the second document is "+yamlfile.KindOf(top)+
@@ -44,7 +44,7 @@ func (r *reader) rules(top *yaml.Node) *yaml.Node {
 	return top
 }
 
-// sections are the keys of the second document, each once and known.
+// sections returns the keys of the second document, each once and known.
 func (r *reader) sections(top *yaml.Node) (all sections) {
 	if top == nil {
 		return nil
@@ -75,7 +75,7 @@ func (r *reader) sections(top *yaml.Node) (all sections) {
 	return all
 }
 
-// elements are those of a list, or the one value that stands instead of it.
+// elements returns those of a list, or the one value that stands instead of it.
 func elements(n *yaml.Node) []*yaml.Node {
 	if t := yamlfile.Target(n); t.Kind == yaml.SequenceNode {
 		return t.Content
@@ -83,7 +83,7 @@ func elements(n *yaml.Node) []*yaml.Node {
 	return []*yaml.Node{n}
 }
 
-// elements are those of a section, which has to have one.
+// elements returns those of a section, which has to have one.
 func (d *draft) elements(s section, remedy string) []*yaml.Node {
 	all := elements(s.value)
 	if len(all) == 0 {

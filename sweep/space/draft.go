@@ -8,8 +8,8 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"mlframework/internal/yamlfile"
 	"mlframework/sweep/fault"
-	"mlframework/sweep/internal/yamlfile"
 	"mlframework/sweep/space/grid"
 )
 
@@ -105,7 +105,8 @@ func (d *draft) tooManyTied(t tooManyTied) {
 	if len(t.parameters) > 1 {
 		has = "vary together and have"
 	}
-	d.fault(at, fmt.Sprintf("the rule looks at %s, which %s %d values: %s", names, has, t.codes, most),
+	d.fault(at, fmt.Sprintf("the rule looks at %s, which %s %d values: %s", names, has, t.codes,
+		most),
 		"write the values that the rule leaves in place of it, such as a shorter interval "+
 			"or one with a larger step")
 }
@@ -115,8 +116,8 @@ func (d *draft) add(e entry, p parameter) {
 	d.plan.parameters, d.nodes = append(d.plan.parameters, p), append(d.nodes, e)
 }
 
-// named is the parameter that a node names; false where there is none, which is a fault, or where
-// that has faults of its own.
+// named returns the parameter that a node names; false where there is none, which is a fault, or
+// where that has faults of its own.
 func (d *draft) named(n *yaml.Node, section string) (p int, ok bool) {
 	if yamlfile.Target(n).Kind != yaml.ScalarNode {
 		d.fault(n, section+": "+yamlfile.KindOf(yamlfile.Target(n))+
@@ -147,15 +148,15 @@ func unknownName(name string, names []string) (problem, remedy string) {
 	return problem, "name one of " + enumerate(names, "or")
 }
 
-// mostNamed is how many names a message lists.
-const mostNamed = 12
+// maxNamed is how many names a message lists.
+const maxNamed = 12
 
-// enumerate is "a, b or c".
+// enumerate returns "a, b or c".
 func enumerate(names []string, or string) string {
 	var b strings.Builder
 	for i, name := range names {
 		switch {
-		case i == mostNamed:
+		case i == maxNamed:
 			fmt.Fprintf(&b, " %s %d more", or, len(names)-i)
 			return b.String()
 		case i > 0 && i == len(names)-1:
@@ -168,7 +169,7 @@ func enumerate(names []string, or string) string {
 	return b.String()
 }
 
-// called are the names of parameters.
+// called returns the names of parameters.
 func (d *draft) called(parameters []int) string {
 	var names []string
 	for _, p := range parameters {

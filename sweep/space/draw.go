@@ -45,7 +45,7 @@ func newSwaps(most int64) *swaps {
 	return s
 }
 
-// find is the number at a position, which may be set.
+// find returns the number at a position, which may be set.
 func (s *swaps) find(position int64) *int64 {
 	if position < int64(len(s.first)) {
 		return &s.first[position]
@@ -71,7 +71,7 @@ func (s *splitMix) next() uint64 {
 	return z ^ z>>31
 }
 
-// below is a number below n, each as likely.
+// below returns a number below n, each as likely.
 func (s *splitMix) below(n uint64) uint64 {
 	high, low := bits.Mul64(s.next(), n)
 	for threshold := -n % n; low < threshold; {

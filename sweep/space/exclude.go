@@ -6,14 +6,14 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"mlframework/sweep/internal/yamlfile"
+	"mlframework/internal/yamlfile"
 
 	"mlframework/sweep/expr"
 )
 
-// mostExcluded is the number of values of a range or an interval in exclude: each is compared with
+// maxExcluded is the number of values of a range or an interval in exclude: each is compared with
 // each that the parameter has.
-const mostExcluded = 1000
+const maxExcluded = 1000
 
 // excluded reads values that do not go together.
 func (d *draft) excluded(n *yaml.Node) {
@@ -71,9 +71,9 @@ func (d *draft) excludedRange(e entry) (values []value, ok bool) {
 	switch {
 	case !ok:
 		return nil, false
-	case of.count() > mostExcluded:
+	case of.count() > maxExcluded:
 		d.fault(e.value, fmt.Sprintf("exclude %s: %d values; %d is the most", show(e.name),
-			of.count(), mostExcluded), "write an expression, such as "+of.between())
+			of.count(), maxExcluded), "write an expression, such as "+of.between())
 		return nil, false
 	case of.span != nil && len(of.span.operands) == 2 && of.span.places > 0:
 		d.fault(e.value, "exclude "+show(e.name)+": the interval "+bracket(of.span.operands)+
@@ -87,7 +87,7 @@ func (d *draft) excludedRange(e entry) (values []value, ok bool) {
 	return values, true
 }
 
-// between is an expression that holds for all numbers from the first value of a range or an
+// between returns an expression that holds for all numbers from the first value of a range or an
 // interval to its last, or its end.
 func (p *parameter) between() string {
 	first, last, below := p.value(0).text, p.value(p.count()-1).text, "<="

@@ -35,7 +35,7 @@ func lazily(s *Space, key func(value) string) func() *finder {
 	return sync.OnceValue(func() *finder { return newFinder(s, key) })
 }
 
-// newFinder makes a finder. It looks at every value of an axis once for each choice of its
+// newFinder returns a finder. It looks at every value of an axis once for each choice of its
 // parameters that are there together, but for intervals.
 func newFinder(s *Space, key func(value) string) *finder {
 	f := &finder{space: s, key: key, names: map[string]int{}, included: map[string][]int64{}}
@@ -57,7 +57,7 @@ func newFinder(s *Space, key func(value) string) *finder {
 	return f
 }
 
-// index is the digits of an axis where the parameters of a mask are there.
+// index returns the digits of an axis where the parameters of a mask are there.
 func (f *finder) index(a *axis, mask []byte) digitIndex {
 	x := digitIndex{axis: a}
 	for column, p := range a.parameters {
@@ -96,7 +96,7 @@ func (f *finder) index(a *axis, mask []byte) digitIndex {
 	return x
 }
 
-// of is the key that a digit gives to a parameter.
+// of returns the key that a digit gives to a parameter.
 func (f *finder) of(a *axis, digit int64, column int) string {
 	return f.keyOf(a.parameters[column], a.number(digit, column))
 }
@@ -145,9 +145,9 @@ func (x *digitIndex) candidates(dst []int64, f *finder, keys []string) []int64 {
 	return append(dst, digit)
 }
 
-// mostTried is how many combinations one search tries, of all its points together: more than one of
+// maxTried is how many combinations one search tries, of all its points together: more than one of
 // a point where several look alike, as a switch that is off and none.
-const mostTried = 20_000_000
+const maxTried = 20_000_000
 
 // search finds points one after the other.
 type search struct {
@@ -168,8 +168,8 @@ func (f *finder) search() *search {
 	return q
 }
 
-// find is the first point with the keys of p. It is false, too, where too many combinations were
-// tried, which exhausted tells.
+// find returns the first point with the keys of p. It is false, too, where too many combinations
+// were tried, which exhausted tells.
 func (q *search) find(p Point) (int64, bool) {
 	keys := make([]string, len(q.numbers))
 	for _, a := range p {
@@ -199,9 +199,10 @@ func (q *search) find(p Point) (int64, bool) {
 	return at, ok
 }
 
-func (q *search) exhausted() bool { return q.tried > mostTried }
+func (q *search) exhausted() bool { return q.tried > maxTried }
 
-// number is the first number in the grid of a combination with some keys, of those that are wanted.
+// number returns the first number in the grid of a combination with some keys, of those that are
+// wanted.
 func (q *search) number(keys []string, wanted func(int64) bool) (int64, bool) {
 	for i := range q.axes {
 		some := q.candidates[i][:0]

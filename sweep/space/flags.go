@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Style is how assignments become command-line arguments. The zero value gives --key=value, and --key or nothing for a
-// switch.
+// Style is how assignments become command-line arguments. The zero value gives --key=value, and
+// --key or nothing for a switch.
 type Style struct {
 	Space       bool `json:"space,omitempty"`        // --key value, as two arguments
 	SwitchValue bool `json:"switch_value,omitempty"` // a switch is a value like any other: --key=true, --key=false (with Space: --key true)
@@ -18,9 +18,10 @@ type Form string
 
 // The forms beside flags.
 const (
-	Hydra Form = "hydra" // key=value, as Hydra and OmegaConf read it; a switch is a value like any other
-	None  Form = "none"  // nothing
-	Env   Form = "env"   // nothing: the program looks at its environment
+	// key=value, as Hydra and OmegaConf read it; a switch is a value like any other
+	Hydra Form = "hydra"
+	None  Form = "none" // nothing
+	Env   Form = "env"  // nothing: the program looks at its environment
 )
 
 // Known reports whether the form is one of those above.
@@ -35,7 +36,8 @@ type Flags struct {
 	flags []flag
 }
 
-// flag makes the arguments of one parameter. Those of few values are made once: that is what keeps iteration fast.
+// flag makes the arguments of one parameter. Those of few values are made once: that is what keeps
+// iteration fast.
 type flag struct {
 	parameter *parameter
 	style     Style
@@ -44,8 +46,8 @@ type flag struct {
 	ready     [][]string // the arguments of every value; nil when there are many values
 }
 
-// maxReady is the number of values up to which a parameter's arguments are made beforehand: some 100 KB for one of
-// average length, and enough for what people write by hand.
+// maxReady is the number of values up to which a parameter's arguments are made beforehand: some
+// 100 KB for one of average length, and enough for what people write by hand.
 const maxReady = 1024
 
 // Flags prepares the flags of this space in a style, but for parameters of the names in without.
@@ -119,9 +121,10 @@ func (f *Flags) Append(dst []string, i int64) []string {
 	return dst
 }
 
-// All yields, for the points from, from+1, …, to-1, the index and prefix followed by the flags: a whole command line
-// when prefix is the command. Points outside the space are left out. The slice is reused from one iteration to the next
-// and must not be changed: copy it to keep it. Its strings stay good, and prefix is copied.
+// All yields, for the points from, from+1, …, to-1, the index and prefix followed by the flags: a
+// whole command line when prefix is the command. Points outside the space are left out. The slice
+// is reused from one iteration to the next and must not be changed: copy it to keep it. Its strings
+// stay good, and prefix is copied.
 func (f *Flags) All(prefix []string, from, to int64) iter.Seq2[int64, []string] {
 	return func(yield func(int64, []string) bool) {
 		from, to := max(from, 0), min(to, f.space.Len())
@@ -156,7 +159,8 @@ func newLine(f *Flags, prefix []string, point int64) *line {
 	return l
 }
 
-// rewrite writes the arguments of parameter j and of all after it: an absent switch moves what follows.
+// rewrite writes the arguments of parameter j and of all after it: an absent switch moves what
+// follows.
 func (l *line) rewrite(j int) {
 	if j == len(l.flags) {
 		return

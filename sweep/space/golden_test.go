@@ -50,7 +50,7 @@ func TestFiles(t *testing.T) {
 // ends.
 const mostShown = 40
 
-// outcome is what comes of a file, as text.
+// outcome returns what comes of a file, as text.
 func outcome(t *testing.T, data []byte) string {
 	t.Helper()
 	var b strings.Builder

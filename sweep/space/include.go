@@ -7,7 +7,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"mlframework/sweep/internal/yamlfile"
+	"mlframework/internal/yamlfile"
 )
 
 // include reads the points that come first, whatever the rules say. What they do not say they have
@@ -115,8 +115,8 @@ const (
 	every   = -3
 )
 
-// mostSpread is the number of points up to which elements of include stand for several.
-const mostSpread = 100_000
+// maxSpread is the number of points up to which elements of include stand for several.
+const maxSpread = 100_000
 
 // spread replaces points that have every value of a parameter by one for each value.
 func (d *draft) spread(n *yaml.Node, points [][]int64, p int) (all [][]int64, ok bool) {
@@ -126,13 +126,13 @@ func (d *draft) spread(n *yaml.Node, points [][]int64, p int) (all [][]int64, ok
 			all = append(all, point)
 			continue
 		}
-		if of.count() > int64(mostSpread-len(all)-len(d.includes)) {
+		if of.count() > int64(maxSpread-len(all)-len(d.includes)) {
 			remedy := "add " + show(of.name) + ": VALUE to it"
 			if d.changes[of.name] {
 				remedy = "set fewer values of it"
 			}
 			d.fault(n, fmt.Sprintf("include: with all values of %s there are more than %d points",
-				show(of.name), mostSpread), remedy)
+				show(of.name), maxSpread), remedy)
 			return nil, false
 		}
 		for v := range of.count() {
@@ -176,8 +176,8 @@ func (d *draft) conditions(s *Space, n *yaml.Node, points [][]int64,
 	return points, true
 }
 
-// numberOf is the number of a value of an included point, and notes one that the parameter has in
-// another spelling.
+// numberOf returns the number of a value of an included point, and notes one that the parameter has
+// in another spelling.
 func (d *draft) numberOf(e entry, of *parameter, v value) int64 {
 	more := len(of.extra)
 	n := of.number(v)
@@ -197,7 +197,7 @@ func (d *draft) numberOf(e entry, of *parameter, v value) int64 {
 	return n
 }
 
-// number is the number of a value, which the parameter has from now on.
+// number returns the number of a value, which the parameter has from now on.
 func (p *parameter) number(v value) int64 {
 	if p.span != nil {
 		if n, ok := p.span.index(v.text); ok && !v.flag && !v.quoted && p.span.value(n) == v.text {
@@ -227,7 +227,8 @@ func (d *draft) dropIncluded(s *Space) {
 			keys[i] += "\x00"
 		}
 	}
-	first := map[*yaml.Node]int{} // by element of include, the point that its first dropped one equals
+	// by element of include, the point that its first dropped one equals
+	first := map[*yaml.Node]int{}
 	again := make([]bool, len(keys))
 	kept := firstOfEqual(keys, func(i, before int) {
 		again[i] = true

@@ -73,7 +73,8 @@ func TestIncludeNotes(t *testing.T) {
 		want int
 	}{
 		"a default of several points": {
-			"a: [1, 2]\nb: [x, z]\n---\ndefaults: {b: yes}\ninclude: [{a: 5}, {a: 6}, {a: 7}]\n", 1},
+			"a: [1, 2]\nb: [x, z]\n---\ndefaults: {b: yes}\ninclude: [{a: 5}, {a: 6}, {a: 7}]\n",
+			1},
 		"a default of a list and of included points": {
 			"- {a: 1}\n---\ndefaults: {b: yes}\ninclude: [{a: 5}, {a: 6}, {a: 7}]\n", 1},
 		"all combinations":    {"a: [1, 2, 3]\n---\nsample: 3\n", 0},

@@ -10,7 +10,8 @@ import (
 // Rule is one of the things that make the points of a space other than all combinations of its
 // parameters.
 type Rule struct {
-	// Text is one line for people, as the rule stands in a file: "where: lr < 1", "zip: lr, momentum".
+	// Text is one line for people, as the rule stands in a file: "where: lr < 1", "zip: lr,
+	// momentum".
 	Text string
 	// Removed is the number of combinations that where, exclude or when removed of those that the
 	// rules before it had left; nil for other rules. What when removes is combinations that differ
@@ -104,8 +105,8 @@ func (s *Space) Column(name string) (Column, bool) {
 // Len returns the number of values that the parameter has at any point, at least 1.
 func (c Column) Len() int64 { return c.space.plan.parameters[c.parameter].total() }
 
-// At returns the number of the value that a point has, or -1 where it lacks the parameter. It panics
-// unless 0 <= point < Len of the space.
+// At returns the number of the value that a point has, or -1 where it lacks the parameter. It
+// panics unless 0 <= point < Len of the space.
 func (c Column) At(point int64) int64 {
 	s := c.space
 	if c.every > 0 {

@@ -17,38 +17,45 @@ type interval struct {
 	bigStart, bigStep *big.Int
 }
 
-// trouble is what is wrong with an interval; operand is the index of the culprit, or -1 for the whole.
-type trouble struct {
+// intervalProblem is what is wrong with an interval; operand is the index of the culprit, or -1 for
+// the whole.
+type intervalProblem struct {
 	operand         int
 	problem, remedy string
 }
 
-// newInterval makes an interval of operands as written, or says everything that is wrong with them.
-func newInterval(operands []string) (*interval, []trouble) {
+// newInterval returns an interval of operands as written, or says everything that is wrong with
+// them.
+func newInterval(operands []string) (*interval, []intervalProblem) {
 	if n := len(operands); n < 2 || n > 3 {
-		return nil, []trouble{{-1, "the interval has " + plural(n, "element"), "write [start, end] or [start, end, step]"}}
+		return nil,
+			[]intervalProblem{{-1, "the interval has " + plural(n, "element"),
+				"write [start, end] or [start, end, step]"}}
 	}
-	var troubles []trouble
+	var troubles []intervalProblem
 	numbers := make([]decimal, 3)
 	numbers[2] = decimal{coefficient: big.NewInt(1)}
 	places := 0
 	for i, text := range operands {
 		d, problem := parseDecimal(text)
 		if problem != "" {
-			troubles = append(troubles, trouble{i, show(text) + " " + problem, operandRemedy(text)})
+			troubles = append(troubles, intervalProblem{i, show(text) + " " + problem,
+				operandRemedy(text)})
 			continue
 		}
 		numbers[i], places = d, max(places, d.places)
 	}
 	if step := numbers[2].coefficient; step != nil && step.Sign() == 0 {
-		troubles = append(troubles, trouble{2, "step is 0", "write how far the values are apart, such as 1 or -1"})
+		troubles = append(troubles, intervalProblem{2, "step is 0",
+			"write how far the values are apart, such as 1 or -1"})
 	}
 	if troubles != nil {
 		return nil, troubles
 	}
-	v := &interval{operands: operands, places: places, bigStart: numbers[0].scaled(places), bigStep: numbers[2].scaled(places)}
+	v := &interval{operands: operands, places: places, bigStart: numbers[0].scaled(places),
+		bigStep: numbers[2].scaled(places)}
 	if t := v.measure(numbers[1].scaled(places)); t.problem != "" {
-		return nil, []trouble{t}
+		return nil, []intervalProblem{t}
 	}
 	return v, nil
 }
@@ -60,21 +67,24 @@ func operandRemedy(text string) string {
 	return "write start, end and step as numbers"
 }
 
-// measure counts the values before end, and narrows the arithmetic to int64 when no value needs more.
-func (v *interval) measure(end *big.Int) trouble {
+// measure counts the values before end, and narrows the arithmetic to int64 when no value needs
+// more.
+func (v *interval) measure(end *big.Int) intervalProblem {
 	distance := new(big.Int).Sub(end, v.bigStart)
 	if distance.Sign() == 0 {
-		return trouble{-1, "the interval " + bracket(v.operands) + " has no value", "the end is not part of it: write one beyond the start"}
+		return intervalProblem{-1, "the interval " + bracket(v.operands) + " has no value",
+			"the end is not part of it: write one beyond the start"}
 	}
 	if distance.Sign() != v.bigStep.Sign() {
-		return trouble{-1, "the interval " + bracket(v.operands) + " has no value", directionRemedy(v.operands)}
+		return intervalProblem{-1, "the interval " + bracket(v.operands) + " has no value",
+			directionRemedy(v.operands)}
 	}
 	count, rest := new(big.Int).QuoRem(distance, v.bigStep, new(big.Int))
 	if rest.Sign() != 0 {
 		count.Add(count, big.NewInt(1))
 	}
 	if !count.IsInt64() {
-		return trouble{-1, tooMany, "write a shorter interval or a larger step"}
+		return intervalProblem{-1, tooMany, "write a shorter interval or a larger step"}
 	}
 	v.count = count.Int64()
 	last := count.Sub(count, big.NewInt(1))
@@ -82,7 +92,7 @@ func (v *interval) measure(end *big.Int) trouble {
 	if v.bigStart.IsInt64() && v.bigStep.IsInt64() && last.IsInt64() {
 		v.start, v.step, v.bigStart, v.bigStep = v.bigStart.Int64(), v.bigStep.Int64(), nil, nil
 	}
-	return trouble{}
+	return intervalProblem{}
 }
 
 func directionRemedy(operands []string) string {
@@ -100,7 +110,8 @@ func (v *interval) appendValue(dst []byte, i int64) []byte {
 		n.Mul(n, v.bigStep).Add(n, v.bigStart)
 		return appendPoint(dst, n.Sign() < 0, new(big.Int).Abs(n).Append(digits[:0], 10), v.places)
 	}
-	n := v.start + i*v.step // the product may wrap around, the sum is then right again: every value fits
+	// the product may wrap around, the sum is then right again: every value fits
+	n := v.start + i*v.step
 	if v.places == 0 {
 		return strconv.AppendInt(dst, n, 10)
 	}
@@ -116,10 +127,11 @@ func (v *interval) value(i int64) string {
 	return string(v.appendValue(text[:0], i))
 }
 
-// bracket is an interval as people write it.
+// bracket returns an interval as people write it.
 func bracket(operands []string) string { return "[" + strings.Join(operands, ",") + ")" }
 
-// looksLikeInterval splits text of the form "[a,b)". At least one of its elements must be a number: "[sic, sic)" is text.
+// looksLikeInterval splits text of the form "[a,b)". At least one of its elements must be a number:
+// "[sic, sic)" is text.
 func looksLikeInterval(text string) (operands []string, ok bool) {
 	text = strings.TrimSpace(text)
 	if !strings.HasPrefix(text, "[") || !strings.HasSuffix(text, ")") {
@@ -135,7 +147,7 @@ func looksLikeInterval(text string) (operands []string, ok bool) {
 	return operands, ok
 }
 
-// index is the number of the value that equals a number, however that is spelled.
+// index returns the number of the value that equals a number, however that is spelled.
 func (v *interval) index(text string) (int64, bool) {
 	if n, ok := v.quickIndex(text); ok {
 		return n, true
@@ -155,7 +167,8 @@ func (v *interval) index(text string) (int64, bool) {
 	return n.Int64(), true
 }
 
-// quickIndex is index for a text that value may have given. It is asked for each of a million points.
+// quickIndex returns index for a text that value may have given. It is asked for each of a million
+// points.
 func (v *interval) quickIndex(text string) (n int64, ok bool) {
 	whole, fraction, _ := strings.Cut(text, ".")
 	if v.bigStart != nil || len(fraction) != v.places || len(text) > 18 { // 18 digits are an int64
@@ -170,7 +183,7 @@ func (v *interval) quickIndex(text string) (n int64, ok bool) {
 	return n, n >= 0 && n < v.count && string(v.appendValue(is[:0], n)) == text
 }
 
-// big is the start and the step times 10^places.
+// big returns the start and the step times 10^places.
 func (v *interval) big() (start, step *big.Int) {
 	if v.bigStart != nil {
 		return v.bigStart, v.bigStep

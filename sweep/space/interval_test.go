@@ -31,16 +31,21 @@ func TestIntervalsAreExact(t *testing.T) {
 		"5, 20, 6":          "5 11 17",
 		"5, 6, 100":         "5",
 		"-0.05, 0.05, 0.05": "-0.05 0.00",
-		"9223372036854775806, 9223372036854775809":                      "9223372036854775806 9223372036854775807 9223372036854775808",
-		"-9223372036854775808, -9223372036854775806":                    "-9223372036854775808 -9223372036854775807",
-		"-9e18, 9e18, 9e18":                                             "-9000000000000000000 0",
-		"-1e20, 1e20, 1e20":                                             "-100000000000000000000 0",
-		"1e-30, 3e-30, 1e-30":                                           "0.000000000000000000000000000001 0.000000000000000000000000000002",
-		"10000000000.0000000001, 10000000000.00000000021, 0.0000000001": "10000000000.00000000010 10000000000.00000000020",
+		"9223372036854775806, " +
+			"9223372036854775809": "9223372036854775806 9223372036854775807 " +
+			"9223372036854775808",
+		"-9223372036854775808, " +
+			"-9223372036854775806": "-9223372036854775808 -9223372036854775807",
+		"-9e18, 9e18, 9e18":   "-9000000000000000000 0",
+		"-1e20, 1e20, 1e20":   "-100000000000000000000 0",
+		"1e-30, 3e-30, 1e-30": "0.000000000000000000000000000001 0.000000000000000000000000000002",
+		"10000000000.0000000001, 10000000000.00000000021, " +
+			"0.0000000001": "10000000000.00000000010 10000000000.00000000020",
 	} {
 		t.Run(operands, func(t *testing.T) {
 			t.Parallel()
-			for _, file := range []string{"a: !interval [" + operands + "]", "a: \"[" + operands + ")\"", "a: [" + operands + ")"} {
+			for _, file := range []string{"a: !interval [" + operands + "]",
+				"a: \"[" + operands + ")\"", "a: [" + operands + ")"} {
 				var got []string
 				s := read(t, file)
 				for _, p := range s.Points(0, s.Len()) {
@@ -80,13 +85,16 @@ func TestParametersDescribeWithoutExpanding(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("want -, got +\n%s", diff)
 	}
-	wantKinds := []space.Kind{space.Single, space.Single, space.List, space.Interval, space.Interval, space.List}
+	wantKinds := []space.Kind{space.Single, space.Single, space.List, space.Interval,
+		space.Interval, space.List}
 	if diff := cmp.Diff(wantKinds, kinds); diff != "" {
 		t.Errorf("want -, got +\n%s", diff)
 	}
 	epoch := s.Parameters()[3]
-	if epoch.Name() != "epoch" || epoch.Len() != 3 || epoch.Interval() != "[5,20,5)" || epoch.Value(2).Value != "15" {
-		t.Errorf("got %s, %d values, %s, last %v", epoch.Name(), epoch.Len(), epoch.Interval(), epoch.Value(2))
+	if epoch.Name() != "epoch" || epoch.Len() != 3 || epoch.Interval() != "[5,20,5)" ||
+		epoch.Value(2).Value != "15" {
+		t.Errorf("got %s, %d values, %s, last %v", epoch.Name(), epoch.Len(), epoch.Interval(),
+			epoch.Value(2))
 	}
 	if got, want := s.Len(), int64(2*3*1_000_000_000_000*9); got != want {
 		t.Errorf("Len is %d, want %d", got, want)

@@ -13,8 +13,9 @@ import (
 )
 
 // The versions of the form in which spaces are stored, each written where it is needed: programs
-// refuse what is newer than they are. Sweeps outlive releases: a change of the form below, or of the
-// points that it stands for, needs a new version, and the reader must go on reading the old ones.
+// refuse what is newer than they are. Sweeps outlive releases: a change of the form below, or of
+// the points that it stands for, needs a new version, and the reader must go on reading the old
+// ones.
 const (
 	// VersionPlain is that of all combinations of parameters.
 	VersionPlain = 1
@@ -259,7 +260,7 @@ func (p Point) MarshalJSON() ([]byte, error) {
 	return append(object, '}'), nil
 }
 
-// quoteJSON is a JSON string that keeps <, > and & readable.
+// quoteJSON returns a JSON string that keeps <, > and & readable.
 func quoteJSON(text string) ([]byte, error) {
 	if !utf8.ValidString(text) {
 		return nil, fmt.Errorf("%q is not UTF-8 text", text)

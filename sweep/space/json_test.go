@@ -14,7 +14,9 @@ import (
 // The stored form is a contract: sweeps are reopened years later.
 func TestStoredForm(t *testing.T) {
 	t.Parallel()
-	s := read(t, "gpu: -1\naugment: [true, false]\nname: '<a & \"b\">'\nlr: [1e-3, 'true']\nepoch: !interval [0, 1e12, 0.5]\non: true\n")
+	s := read(t,
+		"gpu: -1\naugment: [true, false]\nname: '<a & \"b\">'\nlr: [1e-3, 'true']\nepoch: "+
+			"!interval [0, 1e12, 0.5]\non: true\n")
 	got, err := json.Marshal(s)
 	if err != nil {
 		t.Fatal(err)
@@ -33,7 +35,8 @@ func TestStoredForm(t *testing.T) {
 func TestStoredFormOfRules(t *testing.T) {
 	t.Parallel()
 	for file, want := range map[string]string{
-		"a: [1, 2]\nb: [1, 2]\no: [sgd, adam]\nm: '7'\ns: [1, 2]\n---\nzip: [[a, b]]\nwhere: a * s <= 2\nwhen: {m: o == 'sgd'}\nexclude: [{o: [adam], s: 2}, a = 9]\n" +
+		"a: [1, 2]\nb: [1, 2]\no: [sgd, adam]\nm: '7'\ns: [1, 2]\n---\nzip: [[a, b]]\nwhere: a * " +
+			"s <= 2\nwhen: {m: o == 'sgd'}\nexclude: [{o: [adam], s: 2}, a = 9]\n" +
 			"include: [{a: 0.5, b: 1, o: adam, s: 1}]\nrepeat: s\nsample: 3\nseed: 7\n": `{"version":3,"parameters":[{"name":"a","values":["1","2"]},` +
 			`{"name":"b","values":["1","2"]},{"name":"o","values":["sgd","adam"]},{"name":"m","value":{"text":"7"}},{"name":"s","values":["1","2"]}],` +
 			`"zip":[["a","b"]],"rules":[{"where":"a * s \u003c= 2"},{"when":"o == 'sgd'","parameter":"m"},{"values":[{"parameter":"o","values":["adam"]},` +
@@ -51,7 +54,8 @@ func TestStoredFormOfRules(t *testing.T) {
 		}
 		checkRoundTrip(t, s)
 	}
-	parts, err := read(t, "a: !interval [0, 100]\n").Without(space.Style{}, read(t, "a: !interval [0, 1000]\n---\nwhere: a > 3 and a != 50\n"))
+	parts, err := read(t, "a: !interval [0, 100]\n").Without(space.Style{},
+		read(t, "a: !interval [0, 1000]\n---\nwhere: a > 3 and a != 50\n"))
 	if err != nil || len(parts) != 1 {
 		t.Fatalf("%d parts: %v", len(parts), err)
 	}
@@ -89,7 +93,8 @@ func TestStoredRulesAreRefused(t *testing.T) {
 		`{"version":1,"parameters":[],"limit":3}`:                                          "version 1 has no rules",
 	} {
 		var s space.Space
-		if err := json.Unmarshal([]byte(stored), &s); err == nil || !strings.Contains(err.Error(), want) {
+		if err := json.Unmarshal([]byte(stored), &s); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %s", stored, err, want)
 		}
 	}
@@ -155,7 +160,8 @@ func TestStoredFormRefusesWhatItDidNotWrite(t *testing.T) {
 	} {
 		s := *read(t, "kept: [1, 2]")
 		err := json.Unmarshal([]byte(stored), &s)
-		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "read stored space: ") {
+		if err == nil || !strings.Contains(err.Error(), want) ||
+			!strings.HasPrefix(err.Error(), "read stored space: ") {
 			t.Errorf("%s: got %v, want %s", stored, err, want)
 		}
 		if s.Len() != 2 {

@@ -7,7 +7,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"mlframework/sweep/internal/yamlfile"
+	"mlframework/internal/yamlfile"
 )
 
 // entry is a parameter before its value is read.
@@ -16,7 +16,7 @@ type entry struct {
 	key, value *yaml.Node
 }
 
-// entries are the keys of a mapping, and of those merged into it, with their values.
+// entries returns the keys of a mapping, and of those merged into it, with their values.
 func (r *reader) entries(mapping *yaml.Node) []entry {
 	if mapping.Tag != "!!map" && mapping.Tag != "!!python/dict" {
 		r.fault(mapping, "the tag "+mapping.Tag+" is not known", "remove it")

@@ -6,7 +6,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"mlframework/sweep/internal/yamlfile"
+	"mlframework/internal/yamlfile"
 )
 
 // row is one point of an explicit list.
@@ -40,7 +40,7 @@ func isJob(top *yaml.Node) bool {
 		isPoints(yamlfile.Target(tasks))
 }
 
-// job is what a file of that shape has: what is said of all points, and each of them.
+// job returns what a file of that shape has: what is said of all points, and each of them.
 func (r *reader) job(top *yaml.Node) (defaults []entry, rows []row) {
 	for i := 0; i < len(top.Content); i += 2 {
 		if value := yamlfile.Target(top.Content[i+1]); value.Kind == yaml.MappingNode {
@@ -52,7 +52,7 @@ func (r *reader) job(top *yaml.Node) (defaults []entry, rows []row) {
 	return defaults, rows
 }
 
-// rows are the points of a list.
+// rows returns the points of a list.
 func (r *reader) rows(list *yaml.Node) (all []row) {
 	if list.Tag != "!!seq" && list.Tag != "!!python/list" {
 		r.fault(list, "the tag "+list.Tag+" is not known", "remove it")

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// mostOpened bounds the memory of spaces that are kept opened, in bytes.
-const mostOpened = 32 << 20
+// maxOpenedBytes bounds the memory of spaces that are kept opened, in bytes.
+const maxOpenedBytes = 32 << 20
 
 // opened keeps the spaces with rules that were opened last. A list of sweeps reads all their
 // records each time that it is asked for, and rules may have to be asked of millions of
@@ -55,13 +55,13 @@ func (o *openedSpaces) keep(s openedSpace) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.all, o.bytes = append(o.all, s), o.bytes+s.bytes
-	for o.bytes > mostOpened {
+	for o.bytes > maxOpenedBytes {
 		o.bytes -= o.all[0].bytes
 		o.all = slices.Delete(o.all, 0, 1)
 	}
 }
 
-// size is about the memory that a space takes, in bytes.
+// size estimates the memory that a space takes, in bytes.
 func (s *Space) size() int {
 	const perTerm, perValue = 40, 24
 	n := s.grid.Size() + 8*(len(s.only)+len(s.doubled)) +

@@ -31,7 +31,7 @@ func (v value) assignment(name string) Assignment {
 	return Assignment{Name: name, Value: v.text, Switch: v.flag, Quoted: v.quoted}
 }
 
-// count is the number of values that the combinations have.
+// count returns the number of values that the combinations have.
 func (p *parameter) count() int64 {
 	if p.span != nil {
 		return p.span.count
@@ -39,7 +39,7 @@ func (p *parameter) count() int64 {
 	return int64(len(p.values))
 }
 
-// total is the number of values with those that only included points have.
+// total returns the number of values with those that only included points have.
 func (p *parameter) total() int64 { return p.count() + int64(len(p.extra)) }
 
 func (p *parameter) assignment(i int64) Assignment {
@@ -49,7 +49,7 @@ func (p *parameter) assignment(i int64) Assignment {
 	return p.value(i).assignment(p.name)
 }
 
-// value is value i of a parameter, one that is kept if it is not of its interval.
+// value returns value i of a parameter, one that is kept if it is not of its interval.
 func (p *parameter) value(i int64) value {
 	switch n := p.count(); {
 	case i >= n:
@@ -77,14 +77,14 @@ type Parameter struct {
 	conditional bool
 }
 
-// Name is the key in the file.
+// Name returns the key in the file.
 func (p Parameter) Name() string { return p.p.name }
 
 // Conditional reports whether points may lack the parameter.
 func (p Parameter) Conditional() bool { return p.conditional }
 
-// Len is the number of values, at least 1, those that only included points have among them: they
-// are the last.
+// Len returns the number of values, at least 1, those that only included points have among them:
+// they are the last.
 func (p Parameter) Len() int64 { return p.p.total() }
 
 // Kind says how the parameter was written. One that has other values in included points is a List.
@@ -99,7 +99,7 @@ func (p Parameter) Kind() Kind {
 	}
 }
 
-// Interval is the interval with the operands as they were written, "[5,20,5)", or "" for other
+// Interval returns the interval with the operands as they were written, "[5,20,5)", or "" for other
 // kinds.
 func (p Parameter) Interval() string {
 	if p.p.span == nil {
@@ -108,7 +108,7 @@ func (p Parameter) Interval() string {
 	return bracket(p.p.span.operands)
 }
 
-// Value is value i as an assignment. It panics unless 0 <= i < Len.
+// Value returns value i as an assignment. It panics unless 0 <= i < Len.
 func (p Parameter) Value(i int64) Assignment {
 	if i < 0 || i >= p.Len() {
 		panic(fmt.Sprintf("space: value %d of %d of %s", i, p.Len(), p.p.name))
@@ -146,8 +146,8 @@ func (p Parameter) String() string {
 	return line
 }
 
-// show is text as a message has it: in quotes when its edges or its unprintable characters could
-// not be seen otherwise, or when it contains what separates values.
+// show returns text as a message has it: in quotes when its edges or its unprintable characters
+// could not be seen otherwise, or when it contains what separates values.
 func show(text string) string {
 	if len(text) > 80 {
 		text = string([]rune(text)[:min(77, len([]rune(text)))]) + "…"

@@ -46,8 +46,8 @@ func build(p plan) (*Space, error) {
 	return s, nil
 }
 
-// newSpace is the space of a plan before its rules are applied. The error is a parameter that is
-// there twice.
+// newSpace returns the space of a plan before its rules are applied. The error is a parameter that
+// is there twice.
 func newSpace(p plan) (*Space, error) {
 	names := make(map[string]bool, len(p.parameters))
 	for i := range p.parameters {

@@ -156,7 +156,8 @@ func TestAliasesShareTheirList(t *testing.T) {
 	var file strings.Builder
 	file.WriteString("a0: &v [" + strings.Repeat("x, ", 10_000) + "y]\n")
 	for i := range 5_000 {
-		file.WriteString("b" + strings.Repeat("c", i%7) + strings.Repeat("d", i/7%7) + string(rune(0x4e00+i)) + ": *v\n")
+		file.WriteString("b" + strings.Repeat("c", i%7) + strings.Repeat("d", i/7%7) +
+			string(rune(0x4e00+i)) + ": *v\n")
 	}
 	_, _, err := space.Read("p.yml", []byte(file.String()))
 	if err == nil || !strings.Contains(err.Error(), "more than 9223372036854775807") {

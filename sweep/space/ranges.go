@@ -8,7 +8,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"mlframework/sweep/internal/yamlfile"
+	"mlframework/internal/yamlfile"
 )
 
 // A range with a count is a list of values, evenly spaced, both ends included:
@@ -95,7 +95,7 @@ func (g *ranged) wrong(at *yaml.Node, problem, remedy string) {
 
 func (g *ranged) text() string { return g.tag + " [" + strings.Join(g.texts, ", ") + "]" }
 
-// exampleOf is a range of a tag, and what it means.
+// exampleOf returns a range of a tag, and what it means.
 func exampleOf(tag string) string {
 	switch tag {
 	case "!log":
@@ -108,7 +108,7 @@ func exampleOf(tag string) string {
 	return "!uniform [0, 0.5, 6] for 6 values from 0 to 0.5"
 }
 
-// counted is the range with a count, or a step.
+// counted returns the range with a count, or a step.
 func (g *ranged) counted() string {
 	third, means := "5", "for 5 values"
 	if g.tag == "!int" {
@@ -127,7 +127,7 @@ func (g *ranged) whole(from, to int, what string) {
 	}
 }
 
-// integer is an element that is whole.
+// integer returns an element that is whole.
 func (g *ranged) integer(i int) *big.Int {
 	return new(big.Int).Set(g.rational(i).Num())
 }
@@ -164,8 +164,9 @@ func (g *ranged) spaced(between func(n int) []string) []value {
 			"write a number greater than 0, or use !uniform")
 	}
 	if g.ranged += int(g.integer(2).Int64()); !g.faulty && g.ranged > mostInFile {
-		g.wrong(g.elements[2], fmt.Sprintf("with this range, the ranges of the file make more than "+
-			"%d values", mostInFile), "use fewer, or an alias of a range that is there twice")
+		g.wrong(g.elements[2],
+			fmt.Sprintf("with this range, the ranges of the file make more than "+
+				"%d values", mostInFile), "use fewer, or an alias of a range that is there twice")
 	}
 	if g.faulty {
 		return nil
@@ -198,7 +199,8 @@ func (g *ranged) listed(between []string) []value {
 	return values
 }
 
-// end is the text of an end: as it is written, unless programs would not read that as a number.
+// end returns the text of an end: as it is written, unless programs would not read that as a
+// number.
 func (g *ranged) end(i int) string {
 	if _, plain := Number(g.texts[i]); plain && g.tag != "!logint" {
 		return g.texts[i]
@@ -217,7 +219,8 @@ func (g *ranged) rational(i int) *big.Rat {
 // mostListed is how many whole numbers are kept as a list.
 const mostListed = 10_000
 
-// steps is whole numbers from the first to the last: many of them as an interval, which is lazy.
+// steps returns whole numbers from the first to the last: many of them as an interval, which is
+// lazy.
 func (g *ranged) steps() ([]value, *interval) {
 	g.whole(0, 3, "")
 	if g.faulty {
@@ -237,8 +240,9 @@ func (g *ranged) steps() ([]value, *interval) {
 	if rest.Sign() != 0 {
 		last := new(big.Int).Sub(end, rest)
 		beyond := new(big.Int).Add(last, step)
-		problem := fmt.Sprintf("the range %s has both its ends, and steps of %s from %s reach %s and "+
-			"%s, not %s", g.text(), step, start, last, beyond, end)
+		problem := fmt.Sprintf(
+			"the range %s has both its ends, and steps of %s from %s reach %s and "+
+				"%s, not %s", g.text(), step, start, last, beyond, end)
 		g.wrong(g.e.value, problem, fmt.Sprintf("write !int [%s, %s, %s]", start, last, step))
 		return nil, nil
 	}

@@ -8,16 +8,17 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"mlframework/internal/yamlfile"
 	"mlframework/sweep/fault"
-	"mlframework/sweep/internal/yamlfile"
 )
 
 // Read reads the text of a parameters.yml. The name of the file is used in messages only.
 //
-// The error is a fault.List with every fault of the file, in its order; a file that is not YAML has one, the first. The
-// notes are what a person should see before anything runs, also in file order: equal values in one list, text that old
-// readers took for a boolean or that looks like a slip, a quoted string that is read as an interval, a rule that removes
-// nothing, a file without parameters. Changes are applied to what the file says.
+// The error is a fault.List with every fault of the file, in its order; a file that is not YAML has
+// one, the first. The notes are what a person should see before anything runs, also in file order:
+// equal values in one list, text that old readers took for a boolean or that looks like a slip, a
+// quoted string that is read as an interval, a rule that removes nothing, a file without
+// parameters. Changes are applied to what the file says.
 func Read(file string, data []byte, changes ...Change) (s *Space, notes fault.List, err error) {
 	text := yamlfile.WithoutMark(string(data))
 	r := &reader{file: file, places: yamlfile.NewPlaces(text), text: text,
@@ -56,8 +57,8 @@ type reader struct {
 	singles       map[*yaml.Node]single // values of points, where several points may have one
 	distinct      bool                  // equal points are run once
 
-	// What a command line changes: parameters that it sets, those that it says repeat, the rest; and the argument that a node stands
-	// in if it does not stand in the file.
+	// What a command line changes: parameters that it sets, those that it says repeat, the rest;
+	// and the argument that a node stands in if it does not stand in the file.
 	altered bool
 	changes map[string]bool
 	repeats []argument
@@ -65,8 +66,8 @@ type reader struct {
 	labels  map[*yaml.Node]fault.Fault
 }
 
-// list is the outcome of reading a list. Aliases of one list share it, so that a file of many aliases of a long list
-// takes no more memory, and repeats no fault.
+// list is the outcome of reading a list. Aliases of one list share it, so that a file of many
+// aliases of a long list takes no more memory, and repeats no fault.
 type list struct {
 	values []value
 	span   *interval // of a range of many whole numbers
@@ -88,8 +89,14 @@ func (r *reader) at(n *yaml.Node, problem, remedy string) fault.Fault {
 	return fault.Fault{File: r.file, Line: line, Column: column, Problem: problem, Remedy: remedy}
 }
 
-func (r *reader) fault(n *yaml.Node, problem, remedy string) { r.faults.Add(r.at(n, problem, remedy)) }
-func (r *reader) note(n *yaml.Node, problem, remedy string)  { r.notes.Add(r.at(n, problem, remedy)) }
+func (r *reader) fault(n *yaml.Node, problem,
+	remedy string) {
+	r.faults.Add(r.at(n, problem, remedy))
+}
+func (r *reader) note(n *yaml.Node, problem,
+	remedy string) {
+	r.notes.Add(r.at(n, problem, remedy))
+}
 
 // outline is the parts of a file.
 type outline struct {
@@ -105,7 +112,8 @@ type outline struct {
 // outline checks the outline of a file.
 func (r *reader) outline(documents []*yaml.Node) (o outline) {
 	if len(documents) > 2 {
-		r.fault(documents[2], "a third document", "keep two: the parameters, and the rules for their combinations")
+		r.fault(documents[2], "a third document",
+			"keep two: the parameters, and the rules for their combinations")
 	}
 	if len(documents) > 1 && !yamlfile.IsBlank(documents[1].Content[0]) {
 		o.rules = r.rules(documents[1].Content[0])
@@ -123,7 +131,8 @@ func (r *reader) outline(documents []*yaml.Node) (o outline) {
 		return o
 	case isJob(top):
 		r.distinct = true
-		r.note(top, "read as a list of points: those of tasks, with what job says for all of them", "")
+		r.note(top, "read as a list of points: those of tasks, with what job says for all of them",
+			"")
 		o.defaults, o.rows = r.job(top)
 		return o
 	case top.Kind != yaml.MappingNode:
@@ -142,7 +151,8 @@ func (r *reader) outline(documents []*yaml.Node) (o outline) {
 }
 
 // tooMany is said of the parameter with which a space outgrows its index.
-var tooMany = "with this parameter there are more than " + strconv.FormatInt(math.MaxInt64, 10) + " combinations"
+var tooMany = "with this parameter there are more than " + strconv.FormatInt(math.MaxInt64, 10) +
+	" combinations"
 
 func plural[N int | int64](n N, noun string) string {
 	if n == 1 {

@@ -6,7 +6,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"mlframework/sweep/internal/yamlfile"
+	"mlframework/internal/yamlfile"
 )
 
 const zippedRepeat = " varies together with others, " +
@@ -41,7 +41,7 @@ func (d *draft) repeat(s section) {
 	}
 }
 
-// repeatRemedy is what to write instead of a mapping of parameters to their values.
+// repeatRemedy returns what to write instead of a mapping of parameters to their values.
 func (d *draft) repeatRemedy(n *yaml.Node) string {
 	var names []string
 	for i := 0; i < len(n.Content); i += 2 {
@@ -59,7 +59,7 @@ func (d *draft) repeatRemedy(n *yaml.Node) string {
 		" among the parameters above the ---"
 }
 
-// shortList is a list as it can stand in a message, or a stand-in for other values.
+// shortList returns a list as it can stand in a message, or a stand-in for other values.
 func shortList(n *yaml.Node) string {
 	const most = 6
 	const others = "[VALUE, ...]"

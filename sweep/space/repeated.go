@@ -120,7 +120,7 @@ func (r *repeated) merge(axis int, repeats []bool) *grid.Classes {
 	return &grid.Classes{Count: a.count, Of: classes}
 }
 
-// without is the combination of an included point.
+// without returns the combination of an included point.
 func (r *repeated) without(point []int64, repeats []bool) []int64 {
 	point = slices.Clone(point)
 	for p := range point {
@@ -132,7 +132,7 @@ func (r *repeated) without(point []int64, repeats []bool) []int64 {
 	return point
 }
 
-// most is the largest number of repeats that a combination may have before the rules.
+// most returns the largest number of repeats that a combination may have before the rules.
 func (r *repeated) most() *big.Int {
 	n := big.NewInt(1)
 	for _, a := range r.axes {

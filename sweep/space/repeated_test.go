@@ -13,7 +13,7 @@ import (
 	"mlframework/sweep/space"
 )
 
-// but is a point of text without some of its parameters.
+// but returns a point of text without some of its parameters.
 func but(point string, without []string) string {
 	return strings.Join(slices.DeleteFunc(strings.Fields(point), func(a string) bool {
 		name, _, _ := strings.Cut(a, "=")
@@ -65,8 +65,8 @@ func distinct(all []string) (first []string) {
 	return first
 }
 
-// sampled is what a sample leaves of the points of a model: the included ones, and all that are
-// repeats of a combination that was drawn of those that no included point has.
+// sampled returns what a sample leaves of the points of a model: the included ones, and all that
+// are repeats of a combination that was drawn of those that no included point has.
 func (m *model) sampled(t *testing.T, repeats []string, n, seed int64) []string {
 	t.Helper()
 	points, _ := m.expand()
@@ -110,7 +110,9 @@ func TestSampleWithRepeatsIsTheNaiveOne(t *testing.T) {
 			repeats = append(repeats, other)
 		}
 		if slices.ContainsFunc(m.zips, func(zip []string) bool {
-			return slices.ContainsFunc(zip, func(n string) bool { return slices.Contains(repeats, n) })
+			return slices.ContainsFunc(zip, func(n string) bool {
+				return slices.Contains(repeats, n)
+			})
 		}) {
 			continue
 		}
@@ -119,7 +121,8 @@ func TestSampleWithRepeatsIsTheNaiveOne(t *testing.T) {
 		}
 		n, draw := int64(1+m.seed.IntN(12)), int64(m.seed.IntN(5))
 		file := strings.TrimSuffix(m.file(), "repeat: "+m.repeat+"\n") +
-			fmt.Sprintf("repeat: [%s]\nsample: %d\nseed: %d\n", strings.Join(repeats, ", "), n, draw)
+			fmt.Sprintf("repeat: [%s]\nsample: %d\nseed: %d\n", strings.Join(repeats, ", "), n,
+				draw)
 		s, _, err := space.Read("p.yml", []byte(file))
 		if err != nil {
 			if unclear++; !strings.Contains(err.Error(), "is not clear") {
@@ -144,7 +147,8 @@ func TestSampleWithRepeatsIsTheNaiveOne(t *testing.T) {
 		}
 	}
 	if compared < 700 || unclear > 500 || drew < 200 {
-		t.Errorf("%d spaces, %d of them drawn, %d unclear: too few to mean anything", compared, drew,
+		t.Errorf("%d spaces, %d of them drawn, %d unclear: too few to mean anything", compared,
+			drew,
 			unclear)
 	}
 }
@@ -191,7 +195,8 @@ sample: %d
 			t.Errorf("%s: %v, %v are new", name, added, err)
 		}
 	}
-	if d, ok := eight.Sampled(); !ok || d.Drawn != 11 || d.Of != 59 || d.Most != 16 || d.Least != 2 {
+	if d, ok := eight.Sampled(); !ok || d.Drawn != 11 || d.Of != 59 || d.Most != 16 ||
+		d.Least != 2 {
 		t.Errorf("drawn %+v, %v", d, ok)
 	}
 }
@@ -201,7 +206,8 @@ func TestSampleOfManyRepeats(t *testing.T) {
 	t.Parallel()
 	const file = "a: [0, 1000000)\nseed: [0, 50000)\nb: [0, 1000000)\n---\nrepeat: seed\nsample: 20\n"
 	s := read(t, file)
-	if d, ok := s.Sampled(); !ok || s.Len() != 1_000_000 || d.Of != 1_000_000_000_000 || d.Least != 50_000 {
+	if d, ok := s.Sampled(); !ok || s.Len() != 1_000_000 || d.Of != 1_000_000_000_000 ||
+		d.Least != 50_000 {
 		t.Errorf("%d points, drawn %+v, %v", s.Len(), d, ok)
 	}
 	for i := int64(0); i < s.Len(); i += 99_999 {

@@ -31,7 +31,7 @@ type oneOf struct {
 	values    []value
 }
 
-// describe is a rule as people write it.
+// describe returns a rule as people write it.
 func (r *rule) describe(of []parameter) string {
 	switch {
 	case r.kind == when:
@@ -57,7 +57,7 @@ func (r *rule) describe(of []parameter) string {
 	return "exclude: {" + strings.Join(all, ", ") + "}"
 }
 
-// names are the parameters that a rule looks at itself.
+// names returns the parameters that a rule looks at itself.
 func (r *rule) names() []int {
 	if r.expr != nil {
 		return r.expr.Slots()
@@ -145,7 +145,7 @@ func lacks(numbers []int64, parameters []int) bool {
 // mostTerms is the number of values of a parameter up to which they are prepared for expressions.
 const mostTerms = 100_000
 
-// term is a value as expressions see it.
+// term returns a value as expressions see it.
 func (v value) term() expr.Value {
 	switch {
 	case v.flag:
@@ -193,7 +193,7 @@ func (s *Space) valuesOf(numbers []int64) func(int) expr.Value {
 	}
 }
 
-// at tells which values parameters have: "a=1, b=x".
+// at returns which values parameters have: "a=1, b=x".
 func (s *Space) at(parameters []int, numbers []int64) string {
 	var all []string
 	for _, p := range parameters {

@@ -10,9 +10,9 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"mlframework/internal/yamlfile"
 	"mlframework/sweep/expr"
 	"mlframework/sweep/fault"
-	"mlframework/sweep/internal/yamlfile"
 )
 
 // scope resolves the names of expressions to parameters.
@@ -27,7 +27,7 @@ func (s scope) Lookup(name string) (int, bool) {
 	return math.MaxInt, slices.Contains(s.names, name)
 }
 
-// Unknown is what is wrong with another name.
+// Unknown returns what is wrong with another name.
 func (s scope) Unknown(name string) (problem, remedy string) { return unknownName(name, s.names) }
 
 // rules reads where or exclude: one or a list of them.
@@ -95,8 +95,8 @@ func (d *draft) faultWithin(n *yaml.Node, column int, problem, remedy string) {
 	d.faults.Add(d.within(n, column, problem, remedy))
 }
 
-// within is what is said of a column of an expression. It has that place where the text stands in
-// one line of the file as it is, without escapes.
+// within returns what is said of a column of an expression. It has that place where the text stands
+// in one line of the file as it is, without escapes.
 func (d *draft) within(n *yaml.Node, column int, problem, remedy string) fault.Fault {
 	at := d.at(n, problem, remedy)
 	if column > 0 {
@@ -130,8 +130,8 @@ func (r *reader) verbatim(line, column int, text string) (skipped int, ok bool) 
 	return skipped, strings.HasPrefix(string(rest), text)
 }
 
-// having are the numbers of the values of a parameter that equal one of some: as numbers where both
-// are.
+// having returns the numbers of the values of a parameter that equal one of some: as numbers where
+// both are.
 func (p *parameter) having(some []value) map[int64]bool {
 	all := map[int64]bool{}
 	for _, v := range some {
@@ -173,7 +173,7 @@ func (d *draft) ruleFault(e *ruleError) {
 	d.faultWithin(d.ruleNodes[e.rule], e.column, problem, e.remedy)
 }
 
-// ruleOf is the rule that says when a parameter is there.
+// ruleOf returns the rule that says when a parameter is there.
 func (d *draft) ruleOf(p int) int {
 	return slices.IndexFunc(d.plan.rules, func(r rule) bool {
 		return r.kind == when &&
@@ -181,7 +181,7 @@ func (d *draft) ruleOf(p int) int {
 	})
 }
 
-// conflictingRule is where a rule stands that looks at one of some parameters.
+// conflictingRule returns where a rule stands that looks at one of some parameters.
 func (d *draft) conflictingRule(parameters []int) *yaml.Node {
 	i := slices.IndexFunc(d.plan.rules, func(r rule) bool {
 		return slices.ContainsFunc(r.names(), func(p int) bool {

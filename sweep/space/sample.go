@@ -8,8 +8,8 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"mlframework/internal/yamlfile"
 	"mlframework/sweep/fault"
-	"mlframework/sweep/internal/yamlfile"
 )
 
 // sample says that so many combinations are drawn of all. Each of them has all its repeats: the
@@ -29,7 +29,7 @@ type Sampling struct {
 	Least, Most int64 // points of a drawn combination: 1, unless parameters only repeat
 }
 
-// String is such as "20 of 400 combinations, each 5 times".
+// String returns text such as "20 of 400 combinations, each 5 times".
 func (s Sampling) String() string {
 	text := fmt.Sprintf("%d of %s", s.Drawn, plural(s.Of, "combination"))
 	switch times := plural(s.Most, "time"); {
@@ -41,7 +41,7 @@ func (s Sampling) String() string {
 	return text
 }
 
-// Sampled tells what a sample has drawn. It is false where the points are all that there are.
+// Sampled returns what a sample has drawn. It is false where the points are all that there are.
 func (s *Space) Sampled() (Sampling, bool) {
 	return s.sampling, s.only != nil && s.plan.sample != nil
 }
@@ -110,14 +110,15 @@ func (d *draft) noteSample(s *Space, all sections) {
 	d.notes.Add(d.ofSample(all, problem+", and all of them are run", ""))
 }
 
-// ofSample is a fault or a note of a sample, where it is written.
+// ofSample returns a fault or a note of a sample, where it is written.
 func (d *draft) ofSample(all sections, problem, remedy string) fault.Fault {
 	at := all.find("sample")
 	if at != nil && d.changed.Sample == nil {
 		return d.at(at.value, problem, remedy)
 	}
 	option := fmt.Sprintf("--sample %d", d.plan.sample.Combinations)
-	return fault.Fault{File: option, Problem: strings.TrimPrefix(problem, "sample: "), Remedy: remedy}
+	return fault.Fault{File: option, Problem: strings.TrimPrefix(problem, "sample: "),
+		Remedy: remedy}
 }
 
 // sample reads how many combinations are drawn, and how.

@@ -11,7 +11,8 @@ import (
 // drawn reads which of n combinations are a sample.
 func drawn(t *testing.T, n, points, seed int64) (all []string) {
 	t.Helper()
-	s, _, err := space.Read("p.yml", fmt.Appendf(nil, "a: [0, %d)\n---\nsample: %d\nseed: %d\n", n, points, seed))
+	s, _, err := space.Read("p.yml",
+		fmt.Appendf(nil, "a: [0, %d)\n---\nsample: %d\nseed: %d\n", n, points, seed))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +36,8 @@ func TestSamplesAreNested(t *testing.T) {
 				}
 				for _, p := range small {
 					if !slices.Contains(large, p) {
-						t.Errorf("%d of %d points, seed %d: %s is in %v and not in %v", points, n, seed, p, small, large)
+						t.Errorf("%d of %d points, seed %d: %s is in %v and not in %v", points, n,
+							seed, p, small, large)
 					}
 				}
 			}

@@ -7,11 +7,11 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"mlframework/sweep/internal/yamlfile"
+	"mlframework/internal/yamlfile"
 )
 
-// oldBooleans are what YAML 1.1, and so the reader that this one replaces, took for booleans beside true and false.
-// (Nor did that one take y and n.)
+// oldBooleans are what YAML 1.1, and so the reader that this one replaces, took for booleans beside
+// true and false. (Nor did that one take y and n.)
 var oldBooleans = map[string]bool{
 	"yes": true, "Yes": true, "YES": true, "on": true, "On": true, "ON": true,
 	"no": true, "No": true, "NO": true, "off": true, "Off": true, "OFF": true,
@@ -23,14 +23,17 @@ func (r *reader) scalar(e entry, at *yaml.Node) (value, bool) {
 	switch scalarTag(n) {
 	case "text":
 		if n.Style == 0 && oldBooleans[n.Value] {
-			r.note(at, show(e.name)+": "+n.Value+" is text, although older readers took it for a boolean",
+			r.note(at,
+				show(e.name)+": "+n.Value+" is text, although older readers took it for a boolean",
 				"write true or false if a switch is meant, or put it in quotes")
 		}
 		if n.Style == 0 {
 			r.noteSlip(e, at, n.Value)
 		}
 		if strings.ContainsRune(n.Value, 0) {
-			r.fault(at, show(e.name)+": the value has a NUL character, which no command line can hold", "remove it")
+			r.fault(at,
+				show(e.name)+": the value has a NUL character, which no command line can hold",
+				"remove it")
 			return value{}, false
 		}
 		_, number := Number(n.Value)
@@ -52,8 +55,9 @@ func (r *reader) scalar(e entry, at *yaml.Node) (value, bool) {
 	return value{}, false
 }
 
-// scalarTag sorts the tags of scalars, the explicit ones and those that the parser gives to plain text. The text, int,
-// float and timestamp of the file are all text to us: values are passed on, not computed with.
+// scalarTag sorts the tags of scalars, the explicit ones and those that the parser gives to plain
+// text. The text, int, float and timestamp of the file are all text to us: values are passed on,
+// not computed with.
 func scalarTag(n *yaml.Node) string {
 	switch n.Tag {
 	case "!!str", "!!int", "!!float", "!!timestamp", "!!merge",
@@ -78,11 +82,12 @@ func switchOf(text string) (v value, ok bool) {
 	}
 }
 
-// number matches decimal numbers as JSON and older notations have them, but for leading zeros: 007 is a name.
+// number matches decimal numbers as JSON and older notations have them, but for leading zeros: 007
+// is a name.
 var number = regexp.MustCompile(`^([-+]?)(0|[1-9][0-9]*)?(?:\.([0-9]*))?([eE][-+]?[0-9]+)?$`)
 
-// Number returns a decimal number as JSON writes it, with the spelling that it has where JSON allows that: .5 is 0.5 there. What is
-// no such number, as 007, 0x10 or .inf, is false.
+// Number returns a decimal number as JSON writes it, with the spelling that it has where JSON
+// allows that: .5 is 0.5 there. What is no such number, as 007, 0x10 or .inf, is false.
 func Number(text string) (string, bool) {
 	if text == "" || strings.IndexByte("+-.0123456789", text[0]) < 0 {
 		return "", false
@@ -101,7 +106,8 @@ func Number(text string) (string, bool) {
 	return sign + whole + fraction + m[4], true
 }
 
-// isWhole reports whether text is a whole number as JSON writes it, without a sign: most numbers are.
+// isWhole reports whether text is a whole number as JSON writes it, without a sign: most numbers
+// are.
 func isWhole(text string) bool {
 	for i := range len(text) {
 		if text[i] < '0' || text[i] > '9' {
@@ -111,7 +117,8 @@ func isWhole(text string) bool {
 	return text[0] != '0' || len(text) == 1
 }
 
-// nullPlace is the key when the value is not written at all: the parser puts such a value somewhere after it.
+// nullPlace returns the key when the value is not written at all: the parser puts such a value
+// somewhere after it.
 func (r *reader) nullPlace(e entry, at *yaml.Node) *yaml.Node {
 	if at == e.value && at.Value == "" {
 		return e.key

@@ -61,7 +61,7 @@ type Assignment struct {
 // without parameters has the empty point.
 type Point []Assignment
 
-// Len is the number of points, at least 1.
+// Len returns the number of points, at least 1.
 func (s *Space) Len() int64 {
 	n := s.described()
 	if s.only != nil {
@@ -73,7 +73,7 @@ func (s *Space) Len() int64 {
 	return n
 }
 
-// described is the number of points before a sample or a choice of them.
+// described returns the number of points before a sample or a choice of them.
 func (s *Space) described() int64 {
 	return int64(len(s.plan.included)-len(s.doubled)) + s.grid.Len()
 }
@@ -151,7 +151,7 @@ func (s *Space) numbers(i int64, space []int64) []int64 {
 	return numbers
 }
 
-// combination is the number that point i has in the grid, or among the included points.
+// combination returns the number that point i has in the grid, or among the included points.
 func (s *Space) combination(i int64) (n int64, included bool) {
 	if s.only != nil {
 		i = s.only[i]
@@ -186,7 +186,7 @@ func (s *Space) decode(digits []int64, j int, numbers []int64, get func(int) exp
 	}
 }
 
-// number is the value number that a digit gives to one of the axis's parameters.
+// number returns the value number that a digit gives to one of the axis's parameters.
 func (a *axis) number(digit int64, column int) int64 {
 	if a.rows != nil {
 		return a.rows[digit][column]
@@ -194,7 +194,7 @@ func (a *axis) number(digit int64, column int) int64 {
 	return digit
 }
 
-// Index is the number of the first point that equals one, assignment by assignment in whatever
+// Index returns the number of the first point that equals one, assignment by assignment in whatever
 // order; false: there is none. It is the inverse of Point. The first call looks at every value of
 // the lists.
 func (s *Space) Index(p Point) (int64, bool) {
@@ -204,7 +204,7 @@ func (s *Space) Index(p Point) (int64, bool) {
 	return s.finder().search().find(p)
 }
 
-// position is where a point stands among those that are left.
+// position returns where a point stands among those that are left.
 func (s *Space) position(i int64) (int64, bool) {
 	if s.only != nil {
 		at, is := slices.BinarySearch(s.only, i)

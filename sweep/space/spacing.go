@@ -14,7 +14,7 @@ const (
 	exactDigits = 40  // what is closer than these is equal, so that a half is rounded as one
 )
 
-// linear is the texts of the values between the ends.
+// linear returns the texts of the values between the ends.
 func (g *ranged) linear(n int) []string {
 	places := max(g.numbers[0].places, g.numbers[1].places)
 	start, distance := g.numbers[0].scaled(places), g.numbers[1].scaled(places)
@@ -30,8 +30,8 @@ func (g *ranged) linear(n int) []string {
 	return texts
 }
 
-// logarithmic is the texts of the values between the ends: each is the one before it times the same
-// factor, a root of the ratio of the ends.
+// logarithmic returns the texts of the values between the ends: each is the one before it times the
+// same factor, a root of the ratio of the ends.
 func (g *ranged) logarithmic(n int) []string {
 	bits := uint(precision)
 	if g.tag == "!logint" { // all digits are kept
@@ -53,7 +53,7 @@ func (g *ranged) logarithmic(n int) []string {
 	return texts
 }
 
-// root is the nth root of a positive number, by Newton's method.
+// root returns the nth root of a positive number, by Newton's method.
 func root(of *big.Float, n int) *big.Float {
 	mantissa := new(big.Float)
 	exponent := of.MantExp(mantissa)
@@ -72,7 +72,7 @@ func root(of *big.Float, n int) *big.Float {
 	return x
 }
 
-// raised is the nth power of a number, by squares.
+// raised returns the nth power of a number, by squares.
 func raised(x *big.Float, n int) *big.Float {
 	p, square := new(big.Float).SetPrec(x.Prec()).SetInt64(1), new(big.Float).Copy(x)
 	for ; n > 0; n /= 2 {
@@ -84,7 +84,7 @@ func raised(x *big.Float, n int) *big.Float {
 	return p
 }
 
-// whole is a positive number rounded to a whole one, halves up.
+// whole returns a positive number rounded to a whole one, halves up.
 func whole(v *big.Float) string {
 	text, fraction, _ := strings.Cut(v.Text('f', exactDigits), ".")
 	if fraction[0] < '5' {
@@ -94,8 +94,8 @@ func whole(v *big.Float) string {
 	return n.Add(n, big.NewInt(1)).String()
 }
 
-// significant is a number with as many digits as it needs, at most rangeDigits, halves rounded away
-// from 0, and an exponent where that is shorter to read.
+// significant returns a number with as many digits as it needs, at most rangeDigits, halves rounded
+// away from 0, and an exponent where that is shorter to read.
 func significant(v *big.Float) string {
 	text, negative := strings.CutPrefix(manyDigits(v), "-")
 	mantissa, power, _ := strings.Cut(text, "e")
@@ -126,8 +126,8 @@ func significant(v *big.Float) string {
 	return string(appendPoint(nil, negative, []byte(digits), places))
 }
 
-// manyDigits is a number with enough digits to be rounded. Those of a float64 are found sooner, and
-// are enough unless a half, or almost one, follows the digits that are kept.
+// manyDigits returns a number with enough digits to be rounded. Those of a float64 are found
+// sooner, and are enough unless a half, or almost one, follows the digits that are kept.
 func manyDigits(v *big.Float) string {
 	const digits = 17
 	var buffer [exactDigits + 20]byte

@@ -62,7 +62,8 @@ func TestRangesOfOneFile(t *testing.T) {
 	}
 	want := "p.yml:11:22: a10: with this range, the ranges of the file make more than 1000000 " +
 		"values; use fewer, or an alias of a range that is there twice"
-	if _, _, err := space.Read("p.yml", []byte(ranges.String())); err == nil || !strings.Contains(err.Error(), want) {
+	if _, _, err := space.Read("p.yml", []byte(ranges.String())); err == nil ||
+		!strings.Contains(err.Error(), want) {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

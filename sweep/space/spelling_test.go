@@ -13,11 +13,14 @@ func TestValuesKeepTheirSpelling(t *testing.T) {
 	t.Parallel()
 	s := read(t, "bias: [True, FALSE]\nlr: 1e-3\nsize: 0.10\n")
 	for style, want := range map[space.Style]string{
-		{}:                               "--bias --lr=1e-3 --size=0.10 | --lr=1e-3 --size=0.10",
-		{SwitchValue: true}:              "--bias=True --lr=1e-3 --size=0.10 | --bias=FALSE --lr=1e-3 --size=0.10",
-		{Form: space.Hydra}:              "bias=True lr=1e-3 size=0.10 | bias=FALSE lr=1e-3 size=0.10",
-		{Form: space.Hydra, Space: true}: "bias=True lr=1e-3 size=0.10 | bias=FALSE lr=1e-3 size=0.10",
-		{Form: space.None}:               " | ",
+		{}: "--bias --lr=1e-3 --size=0.10 | --lr=1e-3 --size=0.10",
+		{SwitchValue: true}: "--bias=True --lr=1e-3 --size=0.10 | --bias=FALSE " +
+			"--lr=1e-3 --size=0.10",
+		{Form: space.Hydra}: "bias=True lr=1e-3 size=0.10 | bias=FALSE lr=1e-3 " +
+			"size=0.10",
+		{Form: space.Hydra,
+			Space: true}: "bias=True lr=1e-3 size=0.10 | bias=FALSE lr=1e-3 size=0.10",
+		{Form: space.None}: " | ",
 	} {
 		if got := argvs(s, style); got != want {
 			t.Errorf("%+v: %s, want %s", style, got, want)
@@ -31,7 +34,8 @@ func TestValuesKeepTheirSpelling(t *testing.T) {
 	if err := json.Unmarshal(text, &back); err != nil {
 		t.Fatal(err)
 	}
-	if got := argvs(&back, space.Style{SwitchValue: true}); got != argvs(s, space.Style{SwitchValue: true}) {
+	if got := argvs(&back, space.Style{SwitchValue: true}); got != argvs(s,
+		space.Style{SwitchValue: true}) {
 		t.Errorf("kept as %s, read as %s", text, got)
 	}
 }
@@ -77,7 +81,8 @@ func TestQuotedNumbersAreText(t *testing.T) {
 			t.Errorf("text that looks like a number: %q", got)
 		}
 	}
-	if plain := read(t, "a: [10, x, true]\n"); plain.Version() != space.VersionPlain || s.Version() != space.VersionSpelled {
+	if plain := read(t, "a: [10, x, true]\n"); plain.Version() != space.VersionPlain ||
+		s.Version() != space.VersionSpelled {
 		t.Error("which spaces only newer programs read")
 	}
 }
@@ -85,8 +90,10 @@ func TestQuotedNumbersAreText(t *testing.T) {
 func TestNumber(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"1": "1", "-1": "-1", "+1": "1", "0": "0", "0.10": "0.10", ".5": "0.5", "-.5": "-0.5", "5.": "5.0", "1e-3": "1e-3", "1.E5": "1.0E5",
-		"007": "", "0x10": "", "1_000": "", ".inf": "", "nan": "", "": "", "-": "", ".": "", "e5": "", "1e": "", "--1": "", "1 ": "", "12:30": "",
+		"1": "1", "-1": "-1", "+1": "1", "0": "0", "0.10": "0.10", ".5": "0.5", "-.5": "-0.5",
+		"5.": "5.0", "1e-3": "1e-3", "1.E5": "1.0E5",
+		"007": "", "0x10": "", "1_000": "", ".inf": "", "nan": "", "": "", "-": "", ".": "",
+		"e5": "", "1e": "", "--1": "", "1 ": "", "12:30": "",
 	} {
 		got, ok := space.Number(text)
 		if got != want || ok != (want != "") || ok && !json.Valid([]byte(got)) {

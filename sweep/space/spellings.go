@@ -7,8 +7,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// numeral is a text that numbers have in common when they are equal, however they are written; "":
-// the value is not a number.
+// numeral returns a text that numbers have in common when they are equal, however they are written;
+// "": the value is not a number.
 func (v value) numeral() string {
 	if _, is := Number(v.text); !is || v.flag || v.quoted {
 		return ""

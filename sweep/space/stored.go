@@ -53,7 +53,7 @@ func (p *plan) namesOf(parameters []int) (names []string) {
 	return names
 }
 
-// stored is the rules of a space as they are kept.
+// stored returns the rules of a space as they are kept.
 func (s *Space) stored() (form storedRules) {
 	p := &s.plan
 	if len(p.listed.parameters) > 0 {
@@ -118,7 +118,7 @@ func (r *decodedPlan) find(names []string) (all []int, err error) {
 // Lookup and Unknown resolve the names of expressions.
 func (r *decodedPlan) Lookup(name string) (int, bool) { i, ok := r.index[name]; return i, ok }
 
-// Unknown is said of a name that there is not.
+// Unknown returns what is wrong with a name that no parameter has.
 func (r *decodedPlan) Unknown(name string) (problem, remedy string) {
 	return fmt.Sprintf("it has no parameter %q", name), "it was stored by another program"
 }
@@ -163,7 +163,8 @@ func (form storedRules) restore(parameters []parameter) (p plan, err error) {
 	if r.repeats, err = r.find(form.Repeat); err != nil {
 		return p, err
 	}
-	if s := r.sample; s != nil && (s.Combinations < 1 || s.Combinations > mostSampled) || form.Limit < 0 {
+	if s := r.sample; s != nil && (s.Combinations < 1 || s.Combinations > mostSampled) ||
+		form.Limit < 0 {
 		return p, errors.New("its sample or limit is out of range")
 	}
 	if form.Kept != "" {
@@ -244,8 +245,8 @@ func (r *decodedPlan) include(row []*value) error {
 	return nil
 }
 
-// packed is an ascending list of numbers as text: how many are left out and how many follow each
-// other, in turn.
+// packed returns an ascending list of numbers as text: how many are left out and how many follow
+// each other, in turn.
 func packed(all []int64) string {
 	var data []byte
 	next := int64(0)

@@ -7,8 +7,8 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"mlframework/internal/yamlfile"
 	"mlframework/sweep/fault"
-	"mlframework/sweep/internal/yamlfile"
 )
 
 // mostDocuments is how many documents of a file are read: the third is there to be refused.
@@ -33,13 +33,14 @@ func documentsOf(text string) ([]*yaml.Node, *fault.Fault) {
 	return nil, spanFault(text, yamlfile.SyntaxFault(text, err))
 }
 
-// intervalLine is "key: [start, end)" on one line, with an anchor or a tag before the value or a comment after it. The
-// key begins neither an element of a list nor a flow collection.
+// intervalLine is "key: [start, end)" on one line, with an anchor or a tag before the value or a
+// comment after it. The key begins neither an element of a list nor a flow collection.
 var intervalLine = regexp.MustCompile(`^( *)((?:"[^"]*"|'[^']*'|[^\s"'#\-\[\]{}&*!|>%@` + "`" +
 	`,?][^#]*?)\s*:[ \t]+)((?:[&!]\S*[ \t]+)*)(\[[^\[\]()"'#]*\))([ \t]*|[ \t]+#.*)$`)
 
-// quoteIntervals makes a tagged, quoted string of every parameter's value that is an interval without quotes. Lines keep
-// their number, keys and values their column. What is indented deeper than the first key may be the inside of a text.
+// quoteIntervals makes a tagged, quoted string of every parameter's value that is an interval
+// without quotes. Lines keep their number, keys and values their column. What is indented deeper
+// than the first key may be the inside of a text.
 func quoteIntervals(text string) string {
 	var b strings.Builder
 	indent := firstIndent(text)
@@ -64,7 +65,7 @@ func quoteIntervals(text string) string {
 	return b.String()
 }
 
-// firstIndent is the indentation of the first line that is content.
+// firstIndent returns the indentation of the first line that is content.
 func firstIndent(text string) int {
 	lines := strings.SplitAfter(text, "\n")
 	first := lines[leadingLines(text)]

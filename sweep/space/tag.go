@@ -6,8 +6,8 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"mlframework/internal/yamlfile"
 	"mlframework/sweep/fault"
-	"mlframework/sweep/internal/yamlfile"
 )
 
 // call is a function, or a tag, that other programs have for values.
@@ -33,7 +33,8 @@ var calls = map[string]call{
 var lists = []string{"choice", "choices", "categorical", "list", "values", "grid", "gridsearch",
 	"oneof", "options", "sampledfrom"}
 
-// meantByCall is the range or the interval that a function of some operands stands for; "": none.
+// meantByCall returns the range or the interval that a function of some operands stands for; "":
+// none.
 func meantByCall(name string, operands []string) string {
 	c, known := calls[name]
 	if !known || len(operands) > 3 {
@@ -103,7 +104,7 @@ func tagRemedy(n *yaml.Node) string {
 	return "did you mean " + c.tag + "? Write " + exampleOf(c.tag)
 }
 
-// numbersIn are the elements of a list of up to three numbers; nil for anything else.
+// numbersIn returns the elements of a list of up to three numbers; nil for anything else.
 func numbersIn(n *yaml.Node) (operands []string) {
 	for _, element := range n.Content {
 		operands = append(operands, yamlfile.Target(element).Value)

@@ -5,7 +5,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"mlframework/sweep/internal/yamlfile"
+	"mlframework/internal/yamlfile"
 )
 
 // parameter reads the value of a key: one value, a list, a range or an interval.
@@ -46,7 +46,7 @@ func (r *reader) parameter(e entry) (p parameter, ok bool) {
 	return p, ok
 }
 
-// isInterval tells whether a value is one by its tag, or is a quoted string that looks like one.
+// isInterval reports whether a value is one by its tag, or is a quoted string that looks like one.
 func isInterval(n *yaml.Node) bool {
 	if n.Kind != yaml.ScalarNode && n.Kind != yaml.SequenceNode {
 		return false
@@ -55,7 +55,8 @@ func isInterval(n *yaml.Node) bool {
 		return true
 	}
 	_, looks := looksLikeInterval(n.Value)
-	return looks && n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0 && n.Style&yaml.TaggedStyle == 0
+	return looks && n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0 &&
+		n.Style&yaml.TaggedStyle == 0
 }
 
 func (r *reader) interval(e entry, n *yaml.Node) (*interval, bool) {
@@ -76,17 +77,20 @@ func (r *reader) interval(e entry, n *yaml.Node) (*interval, bool) {
 	}
 	if span != nil && n.Style&yaml.TaggedStyle == 0 {
 		about := Parameter{p: &parameter{name: e.name, span: span}}
-		r.note(e.value, "the quoted text is read as an interval, "+about.String(), "write !!str before it if text is meant")
+		r.note(e.value, "the quoted text is read as an interval, "+about.String(),
+			"write !!str before it if text is meant")
 	}
 	return span, span != nil
 }
 
-// operands returns the texts of an interval's elements, and their nodes when they have places of their own.
+// operands returns the texts of an interval's elements, and their nodes when they have places of
+// their own.
 func (r *reader) operands(e entry, n *yaml.Node) (texts []string, nodes []*yaml.Node, ok bool) {
 	if n.Kind == yaml.ScalarNode {
 		text := strings.TrimSpace(n.Value)
 		if !strings.HasPrefix(text, "[") || !strings.HasSuffix(text, ")") {
-			r.fault(e.value, show(e.name)+": "+show(n.Value)+" is not an interval", "write [start, end] or [start, end, step]")
+			r.fault(e.value, show(e.name)+": "+show(n.Value)+" is not an interval",
+				"write [start, end] or [start, end, step]")
 			return nil, nil, false
 		}
 		texts, _ = looksLikeInterval(text)
@@ -96,9 +100,11 @@ func (r *reader) operands(e entry, n *yaml.Node) (texts []string, nodes []*yaml.
 	for _, element := range n.Content {
 		c := yamlfile.Target(element)
 		number := c.Kind == yaml.ScalarNode &&
-			(c.Style == 0 || c.Style == yaml.TaggedStyle && (c.Tag == "!!int" || c.Tag == "!!float"))
+			(c.Style == 0 || c.Style == yaml.TaggedStyle &&
+				(c.Tag == "!!int" || c.Tag == "!!float"))
 		if !number {
-			r.fault(element, show(e.name)+": "+describe(c)+" in an interval is not a number", "write start, end and step as numbers")
+			r.fault(element, show(e.name)+": "+describe(c)+" in an interval is not a number",
+				"write start, end and step as numbers")
 			ok = false
 		}
 		texts, nodes = append(texts, c.Value), append(nodes, element)
@@ -123,7 +129,8 @@ func (r *reader) list(e entry, n *yaml.Node) (values []value, ok bool) {
 		return nil, false
 	}
 	if len(n.Content) == 0 {
-		r.fault(e.value, show(e.name)+": the list is empty", "write at least one value, or remove the parameter")
+		r.fault(e.value, show(e.name)+": the list is empty",
+			"write at least one value, or remove the parameter")
 		return nil, false
 	}
 	ok = true
@@ -143,11 +150,13 @@ func (r *reader) element(e entry, element *yaml.Node) (value, bool) {
 	n := yamlfile.Target(element)
 	switch {
 	case n.Kind == yaml.MappingNode:
-		r.fault(element, show(e.name)+": a mapping is not a value", "write one value or a list of values")
+		r.fault(element, show(e.name)+": a mapping is not a value",
+			"write one value or a list of values")
 	case isRange(n):
 		r.fault(element, show(e.name)+": a range inside a list", remedy)
 	case isInterval(n) && n.Style&yaml.TaggedStyle == 0:
-		r.fault(element, show(e.name)+": an interval inside a list", remedy+"; write !!str before it if text is meant")
+		r.fault(element, show(e.name)+": an interval inside a list",
+			remedy+"; write !!str before it if text is meant")
 	case isInterval(n):
 		r.fault(element, show(e.name)+": an interval inside a list", remedy)
 	case n.Kind == yaml.SequenceNode:
@@ -158,8 +167,8 @@ func (r *reader) element(e entry, element *yaml.Node) (value, bool) {
 	return value{}, false
 }
 
-// noteList notes equal values, numbers that are written in two ways, and a list of both switches and
-// values.
+// noteList notes equal values, numbers that are written in two ways, and a list of both switches
+// and values.
 func (r *reader) noteList(e entry, n *yaml.Node, values []value) {
 	seen := make(map[value]bool, len(values))
 	switches, written := 0, spellings{}
@@ -170,7 +179,9 @@ func (r *reader) noteList(e entry, n *yaml.Node, values []value) {
 			as.text = strings.ToLower(v.text) // True and true are one switch
 		}
 		if seen[as] && !r.distinct { // else it is told of where the others are dropped
-			r.note(n.Content[i], show(e.name)+": the value "+show(v.text)+" is there twice and stays: its combinations run twice", "")
+			r.note(n.Content[i],
+				show(e.name)+": the value "+show(
+					v.text)+" is there twice and stays: its combinations run twice", "")
 		}
 		seen[as] = true
 		if v.flag {
@@ -178,7 +189,9 @@ func (r *reader) noteList(e entry, n *yaml.Node, values []value) {
 		}
 	}
 	if switches > 0 && switches < len(values) {
-		r.note(e.value, show(e.name)+": the list has switches and values: --"+e.name+" is once alone, once with a value",
+		r.note(e.value,
+			show(e.name)+": the list has switches and values: --"+e.name+
+				" is once alone, once with a value",
 			`write "true" and "false" in quotes if they are values`)
 	}
 }

@@ -49,7 +49,10 @@ func (s *Space) Without(style Style, others ...*Space) ([]*Space, error) {
 // withoutPoints looks for each point among those of others.
 func (s *Space) withoutPoints(style Style, others []*Space) ([]*Space, error) {
 	if s.Len() > mostKept {
-		return nil, fmt.Errorf("its %d points cannot be compared one by one with those that it had, %d is the most", s.Len(), mostKept)
+		return nil,
+			fmt.Errorf(
+				"its %d points cannot be compared one by one with those that it had, %d is "+
+					"the most", s.Len(), mostKept)
 	}
 	key := func(v value) string { return v.key(style).String() }
 	has := func(p Point) func(*search) bool {
@@ -169,7 +172,10 @@ func (p *parameter) divide(style Style, q *parameter) (division, error) {
 		}
 	}
 	if p.span != nil && p.span.count > mostCompared {
-		return division{}, fmt.Errorf("parameter %s: its %d values cannot be compared one by one with those that it had, %d is the most", show(p.name), p.span.count, mostCompared)
+		return division{},
+			fmt.Errorf(
+				"parameter %s: its %d values cannot be compared one by one with those that it "+
+					"had, %d is the most", show(p.name), p.span.count, mostCompared)
 	}
 	has := q.lookup(style)
 	var common, fresh []value
@@ -192,7 +198,7 @@ func (p *parameter) divide(style Style, q *parameter) (division, error) {
 		[]parameter{{name: p.name, values: fresh}}}, nil
 }
 
-// lookup tells which values a parameter has.
+// lookup returns which values a parameter has.
 func (p *parameter) lookup(style Style) func(flagKey) bool {
 	switch {
 	case p == nil:
@@ -207,7 +213,7 @@ func (p *parameter) lookup(style Style) func(flagKey) bool {
 	return func(k flagKey) bool { _, ok := keys[k]; return ok }
 }
 
-// has tells whether a text is that of a value.
+// has reports whether a text is that of a value.
 func (v *interval) has(text string) bool {
 	n, ok := v.index(text)
 	return ok && v.value(n) == text
@@ -262,8 +268,8 @@ func (p *parameter) divideInterval(q *interval) (division, bool) {
 	return d, true
 }
 
-// run is the values from, …, to-1 of an interval as an interval. False: their texts are too long to
-// be operands.
+// run returns the values from, …, to-1 of an interval as an interval. False: their texts are too
+// long to be operands.
 func (p *parameter) run(from, to int64) (parameter, bool) {
 	operands := []string{p.span.value(from), p.span.operands[1], "1"}
 	if to < p.span.count {

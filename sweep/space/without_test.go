@@ -22,8 +22,8 @@ func spaceOf(t *testing.T, text string) *space.Space {
 	return s
 }
 
-// lines are the flags of all points, those of one point in the order of the alphabet, each as one
-// word.
+// lines returns the flags of all points, those of one point in the order of the alphabet, each as
+// one word.
 func lines(style space.Style, spaces ...*space.Space) (all []string) {
 	style.Space = false
 	for _, s := range spaces {
@@ -50,18 +50,27 @@ func TestWithout(t *testing.T) {
 		{"a new switch", "a: 1\nb: [false, true]", "a: 1", "a: 1 b: true (switch)"},
 		{"a switch fewer", "a: 1", "a: 1\nb: [false, true]", ""},
 		{"text is no switch", "b: ['true', true]", "b: true", `b: true`},
-		{"a longer interval", "a: !interval [0, 10]", "a: !interval [0, 8]", "a: 8, 9 (interval [8,10,1))"},
-		{"longer at both ends", "a: !interval [-2, 10, 2]", "a: !interval [2, 8, 2]", "a: -2, 0 (interval [-2,2,2)); a: 8 (interval [8,10,2))"},
-		{"backwards", "a: !interval [5, -2, -1]", "a: !interval [5, 0, -1]", "a: 0, -1 (interval [0,-2,-1))"},
-		{"decimals", "a: !interval [0, 0.5, 0.1]", "a: !interval [0, 0.3, 0.1]", "a: 0.3, 0.4 (interval [0.3,0.5,0.1))"},
-		{"beside each other", "a: !interval [1, 9, 2]", "a: !interval [0, 9, 2]", "a: 1, 3, 5, 7 (interval [1,9,2))"},
+		{"a longer interval", "a: !interval [0, 10]", "a: !interval [0, 8]",
+			"a: 8, 9 (interval [8,10,1))"},
+		{"longer at both ends", "a: !interval [-2, 10, 2]", "a: !interval [2, 8, 2]",
+			"a: -2, 0 (interval [-2,2,2)); a: 8 (interval [8,10,2))"},
+		{"backwards", "a: !interval [5, -2, -1]", "a: !interval [5, 0, -1]",
+			"a: 0, -1 (interval [0,-2,-1))"},
+		{"decimals", "a: !interval [0, 0.5, 0.1]", "a: !interval [0, 0.3, 0.1]",
+			"a: 0.3, 0.4 (interval [0.3,0.5,0.1))"},
+		{"beside each other", "a: !interval [1, 9, 2]", "a: !interval [0, 9, 2]",
+			"a: 1, 3, 5, 7 (interval [1,9,2))"},
 		{"a finer step", "a: !interval [0, 5]", "a: !interval [0, 5, 2]", "a: 1, 3"},
-		{"more decimals are other texts", "a: !interval [0, 1, 0.50]", "a: !interval [0, 1, 0.5]", "a: 0.00, 0.50 (interval [0,1,0.50))"},
+		{"more decimals are other texts", "a: !interval [0, 1, 0.50]", "a: !interval [0, 1, 0.5]",
+			"a: 0.00, 0.50 (interval [0,1,0.50))"},
 		{"a list to an interval", "a: !interval [0, 4]", "a: [1, 2.0, 3]", "a: 0, 2"},
 		{"an interval to a list", "a: [3, 4, 004, 1e0]", "a: !interval [0, 4]", "a: 4, 004, 1e0"},
-		{"huge", "a: !interval [0, 2000000000000]\nb: [1, 2]", "a: !interval [0, 1000000000000]\nb: 1",
-			"a: 1000000000000, 1000000000001, 1000000000002, …, 1999999999999 (1000000000000 values, interval [1000000000000,2000000000000,1)) b: 1, 2; " +
-				"a: 0, 1, 2, …, 999999999999 (1000000000000 values, interval [0,1000000000000,1)) b: 2"},
+		{"huge", "a: !interval [0, 2000000000000]\nb: [1, 2]",
+			"a: !interval [0, 1000000000000]\nb: 1",
+			"a: 1000000000000, 1000000000001, 1000000000002, …, 1999999999999 (1000000000000 " +
+				"values, interval [1000000000000,2000000000000,1)) b: 1, 2; " +
+				"a: 0, 1, 2, …, 999999999999 (1000000000000 values, interval " +
+				"[0,1000000000000,1)) b: 2"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -99,10 +108,14 @@ func TestWithoutIsTheDifference(t *testing.T) {
 				case 0: // not there
 				case 1:
 					start, step := r.IntN(4), 1+r.IntN(2)
-					text += fmt.Sprintf("%s: !interval [%d, %d, %d]\n", name, start, start+1+r.IntN(5), step)
+					text += fmt.Sprintf("%s: !interval [%d, %d, %d]\n", name, start,
+						start+1+r.IntN(5), step)
 				default:
-					r.Shuffle(len(values), func(i, j int) { values[i], values[j] = values[j], values[i] })
-					text += fmt.Sprintf("%s: [%s]\n", name, strings.Join(values[:1+r.IntN(4)], ", "))
+					r.Shuffle(len(values), func(i, j int) {
+						values[i], values[j] = values[j], values[i]
+					})
+					text += fmt.Sprintf("%s: [%s]\n", name,
+						strings.Join(values[:1+r.IntN(4)], ", "))
 				}
 			}
 			return spaceOf(t, text)
@@ -142,8 +155,10 @@ func TestWithoutIsTheDifference(t *testing.T) {
 
 func TestWithoutOfWhatIsTooLarge(t *testing.T) {
 	t.Parallel()
-	_, err := spaceOf(t, "seed: !interval [0, 1000000]").Without(space.Style{}, spaceOf(t, "seed: !interval [0, 1000000, 2]"))
-	if want := "parameter seed: its 1000000 values cannot be compared one by one with those that it had, 100000 is the most"; err == nil || err.Error() != want {
+	_, err := spaceOf(t, "seed: !interval [0, 1000000]").Without(space.Style{},
+		spaceOf(t, "seed: !interval [0, 1000000, 2]"))
+	if want := "parameter seed: its 1000000 values cannot be compared one by one with those that " +
+		"it had, 100000 is the most"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 	var now strings.Builder
@@ -156,7 +171,8 @@ func TestWithoutOfWhatIsTooLarge(t *testing.T) {
 		before[i] = spaceOf(t, text.String())
 		fmt.Fprintf(&now, "p%d: [0, 1, 2, 3]\n", i)
 	}
-	if _, err := spaceOf(t, now.String()).Without(space.Style{}, before...); err == nil || err.Error() != "what is new falls into more than 1000 parts" {
+	if _, err := spaceOf(t, now.String()).Without(space.Style{}, before...); err == nil ||
+		err.Error() != "what is new falls into more than 1000 parts" {
 		t.Errorf("got %v", err)
 	}
 }
@@ -167,21 +183,34 @@ func TestWithoutPoints(t *testing.T) {
 	t.Parallel()
 	const optimizers = "o: [sgd, adam]\nm: [1, 2]\n---\nwhen: {m: o = sgd}\n"
 	for _, c := range []struct{ name, now, before, want string }{
-		{"a rule less", "a: [1, 2, 3]\nb: [1, 2]\n", "a: [1, 2, 3]\nb: [1, 2]\n---\nwhere: a > b\n", "--a=1 --b=1 | --a=1 --b=2 | --a=2 --b=2"},
-		{"a rule more", "a: [1, 2, 3]\nb: [1, 2]\n---\nwhere: a > b\n", "a: [1, 2, 3]\nb: [1, 2]\n", ""},
-		{"another order", "b: [1, 2]\na: [3, 2, 1]\n---\nwhere: a > b\n", "a: [1, 2]\nb: [1, 2]\n---\nwhere: a > b\n", "--a=3 --b=1 | --a=3 --b=2"},
-		{"nothing in common", "a: [1, 2]\n---\nwhere: a = 1\n", "a: [1, 2]\n---\nwhere: a = 2\n", "--a=1"},
-		{"a value more of what may be absent", "o: [sgd, adam]\nm: [1, 2, 3]\n---\nwhen: {m: o = sgd}\n", optimizers, "--m=3 --o=sgd"},
-		{"absent before", "o: [sgd, adam]\nm: [1, 2]\n", optimizers, "--m=1 --o=adam | --m=2 --o=adam"},
+		{"a rule less", "a: [1, 2, 3]\nb: [1, 2]\n", "a: [1, 2, 3]\nb: [1, 2]\n---\nwhere: a > b\n",
+			"--a=1 --b=1 | --a=1 --b=2 | --a=2 --b=2"},
+		{"a rule more", "a: [1, 2, 3]\nb: [1, 2]\n---\nwhere: a > b\n", "a: [1, 2, 3]\nb: [1, 2]\n",
+			""},
+		{"another order", "b: [1, 2]\na: [3, 2, 1]\n---\nwhere: a > b\n",
+			"a: [1, 2]\nb: [1, 2]\n---\nwhere: a > b\n", "--a=3 --b=1 | --a=3 --b=2"},
+		{"nothing in common", "a: [1, 2]\n---\nwhere: a = 1\n", "a: [1, 2]\n---\nwhere: a = 2\n",
+			"--a=1"},
+		{"a value more of what may be absent",
+			"o: [sgd, adam]\nm: [1, 2, 3]\n---\nwhen: {m: o = sgd}\n", optimizers, "--m=3 --o=sgd"},
+		{"absent before", "o: [sgd, adam]\nm: [1, 2]\n", optimizers,
+			"--m=1 --o=adam | --m=2 --o=adam"},
 		{"absent now", optimizers, "o: [sgd, adam]\nm: [1, 2]\n", "--o=adam"},
-		{"absent is as a switch that is off", "o: [sgd, adam]\nm: [false, true]\n", "o: [sgd, adam]\nm: true\n---\nwhen: {m: o = sgd}\n", "--o=sgd | --m --o=adam"},
-		{"a switch that is off is as absent", "- {o: 1}\n- {o: 2, m: true}\n- {o: 3, m: false}\n", "o: [1, 2, 3]\nm: [false, true]\n", ""},
-		{"a list of points", "- {a: 1, b: 1}\n- {a: 2}\n- {b: 1, a: 3}\n", "a: [1, 2]\nb: 1\n", "--a=2 | --a=3 --b=1"},
-		{"zip", "a: [1, 2, 3]\nb: [1, 2, 3]\n---\nzip: [a, b]\n", "a: [1, 2]\nb: [1, 3]\n", "--a=2 --b=2 | --a=3 --b=3"},
-		{"a larger sample", "a: !interval [0, 100]\n---\nsample: 100\n", "a: !interval [0, 100]\n---\nwhere: a > 2\n", "--a=0 | --a=1 | --a=2"},
-		{"an included point", "a: [1, 2]\n---\ninclude: [{a: 5}, {a: 2}]\n", "a: [1, 2]\n", "--a=5"},
+		{"absent is as a switch that is off", "o: [sgd, adam]\nm: [false, true]\n",
+			"o: [sgd, adam]\nm: true\n---\nwhen: {m: o = sgd}\n", "--o=sgd | --m --o=adam"},
+		{"a switch that is off is as absent", "- {o: 1}\n- {o: 2, m: true}\n- {o: 3, m: false}\n",
+			"o: [1, 2, 3]\nm: [false, true]\n", ""},
+		{"a list of points", "- {a: 1, b: 1}\n- {a: 2}\n- {b: 1, a: 3}\n", "a: [1, 2]\nb: 1\n",
+			"--a=2 | --a=3 --b=1"},
+		{"zip", "a: [1, 2, 3]\nb: [1, 2, 3]\n---\nzip: [a, b]\n", "a: [1, 2]\nb: [1, 3]\n",
+			"--a=2 --b=2 | --a=3 --b=3"},
+		{"a larger sample", "a: !interval [0, 100]\n---\nsample: 100\n",
+			"a: !interval [0, 100]\n---\nwhere: a > 2\n", "--a=0 | --a=1 | --a=2"},
+		{"an included point", "a: [1, 2]\n---\ninclude: [{a: 5}, {a: 2}]\n", "a: [1, 2]\n",
+			"--a=5"},
 		{"an included one before", "a: [1, 2, 5]\n", "a: [1, 2]\n---\ninclude: [{a: 5}]\n", ""},
-		{"several before", "a: [1, 2, 3, 4]\n", "a: [1, 2]\n---\nwhere: a = 1\n| a: [3]\n", "--a=2 | --a=4"},
+		{"several before", "a: [1, 2, 3, 4]\n", "a: [1, 2]\n---\nwhere: a = 1\n| a: [3]\n",
+			"--a=2 | --a=4"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -206,7 +235,8 @@ func TestWithoutPoints(t *testing.T) {
 		})
 	}
 	large := spaceOf(t, "a: !interval [0, 1000001]\n---\nwhere: a >= 0\n")
-	if _, err := large.Without(space.Style{}, spaceOf(t, "a: 1")); err == nil || !strings.Contains(err.Error(), "1000001 points cannot be compared one by one") {
+	if _, err := large.Without(space.Style{}, spaceOf(t, "a: 1")); err == nil ||
+		!strings.Contains(err.Error(), "1000001 points cannot be compared one by one") {
 		t.Errorf("1,000,001 points: %v", err)
 	}
 }

@@ -20,12 +20,15 @@ func TestTries(t *testing.T) {
 	t.Parallel()
 	s, sw := begin(t, newRecord())
 	full := fullTask().Try
-	lost := core.Try{Number: 2, Revision: "r", Worker: "w", Outcome: &task.Outcome{Class: task.Loss, Reason: "away"}}
-	late := core.Try{Number: 2, Worker: "w", Outcome: &task.Outcome{Class: task.Success, Duration: time.Second}, Superseded: true}
+	lost := core.Try{Number: 2, Revision: "r", Worker: "w",
+		Outcome: &task.Outcome{Class: task.Loss, Reason: "away"}}
+	late := core.Try{Number: 2, Worker: "w",
+		Outcome: &task.Outcome{Class: task.Success, Duration: time.Second}, Superseded: true}
 	again := core.Try{Number: 8, Worker: full.Worker, Outcome: full.Outcome, Superseded: true}
 	row := endedTask(4)
 	row.Try.Number = 9
-	newest := core.Try{Number: 9, Worker: row.Try.Worker, Outcome: row.Try.Outcome, Superseded: true}
+	newest := core.Try{Number: 9, Worker: row.Try.Worker, Outcome: row.Try.Outcome,
+		Superseded: true}
 	elsewhere, other, never := newest, late, late
 	elsewhere.Worker, other.Worker, never.Number = "other", "other", 10
 	for range 2 {
@@ -92,8 +95,13 @@ func TestSamples(t *testing.T) {
 		Time: at(1)}, {Name: "loss", Value: math.NaN(), Line: 4, Time: at(2)}}
 	// the clock was set back
 	second := []metric.Sample{{Name: "loss", Value: 0.125, Line: 5, Stream: "stdout", Time: at(0)}}
-	commit(t, s, sw, core.Changes{Samples: []core.Samples{{Index: 4, Attempt: 1, Points: first}, {Index: 4, Attempt: 2, Points: second}}})
-	commit(t, s, sw, core.Changes{Samples: []core.Samples{{Index: 4, Attempt: 1, Points: first}, {Index: 4, Attempt: 1, Points: second}}}) // the first again
+	commit(t, s, sw,
+		core.Changes{Samples: []core.Samples{{Index: 4, Attempt: 1, Points: first},
+			{Index: 4, Attempt: 2, Points: second}}})
+	// the first again
+	commit(t, s, sw,
+		core.Changes{Samples: []core.Samples{{Index: 4, Attempt: 1, Points: first},
+			{Index: 4, Attempt: 1, Points: second}}})
 	for attempt, want := range map[int][]metric.Sample{1: append(first[:2:2], second...), 2: second,
 		3: nil} {
 		got, err := s.Series(context.Background(), sw, 4, attempt)

@@ -2,40 +2,64 @@ package store
 
 import (
 	"context"
-	"database/sql"
-	"mlframework/sweep/core"
 	"time"
+
+	"mlframework/sweep/core"
 )
 
-// Deed is an entry of the audit. Commit keeps it.
-type Deed = core.AuditEntry
+const putAudit = `INSERT INTO audit (time, uid, user, action, kind, object, detail, outcome, reason,
+	client_key) VALUES (?,?,?,?,?,?,?,?,?,nullif(?,''))`
 
-const putDeed = `INSERT INTO audit (time, uid, user, action, kind, object, detail, outcome, reason) VALUES (?,nullif(?,-1),?,?,?,?,?,?,nullif(?,''))`
-
-func (v values) deed(d Deed) values {
-	return v.add(d.Time.UnixMicro(), int64(d.UID), d.User, d.Action, d.Kind, d.Object, d.Detail, d.Outcome, d.Reason)
+func (v values) audit(e *core.AuditEntry) values {
+	var uid, reason any
+	if e.UID != nil {
+		uid = int64(*e.UID)
+	}
+	if e.Reason != nil {
+		reason = *e.Reason
+	}
+	return v.add(e.Time.UnixMicro(), uid, e.User, e.Action, e.Kind, e.Object, e.Detail, e.Outcome,
+		reason, e.ClientKey)
 }
 
-// Audit lists deeds, the newest first: those on an object, a sweep with its tasks, or "" for all; before an ID, or 0; and at
-// most limit.
-func (r *Reader) Audit(ctx context.Context, object string, before int64, limit int) (all []Deed, err error) {
+const selectAudit = `SELECT seq, time, uid, user, action, kind, object, detail, outcome, reason
+	FROM audit `
+
+// Audit lists audit entries, the newest first: those on an object, a sweep with its tasks, or ""
+// for all; before an ID, or 0; and at most limit.
+func (r *Reader) Audit(ctx context.Context, object string, before int64, limit int,
+) ([]core.AuditEntry, error) {
 	// '0' is what follows '/': the tasks of a sweep are between the two.
-	rows, err := r.db.QueryContext(ctx, `SELECT seq, time, uid, user, action, kind, object, detail, outcome, reason FROM audit
-		WHERE (?1 = '' OR object = ?1 OR object > ?1 || '/' AND object < ?1 || '0') AND (?2 = 0 OR seq < ?2) ORDER BY seq DESC LIMIT ?3`, object, before, limit)
+	return r.audit(ctx, `WHERE (?1 = '' OR object = ?1 OR object > ?1 || '/' AND object < ?1 || '0')
+		AND (?2 = 0 OR seq < ?2) ORDER BY seq DESC LIMIT ?3`, object, before, limit)
+}
+
+// Done returns the audit entry of what was done under a client key; nil: nothing was.
+func (r *Reader) Done(ctx context.Context, clientKey string) (*core.AuditEntry, error) {
+	all, err := r.audit(ctx, `WHERE client_key = ? AND outcome = ? LIMIT 1`, clientKey,
+		core.AuditDone)
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	return &all[0], nil
+}
+
+func (r *Reader) audit(ctx context.Context, where string, args ...any) (all []core.AuditEntry,
+	err error) {
+	rows, err := r.db.QueryContext(ctx, selectAudit+where, args...)
 	if err != nil {
 		return nil, readable(err)
 	}
 	defer rows.Close()
 	for rows.Next() {
-		d, at, uid, reason := Deed{UID: -1}, int64(0), sql.NullInt64{}, sql.NullString{}
-		if err := rows.Scan(&d.ID, &at, &uid, &d.User, &d.Action, &d.Kind, &d.Object, &d.Detail, &d.Outcome, &reason); err != nil {
+		var e core.AuditEntry
+		var at int64
+		if err := rows.Scan(&e.ID, &at, &e.UID, &e.User, &e.Action, &e.Kind, &e.Object, &e.Detail,
+			&e.Outcome, &e.Reason); err != nil {
 			return nil, readable(err)
 		}
-		if uid.Valid {
-			d.UID = int(uid.Int64)
-		}
-		d.Time, d.Reason = time.UnixMicro(at).UTC(), reason.String
-		all = append(all, d)
+		e.Time = time.UnixMicro(at).UTC()
+		all = append(all, e)
 	}
 	return all, readable(rows.Err())
 }

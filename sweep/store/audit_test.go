@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"mlframework/sweep/core"
 	"mlframework/sweep/store"
 )
 
@@ -24,38 +25,44 @@ func TestAudit(t *testing.T) {
 	}
 	defer s.Close()
 	at := time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC)
-	deeds := []store.Deed{
-		{Time: at, UID: 1000, User: "ann", Action: "submit", Kind: "sweep", Object: "train-1", Outcome: "done"},
-		{Time: at, UID: 0, Action: "cancel", Kind: "task", Object: "train-1/42", Outcome: "done"},
-		{Time: at, UID: -1, User: "bo'b", Action: "retry", Kind: "sweep", Object: "train-10", Detail: "tasks=3", Outcome: "refused", Reason: "train-10 is finished"},
-		{Time: at, UID: 1000, Action: "drain", Kind: "worker", Object: "w1", Outcome: "failed", Reason: "the master has stopped"},
+	uid, root, finished, stopped := 1000, 0, "train-10 is finished", "the master has stopped"
+	entries := []core.AuditEntry{
+		{Time: at, UID: &uid, User: "ann", Action: "submit", Kind: "sweep", Object: "train-1",
+			Outcome: "done"},
+		{Time: at, UID: &root, Action: "cancel", Kind: "task", Object: "train-1/42",
+			Outcome: "done"},
+		{Time: at, User: "bo'b", Action: "retry", Kind: "sweep", Object: "train-10",
+			Detail: "tasks=3", Outcome: "refused", Reason: &finished},
+		{Time: at, UID: &uid, Action: "drain", Kind: "worker", Object: "w1", Outcome: "failed",
+			Reason: &stopped},
 	}
-	if err := s.Commit(ctx, store.Group{Deeds: deeds}); err != nil {
+	if err := s.Commit(ctx, store.Group{Audit: entries}); err != nil {
 		t.Fatal(err)
 	}
-	for n := range deeds {
-		deeds[n].ID = int64(n + 1)
+	for n := range entries {
+		entries[n].ID = int64(n + 1)
 	}
 	for _, c := range []struct {
 		object string
 		before int64
 		limit  int
-		want   []store.Deed
+		want   []core.AuditEntry
 	}{
-		{"", 0, 10, []store.Deed{deeds[3], deeds[2], deeds[1], deeds[0]}},
-		{"", 0, 2, []store.Deed{deeds[3], deeds[2]}},
-		{"", 3, 10, []store.Deed{deeds[1], deeds[0]}},
-		{"train-1", 0, 10, []store.Deed{deeds[1], deeds[0]}},
-		{"train-1/42", 0, 10, []store.Deed{deeds[1]}},
+		{"", 0, 10, []core.AuditEntry{entries[3], entries[2], entries[1], entries[0]}},
+		{"", 0, 2, []core.AuditEntry{entries[3], entries[2]}},
+		{"", 3, 10, []core.AuditEntry{entries[1], entries[0]}},
+		{"train-1", 0, 10, []core.AuditEntry{entries[1], entries[0]}},
+		{"train-1/42", 0, 10, []core.AuditEntry{entries[1]}},
 		{"train", 0, 10, nil},
-		{"w1", 0, 10, []store.Deed{deeds[3]}},
+		{"w1", 0, 10, []core.AuditEntry{entries[3]}},
 	} {
 		got, err := s.Audit(ctx, c.object, c.before, c.limit)
 		if diff := cmp.Diff(c.want, got); diff != "" || err != nil {
 			t.Errorf("%q before %d: %v\n%s", c.object, c.before, err, diff)
 		}
 	}
-	for _, change := range []string{"DELETE FROM audit WHERE seq = 1", "UPDATE audit SET user = 'me'"} {
+	for _, change := range []string{"DELETE FROM audit WHERE seq = 1",
+		"UPDATE audit SET user = 'me'"} {
 		if err := s.Exec(change); err == nil || !strings.Contains(err.Error(), "only added to") {
 			t.Errorf("%s: %v", change, err)
 		}
@@ -72,9 +79,12 @@ func TestAuditRow(t *testing.T) {
 		t.Fatal(err)
 	}
 	const rows = 10000
-	var deeds []store.Deed
+	uid := 1000
+	var entries []core.AuditEntry
 	for n := range rows {
-		deeds = append(deeds, store.Deed{Time: time.Now(), UID: 1000, User: "anna", Action: "retry", Kind: "sweep", Object: fmt.Sprintf("run_training-%d", n%100), Outcome: "done"})
+		entries = append(entries, core.AuditEntry{Time: time.Now(), UID: &uid, User: "anna",
+			Action: "retry", Kind: "sweep", Object: fmt.Sprintf("run_training-%d", n%100),
+			Outcome: "done"})
 	}
 	size := func() int64 {
 		info, err := os.Stat(filepath.Join(folder, store.File))
@@ -90,7 +100,7 @@ func TestAuditRow(t *testing.T) {
 	if s, err = store.Open(ctx, folder, "test"); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Commit(ctx, store.Group{Deeds: deeds}); err != nil {
+	if err := s.Commit(ctx, store.Group{Audit: entries}); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Close(); err != nil {
@@ -100,5 +110,50 @@ func TestAuditRow(t *testing.T) {
 		t.Errorf("a row takes %d bytes", each)
 	} else {
 		t.Logf("a row takes %d bytes", each)
+	}
+}
+
+// What was done under a client key is found by it, also in a store that an older program made.
+func TestDoneUnderAKey(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	folder := t.TempDir()
+	const old = `INSERT INTO audit (time, user, action, kind, object, detail, outcome)
+		VALUES (1, 'ann', 'submit', 'sweep', 'train-1', '', 'done')`
+	err := store.MakeOlder(folder, 9, func(exec func(string, ...any) error) {
+		if err := exec(old); err != nil {
+			t.Error(err)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := reader(t, folder) // does not bring it up to date
+	s, err := store.Open(ctx, folder, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	why := "train-1 is open"
+	entries := []core.AuditEntry{
+		{Action: "retry", Object: "train-1", ClientKey: "k", Outcome: core.AuditRefused,
+			Reason: &why},
+		{Action: "retry", Object: "train-1", ClientKey: "k", Outcome: core.AuditDone},
+		{Action: "pause", Object: "train-1", Outcome: core.AuditDone},
+	}
+	if err := s.Commit(ctx, store.Group{Audit: entries}); err != nil {
+		t.Fatal(err)
+	}
+	for key, want := range map[string]int64{"k": 3, "none": 0, "": 0} {
+		got, err := s.Done(ctx, key)
+		if err != nil || (got == nil) != (want == 0) || got != nil && got.ID != want {
+			t.Errorf("under %q: %+v, %v; want %d", key, got, err, want)
+		}
+	}
+	for name, r := range map[string]*store.Reader{"before": before, "after": &s.Reader} {
+		all, err := r.Audit(ctx, "", 0, 10)
+		if err != nil || len(all) != 4 || all[3].User != "ann" {
+			t.Errorf("%s: %+v, %v", name, all, err)
+		}
 	}
 }

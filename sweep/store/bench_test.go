@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -14,11 +15,12 @@ import (
 	"mlframework/sweep/task"
 )
 
-// groupSize is how many tasks a group of the benchmarks holds: about what a busy local master commits at once.
+// groupSize is how many tasks a group of the benchmarks holds: about what a busy local master
+// commits at once.
 const groupSize = 50
 
-// BenchmarkCommit writes tasks as the master does while a sweep of short programs runs: a row when a task is placed and
-// one when it has ended, in groups. The metric rows/s counts both.
+// BenchmarkCommit writes tasks as the master does while a sweep of short programs runs: a row when
+// a task is placed and one when it has ended, in groups. The metric rows/s counts both.
 func BenchmarkCommit(b *testing.B) { benchmarkCommit(b, nil) }
 
 // BenchmarkCommitWhileAsked has columns of the sweep in memory, which commits keep up to date.
@@ -27,7 +29,9 @@ func BenchmarkCommitWhileAsked(b *testing.B) {
 		s.KeepAtMost(1<<30, 1)
 		q := store.Query{Fields: table.FieldHost | table.FieldDuration | table.FieldMetrics,
 			Metrics: []string{"accuracy"}}
-		if err := s.Scan(context.Background(), sw, q, func(*core.Task) bool { return true }); err != nil || s.Kept() == 0 {
+		if err := s.Scan(context.Background(), sw, q, func(*core.Task) bool {
+			return true
+		}); err != nil || s.Kept() == 0 {
 			b.Fatal(err, s.Kept())
 		}
 	})
@@ -66,7 +70,9 @@ func benchmarkCommit(b *testing.B, ask func(*store.Store, store.Sweep)) {
 			placed[i], ended[i] = queuedTask(index), endedTask(index)
 		}
 		for _, tasks := range [][]core.Task{placed, ended} {
-			if err := s.Commit(context.Background(), store.Group{Sweep: sw, Changes: core.Changes{Head: sw.Head, Tasks: tasks}}); err != nil {
+			if err := s.Commit(context.Background(),
+				store.Group{Sweep: sw, Changes: core.Changes{Head: sw.Head,
+					Tasks: tasks}}); err != nil {
 				b.Fatal(err)
 			}
 			rows += len(tasks)
@@ -76,10 +82,12 @@ func benchmarkCommit(b *testing.B, ask func(*store.Store, store.Sweep)) {
 }
 
 func queuedTask(index int64) core.Task {
-	return core.Task{Index: index, State: task.Queued, Try: core.Try{Number: 1, Revision: "0123456789abcdef", Worker: "local"}}
+	return core.Task{Index: index, State: task.Queued,
+		Try: core.Try{Number: 1, Revision: "0123456789abcdef", Worker: "local"}}
 }
 
-// endedTask is a task that succeeded; every tenth failed, and the objective of the others is their index modulo 997.
+// endedTask returns a task that succeeded; every tenth failed, and the objective of the others is
+// their index modulo 997.
 func endedTask(index int64) core.Task {
 	t := queuedTask(index)
 	code := 0
@@ -94,6 +102,24 @@ func endedTask(index int64) core.Task {
 		t.State, t.Try.Outcome.Class, t.Try.Outcome.Reason = task.Failed, task.Error, "exit code 1"
 	}
 	return t
+}
+
+// BenchmarkDeadLetterLeftOut has a dead letter of a worker that has too many, beside 20,000.
+func BenchmarkDeadLetterLeftOut(b *testing.B) {
+	s, _ := begin(b, newRecord())
+	var all []task.DeadLetter
+	for i := range 20_000 {
+		worker := ""
+		if i < 100 {
+			worker = "w1"
+		}
+		all = append(all, deadLetter(fmt.Sprint(i), worker, make([]byte, 3000)))
+	}
+	keep(b, s, all...)
+	left := deadLetter("left out", "w1", nil)
+	for b.Loop() {
+		keep(b, s, left)
+	}
 }
 
 // BenchmarkPages reads what pages show at 200,000 rows.
@@ -143,7 +169,9 @@ func fill(b *testing.B, s *store.Store, sw store.Sweep, rows int64) {
 		for i := from; i < min(from+5000, rows); i++ {
 			tasks = append(tasks, endedTask(i))
 		}
-		if err := s.Commit(context.Background(), store.Group{Sweep: sw, Changes: core.Changes{Head: sw.Head, Tasks: tasks}}); err != nil {
+		if err := s.Commit(context.Background(),
+			store.Group{Sweep: sw, Changes: core.Changes{Head: sw.Head,
+				Tasks: tasks}}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -164,11 +192,13 @@ func begin(tb testing.TB, r core.Record) (*store.Store, store.Sweep) {
 }
 
 func newRecord() core.Record {
-	return core.Record{Version: task.Version, Space: new(space.Space), Recipe: task.Recipe{Definition: "train", Revision: "0123456789abcdef"},
+	return core.Record{Version: task.Version, Space: new(space.Space),
+		Recipe:    task.Recipe{Definition: "train", Revision: "0123456789abcdef"},
 		Objective: metric.Objective{Metric: "accuracy", Maximize: true}}
 }
 
-// at is a moment, in seconds after a day in 2026.
+// at returns a moment, in seconds after a day in 2026.
 func at(seconds float64) time.Time {
-	return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC).Add(time.Duration(seconds * float64(time.Second)))
+	return time.Date(2026, 1, 2, 3, 4, 5, 0,
+		time.UTC).Add(time.Duration(seconds * float64(time.Second)))
 }

@@ -18,17 +18,10 @@ import (
 // Checks is what a person should know about the results of a sweep, of the newest attempts of its
 // tasks.
 type Checks struct {
-	Unkept     []Unkept          // by host
+	Unkept     []core.Unkept     // by host
 	Unread     []core.Unread     // by metric, in the order of the tasks
 	Unmeasured []core.Unmeasured // in the order of the tasks
 	Surpassed  *core.Surpassed   // nil: no task is
-}
-
-// Unkept is tasks on one host whose output was not kept in full, other than for its ceiling.
-type Unkept struct {
-	Host  string
-	Tasks int64
-	Error string // of one of them
 }
 
 // Bounds of what Checks lists.
@@ -51,7 +44,7 @@ func (r *Reader) Checks(ctx context.Context, s Sweep) (c Checks, err error) {
 		return c, readable(err)
 	}
 	defer rows.Close()
-	unkept := map[string]Unkept{}
+	unkept := map[string]core.Unkept{}
 	var metrics metric.Final
 	for rows.Next() {
 		var index, state int64
@@ -88,7 +81,7 @@ func takesLast(r core.Record) bool {
 }
 
 // output takes what was told of the output of one task.
-func (c *Checks) output(index int64, host string, out outputs, unkept map[string]Unkept) {
+func (c *Checks) output(index int64, host string, out outputs, unkept map[string]core.Unkept) {
 	if failed := cmp.Or(out.Stdout.Error, out.Stderr.Error); failed != "" {
 		u := unkept[host]
 		if u.Host, u.Tasks = host, u.Tasks+1; u.Error == "" || failed < u.Error {

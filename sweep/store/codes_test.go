@@ -9,11 +9,14 @@ import (
 	"mlframework/sweep/store"
 )
 
-// beforeOutlines makes of a store's schema the one that had no outlines.
-const beforeOutlines = `ALTER TABLE sweeps DROP COLUMN outline;`
+// beforeOutlines makes of a store's schema the one that had no outlines: all that came since goes.
+const beforeOutlines = `ALTER TABLE sweeps DROP COLUMN outline;
+DROP INDEX audit_keys;
+ALTER TABLE audit DROP COLUMN client_key;
+DROP TABLE dead_letters;`
 
-// beforeCodes makes of a store's schema the one that had a code for each revision, whatever the sweep: all that came since
-// goes.
+// beforeCodes makes of a store's schema the one that had a code for each revision, whatever the
+// sweep: all that came since goes.
 const beforeCodes = beforeOutlines + `
 ALTER TABLE sweeps DROP COLUMN ran;
 ALTER TABLE workers DROP COLUMN image;
@@ -37,7 +40,8 @@ func TestCodesOfAnOlderStore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	commit(t, s, sw, core.Changes{Tasks: []core.Task{endedTask(0), endedTask(1)}}) // of revision 0123456789abcdef
+	// of revision 0123456789abcdef
+	commit(t, s, sw, core.Changes{Tasks: []core.Task{endedTask(0), endedTask(1)}})
 	if err := errors.Join(s.Exec(beforeCodes), s.Close()); err != nil {
 		t.Fatal(err)
 	}
@@ -49,10 +53,12 @@ func TestCodesOfAnOlderStore(t *testing.T) {
 		}
 		return codes
 	}
-	if old, err := reader(t, folder).Sweep(context.Background(), sw.Head.ID); err != nil || old.Head.Ran != 0 {
+	if old, err := reader(t, folder).Sweep(context.Background(), sw.Head.ID); err != nil ||
+		old.Head.Ran != 0 {
 		t.Errorf("the sweep of an older store ran for %v, %v; want 0", old.Head.Ran, err)
 	}
-	differs(t, "before", map[string]string{"r1": "c1", "0123456789abcdef": "c2", "never": "c3"}, codes(reader(t, folder)))
+	differs(t, "before", map[string]string{"r1": "c1", "0123456789abcdef": "c2", "never": "c3"},
+		codes(reader(t, folder)))
 	if s, err = store.Open(context.Background(), folder, "test"); err != nil {
 		t.Fatal(err)
 	}

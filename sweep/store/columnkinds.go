@@ -11,28 +11,28 @@ import (
 // columnKind is how a column of tasks gets into memory and back.
 type columnKind struct {
 	field table.Fields
-	name  string                                     // in SQL
-	of    func(*core.Task) any                       // its value: int64, string, or nil
-	set   func(*core.Task, *memory, int64, *columns) // puts a value into a task
+	name  string                                             // in SQL
+	of    func(*core.Task) any                               // its value: int64, string, or nil
+	set   func(*core.Task, *rowBuffer, int64, *sweepColumns) // puts a value into a task
 }
 
 var columnKinds = []columnKind{
 	{table.FieldAttempts, "tries", func(t *core.Task) any { return int64(t.Tries) },
-		func(t *core.Task, _ *memory, n int64, _ *columns) { t.Tries = int(n) }},
+		func(t *core.Task, _ *rowBuffer, n int64, _ *sweepColumns) { t.Tries = int(n) }},
 	{table.FieldRevision, "revision", func(t *core.Task) any { return t.Try.Revision },
-		func(t *core.Task, _ *memory, n int64, c *columns) { t.Try.Revision = c.texts[n] }},
+		func(t *core.Task, _ *rowBuffer, n int64, c *sweepColumns) { t.Try.Revision = c.texts[n] }},
 	{table.FieldHost, "host", ofStart(func(t *core.Task) any { return t.Try.Start.Host }),
-		func(t *core.Task, _ *memory, n int64, c *columns) { begun(t).Host = c.texts[n] }},
+		func(t *core.Task, _ *rowBuffer, n int64, c *sweepColumns) { begun(t).Host = c.texts[n] }},
 	{table.FieldSlot, "slot", ofStart(func(t *core.Task) any { return int64(t.Try.Start.Slot) }),
-		func(t *core.Task, _ *memory, n int64, _ *columns) { begun(t).Slot = int(n) }},
+		func(t *core.Task, _ *rowBuffer, n int64, _ *sweepColumns) { begun(t).Slot = int(n) }},
 	{table.FieldStarted, "started", ofStart(func(t *core.Task) any {
 		return t.Try.Started.UnixMicro()
 	}),
-		func(t *core.Task, _ *memory, n int64, _ *columns) { t.Try.Started = moment(n) }},
+		func(t *core.Task, _ *rowBuffer, n int64, _ *sweepColumns) { t.Try.Started = timeOf(n) }},
 	{table.FieldDuration, "duration", ofEnd(func(o *task.Outcome) any {
 		return o.Duration.Microseconds()
 	}),
-		func(t *core.Task, m *memory, n int64, _ *columns) {
+		func(t *core.Task, m *rowBuffer, n int64, _ *sweepColumns) {
 			m.ended(t).Duration = time.Duration(n) * time.Microsecond
 		}},
 	{table.FieldExitCode, "exit_code", ofEnd(func(o *task.Outcome) any {
@@ -40,12 +40,14 @@ var columnKinds = []columnKind{
 			return nil
 		}
 		return int64(*o.ExitCode)
-	}), func(t *core.Task, m *memory, n int64, _ *columns) {
+	}), func(t *core.Task, m *rowBuffer, n int64, _ *sweepColumns) {
 		m.code = int(n)
 		m.ended(t).ExitCode = &m.code
 	}},
 	{table.FieldReason, "reason", ofEnd(func(o *task.Outcome) any { return o.Reason }),
-		func(t *core.Task, m *memory, n int64, c *columns) { m.ended(t).Reason = c.texts[n] }},
+		func(t *core.Task, m *rowBuffer, n int64, c *sweepColumns) {
+			m.ended(t).Reason = c.texts[n]
+		}},
 }
 
 var metricKind = columnKind{field: table.FieldMetrics, name: "metrics"}
@@ -68,7 +70,7 @@ func ofEnd(get func(*task.Outcome) any) func(*core.Task) any {
 	}
 }
 
-// begun is the start of a task that has one, at a time that nobody asked for.
+// begun returns the start of a task that has one, at a time that nobody asked for.
 func begun(t *core.Task) *task.Start {
 	if t.Try.Started.IsZero() {
 		t.Try.Started = time.UnixMicro(0)
@@ -76,7 +78,7 @@ func begun(t *core.Task) *task.Start {
 	return &t.Try.Start
 }
 
-func (m *memory) ended(t *core.Task) *task.Outcome {
+func (m *rowBuffer) ended(t *core.Task) *task.Outcome {
 	t.Try.Outcome = &m.outcome
 	return &m.outcome
 }

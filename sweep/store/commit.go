@@ -19,11 +19,11 @@ type Group struct {
 	Changes core.Changes
 	Rewrite bool // Sweep.Record is not on disk as it is
 	Workers []Worker
-	Deeds   []Deed // what people did; they are only added to
+	Audit   []core.AuditEntry // only added to
 }
 
-// Commit writes groups in one transaction. When it returns nil everything is on disk; else nothing of it is, and the
-// store goes on. It does not end with ctx.
+// Commit writes groups in one transaction. When it returns nil everything is on disk; else nothing
+// of it is, and the store goes on. It does not end with ctx.
 func (s *Store) Commit(ctx context.Context, groups ...Group) error {
 	ctx = context.WithoutCancel(ctx)
 	if err := s.Check(); err != nil {
@@ -31,16 +31,16 @@ func (s *Store) Commit(ctx context.Context, groups ...Group) error {
 	}
 	conn, err := s.db.Conn(ctx)
 	if err != nil {
-		return placed(filepath.Dir(s.path), err)
+		return withPath(filepath.Dir(s.path), err)
 	}
 	err = conn.Raw(func(c any) error { return s.write.commit(ctx, c.(connection), groups) })
 	if err == nil {
 		for _, g := range groups {
-			s.recent.update(g.Sweep.Seq, g.Changes.Tasks)
+			s.columns.update(g.Sweep.Seq, g.Changes.Tasks)
 			s.names.update(g.Sweep.Seq, g.Changes.Tasks)
 		}
 	}
-	return placed(filepath.Dir(s.path), errors.Join(err, conn.Close()))
+	return withPath(filepath.Dir(s.path), errors.Join(err, conn.Close()))
 }
 
 // transact runs do in one transaction.
@@ -50,13 +50,14 @@ func (s *Store) transact(ctx context.Context, do func(*sql.Tx) error) error {
 	}
 	tx, err := s.db.BeginTx(ctx, nil)
 	if err != nil {
-		return placed(filepath.Dir(s.path), err)
+		return withPath(filepath.Dir(s.path), err)
 	}
 	if err := do(tx); err != nil {
-		_ = tx.Rollback() // after some errors SQLite has rolled back already, which makes this one fail
-		return placed(filepath.Dir(s.path), err)
+		// after some errors SQLite has rolled back already, which makes this one fail
+		_ = tx.Rollback()
+		return withPath(filepath.Dir(s.path), err)
 	}
-	return placed(filepath.Dir(s.path), tx.Commit())
+	return withPath(filepath.Dir(s.path), tx.Commit())
 }
 
 // commit writes groups in one transaction of c.
@@ -90,22 +91,26 @@ func (w *writer) put(ctx context.Context, g Group) error {
 		}
 	}
 	for _, k := range g.Workers {
-		if err := w.exec(ctx, w.worker, w.values[:0].add(k.Name, k.Incarnation, k.Host, k.Program, int64(k.Started), k.Drained, int64(k.Slots), k.Image, k.Environment)); err != nil {
+		if err := w.exec(ctx, w.worker,
+			w.values[:0].add(k.Name, k.Incarnation, k.Host, k.Program, int64(k.Started), k.Drained,
+				int64(k.Slots), k.Image, k.Environment)); err != nil {
 			return err
 		}
 	}
-	for _, d := range g.Deeds {
-		if err := w.exec(ctx, w.deed, w.values[:0].deed(d)); err != nil {
+	for i := range g.Audit {
+		if err := w.exec(ctx, w.audit, w.values[:0].audit(&g.Audit[i])); err != nil {
 			return err
 		}
 	}
 	for _, t := range changes.Tasks {
-		if err := w.exec(ctx, w.row, w.values[:0].add(seq, t.Index).row(g.Sweep.Record, t)); err != nil {
+		if err := w.exec(ctx, w.row, w.values[:0].add(seq, t.Index).row(g.Sweep.Record,
+			t)); err != nil {
 			return err
 		}
 	}
 	for _, t := range changes.Tries {
-		if err := w.exec(ctx, w.try, w.values[:0].add(seq, t.Index, t.Try.Superseded).try(t.Try)); err != nil {
+		if err := w.exec(ctx, w.try, w.values[:0].add(seq, t.Index,
+			t.Try.Superseded).try(t.Try)); err != nil {
 			return err
 		}
 	}
@@ -132,5 +137,6 @@ func (w *writer) putSamples(ctx context.Context, seq int64, s core.Samples) erro
 	}
 	hash := fnv.New64a()
 	_, _ = hash.Write(points) // never fails
-	return w.exec(ctx, w.samples, w.values[:0].add(seq, s.Index, int64(s.Attempt), int64(hash.Sum64()), string(points)))
+	return w.exec(ctx, w.samples,
+		w.values[:0].add(seq, s.Index, int64(s.Attempt), int64(hash.Sum64()), string(points)))
 }

@@ -12,7 +12,8 @@ import (
 	"mlframework/sweep/store"
 )
 
-// TestCutLog cuts the log at any byte, or turns a bit: the store opens with a prefix of its groups, and goes on.
+// TestCutLog cuts the log at any byte, or turns a bit: the store opens with a prefix of its groups,
+// and goes on.
 func TestCutLog(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()

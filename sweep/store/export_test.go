@@ -8,9 +8,18 @@ import (
 	"path/filepath"
 )
 
-// Plan is how SQLite would run a query, one line for each step.
+// Plan returns how SQLite would run a query, one line for each step.
 func (r *Reader) Plan(ctx context.Context, s Sweep, q Query) (steps []string, err error) {
 	text, args := q.sql(s.Seq)
+	return r.plan(ctx, text, args...)
+}
+
+// DeadLetterPlan returns how SQLite would store a dead letter.
+func (r *Reader) DeadLetterPlan(ctx context.Context) (steps []string, err error) {
+	return r.plan(ctx, keepDeadLetter, make([]any, 11)...)
+}
+
+func (r *Reader) plan(ctx context.Context, text string, args ...any) (steps []string, err error) {
 	rows, err := r.db.QueryContext(ctx, "EXPLAIN QUERY PLAN "+text, args...)
 	if err != nil {
 		return nil, err
@@ -33,7 +42,8 @@ func (s *Store) Exec(text string, args ...any) error {
 	return err
 }
 
-// Limit lets the store have at most so many pages more than it has now, as if the disk were full then; 0: no limit.
+// Limit lets the store have at most so many pages more than it has now, as if the disk were full
+// then; 0: no limit.
 func (s *Store) Limit(more int) error {
 	limit := 1 << 30
 	if more > 0 {
@@ -45,17 +55,20 @@ func (s *Store) Limit(more int) error {
 	return s.Exec(fmt.Sprintf("PRAGMA max_page_count = %d", limit))
 }
 
-// Versions is the number of migrations.
+// Versions returns the number of migrations.
 func Versions() int { return len(migrations) }
 
-// KeepAtMost sets the room of columns in memory, and how many tasks a question reads from the store before.
-func (s *Store) KeepAtMost(bytes int64, tasks int) { s.recent.most, s.recent.least = bytes, tasks }
+// KeepAtMost sets the room of columns in memory, and how many tasks a question reads from the store
+// before.
+func (s *Store) KeepAtMost(bytes int64, tasks int) {
+	s.columns.maxBytes, s.columns.minTasks = bytes, tasks
+}
 
-// Kept is how many bytes of columns are in memory.
+// Kept returns how many bytes of columns are in memory.
 func (s *Store) Kept() (bytes int64) {
-	s.recent.mu.Lock()
-	defer s.recent.mu.Unlock()
-	for _, c := range s.recent.sweeps {
+	s.columns.mu.Lock()
+	defer s.columns.mu.Unlock()
+	for _, c := range s.columns.sweeps {
 		bytes += c.bytes.Load()
 	}
 	return bytes
@@ -63,17 +76,17 @@ func (s *Store) Kept() (bytes int64) {
 
 // ForgetColumns forgets the columns in memory, as a lack of room does.
 func (s *Store) ForgetColumns() {
-	s.recent.mu.Lock()
-	defer s.recent.mu.Unlock()
-	s.recent.sweeps = nil
+	s.columns.mu.Lock()
+	defer s.columns.mu.Unlock()
+	s.columns.sweeps = nil
 }
 
-// Newest is the sweep whose columns were used last; 0: none is kept.
+// Newest returns the sweep whose columns were used last; 0: none is kept.
 func (s *Store) Newest() int64 {
-	s.recent.mu.Lock()
-	defer s.recent.mu.Unlock()
-	if n := len(s.recent.sweeps); n > 0 {
-		return s.recent.sweeps[n-1].seq
+	s.columns.mu.Lock()
+	defer s.columns.mu.Unlock()
+	if n := len(s.columns.sweeps); n > 0 {
+		return s.columns.sweeps[n-1].seq
 	}
 	return 0
 }
@@ -97,5 +110,5 @@ func MakeOlder(folder string, version int, fill func(exec func(string, ...any) e
 	return errors.Join(err, db.Close())
 }
 
-// Folder is where the store is.
+// Folder returns where the store is.
 func (s *Store) Folder() string { return filepath.Dir(s.path) }

@@ -30,14 +30,16 @@ func TestRewrite(t *testing.T) {
 	sw.Record.Priority, sw.Record.Extensions = 5, []*space.Space{more}
 	h := sw.Head
 	h.Total, h.State = 11, core.Paused
-	if err := s.Commit(context.Background(), store.Group{Sweep: sw, Changes: core.Changes{Head: h}, Rewrite: true}); err != nil {
+	if err := s.Commit(context.Background(),
+		store.Group{Sweep: sw, Changes: core.Changes{Head: h}, Rewrite: true}); err != nil {
 		t.Fatal(err)
 	}
 	got, err := s.Sweep(context.Background(), sw.Head.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Head.Total != 11 || got.Head.State != core.Paused || got.Record.Priority != 5 || len(got.Record.Extensions) != 1 || got.Record.Extensions[0].Len() != 2 {
+	if got.Head.Total != 11 || got.Head.State != core.Paused || got.Record.Priority != 5 ||
+		len(got.Record.Extensions) != 1 || got.Record.Extensions[0].Len() != 2 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -51,7 +53,8 @@ func TestFirstVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	sw, err := s.Add(context.Background(), store.New{Record: newRecord(), Total: 9})
-	if err := errors.Join(err, s.Exec(beforeCodes+"DROP TABLE audit; PRAGMA user_version = 1"), s.Close()); err != nil {
+	if err := errors.Join(err, s.Exec(beforeCodes+"DROP TABLE audit; PRAGMA user_version = 1"),
+		s.Close()); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {

@@ -14,7 +14,8 @@ import (
 	"mlframework/sweep/store"
 )
 
-// TestFull fills the store: the group that does not fit is refused as a whole, and the store goes on when there is room.
+// TestFull fills the store: the group that does not fit is refused as a whole, and the store goes
+// on when there is room.
 func TestFull(t *testing.T) {
 	t.Parallel()
 	s, sw := begin(t, newRecord())
@@ -36,7 +37,9 @@ func TestFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	ballast := filepath.Join(disk, "ballast")
-	testFull(t, s, sw, func() error { return os.WriteFile(ballast, make([]byte, 1<<20), 0o600) }, func() error { return os.Remove(ballast) })
+	testFull(t, s, sw, func() error {
+		return os.WriteFile(ballast, make([]byte, 1<<20), 0o600)
+	}, func() error { return os.Remove(ballast) })
 }
 
 func testFull(t *testing.T, s *store.Store, sw store.Sweep, fill, free func() error) {
@@ -61,7 +64,9 @@ func testFull(t *testing.T, s *store.Store, sw store.Sweep, fill, free func() er
 	for err == nil && n < 10_000 {
 		err = next()
 	}
-	if !errors.Is(err, syscall.ENOSPC) || !strings.HasPrefix(err.Error(), "the disk of the store is full") || strings.Contains(err.Error(), "\n") {
+	if !errors.Is(err, syscall.ENOSPC) ||
+		!strings.HasPrefix(err.Error(), "the disk of the store is full") ||
+		strings.Contains(err.Error(), "\n") {
 		t.Fatalf("after %d groups: %v", n, err)
 	}
 	for range 3 {
@@ -100,7 +105,8 @@ func TestReadOnlyFolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := unix.Mount("tmpfs", disk, "tmpfs", unix.MS_REMOUNT|unix.MS_RDONLY, "size=4m"); err != nil {
+	if err := unix.Mount("tmpfs", disk, "tmpfs", unix.MS_REMOUNT|unix.MS_RDONLY,
+		"size=4m"); err != nil {
 		t.Skipf("SKIPPED: a file system cannot be made read-only here: %v", err)
 	}
 	if n := groups(t, reader(t, disk), sw); n != 1 {

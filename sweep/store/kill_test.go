@@ -16,16 +16,18 @@ import (
 	"mlframework/sweep/task"
 )
 
-// group is the n-th group that the tests of this file commit: ten new rows, ten that have ended, and the head, which
-// says how many groups there are.
+// group returns the n-th group that the tests of this file commit: ten new rows, ten that have
+// ended, and the head, which says how many groups there are.
 func group(sw store.Sweep, n int64) store.Group {
 	c := core.Changes{Head: sw.Head}
 	c.Head.Issued = (n + 1) * 10
 	c.Head.Rows = core.Counts{task.Queued: 10, task.Succeeded: n * 10}
 	for i := range int64(10) {
-		c.Tasks = append(c.Tasks, core.Task{Index: n*10 + i, State: task.Queued, Try: core.Try{Number: 1}})
+		c.Tasks = append(c.Tasks, core.Task{Index: n*10 + i, State: task.Queued,
+			Try: core.Try{Number: 1}})
 		if n > 0 {
-			c.Tasks = append(c.Tasks, core.Task{Index: (n-1)*10 + i, State: task.Succeeded, Tries: 1, Try: core.Try{Number: 1}})
+			c.Tasks = append(c.Tasks, core.Task{Index: (n-1)*10 + i, State: task.Succeeded,
+				Tries: 1, Try: core.Try{Number: 1}})
 		}
 	}
 	return store.Group{Sweep: sw, Changes: c}
@@ -65,7 +67,8 @@ func child(folder string) {
 	panic(err)
 }
 
-// TestKill kills a process that commits, several times at another moment: what it was told is there.
+// TestKill kills a process that commits, several times at another moment: what it was told is
+// there.
 func TestKill(t *testing.T) {
 	t.Parallel()
 	for _, after := range []int{1, 7, 60, 300} {
@@ -92,8 +95,8 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// killed runs a child until it has confirmed so many groups, kills it, and returns how many it confirmed. Meanwhile the
-// store is refused to others.
+// killed runs a child until it has confirmed so many groups, kills it, and returns how many it
+// confirmed. Meanwhile the store is refused to others.
 func killed(t *testing.T, folder string, after int) (confirmed int64) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -111,7 +114,8 @@ func killed(t *testing.T, folder string, after int) (confirmed int64) {
 		if i == after {
 			_, err := store.Open(context.Background(), folder, "test")
 			inUse, ok := errors.AsType[*store.InUse](err)
-			if !ok || !strings.HasPrefix(inUse.Holder, fmt.Sprintf("the child (pid %d, since 2", cmd.Process.Pid)) {
+			if !ok || !strings.HasPrefix(inUse.Holder,
+				fmt.Sprintf("the child (pid %d, since 2", cmd.Process.Pid)) {
 				t.Errorf("a second writer: %v", err)
 			}
 			_ = cmd.Process.Kill()

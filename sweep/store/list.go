@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
+	"math"
 
 	"mlframework/sweep/core"
 )
@@ -15,36 +17,31 @@ type Listed struct {
 	Seq     int64
 	Head    core.Head
 	Outline core.Outline
-	Unread  string // why not all of it could be read; "": it could
+	Damage  string // why not all of it could be read; "": it could
 }
 
-// Summary is the sweep as it stands. One that could not be read has no revision, and says why.
+// Summary returns the sweep as it stands. One that could not be read has no revision, and says why.
 func (l Listed) Summary() core.Summary {
 	s := l.Outline.Summary(l.Head)
-	if l.Unread != "" {
-		s.Revision, s.Reason = "", &l.Unread
+	if l.Damage != "" {
+		s.Revision, s.Reason = "", &l.Damage
 	}
 	return s
 }
 
-// selectListed reads sweeps for scanListed. A store that no writer of this version has opened has no
-// column outline, as selectSweeps says of ran: there it is made of the record.
+// selectListed reads sweeps for scanListed. A store that no writer of this version has opened has
+// no column outline, as selectSweeps says of ran: there it is made of the record.
 const selectListed = `SELECT ` + headColumns + `,
 	coalesce((SELECT outline FROM sweeps AS s WHERE s.seq = sweeps.seq), ` + outlined + `)
 	FROM sweeps CROSS JOIN (SELECT 0 AS ran, NULL AS outline)`
 
-// List lists sweeps without reading their records, the oldest first: those after a sweep, "" for the
-// first, and at most limit, 0 for all. One that cannot be read says why. The error is *UnknownSweep
-// when there is no sweep after.
+// List lists sweeps without reading their records, the oldest first: those after a sweep, "" for
+// the first, and at most limit, 0 for all. One that cannot be read says why. The error is
+// *UnknownSweep when there is no sweep after.
 func (r *Reader) List(ctx context.Context, after string, limit int) (all []Listed, _ error) {
-	seq := int64(0)
-	if after != "" {
-		err := r.db.QueryRowContext(ctx, `SELECT seq FROM sweeps WHERE id = ?`, after).Scan(&seq)
-		if errors.Is(err, sql.ErrNoRows) {
-			return nil, &UnknownSweep{ID: after}
-		} else if err != nil {
-			return nil, readable(err)
-		}
+	seq, err := r.seq(ctx, after)
+	if err != nil {
+		return nil, err
 	}
 	if limit <= 0 {
 		limit = -1 // of SQLite: all
@@ -52,11 +49,52 @@ func (r *Reader) List(ctx context.Context, after string, limit int) (all []Liste
 	return r.listed(ctx, selectListed+` WHERE seq > ? ORDER BY seq LIMIT ?`, seq, limit)
 }
 
+// listedAtOnce is how many sweeps NewestFirst reads at a time.
+const listedAtOnce = 200
+
+// NewestFirst iterates over sweeps as List lists them, but the newest first: from a sweep on, ""
+// for the newest. No query stays open between them. The error is *UnknownSweep when there is no
+// such sweep; after an error nothing more comes.
+func (r *Reader) NewestFirst(ctx context.Context, from string) iter.Seq2[Listed, error] {
+	return func(yield func(Listed, error) bool) {
+		newest, err := r.seq(ctx, from)
+		if from == "" {
+			newest = math.MaxInt64
+		}
+		for more := err == nil; more; {
+			var some []Listed
+			some, err = r.listed(ctx, selectListed+` WHERE seq <= ? ORDER BY seq DESC LIMIT ?`,
+				newest, listedAtOnce)
+			for _, l := range some {
+				if newest = l.Seq - 1; !yield(l, nil) {
+					return
+				}
+			}
+			more = err == nil && len(some) == listedAtOnce
+		}
+		if err != nil {
+			yield(Listed{}, err)
+		}
+	}
+}
+
+// seq returns where a sweep stands in the order of submission; 0 for "".
+func (r *Reader) seq(ctx context.Context, id string) (seq int64, _ error) {
+	if id == "" {
+		return 0, nil
+	}
+	err := r.db.QueryRowContext(ctx, `SELECT seq FROM sweeps WHERE id = ?`, id).Scan(&seq)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, &UnknownSweep{ID: id}
+	}
+	return seq, readable(err)
+}
+
 // Head reads how a sweep stands, as List does.
 func (r *Reader) Head(ctx context.Context, id string) (core.Head, error) {
 	found, err := r.listed(ctx, selectListed+` WHERE id = ?`, id)
 	if err == nil && len(found) == 0 {
-		err = r.unknown(ctx, id)
+		err = r.unknownSweep(ctx, id)
 	}
 	if err != nil {
 		return core.Head{}, err
@@ -93,11 +131,11 @@ func scanListed(rows *sql.Rows) (l Listed, err error) {
 	damaged := json.Unmarshal(kept, &outline)
 	switch {
 	case outline.Unread > 0:
-		l.Unread = fmt.Sprintf("the sweep's record is damaged at character %d", outline.Unread)
+		l.Damage = fmt.Sprintf("the sweep's record is damaged at character %d", outline.Unread)
 	case damaged != nil:
-		l.Unread = fmt.Sprintf("what is listed of the sweep's record is damaged: %v", damaged)
+		l.Damage = fmt.Sprintf("what is listed of the sweep's record is damaged: %v", damaged)
 	case wrong != nil:
-		l.Unread = fmt.Sprintf("the sweep's counts of tasks are damaged: %v", wrong)
+		l.Damage = fmt.Sprintf("the sweep's counts of tasks are damaged: %v", wrong)
 	}
 	if l.Outline.Images == nil {
 		l.Outline.Images = []string{}

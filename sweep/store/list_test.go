@@ -9,11 +9,13 @@ import (
 	"mlframework/sweep/store"
 )
 
-// recordsToList are of several programs: an image of an older one, images by worker, a priority.
+// recordsToList returns records of several programs: an image of an older one, images by worker, a
+// priority.
 func recordsToList() (all []core.Record) {
 	plain, ranked, imaged, old := newRecord(), newRecord(), newRecord(), newRecord()
 	ranked.Priority, ranked.Project = -7, `/home/änna/a "project" </x>`
-	imaged.Images = core.Images{"z@sha256:1": {"gpu1"}, "a@sha256:2": {"gpu1", "gpu2"}, "Z": {"gpu3"}}
+	imaged.Images = core.Images{"z@sha256:1": {"gpu1"}, "a@sha256:2": {"gpu1", "gpu2"},
+		"Z": {"gpu3"}}
 	old.Image, old.Recipe.Revision = "python", ""
 	return []core.Record{plain, ranked, imaged, old}
 }
@@ -28,7 +30,7 @@ func addAll(t *testing.T, s *store.Store, records []core.Record) {
 	}
 }
 
-// summaries are those of all records, the oldest first.
+// summaries returns those of all records, the oldest first.
 func summaries(t *testing.T, r *store.Reader) (all []core.Summary) {
 	t.Helper()
 	sweeps, err := r.Sweeps(t.Context())

@@ -28,9 +28,9 @@ func (e *InUse) Error() string {
 // lockFile is the name of the file that says who writes the store.
 const lockFile = "lock"
 
-// lock is the writer's. It is held by open files, so it ends with the process however that ends: the folder, which nobody
-// can remove and make anew without taking the store away, and a file in it, for programs of before and for network file
-// systems, which lock no folders.
+// lock is the writer's. It is held by open files, so it ends with the process however that ends:
+// the folder, which nobody can remove and make anew without taking the store away, and a file in
+// it, for programs of before and for network file systems, which lock no folders.
 type lock struct {
 	path string // of the file
 	name string
@@ -74,7 +74,8 @@ func (l *lock) take() (*os.File, error) {
 	} else if err != nil {
 		return nil, errors.Join(fmt.Errorf("lock %s: %w", l.path, err), f.Close())
 	}
-	note := fmt.Sprintf("%s (pid %d, since %s)\n", l.name, os.Getpid(), time.Now().Format(time.DateTime))
+	note := fmt.Sprintf("%s (pid %d, since %s)\n", l.name, os.Getpid(),
+		time.Now().Format(time.DateTime))
 	if err := errors.Join(f.Truncate(0), write(f, note)); err != nil {
 		return nil, errors.Join(err, unlock(f))
 	}
@@ -92,8 +93,8 @@ func (l *lock) inUse() error {
 	return &InUse{Holder: strings.TrimSpace(string(holder))}
 }
 
-// renew makes the file again when it was removed or replaced, and reports whether it was. Where only the file is locked
-// another process may have taken the store meanwhile: *InUse.
+// renew makes the file again when it was removed or replaced, and reports whether it was. Where
+// only the file is locked another process may have taken the store meanwhile: *InUse.
 func (l *lock) renew() (renewed bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -136,8 +137,8 @@ func (l *lock) release() error {
 	return errors.Join(errs...)
 }
 
-// unlock unlocks a file and closes it. Closing it alone does not while another goroutine is starting a program: until that
-// is executed it holds a copy of the open file.
+// unlock unlocks a file and closes it. Closing it alone does not while another goroutine is
+// starting a program: until that is executed it holds a copy of the open file.
 func unlock(f *os.File) error {
 	return errors.Join(syscall.Flock(int(f.Fd()), syscall.LOCK_UN), f.Close())
 }

@@ -15,42 +15,43 @@ import (
 )
 
 // metricNames holds in memory which metrics tasks of some sweeps ever had, and from which index on,
-// so that the names are found without reading every task. Commit adds to it. Safe for concurrent use.
+// so that the names are found without reading every task. Commit adds to it. Safe for concurrent
+// use.
 type metricNames struct {
 	mu     sync.Mutex
-	sweeps []*namesOf // the one used last is the last
+	sweeps []*sweepMetricNames // the one used last is the last
 }
 
-// namesOf are the metrics of one sweep. A task may have lost one since, with a new attempt; none below
-// its index has had it.
-type namesOf struct {
-	seq   int64
-	first map[string]int64
-	whole bool // every task was read
+// sweepMetricNames are the metrics of one sweep. A task may have lost one since, with a new
+// attempt; none below its index has had it.
+type sweepMetricNames struct {
+	seq      int64
+	first    map[string]int64
+	complete bool // every task was read
 }
 
 const (
-	mostNamed = 64     // sweeps
-	mostNames = 10_000 // of one sweep; one that has more is read every time
+	maxNamedSweeps = 64     // sweeps
+	maxMetricNames = 10_000 // of one sweep; one that has more is read every time
 )
 
 // use returns the names of a sweep, which is the one used last from then on.
-func (m *metricNames) use(seq int64) *namesOf {
-	at := slices.IndexFunc(m.sweeps, func(n *namesOf) bool { return n.seq == seq })
-	n := &namesOf{seq: seq, first: map[string]int64{}}
+func (m *metricNames) use(seq int64) *sweepMetricNames {
+	at := slices.IndexFunc(m.sweeps, func(n *sweepMetricNames) bool { return n.seq == seq })
+	n := &sweepMetricNames{seq: seq, first: map[string]int64{}}
 	if at >= 0 {
 		n = m.sweeps[at]
 		m.sweeps = slices.Delete(m.sweeps, at, at+1)
 	}
 	m.sweeps = append(m.sweeps, n)
-	if len(m.sweeps) > mostNamed {
+	if len(m.sweeps) > maxNamedSweeps {
 		m.sweeps = slices.Delete(m.sweeps, 0, 1)
 	}
 	return n
 }
 
 // add takes in the metrics of a task.
-func (n *namesOf) add(t *core.Task) {
+func (n *sweepMetricNames) add(t *core.Task) {
 	for _, v := range t.Try.Metrics() {
 		if first, have := n.first[v.Name]; !have || t.Index < first {
 			n.first[v.Name] = t.Index
@@ -62,7 +63,7 @@ func (n *namesOf) add(t *core.Task) {
 func (m *metricNames) update(seq int64, tasks []core.Task) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	at := slices.IndexFunc(m.sweeps, func(n *namesOf) bool { return n.seq == seq })
+	at := slices.IndexFunc(m.sweeps, func(n *sweepMetricNames) bool { return n.seq == seq })
 	if at < 0 {
 		return
 	}
@@ -70,31 +71,32 @@ func (m *metricNames) update(seq int64, tasks []core.Task) {
 	for i := range tasks {
 		n.add(&tasks[i])
 	}
-	if len(n.first) > mostNames {
+	if len(n.first) > maxMetricNames {
 		m.sweeps = slices.Delete(m.sweeps, at, at+1)
 	}
 }
 
-// known returns what is in memory of a sweep's names. When not all are, those that are committed from
-// now on are added to n, for [metricNames.fill].
-func (m *metricNames) known(seq int64) (n *namesOf, first map[string]int64, whole bool) {
+// known returns what is in memory of a sweep's names. When not all are, those that are committed
+// from now on are added to n, for [metricNames.fill].
+func (m *metricNames) known(seq int64) (n *sweepMetricNames, first map[string]int64, whole bool) {
 	if m == nil {
 		return nil, nil, false
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	n = m.use(seq)
-	if !n.whole {
+	if !n.complete {
 		return n, nil, false
 	}
 	return n, maps.Clone(n.first), true
 }
 
 // fill adds what was read of every task of a sweep since [metricNames.known].
-func (m *metricNames) fill(n *namesOf, read map[string]int64) {
+func (m *metricNames) fill(n *sweepMetricNames, read map[string]int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if !slices.Contains(m.sweeps, n) || len(read) > mostNames { // forgotten: commits were not added
+	// forgotten: commits were not added
+	if !slices.Contains(m.sweeps, n) || len(read) > maxMetricNames {
 		return
 	}
 	for name, first := range read {
@@ -102,7 +104,7 @@ func (m *metricNames) fill(n *namesOf, read map[string]int64) {
 			n.first[name] = first
 		}
 	}
-	n.whole = true
+	n.complete = true
 }
 
 // MetricNames lists the metrics that tasks of a sweep have, by the first task that has each, and as

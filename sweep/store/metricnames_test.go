@@ -11,8 +11,8 @@ import (
 	"mlframework/sweep/store"
 )
 
-// TestMetricNames holds the names that the writer has in memory to those of all tasks, while tasks get
-// new attempts with other metrics.
+// TestMetricNames holds the names that the writer has in memory to those of all tasks, while tasks
+// get new attempts with other metrics.
 func TestMetricNames(t *testing.T) {
 	t.Parallel()
 	s, sw := begin(t, newRecord())

@@ -11,7 +11,8 @@ import (
 	"mlframework/sweep/task"
 )
 
-// ranking is the value of each succeeded task of a sweep for the sweep's objective, by index; nil where it has none.
+// ranking returns the value of each succeeded task of a sweep for the sweep's objective, by index;
+// nil where it has none.
 func (r *Reader) ranking(ctx context.Context, s Sweep) (map[int64]any, error) {
 	values := map[int64]any{}
 	for t, err := range r.Tasks(ctx, s, Query{States: []task.State{task.Succeeded, task.Timeout}}) {
@@ -41,9 +42,10 @@ func rank(ctx context.Context, tx *sql.Tx, s Sweep, values map[int64]any) error 
 	return nil
 }
 
-// Unranked counts the succeeded tasks of a sweep that have no number for its objective, and those among them that reported nan for it,
-// and reads the first of them, at most limit.
-func (r *Reader) Unranked(ctx context.Context, s Sweep, limit int) (count, nan int64, first []core.Task, err error) {
+// Unranked counts the succeeded tasks of a sweep that have no number for its objective, and those
+// among them that reported nan for it, and reads the first of them, at most limit.
+func (r *Reader) Unranked(ctx context.Context, s Sweep, limit int) (count, nan int64,
+	first []core.Task, err error) {
 	var ranked int64
 	query, args := `SELECT count(*) FROM tasks WHERE sweep = ? AND objective IS NOT NULL`, []any{s.Seq}
 	if s.Record.Objective.Timeouts { // else only those that succeeded have one
@@ -64,7 +66,8 @@ func (r *Reader) Unranked(ctx context.Context, s Sweep, limit int) (count, nan i
 		first = append(first, t)
 	}
 	const printed = `SELECT count(*) FROM tasks WHERE sweep = ? AND state = ? AND objective IS NULL AND instr(metrics, ?)`
-	err = r.db.QueryRowContext(ctx, printed, s.Seq, int64(task.Succeeded), storedName(s.Record.Objective.Metric)+"null").Scan(&nan)
+	err = r.db.QueryRowContext(ctx, printed, s.Seq, int64(task.Succeeded),
+		storedName(s.Record.Objective.Metric)+"null").Scan(&nan)
 	return count, nan, first, readable(err)
 }
 
@@ -87,7 +90,7 @@ func (r *Reader) Printed(ctx context.Context, s Sweep, metric string) (bool, err
 	return err == nil, readable(err)
 }
 
-// storedName is how a metric's name stands before its value in the column metrics.
+// storedName returns how a metric's name stands before its value in the column metrics.
 func storedName(name string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(text(metric.Final{{Name: name}}), "{"), "0}")
 }

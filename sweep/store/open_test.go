@@ -57,7 +57,8 @@ func TestReader(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for name, r := range map[string]*store.Reader{"opened before": beside, "opened after": reader(t, folder)} {
+	for name, r := range map[string]*store.Reader{"opened before": beside,
+		"opened after": reader(t, folder)} {
 		if n := len(all(t, r, sw, store.Query{})); n != 3 {
 			t.Errorf("%s: %d rows", name, n)
 		}
@@ -90,8 +91,10 @@ func TestNoStore(t *testing.T) {
 		"no folder": {none: true},
 		"no file":   {none: true, folder: true},
 		"empty":     {none: true, folder: true, file: []byte{}},
-		"garbage":   {folder: true, file: garbage, read: "damaged or no store", write: "damaged or no store"},
-		"newer":     {folder: true, version: store.Versions() + 1, read: "use the newer program", write: "use the newer program"},
+		"garbage": {folder: true, file: garbage, read: "damaged or no store",
+			write: "damaged or no store"},
+		"newer": {folder: true, version: store.Versions() + 1, read: "use the newer program",
+			write: "use the newer program"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -146,10 +149,12 @@ func TestCancelled(t *testing.T) {
 	gone, cancel := context.WithCancel(context.Background())
 	commit(t, s, sw, core.Changes{Tasks: []core.Task{endedTask(0)}})
 	cancel()
-	if _, err := s.Add(gone, store.New{Record: newRecord(), Total: 1}); !errors.Is(err, context.Canceled) {
+	if _, err := s.Add(gone, store.New{Record: newRecord(), Total: 1}); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	if err := s.Commit(gone, store.Group{Sweep: sw, Changes: core.Changes{Tasks: []core.Task{endedTask(1)}}}); err != nil {
+	if err := s.Commit(gone, store.Group{Sweep: sw,
+		Changes: core.Changes{Tasks: []core.Task{endedTask(1)}}}); err != nil {
 		t.Errorf("a commit ends with the caller: %v", err)
 	}
 	if n := len(all(t, &s.Reader, sw, store.Query{})); n != 2 {

@@ -18,14 +18,18 @@ func TestPlans(t *testing.T) {
 		q    store.Query
 		want string // in every step that searches
 	}{
-		"page":       {store.Query{From: 9, Limit: 50}, "PRIMARY KEY (sweep=? AND idx>?)"},
-		"unfinished": {store.Query{States: []task.State{task.Pending, task.Queued, task.Claimed, task.Running}}, "INDEX tasks_open (sweep=? AND state=? AND idx>?)"},
-		"failed":     {store.Query{States: bad[:1], Limit: 50}, "INDEX tasks_bad (sweep=? AND state=? AND idx>?)"},
-		"failures":   {store.Query{States: bad, Limit: 50}, "INDEX tasks_bad (sweep=? AND state=? AND idx>?)"},
-		"succeeded":  {store.Query{States: []task.State{task.Succeeded}}, "PRIMARY KEY (sweep=? AND idx>?)"},
-		"single":     {store.Query{Indexes: []int64{7, 9}}, "PRIMARY KEY (sweep=? AND idx=?)"},
-		"lowest":     {store.Query{Best: -1, Limit: 10}, "INDEX tasks_best (sweep=?"},
-		"highest":    {store.Query{Best: 1, Limit: 10}, "INDEX tasks_best (sweep=?"},
+		"page": {store.Query{From: 9, Limit: 50}, "PRIMARY KEY (sweep=? AND idx>?)"},
+		"unfinished": {store.Query{States: []task.State{task.Pending, task.Queued, task.Claimed,
+			task.Running}}, "INDEX tasks_open (sweep=? AND state=? AND idx>?)"},
+		"failed": {store.Query{States: bad[:1], Limit: 50},
+			"INDEX tasks_bad (sweep=? AND state=? AND idx>?)"},
+		"failures": {store.Query{States: bad, Limit: 50},
+			"INDEX tasks_bad (sweep=? AND state=? AND idx>?)"},
+		"succeeded": {store.Query{States: []task.State{task.Succeeded}},
+			"PRIMARY KEY (sweep=? AND idx>?)"},
+		"single":  {store.Query{Indexes: []int64{7, 9}}, "PRIMARY KEY (sweep=? AND idx=?)"},
+		"lowest":  {store.Query{Best: -1, Limit: 10}, "INDEX tasks_best (sweep=?"},
+		"highest": {store.Query{Best: 1, Limit: 10}, "INDEX tasks_best (sweep=?"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -35,10 +39,23 @@ func TestPlans(t *testing.T) {
 			}
 			for _, step := range steps {
 				if strings.HasPrefix(step, "SEARCH") && !strings.Contains(step, test.want) ||
-					strings.HasPrefix(step, "SCAN") && !strings.HasPrefix(step, "SCAN json_each") || step == "USE TEMP B-TREE FOR ORDER BY" {
+					strings.HasPrefix(step, "SCAN") && !strings.HasPrefix(step, "SCAN json_each") ||
+					step == "USE TEMP B-TREE FOR ORDER BY" {
 					t.Errorf("%q in\n%s", step, strings.Join(steps, "\n"))
 				}
 			}
 		})
+	}
+}
+
+// TestADeadLetterReadsThoseOfItsWorker: of those of others there may be 20,000.
+func TestADeadLetterReadsThoseOfItsWorker(t *testing.T) {
+	t.Parallel()
+	s, _ := begin(t, newRecord())
+	steps, err := s.DeadLetterPlan(t.Context())
+	all := strings.Join(steps, "\n")
+	if err != nil || strings.Count(all, "INDEX dead_letters_worker (worker=?)") != 2 ||
+		strings.Contains(all, "SCAN dead_letters") {
+		t.Errorf("%v\n%s", err, all)
 	}
 }

@@ -14,10 +14,11 @@ type Query struct {
 	From   int64        // indexes below it are left out
 	Best   int          // -1: lowest objective first, 1: highest first; only tasks that have one
 	Limit  int          // 0: all
-	// Indexes are the tasks, those of them that have a row; it excludes States, From and Best. nil: all.
+	// Indexes are the tasks, those of them that have a row; it excludes States, From and Best. nil:
+	// all.
 	Indexes []int64
-	// Fields are what is read of each task beside its index and state; 0: everything. Others are as they are in the zero
-	// Task.
+	// Fields are what is read of each task beside its index and state; 0: everything. Others are as
+	// they are in the zero Task.
 	Fields table.Fields
 	// Metrics are those that are looked at, if Fields has them; others may be missing. nil: all.
 	Metrics []string
@@ -30,8 +31,8 @@ const (
 
 func (q Query) selected() string { return `SELECT ` + q.columns() + ` FROM tasks` }
 
-// sql is the query's text and arguments. SQLite knows nothing about how many rows are in which state, so the text says
-// which index to use.
+// sql returns the query's text and arguments. SQLite knows nothing about how many rows are in which
+// state, so the text says which index to use.
 func (q Query) sql(seq int64) (text string, args []any) {
 	if q.Indexes != nil {
 		text, args = q.byIndexes(seq)
@@ -47,8 +48,8 @@ func (q Query) sql(seq int64) (text string, args []any) {
 	return text, args
 }
 
-// byIndex is tasks in the order of their index: one range for each state, which SQLite merges as it reads, so that the
-// first page of a million failed tasks costs no more than the page.
+// byIndex returns tasks in the order of their index: one range for each state, which SQLite merges
+// as it reads, so that the first page of a million failed tasks costs no more than the page.
 func (q Query) byIndex(seq int64) (text string, args []any) {
 	if len(q.States) == 0 {
 		return q.selected() + ` WHERE sweep = ? AND idx >= ? ORDER BY idx`, []any{seq, q.From}
@@ -61,7 +62,7 @@ func (q Query) byIndex(seq int64) (text string, args []any) {
 	return strings.Join(ranges, ` UNION ALL `) + ` ORDER BY idx`, args
 }
 
-// byIndexes is single tasks, in the order of their index.
+// byIndexes returns single tasks, in the order of their index.
 func (q Query) byIndexes(seq int64) (text string, args []any) {
 	list := []byte{'['}
 	for i, index := range q.Indexes {
@@ -73,8 +74,8 @@ func (q Query) byIndexes(seq int64) (text string, args []any) {
 	return q.selected() + ` WHERE sweep = ? AND idx IN (SELECT value FROM json_each(?)) ORDER BY idx`, []any{seq, string(append(list, ']'))}
 }
 
-// rangeOf names the index that has the tasks of a state, and repeats its condition, without which SQLite does not use it.
-// Tasks that succeeded, the many, have none.
+// rangeOf names the index that has the tasks of a state, and repeats its condition, without which
+// SQLite does not use it. Tasks that succeeded, the many, have none.
 func rangeOf(s task.State) string {
 	switch {
 	case s < task.Succeeded:
@@ -85,7 +86,8 @@ func rangeOf(s task.State) string {
 	return ` WHERE true`
 }
 
-// best is tasks that have a value of the objective, in its order. The plus signs keep SQLite from other indexes.
+// best returns tasks that have a value of the objective, in its order. The plus signs keep SQLite
+// from other indexes.
 func (q Query) best(seq int64) (text string, args []any) {
 	text, args = q.selected()+` INDEXED BY tasks_best WHERE sweep = ? AND objective IS NOT NULL AND +idx >= ?`, []any{seq, q.From}
 	if len(q.States) > 0 {

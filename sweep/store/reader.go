@@ -16,9 +16,9 @@ import (
 
 // Reader reads a store, also while another process writes it. It is safe for concurrent use.
 type Reader struct {
-	db     *sql.DB
-	recent *recent      // nil: of a store that another process writes
-	names  *metricNames // likewise
+	db      *sql.DB
+	columns *columnCache // nil: of a store that another process writes
+	names   *metricNames // likewise
 }
 
 var readerPragmas = []string{"busy_timeout(10000)", "query_only(1)"}
@@ -45,22 +45,24 @@ func openReader(ctx context.Context, folder string, settings url.Values) (*Reade
 		err = fmt.Errorf("%w in %s", ErrNone, folder)
 	}
 	if err != nil {
-		return nil, errors.Join(placed(folder, err), db.Close())
+		return nil, errors.Join(withPath(folder, err), db.Close())
 	}
 	return &Reader{db: db}, nil
 }
 
-// cannotShare tells that the files could not be made which readers share with a writer: the folder is read-only, or its disk
-// is full.
+// cannotShare reports whether the files could not be made which readers share with a writer: the
+// folder is read-only, or its disk is full.
 func cannotShare(err error) bool {
 	if _, full := errors.AsType[*Full](err); full {
 		return true
 	}
 	e, ok := errors.AsType[*sqlite.Error](err)
-	return ok && (e.Code()&0xff == sqlite3.SQLITE_CANTOPEN || e.Code()&0xff == sqlite3.SQLITE_READONLY)
+	return ok && (e.Code()&0xff == sqlite3.SQLITE_CANTOPEN ||
+		e.Code()&0xff == sqlite3.SQLITE_READONLY)
 }
 
-// closed tells that the last writer left nothing in the log, so that the database alone is the store.
+// closed reports whether the last writer left nothing in the log, so that the database alone is the
+// store.
 func closed(folder string) bool {
 	log, err := os.Stat(filepath.Join(folder, File+"-wal"))
 	return errors.Is(err, fs.ErrNotExist) || err == nil && log.Size() == 0

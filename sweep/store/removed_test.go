@@ -14,11 +14,14 @@ import (
 	"mlframework/sweep/store"
 )
 
-// Nothing is confirmed that goes into a database which nobody finds any more, and who watches is told.
+// Nothing is confirmed that goes into a database which nobody finds any more, and who watches is
+// told.
 func TestADatabaseThatWasRemoved(t *testing.T) {
 	t.Parallel()
 	for name, remove := range map[string]func(folder string) error{
-		"the file":   func(folder string) error { return os.Remove(filepath.Join(folder, store.File)) },
+		"the file": func(folder string) error {
+			return os.Remove(filepath.Join(folder, store.File))
+		},
 		"the folder": os.RemoveAll,
 		"replaced": func(folder string) error {
 			path := filepath.Join(folder, store.File)
@@ -39,7 +42,8 @@ func TestADatabaseThatWasRemoved(t *testing.T) {
 			}
 			_, added := s.Add(context.Background(), store.New{Record: newRecord(), Total: 9})
 			for what, err := range map[string]error{
-				"add": added, "commit": s.Commit(context.Background(), group(sw, 0)), "check": s.Check(),
+				"add": added, "commit": s.Commit(context.Background(), group(sw, 0)),
+				"check": s.Check(),
 				"watch": s.Watch(t.Context(), slog.New(slog.DiscardHandler)),
 			} {
 				if _, ok := errors.AsType[*store.Removed](err); !ok {
@@ -108,7 +112,8 @@ func TestALockThatWasRemoved(t *testing.T) {
 		}
 	}
 	stop()
-	if err := <-watched; err != nil || !strings.Contains(log.String(), "the store's lock was removed; it was made again") {
+	if err := <-watched; err != nil ||
+		!strings.Contains(log.String(), "the store's lock was removed; it was made again") {
 		t.Errorf("%v: %s", err, &log)
 	}
 	refused()

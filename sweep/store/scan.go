@@ -22,9 +22,9 @@ import (
 // Each asks the store nothing: columns that many questions look at are kept in memory, and one
 // question reads them at a time.
 func (r *Reader) Scan(ctx context.Context, s Sweep, q Query, each func(*core.Task) bool) error {
-	if r.recent != nil {
-		if wanted, ok := q.wanted(); ok && r.recent.mayKeep(s, len(wanted)) {
-			return r.scanRecent(ctx, s, q, wanted, each)
+	if r.columns != nil {
+		if wanted, ok := q.cacheable(); ok && r.columns.fits(s, len(wanted)) {
+			return r.scanCached(ctx, s, q, wanted, each)
 		}
 	}
 	return r.read(ctx, s, q, each)
@@ -33,17 +33,18 @@ func (r *Reader) Scan(ctx context.Context, s Sweep, q Query, each func(*core.Tas
 // read is Scan from the store itself.
 func (r *Reader) read(ctx context.Context, s Sweep, q Query, each func(*core.Task) bool) error {
 	var t core.Task
-	var at memory
+	var at rowBuffer
 	text, args := q.sql(s.Seq)
 	return r.scan(ctx, text, args, func(d decoder, row []driver.Value) (bool, error) {
-		t, at = core.Task{}, memory{metrics: at.metrics}
+		t, at = core.Task{}, rowBuffer{metrics: at.metrics}
 		err := d.decode(row, &t, &at)
 		return err == nil && each(&t), err
 	})
 }
 
 // scan calls each with the rows of a query until it returns false.
-func (r *Reader) scan(ctx context.Context, text string, args []any, each func(decoder, []driver.Value) (bool, error)) error {
+func (r *Reader) scan(ctx context.Context, text string, args []any,
+	each func(decoder, []driver.Value) (bool, error)) error {
 	conn, err := r.db.Conn(ctx)
 	if err != nil {
 		return readable(err)
@@ -61,7 +62,8 @@ func (r *Reader) scan(ctx context.Context, text string, args []any, each func(de
 // cancelEvery is after how many rows a scan sees whether it is wanted still.
 const cancelEvery = 256
 
-func scanRows(ctx context.Context, rows driver.Rows, each func(decoder, []driver.Value) (bool, error)) error {
+func scanRows(ctx context.Context, rows driver.Rows,
+	each func(decoder, []driver.Value) (bool, error)) error {
 	d, err := newDecoder(rows.Columns())
 	if err != nil {
 		return err
@@ -82,7 +84,7 @@ func scanRows(ctx context.Context, rows driver.Rows, each func(decoder, []driver
 	}
 }
 
-// columns are those that a query reads; fields of results are in columns of their own.
+// columns returns those that a query reads; fields of results are in columns of their own.
 func (q Query) columns() string {
 	if q.Fields == 0 {
 		return taskColumns
@@ -116,15 +118,15 @@ func (q Query) columns() string {
 const ofOutcome = table.FieldDuration | table.FieldExitCode | table.FieldReason |
 	table.FieldMetrics | table.FieldSteps
 
-// memory is what a task points to.
-type memory struct {
+// rowBuffer is what a task points to.
+type rowBuffer struct {
 	outcome task.Outcome
 	code    int
 	metrics metric.Final
 }
 
 // decoder has for each column of a query what puts its value into a task; what is NULL is left out.
-type decoder []func(t *core.Task, m *memory, value driver.Value) error
+type decoder []func(t *core.Task, m *rowBuffer, value driver.Value) error
 
 func newDecoder(columns []string) (d decoder, err error) {
 	for _, name := range columns {
@@ -137,7 +139,7 @@ func newDecoder(columns []string) (d decoder, err error) {
 	return d, nil
 }
 
-func (d decoder) decode(row []driver.Value, t *core.Task, m *memory) error {
+func (d decoder) decode(row []driver.Value, t *core.Task, m *rowBuffer) error {
 	for i, v := range row {
 		if v == nil {
 			continue
@@ -150,41 +152,51 @@ func (d decoder) decode(row []driver.Value, t *core.Task, m *memory) error {
 }
 
 // decoders are by the names of columns in tasks and in attempts.
-var decoders = map[string]func(*core.Task, *memory, driver.Value) error{
-	"idx":   whole(func(t *core.Task, _ *memory, n int64) { t.Index = n }),
-	"state": whole(func(t *core.Task, _ *memory, n int64) { t.State = task.State(n) }),
-	"place": whole(func(t *core.Task, _ *memory, n int64) { // both in one
+var decoders = map[string]func(*core.Task, *rowBuffer, driver.Value) error{
+	"idx":   intDecoder(func(t *core.Task, _ *rowBuffer, n int64) { t.Index = n }),
+	"state": intDecoder(func(t *core.Task, _ *rowBuffer, n int64) { t.State = task.State(n) }),
+	"place": intDecoder(func(t *core.Task, _ *rowBuffer, n int64) { // both in one
 		t.Index, t.State = n>>stateBits, task.State(n&(1<<stateBits-1))
 	}),
-	"cancelling": whole(func(t *core.Task, _ *memory, n int64) { t.Cancelling = n != 0 }),
-	"charged":    object(func(t *core.Task, _ *memory) any { return &t.Charged }),
-	"not_before": whole(func(t *core.Task, _ *memory, n int64) { t.NotBefore = moment(n) }),
-	"tries":      whole(func(t *core.Task, _ *memory, n int64) { t.Tries = int(n) }),
-	"superseded": whole(func(t *core.Task, _ *memory, n int64) { t.Try.Superseded = n != 0 }),
-	"attempt":    whole(func(t *core.Task, _ *memory, n int64) { t.Try.Number = int(n) }),
-	"revision":   words(func(t *core.Task, _ *memory, s string) { t.Try.Revision = s }),
-	"worker":     words(func(t *core.Task, _ *memory, s string) { t.Try.Worker = s }),
-	"host":       words(func(t *core.Task, _ *memory, s string) { t.Try.Start.Host = s }),
-	"slot":       whole(func(t *core.Task, _ *memory, n int64) { t.Try.Start.Slot = int(n) }),
-	"gpus":       object(func(t *core.Task, _ *memory) any { return &t.Try.Start.GPUs }),
-	"resumed":    whole(func(t *core.Task, _ *memory, n int64) { t.Try.Start.Resumed = n != 0 }),
-	"started":    whole(func(t *core.Task, _ *memory, n int64) { t.Try.Started = moment(n) }),
-	"duration":   whole(func(_ *core.Task, m *memory, n int64) { m.outcome.Duration = time.Duration(n) * time.Microsecond }),
-	"class": words(func(t *core.Task, m *memory, s string) {
+	"cancelling": intDecoder(func(t *core.Task, _ *rowBuffer, n int64) { t.Cancelling = n != 0 }),
+	"charged":    jsonDecoder(func(t *core.Task, _ *rowBuffer) any { return &t.Charged }),
+	"not_before": intDecoder(func(t *core.Task, _ *rowBuffer, n int64) { t.NotBefore = timeOf(n) }),
+	"tries":      intDecoder(func(t *core.Task, _ *rowBuffer, n int64) { t.Tries = int(n) }),
+	"superseded": intDecoder(func(t *core.Task, _ *rowBuffer, n int64) {
+		t.Try.Superseded = n != 0
+	}),
+	"attempt":  intDecoder(func(t *core.Task, _ *rowBuffer, n int64) { t.Try.Number = int(n) }),
+	"revision": textDecoder(func(t *core.Task, _ *rowBuffer, s string) { t.Try.Revision = s }),
+	"worker":   textDecoder(func(t *core.Task, _ *rowBuffer, s string) { t.Try.Worker = s }),
+	"host":     textDecoder(func(t *core.Task, _ *rowBuffer, s string) { t.Try.Start.Host = s }),
+	"slot": intDecoder(func(t *core.Task, _ *rowBuffer, n int64) {
+		t.Try.Start.Slot = int(n)
+	}),
+	"gpus": jsonDecoder(func(t *core.Task, _ *rowBuffer) any { return &t.Try.Start.GPUs }),
+	"resumed": intDecoder(func(t *core.Task, _ *rowBuffer, n int64) {
+		t.Try.Start.Resumed = n != 0
+	}),
+	"started": intDecoder(func(t *core.Task, _ *rowBuffer, n int64) {
+		t.Try.Started = timeOf(n)
+	}),
+	"duration": intDecoder(func(_ *core.Task, m *rowBuffer, n int64) {
+		m.outcome.Duration = time.Duration(n) * time.Microsecond
+	}),
+	"class": textDecoder(func(t *core.Task, m *rowBuffer, s string) {
 		m.outcome.Class = task.Class(s)
 		t.Try.Outcome = &m.outcome
 	}),
-	"ended": whole(func(t *core.Task, m *memory, n int64) { // instead of the class
+	"ended": intDecoder(func(t *core.Task, m *rowBuffer, n int64) { // instead of the class
 		if n != 0 {
 			t.Try.Outcome = &m.outcome
 		}
 	}),
-	"exit_code": whole(func(_ *core.Task, m *memory, n int64) {
+	"exit_code": intDecoder(func(_ *core.Task, m *rowBuffer, n int64) {
 		m.code = int(n)
 		m.outcome.ExitCode = &m.code
 	}),
-	"reason": words(func(_ *core.Task, m *memory, s string) { m.outcome.Reason = s }),
-	"metrics": func(t *core.Task, m *memory, v driver.Value) (err error) {
+	"reason": textDecoder(func(_ *core.Task, m *rowBuffer, s string) { m.outcome.Reason = s }),
+	"metrics": func(t *core.Task, m *rowBuffer, v driver.Value) (err error) {
 		text, ok := v.(string)
 		if !ok {
 			return fmt.Errorf("%v are no metrics", v)
@@ -196,17 +208,19 @@ var decoders = map[string]func(*core.Task, *memory, driver.Value) error{
 		}
 		return err
 	},
-	"output": func(_ *core.Task, m *memory, v driver.Value) error {
+	"output": func(_ *core.Task, m *rowBuffer, v driver.Value) error {
 		var out outputs
 		err := decodeJSON(v, &out)
-		m.outcome.Stdout, m.outcome.Stderr, m.outcome.Unmeasured = out.Stdout, out.Stderr, out.Unmeasured
+		m.outcome.Stdout, m.outcome.Stderr, m.outcome.Unmeasured = out.Stdout, out.Stderr,
+			out.Unmeasured
 		m.outcome.Thinned = out.Thinned
 		return err
 	},
 }
 
-func whole(set func(*core.Task, *memory, int64)) func(*core.Task, *memory, driver.Value) error {
-	return func(t *core.Task, m *memory, v driver.Value) error {
+func intDecoder(set func(*core.Task, *rowBuffer, int64)) func(*core.Task, *rowBuffer,
+	driver.Value) error {
+	return func(t *core.Task, m *rowBuffer, v driver.Value) error {
 		n, ok := v.(int64)
 		if !ok {
 			return fmt.Errorf("%v is no whole number", v)
@@ -216,8 +230,9 @@ func whole(set func(*core.Task, *memory, int64)) func(*core.Task, *memory, drive
 	}
 }
 
-func words(set func(*core.Task, *memory, string)) func(*core.Task, *memory, driver.Value) error {
-	return func(t *core.Task, m *memory, v driver.Value) error {
+func textDecoder(set func(*core.Task, *rowBuffer, string)) func(*core.Task, *rowBuffer,
+	driver.Value) error {
+	return func(t *core.Task, m *rowBuffer, v driver.Value) error {
 		text, ok := v.(string)
 		if !ok {
 			return fmt.Errorf("%v is no text", v)
@@ -227,8 +242,9 @@ func words(set func(*core.Task, *memory, string)) func(*core.Task, *memory, driv
 	}
 }
 
-func object(in func(*core.Task, *memory) any) func(*core.Task, *memory, driver.Value) error {
-	return func(t *core.Task, m *memory, v driver.Value) error { return decodeJSON(v, in(t, m)) }
+func jsonDecoder(in func(*core.Task, *rowBuffer) any) func(*core.Task, *rowBuffer,
+	driver.Value) error {
+	return func(t *core.Task, m *rowBuffer, v driver.Value) error { return decodeJSON(v, in(t, m)) }
 }
 
 func decodeJSON(v driver.Value, into any) error {
@@ -239,4 +255,4 @@ func decodeJSON(v driver.Value, into any) error {
 	return json.Unmarshal([]byte(text), into)
 }
 
-func moment(micros int64) time.Time { return time.UnixMicro(micros).UTC() }
+func timeOf(micros int64) time.Time { return time.UnixMicro(micros).UTC() }

@@ -6,12 +6,13 @@ import (
 	"fmt"
 )
 
-// migrations bring a store from one version of the schema to the next; a store's version is how many of them ran. A
-// migration that was released never changes.
+// migrations bring a store from one version of the schema to the next; a store's version is how
+// many of them ran. A migration that was released never changes.
 //
-// What stands in tasks is the newest attempt of each task; attempts holds those it left behind. So the usual task, which
-// needs one attempt, costs one row. The partial indexes keep that row cheap to write: a task that succeeds passes
-// through tasks_open only, and every page or export is a range of an index at a million tasks.
+// What stands in tasks is the newest attempt of each task; attempts holds those it left behind. So
+// the usual task, which needs one attempt, costs one row. The partial indexes keep that row cheap
+// to write: a task that succeeds passes through tasks_open only, and every page or export is a
+// range of an index at a million tasks.
 var migrations = []string{`
 CREATE TABLE sweeps (
 	seq        INTEGER PRIMARY KEY,          -- order of submission
@@ -103,8 +104,9 @@ CREATE TABLE samples (
 	UNIQUE (sweep, idx, attempt, hash)
 );
 `,
-	// A record may hold extensions, without which a program would take their tasks for points of the space. The tables are as
-	// they were: only the version tells older programs to leave the store alone.
+	// A record may hold extensions, without which a program would take their tasks for points of
+	// the space. The tables are as they were: only the version tells older programs to leave the
+	// store alone.
 	`/* sweep.Record: extensions, priority */`,
 	// What people did. Nothing takes a row out or changes it.
 	`
@@ -148,10 +150,11 @@ ALTER TABLE sweeps ADD COLUMN ran INTEGER NOT NULL DEFAULT 0; -- microseconds
 `,
 	// What is infinite is 1e999 among metrics, which earlier programs cannot read.
 	`/* result.Final.AppendStored */`,
-	// Spans stand behind metrics, which earlier programs cannot read, and a record's metrics are more than patterns.
+	// Spans stand behind metrics, which earlier programs cannot read, and a record's metrics are
+	// more than patterns.
 	`/* result.Spans, result.Rule */`,
-	// What lists show of a record stands beside it, and the record is the last column: SQLite reads a
-	// long one to come to what follows it.
+	// What lists show of a record stands beside it, and the record is the last column: SQLite reads
+	// a long one to come to what follows it.
 	`
 CREATE TABLE listed (
 	seq        INTEGER PRIMARY KEY,
@@ -179,6 +182,27 @@ INSERT INTO listed SELECT seq, id, definition, number, client_key, state, reason
 DROP TABLE sweeps;
 ALTER TABLE listed RENAME TO sweeps;
 `,
+	// What was done under the key of a client is done once.
+	`
+ALTER TABLE audit ADD COLUMN client_key TEXT;
+CREATE INDEX audit_keys ON audit (client_key) WHERE client_key IS NOT NULL;
+`,
+	// Dead letters, which the broker kept before.
+	`
+CREATE TABLE dead_letters (
+	seq    INTEGER PRIMARY KEY,              -- order in which they came
+	id     TEXT    NOT NULL UNIQUE,          -- one that is delivered again is one row
+	queue  TEXT    NOT NULL,
+	reason TEXT    NOT NULL,
+	time   INTEGER,                          -- NULL: not known
+	worker TEXT    NOT NULL,                 -- whose dead letters are bounded; '': nobody's
+	user   TEXT    NOT NULL,                 -- task.Sender
+	key    TEXT    NOT NULL,
+	size   INTEGER NOT NULL,                 -- of the message; body may be its beginning only
+	body   BLOB    NOT NULL
+);
+CREATE INDEX dead_letters_worker ON dead_letters (worker) WHERE worker <> '';
+`,
 }
 
 // outlined makes the outline of a record in SQL, as a migration did: it does not change.
@@ -197,7 +221,8 @@ func migrate(ctx context.Context, db *sql.DB) error {
 		return err
 	}
 	for n := have; n < len(migrations); n++ {
-		step := fmt.Sprintf("BEGIN IMMEDIATE; %s; PRAGMA user_version = %d; COMMIT", migrations[n], n+1)
+		step := fmt.Sprintf("BEGIN IMMEDIATE; %s; PRAGMA user_version = %d; COMMIT", migrations[n],
+			n+1)
 		if _, err := db.ExecContext(ctx, step); err != nil {
 			_, _ = db.ExecContext(ctx, "ROLLBACK")
 			return fmt.Errorf("bring the store to version %d: %w", n+1, err)
@@ -212,7 +237,9 @@ func version(ctx context.Context, db *sql.DB) (have int, err error) {
 		return 0, err
 	}
 	if have > len(migrations) {
-		return 0, fmt.Errorf("the store has version %d and this program knows %d: use the newer program", have, len(migrations))
+		return 0,
+			fmt.Errorf("the store has version %d and this program knows %d: use the newer program",
+				have, len(migrations))
 	}
 	return have, nil
 }

@@ -1,8 +1,9 @@
 // Package store is the truth about every sweep: an SQLite database in one folder.
 //
-// One process writes (Open takes a lock that dies with it), any number read beside it (OpenReader). The writer commits
-// groups: everything that a step of the master changed is one transaction, on disk when Commit returns. Only the master
-// and the commands import it; it is the only package that knows SQL.
+// One process writes (Open takes a lock that dies with it), any number read beside it (OpenReader).
+// The writer commits groups: everything that a step of the master changed is one transaction, on
+// disk when Commit returns. Only the master and the commands import it; it is the only package that
+// knows SQL.
 package store
 
 import (
@@ -34,12 +35,16 @@ type Store struct {
 	path   string // of the database
 	opened fs.FileInfo
 	write  writer
-	// Slow is why the store gave up its usual journal, for the user to read once; empty on a local file system.
+
+	deadLetters deadLetterTotals
+	// Slow is why the store gave up its usual journal, for the user to read once; empty on a local
+	// file system.
 	Slow string
 }
 
-// Open makes the folder and the store as needed, brings the schema up to date and takes the writer's lock: *InUse when
-// another process has it. Name is what others are told of this one, such as "run-tasks run_training".
+// Open makes the folder and the store as needed, brings the schema up to date and takes the
+// writer's lock: *InUse when another process has it. Name is what others are told of this one, such
+// as "run-tasks run_training".
 func Open(ctx context.Context, folder, name string) (*Store, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, err
@@ -50,20 +55,25 @@ func Open(ctx context.Context, folder, name string) (*Store, error) {
 	}
 	s := &Store{lock: lock}
 	if err := s.open(ctx, folder); err != nil {
-		return nil, errors.Join(placed(folder, err), s.Close())
+		return nil, errors.Join(withPath(folder, err), s.Close())
 	}
 	return s, nil
 }
 
 func (s *Store) open(ctx context.Context, folder string) (err error) {
-	// The log grows to 16 MB before it is taken over: four times the usual, and a tenth less work for each row.
-	pragmas := []string{"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "wal_autocheckpoint(4000)"}
+	// The log grows to 16 MB before it is taken over: four times the usual, and a tenth less work
+	// for each row.
+	pragmas := []string{"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)",
+		"wal_autocheckpoint(4000)"}
 	network := networkFileSystem(folder)
 	if network != "" {
 		pragmas = []string{"locking_mode(EXCLUSIVE)", "journal_mode(DELETE)", "synchronous(FULL)"}
-		s.Slow = fmt.Sprintf("%s is on %s: the store uses a rollback journal, and other commands cannot read it meanwhile", folder, network)
+		s.Slow = fmt.Sprintf(
+			"%s is on %s: the store uses a rollback journal, and other commands cannot read it "+
+				"meanwhile", folder, network)
 	}
-	if s.db, err = connect(folder, pragmas, url.Values{"mode": {"rwc"}, "_txlock": {"immediate"}}); err != nil {
+	if s.db, err = connect(folder, pragmas,
+		url.Values{"mode": {"rwc"}, "_txlock": {"immediate"}}); err != nil {
 		return err
 	}
 	s.db.SetMaxOpenConns(1)
@@ -74,7 +84,7 @@ func (s *Store) open(ctx context.Context, folder string) (err error) {
 	if s.opened, err = os.Stat(s.path); err != nil {
 		return err
 	}
-	s.recent = &recent{most: recentBytes, least: recentTasks}
+	s.columns = &columnCache{maxBytes: columnCacheBytes, minTasks: columnCacheMinTasks}
 	s.names = &metricNames{}
 	if network != "" {
 		s.Reader.db = s.db
@@ -111,7 +121,8 @@ func connect(folder string, pragmas []string, query url.Values) (*sql.DB, error)
 	return sql.Open("sqlite", u.String())
 }
 
-// readable gives errors of the database the words that a user can act on; they keep what errors.Is tells apart.
+// readable gives errors of the database the words that a user can act on; they keep what errors.Is
+// tells apart.
 func readable(err error) error {
 	var e *sqlite.Error
 	if !errors.As(err, &e) {
@@ -124,7 +135,8 @@ func readable(err error) error {
 	case sqlite3.SQLITE_FULL:
 		return &Full{err: err}
 	case sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT:
-		return fmt.Errorf("%s is damaged or no store of this program: move it away, or restore it: %w", File, err)
+		return fmt.Errorf(
+			"%s is damaged or no store of this program: move it away, or restore it: %w", File, err)
 	case sqlite3.SQLITE_BUSY:
 		return fmt.Errorf("the store is held by another process, which does not share it: %w", err)
 	}
@@ -147,8 +159,8 @@ func (e *Full) Error() string {
 // Unwrap has what the database says, too.
 func (e *Full) Unwrap() []error { return []error{syscall.ENOSPC, e.err} }
 
-// placed is readable, with the place of a store whose disk is full.
-func placed(folder string, err error) error {
+// withPath is readable, with the place of a store whose disk is full.
+func withPath(folder string, err error) error {
 	err = readable(err)
 	if full, ok := errors.AsType[*Full](err); ok {
 		if full.Folder = folder; !filepath.IsAbs(folder) {

@@ -64,13 +64,17 @@ func differs(t *testing.T, what string, want, got any) {
 func fullTask() core.Task {
 	code := -3
 	return core.Task{
-		Index: 1 << 40, State: task.Failed, Cancelling: true, Charged: core.Retry{Error: 1, Timeout: 2, OOM: 3, Lost: 4},
+		Index: 1 << 40, State: task.Failed, Cancelling: true,
+		Charged:   core.Retry{Error: 1, Timeout: 2, OOM: 3, Lost: 4},
 		NotBefore: at(0.000001), Tries: 7,
 		Try: core.Try{
-			Number: 8, Revision: "r2", Worker: "w \"ö\x00", Start: task.Start{Host: "hôst", Slot: 3, GPUs: []string{"GPU-1", "GPU-2"}, Resumed: true},
+			Number: 8, Revision: "r2", Worker: "w \"ö\x00",
+			Start: task.Start{Host: "hôst", Slot: 3, GPUs: []string{"GPU-1", "GPU-2"},
+				Resumed: true},
 			Started: at(1.5),
 			Outcome: &task.Outcome{
-				Class: task.Error, ExitCode: &code, Reason: "ended by SIGSEGV\n", Duration: 1234567 * time.Microsecond,
+				Class: task.Error, ExitCode: &code, Reason: "ended by SIGSEGV\n",
+				Duration: 1234567 * time.Microsecond,
 				Metrics: metric.Final{{Name: "z", Value: 0.1}, {Name: "a", Value: math.NaN()},
 					{Name: "ü", Value: -1e300}, {Name: "i", Value: math.Inf(1)},
 					{Name: "j", Value: math.Inf(-1)}},
@@ -101,7 +105,8 @@ func TestTasks(t *testing.T) {
 		t.Errorf("a task without a row: %v %v", ok, err)
 	}
 	commit(t, s, sw, core.Changes{Tasks: []core.Task{bare, {Index: 5}}})
-	differs(t, "replaced", []core.Task{{Index: 0}, bare, {Index: 5}, reason, fullTask()}, all(t, &s.Reader, sw, store.Query{}))
+	differs(t, "replaced", []core.Task{{Index: 0}, bare, {Index: 5}, reason, fullTask()},
+		all(t, &s.Reader, sw, store.Query{}))
 }
 
 func TestQueries(t *testing.T) {
@@ -109,24 +114,29 @@ func TestQueries(t *testing.T) {
 	s, sw := begin(t, newRecord())
 	var tasks []core.Task
 	for i := range int64(10) {
-		tasks = append(tasks, endedTask(i*997/9)) // the objective is the index modulo 997; index 110 has 110, 997 has 0
+		// the objective is the index modulo 997; index 110 has 110, 997 has 0
+		tasks = append(tasks, endedTask(i*997/9))
 	}
-	tasks = append(tasks, core.Task{Index: 1000, State: task.Running}, core.Task{Index: 1001}, core.Task{Index: 1002, State: task.Lost})
+	tasks = append(tasks, core.Task{Index: 1000, State: task.Running}, core.Task{Index: 1001},
+		core.Task{Index: 1002, State: task.Lost})
 	commit(t, s, sw, core.Changes{Tasks: tasks})
 	other, err := s.Add(context.Background(), store.New{Record: newRecord(), Total: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
-	commit(t, s, other, core.Changes{Tasks: []core.Task{endedTask(1), {Index: 2, State: task.Lost}, {Index: 3}}})
+	commit(t, s, other,
+		core.Changes{Tasks: []core.Task{endedTask(1), {Index: 2, State: task.Lost}, {Index: 3}}})
 	for name, test := range map[string]struct {
 		q    store.Query
 		want []int64
 	}{
-		"limit":      {store.Query{Limit: 2}, []int64{0, 110}},
-		"from":       {store.Query{From: 998}, []int64{1000, 1001, 1002}},
-		"open":       {store.Query{States: []task.State{task.Pending, task.Running}}, []int64{1000, 1001}},
-		"failures":   {store.Query{States: []task.State{task.Lost, task.Failed}}, []int64{1002}},
-		"mixed":      {store.Query{States: []task.State{task.Lost, task.Succeeded, task.Pending}, From: 700, Limit: 4}, []int64{775, 886, 997, 1001}},
+		"limit": {store.Query{Limit: 2}, []int64{0, 110}},
+		"from":  {store.Query{From: 998}, []int64{1000, 1001, 1002}},
+		"open": {store.Query{States: []task.State{task.Pending, task.Running}},
+			[]int64{1000, 1001}},
+		"failures": {store.Query{States: []task.State{task.Lost, task.Failed}}, []int64{1002}},
+		"mixed": {store.Query{States: []task.State{task.Lost, task.Succeeded, task.Pending},
+			From: 700, Limit: 4}, []int64{775, 886, 997, 1001}},
 		"highest":    {store.Query{Best: 1, Limit: 3}, []int64{886, 775, 664}},
 		"lowest":     {store.Query{Best: -1, Limit: 3}, []int64{0, 997, 110}},
 		"best of":    {store.Query{Best: -1, Limit: 1, From: 1}, []int64{997}},

@@ -27,6 +27,19 @@ type UnknownSweep struct {
 	Nearest string // the sweep that was probably meant, or ""
 }
 
+// DamagedSweep is a sweep whose record or counts cannot be read.
+type DamagedSweep struct {
+	ID  string
+	Err error
+}
+
+func (e *DamagedSweep) Error() string {
+	return fmt.Sprintf("%s is damaged in %s and stays as it is: %v; "+
+		"restore the file from a backup, and start the master again", e.ID, File, e.Err)
+}
+
+func (e *DamagedSweep) Unwrap() error { return e.Err }
+
 func (e *UnknownSweep) Error() string {
 	switch {
 	case e.ID == "":
@@ -47,8 +60,8 @@ type New struct {
 	Code      string // of the record's revision
 }
 
-// Add keeps a new sweep and gives it the next number of its definition. A client key that was used before adds nothing
-// and returns the sweep it made then.
+// Add keeps a new sweep and gives it the next number of its definition. A client key that was used
+// before adds nothing and returns the sweep it made then.
 func (s *Store) Add(ctx context.Context, n New) (added Sweep, err error) {
 	r, submitted := n.Record, n.Submitted.UTC().Truncate(time.Microsecond)
 	record, err := r.Stored()
@@ -57,7 +70,7 @@ func (s *Store) Add(ctx context.Context, n New) (added Sweep, err error) {
 	}
 	err = s.transact(ctx, func(tx *sql.Tx) error {
 		if n.ClientKey != "" {
-			added, err = one(tx.QueryContext(ctx, selectSweeps+` WHERE client_key = ?`, n.ClientKey))
+			added, err = singleSweep(tx.QueryContext(ctx, selectSweeps+` WHERE client_key = ?`, n.ClientKey))
 			if !errors.Is(err, sql.ErrNoRows) {
 				return err
 			}
@@ -68,7 +81,8 @@ func (s *Store) Add(ctx context.Context, n New) (added Sweep, err error) {
 			return err
 		}
 		added = Sweep{Definition: definition, Record: r, Head: core.Head{
-			ID: task.SweepID(definition, number), State: core.Open, Submitted: submitted, Total: n.Total,
+			ID: task.SweepID(definition, number), State: core.Open, Submitted: submitted,
+			Total: n.Total,
 		}}
 		result, err := tx.ExecContext(ctx, `INSERT INTO sweeps (id, definition, number, client_key,
 			record, outline, state, reason, submitted, total, issued, cut, counts)
@@ -91,8 +105,9 @@ func putCode(ctx context.Context, tx *sql.Tx, seq int64, revision, code string) 
 	return err
 }
 
-// Revise keeps the record of a sweep whose attempts from now on run another revision, or with other settings, and the code of that
-// revision, if it came with one. Ranked says that the objective is another: what the sweep has is ranked by it.
+// Revise keeps the record of a sweep whose attempts from now on run another revision, or with other
+// settings, and the code of that revision, if it came with one. Ranked says that the objective is
+// another: what the sweep has is ranked by it.
 func (s *Store) Revise(ctx context.Context, sw Sweep, code string, ranked bool) error {
 	record, err := json.Marshal(sw.Record)
 	if err != nil {
@@ -128,12 +143,34 @@ const (
 
 // Sweeps reads every sweep, the newest first. List does not read their records.
 func (r *Reader) Sweeps(ctx context.Context) ([]Sweep, error) {
-	return several(r.db.QueryContext(ctx, selectSweeps+` ORDER BY seq DESC`))
+	return scanSweeps(r.db.QueryContext(ctx, selectSweeps+` ORDER BY seq DESC`))
 }
 
-// Unended lists the sweeps that have tasks left, the oldest first.
-func (r *Reader) Unended(ctx context.Context) ([]Sweep, error) {
-	return several(r.db.QueryContext(ctx, selectSweeps+` WHERE ended IS NULL ORDER BY seq`))
+// Unended lists the sweeps that have tasks left, the oldest first, and those of them that are
+// damaged.
+func (r *Reader) Unended(ctx context.Context) (open []Sweep, damaged []*DamagedSweep, _ error) {
+	rows, err := r.db.QueryContext(ctx, selectSweeps+` WHERE ended IS NULL ORDER BY seq`)
+	if err != nil {
+		return nil, nil, readable(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		s, err := scanSweep(rows)
+		if d, ok := errors.AsType[*DamagedSweep](err); ok {
+			damaged = append(damaged, d)
+		} else if err != nil {
+			return nil, nil, readable(err)
+		} else {
+			open = append(open, s)
+		}
+	}
+	return open, damaged, readable(rows.Err())
+}
+
+// Ended lists the sweeps that have ended, the newest first, at most limit.
+func (r *Reader) Ended(ctx context.Context, limit int) ([]Sweep, error) {
+	return scanSweeps(r.db.QueryContext(ctx,
+		selectSweeps+` WHERE ended IS NOT NULL ORDER BY seq DESC LIMIT ?`, limit))
 }
 
 // Sweep reads one sweep; "" is the newest. The error is *UnknownSweep when there is none.
@@ -142,15 +179,15 @@ func (r *Reader) Sweep(ctx context.Context, id string) (Sweep, error) {
 	if id == "" {
 		query, args = selectSweeps+` ORDER BY seq DESC LIMIT 1`, nil
 	}
-	found, err := one(r.db.QueryContext(ctx, query, args...))
+	found, err := singleSweep(r.db.QueryContext(ctx, query, args...))
 	if errors.Is(err, sql.ErrNoRows) {
-		return Sweep{}, r.unknown(ctx, id)
+		return Sweep{}, r.unknownSweep(ctx, id)
 	}
 	return found, err
 }
 
-// nearestOf is among how many sweeps, the newest, the one is looked for that was meant.
-const nearestOf = 10_000
+// maxNearestCandidates is among how many sweeps, the newest, the one is looked for that was meant.
+const maxNearestCandidates = 10_000
 
 // Has reports whether the store has a sweep of an id.
 func (r *Reader) Has(ctx context.Context, id string) (found bool, err error) {
@@ -159,10 +196,10 @@ func (r *Reader) Has(ctx context.Context, id string) (found bool, err error) {
 	return found, readable(err)
 }
 
-// unknown is the error for a sweep that does not exist. It reads ids, newest first, and not records,
-// which take as long as their tables of values are.
-func (r *Reader) unknown(ctx context.Context, id string) error {
-	rows, err := r.db.QueryContext(ctx, `SELECT id FROM sweeps ORDER BY seq DESC LIMIT ?`, nearestOf)
+// unknownSweep is the error for a sweep that does not exist. It reads ids, newest first, and not
+// records, which take as long as their tables of values are.
+func (r *Reader) unknownSweep(ctx context.Context, id string) error {
+	rows, err := r.db.QueryContext(ctx, `SELECT id FROM sweeps ORDER BY seq DESC LIMIT ?`, maxNearestCandidates)
 	if err != nil {
 		return readable(err)
 	}
@@ -181,8 +218,8 @@ func (r *Reader) unknown(ctx context.Context, id string) error {
 	return &UnknownSweep{ID: id, Nearest: fault.Nearest(id, ids)}
 }
 
-func one(rows *sql.Rows, err error) (Sweep, error) {
-	found, err := several(rows, err)
+func singleSweep(rows *sql.Rows, err error) (Sweep, error) {
+	found, err := scanSweeps(rows, err)
 	if err == nil && len(found) == 0 {
 		err = sql.ErrNoRows
 	}
@@ -192,7 +229,7 @@ func one(rows *sql.Rows, err error) (Sweep, error) {
 	return found[0], nil
 }
 
-func several(rows *sql.Rows, err error) (found []Sweep, _ error) {
+func scanSweeps(rows *sql.Rows, err error) (found []Sweep, _ error) {
 	if err != nil {
 		return nil, readable(err)
 	}
@@ -200,20 +237,28 @@ func several(rows *sql.Rows, err error) (found []Sweep, _ error) {
 	for rows.Next() {
 		s, err := scanSweep(rows)
 		if err != nil {
-			return nil, fmt.Errorf("read %s: %w", s.Head.ID, err)
+			return nil, readable(err)
 		}
 		found = append(found, s)
 	}
 	return found, readable(rows.Err())
 }
 
+// scanSweep reads selectSweeps. The error is *DamagedSweep for one that is damaged.
 func scanSweep(rows *sql.Rows) (s Sweep, err error) {
 	var record []byte
 	wrong, err := scanHead(rows, &s.Seq, &s.Head, &s.Definition, &record)
 	if err != nil {
 		return s, err
 	}
-	return s, errors.Join(json.Unmarshal(record, &s.Record), wrong)
+	if err := json.Unmarshal(record, &s.Record); err != nil {
+		return s, &DamagedSweep{s.Head.ID, fmt.Errorf("its record cannot be read: %w", err)}
+	}
+	if wrong != nil {
+		wrong = fmt.Errorf("its counts of tasks cannot be read: %w", wrong)
+		return s, &DamagedSweep{s.Head.ID, wrong}
+	}
+	return s, nil
 }
 
 // scanHead reads headColumns, and what follows them. Wrong is why the counts could not be read.
@@ -222,7 +267,8 @@ func scanHead(rows *sql.Rows, seq *int64, h *core.Head, definition *string,
 	var counts []byte
 	var submitted, ran int64
 	var ended sql.NullInt64
-	columns := []any{seq, &h.ID, definition, &h.State, &h.Reason, &h.Stopping, &h.Forgiven, &submitted,
+	columns := []any{seq, &h.ID, definition, &h.State, &h.Reason, &h.Stopping, &h.Forgiven,
+		&submitted,
 		&ended, &h.Total, &h.Issued, &h.Cut, &counts, &ran}
 	if err := rows.Scan(append(columns, more...)...); err != nil {
 		return nil, err

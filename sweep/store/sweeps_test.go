@@ -23,18 +23,23 @@ func TestAdd(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = s.Close() })
 	r := newRecord()
-	if r.Space, _, err = space.Read("parameters.yml", []byte("lr: [1e-3, 0.10]\nepoch: \"[1,1000000000000)\"\naugment: [true, false]\n")); err != nil {
+	if r.Space, _, err = space.Read("parameters.yml",
+		[]byte("lr: [1e-3, 0.10]\nepoch: \"[1,1000000000000)\"\naugment: [true, "+
+			"false]\n")); err != nil {
 		t.Fatal(err)
 	}
 	r.Ranges, r.Retry, r.MaxFailures = core.Ranges{{From: 1, To: 3}}, core.Retry{Lost: 3}, 9
-	r.Style, r.EachWorker, r.Project, r.Image = space.Style{Space: true}, true, "/home/anna/p", "python"
-	r.Recipe = task.Recipe{Definition: "train", Command: []string{"a", "{host}"}, Env: map[string]string{"A": "b"}, Secrets: []string{"S"},
+	r.Style, r.EachWorker, r.Project, r.Image = space.Style{Space: true}, true, "/home/anna/p",
+		"python"
+	r.Recipe = task.Recipe{Definition: "train", Command: []string{"a", "{host}"},
+		Env: map[string]string{"A": "b"}, Secrets: []string{"S"},
 		Revision: "r1", Outputs: []string{"o"}, Timeout: time.Hour, Grace: time.Second,
 		Metrics: []metric.Rule{{Name: "m", Pattern: "x(.)"}}, GPUs: 0.5}
 	submit := func(key string, least int64) store.Sweep {
 		t.Helper()
-		added, err := s.Add(context.Background(), store.New{Record: r, Total: 2, Submitted: at(0.5), ClientKey: key, MinNumber: least,
-			Code: "c1"})
+		added, err := s.Add(context.Background(),
+			store.New{Record: r, Total: 2, Submitted: at(0.5), ClientKey: key, MinNumber: least,
+				Code: "c1"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,7 +60,8 @@ func TestAdd(t *testing.T) {
 	if a, b := r.Space.Point(12345), got.Record.Space.Point(12345); cmp.Diff(a, b) != "" {
 		t.Errorf("another space: %v, %v", a, b)
 	}
-	h := core.Head{ID: "train-1", State: core.Paused, Reason: "wait", Stopping: true, Forgiven: 5, Submitted: at(0.5), Ended: at(3.25), Total: 2, Issued: 1, Cut: true,
+	h := core.Head{ID: "train-1", State: core.Paused, Reason: "wait", Stopping: true, Forgiven: 5,
+		Submitted: at(0.5), Ended: at(3.25), Total: 2, Issued: 1, Cut: true,
 		Rows: core.Counts{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}}
 	commit(t, s, first, core.Changes{Head: h})
 	first.Head, first.Record.Recipe.Revision = h, "r2"
@@ -71,7 +77,8 @@ func TestAdd(t *testing.T) {
 		t.Fatal(err)
 	}
 	differs(t, "codes", map[string]string{"r1": "c1", "r2": "c2"}, codes)
-	other, err := s.Add(context.Background(), store.New{Record: r, Total: 2, Submitted: at(1), Code: "another"})
+	other, err := s.Add(context.Background(),
+		store.New{Record: r, Total: 2, Submitted: at(1), Code: "another"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,11 +86,12 @@ func TestAdd(t *testing.T) {
 		t.Fatal(err)
 	}
 	differs(t, "codes of another definition", map[string]string{"r1": "another"}, codes)
-	unended, err := s.Unended(context.Background())
-	if err != nil || len(unended) != 4 || unended[0].Head.ID != "train-2" {
+	unended, damaged, err := s.Unended(context.Background())
+	if err != nil || len(damaged) > 0 || len(unended) != 4 || unended[0].Head.ID != "train-2" {
 		t.Errorf("%d have not ended, %v", len(unended), err)
 	}
-	if newest, err := s.Sweep(context.Background(), ""); err != nil || newest.Head.ID != "train-11" {
+	if newest, err := s.Sweep(context.Background(), ""); err != nil ||
+		newest.Head.ID != "train-11" {
 		t.Errorf("the newest is %s, %v", newest.Head.ID, err)
 	}
 	_, err = s.Sweep(context.Background(), "trian-1")

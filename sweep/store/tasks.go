@@ -24,7 +24,8 @@ func (r *Reader) tasks(ctx context.Context, text string, args []any) iter.Seq2[c
 		var t core.Task
 		metrics := 0
 		err := r.scan(ctx, text, args, func(d decoder, row []driver.Value) (bool, error) {
-			at := &memory{metrics: make(metric.Final, 0, metrics)} // as many as the task before had
+			// as many as the task before had
+			at := &rowBuffer{metrics: make(metric.Final, 0, metrics)}
 			t = core.Task{}
 			err := d.decode(row, &t, at)
 			metrics = len(at.metrics)
@@ -37,9 +38,10 @@ func (r *Reader) tasks(ctx context.Context, text string, args []any) iter.Seq2[c
 	}
 }
 
-// Unfinished reads what a ledger needs to go on with a sweep: its rows that have not ended, and the indexes of all
-// rows beyond the cursor, the first index that was never handed out.
-func (r *Reader) Unfinished(ctx context.Context, s Sweep, cursor int64) (open []core.Task, ahead []int64, err error) {
+// Unfinished reads what a ledger needs to go on with a sweep: its rows that have not ended, and the
+// indexes of all rows beyond the cursor, the first index that was never handed out.
+func (r *Reader) Unfinished(ctx context.Context, s Sweep, cursor int64) (open []core.Task,
+	ahead []int64, err error) {
 	for t, err := range r.Tasks(ctx, s, Query{States: unfinished}) {
 		if err != nil {
 			return nil, nil, err
@@ -96,8 +98,8 @@ func (r *Reader) Series(ctx context.Context, s Sweep, index int64,
 	return all, readable(rows.Err())
 }
 
-// Codes returns the code of each revision that a sweep used. Two definitions may have two codes at one revision; only stores that
-// no writer has opened since have one for both.
+// Codes returns the code of each revision that a sweep used. Two definitions may have two codes at
+// one revision; only stores that no writer has opened since have one for both.
 func (r *Reader) Codes(ctx context.Context, s Sweep) (map[string]string, error) {
 	query, args := `SELECT revision, code FROM codes WHERE sweep = ?`, []any{s.Seq}
 	var have bool

@@ -11,8 +11,8 @@ import (
 	"mlframework/sweep/task"
 )
 
-// values are what a statement is run with, in the order of its columns. Only what the driver knows is put into them:
-// int64, float64, bool, string and nil.
+// values are what a statement is run with, in the order of its columns. Only what the driver knows
+// is put into them: int64, float64, bool, string and nil.
 type values []driver.NamedValue
 
 func (v values) add(more ...any) values {
@@ -24,7 +24,8 @@ func (v values) add(more ...any) values {
 
 // head adds what putHead sets.
 func (v values) head(h core.Head) values {
-	return v.add(string(h.State), h.Reason, h.Stopping, h.Forgiven, micros(h.Ended), h.Issued, h.Cut, text(h.Rows), h.Total, h.Ran.Microseconds())
+	return v.add(string(h.State), h.Reason, h.Stopping, h.Forgiven, micros(h.Ended), h.Issued,
+		h.Cut, text(h.Rows), h.Total, h.Ran.Microseconds())
 }
 
 // row adds the columns of a task's row from state on.
@@ -33,7 +34,8 @@ func (v values) row(r core.Record, t core.Task) values {
 	if t.Charged != (core.Retry{}) {
 		charged = text(t.Charged)
 	}
-	v = v.add(int64(t.State), t.Cancelling, charged, micros(t.NotBefore), int64(t.Tries), objective(r.Objective, t))
+	v = v.add(int64(t.State), t.Cancelling, charged, micros(t.NotBefore), int64(t.Tries),
+		objective(r.Objective, t))
 	return v.try(t.Try)
 }
 
@@ -69,10 +71,11 @@ func (v values) try(t core.Try) values {
 	if all := t.Metrics(); len(all) > 0 {
 		metrics = string(all.AppendStored(nil))
 	}
-	return v.add(int64(t.Number), t.Revision, t.Worker).start(t).add(duration, class, code, reason, metrics, output)
+	return v.add(int64(t.Number), t.Revision, t.Worker).start(t).add(duration, class, code, reason,
+		metrics, output)
 }
 
-// objective is the value that a task is ranked by; nil unless it succeeded and has one.
+// objective returns the value that a task is ranked by; nil unless it succeeded and has one.
 func objective(o metric.Objective, t core.Task) any {
 	if t.Try.Outcome == nil || !o.Ranks(t.State.String()) {
 		return nil
@@ -92,17 +95,18 @@ type outputs struct {
 }
 
 func (o outputs) isZero() bool {
-	return nothing(o.Stdout) && nothing(o.Stderr) && len(o.Unmeasured) == 0 && o.Thinned == nil
+	return isEmptyOutput(o.Stdout) && isEmptyOutput(o.Stderr) && len(o.Unmeasured) == 0 &&
+		o.Thinned == nil
 }
 
-func nothing(o task.Output) bool { return o.Bytes == 0 && !o.Truncated && len(o.Unread) == 0 }
+func isEmptyOutput(o task.Output) bool { return o.Bytes == 0 && !o.Truncated && len(o.Unread) == 0 }
 
 func text(v any) string {
 	b, _ := json.Marshal(v) // of structs of text and numbers: it cannot fail
 	return string(b)
 }
 
-// micros is a time's form in the store; the zero time is NULL.
+// micros returns a time's form in the store; the zero time is NULL.
 func micros(t time.Time) any {
 	if t.IsZero() {
 		return nil

@@ -18,7 +18,8 @@ func (r *Reader) Workers(ctx context.Context) (all []Worker, err error) {
 	defer rows.Close()
 	for rows.Next() {
 		var w Worker
-		if err := rows.Scan(&w.Name, &w.Incarnation, &w.Host, &w.Program, &w.Started, &w.Drained, &w.Slots, &w.Image, &w.Environment); err != nil {
+		if err := rows.Scan(&w.Name, &w.Incarnation, &w.Host, &w.Program, &w.Started, &w.Drained,
+			&w.Slots, &w.Image, &w.Environment); err != nil {
 			return nil, readable(err)
 		}
 		all = append(all, w)

@@ -13,9 +13,11 @@ func TestWorkers(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	first := store.Worker{Name: "gpu2", Incarnation: "1", Host: "h2", Program: "v1", Started: 4, Image: "python:3.12@sha256:1", Environment: "as it was made"}
+	first := store.Worker{Name: "gpu2", Incarnation: "1", Host: "h2", Program: "v1", Started: 4,
+		Image: "python:3.12@sha256:1", Environment: "as it was made"}
 	second := store.Worker{Name: "gpu1", Host: "h1", Drained: true, Slots: 3}
-	if err := s.Commit(t.Context(), store.Group{Workers: []store.Worker{first, second}}); err != nil {
+	if err := s.Commit(t.Context(),
+		store.Group{Workers: []store.Worker{first, second}}); err != nil {
 		t.Fatal(err)
 	}
 	first.Incarnation = "2"

@@ -7,12 +7,14 @@ import (
 	"errors"
 )
 
-// writer is the hot path: statements that stay prepared on the one connection that writes. It talks to the driver,
-// because what database/sql does for each value of a row costs a sixth of the row. The zero value is ready.
+// writer is the hot path: statements that stay prepared on the one connection that writes. It talks
+// to the driver, because what database/sql does for each value of a row costs a sixth of the row.
+// The zero value is ready.
 type writer struct {
-	conn driver.Conn // what the statements belong to; another one when database/sql had to replace it
+	// what the statements belong to; another one when database/sql had to replace it
+	conn driver.Conn
 
-	head, record, row, try, begun, samples, worker, deed driver.StmtExecContext
+	head, record, row, try, begun, samples, worker, audit driver.StmtExecContext
 
 	values values // memory of the last row's, used again
 }
@@ -68,9 +70,10 @@ func (w *writer) prepare(ctx context.Context, c connection) error {
 		}
 		return s.(driver.StmtExecContext)
 	}
-	w.head, w.record, w.row, w.try = statement(putHead), statement(putRecord), statement(putRow), statement(putTry)
+	w.head, w.record, w.row, w.try = statement(putHead), statement(putRecord), statement(putRow),
+		statement(putTry)
 	w.begun = statement(putBegun)
-	w.samples, w.worker, w.deed = statement(putSamples), statement(putWorker), statement(putDeed)
+	w.samples, w.worker, w.audit = statement(putSamples), statement(putWorker), statement(putAudit)
 	if len(errs) == 0 {
 		w.conn = c
 	}
@@ -99,7 +102,8 @@ func (w *writer) close(db *sql.DB) error {
 		}
 		w.conn = nil
 		var errs []error
-		for _, s := range []driver.StmtExecContext{w.head, w.record, w.row, w.try, w.begun, w.samples, w.worker, w.deed} {
+		for _, s := range []driver.StmtExecContext{w.head, w.record, w.row, w.try, w.begun,
+			w.samples, w.worker, w.audit} {
 			errs = append(errs, s.(driver.Stmt).Close())
 		}
 		return errors.Join(errs...)

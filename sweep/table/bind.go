@@ -9,18 +9,19 @@ import (
 // Dimension says which value of a parameter each task of a sweep has: known from the task's index,
 // without its row.
 type Dimension struct {
-	Values int64                                // how many values there are
-	At     func(index int64) int64              // which of them a task has, from 0
-	Value  func(n int64) (text string, ok bool) // the value; false: tasks that have it lack the parameter
+	Values int64                   // how many values there are
+	At     func(index int64) int64 // which of them a task has, from 0
+	// the value; false: tasks that have it lack the parameter
+	Value func(n int64) (text string, ok bool)
 }
 
-// mostRemembered is for how many values of a parameter an answer is remembered: a megabyte or a
+// maxMemoized is for how many values of a parameter an answer is remembered: a megabyte or a
 // few.
-const mostRemembered = 1 << 16
+const maxMemoized = 1 << 16
 
-// remember answers a question about the values of a parameter, of each value once.
-func remember[T any](d Dimension, ask func(text string, ok bool) T) func(index int64) T {
-	if d.Values > mostRemembered {
+// memoize answers a question about the values of a parameter, of each value once.
+func memoize[T any](d Dimension, ask func(text string, ok bool) T) func(index int64) T {
+	if d.Values > maxMemoized {
 		return func(index int64) T { return ask(d.Value(d.At(index))) }
 	}
 	known, answers := make([]bool, d.Values), make([]T, d.Values)
@@ -52,7 +53,7 @@ func (c condition) bind(dimension func(string) Dimension, bound map[int]column) 
 	slots := c.expr.Slots()
 	if len(slots) == 1 {
 		if name := c.columns[slots[0]].parameter; name != "" {
-			c.byIndex = remember(dimension(name), func(text string, ok bool) bool {
+			c.byIndex = memoize(dimension(name), func(text string, ok bool) bool {
 				return c.expr.Holds(func(int) expr.Value { return parameterCell(text, ok) })
 			})
 		}
@@ -65,7 +66,7 @@ func (c condition) bind(dimension func(string) Dimension, bound map[int]column) 
 			continue
 		}
 		if _, ok := bound[slot]; !ok {
-			value := remember(dimension(of.parameter), parameterCell)
+			value := memoize(dimension(of.parameter), parameterCell)
 			of.needs, of.get = fieldIndex, func(r *Row) cell { return value(r.Index) }
 			bound[slot] = of
 		}

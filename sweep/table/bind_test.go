@@ -7,14 +7,17 @@ import (
 	"mlframework/sweep/table"
 )
 
-// A filter that is bound takes parameters from dimensions, and its parts look at no more than they have to.
+// A filter that is bound takes parameters from dimensions, and its parts look at no more than they
+// have to.
 func TestSplit(t *testing.T) {
 	t.Parallel()
 	values := map[string][]string{"lr": {"0.1", "0.2", "auto"}, "unit": {"8", "16"}}
 	stride := map[string]int64{"lr": 2, "unit": 1}
 	dimension := func(name string) table.Dimension {
 		return table.Dimension{Values: int64(len(values[name])),
-			At:    func(index int64) int64 { return index / stride[name] % int64(len(values[name])) },
+			At: func(index int64) int64 {
+				return index / stride[name] % int64(len(values[name]))
+			},
 			Value: func(n int64) (string, bool) { return values[name][n], true }}
 	}
 	s := table.Schema{Parameters: []string{"lr", "unit"}, Metrics: []string{"loss"}}
@@ -57,8 +60,10 @@ func TestSplit(t *testing.T) {
 				t.Errorf("%s: by %s it picks %q, want %q", tt.filter, part.name, got, part.want)
 			}
 		}
-		if byIndex.Fields() != 0 || rest.Fields() != tt.fields || !slices.Equal(rest.Metrics(), tt.metrics) {
-			t.Errorf("%s: fields %b and %b, metrics %v", tt.filter, byIndex.Fields(), rest.Fields(), rest.Metrics())
+		if byIndex.Fields() != 0 || rest.Fields() != tt.fields ||
+			!slices.Equal(rest.Metrics(), tt.metrics) {
+			t.Errorf("%s: fields %b and %b, metrics %v", tt.filter, byIndex.Fields(), rest.Fields(),
+				rest.Metrics())
 		}
 	}
 }

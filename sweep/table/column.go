@@ -55,21 +55,33 @@ var fixed = []column{
 	{name: "id", needs: FieldID, get: func(r *Row) cell { return wordCell(r.ID) }},
 	{name: "sweep", needs: FieldID, get: func(r *Row) cell { return wordCell(r.Sweep) }},
 	{name: "definition", needs: FieldID, get: func(r *Row) cell { return wordCell(r.Definition) }},
-	{name: indexColumn, needs: fieldIndex, numeric: true, get: func(r *Row) cell { return wholeCell(r.Index) },
+	{name: indexColumn, needs: fieldIndex, numeric: true, get: func(r *Row) cell {
+		return wholeCell(r.Index)
+	},
 		key: func(r *Row) cell { return expr.NumberOf(float64(r.Index)) }},
 	{name: stateColumn, needs: FieldState, get: func(r *Row) cell { return wordCell(r.State) }},
 	{name: "argv", needs: FieldArgv, get: func(r *Row) cell {
 		return wordCell(human.CommandLine(r.Argv))
 	}},
-	{name: "attempts", needs: FieldAttempts, numeric: true, get: func(r *Row) cell { return expr.NumberOf(float64(r.Attempts)) }},
+	{name: "attempts", needs: FieldAttempts, numeric: true, get: func(r *Row) cell {
+		return expr.NumberOf(float64(r.Attempts))
+	}},
 	{name: "host", needs: FieldHost, get: func(r *Row) cell { return wordCell(r.Host) }},
-	{name: "slot", needs: FieldSlot, numeric: true, get: func(r *Row) cell { return intCell(r.Slot) }},
-	{name: "gpus", needs: FieldGPUs, get: func(r *Row) cell { return wordCell(strings.Join(r.GPUs, ",")) }},
+	{name: "slot", needs: FieldSlot, numeric: true, get: func(r *Row) cell {
+		return intCell(r.Slot)
+	}},
+	{name: "gpus", needs: FieldGPUs, get: func(r *Row) cell {
+		return wordCell(strings.Join(r.GPUs, ","))
+	}},
 	{name: "started", needs: FieldStarted, numeric: true, get: startedCell, key: startedKey},
 	{name: durationColumn, needs: FieldDuration, numeric: true, get: durationCell},
-	{name: "exit_code", needs: FieldExitCode, numeric: true, get: func(r *Row) cell { return intCell(r.ExitCode) }},
+	{name: "exit_code", needs: FieldExitCode, numeric: true, get: func(r *Row) cell {
+		return intCell(r.ExitCode)
+	}},
 	{name: "reason", needs: FieldReason, get: func(r *Row) cell { return wordCell(r.Reason) }},
-	{name: "revision", needs: FieldRevision, get: func(r *Row) cell { return wordCell(r.Revision) }},
+	{name: "revision", needs: FieldRevision, get: func(r *Row) cell {
+		return wordCell(r.Revision)
+	}},
 }
 
 // Names of columns that are more than a name to a question.
@@ -116,27 +128,29 @@ func parameterCell(text string, ok bool) cell {
 }
 
 func metricColumn(name string) column {
-	return column{name: name, needs: FieldMetrics, metric: name, numeric: true, get: func(r *Row) cell {
-		v, ok := r.Metrics.Get(name)
-		if !ok {
-			return cell{}
-		}
-		return expr.NumberOf(v)
-	}}
+	return column{name: name, needs: FieldMetrics, metric: name, numeric: true,
+		get: func(r *Row) cell {
+			v, ok := r.Metrics.Get(name)
+			if !ok {
+				return cell{}
+			}
+			return expr.NumberOf(v)
+		}}
 }
 
 const stepsPrefix = "steps."
 
-// stepColumn is the step of a metric's value, where one was printed.
+// stepColumn returns the step of a metric's value, where one was printed.
 func stepColumn(name string) column {
-	return column{name: stepsPrefix + name, needs: FieldSteps, numeric: true, get: func(r *Row) cell {
-		for i := range r.Metrics {
-			if m := &r.Metrics[i]; m.Name == name && m.Span != nil && m.Span.Of == 0 {
-				return wholeCell(m.Span.Step)
+	return column{name: stepsPrefix + name, needs: FieldSteps, numeric: true,
+		get: func(r *Row) cell {
+			for i := range r.Metrics {
+				if m := &r.Metrics[i]; m.Name == name && m.Span != nil && m.Span.Of == 0 {
+					return wholeCell(m.Span.Step)
+				}
 			}
-		}
-		return cell{}
-	}}
+			return cell{}
+		}}
 }
 
 func fixedColumn(name string) (column, bool) {
@@ -147,5 +161,6 @@ func fixedColumn(name string) (column, bool) {
 	return fixed[i], true
 }
 
-// exactTime is RFC 3339 in UTC with milliseconds, so that the order of texts is the order of times.
+// exactTime returns RFC 3339 in UTC with milliseconds, so that the order of texts is the order of
+// times.
 func exactTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

@@ -11,7 +11,8 @@ import (
 	"mlframework/sweep/metric"
 )
 
-// CSVWriter writes rows as CSV (RFC 4180, lines end with \n) while they come. Not for concurrent use.
+// CSVWriter writes rows as CSV (RFC 4180, lines end with \n) while they come. Not for concurrent
+// use.
 type CSVWriter struct {
 	out     *csv.Writer
 	columns []column
@@ -19,10 +20,11 @@ type CSVWriter struct {
 	begun   bool
 }
 
-// NewCSVWriter makes a writer of all columns of a schema, named and ordered as in its header: id to state, parameters,
-// metrics, and the rest. Numbers are in full, times RFC 3339 in UTC, what is absent is empty, what is not a number is
-// nan, what is infinite inf or -inf, argv is a shell's command line. Text that a spreadsheet would take for a formula, also one that splits
-// at ; or tab, gets a ' in front; control characters are made visible. The exact text of everything is in JSON.
+// NewCSVWriter returns a writer of all columns of a schema, named and ordered as in its header: id
+// to state, parameters, metrics, and the rest. Numbers are in full, times RFC 3339 in UTC, what is
+// absent is empty, what is not a number is nan, what is infinite inf or -inf, argv is a shell's
+// command line. Text that a spreadsheet would take for a formula, also one that splits at ; or tab,
+// gets a ' in front; control characters are made visible. The exact text of everything is in JSON.
 func NewCSVWriter(w io.Writer, s Schema) *CSVWriter {
 	columns := s.columns()
 	return &CSVWriter{out: csv.NewWriter(w), columns: columns, record: make([]string, len(columns))}
@@ -36,7 +38,8 @@ func (w *CSVWriter) Write(r *Row) error {
 	for i, c := range w.columns {
 		value := c.get(r)
 		w.record[i] = value.String()
-		if value.Kind != number || value.Text != "" { // -inf of a metric is no formula, that of a parameter may be anything
+		// -inf of a metric is no formula, that of a parameter may be anything
+		if value.Kind != number || value.Text != "" {
 			w.record[i] = csvText(w.record[i])
 		}
 	}
@@ -63,11 +66,12 @@ func (w *CSVWriter) begin() error {
 	return w.out.Write(w.record)
 }
 
-// CSVText is text as a CSVWriter writes it: visible, and no formula.
+// CSVText returns text as a CSVWriter writes it: visible, and no formula.
 func CSVText(text string) string { return csvText(text) }
 
-// csvText makes control characters visible and disarms formulas: those at the beginning, and those behind a `;`, where
-// spreadsheets of many countries begin a cell. A tab or line end is no danger once it is visible.
+// csvText makes control characters visible and disarms formulas: those at the beginning, and those
+// behind a `;`, where spreadsheets of many countries begin a cell. A tab or line end is no danger
+// once it is visible.
 func csvText(text string) string {
 	text = human.Visible(text)
 	first, rest, more := strings.Cut(text, ";")
@@ -79,13 +83,15 @@ func csvText(text string) string {
 	for more {
 		var piece string
 		piece, rest, more = strings.Cut(rest, ";")
-		b.WriteString(";" + disarmed(piece, more)) // the last piece goes on with the next field: it is not known to be a number
+		// the last piece goes on with the next field: it is not known to be a number
+		b.WriteString(";" + disarmed(piece, more))
 	}
 	return b.String()
 }
 
-// disarmed puts a ' before text that begins as a formula does; numbers may stay as they are. Quotation marks in front are
-// looked through: written as CSV, within a field, they are empty quotes where a cell begins.
+// disarmed puts a ' before text that begins as a formula does; numbers may stay as they are.
+// Quotation marks in front are looked through: written as CSV, within a field, they are empty
+// quotes where a cell begins.
 func disarmed(text string, numbers bool) string {
 	if !formula(strings.TrimLeft(text, `"`)) {
 		return text
@@ -96,8 +102,8 @@ func disarmed(text string, numbers bool) string {
 	return "'" + text
 }
 
-// formula reports whether text begins as one: OWASP's list of first characters, with the full-width forms that spreadsheets take
-// for the same.
+// formula reports whether text begins as one: OWASP's list of first characters, with the full-width
+// forms that spreadsheets take for the same.
 func formula(text string) bool {
 	first, _ := utf8.DecodeRuneInString(text)
 	return strings.ContainsRune("=+-@\uFF1D\uFF0B\uFF0D\uFF20", first)

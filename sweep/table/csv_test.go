@@ -34,7 +34,8 @@ run_training/0,,,0,,,,,,,0,,,,,,,,
 func TestCSVIsNoProgram(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
-		"=1+1": "'=1+1", "@SUM(A1)": "'@SUM(A1)", "+cmd": "'+cmd", "-x": "'-x", "-": "'-", "-1": "-1", "+0.5": "+0.5",
+		"=1+1": "'=1+1", "@SUM(A1)": "'@SUM(A1)", "+cmd": "'+cmd", "-x": "'-x", "-": "'-",
+		"-1": "-1", "+0.5": "+0.5",
 		"-1e-3": "-1e-3", "-inf": "'-inf", "\t=1": `\t=1`, "\r=1": `\r=1`, "\uFF1D1": "'\uFF1D1", "a=1": "a=1", "": "",
 		"\x1b[2J": `\x1b[2J`, "a,\"b\"": "a,\"b\"", "two\nlines": `two\nlines`,
 		"a;=1": "a;'=1", "a;\"=1": "a;'\"=1", "a; b": "a; b", "a;b;c": "a;b;c", "-1;-2;3": "-1;-2;3", "1;-2": "1;'-2", "1;-2,5+X();y": "1;'-2,5+X();y", "a;\t=1": `a;\t=1`,
@@ -50,7 +51,8 @@ func TestCSVIsNoProgram(t *testing.T) {
 			t.Fatal(err)
 		}
 		if records[0][5] != "'=x" || records[1][5] != want {
-			t.Errorf("%q is written as %q under %q, want %q", in, records[1][5], records[0][5], want)
+			t.Errorf("%q is written as %q under %q, want %q", in, records[1][5], records[0][5],
+				want)
 		}
 	}
 }
@@ -66,8 +68,8 @@ func TestCSVWithoutRowsHasAHeader(t *testing.T) {
 	}
 }
 
-// However a spreadsheet splits what is written, at commas, semicolons or tabs, and whatever it makes of quotation marks, no
-// cell is a formula.
+// However a spreadsheet splits what is written, at commas, semicolons or tabs, and whatever it
+// makes of quotation marks, no cell is a formula.
 func FuzzCSVIsNoProgram(f *testing.F) {
 	for _, seed := range [][2]string{{"a;=HYPERLINK(1)", "b"}, {"a\t=1", "x"}, {`a;"=1`, `"=1"`}, {"1;-5", "5+X();y"}, {"a,=1", "-1"}, {"=1", "=2"}, {";;+1", "\n=1"}, {`";`, "=1"}} {
 		f.Add(seed[0], seed[1])
@@ -87,13 +89,15 @@ func FuzzCSVIsNoProgram(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%q and %q: %v in %q", a, b, err, line)
 		}
-		cells := append(strings.Split(line, ";"), strings.Split(line, "\t")...) // quotation marks without meaning
+		// quotation marks without meaning
+		cells := append(strings.Split(line, ";"), strings.Split(line, "\t")...)
 		for i, cell := range cells {
 			cells[i] = strings.TrimLeft(cell, `"`)
 		}
 		for _, cell := range append(cells, records[0]...) {
 			first, _ := utf8.DecodeRuneInString(cell)
-			if _, err := strconv.ParseFloat(cell, 64); err != nil && strings.ContainsRune("=+-@\uFF1D\uFF0B\uFF0D\uFF20", first) {
+			if _, err := strconv.ParseFloat(cell, 64); err != nil &&
+				strings.ContainsRune("=+-@\uFF1D\uFF0B\uFF0D\uFF20", first) {
 				t.Errorf("%q and %q: the cell %q in %q", a, b, cell, line)
 			}
 		}

@@ -31,7 +31,8 @@ type FilterError = expr.Error
 const succeeded = "succeeded" // the name of the state
 
 // states are the names of states, as in sweep/task.
-var states = []string{"pending", "queued", "claimed", "running", succeeded, "failed", "timeout", "oom", "lost", "cancelled"}
+var states = []string{"pending", "queued", "claimed", "running", succeeded, "failed", "timeout",
+	"oom", "lost", "cancelled"}
 
 // condition is one of those that all have to hold.
 type condition struct {
@@ -55,12 +56,6 @@ func ParseFilter(text string, s Schema) (*Filter, error) {
 	return f, nil
 }
 
-// CheckFilter returns what is wrong with a filter whatever columns there are: a [*FilterError].
-func CheckFilter(text string) error {
-	_, err := expr.Parse(text, anyName{})
-	return err
-}
-
 // Match reports whether the filter picks the row.
 func (f *Filter) Match(r *Row) bool {
 	if f == nil {
@@ -81,7 +76,7 @@ func (c *condition) holds(r *Row) bool {
 	return c.expr.Holds(func(slot int) expr.Value { return c.columns[slot].get(r) })
 }
 
-// fields are what the condition looks at.
+// fields returns what the condition looks at.
 func (c *condition) fields() (all Fields) {
 	if c.byIndex != nil {
 		return fieldIndex
@@ -95,7 +90,7 @@ func (c *condition) fields() (all Fields) {
 // IsZero reports whether the filter picks every row.
 func (f *Filter) IsZero() bool { return f == nil || len(f.conditions) == 0 }
 
-// Fields are what the filter looks at beside the index.
+// Fields returns what the filter looks at beside the index.
 func (f *Filter) Fields() (all Fields) {
 	if f.IsZero() {
 		return 0
@@ -106,7 +101,7 @@ func (f *Filter) Fields() (all Fields) {
 	return all &^ fieldIndex
 }
 
-// Metrics are the names of the metrics that the filter looks at.
+// Metrics returns the names of the metrics that the filter looks at.
 func (f *Filter) Metrics() (names []string) {
 	if f.IsZero() {
 		return nil
@@ -166,8 +161,9 @@ func durationLiteral(word string) (expr.Value, bool, *expr.Error) {
 	}
 	d, err := time.ParseDuration(word)
 	if err != nil {
-		return expr.Value{}, false, &expr.Error{Problem: fmt.Sprintf("%q is not a duration", expr.Shorten(word)),
-			Remedy: "write seconds, or a duration such as 90m or 1h30m"}
+		return expr.Value{}, false,
+			&expr.Error{Problem: fmt.Sprintf("%q is not a duration", expr.Shorten(word)),
+				Remedy: "write seconds, or a duration such as 90m or 1h30m"}
 	}
 	return expr.Value{Kind: expr.Number, Text: word, Number: d.Seconds()}, true, nil
 }
@@ -181,11 +177,6 @@ func checkState(word string) *expr.Error {
 	if near := fault.Nearest(word, states); near != "" {
 		remedy = "did you mean " + near + "? " + remedy
 	}
-	return &expr.Error{Problem: fmt.Sprintf("there is no state %q", expr.Shorten(word)), Remedy: remedy}
+	return &expr.Error{Problem: fmt.Sprintf("there is no state %q", expr.Shorten(word)),
+		Remedy: remedy}
 }
-
-// anyName takes every word for a column.
-type anyName struct{}
-
-func (anyName) Lookup(string) (int, bool)               { return 0, true }
-func (anyName) Unknown(string) (problem, remedy string) { return "", "" }

@@ -64,7 +64,9 @@ func (l *layout) hideOne() bool {
 
 // cutOne makes the widest column narrower by one.
 func (l *layout) cutOne() bool {
-	t := slices.MaxFunc(l.shown(), func(a, b *textColumn) int { return cmp.Compare(a.width, b.width) })
+	t := slices.MaxFunc(l.shown(), func(a, b *textColumn) int {
+		return cmp.Compare(a.width, b.width)
+	})
 	if t.width <= leastCut {
 		return false
 	}

@@ -15,17 +15,20 @@ import (
 // AbsentText is what tables for people have where a value is absent.
 const AbsentText = absentText
 
-// GridColumn is a column of a [Grid]. The zero value is a column of no worth whose numbers stand to the right if it has nothing else.
+// GridColumn is a column of a [Grid]. The zero value is a column of no worth whose numbers stand to
+// the right if it has nothing else.
 type GridColumn struct {
 	Name     string
 	Worth    int  // columns of less worth are left out before others where the table is too wide
 	Keep     bool // it is never left out, and never moved to the line above
 	Number   bool // it stands to the right, whatever its texts are
 	Optional bool // it is left out where it is empty in all rows
-	Long     bool // where the table is too wide its texts stand below their rows; one column at most
+	// where the table is too wide its texts stand below their rows; one column at most
+	Long bool
 }
 
-// Grid is a table for people of something else than tasks. A table wider than its width gives way as that of a [TextWriter] does.
+// Grid is a table for people of something else than tasks. A table wider than its width gives way
+// as that of a [TextWriter] does.
 type Grid struct {
 	width   int
 	columns []GridColumn
@@ -33,7 +36,7 @@ type Grid struct {
 	rows    [][]string
 }
 
-// NewGrid makes a table that is at most width columns wide; 0 is no limit.
+// NewGrid returns a table that is at most width columns wide; 0 is no limit.
 func NewGrid(width int, columns ...GridColumn) *Grid {
 	g := &Grid{width: width, columns: columns}
 	for i := range columns {
@@ -84,7 +87,7 @@ func (g *Grid) Write(w io.Writer) error {
 	return out.Flush()
 }
 
-// layout is the columns that are there, and which of them stands below the rows; nil: none.
+// layout returns the columns that are there, and which of them stands below the rows; nil: none.
 func (g *Grid) layout() (l *layout, below *textColumn) {
 	l = &layout{rows: int64(len(g.rows))}
 	for i, c := range g.columns {
@@ -106,7 +109,7 @@ func (g *Grid) layout() (l *layout, below *textColumn) {
 	return l, below
 }
 
-// above is what is the same in all rows, where that was moved out of the table.
+// above returns what is the same in all rows, where that was moved out of the table.
 func (l *layout) above(width int) []string { return wrap("in all: ", l.folded, "  ", width) }
 
 // below says what is left out of the table.
@@ -115,11 +118,12 @@ func (l *layout) below(width int) []string {
 	if len(hidden) == 0 {
 		return nil
 	}
-	return wrap("not shown: ", append(hidden, "(see", "--csv,", "--json", "or", "a", "wider", "terminal)"), " ", width)
+	return wrap("not shown: ", append(hidden, "(see", "--csv,", "--json", "or", "a", "wider",
+		"terminal)"), " ", width)
 }
 
-// WriteJSONLine writes one value as a line of JSON. Characters that a terminal might obey are written as \u escapes; < > & stay
-// as they are.
+// WriteJSONLine writes one value as a line of JSON. Characters that a terminal might obey are
+// written as \u escapes; < > & stay as they are.
 func WriteJSONLine(w io.Writer, v any) error {
 	var line bytes.Buffer
 	e := json.NewEncoder(&line)

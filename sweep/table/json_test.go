@@ -47,12 +47,16 @@ func textOrNull(s string) *string {
 	return &s
 }
 
-// encoded is a row as encoding/json writes it, with < > & as they are.
+// encoded returns a row as encoding/json writes it, with < > & as they are.
 func encoded(tb testing.TB, r table.Row) string {
-	w := wire{ID: r.ID, Sweep: textOrNull(r.Sweep), Definition: textOrNull(r.Definition), Index: r.Index, State: textOrNull(r.State),
-		Argv: append([]string{}, r.Argv...), Parameters: map[string]string{}, Metrics: map[string]*float64{}, Attempts: r.Attempts,
-		Host: textOrNull(r.Host), Slot: r.Slot, GPUs: append([]string{}, r.GPUs...), Started: r.Started, Duration: r.Duration,
-		ExitCode: r.ExitCode, Class: textOrNull(r.Class), Reason: textOrNull(r.Reason), Revision: textOrNull(r.Revision)}
+	w := wire{ID: r.ID, Sweep: textOrNull(r.Sweep), Definition: textOrNull(r.Definition),
+		Index: r.Index, State: textOrNull(r.State),
+		Argv: append([]string{}, r.Argv...), Parameters: map[string]string{},
+		Metrics: map[string]*float64{}, Attempts: r.Attempts,
+		Host: textOrNull(r.Host), Slot: r.Slot, GPUs: append([]string{}, r.GPUs...),
+		Started: r.Started, Duration: r.Duration,
+		ExitCode: r.ExitCode, Class: textOrNull(r.Class), Reason: textOrNull(r.Reason),
+		Revision: textOrNull(r.Revision)}
 	for _, p := range r.Parameters {
 		w.Parameters[p.Name] = p.Value
 	}
@@ -62,7 +66,8 @@ func encoded(tb testing.TB, r table.Row) string {
 			w.Metrics[m.Name] = nil
 		}
 		if math.IsInf(m.Value, 0) {
-			w.Infinite = map[string]string{m.Name: map[bool]string{true: "inf", false: "-inf"}[m.Value > 0]}
+			w.Infinite = map[string]string{m.Name: map[bool]string{true: "inf",
+				false: "-inf"}[m.Value > 0]}
 		}
 	}
 	var out bytes.Buffer
@@ -88,7 +93,8 @@ func FuzzRowJSON(f *testing.F) {
 			Argv:       []string{word, name},
 			Parameters: table.Parameters{{Name: name, Value: word}},
 			Metrics:    metric.Final{{Name: word, Value: v}}, Attempts: code,
-			Host: name, Slot: &code, GPUs: []string{id}, Started: &at, ExitCode: &code, Class: id, Reason: word}
+			Host: name, Slot: &code, GPUs: []string{id}, Started: &at, ExitCode: &code, Class: id,
+			Reason: word}
 		if !math.IsNaN(v) && !math.IsInf(v, 0) {
 			r.Duration = &v
 		}
@@ -131,14 +137,16 @@ func sameRow(t *testing.T, line []byte) {
 	if (err == nil) != (wantErr == nil) {
 		t.Fatalf("%s: %v, and encoding/json has %v", line, err, wantErr)
 	}
-	if d := cmp.Diff(want, got, cmpopts.EquateNaNs(), cmpopts.EquateEmpty()); err == nil && d != "" {
+	if d := cmp.Diff(want, got, cmpopts.EquateNaNs(), cmpopts.EquateEmpty()); err == nil &&
+		d != "" {
 		t.Errorf("%s (-encoding/json +ReadRow):\n%s", line, d)
 	}
 }
 
 // Whatever stands in a value, a terminal obeys nothing of its line, and the line says the same.
 func FuzzJSONLine(f *testing.F) {
-	for _, seed := range []string{"\u009b2J", "\u0080\u009f", "\u202eabc\u2066", "\x7f\x1b[2J", "<a & b>", "\U000e0001", "\xff", "ä 漢"} {
+	for _, seed := range []string{"\u009b2J", "\u0080\u009f", "\u202eabc\u2066", "\x7f\x1b[2J",
+		"<a & b>", "\U000e0001", "\xff", "ä 漢"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -151,7 +159,8 @@ func FuzzJSONLine(f *testing.F) {
 			t.Errorf("%q is written as %q", text, line)
 		}
 		var back map[string]string
-		if err := json.Unmarshal([]byte(line), &back); err != nil || utf8.ValidString(text) && back["k"] != text {
+		if err := json.Unmarshal([]byte(line), &back); err != nil || utf8.ValidString(text) &&
+			back["k"] != text {
 			t.Errorf("%q comes back as %q: %v", text, back["k"], err)
 		}
 	})

@@ -40,7 +40,8 @@ func TestSorterKeepsTheFirst(t *testing.T) {
 			}
 			all := whole.Sorted()
 			if got, want := part.Sorted(), all[:min(keep, n)]; !slices.Equal(got, want) {
-				t.Fatalf("%s by %s: the first %d of %d are %v, want %v", name, by, keep, n, got, want)
+				t.Fatalf("%s by %s: the first %d of %d are %v, want %v", name, by, keep, n, got,
+					want)
 			}
 		}
 	}

@@ -32,8 +32,10 @@ const (
 
 // shownFixed are the columns of every row that people look for.
 var shownFixed = map[string]worth{
-	"id": essential, stateColumn: essential, "host": worthHost, "gpus": worthGPUs, "attempts": worthAttempts,
-	"started": worthStarted, "duration": worthDuration, "exit_code": worthExitCode, "reason": worthReason,
+	"id": essential, stateColumn: essential, "host": worthHost, "gpus": worthGPUs,
+	"attempts": worthAttempts,
+	"started":  worthStarted, "duration": worthDuration, "exit_code": worthExitCode,
+	"reason":   worthReason,
 	"revision": worthRevision,
 }
 
@@ -106,7 +108,9 @@ func (l *layout) show(t *textColumn, name string, w worth) {
 }
 
 func (l *layout) shown() []*textColumn {
-	return slices.DeleteFunc(slices.Clone(l.columns), func(t *textColumn) bool { return t.folded || t.hidden })
+	return slices.DeleteFunc(slices.Clone(l.columns), func(t *textColumn) bool {
+		return t.folded || t.hidden
+	})
 }
 
 // hidden returns the names of what is left out, with the commas between them.

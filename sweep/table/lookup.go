@@ -37,24 +37,27 @@ func (c Column) Parameter() string { return c.of.parameter }
 // Metric returns the name of the metric that the column shows; "" for another column.
 func (c Column) Metric() string { return c.of.metric }
 
-// Measures reports whether the column holds what tasks measure or take: a metric, the step of one, a duration, a number of attempts.
+// Measures reports whether the column holds what tasks measure or take: a metric, the step of one,
+// a duration, a number of attempts.
 func (c Column) Measures() bool {
 	return c.of.needs.Has(FieldMetrics | FieldSteps | FieldDuration | FieldAttempts)
 }
 
-// Fields are what the column looks at beside the index.
+// Fields returns what the column looks at beside the index.
 func (c Column) Fields() Fields { return c.of.needs &^ fieldIndex }
 
 // Text returns the value of a row in full, as CSV has it; false where it is absent.
 func (c Column) Text(r *Row) (text string, ok bool) { return c.text(r) }
 
-// Number returns the value of a row in a column that measures, which may be NaN or infinite; false where it is absent.
+// Number returns the value of a row in a column that measures, which may be NaN or infinite; false
+// where it is absent.
 func (c Column) Number(r *Row) (v float64, ok bool) {
 	value := c.of.get(r)
 	return value.Number, value.Kind != absent
 }
 
-// Bind takes the values of a parameter from where they come from instead of from rows. The result is not for concurrent use.
+// Bind takes the values of a parameter from where they come from instead of from rows. The result
+// is not for concurrent use.
 func (c Column) Bind(dimension func(parameter string) Dimension) Column {
 	if c.of.parameter == "" {
 		return c
@@ -63,7 +66,9 @@ func (c Column) Bind(dimension func(parameter string) Dimension) Column {
 		text string
 		ok   bool
 	}
-	get := remember(dimension(c.of.parameter), func(text string, ok bool) value { return value{text, ok} })
+	get := memoize(dimension(c.of.parameter), func(text string, ok bool) value {
+		return value{text, ok}
+	})
 	c.of.needs = 0
 	c.text = func(r *Row) (string, bool) {
 		v := get(r.Index)

@@ -14,7 +14,7 @@ const (
 	notSucceeded
 )
 
-func place(o metric.Objective, r *Row) (place int, value float64) {
+func rankOf(o metric.Objective, r *Row) (place int, value float64) {
 	if o.IsZero() {
 		return withNumber, 0
 	}
@@ -35,6 +35,6 @@ func place(o metric.Objective, r *Row) (place int, value float64) {
 // IsRanked reports whether a task is among those that the objective ranks: it ended well and has a
 // number.
 func IsRanked(o metric.Objective, r *Row) bool {
-	place, _ := place(o, r)
+	place, _ := rankOf(o, r)
 	return !o.IsZero() && place == withNumber
 }

@@ -9,7 +9,7 @@ import (
 	"mlframework/sweep/table"
 )
 
-// ranked are tasks in every place of the ranking, in no order.
+// ranked returns tasks in every place of the ranking, in no order.
 func ranked() []table.Row {
 	acc := func(v float64) metric.Final {
 		return metric.Final{{Name: "loss", Value: 1},

@@ -20,10 +20,11 @@ import (
 	"mlframework/sweep/metric"
 )
 
-// Row is one task of the results table. Its JSON names and their order are the contract of --json: every field is always
-// there, but for infinite, steps and positions, which stand behind metrics where they say something; texts, numbers and times that are absent (empty or
-// nil here) are null, lists and objects are empty, never null.
-// Text in JSON is as it is; writers of text and CSV make control characters visible.
+// Row is one task of the results table. Its JSON names and their order are the contract of --json:
+// every field is always there, but for infinite, steps and positions, which stand behind metrics
+// where they say something; texts, numbers and times that are absent (empty or nil here) are null,
+// lists and objects are empty, never null. Text in JSON is as it is; writers of text and CSV make
+// control characters visible.
 type Row struct {
 	ID         string       `json:"id"` // "run_training-7/42"
 	Sweep      string       `json:"sweep"`
@@ -64,7 +65,8 @@ func (r *Row) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// MarshalJSON writes the contract's fields in their order. [encoding/json.Unmarshal] reads them back.
+// MarshalJSON writes the contract's fields in their order. [encoding/json.Unmarshal] reads them
+// back.
 func (r Row) MarshalJSON() ([]byte, error) { return r.appendJSON(nil), nil }
 
 func (r *Row) appendJSON(b []byte) []byte {
@@ -108,8 +110,8 @@ func (r *Row) appendJSON(b []byte) []byte {
 	return append(b, '}')
 }
 
-// WriteJSON writes one JSON object per line. There is no beginning and no end, so many rows may be written in batches.
-// Characters that a terminal might obey are written as \u escapes.
+// WriteJSON writes one JSON object per line. There is no beginning and no end, so many rows may be
+// written in batches. Characters that a terminal might obey are written as \u escapes.
 func WriteJSON(w io.Writer, rows []Row) error {
 	out := NewJSONWriter(w)
 	for i := range rows {
@@ -126,8 +128,11 @@ type JSONWriter struct {
 	line []byte // memory of the last row's, used again
 }
 
-// NewJSONWriter makes a writer of rows.
-func NewJSONWriter(w io.Writer) *JSONWriter { return &JSONWriter{out: bufio.NewWriterSize(w, 64<<10)} }
+// NewJSONWriter returns a writer of rows.
+func NewJSONWriter(w io.Writer) *JSONWriter {
+	return &JSONWriter{out: bufio.NewWriterSize(w,
+		64<<10)}
+}
 
 // Write writes one row.
 func (w *JSONWriter) Write(r *Row) error {
@@ -139,8 +144,9 @@ func (w *JSONWriter) Write(r *Row) error {
 // Flush writes what is buffered.
 func (w *JSONWriter) Flush() error { return w.out.Flush() }
 
-// asciiControls escapes what is not printable in valid JSON. Below 0x20 encoding/json has done so; what is left is DEL,
-// the C1 controls (U+009B begins a terminal code), and characters that turn or hide text.
+// asciiControls escapes what is not printable in valid JSON. Below 0x20 encoding/json has done so;
+// what is left is DEL, the C1 controls (U+009B begins a terminal code), and characters that turn or
+// hide text.
 func asciiControls(line []byte) []byte {
 	const hex = "0123456789abcdef"
 	for i := 0; ; i++ {

@@ -25,16 +25,19 @@ var (
 
 func ptr[T any](v T) *T { return &v }
 
-// full is a row in which everything is known.
+// full returns a row in which everything is known.
 func full() table.Row {
 	started := clock.In(time.FixedZone("", 3600)).Add(500 * time.Millisecond)
 	return table.Row{
-		ID: "run_training-7/42", Sweep: "run_training-7", Definition: "run_training", Index: 42, State: "failed",
+		ID: "run_training-7/42", Sweep: "run_training-7", Definition: "run_training", Index: 42,
+		State:      "failed",
 		Argv:       []string{"python3", "train.py", "--name=<a b>", "--lr=1e-3"},
 		Parameters: table.Parameters{{Name: "name", Value: "<a b>"}, {Name: "lr", Value: "1e-3"}},
 		Metrics:    metric.Final{{Name: "loss", Value: nan}, {Name: "accuracy", Value: 0.1}},
-		Attempts:   2, Host: "gpu1", Slot: ptr(0), GPUs: []string{"GPU-5b3c2a1f-1111-2222"}, Started: &started,
-		Duration: ptr(61.25), ExitCode: ptr(1), Class: "error", Reason: "exit code 1", Revision: "0123456789abcdef",
+		Attempts:   2, Host: "gpu1", Slot: ptr(0), GPUs: []string{"GPU-5b3c2a1f-1111-2222"},
+		Started:  &started,
+		Duration: ptr(61.25), ExitCode: ptr(1), Class: "error", Reason: "exit code 1",
+		Revision: "0123456789abcdef",
 	}
 }
 

@@ -10,15 +10,17 @@ import (
 	"mlframework/sweep/human"
 )
 
-// Schema names the columns that a table has beside those that every Row has. The zero value has none.
+// Schema names the columns that a table has beside those that every Row has. The zero value has
+// none.
 type Schema struct {
 	Parameters []string // in the order of the file
 	Metrics    []string
 	Steps      []string // metrics with a column for the step of the value
 }
 
-// With returns the schema with the parameters and metrics of rows added after its own, in order of first appearance. Give
-// it what the task definition declares, so that a metric that no task has printed yet is known.
+// With returns the schema with the parameters and metrics of rows added after its own, in order of
+// first appearance. Give it what the task definition declares, so that a metric that no task has
+// printed yet is known.
 func (s Schema) With(rows []Row) Schema {
 	parameters, metrics := newNameList(s.Parameters), newNameList(s.Metrics)
 	for i := range rows {
@@ -45,8 +47,8 @@ func newNameList(names []string) *nameList {
 	return l
 }
 
-// add adds name unless it is there and returns its place; most rows have the same names at the same position, which needs no
-// look-up.
+// add adds name unless it is there and returns its place; most rows have the same names at the same
+// position, which needs no look-up.
 func (l *nameList) add(position int, name string) int {
 	if position >= 0 && position < len(l.names) && l.names[position] == name {
 		return position
@@ -60,8 +62,9 @@ func (l *nameList) add(position int, name string) int {
 	return at
 }
 
-// columns returns all columns in the order of CSV, each with the name that find knows it by: a parameter named like a
-// fixed column, or a metric named like a parameter, carries the prefix that tells them apart.
+// columns returns all columns in the order of CSV, each with the name that find knows it by: a
+// parameter named like a fixed column, or a metric named like a parameter, carries the prefix that
+// tells them apart.
 func (s Schema) columns() []column {
 	var middle []column
 	for _, p := range s.Parameters {
@@ -94,7 +97,8 @@ func ParameterName(parameter string) string {
 // columnsBefore is how many fixed columns stand before parameters and metrics: id to state.
 const columnsBefore = 5
 
-// find returns the column of a name; "parameters.NAME", "metrics.NAME" and "steps.NAME" always work.
+// find returns the column of a name; "parameters.NAME", "metrics.NAME" and "steps.NAME" always
+// work.
 func (s Schema) find(name string) (column, bool) { return s.finder()(name) }
 
 // finder returns find, for many names.

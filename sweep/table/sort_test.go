@@ -25,15 +25,17 @@ func TestSort(t *testing.T) {
 	}
 	s := table.Schema{}.With(rows)
 	for by, want := range map[string][]string{
-		"id":               {"s-1/1", "s-1/2", "s-1/9", "s-1/10"},
-		"-id":              {"s-1/10", "s-1/9", "s-1/2", "s-1/1"},
-		"host":             {"s-1/2", "s-1/1", "s-1/10", "s-1/9"}, // equal ones keep their order, absent last
-		"-host":            {"s-1/10", "s-1/2", "s-1/1", "s-1/9"},
-		"acc":              {"s-1/10", "s-1/1", "s-1/9", "s-1/2"}, // nan, then absent
-		"-acc":             {"s-1/1", "s-1/10", "s-1/9", "s-1/2"},
-		"metrics.acc":      {"s-1/10", "s-1/1", "s-1/9", "s-1/2"},
-		"lr":               {"s-1/9", "s-1/2", "s-1/10", "s-1/1"}, // "auto": all of it is text
-		"seed":             {"s-1/2", "s-1/1", "s-1/9", "s-1/10"}, // whole numbers that floating point cannot tell apart
+		"id":  {"s-1/1", "s-1/2", "s-1/9", "s-1/10"},
+		"-id": {"s-1/10", "s-1/9", "s-1/2", "s-1/1"},
+		// equal ones keep their order, absent last
+		"host":        {"s-1/2", "s-1/1", "s-1/10", "s-1/9"},
+		"-host":       {"s-1/10", "s-1/2", "s-1/1", "s-1/9"},
+		"acc":         {"s-1/10", "s-1/1", "s-1/9", "s-1/2"}, // nan, then absent
+		"-acc":        {"s-1/1", "s-1/10", "s-1/9", "s-1/2"},
+		"metrics.acc": {"s-1/10", "s-1/1", "s-1/9", "s-1/2"},
+		"lr":          {"s-1/9", "s-1/2", "s-1/10", "s-1/1"}, // "auto": all of it is text
+		// whole numbers that floating point cannot tell apart
+		"seed":             {"s-1/2", "s-1/1", "s-1/9", "s-1/10"},
 		"-seed":            {"s-1/10", "s-1/9", "s-1/1", "s-1/2"},
 		"started":          {"s-1/10", "s-1/9", "s-1/2", "s-1/1"},
 		"-attempts":        {"s-1/10", "s-1/9", "s-1/2", "s-1/1"},

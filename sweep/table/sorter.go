@@ -23,7 +23,7 @@ type Sorter struct {
 
 	// Whether a column holds numbers only is known after its last row: until a text comes both
 	// orders are kept.
-	byNumber, byText *ordered
+	byNumber, byText *sortedKeys
 }
 
 // sortKey is compared by place, then by number or text, then by position.
@@ -36,10 +36,11 @@ type sortKey struct {
 const positionBits = 60
 
 func newSortKey(place int, value cell, position int64) sortKey {
-	return sortKey{num: value.Number, at: uint64(place)<<62 | uint64(value.Kind)<<positionBits | uint64(position)}
+	return sortKey{num: value.Number,
+		at: uint64(place)<<62 | uint64(value.Kind)<<positionBits | uint64(position)}
 }
 
-// value is the number of a key that has its text.
+// value returns the number of a key that has its text.
 func (k *sortKey) value() cell {
 	return cell{Kind: number, Text: *k.text, Number: k.num}
 }
@@ -60,15 +61,31 @@ func NewSorter(s Schema, by string) (*Sorter, error) {
 	if c.key != nil {
 		get = c.key
 	}
-	sorter := &Sorter{fields: c.needs, metric: c.metric, column: c, byNumber: &ordered{descending: descending}}
+	sorter := &Sorter{fields: c.needs, metric: c.metric, column: c,
+		byNumber: &sortedKeys{descending: descending}}
 	if !c.numeric {
-		sorter.byText = &ordered{descending: descending, text: true}
+		sorter.byText = &sortedKeys{descending: descending, text: true}
 	}
 	sorter.key = func(r *Row) (int, cell) {
 		value := get(r)
 		return sortPlace(value), value
 	}
 	return sorter, nil
+}
+
+// NewSorterOfTables sorts the rows of several tables by a column, as [Sort] says. Before the rows
+// of each table it is told of the table, with [Sorter.Continue].
+func NewSorterOfTables(by string) *Sorter {
+	descending := strings.HasPrefix(by, "-")
+	return &Sorter{byNumber: &sortedKeys{descending: descending},
+		byText: &sortedKeys{descending: descending, text: true}}
+}
+
+// Continue makes s, which NewSorterOfTables returned, take the rows of another table from now on:
+// of the one that a sorter by the same column is of. The column may hold numbers in one table and
+// texts in another.
+func (s *Sorter) Continue(of *Sorter) {
+	s.fields, s.metric, s.key, s.column = of.fields, of.metric, of.key, of.column
 }
 
 // UnknownColumn says that there is no column to sort by.
@@ -78,19 +95,20 @@ func (e *UnknownColumn) Error() string { return e.Text }
 
 // NewRanking puts the best first, as [Rank] says.
 func NewRanking(o metric.Objective) *Sorter {
-	return &Sorter{fields: FieldState | FieldMetrics, metric: o.Metric, byNumber: &ordered{}, key: func(r *Row) (int, cell) {
-		place, value := place(o, r)
-		if o.Maximize {
-			value = -value
-		}
-		return place, cell{Kind: number, Number: value}
-	}}
+	return &Sorter{fields: FieldState | FieldMetrics, metric: o.Metric, byNumber: &sortedKeys{},
+		key: func(r *Row) (int, cell) {
+			place, value := rankOf(o, r)
+			if o.Maximize {
+				value = -value
+			}
+			return place, cell{Kind: number, Number: value}
+		}}
 }
 
-// Fields are what the order looks at beside the index.
+// Fields returns what the order looks at beside the index.
 func (s *Sorter) Fields() Fields { return s.fields &^ fieldIndex }
 
-// Metrics are the names of the metrics that the order looks at.
+// Metrics returns the names of the metrics that the order looks at.
 func (s *Sorter) Metrics() []string {
 	if !s.fields.Has(FieldMetrics) {
 		return nil
@@ -104,7 +122,7 @@ func (s *Sorter) Bind(dimension func(parameter string) Dimension) {
 	if s.column.parameter == "" {
 		return
 	}
-	value := remember(dimension(s.column.parameter), parameterCell)
+	value := memoize(dimension(s.column.parameter), parameterCell)
 	s.fields = 0
 	s.key = func(r *Row) (int, cell) {
 		c := value(r.Index)
@@ -114,16 +132,16 @@ func (s *Sorter) Bind(dimension func(parameter string) Dimension) {
 
 // Keep forgets all but the first n rows; 0 keeps all. It is called before the first row is added.
 func (s *Sorter) Keep(n int) {
-	s.byNumber.most = n
+	s.byNumber.max = n
 	if s.byText != nil {
-		s.byText.most = n
+		s.byText.max = n
 	}
 }
 
 // Expect makes room for so many rows. It is called before the first row is added.
 func (s *Sorter) Expect(n int) {
-	for _, o := range []*ordered{s.byNumber, s.byText} {
-		if o != nil && o.most == 0 {
+	for _, o := range []*sortedKeys{s.byNumber, s.byText} {
+		if o != nil && o.max == 0 {
 			o.keys = slices.Grow(o.keys, n)
 		}
 	}
@@ -158,17 +176,17 @@ func (s *Sorter) Sorted() []int64 {
 	return positions
 }
 
-// ordered is keys in an order, or the first of them.
-type ordered struct {
+// sortedKeys is keys in an order, or the first of them.
+type sortedKeys struct {
 	text       bool // by text, not by number
 	descending bool
-	most       int // 0: all are kept
+	max        int // 0: all are kept
 	keys       []sortKey
 	bounded    bool // what is not before the last of keys[:most] is not needed
 	last       sortKey
 }
 
-func (o *ordered) add(place int, value cell, position int64) {
+func (o *sortedKeys) add(place int, value cell, position int64) {
 	k := newSortKey(place, value, position)
 	if o.text || math.Abs(value.Number) >= expr.Exact && value.Text != "" {
 		text := value.Text
@@ -178,22 +196,22 @@ func (o *ordered) add(place int, value cell, position int64) {
 		return
 	}
 	o.keys = append(o.keys, k)
-	if o.most > 0 && len(o.keys) >= 4*o.most {
-		o.cut()
-		o.bounded, o.last = true, o.keys[o.most-1]
+	if o.max > 0 && len(o.keys) >= 4*o.max {
+		o.selectFirst()
+		o.bounded, o.last = true, o.keys[o.max-1]
 	}
 }
 
-func (o *ordered) sort() {
-	if o.most > 0 && len(o.keys) > o.most {
-		o.cut()
+func (o *sortedKeys) sort() {
+	if o.max > 0 && len(o.keys) > o.max {
+		o.selectFirst()
 	}
 	slices.SortFunc(o.keys, func(a, b sortKey) int { return o.total(&a, &b) })
 }
 
-// cut leaves the first of the keys, the last of these at the end: by partitions, as quicksort has
-// them, of the part in which that one is.
-func (o *ordered) cut() {
+// selectFirst leaves the first of the keys, the last of these at the end: by partitions, as
+// quicksort has them, of the part in which that one is.
+func (o *sortedKeys) selectFirst() {
 	for from, to := 0, len(o.keys)-1; from < to; {
 		pivot, i, j := o.keys[(from+to)/2], from, to
 		for i <= j {
@@ -209,26 +227,26 @@ func (o *ordered) cut() {
 			}
 		}
 		switch {
-		case o.most-1 <= j:
+		case o.max-1 <= j:
 			to = j
-		case o.most-1 >= i:
+		case o.max-1 >= i:
 			from = i
 		default:
 			from = to
 		}
 	}
-	o.keys = o.keys[:o.most]
+	o.keys = o.keys[:o.max]
 }
 
-// total is compare, which tells any two keys apart.
-func (o *ordered) total(a, b *sortKey) int {
+// total returns compare, which tells any two keys apart.
+func (o *sortedKeys) total(a, b *sortKey) int {
 	if order := o.compare(a, b); order != 0 {
 		return order
 	}
 	return cmp.Compare(a.position(), b.position())
 }
 
-func (o *ordered) compare(a, b *sortKey) int {
+func (o *sortedKeys) compare(a, b *sortKey) int {
 	order := cmp.Compare(a.place(), b.place())
 	if kind := a.kind(); order != 0 || kind == absent || kind == noNumber {
 		return order

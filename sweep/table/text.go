@@ -21,7 +21,8 @@ type TableOptions struct {
 	Order *Sorter
 }
 
-// wrap joins words to lines of at most width columns, the first with a prefix; nothing for no words.
+// wrap joins words to lines of at most width columns, the first with a prefix; nothing for no
+// words.
 func wrap(prefix string, words []string, between string, width int) []string {
 	if len(words) == 0 {
 		return nil
@@ -54,7 +55,7 @@ func cutText(s string, width int) string {
 	return text.Snip(s, width, "…")
 }
 
-// textOf is a cell as people read it.
+// textOf returns a cell as people read it.
 func (o TableOptions) textOf(name string, r *Row, c cell) string {
 	switch {
 	case c.Kind == absent:
@@ -78,7 +79,8 @@ func (o TableOptions) textOf(name string, r *Row, c cell) string {
 	}
 }
 
-// shortGPUs cuts UUIDs (GPU-5b3c2a1f-...) after the first group, which tells the GPUs of a host apart.
+// shortGPUs cuts UUIDs (GPU-5b3c2a1f-...) after the first group, which tells the GPUs of a host
+// apart.
 func shortGPUs(uuids []string) string {
 	short := slices.Clone(uuids)
 	for i, u := range short {

@@ -117,7 +117,9 @@ func (b *bounds) metrics(f metric.Final) {
 }
 
 func (b *bounds) outcome(o *Outcome) {
-	b.text("its class", string(o.Class), longestName)
+	if !o.Class.Valid() {
+		b.refuse("its class", "is %.200q, which is not one of an end", o.Class)
+	}
 	b.number("its duration", int64(o.Duration), 0, int64(longestRun))
 	b.text("its reason", o.Reason, longestText)
 	b.metrics(o.Metrics)

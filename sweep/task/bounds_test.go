@@ -50,6 +50,8 @@ func TestWhatWorkersSayIsBounded(t *testing.T) {
 			e.Samples = make([]metric.Sample, 9000)
 		},
 		"a metric is 1048576 bytes long":   func(e *task.Event) { e.Samples[7].Name = long },
+		`its class is "made-up", `:         func(e *task.Event) { e.Outcome.Class = "made-up" },
+		`its class is "", `:                func(e *task.Event) { e.Outcome.Class = "" },
 		"its reason is 1048576 bytes long": func(e *task.Event) { e.Outcome.Reason = long },
 		"the error of its output is 1048576 bytes": func(e *task.Event) {
 			e.Outcome.Stderr.Error = long

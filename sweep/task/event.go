@@ -78,6 +78,15 @@ const (
 	Stopped     Class = "stopped" // the master asked for it: cancelled, superseded or interrupted
 )
 
+// Valid reports whether c is one of the classes.
+func (c Class) Valid() bool {
+	switch c {
+	case Success, Error, TimedOut, OutOfMemory, Loss, Stopped:
+		return true
+	}
+	return false
+}
+
 // Outcome is the end of an attempt.
 type Outcome struct {
 	Class    Class         `json:"class"`

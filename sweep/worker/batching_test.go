@@ -28,7 +28,7 @@ func (p *distant) Emit(ctx context.Context, events ...task.Event) error {
 
 // Under load a message holds many events, however long the queue takes to confirm one: a dozen or
 // two a second. The events of tasks for which a slot waits go at once.
-func TestEventsAreGatheredUnderLoad(t *testing.T) {
+func TestEventsAreBatchedUnderLoad(t *testing.T) {
 	for name, c := range map[string]struct {
 		slots, tasks int
 		takes        time.Duration
@@ -70,7 +70,9 @@ func TestEventsAreGatheredUnderLoad(t *testing.T) {
 					}
 					return ends == c.tasks
 				})
-				if took, ideal := time.Since(begin), time.Duration(c.tasks/c.slots)*c.takes; took > ideal+c.takes+100*time.Millisecond {
+				if took, ideal := time.Since(begin),
+					time.Duration(
+						c.tasks/c.slots)*c.takes; took > ideal+c.takes+100*time.Millisecond {
 					t.Errorf("it took %v; the tasks take %v", took, ideal)
 				}
 				if sent := p.sent.Load(); sent < c.least || sent > c.most {

@@ -11,8 +11,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What a worker that had no room for outputs needs to go on: this many bytes free, or a part of a
-// small disk.
 const (
 	// minFreeBytes and minFreePart are the free space at which a worker continues after its disk
 	// was full: this many bytes, or this fraction of a small disk.

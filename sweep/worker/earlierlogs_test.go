@@ -15,7 +15,7 @@ import (
 	"mlframework/sweep/worker"
 )
 
-// taken are rules for the same lines, one for each way to take a value.
+// taken returns rules for the same lines, one for each way to take a value.
 func taken() (rules []metric.Rule) {
 	for _, take := range append(metric.Takes, "") {
 		rules = append(rules, metric.Rule{Name: "acc " + string(take), Pattern: `acc=(\S+)`,

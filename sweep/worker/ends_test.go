@@ -101,7 +101,7 @@ func TestOutcome(t *testing.T) {
 }
 
 // Whatever the host lacks, before or at the start of the program, is not the user's failure.
-func TestWhatTheKernelRefusesForWantOfSomethingIsTheHosts(t *testing.T) {
+func TestResourceExhaustionIsHostFault(t *testing.T) {
 	t.Parallel()
 	for _, errno := range []syscall.Errno{unix.ENOSPC, unix.EMFILE, unix.EAGAIN, unix.ENOMEM} {
 		for where, change := range map[string]func(*worker.Options){
@@ -127,7 +127,7 @@ func TestWhatTheKernelRefusesForWantOfSomethingIsTheHosts(t *testing.T) {
 }
 
 // It changes a limit of this process, so it is not parallel.
-func TestWithoutDescriptorsAnAttemptIsLostAndTheWorkerLives(t *testing.T) {
+func TestDescriptorExhaustionLosesAttemptNotWorker(t *testing.T) {
 	s := newSite(t, nil)
 	s.run("true")
 	release := noDescriptors(t)
@@ -176,7 +176,7 @@ func noDescriptors(t *testing.T) (release func()) {
 	}
 }
 
-func TestAProgramThatEscapesIsGoneWithItsAttempt(t *testing.T) {
+func TestEscapedProcessEndsWithItsAttempt(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	b := batch(`trap '' TERM; (setsid sh -c 'trap "" TERM; echo $$ > escaped; exec sleep 60' &) ; sleep 60`, 0)

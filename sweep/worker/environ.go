@@ -69,8 +69,6 @@ const unbuffered = "PYTHONUNBUFFERED"
 // ompThreads limits the threads of numerical libraries. Unless set otherwise, it is cores / slots.
 const ompThreads = "OMP_NUM_THREADS"
 
-// perSweep and perAttempt are the variables that the worker sets, of all attempts of a sweep and of
-// each for itself.
 var (
 	// perSweep and perAttempt are the variables that the worker sets, the same for all attempts of
 	// a sweep and for each attempt respectively.

@@ -51,15 +51,19 @@ func TestAnAttemptSeesExactlyThisEnvironment(t *testing.T) {
 	t.Parallel()
 	inherited := inherit("HOME=/home/anna", "USER=anna", "LOGNAME=anna2", "LANG=C", "EMPTY=",
 		"LIST=a=b", "LIST=c=d", "broken", "=odd",
-		"SWEEP_ID=x", "TASK_ID=x", "TASK_INDEX=x", "ATTEMPT=x", "RESUMED=x", "OUTPUT_DIR=x", "WORKER=x", "WORKER_PROCESS=x", "HOST=x", "SLOT=x",
+		"SWEEP_ID=x", "TASK_ID=x", "TASK_INDEX=x", "ATTEMPT=x", "RESUMED=x", "OUTPUT_DIR=x",
+		"WORKER=x", "WORKER_PROCESS=x", "HOST=x", "SLOT=x",
 		"PWD=/x", "OLDPWD=/x", "DATA=inherited")
 	got, twice := environment(t, func(r *task.Recipe) {
 		r.Env = map[string]string{"DATA": "defined", "LANG": "", "NEW": "1"}
 	}, inherited, func(o *worker.Options) { o.Home = "/elsewhere" })
 	want := map[string]string{
-		"HOME": "/home/anna", "USER": "anna", "LOGNAME": "anna2", "LANG": "", "EMPTY": "", "LIST": "c=d", "PATH": os.Getenv("PATH"),
-		"SWEEP_ID": "train-1", "TASK_ID": "train-1/7", "TASK_INDEX": "7", "ATTEMPT": "3", "RESUMED": "0", "WORKER": "w1", "HOST": "gpu1",
-		"WORKER_PROCESS": process.Identity(), "SLOT": "0", "PYTHONUNBUFFERED": "1", "OUTPUT_DIR": "OUTPUTS/train-1/7", "PWD": "OUTPUTS/train-1/7",
+		"HOME": "/home/anna", "USER": "anna", "LOGNAME": "anna2", "LANG": "", "EMPTY": "",
+		"LIST": "c=d", "PATH": os.Getenv("PATH"),
+		"SWEEP_ID": "train-1", "TASK_ID": "train-1/7", "TASK_INDEX": "7", "ATTEMPT": "3",
+		"RESUMED": "0", "WORKER": "w1", "HOST": "gpu1",
+		"WORKER_PROCESS": process.Identity(), "SLOT": "0", "PYTHONUNBUFFERED": "1",
+		"OUTPUT_DIR": "OUTPUTS/train-1/7", "PWD": "OUTPUTS/train-1/7",
 		"OMP_NUM_THREADS": strconv.Itoa(runtime.NumCPU()), "DATA": "defined", "NEW": "1",
 	}
 	if diff := cmp.Diff(want, got); diff != "" || twice != nil {
@@ -67,7 +71,7 @@ func TestAnAttemptSeesExactlyThisEnvironment(t *testing.T) {
 	}
 }
 
-func TestWhoSetsAVariable(t *testing.T) {
+func TestVariablePrecedence(t *testing.T) {
 	t.Parallel()
 	u, err := user.Current()
 	if err != nil {

@@ -14,10 +14,10 @@ import (
 	"mlframework/sweep/worker/process"
 )
 
-// Outcome is outcome, for ends that no test can bring about.
+// Outcome returns outcome, for ends that no test can bring about.
 func Outcome(e process.Exit, limit time.Duration) task.Outcome { return outcome(e, limit) }
 
-// LogName is logName.
+// LogName returns logName.
 func LogName(stream string, attempt int, noted string, has func(string) bool) string {
 	return logName(stream, attempt, noted, has)
 }
@@ -79,7 +79,7 @@ func (o *Outbox) Put(events ...task.Event) { o.put(events...) }
 func (o *Outbox) Run(ctx context.Context)  { o.run(ctx) }
 func (o *Outbox) Unsent() int              { return o.unsent() }
 
-// InMemory is how many events stand in memory.
+// InMemory returns how many events stand in memory.
 func (o *Outbox) InMemory() int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -115,7 +115,7 @@ func TapWithClock(p queue.Port, tick time.Duration, pieces ...string) {
 	t.close()
 }
 
-// TapOff is a tap that nobody follows, and its write.
+// TapOff returns a tap that nobody follows, and its write.
 func TapOff() func([]byte) {
 	t := outputTap{following: &followedSweeps{}, line: task.Line{Sweep: "s-1"}}
 	return t.write
@@ -127,12 +127,12 @@ func ShelfPrefix(name, outputs string) string { return secretDirPrefix(name, out
 // WriteGiven is writeGiven.
 func WriteGiven(dir string, g argv.Given) error { return writeParameters(dir, g) }
 
-// Stream is what takes one stream of an attempt of a sweep that nobody follows.
+// Stream returns what takes one stream of an attempt of a sweep that nobody follows.
 func Stream(path string, rules *metric.Rules) io.Writer {
 	return &stream{path: path, remaining: 1 << 40, ceiling: 1 << 40,
 		scanner: rules.NewScanner(time.Now,
 			func(metric.Sample) {}), tap: outputTap{following: &followedSweeps{}, now: time.Now}}
 }
 
-// SpoolLine is a line of a spool: text with its checksum.
+// SpoolLine returns a line of a spool: text with its checksum.
 func SpoolLine(text string) string { return string(checksum([]byte(text))) + text + "\n" }

@@ -9,7 +9,7 @@ import (
 
 // What could not begin as its definition names what is not there says nothing of the host: three
 // faults of it in a row are three, whatever such tasks there are between them.
-func TestWhatNeverBeganDoesNotHideAnUnfitHost(t *testing.T) {
+func TestUnstartedAttemptsDoNotHideUnfitHost(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	unfit, misfit := batch("true", 0), batch("true", 0)

@@ -23,7 +23,7 @@ exit 3`
 // The end of a program is told when it ends, though a process that it left ignores SIGTERM for a
 // grace of an hour. Until that one is gone its slot is not free. What it prints stands behind a
 // mark and counts nowhere.
-func TestTheEndIsToldBeforeThatOfLeftovers(t *testing.T) {
+func TestAttemptEndIsReportedBeforeLeftovers(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	b := batch(leave, 0)

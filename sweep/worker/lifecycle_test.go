@@ -71,7 +71,7 @@ func TestStop(t *testing.T) {
 	}
 }
 
-func TestRecallGivesBackWhatWaitsOfOneSweep(t *testing.T) {
+func TestRecallReturnsPendingAttemptsOfOneSweep(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	other := batch("true", 5)
@@ -155,7 +155,7 @@ func TestControlOfANewerVersionIsIgnored(t *testing.T) {
 	}
 }
 
-func TestAtItsEndAWorkerStopsWhatRunsAndGivesBackTheRest(t *testing.T) {
+func TestShutdownStopsRunningAndReturnsPending(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	s.send(batch(`trap 'echo asked; exit 5' TERM; echo ready > ready; while :; do sleep 0.01; done`,
@@ -173,7 +173,7 @@ func TestAtItsEndAWorkerStopsWhatRunsAndGivesBackTheRest(t *testing.T) {
 	}
 }
 
-func TestAWorkerJoinsBeforeAllElseAndLeavesAfterIt(t *testing.T) {
+func TestJoinIsFirstAndLeaveIsLast(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	s.send(batch(`trap 'exit 5' TERM; echo ready > ready; while :; do sleep 0.01; done`, 0, 1))
@@ -282,7 +282,8 @@ func TestHeartbeatsComeEveryTwoSeconds(t *testing.T) {
 			}
 		}
 		want := task.Heartbeat{Version: task.Version, Worker: "w1", Host: "gpu1", Slots: 1,
-			Incarnation: first.Incarnation, Time: first.Time, Load: first.Load, Reads: task.Newest, Key: first.Key}
+			Incarnation: first.Incarnation, Time: first.Time, Load: first.Load, Reads: task.Newest,
+			Key: first.Key}
 		if diff := cmp.Diff(want, first); diff != "" || first.Incarnation == "" ||
 			len(first.Key) == 0 {
 			t.Error(diff)
@@ -329,7 +330,7 @@ func TestSamplesComeWithinASecondAndBeforeTheEnd(t *testing.T) {
 	})
 }
 
-func TestAttemptsOfLongAgoAreForgotten(t *testing.T) {
+func TestOldAttemptsAreForgotten(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, s *site) {
 		s.tell(task.Control{Kind: task.DrainControl}) // all are given back at once
 		synctest.Wait()
@@ -341,7 +342,9 @@ func TestAttemptsOfLongAgoAreForgotten(t *testing.T) {
 		first.Attempts, last.Attempts = b.Attempts[:1], b.Attempts[worker.Remembered:]
 		s.send(b, last, first)
 		// the last is told again
-		s.until("the last", func(all []task.Event) bool { return len(all) >= 2*(worker.Remembered+2)+1 })
+		s.until("the last", func(all []task.Event) bool {
+			return len(all) >= 2*(worker.Remembered+2)+1
+		})
 		synctest.Wait()
 		claimed := map[int]int{}
 		for _, e := range s.soFar() {

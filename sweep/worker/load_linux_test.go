@@ -35,7 +35,8 @@ func TestCPUShare(t *testing.T) {
 
 func TestMemoryIsThatOfTheClosestLimit(t *testing.T) {
 	t.Parallel()
-	const info = "MemTotal:       24684096 kB\nMemFree:        21560532 kB\nMemAvailable:   24109740 kB\nBuffers:          332016 kB\n"
+	const info = "MemTotal:       24684096 kB\nMemFree:        21560532 kB\n" +
+		"MemAvailable:   24109740 kB\nBuffers:          332016 kB\n"
 	const total, free = 24684096 << 10, 24109740 << 10
 	const g = 1 << 30
 	for _, c := range []struct {
@@ -45,20 +46,30 @@ func TestMemoryIsThatOfTheClosestLimit(t *testing.T) {
 	}{
 		{"no groups", map[string]string{}, total, free},
 		{"v2 without limit", map[string]string{"proc/self/cgroup": "0::/user\n",
-			"sys/fs/cgroup/user/memory.max": "max\n", "sys/fs/cgroup/user/memory.current": "5\n"}, total, free},
+			"sys/fs/cgroup/user/memory.max": "max\n", "sys/fs/cgroup/user/memory.current": "5\n"},
+			total, free},
 		{"v2 in a container", map[string]string{"proc/self/cgroup": "0::/\n",
-			"sys/fs/cgroup/memory.max": "2147483648\n", "sys/fs/cgroup/memory.current": "1610612736\n",
-			"sys/fs/cgroup/memory.stat": "anon 1\nfile 7\ninactive_file 536870912\nactive_file 3\n"}, 2 * g, g},
+			"sys/fs/cgroup/memory.max":     "2147483648\n",
+			"sys/fs/cgroup/memory.current": "1610612736\n",
+			"sys/fs/cgroup/memory.stat": "anon 1\nfile 7\ninactive_file " +
+				"536870912\nactive_file 3\n"}, 2 * g, g},
 		{"v2, a limit above", map[string]string{"proc/self/cgroup": "0::/a/b\n",
-			"sys/fs/cgroup/a/memory.max": "1073741824", "sys/fs/cgroup/a/memory.current": "1073741824",
-			"sys/fs/cgroup/a/b/memory.max": "2147483648", "sys/fs/cgroup/a/b/memory.current": "0"}, g, 0},
+			"sys/fs/cgroup/a/memory.max":       "1073741824",
+			"sys/fs/cgroup/a/memory.current":   "1073741824",
+			"sys/fs/cgroup/a/b/memory.max":     "2147483648",
+			"sys/fs/cgroup/a/b/memory.current": "0"},
+			g, 0},
 		{"over its limit", map[string]string{"proc/self/cgroup": "0::/\n",
-			"sys/fs/cgroup/memory.max": "1073741824", "sys/fs/cgroup/memory.current": "2147483648"}, g, 0},
+			"sys/fs/cgroup/memory.max": "1073741824", "sys/fs/cgroup/memory.current": "2147483648"},
+			g, 0},
 		{"more than the host", map[string]string{"proc/self/cgroup": "0::/\n",
-			"sys/fs/cgroup/memory.max": "1099511627776", "sys/fs/cgroup/memory.current": "0"}, total, free},
+			"sys/fs/cgroup/memory.max": "1099511627776", "sys/fs/cgroup/memory.current": "0"},
+			total, free},
 		{"v1", map[string]string{"proc/self/cgroup": "9:name=systemd:/\n4:memory:/x/y\n0::/\n",
 			"sys/fs/cgroup/memory/x/y/memory.limit_in_bytes": "1073741824\n",
-			"sys/fs/cgroup/memory/x/y/memory.usage_in_bytes": "536870912\n", "sys/fs/cgroup/memory/x/y/memory.stat": "total_inactive_file 268435456\n"}, g, 3 * g / 4},
+			"sys/fs/cgroup/memory/x/y/memory.usage_in_bytes": "536870912\n",
+			"sys/fs/cgroup/memory/x/y/memory.stat":           "total_inactive_file 268435456\n"}, g,
+			3 * g / 4},
 		{"v1 without limit", map[string]string{"proc/self/cgroup": "4:memory:/\n",
 			"sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n",
 			"sys/fs/cgroup/memory/memory.usage_in_bytes": "536870912\n"}, total, free},

@@ -34,7 +34,7 @@ func LogFile(folder, stream string, attempt int) string {
 	return filepath.Join(folder, name)
 }
 
-// logNameIn is logName in a folder that is open.
+// logNameIn returns logName in a folder that is open.
 func logNameIn(folder int, stream string, attempt int) string {
 	return logName(stream, attempt, readAttemptNumber(folder), func(name string) bool {
 		var s unix.Stat_t

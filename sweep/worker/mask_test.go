@@ -52,7 +52,7 @@ func TestMask(t *testing.T) {
 	}
 }
 
-// masked is the plain statement of what a mask does: every byte of every value is hidden.
+// masked returns the plain statement of what a mask does: every byte of every value is hidden.
 func masked(secrets []string, text string) string {
 	covered := make([]bool, len(text)+1)
 	for _, s := range secrets {
@@ -140,8 +140,8 @@ func BenchmarkMask(b *testing.B) {
 	}
 }
 
-// repeated is a long value that is one byte again and again, and output that is all but that: a
-// search that begins anew at each byte compares most of the value each time.
+// repeated returns a long value that is one byte again and again, and output that is all but that:
+// a search that begins anew at each byte compares most of the value each time.
 func repeated() (value string, almost []byte) {
 	const long = 64 << 10
 	return strings.Repeat("a", long), []byte(strings.Repeat("a", long-1) + "b")

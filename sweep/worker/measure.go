@@ -26,7 +26,7 @@ func Measure(ctx context.Context, folder string, by task.Measure) (task.Measured
 	return measure(ctx, fd, folder, by)
 }
 
-// measure is Measure for an open folder.
+// measure returns Measure for an open folder.
 func measure(ctx context.Context, folder int, dir string, by task.Measure) (m task.Measured,
 	err error) {
 	rules, err := metric.Compile(by.Metrics)
@@ -65,8 +65,8 @@ func measure(ctx context.Context, folder int, dir string, by task.Measure) (m ta
 	return m, err
 }
 
-// openTask is openFolder for the folder of a task. Its errors omit the name of the task, so that
-// equal ones can be counted.
+// openTask returns openFolder for the folder of a task. Its errors omit the name of the task, so
+// that equal ones can be counted.
 func openTask(base string, names ...string) (int, error) {
 	fd, err := openFolder(base, names...)
 	if failed, ok := errors.AsType[*fs.PathError](err); ok {

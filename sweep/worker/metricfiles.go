@@ -15,8 +15,6 @@ import (
 	"mlframework/sweep/worker/folder"
 )
 
-// How often the files of metrics are looked at while an attempt runs, how much of them is read each
-// time, and for how long they are read at its end.
 const (
 	// filesEvery is how often metric files are read while an attempt runs, filesAtATime how much of
 	// them each time, and filesAtEnd how long reading may take at its end.

@@ -51,7 +51,7 @@ func openLog(outputs string, c task.Control, reached uint64) (l logReader, err e
 		c.Index, c.Sweep)
 }
 
-// openLogIn is openLog in the task's folder.
+// openLogIn returns openLog in the task's folder.
 func openLogIn(folder int, c task.Control, reached uint64) (l logReader, err error) {
 	stream := "stdout"
 	if c.Read.Stderr {
@@ -120,8 +120,10 @@ func openNamed(folder int, name string, offset int64) (l logReader, err error) {
 		return l, errors.Join(err, l.Close())
 	}
 	if s.Mode&unix.S_IFMT != unix.S_IFREG {
-		return l, errors.Join(errors.New("the output of the task is no longer a file: something took its place"),
-			l.Close())
+		return l,
+			errors.Join(
+				errors.New("the output of the task is no longer a file: something took its place"),
+				l.Close())
 	}
 	l.inode, l.size = s.Ino, s.Size
 	return l, nil

@@ -10,7 +10,7 @@ import (
 
 // What a living worker runs is no orphan, whoever says so: where no lock can be had, a second
 // worker of the same name and folder must not end it.
-func TestWhatALivingWorkerRunsIsNoOrphan(t *testing.T) {
+func TestProcessesOfLiveWorkerAreNotOrphans(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	s.send(batch("touch began; while [ ! -e go ]; do sleep 0.02; done", 0))

@@ -15,7 +15,7 @@ import (
 	"mlframework/sweep/worker/process"
 )
 
-func TestAnOutageLosesNothingAndKeepsTheOrder(t *testing.T) {
+func TestOutageKeepsEventsInOrder(t *testing.T) {
 	ended := make(map[int64]int)
 	program := func(_ context.Context, spec process.Spec) process.Exit {
 		fmt.Fprintln(spec.Stdout, `{"metrics": {"loss": 1}}`)
@@ -52,7 +52,7 @@ func TestAnOutageLosesNothingAndKeepsTheOrder(t *testing.T) {
 	})
 }
 
-func TestShortOutagesRunEveryAttemptOnce(t *testing.T) {
+func TestShortOutagesRunEachAttemptOnce(t *testing.T) {
 	var mu sync.Mutex
 	runs := map[string]int{}
 	program := func(_ context.Context, spec process.Spec) process.Exit {
@@ -85,7 +85,7 @@ func TestShortOutagesRunEveryAttemptOnce(t *testing.T) {
 	})
 }
 
-func TestTheEndIsBoundedWhileTheQueueIsAway(t *testing.T) {
+func TestShutdownIsBoundedDuringOutage(t *testing.T) {
 	program := func(ctx context.Context, _ process.Spec) process.Exit {
 		<-ctx.Done()
 		return process.Exit{Cause: process.Stopped, Code: -1, Err: context.Cause(ctx)}

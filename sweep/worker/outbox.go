@@ -75,10 +75,6 @@ func (o *outbox) unsent() int {
 	return int(o.added - o.accepted)
 }
 
-// Under load the outbox gathers: when it sent busy times with less than twice gather between, it
-// waits for that long before it sends again. On its way through the broker to the master's disk a
-// message costs as much with one event as with fifty. A claim and an end wait in turn: both
-// together must take less than the work that the master lets a worker have at hand.
 const (
 	// Under load the outbox collects events into batches: after busyRounds sends less than twice
 	// batchDelay apart, it waits that long before it sends again. On its way through the broker to
@@ -131,7 +127,6 @@ func (o *outbox) expedite() {
 	}
 }
 
-// Pauses between two tries to send while the queue is away, which itself says why.
 const (
 	// minPause and maxPause limit the backoff while the queue is unreachable. The queue itself logs
 	// the cause.

@@ -47,7 +47,7 @@ func (p *slow) Emit(ctx context.Context, events ...task.Event) error {
 
 // A queue that takes events and never says so is away: what is on its way goes to the spool, and
 // comes once.
-func TestEventsThatHangAreInTheSpool(t *testing.T) {
+func TestUnsentEventsAreSpooled(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "events")
 	synctest.Test(t, func(t *testing.T) {
@@ -90,7 +90,7 @@ func TestEventsThatHangAreInTheSpool(t *testing.T) {
 
 // The queue goes and comes while events are put: each comes once and in order, through memory or
 // spool.
-func TestEventsKeepTheirOrderThroughManyOutages(t *testing.T) {
+func TestRepeatedOutagesKeepEventOrder(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "events")
 	synctest.Test(t, func(t *testing.T) {
@@ -127,7 +127,7 @@ func TestEventsKeepTheirOrderThroughManyOutages(t *testing.T) {
 
 // A record that is whole and no event, as another version of the program may have left, holds
 // nothing up.
-func TestARecordThatIsNotUnderstoodIsGivenUp(t *testing.T) {
+func TestUnreadableSpoolRecordIsDropped(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "events")
 	text := `"no event"`
@@ -155,7 +155,7 @@ func TestARecordThatIsNotUnderstoodIsGivenUp(t *testing.T) {
 }
 
 // It changes a limit of this process, so it is not parallel.
-func TestWithAFullDiskEventsStayInMemory(t *testing.T) {
+func TestFullDiskKeepsEventsInMemory(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "events")
 	var log bytes.Buffer
 	q := memory.New()

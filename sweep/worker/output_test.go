@@ -187,7 +187,7 @@ func TestTheMarkIsWrittenWhenThereIsRoom(t *testing.T) {
 }
 
 // An attempt whose folder finds no room is given back, uncharged: it did not begin.
-func TestAnAttemptWithoutRoomIsGivenBack(t *testing.T) {
+func TestAttemptWithoutDiskSpaceIsReturned(t *testing.T) {
 	t.Parallel()
 	// for the root, and folders of the sweep and the task
 	s := newSite(t, nil, smallDisk(t, "64k,nr_inodes=3"))

@@ -87,8 +87,6 @@ func (t *outputTap) send() {
 	}
 }
 
-// How long the last line of a stream is offered again, and how often, when those who follow are
-// behind.
 const (
 	// lastLineTimeout is how long the last line of a stream is offered again, and lastLineEvery how
 	// often, when followers are behind.

@@ -38,7 +38,7 @@ func (s *screen) texts() (texts []string) {
 	return texts
 }
 
-func TestLinesAreCutAtEveryKindOfEnd(t *testing.T) {
+func TestLinesEndAtEveryKindOfLineBreak(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		text string
@@ -68,7 +68,7 @@ func TestLinesAreCutAtEveryKindOfEnd(t *testing.T) {
 
 // The clock goes on by a quarter of a second with every look at it: each text that is written over
 // is one look, each line that is sent another.
-func TestWhatIsWrittenOverGoesOutNowAndThen(t *testing.T) {
+func TestOverwrittenLinesAreThrottled(t *testing.T) {
 	t.Parallel()
 	var text strings.Builder
 	for i := range 30 {
@@ -81,7 +81,7 @@ func TestWhatIsWrittenOverGoesOutNowAndThen(t *testing.T) {
 	}
 }
 
-func TestLinesThatWereRefusedAreCounted(t *testing.T) {
+func TestDroppedLinesAreCounted(t *testing.T) {
 	t.Parallel()
 	s := &screen{refuse: func(n int) bool { return n == 1 || n == 2 || n == 4 }}
 	worker.Tap(s, "0\n1\n2\n3\n4\n5\n")
@@ -95,7 +95,7 @@ func TestLinesThatWereRefusedAreCounted(t *testing.T) {
 	}
 }
 
-func TestTheLastLineIsOfferedAgain(t *testing.T) {
+func TestLastLineIsRetried(t *testing.T) {
 	t.Parallel()
 	s := &screen{refuse: func(n int) bool { return n > 0 && n < 6 }}
 	worker.Tap(s, "0\n1\n2\nlast\n")
@@ -104,7 +104,7 @@ func TestTheLastLineIsOfferedAgain(t *testing.T) {
 	}
 }
 
-func TestOutputThatNobodyFollowsCostsNothing(t *testing.T) {
+func TestUnfollowedOutputIsNotSent(t *testing.T) {
 	write, piece := worker.TapOff(), []byte(strings.Repeat("line\n", 1000))
 	if n := testing.AllocsPerRun(100, func() { write(piece) }); n > 0 {
 		t.Errorf("%v allocations", n)

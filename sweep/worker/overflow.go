@@ -11,7 +11,8 @@ import (
 func (o *outbox) attach(path string) {
 	s, err := openSpool(path)
 	if err != nil {
-		o.log.Error("cannot open the spool: unsent events are lost when the worker ends", "error", err)
+		o.log.Error("cannot open the spool: unsent events are lost when the worker ends", "error",
+			err)
 		return
 	}
 	if s.count > 0 {

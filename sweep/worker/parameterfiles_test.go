@@ -9,9 +9,9 @@ import (
 	"mlframework/sweep/worker"
 )
 
-// TestGivenFilesBesideWhatAnAttemptLeft writes the files that an attempt is given where an earlier
+// TestParameterFilesBesideLeftovers writes the files that an attempt is given where an earlier
 // one, or the end of a worker, left something in their way.
-func TestGivenFilesBesideWhatAnAttemptLeft(t *testing.T) {
+func TestParameterFilesBesideLeftovers(t *testing.T) {
 	t.Parallel()
 	given := argv.Given{To: "conf/run.yaml", File: []byte("lr: 0.1\n"),
 		Parameters: []byte("{\n  \"lr\": 0.1\n}\n")}

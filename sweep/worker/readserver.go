@@ -15,8 +15,6 @@ import (
 	"mlframework/sweep/task"
 )
 
-// How many reads wait, and how many are done at a time: a disk that hangs must not take the worker
-// with it.
 const (
 	// maxReads limits the queued requests and readers the concurrent ones: a disk that hangs must
 	// not block the worker.
@@ -64,7 +62,8 @@ func (r *readServer) enqueue(c task.Control) {
 		if added {
 			r.pending.forget(c.Measure.ID)
 		}
-		r.log.Warn("dropping a read request: too many are queued", "sweep", c.Sweep, "index", c.Index)
+		r.log.Warn("dropping a read request: too many are queued", "sweep", c.Sweep, "index",
+			c.Index)
 	}
 }
 

@@ -33,13 +33,17 @@ exit 1`
 			"ended by SIGKILL"},
 		{"nothing", "exit 2", "exit code 2"},
 		{"well", "echo an error >&2", ""},
-		{"a line of 1 MB", "{ printf 'ValueError: '; head -c 1000000 /dev/zero | tr '\\0' x; } >&2; exit 1", "exit code 1: ValueError: " + strings.Repeat("x", 187) + "…"},
+		{"a line of 1 MB",
+			"{ printf 'ValueError: '; head -c 1000000 /dev/zero | tr '\\0' x; } >&2; exit 1",
+			"exit code 1: ValueError: " + strings.Repeat("x", 187) + "…"},
 		{"Latin-1 and colours", `printf '\033[31mung\374ltig\033[0m\n' >&2; exit 1`,
 			"exit code 1: ungültig"},
 		{"behind the file's ceiling",
-			"head -c 3000000 /dev/zero | tr '\\0' '\\n' >&2; echo at the end >&2; exit 1", "exit code 1: at the end"},
+			"head -c 3000000 /dev/zero | tr '\\0' '\\n' >&2; echo at the end >&2; exit 1",
+			"exit code 1: at the end"},
 		{"what a process says that it left",
-			"(trap '' TERM; sleep 1; echo later >&2) & echo first >&2; exit 1", "exit code 1: first"},
+			"(trap '' TERM; sleep 1; echo later >&2) & echo first >&2; exit 1",
+			"exit code 1: first"},
 	} {
 		b := batch(c.script, int64(i))
 		b.Sweep = fmt.Sprintf("train-%d", i)

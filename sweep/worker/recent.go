@@ -81,7 +81,6 @@ func (n *recentAttempts) event(i item, worker string) task.Event {
 	return i.event(task.ClaimedEvent, worker)
 }
 
-// How many ends are remembered with their outcomes, and how many bytes these may take, about.
 const (
 	// maxOutcomes and maxOutcomeBytes limit the outcomes that are remembered, by number and by
 	// approximate size.

@@ -34,7 +34,9 @@ func TestABatchOfANewerVersionIsRefused(t *testing.T) {
 	newer := batch(script, 0, 2, 3)
 	newer.Version = task.Newest + 1
 	s.send(newer, newer)
-	why := fmt.Sprintf("the master speaks version %d and this worker reads up to %d: update the worker", task.Newest+1, task.Newest)
+	why := fmt.Sprintf(
+		"the master speaks version %d and this worker reads up to %d: update the worker",
+		task.Newest+1, task.Newest)
 	until(why, func(h task.Heartbeat) bool {
 		return h.Refuses == why && h.Draining && len(h.Running) == 1 && h.Version == task.Version
 	})

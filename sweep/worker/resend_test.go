@@ -24,7 +24,7 @@ func (s *site) since(change func()) []task.Event {
 	return s.soFar()[before:]
 }
 
-func TestAnAttemptThatComesAgainIsToldAgain(t *testing.T) {
+func TestRedeliveredAttemptIsReportedAgain(t *testing.T) {
 	program := func(ctx context.Context, spec process.Spec) process.Exit {
 		fmt.Fprintln(spec.Stdout, `{"metrics": {"loss": 1}}`)
 		select {
@@ -62,7 +62,7 @@ func TestAnAttemptThatComesAgainIsToldAgain(t *testing.T) {
 	})
 }
 
-func TestAnOutcomeOfLongAgoIsTheLossOfTheBroker(t *testing.T) {
+func TestForgottenOutcomeIsReportedLost(t *testing.T) {
 	bubble(t, func(context.Context, process.Spec) process.Exit { return process.Exit{} },
 		func(t *testing.T, s *site) {
 			b := batch("")
@@ -86,7 +86,7 @@ func TestAnOutcomeOfLongAgoIsTheLossOfTheBroker(t *testing.T) {
 }
 
 // Outcomes with a thousand metrics each are remembered for fewer attempts.
-func TestOutcomesRememberedAreBoundedInBytes(t *testing.T) {
+func TestRememberedOutcomesAreBounded(t *testing.T) {
 	program := func(_ context.Context, spec process.Spec) process.Exit {
 		for n := range 1000 {
 			fmt.Fprintf(spec.Stdout, `{"metrics": {"a long name of a metric %d": 1}}`+"\n", n)

@@ -34,7 +34,7 @@ func (c *count) get() int {
 	return c.now
 }
 
-// minute is a program that runs for a minute.
+// minute returns a program that runs for a minute.
 func (c *count) minute(ctx context.Context, _ process.Spec) process.Exit {
 	c.add(1)
 	defer c.add(-1)
@@ -100,7 +100,7 @@ func (s *site) skip(beats <-chan task.Heartbeat) {
 	}
 }
 
-func TestHeartbeatsTellWhatRunsAndWhatWaits(t *testing.T) {
+func TestHeartbeatListsRunningAndPending(t *testing.T) {
 	var c count
 	bubble(t, c.minute, func(t *testing.T, s *site) {
 		s.stop()
@@ -114,7 +114,8 @@ func TestHeartbeatsTellWhatRunsAndWhatWaits(t *testing.T) {
 		h := <-beats
 		at := s.seen(task.StartedEvent, 0, 1).Time
 		want := task.Heartbeat{Version: task.Version, Worker: "w1", Incarnation: h.Incarnation,
-			Time: time.Now(), Program: "v1.2", Host: "gpu1", Slots: 2, Waiting: 3, Load: h.Load, Reads: task.Newest, Key: h.Key,
+			Time: time.Now(), Program: "v1.2", Host: "gpu1", Slots: 2, Waiting: 3, Load: h.Load,
+			Reads: task.Newest, Key: h.Key,
 			Running: []task.Busy{{Sweep: "train-1", Index: 0, Attempt: 1, Slot: 0, Started: at},
 				{Sweep: "train-1", Index: 1, Attempt: 1, Slot: 1, Started: at}}}
 		if h.Running[0].Index == 1 {

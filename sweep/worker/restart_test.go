@@ -14,7 +14,7 @@ func restart(incarnation string, now bool) task.Control {
 	return task.Control{Kind: task.RestartControl, Incarnation: incarnation, Now: now}
 }
 
-// hasEnded is how a worker ended, and whether it did.
+// hasEnded returns how a worker ended, and whether it did.
 func (s *site) hasEnded() (again, over bool) {
 	synctest.Wait()
 	select {
@@ -25,7 +25,7 @@ func (s *site) hasEnded() (again, over bool) {
 	}
 }
 
-func TestAWorkerFinishesWhatRunsAndStartsAgain(t *testing.T) {
+func TestGracefulRestart(t *testing.T) {
 	var c count
 	bubble(t, c.minute, func(t *testing.T, s *site) {
 		beats := s.queue.Heartbeats(t.Context())
@@ -59,7 +59,7 @@ func TestAWorkerFinishesWhatRunsAndStartsAgain(t *testing.T) {
 	})
 }
 
-func TestAWorkerStopsWhatRunsAndStartsAgain(t *testing.T) {
+func TestImmediateRestart(t *testing.T) {
 	for name, asked := range map[string][]bool{"at once": {true},
 		"after it was to finish": {false, true, true}} {
 		t.Run(name, func(t *testing.T) {
@@ -85,7 +85,7 @@ func TestAWorkerStopsWhatRunsAndStartsAgain(t *testing.T) {
 
 // An idle worker ends at once, with or without a wait, and the next process of its name is not
 // meant any more.
-func TestAnIdleWorkerStartsAgain(t *testing.T) {
+func TestIdleRestart(t *testing.T) {
 	for _, now := range []bool{true, false} {
 		t.Run("", func(t *testing.T) {
 			bubble(t, nil, func(t *testing.T, s *site) {

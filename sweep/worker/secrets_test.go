@@ -19,7 +19,7 @@ import (
 
 const secretValue = "recognisable-value"
 
-// secretive is a batch whose attempts need a secret.
+// secretive returns a batch whose attempts need a secret.
 func secretive(script, edition string, indexes ...int64) task.Batch {
 	b := batch(script, indexes...)
 	b.Version, b.Recipe.Secrets, b.Edition = task.SecretsVersion, []string{"KEY"}, edition
@@ -52,7 +52,7 @@ func (s *site) answers(h task.Heartbeat, value string) {
 	}
 }
 
-func TestSecretsAreAskedForAndReachTheAttempt(t *testing.T) {
+func TestSecretsReachTheAttempt(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil, inherit("KEY=of the worker", "SECRETS_DIR=/x"))
 	ctx, stop := context.WithCancel(t.Context())
@@ -104,7 +104,7 @@ func TestSecretsAreAskedForAndReachTheAttempt(t *testing.T) {
 	}
 }
 
-// shelved are the folders of secrets of a site's worker.
+// shelved returns the folders of secrets of a site's worker.
 func shelved(t *testing.T, s *site) []string {
 	t.Helper()
 	all, err := filepath.Glob(filepath.Join("/dev/shm", worker.ShelfPrefix("w1", s.outputs)+"*"))
@@ -114,7 +114,7 @@ func shelved(t *testing.T, s *site) []string {
 	return all
 }
 
-func TestWhatWaitsForSecretsIsGivenBack(t *testing.T) {
+func TestAttemptsWaitingForSecretsAreReturned(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	s.send(secretive("true", "e1", 0))
@@ -123,7 +123,7 @@ func TestWhatWaitsForSecretsIsGivenBack(t *testing.T) {
 	s.seen(task.ReturnedEvent, 0, 1)
 }
 
-func TestSecretsThatNeverComeAreAFaultOfTheHost(t *testing.T) {
+func TestMissingSecretsAreHostFault(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, s *site) {
 		s.queue.Outage(true)
 		time.Sleep(time.Hour) // nobody can be asked
@@ -147,7 +147,7 @@ func TestSecretsThatNeverComeAreAFaultOfTheHost(t *testing.T) {
 	})
 }
 
-func TestLeftSecretsAreRemovedAtTheNextStart(t *testing.T) {
+func TestStaleSecretsAreRemovedAtStart(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	left, err := os.MkdirTemp("/dev/shm", worker.ShelfPrefix("w1", s.outputs)+"*")

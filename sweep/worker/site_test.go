@@ -176,10 +176,10 @@ func (s *site) ended(index int64, attempt int) task.Outcome {
 	return *s.seen(task.EndedEvent, index, attempt).Outcome
 }
 
-// soFar are the events of attempts that came until now.
+// soFar returns the events of attempts that came until now.
 func (s *site) soFar() []task.Event { return ofAttempts(s.all()) }
 
-// all are the events that came until now, those of the worker itself among them.
+// all returns the events that came until now, those of the worker itself among them.
 func (s *site) all() []task.Event {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -195,7 +195,7 @@ func ofAttempts(all []task.Event) (events []task.Event) {
 	return events
 }
 
-// batch is attempts, each the first of its task, of a shell script.
+// batch returns attempts, each the first of its task, of a shell script.
 func batch(script string, indexes ...int64) task.Batch {
 	b := task.Batch{Version: task.Version, Sweep: "train-1", Recipe: task.Recipe{
 		Definition: "train", Command: []string{"sh", "-c", script,
@@ -257,12 +257,12 @@ func (s *site) run(script string) task.Outcome {
 	return s.ended(0, 1)
 }
 
-// path is a file in the directory of a task.
+// path returns a file in the directory of a task.
 func (s *site) path(index int64, name string) string {
 	return filepath.Join(s.outputs, "train-1", fmt.Sprint(index), name)
 }
 
-// file is what a file of a task has in it, nothing when it is not there.
+// file returns what a file of a task has in it, nothing when it is not there.
 func (s *site) file(index int64, name string) string {
 	s.t.Helper()
 	b, err := os.ReadFile(s.path(index, name))
@@ -305,7 +305,7 @@ func poll(t testing.TB, what string, ok func() bool) {
 	}
 }
 
-// kinds are events in short: "claimed 0/1".
+// kinds returns events in short: "claimed 0/1".
 func kinds(events []task.Event) (short []string) {
 	for _, e := range events {
 		short = append(short, fmt.Sprintf("%s %d/%d", e.Kind, e.Index, e.Attempt))
@@ -313,7 +313,7 @@ func kinds(events []task.Event) (short []string) {
 	return short
 }
 
-// with is files and one more.
+// with returns files and one more.
 func with(files map[string]string, name, text string) map[string]string {
 	all := maps.Clone(files)
 	all[name] = text

@@ -23,7 +23,7 @@ import (
 	"mlframework/sweep/worker/process"
 )
 
-// some are events, numbered by their index.
+// some returns events, numbered by their index.
 func some(n int) (events []task.Event) {
 	for i := range n {
 		code := i
@@ -37,7 +37,7 @@ func some(n int) (events []task.Event) {
 
 func spool(path string) func(*worker.Options) { return func(o *worker.Options) { o.Spool = path } }
 
-func TestASpoolGivesBackWhatItTook(t *testing.T) {
+func TestSpoolRoundTrip(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{0, 1, 511, 512, 513, 2000} {
 		path := filepath.Join(t.TempDir(), "new", "events")
@@ -57,7 +57,7 @@ func TestASpoolGivesBackWhatItTook(t *testing.T) {
 	}
 }
 
-func TestASpoolThatWasCutAtAnyByteOpensWithWhatIsWhole(t *testing.T) {
+func TestTruncatedSpoolOpensWithCompleteRecords(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "events")
 	if err := worker.AddToSpool(path, some(3)); err != nil {
@@ -84,7 +84,7 @@ func TestASpoolThatWasCutAtAnyByteOpensWithWhatIsWhole(t *testing.T) {
 	}
 }
 
-func TestASpoolWithABrokenByteLosesOneEvent(t *testing.T) {
+func TestCorruptByteInSpoolLosesOneEvent(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "events")
 	if err := worker.AddToSpool(path, some(3)); err != nil {
@@ -112,7 +112,7 @@ func TestASpoolWithABrokenByteLosesOneEvent(t *testing.T) {
 	}
 }
 
-func TestNothingGoesToTheSpoolWhileTheQueueTakesEvents(t *testing.T) {
+func TestSpoolIsUnusedWhileQueueIsReachable(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "events")
 	synctest.Test(t, func(t *testing.T) { // where the queue takes no time
@@ -173,7 +173,7 @@ func beDoomed(folder string) {
 	os.Exit(1)
 }
 
-func TestWhatAKilledWorkerHadToSayIsSentFirstByTheNext(t *testing.T) {
+func TestNextWorkerSendsSpoolFirst(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	c := exec.Command(os.Args[0])
@@ -219,7 +219,7 @@ func TestWhatAKilledWorkerHadToSayIsSentFirstByTheNext(t *testing.T) {
 }
 
 // Three starts of a worker while the queue is away: what each said comes in order when it is back.
-func TestStartsWithoutAQueueAreToldInOrder(t *testing.T) {
+func TestStartsDuringOutageAreReportedInOrder(t *testing.T) {
 	program := func(_ context.Context, _ process.Spec) process.Exit {
 		time.Sleep(3 * time.Second)
 		return process.Exit{}
@@ -260,7 +260,7 @@ func TestStartsWithoutAQueueAreToldInOrder(t *testing.T) {
 	})
 }
 
-func TestMemoryIsBoundedHoweverLongTheQueueIsAway(t *testing.T) {
+func TestMemoryIsBoundedDuringOutage(t *testing.T) {
 	t.Parallel()
 	const n = 50_000
 	q := memory.New()

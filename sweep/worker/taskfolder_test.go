@@ -16,8 +16,10 @@ import (
 
 var project = map[string]string{
 	"train.py": "print(1)", "data/x.csv": "1,2", "a b": "", "-n": "", "übung": "", ".hidden": "",
-	"result/old": "", "results/": "", "run/": "", "runs/": "", "log": "", "logs/": "", "checkpoint": "", "checkpoints/": "",
-	"output/": "", "outputs/": "", "stdout.log": "old", "stderr.log": "old", "weights/": "", "myresult/": "",
+	"result/old": "", "results/": "", "run/": "", "runs/": "", "log": "", "logs/": "",
+	"checkpoint": "", "checkpoints/": "",
+	"output/": "", "outputs/": "", "stdout.log": "old", "stderr.log": "old", "weights/": "",
+	"myresult/": "",
 }
 
 func TestATaskHasACopyOfTheProjectWithEmptyOutputs(t *testing.T) {
@@ -35,9 +37,12 @@ func TestATaskHasACopyOfTheProjectWithEmptyOutputs(t *testing.T) {
 	if o := s.ended(0, 1); o.Class != task.Success {
 		t.Fatalf("%+v: %s", o, s.file(0, "stderr.log"))
 	}
-	want := "-n: file\na b: file\ncheckpoints: folder of 0\ndata: folder of 1\nlogs: folder of 0\nmyresult: folder of 0\n" +
-		"output: folder of 0\noutputs: folder of 0\nresult: folder of 0\nresults: folder of 0\nrun: folder of 0\nruns: folder of 0\n" +
-		"parameters.json: file\nstdout.log: file\ntrain.py: file\nweights: folder of 0\nübung: file\n.hidden: file\n1,2"
+	want := "-n: file\na b: file\ncheckpoints: folder of 0\ndata: folder of 1\nlogs: folder of " +
+		"0\nmyresult: folder of 0\n" +
+		"output: folder of 0\noutputs: folder of 0\nresult: folder of 0\nresults: folder of " +
+		"0\nrun: folder of 0\nruns: folder of 0\n" +
+		"parameters.json: file\nstdout.log: file\ntrain.py: file\nweights: folder of 0\nübung: " +
+		"file\n.hidden: file\n1,2"
 	got := strings.Split(s.file(0, "stdout.log"), "\n")
 	slices.Sort(got[:len(got)-1]) // as a locale has it
 	sorted := strings.Split(want, "\n")
@@ -58,13 +63,15 @@ func TestATaskHasACopyOfTheProjectWithEmptyOutputs(t *testing.T) {
 	}
 }
 
-// TestTheNextTasksCopyIsMadeWhileOneRuns lets a task wait for the copy of the next; where none
+// TestNextTasksCopyIsPrefetched lets a task wait for the copy of the next; where none
 // waits no copy is made.
-func TestTheNextTasksCopyIsMadeWhileOneRuns(t *testing.T) {
+func TestNextTasksCopyIsPrefetched(t *testing.T) {
 	t.Parallel()
 	for script, tasks := range map[string][]int64{
-		"for n in $(seq 600); do ls ../../.prepared-*/*/train.py && exit; sleep 0.05; done; exit 1": {0, 1},
-		"sleep 0.3; ! ls ../../.prepared-*/*/train.py":                                              {0},
+		"for n in $(seq 600); do ls ../../.prepared-*/*/train.py && exit; sleep 0.05; done; " +
+			"exit 1": {0, 1},
+		"sleep 0.3; ! ls " +
+			"../../.prepared-*/*/train.py": {0},
 	} {
 		s := newSite(t, project, func(o *worker.Options) { o.Slots = 1 })
 		s.send(batch(script, tasks...))
@@ -181,7 +188,7 @@ func TestNothingOfAnAttemptIsForOthers(t *testing.T) {
 	}
 }
 
-func TestWhatTheHostLacksIsALoss(t *testing.T) {
+func TestMissingHostFileIsLoss(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name    string
@@ -228,7 +235,7 @@ func TestWhatTheHostLacksIsALoss(t *testing.T) {
 	}
 }
 
-func TestRulesThatLeadNowhereAreTheDefinitionsFault(t *testing.T) {
+func TestInvalidPathRulesAreDefinitionFaults(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name  string
@@ -266,7 +273,7 @@ func TestRulesThatLeadNowhereAreTheDefinitionsFault(t *testing.T) {
 	}
 }
 
-func TestAJobThatCouldNotBePreparedIsTriedWithTheNextBatch(t *testing.T) {
+func TestFailedPreparationIsRetriedWithNextBatch(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	b := batch("true", 0)

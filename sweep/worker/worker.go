@@ -121,7 +121,9 @@ func New(port queue.Port, o Options) *Worker {
 		restartNow: make(chan struct{}, 1)}
 	var err error
 	if w.incarnation, err = newIncarnation(o.Spool); err != nil {
-		o.Log.Error("cannot record the start of the worker: if the clock is set back, the next may seem older",
+		o.Log.Error(
+			"cannot record the start of the worker: if the clock is set back, the next may seem "+
+				"older",
 			"error", err)
 	}
 	w.outbox.init(port, o.Log)

@@ -11,7 +11,8 @@ import (
 // ConfigFile is where options are saved.
 func (s *Site) ConfigFile() string { return s.configFile }
 
-// CleanScript is infra-clean for a cluster with that record: workers' hosts first, the master's last.
+// CleanScript is infra-clean for a cluster with that record: workers' hosts first, the master's
+// last.
 func (s *Site) CleanScript(r plan.Record) []byte {
 	c := clean.Cluster{Name: r.Cluster, Root: s.folder(), Label: plan.ClusterLabel}
 	var last []clean.Host

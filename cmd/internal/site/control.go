@@ -23,7 +23,9 @@ type control struct{ user string }
 func (s *Site) Client(dial infra.Dial) *api.Client { return control{s.Owner}.client(dial) }
 
 func (c control) client(dial infra.Dial) *api.Client {
-	client := api.DialBy("its host", func(ctx context.Context) (net.Conn, error) { return dial(ctx) })
+	client := api.DialBy("its host", func(ctx context.Context) (net.Conn, error) {
+		return dial(ctx)
+	})
 	client.User = c.user
 	return client
 }
@@ -108,5 +110,7 @@ func (c control) Revisions(ctx context.Context, dial infra.Dial) (all []string, 
 // openSweeps are those that may still run something, the oldest first.
 func openSweeps(ctx context.Context, client *api.Client) ([]core.Summary, error) {
 	all, err := client.Sweeps(ctx, "", 0)
-	return slices.DeleteFunc(all, func(s core.Summary) bool { return s.State == core.Finished }), err
+	return slices.DeleteFunc(all, func(s core.Summary) bool {
+		return s.State == core.Finished
+	}), err
 }

@@ -25,12 +25,15 @@ type Drift struct {
 // String is the differences on one line.
 func (d Drift) String() string { return strings.Join(d.Differences, "; ") }
 
-// Drifts compares what a project's tasks.yml says of containers with what those of the workers were made of, as they report it. What
-// config.yml set for a host counts there, and is no difference. A worker that is away, or does not report it, is not compared.
-func Drifts(ctx context.Context, dir string, file *definition.File, workers []core.Worker) (all []Drift, err error) {
+// Drifts compares what a project's tasks.yml says of containers with what those of the workers were
+// made of, as they report it. What config.yml set for a host counts there, and is no difference. A
+// worker that is away, or does not report it, is not compared.
+func Drifts(ctx context.Context, dir string, file *definition.File,
+	workers []core.Worker) (all []Drift, err error) {
 	var files *projects.Manifest
 	if file.Build != "" {
-		if files, err = projects.Scan(ctx, dir, projects.Options{Cache: HashCache(dir)}); err != nil {
+		if files, err = projects.Scan(ctx, dir,
+			projects.Options{Cache: HashCache(dir)}); err != nil {
 			return nil, err
 		}
 	}
@@ -56,7 +59,8 @@ func Drifts(ctx context.Context, dir string, file *definition.File, workers []co
 // driftRemedy is what to do about a Drift.
 const driftRemedy = "run infrainit -f to recreate the worker"
 
-// DriftError refuses to go on with workers that are different from what tasks.yml asks for; nil when all are. Nothing is what was not done.
+// DriftError refuses to go on with workers that are different from what tasks.yml asks for; nil
+// when all are. Nothing is what was not done.
 func DriftError(all []Drift, nothing string) error {
 	if len(all) == 0 {
 		return nil
@@ -73,11 +77,13 @@ func DriftError(all []Drift, nothing string) error {
 	for i, text := range texts {
 		texts[i] = strings.Join(names[text], ", ") + ": " + text
 	}
-	return &cli.Error{Code: cli.Invalid, Err: errors.New("workers do not match tasks.yml: " + strings.Join(texts, "\n  ")),
+	return &cli.Error{Code: cli.Invalid,
+		Err:    errors.New("workers do not match tasks.yml: " + strings.Join(texts, "\n  ")),
 		Remedy: "run infrainit -f to recreate them; " + nothing}
 }
 
-// drifts finds the workers that are not what tasks.yml of the configured project says, if that is on this machine.
+// drifts finds the workers that are not what tasks.yml of the configured project says, if that is
+// on this machine.
 func (s *Site) drifts(ctx context.Context, workers []core.Worker) (all []Fault) {
 	dir := s.Config.Options.Project
 	if dir == "" {
@@ -95,7 +101,8 @@ func (s *Site) drifts(ctx context.Context, workers []core.Worker) (all []Fault) 
 		return []Fault{{What: fmt.Sprintf("the workers were not compared with tasks.yml: %v", err), Remedy: `run "run-tasks --dry-run NAME" to see the error`}}
 	}
 	for _, d := range drifts {
-		all = append(all, Fault{Host: d.Worker, What: "worker does not match tasks.yml: " + d.String(), Remedy: driftRemedy})
+		all = append(all, Fault{Host: d.Worker,
+			What: "worker does not match tasks.yml: " + d.String(), Remedy: driftRemedy})
 	}
 	return all
 }

@@ -32,17 +32,22 @@ func TestDrifts(t *testing.T) {
 	away.State = core.WorkerAway
 	silent, foreign := worker("gpu8", core.WorkerReady), worker("gpu7", core.WorkerReady)
 	foreign.Made = ptr("started by hand")
-	const differs = "image: running python:3.11-slim, tasks.yml has python:3.12-slim; volumes: + /data:/data:ro"
+	const differs = "image: running python:3.11-slim, tasks.yml has python:3.12-slim; " +
+		"volumes: + /data:/data:ro"
 	for name, c := range map[string]struct {
 		workers []core.Worker
 		want    string
 	}{
-		"none":            {},
-		"all are so":      {workers: []core.Worker{made("gpu2", now), made("gpu3", own)}},
-		"not compared":    {workers: []core.Worker{away, silent, foreign}},
-		"all are not":     {[]core.Worker{made("gpu2", old), made("gpu3", old)}, "gpu2, gpu3: " + differs},
-		"one is not":      {[]core.Worker{made("gpu2", old), made("gpu3", now)}, "gpu2: " + differs},
-		"each another":    {[]core.Worker{made("gpu2", old), made("gpu3", plan.Environment{Own: []string{"image"}})}, "gpu2: " + differs + "\n  gpu3: volumes: + /data:/data:ro"},
+		"none":         {},
+		"all are so":   {workers: []core.Worker{made("gpu2", now), made("gpu3", own)}},
+		"not compared": {workers: []core.Worker{away, silent, foreign}},
+		"all are not": {[]core.Worker{made("gpu2", old), made("gpu3", old)},
+			"gpu2, gpu3: " + differs},
+		"one is not": {[]core.Worker{made("gpu2", old), made("gpu3", now)},
+			"gpu2: " + differs},
+		"each another": {[]core.Worker{made("gpu2", old),
+			made("gpu3", plan.Environment{Own: []string{"image"}})},
+			"gpu2: " + differs + "\n  gpu3: volumes: + /data:/data:ro"},
 		"one is not read": {[]core.Worker{foreign, made("gpu2", old)}, "gpu2: " + differs},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -60,10 +65,12 @@ func TestDrifts(t *testing.T) {
 				return
 			}
 			e, refused := errors.AsType[*cli.Error](err)
-			if !refused || e.Code != cli.Invalid || !strings.Contains(e.Remedy, "infrainit -f") || !strings.HasSuffix(e.Remedy, "nothing was submitted") {
+			if !refused || e.Code != cli.Invalid || !strings.Contains(e.Remedy, "infrainit -f") ||
+				!strings.HasSuffix(e.Remedy, "nothing was submitted") {
 				t.Fatalf("%#v", err)
 			}
-			if diff := cmp.Diff("workers do not match tasks.yml: "+c.want, e.Err.Error()); diff != "" {
+			if diff := cmp.Diff("workers do not match tasks.yml: "+c.want,
+				e.Err.Error()); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
@@ -91,7 +98,8 @@ func TestDriftOfADockerfile(t *testing.T) {
 	write("Dockerfile", "FROM python:3.12\nCOPY needs /\nCOPY . /code\n")
 	write("needs", "numpy\n")
 	first := drifts(made("gpu2", plan.Environment{Build: "."}))
-	if len(first) != 1 || !strings.Contains(first[0].String(), "the Dockerfile or a file that it copies") {
+	if len(first) != 1 || !strings.Contains(first[0].String(),
+		"the Dockerfile or a file that it copies") {
 		t.Fatalf("%+v", first)
 	}
 	recipe := site.Recipe(t, dir)
@@ -121,7 +129,8 @@ func TestDriftsAreFaults(t *testing.T) {
 	}
 	tasks := func(text string) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(dir, definition.FileName), []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, definition.FileName), []byte(text),
+			0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -129,9 +138,12 @@ func TestDriftsAreFaults(t *testing.T) {
 	tasks("image: a\ntasks: {x: {command: [y]}}\n")
 	faults()
 	tasks("image: b\ntasks: {x: {command: [y]}}\n")
-	faults(site.Fault{Host: "gpu2", What: "worker does not match tasks.yml: image: running a, tasks.yml has b", Remedy: "run infrainit -f to recreate the worker"})
+	faults(site.Fault{Host: "gpu2",
+		What:   "worker does not match tasks.yml: image: running a, tasks.yml has b",
+		Remedy: "run infrainit -f to recreate the worker"})
 	tasks("image: b\ntasks: {x: {comand: [y]}}\n")
-	if got := site.DriftFaults(t.Context(), dir, workers); len(got) != 1 || !strings.Contains(got[0].What, "comand") {
+	if got := site.DriftFaults(t.Context(), dir, workers); len(got) != 1 ||
+		!strings.Contains(got[0].What, "comand") {
 		t.Errorf("%+v", got)
 	}
 }

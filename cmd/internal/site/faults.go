@@ -32,7 +32,8 @@ func (o *Overview) faults() []Fault {
 	}
 	if o.silent != nil {
 		if !f.stopped[o.Master] && !f.stopped[o.Master+"/"+plan.Master] { // else that is why
-			f.add("", "check-status --logs master shows what it says", "the master does not answer: %v", o.silent)
+			f.add("", "check-status --logs master shows what it says",
+				"the master does not answer: %v", o.silent)
 		}
 		return f.all
 	}
@@ -48,7 +49,8 @@ func (o *Overview) faults() []Fault {
 	}
 	for _, q := range o.Broker.Queues {
 		if q.Queue == deadLetters && q.Messages > 0 {
-			f.add("", "run-tasks broker dead lists them", "%d messages could not be delivered", q.Messages)
+			f.add("", "run-tasks broker dead lists them", "%d messages could not be delivered",
+				q.Messages)
 		}
 	}
 	f.workers(o)
@@ -59,8 +61,9 @@ func (o *Overview) faults() []Fault {
 const deadLetters = "dead"
 
 type faults struct {
-	all     []Fault
-	stopped map[string]bool // hosts that cannot be asked, and HOST/ROLE of containers that do not run
+	all []Fault
+	// hosts that cannot be asked, and HOST/ROLE of containers that do not run
+	stopped map[string]bool
 }
 
 func (f *faults) add(host, remedy, format string, args ...any) {
@@ -70,11 +73,14 @@ func (f *faults) add(host, remedy, format string, args ...any) {
 func (f *faults) host(h infra.HostStatus) {
 	switch {
 	case h.Leaves && h.Problem != "":
-		f.add(h.Name, "infrainit -f takes off what it has when it is back; with --skip-bad it gives it up", "it is to leave the cluster, and is away: %s", h.Problem)
+		f.add(h.Name,
+			"infrainit -f takes off what it has when it is back; with --skip-bad it gives it up",
+			"it is to leave the cluster, and is away: %s", h.Problem)
 		f.stopped[h.Name] = !h.Reached
 		return
 	case h.Leaves:
-		f.add(h.Name, "infrainit -f takes off what it has", "it is to leave the cluster, and is back")
+		f.add(h.Name, "infrainit -f takes off what it has",
+			"it is to leave the cluster, and is back")
 		return
 	case h.Problem != "":
 		f.add(h.Name, h.Remedy, "%s", h.Problem)
@@ -85,8 +91,11 @@ func (f *faults) host(h infra.HostStatus) {
 		f.add(h.Name, "free some space", "its disk is full: %d MB are free", h.Free>>20)
 	}
 	for _, role := range h.Wanted {
-		i := slices.IndexFunc(h.Containers, func(c infra.ContainerStatus) bool { return c.Role == role })
-		f.stopped[h.Name+"/"+role] = i < 0 || !h.Containers[i].Running || h.Containers[i].State == "paused"
+		i := slices.IndexFunc(h.Containers, func(c infra.ContainerStatus) bool {
+			return c.Role == role
+		})
+		f.stopped[h.Name+"/"+role] = i < 0 || !h.Containers[i].Running ||
+			h.Containers[i].State == "paused"
 		if i < 0 {
 			f.add(h.Name, "infrainit -f starts one", "there is no container of the %s", role)
 			continue
@@ -94,11 +103,15 @@ func (f *faults) host(h infra.HostStatus) {
 		c := h.Containers[i]
 		switch {
 		case !c.Running:
-			f.add(h.Name, "check-status --logs "+logsOf(h.Name, role)+" shows why; infrainit -f starts it", "the %s is %s, exit code %d", role, c.State, c.Exit)
+			f.add(h.Name, "check-status --logs "+logsOf(h.Name,
+				role)+" shows why; infrainit -f starts it", "the %s is %s, exit code %d", role,
+				c.State, c.Exit)
 		case c.State == "paused":
 			f.add(h.Name, "docker unpause "+c.Name+" there", "the %s is paused", role)
 		case role == plan.Worker && c.Login == "":
-			f.add(h.Name, "infrainit -f gives it its own", "its worker logs in to the broker as the user that all workers shared in an earlier release")
+			f.add(h.Name, "infrainit -f gives it its own",
+				"its worker logs in to the broker as the user that all workers shared in an "+
+					"earlier release")
 		}
 	}
 }
@@ -122,7 +135,8 @@ func (f *faults) workers(o *Overview) {
 		w, known := o.worker(h.Name)
 		switch {
 		case !known:
-			f.add(h.Name, "check-status --logs "+h.Name+" shows what it says", "the master has not heard of its worker")
+			f.add(h.Name, "check-status --logs "+h.Name+" shows what it says",
+				"the master has not heard of its worker")
 		case w.State != core.WorkerReady:
 			why := ""
 			if w.Reason != nil {
@@ -133,7 +147,8 @@ func (f *faults) workers(o *Overview) {
 	}
 	for _, w := range o.Workers {
 		if !wanted[w.Name] && w.State == core.WorkerAway {
-			f.add(w.Name, "run-tasks workers forget "+w.Name, "no host has this worker any more, and the master waits for it")
+			f.add(w.Name, "run-tasks workers forget "+w.Name,
+				"no host has this worker any more, and the master waits for it")
 		}
 	}
 }

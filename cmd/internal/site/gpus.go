@@ -25,7 +25,8 @@ func gpuCount(r nvdocker.Report) string {
 	return strconv.Itoa(len(r.GPUs))
 }
 
-// gpus is a table of the hosts' GPUs, and below it why some of them are not free; nothing where there are none.
+// gpus is a table of the hosts' GPUs, and below it why some of them are not free; nothing where
+// there are none.
 func (o *Overview) gpus(width int) (all []string) {
 	g := &grid{heads: []string{"HOST", "GPU", "STATE", "MEMORY", "USE", "TEMP", "NAME"}}
 	var notes []string
@@ -39,7 +40,8 @@ func (o *Overview) gpus(width int) (all []string) {
 			if why != "" {
 				notes = append(notes, wrapped(h.Name+": "+why, "", width)...)
 			}
-			g.add(h.Name, one.Number(), state, memory, known(one.Utilization, "%"), known(one.Temperature, " C"), gpuName(one))
+			g.add(h.Name, one.Number(), state, memory, known(one.Utilization, "%"),
+				known(one.Temperature, " C"), gpuName(one))
 		}
 		if f := h.NVIDIA.Fault; f != nil {
 			notes = append(notes, wrapped(h.Name+": "+f.Error(), "", width)...)
@@ -80,7 +82,8 @@ func gpuName(g nvdocker.GPU) string {
 	}
 	name := g.Name
 	for n, p := range slices.All(profiles) {
-		name += map[bool]string{true: ", split: ", false: ", "}[n == 0] + fmt.Sprintf("%d x %s", counts[p], p)
+		name += map[bool]string{true: ", split: ", false: ", "}[n == 0] +
+			fmt.Sprintf("%d x %s", counts[p], p)
 	}
 	return name
 }

@@ -4,17 +4,19 @@ import (
 	"encoding/json"
 
 	"mlframework/infra"
-	"mlframework/sweep/api"
+	"mlframework/sweep/core"
 	"mlframework/sweep/human"
 )
 
 // longestReason bounds the reason of an audit entry, in bytes.
 const longestReason = 256
 
-// Entry makes the audit entry of a change of the cluster: by which program, and what was asked of it.
+// Entry makes the audit entry of a change of the cluster: by which program, and what was asked of
+// it.
 func (s *Site) Entry(program, detail string) infra.Entry {
 	return func(uid int, err error) []byte {
-		a := api.Action{Time: s.Infra.Now().UTC(), UID: &uid, User: s.Infra.Who, Action: program, Kind: "cluster", Object: s.Config.Options.Name,
+		a := core.AuditEntry{Time: s.Infra.Now().UTC(), UID: &uid, User: s.Infra.Who,
+			Action: program, Kind: "cluster", Object: s.Config.Options.Name,
 			Detail: human.Visible(detail), Outcome: "done"}
 		if err != nil {
 			text := err.Error()

@@ -12,14 +12,15 @@ import (
 var flags = map[string]string{"where": "--where", "sort": "--sort", "missing": "--missing",
 	"by": "--group-by", "of": "--metrics"}
 
-// ExplainMaster gives what a master answered, or that it did not, its words and exit code; nil when err is neither. Program
-// is how the user calls run-tasks for this master, in hints.
+// ExplainMaster gives what a master answered, or that it did not, its words and exit code; nil when
+// err is neither. Program is how the user calls run-tasks for this master, in hints.
 func ExplainMaster(err error, program string) error {
 	if _, worded := errors.AsType[*cli.Error](err); worded || err == nil {
 		return err
 	}
 	if e, ok := errors.AsType[*api.Undecided](err); ok {
-		return &cli.Error{Code: cli.Unreachable, Err: errors.New(e.Error()), Remedy: "check before you retry: " + program + " " + e.Look}
+		return &cli.Error{Code: cli.Unreachable, Err: errors.New(e.Error()),
+			Remedy: "check before you retry: " + program + " " + e.Look}
 	}
 	if e, ok := errors.AsType[*api.Unreachable](err); ok {
 		return &cli.Error{Code: cli.Unreachable, Err: errors.New(e.Error()), Remedy: e.Remedy}

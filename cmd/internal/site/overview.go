@@ -15,8 +15,8 @@ import (
 	"mlframework/sweep/table"
 )
 
-// Overview is how a cluster is, as its hosts, their Docker, the broker and the master say. Its JSON is a contract:
-// docs/check-status.md.
+// Overview is how a cluster is, as its hosts, their Docker, the broker and the master say. Its JSON
+// is a contract: docs/check-status.md.
 type Overview struct {
 	Version int                `json:"version"` // of this form: 1
 	Time    time.Time          `json:"time"`    // when they were asked, UTC
@@ -38,9 +38,11 @@ type Overview struct {
 // OverviewVersion is what Overview.Version says.
 const OverviewVersion = 1
 
-// Overview asks everybody at the same time, each for a few seconds at most. Its error is ctx's alone.
+// Overview asks everybody at the same time, each for a few seconds at most. Its error is ctx's
+// alone.
 func (s *Site) Overview(ctx context.Context, c *infra.Cluster) (Overview, error) {
-	o := Overview{Version: OverviewVersion, Time: s.Infra.Now().UTC(), Cluster: c.Record.Cluster, Master: c.Record.Master,
+	o := Overview{Version: OverviewVersion, Time: s.Infra.Now().UTC(), Cluster: c.Record.Cluster,
+		Master:  c.Record.Master,
 		Workers: []core.Worker{}, Sweeps: []core.Summary{}}
 	client := s.Client(c.Dial())
 	client.GiveUp = silentTime
@@ -91,7 +93,8 @@ func (o *Overview) askMaster(ctx context.Context, client *api.Client) error {
 	if err != nil {
 		return err
 	}
-	o.Workers, o.Broker, o.ready, o.warnings, o.Sweeps = append(o.Workers, workers...), &b, ready.Reasons, health.Warnings, append(o.Sweeps, sweeps...)
+	o.Workers, o.Broker, o.ready, o.warnings, o.Sweeps = append(o.Workers, workers...), &b,
+		ready.Reasons, health.Warnings, append(o.Sweeps, sweeps...)
 	return nil
 }
 
@@ -118,6 +121,8 @@ func (s *Site) Away(c *infra.Cluster, why error) Overview {
 	if e, ok := errors.AsType[*remote.Error](why); ok {
 		f.What, f.Remedy = e.Op+": "+e.Cause, e.Remedy
 	}
-	return Overview{Version: OverviewVersion, Time: s.Infra.Now().UTC(), Cluster: c.Record.Cluster, Master: c.Record.Master,
-		Hosts: []infra.HostStatus{}, Workers: []core.Worker{}, Sweeps: []core.Summary{}, Faults: []Fault{f}}
+	return Overview{Version: OverviewVersion, Time: s.Infra.Now().UTC(), Cluster: c.Record.Cluster,
+		Master: c.Record.Master,
+		Hosts:  []infra.HostStatus{}, Workers: []core.Worker{}, Sweeps: []core.Summary{},
+		Faults: []Fault{f}}
 }

@@ -27,7 +27,8 @@ func ptr[T any](v T) *T { return &v }
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func container(role string) infra.ContainerStatus {
-	c := infra.ContainerStatus{Role: role, Name: "mlframework-c-" + role, State: "running", Running: true, Started: noon.Add(-90 * time.Minute)}
+	c := infra.ContainerStatus{Role: role, Name: "mlframework-c-" + role, State: "running",
+		Running: true, Started: noon.Add(-90 * time.Minute)}
 	if role == plan.Worker {
 		c.Login = "worker-gpu"
 	}
@@ -35,7 +36,8 @@ func container(role string) infra.ContainerStatus {
 }
 
 func host(name string, roles ...string) infra.HostStatus {
-	h := infra.HostStatus{Name: name, Address: "anna@" + name, Reached: true, Free: 1 << 40, Wanted: roles}
+	h := infra.HostStatus{Name: name, Address: "anna@" + name, Reached: true, Free: 1 << 40,
+		Wanted: roles}
 	for _, r := range roles {
 		h.Worker = h.Worker || r == plan.Worker
 		h.Containers = append(h.Containers, container(r))
@@ -44,19 +46,26 @@ func host(name string, roles ...string) infra.HostStatus {
 }
 
 func worker(name, state string) core.Worker {
-	return core.Worker{Name: name, Host: name, State: state, Slots: 4, Seen: ptr(noon.Add(-time.Second)), Program: "1a2b3c4d5e6f+changes",
-		Running: []task.Busy{{}}, Load: &task.Load{CPU: 0.5, MemoryTotal: 8 << 30, MemoryFree: 6 << 30}}
+	return core.Worker{Name: name, Host: name, State: state, Slots: 4,
+		Seen: ptr(noon.Add(-time.Second)), Program: "1a2b3c4d5e6f+changes",
+		Running: []task.Busy{{}}, Load: &task.Load{CPU: 0.5, MemoryTotal: 8 << 30,
+			MemoryFree: 6 << 30}}
 }
 
 // whole is a cluster in which nothing is wrong: a master on gpu1, workers on gpu2 and gpu3.
 func whole() site.Overview {
 	return site.Overview{
 		Version: 1, Time: noon, Cluster: "c", Master: "gpu1",
-		Hosts:   []infra.HostStatus{host("gpu1", plan.Broker, plan.Master, plan.Monitor), host("gpu2", plan.Worker), host("gpu3", plan.Worker)},
+		Hosts: []infra.HostStatus{host("gpu1", plan.Broker, plan.Master, plan.Monitor),
+			host("gpu2", plan.Worker), host("gpu3", plan.Worker)},
 		Workers: []core.Worker{worker("gpu2", core.WorkerReady), worker("gpu3", core.WorkerReady)},
-		Broker:  &api.Broker{Program: ptr("RabbitMQ 4.2.0"), Since: ptr(noon.Add(-49 * time.Hour)), Queues: []api.Depth{{Queue: "tasks.gpu2", Messages: 3, Unacked: ptr(2), Consumers: ptr(1)}, {Queue: "dead"}}},
-		Sweeps: []core.Summary{{ID: "train-7", State: core.Open, Total: 100, Submitted: noon.Add(-5 * time.Minute),
-			Counts: map[string]int64{"succeeded": 40, "failed": 2, "oom": 1, "cancelled": 3, "running": 8, "pending": 46}}},
+		Broker: &api.Broker{Program: ptr("RabbitMQ 4.2.0"), Since: ptr(noon.Add(-49 * time.Hour)),
+			Queues: []api.Depth{{Queue: "tasks.gpu2", Messages: 3, Unacked: ptr(2),
+				Consumers: ptr(1)}, {Queue: "dead"}}},
+		Sweeps: []core.Summary{{ID: "train-7", State: core.Open, Total: 100,
+			Submitted: noon.Add(-5 * time.Minute),
+			Counts: map[string]int64{"succeeded": 40, "failed": 2, "oom": 1, "cancelled": 3,
+				"running": 8, "pending": 46}}},
 	}
 }
 
@@ -71,53 +80,87 @@ func TestFaults(t *testing.T) {
 	}{
 		"none": {want: []site.Fault{}},
 		"a host that is away": {change: func(o *site.Overview) {
-			o.Hosts[1] = infra.HostStatus{Name: "gpu2", Worker: true, Wanted: []string{plan.Worker}, Problem: "connect to gpu2: no answer", Remedy: "switch it on"}
+			o.Hosts[1] = infra.HostStatus{Name: "gpu2", Worker: true, Wanted: []string{plan.Worker},
+				Problem: "connect to gpu2: no answer", Remedy: "switch it on"}
 			o.Workers[0].State, o.Workers[0].Reason = core.WorkerAway, ptr("not heard for 30s")
 		}, want: []site.Fault{{"gpu2", "connect to gpu2: no answer", "switch it on"},
-			{"gpu2", "its worker is away: not heard for 30s", "check-status --logs gpu2 shows what it says"}}},
-		"a Docker that is away": {change: func(o *site.Overview) { o.Hosts[2].Problem = "reach docker on gpu3: gone" },
+			{"gpu2", "its worker is away: not heard for 30s",
+				"check-status --logs gpu2 shows what it says"}}},
+		"a Docker that is away": {change: func(o *site.Overview) {
+			o.Hosts[2].Problem = "reach docker on gpu3: gone"
+		},
 			want: []site.Fault{{"gpu3", "reach docker on gpu3: gone", ""}}},
-		"a worker of an earlier release": {change: func(o *site.Overview) { o.Hosts[2].Containers[0].Login = "" },
-			want: []site.Fault{{"gpu3", "its worker logs in to the broker as the user that all workers shared in an earlier release", "infrainit -f gives it its own"}}},
-		"no container": {change: func(o *site.Overview) { o.Hosts[0].Containers = o.Hosts[0].Containers[:2] },
-			want: []site.Fault{{"gpu1", "there is no container of the monitor", "infrainit -f starts one"}}},
+		"a worker of an earlier release": {change: func(o *site.Overview) {
+			o.Hosts[2].Containers[0].Login = ""
+		},
+			want: []site.Fault{{"gpu3",
+				"its worker logs in to the broker as the user that all workers shared in an " +
+					"earlier release", "infrainit -f gives it its own"}}},
+		"no container": {change: func(o *site.Overview) {
+			o.Hosts[0].Containers = o.Hosts[0].Containers[:2]
+		},
+			want: []site.Fault{{"gpu1", "there is no container of the monitor",
+				"infrainit -f starts one"}}},
 		"containers that ended": {change: func(o *site.Overview) {
 			for _, at := range []struct{ host, container int }{{0, 0}, {1, 0}} {
 				end := &o.Hosts[at.host].Containers[at.container]
 				end.Running, end.State, end.Exit = false, "exited", 137
 			}
-		}, want: []site.Fault{{"gpu1", "the broker is exited, exit code 137", "check-status --logs broker shows why; infrainit -f starts it"},
-			{"gpu2", "the worker is exited, exit code 137", "check-status --logs gpu2 shows why; infrainit -f starts it"}}},
-		"a paused container": {change: func(o *site.Overview) { o.Hosts[2].Containers[0].State = "paused" },
-			want: []site.Fault{{"gpu3", "the worker is paused", "docker unpause mlframework-c-worker there"}}},
+		}, want: []site.Fault{{"gpu1", "the broker is exited, exit code 137",
+			"check-status --logs broker shows why; infrainit -f starts it"},
+			{"gpu2", "the worker is exited, exit code 137",
+				"check-status --logs gpu2 shows why; infrainit -f starts it"}}},
+		"a paused container": {change: func(o *site.Overview) {
+			o.Hosts[2].Containers[0].State = "paused"
+		},
+			want: []site.Fault{{"gpu3", "the worker is paused",
+				"docker unpause mlframework-c-worker there"}}},
 		"a full disk": {change: func(o *site.Overview) { o.Hosts[1].Free = 5 << 20 },
 			want: []site.Fault{{"gpu2", "its disk is full: 5 MB are free", "free some space"}}},
 		"a master that runs and is silent": {silent: errors.New("no answer"),
-			want: []site.Fault{{"", "the master does not answer: no answer", "check-status --logs master shows what it says"}}},
-		"a master that does not run": {silent: errors.New("no answer"), change: func(o *site.Overview) {
-			end := &o.Hosts[0].Containers[1]
-			end.Running, end.State = false, "exited"
-		}, want: []site.Fault{{"gpu1", "the master is exited, exit code 0", "check-status --logs master shows why; infrainit -f starts it"}}},
-		"a master's host that is away": {silent: errors.New("no answer"), change: func(o *site.Overview) {
-			o.Hosts[0].Reached, o.Hosts[0].Problem = false, "lost"
-		}, want: []site.Fault{{"gpu1", "lost", ""}}},
-		"a store that lost something": {warns: []api.Reason{{What: "store", Text: "worker gpu2 reports 3 tasks of train-7", Since: ptr(noon)}},
-			want: []site.Fault{{"", "worker gpu2 reports 3 tasks of train-7, since 2026-03-01 12:00:00", ""}}},
-		"a broker that is away": {ready: []api.Reason{{What: "broker", Text: "the broker refuses"}, {What: "store", Text: "disk full"}},
-			want: []site.Fault{{"", "the master is not ready: the broker refuses", "check-status --logs broker shows what it says"},
+			want: []site.Fault{{"", "the master does not answer: no answer",
+				"check-status --logs master shows what it says"}}},
+		"a master that does not run": {silent: errors.New("no answer"),
+			change: func(o *site.Overview) {
+				end := &o.Hosts[0].Containers[1]
+				end.Running, end.State = false, "exited"
+			}, want: []site.Fault{{"gpu1", "the master is exited, exit code 0",
+				"check-status --logs master shows why; infrainit -f starts it"}}},
+		"a master's host that is away": {silent: errors.New("no answer"),
+			change: func(o *site.Overview) {
+				o.Hosts[0].Reached, o.Hosts[0].Problem = false, "lost"
+			}, want: []site.Fault{{"gpu1", "lost", ""}}},
+		"a store that lost something": {warns: []api.Reason{{What: "store",
+			Text: "worker gpu2 reports 3 tasks of train-7", Since: ptr(noon)}},
+			want: []site.Fault{{"",
+				"worker gpu2 reports 3 tasks of train-7, since 2026-03-01 12:00:00", ""}}},
+		"a broker that is away": {ready: []api.Reason{{What: "broker", Text: "the broker refuses"},
+			{What: "store", Text: "disk full"}},
+			want: []site.Fault{{"", "the master is not ready: the broker refuses",
+				"check-status --logs broker shows what it says"},
 				{"", "the master is not ready: disk full", ""}}},
 		"dead letters": {change: func(o *site.Overview) { o.Broker.Queues[1].Messages = 2 },
-			want: []site.Fault{{"", "2 messages could not be delivered", "run-tasks broker dead lists them"}}},
-		"a worker that the master does not know": {change: func(o *site.Overview) { o.Workers = o.Workers[1:] },
-			want: []site.Fault{{"gpu2", "the master has not heard of its worker", "check-status --logs gpu2 shows what it says"}}},
+			want: []site.Fault{{"", "2 messages could not be delivered",
+				"run-tasks broker dead lists them"}}},
+		"a worker that the master does not know": {change: func(o *site.Overview) {
+			o.Workers = o.Workers[1:]
+		},
+			want: []site.Fault{{"gpu2", "the master has not heard of its worker",
+				"check-status --logs gpu2 shows what it says"}}},
 		"workers that run nothing": {change: func(o *site.Overview) {
 			o.Workers[0] = worker("gpu2", core.WorkerDraining)
 			o.Workers[1] = worker("gpu3", core.WorkerRefused)
 			o.Workers[1].Reason = ptr("too new")
-		}, want: []site.Fault{{"gpu2", "its worker is draining", "run-tasks workers resume gpu2 has it go on"},
-			{"gpu3", "its worker is refused: too new", "infrainit -f brings all of them one program"}}},
-		"a worker of nobody": {change: func(o *site.Overview) { o.Workers = append(o.Workers, worker("gpu9", core.WorkerAway)) },
-			want: []site.Fault{{"gpu9", "no host has this worker any more, and the master waits for it", "run-tasks workers forget gpu9"}}},
+		}, want: []site.Fault{{"gpu2", "its worker is draining",
+			"run-tasks workers resume gpu2 has it go on"},
+			{"gpu3", "its worker is refused: too new",
+				"infrainit -f brings all of them one program"}}},
+		"a worker of nobody": {change: func(o *site.Overview) {
+			o.Workers = append(o.Workers, worker("gpu9", core.WorkerAway))
+		},
+			want: []site.Fault{{"gpu9",
+				"no host has this worker any more, and the master waits for it",
+				"run-tasks workers forget gpu9"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -136,7 +179,10 @@ func TestTablesAndVerdict(t *testing.T) {
 	t.Parallel()
 	o := whole()
 	o.Hosts[1].Containers = nil
-	o.Hosts[1].Problem, o.Hosts[1].Remedy = "evil \x1b[31m text that is longer than any narrow window would like it to be, far", "do\nthis"
+	o.Hosts[1].Problem,
+		o.Hosts[1].Remedy =
+		"evil \x1b[31m text that is longer than any narrow window would like it to be, far",
+		"do\nthis"
 	o.Judge(nil, nil, nil)
 	want := `cluster c, master on gpu1
 
@@ -173,7 +219,8 @@ gpu2: evil \x1b[31m text that is longer than any narrow window would like it to 
 			}
 		}
 	}
-	if narrow := strings.Join(o.Tables(60), "\n"); strings.Contains(narrow, "VERSION") || !strings.Contains(narrow, "HEARD") {
+	if narrow := strings.Join(o.Tables(60), "\n"); strings.Contains(narrow, "VERSION") ||
+		!strings.Contains(narrow, "HEARD") {
 		t.Errorf("at 60 columns:\n%s", narrow)
 	}
 	o = whole()
@@ -184,7 +231,8 @@ gpu2: evil \x1b[31m text that is longer than any narrow window would like it to 
 	why := "the kernel has no Landlock"
 	o.Workers[0].Unconfined = &why
 	o.Judge(nil, nil, nil) // hosts have the kernels that they have: no fault
-	if v := o.Verdict(0); !o.Well || len(v) != 2 || v[0] != "note: gpu2: tasks can reach what the worker has: "+why {
+	if v := o.Verdict(0); !o.Well || len(v) != 2 ||
+		v[0] != "note: gpu2: tasks can reach what the worker has: "+why {
 		t.Errorf("%v, %q", o.Well, v)
 	}
 }
@@ -196,7 +244,8 @@ func TestTheDocumentHasEveryKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, of := range []any{site.Overview{}, infra.HostStatus{}, infra.ContainerStatus{}, site.Fault{}} {
+	for _, of := range []any{site.Overview{}, infra.HostStatus{}, infra.ContainerStatus{},
+		site.Fault{}} {
 		for _, f := range reflect.VisibleFields(reflect.TypeOf(of)) {
 			key, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 			if f.IsExported() && key != "-" && !strings.Contains(string(text), "`"+key+"`") {
@@ -206,12 +255,14 @@ func TestTheDocumentHasEveryKey(t *testing.T) {
 	}
 }
 
-// TestGPUs shows what hosts have: four on one, of which one is lost; two on another; a driver that hangs.
+// TestGPUs shows what hosts have: four on one, of which one is lost; two on another; a driver that
+// hangs.
 func TestGPUs(t *testing.T) {
 	t.Parallel()
 	o := whole()
 	a100 := func(index int, change func(*nvdocker.GPU)) nvdocker.GPU {
-		g := nvdocker.GPU{UUID: fmt.Sprintf("GPU-%d", index), Index: index, Name: "NVIDIA A100-SXM4-80GB", Bus: fmt.Sprintf("0000:0%d:00.0", index),
+		g := nvdocker.GPU{UUID: fmt.Sprintf("GPU-%d", index), Index: index,
+			Name: "NVIDIA A100-SXM4-80GB", Bus: fmt.Sprintf("0000:0%d:00.0", index),
 			Memory: 80 << 30, Used: 100 << 20, Temperature: 30, Errors: nvdocker.Unknown}
 		if change != nil {
 			change(&g)
@@ -220,15 +271,23 @@ func TestGPUs(t *testing.T) {
 	}
 	o.Hosts[0].NVIDIA = nvdocker.Report{Driver: "570.1", GPUs: []nvdocker.GPU{a100(0, nil),
 		a100(1, func(g *nvdocker.GPU) {
-			g.Used, g.Utilization, g.Processes = 6<<30, 97, []nvdocker.Process{{PID: 411, User: "ben", Name: "/usr/bin/python", Memory: 6 << 30}}
+			g.Used, g.Utilization, g.Processes = 6<<30, 97,
+				[]nvdocker.Process{{PID: 411, User: "ben", Name: "/usr/bin/python",
+					Memory: 6 << 30}}
 		}),
 		a100(2, func(g *nvdocker.GPU) {
-			g.MIG, g.Utilization, g.Instances = true, nvdocker.Unknown, []nvdocker.Instance{{Profile: "1g.10gb"}, {Profile: "1g.10gb"}, {Profile: "3g.40gb"}}
+			g.MIG, g.Utilization, g.Instances = true, nvdocker.Unknown,
+				[]nvdocker.Instance{{Profile: "1g.10gb"}, {Profile: "1g.10gb"},
+					{Profile: "3g.40gb"}}
 		}),
-		{Index: nvdocker.Unknown, Bus: "0000:09:00.0", Lost: "GPU is lost", Memory: nvdocker.Unknown, Used: nvdocker.Unknown,
-			Utilization: nvdocker.Unknown, Temperature: nvdocker.Unknown, Errors: nvdocker.Unknown}}}
-	o.Hosts[1].NVIDIA = nvdocker.Report{GPUs: []nvdocker.GPU{a100(0, nil), a100(1, func(g *nvdocker.GPU) { g.Errors = 2 })}}
-	o.Hosts[2].NVIDIA.Fault = &nvdocker.Problem{Cause: "nvidia-smi does not answer", Remedy: "reboot the host"}
+		{Index: nvdocker.Unknown, Bus: "0000:09:00.0", Lost: "GPU is lost",
+			Memory: nvdocker.Unknown, Used: nvdocker.Unknown,
+			Utilization: nvdocker.Unknown, Temperature: nvdocker.Unknown,
+			Errors: nvdocker.Unknown}}}
+	o.Hosts[1].NVIDIA = nvdocker.Report{GPUs: []nvdocker.GPU{a100(0, nil),
+		a100(1, func(g *nvdocker.GPU) { g.Errors = 2 })}}
+	o.Hosts[2].NVIDIA.Fault = &nvdocker.Problem{Cause: "nvidia-smi does not answer",
+		Remedy: "reboot the host"}
 	o.Judge(nil, nil, nil)
 	text := strings.Join(o.Tables(0), "\n")
 	for _, want := range []string{`

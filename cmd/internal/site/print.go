@@ -15,8 +15,8 @@ import (
 	"mlframework/cmd/internal/cli"
 )
 
-// Printer tells people what happens on hosts: a line for each step when it has ended and, on a terminal, a last line with what
-// is going on.
+// Printer tells people what happens on hosts: a line for each step when it has ended and, on a
+// terminal, a last line with what is going on.
 type Printer struct {
 	mu       sync.Mutex
 	out      io.Writer
@@ -100,7 +100,10 @@ func asker(stderr *os.File) func(context.Context, string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		stop := context.AfterFunc(ctx, func() { _ = term.Restore(int(tty.Fd()), state); _ = tty.Close() })
+		stop := context.AfterFunc(ctx, func() {
+			_ = term.Restore(int(tty.Fd()), state)
+			_ = tty.Close()
+		})
 		defer stop()
 		fmt.Fprint(stderr, cli.VisibleLines(strings.TrimSpace(prompt))+" ")
 		secret, err := term.ReadPassword(int(tty.Fd()))

@@ -20,9 +20,10 @@ import (
 	"mlframework/sweep/definition"
 )
 
-// Project reads the project of the configuration: its files, and its tasks.yml. A large one needs a person's word, by yes or on
-// the terminal. Without a project both are nil.
-func (s *Site) Project(ctx context.Context, stdin *os.File, yes bool) (*projects.Manifest, *definition.File, error) {
+// Project reads the project of the configuration: its files, and its tasks.yml. A large one needs a
+// person's word, by yes or on the terminal. Without a project both are nil.
+func (s *Site) Project(ctx context.Context, stdin *os.File, yes bool) (*projects.Manifest,
+	*definition.File, error) {
 	dir := s.Config.Options.Project
 	if dir == "" {
 		return nil, nil, nil
@@ -62,8 +63,8 @@ func (s *Site) confirm(files *projects.Manifest, stdin *os.File, yes bool) error
 	return nil
 }
 
-// HashCache is the file with the hashes of a project's files, in the user's own folder for such; "" is none, which only
-// costs time.
+// HashCache is the file with the hashes of a project's files, in the user's own folder for such; ""
+// is none, which only costs time.
 func HashCache(dir string) string {
 	folder, err := os.UserCacheDir()
 	if err == nil {

@@ -15,7 +15,8 @@ import (
 	"mlframework/sweep/definition"
 )
 
-// Request makes of the options what infrainit asks for. The project is read; files is nil without one.
+// Request makes of the options what infrainit asks for. The project is read; files is nil without
+// one.
 func (s *Site) Request(files *projects.Manifest, file *definition.File) (infra.Request, error) {
 	o := s.Config.Options
 	selection, err := s.Config.Selection()
@@ -25,14 +26,19 @@ func (s *Site) Request(files *projects.Manifest, file *definition.File) (infra.R
 	case err != nil:
 		return infra.Request{}, err
 	case o.Name == "":
-		return infra.Request{}, cli.Wrong("name the project's folder with -d, or the cluster with --name", "there is no project, and the cluster has no name")
+		return infra.Request{},
+			cli.Wrong("name the project's folder with -d, or the cluster with --name",
+				"there is no project, and the cluster has no name")
 	}
 	r := infra.Request{
 		Cluster: plan.Cluster{
-			Name: o.Name, Owner: s.Owner, BrokerImage: o.BrokerImage, BrokerPort: o.BrokerPort, MonitorPort: o.MonitorPort,
-			Address: o.MasterAddress, Group: o.Group, Exposed: o.ExposeMonitor, DrainTime: o.DrainTimeout,
+			Name: o.Name, Owner: s.Owner, BrokerImage: o.BrokerImage, BrokerPort: o.BrokerPort,
+			MonitorPort: o.MonitorPort,
+			Address:     o.MasterAddress, Group: o.Group, Exposed: o.ExposeMonitor,
+			DrainTime: o.DrainTimeout,
 		},
-		Targets: map[string]remote.Target{host.LocalName: s.Target(host.Local)}, Folder: s.folder(), Files: files,
+		Targets: map[string]remote.Target{host.LocalName: s.Target(host.Local)}, Folder: s.folder(),
+		Files: files,
 	}
 	if selection.Master != nil {
 		r.Master = selection.Master.Name
@@ -70,19 +76,24 @@ func (s *Site) Request(files *projects.Manifest, file *definition.File) (infra.R
 func (s *Site) images(r infra.Request) error {
 	for _, h := range r.Hosts {
 		if h.Work != nil && h.Work.Image == "" && r.Project.Image == "" && r.Project.Build == "" {
-			return &cli.Error{Code: cli.Invalid, Err: fmt.Errorf("nothing names the image in which the worker of %s runs tasks", h.Name),
-				Remedy: "write image: python:3.12-slim, or another, into tasks.yml, or give --image"}
+			return &cli.Error{Code: cli.Invalid,
+				Err: fmt.Errorf("nothing names the image in which the worker of %s runs tasks",
+					h.Name),
+				Remedy: "write image: python:3.12-slim, or another, into tasks.yml, or give " +
+					"--image"}
 		}
 	}
 	return nil
 }
 
-// project is what tasks.yml asks of containers. The files of the project are needed where it has its own Dockerfile.
+// project is what tasks.yml asks of containers. The files of the project are needed where it has
+// its own Dockerfile.
 func project(f *definition.File, files *projects.Manifest) (p plan.Project, err error) {
 	c := f.Container
 	p = plan.Project{
 		Image: f.Image, Build: filepath.ToSlash(f.Build), Volumes: f.Volumes,
-		Memory: c.Memory, Shm: c.SharedMemory, Pids: int64(c.Processes), WritableRoot: c.WritableRoot,
+		Memory: c.Memory, Shm: c.SharedMemory, Pids: int64(c.Processes),
+		WritableRoot: c.WritableRoot,
 	}
 	if files == nil {
 		return p, nil

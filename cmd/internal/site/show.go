@@ -19,7 +19,8 @@ import (
 	"mlframework/sweep/task"
 )
 
-// grid is a table for people: spaces between columns and no lines. Columns stand in order of importance.
+// grid is a table for people: spaces between columns and no lines. Columns stand in order of
+// importance.
 type grid struct {
 	heads []string
 	rows  [][]string
@@ -27,7 +28,8 @@ type grid struct {
 
 func (g *grid) add(cells ...string) { g.rows = append(g.rows, cells) }
 
-// lines are the table's, without the last columns where it would be wider than width; 0 is any width.
+// lines are the table's, without the last columns where it would be wider than width; 0 is any
+// width.
 func (g *grid) lines(width int) []string {
 	for n := len(g.heads); ; n-- {
 		lines := strings.Split(g.render(n), "\n")
@@ -72,7 +74,9 @@ func (o *Overview) WriteHosts(w io.Writer) error {
 
 func (o *Overview) hosts() *grid {
 	g := &grid{heads: []string{"HOST", "ROLE", "STATE", "SINCE", "SLOTS", "BUSY", "GPUS"}}
-	if !slices.ContainsFunc(o.Hosts, func(h infra.HostStatus) bool { return len(h.NVIDIA.GPUs) > 0 }) {
+	if !slices.ContainsFunc(o.Hosts, func(h infra.HostStatus) bool {
+		return len(h.NVIDIA.GPUs) > 0
+	}) {
 		g.heads = g.heads[:len(g.heads)-1]
 	}
 	for _, h := range o.Hosts {
@@ -97,12 +101,14 @@ func (o *Overview) container(h infra.HostStatus, c infra.ContainerStatus) []stri
 		if c.State == "running" {
 			cells[2] = w.State
 		}
-		cells = append(cells, strconv.Itoa(w.Slots), strconv.Itoa(len(w.Running)), gpuCount(h.NVIDIA))
+		cells = append(cells, strconv.Itoa(w.Slots), strconv.Itoa(len(w.Running)),
+			gpuCount(h.NVIDIA))
 	}
 	return cells
 }
 
-// Tables are all tables, no line wider than width where that is not 0: tables lose their last columns, texts are wrapped.
+// Tables are all tables, no line wider than width where that is not 0: tables lose their last
+// columns, texts are wrapped.
 func (o *Overview) Tables(width int) []string {
 	all := append(wrapped("cluster "+o.Cluster+", master on "+o.Master, "", width), "")
 	all = append(all, o.hosts().lines(width)...)
@@ -123,7 +129,9 @@ func (o *Overview) Tables(width int) []string {
 func (o *Overview) Verdict(width int) (all []string) {
 	for _, w := range o.Workers {
 		if w.Unconfined != nil && w.State != core.WorkerAway {
-			all = append(all, wrapped(fmt.Sprintf("note: %s: tasks can reach what the worker has: %s", w.Name, *w.Unconfined), "", width)...)
+			all = append(all,
+				wrapped(fmt.Sprintf("note: %s: tasks can reach what the worker has: %s", w.Name,
+					*w.Unconfined), "", width)...)
 		}
 	}
 	if o.Well {
@@ -151,7 +159,8 @@ func wrapped(words, indent string, width int) (lines []string) {
 }
 
 func (o *Overview) workers() *grid {
-	g := &grid{heads: []string{"WORKER", "STATE", "SLOTS", "BUSY", "HEARD", "CPU", "MEMORY", "WAITING", "VERSION"}}
+	g := &grid{heads: []string{"WORKER", "STATE", "SLOTS", "BUSY", "HEARD", "CPU", "MEMORY",
+		"WAITING", "VERSION"}}
 	for _, w := range o.Workers {
 		heard, cpu, memory := "", "", ""
 		if w.Seen != nil {
@@ -159,9 +168,11 @@ func (o *Overview) workers() *grid {
 		}
 		if l := w.Load; l != nil {
 			cpu = fmt.Sprintf("%.0f%%", 100*l.CPU)
-			memory = fmt.Sprintf("%s of %s", gigabytes(l.MemoryTotal-l.MemoryFree), gigabytes(l.MemoryTotal))
+			memory = fmt.Sprintf("%s of %s", gigabytes(l.MemoryTotal-l.MemoryFree),
+				gigabytes(l.MemoryTotal))
 		}
-		g.add(w.Name, w.State, slots(w), strconv.Itoa(len(w.Running)), heard, cpu, memory, strconv.Itoa(w.Waiting), w.Program)
+		g.add(w.Name, w.State, slots(w), strconv.Itoa(len(w.Running)), heard, cpu, memory,
+			strconv.Itoa(w.Waiting), w.Program)
 	}
 	return g
 }
@@ -208,7 +219,8 @@ func queues(all []api.Depth) *grid {
 }
 
 func (o *Overview) sweeps() *grid {
-	g := &grid{heads: []string{"SWEEP", "STATE", "DONE", "RUNNING", "FAILED", "PRIORITY", "SUBMITTED"}}
+	g := &grid{heads: []string{"SWEEP", "STATE", "DONE", "RUNNING", "FAILED", "PRIORITY",
+		"SUBMITTED"}}
 	for _, s := range o.Sweeps {
 		var ended, failed int64
 		for _, state := range task.States {
@@ -220,7 +232,8 @@ func (o *Overview) sweeps() *grid {
 				failed += n
 			}
 		}
-		g.add(s.ID, string(s.State), fmt.Sprintf("%d of %d", ended, s.Total), strconv.FormatInt(s.Counts["running"], 10), strconv.FormatInt(failed, 10),
+		g.add(s.ID, string(s.State), fmt.Sprintf("%d of %d", ended, s.Total),
+			strconv.FormatInt(s.Counts["running"], 10), strconv.FormatInt(failed, 10),
 			strconv.Itoa(s.Priority), o.age(s.Submitted)+" ago")
 	}
 	return g

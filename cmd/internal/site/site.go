@@ -1,5 +1,5 @@
-// Package site is the cluster that a command is for, as config.yml and the command line say: it makes of them what package
-// infra wants, and puts the master's API to infra's use.
+// Package site is the cluster that a command is for, as config.yml and the command line say: it
+// makes of them what package infra wants, and puts the master's API to infra's use.
 //
 // Only the packages below cmd may import it.
 package site
@@ -35,7 +35,8 @@ type Site struct {
 	configFile string
 }
 
-// Read reads the configuration: saved options count with saved. What is odd about it is printed to stderr.
+// Read reads the configuration: saved options count with saved. What is odd about it is printed to
+// stderr.
 func Read(ctx *cliv2.Context, saved bool, stderr *os.File) (*Site, error) {
 	return ReadFrom(cli.Source(ctx, saved), stderr)
 }
@@ -62,7 +63,8 @@ func ReadFrom(source config.Source, stderr *os.File) (*Site, error) {
 		who += "@" + name
 	}
 	s.Infra = infra.Options{
-		Dialer: s.dialer(0), Control: control{s.Owner}, Report: s.Printer, Who: who, Program: cli.Version(), Now: time.Now, Random: rand.Reader,
+		Dialer: s.dialer(0), Control: control{s.Owner}, Report: s.Printer, Who: who,
+		Program: cli.Version(), Now: time.Now, Random: rand.Reader,
 	}
 	return s, nil
 }
@@ -73,7 +75,8 @@ func (s *Site) Hurry(most time.Duration) { s.Infra.Dialer = s.dialer(most) }
 // dialer reaches hosts as the options say; a timeout of 0 is the usual one.
 func (s *Site) dialer(timeout time.Duration) *remote.Dialer {
 	return remote.New(remote.Options{
-		Identity: s.Config.Options.Key, HostKeys: remote.Policy(s.Config.Options.HostKeyCheck), Ask: asker(s.stderr), Timeout: timeout,
+		Identity: s.Config.Options.Key, HostKeys: remote.Policy(s.Config.Options.HostKeyCheck),
+		Ask: asker(s.stderr), Timeout: timeout,
 		Warn: func(host, text string) { s.Printer.Warn(host, text) },
 	})
 }
@@ -102,10 +105,12 @@ func (s *Site) Place() (infra.Place, error) {
 		return infra.Place{}, err
 	}
 	if selection.Master == nil {
-		return infra.Place{}, &cli.Error{Code: cli.Invalid, Err: fmt.Errorf("%s does not say where the master is", s.configFile),
+		return infra.Place{}, &cli.Error{Code: cli.Invalid,
+			Err:    fmt.Errorf("%s does not say where the master is", s.configFile),
 			Remedy: "infrainit with -m saves it there; or name another file with --config"}
 	}
-	p := infra.Place{Name: o.Name, Owner: s.Owner, Folder: s.folder(), Master: selection.Master.Name, Targets: map[string]remote.Target{}, Group: o.Group}
+	p := infra.Place{Name: o.Name, Owner: s.Owner, Folder: s.folder(),
+		Master: selection.Master.Name, Targets: map[string]remote.Target{}, Group: o.Group}
 	for _, h := range selection.Hosts {
 		p.Targets[h.Name] = s.Target(h.Address)
 	}
@@ -119,7 +124,8 @@ func (s *Site) Place() (infra.Place, error) {
 	return p, nil
 }
 
-// folder is the cluster's on the hosts: a name of its own below the one that was asked for, as clusters share hosts.
+// folder is the cluster's on the hosts: a name of its own below the one that was asked for, as
+// clusters share hosts.
 func (s *Site) folder() string { return s.Config.Options.Folder + "/" + s.Config.Options.Name }
 
 // Open reaches the cluster that runs.
@@ -154,7 +160,8 @@ func Programs() (hashes, files map[string]string, err error) {
 	}
 	if len(files) == 0 {
 		file, _ := programFile(architectures[0])
-		return nil, nil, &cli.Error{Code: cli.Machine, Err: fmt.Errorf("there is no sweepd for hosts in %s", filepath.Dir(file)),
+		return nil, nil, &cli.Error{Code: cli.Machine,
+			Err:    fmt.Errorf("there is no sweepd for hosts in %s", filepath.Dir(file)),
 			Remedy: "scripts/install PREFIX builds all commands, with sweepd beside them"}
 	}
 	return hashes, files, nil

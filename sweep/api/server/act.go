@@ -110,7 +110,7 @@ func (s *Server) pause(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *Server) resume(w http.ResponseWriter, r *http.Request) error {
-	g, follow, err := readGoing(r)
+	g, follow, err := readResume(r)
 	if err == nil && len(g.Indexes) > 0 {
 		err = api.Wrong("indexes", "a sweep is resumed as a whole")
 	}
@@ -121,13 +121,13 @@ func (s *Server) resume(w http.ResponseWriter, r *http.Request) error {
 		if err := s.expect(ctx, w, id, follow, false); err != nil {
 			return err
 		}
-		_, err := s.o.Master.Resume(ctx, id, g.Update())
+		_, err := s.o.Master.Resume(ctx, id, g.Continuation)
 		return err
 	})
 }
 
 func (s *Server) retry(w http.ResponseWriter, r *http.Request) error {
-	g, follow, err := readGoing(r)
+	g, follow, err := readResume(r)
 	if err != nil {
 		return err
 	}
@@ -135,23 +135,26 @@ func (s *Server) retry(w http.ResponseWriter, r *http.Request) error {
 		if err := s.expect(ctx, w, id, follow, false); err != nil {
 			return err
 		}
-		_, err := s.o.Master.Retry(ctx, id, g.Indexes, g.Update())
+		_, err := s.o.Master.Retry(ctx, id, g.Indexes, g.Continuation)
 		return err
 	})
 }
 
-func readGoing(r *http.Request) (g api.Going, follow api.Detail, err error) {
+func readResume(r *http.Request) (g api.ResumeRequest, follow api.Detail, err error) {
 	if err := read(r, &g); err != nil {
 		return g, "", err
 	}
-	if err := checkGoing(g); err != nil {
+	if slices.ContainsFunc(g.Indexes, func(i int64) bool { return i < 0 }) {
+		return g, "", api.Wrong("indexes", "an index is negative")
+	}
+	if err := checkContinuation(g.Continuation); err != nil {
 		return g, "", err
 	}
 	if g.Revision != "" {
-		detail(r, "revision="+g.Revision)
+		addDetail(r, "revision="+g.Revision)
 	}
 	if len(g.Indexes) > 0 {
-		detail(r, fmt.Sprintf("tasks=%d", len(g.Indexes)))
+		addDetail(r, fmt.Sprintf("tasks=%d", len(g.Indexes)))
 	}
 	follow, err = readFollow(r)
 	return g, follow, err

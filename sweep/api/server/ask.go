@@ -156,6 +156,19 @@ func (s *Server) listTasks(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
+func (s *Server) listAllTasks(w http.ResponseWriter, r *http.Request) error {
+	q, err := readQuery(r.URL.Query())
+	if err != nil {
+		return err
+	}
+	page, err := s.archive.AllTasks(r.Context(), q)
+	if err != nil {
+		return err
+	}
+	answer(w, http.StatusOK, page)
+	return nil
+}
+
 func (s *Server) showTask(w http.ResponseWriter, r *http.Request) error {
 	index, err := taskIndex(r)
 	if err != nil {

@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	"mlframework/sweep/api"
+	"mlframework/sweep/core"
 	"mlframework/sweep/human"
 	"mlframework/sweep/master"
 	"mlframework/sweep/query"
-	"mlframework/sweep/store"
 )
 
 func (s *Server) audit(w http.ResponseWriter, r *http.Request) error {
@@ -20,7 +20,7 @@ func (s *Server) audit(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	page, err := s.archive.Audit(r.Context(), api.AuditQuery{Object: q.Get("object"),
-		After: q.Get("after"), Limit: int(min(limit, query.MostActions))})
+		After: q.Get("after"), Limit: int(min(limit, query.MostAudited))})
 	if err != nil {
 		return err
 	}
@@ -28,74 +28,72 @@ func (s *Server) audit(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// longestDetail bounds what a client can write into the record with one action, in bytes.
-const longestDetail = 256
+// Bounds of what a client can write into the audit with one action, in bytes.
+const (
+	longestUser   = 128
+	longestDetail = 256
+)
 
-// deed is what a request is about to do. The name is what the client says; the uid is the kernel's
-// word.
-func (ro route) deed(r *http.Request) *master.Deed {
-	d := &master.Deed{Deed: store.Deed{UID: -1, User: declared(r), Action: ro.action}}
+// entry returns the audit entry of a request. The name is what the client says; the uid is the
+// kernel's word.
+func (ro route) entry(r *http.Request) *core.AuditEntry {
+	e := &core.AuditEntry{User: bounded(r.Header.Get("User"), longestUser), Action: ro.action}
 	if p, ok := r.Context().Value(peerKey{}).(peer); ok && p.known {
-		d.UID = p.uid
+		e.UID = &p.uid
 	}
 	switch {
 	case r.PathValue("index") != "":
-		d.Kind, d.Object = "task", r.PathValue("sweep")+"/"+r.PathValue("index")
+		e.Kind, e.Object = "task", r.PathValue("sweep")+"/"+r.PathValue("index")
 	case strings.HasPrefix(ro.path, "/sweeps"):
-		d.Kind, d.Object = "sweep", r.PathValue("sweep")
+		e.Kind, e.Object = "sweep", r.PathValue("sweep")
 	case strings.HasPrefix(ro.path, "/workers"):
-		d.Kind, d.Object = "worker", r.PathValue("worker")
+		e.Kind, e.Object = "worker", r.PathValue("worker")
 	default:
-		d.Kind, d.Object = "letter", r.PathValue("letter")
+		e.Kind, e.Object = "letter", r.PathValue("letter")
 	}
 	for _, name := range ro.query {
 		if value := r.URL.Query().Get(name); value != "" && !slices.Contains(following, name) {
-			d.Detail = bounded(name+"="+value, longestDetail)
+			e.Detail = bounded(name+"="+value, longestDetail)
 		}
 	}
-	d.Object = bounded(d.Object, longestDetail)
-	return d
+	e.Object = bounded(e.Object, longestDetail)
+	return e
 }
-
-// declared is the name that the client says.
-func declared(r *http.Request) string { return bounded(r.Header.Get("User"), longestUser) }
 
 func bounded(text string, most int) string { return human.Visible(text[:min(len(text), most)]) }
 
-// detail adds to what is recorded of a request.
-func detail(r *http.Request, text string) {
-	if d := master.DeedOf(r.Context()); d != nil {
-		d.Detail = bounded(strings.TrimSpace(d.Detail+" "+text), longestDetail)
+// addDetail adds to the audit entry of a request.
+func addDetail(r *http.Request, text string) {
+	if e := master.AuditOf(r.Context()); e != nil {
+		e.Detail = bounded(strings.TrimSpace(e.Detail+" "+text), longestDetail)
 	}
 }
 
-// judge notes how a request ended of which no call of the master did.
-func judge(r *http.Request, err error) {
-	d := master.DeedOf(r.Context())
-	if d == nil || d.Kept {
-		return
-	}
+// endEntry notes in the audit how a request ended of which no command of the master did.
+func endEntry(r *http.Request, err error) {
+	e := master.AuditOf(r.Context())
 	switch {
+	case e == nil || !e.Time.IsZero():
 	case err == nil:
-		d.End(master.DeedDone, "")
+		e.End(core.AuditDone, "")
 	case problem(err).Status < http.StatusInternalServerError:
-		d.End(master.DeedRefused, problem(err).Text)
+		e.End(core.AuditRefused, problem(err).Text)
 	default:
-		d.End(master.DeedFailed, problem(err).Text)
+		e.End(core.AuditFailed, problem(err).Text)
 	}
 }
 
-// keepDeed brings what was done into the record, if the call that did it has not.
-func (s *Server) keepDeed(r *http.Request) {
-	d := master.DeedOf(r.Context())
-	if d.Kept {
+// keepEntry keeps the audit entry of a request, unless a command of the master did.
+func (s *Server) keepEntry(r *http.Request) {
+	e := master.AuditOf(r.Context())
+	if !e.Time.IsZero() {
 		return
 	}
-	d.End(master.DeedFailed, "fault in the master's API") // it panicked
+	e.End(core.AuditFailed, "fault in the master's API") // it panicked
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), answerTime)
 	defer cancel()
-	if err := s.o.Master.Record(ctx, d); err != nil {
-		s.o.Log.Error("an action is not in the record", "action", d.Action, "object", d.Object,
-			"error", err)
+	if err := s.o.Master.Record(ctx, e); err != nil {
+		s.o.Log.Error("an action is not in the audit", "user", e.User, "action", e.Action,
+			"object", e.Object, "outcome", e.Outcome, "error", err)
 	}
 }

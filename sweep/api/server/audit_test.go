@@ -12,12 +12,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mlframework/sweep/api"
+	"mlframework/sweep/core"
 	"mlframework/sweep/secret"
 	"mlframework/sweep/task"
 )
 
 // done is actions in short: "ann retry sweep train-1 tasks=1 done".
-func done(all []api.Action) (short []string) {
+func done(all []core.AuditEntry) (short []string) {
 	for _, a := range all {
 		text := fmt.Sprintf("%s %s %s %s %s %s", a.User, a.Action, a.Kind, a.Object, a.Detail, a.Outcome)
 		if a.Reason != nil {
@@ -40,7 +41,11 @@ func TestWhatPeopleDoIsKept(t *testing.T) {
 		func() error { _, err := s.client.Submit(ctx, submission(t, 1), "k", ""); return err },
 		func() error { _, err := s.client.Submit(ctx, submission(t, 1), "k", ""); return err }, // a repetition
 		func() error { _, err := s.client.Pause(ctx, api.Newest, true); return err },
-		func() error { _, err := s.client.Resume(ctx, id, api.Going{Revision: "r2"}, ""); return err },
+		func() error {
+			_, err := s.client.Resume(ctx, id,
+				api.ResumeRequest{Continuation: api.Continuation{Revision: "r2"}}, "")
+			return err
+		},
 		func() error { _, err := s.client.CancelTask(ctx, id, 2); return err },
 		func() error { _, err := s.client.Prioritize(ctx, id, 4); return err },
 		func() error { _, err := s.client.Drain(ctx, "w1", false); return err },
@@ -49,7 +54,8 @@ func TestWhatPeopleDoIsKept(t *testing.T) {
 	} {
 		s.must(do())
 	}
-	if _, err := s.client.Retry(ctx, id, api.Going{Indexes: []int64{0, 99}}, ""); err == nil {
+	if _, err := s.client.Retry(ctx, id, api.ResumeRequest{Indexes: []int64{0, 99}},
+		""); err == nil {
 		t.Error("a retry of what there is not")
 	}
 	if _, err := s.client.Cancel(ctx, "none-1"); err == nil {
@@ -82,12 +88,14 @@ func TestWhatPeopleDoIsKept(t *testing.T) {
 		"ann submit sweep train-2 done",
 		"ann submit sweep train-1 done",
 	}
-	var page api.Actions
+	var page api.AuditPage
 	s.until("all are kept", func() (all bool) { // one that had no client key may be kept behind its answer
 		var err error
 		page, err = s.client.Audit(ctx, api.AuditQuery{})
 		s.must(err)
-		page.Actions = slices.DeleteFunc(page.Actions, func(a api.Action) bool { return a.User == "master" }) // that w1 joined
+		page.Actions = slices.DeleteFunc(page.Actions, func(a core.AuditEntry) bool {
+			return a.User == "master" // that w1 joined
+		})
 		return len(page.Actions) > len(want)
 	})
 	if first := done(page.Actions[:1])[0]; !strings.HasPrefix(first, `eve submit sweep refused: the body cannot be read`) {

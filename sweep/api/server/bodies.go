@@ -1,7 +1,9 @@
 package server
 
 import (
+	"bytes"
 	"io"
+	"mime"
 	"net/http"
 	"time"
 
@@ -59,4 +61,28 @@ func (b bodies) read(w http.ResponseWriter, r *http.Request) (body []byte, done 
 func errBody() error {
 	return &api.Error{Status: http.StatusRequestEntityTooLarge,
 		Text: "the request is longer than 16 MiB, or broke off"}
+}
+
+// readBody puts the body of a request into memory; done is to be called at the end.
+func (s *Server) readBody(w http.ResponseWriter, r *http.Request, to route) (done func(),
+	err error) {
+	body, done, err := s.bodies.read(w, r)
+	if err != nil {
+		return nil, err
+	}
+	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	if len(body) > 0 && to.body != nil && !isJSON(r) {
+		done()
+		return nil, &api.Error{Status: http.StatusUnsupportedMediaType,
+			Text:   "the body is not declared to be JSON",
+			Remedy: "send it with Content-Type: application/json, or without one"}
+	}
+	return done, nil
+}
+
+// isJSON reports whether a body is declared to be JSON, or nothing.
+func isJSON(r *http.Request) bool {
+	declared := r.Header.Get("Content-Type")
+	kind, _, err := mime.ParseMediaType(declared)
+	return declared == "" || err == nil && kind == "application/json"
 }

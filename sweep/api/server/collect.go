@@ -4,7 +4,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"mlframework/sweep/core"
-	"mlframework/sweep/master"
 	"mlframework/sweep/task"
 )
 
@@ -20,14 +19,6 @@ var (
 
 	demandDesc = desc("demand_tasks", "Tasks that would begin now if there were slots for them: "+
 		"what to start more workers by.")
-
-	attemptsDesc = desc("attempt_duration_seconds", "How long attempts ran that ended and counted, by how they ended; one that was lost counts as 0.", "class")
-	lostDesc     = desc("attempts_lost_total", "Attempts whose worker went away, or whose host could not run them.")
-	eventsDesc   = desc("events_total", "Events of workers that the master processed.")
-	lagDesc      = desc("event_lag_seconds", "How old the oldest of the newest group of events was when the master processed it.")
-
-	commitsDesc   = desc("store_commits_total", "Groups of changes that were written to the store.")
-	committedDesc = desc("store_commit_seconds_total", "Time that writing them took.")
 
 	brokerDesc  = desc("broker_up", "Whether the master reaches its broker: 1 or 0.")
 	blockedDesc = desc("broker_blocked", "Whether the broker takes no messages for now, as it "+
@@ -60,9 +51,6 @@ func (m *scrape) Collect(to chan<- prometheus.Metric) {
 	t.gauge(buildDesc, 1, m.program)
 	m.tellSweeps(t)
 	t.gauge(demandDesc, float64(m.Demand.Tasks))
-	m.tellAttempts(t)
-	t.counter(commitsDesc, float64(m.Commits))
-	t.counter(committedDesc, m.Committed.Seconds())
 	m.tellBroker(t)
 	m.tellWorkers(t)
 }
@@ -91,26 +79,6 @@ func (m *scrape) tellSweeps(t teller) {
 			t.gauge(tasksDesc, float64(n), s.Head.ID, task.State(state).String())
 		}
 	}
-}
-
-func (m *scrape) tellAttempts(t teller) {
-	bounds := master.DurationBounds()
-	var lost uint64
-	for class, d := range m.Attempts {
-		buckets, n := map[float64]uint64{}, uint64(0)
-		for i, count := range d.Counts {
-			if n += count; i < len(bounds) {
-				buckets[bounds[i]] = n
-			}
-		}
-		t.to <- prometheus.MustNewConstHistogram(attemptsDesc, n, d.Sum.Seconds(), buckets, string(class))
-		if class == task.Loss {
-			lost = n
-		}
-	}
-	t.counter(lostDesc, float64(lost))
-	t.counter(eventsDesc, float64(m.Events))
-	t.gauge(lagDesc, m.Lag.Seconds())
 }
 
 func (m *scrape) tellBroker(t teller) {

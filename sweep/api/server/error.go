@@ -1,10 +1,12 @@
 package server
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"syscall"
 
@@ -29,7 +31,7 @@ func problem(err error) *api.Error {
 		e.Status = http.StatusNotFound
 	} else if _, ok := errors.AsType[*core.UnknownWorker](err); ok {
 		e.Status, e.Remedy = http.StatusNotFound, "run-tasks workers lists them"
-	} else if _, ok := errors.AsType[*master.UnknownLetter](err); ok {
+	} else if _, ok := errors.AsType[*master.UnknownDeadLetter](err); ok {
 		e.Status, e.Remedy = http.StatusNotFound, "run-tasks broker dead lists them"
 	} else if none, ok := errors.AsType[*core.NoSecrets](err); ok {
 		e.Status, e.Parameter = http.StatusConflict, api.SecretsField
@@ -44,6 +46,8 @@ func problem(err error) *api.Error {
 		e.Status = http.StatusConflict
 	} else if state, ok := errors.AsType[*core.WrongState](err); ok {
 		e.Status, e.Text, e.Remedy = http.StatusConflict, state.ID+" is "+state.Is, state.Remedy
+	} else if errors.Is(err, master.ErrKeyUsed) {
+		e.Status, e.Remedy = http.StatusConflict, "use a new key for each request"
 	} else if errors.Is(err, core.ErrEnviron) {
 		e.Status, e.Parameter = http.StatusConflict, "environ"
 	} else if errors.Is(err, syscall.ENOSPC) {
@@ -61,11 +65,16 @@ func refuse(w http.ResponseWriter, err error) {
 	answer(w, cmp.Or(e.Status, http.StatusInternalServerError), e)
 }
 
-// answer writes JSON. An error of writing is that the client went away.
+// answer writes JSON, or why there is none. An error of writing is that the client went away.
 func answer(w http.ResponseWriter, status int, v any) {
+	var body bytes.Buffer
+	lines := json.NewEncoder(&body)
+	lines.SetEscapeHTML(false)
+	if err := lines.Encode(v); err != nil {
+		refuse(w, fmt.Errorf("write the answer: %w", err))
+		return
+	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	lines := json.NewEncoder(w)
-	lines.SetEscapeHTML(false)
-	_ = lines.Encode(v)
+	_, _ = w.Write(body.Bytes())
 }

@@ -151,3 +151,6 @@ func ReadSubmission(body []byte) (api.Submission, error) {
 
 // ReadQuery reads what the URL of a listing asks for.
 func ReadQuery(v url.Values) (api.Query, error) { return readQuery(v) }
+
+// Answer writes an answer.
+func Answer(w http.ResponseWriter, v any) { answer(w, http.StatusOK, v) }

@@ -18,8 +18,7 @@ func (s *Server) extend(w http.ResponseWriter, r *http.Request) error {
 	}
 	follow, err := readFollow(r)
 	if err == nil {
-		err = checkGoing(api.Going{Revision: e.Revision, Code: e.Code, Settings: e.Settings,
-			Environ: e.Environ})
+		err = checkContinuation(e.Continuation)
 	}
 	if err == nil && e.Space == nil {
 		err = api.Wrong("space", "by which parameters?")
@@ -28,13 +27,13 @@ func (s *Server) extend(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if e.Revision != "" {
-		detail(r, "revision="+e.Revision)
+		addDetail(r, "revision="+e.Revision)
 	}
 	return s.act(w, r, func(ctx context.Context, id string) error {
 		if err := s.expect(ctx, w, id, follow, false); err != nil {
 			return err
 		}
-		_, err := s.o.Master.Extend(ctx, id, e.Space, e.Update())
+		_, err := s.o.Master.Extend(ctx, id, e)
 		return err
 	})
 }

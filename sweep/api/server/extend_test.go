@@ -14,7 +14,8 @@ func TestASweepIsExtendedOnce(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	id := s.submit(3)
-	by := api.Extension{Space: submission(t, 5).Record.Space, Revision: "r2", Code: "c2"}
+	by := api.Extension{Space: submission(t, 5).Record.Space,
+		Continuation: api.Continuation{Revision: "r2", Code: "c2"}}
 	for range 2 { // the second changes nothing
 		if sum, err := begin(s.client.Extend(t.Context(), id, by, api.DetailTasks)); err != nil ||
 			sum.Total != 5 || sum.Revision != "r2" {

@@ -1,18 +1,16 @@
 package server
 
 import (
-	"context"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"runtime/debug"
-	"strings"
 
 	"mlframework/sweep/api"
 	"mlframework/sweep/master"
 )
 
-// guard is what every request passes before and after its route: parameters, client keys, panics, the record.
+// guard is what every request passes before and after its route: parameters, client keys, panics,
+// the audit.
 func (s *Server) guard(r route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
 		if request.Method != r.method { // the mux takes HEAD for GET
@@ -25,23 +23,42 @@ func (s *Server) guard(r route) http.Handler {
 		}
 		out := &watched{ResponseWriter: w}
 		if r.writes() {
-			request = request.WithContext(master.Recorded(request.Context(), r.deed(request)))
-			defer s.keepDeed(request)
-			defer s.record(out, request)
+			request = request.WithContext(master.WithAudit(request.Context(), r.entry(request)))
+			defer s.keepEntry(request)
 		}
 		defer s.recover(out, request)
 		if err := r.knows(request.URL.Query()); err != nil {
-			judge(request, err)
+			endEntry(request, err)
 			refuse(out, err)
 			return
 		}
-		err := s.once(out, request, r)
-		if judge(request, err); err != nil && !out.begun() {
+		err := s.handle(out, request, r)
+		if endEntry(request, err); err != nil && !out.begun {
 			refuse(out, err)
 		} else if err != nil {
 			panic(http.ErrAbortHandler) // the client must not take what it has for whole
 		}
 	})
+}
+
+// handle does what a request asks for.
+func (s *Server) handle(w http.ResponseWriter, r *http.Request, to route) error {
+	if r.Method == http.MethodGet {
+		return to.do(s, w, r)
+	}
+	done, err := s.readBody(w, r, to)
+	if err != nil {
+		return err
+	}
+	defer done()
+	key, err := clientKey(r)
+	if err != nil {
+		return err
+	}
+	if e := master.AuditOf(r.Context()); e != nil {
+		e.ClientKey = key
+	}
+	return to.do(s, w, r)
 }
 
 // recover makes a panic of one request its answer.
@@ -53,54 +70,30 @@ func (s *Server) recover(w *watched, r *http.Request) {
 	case value == http.ErrAbortHandler:
 		panic(value)
 	}
-	s.o.Log.Error("fault in the API; it goes on", "method", r.Method, "path", r.URL.Path, "fault", value, "stack", string(debug.Stack()))
-	if w.begun() {
+	s.o.Log.Error("fault in the API; it goes on", "method", r.Method, "path", r.URL.Path,
+		"fault", value, "stack", string(debug.Stack()))
+	if w.begun {
 		panic(http.ErrAbortHandler)
 	}
 	refuse(w, &api.Error{Status: http.StatusInternalServerError,
 		Text: fmt.Sprintf("fault in the master's API: %v", value), Remedy: "its log has the place"})
 }
 
-// longestUser bounds the name that a client declares, in bytes.
-const longestUser = 128
-
-// record keeps who did what, on what, and how it ended. The name is what the client says; the uid is the kernel's word.
-func (s *Server) record(w *watched, r *http.Request) {
-	what := r.Method + " " + strings.TrimPrefix(r.URL.EscapedPath(), api.Root)
-	if r.URL.RawQuery != "" {
-		what += "?" + r.URL.RawQuery
-	}
-	attributes := []slog.Attr{slog.String("user", declared(r)), slog.String("what", what), slog.Int("status", w.status)}
-	if on := w.Header().Get("Location"); on != "" {
-		attributes = append(attributes, slog.String("on", strings.TrimPrefix(on, api.Root)))
-	}
-	if p, ok := r.Context().Value(peerKey{}).(peer); ok && p.known {
-		attributes = append(attributes, slog.Int("uid", p.uid))
-	}
-	s.o.Audit.LogAttrs(context.WithoutCancel(r.Context()), slog.LevelInfo, "action", attributes...)
-}
-
-// watched notes the status of an answer.
+// watched notes whether an answer has begun.
 type watched struct {
 	http.ResponseWriter
-	status int // 0: nothing was written
+	begun bool
 }
-
-func (w *watched) begun() bool { return w.status != 0 }
 
 // Unwrap lets http.ResponseController find what can flush.
 func (w *watched) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 func (w *watched) WriteHeader(status int) {
-	if w.status == 0 {
-		w.status = status
-	}
+	w.begun = true
 	w.ResponseWriter.WriteHeader(status)
 }
 
 func (w *watched) Write(p []byte) (int, error) {
-	if w.status == 0 {
-		w.status = http.StatusOK
-	}
+	w.begun = true
 	return w.ResponseWriter.Write(p)
 }

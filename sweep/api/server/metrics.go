@@ -32,7 +32,8 @@ func processMetrics() *prometheus.Registry {
 	return r
 }
 
-// metrics tells what Prometheus collects. Everything is read when it is asked for: from the store, and from the master's loop.
+// metrics answers what Prometheus collects: what the master counted, and how it, its store and its
+// broker stand now.
 func (s *Server) metrics(w http.ResponseWriter, r *http.Request) error {
 	ctx, cancel := context.WithTimeout(r.Context(), measureTime)
 	defer cancel()
@@ -40,9 +41,10 @@ func (s *Server) metrics(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	all := prometheus.NewRegistry()
-	all.MustRegister(m)
-	promhttp.HandlerFor(prometheus.Gatherers{all, s.process}, promhttp.HandlerOpts{}).ServeHTTP(w, r)
+	now := prometheus.NewRegistry()
+	now.MustRegister(m)
+	all := prometheus.Gatherers{now, s.o.Master.Metrics(), s.process}
+	promhttp.HandlerFor(all, promhttp.HandlerOpts{}).ServeHTTP(w, r)
 	return nil
 }
 
@@ -61,7 +63,7 @@ func (s *Server) scrape(ctx context.Context) (m *scrape, err error) {
 	if m.Measures, err = s.o.Master.Measure(ctx); err != nil {
 		return nil, err
 	}
-	if m.open, err = s.o.Store.Unended(ctx); err != nil {
+	if m.open, _, err = s.o.Store.Unended(ctx); err != nil {
 		return nil, err
 	}
 	ended, err := s.o.Store.Ended(ctx, mostEnded)

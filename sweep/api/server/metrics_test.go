@@ -69,7 +69,8 @@ func TestMetricsAgreeWithTheStore(t *testing.T) {
 	s.becomes(id, map[string]int64{"succeeded": 5, "failed": 1})
 	running := s.submit(2)
 	s.becomes(running, map[string]int64{"running": 2})
-	s.queue.Bury("tasks.w1", []byte("{}"), "why")
+	s.queue.AddDeadLetter("tasks.w1", []byte("{}"), "why")
+	s.dead(1)
 	all := s.scraped()
 	for _, id := range []string{id, running} {
 		view, err := s.client.Sweep(t.Context(), id, false)

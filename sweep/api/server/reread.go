@@ -31,7 +31,7 @@ func (s *Server) reread(w http.ResponseWriter, r *http.Request) error {
 				t.Index))
 		}
 	}
-	detail(r, fmt.Sprintf("tasks=%d", len(body.Tasks)))
+	addDetail(r, fmt.Sprintf("tasks=%d", len(body.Tasks)))
 	return s.act(w, r, func(ctx context.Context, id string) error {
 		_, err := s.o.Master.Reread(ctx, id, body.Metrics, body.Objective, body.Tasks)
 		return err

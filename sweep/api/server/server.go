@@ -1,4 +1,4 @@
-// Package server answers the API over a master and its store: routes, streams of events, the record
+// Package server answers the API over a master and its store: routes, streams of events, the audit
 // of writes, and metrics for Prometheus. docs/api.yaml describes the routes; a test holds the two
 // together.
 //
@@ -7,12 +7,13 @@
 //
 // # Writes
 //
-// Every write may be repeated. Under an Idempotency-Key header a repetition is given the answer that the first was given;
-// for a submission the store remembers the key, so that this is true after a restart of the master, too. Without a key:
-// cancel, pause, resume, priority, drain, slots and forget ask for a state, and asking twice leads to the same one; a retry
-// takes only tasks that have ended badly, and those it took once have not, until they end again; a sweep that was extended
-// has what it is extended by; a restart is of the process that is there then; a dead letter that was requeued or
-// dropped is not there a second time.
+// Every write may be repeated. What was done under an Idempotency-Key is done once, also when the
+// master was started again in between: its audit entry has the key, and the sweep of a submission
+// has it. A repetition is answered with how things stand. Without a key: cancel, pause, resume,
+// priority, drain, slots and reread ask for a state, and asking twice leads to the same one; a
+// retry takes only tasks that have ended badly; a sweep that was extended has what it is extended
+// by; a restart is of the process that is there then; a worker that was forgotten, and a dead
+// letter that was requeued or dropped, are not there a second time.
 package server
 
 import (
@@ -42,7 +43,6 @@ type Options struct {
 	Revisions string
 	Program   string       // version of the program, for people
 	Log       *slog.Logger // faults of this program; nothing
-	Audit     *slog.Logger // a record of every write: who, what, on what, and how it ended; nothing
 }
 
 // Server is the API of one master, an http.Handler. It is safe for concurrent use. Close it when nothing is served any
@@ -52,17 +52,14 @@ type Server struct {
 	archive *query.Archive
 	mux     *http.ServeMux
 	feeds   feeds
-	answers answers
 	bodies  bodies
 	process *prometheus.Registry // of this program as a process
 }
 
 // New makes a server.
 func New(o Options) *Server {
-	for _, l := range []**slog.Logger{&o.Log, &o.Audit} {
-		if *l == nil {
-			*l = slog.New(slog.DiscardHandler)
-		}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
 	}
 	s := &Server{o: o, archive: &query.Archive{Store: o.Store, Waits: o.Master.Waits},
 		mux: http.NewServeMux(), bodies: newBodies(), process: processMetrics()}
@@ -116,7 +113,7 @@ type route struct {
 	body         any      // a zero value of the JSON that it takes; nil: none
 	answer       any      // a zero value of the JSON that it gives, of one line or event where there are many; nil: no JSON
 	asks         bool     // it is a question, whatever its method
-	action       string   // of a write: what it is called in the record
+	action       string   // of a write: what it is called in the audit
 	do           func(*Server, http.ResponseWriter, *http.Request) error
 }
 

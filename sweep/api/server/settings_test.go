@@ -31,7 +31,9 @@ func TestSettings(t *testing.T) {
 	s.becomes(id, map[string]int64{"succeeded": 2, "failed": 1})
 	to := core.Settings{Env: map[string]string{"FIXED": "yes"}, Timeout: time.Hour,
 		Retry: core.Retry{Lost: 3}, Objective: metric.Objective{Metric: "loss"}}
-	if _, err := begin(s.client.Retry(t.Context(), id, api.Going{Revision: "r2", Code: "c1", Settings: &to}, "")); err != nil {
+	if _, err := begin(s.client.Retry(t.Context(), id, api.ResumeRequest{
+		Continuation: api.Continuation{Revision: "r2", Code: "c1",
+			Settings: &to}}, "")); err != nil {
 		t.Fatal(err)
 	}
 	s.becomes(id, map[string]int64{"succeeded": 3})

@@ -89,7 +89,7 @@ func (s *site) start() {
 	log := slog.New(slog.NewTextHandler(s.log, nil))
 	m := master.New(master.Options{Store: s.store, Queue: s.queue, Log: log, Lease: time.Hour, Secrets: filepath.Join(s.folder, "secrets")})
 	s.server = server.New(server.Options{Master: m, Store: &s.store.Reader, Broker: s.queue,
-		Revisions: "/revisions", Program: "1.2", Log: log, Audit: log})
+		Revisions: "/revisions", Program: "1.2", Log: log})
 	l, err := server.Listen(s.socket(), "")
 	s.must(err)
 	reading, err := server.ListenReadOnly(s.readSocket())

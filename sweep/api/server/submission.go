@@ -207,15 +207,13 @@ func checkRanges(r core.Record) error {
 	return nil
 }
 
-// checkGoing refuses a revision that cannot be one.
-func checkGoing(g api.Going) error {
+// checkContinuation refuses a revision that cannot be one.
+func checkContinuation(g api.Continuation) error {
 	switch {
 	case g.Revision == "" && g.Code != "":
 		return api.Wrong("revision", "there is a code and no revision")
 	case g.Revision != "" && !revisionName.MatchString(g.Revision):
 		return api.Wrong("revision", fmt.Sprintf("%q is no revision", g.Revision))
-	case slices.ContainsFunc(g.Indexes, func(i int64) bool { return i < 0 }):
-		return api.Wrong("indexes", "an index is negative")
 	case g.Settings != nil:
 		if err := checkSettings("settings", *g.Settings); err != nil {
 			return err

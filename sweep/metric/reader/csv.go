@@ -9,7 +9,8 @@ import (
 	"mlframework/sweep/metric"
 )
 
-// csvReader reads columns of a file with a header. Fields are separated by what the header has most of: commas, tabs or semicolons.
+// csvReader reads columns of a file with a header. Fields are separated by what the header has most
+// of: commas, tabs or semicolons.
 type csvReader struct {
 	common
 	lines
@@ -45,10 +46,12 @@ func (r *csvReader) Close(exited bool) {
 	if r.dead {
 		return
 	}
-	// What a program that exited left without an end is a line, unless fields are missing: then a process of it was killed.
+	// What a program that exited left without an end is a line, unless fields are missing: then a
+	// process of it was killed.
 	if exited && len(r.pending) > 0 {
 		record := string(r.quoted) + string(r.pending)
-		if n, _ := scan(record, string(r.separator), false); r.header == nil || n >= len(r.header)-1 {
+		if n, _ := scan(record, string(r.separator), false); r.header == nil ||
+			n >= len(r.header)-1 {
 			r.end(r.line)
 		}
 	}
@@ -63,7 +66,7 @@ func (r *csvReader) line(line []byte, whole bool) {
 			r.problem("a quote in line %d never ends: lines are left out", r.opened)
 		}
 		r.quoted = r.quoted[:0]
-		r.problem("line %d is longer than %d bytes and is left out", r.number, longestLine)
+		r.problem("line %d is longer than %d bytes and is left out", r.number, maxLineBytes)
 		return
 	}
 	separators := string(r.separator)
@@ -78,7 +81,7 @@ func (r *csvReader) line(line []byte, whole bool) {
 		if len(r.quoted) == 0 {
 			r.opened = r.number
 		}
-		if len(r.quoted)+len(line) < longestLine {
+		if len(r.quoted)+len(line) < maxLineBytes {
 			r.quoted = append(append(r.quoted, line...), '\n')
 			return
 		}
@@ -122,8 +125,9 @@ func (r *csvReader) begin(line string) {
 	}
 }
 
-// scan counts the separators outside of quotes, and reports whether the last field goes on in the next line; quoted tells that the
-// first one began before. A quote opens a field only at its beginning: in 12" it is text. The field method cuts by the same rules.
+// scan counts the separators outside of quotes, and reports whether the last field goes on in the
+// next line; quoted tells that the first one began before. A quote opens a field only at its
+// beginning: in 12" it is text. The field method cuts by the same rules.
 func scan(line, separators string, quoted bool) (n int, open bool) {
 	begins := !quoted
 	for i := 0; i < len(line); i++ {
@@ -192,7 +196,8 @@ func (r *csvReader) record(line string) {
 		value, ok := metric.ParseNumber(fields[column])
 		if !ok {
 			if !r.full() {
-				r.problem("\"%s\" in column %s of %s is not a number", r.shown(fields[column]), quote(r.names[i]), at())
+				r.problem("\"%s\" in column %s of %s is not a number", r.shown(fields[column]),
+					quote(r.names[i]), at())
 			}
 			continue
 		}

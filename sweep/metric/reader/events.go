@@ -7,8 +7,9 @@ import (
 	"strconv"
 )
 
-// longestRecord is how long a record may be that is looked at: scalars are short, images are passed over.
-const longestRecord = 1 << 20
+// maxRecordBytes is how long a record may be that is looked at: scalars are short, images are
+// passed over.
+const maxRecordBytes = 1 << 20
 
 // Records of TFRecord: the length (8 bytes), its checksum (4), the data, and theirs.
 const (
@@ -18,7 +19,7 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// checksum is the masked CRC32C of TFRecord.
+// checksum returns the masked CRC32C of TFRecord.
 func checksum(data []byte) uint32 {
 	sum := crc32.Checksum(data, castagnoli)
 	return (sum>>15 | sum<<17) + 0xa282ead8
@@ -70,7 +71,7 @@ func (r *eventReader) take() {
 			break
 		}
 		whole := headLength + length + tailLength
-		if length > longestRecord {
+		if length > maxRecordBytes {
 			if whole < length { // more than can be counted
 				r.dead = true
 				break
@@ -96,8 +97,8 @@ func (r *eventReader) take() {
 	r.pending = append(r.pending[:0], b...)
 }
 
-// The fields of Event, Summary, Summary.Value and TensorProto that are read (tensorflow/core/util/event.proto and
-// tensorflow/core/framework/summary.proto, tensor.proto).
+// The fields of Event, Summary, Summary.Value and TensorProto that are read
+// (tensorflow/core/util/event.proto and tensorflow/core/framework/summary.proto, tensor.proto).
 const (
 	eventStep     = 2
 	eventSummary  = 5
@@ -168,7 +169,7 @@ func (r *eventReader) value(data []byte, step int64) (given bool) {
 	return given
 }
 
-// widened is a number of 32 bits as it is written shortest: 0.2, and not 0.20000000298.
+// widened returns a number of 32 bits as it is written shortest: 0.2, and not 0.20000000298.
 func widened(bits uint32) float64 {
 	single := float64(math.Float32frombits(bits))
 	if value, err := strconv.ParseFloat(strconv.FormatFloat(single, 'g', -1, 32), 64); err == nil {

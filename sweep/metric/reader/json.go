@@ -12,11 +12,11 @@ import (
 	"mlframework/sweep/metric"
 )
 
-// longestDocument is how long a JSON document of several lines may be.
-const longestDocument = 16 << 20
+// maxDocumentBytes is how long a JSON document of several lines may be.
+const maxDocumentBytes = 16 << 20
 
-// jsonReader reads keys of a JSON document, or of one on each line. Which it is the first line tells: a document of its own, or the
-// beginning of one.
+// jsonReader reads keys of a JSON document, or of one on each line. Which it is the first line
+// tells: a document of its own, or the beginning of one.
 type jsonReader struct {
 	common
 	lines
@@ -26,7 +26,8 @@ type jsonReader struct {
 	tooLong  bool
 }
 
-// Whole reports that a file is one document: until a second line comes, or the first has ended as one.
+// Whole reports that a file is one document: until a second line comes, or the first has ended as
+// one.
 func (r *jsonReader) Whole() bool { return !r.byLine }
 
 func (r *jsonReader) Problems() []string {
@@ -48,7 +49,8 @@ func (r *jsonReader) Write(p []byte) (int, error) {
 			if n == 0 {
 				n = len(rest)
 			}
-			if r.number == 0 && len(r.pending)+n > longestLine { // too long for a line: a document may be longer
+			// too long for a line: a document may be longer
+			if r.number == 0 && len(r.pending)+n > maxLineBytes {
 				r.document = slices.Clone(r.pending)
 				break
 			}
@@ -63,7 +65,7 @@ func (r *jsonReader) Write(p []byte) (int, error) {
 }
 
 func (r *jsonReader) add(p []byte) {
-	if room := longestDocument - len(r.document); len(p) > room {
+	if room := maxDocumentBytes - len(r.document); len(p) > room {
 		p, r.tooLong = p[:room], true
 	}
 	r.document = append(r.document, p...)
@@ -74,7 +76,7 @@ func (r *jsonReader) Close(bool) {
 	case r.dead:
 	case r.tooLong:
 		r.dead = true
-		r.problem("is longer than %d MiB and not JSON lines", longestDocument>>20)
+		r.problem("is longer than %d MiB and not JSON lines", maxDocumentBytes>>20)
 	case r.document != nil:
 		if value, ok := parse(r.document); ok {
 			r.look(value, "the document")
@@ -97,7 +99,7 @@ func (r *jsonReader) line(line []byte, whole bool) {
 		return
 	}
 	if !whole {
-		r.problem("line %d is longer than %d bytes and is left out", r.number, longestLine)
+		r.problem("line %d is longer than %d bytes and is left out", r.number, maxLineBytes)
 		return
 	}
 	value, ok := parse(line)
@@ -119,7 +121,8 @@ func (r *jsonReader) line(line []byte, whole bool) {
 	r.look(value, fmt.Sprintf("line %d", r.number))
 }
 
-// tryLines looks whether what is no document is JSON lines whose first was cut off: most of them are objects then.
+// tryLines looks whether what is no document is JSON lines whose first was cut off: most of them
+// are objects then.
 func (r *jsonReader) tryLines() {
 	objects, others := 0, 0
 	each := func(line []byte) bool {

@@ -20,8 +20,10 @@ type Kind string
 
 // The kinds of files.
 const (
-	CSV    Kind = "csv"    // names are columns
-	JSON   Kind = "json"   // names are keys, with dots between those of nested objects; one document, or a document on each line
+	CSV Kind = "csv" // names are columns
+	// names are keys, with dots between those of nested objects; one document, or a document on
+	// each line
+	JSON   Kind = "json"
 	Events Kind = "events" // names are tags
 )
 
@@ -29,18 +31,21 @@ const (
 type Reader interface {
 	// Write takes what follows in the file. It never fails.
 	Write(p []byte) (int, error)
-	// Close looks at what has no line end yet. Where a program did not exit by itself, it may be a part of what it was to be: 0.12 of
-	// 0.125, or 1.5 of 1.5e-05.
+	// Close looks at what has no line end yet. Where a program did not exit by itself, it may be a
+	// part of what it was to be: 0.12 of 0.125, or 1.5 of 1.5e-05.
 	Close(exited bool)
-	// Whole reports whether the file is one document, which is written anew when it changes, and not only added to.
+	// Whole reports whether the file is one document, which is written anew when it changes, and
+	// not only added to.
 	Whole() bool
 	// Problems are what could not be read and why, for people.
 	Problems() []string
 }
 
-// New makes a reader that calls found for each number of the names, by their places. What problems quote from the file, hide may
-// change: it sees each text before it is cut. It is nil where nothing is hidden.
-func New(kind Kind, names []string, hide func(string) string, found func(name int, value float64, step *int64)) Reader {
+// New returns a reader that calls found for each number of the names, by their places. What
+// problems quote from the file, hide may change: it sees each text before it is cut. It is nil
+// where nothing is hidden.
+func New(kind Kind, names []string, hide func(string) string,
+	found func(name int, value float64, step *int64)) Reader {
 	c := common{names: names, hide: hide, emit: found, seen: make([]bool, len(names))}
 	switch kind {
 	case CSV:
@@ -54,9 +59,9 @@ func New(kind Kind, names []string, hide func(string) string, found func(name in
 
 // Bounds of what is kept for messages.
 const (
-	mostProblems = 5
-	mostNames    = 20
-	longestName  = 60
+	maxProblems = 5
+	maxNames    = 20
+	longestName = 60
 )
 
 // common is what all readers have.
@@ -74,7 +79,7 @@ type common struct {
 }
 
 func (c *common) problem(format string, args ...any) {
-	if len(c.problems) < mostProblems {
+	if len(c.problems) < maxProblems {
 		c.problems = append(c.problems, fmt.Sprintf(format, args...))
 	}
 }
@@ -101,14 +106,16 @@ func (c *common) steps(step *int64, at string) {
 }
 
 func (c *common) backwards() bool {
-	return slices.ContainsFunc(c.problems, func(p string) bool { return strings.HasPrefix(p, "steps go back") })
+	return slices.ContainsFunc(c.problems, func(p string) bool {
+		return strings.HasPrefix(p, "steps go back")
+	})
 }
 
 // has notes a name that the file has.
 func (c *common) has(name string) {
 	switch {
 	case slices.Contains(c.others, name):
-	case len(c.others) == mostNames:
+	case len(c.others) == maxNames:
 		c.more = true
 	default:
 		c.others = append(c.others, strings.Clone(name))
@@ -141,7 +148,8 @@ func (c *common) missing(what string) []string {
 	return all
 }
 
-// shown is a text of the file as messages have it. It is cut after it was hidden: the part of a secret is not found.
+// shown returns a text of the file as messages have it. It is cut after it was hidden: the part of
+// a secret is not found.
 func (c *common) shown(text string) string {
 	if c.hide != nil {
 		text = c.hide(text)
@@ -150,7 +158,7 @@ func (c *common) shown(text string) string {
 }
 
 // full reports whether no more problems are kept: nothing needs to be quoted for them.
-func (c *common) full() bool { return len(c.problems) >= mostProblems }
+func (c *common) full() bool { return len(c.problems) >= maxProblems }
 
 func quote(text string) string { return `"` + human.Visible(cut(text)) + `"` }
 
@@ -161,7 +169,7 @@ func cut(text string) string {
 	return text
 }
 
-// text is what of p is text. A file that is none ends there.
+// text returns what of p is text. A file that is none ends there.
 func (c *common) text(p []byte) (text []byte, end bool) {
 	if c.dead {
 		return nil, true
@@ -187,8 +195,8 @@ type lines struct {
 	number  int64 // of the line under way, from 1
 }
 
-// longestLine is how long a line may be; longer ones are left out.
-const longestLine = 1 << 20
+// maxLineBytes is how long a line may be; longer ones are left out.
+const maxLineBytes = 1 << 20
 
 // write calls each with every line that ended; whole tells that nothing of it is missing.
 func (l *lines) write(p []byte, each func(line []byte, whole bool)) {
@@ -205,7 +213,7 @@ func (l *lines) write(p []byte, each func(line []byte, whole bool)) {
 }
 
 func (l *lines) hold(p []byte) {
-	if room := longestLine - len(l.pending); len(p) > room {
+	if room := maxLineBytes - len(l.pending); len(p) > room {
 		p, l.cut = p[:room], true
 	}
 	l.pending = append(l.pending, p...)

@@ -118,7 +118,8 @@ func TestReaders(t *testing.T) {
 			[]string{"acc=0@0", "acc=0.2@1", "acc=0.4@2", "acc=0.6@3"}, nil},
 		"damaged record": {reader.Events, []string{"acc"}, string(damaged),
 			[]string{"acc=0@0", "acc=0.2@1", "acc=0.4@2", "acc=0.6@3"},
-			[]string{fmt.Sprintf("the record at byte %d is damaged and left out", len(scalars)-41)}},
+			[]string{fmt.Sprintf("the record at byte %d is damaged and left out",
+				len(scalars)-41)}},
 		"tensors": {reader.Events, []string{"t", "d"},
 			record(event(7, tensorValue("t", 1, 5, 4, 0.5))) + record(make([]byte,
 				3<<20)) + record(event(8, tensorValue("d", 2, 4, 8, 0.25))),
@@ -179,14 +180,16 @@ func TestQuotesAreHidden(t *testing.T) {
 			r := reader.New(kind, []string{"acc"}, hide, func(int, float64, *int64) {})
 			_, _ = r.Write([]byte(text))
 			r.Close(true)
-			if problems := fmt.Sprint(r.Problems()); problems == "[]" || strings.Contains(problems, "s3cret") {
+			if problems := fmt.Sprint(r.Problems()); problems == "[]" ||
+				strings.Contains(problems, "s3cret") {
 				t.Errorf("%q: %s", text, problems)
 			}
 		}
 	}
 }
 
-// record frames data with the checksums of the recorded files' writer, computed here by the definition.
+// record frames data with the checksums of the recorded files' writer, computed here by the
+// definition.
 func record(data []byte) string {
 	length := binary.LittleEndian.AppendUint64(nil, uint64(len(data)))
 	out := binary.LittleEndian.AppendUint32(length, masked(length))
@@ -213,13 +216,14 @@ func event(step uint64, value []byte) []byte {
 	return append(binary.AppendUvarint([]byte{2 << 3}, step), message(5, message(1, value))...)
 }
 
-// tensorValue is a tensor of one number, in a field of it.
+// tensorValue returns a tensor of one number, in a field of it.
 func tensorValue(tag string, kind byte, field, size int, value float64) []byte {
 	number := binary.LittleEndian.AppendUint64(nil, math.Float64bits(value))
 	if size == 4 {
 		number = binary.LittleEndian.AppendUint32(nil, math.Float32bits(float32(value)))
 	}
-	return append(message(1, []byte(tag)), message(8, append([]byte{1 << 3, kind}, message(field, number)...))...)
+	return append(message(1, []byte(tag)),
+		message(8, append([]byte{1 << 3, kind}, message(field, number)...))...)
 }
 
 // Whatever a file holds, cut anywhere, a reader finds the same and keeps little of it.

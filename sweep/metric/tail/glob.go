@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// deepest is how many folders ** goes down.
-const deepest = 32
+// maxDepth is how many folders ** goes down.
+const maxDepth = 32
 
 // glob lists the files of a pattern, in the order in which they count.
 func (f *Folder) glob(s *source) []string {
-	g := globbing{root: f.root, left: mostEntries}
+	g := globbing{root: f.root, left: maxEntries}
 	g.walk(".", strings.Split(s.pattern, "/"), 0)
 	f.full = f.full || g.left <= 0
 	s.out = g.out
@@ -22,7 +22,7 @@ func (f *Folder) glob(s *source) []string {
 }
 
 type globbing struct {
-	root  inside
+	root  rootedFolder
 	left  int // entries of folders
 	found []string
 	out   string // a link that leads out of the folder
@@ -49,7 +49,7 @@ func (g *globbing) walk(dir string, parts []string, depth int) {
 	for _, e := range g.entries(dir) {
 		at := path.Join(dir, e.Name())
 		switch {
-		case part == "**" && e.IsDir() && depth < deepest:
+		case part == "**" && e.IsDir() && depth < maxDepth:
 			g.walk(at, parts, depth+1)
 		case part == "**" && len(rest) == 0 && !e.IsDir():
 			g.found = append(g.found, at)

@@ -9,7 +9,7 @@ import (
 	"mlframework/sweep/human"
 )
 
-// Problems are sentences about what could not be read.
+// Problems returns sentences about what could not be read.
 func (f *Folder) Problems() (all []string) {
 	for _, s := range f.sources {
 		var metrics []string
@@ -21,7 +21,8 @@ func (f *Folder) Problems() (all []string) {
 			all = append(all, of+f.never(s))
 		}
 		if s.many {
-			all = append(all, fmt.Sprintf("%s%s names more than %d files: the others are not read", of, s.pattern, mostFiles))
+			all = append(all, fmt.Sprintf("%s%s names more than %d files: the others are not read",
+				of, s.pattern, maxFiles))
 		}
 		for _, file := range s.files {
 			if file.err != nil {
@@ -33,9 +34,9 @@ func (f *Folder) Problems() (all []string) {
 			}
 		}
 	}
-	if len(all) > mostProblems {
-		rest := len(all) - mostProblems + 1
-		all = append(all[:mostProblems-1], fmt.Sprintf("and %d more", rest))
+	if len(all) > maxProblems {
+		rest := len(all) - maxProblems + 1
+		all = append(all[:maxProblems-1], fmt.Sprintf("and %d more", rest))
 	}
 	for i, text := range all {
 		all[i] = human.Visible(text)
@@ -43,7 +44,8 @@ func (f *Folder) Problems() (all []string) {
 	return all
 }
 
-// shown is a path in messages: what the definition names, or with what is to be hidden left out.
+// shown returns a path in messages: what the definition names, or with what is to be hidden left
+// out.
 func (f *Folder) shown(s *source, path string) string {
 	if f.hide == nil || path == s.pattern || strings.HasPrefix(s.pattern, path+"/") {
 		return path
@@ -62,7 +64,8 @@ func (f *Folder) never(s *source) string {
 		return f.shown(s, s.out) + ": " + errOut.Error()
 	}
 	if f.full {
-		return fmt.Sprintf("no file %s among the first %d that were looked at", s.pattern, mostEntries)
+		return fmt.Sprintf("no file %s among the first %d that were looked at", s.pattern,
+			maxEntries)
 	}
 	return "the program wrote no file " + s.pattern
 }

@@ -1,7 +1,8 @@
-// Package tail follows the metrics files in a task's folder: which files a definition's patterns name, what was added to them since
-// they were last looked at, and which began anew.
+// Package tail follows the metrics files in a task's folder: which files a definition's patterns
+// name, what was added to them since they were last looked at, and which began anew.
 //
-// Nothing outside of the folder is read, wherever links lead (they may lead elsewhere in it), and only regular files are. The worker and the commands import it.
+// Nothing outside of the folder is read, wherever links lead (they may lead elsewhere in it), and
+// only regular files are. The worker and the commands import it.
 package tail
 
 import (
@@ -24,16 +25,16 @@ import (
 
 // Bounds of what is looked at.
 const (
-	mostFiles    = 100     // of a pattern
-	mostEntries  = 20_000  // of folders, at a time
-	mostProblems = 10      // in all
-	chunk        = 1 << 20 // bytes
-	anchored     = 256     // bytes before the place reached that must be as they were
+	maxFiles    = 100     // of a pattern
+	maxEntries  = 20_000  // of folders, at a time
+	maxProblems = 10      // in all
+	chunk       = 1 << 20 // bytes
+	anchored    = 256     // bytes before the place reached that must be as they were
 )
 
 // Folder is a task's folder with the files that metrics are read from. It is for one goroutine.
 type Folder struct {
-	root    inside
+	root    rootedFolder
 	sources []*source
 	hide    func(string) string
 	emit    func(metric.Sample)
@@ -81,17 +82,20 @@ type earlier struct {
 	last   metric.FinalValue
 }
 
-// after returns the values with the one that the document has now, which may be the one it had before.
+// after returns the values with the one that the document has now, which may be the one it had
+// before.
 func (e earlier) after(now metric.Values) earlier {
 	last := now.Final("", metric.Last)
-	if e.values.Count == 0 || last.Value != e.last.Value || (last.Span == nil) != (e.last.Span == nil) || last.Span != nil && last.Span.Step != e.last.Span.Step {
+	if e.values.Count == 0 || last.Value != e.last.Value ||
+		(last.Span == nil) != (e.last.Span == nil) || last.Span != nil &&
+		last.Span.Step != e.last.Span.Step {
 		e.values.Join(now)
 	}
 	e.last = last
 	return e
 }
 
-// series is the values of a name. Where a document has several, they are all there are.
+// series returns the values of a name. Where a document has several, they are all there are.
 func (file *file) series(name int) metric.Values {
 	now := file.values[name]
 	switch {
@@ -103,8 +107,9 @@ func (file *file) series(name int) metric.Values {
 	return file.earlier[name].after(now).values
 }
 
-// Open opens a folder to read the metrics of those rules that name a file; nil when none does. Emit is called with each number that is
-// found. Hide changes what problems quote from files, and their names; it may be nil.
+// Open opens a folder to read the metrics of those rules that name a file; nil when none does. Emit
+// is called with each number that is found. Hide changes what problems quote from files, and their
+// names; it may be nil.
 func Open(dir string, rules []metric.Rule, hide func(string) string,
 	emit func(metric.Sample)) (*Folder, error) {
 	f := &Folder{hide: hide, emit: emit}
@@ -113,7 +118,9 @@ func Open(dir string, rules []metric.Rule, hide func(string) string,
 			continue
 		}
 		kind, name := Kind(r)
-		at := slices.IndexFunc(f.sources, func(s *source) bool { return s.pattern == r.File && s.kind == kind })
+		at := slices.IndexFunc(f.sources, func(s *source) bool {
+			return s.pattern == r.File && s.kind == kind
+		})
 		if at < 0 {
 			at = len(f.sources)
 			f.sources = append(f.sources, &source{pattern: r.File, kind: kind})
@@ -129,7 +136,7 @@ func Open(dir string, rules []metric.Rule, hide func(string) string,
 	return f, err
 }
 
-// Kind is how the file of a rule is read, and the name in it.
+// Kind returns how the file of a rule is read, and the name in it.
 func Kind(r metric.Rule) (kind reader.Kind, name string) {
 	switch {
 	case r.Column != "":
@@ -143,8 +150,8 @@ func Kind(r metric.Rule) (kind reader.Kind, name string) {
 // Close ends the reading.
 func (f *Folder) Close() error { return f.root.Close() }
 
-// Before notes the files that are there before the program starts and are not its own: they count when they have changed. With project,
-// only those for which it returns true.
+// Before notes the files that are there before the program starts and are not its own: they count
+// when they have changed. With project, only those for which it returns true.
 func (f *Folder) Before(project func(path string) bool) {
 	f.before, f.earlier = map[string]state{}, map[string]state{}
 	for _, s := range f.sources {
@@ -178,7 +185,8 @@ func stateOf(info fs.FileInfo) state {
 
 // Look reads what was added, at most so many bytes, and reports whether that was all.
 func (f *Folder) Look(ctx context.Context, most int64) bool {
-	// Folders with many entries are not listed at each look: at most a twentieth of the time goes there.
+	// Folders with many entries are not listed at each look: at most a twentieth of the time goes
+	// there.
 	if now := time.Now(); f.cost < 50*time.Millisecond || now.Sub(f.looked) >= 20*f.cost {
 		f.find()
 		f.looked, f.cost = time.Now(), time.Since(now)
@@ -194,8 +202,9 @@ func (f *Folder) Look(ctx context.Context, most int64) bool {
 	return all
 }
 
-// End reads everything that there is, until ctx ends. Where the program did not exit by itself, a last line without an end counts only
-// in JSON: there a part of it is not read as another number. So it is in the files of earlier attempts: how those ended is not known.
+// End reads everything that there is, until ctx ends. Where the program did not exit by itself, a
+// last line without an end counts only in JSON: there a part of it is not read as another number.
+// So it is in the files of earlier attempts: how those ended is not known.
 func (f *Folder) End(ctx context.Context, exited bool) {
 	limit := "the time there is for it"
 	if deadline, ok := ctx.Deadline(); ok {
@@ -212,7 +221,8 @@ func (f *Folder) End(ctx context.Context, exited bool) {
 				file.reader.Close(exited && !file.partial && !(ok && earlier == file.was))
 			}
 			if file.partial {
-				file.err = fmt.Errorf("not read to its end within %s: %d of its %d bytes were", limit, file.reached, file.was.size)
+				file.err = fmt.Errorf("not read to its end within %s: %d of its %d bytes were",
+					limit, file.reached, file.was.size)
 			}
 		}
 	}
@@ -222,7 +232,9 @@ func (f *Folder) End(ctx context.Context, exited bool) {
 func (f *Folder) find() {
 	for _, s := range f.sources {
 		for _, path := range f.glob(s) {
-			at, known := slices.BinarySearchFunc(s.files, path, func(file *file, path string) int { return compare(file.path, path) })
+			at, known := slices.BinarySearchFunc(s.files, path, func(file *file, path string) int {
+				return compare(file.path, path)
+			})
 			if known {
 				continue
 			}
@@ -231,11 +243,12 @@ func (f *Folder) find() {
 					continue
 				}
 			}
-			if len(s.files) == mostFiles {
+			if len(s.files) == maxFiles {
 				s.many = true
 				break
 			}
-			s.files = slices.Insert(s.files, at, f.begin(s, &file{path: path, emitted: make([]int64, len(s.names))}))
+			s.files = slices.Insert(s.files, at,
+				f.begin(s, &file{path: path, emitted: make([]int64, len(s.names))}))
 		}
 	}
 }
@@ -262,7 +275,8 @@ func (f *Folder) begin(s *source, file *file) *file {
 	file.reader = reader.New(s.kind, s.names, f.hide, func(name int, value float64, step *int64) {
 		v := &file.values[name]
 		v.Add(value, step)
-		// A document that is written anew has the values again that it had; a single one is the next.
+		// A document that is written anew has the values again that it had; a single one is the
+		// next.
 		if v.Count > file.emitted[name] || file.emitted[name] == 1 {
 			f.emit(metric.Sample{Name: s.rules[name].Name, Value: value, Step: step,
 				Time: time.Now()})
@@ -295,7 +309,8 @@ func (f *Folder) read(ctx context.Context, s *source, file *file, most int64) (n
 		return 0, true
 	}
 	now = stateOf(info)
-	if file.reached > 0 && (now.inode != file.was.inode || now.size < file.reached || file.reader.Whole() || !file.goesOn(opened)) {
+	if file.reached > 0 && (now.inode != file.was.inode || now.size < file.reached ||
+		file.reader.Whole() || !file.goesOn(opened)) {
 		f.begin(s, file)
 	}
 	file.was, file.err = now, nil
@@ -339,7 +354,7 @@ func (file *file) goesOn(opened *os.File) bool {
 	return same(file.head, 0) && same(file.end, file.reached-int64(len(file.end)))
 }
 
-// Final is the values of the metrics of which there are any.
+// Final returns the values of the metrics of which there are any.
 func (f *Folder) Final() (all metric.Final) {
 	for _, s := range f.sources {
 		for i, r := range s.rules {
@@ -358,7 +373,7 @@ func (f *Folder) Final() (all metric.Final) {
 	return all
 }
 
-// Count is how many values of a metric there are.
+// Count returns how many values of a metric there are.
 func (f *Folder) Count(metric string) (n int64) {
 	for _, s := range f.sources {
 		for i, r := range s.rules {

@@ -156,8 +156,10 @@ func TestWhatIsNotRead(t *testing.T) {
 	s.folder.Before(func(path string) bool { return path != "new/x.csv" })
 	s.must(unix.Mkfifo(filepath.Join(s.dir, "pipe"), 0o600))
 	s.finds("f=6")
-	s.ends("f=6", "metric a: link: leads out of the task's folder and is not read", "metric b: the program wrote no file **/m.csv",
-		"metric c: m.link: leads out of the task's folder and is not read", "metric d: pipe: is no regular file",
+	s.ends("f=6", "metric a: link: leads out of the task's folder and is not read",
+		"metric b: the program wrote no file **/m.csv",
+		"metric c: m.link: leads out of the task's folder and is not read",
+		"metric d: pipe: is no regular file",
 		"metric e: old/x.csv is the project's, and the program did not change it")
 }
 
@@ -207,7 +209,9 @@ func TestTimeIsUp(t *testing.T) {
 	if all := s.folder.Final(); len(all) != 1 || all[0].Name != "max" || all[0].Value != 1 {
 		t.Errorf("final values %v", all)
 	}
-	want := []string{"metric last, max: m.csv: not read to its end within 1m0s: 1048576 of its 2097156 bytes were"}
+	want := []string{
+		"metric last, max: m.csv: not read to its end within 1m0s: 1048576 of its 2097156 " +
+			"bytes were"}
 	if d := cmp.Diff(want, s.folder.Problems()); d != "" {
 		t.Error(d)
 	}
@@ -219,7 +223,8 @@ func TestHugeFile(t *testing.T) {
 	s := newSite(t, metric.Rule{Name: "acc", File: "m.csv", Column: "acc", Take: metric.Max})
 	line := strings.Repeat("x", 1000) + ",1\n"
 	s.write("m.csv", "text,acc\n"+strings.Repeat(line, 20_000)+"x,2\n")
-	if s.folder.Look(context.Background(), 4<<20) || s.folder.Count("acc") == 0 || s.folder.Count("acc") > 6000 {
+	if s.folder.Look(context.Background(), 4<<20) || s.folder.Count("acc") == 0 ||
+		s.folder.Count("acc") > 6000 {
 		t.Errorf("a look at a part found %d values", s.folder.Count("acc"))
 	}
 	s.ends("acc=2")

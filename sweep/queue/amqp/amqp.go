@@ -13,7 +13,7 @@
 //	  dead.#        →  worker-letters      quorum             what workers could not read
 //	  KIND.WORKER   →  KIND.*.WORKER       exclusive queues of the master's connection, bounded:
 //	                                       heartbeats, lines and pieces of each worker known
-//	queue     dead               quorum             what could not be read, with the reason
+//	queue     dead               quorum             what the broker put aside
 //
 // The master makes all of it, whenever it is needed: a queue that was deleted, or a broker that lost its data, is set up
 // again. The queues of a worker it makes with the worker's first heartbeat, with one every five seconds, and with what it
@@ -22,17 +22,17 @@
 //
 // Package queue/rights has the user of each worker, and the policies. x-queue-type is the only argument of a queue that
 // outlives its connection, so that everything else can be set by policy: bounds, and that what a broker gives up on by
-// itself, as at a limit of deliveries (RabbitMQ 4 has one of 20), goes where everything unreadable goes.
+// itself, as at a limit of deliveries (RabbitMQ 4 has one of 20), goes to the queue dead.
 //
 // # Who says what
 //
 // The broker lets a worker's user use keys that end with the worker's name, and no other user's
 // name in the property user-id. The master reads a message only if key, user and content name the
-// same worker, and if it keeps the bounds of package task. What does not goes to the dead letters
-// with the reason, and is counted; of each message its beginning is kept, and of each worker a
-// hundred. Only the master writes there: what workers could not read themselves it takes from
-// worker-letters within the same bounds. Where the master puts a message back, its headers say
-// whose it was.
+// same worker, and if it keeps the bounds of package task. What does not is delivered to the master
+// as a dead letter with the reason, and is counted; of each message its beginning is kept. What
+// workers could not read themselves comes from worker-letters with the same bound. Nothing writes
+// to the queue dead but the broker's own rules and masters of versions before. Where the master
+// requeues a message, its headers say whose it was.
 //
 // # Connections
 //

@@ -76,7 +76,7 @@ func TestWhatIsReadTakesLittleMemory(t *testing.T) {
 // the largest of each.
 func TestWhatWorkersSendIsRead(t *testing.T) {
 	t.Parallel()
-	events := make([]task.Event, 3*amqp.MostTogether)
+	events := make([]task.Event, 3*task.MaxTogether)
 	for i := range events {
 		events[i] = task.Event{Worker: "w1"}
 	}
@@ -118,7 +118,8 @@ func TestWhatWorkersSendIsRead(t *testing.T) {
 		rights.Events: []task.Event{
 			{Worker: "w1", Kind: task.SamplesEvent, Samples: samples,
 				Newest: metric.Stored(final[:200])},
-			{Worker: "w1", Kind: task.EndedEvent, Outcome: &task.Outcome{Metrics: final}},
+			{Worker: "w1", Kind: task.EndedEvent, Outcome: &task.Outcome{
+				Class: task.Success, Metrics: final}},
 			{Worker: "w1", Kind: task.JoinedEvent, Beat: &beat},
 		},
 		rights.Heartbeats: []any{beat},

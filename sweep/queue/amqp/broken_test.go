@@ -49,8 +49,8 @@ func TestABrokerThatIsFullFrozenAndEmpty(t *testing.T) {
 		before := binaries(t, b)
 		for n := range 50 {
 			event := task.Event{Version: task.Version, Worker: "w1",
-				Outcome: &task.Outcome{Unmeasured: slices.Repeat([]string{strings.Repeat("x",
-					16<<10)}, 63)}, Index: int64(n)}
+				Outcome: &task.Outcome{Class: task.Error, Unmeasured: slices.Repeat(
+					[]string{strings.Repeat("x", 16<<10)}, 63)}, Index: int64(n)}
 			if err := s.port(t, "w1").Emit(t.Context(), event); err != nil {
 				t.Fatal(err)
 			}

@@ -36,6 +36,8 @@ type site struct {
 	options amqp.Options
 	hub     *amqp.Hub
 
+	collected collected
+
 	mu    sync.Mutex
 	ports map[string]*amqp.Port
 }
@@ -140,7 +142,9 @@ func (s *site) fixture(t *testing.T) queuetest.Fixture {
 		Port:   func(worker string) queue.Port { return s.port(t, worker) },
 		Outage: func(on bool) { s.outage(t, on) },
 		Purge:  func(worker string) { s.broker.Purge(t, s.vhost, "tasks."+worker) },
-		Bury:   func(from string, body []byte, reason string) { s.bury(t, from, body, reason) },
+		DeadLetter: func(from string, body []byte, reason string) {
+			s.addDead(t, from, body, reason)
+		},
 	}
 }
 

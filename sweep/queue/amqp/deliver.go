@@ -2,6 +2,7 @@ package amqp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -9,6 +10,7 @@ import (
 	"github.com/rabbitmq/amqp091-go"
 
 	"mlframework/sweep/queue"
+	"mlframework/sweep/task"
 )
 
 // deliver opens a stream of deliveries.
@@ -46,13 +48,13 @@ const mostGathered = 1 << 20
 func (s *session[T]) run(ctx context.Context, out chan<- queue.Delivery[T]) {
 	defer s.close()
 	var (
-		next queue.Delivery[T] // it has items when it can be taken
-		p    *parcel           // of next
-		size int               // of its messages, in bytes
+		next queue.Delivery[T]
+		p    *parcel // of next; nil: there is nothing to be taken
+		size int     // of its messages, in bytes
 	)
 	for {
 		in, offer := s.consumer.in, out
-		if len(next.Items) == 0 {
+		if p == nil {
 			offer = nil
 		} else if len(next.Items) >= s.feed.most || size >= mostGathered {
 			in = nil
@@ -62,22 +64,23 @@ func (s *session[T]) run(ctx context.Context, out chan<- queue.Delivery[T]) {
 			if !ok {
 				return
 			}
-			items, err := s.feed.decode(&d)
-			size += len(d.Body)
-			if err != nil && !s.bury(ctx, &d, err) {
+			items, unreadable, ok := s.read(ctx, &d)
+			if !ok {
 				return
 			}
+			size += len(d.Body)
 			switch {
-			case p != nil: // one that cannot be read goes along
+			case p != nil:
 				p.last = d.DeliveryTag
-				next.Items = append(next.Items, items...)
-			case len(items) > 0:
+			case len(items)+len(unreadable) > 0:
 				p = &parcel{d.DeliveryTag, d.DeliveryTag}
-				next = s.add(p, items)
+				next = s.add(p)
 			default:
 				_ = s.consumer.ch.Ack(d.DeliveryTag, false)
 				size = 0
 			}
+			next.Items = append(next.Items, items...)
+			next.Unreadable = append(next.Unreadable, unreadable...)
 		case offer <- next:
 			next, p, size = queue.Delivery[T]{}, nil, 0
 		case <-s.consumer.gone:
@@ -90,11 +93,41 @@ func (s *session[T]) run(ctx context.Context, out chan<- queue.Delivery[T]) {
 	}
 }
 
-func (s *session[T]) add(p *parcel, items []T) queue.Delivery[T] {
+// read decodes a message. One that cannot be read becomes a dead letter, or is reported: until the
+// broker has confirmed that it is tried again. It is false when the consumer ended before, and the
+// message comes again.
+func (s *session[T]) read(ctx context.Context, d *amqp091.Delivery) (items []T,
+	unreadable []task.DeadLetter, ok bool) {
+	f := s.feed
+	items, why := f.decode(d)
+	if why == nil {
+		return items, nil, true
+	}
+	s.end.refuse(f.name, d, why)
+	if f.reject != nil {
+		return items, []task.DeadLetter{f.reject(d, why)}, true
+	}
+	for p := (pause{}); ; p.wait(ctx) {
+		if !errors.Is(s.end.report(ctx, f.report, f.queue, d, why), queue.ErrAway) {
+			return items, nil, true
+		}
+		select {
+		case <-s.consumer.gone:
+			return nil, nil, false
+		case <-s.consumer.stop:
+			return nil, nil, false
+		case <-ctx.Done():
+			return nil, nil, false
+		default:
+		}
+	}
+}
+
+func (s *session[T]) add(p *parcel) queue.Delivery[T] {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.open = append(s.open, p)
-	return queue.Delivery[T]{Items: items, Ack: func() error { return s.ack(p) }}
+	return queue.Delivery[T]{Ack: func() error { return s.ack(p) }}
 }
 
 // ack acknowledges a delivery: with one message when everything before it is acknowledged.
@@ -162,6 +195,20 @@ func pour[T any](ctx context.Context, e *end, f *feed[T]) <-chan T {
 	return out
 }
 
+// tell makes a dead letter of a message that cannot be read, or reports it. It may be lost.
+func (f *feed[T]) tell(e *end, d *amqp091.Delivery, why error) {
+	if f.reject != nil {
+		select {
+		case e.unreadable <- f.reject(d, why):
+		default:
+		}
+		return
+	}
+	body, hash := beginning(d.Body)
+	_ = e.publisher.post(f.report, amqp091.Publishing{DeliveryMode: amqp091.Persistent, Body: body,
+		Headers: reportHeaders(f.queue, why, len(d.Body), hash)})
+}
+
 // pass hands on what is in one message and acknowledges it; false when the consumer is over.
 func pass[T any](ctx context.Context, e *end, f *feed[T], k *consumer, d *amqp091.Delivery, out chan<- T) bool {
 	if k.passOver(d) {
@@ -169,11 +216,8 @@ func pass[T any](ctx context.Context, e *end, f *feed[T], k *consumer, d *amqp09
 	}
 	items, err := f.decode(d)
 	if err != nil {
-		if l, body, keep := e.write(f.name, f.from, d, err); keep {
-			// it may be lost
-			_ = e.publisher.post(f.aside, amqp091.Publishing{DeliveryMode: amqp091.Persistent,
-				Headers: l.headers(), Body: body})
-		}
+		e.refuse(f.name, d, err)
+		f.tell(e, d, err)
 	}
 	for _, item := range items {
 		select {

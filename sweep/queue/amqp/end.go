@@ -2,6 +2,8 @@ package amqp
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 	"strconv"
 	"sync"
@@ -9,6 +11,7 @@ import (
 	"github.com/rabbitmq/amqp091-go"
 
 	"mlframework/sweep/queue"
+	"mlframework/sweep/task"
 )
 
 // The parts of an end, beside its streams.
@@ -22,10 +25,11 @@ type end struct {
 	at        place
 	log       *slog.Logger
 	refused   refusals
-	buried    buried
 	state     *state
 	lookout   lookout
 	publisher publisher
+	// unreadable are messages of the master's streams that may be lost.
+	unreadable chan task.DeadLetter
 
 	ctx    context.Context // of everything that runs; it ends with close
 	cancel context.CancelFunc
@@ -36,7 +40,8 @@ type end struct {
 
 // newEnd begins to connect.
 func newEnd(o Options, at place, nowhere route, prepare func(*connection, *amqp091.Channel) error) *end {
-	e := &end{at: at, log: o.Log, state: newState(o.Log, partPublishing, partConsuming)}
+	e := &end{at: at, log: o.Log, state: newState(o.Log, partPublishing, partConsuming),
+		unreadable: make(chan task.DeadLetter, deadLettersWaiting)}
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	e.publisher = publisher{at: at, state: e.state, prepare: prepare, nowhere: nowhere}
 	publishing := link{part: partPublishing, o: o, at: at, state: e.state, use: e.publisher.serve}
@@ -84,6 +89,24 @@ func (e *end) close() {
 	e.mu.Unlock()
 	e.cancel()
 	e.all.Wait()
+}
+
+// withAdminChannel runs do on a channel of its own, of the connection that a broker which is short
+// of memory goes on serving. Its errors are ErrAway.
+func (e *end) withAdminChannel(do func(*amqp091.Channel) error) error {
+	c, _ := e.lookout.now()
+	if c == nil {
+		return e.publisher.away()
+	}
+	ch, err := c.Channel()
+	if err == nil {
+		err = do(ch)
+		_ = ch.Close() // the broker may have closed it
+	}
+	if err == nil || errors.Is(err, queue.ErrAway) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", queue.ErrAway, explain(e.at, err, nil))
 }
 
 func (e *end) status() queue.Status {

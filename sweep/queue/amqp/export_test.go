@@ -1,7 +1,6 @@
 package amqp
 
 import (
-	"context"
 	"log/slog"
 	"time"
 
@@ -12,25 +11,11 @@ import (
 )
 
 // What tests of this package see of its insides.
-var (
-	DecodeBatch = decodeBatch
-	ReadUnacked = readUnacked
-	Dead        = rights.DeadQueue
-)
-
-const (
-	MostBytes    = mostBytes
-	MostTogether = mostTogether
-)
+var ReadUnacked = readUnacked
 
 // EncodeEvents is how events travel.
 func EncodeEvents(events []task.Event, most int) ([][]byte, error) {
-	return encodeAll("an event", events, most, mostFrom[rights.Events])
-}
-
-// DecodeEvents is how the master reads events of any worker.
-func DecodeEvents(body []byte) ([]task.Event, error) {
-	return eventForm.all(body, trusted)
+	return task.EncodeAll("an event", events, most, mostFrom[rights.Events])
 }
 
 // From decodes a message of a kind as the master does, and returns how many things it let through.
@@ -40,13 +25,13 @@ func From(kind rights.Kind, worker string, body []byte) (things int, err error) 
 	h := &Hub{end: &end{}}
 	switch kind {
 	case rights.Events:
-		return count(fromWorkers(kind, h.user, eventForm.all, checkEvent)(d))
+		return count(fromWorkers(kind, h.user, task.DecodeEvents, checkEvent)(d))
 	case rights.Heartbeats:
-		return count(fromWorkers(kind, h.user, beatForm.one, h.checkBeatOf)(d))
+		return count(fromWorkers(kind, h.user, task.DecodeHeartbeat, h.checkBeatOf)(d))
 	case rights.Lines:
-		return count(fromWorkers(kind, h.user, lineForm.all, checkLine)(d))
+		return count(fromWorkers(kind, h.user, task.DecodeLines, checkLine)(d))
 	}
-	return count(fromWorkers(kind, h.user, pieceForm.one, checkPiece)(d))
+	return count(fromWorkers(kind, h.user, task.DecodePiece, checkPiece)(d))
 }
 
 func count[T any](things []T, err error) (int, error) { return len(things), err }
@@ -84,12 +69,6 @@ func (e *end) severed() bool {
 	_, publishing := e.state.wrong[partPublishing]
 	_, consuming := e.state.wrong[partConsuming]
 	return publishing && consuming
-}
-
-// Bury puts a message to the dead letters, as one that could not be read.
-func Bury(ctx context.Context, h *Hub, from string, body []byte, reason string) error {
-	l := letter{from: from, reason: reason, time: time.Now(), before: true}
-	return h.end.post(ctx, queueRoute(rights.DeadQueue), body, l.headers())
 }
 
 // NewHubQuiet is NewHub; what the version before left is removed after another time without a message.

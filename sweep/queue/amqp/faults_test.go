@@ -84,7 +84,7 @@ func TestWhatCannotBeReadIsPutAside(t *testing.T) {
 		t.Fatal(err)
 	}
 	next(t, p.Consume(t.Context()), 1)
-	if d := <-s.hub.Events(t.Context()); d.Items[0].Index != 7 || d.Ack() != nil {
+	if d := <-s.events(t); d.Items[0].Index != 7 || d.Ack() != nil {
 		t.Errorf("event %d came", d.Items[0].Index)
 	}
 	beats := s.hub.Heartbeats(t.Context())
@@ -95,28 +95,14 @@ func TestWhatCannotBeReadIsPutAside(t *testing.T) {
 	dead := s.dead(t, 4)
 	for body, want := range map[string]struct{ from, reason string }{"not a batch": {"tasks.w1", "not what is expected"}, `{"version":"?"}`: {"tasks.w1", "not what is expected"},
 		"not events": {"events", "no array"}, "no heartbeat": {"heartbeats", "not what is expected"}} {
-		if l := dead[body]; l.From != want.from || !strings.Contains(l.Reason, want.reason) || l.Time.IsZero() {
+		if l := dead[body]; l.Queue != want.from || !strings.Contains(l.Reason, want.reason) ||
+			l.Time.IsZero() {
 			t.Errorf("%q was put aside as %+v; want %+v", body, l, want)
 		}
 	}
-	if n := s.hub.Status().Refused; n != 2 {
-		t.Errorf("the master counts %d; want 2", n)
+	if n := s.hub.Status().Refused; n != 4 {
+		t.Errorf("the master counts %d; want 4", n)
 	}
-}
-
-// dead waits until so many letters are dead, and gives them by how they begin.
-func (s *site) dead(t *testing.T, n int) map[string]queue.Letter {
-	t.Helper()
-	all := map[string]queue.Letter{}
-	waitFor(t, "letters are dead", func() bool {
-		d, err := s.hub.Dead(t.Context(), 1000)
-		clear(all)
-		for _, l := range d.Letters {
-			all[string(l.Head)] = l
-		}
-		return err == nil && d.Count == n
-	})
-	return all
 }
 
 // channel is a channel without this package, of a user who may do everything.

@@ -16,13 +16,13 @@ import (
 // Messages that the broker sends ahead, for each stream: they are all in memory, and each has up to
 // rights.LongestMessage. Batches are claimed at once, so few are enough; pieces are long.
 const (
-	batchesAhead = 64
-	eventsAhead  = 64
-	beatsAhead   = 16
-	piecesAhead  = 8
-	lettersAhead = 8
-	linesAhead   = 8
-	mostEvents   = 4096
+	batchesAhead     = 64
+	eventsAhead      = 64
+	beatsAhead       = 16
+	piecesAhead      = 8
+	linesAhead       = 8
+	deadLettersAhead = 8
+	mostEvents       = 4096
 )
 
 // What a worker's queue of a connection of the master holds: of heartbeats the newest count, and
@@ -36,8 +36,6 @@ var (
 // Hub is the master's end. It is safe for concurrent use.
 type Hub struct {
 	end     *end
-	dead    sync.Mutex // one at a time looks through the dead letters
-	letters sync.Once  // takeLetters was called
 	made    made
 	workers roster // that were heard
 
@@ -68,20 +66,7 @@ func (h *Hub) prepare(c *connection, ch *amqp091.Channel) error {
 	if err := h.takeOver(c); err != nil {
 		return err
 	}
-	if err := declareInbox(ch); err != nil {
-		return err
-	}
-	h.letters.Do(h.takeLetters)
-	return nil
-}
-
-// takeLetters puts what workers could not read to the dead letters, as long as the hub is there.
-func (h *Hub) takeLetters() {
-	deliver(context.Background(), h.end, &feed[struct{}]{
-		name: "letters", open: h.inbox(rights.LettersQueue), prefetch: lettersAhead,
-		decode: decodeLetter, keep: true,
-		aside: queueRoute(rights.DeadQueue), from: rights.DeadQueue,
-	})
+	return declareInbox(ch)
 }
 
 // inbox opens a queue that outlives its consumers, and makes it where it was deleted. Until prepare
@@ -108,7 +93,7 @@ func (h *Hub) Publish(ctx context.Context, worker string, batches ...task.Batch)
 	}
 	bodies := make([][]byte, 0, len(batches))
 	for i := range batches {
-		some, err := encodeBatch(&batches[i])
+		some, err := task.EncodeBatch(&batches[i], mostSent)
 		if err != nil {
 			return err
 		}
@@ -139,7 +124,7 @@ func (h *Hub) Control(_ context.Context, worker string, c task.Control) error {
 	if err := rights.CheckWorker(worker); err != nil {
 		return err
 	}
-	body, err := encode("a control message", &c, mostSent)
+	body, err := task.Encode("a control message", &c, mostSent)
 	if err != nil {
 		return err
 	}
@@ -153,9 +138,9 @@ func (h *Hub) Control(_ context.Context, worker string, c task.Control) error {
 func (h *Hub) Events(ctx context.Context) <-chan queue.Delivery[task.Event] {
 	return deliver(ctx, h.end, &feed[task.Event]{
 		name: "events", open: h.inbox(rights.EventsQueue), prefetch: eventsAhead,
-		most: mostEvents, keep: true,
-		decode: fromWorkers(rights.Events, h.user, eventForm.all, checkEvent),
-		aside:  queueRoute(rights.DeadQueue), from: "events",
+		most:   mostEvents,
+		decode: fromWorkers(rights.Events, h.user, task.DecodeEvents, checkEvent),
+		reject: h.reject(eventsName),
 	})
 }
 
@@ -167,8 +152,8 @@ func (h *Hub) Heartbeats(ctx context.Context) <-chan task.Heartbeat {
 		name: "heartbeats", open: h.inbox(rights.HeartbeatsQueue), prefetch: beatsAhead,
 		each: ownOf(rights.HeartbeatsPrefix, rights.Heartbeats, beatsLimits), workers: &h.workers,
 		mark:   h.markBeats,
-		decode: fromWorkers(rights.Heartbeats, h.user, beatForm.one, h.checkBeat),
-		aside:  queueRoute(rights.DeadQueue), from: "heartbeats",
+		decode: fromWorkers(rights.Heartbeats, h.user, task.DecodeHeartbeat, h.checkBeat),
+		reject: h.reject(heartbeatsName),
 	})
 }
 
@@ -193,8 +178,8 @@ func (h *Hub) Pieces(ctx context.Context) <-chan task.Piece {
 	return pour(ctx, h.end, &feed[task.Piece]{
 		name: "pieces", open: nothingIn(rights.PiecesPrefix), prefetch: piecesAhead,
 		each: ownOf(rights.PiecesPrefix, rights.Pieces, piecesLimits), workers: &h.workers,
-		decode: fromWorkers(rights.Pieces, h.user, pieceForm.one, checkPiece),
-		aside:  queueRoute(rights.DeadQueue), from: "pieces",
+		decode: fromWorkers(rights.Pieces, h.user, task.DecodePiece, checkPiece),
+		reject: h.reject("pieces"),
 	})
 }
 
@@ -203,7 +188,8 @@ func (h *Hub) Lines(ctx context.Context) <-chan task.Line {
 	return pour(ctx, h.end, &feed[task.Line]{
 		name: "lines", open: nothingIn(rights.LinesPrefix), prefetch: linesAhead,
 		each: ownOf(rights.LinesPrefix, rights.Lines, linesLimits), workers: &h.workers,
-		decode: unrepeated(fromWorkers(rights.Lines, h.user, lineForm.all, checkLine)), aside: queueRoute(rights.DeadQueue), from: "lines",
+		decode: unrepeated(fromWorkers(rights.Lines, h.user, task.DecodeLines, checkLine)),
+		reject: h.reject("lines"),
 	})
 }
 
@@ -266,7 +252,7 @@ func (h *Hub) makeQueues(worker string) {
 	if !h.made.due(worker, time.Now()) {
 		return
 	}
-	err := h.end.aside(func(ch *amqp091.Channel) error {
+	err := h.end.withAdminChannel(func(ch *amqp091.Channel) error {
 		if err := declareQueue(ch, rights.TasksQueue(worker)); err != nil {
 			return err
 		}

@@ -44,7 +44,8 @@ func sendLines(ctx context.Context, p *publisher, to route, shown <-chan task.Li
 			return
 		}
 		lines = gather(lines, shown)
-		bodies, err := encodeAll("lines", lines, mostLineBytes, mostFrom[rights.Lines]-len("[]"))
+		bodies, err := task.EncodeAll("lines", lines, mostLineBytes,
+			mostFrom[rights.Lines]-len("[]"))
 		clear(lines)
 		if err != nil {
 			continue // a line that is longer than any that a worker shows

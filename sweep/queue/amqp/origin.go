@@ -19,18 +19,10 @@ var mostFrom = map[rights.Kind]int{
 	rights.Pieces:     1 << 20,
 }
 
-const (
-	// mostTogether is how many events, or lines, may be in one message. Workers hand over 512
-	// events, or 256 lines, at once.
-	mostTogether = 1 << 12
-	// mostParts is how many parts a message from a worker may have at any depth: elements of lists
-	// and members of objects. An event of two thousand samples has 14,000, a heartbeat of 4096
-	// slots 20,000.
-	mostParts = 1 << 16
-)
-
-// origin is who sent a message: the user that the broker vouches for, and the routing key that it let that user use.
-type origin struct{ user, key string }
+// mostParts is how many parts a message from a worker may have at any depth: elements of lists and
+// members of objects. An event of two thousand samples has 14,000, a heartbeat of 4096 slots
+// 20,000.
+const mostParts = 1 << 16
 
 // Headers of what the master itself puts back into a queue of workers' messages: who sent it first.
 const (
@@ -38,29 +30,32 @@ const (
 	keyHeader  = "key"
 )
 
-// originOf returns who sent a message that self, the master's user, has taken. Nobody but the master can send as self.
-func originOf(d *amqp091.Delivery, self string) (o origin, before bool) {
+// senderOf returns who sent a message that self, the master's user, has taken: the user that the
+// broker vouches for, and the routing key that it let that user use. Nobody but the master can send
+// as self.
+func senderOf(d *amqp091.Delivery, self string) (s task.Sender, before bool) {
 	if d.UserId != self || self == "" {
-		return origin{d.UserId, d.RoutingKey}, false
+		return task.Sender{User: d.UserId, Key: d.RoutingKey}, false
 	}
-	o.user, _ = d.Headers[userHeader].(string)
-	o.key, before = d.Headers[keyHeader].(string)
-	return o, !before // what a master of the version before has taken says neither
+	s.User, _ = d.Headers[userHeader].(string)
+	s.Key, before = d.Headers[keyHeader].(string)
+	return s, !before // what a master of the version before has taken says neither
 }
 
-func (o origin) headers() amqp091.Table { return amqp091.Table{userHeader: o.user, keyHeader: o.key} }
-
-// worker returns the worker that a message of one kind is from. The user has to be that worker's own.
-func (o origin) worker(kind rights.Kind) (string, error) {
-	name, ok := kind.WorkerOf(o.key)
+// workerOf returns the worker that sent a message of one kind. The user has to be that worker's
+// own.
+func workerOf(s task.Sender, kind rights.Kind) (string, error) {
+	name, ok := kind.WorkerOf(s.Key)
 	if !ok || rights.CheckWorker(name) != nil {
-		return "", &unreadable{fmt.Sprintf("it came with the key %.200q, which is not one of a worker", o.key)}
+		return "", fmt.Errorf(
+			"it came with the key %.200q, which is not one of a worker", s.Key)
 	}
-	if o.user != rights.WorkerUser(name) {
-		if o.user == "" {
-			return "", &unreadable{fmt.Sprintf("it names worker %s and not the user that sent it", name)}
+	if s.User != rights.WorkerUser(name) {
+		if s.User == "" {
+			return "", fmt.Errorf("it names worker %s and not the user that sent it", name)
 		}
-		return "", &unreadable{fmt.Sprintf("it names worker %s and was sent by user %.200q", name, o.user)}
+		return "", fmt.Errorf("it names worker %s and was sent by user %.200q", name,
+			s.User)
 	}
 	return name, nil
 }
@@ -73,14 +68,14 @@ type decoder[T any] func(body []byte, check func(*T) error) ([]T, error)
 func fromWorkers[T any](kind rights.Kind, self func() string, decode decoder[T], check func(*T,
 	string) error) func(*amqp091.Delivery) ([]T, error) {
 	return func(d *amqp091.Delivery) ([]T, error) {
-		if err := readable(d.Body, mostFrom[kind], mostParts); err != nil {
+		if err := task.CheckSize(d.Body, mostFrom[kind], mostParts); err != nil {
 			return nil, err
 		}
-		o, before := originOf(d, self())
+		sender, before := senderOf(d, self())
 		var worker string
 		if !before {
 			var err error
-			if worker, err = o.worker(kind); err != nil {
+			if worker, err = workerOf(sender, kind); err != nil {
 				return nil, err
 			}
 		}

@@ -55,8 +55,9 @@ func (p *Port) Status() queue.Status { return p.end.status() }
 func (p *Port) Consume(ctx context.Context) <-chan queue.Delivery[task.Batch] {
 	name := rights.TasksQueue(p.worker)
 	return deliver(ctx, p.end, &feed[task.Batch]{
-		name: name, open: madeByMaster(name), prefetch: batchesAhead, decode: bodies(decodeBatch), most: 1, keep: true,
-		aside: p.route(rights.Dead), from: name,
+		name: name, open: madeByMaster(name), prefetch: batchesAhead,
+		decode: bodies(task.DecodeBatch), most: 1,
+		report: p.route(rights.Dead), queue: name,
 	})
 }
 
@@ -65,14 +66,17 @@ func (p *Port) Consume(ctx context.Context) <-chan queue.Delivery[task.Batch] {
 func (p *Port) Controls(ctx context.Context) <-chan task.Control {
 	name := rights.ControlQueue(p.worker)
 	return pour(ctx, p.end, &feed[task.Control]{
-		name: "control", open: madeByMaster(name), prefetch: controlsAhead, newestFirst: true, decode: bodies(decodeControl),
-		aside: p.route(rights.Dead), from: name,
+		name: "control", open: madeByMaster(name), prefetch: controlsAhead,
+		newestFirst: true,
+		decode:      bodies(task.DecodeControl),
+		report:      p.route(rights.Dead), queue: name,
 	})
 }
 
 // Emit implements queue.Port. Its errors are ErrAway, but for an event that is too long ever to be sent.
 func (p *Port) Emit(ctx context.Context, events ...task.Event) error {
-	bodies, err := encodeAll("an event", events, mostEventBytes, mostFrom[rights.Events]-len("[]"))
+	bodies, err := task.EncodeAll("an event", events, mostEventBytes,
+		mostFrom[rights.Events]-len("[]"))
 	if err != nil {
 		return err
 	}
@@ -81,7 +85,7 @@ func (p *Port) Emit(ctx context.Context, events ...task.Event) error {
 
 // Beat implements queue.Port.
 func (p *Port) Beat(_ context.Context, h task.Heartbeat) error {
-	body, err := encode("a heartbeat", &h, mostFrom[rights.Heartbeats])
+	body, err := task.Encode("a heartbeat", &h, mostFrom[rights.Heartbeats])
 	if err != nil {
 		return err
 	}
@@ -90,7 +94,7 @@ func (p *Port) Beat(_ context.Context, h task.Heartbeat) error {
 
 // Send implements queue.Port.
 func (p *Port) Send(_ context.Context, piece task.Piece) error {
-	body, err := encode("a piece of output", &piece, mostFrom[rights.Pieces])
+	body, err := task.Encode("a piece of output", &piece, mostFrom[rights.Pieces])
 	if err != nil {
 		return err
 	}

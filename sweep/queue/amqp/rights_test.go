@@ -177,7 +177,7 @@ func TestForgedMessagesAreDeadLetters(t *testing.T) {
 	s := open(t)
 	p := s.port(t, "w1")
 	s.port(t, "w2")
-	events, beats, pieces := s.hub.Events(t.Context()), s.hub.Heartbeats(t.Context()), s.hub.Pieces(t.Context())
+	events, beats, pieces := s.events(t), s.hub.Heartbeats(t.Context()), s.hub.Pieces(t.Context())
 	waitFor(t, "pieces come", func() bool {
 		_ = p.Send(t.Context(), task.Piece{Version: task.Version, ID: "probe", Worker: "w1"})
 		select {
@@ -227,11 +227,10 @@ func TestForgedMessagesAreDeadLetters(t *testing.T) {
 	}
 	// They die again when a person has them read again.
 	first := dead[`[{"version":1,"kind":"ended","worker":"w2","sweep":"a-1","index":0,"attempt":1}]`]
-	if _, err := s.hub.Requeue(t.Context(), first.ID); err != nil {
-		t.Fatal(err)
-	}
+	s.requeue(t, first, true)
 	waitFor(t, "it dies again", func() bool { return s.hub.Status().Refused == int64(len(forged)+2) })
-	if again := s.dead(t, len(forged)+1)[string(first.Head)]; again.From != "events" || again.Reason != first.Reason || again.ID == first.ID {
+	if again := s.dead(t, len(forged)+2)[string(first.Body)]; again.Queue != "events" ||
+		again.Reason != first.Reason || again.Sender != first.Sender || again.ID == first.ID {
 		t.Errorf("again: %+v", again)
 	}
 	if err := p.Emit(t.Context(), task.Event{Version: task.Version, Worker: "w1", Index: 7}); err != nil {
@@ -268,15 +267,11 @@ func TestADeadLetterOfAWorkerIsItsOwn(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	waitFor(t, "they are dead", func() bool { return s.count(t) == 8 })
-	all, err := s.hub.Dead(t.Context(), 10)
-	for _, l := range all.Letters {
-		if l.From != "tasks.w1" {
-			t.Errorf("a letter is from %q, %v", l.From, err)
+	for _, l := range s.dead(t, 8) {
+		if l.Queue != "tasks.w1" {
+			t.Errorf("a dead letter is from %q", l.Queue)
 		}
-	}
-	if _, err := s.hub.Requeue(t.Context(), ""); err != nil {
-		t.Fatal(err)
+		s.requeue(t, l, true)
 	}
 	if err := s.hub.Publish(t.Context(), "w2", batch(1)); err != nil {
 		t.Fatal(err)

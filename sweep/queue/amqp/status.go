@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"mlframework/sweep/queue"
+	"mlframework/sweep/queue/rights"
 )
 
 // sayAgain is after how long a cause that stays is logged again.
@@ -104,11 +105,13 @@ func (s *state) block(why string) {
 	}
 }
 
-// away reports whether a part is missing without which nothing works. Without live output, pieces
-// of files or what workers could not read all else does.
+// optionalParts are streams without which everything else works.
+var optionalParts = []string{"lines", "pieces", rights.DeadQueue, rights.WorkerDeadQueue}
+
+// away reports whether a part is missing without which nothing works.
 func (s *state) away() bool {
 	for part := range s.wrong {
-		if part != "lines" && part != "pieces" && part != "letters" {
+		if !slices.Contains(optionalParts, part) {
 			return true
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/rabbitmq/amqp091-go"
+
+	"mlframework/sweep/task"
 )
 
 // feed is what a stream reads: where from, and how its messages become items.
@@ -19,11 +21,11 @@ type feed[T any] struct {
 	newestFirst bool
 	decode      func(*amqp091.Delivery) ([]T, error)
 	most        int // items that are enough for one delivery
-	// What cannot be read goes aside, to the dead letters, as a message of the queue from. With keep it is acknowledged only
-	// when it is there.
-	aside route
-	from  string
-	keep  bool
+	// What cannot be read becomes a dead letter of the master's, or a worker reports it there, as a
+	// message of queue.
+	reject func(*amqp091.Delivery, error) task.DeadLetter // nil: a worker's
+	report route
+	queue  string
 	// each, of a stream that may lose messages, declares a queue for one of the workers: a worker
 	// fills its own only. It is consumed for each that is known, beside that of open.
 	each    func(ch *amqp091.Channel, connection, worker string) (queue string, err error)
@@ -31,9 +33,11 @@ type feed[T any] struct {
 	mark    func(id string) // puts a mark into the queue of open; nil: nothing comes there
 }
 
-// bodies reads messages of which only the body counts.
-func bodies[T any](decode func(body []byte) ([]T, error)) func(*amqp091.Delivery) ([]T, error) {
-	return func(d *amqp091.Delivery) ([]T, error) { return decode(d.Body) }
+// bodies reads messages of the master, of which only the body counts. They may be as long as an
+// earlier master sent them.
+func bodies[T any](decode func(body []byte, most int) ([]T, error),
+) func(*amqp091.Delivery) ([]T, error) {
+	return func(d *amqp091.Delivery) ([]T, error) { return decode(d.Body, mostBytes) }
 }
 
 // consumer is one consumer of a feed, on a channel of its own.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/rabbitmq/amqp091-go"
 
-	"mlframework/sweep/queue"
 	"mlframework/sweep/queue/amqp"
 	"mlframework/sweep/task"
 )
@@ -80,9 +79,8 @@ func TestTakeoverOfTheVersionBefore(t *testing.T) {
 	}
 	batches := p.Consume(t.Context())
 	next(t, batches, 7)
-	waitFor(t, "both letters are there", func() bool { return s.count(t) == 2 })
-	if done, err := s.hub.Requeue(t.Context(), queue.AllLetters); err != nil || done.Moved != 2 {
-		t.Fatalf("requeued %+v, %v", done, err)
+	for _, l := range s.dead(t, 2) {
+		s.requeue(t, l, true)
 	}
 	next(t, batches, 8)
 	if d := <-events; d.Items[0].Index != many+1 {

@@ -43,7 +43,7 @@ var inboxes = []struct {
 }{
 	{rights.Events, rights.EventsQueue},
 	{rights.Heartbeats, rights.HeartbeatsQueue},
-	{rights.Dead, rights.LettersQueue},
+	{rights.Dead, rights.WorkerDeadQueue},
 }
 
 // declareInbox makes the queues that workers reach, and their way there, unless they are there. The exchange comes last: a
@@ -60,8 +60,7 @@ func declareInbox(ch *amqp091.Channel) error {
 	if err := declareExchange(ch); err != nil {
 		return err
 	}
-	// A master of the version before had what workers say of their dead letters led there, past
-	// this program.
+	// Masters of versions before had what workers could not read led there.
 	if err := ch.QueueUnbind(rights.DeadQueue, rights.Dead.Binding(), rights.FromWorkers,
 		nil); err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"context"
 	"math"
 	"sync"
+	"sync/atomic"
 
 	"mlframework/sweep/queue"
 	"mlframework/sweep/task"
@@ -27,7 +28,8 @@ type Queue struct {
 	heartbeats box[task.Heartbeat]
 	lines      box[task.Line]
 	pieces     box[task.Piece]
-	letters    letters
+	dead       box[task.DeadLetter]
+	deadCount  atomic.Int64 // dead letters ever added
 
 	mu    sync.Mutex
 	ports map[string]*port

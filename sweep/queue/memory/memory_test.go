@@ -21,8 +21,8 @@ func TestContract(t *testing.T) {
 				q.Outage(true)
 				q.Outage(false)
 			},
-			Purge: func(worker string) { q.Purge(worker) },
-			Bury:  q.Bury,
+			Purge:      func(worker string) { q.Purge(worker) },
+			DeadLetter: q.AddDeadLetter,
 		}
 	})
 }

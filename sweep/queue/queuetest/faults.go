@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"mlframework/sweep/queue"
 	"mlframework/sweep/task"
 )
 
@@ -32,12 +31,8 @@ func awayInOutage(t *testing.T, f Fixture) {
 	away(t, "beat", p.Beat(ctx, task.Heartbeat{Worker: "w1"}))
 	away(t, "send", p.Send(ctx, task.Piece{Worker: "w1"}))
 	away(t, "remove", f.Hub.Remove(ctx, "w1"))
-	_, err := f.Hub.Dead(ctx, 1)
-	away(t, "list dead letters", err)
-	_, err = f.Hub.Requeue(ctx, queue.AllLetters)
-	away(t, "requeue dead letters", err)
-	_, err = f.Hub.Drop(ctx, queue.AllLetters)
-	away(t, "drop dead letters", err)
+	_, err := f.Hub.Requeue(ctx, &task.DeadLetter{Queue: "events", Size: 2, Body: []byte("[]")})
+	away(t, "requeue a dead letter", err)
 	_, err = f.Hub.Depths(ctx, "w1")
 	away(t, "ask for depths", err)
 	away(t, "acknowledge a batch", batch1.Ack())

@@ -23,8 +23,9 @@ type Fixture struct {
 	Outage  func(on bool)       // makes the queue unreachable for everybody until it is called with false; all know when it returns
 	Restart func()              // takes the queue down and up again; it returns when that was done
 	Purge   func(worker string) // drops the batches that wait for a worker
-	// Bury puts a message to the dead letters: as it travels, JSON of a batch from tasks.WORKER or of events from events.
-	Bury func(from string, body []byte, reason string)
+	// DeadLetter adds a dead letter: as it travels, JSON of a batch from tasks.WORKER or of events
+	// from events.
+	DeadLetter func(from string, body []byte, reason string)
 }
 
 // trial is one test of the contract.
@@ -34,16 +35,17 @@ type trial struct {
 	run   func(t *testing.T, f Fixture)
 }
 
-func outages(f Fixture) (string, bool)  { return "Outage", f.Outage != nil }
-func restarts(f Fixture) (string, bool) { return "Restart", f.Restart != nil }
-func letters(f Fixture) (string, bool)  { return "Bury", f.Bury != nil }
-func purges(f Fixture) (string, bool)   { return "Purge", f.Purge != nil }
+func outages(f Fixture) (string, bool)     { return "Outage", f.Outage != nil }
+func restarts(f Fixture) (string, bool)    { return "Restart", f.Restart != nil }
+func deadLetters(f Fixture) (string, bool) { return "DeadLetter", f.DeadLetter != nil }
+func purges(f Fixture) (string, bool)      { return "Purge", f.Purge != nil }
 
 // Run runs the suite. Open makes the fixture of one test and registers its own clean-up; when that is over, no goroutine
 // may be left. The tests run one after the other, so that a leak has one owner.
 func Run(t *testing.T, open func(t *testing.T) Fixture) {
 	t.Helper()
-	for _, group := range [][]trial{taskTrials, eventTrials, messageTrials, lineTrials, versionTrials, letterTrials, streamTrials, faultTrials} {
+	for _, group := range [][]trial{taskTrials, eventTrials, messageTrials, lineTrials,
+		versionTrials, deadLetterTrials, streamTrials, faultTrials} {
 		for _, trial := range group {
 			t.Run(trial.name, func(t *testing.T) {
 				before := goleak.IgnoreCurrent()

@@ -26,8 +26,8 @@ const (
 	controlCount    = 4096 // for each worker
 	controlBytes    = 16 << 20
 	piecesBytes     = 32 << 20
-	lettersCount    = 2_000
-	lettersBytes    = 16 << 20
+	reportedCount   = 2_000
+	reportedBytes   = 16 << 20
 	deadCount       = 20_000
 	deadBytes       = 64 << 20
 )
@@ -49,16 +49,16 @@ func Policies() []Policy {
 		}
 		return d
 	}
-	dead := oldestGoes(deadCount, deadBytes)
-	dead["delivery-limit"] = redeliveries
-	letters := durable(oldestGoes(lettersCount, lettersBytes))
+	// What these give up on is gone: a worker could have its reports put aside without end.
+	reported, dead := oldestGoes(reportedCount, reportedBytes), oldestGoes(deadCount, deadBytes)
+	reported["delivery-limit"], dead["delivery-limit"] = redeliveries, redeliveries
 	return []Policy{
 		{"mlframework", only(tasksPrefix + "*"), durable(nil)},
 		{"mlframework-events", only(EventsQueue), durable(map[string]any{"max-length-bytes": eventsBytes, "overflow": "reject-publish"})},
 		{"mlframework-heartbeats", only(HeartbeatsQueue), oldestGoes(heartbeatsCount, heartbeatsBytes)},
 		{"mlframework-control", only(controlPrefix + "*"), oldestGoes(controlCount, controlBytes)},
 		{"mlframework-pieces", only(PiecesPrefix + "*"), oldestGoes(0, piecesBytes)},
-		{"mlframework-letters", only(LettersQueue), letters},
+		{"mlframework-letters", only(WorkerDeadQueue), reported},
 		{"mlframework-dead", only(DeadQueue), dead},
 	}
 }

@@ -23,8 +23,9 @@ const (
 
 	EventsQueue     = "worker-events"
 	HeartbeatsQueue = "worker-heartbeats"
-	LettersQueue    = "worker-letters" // what workers could not read, on its way to DeadQueue
-	DeadQueue       = "dead"
+	// The master reads dead letters from these.
+	WorkerDeadQueue = "worker-letters" // what workers could not read
+	DeadQueue       = "dead"           // what the broker put aside, or masters of versions before
 
 	tasksPrefix   = "tasks."
 	controlPrefix = "control."
@@ -40,6 +41,15 @@ func ControlQueue(worker string) string { return controlPrefix + worker }
 
 // TasksOf returns the worker whose batches a queue holds; false when it holds none.
 func TasksOf(queue string) (worker string, ok bool) { return strings.CutPrefix(queue, tasksPrefix) }
+
+// WorkerOf returns the worker whose batches or control messages a queue holds; false when it holds
+// none.
+func WorkerOf(queue string) (worker string, ok bool) {
+	if worker, ok = TasksOf(queue); ok {
+		return worker, true
+	}
+	return strings.CutPrefix(queue, controlPrefix)
+}
 
 // Kind is what a message from a worker is: the first word of its routing key.
 type Kind string
@@ -133,7 +143,7 @@ func only(names ...string) string {
 // had there, and nothing else.
 func OfMaster() User {
 	queues := []string{tasksPrefix + "*", controlPrefix + "*", EventsQueue, HeartbeatsQueue,
-		LettersQueue, DeadQueue,
+		WorkerDeadQueue, DeadQueue,
 		HeartbeatsPrefix + "*", LinesPrefix + "*", PiecesPrefix + "*"}
 	before := []string{"events", "heartbeats", "control", "lines", "pieces"} // see takeover in package queue/amqp
 	return User{

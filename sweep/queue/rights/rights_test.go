@@ -62,6 +62,11 @@ func TestNamesLeadThereAndBack(t *testing.T) {
 		if got, ok := rights.TasksOf(rights.TasksQueue(name)); got != name || !ok {
 			t.Errorf("the queue of %q is that of %q", name, got)
 		}
+		for _, queue := range []string{rights.TasksQueue(name), rights.ControlQueue(name)} {
+			if got, ok := rights.WorkerOf(queue); got != name || !ok {
+				t.Errorf("%q is a queue of %q", queue, got)
+			}
+		}
 		if got, ok := rights.Events.WorkerOf(rights.Events.Key(name)); got != name || !ok {
 			t.Errorf("the key of %q is that of %q", name, got)
 		}
@@ -84,12 +89,15 @@ func TestOnePolicyForEachQueue(t *testing.T) {
 	for queue, want := range map[string]string{
 		rights.TasksQueue("w"): "mlframework", rights.EventsQueue: "mlframework-events", rights.HeartbeatsQueue: "mlframework-heartbeats",
 		rights.ControlQueue("w"): "mlframework-control", rights.DeadQueue: "mlframework-dead",
-		rights.LettersQueue: "mlframework-letters", rights.PiecesPrefix +
+		rights.WorkerDeadQueue: "mlframework-letters", rights.PiecesPrefix +
 			"x": "mlframework-pieces",
 		rights.LinesPrefix + "x": "", "events": "", "heartbeats": "",
 	} {
 		var got []string
 		for _, p := range rights.Policies() {
+			if p.Name == "mlframework-letters" && p.Definition["dead-letter-exchange"] != nil {
+				t.Error("what a worker reports is put aside once more")
+			}
 			if regexp.MustCompile(p.Pattern).MatchString(queue) {
 				got = append(got, p.Name)
 			}

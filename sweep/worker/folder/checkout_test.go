@@ -116,8 +116,8 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// tree is what a folder holds: of files the text, an x where they can be executed, of links where
-// they lead, of folders "/".
+// tree returns what a folder holds: of files the text, an x where they can be executed, of links
+// where they lead, of folders "/".
 func tree(t testing.TB, root string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -149,9 +149,9 @@ func tree(t testing.TB, root string) map[string]string {
 	return all
 }
 
-// TestWhatIsLeftIsWhatChanged lets attempts do anything to their copies: what they did is left, and
-// the next has the project as it is.
-func TestWhatIsLeftIsWhatChanged(t *testing.T) {
+// TestWorkingCopyKeepsOnlyChanges lets attempts do anything to their copies: what they did is left,
+// and the next has the project as it is.
+func TestWorkingCopyKeepsOnlyChanges(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(40) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

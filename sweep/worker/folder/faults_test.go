@@ -13,8 +13,8 @@ import (
 	"mlframework/sweep/worker/folder"
 )
 
-// TestACopyThatCannotBeRemovedIsNobodyElsesFault keeps one copy and cannot remove another.
-func TestACopyThatCannotBeRemovedIsNobodyElsesFault(t *testing.T) {
+// TestUnremovableCopyFailsNoOtherAttempt keeps one copy and cannot remove another.
+func TestUnremovableCopyFailsNoOtherAttempt(t *testing.T) {
 	t.Parallel()
 	s := newStand(t)
 	s.snapshot("r1", map[string]string{"train.py": "p"})
@@ -32,9 +32,9 @@ func TestACopyThatCannotBeRemovedIsNobodyElsesFault(t *testing.T) {
 	must(t, c.Leave())
 }
 
-// TestASnapshotThatCannotBeReadIsNotReady brings a snapshot again of which a file is missing, and
+// TestUnreadableSnapshotIsNotReady brings a snapshot again of which a file is missing, and
 // then all of it.
-func TestASnapshotThatCannotBeReadIsNotReady(t *testing.T) {
+func TestUnreadableSnapshotIsNotReady(t *testing.T) {
 	t.Parallel()
 	s := newStand(t)
 	must(t, os.WriteFile(s.path("large"), []byte("weights"), 0o644))
@@ -59,9 +59,9 @@ func TestASnapshotThatCannotBeReadIsNotReady(t *testing.T) {
 	must(t, s.enter(p, 1).Leave())
 }
 
-// TestAnAttemptThatCannotBeginLeavesNothing lets a copy lack a file when an attempt gets it beside
+// TestFailedStartLeavesNothing lets a copy lack a file when an attempt gets it beside
 // what an earlier one left.
-func TestAnAttemptThatCannotBeginLeavesNothing(t *testing.T) {
+func TestFailedStartLeavesNothing(t *testing.T) {
 	t.Parallel()
 	s := newStand(t)
 	s.snapshot("r1", map[string]string{"a.py": "a", "b.py": "b", "c.py": "c"})
@@ -79,8 +79,8 @@ func TestAnAttemptThatCannotBeginLeavesNothing(t *testing.T) {
 	must(t, s.enter(p, 0).Leave())
 }
 
-// TestWhatAnAttemptWroteIsSaidOnce asks before and when an attempt leaves.
-func TestWhatAnAttemptWroteIsSaidOnce(t *testing.T) {
+// TestWrittenPathsAreReportedOnce asks before and when an attempt leaves.
+func TestWrittenPathsAreReportedOnce(t *testing.T) {
 	t.Parallel()
 	s := newStand(t)
 	s.snapshot("r1", map[string]string{"data/x": "as it was"})
@@ -94,9 +94,9 @@ func TestWhatAnAttemptWroteIsSaidOnce(t *testing.T) {
 	must(t, c.Leave())
 }
 
-// TestASnapshotThatIsMadeAnewHoldsUpNobodyElse lets an attempt leave, and another project be
+// TestSnapshotRebuildBlocksNobodyElse lets an attempt leave, and another project be
 // prepared, meanwhile.
-func TestASnapshotThatIsMadeAnewHoldsUpNobodyElse(t *testing.T) {
+func TestSnapshotRebuildBlocksNobodyElse(t *testing.T) {
 	t.Parallel()
 	s := newStand(t)
 	s.snapshot("r1", map[string]string{"data/x": "as it was"})

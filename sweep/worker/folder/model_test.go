@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// randomProject is some files in some folders.
+// randomProject returns some files in some folders.
 func randomProject(r *rand.Rand) map[string]string {
 	files := map[string]string{}
 	folders := []string{""}
@@ -104,8 +104,8 @@ func inCache(name string) (above string, cached bool) {
 	return strings.TrimPrefix(before, "/"), cached
 }
 
-// leftOver is what is to be left of a folder: without what is as in the project, and without caches
-// of compiled programs in its folders.
+// leftOver returns what is to be left of a folder: without what is as in the project, and without
+// caches of compiled programs in its folders.
 func leftOver(project, now map[string]string) map[string]string {
 	left := map[string]string{}
 	for name, text := range now {
@@ -135,7 +135,7 @@ func withoutCaches(all map[string]string) map[string]string {
 	return all
 }
 
-// restored is a project beside what an earlier attempt left.
+// restored returns a project beside what an earlier attempt left.
 func restored(project, before map[string]string) map[string]string {
 	all := map[string]string{}
 	for name, text := range project {

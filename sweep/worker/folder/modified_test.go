@@ -16,9 +16,9 @@ import (
 	"mlframework/sweep/worker/folder"
 )
 
-// TestWhoWritesToTheSnapshotIsFoundAndTheSnapshotMadeAnew has an attempt write through a link,
+// TestModifiedSnapshotIsRebuiltAndWriterFound has an attempt write through a link,
 // beside another one.
-func TestWhoWritesToTheSnapshotIsFoundAndTheSnapshotMadeAnew(t *testing.T) {
+func TestModifiedSnapshotIsRebuiltAndWriterFound(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{"data/x": "as it was", "data/deep/y": "y", "train.py": "p"}
 	for name, c := range map[string]struct {
@@ -29,7 +29,8 @@ func TestWhoWritesToTheSnapshotIsFoundAndTheSnapshotMadeAnew(t *testing.T) {
 			return os.WriteFile(dir+"/data/x", []byte("written"),
 				0o644)
 		},
-			"data/x in the project snapshot was changed through a link during the run; to give each task its own copy, add copy: [data/x] at the top level of tasks.yml"},
+			"data/x in the project snapshot was changed through a link during the run; to give " +
+				"each task its own copy, add copy: [data/x] at the top level of tasks.yml"},
 		"another of the snapshot": {func(dir string) error {
 			target, err := os.Readlink(dir + "/data/x")
 			return errors.Join(err, os.WriteFile(filepath.Join(target, "../../train.py"), nil,
@@ -38,7 +39,8 @@ func TestWhoWritesToTheSnapshotIsFoundAndTheSnapshotMadeAnew(t *testing.T) {
 		"a new file beside one": {func(dir string) error {
 			target, err := os.Readlink(dir + "/data/x")
 			return errors.Join(err, os.WriteFile(filepath.Dir(target)+"/cache", nil, 0o644))
-		}, "something new is in PROJECT/data/: let the program write into its own folder, $OUTPUT_DIR"},
+		}, "something new is in PROJECT/data/: let the program write into its own folder, " +
+			"$OUTPUT_DIR"},
 		"nothing": {func(string) error { return nil }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -51,7 +53,8 @@ func TestWhoWritesToTheSnapshotIsFoundAndTheSnapshotMadeAnew(t *testing.T) {
 				Rebuild: func(context.Context, string) error {
 					remade++
 					must(t, exec.Command("sh", "-c",
-						"chmod -R u+w "+s.path("revisions/r1")+" && rm -r "+s.path("revisions/r1")).Run())
+						"chmod -R u+w "+s.path("revisions/r1")+" && rm -r "+s.path(
+							"revisions/r1")).Run())
 					s.snapshot("r1", files)
 					return nil
 				}})
@@ -83,8 +86,8 @@ func TestWhoWritesToTheSnapshotIsFoundAndTheSnapshotMadeAnew(t *testing.T) {
 // killed names the folder in which a process of this test enters a task's folder and is killed.
 const killed = "FOLDER_TEST_KILLED"
 
-// TestCopiesThatAKilledWorkerLeftAreTakenOut kills a process in the middle of an attempt.
-func TestCopiesThatAKilledWorkerLeftAreTakenOut(t *testing.T) {
+// TestStaleCopiesAreRemoved kills a process in the middle of an attempt.
+func TestStaleCopiesAreRemoved(t *testing.T) {
 	t.Parallel()
 	if base := os.Getenv(killed); base != "" {
 		s := &stand{t: t, base: base}
@@ -180,7 +183,7 @@ func BenchmarkCheckout(b *testing.B) {
 	}
 }
 
-// manyFiles is so many files of 35 kB, 12 to a folder.
+// manyFiles returns so many files of 35 kB, 12 to a folder.
 func manyFiles(n int) map[string]string {
 	files := map[string]string{"tasks.yml": "", "train.py": ""}
 	for i := range n {

@@ -14,7 +14,7 @@ import (
 	"mlframework/sweep/worker/folder"
 )
 
-// watchedProject is a project that is large enough to be watched, with a program and a module.
+// watchedProject returns a project that is large enough to be watched, with a program and a module.
 func watchedProject() map[string]string {
 	files := map[string]string{"train.py": "import net", "net/layers.py": "depth = 3",
 		"net/other.py": ""}
@@ -126,8 +126,8 @@ func TestCompiledModulesGoAlong(t *testing.T) {
 	}
 }
 
-// TestCopiesStayInTheirSweep has a task leave a compiled module and keep a file of the project open:
-// a task of another sweep gets neither.
+// TestCopiesStayInTheirSweep has a task leave a compiled module and keep a file of the project
+// open: a task of another sweep gets neither.
 func TestCopiesStayInTheirSweep(t *testing.T) {
 	t.Parallel()
 	s := newStand(t)
@@ -162,9 +162,9 @@ func differs(t *testing.T, want, got map[string]string) {
 	}
 }
 
-// TestAttributesOfAFolderAreTheTasks has a task give a folder of the project an attribute: the next
+// TestFolderAttributesAreTheTasks has a task give a folder of the project an attribute: the next
 // task's has none.
-func TestAttributesOfAFolderAreTheTasks(t *testing.T) {
+func TestFolderAttributesAreTheTasks(t *testing.T) {
 	t.Parallel()
 	for _, files := range []map[string]string{{"data/x": "x"}, watchedProject()} {
 		s := newStand(t)

@@ -11,9 +11,9 @@ import (
 	"mlframework/sweep/worker/folder"
 )
 
-// TestTheNextCopyIsMadeWhileAnAttemptRuns holds the folder of a second task to files that were made
-// before it began, though the first has changed its own.
-func TestTheNextCopyIsMadeWhileAnAttemptRuns(t *testing.T) {
+// TestNextCopyIsPrefetchedWhileAttemptRuns holds the folder of a second task to files that were
+// made before it began, though the first has changed its own.
+func TestNextCopyIsPrefetchedWhileAttemptRuns(t *testing.T) {
 	t.Parallel()
 	s := newStand(t)
 	s.snapshot("r1", map[string]string{"train.py": "p", "sub/x": "x"})
@@ -40,8 +40,8 @@ func TestTheNextCopyIsMadeWhileAnAttemptRuns(t *testing.T) {
 	must(t, errors.Join(c.Leave(), s.store.Close()))
 }
 
-// TestCloseGivesUpWhatIsMadeAhead closes a store that has just begun to make a copy.
-func TestCloseGivesUpWhatIsMadeAhead(t *testing.T) {
+// TestCloseCancelsPrefetch closes a store that has just begun to make a copy.
+func TestCloseCancelsPrefetch(t *testing.T) {
 	t.Parallel()
 	s := newStand(t)
 	s.snapshot("r1", manyFiles(300))
@@ -58,7 +58,8 @@ func TestCloseGivesUpWhatIsMadeAhead(t *testing.T) {
 // madeAhead waits for the one copy that is kept, and returns the inode of one of its files.
 func (s *stand) madeAhead(name string) uint64 {
 	s.t.Helper()
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(
+		time.Millisecond) {
 		if s.store.Idle() == 1 {
 			copies, err := filepath.Glob(s.path("outputs/.prepared-w1/*/" + name))
 			must(s.t, err)

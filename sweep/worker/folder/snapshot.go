@@ -25,15 +25,18 @@ type ModifiedError struct {
 
 func (w *ModifiedError) Error() string {
 	if w.Added {
-		return fmt.Sprintf("the project's snapshot was written to while it ran: something new is in %s/: "+
-			"let the program write into its own folder, $OUTPUT_DIR", path.Join("PROJECT", w.Path))
+		return fmt.Sprintf(
+			"the project's snapshot was written to while it ran: something new is in %s/: "+
+				"let the program write into its own folder, $OUTPUT_DIR",
+			path.Join("PROJECT", w.Path))
 	}
 	what := "was changed"
 	if w.Removed {
 		what = "was removed"
 	}
 	return fmt.Sprintf("%s in the project snapshot %s through a link during the run; "+
-		"to give each task its own copy, add copy: [%s] at the top level of tasks.yml", w.Path, what, w.Path)
+		"to give each task its own copy, add copy: [%s] at the top level of tasks.yml", w.Path,
+		what, w.Path)
 }
 
 // snapshot is the files of a revision, and whether they are unmodified.
@@ -131,12 +134,18 @@ func (s *snapshot) ready(ctx context.Context, remake func(context.Context, strin
 	switch {
 	case written == nil: // it was removed and brought again
 	case remake == nil:
-		return 0, fmt.Errorf("the files of revision %s are not what they were: an earlier attempt found that %w; "+
-			"remove %s and bring them again", s.revision, written, s.path)
+		return 0,
+			fmt.Errorf(
+				"the files of revision %s are not what they were: an earlier attempt found "+
+					"that %w; "+
+					"remove %s and bring them again", s.revision, written, s.path)
 	default:
 		if err := remake(ctx, s.revision); err != nil {
-			return 0, fmt.Errorf("the files of revision %s are not what they were: an earlier attempt found that %w; "+
-				"they cannot be made anew: %w", s.revision, written, err)
+			return 0,
+				fmt.Errorf(
+					"the files of revision %s are not what they were: an earlier attempt found "+
+						"that %w; "+
+						"they cannot be made anew: %w", s.revision, written, err)
 		}
 	}
 	listed, err := s.list()
@@ -149,8 +158,8 @@ func (s *snapshot) ready(ctx context.Context, remake func(context.Context, strin
 	return s.generation, nil
 }
 
-// current is the generation of the snapshot, and whether it is the one that was listed and nothing
-// wrote to it that was found.
+// current returns the generation of the snapshot, and whether it is the one that was listed and
+// nothing wrote to it that was found.
 func (s *snapshot) current() (generation int, whole bool, err error) {
 	root, err := lstat(s.path)
 	if err != nil {

@@ -30,8 +30,8 @@ type watchTarget struct {
 	item int
 }
 
-const folderEvents = unix.IN_CREATE | unix.IN_DELETE | unix.IN_MOVE | unix.IN_MODIFY | unix.IN_CLOSE_WRITE | unix.IN_ATTRIB |
-	unix.IN_ONLYDIR | unix.IN_DONT_FOLLOW | unix.IN_ONESHOT
+const folderEvents = unix.IN_CREATE | unix.IN_DELETE | unix.IN_MOVE | unix.IN_MODIFY |
+	unix.IN_CLOSE_WRITE | unix.IN_ATTRIB | unix.IN_ONLYDIR | unix.IN_DONT_FOLLOW | unix.IN_ONESHOT
 
 // fileEvents report a change in the number of links of a file.
 const fileEvents = unix.IN_ATTRIB | unix.IN_DONT_FOLLOW | unix.IN_ONESHOT

@@ -5,7 +5,8 @@ package process
 //
 // In addition, a confined program cannot trace, inspect or signal processes other than those it
 // started, cannot set limits of any process but itself, cannot gain privileges by executing a
-// program (no_new_privs), and cannot mount. Devices and the network are not restricted.
+// program (no_new_privs), cannot mount, and cannot move processes between cgroups or end those of
+// one. Devices and the network are not restricted.
 type Confinement struct {
 	// Hidden are files and folders whose content programs can neither read nor change. The names in
 	// such a folder are readable.

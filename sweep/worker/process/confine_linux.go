@@ -133,7 +133,8 @@ func (g *sandbox) protect(c Confinement, abi int) (err error) {
 	for _, part := range []struct {
 		from []string
 		to   *[]string
-	}{{c.Hidden, &g.hidden}, {c.ReadOnly, &g.readOnly}, {c.Writable, &g.writable}} {
+	}{{c.Hidden, &g.hidden}, {c.ReadOnly, &g.readOnly}, {writableCgroups(), &g.readOnly},
+		{c.Writable, &g.writable}} {
 		for _, path := range part.from {
 			if path, err = filepath.EvalSymlinks(path); err != nil {
 				return err

@@ -17,12 +17,15 @@
 // own session was started by other code here (os/exec) and is left alone. Other code must not start
 // programs in a session of their own while a Keeper exists.
 //
-// An adopted process is attributed to a program by its session, by a number that all processes of a
-// program inherit (the limit of file locks, which no kernel enforces), by the marks in its
-// environment, or because no other program ran when it was born. If none of these applies, it is
-// ended together with the last of the programs that ran when it was born, or shortly afterwards if
-// all of them had ended before that was known. On systems other than Linux there are only process
-// groups.
+// An adopted process is attributed to a program by its cgroup, by a number that all processes of a
+// program inherit (a random limit of file locks, which no kernel enforces), by its session, by the
+// marks in its environment, or because no other program ran when it was born: see attribute. If
+// none of these applies, it is ended together with the last of the programs that ran when it was
+// born, or shortly afterwards if all of them had ended before that was known. On systems other than
+// Linux there are only process groups.
+//
+// Programs have cgroups of their own (version 2) where this process may make some below its own and
+// its own has no limits. cgroup.kill then ends what signals to single processes may miss.
 //
 // A parent-death signal is deliberately not used: it reaches only the direct child, it fires when
 // the thread that forked ends, and a dead executor could not clean up its descendants. The pair

@@ -16,9 +16,6 @@ const (
 	defaultLinger = 100 * time.Millisecond
 	// stuckAfter is the time after the first SIGKILL at which a process counts as stuck.
 	stuckAfter = 5 * time.Second
-	// attributionTimeout limits the wait for evidence about which of several programs an adopted
-	// process came from.
-	attributionTimeout = 100 * time.Millisecond
 	// termLinger is the time that processes have that outlive their program after SIGTERM, before
 	// its end is reported without their output.
 	termLinger = 100 * time.Millisecond
@@ -82,8 +79,6 @@ func (r *run) step(ctx context.Context, now time.Time, dead bool) (again time.Du
 		}
 	}
 	switch {
-	case r.termAt.IsZero() && r.reaped: // nothing but time can tell whether anything is left
-		again = r.pauseUntil(now)
 	case r.termAt.IsZero():
 		return r.untilNextDue(now), false
 	case !r.firstKill.IsZero() && now.Sub(r.firstKill) >= stuckAfter:
@@ -110,17 +105,15 @@ func (r *run) checkRemaining(now time.Time) (over bool) {
 		r.reportEnd(now)
 		return false
 	}
-	heads, doubt := r.remaining()
-	if len(heads) == 0 && !doubt {
+	heads := r.remaining()
+	if len(heads) == 0 {
 		return true
 	}
 	if r.headEnded { // what it had started is our child now, and has had no signal
 		r.headEnded, r.pause, r.nextCheck = false, 0, earliest(r.nextCheck, now.Add(maxPause))
 	}
 	r.watchHeads(heads)
-	if len(heads) > 0 {
-		r.scheduleEnd(now.Add(r.k.linger), r.spec.Grace)
-	}
+	r.scheduleEnd(now.Add(r.k.linger), r.spec.Grace)
 	r.reportEnd(now)
 	return false
 }
@@ -348,9 +341,9 @@ func (r *run) reapRoot() {
 	}
 }
 
-// remaining returns what is to end with r after the program itself is gone. Without heads and
-// doubt, r is forgotten.
-func (r *run) remaining() (heads []int, doubt bool) {
+// remaining returns what is to end with r after the program itself is gone. If nothing is, r is
+// forgotten.
+func (r *run) remaining() (heads []int) {
 	group := unix.Kill(-r.pid, 0) != unix.ESRCH
 	if group {
 		// Somebody is in the group: by an owner that look finds, or because the number is used
@@ -359,7 +352,7 @@ func (r *run) remaining() (heads []int, doubt bool) {
 			heads = r.members()
 		}
 		if len(heads) > 0 {
-			return heads, false
+			return heads
 		}
 	}
 	return r.k.remaining(r, group)

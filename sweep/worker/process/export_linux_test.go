@@ -2,6 +2,7 @@ package process
 
 import (
 	"log/slog"
+	"strconv"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -26,7 +27,7 @@ func Numbers(line []byte) (pid, parent, group, session int, born uint64) {
 
 // OldKernel makes a Keeper as on a kernel without process descriptors and children files.
 func OldKernel() (*Keeper, error) {
-	k, err := NewKeeper(slog.Default())
+	k, err := WithoutCgroups()
 	if err == nil {
 		k.mu.Lock()
 		k.pidfds, k.childrenFD = false, -1
@@ -50,14 +51,89 @@ func Impatient() (*Keeper, error) {
 func (k *Keeper) Fork() (over func()) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.lastFork++
-	number := k.lastFork
-	k.forks[number] = true
+	r := &run{program: program{startTicks: ticksSinceBoot()}}
+	k.runs[r] = struct{}{}
 	return func() {
 		k.mu.Lock()
 		defer k.mu.Unlock()
-		delete(k.forks, number)
+		delete(k.runs, r)
 	}
+}
+
+// CanUseCgroups returns why programs get no cgroups of their own here; nil: they do.
+func CanUseCgroups() error {
+	if k := current.Load(); k != nil && k.cgroups != nil {
+		return nil
+	}
+	g, err := openCgroups()
+	g.close()
+	return err
+}
+
+// OwnCgroup returns the folder of this process's cgroup, where it is mounted.
+func OwnCgroup() (string, error) {
+	dir, _, err := ownCgroup()
+	return dir, err
+}
+
+// UnifiedPath returns the path of the cgroup in a file such as /proc/self/cgroup.
+var UnifiedPath = unifiedPath
+
+// CgroupFolder returns the folder of a cgroup, given /proc/self/mountinfo.
+func CgroupFolder(mountinfo, path string) string {
+	for _, m := range cgroupMounts(mountinfo) {
+		if dir, ok := m.folder(path); ok {
+			return dir
+		}
+	}
+	return ""
+}
+
+// Program is what the processes of a program are recognized by.
+type Program struct {
+	Pid        int
+	Start, Tag uint64
+	Cgroup     string
+	Marks      []string
+}
+
+// Stray is what an adopted process has inherited.
+type Stray struct {
+	Pid, Session int
+	Tag          uint64
+	Ours         bool
+	Cgroup       string
+	Environ      []string
+	Born         uint64
+}
+
+// Attribute says what becomes of an adopted process, and the pid of its owner, if any.
+func Attribute(s Stray, all ...Program) string {
+	var programs []*program
+	for _, p := range all {
+		programs = append(programs, &program{pid: p.Pid, startTicks: p.Start, tag: p.Tag,
+			cgroup: p.Cgroup, marks: p.Marks})
+	}
+	owner, v := attribute(traces{pid: s.Pid, session: s.Session, tag: s.Tag, ours: s.Ours,
+		cgroup: s.Cgroup, environ: func() []string { return s.Environ },
+		born: func() uint64 { return s.Born }}, programs)
+	if v == owned {
+		return "of " + strconv.Itoa(owner.pid)
+	}
+	return [...]string{leaveAlone: "leave alone", undecided: "undecided", shared: "shared",
+		abandoned: "abandoned"}[v]
+}
+
+// WithoutCgroups makes a Keeper as where no cgroup is delegated.
+func WithoutCgroups() (*Keeper, error) {
+	k, err := NewKeeper(slog.Default())
+	if err == nil {
+		k.mu.Lock()
+		k.cgroups.close()
+		k.cgroups = nil
+		k.mu.Unlock()
+	}
+	return k, err
 }
 
 // Lingering makes a Keeper that gives what outlives its program a minute.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
-	"math/rand/v2"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -30,8 +29,9 @@ type Keeper struct {
 	// the main thread's children file; -1 if the kernel has none
 	childrenFD int
 	pidfds     bool
-	// tags of this Keeper's programs are above it; other Keepers use other ranges
+	// see newTagBase
 	tagBase uint64
+	cgroups *cgroups // nil: none
 	// see reapUnclaimed
 	unclaimedTimeout time.Duration
 	linger           time.Duration // see usualLinger
@@ -55,9 +55,6 @@ type Keeper struct {
 	freeWakers []int
 	// dead children in this process's session, and since when
 	unclaimed map[int]time.Time
-	// forks that are not yet in roots, by number
-	forks    map[uint64]bool
-	lastFork uint64
 }
 
 // NewKeeper makes this process a child subreaper and starts to reap adopted processes. It sets
@@ -68,12 +65,11 @@ func NewKeeper(log *slog.Logger) (*Keeper, error) {
 		log = slog.Default()
 	}
 	k := &Keeper{
-		log: log, pid: os.Getpid(), childrenFD: -1, tagBase: 1<<62 | uint64(rand.Uint32())<<30,
+		log: log, pid: os.Getpid(), childrenFD: -1, tagBase: newTagBase(),
 		unclaimedTimeout: time.Minute,
 		linger:           defaultLinger,
 		quit:             make(chan struct{}), done: make(chan struct{}),
 		runs: map[*run]struct{}{}, roots: map[int]*run{}, adopted: map[int]*adoptedProcess{},
-		forks:     map[uint64]bool{},
 		unclaimed: map[int]time.Time{},
 	}
 	if !current.CompareAndSwap(nil, k) {
@@ -88,6 +84,7 @@ func NewKeeper(log *slog.Logger) (*Keeper, error) {
 }
 
 func (k *Keeper) open() (err error) {
+	setCloseOnExec()
 	if k.sid, err = unix.Getsid(0); err != nil {
 		return fmt.Errorf("own session: %w", err)
 	}
@@ -108,8 +105,10 @@ func (k *Keeper) open() (err error) {
 		k.pidfds = true
 		unix.Close(fd)
 	}
+	if k.cgroups, err = openCgroups(); err != nil {
+		k.log.Debug("programs get no cgroups of their own", "error", err)
+	}
 	k.oom.open()
-	setCloseOnExec()
 	return nil
 }
 
@@ -140,7 +139,7 @@ func (k *Keeper) sweep() {
 		case <-tick.C:
 			k.mu.Lock()
 			k.updateAdopted(true)
-			k.killAbandoned(time.Now())
+			k.killAbandoned()
 			k.reapUnclaimed(time.Now())
 			k.mu.Unlock()
 			k.oom.sample(time.Now())

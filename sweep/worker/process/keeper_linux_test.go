@@ -176,7 +176,7 @@ func leftAtOnce() int {
 }
 
 func abandoned() int {
-	k, err := process.NewKeeper(nil)
+	k, err := process.WithoutCgroups()
 	if err != nil {
 		return fail(err)
 	}
@@ -233,7 +233,7 @@ func limits() int {
 		}
 		e := k.Run(context.Background(), spec)
 		if e.Cause == process.Exited {
-			return 0
+			return closed(k)
 		}
 		if e.Cause != process.BadHost || !errors.Is(e.Err, syscall.EMFILE) ||
 			!strings.Contains(e.Err.Error(), "descriptors") {

@@ -16,7 +16,9 @@ import (
 func (k *Keeper) KillAll() {
 	k.abandoned.Store(true)
 	k.closed.Store(true)
+	k.cgroups.kill()
 	killDescendants(k.pid, time.Now().Add(time.Second), func(int) bool { return true })
+	k.cgroups.remove()
 }
 
 // Close ends every running program as ErrKill does, kills all other descendants except those that
@@ -83,6 +85,7 @@ func (k *Keeper) release() {
 		}
 	}
 	k.oom.close()
+	k.cgroups.close()
 	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
 	current.CompareAndSwap(k, nil)
 }

@@ -21,12 +21,15 @@ var keeper *process.Keeper
 // helpers are programs that this test binary is when HELPER names one.
 var helpers = map[string]func() int{}
 
+// newKeeper makes the Keeper of tests and their helpers.
+var newKeeper = func() (*process.Keeper, error) { return process.NewKeeper(nil) }
+
 func TestMain(m *testing.M) {
 	if name := os.Getenv("HELPER"); name != "" {
 		os.Exit(helpers[name]())
 	}
 	var err error
-	if keeper, err = process.NewKeeper(nil); err != nil {
+	if keeper, err = newKeeper(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

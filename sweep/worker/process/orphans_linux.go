@@ -14,15 +14,20 @@ import (
 // KillOrphans sends SIGKILL to processes that an earlier run left behind with no live process to
 // end them: those of this user whose environment match accepts, and all their descendants. It
 // repeats this until none is left or ctx is done, and returns how many there were and, in the
-// latter case, the error of ctx. It never touches this process, its ancestors or kernel threads. A
+// latter case, the error of ctx. So do those that are still in a cgroup of an earlier run, whatever
+// their environment. It never touches this process, its ancestors or kernel threads. A
 // process that cleared or overwrote its environment is found only as a descendant of one that did
 // not. match is called from one goroutine.
 func KillOrphans(ctx context.Context, match func(environ []string) bool) (count int, err error) {
 	killed := map[int]uint64{} // when they were born
 	for {
+		left := killLeftCgroups()
 		all := snapshot()
+		for _, pid := range left {
+			killed[pid] = all[pid].startTicks
+		}
 		found := orphans(all, match)
-		if len(found) == 0 && !anyAlive(all, killed) {
+		if len(left)+len(found) == 0 && !anyAlive(all, killed) {
 			return len(killed), nil
 		}
 		for _, pid := range found {

@@ -33,6 +33,8 @@ func onGuardDeath() {
 
 // killLeftovers kills and reaps what a dead executor left to the guard.
 func killLeftovers() {
+	defer killLeftCgroups() // which are empty then
+	killLeftCgroups()
 	until := time.Now().Add(cleanupTimeout)
 	for {
 		alive := killDescendants(os.Getpid(), time.Now(), func(int) bool { return true })

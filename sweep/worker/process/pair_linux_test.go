@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -35,7 +36,7 @@ func executor() int {
 	// not cancelled: a late signal would end the process before its exit code
 	ctx := context.Background()
 	signals := process.Notify(ctx, syscall.SIGINT, syscall.SIGTERM)
-	k, err := process.NewKeeper(nil)
+	k, err := newKeeper()
 	if err != nil {
 		fmt.Println(err)
 		return 98
@@ -169,19 +170,38 @@ func TestExecutorKilled(t *testing.T) {
 	noneAlive(t, p.spec)
 }
 
-func TestBothKilled(t *testing.T) {
-	p := startPair(t, "daemon(stubborn)\nif os.fork() == 0: bare(0)\nnoted(2)\nprint('ready', flush=True)\nstubborn()")
-	if got := p.line(); got != "ready" {
-		t.Fatal(got)
-	}
-	guard := fmt.Sprint(p.guard.Process.Pid)
-	for _, signal := range []string{"-STOP", "-KILL"} {
-		if err := exec.Command("kill", signal, guard, p.executor).Run(); err != nil {
+// killBoth kills guard and executor such that neither sees the end of the other.
+func (p *pair) killBoth(t *testing.T) {
+	t.Helper()
+	pids := []string{fmt.Sprint(p.guard.Process.Pid), p.executor}
+	signal := func(name string) {
+		if err := exec.Command("kill", append([]string{name}, pids...)...).Run(); err != nil {
 			t.Fatal(err)
 		}
 	}
+	signal("-STOP")
+	within(t, soon, "all their threads stand", func() bool {
+		return !slices.ContainsFunc(pids, func(pid string) bool {
+			threads, _ := filepath.Glob("/proc/" + pid + "/task/*/stat")
+			return slices.ContainsFunc(threads, func(file string) bool {
+				stat, err := os.ReadFile(file)
+				state, ok := process.ParseStat(stat)
+				return err == nil && ok && state != 'T'
+			})
+		})
+	})
+	signal("-KILL")
 	_ = p.guard.Wait()
 	within(t, soon, "executor gone", func() bool { return !alive(p.executor) })
+}
+
+func TestBothKilled(t *testing.T) {
+	p := startPair(t, "daemon(stubborn)\nif os.fork() == 0: bare(0)\nnoted(2)\n"+
+		"print('ready', flush=True)\nstubborn()")
+	if got := p.line(); got != "ready" {
+		t.Fatal(got)
+	}
+	p.killBoth(t)
 	match := func(env []string) bool { return slices.Contains(env, p.spec.Marks[0]) }
 	if left := process.Orphans(match); len(left) < 2 {
 		t.Errorf("only %v survived, a weak test", left)

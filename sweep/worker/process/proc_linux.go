@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"strconv"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -99,6 +100,23 @@ func environOf(pid int) []string {
 		}
 	}
 	return env
+}
+
+// settledEnviron returns the environment of a process as environOf does. While a process executes
+// another program, first its command line and then its environment are empty; settledEnviron waits
+// for the end of that, until the deadline at most.
+func settledEnviron(pid int, deadline time.Time) []string {
+	for settled := false; ; {
+		hasCommand := len(readProc(pid, "cmdline", make([]byte, 1))) > 0
+		if env := environOf(pid); len(env) > 0 || settled {
+			return env
+		}
+		if p, ok := statOf(pid); !ok || p.state == 'Z' || !time.Now().Before(deadline) {
+			return nil
+		}
+		settled = hasCommand // the kernel sets the environment some instructions later
+		time.Sleep(100 * time.Microsecond)
+	}
 }
 
 // snapshot returns all visible processes. It is not atomic: a process, or its parent, may be

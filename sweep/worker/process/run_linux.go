@@ -32,11 +32,9 @@ type run struct {
 	output    pump
 	ending
 
-	// 0 before the program runs. Written under Keeper.mu
-	pid int
-	// clock ticks since boot, not after its start. Under Keeper.mu
-	startTicks uint64
-	tag        uint64 // see setTag
+	// Written under Keeper.mu
+	program
+	group *cgroup // nil: none
 }
 
 // Run starts a program and returns when it and all processes that came from it have ended, or
@@ -59,7 +57,8 @@ func (k *Keeper) run(ctx context.Context, spec Spec) Exit {
 	if problem != nil {
 		return *problem
 	}
-	r := &run{k: k, spec: &spec, pidfd: -1, waker: -1, exit: Exit{Code: -1}}
+	r := &run{k: k, spec: &spec, pidfd: -1, waker: -1, exit: Exit{Code: -1},
+		program: program{marks: spec.Marks}}
 	if err := k.enter(r); err != nil {
 		return badHost(spec.Argv[0], err)
 	}
@@ -87,7 +86,11 @@ func (k *Keeper) enter(r *run) (err error) {
 	} else if r.waker, err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK); err != nil {
 		return err
 	}
+	if r.group = k.cgroups.take(); r.group != nil {
+		r.cgroup = r.group.path
+	}
 	k.active.Add(1)
+	r.tag = k.newTag()
 	k.runs[r] = struct{}{}
 	return nil
 }
@@ -109,6 +112,7 @@ func (k *Keeper) leave(r *run) {
 		k.freeWakers = append(k.freeWakers, r.waker)
 	}
 	k.mu.Unlock()
+	k.cgroups.put(r.group)
 	k.active.Done()
 }
 
@@ -127,8 +131,16 @@ func (r *run) start(file string) (problem *Exit) {
 	if r.k.pidfds {
 		attr.Sys.PidFD = &r.pidfd
 	}
+	if r.group != nil {
+		attr.Sys.UseCgroupFD, attr.Sys.CgroupFD = true, r.group.fd
+	}
 	for try := 0; ; try++ {
 		err = r.fork(file, attr)
+		if r.group != nil && hasLostCgroup(err) {
+			r.group.close()
+			r.group, attr.Sys.UseCgroupFD = nil, false
+			continue
+		}
 		// Another fork of this process may hold a file open that was written a moment ago:
 		// go.dev/issue/22315.
 		if !errors.Is(err, syscall.ETXTBSY) || try == 8 {
@@ -155,10 +167,7 @@ func (r *run) fork(file string, attr *syscall.ProcAttr) error {
 		k.mu.Unlock()
 		return ErrClosed
 	}
-	k.lastFork++
-	number := k.lastFork
-	k.forks[number] = true
-	r.startTicks, r.tag = ticksSinceBoot(), k.tagBase+number
+	r.startTicks = ticksSinceBoot()
 	k.mu.Unlock()
 
 	r.exit.Started = time.Now()
@@ -166,7 +175,6 @@ func (r *run) fork(file string, attr *syscall.ProcAttr) error {
 
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	delete(k.forks, number)
 	if err == nil {
 		r.pid = pid
 		k.roots[pid] = r

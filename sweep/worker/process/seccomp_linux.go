@@ -8,13 +8,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// prlimit64 is the number of prlimit(2) for one kind of program. The filter has to know all of
-// them: a machine with 64 bits also runs programs with 32, whose calls have other numbers.
-var prlimit64 = []struct{ arch, number uint32 }{
-	{unix.AUDIT_ARCH_X86_64, 302}, // those of x32 have one more bit, which the filter ignores
-	{unix.AUDIT_ARCH_I386, 340},
-	{unix.AUDIT_ARCH_AARCH64, 261},
-	{unix.AUDIT_ARCH_ARM, 369},
+// limitCalls are the numbers of prlimit(2) and setrlimit(2) for one kind of program. The filter has
+// to know all of them: a machine with 64 bits also runs programs with 32, whose calls have other
+// numbers.
+var limitCalls = []struct{ arch, prlimit64, setrlimit uint32 }{
+	{unix.AUDIT_ARCH_X86_64, 302, 160}, // those of x32 have one more bit, which the filter ignores
+	{unix.AUDIT_ARCH_I386, 340, 75},
+	{unix.AUDIT_ARCH_AARCH64, 261, 164},
+	{unix.AUDIT_ARCH_ARM, 369, 75},
 }
 
 // Offsets in what a filter sees of a call, struct seccomp_data of seccomp(2). All these
@@ -26,31 +27,37 @@ const (
 	x32Bit     = 1 << 30
 )
 
-// limitsFilter returns a filter that refuses to set limits of another process (EPERM). Reading
-// them, and setting one's own as process 0, as setrlimit(3) does, is allowed. A filter cannot tell
-// a program's own number from another's.
+// limitsFilter returns a filter that refuses to set limits of another process, and the tag of any
+// (EPERM). Reading them, and setting one's own others as process 0, as setrlimit(3) does, is
+// allowed. A filter cannot tell a program's own number from another's.
 func limitsFilter() (f []unix.SockFilter) {
 	const (
 		load  = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS
 		equal = unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K
 		mask  = unix.BPF_ALU | unix.BPF_AND | unix.BPF_K
 		end   = unix.BPF_RET | unix.BPF_K
-		pid   = callArgs
+		first = callArgs // of setrlimit: which limit; of prlimit64: the process
+		which = callArgs + 8
 		limit = callArgs + 2*8 // pointer to the new limit
 	)
-	for _, call := range prlimit64 {
+	for _, call := range limitCalls {
 		f = append(f,
 			unix.SockFilter{Code: load, K: callArch},
-			unix.SockFilter{Code: equal, K: call.arch, Jf: 11}, // to the next architecture
+			unix.SockFilter{Code: equal, K: call.arch, Jf: 16}, // to the next architecture
 			unix.SockFilter{Code: load, K: callNumber},
 			unix.SockFilter{Code: mask, K: ^uint32(x32Bit)},
-			unix.SockFilter{Code: equal, K: call.number, Jf: 6}, // to the one that allows
-			unix.SockFilter{Code: load, K: pid},
-			unix.SockFilter{Code: equal, K: 0, Jt: 4},
+			unix.SockFilter{Code: equal, K: call.setrlimit, Jf: 2},
+			unix.SockFilter{Code: load, K: first},
+			unix.SockFilter{Code: equal, K: tagLimit, Jt: 10, Jf: 9}, // it refuses, or allows
+			unix.SockFilter{Code: equal, K: call.prlimit64, Jf: 8},   // to the one that allows
 			unix.SockFilter{Code: load, K: limit},
-			unix.SockFilter{Code: equal, K: 0, Jf: 3}, // to the one that refuses
+			unix.SockFilter{Code: equal, K: 0, Jf: 2}, // past the other half
 			unix.SockFilter{Code: load, K: limit + 4},
-			unix.SockFilter{Code: equal, K: 0, Jf: 1},
+			unix.SockFilter{Code: equal, K: 0, Jt: 4}, // to the one that allows: it reads
+			unix.SockFilter{Code: load, K: first},
+			unix.SockFilter{Code: equal, K: 0, Jf: 3}, // to the one that refuses
+			unix.SockFilter{Code: load, K: which},
+			unix.SockFilter{Code: equal, K: tagLimit, Jt: 1},
 			unix.SockFilter{Code: end, K: unix.SECCOMP_RET_ALLOW},
 			unix.SockFilter{Code: end, K: unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)})
 	}

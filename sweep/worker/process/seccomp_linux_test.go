@@ -58,41 +58,60 @@ func verdict(t *testing.T, filter []unix.SockFilter, arch, number uint32, args [
 func TestWhichLimitsTheFilterRefuses(t *testing.T) {
 	t.Parallel()
 	filter := process.LimitsFilter()
-	kinds := map[string]struct{ arch, number uint32 }{
-		"amd64": {unix.AUDIT_ARCH_X86_64, 302}, "x32": {unix.AUDIT_ARCH_X86_64, 1<<30 | 302},
-		"i386": {unix.AUDIT_ARCH_I386, 340}, "arm64": {unix.AUDIT_ARCH_AARCH64, 261},
-		"arm": {unix.AUDIT_ARCH_ARM, 369},
+	kinds := map[string]struct{ arch, prlimit64, setrlimit uint32 }{
+		"amd64": {unix.AUDIT_ARCH_X86_64, 302, 160},
+		"x32":   {unix.AUDIT_ARCH_X86_64, 1<<30 | 302, 1<<30 | 160},
+		"i386":  {unix.AUDIT_ARCH_I386, 340, 75}, "arm64": {unix.AUDIT_ARCH_AARCH64, 261, 164},
+		"arm": {unix.AUDIT_ARCH_ARM, 369, 75},
 	}
-	if native := kinds[runtime.GOARCH]; native.number != unix.SYS_PRLIMIT64 {
-		t.Errorf("prlimit64 is %d here", unix.SYS_PRLIMIT64)
+	if native := kinds[runtime.GOARCH]; native.prlimit64 != unix.SYS_PRLIMIT64 ||
+		native.setrlimit != unix.SYS_SETRLIMIT {
+		t.Errorf("prlimit64 is %d and setrlimit %d here", unix.SYS_PRLIMIT64, unix.SYS_SETRLIMIT)
 	}
+	const set = 1 << 20 // an address
 	for name, k := range kinds {
 		for _, c := range []struct {
-			what       string
-			pid, limit uint64
-			refused    bool
+			what    string
+			number  uint32
+			args    [3]uint64
+			refused bool
 		}{
-			{"set one's own", 0, 1 << 20, false},
-			{"set another's", 7, 1 << 20, true},
-			{"set another's, with an address that has no low half", 7, 1 << 32, true},
-			{"read another's", 7, 0, false},
-			{"set that of no process", 1<<32 - 1, 1 << 20, true},
-			{"set one's own, as the kernel takes half of the number", 1 << 32, 1 << 20, false},
+			{"set one's own", k.prlimit64, [3]uint64{0, 4, set}, false},
+			{"set another's", k.prlimit64, [3]uint64{7, 4, set}, true},
+			{"set another's, with an address that has no low half", k.prlimit64,
+				[3]uint64{7, 4, 1 << 32}, true},
+			{"read another's", k.prlimit64, [3]uint64{7, 4, 0}, false},
+			{"set that of no process", k.prlimit64, [3]uint64{1<<32 - 1, 4, set}, true},
+			{"set one's own, as the kernel takes half of the number", k.prlimit64,
+				[3]uint64{1 << 32, 4, set}, false},
+			{"set the tag", k.prlimit64, [3]uint64{0, 10, set}, true},
+			{"set the tag, with an address that has no low half", k.prlimit64,
+				[3]uint64{0, 10, 1 << 32}, true},
+			{"set the tag, as the kernel takes half of the number", k.prlimit64,
+				[3]uint64{0, 1<<32 | 10, set}, true},
+			{"set another's tag", k.prlimit64, [3]uint64{7, 10, set}, true},
+			{"read the tag", k.prlimit64, [3]uint64{0, 10, 0}, false},
+			{"read another's tag", k.prlimit64, [3]uint64{7, 10, 0}, false},
+			{"set one's own by setrlimit", k.setrlimit, [3]uint64{7, set}, false},
+			{"set the tag by setrlimit", k.setrlimit, [3]uint64{10, set}, true},
+			{"set the tag by setrlimit, with half of the number", k.setrlimit,
+				[3]uint64{1<<32 | 10, set}, true},
 		} {
 			want := uint32(unix.SECCOMP_RET_ALLOW)
 			if c.refused {
 				want = unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)
 			}
-			got := verdict(t, filter, k.arch, k.number, [6]uint64{c.pid, 4, c.limit, 0})
+			got := verdict(t, filter, k.arch, c.number, [6]uint64{c.args[0], c.args[1], c.args[2]})
 			if got != want {
 				t.Errorf("%s, %s: %#x, not %#x", name, c.what, got, want)
 			}
 		}
 		for other := range uint32(500) {
-			if other == k.number&^(1<<30) {
+			other |= k.prlimit64 & (1 << 30)
+			if other == k.prlimit64 || other == k.setrlimit {
 				continue
 			}
-			got := verdict(t, filter, k.arch, k.number&(1<<30)|other, [6]uint64{7, 4, 1 << 20, 0})
+			got := verdict(t, filter, k.arch, other, [6]uint64{10, 10, set})
 			if got != unix.SECCOMP_RET_ALLOW {
 				t.Errorf("%s, call %d: %#x", name, other, got)
 			}

@@ -49,18 +49,26 @@ func (r *run) terminate() {
 }
 
 // kill sends SIGKILL to every process of the run. If a tree forks faster than /proc can be walked,
-// its heads are killed, the children of this process: listing those takes microseconds.
+// its cgroup is killed, and its heads, the children of this process: listing those takes
+// microseconds.
 func (r *run) kill() {
 	members := r.members()
-	if len(r.inGroup(members)) > 0 {
+	group := r.inGroup(members)
+	if len(group) > 0 {
 		_ = unix.Kill(-r.pid, unix.SIGKILL)
 	}
 	for _, pid := range members {
+		if group[pid] { // it may be dead and reaped by now
+			r.countOutlived(pid)
+		}
 		r.send(pid, unix.SIGKILL)
+	}
+	if r.group != nil {
+		r.group.kill()
 	}
 	killed := map[int]bool{}
 	for range 100 {
-		heads, _ := r.k.remaining(r, false)
+		heads := r.k.remaining(r, false)
 		heads = slices.DeleteFunc(heads, func(pid int) bool { return killed[pid] })
 		if len(heads) == 0 {
 			return

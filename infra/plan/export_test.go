@@ -1,0 +1,24 @@
+package plan
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Detail prints the plan with what every step waits for.
+func (p Plan) Detail(w io.Writer) error {
+	for _, s := range p.Steps {
+		if _, err := fmt.Fprintf(w, "%-28s %s\n", s.ID, s.Title); err != nil {
+			return err
+		}
+		if len(s.Needs) == 0 {
+			continue
+		}
+		after := strings.Join(s.Needs, ", ")
+		if _, err := fmt.Fprintf(w, "%-28s   after %s\n", "", after); err != nil {
+			return err
+		}
+	}
+	return nil
+}

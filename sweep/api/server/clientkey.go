@@ -1,0 +1,32 @@
+package server
+
+import (
+	"net/http"
+
+	"mlframework/sweep/api"
+)
+
+// longestKey bounds a client key, in bytes.
+const longestKey = 128
+
+// clientKey returns the key under which a write may be repeated; "": there is none.
+func clientKey(r *http.Request) (string, error) {
+	all := r.Header.Values(api.KeyHeader)
+	if len(all) == 0 {
+		return "", nil
+	}
+	key := all[0]
+	if len(all) > 1 || key == "" {
+		return "", api.Wrong(api.KeyHeader, "there has to be one client key, or no header for it")
+	}
+	if len(key) > longestKey {
+		return "", api.Wrong(api.KeyHeader, "the client key is longer than 128 bytes")
+	}
+	for _, b := range []byte(key) {
+		if b <= ' ' || b > '~' {
+			return "", api.Wrong(api.KeyHeader,
+				"the client key has other characters than letters, digits and punctuation")
+		}
+	}
+	return key, nil
+}

@@ -1,0 +1,78 @@
+package server
+
+import (
+	"context"
+	"net/http"
+
+	"mlframework/sweep/api"
+	"mlframework/sweep/human"
+)
+
+// usualDeadLetters is how many dead letters are listed where nothing else is asked for, and
+// mostDeadLetters how many
+// at most.
+const (
+	usualDeadLetters = 20
+	mostDeadLetters  = 1000
+)
+
+// depths are what waits on the broker; nil when that cannot be asked now.
+func (s *Server) depths(r *http.Request) []api.Depth {
+	ctx, cancel := context.WithTimeout(r.Context(), readyTime)
+	defer cancel()
+	all, err := s.o.Master.Depths(ctx)
+	if err != nil {
+		return nil
+	}
+	depths := []api.Depth{}
+	for _, d := range all {
+		depths = append(depths, api.Depth(d))
+	}
+	return depths
+}
+
+func (s *Server) listDead(w http.ResponseWriter, r *http.Request) error {
+	limit, err := number(r.URL.Query(), "limit")
+	if err != nil {
+		return err
+	}
+	if limit == 0 {
+		limit = usualDeadLetters
+	}
+	ctx, cancel := brief(r)
+	defer cancel()
+	count, newest, err := s.o.Master.DeadLetters(ctx, int(min(limit, mostDeadLetters)))
+	if err != nil {
+		return err
+	}
+	shown := api.DeadLetters{Count: count, Letters: []api.DeadLetter{}}
+	for _, l := range newest {
+		shown.Letters = append(shown.Letters, api.DeadLetter{ID: l.ID, From: human.Visible(l.Queue),
+			Reason: human.Visible(l.Reason), Time: moment(l.Time),
+			Bytes: l.Size, Preview: human.Visible(string(l.Body))})
+	}
+	answer(w, http.StatusOK, shown)
+	return nil
+}
+
+func (s *Server) requeue(w http.ResponseWriter, r *http.Request) error {
+	ctx, cancel := brief(r)
+	defer cancel()
+	requeued, left, err := s.o.Master.Requeue(ctx, r.PathValue("letter"))
+	if err != nil {
+		return err
+	}
+	answer(w, http.StatusOK, api.DeadLetterOutcome{Requeued: requeued, Left: left})
+	return nil
+}
+
+func (s *Server) drop(w http.ResponseWriter, r *http.Request) error {
+	ctx, cancel := brief(r)
+	defer cancel()
+	n, err := s.o.Master.Drop(ctx, r.PathValue("letter"))
+	if err != nil {
+		return err
+	}
+	answer(w, http.StatusOK, api.DeadLetterOutcome{Dropped: n})
+	return nil
+}

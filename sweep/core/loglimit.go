@@ -1,0 +1,38 @@
+package core
+
+import (
+	"log/slog"
+	"time"
+)
+
+// mostLogLines bounds the lines of the log that messages of one worker cause in a minute: it may
+// repeat whatever leads to one as fast as it speaks.
+const mostLogLines = 60
+
+// logLimit is how many lines a worker caused in a minute.
+type logLimit struct {
+	since time.Time
+	lines int
+}
+
+// logOf adds a line to the log that a message of a worker caused; nil: of one that is not known.
+func (c *Core) logOf(w *worker, level slog.Level, text string, args ...any) {
+	l := &c.strangers
+	if w != nil {
+		l = &w.lines
+	}
+	if since := c.now.Sub(l.since); since < 0 || since >= time.Minute {
+		*l = logLimit{since: c.now}
+	}
+	l.lines++
+	switch {
+	case l.lines < mostLogLines:
+		c.log(level, text, args...)
+	case l.lines == mostLogLines:
+		name := "not known"
+		if w != nil {
+			name = w.record.Name
+		}
+		c.log(slog.LevelWarn, "more about a worker is not logged in this minute", "worker", name)
+	}
+}

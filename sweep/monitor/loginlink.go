@@ -1,0 +1,110 @@
+package monitor
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	"mlframework/sweep/core"
+)
+
+// LinkLife is how long a login link works.
+const LinkLife = 5 * time.Minute
+
+// linkFolder has one file for each login link that was not used yet, named by a hash of its code.
+// Who removes the file has used the link: so it works once, also when two browsers try at the same
+// moment or the monitor was started again.
+const linkFolder = "links"
+
+// loginLink is the content of a link's file.
+type loginLink struct {
+	Role    Role      `json:"role"`
+	Expires time.Time `json:"expires"`
+}
+
+// Link makes a login link for the monitor with a state folder, which need not run yet: it works
+// once, for LinkLife. Base is the monitor's address as the browser has it, with its prefix:
+// "http://127.0.0.1:5555/".
+func Link(state, base string, role Role, now time.Time) (string, error) {
+	at, err := url.Parse(base)
+	if err != nil || at.Host == "" || at.Scheme != "http" && at.Scheme != "https" ||
+		at.RawQuery != "" || at.Fragment != "" || at.User != nil {
+		return "",
+			fmt.Errorf(
+				"%q is no address of a monitor: write http://HOST:PORT/, and the prefix if it "+
+					"has one", base)
+	}
+	folder := filepath.Join(state, linkFolder)
+	if _, err := os.Stat(filepath.Join(state, tokenFiles[Operator])); err != nil {
+		return "", fmt.Errorf("%s is not the state folder of a monitor that was started: %w", state,
+			err)
+	}
+	if err := removeExpiredLinks(folder, now); err != nil {
+		return "", err
+	}
+	code := rand.Text()
+	text, err := json.Marshal(loginLink{role, now.Add(LinkLife).UTC()})
+	if err != nil {
+		return "", err
+	}
+	if err := os.WriteFile(linkFile(state, code), text, 0o600); err != nil {
+		return "", fmt.Errorf("make a login link: %w", err)
+	}
+	uid := os.Getuid()
+	made := core.AuditEntry{Time: now, UID: &uid, Action: "link", Detail: "role=" + role.String(),
+		Outcome: core.AuditDone}
+	if err := appendEntry(filepath.Join(state, acceptedFile), made); err != nil {
+		return "", errors.Join(err, os.Remove(linkFile(state, code)))
+	}
+	at = at.JoinPath("login")
+	at.RawQuery = url.Values{"code": {code}}.Encode()
+	return at.String(), nil
+}
+
+func linkFile(state, code string) string {
+	sum := sha256.Sum256([]byte(code))
+	return filepath.Join(state, linkFolder, hex.EncodeToString(sum[:]))
+}
+
+// removeExpiredLinks removes links that nobody used in time.
+func removeExpiredLinks(folder string, now time.Time) error {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return fmt.Errorf("make a login link: %w", err)
+	}
+	for _, e := range entries {
+		info, err := e.Info()
+		if err == nil && now.Sub(info.ModTime()) > 2*LinkLife {
+			err = os.Remove(filepath.Join(folder, e.Name()))
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("make a login link: %w", err)
+		}
+	}
+	return nil
+}
+
+// redeemLink takes a link's code, which works once; Nobody: it does not work, or not any more.
+func (k tokens) redeemLink(code string, now time.Time) Role {
+	if !codeShape.MatchString(code) {
+		return Nobody
+	}
+	path := linkFile(k.state, code)
+	text, err := os.ReadFile(path)
+	if err != nil || os.Remove(path) != nil {
+		return Nobody
+	}
+	var p loginLink
+	if json.Unmarshal(text, &p) != nil || now.After(p.Expires) || tokenFiles[p.Role] == "" {
+		return Nobody
+	}
+	return p.Role
+}

@@ -1,0 +1,103 @@
+package monitor
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// tokenFiles are the files of the tokens in the state folder, by role. Whoever has the text in one
+// may log in so.
+var tokenFiles = map[Role]string{Operator: "token", Viewer: "viewer-token"}
+
+// shortestToken is how many characters a token has at least: those of a made one. Wrong tries are
+// not limited.
+const shortestToken = 26
+
+// tokens are what opens a monitor.
+type tokens struct {
+	state  string
+	tokens map[Role]string
+	forms  [32]byte // of this process: what login forms are signed with
+}
+
+// openTokens reads the tokens, and makes those that are not there.
+func openTokens(state string) (tokens, error) {
+	k := tokens{state: state, tokens: map[Role]string{}}
+	if err := os.MkdirAll(filepath.Join(state, linkFolder), 0o700); err != nil {
+		return k, fmt.Errorf("make the monitor's state folder: %w", err)
+	}
+	_, _ = rand.Read(k.forms[:]) // it never fails
+	for role, name := range tokenFiles {
+		token, err := openToken(filepath.Join(state, name))
+		if err != nil {
+			return k, err
+		}
+		k.tokens[role] = token
+	}
+	if equalSecrets(k.tokens[Viewer], k.tokens[Operator]) {
+		return k,
+			fmt.Errorf(
+				"the monitor's tokens in %s are the same; remove one of the files, and it is "+
+					"made anew", state)
+	}
+	return k, nil
+}
+
+// openToken reads a token that only its owner may read, or makes it.
+func openToken(path string) (string, error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err == nil {
+		_, err = f.WriteString(rand.Text() + "\n") // 130 bits
+		if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+			return "", errors.Join(fmt.Errorf("make the monitor's token: %w", err), os.Remove(path))
+		}
+	} else if !errors.Is(err, fs.ErrExist) {
+		return "", fmt.Errorf("make the monitor's token: %w", err)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", err
+	}
+	if mode := info.Mode(); !mode.IsRegular() || mode.Perm()&0o077 != 0 {
+		return "",
+			fmt.Errorf(
+				"the monitor's token %s is not for its owner alone (%s): chmod 600 it, or remove "+
+					"it and it is made anew", path, mode)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return "", err
+	}
+	token := strings.TrimSpace(string(text))
+	if len(token) < shortestToken {
+		return "",
+			fmt.Errorf(
+				"the monitor's token %s has less than %d characters: remove it and it is made "+
+					"anew, or write a longer one", path, shortestToken)
+	}
+	return token, nil
+}
+
+// role returns whose token this is. Every token is compared, whichever it is.
+func (k tokens) role(token string) Role {
+	found := Nobody
+	for role, have := range k.tokens {
+		if equalSecrets(token, have) {
+			found = role
+		}
+	}
+	return found
+}
+
+// name tells the cookies of this monitor from those of others, and says nothing about its tokens.
+func (k tokens) name() string {
+	sum := sha256.Sum256([]byte("the name of cookies: " + k.tokens[Operator]))
+	return hex.EncodeToString(sum[:4])
+}

@@ -1,0 +1,81 @@
+package memory
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"mlframework/sweep/queue"
+	"mlframework/sweep/task"
+)
+
+// Names of queues, as on a broker.
+const (
+	tasksPrefix = "tasks."
+	eventsQueue = "events"
+)
+
+// AddDeadLetter adds a dead letter: a batch as JSON, from tasks.WORKER, or several events, from
+// events.
+func (q *Queue) AddDeadLetter(from string, body []byte, reason string) {
+	q.dead.put(task.DeadLetter{ID: strconv.FormatInt(q.deadCount.Add(1), 10), Queue: from,
+		Reason: reason, Time: time.Now().UTC(), Size: len(body), Body: body})
+}
+
+// DeadLetters implements queue.Hub.
+func (q *Queue) DeadLetters(ctx context.Context) <-chan queue.Delivery[task.DeadLetter] {
+	return deliver(ctx, &q.dead, math.MaxInt, &q.outage)
+}
+
+// Requeue implements queue.Hub.
+func (q *Queue) Requeue(_ context.Context, l *task.DeadLetter) (bool, error) {
+	if q.outage.on() {
+		return false, queue.ErrAway
+	}
+	if len(l.Body) < l.Size || !q.exists(l.Queue) {
+		return false, nil
+	}
+	var b task.Batch
+	var events []task.Event
+	var err error
+	if l.Queue == eventsQueue {
+		err = json.Unmarshal(l.Body, &events)
+	} else {
+		err = json.Unmarshal(l.Body, &b)
+	}
+	switch {
+	case err != nil:
+		q.AddDeadLetter(l.Queue, l.Body, err.Error())
+	case l.Queue == eventsQueue:
+		q.events.put(events...)
+	default:
+		q.port(strings.TrimPrefix(l.Queue, tasksPrefix)).tasks.put(b)
+	}
+	return true, nil
+}
+
+// exists reports whether a queue exists whose messages can be requeued.
+func (q *Queue) exists(name string) bool {
+	worker, ok := strings.CutPrefix(name, tasksPrefix)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return name == eventsQueue || ok && q.ports[worker] != nil && !q.ports[worker].removed
+}
+
+// Depths implements queue.Hub.
+func (q *Queue) Depths(_ context.Context, workers ...string) (all []queue.Depth, err error) {
+	if q.outage.on() {
+		return nil, queue.ErrAway
+	}
+	for _, w := range workers {
+		if name := tasksPrefix + w; q.exists(name) {
+			all = append(all, queue.Depth{Queue: name, Messages: q.port(w).tasks.count()})
+		}
+	}
+	return append(all, queue.Depth{Queue: eventsQueue, Messages: q.events.count()},
+		queue.Depth{Queue: "heartbeats", Messages: q.heartbeats.count()},
+		queue.Depth{Queue: "dead", Messages: q.dead.count()}), nil
+}

@@ -1,0 +1,113 @@
+package task_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mlframework/sweep/task"
+)
+
+// mostBytes is the longest batch that these tests read.
+const mostBytes = 16 << 20
+
+// trusted lets every event through.
+func trusted(*task.Event) error { return nil }
+
+func TestEventsAreSplitAndStayInOrder(t *testing.T) {
+	t.Parallel()
+	for _, most := range []int{1, 300, 1000, 1 << 20} {
+		var sent, came []task.Event
+		for n := range 50 {
+			sent = append(sent, task.Event{Version: task.Version, Kind: task.ClaimedEvent, Index: int64(n)})
+		}
+		bodies, err := task.EncodeAll("an event", sent, most, 1<<20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, body := range bodies {
+			events, err := task.DecodeEvents(body, trusted)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(body) > most && len(events) > 1 {
+				t.Errorf("%d events make a message of %d bytes; want %d at most", len(events), len(body), most)
+			}
+			came = append(came, events...)
+		}
+		if diff := cmp.Diff(sent, came); diff != "" {
+			t.Errorf("split at %d bytes they differ (-sent +came):\n%s", most, diff)
+		}
+	}
+}
+
+func TestWhatCannotBeReadIsRefusedWithTheReason(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]string{
+		"": "not what is expected", "{": "not what is expected", "null": "no array", `{"version":1}`: "no array", `[{"version":1},7]`: "not what is expected",
+		`[{"version":1,"kind":7}]`:               "not what is expected",
+		`[{"version":9},{"version":1,"kind":7}]`: "not what is expected",
+		`[{"version":"2"}]`:                      "not what is expected",
+		"[]7":                                    "something follows", "[": "not what is expected",
+		`[{"version":1},`: "not what is expected", `[{"version":1}`: "not what is expected",
+	} {
+		events, err := task.DecodeEvents([]byte(body), trusted)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("events %.30q: %v, %v; want %q", body, events, err, want)
+		}
+	}
+	for body, want := range map[string]string{
+		"": "not what is expected", "[]": "not what is expected", `{"version":"2"}`: "not what is expected", `{"version":1,"sweep":7}`: "not what is expected", strings.Repeat(" ", mostBytes+1): "at most",
+	} {
+		b, err := task.DecodeBatch([]byte(body), mostBytes)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("batch %.30q: %v, %v; want %q", body, b, err, want)
+		}
+	}
+}
+
+// What is newer is read as far as all versions agree, whatever became of the rest.
+func TestOfWhatIsNewerTheOutlineIsRead(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]task.Batch{
+		`{"version":9}`: {Version: 9},
+		`{"version":9,"sweep":"a-1","recipe":{"revision":"r"},"attempts":[{"index":4,"number":2,"args":["x"]}]}`:      {Version: 9, Sweep: "a-1", Attempts: []task.Attempt{{Index: 4, Number: 2}}},
+		`{"recipe":7,"sweep":"a-1","attempts":[{"index":4,"number":2,"args":{}},{"index":5,"number":1}],"version":9}`: {Version: 9, Sweep: "a-1", Attempts: []task.Attempt{{Index: 4, Number: 2}, {Index: 5, Number: 1}}},
+		`{"version":9,"sweep":7}`: {Version: 9},
+	} {
+		got, err := task.DecodeBatch([]byte(body), mostBytes)
+		if diff := cmp.Diff([]task.Batch{want}, got); diff != "" || err != nil {
+			t.Errorf("%s: %v (-want +got):\n%s", body, err, diff)
+		}
+	}
+	got, err := task.DecodeEvents([]byte(`[{"version":1,"kind":"joined"},{"version":9,"kind":"ended","worker":"w1","sweep":"a-1","index":3,"attempt":2,"time":"now","outcome":[]}]`), trusted)
+	want := []task.Event{{Version: 1, Kind: task.JoinedEvent}, {Version: 9, Kind: task.EndedEvent, Worker: "w1", Sweep: "a-1", Index: 3, Attempt: 2}}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	for _, v := range []any{task.Batch{Version: 1, Sweep: "a-1", Attempts: []task.Attempt{{Index: 1}}}, []task.Event{{Version: 1}}, []task.Event{{Version: 2}}} {
+		body, err := json.Marshal(v)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(body)
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		batches, err := task.DecodeBatch(body, mostBytes)
+		if err == nil && (len(batches) != 1 ||
+			batches[0].Version > task.Newest && len(batches[0].Recipe.Command) > 0) {
+			t.Errorf("read %+v", batches)
+		}
+		events, err := task.DecodeEvents(body, trusted)
+		for _, e := range events {
+			if err != nil || e.Version > task.Newest && (e.Outcome != nil || e.Beat != nil) {
+				t.Errorf("read %+v with %v", e, err)
+			}
+		}
+	})
+}
