@@ -18,7 +18,6 @@ type Place struct {
 	Folder  string                   // on hosts, relative to the home folder unless absolute
 	Master  string                   // name of its host
 	Targets map[string]remote.Target // of the hosts that are known here
-	Group   string
 	Sweepd  func(arch string) string // hash of the program that belongs to this one; "" where it is not known
 }
 

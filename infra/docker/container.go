@@ -20,19 +20,12 @@ type Container struct {
 	Name     string
 	Hash     string // of the Spec; "" when it was not made by this package
 	Labels   map[string]string
-	Image    string // as it was asked for
-	ImageID  string
-	State    string // "created", "running", "paused", "restarting", "removing", "exited", "dead"
-	Started  time.Time
-	Ended    time.Time // both are zero before the first time
+	Image    string    // as it was asked for
+	State    string    // "created", "running", "paused", "restarting", "removing", "exited", "dead"
+	Started  time.Time // zero before the first time
 	Exit     int       // exit code of the last end
-	OOM      bool      // it was killed for want of memory
-	Error    string    // why the last start failed
 	Restarts int       // by its restart policy
-	Health   string    // "starting", "healthy", "unhealthy"; "" without a check
 	Ports    []Port    // as published; only while it runs
-	Mounts   []Mount   // of a tmpfs only where it is
-	Networks []string  // sorted
 }
 
 // Running tells whether its program runs; one that is paused counts.
@@ -86,29 +79,15 @@ func labelled(labels map[string]string) filters.Args {
 
 func found(raw container.InspectResponse) Container {
 	c := Container{
-		ID: raw.ID, Name: strings.TrimPrefix(raw.Name, "/"), ImageID: raw.Image, Restarts: raw.RestartCount,
+		ID: raw.ID, Name: strings.TrimPrefix(raw.Name, "/"), Restarts: raw.RestartCount,
 		Labels: raw.Config.Labels, Hash: raw.Config.Labels[HashLabel], Image: raw.Config.Image,
 	}
 	if s := raw.State; s != nil {
-		c.State, c.Exit, c.OOM, c.Error = s.Status, s.ExitCode, s.OOMKilled, s.Error
-		c.Started, c.Ended = moment(s.StartedAt), moment(s.FinishedAt)
-		if s.Health != nil && s.Health.Status != container.NoHealthcheck {
-			c.Health = s.Health.Status
-		}
+		c.State, c.Exit, c.Started = s.Status, s.ExitCode, moment(s.StartedAt)
 	}
 	if n := raw.NetworkSettings; n != nil {
 		c.Ports = published(n.Ports)
-		c.Networks = slices.Sorted(maps.Keys(n.Networks))
 	}
-	for _, m := range raw.Mounts {
-		c.Mounts = append(c.Mounts, mounted(m))
-	}
-	if raw.HostConfig != nil {
-		for at := range raw.HostConfig.Tmpfs {
-			c.Mounts = append(c.Mounts, Mount{At: at, Tmpfs: &Tmpfs{}})
-		}
-	}
-	slices.SortFunc(c.Mounts, func(a, b Mount) int { return strings.Compare(a.At, b.At) })
 	return c
 }
 
@@ -119,19 +98,6 @@ func moment(text string) time.Time {
 		return time.Time{}
 	}
 	return t
-}
-
-func mounted(m container.MountPoint) Mount {
-	place := Mount{At: m.Destination, ReadOnly: !m.RW}
-	switch m.Type {
-	case "volume":
-		place.Volume = m.Name
-	case "tmpfs":
-		place.Tmpfs = &Tmpfs{}
-	default:
-		place.Bind = m.Source
-	}
-	return place
 }
 
 // published lists the ports in the order of container port and address.

@@ -8,7 +8,6 @@ import (
 	"net"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 
@@ -24,7 +23,7 @@ const (
 	NotFound         Kind = "not found"         // no such container, image, network or volume
 	NoSource         Kind = "no source"         // a bind mount names a path that the host does not have
 	Conflict         Kind = "conflict"          // the name is taken, or the thing is in use
-	PortTaken        Kind = "port taken"        // a published port is in use on the host: Fault.Port
+	PortTaken        Kind = "port taken"        // a published port is in use on the host
 	NoSpace          Kind = "no space"          // the disk of Docker's folder is full
 	Unauthorized     Kind = "unauthorized"      // a registry wants a login, or another one
 	PermissionDenied Kind = "permission denied" // the user may not use Docker
@@ -40,7 +39,6 @@ type Fault struct {
 	Op     string // what was tried: "start container broker"
 	Host   string // "" when Options has no name
 	Detail string // cause and remedy in words
-	Port   int    // of PortTaken, when the engine named it
 
 	err error
 }
@@ -74,7 +72,7 @@ func (e *Engine) fail(op string, err error) error {
 		return err
 	}
 	f := &Fault{Op: op, Host: e.host, err: err}
-	f.Kind, f.Detail, f.Port = classify(err)
+	f.Kind, f.Detail = classify(err)
 	return f
 }
 
@@ -93,38 +91,37 @@ var toolkit = []string{"could not select device driver", "unresolvable CDI devic
 var login = []string{"unauthorized", "authentication required", "no basic auth credentials", "pull access denied",
 	"denied: requested access", "toomanyrequests", "incorrect username or password"}
 
-// classify gives kind, words and port of what the engine, or the way to it, said.
-func classify(err error) (Kind, string, int) {
+// classify returns kind and words of what the engine, or the way to it, said.
+func classify(err error) (Kind, string) {
 	text := strings.TrimPrefix(err.Error(), "Error response from daemon: ")
 	if at := taken.FindStringSubmatch(text); at != nil && hasAny(text, busy) {
-		port, _ := strconv.Atoi(at[2]) // digits; one that is too long is none
-		return PortTaken, "port " + at[1] + ":" + at[2] + " is taken on the host", port
+		return PortTaken, "port " + at[1] + ":" + at[2] + " is taken on the host"
 	}
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return Cancelled, "it took longer than was allowed", 0
+		return Cancelled, "it took longer than was allowed"
 	case errors.Is(err, context.Canceled):
-		return Cancelled, "it was cancelled", 0
+		return Cancelled, "it was cancelled"
 	case strings.Contains(text, "no space left on device"):
-		return NoSpace, text + ": `docker system df` shows what fills the disk", 0
+		return NoSpace, text + ": `docker system df` shows what fills the disk"
 	case hasAny(text, toolkit):
-		return NoToolkit, text, 0
+		return NoToolkit, text
 	case strings.Contains(text, "bind source path does not exist"):
-		return NoSource, text, 0
+		return NoSource, text
 	case errdefs.IsUnauthorized(err), hasAny(text, login):
-		return Unauthorized, text, 0
+		return Unauthorized, text
 	case strings.Contains(text, "client version") && strings.Contains(text, "is too old"):
-		return TooOld, text + ": this release of mlframework is too old for that engine", 0
+		return TooOld, text + ": this release of mlframework is too old for that engine"
 	case errors.Is(err, fs.ErrPermission), errdefs.IsPermissionDenied(err):
-		return PermissionDenied, text, 0
+		return PermissionDenied, text
 	case errdefs.IsNotFound(err):
-		return NotFound, text, 0
+		return NotFound, text
 	case errdefs.IsConflict(err):
-		return Conflict, text, 0
+		return Conflict, text
 	case lost(err):
-		return Gone, "the connection to Docker ended: " + text, 0
+		return Gone, "the connection to Docker ended: " + text
 	}
-	return Other, text, 0
+	return Other, text
 }
 
 // lost tells the end of a connection from an answer.

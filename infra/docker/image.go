@@ -16,10 +16,7 @@ type Image struct {
 	Tags    []string // "name:tag", sorted
 	Digests []string // "name@sha256:...", sorted; in the older image store only of images that came from a registry or went to one
 	Labels  map[string]string
-	Size    int64  // bytes, unpacked
-	OS      string // "linux"
 	Arch    string // as Go has it: "amd64", "arm64"
-	User    string // as whom its containers run unless told otherwise
 }
 
 // FindImage gives an image of the host by reference, digest or id. NotFound when it is not there.
@@ -28,9 +25,9 @@ func (e *Engine) FindImage(ctx context.Context, ref string) (Image, error) {
 	if err != nil {
 		return Image{}, e.fail("look at image "+ref, err)
 	}
-	i := Image{ID: raw.ID, Tags: raw.RepoTags, Digests: raw.RepoDigests, Size: raw.Size, OS: raw.Os, Arch: raw.Architecture}
+	i := Image{ID: raw.ID, Tags: raw.RepoTags, Digests: raw.RepoDigests, Arch: raw.Architecture}
 	if raw.Config != nil {
-		i.Labels, i.User = raw.Config.Labels, raw.Config.User
+		i.Labels = raw.Config.Labels
 	}
 	slices.Sort(i.Tags)
 	slices.Sort(i.Digests)

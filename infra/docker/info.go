@@ -2,29 +2,16 @@ package docker
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"strings"
 )
 
 // Info is what an engine says of itself and its host.
 type Info struct {
-	Version       string // of the engine: "20.10.24"
-	API           string // the version that is spoken with it: "1.41"
-	OS            string // "linux"
-	Arch          string // as `uname -m` has it: "x86_64", "aarch64"
-	System        string // "Debian GNU/Linux 12 (bookworm)"
-	Kernel        string
-	CgroupVersion string // "1" or "2"
-	StorageDriver string
-	Root          string // Docker's folder, whose disk images and volumes fill
-	CPUs          int
-	Memory        int64    // bytes
-	Runtimes      []string // sorted
+	Version       string   // of the engine: "20.10.24"
+	CgroupVersion string   // "1" or "2"
 	Security      []string // "seccomp", "apparmor", "rootless", "userns", ...
-	CDIDirs       []string // folders of device descriptions; none before Engine 25, or with the feature off
 	CDIDevices    []string // "nvidia.com/gpu=0", ...; only from Engine 28.2 on
-	Warnings      []string
 }
 
 // Rootless tells whether the engine runs as an ordinary user, in which case uids inside and outside differ.
@@ -36,12 +23,7 @@ func (e *Engine) Info(ctx context.Context) (Info, error) {
 	if err != nil {
 		return Info{}, e.fail("ask docker what it is", err)
 	}
-	i := Info{
-		Version: raw.ServerVersion, API: e.api.ClientVersion(), OS: raw.OSType, Arch: raw.Architecture,
-		System: raw.OperatingSystem, Kernel: raw.KernelVersion, CgroupVersion: raw.CgroupVersion, StorageDriver: raw.Driver,
-		Root: raw.DockerRootDir, CPUs: raw.NCPU, Memory: raw.MemTotal, Runtimes: slices.Sorted(maps.Keys(raw.Runtimes)),
-		CDIDirs: raw.CDISpecDirs, Warnings: raw.Warnings,
-	}
+	i := Info{Version: raw.ServerVersion, CgroupVersion: raw.CgroupVersion}
 	if i.CgroupVersion == "" {
 		i.CgroupVersion = "1" // Engines before 20.10 know no other
 	}

@@ -28,8 +28,7 @@ func TestOpenAgreesOnAVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if i.Version == "" || i.API < "1.40" || i.OS != "linux" || i.Arch == "" || i.CPUs < 1 || i.Memory < 1<<20 ||
-		i.StorageDriver == "" || i.Root == "" || len(i.Runtimes) == 0 || i.CgroupVersion != "1" && i.CgroupVersion != "2" {
+	if i.Version == "" || len(i.Security) == 0 || i.CgroupVersion != "1" && i.CgroupVersion != "2" {
 		t.Errorf("the engine says %+v", i)
 	}
 	t.Logf("%+v", i)

@@ -12,7 +12,6 @@ import (
 
 // Progress is one step of something that takes long.
 type Progress struct {
-	Layer  string // short id of the layer; "" when it is about the whole
 	Status string // "Downloading", "Pull complete", "sent", or a line of a build
 	Done   int64  // bytes
 	Total  int64  // bytes; 0 when not known
@@ -48,14 +47,6 @@ type message struct {
 	Error string
 }
 
-// layer gives an id when it is one of a layer: engines write tags there, too.
-func layer(id string) string {
-	if len(id) != 12 || strings.Trim(id, "0123456789abcdef") != "" {
-		return ""
-	}
-	return id
-}
-
 // messages reads such a stream to its end. It reports every line, and hands each message to a caller who looks for something.
 func messages(r io.Reader, report Report, each func(message)) error {
 	lines := bufio.NewScanner(r)
@@ -80,7 +71,7 @@ func messages(r io.Reader, report Report, each func(message)) error {
 		}
 		for line := range strings.Lines(text) {
 			if line = strings.TrimRight(line, "\r\n"); line != "" {
-				report(Progress{Layer: layer(m.ID), Status: line, Done: m.Progress.Current, Total: m.Progress.Total})
+				report(Progress{Status: line, Done: m.Progress.Current, Total: m.Progress.Total})
 			}
 		}
 	}

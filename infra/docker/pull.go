@@ -96,11 +96,7 @@ func readPull(r io.Reader, report Report) error {
 			}
 			return fmt.Errorf("docker pull ended with exit code %s: %s", code, strings.Join(said, "; "))
 		}
-		if id, status, _ := strings.Cut(line, ": "); layer(id) != "" {
-			report(Progress{Layer: id, Status: status})
-		} else {
-			report(Progress{Status: line})
-		}
+		report(Progress{Status: line})
 		said = append(said[max(0, len(said)-2):], line) // the last three say what went wrong
 	}
 	if err := lines.Err(); err != nil {

@@ -12,7 +12,6 @@ import (
 type Volume struct {
 	Name   string
 	Labels map[string]string
-	Path   string // on the host, of one that was found
 }
 
 // CreateVolume makes a volume on the host's disk. One of that name that is there stays as it is, with the labels it has.
@@ -29,7 +28,7 @@ func (e *Engine) ListVolumes(ctx context.Context, labels map[string]string) ([]V
 	}
 	var all []Volume
 	for _, v := range raw.Volumes {
-		all = append(all, Volume{Name: v.Name, Labels: v.Labels, Path: v.Mountpoint})
+		all = append(all, Volume{Name: v.Name, Labels: v.Labels})
 	}
 	slices.SortFunc(all, func(a, b Volume) int { return strings.Compare(a.Name, b.Name) })
 	return all, nil

@@ -43,23 +43,6 @@ func NewClient(conn io.ReadWriteCloser, id Identity) *Client {
 // Close ends the session.
 func (c *Client) Close() error { return c.conn.Close() }
 
-// List gives the releases of the host, the one pushed last first. A host without a root has none.
-func (c *Client) List(ctx context.Context) ([]Revision, error) {
-	a, err := c.ask(ctx, "list the revisions", request{Op: opList})
-	return a.Revisions, err
-}
-
-// Current is the revision in force, "" where there is none.
-func (c *Client) Current(ctx context.Context) (string, error) {
-	all, err := c.List(ctx)
-	for _, r := range all {
-		if r.Current {
-			return r.Name, nil
-		}
-	}
-	return "", err
-}
-
 // Prune removes the releases that are neither current nor kept, and that no push asked for during the time older: who has just
 // pushed one may be about to submit a sweep. It gives what it removed.
 func (c *Client) Prune(ctx context.Context, keep []string, older time.Duration) ([]Revision, error) {
@@ -69,12 +52,6 @@ func (c *Client) Prune(ctx context.Context, keep []string, older time.Duration) 
 
 // lockWait is how long a push or prune waits for another one to end, unless it says something else.
 const lockWait = 30 * time.Second
-
-// Verify reads a whole release on the host. A *Refusal names what is damaged.
-func (c *Client) Verify(ctx context.Context, revision string) error {
-	_, err := c.ask(ctx, "verify revision "+revision, request{Op: opVerify, Revision: revision})
-	return err
-}
 
 // ask makes a request that is answered at once.
 func (c *Client) ask(ctx context.Context, what string, q request) (a answer, err error) {

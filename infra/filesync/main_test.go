@@ -165,3 +165,11 @@ func writable(t testing.TB) string {
 	})
 	return dir
 }
+
+// current returns the revision that a root's link names.
+func current(t testing.TB, root string) string {
+	t.Helper()
+	target, err := os.Readlink(filepath.Join(root, "current"))
+	must(t, err)
+	return filepath.Base(target)
+}

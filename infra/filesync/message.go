@@ -17,17 +17,15 @@ type hello struct {
 type operation string
 
 const (
-	opPush   operation = "push"   // followed by the manifest's entries; answered by a list of the contents that are lacking
-	opList   operation = "list"   //
-	opPrune  operation = "prune"  //
-	opVerify operation = "verify" //
-	opFetch  operation = "fetch"  // answered by entries; followed by wanted contents
+	opPush  operation = "push"  // followed by the manifest's entries; answered by a list of the contents that are lacking
+	opPrune operation = "prune" //
+	opFetch operation = "fetch" // answered by entries; followed by wanted contents
 )
 
 // A request is what the client asks for.
 type request struct {
 	Op       operation     `json:"op"`
-	Revision string        `json:"revision,omitempty"` // push, verify
+	Revision string        `json:"revision,omitempty"` // push
 	Wait     time.Duration `json:"wait,omitempty"`     // push, prune: how long to wait for the lock
 	Keep     []string      `json:"keep,omitempty"`     // prune
 	Older    time.Duration `json:"older,omitempty"`    // prune
@@ -40,7 +38,7 @@ type request struct {
 // An answer ends a request that went well.
 type answer struct {
 	Pushed    *Pushed    `json:"pushed,omitempty"`
-	Revisions []Revision `json:"revisions,omitempty"` // list; prune: what was removed
+	Revisions []Revision `json:"revisions,omitempty"` // prune: what was removed
 }
 
 // Pushed says what a push did.

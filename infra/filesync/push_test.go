@@ -47,8 +47,7 @@ func TestPushedTreeIsTheSame(t *testing.T) {
 					t.Errorf("%q can be written: %v", e.Path, info.Mode())
 				}
 			}
-			c := connect(t, root)
-			must(t, c.Verify(t.Context(), m.Revision()))
+			must(t, filesync.Verify(t.Context(), root, m.Revision()))
 			if again := push(t, root, m); again.Made || again.Files != 0 || again.Bytes != 0 {
 				t.Errorf("pushed again: %+v", again)
 			}
@@ -128,9 +127,8 @@ func TestOnlyChangesAreSent(t *testing.T) {
 	if back := push(t, root, first); back.Made || back.Files > 0 {
 		t.Errorf("back: %+v", back)
 	}
-	current, err := connect(t, root).Current(t.Context())
-	if err != nil || current != first.Revision() {
-		t.Error(current, err)
+	if current := current(t, root); current != first.Revision() {
+		t.Error(current)
 	}
 }
 
@@ -152,7 +150,7 @@ func TestDamagedReleaseIsRepaired(t *testing.T) {
 			must(t, os.Chmod(release, 0o755))
 			must(t, os.Chmod(release+"/a", 0o644))
 			must(t, damage(release+"/a"))
-			if err := connect(t, root).Verify(t.Context(), m.Revision()); err == nil || !strings.Contains(err.Error(), "a: ") {
+			if err := filesync.Verify(t.Context(), root, m.Revision()); err == nil || !strings.Contains(err.Error(), "a: ") {
 				t.Errorf("verify: %v", err)
 			}
 			if done := push(t, root, m); !done.Made || done.Files != 1 || done.Reused != 1 {
@@ -262,7 +260,7 @@ func TestCancelledPush(t *testing.T) {
 	if _, err := os.Lstat(filepath.Join(root, "current")); err == nil {
 		t.Error("it became current")
 	}
-	if _, err := c.List(t.Context()); err == nil {
+	if _, err := c.Prune(t.Context(), nil, 0); err == nil {
 		t.Error("the connection was used again")
 	}
 	push(t, root, scan(t, dir))

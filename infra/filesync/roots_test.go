@@ -74,24 +74,16 @@ func TestNothingThereYet(t *testing.T) {
 	t.Parallel()
 	root := filepath.Join(writable(t), "new")
 	c := connect(t, root)
-	all, err := c.List(t.Context())
-	if err != nil || len(all) != 0 {
-		t.Error(all, err)
-	}
-	current, err := c.Current(t.Context())
-	if err != nil || current != "" {
-		t.Error(current, err)
-	}
-	if _, err := c.Prune(t.Context(), nil, 0); err != nil {
-		t.Error(err)
+	if removed, err := c.Prune(t.Context(), nil, 0); err != nil || len(removed) != 0 {
+		t.Error(removed, err)
 	}
 	if _, err := os.Lstat(root); err == nil {
 		t.Error("asking made the folder")
 	}
-	refusal(t, c.Verify(t.Context(), strings.Repeat("0", 16)), filesync.Absent)
+	refusal(t, filesync.Verify(t.Context(), root, strings.Repeat("0", 16)), filesync.Absent)
 }
 
-func TestListAndPrune(t *testing.T) {
+func TestPrune(t *testing.T) {
 	t.Parallel()
 	root, dir := writable(t), t.TempDir()
 	var all []*projects.Manifest
@@ -101,24 +93,22 @@ func TestListAndPrune(t *testing.T) {
 		push(t, root, all[len(all)-1])
 	}
 	c := connect(t, root)
-	list, err := c.List(t.Context())
-	must(t, err)
-	if len(list) != 3 || list[0].Name != all[2].Revision() || !list[0].Current || list[1].Current || list[0].Bytes != 4 || list[0].Files != 2 ||
-		time.Since(list[0].Pushed) > time.Minute {
-		t.Errorf("%+v", list)
+	if current := current(t, root); current != all[2].Revision() {
+		t.Error(current)
 	}
 	removed, err := c.Prune(t.Context(), nil, time.Hour)
 	if err != nil || len(removed) != 0 {
 		t.Errorf("pushed just now, and removed: %v, %v", removed, err)
 	}
 	removed, err = c.Prune(t.Context(), []string{all[0].Revision()}, 0)
-	if err != nil || len(removed) != 1 || removed[0].Name != all[1].Revision() {
+	if err != nil || len(removed) != 1 || removed[0].Name != all[1].Revision() ||
+		removed[0].Bytes != 3 || removed[0].Files != 2 || time.Since(removed[0].Pushed) > time.Minute {
 		t.Errorf("removed: %v, %v", removed, err)
 	}
 	if diff := cmp.Diff(names(t, root+"/releases"), names(t, root+"/manifests")); diff != "" || len(names(t, root+"/releases")) != 2 {
 		t.Error(diff)
 	}
-	must(t, c.Verify(t.Context(), all[0].Revision()))
+	must(t, filesync.Verify(t.Context(), root, all[0].Revision()))
 }
 
 func TestLockNamesItsHolder(t *testing.T) {
@@ -184,11 +174,11 @@ func TestOtherVersionsAreRefused(t *testing.T) {
 		t.Errorf("%q %v", said, err)
 	}
 	said = append([]byte("Welcome to gpu1!\n"), "mlframework files 1\nH\x00\x00\x00\x20{\"version\":8,\"program\":\"v0.1.0\"}"...)
-	_, err = filesync.NewClient(played(said), anna).List(t.Context())
+	_, err = filesync.NewClient(played(said), anna).Prune(t.Context(), nil, 0)
 	if r := refusal(t, err, filesync.OtherVersion); !strings.Contains(r.Text, "v0.1.0") {
 		t.Error(r)
 	}
-	_, err = filesync.NewClient(played([]byte("bash: sweepd: not found")), anna).List(t.Context())
+	_, err = filesync.NewClient(played([]byte("bash: sweepd: not found")), anna).Prune(t.Context(), nil, 0)
 	if err == nil || !strings.Contains(err.Error(), "bash: sweepd: not found") {
 		t.Error(err)
 	}

@@ -139,7 +139,7 @@ func (s *server) session(ctx context.Context) error {
 	}
 }
 
-// nothing answers where there is no root yet: nothing is listed, pruned or fetched.
+// nothing answers where there is no root yet: nothing is pruned or fetched.
 func (s *server) nothing(ctx context.Context, q request) error {
 	if q.Op != opFetch {
 		return nil
@@ -153,7 +153,7 @@ func (s *server) nothing(ctx context.Context, q request) error {
 // request does what a request asks for.
 func (s *server) request(ctx context.Context, q request) (answer, error) {
 	switch q.Op {
-	case opPush, opList, opPrune, opVerify, opFetch:
+	case opPush, opPrune, opFetch:
 	default:
 		return answer{}, refuse(Malformed, "there is no request %q", q.Op)
 	}
@@ -161,7 +161,7 @@ func (s *server) request(ctx context.Context, q request) (answer, error) {
 		return answer{}, s.fetchOwn(ctx, q)
 	}
 	r, err := openRoot(s.o.Root, s.client, q.Op == opPush)
-	if absent, ok := errors.AsType[*Refusal](err); ok && absent.Code == Absent && q.Op != opVerify {
+	if absent, ok := errors.AsType[*Refusal](err); ok && absent.Code == Absent {
 		return answer{}, s.nothing(ctx, q)
 	}
 	if err != nil {
@@ -173,10 +173,6 @@ func (s *server) request(ctx context.Context, q request) (answer, error) {
 		return s.push(ctx, r, q)
 	case opPrune:
 		return s.prune(ctx, r, q)
-	case opVerify:
-		return answer{}, r.verify(ctx, q.Revision)
-	case opFetch:
-		return answer{}, s.fetch(ctx, r, q)
 	}
-	return r.list()
+	return answer{}, s.fetch(ctx, r, q)
 }

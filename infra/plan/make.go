@@ -115,10 +115,10 @@ func (m *maker) bring(h Host) {
 		m.add(h.Name, "folders", "make the folder "+f.Root, m.folders(h, f), f.Shares+"/folders")
 	}
 	if hash := m.Sweepd[f.Arch]; f.Shares == "" && !slices.Contains(f.Binaries, hash) {
-		m.add(h.Name, "sweepd", "bring sweepd", Sweepd{f.Arch, hash, l.Sweepd(hash)}, h.Name+"/folders")
+		m.add(h.Name, "sweepd", "bring sweepd", Sweepd{f.Arch, l.Sweepd(hash)}, h.Name+"/folders")
 	}
 	if f.Shares == "" && m.Project.Revision != "" && f.Revision != m.Project.Revision && (!m.Adds || h.Work != nil) {
-		m.add(h.Name, "files", "bring the project's files", Files{f.Root, l.Sweepd(m.Sweepd[f.Arch]), m.Project.Revision}, m.filesNeed(h)...)
+		m.add(h.Name, "files", "bring the project's files", Files{f.Root, l.Sweepd(m.Sweepd[f.Arch])}, m.filesNeed(h)...)
 	}
 }
 
@@ -233,7 +233,7 @@ func (m *maker) master() {
 		needs = append(needs, h.Name+"/certificate")
 	}
 	m.container(h, Monitor, "start the monitor", needs...)
-	m.look(h.Name, "ready", "wait until the master is ready", Ready{l.Run(m.Name, m.Group, f.UID)}, h.Name+"/"+Master, login)
+	m.look(h.Name, "ready", "wait until the master is ready", Ready{}, h.Name+"/"+Master, login)
 }
 
 func (m *maker) volume(h Host, f Found, role string) {

@@ -38,9 +38,9 @@ type (
 		GID            int
 	}
 	// Sweepd brings the program.
-	Sweepd struct{ Arch, Hash, To string }
+	Sweepd struct{ Arch, To string }
 	// Files brings the project's files.
-	Files struct{ Root, Sweepd, Revision string }
+	Files struct{ Root, Sweepd string }
 	// Secrets writes files that only the owner may read. Secret values are not part of a plan: whose they are is.
 	Secrets struct {
 		Dir      string
@@ -101,7 +101,7 @@ type (
 		Wait        time.Duration
 	}
 	// Ready waits until the master answers that it is ready.
-	Ready struct{ Run string }
+	Ready struct{}
 	// Reported waits until a worker has reported to the master.
 	Reported struct{ Worker string }
 	// Drain has a worker finish what runs.
@@ -117,8 +117,8 @@ type (
 	Forget struct{ Worker string }
 	// Remove stops and removes a container.
 	Remove struct {
-		Name, ID string
-		Grace    time.Duration
+		ID    string
+		Grace time.Duration
 	}
 	// Clear removes what the cluster has on a host that it leaves: its networks and images. Files stay.
 	Clear struct{ Labels map[string]string }

@@ -161,12 +161,12 @@ func (m *maker) leavers() {
 			if worker.Running() {
 				needs = m.drain(name)
 			}
-			m.add(name, "remove worker", "remove the worker", Remove{worker.Name, worker.ID, workerGrace}, needs...)
+			m.add(name, "remove worker", "remove the worker", Remove{worker.ID, workerGrace}, needs...)
 			m.add(name, "forget", "forget the worker "+name, Forget{name}, name+"/remove worker", m.Master+"/ready")
 		}
 		for _, role := range []string{Monitor, Master, Broker} {
 			if o, there := f.role(m.Name, role); there && name != m.Master {
-				m.add(name, "remove "+role, "remove the "+role, Remove{o.Name, o.ID, shortGrace})
+				m.add(name, "remove "+role, "remove the "+role, Remove{o.ID, shortGrace})
 			}
 		}
 		if _, reached := m.found[name]; !wanted && reached {

@@ -2,6 +2,7 @@ package plan_test
 
 import (
 	"maps"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -20,6 +21,8 @@ import (
 type world struct {
 	found  map[string]plan.Found
 	record plan.Record
+
+	revision string // of the project that the last plan brings
 
 	made      int            // passwords so far: each is its number
 	passwords map[string]int // that the master's host keeps, of each user of the broker
@@ -57,7 +60,10 @@ func wanted(names ...string) plan.Cluster {
 	return c
 }
 
-func (w *world) plan(c plan.Cluster) plan.Plan { return plan.Make(c, w.found, w.record) }
+func (w *world) plan(c plan.Cluster) plan.Plan {
+	w.revision = c.Project.Revision
+	return plan.Make(c, w.found, w.record)
+}
 
 // apply does a plan's steps, the first n of them.
 func (w *world) apply(t *testing.T, p plan.Plan, n int) {
@@ -75,9 +81,9 @@ func (w *world) apply(t *testing.T, p plan.Plan, n int) {
 		case plan.Folders:
 			f.Marker = &probe.Marker{Cluster: do.Cluster, Owner: do.Owner}
 		case plan.Sweepd:
-			f.Binaries = append(f.Binaries, do.Hash)
+			f.Binaries = append(f.Binaries, path.Base(path.Dir(do.To)))
 		case plan.Files:
-			f.Revision = do.Revision
+			f.Revision = w.revision
 		case plan.Secrets:
 			w.write(t, s, &f)
 		case plan.Users:
@@ -113,7 +119,7 @@ func (w *world) apply(t *testing.T, p plan.Plan, n int) {
 			}
 		case plan.Remove:
 			f.Containers = slices.DeleteFunc(slices.Clone(f.Containers),
-				func(o docker.Container) bool { return o.Name == do.Name })
+				func(o docker.Container) bool { return o.ID == do.ID })
 		case plan.Clear:
 			f.Networks, f.Images = nil, nil
 		case plan.Keep:

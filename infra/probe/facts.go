@@ -38,7 +38,6 @@ type Facts struct {
 	Marker     *Marker  // nil: Root has none
 	Binaries   []string // of sweepd, by hash; the one that came last is the last
 	Revision   string   // of the project that is in force; "" is none
-	Revisions  []string // that are there
 
 	Client    string         // the address from which the host was asked, as it sees it; "" without ssh
 	Listening []int          // TCP ports
@@ -144,8 +143,6 @@ func (f *Facts) setFolder(word, rest string) (err error) {
 		f.Binaries = words(rest)
 	case "revision":
 		f.Revision = rest
-	case "revisions":
-		f.Revisions = words(rest)
 	case "listens":
 		var port int
 		if port, err = between(0, mostPort, rest, 16); err == nil {

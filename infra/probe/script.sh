@@ -41,7 +41,6 @@ say noexec "$(findmnt -no OPTIONS -T "$near" 2>/dev/null | tr ',' '\n' | grep -x
 [ ! -s "$root/.mlframework-root" ] || say marker "$(tr -d '\n' <"$root/.mlframework-root")"
 say binaries "$(cd "$root/bin" 2>/dev/null && for hash in $(ls -tr); do [ ! -x "$hash/sweepd" ] || echo "$hash"; done | tr '\n' ' ')"
 [ ! -L "$root/current" ] || say revision "$(basename "$(readlink "$root/current")")"
-[ ! -d "$root/releases" ] || say revisions "$(ls "$root/releases" | tr '\n' ' ')"
 
 for table in /proc/net/tcp /proc/net/tcp6; do
 	[ ! -r "$table" ] || awk '$4 == "0A" { split($2, at, ":"); print "listens " at[2] }' "$table"

@@ -110,7 +110,7 @@ func (s *Site) Place() (infra.Place, error) {
 			Remedy: "infrainit with -m saves it there; or name another file with --config"}
 	}
 	p := infra.Place{Name: o.Name, Owner: s.Owner, Folder: s.folder(),
-		Master: selection.Master.Name, Targets: map[string]remote.Target{}, Group: o.Group}
+		Master: selection.Master.Name, Targets: map[string]remote.Target{}}
 	for _, h := range selection.Hosts {
 		p.Targets[h.Name] = s.Target(h.Address)
 	}
