@@ -10,14 +10,6 @@ import (
 // AllDeadLetters stands for every dead letter where an ID is asked for.
 const AllDeadLetters = ""
 
-// Depth is how much waits in one queue of the broker.
-type Depth struct {
-	Queue     string `json:"queue"`
-	Messages  int    `json:"messages"`  // nobody has them yet
-	Unacked   *int   `json:"unacked"`   // somebody has them, and may still give them back, some seconds ago; null: not known
-	Consumers *int   `json:"consumers"` // who reads there; null: not known
-}
-
 // DeadLetters are messages that could not be delivered.
 type DeadLetters struct {
 	Count   int          `json:"count"`
@@ -41,11 +33,6 @@ type DeadLetterOutcome struct {
 	Dropped  int `json:"dropped"`
 	// stayed: the queue that they were in is gone, or only their beginning was kept
 	Left int `json:"left"`
-}
-
-// BrokerQueues is as Broker, with what waits in the queues.
-func (c *Client) BrokerQueues(ctx context.Context) (b Broker, err error) {
-	return b, c.get(ctx, "/broker", url.Values{"queues": {"true"}}, &b)
 }
 
 // Dead lists the newest dead letters; 0: as many as are usual.

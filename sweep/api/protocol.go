@@ -2,8 +2,6 @@ package api
 
 import (
 	"time"
-
-	"mlframework/sweep/core"
 )
 
 // FileHeader identifies the file whose bytes an answer has. Who asks for what follows them names
@@ -32,13 +30,3 @@ const KeyHeader = "Idempotency-Key"
 
 // EventHeader is where the id of an event stands.
 const EventHeader = "Last-Event-ID"
-
-// SweepList answers a question for sweeps.
-type SweepList struct {
-	Sweeps []core.Summary `json:"sweeps"` // the oldest first
-}
-
-// WorkerList answers a question for workers.
-type WorkerList struct {
-	Workers []core.Worker `json:"workers"` // by name
-}

@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/url"
+	"strconv"
 	"strings"
 
 	"mlframework/sweep/task"
@@ -42,4 +43,23 @@ type Query struct {
 	Top    int          // only the first so many; 0: all
 	Limit  int          // of a page; 0: what mostRows says
 	After  string       // the Next of the page before; "": from the beginning
+}
+
+func set(v url.Values, name, text string) {
+	if text != "" {
+		v.Set(name, text)
+	}
+}
+
+func setFlag(v url.Values, name string, on bool) {
+	if on {
+		v.Set(name, "true")
+	}
+}
+
+// setNumber leaves out 0; what is negative goes as it is, to be refused.
+func setNumber(v url.Values, name string, n int) {
+	if n != 0 {
+		v.Set(name, strconv.Itoa(n))
+	}
 }

@@ -1,6 +1,9 @@
 package server
 
 import (
+	"net/http"
+	"slices"
+
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/table"
@@ -83,4 +86,36 @@ var routes = []route{
 	{method: "POST", path: "/workers/{worker}/slots", action: "slots", query: []string{"n"}, answer: core.Worker{}, do: (*Server).resize},
 	{method: "POST", path: "/workers/{worker}/restart", action: "restart", query: []string{"now"}, answer: core.Worker{}, do: (*Server).restart},
 	{method: "DELETE", path: "/workers/{worker}", action: "forget", do: (*Server).forget},
+}
+
+// route is one row of the table of what the API does. The description and the server are both held to it.
+type route struct {
+	method, path string
+	query        []string // parameters that it knows; others are refused
+	body         any      // a zero value of the JSON that it takes; nil: none
+	answer       any      // a zero value of the JSON that it gives, of one line or event where there are many; nil: no JSON
+	asks         bool     // it is a question, whatever its method
+	action       string   // of a write: what it is called in the audit
+	do           func(*Server, http.ResponseWriter, *http.Request) error
+}
+
+// writes reports whether it may change anything.
+func (r route) writes() bool { return r.method != http.MethodGet && !r.asks }
+
+// knows tells whether all parameters of a request are of the route, and each is there once.
+func (r route) knows(q map[string][]string) error {
+	for name, values := range q {
+		switch {
+		case !slices.Contains(r.query, name):
+			return &api.Error{Status: http.StatusBadRequest, Text: "there is no parameter " + name,
+				Parameter: name}
+		case values[0] == "":
+			return &api.Error{Status: http.StatusBadRequest, Text: name + " has no value",
+				Remedy: "leave it out", Parameter: name}
+		case len(values) > 1:
+			return &api.Error{Status: http.StatusBadRequest,
+				Text: name + " is given more than once", Parameter: name}
+		}
+	}
+	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -20,26 +19,6 @@ import (
 	"mlframework/sweep/metric"
 	"mlframework/sweep/task"
 )
-
-// read reads the JSON of a request's body, in which every field must be known. No body is the zero value.
-func read(r *http.Request, into any) error {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return api.Wrong("", "the request broke off")
-	}
-	if len(bytes.TrimSpace(body)) == 0 {
-		return nil
-	}
-	d := json.NewDecoder(bytes.NewReader(body))
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
-		return api.Wrong("", "the body cannot be read: "+err.Error())
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return api.Wrong("", "something follows the JSON of the body")
-	}
-	return nil
-}
 
 // readSubmission reads a submission and checks it. The version comes first: what a newer one says cannot be judged.
 func readSubmission(r *http.Request) (s api.Submission, err error) {

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
+	"mlframework/sweep/human"
 	"mlframework/sweep/master"
 	"mlframework/sweep/task"
 )
@@ -56,15 +58,6 @@ func (s *Server) expect(ctx context.Context, w http.ResponseWriter, id string, f
 	}
 	w.Header().Set(api.EventHeader, f.id(at))
 	return nil
-}
-
-// readFollow reads how much of a sweep the client follows, or is about to; "" when it does not say.
-func readFollow(r *http.Request) (api.Detail, error) {
-	follow := api.Detail(r.URL.Query().Get("follow"))
-	if follow != "" && !slices.Contains(api.Details, follow) {
-		return "", api.Wrong("follow", "there are counts, tasks and output")
-	}
-	return follow, nil
 }
 
 // stands answers with a sweep as it stands.
@@ -171,60 +164,46 @@ func (s *Server) cancelTask(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-func (s *Server) listWorkers(w http.ResponseWriter, r *http.Request) error {
-	ctx, cancel := brief(r)
-	defer cancel()
-	all, err := s.o.Master.Workers(ctx)
+func (s *Server) extend(w http.ResponseWriter, r *http.Request) error {
+	var e api.Extension
+	if err := read(r, &e); err != nil {
+		return err
+	}
+	follow, err := readFollow(r)
+	if err == nil {
+		err = checkContinuation(e.Continuation)
+	}
+	if err == nil && e.Space == nil {
+		err = api.Wrong("space", "by which parameters?")
+	}
 	if err != nil {
 		return err
 	}
-	answer(w, http.StatusOK, api.WorkerList{Workers: append([]core.Worker{}, all...)})
-	return nil
+	if e.Revision != "" {
+		addDetail(r, "revision="+e.Revision)
+	}
+	return s.act(w, r, func(ctx context.Context, id string) error {
+		if err := s.expect(ctx, w, id, follow, false); err != nil {
+			return err
+		}
+		_, err := s.o.Master.Extend(ctx, id, e)
+		return err
+	})
 }
 
-func (s *Server) drain(w http.ResponseWriter, r *http.Request) error   { return s.draining(w, r, false) }
-func (s *Server) undrain(w http.ResponseWriter, r *http.Request) error { return s.draining(w, r, true) }
+// priorityRule says what a priority can be.
+var priorityRule = fmt.Sprintf("a priority is a whole number from -%d to %[1]d", core.MostPriority)
 
-func (s *Server) draining(w http.ResponseWriter, r *http.Request, off bool) error {
-	ctx, cancel := brief(r)
-	defer cancel()
-	worker, err := s.o.Master.Drain(ctx, r.PathValue("worker"), off)
-	if err != nil {
-		return err
-	}
-	answer(w, http.StatusOK, worker)
-	return nil
-}
+func badPriority(n int) bool { return n < -core.MostPriority || n > core.MostPriority }
 
-// mostSlots bounds what a worker can be asked for: far more than any machine has cores.
-const mostSlots = 4096
-
-func (s *Server) resize(w http.ResponseWriter, r *http.Request) error {
-	n, err := number(r.URL.Query(), "n")
-	switch {
-	case err != nil:
-		return err
-	case !r.URL.Query().Has("n"):
-		return api.Wrong("n", "how many slots? 0 is what the worker was started with")
-	case n > mostSlots:
-		return api.Wrong("n", fmt.Sprintf("a worker has at most %d slots", mostSlots))
+func (s *Server) prioritize(w http.ResponseWriter, r *http.Request) error {
+	text := r.URL.Query().Get("n")
+	n, err := api.ReadWhole(text)
+	if err != nil || badPriority(int(n)) {
+		return api.Wrong("n", priorityRule+", not "+cmp.Or(human.Visible(text), "nothing"))
 	}
-	ctx, cancel := brief(r)
-	defer cancel()
-	worker, err := s.o.Master.Resize(ctx, r.PathValue("worker"), int(n))
-	if err != nil {
+	return s.act(w, r, func(ctx context.Context, id string) error {
+		_, err := s.o.Master.Prioritize(ctx, id, int(n))
 		return err
-	}
-	answer(w, http.StatusOK, worker)
-	return nil
-}
-
-func (s *Server) forget(w http.ResponseWriter, r *http.Request) error {
-	ctx, cancel := brief(r)
-	defer cancel()
-	if err := s.o.Master.Forget(ctx, r.PathValue("worker")); err != nil {
-		return err
-	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
+	})
 }

@@ -2,6 +2,8 @@ package server
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
 	"io"
 	"mime"
 	"net/http"
@@ -85,4 +87,24 @@ func isJSON(r *http.Request) bool {
 	declared := r.Header.Get("Content-Type")
 	kind, _, err := mime.ParseMediaType(declared)
 	return declared == "" || err == nil && kind == "application/json"
+}
+
+// read reads the JSON of a request's body, in which every field must be known. No body is the zero value.
+func read(r *http.Request, into any) error {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return api.Wrong("", "the request broke off")
+	}
+	if len(bytes.TrimSpace(body)) == 0 {
+		return nil
+	}
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return api.Wrong("", "the body cannot be read: "+err.Error())
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return api.Wrong("", "something follows the JSON of the body")
+	}
+	return nil
 }

@@ -1,0 +1,83 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"time"
+
+	"mlframework/sweep/api"
+	"mlframework/sweep/task"
+)
+
+func (s *Server) health(w http.ResponseWriter, _ *http.Request) error {
+	h := api.Health{Up: true, Program: s.o.Program, Level: api.Level, Version: task.Newest,
+		Warnings: []api.Reason{}}
+	for _, m := range s.o.Master.Missing() {
+		h.Warnings = append(h.Warnings, api.Reason{What: "store", Text: m.String(),
+			Since: moment(m.Since)})
+	}
+	for _, r := range s.o.Master.Rivals() {
+		h.Warnings = append(h.Warnings, api.Reason{What: "worker", Text: r.String(),
+			Since: moment(r.Since)})
+	}
+	answer(w, http.StatusOK, h)
+	return nil
+}
+
+// readyTime is how long the master's loop may take to show that it lives.
+const readyTime = 5 * time.Second
+
+func (s *Server) ready(w http.ResponseWriter, r *http.Request) error {
+	ctx, cancel := context.WithTimeout(r.Context(), readyTime)
+	defer cancel()
+	is := api.Readiness{Reasons: []api.Reason{}}
+	q := s.o.Broker.Status()
+	switch since := moment(q.Since); {
+	case q.Away:
+		is.Reasons = append(is.Reasons, api.Reason{What: "broker",
+			Text: cmp.Or(q.Reason, "the broker cannot be reached"), Since: since})
+	case q.Blocked != "":
+		is.Reasons = append(is.Reasons, api.Reason{What: "broker", Text: q.Blocked})
+	}
+	if _, err := s.o.Master.Workers(ctx); err != nil { // the loop answers, so it can still write the store
+		is.Reasons = append(is.Reasons, api.Reason{What: "store", Text: err.Error()})
+	}
+	status := http.StatusOK
+	if is.Ready = len(is.Reasons) == 0; !is.Ready {
+		status = http.StatusServiceUnavailable
+	}
+	answer(w, status, is)
+	return nil
+}
+
+func (s *Server) broker(w http.ResponseWriter, r *http.Request) error {
+	queues, err := flag(r.URL.Query(), "queues")
+	if err != nil {
+		return err
+	}
+	q := s.o.Broker.Status()
+	b := api.Broker{Away: q.Away, Since: moment(q.Since), Reason: textOrNull(q.Reason),
+		Blocked: textOrNull(q.Blocked),
+		Program: textOrNull(q.Program), Revisions: textOrNull(s.o.Revisions)}
+	if queues {
+		b.Queues = s.depths(r)
+	}
+	answer(w, http.StatusOK, b)
+	return nil
+}
+
+func moment(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	utc := t.UTC()
+	return &utc
+}
+
+func textOrNull(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
