@@ -169,12 +169,16 @@ func unfit(id, dir string, r core.Record, spaces ...*space.Space) error {
 	return &cli.Error{Code: cli.Invalid, Err: fmt.Errorf("%s of %s: %s%s", definition.FileName, id, w.At, w.Text), Remedy: w.Remedy}
 }
 
-// noteOwnFile notes that tasks see a parameters.json of the project's.
+// noteOwnFile notes that tasks see a parameters.json of the project's, unless it takes their
+// parameters.
 func (c *command) noteOwnFile(m *projects.Manifest, r task.Recipe) {
-	own := slices.ContainsFunc(m.Entries, func(e projects.Entry) bool { return e.Path == argv.ParametersFile })
-	if own && !slices.Contains(r.Outputs, argv.ParametersFile) {
+	if r.File != nil && r.File.To == task.ParametersFile {
+		return
+	}
+	own := slices.ContainsFunc(m.Entries, func(e projects.Entry) bool { return e.Path == task.ParametersFile })
+	if own && !slices.Contains(r.Outputs, task.ParametersFile) {
 		c.print([]string{fmt.Sprintf("the project has its own %[1]s: tasks see that one, and find their parameters in variables %[2]s... only; "+
-			"rename it, or write outputs: [%[1]s], for theirs", argv.ParametersFile, argv.Prefix)})
+			"rename it, or write outputs: [%[1]s], for theirs", task.ParametersFile, argv.Prefix)})
 	}
 }
 
@@ -230,7 +234,7 @@ func (d dryRun) parametersLine() string {
 	for i, name := range names {
 		names[i] = argv.Variable(name)
 	}
-	return "parameters are also in " + argv.ParametersFile + " and " + strings.Join(names, " ")
+	return "parameters are also in " + task.ParametersFile + " and " + strings.Join(names, " ")
 }
 
 // pairs are parameters as a program gets them, by name.

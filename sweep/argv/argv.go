@@ -15,15 +15,12 @@ import (
 	"mlframework/sweep/task"
 )
 
-// ParametersFile is the name of the file with a task's parameters, in its folder.
-const ParametersFile = "parameters.json"
-
 // Given is what one attempt's program is given.
 type Given struct {
 	Argv []string
 	Env  []string // NAME=value: the parameters, then variables of the definition that have names in braces
 
-	Parameters []byte           // of ParametersFile
+	Parameters []byte           // of task.ParametersFile
 	File       []byte           // of To; nil: there is none
 	To         string           // in the task's folder
 	Put        []task.Parameter // those that File has

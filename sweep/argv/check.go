@@ -38,14 +38,14 @@ func Check(r task.Recipe, style space.Style, names []string, optional ...string)
 // ReadsEnvironment reports whether a command names variables of parameters, whichever there are, or their file.
 func ReadsEnvironment(command []string) bool {
 	return slices.ContainsFunc(command, func(argument string) bool {
-		return strings.Contains(argument, ParametersFile) || strings.Contains(argument, Prefix)
+		return strings.Contains(argument, task.ParametersFile) || strings.Contains(argument, Prefix)
 	})
 }
 
 // readsOne reports whether a command names the variable of a parameter, or the file of all.
 func readsOne(command []string, name string) bool {
 	return slices.ContainsFunc(command, func(argument string) bool {
-		return strings.Contains(argument, ParametersFile) || hasWord(argument, Variable(name))
+		return strings.Contains(argument, task.ParametersFile) || hasWord(argument, Variable(name))
 	})
 }
 
@@ -87,7 +87,7 @@ func (c *checker) braces(at, text string) {
 		c.taken[name] = true
 		if slices.Contains(c.optional, name) {
 			c.fault(at, fmt.Sprintf("{%s}: some combinations do not have the parameter %[1]s, and nothing could stand there", name),
-				fmt.Sprintf("take it as a flag, or from %s or %s, where it is absent, too; or give it a value everywhere", Variable(name), ParametersFile))
+				fmt.Sprintf("take it as a flag, or from %s or %s, where it is absent, too; or give it a value everywhere", Variable(name), task.ParametersFile))
 			continue
 		}
 		if !slices.Contains(c.names, name) {
@@ -136,7 +136,7 @@ func (c *checker) untaken() {
 	for _, name := range c.names {
 		if !c.taken[name] && !readsOne(c.recipe.Command, name) {
 			c.fault("flags", fmt.Sprintf("with flags: none nothing gives the parameter %s to the program", name),
-				fmt.Sprintf("write {%s} in command or env, or flags: env if the program reads %s or %s", name, Variable(name), ParametersFile))
+				fmt.Sprintf("write {%s} in command or env, or flags: env if the program reads %s or %s", name, Variable(name), task.ParametersFile))
 		}
 	}
 }

@@ -149,9 +149,11 @@ func readFile(r *reader, t *Task, v value) {
 	case !strings.EqualFold(from, to) && !(isYAML(from) && isYAML(to)):
 		r.fault(v, fmt.Sprintf("%s is to become %s: a file keeps its format", quote(f.From),
 			quote(f.To)), "give both the same ending")
-	case f.To == "stdout.log" || f.To == "stderr.log" || f.To == FileName:
-		r.fault(v, quote(f.To)+" is the name of another file in a task's folder",
-			"name another one")
+	case f.To == FileName:
+		r.fault(v, quote(f.To)+" defines the tasks of the project", "name another file")
+	case f.To == task.ParametersFile && f.From != f.To:
+		r.fault(v, "every task has a file "+f.To+" with its parameters, which "+quote(f.From)+
+			" would replace", "give it another name with to")
 	default:
 		t.File = f
 		t.place("file", r.faultAt(v, "", ""))

@@ -25,6 +25,10 @@ func TestTaskFaults(t *testing.T) {
 		{"parameters folder", "parameters: .", `4:17: tasks.a.parameters: "." is a folder, not a file; write parameters: parameters.yml`},
 		{"parameters slash", "parameters: p/", `4:17: tasks.a.parameters: "p/" is a folder, not a file; write parameters: parameters.yml`},
 		{"parameters mapping", "parameters: {lr: 3}", `4:17: tasks.a.parameters: is a mapping, not a single value; write parameters: parameters.yml`},
+		{"file for outputs", "parameters: p\n    file: {from: c.json, to: stdout.log}", `5:11: tasks.a.file: "c.json" is to become "stdout.log": a file keeps its format; give both the same ending`},
+		{"file of outputs", "parameters: p\n    file: stdout.log", `5:11: tasks.a.file: "stdout.log" is of no known format; name a file that ends with .yaml, .yml, .json, .toml`},
+		{"file of definitions", "parameters: p\n    file: {from: c.yaml, to: ./tasks.yml}", `5:11: tasks.a.file: "tasks.yml" defines the tasks of the project; name another file`},
+		{"file of parameters", "parameters: p\n    file: {from: c.json, to: ./parameters.json}", `5:11: tasks.a.file: every task has a file parameters.json with its parameters, which "c.json" would replace; give it another name with to`},
 		{"flags", "parameters: p\n    flags: spaces", `5:12: tasks.a.flags: unknown word "spaces"; did you mean "space"?`},
 		{"flags far", "parameters: p\n    flags: xxxx", `5:12: tasks.a.flags: unknown word "xxxx"; write flags: equals, space, hydra, none or env`},
 		{"switch", "parameters: p\n    switch: true", `5:13: tasks.a.switch: unknown word "true"; write switch: flag or switch: value`},
@@ -124,6 +128,22 @@ func TestGPUs(t *testing.T) {
 			[]byte("tasks: {a: {command: [x], gpus: "+text+"}}"), nil)
 		if err == nil || !strings.Contains(err.Error(), "is not a number of GPUs") {
 			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// TestOwnParametersFile takes a project's own parameters.json, which tasks get with their values.
+func TestOwnParametersFile(t *testing.T) {
+	t.Parallel()
+	for text, to := range map[string]string{
+		"parameters.json":                            "parameters.json",
+		"{from: parameters.json}":                    "parameters.json",
+		"{from: parameters.json, to: run.json}":      "run.json",
+		"{from: c.json, to: config/parameters.json}": "config/parameters.json",
+	} {
+		got := task(t, "parameters: p\n    file: "+text).File
+		if got == nil || got.To != to {
+			t.Errorf("%s: %+v", text, got)
 		}
 	}
 }

@@ -28,6 +28,9 @@ type Recipe struct {
 	File        *File `json:"file,omitempty"`
 }
 
+// ParametersFile is the name of the file with a task's parameters, in its folder.
+const ParametersFile = "parameters.json"
+
 // File is a file of the project in which tasks find their parameters. Paths are clean, relative to the project and slash separated.
 type File struct {
 	From    string `json:"from"`

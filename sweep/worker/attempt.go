@@ -176,7 +176,7 @@ func writeParameters(dir string, g argv.Given) error {
 		}
 	}
 	// What has this name already is of an earlier attempt, or the project's or the program's own.
-	name := dir + "/" + argv.ParametersFile
+	name := dir + "/" + task.ParametersFile
 	err := create(name, g.Parameters)
 	if !errors.Is(err, fs.ErrExist) {
 		return err
