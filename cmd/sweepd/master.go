@@ -47,7 +47,7 @@ func (c *command) master(ctx *cliv2.Context) (err error) {
 	if lease := ctx.Duration("lease"); lease < 5*time.Second {
 		return cli.Wrong("", "--lease must be at least 5s: workers tell of themselves every 2s")
 	}
-	if err := process.KeepPrivate(); err != nil {
+	if err := process.ProtectMemory(); err != nil {
 		return &cli.Error{Code: cli.Machine, Err: err}
 	}
 	cli.CollectLess()

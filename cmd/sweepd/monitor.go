@@ -100,7 +100,7 @@ func (c *command) serveMonitor(ctx *cliv2.Context) error {
 	if err := mayListen(ctx.String("listen"), secure, ctx.Bool("published-on-loopback")); err != nil {
 		return err
 	}
-	if err := process.KeepPrivate(); err != nil {
+	if err := process.ProtectMemory(); err != nil {
 		return &cli.Error{Code: cli.Machine, Err: err}
 	}
 	log := cli.Log(c.stderr)

@@ -60,7 +60,7 @@ func (c *command) worker(ctx *cliv2.Context) error {
 			return err
 		}
 	}
-	if err := process.KeepPrivate(); err != nil {
+	if err := process.ProtectMemory(); err != nil {
 		return &cli.Error{Code: cli.Machine, Err: err}
 	}
 	if c.executor || os.Getpid() == 1 { // who is process 1 takes everything with it, and needs no second process

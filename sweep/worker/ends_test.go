@@ -179,7 +179,8 @@ func noDescriptors(t *testing.T) (release func()) {
 func TestEscapedProcessEndsWithItsAttempt(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
-	b := batch(`trap '' TERM; (setsid sh -c 'trap "" TERM; echo $$ > escaped; exec sleep 60' &) ; sleep 60`, 0)
+	b := batch(`trap '' TERM
+		(setsid sh -c 'trap "" TERM; echo $$ > escaped; exec sleep 60' &) ; sleep 60`, 0)
 	b.Recipe.Grace = 200 * time.Millisecond
 	s.send(b)
 	s.appears(s.path(0, "escaped"))

@@ -15,7 +15,8 @@ import (
 // the file "speak" is there, and ends before that.
 const leave = `test $TASK_INDEX = 1 && exit
 echo "loss=1"
-(trap '' TERM; sh -c 'echo $PPID' > pid; while [ ! -e speak ]; do sleep 0.02; done; echo late; touch spoke; exec sleep 1000) &
+(trap '' TERM; sh -c 'echo $PPID' > pid; while [ ! -e speak ]; do sleep 0.02; done
+echo late; touch spoke; exec sleep 1000) &
 while [ ! -s pid ]; do sleep 0.01; done
 echo end
 exit 3`

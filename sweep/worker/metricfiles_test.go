@@ -20,7 +20,9 @@ func TestProblemsOfMetricFilesHideSecrets(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	beats := s.queue.Heartbeats(ctx)
-	b := secretive(`echo acc >m.csv; echo "$KEY" >>m.csv; echo "$KEY" >h.csv; echo "acc" >"$KEY.txt"; printf '{"x": 1}\n%s\n{"acc": {"a": 1}}\n' "$KEY" >l.jsonl`, "e1", 0)
+	b := secretive(`echo acc >m.csv; echo "$KEY" >>m.csv; echo "$KEY" >h.csv
+		echo "acc" >"$KEY.txt"
+		printf '{"x": 1}\n%s\n{"acc": {"a": 1}}\n' "$KEY" >l.jsonl`, "e1", 0)
 	b.Recipe.Metrics = []metric.Rule{{Name: "a", File: "m.csv", Column: "acc"},
 		{Name: "b", File: "h.csv", Column: "acc"},
 		{Name: "c", File: "l.jsonl", Key: "acc"}, {Name: "d", File: "*.txt", Column: "none"}}
@@ -35,7 +37,8 @@ func TestProblemsOfMetricFilesHideSecrets(t *testing.T) {
 		}
 	}
 	for _, part := range []string{`"********" in column "acc" of line 2`,
-		`has no column "acc"; it has ********`, `line 2 is not JSON: "********`, `metric d: ********`} {
+		`has no column "acc"; it has ********`, `line 2 is not JSON: "********`,
+		`metric d: ********`} {
 		if !strings.Contains(told, part) {
 			t.Errorf("%q is not told:\n%s", part, told)
 		}
@@ -50,7 +53,9 @@ func TestTextsOfPrintedMetricsHideSecrets(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	beats := s.queue.Heartbeats(ctx)
-	b := secretive(`printf 'acc=pass\033[0m"word; recognisable\n'; printf '{"metrics": {"loss": "pass\\"word; recognisable", "pass\\"word; recognisable": 1}}\n' >&2`, "e1", 0)
+	b := secretive(`printf 'acc=pass\033[0m"word; recognisable\n'
+		printf '{"metrics": {"loss": "pass\\"word; recognisable", ' >&2
+		printf '"pass\\"word; recognisable": 1}}\n' >&2`, "e1", 0)
 	b.Recipe.Metrics = []metric.Rule{{Name: "acc", Pattern: `acc=(.*)`}}
 	s.send(b)
 	s.answers(s.needs(beats, "e1"), `pass"word; recognisable`)

@@ -24,7 +24,8 @@ func TestAProgramTakesItsParameters(t *testing.T) {
 	s := newSite(t, nil, inherit("PARAM_NAME=of another", "PARAM_OTHER=inherited", "LR=inherited"))
 	b := batch("", 7)
 	b.Recipe.Command = []string{"sh", "-c",
-		`printf '%s\n' "$@"; env | grep -e PARAM_ -e ^LR -e ^SWEEP_ID -e ^OMP; cat parameters.json`, "{{sh}}",
+		`printf '%s\n' "$@"; env | grep -e PARAM_ -e ^LR -e ^SWEEP_ID -e ^OMP; cat parameters.json`,
+		"{{sh}}",
 		"{model.lr}", "x={name}", "{index} {task}", "{output}", "{host} {slot}"}
 	b.Recipe.Env = map[string]string{"LR": "{model.lr} of {task}", "SWEEP_ID": "mine",
 		"OMP_NUM_THREADS": "{{1}}"}
@@ -40,7 +41,8 @@ func TestAProgramTakesItsParameters(t *testing.T) {
 		"--flag={name}",
 		"LR=1e-3 of train-1/7", "OMP_NUM_THREADS={1}", "PARAM_BIAS=True", "PARAM_MODEL_LR=1e-3",
 		"PARAM_NAME=a {host} b", "PARAM_OTHER=inherited", "PARAM_SIZE=10",
-		"SWEEP_ID=train-1", "{", `  "model.lr": 1e-3,`, `  "name": "a {host} b",`, `  "bias": true,`, `  "size": "10"`, "}", ""}
+		"SWEEP_ID=train-1", "{", `  "model.lr": 1e-3,`, `  "name": "a {host} b",`,
+		`  "bias": true,`, `  "size": "10"`, "}", ""}
 	want[3] = filepath.Clean(want[3])
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

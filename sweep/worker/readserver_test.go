@@ -55,7 +55,8 @@ func TestLogName(t *testing.T) {
 func TestReadingOutput(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
-	b := batch(`if [ $ATTEMPT = 1 ]; then echo first; echo err >&2; else echo second; head -c 300000 /dev/zero; fi`, 3)
+	b := batch(`if [ $ATTEMPT = 1 ]; then echo first; echo err >&2
+		else echo second; head -c 300000 /dev/zero; fi`, 3)
 	s.send(b)
 	s.ended(3, 1)
 	b.Attempts[0].Number = 2

@@ -113,7 +113,8 @@ func TestAttemptsOfOneTaskNeverRunAtOnce(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	first := batch(`[ $ATTEMPT = 1 ] || exec cat both
-		trap 'sleep 0.2; echo first ended >> both; exit 1' TERM; echo ready; while true; do sleep 0.01; done`, 0)
+		trap 'sleep 0.2; echo first ended >> both; exit 1' TERM; echo ready
+		while true; do sleep 0.01; done`, 0)
 	first.Recipe.Grace = 10 * time.Second
 	s.send(first)
 	s.seen(task.StartedEvent, 0, 1)

@@ -58,7 +58,8 @@ func TestSecretsReachTheAttempt(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	beats := s.queue.Heartbeats(ctx)
-	s.send(secretive(`printf %s "$KEY" | sha256sum >hash; stat -c '%a %s' $SECRETS_DIR/* $SECRETS_DIR; echo $SECRETS_DIR >dir
+	s.send(secretive(`printf %s "$KEY" | sha256sum >hash
+		stat -c '%a %s' $SECRETS_DIR/* $SECRETS_DIR; echo $SECRETS_DIR >dir
 		cat $SECRETS_DIR/KEY; env | grep -c '^KEY='`, "e1", 0))
 	h := s.needs(beats, "e1")
 	if diff := cmp.Diff([]task.Need{{Sweep: "train-1", Edition: "e1"}}, h.Needs); diff != "" ||

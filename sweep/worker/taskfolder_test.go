@@ -31,7 +31,8 @@ func TestATaskHasACopyOfTheProjectWithEmptyOutputs(t *testing.T) {
 			printf '%s: %s\n' "$name" "$kind"
 		done
 		cat data/x.csv
-		echo 1 > result/acc; echo mine >> train.py; echo new > data/y; rm ./-n; echo 2 > weights/w`, 0)
+		echo 1 > result/acc; echo mine >> train.py; echo new > data/y; rm ./-n
+		echo 2 > weights/w`, 0)
 	b.Recipe.Outputs = []string{"weights", "data.out"}
 	s.send(b)
 	if o := s.ended(0, 1); o.Class != task.Success {
@@ -122,7 +123,8 @@ func TestASecondAttemptGoesOnInTheDirectoryOfTheFirst(t *testing.T) {
 	if o := s.ended(0, 1); o.Class != task.Success {
 		t.Fatal(o, s.file(0, "stderr.log"))
 	}
-	second := batch(`cat result/checkpoint data/x.csv train.py config own; echo $RESUMED; echo err2 >&2`, 0)
+	second := batch(`cat result/checkpoint data/x.csv train.py config own
+		echo $RESUMED; echo err2 >&2`, 0)
 	second.Recipe.Revision, second.Attempts[0].Number = "r2", 2
 	s.send(second)
 	if o := s.ended(0, 2); o.Class != task.Success {
@@ -246,9 +248,12 @@ func TestInvalidPathRulesAreDefinitionFaults(t *testing.T) {
 			b.Recipe.Links = map[string]string{"b": "/nowhere/b",
 				"a": "/nowhere/a"}
 		},
-			`not started on gpu1: links: a leads to /nowhere/a: no such file or directory: make it, or mount it into the ` +
-				`containers of tasks with volumes: ["/nowhere/a:/nowhere/a:ro"] and infrainit -f; ` +
-				`links: b leads to /nowhere/b: no such file or directory: make it, or mount it into the ` +
+			`not started on gpu1: links: a leads to /nowhere/a: no such file or directory: ` +
+				`make it, or mount it into the ` +
+				`containers of tasks with volumes: ["/nowhere/a:/nowhere/a:ro"] ` +
+				`and infrainit -f; ` +
+				`links: b leads to /nowhere/b: no such file or directory: ` +
+				`make it, or mount it into the ` +
 				`containers of tasks with volumes: ["/nowhere/b:/nowhere/b:ro"] and infrainit -f`},
 		{"workdir", func(b *task.Batch) { b.Recipe.Workdir = "nowhere" },
 			"not started on gpu1: workdir: nowhere: the project has no such folder"},

@@ -123,8 +123,8 @@ func (g *cgroups) take() *cgroup {
 	if c.fd, err = unix.Open(c.dir, unix.O_DIRECTORY|unix.O_CLOEXEC, 0); err != nil {
 		return nil
 	}
-	if c.events, err = unix.Openat(c.fd, "cgroup.events", unix.O_RDONLY|unix.O_CLOEXEC,
-		0); err != nil {
+	c.events, err = unix.Openat(c.fd, "cgroup.events", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
 		unix.Close(c.fd)
 		return nil
 	}

@@ -136,11 +136,12 @@ func TestConfinedProgramsStayInTheirCgroup(t *testing.T) {
 		t.Fatalf("a program of another user is in no cgroup of its own: %v: %s", err, out)
 	}
 	for name, script := range map[string]string{
-		"leave":           `echo $$ >"$TOP/cgroup.procs"`,
-		"make another":    `mkdir "$TOP/new" && rmdir "$TOP/new"`,
-		"freeze":          `for c in "$TOP"/*/*/; do echo 0 >"$c/cgroup.freeze" || exit 1; done`,
-		"move the worker": `for c in "$TOP"/*/1/cgroup.procs; do echo $PPID >"$c" || exit 1; done; echo $PPID >"$TOP/cgroup.procs"`,
-		"end all there":   `echo 1 >"$TOP/cgroup.kill"; exit`,
+		"leave":        `echo $$ >"$TOP/cgroup.procs"`,
+		"make another": `mkdir "$TOP/new" && rmdir "$TOP/new"`,
+		"freeze":       `for c in "$TOP"/*/*/; do echo 0 >"$c/cgroup.freeze" || exit 1; done`,
+		"move the worker": `for c in "$TOP"/*/1/cgroup.procs; do echo $PPID >"$c" || exit 1; done
+			echo $PPID >"$TOP/cgroup.procs"`,
+		"end all there": `echo 1 >"$TOP/cgroup.kill"; exit`,
 	} {
 		if out, err := run("confined", script); err == nil ||
 			!strings.Contains(out, "ermission denied") {

@@ -29,12 +29,11 @@ type Keeper struct {
 	// the main thread's children file; -1 if the kernel has none
 	childrenFD int
 	pidfds     bool
-	// see newTagBase
-	tagBase uint64
-	cgroups *cgroups // nil: none
+	tagBase    uint64   // see newTagBase
+	cgroups    *cgroups // nil: none
 	// see reapUnclaimed
 	unclaimedTimeout time.Duration
-	linger           time.Duration // see usualLinger
+	linger           time.Duration // see defaultLinger
 	oom              oomWatch
 	// nil: programs are not confined
 	sandbox     *sandbox
@@ -97,8 +96,8 @@ func (k *Keeper) open() (err error) {
 	file := fmt.Sprintf("/proc/self/task/%d/children", k.pid)
 	if k.childrenFD, err = unix.Open(file, unix.O_RDONLY|unix.O_CLOEXEC, 0); err != nil {
 		k.childrenFD = -1
-		k.log.Warn("the kernel lists no children: /proc is walked at the end of every program", "file",
-			file, "error", err)
+		k.log.Warn("the kernel lists no children: /proc is walked at the end of every program",
+			"file", file, "error", err)
 	}
 	// Linux 5.3, and not forbidden by a seccomp filter
 	if fd, err := unix.PidfdOpen(k.pid, 0); err == nil {

@@ -19,7 +19,8 @@ import (
 )
 
 func init() {
-	helpers["limits"], helpers["old kernel"], helpers["close"], helpers["forgotten"], helpers["abandoned"] = limits, oldKernel, closing, forgotten, abandoned
+	helpers["limits"], helpers["old kernel"], helpers["close"] = limits, oldKernel, closing
+	helpers["forgotten"], helpers["abandoned"] = forgotten, abandoned
 	helpers["left at once"] = leftAtOnce
 }
 
@@ -184,7 +185,8 @@ func abandoned() int {
 	defer cancel()
 	over := k.Fork() // what is left may be that program until it is over
 	e := k.Run(ctx, process.Spec{Argv: []string{"sh", "-c",
-		"env -i prlimit --locks=unlimited setsid sh -c 'sleep 60 & exec sleep 60' & sleep 0.2"}, Env: os.Environ()})
+		"env -i prlimit --locks=unlimited setsid sh -c 'sleep 60 & exec sleep 60' & sleep 0.2"},
+		Env: os.Environ()})
 	orphans := k.AllChildren()
 	if e.Cause != process.Exited || e.Left != 0 || len(orphans) != 1 {
 		return fail(fmt.Errorf("%+v, left %v", e, orphans))
@@ -282,7 +284,8 @@ func closing() int {
 	go func() {
 		done <- k.Run(context.Background(), process.Spec{
 			Argv: []string{"sh", "-c",
-				"trap '' TERM; setsid sleep 60 & sleep 60; sleep 60"}, Env: os.Environ(), Grace: time.Hour,
+				"trap '' TERM; setsid sleep 60 & sleep 60; sleep 60"},
+			Env: os.Environ(), Grace: time.Hour,
 			Started: func(pid int) { started <- pid },
 		})
 	}()

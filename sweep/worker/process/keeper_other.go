@@ -77,23 +77,8 @@ func (k *Keeper) Close(ctx context.Context) error {
 	}
 }
 
-// Run starts a program and returns when it and its process group have ended. When ctx is done or
-// the timeout has passed, the group gets SIGTERM, and SIGKILL after the grace; with ErrKill as the
-// cause of ctx, SIGKILL at once.
-func (k *Keeper) Run(ctx context.Context, spec Spec) Exit {
-	exit := k.run(ctx, spec)
-	k.blockIfAbandoned()
-	return exit
-}
-
-func (k *Keeper) run(ctx context.Context, spec Spec) Exit {
-	if ctx.Err() != nil {
-		return Exit{Cause: Stopped, Code: -1, Err: context.Cause(ctx)}
-	}
-	file, problem := find(&spec)
-	if problem != nil {
-		return *problem
-	}
+// run runs the program of spec, which is in file: see Run.
+func (k *Keeper) run(ctx context.Context, spec *Spec, file string) Exit {
 	cmd := &exec.Cmd{
 		Path: file, Args: spec.Argv, Env: spec.Env, Dir: spec.Dir,
 		WaitDelay:   500 * time.Millisecond,
@@ -107,14 +92,14 @@ func (k *Keeper) run(ctx context.Context, spec Spec) Exit {
 		cmd.Stderr = errs
 	}
 	if err := k.start(cmd); err != nil {
-		return startFailure(&spec, file, err)
+		return startFailure(spec, file, err)
 	}
 	defer k.leave(cmd.Process.Pid)
 	if spec.Started != nil {
 		spec.Started(cmd.Process.Pid)
 	}
 	e := Exit{Code: -1, Started: time.Now()}
-	k.follow(ctx, cmd, &spec, &e)
+	k.follow(ctx, cmd, spec, &e)
 	e.OutputErr = errors.Join(out.err, errs.err)
 	return e
 }
@@ -198,8 +183,7 @@ func (g *guardedWriter) Write(b []byte) (int, error) {
 
 // KillOrphans finds nothing: the environments of other processes cannot be read on this system.
 func KillOrphans(context.Context, func(environ []string) bool) (killed int, err error) {
-	return 0,
-		nil
+	return 0, nil
 }
 
 // Identity is not available on this system.
@@ -207,9 +191,6 @@ func Identity() string { return "" }
 
 // Alive is not available on this system.
 func Alive(string) bool { return false }
-
-// Orphans finds nothing on this system.
-func Orphans(func(environ []string) bool) []int { return nil }
 
 func becomeSubreaper() error { return nil }
 
@@ -239,5 +220,5 @@ func (k *Keeper) Confine(Confinement) error { return nil }
 // Privileged returns false, because programs are not confined on this system.
 func Privileged() bool { return false }
 
-// KeepPrivate prevents this process and its descendants from writing core files.
-func KeepPrivate() error { return syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{}) }
+// ProtectMemory prevents this process and its descendants from writing core files.
+func ProtectMemory() error { return syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{}) }

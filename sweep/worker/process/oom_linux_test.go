@@ -45,7 +45,8 @@ func limitedGroup(t *testing.T) string {
 			return dir
 		}
 	}
-	t.Skip("NOT TESTED: a program that the kernel ends for want of memory; it needs the right to make a memory control group")
+	t.Skip("NOT TESTED: a program that the kernel ends for want of memory; " +
+		"it needs the right to make a memory control group")
 	return ""
 }
 

@@ -12,12 +12,12 @@ import (
 )
 
 // KillOrphans sends SIGKILL to processes that an earlier run left behind with no live process to
-// end them: those of this user whose environment match accepts, and all their descendants. It
-// repeats this until none is left or ctx is done, and returns how many there were and, in the
-// latter case, the error of ctx. So do those that are still in a cgroup of an earlier run, whatever
-// their environment. It never touches this process, its ancestors or kernel threads. A
-// process that cleared or overwrote its environment is found only as a descendant of one that did
-// not. match is called from one goroutine.
+// end them: those of this user whose environment match accepts, with all their descendants, and
+// those that are still in a cgroup of an earlier run, whatever their environment. It repeats this
+// until none is left or ctx is done, and returns how many there were and, in the latter case, the
+// error of ctx. It never touches this process, its ancestors or kernel threads. Outside such a
+// cgroup, a process that cleared or overwrote its environment is found only as a descendant of one
+// that did not. match is called from one goroutine.
 func KillOrphans(ctx context.Context, match func(environ []string) bool) (count int, err error) {
 	killed := map[int]uint64{} // when they were born
 	for {
@@ -54,8 +54,7 @@ func Identity() string {
 }
 
 func identity(p proc) string {
-	return strconv.Itoa(p.pid) + "/" +
-		strconv.FormatUint(p.startTicks, 10)
+	return strconv.Itoa(p.pid) + "/" + strconv.FormatUint(p.startTicks, 10)
 }
 
 // Alive reports whether the process that Identity named is alive and visible from here.

@@ -242,7 +242,8 @@ func TestSignalsOfThePair(t *testing.T) {
 }
 
 func TestProgramsOfThePairInheritNothing(t *testing.T) {
-	s, _ := shell(t, "(ls /proc/self/fd; tr '\\0' '\\n' < /proc/$$/environ | cut -d= -f1) | tr '\\n' ' '; echo; exit 5")
+	s, _ := shell(t, "(ls /proc/self/fd; tr '\\0' '\\n' < /proc/$$/environ | cut -d= -f1) | "+
+		"tr '\\n' ' '; echo; exit 5")
 	p := startPairOf(t, s)
 	if got := p.line(); got != "0 1 2 3 PATH TASK_ID " { // 3 is the directory that ls reads
 		t.Errorf("descriptors and variables: %s", got)

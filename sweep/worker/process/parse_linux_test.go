@@ -11,7 +11,8 @@ import (
 func TestParseStat(t *testing.T) {
 	t.Parallel()
 	// Recorded; the name is one that a program gave itself: "a) R 1 (b".
-	line := "4711 (a) R 1 (b) S 4242 4711 4700 34816 4711 4194304 121 0 0 0 3 1 0 0 20 0 1 0 302082 2703360 400 18446744073709551615\n"
+	line := "4711 (a) R 1 (b) S 4242 4711 4700 34816 4711 4194304 121 0 0 0 3 1 0 0 20 0 1 0 " +
+		"302082 2703360 400 18446744073709551615\n"
 	pid, parent, group, session, born := process.Numbers([]byte(line))
 	if got := [...]uint64{uint64(pid), uint64(parent), uint64(group), uint64(session),
 		born}; got != [...]uint64{4711, 4242, 4711, 4700, 302082} {
@@ -57,7 +58,8 @@ func TestOOMFiles(t *testing.T) {
 		{"container", "0::/\n", []string{"/sys/fs/cgroup/memory.events",
 			"/sys/fs/cgroup/memory.events", "/proc/vmstat"}},
 		{"both", "4:memory:/docker/1\n0::/\n", []string{
-			"/sys/fs/cgroup/memory/docker/1/memory.oom_control", "/sys/fs/cgroup/memory/memory.oom_control",
+			"/sys/fs/cgroup/memory/docker/1/memory.oom_control",
+			"/sys/fs/cgroup/memory/memory.oom_control",
 			"/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory.events", "/proc/vmstat",
 		}},
 		{"nothing", "", []string{"/proc/vmstat"}},

@@ -37,27 +37,9 @@ type run struct {
 	group *cgroup // nil: none
 }
 
-// Run starts a program and returns when it and all processes that came from it have ended, or
-// cannot be ended (Exit.Stuck). When ctx is done or the timeout has passed, all of them get
-// SIGTERM, and SIGKILL after the grace; with ErrKill as the cause of ctx, SIGKILL at once.
-// Processes that outlive the program have 100 ms to end, as the tee of a pipe does, and are then
-// treated the same: see Spec.Ended. Run reports all errors in the Exit. After KillAll it never
-// returns.
-func (k *Keeper) Run(ctx context.Context, spec Spec) Exit {
-	exit := k.run(ctx, spec)
-	k.blockIfAbandoned()
-	return exit
-}
-
-func (k *Keeper) run(ctx context.Context, spec Spec) Exit {
-	if ctx.Err() != nil {
-		return Exit{Cause: Stopped, Code: -1, Err: context.Cause(ctx)}
-	}
-	file, problem := find(&spec)
-	if problem != nil {
-		return *problem
-	}
-	r := &run{k: k, spec: &spec, pidfd: -1, waker: -1, exit: Exit{Code: -1},
+// run runs the program of spec, which is in file: see Run.
+func (k *Keeper) run(ctx context.Context, spec *Spec, file string) Exit {
+	r := &run{k: k, spec: spec, pidfd: -1, waker: -1, exit: Exit{Code: -1},
 		program: program{marks: spec.Marks}}
 	if err := k.enter(r); err != nil {
 		return badHost(spec.Argv[0], err)

@@ -144,13 +144,15 @@ func TestPathOfTheProgramCounts(t *testing.T) {
 	}
 	f := strings.Fields(out.String())
 	if len(f) != 5 || f[0] != s.Dir || f[1] != "bin/tool" || f[2] != f[4] || f[3] != f[4] {
-		t.Errorf("printed %q: want directory, bin/tool, nothing from stdin, a session and group of its own", out)
+		t.Errorf("printed %q: want directory, bin/tool, nothing from stdin, "+
+			"a session and group of its own", out)
 	}
 }
 
 func TestTimeout(t *testing.T) {
 	t.Parallel()
-	s, out := shell(t, `trap 'echo cleaning; exit 4' TERM; echo ready; while :; do sleep 0.05; done`)
+	s, out := shell(t,
+		`trap 'echo cleaning; exit 4' TERM; echo ready; while :; do sleep 0.05; done`)
 	s.Timeout = 5 * time.Second // the shell has set its trap by then
 	e := keeper.Run(t.Context(), s)
 	if e.Cause != process.TimedOut || e.Code != 4 || e.Err != nil || e.Duration < s.Timeout ||

@@ -74,7 +74,8 @@ func startFailure(spec *Spec, file string, err error) Exit {
 		return badProgram(126, name, interpreterProblem(file), errno)
 	case syscall.ENOEXEC:
 		return badProgram(126, name,
-			file+" has no #! line and is not a program for "+runtime.GOOS+" on "+runtime.GOARCH, errno)
+			file+" has no #! line and is not a program for "+runtime.GOOS+" on "+runtime.GOARCH,
+			errno)
 	case syscall.ETXTBSY:
 		return badProgram(126, name, file+" is being written", errno)
 	case syscall.E2BIG:
@@ -93,7 +94,9 @@ func interpreterProblem(file string) string {
 	}
 	interpreter, _, _ := strings.Cut(strings.TrimLeft(line, " \t"), " ")
 	if bare, windows := strings.CutSuffix(interpreter, "\r"); windows {
-		return fmt.Sprintf("the first line of %s, #!%s, ends with a carriage return (Windows line ends)", file, bare)
+		return fmt.Sprintf(
+			"the first line of %s, #!%s, ends with a carriage return (Windows line ends)",
+			file, bare)
 	}
 	return fmt.Sprintf("the interpreter %s, named in the first line of %s, is missing", interpreter,
 		file)

@@ -39,7 +39,8 @@ def stubborn():
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     stay()
 def bare(f):  # with an empty environment, executed again
-    os.execve(sys.executable, ["python3", "-S", "-c", "import os,time\nopen('pids','a').write('%d\\n' % os.getpid())\ntime.sleep(60)"], {})
+    note = "import os,time\nopen('pids','a').write('%d\\n' % os.getpid())\ntime.sleep(60)"
+    os.execve(sys.executable, ["python3", "-S", "-c", note], {})
 def noted(n):
     while True:
         try:
@@ -110,11 +111,19 @@ func TestWhatOutlivesTheProgramIsEnded(t *testing.T) {
 func TestStopReachesTheWholeTree(t *testing.T) {
 	t.Parallel()
 	for name, body := range map[string]string{
-		"daemon of a living program":      "daemon(stay)\nnoted(1)\nprint('ready', flush=True)\nstay()",
-		"stubborn all":                    "daemon(stubborn)\nif os.fork() == 0: stubborn()\nnoted(2)\nprint('ready', flush=True)\nstubborn()",
-		"grandchild holds the output":     "if os.fork() == 0:\n    if os.fork() == 0: stubborn()\n    stay()\nnoted(2)\nprint('ready', flush=True)\nstay()",
-		"children are born while it dies": "signal.signal(signal.SIGTERM, signal.SIG_IGN)\nprint('ready', flush=True)\nend = time.time() + 20\nwhile time.time() < end:\n    if os.fork() == 0:\n        if os.fork() == 0: time.sleep(1)\n        time.sleep(.05)\n        os._exit(0)\n    time.sleep(.005)",
-		"flees by forking":                "signal.signal(signal.SIGTERM, signal.SIG_IGN)\nprint('ready', flush=True)\nend = time.time() + 20\nwhile time.time() < end:\n    if os.fork(): os._exit(0)\n    os.setsid()",
+		"daemon of a living program": "daemon(stay)\nnoted(1)\nprint('ready', flush=True)\n" +
+			"stay()",
+		"stubborn all": "daemon(stubborn)\nif os.fork() == 0: stubborn()\nnoted(2)\n" +
+			"print('ready', flush=True)\nstubborn()",
+		"grandchild holds the output": "if os.fork() == 0:\n    if os.fork() == 0: stubborn()\n" +
+			"    stay()\nnoted(2)\nprint('ready', flush=True)\nstay()",
+		"children are born while it dies": "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n" +
+			"print('ready', flush=True)\nend = time.time() + 20\nwhile time.time() < end:\n" +
+			"    if os.fork() == 0:\n        if os.fork() == 0: time.sleep(1)\n" +
+			"        time.sleep(.05)\n        os._exit(0)\n    time.sleep(.005)",
+		"flees by forking": "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n" +
+			"print('ready', flush=True)\nend = time.time() + 20\nwhile time.time() < end:\n" +
+			"    if os.fork(): os._exit(0)\n    os.setsid()",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -180,7 +189,9 @@ func TestDaemonOfOneProgramSparesTheOther(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	long, out := python(t,
-		"daemon(stay)\ndaemon(lambda: bare(0))\nnoted(2)\nprint('ready', flush=True)\nsys.stdin = open('go')\nsys.stdin.read()\nfor p in open('pids').read().split(): os.kill(int(p), 0)\nprint('both alive')")
+		"daemon(stay)\ndaemon(lambda: bare(0))\nnoted(2)\nprint('ready', flush=True)\n"+
+			"sys.stdin = open('go')\nsys.stdin.read()\n"+
+			"for p in open('pids').read().split(): os.kill(int(p), 0)\nprint('both alive')")
 	if err := syscall.Mkfifo(long.Dir+"/go", 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// KeepPrivate protects the memory of this process, which has secrets. Other processes of the same
+// ProtectMemory protects the memory of this process, which has secrets. Other processes of the same
 // user can neither trace it nor read its memory, environment and descriptors (prctl(2),
 // PR_SET_DUMPABLE), and neither it nor its descendants write core files, which cannot be undone
 // without privileges. Programs that it starts are not protected.
@@ -14,7 +14,7 @@ import (
 // The files of an undumpable process in /proc belong to root. What this package reads there about
 // itself is world-readable or readable by the process's own threads; the name that Guarded sets is
 // written before.
-func KeepPrivate() error {
+func ProtectMemory() error {
 	if err := unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}); err != nil {
 		return fmt.Errorf("limit the size of core files to 0: %w", err)
 	}

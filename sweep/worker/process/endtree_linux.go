@@ -346,8 +346,7 @@ func (r *run) reapRoot() {
 func (r *run) remaining() (heads []int) {
 	group := unix.Kill(-r.pid, 0) != unix.ESRCH
 	if group {
-		// Somebody is in the group: by an owner that look finds, or because the number is used
-		// again.
+		// Somebody is in the group: a process of the program, or the number is used again.
 		if heads = r.k.heads(r); len(heads) == 0 {
 			heads = r.members()
 		}

@@ -26,7 +26,7 @@ type pump struct {
 }
 
 type stream struct {
-	readEnd int // reading end
+	readEnd int
 	// open while the program runs
 	writeEnd int
 	open     bool

@@ -64,10 +64,8 @@ func (k *Keeper) killAdopted(ctx context.Context) (left []int) {
 		if len(left) == 0 {
 			return nil
 		}
-		killDescendants(k.pid, time.Now(), func(head int) bool {
-			return slices.Contains(left,
-				head)
-		})
+		killDescendants(k.pid, time.Now(),
+			func(head int) bool { return slices.Contains(left, head) })
 		select {
 		case <-ctx.Done():
 			return left

@@ -15,7 +15,7 @@ const defaultPath = "/usr/local/bin:/usr/bin:/bin"
 // find returns the file to execute for argv[0], absolute or relative to spec.Dir, as a shell in
 // that directory would find it. If there is none, problem says why the program could not be
 // started.
-func find(spec *Spec) (file string, problem *Exit) {
+func findProgram(spec *Spec) (file string, problem *Exit) {
 	if len(spec.Argv) == 0 || spec.Argv[0] == "" {
 		e := notFound(`""`, "the command is empty")
 		return "", &e
