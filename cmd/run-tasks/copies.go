@@ -31,7 +31,7 @@ func plan(m *projects.Manifest, r task.Recipe, clones bool) (*folder.Plan, error
 		}
 		entries[i] = folder.Entry{Path: e.Path, Kind: kind, Size: e.Size, Executable: e.Executable(), ModTime: e.ModTime, Target: e.Link}
 	}
-	p, problems := folder.New(entries, folder.RulesOf(r), folder.LimitsOf(clones))
+	p, problems := folder.NewPlan(entries, folder.RulesOf(r), folder.LimitsOf(clones))
 	var faults fault.List
 	for _, problem := range problems {
 		faults.Add(fault.Fault{File: filepath.Join(m.Dir, definition.FileName), Problem: problem.Error(),
@@ -99,7 +99,7 @@ func (d *dryRun) noteFolder(m *projects.Manifest, at place) error {
 // clonesHere reports whether copies of a project's files would share their content with them.
 func clonesHere(m *projects.Manifest) bool {
 	i := slices.IndexFunc(m.Entries, func(e projects.Entry) bool { return e.Kind == projects.File && e.Size > 0 })
-	return i >= 0 && folder.Clones(filepath.Join(m.Dir, filepath.FromSlash(m.Entries[i].Path)), ".")
+	return i >= 0 && folder.CanClone(filepath.Join(m.Dir, filepath.FromSlash(m.Entries[i].Path)), ".")
 }
 
 // mostParts is how many of the things that are linked are named.

@@ -28,11 +28,11 @@ const leftOutShown = 5
 func (c *command) noteLeftOut(m *projects.Manifest, r core.Record) {
 	rules := folder.RulesOf(r.Recipe)
 	c.leftOut, c.leftOutOf = slices.DeleteFunc(slices.Clone(m.LeftOut), func(l projects.LeftOut) bool {
-		return rules.Output(l.Path) && !(l.Folder && !rules.Output(path.Dir(l.Path)))
+		return rules.IsOutput(l.Path) && !(l.Folder && !rules.IsOutput(path.Dir(l.Path)))
 	}), m.Dir
 	var paths, lines []string
 	for _, l := range c.leftOut {
-		if !l.ByGit() || rules.Output(l.Path) {
+		if !l.ByGit() || rules.IsOutput(l.Path) {
 			continue
 		}
 		paths = append(paths, pathText(l))

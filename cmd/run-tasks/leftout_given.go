@@ -26,7 +26,7 @@ type leftOutGiven struct {
 // warnings for when tasks fail. Files that the project's own rules exclude are left out on purpose:
 // it does not warn of them.
 func (c *command) warnGiven(r core.Record, rules folder.Rules) {
-	left := slices.DeleteFunc(slices.Clone(c.leftOut), func(l projects.LeftOut) bool { return !l.ByGit() || rules.Output(l.Path) })
+	left := slices.DeleteFunc(slices.Clone(c.leftOut), func(l projects.LeftOut) bool { return !l.ByGit() || rules.IsOutput(l.Path) })
 	c.leftOutGiven = givenLeftOut(r, left, func(path string) bool { return exists(filepath.Join(c.leftOutOf, filepath.FromSlash(path))) })
 	for _, g := range c.leftOutGiven {
 		fmt.Fprintln(c.stderr, cli.Visible("WARNING: "+c.givenText(g)))

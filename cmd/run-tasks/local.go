@@ -134,7 +134,7 @@ func (h *here) measure(ctx context.Context, s api.Sweep, rules []metric.Rule,
 		id := task.ID{Sweep: s.ID, Index: t.index}
 		by := task.Measure{Metrics: rules, Exited: t.exited, Hide: len(s.Record.Recipe.Secrets) > 0}
 		read := api.MeasuredTask{Remeasured: core.Remeasured{Index: t.index}}
-		read.Measured, err = worker.Measure(ctx, taskFolder(id), by)
+		read.Measured, err = worker.MeasureTask(ctx, taskFolder(id), by)
 		switch {
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)

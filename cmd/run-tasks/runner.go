@@ -186,7 +186,7 @@ func (r *runner) work(slots int) error {
 	}
 	w := worker.New(r.queue.Port(localWorker), worker.Options{
 		Name: localWorker, Slots: slots, Outputs: outputs, Revision: revisionFolder, Rebuild: r.remake,
-		Environ: os.Environ(), OwnSecrets: true, SoleWorker: true, Keeper: r.keeper, Log: r.log,
+		Inherited: os.Environ(), OwnSecrets: true, SoleWorker: true, Keeper: r.keeper, Log: r.log,
 		OnNoSpace: func(reason string) {
 			select {
 			case r.noRoom <- reason:

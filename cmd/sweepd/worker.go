@@ -144,8 +144,8 @@ func (c *command) work(ctx *cliv2.Context) (err error) {
 const startAgain = 6
 
 func options(ctx *cliv2.Context, log *slog.Logger) (o worker.Options, err error) {
-	o = worker.Options{Name: ctx.String("name"), Host: ctx.String("host"), Slots: ctx.Int("slots"), Environ: os.Environ(),
-		Program: cli.Version(), Image: ctx.String("image"), Environment: ctx.String("environment"), Log: log}
+	o = worker.Options{Name: ctx.String("name"), Host: ctx.String("host"), Slots: ctx.Int("slots"), Inherited: os.Environ(),
+		Program: cli.Version(), Image: ctx.String("image"), Container: ctx.String("environment"), Log: log}
 	revisions, err := folder(ctx.String("revisions"))
 	if err != nil {
 		return o, err

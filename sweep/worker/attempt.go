@@ -1,17 +1,12 @@
 package worker
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"strconv"
 	"strings"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"mlframework/sweep/argv"
 	"mlframework/sweep/task"
@@ -26,7 +21,7 @@ var errStopped = errors.New("stopped by the master")
 // is reported then at the latest; it is reported earlier if the program leaves processes behind,
 // whose end may take the whole grace.
 func (w *Worker) runItem(ctx context.Context, i item, slot int) {
-	if o, told := w.runAttempt(ctx, i, slot); told {
+	if o, reported := w.runAttempt(ctx, i, slot); reported {
 		defer w.beatNow() // the slot is free
 	} else {
 		w.scheduler.finish(i, o, false)
@@ -34,8 +29,8 @@ func (w *Worker) runItem(ctx context.Context, i item, slot int) {
 	w.scheduler.release(i)
 }
 
-// runAttempt does the work of runItem; told reports whether the outcome has been reported already.
-func (w *Worker) runAttempt(ctx context.Context, i item, slot int) (o task.Outcome, told bool) {
+// runAttempt does the work of runItem; reported says whether the outcome has been reported already.
+func (w *Worker) runAttempt(ctx context.Context, i item, slot int) (o task.Outcome, reported bool) {
 	j := i.job
 	if j.err != nil {
 		return w.startFailure(ctx, i, j.err)
@@ -43,36 +38,27 @@ func (w *Worker) runAttempt(ctx context.Context, i item, slot int) (o task.Outco
 	if i.secrets != nil && i.secrets.err != nil {
 		return infraOutcome(i.secrets.err), false
 	}
-	c, err := j.checkout(ctx, i.attempt)
+	ws, err := j.enterWorkspace(ctx, i.attempt)
 	if err != nil {
 		return w.startFailure(ctx, i, err)
 	}
 	w.prefetch.begin(slot, j)
-	o, told = w.runProgram(ctx, i, slot, c)
+	o, reported = w.runProgram(ctx, i, slot, ws)
 	w.prefetch.end(slot)
-	switch err := c.Leave(); {
-	case err != nil && told:
+	switch err := ws.Leave(); {
+	case err != nil && reported:
 		w.o.Log.Warn("the project's snapshot was modified after the end of a task was reported",
 			"task", task.ID{Sweep: j.sweep, Index: i.attempt.Index}, "error", err)
 	case err != nil:
 		o = failWritten(o, err)
 	}
-	return o, told
-}
-
-// failWritten returns the outcome of an attempt that wrote to its project's snapshot.
-func failWritten(o task.Outcome, err error) task.Outcome {
-	o.Reason = join(o.Reason, err.Error())
-	if o.Class == task.Success {
-		o.Class = task.Error
-	}
-	return o
+	return o, reported
 }
 
 // runProgram runs the program of an attempt in its folder.
 func (w *Worker) runProgram(ctx context.Context, i item, slot int,
-	c *folder.Checkout) (o task.Outcome, told bool) {
-	j, dir := i.job, c.Dir
+	ws *folder.Workspace) (o task.Outcome, reported bool) {
+	j, dir := i.job, ws.Dir
 	secrets := ""
 	if i.secrets != nil {
 		var err error
@@ -82,8 +68,8 @@ func (w *Worker) runProgram(ctx context.Context, i item, slot int,
 		defer w.secretDir.remove(secrets)
 	}
 	metrics := w.newCollector(i)
-	stdout, stderr := w.newStream(i, slot, dir, "stdout", metrics), w.newStream(i, slot, dir,
-		"stderr", metrics)
+	stdout := w.newStream(i, slot, dir, "stdout", metrics)
+	stderr := w.newStream(i, slot, dir, "stderr", metrics)
 	if err := stdout.create(); err != nil {
 		return w.startFailure(ctx, i, err)
 	}
@@ -95,13 +81,13 @@ func (w *Worker) runProgram(ctx context.Context, i item, slot int,
 		return w.startFailure(ctx, i, err)
 	}
 	var unread error // what earlier attempts printed, and cannot be read
-	if c.Resumed {
+	if ws.Resumed {
 		unread = metrics.resume(ctx, dir)
 	}
-	metrics.files = w.followFiles(i, c, metrics)
+	metrics.files = w.followFiles(i, ws, metrics)
 	defer metrics.files.close()
 	w.starts.record(slot, w.scheduler.start(i, task.Start{Host: w.o.Host, Slot: slot,
-		Resumed: c.Resumed, Image: w.o.Image}))
+		Resumed: ws.Resumed, Image: w.o.Image}))
 	finish := func(exit process.Exit) task.Outcome {
 		kept := errors.Join(exit.OutputErr, stdout.end(), stderr.end())
 		if noSpace(kept) && w.scheduler.setNoSpace(w.noSpaceReason()) {
@@ -118,15 +104,15 @@ func (w *Worker) runProgram(ctx context.Context, i item, slot int,
 				fmt.Sprintf("the metrics of earlier attempts cannot be read: %v", unread))
 		}
 		if kept != nil {
-			o.Reason = join(o.Reason, fmt.Sprintf("output not kept in full: %v", kept))
+			o.Reason = joinReasons(o.Reason, fmt.Sprintf("output not kept in full: %v", kept))
 		}
 		return o
 	}
 	exit := w.o.Keeper.Run(ctx, process.Spec{
 		Argv: given.Argv,
-		Env: append(j.attemptEnviron(i, slot, w.scheduler.slotCount(), c, given.Env),
+		Env: append(j.attemptEnviron(i, slot, w.scheduler.slotCount(), ws, given.Env),
 			i.secrets.environ(secrets)...),
-		Dir:    c.Workdir,
+		Dir:    ws.Workdir,
 		Own:    attemptFolders(dir, secrets),
 		Stdout: stdout,
 		Stderr: stderr,
@@ -135,21 +121,21 @@ func (w *Worker) runProgram(ctx context.Context, i item, slot int,
 		Timeout: j.recipe.Timeout,
 		Grace:   j.recipe.Grace,
 		Ended: func(exit process.Exit) {
-			told = true
+			reported = true
 			o := finish(exit)
-			if err := c.CheckSnapshot(); err != nil { // the folder is left when nobody is in it
+			if err := ws.CheckSnapshot(); err != nil { // the folder is left when nobody is in it
 				o = failWritten(o, err)
 			}
 			w.scheduler.finish(i, o, true)
 			w.beatNow()
 		},
 	})
-	if !told {
+	if !reported {
 		o = finish(exit)
 	}
 	stdout.close()
 	stderr.close()
-	return o, told
+	return o, reported
 }
 
 // placeholders returns the values of the names in braces for an attempt.
@@ -168,96 +154,11 @@ func attemptFolders(dir, secrets string) []string {
 	return []string{dir, secrets}
 }
 
-// writeParameters writes the parameter files of an attempt into its task's folder.
-func writeParameters(dir string, g argv.Given) error {
-	if g.File != nil {
-		if err := writeFile(dir, g.To, g.File); err != nil {
-			return err
-		}
-	}
-	// What has this name already is of an earlier attempt, or the project's or the program's own.
-	name := dir + "/" + task.ParametersFile
-	err := create(name, g.Parameters)
-	if !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	if isPart(name, g.Parameters) {
-		return errors.Join(os.Remove(name), create(name, g.Parameters))
-	}
-	return nil
-}
-
-// writeFile writes a file below a task's folder and replaces whatever is in its way: an earlier
-// attempt may have put anything there, including links that lead out of the folder.
-func writeFile(dir, path string, text []byte) error {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	for at, c := range path {
-		if c != '/' {
-			continue
-		}
-		if info, err := root.Stat(path[:at]); err == nil && info.IsDir() {
-			continue
-		}
-		if err := root.RemoveAll(path[:at]); err != nil {
-			return err
-		}
-		if err := root.Mkdir(path[:at], 0o755); err != nil {
-			return err
-		}
-	}
-	if err := root.RemoveAll(path); err != nil {
-		return err
-	}
-	return root.WriteFile(path, text, 0o644)
-}
-
-// isPart reports whether a file has only the beginning of text: its writer was killed.
-func isPart(name string, text []byte) bool {
-	info, err := os.Lstat(name)
-	if err != nil || !info.Mode().IsRegular() || info.Size() >= int64(len(text)) {
-		return false
-	}
-	part, err := os.ReadFile(name)
-	return err == nil && bytes.HasPrefix(text, part)
-}
-
-// create writes a file that must not exist. Every attempt needs it, and an os.File would cost half
-// as much again.
-func create(name string, text []byte) error {
-	wrong := func(op string, err error) error { return &os.PathError{Op: op, Path: name, Err: err} }
-	fd, err := unix.Open(name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_CLOEXEC, 0o644)
-	for err == unix.EINTR {
-		fd, err = unix.Open(name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_CLOEXEC, 0o644)
-	}
-	if err != nil {
-		return wrong("create", err)
-	}
-	for len(text) > 0 && err == nil {
-		var n int
-		if n, err = unix.Write(fd, text); err == unix.EINTR {
-			err = nil
-		}
-		text = text[max(n, 0):]
-	}
-	if closed := unix.Close(fd); err == nil && closed != unix.EINTR {
-		err = closed
-	}
-	if err != nil {
-		_ = unix.Unlink(name) // a part of it would be taken for all of it
-		return wrong("write", err)
-	}
-	return nil
-}
-
 // startFailure returns the outcome of an attempt that could not start. If its definition names
 // something that does not exist, the task has failed: other hosts could not start it either. If the
 // disk of the outputs is full, the attempt is returned without being charged, like all others until
 // there is space. Any other error, such as another disk being full, is a fault of the host.
-func (w *Worker) startFailure(ctx context.Context, i item, err error) (o task.Outcome, told bool) {
+func (w *Worker) startFailure(ctx context.Context, i item, err error) (o task.Outcome, reported bool) {
 	if folder.IsRuleError(err) || argv.IsFault(err) {
 		reason := fmt.Sprintf("not started on %s: %s", w.o.Host,
 			strings.ReplaceAll(err.Error(), "\n", "; "))
@@ -275,23 +176,16 @@ func (w *Worker) startFailure(ctx context.Context, i item, err error) (o task.Ou
 
 // newStream prepares one output stream of an attempt: its file and everything else that reads its
 // output.
-func (w *Worker) newStream(i item, slot int, dir, name string, metrics *collector) *stream {
+func (w *Worker) newStream(i item, slot int, dir, name string, metrics *collector) *outputStream {
 	line := task.Line{Sweep: i.job.sweep, Index: i.attempt.Index, Attempt: i.attempt.Number,
 		Host: w.o.Host, Slot: slot, Stderr: name == "stderr"}
 	scanner := i.job.rules.NewScanner(time.Now, metrics.add(name))
 	// escaped in JSON, or with terminal codes within, a value passes the mask
 	scanner.Hide = textMask(i.secrets.sensitive())
-	return &stream{
+	return &outputStream{
 		path: logFile(dir, name), remaining: w.o.OutputLimit, ceiling: w.o.OutputLimit,
 		mask:    newMask(i.secrets.sensitive()),
 		scanner: scanner,
 		tap:     outputTap{port: w.port, following: &w.jobs.following, now: time.Now, line: line},
 	}
-}
-
-func join(a, b string) string {
-	if a == "" {
-		return b
-	}
-	return a + "; " + b
 }

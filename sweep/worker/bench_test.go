@@ -32,7 +32,7 @@ func benchmarkAttempt(b *testing.B, base, spool string) {
 	q := memory.New()
 	w := worker.New(q.Port("w1"), worker.Options{Name: "w1", Slots: 2,
 		Outputs: filepath.Join(base, "outputs"), Keeper: keeper, Spool: spool,
-		Revision: func(string) (string, error) { return base, nil }, Environ: os.Environ()})
+		Revision: func(string) (string, error) { return base, nil }, Inherited: os.Environ()})
 	ctx, cancel := context.WithCancel(b.Context())
 	done := make(chan struct{})
 	go func() { defer close(done); w.Run(ctx) }()

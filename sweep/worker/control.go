@@ -16,8 +16,7 @@ func (w *Worker) control(talking, ctx context.Context) {
 			if said != c.Version {
 				said = c.Version
 				w.o.Log.Warn("ignoring control messages of a newer version: update the worker",
-					"kind", c.Kind, "version", c.Version,
-					"understood", task.Newest)
+					"kind", c.Kind, "version", c.Version, "understood", task.Newest)
 			}
 			continue
 		}
@@ -81,9 +80,8 @@ func (w *Worker) restart(c task.Control) {
 		return
 	}
 	if c.Taken && !w.nameTaken.Swap(true) {
-		w.o.Log.Error(
-			"another process with this worker's name started later: stopping what runs here",
-			"name", w.o.Name)
+		w.o.Log.Error("another process with this worker's name started later: "+
+			"stopping what runs here", "name", w.o.Name)
 	}
 	w.scheduler.retire()
 	w.beatNow()

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,10 +38,8 @@ func earlierLogSuffixes(folder int) (suffixes []string, err error) {
 	slices.SortFunc(all, func(a, b earlierLog) int { return a.number - b.number })
 	slices.SortFunc(killed, func(a, b earlierLog) int { return a.number - b.number })
 	for _, k := range killed {
-		at := slices.IndexFunc(all, func(l earlierLog) bool {
-			return !l.killed &&
-				l.modified > k.modified
-		})
+		newer := func(l earlierLog) bool { return !l.killed && l.modified > k.modified }
+		at := slices.IndexFunc(all, newer)
 		if at < 0 {
 			at = len(all)
 		}
@@ -129,40 +126,29 @@ func (s *stoppable) Read(p []byte) (int, error) {
 type untilLateMark struct {
 	from io.Reader
 	// read but not passed on: its end may be the beginning of lateMarker
-	held []byte
-	end  error
+	buffered []byte
+	end      error
 }
 
 func (u *untilLateMark) Read(p []byte) (int, error) {
 	for {
-		if at := bytes.Index(u.held, []byte(lateMarker)); at >= 0 {
-			u.held, u.end = u.held[:at], io.EOF
+		if at := bytes.Index(u.buffered, []byte(lateMarker)); at >= 0 {
+			u.buffered, u.end = u.buffered[:at], io.EOF
 		}
-		ready := len(u.held)
+		ready := len(u.buffered)
 		if u.end == nil {
 			ready = max(0, ready-len(lateMarker)+1)
 		}
-		if n := copy(p, u.held[:ready]); n > 0 {
-			u.held = append(u.held[:0], u.held[n:]...)
+		if n := copy(p, u.buffered[:ready]); n > 0 {
+			u.buffered = append(u.buffered[:0], u.buffered[n:]...)
 			return n, nil
 		}
 		if u.end != nil {
 			return 0, u.end
 		}
-		at := len(u.held)
-		u.held = slices.Grow(u.held, len(p)+len(lateMarker))
-		n, err := u.from.Read(u.held[at : at+len(p)])
-		u.held, u.end = u.held[:at+n], err
+		at := len(u.buffered)
+		u.buffered = slices.Grow(u.buffered, len(p)+len(lateMarker))
+		n, err := u.from.Read(u.buffered[at : at+len(p)])
+		u.buffered, u.end = u.buffered[:at+n], err
 	}
-}
-
-// namesIn returns the names in an open folder.
-func namesIn(folder int) ([]string, error) {
-	fd, err := openAt(folder, ".", unix.O_DIRECTORY)
-	if err != nil {
-		return nil, err
-	}
-	d := os.NewFile(uintptr(fd), ".")
-	defer d.Close()
-	return d.Readdirnames(-1)
 }

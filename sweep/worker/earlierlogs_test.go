@@ -55,7 +55,7 @@ func TestAnAttemptThatContinuesHasTheMetricsOfThoseBefore(t *testing.T) {
 		if got != want || o.Unmeasured != nil {
 			t.Errorf("attempt %d: %s %v; want %s", attempt+1, got, o.Unmeasured, want)
 		}
-		read, err := worker.Measure(t.Context(), s.path(0, ""),
+		read, err := worker.MeasureTask(t.Context(), s.path(0, ""),
 			task.Measure{Metrics: b.Recipe.Metrics, Exited: o.Exited()})
 		if diff := cmp.Diff(o.Metrics, metric.Final(read.Metrics)); diff != "" || err != nil {
 			t.Errorf("attempt %d, read again: %s %v", attempt+1, diff, err)
@@ -100,7 +100,7 @@ func TestLogsAreReadInTheOrderOfTheirAttempts(t *testing.T) {
 		}
 	}
 	for last := 5.0; last >= 0; last-- {
-		read, err := worker.Measure(t.Context(), dir,
+		read, err := worker.MeasureTask(t.Context(), dir,
 			task.Measure{Metrics: []metric.Rule{{Name: "acc", Pattern: `acc=(\S+)`}}})
 		final := metric.Final(read.Metrics)
 		if v, _ := final.Get("acc"); v != last || err != nil {

@@ -16,12 +16,12 @@ import (
 	"mlframework/sweep/worker/process"
 )
 
-// environ returns the part of the environment that all attempts of a sweep share, without secrets.
+// sweepEnviron returns the part of the environment that all attempts of a sweep share, without secrets.
 // In order of precedence, it consists of what the worker says about an attempt, secrets, what the
 // definition sets, what the worker chooses for programs, what is inherited, and defaults.
-func environ(o Options, sweep string, r task.Recipe) (all []string) {
+func sweepEnviron(o Options, sweep string, r task.Recipe) (all []string) {
 	vars := expected(o)
-	for _, v := range o.Environ {
+	for _, v := range o.Inherited {
 		if name, value, ok := strings.Cut(v, "="); ok && name != "" {
 			vars[name] = value
 		}
@@ -37,8 +37,7 @@ func environ(o Options, sweep string, r task.Recipe) (all []string) {
 	if r.EnvBraces {
 		maps.DeleteFunc(vars, func(name, _ string) bool {
 			_, its := r.Env[name]
-			return its &&
-				!slices.Contains(perSweep, name)
+			return its && !slices.Contains(perSweep, name)
 		})
 	}
 	for _, name := range r.Secrets {
@@ -85,11 +84,11 @@ const workerProcess = "WORKER_PROCESS"
 const secretsDirVar = "SECRETS_DIR"
 
 // environ returns the secrets as variables, and the variable that names their folder.
-func (l *secretSet) environ(dir string) (all []string) {
-	if l == nil {
+func (s *secretSet) environ(dir string) (all []string) {
+	if s == nil {
 		return nil
 	}
-	for name, value := range l.values {
+	for name, value := range s.values {
 		if !slices.Contains(perSweep, name) && !slices.Contains(perAttempt, name) {
 			all = append(all, name+"="+value)
 		}
@@ -105,16 +104,16 @@ func nameOf(variable string) string {
 
 // attemptEnviron returns the environment of one attempt, without secrets. given are the variables
 // with parameters, which override inherited ones.
-func (j *job) attemptEnviron(i item, slot, slots int, c *folder.Checkout, given []string) []string {
+func (j *job) attemptEnviron(i item, slot, slots int, ws *folder.Workspace, given []string) []string {
 	index := strconv.FormatInt(i.attempt.Index, 10)
 	again := "0"
-	if c.Resumed {
+	if ws.Resumed {
 		again = "1"
 	}
 	all := make([]string, 0, len(j.environ)+len(given)+8)
 	for _, v := range j.environ {
-		if !strings.HasPrefix(v, argv.Prefix) || !slices.ContainsFunc(given,
-			func(g string) bool { return nameOf(g) == nameOf(v) }) {
+		overridden := func(g string) bool { return nameOf(g) == nameOf(v) }
+		if !strings.HasPrefix(v, argv.Prefix) || !slices.ContainsFunc(given, overridden) {
 			all = append(all, v)
 		}
 	}
@@ -126,7 +125,7 @@ func (j *job) attemptEnviron(i item, slot, slots int, c *folder.Checkout, given 
 	}
 	all = append(all, "TASK_ID="+j.sweep+"/"+index, "TASK_INDEX="+index,
 		"ATTEMPT="+strconv.Itoa(i.attempt.Number),
-		"RESUMED="+again, "OUTPUT_DIR="+c.Dir, "SLOT="+strconv.Itoa(slot), "PWD="+c.Workdir)
+		"RESUMED="+again, "OUTPUT_DIR="+ws.Dir, "SLOT="+strconv.Itoa(slot), "PWD="+ws.Workdir)
 	if !j.ownThreads {
 		all = append(all, ompThreads+"="+strconv.Itoa(max(1, runtime.NumCPU()/slots)))
 	}

@@ -41,7 +41,7 @@ func environment(t *testing.T, recipe func(*task.Recipe),
 }
 
 func inherit(vars ...string) func(*worker.Options) {
-	return func(o *worker.Options) { o.Environ = append(o.Environ, vars...) }
+	return func(o *worker.Options) { o.Inherited = append(o.Inherited, vars...) }
 }
 
 // ownSecrets are those of the environment.

@@ -22,14 +22,14 @@ func LogName(stream string, attempt int, noted string, has func(string) bool) st
 	return logName(stream, attempt, noted, has)
 }
 
-// Remembered is how many attempts that are over a worker still knows.
-const Remembered = maxRecent
+// MaxRecent is how many attempts that are over a worker still knows.
+const MaxRecent = maxRecent
 
-// RememberedEnds is how many ends a worker knows with their outcomes.
-const RememberedEnds = maxOutcomes
+// MaxOutcomes is how many ends a worker knows with their outcomes.
+const MaxOutcomes = maxOutcomes
 
-// InMemory is how many events stand in memory before they go to the spool.
-const InMemory = maxInMemory
+// MaxInMemory is how many events stand in memory before they go to the spool.
+const MaxInMemory = maxInMemory
 
 // Incarnation is incarnation.
 var Incarnation = incarnation
@@ -91,7 +91,7 @@ func Mask(secrets []string, pieces ...[]byte) (out []byte, held int) {
 	m := newMask(secrets)
 	for _, p := range pieces {
 		out = append(out, m.hide(p)...)
-		held = max(held, len(m.held))
+		held = max(held, len(m.buffered))
 	}
 	return append(out, m.flush()...), held
 }
@@ -121,17 +121,17 @@ func TapOff() func([]byte) {
 	return t.write
 }
 
-// ShelfPrefix begins the names of the folders of a worker's secrets.
-func ShelfPrefix(name, outputs string) string { return secretDirPrefix(name, outputs) }
+// SecretDirPrefix begins the names of the folders of a worker's secrets.
+func SecretDirPrefix(name, outputs string) string { return secretDirPrefix(name, outputs) }
 
-// WriteGiven is writeGiven.
-func WriteGiven(dir string, g argv.Given) error { return writeParameters(dir, g) }
+// WriteParameters is writeParameters.
+func WriteParameters(dir string, g argv.Given) error { return writeParameters(dir, g) }
 
 // Stream returns what takes one stream of an attempt of a sweep that nobody follows.
 func Stream(path string, rules *metric.Rules) io.Writer {
-	return &stream{path: path, remaining: 1 << 40, ceiling: 1 << 40,
-		scanner: rules.NewScanner(time.Now,
-			func(metric.Sample) {}), tap: outputTap{following: &followedSweeps{}, now: time.Now}}
+	return &outputStream{path: path, remaining: 1 << 40, ceiling: 1 << 40,
+		scanner: rules.NewScanner(time.Now, func(metric.Sample) {}),
+		tap:     outputTap{following: &followedSweeps{}, now: time.Now}}
 }
 
 // SpoolLine returns a line of a spool: text with its checksum.

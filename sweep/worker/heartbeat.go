@@ -14,7 +14,7 @@ const heartbeatInterval = 2 * time.Second
 func (w *Worker) heartbeat() task.Heartbeat {
 	h := task.Heartbeat{Version: task.Version, Worker: w.o.Name, Incarnation: w.incarnation,
 		Time: time.Now(), Program: w.o.Program, Host: w.o.Host,
-		Image: w.o.Image, Environment: w.o.Environment, Unconfined: w.o.Unconfined,
+		Image: w.o.Image, Environment: w.o.Container, Unconfined: w.o.Unconfined,
 		Unsent: w.outbox.unsent(), Load: w.meter.load(),
 		Reads: task.Newest, Key: w.secrets.key.Public()}
 	w.scheduler.describe(&h)

@@ -42,7 +42,7 @@ type job struct {
 	// secrets that are here; nil: none, or the master has them
 	secrets *secretSet
 
-	// environ sets ompThreads
+	// its environment sets ompThreads
 	ownThreads bool
 }
 
@@ -51,24 +51,28 @@ type jobs struct {
 	o         Options
 	folders   *folder.Store
 	following followedSweeps
-	ready     map[[3]string]*job // by sweep, revision, and edition of its secrets or environment
+	ready     map[jobKey]*job
 }
 
+// jobKey identifies a job. The edition says which values of its secrets are meant, or which
+// environment it inherits.
+type jobKey struct{ sweep, revision, edition string }
+
 func (js *jobs) init(o Options, folders *folder.Store) {
-	js.o, js.folders, js.ready = o, folders, map[[3]string]*job{}
+	js.o, js.folders, js.ready = o, folders, map[jobKey]*job{}
 }
 
 // get returns the job of a batch. A job whose preparation failed is prepared again for the next
 // batch.
 func (js *jobs) get(b task.Batch) *job {
-	k := [3]string{b.Sweep, b.Recipe.Revision, b.Edition}
+	k := jobKey{b.Sweep, b.Recipe.Revision, b.Edition}
 	if j := js.ready[k]; j != nil {
 		return j
 	}
 	j := &job{sweep: b.Sweep, recipe: b.Recipe, folder: filepath.Join(js.o.Outputs, b.Sweep)}
 	o := js.o
 	if b.Environ != nil {
-		o.Environ = b.Environ
+		o.Inherited = b.Environ
 	}
 	switch {
 	case len(b.Recipe.Secrets) == 0:
@@ -77,7 +81,7 @@ func (js *jobs) get(b task.Batch) *job {
 	default:
 		j.need = &task.Need{Sweep: b.Sweep, Edition: b.Edition}
 	}
-	if j.err = check(b); j.err == nil {
+	if j.err = checkBatch(b); j.err == nil {
 		j.err = j.prepare(o, js.folders)
 	}
 	if j.err != nil {
@@ -91,8 +95,8 @@ func (js *jobs) get(b task.Batch) *job {
 	return j
 }
 
-// check rejects names that would lead out of their folders.
-func check(b task.Batch) error {
+// checkBatch rejects names that would lead out of their folders.
+func checkBatch(b task.Batch) error {
 	return errors.Join(checkName(b.Sweep), checkName(b.Recipe.Revision))
 }
 
@@ -121,7 +125,7 @@ func (j *job) prepare(o Options, folders *folder.Store) (err error) {
 	if err := j.readConfig(o); err != nil {
 		return err
 	}
-	j.environ = environ(o, j.sweep, j.recipe)
+	j.environ = sweepEnviron(o, j.sweep, j.recipe)
 	_, set := j.recipe.Env[ompThreads]
 	j.ownThreads = set || slices.ContainsFunc(j.environ,
 		func(v string) bool { return strings.HasPrefix(v, ompThreads+"=") })
@@ -144,11 +148,6 @@ func (j *job) readConfig(o Options) error {
 	defer f.Close()
 	j.config, err = io.ReadAll(io.LimitReader(f, argv.MaxFile+1))
 	return err
-}
-
-// infraOutcome returns the outcome of an attempt that its host could not start.
-func infraOutcome(errs ...error) task.Outcome {
-	return task.Outcome{Class: task.Loss, Reason: "infra: " + errors.Join(errs...).Error()}
 }
 
 // item is a claimed attempt.

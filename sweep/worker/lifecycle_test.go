@@ -335,15 +335,15 @@ func TestOldAttemptsAreForgotten(t *testing.T) {
 		s.tell(task.Control{Kind: task.DrainControl}) // all are given back at once
 		synctest.Wait()
 		b := batch("")
-		for n := range worker.Remembered + 1 {
+		for n := range worker.MaxRecent + 1 {
 			b.Attempts = append(b.Attempts, task.Attempt{Number: n + 1})
 		}
 		first, last := b, b
-		first.Attempts, last.Attempts = b.Attempts[:1], b.Attempts[worker.Remembered:]
+		first.Attempts, last.Attempts = b.Attempts[:1], b.Attempts[worker.MaxRecent:]
 		s.send(b, last, first)
 		// the last is told again
 		s.until("the last", func(all []task.Event) bool {
-			return len(all) >= 2*(worker.Remembered+2)+1
+			return len(all) >= 2*(worker.MaxRecent+2)+1
 		})
 		synctest.Wait()
 		claimed := map[int]int{}
@@ -352,9 +352,9 @@ func TestOldAttemptsAreForgotten(t *testing.T) {
 				claimed[e.Attempt]++
 			}
 		}
-		if claimed[1] != 2 || claimed[worker.Remembered+1] != 1 {
+		if claimed[1] != 2 || claimed[worker.MaxRecent+1] != 1 {
 			t.Errorf("the first was taken %d times, the last %d times", claimed[1],
-				claimed[worker.Remembered+1])
+				claimed[worker.MaxRecent+1])
 		}
 	})
 }

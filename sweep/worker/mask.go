@@ -21,8 +21,8 @@ const redacted = "********"
 type mask struct {
 	secrets []pattern
 	// the end of the input, not yet emitted
-	held []byte
-	// bytes at the start of held that belong to a value that began earlier
+	buffered []byte
+	// bytes at the start of buffered that belong to a value that began earlier
 	covered int
 	// the last output was redacted
 	redacting bool
@@ -43,12 +43,12 @@ func newMask(secrets []string) *mask {
 
 // hide returns the output that is safe after p arrived. It is valid until the next call.
 func (m *mask) hide(p []byte) []byte {
-	m.held = append(m.held, p...)
-	return m.emit(len(m.held) - m.partialMatch())
+	m.buffered = append(m.buffered, p...)
+	return m.emit(len(m.buffered) - m.partialMatch())
 }
 
 // flush returns what was held back, at the end of the stream.
-func (m *mask) flush() []byte { return m.emit(len(m.held)) }
+func (m *mask) flush() []byte { return m.emit(len(m.buffered)) }
 
 // hideText masks values in a complete text.
 func (m *mask) hideText(text string) string {
@@ -81,7 +81,7 @@ func textMask(secrets []string) func(string) string {
 	return newMask(forms).hideText
 }
 
-// emit returns the first n held bytes, with values masked.
+// emit returns the first n buffered bytes, with values masked.
 func (m *mask) emit(n int) []byte {
 	m.out = m.out[:0]
 	at, until := 0, m.covered // shown up to at; hidden up to until
@@ -91,13 +91,13 @@ func (m *mask) emit(n int) []byte {
 			at = min(until, n)
 		}
 		if at < v.from {
-			m.out = append(m.out, m.held[at:v.from]...)
+			m.out = append(m.out, m.buffered[at:v.from]...)
 			m.redacting, at = false, v.from
 		}
 		until = max(until, v.to)
 	}
 	m.covered = until - n
-	m.held = append(m.held[:0], m.held[n:]...)
+	m.buffered = append(m.buffered[:0], m.buffered[n:]...)
 	return m.out
 }
 
@@ -108,18 +108,18 @@ func (m *mask) redact() {
 	}
 }
 
-// span is the bytes [from, to) of what is held.
+// span is the bytes [from, to) of what is buffered.
 type span struct{ from, to int }
 
-// values returns the values that begin in the first n held bytes, in order.
+// values returns the values that begin in the first n buffered bytes, in order.
 func (m *mask) values(n int) (found []span) {
 	for _, s := range m.secrets {
 		for at := 0; at < n; {
-			i := bytes.Index(m.held[at:], s.text)
+			i := bytes.Index(m.buffered[at:], s.text)
 			if i < 0 {
 				break
 			}
-			at = s.matches(m.held, at+i, func(from int) {
+			at = s.matches(m.buffered, at+i, func(from int) {
 				if from < n {
 					found = append(found, span{from, from + len(s.text)})
 				}
@@ -130,11 +130,11 @@ func (m *mask) values(n int) (found []span) {
 	return found
 }
 
-// partialMatch returns how many bytes at the end of held may be the beginning of a value.
+// partialMatch returns how many bytes at the end of buffered may be the beginning of a value.
 func (m *mask) partialMatch() (longest int) {
 	for _, s := range m.secrets {
 		state := 0
-		for _, b := range m.held[max(0, len(m.held)-len(s.text)+1):] {
+		for _, b := range m.buffered[max(0, len(m.buffered)-len(s.text)+1):] {
 			state = s.next(state, b)
 		}
 		longest = max(longest, state)

@@ -38,19 +38,19 @@ type metricFiles struct {
 
 // followFiles starts to read the metric files of an attempt whose program is about to start; nil if
 // its definition names none.
-func (w *Worker) followFiles(i item, c *folder.Checkout, metrics *collector) *metricFiles {
+func (w *Worker) followFiles(i item, ws *folder.Workspace, metrics *collector) *metricFiles {
 	if !i.job.metricFiles {
 		return nil
 	}
 	m := &metricFiles{ended: make(chan struct{})}
-	m.folder, m.err = tail.Open(c.Dir, i.job.recipe.Metrics, textMask(i.secrets.sensitive()),
+	m.folder, m.err = tail.Open(ws.Dir, i.job.recipe.Metrics, textMask(i.secrets.sensitive()),
 		metrics.add(""))
 	if m.err != nil {
 		return m
 	}
 	var project func(string) bool
 	// what an earlier attempt wrote counts
-	if dir, err := w.o.Revision(i.job.recipe.Revision); err == nil && c.Resumed {
+	if dir, err := w.o.Revision(i.job.recipe.Revision); err == nil && ws.Resumed {
 		project = func(path string) bool {
 			_, err := os.Stat(filepath.Join(dir, path))
 			return err == nil

@@ -65,7 +65,7 @@ func TestTextsOfPrintedMetricsHideSecrets(t *testing.T) {
 		len(o.Stdout.Unread) != 1 || len(o.Stderr.Unread) != 1 {
 		t.Error(told)
 	}
-	read, err := worker.Measure(t.Context(), s.path(0, ""),
+	read, err := worker.MeasureTask(t.Context(), s.path(0, ""),
 		task.Measure{Metrics: b.Recipe.Metrics, Hide: true})
 	if told := fmt.Sprint(read.Stdout, read.Stderr); err != nil || strings.Contains(told, "word") {
 		t.Errorf("read again: %s, %v", told, err)

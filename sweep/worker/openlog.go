@@ -120,58 +120,9 @@ func openNamed(folder int, name string, offset int64) (l logReader, err error) {
 		return l, errors.Join(err, l.Close())
 	}
 	if s.Mode&unix.S_IFMT != unix.S_IFREG {
-		return l,
-			errors.Join(
-				errors.New("the output of the task is no longer a file: something took its place"),
-				l.Close())
+		err = errors.New("the output of the task is no longer a file: something took its place")
+		return l, errors.Join(err, l.Close())
 	}
 	l.inode, l.size = s.Ino, s.Size
 	return l, nil
-}
-
-// openFolder goes from a folder down to one within it, by name.
-func openFolder(base string, names ...string) (int, error) {
-	at, err := openAt(unix.AT_FDCWD, base, unix.O_DIRECTORY)
-	for _, name := range names {
-		if err != nil {
-			return -1, err
-		}
-		above := at
-		at, err = openAt(above, name, unix.O_DIRECTORY)
-		unix.Close(above)
-	}
-	return at, err
-}
-
-// isFolder reports whether an open folder is still the one at a path. When a short attempt ends
-// another takes its place, and the open one becomes that of another task.
-func isFolder(open int, base string, names ...string) bool {
-	now, err := openFolder(base, names...)
-	if err != nil {
-		return false
-	}
-	defer unix.Close(now)
-	var a, b unix.Stat_t
-	return unix.Fstat(open, &a) == nil && unix.Fstat(now, &b) == nil && a.Dev == b.Dev &&
-		a.Ino == b.Ino
-}
-
-// openAt opens an entry of a folder to read it. A link as the last of its names is refused, but
-// where the way begins.
-func openAt(folder int, name string, flags int) (int, error) {
-	if folder != unix.AT_FDCWD {
-		flags |= unix.O_NOFOLLOW
-	}
-	for {
-		fd, err := unix.Openat(folder, name, unix.O_RDONLY|unix.O_CLOEXEC|flags, 0)
-		switch {
-		case err == nil:
-			return fd, nil
-		case errors.Is(err, unix.EINTR):
-		case errors.Is(err, unix.ELOOP):
-			return -1, fmt.Errorf("%s is a link, which is not followed: %w", name, err)
-		default:
-			return -1, &os.PathError{Op: "open", Path: name, Err: err}
-		}
-	}
 }

@@ -25,10 +25,8 @@ func EndOrphans(ctx context.Context, name, outputs, secrets string, log *slog.Lo
 	ctx, cancel := context.WithTimeout(ctx, orphanTimeout)
 	defer cancel()
 	killed, err := process.KillOrphans(ctx, func(environ []string) bool {
-		here := func(v string) bool {
-			return strings.HasPrefix(v,
-				"OUTPUT_DIR="+outputs+string(filepath.Separator))
-		}
+		prefix := "OUTPUT_DIR=" + outputs + string(filepath.Separator)
+		here := func(v string) bool { return strings.HasPrefix(v, prefix) }
 		kept := func(v string) bool {
 			owner, is := strings.CutPrefix(v, workerProcess+"=")
 			return is && process.Alive(owner)

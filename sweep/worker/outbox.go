@@ -42,8 +42,8 @@ type outbox struct {
 
 func (o *outbox) init(port queue.Port, log *slog.Logger) {
 	o.port, o.log = port, log
-	o.wake, o.flushNow, o.progress = make(chan struct{}, 1), make(chan struct{},
-		1), make(chan struct{})
+	o.wake, o.flushNow = make(chan struct{}, 1), make(chan struct{}, 1)
+	o.progress = make(chan struct{})
 }
 
 // maxInMemory is how many events stay in memory before they overflow to the spool even though the

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -41,7 +42,7 @@ func outcome(e process.Exit, limit time.Duration) task.Outcome {
 
 // addReason appends to the reason of a failed program its last words: from stderr or, if it exited
 // by itself, an error from stdout. If a limit ended the program, the reason is known.
-func addReason(o *task.Outcome, e process.Exit, stdout, stderr *stream) {
+func addReason(o *task.Outcome, e process.Exit, stdout, stderr *outputStream) {
 	if o.Class != task.Error || e.Cause != process.Exited && e.Cause != process.Signalled {
 		return
 	}
@@ -52,4 +53,25 @@ func addReason(o *task.Outcome, e process.Exit, stdout, stderr *stream) {
 	if line != "" {
 		o.Reason += ": " + line
 	}
+}
+
+// infraOutcome returns the outcome of an attempt that its host could not start.
+func infraOutcome(errs ...error) task.Outcome {
+	return task.Outcome{Class: task.Loss, Reason: "infra: " + errors.Join(errs...).Error()}
+}
+
+// failWritten returns the outcome of an attempt that wrote to its project's snapshot.
+func failWritten(o task.Outcome, err error) task.Outcome {
+	o.Reason = joinReasons(o.Reason, err.Error())
+	if o.Class == task.Success {
+		o.Class = task.Error
+	}
+	return o
+}
+
+func joinReasons(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a + "; " + b
 }

@@ -55,7 +55,7 @@ func TestParameterFilesBesideLeftovers(t *testing.T) {
 			if err := row.left(dir, elsewhere); err != nil {
 				t.Fatal(err)
 			}
-			if err := worker.WriteGiven(dir, given); err != nil {
+			if err := worker.WriteParameters(dir, given); err != nil {
 				t.Fatal(err)
 			}
 			for path, want := range map[string]string{users: "the user's own",

@@ -22,32 +22,32 @@ type prefetcher struct {
 	timerSet  bool
 }
 
-func (a *prefetcher) init(waits func(*job) bool) {
-	a.hasWaiting, a.running, a.startedAt = waits, map[int]*job{}, map[int]time.Time{}
+func (p *prefetcher) init(waits func(*job) bool) {
+	p.hasWaiting, p.running, p.startedAt = waits, map[int]*job{}, map[int]time.Time{}
 }
 
 // begin records that an attempt starts in a slot.
-func (a *prefetcher) begin(slot int, j *job) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.running[slot], a.startedAt[slot] = j, time.Now()
-	if !a.timerSet {
-		a.timerSet = true
-		time.AfterFunc(prefetchDelay, a.prefetchDue)
+func (p *prefetcher) begin(slot int, j *job) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.running[slot], p.startedAt[slot] = j, time.Now()
+	if !p.timerSet {
+		p.timerSet = true
+		time.AfterFunc(prefetchDelay, p.prefetchDue)
 	}
 }
 
 // end records that the attempt in a slot has ended.
-func (a *prefetcher) end(slot int) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	delete(a.running, slot)
+func (p *prefetcher) end(slot int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.running, slot)
 }
 
 // prefetchDue makes copies for attempts that have run long enough.
-func (a *prefetcher) prefetchDue() {
-	for _, j := range a.due(time.Now()) {
-		if a.hasWaiting(j) {
+func (p *prefetcher) prefetchDue() {
+	for _, j := range p.due(time.Now()) {
+		if p.hasWaiting(j) {
 			j.project.Prefetch()
 		}
 	}
@@ -55,21 +55,21 @@ func (a *prefetcher) prefetchDue() {
 
 // due removes and returns the jobs of attempts that have run long enough at now, and sets the timer
 // for the others.
-func (a *prefetcher) due(now time.Time) (due []*job) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
+func (p *prefetcher) due(now time.Time) (due []*job) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	next := time.Duration(-1)
-	for slot, j := range a.running {
-		rest := prefetchDelay - now.Sub(a.startedAt[slot])
+	for slot, j := range p.running {
+		rest := prefetchDelay - now.Sub(p.startedAt[slot])
 		if rest <= 0 {
 			due = append(due, j)
-			delete(a.running, slot)
+			delete(p.running, slot)
 		} else if next < 0 || rest < next {
 			next = rest
 		}
 	}
-	if a.timerSet = next >= 0; a.timerSet {
-		time.AfterFunc(next, a.prefetchDue)
+	if p.timerSet = next >= 0; p.timerSet {
+		time.AfterFunc(next, p.prefetchDue)
 	}
 	return due
 }

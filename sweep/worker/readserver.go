@@ -41,23 +41,23 @@ type readServer struct {
 
 func (r *readServer) init(port queue.Port, o Options) {
 	r.port, r.log, r.worker, r.outputs = port, o.Log, o.Name, o.Outputs
-	r.readRequests, r.measureRequests = make(chan task.Control, maxReads), make(chan task.Control,
-		maxReads)
+	r.readRequests = make(chan task.Control, maxReads)
+	r.measureRequests = make(chan task.Control, maxReads)
 }
 
 // enqueue queues a request. It never blocks: if the queue is full, the request is dropped and the
 // requester retries.
 func (r *readServer) enqueue(c task.Control) {
-	line, added := r.readRequests, false
+	requests, added := r.readRequests, false
 	switch {
 	case c.Kind == task.MeasureControl && c.Measure != nil:
-		line, added = r.measureRequests, r.pending.add(c.Measure.ID)
+		requests, added = r.measureRequests, r.pending.add(c.Measure.ID)
 	case c.Kind == task.MeasureControl || c.Read == nil:
 		r.log.Warn("ignoring a read request without a position")
 		return
 	}
 	select {
-	case line <- c:
+	case requests <- c:
 	default:
 		if added {
 			r.pending.forget(c.Measure.ID)
@@ -70,11 +70,11 @@ func (r *readServer) enqueue(c task.Control) {
 // run serves requests until ctx ends.
 func (r *readServer) run(ctx context.Context) {
 	var all sync.WaitGroup
-	serve := func(line <-chan task.Control) {
+	serve := func(requests <-chan task.Control) {
 		all.Go(func() {
 			for {
 				select {
-				case c := <-line:
+				case c := <-requests:
 					r.answer(ctx, c)
 				case <-ctx.Done():
 					return
@@ -156,43 +156,43 @@ type pendingMeasures struct {
 var errNotAwaited = errors.New("its answer is no longer awaited")
 
 // add adds a measure, and reports whether it was absent.
-func (a *pendingMeasures) add(id string) (added bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.cancels == nil {
-		a.cancels = map[string]func(){}
+func (p *pendingMeasures) add(id string) (added bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.cancels == nil {
+		p.cancels = map[string]func(){}
 	}
-	if a.cancels[id] != nil {
+	if p.cancels[id] != nil {
 		return false
 	}
-	a.cancels[id] = func() {}
+	p.cancels[id] = func() {}
 	return true
 }
 
 // begin returns a context for computing a measure, which ends when the measure is forgotten, and a
 // function to call afterwards, which reports whether the result is still awaited. Ok is false if
 // the measure has been forgotten already.
-func (a *pendingMeasures) begin(ctx context.Context, id string) (reading context.Context,
+func (p *pendingMeasures) begin(ctx context.Context, id string) (reading context.Context,
 	end func() bool, ok bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.cancels[id] == nil {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.cancels[id] == nil {
 		return nil, nil, false
 	}
 	reading, cancel := context.WithCancelCause(ctx)
-	a.cancels[id] = func() { cancel(errNotAwaited) }
-	return reading, func() bool { return a.forget(id) }, true
+	p.cancels[id] = func() { cancel(errNotAwaited) }
+	return reading, func() bool { return p.forget(id) }, true
 }
 
 // forget removes a measure, and reports whether it was present.
-func (a *pendingMeasures) forget(id string) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	cancel := a.cancels[id]
+func (p *pendingMeasures) forget(id string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	cancel := p.cancels[id]
 	if cancel == nil {
 		return false
 	}
-	delete(a.cancels, id)
+	delete(p.cancels, id)
 	cancel()
 	return true
 }

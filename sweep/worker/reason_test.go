@@ -60,8 +60,8 @@ exit 1`
 func TestTheReasonHidesSecrets(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil, func(o *worker.Options) {
-		o.OwnSecrets, o.Environ = true,
-			append(o.Environ, "KEY=s3cr3t-value")
+		o.OwnSecrets, o.Inherited = true,
+			append(o.Inherited, "KEY=s3cr3t-value")
 	})
 	for i, script := range []string{
 		`echo "no access with $KEY" >&2; exit 1`,

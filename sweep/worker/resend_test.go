@@ -66,11 +66,11 @@ func TestForgottenOutcomeIsReportedLost(t *testing.T) {
 	bubble(t, func(context.Context, process.Spec) process.Exit { return process.Exit{} },
 		func(t *testing.T, s *site) {
 			b := batch("")
-			for i := range int64(worker.RememberedEnds + 1) {
+			for i := range int64(worker.MaxOutcomes + 1) {
 				b.Attempts = append(b.Attempts, task.Attempt{Index: i, Number: 1})
 			}
 			s.send(b)
-			s.ended(worker.RememberedEnds, 1)
+			s.ended(worker.MaxOutcomes, 1)
 			got := s.since(func() { s.send(batch("", 0, 1)) })
 			if diff := cmp.Diff([]string{"ended 0/1", "ended 1/1"}, kinds(got)); diff != "" {
 				t.Fatal(diff)

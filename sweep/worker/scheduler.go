@@ -47,166 +47,166 @@ type scheduler struct {
 	idle chan struct{}
 }
 
-func (d *scheduler) init(worker string, slots int, out *outbox, s *secretStore) {
-	d.worker, d.slots, d.outbox, d.secrets = worker, slots, out, s
-	d.ready.L = &d.mu
-	d.claimed, d.running, d.activeSlots = map[key]bool{}, map[key]*runningAttempt{}, map[int]bool{}
-	d.idle = make(chan struct{})
-	d.recent.init()
+func (s *scheduler) init(worker string, slots int, out *outbox, secrets *secretStore) {
+	s.worker, s.slots, s.outbox, s.secrets = worker, slots, out, secrets
+	s.ready.L = &s.mu
+	s.claimed, s.running, s.activeSlots = map[key]bool{}, map[key]*runningAttempt{}, map[int]bool{}
+	s.idle = make(chan struct{})
+	s.recent.init()
 }
 
 // claim reports the arrival of attempts and returns the new ones. For a known attempt it repeats
 // the current event, so that a master whose queue lost events catches up.
-func (d *scheduler) claim(items []item) (fresh []item) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+func (s *scheduler) claim(items []item) (added []item) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	events := make([]task.Event, 0, len(items))
 	for _, i := range items {
-		if d.recent.has(i.key()) {
-			events = append(events, d.currentEvent(i))
+		if s.recent.has(i.key()) {
+			events = append(events, s.currentEvent(i))
 			continue
 		}
-		fresh = append(fresh, i)
-		d.claimed[i.key()] = false
-		events = append(events, i.event(task.ClaimedEvent, d.worker))
+		added = append(added, i)
+		s.claimed[i.key()] = false
+		events = append(events, i.event(task.ClaimedEvent, s.worker))
 	}
-	d.outbox.put(events...)
-	if d.runningLow() {
-		d.outbox.expedite()
+	s.outbox.put(events...)
+	if s.runningLow() {
+		s.outbox.expedite()
 	}
-	return fresh
+	return added
 }
 
 // unclaim forgets claimed items whose delivery was not acknowledged: they will be delivered again.
-func (d *scheduler) unclaim(items []item) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+func (s *scheduler) unclaim(items []item) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	for _, i := range items {
-		delete(d.claimed, i.key())
+		delete(s.claimed, i.key())
 	}
 }
 
 // currentEvent returns the event that describes the current state of a known attempt.
-func (d *scheduler) currentEvent(i item) task.Event {
-	switch s := d.running[i.key()]; {
-	case s == nil || s.ended:
-		return d.recent.event(i, d.worker)
-	case s.started != nil:
-		return *s.started
+func (s *scheduler) currentEvent(i item) task.Event {
+	switch r := s.running[i.key()]; {
+	case r == nil || r.ended:
+		return s.recent.event(i, s.worker)
+	case r.started != nil:
+		return *r.started
 	}
-	return i.event(task.ClaimedEvent, d.worker)
+	return i.event(task.ClaimedEvent, s.worker)
 }
 
 // enqueue adds items to the waiting queue unless they are known. It returns those that were stopped
 // or recalled since they were claimed, and all of them while nothing new is accepted.
-func (d *scheduler) enqueue(items []item) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+func (s *scheduler) enqueue(items []item) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	unwanted := map[key]bool{}
 	for _, i := range items {
-		if d.claimed[i.key()] {
+		if s.claimed[i.key()] {
 			unwanted[i.key()] = true
 		}
-		delete(d.claimed, i.key())
-		if !d.recent.has(i.key()) {
-			d.recent.add(i.key())
-			d.waiting = append(d.waiting, i)
-			d.stopSuperseded(i)
+		delete(s.claimed, i.key())
+		if !s.recent.has(i.key()) {
+			s.recent.add(i.key())
+			s.waiting = append(s.waiting, i)
+			s.stopSuperseded(i)
 		}
 	}
-	d.ready.Broadcast()
-	if d.drained || d.closed || d.noSpaceReason != "" {
-		d.returnWaiting(func(item) bool { return true })
+	s.ready.Broadcast()
+	if s.drained || s.closed || s.noSpaceReason != "" {
+		s.returnWaiting(func(item) bool { return true })
 	} else if len(unwanted) > 0 {
-		d.returnWaiting(func(i item) bool { return unwanted[i.key()] })
+		s.returnWaiting(func(i item) bool { return unwanted[i.key()] })
 	}
 }
 
 // markUnwanted marks claimed items that match: enqueue returns them to the master.
-func (d *scheduler) markUnwanted(meant func(key) bool) {
-	for k := range d.claimed {
-		if meant(k) {
-			d.claimed[k] = true
+func (s *scheduler) markUnwanted(matches func(key) bool) {
+	for k := range s.claimed {
+		if matches(k) {
+			s.claimed[k] = true
 		}
 	}
 }
 
 // stop cancels an attempt that is in a slot, and returns one that waits.
-func (d *scheduler) stop(k key) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if s := d.running[k]; s != nil {
-		s.cancel(errStopped)
+func (s *scheduler) stop(k key) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r := s.running[k]; r != nil {
+		r.cancel(errStopped)
 		return
 	}
-	d.markUnwanted(func(have key) bool { return have == k })
-	d.returnWaiting(func(i item) bool { return i.key() == k })
+	s.markUnwanted(func(have key) bool { return have == k })
+	s.returnWaiting(func(i item) bool { return i.key() == k })
 }
 
 // recall returns the waiting items of a sweep to the master.
-func (d *scheduler) recall(sweep string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.markUnwanted(func(k key) bool { return k.sweep == sweep })
-	d.returnWaiting(func(i item) bool { return i.job.sweep == sweep })
+func (s *scheduler) recall(sweep string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.markUnwanted(func(k key) bool { return k.sweep == sweep })
+	s.returnWaiting(func(i item) bool { return i.job.sweep == sweep })
 }
 
 // drain starts or ends draining. While draining, waiting items and all that arrive are returned.
-func (d *scheduler) drain(on bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.drained, d.rejectReason, d.hostFaults = on || d.retiring, "", 0; d.drained {
-		d.returnAll()
+func (s *scheduler) drain(on bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.drained, s.rejectReason, s.hostFaults = on || s.retiring, "", 0; s.drained {
+		s.returnAll()
 	}
 }
 
 // returnAll returns all waiting and claimed items. The caller holds the lock.
-func (d *scheduler) returnAll() {
-	d.markUnwanted(func(key) bool { return true })
-	d.returnWaiting(func(item) bool { return true })
+func (s *scheduler) returnAll() {
+	s.markUnwanted(func(key) bool { return true })
+	s.returnWaiting(func(item) bool { return true })
 }
 
 // close makes every take return false and returns the waiting items.
-func (d *scheduler) close() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.closed = true
-	d.ready.Broadcast()
-	d.returnWaiting(func(item) bool { return true })
+func (s *scheduler) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	s.ready.Broadcast()
+	s.returnWaiting(func(item) bool { return true })
 }
 
 // returnWaiting returns the waiting items that match. The caller holds the lock.
-func (d *scheduler) returnWaiting(meant func(item) bool) {
+func (s *scheduler) returnWaiting(matches func(item) bool) {
 	var kept []item
 	var events []task.Event
-	for _, i := range d.waiting {
-		if !meant(i) {
+	for _, i := range s.waiting {
+		if !matches(i) {
 			kept = append(kept, i)
 			continue
 		}
-		d.recent.returned(i.key())
-		events = append(events, i.event(task.ReturnedEvent, d.worker))
+		s.recent.returned(i.key())
+		events = append(events, i.event(task.ReturnedEvent, s.worker))
 	}
-	if d.waiting = kept; len(events) > 0 {
-		d.outbox.put(events...)
+	if s.waiting = kept; len(events) > 0 {
+		s.outbox.put(events...)
 	}
 }
 
-// next returns the index of the first waiting item that may start, or a negative number if there is
+// nextRunnable returns the index of the first waiting item that may start, or a negative number if there is
 // none. Attempts of one task share a folder and never run at the same time.
-func (d *scheduler) next() int {
-	d.blockedByTask = false
-	if d.noSpaceReason != "" {
-		return -1 // what waits is about to be given back
+func (s *scheduler) nextRunnable() int {
+	s.blockedByTask = false
+	if s.noSpaceReason != "" {
+		return -1 // what waits is about to be returned
 	}
-	for n, i := range d.waiting {
-		lot, ready := d.secretsFor(i)
+	for n, i := range s.waiting {
+		secrets, ready := s.secretsFor(i)
 		switch {
 		case !ready:
-		case d.taskRunning(i):
-			d.blockedByTask = true
+		case s.taskRunning(i):
+			s.blockedByTask = true
 		default:
-			d.waiting[n].secrets = lot
+			s.waiting[n].secrets = secrets
 			return n
 		}
 	}
@@ -214,18 +214,18 @@ func (d *scheduler) next() int {
 }
 
 // secretsFor returns the secrets of an item; ready is false until they have arrived.
-func (d *scheduler) secretsFor(i item) (l *secretSet, ready bool) {
+func (s *scheduler) secretsFor(i item) (set *secretSet, ready bool) {
 	if i.job.need == nil || i.job.err != nil { // what cannot run needs none
 		return i.job.secrets, true
 	}
-	l = d.secrets.get(*i.job.need)
-	return l, l != nil
+	set = s.secrets.get(*i.job.need)
+	return set, set != nil
 }
 
 // missingSecrets returns the secrets that waiting items need and the worker does not have.
-func (d *scheduler) missingSecrets() (all []task.Need) {
-	for _, i := range d.waiting {
-		if _, ready := d.secretsFor(i); !ready && !slices.Contains(all, *i.job.need) &&
+func (s *scheduler) missingSecrets() (all []task.Need) {
+	for _, i := range s.waiting {
+		if _, ready := s.secretsFor(i); !ready && !slices.Contains(all, *i.job.need) &&
 			len(all) < task.MostNeeds {
 			all = append(all, *i.job.need)
 		}
@@ -234,69 +234,69 @@ func (d *scheduler) missingSecrets() (all []task.Need) {
 }
 
 // wake makes idle slots check again whether an item may start.
-func (d *scheduler) wake() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.ready.Broadcast()
+func (s *scheduler) wake() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ready.Broadcast()
 }
 
 // hasWaiting reports whether an attempt of a job waits for a slot.
-func (d *scheduler) hasWaiting(j *job) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return slices.ContainsFunc(d.waiting, func(i item) bool { return i.job == j })
+func (s *scheduler) hasWaiting(j *job) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.ContainsFunc(s.waiting, func(i item) bool { return i.job == j })
 }
 
 // reject makes the scheduler accept nothing new, and reports whether the reason is new.
-func (d *scheduler) reject(reason string) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.rejectReason == reason {
+func (s *scheduler) reject(reason string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.rejectReason == reason {
 		return false
 	}
-	d.drained, d.rejectReason = true, reason
-	d.returnAll()
+	s.drained, s.rejectReason = true, reason
+	s.returnAll()
 	return true
 }
 
 // rejectBatch returns the attempts of a batch. For a known attempt it repeats the current event.
-func (d *scheduler) rejectBatch(b task.Batch) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+func (s *scheduler) rejectBatch(b task.Batch) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	var events []task.Event
 	for _, a := range b.Attempts {
 		i := item{job: &job{sweep: b.Sweep}, attempt: a}
-		if d.recent.has(i.key()) {
-			events = append(events, d.currentEvent(i))
+		if s.recent.has(i.key()) {
+			events = append(events, s.currentEvent(i))
 		} else {
-			events = append(events, i.event(task.ReturnedEvent, d.worker))
+			events = append(events, i.event(task.ReturnedEvent, s.worker))
 		}
 	}
 	if len(events) > 0 {
-		d.outbox.put(events...)
+		s.outbox.put(events...)
 	}
 }
 
 // setNoSpace sets why nothing is accepted for want of disk space; "" means that there is space. It
 // reports whether the reason has changed.
-func (d *scheduler) setNoSpace(reason string) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	was := d.noSpaceReason
-	d.noSpaceReason = reason
-	d.ready.Broadcast()
+func (s *scheduler) setNoSpace(reason string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	was := s.noSpaceReason
+	s.noSpaceReason = reason
+	s.ready.Broadcast()
 	return was != reason
 }
 
-func (d *scheduler) outOfSpace() bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.noSpaceReason != ""
+func (s *scheduler) outOfSpace() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.noSpaceReason != ""
 }
 
-// lockAndReturnAll is returnAll for callers that do not hold the lock.
-func (d *scheduler) lockAndReturnAll() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.returnAll()
+// lockAndReturnAll is returnAll for callers that do not have the lock.
+func (s *scheduler) lockAndReturnAll() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.returnAll()
 }

@@ -41,7 +41,7 @@ type secretStore struct {
 
 // secretWait is how long something has been requested.
 type secretWait struct {
-	lastAsked time.Time // last
+	lastAsked time.Time
 	total     time.Duration
 }
 
@@ -126,7 +126,7 @@ func (s *secretStore) expire(needs []task.Need, now time.Time) (givenUp bool) {
 // ownSecrets returns the secrets of a worker that has their values in its environment.
 func (o Options) ownSecrets(names []string) *secretSet {
 	l := &secretSet{values: secret.Values{}}
-	for _, v := range o.Environ {
+	for _, v := range o.Inherited {
 		if name, value, _ := strings.Cut(v, "="); slices.Contains(names, name) {
 			l.values[name] = value
 		}
@@ -135,11 +135,11 @@ func (o Options) ownSecrets(names []string) *secretSet {
 }
 
 // sensitive returns the values that must not appear in output.
-func (l *secretSet) sensitive() (values []string) {
-	if l == nil {
+func (s *secretSet) sensitive() (values []string) {
+	if s == nil {
 		return nil
 	}
-	for _, value := range l.values {
+	for _, value := range s.values {
 		if len(value) >= ShortestSecret {
 			values = append(values, value)
 		}

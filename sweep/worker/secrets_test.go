@@ -108,7 +108,7 @@ func TestSecretsReachTheAttempt(t *testing.T) {
 // shelved returns the folders of secrets of a site's worker.
 func shelved(t *testing.T, s *site) []string {
 	t.Helper()
-	all, err := filepath.Glob(filepath.Join("/dev/shm", worker.ShelfPrefix("w1", s.outputs)+"*"))
+	all, err := filepath.Glob(filepath.Join("/dev/shm", worker.SecretDirPrefix("w1", s.outputs)+"*"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,11 +151,11 @@ func TestMissingSecretsAreHostFault(t *testing.T) {
 func TestStaleSecretsAreRemovedAtStart(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
-	left, err := os.MkdirTemp("/dev/shm", worker.ShelfPrefix("w1", s.outputs)+"*")
+	left, err := os.MkdirTemp("/dev/shm", worker.SecretDirPrefix("w1", s.outputs)+"*")
 	if err != nil {
 		t.Skip(err)
 	}
-	other, err := os.MkdirTemp("/dev/shm", worker.ShelfPrefix("w2", s.outputs)+"*")
+	other, err := os.MkdirTemp("/dev/shm", worker.SecretDirPrefix("w2", s.outputs)+"*")
 	s.must(err)
 	defer os.RemoveAll(other)
 	s.must(os.WriteFile(filepath.Join(left, "KEY"), []byte(secretValue), 0o600))

@@ -78,7 +78,7 @@ func newSite(t testing.TB, files map[string]string, change ...func(*worker.Optio
 	s.revision("r1", files)
 	o := worker.Options{
 		Name: "w1", Host: "gpu1", Slots: 1, Outputs: s.outputs, Keeper: keeper,
-		Environ: []string{"PATH=" + os.Getenv("PATH")},
+		Inherited: []string{"PATH=" + os.Getenv("PATH")},
 		Revision: func(r string) (string, error) {
 			folder := filepath.Join(base, "revisions", r)
 			_, err := os.Stat(folder)

@@ -62,138 +62,121 @@ type runningAttempt struct {
 // take waits for the next item that slot may run. The item occupies the slot until release; attempt
 // is its context, which stop cancels. Ok is false, and the slot inactive, when the scheduler is
 // closed, ctx has ended, or the slot is surplus after a resize.
-func (d *scheduler) take(ctx context.Context, slot int) (i item, attempt context.Context, ok bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	n := d.next()
-	for ; n < 0 && !d.closed && slot < d.slots; n = d.next() {
-		d.ready.Wait()
+func (s *scheduler) take(ctx context.Context, slot int) (i item, attempt context.Context, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := s.nextRunnable()
+	for ; n < 0 && !s.closed && slot < s.slots; n = s.nextRunnable() {
+		s.ready.Wait()
 	}
-	if d.closed || ctx.Err() != nil || slot >= d.slots {
-		delete(d.activeSlots, slot)
+	if s.closed || ctx.Err() != nil || slot >= s.slots {
+		delete(s.activeSlots, slot)
 		return item{}, nil, false
 	}
-	i = d.waiting[n]
+	i = s.waiting[n]
 	if n == 0 {
-		d.waiting[0] = item{}
-		d.waiting = d.waiting[1:]
+		s.waiting[0] = item{}
+		s.waiting = s.waiting[1:]
 	} else {
-		d.waiting = slices.Delete(d.waiting, n, n+1)
+		s.waiting = slices.Delete(s.waiting, n, n+1)
 	}
 	attempt, cancel := context.WithCancelCause(ctx)
-	d.running[i.key()] = &runningAttempt{slot: slot, cancel: cancel}
+	s.running[i.key()] = &runningAttempt{slot: slot, cancel: cancel}
 	return i, attempt, true
 }
 
 // start reports that the program of an item has started.
-func (d *scheduler) start(i item, s task.Start) task.Event {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	e := i.event(task.StartedEvent, d.worker)
-	e.Start = &s
-	d.running[i.key()].started = &e
-	d.outbox.put(e)
+func (s *scheduler) start(i item, start task.Start) task.Event {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := i.event(task.StartedEvent, s.worker)
+	e.Start = &start
+	s.running[i.key()].started = &e
+	s.outbox.put(e)
 	return e
 }
 
 // finish reports the outcome of an item, which keeps its slot until release. With leftovers,
 // processes that its program left behind are still being ended.
-func (d *scheduler) finish(i item, o task.Outcome, leftovers bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+func (s *scheduler) finish(i item, o task.Outcome, leftovers bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	k := i.key()
-	d.running[k].ended = true
-	e := i.event(task.EndedEvent, d.worker)
+	s.running[k].ended = true
+	e := i.event(task.EndedEvent, s.worker)
 	e.Outcome, e.Leftovers = &o, leftovers
-	if started := d.running[k].started; started != nil {
+	if started := s.running[k].started; started != nil {
 		e.Start = started.Start
 	}
-	d.observeDuration(o.Duration)
-	d.recent.ended(k, e)
-	d.outbox.put(e)
-	d.countHostFaults(&o)
-	if d.runningLow() {
-		d.outbox.expedite()
+	s.observeDuration(o.Duration)
+	s.recent.ended(k, e)
+	s.outbox.put(e)
+	s.countHostFaults(&o)
+	if s.runningLow() {
+		s.outbox.expedite()
 	}
 }
 
 // release frees the slot of an item.
-func (d *scheduler) release(i item) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+func (s *scheduler) release(i item) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	k := i.key()
-	d.running[k].cancel(nil)
-	delete(d.running, k)
-	if d.blockedByTask {
-		d.ready.Broadcast()
+	s.running[k].cancel(nil)
+	delete(s.running, k)
+	if s.blockedByTask {
+		s.ready.Broadcast()
 	}
-	d.signalIdle()
+	s.signalIdle()
 }
 
 // returnRunning returns an item that is in a slot and could not start.
-func (d *scheduler) returnRunning(i item) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.running[i.key()].ended = true
-	d.recent.returned(i.key())
-	d.outbox.put(i.event(task.ReturnedEvent, d.worker))
+func (s *scheduler) returnRunning(i item) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.running[i.key()].ended = true
+	s.recent.returned(i.key())
+	s.outbox.put(i.event(task.ReturnedEvent, s.worker))
 }
 
 // resize sets the number of slots and calls start for each new one. After close it starts none.
-func (d *scheduler) resize(slots int, start func(n int)) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.slots = slots
+func (s *scheduler) resize(slots int, start func(n int)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.slots = slots
 	for n := range slots {
-		if !d.activeSlots[n] && !d.closed {
-			d.activeSlots[n] = true
+		if !s.activeSlots[n] && !s.closed {
+			s.activeSlots[n] = true
 			start(n)
 		}
 	}
-	d.ready.Broadcast()
+	s.ready.Broadcast()
 }
 
-func (d *scheduler) slotCount() int {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.slots
+func (s *scheduler) slotCount() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.slots
 }
 
 // observeDuration adds the duration of an attempt to the moving average. The caller holds the lock.
-func (d *scheduler) observeDuration(took time.Duration) {
-	d.meanDuration += (took - d.meanDuration) / 8
-}
-
-// countHostFaults drains the worker after several host faults in a row, so that a broken host does
-// not burn through the queue before the master reacts. The master, which counts as well, decides
-// when the worker accepts work again. The caller holds the lock.
-func (d *scheduler) countHostFaults(o *task.Outcome) {
-	switch {
-	case o.HostFault():
-		d.hostFaults++
-	case o.Ran():
-		d.hostFaults = 0
-	}
-	if d.hostFaults >= task.MostHostFaults && !d.drained && !d.soleWorker {
-		d.drained = true
-		d.returnAll()
-		d.outbox.expedite()
-	}
+func (s *scheduler) observeDuration(took time.Duration) {
+	s.meanDuration += (took - s.meanDuration) / 8
 }
 
 // stopSuperseded stops earlier attempts of an item's task: by sending a newer one, the master has
 // superseded them.
-func (d *scheduler) stopSuperseded(i item) {
-	for k, s := range d.running {
+func (s *scheduler) stopSuperseded(i item) {
+	for k, r := range s.running {
 		if k.index == i.attempt.Index && k.sweep == i.job.sweep && k.number < i.attempt.Number {
-			s.cancel(errStopped)
+			r.cancel(errStopped)
 		}
 	}
 }
 
 // taskRunning reports whether another attempt of an item's task is in a slot.
-func (d *scheduler) taskRunning(i item) bool {
-	for k := range d.running {
+func (s *scheduler) taskRunning(i item) bool {
+	for k := range s.running {
 		if k.index == i.attempt.Index && k.sweep == i.job.sweep {
 			return true
 		}
@@ -202,24 +185,24 @@ func (d *scheduler) taskRunning(i item) bool {
 }
 
 // retire returns all waiting items, and all that arrive later, for good.
-func (d *scheduler) retire() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.retiring, d.drained = true, true
-	d.returnAll()
-	d.signalIdle()
+func (s *scheduler) retire() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.retiring, s.drained = true, true
+	s.returnAll()
+	s.signalIdle()
 }
 
 // signalIdle closes idle once a retiring scheduler has no running attempt. The caller holds the
 // lock.
-func (d *scheduler) signalIdle() {
-	if !d.retiring || len(d.running) > 0 {
+func (s *scheduler) signalIdle() {
+	if !s.retiring || len(s.running) > 0 {
 		return
 	}
 	select {
-	case <-d.idle:
+	case <-s.idle:
 	default:
-		close(d.idle)
+		close(s.idle)
 	}
 }
 
@@ -228,28 +211,28 @@ const workReserve = 50 * time.Millisecond
 
 // runningLow reports whether slots may soon run out of work unless the master is told at once. The
 // caller holds the lock.
-func (d *scheduler) runningLow() bool {
-	return len(d.waiting) == 0 ||
-		time.Duration(len(d.waiting))*d.meanDuration <= time.Duration(d.slots)*workReserve
+func (s *scheduler) runningLow() bool {
+	return len(s.waiting) == 0 ||
+		time.Duration(len(s.waiting))*s.meanDuration <= time.Duration(s.slots)*workReserve
 }
 
 // describe fills in the scheduler's part of a heartbeat.
-func (d *scheduler) describe(h *task.Heartbeat) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	h.Slots, h.Draining, h.Leaving, h.Waiting = d.slots, d.drained ||
-		d.closed, d.retiring, len(d.waiting)
-	h.Refuses, h.Needs = cmp.Or(d.rejectReason, d.noSpaceReason), d.missingSecrets()
-	for k, s := range d.running {
-		busy := task.Busy{Sweep: k.sweep, Index: k.index, Attempt: k.number, Slot: s.slot}
-		if s.started != nil {
-			busy.Started = s.started.Time
+func (s *scheduler) describe(h *task.Heartbeat) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h.Slots, h.Draining, h.Leaving, h.Waiting = s.slots, s.drained ||
+		s.closed, s.retiring, len(s.waiting)
+	h.Refuses, h.Needs = cmp.Or(s.rejectReason, s.noSpaceReason), s.missingSecrets()
+	for k, r := range s.running {
+		busy := task.Busy{Sweep: k.sweep, Index: k.index, Attempt: k.number, Slot: r.slot}
+		if r.started != nil {
+			busy.Started = r.started.Time
 		}
 		switch {
-		case s.ended:
+		case r.ended:
 			h.Ending++
 			h.Leftovers = append(h.Leftovers, busy)
-		case s.started == nil:
+		case r.started == nil:
 			h.Waiting++
 		default:
 			h.Running = append(h.Running, busy)

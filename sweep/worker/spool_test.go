@@ -271,7 +271,7 @@ func TestMemoryIsBoundedDuringOutage(t *testing.T) {
 	ended := make(chan struct{})
 	go func() { defer close(ended); o.Run(ctx) }()
 	for _, e := range some(n) {
-		if o.Put(e); o.InMemory() > worker.InMemory {
+		if o.Put(e); o.InMemory() > worker.MaxInMemory {
 			t.Fatalf("%d events in memory", o.InMemory())
 		}
 	}

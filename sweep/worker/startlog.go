@@ -35,98 +35,98 @@ type startFile struct {
 	size int
 }
 
-func (b *startLog) init(o Options) {
-	b.worker, b.log, b.files = o.Name, o.Log, map[int]*startFile{}
+func (l *startLog) init(o Options) {
+	l.worker, l.log, l.files = o.Name, o.Log, map[int]*startFile{}
 	if o.Spool != "" {
-		b.folder = o.Spool + ".begun"
+		l.folder = o.Spool + ".begun"
 	}
 }
 
 // previous returns the starts that the worker's previous process recorded, and whether the record
 // is complete. Attempts among them whose end is reported already come earlier in the order of
 // events, so that their starts change nothing.
-func (b *startLog) previous() (events []task.Event, kept bool) {
-	if b.folder == "" {
+func (l *startLog) previous() (events []task.Event, kept bool) {
+	if l.folder == "" {
 		return nil, false
 	}
-	entries, err := os.ReadDir(b.folder)
+	entries, err := os.ReadDir(l.folder)
 	kept = err == nil
 	for _, e := range entries {
 		var event task.Event
-		text, err := os.ReadFile(filepath.Join(b.folder, e.Name()))
+		text, err := os.ReadFile(filepath.Join(l.folder, e.Name()))
 		if err != nil {
 			kept = false
 		} else if json.Unmarshal(text, &event) == nil &&
-			event.Kind == task.StartedEvent && event.Worker == b.worker {
+			event.Kind == task.StartedEvent && event.Worker == l.worker {
 			// an incomplete record was cut while it was written, before the program started
 			events = append(events, event)
 		}
 	}
-	if err := os.MkdirAll(b.folder, 0o700); err != nil {
-		b.logFailure(err)
+	if err := os.MkdirAll(l.folder, 0o700); err != nil {
+		l.logFailure(err)
 	}
 	return events, kept
 }
 
 // record stores the start of an attempt in a slot before its program starts.
-func (b *startLog) record(slot int, e task.Event) {
-	if b.folder == "" {
+func (l *startLog) record(slot int, e task.Event) {
+	if l.folder == "" {
 		return
 	}
 	text, err := json.Marshal(e)
 	if err != nil {
 		return // an event can always be written
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	f := b.files[slot]
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	f := l.files[slot]
 	if f == nil {
-		file, err := os.OpenFile(filepath.Join(b.folder, strconv.Itoa(slot)),
+		file, err := os.OpenFile(filepath.Join(l.folder, strconv.Itoa(slot)),
 			os.O_CREATE|os.O_WRONLY, 0o600)
 		if err != nil {
-			b.logFailure(err)
+			l.logFailure(err)
 			return
 		}
 		f = &startFile{file, math.MaxInt}
-		b.files[slot] = f
+		l.files[slot] = f
 	}
 	size := f.size
 	f.size = math.MaxInt
 	if _, err := f.WriteAt(text, 0); err != nil {
-		b.logFailure(err)
+		l.logFailure(err)
 		return
 	}
 	if len(text) < size {
 		if err := f.Truncate(int64(len(text))); err != nil {
-			b.logFailure(err)
+			l.logFailure(err)
 			return
 		}
 	}
 	f.size = len(text)
 }
 
-func (b *startLog) logFailure(err error) {
-	if !b.failed {
-		b.failed = true
-		b.log.Warn("cannot record starts: if this process is killed, some may not be reported",
+func (l *startLog) logFailure(err error) {
+	if !l.failed {
+		l.failed = true
+		l.log.Warn("cannot record starts: if this process is killed, some may not be reported",
 			"error", err)
 	}
 }
 
 // close removes the files: the ends of all attempts have been reported.
-func (b *startLog) close() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.folder == "" {
+func (l *startLog) close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.folder == "" {
 		return
 	}
-	for slot, f := range b.files {
+	for slot, f := range l.files {
 		if err := f.Close(); err != nil {
-			b.logFailure(err)
+			l.logFailure(err)
 		}
-		delete(b.files, slot)
+		delete(l.files, slot)
 	}
-	if err := os.RemoveAll(b.folder); err != nil {
-		b.logFailure(err)
+	if err := os.RemoveAll(l.folder); err != nil {
+		l.logFailure(err)
 	}
 }

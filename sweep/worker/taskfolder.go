@@ -15,17 +15,17 @@ import (
 	"mlframework/sweep/worker/folder"
 )
 
-// checkout prepares the working directory of an attempt. What an earlier attempt made stays; its
+// enterWorkspace prepares the working directory of an attempt. What an earlier attempt made stays; its
 // output files are renamed to carry its number.
-func (j *job) checkout(ctx context.Context, a task.Attempt) (*folder.Checkout, error) {
-	c, err := j.project.Enter(ctx, filepath.Join(j.folder, strconv.FormatInt(a.Index, 10)))
-	if err != nil || !c.Resumed && a.Number == 1 {
-		return c, err
+func (j *job) enterWorkspace(ctx context.Context, a task.Attempt) (*folder.Workspace, error) {
+	ws, err := j.project.Enter(ctx, filepath.Join(j.folder, strconv.FormatInt(a.Index, 10)))
+	if err != nil || !ws.Resumed && a.Number == 1 {
+		return ws, err
 	}
-	if err := setAside(c.Dir, a.Number); err != nil {
-		return nil, errors.Join(err, c.Leave())
+	if err := setAside(ws.Dir, a.Number); err != nil {
+		return nil, errors.Join(err, ws.Leave())
 	}
-	return c, nil
+	return ws, nil
 }
 
 // setAside renames the output files of an earlier attempt to its number, or to the next free one:

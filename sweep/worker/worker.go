@@ -45,9 +45,9 @@ type Options struct {
 	Revision func(revision string) (folder string, err error)
 	// Rebuild restores the files of a revision after an attempt wrote to them; nil: not supported
 	// here.
-	Rebuild func(ctx context.Context, revision string) error
-	Environ []string // what attempts inherit, as NAME=value; nothing
-	// OwnSecrets says that Environ has the values of secrets, as when master and worker are one
+	Rebuild   func(ctx context.Context, revision string) error
+	Inherited []string // what attempts inherit, as NAME=value; nothing
+	// OwnSecrets says that Inherited has the values of secrets, as when master and worker are one
 	// process. Otherwise the worker requests them from the master.
 	OwnSecrets bool
 	// SecretsFolder is where attempts find their secrets as files, an absolute path; "" is an
@@ -65,9 +65,9 @@ type Options struct {
 	// file for events that the queue has not accepted, an absolute path; "": they stay in memory
 	Spool   string
 	Program string // version of the program, shown to people; none
-	// Image is the image of the worker's container, with its digest, and Environment describes what
+	// Image is the image of the worker's container, with its digest, and Container describes what
 	// the container was made of. Both are passed on unchanged; "" outside a container.
-	Image, Environment string
+	Image, Container string
 	// Unconfined explains to people why programs that should be confined are not; "": they are, or
 	// need not be.
 	Unconfined string
@@ -93,7 +93,7 @@ type Worker struct {
 	secretDir   secretDir
 	projects    *folder.Store
 	prefetch    prefetcher
-	meter       meter
+	meter       loadMeter
 	attempts    sync.WaitGroup
 	// requests for an immediate heartbeat
 	beatRequests chan struct{}
@@ -121,10 +121,8 @@ func New(port queue.Port, o Options) *Worker {
 		restartNow: make(chan struct{}, 1)}
 	var err error
 	if w.incarnation, err = newIncarnation(o.Spool); err != nil {
-		o.Log.Error(
-			"cannot record the start of the worker: if the clock is set back, the next may seem "+
-				"older",
-			"error", err)
+		o.Log.Error("cannot record the start of the worker: "+
+			"if the clock is set back, the next may seem older", "error", err)
 	}
 	w.outbox.init(port, o.Log)
 	w.secrets.init(o.Name)
@@ -132,9 +130,9 @@ func New(port queue.Port, o Options) *Worker {
 	w.secretDir.init(o)
 	w.scheduler.init(o.Name, o.Slots, &w.outbox, &w.secrets)
 	w.scheduler.soleWorker = o.SoleWorker
-	w.projects = folder.NewStore(folder.Options{Home: filepath.Join(o.Outputs, ".prepared-"+o.Name),
-		Revision: o.Revision,
-		Rebuild:  o.Rebuild, Idle: 2 * o.Slots, Log: o.Log})
+	w.projects = folder.NewStore(folder.Options{
+		Home:     filepath.Join(o.Outputs, ".prepared-"+o.Name),
+		Revision: o.Revision, Rebuild: o.Rebuild, Idle: 2 * o.Slots, Log: o.Log})
 	w.jobs.init(o, w.projects)
 	w.prefetch.init(w.scheduler.hasWaiting)
 	w.reads.init(port, o)
@@ -154,7 +152,7 @@ func (w *Worker) Run(ctx context.Context) (why End) {
 		w.outbox.attach(w.o.Spool)
 	}
 	w.projects.Recover()
-	w.meter.measure()
+	w.meter.sample()
 	before, told := w.starts.previous()
 	w.outbox.put(before...)
 	w.reportSelf(task.JoinedEvent, told)

@@ -33,17 +33,17 @@ type builder struct {
 
 // make makes an item below base and returns its identity. The identity of a folder has to be read
 // once it is complete.
-func (m *builder) make(i int, base string) (identity, error) {
-	it := &m.plan.items[i]
+func (b *builder) make(i int, base string) (identity, error) {
+	it := &b.plan.items[i]
 	to := base + "/" + it.Path
 	var err error
 	switch it.method {
 	case methodDir:
 		return identity{}, os.Mkdir(to, folderMode)
 	case methodCopy:
-		return m.copy(it, to)
+		return b.copy(it, to)
 	case methodLink:
-		err = os.Symlink(m.snapshot+"/"+it.Path, to)
+		err = os.Symlink(b.snapshot+"/"+it.Path, to)
 	default:
 		err = os.Symlink(it.Target, to)
 	}
@@ -54,17 +54,17 @@ func (m *builder) make(i int, base string) (identity, error) {
 }
 
 // target returns the target of an item that is a link.
-func (m *builder) target(it *item) string {
+func (b *builder) target(it *item) string {
 	if it.method == methodLink {
-		return m.snapshot + "/" + it.Path
+		return b.snapshot + "/" + it.Path
 	}
 	return it.Target
 }
 
 // copy copies a file with its time and whether it can be executed. Many small files are copied: an
 // os.File for each would cost as much as the copy.
-func (m *builder) copy(it *item, path string) (id identity, err error) {
-	from, err := openFile(m.snapshot+"/"+it.Path, unix.O_RDONLY, 0)
+func (b *builder) copy(it *item, path string) (id identity, err error) {
+	from, err := openFile(b.snapshot+"/"+it.Path, unix.O_RDONLY, 0)
 	if err != nil {
 		return id, err
 	}
@@ -85,13 +85,12 @@ func (m *builder) copy(it *item, path string) (id identity, err error) {
 			_ = os.Remove(path) // an incomplete file is of no use
 		}
 	}()
-	if err := m.copyContent(to, from, it, path); err != nil {
+	if err := b.copyContent(to, from, it, path); err != nil {
 		return id, err
 	}
 	at := unix.NsecToTimespec(it.ModTime.UnixNano())
 	if err := retry(func() error {
-		return unix.UtimesNanoAt(unix.AT_FDCWD, path,
-			[]unix.Timespec{at, at}, 0)
+		return unix.UtimesNanoAt(unix.AT_FDCWD, path, []unix.Timespec{at, at}, 0)
 	}); err != nil {
 		return id, &os.PathError{Op: "chtimes", Path: path, Err: err}
 	}
@@ -111,8 +110,8 @@ func openFile(path string, flags int, mode uint32) (fd int, err error) {
 }
 
 // copyContent writes a content into an empty file.
-func (m *builder) copyContent(to, from int, it *item, path string) error {
-	if it.Size == 0 || m.clones && clone(to, from) == nil {
+func (b *builder) copyContent(to, from int, it *item, path string) error {
+	if it.Size == 0 || b.clones && clone(to, from) == nil {
 		return nil
 	}
 	buffer := buffers.Get().(*[bufferSize]byte)
@@ -122,7 +121,7 @@ func (m *builder) copyContent(to, from int, it *item, path string) error {
 		var n int
 		err := retry(func() (err error) { n, err = unix.Read(from, buffer[:]); return err })
 		if err != nil {
-			return &os.PathError{Op: "read", Path: m.snapshot + "/" + it.Path, Err: err}
+			return &os.PathError{Op: "read", Path: b.snapshot + "/" + it.Path, Err: err}
 		}
 		if n == 0 {
 			break
@@ -147,12 +146,12 @@ const minItemsPerWorker = 64
 
 // makeAll makes items below base, those of folders first, and stores their identities in ids. It
 // stops when ctx ends.
-func (m *builder) makeAll(ctx context.Context, items []int, base string, ids []identity) error {
+func (b *builder) makeAll(ctx context.Context, items []int, base string, ids []identity) error {
 	var leaves []int
 	for _, i := range items {
-		if m.plan.items[i].method != methodDir {
+		if b.plan.items[i].method != methodDir {
 			leaves = append(leaves, i)
-		} else if _, err := m.make(i, base); err != nil {
+		} else if _, err := b.make(i, base); err != nil {
 			return err
 		}
 	}
@@ -163,7 +162,7 @@ func (m *builder) makeAll(ctx context.Context, items []int, base string, ids []i
 		all.Go(func() {
 			for n := w; n < len(leaves) && errs[w] == nil; n += workers {
 				if errs[w] = ctx.Err(); errs[w] == nil {
-					ids[leaves[n]], errs[w] = m.make(leaves[n], base)
+					ids[leaves[n]], errs[w] = b.make(leaves[n], base)
 				}
 			}
 		})
@@ -178,12 +177,12 @@ func (m *builder) makeAll(ctx context.Context, items []int, base string, ids []i
 }
 
 // matches reports whether what lies at a path is the item: its content, or where it leads.
-func (m *builder) matches(it *item, path string) bool {
+func (b *builder) matches(it *item, path string) bool {
 	if it.method != methodCopy {
 		target, err := os.Readlink(path)
-		return err == nil && target == m.target(it)
+		return err == nil && target == b.target(it)
 	}
-	return sameContent(m.snapshot+"/"+it.Path, path)
+	return sameContent(b.snapshot+"/"+it.Path, path)
 }
 
 // sameContent compares two files.

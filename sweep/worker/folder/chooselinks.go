@@ -74,14 +74,14 @@ type candidate struct {
 // candidateHeap is a heap of candidates, the heaviest first.
 type candidateHeap []candidate
 
-func (u candidateHeap) Len() int           { return len(u) }
-func (u candidateHeap) Less(i, j int) bool { return u[i].weight > u[j].weight }
-func (u candidateHeap) Swap(i, j int)      { u[i], u[j] = u[j], u[i] }
-func (u *candidateHeap) Push(x any)        { *u = append(*u, x.(candidate)) }
-func (u *candidateHeap) Pop() any {
-	last := len(*u) - 1
-	x := (*u)[last]
-	*u = (*u)[:last]
+func (h candidateHeap) Len() int           { return len(h) }
+func (h candidateHeap) Less(i, j int) bool { return h[i].weight > h[j].weight }
+func (h candidateHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *candidateHeap) Push(x any)        { *h = append(*h, x.(candidate)) }
+func (h *candidateHeap) Pop() any {
+	last := len(*h) - 1
+	x := (*h)[last]
+	*h = (*h)[:last]
 	return x
 }
 

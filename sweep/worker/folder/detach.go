@@ -1,14 +1,10 @@
 package folder
 
 import (
-	"cmp"
 	"errors"
 	"io/fs"
 	"math"
 	"os"
-	"path"
-	"slices"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -17,12 +13,11 @@ import (
 // cacheName is the folder of Python's compiled files: never an output, and useful to the next task.
 const cacheName = "__pycache__"
 
-// Clocks of file systems go on in ticks: what was touched within one tick has one time.
+// The clocks of file systems advance in ticks: changes within a tick have the same time.
 const (
-	// File systems have clocks that advance in ticks: changes within a tick have the same time.
 	tick = 20 * time.Millisecond
 	// of file systems with a resolution of one or two seconds
-	coarseTick = 2 * time.Second // of one whose times are whole seconds, or two
+	coarseTick = 2 * time.Second
 )
 
 // state is what became of an item.
@@ -46,7 +41,7 @@ const (
 
 // detacher takes a copy out of a task's folder.
 type detacher struct {
-	*workCopy
+	*projectCopy
 	items []item
 	dir   string
 	// of the task's folder; 0: any
@@ -71,9 +66,9 @@ type detacher struct {
 // detach takes the copy out of the folder dir, of that inode, which a task has used since started.
 // What was not touched moves back to the copy's own folder. After a short attempt the two folders
 // may be exchanged instead.
-func (t *workCopy) detach(dir string, inode uint64, started int64, short bool) error {
-	l := t.newDetacher(dir, started)
-	l.inode, l.canSwap, t.inode = inode, short && t.project.store.canExchange, 0
+func (c *projectCopy) detach(dir string, inode uint64, started int64, short bool) error {
+	l := c.newDetacher(dir, started)
+	l.inode, l.canSwap, c.inode = inode, short && c.project.store.canExchange, 0
 	err := l.checkTouched()
 	// it was removed or replaced
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ELOOP) ||
@@ -83,17 +78,17 @@ func (t *workCopy) detach(dir string, inode uint64, started int64, short bool) e
 	} else if err != nil {
 		return err
 	}
-	if err := t.mkdir(); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := c.mkdir(); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	if l.canSwap {
 		if done, err := l.swap(); done || err != nil {
-			t.inode = inode
+			c.inode = inode
 			return err
 		}
 	}
 	err = l.move()
-	t.project.store.watcher.rewatch(t, l.rewatch)
+	c.project.store.watcher.rewatch(c, l.rewatch)
 	return err
 }
 
@@ -109,53 +104,53 @@ func isWatched(it *item) bool { return it.method == methodDir || it.method == me
 const fullCheckInterval = time.Second
 
 // checkTouched is check, except for what is known to be untouched.
-func (l *detacher) checkTouched() error {
-	touched, known := l.project.store.watcher.touched(l.workCopy)
-	if now := time.Now(); !known || now.Sub(l.verified) > fullCheckInterval {
-		l.verified = now
-		return l.check()
+func (d *detacher) checkTouched() error {
+	touched, known := d.project.store.watcher.touched(d.projectCopy)
+	if now := time.Now(); !known || now.Sub(d.verified) > fullCheckInterval {
+		d.verified = now
+		return d.check()
 	}
-	l.activity = make([]activity, len(l.items))
-	for i := range l.activity {
-		l.activity[i] = inactive
+	d.activity = make([]activity, len(d.items))
+	for i := range d.activity {
+		d.activity[i] = inactive
 	}
 	for _, i := range touched {
-		if l.items[i].method != methodDir { // the folder of a file is looked at
-			i = l.items[i].parent
+		if d.items[i].method != methodDir { // the folder of a file is checked
+			i = d.items[i].parent
 		}
 		if i < 0 {
-			continue // as the top is, always
+			continue // the top is always checked
 		}
-		l.activity[i] = active
-		for above := l.items[i].parent; above >= 0; above = l.items[above].parent {
-			l.activity[above] = min(l.activity[above], activeBelow)
+		d.activity[i] = active
+		for above := d.items[i].parent; above >= 0; above = d.items[above].parent {
+			d.activity[above] = min(d.activity[above], activeBelow)
 		}
 	}
-	err := l.check()
+	err := d.check()
 	if err == errFullCheck {
-		l.activity, l.caches, l.others = nil, nil, nil
-		clear(l.states)
-		err = l.check()
+		d.activity, d.caches, d.others = nil, nil, nil
+		clear(d.states)
+		err = d.check()
 	}
 	return err
 }
 
-func (t *workCopy) newDetacher(dir string, started int64) *detacher {
+func (c *projectCopy) newDetacher(dir string, started int64) *detacher {
 	margin := tick
 	if started%int64(time.Second) == 0 {
 		margin = coarseTick
 	}
-	items := t.project.builder.plan.items
-	l := &detacher{workCopy: t, items: items, dir: dir, since: started - int64(margin),
+	items := c.project.builder.plan.items
+	l := &detacher{projectCopy: c, items: items, dir: dir, since: started - int64(margin),
 		states: make([]state, len(items))}
-	if !t.project.store.coarseTimes {
+	if !c.project.store.coarseTimes {
 		l.since = math.MaxInt64
 	}
 	return l
 }
 
-// hasExactTimes reports whether a change right behind a look at a file shows in its time: so it is
-// on Linux from 6.13, on most of its file systems.
+// hasExactTimes reports whether every change of a file shows in its time, however soon after a
+// check it is made: Linux from 6.13 has such times, on most of its file systems.
 func hasExactTimes(folder string) bool {
 	f, err := os.CreateTemp(folder, "times-")
 	if err != nil {
@@ -173,221 +168,4 @@ func hasExactTimes(folder string) bool {
 		}
 	}
 	return true
-}
-
-// check finds out what became of every item.
-func (l *detacher) check() error {
-	fd, err := openFolder(unix.AT_FDCWD, l.dir)
-	if err != nil {
-		return &os.PathError{Op: "open", Path: l.dir, Err: err}
-	}
-	defer unix.Close(fd)
-	var s unix.Stat_t
-	if l.inode != 0 { // what lies elsewhere is not this package's
-		if err := retry(func() error { return unix.Fstat(fd, &s) }); err != nil ||
-			s.Ino != l.inode {
-			return &os.PathError{Op: "open", Path: l.dir, Err: cmp.Or(err, fs.ErrNotExist)}
-		}
-	}
-	if _, err = l.checkFolder(fd, l.dir, 0, len(l.items), nil, false); err != nil {
-		return err
-	}
-	l.canSwap = l.canSwap && l.isUntouched() && hasCopyMode(&s) && !hasAttributes(fd)
-	return nil
-}
-
-// hasCopyMode reports whether a folder has the mode and the owner of a copy's own folder.
-func hasCopyMode(s *unix.Stat_t) bool {
-	return s.Mode&0o7777 == copyMode && int(s.Uid) == os.Geteuid() && int(s.Gid) == os.Getegid()
-}
-
-// checkFolder checks the items of one folder, and reports whether all of it is unchanged. recorded
-// is the folder's own identity; nil if that is not significant. In quiet folders only subfolders
-// are checked.
-func (l *detacher) checkFolder(fd int, at string, from, end int, recorded *identity,
-	quietly bool) (clean bool, err error) {
-	clean = true
-	sources := true // no program in it was changed
-	var listed []entry
-	if recorded == nil { // the top, which is listed in any case
-		if listed, err = entriesIn(fd); err != nil {
-			return false, &os.PathError{Op: "read", Path: at, Err: err}
-		}
-	}
-	for i := from; i < end; i = l.items[i].end {
-		if quietly && (l.items[i].method != methodDir || l.activity[i] == inactive) ||
-			l.isInactive(i, listed) {
-			l.states[i] = untouched
-			continue
-		}
-		if err := l.checkItem(fd, i); err != nil {
-			return false, err
-		}
-		if l.states[i] != untouched {
-			clean = false
-			sources = sources && path.Ext(l.items[i].name) != ".py"
-		}
-	}
-	if quietly && clean {
-		return true, nil
-	}
-	if recorded != nil {
-		var s unix.Stat_t
-		if err := retry(func() error { return unix.Fstat(fd, &s) }); err != nil {
-			return false, &os.PathError{Op: "fstat", Path: at, Err: err}
-		}
-		now := identityOf(&s)
-		if clean && now == *recorded && now.ctime < l.since {
-			return true, nil
-		}
-		clean = clean && now.mode == recorded.mode && !hasAttributes(fd)
-		defer func() {
-			if clean { // it has a cache that it had not
-				*recorded = now
-			}
-		}()
-	}
-	if recorded != nil {
-		if listed, err = entriesIn(fd); err != nil {
-			return false, &os.PathError{Op: "read", Path: at, Err: err}
-		}
-	}
-	known := from
-	for _, e := range listed {
-		name := e.name
-		for known < end && l.items[known].name < name {
-			known = l.items[known].end
-		}
-		if known < end && l.items[known].name == name {
-			continue
-		}
-		if recorded == nil {
-			l.others = append(l.others, name)
-		}
-		if clean = clean && name == cacheName; name != cacheName && l.activity == nil {
-			continue
-		}
-		cache := at + "/" + name
-		info, err := lstat(cache)
-		if name != cacheName || err != nil || !info.isDir() {
-			clean = false
-			if l.activity != nil && err == nil && (info.isDir() || info.links > 1) {
-				return false, errFullCheck
-			}
-			continue
-		}
-		if !sources || l.remove {
-			if err := removeAll(cache); err != nil {
-				return false, err
-			}
-			continue
-		}
-		if kept, err := l.pruneCache(cache, from, end); err != nil {
-			return false, err
-		} else if !kept {
-			continue
-		}
-		l.caches = append(l.caches, strings.TrimPrefix(cache, l.dir+"/"))
-	}
-	return clean, nil
-}
-
-// isInactive reports whether an item is a folder that is known to be unchanged, and exists
-// according to the listing of its parent.
-func (l *detacher) isInactive(i int, listed []entry) bool {
-	if l.activity == nil || l.activity[i] != inactive || l.items[i].method != methodDir {
-		return false
-	}
-	n, found := slices.BinarySearchFunc(listed, l.items[i].name,
-		func(e entry, name string) int { return strings.Compare(e.name, name) })
-	return found && listed[n].inode == l.ids[i].inode
-}
-
-// pruneCache keeps in a folder of compiled files those of unchanged modules beside it, and reports
-// whether there are any. A file compiled from a module that a task wrote would affect the next
-// task: Python would take it for another module of the same name, size and second.
-func (l *detacher) pruneCache(cache string, from, end int) (kept bool, err error) {
-	entries, err := os.ReadDir(cache)
-	if err != nil {
-		return false, removeAll(cache)
-	}
-	modules := map[string]bool{}
-	for i := from; i < end; i = l.items[i].end {
-		if module, is := strings.CutSuffix(l.items[i].name, ".py"); is && l.states[i] == untouched {
-			modules[module] = true
-		}
-	}
-	for _, e := range entries {
-		module, rest, _ := strings.Cut(e.Name(), ".")
-		if e.Type().IsRegular() && modules[module] && strings.HasSuffix(rest, "pyc") {
-			kept = true
-		} else if err := removeAll(cache + "/" + e.Name()); err != nil {
-			return false, err
-		}
-	}
-	if !kept {
-		err = removeAll(cache)
-	}
-	return kept, err
-}
-
-// checkItem checks one item in an open folder.
-func (l *detacher) checkItem(fd, i int) error {
-	it := &l.items[i]
-	var s unix.Stat_t
-	err := retry(func() error { return unix.Fstatat(fd, it.name, &s, unix.AT_SYMLINK_NOFOLLOW) })
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return &os.PathError{Op: "lstat", Path: l.dir + "/" + it.Path, Err: err}
-	}
-	now := identityOf(&s)
-	at := l.dir + "/" + it.Path
-	if it.method != methodDir {
-		l.states[i] = l.checkLeaf(it, now, l.ids[i], at)
-		return nil
-	}
-	if !now.isDir() {
-		return nil
-	}
-	quietly := l.activity != nil && l.activity[i] != active
-	switch {
-	case quietly && now.inode != l.ids[i].inode:
-		return errFullCheck // another took its place
-	case quietly && l.activity[i] == inactive:
-		l.states[i] = untouched
-		return nil
-	}
-	if now.mode&0o700 != 0o700 { // the program shut it
-		if err := os.Chmod(at, os.FileMode(now.mode&0o777)|0o700); err != nil {
-			return err
-		}
-	}
-	below, err := openFolder(fd, it.name)
-	if err != nil {
-		return &os.PathError{Op: "open", Path: at, Err: err}
-	}
-	defer unix.Close(below)
-	clean, err := l.checkFolder(below, at, i+1, it.end, &l.ids[i], quietly)
-	if l.states[i] = partial; clean {
-		l.states[i] = untouched
-	}
-	return err
-}
-
-// checkLeaf returns what became of a file or link.
-func (l *detacher) checkLeaf(it *item, now, recorded identity, at string) state {
-	same := now == recorded
-	switch {
-	case same && now.ctime < l.since:
-		return untouched
-	case it.method == methodCopy && (!now.isFile() || now.size != it.Size ||
-		now.executable() != it.Executable),
-		it.method != methodCopy && !now.isLink(), !l.project.builder.matches(it, at):
-		return absent
-	case same:
-		return untouched
-	}
-	return touched
 }

@@ -45,15 +45,10 @@ func entriesIn(fd int) (entries []entry, err error) {
 	var buffer [8 << 10]byte
 	for {
 		var n int
-		if err = retry(func() error {
-			n, err = unix.ReadDirent(fd,
-				buffer[:])
-			return err
-		}); err != nil || n <= 0 {
-			slices.SortFunc(entries, func(a, b entry) int {
-				return strings.Compare(a.name,
-					b.name)
-			})
+		err = retry(func() error { n, err = unix.ReadDirent(fd, buffer[:]); return err })
+		if err != nil || n <= 0 {
+			slices.SortFunc(entries,
+				func(a, b entry) int { return strings.Compare(a.name, b.name) })
 			return entries, err
 		}
 		entries = appendEntries(entries, buffer[:n])

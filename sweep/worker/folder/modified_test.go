@@ -65,7 +65,7 @@ func TestModifiedSnapshotIsRebuiltAndWriterFound(t *testing.T) {
 			must(t, err)
 			first, beside := s.enter(p, 0), s.enter(p, 1)
 			must(t, c.write(first.Dir))
-			for _, checkout := range []*folder.Checkout{first, beside} {
+			for _, checkout := range []*folder.Workspace{first, beside} {
 				switch err := checkout.Leave(); {
 				case c.want == "":
 					must(t, err)

@@ -103,14 +103,14 @@ type node struct {
 	weight int64
 }
 
-// New returns the plan for entries in any order. Folders above an entry need not be among the
+// NewPlan returns the plan for entries in any order. Folders above an entry need not be among the
 // entries. The plan is usable despite problems, except those of the keys workdir and links.
-func New(entries []Entry, r Rules, l Limits) (*Plan, []Problem) {
+func NewPlan(entries []Entry, r Rules, l Limits) (*Plan, []Problem) {
 	root := &node{mustBeFolder: true}
 	nodes := map[string]*node{"": root, ".": root}
 	for _, e := range slices.SortedFunc(slices.Values(entries),
 		func(a, b Entry) int { return strings.Compare(a.Path, b.Path) }) {
-		add(nodes, e)
+		addNode(nodes, e)
 	}
 	problems := r.apply(nodes)
 	sortTree(root)
@@ -121,14 +121,14 @@ func New(entries []Entry, r Rules, l Limits) (*Plan, []Problem) {
 	return p, problems
 }
 
-// add puts an entry into the tree, with the folders above it.
-func add(nodes map[string]*node, e Entry) *node {
+// addNode puts an entry into the tree, with the folders above it.
+func addNode(nodes map[string]*node, e Entry) *node {
 	if n := nodes[e.Path]; n != nil {
 		return n
 	}
 	above := path.Dir(e.Path)
 	if nodes[above] == nil {
-		add(nodes, Entry{Path: above, Kind: Dir})
+		addNode(nodes, Entry{Path: above, Kind: Dir})
 	}
 	n := &node{Entry: e, name: path.Base(e.Path)}
 	switch e.Kind {

@@ -121,7 +121,7 @@ func TestPlans(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			p, problems := folder.New(entries(t, c.files...), c.rules, limits)
+			p, problems := folder.NewPlan(entries(t, c.files...), c.rules, limits)
 			if diff := cmp.Diff(c.want, p.Show()); diff != "" {
 				t.Error(diff)
 			}
@@ -139,7 +139,7 @@ func TestPlans(t *testing.T) {
 func TestPlansSayWhatIsLinked(t *testing.T) {
 	t.Parallel()
 	limits := folder.Limits{Bytes: 1000, Files: 20, Links: 30}
-	p, _ := folder.New(entries(t, "data/*25=100", "big/*50=200", "train.py=5", "pkg/weights=900",
+	p, _ := folder.NewPlan(entries(t, "data/*25=100", "big/*50=200", "train.py=5", "pkg/weights=900",
 		"pkg/x.py", "pkg/y=800"), folder.Rules{}, limits)
 	want := []folder.Part{
 		{Path: "big", Folder: true, Whole: true, Amount: folder.Amount{Files: 50, Bytes: 10_000}},
@@ -159,6 +159,6 @@ func BenchmarkPlan(b *testing.B) {
 		all = append(all, entries(b, fmt.Sprintf("data/%03d/*100=1000", i))...)
 	}
 	for b.Loop() {
-		folder.New(all, folder.Rules{}, folder.LimitsOf(false))
+		folder.NewPlan(all, folder.Rules{}, folder.LimitsOf(false))
 	}
 }

@@ -46,7 +46,7 @@ func (s *Store) recover(u recordContent) error {
 // removeUnchanged removes from a folder what is the same as in the project, comparing by content.
 func (p *Project) removeUnchanged(dir string) error {
 	n := len(p.builder.plan.items)
-	t := &workCopy{project: p, ids: make([]identity, n), present: make([]bool, n)}
+	t := &projectCopy{project: p, ids: make([]identity, n), present: make([]bool, n)}
 	for i := range t.present {
 		t.present[i] = true
 	}

@@ -46,8 +46,8 @@ var outputNames = []string{"result", "results", "run", "runs", "log", "logs", "c
 // logNames are the output files of an attempt, and the file with its number.
 var logNames = []string{"stdout.log", "stderr.log", ".attempt"}
 
-// Output reports whether a path of the project is, or lies in, an output: tasks start without it.
-func (r Rules) Output(p string) bool {
+// IsOutput reports whether a path of the project is, or lies in, an output: tasks start without it.
+func (r Rules) IsOutput(p string) bool {
 	for _, base := range []string{"", r.Workdir + "/"} {
 		if below, is := strings.CutPrefix(p, base); is {
 			name, _, _ := strings.Cut(below, "/")
@@ -85,8 +85,8 @@ func (r Rules) apply(nodes map[string]*node) (problems []Problem) {
 		}
 	}
 	inherit(nodes[""])
-	empty(nodes[""], append(slices.Clone(logNames), r.Outputs...))
-	empty(nodes[r.Workdir], r.Outputs)
+	emptyOutputs(nodes[""], append(slices.Clone(logNames), r.Outputs...))
+	emptyOutputs(nodes[r.Workdir], r.Outputs)
 	for _, p := range slices.Sorted(maps.Keys(r.Links)) {
 		if f := firstFile(nodes, path.Dir(p)); f != "" {
 			problems = append(problems, Problem{"links", p, f + " is not a folder"})
@@ -96,7 +96,7 @@ func (r Rules) apply(nodes map[string]*node) (problems []Problem) {
 			above.children = slices.DeleteFunc(above.children, func(c *node) bool { return c == n })
 			delete(nodes, p)
 		}
-		n := add(nodes, Entry{Path: p, Kind: Symlink, Target: r.Links[p]})
+		n := addNode(nodes, Entry{Path: p, Kind: Symlink, Target: r.Links[p]})
 		n.method = methodHostLink
 		keepFolder(nodes, path.Dir(p))
 	}
@@ -132,8 +132,8 @@ func inherit(n *node) {
 	}
 }
 
-// empty hides what a folder holds under names of outputs.
-func empty(n *node, names []string) {
+// emptyOutputs hides what a folder holds under names of outputs.
+func emptyOutputs(n *node, names []string) {
 	if n == nil {
 		return
 	}
@@ -146,7 +146,7 @@ func empty(n *node, names []string) {
 	})
 }
 
-// firstFile returns the first on the way to a folder that is something else.
+// firstFile returns the first entry on the way to a folder that is not a folder itself.
 func firstFile(nodes map[string]*node, folder string) string {
 	for p := folder; p != "." && p != "/"; p = path.Dir(p) {
 		if n := nodes[p]; n != nil && n.Kind != Dir {
@@ -156,7 +156,7 @@ func firstFile(nodes map[string]*node, folder string) string {
 	return ""
 }
 
-// reachable reports whether a path still hangs in the tree.
+// reachable reports whether a path is still in the tree.
 func reachable(nodes map[string]*node, p string) bool {
 	for ; p != "." && p != "/"; p = path.Dir(p) {
 		if !slices.Contains(nodes[path.Dir(p)].children, nodes[p]) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -23,28 +24,28 @@ type ModifiedError struct {
 	Added   bool // something new in the folder Path, which is "" for the project's own
 }
 
-func (w *ModifiedError) Error() string {
-	if w.Added {
+func (e *ModifiedError) Error() string {
+	if e.Added {
 		return fmt.Sprintf(
 			"the project's snapshot was written to while it ran: something new is in %s/: "+
 				"let the program write into its own folder, $OUTPUT_DIR",
-			path.Join("PROJECT", w.Path))
+			path.Join("PROJECT", e.Path))
 	}
 	what := "was changed"
-	if w.Removed {
+	if e.Removed {
 		what = "was removed"
 	}
 	return fmt.Sprintf("%s in the project snapshot %s through a link during the run; "+
-		"to give each task its own copy, add copy: [%s] at the top level of tasks.yml", w.Path,
-		what, w.Path)
+		"to give each task its own copy, add copy: [%s] at the top level of tasks.yml", e.Path,
+		what, e.Path)
 }
 
 // snapshot is the files of a revision, and whether they are unmodified.
 type snapshot struct {
 	revision, path string
 
-	// held while it is rebuilt or read again
-	bringing sync.Mutex
+	// held while the snapshot is rebuilt or listed again
+	rebuilding sync.Mutex
 
 	// never held during file operations
 	mu     sync.Mutex
@@ -74,7 +75,7 @@ func (s *snapshot) list() (l *listing, err error) {
 	if l.root, err = lstat(s.path); err != nil {
 		return nil, err
 	}
-	if l.entries, err = list(s.path); err != nil {
+	if l.entries, err = listEntries(s.path); err != nil {
 		return nil, fmt.Errorf("read the files of revision %s: %w", s.revision, err)
 	}
 	l.ids = make([]identity, len(l.entries))
@@ -84,6 +85,53 @@ func (s *snapshot) list() (l *listing, err error) {
 		}
 	}
 	return l, nil
+}
+
+// listEntries returns the entries of a snapshot. A file that is too large to copy may be a symbolic link
+// out of the snapshot: it counts as a file.
+func listEntries(snapshot string) (entries []Entry, err error) {
+	var walk func(string) error
+	walk = func(folder string) error {
+		items, err := os.ReadDir(filepath.Join(snapshot, folder))
+		if err != nil {
+			return err
+		}
+		for _, i := range items {
+			at := path.Join(folder, i.Name())
+			info, err := i.Info()
+			if err != nil {
+				return err
+			}
+			e := Entry{Path: at, ModTime: info.ModTime()}
+			switch {
+			case info.IsDir():
+				e.Kind = Dir
+			case info.Mode()&os.ModeSymlink != 0:
+				e.Kind = Symlink
+				if e.Target, err = os.Readlink(filepath.Join(snapshot, at)); err != nil {
+					return err
+				}
+				if filepath.IsAbs(e.Target) {
+					if info, err = os.Stat(e.Target); err != nil {
+						return fmt.Errorf("%s of the project is a link to a file that is gone: %w",
+							at, err)
+					}
+				}
+			}
+			if info.Mode().IsRegular() {
+				e.Kind, e.Size, e.Executable, e.ModTime = File, info.Size(),
+					info.Mode()&0o100 != 0, info.ModTime()
+			}
+			entries = append(entries, e)
+			if e.Kind == Dir {
+				if err := walk(at); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	return entries, walk("")
 }
 
 func (s *snapshot) identity(e Entry) (identity, error) {
@@ -102,7 +150,7 @@ func (s *snapshot) entries() []Entry {
 	return s.listed.entries
 }
 
-// intact reports whether nothing wrote to the snapshot that was found.
+// intact reports whether the snapshot has not been found modified.
 func (s *snapshot) intact() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -113,39 +161,33 @@ func (s *snapshot) intact() bool {
 func (s *snapshot) clones(folder string) bool {
 	all := s.entries()
 	i := slices.IndexFunc(all, func(e Entry) bool { return e.Kind == File && e.Size > 0 })
-	return i >= 0 && Clones(filepath.Join(s.path, all[i].Path), folder)
+	return i >= 0 && CanClone(filepath.Join(s.path, all[i].Path), folder)
 }
 
-// ready returns the generation of the snapshot; one that was written to is made anew first.
-func (s *snapshot) ready(ctx context.Context, remake func(context.Context, string) error) (int,
+// ready returns the generation of the snapshot; one that was modified is rebuilt first.
+func (s *snapshot) ready(ctx context.Context, rebuild func(context.Context, string) error) (int,
 	error) {
 	if generation, whole, err := s.current(); whole || err != nil {
 		return generation, err
 	}
-	s.bringing.Lock()
-	defer s.bringing.Unlock()
+	s.rebuilding.Lock()
+	defer s.rebuilding.Unlock()
 	generation, whole, err := s.current()
 	if whole || err != nil {
 		return generation, err // another one did it
 	}
 	s.mu.Lock()
-	written := s.modified
+	modified := s.modified
 	s.mu.Unlock()
+	const changed = "the files of revision %s are not what they were: " +
+		"an earlier attempt found that %w; "
 	switch {
-	case written == nil: // it was removed and brought again
-	case remake == nil:
-		return 0,
-			fmt.Errorf(
-				"the files of revision %s are not what they were: an earlier attempt found "+
-					"that %w; "+
-					"remove %s and bring them again", s.revision, written, s.path)
+	case modified == nil: // the snapshot was removed and brought again
+	case rebuild == nil:
+		return 0, fmt.Errorf(changed+"remove %s and bring them again", s.revision, modified, s.path)
 	default:
-		if err := remake(ctx, s.revision); err != nil {
-			return 0,
-				fmt.Errorf(
-					"the files of revision %s are not what they were: an earlier attempt found "+
-						"that %w; "+
-						"they cannot be made anew: %w", s.revision, written, err)
+		if err := rebuild(ctx, s.revision); err != nil {
+			return 0, fmt.Errorf(changed+"they cannot be made anew: %w", s.revision, modified, err)
 		}
 	}
 	listed, err := s.list()
@@ -159,7 +201,7 @@ func (s *snapshot) ready(ctx context.Context, remake func(context.Context, strin
 }
 
 // current returns the generation of the snapshot, and whether it is the one that was listed and
-// nothing wrote to it that was found.
+// has not been found modified.
 func (s *snapshot) current() (generation int, whole bool, err error) {
 	root, err := lstat(s.path)
 	if err != nil {
@@ -170,28 +212,28 @@ func (s *snapshot) current() (generation int, whole bool, err error) {
 	return s.generation, s.modified == nil && root.inode == s.listed.root.inode, nil
 }
 
-// check reports whether the snapshot is as it was at a generation; the error is *Written, or
-// errRemade.
+// check returns an error if the snapshot is no longer as it was at a generation: a *ModifiedError,
+// or errRebuilt.
 func (s *snapshot) check(generation int) error {
 	listed, err := s.listingAt(generation)
 	if err != nil || readOnly(s.path) {
 		return err
 	}
-	written := s.compare(listed)
+	difference := s.compare(listed)
 	now, err := s.listingAt(generation)
 	switch {
-	case err != nil: // found by another one meanwhile
+	case err != nil: // another attempt found it meanwhile
 		return err
-	case written == nil || now != listed: // or it was brought again
+	case difference == nil || now != listed: // or it was brought again
 		return nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.modified == nil && s.generation == generation {
-		s.modified = written
+		s.modified = difference
 		s.generation++
 	}
-	return written
+	return difference
 }
 
 // listingAt returns the listing of a generation; an error if the snapshot was modified since.

@@ -45,7 +45,7 @@ type Store struct {
 	projects  map[string]*Project  // by revision and rules
 	snapshots map[string]*snapshot // by revision
 	// least recently used first
-	idle    []*workCopy
+	idle    []*projectCopy
 	closed  bool
 	watcher watcher
 	// the watcher is open
@@ -132,7 +132,7 @@ func (s *Store) Project(revision string, rules Rules) (*Project, error) {
 		recordTail: use}
 	p.builder = builder{snapshot: path, clones: shot.clones(s.o.Home)}
 	var problems []Problem
-	p.builder.plan, problems = New(shot.entries(), rules, LimitsOf(p.builder.clones))
+	p.builder.plan, problems = NewPlan(shot.entries(), rules, LimitsOf(p.builder.clones))
 	for _, problem := range problems {
 		if problem.Key == "workdir" || problem.Key == "links" || problem.Key == "file" {
 			err = errors.Join(err, problem)
@@ -208,7 +208,7 @@ func (e *MissingTarget) Error() string {
 func (e *MissingTarget) Unwrap() error { return e.Err }
 
 // acquire returns a complete copy of a generation of the snapshot: an idle one, or a new one.
-func (p *Project) acquire(generation int) (*workCopy, error) {
+func (p *Project) acquire(generation int) (*projectCopy, error) {
 	p.store.mu.Lock()
 	t := p.store.takeIdle(p, generation)
 	p.store.mu.Unlock()
@@ -216,7 +216,7 @@ func (p *Project) acquire(generation int) (*workCopy, error) {
 }
 
 // complete completes t, or makes a new copy if t is nil.
-func (p *Project) complete(ctx context.Context, t *workCopy, generation int) (*workCopy, error) {
+func (p *Project) complete(ctx context.Context, t *projectCopy, generation int) (*projectCopy, error) {
 	if t == nil {
 		var err error
 		if t, err = p.newCopy(); err != nil {
@@ -240,7 +240,7 @@ func (p *Project) complete(ctx context.Context, t *workCopy, generation int) (*w
 // takeIdle removes and returns an idle copy of a project, preferably a complete one. It skips
 // copies of other generations: what was copied while the snapshot was being modified is unknown.
 // The caller holds the lock.
-func (s *Store) takeIdle(p *Project, generation int) (t *workCopy) {
+func (s *Store) takeIdle(p *Project, generation int) (t *projectCopy) {
 	found := -1
 	for i, kept := range s.idle {
 		if kept.project == p && kept.generation == generation && (found < 0 || !kept.incomplete) {
@@ -256,7 +256,7 @@ func (s *Store) takeIdle(p *Project, generation int) (t *workCopy) {
 }
 
 // addIdle adds an idle copy, and removes those over the limit.
-func (s *Store) addIdle(t *workCopy) {
+func (s *Store) addIdle(t *projectCopy) {
 	s.mu.Lock()
 	t.used = time.Now()
 	s.idle = append(s.idle, t)

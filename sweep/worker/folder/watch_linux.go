@@ -26,7 +26,7 @@ type watcher struct {
 
 // watchTarget is a watched folder of a copy, or a watched file.
 type watchTarget struct {
-	tree *workCopy
+	copy *projectCopy
 	item int
 }
 
@@ -66,7 +66,7 @@ func (w *watcher) close() {
 }
 
 // watch watches those items of a copy at base that are not watched yet.
-func (w *watcher) watch(t *workCopy, base string) {
+func (w *watcher) watch(t *projectCopy, base string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	t.watching = false
@@ -101,7 +101,7 @@ func (w *watcher) watch(t *workCopy, base string) {
 }
 
 // rewatch schedules new watches for items that have been replaced.
-func (w *watcher) rewatch(t *workCopy, changed []int) {
+func (w *watcher) rewatch(t *projectCopy, changed []int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.active || t.watches == nil {
@@ -114,7 +114,7 @@ func (w *watcher) rewatch(t *workCopy, changed []int) {
 }
 
 // drop ends the watch of an item. The caller holds the lock.
-func (w *watcher) drop(t *workCopy, i int) {
+func (w *watcher) drop(t *projectCopy, i int) {
 	if wd := t.watches[i]; wd > 0 && w.targets[wd] == (watchTarget{t, i}) {
 		delete(w.targets, wd)
 		_, _ = unix.InotifyRmWatch(w.fd, uint32(wd))
@@ -123,7 +123,7 @@ func (w *watcher) drop(t *workCopy, i int) {
 }
 
 // forget ends the watches of a copy.
-func (w *watcher) forget(t *workCopy) {
+func (w *watcher) forget(t *projectCopy) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.active {
@@ -137,7 +137,7 @@ func (w *watcher) forget(t *workCopy) {
 
 // touched returns the folders of a copy that were touched since watch, and the files that got
 // another link; known is false if events may be missing.
-func (w *watcher) touched(t *workCopy) (items []int, known bool) {
+func (w *watcher) touched(t *projectCopy) (items []int, known bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.active || !t.watching {
@@ -171,7 +171,7 @@ func (w *watcher) read() {
 func (w *watcher) event(wd int32, mask uint32) {
 	if mask&unix.IN_Q_OVERFLOW != 0 { // events were lost
 		for _, s := range w.targets {
-			s.tree.watching = false
+			s.copy.watching = false
 		}
 		return
 	}
@@ -180,6 +180,6 @@ func (w *watcher) event(wd int32, mask uint32) {
 		return
 	}
 	delete(w.targets, wd)
-	s.tree.watches[s.item] = 0
-	s.tree.unwatched = append(s.tree.unwatched, s.item)
+	s.copy.watches[s.item] = 0
+	s.copy.unwatched = append(s.copy.unwatched, s.item)
 }

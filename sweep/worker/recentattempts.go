@@ -28,50 +28,50 @@ type recentAttempts struct {
 type attemptState uint8
 
 const (
-	held attemptState = iota
+	inScheduler attemptState = iota // claimed, or in a slot
 	returned
 	ended
 )
 
-func (n *recentAttempts) init() {
-	n.states = map[key]attemptState{}
-	n.ends.entries = map[key]keptOutcome{}
+func (r *recentAttempts) init() {
+	r.states = map[key]attemptState{}
+	r.ends.entries = map[key]keptOutcome{}
 }
 
-func (n *recentAttempts) has(k key) bool {
-	_, ok := n.states[k]
+func (r *recentAttempts) has(k key) bool {
+	_, ok := r.states[k]
 	return ok
 }
 
-func (n *recentAttempts) add(k key) { n.states[k] = held }
+func (r *recentAttempts) add(k key) { r.states[k] = inScheduler }
 
-func (n *recentAttempts) returned(k key) { n.move(k, returned) }
+func (r *recentAttempts) returned(k key) { r.move(k, returned) }
 
-func (n *recentAttempts) ended(k key, e task.Event) {
-	n.move(k, ended)
-	n.ends.add(k, keptOutcome{e.Time, e.Start, e.Outcome})
+func (r *recentAttempts) ended(k key, e task.Event) {
+	r.move(k, ended)
+	r.ends.add(k, keptOutcome{e.Time, e.Start, e.Outcome})
 }
 
 // move records that an attempt left the scheduler, and forgets the one that left first.
-func (n *recentAttempts) move(k key, to attemptState) {
-	n.states[k] = to
-	if len(n.oldest) < maxRecent {
-		n.oldest = append(n.oldest, k)
+func (r *recentAttempts) move(k key, to attemptState) {
+	r.states[k] = to
+	if len(r.oldest) < maxRecent {
+		r.oldest = append(r.oldest, k)
 		return
 	}
-	delete(n.states, n.oldest[n.next])
-	n.oldest[n.next] = k
-	n.next = (n.next + 1) % maxRecent
+	delete(r.states, r.oldest[r.next])
+	r.oldest[r.next] = k
+	r.next = (r.next + 1) % maxRecent
 }
 
 // event returns the latest event of an attempt that is in no slot.
-func (n *recentAttempts) event(i item, worker string) task.Event {
-	switch n.states[i.key()] {
+func (r *recentAttempts) event(i item, worker string) task.Event {
+	switch r.states[i.key()] {
 	case returned:
 		return i.event(task.ReturnedEvent, worker)
 	case ended:
 		e := i.event(task.EndedEvent, worker)
-		if kept, ok := n.ends.entries[i.key()]; ok {
+		if kept, ok := r.ends.entries[i.key()]; ok {
 			e.Time, e.Start, e.Outcome = kept.at, kept.start, kept.outcome
 		} else {
 			e.Outcome = &task.Outcome{Class: task.Loss, Reason: lostResultReason}
@@ -101,15 +101,15 @@ type keptOutcome struct {
 	outcome *task.Outcome
 }
 
-func (s *outcomeCache) add(k key, e keptOutcome) {
-	s.entries[k] = e
-	s.order = append(s.order, k)
-	s.bytes += e.size()
-	for len(s.order) > maxOutcomes || s.bytes > maxOutcomeBytes {
-		oldest := s.order[0]
-		s.order = s.order[1:]
-		s.bytes -= s.entries[oldest].size()
-		delete(s.entries, oldest)
+func (c *outcomeCache) add(k key, e keptOutcome) {
+	c.entries[k] = e
+	c.order = append(c.order, k)
+	c.bytes += e.size()
+	for len(c.order) > maxOutcomes || c.bytes > maxOutcomeBytes {
+		oldest := c.order[0]
+		c.order = c.order[1:]
+		c.bytes -= c.entries[oldest].size()
+		delete(c.entries, oldest)
 	}
 }
 

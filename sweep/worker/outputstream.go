@@ -10,10 +10,10 @@ import (
 	"mlframework/sweep/task"
 )
 
-// stream processes the output of one stream of an attempt as it arrives: into its file up to the
+// outputStream processes the output of one stream of an attempt as it arrives: into its file up to the
 // limit, through the metric scanner, line by line to followers, and its end to where the reason of
 // a failure is looked for. It is for one goroutine, and its memory is bounded.
-type stream struct {
+type outputStream struct {
 	path string
 	file *os.File // nil until create
 	// bytes that the file may still take
@@ -39,13 +39,13 @@ type stream struct {
 }
 
 // create creates the file, empty. Otherwise the first byte does.
-func (s *stream) create() (err error) {
+func (s *outputStream) create() (err error) {
 	s.file, err = createOutput(s.path)
 	return err
 }
 
 // Write never fails: a full disk must not end a program. The outcome of the stream has the errors.
-func (s *stream) Write(p []byte) (int, error) {
+func (s *outputStream) Write(p []byte) (int, error) {
 	if s.ended {
 		s.guard(func() { s.keepLate(p) })
 		return len(p), nil
@@ -61,7 +61,7 @@ func (s *stream) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (s *stream) pass(p []byte) {
+func (s *outputStream) pass(p []byte) {
 	s.keep(p)
 	_, _ = s.scanner.Write(p) // fails only when it is closed
 	s.tap.write(p)
@@ -70,7 +70,7 @@ func (s *stream) pass(p []byte) {
 
 // failureLine returns what the program said about its failure, as find extracts it from the tail:
 // one line of limited length, with secrets masked.
-func (s *stream) failureLine(find func(*failure.Tail) string) (line string) {
+func (s *outputStream) failureLine(find func(*failure.Tail) string) (line string) {
 	s.guard(func() {
 		if line = find(&s.tail); s.mask != nil {
 			line = s.mask.hideText(line) // escape sequences may have stood within a value
@@ -81,7 +81,7 @@ func (s *stream) failureLine(find func(*failure.Tail) string) (line string) {
 }
 
 // guard contains panics while parsing untrusted output, so that they cannot end the worker.
-func (s *stream) guard(read func()) {
+func (s *outputStream) guard(read func()) {
 	if s.faulty {
 		return
 	}
@@ -95,7 +95,7 @@ func (s *stream) guard(read func()) {
 }
 
 // keep writes to the file what fits within the limit, and then a mark that the rest is missing.
-func (s *stream) keep(p []byte) {
+func (s *outputStream) keep(p []byte) {
 	if s.out.Truncated || len(p) == 0 {
 		return
 	}
@@ -122,7 +122,7 @@ func (s *stream) keep(p []byte) {
 
 // cut marks where the file ends early: after the text if there is space, as in a block that the
 // file already has, else over its end.
-func (s *stream) cut(cause error) {
+func (s *outputStream) cut(cause error) {
 	mark := fmt.Sprintf("\n[cut here: this output is not kept in full: %v]\n", rootOf(cause))
 	n, err := s.file.WriteAt([]byte(mark), s.size)
 	if err == nil {
@@ -148,7 +148,7 @@ func rootOf(err error) error {
 	return err
 }
 
-func (s *stream) fail(err error) {
+func (s *outputStream) fail(err error) {
 	if s.err == nil {
 		s.out.Error = rootOf(err).Error()
 	}
@@ -160,7 +160,7 @@ const lateMarker = "\n[program exited; the output below is from processes it lef
 
 // keepLate writes the output of processes that outlive the program below a marker. It does not
 // count: the outcome has been reported.
-func (s *stream) keepLate(p []byte) {
+func (s *outputStream) keepLate(p []byte) {
 	if !s.late {
 		s.late = true
 		var err error
@@ -177,7 +177,7 @@ func (s *stream) keepLate(p []byte) {
 
 // end ends the program's stream and processes what a mask or an incomplete line held back. It
 // returns the first error of keeping the output.
-func (s *stream) end() error {
+func (s *outputStream) end() error {
 	s.guard(func() {
 		if s.mask != nil {
 			s.pass(s.mask.flush())
@@ -201,7 +201,7 @@ func (s *stream) end() error {
 }
 
 // close ends the stream once no process is left that could print.
-func (s *stream) close() {
+func (s *outputStream) close() {
 	if !s.late {
 		return
 	}
@@ -213,7 +213,7 @@ func (s *stream) close() {
 	_ = s.closeFile() // what the program itself printed was kept before
 }
 
-func (s *stream) closeFile() (err error) {
+func (s *outputStream) closeFile() (err error) {
 	if s.file != nil {
 		err = s.file.Close()
 	}

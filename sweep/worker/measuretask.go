@@ -15,9 +15,9 @@ import (
 	"mlframework/sweep/task"
 )
 
-// Measure reads the metrics of a task again from what its attempts left in its folder. The error is
+// MeasureTask reads the metrics of a task again from what its attempts left in its folder. The error is
 // fs.ErrNotExist if no attempt left its output there.
-func Measure(ctx context.Context, folder string, by task.Measure) (task.Measured, error) {
+func MeasureTask(ctx context.Context, folder string, by task.Measure) (task.Measured, error) {
 	fd, err := openTask(folder)
 	if err != nil {
 		return task.Measured{}, err
@@ -26,7 +26,7 @@ func Measure(ctx context.Context, folder string, by task.Measure) (task.Measured
 	return measure(ctx, fd, folder, by)
 }
 
-// measure returns Measure for an open folder.
+// measure is MeasureTask for an open folder.
 func measure(ctx context.Context, folder int, dir string, by task.Measure) (m task.Measured,
 	err error) {
 	rules, err := metric.Compile(by.Metrics)
@@ -77,7 +77,7 @@ func openTask(base string, names ...string) (int, error) {
 	return fd, err
 }
 
-// measureTask computes a measure.
+// measureTask answers a request to measure a task.
 func (r *readServer) measureTask(ctx context.Context, c task.Control, p *task.Piece) (err error) {
 	p.ID = c.Measure.ID
 	defer func() { // what a stranger wrote must not end the worker

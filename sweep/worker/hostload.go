@@ -8,27 +8,27 @@ import (
 	"mlframework/sweep/task"
 )
 
-// meter measures the load of the host. It runs apart from the heartbeats, which must continue when
+// loadMeter measures the load of the host. It runs apart from the heartbeats, which must continue when
 // a disk hangs.
-type meter struct {
+type loadMeter struct {
 	outputs string
 	before  cpuTimes
 	now     atomic.Pointer[task.Load]
 }
 
-func (m *meter) init(outputs string) { m.outputs = outputs }
+func (m *loadMeter) init(outputs string) { m.outputs = outputs }
 
 // load returns the latest measurement, nil if there is none. The caller must not change it.
-func (m *meter) load() *task.Load { return m.now.Load() }
+func (m *loadMeter) load() *task.Load { return m.now.Load() }
 
 // run measures until ctx ends.
-func (m *meter) run(ctx context.Context) {
+func (m *loadMeter) run(ctx context.Context) {
 	ticker := time.NewTicker(heartbeatInterval)
 	defer ticker.Stop()
 	for {
 		select {
 		case <-ticker.C:
-			m.measure()
+			m.sample()
 		case <-ctx.Done():
 			return
 		}

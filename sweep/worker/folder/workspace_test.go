@@ -102,7 +102,7 @@ func (s *stand) project(revision string, rules folder.Rules) *folder.Project {
 	return p
 }
 
-func (s *stand) enter(p *folder.Project, task int) *folder.Checkout {
+func (s *stand) enter(p *folder.Project, task int) *folder.Workspace {
 	s.t.Helper()
 	c, err := p.Enter(context.Background(), s.path(fmt.Sprintf("outputs/train-1/%d", task)))
 	must(s.t, err)

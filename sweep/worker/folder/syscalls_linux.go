@@ -11,8 +11,8 @@ import (
 // clone makes an empty file share the content of another one, if the file system supports it.
 func clone(to, from int) error { return unix.IoctlFileClone(to, from) }
 
-// Clones reports whether the file system of a folder can clone a file. It leaves nothing behind.
-func Clones(file, folder string) bool {
+// CanClone reports whether the file system of a folder can clone a file. It leaves nothing behind.
+func CanClone(file, folder string) bool {
 	from, err := os.Open(file)
 	if err != nil {
 		return false
@@ -51,8 +51,7 @@ func appendEntries(entries []entry, list []byte) []entry {
 // exchangeFolders exchanges two folders atomically.
 func exchangeFolders(a, b string) error {
 	err := retry(func() error {
-		return unix.Renameat2(unix.AT_FDCWD, a, unix.AT_FDCWD, b,
-			unix.RENAME_EXCHANGE)
+		return unix.Renameat2(unix.AT_FDCWD, a, unix.AT_FDCWD, b, unix.RENAME_EXCHANGE)
 	})
 	if err != nil {
 		return &os.LinkError{Op: "exchange", Old: a, New: b, Err: err}

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// workCopy is a copy of a project, idle or in the folder of an attempt.
-type workCopy struct {
+// projectCopy is a copy of a project, idle or in the folder of an attempt.
+type projectCopy struct {
 	project *Project
 	// of the snapshot of which it is a copy
 	generation int
@@ -41,7 +41,7 @@ type workCopy struct {
 }
 
 // newCopy returns an empty copy.
-func (p *Project) newCopy() (*workCopy, error) {
+func (p *Project) newCopy() (*projectCopy, error) {
 	s := p.store
 	s.mu.Lock()
 	s.copies++
@@ -57,7 +57,7 @@ func (p *Project) newCopy() (*workCopy, error) {
 		return nil, err
 	}
 	n := len(p.builder.plan.items)
-	return &workCopy{project: p, path: path, record: r, ids: make([]identity, n),
+	return &projectCopy{project: p, path: path, record: r, ids: make([]identity, n),
 		present: make([]bool, n), incomplete: true, verified: time.Now()}, nil
 }
 
@@ -65,7 +65,7 @@ func (p *Project) newCopy() (*workCopy, error) {
 const copyMode = 0o700
 
 // mkdir makes the folder that holds the copy.
-func (t *workCopy) mkdir() error { return os.Mkdir(t.path, copyMode) }
+func (c *projectCopy) mkdir() error { return os.Mkdir(c.path, copyMode) }
 
 // supportsExchange reports whether folders below home can be exchanged.
 func supportsExchange(home string) bool {
@@ -78,15 +78,15 @@ func supportsExchange(home string) bool {
 }
 
 // complete makes the missing items.
-func (t *workCopy) complete(ctx context.Context) error { return t.completeAt(ctx, t.path) }
+func (c *projectCopy) complete(ctx context.Context) error { return c.completeAt(ctx, c.path) }
 
-func (t *workCopy) completeAt(ctx context.Context, base string) error {
-	m := &t.project.builder
-	if t.incomplete {
+func (c *projectCopy) completeAt(ctx context.Context, base string) error {
+	m := &c.project.builder
+	if c.incomplete {
 		var items []int
 		touched := map[int]bool{}
-		for i := range t.present {
-			if !t.present[i] {
+		for i := range c.present {
+			if !c.present[i] {
 				items = append(items, i)
 				touched[m.plan.items[i].parent] = true
 				if m.plan.items[i].method == methodDir {
@@ -94,30 +94,30 @@ func (t *workCopy) completeAt(ctx context.Context, base string) error {
 				}
 			}
 		}
-		if err := m.makeAll(ctx, items, base, t.ids); err != nil {
+		if err := m.makeAll(ctx, items, base, c.ids); err != nil {
 			return err
 		}
 		for _, i := range items {
-			t.present[i] = true
+			c.present[i] = true
 		}
 		for i := range touched {
 			if i >= 0 {
-				t.unknownIDs = append(t.unknownIDs, i)
+				c.unknownIDs = append(c.unknownIDs, i)
 			}
 		}
 	}
-	for _, i := range t.unknownIDs {
+	for _, i := range c.unknownIDs {
 		id, err := lstat(base + "/" + m.plan.items[i].Path)
 		if err != nil {
 			return err
 		}
-		t.ids[i] = id
+		c.ids[i] = id
 	}
-	t.unknownIDs, t.incomplete = t.unknownIDs[:0], false
+	c.unknownIDs, c.incomplete = c.unknownIDs[:0], false
 	return nil
 }
 
-func discard(trees []*workCopy) (err error) {
+func discard(trees []*projectCopy) (err error) {
 	for _, t := range trees {
 		err = errors.Join(err, t.discard())
 	}
@@ -125,21 +125,21 @@ func discard(trees []*workCopy) (err error) {
 }
 
 // discard removes a copy from the disk.
-func (t *workCopy) discard() error {
-	t.project.store.watcher.forget(t)
-	return errors.Join(t.removeFolders(), removeAll(t.path), t.record.remove())
+func (c *projectCopy) discard() error {
+	c.project.store.watcher.forget(c)
+	return errors.Join(c.removeFolders(), removeAll(c.path), c.record.remove())
 }
 
 // removeFolders removes the folders of a large copy concurrently. removeAll removes the rest.
-func (t *workCopy) removeFolders() error {
-	entries, err := os.ReadDir(t.path)
-	if err != nil || len(t.ids) < t.project.store.minWatched {
+func (c *projectCopy) removeFolders() error {
+	entries, err := os.ReadDir(c.path)
+	if err != nil || len(c.ids) < c.project.store.minWatched {
 		return nil
 	}
 	next := make(chan string, len(entries))
 	for _, e := range entries {
 		if e.IsDir() {
-			next <- filepath.Join(t.path, e.Name())
+			next <- filepath.Join(c.path, e.Name())
 		}
 	}
 	close(next)

@@ -12,8 +12,8 @@ import (
 	"mlframework/sweep/task"
 )
 
-// measure looks at the host.
-func (m *meter) measure() {
+// sample measures the load of the host.
+func (m *loadMeter) sample() {
 	root := os.DirFS("/")
 	l := &task.Load{Cores: runtime.NumCPU()}
 	stat, _ := fs.ReadFile(root, "proc/stat") // what cannot be read is not known, and stays 0

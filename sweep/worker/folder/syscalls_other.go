@@ -11,8 +11,8 @@ import (
 // clone is not supported on this system: files are copied.
 func clone(int, int) error { return errors.ErrUnsupported }
 
-// Clones reports whether the file system of a folder clones a file.
-func Clones(file, folder string) bool { return false }
+// CanClone reports whether the file system of a folder can clone a file.
+func CanClone(file, folder string) bool { return false }
 
 func readOnly(string) bool { return false }
 

@@ -105,10 +105,10 @@ func (c *collector) sendPending(newest metric.Final) {
 
 // newCollector returns the collector of an attempt.
 func (w *Worker) newCollector(i item) *collector {
-	return &collector{series: metric.Series{Rules: i.job.rules}, send: func(s []metric.Sample,
-		newest metric.Final) {
+	send := func(samples []metric.Sample, newest metric.Final) {
 		e := i.event(task.SamplesEvent, w.o.Name)
-		e.Samples, e.Newest = s, metric.Stored(newest)
+		e.Samples, e.Newest = samples, metric.Stored(newest)
 		w.outbox.put(e)
-	}}
+	}
+	return &collector{series: metric.Series{Rules: i.job.rules}, send: send}
 }

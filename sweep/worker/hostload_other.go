@@ -1,0 +1,6 @@
+//go:build !linux
+
+package worker
+
+// sample does nothing: workers of a cluster run on Linux, and the local one's load is not shown.
+func (m *loadMeter) sample() {}
