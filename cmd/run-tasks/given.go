@@ -44,7 +44,7 @@ func givenTo(s api.Sweep, t api.Task) (g given) {
 	recipe, row, points := s.Record.Recipe, t.Row, s.Record.Points()
 	if n := len(t.Attempts); n > 0 && t.Attempts[n-1].Started != nil {
 		newest := t.Attempts[n-1]
-		settings := s.Record.SettingsOf(core.Try{Revision: newest.Revision, Started: *newest.Started})
+		settings := s.Record.SettingsOf(core.Attempt{Revision: newest.Revision, Started: *newest.Started})
 		recipe.Env, recipe.EnvBraces = settings.Env, settings.EnvBraces
 	}
 	parameters := points.Given(row.Index)

@@ -110,7 +110,7 @@ func settle(ctx context.Context) (settled bool, err error) {
 	} else if err != nil {
 		return false, err
 	}
-	m := master.New(master.Options{Store: s, Queue: memory.New(), Log: slog.New(slog.DiscardHandler), Alone: true})
+	m := master.New(master.Options{Store: s, Queue: memory.New(), Log: slog.New(slog.DiscardHandler), Local: true})
 	return true, errors.Join(m.Settle(ctx), s.Close())
 }
 

@@ -25,8 +25,8 @@ func checkPriority(ctx *cliv2.Context) error {
 }
 
 func fitsPriority(n int) error {
-	if n < -core.MostPriority || n > core.MostPriority {
-		return cli.Wrong("", "a priority is a whole number from -%d to %[1]d", core.MostPriority)
+	if n < -core.MaxPriority || n > core.MaxPriority {
+		return cli.Wrong("", "a priority is a whole number from -%d to %[1]d", core.MaxPriority)
 	}
 	return nil
 }

@@ -160,7 +160,7 @@ func fillStore(b *testing.B, dir string, n int64) {
 	for from := int64(0); from < n; from += 5000 {
 		var tasks []core.Task
 		for i := from; i < min(from+5000, n); i++ {
-			tasks = append(tasks, core.Task{Index: i, State: task.Succeeded, Tries: 1, Try: core.Try{Number: 1, Revision: "0123456789abcdef",
+			tasks = append(tasks, core.Task{Index: i, State: task.Succeeded, Attempts: 1, Attempt: core.Attempt{Number: 1, Revision: "0123456789abcdef",
 				Worker: "w1", Start: task.Start{Host: "gpu1"}, Started: began.Add(time.Duration(i) * time.Millisecond),
 				Outcome: &task.Outcome{Class: task.Success, ExitCode: &code, Duration: time.Duration(i%977) * time.Millisecond,
 					Metrics: metric.Final{{Name: "loss", Value: 1 / float64(i+1)},

@@ -152,7 +152,7 @@ func (r *runner) start() (err error) {
 	if r.keeper, err = process.NewKeeper(r.log); err != nil {
 		return err
 	}
-	r.master = master.New(master.Options{Store: r.store, Queue: r.queue, Log: r.log, Alone: true})
+	r.master = master.New(master.Options{Store: r.store, Queue: r.queue, Log: r.log, Local: true})
 	listener, err := server.Listen(socketPath, "")
 	if err != nil {
 		return err

@@ -65,7 +65,7 @@ func TestCutForLongerThanTheLease(t *testing.T) {
 	eventually(t, patience, "the attempts have ended on both workers", func() bool { return len(attempts(c.dir)) == 0 })
 	c.ended(patience, id)
 	wire.Heal()
-	late := map[int64][]core.Try{}
+	late := map[int64][]core.Attempt{}
 	eventually(t, patience, "the late results are in the store", func() bool {
 		late = c.superseded(id)
 		return len(late[0]) > 0 && len(late[1]) > 0

@@ -102,7 +102,7 @@ func (c *cluster) succeeded(id string) {
 }
 
 // output finds what an attempt printed, by its first line.
-func (c *cluster) output(id task.ID, t core.Try) (stdout, stderr int64, err error) {
+func (c *cluster) output(id task.ID, t core.Attempt) (stdout, stderr int64, err error) {
 	files, err := filepath.Glob(c.path(t.Worker, id.Sweep, fmt.Sprint(id.Index), "stdout*.log"))
 	if err != nil {
 		return 0, 0, err
@@ -129,13 +129,13 @@ func (c *cluster) output(id task.ID, t core.Try) (stdout, stderr int64, err erro
 }
 
 // superseded are the results of a sweep that came too late, by task.
-func (c *cluster) superseded(id string) map[int64][]core.Try {
+func (c *cluster) superseded(id string) map[int64][]core.Attempt {
 	c.t.Helper()
-	late := map[int64][]core.Try{}
+	late := map[int64][]core.Attempt{}
 	c.read(func(ctx context.Context, r *store.Reader) error {
 		s, err := r.Sweep(ctx, id)
 		for n := range s.Head.Total {
-			var tries []core.Try
+			var tries []core.Attempt
 			if err == nil {
 				tries, err = r.Tries(ctx, s, n)
 			}

@@ -37,7 +37,7 @@ type Evidence struct {
 	Alive     []Start // attempts of which a process lived when all should have ended
 	// Output gives how many bytes of what an attempt printed are kept. It is asked about attempts that a worker ended,
 	// superseded ones left out. Nil: not known.
-	Output func(id task.ID, t core.Try) (stdout, stderr int64, err error)
+	Output func(id task.ID, t core.Attempt) (stdout, stderr int64, err error)
 }
 
 // Start is a start of a program, as the program itself wrote it down.

@@ -11,8 +11,8 @@ var ends = map[task.State]task.Class{
 }
 
 // result checks the one result that counts, and that no other does.
-func (c *checker) result(id task.ID, row core.Task, tries []core.Try) {
-	o := row.Try.Outcome
+func (c *checker) result(id task.ID, row core.Task, tries []core.Attempt) {
+	o := row.Attempt.Outcome
 	if want, decided := ends[row.State]; decided {
 		switch {
 		case o == nil:
@@ -21,15 +21,15 @@ func (c *checker) result(id task.ID, row core.Task, tries []core.Try) {
 			c.report(2, id.String(), "is %v, and its result is %q", row.State, o.Class)
 		}
 	}
-	if row.Try.Superseded {
+	if row.Attempt.Superseded {
 		c.report(2, id.String(), "has a superseded attempt in its row")
 	}
 	for _, t := range tries {
 		// What was cancelled while it waited for another attempt has its last one in both places.
-		again := t.Number == row.Try.Number && !t.Superseded && row.State != task.Cancelled && row.State.Terminal()
+		again := t.Number == row.Attempt.Number && !t.Superseded && row.State != task.Cancelled && row.State.Terminal()
 		switch {
-		case t.Number > row.Try.Number:
-			c.report(2, id.String(), "counts attempt %d, and has a result of attempt %d", row.Try.Number, t.Number)
+		case t.Number > row.Attempt.Number:
+			c.report(2, id.String(), "counts attempt %d, and has a result of attempt %d", row.Attempt.Number, t.Number)
 		case again:
 			c.report(2, id.String(), "counts attempt %d, which it has left behind", t.Number)
 		case t.Outcome == nil:
@@ -41,25 +41,25 @@ func (c *checker) result(id task.ID, row core.Task, tries []core.Try) {
 }
 
 // begun checks that the store has every attempt that began, as far as it knows.
-func (c *checker) begun(id task.ID, row core.Task, counted []core.Try) {
+func (c *checker) begun(id task.ID, row core.Task, counted []core.Attempt) {
 	numbers := map[int]bool{}
-	for _, t := range append(counted, row.Try) {
+	for _, t := range append(counted, row.Attempt) {
 		if !t.Started.IsZero() || t.Outcome != nil {
 			numbers[t.Number] = true
 		}
 	}
-	if len(numbers) != row.Tries {
-		c.report(2, id.String(), "has %d attempts by its row, and the store lists %d", row.Tries, len(numbers))
+	if len(numbers) != row.Attempts {
+		c.report(2, id.String(), "has %d attempts by its row, and the store lists %d", row.Attempts, len(numbers))
 	}
 }
 
 // output compares what attempts printed with what is kept of it. What its worker did not end, nobody could complete.
-func (c *checker) output(id task.ID, row core.Task, counted []core.Try) {
+func (c *checker) output(id task.ID, row core.Task, counted []core.Attempt) {
 	if c.e.Output == nil {
 		return
 	}
 	seen := map[int]bool{}
-	for _, t := range append(counted, row.Try) {
+	for _, t := range append(counted, row.Attempt) {
 		if t.Started.IsZero() || t.Outcome == nil || t.Outcome.Class == task.Loss || seen[t.Number] {
 			continue
 		}
@@ -89,12 +89,12 @@ func (c *checker) cancelled(id task.ID, row core.Task, cancel Cancel) {
 		return
 	}
 	if row.State != task.Cancelled {
-		ended := row.Try.Started
-		if o := row.Try.Outcome; o != nil {
+		ended := row.Attempt.Started
+		if o := row.Attempt.Outcome; o != nil {
 			ended = ended.Add(o.Duration)
 		}
 		if cancel.Index != Whole || ended.After(cancel.At) {
-			c.report(7, id.String(), "was cancelled and is %v: attempt %d ended %v after that", row.State, row.Try.Number, ended.Sub(cancel.At))
+			c.report(7, id.String(), "was cancelled and is %v: attempt %d ended %v after that", row.State, row.Attempt.Number, ended.Sub(cancel.At))
 		}
 	}
 	for _, s := range c.starts[id] {

@@ -15,5 +15,5 @@ type Source interface {
 	// Tasks yields rows of a sweep in the order of their indexes. The zero query is all of them.
 	Tasks(ctx context.Context, s store.Sweep, q store.Query) iter.Seq2[core.Task, error]
 	// Tries lists the attempts that a task left behind, the oldest first.
-	Tries(ctx context.Context, s store.Sweep, index int64) ([]core.Try, error)
+	Tries(ctx context.Context, s store.Sweep, index int64) ([]core.Attempt, error)
 }

@@ -55,7 +55,7 @@ func readStart(fields []string) (s Start, err error) {
 
 // justified checks that every start that another followed has a reason: the end of the attempt, which the rules forgave,
 // or a fault.
-func (c *checker) justified(id task.ID, tries []core.Try) {
+func (c *checker) justified(id task.ID, tries []core.Attempt) {
 	starts := c.starts[id]
 	for n, s := range starts[:max(0, len(starts)-1)] {
 		next, t := starts[n+1], resultOf(s, tries)
@@ -76,7 +76,7 @@ func (c *checker) justified(id task.ID, tries []core.Try) {
 }
 
 // resultOf is what the store has of an attempt that was left behind; nil: nothing.
-func resultOf(s Start, tries []core.Try) *core.Try {
+func resultOf(s Start, tries []core.Attempt) *core.Attempt {
 	for _, t := range tries {
 		if t.Number == s.Attempt && t.Worker == s.Worker && t.Outcome != nil {
 			return &t
@@ -115,12 +115,12 @@ func (c *checker) newest(id task.ID, row core.Task) {
 	}
 	began := false
 	for _, s := range c.starts[id] {
-		if s.Attempt > row.Try.Number {
-			c.report(2, id.String(), "counts attempt %d, and attempt %d began on %s", row.Try.Number, s.Attempt, s.Worker)
+		if s.Attempt > row.Attempt.Number {
+			c.report(2, id.String(), "counts attempt %d, and attempt %d began on %s", row.Attempt.Number, s.Attempt, s.Worker)
 		}
-		began = began || s.Attempt == row.Try.Number && s.Worker == row.Try.Worker
+		began = began || s.Attempt == row.Attempt.Number && s.Worker == row.Attempt.Worker
 	}
 	if row.State == task.Succeeded && !began {
-		c.report(2, id.String(), "succeeded in attempt %d on %s, which never began", row.Try.Number, row.Try.Worker)
+		c.report(2, id.String(), "succeeded in attempt %d on %s, which never began", row.Attempt.Number, row.Attempt.Worker)
 	}
 }

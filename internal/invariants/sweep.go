@@ -56,7 +56,7 @@ func (c *checker) rowless(s store.Sweep, from, to int64) {
 		switch {
 		case n < s.Head.Issued:
 			c.report(1, name(s, index), "was handed out and has no row")
-		case !s.Head.Cut:
+		case !s.Head.UnissuedCancelled:
 			c.report(1, name(s, index), "has not ended: it was never handed out")
 		}
 		if starts := c.starts[task.ID{Sweep: s.Head.ID, Index: index}]; len(starts) > 0 {
@@ -66,16 +66,16 @@ func (c *checker) rowless(s store.Sweep, from, to int64) {
 }
 
 // task checks one task and its attempts.
-func (c *checker) task(s store.Sweep, row core.Task, tries []core.Try) {
+func (c *checker) task(s store.Sweep, row core.Task, tries []core.Attempt) {
 	id := task.ID{Sweep: s.Head.ID, Index: row.Index}
 	if !row.State.Terminal() {
-		c.report(1, id.String(), "has not ended: it is %v, attempt %d on %q", row.State, row.Try.Number, row.Try.Worker)
+		c.report(1, id.String(), "has not ended: it is %v, attempt %d on %q", row.State, row.Attempt.Number, row.Attempt.Worker)
 	}
 	rules, charged := s.Record.Retry, row.Charged
 	if charged.Error > rules.Error || charged.Timeout > rules.Timeout || charged.OOM > rules.OOM || charged.Lost > rules.Lost {
 		c.report(3, id.String(), "was forgiven %+v, and the rules are %+v", charged, rules)
 	}
-	counted := slices.DeleteFunc(slices.Clone(tries), func(t core.Try) bool { return t.Superseded })
+	counted := slices.DeleteFunc(slices.Clone(tries), func(t core.Attempt) bool { return t.Superseded })
 	c.result(id, row, tries)
 	c.begun(id, row, counted)
 	c.justified(id, tries)

@@ -23,7 +23,7 @@ type world struct {
 	record   core.Record
 	head     core.Head
 	rows     []core.Task
-	tries    []core.OldTry
+	tries    []core.OldAttempt
 	evidence invariants.Evidence
 }
 
@@ -45,15 +45,15 @@ func honest() *world {
 			row(3, task.Cancelled, 1, try(1, "w2", 8, task.Stopped)),
 			row(4, task.Succeeded, 2, try(2, "w2", 7, task.Success)),
 		},
-		tries: []core.OldTry{
-			{Index: 1, Try: try(1, "w1", 2, task.Loss)},
-			{Index: 2, Try: try(1, "w1", 2, task.Error)},
-			{Index: 4, Try: try(1, "w1", 2.5, task.Loss)},
-			{Index: 4, Try: late(1, "w1", task.Success)},
+		tries: []core.OldAttempt{
+			{Index: 1, Attempt: try(1, "w1", 2, task.Loss)},
+			{Index: 2, Attempt: try(1, "w1", 2, task.Error)},
+			{Index: 4, Attempt: try(1, "w1", 2.5, task.Loss)},
+			{Index: 4, Attempt: late(1, "w1", task.Success)},
 		},
 	}
 	w.rows[1].Charged, w.rows[2].Charged, w.rows[4].Charged = core.Retry{Lost: 1}, core.Retry{Error: 1}, core.Retry{Lost: 1}
-	w.head = core.Head{State: core.Cancelled, Ended: at(10), Total: 6, Issued: 5, Cut: true,
+	w.head = core.Head{State: core.Cancelled, Ended: at(10), Total: 6, Issued: 5, UnissuedCancelled: true,
 		Rows: core.Counts{task.Succeeded: 3, task.Failed: 1, task.Cancelled: 1}}
 	w.evidence = invariants.Evidence{
 		Confirmed: map[string]int64{"train-1": 6},
@@ -64,22 +64,22 @@ func honest() *world {
 		Faults: []invariants.Fault{{Worker: "w1", From: at(3), To: at(3.5), What: "killed"}},
 		Cancelled: []invariants.Cancel{{Sweep: "train-1", Index: invariants.Whole, At: at(8.5),
 			Quiet: at(9)}},
-		Output: func(task.ID, core.Try) (int64, int64, error) { return 7, 0, nil },
+		Output: func(task.ID, core.Attempt) (int64, int64, error) { return 7, 0, nil },
 	}
 	return w
 }
 
-func row(index int64, s task.State, tries int, t core.Try) core.Task {
-	return core.Task{Index: index, State: s, Tries: tries, Try: t}
+func row(index int64, s task.State, tries int, t core.Attempt) core.Task {
+	return core.Task{Index: index, State: s, Attempts: tries, Attempt: t}
 }
 
 // try is an attempt that took a second and printed 7 bytes.
-func try(number int, worker string, began float64, class task.Class) core.Try {
-	return core.Try{Number: number, Revision: "r", Worker: worker, Started: at(began),
+func try(number int, worker string, began float64, class task.Class) core.Attempt {
+	return core.Attempt{Number: number, Revision: "r", Worker: worker, Started: at(began),
 		Outcome: &task.Outcome{Class: class, Duration: time.Second, Stdout: task.Output{Bytes: 7}}}
 }
 
-func late(number int, worker string, class task.Class) core.Try {
+func late(number int, worker string, class task.Class) core.Attempt {
 	t := try(number, worker, 0, class)
 	t.Started, t.Superseded = time.Time{}, true
 	return t
@@ -104,7 +104,7 @@ func (w *world) check(t *testing.T) []invariants.Violation {
 		t.Fatal(err)
 	}
 	w.head.ID = sw.Head.ID
-	if err := s.Commit(ctx, store.Group{Sweep: sw, Changes: core.Changes{Head: w.head, Tasks: w.rows, Tries: w.tries}}); err != nil {
+	if err := s.Commit(ctx, store.Group{Sweep: sw, Changes: core.Changes{Head: w.head, Tasks: w.rows, OldAttempts: w.tries}}); err != nil {
 		t.Fatal(err)
 	}
 	found, err := invariants.Check(ctx, &s.Reader, w.evidence)

@@ -26,7 +26,7 @@ type activeSweep struct {
 
 	edition     string    // which values of its secrets the master has; "": none
 	pausedSince time.Time // as is kept beside the values
-	waits       map[int64]string
+	blocked     map[int64]string
 
 	changed   bool // it is in Core.changed
 	rewritten bool // the record is not in the store as it is
@@ -36,7 +36,7 @@ type activeSweep struct {
 
 	dueAt time.Time     // of its earliest entry in Core.due; zero: there is none
 	turn  *list.Element // where it waits for its turn; nil: it has nothing to place now
-	rank  *rank
+	level *priorityLevel
 }
 
 func (a *activeSweep) id() string { return a.ledger.head.ID }
@@ -49,20 +49,20 @@ func (a *activeSweep) setRecord(r Record) {
 	a.record, a.points, a.version = &r, r.Points(), r.Recipe.Version()
 }
 
-// has reports whether an index is one of the sweep's.
-func (a *activeSweep) has(index int64) bool {
+// hasTask reports whether an index is one of the sweep's.
+func (a *activeSweep) hasTask(index int64) bool {
 	n, ok := a.record.Ranges.Ordinal(index)
 	return ok && n >= 0 && n < a.ledger.head.Total
 }
 
-// cut reports whether tasks were cancelled with the sweep before they were ever handed out.
-func (a *activeSweep) cut() bool {
+// hasCancelledUnissued reports whether tasks were cancelled with the sweep before they were ever handed out.
+func (a *activeSweep) hasCancelledUnissued() bool {
 	h := a.ledger.head
 	return h.Counts()[task.Cancelled] > h.Rows[task.Cancelled]
 }
 
-// learn keeps the mean running time of the attempts that had their time.
-func (a *activeSweep) learn(o *task.Outcome) {
+// updateMean keeps the mean running time of the attempts that had their time.
+func (a *activeSweep) updateMean(o *task.Outcome) {
 	if o != nil && o.Duration > 0 && o.Class != task.Stopped && o.Class != task.Loss {
 		a.mean = cmp.Or(a.mean, o.Duration)
 		a.mean += (o.Duration - a.mean) / 8
@@ -98,14 +98,14 @@ func (c *Core) Add(l Loaded) {
 	}
 	c.serial++
 	a := &activeSweep{seq: l.Seq, serial: c.serial, position: c.serial,
-		ledger: NewLedger(l.Record, l.Head, l.Open, l.Ahead), edition: l.Edition, pausedSince: l.PausedSince}
+		ledger: NewLedger(l.Record, l.Head, l.Open, l.CancelledEarly), edition: l.Edition, pausedSince: l.PausedSince}
 	a.setRecord(l.Record)
 	a.hasLeftovers = c.hasLeftovers(a)
 	c.sweeps[l.Head.ID] = a
 	c.inOrder = append(c.inOrder, a)
 	c.missing.submitted(l.Head.ID)
-	c.ledger(a).gained = true
-	for worker := range a.ledger.held {
+	c.ledger(a).morePending = true
+	for worker := range a.ledger.assigned {
 		c.worker(worker)
 	}
 	c.sync()
@@ -125,7 +125,7 @@ func (c *Core) ledger(a *activeSweep) *Ledger {
 func (c *Core) drop(a *activeSweep) {
 	id := a.id()
 	c.dropSecrets(a)
-	c.turns.remove(a)
+	c.queue.remove(a)
 	delete(c.withExclusive, a)
 	delete(c.sweeps, id)
 	at, _ := slices.BinarySearchFunc(c.inOrder, a, serially)
@@ -137,13 +137,13 @@ func (c *Core) drop(a *activeSweep) {
 // sync brings what is known of workers and turns up to date with the ledgers that changed.
 func (c *Core) sync() {
 	for _, a := range c.changed {
-		for _, name := range a.ledger.moved {
+		for _, name := range a.ledger.reassigned {
 			if w := c.workers[name]; w != nil {
-				w.holds(a)
+				w.updateAssigned(a)
 				c.consider(w)
 			}
 		}
-		a.ledger.moved = a.ledger.moved[:0]
+		a.ledger.reassigned = a.ledger.reassigned[:0]
 		c.schedule(a)
 	}
 }
@@ -152,24 +152,24 @@ func (c *Core) sync() {
 // will have.
 func (c *Core) schedule(a *activeSweep) {
 	l := a.ledger
-	if l.exclusives > 0 {
+	if l.exclusivePending > 0 {
 		c.withExclusive[a] = true
 	} else if len(c.withExclusive) > 0 {
 		delete(c.withExclusive, a)
 	}
-	if l.gained {
-		l.gained, c.offered = false, true
+	if l.morePending {
+		l.morePending, c.retryIdle = false, true
 	}
-	c.offerTo(l.wanted)
-	l.wanted = l.wanted[:0]
+	c.offerTo(l.offerTo)
+	l.offerTo = l.offerTo[:0]
 	if ready := l.ready(c.now); ready != (a.turn != nil) {
 		if !ready {
-			c.turns.remove(a)
+			c.queue.remove(a)
 		} else {
-			c.turns.add(a, c.options.Local)
+			c.queue.add(a, c.options.Local)
 		}
 	}
-	if at := l.Waiting(c.now); !at.IsZero() && (a.dueAt.IsZero() || at.Before(a.dueAt)) {
+	if at := l.NextDue(c.now); !at.IsZero() && (a.dueAt.IsZero() || at.Before(a.dueAt)) {
 		a.dueAt = at
 		heap.Push(&c.due, dueSweep{at, a.serial, a})
 	}
@@ -178,8 +178,8 @@ func (c *Core) schedule(a *activeSweep) {
 // offerTo has the next placement consider workers for which there is something. Where there is only
 // one worker it may have everything.
 func (c *Core) offerTo(workers []string) {
-	if len(workers) > 0 && c.taking <= 1 {
-		c.offered = true
+	if len(workers) > 0 && c.available <= 1 {
+		c.retryIdle = true
 		return
 	}
 	for _, name := range workers {
@@ -192,58 +192,13 @@ func (c *Core) offerTo(workers []string) {
 // serially compares sweeps in the order in which they were added.
 func serially(a, b *activeSweep) int { return cmp.Compare(a.serial, b.serial) }
 
-// dueSweep is a sweep of which a task that backs off may be placed at a time.
-type dueSweep struct {
-	at     time.Time
-	serial int64
-	sweep  *activeSweep
-}
-
-// dueQueue is a heap of sweeps by that time. Entries may be outdated.
-type dueQueue []dueSweep
-
-func (q dueQueue) Len() int { return len(q) }
-func (q dueQueue) Less(i, j int) bool {
-	return q[i].at.Before(q[j].at) || q[i].at.Equal(q[j].at) && q[i].serial < q[j].serial
-}
-func (q dueQueue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
-func (q *dueQueue) Push(x any)   { *q = append(*q, x.(dueSweep)) }
-func (q *dueQueue) Pop() any {
-	last := len(*q) - 1
-	x := (*q)[last]
-	(*q)[last] = dueSweep{}
-	*q = (*q)[:last]
-	return x
-}
-
-// next is the earliest time; zero: there is none.
-func (q dueQueue) next() time.Time {
-	if len(q) == 0 {
-		return time.Time{}
-	}
-	return q[0].at
-}
-
-// dueNow offers the tasks whose back-off has ended.
-func (c *Core) dueNow() {
-	for len(c.due) > 0 && !c.due[0].at.After(c.now) {
-		due := heap.Pop(&c.due).(dueSweep)
-		a := due.sweep
-		a.dueAt = time.Time{}
-		if c.sweeps[a.id()] == a {
-			a.ledger.offerDue(due.at, c.now)
-			c.schedule(a)
-		}
-	}
-}
-
 // HasTask returns nil for a task of a sweep that the core has; else *UnknownTask.
 func (c *Core) HasTask(id task.ID) error {
 	a := c.sweeps[id.Sweep]
 	if a == nil {
 		return errNotAdded
 	}
-	if !a.has(id.Index) {
+	if !a.hasTask(id.Index) {
 		return a.unknown(id.Index)
 	}
 	return nil

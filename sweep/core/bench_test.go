@@ -98,7 +98,7 @@ func (f *fleet) deliveries() {
 func (f *fleet) step(in core.Input) {
 	begin := cpuTime()
 	for i := range in.Events {
-		f.core.Counts(in.Events[i].Event)
+		f.core.IsCurrent(in.Events[i].Event)
 	}
 	out := f.core.Step(in, f.now)
 	effects, _ := out.Commit(func(*core.Rows) error { return nil })

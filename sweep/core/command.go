@@ -74,7 +74,7 @@ func (Show) check(*Core) error { return nil }
 
 func (s Show) apply(c *Core) (answer Answer) {
 	if a := c.sweeps[s.Sweep]; a != nil {
-		answer = a.stands()
+		answer = a.answer()
 	}
 	if w := c.workers[s.Worker]; w != nil {
 		answer.Worker = c.view(w)
@@ -91,7 +91,7 @@ type Tell struct {
 func (t Tell) check(c *Core) error { return c.Reachable(t.Worker) }
 
 func (t Tell) apply(c *Core) Answer {
-	c.tell(t.Worker, t.Control)
+	c.sendControl(t.Worker, t.Control)
 	return Answer{}
 }
 
@@ -111,8 +111,8 @@ func (f Follow) apply(c *Core) Answer {
 // errNotAdded is that a command is about a sweep that the core has not been given.
 var errNotAdded = errors.New("the sweep is not known")
 
-// about finds the sweep of a command and notes it in the audit.
-func (c *Core) about(id string) (*activeSweep, error) {
+// findSweep finds the sweep of a command and notes it in the audit.
+func (c *Core) findSweep(id string) (*activeSweep, error) {
 	a := c.sweeps[id]
 	if a == nil {
 		return nil, errNotAdded
@@ -121,5 +121,5 @@ func (c *Core) about(id string) (*activeSweep, error) {
 	return a, nil
 }
 
-// stands answers how a sweep stands.
-func (a *activeSweep) stands() Answer { return Answer{Head: a.ledger.Head()} }
+// answer answers how a sweep stands.
+func (a *activeSweep) answer() Answer { return Answer{Head: a.ledger.Head()} }

@@ -52,7 +52,7 @@ func TestInterrupt(t *testing.T) {
 	if diff := cmp.Diff([]int64{0, 1, 2}, indexes(b.place(9, "w"))); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	if row := b.store.rows[0]; row.Charged != (core.Retry{}) || row.Tries != 1 {
+	if row := b.store.rows[0]; row.Charged != (core.Retry{}) || row.Attempts != 1 {
 		t.Errorf("%+v", row)
 	}
 }
@@ -83,7 +83,7 @@ func TestCancelOnTheWay(t *testing.T) {
 	if b.Resume(at(2)); b.store.head.State != core.Cancelled || !b.store.head.Ended.IsZero() {
 		t.Errorf("%+v", b.store.head)
 	}
-	b.Lose("w", "away", core.Unknown, at(3))
+	b.Lose("w", "away", core.Vanished, at(3))
 	b.keep()
 	b.end(3, task.Success)
 	want := core.Counts{task.Cancelled: 5}
@@ -195,8 +195,8 @@ func TestLoad(t *testing.T) {
 	b.end(0, task.Success)
 	b.event(task.ReturnedEvent, 1, nil)
 	for _, l := range []*core.Ledger{b.Ledger, b.store.ledger()} {
-		if l.Load("w") != 1 || l.Load("v") != 2 || l.Load("u") != 0 {
-			t.Errorf("w has %d, v %d, u %d", l.Load("w"), l.Load("v"), l.Load("u"))
+		if l.Assigned("w") != 1 || l.Assigned("v") != 2 || l.Assigned("u") != 0 {
+			t.Errorf("w has %d, v %d, u %d", l.Assigned("w"), l.Assigned("v"), l.Assigned("u"))
 		}
 	}
 }

@@ -55,26 +55,26 @@ type Core struct {
 
 	sweeps        map[string]*activeSweep
 	inOrder       []*activeSweep // the sweeps in the order in which they were added
-	turns         turns
+	queue         sweepQueue
 	due           dueQueue
 	serial        int64                 // of the sweep that was added last
 	withExclusive map[*activeSweep]bool // sweeps with exclusive tasks that wait
 	changed       []*activeSweep        // in this step, in order
 
-	workers    map[string]*worker
-	ordered    []*worker // the workers by name
-	taking     int       // workers that take tasks
-	capacity   Resources // of these workers, together
-	lacking    int       // those of them with less than half of what they should have at hand
-	touched    []*worker // to be considered by the next placement
-	hungry     []*worker // they have room and there was nothing for them; by name
-	filled     []*worker // that the placement gave something
-	considered []*worker // memory of the placement: those that were touched
-	tried      []*worker // and those that were hungry
-	offered    bool      // there may be something for them now
-	emptied    string    // the worker that gets nothing but an exclusive task; "": none
-	crowded    bool      // there are more workers than are admitted, and that was logged
-	tickedAt   time.Time // when leases were last looked at
+	workers         map[string]*worker
+	ordered         []*worker // the workers by name
+	available       int       // workers that take tasks
+	capacity        Resources // of these workers, together
+	undersupplied   int       // those of them with less than half of what they should have at hand
+	touched         []*worker // to be considered by the next placement
+	idle            []*worker // they have room and there was nothing for them; by name
+	filled          []*worker // that the placement gave something
+	considered      []*worker // memory of the placement: those that were touched
+	tried           []*worker // and those that were idle
+	retryIdle       bool      // there may be something for them now
+	exclusiveWorker string    // the worker that gets nothing but an exclusive task; "": none
+	tooManyLogged   bool      // there are more workers than are admitted, and that was logged
+	tickedAt        time.Time // when leases were last looked at
 	// leasesRenewedAt is when every lease was last known to be whole: no worker could be heard, or
 	// this process was held up.
 	leasesRenewedAt time.Time
@@ -83,7 +83,7 @@ type Core struct {
 	missing missingSweeps
 	rivals  rivals
 
-	strangers logLimit // of workers that are not known
+	unknownWorkers logLimit // of workers that are not known
 
 	rows       Rows
 	sweepRows  []SweepRows // memory of the rows
@@ -100,11 +100,11 @@ type Core struct {
 
 // Loaded is a sweep as the store has it.
 type Loaded struct {
-	Seq    int64 // by which the store knows it
-	Record Record
-	Head   Head
-	Open   []Task  // the rows that have not ended
-	Ahead  []int64 // the indexes of rows beyond the cursor
+	Seq            int64 // by which the store knows it
+	Record         Record
+	Head           Head
+	Open           []Task  // the rows that have not ended
+	CancelledEarly []int64 // the indexes of rows beyond the cursor
 	// Edition is which values of its secrets the master has; "": none.
 	Edition     string
 	PausedSince time.Time // as is kept beside the values; zero: it is not paused, or not known
@@ -123,7 +123,7 @@ type Input struct {
 	// Unreadable are sweeps whose secrets are asked for in Heartbeats and cannot be read.
 	Unreadable map[string]bool
 	// Hold decides what came in and neither looks after the workers nor places tasks.
-	Hold bool
+	OnlyInput bool
 }
 
 // QueueStatus is how the queue to the workers is.
@@ -164,7 +164,7 @@ type SweepRows struct {
 type Effects struct {
 	Messages []Message   // in order for each worker
 	Changed  []SweepRows // what was kept
-	Waits    []SweepRows // sweeps of which only the reasons why tasks wait have changed
+	Blocked  []SweepRows // sweeps of which only the reasons why tasks wait have changed
 	Vault    []VaultChange
 	Answer   Answer
 	Err      error // of the command
@@ -244,9 +244,9 @@ func Load(o Options, sweeps []Loaded, workers []WorkerRecord, now time.Time) (*C
 	}
 	for _, s := range sweeps {
 		a := c.sweeps[s.Head.ID]
-		c.holdWithoutSecrets(a)
+		c.pauseWithoutSecrets(a)
 		if o.Local && !o.Restarted {
-			c.ledger(a).Killed(now)
+			c.ledger(a).RunKilled(now)
 		}
 	}
 	return c, c.finish()
@@ -290,7 +290,7 @@ func (c *Core) Step(in Input, now time.Time) Output {
 	if in.Command != nil {
 		c.command(in.Command)
 	}
-	if !in.Hold {
+	if !in.OnlyInput {
 		c.tick(in.Queue)
 		c.place()
 	}
@@ -305,7 +305,7 @@ func (c *Core) finish() Output {
 	c.rows.Sweeps = c.sweepRows[:0]
 	for _, a := range c.changed {
 		a.changed = false
-		c.keep(a)
+		c.collectRows(a)
 	}
 	c.changed = c.changed[:0]
 	for _, w := range c.unsaved {
@@ -318,18 +318,18 @@ func (c *Core) finish() Output {
 		c.send(Message{Worker: c.orders[i].Worker, Control: &c.orders[i].Control})
 	}
 	for _, w := range c.joined {
-		c.greet(w)
+		c.sendState(w)
 	}
 	c.sweepRows = c.rows.Sweeps
-	out := Output{rows: c.rows, effects: c.effects, Log: c.logged, Supplied: c.lacking == 0}
+	out := Output{rows: c.rows, effects: c.effects, Log: c.logged, Supplied: c.undersupplied == 0}
 	c.rows, c.effects, c.logged, c.orders = Rows{}, Effects{}, nil, nil
 	c.unsaved, c.joined = c.unsaved[:0], c.joined[:0]
 	return out
 }
 
-// keep notes what changed about a sweep. One that has ended is dropped.
-func (c *Core) keep(a *activeSweep) {
-	changes := a.ledger.Take()
+// collectRows notes what changed about a sweep. One that has ended is dropped.
+func (c *Core) collectRows(a *activeSweep) {
+	changes := a.ledger.TakeChanges()
 	c.orders = append(c.orders, changes.Controls...)
 	if !changes.Empty() || a.rewritten {
 		c.rows.Sweeps = append(c.rows.Sweeps, SweepRows{Seq: a.seq, Record: a.record,
@@ -345,8 +345,8 @@ func (c *Core) keep(a *activeSweep) {
 // send adds a message to those of the step.
 func (c *Core) send(m Message) { c.effects.Messages = append(c.effects.Messages, m) }
 
-// tell sends a control message.
-func (c *Core) tell(worker string, m task.Control) {
+// sendControl sends a control message.
+func (c *Core) sendControl(worker string, m task.Control) {
 	if m.Version == 0 {
 		m.Version = task.Version
 	}
@@ -357,8 +357,8 @@ func (c *Core) log(level slog.Level, text string, args ...any) {
 	c.logged = append(c.logged, LogEntry{level, text, args})
 }
 
-// record adds an audit entry of what the master does by itself.
-func (c *Core) record(action, kind, object, detail string) {
+// addAudit adds an audit entry of what the master does by itself.
+func (c *Core) addAudit(action, kind, object, detail string) {
 	c.rows.Audit = append(c.rows.Audit, AuditEntry{Time: c.now, User: "master", Action: action,
 		Kind: kind, Object: object, Detail: detail, Outcome: AuditDone})
 }

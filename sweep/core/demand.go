@@ -30,12 +30,12 @@ func (l *Ledger) demand(now time.Time) int64 {
 	if h.State != Open {
 		return 0
 	}
-	due, _ := slices.BinarySearchFunc(l.waiting, now, func(t *Task, now time.Time) int {
+	due, _ := slices.BinarySearchFunc(l.pending, now, func(t *Task, now time.Time) int {
 		return cmp.Or(t.NotBefore.Compare(now), -1)
 	})
 	begin := int64(due)
-	if !h.Cut {
-		begin += h.Total - h.Issued - int64(len(l.ahead))
+	if !h.UnissuedCancelled {
+		begin += h.Total - h.Issued - int64(len(l.cancelledEarly))
 	}
 	return begin + h.Rows[task.Queued] + h.Rows[task.Claimed]
 }

@@ -20,14 +20,14 @@ var happens = map[string]func(*bed){
 	"claimed by its worker":  func(b *bed) { b.event(task.ClaimedEvent, 0, nil) },
 	"its program began":      func(b *bed) { b.event(task.StartedEvent, 0, nil) },
 	"returned by its worker": func(b *bed) { b.event(task.ReturnedEvent, 0, nil) },
-	"its worker is lost":     func(b *bed) { b.Lose("w", "away", core.Unknown, at(1)) },
-	"its worker began anew":  func(b *bed) { b.Rejoin("w", "it began anew", core.Unknown, at(1)) },
+	"its worker is lost":     func(b *bed) { b.Lose("w", "away", core.Vanished, at(1)) },
+	"its worker began anew":  func(b *bed) { b.Rejoin("w", "it began anew", core.Vanished, at(1)) },
 	"its worker does not know it": func(b *bed) {
-		b.LoseAttempt(0, b.store.rows[0].Try.Number, "unknown", core.Unknown, at(1))
+		b.LoseAttempt(0, b.store.rows[0].Attempt.Number, "unknown", core.Vanished, at(1))
 	},
 	"its host could not run it": func(b *bed) { b.end(0, task.Loss) },
 	"its host could not run it, in quarantine": func(b *bed) {
-		b.Excuse(task.Event{Kind: task.EndedEvent, Worker: "w", Attempt: 1, Outcome: &task.Outcome{Class: task.Loss}}, at(1))
+		b.EndOnUnfitHost(task.Event{Kind: task.EndedEvent, Worker: "w", Attempt: 1, Outcome: &task.Outcome{Class: task.Loss}}, at(1))
 	},
 	"cancelled":          func(b *bed) { _ = b.CancelTask(0, "enough", at(1)) },
 	"ended: success":     func(b *bed) { b.end(0, task.Success) },

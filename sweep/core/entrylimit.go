@@ -32,8 +32,8 @@ func (l *entryLimit) next(now time.Time) (left string, record bool) {
 	return left, true
 }
 
-// longestDetail bounds each text of a worker's in an audit entry, in bytes.
-const longestDetail = 100
+// maxDetail bounds each text of a worker's in an audit entry, in bytes.
+const maxDetail = 100
 
 // recordJoin adds an audit entry of a worker's process that was registered.
 func (c *Core) recordJoin(w *worker) {
@@ -44,9 +44,9 @@ func (c *Core) recordJoin(w *worker) {
 	if !record {
 		return
 	}
-	bounded := func(text string) string { return text[:min(len(text), longestDetail)] }
+	bounded := func(text string) string { return text[:min(len(text), maxDetail)] }
 	r := &w.record
 	detail := fmt.Sprintf("host=%s program=%s process=%s", bounded(r.Host), bounded(r.Program),
 		bounded(r.Incarnation))
-	c.record("join", "worker", r.Name, human.Visible(detail+left))
+	c.addAudit("join", "worker", r.Name, human.Visible(detail+left))
 }

@@ -19,14 +19,14 @@ type Dump struct {
 // Dump copies what the ledger knows, for comparison.
 func (l *Ledger) Dump() Dump {
 	d := Dump{Head: l.head, Revision: l.revision, Open: map[int64]Task{},
-		Load: map[string]int{}, Ahead: slices.Sorted(maps.Keys(l.ahead))}
-	for _, t := range l.waiting {
+		Load: map[string]int{}, Ahead: slices.Sorted(maps.Keys(l.cancelledEarly))}
+	for _, t := range l.pending {
 		d.Waiting = append(d.Waiting, t.Index)
 	}
 	for i, t := range l.open {
 		d.Open[i] = *t
 	}
-	for worker, held := range l.held {
+	for worker, held := range l.assigned {
 		d.Load[worker] = len(held)
 	}
 	return d
@@ -63,7 +63,7 @@ func (c *Core) ProlongQuarantines() {
 // ForgetWaiting is a fault: tasks of a sweep that wait are not handed out.
 func (c *Core) ForgetWaiting(sweep string) {
 	if a := c.sweeps[sweep]; a != nil {
-		a.ledger.waiting = nil
+		a.ledger.pending = nil
 	}
 }
 
@@ -80,30 +80,30 @@ func (c *Core) ForgetCancelled() {
 func Stored[T any](v T) (string, error) { return stored(v) }
 
 // MostImages is how many images a worker adds to a sweep's record.
-const MostImages = mostImages
+const MostImages = maxImages
 
 // The bounds of placement.
 const (
-	MostAhead = mostAhead
-	MostBatch = mostBatch
+	MostAhead = maxAssigned
+	MostBatch = maxBatch
 )
 
 // Window, Chunk and Room are pure parts of the placement.
 func Window(slots int, mean time.Duration, others bool) int { return window(slots, mean, others) }
-func Chunk(slots int, mean time.Duration) int               { return chunk(slots, mean) }
+func Chunk(slots int, mean time.Duration) int               { return batchSize(slots, mean) }
 func Room(window int, taken float64) int                    { return room(window, taken) }
 
 // Bounds of what is remembered that one worker tells of and the store does not know.
 const (
-	MostMissing       = mostMissing
-	MostMissingSweeps = mostMissingSweeps
+	MostMissing       = maxMissingTasks
+	MostMissingSweeps = maxMissingSweeps
 )
 
 // MostStops is how often in a second a worker is told to stop what does not count.
-const MostStops = mostStops
+const MostStops = maxStops
 
 // MostUncharged bounds the uncharged attempts of a task.
-const MostUncharged = mostUncharged
+const MostUncharged = maxUncharged
 
 // MostLogLines bounds the lines of the log that one worker causes in a minute.
-const MostLogLines = mostLogLines
+const MostLogLines = maxLogLines

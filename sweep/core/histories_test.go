@@ -58,7 +58,7 @@ func (s *sim) ends() map[string]string {
 		for index, row := range w.model.rows {
 			all[fmt.Sprintf("%s/%d", w.model.head.ID,
 				index)] = fmt.Sprintf("%v, %d attempts, the newest %d, charged %+v",
-				row.State, row.Tries, row.Try.Number, row.Charged)
+				row.State, row.Attempts, row.Attempt.Number, row.Charged)
 		}
 	}
 	return all

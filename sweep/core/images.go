@@ -11,9 +11,9 @@ import (
 // has none.
 type Images map[string][]string
 
-// mostImages is how many images a worker adds to a sweep's record: it changes its own with its
+// maxImages is how many images a worker adds to a sweep's record: it changes its own with its
 // container only.
-const mostImages = 32
+const maxImages = 32
 
 // RanIn is the record of a sweep of which an attempt began on a worker, in an image; false: it says
 // so already, or the worker has named as many as it may.
@@ -21,7 +21,7 @@ func (r Record) RanIn(image, worker string) (Record, bool) {
 	named := 0
 	for have, workers := range r.Images {
 		if slices.Contains(workers, worker) {
-			if named++; have == image || named == mostImages {
+			if named++; have == image || named == maxImages {
 				return r, false
 			}
 		}

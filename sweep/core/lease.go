@@ -3,30 +3,7 @@ package core
 import (
 	"fmt"
 	"log/slog"
-	"time"
 )
-
-// tickInterval is how often leases are looked at, and heldUp is after how long without that this
-// process was held up itself.
-const (
-	tickInterval = time.Second
-	heldUp       = 5 * time.Second
-)
-
-// tick looks after the workers, once a second: it expires leases, ends quarantines and tells
-// followers why tasks wait.
-func (c *Core) tick(q QueueStatus) {
-	if c.options.Local || c.now.Sub(c.tickedAt) < tickInterval {
-		return
-	}
-	c.expireLeases(q)
-	c.endQuarantines()
-	c.explainWaits()
-	c.expireFollowers()
-	c.expireSecrets()
-	c.missing.expire(c.now)
-	c.offered = true // a worker that a task was to avoid for a while may have it now
-}
 
 // expireLeases takes everything from workers whose lease has ended. While the queue is down no
 // heartbeat can come, and after that, or after this process was held up, every lease is whole
@@ -54,7 +31,7 @@ func (c *Core) expireLeases(q QueueStatus) {
 			name := w.record.Name
 			c.log(slog.LevelWarn, "a worker is away: what it had goes to others", "worker", name, "lease", c.options.Lease)
 			c.lose(w, fmt.Sprintf("no heartbeat for %s", c.options.Lease),
-				fmt.Sprintf("its worker %s was silent for %s", name, c.options.Lease), Unknown)
+				fmt.Sprintf("its worker %s was silent for %s", name, c.options.Lease), Vanished)
 		case !silent && w.awayReason == "" && w.newerVersion == 0 && w.beat.Incarnation > w.record.Incarnation:
 			c.awaitRegistration(w)
 		}

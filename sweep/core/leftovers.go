@@ -48,11 +48,11 @@ func listed(all []task.Busy, key attemptKey) bool {
 // loaded that is not known.
 func (c *Core) hasLeftovers(a *activeSweep) func(*Task) bool {
 	return func(t *Task) bool {
-		w := c.workers[t.Try.Worker]
-		if w == nil || w.awayReason != "" || t.Try.Outcome.Class == task.Loss || c.options.Local {
+		w := c.workers[t.Attempt.Worker]
+		if w == nil || w.awayReason != "" || t.Attempt.Outcome.Class == task.Loss || c.options.Local {
 			return false
 		}
-		key := attemptKey{a.id(), t.Index, t.Try.Number}
+		key := attemptKey{a.id(), t.Index, t.Attempt.Number}
 		_, noted := w.leftovers[key]
 		return noted || w.registered() && listed(w.beat.Leftovers, key) || w.seenAt.IsZero()
 	}

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// mostLogLines bounds the lines of the log that messages of one worker cause in a minute: it may
+// maxLogLines bounds the lines of the log that messages of one worker cause in a minute: it may
 // repeat whatever leads to one as fast as it speaks.
-const mostLogLines = 60
+const maxLogLines = 60
 
 // logLimit is how many lines a worker caused in a minute.
 type logLimit struct {
@@ -17,7 +17,7 @@ type logLimit struct {
 
 // logOf adds a line to the log that a message of a worker caused; nil: of one that is not known.
 func (c *Core) logOf(w *worker, level slog.Level, text string, args ...any) {
-	l := &c.strangers
+	l := &c.unknownWorkers
 	if w != nil {
 		l = &w.lines
 	}
@@ -26,9 +26,9 @@ func (c *Core) logOf(w *worker, level slog.Level, text string, args ...any) {
 	}
 	l.lines++
 	switch {
-	case l.lines < mostLogLines:
+	case l.lines < maxLogLines:
 		c.log(level, text, args...)
-	case l.lines == mostLogLines:
+	case l.lines == maxLogLines:
 		name := "not known"
 		if w != nil {
 			name = w.record.Name

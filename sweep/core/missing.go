@@ -13,7 +13,7 @@ import (
 // worked for.
 type Missing struct {
 	Sweep   string
-	Tasks   int      // that workers told of, at most mostMissing by each
+	Tasks   int      // that workers told of, at most maxMissingTasks by each
 	Workers []string // in order
 	Known   bool     // the store has the sweep, and not what was handed out of it
 	Since   time.Time
@@ -38,8 +38,8 @@ func (m Missing) String() string {
 // Bounds of what is remembered of what one worker told: it may be made up, and must not keep out
 // what others tell.
 const (
-	mostMissing       = 10_000
-	mostMissingSweeps = 32
+	maxMissingTasks  = 10_000
+	maxMissingSweeps = 32
 )
 
 // missingTime is for how long a missing sweep is shown after a worker last spoke of it.
@@ -51,7 +51,7 @@ type missingSweeps struct {
 	workers map[string]*missingCount
 }
 
-// missingCount is how much of it one worker told.
+// missingCount is how much of it one worker count.
 type missingCount struct{ sweeps, tasks int }
 
 type missingSweep struct {
@@ -64,22 +64,22 @@ type missingSweep struct {
 
 // note takes note of a task, and reports whether its sweep is news of this worker's.
 func (m *missingSweeps) note(sweep, worker string, index int64, known bool, now time.Time) bool {
-	told := m.workers[worker]
+	count := m.workers[worker]
 	s := m.sweeps[sweep]
 	spoke := false
 	if s != nil {
 		_, spoke = s.workers[worker]
 	}
-	if !spoke && (told == nil && len(m.workers) >= MostWorkers ||
-		told != nil && told.sweeps >= mostMissingSweeps) {
+	if !spoke && (count == nil && len(m.workers) >= MaxWorkers ||
+		count != nil && count.sweeps >= maxMissingSweeps) {
 		return false
 	}
 	if m.sweeps == nil {
 		m.sweeps, m.workers = map[string]*missingSweep{}, map[string]*missingCount{}
 	}
-	if told == nil {
-		told = &missingCount{}
-		m.workers[worker] = told
+	if count == nil {
+		count = &missingCount{}
+		m.workers[worker] = count
 	}
 	if s == nil {
 		s = &missingSweep{tasks: map[int64]struct{}{}, workers: map[string]int{}, known: known,
@@ -89,21 +89,21 @@ func (m *missingSweeps) note(sweep, worker string, index int64, known bool, now 
 	s.last = now
 	if !spoke {
 		s.workers[worker] = 0
-		told.sweeps++
+		count.sweeps++
 	}
-	if _, noted := s.tasks[index]; !noted && told.tasks < mostMissing {
+	if _, noted := s.tasks[index]; !noted && count.tasks < maxMissingTasks {
 		s.tasks[index] = struct{}{}
 		s.workers[worker]++
-		told.tasks++
+		count.tasks++
 	}
 	return !spoke
 }
 
 func (m *missingSweeps) remove(id string) {
 	for worker, tasks := range m.sweeps[id].workers {
-		told := m.workers[worker]
-		told.tasks -= tasks
-		if told.sweeps--; told.sweeps == 0 {
+		count := m.workers[worker]
+		count.tasks -= tasks
+		if count.sweeps--; count.sweeps == 0 {
 			delete(m.workers, worker)
 		}
 	}

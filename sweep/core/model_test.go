@@ -18,7 +18,7 @@ type model struct {
 	record core.Record
 	head   core.Head
 	rows   map[int64]core.Task
-	tries  map[tryKey]core.Try
+	tries  map[tryKey]core.Attempt
 }
 
 type tryKey struct {
@@ -30,7 +30,7 @@ type tryKey struct {
 func newModel(r core.Record, total int64) *model {
 	return &model{
 		record: r, head: core.Head{ID: "train-1", State: core.Open, Total: total},
-		rows: map[int64]core.Task{}, tries: map[tryKey]core.Try{},
+		rows: map[int64]core.Task{}, tries: map[tryKey]core.Attempt{},
 	}
 }
 
@@ -39,16 +39,16 @@ func (m *model) keep(c core.Changes) {
 	for _, t := range c.Tasks {
 		m.rows[t.Index] = t
 	}
-	for _, t := range c.Tries {
-		key := tryKey{t.Index, t.Try.Number, t.Try.Superseded}
-		if _, have := m.tries[key]; !have && (!t.Try.Superseded || m.listed(t) && !m.counted(t)) {
-			m.tries[key] = t.Try
+	for _, t := range c.OldAttempts {
+		key := tryKey{t.Index, t.Attempt.Number, t.Attempt.Superseded}
+		if _, have := m.tries[key]; !have && (!t.Attempt.Superseded || m.listed(t) && !m.counted(t)) {
+			m.tries[key] = t.Attempt
 		}
 	}
-	for _, t := range c.Begun {
-		key := tryKey{t.Index, t.Try.Number, false}
-		if have, ok := m.tries[key]; ok && have.Worker == t.Try.Worker && have.Started.IsZero() {
-			have.Start, have.Started = t.Try.Start, t.Try.Started
+	for _, t := range c.LateStarts {
+		key := tryKey{t.Index, t.Attempt.Number, false}
+		if have, ok := m.tries[key]; ok && have.Worker == t.Attempt.Worker && have.Started.IsZero() {
+			have.Start, have.Started = t.Attempt.Start, t.Attempt.Started
 			m.tries[key] = have
 		}
 	}
@@ -58,23 +58,23 @@ func (m *model) keep(c core.Changes) {
 }
 
 // listed reports whether an attempt is one that its task lists, and that was placed on that worker.
-func (m *model) listed(old core.OldTry) bool {
-	left := m.tries[tryKey{old.Index, old.Try.Number, false}]
-	newest := m.rows[old.Index].Try
-	if left.Number > 0 && left.Worker == old.Try.Worker {
+func (m *model) listed(old core.OldAttempt) bool {
+	left := m.tries[tryKey{old.Index, old.Attempt.Number, false}]
+	newest := m.rows[old.Index].Attempt
+	if left.Number > 0 && left.Worker == old.Attempt.Worker {
 		return true
 	}
-	return newest.Number == old.Try.Number && newest.Worker == old.Try.Worker &&
+	return newest.Number == old.Attempt.Number && newest.Worker == old.Attempt.Worker &&
 		(newest.Outcome != nil || !newest.Started.IsZero())
 }
 
 // counted tells whether a superseded end is the one that counted, reported again.
-func (m *model) counted(old core.OldTry) bool {
-	same := func(t core.Try) bool {
-		return t.Outcome != nil && t.Number == old.Try.Number && t.Worker == old.Try.Worker &&
-			t.Outcome.Class == old.Try.Outcome.Class && t.Outcome.Duration == old.Try.Outcome.Duration
+func (m *model) counted(old core.OldAttempt) bool {
+	same := func(t core.Attempt) bool {
+		return t.Outcome != nil && t.Number == old.Attempt.Number && t.Worker == old.Attempt.Worker &&
+			t.Outcome.Class == old.Attempt.Outcome.Class && t.Outcome.Duration == old.Attempt.Outcome.Duration
 	}
-	return same(m.rows[old.Index].Try) || same(m.tries[tryKey{old.Index, old.Try.Number, false}])
+	return same(m.rows[old.Index].Attempt) || same(m.tries[tryKey{old.Index, old.Attempt.Number, false}])
 }
 
 // unfinished reads what a ledger needs to go on: the rows that have not ended, and the indexes of
@@ -148,7 +148,7 @@ func newBed(r core.Record, total int64) *bed {
 
 // keep commits what the last steps changed.
 func (b *bed) keep() core.Changes {
-	b.last = b.Take()
+	b.last = b.TakeChanges()
 	b.store.keep(b.last)
 	return b.last
 }
@@ -156,7 +156,7 @@ func (b *bed) keep() core.Changes {
 // event reports something about the newest attempt of a task.
 func (b *bed) event(kind task.Kind, index int64, outcome *task.Outcome) {
 	b.keep()
-	try := b.store.rows[index].Try
+	try := b.store.rows[index].Attempt
 	worker := try.Worker
 	if worker == "" {
 		worker = "w"

@@ -1,230 +1,259 @@
 package core
 
 import (
-	"math"
+	"cmp"
 	"slices"
-	"time"
 
 	"mlframework/sweep/task"
 )
 
-// Offer is room that a worker has for tasks.
-type Offer struct {
-	Worker       string
-	Tasks        int       // at most
-	Empty        bool      // it has no task of any sweep: an exclusive one fits
-	Exclusive    bool      // only such a task
-	OtherWorkers bool      // there are other workers, too
-	Capacity     Resources // of all workers that take tasks, together
-	// HasLeftovers, where not nil, reports whether anything of a task's last attempt, which has
-	// ended, is known to be alive: the task has no other attempt before that is gone.
-	HasLeftovers func(*Task) bool
+// place hands tasks to workers that have room: to those of which something changed since the last
+// placement and, where there may be something for them now, to those for which there was nothing.
+func (c *Core) place() {
+	c.sync()
+	c.dueNow()
+	c.countWorkers()
+	c.chooseExclusiveWorker()
+	touched, idle := c.candidates()
+	for _, onlyFree := range []bool{true, false} { // no task waits while it fits on another worker
+		c.fillAll(touched, idle, onlyFree)
+	}
+	slices.SortFunc(c.filled, byName)
+	for _, w := range c.filled {
+		c.send(Message{Worker: w.record.Name, Batches: w.batches})
+		w.batches = nil
+	}
+	c.filled = c.filled[:0]
 }
 
-const (
-	// After its back-off a task waits so long for the worker that has its outputs, or for another than the one whose host
-	// could not run it.
-	preferFor = time.Second
-	avoidFor  = 10 * time.Second
-	// mostPassed bounds the search for a task that fits, at the head of the line.
-	mostPassed = 1000
-	// exclusiveAfter is how often a task was lost before it has a worker to itself: which of the
-	// tasks that a dying worker had ended it is not known, and those beside it must not be blamed.
-	exclusiveAfter = 2
-	// exclusiveWait is for how long an exclusive task waits until a worker is emptied for it.
-	exclusiveWait = 10 * time.Second
-)
-
-// exclusive reports whether a task must have a worker to itself.
-func (t *Task) exclusive() bool { return t.Charged.Lost >= exclusiveAfter }
-
-// Place hands out tasks to a worker and returns them, which stay the ledger's; tasks that wait for
-// another attempt go first.
-func (l *Ledger) Place(o Offer, now time.Time) (placed []*Task) {
-	if l.head.State != Open || l.HasExclusive(o.Worker) {
-		return nil
-	}
-	for room := min(o.Tasks, l.budget(o.Capacity)); len(placed) < room; {
-		t := l.next(o, now)
-		if t == nil {
-			break
-		}
-		t.NotBefore = time.Time{}
-		t.Try = Try{Number: t.Try.Number + 1, Revision: l.revision, Worker: o.Worker}
-		l.move(t, task.Queued)
-		l.touch(t)
-		placed = append(placed, t)
-		o.Empty = false
-		if t.exclusive() {
-			l.exclusive[t.Index] = o.Worker
-			break
-		}
-	}
-	return placed
-}
-
-// budget is how many more tasks may be handed out while the ends of others are not known. With
-// max-failures these are no more than may still fail, or than fit on all workers: so when the limit
-// is reached nothing waits on a worker that would begin and fail before it is recalled, and no more
-// fail than the limit and one less than fit.
-func (l *Ledger) budget(capacity Resources) int {
-	if l.maxFails <= 0 {
-		return math.MaxInt
-	}
-	h := &l.head
-	left := l.maxFails - (h.Counts().Failures() - h.Forgiven)
-	out := h.Rows[task.Queued] + h.Rows[task.Claimed] + h.Rows[task.Running]
-	return int(min(max(0, max(left, int64(capacity.Count(l.needs())))-out), math.MaxInt32))
-}
-
-// HasExclusive reports whether a worker has an exclusive task of the sweep.
-func (l *Ledger) HasExclusive(worker string) bool {
-	if len(l.exclusive) == 0 {
-		return false
-	}
-	for _, w := range l.exclusive {
-		if w == worker {
-			return true
-		}
-	}
-	return false
-}
-
-// next takes the task to hand out: one that waited long enough, else the first that was never handed out.
-func (l *Ledger) next(o Offer, now time.Time) *Task {
-	for n, t := range l.waiting[:min(len(l.waiting), mostPassed)] {
-		if t.NotBefore.After(now) {
-			break
-		}
-		if l.fits(t, o, now) {
-			l.leave(n)
-			return t
-		}
-	}
-	if o.Exclusive {
-		return nil
-	}
-	return l.fresh()
-}
-
-// ExclusiveWaits reports whether an exclusive task has waited long for an empty worker: none gets
-// empty by itself.
-func (l *Ledger) ExclusiveWaits(now time.Time) bool {
-	if l.head.State != Open || l.exclusives == 0 {
-		return false
-	}
-	for _, t := range l.waiting[:min(len(l.waiting), mostPassed)] {
-		if now.Sub(t.NotBefore) < exclusiveWait {
-			return false // and those behind it wait no longer
-		}
-		if t.exclusive() {
-			return true
-		}
-	}
-	return false
-}
-
-// fits tells whether a task that waits may go to a worker now.
-func (l *Ledger) fits(t *Task, o Offer, now time.Time) bool {
-	only, last := l.only(t, now, o.OtherWorkers), t.Try.Outcome
-	switch {
-	case only != "" && only != o.Worker, t.exclusive() && !o.Empty, o.Exclusive && !t.exclusive():
-		return false
-	case last == nil:
-		return true
-	case last.Class == task.Loss && t.Try.Worker == o.Worker && o.OtherWorkers && only == "" &&
-		now.Sub(t.NotBefore) < avoidFor:
-		return false
-	}
-	return o.HasLeftovers == nil || !o.HasLeftovers(t)
-}
-
-// only returns the worker that alone may have a pending task now: the one that the task is for or,
-// where there are others, for a while the one that has its outputs; "" means any.
-func (l *Ledger) only(t *Task, now time.Time, others bool) string {
-	switch last := t.Try.Outcome; {
-	case len(l.pins) > 0:
-		return l.pin(t.Index)
-	case !others, last == nil, last.Class == task.Loss, now.Sub(t.NotBefore) >= preferFor:
-		return ""
-	}
-	return t.Try.Worker
-}
-
-// forAny reports whether there is a task to place now that any worker may have; an exclusive one
-// counts where a worker is empty.
-func (l *Ledger) forAny(now time.Time, others, empty bool) bool {
-	if !l.head.Cut && l.head.Issued < l.head.Total {
-		return true
-	}
-	for _, t := range l.waiting[:min(len(l.waiting), mostPassed)] {
-		if t.NotBefore.After(now) {
-			return false
-		}
-		if l.only(t, now, others) == "" && (empty || !t.exclusive()) {
-			return true
-		}
-	}
-	return false
-}
-
-// pin is the worker for which a task is, of a sweep that has one for each.
-func (l *Ledger) pin(index int64) string {
-	if n, ok := l.ranges.Ordinal(index); ok && n >= 0 && n < int64(len(l.pins)) {
-		return l.pins[n]
-	}
-	return ""
-}
-
-// Pinned lists the pending tasks that only one worker can run.
-func (l *Ledger) Pinned(worker string) (all []Task) {
-	if !l.hasPin(worker) {
-		return nil
-	}
-	for _, t := range l.waiting {
-		if l.pin(t.Index) == worker {
-			all = append(all, *t)
-		}
-	}
-	return all
-}
-
-// hasPin reports whether tasks of the sweep are for one worker only.
-func (l *Ledger) hasPin(worker string) bool { return slices.Contains(l.pins, worker) }
-
-// CancelPinned cancels the tasks that only a worker could run which is gone for good.
-func (l *Ledger) CancelPinned(worker string, now time.Time) {
-	if !l.hasPin(worker) {
-		return
-	}
-	for _, t := range slices.Clone(l.waiting) {
-		if l.pin(t.Index) == worker {
-			l.unwait(t)
-			l.cancel(t)
-		}
-	}
-	l.settle(now)
-}
-
-// fresh is the first task that was never handed out, with a row from now on.
-func (l *Ledger) fresh() *Task {
-	for !l.head.Cut && l.head.Issued < l.head.Total {
-		index := l.ranges.At(l.head.Issued)
-		l.head.Issued++
-		l.changed = true
-		if _, ok := l.ahead[index]; ok {
-			delete(l.ahead, index)
+// fillAll fills workers by name: those that were touched, and idle ones as long as there is
+// something that any worker may have.
+func (c *Core) fillAll(touched, idle []*worker, onlyFree bool) {
+	for len(touched)+len(idle) > 0 {
+		if len(idle) == 0 || len(touched) > 0 && byName(touched[0], idle[0]) < 0 {
+			c.fill(touched[0], onlyFree)
+			touched = touched[1:]
 			continue
 		}
-		return l.add(index)
+		if placed := c.fill(idle[0], onlyFree); placed && !c.forAny() {
+			idle = idle[:1]
+		}
+		idle = idle[1:]
 	}
-	return nil
 }
 
-// issue gives every task its row: those of a sweep whose tasks are for certain workers leave in any order.
-func (l *Ledger) issue() {
-	for t := l.fresh(); t != nil; t = l.fresh() {
-		l.wait(t)
-		l.touch(t)
+// forAny reports whether there is something to place that any idle worker may have.
+func (c *Core) forAny() bool {
+	empty := len(c.withExclusive) > 0 &&
+		slices.ContainsFunc(c.idle, func(w *worker) bool { return len(w.assigned) == 0 })
+	for _, r := range c.queue.levels {
+		for e := r.sweeps.Front(); e != nil; e = e.Next() {
+			if e.Value.(*activeSweep).ledger.forAny(c.now, c.available > 1, empty) {
+				return true
+			}
+		}
 	}
+	return false
+}
+
+// countWorkers brings up to date who takes tasks, of the workers that are to be considered.
+func (c *Core) countWorkers() {
+	for _, w := range c.touched {
+		takes, capacity := c.workers[w.record.Name] == w && w.available(), Resources{}
+		if takes {
+			capacity = w.usable()
+		}
+		if takes != w.takesTasks || capacity != w.capacity {
+			c.retryIdle = true // a task may have to avoid no other worker now, or fit
+		}
+		if w.takesTasks {
+			c.available--
+		}
+		if takes {
+			c.available++
+		}
+		c.capacity = c.capacity.Take(w.capacity).Release(capacity)
+		w.takesTasks, w.capacity = takes, capacity
+		if !takes {
+			c.setIdle(w, false)
+			c.setUndersupplied(w, false)
+		}
+	}
+}
+
+// candidates are the workers to be filled: those that were touched and, where there may be
+// something for them now, the idle ones, both by name. They are valid until the next call.
+func (c *Core) candidates() (touched, idle []*worker) {
+	c.touched, c.considered = c.considered[:0], c.touched
+	touched = c.considered[:0]
+	for _, w := range c.considered {
+		w.touched = false
+		if w.takesTasks {
+			c.setIdle(w, false)
+			touched = append(touched, w)
+		}
+	}
+	slices.SortFunc(touched, byName)
+	if c.retryIdle && len(c.idle) > 0 && c.forAny() {
+		c.tried = append(c.tried[:0], c.idle...)
+		idle = c.tried
+	}
+	c.retryIdle = false
+	return touched, idle
+}
+
+func byName(a, b *worker) int { return cmp.Compare(a.record.Name, b.record.Name) }
+
+// setIdle notes whether a worker has room and there is nothing for it.
+func (c *Core) setIdle(w *worker, idle bool) {
+	if w.idle == idle {
+		return
+	}
+	w.idle = idle
+	at, _ := slices.BinarySearchFunc(c.idle, w, byName)
+	if idle {
+		c.idle = slices.Insert(c.idle, at, w)
+	} else {
+		c.idle = slices.Delete(c.idle, at, at+1)
+	}
+}
+
+// setUndersupplied notes whether a worker has less than half of what it should have at hand.
+func (c *Core) setUndersupplied(w *worker, undersupplied bool) {
+	if w.undersupplied != undersupplied {
+		w.undersupplied = undersupplied
+		if undersupplied {
+			c.undersupplied++
+		} else {
+			c.undersupplied--
+		}
+	}
+}
+
+// fill gives one worker what it has room for, or, when asked, only what can begin there: sweeps of
+// the highest priority in turn, a batch each, and then, of what they leave, those of the next. What
+// a worker has of a sweep takes its part of that sweep's window, and all parts together are one. A
+// sweep keeps its turn until there is room for it: else one of short tasks, for which there is room
+// all the time, would keep one of long tasks out for ever.
+// fill reports whether it placed anything.
+func (c *Core) fill(w *worker, onlyFree bool) (placed bool) {
+	f := filling{c: c, w: w, others: c.available > 1, onlyFree: onlyFree, free: w.capacity}
+	full := f.run()
+	if !onlyFree {
+		c.setUndersupplied(w, f.taken < suppliedShare)
+		c.setIdle(w, !full)
+	}
+	return f.placed
+}
+
+// filling is how far a worker has been filled.
+type filling struct {
+	c        *Core
+	w        *worker
+	others   bool      // other workers take tasks, too
+	onlyFree bool      // it gets what can begin at once
+	free     Resources // what its tasks leave
+	tasks    int       // that it has
+	taken    float64   // part of the window
+	placed   bool
+}
+
+// run fills the worker. It reports whether the worker has no room for more, rather than that there
+// is nothing more for it.
+func (f *filling) run() (full bool) {
+	name := f.w.record.Name
+	offer := Offer{Worker: name, Empty: len(f.w.assigned) == 0, Exclusive: name == f.c.exclusiveWorker,
+		OtherWorkers: f.others, Capacity: f.c.capacity}
+	for _, h := range f.w.assigned {
+		if h.sweep.ledger.HasExclusive(name) {
+			return true
+		}
+		f.take(h.sweep, h.tasks)
+	}
+	if offer.Exclusive && !offer.Empty {
+		return true
+	}
+	for n := 0; n < len(f.c.queue.levels); {
+		rank := f.c.queue.levels[n]
+		if full := f.fillFrom(rank, &offer); full {
+			return true
+		}
+		if n < len(f.c.queue.levels) && f.c.queue.levels[n] == rank {
+			n++ // it has something left that is not for this worker
+		}
+	}
+	return false
+}
+
+// fillFrom places tasks of the sweeps of one rank, in turn, and reports whether the worker is full.
+func (f *filling) fillFrom(r *priorityLevel, offer *Offer) (full bool) {
+	for passed := 0; passed < r.sweeps.Len(); {
+		a := r.front()
+		if !f.w.reads(a.version) {
+			r.rotate(a)
+			passed++
+			continue
+		}
+		room := f.room(a)
+		if room == 0 {
+			return true
+		}
+		r.rotate(a)
+		offer.Tasks, offer.HasLeftovers = min(batchSize(f.fit(a), a.mean), room), a.hasLeftovers
+		tasks := f.c.ledger(a).Place(*offer, f.c.now)
+		a.ledger.reassigned = a.ledger.reassigned[:0] // only this worker's part did
+		f.c.schedule(a)
+		if len(tasks) == 0 {
+			passed++
+			continue
+		}
+		passed, offer.Empty, f.placed = 0, false, true
+		f.take(a, len(tasks))
+		f.w.updateAssigned(a)
+		b := f.c.batch(a, tasks)
+		b.Follow = f.c.followed(b.Sweep)
+		if len(f.w.batches) == 0 {
+			f.c.filled = append(f.c.filled, f.w)
+		}
+		f.w.batches = append(f.w.batches, b)
+		if a.ledger.HasExclusive(offer.Worker) {
+			return true
+		}
+	}
+	return false
+}
+
+// fit returns how many tasks of a sweep a worker with no others could run at a time.
+func (f *filling) fit(a *activeSweep) int { return f.w.capacity.Count(a.ledger.needs()) }
+
+// window returns how many tasks of a sweep a worker with no others should have.
+func (f *filling) window(a *activeSweep) int { return window(f.fit(a), a.mean, f.others) }
+
+// room returns how many more tasks of a sweep the worker has room for.
+func (f *filling) room(a *activeSweep) int {
+	if f.onlyFree {
+		return max(0, min(f.free.Count(a.ledger.needs()), maxAssigned-f.tasks))
+	}
+	return room(f.window(a), f.taken)
+}
+
+// take notes that the worker has tasks of a sweep.
+func (f *filling) take(a *activeSweep, tasks int) {
+	f.free = f.free.Take(a.ledger.needs().Times(tasks))
+	f.tasks += tasks
+	f.taken += float64(tasks) / float64(max(1, f.window(a)))
+}
+
+// batch is what a worker gets to know of tasks that were placed on it.
+func (c *Core) batch(a *activeSweep, tasks []*Task) task.Batch {
+	b := task.Batch{Version: a.version, Sweep: a.id(), Recipe: a.record.Recipe, Edition: a.edition,
+		Attempts: make([]task.Attempt, 0, len(tasks))}
+	if e, own := c.memory.Environs[b.Sweep]; own {
+		b.Environ, b.Edition = e.Variables, e.Edition
+	}
+	for _, t := range tasks {
+		b.Attempts = append(b.Attempts, task.Attempt{Index: t.Index, Number: t.Attempt.Number,
+			Args: a.points.Flags(nil, t.Index), Parameters: a.points.Given(t.Index)})
+	}
+	return b
 }

@@ -72,15 +72,15 @@ func (w *worker) unfit(e *task.Event) bool {
 	return !w.quarantine.until.IsZero() && e.Kind == task.EndedEvent && e.Outcome != nil && e.Outcome.HostFault()
 }
 
-// judge notes how an attempt ended for its worker.
-func (c *Core) judge(w *worker, o *task.Outcome) {
+// noteHostFaults notes how an attempt ended for its worker.
+func (c *Core) noteHostFaults(w *worker, o *task.Outcome) {
 	if c.options.Local || !w.quarantine.ended(o, c.now) {
 		return
 	}
 	c.log(slog.LevelWarn, "a worker fails at once whatever it gets: it is left alone", "worker", w.record.Name,
 		"until", w.quarantine.until, "reason", o.Reason)
 	c.consider(w)
-	c.tellDrain(w)
+	c.sendDrain(w)
 }
 
 // endQuarantines lets workers be tried again whose quarantine is over.
@@ -88,7 +88,7 @@ func (c *Core) endQuarantines() {
 	for _, w := range c.ordered {
 		if w.quarantine.expire(c.now) {
 			c.consider(w)
-			c.tellDrain(w)
+			c.sendDrain(w)
 		}
 	}
 }

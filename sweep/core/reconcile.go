@@ -51,18 +51,18 @@ func (w *worker) noteEvent(e *task.Event, now time.Time) {
 //   - What the worker does not know for as long as a lease lasts is lost: so were its events.
 func (c *Core) reconcile(w *worker) {
 	for i := range w.beat.Running {
-		c.confirm(w, &w.beat.Running[i])
+		c.confirmRunning(w, &w.beat.Running[i])
 	}
 	before := w.mismatches
 	w.mismatches = nil
 	if w.beat.Unsent > 0 {
 		return
 	}
-	for _, h := range w.held {
+	for _, h := range w.assigned {
 		a := h.sweep
 		var again []*Task
-		for _, t := range c.doubtful(w, a) {
-			key := attemptKey{a.id(), t.Index, t.Try.Number}
+		for _, t := range c.mismatched(w, a) {
+			key := attemptKey{a.id(), t.Index, t.Attempt.Number}
 			begin, lasts := before[key]
 			if !lasts {
 				begin = mismatch{c.now, w.beat.Time}
@@ -86,14 +86,14 @@ func (c *Core) resolve(w *worker, a *activeSweep, t *Task, begin mismatch) (sett
 	name, lasted := w.record.Name, c.now.Sub(begin.since)
 	switch {
 	case t.State == task.Queued && lasted >= resendAfter && w.beat.Refuses != "":
-		c.ledger(a).LoseAttempt(t.Index, t.Try.Number, "its worker "+name+" refuses tasks", Told, c.now)
+		c.ledger(a).LoseAttempt(t.Index, t.Attempt.Number, "its worker "+name+" refuses tasks", SignedOff, c.now)
 		return true, false
 	case t.State == task.Queued && lasted >= resendAfter:
 		return false, true
 	case t.State != task.Queued && lasted >= c.options.Lease && w.caughtUp(begin, c.now):
 		c.logOf(w, slog.LevelWarn, "a worker does not know an attempt any more", "worker", name,
-			"task", task.ID{Sweep: a.id(), Index: t.Index}, "attempt", t.Try.Number)
-		c.ledger(a).LoseAttempt(t.Index, t.Try.Number, "its worker "+name+" does not know it any more", Unknown, c.now)
+			"task", task.ID{Sweep: a.id(), Index: t.Index}, "attempt", t.Attempt.Number)
+		c.ledger(a).LoseAttempt(t.Index, t.Attempt.Number, "its worker "+name+" does not know it any more", Vanished, c.now)
 		return true, false
 	}
 	return false, false
@@ -109,11 +109,11 @@ func (w *worker) runs(key attemptKey) bool {
 	return false
 }
 
-// doubtful lists the tasks of a sweep that a worker has and its heartbeat does not go with.
-func (c *Core) doubtful(w *worker, a *activeSweep) (tasks []*Task) {
+// mismatched lists the tasks of a sweep that a worker has and its heartbeat does not go with.
+func (c *Core) mismatched(w *worker, a *activeSweep) (tasks []*Task) {
 	room := freeOf(&w.beat).Fits(a.ledger.needs())
-	for _, t := range a.ledger.held[w.record.Name] {
-		if w.contradicts(t, room, w.runs(attemptKey{a.id(), t.Index, t.Try.Number})) {
+	for _, t := range a.ledger.assigned[w.record.Name] {
+		if w.contradicts(t, room, w.runs(attemptKey{a.id(), t.Index, t.Attempt.Number})) {
 			tasks = append(tasks, t)
 		}
 	}
@@ -137,7 +137,7 @@ func (c *Core) resend(w *worker, a *activeSweep, tasks []*Task) {
 	c.logOf(w, slog.LevelWarn, "tasks that are on their way to an idle worker are sent again",
 		"worker", w.record.Name, "sweep", a.id(), "tasks", len(tasks))
 	m := Message{Worker: w.record.Name}
-	for size := chunk(w.usable().Count(a.ledger.needs()), a.mean); len(tasks) > 0; {
+	for size := batchSize(w.usable().Count(a.ledger.needs()), a.mean); len(tasks) > 0; {
 		n := min(size, len(tasks))
 		m.Batches = append(m.Batches, c.batch(a, tasks[:n]))
 		tasks = tasks[n:]
@@ -145,8 +145,8 @@ func (c *Core) resend(w *worker, a *activeSweep, tasks []*Task) {
 	c.send(m)
 }
 
-// confirm takes note of what a worker runs. A sweep that has ended holds nothing.
-func (c *Core) confirm(w *worker, b *task.Busy) {
+// confirmRunning takes note of what a worker runs. A sweep that has ended holds nothing.
+func (c *Core) confirmRunning(w *worker, b *task.Busy) {
 	name := w.record.Name
 	a := c.sweeps[b.Sweep]
 	if c.damaged[b.Sweep] {
@@ -157,22 +157,22 @@ func (c *Core) confirm(w *worker, b *task.Busy) {
 			c.missing.note(b.Sweep, name, b.Index, false, c.now)
 		}
 		if w.mayStop(c.now) {
-			c.tell(name, task.Control{Kind: task.StopControl, Sweep: b.Sweep, Index: b.Index,
+			c.sendControl(name, task.Control{Kind: task.StopControl, Sweep: b.Sweep, Index: b.Index,
 				Attempt: b.Attempt, Reason: "superseded"})
 		}
 		return
 	}
-	if !a.ledger.holds(name, b.Index, b.Attempt) && !w.mayStop(c.now) {
+	if !a.ledger.isAssigned(name, b.Index, b.Attempt) && !w.mayStop(c.now) {
 		return
 	}
-	if a.ledger.Heard(name, b.Index, b.Attempt) {
+	if a.ledger.ConfirmRunning(name, b.Index, b.Attempt) {
 		c.ledger(a)
 	}
 }
 
-// mostStops bounds how often in a second a worker is told to stop attempts that do not count. What
+// maxStops bounds how often in a second a worker is told to stop attempts that do not count. What
 // it says may be made up; of what runs there the next heartbeats tell again.
-const mostStops = 512
+const maxStops = 512
 
 // stopLimit is how often a worker was told to stop what does not count, in a second.
 type stopLimit struct {
@@ -187,5 +187,5 @@ func (w *worker) mayStop(now time.Time) bool {
 		*l = stopLimit{since: now}
 	}
 	l.told++
-	return l.told <= mostStops
+	return l.told <= maxStops
 }

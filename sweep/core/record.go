@@ -1,22 +1,12 @@
 package core
 
 import (
-	"time"
+	"encoding/json"
+	"fmt"
 
 	"mlframework/sweep/metric"
 	"mlframework/sweep/space"
 	"mlframework/sweep/task"
-)
-
-// State is where a sweep as a whole stands.
-type State string
-
-// The states of a sweep.
-const (
-	Open      State = "running"   // tasks are handed out as slots come free
-	Paused    State = "paused"    // nothing is handed out; resume goes on
-	Cancelled State = "cancelled" // what had not ended was cancelled
-	Finished  State = "finished"  // every task ended
 )
 
 // Record is what is fixed about a sweep when it is submitted, but for what people change later: its revision, its priority,
@@ -42,135 +32,16 @@ type Record struct {
 	Images         Images           `json:"images,omitempty"`          // that attempts ran in
 }
 
-// Range is the points [From, To).
-type Range struct {
-	From int64 `json:"from"`
-	To   int64 `json:"to"`
-}
+// Stored is the form in which a record is kept. It was read back: an error says why no program could read it.
+func (r Record) Stored() (string, error) { return stored(r) }
 
-// Ranges are points in ascending order, without overlap. The n-th of them is the n-th task of a sweep. Empty ranges are
-// every point.
-type Ranges []Range
-
-// Len is how many points the ranges hold; 0 for empty ranges.
-func (rs Ranges) Len() (n int64) {
-	for _, r := range rs {
-		n += r.To - r.From
+func stored[T any](v T) (string, error) {
+	form, err := json.Marshal(v)
+	if err != nil {
+		return "", fmt.Errorf("write the sweep's record: %w", err)
 	}
-	return n
-}
-
-// At is the index of the n-th point. Behind the last it goes on counting.
-func (rs Ranges) At(n int64) int64 {
-	end := int64(0)
-	for _, r := range rs {
-		if n < r.To-r.From {
-			return r.From + n
-		}
-		n -= r.To - r.From
-		end = r.To
+	if err := json.Unmarshal(form, new(T)); err != nil {
+		return "", fmt.Errorf("the sweep's record could not be read again, and is not kept: %w", err)
 	}
-	return end + n
-}
-
-// Ordinal is the inverse of At; false when the point is not in the ranges.
-func (rs Ranges) Ordinal(index int64) (int64, bool) {
-	if len(rs) == 0 {
-		return index, true
-	}
-	var before int64
-	for _, r := range rs {
-		if index >= r.From && index < r.To {
-			return before + index - r.From, true
-		}
-		before += r.To - r.From
-	}
-	return 0, false
-}
-
-// Add appends a point behind the last.
-func (rs *Ranges) Add(index int64) {
-	if last := len(*rs) - 1; last >= 0 && (*rs)[last].To == index {
-		(*rs)[last].To++
-		return
-	}
-	*rs = append(*rs, Range{index, index + 1})
-}
-
-// Retry is how many attempts that ended in each class are forgiven, for one task.
-type Retry struct {
-	Error   int `json:"error"`
-	Timeout int `json:"timeout"`
-	OOM     int `json:"oom"`
-	Lost    int `json:"lost"`
-}
-
-// Counts is how many tasks are in each state, indexed by task.State.
-type Counts [task.Cancelled + 1]int64
-
-// Head is the part of a sweep that changes while it runs.
-type Head struct {
-	ID        string
-	State     State
-	Reason    string // why it is paused or cancelled; for people
-	Stopping  bool   // paused, and what runs is being stopped too
-	Forgiven  int64  // bad ends that max-failures no longer counts: those before somebody let the sweep go on
-	Submitted time.Time
-	Ended     time.Time // zero while it has not ended
-	// Ran is for how long workers had tasks of the sweep, from the first that began on, while its master was there to see it: its
-	// time without that of pauses, of waiting for workers and behind other sweeps, and between its end and a retry. 0 for sweeps of
-	// stores that did not keep it.
-	Ran    time.Duration
-	Total  int64  // tasks of the sweep
-	Issued int64  // the first Issued tasks have rows
-	Cut    bool   // the tasks without a row were cancelled with the sweep; else they are pending
-	Rows   Counts // tasks that have rows, by state
-}
-
-// Counts is how many tasks are in each state, those without a row too.
-func (h Head) Counts() Counts {
-	c := h.Rows
-	if h.Cut {
-		c[task.Cancelled] += h.fresh()
-	} else {
-		c[task.Pending] += h.fresh()
-	}
-	return c
-}
-
-// fresh is how many tasks have no row yet.
-func (h Head) fresh() int64 {
-	n := h.Total
-	for _, rows := range h.Rows {
-		n -= rows
-	}
-	return n
-}
-
-// Done is how many tasks have ended, in whatever way.
-func (c Counts) Done() (n int64) {
-	for s, count := range c {
-		if task.State(s).Terminal() {
-			n += count
-		}
-	}
-	return n
-}
-
-// Failures is how many tasks ended badly: failed, timeout, oom or lost.
-func (c Counts) Failures() (n int64) {
-	for s, count := range c {
-		if task.State(s).Failure() {
-			n += count
-		}
-	}
-	return n
-}
-
-// Fresh is the state of the tasks that have no row.
-func (h Head) Fresh() task.State {
-	if h.Cut {
-		return task.Cancelled
-	}
-	return task.Pending
+	return string(form), nil
 }

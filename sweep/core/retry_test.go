@@ -29,7 +29,7 @@ func TestBackOff(t *testing.T) {
 		}
 		b.Place(core.Offer{Worker: "w", Tasks: 1, Empty: true}, now)
 		b.run(0, task.Error)
-		next := b.Waiting(at(1))
+		next := b.NextDue(at(1))
 		if !next.IsZero() {
 			waits, now = append(waits, next.Sub(at(1))), next
 		}
@@ -39,8 +39,8 @@ func TestBackOff(t *testing.T) {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	row := b.store.rows[0]
-	if row.State != task.Failed || row.Tries != 9 || len(b.store.tries) != 8 {
-		t.Errorf("%v after %d tries, %d kept beside it", row.State, row.Tries, len(b.store.tries))
+	if row.State != task.Failed || row.Attempts != 9 || len(b.store.tries) != 8 {
+		t.Errorf("%v after %d tries, %d kept beside it", row.State, row.Attempts, len(b.store.tries))
 	}
 }
 
@@ -54,12 +54,12 @@ func TestWaitingForSlot(t *testing.T) {
 	b.run(0, task.Error) // waits until 3
 	b.run(1, task.Error) // waits until 2
 	for now, want := range map[float64]time.Time{1: at(2), 1.5: at(2), 2: at(3), 2.5: at(3), 3: {}, 9: {}} {
-		if got := b.Waiting(at(now)); !got.Equal(want) {
+		if got := b.NextDue(at(now)); !got.Equal(want) {
 			t.Errorf("at %v: the alarm is set for %v, want %v", now, got, want)
 		}
 	}
 	b.Pause("wait", false)
-	if got := b.Waiting(at(1)); !got.IsZero() {
+	if got := b.NextDue(at(1)); !got.IsZero() {
 		t.Errorf("an alarm at %v in a paused sweep", got)
 	}
 }
@@ -70,7 +70,7 @@ func TestClocksDiffer(t *testing.T) {
 	b := newBed(core.Record{Retry: core.Retry{Lost: 1}}, 1)
 	b.place(1, "w")
 	b.Event(task.Event{Kind: task.EndedEvent, Worker: "w", Attempt: 1, Time: at(3600), Outcome: &task.Outcome{Class: task.Loss}}, at(1))
-	if got := b.Waiting(at(1)); !got.Equal(at(2)) {
+	if got := b.NextDue(at(1)); !got.Equal(at(2)) {
 		t.Errorf("it waits until %v", got)
 	}
 }
@@ -140,7 +140,7 @@ func TestFencing(t *testing.T) {
 	b.place(1, "w")
 	b.event(task.ClaimedEvent, 0, nil)
 	b.event(task.StartedEvent, 0, nil)
-	b.Lose("w", "away", core.Unknown, at(1))
+	b.Lose("w", "away", core.Vanished, at(1))
 	b.Place(core.Offer{Worker: "v", Tasks: 1, Empty: true}, at(9))
 	b.keep()
 	late := task.Event{Worker: "w", Attempt: 1, Time: at(10), Outcome: &task.Outcome{Class: task.Success, Duration: 7}}
@@ -157,14 +157,14 @@ func TestFencing(t *testing.T) {
 		b.keep()
 	}
 	b.run(0, task.Success)
-	want := map[tryKey]core.Try{
+	want := map[tryKey]core.Attempt{
 		{0, 1, false}: {Number: 1, Worker: "w", Started: at(1), Outcome: &task.Outcome{Class: task.Loss, Reason: "away"}},
 		{0, 1, true}:  {Number: 1, Worker: "w", Outcome: late.Outcome, Superseded: true},
 	}
 	if diff := cmp.Diff(want, b.store.tries); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	if row := b.store.rows[0]; row.State != task.Succeeded || row.Try.Number != 2 || row.Try.Worker != "v" {
+	if row := b.store.rows[0]; row.State != task.Succeeded || row.Attempt.Number != 2 || row.Attempt.Worker != "v" {
 		t.Errorf("%+v", row)
 	}
 }
@@ -177,7 +177,7 @@ func TestNumbers(t *testing.T) {
 		next int
 	}{
 		"returned":    {func(b *bed) { b.event(task.ReturnedEvent, 0, nil) }, 2},
-		"worker lost": {func(b *bed) { b.Lose("w", "away", core.Unknown, at(1)) }, 2},
+		"worker lost": {func(b *bed) { b.Lose("w", "away", core.Vanished, at(1)) }, 2},
 		"killed":      {func(b *bed) { b.Lose("", "killed", core.Dead, at(1)) }, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -186,7 +186,7 @@ func TestNumbers(t *testing.T) {
 			b.place(1, "w")
 			b.event(task.ClaimedEvent, 0, nil)
 			test.back(b)
-			if got := b.place(1, "w")[0].Try.Number; got != test.next {
+			if got := b.place(1, "w")[0].Attempt.Number; got != test.next {
 				t.Errorf("the next attempt is %d, want %d", got, test.next)
 			}
 		})
@@ -205,7 +205,7 @@ func TestUnchargedAttemptsAreBounded(t *testing.T) {
 		"stopped": {func(b *bed) { b.run(0, task.Stopped) }, task.Lost},
 		"not begun": {func(b *bed) {
 			b.event(task.ClaimedEvent, 0, nil)
-			b.LoseAttempt(0, b.store.rows[0].Try.Number, "unknown", core.Unknown, at(1))
+			b.LoseAttempt(0, b.store.rows[0].Attempt.Number, "unknown", core.Vanished, at(1))
 			b.keep()
 		}, task.Lost},
 		"asked for": {func(b *bed) {
@@ -221,7 +221,7 @@ func TestUnchargedAttemptsAreBounded(t *testing.T) {
 			b := newBed(core.Record{Retry: core.Retry{Lost: 3}}, 1)
 			attempts := 0
 			for now := at(0); attempts < 100 && !b.store.rows[0].State.Terminal(); attempts++ {
-				if next := b.Waiting(now); !next.IsZero() {
+				if next := b.NextDue(now); !next.IsZero() {
 					now = next
 				}
 				b.Place(core.Offer{Worker: "w", Tasks: 1, Empty: true}, now)
@@ -231,7 +231,7 @@ func TestUnchargedAttemptsAreBounded(t *testing.T) {
 			if row.State != c.want || c.want == task.Lost && attempts != core.MostUncharged+4 {
 				t.Errorf("it is %v after %d attempts, %+v", row.State, attempts, row.Charged)
 			}
-			if o := row.Try.Outcome; c.want == task.Lost && (o == nil || o.Class != task.Loss) {
+			if o := row.Attempt.Outcome; c.want == task.Lost && (o == nil || o.Class != task.Loss) {
 				t.Errorf("its outcome is %+v", o)
 			}
 			if err := b.store.check(b.Ledger); err != nil {

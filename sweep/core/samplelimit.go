@@ -7,11 +7,11 @@ import (
 	"mlframework/sweep/task"
 )
 
-// mostSamples bounds the samples that are kept of one attempt: several times what a worker sends of
+// maxSamples bounds the samples that are kept of one attempt: several times what a worker sends of
 // one, whose metric.Series thins them. A sample counts as there, once more for so many bytes.
 const (
-	mostSamples = 32 * metric.MaxSamples
-	sampleUnit  = 40
+	maxSamples = 32 * metric.MaxSamples
+	sampleUnit = 40
 )
 
 // sampled is how much was kept of an attempt's samples since the core was loaded.
@@ -23,7 +23,7 @@ type sampled struct {
 
 // boundSamples returns an event without its samples if its attempt has as many as one may have.
 func (c *Core) boundSamples(l *Ledger, w *worker, e task.Event) task.Event {
-	if e.Kind != task.SamplesEvent || len(e.Samples) == 0 || !l.Counts(e) {
+	if e.Kind != task.SamplesEvent || len(e.Samples) == 0 || !l.IsCurrent(e) {
 		return e
 	}
 	s := l.sampled[e.Index]
@@ -34,7 +34,7 @@ func (c *Core) boundSamples(l *Ledger, w *worker, e task.Event) task.Event {
 	for i := range e.Samples {
 		size += 1 + int64(len(e.Samples[i].Name)+len(e.Samples[i].Stream))/sampleUnit
 	}
-	if s.kept+size <= mostSamples {
+	if s.kept+size <= maxSamples {
 		s.kept += size
 	} else {
 		e.Samples = nil

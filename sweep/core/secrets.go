@@ -24,8 +24,8 @@ func (c *Core) lacksSecrets(a *activeSweep) bool {
 	return !c.options.Local && len(a.secrets()) > 0 && a.edition == ""
 }
 
-// holdWithoutSecrets pauses a sweep that lacks its secrets.
-func (c *Core) holdWithoutSecrets(a *activeSweep) {
+// pauseWithoutSecrets pauses a sweep that lacks its secrets.
+func (c *Core) pauseWithoutSecrets(a *activeSweep) {
 	if h := a.ledger.Head(); c.lacksSecrets(a) && h.State == Open {
 		c.log(slog.LevelError, "a sweep waits, as the values of its secrets are gone", "sweep", h.ID)
 		c.ledger(a).Pause("the values of its secrets are gone from the master; `run-tasks resume "+h.ID+"` sends them again", false)
@@ -79,17 +79,17 @@ func (c *Core) answerNeeds(w *worker, h *task.Heartbeat) {
 func (c *Core) answerNeed(w *worker, n task.Need) {
 	name := w.record.Name
 	recall := func(reason string) {
-		c.tell(name, task.Control{Kind: task.RecallControl, Sweep: n.Sweep, Reason: reason})
+		c.sendControl(name, task.Control{Kind: task.RecallControl, Sweep: n.Sweep, Reason: reason})
 	}
 	a := c.sweeps[n.Sweep]
 	switch {
 	case c.damaged[n.Sweep]:
 	case a == nil:
 		recall("superseded")
-	case a.ledger.Load(name) == 0:
+	case a.ledger.Assigned(name) == 0:
 	case c.unreadable[n.Sweep] || c.lacksSecrets(a):
 		a.edition = ""
-		c.holdWithoutSecrets(a)
+		c.pauseWithoutSecrets(a)
 		recall("its secrets are gone")
 	case n.Edition != a.edition:
 		recall("superseded")
@@ -125,7 +125,7 @@ func (c *Core) noteRelease(w *worker, n task.Need) {
 		"secrets of a sweep are sent to a worker", "sweep", n.Sweep, "worker", w.record.Name,
 		"host", w.record.Host)
 	if record {
-		c.record("release-secrets", "sweep", n.Sweep,
+		c.addAudit("release-secrets", "sweep", n.Sweep,
 			"worker="+w.record.Name+" process="+w.record.Incarnation+left)
 	}
 }
@@ -178,7 +178,7 @@ func (c *Core) removePausedSecrets(a *activeSweep) {
 	id, days := a.id(), int(pausedSecretLife.Hours()/24)
 	c.dropSecrets(a)
 	c.ledger(a).AddReason(fmt.Sprintf("the values of its secrets were removed after %d days; set them in the environment, and `run-tasks resume %s` sends them again", days, id))
-	c.record("remove-secrets", "sweep", id, fmt.Sprintf("paused for %d days", days))
+	c.addAudit("remove-secrets", "sweep", id, fmt.Sprintf("paused for %d days", days))
 }
 
 // keepsSecrets reports whether there are values that may have to be removed.

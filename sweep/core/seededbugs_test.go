@@ -87,7 +87,7 @@ func finding(err error) string {
 func takeForNewest(m *simMaster, e *core.Event) {
 	dump, _ := m.core.Dump(e.Sweep)
 	if t, open := dump.Open[e.Index]; open && t.State.Active() {
-		e.Attempt, e.Worker = t.Try.Number, t.Try.Worker
+		e.Attempt, e.Worker = t.Attempt.Number, t.Attempt.Worker
 	}
 }
 
@@ -127,7 +127,7 @@ func countTwice(m *simMaster, in *core.Input, rows *core.Rows) {
 		for _, e := range in.Events {
 			row, have := before[e.Index]
 			if e.Kind == task.EndedEvent && e.Sweep == r.Head.ID && have && row.State.Terminal() &&
-				row.Try.Number == e.Attempt && r.Changes.Head.ID != "" {
+				row.Attempt.Number == e.Attempt && r.Changes.Head.ID != "" {
 				r.Changes.Head.Rows[row.State]++
 			}
 		}
@@ -159,9 +159,9 @@ func countLate(m *simMaster, in *core.Input) {
 		if w == nil || e.Kind != task.EndedEvent {
 			continue
 		}
-		if row, have := w.model.rows[e.Index]; have && row.Try.Number > e.Attempt &&
+		if row, have := w.model.rows[e.Index]; have && row.Attempt.Number > e.Attempt &&
 			row.State.Terminal() {
-			row.Try.Outcome = e.Outcome
+			row.Attempt.Outcome = e.Outcome
 			w.model.rows[e.Index] = row
 		}
 	}

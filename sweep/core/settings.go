@@ -74,7 +74,7 @@ func (r Record) LeastVersion() int {
 
 // SettingsOf are those that an attempt ran with. One that was handed out before a change may have started after it: so its revision
 // counts first, and the time where the sweep came to that revision more than once.
-func (r Record) SettingsOf(t Try) Settings {
+func (r Record) SettingsOf(t Attempt) Settings {
 	if len(r.Earlier) == 0 {
 		return r.Settings()
 	}
@@ -82,8 +82,8 @@ func (r Record) SettingsOf(t Try) Settings {
 	same := slices.ContainsFunc(all, func(e Earlier) bool { return e.Revision == t.Revision })
 	found := -1
 	for i, e := range all {
-		begun := i == 0 || !t.Started.Before(all[i-1].Until)
-		if (!same || e.Revision == t.Revision) && (begun || found < 0) {
+		started := i == 0 || !t.Started.Before(all[i-1].Until)
+		if (!same || e.Revision == t.Revision) && (started || found < 0) {
 			found = i
 		}
 	}

@@ -71,7 +71,7 @@ func (j *simJudge) printed(worker string, k runKey) int64 {
 }
 
 // kept is how many bytes are kept of the run whose end counts.
-func (j *simJudge) kept(id task.ID, t core.Try) (stdout, stderr int64, err error) {
+func (j *simJudge) kept(id task.ID, t core.Attempt) (stdout, stderr int64, err error) {
 	all := j.output[runOn{t.Worker, runKey{id, t.Number}}]
 	if !slices.Contains(all, t.Outcome.Stdout.Bytes) {
 		return 0, 0, fmt.Errorf("its runs printed %d bytes", all)
@@ -217,9 +217,9 @@ func (j *simJudge) told(messages []core.Message) {
 // placed checks that the store has what is sent.
 func (j *simJudge) placed(k runKey, worker string) {
 	row := j.store.byID[k.id.Sweep].model.rows[k.id.Index]
-	if row.Try.Number != k.number || row.Try.Worker != worker || !row.State.Active() {
+	if row.Attempt.Number != k.number || row.Attempt.Worker != worker || !row.State.Active() {
 		j.report("2: attempt %d of %v goes to %s, and the store has %v, attempt %d of %s", k.number,
-			k.id, worker, row.State, row.Try.Number, row.Try.Worker)
+			k.id, worker, row.State, row.Attempt.Number, row.Attempt.Worker)
 	}
 }
 

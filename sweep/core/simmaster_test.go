@@ -226,7 +226,7 @@ func (m *simMaster) lookUp(e *core.Event) {
 	if m.bug.event != nil {
 		m.bug.event(m, e)
 	}
-	if e.Origin = core.FromHolder; !m.core.Counts(e.Event) {
+	if e.Origin = core.OriginAssigned; !m.core.IsCurrent(e.Event) {
 		p := m.store.placement(e.ID(), e.Attempt)
 		e.Origin = core.OriginOf(e.Worker, e.Attempt, p.Worker, p.Newest)
 	}
@@ -258,11 +258,11 @@ func (m *simMaster) traceRows(rows *core.Rows) {
 		r := &rows.Sweeps[i]
 		for _, t := range r.Changes.Tasks {
 			m.tracef("    %s/%d: %v, tries %d, attempt %d on %s", r.Head.ID, t.Index, t.State,
-				t.Tries, t.Try.Number, t.Try.Worker)
+				t.Attempts, t.Attempt.Number, t.Attempt.Worker)
 		}
-		for _, t := range r.Changes.Tries {
-			m.tracef("    %s/%d: left attempt %d on %s, %s", r.Head.ID, t.Index, t.Try.Number,
-				t.Try.Worker, t.Try.Outcome.Class)
+		for _, t := range r.Changes.OldAttempts {
+			m.tracef("    %s/%d: left attempt %d on %s, %s", r.Head.ID, t.Index, t.Attempt.Number,
+				t.Attempt.Worker, t.Attempt.Outcome.Class)
 		}
 	}
 	for _, w := range rows.Workers {

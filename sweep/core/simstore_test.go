@@ -71,7 +71,7 @@ func (s *simStore) loaded(w *storedSweep) core.Loaded {
 	open, ahead := w.model.unfinished()
 	kept := s.secrets[w.model.head.ID]
 	return core.Loaded{Seq: w.seq, Record: w.model.record, Head: w.model.head, Open: open,
-		Ahead: ahead, Edition: kept.edition, PausedSince: kept.pausedSince}
+		CancelledEarly: ahead, Edition: kept.edition, PausedSince: kept.pausedSince}
 }
 
 // load is what a core is made of.
@@ -97,9 +97,9 @@ func (s *simStore) placement(id task.ID, attempt int) (p store.Placement) {
 	if !have {
 		return p
 	}
-	p.Newest = row.Try.Number
-	if p.Newest == attempt && row.Try.Worker != "" {
-		p.Worker = row.Try.Worker
+	p.Newest = row.Attempt.Number
+	if p.Newest == attempt && row.Attempt.Worker != "" {
+		p.Worker = row.Attempt.Worker
 	} else {
 		p.Worker = w.model.tries[tryKey{id.Index, attempt, false}].Worker
 	}
@@ -113,7 +113,7 @@ func (s *simStore) held(worker, sweep string) (n int) {
 			continue
 		}
 		for _, row := range w.model.rows {
-			if row.State.Active() && row.Try.Worker == worker {
+			if row.State.Active() && row.Attempt.Worker == worker {
 				n++
 			}
 		}
@@ -145,14 +145,14 @@ func (s *simStore) Tasks(
 }
 
 // Tries lists the attempts that a task left behind.
-func (s *simStore) Tries(_ context.Context, w store.Sweep, index int64) ([]core.Try, error) {
-	var all []core.Try
+func (s *simStore) Tries(_ context.Context, w store.Sweep, index int64) ([]core.Attempt, error) {
+	var all []core.Attempt
 	for key, t := range s.sweeps[w.Seq-1].model.tries {
 		if key.index == index {
 			all = append(all, t)
 		}
 	}
-	slices.SortFunc(all, func(a, b core.Try) int {
+	slices.SortFunc(all, func(a, b core.Attempt) int {
 		return cmp.Or(cmp.Compare(a.Number, b.Number),
 			cmp.Compare(btoi(a.Superseded), btoi(b.Superseded)))
 	})

@@ -101,8 +101,8 @@ func (r Record) Fill(id string, fields table.Fields) func(*table.Row, *Task) {
 // placeOf is what is known of where a task runs, or ran.
 func placeOf(sweep string, t *Task) task.Place {
 	p := task.Place{Index: strconv.FormatInt(t.Index, 10), Task: task.ID{Sweep: sweep, Index: t.Index}.String()}
-	if !t.Try.Started.IsZero() {
-		p.Host, p.Slot = t.Try.Start.Host, strconv.Itoa(t.Try.Start.Slot)
+	if !t.Attempt.Started.IsZero() {
+		p.Host, p.Slot = t.Attempt.Start.Host, strconv.Itoa(t.Attempt.Start.Slot)
 	}
 	return p
 }
@@ -111,30 +111,30 @@ func placeOf(sweep string, t *Task) task.Place {
 const precision = time.Microsecond
 
 func (r Record) fill(row *table.Row, t *Task, fields table.Fields) {
-	row.State, row.Attempts, row.Revision = t.State.String(), t.Tries, r.Recipe.Revision
-	if t.Try.Revision != "" {
-		row.Revision = t.Try.Revision
+	row.State, row.Attempts, row.Revision = t.State.String(), t.Attempts, r.Recipe.Revision
+	if t.Attempt.Revision != "" {
+		row.Revision = t.Attempt.Revision
 	}
-	if s := &t.Try.Start; !t.Try.Started.IsZero() {
+	if s := &t.Attempt.Start; !t.Attempt.Started.IsZero() {
 		row.Host, row.GPUs = s.Host, s.GPUs
 		if fields.Has(table.FieldSlot) {
 			slot := s.Slot // rows outlive the memory of their task
 			row.Slot = &slot
 		}
 		if fields.Has(table.FieldStarted) {
-			started := t.Try.Started.UTC().Truncate(precision)
+			started := t.Attempt.Started.UTC().Truncate(precision)
 			row.Started = &started
 		}
 	}
-	row.Metrics = t.Try.Metrics()
-	if o := t.Try.Outcome; o != nil {
+	row.Metrics = t.Attempt.Metrics()
+	if o := t.Attempt.Outcome; o != nil {
 		row.ExitCode, row.Class, row.Reason = o.ExitCode, string(o.Class), o.Reason
 		if seconds := o.Duration.Truncate(precision).Seconds(); seconds > 0 {
 			row.Duration = &seconds
 		}
 	}
-	if t.Waits != "" {
-		row.Reason = t.Waits
+	if t.Blocked != "" {
+		row.Reason = t.Blocked
 	}
 }
 

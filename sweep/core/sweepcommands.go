@@ -9,8 +9,8 @@ import (
 	"mlframework/sweep/task"
 )
 
-// MostPriority bounds the priority of a sweep, in both directions.
-const MostPriority = 1000
+// MaxPriority bounds the priority of a sweep, in both directions.
+const MaxPriority = 1000
 
 // StartSweep begins a sweep that was just kept and added. One that has begun before stays as it is.
 type StartSweep struct {
@@ -21,7 +21,7 @@ type StartSweep struct {
 }
 
 func (s StartSweep) check(c *Core) error {
-	if _, err := c.about(s.Sweep); err != nil {
+	if _, err := c.findSweep(s.Sweep); err != nil {
 		return err
 	}
 	return c.checkEnviron(s.Environ)
@@ -36,15 +36,15 @@ func (s StartSweep) apply(c *Core) Answer {
 	if s.Edition != "" {
 		a.edition = s.Edition
 	}
-	c.holdWithoutSecrets(a)
-	return a.stands()
+	c.pauseWithoutSecrets(a)
+	return a.answer()
 }
 
 // CancelSweep ends a sweep. One that was cancelled before stays so.
 type CancelSweep struct{ Sweep, Reason string }
 
 func (s CancelSweep) check(c *Core) error {
-	a, err := c.about(s.Sweep)
+	a, err := c.findSweep(s.Sweep)
 	if err == nil && a.ledger.head.State == Finished {
 		err = &WrongState{ID: s.Sweep, Is: "finished already"}
 	}
@@ -54,7 +54,7 @@ func (s CancelSweep) check(c *Core) error {
 func (s CancelSweep) apply(c *Core) Answer {
 	a := c.sweeps[s.Sweep]
 	c.ledger(a).Cancel(s.Reason, c.now)
-	return a.stands()
+	return a.answer()
 }
 
 // CancelTask cancels one task. The error is *TaskEnded for one that has ended.
@@ -68,23 +68,23 @@ type TaskEnded struct{ Task task.ID }
 
 func (e *TaskEnded) Error() string { return e.Task.String() + " has ended already" }
 
-func (s CancelTask) check(c *Core) error {
-	a, err := c.about(s.Task.Sweep)
+func (t CancelTask) check(c *Core) error {
+	a, err := c.findSweep(t.Task.Sweep)
 	switch {
 	case err != nil:
 		return err
-	case !a.has(s.Task.Index):
-		return a.unknown(s.Task.Index)
-	case !a.ledger.cancellable(s.Task.Index):
-		return &TaskEnded{s.Task}
+	case !a.hasTask(t.Task.Index):
+		return a.unknown(t.Task.Index)
+	case !a.ledger.cancellable(t.Task.Index):
+		return &TaskEnded{t.Task}
 	}
 	return nil
 }
 
-func (s CancelTask) apply(c *Core) Answer {
-	a := c.sweeps[s.Task.Sweep]
-	_ = c.ledger(a).CancelTask(s.Task.Index, s.Reason, c.now) // it is cancellable
-	return a.stands()
+func (t CancelTask) apply(c *Core) Answer {
+	a := c.sweeps[t.Task.Sweep]
+	_ = c.ledger(a).CancelTask(t.Task.Index, t.Reason, c.now) // it is cancellable
+	return a.answer()
 }
 
 // PauseSweep hands out nothing more of a sweep; with Stop its attempts are stopped too, and go back
@@ -94,8 +94,8 @@ type PauseSweep struct {
 	Stop          bool
 }
 
-func (s PauseSweep) check(c *Core) error {
-	a, err := c.about(s.Sweep)
+func (p PauseSweep) check(c *Core) error {
+	a, err := c.findSweep(p.Sweep)
 	if err != nil {
 		return err
 	}
@@ -105,10 +105,10 @@ func (s PauseSweep) check(c *Core) error {
 	return nil
 }
 
-func (s PauseSweep) apply(c *Core) Answer {
-	a := c.sweeps[s.Sweep]
-	c.ledger(a).Pause(s.Reason, s.Stop)
-	return a.stands()
+func (p PauseSweep) apply(c *Core) Answer {
+	a := c.sweeps[p.Sweep]
+	c.ledger(a).Pause(p.Reason, p.Stop)
+	return a.answer()
 }
 
 // Revision is what a sweep goes on with. The zero value keeps its own.
@@ -122,27 +122,27 @@ type Revision struct {
 }
 
 // apply lets attempts of a sweep from now on run another revision, or with other settings.
-func (to Revision) apply(c *Core, a *activeSweep) {
-	if to.Edition != "" {
-		a.edition, a.pausedSince = to.Edition, time.Time{}
+func (r Revision) apply(c *Core, a *activeSweep) {
+	if r.Edition != "" {
+		a.edition, a.pausedSince = r.Edition, time.Time{}
 	} else {
 		c.notePaused(a, time.Time{}) // it goes on
 	}
-	c.setEnviron(a, to.Environ)
+	c.setEnviron(a, r.Environ)
 	was := *a.record
 	revision, settings := was.Recipe.Revision, was.Settings()
-	if to.Revision != "" {
-		revision = to.Revision
+	if r.Revision != "" {
+		revision = r.Revision
 	}
-	if to.Settings != nil {
-		settings = *to.Settings
+	if r.Settings != nil {
+		settings = *r.Settings
 	}
 	now, changed := was.Revised(revision, settings, c.now)
 	if !changed {
 		return
 	}
 	c.rewrite(a, now)
-	a.revised, a.code, a.ranked = true, to.Code, a.ranked || was.Objective != now.Objective
+	a.revised, a.code, a.ranked = true, r.Code, a.ranked || was.Objective != now.Objective
 	c.ledger(a).Revise(now)
 	c.audit.addSettings(was.Settings().Changes(settings))
 }
@@ -153,8 +153,8 @@ type ResumeSweep struct {
 	With  Revision
 }
 
-func (s ResumeSweep) check(c *Core) error {
-	a, err := c.about(s.Sweep)
+func (r ResumeSweep) check(c *Core) error {
+	a, err := c.findSweep(r.Sweep)
 	if err != nil {
 		return err
 	}
@@ -164,15 +164,15 @@ func (s ResumeSweep) check(c *Core) error {
 	case Finished:
 		return finished(h)
 	}
-	return c.checkEnviron(s.With.Environ)
+	return c.checkEnviron(r.With.Environ)
 }
 
-func (s ResumeSweep) apply(c *Core) Answer {
-	a := c.sweeps[s.Sweep]
-	s.With.apply(c, a)
+func (r ResumeSweep) apply(c *Core) Answer {
+	a := c.sweeps[r.Sweep]
+	r.With.apply(c, a)
 	c.queueBehind(a)
 	c.ledger(a).Resume(c.now)
-	return a.stands()
+	return a.answer()
 }
 
 // ExtendSweep gives a sweep the points of a space that its parameters did not describe so far, as
@@ -185,7 +185,7 @@ type ExtendSweep struct {
 }
 
 func (s ExtendSweep) check(c *Core) error {
-	a, err := c.about(s.Sweep)
+	a, err := c.findSweep(s.Sweep)
 	if err != nil {
 		return err
 	}
@@ -194,7 +194,7 @@ func (s ExtendSweep) check(c *Core) error {
 	case a.record.EachWorker:
 		return &WrongState{ID: h.ID, Is: "a sweep with a task for each worker, not for points",
 			Remedy: "submit it again for the workers that there are now"}
-	case h.State == Cancelled || a.cut():
+	case h.State == Cancelled || a.hasCancelledUnissued():
 		return &WrongState{ID: h.ID, Is: "cancelled, all of it or a part",
 			Remedy: "`run-tasks retry " + h.ID + "` runs what was cancelled; then it can be extended"}
 	}
@@ -214,7 +214,7 @@ func (s ExtendSweep) apply(c *Core) Answer {
 	a := c.sweeps[s.Sweep]
 	extended, n, _ := a.record.Extended(s.Space) // check has seen its error
 	if n == 0 {
-		return a.stands()
+		return a.answer()
 	}
 	s.With.apply(c, a)
 	r := *a.record // as it was revised
@@ -227,7 +227,7 @@ func (s ExtendSweep) apply(c *Core) Answer {
 	c.rewrite(a, r)
 	c.queueBehind(a)
 	c.ledger(a).Extend(r, n)
-	answer := a.stands()
+	answer := a.answer()
 	answer.Tasks = n
 	return answer
 }
@@ -241,23 +241,23 @@ type RetryTasks struct {
 	With  Revision
 }
 
-func (s RetryTasks) check(c *Core) error {
-	a, err := c.about(s.Sweep)
+func (r RetryTasks) check(c *Core) error {
+	a, err := c.findSweep(r.Sweep)
 	if err != nil {
 		return err
 	}
-	if len(s.Ended) == 0 && !(s.All && a.cut()) {
-		return &WrongState{ID: s.Sweep, Is: "without a task to retry: only tasks that failed or were cancelled run again"}
+	if len(r.Ended) == 0 && !(r.All && a.hasCancelledUnissued()) {
+		return &WrongState{ID: r.Sweep, Is: "without a task to retry: only tasks that failed or were cancelled run again"}
 	}
-	return c.checkEnviron(s.With.Environ)
+	return c.checkEnviron(r.With.Environ)
 }
 
-func (s RetryTasks) apply(c *Core) Answer {
-	a := c.sweeps[s.Sweep]
-	s.With.apply(c, a)
+func (r RetryTasks) apply(c *Core) Answer {
+	a := c.sweeps[r.Sweep]
+	r.With.apply(c, a)
 	c.queueBehind(a)
-	taken := c.ledger(a).Reopen(s.Ended, s.All)
-	answer := a.stands()
+	taken := c.ledger(a).Reopen(r.Ended, r.All)
+	answer := a.answer()
 	answer.Tasks = taken
 	return answer
 }
@@ -269,19 +269,19 @@ type PrioritizeSweep struct {
 	Priority int
 }
 
-func (s PrioritizeSweep) check(c *Core) error {
-	_, err := c.about(s.Sweep)
+func (p PrioritizeSweep) check(c *Core) error {
+	_, err := c.findSweep(p.Sweep)
 	return err
 }
 
-func (s PrioritizeSweep) apply(c *Core) Answer {
-	a := c.sweeps[s.Sweep]
-	if r := *a.record; r.Priority != s.Priority {
-		r.Priority = s.Priority
-		c.turns.remove(a)
+func (p PrioritizeSweep) apply(c *Core) Answer {
+	a := c.sweeps[p.Sweep]
+	if r := *a.record; r.Priority != p.Priority {
+		r.Priority = p.Priority
+		c.queue.remove(a)
 		c.rewrite(a, r)
 	}
-	return a.stands()
+	return a.answer()
 }
 
 // Remeasured is the metrics of a task as they were read again from what its attempts left.
@@ -300,42 +300,42 @@ type RereadMetrics struct {
 	Rows      []Task // of the tasks in Values that have rows
 }
 
-func (s RereadMetrics) check(c *Core) error {
-	a, err := c.about(s.Sweep)
+func (r RereadMetrics) check(c *Core) error {
+	a, err := c.findSweep(r.Sweep)
 	if err != nil {
 		return err
 	}
-	for _, v := range s.Values {
-		if !a.has(v.Index) {
+	for _, v := range r.Values {
+		if !a.hasTask(v.Index) {
 			return a.unknown(v.Index)
 		}
 	}
 	return nil
 }
 
-func (s RereadMetrics) apply(c *Core) Answer {
-	a := c.sweeps[s.Sweep]
+func (r RereadMetrics) apply(c *Core) Answer {
+	a := c.sweeps[r.Sweep]
 	settings := a.record.Settings()
-	settings.Metrics, settings.Objective = s.Metrics, s.Objective
+	settings.Metrics, settings.Objective = r.Metrics, r.Objective
 	Revision{Settings: &settings}.apply(c, a)
-	for _, v := range s.Values {
-		at := slices.IndexFunc(s.Rows, func(t Task) bool { return t.Index == v.Index })
-		if at < 0 || !s.Rows[at].State.Terminal() || s.Rows[at].Try.Outcome == nil {
+	for _, v := range r.Values {
+		at := slices.IndexFunc(r.Rows, func(t Task) bool { return t.Index == v.Index })
+		if at < 0 || !r.Rows[at].State.Terminal() || r.Rows[at].Attempt.Outcome == nil {
 			continue
 		}
-		t := s.Rows[at]
-		end := *t.Try.Outcome
+		t := r.Rows[at]
+		end := *t.Attempt.Outcome
 		end.Metrics, end.Stdout.Unread, end.Stderr.Unread, end.Unmeasured = metric.Final(v.Metrics), v.Stdout, v.Stderr, v.Unmeasured
-		t.Try.Outcome = &end
+		t.Attempt.Outcome = &end
 		c.ledger(a).Measure(t)
 	}
-	return a.stands()
+	return a.answer()
 }
 
 // queueBehind puts a sweep that goes on behind those that run, in a local run.
 func (c *Core) queueBehind(a *activeSweep) {
 	if c.options.Local && a.ledger.head.State != Open {
-		c.turns.remove(a)
+		c.queue.remove(a)
 		c.serial++
 		a.position = c.serial
 	}

@@ -28,7 +28,7 @@ func (c *Core) refuseNewer(h *task.Heartbeat) {
 		"a worker's program is newer than the master's; it gets no tasks: update the master",
 		"worker", h.Worker, "program", h.Program, "version", h.Version, "understood", task.Newest)
 	c.lose(w, "", fmt.Sprintf("its worker %s was replaced by one of version %d, which this master does not read",
-		h.Worker, h.Version), Unknown)
+		h.Worker, h.Version), Vanished)
 }
 
 // dropNewer drops an event of a newer version. What it tells of is refused with the worker's

@@ -1,7 +1,6 @@
 package core
 
 import (
-	"cmp"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -57,23 +56,23 @@ type worker struct {
 
 	foreignLogged bool // it told of attempts that were not placed on it, and that was logged
 
-	held     []holding // by the sweeps' order
-	takes    bool      // it is counted in Core.taking, and capacity in Core.capacity
-	capacity Resources
-	lacks    bool         // it is counted in Core.lacking
-	touched  bool         // it is in Core.touched
-	hungry   bool         // it is in Core.hungry
-	batches  []task.Batch // that a placement gives it
+	assigned      []assignment // by the sweeps' order
+	takesTasks    bool         // it is counted in Core.available, and capacity in Core.capacity
+	capacity      Resources
+	undersupplied bool         // it is counted in Core.undersupplied
+	touched       bool         // it is in Core.touched
+	idle          bool         // it is in Core.idle
+	batches       []task.Batch // that a placement gives it
 }
 
-// holding is how many tasks of a sweep a worker has, or is about to have.
-type holding struct {
+// assignment is how many tasks of a sweep a worker has, or is about to have.
+type assignment struct {
 	sweep *activeSweep
 	tasks int
 }
 
-// MostWorkers bounds the workers that are known.
-const MostWorkers = 1024
+// MaxWorkers bounds the workers that are known.
+const MaxWorkers = 1024
 
 // worker finds a worker, or makes it known.
 func (c *Core) worker(name string) *worker {
@@ -89,11 +88,11 @@ func (c *Core) worker(name string) *worker {
 
 // admits reports whether a worker is known, or may become so.
 func (c *Core) admits(name string) bool {
-	if name == "" || c.workers[name] == nil && len(c.workers) >= MostWorkers {
-		if name != "" && !c.crowded {
+	if name == "" || c.workers[name] == nil && len(c.workers) >= MaxWorkers {
+		if name != "" && !c.tooManyLogged {
 			c.log(slog.LevelError, "no more workers are taken: forget those that are gone (run-tasks workers forget)",
 				"worker", name, "known", len(c.workers))
-			c.crowded = true
+			c.tooManyLogged = true
 		}
 		return false
 	}
@@ -108,17 +107,17 @@ func (c *Core) save(w *worker) {
 	}
 }
 
-// holds brings up to date how many tasks of a sweep a worker has.
-func (w *worker) holds(a *activeSweep) {
-	bySweep := func(h holding, a *activeSweep) int { return serially(h.sweep, a) }
-	at, listed := slices.BinarySearchFunc(w.held, a, bySweep)
-	switch tasks := a.ledger.Load(w.record.Name); {
+// updateAssigned brings up to date how many tasks of a sweep a worker has.
+func (w *worker) updateAssigned(a *activeSweep) {
+	bySweep := func(h assignment, a *activeSweep) int { return serially(h.sweep, a) }
+	at, listed := slices.BinarySearchFunc(w.assigned, a, bySweep)
+	switch tasks := a.ledger.Assigned(w.record.Name); {
 	case tasks > 0 && listed:
-		w.held[at].tasks = tasks
+		w.assigned[at].tasks = tasks
 	case tasks > 0:
-		w.held = slices.Insert(w.held, at, holding{a, tasks})
+		w.assigned = slices.Insert(w.assigned, at, assignment{a, tasks})
 	case listed:
-		w.held = slices.Delete(w.held, at, at+1)
+		w.assigned = slices.Delete(w.assigned, at, at+1)
 	}
 }
 
@@ -176,7 +175,7 @@ func (c *Core) heartbeat(h *task.Heartbeat) {
 	}
 	w := c.worker(h.Worker)
 	c.consider(w)
-	if h.Incarnation == w.leaving || h.Incarnation < w.newest() && !c.outlived(w, h) {
+	if h.Incarnation == w.leaving || h.Incarnation < w.newest() && !c.adoptOlder(w, h) {
 		return // of a process that has ended, or that another has followed
 	}
 	c.refuseOlder(w)
@@ -186,7 +185,7 @@ func (c *Core) heartbeat(h *task.Heartbeat) {
 	}
 	w.newerVersion, w.droppedVersion, w.awayReason, w.beat, w.seenAt = 0, 0, "", *h, c.now
 	if w.leftovers.resolve(h, c.now, c.options.Lease/3) {
-		c.offered = true
+		c.retryIdle = true
 	}
 	if w.record.Incarnation == "" {
 		c.register(w, h)
@@ -194,7 +193,7 @@ func (c *Core) heartbeat(h *task.Heartbeat) {
 	if c.options.Local || !w.registered() {
 		return
 	}
-	c.remind(w)
+	c.repeatRequests(w)
 	c.reconcile(w)
 	c.answerNeeds(w, h)
 }
@@ -225,13 +224,13 @@ func (c *Core) join(h *task.Heartbeat) {
 	if first {
 		return
 	}
-	fate := Unknown
+	fate := Vanished
 	if h.Told {
-		fate = Told
+		fate = SignedOff
 	}
 	reason := "its worker " + h.Worker + " ended and began anew"
-	for _, held := range w.held {
-		c.ledger(held.sweep).Rejoin(h.Worker, reason, fate, c.now)
+	for _, part := range w.assigned {
+		c.ledger(part.sweep).Rejoin(h.Worker, reason, fate, c.now)
 	}
 }
 
@@ -246,79 +245,17 @@ func (c *Core) leave(h *task.Heartbeat) {
 	if w.restart.incarnation == h.Incarnation || h.Leaving {
 		away = "it starts again"
 	}
-	c.lose(w, away, "its worker "+h.Worker+" was stopped", Told)
+	c.lose(w, away, "its worker "+h.Worker+" was stopped", SignedOff)
 }
 
 // lose takes everything from a worker, out of its queue, too: what would begin when it returns
 // does not count.
-func (c *Core) lose(w *worker, away, reason string, fate Fate) {
+func (c *Core) lose(w *worker, away, reason string, fate Departure) {
 	w.awayReason, w.awaySince, w.mismatches, w.unregistered, w.leftovers = away, c.now, nil, nil, nil
 	c.send(Message{Worker: w.record.Name, Remove: true})
-	for _, held := range w.held {
-		c.ledger(held.sweep).Lose(w.record.Name, reason, fate, c.now)
+	for _, part := range w.assigned {
+		c.ledger(part.sweep).Lose(w.record.Name, reason, fate, c.now)
 	}
 	c.consider(w)
-	c.offered = true // what waited for leftovers there may be placed
-}
-
-// remind tells a worker again what was asked of it and it does not do: messages may get lost.
-func (c *Core) remind(w *worker) {
-	switch drained := w.record.Drained || !w.quarantine.until.IsZero(); {
-	case w.restart.incarnation == w.beat.Incarnation && (!w.beat.Leaving || w.restart.now):
-		c.tellRestart(w)
-	case drained != w.beat.Draining && !w.beat.Leaving:
-		c.tellDrain(w)
-	}
-	if wanted := cmp.Or(w.record.Slots, w.record.Started); wanted != w.beat.Slots && wanted > 0 {
-		c.tellSlots(w)
-	}
-	c.tellFollowed(w, false)
-	if w.quarantine.probation && len(w.beat.Running) > 0 {
-		w.quarantine.runs(w.beat.Running[0])
-	}
-}
-
-// greet tells a worker that has just come what it cannot know: what is followed, and what was
-// asked of it.
-func (c *Core) greet(w *worker) {
-	if c.options.Local { // it came with this master, and this might overtake its first tasks
-		return
-	}
-	name := w.record.Name
-	c.tell(name, task.Control{Kind: task.FollowControl, Off: true})
-	if w.mustReturn { // what waits there was given to others meanwhile
-		w.mustReturn = false
-		c.tell(name, task.Control{Kind: task.DrainControl})
-	}
-	c.tellDrain(w)
-	if w.record.Slots > 0 {
-		c.tellSlots(w)
-	}
-	c.tellFollowed(w, true)
-}
-
-// tellDrain tells a worker whether it may take anything new.
-func (c *Core) tellDrain(w *worker) {
-	off := !w.record.Drained && w.quarantine.until.IsZero()
-	c.tell(w.record.Name, task.Control{Kind: task.DrainControl, Off: off})
-}
-
-func (c *Core) tellSlots(w *worker) {
-	c.tell(w.record.Name, task.Control{Kind: task.SlotsControl, Slots: w.record.Slots})
-}
-
-// restartRequest is that one process of a worker was asked to end, so that its supervisor starts
-// another. It does not outlive the master; a worker that has heard it goes on by itself.
-type restartRequest struct {
-	incarnation string // of the process; "": nothing was asked
-	now         bool   // it stops what runs
-}
-
-// restarting reports whether the process that speaks was asked to end.
-func (w *worker) restarting() bool {
-	return w.beat.Leaving || w.restart.incarnation != "" && w.restart.incarnation == w.beat.Incarnation
-}
-
-func (c *Core) tellRestart(w *worker) {
-	c.tell(w.record.Name, task.Control{Kind: task.RestartControl, Incarnation: w.restart.incarnation, Now: w.restart.now})
+	c.retryIdle = true // what waited for leftovers there may be placed
 }

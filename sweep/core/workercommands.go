@@ -14,7 +14,7 @@ func (d DrainWorker) check(c *Core) error { return c.checkWorker(d.Worker) }
 func (d DrainWorker) apply(c *Core) Answer {
 	w := c.workers[d.Worker]
 	w.record.Drained, w.beat.Draining = !d.Off, !d.Off // its next heartbeat says how it is
-	c.tellDrain(w)
+	c.sendDrain(w)
 	return c.saved(w)
 }
 
@@ -30,7 +30,7 @@ func (r ResizeWorker) check(c *Core) error { return c.checkWorker(r.Worker) }
 func (r ResizeWorker) apply(c *Core) Answer {
 	w := c.workers[r.Worker]
 	w.record.Slots = max(0, r.Slots)
-	c.tellSlots(w)
+	c.sendSlots(w)
 	return c.saved(w)
 }
 
@@ -64,7 +64,7 @@ func (r RestartWorker) apply(c *Core) Answer {
 		w.restart = restartRequest{incarnation: w.beat.Incarnation}
 	}
 	w.restart.now = w.restart.now || r.Now
-	c.tellRestart(w)
+	c.sendRestart(w)
 	return c.saved(w)
 }
 
@@ -84,9 +84,9 @@ func (f ForgetWorker) check(c *Core) error {
 
 func (f ForgetWorker) apply(c *Core) Answer {
 	w := c.workers[f.Worker]
-	fate := Unknown
+	fate := Vanished
 	if w.leaving != "" && w.leaving == w.record.Incarnation {
-		fate = Told
+		fate = SignedOff
 	}
 	c.lose(w, "it was forgotten", "its worker "+f.Worker+" was forgotten", fate)
 	for _, a := range c.inOrder {

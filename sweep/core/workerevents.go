@@ -17,13 +17,13 @@ type Event struct {
 type Origin uint8
 
 const (
-	// FromHolder is that the attempt was placed on the worker.
-	FromHolder Origin = iota
-	// FromReturner is that the attempt was given back before it began: a message that came twice may
+	// OriginAssigned is that the attempt was placed on the worker.
+	OriginAssigned Origin = iota
+	// OriginReturned is that the attempt was given back before it began: a message that came twice may
 	// begin it all the same.
-	FromReturner
-	// FromStranger is that the worker does not have the attempt and never had it.
-	FromStranger
+	OriginReturned
+	// OriginForeign is that the worker does not have the attempt and never had it.
+	OriginForeign
 )
 
 // OriginOf returns the origin of what a worker says of an attempt that does not count. The store
@@ -32,18 +32,18 @@ const (
 func OriginOf(worker string, attempt int, placedOn string, newest int) Origin {
 	switch {
 	case placedOn == worker && placedOn != "":
-		return FromHolder
+		return OriginAssigned
 	case placedOn != "" || attempt < 1 || attempt > newest:
-		return FromStranger
+		return OriginForeign
 	}
-	return FromReturner
+	return OriginReturned
 }
 
-// Counts reports whether an event is of an attempt that counts: the newest of its task, on the
-// worker that it was placed on. Its origin is FromHolder then.
-func (c *Core) Counts(e task.Event) bool {
+// IsCurrent reports whether an event is of an attempt that counts: the newest of its task, on the
+// worker that it was placed on. Its origin is OriginAssigned then.
+func (c *Core) IsCurrent(e task.Event) bool {
 	a := c.sweeps[e.Sweep]
-	return a != nil && a.ledger.Counts(e)
+	return a != nil && a.ledger.IsCurrent(e)
 }
 
 // event gives an event to its sweep's ledger. One of a sweep that is in no store is dropped.
@@ -72,7 +72,7 @@ func (c *Core) event(e *Event, done *Output) {
 		}
 		return
 	}
-	if !c.options.Local && a.ledger.Ahead(e.Event) {
+	if !c.options.Local && a.ledger.NeverPlaced(e.Event) {
 		c.missing.note(e.Sweep, e.Worker, e.Index, true, c.now)
 	}
 	w := c.workers[e.Worker]
@@ -81,7 +81,7 @@ func (c *Core) event(e *Event, done *Output) {
 		done.Events++
 		done.Lag = max(done.Lag, w.lag(&e.Event, c.now))
 	}
-	if e.Origin != FromHolder {
+	if e.Origin != OriginAssigned {
 		c.rejectEvent(a, w, e, done)
 		return
 	}
@@ -94,19 +94,19 @@ func (c *Core) ownEvent(a *activeSweep, w *worker, e *task.Event) {
 	if w != nil {
 		w.noteLeftovers(e, c.now)
 	}
-	before, counts := len(l.changes.Controls), l.Counts(*e)
+	before, counts := len(l.changes.Controls), l.IsCurrent(*e)
 	if w != nil && w.unfit(e) {
-		l.Excuse(*e, c.now)
+		l.EndOnUnfitHost(*e, c.now)
 	} else {
 		l.Event(c.boundSamples(l, w, *e), c.now)
 	}
-	if told := len(l.changes.Controls) > before; told && !counts && (w == nil || !w.mayStop(c.now)) {
+	if sent := len(l.changes.Controls) > before; sent && !counts && (w == nil || !w.mayStop(c.now)) {
 		l.changes.Controls = l.changes.Controls[:before]
 	}
-	c.began(a, e)
-	a.learn(e.Outcome)
+	c.noteImage(a, e)
+	a.updateMean(e.Outcome)
 	if w != nil && e.Kind == task.EndedEvent && e.Outcome != nil {
-		c.judge(w, e.Outcome)
+		c.noteHostFaults(w, e.Outcome)
 	}
 }
 
@@ -116,7 +116,7 @@ func (c *Core) rejectEvent(a *activeSweep, w *worker, e *Event, done *Output) {
 	if w != nil && w.mayStop(c.now) {
 		c.ledger(a).Reject(e.Event)
 	}
-	if e.Origin == FromReturner {
+	if e.Origin == OriginReturned {
 		return
 	}
 	done.Refused++
@@ -128,8 +128,8 @@ func (c *Core) rejectEvent(a *activeSweep, w *worker, e *Event, done *Output) {
 	}
 }
 
-// began notes in which image an attempt began.
-func (c *Core) began(a *activeSweep, e *task.Event) {
+// noteImage notes in which image an attempt began.
+func (c *Core) noteImage(a *activeSweep, e *task.Event) {
 	if e.Start == nil || e.Start.Image == "" {
 		return
 	}

@@ -119,7 +119,7 @@ func (c *Core) view(w *worker) Worker {
 	if s.Running == nil {
 		s.Running = []task.Busy{}
 	}
-	for _, h := range w.held {
+	for _, h := range w.assigned {
 		s.Held += h.tasks
 	}
 	return s

@@ -22,7 +22,7 @@ type Submission struct {
 	MinNumber int64  // the number in the sweep's id is at least this
 	Followed  bool   // the caller is about to follow its output, and wants that of the first tasks, too
 	Secrets   secret.Values
-	Environ   []string // what its tasks inherit, as NAME=value, of a master that is Alone; nil: what its worker has
+	Environ   []string // what its tasks inherit, as NAME=value, of a master with Local; nil: what its worker has
 }
 
 // Submit keeps a sweep and begins it. When it returns, the sweep survives any crash.
@@ -38,7 +38,7 @@ func (m *Master) Submit(ctx context.Context, s Submission) (id string, err error
 		if err := m.pin(&s); err != nil {
 			return nil, err
 		}
-		if len(s.Environ) > 0 && !m.o.Alone {
+		if len(s.Environ) > 0 && !m.o.Local {
 			return nil, core.ErrEnviron
 		}
 		draft, err := m.draftNew(s)
@@ -68,7 +68,7 @@ func (m *Master) Submit(ctx context.Context, s Submission) (id string, err error
 
 // pin gives a sweep that runs once on every worker its tasks: one for each that is there.
 func (m *Master) pin(s *Submission) error {
-	if !s.Record.EachWorker || m.o.Alone {
+	if !s.Record.EachWorker || m.o.Local {
 		return nil
 	}
 	s.Record.Workers, s.Record.Ranges = m.core.Present(), nil

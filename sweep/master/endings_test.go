@@ -59,7 +59,7 @@ func TestTheNextAttemptWaitsForWhatTheLastOneLeft(t *testing.T) {
 				waits := func() {
 					t.Helper()
 					if got := s.counts(id); got != "1 pending" {
-						t.Errorf("the task is %s, on %s", got, s.task(id, 0).Try.Worker)
+						t.Errorf("the task is %s, on %s", got, s.task(id, 0).Attempt.Worker)
 					}
 				}
 				time.Sleep(time.Second)

@@ -9,7 +9,7 @@ import (
 	"mlframework/sweep/master"
 )
 
-// Only a master that is Alone takes an environment: another's workers have their own.
+// Only a master with Local takes an environment: another's workers have their own.
 func TestAnEnvironmentIsRefused(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

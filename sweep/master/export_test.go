@@ -14,8 +14,8 @@ import (
 
 // What a watcher that is slow gets at most at once.
 const (
-	MostRows  = mostRows
-	MostLines = mostLines
+	MaxRows  = maxRows
+	MaxLines = maxLines
 )
 
 // Query lets the loop run f.

@@ -46,8 +46,8 @@ func (m *Master) inputs(ctx context.Context) (inputs, func()) {
 	}
 }
 
-// step is what came in for one group.
-type step struct {
+// stepInput is what came in for one group.
+type stepInput struct {
 	heartbeats []task.Heartbeat
 	events     []task.Event
 	dead       []task.DeadLetter
@@ -59,8 +59,8 @@ type step struct {
 // gather waits for something to do; false when ctx ended. After a group of many events it waits a
 // little for more, unless there is a call, or a worker has so little at hand that its slots might
 // wait too.
-func (m *Master) gather(ctx context.Context, in inputs, last step) (*step, bool) {
-	s := &step{}
+func (m *Master) gather(ctx context.Context, in inputs, last stepInput) (*stepInput, bool) {
+	s := &stepInput{}
 	if m.take(ctx, in, s, m.alarm()) && len(last.events) >= many && last.supplied {
 		over := time.After(linger)
 		for s.call == nil && m.take(ctx, in, s, over) {
@@ -70,13 +70,13 @@ func (m *Master) gather(ctx context.Context, in inputs, last step) (*step, bool)
 }
 
 // take waits for one input and notes it; false when the time is over or ctx ended.
-func (m *Master) take(ctx context.Context, in inputs, s *step, over <-chan time.Time) bool {
+func (m *Master) take(ctx context.Context, in inputs, s *stepInput, over <-chan time.Time) bool {
 	select {
 	case d, ok := <-in.events:
 		if ok {
 			s.events = append(s.events, d.Items...)
 			s.dead = append(s.dead, d.Unreadable...)
-			if !m.hold(d.Items) {
+			if !m.leaveUnacked(d.Items) {
 				s.acks = append(s.acks, d.Ack)
 			}
 		}
@@ -96,7 +96,7 @@ func (m *Master) take(ctx context.Context, in inputs, s *step, over <-chan time.
 			s.call = &c
 			return true
 		}
-		err := m.guard("query", func() error { return c.query(context.WithoutCancel(ctx)) })
+		err := m.recoverPanic("query", func() error { return c.query(context.WithoutCancel(ctx)) })
 		c.done <- answer{err: err}
 		return true
 	case <-over:
@@ -118,20 +118,20 @@ func (m *Master) alarm() <-chan time.Time {
 	return time.After(next.Sub(m.o.Now()))
 }
 
-// mostHeld bounds the deliveries that are not acknowledged: a queue gives so many ahead, and others
+// maxUnacked bounds the deliveries that are not acknowledged: a queue gives so many ahead, and others
 // have to come.
-const mostHeld = 32
+const maxUnacked = 32
 
-// hold reports whether a delivery is left in the queue, from where it comes again when the master
+// leaveUnacked reports whether a delivery is left in the queue, from where it comes again when the master
 // starts: it tells of a sweep that is damaged, and that may be repaired until then.
-func (m *Master) hold(events []task.Event) bool {
+func (m *Master) leaveUnacked(events []task.Event) bool {
 	damaged := func(e task.Event) bool { return m.damaged[e.Sweep] }
 	if len(m.damaged) == 0 || !slices.ContainsFunc(events, damaged) {
 		return false
 	}
-	if m.held++; m.held == mostHeld+1 {
+	if m.unacked++; m.unacked == maxUnacked+1 {
 		m.o.Log.Error("what workers tell of damaged sweeps is dropped from now on; " +
 			"their tasks run again once they are repaired")
 	}
-	return m.held <= mostHeld
+	return m.unacked <= maxUnacked
 }

@@ -86,7 +86,7 @@ func TestWorkersAreBounded(t *testing.T) {
 	h := s.newHand("w1", 1)
 	s.stands("w1", core.WorkerReady)
 	port := s.queue.Port("w2") // a worker cannot send as another; the queue in memory lets it
-	for n := range core.MostWorkers + 10 {
+	for n := range core.MaxWorkers + 10 {
 		s.must(port.Beat(t.Context(), task.Heartbeat{Version: task.Newest + 1, Worker: fmt.Sprint("spy", n), Incarnation: "1"}))
 	}
 	s.must(s.queue.Port("late").Emit(t.Context(), task.Event{Version: task.Version, Kind: task.JoinedEvent, Worker: "late", Beat: &task.Heartbeat{Worker: "late", Incarnation: "1"}}))
@@ -94,8 +94,8 @@ func TestWorkersAreBounded(t *testing.T) {
 	s.poll("all is heard", func() bool { return s.worker("w1").Host == "last" }, func() string { return "not" })
 	all, err := s.master.Workers(t.Context())
 	s.must(err)
-	if len(all) != core.MostWorkers {
-		t.Errorf("%d workers are known; want %d", len(all), core.MostWorkers)
+	if len(all) != core.MaxWorkers {
+		t.Errorf("%d workers are known; want %d", len(all), core.MaxWorkers)
 	}
 	if n := strings.Count(s.log.String(), "no more workers are taken"); n != 1 {
 		t.Errorf("that is said %d times", n)

@@ -40,7 +40,7 @@ func (m *Master) load(ctx context.Context) error {
 		}
 		sweeps = append(sweeps, l)
 	}
-	o := core.Options{Local: m.o.Alone, Lease: m.o.Lease,
+	o := core.Options{Local: m.o.Local, Lease: m.o.Lease,
 		Damaged: slices.Sorted(maps.Keys(m.damaged))}
 	if m.core != nil {
 		o.Restarted, o.Memory = true, m.core.Memory()
@@ -50,7 +50,7 @@ func (m *Master) load(ctx context.Context) error {
 	for _, l := range out.Log {
 		m.o.Log.Log(ctx, l.Level, l.Text, l.Args...)
 	}
-	_, err = m.finish(ctx, out, false)
+	_, err = m.commitThenSend(ctx, out, false)
 	return err
 }
 
@@ -60,7 +60,7 @@ func (m *Master) read(ctx context.Context, s store.Sweep) (core.Loaded, error) {
 	if err != nil {
 		return core.Loaded{}, fmt.Errorf("read the tasks of %s: %w", s.Head.ID, err)
 	}
-	l := core.Loaded{Seq: s.Seq, Record: s.Record, Head: s.Head, Open: open, Ahead: ahead}
+	l := core.Loaded{Seq: s.Seq, Record: s.Record, Head: s.Head, Open: open, CancelledEarly: ahead}
 	l.Edition, l.PausedSince = m.keptSecrets(s)
 	return l, nil
 }
@@ -101,15 +101,15 @@ func (m *Master) lookUp(ctx context.Context, in *core.Input) error {
 	return nil
 }
 
-// mostLookedUp bounds the sweeps of one heartbeat that are looked up. A worker runs tasks of few
+// maxLookedUp bounds the sweeps of one heartbeat that are looked up. A worker runs tasks of few
 // sweeps that have ended.
-const mostLookedUp = 16
+const maxLookedUp = 16
 
 // lookUpRunning notes the sweeps that a worker says it runs tasks of and that are in no store.
 func (m *Master) lookUpRunning(ctx context.Context, in *core.Input, h *task.Heartbeat) {
 	seen := map[string]bool{}
 	for _, b := range h.Running {
-		if m.core.Has(b.Sweep) || seen[b.Sweep] || len(seen) == mostLookedUp {
+		if m.core.Has(b.Sweep) || seen[b.Sweep] || len(seen) == maxLookedUp {
 			continue
 		}
 		seen[b.Sweep] = true
@@ -136,7 +136,7 @@ func (m *Master) lookUpEvent(ctx context.Context, in *core.Input, e *core.Event)
 			return err
 		}
 	}
-	if e.Origin = core.FromHolder; m.core.Counts(e.Event) {
+	if e.Origin = core.OriginAssigned; m.core.IsCurrent(e.Event) {
 		return nil
 	}
 	p, err := m.o.Store.Placement(ctx, e.Sweep, e.Index, e.Attempt)

@@ -28,10 +28,10 @@ type Options struct {
 	Store *store.Store
 	Queue queue.Hub
 	Log   *slog.Logger
-	// Alone says that the workers live and die with this process; see core.Options.Local.
-	Alone bool
+	// Local says that the workers live and die with this process; see core.Options.Local.
+	Local bool
 	// Secrets is the folder of the values of sweeps' secrets, for this master alone; "": it takes no
-	// sweep that has any. With Alone the workers have them.
+	// sweep that has any. With Local the workers have them.
 	Secrets string
 	Lease   time.Duration    // 0: core.DefaultLease
 	Now     func() time.Time // time.Now
@@ -65,7 +65,7 @@ type Master struct {
 	// pausedUntil is until when nothing is decided, after a panic, but for what comes in.
 	pausedUntil time.Time
 	damaged     map[string]bool // sweeps that cannot be read
-	held        int             // deliveries left unacknowledged for them
+	unacked     int             // deliveries left unacknowledged for them
 	supplied    bool            // after the last step: every worker has enough at hand
 }
 
@@ -104,7 +104,7 @@ func (m *Master) Run(ctx context.Context) (err error) {
 	if err := m.load(context.WithoutCancel(ctx)); err != nil {
 		return err
 	}
-	var last step
+	var last stepInput
 	for {
 		s, ok := m.gather(ctx, in, last)
 		if !ok {
@@ -117,65 +117,9 @@ func (m *Master) Run(ctx context.Context) (err error) {
 	}
 }
 
-// Settle brings the store of a run that was killed up to date, as a master that is Alone does when
+// Settle brings the store of a run that was killed up to date, as a master with Local does when
 // it starts: nothing of the run is alive. Run is not called then.
 func (m *Master) Settle(ctx context.Context) error { return m.load(ctx) }
-
-// call is work for the loop.
-type call struct {
-	// query reads what it wants between two steps; nil: the call is a command.
-	query func(context.Context) error
-	// prepare reads what a command needs and returns it. It runs in the loop, before the step that
-	// decides the command.
-	prepare func(context.Context) (core.Command, error)
-	audit   *core.AuditEntry // of the command; nil: none
-	done    chan answer
-}
-
-// answer is what a call is answered with, when what it changed is on disk.
-type answer struct {
-	core.Answer
-	err error
-}
-
-// query lets the loop run f between two steps, and waits for that. Ctx bounds the wait for the loop
-// to take it; then the answer is near, and f never runs on after query has returned.
-func (m *Master) query(ctx context.Context, f func(context.Context) error) error {
-	_, err := m.ask(ctx, call{query: f})
-	return err
-}
-
-// do lets the loop decide a command that needs no preparation.
-func (m *Master) do(ctx context.Context, command core.Command) (core.Answer, error) {
-	return m.ask(ctx, call{prepare: func(context.Context) (core.Command, error) { return command, nil }})
-}
-
-// change is do, with the audit entry of ctx.
-func (m *Master) change(ctx context.Context, prepare func(context.Context) (core.Command, error)) (core.Answer, error) {
-	return m.ask(ctx, call{prepare: prepare, audit: AuditOf(ctx)})
-}
-
-func (m *Master) ask(ctx context.Context, c call) (core.Answer, error) {
-	c.done = make(chan answer, 1)
-	select {
-	case m.calls <- c:
-	case <-m.ended:
-		return core.Answer{}, m.exitErr
-	case <-ctx.Done():
-		return core.Answer{}, context.Cause(ctx)
-	}
-	select {
-	case a := <-c.done:
-		return a.Answer, a.err
-	case <-m.ended:
-	}
-	select {
-	case a := <-c.done:
-		return a.Answer, a.err
-	default:
-		return core.Answer{}, m.exitErr
-	}
-}
 
 // notices are what workers did that a person should know of.
 type notices struct {

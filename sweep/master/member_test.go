@@ -214,7 +214,7 @@ func TestWhatAPurgeTookIsSentAgain(t *testing.T) {
 		}
 		s.becomes(id, core.Open, "3 queued, 1 running")
 		time.Sleep(time.Minute)
-		if got := s.task(id, 0); got.State != task.Running || got.Try.Number != 1 {
+		if got := s.task(id, 0); got.State != task.Running || got.Attempt.Number != 1 {
 			t.Errorf("the task that runs is %+v", got)
 		}
 	})

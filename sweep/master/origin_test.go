@@ -28,7 +28,7 @@ func (s *site) two(change ...func(*master.Submission)) (honest, foreign *hand, g
 	return honest, foreign, g
 }
 
-func (s *site) tries(id string, index int64) []core.Try {
+func (s *site) tries(id string, index int64) []core.Attempt {
 	s.t.Helper()
 	sw, err := s.store.Sweep(context.Background(), id)
 	s.must(err)
@@ -105,7 +105,7 @@ func TestAWorkerSpeaksOfItsOwnAttemptsOnly(t *testing.T) {
 	}
 	foreign.toldStop(g) // should it run there all the same
 	s.asksFor(honest, g, 1)
-	all, err := s.master.Measure(t.Context())
+	all, err := s.master.Stats(t.Context())
 	s.must(err)
 	if want := int64(4 * 2 * 5); all.Refused != want {
 		t.Errorf("%d messages were refused; want %d", all.Refused, want)

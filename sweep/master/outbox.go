@@ -19,9 +19,9 @@ const (
 	noticeable = time.Second
 )
 
-// mostWaiting bounds what waits for one worker, in bytes. It is several times what a worker has at
+// maxWaiting bounds what waits for one worker, in bytes. It is several times what a worker has at
 // hand of tasks with long command lines.
-const mostWaiting = 16 << 20
+const maxWaiting = 16 << 20
 
 // outbox sends messages until the queue took them: the loop does not wait for a broker. Each worker
 // has an outgoing queue, sent in order by a goroutine of its own while anything is in it, so that a
@@ -43,8 +43,8 @@ type outbox struct {
 	said    bool                 // it was logged that the queue takes nothing
 }
 
-func (p *outbox) init(q queue.Hub, log *slog.Logger) {
-	p.queue, p.log, p.workers = q, log, map[string]*outgoing{}
+func (b *outbox) init(q queue.Hub, log *slog.Logger) {
+	b.queue, b.log, b.workers = q, log, map[string]*outgoing{}
 }
 
 // outgoing is the messages for one worker.
@@ -58,46 +58,46 @@ type outgoing struct {
 }
 
 // send hands over messages. What they say is on disk.
-func (p *outbox) send(messages []core.Message) {
+func (b *outbox) send(messages []core.Message) {
 	if len(messages) == 0 {
 		return
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	for i := range messages {
 		m := &messages[i]
-		o := p.workers[m.Worker]
+		o := b.workers[m.Worker]
 		if o == nil {
 			o = &outgoing{worker: m.Worker}
-			p.workers[m.Worker] = o
-			p.add(o, m)
-			if p.begin != nil {
-				p.begin(o)
+			b.workers[m.Worker] = o
+			b.add(o, m)
+			if b.begin != nil {
+				b.begin(o)
 			}
 			continue
 		}
-		p.add(o, m)
+		b.add(o, m)
 	}
 }
 
 // add appends a message to those of its worker, unless too much waits.
-func (p *outbox) add(o *outgoing, m *core.Message) {
+func (b *outbox) add(o *outgoing, m *core.Message) {
 	size := sizeOf(m)
 	switch {
 	case m.Remove:
-		p.count -= len(o.waiting)
+		b.count -= len(o.waiting)
 		o.waiting, o.size = nil, sizeOfAll(o.sending)
-	case o.size > 0 && o.size+size > mostWaiting:
+	case o.size > 0 && o.size+size > maxWaiting:
 		if !o.overfull {
 			o.overfull = true
-			p.log.Warn("messages for a worker are dropped, as too much waits: its heartbeats "+
+			b.log.Warn("messages for a worker are dropped, as too much waits: its heartbeats "+
 				"show what is to be sent again", "worker", o.worker)
 		}
 		return
 	}
 	o.waiting = append(o.waiting, *m)
 	o.size += size
-	p.count++
+	b.count++
 }
 
 // sizeOf estimates how much memory a message holds that it does not share with others.
@@ -126,37 +126,37 @@ func sizeOfAll(messages []core.Message) (size int) {
 }
 
 // pending is how many messages the queue has not taken.
-func (p *outbox) pending() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.count
+func (b *outbox) pending() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.count
 }
 
 // run sends until ctx ends.
-func (p *outbox) run(ctx context.Context) {
+func (b *outbox) run(ctx context.Context) {
 	var senders sync.WaitGroup
-	p.mu.Lock()
-	p.begin = func(o *outgoing) { senders.Go(func() { p.sendTo(ctx, o) }) }
-	for _, o := range p.workers {
-		p.begin(o)
+	b.mu.Lock()
+	b.begin = func(o *outgoing) { senders.Go(func() { b.sendTo(ctx, o) }) }
+	for _, o := range b.workers {
+		b.begin(o)
 	}
-	p.mu.Unlock()
+	b.mu.Unlock()
 	<-ctx.Done()
-	p.mu.Lock()
-	p.begin = nil
-	p.mu.Unlock()
+	b.mu.Lock()
+	b.begin = nil
+	b.mu.Unlock()
 	senders.Wait()
 }
 
 // sendTo sends the messages for one worker until there are none, or ctx ends.
-func (p *outbox) sendTo(ctx context.Context, o *outgoing) {
+func (b *outbox) sendTo(ctx context.Context, o *outgoing) {
 	var pause time.Duration
-	for p.next(o) {
-		left, err := p.deliver(ctx, o.worker, o.sending)
+	for b.next(o) {
+		left, err := b.deliver(ctx, o.worker, o.sending)
 		if pause = min(max(2*pause, shortestPause), longestPause); err == nil {
 			pause = 0
 		}
-		p.settle(o, left, err, pause)
+		b.settle(o, left, err, pause)
 		if err == nil {
 			continue
 		}
@@ -169,11 +169,11 @@ func (p *outbox) sendTo(ctx context.Context, o *outgoing) {
 }
 
 // next takes what is to be sent to a worker; false when there is nothing.
-func (p *outbox) next(o *outgoing) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+func (b *outbox) next(o *outgoing) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	if len(o.waiting) == 0 {
-		delete(p.workers, o.worker)
+		delete(b.workers, o.worker)
 		return false
 	}
 	o.sending, o.waiting = o.waiting, nil
@@ -182,64 +182,64 @@ func (p *outbox) next(o *outgoing) bool {
 
 // settle takes back what was not sent, and says when that lasts: after an error the next try
 // follows a pause.
-func (p *outbox) settle(o *outgoing, left []core.Message, err error, pause time.Duration) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+func (b *outbox) settle(o *outgoing, left []core.Message, err error, pause time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	before := len(o.waiting) + len(o.sending)
 	if len(o.waiting) == 0 || !o.waiting[0].Remove {
 		o.waiting = append(left, o.waiting...)
 	}
-	p.count += len(o.waiting) - before
+	b.count += len(o.waiting) - before
 	o.sending, o.size = nil, sizeOfAll(o.waiting)
 	switch {
 	case err == nil && o.stuck:
-		if p.stuck--; p.stuck == 0 && p.said {
-			p.said = false
-			p.log.Info("what waited for the queue is sent")
+		if b.stuck--; b.stuck == 0 && b.said {
+			b.said = false
+			b.log.Info("what waited for the queue is sent")
 		}
 		o.stuck, o.overfull = false, false
 	case pause > noticeable && !o.stuck:
 		o.stuck = true
-		p.stuck++
-		p.explain(o, err)
+		b.stuck++
+		b.explain(o, err)
 	}
 }
 
 // explain logs that messages wait, once for all workers where the queue is away: why, it says
 // itself.
-func (p *outbox) explain(o *outgoing, err error) {
-	switch s := p.queue.Status(); {
+func (b *outbox) explain(o *outgoing, err error) {
+	switch s := b.queue.Status(); {
 	case !s.Away && s.Blocked == "":
-		p.log.Warn("the queue takes nothing for a worker: its messages wait until it does",
+		b.log.Warn("the queue takes nothing for a worker: its messages wait until it does",
 			"worker", o.worker, "error", err, "waiting", len(o.waiting))
-	case !p.said:
-		p.said = true
-		p.log.Warn("the queue takes nothing: tasks and messages wait until it does", "error", err,
-			"waiting", p.count)
+	case !b.said:
+		b.said = true
+		b.log.Warn("the queue takes nothing: tasks and messages wait until it does", "error", err,
+			"waiting", b.count)
 	}
 }
 
 // deliver sends messages to one worker and returns those that were not taken. Batches that follow
 // each other go as one.
-func (p *outbox) deliver(ctx context.Context, worker string, messages []core.Message) (
+func (b *outbox) deliver(ctx context.Context, worker string, messages []core.Message) (
 	[]core.Message, error) {
 	for len(messages) > 0 {
 		n, err := 1, error(nil)
 		if messages[0].Remove {
-			err = p.queue.Remove(ctx, worker)
+			err = b.queue.Remove(ctx, worker)
 		} else if batches := messages[0].Batches; len(batches) > 0 {
 			for ; n < len(messages) && len(messages[n].Batches) > 0; n++ {
 				batches = append(batches, messages[n].Batches...)
 			}
-			err = p.queue.Publish(ctx, worker, batches...)
+			err = b.queue.Publish(ctx, worker, batches...)
 		} else {
-			err = p.queue.Control(ctx, worker, *messages[0].Control)
+			err = b.queue.Control(ctx, worker, *messages[0].Control)
 		}
 		switch {
 		case err != nil && (errors.Is(err, queue.ErrAway) || ctx.Err() != nil):
 			return messages, err
 		case err != nil: // it would not go the next time either
-			p.log.Error("something for a worker cannot be sent", "worker", worker, "error", err)
+			b.log.Error("something for a worker cannot be sent", "worker", worker, "error", err)
 		}
 		messages = messages[n:]
 	}

@@ -104,7 +104,7 @@ func TestPauseAndResume(t *testing.T) {
 	if again[0].Index != all[1].Index || again[0].Number != 2 {
 		t.Errorf("%+v", again)
 	}
-	if got := s.task(id, again[0].Index).Try.Revision; got != "r2" {
+	if got := s.task(id, again[0].Index).Attempt.Revision; got != "r2" {
 		t.Errorf("it runs %s", got)
 	}
 	stored, err := s.store.Sweep(t.Context(), id)
@@ -155,7 +155,7 @@ func TestAKilledRunIsTakenUp(t *testing.T) {
 	s.becomes(id, core.Open, "2 pending, 1 queued, 1 claimed, 1 running, 1 succeeded")
 	s.again(alone)
 	s.becomes(id, core.Paused, "5 pending, 1 succeeded")
-	if got := s.task(id, all[1].Index); got.Charged != (core.Retry{Lost: 1}) || got.Tries != 1 {
+	if got := s.task(id, all[1].Index); got.Charged != (core.Retry{Lost: 1}) || got.Attempts != 1 {
 		t.Errorf("what ran: %+v", got)
 	}
 	h = s.newHand("w1", 6)

@@ -94,7 +94,7 @@ func (m *Master) measureTurn(ctx context.Context, id task.ID) (turn semaphore, e
 		if err != nil {
 			return err
 		}
-		worker, err := m.holder(ctx, task.ID{Sweep: sweep, Index: id.Index}, 0)
+		worker, err := m.workerOf(ctx, task.ID{Sweep: sweep, Index: id.Index}, 0)
 		if err != nil {
 			return err
 		}

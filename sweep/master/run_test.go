@@ -37,7 +37,7 @@ func TestASweepRunsToItsEnd(t *testing.T) {
 		if diff := cmp.Diff(want, g.Attempt); diff != "" {
 			t.Error(diff)
 		}
-		if got := s.task(id, g.Index); got.State != task.Queued || got.Try.Worker != "w1" { // on disk before it is published
+		if got := s.task(id, g.Index); got.State != task.Queued || got.Attempt.Worker != "w1" { // on disk before it is published
 			t.Errorf("published when it was %+v", got)
 		}
 		h.report(task.ClaimedEvent, g)
@@ -146,7 +146,7 @@ func TestRepeatedEventsChangeNothing(t *testing.T) {
 	h.end(task.Error, g)
 	s.becomes(id, core.Finished, "1 succeeded")
 	h.toldStop(g) // what was started once more is superseded
-	if got := s.task(id, 0); got.Tries != 1 || got.State != task.Succeeded {
+	if got := s.task(id, 0); got.Attempts != 1 || got.State != task.Succeeded {
 		t.Errorf("%+v", got)
 	}
 }

@@ -15,7 +15,7 @@ import (
 
 // openVault opens the folder of secrets and drops those that no sweep needs any more.
 func (m *Master) openVault(unended []store.Sweep) (err error) {
-	if m.o.Secrets == "" || m.o.Alone {
+	if m.o.Secrets == "" || m.o.Local {
 		return nil
 	}
 	needed := maps.Clone(m.damaged)
@@ -110,9 +110,9 @@ func (m *Master) draft(sweep string, names []string, values secret.Values) (*sec
 		return nil, &core.NoSecrets{Sweep: sweep, Names: names, Why: why}
 	}
 	switch err := values.Check(names); {
-	case m.o.Alone && len(values) > 0:
+	case m.o.Local && len(values) > 0:
 		return wrong("a run on this machine takes their values from its own environment only")
-	case m.o.Alone || len(names) == 0 && len(values) == 0:
+	case m.o.Local || len(names) == 0 && len(values) == 0:
 		return nil, nil
 	case err != nil:
 		return wrong(err.Error())

@@ -268,7 +268,7 @@ func TestOlderWorkersGetNoTasksWithSecrets(t *testing.T) {
 	if slices.ContainsFunc(old.got, func(g given) bool { return g.sweep != without }) {
 		t.Errorf("it got %v of %s and %s", old.got, with, each)
 	}
-	waits, err := s.master.Waits(t.Context(), each)
+	waits, err := s.master.Blocked(t.Context(), each)
 	if err != nil || len(waits) != 1 || !strings.Contains(waits[0], "waits for worker w1, whose program is older") {
 		t.Errorf("%v, %v", waits, err)
 	}

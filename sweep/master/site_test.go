@@ -101,7 +101,7 @@ func (s *site) again(change ...func(*master.Options)) {
 	s.start(change...)
 }
 
-func alone(o *master.Options) { o.Alone = true }
+func alone(o *master.Options) { o.Local = true }
 
 func (s *site) must(err error) {
 	s.t.Helper()

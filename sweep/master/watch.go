@@ -2,253 +2,68 @@ package master
 
 import (
 	"context"
-	"math"
-	"slices"
-	"sync"
-	"time"
 
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
-	"mlframework/sweep/human"
-	"mlframework/sweep/metric"
-	"mlframework/sweep/table"
-	"mlframework/sweep/task"
+	"mlframework/sweep/store"
 )
 
-// What a slow watcher gets at most at once. What is left out is counted.
-const (
-	mostRows      = 20000
-	mostLines     = 2000
-	mostLineBytes = 1 << 20
-)
-
-// leader is the task that ranks first so far.
-type leader struct {
-	api.Best
-	number float64
-	index  int64 // of the task
-}
-
-// shown returns what followers are told of the leader; nil: there is none.
-func (l *leader) shown() *api.Best {
-	if l == nil {
-		return nil
+// Watch follows a sweep, in some detail. The caller calls the returned function at the end.
+func (m *Master) Watch(ctx context.Context, id string, d api.Detail) (w *Watcher, stop func(),
+	err error) {
+	_, err = m.ask(ctx, call{prepare: func(ctx context.Context) (core.Command, error) {
+		sweep, err := m.add(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		s, err := m.o.Store.Sweep(ctx, sweep)
+		if err != nil {
+			return nil, err
+		}
+		best, err := m.best(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		record, _ := m.core.Record(sweep)
+		head, _ := m.core.Head(sweep)
+		w = m.watch.add(record, head, best, d)
+		if !d.Output() {
+			return core.Note{}, nil
+		}
+		return core.Follow{Sweep: w.sweep, More: 1}, nil
+	}})
+	if err != nil {
+		if w != nil {
+			w.close()
+		}
+		return nil, nil, err
 	}
-	return &l.Best
-}
-
-// Watcher follows one sweep. It is for one goroutine.
-type Watcher struct {
-	sweep  string
-	wake   chan struct{}
-	owner  *watchers
-	record core.Record
-	row    func(core.Task) table.Row
-	detail api.Detail
-
-	mu   sync.Mutex
-	next news
-}
-
-// Live output takes another way than events, and may come after the end of what printed it: a sweep that is idle is
-// reported when no line came for quiet, or lines go on coming for longer than late.
-const (
-	quiet = 150 * time.Millisecond
-	late  = time.Second
-)
-
-// news is an Update before it is put into words.
-type news struct {
-	record   *core.Record // nil: as it was
-	head     core.Head
-	tasks    []core.Task
-	cut      int64
-	best     *leader
-	unranked *api.Unranked
-	lines    []task.Line
-	bytes    int // of the lines' texts
-	missed   int64
-	closed   bool
-}
-
-// Next waits for something new. It returns the context's cause when ctx ends first.
-func (w *Watcher) Next(ctx context.Context) (api.Update, error) {
-	select {
-	case <-w.wake:
-	case <-ctx.Done():
-		return api.Update{}, context.Cause(ctx)
-	}
-	if w.detail.Output() {
-		w.settle(ctx)
-	}
-	w.mu.Lock()
-	n := w.next
-	w.next = news{head: n.head, best: n.best, unranked: n.unranked, closed: n.closed}
-	w.mu.Unlock()
-	if n.record != nil {
-		w.record, w.row = *n.record, n.record.Rows(w.sweep)
-	}
-	u := api.Update{Sweep: w.record.Summary(n.head), Lines: n.lines, Missed: n.missed, Cut: n.cut,
-		Best: n.best.shown(), Unranked: n.unranked, Closed: n.closed}
-	for _, t := range n.tasks {
-		u.Rows = append(u.Rows, w.row(t))
-	}
-	return u, nil
-}
-
-// settle waits for the last lines of a sweep that is idle.
-func (w *Watcher) settle(ctx context.Context) {
-	for end := time.Now().Add(late); w.idle() && time.Now().Before(end); {
-		select {
-		case <-w.wake:
-		case <-time.After(quiet):
-			return
-		case <-ctx.Done():
+	return w, func() {
+		w.close()
+		if !d.Output() {
 			return
 		}
+		go func() { // the loop may be busy; it fails when the master is gone
+			_, _ = m.do(context.WithoutCancel(ctx), core.Follow{Sweep: w.sweep, More: -1})
+		}()
+	}, nil
+}
+
+// best reads which task of a sweep ranks first.
+func (m *Master) best(ctx context.Context, s store.Sweep) (best *leader, err error) {
+	o := s.Record.Objective
+	if o.IsZero() {
+		return nil, nil
 	}
-}
-
-func (w *Watcher) idle() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return !w.next.closed && idle(w.next.head)
-}
-
-func idle(h core.Head) bool {
-	return h.State != core.Open && h.Rows[task.Queued]+h.Rows[task.Claimed]+h.Rows[task.Running] == 0
-}
-
-func (w *Watcher) note(f func(*news)) {
-	w.mu.Lock()
-	f(&w.next)
-	w.mu.Unlock()
-	select {
-	case w.wake <- struct{}{}:
-	default:
+	q := store.Query{Best: -1, Limit: 1}
+	if o.Maximize {
+		q.Best = 1
 	}
-}
-
-// watchers are all that follow. The zero value is ready.
-type watchers struct {
-	mu     sync.Mutex
-	all    map[*Watcher]struct{}
-	closed bool
-}
-
-func (ws *watchers) add(r core.Record, h core.Head, best *leader, d api.Detail) *Watcher {
-	w := &Watcher{sweep: h.ID, wake: make(chan struct{}, 1), owner: ws, record: r, row: r.Rows(h.ID), detail: d}
-	ws.mu.Lock()
-	defer ws.mu.Unlock()
-	if ws.all == nil {
-		ws.all = map[*Watcher]struct{}{}
-	}
-	ws.all[w] = struct{}{}
-	w.note(func(n *news) { n.head, n.best, n.closed = h, best, ws.closed })
-	return w
-}
-
-// close ends the watching.
-func (w *Watcher) close() {
-	w.owner.mu.Lock()
-	defer w.owner.mu.Unlock()
-	delete(w.owner.all, w)
-}
-
-// each lets f note something for everybody who is told of a sweep in that detail, or more.
-func (ws *watchers) each(sweep string, least api.Detail, f func(api.Detail, *news)) {
-	ws.mu.Lock()
-	defer ws.mu.Unlock()
-	for w := range ws.all {
-		if w.sweep == sweep && w.detail.Holds(least) {
-			w.note(func(n *news) { f(w.detail, n) })
+	for t, err := range m.o.Store.Tasks(ctx, s, q) {
+		if err != nil {
+			return nil, err
 		}
+		best = best.better(s.Head.ID, o, &t)
 	}
-}
-
-// rewritten tells of a record that changed.
-func (ws *watchers) rewritten(sweep string, r core.Record) {
-	ws.each(sweep, api.DetailCounts, func(_ api.Detail, n *news) { n.record = &r })
-}
-
-// better is the best of a task and the one before.
-func (b *leader) better(id string, o metric.Objective, t *core.Task) *leader {
-	if !o.Ranks(t.State.String()) {
-		return b
-	}
-	v, ok := t.Try.Metrics().Get(o.Metric)
-	if !ok || math.IsNaN(v) || b != nil && b.Metric == o.Metric && (v == b.number || v > b.number != o.Maximize) {
-		return b
-	}
-	shown := api.Best{Task: task.ID{Sweep: id, Index: t.Index}.String(), Metric: o.Metric,
-		Value: human.Number(v)}
-	return &leader{Best: shown, number: v, index: t.Index}
-}
-
-// changesBest reports whether the best task of a sweep, by what watchers know, is among tasks that
-// changed: it runs again, or has another value, and a worse one may be the best now.
-func (ws *watchers) changesBest(id string, tasks []core.Task) (found bool) {
-	ws.each(id, api.DetailCounts, func(_ api.Detail, n *news) {
-		found = found || n.best != nil && slices.ContainsFunc(tasks,
-			func(t core.Task) bool { return t.Index == n.best.index })
-	})
-	return found
-}
-
-// ranked tells which task of a sweep is the best now.
-func (ws *watchers) ranked(sweep string, best *leader) {
-	ws.each(sweep, api.DetailCounts, func(_ api.Detail, n *news) { n.best = best })
-}
-
-// changed tells what a commit changed.
-func (ws *watchers) changed(r core.Record, h core.Head, tasks []core.Task) {
-	ws.each(h.ID, api.DetailCounts, func(d api.Detail, n *news) {
-		for i := range tasks {
-			n.best = n.best.better(h.ID, r.Objective, &tasks[i])
-			if t := &tasks[i]; n.unranked == nil && t.State == task.Succeeded && !r.Objective.IsZero() {
-				if v, ok := t.Try.Metrics().Get(r.Objective.Metric); !ok || math.IsNaN(v) {
-					n.unranked = &api.Unranked{Task: task.ID{Sweep: h.ID, Index: t.Index}.String(),
-						Metric: r.Objective.Metric}
-				}
-			}
-		}
-		if n.head = h; !d.Tasks() {
-			return
-		}
-		room := min(len(tasks), mostRows-len(n.tasks))
-		n.tasks = append(n.tasks, tasks[:room]...)
-		n.cut += int64(len(tasks) - room)
-	})
-}
-
-// follows reports whether the output of a sweep is followed.
-func (ws *watchers) follows(sweep string) bool {
-	ws.mu.Lock()
-	defer ws.mu.Unlock()
-	for w := range ws.all {
-		if w.sweep == sweep && w.detail.Output() {
-			return true
-		}
-	}
-	return false
-}
-
-func (ws *watchers) line(l task.Line) {
-	ws.each(l.Sweep, api.DetailOutput, func(_ api.Detail, n *news) {
-		if n.missed > 0 || len(n.lines) == mostLines || n.bytes > mostLineBytes {
-			n.missed += 1 + l.Missed
-			return
-		}
-		n.lines, n.bytes = append(n.lines, l), n.bytes+len(l.Text)
-	})
-}
-
-// close tells all that nothing more comes.
-func (ws *watchers) close() {
-	ws.mu.Lock()
-	defer ws.mu.Unlock()
-	ws.closed = true
-	for w := range ws.all {
-		w.note(func(n *news) { n.closed = true })
-	}
+	return best, nil
 }

@@ -12,9 +12,9 @@ func (m *Master) Workers(ctx context.Context) (all []core.Worker, err error) {
 	return all, err
 }
 
-// Waits returns which tasks of a sweep wait for a worker, by index, and why; see core.Core.Waits.
-func (m *Master) Waits(ctx context.Context, id string) (waits map[int64]string, err error) {
-	err = m.query(ctx, func(context.Context) error { waits = m.core.Waits(id); return nil })
+// Blocked returns which tasks of a sweep wait for a worker, by index, and why; see core.Core.Waits.
+func (m *Master) Blocked(ctx context.Context, id string) (waits map[int64]string, err error) {
+	err = m.query(ctx, func(context.Context) error { waits = m.core.Blocked(id); return nil })
 	return waits, err
 }
 

@@ -45,7 +45,7 @@ func manySweeps(t *testing.T, w *rand.Rand, n int) *query.Archive {
 		}
 		var tasks []core.Task
 		head := sw.Head
-		head.Cut = w.IntN(4) == 0
+		head.UnissuedCancelled = w.IntN(4) == 0
 		for n := range total {
 			if i := r.Ranges.At(n); w.IntN(3) > 0 { // others have no row yet
 				tasks = append(tasks, mixedTask(i+w.Int64N(1000)))

@@ -64,7 +64,7 @@ func mixed(t *testing.T, cut bool) (*query.Archive, string) {
 
 func mixedTask(i int64) core.Task {
 	t := endedTask(i)
-	o := t.Try.Outcome
+	o := t.Attempt.Outcome
 	switch i % 11 {
 	case 1:
 		o.Metrics = nil
@@ -74,8 +74,8 @@ func mixedTask(i int64) core.Task {
 	case 4:
 		o.Metrics = append(o.Metrics, metric.FinalValue{Name: "extra", Value: float64(i % 3)})
 	case 5:
-		t = core.Task{Index: i, State: task.Running, Tries: 1,
-			Try: core.Try{Number: 1, Worker: "w1", Start: t.Try.Start, Started: t.Try.Started}}
+		t = core.Task{Index: i, State: task.Running, Attempts: 1,
+			Attempt: core.Attempt{Number: 1, Worker: "w1", Start: t.Attempt.Start, Started: t.Attempt.Started}}
 	case 6:
 		t.State, o.Class, o.Reason = task.Cancelled, task.Stopped, "cancelled by ann"
 	case 7:

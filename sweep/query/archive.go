@@ -41,7 +41,7 @@ func (a *Archive) filler(ctx context.Context, s store.Sweep) (func(table.Fields)
 		fill := s.Record.Fill(s.Head.ID, f)
 		return func(r *table.Row, t *core.Task) {
 			if t.State == task.Pending {
-				t.Waits = waits[t.Index]
+				t.Blocked = waits[t.Index]
 			}
 			fill(r, t)
 		}
@@ -130,7 +130,7 @@ func (a *Archive) StoredTask(ctx context.Context, s store.Sweep, index int64) (c
 	}
 	t, have, err := a.Store.Task(ctx, s, index)
 	if !have {
-		t = core.Task{Index: index, State: s.Head.Fresh()}
+		t = core.Task{Index: index, State: s.Head.UnissuedState()}
 	}
 	return t, err
 }
@@ -149,7 +149,7 @@ func (a *Archive) Task(ctx context.Context, id string, index int64) (api.Task, e
 	if err != nil {
 		return api.Task{}, err
 	}
-	tries = attempts(tries, t.Try)
+	tries = attempts(tries, t.Attempt)
 	filler, err := a.filler(ctx, s)
 	if err != nil {
 		return api.Task{}, err

@@ -11,12 +11,12 @@ import (
 // attempts lists what is known of a task's attempts, one entry for each number: those that the task
 // left behind, and its newest. Of one that was lost and told its end too late, the end is shown,
 // with the reason why it does not count.
-func attempts(old []core.Try, newest core.Try) (all []core.Try) {
+func attempts(old []core.Attempt, newest core.Attempt) (all []core.Attempt) {
 	if newest.Outcome != nil || !newest.Started.IsZero() {
 		old = append(slices.Clone(old), newest)
 	}
 	for _, t := range old {
-		i := slices.IndexFunc(all, func(have core.Try) bool { return have.Number == t.Number })
+		i := slices.IndexFunc(all, func(have core.Attempt) bool { return have.Number == t.Number })
 		if i < 0 {
 			all = append(all, t)
 		} else {
@@ -27,7 +27,7 @@ func attempts(old []core.Try, newest core.Try) (all []core.Try) {
 }
 
 // merged is one attempt of which there are two records.
-func merged(a, b core.Try) core.Try {
+func merged(a, b core.Attempt) core.Attempt {
 	if a.Superseded {
 		a, b = b, a
 	}
@@ -46,7 +46,7 @@ func merged(a, b core.Try) core.Try {
 	return a
 }
 
-func newAttempt(t core.Try) api.Attempt {
+func newAttempt(t core.Attempt) api.Attempt {
 	a := api.Attempt{Attempt: t.Number, Worker: t.Worker, Revision: t.Revision,
 		Superseded: t.Superseded}
 	if !t.Started.IsZero() {

@@ -191,6 +191,6 @@ func succeeded(index int64, rare bool) core.Task {
 		metrics = append(metrics, metric.FinalValue{Name: "rare", Value: 1})
 	}
 	outcome := &task.Outcome{Class: task.Success, Duration: time.Second, Metrics: metrics}
-	return core.Task{Index: index, State: task.Succeeded, Tries: 1,
-		Try: core.Try{Number: 1, Worker: "w", Revision: "0123456789abcdef", Outcome: outcome}}
+	return core.Task{Index: index, State: task.Succeeded, Attempts: 1,
+		Attempt: core.Attempt{Number: 1, Worker: "w", Revision: "0123456789abcdef", Outcome: outcome}}
 }

@@ -92,9 +92,9 @@ func (a *Archive) succeeded(ctx context.Context, sweeps []store.Listed, code str
 				return nil, err
 			}
 			image, known := imageOf(s.Record, t, bare)
-			if known && codes[t.Try.Revision] == code {
+			if known && codes[t.Attempt.Revision] == code {
 				recipe := s.Record.Recipe
-				settings := s.Record.SettingsOf(t.Try)
+				settings := s.Record.SettingsOf(t.Attempt)
 				recipe.Env, recipe.EnvBraces = settings.Env, settings.EnvBraces
 				keys[task.KeyOf(t.argv, image, recipe, code,
 					hidden(t.points, recipe, t.Index))] = struct{}{}
@@ -117,7 +117,7 @@ func imageOf(r core.Record, t success, bare bool) (image string, known bool) {
 	if bare && len(r.Images) == 0 {
 		return "", true
 	}
-	return r.KeyedOn(t.Try.Worker)
+	return r.KeyedOn(t.Attempt.Worker)
 }
 
 // success is a task that succeeded.
@@ -195,7 +195,7 @@ func (a *Archive) because(ctx context.Context, sweeps []store.Listed, r core.Rec
 			if _, is := open[key]; is {
 				delete(open, key)
 				count(api.Cause{What: difference(r, s.Record, t), Sweep: s.Head.ID,
-					Revision: t.Try.Revision, Points: 1})
+					Revision: t.Attempt.Revision, Points: 1})
 			}
 		}
 	}
@@ -219,8 +219,8 @@ func difference(now, old core.Record, t success) string {
 		return api.CauseCommand
 	case !known || !slices.Contains(now.Images.Keyed(), image):
 		return api.CauseImage
-	case !maps.Equal(now.Recipe.Env, old.SettingsOf(t.Try).Env) ||
-		now.Recipe.EnvBraces != old.SettingsOf(t.Try).EnvBraces:
+	case !maps.Equal(now.Recipe.Env, old.SettingsOf(t.Attempt).Env) ||
+		now.Recipe.EnvBraces != old.SettingsOf(t.Attempt).EnvBraces:
 		return api.CauseEnvironment
 	case now.Recipe.Workdir != old.Recipe.Workdir ||
 		!maps.Equal(now.Recipe.Links, old.Recipe.Links):

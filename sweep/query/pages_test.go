@@ -82,27 +82,27 @@ func (s *randomSweep) change(n int) {
 
 func (s *randomSweep) random(index int64) core.Task {
 	w := s.w
-	t := core.Task{Index: index, State: task.States[w.IntN(len(task.States))], Tries: w.IntN(3)}
-	t.Try = core.Try{Number: t.Tries, Worker: "w1",
+	t := core.Task{Index: index, State: task.States[w.IntN(len(task.States))], Attempts: w.IntN(3)}
+	t.Attempt = core.Attempt{Number: t.Attempts, Worker: "w1",
 		Revision: []string{"", "0123456789abcdef", "fedcba9876543210"}[w.IntN(3)]}
 	if w.IntN(4) > 0 {
-		t.Try.Started = began.Add(time.Duration(w.IntN(1e6)) * time.Millisecond)
-		t.Try.Start = task.Start{Host: fmt.Sprintf("gpu%d", w.IntN(12)), Slot: w.IntN(3)}
+		t.Attempt.Started = began.Add(time.Duration(w.IntN(1e6)) * time.Millisecond)
+		t.Attempt.Start = task.Start{Host: fmt.Sprintf("gpu%d", w.IntN(12)), Slot: w.IntN(3)}
 	}
 	if w.IntN(4) == 0 {
 		return t
 	}
-	t.Try.Outcome = &task.Outcome{Class: task.Success,
+	t.Attempt.Outcome = &task.Outcome{Class: task.Success,
 		Duration: time.Duration(w.IntN(2000)) * time.Microsecond,
 		Reason:   []string{"", "", "exit code 1", fmt.Sprintf("line %d", w.IntN(500))}[w.IntN(4)]}
 	if code := w.IntN(4); code < 3 {
-		t.Try.Outcome.ExitCode = &code
+		t.Attempt.Outcome.ExitCode = &code
 	}
 	for _, name := range []string{`x"loss`, "loss", "accuracy"} {
 		value := []float64{w.NormFloat64(), float64(w.IntN(5)), math.NaN(), math.Inf(1),
 			math.Inf(-1), 0}[w.IntN(6)]
 		if w.IntN(4) > 0 {
-			t.Try.Outcome.Metrics = append(t.Try.Outcome.Metrics, metric.FinalValue{Name: name,
+			t.Attempt.Outcome.Metrics = append(t.Attempt.Outcome.Metrics, metric.FinalValue{Name: name,
 				Value: value})
 		}
 	}

@@ -84,17 +84,17 @@ var began = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 func endedTask(i int64) core.Task {
 	code := 0
-	t := core.Task{Index: i, State: task.Succeeded, Tries: 1,
-		Try: core.Try{Number: 1, Revision: "0123456789abcdef", Worker: "w1"}}
-	t.Try.Start = task.Start{Host: fmt.Sprintf("gpu%d", i%3), Slot: int(i % 2)}
-	t.Try.Started = began.Add(time.Duration(i) * time.Millisecond)
-	t.Try.Outcome = &task.Outcome{Class: task.Success, ExitCode: &code,
+	t := core.Task{Index: i, State: task.Succeeded, Attempts: 1,
+		Attempt: core.Attempt{Number: 1, Revision: "0123456789abcdef", Worker: "w1"}}
+	t.Attempt.Start = task.Start{Host: fmt.Sprintf("gpu%d", i%3), Slot: int(i % 2)}
+	t.Attempt.Started = began.Add(time.Duration(i) * time.Millisecond)
+	t.Attempt.Outcome = &task.Outcome{Class: task.Success, ExitCode: &code,
 		Duration: time.Duration(i%977) * time.Millisecond,
 		Metrics: metric.Final{{Name: "loss", Value: 1 / float64(i+1)},
 			{Name: "accuracy", Value: float64(i%1013) / 1013}}, Stdout: task.Output{Bytes: 20}}
 	if i%10 == 9 {
 		code = 1
-		t.State, t.Try.Outcome.Class, t.Try.Outcome.Reason, t.Try.Outcome.Metrics = task.Failed,
+		t.State, t.Attempt.Outcome.Class, t.Attempt.Outcome.Reason, t.Attempt.Outcome.Metrics = task.Failed,
 			task.Error, "exit code 1", nil
 	}
 	return t

@@ -243,7 +243,7 @@ func (a *Archive) points(ctx context.Context, p prepared, from int64, r *table.R
 // have no row yet. Reused tells that each keeps nothing of a task.
 func (a *Archive) scan(ctx context.Context, p prepared, q store.Query, reused bool,
 	each func(*core.Task) bool) error {
-	fresh := !p.Begun && (len(p.States) == 0 || slices.Contains(p.States, p.s.Head.Fresh()))
+	fresh := !p.Begun && (len(p.States) == 0 || slices.Contains(p.States, p.s.Head.UnissuedState()))
 	if !fresh {
 		q.States = p.States
 	}
@@ -298,7 +298,7 @@ func (g *gaps) before(index int64) bool {
 			g.err, g.stopped = context.Cause(g.ctx), true
 			return false
 		}
-		if !g.each(&core.Task{Index: next, State: g.s.Head.Fresh()}) {
+		if !g.each(&core.Task{Index: next, State: g.s.Head.UnissuedState()}) {
 			g.stopped = true
 			return false
 		}
@@ -328,7 +328,7 @@ func (a *Archive) fetch(ctx context.Context, p prepared, indexes []int64,
 	for _, index := range indexes {
 		var have bool
 		if t, have = rows[index]; !have {
-			t = core.Task{Index: index, State: p.s.Head.Fresh()}
+			t = core.Task{Index: index, State: p.s.Head.UnissuedState()}
 		}
 		if fill(&r, &t); !yield(r, nil) {
 			return false

@@ -19,31 +19,31 @@ import (
 func TestTries(t *testing.T) {
 	t.Parallel()
 	s, sw := begin(t, newRecord())
-	full := fullTask().Try
-	lost := core.Try{Number: 2, Revision: "r", Worker: "w",
+	full := fullTask().Attempt
+	lost := core.Attempt{Number: 2, Revision: "r", Worker: "w",
 		Outcome: &task.Outcome{Class: task.Loss, Reason: "away"}}
-	late := core.Try{Number: 2, Worker: "w",
+	late := core.Attempt{Number: 2, Worker: "w",
 		Outcome: &task.Outcome{Class: task.Success, Duration: time.Second}, Superseded: true}
-	again := core.Try{Number: 8, Worker: full.Worker, Outcome: full.Outcome, Superseded: true}
+	again := core.Attempt{Number: 8, Worker: full.Worker, Outcome: full.Outcome, Superseded: true}
 	row := endedTask(4)
-	row.Try.Number = 9
-	newest := core.Try{Number: 9, Worker: row.Try.Worker, Outcome: row.Try.Outcome,
+	row.Attempt.Number = 9
+	newest := core.Attempt{Number: 9, Worker: row.Attempt.Worker, Outcome: row.Attempt.Outcome,
 		Superseded: true}
 	elsewhere, other, never := newest, late, late
 	elsewhere.Worker, other.Worker, never.Number = "other", "other", 10
 	for range 2 {
-		commit(t, s, sw, core.Changes{Tasks: []core.Task{row}, Tries: []core.OldTry{
-			{Index: 4, Try: full}, {Index: 4, Try: lost}, {Index: 4, Try: other},
-			{Index: 4, Try: late}, {Index: 4, Try: again}, {Index: 4, Try: newest},
-			{Index: 4, Try: elsewhere}, {Index: 4, Try: never},
-			{Index: 5, Try: lost}, {Index: 6, Try: late},
+		commit(t, s, sw, core.Changes{Tasks: []core.Task{row}, OldAttempts: []core.OldAttempt{
+			{Index: 4, Attempt: full}, {Index: 4, Attempt: lost}, {Index: 4, Attempt: other},
+			{Index: 4, Attempt: late}, {Index: 4, Attempt: again}, {Index: 4, Attempt: newest},
+			{Index: 4, Attempt: elsewhere}, {Index: 4, Attempt: never},
+			{Index: 5, Attempt: lost}, {Index: 6, Attempt: late},
 		}})
 	}
 	got, err := s.Tries(context.Background(), sw, 4)
 	if err != nil {
 		t.Fatal(err)
 	}
-	differs(t, "attempts", []core.Try{lost, late, full}, got)
+	differs(t, "attempts", []core.Attempt{lost, late, full}, got)
 	if got, err := s.Tries(context.Background(), sw, 6); err != nil || len(got) > 0 {
 		t.Errorf("of a task that was never handed out %+v is kept, %v", got, err)
 	}
@@ -54,15 +54,15 @@ func TestTries(t *testing.T) {
 func TestPlacement(t *testing.T) {
 	t.Parallel()
 	s, sw := begin(t, newRecord())
-	lost := core.Try{Number: 2, Worker: "w2", Outcome: &task.Outcome{Class: task.Loss}}
+	lost := core.Attempt{Number: 2, Worker: "w2", Outcome: &task.Outcome{Class: task.Loss}}
 	late := lost
 	late.Outcome, late.Superseded = &task.Outcome{Class: task.Success}, true
 	row := queuedTask(4)
-	row.Try = core.Try{Number: 4, Worker: "w4"}
+	row.Attempt = core.Attempt{Number: 4, Worker: "w4"}
 	back := queuedTask(5) // given up before it began
-	back.State, back.Try = task.Pending, core.Try{Number: 2}
-	commit(t, s, sw, core.Changes{Tasks: []core.Task{row, back}, Tries: []core.OldTry{
-		{Index: 4, Try: lost}, {Index: 4, Try: late}, {Index: 5, Try: lost},
+	back.State, back.Attempt = task.Pending, core.Attempt{Number: 2}
+	commit(t, s, sw, core.Changes{Tasks: []core.Task{row, back}, OldAttempts: []core.OldAttempt{
+		{Index: 4, Attempt: lost}, {Index: 4, Attempt: late}, {Index: 5, Attempt: lost},
 	}})
 	for _, c := range []struct {
 		sweep   string
@@ -117,8 +117,8 @@ func TestUnranked(t *testing.T) {
 	t.Parallel()
 	s, sw := begin(t, newRecord())
 	silent, nan, failed := endedTask(1), endedTask(2), endedTask(9)
-	silent.Try.Outcome.Metrics = nil
-	nan.Try.Outcome.Metrics = metric.Final{{Name: "accuracy", Value: math.NaN()}}
+	silent.Attempt.Outcome.Metrics = nil
+	nan.Attempt.Outcome.Metrics = metric.Final{{Name: "accuracy", Value: math.NaN()}}
 	commit(t, s, sw, core.Changes{Tasks: []core.Task{endedTask(0), silent, nan, failed}})
 	sw.Head.Rows = core.Counts{task.Succeeded: 3, task.Failed: 1}
 	for limit, want := range map[int][]core.Task{1: {silent}, 5: {silent, nan}} {

@@ -83,7 +83,7 @@ func benchmarkCommit(b *testing.B, ask func(*store.Store, store.Sweep)) {
 
 func queuedTask(index int64) core.Task {
 	return core.Task{Index: index, State: task.Queued,
-		Try: core.Try{Number: 1, Revision: "0123456789abcdef", Worker: "local"}}
+		Attempt: core.Attempt{Number: 1, Revision: "0123456789abcdef", Worker: "local"}}
 }
 
 // endedTask returns a task that succeeded; every tenth failed, and the objective of the others is
@@ -91,15 +91,15 @@ func queuedTask(index int64) core.Task {
 func endedTask(index int64) core.Task {
 	t := queuedTask(index)
 	code := 0
-	t.State, t.Tries = task.Succeeded, 1
-	t.Try.Start = task.Start{Host: "laptop", Slot: int(index % 2)}
-	t.Try.Started = at(float64(index))
-	t.Try.Outcome = &task.Outcome{Class: task.Success, ExitCode: &code, Duration: time.Millisecond,
+	t.State, t.Attempts = task.Succeeded, 1
+	t.Attempt.Start = task.Start{Host: "laptop", Slot: int(index % 2)}
+	t.Attempt.Started = at(float64(index))
+	t.Attempt.Outcome = &task.Outcome{Class: task.Success, ExitCode: &code, Duration: time.Millisecond,
 		Metrics: metric.Final{{Name: "accuracy", Value: float64(index % 997)}},
 		Stdout:  task.Output{Bytes: 20}}
 	if index%10 == 9 {
 		code = 1
-		t.State, t.Try.Outcome.Class, t.Try.Outcome.Reason = task.Failed, task.Error, "exit code 1"
+		t.State, t.Attempt.Outcome.Class, t.Attempt.Outcome.Reason = task.Failed, task.Error, "exit code 1"
 	}
 	return t
 }

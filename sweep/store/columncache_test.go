@@ -29,7 +29,7 @@ func TestRecentColumnsAreBounded(t *testing.T) {
 		var all []core.Task
 		for i := range int64(tasks) {
 			t := endedTask(3 * i)
-			t.Try.Outcome.Reason = fmt.Sprint("reason ", i)
+			t.Attempt.Outcome.Reason = fmt.Sprint("reason ", i)
 			all = append(all, t)
 		}
 		commit(t, s, sw, core.Changes{Head: sw.Head, Tasks: all})
@@ -39,8 +39,8 @@ func TestRecentColumnsAreBounded(t *testing.T) {
 	ask := func(sw store.Sweep, q store.Query) (found []string) {
 		t.Helper()
 		err := s.Scan(context.Background(), sw, q, func(t *core.Task) bool {
-			o := t.Try.Outcome
-			found = append(found, fmt.Sprint(t.Index, t.State, t.Try.Start.Slot, o.Duration,
+			o := t.Attempt.Outcome
+			found = append(found, fmt.Sprint(t.Index, t.State, t.Attempt.Start.Slot, o.Duration,
 				o.ExitCode != nil && *o.ExitCode == 1, o.Reason, o.Metrics))
 			return len(found) < 70
 		})
@@ -117,7 +117,7 @@ func TestRecentColumnsStayWithinTheirRoom(t *testing.T) {
 		var all []core.Task
 		for i := range int64(tasks) {
 			all = append(all, endedTask(from+i))
-			all[i].Try.Outcome.Reason = fmt.Sprint("reason ", from+i)
+			all[i].Attempt.Outcome.Reason = fmt.Sprint("reason ", from+i)
 		}
 		commit(t, s, *sw, core.Changes{Head: sw.Head, Tasks: all})
 		sw.Head.Rows[task.Succeeded] += tasks
@@ -169,7 +169,7 @@ func TestForgottenColumnsAnswerNothing(t *testing.T) {
 			n, last := 0, 0
 			if err := s.Scan(ctx, first, store.Query{Fields: table.FieldSlot},
 				func(t *core.Task) bool {
-					if last = t.Try.Start.Slot; n == stop {
+					if last = t.Attempt.Start.Slot; n == stop {
 						close(stopped)
 						<-goOn
 					}
@@ -198,7 +198,7 @@ func TestForgottenColumnsAnswerNothing(t *testing.T) {
 	}
 	s.ForgetColumns()
 	moved := endedTask(2)
-	moved.Try.Start.Slot = 7
+	moved.Attempt.Start.Slot = 7
 	commit(t, s, first, core.Changes{Head: first.Head, Tasks: []core.Task{moved}})
 	close(readerGoes)
 	<-reader

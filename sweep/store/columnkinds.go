@@ -17,18 +17,18 @@ type columnKind struct {
 }
 
 var columnKinds = []columnKind{
-	{table.FieldAttempts, "tries", func(t *core.Task) any { return int64(t.Tries) },
-		func(t *core.Task, _ *rowBuffer, n int64, _ *sweepColumns) { t.Tries = int(n) }},
-	{table.FieldRevision, "revision", func(t *core.Task) any { return t.Try.Revision },
-		func(t *core.Task, _ *rowBuffer, n int64, c *sweepColumns) { t.Try.Revision = c.texts[n] }},
-	{table.FieldHost, "host", ofStart(func(t *core.Task) any { return t.Try.Start.Host }),
+	{table.FieldAttempts, "tries", func(t *core.Task) any { return int64(t.Attempts) },
+		func(t *core.Task, _ *rowBuffer, n int64, _ *sweepColumns) { t.Attempts = int(n) }},
+	{table.FieldRevision, "revision", func(t *core.Task) any { return t.Attempt.Revision },
+		func(t *core.Task, _ *rowBuffer, n int64, c *sweepColumns) { t.Attempt.Revision = c.texts[n] }},
+	{table.FieldHost, "host", ofStart(func(t *core.Task) any { return t.Attempt.Start.Host }),
 		func(t *core.Task, _ *rowBuffer, n int64, c *sweepColumns) { begun(t).Host = c.texts[n] }},
-	{table.FieldSlot, "slot", ofStart(func(t *core.Task) any { return int64(t.Try.Start.Slot) }),
+	{table.FieldSlot, "slot", ofStart(func(t *core.Task) any { return int64(t.Attempt.Start.Slot) }),
 		func(t *core.Task, _ *rowBuffer, n int64, _ *sweepColumns) { begun(t).Slot = int(n) }},
 	{table.FieldStarted, "started", ofStart(func(t *core.Task) any {
-		return t.Try.Started.UnixMicro()
+		return t.Attempt.Started.UnixMicro()
 	}),
-		func(t *core.Task, _ *rowBuffer, n int64, _ *sweepColumns) { t.Try.Started = timeOf(n) }},
+		func(t *core.Task, _ *rowBuffer, n int64, _ *sweepColumns) { t.Attempt.Started = timeOf(n) }},
 	{table.FieldDuration, "duration", ofEnd(func(o *task.Outcome) any {
 		return o.Duration.Microseconds()
 	}),
@@ -54,7 +54,7 @@ var metricKind = columnKind{field: table.FieldMetrics, name: "metrics"}
 
 func ofStart(get func(*core.Task) any) func(*core.Task) any {
 	return func(t *core.Task) any {
-		if t.Try.Started.IsZero() {
+		if t.Attempt.Started.IsZero() {
 			return nil
 		}
 		return get(t)
@@ -63,22 +63,22 @@ func ofStart(get func(*core.Task) any) func(*core.Task) any {
 
 func ofEnd(get func(*task.Outcome) any) func(*core.Task) any {
 	return func(t *core.Task) any {
-		if t.Try.Outcome == nil {
+		if t.Attempt.Outcome == nil {
 			return nil
 		}
-		return get(t.Try.Outcome)
+		return get(t.Attempt.Outcome)
 	}
 }
 
 // begun returns the start of a task that has one, at a time that nobody asked for.
 func begun(t *core.Task) *task.Start {
-	if t.Try.Started.IsZero() {
-		t.Try.Started = time.UnixMicro(0)
+	if t.Attempt.Started.IsZero() {
+		t.Attempt.Started = time.UnixMicro(0)
 	}
-	return &t.Try.Start
+	return &t.Attempt.Start
 }
 
 func (m *rowBuffer) ended(t *core.Task) *task.Outcome {
-	t.Try.Outcome = &m.outcome
+	t.Attempt.Outcome = &m.outcome
 	return &m.outcome
 }

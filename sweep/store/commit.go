@@ -108,14 +108,14 @@ func (w *writer) put(ctx context.Context, g Group) error {
 			return err
 		}
 	}
-	for _, t := range changes.Tries {
+	for _, t := range changes.OldAttempts {
 		if err := w.exec(ctx, w.try, w.values[:0].add(seq, t.Index,
-			t.Try.Superseded).try(t.Try)); err != nil {
+			t.Attempt.Superseded).try(t.Attempt)); err != nil {
 			return err
 		}
 	}
-	for _, t := range changes.Begun {
-		if err := w.exec(ctx, w.begun, w.values[:0].add(seq, t.Index).begun(t.Try)); err != nil {
+	for _, t := range changes.LateStarts {
+		if err := w.exec(ctx, w.begun, w.values[:0].add(seq, t.Index).begun(t.Attempt)); err != nil {
 			return err
 		}
 	}

@@ -24,10 +24,10 @@ func group(sw store.Sweep, n int64) store.Group {
 	c.Head.Rows = core.Counts{task.Queued: 10, task.Succeeded: n * 10}
 	for i := range int64(10) {
 		c.Tasks = append(c.Tasks, core.Task{Index: n*10 + i, State: task.Queued,
-			Try: core.Try{Number: 1}})
+			Attempt: core.Attempt{Number: 1}})
 		if n > 0 {
 			c.Tasks = append(c.Tasks, core.Task{Index: (n-1)*10 + i, State: task.Succeeded,
-				Tries: 1, Try: core.Try{Number: 1}})
+				Attempts: 1, Attempt: core.Attempt{Number: 1}})
 		}
 	}
 	return store.Group{Sweep: sw, Changes: c}

@@ -75,7 +75,7 @@ func TestList(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := sw.Head
-	h.State, h.Reason, h.Ended, h.Cut = core.Cancelled, "enough", at(90), true
+	h.State, h.Reason, h.Ended, h.UnissuedCancelled = core.Cancelled, "enough", at(90), true
 	sw.Record.Images = core.Images{"new": {"gpu1"}}
 	g := store.Group{Sweep: sw, Changes: core.Changes{Head: h}, Rewrite: true}
 	if err := s.Commit(t.Context(), g); err != nil {

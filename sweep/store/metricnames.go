@@ -52,7 +52,7 @@ func (m *metricNames) use(seq int64) *sweepMetricNames {
 
 // add takes in the metrics of a task.
 func (n *sweepMetricNames) add(t *core.Task) {
-	for _, v := range t.Try.Metrics() {
+	for _, v := range t.Attempt.Metrics() {
 		if first, have := n.first[v.Name]; !have || t.Index < first {
 			n.first[v.Name] = t.Index
 		}
@@ -127,7 +127,7 @@ func (r *Reader) readNames(ctx context.Context, s Sweep,
 	first map[string]int64) (names []string, err error) {
 	q := Query{Fields: table.FieldMetrics}
 	err = r.Scan(ctx, s, q, func(t *core.Task) bool {
-		for _, v := range t.Try.Metrics() {
+		for _, v := range t.Attempt.Metrics() {
 			if _, have := first[v.Name]; !have {
 				first[v.Name] = t.Index
 				names = append(names, v.Name)

@@ -22,10 +22,10 @@ func TestMetricNames(t *testing.T) {
 		var tasks []core.Task
 		for range random.IntN(6) {
 			one := endedTask(random.Int64N(20))
-			one.Try.Outcome.Metrics = nil
+			one.Attempt.Outcome.Metrics = nil
 			for _, n := range random.Perm(8)[:random.IntN(4)] {
 				name := fmt.Sprintf("m\"%d", n+round/20)
-				one.Try.Outcome.Metrics = append(one.Try.Outcome.Metrics,
+				one.Attempt.Outcome.Metrics = append(one.Attempt.Outcome.Metrics,
 					metric.FinalValue{Name: name, Value: float64(n)})
 			}
 			tasks = append(tasks, one)
@@ -59,7 +59,7 @@ func TestMetricNamesWhileCommitting(t *testing.T) {
 	s, sw := begin(t, newRecord())
 	named := func(n int) core.Task {
 		one := endedTask(int64(100 - n))
-		one.Try.Outcome.Metrics = metric.Final{{Name: fmt.Sprint("m", n), Value: 1}}
+		one.Attempt.Outcome.Metrics = metric.Final{{Name: fmt.Sprint("m", n), Value: 1}}
 		return one
 	}
 	var group sync.WaitGroup

@@ -161,34 +161,34 @@ var decoders = map[string]func(*core.Task, *rowBuffer, driver.Value) error{
 	"cancelling": intDecoder(func(t *core.Task, _ *rowBuffer, n int64) { t.Cancelling = n != 0 }),
 	"charged":    jsonDecoder(func(t *core.Task, _ *rowBuffer) any { return &t.Charged }),
 	"not_before": intDecoder(func(t *core.Task, _ *rowBuffer, n int64) { t.NotBefore = timeOf(n) }),
-	"tries":      intDecoder(func(t *core.Task, _ *rowBuffer, n int64) { t.Tries = int(n) }),
+	"tries":      intDecoder(func(t *core.Task, _ *rowBuffer, n int64) { t.Attempts = int(n) }),
 	"superseded": intDecoder(func(t *core.Task, _ *rowBuffer, n int64) {
-		t.Try.Superseded = n != 0
+		t.Attempt.Superseded = n != 0
 	}),
-	"attempt":  intDecoder(func(t *core.Task, _ *rowBuffer, n int64) { t.Try.Number = int(n) }),
-	"revision": textDecoder(func(t *core.Task, _ *rowBuffer, s string) { t.Try.Revision = s }),
-	"worker":   textDecoder(func(t *core.Task, _ *rowBuffer, s string) { t.Try.Worker = s }),
-	"host":     textDecoder(func(t *core.Task, _ *rowBuffer, s string) { t.Try.Start.Host = s }),
+	"attempt":  intDecoder(func(t *core.Task, _ *rowBuffer, n int64) { t.Attempt.Number = int(n) }),
+	"revision": textDecoder(func(t *core.Task, _ *rowBuffer, s string) { t.Attempt.Revision = s }),
+	"worker":   textDecoder(func(t *core.Task, _ *rowBuffer, s string) { t.Attempt.Worker = s }),
+	"host":     textDecoder(func(t *core.Task, _ *rowBuffer, s string) { t.Attempt.Start.Host = s }),
 	"slot": intDecoder(func(t *core.Task, _ *rowBuffer, n int64) {
-		t.Try.Start.Slot = int(n)
+		t.Attempt.Start.Slot = int(n)
 	}),
-	"gpus": jsonDecoder(func(t *core.Task, _ *rowBuffer) any { return &t.Try.Start.GPUs }),
+	"gpus": jsonDecoder(func(t *core.Task, _ *rowBuffer) any { return &t.Attempt.Start.GPUs }),
 	"resumed": intDecoder(func(t *core.Task, _ *rowBuffer, n int64) {
-		t.Try.Start.Resumed = n != 0
+		t.Attempt.Start.Resumed = n != 0
 	}),
 	"started": intDecoder(func(t *core.Task, _ *rowBuffer, n int64) {
-		t.Try.Started = timeOf(n)
+		t.Attempt.Started = timeOf(n)
 	}),
 	"duration": intDecoder(func(_ *core.Task, m *rowBuffer, n int64) {
 		m.outcome.Duration = time.Duration(n) * time.Microsecond
 	}),
 	"class": textDecoder(func(t *core.Task, m *rowBuffer, s string) {
 		m.outcome.Class = task.Class(s)
-		t.Try.Outcome = &m.outcome
+		t.Attempt.Outcome = &m.outcome
 	}),
 	"ended": intDecoder(func(t *core.Task, m *rowBuffer, n int64) { // instead of the class
 		if n != 0 {
-			t.Try.Outcome = &m.outcome
+			t.Attempt.Outcome = &m.outcome
 		}
 	}),
 	"exit_code": intDecoder(func(_ *core.Task, m *rowBuffer, n int64) {
@@ -203,8 +203,8 @@ var decoders = map[string]func(*core.Task, *rowBuffer, driver.Value) error{
 		}
 		m.metrics, err = metric.AppendFinal(m.metrics[:0], text)
 		m.outcome.Metrics = m.metrics
-		if t.Try.Outcome == nil { // how it ended stands before
-			t.Try.Newest = m.metrics
+		if t.Attempt.Outcome == nil { // how it ended stands before
+			t.Attempt.Newest = m.metrics
 		}
 		return err
 	},

@@ -66,8 +66,8 @@ func fullTask() core.Task {
 	return core.Task{
 		Index: 1 << 40, State: task.Failed, Cancelling: true,
 		Charged:   core.Retry{Error: 1, Timeout: 2, OOM: 3, Lost: 4},
-		NotBefore: at(0.000001), Tries: 7,
-		Try: core.Try{
+		NotBefore: at(0.000001), Attempts: 7,
+		Attempt: core.Attempt{
 			Number: 8, Revision: "r2", Worker: "w \"ö\x00",
 			Start: task.Start{Host: "hôst", Slot: 3, GPUs: []string{"GPU-1", "GPU-2"},
 				Resumed: true},
@@ -89,7 +89,7 @@ func fullTask() core.Task {
 func TestTasks(t *testing.T) {
 	t.Parallel()
 	s, sw := begin(t, newRecord())
-	bare := core.Task{Index: 3, State: task.Queued, Try: core.Try{Number: 1}}
+	bare := core.Task{Index: 3, State: task.Queued, Attempt: core.Attempt{Number: 1}}
 	reason := endedTask(9)
 	want := []core.Task{{Index: 0}, bare, endedTask(5), reason, fullTask()}
 	commit(t, s, sw, core.Changes{Tasks: want})

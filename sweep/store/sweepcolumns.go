@@ -105,7 +105,7 @@ func (c *sweepColumns) value(k *cachedColumn, t *core.Task) int64 {
 	if k.columnKind != &metricKind {
 		return c.number(k.of(t))
 	}
-	if v, ok := t.Try.Metrics().Get(k.metric); ok {
+	if v, ok := t.Attempt.Metrics().Get(k.metric); ok {
 		return metricBits(v)
 	}
 	return absent

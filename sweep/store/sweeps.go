@@ -267,9 +267,9 @@ func scanHead(rows *sql.Rows, seq *int64, h *core.Head, definition *string,
 	var counts []byte
 	var submitted, ran int64
 	var ended sql.NullInt64
-	columns := []any{seq, &h.ID, definition, &h.State, &h.Reason, &h.Stopping, &h.Forgiven,
+	columns := []any{seq, &h.ID, definition, &h.State, &h.Reason, &h.Stopping, &h.IgnoredFailures,
 		&submitted,
-		&ended, &h.Total, &h.Issued, &h.Cut, &counts, &ran}
+		&ended, &h.Total, &h.Issued, &h.UnissuedCancelled, &counts, &ran}
 	if err := rows.Scan(append(columns, more...)...); err != nil {
 		return nil, err
 	}

@@ -60,8 +60,8 @@ func TestAdd(t *testing.T) {
 	if a, b := r.Space.Point(12345), got.Record.Space.Point(12345); cmp.Diff(a, b) != "" {
 		t.Errorf("another space: %v, %v", a, b)
 	}
-	h := core.Head{ID: "train-1", State: core.Paused, Reason: "wait", Stopping: true, Forgiven: 5,
-		Submitted: at(0.5), Ended: at(3.25), Total: 2, Issued: 1, Cut: true,
+	h := core.Head{ID: "train-1", State: core.Paused, Reason: "wait", Stopping: true, IgnoredFailures: 5,
+		Submitted: at(0.5), Ended: at(3.25), Total: 2, Issued: 1, UnissuedCancelled: true,
 		Rows: core.Counts{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}}
 	commit(t, s, first, core.Changes{Head: h})
 	first.Head, first.Record.Recipe.Revision = h, "r2"
@@ -105,7 +105,7 @@ func TestRevisions(t *testing.T) {
 	t.Parallel()
 	s, sw := begin(t, newRecord())
 	a, b, c := endedTask(0), endedTask(1), queuedTask(2)
-	b.Try.Revision, c.Try.Revision = "r2", "r3"
+	b.Attempt.Revision, c.Attempt.Revision = "r2", "r3"
 	commit(t, s, sw, core.Changes{Tasks: []core.Task{a, b, c}})
 	got, err := s.Revisions(context.Background(), sw)
 	if err != nil {

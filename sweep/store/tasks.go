@@ -68,13 +68,13 @@ func (r *Reader) Task(ctx context.Context, s Sweep, index int64) (core.Task, boo
 }
 
 // Tries reads the attempts that a task left behind, the oldest first; its newest is in its row.
-func (r *Reader) Tries(ctx context.Context, s Sweep, index int64) (tries []core.Try, err error) {
+func (r *Reader) Tries(ctx context.Context, s Sweep, index int64) (tries []core.Attempt, err error) {
 	const query = `SELECT superseded, ` + tryColumns + ` FROM attempts WHERE sweep = ? AND idx = ? ORDER BY attempt, superseded`
 	for t, err := range r.tasks(ctx, query, []any{s.Seq, index}) {
 		if err != nil {
 			return nil, err
 		}
-		tries = append(tries, t.Try)
+		tries = append(tries, t.Attempt)
 	}
 	return tries, nil
 }

@@ -24,8 +24,8 @@ func (v values) add(more ...any) values {
 
 // head adds what putHead sets.
 func (v values) head(h core.Head) values {
-	return v.add(string(h.State), h.Reason, h.Stopping, h.Forgiven, micros(h.Ended), h.Issued,
-		h.Cut, text(h.Rows), h.Total, h.Ran.Microseconds())
+	return v.add(string(h.State), h.Reason, h.Stopping, h.IgnoredFailures, micros(h.Ended), h.Issued,
+		h.UnissuedCancelled, text(h.Rows), h.Total, h.Ran.Microseconds())
 }
 
 // row adds the columns of a task's row from state on.
@@ -34,13 +34,13 @@ func (v values) row(r core.Record, t core.Task) values {
 	if t.Charged != (core.Retry{}) {
 		charged = text(t.Charged)
 	}
-	v = v.add(int64(t.State), t.Cancelling, charged, micros(t.NotBefore), int64(t.Tries),
+	v = v.add(int64(t.State), t.Cancelling, charged, micros(t.NotBefore), int64(t.Attempts),
 		objective(r.Objective, t))
-	return v.try(t.Try)
+	return v.try(t.Attempt)
 }
 
 // start adds the columns of an attempt's start.
-func (v values) start(t core.Try) values {
+func (v values) start(t core.Attempt) values {
 	var host, slot, gpus, resumed any
 	if !t.Started.IsZero() {
 		host, slot, resumed = t.Start.Host, int64(t.Start.Slot), t.Start.Resumed
@@ -52,12 +52,12 @@ func (v values) start(t core.Try) values {
 }
 
 // begun adds what putBegun sets.
-func (v values) begun(t core.Try) values {
-	return v.add(int64(t.Number), t.Worker).start(t).add(core.BeginUnknown, core.NotBegun)
+func (v values) begun(t core.Attempt) values {
+	return v.add(int64(t.Number), t.Worker).start(t).add(core.StartUnknown, core.NotStarted)
 }
 
 // try adds tryColumns. A column of which nothing is known is NULL.
-func (v values) try(t core.Try) values {
+func (v values) try(t core.Attempt) values {
 	var duration, class, code, reason, metrics, output any
 	if o := t.Outcome; o != nil {
 		duration, class, reason = o.Duration.Microseconds(), string(o.Class), o.Reason
@@ -77,10 +77,10 @@ func (v values) try(t core.Try) values {
 
 // objective returns the value that a task is ranked by; nil unless it succeeded and has one.
 func objective(o metric.Objective, t core.Task) any {
-	if t.Try.Outcome == nil || !o.Ranks(t.State.String()) {
+	if t.Attempt.Outcome == nil || !o.Ranks(t.State.String()) {
 		return nil
 	}
-	if v, ok := t.Try.Outcome.Metrics.Get(o.Metric); ok && !math.IsNaN(v) {
+	if v, ok := t.Attempt.Outcome.Metrics.Get(o.Metric); ok && !math.IsNaN(v) {
 		return v
 	}
 	return nil

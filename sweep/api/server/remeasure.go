@@ -57,7 +57,7 @@ func (s *Server) measureTask(ctx context.Context, of store.Sweep, index int64, b
 	m.Index = index
 	t, err := s.archive.StoredTask(ctx, of, index)
 	if err == nil {
-		by.Exited = t.Try.Outcome != nil && t.Try.Outcome.Exited()
+		by.Exited = t.Attempt.Outcome != nil && t.Attempt.Outcome.Exited()
 		m.Measured, err = s.o.Master.Remeasure(ctx, task.ID{Sweep: of.Head.ID, Index: index}, by)
 	}
 	if err != nil {

@@ -60,7 +60,7 @@ func New(o Options) *Server {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{o: o, archive: &query.Archive{Store: o.Store, Waits: o.Master.Waits},
+	s := &Server{o: o, archive: &query.Archive{Store: o.Store, Waits: o.Master.Blocked},
 		mux: http.NewServeMux(), bodies: newBodies(), process: processMetrics()}
 	s.feeds.master = o.Master
 	for _, r := range routes {

@@ -138,7 +138,7 @@ func (m *Master) send(ctx context.Context, id task.ID, attempt int, read string,
 		if err != nil {
 			return nil, err
 		}
-		worker, err := m.holder(ctx, task.ID{Sweep: sweep, Index: id.Index}, attempt)
+		worker, err := m.workerOf(ctx, task.ID{Sweep: sweep, Index: id.Index}, attempt)
 		if err != nil {
 			return nil, err
 		}
@@ -159,8 +159,8 @@ func (m *Master) send(ctx context.Context, id task.ID, attempt int, read string,
 	return absent, err
 }
 
-// holder is the worker of an attempt, or, of 0, of the newest that began; "" when there is none.
-func (m *Master) holder(ctx context.Context, id task.ID, attempt int) (worker string, err error) {
+// workerOf is the worker of an attempt, or, of 0, of the newest that began; "" when there is none.
+func (m *Master) workerOf(ctx context.Context, id task.ID, attempt int) (worker string, err error) {
 	if err := m.core.HasTask(id); err != nil {
 		return "", err
 	}
@@ -169,7 +169,7 @@ func (m *Master) holder(ctx context.Context, id task.ID, attempt int) (worker st
 		return "", err
 	}
 	tries, err := m.o.Store.Tries(ctx, s, id.Index)
-	for _, t := range append(tries, t.Try) {
+	for _, t := range append(tries, t.Attempt) {
 		began := !t.Started.IsZero()
 		if !t.Superseded && (t.Number == attempt && attempt > 0 || attempt == 0 && began) {
 			worker = t.Worker
@@ -186,7 +186,7 @@ func (m *Master) task(ctx context.Context, id task.ID) (store.Sweep, core.Task, 
 	}
 	t, ok, err := m.o.Store.Task(ctx, s, id.Index)
 	if err == nil && !ok {
-		t = core.Task{Index: id.Index, State: s.Head.Fresh()}
+		t = core.Task{Index: id.Index, State: s.Head.UnissuedState()}
 	}
 	return s, t, ok, err
 }

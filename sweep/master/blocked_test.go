@@ -26,7 +26,7 @@ func TestATaskThatWaitsForItsWorkerSaysSo(t *testing.T) {
 		s.must(err)
 		defer end()
 		waits := func() map[int64]string {
-			all, err := s.master.Waits(context.Background(), id)
+			all, err := s.master.Blocked(context.Background(), id)
 			s.must(err)
 			return all
 		}

@@ -58,13 +58,13 @@ func TestLinesOfOtherAttemptsAreNotReadForEach(t *testing.T) {
 		t.Errorf("%d lines were counted as refused", n)
 	}
 	placements[3] = "w2"
-	s.Changed("s-1", core.Task{Try: core.Try{Number: 3, Worker: "w2"}})
+	s.Changed("s-1", core.Task{Attempt: core.Attempt{Number: 3, Worker: "w2"}})
 	if got := shown("w2", 3); got != "host of w2" || shown("w1", 2) != "" {
 		t.Errorf("the newest attempt is shown as from %q", got)
 	}
 	flood(0)
 	placements[4] = "" // it was given back
-	s.Changed("s-1", core.Task{Try: core.Try{Number: 4}})
+	s.Changed("s-1", core.Task{Attempt: core.Attempt{Number: 4}})
 	flood(2)
 	flood(0)
 }

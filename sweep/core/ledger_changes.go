@@ -8,20 +8,20 @@ import (
 )
 
 // Changes is what steps of a ledger ask of the world, in the order in which it must happen: the store keeps Head, Tasks
-// and Tries, and then the workers are told.
+// and OldAttempts, and then the workers are told.
 type Changes struct {
-	Head     Head
-	Tasks    []Task
-	Tries    []OldTry // attempts that are no longer the newest of their task
-	Begun    []OldTry // attempts that were lost, and told too late that they had begun: Start and Started
-	Samples  []Samples
-	Controls []Order
+	Head        Head
+	Tasks       []Task
+	OldAttempts []OldAttempt // attempts that are no longer the newest of their task
+	LateStarts  []OldAttempt // attempts that were lost, and told too late that they had begun: Start and Started
+	Samples     []Samples
+	Controls    []Order
 }
 
-// OldTry is an attempt that its task has left behind.
-type OldTry struct {
-	Index int64
-	Try   Try
+// OldAttempt is an attempt that its task has left behind.
+type OldAttempt struct {
+	Index   int64
+	Attempt Attempt
 }
 
 // Samples is metrics seen of one attempt.
@@ -39,12 +39,12 @@ type Order struct {
 
 // Empty reports whether nothing has to be done.
 func (c *Changes) Empty() bool {
-	return len(c.Tasks)+len(c.Tries)+len(c.Begun)+len(c.Samples)+len(c.Controls) == 0 && c.Head.ID == ""
+	return len(c.Tasks)+len(c.OldAttempts)+len(c.LateStarts)+len(c.Samples)+len(c.Controls) == 0 && c.Head.ID == ""
 }
 
-// Take returns what has to be done since the last call, and forgets it: of each row only its newest
+// TakeChanges returns what has to be done since the last call, and forgets it: of each row only its newest
 // form. Head is zero when it did not change.
-func (l *Ledger) Take() Changes {
+func (l *Ledger) TakeChanges() Changes {
 	c := l.changes
 	c.Tasks = newest(l.touched)
 	if l.changed {
@@ -88,7 +88,7 @@ func (l *Ledger) touchRow(t *Task) {
 // Measure keeps other metrics of a task that has ended.
 func (l *Ledger) Measure(t Task) { l.touchRow(&t) }
 
-func (l *Ledger) tell(worker string, c task.Control) {
+func (l *Ledger) sendControl(worker string, c task.Control) {
 	c.Version, c.Sweep = task.Version, l.head.ID
 	l.changes.Controls = append(l.changes.Controls, Order{worker, c})
 }

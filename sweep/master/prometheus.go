@@ -1,7 +1,6 @@
 package master
 
 import (
-	"context"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -76,12 +75,12 @@ func (m *metrics) commit(rows *core.Rows, took time.Duration) {
 func (m *metrics) ended(c *core.Changes) {
 	for i := range c.Tasks {
 		if c.Tasks[i].State.Terminal() {
-			m.end(c.Tasks[i].Try.Outcome)
+			m.end(c.Tasks[i].Attempt.Outcome)
 		}
 	}
-	for i := range c.Tries {
-		if !c.Tries[i].Try.Superseded {
-			m.end(c.Tries[i].Try.Outcome)
+	for i := range c.OldAttempts {
+		if !c.OldAttempts[i].Attempt.Superseded {
+			m.end(c.OldAttempts[i].Attempt.Outcome)
 		}
 	}
 }
@@ -98,30 +97,3 @@ func (m *metrics) end(o *task.Outcome) {
 
 // Metrics has what the master counted since it started.
 func (m *Master) Metrics() prometheus.Gatherer { return m.metrics.registry }
-
-// Measures is how a master stands.
-type Measures struct {
-	Workers  []Measured
-	Refused  int64 // messages of attempts that their worker never had, since the master started
-	Demand   core.Demand
-	Outgoing int // batches and messages to workers that the queue has not taken
-}
-
-// Measured is a worker, and what its last heartbeat said beside that.
-type Measured struct {
-	core.Worker
-	Unsent int // events that it could not send yet
-}
-
-// Measure returns how the master stands. It costs the loop a look at its workers.
-func (m *Master) Measure(ctx context.Context) (all Measures, err error) {
-	err = m.query(ctx, func(context.Context) error {
-		all = Measures{Refused: m.metrics.refused + m.senders.refused.Load(),
-			Outgoing: m.outbox.pending(), Demand: m.core.Demand(m.o.Now())}
-		for _, w := range m.core.Workers() {
-			all.Workers = append(all.Workers, Measured{w, m.core.Beat(w.Name).Unsent})
-		}
-		return nil
-	})
-	return all, err
-}

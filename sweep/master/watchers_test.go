@@ -55,7 +55,7 @@ func TestASlowWatcherIsBounded(t *testing.T) {
 	r, _ := record(t, 100)
 	w, line, changed, end := master.Shown(r, core.Head{ID: "train-1", State: core.Open, Total: 100},
 		api.DetailOutput)
-	for n := range master.MostLines + 5 {
+	for n := range master.MaxLines + 5 {
 		line(task.Line{Sweep: "train-1", Text: fmt.Sprint(n)})
 		line(task.Line{Sweep: "train-2", Text: "of another"})
 	}
@@ -63,14 +63,14 @@ func TestASlowWatcherIsBounded(t *testing.T) {
 	for i := range group {
 		group[i].Index = int64(i)
 	}
-	for range master.MostRows/100 + 1 {
+	for range master.MaxRows/100 + 1 {
 		changed(core.Head{ID: "train-1", State: core.Open, Total: 101}, group)
 	}
 	u, err := w.Next(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(u.Lines) != master.MostLines || u.Lines[0].Text != "0" || len(u.Rows) != master.MostRows || u.Missed != 5 || u.Cut != 100 || u.Sweep.Total != 101 {
+	if len(u.Lines) != master.MaxLines || u.Lines[0].Text != "0" || len(u.Rows) != master.MaxRows || u.Missed != 5 || u.Cut != 100 || u.Sweep.Total != 101 {
 		t.Errorf("%d lines and %d missed, %d rows and %d cut", len(u.Lines), u.Missed, len(u.Rows), u.Cut)
 	}
 	line(task.Line{Sweep: "train-1", Text: "next"})
@@ -156,7 +156,7 @@ func TestLinesAreOfTheWorkerThatHasTheTask(t *testing.T) {
 	s.becomes(g.sweep, core.Finished, "1 succeeded")
 	s.shows(w, line(foreign, again.Number, "behind its end"))
 
-	all, err := s.master.Measure(t.Context())
+	all, err := s.master.Stats(t.Context())
 	s.must(err)
 	if all.Refused != 10 {
 		t.Errorf("%d messages were refused", all.Refused)

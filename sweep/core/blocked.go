@@ -5,39 +5,39 @@ import (
 	"time"
 )
 
-// Waits returns which tasks of a sweep wait for a worker that takes none now, by index, and why:
+// Blocked returns which tasks of a sweep wait for a worker that takes none now, by index, and why:
 // those of a sweep that runs once on every worker. It is empty for others, and for one that has
 // ended.
-func (c *Core) Waits(id string) map[int64]string {
-	waits := map[int64]string{}
+func (c *Core) Blocked(id string) map[int64]string {
+	blocked := map[int64]string{}
 	if a := c.sweeps[id]; a != nil {
-		for _, t := range c.waitingTasks(a) {
-			waits[t.Index] = t.Waits
+		for _, t := range c.blockedTasks(a) {
+			blocked[t.Index] = t.Blocked
 		}
 	}
-	return waits
+	return blocked
 }
 
-// waitingTasks are the tasks of a sweep that wait for a worker, with the reason.
-func (c *Core) waitingTasks(a *activeSweep) (all []Task) {
+// blockedTasks are the tasks of a sweep that wait for a worker, with the reason.
+func (c *Core) blockedTasks(a *activeSweep) (all []Task) {
 	if a.ledger.Head().State != Open {
 		return nil
 	}
 	for _, name := range a.record.Workers {
-		why := c.absence(name, a.version)
+		why := c.whyBlocked(name, a.version)
 		if why == "" {
 			continue
 		}
 		for _, t := range a.ledger.Pinned(name) {
-			t.Waits = why
+			t.Blocked = why
 			all = append(all, t)
 		}
 	}
 	return all
 }
 
-// absence is why a task of such a version waits for a worker; "": the worker takes it.
-func (c *Core) absence(name string, version int) string {
+// whyBlocked is why a task of such a version waits for a worker; "": the worker takes it.
+func (c *Core) whyBlocked(name string, version int) string {
 	w := c.workers[name]
 	if w == nil {
 		return fmt.Sprintf(
@@ -60,24 +60,24 @@ func (c *Core) absence(name string, version int) string {
 	return "" // it has just come
 }
 
-// explainWaits tells followers of a sweep which of its tasks wait for a worker, when that has
+// notifyBlocked tells followers of a sweep which of its tasks wait for a worker, when that has
 // changed.
-func (c *Core) explainWaits() {
+func (c *Core) notifyBlocked() {
 	for _, a := range c.inOrder {
 		if len(a.record.Workers) == 0 {
 			continue
 		}
-		before := a.waits
-		a.waits = map[int64]string{}
-		var fresh []Task
-		for _, t := range c.waitingTasks(a) {
-			if a.waits[t.Index] = t.Waits; t.Waits != before[t.Index] {
-				fresh = append(fresh, t)
+		before := a.blocked
+		a.blocked = map[int64]string{}
+		var changed []Task
+		for _, t := range c.blockedTasks(a) {
+			if a.blocked[t.Index] = t.Blocked; t.Blocked != before[t.Index] {
+				changed = append(changed, t)
 			}
 		}
-		if len(fresh) > 0 {
-			c.effects.Waits = append(c.effects.Waits, SweepRows{Seq: a.seq, Record: a.record, Head: a.ledger.Head(),
-				Changes: Changes{Tasks: fresh}})
+		if len(changed) > 0 {
+			c.effects.Blocked = append(c.effects.Blocked, SweepRows{Seq: a.seq, Record: a.record, Head: a.ledger.Head(),
+				Changes: Changes{Tasks: changed}})
 		}
 	}
 }

@@ -73,13 +73,13 @@ type olderProcess struct {
 	turns       int  // how often it spoke after the one that is known did
 }
 
-// mostOlder bounds the older processes that are told apart.
-const mostOlder = 8
+// maxOlder bounds the older processes that are told apart.
+const maxOlder = 8
 
 func (o *olderProcesses) heard(h *task.Heartbeat) {
 	at := slices.IndexFunc(o.all, func(p olderProcess) bool { return p.incarnation == h.Incarnation })
 	if at < 0 {
-		if len(o.all) == mostOlder {
+		if len(o.all) == maxOlder {
 			o.all = slices.Delete(o.all, 0, 1)
 		}
 		at = len(o.all)
@@ -114,14 +114,14 @@ func (c *Core) endOlder(name string, o *olderProcess) {
 		c.log(slog.LevelWarn, "two processes have the name of one worker: the one that began first is told to end",
 			"worker", name, "host", o.host, "incarnation", o.incarnation)
 	}
-	c.tell(name, task.Control{Kind: task.RestartControl, Incarnation: o.incarnation, Now: true, Taken: true,
+	c.sendControl(name, task.Control{Kind: task.RestartControl, Incarnation: o.incarnation, Now: true, Taken: true,
 		Reason: "another process has its name"})
 }
 
-// outlived takes up a process that seems to have begun before the one that is known, when for a
+// adoptOlder takes up a process that seems to have begun before the one that is known, when for a
 // lease no other speaks: the clock of its host was set back, and what it kept of its starts is
 // gone. It reports whether it did.
-func (c *Core) outlived(w *worker, h *task.Heartbeat) bool {
+func (c *Core) adoptOlder(w *worker, h *task.Heartbeat) bool {
 	w.older.heard(h)
 	switch alive := !w.seenAt.IsZero() && c.now.Sub(w.seenAt) < c.options.Lease; {
 	case w.older.since.IsZero():
@@ -136,7 +136,7 @@ func (c *Core) outlived(w *worker, h *task.Heartbeat) bool {
 	case c.now.Sub(w.older.since) < c.options.Lease:
 		return false
 	}
-	c.lose(w, "", "its worker "+h.Worker+" ended and began anew", Unknown)
+	c.lose(w, "", "its worker "+h.Worker+" ended and began anew", Vanished)
 	c.register(w, h)
 	w.older = olderProcesses{}
 	return true

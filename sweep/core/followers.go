@@ -25,7 +25,7 @@ func (c *Core) follow(sweep string, more int) {
 		delete(c.memory.Followers, sweep)
 	}
 	if before == 0 || before+more == 0 {
-		c.tellAllFollow(sweep, more > 0)
+		c.sendFollowToAll(sweep, more > 0)
 	}
 }
 
@@ -37,29 +37,29 @@ func (c *Core) expireFollowers() {
 		}
 		delete(c.memory.Expected, sweep)
 		if c.memory.Followers[sweep] == 0 {
-			c.tellAllFollow(sweep, false)
+			c.sendFollowToAll(sweep, false)
 		}
 	}
 }
 
-func (c *Core) tellAllFollow(sweep string, on bool) {
+func (c *Core) sendFollowToAll(sweep string, on bool) {
 	for _, w := range c.ordered {
-		c.tellFollow(w.record.Name, sweep, on)
+		c.sendFollow(w.record.Name, sweep, on)
 	}
 }
 
-// tellFollowed tells a worker what is followed, and what is about to be, where asked.
-func (c *Core) tellFollowed(w *worker, expected bool) {
+// sendFollowed tells a worker what is followed, and what is about to be, where asked.
+func (c *Core) sendFollowed(w *worker, expected bool) {
 	for _, sweep := range slices.Sorted(maps.Keys(c.memory.Followers)) {
-		c.tellFollow(w.record.Name, sweep, true)
+		c.sendFollow(w.record.Name, sweep, true)
 	}
 	if expected {
 		for _, sweep := range slices.Sorted(maps.Keys(c.memory.Expected)) {
-			c.tellFollow(w.record.Name, sweep, true)
+			c.sendFollow(w.record.Name, sweep, true)
 		}
 	}
 }
 
-func (c *Core) tellFollow(worker, sweep string, on bool) {
-	c.tell(worker, task.Control{Kind: task.FollowControl, Sweep: sweep, Off: !on})
+func (c *Core) sendFollow(worker, sweep string, on bool) {
+	c.sendControl(worker, task.Control{Kind: task.FollowControl, Sweep: sweep, Off: !on})
 }

@@ -10,8 +10,8 @@ import (
 	"mlframework/sweep/task"
 )
 
-// mostPlaced bounds the tasks of which it is remembered where their newest attempt is.
-const mostPlaced = 1 << 14
+// maxPlaced bounds the tasks of which it is remembered where their newest attempt is.
+const maxPlaced = 1 << 14
 
 // placed is where the newest attempt of a task is.
 type placed struct {
@@ -63,7 +63,7 @@ func (s *senders) changed(sweep string, tasks []core.Task) {
 	}
 	for i := range tasks {
 		id := task.ID{Sweep: sweep, Index: tasks[i].Index}
-		if p, known := s.tasks[id]; known && p.attempt != tasks[i].Try.Number {
+		if p, known := s.tasks[id]; known && p.attempt != tasks[i].Attempt.Number {
 			delete(s.tasks, id)
 		}
 		delete(s.others, id)
@@ -89,12 +89,12 @@ func (s *senders) remember(id task.ID, p placed, changes int64) {
 	switch {
 	case s.changes != changes:
 	case p.worker == "":
-		if s.others == nil || len(s.others) >= mostPlaced {
+		if s.others == nil || len(s.others) >= maxPlaced {
 			s.others = map[task.ID]placed{}
 		}
 		s.others[id] = p
 	default:
-		if s.tasks == nil || len(s.tasks) >= mostPlaced {
+		if s.tasks == nil || len(s.tasks) >= maxPlaced {
 			s.tasks = map[task.ID]placed{}
 		}
 		s.tasks[id] = p
@@ -120,7 +120,7 @@ func (s *senders) host(l task.Line, read func() (store.Placement, error)) (strin
 			p.worker, p.known = found.Worker, true
 		}
 		s.remember(id, p, changes)
-		if core.OriginOf(l.Worker, l.Attempt, found.Worker, found.Newest) == core.FromStranger {
+		if core.OriginOf(l.Worker, l.Attempt, found.Worker, found.Newest) == core.OriginForeign {
 			s.refused.Add(1)
 			return "", false, nil
 		}
@@ -141,12 +141,12 @@ func (s *senders) host(l task.Line, read func() (store.Placement, error)) (strin
 
 // line gives a line of live output to its followers, as one of the host that its worker registered
 // with. Lines of attempts that are not their worker's, or that another attempt has followed, are
-// dropped. Workers of a master that is alone are its own.
+// dropped. Workers of a master with Local are its own.
 func (m *Master) line(ctx context.Context, l task.Line) {
 	if !m.watch.follows(l.Sweep) {
 		return
 	}
-	if !m.o.Alone {
+	if !m.o.Local {
 		host, ok, err := m.senders.host(l, func() (store.Placement, error) {
 			return m.o.Store.Placement(ctx, l.Sweep, l.Index, l.Attempt)
 		})

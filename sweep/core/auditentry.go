@@ -32,8 +32,8 @@ type AuditEntry struct {
 	ClientKey string `json:"-"`
 }
 
-// longestReason bounds the reason of an audit entry, in bytes.
-const longestReason = 256
+// maxReason bounds the reason of an audit entry, in bytes.
+const maxReason = 256
 
 // End notes how the action ended, unless that is known. An action that was done has no reason.
 func (e *AuditEntry) End(outcome, reason string) {
@@ -41,7 +41,7 @@ func (e *AuditEntry) End(outcome, reason string) {
 		return
 	}
 	if e.Outcome = outcome; reason != "" {
-		reason = strings.ToValidUTF8(reason[:min(len(reason), longestReason)], "")
+		reason = strings.ToValidUTF8(reason[:min(len(reason), maxReason)], "")
 		e.Reason = &reason
 	}
 }

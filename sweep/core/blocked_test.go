@@ -17,7 +17,7 @@ func TestWaitsForUnknownWorker(t *testing.T) {
 		Record: core.Record{Space: new(space.Space), EachWorker: true, Workers: []string{"w"}},
 		Head:   core.Head{ID: "train-1", State: core.Open, Total: 1}}}, nil, at(0))
 	want := map[int64]string{0: "waits for worker w, which is not known: start it, or cancel the task"}
-	if diff := cmp.Diff(want, c.Waits("train-1")); diff != "" {
+	if diff := cmp.Diff(want, c.Blocked("train-1")); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 }

@@ -1,7 +1,6 @@
 package core
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,21 +8,6 @@ import (
 
 	"mlframework/sweep/task"
 )
-
-// heldBy lists, in order, the tasks that a worker has or is about to have; "" means any worker. What
-// becomes of them does not change the list.
-func (l *Ledger) heldBy(worker string) (tasks []*Task) {
-	if worker != "" {
-		return slices.Clone(l.held[worker])
-	}
-	for _, of := range l.held {
-		tasks = append(tasks, of...)
-	}
-	slices.SortFunc(tasks, byIndex)
-	return tasks
-}
-
-func byIndex(a, b *Task) int { return cmp.Compare(a.Index, b.Index) }
 
 // Pause hands out nothing more. With stop the attempts that run are stopped too; they go back to pending, uncharged.
 // A sweep that is not running stays as it is.
@@ -38,7 +22,7 @@ func (l *Ledger) Pause(reason string, stop bool) {
 	}
 	if stop {
 		l.head.Stopping = true
-		for _, t := range l.heldBy("") {
+		for _, t := range l.assignedTo("") {
 			l.stop(t, reason)
 		}
 	}
@@ -55,15 +39,15 @@ func (l *Ledger) AddReason(text string) {
 	l.head.Reason, l.changed = text, true
 }
 
-// recall asks every worker that holds tasks of the sweep to give back those that have not begun.
+// recall asks every worker that has tasks of the sweep to return those that have not started.
 func (l *Ledger) recall(reason string) {
-	for _, w := range slices.Sorted(maps.Keys(l.held)) {
-		l.tell(w, task.Control{Kind: task.RecallControl, Reason: reason})
+	for _, w := range slices.Sorted(maps.Keys(l.assigned)) {
+		l.sendControl(w, task.Control{Kind: task.RecallControl, Reason: reason})
 	}
 }
 
 func (l *Ledger) stop(t *Task, reason string) {
-	l.tell(t.Try.Worker, task.Control{Kind: task.StopControl, Index: t.Index, Attempt: t.Try.Number, Reason: reason})
+	l.sendControl(t.Attempt.Worker, task.Control{Kind: task.StopControl, Index: t.Index, Attempt: t.Attempt.Number, Reason: reason})
 }
 
 // Resume hands out tasks again after a pause. A sweep that was cancelled needs Reopen. It tells whether there is
@@ -72,14 +56,14 @@ func (l *Ledger) Resume(now time.Time) bool {
 	if l.head.State == Paused {
 		l.reopen()
 	}
-	l.settle(now)
+	l.endIfDone(now)
 	return l.head.State == Open
 }
 
 func (l *Ledger) reopen() {
 	l.head.State, l.head.Reason, l.head.Ended, l.head.Stopping = Open, "", time.Time{}, false
-	l.head.Forgiven = l.head.Counts().Failures()
-	l.changed, l.gained = true, true
+	l.head.IgnoredFailures = l.head.Counts().Failures()
+	l.changed, l.morePending = true, true
 }
 
 // Cancel ends a sweep: nothing more is handed out, what runs is stopped, everything that has not ended is cancelled.
@@ -87,26 +71,26 @@ func (l *Ledger) Cancel(reason string, now time.Time) {
 	if l.head.State == Cancelled || l.head.State == Finished {
 		return
 	}
-	l.head.State, l.head.Reason, l.head.Cut = Cancelled, reason, true
+	l.head.State, l.head.Reason, l.head.UnissuedCancelled = Cancelled, reason, true
 	l.changed = true
-	for _, t := range l.waiting {
+	for _, t := range l.pending {
 		l.cancel(t)
 	}
-	l.waiting, l.exclusives = nil, 0
-	for _, t := range l.heldBy("") {
-		l.cancelHeld(t, reason)
+	l.pending, l.exclusivePending = nil, 0
+	for _, t := range l.assignedTo("") {
+		l.cancelAssigned(t, reason)
 	}
-	l.settle(now)
+	l.endIfDone(now)
 }
 
 // cancel ends a pending task.
 func (l *Ledger) cancel(t *Task) {
-	l.move(t, task.Cancelled)
+	l.setState(t, task.Cancelled)
 	l.touch(t)
 }
 
-// cancelHeld asks the worker that has a task to stop it; the task is cancelled when the worker tells its end.
-func (l *Ledger) cancelHeld(t *Task, reason string) {
+// cancelAssigned asks the worker that has a task to stop it; the task is cancelled when the worker tells its end.
+func (l *Ledger) cancelAssigned(t *Task, reason string) {
 	t.Cancelling = true
 	l.touch(t)
 	l.stop(t, reason)
@@ -118,8 +102,8 @@ func (l *Ledger) cancellable(index int64) bool {
 		return true
 	}
 	n, ok := l.ranges.Ordinal(index)
-	_, ahead := l.ahead[index]
-	return ok && n >= l.head.Issued && n < l.head.Total && !ahead && !l.head.Cut
+	_, cancelled := l.cancelledEarly[index]
+	return ok && n >= l.head.Issued && n < l.head.Total && !cancelled && !l.head.UnissuedCancelled
 }
 
 // CancelTask cancels one task. It is an error when the task does not belong to the sweep or has ended; the caller
@@ -130,42 +114,42 @@ func (l *Ledger) CancelTask(index int64, reason string, now time.Time) error {
 		return fmt.Errorf("%s has no task %d", l.head.ID, index)
 	}
 	t := l.open[index]
-	_, ahead := l.ahead[index]
+	_, cancelled := l.cancelledEarly[index]
 	switch {
 	case t != nil && t.State == task.Pending:
-		l.unwait(t)
+		l.dequeue(t)
 		l.cancel(t)
 	case t != nil:
-		l.cancelHeld(t, reason)
-	case n >= l.head.Issued && !ahead && !l.head.Cut:
-		l.ahead[index] = struct{}{}
-		l.cancel(l.add(index))
+		l.cancelAssigned(t, reason)
+	case n >= l.head.Issued && !cancelled && !l.head.UnissuedCancelled:
+		l.cancelledEarly[index] = struct{}{}
+		l.cancel(l.addRow(index))
 	default:
 		return fmt.Errorf("%s has ended already", task.ID{Sweep: l.head.ID, Index: index})
 	}
-	l.settle(now)
+	l.endIfDone(now)
 	return nil
 }
 
 // Reopen makes tasks that ended other than well pending again, with nothing charged, and the sweep running. Tasks that
-// succeeded or have not ended are left as they are. With fresh also the tasks come back that were cancelled with the
+// succeeded or have not ended are left as they are. With unissued also the tasks come back that were cancelled with the
 // sweep before they were ever handed out. It returns how many it took.
-func (l *Ledger) Reopen(ended []Task, fresh bool) (taken int64) {
-	if n := l.head.fresh(); fresh && l.head.Cut && n > 0 {
-		l.head.Cut = false
+func (l *Ledger) Reopen(ended []Task, unissued bool) (taken int64) {
+	if n := l.head.unissued(); unissued && l.head.UnissuedCancelled && n > 0 {
+		l.head.UnissuedCancelled = false
 		taken += n
 	}
 	for _, t := range ended {
 		if _, here := l.open[t.Index]; here || !t.State.Terminal() || t.State == task.Succeeded {
 			continue
 		}
-		if t.Try.Outcome != nil {
-			l.changes.Tries = append(l.changes.Tries, OldTry{t.Index, t.Try})
+		if t.Attempt.Outcome != nil {
+			l.changes.OldAttempts = append(l.changes.OldAttempts, OldAttempt{t.Index, t.Attempt})
 		}
 		t.Charged, t.Cancelling, t.NotBefore = Retry{}, false, time.Time{}
 		l.open[t.Index] = &t
-		l.move(&t, task.Pending)
-		l.wait(&t)
+		l.setState(&t, task.Pending)
+		l.enqueue(&t)
 		l.touch(&t)
 		taken++
 	}
@@ -173,4 +157,17 @@ func (l *Ledger) Reopen(ended []Task, fresh bool) (taken int64) {
 		l.reopen()
 	}
 	return taken
+}
+
+// Extend gives the sweep tasks more behind those it has, as its record has them from now on, and hands them out: a sweep
+// that had ended or was paused is open again. Where tasks without a row were cancelled it changes nothing and is false:
+// those that come could not be told from them.
+func (l *Ledger) Extend(r Record, tasks int64) bool {
+	if l.head.State == Cancelled || l.head.UnissuedCancelled && l.head.unissued() > 0 {
+		return false
+	}
+	l.ranges, l.head.UnissuedCancelled = r.Ranges, false
+	l.head.Total += tasks
+	l.reopen()
+	return true
 }

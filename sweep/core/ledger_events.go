@@ -1,0 +1,240 @@
+package core
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"mlframework/sweep/metric"
+	"mlframework/sweep/task"
+)
+
+// Event applies what a worker reports of an attempt that was placed on it; now is the master's
+// time, as clocks of hosts differ. Events that repeat change nothing; what belongs to an attempt
+// that no longer counts is fenced: its program is told to stop, its result is kept as superseded.
+func (l *Ledger) Event(e task.Event, now time.Time) {
+	t := l.currentTask(e)
+	if t == nil {
+		l.fence(e)
+		return
+	}
+	switch e.Kind {
+	case task.ClaimedEvent:
+		if t.State == task.Queued {
+			l.setState(t, task.Claimed)
+			l.touch(t)
+			l.repeatRequest(t)
+		}
+	case task.StartedEvent:
+		l.start(t, e)
+	case task.SamplesEvent:
+		if len(e.Samples) > 0 {
+			l.changes.Samples = append(l.changes.Samples, Samples{e.Index, e.Attempt, e.Samples})
+		}
+		if len(e.Newest) > 0 && t.State == task.Running {
+			t.Attempt.Newest = metric.Final(e.Newest)
+			l.touchRow(t) // and the head is as it was
+		}
+	case task.ReturnedEvent:
+		if t.State != task.Running {
+			l.returnTask(t, false)
+			l.endIfDone(now)
+		}
+	case task.EndedEvent:
+		if e.Outcome != nil {
+			l.startFromEnd(t, e)
+			l.end(t, e.Outcome, now)
+		}
+	}
+}
+
+// EndOnUnfitHost applies the end of an attempt that its host could not run, when the host is known to be unfit: the task is pending
+// again, and nothing is charged for it.
+func (l *Ledger) EndOnUnfitHost(e task.Event, now time.Time) {
+	t := l.currentTask(e)
+	switch {
+	case t == nil:
+		l.fence(e)
+	case t.Cancelling:
+		l.startFromEnd(t, e)
+		l.end(t, e.Outcome, now)
+	default:
+		l.startFromEnd(t, e)
+		t.Attempt.Outcome = e.Outcome
+		l.requeue(t, now)
+		l.touch(t)
+		l.endIfDone(now)
+	}
+}
+
+// startFromEnd takes the start of an attempt from its end, where nothing else told of it: a store that was cut may have lost
+// that. An attempt that could not begin is listed all the same.
+func (l *Ledger) startFromEnd(t *Task, e task.Event) {
+	switch {
+	case t.State == task.Running:
+	case e.Start != nil:
+		l.start(t, e)
+	default:
+		t.Attempts++
+	}
+}
+
+// IsCurrent reports whether an event is of an attempt that counts: the newest of a task, on the worker
+// that it was placed on.
+func (l *Ledger) IsCurrent(e task.Event) bool { return l.currentTask(e) != nil }
+
+// currentTask finds the task of an event; nil when the event is of an attempt that does not count.
+func (l *Ledger) currentTask(e task.Event) *Task {
+	if !l.isAssigned(e.Worker, e.Index, e.Attempt) {
+		return nil
+	}
+	return l.open[e.Index]
+}
+
+// NeverPlaced reports whether an event is of an attempt that this ledger has not handed out: its store lost that.
+func (l *Ledger) NeverPlaced(e task.Event) bool {
+	if t := l.open[e.Index]; t != nil {
+		return e.Attempt > t.Attempt.Number
+	}
+	n, ok := l.ranges.Ordinal(e.Index)
+	_, cancelled := l.cancelledEarly[e.Index]
+	return !ok || n < 0 || n >= l.head.Issued && !cancelled
+}
+
+// fence answers an event of an attempt that does not count. The end of one that did count may be among them, when it
+// comes again: the store, which knows all attempts, leaves that out.
+func (l *Ledger) fence(e task.Event) {
+	l.Reject(e)
+	switch e.Kind {
+	case task.ClaimedEvent, task.StartedEvent:
+		l.keepLateStart(e)
+	case task.EndedEvent:
+		if e.Outcome == nil {
+			return
+		}
+		l.keepLateStart(e)
+		try := Attempt{Number: e.Attempt, Worker: e.Worker, Outcome: e.Outcome, Superseded: true}
+		l.changes.OldAttempts = append(l.changes.OldAttempts, OldAttempt{e.Index, try})
+	}
+}
+
+// Reject answers an event of an attempt that was not placed on its worker: what seems to run there
+// is told to stop, and nothing is kept.
+func (l *Ledger) Reject(e task.Event) {
+	if e.Kind == task.ClaimedEvent || e.Kind == task.StartedEvent {
+		l.sendControl(e.Worker, task.Control{Kind: task.StopControl, Index: e.Index, Attempt: e.Attempt,
+			Reason: "superseded"})
+	}
+}
+
+// keepLateStart keeps where and when an attempt began that does not count any more.
+func (l *Ledger) keepLateStart(e task.Event) {
+	if e.Start != nil {
+		l.changes.LateStarts = append(l.changes.LateStarts, OldAttempt{e.Index, Attempt{Number: e.Attempt, Worker: e.Worker, Start: *e.Start, Started: e.Began()}})
+	}
+}
+
+func (l *Ledger) start(t *Task, e task.Event) {
+	if t.State == task.Running {
+		return
+	}
+	l.setState(t, task.Running)
+	t.Attempts++
+	t.Attempt.Started = e.Began()
+	if e.Start != nil {
+		t.Attempt.Start = *e.Start
+	}
+	l.touch(t)
+	l.repeatRequest(t)
+}
+
+// repeatRequest asks again for the end of an attempt that was on its way while its task was cancelled or its sweep was paused.
+func (l *Ledger) repeatRequest(t *Task) {
+	switch {
+	case t.Cancelling:
+		l.stop(t, cmp.Or(l.head.Reason, "cancelled"))
+	case l.head.Stopping:
+		l.stop(t, l.head.Reason)
+	case t.State == task.Claimed && l.head.State != Open:
+		l.sendControl(t.Attempt.Worker, task.Control{Kind: task.RecallControl, Reason: l.head.Reason})
+	}
+}
+
+// returnTask makes a task whose attempt did not begin pending again. Its number is used up, as events that name it may
+// come again; only where none can come any more it is free.
+func (l *Ledger) returnTask(t *Task, free bool) {
+	l.setState(t, task.Pending)
+	t.Attempt = Attempt{Number: t.Attempt.Number}
+	if free {
+		t.Attempt.Number--
+	}
+	if t.Cancelling {
+		l.setState(t, task.Cancelled)
+	} else {
+		l.enqueue(t)
+	}
+	l.touch(t)
+}
+
+// end applies the end of a task's newest attempt.
+func (l *Ledger) end(t *Task, o *task.Outcome, now time.Time) {
+	asked := t.Cancelling || l.head.Stopping
+	if o.Class == task.Stopped && !asked && t.uncharged() > maxUncharged {
+		o = t.asLost(o)
+	}
+	t.Attempt.Outcome = o
+	l.head.Ran = max(l.head.Ran, o.Duration.Truncate(time.Microsecond)) // its start may have been told with its end
+	switch class := o.Class; {
+	case t.Cancelling:
+		l.setState(t, task.Cancelled)
+	case class == task.Stopped:
+		l.requeue(t, time.Time{})
+	case class != task.Success && t.charge(class, l.rules):
+		l.requeue(t, now.Add(t.backoff()))
+	default:
+		l.setState(t, terminalState(class))
+	}
+	l.touch(t)
+	l.enforceMaxFailures()
+	l.endIfDone(now)
+}
+
+// requeue makes a task whose attempt ended pending for the next one; the attempt is kept beside it.
+func (l *Ledger) requeue(t *Task, notBefore time.Time) {
+	l.changes.OldAttempts = append(l.changes.OldAttempts, OldAttempt{t.Index, t.Attempt})
+	t.NotBefore = notBefore
+	l.setState(t, task.Pending)
+	l.enqueue(t)
+}
+
+// enforceMaxFailures pauses a sweep in which too many tasks ended badly since it was last let go on.
+func (l *Ledger) enforceMaxFailures() {
+	failures := l.head.Counts().Failures() - l.head.IgnoredFailures
+	if l.maxFails > 0 && failures >= l.maxFails && l.head.State == Open {
+		what := "tasks"
+		if failures == 1 {
+			what = "task"
+		}
+		if l.head.IgnoredFailures > 0 { // those that failed before are beside them in the counts
+			what = "more " + what
+		}
+		l.Pause(fmt.Sprintf("%d %s failed, and max-failures is %d", failures, what, l.maxFails), false)
+	}
+}
+
+// endIfDone ends a sweep when its last task has ended.
+func (l *Ledger) endIfDone(now time.Time) {
+	h := &l.head
+	if len(l.open) > 0 || !h.Ended.IsZero() {
+		return
+	}
+	switch {
+	case h.State == Cancelled:
+	case h.UnissuedCancelled || h.unissued() == 0:
+		h.State, h.Reason = Finished, ""
+	default:
+		return
+	}
+	h.Ended, h.Stopping = now, false
+	l.changed = true
+}
