@@ -192,9 +192,9 @@ func (s *Server) extend(w http.ResponseWriter, r *http.Request) error {
 }
 
 // priorityRule says what a priority can be.
-var priorityRule = fmt.Sprintf("a priority is a whole number from -%d to %[1]d", core.MostPriority)
+var priorityRule = fmt.Sprintf("a priority is a whole number from -%d to %[1]d", core.MaxPriority)
 
-func badPriority(n int) bool { return n < -core.MostPriority || n > core.MostPriority }
+func badPriority(n int) bool { return n < -core.MaxPriority || n > core.MaxPriority }
 
 func (s *Server) prioritize(w http.ResponseWriter, r *http.Request) error {
 	text := r.URL.Query().Get("n")

@@ -55,14 +55,14 @@ type scrape struct {
 	program string
 	open    []store.Sweep
 	counted []store.Sweep // open ones, and the newest that have ended
-	master.Measures
+	master.Stats
 	broker queue.Status
 	depths []queue.Depth // nil: not known now
 }
 
 func (s *Server) scrape(ctx context.Context) (m *scrape, err error) {
 	m = &scrape{program: s.o.Program, broker: s.o.Broker.Status()}
-	if m.Measures, err = s.o.Master.Measure(ctx); err != nil {
+	if m.Stats, err = s.o.Master.Stats(ctx); err != nil {
 		return nil, err
 	}
 	if m.open, _, err = s.o.Store.Unended(ctx); err != nil {
