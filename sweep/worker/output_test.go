@@ -177,10 +177,11 @@ func TestAFullDiskCutsTheOutputAndNotTheProgram(t *testing.T) {
 func TestTheMarkIsWrittenWhenThereIsRoom(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil, smallDisk(t, "1m"))
-	s.send(batch("cat /dev/zero >ballast 2>&1; yes | head -c 100000; rm ballast", 0))
+	// It prints more than pipe and buffers hold, so that some of it is written before the rm.
+	s.send(batch("cat /dev/zero >ballast 2>&1; yes | head -c 2000000; rm ballast", 0))
 	o := s.ended(0, 1)
 	const mark = "\n[cut here: this output is not kept in full: no space left on device]\n"
-	want := task.Output{Printed: 100000, Truncated: true, Error: "no space left on device"}
+	want := task.Output{Printed: 2000000, Truncated: true, Error: "no space left on device"}
 	if kept := s.file(0, "stdout.log"); kept != mark || !reflect.DeepEqual(o.Stdout, want) {
 		t.Errorf("it is told %+v (%s), and the file has %q", o.Stdout, o.Reason, kept)
 	}
