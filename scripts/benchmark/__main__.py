@@ -14,11 +14,13 @@ import tempfile
 import time
 
 import machine
+from asynq_peer import Asynq
 from bystanders import Absent, Failed, Site
 from celery_peer import CeleryReplies, CeleryStored
 from cluster import Cluster
+from dask_peer import Dask
 from loads import LOADS
-from ways import BIN, SLOTS, Local, Parallel, Xargs
+from ways import BIN, SLOTS, Local, Parallel, Unpackaged, Xargs
 
 WARM = 20  # tasks before the rounds
 NOTE = os.path.join(BIN, ".bench-deleted")
@@ -162,7 +164,8 @@ def main():
         sys.exit(f"{', '.join(sorted(unknown))}: the loads are {' '.join(load.name for load in LOADS)}")
     loads = [load for load in LOADS if not names or load.name in names]
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what runs beside is stopped, as after Ctrl-C
-    ways = [Xargs(), Local(), Cluster(), CeleryReplies(), CeleryStored(), Parallel()]
+    ways = [Xargs(), Local(), Cluster(), Asynq(), Dask(), CeleryReplies(), CeleryStored(), Parallel(),
+            Unpackaged("HyperQueue", "https://it4innovations.github.io/hyperqueue"), Unpackaged("Ray", "https://docs.ray.io")]
     kind = machine.file_system(BIN)
     machine.rest(NOTE, kind)
     with contextlib.ExitStack() as stack:

@@ -1,8 +1,11 @@
 """What runs beside the rounds and is ended after them: services with their logs, and the broker."""
 
 import os
+import shutil
 import signal
 import subprocess
+import sys
+import tempfile
 import time
 
 import machine
@@ -32,6 +35,15 @@ def call(*argv, **more):
         said = " ".join((done.stderr or done.stdout).split()) or "it said nothing"
         raise Failed(f"{os.path.basename(argv[0])} ended with {done.returncode}: {said[:300]}")
     return done.stdout
+
+
+def python_with(modules, packages):
+    """The Python that has modules: the distribution's packages are for the distribution's Python."""
+    for python in (sys.executable, "/usr/bin/python3"):
+        if machine.output(python, "-c", f"import {modules}; print('here')"):
+            return python
+    raise Absent(f"{modules.replace(',', ' or')} is not installed "
+                 f"(Debian, Ubuntu: apt-get install --no-install-recommends {packages})")
 
 
 class Service:
@@ -87,6 +99,12 @@ class Site:
         path = os.path.join(self.disk, *path)
         os.makedirs(path, exist_ok=True)
         return path
+
+    def short_folder(self):
+        """A folder for sockets, whose paths have about 100 characters at most."""
+        short = tempfile.mkdtemp(prefix="bench-")
+        self.stack.callback(shutil.rmtree, short)
+        return short
 
     def serve(self, name, argv, **more):
         """Starts a service that is stopped when the bench ends."""

@@ -2,14 +2,13 @@
 
 import os
 import sqlite3
-import sys
 
-from bystanders import Absent, call
+from bystanders import call, python_with
 from machine import output
 from ways import SLOTS, Way
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-PACKAGES = "(Debian, Ubuntu: apt-get install --no-install-recommends python3-celery python3-sqlalchemy)"
+PACKAGES = "python3-celery python3-sqlalchemy"
 
 
 class Celery(Way):
@@ -18,7 +17,7 @@ class Celery(Way):
     sent = "durable queue, persistent messages, confirms, late acknowledgement; "
 
     def start(self, site):
-        python = self.python()
+        python = python_with(self.needs, PACKAGES)
         broker, version = site.need_broker()
         queue = "celery-" + self.results(site)[0]
         self.command = [python, os.path.join(HERE, "celery_tasks.py")]
@@ -34,13 +33,6 @@ class Celery(Way):
         """The time is that from sending the first task to having the last result; the client is connected before."""
         self.worker.check()
         return float(call(*self.command, "run", str(count), env=self.environment))
-
-    def python(self):
-        """The Python that has what this way needs: the distribution's packages are for the distribution's Python."""
-        for python in (sys.executable, "/usr/bin/python3"):
-            if output(python, "-c", f"import {self.needs}; print('here')"):
-                return python
-        raise Absent(f"{self.needs.replace(',', ' or')} is not installed {PACKAGES}")
 
 
 class CeleryReplies(Celery):

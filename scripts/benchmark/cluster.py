@@ -1,9 +1,7 @@
 """run-tasks against a master: sweepd master, one sweepd worker and the broker, which run beside the rounds."""
 
 import os
-import shutil
 import subprocess
-import tempfile
 import threading
 import time
 
@@ -26,9 +24,7 @@ class Cluster(Ours):
         common = ["--revisions", site.folder("cluster", "revisions"), "--broker", url]
         as_user = lambda user: ["--credentials", os.path.join(users, user)]
         self.outputs = site.folder("cluster", "outputs")
-        short = tempfile.mkdtemp(prefix="bench-")  # the path of a socket has about 100 characters at most
-        site.stack.callback(shutil.rmtree, short)
-        self.socket = os.path.join(short, "master.sock")
+        self.socket = os.path.join(site.short_folder(), "master.sock")
         self.where = "--master", self.socket
         master = site.serve("sweepd master", [sweepd, "master", "--store", site.folder("cluster", "store"),
                                               "--socket", self.socket] + common + as_user("master"))

@@ -74,6 +74,17 @@ class Parallel(Way):
         call("parallel", "--will-cite", f"-j{SLOTS}", "--joblog", "joblog", "true", input=numbers(count))
 
 
+class Unpackaged(Way):
+    """Another way to run commands, which the bench names and does not measure."""
+
+    def __init__(self, name, site):
+        super().__init__()
+        self.name, self.at = name, site
+
+    def start(self, site):
+        raise Absent(f"neither Debian nor Ubuntu has a package of it, and the bench does not start it ({self.at})")
+
+
 class Ours(Way):
     """run-tasks, whoever runs the tasks."""
 
