@@ -109,7 +109,7 @@ def report(loads, ways):
     for load in loads:
         report_load(load, [w for w in ways if w.rates.get(load.name)])
     print("\nWhat of a task is durable (in brackets above: the range by round):")
-    table([["  " + w.name, w.keeps] for w in ways])
+    table([["  " + w.name, w.keeps] for w in ways if w.keeps])
     for way in (w for w in ways if w.why):
         print(f"\n{way.name} was {'not measured to the end' if way.rates else 'not measured'}: {way.why}")
 
