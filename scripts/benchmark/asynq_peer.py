@@ -7,7 +7,7 @@ from bystanders import Absent, call
 from machine import output
 from ways import BIN, SLOTS, Way
 
-HERE = os.path.dirname(os.path.abspath(__file__))
+MODULE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "testdata", "asynq")  # run-tasks does not need it
 
 
 class Asynq(Way):
@@ -26,13 +26,13 @@ class Asynq(Way):
                                      "--appendonly", "yes", "--appendfsync", "always", "--dir", site.folder("redis")])
         redis.wait(lambda: os.path.exists(self.socket))
         self.worker = site.serve("asynq worker", [self.program, "work", self.socket, str(SLOTS)])
-        module = output("go", "-C", os.path.join(HERE, "asynq"), "list", "-m", "-f", "{{.Version}}", "github.com/hibiken/asynq")
+        module = output("go", "-C", MODULE, "list", "-m", "-f", "{{.Version}}", "github.com/hibiken/asynq")
         return f"asynq {module}, Redis {version.partition('v=')[2].split()[0]}"
 
     def build(self):
-        """Builds its program, which is a module of its own: run-tasks does not need asynq."""
+        """Builds its program, which is a module of its own."""
         program = os.path.join(BIN, "bench-asynq")
-        built = subprocess.run(["go", "build", "-C", os.path.join(HERE, "asynq"), "-o", program, "."],
+        built = subprocess.run(["go", "build", "-C", MODULE, "-o", program, "."],
                                stdin=subprocess.DEVNULL, capture_output=True, text=True)
         if built.returncode != 0:
             raise Absent("asynq is not installed (the network or a Go module proxy is needed once): "

@@ -1,5 +1,5 @@
-// Command asynq is what scripts/bench measures beside run-tasks: it is no part of the module above, which does not need asynq.
-module mlframework/scripts/benchmark/asynq
+// What scripts/bench measures beside run-tasks: a module of its own, as run-tasks does not need asynq.
+module mlframework/scripts/benchmark/testdata/asynq
 
 go 1.26
 

@@ -1,7 +1,7 @@
 // Command asynq runs tasks with asynq, for scripts/bench:
 //
 //	asynq work SOCKET SLOTS    runs tasks until SIGTERM
-//	asynq run SOCKET COUNT     runs so many tasks: the seconds from the first sent to the last ended
+//	asynq run SOCKET COUNT     runs so many tasks: the seconds until the last has ended
 //	asynq send SOCKET COUNT    sends as many to a queue that nobody reads: the seconds
 //
 // SOCKET is that of a Redis server. Each task is one `true`, of which only the exit code is kept.
@@ -101,14 +101,15 @@ func run(redis asynq.RedisClientOpt, count int) error {
 	inspector := asynq.NewInspector(redis)
 	defer inspector.Close()
 	before := 0
-	if info, err := inspector.GetQueueInfo(queue); err == nil { // before the first task there is none
+	if info, err := inspector.GetQueueInfo(queue); err == nil { // else there is none yet
 		before = info.Completed
 	}
 	return timed(func() error {
 		if err := send(redis, queue, count); err != nil {
 			return err
 		}
-		for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		end := time.Now().Add(limit)
+		for ; time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 			info, err := inspector.GetQueueInfo(queue)
 			switch {
 			case err != nil:
