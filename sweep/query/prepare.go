@@ -36,6 +36,41 @@ type prepared struct {
 	byIndex, rest *table.Filter
 	nothing       bool                 // no state is left
 	order         func() *table.Sorter // nil: by index
+
+	// unstartedAlike tells that the filter picks all tasks without a row, and maxUnstarted how many
+	// of them are looked at, the first; 0: all.
+	unstartedAlike bool
+	maxUnstarted   int64
+}
+
+// withUnstarted reports whether tasks that have no row may be chosen.
+func (p *prepared) withUnstarted() bool {
+	return !p.Begun && (len(p.States) == 0 || slices.Contains(p.States, p.s.Head.UnissuedState()))
+}
+
+// sameForUnstarted reports whether all tasks of a sweep that have no row have the same in fields.
+// The zero value stands for what follows from the index.
+func sameForUnstarted(f table.Fields) bool {
+	return f != 0 && !f.Has(table.FieldID|table.FieldArgv|table.FieldParameters)
+}
+
+// checkUnstarted leaves out the tasks that have no row where the filter picks none of them, so that
+// a sweep of many tasks of which few began costs what these cost.
+func (p *prepared) checkUnstarted() {
+	if !p.byIndex.IsZero() || len(p.s.Record.Workers) > 0 || p.s.Head.Total == 0 {
+		return
+	}
+	if p.unstartedAlike = p.rest.IsZero(); p.unstartedAlike {
+		return
+	}
+	if p.rest.LooksAtIndex() || !sameForUnstarted(p.rest.Fields()) {
+		return
+	}
+	var r table.Row
+	t := core.Task{Index: p.s.Record.Ranges.At(0), State: p.s.Head.UnissuedState()}
+	p.fill(p.rest.Fields())(&r, &t)
+	p.unstartedAlike = p.rest.Match(&r)
+	p.Begun = p.Begun || !p.unstartedAlike
 }
 
 func (a *Archive) prepare(ctx context.Context, id string, q api.Query) (p prepared, err error) {
@@ -75,6 +110,7 @@ func (a *Archive) prepareFor(ctx context.Context, s store.Sweep,
 		return p, wrongFilter(err)
 	}
 	p.filter(filter.Bind(points.Dimension))
+	p.checkUnstarted()
 	return p, a.prepareOrder(ctx, &p, points)
 }
 

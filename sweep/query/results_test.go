@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -254,8 +255,9 @@ func (p *peak) Write(b []byte) (int, error) {
 
 var _ io.Writer = &peak{}
 
-// An order over all tasks of a sweep of 10^12 would fill the memory. That of those that began does
-// not.
+// An order over all tasks of a sweep of 10^12 would fill the memory, and a page in the order of a
+// parameter look at all of them. Those that began do not, and those without a row are alike in what
+// they did.
 func TestASortOfTooManyTasksIsRefused(t *testing.T) {
 	folder := t.TempDir()
 	s, err := store.Open(t.Context(), folder, "test")
@@ -279,23 +281,39 @@ func TestASortOfTooManyTasksIsRefused(t *testing.T) {
 	a := openArchive(t, folder)
 	for name, c := range map[string]struct {
 		query   api.Query
+		page    bool
 		refused bool
+		want    []int64
 	}{
-		"all":           {api.Query{Sort: "-epoch"}, true},
-		"the last page": {api.Query{Sort: "-epoch", After: "999999999999"}, true},
-		"begun":         {api.Query{Sort: "-epoch", Begun: true}, false},
+		"all":               {api.Query{Sort: "-epoch"}, false, true, nil},
+		"begun":             {api.Query{Sort: "-epoch", Begun: true}, false, false, nil},
+		"top":               {api.Query{Sort: "-epoch", Top: 2}, false, true, nil},
+		"filter":            {api.Query{Where: "host=gpu1"}, false, false, nil},
+		"page":              {api.Query{Sort: "-epoch", Limit: 2}, true, true, nil},
+		"page of states":    {api.Query{Sort: "-epoch", Where: "state=failed"}, true, false, nil},
+		"the last page":     {api.Query{Sort: "-epoch", After: "999999999999"}, true, true, nil},
+		"page of durations": {api.Query{Sort: "-duration", Limit: 2}, true, false, []int64{0, 1}},
+		"the next": {api.Query{Sort: "duration", Limit: 2, After: "2"}, true, false,
+			[]int64{2, 3}},
+		"best": {api.Query{Best: true, Where: "host=''", Limit: 2}, true, false, []int64{0, 1}},
+		"best of a host": {api.Query{Best: true, Where: "host=gpu1", Limit: 2}, true, false,
+			nil},
+		"page of some": {api.Query{Sort: "host", Where: "epoch > 5", Limit: 2}, true, true, nil},
 	} {
-		var rows int
+		var got []int64
 		var err error
-		if c.query.After != "" {
-			_, err = a.Tasks(t.Context(), sw.Head.ID, c.query)
+		if c.page {
+			var page api.Page
+			page, err = a.Tasks(t.Context(), sw.Head.ID, c.query)
+			got = indexes(page.Tasks)
 		} else {
 			err = a.Rows(t.Context(), sw.Head.ID, c.query,
-				func(*table.Row) error { rows++; return nil })
+				func(r *table.Row) error { got = append(got, r.Index); return nil })
 		}
 		var refused *api.Error
-		if errors.As(err, &refused) != c.refused || !c.refused && (err != nil || rows > 0) {
-			t.Errorf("%s: %v, %d rows", name, err, rows)
+		if errors.As(err, &refused) != c.refused || !c.refused && err != nil ||
+			!slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, %d", name, err, got)
 		}
 	}
 }

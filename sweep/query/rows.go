@@ -146,11 +146,13 @@ func (a *Archive) inOrder(ctx context.Context, p prepared, w window) iter.Seq2[t
 	}
 }
 
-// maxExpected bounds the memory that is taken before the first row is read, and maxSorted what an
-// order over all tasks of a sweep may take: a key has 24 bytes.
 const (
+	// maxExpected bounds the memory that is taken before the first row is read, and maxSorted what
+	// an order over all tasks of a sweep may take: a key has 24 bytes.
 	maxExpected = 1_000_000
 	maxSorted   = 10_000_000
+	// maxCompared is how many tasks a page in order looks at that have no row: some seconds.
+	maxCompared = 100_000_000
 )
 
 // sorted finds the tasks of a window in the query's order, after those that it skips.
@@ -164,6 +166,15 @@ func (a *Archive) sorted(ctx context.Context, p prepared, w window) ([]int64, er
 	sorter := p.order()
 	if w.most > 0 {
 		sorter.Keep(int(w.skip + w.most))
+		if p.unstartedAlike && sameForUnstarted(sorter.Fields()) {
+			p.maxUnstarted = w.skip + w.most
+		}
+	}
+	if unstarted := p.s.Head.Total - p.s.Rows(); p.maxUnstarted == 0 && p.withUnstarted() &&
+		unstarted > maxCompared {
+		return nil, api.Wrong("sort",
+			fmt.Sprintf("%d tasks of the sweep have not begun, and %d can be sorted: "+
+				"add begun=true", unstarted, maxCompared))
 	}
 	if p.byIndex.IsZero() && p.rest.IsZero() && len(p.States) == 0 && !p.Begun {
 		sorter.Expect(int(min(p.s.Head.Total, maxExpected)))
@@ -243,12 +254,12 @@ func (a *Archive) points(ctx context.Context, p prepared, from int64, r *table.R
 // have no row yet. Reused tells that each keeps nothing of a task.
 func (a *Archive) scan(ctx context.Context, p prepared, q store.Query, reused bool,
 	each func(*core.Task) bool) error {
-	fresh := !p.Begun && (len(p.States) == 0 || slices.Contains(p.States, p.s.Head.UnissuedState()))
+	fresh := p.withUnstarted()
 	if !fresh {
 		q.States = p.States
 	}
 	wanted := func(s task.State) bool { return len(p.States) == 0 || slices.Contains(p.States, s) }
-	g := gaps{ctx: ctx, s: p.s, at: ordinalFrom(p.s, q.From), each: each}
+	g := gaps{ctx: ctx, s: p.s, at: ordinalFrom(p.s, q.From), most: p.maxUnstarted, each: each}
 	row := func(t *core.Task) bool {
 		if fresh && !g.before(t.Index) {
 			return false
@@ -281,6 +292,8 @@ type gaps struct {
 	ctx     context.Context
 	s       store.Sweep
 	at      int64 // the next task, counted from 0
+	most    int64 // how many are filled in; 0: all
+	filled  int64
 	each    func(*core.Task) bool
 	stopped bool
 	err     error
@@ -289,7 +302,7 @@ type gaps struct {
 // before calls each with the tasks before an index, with -1 all that are left, and is false when
 // that was enough.
 func (g *gaps) before(index int64) bool {
-	for ; g.at < g.s.Head.Total; g.at++ {
+	for ; g.at < g.s.Head.Total && (g.most == 0 || g.filled < g.most); g.at++ {
 		next := g.s.Record.Ranges.At(g.at)
 		if index >= 0 && next >= index {
 			break
@@ -298,6 +311,7 @@ func (g *gaps) before(index int64) bool {
 			g.err, g.stopped = context.Cause(g.ctx), true
 			return false
 		}
+		g.filled++
 		if !g.each(&core.Task{Index: next, State: g.s.Head.UnissuedState()}) {
 			g.stopped = true
 			return false

@@ -52,12 +52,12 @@ func (q Query) cacheable() (all []*cachedColumn, ok bool) {
 
 // fits reports whether so many columns of a sweep have room, and its indexes room for a state.
 func (r *columnCache) fits(s Sweep, columns int) bool {
-	return s.rows()*rowBytes(columns) <= r.maxBytes &&
+	return s.Rows()*rowBytes(columns) <= r.maxBytes &&
 		s.Record.Ranges.At(s.Head.Total) < 1<<(63-stateBits)
 }
 
-// rows returns how many tasks of a sweep have rows.
-func (s Sweep) rows() (n int64) {
+// Rows returns how many tasks of a sweep have rows.
+func (s Sweep) Rows() (n int64) {
 	for _, some := range s.Head.Rows {
 		n += some
 	}
@@ -156,7 +156,7 @@ func (q Query) isSelective(s Sweep) bool {
 		}
 	}
 	const part = 8
-	return len(q.States) > 0 && some < s.rows()/part && !slices.Contains(q.States, task.Succeeded)
+	return len(q.States) > 0 && some < s.Rows()/part && !slices.Contains(q.States, task.Succeeded)
 }
 
 func (r *columnCache) has(seq int64, wanted []*cachedColumn) bool {

@@ -183,7 +183,7 @@ const stateBits = 4
 // fill reads columns that are not kept from the store, once there is room for them: other sweeps
 // are forgotten, and so are the columns that are kept where both have none.
 func (c *sweepColumns) fill(ctx context.Context, r *Reader, s Sweep, wanted []*cachedColumn) error {
-	tasks, columns := max(int64(len(c.index)), s.rows()), len(c.cached)
+	tasks, columns := max(int64(len(c.index)), s.Rows()), len(c.cached)
 	for _, k := range wanted {
 		if !slices.ContainsFunc(c.cached, k.same) {
 			columns++

@@ -101,6 +101,13 @@ func (f *Filter) Fields() (all Fields) {
 	return all &^ fieldIndex
 }
 
+// LooksAtIndex reports whether the filter looks at the index, or at what was bound to it.
+func (f *Filter) LooksAtIndex() bool {
+	return !f.IsZero() && slices.ContainsFunc(f.conditions, func(c condition) bool {
+		return c.fields().Has(fieldIndex)
+	})
+}
+
 // Metrics returns the names of the metrics that the filter looks at.
 func (f *Filter) Metrics() (names []string) {
 	if f.IsZero() {
