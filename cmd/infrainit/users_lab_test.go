@@ -103,8 +103,8 @@ func intrudes(t *testing.T, h *lab.Host, folder, address string) {
 		do  func(*amqp091.Channel) error
 		may bool
 	}{
-		"sends as itself":          {publish(rights.FromWorkers, rights.Probe.Key("host3")), true},
-		"sends as another":         {publish(rights.FromWorkers, rights.Events.Key("host2")), false},
+		"sends as itself":          {publish(rights.FromWorkers, rights.Probe.RoutingKey("host3")), true},
+		"sends as another":         {publish(rights.FromWorkers, rights.Events.RoutingKey("host2")), false},
 		"gives another a task":     {publish("", rights.TasksQueue("host2")), false},
 		"tells another what to do": {publish("", rights.ControlQueue("host2")), false},
 		"takes another's tasks":    {func(ch *amqp091.Channel) error { _, _, err := ch.Get(rights.TasksQueue("host2"), false); return err }, false},

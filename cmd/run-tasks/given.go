@@ -52,7 +52,7 @@ func givenTo(s api.Sweep, t api.Task) (g given) {
 		g.File = &givenFile{Path: f.To, From: f.From, Values: pairs(parameters)}
 		recipe.File = nil // its content is in the task's folder
 	}
-	at := task.Place{Index: strconv.FormatInt(row.Index, 10), Task: row.ID, Host: row.Host}
+	at := task.PlaceholderValues{Index: strconv.FormatInt(row.Index, 10), Task: row.ID, Host: row.Host}
 	if row.Slot != nil {
 		at.Slot = strconv.Itoa(*row.Slot)
 	}

@@ -187,7 +187,7 @@ func (s *scene) ask(method, path string, form url.Values) (status int, text stri
 type hand struct {
 	s    *scene
 	name string
-	port queue.Port
+	port queue.WorkerEndpoint
 
 	mu    sync.Mutex
 	got   []task.Attempt
@@ -218,7 +218,7 @@ func (s *scene) ready(name string) {
 // unstarted is a worker that the master does not know until it joins.
 func (s *scene) unstarted(name string) *hand {
 	s.t.Helper()
-	h := &hand{s: s, name: name, port: s.hub.Port(name)}
+	h := &hand{s: s, name: name, port: s.hub.Worker(name)}
 	s.hands[name] = h
 	ctx, stop := context.WithCancel(context.Background())
 	var parts sync.WaitGroup
@@ -233,7 +233,7 @@ func (s *scene) unstarted(name string) *hand {
 	parts.Go(func() {
 		for c := range h.port.Controls(ctx) {
 			if c.Kind == task.ReadControl {
-				_ = h.port.Send(ctx, h.piece(c))
+				_ = h.port.SendPiece(ctx, h.piece(c))
 			}
 		}
 	})
@@ -245,7 +245,7 @@ func (s *scene) unstarted(name string) *hand {
 			beat, quiet := h.beat, h.quiet
 			h.mu.Unlock()
 			if beat.Time = time.Now(); !quiet && beat.Incarnation != "" {
-				_ = h.port.Beat(ctx, beat)
+				_ = h.port.SendHeartbeat(ctx, beat)
 			}
 			select {
 			case <-tick.C:
@@ -264,8 +264,8 @@ func (h *hand) starts(incarnation string, told bool, kept ...task.Event) {
 	h.mu.Lock()
 	h.beat, h.quiet = beat, false
 	h.mu.Unlock()
-	beat.Told = told
-	h.emit(append(kept, task.Event{Version: task.Version, Kind: task.JoinedEvent, Worker: h.name, Time: time.Now(), Beat: &beat})...)
+	beat.StartsReported = told
+	h.emit(append(kept, task.Event{Version: task.Version, Kind: task.JoinedEvent, Worker: h.name, Time: time.Now(), Heartbeat: &beat})...)
 }
 
 // silent ends its heartbeats.
@@ -301,7 +301,7 @@ func (h *hand) emit(events ...task.Event) {
 	h.s.must(h.port.Emit(h.s.t.Context(), events...))
 }
 
-func (h *hand) event(k task.Kind, number int) task.Event {
+func (h *hand) event(k task.EventKind, number int) task.Event {
 	return task.Event{Version: task.Version, Kind: k, Worker: h.name, Sweep: h.s.id, Attempt: number, Time: time.Now()}
 }
 

@@ -184,7 +184,7 @@ func (r *runner) work(slots int) error {
 	if err != nil {
 		return err
 	}
-	w := worker.New(r.queue.Port(localWorker), worker.Options{
+	w := worker.New(r.queue.Worker(localWorker), worker.Options{
 		Name: localWorker, Slots: slots, Outputs: outputs, Revision: revisionFolder, Rebuild: r.remake,
 		Inherited: os.Environ(), OwnSecrets: true, SoleWorker: true, Keeper: r.keeper, Log: r.log,
 		OnNoSpace: func(reason string) {

@@ -73,7 +73,7 @@ func serve(ctx context.Context, dir string) (err error) {
 	var work, parts sync.WaitGroup
 	parts.Go(func() { err = errors.Join(err, m.Run(running)) })
 	work.Go(func() {
-		for worker.New(hub.Port("w1"), options).Run(working) == worker.Restart { // it is started again, as a supervisor does
+		for worker.New(hub.Worker("w1"), options).Run(working) == worker.Restart { // it is started again, as a supervisor does
 		}
 	})
 	parts.Go(func() { _ = server.Run(running, l) })
@@ -86,7 +86,7 @@ func serve(ctx context.Context, dir string) (err error) {
 			hub.AddDeadLetter("tasks.w9", []byte("{}"), "nobody there")
 		case "second":
 			options.Name, options.Host, options.Outputs = "w2", "gpu2", in("outputs2")
-			w2 := worker.New(hub.Port("w2"), options)
+			w2 := worker.New(hub.Worker("w2"), options)
 			work.Go(func() { w2.Run(second) })
 		case "leave":
 			leave()

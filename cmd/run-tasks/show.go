@@ -91,7 +91,7 @@ func (c *command) showSweep(ctx context.Context, src source, s api.Sweep) error 
 	for _, image := range r.Images.Names() {
 		c.field("image", image+" on "+strings.Join(r.Images[image], ", "))
 	}
-	c.field("command", human.CommandLine(r.Recipe.Expand(task.Place{}, nil)))
+	c.field("command", human.CommandLine(r.Recipe.ExpandCommand(task.PlaceholderValues{}, nil)))
 	c.describe(r.Space)
 	if r.Overrides != nil {
 		c.field("overrides", typed(r.Overrides.Arguments()))

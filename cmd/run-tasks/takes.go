@@ -64,7 +64,7 @@ func (p *project) takes(r *task.Recipe) {
 		r.EnvBraces = r.EnvBraces || strings.ContainsAny(value, "{}")
 	}
 	form := space.Form(p.task.Flags)
-	r.Environment = form == space.Env || form == space.None && argv.ReadsEnvironment(r.Command)
+	r.ReadsParameters = form == space.Env || form == space.None && argv.ReadsEnvironment(r.Command)
 }
 
 // checkTakes finds parameters that the program would not get, and what tasks.yml names that is no parameter.
@@ -119,7 +119,7 @@ func checkConfig(dir string, r core.Record, text []byte, spaces ...*space.Space)
 			all = append(all, v)
 		}
 	}
-	notes, err := argv.CheckFile(*r.Recipe.File, text, all, r.Recipe.Named())
+	notes, err := argv.CheckFile(*r.Recipe.File, text, all, r.Recipe.ParameterNames())
 	faults, _ := errors.AsType[fault.List](err)
 	for i := range notes {
 		notes[i].File = filepath.Join(dir, notes[i].File)
@@ -184,7 +184,7 @@ func (c *command) noteOwnFile(m *projects.Manifest, r task.Recipe) {
 
 // given is what the program of a task is given, as far as it is known before it runs.
 func (d dryRun) given(points *core.Points, index int64) (argv.Given, error) {
-	at := task.Place{Index: fmt.Sprint(index)}
+	at := task.PlaceholderValues{Index: fmt.Sprint(index)}
 	if d.more {
 		at.Task = d.id(index)
 	}
@@ -209,7 +209,7 @@ func environment(r task.Recipe, g argv.Given) (all table.Parameters) {
 // told is what of a task's environment a person is shown: the parameters only where the program takes them from there.
 func told(r task.Recipe, all table.Parameters) (of table.Parameters) {
 	for _, v := range all {
-		if _, own := r.Env[v.Name]; own || r.Environment || r.EnvBraces {
+		if _, own := r.Env[v.Name]; own || r.ReadsParameters || r.EnvBraces {
 			of = append(of, v)
 		}
 	}

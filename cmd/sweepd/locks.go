@@ -82,9 +82,9 @@ func (l *locks) apart(outputs string) error {
 // both, each of which the master does not see in the other. It waits for as long as the broker may take a dead process for one
 // that lives. A broker that is away says nothing; the master sees two of one name later.
 func (l *locks) elsewhere(ctx context.Context, name string, o amqp.Options) error {
-	for end := time.Now().Add(amqp.PresumedDead); ; {
-		asking, cancel := context.WithTimeout(ctx, amqp.PresumedDead/4)
-		taken, err := amqp.Consumed(asking, name, o)
+	for end := time.Now().Add(amqp.DeadPeerTimeout); ; {
+		asking, cancel := context.WithTimeout(ctx, amqp.DeadPeerTimeout/4)
+		taken, err := amqp.HasConsumer(asking, name, o)
 		cancel()
 		if err != nil || !taken || ctx.Err() != nil {
 			return nil

@@ -66,7 +66,7 @@ func (c *command) master(ctx *cliv2.Context) (err error) {
 	if err != nil {
 		return &cli.Error{Code: cli.Machine, Err: err}
 	}
-	hub, err := amqp.NewHub(brokerOptions(ctx, log))
+	hub, err := amqp.NewMasterEndpoint(brokerOptions(ctx, log))
 	if err != nil {
 		for _, l := range listeners {
 			err = errors.Join(err, l.Close())

@@ -75,7 +75,7 @@ func makeUsers(dir string, workers []string) (logins []rights.Login, err error) 
 		return nil, err
 	}
 	for _, f := range files {
-		if worker, ok := rights.UserOf(f.Name()); ok && rights.CheckWorker(worker) == nil {
+		if worker, ok := rights.WorkerOfUser(f.Name()); ok && rights.CheckWorker(worker) == nil {
 			names = append(names, f.Name())
 		}
 	}
@@ -89,9 +89,9 @@ func makeUsers(dir string, workers []string) (logins []rights.Login, err error) 
 		if err != nil {
 			return nil, err
 		}
-		user := rights.OfMaster()
-		if worker, ok := rights.UserOf(name); ok {
-			user = rights.OfWorker(worker)
+		user := rights.MasterUser()
+		if worker, ok := rights.WorkerOfUser(name); ok {
+			user = rights.UserOfWorker(worker)
 		}
 		var salt [4]byte
 		_, _ = rand.Read(salt[:]) // it never fails

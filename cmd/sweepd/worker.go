@@ -114,7 +114,7 @@ func (c *command) work(ctx *cliv2.Context) (err error) {
 	}
 	cli.Tune(o.Slots)
 	go cli.BoundMemory(ctx.Context, memory)
-	port, err := amqp.NewPort(o.Name, brokerOptions(ctx, log))
+	port, err := amqp.NewWorkerEndpoint(o.Name, brokerOptions(ctx, log))
 	if err != nil {
 		return cli.Wrong("", "%w", err)
 	}

@@ -39,7 +39,7 @@ func configuration() []byte {
 		{"disk_free_limit.absolute", freeDisk},
 		{"raft.wal_max_size_bytes", writeLog},
 		{"consumer_timeout", claimTime},
-		{"max_message_size", rights.LongestMessage},
+		{"max_message_size", rights.MaxMessageBytes},
 		{"log.console", true},
 		{"log.file", false},
 	} {

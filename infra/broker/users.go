@@ -31,13 +31,13 @@ var shared = rights.User{
 
 // rightsOf returns what a user may do.
 func rightsOf(user string) rights.User {
-	if worker, ok := rights.UserOf(user); ok {
-		return rights.OfWorker(worker)
+	if worker, ok := rights.WorkerOfUser(user); ok {
+		return rights.UserOfWorker(worker)
 	}
 	if user == Shared {
 		return shared
 	}
-	return rights.OfMaster()
+	return rights.MasterUser()
 }
 
 // Users returns the names of the users, sorted.

@@ -28,11 +28,11 @@ type Given struct {
 
 // Of is what the program of an attempt is given at a place. Config is what the project has as the recipe's File. Errors are a
 // fault.List.
-func Of(r task.Recipe, at task.Place, a task.Attempt, config []byte) (g Given, err error) {
-	g = Given{Argv: append(r.Expand(at, a.Parameters), a.Args...), Env: make([]string, 0, len(a.Parameters)), Parameters: JSON(a.Parameters)}
+func Of(r task.Recipe, at task.PlaceholderValues, a task.Attempt, config []byte) (g Given, err error) {
+	g = Given{Argv: append(r.ExpandCommand(at, a.Parameters), a.Args...), Env: make([]string, 0, len(a.Parameters)), Parameters: JSON(a.Parameters)}
 	if r.File != nil {
 		g.To = r.File.To
-		if g.File, g.Put, err = Fill(*r.File, config, a.Parameters, r.Named()); err != nil {
+		if g.File, g.Put, err = Fill(*r.File, config, a.Parameters, r.ParameterNames()); err != nil {
 			return g, err
 		}
 	}
@@ -40,7 +40,7 @@ func Of(r task.Recipe, at task.Place, a task.Attempt, config []byte) (g Given, e
 		g.Env = append(g.Env, Variable(p.Name)+"="+p.Value)
 	}
 	if r.EnvBraces {
-		all := r.Environ(at, a.Parameters)
+		all := r.ExpandEnv(at, a.Parameters)
 		for _, name := range slices.Sorted(maps.Keys(all)) {
 			g.Env = append(g.Env, name+"="+all[name])
 		}

@@ -21,7 +21,7 @@ func TestOf(t *testing.T) {
 	r.File = &task.File{From: "c.yaml", To: "run.yaml"}
 	want.File, want.To = []byte("lr: 0.10\nnet.size-x: \"{host}\"\n"), "run.yaml"
 	want.Put = a.Parameters
-	got, err := argv.Of(r, task.Place{Index: "3"}, a, []byte("lr: 1\nnet.size-x: \"x\"\n"))
+	got, err := argv.Of(r, task.PlaceholderValues{Index: "3"}, a, []byte("lr: 1\nnet.size-x: \"x\"\n"))
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Error(diff, err)
 	}

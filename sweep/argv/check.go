@@ -83,7 +83,7 @@ func (c *checker) fault(at, text, remedy string) {
 
 // braces looks at the names in braces of one text.
 func (c *checker) braces(at, text string) {
-	for _, name := range task.Named(text) {
+	for _, name := range task.ParameterNames(text) {
 		c.taken[name] = true
 		if slices.Contains(c.optional, name) {
 			c.fault(at, fmt.Sprintf("{%s}: some combinations do not have the parameter %[1]s, and nothing could stand there", name),
@@ -96,7 +96,7 @@ func (c *checker) braces(at, text string) {
 		}
 	}
 	for _, word := range task.Placeholders {
-		if slices.Contains(c.names, word) && task.Has(text, word) {
+		if slices.Contains(c.names, word) && task.HasPlaceholder(text, word) {
 			c.fault(at, fmt.Sprintf("{%s} is %s, and the name of a parameter, too", word, meanings[word]), "rename the parameter")
 		}
 	}
@@ -146,15 +146,15 @@ func (c *checker) swallowed() {
 	if c.style.Form == space.None || c.style.Form == space.Env {
 		return
 	}
-	for _, name := range c.recipe.Named() {
+	for _, name := range c.recipe.ParameterNames() {
 		whole := func(argument string) bool {
 			before, is := strings.CutSuffix(argument, "{"+name+"}")
-			return is && (before == "" || strings.HasSuffix(before, "=")) || strings.ContainsAny(argument, " \n") && task.Has(argument, name)
+			return is && (before == "" || strings.HasSuffix(before, "=")) || strings.ContainsAny(argument, " \n") && task.HasPlaceholder(argument, name)
 		}
 		if !slices.Contains(c.names, name) || slices.ContainsFunc(c.recipe.Command, whole) {
 			continue
 		}
-		i := slices.IndexFunc(c.recipe.Command, func(a string) bool { return task.Has(a, name) })
+		i := slices.IndexFunc(c.recipe.Command, func(a string) bool { return task.HasPlaceholder(a, name) })
 		flag := c.flag(name)
 		c.notes = append(c.notes, Problem{fmt.Sprintf("command[%d]", i),
 			fmt.Sprintf("%q has the parameter %s, so that the flag %s is not added", c.recipe.Command[i], name, flag),

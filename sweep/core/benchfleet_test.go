@@ -191,7 +191,7 @@ func (f *fleet) join(w *fleetWorker) {
 	w.incarnation++
 	beat := w.heartbeat(f.now)
 	e := task.Event{Version: task.Version, Kind: task.JoinedEvent, Worker: w.name, Time: f.now,
-		Beat: &beat}
+		Heartbeat: &beat}
 	f.telling = append(f.telling, core.Event{Event: e})
 	f.beat(w)
 	f.woken = append(f.woken, w)
@@ -262,7 +262,7 @@ var fleetStarts = func() (all [fleetSlots]task.Start) {
 	return all
 }()
 
-func (f *fleet) tell(w *fleetWorker, kind task.Kind, b task.Busy) {
+func (f *fleet) tell(w *fleetWorker, kind task.EventKind, b task.Busy) {
 	e := task.Event{Version: task.Version, Kind: kind, Worker: w.name, Sweep: b.Sweep, Index: b.Index,
 		Attempt: b.Attempt, Time: f.now}
 	if kind == task.StartedEvent || kind == task.EndedEvent {

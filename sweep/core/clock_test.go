@@ -18,7 +18,7 @@ func TestClock(t *testing.T) {
 		l.Clock(now)
 		return now
 	}
-	event := func(kind task.Kind, attempt int, o *task.Outcome) {
+	event := func(kind task.EventKind, attempt int, o *task.Outcome) {
 		l.Event(task.Event{Kind: kind, Worker: "w1", Sweep: "train-1", Attempt: attempt, Start: &task.Start{}, Outcome: o}, now)
 	}
 	behind := time.Duration(0)
@@ -61,7 +61,7 @@ func TestClockOfAShortTask(t *testing.T) {
 		Capacity: core.Resources{Slots: 1}}, now)
 	now = now.Add(time.Hour)
 	l.Clock(now)
-	for _, kind := range []task.Kind{task.ClaimedEvent, task.StartedEvent, task.EndedEvent} {
+	for _, kind := range []task.EventKind{task.ClaimedEvent, task.StartedEvent, task.EndedEvent} {
 		l.Event(task.Event{Kind: kind, Worker: "w1", Sweep: "train-1", Attempt: 1, Start: &task.Start{},
 			Outcome: &task.Outcome{Class: task.Success, Duration: 3 * time.Millisecond}}, now)
 	}

@@ -34,7 +34,7 @@ func TestDemand(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	event := func(kind task.Kind, o *task.Outcome) core.Event {
+	event := func(kind task.EventKind, o *task.Outcome) core.Event {
 		return core.Event{Event: task.Event{Kind: kind, Worker: "w1", Sweep: "train-1", Attempt: 1,
 			Outcome: o}}
 	}

@@ -53,7 +53,7 @@ func TestNewestProcessNeverSpeaks(t *testing.T) {
 	joined := beatOf("2")
 	effectsOf(c, core.Input{Heartbeats: []task.Heartbeat{beatOf("1")},
 		Events: []core.Event{{Event: task.Event{Version: task.Version, Kind: task.JoinedEvent,
-			Worker: "w", Beat: &joined}}}}, at(0))
+			Worker: "w", Heartbeat: &joined}}}}, at(0))
 	c.Add(core.Loaded{Seq: 1, Record: core.Record{Space: new(space.Space)},
 		Head: core.Head{ID: "train-1", State: core.Open, Total: 1}})
 	for second := range 30 {

@@ -24,7 +24,7 @@ func TestReleasesOfSecretsFillNoAudit(t *testing.T) {
 		for range 2 { // it asks until they come
 			out := c.Step(core.Input{Heartbeats: []task.Heartbeat{beat},
 				Events: []core.Event{{Event: task.Event{Version: task.Version,
-					Kind: task.JoinedEvent, Worker: "w", Beat: &beat}}}}, at(float64(seconds)))
+					Kind: task.JoinedEvent, Worker: "w", Heartbeat: &beat}}}}, at(float64(seconds)))
 			if _, err := out.Commit(func(rows *core.Rows) error {
 				for _, e := range rows.Audit {
 					if e.Action == "release-secrets" {

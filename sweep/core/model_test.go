@@ -154,7 +154,7 @@ func (b *bed) keep() core.Changes {
 }
 
 // event reports something about the newest attempt of a task.
-func (b *bed) event(kind task.Kind, index int64, outcome *task.Outcome) {
+func (b *bed) event(kind task.EventKind, index int64, outcome *task.Outcome) {
 	b.keep()
 	try := b.store.rows[index].Attempt
 	worker := try.Worker

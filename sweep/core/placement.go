@@ -249,7 +249,7 @@ func (c *Core) batch(a *activeSweep, tasks []*Task) task.Batch {
 	b := task.Batch{Version: a.version, Sweep: a.id(), Recipe: a.record.Recipe, Edition: a.edition,
 		Attempts: make([]task.Attempt, 0, len(tasks))}
 	if e, own := c.memory.Environs[b.Sweep]; own {
-		b.Environ, b.Edition = e.Variables, e.Edition
+		b.BaseEnv, b.Edition = e.Variables, e.Edition
 	}
 	for _, t := range tasks {
 		b.Attempts = append(b.Attempts, task.Attempt{Index: t.Index, Number: t.Attempt.Number,

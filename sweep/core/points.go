@@ -20,7 +20,7 @@ type Points struct {
 
 // Points prepares what the record's tasks are. All tasks of a sweep for every worker are the first point.
 func (r Record) Points() *Points {
-	named := r.Recipe.Named()
+	named := r.Recipe.ParameterNames()
 	p := &Points{same: len(r.Workers) > 0, spaces: r.spaces(), command: r.Recipe.Command, named: len(named) > 0}
 	for _, s := range p.spaces {
 		p.flags = append(p.flags, s.Flags(r.Style, named...))
@@ -65,7 +65,7 @@ func (p *Points) CommandLine(dst []string, index int64) []string {
 	}
 	of := p.Given(index)
 	for _, argument := range p.command {
-		dst = append(dst, task.Bind(argument, of))
+		dst = append(dst, task.BindParameters(argument, of))
 	}
 	return p.Flags(dst, index)
 }

@@ -14,7 +14,7 @@ const (
 )
 
 // quarantine keeps a host that fails at once whatever it gets from getting everything: after
-// task.MostHostFaults such ends in a row it is left alone for a minute, then twice as long each
+// task.MaxHostFaults such ends in a row it is left alone for a minute, then twice as long each
 // time, and gets one task to prove itself.
 type quarantine struct {
 	fails     int       // in a row
@@ -38,7 +38,7 @@ func (q *quarantine) ended(o *task.Outcome, now time.Time) bool {
 		*q = quarantine{}
 		return false
 	}
-	if q.fails < task.MostHostFaults && !(q.probation && q.fails > 0) {
+	if q.fails < task.MaxHostFaults && !(q.probation && q.fails > 0) {
 		return false
 	}
 	q.until = now.Add(min(firstQuarantine<<min(q.times, 10), lastQuarantine))

@@ -144,7 +144,7 @@ func TestFencing(t *testing.T) {
 	b.Place(core.Offer{Worker: "v", Tasks: 1, Empty: true}, at(9))
 	b.keep()
 	late := task.Event{Worker: "w", Attempt: 1, Time: at(10), Outcome: &task.Outcome{Class: task.Success, Duration: 7}}
-	for _, late.Kind = range []task.Kind{task.ClaimedEvent, task.StartedEvent} {
+	for _, late.Kind = range []task.EventKind{task.ClaimedEvent, task.StartedEvent} {
 		b.Event(late, at(10))
 		want := []core.Order{{Worker: "w", Control: task.Control{Version: task.Version, Kind: task.StopControl, Sweep: "train-1", Attempt: 1, Reason: "superseded"}}}
 		if diff := cmp.Diff(want, b.keep().Controls); diff != "" {

@@ -68,7 +68,7 @@ func (c *Core) answerNeeds(w *worker, h *task.Heartbeat) {
 		}
 		return
 	}
-	for _, n := range h.Needs[:min(len(h.Needs), task.MostNeeds)] {
+	for _, n := range h.Needs[:min(len(h.Needs), task.MaxNeeds)] {
 		c.answerNeed(w, n)
 	}
 }

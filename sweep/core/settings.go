@@ -221,7 +221,7 @@ func (r Record) flags() string {
 	case r.Style.Space:
 		text = "space"
 	}
-	if r.Recipe.Environment && r.Style.Form != space.Env {
+	if r.Recipe.ReadsParameters && r.Style.Form != space.Env {
 		text += " and the environment"
 	}
 	return text

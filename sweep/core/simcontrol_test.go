@@ -66,9 +66,9 @@ func (p *simProcess) exit() {
 	p.giveBack(func(simItem) bool { return true })
 	p.drained = true
 	beat := p.heartbeat()
-	beat.Told = true
+	beat.StartsReported = true
 	p.put(task.Event{Version: task.Version, Kind: task.LeftEvent, Worker: p.name, Time: p.time(),
-		Beat: &beat})
+		Heartbeat: &beat})
 	p.flush()
 	p.ended = p.judge.fault(p.name, "", p.since, p.now)
 	p.alive, p.process, p.noted, p.keeps = false, nil, nil, false

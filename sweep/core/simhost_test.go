@@ -75,9 +75,9 @@ func (h *simHost) start() {
 	h.process = p
 	h.put(h.noted...)
 	beat := p.heartbeat()
-	beat.Told = h.keeps
+	beat.StartsReported = h.keeps
 	h.put(task.Event{Version: task.Version, Kind: task.JoinedEvent, Worker: h.name, Time: h.time(),
-		Beat: &beat})
+		Heartbeat: &beat})
 	h.keeps = true
 	p.flush()
 	p.beatOften()

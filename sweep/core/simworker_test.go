@@ -69,7 +69,7 @@ func (p *simProcess) after(d time.Duration, what func()) {
 func (p *simProcess) idle() bool { return len(p.waiting)+len(p.running) == 0 }
 
 // event is an event of an attempt.
-func (p *simProcess) event(kind task.Kind, k runKey) task.Event {
+func (p *simProcess) event(kind task.EventKind, k runKey) task.Event {
 	return task.Event{Version: task.Version, Kind: kind, Worker: p.name, Sweep: k.id.Sweep,
 		Index: k.id.Index, Attempt: k.number, Time: p.time()}
 }
@@ -275,7 +275,7 @@ func (p *simProcess) end(r *simRun, o task.Outcome) {
 	} else if o.Ran() {
 		p.unfits = 0
 	}
-	if p.unfits >= task.MostHostFaults && !p.drained {
+	if p.unfits >= task.MaxHostFaults && !p.drained {
 		p.drained = true
 		p.giveBack(func(simItem) bool { return true })
 	}

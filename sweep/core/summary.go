@@ -77,8 +77,8 @@ func (r Record) Rows(id string) func(Task) table.Row {
 // concurrent use.
 func (r Record) Fill(id string, fields table.Fields) func(*table.Row, *Task) {
 	points := r.Points()
-	command := r.Recipe.Expand(task.Place{}, nil)
-	same := !slices.ContainsFunc(r.Recipe.Command, task.HasNames) // wherever and as whatever task an attempt runs
+	command := r.Recipe.ExpandCommand(task.PlaceholderValues{}, nil)
+	same := !slices.ContainsFunc(r.Recipe.Command, task.HasPlaceholders) // wherever and as whatever task an attempt runs
 	return func(row *table.Row, t *Task) {
 		*row = table.Row{Index: t.Index}
 		if fields.Has(table.FieldID) {
@@ -90,7 +90,7 @@ func (r Record) Fill(id string, fields table.Fields) func(*table.Row, *Task) {
 		if fields.Has(table.FieldArgv) {
 			command := command
 			if !same {
-				command = r.Recipe.Expand(placeOf(id, t), points.Given(t.Index))
+				command = r.Recipe.ExpandCommand(placeOf(id, t), points.Given(t.Index))
 			}
 			row.Argv = points.Flags(slices.Clip(command), t.Index)
 		}
@@ -99,8 +99,8 @@ func (r Record) Fill(id string, fields table.Fields) func(*table.Row, *Task) {
 }
 
 // placeOf is what is known of where a task runs, or ran.
-func placeOf(sweep string, t *Task) task.Place {
-	p := task.Place{Index: strconv.FormatInt(t.Index, 10), Task: task.ID{Sweep: sweep, Index: t.Index}.String()}
+func placeOf(sweep string, t *Task) task.PlaceholderValues {
+	p := task.PlaceholderValues{Index: strconv.FormatInt(t.Index, 10), Task: task.ID{Sweep: sweep, Index: t.Index}.String()}
 	if !t.Attempt.Started.IsZero() {
 		p.Host, p.Slot = t.Attempt.Start.Host, strconv.Itoa(t.Attempt.Start.Slot)
 	}

@@ -225,7 +225,7 @@ func (c *Core) join(h *task.Heartbeat) {
 		return
 	}
 	fate := Vanished
-	if h.Told {
+	if h.StartsReported {
 		fate = SignedOff
 	}
 	reason := "its worker " + h.Worker + " ended and began anew"

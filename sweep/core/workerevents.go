@@ -53,11 +53,11 @@ func (c *Core) event(e *Event, done *Output) {
 		return
 	}
 	switch {
-	case e.Kind == task.JoinedEvent && e.Beat != nil:
-		c.join(e.Beat)
+	case e.Kind == task.JoinedEvent && e.Heartbeat != nil:
+		c.join(e.Heartbeat)
 		return
-	case e.Kind == task.LeftEvent && e.Beat != nil:
-		c.leave(e.Beat)
+	case e.Kind == task.LeftEvent && e.Heartbeat != nil:
+		c.leave(e.Heartbeat)
 		return
 	}
 	a := c.sweeps[e.Sweep]

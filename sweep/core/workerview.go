@@ -138,7 +138,7 @@ func (w *worker) state() (state, reason string) {
 		return WorkerRestarting, ""
 	case !w.quarantine.until.IsZero():
 		return WorkerQuarantined, fmt.Sprintf("%d attempts in a row could not run there (%s); it is tried again at %s UTC",
-			task.MostHostFaults, w.quarantine.reason, w.quarantine.until.UTC().Format(time.TimeOnly))
+			task.MaxHostFaults, w.quarantine.reason, w.quarantine.until.UTC().Format(time.TimeOnly))
 	case w.record.Drained || w.beat.Draining:
 		return WorkerDraining, ""
 	}

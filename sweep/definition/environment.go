@@ -56,7 +56,7 @@ func (r *reader) environment(v value, place func(key string, at fault.Fault)) (a
 			continue
 		}
 		r.checkBraces(e.value, text)
-		if task.HasNames(text) {
+		if task.HasPlaceholders(text) {
 			place("env."+e.name, r.faultAt(e.value, "", ""))
 		}
 		all = append(all, Variable{Name: e.name, Value: text})

@@ -178,7 +178,7 @@ func (t *Task) place(key string, at fault.Fault) {
 // checkNames refuses names in braces that a task without parameters has not.
 func (r *reader) checkNames(t Task) {
 	check := func(key, text string) {
-		for _, name := range task.Named(text) {
+		for _, name := range task.ParameterNames(text) {
 			at := t.Places[key]
 			problem, remedy := task.UnknownName(name, nil)
 			at.Problem, at.Remedy = at.Problem+problem, remedy

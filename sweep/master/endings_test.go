@@ -26,8 +26,8 @@ func TestTheNextAttemptWaitsForWhatTheLastOneLeft(t *testing.T) {
 		}, func(_ *site, _ *hand, beats func(bool)) { beats(false) }},
 		"until its worker is lost": {task.Error, nil, func(*site, *hand, func(bool)) { time.Sleep(2 * core.DefaultLease) }},
 		"until its worker is begun anew": {task.Error, nil, func(_ *site, w1 *hand, _ func(bool)) {
-			beat := task.Heartbeat{Version: task.Version, Worker: "w1", Incarnation: "2", Slots: 1, Told: true}
-			w1.emit(task.Event{Version: task.Version, Kind: task.JoinedEvent, Worker: "w1", Time: time.Now(), Beat: &beat})
+			beat := task.Heartbeat{Version: task.Version, Worker: "w1", Incarnation: "2", Slots: 1, StartsReported: true}
+			w1.emit(task.Event{Version: task.Version, Kind: task.JoinedEvent, Worker: "w1", Time: time.Now(), Heartbeat: &beat})
 		}},
 		"until they are gone, by a clock that was set back": {task.Error, nil, func(_ *site, w1 *hand, _ func(bool)) {
 			for range 10 {

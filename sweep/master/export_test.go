@@ -40,7 +40,7 @@ func Shown(r core.Record, h core.Head, d api.Detail) (w *Watcher, line func(task
 type Outbox struct{ box outbox }
 
 // NewOutbox makes an outbox that sends nothing before it runs.
-func NewOutbox(q queue.Hub, log *slog.Logger) *Outbox {
+func NewOutbox(q queue.MasterEndpoint, log *slog.Logger) *Outbox {
 	var o Outbox
 	o.box.init(q, log)
 	return &o

@@ -19,7 +19,7 @@ import (
 
 // troubled is a queue whose status makes the master panic as long as it is told to.
 type troubled struct {
-	queue.Hub
+	queue.MasterEndpoint
 	on *atomic.Bool
 }
 
@@ -27,7 +27,7 @@ func (q troubled) Status() queue.Status {
 	if q.on.Load() {
 		panic("a fault")
 	}
-	return q.Hub.Status()
+	return q.MasterEndpoint.Status()
 }
 
 // tripwire is a log that panics when the master logs a text.
@@ -85,11 +85,11 @@ func TestWorkersAreBounded(t *testing.T) {
 	s := newSite(t)
 	h := s.newHand("w1", 1)
 	s.stands("w1", core.WorkerReady)
-	port := s.queue.Port("w2") // a worker cannot send as another; the queue in memory lets it
+	port := s.queue.Worker("w2") // a worker cannot send as another; the queue in memory lets it
 	for n := range core.MaxWorkers + 10 {
-		s.must(port.Beat(t.Context(), task.Heartbeat{Version: task.Newest + 1, Worker: fmt.Sprint("spy", n), Incarnation: "1"}))
+		s.must(port.SendHeartbeat(t.Context(), task.Heartbeat{Version: task.Newest + 1, Worker: fmt.Sprint("spy", n), Incarnation: "1"}))
 	}
-	s.must(s.queue.Port("late").Emit(t.Context(), task.Event{Version: task.Version, Kind: task.JoinedEvent, Worker: "late", Beat: &task.Heartbeat{Worker: "late", Incarnation: "1"}}))
+	s.must(s.queue.Worker("late").Emit(t.Context(), task.Event{Version: task.Version, Kind: task.JoinedEvent, Worker: "late", Heartbeat: &task.Heartbeat{Worker: "late", Incarnation: "1"}}))
 	h.beat(task.Heartbeat{Slots: 1, Incarnation: "1", Host: "last"})
 	s.poll("all is heard", func() bool { return s.worker("w1").Host == "last" }, func() string { return "not" })
 	all, err := s.master.Workers(t.Context())
@@ -117,11 +117,11 @@ func FuzzWhatWorkersSay(f *testing.F) {
 	code := 1
 	busy := []task.Busy{{Sweep: "train-1", Index: 1, Attempt: 1}, {Sweep: "other-1", Index: -1}}
 	for _, seed := range []said{
-		{Events: []task.Event{{Version: 1, Kind: task.JoinedEvent, Worker: "w1", Beat: &task.Heartbeat{Version: 1, Worker: "w1", Incarnation: "2", Slots: 3}}}},
+		{Events: []task.Event{{Version: 1, Kind: task.JoinedEvent, Worker: "w1", Heartbeat: &task.Heartbeat{Version: 1, Worker: "w1", Incarnation: "2", Slots: 3}}}},
 		{Events: []task.Event{{Version: 1, Kind: task.ClaimedEvent, Worker: "w1", Sweep: "train-1", Attempt: 1, Time: now},
 			{Version: 1, Kind: task.StartedEvent, Worker: "w1", Sweep: "train-1", Attempt: 1, Start: &task.Start{Host: "h", GPUs: []string{"g"}}},
 			{Version: 1, Kind: task.EndedEvent, Worker: "w1", Sweep: "train-1", Attempt: 1, Leftovers: true, Outcome: &task.Outcome{Class: task.Error, ExitCode: &code, Duration: -1}}}},
-		{Events: []task.Event{{Version: 1, Kind: task.ReturnedEvent, Worker: "w1", Sweep: "train-1", Index: 1 << 62, Attempt: 9}, {Version: 1, Kind: task.LeftEvent, Worker: "w1", Beat: &task.Heartbeat{}}}},
+		{Events: []task.Event{{Version: 1, Kind: task.ReturnedEvent, Worker: "w1", Sweep: "train-1", Index: 1 << 62, Attempt: 9}, {Version: 1, Kind: task.LeftEvent, Worker: "w1", Heartbeat: &task.Heartbeat{}}}},
 		{Beat: &task.Heartbeat{Version: 1, Worker: "w2", Incarnation: "1", Slots: 8000, Running: busy, Leftovers: busy, Ending: 9000, Waiting: 1, Time: now}},
 		{Beat: &task.Heartbeat{Version: 1, Worker: "w1", Incarnation: "1", Slots: 4, Needs: []task.Need{{Sweep: "train-1"}}, Key: []byte("short")}},
 		{Beat: &task.Heartbeat{Version: 99, Worker: "w1", Incarnation: "3"}},
@@ -156,16 +156,16 @@ func FuzzWhatWorkersSay(f *testing.F) {
 				sent = append(sent, e)
 			}
 		}
-		port := s.queue.Port("w1")
+		port := s.queue.Worker("w1")
 		s.must(port.Emit(t.Context(), sent...))
 		if all.Beat != nil && all.Beat.Check(known(all.Beat.Worker)) == nil {
-			s.must(port.Beat(t.Context(), *all.Beat))
+			s.must(port.SendHeartbeat(t.Context(), *all.Beat))
 		}
 		if all.Piece != nil && all.Piece.Check(known(all.Piece.Worker)) == nil {
-			s.must(port.Send(t.Context(), *all.Piece))
+			s.must(port.SendPiece(t.Context(), *all.Piece))
 		}
 		if all.Line != nil && all.Line.Check() == nil {
-			port.Show(*all.Line)
+			port.OfferLine(*all.Line)
 		}
 		s.poll("all is taken", func() bool {
 			depths, err := s.queue.Depths(t.Context())
@@ -214,7 +214,7 @@ func TestAPieceOfAnotherWorkerIsNotTheAnswer(t *testing.T) {
 	var asked task.Control
 	h.told("a read", func(c task.Control) bool { asked = c; return c.Kind == task.ReadControl })
 	for _, worker := range []string{"w2", "", "w1"} {
-		s.must(s.queue.Port("w1").Send(t.Context(), task.Piece{Version: task.Version, Worker: worker, ID: asked.Read.ID, Data: []byte("of " + worker)}))
+		s.must(s.queue.Worker("w1").SendPiece(t.Context(), task.Piece{Version: task.Version, Worker: worker, ID: asked.Read.ID, Data: []byte("of " + worker)}))
 	}
 	if got := <-came; got != "of w1<nil>" && got != "of w1 <nil>" {
 		t.Errorf("the answer is %q", got)

@@ -27,7 +27,7 @@ func (s *site) audited(action string) (all []string) {
 // joined has a worker's process register.
 func (h *hand) joined(incarnation int) {
 	beat := task.Heartbeat{Version: task.Version, Worker: h.name, Incarnation: strconv.Itoa(incarnation), Host: "gpu1\x1b[2J", Program: "1.2", Slots: 1}
-	h.emit(task.Event{Version: task.Version, Kind: task.JoinedEvent, Worker: h.name, Time: time.Now(), Beat: &beat})
+	h.emit(task.Event{Version: task.Version, Kind: task.JoinedEvent, Worker: h.name, Time: time.Now(), Heartbeat: &beat})
 }
 
 // Each process of a worker that registers is an audit entry: one in a minute, so that a worker that starts again and again

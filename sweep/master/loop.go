@@ -134,7 +134,7 @@ func (m *Master) decide(ctx context.Context, in core.Input) (effects core.Effect
 	if err := m.recoverPanic("step", func() error {
 		if !in.OnlyInput {
 			status := m.o.Queue.Status()
-			in.Queue = core.QueueStatus{Down: status.Away || status.Blocked != "", Since: status.Since}
+			in.Queue = core.QueueStatus{Down: status.Unreachable || status.Blocked != "", Since: status.Since}
 		}
 		out = m.core.Step(in, m.o.Now())
 		for _, l := range out.Log {

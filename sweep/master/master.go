@@ -26,7 +26,7 @@ var ErrStopped = errors.New("the master has stopped")
 // Options are what a master works with. Store and Queue are needed.
 type Options struct {
 	Store *store.Store
-	Queue queue.Hub
+	Queue queue.MasterEndpoint
 	Log   *slog.Logger
 	// Local says that the workers live and die with this process; see core.Options.Local.
 	Local bool

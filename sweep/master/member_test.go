@@ -27,7 +27,7 @@ func (h *hand) beating(says func() task.Heartbeat) (stop func()) {
 	go func() {
 		defer close(done)
 		for {
-			_ = h.s.queue.Port(h.name).Beat(ctx, says()) // it is lost in an outage
+			_ = h.s.queue.Worker(h.name).SendHeartbeat(ctx, says()) // it is lost in an outage
 			select {
 			case <-time.After(2 * time.Second):
 			case <-ctx.Done():
@@ -42,7 +42,7 @@ func (h *hand) beating(says func() task.Heartbeat) (stop func()) {
 
 func (h *hand) joins(incarnation string, slots int) {
 	h.emit(task.Event{Version: task.Version, Kind: task.JoinedEvent, Worker: h.name, Time: time.Now(),
-		Beat: &task.Heartbeat{Version: task.Version, Worker: h.name, Incarnation: incarnation, Slots: slots}})
+		Heartbeat: &task.Heartbeat{Version: task.Version, Worker: h.name, Incarnation: incarnation, Slots: slots}})
 }
 
 func says(incarnation string, slots int, running ...task.Busy) func() task.Heartbeat {
@@ -186,7 +186,7 @@ func TestAWorkerThatLeavesGivesEverythingBack(t *testing.T) {
 		h := s.newHand("w1", 1)
 		id := s.submit(3)
 		h.has(2)
-		h.emit(task.Event{Version: task.Version, Kind: task.LeftEvent, Worker: "w1", Beat: &task.Heartbeat{Worker: "w1", Incarnation: "1"}})
+		h.emit(task.Event{Version: task.Version, Kind: task.LeftEvent, Worker: "w1", Heartbeat: &task.Heartbeat{Worker: "w1", Incarnation: "1"}})
 		s.becomes(id, core.Open, "3 pending")
 		h.beat(task.Heartbeat{Slots: 1, Incarnation: "1"}) // it was on its way
 		time.Sleep(2 * time.Second)

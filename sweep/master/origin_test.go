@@ -56,7 +56,7 @@ func TestAWorkerSpeaksOfItsOwnAttemptsOnly(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	honest, foreign, g := s.two()
-	kinds := []task.Kind{task.ClaimedEvent, task.StartedEvent, task.SamplesEvent, task.EndedEvent,
+	kinds := []task.EventKind{task.ClaimedEvent, task.StartedEvent, task.SamplesEvent, task.EndedEvent,
 		task.ReturnedEvent}
 	start := &task.Start{Host: "gpu1", Slot: 7, Image: "foreign@sha256:00"}
 	say := func(g given) {
@@ -141,7 +141,7 @@ func TestALateResultIsKeptOnce(t *testing.T) {
 	s.becomes(g.sweep, core.Open, "1 running")
 	honest.beat(task.Heartbeat{Slots: 1, Incarnation: "2"})
 	honest.emit(task.Event{Version: task.Version, Kind: task.JoinedEvent, Worker: "w2",
-		Time: time.Now(), Beat: &task.Heartbeat{Worker: "w2", Incarnation: "2", Slots: 1}})
+		Time: time.Now(), Heartbeat: &task.Heartbeat{Worker: "w2", Incarnation: "2", Slots: 1}})
 	s.poll("it was lost", func() bool { return len(s.tries(g.sweep, 0)) == 1 }, s.log.String)
 	for n := range 3 {
 		took := time.Duration(n+1) * time.Minute

@@ -32,7 +32,7 @@ const maxWaiting = 16 << 20
 // core sends that again. The removal of a worker's queue is not repeated; it takes the place of all
 // that waits before it.
 type outbox struct {
-	queue queue.Hub
+	queue queue.MasterEndpoint
 	log   *slog.Logger
 
 	mu      sync.Mutex
@@ -43,7 +43,7 @@ type outbox struct {
 	said    bool                 // it was logged that the queue takes nothing
 }
 
-func (b *outbox) init(q queue.Hub, log *slog.Logger) {
+func (b *outbox) init(q queue.MasterEndpoint, log *slog.Logger) {
 	b.queue, b.log, b.workers = q, log, map[string]*outgoing{}
 }
 
@@ -209,7 +209,7 @@ func (b *outbox) settle(o *outgoing, left []core.Message, err error, pause time.
 // itself.
 func (b *outbox) explain(o *outgoing, err error) {
 	switch s := b.queue.Status(); {
-	case !s.Away && s.Blocked == "":
+	case !s.Unreachable && s.Blocked == "":
 		b.log.Warn("the queue takes nothing for a worker: its messages wait until it does",
 			"worker", o.worker, "error", err, "waiting", len(o.waiting))
 	case !b.said:
@@ -226,17 +226,17 @@ func (b *outbox) deliver(ctx context.Context, worker string, messages []core.Mes
 	for len(messages) > 0 {
 		n, err := 1, error(nil)
 		if messages[0].Remove {
-			err = b.queue.Remove(ctx, worker)
+			err = b.queue.RemoveWorker(ctx, worker)
 		} else if batches := messages[0].Batches; len(batches) > 0 {
 			for ; n < len(messages) && len(messages[n].Batches) > 0; n++ {
 				batches = append(batches, messages[n].Batches...)
 			}
 			err = b.queue.Publish(ctx, worker, batches...)
 		} else {
-			err = b.queue.Control(ctx, worker, *messages[0].Control)
+			err = b.queue.SendControl(ctx, worker, *messages[0].Control)
 		}
 		switch {
-		case err != nil && (errors.Is(err, queue.ErrAway) || ctx.Err() != nil):
+		case err != nil && (errors.Is(err, queue.ErrUnreachable) || ctx.Err() != nil):
 			return messages, err
 		case err != nil: // it would not go the next time either
 			b.log.Error("something for a worker cannot be sent", "worker", worker, "error", err)

@@ -23,7 +23,7 @@ import (
 
 // picky is a queue that takes nothing for some workers.
 type picky struct {
-	queue.Hub
+	queue.MasterEndpoint
 	refuses func(ctx context.Context, worker string) error // may wait; nil: it takes it
 
 	mu   sync.Mutex
@@ -54,28 +54,28 @@ func (q *picky) Publish(ctx context.Context, worker string, batches ...task.Batc
 	if err := q.take(ctx, worker, fmt.Sprint(len(batches), " batches from ", first)); err != nil {
 		return err
 	}
-	return q.Hub.Publish(ctx, worker, batches...)
+	return q.MasterEndpoint.Publish(ctx, worker, batches...)
 }
 
-func (q *picky) Control(ctx context.Context, worker string, c task.Control) error {
+func (q *picky) SendControl(ctx context.Context, worker string, c task.Control) error {
 	if err := q.take(ctx, worker, string(c.Kind)); err != nil {
 		return err
 	}
-	return q.Hub.Control(ctx, worker, c)
+	return q.MasterEndpoint.SendControl(ctx, worker, c)
 }
 
-func (q *picky) Remove(ctx context.Context, worker string) error {
+func (q *picky) RemoveWorker(ctx context.Context, worker string) error {
 	if err := q.take(ctx, worker, "remove"); err != nil {
 		return err
 	}
-	return q.Hub.Remove(ctx, worker)
+	return q.MasterEndpoint.RemoveWorker(ctx, worker)
 }
 
 // refusing is a queue that takes nothing for w1 as long as it is told to.
 func refusing(on *atomic.Bool) *picky {
-	return &picky{Hub: memory.New(), refuses: func(_ context.Context, worker string) error {
+	return &picky{MasterEndpoint: memory.New(), refuses: func(_ context.Context, worker string) error {
 		if worker == "w1" && on.Load() {
-			return fmt.Errorf("%w: the queue of %s is full", queue.ErrAway, worker)
+			return fmt.Errorf("%w: the queue of %s is full", queue.ErrUnreachable, worker)
 		}
 		return nil
 	}}
@@ -85,7 +85,7 @@ func refusing(on *atomic.Bool) *picky {
 func TestAWorkerThatTakesNothingDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	for name, refuse := range map[string]func(ctx context.Context) error{
-		"refuses": func(context.Context) error { return queue.ErrAway },
+		"refuses": func(context.Context) error { return queue.ErrUnreachable },
 		"hangs": func(ctx context.Context) error {
 			<-ctx.Done()
 			return ctx.Err()
@@ -95,7 +95,7 @@ func TestAWorkerThatTakesNothingDelaysNoOther(t *testing.T) {
 			timed(t, func(t *testing.T) {
 				var q *picky
 				s := newSite(t, func(o *master.Options) {
-					q = &picky{Hub: o.Queue}
+					q = &picky{MasterEndpoint: o.Queue}
 					q.refuses = func(ctx context.Context, worker string) error {
 						if worker == "w1" {
 							return refuse(ctx)
@@ -133,7 +133,7 @@ func control(k task.ControlKind) core.Message {
 }
 
 // sending runs an outbox on a queue.
-func sending(t *testing.T, q queue.Hub) (box *master.Outbox, log *journal) {
+func sending(t *testing.T, q queue.MasterEndpoint) (box *master.Outbox, log *journal) {
 	t.Helper()
 	log = &journal{}
 	box = master.NewOutbox(q, slog.New(slog.NewTextHandler(log, nil)))
@@ -233,7 +233,7 @@ func TestDroppedTasksAreSentAgain(t *testing.T) {
 		var q *picky
 		s := newSite(t, func(o *master.Options) {
 			q = refusing(&on)
-			q.Hub = o.Queue
+			q.MasterEndpoint = o.Queue
 			o.Queue = q
 		})
 		defer func() { s.must(s.end()) }()

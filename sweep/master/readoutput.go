@@ -72,11 +72,11 @@ func readable(p task.Piece) task.Piece {
 }
 
 // Output reads a piece of what an attempt printed from the worker that ran it; 0 is the newest that began. It reads where r
-// says, at most task.MostRead bytes. It waits for the worker no longer than ctx; an answer that does not come is an error. Of
+// says, at most task.MaxPieceBytes bytes. It waits for the worker no longer than ctx; an answer that does not come is an error. Of
 // an attempt that has not begun there is none (Absent).
 func (m *Master) Output(ctx context.Context, id task.ID, attempt int, r task.Read) (task.Piece, error) {
 	return m.askWorker(ctx, id, attempt, func(read, _ string) (task.Control, error) {
-		r.ID, r.Length = read, min(r.Length, task.MostRead)
+		r.ID, r.Length = read, min(r.Length, task.MaxPieceBytes)
 		return task.Control{Kind: task.ReadControl, Read: &r}, nil
 	})
 }

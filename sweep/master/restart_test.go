@@ -64,7 +64,7 @@ func TestAWorkerIsStartedAgain(t *testing.T) {
 		h.end(task.Stopped, all[0])
 		stop()
 		left := leaving()
-		h.emit(task.Event{Version: task.Version, Kind: task.LeftEvent, Worker: "w1", Time: time.Now(), Beat: &left})
+		h.emit(task.Event{Version: task.Version, Kind: task.LeftEvent, Worker: "w1", Time: time.Now(), Heartbeat: &left})
 		s.becomes(id, core.Open, "3 pending")
 		s.stands("w1", core.WorkerAway)
 		if w := s.worker("w1"); *w.Reason != "it starts again" {

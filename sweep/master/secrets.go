@@ -43,7 +43,7 @@ func (m *Master) lookUpNeeds(in *core.Input, h *task.Heartbeat) {
 	if m.vault == nil || h.Version > task.Newest {
 		return
 	}
-	for _, n := range h.Needs[:min(len(h.Needs), task.MostNeeds)] {
+	for _, n := range h.Needs[:min(len(h.Needs), task.MaxNeeds)] {
 		if !m.core.Has(n.Sweep) {
 			continue
 		}

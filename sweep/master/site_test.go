@@ -221,7 +221,7 @@ func (s *site) newHandThat(says task.Heartbeat, auto func(given) *task.Outcome) 
 	s.t.Helper()
 	name := says.Worker
 	h := &hand{s: s, name: name, auto: auto}
-	port := s.queue.Port(name)
+	port := s.queue.Worker(name)
 	ctx, cancel := context.WithCancel(context.Background())
 	var parts sync.WaitGroup
 	parts.Go(func() {
@@ -244,7 +244,7 @@ func (s *site) newHandThat(says task.Heartbeat, auto func(given) *task.Outcome) 
 
 func (h *hand) beat(b task.Heartbeat) {
 	b.Worker = h.name
-	h.s.must(h.s.queue.Port(h.name).Beat(context.Background(), b))
+	h.s.must(h.s.queue.Worker(h.name).SendHeartbeat(context.Background(), b))
 }
 
 func (h *hand) take(b task.Batch) {
@@ -271,10 +271,10 @@ func (h *hand) take(b task.Batch) {
 			events = append(events, h.event(task.ClaimedEvent, g), h.event(task.StartedEvent, g), h.ending(g, o))
 		}
 	}
-	_ = h.s.queue.Port(h.name).Emit(context.Background(), events...)
+	_ = h.s.queue.Worker(h.name).Emit(context.Background(), events...)
 }
 
-func (h *hand) event(k task.Kind, g given) task.Event {
+func (h *hand) event(k task.EventKind, g given) task.Event {
 	e := task.Event{Version: task.Version, Kind: k, Worker: h.name, Sweep: g.sweep, Index: g.Index, Attempt: g.Number, Time: time.Now()}
 	if k == task.StartedEvent {
 		e.Start = &task.Start{Host: "gpu1"}
@@ -290,11 +290,11 @@ func (h *hand) ending(g given, o *task.Outcome) task.Event {
 
 func (h *hand) emit(events ...task.Event) {
 	h.s.t.Helper()
-	h.s.must(h.s.queue.Port(h.name).Emit(context.Background(), events...))
+	h.s.must(h.s.queue.Worker(h.name).Emit(context.Background(), events...))
 }
 
 // claim, start and end report about attempts.
-func (h *hand) report(k task.Kind, all ...given) {
+func (h *hand) report(k task.EventKind, all ...given) {
 	h.s.t.Helper()
 	for _, g := range all {
 		h.emit(h.event(k, g))

@@ -79,7 +79,7 @@ func TestABurstOfFailuresIsChargedOnce(t *testing.T) {
 		for n := range int64(16) {
 			charged += s.task(id, n).Charged.Lost
 		}
-		if charged != task.MostHostFaults {
+		if charged != task.MaxHostFaults {
 			t.Errorf("%d attempts were charged", charged)
 		}
 		good := s.newRunner("w2", 4, time.Millisecond)

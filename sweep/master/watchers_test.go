@@ -96,7 +96,7 @@ func TestLinesReachAWatcher(t *testing.T) {
 	defer stop()
 	h.has(1)
 	want := task.Line{Sweep: id, Attempt: 1, Host: "gpu1", Text: "epoch 1", Missed: 3}
-	if !s.queue.Port("w1").Show(want) {
+	if !s.queue.Worker("w1").OfferLine(want) {
 		t.Fatal("refused")
 	}
 	want.Worker = "w1"
@@ -129,7 +129,7 @@ func TestLinesAreOfTheWorkerThatHasTheTask(t *testing.T) {
 	line := func(h *hand, attempt int, text string) task.Line {
 		t.Helper()
 		l := task.Line{Sweep: g.sweep, Attempt: attempt, Host: "elsewhere", Text: text}
-		if !s.queue.Port(h.name).Show(l) {
+		if !s.queue.Worker(h.name).OfferLine(l) {
 			t.Fatal("refused")
 		}
 		l.Worker, l.Host = h.name, map[string]string{"w1": "gpu1", "w2": "gpu2"}[h.name]
@@ -139,7 +139,7 @@ func TestLinesAreOfTheWorkerThatHasTheTask(t *testing.T) {
 		for attempt := range 4 {
 			line(foreign, attempt, "forged")
 		}
-		s.queue.Port("w1").Show(task.Line{Sweep: g.sweep, Index: 1, Attempt: 1, Text: "of no task"})
+		s.queue.Worker("w1").OfferLine(task.Line{Sweep: g.sweep, Index: 1, Attempt: 1, Text: "of no task"})
 	}
 	forge()
 	first := line(honest, 1, "before its start is told")

@@ -59,5 +59,5 @@ func (m *Master) Forget(ctx context.Context, worker string) error {
 	if err != nil {
 		return err
 	}
-	return m.o.Queue.Remove(ctx, worker)
+	return m.o.Queue.RemoveWorker(ctx, worker)
 }

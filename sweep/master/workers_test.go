@@ -119,7 +119,7 @@ func TestOutput(t *testing.T) {
 					return false
 				}
 				piece := task.Piece{ID: c.Read.ID, Worker: "w1", Offset: 7, Data: []byte(c.Sweep), Size: 99}
-				return h.s.queue.Port("w1").Send(context.Background(), piece) == nil
+				return h.s.queue.Worker("w1").SendPiece(context.Background(), piece) == nil
 			})
 		}()
 		p, err := s.master.Output(t.Context(), first, 1, task.Read{Stderr: true, Offset: 7, Length: 1 << 30})
@@ -216,7 +216,7 @@ func TestAnswersAboutWorkersDoNotChange(t *testing.T) {
 	beat := task.Heartbeat{Version: task.Version, Worker: "w1", Slots: 4, Incarnation: "2",
 		Image: "a@sha256:2", Environment: "made anew"}
 	h.emit(task.Event{Version: task.Version, Kind: task.JoinedEvent, Worker: "w1", Time: time.Now(),
-		Beat: &beat})
+		Heartbeat: &beat})
 	s.poll("it registers again", func() bool { return *s.worker("w1").Image == "a@sha256:2" },
 		func() string { return *s.worker("w1").Image })
 	if *before.Wanted != 3 || *before.Image != "a@sha256:1" || *before.Made != "made so" {

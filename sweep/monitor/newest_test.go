@@ -17,7 +17,7 @@ import (
 // reports lets a running task of a worker report the accuracy that it has now.
 func (s *site) reports(worker, sweep string, index int64, accuracy float64) {
 	s.t.Helper()
-	s.must(s.queue.Port(worker).Emit(context.Background(),
+	s.must(s.queue.Worker(worker).Emit(context.Background(),
 		task.Event{Version: task.Version, Kind: task.SamplesEvent, Worker: worker,
 			Sweep: sweep, Index: index, Attempt: 1, Time: time.Now(),
 			Newest: metric.Stored{{Name: "accuracy", Value: accuracy}}}))

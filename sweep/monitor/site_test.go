@@ -229,8 +229,8 @@ func (s *site) hire(name, host string, slots int,
 	do func(sweep string, a task.Attempt) *task.Outcome) (end func(sweep string, index int64,
 	o *task.Outcome)) {
 	s.t.Helper()
-	port := s.queue.Port(name)
-	event := func(k task.Kind, sweep string, index int64, number int) task.Event {
+	port := s.queue.Worker(name)
+	event := func(k task.EventKind, sweep string, index int64, number int) task.Event {
 		return task.Event{Version: task.Version, Kind: k, Worker: name, Sweep: sweep, Index: index,
 			Attempt: number, Time: time.Now()}
 	}
@@ -276,7 +276,7 @@ func (s *site) hire(name, host string, slots int,
 			now := beat
 			now.Running = append([]task.Busy{}, beat.Running...)
 			mu.Unlock()
-			_ = port.Beat(ctx, now)
+			_ = port.SendHeartbeat(ctx, now)
 			select {
 			case <-tick.C:
 			case <-ctx.Done():
@@ -288,7 +288,7 @@ func (s *site) hire(name, host string, slots int,
 	s.t.Cleanup(func() { cancel(); parts.Wait() })
 	first := beat
 	s.must(port.Emit(ctx, task.Event{Version: task.Version, Kind: task.JoinedEvent, Worker: name,
-		Time: time.Now(), Beat: &first}))
+		Time: time.Now(), Heartbeat: &first}))
 	return func(sweep string, index int64, o *task.Outcome) {
 		mu.Lock()
 		var left []task.Busy

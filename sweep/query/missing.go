@@ -155,12 +155,12 @@ func (a *Archive) because(ctx context.Context, sweeps []store.Listed, r core.Rec
 		all = m.Ranges
 	}
 	open := map[task.Key]struct{}{} // points by their parameters
-	plain := r.Style.Form == "" && len(r.Recipe.Named()) == 0
+	plain := r.Style.Form == "" && len(r.Recipe.ParameterNames()) == 0
 	keyOf := func(points *core.Points, index int64) task.Key {
 		if plain { // a switch that is absent is as no parameter
 			return task.KeyOf(points.Flags(nil, index), "", task.Recipe{}, "", nil)
 		}
-		return task.KeyOf(nil, "", task.Recipe{Environment: true}, "", points.Given(index))
+		return task.KeyOf(nil, "", task.Recipe{ReadsParameters: true}, "", points.Given(index))
 	}
 	points := r.Points()
 	for n := range min(all.Len(), mostExplained) {
@@ -214,7 +214,7 @@ func difference(now, old core.Record, t success) string {
 	image, known := imageOf(old, t, len(now.Images) == 0)
 	switch {
 	case !slices.Equal(now.Recipe.Command, old.Recipe.Command) || now.Style != old.Style ||
-		now.Recipe.Environment != old.Recipe.Environment ||
+		now.Recipe.ReadsParameters != old.Recipe.ReadsParameters ||
 		!reflect.DeepEqual(now.Recipe.File, old.Recipe.File):
 		return api.CauseCommand
 	case !known || !slices.Contains(now.Images.Keyed(), image):

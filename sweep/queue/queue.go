@@ -30,12 +30,12 @@ import (
 	"mlframework/sweep/task"
 )
 
-// ErrAway says that the queue cannot be reached now. What was asked did not happen, or it is not known whether it did;
+// ErrUnreachable says that the queue cannot be reached now. What was asked did not happen, or it is not known whether it did;
 // it may be tried again.
-var ErrAway = errors.New("the queue cannot be reached")
+var ErrUnreachable = errors.New("the queue cannot be reached")
 
-// Hub is the master's end. Its methods may be called concurrently.
-type Hub interface {
+// MasterEndpoint is the master's end. Its methods may be called concurrently.
+type MasterEndpoint interface {
 	// Publish sends batches to one worker, in order. They wait for a worker that is not there. When it returns nil they
 	// are durable. On an error it is not known which are: publishing the same attempts again is allowed, workers take
 	// the first. A batch that is too long for a message comes as several, in order.
@@ -43,16 +43,16 @@ type Hub interface {
 	// Events delivers what workers emit, in order for each worker, and each at least once. What
 	// cannot be read comes in the same deliveries.
 	Events(ctx context.Context) <-chan Delivery[task.Event]
-	// Control sends one message to one worker. When the worker is away it may be lost, or arrive when it returns: a
+	// SendControl sends one message to one worker. When the worker is away it may be lost, or arrive when it returns: a
 	// message asks for something that may be asked twice, and the master repeats it when the worker returns.
-	Control(ctx context.Context, worker string, c task.Control) error
+	SendControl(ctx context.Context, worker string, c task.Control) error
 	// Heartbeats delivers what workers say of themselves; they may be lost, and come twice when a
 	// worker is heard first.
 	Heartbeats(ctx context.Context) <-chan task.Heartbeat
 	// Pieces delivers workers' answers to ReadControl and MeasureControl; they may be lost.
 	Pieces(ctx context.Context) <-chan task.Piece
-	// Remove drops a worker's queue with everything that waits in it. It is no error when there is none.
-	Remove(ctx context.Context, worker string) error
+	// RemoveWorker drops a worker's queue with everything that waits in it. It is no error when there is none.
+	RemoveWorker(ctx context.Context, worker string) error
 	// Status tells how the queue is reached now. It never blocks.
 	Status() Status
 	// Lines delivers live output, in order for each worker. It is bounded: when the master is slow, lines are lost, and
@@ -72,35 +72,35 @@ type Hub interface {
 	Depths(ctx context.Context, workers ...string) ([]Depth, error)
 }
 
-// Port is one worker's end. Its methods may be called concurrently.
-type Port interface {
+// WorkerEndpoint is one worker's end. Its methods may be called concurrently.
+type WorkerEndpoint interface {
 	// Consume delivers batches in the order of their publishing, one to a delivery, each at least once.
 	Consume(ctx context.Context) <-chan Delivery[task.Batch]
 	// Emit sends events, in order. When it returns nil they are durable; on an error they may be sent again.
 	Emit(ctx context.Context, events ...task.Event) error
 	// Controls delivers the master's messages.
 	Controls(ctx context.Context) <-chan task.Control
-	// Beat sends a heartbeat.
-	Beat(ctx context.Context, h task.Heartbeat) error
-	// Send answers a ReadControl or a MeasureControl. The answer may be lost, as when nobody waits for it.
-	Send(ctx context.Context, p task.Piece) error
-	// Show offers a line of live output and tells whether it was taken; the caller counts those that were not, in the
+	// SendHeartbeat sends a heartbeat.
+	SendHeartbeat(ctx context.Context, h task.Heartbeat) error
+	// SendPiece answers a ReadControl or a MeasureControl. The answer may be lost, as when nobody waits for it.
+	SendPiece(ctx context.Context, p task.Piece) error
+	// OfferLine offers a line of live output and tells whether it was taken; the caller counts those that were not, in the
 	// next line's Missed. It never blocks.
-	Show(l task.Line) bool
+	OfferLine(l task.Line) bool
 }
 
 // Status is how a queue is reached.
 type Status struct {
-	Away    bool
-	Since   time.Time // when it was reached or went away
-	Reason  string    // why it is away, for people: cause and remedy
-	Blocked string    // it is reached but takes nothing for now, and why (a broker short of memory or disk); "": it does
-	Program string    // name and version of the broker; "": not known, or there is none
-	Refused int64     // messages that could not be read, or were not from whom they named, since the start
+	Unreachable bool
+	Since       time.Time // when it was reached or went away
+	Reason      string    // why it is away, for people: cause and remedy
+	Blocked     string    // it is reached but takes nothing for now, and why (a broker short of memory or disk); "": it does
+	Program     string    // name and version of the broker; "": not known, or there is none
+	Refused     int64     // messages that could not be read, or were not from whom they named, since the start
 }
 
 // Delivery is items that arrive together. Ack must be called once, when they are taken care of. When it returns nil they
-// never come again. It fails with ErrAway when the stream has ended or an outage came in between; then they come again,
+// never come again. It fails with ErrUnreachable when the stream has ended or an outage came in between; then they come again,
 // in their order and before what was sent after the outage. What was on its way in the outage may come before and after.
 type Delivery[T any] struct {
 	Items []T

@@ -1,46 +1,5 @@
 package task
 
-import (
-	"time"
-
-	"mlframework/sweep/metric"
-)
-
-// Recipe is what all attempts of a sweep share. It is part of the sweep's record and of every Batch.
-type Recipe struct {
-	Definition string            `json:"definition"`
-	Command    []string          `json:"command"` // names in braces not yet replaced
-	Env        map[string]string `json:"env,omitempty"`
-	EnvBraces  bool              `json:"env_braces,omitempty"` // names in braces in values of Env are replaced, too
-	Secrets    []string          `json:"secrets,omitempty"`    // names only
-	Revision   string            `json:"revision"`
-	Outputs    []string          `json:"outputs,omitempty"` // names that attempts make themselves
-	Link       []string          `json:"link,omitempty"`    // paths of the project that are linked into a task's folder, not copied
-	Copy       []string          `json:"copy,omitempty"`    // paths of the project that are copied, whatever their size
-	Links      map[string]string `json:"links,omitempty"`   // links in a task's folder to absolute paths of the host
-	Workdir    string            `json:"workdir,omitempty"` // folder of the project that the command runs in; "" is the task's own
-	Timeout    time.Duration     `json:"timeout,omitempty"` // 0: none
-	Grace      time.Duration     `json:"grace,omitempty"`
-	Metrics    []metric.Rule     `json:"metrics,omitempty"`
-	GPUs       float64           `json:"gpus,omitempty"` // per task
-	// Environment says that the program takes parameters from its environment or from parameters.json.
-	Environment bool  `json:"environment,omitempty"`
-	File        *File `json:"file,omitempty"`
-}
-
-// ParametersFile is the name of the file with a task's parameters, in its folder.
-const ParametersFile = "parameters.json"
-
-// File is a file of the project in which tasks find their parameters. Paths are clean, relative to the project and slash separated.
-type File struct {
-	From    string `json:"from"`
-	To      string `json:"to"`                 // in the task's folder
-	NewKeys bool   `json:"new_keys,omitempty"` // keys that the file does not have are added
-}
-
-// Hidden reports whether what parameters are does not show in the command line of a task.
-func (r Recipe) Hidden() bool { return r.EnvBraces || r.Environment || r.File != nil }
-
 // Batch is attempts of one sweep that travel together to one worker.
 type Batch struct {
 	Version  int       `json:"version"`
@@ -49,9 +8,9 @@ type Batch struct {
 	Attempts []Attempt `json:"attempts"`
 	Follow   bool      `json:"follow,omitempty"`  // somebody follows the sweep's output: as FollowControl
 	Edition  string    `json:"edition,omitempty"` // which values of the recipe's secrets are meant; they themselves never travel so
-	// Environ is what attempts inherit in place of what the worker does, as NAME=value, where both are of one process; the Edition
+	// BaseEnv is what attempts inherit in place of what the worker does, as NAME=value, where both are of one process; the Edition
 	// then says which it is. It never travels.
-	Environ []string `json:"-"`
+	BaseEnv []string `json:"-"`
 }
 
 // Attempt is one try at a task.

@@ -18,9 +18,9 @@ func (t *tooLong) Error() string {
 		t.most)
 }
 
-// MaxTogether is how many events, or lines, may be in one message. Workers hand over 512 events, or
+// MaxPerMessage is how many events, or lines, may be in one message. Workers hand over 512 events, or
 // 256 lines, at once.
-const MaxTogether = 1 << 12
+const MaxPerMessage = 1 << 12
 
 // Encode returns the JSON of one thing, which has at most so many bytes. What names the thing in
 // errors.
@@ -64,7 +64,7 @@ func EncodeAll[T any](what string, things []T, most, mostOne int) (bodies [][]by
 		if err != nil {
 			return nil, err
 		}
-		if count++; len(body) > 0 && (len(body)+len(one) >= most || count > MaxTogether) {
+		if count++; len(body) > 0 && (len(body)+len(one) >= most || count > MaxPerMessage) {
 			bodies = append(bodies, append(body, ']'))
 			body, count = nil, 1
 		}
@@ -141,10 +141,10 @@ func (f form[T]) all(body []byte, check func(*T) error) (things []T, err error) 
 		return nil, unexpected(err)
 	}
 	for in.More() {
-		if len(things) == MaxTogether {
+		if len(things) == MaxPerMessage {
 			return nil,
 				&unreadable{fmt.Sprintf("it has more than %d parts; at most so many are read",
-					MaxTogether)}
+					MaxPerMessage)}
 		}
 		var thing T
 		begin := in.InputOffset()
@@ -216,7 +216,7 @@ var (
 	eventForm = form[Event]{
 		version: func(e *Event) int { return e.Version },
 		outline: func(o outline) Event {
-			return Event{Version: o.Version, Kind: Kind(o.Kind), Worker: o.Worker, Sweep: o.Sweep,
+			return Event{Version: o.Version, Kind: EventKind(o.Kind), Worker: o.Worker, Sweep: o.Sweep,
 				Index: o.Index, Attempt: o.Attempt}
 		},
 	}

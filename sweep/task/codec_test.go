@@ -105,7 +105,7 @@ func FuzzDecode(f *testing.F) {
 		}
 		events, err := task.DecodeEvents(body, trusted)
 		for _, e := range events {
-			if err != nil || e.Version > task.Newest && (e.Outcome != nil || e.Beat != nil) {
+			if err != nil || e.Version > task.Newest && (e.Outcome != nil || e.Heartbeat != nil) {
 				t.Errorf("read %+v with %v", e, err)
 			}
 		}

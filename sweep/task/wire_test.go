@@ -75,7 +75,7 @@ func TestWire(t *testing.T) {
 			Image: "python:3.12@sha256:1", Environment: "as it was made",
 			Running: []task.Busy{{Sweep: "train-1", Index: 42, Attempt: 2, Slot: 1, Started: moment}}, Waiting: 3, Unsent: 4,
 			Load: &task.Load{Cores: 8, CPU: 0.5, MemoryTotal: 1 << 33, MemoryFree: 1 << 32, DiskTotal: 1 << 40, DiskFree: 1 << 39}},
-		"joined":  &task.Event{Version: task.Version, Kind: task.JoinedEvent, Worker: "w", Time: moment, Beat: &task.Heartbeat{Version: task.Version, Worker: "w", Incarnation: "i", Told: true}},
+		"joined":  &task.Event{Version: task.Version, Kind: task.JoinedEvent, Worker: "w", Time: moment, Heartbeat: &task.Heartbeat{Version: task.Version, Worker: "w", Incarnation: "i", StartsReported: true}},
 		"read":    &task.Control{Version: task.Version, Kind: task.ReadControl, Sweep: "train-1", Index: 42, Attempt: 2, Read: &task.Read{ID: "7", Stderr: true, Offset: 5, Length: 6, File: "w:3"}},
 		"restart": &task.Control{Version: task.Version, Kind: task.RestartControl, Incarnation: "i", Now: true},
 		"leaving": &task.Heartbeat{Version: task.Version, Worker: "w", Incarnation: "i", Host: "gpu1", Draining: true, Leaving: true},

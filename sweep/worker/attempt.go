@@ -139,9 +139,9 @@ func (w *Worker) runProgram(ctx context.Context, i item, slot int,
 }
 
 // placeholders returns the values of the names in braces for an attempt.
-func (w *Worker) placeholders(i item, slot int, dir string) task.Place {
+func (w *Worker) placeholders(i item, slot int, dir string) task.PlaceholderValues {
 	id := task.ID{Sweep: i.job.sweep, Index: i.attempt.Index}
-	return task.Place{Host: w.o.Host, Slot: strconv.Itoa(slot),
+	return task.PlaceholderValues{Host: w.o.Host, Slot: strconv.Itoa(slot),
 		Index: strconv.FormatInt(id.Index, 10), Output: dir, Task: id.String()}
 }
 

@@ -16,14 +16,14 @@ import (
 // distant is a port whose queue confirms after some milliseconds (of a bubble: nobody waits for
 // them), and counts what is sent at once as one.
 type distant struct {
-	queue.Port
+	queue.WorkerEndpoint
 	sent atomic.Int64
 }
 
 func (p *distant) Emit(ctx context.Context, events ...task.Event) error {
 	p.sent.Add(1)
 	time.Sleep(3 * time.Millisecond)
-	return p.Port.Emit(ctx, events...)
+	return p.WorkerEndpoint.Emit(ctx, events...)
 }
 
 // Under load a message holds many events, however long the queue takes to confirm one: a dozen or
@@ -53,7 +53,7 @@ func TestEventsAreBatchedUnderLoad(t *testing.T) {
 				}
 				s := newSite(t, nil, fake(program), func(o *worker.Options) { o.Slots = c.slots })
 				s.stop()
-				p := &distant{Port: s.queue.Port("w1")}
+				p := &distant{WorkerEndpoint: s.queue.Worker("w1")}
 				s.start(p)
 				indexes := make([]int64, c.tasks)
 				for i := range indexes {

@@ -30,7 +30,7 @@ func benchmarkAttempt(b *testing.B, base, spool string) {
 		}
 	}
 	q := memory.New()
-	w := worker.New(q.Port("w1"), worker.Options{Name: "w1", Slots: 2,
+	w := worker.New(q.Worker("w1"), worker.Options{Name: "w1", Slots: 2,
 		Outputs: filepath.Join(base, "outputs"), Keeper: keeper, Spool: spool,
 		Revision: func(string) (string, error) { return base, nil }, Inherited: os.Environ()})
 	ctx, cancel := context.WithCancel(b.Context())

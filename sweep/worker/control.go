@@ -67,7 +67,7 @@ func (w *Worker) reject(ctx context.Context, b task.Batch) {
 	if w.scheduler.reject(reason) {
 		w.o.Log.Error("returning tasks that cannot be read", "reason", reason)
 	}
-	if w.port.Beat(ctx, w.heartbeat()) != nil {
+	if w.port.SendHeartbeat(ctx, w.heartbeat()) != nil {
 		w.beatNow() // it is tried again
 	}
 	w.scheduler.rejectBatch(b)

@@ -33,7 +33,7 @@ func (w *Worker) noSpaceReason() string {
 // gets the reason before the returned attempts, so that it does not send them again.
 func (w *Worker) pauseForSpace(ctx context.Context) {
 	w.o.Log.Error("accepting no tasks until there is space for outputs", "folder", w.o.Outputs)
-	if w.port.Beat(ctx, w.heartbeat()) != nil {
+	if w.port.SendHeartbeat(ctx, w.heartbeat()) != nil {
 		w.beatNow() // it is tried again
 	}
 	w.scheduler.lockAndReturnAll()

@@ -67,7 +67,7 @@ func SpoolRead(path string) (events []task.Event, count int, err error) {
 type Outbox struct{ outbox }
 
 // NewOutbox makes one that run sends from.
-func NewOutbox(p queue.Port, spool string, log *slog.Logger) *Outbox {
+func NewOutbox(p queue.WorkerEndpoint, spool string, log *slog.Logger) *Outbox {
 	o := &Outbox{}
 	o.init(p, log)
 	o.attach(spool)
@@ -97,10 +97,10 @@ func Mask(secrets []string, pieces ...[]byte) (out []byte, held int) {
 }
 
 // Tap cuts pieces into lines for a port that follows, in no time.
-func Tap(p queue.Port, pieces ...string) { TapWithClock(p, 0, pieces...) }
+func Tap(p queue.WorkerEndpoint, pieces ...string) { TapWithClock(p, 0, pieces...) }
 
 // TapWithClock is Tap with a clock that goes on by tick with every look at it.
-func TapWithClock(p queue.Port, tick time.Duration, pieces ...string) {
+func TapWithClock(p queue.WorkerEndpoint, tick time.Duration, pieces ...string) {
 	f := &followedSweeps{}
 	f.set("s-1", true)
 	clock := time.Unix(0, 0)

@@ -23,11 +23,11 @@ func (w *Worker) heartbeat() task.Heartbeat {
 
 // reportSelf puts a joined or left event into the outbox, in order with the events of attempts.
 // told says whether these include every start.
-func (w *Worker) reportSelf(kind task.Kind, told bool) {
+func (w *Worker) reportSelf(kind task.EventKind, told bool) {
 	h := w.heartbeat()
-	h.Told = told
+	h.StartsReported = told
 	w.outbox.put(task.Event{Version: task.Version, Kind: kind, Worker: w.o.Name, Time: time.Now(),
-		Beat: &h})
+		Heartbeat: &h})
 }
 
 // firstRetry is the delay before a heartbeat that the queue did not accept is sent again. It
@@ -41,7 +41,7 @@ func (w *Worker) beat(ctx context.Context) {
 	for again := firstRetry; ctx.Err() == nil; {
 		next := heartbeatInterval
 		h := w.heartbeat()
-		if err := w.port.Beat(ctx, h); err != nil {
+		if err := w.port.SendHeartbeat(ctx, h); err != nil {
 			next, again = again, min(2*again, heartbeatInterval/4)
 		} else if again = firstRetry; w.secrets.expire(h.Needs, time.Now()) {
 			w.o.Log.Error("attempts cannot run without their secrets", "error", errNoSecrets)

@@ -14,7 +14,7 @@ func (s *scheduler) countHostFaults(o *task.Outcome) {
 	case o.Ran():
 		s.hostFaults = 0
 	}
-	if s.hostFaults >= task.MostHostFaults && !s.drained && !s.soleWorker {
+	if s.hostFaults >= task.MaxHostFaults && !s.drained && !s.soleWorker {
 		s.drained = true
 		s.returnAll()
 		s.outbox.expedite()

@@ -39,21 +39,21 @@ func TestIncarnationsGrowWhereTheClockIsSetBack(t *testing.T) {
 		if s == nil {
 			s = newSite(t, nil, spool(path))
 		} else {
-			s.start(s.queue.Port("w1"))
+			s.start(s.queue.Worker("w1"))
 		}
 		s.stop()
 	}
 	const future = "2999-01-01T00:00:00.000000000Z-r00000000"
 	s.must(os.WriteFile(path+".incarnation", []byte(future+"\n"), 0o600))
-	s.start(s.queue.Port("w1"))
+	s.start(s.queue.Worker("w1"))
 	s.stop()
 	poll(t, "all events", func() bool { return len(s.all()) == 8 })
 	last := ""
 	for _, e := range s.all() {
-		if e.Kind == task.JoinedEvent && e.Beat.Incarnation <= last {
-			t.Errorf("%s after %s", e.Beat.Incarnation, last)
+		if e.Kind == task.JoinedEvent && e.Heartbeat.Incarnation <= last {
+			t.Errorf("%s after %s", e.Heartbeat.Incarnation, last)
 		}
-		last = e.Beat.Incarnation
+		last = e.Heartbeat.Incarnation
 	}
 	if last <= future {
 		t.Errorf("%s after %s", last, future)

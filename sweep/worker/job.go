@@ -71,8 +71,8 @@ func (js *jobs) get(b task.Batch) *job {
 	}
 	j := &job{sweep: b.Sweep, recipe: b.Recipe, folder: filepath.Join(js.o.Outputs, b.Sweep)}
 	o := js.o
-	if b.Environ != nil {
-		o.Inherited = b.Environ
+	if b.BaseEnv != nil {
+		o.Inherited = b.BaseEnv
 	}
 	switch {
 	case len(b.Recipe.Secrets) == 0:
@@ -168,7 +168,7 @@ type key struct {
 func (i item) key() key { return key{i.job.sweep, i.attempt.Index, i.attempt.Number} }
 
 // event returns an event about the item.
-func (i item) event(kind task.Kind, worker string) task.Event {
+func (i item) event(kind task.EventKind, worker string) task.Event {
 	return task.Event{Version: task.Version, Kind: kind, Worker: worker, Time: time.Now(),
 		Sweep: i.job.sweep, Index: i.attempt.Index, Attempt: i.attempt.Number}
 }

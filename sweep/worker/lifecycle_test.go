@@ -32,7 +32,7 @@ func TestEventsOfAnAttemptComeInOrder(t *testing.T) {
 	for i := range int64(30) {
 		s.ended(i, 1)
 	}
-	of := map[int64][]task.Kind{}
+	of := map[int64][]task.EventKind{}
 	for _, e := range s.soFar() {
 		if e.Version != task.Version || e.Worker != "w1" || e.Sweep != "train-1" ||
 			e.Time.IsZero() {
@@ -41,7 +41,7 @@ func TestEventsOfAnAttemptComeInOrder(t *testing.T) {
 		of[e.Index] = append(of[e.Index], e.Kind)
 	}
 	for i, kinds := range of {
-		if diff := cmp.Diff([]task.Kind{task.ClaimedEvent, task.StartedEvent, task.SamplesEvent,
+		if diff := cmp.Diff([]task.EventKind{task.ClaimedEvent, task.StartedEvent, task.SamplesEvent,
 			task.EndedEvent}, kinds); diff != "" {
 			t.Errorf("%d: %s", i, diff)
 		}
@@ -192,15 +192,15 @@ func TestJoinIsFirstAndLeaveIsLast(t *testing.T) {
 	joined, left := all[0], all[6]
 	for _, e := range []task.Event{joined, left} {
 		if e.Version != task.Version || e.Worker != "w1" || e.Sweep != "" || e.Time.IsZero() ||
-			e.Beat == nil || e.Beat.Incarnation != joined.Beat.Incarnation ||
-			e.Beat.Worker != "w1" || e.Beat.Host != "gpu1" || e.Beat.Slots != 1 ||
-			len(e.Beat.Running) > 0 || e.Beat.Waiting > 0 {
-			t.Errorf("%+v, %+v", e, e.Beat)
+			e.Heartbeat == nil || e.Heartbeat.Incarnation != joined.Heartbeat.Incarnation ||
+			e.Heartbeat.Worker != "w1" || e.Heartbeat.Host != "gpu1" || e.Heartbeat.Slots != 1 ||
+			len(e.Heartbeat.Running) > 0 || e.Heartbeat.Waiting > 0 {
+			t.Errorf("%+v, %+v", e, e.Heartbeat)
 		}
 	}
-	if h := <-s.queue.Heartbeats(t.Context()); h.Incarnation != joined.Beat.Incarnation {
+	if h := <-s.queue.Heartbeats(t.Context()); h.Incarnation != joined.Heartbeat.Incarnation {
 		t.Errorf("heartbeats are of %s, the worker joined as %s", h.Incarnation,
-			joined.Beat.Incarnation)
+			joined.Heartbeat.Incarnation)
 	}
 }
 

@@ -45,7 +45,7 @@ func measure(ctx context.Context, folder int, dir string, by task.Measure) (m ta
 	err = readMetrics(ctx, folder, logSuffix(0), rules, printed,
 		func(stream string, s *metric.Scanner) {
 			unread := s.Unread()
-			unread = unread[:min(len(unread), task.MostUnread)]
+			unread = unread[:min(len(unread), task.MaxUnread)]
 			for i := range unread {
 				if by.Hide {
 					unread[i].Text = redacted

@@ -34,7 +34,7 @@ func TestOutageKeepsEventsInOrder(t *testing.T) {
 		s.queue.Outage(false)
 		s.ended(2, 1)
 		last := map[int64]int{}
-		rank := []task.Kind{task.ClaimedEvent, task.StartedEvent, task.SamplesEvent,
+		rank := []task.EventKind{task.ClaimedEvent, task.StartedEvent, task.SamplesEvent,
 			task.EndedEvent}
 		for _, e := range s.soFar() {
 			r := slices.Index(rank, e.Kind)

@@ -15,7 +15,7 @@ import (
 // the queue is unreachable, events overflow to the spool, if there is one; while it is reachable,
 // none is written there.
 type outbox struct {
-	port     queue.Port
+	port     queue.WorkerEndpoint
 	log      *slog.Logger
 	wake     chan struct{}
 	flushNow chan struct{}
@@ -40,7 +40,7 @@ type outbox struct {
 	progress chan struct{}
 }
 
-func (o *outbox) init(port queue.Port, log *slog.Logger) {
+func (o *outbox) init(port queue.WorkerEndpoint, log *slog.Logger) {
 	o.port, o.log = port, log
 	o.wake, o.flushNow = make(chan struct{}, 1), make(chan struct{}, 1)
 	o.progress = make(chan struct{})
@@ -149,7 +149,7 @@ func (o *outbox) send(ctx context.Context) {
 			o.drop(len(events))
 			continue
 		}
-		if !errors.Is(err, queue.ErrAway) && ctx.Err() == nil {
+		if !errors.Is(err, queue.ErrUnreachable) && ctx.Err() == nil {
 			o.sendSingle(ctx, events)
 			continue
 		}
@@ -173,7 +173,7 @@ func (o *outbox) send(ctx context.Context) {
 func (o *outbox) sendSingle(ctx context.Context, events []task.Event) {
 	first := events[:1]
 	err := o.emit(ctx, first)
-	if err != nil && !errors.Is(err, queue.ErrAway) && first[0].Outcome != nil {
+	if err != nil && !errors.Is(err, queue.ErrUnreachable) && first[0].Outcome != nil {
 		end, bare := first[0], *first[0].Outcome
 		bare.Metrics = nil
 		end.Outcome = &bare
@@ -181,7 +181,7 @@ func (o *outbox) sendSingle(ctx context.Context, events []task.Event) {
 		err = o.emit(ctx, []task.Event{end})
 	}
 	switch {
-	case errors.Is(err, queue.ErrAway) || ctx.Err() != nil:
+	case errors.Is(err, queue.ErrUnreachable) || ctx.Err() != nil:
 		return // and tried again
 	case err != nil:
 		o.log.Error("dropping an event that the queue cannot accept", "task", first[0].ID(), "kind",

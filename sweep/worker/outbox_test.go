@@ -28,7 +28,7 @@ import (
 // slow is a port whose queue takes events only while it is open: until then they hang, as behind a
 // half-open connection.
 type slow struct {
-	queue.Port
+	queue.WorkerEndpoint
 	mu   sync.Mutex
 	open chan struct{} // closed: it is open
 }
@@ -39,7 +39,7 @@ func (p *slow) Emit(ctx context.Context, events ...task.Event) error {
 	p.mu.Unlock()
 	select {
 	case <-open:
-		return p.Port.Emit(ctx, events...)
+		return p.WorkerEndpoint.Emit(ctx, events...)
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -58,7 +58,7 @@ func TestUnsentEventsAreSpooled(t *testing.T) {
 		s.stop()
 		synctest.Wait()
 		from := len(s.all())
-		p := &slow{Port: s.queue.Port("w1"), open: make(chan struct{})}
+		p := &slow{WorkerEndpoint: s.queue.Worker("w1"), open: make(chan struct{})}
 		s.start(p)
 		time.Sleep(3 * time.Second)
 		synctest.Wait()
@@ -95,7 +95,7 @@ func TestRepeatedOutagesKeepEventOrder(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "events")
 	synctest.Test(t, func(t *testing.T) {
 		q := memory.New()
-		o := worker.NewOutbox(q.Port("w1"), path, slog.New(slog.DiscardHandler))
+		o := worker.NewOutbox(q.Worker("w1"), path, slog.New(slog.DiscardHandler))
 		ctx, cancel := context.WithCancel(t.Context())
 		var sender sync.WaitGroup
 		sender.Go(func() { o.Run(ctx) })
@@ -159,7 +159,7 @@ func TestFullDiskKeepsEventsInMemory(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "events")
 	var log bytes.Buffer
 	q := memory.New()
-	o := worker.NewOutbox(q.Port("w1"), path, slog.New(slog.NewTextHandler(&log, nil)))
+	o := worker.NewOutbox(q.Worker("w1"), path, slog.New(slog.NewTextHandler(&log, nil)))
 	release := noFileLonger(t, 1000)
 	q.Outage(true)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -184,7 +184,7 @@ func (s *outputStream) end() error {
 		}
 		_ = s.scanner.Close()
 		unread := s.scanner.Unread()
-		s.out.Unread = unread[:min(len(unread), task.MostUnread)]
+		s.out.Unread = unread[:min(len(unread), task.MaxUnread)]
 		s.tap.close()
 	})
 	s.ended = true

@@ -18,7 +18,7 @@ const redrawEvery = 2 * time.Second
 // outputTap sends lines to followers. A line ends at \n or \r\n. Text that ends at a lone \r is
 // about to be overwritten: one such text is sent every two seconds, and the last one.
 type outputTap struct {
-	port      queue.Port
+	port      queue.WorkerEndpoint
 	following *followedSweeps
 	now       func() time.Time
 	// what all lines of the stream have in common
@@ -79,7 +79,7 @@ func (t *outputTap) send() {
 	l := t.line
 	l.Time, l.Text, l.Missed = t.now(), string(t.partial), t.missed
 	t.partial = t.partial[:0]
-	if t.port.Show(l) {
+	if t.port.OfferLine(l) {
 		t.missed = 0
 	} else {
 		t.missed++
@@ -112,7 +112,7 @@ func (t *outputTap) close() {
 		}
 		l := t.line
 		l.Time, l.Text, l.Missed = t.now(), string(t.rejected), t.missed-1
-		if t.port.Show(l) {
+		if t.port.OfferLine(l) {
 			return
 		}
 	}

@@ -15,13 +15,13 @@ import (
 
 // screen is a port that keeps lines, but those whose turn is refused.
 type screen struct {
-	queue.Port
+	queue.WorkerEndpoint
 	lines   []task.Line
 	refuse  func(offered int) bool
 	offered int
 }
 
-func (s *screen) Show(l task.Line) bool {
+func (s *screen) OfferLine(l task.Line) bool {
 	n := s.offered
 	s.offered++
 	if s.refuse != nil && s.refuse(n) {

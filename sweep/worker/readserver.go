@@ -28,7 +28,7 @@ const sendTimeout = 5 * time.Second
 
 // readServer serves requests for the output of tasks, and for metrics read from it again.
 type readServer struct {
-	port         queue.Port
+	port         queue.WorkerEndpoint
 	log          *slog.Logger
 	worker       string
 	outputs      string
@@ -39,7 +39,7 @@ type readServer struct {
 	pending pendingMeasures
 }
 
-func (r *readServer) init(port queue.Port, o Options) {
+func (r *readServer) init(port queue.WorkerEndpoint, o Options) {
 	r.port, r.log, r.worker, r.outputs = port, o.Log, o.Name, o.Outputs
 	r.readRequests = make(chan task.Control, maxReads)
 	r.measureRequests = make(chan task.Control, maxReads)
@@ -112,7 +112,7 @@ func (r *readServer) answer(ctx context.Context, c task.Control) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
-	if err := r.port.Send(ctx, p); err != nil {
+	if err := r.port.SendPiece(ctx, p); err != nil {
 		r.log.Warn("cannot send the requested output", "sweep", c.Sweep, "index", c.Index,
 			"error", err)
 	}
@@ -137,7 +137,7 @@ func (r *readServer) read(c task.Control, p *task.Piece) error {
 	}
 	defer l.Close()
 	p.Size, p.Offset, p.File = l.size, l.offset, fmt.Sprintf("%s:%d", r.worker, l.inode)
-	data := make([]byte, max(0, min(int64(c.Read.Length), task.MostRead, p.Size-p.Offset)))
+	data := make([]byte, max(0, min(int64(c.Read.Length), task.MaxPieceBytes, p.Size-p.Offset)))
 	n, err := l.ReadAt(data, p.Offset)
 	if p.Data = data[:n]; errors.Is(err, io.EOF) {
 		err = nil

@@ -77,8 +77,8 @@ func TestReadingOutput(t *testing.T) {
 			task.Piece{Data: []byte("sec"), Size: 300007}},
 		{"newest by number", task.Control{Attempt: 2, Read: &task.Read{Offset: 3, Length: 3}},
 			task.Piece{Offset: 3, Data: []byte("ond"), Size: 300007}},
-		{"at most MostRead", task.Control{Read: &task.Read{Length: 1 << 30}},
-			task.Piece{Data: []byte(long[:task.MostRead]), Size: 300007}},
+		{"at most MaxPieceBytes", task.Control{Read: &task.Read{Length: 1 << 30}},
+			task.Piece{Data: []byte(long[:task.MaxPieceBytes]), Size: 300007}},
 		{"its end", task.Control{Read: &task.Read{Offset: 300005, Length: 100}},
 			task.Piece{Offset: 300005, Data: []byte("\x00\x00"), Size: 300007}},
 		{"behind its end", task.Control{Read: &task.Read{Offset: 1 << 40, Length: 9}},
@@ -214,7 +214,7 @@ func TestReadsDoNotHoldUpOtherMessages(t *testing.T) {
 	s.run("head -c 300000 /dev/zero")
 	for range 1000 {
 		s.tell(task.Control{Kind: task.ReadControl, Sweep: "train-1",
-			Read: &task.Read{Length: task.MostRead}})
+			Read: &task.Read{Length: task.MaxPieceBytes}})
 	}
 	s.tell(task.Control{Kind: task.ReadControl, Sweep: "train-1"}) // without its place
 	s.obeyed()
@@ -321,7 +321,7 @@ func TestOutputHasTheNumberOfItsAttempt(t *testing.T) {
 				// another process of the worker: this one knows that it ran it
 				if n > 0 && number <= c.runs[n-1] {
 					s.stop()
-					s.start(s.queue.Port("w1"))
+					s.start(s.queue.Worker("w1"))
 				}
 				s.must(os.WriteFile(filepath.Join(s.base, "place"), []byte(fmt.Sprintln(n)), 0o600))
 				b := batch("cat "+filepath.Join(s.base, "place"), 3)

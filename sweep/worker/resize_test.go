@@ -105,7 +105,7 @@ func TestHeartbeatListsRunningAndPending(t *testing.T) {
 	bubble(t, c.minute, func(t *testing.T, s *site) {
 		s.stop()
 		s.options.Program, s.options.Slots = "v1.2", 2
-		s.start(s.queue.Port("w1"))
+		s.start(s.queue.Worker("w1"))
 		s.send(batch("", 0, 1, 2, 3, 4))
 		time.Sleep(time.Second)
 		beats := s.queue.Heartbeats(t.Context())
@@ -167,7 +167,7 @@ func TestDrainAndResumeUnderLoadLoseNothing(t *testing.T) {
 		s.tell(task.Control{Kind: task.DrainControl, Off: true})
 		s.send(batch("", 2*n))
 		s.ended(2*n, 1)
-		last, back := map[int64]task.Kind{}, 0
+		last, back := map[int64]task.EventKind{}, 0
 		for _, e := range s.soFar() {
 			if k := last[e.Index]; k == task.EndedEvent || k == task.ReturnedEvent {
 				t.Errorf("%s of %d after %s", e.Kind, e.Index, k)

@@ -95,7 +95,7 @@ func TestIdleRestart(t *testing.T) {
 					t.Errorf("over %t, again %t", over, again)
 				}
 				s.stop()
-				s.start(s.queue.Port("w1"))
+				s.start(s.queue.Worker("w1"))
 				s.tell(restart(born, now))
 				if _, over := s.hasEnded(); over {
 					t.Error("the next process ended, too")

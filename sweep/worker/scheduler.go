@@ -226,7 +226,7 @@ func (s *scheduler) secretsFor(i item) (set *secretSet, ready bool) {
 func (s *scheduler) missingSecrets() (all []task.Need) {
 	for _, i := range s.waiting {
 		if _, ready := s.secretsFor(i); !ready && !slices.Contains(all, *i.job.need) &&
-			len(all) < task.MostNeeds {
+			len(all) < task.MaxNeeds {
 			all = append(all, *i.job.need)
 		}
 	}

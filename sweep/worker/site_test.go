@@ -92,13 +92,13 @@ func newSite(t testing.TB, files map[string]string, change ...func(*worker.Optio
 	var reader sync.WaitGroup
 	reading, stopReading := context.WithCancel(context.Background())
 	reader.Go(func() { s.read(reading) })
-	s.start(s.queue.Port(o.Name))
+	s.start(s.queue.Worker(o.Name))
 	t.Cleanup(func() { s.stop(); stopReading(); reader.Wait() })
 	return s
 }
 
 // start lets a worker with the site's options work at a port.
-func (s *site) start(p queue.Port) {
+func (s *site) start(p queue.WorkerEndpoint) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var parts sync.WaitGroup
 	w, over := worker.New(p, s.options), make(chan worker.End, 1)
@@ -160,7 +160,7 @@ func (s *site) until(what string, f func([]task.Event) bool) []task.Event {
 }
 
 // seen waits for an event of a kind.
-func (s *site) seen(k task.Kind, index int64, attempt int) task.Event {
+func (s *site) seen(k task.EventKind, index int64, attempt int) task.Event {
 	s.t.Helper()
 	is := func(e task.Event) bool { return e.Kind == k && e.Index == index && e.Attempt == attempt }
 	events := s.until(fmt.Sprintf("%s of %d, attempt %d,", k, index, attempt),
@@ -214,7 +214,7 @@ func (s *site) send(batches ...task.Batch) {
 func (s *site) tell(c task.Control) {
 	s.t.Helper()
 	c.Version = cmp.Or(c.Version, task.Version)
-	s.must(s.queue.Control(context.Background(), "w1", c))
+	s.must(s.queue.SendControl(context.Background(), "w1", c))
 }
 
 // obeyed waits until the worker has done what it was told so far: a drain shows in its heartbeats.

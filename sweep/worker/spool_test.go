@@ -146,7 +146,7 @@ func beDoomed(folder string) {
 	q, path := memory.New(), filepath.Join(folder, "events")
 	started := make(chan struct{}, 3)
 	away := make(chan struct{})
-	w := worker.New(q.Port("w1"), worker.Options{Name: "w1", Slots: 3,
+	w := worker.New(q.Worker("w1"), worker.Options{Name: "w1", Slots: 3,
 		Outputs: filepath.Join(folder, "outputs"), Spool: path,
 		Revision: func(string) (string, error) { return folder, nil },
 		Keeper: runner(func(context.Context, process.Spec) process.Exit {
@@ -198,13 +198,13 @@ func TestNextWorkerSendsSpoolFirst(t *testing.T) {
 	s.ended(7, 1)
 	all := s.all()
 	at := slices.IndexFunc(all, func(e task.Event) bool { return e.Kind == task.JoinedEvent })
-	last := map[int64]task.Kind{}
+	last := map[int64]task.EventKind{}
 	for _, e := range all[:at] {
 		if last[e.Index] != task.EndedEvent { // behind that its start may be told again
 			last[e.Index] = e.Kind
 		}
 	}
-	if diff := cmp.Diff(map[int64]task.Kind{0: task.EndedEvent, 1: task.EndedEvent,
+	if diff := cmp.Diff(map[int64]task.EventKind{0: task.EndedEvent, 1: task.EndedEvent,
 		2: task.EndedEvent}, last); diff != "" {
 		t.Errorf("%v\n%s", kinds(all), diff)
 	}
@@ -232,17 +232,17 @@ func TestStartsDuringOutageAreReportedInOrder(t *testing.T) {
 		from := len(s.all())
 		s.queue.Outage(true)
 		for range 3 {
-			s.start(s.queue.Port("w1"))
+			s.start(s.queue.Worker("w1"))
 			time.Sleep(3 * time.Second)
 			s.stop()
 		}
 		s.queue.Outage(false)
-		s.start(s.queue.Port("w1"))
+		s.start(s.queue.Worker("w1"))
 		s.run("true")
 		var joined []string
 		for _, e := range s.all()[from:] {
 			if e.Kind == task.JoinedEvent {
-				joined = append(joined, e.Beat.Incarnation)
+				joined = append(joined, e.Heartbeat.Incarnation)
 			}
 		}
 		want := []string{"joined", "left", "joined", "left", "joined", "left", "joined", "claimed",
@@ -264,7 +264,7 @@ func TestMemoryIsBoundedDuringOutage(t *testing.T) {
 	t.Parallel()
 	const n = 50_000
 	q := memory.New()
-	o := worker.NewOutbox(q.Port("w1"), filepath.Join(t.TempDir(), "events"),
+	o := worker.NewOutbox(q.Worker("w1"), filepath.Join(t.TempDir(), "events"),
 		slog.New(slog.DiscardHandler))
 	q.Outage(true)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -83,7 +83,7 @@ type Runner interface {
 type Worker struct {
 	o           Options
 	incarnation string
-	port        queue.Port
+	port        queue.WorkerEndpoint
 	outbox      outbox
 	scheduler   scheduler
 	jobs        jobs
@@ -104,7 +104,7 @@ type Worker struct {
 }
 
 // New returns a worker that is connected to port.
-func New(port queue.Port, o Options) *Worker {
+func New(port queue.WorkerEndpoint, o Options) *Worker {
 	if o.Host == "" {
 		o.Host, _ = os.Hostname()
 	}

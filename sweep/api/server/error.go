@@ -53,7 +53,7 @@ func problem(err error) *api.Error {
 	} else if errors.Is(err, syscall.ENOSPC) {
 		e.Status, e.Remedy = http.StatusServiceUnavailable,
 			"free some space on the master's machine, and start the master again"
-	} else if errors.Is(err, master.ErrStopped) || errors.Is(err, queue.ErrAway) ||
+	} else if errors.Is(err, master.ErrStopped) || errors.Is(err, queue.ErrUnreachable) ||
 		errors.Is(err, context.DeadlineExceeded) {
 		e.Status = http.StatusServiceUnavailable
 	}

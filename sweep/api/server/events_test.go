@@ -329,7 +329,7 @@ func TestLinesReachAFollower(t *testing.T) {
 	err := s.client.Follow(t.Context(), id, api.Following{Detail: api.DetailOutput},
 		func(u api.Update) error {
 			if !shown {
-				shown = s.queue.Port("w1").Show(want)
+				shown = s.queue.Worker("w1").OfferLine(want)
 			}
 			if len(u.Lines) == 0 {
 				return nil
@@ -359,7 +359,7 @@ func TestTheBeginningIsNotMissed(t *testing.T) {
 			}
 		}
 		for _, g := range all {
-			s.queue.Port("w1").Show(task.Line{Sweep: g.sweep, Index: g.Index, Attempt: g.Number,
+			s.queue.Worker("w1").OfferLine(task.Line{Sweep: g.sweep, Index: g.Index, Attempt: g.Number,
 				Text: "begun"})
 		}
 		if !expected.Output() {

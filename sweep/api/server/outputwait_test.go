@@ -26,7 +26,7 @@ func TestOutputOfAWorkerThatIsAway(t *testing.T) {
 	s.becomes(id, map[string]int64{"succeeded": 1})
 	beat := task.Heartbeat{Version: task.Version, Worker: "w1", Host: "gpu1", Incarnation: "1"}
 	left := h.event(task.LeftEvent, given{})
-	left.Beat = &beat
+	left.Heartbeat = &beat
 	h.emit(left)
 	s.until("it is away", func() bool {
 		all, err := s.client.Workers(t.Context())

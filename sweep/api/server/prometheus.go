@@ -73,7 +73,7 @@ func (s *Server) scrape(ctx context.Context) (m *scrape, err error) {
 		return nil, err
 	}
 	m.counted = slices.Concat(m.open[max(0, len(m.open)-mostOpen):], ended)
-	if !m.broker.Away {
+	if !m.broker.Unreachable {
 		m.depths = s.waiting(ctx)
 	}
 	return m, nil
@@ -171,7 +171,7 @@ func (m *scrape) tellSweeps(t teller) {
 }
 
 func (m *scrape) tellBroker(t teller) {
-	t.gauge(brokerDesc, oneIf(!m.broker.Away))
+	t.gauge(brokerDesc, oneIf(!m.broker.Unreachable))
 	t.gauge(blockedDesc, oneIf(m.broker.Blocked != ""))
 	t.counter(refusedDesc, float64(m.broker.Refused+m.Refused))
 	t.gauge(outgoingDesc, float64(m.Outgoing))

@@ -82,7 +82,7 @@ func (s *Server) reread(w http.ResponseWriter, r *http.Request) error {
 	}
 	for _, t := range body.Tasks {
 		if t.Index < 0 || len(t.Metrics) > metric.MaxMetrics || max(len(t.Stdout), len(t.Stderr),
-			len(t.Unmeasured)) > task.MostUnread {
+			len(t.Unmeasured)) > task.MaxUnread {
 			return api.Wrong("tasks", fmt.Sprintf("task %d has more than an attempt can have",
 				t.Index))
 		}

@@ -99,7 +99,7 @@ func newMeasureSite(t *testing.T, readTime time.Duration, n int) (*site, *metric
 	ctx, cancel := context.WithCancel(context.Background())
 	var parts sync.WaitGroup
 	parts.Go(func() { _ = made.Run(ctx) })
-	parts.Go(func() { m.run(ctx, s.queue.Port("w1").Send) })
+	parts.Go(func() { m.run(ctx, s.queue.Worker("w1").SendPiece) })
 	t.Cleanup(func() {
 		cancel()
 		parts.Wait()

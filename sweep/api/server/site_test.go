@@ -225,7 +225,7 @@ func (s *site) hireThat(beat task.Heartbeat, do func(given) *task.Outcome) *hand
 	s.t.Helper()
 	name := beat.Worker
 	h := &hand{s: s, name: name, do: do, in: beat.Image}
-	port := s.queue.Port(name)
+	port := s.queue.Worker(name)
 	ctx, cancel := context.WithCancel(context.Background())
 	var parts sync.WaitGroup
 	parts.Go(func() {
@@ -237,7 +237,7 @@ func (s *site) hireThat(beat task.Heartbeat, do func(given) *task.Outcome) *hand
 	parts.Go(func() {
 		for c := range port.Controls(ctx) {
 			if c.Kind == task.ReadControl {
-				_ = port.Send(ctx, h.piece(*c.Read))
+				_ = port.SendPiece(ctx, h.piece(*c.Read))
 			} else if s.controls != nil {
 				s.controls(name, c)
 			}
@@ -246,7 +246,7 @@ func (s *site) hireThat(beat task.Heartbeat, do func(given) *task.Outcome) *hand
 	beat.Version, beat.Host, beat.Program = task.Version, "gpu1", "1.2"
 	parts.Go(func() {
 		for tick := time.NewTicker(50 * time.Millisecond); ; {
-			_ = port.Beat(ctx, beat)
+			_ = port.SendHeartbeat(ctx, beat)
 			select {
 			case <-tick.C:
 			case <-ctx.Done():
@@ -257,7 +257,7 @@ func (s *site) hireThat(beat task.Heartbeat, do func(given) *task.Outcome) *hand
 	})
 	h.fire = func() { cancel(); parts.Wait() }
 	s.t.Cleanup(h.fire)
-	joined := task.Event{Version: task.Version, Kind: task.JoinedEvent, Worker: name, Time: time.Now(), Beat: &beat}
+	joined := task.Event{Version: task.Version, Kind: task.JoinedEvent, Worker: name, Time: time.Now(), Heartbeat: &beat}
 	s.must(port.Emit(ctx, joined))
 	return h
 }
@@ -297,7 +297,7 @@ func (h *hand) take(b task.Batch) {
 }
 
 func (h *hand) emit(events ...task.Event) {
-	_ = h.s.queue.Port(h.name).Emit(context.Background(), events...)
+	_ = h.s.queue.Worker(h.name).Emit(context.Background(), events...)
 }
 
 func (h *hand) ends(g given, o *task.Outcome) { h.emit(h.ending(g, o)) }
@@ -308,7 +308,7 @@ func (h *hand) ending(g given, o *task.Outcome) task.Event {
 	return e
 }
 
-func (h *hand) event(k task.Kind, g given) task.Event {
+func (h *hand) event(k task.EventKind, g given) task.Event {
 	e := task.Event{Version: task.Version, Kind: k, Worker: h.name, Sweep: g.sweep, Index: g.Index, Attempt: g.Number, Time: time.Now()}
 	if k == task.StartedEvent {
 		e.Start = &task.Start{Host: "gpu1", Image: h.in}

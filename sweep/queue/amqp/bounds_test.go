@@ -21,7 +21,7 @@ func TestWhatIsReadTakesLittleMemory(t *testing.T) {
 	}
 	const event = `{"version":1,"kind":"ended","worker":"w1"`
 	for name, c := range map[string]struct {
-		kind   rights.Kind
+		kind   rights.MessageKind
 		body   []byte
 		refuse string
 	}{
@@ -61,7 +61,7 @@ func TestWhatIsReadTakesLittleMemory(t *testing.T) {
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		n, err := amqp.From(c.kind, "w1", c.body)
+		n, err := amqp.DecodeFrom(c.kind, "w1", c.body)
 		runtime.ReadMemStats(&after)
 		if err == nil || !strings.Contains(err.Error(), c.refuse) {
 			t.Errorf("%s: %d were let through, %v; want %q", name, n, err, c.refuse)
@@ -76,7 +76,7 @@ func TestWhatIsReadTakesLittleMemory(t *testing.T) {
 // the largest of each.
 func TestWhatWorkersSendIsRead(t *testing.T) {
 	t.Parallel()
-	events := make([]task.Event, 3*task.MaxTogether)
+	events := make([]task.Event, 3*task.MaxPerMessage)
 	for i := range events {
 		events[i] = task.Event{Worker: "w1"}
 	}
@@ -86,7 +86,7 @@ func TestWhatWorkersSendIsRead(t *testing.T) {
 	}
 	read := 0
 	for _, body := range bodies {
-		n, err := amqp.From(rights.Events, "w1", body)
+		n, err := amqp.DecodeFrom(rights.Events, "w1", body)
 		if err != nil {
 			t.Error(err)
 		}
@@ -114,16 +114,16 @@ func TestWhatWorkersSendIsRead(t *testing.T) {
 		beat.Running[i] = task.Busy{Sweep: "run_training_of_a_model-1234", Index: 1_000_000_000,
 			Attempt: 10, Slot: 4000, Started: now}
 	}
-	for kind, v := range map[rights.Kind]any{
+	for kind, v := range map[rights.MessageKind]any{
 		rights.Events: []task.Event{
 			{Worker: "w1", Kind: task.SamplesEvent, Samples: samples,
 				Newest: metric.Stored(final[:200])},
 			{Worker: "w1", Kind: task.EndedEvent, Outcome: &task.Outcome{
 				Class: task.Success, Metrics: final}},
-			{Worker: "w1", Kind: task.JoinedEvent, Beat: &beat},
+			{Worker: "w1", Kind: task.JoinedEvent, Heartbeat: &beat},
 		},
 		rights.Heartbeats: []any{beat},
-		rights.Pieces: []any{task.Piece{Worker: "w1", Data: make([]byte, task.MostRead),
+		rights.Pieces: []any{task.Piece{Worker: "w1", Data: make([]byte, task.MaxPieceBytes),
 			Measured: &task.Measured{Metrics: metric.Stored(final)}}},
 	} {
 		all, err := json.Marshal(v)
@@ -138,7 +138,7 @@ func TestWhatWorkersSendIsRead(t *testing.T) {
 			if kind == rights.Events {
 				body = append(append([]byte("["), body...), ']')
 			}
-			if n, err := amqp.From(kind, "w1", body); n != 1 || err != nil {
+			if n, err := amqp.DecodeFrom(kind, "w1", body); n != 1 || err != nil {
 				t.Errorf("%s %d, %d bytes: %v", kind, i, len(body), err)
 			}
 		}

@@ -74,8 +74,8 @@ func TestABrokerThatIsFullFrozenAndEmpty(t *testing.T) {
 		again, stop := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer stop()
 		err := s.hub.Publish(again, "w1", batch(1))
-		if !errors.Is(err, queue.ErrAway) || !strings.Contains(err.Error(), "low on memory") || s.hub.Status().Away {
-			t.Errorf("the error is %v and the status %+v; want ErrAway with the reason, and that the broker is there", err, s.hub.Status())
+		if !errors.Is(err, queue.ErrUnreachable) || !strings.Contains(err.Error(), "low on memory") || s.hub.Status().Unreachable {
+			t.Errorf("the error is %v and the status %+v; want ErrUnreachable with the reason, and that the broker is there", err, s.hub.Status())
 		}
 		b.SetMemoryLimit(t, 0.9)
 		waitFor(t, "the broker takes messages again", func() bool { return s.hub.Status().Blocked == "" })

@@ -17,7 +17,7 @@ import (
 
 // shared is one broker for all tests of this package; those that break it have their own.
 var shared = broker.Shared{Options: broker.Options{TLS: true,
-	Set: []string{fmt.Sprint("max_message_size=", rights.LongestMessage)}}}
+	Set: []string{fmt.Sprint("max_message_size=", rights.MaxMessageBytes)}}}
 
 func TestMain(m *testing.M) {
 	code := m.Run()
@@ -34,12 +34,12 @@ type site struct {
 	vhost   string
 	proxy   *broker.Proxy
 	options amqp.Options
-	hub     *amqp.Hub
+	hub     *amqp.MasterEndpoint
 
 	collected collected
 
 	mu    sync.Mutex
-	ports map[string]*amqp.Port
+	ports map[string]*amqp.WorkerEndpoint
 }
 
 // open makes a site in an empty vhost of the shared broker.
@@ -50,12 +50,12 @@ func open(t testing.TB) *site {
 
 func openAt(t testing.TB, b *broker.Broker, vhost string) *site {
 	t.Helper()
-	s := &site{broker: b, vhost: vhost, proxy: broker.Through(t, b.URL), ports: map[string]*amqp.Port{}}
+	s := &site{broker: b, vhost: vhost, proxy: broker.Through(t, b.URL), ports: map[string]*amqp.WorkerEndpoint{}}
 	s.options = amqp.Options{URL: broker.In(s.proxy.URL, vhost), Credentials: b.Master(t, vhost), Log: logTo(t)}
 	if _, measured := t.(*testing.B); measured { // without what only tests need
 		s.options.URL, s.options.Log = broker.In(b.URL, vhost), nil
 	}
-	hub, err := amqp.NewHubQuiet(s.options, time.Second)
+	hub, err := amqp.NewMasterEndpointQuiet(s.options, time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,20 +69,20 @@ func openAt(t testing.TB, b *broker.Broker, vhost string) *site {
 func logTo(t testing.TB) *slog.Logger { return slog.New(slog.NewTextHandler(t.Output(), nil)) }
 
 // port gives the port of a worker, which is reached.
-func (s *site) port(t testing.TB, worker string) *amqp.Port {
+func (s *site) port(t testing.TB, worker string) *amqp.WorkerEndpoint {
 	t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := s.ports[worker]
 	if p == nil {
 		var err error
-		if p, err = amqp.NewPort(worker, s.of(t, worker)); err != nil {
+		if p, err = amqp.NewWorkerEndpoint(worker, s.of(t, worker)); err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(p.Close)
 		s.ports[worker] = p
-		waitFor(t, "the port is reached", func() bool { return !p.Status().Away })
-		amqp.Hear(s.hub, worker)
+		waitFor(t, "the port is reached", func() bool { return !p.Status().Unreachable })
+		amqp.DeclareWorkerQueues(s.hub, worker)
 	}
 	return p
 }
@@ -109,7 +109,7 @@ func (s *site) reached(t testing.TB, there bool) {
 	}
 	for _, e := range ends {
 		waitFor(t, map[bool]string{true: "the broker is reached", false: "the broker is away"}[there], func() bool {
-			return there && !e.Status().Away || !there && e.Severed()
+			return there && !e.Status().Unreachable || !there && e.Severed()
 		})
 	}
 }
@@ -138,8 +138,8 @@ func waitFor(t testing.TB, what string, so func() bool) {
 
 func (s *site) fixture(t *testing.T) queuetest.Fixture {
 	return queuetest.Fixture{
-		Hub:    s.hub,
-		Port:   func(worker string) queue.Port { return s.port(t, worker) },
+		Master: s.hub,
+		Worker: func(worker string) queue.WorkerEndpoint { return s.port(t, worker) },
 		Outage: func(on bool) { s.outage(t, on) },
 		Purge:  func(worker string) { s.broker.Purge(t, s.vhost, "tasks."+worker) },
 		DeadLetter: func(from string, body []byte, reason string) {

@@ -28,9 +28,9 @@ const (
 // Bounds of a dead letter, in bytes: of a message that could not be read its beginning is kept, so
 // that no worker fills the store. The others bound the texts that a worker says of it.
 const (
-	mostKept      = 4 << 10
-	longestReason = 1 << 10
-	longestHash   = 64
+	maxKeptBytes   = 4 << 10
+	maxReasonBytes = 1 << 10
+	maxHashBytes   = 64
 )
 
 // unknownSender is the worker whose dead letters those are that the broker put aside and for whom
@@ -40,33 +40,33 @@ const unknownSender = "-"
 // newDeadLetter returns the dead letter of a message of a queue that cannot be read.
 func newDeadLetter(queue string, d *amqp091.Delivery, sender task.Sender,
 	why error) task.DeadLetter {
-	l := task.DeadLetter{Queue: queue, Reason: cut(why.Error(), longestReason),
+	l := task.DeadLetter{Queue: queue, Reason: truncate(why.Error(), maxReasonBytes),
 		Time: time.Now().UTC(), Sender: sender, Size: len(d.Body)}
 	// the broker lets no worker use a key with another name
 	_, l.Worker, _ = strings.Cut(sender.Key, ".")
 	var hash string
 	if l.Body, hash = beginning(d.Body); hash != "" {
-		l.Reason += partly(l.Body, hash)
+		l.Reason += keptNote(l.Body, hash)
 	}
-	l.ID = idOf(queue, "", d)
+	l.ID = deadLetterID(queue, "", d)
 	return l
 }
 
 // beginning returns what is kept of a message that cannot be read, and the message's SHA-256; ""
 // where the whole message is kept.
 func beginning(body []byte) (kept []byte, hash string) {
-	if len(body) <= mostKept {
+	if len(body) <= maxKeptBytes {
 		return body, ""
 	}
-	return append([]byte(nil), body[:mostKept]...), fmt.Sprintf("%x", sha256.Sum256(body))
+	return append([]byte(nil), body[:maxKeptBytes]...), fmt.Sprintf("%x", sha256.Sum256(body))
 }
 
-func partly(body []byte, hash string) string {
+func keptNote(body []byte, hash string) string {
 	return fmt.Sprintf(" (its first %d bytes are kept; its SHA-256 is %s)", len(body), hash)
 }
 
-// idOf returns the ID of a dead letter, which depends on what is the same in every delivery.
-func idOf(queue, died string, d *amqp091.Delivery) string {
+// deadLetterID returns the ID of a dead letter, which depends on what is the same in every delivery.
+func deadLetterID(queue, died string, d *amqp091.Delivery) string {
 	requeued, _ := d.Headers[requeuedHeader].(string)
 	h := sha256.New()
 	for _, text := range []string{queue, died, d.UserId, d.Exchange, d.MessageId, requeued} {
@@ -79,7 +79,7 @@ func idOf(queue, died string, d *amqp091.Delivery) string {
 // reportHeaders are the headers with which a worker reports a message of a queue that it could not
 // read.
 func reportHeaders(queue string, why error, size int, hash string) amqp091.Table {
-	h := amqp091.Table{fromHeader: queue, reasonHeader: cut(why.Error(), longestReason),
+	h := amqp091.Table{fromHeader: queue, reasonHeader: truncate(why.Error(), maxReasonBytes),
 		timeHeader: time.Now().UTC().Format(time.RFC3339Nano)}
 	if hash != "" {
 		h[sizeHeader], h[hashHeader] = int64(size), hash
@@ -103,7 +103,7 @@ func readDeadLetter(d *amqp091.Delivery, self string) task.DeadLetter {
 	case reported:
 		fromMaster = false
 		_, l.Worker, _ = strings.Cut(d.RoutingKey, ".")
-		user, _ := rights.UserOf(d.UserId)
+		user, _ := rights.WorkerOfUser(d.UserId)
 		if l.Queue != rights.ControlQueue(user) { // a worker reads its own queues only
 			l.Queue = rights.TasksQueue(user)
 		}
@@ -118,24 +118,24 @@ func readDeadLetter(d *amqp091.Delivery, self string) task.DeadLetter {
 	if size, ok := d.Headers[sizeHeader].(int64); ok && hash != "" && size > int64(l.Size) {
 		l.Size = int(size)
 	}
-	l.ID = idOf(l.Queue, died, d)
-	l.Time = believable(l.Time, time.Now())
+	l.ID = deadLetterID(l.Queue, died, d)
+	l.Time = clampTime(l.Time, time.Now())
 	if whole := l.Body; !fromMaster {
 		var own string
 		if l.Body, own = beginning(whole); own != "" && hash == "" {
 			hash = own
 		}
 	}
-	l.Reason = strings.ToValidUTF8(cut(l.Reason, longestReason), "")
+	l.Reason = strings.ToValidUTF8(truncate(l.Reason, maxReasonBytes), "")
 	if hash != "" {
-		l.Reason += partly(l.Body, strings.ToValidUTF8(cut(hash, longestHash), ""))
+		l.Reason += keptNote(l.Body, strings.ToValidUTF8(truncate(hash, maxHashBytes), ""))
 	}
 	return l
 }
 
-// believable returns when something happened that a worker may have put a time to: at the latest
+// clampTime returns when something happened that a worker may have put a time to: at the latest
 // now, and the zero time where no calendar has it.
-func believable(at, now time.Time) time.Time {
+func clampTime(at, now time.Time) time.Time {
 	switch at = at.UTC(); {
 	case at.After(now):
 		return now.UTC()
@@ -151,10 +151,10 @@ func believable(at, now time.Time) time.Time {
 // was put aside (before RabbitMQ 4 the broker keeps that of a message's own x-death), but not the
 // user and the queue.
 func workerOfDead(l *task.DeadLetter) (worker string, fromMaster bool) {
-	if name, ok := rights.UserOf(l.Sender.User); ok {
+	if name, ok := rights.WorkerOfUser(l.Sender.User); ok {
 		return name, false
 	}
-	if name, ok := rights.WorkerOf(l.Queue); ok {
+	if name, ok := rights.WorkerOfQueue(l.Queue); ok {
 		return name, true
 	}
 	return unknownSender, false

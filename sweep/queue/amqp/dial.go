@@ -11,56 +11,10 @@ import (
 	"net"
 	"os"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/rabbitmq/amqp091-go"
-
-	"mlframework/sweep/queue/rights"
 )
-
-// Check connects once and tells what is wrong: a *Fault, or what is wrong with the options. It does not try again.
-func Check(ctx context.Context, o Options) error {
-	o, at, err := o.checked()
-	if err != nil {
-		return err
-	}
-	c, err := dial(ctx, o, at)
-	if err != nil {
-		return err
-	}
-	c.hangUp()
-	return nil
-}
-
-// Consumed connects once and reports whether somebody takes the tasks of a worker: a process that lives, or one that the
-// broker does not know to be dead yet.
-func Consumed(ctx context.Context, worker string, o Options) (bool, error) {
-	o, at, err := o.checked()
-	if err != nil {
-		return false, err
-	}
-	c, err := dial(ctx, o, at)
-	if err != nil {
-		return false, err
-	}
-	defer c.hangUp()
-	ch, err := c.Channel()
-	if err != nil {
-		return false, explain(at, err, nil)
-	}
-	q, err := ch.QueueDeclarePassive(rights.TasksQueue(worker), true, false, false, false, nil)
-	if isNotFound(err) {
-		return false, nil
-	}
-	if err != nil {
-		return false, explain(at, err, nil)
-	}
-	return q.Consumers > 0, nil
-}
-
-// PresumedDead is after how long the broker knows that a process is gone whose machine died.
-const PresumedDead = 4 * heartbeat
 
 // connection is a connection of the library and the socket below, so that its end never waits for the broker.
 type connection struct {
@@ -85,7 +39,7 @@ func (c *connection) program() string {
 }
 
 // dial connects. Its errors are faults.
-func dial(ctx context.Context, o Options, at place) (*connection, error) {
+func dial(ctx context.Context, o Options, at address) (*connection, error) {
 	user, password, err := readCredentials(o.Credentials)
 	if err != nil {
 		return nil, explain(at, err, nil)
@@ -141,7 +95,7 @@ func readCredentials(file string) (user, password string, err error) {
 }
 
 // readTrust gives whom to believe; nil without TLS.
-func readTrust(o Options, at place) (*tls.Config, error) {
+func readTrust(o Options, at address) (*tls.Config, error) {
 	if !at.tls {
 		return nil, nil
 	}
@@ -159,47 +113,4 @@ func readTrust(o Options, at place) (*tls.Config, error) {
 		return nil, &fileError{"CA file", file, fmt.Errorf("it has no certificate in PEM form")}
 	}
 	return c, nil
-}
-
-// socket is a TCP connection on which neither a write nor, without heartbeats, a read waits for ever. It remembers how
-// the other side began.
-type socket struct {
-	net.Conn
-	mu    sync.Mutex
-	begin []byte // no more than beginKept
-	full  bool
-}
-
-const beginKept = 8
-
-func (s *socket) Read(b []byte) (int, error) {
-	n, err := s.Conn.Read(b)
-	if !s.full && n > 0 { // only the one reader sets it
-		s.mu.Lock()
-		s.begin = append(s.begin, b[:min(n, beginKept-len(s.begin))]...)
-		s.full = len(s.begin) == beginKept
-		s.mu.Unlock()
-	}
-	return n, err
-}
-
-func (s *socket) answer() []byte {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.begin
-}
-
-// Write fails when the broker takes nothing for confirmTimeout.
-func (s *socket) Write(b []byte) (int, error) {
-	_ = s.Conn.SetWriteDeadline(time.Now().Add(confirmTimeout))
-	return s.Conn.Write(b)
-}
-
-// SetDeadline keeps a deadline for reading when the library, with the greeting over, removes all: the first heartbeat
-// may never come.
-func (s *socket) SetDeadline(t time.Time) error {
-	if t.IsZero() {
-		t = time.Now().Add(2 * heartbeat)
-	}
-	return s.Conn.SetReadDeadline(t)
 }

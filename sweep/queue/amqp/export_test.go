@@ -15,64 +15,68 @@ var ReadUnacked = readUnacked
 
 // EncodeEvents is how events travel.
 func EncodeEvents(events []task.Event, most int) ([][]byte, error) {
-	return task.EncodeAll("an event", events, most, mostFrom[rights.Events])
+	return task.EncodeAll("an event", events, most, maxBytesFrom[rights.Events])
 }
 
-// From decodes a message of a kind as the master does, and returns how many things it let through.
-func From(kind rights.Kind, worker string, body []byte) (things int, err error) {
-	d := &amqp091.Delivery{UserId: rights.WorkerUser(worker), RoutingKey: kind.Key(worker),
+// DecodeFrom decodes a message of a kind as the master does, and returns how many things it let through.
+func DecodeFrom(kind rights.MessageKind, worker string, body []byte) (things int, err error) {
+	d := &amqp091.Delivery{UserId: rights.WorkerUser(worker), RoutingKey: kind.RoutingKey(worker),
 		Body: body}
-	h := &Hub{end: &end{}}
+	h := &MasterEndpoint{endpoint: &endpoint{}}
 	switch kind {
 	case rights.Events:
-		return count(fromWorkers(kind, h.user, task.DecodeEvents, checkEvent)(d))
+		return count(decodeFromWorker(kind, h.user, task.DecodeEvents, checkEvent)(d))
 	case rights.Heartbeats:
-		return count(fromWorkers(kind, h.user, task.DecodeHeartbeat, h.checkBeatOf)(d))
+		return count(decodeFromWorker(kind, h.user, task.DecodeHeartbeat, h.checkHeartbeatOf)(d))
 	case rights.Lines:
-		return count(fromWorkers(kind, h.user, task.DecodeLines, checkLine)(d))
+		return count(decodeFromWorker(kind, h.user, task.DecodeLines, checkLine)(d))
 	}
-	return count(fromWorkers(kind, h.user, task.DecodePiece, checkPiece)(d))
+	return count(decodeFromWorker(kind, h.user, task.DecodePiece, checkPiece)(d))
 }
 
 func count[T any](things []T, err error) (int, error) { return len(things), err }
 
-// Pauses gives the shortest and the longest of the first n pauses.
-func Pauses(n int) (shortest, longest []time.Duration) {
-	var low, high pause
+// Backoffs gives the shortest and the longest of the first n pauses.
+func Backoffs(n int) (shortest, longest []time.Duration) {
+	var low, high backoff
 	for range n {
 		shortest, longest = append(shortest, low.next(0)), append(longest, high.next(1))
 	}
 	return shortest, longest
 }
 
-// State is how an end of two parts reaches the broker.
-type State struct{ s *state }
+// StatusTracker is how an end of two parts reaches the broker.
+type StatusTracker struct{ s *statusTracker }
 
-func NewState(log *slog.Logger) State { return State{newState(log, "a", "b")} }
-
-func (s State) Fail(part, words string) {
-	s.s.fail(part, &Fault{Kind: Other, Broker: "b", words: words})
+func NewStatusTracker(log *slog.Logger) StatusTracker {
+	return StatusTracker{newStatusTracker(log, "a", "b")}
 }
-func (s State) Well(part string) { s.s.well(part) }
-func (s State) Status() (away bool, since time.Time, reason string) {
+
+func (s StatusTracker) Fail(part, words string) {
+	s.s.failed(part, &Fault{Kind: Other, Broker: "b", words: words})
+}
+func (s StatusTracker) Works(part string) { s.s.works(part) }
+func (s StatusTracker) Status() (away bool, since time.Time, reason string) {
 	q := s.s.status()
-	return q.Away, q.Since, q.Reason
+	return q.Unreachable, q.Since, q.Reason
 }
 
 // Severed tells whether neither connection of an end is there.
-func (h *Hub) Severed() bool  { return h.end.severed() }
-func (p *Port) Severed() bool { return p.end.severed() }
+func (h *MasterEndpoint) Severed() bool { return h.endpoint.severed() }
+func (p *WorkerEndpoint) Severed() bool { return p.endpoint.severed() }
 
-func (e *end) severed() bool {
-	e.state.mu.Lock()
-	defer e.state.mu.Unlock()
-	_, publishing := e.state.wrong[partPublishing]
-	_, consuming := e.state.wrong[partConsuming]
+func (e *endpoint) severed() bool {
+	e.status.mu.Lock()
+	defer e.status.mu.Unlock()
+	_, publishing := e.status.faults[partPublishing]
+	_, consuming := e.status.faults[partConsuming]
 	return publishing && consuming
 }
 
-// NewHubQuiet is NewHub; what the version before left is removed after another time without a message.
-func NewHubQuiet(o Options, quiet time.Duration) (*Hub, error) { return newHub(o, quiet) }
+// NewMasterEndpointQuiet is NewHub; what the version before left is removed after another time without a message.
+func NewMasterEndpointQuiet(o Options, quiet time.Duration) (*MasterEndpoint, error) {
+	return newMasterEndpoint(o, quiet)
+}
 
-// Hear has a hub make the queues of a worker, as it does with its first heartbeat.
-func Hear(h *Hub, worker string) { h.makeQueues(worker) }
+// DeclareWorkerQueues has a hub make the queues of a worker, as it does with its first heartbeat.
+func DeclareWorkerQueues(h *MasterEndpoint, worker string) { h.declareWorkerQueues(worker) }

@@ -17,32 +17,32 @@ import (
 	"github.com/rabbitmq/amqp091-go"
 )
 
-// Kind is what kept the broker from being reached.
-type Kind string
+// FaultKind is what kept the broker from being reached.
+type FaultKind string
 
 // The kinds of faults.
 const (
-	Refused     Kind = "refused"     // nothing listens there
-	UnknownHost Kind = "host"        // the name has no address
-	TimedOut    Kind = "timeout"     // no answer
-	Unreachable Kind = "unreachable" // no way there
-	BadLogin    Kind = "login"       // user or password is wrong
-	NoVhost     Kind = "vhost"       // it does not exist, or the user may not use it
-	Certificate Kind = "certificate" // it is not the broker that was meant, as far as can be told
-	PlainPort   Kind = "plain-port"  // TLS was spoken to a port without
-	TLSPort     Kind = "tls-port"    // no TLS was spoken to a port with
-	NoFile      Kind = "file"        // credentials or certificates cannot be read
-	Forbidden   Kind = "forbidden"   // the user lacks a permission
-	Mismatch    Kind = "mismatch"    // a queue of that name was made otherwise
-	Lost        Kind = "lost"        // a connection that was there ended
-	Unready     Kind = "unready"     // no master has been there yet
-	Clash       Kind = "clash"       // it could not do what was asked just then; two that set up one queue at once are enough
-	Other       Kind = "other"
+	Refused     FaultKind = "refused"     // nothing listens there
+	UnknownHost FaultKind = "host"        // the name has no address
+	TimedOut    FaultKind = "timeout"     // no answer
+	Unreachable FaultKind = "unreachable" // no way there
+	BadLogin    FaultKind = "login"       // user or password is wrong
+	NoVhost     FaultKind = "vhost"       // it does not exist, or the user may not use it
+	Certificate FaultKind = "certificate" // it is not the broker that was meant, as far as can be told
+	PlainPort   FaultKind = "plain-port"  // TLS was spoken to a port without
+	TLSPort     FaultKind = "tls-port"    // no TLS was spoken to a port with
+	NoFile      FaultKind = "file"        // credentials or certificates cannot be read
+	Forbidden   FaultKind = "forbidden"   // the user lacks a permission
+	Mismatch    FaultKind = "mismatch"    // a queue of that name was made otherwise
+	Lost        FaultKind = "lost"        // a connection that was there ended
+	Unready     FaultKind = "unready"     // no master has been there yet
+	Clash       FaultKind = "clash"       // it could not do what was asked just then; two that set up one queue at once are enough
+	Other       FaultKind = "other"
 )
 
 // Fault says why the broker cannot be reached or used, in a sentence with the way out.
 type Fault struct {
-	Kind   Kind
+	Kind   FaultKind
 	Broker string // HOST:PORT, or HOST:PORT/VHOST
 	Cause  error
 
@@ -64,7 +64,7 @@ func (e *fileError) Error() string { return fmt.Sprintf("read the %s %s: %v", e.
 func (e *fileError) Unwrap() error { return e.cause }
 
 // explain makes a fault of whatever went wrong. Answered tells the first bytes that came from the broker, if any.
-func explain(at place, err error, answered []byte) *Fault {
+func explain(at address, err error, answered []byte) *Fault {
 	var f *Fault
 	if errors.As(err, &f) {
 		return f
@@ -73,7 +73,7 @@ func explain(at place, err error, answered []byte) *Fault {
 	return &Fault{Kind: kind, Broker: at.String(), Cause: err, words: words}
 }
 
-func classify(at place, err error, answered []byte) (Kind, string) {
+func classify(at address, err error, answered []byte) (FaultKind, string) {
 	var (
 		file    *fileError
 		user    *wrongUser
@@ -102,8 +102,8 @@ func classify(at place, err error, answered []byte) (Kind, string) {
 		return PlainPort, "it does not speak TLS on this port; use its TLS port (5671 by custom), or amqp:// if the connection needs no protection"
 	case !at.tls && len(answered) > 1 && answered[0] == tlsAlert && answered[1] == 3:
 		return TLSPort, "it speaks TLS on this port; write amqps://"
-	case errors.Is(err, errLate):
-		return TimedOut, errLate.Error() + "; see whether it is overloaded, or a queue has no leader"
+	case errors.Is(err, errConfirmTimeout):
+		return TimedOut, errConfirmTimeout.Error() + "; see whether it is overloaded, or a queue has no leader"
 	case errors.As(err, &said) && said.Code >= 300 && said.Code != amqp091.FrameError && said != amqp091.ErrClosed:
 		return classifySaid(at, said)
 	case errors.As(err, &network) && network.Timeout(), errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded),
@@ -119,7 +119,7 @@ func classify(at place, err error, answered []byte) (Kind, string) {
 const tlsAlert = 21
 
 // classifySaid is for what the broker gave as its reason.
-func classifySaid(at place, said *amqp091.Error) (Kind, string) {
+func classifySaid(at address, said *amqp091.Error) (FaultKind, string) {
 	switch {
 	case said == amqp091.ErrCredentials, said == amqp091.ErrSASL,
 		said.Code == amqp091.AccessRefused && strings.Contains(strings.ToLower(said.Reason), "login"):

@@ -36,7 +36,7 @@ func next(t *testing.T, in <-chan queue.Delivery[task.Batch], n int) {
 	for {
 		select {
 		case d := <-in:
-			if err := d.Ack(); err != nil && !errors.Is(err, queue.ErrAway) {
+			if err := d.Ack(); err != nil && !errors.Is(err, queue.ErrUnreachable) {
 				t.Fatalf("acknowledge: %v", err)
 			} else if err == nil && d.Items[0].Attempts[0].Index == int64(n) {
 				return
@@ -88,7 +88,7 @@ func TestWhatCannotBeReadIsPutAside(t *testing.T) {
 		t.Errorf("event %d came", d.Items[0].Index)
 	}
 	beats := s.hub.Heartbeats(t.Context())
-	if err := p.Beat(t.Context(), task.Heartbeat{Worker: "w1"}); err != nil {
+	if err := p.SendHeartbeat(t.Context(), task.Heartbeat{Worker: "w1"}); err != nil {
 		t.Fatal(err)
 	}
 	<-beats
@@ -162,8 +162,8 @@ func TestAFrozenConnectionIsNoticed(t *testing.T) {
 	begin := time.Now()
 	ctx, stop := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer stop()
-	if err := s.hub.Publish(ctx, "w1", batch(0)); !errors.Is(err, queue.ErrAway) || !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("the error is %v; want ErrAway and the deadline", err)
+	if err := s.hub.Publish(ctx, "w1", batch(0)); !errors.Is(err, queue.ErrUnreachable) || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("the error is %v; want ErrUnreachable and the deadline", err)
 	}
 	s.reached(t, false)
 	t.Logf("noticed after %v", time.Since(begin))
@@ -180,17 +180,17 @@ func TestCloseLeavesNothingBehind(t *testing.T) {
 			s.proxy.Heal()
 			defer s.proxy.Heal()
 			before := goleak.IgnoreCurrent()
-			hub, err := amqp.NewHub(s.options)
+			hub, err := amqp.NewMasterEndpoint(s.options)
 			if err != nil {
 				t.Fatal(err)
 			}
-			port, err := amqp.NewPort("w1", s.of(t, "w1"))
+			port, err := amqp.NewWorkerEndpoint("w1", s.of(t, "w1"))
 			if err != nil {
 				t.Fatal(err)
 			}
-			amqp.Hear(s.hub, "w1")
+			amqp.DeclareWorkerQueues(s.hub, "w1")
 			events, tasks, lines := hub.Events(t.Context()), port.Consume(t.Context()), hub.Lines(t.Context())
-			waitFor(t, "both are there", func() bool { return !hub.Status().Away && !port.Status().Away })
+			waitFor(t, "both are there", func() bool { return !hub.Status().Unreachable && !port.Status().Unreachable })
 			hinder()
 			hub.Close()
 			hub.Close()
@@ -199,8 +199,8 @@ func TestCloseLeavesNothingBehind(t *testing.T) {
 			<-tasks
 			<-lines
 			<-hub.Events(t.Context())
-			if err := hub.Publish(t.Context(), "w1", batch(0)); !errors.Is(err, queue.ErrAway) {
-				t.Errorf("after its end the error is %v; want ErrAway", err)
+			if err := hub.Publish(t.Context(), "w1", batch(0)); !errors.Is(err, queue.ErrUnreachable) {
+				t.Errorf("after its end the error is %v; want ErrUnreachable", err)
 			}
 			s.proxy.Cut() // its goroutines are not what is looked for
 			leaktest.Verify(t, before)

@@ -122,14 +122,14 @@ func TestALongBatchIsDivided(t *testing.T) {
 func TestTheBrokerTakesNoLongMessage(t *testing.T) {
 	t.Parallel()
 	s := open(t)
-	for bytes, taken := range map[int]bool{rights.LongestMessage: true, rights.LongestMessage +
+	for bytes, taken := range map[int]bool{rights.MaxMessageBytes: true, rights.MaxMessageBytes +
 		1: false} {
 		ch := s.as(t, s.broker.Worker(t, s.vhost, "w1"))
 		if err := ch.Confirm(false); err != nil {
 			t.Fatal(err)
 		}
 		m := amqp091.Publishing{UserId: "worker-w1", Body: make([]byte, bytes)}
-		c, err := ch.PublishWithDeferredConfirm(rights.FromWorkers, rights.Events.Key("w1"),
+		c, err := ch.PublishWithDeferredConfirm(rights.FromWorkers, rights.Events.RoutingKey("w1"),
 			false, false, m)
 		if err != nil || c.Wait() != taken {
 			t.Errorf("%d bytes: taken %v, %v", bytes, !taken, err)

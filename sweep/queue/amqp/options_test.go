@@ -44,8 +44,8 @@ func TestWrongOptionsAreErrorsAtOnce(t *testing.T) {
 	} {
 		o := good
 		c.change(&o)
-		_, hub := amqp.NewHub(o)
-		_, port := amqp.NewPort("w1", o)
+		_, hub := amqp.NewMasterEndpoint(o)
+		_, port := amqp.NewWorkerEndpoint("w1", o)
 		for what, err := range map[string]error{"hub": hub, "port": port, "check": amqp.Check(t.Context(), o)} {
 			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "secret") {
 				t.Errorf("%s, %s: the error is %v; want it to say %q, and no secret", name, what, err, c.want)
@@ -60,7 +60,7 @@ func TestWorkerNames(t *testing.T) {
 		"w1": true, "gpu-1.lab_2@x": true, strings.Repeat("a", 127): true,
 		"": false, "-a": false, ".": false, "a b": false, "a/b": false, "a*": false, "ü": false, "a\n": false, strings.Repeat("a", 128): false,
 	} {
-		p, err := amqp.NewPort(name, amqp.Options{URL: "amqp://127.0.0.1:1", Credentials: "none"})
+		p, err := amqp.NewWorkerEndpoint(name, amqp.Options{URL: "amqp://127.0.0.1:1", Credentials: "none"})
 		if err == nil {
 			p.Close()
 		}
@@ -89,7 +89,7 @@ func TestCheckTellsWhatIsWrong(t *testing.T) {
 	silent := listen(t)
 	for name, c := range map[string]struct {
 		change func(*amqp.Options)
-		kind   amqp.Kind
+		kind   amqp.FaultKind
 		want   string
 	}{
 		"wrong password":       {func(o *amqp.Options) { o.Credentials = write("c", "mlframework:wrong") }, amqp.BadLogin, "correct the file with the credentials"},
@@ -174,13 +174,13 @@ func TestCredentialsAndTrustAreReadAgain(t *testing.T) {
 	o := amqp.Options{URL: broker.In(b.TLS, shared.Vhost(t)), Credentials: filepath.Join(t.TempDir(), "c"), CA: filepath.Join(t.TempDir(), "ca")}
 	var told record
 	o.Log = slog.New(slog.NewTextHandler(&told, nil))
-	hub, err := amqp.NewHub(o)
+	hub, err := amqp.NewMasterEndpoint(o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer hub.Close()
-	if err := hub.Remove(t.Context(), "w1"); !errors.Is(err, queue.ErrAway) {
-		t.Errorf("before the broker was reached the error is %v; want ErrAway", err)
+	if err := hub.RemoveWorker(t.Context(), "w1"); !errors.Is(err, queue.ErrUnreachable) {
+		t.Errorf("before the broker was reached the error is %v; want ErrUnreachable", err)
 	}
 	status := func(part string) {
 		t.Helper()
@@ -200,7 +200,7 @@ func TestCredentialsAndTrustAreReadAgain(t *testing.T) {
 	give(o.Credentials, b.Credentials)
 	status("there is no CA file")
 	give(o.CA, b.CA)
-	waitFor(t, "the broker is reached", func() bool { return !hub.Status().Away })
+	waitFor(t, "the broker is reached", func() bool { return !hub.Status().Unreachable })
 	if s := hub.Status(); !strings.HasPrefix(s.Program, "RabbitMQ ") || s.Reason != "" {
 		t.Errorf("the status is %+v", s)
 	}

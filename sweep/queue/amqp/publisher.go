@@ -13,102 +13,102 @@ import (
 
 // publisher sends messages over one connection at a time. Its methods may be called concurrently.
 type publisher struct {
-	at      place
-	state   *state
-	prepare func(c *connection, ch *amqp091.Channel) error // declares what this end needs, or sees that it is there
-	nowhere route                                          // what is sent there is dropped
-	current atomic.Pointer[sender]
+	address    address
+	status     *statusTracker
+	prepare    func(c *connection, ch *amqp091.Channel) error // declares what this end needs, or sees that it is there
+	probeRoute route                                          // what is sent there is dropped
+	current    atomic.Pointer[connPublisher]
 }
 
-// away is the error of what cannot be asked now.
-func (p *publisher) away() error {
-	s := p.state.status()
+// unreachable is the error of what cannot be asked now.
+func (p *publisher) unreachable() error {
+	s := p.status.status()
 	if s.Reason == "" {
-		return queue.ErrAway
+		return queue.ErrUnreachable
 	}
-	return fmt.Errorf("%w: %s", queue.ErrAway, s.Reason)
+	return fmt.Errorf("%w: %s", queue.ErrUnreachable, s.Reason)
 }
 
 // serve works with a connection until it is over.
 func (p *publisher) serve(ctx context.Context, c *connection) error {
-	s, err := newSender(p, c)
+	s, err := newConnPublisher(p, c)
 	if err != nil {
 		return err
 	}
 	stop := context.AfterFunc(ctx, c.hangUp) // it may wait for an answer
 	defer stop()
 	p.current.Store(s)
-	p.state.well(partPublishing)
+	p.status.works(partPublishing)
 	err = s.run(ctx)
 	p.current.CompareAndSwap(s, nil)
 	if ctx.Err() == nil {
-		p.state.fail(partPublishing, explain(p.at, err, nil))
+		p.status.failed(partPublishing, explain(p.address, err, nil))
 	}
-	s.end(err)
+	s.failPending(err)
 	c.hangUp()
 	s.watchers.Wait()
-	p.state.block("")
+	p.status.setBlocked("")
 	return err
 }
 
-// send publishes messages, in order, and returns when the broker keeps each of them.
-func (p *publisher) send(ctx context.Context, to route, bodies [][]byte) error {
-	return p.ask(ctx, &request{to: to, bodies: bodies})
+// publish publishes messages, in order, and returns when the broker keeps each of them.
+func (p *publisher) publish(ctx context.Context, to route, bodies [][]byte) error {
+	return p.submit(ctx, &request{to: to, bodies: bodies})
 }
 
-// ask hands a request to the sender and waits for its end, for ctx or for confirmTimeout.
-func (p *publisher) ask(ctx context.Context, r *request) error {
+// submit hands a request to the sender and waits for its end, for ctx or for confirmTimeout.
+func (p *publisher) submit(ctx context.Context, r *request) error {
 	s := p.current.Load()
 	if s == nil {
-		return p.away()
+		return p.unreachable()
 	}
 	r.done = make(chan error, 1)
 	late := time.NewTimer(confirmTimeout)
 	defer late.Stop()
 	select {
 	case s.requests <- r:
-	case <-s.over:
-		return p.away()
+	case <-s.done:
+		return p.unreachable()
 	case <-ctx.Done():
-		return s.gaveUp(ctx.Err())
+		return s.waitError(ctx.Err())
 	case <-late.C:
-		return s.gaveUp(errLate)
+		return s.waitError(errConfirmTimeout)
 	}
 	select {
 	case err := <-r.done:
 		return err
 	case <-ctx.Done():
 		r.abandoned.Store(true)
-		return s.gaveUp(ctx.Err())
+		return s.waitError(ctx.Err())
 	case <-late.C:
 		r.abandoned.Store(true)
-		return s.gaveUp(errLate)
-	case <-s.over:
+		return s.waitError(errConfirmTimeout)
+	case <-s.done:
 		select {
 		case err := <-r.done:
 			return err
 		default:
-			return p.away()
+			return p.unreachable()
 		}
 	}
 }
 
-var errLate = fmt.Errorf("the broker did not confirm in %v", confirmTimeout)
+var errConfirmTimeout = fmt.Errorf("the broker did not confirm in %v", confirmTimeout)
 
-// post publishes without waiting for anything. What nobody takes is lost.
-func (p *publisher) post(to route, m amqp091.Publishing) error {
+// publishUnconfirmed publishes without waiting for anything. What nobody takes is lost.
+func (p *publisher) publishUnconfirmed(to route, m amqp091.Publishing) error {
 	s := p.current.Load()
 	if s == nil {
-		return p.away()
+		return p.unreachable()
 	}
 	if why := s.blockedBy(); why != "" {
-		return s.gaveUp(nil)
+		return s.waitError(nil)
 	}
-	s.plainLock.Lock()
-	defer s.plainLock.Unlock()
-	m.UserId = s.c.user
-	if err := s.plain.Publish(to.exchange, to.key, false, false, m); err != nil {
-		return fmt.Errorf("%w: %w", queue.ErrAway, err)
+	s.unconfirmedMu.Lock()
+	defer s.unconfirmedMu.Unlock()
+	m.UserId = s.conn.user
+	if err := s.unconfirmed.Publish(to.exchange, to.key, false, false, m); err != nil {
+		return fmt.Errorf("%w: %w", queue.ErrUnreachable, err)
 	}
 	return nil
 }

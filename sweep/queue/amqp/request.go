@@ -35,32 +35,32 @@ type request struct {
 	abandoned atomic.Bool
 
 	// of the sender:
-	open int // messages that are not confirmed
-	err  error
+	pending int // messages that are not confirmed
+	err     error
 }
 
 // message is one that was published and not yet confirmed.
 type message struct {
-	of      *request
-	body    []byte
-	id      string
-	tries   int
-	begin   time.Time
-	confirm *amqp091.DeferredConfirmation
+	request   *request
+	body      []byte
+	id        string
+	attempts  int
+	published time.Time
+	confirm   *amqp091.DeferredConfirmation
 }
 
-// settled counts one message; with the last the request is over.
-func (r *request) settled(err error) {
+// confirmOne counts one message; with the last the request is over.
+func (r *request) confirmOne(err error) {
 	r.err = errors.Join(r.err, err)
-	if r.open--; r.open == 0 {
+	if r.pending--; r.pending == 0 {
 		r.done <- r.err
 	}
 }
 
 // finish ends a request before all its messages are settled.
 func (r *request) finish(err error) {
-	if r.open > 0 {
-		r.open = 0
+	if r.pending > 0 {
+		r.pending = 0
 		r.done <- err
 	}
 }

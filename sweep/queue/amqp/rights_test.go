@@ -179,7 +179,7 @@ func TestForgedMessagesAreDeadLetters(t *testing.T) {
 	s.port(t, "w2")
 	events, beats, pieces := s.events(t), s.hub.Heartbeats(t.Context()), s.hub.Pieces(t.Context())
 	waitFor(t, "pieces come", func() bool {
-		_ = p.Send(t.Context(), task.Piece{Version: task.Version, ID: "probe", Worker: "w1"})
+		_ = p.SendPiece(t.Context(), task.Piece{Version: task.Version, ID: "probe", Worker: "w1"})
 		select {
 		case <-pieces:
 			return true
@@ -194,7 +194,7 @@ func TestForgedMessagesAreDeadLetters(t *testing.T) {
 		}
 	}()
 	for range 8 { // until its own queue of heartbeats is known to be there
-		if err := p.Beat(t.Context(), task.Heartbeat{Worker: "w1"}); err != nil {
+		if err := p.SendHeartbeat(t.Context(), task.Heartbeat{Worker: "w1"}); err != nil {
 			t.Fatal(err)
 		}
 		<-names
@@ -240,7 +240,7 @@ func TestForgedMessagesAreDeadLetters(t *testing.T) {
 		t.Errorf("what came is %+v", d.Items)
 	}
 	for range 8 { // some of those before may have come twice
-		if err := p.Beat(t.Context(), task.Heartbeat{Worker: "w1"}); err != nil {
+		if err := p.SendHeartbeat(t.Context(), task.Heartbeat{Worker: "w1"}); err != nil {
 			t.Fatal(err)
 		}
 		if name := <-names; name != "w1" {
@@ -263,7 +263,7 @@ func TestADeadLetterOfAWorkerIsItsOwn(t *testing.T) {
 			t.Fatal(err)
 		}
 		m.Headers["CC"] = []any{"dead.x"} // which the broker does not compare with the user's rights
-		if err := s.as(t, s.broker.Worker(t, s.vhost, "w1")).Publish(rights.FromWorkers, rights.Probe.Key("w1"), false, false, m); err != nil {
+		if err := s.as(t, s.broker.Worker(t, s.vhost, "w1")).Publish(rights.FromWorkers, rights.Probe.RoutingKey("w1"), false, false, m); err != nil {
 			t.Fatal(err)
 		}
 	}

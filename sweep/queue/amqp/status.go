@@ -11,87 +11,87 @@ import (
 	"mlframework/sweep/queue/rights"
 )
 
-// sayAgain is after how long a cause that stays is logged again.
-const sayAgain = time.Minute
+// logInterval is after how long a cause that stays is logged again.
+const logInterval = time.Minute
 
-// state is how an end reaches the broker: what its parts (two connections and the streams) say, put together, and what
+// statusTracker is how an end reaches the broker: what its parts (two connections and the streams) say, put together, and what
 // of it is worth a log line.
-type state struct {
+type statusTracker struct {
 	log *slog.Logger
 
-	mu      sync.Mutex
-	wrong   map[string]*Fault // by part; nil: not yet there
-	since   time.Time
-	program string
-	blocked string
-	said    map[string]time.Time // when each cause was last logged, since the broker was last reached
+	mu       sync.Mutex
+	faults   map[string]*Fault // by part; nil: not yet there
+	since    time.Time
+	program  string
+	blocked  string
+	loggedAt map[string]time.Time // when each cause was last logged, since the broker was last reached
 }
 
-// newState begins with parts that are not there yet.
-func newState(log *slog.Logger, parts ...string) *state {
-	s := &state{log: log, wrong: map[string]*Fault{}, since: time.Now(), said: map[string]time.Time{}}
+// newStatusTracker begins with parts that are not there yet.
+func newStatusTracker(log *slog.Logger, parts ...string) *statusTracker {
+	s := &statusTracker{log: log, faults: map[string]*Fault{}, since: time.Now(), loggedAt: map[string]time.Time{}}
 	for _, p := range parts {
-		s.wrong[p] = nil
+		s.faults[p] = nil
 	}
 	return s
 }
 
-// fail notes what is wrong with a part.
-func (s *state) fail(part string, f *Fault) {
+// failed notes what is wrong with a part.
+func (s *statusTracker) failed(part string, f *Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := time.Now()
-	if len(s.wrong) == 0 {
+	if len(s.faults) == 0 {
 		s.since = now
 	}
-	s.wrong[part] = f
-	last, told := s.said[f.Error()]
+	s.faults[part] = f
+	last, told := s.loggedAt[f.Error()]
 	switch {
 	case (f.Kind == Clash || f.Kind == Unready) && !told: // most often the last of it
-		s.said[f.Error()] = time.Time{}
-	case !told || now.Sub(last) >= sayAgain:
-		s.said[f.Error()] = now
+		s.loggedAt[f.Error()] = time.Time{}
+	case !told || now.Sub(last) >= logInterval:
+		s.loggedAt[f.Error()] = now
 		s.log.Warn("the broker cannot be used: "+f.words, "broker", f.Broker, "part", part)
 	}
 }
 
-// well notes that a part works.
-func (s *state) well(part string) {
+// works notes that a part works.
+func (s *statusTracker) works(part string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, was := s.wrong[part]; !was {
+	if _, was := s.faults[part]; !was {
 		return
 	}
-	delete(s.wrong, part)
-	if len(s.wrong) > 0 {
+	delete(s.faults, part)
+	if len(s.faults) > 0 {
 		return
 	}
 	now := time.Now()
 	s.log.Info("the broker is reached", "program", s.program, "after", now.Sub(s.since).Round(time.Millisecond))
 	s.since = now
-	maps.DeleteFunc(s.said, func(_ string, last time.Time) bool { return now.Sub(last) >= sayAgain })
+	maps.DeleteFunc(s.loggedAt, func(_ string, last time.Time) bool { return now.Sub(last) >= logInterval })
 }
 
 // forget is for a part that ended for good.
-func (s *state) forget(part string) {
+func (s *statusTracker) forget(part string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, was := s.wrong[part]; !was {
+	if _, was := s.faults[part]; !was {
 		return
 	}
-	if delete(s.wrong, part); len(s.wrong) == 0 {
+	if delete(s.faults, part); len(s.faults) == 0 {
 		s.since = time.Now()
 	}
 }
 
-func (s *state) met(program string) {
+func (s *statusTracker) setProgram(program string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.program = program
 }
 
-// block notes why the broker takes no messages; "": it does again.
-func (s *state) block(why string) {
+// setBlocked notes why the broker takes no messages; "": it does again.
+func (s *statusTracker) setBlocked(why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if why == s.blocked {
@@ -108,9 +108,9 @@ func (s *state) block(why string) {
 // optionalParts are streams without which everything else works.
 var optionalParts = []string{"lines", "pieces", rights.DeadQueue, rights.WorkerDeadQueue}
 
-// away reports whether a part is missing without which nothing works.
-func (s *state) away() bool {
-	for part := range s.wrong {
+// unreachable reports whether a part is missing without which nothing works.
+func (s *statusTracker) unreachable() bool {
+	for part := range s.faults {
 		if !slices.Contains(optionalParts, part) {
 			return true
 		}
@@ -118,16 +118,16 @@ func (s *state) away() bool {
 	return false
 }
 
-func (s *state) status() queue.Status {
+func (s *statusTracker) status() queue.Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	q := queue.Status{Away: s.away(), Since: s.since, Blocked: s.blocked, Program: s.program}
-	if !q.Away {
+	q := queue.Status{Unreachable: s.unreachable(), Since: s.since, Blocked: s.blocked, Program: s.program}
+	if !q.Unreachable {
 		return q
 	}
-	for _, part := range slices.Sorted(maps.Keys(s.wrong)) {
+	for _, part := range slices.Sorted(maps.Keys(s.faults)) {
 		q.Reason = "the broker was not reached yet"
-		if f := s.wrong[part]; f != nil {
+		if f := s.faults[part]; f != nil {
 			q.Reason = f.Error()
 			break
 		}

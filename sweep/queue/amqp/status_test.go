@@ -15,7 +15,7 @@ import (
 func TestPausesGrowToFiveSeconds(t *testing.T) {
 	t.Parallel()
 	ms := time.Millisecond
-	shortest, longest := amqp.Pauses(9)
+	shortest, longest := amqp.Backoffs(9)
 	if diff := cmp.Diff([]time.Duration{25 * ms, 50 * ms, 100 * ms, 200 * ms, 400 * ms, 800 * ms, 1600 * ms, 2500 * ms, 2500 * ms}, shortest); diff != "" {
 		t.Errorf("the shortest pauses differ (-want +got):\n%s", diff)
 	}
@@ -28,7 +28,7 @@ func TestEachCauseIsLoggedOnceAMinute(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var log record
-		s := amqp.NewState(slog.New(slog.NewTextHandler(&log, nil)))
+		s := amqp.NewStatusTracker(slog.New(slog.NewTextHandler(&log, nil)))
 		begin := time.Now()
 		for range 90 { // a minute and a half
 			s.Fail("a", "refused")
@@ -39,9 +39,9 @@ func TestEachCauseIsLoggedOnceAMinute(t *testing.T) {
 		if away, since, reason := s.Status(); !away || !since.Equal(begin) || reason != "broker b: refused" {
 			t.Errorf("the status is %v, %v, %q", away, since, reason)
 		}
-		s.Well("a")
-		s.Well("b")
-		s.Well("b")
+		s.Works("a")
+		s.Works("b")
+		s.Works("b")
 		if away, since, reason := s.Status(); away || !since.Equal(time.Now()) || reason != "" {
 			t.Errorf("then the status is %v, %v, %q", away, since, reason)
 		}

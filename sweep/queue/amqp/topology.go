@@ -18,12 +18,12 @@ const (
 
 // declareQueue makes a queue that stays, unless it is there.
 func declareQueue(ch *amqp091.Channel, name string) error {
-	_, err := ch.QueueDeclare(name, true, false, false, false, amqp091.Table{queueTypeField: kindOf(name)})
+	_, err := ch.QueueDeclare(name, true, false, false, false, amqp091.Table{queueTypeField: queueTypeOf(name)})
 	return err
 }
 
-// kindOf is the type of a queue that stays.
-func kindOf(name string) string {
+// queueTypeOf is the type of a queue that stays.
+func queueTypeOf(name string) string {
 	if name == rights.HeartbeatsQueue {
 		return classic
 	}
@@ -37,8 +37,8 @@ func declareControl(ch *amqp091.Channel, worker string) error {
 }
 
 // inbox is a queue of the master's that workers reach with keys of one kind.
-var inboxes = []struct {
-	kind  rights.Kind
+var masterQueues = []struct {
+	kind  rights.MessageKind
 	queue string
 }{
 	{rights.Events, rights.EventsQueue},
@@ -46,10 +46,10 @@ var inboxes = []struct {
 	{rights.Dead, rights.WorkerDeadQueue},
 }
 
-// declareInbox makes the queues that workers reach, and their way there, unless they are there. The exchange comes last: a
+// declareMasterTopology makes the queues that workers reach, and their way there, unless they are there. The exchange comes last: a
 // worker that sees it finds everything.
-func declareInbox(ch *amqp091.Channel) error {
-	for _, in := range inboxes {
+func declareMasterTopology(ch *amqp091.Channel) error {
+	for _, in := range masterQueues {
 		if err := declareQueue(ch, in.queue); err != nil {
 			return err
 		}
@@ -61,12 +61,12 @@ func declareInbox(ch *amqp091.Channel) error {
 		return err
 	}
 	// Masters of versions before had what workers could not read led there.
-	if err := ch.QueueUnbind(rights.DeadQueue, rights.Dead.Binding(), rights.FromWorkers,
+	if err := ch.QueueUnbind(rights.DeadQueue, rights.Dead.BindingKey(), rights.FromWorkers,
 		nil); err != nil {
 		return err
 	}
-	for _, in := range inboxes {
-		if err := ch.QueueBind(in.queue, in.kind.Binding(), rights.FromWorkers, false, nil); err != nil {
+	for _, in := range masterQueues {
+		if err := ch.QueueBind(in.queue, in.kind.BindingKey(), rights.FromWorkers, false, nil); err != nil {
 			return err
 		}
 	}
@@ -77,9 +77,9 @@ func declareExchange(ch *amqp091.Channel) error {
 	return ch.ExchangeDeclare(rights.FromWorkers, amqp091.ExchangeTopic, true, false, false, false, nil)
 }
 
-// own makes a queue of this connection, which goes with its last consumer, and binds it to messages
+// declareExclusive makes a queue of this connection, which goes with its last consumer, and binds it to messages
 // of workers with a key; "": to none.
-func own(ch *amqp091.Channel, name, key string, limits amqp091.Table) error {
+func declareExclusive(ch *amqp091.Channel, name, key string, limits amqp091.Table) error {
 	if err := declareExchange(ch); err != nil {
 		return err
 	}
@@ -92,26 +92,26 @@ func own(ch *amqp091.Channel, name, key string, limits amqp091.Table) error {
 	return ch.QueueBind(name, key, rights.FromWorkers, false, nil)
 }
 
-// nothingIn opens a queue of the connection to which nothing comes: it is there for the queues of
+// unboundQueue opens a queue of the connection to which nothing comes: it is there for the queues of
 // single workers.
-func nothingIn(prefix string) func(*amqp091.Channel, string) (string, error) {
+func unboundQueue(prefix string) func(*amqp091.Channel, string) (string, error) {
 	return func(ch *amqp091.Channel, connection string) (string, error) {
 		name := prefix + connection
-		return name, own(ch, name, "", nil)
+		return name, declareExclusive(ch, name, "", nil)
 	}
 }
 
-// madeByMaster opens a queue that only the master makes: whoever consumes it waits until it is there.
-func madeByMaster(name string) func(*amqp091.Channel, string) (string, error) {
+// existingQueue opens a queue that only the master makes: whoever consumes it waits until it is there.
+func existingQueue(name string) func(*amqp091.Channel, string) (string, error) {
 	return func(ch *amqp091.Channel, _ string) (string, error) {
 		_, err := ch.QueueDeclarePassive(name, true, false, false, false, nil)
 		return name, err
 	}
 }
 
-// prepareWorker looks whether a connection is that of the worker's own user, and whether a master has been here: a worker
+// checkWorkerTopology looks whether a connection is that of the worker's own user, and whether a master has been here: a worker
 // makes nothing itself.
-func prepareWorker(c *connection, ch *amqp091.Channel, worker string) error {
+func checkWorkerTopology(c *connection, ch *amqp091.Channel, worker string) error {
 	if want := rights.WorkerUser(worker); c.user != want {
 		return &wrongUser{user: c.user, worker: worker}
 	}

@@ -25,17 +25,17 @@ func (q *Queue) AddDeadLetter(from string, body []byte, reason string) {
 		Reason: reason, Time: time.Now().UTC(), Size: len(body), Body: body})
 }
 
-// DeadLetters implements queue.Hub.
+// DeadLetters implements queue.MasterEndpoint.
 func (q *Queue) DeadLetters(ctx context.Context) <-chan queue.Delivery[task.DeadLetter] {
-	return deliver(ctx, &q.dead, math.MaxInt, &q.outage)
+	return openDeliveries(ctx, &q.dead, math.MaxInt, &q.outage)
 }
 
-// Requeue implements queue.Hub.
+// Requeue implements queue.MasterEndpoint.
 func (q *Queue) Requeue(_ context.Context, l *task.DeadLetter) (bool, error) {
 	if q.outage.on() {
-		return false, queue.ErrAway
+		return false, queue.ErrUnreachable
 	}
-	if len(l.Body) < l.Size || !q.exists(l.Queue) {
+	if len(l.Body) < l.Size || !q.hasQueue(l.Queue) {
 		return false, nil
 	}
 	var b task.Batch
@@ -52,27 +52,27 @@ func (q *Queue) Requeue(_ context.Context, l *task.DeadLetter) (bool, error) {
 	case l.Queue == eventsQueue:
 		q.events.put(events...)
 	default:
-		q.port(strings.TrimPrefix(l.Queue, tasksPrefix)).tasks.put(b)
+		q.endpoint(strings.TrimPrefix(l.Queue, tasksPrefix)).tasks.put(b)
 	}
 	return true, nil
 }
 
-// exists reports whether a queue exists whose messages can be requeued.
-func (q *Queue) exists(name string) bool {
+// hasQueue reports whether a queue exists whose messages can be requeued.
+func (q *Queue) hasQueue(name string) bool {
 	worker, ok := strings.CutPrefix(name, tasksPrefix)
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return name == eventsQueue || ok && q.ports[worker] != nil && !q.ports[worker].removed
+	return name == eventsQueue || ok && q.endpoints[worker] != nil && !q.endpoints[worker].removed
 }
 
-// Depths implements queue.Hub.
+// Depths implements queue.MasterEndpoint.
 func (q *Queue) Depths(_ context.Context, workers ...string) (all []queue.Depth, err error) {
 	if q.outage.on() {
-		return nil, queue.ErrAway
+		return nil, queue.ErrUnreachable
 	}
 	for _, w := range workers {
-		if name := tasksPrefix + w; q.exists(name) {
-			all = append(all, queue.Depth{Queue: name, Messages: q.port(w).tasks.count()})
+		if name := tasksPrefix + w; q.hasQueue(name) {
+			all = append(all, queue.Depth{Queue: name, Messages: q.endpoint(w).tasks.count()})
 		}
 	}
 	return append(all, queue.Depth{Queue: eventsQueue, Messages: q.events.count()},

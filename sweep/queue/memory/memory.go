@@ -14,28 +14,28 @@ import (
 	"mlframework/sweep/task"
 )
 
-// linesKept bounds live output that the master did not take yet.
-const linesKept = 1024
+// maxLines bounds live output that the master did not take yet.
+const maxLines = 1024
 
-// piecesKept bounds answers that the master did not take yet; they are up to task.MostRead long.
-const piecesKept = 64
+// maxPieces bounds answers that the master did not take yet; they are up to task.MaxPieceBytes long.
+const maxPieces = 64
 
 // Queue is the master's end and makes those of the workers. The zero value is an empty queue. It is safe for concurrent
 // use, and must not be copied.
 type Queue struct {
 	outage     outage
-	events     box[task.Event]
-	heartbeats box[task.Heartbeat]
-	lines      box[task.Line]
-	pieces     box[task.Piece]
-	dead       box[task.DeadLetter]
+	events     fifo[task.Event]
+	heartbeats fifo[task.Heartbeat]
+	lines      fifo[task.Line]
+	pieces     fifo[task.Piece]
+	dead       fifo[task.DeadLetter]
 	deadCount  atomic.Int64 // dead letters ever added
 
-	mu    sync.Mutex
-	ports map[string]*port
+	mu        sync.Mutex
+	endpoints map[string]*workerEndpoint
 }
 
-var _ queue.Hub = (*Queue)(nil)
+var _ queue.MasterEndpoint = (*Queue)(nil)
 
 // New makes an empty queue.
 func New() *Queue { return &Queue{} }
@@ -44,66 +44,66 @@ func New() *Queue { return &Queue{} }
 func (q *Queue) Outage(on bool) { q.outage.set(on) }
 
 // Purge drops the batches that wait for a worker, as a person with a broker's tools might, and tells how many they were.
-func (q *Queue) Purge(worker string) int { return q.port(worker).tasks.purge() }
+func (q *Queue) Purge(worker string) int { return q.endpoint(worker).tasks.purge() }
 
-// Port is the end of one worker.
-func (q *Queue) Port(worker string) queue.Port { return q.port(worker) }
+// Worker returns the endpoint of a worker.
+func (q *Queue) Worker(worker string) queue.WorkerEndpoint { return q.endpoint(worker) }
 
-func (q *Queue) port(worker string) *port {
+func (q *Queue) endpoint(worker string) *workerEndpoint {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	p := q.ports[worker]
+	p := q.endpoints[worker]
 	if p == nil {
-		p = &port{name: worker, hub: q}
-		if q.ports == nil {
-			q.ports = map[string]*port{}
+		p = &workerEndpoint{name: worker, queue: q}
+		if q.endpoints == nil {
+			q.endpoints = map[string]*workerEndpoint{}
 		}
-		q.ports[worker] = p
+		q.endpoints[worker] = p
 	}
 	p.removed = false
 	return p
 }
 
-// Publish implements queue.Hub.
+// Publish implements queue.MasterEndpoint.
 func (q *Queue) Publish(_ context.Context, worker string, batches ...task.Batch) error {
 	if q.outage.on() {
-		return queue.ErrAway
+		return queue.ErrUnreachable
 	}
-	q.port(worker).tasks.put(batches...)
+	q.endpoint(worker).tasks.put(batches...)
 	return nil
 }
 
-// Events implements queue.Hub.
+// Events implements queue.MasterEndpoint.
 func (q *Queue) Events(ctx context.Context) <-chan queue.Delivery[task.Event] {
-	return deliver(ctx, &q.events, math.MaxInt, &q.outage)
+	return openDeliveries(ctx, &q.events, math.MaxInt, &q.outage)
 }
 
-// Control implements queue.Hub. A message to a worker that is away waits for it.
-func (q *Queue) Control(_ context.Context, worker string, c task.Control) error {
+// SendControl implements queue.MasterEndpoint. A message to a worker that is away waits for it.
+func (q *Queue) SendControl(_ context.Context, worker string, c task.Control) error {
 	if q.outage.on() {
-		return queue.ErrAway
+		return queue.ErrUnreachable
 	}
-	q.port(worker).controls.put(c)
+	q.endpoint(worker).controls.put(c)
 	return nil
 }
 
-// Heartbeats implements queue.Hub.
+// Heartbeats implements queue.MasterEndpoint.
 func (q *Queue) Heartbeats(ctx context.Context) <-chan task.Heartbeat {
-	return pour(ctx, &q.heartbeats)
+	return openTransient(ctx, &q.heartbeats)
 }
 
-// Lines implements queue.Hub.
-func (q *Queue) Lines(ctx context.Context) <-chan task.Line { return pour(ctx, &q.lines) }
+// Lines implements queue.MasterEndpoint.
+func (q *Queue) Lines(ctx context.Context) <-chan task.Line { return openTransient(ctx, &q.lines) }
 
-// Pieces implements queue.Hub.
-func (q *Queue) Pieces(ctx context.Context) <-chan task.Piece { return pour(ctx, &q.pieces) }
+// Pieces implements queue.MasterEndpoint.
+func (q *Queue) Pieces(ctx context.Context) <-chan task.Piece { return openTransient(ctx, &q.pieces) }
 
-// Remove implements queue.Hub.
-func (q *Queue) Remove(_ context.Context, worker string) error {
+// RemoveWorker implements queue.MasterEndpoint.
+func (q *Queue) RemoveWorker(_ context.Context, worker string) error {
 	if q.outage.on() {
-		return queue.ErrAway
+		return queue.ErrUnreachable
 	}
-	p := q.port(worker)
+	p := q.endpoint(worker)
 	p.tasks.purge()
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -111,56 +111,58 @@ func (q *Queue) Remove(_ context.Context, worker string) error {
 	return nil
 }
 
-// Status implements queue.Hub.
+// Status implements queue.MasterEndpoint.
 func (q *Queue) Status() queue.Status {
 	on, since := q.outage.status()
-	s := queue.Status{Away: on, Since: since}
+	s := queue.Status{Unreachable: on, Since: since}
 	if on {
 		s.Reason = "an outage was switched on"
 	}
 	return s
 }
 
-// port is one worker's end.
-type port struct {
+// workerEndpoint is one worker's end.
+type workerEndpoint struct {
 	name     string
-	hub      *Queue
+	queue    *Queue
 	removed  bool // and not used since; under the lock of the hub
-	tasks    box[task.Batch]
-	controls box[task.Control]
+	tasks    fifo[task.Batch]
+	controls fifo[task.Control]
 }
 
-func (p *port) Consume(ctx context.Context) <-chan queue.Delivery[task.Batch] {
-	return deliver(ctx, &p.tasks, 1, &p.hub.outage)
+func (p *workerEndpoint) Consume(ctx context.Context) <-chan queue.Delivery[task.Batch] {
+	return openDeliveries(ctx, &p.tasks, 1, &p.queue.outage)
 }
 
-func (p *port) Emit(_ context.Context, events ...task.Event) error {
-	if p.hub.outage.on() {
-		return queue.ErrAway
+func (p *workerEndpoint) Emit(_ context.Context, events ...task.Event) error {
+	if p.queue.outage.on() {
+		return queue.ErrUnreachable
 	}
-	p.hub.events.put(events...)
+	p.queue.events.put(events...)
 	return nil
 }
 
-func (p *port) Controls(ctx context.Context) <-chan task.Control { return pour(ctx, &p.controls) }
+func (p *workerEndpoint) Controls(ctx context.Context) <-chan task.Control {
+	return openTransient(ctx, &p.controls)
+}
 
-func (p *port) Beat(_ context.Context, h task.Heartbeat) error {
-	if p.hub.outage.on() {
-		return queue.ErrAway
+func (p *workerEndpoint) SendHeartbeat(_ context.Context, h task.Heartbeat) error {
+	if p.queue.outage.on() {
+		return queue.ErrUnreachable
 	}
-	p.hub.heartbeats.put(h)
+	p.queue.heartbeats.put(h)
 	return nil
 }
 
-func (p *port) Send(_ context.Context, piece task.Piece) error {
-	if p.hub.outage.on() {
-		return queue.ErrAway
+func (p *workerEndpoint) SendPiece(_ context.Context, piece task.Piece) error {
+	if p.queue.outage.on() {
+		return queue.ErrUnreachable
 	}
-	p.hub.pieces.offer(piece, piecesKept)
+	p.queue.pieces.offer(piece, maxPieces)
 	return nil
 }
 
-func (p *port) Show(l task.Line) bool {
+func (p *workerEndpoint) OfferLine(l task.Line) bool {
 	l.Worker = p.name
-	return !p.hub.outage.on() && p.hub.lines.offer(l, linesKept)
+	return !p.queue.outage.on() && p.queue.lines.offer(l, maxLines)
 }

@@ -14,8 +14,8 @@ func TestContract(t *testing.T) {
 	queuetest.Run(t, func(t *testing.T) queuetest.Fixture {
 		q := memory.New()
 		return queuetest.Fixture{
-			Hub:    q,
-			Port:   q.Port,
+			Master: q,
+			Worker: q.Worker,
 			Outage: q.Outage,
 			Restart: func() { // nothing outlives the process: a restart is a short outage
 				q.Outage(true)
@@ -46,7 +46,7 @@ func TestTheZeroValueIsAnEmptyQueue(t *testing.T) {
 	if n := q.Purge("w1"); n != 0 {
 		t.Errorf("purged %d batches of a new queue", n)
 	}
-	if err := q.Port("w1").Beat(t.Context(), task.Heartbeat{Worker: "w1"}); err != nil {
+	if err := q.Worker("w1").SendHeartbeat(t.Context(), task.Heartbeat{Worker: "w1"}); err != nil {
 		t.Fatal(err)
 	}
 	if h := <-q.Heartbeats(t.Context()); h.Worker != "w1" {
@@ -59,16 +59,16 @@ func TestMessagesThatNobodyTookStay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := memory.New()
 		for n := range 2 {
-			if err := q.Control(t.Context(), "w1", task.Control{Index: int64(n)}); err != nil {
+			if err := q.SendControl(t.Context(), "w1", task.Control{Index: int64(n)}); err != nil {
 				t.Fatal(err)
 			}
 		}
 		ctx, stop := context.WithCancel(t.Context())
-		q.Port("w1").Controls(ctx)
+		q.Worker("w1").Controls(ctx)
 		synctest.Wait() // until it offers the first
 		stop()
 		synctest.Wait()
-		c := q.Port("w1").Controls(t.Context())
+		c := q.Worker("w1").Controls(t.Context())
 		for n := range int64(2) {
 			if got := <-c; got.Index != n {
 				t.Errorf("message %d came; want %d", got.Index, n)

@@ -39,9 +39,9 @@ func (o *outage) on() bool {
 	return o.active
 }
 
-// over waits until there is no outage and gives a channel that is closed when the next begins; false when ctx ended
+// waitEnd waits until there is no outage and gives a channel that is closed when the next begins; false when ctx ended
 // first.
-func (o *outage) over(ctx context.Context) (next <-chan struct{}, ok bool) {
+func (o *outage) waitEnd(ctx context.Context) (next <-chan struct{}, ok bool) {
 	for {
 		active, changed := o.state()
 		if !active {

@@ -9,8 +9,8 @@ import (
 	"mlframework/sweep/queue"
 )
 
-// pour moves items from a box to whoever reads, until ctx ends. What nobody took by then stays in the box.
-func pour[T any](ctx context.Context, b *box[T]) <-chan T {
+// openTransient moves items from a box to whoever reads, until ctx ends. What nobody took by then stays in the box.
+func openTransient[T any](ctx context.Context, b *fifo[T]) <-chan T {
 	out := make(chan T)
 	go func() {
 		defer close(out)
@@ -22,7 +22,7 @@ func pour[T any](ctx context.Context, b *box[T]) <-chan T {
 			select {
 			case out <- items[0]:
 			case <-ctx.Done():
-				b.back(items)
+				b.putBack(items)
 				return
 			}
 		}
@@ -30,18 +30,18 @@ func pour[T any](ctx context.Context, b *box[T]) <-chan T {
 	return out
 }
 
-// deliver gives items of a box to one consumer, most of them at once, until ctx ends. An outage ends its session, as it
+// openDeliveries gives items of a box to one consumer, most of them at once, until ctx ends. An outage ends its session, as it
 // ends a connection: what is not acknowledged by then goes back to the box.
-func deliver[T any](ctx context.Context, b *box[T], most int, o *outage) <-chan queue.Delivery[T] {
+func openDeliveries[T any](ctx context.Context, b *fifo[T], most int, o *outage) <-chan queue.Delivery[T] {
 	out := make(chan queue.Delivery[T])
 	go func() {
 		defer close(out)
 		for {
-			cut, ok := o.over(ctx)
+			cut, ok := o.waitEnd(ctx)
 			if !ok {
 				return
 			}
-			s := session[T]{box: b, cut: cut, open: map[int][]T{}}
+			s := session[T]{fifo: b, outage: cut, unacked: map[int][]T{}}
 			s.run(ctx, most, out)
 		}
 	}()
@@ -50,19 +50,19 @@ func deliver[T any](ctx context.Context, b *box[T], most int, o *outage) <-chan 
 
 // session is what one consumer got between two outages.
 type session[T any] struct {
-	box *box[T]
-	cut <-chan struct{} // closed when an outage begins
+	fifo   *fifo[T]
+	outage <-chan struct{} // closed when an outage begins
 
-	mu    sync.Mutex
-	count int         // deliveries ever made
-	open  map[int][]T // those not acknowledged, by their number; nil after the end
+	mu      sync.Mutex
+	count   int         // deliveries ever made
+	unacked map[int][]T // those not acknowledged, by their number; nil after the end
 }
 
 // run delivers until ctx ends or an outage begins.
 func (s *session[T]) run(ctx context.Context, most int, out chan<- queue.Delivery[T]) {
-	defer s.end()
+	defer s.close()
 	for {
-		items := s.box.next(most, ctx.Done(), s.cut)
+		items := s.fifo.next(most, ctx.Done(), s.outage)
 		if items == nil {
 			return
 		}
@@ -74,7 +74,7 @@ func (s *session[T]) run(ctx context.Context, most int, out chan<- queue.Deliver
 		case out <- d:
 		case <-ctx.Done():
 			return
-		case <-s.cut:
+		case <-s.outage:
 			return
 		}
 	}
@@ -83,7 +83,7 @@ func (s *session[T]) run(ctx context.Context, most int, out chan<- queue.Deliver
 // over tells whether an outage has begun.
 func (s *session[T]) over() bool {
 	select {
-	case <-s.cut:
+	case <-s.outage:
 		return true
 	default:
 		return false
@@ -95,28 +95,28 @@ func (s *session[T]) add(items []T) queue.Delivery[T] {
 	defer s.mu.Unlock()
 	n := s.count
 	s.count++
-	s.open[n] = items
+	s.unacked[n] = items
 	return queue.Delivery[T]{Items: items, Ack: func() error { return s.ack(n) }}
 }
 
 func (s *session[T]) ack(n int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.over() || s.open == nil {
-		return queue.ErrAway
+	if s.over() || s.unacked == nil {
+		return queue.ErrUnreachable
 	}
-	delete(s.open, n)
+	delete(s.unacked, n)
 	return nil
 }
 
-// end returns what was not acknowledged to the front of the box, in its order.
-func (s *session[T]) end() {
+// close returns what was not acknowledged to the front of the box, in its order.
+func (s *session[T]) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var items []T
-	for _, n := range slices.Sorted(maps.Keys(s.open)) {
-		items = append(items, s.open[n]...)
+	for _, n := range slices.Sorted(maps.Keys(s.unacked)) {
+		items = append(items, s.unacked[n]...)
 	}
-	s.open = nil
-	s.box.back(items)
+	s.unacked = nil
+	s.fifo.putBack(items)
 }

@@ -9,13 +9,13 @@ import (
 	"mlframework/sweep/task"
 )
 
-var deadLetterTrials = []trial{
+var deadLetterTests = []contractTest{
 	{"a dead letter is delivered with where, why, when and what until it is acknowledged",
-		deadLetters, deadUntilAcknowledged},
-	{"dead letters go back to where they were", deadLetters, requeued},
-	{"a dead letter for a worker that is gone, or that is cut, is not requeued", deadLetters,
+		needsDeadLetter, deadUntilAcknowledged},
+	{"dead letters go back to where they were", needsDeadLetter, requeued},
+	{"a dead letter for a worker that is gone, or that is cut, is not requeued", needsDeadLetter,
 		notRequeued},
-	{"one that still cannot be read is another dead letter", deadLetters, deadAgain},
+	{"one that still cannot be read is another dead letter", needsDeadLetter, deadAgain},
 	{"depths tell what waits", nil, depths},
 }
 
@@ -32,7 +32,7 @@ func encoded(t *testing.T, v any) []byte {
 func requeue(t *testing.T, f Fixture, l task.DeadLetter, want bool) {
 	t.Helper()
 	var got bool
-	again(t, func() (err error) { got, err = f.Hub.Requeue(t.Context(), &l); return err })
+	retry(t, func() (err error) { got, err = f.Master.Requeue(t.Context(), &l); return err })
 	if got != want {
 		t.Errorf("dead letter of %s requeued: %v; want %v", l.Queue, got, want)
 	}
@@ -41,7 +41,7 @@ func requeue(t *testing.T, f Fixture, l task.DeadLetter, want bool) {
 func deadUntilAcknowledged(t *testing.T, f Fixture) {
 	begin := time.Now().Add(-time.Second)
 	f.DeadLetter("tasks.w1", []byte("first"), "it is the first")
-	held := open(t, f.Hub.DeadLetters)
+	held := open(t, f.Master.DeadLetters)
 	first := held.next(t).Items[0]
 	held.end(t)
 	if first.Time.Before(begin) || first.Time.After(time.Now().Add(time.Second)) || first.ID == "" {
@@ -49,9 +49,9 @@ func deadUntilAcknowledged(t *testing.T, f Fixture) {
 	}
 	want := task.DeadLetter{ID: first.ID, Queue: "tasks.w1", Reason: "it is the first",
 		Time: first.Time, Size: 5, Body: []byte("first"), Sender: first.Sender}
-	same(t, first, want)
-	s := open(t, f.Hub.DeadLetters)
-	same(t, s.take(t, 1), []task.DeadLetter{want})
+	equal(t, first, want)
+	s := open(t, f.Master.DeadLetters)
+	equal(t, s.take(t, 1), []task.DeadLetter{want})
 	f.DeadLetter("events", []byte("second"), "it is the second")
 	second := s.take(t, 1)[0]
 	if second.Queue != "events" || second.ID == first.ID {
@@ -60,21 +60,21 @@ func deadUntilAcknowledged(t *testing.T, f Fixture) {
 }
 
 func requeued(t *testing.T, f Fixture) {
-	p := f.Port("w1")
-	s := open(t, f.Hub.DeadLetters)
+	p := f.Worker("w1")
+	s := open(t, f.Master.DeadLetters)
 	f.DeadLetter("tasks.w1", encoded(t, batch("a-1", 0)), "too often")
 	requeue(t, f, s.take(t, 1)[0], true)
 	f.DeadLetter("events", encoded(t, events("w1", "a-1", 0, 2)), "too often")
 	requeue(t, f, s.take(t, 1)[0], true)
-	same(t, open(t, p.Consume).take(t, 1), batches("a-1", 0, 1))
-	same(t, open(t, f.Hub.Events).take(t, 2), events("w1", "a-1", 0, 2))
+	equal(t, open(t, p.Consume).take(t, 1), batches("a-1", 0, 1))
+	equal(t, open(t, f.Master.Events).take(t, 2), events("w1", "a-1", 0, 2))
 }
 
 func notRequeued(t *testing.T, f Fixture) {
-	tasks := open(t, f.Port("w1").Consume)
+	tasks := open(t, f.Worker("w1").Consume)
 	publish(t, f, "w2", batch("a-1", 0))
 	remove(t, f, "w2")
-	s := open(t, f.Hub.DeadLetters)
+	s := open(t, f.Master.DeadLetters)
 	for _, from := range []string{"tasks.w2", "elsewhere", ""} {
 		requeue(t, f, task.DeadLetter{ID: "1", Queue: from, Size: 2, Body: []byte("{}")}, false)
 	}
@@ -83,17 +83,17 @@ func notRequeued(t *testing.T, f Fixture) {
 	l.Body = l.Body[:5]
 	requeue(t, f, l, false)
 	publish(t, f, "w1", batch("a-1", 1)) // and nothing else came
-	same(t, tasks.take(t, 1), batches("a-1", 1, 2))
+	equal(t, tasks.take(t, 1), batches("a-1", 1, 2))
 }
 
 func deadAgain(t *testing.T, f Fixture) {
-	tasks := open(t, f.Port("w1").Consume)
-	s := open(t, f.Hub.DeadLetters)
+	tasks := open(t, f.Worker("w1").Consume)
+	s := open(t, f.Master.DeadLetters)
 	f.DeadLetter("tasks.w1", []byte("not a batch"), "unreadable")
 	first := s.take(t, 1)[0]
 	requeue(t, f, first, true)
 	publish(t, f, "w1", batch("a-1", 1)) // what cannot be read holds up nobody
-	same(t, tasks.take(t, 1), batches("a-1", 1, 2))
+	equal(t, tasks.take(t, 1), batches("a-1", 1, 2))
 	second := s.take(t, 1)[0]
 	if second.ID == first.ID || second.Queue != "tasks.w1" ||
 		string(second.Body) != "not a batch" ||
@@ -103,16 +103,16 @@ func deadAgain(t *testing.T, f Fixture) {
 }
 
 func depths(t *testing.T, f Fixture) {
-	f.Port("w2")
+	f.Worker("w2")
 	publish(t, f, "w1", batches("a-1", 0, 3)...)
-	emit(t, f.Port("w1"), task.Event{Version: task.Version, Worker: "w1"})
+	emit(t, f.Worker("w1"), task.Event{Version: task.Version, Worker: "w1"})
 	got := map[string]int{}
 	var names []string
 	wait := map[string]int{"tasks.w1": 3, "tasks.w2": 0, "events": 1, "heartbeats": 0, "dead": 0}
 	pace := time.NewTicker(5 * time.Millisecond)
 	defer pace.Stop()
 	for end := time.Now().Add(patience); ; <-pace.C {
-		all, err := f.Hub.Depths(t.Context(), "w2", "w1", "w9")
+		all, err := f.Master.Depths(t.Context(), "w2", "w1", "w9")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -125,6 +125,6 @@ func depths(t *testing.T, f Fixture) {
 			break
 		}
 	}
-	same(t, got, wait)
-	same(t, names[:2], []string{"tasks.w2", "tasks.w1"})
+	equal(t, got, wait)
+	equal(t, names[:2], []string{"tasks.w2", "tasks.w1"})
 }

@@ -8,7 +8,7 @@ import (
 	"mlframework/sweep/task"
 )
 
-var eventTrials = []trial{
+var eventTests = []contractTest{
 	{"events come as they were sent, in order for each worker", nil, eventsInOrder},
 	{"events wait for the master", nil, eventsWait},
 	{"events of concurrent emitters come in each one's order", nil, concurrentEmitters},
@@ -17,22 +17,22 @@ var eventTrials = []trial{
 }
 
 func eventsInOrder(t *testing.T, f Fixture) {
-	s := open(t, f.Hub.Events)
-	p1, p2 := f.Port("w1"), f.Port("w2")
+	s := open(t, f.Master.Events)
+	p1, p2 := f.Worker("w1"), f.Worker("w2")
 	emit(t, p1)
 	for n := range 50 {
 		emit(t, p1, event("w1", "a-1", n))
 		emit(t, p2, event("w2", "a-1", n))
 	}
-	order(t, s.take(t, 100), 50, false, ofEvent)
+	checkOrder(t, s.take(t, 100), 50, false, ofEvent)
 	emit(t, p1, fullEvent())
-	same(t, s.take(t, 1), []task.Event{fullEvent()})
+	equal(t, s.take(t, 1), []task.Event{fullEvent()})
 }
 
 func eventsWait(t *testing.T, f Fixture) {
-	emit(t, f.Port("w1"), events("w1", "a-1", 0, 3)...)
-	emit(t, f.Port("w1"), events("w1", "a-1", 3, 5)...)
-	same(t, open(t, f.Hub.Events).take(t, 5), events("w1", "a-1", 0, 5))
+	emit(t, f.Worker("w1"), events("w1", "a-1", 0, 3)...)
+	emit(t, f.Worker("w1"), events("w1", "a-1", 3, 5)...)
+	equal(t, open(t, f.Master.Events).take(t, 5), events("w1", "a-1", 0, 5))
 }
 
 func concurrentEmitters(t *testing.T, f Fixture) {
@@ -40,7 +40,7 @@ func concurrentEmitters(t *testing.T, f Fixture) {
 	workers := []string{"w1", "w2"}
 	var all sync.WaitGroup
 	for _, worker := range workers {
-		p := f.Port(worker)
+		p := f.Worker(worker)
 		for e := range emitters {
 			all.Go(func() {
 				for n := 0; n < each; n += 2 {
@@ -51,26 +51,26 @@ func concurrentEmitters(t *testing.T, f Fixture) {
 			})
 		}
 	}
-	order(t, open(t, f.Hub.Events).take(t, len(workers)*emitters*each), each, false, ofEvent)
+	checkOrder(t, open(t, f.Master.Events).take(t, len(workers)*emitters*each), each, false, ofEvent)
 	all.Wait()
 }
 
 func manyEvents(t *testing.T, f Fixture) {
-	s := open(t, f.Hub.Events)
-	emit(t, f.Port("w1"), events("w1", "a-1", 0, 5000)...)
-	order(t, s.take(t, 5000), 5000, false, ofEvent)
+	s := open(t, f.Master.Events)
+	emit(t, f.Worker("w1"), events("w1", "a-1", 0, 5000)...)
+	checkOrder(t, s.take(t, 5000), 5000, false, ofEvent)
 }
 
 func eventsAgain(t *testing.T, f Fixture) {
-	p := f.Port("w1")
-	first := open(t, f.Hub.Events)
+	p := f.Worker("w1")
+	first := open(t, f.Master.Events)
 	emit(t, p, event("w1", "a-1", 0))
-	same(t, first.take(t, 1), events("w1", "a-1", 0, 1))
+	equal(t, first.take(t, 1), events("w1", "a-1", 0, 1))
 	emit(t, p, events("w1", "a-1", 1, 3)...)
 	held := first.next(t)
 	emit(t, p, events("w1", "a-1", 3, 5)...)
 	first.end(t)
 	away(t, "acknowledge after the end of the stream", held.Ack())
 	emit(t, p, events("w1", "a-1", 5, 7)...)
-	same(t, open(t, f.Hub.Events).take(t, 6), events("w1", "a-1", 1, 7))
+	equal(t, open(t, f.Master.Events).take(t, 6), events("w1", "a-1", 1, 7))
 }

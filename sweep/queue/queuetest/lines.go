@@ -10,7 +10,7 @@ import (
 	"mlframework/sweep/task"
 )
 
-var lineTrials = []trial{
+var lineTests = []contractTest{
 	{"lines come as they were shown", nil, linesCome},
 	{"showing never blocks, is bounded and says what was taken", nil, linesBounded},
 	{"lines that nobody reads are refused, and none is lost uncounted", nil, linesRefused},
@@ -24,36 +24,36 @@ func line(n int) task.Line {
 }
 
 // lines opens the live output and returns when lines arrive.
-func lines(t *testing.T, f Fixture, p queue.Port) <-chan task.Line {
+func lines(t *testing.T, f Fixture, p queue.WorkerEndpoint) <-chan task.Line {
 	t.Helper()
-	c := messages(t, f.Hub.Lines)
-	until(t, c, isLineProbe, func() error { p.Show(task.Line{Sweep: probe}); return nil })
+	c := messages(t, f.Master.Lines)
+	sendUntil(t, c, isLineProbe, func() error { p.OfferLine(task.Line{Sweep: probe}); return nil })
 	return c
 }
 
 func linesCome(t *testing.T, f Fixture) {
-	p := f.Port("w1")
+	p := f.Worker("w1")
 	c := lines(t, f, p)
 	for n := range 20 {
-		if !p.Show(line(n)) {
+		if !p.OfferLine(line(n)) {
 			t.Fatalf("line %d was not taken, although all before it are read", n)
 		}
 		want := line(n)
 		want.Worker = "w1" // the queue knows who sent it
-		same(t, skip(t, c, isLineProbe), want)
+		equal(t, nextUnprobed(t, c, isLineProbe), want)
 	}
 }
 
 // linesBounded shows lines that nobody reads until one is refused, as a script that prints without end does. Then what
 // comes and what the lines say is missing is all of them.
 func linesBounded(t *testing.T, f Fixture) {
-	p := f.Port("w1")
+	p := f.Worker("w1")
 	c := lines(t, f, p)
 	shown, missed := 0, int64(0)
 	show := func(kind string) bool {
 		l := task.Line{Sweep: kind, Index: int64(shown), Missed: missed, Text: strings.Repeat("x", 100)}
 		shown++
-		if !p.Show(l) {
+		if !p.OfferLine(l) {
 			missed++
 			return false
 		}
@@ -95,12 +95,12 @@ const mostUnread = 32 << 20
 // linesRefused shows long lines to a master that has opened the stream and reads nothing, until none has been taken for a
 // while. What was taken is little, and all of it comes once the master reads.
 func linesRefused(t *testing.T, f Fixture) {
-	p := f.Port("w1")
+	p := f.Worker("w1")
 	c := lines(t, f, p)
 	text := strings.Repeat("x", 4000)
 	shown := int64(0)
 	show := func() bool {
-		if !p.Show(task.Line{Sweep: "flood", Index: shown, Text: text}) {
+		if !p.OfferLine(task.Line{Sweep: "flood", Index: shown, Text: text}) {
 			return false
 		}
 		shown++

@@ -7,18 +7,18 @@ import (
 	"mlframework/sweep/task"
 )
 
-var streamTrials = []trial{
+var streamTests = []contractTest{
 	{"idle streams are closed when their context ends", nil, streamsClose},
 	{"streams that nobody reads are closed when their context ends", nil, unreadStreamsClose},
 	{"streams of an ended context are closed and take nothing with them", nil, endedStreams},
-	{"streams are closed in an outage when their context ends", outages, streamsCloseAway},
+	{"streams are closed in an outage when their context ends", needsOutage, streamsCloseAway},
 }
 
 // streams opens one of each kind and returns what checks that all are closed.
 func streams(ctx context.Context, f Fixture) (closed func(t *testing.T)) {
-	p := f.Port("w1")
-	batches, events := p.Consume(ctx), f.Hub.Events(ctx)
-	controls, beats, lines, pieces := p.Controls(ctx), f.Hub.Heartbeats(ctx), f.Hub.Lines(ctx), f.Hub.Pieces(ctx)
+	p := f.Worker("w1")
+	batches, events := p.Consume(ctx), f.Master.Events(ctx)
+	controls, beats, lines, pieces := p.Controls(ctx), f.Master.Heartbeats(ctx), f.Master.Lines(ctx), f.Master.Pieces(ctx)
 	return func(t *testing.T) {
 		t.Helper()
 		untilClosed(t, batches)
@@ -33,18 +33,18 @@ func streams(ctx context.Context, f Fixture) (closed func(t *testing.T)) {
 // fill sends two of everything.
 func fill(t *testing.T, f Fixture) {
 	t.Helper()
-	p := f.Port("w1")
+	p := f.Worker("w1")
 	publish(t, f, "w1", batches("a-1", 0, 2)...)
 	emit(t, p, events("w1", "a-1", 0, 2)...)
 	for n := range 2 {
-		control(t, f.Hub, "w1", stopOf("a-1", n))
-		if err := p.Beat(t.Context(), task.Heartbeat{Worker: "w1"}); err != nil {
+		control(t, f.Master, "w1", stopOf("a-1", n))
+		if err := p.SendHeartbeat(t.Context(), task.Heartbeat{Worker: "w1"}); err != nil {
 			t.Fatalf("beat: %v", err)
 		}
-		if err := p.Send(t.Context(), task.Piece{Worker: "w1"}); err != nil {
+		if err := p.SendPiece(t.Context(), task.Piece{Worker: "w1"}); err != nil {
 			t.Fatalf("send: %v", err)
 		}
-		p.Show(line(n))
+		p.OfferLine(line(n))
 	}
 }
 
@@ -63,7 +63,7 @@ func unreadStreamsClose(t *testing.T, f Fixture) {
 	fill(t, f)
 	stop()
 	closed(t)
-	everything(t, f)
+	checkDurable(t, f)
 }
 
 // endedStreams opens streams that are over at once, many times: whichever of "there is something" and "it is over" such
@@ -75,14 +75,14 @@ func endedStreams(t *testing.T, f Fixture) {
 	for range 20 {
 		streams(ctx, f)(t)
 	}
-	everything(t, f)
+	checkDurable(t, f)
 }
 
-// everything checks that what fill sent durably still comes.
-func everything(t *testing.T, f Fixture) {
+// checkDurable checks that what fill sent durably still comes.
+func checkDurable(t *testing.T, f Fixture) {
 	t.Helper()
-	same(t, open(t, f.Port("w1").Consume).take(t, 2), batches("a-1", 0, 2))
-	same(t, open(t, f.Hub.Events).take(t, 2), events("w1", "a-1", 0, 2))
+	equal(t, open(t, f.Worker("w1").Consume).take(t, 2), batches("a-1", 0, 2))
+	equal(t, open(t, f.Master.Events).take(t, 2), events("w1", "a-1", 0, 2))
 }
 
 func streamsCloseAway(t *testing.T, f Fixture) {

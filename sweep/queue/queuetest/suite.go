@@ -17,8 +17,8 @@ import (
 // Fixture is one queue that can be reached and is empty, and what can be done to it. Hub and Port are needed; tests of
 // a fault that is nil are skipped.
 type Fixture struct {
-	Hub  queue.Hub
-	Port func(worker string) queue.Port
+	Master queue.MasterEndpoint
+	Worker func(worker string) queue.WorkerEndpoint
 
 	Outage  func(on bool)       // makes the queue unreachable for everybody until it is called with false; all know when it returns
 	Restart func()              // takes the queue down and up again; it returns when that was done
@@ -28,31 +28,31 @@ type Fixture struct {
 	DeadLetter func(from string, body []byte, reason string)
 }
 
-// trial is one test of the contract.
-type trial struct {
-	name  string
-	needs func(Fixture) (fault string, there bool) // nil: no fault
-	run   func(t *testing.T, f Fixture)
+// contractTest is one test of the contract.
+type contractTest struct {
+	name     string
+	requires func(Fixture) (fault string, there bool) // nil: no fault
+	run      func(t *testing.T, f Fixture)
 }
 
-func outages(f Fixture) (string, bool)     { return "Outage", f.Outage != nil }
-func restarts(f Fixture) (string, bool)    { return "Restart", f.Restart != nil }
-func deadLetters(f Fixture) (string, bool) { return "DeadLetter", f.DeadLetter != nil }
-func purges(f Fixture) (string, bool)      { return "Purge", f.Purge != nil }
+func needsOutage(f Fixture) (string, bool)     { return "Outage", f.Outage != nil }
+func needsRestart(f Fixture) (string, bool)    { return "Restart", f.Restart != nil }
+func needsDeadLetter(f Fixture) (string, bool) { return "DeadLetter", f.DeadLetter != nil }
+func needsPurge(f Fixture) (string, bool)      { return "Purge", f.Purge != nil }
 
 // Run runs the suite. Open makes the fixture of one test and registers its own clean-up; when that is over, no goroutine
 // may be left. The tests run one after the other, so that a leak has one owner.
 func Run(t *testing.T, open func(t *testing.T) Fixture) {
 	t.Helper()
-	for _, group := range [][]trial{taskTrials, eventTrials, messageTrials, lineTrials,
-		versionTrials, deadLetterTrials, streamTrials, faultTrials} {
+	for _, group := range [][]contractTest{taskTests, eventTests, messageTests, lineTests,
+		versionTests, deadLetterTests, streamTests, faultTests} {
 		for _, trial := range group {
 			t.Run(trial.name, func(t *testing.T) {
 				before := goleak.IgnoreCurrent()
 				t.Cleanup(func() { leaktest.Verify(t, before) })
 				f := open(t)
-				if trial.needs != nil {
-					if fault, there := trial.needs(f); !there {
+				if trial.requires != nil {
+					if fault, there := trial.requires(f); !there {
 						t.Skipf("the fixture has no %s", fault)
 					}
 				}

@@ -9,7 +9,7 @@ import (
 	"mlframework/sweep/task"
 )
 
-var taskTrials = []trial{
+var taskTests = []contractTest{
 	{"batches come in order, one to a delivery", nil, batchesInOrder},
 	{"batches wait for a worker and reach no other", nil, batchesByWorker},
 	{"big batches come as they were sent, whole or in parts", nil, bigBatches},
@@ -21,7 +21,7 @@ var taskTrials = []trial{
 }
 
 func batchesInOrder(t *testing.T, f Fixture) {
-	s := open(t, f.Port("w1").Consume)
+	s := open(t, f.Worker("w1").Consume)
 	publish(t, f, "w1")
 	publish(t, f, "w1", batches("a-1", 0, 5)...)
 	publish(t, f, "w1", batches("a-1", 5, 50)...)
@@ -30,7 +30,7 @@ func batchesInOrder(t *testing.T, f Fixture) {
 		if len(d.Items) != 1 {
 			t.Fatalf("%d batches in one delivery; want 1", len(d.Items))
 		}
-		same(t, d.Items[0], batch("a-1", n))
+		equal(t, d.Items[0], batch("a-1", n))
 		if err := d.Ack(); err != nil {
 			t.Fatalf("acknowledge: %v", err)
 		}
@@ -42,26 +42,26 @@ func batchesByWorker(t *testing.T, f Fixture) {
 		publish(t, f, worker, batches(worker, 0, 10)...)
 	}
 	for _, worker := range []string{"w3", "w1"} {
-		s := open(t, f.Port(worker).Consume)
+		s := open(t, f.Worker(worker).Consume)
 		for n, b := range s.take(t, 10) {
-			same(t, b, batch(worker, n))
+			equal(t, b, batch(worker, n))
 		}
 		publish(t, f, worker, batch("last", 0)) // nothing else waits before it
-		same(t, s.take(t, 1)[0], batch("last", 0))
+		equal(t, s.take(t, 1)[0], batch("last", 0))
 	}
 }
 
 func bigBatches(t *testing.T, f Fixture) {
-	s := open(t, f.Port("w1").Consume)
+	s := open(t, f.Worker("w1").Consume)
 	publish(t, f, "w1", bigBatch(), bigBatch())
 	for range 2 {
 		b := s.take(t, 1)[0]
 		for len(b.Attempts) < len(bigBatch().Attempts) {
 			part := s.take(t, 1)[0]
-			same(t, part.Recipe, b.Recipe)
+			equal(t, part.Recipe, b.Recipe)
 			b.Attempts = append(b.Attempts, part.Attempts...)
 		}
-		same(t, b, bigBatch())
+		equal(t, b, bigBatch())
 	}
 }
 
@@ -72,7 +72,7 @@ func concurrentPublishers(t *testing.T, f Fixture) {
 		all.Go(func() {
 			for n := range each {
 				for _, worker := range []string{"w1", "w2"} {
-					if err := f.Hub.Publish(t.Context(), worker, batch(fmt.Sprint("p-", p), n)); err != nil {
+					if err := f.Master.Publish(t.Context(), worker, batch(fmt.Sprint("p-", p), n)); err != nil {
 						t.Errorf("publish: %v", err)
 					}
 				}
@@ -80,19 +80,19 @@ func concurrentPublishers(t *testing.T, f Fixture) {
 		})
 	}
 	for _, worker := range []string{"w1", "w2"} {
-		got := open(t, f.Port(worker).Consume).take(t, publishers*each)
-		order(t, got, each, false, ofBatch)
+		got := open(t, f.Worker(worker).Consume).take(t, publishers*each)
+		checkOrder(t, got, each, false, ofBatch)
 	}
 	all.Wait()
 }
 
 func batchesAgain(t *testing.T, f Fixture) {
 	publish(t, f, "w1", batches("a-1", 0, 8)...)
-	first := open(t, f.Port("w1").Consume)
+	first := open(t, f.Worker("w1").Consume)
 	var late queue.Delivery[task.Batch]
 	for n := range 6 {
 		d := first.next(t)
-		same(t, d.Items[0], batch("a-1", n))
+		equal(t, d.Items[0], batch("a-1", n))
 		switch n {
 		case 1, 4: // not in order
 			if err := d.Ack(); err != nil {
@@ -107,10 +107,10 @@ func batchesAgain(t *testing.T, f Fixture) {
 	away(t, "acknowledge after the end of the stream", late.Ack())
 
 	var got []int64
-	for _, b := range open(t, f.Port("w1").Consume).take(t, 7) {
+	for _, b := range open(t, f.Worker("w1").Consume).take(t, 7) {
 		got = append(got, b.Attempts[0].Index)
 	}
-	same(t, got, []int64{0, 2, 3, 5, 6, 7, 8})
+	equal(t, got, []int64{0, 2, 3, 5, 6, 7, 8})
 }
 
 // sharedBatches has three consumers at a time. Each acknowledges some deliveries and ends holding one.
@@ -130,7 +130,7 @@ func sharedBatches(t *testing.T, f Fixture) {
 	for range 3 {
 		consumers.Go(func() {
 			for !finished() {
-				someDeliveries(f.Port("w1"), done, func(n int, d queue.Delivery[task.Batch]) bool {
+				someDeliveries(f.Worker("w1"), done, func(n int, d queue.Delivery[task.Batch]) bool {
 					if n < 4 && d.Ack() == nil {
 						mu.Lock()
 						defer mu.Unlock()
@@ -151,7 +151,7 @@ func sharedBatches(t *testing.T, f Fixture) {
 		}
 	}
 	publish(t, f, "w1", batch("last", 0)) // nothing is left before it
-	same(t, open(t, f.Port("w1").Consume).take(t, 1)[0], batch("last", 0))
+	equal(t, open(t, f.Worker("w1").Consume).take(t, 1)[0], batch("last", 0))
 }
 
 func removed(t *testing.T, f Fixture) {
@@ -159,8 +159,8 @@ func removed(t *testing.T, f Fixture) {
 	publish(t, f, "w2", batch("a-1", 0))
 	remove(t, f, "w1")
 	publish(t, f, "w1", batch("a-1", 5))
-	same(t, open(t, f.Port("w1").Consume).take(t, 1), batches("a-1", 5, 6))
-	same(t, open(t, f.Port("w2").Consume).take(t, 1), batches("a-1", 0, 1))
+	equal(t, open(t, f.Worker("w1").Consume).take(t, 1), batches("a-1", 5, 6))
+	equal(t, open(t, f.Worker("w2").Consume).take(t, 1), batches("a-1", 0, 1))
 }
 
 func removeNobody(t *testing.T, f Fixture) {
@@ -170,7 +170,7 @@ func removeNobody(t *testing.T, f Fixture) {
 
 func remove(t *testing.T, f Fixture, worker string) {
 	t.Helper()
-	if err := f.Hub.Remove(t.Context(), worker); err != nil {
+	if err := f.Master.RemoveWorker(t.Context(), worker); err != nil {
 		t.Fatalf("remove: %v", err)
 	}
 }

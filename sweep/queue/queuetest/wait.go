@@ -14,8 +14,8 @@ import (
 // away checks that an operation failed because the queue cannot be reached.
 func away(t *testing.T, what string, err error) {
 	t.Helper()
-	if !errors.Is(err, queue.ErrAway) {
-		t.Errorf("%s: the error is %v; want ErrAway", what, err)
+	if !errors.Is(err, queue.ErrUnreachable) {
+		t.Errorf("%s: the error is %v; want ErrUnreachable", what, err)
 	}
 }
 
@@ -35,7 +35,7 @@ func wait(t *testing.T, all *sync.WaitGroup) {
 
 // someDeliveries gives the deliveries of a new consumer to f, with their number from 0, until f returns false or done is
 // closed.
-func someDeliveries(p queue.Port, done <-chan struct{}, f func(n int, d queue.Delivery[task.Batch]) bool) {
+func someDeliveries(p queue.WorkerEndpoint, done <-chan struct{}, f func(n int, d queue.Delivery[task.Batch]) bool) {
 	ctx, stop := context.WithCancel(context.Background())
 	c := p.Consume(ctx)
 	defer func() {

@@ -8,35 +8,35 @@ type Policy struct {
 	Definition map[string]any
 }
 
-// redeliveries is how often a quorum queue may hand out one message, where RabbitMQ 4 drops it after 20: a message comes
+// deliveryLimit is how often a quorum queue may hand out one message, where RabbitMQ 4 drops it after 20: a message comes
 // back whenever a worker loses its connection, which is no fault of the message. What it gives up on goes to DeadQueue.
-const redeliveries = 1000
+const deliveryLimit = 1000
 
-// LongestMessage is the longest message that the broker takes, in bytes: it holds several before it
+// MaxMessageBytes is the longest message that the broker takes, in bytes: it holds several before it
 // knows what to do with them, and so does whoever reads. A batch has a definition, which is in a
 // file of at most a MiB, and is divided where it is longer.
-const LongestMessage = 2 << 20
+const MaxMessageBytes = 2 << 20
 
 // Bounds of what may lie on the broker, so that no worker fills it. An event that does not fit is refused, and its worker
 // keeps it; of what may be lost the oldest goes.
 const (
-	eventsBytes     = 256 << 20
-	heartbeatsCount = 20_000
-	heartbeatsBytes = 16 << 20
-	controlCount    = 4096 // for each worker
-	controlBytes    = 16 << 20
-	piecesBytes     = 32 << 20
-	reportedCount   = 2_000
-	reportedBytes   = 16 << 20
-	deadCount       = 20_000
-	deadBytes       = 64 << 20
+	maxEventsBytes     = 256 << 20
+	maxHeartbeats      = 20_000
+	maxHeartbeatsBytes = 16 << 20
+	maxControls        = 4096 // for each worker
+	maxControlsBytes   = 16 << 20
+	maxPiecesBytes     = 32 << 20
+	maxReported        = 2_000
+	maxReportedBytes   = 16 << 20
+	maxDead            = 20_000
+	maxDeadBytes       = 64 << 20
 )
 
 // Policies returns the policies. Queues of live output are not among them: their bound is an argument, as what is left
 // out is counted.
 func Policies() []Policy {
 	durable := func(more map[string]any) map[string]any {
-		d := map[string]any{"delivery-limit": redeliveries, "dead-letter-exchange": "", "dead-letter-routing-key": DeadQueue}
+		d := map[string]any{"delivery-limit": deliveryLimit, "dead-letter-exchange": "", "dead-letter-routing-key": DeadQueue}
 		for key, value := range more {
 			d[key] = value
 		}
@@ -50,15 +50,15 @@ func Policies() []Policy {
 		return d
 	}
 	// What these give up on is gone: a worker could have its reports put aside without end.
-	reported, dead := oldestGoes(reportedCount, reportedBytes), oldestGoes(deadCount, deadBytes)
-	reported["delivery-limit"], dead["delivery-limit"] = redeliveries, redeliveries
+	reported, dead := oldestGoes(maxReported, maxReportedBytes), oldestGoes(maxDead, maxDeadBytes)
+	reported["delivery-limit"], dead["delivery-limit"] = deliveryLimit, deliveryLimit
 	return []Policy{
-		{"mlframework", only(tasksPrefix + "*"), durable(nil)},
-		{"mlframework-events", only(EventsQueue), durable(map[string]any{"max-length-bytes": eventsBytes, "overflow": "reject-publish"})},
-		{"mlframework-heartbeats", only(HeartbeatsQueue), oldestGoes(heartbeatsCount, heartbeatsBytes)},
-		{"mlframework-control", only(controlPrefix + "*"), oldestGoes(controlCount, controlBytes)},
-		{"mlframework-pieces", only(PiecesPrefix + "*"), oldestGoes(0, piecesBytes)},
-		{"mlframework-letters", only(WorkerDeadQueue), reported},
-		{"mlframework-dead", only(DeadQueue), dead},
+		{"mlframework", matchNames(tasksPrefix + "*"), durable(nil)},
+		{"mlframework-events", matchNames(EventsQueue), durable(map[string]any{"max-length-bytes": maxEventsBytes, "overflow": "reject-publish"})},
+		{"mlframework-heartbeats", matchNames(HeartbeatsQueue), oldestGoes(maxHeartbeats, maxHeartbeatsBytes)},
+		{"mlframework-control", matchNames(controlPrefix + "*"), oldestGoes(maxControls, maxControlsBytes)},
+		{"mlframework-pieces", matchNames(PiecesPrefix + "*"), oldestGoes(0, maxPiecesBytes)},
+		{"mlframework-letters", matchNames(WorkerDeadQueue), reported},
+		{"mlframework-dead", matchNames(DeadQueue), dead},
 	}
 }

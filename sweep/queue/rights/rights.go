@@ -39,41 +39,43 @@ func TasksQueue(worker string) string { return tasksPrefix + worker }
 // ControlQueue is the queue of the control messages of a worker.
 func ControlQueue(worker string) string { return controlPrefix + worker }
 
-// TasksOf returns the worker whose batches a queue holds; false when it holds none.
-func TasksOf(queue string) (worker string, ok bool) { return strings.CutPrefix(queue, tasksPrefix) }
+// WorkerOfTasks returns the worker whose batches a queue holds; false when it holds none.
+func WorkerOfTasks(queue string) (worker string, ok bool) {
+	return strings.CutPrefix(queue, tasksPrefix)
+}
 
-// WorkerOf returns the worker whose batches or control messages a queue holds; false when it holds
+// WorkerOfQueue returns the worker whose batches or control messages a queue holds; false when it holds
 // none.
-func WorkerOf(queue string) (worker string, ok bool) {
-	if worker, ok = TasksOf(queue); ok {
+func WorkerOfQueue(queue string) (worker string, ok bool) {
+	if worker, ok = WorkerOfTasks(queue); ok {
 		return worker, true
 	}
 	return strings.CutPrefix(queue, controlPrefix)
 }
 
-// Kind is what a message from a worker is: the first word of its routing key.
-type Kind string
+// MessageKind is what a message from a worker is: the first word of its routing key.
+type MessageKind string
 
 // The kinds of messages from workers.
 const (
-	Events     Kind = "events"
-	Heartbeats Kind = "heartbeats"
-	Lines      Kind = "lines"
-	Pieces     Kind = "pieces"
-	Dead       Kind = "dead"  // what a worker could not read
-	Probe      Kind = "probe" // goes nowhere: a broker that takes no messages says so to those that send something
+	Events     MessageKind = "events"
+	Heartbeats MessageKind = "heartbeats"
+	Lines      MessageKind = "lines"
+	Pieces     MessageKind = "pieces"
+	Dead       MessageKind = "dead"  // what a worker could not read
+	Probe      MessageKind = "probe" // goes nowhere: a broker that takes no messages says so to those that send something
 )
 
-var kinds = []Kind{Events, Heartbeats, Lines, Pieces, Dead, Probe}
+var kinds = []MessageKind{Events, Heartbeats, Lines, Pieces, Dead, Probe}
 
-// Key is the routing key of a worker's messages of one kind.
-func (k Kind) Key(worker string) string { return string(k) + "." + worker }
+// RoutingKey is the routing key of a worker's messages of one kind.
+func (k MessageKind) RoutingKey(worker string) string { return string(k) + "." + worker }
 
-// Binding is the binding key of the messages of one kind, of all workers: names may have dots.
-func (k Kind) Binding() string { return string(k) + ".#" }
+// BindingKey is the binding key of the messages of one kind, of all workers: names may have dots.
+func (k MessageKind) BindingKey() string { return string(k) + ".#" }
 
-// WorkerOf returns the worker that a routing key of this kind names; false when the key is of another kind.
-func (k Kind) WorkerOf(key string) (worker string, ok bool) {
+// WorkerOfKey returns the worker that a routing key of this kind names; false when the key is of another kind.
+func (k MessageKind) WorkerOfKey(key string) (worker string, ok bool) {
 	return strings.CutPrefix(key, string(k)+".")
 }
 
@@ -87,8 +89,8 @@ const (
 // WorkerUser is the user of a worker.
 func WorkerUser(worker string) string { return workerPrefix + worker }
 
-// UserOf returns the worker that a user belongs to; false when it is nobody's.
-func UserOf(user string) (worker string, ok bool) { return strings.CutPrefix(user, workerPrefix) }
+// WorkerOfUser returns the worker that a user belongs to; false when it is nobody's.
+func WorkerOfUser(user string) (worker string, ok bool) { return strings.CutPrefix(user, workerPrefix) }
 
 var workerName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.@-]{0,126}$`)
 
@@ -123,11 +125,11 @@ const (
 	workerChannels    = 128
 )
 
-// nothing matches no name and no key.
-const nothing = `^$`
+// matchNothing matches no name and no key.
+const matchNothing = `^$`
 
-// only matches the given names, and a name that ends with "*" as a prefix.
-func only(names ...string) string {
+// matchNames matches the given names, and a name that ends with "*" as a prefix.
+func matchNames(names ...string) string {
 	quoted := make([]string, len(names))
 	for i, name := range names {
 		prefix, is := strings.CutSuffix(name, "*")
@@ -139,35 +141,35 @@ func only(names ...string) string {
 	return `^(` + strings.Join(quoted, "|") + `)\z` // $ would also match before a newline at the end
 }
 
-// OfMaster returns the master's user. It may do everything to what package queue/amqp describes, to what versions before
+// MasterUser returns the master's user. It may do everything to what package queue/amqp describes, to what versions before
 // had there, and nothing else.
-func OfMaster() User {
+func MasterUser() User {
 	queues := []string{tasksPrefix + "*", controlPrefix + "*", EventsQueue, HeartbeatsQueue,
 		WorkerDeadQueue, DeadQueue,
 		HeartbeatsPrefix + "*", LinesPrefix + "*", PiecesPrefix + "*"}
 	before := []string{"events", "heartbeats", "control", "lines", "pieces"} // see takeover in package queue/amqp
 	return User{
 		Name:      Master,
-		Configure: only(append(append([]string{FromWorkers}, queues...), before...)...),
-		Write:     only(append([]string{"amq.default", "control"}, queues...)...), // amq.default is the exchange to each queue by its name
-		Read:      only(append(append([]string{FromWorkers}, queues...), "events", "heartbeats")...),
-		Topics:    []Topic{{FromWorkers, nothing, `.*`}},
+		Configure: matchNames(append(append([]string{FromWorkers}, queues...), before...)...),
+		Write:     matchNames(append([]string{"amq.default", "control"}, queues...)...), // amq.default is the exchange to each queue by its name
+		Read:      matchNames(append(append([]string{FromWorkers}, queues...), "events", "heartbeats")...),
+		Topics:    []Topic{{FromWorkers, matchNothing, `.*`}},
 	}
 }
 
-// OfWorker returns the user of a worker. CheckWorker knows the names that it may have.
-func OfWorker(name string) User {
+// UserOfWorker returns the user of a worker. CheckWorker knows the names that it may have.
+func UserOfWorker(name string) User {
 	words := make([]string, len(kinds))
 	for i, k := range kinds {
 		words[i] = string(k)
 	}
 	return User{
 		Name:      WorkerUser(name),
-		Configure: nothing,
-		Write:     only(FromWorkers),
-		Read:      only(TasksQueue(name), ControlQueue(name)),
+		Configure: matchNothing,
+		Write:     matchNames(FromWorkers),
+		Read:      matchNames(TasksQueue(name), ControlQueue(name)),
 		Topics: []Topic{{FromWorkers,
-			`^(` + strings.Join(words, "|") + `)\.` + regexp.QuoteMeta(name) + `\z`, nothing}},
+			`^(` + strings.Join(words, "|") + `)\.` + regexp.QuoteMeta(name) + `\z`, matchNothing}},
 		Connections: workerConnections,
 		Channels:    workerChannels,
 	}

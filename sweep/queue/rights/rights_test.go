@@ -23,7 +23,7 @@ var names = map[string]string{
 
 func TestAWorkerReachesItsOwnOnly(t *testing.T) {
 	t.Parallel()
-	u := rights.OfWorker("a.b")
+	u := rights.UserOfWorker("a.b")
 	for name, want := range names {
 		for right, pattern := range map[string]string{"configure": u.Configure, "write": u.Write, "read": u.Read} {
 			if got := name != "" && regexp.MustCompile(pattern).MatchString(name); got != (want == right) {
@@ -56,25 +56,25 @@ func TestNamesLeadThereAndBack(t *testing.T) {
 		if err := rights.CheckWorker(name); err != nil {
 			t.Error(err)
 		}
-		if got, ok := rights.UserOf(rights.WorkerUser(name)); got != name || !ok {
+		if got, ok := rights.WorkerOfUser(rights.WorkerUser(name)); got != name || !ok {
 			t.Errorf("the user of %q belongs to %q", name, got)
 		}
-		if got, ok := rights.TasksOf(rights.TasksQueue(name)); got != name || !ok {
+		if got, ok := rights.WorkerOfTasks(rights.TasksQueue(name)); got != name || !ok {
 			t.Errorf("the queue of %q is that of %q", name, got)
 		}
 		for _, queue := range []string{rights.TasksQueue(name), rights.ControlQueue(name)} {
-			if got, ok := rights.WorkerOf(queue); got != name || !ok {
+			if got, ok := rights.WorkerOfQueue(queue); got != name || !ok {
 				t.Errorf("%q is a queue of %q", queue, got)
 			}
 		}
-		if got, ok := rights.Events.WorkerOf(rights.Events.Key(name)); got != name || !ok {
+		if got, ok := rights.Events.WorkerOfKey(rights.Events.RoutingKey(name)); got != name || !ok {
 			t.Errorf("the key of %q is that of %q", name, got)
 		}
 	}
-	if _, ok := rights.UserOf(rights.Master); ok {
+	if _, ok := rights.WorkerOfUser(rights.Master); ok {
 		t.Error("the master is a worker")
 	}
-	if _, ok := rights.Events.WorkerOf(rights.Heartbeats.Key("a")); ok {
+	if _, ok := rights.Events.WorkerOfKey(rights.Heartbeats.RoutingKey("a")); ok {
 		t.Error("a heartbeat is an event")
 	}
 	for _, name := range []string{"", "-a", ".a", "a b", "a*", "a#", "a/b", "a\n", "ü", "{username}", strings.Repeat("a", 128)} {
@@ -125,8 +125,8 @@ func TestDefinitions(t *testing.T) {
 		Topics      []map[string]string `json:"topic_permissions"`
 		Policies    []struct{ Name string }
 	}
-	worker := rights.OfWorker("w1")
-	data := rights.Definitions("/", []rights.Login{{User: rights.OfMaster(), Hash: "h1"}, {User: worker, Hash: "h2"}})
+	worker := rights.UserOfWorker("w1")
+	data := rights.Definitions("/", []rights.Login{{User: rights.MasterUser(), Hash: "h1"}, {User: worker, Hash: "h2"}})
 	if err := json.Unmarshal(data, &got); err != nil {
 		t.Fatal(err)
 	}

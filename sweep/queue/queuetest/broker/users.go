@@ -82,9 +82,9 @@ func (b *Broker) define(t testing.TB, vhost string, names []string) {
 	t.Helper()
 	var logins []rights.Login
 	for _, name := range names {
-		user := rights.OfMaster()
-		if worker, ok := rights.UserOf(name); ok {
-			user = rights.OfWorker(worker)
+		user := rights.MasterUser()
+		if worker, ok := rights.WorkerOfUser(name); ok {
+			user = rights.UserOfWorker(worker)
 		}
 		logins = append(logins, rights.Login{User: user, Hash: rights.Hash([4]byte{1, 2, 3, 4}, b.password(t, name))})
 	}

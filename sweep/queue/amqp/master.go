@@ -1,0 +1,203 @@
+package amqp
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"github.com/rabbitmq/amqp091-go"
+
+	"mlframework/sweep/queue"
+	"mlframework/sweep/queue/rights"
+	"mlframework/sweep/task"
+)
+
+// Messages that the broker sends ahead, for each stream: they are all in memory, and each has up to
+// rights.LongestMessage. Batches are claimed at once, so few are enough; pieces are long.
+const (
+	batchesPrefetch     = 64
+	eventsPrefetch      = 64
+	heartbeatsPrefetch  = 16
+	piecesPrefetch      = 8
+	linesPrefetch       = 8
+	deadLettersPrefetch = 8
+	maxEvents           = 4096
+)
+
+// What a worker's queue of a connection of the master holds: of heartbeats the newest count, and
+// pieces are answers to what was asked a moment ago.
+var (
+	heartbeatsLimits = amqp091.Table{"x-max-length": int64(4), "x-max-length-bytes": int64(2 << 20),
+		"x-overflow": "drop-head"}
+	piecesLimits = amqp091.Table{"x-max-length-bytes": int64(8 << 20), "x-overflow": "drop-head"}
+)
+
+// MasterEndpoint is the master's end. It is safe for concurrent use.
+type MasterEndpoint struct {
+	endpoint     *endpoint
+	workerStates workerStates
+	workers      workerSet // that were heard
+
+	migrating      atomic.Bool   // workers of the version before may be there
+	oldIdleTimeout time.Duration // after which they are not
+
+	metrics string // "" where there are none
+}
+
+var _ queue.MasterEndpoint = (*MasterEndpoint)(nil)
+
+// NewMasterEndpoint makes the master's end. It returns at once and tries to reach the broker for ever; only wrong options are an
+// error. Close it.
+func NewMasterEndpoint(o Options) (*MasterEndpoint, error) {
+	return newMasterEndpoint(o, oldIdleTimeout)
+}
+
+func newMasterEndpoint(o Options, quiet time.Duration) (*MasterEndpoint, error) {
+	o, at, err := o.checked()
+	if err != nil {
+		return nil, err
+	}
+	h := &MasterEndpoint{metrics: o.Metrics, oldIdleTimeout: quiet}
+	h.endpoint = newEndpoint(o, at, queueRoute("nowhere"), h.declareTopology)
+	return h, nil
+}
+
+// declareTopology makes what workers need to be there. What the version before left comes first, so that it keeps its place.
+func (h *MasterEndpoint) declareTopology(c *connection, ch *amqp091.Channel) error {
+	if err := h.migrate(c); err != nil {
+		return err
+	}
+	return declareMasterTopology(ch)
+}
+
+// ensureQueue opens a queue that outlives its consumers, and makes it where it was deleted. Until prepare
+// has made it nobody else does, so that workers find no way there before.
+func (h *MasterEndpoint) ensureQueue(name string) func(*amqp091.Channel, string) (string, error) {
+	return func(ch *amqp091.Channel, connection string) (string, error) {
+		if h.endpoint.publisher.current.Load() == nil {
+			return existingQueue(name)(ch, connection)
+		}
+		return name, declareMasterTopology(ch)
+	}
+}
+
+// Close ends its connections and streams.
+func (h *MasterEndpoint) Close() { h.endpoint.close() }
+
+// Status implements queue.MasterEndpoint.
+func (h *MasterEndpoint) Status() queue.Status { return h.endpoint.queueStatus() }
+
+// Publish implements queue.MasterEndpoint. Its errors are ErrUnreachable, but for a worker's name or a batch that can never be sent.
+func (h *MasterEndpoint) Publish(ctx context.Context, worker string, batches ...task.Batch) error {
+	if err := rights.CheckWorker(worker); err != nil {
+		return err
+	}
+	bodies := make([][]byte, 0, len(batches))
+	for i := range batches {
+		some, err := task.EncodeBatch(&batches[i], maxSentBytes)
+		if err != nil {
+			return err
+		}
+		bodies = append(bodies, some...)
+	}
+	return h.endpoint.publisher.publish(ctx, queueRoute(rights.TasksQueue(worker)), bodies)
+}
+
+// RemoveWorker implements queue.MasterEndpoint.
+func (h *MasterEndpoint) RemoveWorker(ctx context.Context, worker string) error {
+	if err := rights.CheckWorker(worker); err != nil {
+		return err
+	}
+	defer h.workerStates.forget(worker)
+	defer h.workers.set(worker, false)
+	name := rights.TasksQueue(worker)
+	return h.endpoint.publisher.submit(ctx, &request{to: queueRoute(name), do: func(ch *amqp091.Channel) error {
+		if _, err := ch.QueueDelete(name, false, false, false); err != nil {
+			return err
+		}
+		_, err := ch.QueueDelete(rights.ControlQueue(worker), false, false, false)
+		return err
+	}})
+}
+
+// SendControl implements queue.MasterEndpoint. A message to a worker that is away for longer than shortLived is lost.
+func (h *MasterEndpoint) SendControl(_ context.Context, worker string, c task.Control) error {
+	if err := rights.CheckWorker(worker); err != nil {
+		return err
+	}
+	body, err := task.Encode("a control message", &c, maxSentBytes)
+	if err != nil {
+		return err
+	}
+	if err := h.sendOldControl(worker, transient(body)); err != nil {
+		return err
+	}
+	return h.endpoint.publisher.publishUnconfirmed(queueRoute(rights.ControlQueue(worker)), transient(body))
+}
+
+// Events implements queue.MasterEndpoint.
+func (h *MasterEndpoint) Events(ctx context.Context) <-chan queue.Delivery[task.Event] {
+	return openDeliveries(ctx, h.endpoint, &streamSpec[task.Event]{
+		name: "events", open: h.ensureQueue(rights.EventsQueue), prefetch: eventsPrefetch,
+		maxItems: maxEvents,
+		decode:   decodeFromWorker(rights.Events, h.user, task.DecodeEvents, checkEvent),
+		reject:   h.reject(eventsName),
+	})
+}
+
+// Heartbeats implements queue.MasterEndpoint. The queues of a worker that sends one are made, so that it can
+// be sent something, and so that it is heard apart from all others from then on. What its own queue
+// of heartbeats gets is also in the common one, where it is passed over.
+func (h *MasterEndpoint) Heartbeats(ctx context.Context) <-chan task.Heartbeat {
+	return openTransient(ctx, h.endpoint, &streamSpec[task.Heartbeat]{
+		name: "heartbeats", open: h.ensureQueue(rights.HeartbeatsQueue), prefetch: heartbeatsPrefetch,
+		workerQueue: workerQueueOf(rights.HeartbeatsPrefix, rights.Heartbeats, heartbeatsLimits), workers: &h.workers,
+		sendMarker: h.sendMarker,
+		decode:     decodeFromWorker(rights.Heartbeats, h.user, task.DecodeHeartbeat, h.checkHeartbeat),
+		reject:     h.reject(heartbeatsName),
+	})
+}
+
+// checkHeartbeat lets a heartbeat through, and makes the queues of its worker.
+func (h *MasterEndpoint) checkHeartbeat(b *task.Heartbeat, worker string) error {
+	err := h.checkHeartbeatOf(b, worker)
+	if err == nil {
+		h.declareWorkerQueues(b.Worker)
+	}
+	return err
+}
+
+// sendMarker puts a mark into the common queue of heartbeats. It may be lost.
+func (h *MasterEndpoint) sendMarker(id string) {
+	m := transient(nil)
+	m.Headers = amqp091.Table{markerHeader: id}
+	_ = h.endpoint.publisher.publishUnconfirmed(queueRoute(rights.HeartbeatsQueue), m)
+}
+
+// Pieces implements queue.MasterEndpoint.
+func (h *MasterEndpoint) Pieces(ctx context.Context) <-chan task.Piece {
+	return openTransient(ctx, h.endpoint, &streamSpec[task.Piece]{
+		name: "pieces", open: unboundQueue(rights.PiecesPrefix), prefetch: piecesPrefetch,
+		workerQueue: workerQueueOf(rights.PiecesPrefix, rights.Pieces, piecesLimits), workers: &h.workers,
+		decode: decodeFromWorker(rights.Pieces, h.user, task.DecodePiece, checkPiece),
+		reject: h.reject("pieces"),
+	})
+}
+
+// Lines implements queue.MasterEndpoint.
+func (h *MasterEndpoint) Lines(ctx context.Context) <-chan task.Line {
+	return openTransient(ctx, h.endpoint, &streamSpec[task.Line]{
+		name: "lines", open: unboundQueue(rights.LinesPrefix), prefetch: linesPrefetch,
+		workerQueue: workerQueueOf(rights.LinesPrefix, rights.Lines, linesLimits), workers: &h.workers,
+		decode: withoutRepeats(decodeFromWorker(rights.Lines, h.user, task.DecodeLines, checkLine)),
+		reject: h.reject("lines"),
+	})
+}
+
+// user is the master's user, as whom nobody else can send.
+func (h *MasterEndpoint) user() string {
+	if c, _ := h.endpoint.conn.get(); c != nil {
+		return c.user
+	}
+	return ""
+}
