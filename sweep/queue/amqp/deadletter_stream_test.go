@@ -3,6 +3,7 @@ package amqp_test
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -145,6 +146,21 @@ func TestWhatTheBrokerGivesUpIsADeadLetter(t *testing.T) {
 		s.requeue(t, l, true)
 	}
 	next(t, s.port(t, "w1").Consume(t.Context()), 1)
+}
+
+// Both queues of dead letters on the broker are one for who asks what waits.
+func TestTheDepthOfDeadLettersHasWhatWorkersCouldNotRead(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	p := s.port(t, "w1")
+	s.addDead(t, "tasks.w1", []byte("old"), "a master reported it")
+	put(t, s, "tasks.w1", "not a batch")
+	p.Consume(t.Context())
+	waitFor(t, "both dead letters are counted", func() bool {
+		all, err := s.hub.Depths(t.Context(), "w1")
+		dead := slices.IndexFunc(all, func(d queue.Depth) bool { return d.Queue == "dead" })
+		return err == nil && dead >= 0 && all[dead].Messages == 2 && *all[dead].Consumers == 0
+	})
 }
 
 // What a worker has the broker put aside counts for this worker, and of what it sent only the
