@@ -8,7 +8,8 @@ import (
 // Masked stands in a reason for what differs between failures that are alike.
 const Masked = "…"
 
-// mostAlike is how much of a masked reason counts, in characters. A reason that was cut is longer, whatever its numbers are.
+// mostAlike is how much of a masked reason counts, in characters. A reason that was cut is longer,
+// whatever its numbers are.
 const mostAlike = 120
 
 // masker masks reasons, one after the other.
@@ -84,7 +85,8 @@ func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 func isWord(c byte) bool { return isDigit(c) || c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z' }
 
-// mask masks a part of the reason. What is joined to something masked by one sign is one with it: 1.5, 12:30, the parts of a UUID.
+// mask masks a part of the reason. What is joined to something masked by one sign is one with it:
+// 1.5, 12:30, the parts of a UUID.
 func (m *masker) mask(from, to int) {
 	n := len(m.text)
 	if m.masked(n) {
@@ -96,7 +98,9 @@ func (m *masker) mask(from, to int) {
 			m.text, m.slots[len(m.slots)-1].to = m.text[:n-1], to
 			return
 		}
-		if c := m.text[n-1]; (c == '-' || c == '+') && (n == 1 || !isWord(m.text[n-2]) && m.text[n-2] < utf8.RuneSelf) { // a sign
+		// a sign
+		if c := m.text[n-1]; (c == '-' || c == '+') &&
+			(n == 1 || !isWord(m.text[n-2]) && m.text[n-2] < utf8.RuneSelf) {
 			m.text, from = m.text[:n-1], from-1
 		}
 	}
@@ -161,7 +165,8 @@ func (m *masker) word(text string, place int) {
 // exponentEnd is the length of a number such as 1e-05; 0: it is none.
 func exponentEnd(text string) int {
 	rest := strings.TrimLeft(text, "0123456789")
-	if len(rest) == len(text) || len(rest) < 3 || rest[0]|0x20 != 'e' || rest[1] != '-' && rest[1] != '+' {
+	if len(rest) == len(text) || len(rest) < 3 || rest[0]|0x20 != 'e' || rest[1] != '-' &&
+		rest[1] != '+' {
 		return 0
 	}
 	end := strings.TrimLeft(rest[2:], "0123456789")
@@ -191,10 +196,12 @@ func isPath(text string) bool {
 		}
 	}
 	last := text[strings.LastIndexAny(text, "/\\")+1:]
-	return strings.Contains(text, "://") || strings.Contains(text, `:\`) || strings.Count(text, "/") > 1 || strings.LastIndexByte(last, '.') > 0
+	return strings.Contains(text, "://") || strings.Contains(text, `:\`) ||
+		strings.Count(text, "/") > 1 || strings.LastIndexByte(last, '.') > 0
 }
 
-// madeUp reports whether a word looks as if a program made it up: a hash, or a temporary name such as tmpab1cd2ef.
+// madeUp reports whether a word looks as if a program made it up: a hash, or a temporary name such
+// as tmpab1cd2ef.
 func madeUp(word string) bool {
 	if len(word) == len("tmp")+8 && strings.HasPrefix(word, "tmp") {
 		return true

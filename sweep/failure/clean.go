@@ -30,8 +30,8 @@ func cutTo(text string, most int) string {
 	return text
 }
 
-// clean is a line without escape sequences, control characters and what hides or turns text. A tab is a space. Bytes that are no
-// UTF-8 are taken for Latin-1.
+// clean is a line without escape sequences, control characters and what hides or turns text. A tab
+// is a space. Bytes that are no UTF-8 are taken for Latin-1.
 func clean(line []byte) string {
 	plain := true
 	for _, c := range line {
@@ -71,7 +71,8 @@ func clean(line []byte) string {
 	return strings.TrimRight(b.String(), " ")
 }
 
-// escape is the length of the escape sequence (ECMA-48) that a text begins with; 0: it begins with none.
+// escape is the length of the escape sequence (ECMA-48) that a text begins with; 0: it begins with
+// none.
 func escape(p []byte) int {
 	if p[0] != 0x1b {
 		return 0

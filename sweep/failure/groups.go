@@ -25,9 +25,10 @@ const (
 	mostGroups = 100
 )
 
-// Groups groups failures, which all yields in the order of their tasks: those of a class whose reasons are alike are one group. It returns
-// the most frequent groups, and how many failures are in none of them. Where there are many different reasons it looks at all of
-// the failures twice. Its memory is bounded.
+// Groups groups failures, which all yields in the order of their tasks: those of a class whose
+// reasons are alike are one group. It returns the most frequent groups, and how many failures are
+// in none of them. Where there are many different reasons it looks at all of the failures twice.
+// Its memory is bounded.
 func Groups(all func(yield func(Failure)) error) (groups []Group, others int64, err error) {
 	c := counter{groups: map[alike]*member{}}
 	if err := all(c.add); err != nil {
@@ -173,6 +174,9 @@ func (c *counter) ordered() (all []*member) {
 			all = append(all, g)
 		}
 	}
-	slices.SortFunc(all, func(a, b *member) int { return cmp.Or(cmp.Compare(b.count, a.count), cmp.Compare(a.Index, b.Index)) })
+	slices.SortFunc(all, func(a, b *member) int {
+		return cmp.Or(cmp.Compare(b.count, a.count),
+			cmp.Compare(a.Index, b.Index))
+	})
 	return all
 }

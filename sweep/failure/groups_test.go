@@ -13,25 +13,41 @@ import (
 func TestAlike(t *testing.T) {
 	t.Parallel()
 	for want, reasons := range map[string][]string{
-		"exit code 1: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate …. GPU … has a total capacity of …": {
-			"exit code 1: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 23.64 GiB",
-			"exit code 1: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 512.00 MiB. GPU 3 has a total capacity of 23.64 GiB",
-			"exit code 1: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 12345678 bytes. GPU 3 has a total capacity of 80GB",
+		"exit code 1: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate …. GPU … has " +
+			"a total capacity of …": {
+			"exit code 1: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 " +
+				"GiB. GPU 0 has a total capacity of 23.64 GiB",
+			"exit code 1: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 512.00 " +
+				"MiB. GPU 3 has a total capacity of 23.64 GiB",
+			"exit code 1: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 12345678 " +
+				"bytes. GPU 3 has a total capacity of 80GB",
 		},
 		"exit code 2: no":                {"exit code 2: no"},
 		"exit code 1: KeyError: 'LSTMM'": {"exit code 1: KeyError: 'LSTMM'"},
-		"exit code 1: AssertionError (train.py:…: assert loss < …)": {"exit code 1: AssertionError (train.py:41: assert loss < 10)", "exit code 1: AssertionError (train.py:7: assert loss < 0.5)"},
-		"exit code 1: KeyError: …":                                  {"exit code 1: KeyError: 17", "exit code 1: KeyError: 4", "exit code 1: KeyError: -3", "exit code 1: KeyError: 1e-05", "exit code 1: KeyError: 2.5e+3"},
-		"no file '…'":                                               {"no file '/tmp/tmpab12cd34/x.pt'", "no file './x'", "no file 'outputs/train-1/3/x'", "no file 'C:\\x\\y'", "no file 'data.d/x.csv'"},
-		"at …: bad":                                                 {"at https://example.org/a?b: bad", "at /p/train.py:12: bad", "at ../x/y:3:4: bad"},
-		"object at … is gone":                                       {"object at 0x7f00deadbeef is gone", "object at 0x1 is gone"},
-		"GPU-… fell off the bus":                                    {"GPU-5b3c2a1f-1111-2222-3333-0123456789ab fell off the bus", "GPU-ab3c2a1f-11a1-2e22-33f3-a123456789ab fell off the bus"},
-		"name … of …":                                               {"name tmpab1cd2ef of 3f9a2b7c", "name tmpabcdefgh of 0123456789abcdef"},
-		"expected float32 but got conv2d of net":                    {"expected float32 but got conv2d of net"},
-		"its worker w2 was silent for …s":                           {"its worker w2 was silent for 30s", "its worker w2 was silent for 8s"},
-		"began at … … and took …m":                                  {"began at 2026-11-22 10:00:01 and took 5m", "began at 2026-01-02 3:04:05.678 and took 10m"},
-		"ended by SIGKILL":                                          {"ended by SIGKILL"},
-		"":                                                          {""},
+		"exit code 1: AssertionError (train.py:…: assert loss < …)": {"exit code 1: " +
+			"AssertionError (train.py:41: assert loss < 10)",
+			"exit code 1: AssertionError (train.py:7: assert loss < 0.5)"},
+		"exit code 1: KeyError: …": {"exit code 1: KeyError: 17",
+			"exit code 1: KeyError: 4", "exit code 1: KeyError: -3", "exit code 1: KeyError: 1e-05",
+			"exit code 1: KeyError: 2.5e+3"},
+		"no file '…'": {"no file '/tmp/tmpab12cd34/x.pt'", "no file './x'",
+			"no file 'outputs/train-1/3/x'", "no file 'C:\\x\\y'", "no file 'data.d/x.csv'"},
+		"at …: bad": {"at https://example.org/a?b: bad", "at /p/train.py:12: bad",
+			"at ../x/y:3:4: bad"},
+		"object at … is gone": {"object at 0x7f00deadbeef " +
+			"is gone", "object at 0x1 is gone"},
+		"GPU-… fell off the bus": {"GPU-5b3c2a1f-1111-2222-3333-0123456789ab fell off the bus",
+			"GPU-ab3c2a1f-11a1-2e22-33f3-a123456789ab fell off the bus"},
+		"name … of …": {"name tmpab1cd2ef of " +
+			"3f9a2b7c", "name tmpabcdefgh of 0123456789abcdef"},
+		"expected float32 but got conv2d of net": {"expected float32 but got " +
+			"conv2d of net"},
+		"its worker w2 was silent for …s": {"its worker w2 was silent " +
+			"for 30s", "its worker w2 was silent for 8s"},
+		"began at … … and took …m": {"began at 2026-11-22 " +
+			"10:00:01 and took 5m", "began at 2026-01-02 3:04:05.678 and took 10m"},
+		"ended by SIGKILL": {"ended by SIGKILL"},
+		"":                 {""},
 	} {
 		for _, reason := range reasons {
 			if got := failure.Alike(reason); got != want {
@@ -40,7 +56,8 @@ func TestAlike(t *testing.T) {
 		}
 	}
 	long := "exit code 1: error: allocated %d bytes " + strings.Repeat("and so on ", 30)
-	if a, b := failure.Cut(fmt.Sprintf(long, 5)), failure.Cut(fmt.Sprintf(long, 5_000_000)); failure.Alike(a) != failure.Alike(b) {
+	if a, b := failure.Cut(fmt.Sprintf(long, 5)),
+		failure.Cut(fmt.Sprintf(long, 5_000_000)); failure.Alike(a) != failure.Alike(b) {
 		t.Errorf("of a text that was cut: %q and %q", failure.Alike(a), failure.Alike(b))
 	}
 }
@@ -102,7 +119,8 @@ func TestGroupsOfManyTexts(t *testing.T) {
 	}
 	var all []failure.Failure
 	for i := range n {
-		f := failure.Failure{Class: "error", Reason: "exit code 1: no key " + word(i), Index: int64(i), Host: "gpu1"}
+		f := failure.Failure{Class: "error", Reason: "exit code 1: no key " + word(i),
+			Index: int64(i), Host: "gpu1"}
 		switch {
 		case i%10 == 9:
 			f.Reason = fmt.Sprintf("exit code 1: no more than %d", i)
@@ -116,8 +134,10 @@ func TestGroupsOfManyTexts(t *testing.T) {
 		t.Fatalf("%d groups", len(groups))
 	}
 	want := []failure.Group{
-		{failure.Failure{Class: "error", Reason: "exit code 1: no more than …", Index: 9, Host: "gpu1"}, n / 10},
-		{failure.Failure{Class: "error", Reason: "exit code 1: late", Index: n/2 + 100, Host: "gpu1"}, n/200 - 1},
+		{failure.Failure{Class: "error", Reason: "exit code 1: no more than …", Index: 9,
+			Host: "gpu1"}, n / 10},
+		{failure.Failure{Class: "error", Reason: "exit code 1: late", Index: n/2 + 100,
+			Host: "gpu1"}, n/200 - 1},
 	}
 	if diff := cmp.Diff(want, groups[:2]); diff != "" {
 		t.Error(diff)
@@ -135,7 +155,8 @@ func TestGroupsOfManyTexts(t *testing.T) {
 func TestGroupsOfLongReasons(t *testing.T) {
 	t.Parallel()
 	long := "exit code 1: error: allocated %d bytes of 80 " + strings.Repeat("and so on ", 30)
-	groups, _ := groupsOf(t, []failure.Failure{{Reason: failure.Cut(fmt.Sprintf(long, 5))}, {Reason: failure.Cut(fmt.Sprintf(long, 5_000_000))}})
+	groups, _ := groupsOf(t, []failure.Failure{{Reason: failure.Cut(fmt.Sprintf(long, 5))},
+		{Reason: failure.Cut(fmt.Sprintf(long, 5_000_000))}})
 	want := "exit code 1: error: allocated … of 80 " + strings.Repeat("and so on ", 8) + "and…"
 	if len(groups) != 1 || groups[0].Reason != want {
 		t.Errorf("%+v, want %q", groups, want)
@@ -156,7 +177,9 @@ func BenchmarkGroups(b *testing.B) {
 	for b.Loop() {
 		_, _, _ = failure.Groups(func(yield func(failure.Failure)) error {
 			for i := range int64(10000) {
-				yield(failure.Failure{Class: "error", Reason: fmt.Sprintf("exit code 1: FileNotFoundError: [Errno 2] No such file: '/data/%d/x.pt'", i), Index: i})
+				yield(failure.Failure{Class: "error",
+					Reason: fmt.Sprintf("exit code 1: FileNotFoundError: [Errno 2] No such file: "+
+						"'/data/%d/x.pt'", i), Index: i})
 			}
 			return nil
 		})

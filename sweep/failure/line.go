@@ -1,5 +1,6 @@
-// Package failure finds in what a program printed the line that says why it failed, and groups failures that are alike. It is
-// text from text. The worker, the API and the commands may import it; it imports nothing of the project.
+// Package failure finds in what a program printed the line that says why it failed, and groups
+// failures that are alike. It is text from text. The worker, the API and the commands may import
+// it; it imports nothing of the project.
 package failure
 
 import (
@@ -8,9 +9,9 @@ import (
 	"strings"
 )
 
-// Line is the line that says why a program failed, of the last that it printed; "": none does. Of a Python traceback that is
-// the exception, of several in a chain the last. A line that is only what launchers, shells and runtimes add, and a progress bar, are
-// passed over.
+// Line is the line that says why a program failed, of the last that it printed; "": none does. Of a
+// Python traceback that is the exception, of several in a chain the last. A line that is only what
+// launchers, shells and runtimes add, and a progress bar, are passed over.
 func (t *Tail) Line() string { return line(linesOf(t.kept)) }
 
 // ErrorLine is Line where that reads as an error: of a stream that is not for errors.
@@ -21,21 +22,25 @@ func (t *Tail) ErrorLine() string {
 	return ""
 }
 
-// saysError reports whether a line reads as an error, and not as one that is measured: "epoch 3 error=0.25".
+// saysError reports whether a line reads as an error, and not as one that is measured: "epoch 3
+// error=0.25".
 func saysError(line string) bool {
 	low := strings.ToLower(line)
 	return slices.ContainsFunc(errorWords, func(word string) bool {
 		_, rest, found := strings.Cut(low, word)
 		value := strings.TrimLeft(rest, "abcdefghijklmnopqrstuvwxyz_\"")
 		number := strings.TrimLeft(value, "=: ")
-		measured := number != value && number != "" && (isDigit(number[0]) || number[0] == '-' || number[0] == '.')
+		measured := number != value && number != "" &&
+			(isDigit(number[0]) || number[0] == '-' || number[0] == '.')
 		return found && !(measured && strings.Contains(line, word)) // KeyError: 1 is none
 	})
 }
 
 // errorWords tell that a line speaks of an error.
-var errorWords = []string{"error", "exception", "fail", "fatal", "panic", "abort", "assert", "invalid", "illegal", "unknown", "unrecognized", "missing",
-	"not found", "no such", "cannot", "can't", "could not", "couldn't", "unable", "denied", "refused", "out of memory", "interrupt"}
+var errorWords = []string{"error", "exception", "fail", "fatal", "panic", "abort", "assert",
+	"invalid", "illegal", "unknown", "unrecognized", "missing",
+	"not found", "no such", "cannot", "can't", "could not", "couldn't", "unable", "denied",
+	"refused", "out of memory", "interrupt"}
 
 func linesOf(text []byte) (lines []string) {
 	for part := range bytes.Lines(text) {
@@ -66,7 +71,8 @@ func line(lines []string) string {
 		return lines[at]
 	}
 	if n := meaningful(lines[:len(lines)-1]); n > 0 && isJobNote(lines[len(lines)-1]) {
-		if before := line(lines[:n]); saysError(before) || strings.HasPrefix(strings.TrimLeft(lines[n-1], " "), "what():") {
+		if before := line(lines[:n]); saysError(before) ||
+			strings.HasPrefix(strings.TrimLeft(lines[n-1], " "), "what():") {
 			return before
 		}
 	}
@@ -110,7 +116,8 @@ func meaningful(lines []string) int {
 	return 0
 }
 
-// goPanic finds the message of a Go program that panicked, which its stack trace follows; -1: there is none.
+// goPanic finds the message of a Go program that panicked, which its stack trace follows; -1: there
+// is none.
 func goPanic(lines []string) int {
 	trace := false
 	for i := len(lines) - 1; i >= 0; i-- {
@@ -127,8 +134,9 @@ func goPanic(lines []string) int {
 	return -1
 }
 
-// untagged is a line without what launchers put before each: "[rank0]: " of torchrun, "[1,0]<stderr>:" of mpirun, "(f pid=7) "
-// of Ray, and the bar at the left of a group of exceptions.
+// untagged is a line without what launchers put before each: "[rank0]: " of torchrun,
+// "[1,0]<stderr>:" of mpirun, "(f pid=7) " of Ray, and the bar at the left of a group of
+// exceptions.
 func untagged(line string) string {
 	if line == "" {
 		return line
@@ -141,7 +149,8 @@ func untagged(line string) string {
 		if !ok || name == tag || !known {
 			return line
 		}
-		if after, ok := strings.CutPrefix(strings.TrimPrefix(strings.TrimPrefix(rest, "<stderr>"), "<stdout>"), ":"); ok {
+		if after, ok := strings.CutPrefix(strings.TrimPrefix(strings.TrimPrefix(rest, "<stderr>"),
+			"<stdout>"), ":"); ok {
 			return strings.TrimPrefix(after, " ")
 		}
 	case '(':

@@ -2,8 +2,9 @@ package failure
 
 import "strings"
 
-// noise is lines that stand behind the one which says why a program failed, and say less: what launchers, shells and runtimes add.
-// A line is meant that begins with begin, spaces left out, and has has somewhere behind it.
+// noise is lines that stand behind the one which says why a program failed, and say less: what
+// launchers, shells and runtimes add. A line is meant that begins with begin, spaces left out, and
+// has has somewhere behind it.
 var noise = []struct{ begin, has string }{
 	// Launchers: that what they started has failed.
 	{"srun: error: ", ": Exited with exit code"},
@@ -96,7 +97,8 @@ func isNoise(line string) bool {
 	if isRuler(text) || isProgress(text) || isWarning(text) || isFrame(line) {
 		return true
 	}
-	if text != line && isNumbered(text) { // [1] f(x) of a stack trace in Julia, 3: main of one in Rust
+	// [1] f(x) of a stack trace in Julia, 3: main of one in Rust
+	if text != line && isNumbered(text) {
 		return true
 	}
 	for _, n := range noise {
@@ -107,7 +109,8 @@ func isNoise(line string) bool {
 	return isTimes(text)
 }
 
-// isRuler reports whether a line has nothing but signs: a blank line, carets below source, a ruler, a bracket.
+// isRuler reports whether a line has nothing but signs: a blank line, carets below source, a ruler,
+// a bracket.
 func isRuler(text string) bool {
 	for _, r := range text {
 		if !strings.ContainsRune(" -=*#_~+|^.<>(){}[]│─━═╭╰╮╯", r) {
@@ -117,27 +120,32 @@ func isRuler(text string) bool {
 	return true
 }
 
-// isCounted reports whether a line is a ruler with a number, as between the parts of a group of exceptions.
+// isCounted reports whether a line is a ruler with a number, as between the parts of a group of
+// exceptions.
 func isCounted(text string) bool {
-	return strings.HasPrefix(text, "+-") && strings.HasSuffix(text, "---") && strings.Trim(text, "+- 0123456789") == ""
+	return strings.HasPrefix(text, "+-") && strings.HasSuffix(text, "---") &&
+		strings.Trim(text, "+- 0123456789") == ""
 }
 
-// isProgress reports whether a line is a progress bar: of tqdm, " 45%|████▌     | 45/100 [00:01<00:01, 43.52it/s]" and
-// "45it [00:01, 43.52it/s]", and what draws with the same signs.
+// isProgress reports whether a line is a progress bar: of tqdm, " 45%|████▌ | 45/100 [00:01<00:01,
+// 43.52it/s]" and "45it [00:01, 43.52it/s]", and what draws with the same signs.
 func isProgress(text string) bool {
-	if percent := strings.Index(text, "%|"); percent >= 0 && strings.Contains(text[percent+2:], "|") {
+	if percent := strings.Index(text, "%|"); percent >= 0 &&
+		strings.Contains(text[percent+2:], "|") {
 		return true
 	}
 	if strings.HasSuffix(text, "]") && strings.Contains(text, "[") {
-		if strings.Contains(text, "it/s") || strings.Contains(text, "s/it") || strings.Contains(text, "B/s") {
+		if strings.Contains(text, "it/s") || strings.Contains(text, "s/it") ||
+			strings.Contains(text, "B/s") {
 			return true
 		}
 	}
-	return strings.Contains(text, "████") || strings.Contains(text, "━━━━") || strings.Contains(text, "[====")
+	return strings.Contains(text, "████") || strings.Contains(text, "━━━━") ||
+		strings.Contains(text, "[====")
 }
 
-// isWarning reports whether a line is a warning of Python's: "/x/y.py:12: UserWarning: ...", or of a library in C++ that prints as
-// torch does.
+// isWarning reports whether a line is a warning of Python's: "/x/y.py:12: UserWarning: ...", or of
+// a library in C++ that prints as torch does.
 func isWarning(text string) bool {
 	before, after, found := strings.Cut(text, "Warning: ")
 	if !found || after == "" {
@@ -161,13 +169,15 @@ func isNumbered(text string) bool {
 	return len(digits) < len(text) && strings.HasPrefix(digits, ": ")
 }
 
-// isJobNote reports whether a line is a shell's, of a program that crashed: "bash: line 1:  2196 Aborted  (core dumped) ./train".
+// isJobNote reports whether a line is a shell's, of a program that crashed: "bash: line 1: 2196
+// Aborted (core dumped) ./train".
 func isJobNote(line string) bool {
 	if _, rest, ok := strings.Cut(line, ": line "); ok {
 		_, rest, _ = strings.Cut(rest, ":")
 		line = strings.TrimLeft(rest, " 0123456789")
 	}
-	for _, note := range []string{"Aborted", "Segmentation fault", "Bus error", "Illegal instruction", "Floating point exception"} {
+	for _, note := range []string{"Aborted", "Segmentation fault", "Bus error",
+		"Illegal instruction", "Floating point exception"} {
 		if strings.HasPrefix(line, note) {
 			return true
 		}
@@ -178,5 +188,6 @@ func isJobNote(line string) bool {
 // isTimes reports whether a line is of the shell's time: "real 0m1.5s".
 func isTimes(text string) bool {
 	name, rest, _ := strings.Cut(text, " ")
-	return (name == "real" || name == "user" || name == "sys") && strings.HasSuffix(rest, "s") && strings.Trim(rest, " 0123456789.,m") == "s"
+	return (name == "real" || name == "user" || name == "sys") && strings.HasSuffix(rest, "s") &&
+		strings.Trim(rest, " 0123456789.,m") == "s"
 }

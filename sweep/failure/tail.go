@@ -3,18 +3,20 @@ package failure
 import "bytes"
 
 const (
-	mostTail  = 64 << 10 // bytes that a Tail keeps
-	mostLine  = 1 << 10  // bytes of a line that it keeps, the first
-	mostBlock = 16 << 10 // bytes of what comes at once that it looks at where it is many short lines, the last
+	mostTail = 64 << 10 // bytes that a Tail keeps
+	mostLine = 1 << 10  // bytes of a line that it keeps, the first
+	// bytes of what comes at once that it looks at where it is many short lines, the last
+	mostBlock = 16 << 10
 )
 
-// Tail keeps the end of what a stream printed: its last lines, of each the beginning, and of a line that was written over, as
-// progress bars are, what stands there last. The zero Tail is empty and takes no memory; no Tail takes more than 64 KiB.
-// It is for one goroutine.
+// Tail keeps the end of what a stream printed: its last lines, of each the beginning, and of a line
+// that was written over, as progress bars are, what stands there last. The zero Tail is empty and
+// takes no memory; no Tail takes more than 64 KiB. It is for one goroutine.
 type Tail struct {
-	kept     []byte
-	line     int  // where the line under way begins
-	returned bool // the last byte was \r: what comes next writes over the line, or is the \n of \r\n
+	kept []byte
+	line int // where the line under way begins
+	// the last byte was \r: what comes next writes over the line, or is the \n of \r\n
+	returned bool
 }
 
 // Add takes what a stream printed, cut anywhere.
@@ -35,11 +37,13 @@ func (t *Tail) Add(p []byte) {
 	t.lines(p)
 }
 
-// areShort reports whether all of many lines are kept as they are: none is long or written over, and they are not blank.
+// areShort reports whether all of many lines are kept as they are: none is long or written over,
+// and they are not blank.
 func areShort(p []byte) bool {
 	const window = mostLine / 2
 	for at := 0; at < len(p); at += window {
-		if part := p[at:min(at+window, len(p))]; len(part) == window && bytes.IndexByte(part, '\n') < 0 {
+		if part := p[at:min(at+window, len(p))]; len(part) == window &&
+			bytes.IndexByte(part, '\n') < 0 {
 			return false
 		}
 	}
@@ -105,8 +109,9 @@ func (t *Tail) room(n int) {
 	t.line -= from
 }
 
-// lineEnd returns where the first line end stands, or len(p). It goes by windows: searching all of p for the one kind of line
-// end, for each line that ends with the other, would take quadratic time.
+// lineEnd returns where the first line end stands, or len(p). It goes by windows: searching all of
+// p for the one kind of line end, for each line that ends with the other, would take quadratic
+// time.
 func lineEnd(p []byte) int {
 	const window = 4 << 10
 	for at := 0; at < len(p); at += window {

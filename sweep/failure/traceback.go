@@ -35,7 +35,8 @@ func lastTraceback(lines []string) (t traceback, ok bool) {
 		switch {
 		case isFrame(lines[at]):
 			t.place, t.source = placeOf(lines[at]), ""
-		case t.source == "" && t.place != "" && strings.HasPrefix(lines[at], "    ") && !isNoise(lines[at]):
+		case t.source == "" && t.place != "" && strings.HasPrefix(lines[at], "    ") &&
+			!isNoise(lines[at]):
 			t.source = strings.TrimLeft(lines[at], " ")
 		}
 	}
@@ -47,7 +48,8 @@ func lastTraceback(lines []string) (t traceback, ok bool) {
 	if isWrapper(t.exception) { // what it lists of its processes may be long
 		most = len(lines)
 	}
-	for t.end = at + 1; t.end < min(most, len(lines)) && t.goesOn(lines) && !isLogged(lines[t.end]); t.end++ {
+	for t.end = at + 1; t.end < min(most, len(lines)) && t.goesOn(lines) &&
+		!isLogged(lines[t.end]); t.end++ {
 		if t.more == "" && !isNoise(lines[t.end]) {
 			t.more = strings.TrimLeft(lines[t.end], " ")
 		}
@@ -56,8 +58,9 @@ func lastTraceback(lines []string) (t traceback, ok bool) {
 	return t, true
 }
 
-// goesOn reports whether the message goes on in the line at its end so far. Behind a blank line it does where it has said nothing
-// yet, or where what follows is indented, as of paragraphs: other text may be what the program said next.
+// goesOn reports whether the message goes on in the line at its end so far. Behind a blank line it
+// does where it has said nothing yet, or where what follows is indented, as of paragraphs: other
+// text may be what the program said next.
 func (t traceback) goesOn(lines []string) bool {
 	if lines[t.end] != "" {
 		return true
@@ -73,8 +76,8 @@ func (t traceback) goesOn(lines []string) bool {
 // mostSource is how many characters of a line of source a reason has.
 const mostSource = 100
 
-// text is what the traceback says: the exception, with the next line where its first says nothing, or with the place and what
-// stands there.
+// text is what the traceback says: the exception, with the next line where its first says nothing,
+// or with the place and what stands there.
 func (t traceback) text() string {
 	name, message, _ := strings.Cut(t.exception, ":")
 	switch {
@@ -107,7 +110,8 @@ func placeOf(frame string) string {
 	return path.Base(file) + ":" + number
 }
 
-// isException reports whether a line begins as an exception is printed: its name, and a colon or nothing.
+// isException reports whether a line begins as an exception is printed: its name, and a colon or
+// nothing.
 func isException(line string) bool {
 	name, _, _ := strings.Cut(line, ":")
 	for i, r := range name {
@@ -141,7 +145,8 @@ func isLogged(line string) bool {
 		return false
 	}
 	for i, shape := range "0000-00-00" {
-		if c := text[i]; shape == '0' && (c < '0' || c > '9') || shape == '-' && c != '-' && c != '/' {
+		if c := text[i]; shape == '0' && (c < '0' || c > '9') || shape == '-' && c != '-' &&
+			c != '/' {
 			return false
 		}
 	}

@@ -25,18 +25,24 @@ func TestNamesOfColumns(t *testing.T) {
 	for name, c := range map[string]struct {
 		by, metrics, sort, header, order string // order: of the first tasks
 	}{
-		"parameter n":            {"n", "mean", "-n", "n,tasks,mean.n,mean.mean,mean.sd,mean.low,mean.high,mean.missing", "2 1 0"},
-		"n of the metric":        {"n", "mean", "-mean.n", "n,tasks,mean.n,", "2 0 1"},
-		"parameter and metric":   {"n", "n", "n", "parameters.n,tasks,n.n,n.mean,", "2 1 0"},
-		"the parameter of both":  {"n", "n", "-parameters.n", "parameters.n,tasks,n.n,", "2 1 0"},
-		"metric before n":        {"x.sd", "mean,metrics.n", "n", "x.sd,tasks,mean.n,mean.mean,mean.sd,mean.low,mean.high,mean.missing,n.n,", "2 1 0"},
-		"metric sd":              {"x.sd", "mean,sd", "-sd", "x.sd,tasks,mean.n,", "1 0 2"},
-		"metric mean":            {"x.sd", "metrics.n,mean", "mean", "x.sd,tasks,n.n,", "1 2 0"},
-		"number of tasks":        {"n", "metrics.tasks", "-tasks", "n,tasks,tasks.n,tasks.mean,", "2 0 1"},
-		"metric tasks":           {"n", "tasks", "-tasks.mean", "n,tasks,tasks.n,tasks.mean,", "2 1 0"},
-		"parameter tasks":        {"tasks", "mean", "", "parameters.tasks,tasks,mean.n,", "0"},
-		"by the metric tasks":    {"metrics.tasks", "mean", "-metrics.tasks", "metrics.tasks,tasks,mean.n,", "2 1 0"},
-		"by the metric itself":   {"mean", "mean", "-mean", "metrics.mean,tasks,mean.n,mean.mean,", "0 2 1"},
+		"parameter n": {"n", "mean", "-n",
+			"n,tasks,mean.n,mean.mean,mean.sd,mean.low,mean.high,mean.missing", "2 1 0"},
+		"n of the metric":       {"n", "mean", "-mean.n", "n,tasks,mean.n,", "2 0 1"},
+		"parameter and metric":  {"n", "n", "n", "parameters.n,tasks,n.n,n.mean,", "2 1 0"},
+		"the parameter of both": {"n", "n", "-parameters.n", "parameters.n,tasks,n.n,", "2 1 0"},
+		"metric before n": {"x.sd", "mean,metrics.n", "n",
+			"x.sd,tasks,mean.n,mean.mean,mean.sd,mean.low,mean.high,mean.missing,n.n,", "2 1 0"},
+		"metric sd":   {"x.sd", "mean,sd", "-sd", "x.sd,tasks,mean.n,", "1 0 2"},
+		"metric mean": {"x.sd", "metrics.n,mean", "mean", "x.sd,tasks,n.n,", "1 2 0"},
+		"number of tasks": {"n", "metrics.tasks", "-tasks", "n,tasks,tasks.n,tasks.mean,",
+			"2 0 1"},
+		"metric tasks": {"n", "tasks", "-tasks.mean", "n,tasks,tasks.n,tasks.mean,",
+			"2 1 0"},
+		"parameter tasks": {"tasks", "mean", "", "parameters.tasks,tasks,mean.n,", "0"},
+		"by the metric tasks": {"metrics.tasks", "mean", "-metrics.tasks",
+			"metrics.tasks,tasks,mean.n,", "2 1 0"},
+		"by the metric itself": {"mean", "mean", "-mean", "metrics.mean,tasks,mean.n,mean.mean,",
+			"0 2 1"},
 		"parameter missing":      {"missing", "mean", "-missing", "missing,tasks,mean.n,", "2 1 0"},
 		"short name of a metric": {"missing", "mean", "-high", "missing,tasks,mean.n,", "2 0 1"},
 	} {
@@ -95,7 +101,8 @@ func TestNameWithAComma(t *testing.T) {
 	t.Parallel()
 	s := table.Schema{Parameters: []string{"a,b"}, Metrics: []string{"m"}}
 	_, err := group.New(group.Options{By: []string{"a", "b"}, Schema: s})
-	const want = "there is no column \"a\"; write `a,b` where that is meant, in backquotes as it has a comma"
+	const want = "there is no column \"a\"; write `a,b` where that is meant, in backquotes as it " +
+		"has a comma"
 	if e, ok := errors.AsType[*group.Error](err); !ok || e.Text != want {
 		t.Errorf("%v, want %s", err, want)
 	}

@@ -1,8 +1,9 @@
-// Package group summarizes the tasks of a sweep: one group for each combination of values that they have in some columns, with mean,
-// deviation and 95 % interval of what they measured.
+// Package group summarizes the tasks of a sweep: one group for each combination of values that they
+// have in some columns, with mean, deviation and 95 % interval of what they measured.
 //
-// A [Grouper] takes the tasks one by one, in memory proportional to the groups. Its [Table] is what the API answers and what is
-// written as text, CSV and JSON. A task without a value that counts is named in its group, with the reason.
+// A [Grouper] takes the tasks one by one, in memory proportional to the groups. Its [Table] is what
+// the API answers and what is written as text, CSV and JSON. A task without a value that counts is
+// named in its group, with the reason.
 //
 // It is pure: no files, no network, no clock. The API, the monitor and commands may import it.
 package group
@@ -31,8 +32,8 @@ type Options struct {
 	Sweep string // of the tasks
 	// By are the columns in which the tasks of a group agree; none: all tasks are one group.
 	By []string
-	// Metrics are metrics, or other columns that measure, such as duration; none: the metric of the objective, without one all
-	// metrics of the schema, and the duration where it has none.
+	// Metrics are metrics, or other columns that measure, such as duration; none: the metric of the
+	// objective, without one all metrics of the schema, and the duration where it has none.
 	Metrics   []string
 	Objective metric.Objective
 	Schema    table.Schema
@@ -137,7 +138,8 @@ func (g *Grouper) choose() error {
 		g.measure(name, column)
 	}
 	if n := len(g.metrics); n > maxMetrics {
-		return &Error{"of", fmt.Sprintf("%d metrics are more than %d; name those that are wanted (--metrics)", n, maxMetrics), nil}
+		return &Error{"of", fmt.Sprintf("%d metrics are more than %d; name those that are wanted "+
+			"(--metrics)", n, maxMetrics), nil}
 	}
 	return nil
 }
@@ -147,7 +149,8 @@ func (g *Grouper) unknown(parameter, name string, err error) error {
 	text := err.Error()
 	for _, whole := range slices.Concat(g.o.Schema.Parameters, g.o.Schema.Metrics) {
 		if parts := strings.Split(whole, ","); len(parts) > 1 && slices.Contains(parts, name) {
-			text = fmt.Sprintf("there is no column %q; write %s where that is meant, in backquotes as it has a comma",
+			text = fmt.Sprintf("there is no column %q; write %s where that is meant, in "+
+				"backquotes as it has a comma",
 				human.Visible(name), human.Visible(JoinNames([]string{whole})))
 		}
 	}
@@ -283,7 +286,8 @@ func (e *Error) Unwrap() error { return e.cause }
 
 func (g *Grouper) tooMany() error {
 	most := slices.MaxFunc(g.by, func(a, b *key) int { return len(a.texts) - len(b.texts) })
-	return &Error{"by", fmt.Sprintf("there are more than %d groups: %s alone has %d values or more; group by columns with fewer values, or look at "+
+	return &Error{"by", fmt.Sprintf("there are more than %d groups: %s alone has %d values or "+
+		"more; group by columns with fewer values, or look at "+
 		"fewer tasks (--where) or at single ones (--group-by none)", g.o.Max,
 		human.Visible(most.name), len(most.texts)), nil}
 }

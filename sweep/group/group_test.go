@@ -20,7 +20,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden file anew")
 
-// ended is a task of run-3 that succeeded, with parameters and metrics as "lr=0.1 seed=2 accuracy:0.9".
+// ended is a task of run-3 that succeeded, with parameters and metrics as "lr=0.1 seed=2
+// accuracy:0.9".
 func ended(index int64, words string) table.Row {
 	r := table.Row{Index: index, State: "succeeded", Attempts: 1, Host: "gpu1"}
 	for word := range strings.FieldsSeq(words) {
@@ -86,7 +87,8 @@ func summarize(t *testing.T, rows []table.Row, o group.Options, order group.Orde
 	return g.Table(order)
 }
 
-// brief is a table on few lines: the values, "n of tasks", and for each metric mean, deviation, interval and what is missing.
+// brief is a table on few lines: the values, "n of tasks", and for each metric mean, deviation,
+// interval and what is missing.
 func brief(table group.Table) (lines []string) {
 	for _, g := range table.Groups {
 		var words []string
@@ -99,7 +101,8 @@ func brief(table group.Table) (lines []string) {
 		}
 		for _, m := range table.Metrics {
 			s := g.Metrics[m]
-			words = append(words, fmt.Sprintf("%s %d/%d %s %s %s %s", m, s.N, g.Tasks, group.Number(s.Mean), group.DeviationText(s.SD), group.IntervalText(s),
+			words = append(words, fmt.Sprintf("%s %d/%d %s %s %s %s", m, s.N, g.Tasks,
+				group.Number(s.Mean), group.DeviationText(s.SD), group.IntervalText(s),
 				group.MissingText(s.Missing)))
 		}
 		lines = append(lines, strings.TrimRight(strings.Join(words, " "), " "))
@@ -219,7 +222,8 @@ func TestGroups(t *testing.T) {
 						tasks += m.Tasks
 					}
 					if tasks != g.Tasks {
-						t.Errorf("%s: %d values and %v are not %d tasks", name, s.N, s.Missing, g.Tasks)
+						t.Errorf("%s: %d values and %v are not %d tasks", name, s.N, s.Missing,
+							g.Tasks)
 					}
 				}
 			}
@@ -270,13 +274,22 @@ func TestWrongQuestions(t *testing.T) {
 		sort string
 		want string
 	}{
-		"no such column":   {o: group.Options{By: []string{"lrr"}}, want: `there is no column "lrr"; did you mean lr? the columns are id, `},
-		"no such metric":   {o: group.Options{By: []string{"lr"}, Metrics: []string{"los"}}, want: `there is no column "los"; did you mean loss? `},
-		"not a metric":     {o: group.Options{By: []string{"lr"}, Metrics: []string{"host"}}, want: "host is not a metric, and not the duration: it has no mean"},
-		"many metrics":     {o: group.Options{By: []string{"lr"}, Schema: many}, want: "17 metrics are more than 16; name those that are wanted (--metrics)"},
-		"no such order":    {o: group.Options{By: []string{"lr"}, Objective: accuracy}, sort: "-acuracy.sd", want: `there is no column "acuracy.sd" among the groups; did you mean accuracy.sd? the columns are lr, tasks, accuracy.n, `},
-		"of no group":      {o: group.Options{By: []string{"lr"}, Objective: accuracy}, sort: "unit", want: `there is no column "unit" among the groups; `},
-		"too many groups":  {o: group.Options{By: []string{"lr", "unit", "seed"}, Max: 11}, want: "there are more than 11 groups: seed alone has 3 values or more; group by columns with fewer values, or look at fewer tasks (--where) or at single ones (--group-by none)"},
+		"no such column": {o: group.Options{By: []string{"lrr"}},
+			want: `there is no column "lrr"; did you mean lr? the columns are id, `},
+		"no such metric": {o: group.Options{By: []string{"lr"}, Metrics: []string{"los"}},
+			want: `there is no column "los"; did you mean loss? `},
+		"not a metric": {o: group.Options{By: []string{"lr"}, Metrics: []string{"host"}},
+			want: "host is not a metric, and not the duration: it has no mean"},
+		"many metrics": {o: group.Options{By: []string{"lr"}, Schema: many},
+			want: "17 metrics are more than 16; name those that are wanted (--metrics)"},
+		"no such order": {o: group.Options{By: []string{"lr"}, Objective: accuracy},
+			sort: "-acuracy.sd", want: `there is no column "acuracy.sd" among the groups; did you mean accuracy.sd? the columns are lr, tasks, accuracy.n, `},
+		"of no group": {o: group.Options{By: []string{"lr"}, Objective: accuracy},
+			sort: "unit", want: `there is no column "unit" among the groups; `},
+		"too many groups": {o: group.Options{By: []string{"lr", "unit", "seed"}, Max: 11},
+			want: "there are more than 11 groups: seed alone has 3 values or more; group by " +
+				"columns with fewer values, or look at fewer tasks (--where) or at single ones " +
+				"(--group-by none)"},
 		"as many as there": {o: group.Options{By: []string{"lr", "unit", "seed"}, Max: 12}},
 	} {
 		_, err := summarize(t, repeats(), c.o, group.Order{Sort: c.sort})
@@ -289,8 +302,8 @@ func TestWrongQuestions(t *testing.T) {
 	}
 }
 
-// TestCoverage makes a thousand sweeps of one point each, of a known mean: the interval holds it in about 95 % of them, however few
-// repeats there are.
+// TestCoverage makes a thousand sweeps of one point each, of a known mean: the interval holds it in
+// about 95 % of them, however few repeats there are.
 func TestCoverage(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int64{2, 3, 5, 10} {
@@ -305,7 +318,8 @@ func TestCoverage(t *testing.T) {
 					Value: mean + deviation*random.NormFloat64()}}
 				rows = append(rows, r)
 			}
-			table, err := summarize(t, rows, group.Options{By: []string{"lr"}, Objective: accuracy}, group.Order{})
+			table, err := summarize(t, rows, group.Options{By: []string{"lr"}, Objective: accuracy},
+				group.Order{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -323,7 +337,8 @@ func TestCoverage(t *testing.T) {
 func TestWrite(t *testing.T) {
 	t.Parallel()
 	one := group.Options{By: []string{"lr", "unit"}, Objective: accuracy}
-	both := group.Options{By: []string{"lr", "unit"}, Metrics: []string{"accuracy", "loss"}, Objective: accuracy}
+	both := group.Options{By: []string{"lr", "unit"}, Metrics: []string{"accuracy", "loss"},
+		Objective: accuracy}
 	var out strings.Builder
 	write := func(title string, o group.Options, rows []table.Row, form func(group.Table) error) {
 		fmt.Fprintf(&out, "# %s\n", title)
@@ -345,8 +360,10 @@ func TestWrite(t *testing.T) {
 	write("40 columns", one, repeats()[:9], text(40))
 	odd := []table.Row{ended(0, "lr=\x1b[31m unit==1+1 accuracy:1")}
 	write("text that is not only text", one, odd, text(80))
-	write("CSV", both, append(repeats(), odd...), func(table group.Table) error { return table.WriteCSV(&out) })
-	write("JSON", both, append(repeats()[:6], odd...), func(table group.Table) error { return table.WriteJSON(&out) })
+	write("CSV", both, append(repeats(), odd...),
+		func(table group.Table) error { return table.WriteCSV(&out) })
+	write("JSON", both, append(repeats()[:6], odd...),
+		func(table group.Table) error { return table.WriteJSON(&out) })
 	const golden = "testdata/write.txt"
 	want, err := os.ReadFile(golden)
 	if *update {
@@ -356,7 +373,8 @@ func TestWrite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(out.String(), "\n")); diff != "" {
+	if diff := cmp.Diff(strings.Split(string(want), "\n"),
+		strings.Split(out.String(), "\n")); diff != "" {
 		t.Errorf("%s (-file +written):\n%s", golden, diff)
 	}
 }
@@ -364,7 +382,8 @@ func TestWrite(t *testing.T) {
 func BenchmarkAdd(b *testing.B) {
 	rows := make([]table.Row, 0, 10_000)
 	for i := range int64(10_000) {
-		rows = append(rows, ended(i, fmt.Sprintf("lr=%d unit=%d seed=%d accuracy:%d", i%10, i/10%100, i/1000, i)))
+		rows = append(rows, ended(i, fmt.Sprintf("lr=%d unit=%d seed=%d accuracy:%d", i%10,
+			i/10%100, i/1000, i)))
 	}
 	bound := func(name string) table.Dimension {
 		every := map[string]int64{"lr": 1, "unit": 10}[name]
@@ -377,7 +396,8 @@ func BenchmarkAdd(b *testing.B) {
 	}
 	for name, bind := range map[string]func(string) table.Dimension{"rows": nil, "bound": bound} {
 		b.Run(name, func(b *testing.B) {
-			g, err := group.New(group.Options{By: []string{"lr", "unit"}, Objective: accuracy, Schema: schema})
+			g, err := group.New(group.Options{By: []string{"lr", "unit"}, Objective: accuracy,
+				Schema: schema})
 			if err != nil {
 				b.Fatal(err)
 			}

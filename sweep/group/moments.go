@@ -2,9 +2,10 @@ package group
 
 import "math"
 
-// Moments gathers the mean and the deviation of numbers in one pass, by Welford's method (Technometrics 4, 1962, p. 419). It is applied to
-// the differences from the first number, so that the deviation of numbers that are far from zero and near to each other keeps its
-// digits. The zero value has none.
+// Moments gathers the mean and the deviation of numbers in one pass, by Welford's method
+// (Technometrics 4, 1962, p. 419). It is applied to the differences from the first number, so that
+// the deviation of numbers that are far from zero and near to each other keeps its digits. The zero
+// value has none.
 type Moments struct {
 	n     int64
 	first float64
@@ -27,14 +28,15 @@ func (m *Moments) Add(v float64) {
 // N returns how many numbers there were.
 func (m *Moments) N() int64 { return m.n }
 
-// Mean returns the arithmetic mean; false for no numbers, and for numbers so far apart that floating point does not hold their
-// difference.
+// Mean returns the arithmetic mean; false for no numbers, and for numbers so far apart that
+// floating point does not hold their difference.
 func (m *Moments) Mean() (float64, bool) {
 	mean := m.first + m.mean
 	return mean, m.n > 0 && isFinite(mean)
 }
 
-// Deviation returns the sample standard deviation, with n-1 in the denominator; false for fewer than two numbers.
+// Deviation returns the sample standard deviation, with n-1 in the denominator; false for fewer
+// than two numbers.
 func (m *Moments) Deviation() (float64, bool) {
 	if m.n < 2 {
 		return 0, false

@@ -7,7 +7,8 @@ import (
 	"mlframework/sweep/group"
 )
 
-// TestMoments compares mean, deviation and interval with those of NumPy and SciPy, in testdata/moments.txt.
+// TestMoments compares mean, deviation and interval with those of NumPy and SciPy, in
+// testdata/moments.txt.
 func TestMoments(t *testing.T) {
 	t.Parallel()
 	for _, line := range readTable(t, "testdata/moments.txt") {
@@ -24,12 +25,14 @@ func TestMoments(t *testing.T) {
 		}
 		low, high, ok := m.Interval()
 		if ok != (m.N() > 1) || ok && (!near(low, line[3]) || !near(high, line[4])) {
-			t.Errorf("%v: interval %.17g to %.17g (%t), want %.17g to %.17g", line[5:], low, high, ok, line[3], line[4])
+			t.Errorf("%v: interval %.17g to %.17g (%t), want %.17g to %.17g", line[5:], low, high,
+				ok, line[3], line[4])
 		}
 	}
 }
 
-// Numbers whose difference is infinite have neither a mean nor a deviation, which is better than a wrong one.
+// Numbers whose difference is infinite have neither a mean nor a deviation, which is better than a
+// wrong one.
 func TestMomentsBeyondFloatingPoint(t *testing.T) {
 	t.Parallel()
 	var m group.Moments

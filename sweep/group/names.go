@@ -25,7 +25,8 @@ func Names(text string) ([]string, error) {
 		rest, text, more = strings.Cut(text, ",")
 		switch rest = strings.TrimSpace(rest); {
 		case quoted && rest != "":
-			return nil, fmt.Errorf("%q stands behind the name `%s`; write a comma between names", rest, name)
+			return nil, fmt.Errorf("%q stands behind the name `%s`; write a comma between names",
+				rest, name)
 		case name+rest != "":
 			names = append(names, name+rest)
 		}

@@ -2,8 +2,9 @@ package group
 
 import "math"
 
-// Student returns how many standard errors a mean of n numbers is at most away from the true one, with a confidence between 0 and 1:
-// the two-sided quantile of Student's t with n-1 degrees of freedom. It is NaN for fewer than two numbers.
+// Student returns how many standard errors a mean of n numbers is at most away from the true one,
+// with a confidence between 0 and 1: the two-sided quantile of Student's t with n-1 degrees of
+// freedom. It is NaN for fewer than two numbers.
 func Student(confidence float64, n int64) float64 {
 	switch degrees := n - 1; {
 	case degrees < 1:
@@ -15,11 +16,12 @@ func Student(confidence float64, n int64) float64 {
 	}
 }
 
-// manyDegrees is from how many degrees of freedom on the expansion is exact: what it leaves out is of the order of the fifth power of
-// their inverse.
+// manyDegrees is from how many degrees of freedom on the expansion is exact: what it leaves out is
+// of the order of the fifth power of their inverse.
 const manyDegrees = 1000
 
-// exactStudent halves the interval in which the angle lies until floating point has no number between.
+// exactStudent halves the interval in which the angle lies until floating point has no number
+// between.
 func exactStudent(confidence float64, degrees int64) float64 {
 	low, high := 0.0, math.Pi/2
 	for {
@@ -35,8 +37,8 @@ func exactStudent(confidence float64, degrees int64) float64 {
 	}
 }
 
-// within returns the probability that |t| is less than tan(angle) times the root of the degrees: Abramowitz and Stegun, Handbook of
-// Mathematical Functions, 26.7.3 and 26.7.4.
+// within returns the probability that |t| is less than tan(angle) times the root of the degrees:
+// Abramowitz and Stegun, Handbook of Mathematical Functions, 26.7.3 and 26.7.4.
 func within(angle float64, degrees int64) float64 {
 	sin, cos := math.Sincos(angle)
 	term, sum := 1.0, 0.0

@@ -7,7 +7,8 @@ import (
 	"mlframework/sweep/group"
 )
 
-// TestStudent compares quantiles with those of scipy.stats.t.ppf((1 + confidence) / 2, n - 1) of SciPy, in testdata/student.txt.
+// TestStudent compares quantiles with those of scipy.stats.t.ppf((1 + confidence) / 2, n - 1) of
+// SciPy, in testdata/student.txt.
 func TestStudent(t *testing.T) {
 	t.Parallel()
 	for _, line := range readTable(t, "testdata/student.txt") {

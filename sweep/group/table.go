@@ -14,14 +14,17 @@ import (
 	"mlframework/sweep/table"
 )
 
-// Table is groups in an order. Its JSON names and those of what is in it are the contract of the API and of --json.
+// Table is groups in an order. Its JSON names and those of what is in it are the contract of the
+// API and of --json.
 type Table struct {
-	By        []string `json:"by"`        // the columns in which the tasks of a group agree
-	Metrics   []string `json:"metrics"`   // what is summarized, in the order of the columns
-	Objective string   `json:"objective"` // maximize METRIC, where the groups are ranked by the mean of a metric; "": they are not
-	Groups    []Group  `json:"groups"`
-	Total     int64    `json:"total"` // groups, also those of other pages
-	Fresh     int64    `json:"fresh"` // groups that are left out as no task of them was handed out yet
+	By      []string `json:"by"`      // the columns in which the tasks of a group agree
+	Metrics []string `json:"metrics"` // what is summarized, in the order of the columns
+	// maximize METRIC, where the groups are ranked by the mean of a metric; "": they are not
+	Objective string  `json:"objective"`
+	Groups    []Group `json:"groups"`
+	Total     int64   `json:"total"` // groups, also those of other pages
+	// groups that are left out as no task of them was handed out yet
+	Fresh int64 `json:"fresh"`
 }
 
 // Group is the tasks that have the same values in some columns.
@@ -31,20 +34,23 @@ type Group struct {
 	Metrics map[string]Statistics `json:"metrics"`
 }
 
-// Statistics summarizes one metric over the tasks of a group: those that are ranked and have a finite value. N and the tasks of
-// Missing together are the tasks of the group.
+// Statistics summarizes one metric over the tasks of a group: those that are ranked and have a
+// finite value. N and the tasks of Missing together are the tasks of the group.
 type Statistics struct {
-	N       int64     `json:"n"`    // tasks with a value that counts
-	Mean    *float64  `json:"mean"` // null: no value
-	SD      *float64  `json:"sd"`   // sample standard deviation, n-1 in the denominator; null: fewer than two values
-	Low     *float64  `json:"low"`  // the ends of the 95 % interval of the mean, by Student's t; null as SD
+	N    int64    `json:"n"`    // tasks with a value that counts
+	Mean *float64 `json:"mean"` // null: no value
+	// sample standard deviation, n-1 in the denominator; null: fewer than two values
+	SD *float64 `json:"sd"`
+	// the ends of the 95 % interval of the mean, by Student's t; null as SD
+	Low     *float64  `json:"low"`
 	High    *float64  `json:"high"`
 	Missing []Missing `json:"missing"`
 }
 
 // Missing is tasks of a group without a value that counts.
 type Missing struct {
-	Why   string `json:"why"` // their state; of tasks that are ranked "without a value", "nan", "inf" or "-inf"
+	// their state; of tasks that are ranked "without a value", "nan", "inf" or "-inf"
+	Why   string `json:"why"`
 	Tasks int64  `json:"tasks"`
 	First string `json:"first"` // the task of the least index
 }
@@ -54,8 +60,8 @@ type Order struct {
 	// Sort is a column, or -COLUMN for descending order: one of those grouped by, tasks, METRIC or
 	// METRIC.mean, METRIC.n, METRIC.sd, METRIC.low, METRIC.high, or n, mean, sd, low, high of the
 	// first metric. A name that fits several of these stands for the first that it fits. If it is
-	// "", groups are ranked by the mean of the objective's metric, or, where that is not summarized,
-	// stand in the order of their first tasks.
+	// "", groups are ranked by the mean of the objective's metric, or, where that is not
+	// summarized, stand in the order of their first tasks.
 	Sort  string
 	Begun bool  // only groups of which a task was handed out
 	Top   int64 // only the first so many; 0: all
@@ -63,8 +69,9 @@ type Order struct {
 	Most  int64 // of those that are left; 0: all
 }
 
-// Table returns the groups of the tasks so far. What has no place in an order stands last, and equal groups stand in the order
-// of their first tasks. A column that there is not is an error of type [*table.UnknownColumn].
+// Table returns the groups of the tasks so far. What has no place in an order stands last, and
+// equal groups stand in the order of their first tasks. A column that there is not is an error of
+// type [*table.UnknownColumn].
 func (g *Grouper) Table(o Order) (Table, error) {
 	t := Table{By: []string{}, Metrics: []string{}, Groups: []Group{}}
 	for _, k := range g.by {
@@ -198,9 +205,15 @@ var statistics = []struct {
 	name string
 	get  number
 }{
-	{"n", func(g *Grouper, group, metric int) (float64, bool) { return float64(g.of(group, metric).N()), true }},
+	{"n", func(g *Grouper, group, metric int) (float64,
+		bool) {
+		return float64(g.of(group, metric).N()), true
+	}},
 	{"mean", meanOf},
-	{"sd", func(g *Grouper, group, metric int) (float64, bool) { return g.of(group, metric).Deviation() }},
+	{"sd", func(g *Grouper, group, metric int) (float64,
+		bool) {
+		return g.of(group, metric).Deviation()
+	}},
 	{"low", func(g *Grouper, group, metric int) (float64, bool) {
 		low, _, ok := g.interval(g.of(group, metric))
 		return low, ok
@@ -216,7 +229,10 @@ func meanOf(g *Grouper, group, metric int) (float64, bool) { return g.of(group, 
 // statistic finds a column of numbers; nil: there is no such column.
 func (g *Grouper) statistic(name string) (metric int, get number) {
 	if name == tasksColumn {
-		return 0, func(g *Grouper, group, _ int) (float64, bool) { return float64(g.groups[group].tasks), true }
+		return 0, func(g *Grouper, group, _ int) (float64,
+			bool) {
+			return float64(g.groups[group].tasks), true
+		}
 	}
 	is := []func(metric, statistic string, i int) bool{ // what a name can mean, the first that fits
 		func(metric, statistic string, _ int) bool { return name == metric+"."+statistic },
@@ -264,8 +280,8 @@ func compareAbsent(a, b bool) int {
 	}
 }
 
-// byValue compares groups by their value in a column: as numbers where all are numbers, else as text in which runs of digits count
-// as numbers.
+// byValue compares groups by their value in a column: as numbers where all are numbers, else as
+// text in which runs of digits count as numbers.
 func (g *Grouper) byValue(descending bool, column int) func(a, b int) int {
 	k := g.by[column]
 	compare := func(a, b uint32) int { return human.CompareNatural(k.texts[a-1], k.texts[b-1]) }

@@ -22,8 +22,9 @@ func (t Table) WriteJSON(w io.Writer) error {
 	return nil
 }
 
-// WriteCSV writes a header and one record per group: the columns grouped by, tasks, and for each metric METRIC.n, METRIC.mean,
-// METRIC.sd, METRIC.low, METRIC.high and METRIC.missing. What is absent is empty. Text is made safe as in a table of tasks.
+// WriteCSV writes a header and one record per group: the columns grouped by, tasks, and for each
+// metric METRIC.n, METRIC.mean, METRIC.sd, METRIC.low, METRIC.high and METRIC.missing. What is
+// absent is empty. Text is made safe as in a table of tasks.
 func (t Table) WriteCSV(w io.Writer) error {
 	out := csv.NewWriter(w)
 	record := append(slices.Clone(t.By), tasksColumn)
@@ -68,7 +69,8 @@ func exact(v *float64) string {
 	return strconv.FormatFloat(*v, 'g', -1, 64)
 }
 
-// MissingText says which tasks have no value that counts: "run-3/17 failed; 2 running, first run-3/19".
+// MissingText says which tasks have no value that counts: "run-3/17 failed; 2 running, first
+// run-3/19".
 func MissingText(all []Missing) string {
 	texts := make([]string, len(all))
 	for i, m := range all {
@@ -79,8 +81,8 @@ func MissingText(all []Missing) string {
 	return strings.Join(texts, "; ")
 }
 
-// WriteText writes a table for people, at most width columns wide; 0 is no limit. Numbers have at most six digits, deviations
-// three.
+// WriteText writes a table for people, at most width columns wide; 0 is no limit. Numbers have at
+// most six digits, deviations three.
 func (t Table) WriteText(w io.Writer, width int) error {
 	var columns []table.GridColumn
 	for _, name := range t.By {
@@ -113,7 +115,8 @@ const (
 	worthBy
 )
 
-// columnsOf are the columns of a metric for people: where nothing else has these their names are short.
+// columnsOf are the columns of a metric for people: where nothing else has these their names are
+// short.
 func (t Table) columnsOf(metric string, first bool) []table.GridColumn {
 	prefix := ""
 	isShort := func(name string) bool { return name == "n" || name == "sd" }
@@ -162,7 +165,8 @@ func IntervalText(s Statistics) string {
 	return "[" + Number(s.Low) + ", " + Number(s.High) + "]"
 }
 
-// Missing says which tasks have no value that counts, of all metrics: what is the same for all once.
+// Missing says which tasks have no value that counts, of all metrics: what is the same for all
+// once.
 func (g Group) Missing(metrics []string) string {
 	var texts []string
 	for _, m := range metrics {

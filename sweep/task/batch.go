@@ -6,10 +6,12 @@ type Batch struct {
 	Sweep    string    `json:"sweep"`
 	Recipe   Recipe    `json:"recipe"`
 	Attempts []Attempt `json:"attempts"`
-	Follow   bool      `json:"follow,omitempty"`  // somebody follows the sweep's output: as FollowControl
-	Edition  string    `json:"edition,omitempty"` // which values of the recipe's secrets are meant; they themselves never travel so
-	// BaseEnv is what attempts inherit in place of what the worker does, as NAME=value, where both are of one process; the Edition
-	// then says which it is. It never travels.
+	// somebody follows the sweep's output: as FollowControl
+	Follow bool `json:"follow,omitempty"`
+	// which values of the recipe's secrets are meant; they themselves never travel so
+	Edition string `json:"edition,omitempty"`
+	// BaseEnv is what attempts inherit in place of what the worker does, as NAME=value, where both
+	// are of one process; the Edition then says which it is. It never travels.
 	BaseEnv []string `json:"-"`
 }
 
@@ -19,5 +21,6 @@ type Attempt struct {
 	Number int      `json:"number"` // from 1
 	Args   []string `json:"args"`   // the point's flags, appended to the command
 
-	Parameters []Parameter `json:"parameters,omitempty"` // all of the point's, in the order of the file
+	// all of the point's, in the order of the file
+	Parameters []Parameter `json:"parameters,omitempty"`
 }

@@ -18,8 +18,8 @@ func (t *tooLong) Error() string {
 		t.most)
 }
 
-// MaxPerMessage is how many events, or lines, may be in one message. Workers hand over 512 events, or
-// 256 lines, at once.
+// MaxPerMessage is how many events, or lines, may be in one message. Workers hand over 512 events,
+// or 256 lines, at once.
 const MaxPerMessage = 1 << 12
 
 // Encode returns the JSON of one thing, which has at most so many bytes. What names the thing in
@@ -216,7 +216,8 @@ var (
 	eventForm = form[Event]{
 		version: func(e *Event) int { return e.Version },
 		outline: func(o outline) Event {
-			return Event{Version: o.Version, Kind: EventKind(o.Kind), Worker: o.Worker, Sweep: o.Sweep,
+			return Event{Version: o.Version, Kind: EventKind(o.Kind), Worker: o.Worker,
+				Sweep: o.Sweep,
 				Index: o.Index, Attempt: o.Attempt}
 		},
 	}

@@ -21,7 +21,8 @@ func TestEventsAreSplitAndStayInOrder(t *testing.T) {
 	for _, most := range []int{1, 300, 1000, 1 << 20} {
 		var sent, came []task.Event
 		for n := range 50 {
-			sent = append(sent, task.Event{Version: task.Version, Kind: task.ClaimedEvent, Index: int64(n)})
+			sent = append(sent, task.Event{Version: task.Version, Kind: task.ClaimedEvent,
+				Index: int64(n)})
 		}
 		bodies, err := task.EncodeAll("an event", sent, most, 1<<20)
 		if err != nil {
@@ -33,7 +34,8 @@ func TestEventsAreSplitAndStayInOrder(t *testing.T) {
 				t.Fatal(err)
 			}
 			if len(body) > most && len(events) > 1 {
-				t.Errorf("%d events make a message of %d bytes; want %d at most", len(events), len(body), most)
+				t.Errorf("%d events make a message of %d bytes; want %d at most", len(events),
+					len(body), most)
 			}
 			came = append(came, events...)
 		}
@@ -46,7 +48,8 @@ func TestEventsAreSplitAndStayInOrder(t *testing.T) {
 func TestWhatCannotBeReadIsRefusedWithTheReason(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]string{
-		"": "not what is expected", "{": "not what is expected", "null": "no array", `{"version":1}`: "no array", `[{"version":1},7]`: "not what is expected",
+		"": "not what is expected", "{": "not what is expected", "null": "no array",
+		`{"version":1}`: "no array", `[{"version":1},7]`: "not what is expected",
 		`[{"version":1,"kind":7}]`:               "not what is expected",
 		`[{"version":9},{"version":1,"kind":7}]`: "not what is expected",
 		`[{"version":"2"}]`:                      "not what is expected",
@@ -59,7 +62,10 @@ func TestWhatCannotBeReadIsRefusedWithTheReason(t *testing.T) {
 		}
 	}
 	for body, want := range map[string]string{
-		"": "not what is expected", "[]": "not what is expected", `{"version":"2"}`: "not what is expected", `{"version":1,"sweep":7}`: "not what is expected", strings.Repeat(" ", mostBytes+1): "at most",
+		"": "not what is expected", "[]": "not what is expected",
+		`{"version":"2"}`:                "not what is expected",
+		`{"version":1,"sweep":7}`:        "not what is expected",
+		strings.Repeat(" ", mostBytes+1): "at most",
 	} {
 		b, err := task.DecodeBatch([]byte(body), mostBytes)
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -83,14 +89,17 @@ func TestOfWhatIsNewerTheOutlineIsRead(t *testing.T) {
 		}
 	}
 	got, err := task.DecodeEvents([]byte(`[{"version":1,"kind":"joined"},{"version":9,"kind":"ended","worker":"w1","sweep":"a-1","index":3,"attempt":2,"time":"now","outcome":[]}]`), trusted)
-	want := []task.Event{{Version: 1, Kind: task.JoinedEvent}, {Version: 9, Kind: task.EndedEvent, Worker: "w1", Sweep: "a-1", Index: 3, Attempt: 2}}
+	want := []task.Event{{Version: 1, Kind: task.JoinedEvent},
+		{Version: 9, Kind: task.EndedEvent, Worker: "w1", Sweep: "a-1", Index: 3, Attempt: 2}}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
 }
 
 func FuzzDecode(f *testing.F) {
-	for _, v := range []any{task.Batch{Version: 1, Sweep: "a-1", Attempts: []task.Attempt{{Index: 1}}}, []task.Event{{Version: 1}}, []task.Event{{Version: 2}}} {
+	for _, v := range []any{task.Batch{Version: 1, Sweep: "a-1",
+		Attempts: []task.Attempt{{Index: 1}}}, []task.Event{{Version: 1}},
+		[]task.Event{{Version: 2}}} {
 		body, err := json.Marshal(v)
 		if err != nil {
 			f.Fatal(err)

@@ -5,21 +5,27 @@ type ControlKind string
 
 // The kinds of control messages.
 const (
-	StopControl   ControlKind = "stop"   // one attempt: SIGTERM and its grace, or dropped when it has not begun
+	// one attempt: SIGTERM and its grace, or dropped when it has not begun
+	StopControl   ControlKind = "stop"
 	RecallControl ControlKind = "recall" // give back every attempt of a sweep that has not begun
 	FollowControl ControlKind = "follow" // send the live output of a sweep, or no longer (Off)
-	DrainControl  ControlKind = "drain"  // give back what has not begun, finish what runs, take nothing new; or take again (Off)
-	SlotsControl  ControlKind = "slots"  // run Slots attempts at a time from now on; 0: as many as the worker was started with
-	ReadControl   ControlKind = "read"   // send a piece of an attempt's output: Read
-	// MeasureControl: read the metrics of a task from what its attempts left: Measure. It has MeasureVersion.
+	// give back what has not begun, finish what runs, take nothing new; or take again (Off)
+	DrainControl ControlKind = "drain"
+	// run Slots attempts at a time from now on; 0: as many as the worker was started with
+	SlotsControl ControlKind = "slots"
+	ReadControl  ControlKind = "read" // send a piece of an attempt's output: Read
+	// MeasureControl: read the metrics of a task from what its attempts left: Measure. It has
+	// MeasureVersion.
 	MeasureControl ControlKind = "measure"
 	// ForgetControl: the answer to a Measure, of which only the ID is said, is not awaited any
 	// more. Earlier programs ignore it.
 	ForgetControl ControlKind = "forget"
-	// RestartControl: the process of Incarnation, and no other, gives back what has not begun, takes nothing new, finishes what
-	// runs, or with Now stops it, and ends, so that its supervisor starts another.
+	// RestartControl: the process of Incarnation, and no other, gives back what has not begun,
+	// takes nothing new, finishes what runs, or with Now stops it, and ends, so that its supervisor
+	// starts another.
 	RestartControl ControlKind = "restart"
-	// SecretsControl answers a Need: the values of a sweep's secrets, sealed to the worker's process (Secrets).
+	// SecretsControl answers a Need: the values of a sweep's secrets, sealed to the worker's
+	// process (Secrets).
 	SecretsControl ControlKind = "secrets"
 )
 
@@ -38,8 +44,10 @@ type Control struct {
 
 	Incarnation string `json:"incarnation,omitempty"` // of RestartControl
 	Now         bool   `json:"now,omitempty"`         // of RestartControl
-	Taken       bool   `json:"taken,omitempty"`       // of RestartControl: it is not to be started again, as another process has its name
+	// of RestartControl: it is not to be started again, as another process has its name
+	Taken bool `json:"taken,omitempty"`
 
 	Edition string `json:"edition,omitempty"` // of SecretsControl: as in the Need
-	Secrets []byte `json:"secrets,omitempty"` // of SecretsControl: sealed to the Need's key, about what its About says
+	// of SecretsControl: sealed to the Need's key, about what its About says
+	Secrets []byte `json:"secrets,omitempty"`
 }

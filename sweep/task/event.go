@@ -15,35 +15,42 @@ const (
 	ReturnedEvent EventKind = "returned" // given back before it began
 	StartedEvent  EventKind = "started"  // its program runs
 	SamplesEvent  EventKind = "samples"  // metrics seen while it runs
-	EndedEvent    EventKind = "ended"    // Outcome says how; what its program left is gone when its grace is over, at the latest
+	// Outcome says how; what its program left is gone when its grace is over, at the latest
+	EndedEvent EventKind = "ended"
 )
 
 // The kinds of events of a worker itself. They have no sweep, index or attempt.
 const (
-	JoinedEvent EventKind = "joined" // a worker has begun: what an earlier one of its name had claimed or ran is gone
-	LeftEvent   EventKind = "left"   // a worker ends by itself: it takes nothing more, and has reported everything
+	// a worker has begun: what an earlier one of its name had claimed or ran is gone
+	JoinedEvent EventKind = "joined"
+	// a worker ends by itself: it takes nothing more, and has reported everything
+	LeftEvent EventKind = "left"
 )
 
-// Event is what a worker tells the master about one attempt. Events of one worker arrive in order and may repeat.
+// Event is what a worker tells the master about one attempt. Events of one worker arrive in order
+// and may repeat.
 type Event struct {
-	Version int             `json:"version"`
-	Kind    EventKind       `json:"kind"`
-	Worker  string          `json:"worker"`
-	Sweep   string          `json:"sweep"`
-	Index   int64           `json:"index"`
-	Attempt int             `json:"attempt"`
-	Time    time.Time       `json:"time"`
-	Start   *Start          `json:"start,omitempty"`   // of StartedEvent, and of EndedEvent when the program began
+	Version int       `json:"version"`
+	Kind    EventKind `json:"kind"`
+	Worker  string    `json:"worker"`
+	Sweep   string    `json:"sweep"`
+	Index   int64     `json:"index"`
+	Attempt int       `json:"attempt"`
+	Time    time.Time `json:"time"`
+	// of StartedEvent, and of EndedEvent when the program began
+	Start   *Start          `json:"start,omitempty"`
 	Samples []metric.Sample `json:"samples,omitempty"` // of SamplesEvent
 	// of SamplesEvent: the metrics as they are now
 	Newest  metric.Stored `json:"newest,omitempty"`
 	Outcome *Outcome      `json:"outcome,omitempty"` // of EndedEvent
-	// Leftovers, of EndedEvent, tells that processes of its program are still being ended, until no heartbeat lists it.
+	// Leftovers, of EndedEvent, tells that processes of its program are still being ended, until no
+	// heartbeat lists it.
 	Leftovers bool       `json:"leftovers,omitempty"`
 	Heartbeat *Heartbeat `json:"beat,omitempty"` // of JoinedEvent and LeftEvent
 }
 
-// Began is when the program of an attempt began, of a StartedEvent or an EndedEvent with Start, by the worker's clock.
+// Began is when the program of an attempt began, of a StartedEvent or an EndedEvent with Start, by
+// the worker's clock.
 func (e Event) Began() time.Time {
 	if e.Kind == EndedEvent && e.Outcome != nil {
 		return e.Time.Add(-e.Outcome.Duration)
@@ -60,5 +67,6 @@ type Start struct {
 	Slot    int      `json:"slot"` // from 0
 	GPUs    []string `json:"gpus,omitempty"`
 	Resumed bool     `json:"resumed,omitempty"` // outputs of an earlier attempt were there
-	Image   string   `json:"image,omitempty"`   // of the worker's container, by digest; "": none, or not known
+	// of the worker's container, by digest; "": none, or not known
+	Image string `json:"image,omitempty"`
 }

@@ -26,4 +26,7 @@ func ParseID(s string) (ID, error) {
 }
 
 // SweepID is the name of the n-th sweep of a definition, "run_training-7".
-func SweepID(definition string, n int64) string { return definition + "-" + strconv.FormatInt(n, 10) }
+func SweepID(definition string, n int64) string {
+	return definition + "-" +
+		strconv.FormatInt(n, 10)
+}

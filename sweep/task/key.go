@@ -7,14 +7,14 @@ import (
 	"slices"
 )
 
-// Key says what a task computes: the first 16 bytes of a SHA-256 over its argv, image, environment, code, working
-// directory and links. Two tasks
-// of one key are the same work, in whatever sweep.
+// Key says what a task computes: the first 16 bytes of a SHA-256 over its argv, image, environment,
+// code, working directory and links. Two tasks of one key are the same work, in whatever sweep.
 type Key [16]byte
 
-// KeyOf is the key of a command line. Argv has all Placeholders as written, since where a task runs is not what it
-// computes; parameters count where a recipe has them beside the command line; code is the project's revision without the files that describe the sweep. What recipes did not have from the
-// beginning counts where it is set.
+// KeyOf is the key of a command line. Argv has all Placeholders as written, since where a task runs
+// is not what it computes; parameters count where a recipe has them beside the command line; code
+// is the project's revision without the files that describe the sweep. What recipes did not have
+// from the beginning counts where it is set.
 func KeyOf(argv []string, image string, r Recipe, code string, of []Parameter) Key {
 	h := make([]byte, 0, 512)
 	add := func(s string) { // with its length, so that ["ab"] and ["a", "b"] differ

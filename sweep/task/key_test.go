@@ -18,25 +18,32 @@ type work struct {
 }
 
 func (w work) key() task.Key {
-	return task.KeyOf(w.argv, w.image, task.Recipe{Env: w.env, Workdir: w.workdir, Links: w.links}, w.code, nil)
+	return task.KeyOf(w.argv, w.image, task.Recipe{Env: w.env, Workdir: w.workdir, Links: w.links},
+		w.code, nil)
 }
 
 func TestKeys(t *testing.T) {
 	t.Parallel()
 	seen := map[task.Key]work{}
 	for _, w := range []work{
-		{}, {argv: []string{""}}, {argv: []string{"", ""}}, {argv: []string{"ab"}}, {argv: []string{"a", "b"}}, {argv: []string{"b", "a"}},
-		{argv: []string{"a"}, image: "b"}, {argv: []string{"a"}, code: "b"}, {image: "a", code: "b"}, {image: "ab"}, {code: "ab"},
-		{env: map[string]string{"a": "b"}}, {env: map[string]string{"ab": ""}}, {env: map[string]string{"": "ab"}},
-		{env: map[string]string{"a": "", "b": ""}}, {image: "a", env: map[string]string{"b": "c"}}, {image: "a", code: "b", env: map[string]string{"c": "d"}},
-		{workdir: "a"}, {links: map[string]string{"a": "b"}}, {workdir: "a", links: map[string]string{"b": "c"}}, {env: map[string]string{"a": ""}},
+		{}, {argv: []string{""}}, {argv: []string{"", ""}}, {argv: []string{"ab"}},
+		{argv: []string{"a", "b"}}, {argv: []string{"b", "a"}},
+		{argv: []string{"a"}, image: "b"}, {argv: []string{"a"}, code: "b"},
+		{image: "a", code: "b"}, {image: "ab"}, {code: "ab"},
+		{env: map[string]string{"a": "b"}}, {env: map[string]string{"ab": ""}},
+		{env: map[string]string{"": "ab"}},
+		{env: map[string]string{"a": "", "b": ""}}, {image: "a", env: map[string]string{"b": "c"}},
+		{image: "a", code: "b", env: map[string]string{"c": "d"}},
+		{workdir: "a"}, {links: map[string]string{"a": "b"}},
+		{workdir: "a", links: map[string]string{"b": "c"}}, {env: map[string]string{"a": ""}},
 	} {
 		if other, have := seen[w.key()]; have {
 			t.Errorf("%+v and %+v have one key", w, other)
 		}
 		seen[w.key()] = w
 	}
-	if got := fmt.Sprintf("%x", work{argv: []string{"a", "--lr=1"}, image: "img", code: "c", env: map[string]string{"B": "2", "A": "1"}}.key()); got != "67f04497c091c37995af1c7dfa6d8e16" {
+	if got := fmt.Sprintf("%x", work{argv: []string{"a", "--lr=1"}, image: "img", code: "c",
+		env: map[string]string{"B": "2", "A": "1"}}.key()); got != "67f04497c091c37995af1c7dfa6d8e16" {
 		t.Errorf("keys of stores before are not these: %s", got)
 	}
 	if (work{}).key() != (work{argv: []string{}, env: map[string]string{}}).key() {

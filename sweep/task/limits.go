@@ -9,8 +9,9 @@ import (
 	"mlframework/sweep/metric"
 )
 
-// Bounds of what a worker says: a worker that is lost, or a program that has got hold of its password, must not fill the
-// master's memory, store and pages. Lengths are in bytes. Each is well above what this project's workers send.
+// Bounds of what a worker says: a worker that is lost, or a program that has got hold of its
+// password, must not fill the master's memory, store and pages. Lengths are in bytes. Each is well
+// above what this project's workers send.
 const (
 	maxNameBytes       = 256      // of sweeps, hosts, programs, incarnations, metrics in rules
 	maxTextBytes       = 16 << 10 // of reasons, and what is for people
@@ -74,7 +75,8 @@ func (b *limits) from(worker, want string) {
 	}
 }
 
-// Check returns an error for an event that is not of a worker, or that is larger than anything a worker has to say.
+// Check returns an error for an event that is not of a worker, or that is larger than anything a
+// worker has to say.
 func (e *Event) Check(worker string) error {
 	var b limits
 	b.from(e.Worker, worker)
@@ -136,7 +138,8 @@ func (b *limits) outcome(o *Outcome) {
 	}
 }
 
-// Check returns an error for a heartbeat that is not of a worker, or that is larger than anything a worker has to say.
+// Check returns an error for a heartbeat that is not of a worker, or that is larger than anything a
+// worker has to say.
 func (h *Heartbeat) Check(worker string) error {
 	var b limits
 	b.beat(h, worker)
@@ -145,7 +148,8 @@ func (h *Heartbeat) Check(worker string) error {
 
 func (b *limits) beat(h *Heartbeat, worker string) {
 	b.from(h.Worker, worker)
-	for what, text := range map[string]string{"its incarnation": h.Incarnation, "its program": h.Program, "its host": h.Host} {
+	for what, text := range map[string]string{"its incarnation": h.Incarnation,
+		"its program": h.Program, "its host": h.Host} {
 		b.text(what, text, maxNameBytes)
 	}
 	b.text("its image", h.Image, maxTextBytes)
@@ -174,7 +178,8 @@ func (b *limits) beat(h *Heartbeat, worker string) {
 	}
 }
 
-// Check returns an error for a piece that is not of a worker, or that is longer than one that was asked for.
+// Check returns an error for a piece that is not of a worker, or that is longer than one that was
+// asked for.
 func (p *Piece) Check(worker string) error {
 	var b limits
 	b.from(p.Worker, worker)

@@ -9,13 +9,14 @@ import (
 	"mlframework/sweep/task"
 )
 
-// What a worker has to say is let through, up to the bounds that its own program keeps; what is of another or is larger than
-// anything is not.
+// What a worker has to say is let through, up to the bounds that its own program keeps; what is of
+// another or is larger than anything is not.
 func TestWhatWorkersSayIsBounded(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", 1<<20)
 	event := func(change func(*task.Event)) task.Event {
-		e := task.Event{Version: task.Version, Kind: task.EndedEvent, Worker: "w1", Sweep: "train-1", Index: 3, Attempt: 1,
+		e := task.Event{Version: task.Version, Kind: task.EndedEvent, Worker: "w1",
+			Sweep: "train-1", Index: 3, Attempt: 1,
 			Start: &task.Start{Host: "gpu1"}, Samples: make([]metric.Sample, 2000),
 			Outcome:   &task.Outcome{Class: task.Error, Reason: strings.Repeat("r", 4096)},
 			Heartbeat: &task.Heartbeat{Worker: "w1", Slots: 4096, Running: make([]task.Busy, 4096)}}
@@ -27,9 +28,12 @@ func TestWhatWorkersSayIsBounded(t *testing.T) {
 	for want, change := range map[string]func(*task.Event){
 		"": nil,
 		`it names worker "w2" and is from worker w1`: func(e *task.Event) { e.Worker = "w2" },
-		`it names worker "w3" and is from worker w1`: func(e *task.Event) { e.Heartbeat.Worker = "w3" },
-		"its sweep is 1048576 bytes long":            func(e *task.Event) { e.Sweep = long },
-		"its index is -1":                            func(e *task.Event) { e.Index = -1 },
+		`it names worker "w3" and is from worker w1`: func(
+			e *task.Event) {
+			e.Heartbeat.Worker = "w3"
+		},
+		"its sweep is 1048576 bytes long": func(e *task.Event) { e.Sweep = long },
+		"its index is -1":                 func(e *task.Event) { e.Index = -1 },
 		"its time is 10000-01-01T13:59:59Z": func(e *task.Event) {
 			e.Time = year10000
 		},
@@ -42,10 +46,13 @@ func TestWhatWorkersSayIsBounded(t *testing.T) {
 		"its duration is 9223372036854775": func(e *task.Event) {
 			e.Outcome.Duration = 1<<63 - 1
 		},
-		"its attempt is -2":              func(e *task.Event) { e.Attempt = -2 },
-		"its host is 1048576 bytes":      func(e *task.Event) { e.Start.Host = long },
-		"its host is not text":           func(e *task.Event) { e.Start.Host = "\xff" },
-		"the number of its GPUs is 5000": func(e *task.Event) { e.Start.GPUs = make([]string, 5000) },
+		"its attempt is -2":         func(e *task.Event) { e.Attempt = -2 },
+		"its host is 1048576 bytes": func(e *task.Event) { e.Start.Host = long },
+		"its host is not text":      func(e *task.Event) { e.Start.Host = "\xff" },
+		"the number of its GPUs is 5000": func(
+			e *task.Event) {
+			e.Start.GPUs = make([]string, 5000)
+		},
 		"the number of its samples is 9000": func(e *task.Event) {
 			e.Samples = make([]metric.Sample, 9000)
 		},
@@ -62,30 +69,57 @@ func TestWhatWorkersSayIsBounded(t *testing.T) {
 		"the number of its metrics is 200000": func(e *task.Event) {
 			e.Outcome.Metrics = make(metric.Final, 200_000)
 		},
-		"a problem is 1048576 bytes long": func(e *task.Event) { e.Outcome.Unmeasured = []string{long} },
+		"a problem is 1048576 bytes long": func(
+			e *task.Event) {
+			e.Outcome.Unmeasured = []string{long}
+		},
 		"the time of a sample is 10000-": func(e *task.Event) {
 			e.Samples = []metric.Sample{{Name: "loss", Time: year10000}}
 		},
-		"its time is 10000-":                           func(e *task.Event) { e.Heartbeat.Time = year10000 },
-		"the start of an attempt is 10000-":            func(e *task.Event) { e.Heartbeat.Running = []task.Busy{{Started: year10000}} },
-		"its slots is 100000":                          func(e *task.Event) { e.Heartbeat.Slots = 100_000 },
-		"the number of its attempts is 100000":         func(e *task.Event) { e.Heartbeat.Running = make([]task.Busy, 100_000) },
-		"the length of its key is 1048576":             func(e *task.Event) { e.Heartbeat.Key = []byte(long) },
-		"why it refuses tasks is 1048576 bytes long":   func(e *task.Event) { e.Heartbeat.Refuses = long },
-		"a sweep that it needs secrets of is 1048576 ": func(e *task.Event) { e.Heartbeat.Needs = []task.Need{{Sweep: long}} },
+		"its time is 10000-": func(
+			e *task.Event) {
+			e.Heartbeat.Time = year10000
+		},
+		"the start of an attempt is 10000-": func(
+			e *task.Event) {
+			e.Heartbeat.Running = []task.Busy{{Started: year10000}}
+		},
+		"its slots is 100000": func(
+			e *task.Event) {
+			e.Heartbeat.Slots = 100_000
+		},
+		"the number of its attempts is 100000": func(
+			e *task.Event) {
+			e.Heartbeat.Running = make([]task.Busy, 100_000)
+		},
+		"the length of its key is 1048576": func(
+			e *task.Event) {
+			e.Heartbeat.Key = []byte(long)
+		},
+		"why it refuses tasks is 1048576 bytes long": func(
+			e *task.Event) {
+			e.Heartbeat.Refuses = long
+		},
+		"a sweep that it needs secrets of is 1048576 ": func(
+			e *task.Event) {
+			e.Heartbeat.Needs = []task.Need{{Sweep: long}}
+		},
 	} {
 		e := event(change)
-		if err := e.Check("w1"); (err == nil) != (want == "") || err != nil && !strings.HasPrefix(err.Error(), want) {
+		if err := e.Check("w1"); (err == nil) != (want == "") || err != nil &&
+			!strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%v; want %q", err, want)
 		}
 	}
 	for want, p := range map[string]task.Piece{
-		"":                           {Worker: "w1", Data: make([]byte, task.MaxPieceBytes), ID: strings.Repeat("i", 26)},
+		"": {Worker: "w1", Data: make([]byte, task.MaxPieceBytes),
+			ID: strings.Repeat("i", 26)},
 		`it names worker "w2"`:       {Worker: "w2"},
 		"its length is 262145":       {Worker: "w1", Data: make([]byte, task.MaxPieceBytes+1)},
 		"its error is 1048576 bytes": {Worker: "w1", Error: long},
 	} {
-		if err := p.Check("w1"); (err == nil) != (want == "") || err != nil && !strings.HasPrefix(err.Error(), want) {
+		if err := p.Check("w1"); (err == nil) != (want == "") || err != nil &&
+			!strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%v; want %q", err, want)
 		}
 	}

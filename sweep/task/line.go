@@ -2,8 +2,8 @@ package task
 
 import "time"
 
-// Line is one line of live output, without its line end. Live output is for people who follow: it is bounded and may
-// have gaps; the whole output is in the task's files.
+// Line is one line of live output, without its line end. Live output is for people who follow: it
+// is bounded and may have gaps; the whole output is in the task's files.
 type Line struct {
 	Sweep   string    `json:"sweep"`
 	Index   int64     `json:"index"`

@@ -13,8 +13,10 @@ const MeasureTime = time.Minute
 type Measure struct {
 	ID      string        `json:"id,omitempty"` // the Piece that answers has it, too
 	Metrics []metric.Rule `json:"metrics"`
-	Exited  bool          `json:"exited,omitempty"` // the newest attempt's program ended by itself; see [Outcome.Exited]
-	Hide    bool          `json:"hide,omitempty"`   // its files may hold secrets: nothing is quoted from them
+	// the newest attempt's program ended by itself; see [Outcome.Exited]
+	Exited bool `json:"exited,omitempty"`
+	// its files may hold secrets: nothing is quoted from them
+	Hide bool `json:"hide,omitempty"`
 }
 
 // Measured is the metrics of a task as a Measure found them. Of what is no number, that of the

@@ -32,8 +32,9 @@ func (c Class) Valid() bool {
 
 // Outcome is the end of an attempt.
 type Outcome struct {
-	Class    Class         `json:"class"`
-	ExitCode *int          `json:"exit_code"`        // nil when a signal ended it, or it never began
+	Class Class `json:"class"`
+	// nil when a signal ended it, or it never began
+	ExitCode *int          `json:"exit_code"`
 	Reason   string        `json:"reason,omitempty"` // for people; empty after a success
 	Duration time.Duration `json:"duration"`
 	Metrics  metric.Final  `json:"metrics,omitempty"` // final values
@@ -41,7 +42,8 @@ type Outcome struct {
 	Stderr   Output        `json:"stderr"`
 	// Unmeasured is why metrics of files are missing, for people: of each a sentence.
 	Unmeasured []string `json:"unmeasured,omitempty"`
-	// Thinned tells of which of its metrics' values a curve can be drawn, where it is not all of them.
+	// Thinned tells of which of its metrics' values a curve can be drawn, where it is not all of
+	// them.
 	Thinned *metric.Thinned `json:"thinned,omitempty"`
 }
 
@@ -72,20 +74,23 @@ func (o *Outcome) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// MaxHostFaults is after how many host faults in a row a worker takes nothing more by itself, and the master leaves it alone.
+// MaxHostFaults is after how many host faults in a row a worker takes nothing more by itself, and
+// the master leaves it alone.
 const MaxHostFaults = 3
 
-// maxHostFaultDuration is how long an attempt may have lasted that its host could not run: what ran for longer says nothing of the next.
+// maxHostFaultDuration is how long an attempt may have lasted that its host could not run: what ran
+// for longer says nothing of the next.
 const maxHostFaultDuration = time.Second
 
-// HostFault reports whether the host could not run the attempt: it lacks what every attempt needs, such as space, memory or
-// the files of the revision.
+// HostFault reports whether the host could not run the attempt: it lacks what every attempt needs,
+// such as space, memory or the files of the revision.
 func (o *Outcome) HostFault() bool {
-	return o.Class == Loss && strings.HasPrefix(o.Reason, "infra:") && o.Duration < maxHostFaultDuration
+	return o.Class == Loss && strings.HasPrefix(o.Reason, "infra:") &&
+		o.Duration < maxHostFaultDuration
 }
 
-// Ran reports whether the program ran, to its end or until its time was over: so its host can run something. Of one that could
-// not begin, was lost or was stopped that is not known.
+// Ran reports whether the program ran, to its end or until its time was over: so its host can run
+// something. Of one that could not begin, was lost or was stopped that is not known.
 func (o *Outcome) Ran() bool {
 	switch o.Class {
 	case Loss, Stopped:
@@ -99,7 +104,8 @@ func (o *Outcome) Ran() bool {
 // Exited reports whether a program that ended so did by itself, and had the time to write
 // everything. Shells exit with codes from 128 on where a signal ended a command of theirs.
 func (o *Outcome) Exited() bool {
-	return o.Class == Success || o.Class == Error && o.ExitCode != nil && *o.ExitCode >= 0 && *o.ExitCode < 128
+	return o.Class == Success || o.Class == Error && o.ExitCode != nil && *o.ExitCode >= 0 &&
+		*o.ExitCode < 128
 }
 
 // MaxUnread bounds Unread: programs can make up names in JSON lines.
@@ -107,10 +113,12 @@ const MaxUnread = 10
 
 // Output is what became of one stream of an attempt.
 type Output struct {
-	Bytes     int64  `json:"bytes"`               // of what the program printed that are in the file
-	Printed   int64  `json:"printed,omitempty"`   // by the program, where that is more
-	Truncated bool   `json:"truncated,omitempty"` // the file holds less than what was printed
-	Error     string `json:"error,omitempty"`     // why, where it is not the ceiling: no space left on device
+	// of what the program printed that are in the file
+	Bytes     int64 `json:"bytes"`
+	Printed   int64 `json:"printed,omitempty"`   // by the program, where that is more
+	Truncated bool  `json:"truncated,omitempty"` // the file holds less than what was printed
+	// why, where it is not the ceiling: no space left on device
+	Error string `json:"error,omitempty"`
 	// Unread is what matched a metric last and was no number, of the first MaxUnread metrics.
 	Unread []metric.Rejected `json:"unread,omitempty"`
 }

@@ -9,14 +9,16 @@ import (
 	"mlframework/sweep/fault"
 )
 
-// Parameter is one parameter of a task with the value that it has there, spelled as in parameters.yml.
+// Parameter is one parameter of a task with the value that it has there, spelled as in
+// parameters.yml.
 type Parameter struct {
 	Name  string    `json:"name"`
 	Value string    `json:"value"`
 	Kind  ValueKind `json:"kind,omitempty"`
 }
 
-// ValueKind is what a value is, beside its text. The zero value is a number where the text is one, and text otherwise.
+// ValueKind is what a value is, beside its text. The zero value is a number where the text is one,
+// and text otherwise.
 type ValueKind string
 
 // The kinds of values that their text does not tell.
@@ -25,10 +27,12 @@ const (
 	Text   ValueKind = "text"   // text that looks like a number
 )
 
-// Placeholders are the names that stand in braces for what an attempt is, in this order. All other names are parameters.
+// Placeholders are the names that stand in braces for what an attempt is, in this order. All other
+// names are parameters.
 var Placeholders = []string{"host", "slot", "index", "output", "task"}
 
-// PlaceholderValues is what Placeholders stand for. What is "" is not known, and stays as it is written.
+// PlaceholderValues is what Placeholders stand for. What is "" is not known, and stays as it is
+// written.
 type PlaceholderValues struct {
 	Host, Slot string
 	Index      string // of the task in its sweep
@@ -67,8 +71,8 @@ func valueOf(name string, of []Parameter) (string, bool) {
 	return "", false
 }
 
-// ExpandCommand is the recipe's command for one attempt of a task: names in braces are replaced, {{ and }} become single braces. Flags are
-// appended to the result, as their braces stay as they are.
+// ExpandCommand is the recipe's command for one attempt of a task: names in braces are replaced, {{
+// and }} become single braces. Flags are appended to the result, as their braces stay as they are.
 func (r Recipe) ExpandCommand(at PlaceholderValues, of []Parameter) []string {
 	argv := make([]string, len(r.Command))
 	for i, argument := range r.Command {
@@ -107,8 +111,9 @@ func (p PlaceholderValues) expand(text string, of []Parameter) string {
 	return b.String()
 }
 
-// BindParameters replaces, in a command's argument, the names of a task's parameters alone: what is left is to be expanded still. So it is
-// what the argument says wherever and as whatever task it runs.
+// BindParameters replaces, in a command's argument, the names of a task's parameters alone: what is
+// left is to be expanded still. So it is what the argument says wherever and as whatever task it
+// runs.
 func BindParameters(argument string, of []Parameter) string {
 	if !strings.ContainsAny(argument, "{}") {
 		return argument
@@ -135,14 +140,16 @@ func ParameterNames(text string) (names []string) {
 		return nil
 	}
 	for piece := range pieces(text) {
-		if piece.name != "" && !slices.Contains(Placeholders, piece.name) && !slices.Contains(names, piece.name) {
+		if piece.name != "" && !slices.Contains(Placeholders, piece.name) &&
+			!slices.Contains(names, piece.name) {
 			names = append(names, piece.name)
 		}
 	}
 	return names
 }
 
-// ParameterNames are the parameters that the recipe's command has in braces, each once, in their order.
+// ParameterNames are the parameters that the recipe's command has in braces, each once, in their
+// order.
 func (r Recipe) ParameterNames() (names []string) {
 	for _, argument := range r.Command {
 		for _, name := range ParameterNames(argument) {
@@ -154,13 +161,15 @@ func (r Recipe) ParameterNames() (names []string) {
 	return names
 }
 
-// UnknownName says that a name in braces is none of the parameters that there are, and what to write.
+// UnknownName says that a name in braces is none of the parameters that there are, and what to
+// write.
 func UnknownName(name string, parameters []string) (problem, remedy string) {
 	known := slices.Concat(parameters, Placeholders)
 	if near := fault.Nearest(strings.TrimSpace(name), known); near != "" {
 		remedy = "did you mean {" + near + "}? Braces of your own are {{ and }}"
 	} else {
-		remedy = "write one of {" + strings.Join(known, "} {") + "}, or {{ and }} for braces of your own"
+		remedy = "write one of {" + strings.Join(known, "} {") +
+			"}, or {{ and }} for braces of your own"
 	}
 	if letters := []rune(name); len(letters) > 60 {
 		name = string(letters[:60]) + "…"
@@ -188,8 +197,8 @@ func HasPlaceholders(text string) bool {
 	return false
 }
 
-// BadBraces is the first piece of a text with a brace that means nothing, or "": a lone brace, or braces without a name. They are
-// expanded to themselves.
+// BadBraces is the first piece of a text with a brace that means nothing, or "": a lone brace, or
+// braces without a name. They are expanded to themselves.
 func BadBraces(text string) string {
 	for piece := range pieces(text) {
 		if piece.bad {

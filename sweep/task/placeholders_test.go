@@ -36,7 +36,8 @@ func TestExpand(t *testing.T) {
 		`{"json": [1, {}]}`: {`{"json": [1, {}]}`, "{"},
 	} {
 		r := task.Recipe{Command: []string{argument, "{slot}"}}
-		if diff := cmp.Diff([]string{want.text, "3"}, r.ExpandCommand(task.PlaceholderValues{Host: "gpu1", Slot: "3"}, nil)); diff != "" {
+		if diff := cmp.Diff([]string{want.text, "3"},
+			r.ExpandCommand(task.PlaceholderValues{Host: "gpu1", Slot: "3"}, nil)); diff != "" {
 			t.Errorf("%s: -want +got:\n%s", argument, diff)
 		}
 		if got := task.BadBraces(argument); got != want.bad {
@@ -44,14 +45,16 @@ func TestExpand(t *testing.T) {
 		}
 	}
 	r := task.Recipe{Command: []string{"{host}"}}
-	if got := r.ExpandCommand(task.PlaceholderValues{Host: "{slot}", Slot: "3"}, nil); got[0] != "{slot}" || r.Command[0] != "{host}" {
+	if got := r.ExpandCommand(task.PlaceholderValues{Host: "{slot}", Slot: "3"},
+		nil); got[0] != "{slot}" || r.Command[0] != "{host}" {
 		t.Errorf("got %v; the recipe has %v", got, r.Command)
 	}
 }
 
 func TestExpandParameters(t *testing.T) {
 	t.Parallel()
-	of := []task.Parameter{{Name: "lr", Value: "1e-3"}, {Name: "model.name", Value: "{host}"}, {Name: "big", Value: "True", Kind: task.Switch}, {Name: "slot", Value: "x"}}
+	of := []task.Parameter{{Name: "lr", Value: "1e-3"}, {Name: "model.name", Value: "{host}"},
+		{Name: "big", Value: "True", Kind: task.Switch}, {Name: "slot", Value: "x"}}
 	at := task.PlaceholderValues{Host: "gpu1", Slot: "3", Index: "7", Task: "a-1/7"}
 	for argument, want := range map[string]struct{ text, bound, named string }{
 		"{lr}":                 {"1e-3", "1e-3", "lr"},
@@ -80,7 +83,8 @@ func TestExpandParameters(t *testing.T) {
 		if bound != want.bound {
 			t.Errorf("%s: bound %s, want %s", argument, bound, want.bound)
 		}
-		if got := (task.Recipe{Command: []string{bound}}).ExpandCommand(at, nil)[0]; got != want.text && want.named != "nobody" {
+		if got := (task.Recipe{Command: []string{bound}}).ExpandCommand(at,
+			nil)[0]; got != want.text && want.named != "nobody" {
 			t.Errorf("%s: bound and expanded %s, want %s", argument, got, want.text)
 		}
 		if got := strings.Join(r.ParameterNames(), " "); got != want.named {
@@ -89,17 +93,21 @@ func TestExpandParameters(t *testing.T) {
 	}
 }
 
-// FuzzExpand: text with its braces doubled comes out as it was, and what is bound first expands to the same.
+// FuzzExpand: text with its braces doubled comes out as it was, and what is bound first expands to
+// the same.
 func FuzzExpand(f *testing.F) {
-	for _, seed := range []string{"", "{host}", "{{", "}{", "ü{", "{lr}", "{{{lr}}", "{index}{x.y}", "{}"} {
+	for _, seed := range []string{"", "{host}", "{{", "}{", "ü{", "{lr}", "{{{lr}}", "{index}{x.y}",
+		"{}"} {
 		f.Add(seed, "0.1")
 	}
 	f.Add("{lr}", "{host}")
 	f.Fuzz(func(t *testing.T, text, value string) {
-		at, of := task.PlaceholderValues{Host: "h", Slot: "1"}, []task.Parameter{{Name: "lr", Value: value}}
+		at, of := task.PlaceholderValues{Host: "h", Slot: "1"},
+			[]task.Parameter{{Name: "lr", Value: value}}
 		expand := func(text string) string { return task.Recipe{Command: []string{text}}.ExpandCommand(at, of)[0] }
 		escaped := task.Escape(text)
-		if got := expand(escaped); got != text || task.BadBraces(escaped) != "" || task.ParameterNames(escaped) != nil {
+		if got := expand(escaped); got != text || task.BadBraces(escaped) != "" ||
+			task.ParameterNames(escaped) != nil {
 			t.Errorf("%q became %q, bad %q", escaped, got, task.BadBraces(escaped))
 		}
 		if task.BadBraces(text) != "" {

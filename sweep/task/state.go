@@ -2,8 +2,8 @@ package task
 
 import "fmt"
 
-// State is where a task stands. The transitions between states are the ledger's (package core); docs/states.md draws
-// them. The zero value is Pending.
+// State is where a task stands. The transitions between states are the ledger's (package core);
+// docs/states.md draws them. The zero value is Pending.
 type State uint8
 
 // The numbers are kept in the store: they never change.
@@ -21,9 +21,11 @@ const (
 )
 
 // States lists every state in the order of a task's life.
-var States = []State{Pending, Queued, Claimed, Running, Succeeded, Failed, Timeout, OOM, Lost, Cancelled}
+var States = []State{Pending, Queued, Claimed, Running, Succeeded, Failed, Timeout, OOM, Lost,
+	Cancelled}
 
-var stateNames = [...]string{"pending", "queued", "claimed", "running", "succeeded", "failed", "timeout", "oom", "lost", "cancelled"}
+var stateNames = [...]string{"pending", "queued", "claimed", "running", "succeeded", "failed",
+	"timeout", "oom", "lost", "cancelled"}
 
 func (s State) String() string {
 	if int(s) < len(stateNames) {
@@ -35,7 +37,8 @@ func (s State) String() string {
 // Terminal tells whether only a person's retry leads out of the state.
 func (s State) Terminal() bool { return s >= Succeeded }
 
-// Failure tells whether the state is a bad end: terminal, not succeeded, and not by a person's will.
+// Failure tells whether the state is a bad end: terminal, not succeeded, and not by a person's
+// will.
 func (s State) Failure() bool { return s.Terminal() && s != Succeeded && s != Cancelled }
 
 // Active tells whether a worker has the task, or is about to.

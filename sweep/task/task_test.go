@@ -23,7 +23,8 @@ func TestParseID(t *testing.T) {
 			t.Errorf("%s: got %v, %v", text, got, err)
 		}
 	}
-	for _, text := range []string{"", "/", "a", "a/", "/1", "a/-1", "a/-0", "a/+1", "a/01", "a/1 ", "a/1/2", "a/x", "a/1.0", "a/9223372036854775808"} {
+	for _, text := range []string{"", "/", "a", "a/", "/1", "a/-1", "a/-0", "a/+1", "a/01", "a/1 ",
+		"a/1/2", "a/x", "a/1.0", "a/9223372036854775808"} {
 		if got, err := task.ParseID(text); err == nil {
 			t.Errorf("%q is read as %v", text, got)
 		}
@@ -36,19 +37,22 @@ func TestParseID(t *testing.T) {
 func TestStates(t *testing.T) {
 	t.Parallel()
 	type kind struct{ Terminal, Failure, Active bool }
-	open, active, good, bad := kind{}, kind{Active: true}, kind{Terminal: true}, kind{Terminal: true, Failure: true}
+	open, active, good, bad := kind{}, kind{Active: true}, kind{Terminal: true},
+		kind{Terminal: true, Failure: true}
 	want := []struct {
 		name string
 		kind kind
 	}{
-		{"pending", open}, {"queued", active}, {"claimed", active}, {"running", active}, {"succeeded", good},
+		{"pending", open}, {"queued", active}, {"claimed", active}, {"running", active},
+		{"succeeded", good},
 		{"failed", bad}, {"timeout", bad}, {"oom", bad}, {"lost", bad}, {"cancelled", good},
 	}
 	if len(want) != len(task.States) {
 		t.Fatalf("there are %d states", len(task.States))
 	}
 	for i, s := range task.States { // the numbers are kept in stores
-		if got := (kind{s.Terminal(), s.Failure(), s.Active()}); int(s) != i || s.String() != want[i].name || got != want[i].kind {
+		if got := (kind{s.Terminal(), s.Failure(), s.Active()}); int(s) != i ||
+			s.String() != want[i].name || got != want[i].kind {
 			t.Errorf("%d: %v is %d, %+v", i, s, s, got)
 		}
 	}

@@ -6,26 +6,28 @@ import (
 	"mlframework/sweep/metric"
 )
 
-// Versions of the wire form. What is written has the first version whose programs understand it: Version, but for what says
-// otherwise. A reader refuses what is newer than Newest, in words. So that it can, these fields are in every version, and mean
-// the same: of a Batch version, sweep, and attempts with index and number; of an Event version, kind, worker, sweep, index and
-// attempt; of a Heartbeat version, worker, incarnation, program and host; of a Control version and kind; of a Piece version,
-// id and worker.
+// Versions of the wire form. What is written has the first version whose programs understand it:
+// Version, but for what says otherwise. A reader refuses what is newer than Newest, in words. So
+// that it can, these fields are in every version, and mean the same: of a Batch version, sweep, and
+// attempts with index and number; of an Event version, kind, worker, sweep, index and attempt; of a
+// Heartbeat version, worker, incarnation, program and host; of a Control version and kind; of a
+// Piece version, id and worker.
 const (
 	Version = 1
-	// SecretsVersion is that of a sweep's record, and of a Batch, whose recipe names secrets: programs of version 1 would run it
-	// without their values.
+	// SecretsVersion is that of a sweep's record, and of a Batch, whose recipe names secrets:
+	// programs of version 1 would run it without their values.
 	SecretsVersion = 2
-	// FolderVersion is that of a record or Batch whose recipe names a workdir or links: earlier programs would run the command
-	// in another folder, or without its data.
+	// FolderVersion is that of a record or Batch whose recipe names a workdir or links: earlier
+	// programs would run the command in another folder, or without its data.
 	FolderVersion = 3
-	// ParametersVersion is that of a record or Batch whose program takes parameters otherwise than as flags: earlier programs would
-	// run it without.
+	// ParametersVersion is that of a record or Batch whose program takes parameters otherwise than
+	// as flags: earlier programs would run it without.
 	ParametersVersion = 4
-	// MetricsVersion is that of a record or Batch whose metrics are more than patterns: earlier programs would read them otherwise, or
-	// not at all.
+	// MetricsVersion is that of a record or Batch whose metrics are more than patterns: earlier
+	// programs would read them otherwise, or not at all.
 	MetricsVersion = 5
-	// MeasureVersion is that of a Control that asks for a Measure: earlier programs would not answer.
+	// MeasureVersion is that of a Control that asks for a Measure: earlier programs would not
+	// answer.
 	MeasureVersion = 6
 	// RulesVersion is that of a record whose space has rules, or points that lack a parameter:
 	// earlier programs would make other points of it.
@@ -50,7 +52,8 @@ func (r Recipe) Version() int {
 	return Version
 }
 
-// usesNewPlaceholders reports whether an argument has a name in braces that programs before ParametersVersion do not know.
+// usesNewPlaceholders reports whether an argument has a name in braces that programs before
+// ParametersVersion do not know.
 func usesNewPlaceholders(argument string) bool {
 	for p := range pieces(argument) {
 		if p.name != "" && p.name != "host" && p.name != "slot" {

@@ -19,20 +19,26 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// TestWire holds the JSON forms to what is in queues and stores already: a field may be added, none may change.
+// TestWire holds the JSON forms to what is in queues and stores already: a field may be added, none
+// may change.
 func TestWire(t *testing.T) {
 	t.Parallel()
 	moment := time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC)
 	code, step := 3, int64(7)
-	event := task.Event{Version: task.Version, Kind: task.ClaimedEvent, Worker: "w", Sweep: "train-1", Index: 42, Attempt: 2, Time: moment}
+	event := task.Event{Version: task.Version, Kind: task.ClaimedEvent, Worker: "w",
+		Sweep: "train-1", Index: 42, Attempt: 2, Time: moment}
 	started, samples, ended := event, event, event
-	started.Kind, started.Start = task.StartedEvent, &task.Start{Host: "gpu1", Slot: 1, GPUs: []string{"GPU-1"}, Resumed: true, Image: "python:3.12@sha256:1"}
+	started.Kind, started.Start = task.StartedEvent,
+		&task.Start{Host: "gpu1", Slot: 1, GPUs: []string{"GPU-1"}, Resumed: true,
+			Image: "python:3.12@sha256:1"}
 	samples.Kind, samples.Samples = task.SamplesEvent,
 		[]metric.Sample{{Name: "loss", Value: 0.5, Step: &step, Line: 9, Stream: "stdout",
 			Time: moment}}
-	ended.Kind, ended.Outcome = task.EndedEvent, &task.Outcome{Class: task.Error, ExitCode: &code, Reason: "exit code 3", Duration: time.Second,
-		Metrics: metric.Final{{Name: "loss", Value: 0.5}}, Stdout: task.Output{Bytes: 10,
-			Truncated: true}, Stderr: task.Output{Bytes: 0}}
+	ended.Kind, ended.Outcome = task.EndedEvent,
+		&task.Outcome{Class: task.Error, ExitCode: &code, Reason: "exit code 3",
+			Duration: time.Second,
+			Metrics:  metric.Final{{Name: "loss", Value: 0.5}}, Stdout: task.Output{Bytes: 10,
+				Truncated: true}, Stderr: task.Output{Bytes: 0}}
 	ended.Start = started.Start
 	infinite := ended // who knows nothing of infinite values reads null, as what is not a number
 	infinite.Outcome = &task.Outcome{Class: task.Success,
@@ -64,26 +70,44 @@ func TestWire(t *testing.T) {
 			Recipe: task.Recipe{Command: []string{"run"}, Metrics: []metric.Rule{
 				{Name: "acc", File: "a/*.csv", Column: "val/acc", Take: metric.Max},
 				{Name: "loss", File: "r.json", Key: "a.b"}, {Name: "tb", File: "e", Tag: "t"}}}},
-		"claimed": &event, "started": &started, "samples": &samples, "ended": &ended, "infinite": &infinite,
+		"claimed": &event, "started": &started, "samples": &samples, "ended": &ended,
+		"infinite": &infinite,
 		"batch": &task.Batch{Version: task.Version, Sweep: "train-1", Recipe: task.Recipe{
-			Definition: "train", Command: []string{"run", "{host}"}, Env: map[string]string{"A": "b"}, Secrets: []string{"KEY"}, Revision: "r1",
+			Definition: "train", Command: []string{"run", "{host}"},
+			Env: map[string]string{"A": "b"}, Secrets: []string{"KEY"}, Revision: "r1",
 			Outputs: []string{"out"}, Timeout: time.Hour, Grace: 10 * time.Second,
 			Metrics: []metric.Rule{{Name: "loss", Pattern: "loss (.*)"}}, GPUs: 0.5,
-		}, Attempts: []task.Attempt{{Index: 42, Number: 2, Args: []string{"--lr=0.1"}}}, Follow: true, Edition: "e"},
-		"control": &task.Control{Version: task.Version, Kind: task.StopControl, Sweep: "train-1", Index: 42, Attempt: 2, Off: true, Reason: "superseded"},
-		"heartbeat": &task.Heartbeat{Version: task.Version, Worker: "w", Incarnation: "i", Host: "gpu1", Slots: 2, Draining: true, Refuses: "why", Program: "v1",
+		}, Attempts: []task.Attempt{{Index: 42, Number: 2, Args: []string{"--lr=0.1"}}},
+			Follow: true, Edition: "e"},
+		"control": &task.Control{Version: task.Version, Kind: task.StopControl, Sweep: "train-1",
+			Index: 42, Attempt: 2, Off: true, Reason: "superseded"},
+		"heartbeat": &task.Heartbeat{Version: task.Version, Worker: "w", Incarnation: "i",
+			Host: "gpu1", Slots: 2, Draining: true, Refuses: "why", Program: "v1",
 			Image: "python:3.12@sha256:1", Environment: "as it was made",
-			Running: []task.Busy{{Sweep: "train-1", Index: 42, Attempt: 2, Slot: 1, Started: moment}}, Waiting: 3, Unsent: 4,
-			Load: &task.Load{Cores: 8, CPU: 0.5, MemoryTotal: 1 << 33, MemoryFree: 1 << 32, DiskTotal: 1 << 40, DiskFree: 1 << 39}},
-		"joined":  &task.Event{Version: task.Version, Kind: task.JoinedEvent, Worker: "w", Time: moment, Heartbeat: &task.Heartbeat{Version: task.Version, Worker: "w", Incarnation: "i", StartsReported: true}},
-		"read":    &task.Control{Version: task.Version, Kind: task.ReadControl, Sweep: "train-1", Index: 42, Attempt: 2, Read: &task.Read{ID: "7", Stderr: true, Offset: 5, Length: 6, File: "w:3"}},
-		"restart": &task.Control{Version: task.Version, Kind: task.RestartControl, Incarnation: "i", Now: true},
-		"leaving": &task.Heartbeat{Version: task.Version, Worker: "w", Incarnation: "i", Host: "gpu1", Draining: true, Leaving: true},
-		"needing": &task.Heartbeat{Version: task.Version, Worker: "w", Incarnation: "i", Host: "gpu1", Reads: task.SecretsVersion, Needs: []task.Need{{Sweep: "train-1", Edition: "e"}}, Key: []byte("key")},
-		"secrets": &task.Control{Version: task.Version, Kind: task.SecretsControl, Sweep: "train-1", Edition: "e", Secrets: []byte("sealed")},
-		"slots":   &task.Control{Version: task.Version, Kind: task.SlotsControl, Slots: 4},
-		"piece":   &task.Piece{Version: task.Version, ID: "7", Worker: "w", Offset: 5, Data: []byte("text"), Size: 9, File: "w:3", Absent: true, Error: "no"},
-		"line":    &task.Line{Sweep: "train-1", Index: 42, Attempt: 2, Host: "gpu1", Slot: 1, Stderr: true, Time: moment, Text: "hello", Missed: 3},
+			Running: []task.Busy{{Sweep: "train-1", Index: 42, Attempt: 2, Slot: 1,
+				Started: moment}}, Waiting: 3, Unsent: 4,
+			Load: &task.Load{Cores: 8, CPU: 0.5, MemoryTotal: 1 << 33, MemoryFree: 1 << 32,
+				DiskTotal: 1 << 40, DiskFree: 1 << 39}},
+		"joined": &task.Event{Version: task.Version, Kind: task.JoinedEvent, Worker: "w",
+			Time: moment, Heartbeat: &task.Heartbeat{Version: task.Version, Worker: "w",
+				Incarnation: "i", StartsReported: true}},
+		"read": &task.Control{Version: task.Version, Kind: task.ReadControl, Sweep: "train-1",
+			Index: 42, Attempt: 2, Read: &task.Read{ID: "7", Stderr: true, Offset: 5, Length: 6,
+				File: "w:3"}},
+		"restart": &task.Control{Version: task.Version, Kind: task.RestartControl, Incarnation: "i",
+			Now: true},
+		"leaving": &task.Heartbeat{Version: task.Version, Worker: "w", Incarnation: "i",
+			Host: "gpu1", Draining: true, Leaving: true},
+		"needing": &task.Heartbeat{Version: task.Version, Worker: "w", Incarnation: "i",
+			Host: "gpu1", Reads: task.SecretsVersion,
+			Needs: []task.Need{{Sweep: "train-1", Edition: "e"}}, Key: []byte("key")},
+		"secrets": &task.Control{Version: task.Version, Kind: task.SecretsControl, Sweep: "train-1",
+			Edition: "e", Secrets: []byte("sealed")},
+		"slots": &task.Control{Version: task.Version, Kind: task.SlotsControl, Slots: 4},
+		"piece": &task.Piece{Version: task.Version, ID: "7", Worker: "w", Offset: 5,
+			Data: []byte("text"), Size: 9, File: "w:3", Absent: true, Error: "no"},
+		"line": &task.Line{Sweep: "train-1", Index: 42, Attempt: 2, Host: "gpu1", Slot: 1,
+			Stderr: true, Time: moment, Text: "hello", Missed: 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -1,7 +1,7 @@
 // Package amqp is the queue on RabbitMQ: the contract of package queue between machines.
 //
-// The commands may import it. It imports the contract, queue/rights and sweep/task, and is the only one that knows the protocol
-// (github.com/rabbitmq/amqp091-go, whose own recovery stays off).
+// The commands may import it. It imports the contract, queue/rights and sweep/task, and is the only
+// one that knows the protocol (github.com/rabbitmq/amqp091-go, whose own recovery stays off).
 //
 // # What is on the broker
 //
@@ -15,14 +15,16 @@
 //	                                       heartbeats, lines and pieces of each worker known
 //	queue     dead               quorum             what the broker put aside
 //
-// The master makes all of it, whenever it is needed: a queue that was deleted, or a broker that lost its data, is set up
-// again. The queues of a worker it makes with the worker's first heartbeat, with one every five seconds, and with what it
-// publishes. Workers make nothing: they publish to the one exchange and consume their two queues, and wait for what is not
-// there yet. A worker binds nothing either, so that no topic needs a right to be read.
+// The master makes all of it, whenever it is needed: a queue that was deleted, or a broker that
+// lost its data, is set up again. The queues of a worker it makes with the worker's first
+// heartbeat, with one every five seconds, and with what it publishes. Workers make nothing: they
+// publish to the one exchange and consume their two queues, and wait for what is not there yet. A
+// worker binds nothing either, so that no topic needs a right to be read.
 //
-// Package queue/rights has the user of each worker, and the policies. x-queue-type is the only argument of a queue that
-// outlives its connection, so that everything else can be set by policy: bounds, and that what a broker gives up on by
-// itself, as at a limit of deliveries (RabbitMQ 4 has one of 20), goes to the queue dead.
+// Package queue/rights has the user of each worker, and the policies. x-queue-type is the only
+// argument of a queue that outlives its connection, so that everything else can be set by policy:
+// bounds, and that what a broker gives up on by itself, as at a limit of deliveries (RabbitMQ 4 has
+// one of 20), goes to the queue dead.
 //
 // # Who says what
 //
@@ -36,6 +38,6 @@
 //
 // # Connections
 //
-// Each end has one connection that publishes and one that consumes, since a broker that is short of memory stops reading
-// from those that publish. Both are tried for ever.
+// Each end has one connection that publishes and one that consumes, since a broker that is short of
+// memory stops reading from those that publish. Both are tried for ever.
 package amqp

@@ -14,15 +14,18 @@ func BenchmarkPublishConsumeAck(b *testing.B) {
 	in := s.port(b, "w1").Consume(b.Context())
 	batches := make([]task.Batch, perCall)
 	for n := range batches {
-		batches[n] = task.Batch{Version: task.Version, Sweep: "a-1", Recipe: task.Recipe{Definition: "train", Command: []string{"true"}, Revision: "r1"},
-			Attempts: []task.Attempt{{Index: int64(n), Number: 1, Args: []string{"--n=1", "--lr=0.001"}}}}
+		batches[n] = task.Batch{Version: task.Version, Sweep: "a-1",
+			Recipe: task.Recipe{Definition: "train", Command: []string{"true"}, Revision: "r1"},
+			Attempts: []task.Attempt{{Index: int64(n), Number: 1,
+				Args: []string{"--n=1", "--lr=0.001"}}}}
 	}
 	b.ReportAllocs()
 	b.ResetTimer()
 	published := make(chan error, 1)
 	go func() {
 		for sent := 0; sent < b.N; sent += perCall {
-			if err := s.hub.Publish(b.Context(), "w1", batches[:min(perCall, b.N-sent)]...); err != nil {
+			if err := s.hub.Publish(b.Context(), "w1",
+				batches[:min(perCall, b.N-sent)]...); err != nil {
 				published <- err
 				return
 			}
@@ -45,7 +48,8 @@ func BenchmarkEmitEventsAck(b *testing.B) {
 	p, in := s.port(b, "w1"), s.hub.Events(b.Context())
 	events := make([]task.Event, perCall)
 	for n := range events {
-		events[n] = task.Event{Version: task.Version, Kind: task.ClaimedEvent, Worker: "w1", Sweep: "a-1", Index: int64(n), Attempt: 1}
+		events[n] = task.Event{Version: task.Version, Kind: task.ClaimedEvent, Worker: "w1",
+			Sweep: "a-1", Index: int64(n), Attempt: 1}
 	}
 	b.ReportAllocs()
 	b.ResetTimer()
@@ -78,11 +82,13 @@ func BenchmarkRoundTrip(b *testing.B) {
 	p := s.port(b, "w1")
 	tasks, events := p.Consume(b.Context()), s.hub.Events(b.Context())
 	for n := range b.N {
-		if err := s.hub.Publish(b.Context(), "w1", task.Batch{Version: task.Version, Sweep: "a-1"}); err != nil {
+		if err := s.hub.Publish(b.Context(), "w1",
+			task.Batch{Version: task.Version, Sweep: "a-1"}); err != nil {
 			b.Fatal(err)
 		}
 		d := <-tasks
-		if err := p.Emit(b.Context(), task.Event{Version: task.Version, Worker: "w1", Index: int64(n)}); err != nil {
+		if err := p.Emit(b.Context(), task.Event{Version: task.Version, Worker: "w1",
+			Index: int64(n)}); err != nil {
 			b.Fatal(err)
 		}
 		if d.Ack() != nil || (<-events).Ack() != nil {

@@ -32,10 +32,14 @@ func TestABrokerThatIsFullFrozenAndEmpty(t *testing.T) {
 	in, reports := s.port(t, "w1").Consume(t.Context()), s.hub.Events(t.Context())
 	works := func(t *testing.T, n int) {
 		t.Helper()
-		waitFor(t, "a batch is published", func() bool { return s.hub.Publish(t.Context(), "w1", batch(n)) == nil })
+		waitFor(t, "a batch is published", func() bool {
+			return s.hub.Publish(t.Context(), "w1",
+				batch(n)) == nil
+		})
 		next(t, in, n)
 		waitFor(t, "an event is sent", func() bool {
-			return s.port(t, "w1").Emit(t.Context(), task.Event{Version: task.Version, Worker: "w1", Index: int64(n)}) == nil
+			return s.port(t, "w1").Emit(t.Context(),
+				task.Event{Version: task.Version, Worker: "w1", Index: int64(n)}) == nil
 		})
 		for {
 			d := <-reports
@@ -45,7 +49,8 @@ func TestABrokerThatIsFullFrozenAndEmpty(t *testing.T) {
 		}
 	}
 	works(t, 1)
-	t.Run("memory", func(t *testing.T) { // what was consumed leaves it: the write-ahead log, which is in memory too, is short
+	// what was consumed leaves it: the write-ahead log, which is in memory too, is short
+	t.Run("memory", func(t *testing.T) {
 		before := binaries(t, b)
 		for n := range 50 {
 			event := task.Event{Version: task.Version, Worker: "w1",
@@ -74,11 +79,14 @@ func TestABrokerThatIsFullFrozenAndEmpty(t *testing.T) {
 		again, stop := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer stop()
 		err := s.hub.Publish(again, "w1", batch(1))
-		if !errors.Is(err, queue.ErrUnreachable) || !strings.Contains(err.Error(), "low on memory") || s.hub.Status().Unreachable {
-			t.Errorf("the error is %v and the status %+v; want ErrUnreachable with the reason, and that the broker is there", err, s.hub.Status())
+		if !errors.Is(err, queue.ErrUnreachable) ||
+			!strings.Contains(err.Error(), "low on memory") || s.hub.Status().Unreachable {
+			t.Errorf("the error is %v and the status %+v; want ErrUnreachable with the reason, "+
+				"and that the broker is there", err, s.hub.Status())
 		}
 		b.SetMemoryLimit(t, 0.9)
-		waitFor(t, "the broker takes messages again", func() bool { return s.hub.Status().Blocked == "" })
+		waitFor(t, "the broker takes messages again",
+			func() bool { return s.hub.Status().Blocked == "" })
 		works(t, 2)
 	})
 	t.Run("frozen", func(t *testing.T) {

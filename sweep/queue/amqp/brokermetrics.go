@@ -18,24 +18,27 @@ const (
 	maxMetricsBytes = 16 << 20
 )
 
-// The broker's metrics of single queues (https://www.rabbitmq.com/docs/prometheus#detailed-endpoint); from 3.10 on. They are
-// as old as its collect_statistics_interval, 5 s.
+// The broker's metrics of single queues
+// (https://www.rabbitmq.com/docs/prometheus#detailed-endpoint); from 3.10 on. They are as old as
+// its collect_statistics_interval, 5 s.
 const (
 	unackedPath   = "/metrics/detailed?family=queue_coarse_metrics"
 	unackedFamily = "rabbitmq_detailed_queue_messages_unacked"
 )
 
 // scraper asks no proxy: metrics are on the cluster's own network.
-var scraper = &http.Client{Timeout: scrapeTimeout, Transport: &http.Transport{MaxIdleConnsPerHost: 1, IdleConnTimeout: time.Minute}}
+var scraper = &http.Client{Timeout: scrapeTimeout,
+	Transport: &http.Transport{MaxIdleConnsPerHost: 1, IdleConnTimeout: time.Minute}}
 
 // isMetricsAddress tells whether an address may be asked for metrics; none may be given.
 func isMetricsAddress(address string) bool {
 	u, err := url.Parse(address)
-	return err == nil && (address == "" || u.Scheme == "http" && u.Host != "" && u.User == nil && u.Path == "" && u.RawQuery == "")
+	return err == nil && (address == "" || u.Scheme == "http" && u.Host != "" && u.User == nil &&
+		u.Path == "" && u.RawQuery == "")
 }
 
-// scrapeUnacked is how many messages of each queue somebody has and did not acknowledge. What is not known is left out: these are figures
-// for people, and a broker without them works as well.
+// scrapeUnacked is how many messages of each queue somebody has and did not acknowledge. What is
+// not known is left out: these are figures for people, and a broker without them works as well.
 func (h *MasterEndpoint) scrapeUnacked(ctx context.Context) map[string]int {
 	if h.metrics == "" {
 		return nil
@@ -52,7 +55,8 @@ func (h *MasterEndpoint) scrapeUnacked(ctx context.Context) map[string]int {
 	if response.StatusCode != http.StatusOK {
 		return nil
 	}
-	all, err := readUnacked(io.LimitReader(response.Body, maxMetricsBytes), h.endpoint.address.vhost)
+	all, err := readUnacked(io.LimitReader(response.Body, maxMetricsBytes),
+		h.endpoint.address.vhost)
 	if err != nil {
 		h.endpoint.log.Debug("the broker's metrics cannot be read", "error", err)
 	}

@@ -6,7 +6,8 @@ import (
 	"mlframework/sweep/queue/rights"
 )
 
-// Check connects once and tells what is wrong: a *Fault, or what is wrong with the options. It does not try again.
+// Check connects once and tells what is wrong: a *Fault, or what is wrong with the options. It does
+// not try again.
 func Check(ctx context.Context, o Options) error {
 	o, at, err := o.checked()
 	if err != nil {
@@ -20,8 +21,8 @@ func Check(ctx context.Context, o Options) error {
 	return nil
 }
 
-// HasConsumer connects once and reports whether somebody takes the tasks of a worker: a process that lives, or one that the
-// broker does not know to be dead yet.
+// HasConsumer connects once and reports whether somebody takes the tasks of a worker: a process
+// that lives, or one that the broker does not know to be dead yet.
 func HasConsumer(ctx context.Context, worker string, o Options) (bool, error) {
 	o, at, err := o.checked()
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 	"mlframework/sweep/queue"
 )
 
-// maxPublishAttempts is how often one message is published to a queue that is not there before its sender is told.
+// maxPublishAttempts is how often one message is published to a queue that is not there before its
+// sender is told.
 const maxPublishAttempts = 3
 
 // handleConfirms takes the messages whose confirmation came, and publishes again what came back.
@@ -26,11 +27,13 @@ func (s *connPublisher) handleConfirms() error {
 				back = append(back, m)
 				continue
 			}
-			m.request.confirmOne(fmt.Errorf("%w: %s is not there, or deleted again and again; the master makes it", queue.ErrUnreachable, m.request.to))
+			m.request.confirmOne(fmt.Errorf("%w: %s is not there, or deleted again and again; "+
+				"the master makes it", queue.ErrUnreachable, m.request.to))
 		case m.confirm.Acked():
 			m.request.confirmOne(nil)
 		default:
-			m.request.confirmOne(fmt.Errorf("%w: the broker did not take a message for %s; it may be full", queue.ErrUnreachable, m.request.to))
+			m.request.confirmOne(fmt.Errorf("%w: the broker did not take a message for %s; it "+
+				"may be full", queue.ErrUnreachable, m.request.to))
 		}
 	}
 	clear(s.inFlight[:n]) // so that they can be collected
@@ -64,8 +67,9 @@ func (s *connPublisher) collectReturns() {
 	}
 }
 
-// redeclareDelay is how long a deleted queue is left so. A broker (seen with RabbitMQ 3.10) that has not yet told its
-// consumers when the queue is there again lets them believe that they consume the new one, and gives them nothing.
+// redeclareDelay is how long a deleted queue is left so. A broker (seen with RabbitMQ 3.10) that
+// has not yet told its consumers when the queue is there again lets them believe that they consume
+// the new one, and gives them nothing.
 const redeclareDelay = 250 * time.Millisecond
 
 // republish makes the queues of messages that came back, and publishes them once more.

@@ -49,7 +49,8 @@ const maxReturns = 1024
 const maxInFlight = 4096
 
 func newConnPublisher(p *publisher, c *connection) (*connPublisher, error) {
-	s := &connPublisher{publisher: p, conn: c, requests: make(chan *request), done: make(chan struct{}), wake: make(chan struct{}, 1),
+	s := &connPublisher{publisher: p, conn: c, requests: make(chan *request),
+		done: make(chan struct{}), wake: make(chan struct{}, 1),
 		returned: map[string]bool{}, declared: map[string]bool{}}
 	var err error
 	for i, ch := range []**amqp091.Channel{&s.confirmed, &s.admin, &s.unconfirmed, &s.lines} {
@@ -150,12 +151,15 @@ func (s *connPublisher) run(ctx context.Context) error {
 	}
 }
 
-// probe sends a message to nowhere: a broker that takes nothing says so only to those that send something.
+// probe sends a message to nowhere: a broker that takes nothing says so only to those that send
+// something.
 func (s *connPublisher) probe() {
 	if s.blockedBy() == "" && s.unconfirmedMu.TryLock() {
 		defer s.unconfirmedMu.Unlock()
 		to := s.publisher.probeRoute
-		_ = s.unconfirmed.Publish(to.exchange, to.key, false, false, amqp091.Publishing{Expiration: "0"}) // a connection that has ended says so itself
+		// a connection that has ended says so itself
+		_ = s.unconfirmed.Publish(to.exchange, to.key, false, false,
+			amqp091.Publishing{Expiration: "0"})
 	}
 }
 
@@ -164,7 +168,8 @@ func (s *connPublisher) checkConfirms(now time.Time) error {
 	switch {
 	case s.blockedBy() != "":
 		s.lastBlocked = now // what waited meanwhile gets its time after the end of it
-	case len(s.inFlight) > 0 && now.Sub(s.inFlight[0].published) > confirmTimeout && now.Sub(s.lastBlocked) > confirmTimeout:
+	case len(s.inFlight) > 0 && now.Sub(s.inFlight[0].published) > confirmTimeout &&
+		now.Sub(s.lastBlocked) > confirmTimeout:
 		return errConfirmTimeout
 	}
 	return nil
@@ -221,8 +226,10 @@ func (s *connPublisher) publish(m *message) (err error) {
 	s.lastID++
 	m.id = strconv.FormatUint(s.lastID, 36)
 	m.attempts++
-	p := amqp091.Publishing{DeliveryMode: amqp091.Persistent, MessageId: m.id, Body: m.body, UserId: s.conn.user, Headers: m.request.headers}
-	m.confirm, err = s.confirmed.PublishWithDeferredConfirm(m.request.to.exchange, m.request.to.key, true, false, p)
+	p := amqp091.Publishing{DeliveryMode: amqp091.Persistent, MessageId: m.id, Body: m.body,
+		UserId: s.conn.user, Headers: m.request.headers}
+	m.confirm, err = s.confirmed.PublishWithDeferredConfirm(m.request.to.exchange, m.request.to.key,
+		true, false, p)
 	if err == nil {
 		s.inFlight = append(s.inFlight, m)
 	}

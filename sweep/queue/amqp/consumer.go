@@ -10,13 +10,14 @@ import (
 
 // consumer is one consumer of a feed, on a channel of its own.
 type consumer struct {
-	conn      *connection
-	ch        *amqp091.Channel
-	name      string // of the queue
-	in        <-chan amqp091.Delivery
-	closed    <-chan *amqp091.Error // the channel has ended
-	cancelled <-chan string         // the broker has cancelled the consumer, as when its queue is deleted
-	fanIn     *fanIn                // nil: there is one queue
+	conn   *connection
+	ch     *amqp091.Channel
+	name   string // of the queue
+	in     <-chan amqp091.Delivery
+	closed <-chan *amqp091.Error // the channel has ended
+	// the broker has cancelled the consumer, as when its queue is deleted
+	cancelled <-chan string
+	fanIn     *fanIn // nil: there is one queue
 }
 
 // consumerTag is the same for all: there is one such consumer on a channel.
@@ -27,7 +28,8 @@ func (f *streamSpec[T]) consume(c *connection) (*consumer, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &consumer{conn: c, ch: ch, closed: ch.NotifyClose(make(chan *amqp091.Error, 1)), cancelled: ch.NotifyCancel(make(chan string, 1))}
+	k := &consumer{conn: c, ch: ch, closed: ch.NotifyClose(make(chan *amqp091.Error, 1)),
+		cancelled: ch.NotifyCancel(make(chan string, 1))}
 	name, err := f.open(ch, c.id)
 	if err == nil {
 		err = ch.Qos(f.prefetch, 0, false)
@@ -52,7 +54,8 @@ func (f *streamSpec[T]) consume(c *connection) (*consumer, error) {
 	return k, nil
 }
 
-// close ends the consumer. What it holds goes back to the queue, in its order, before anybody consumes again.
+// close ends the consumer. What it holds goes back to the queue, in its order, before anybody
+// consumes again.
 func (k *consumer) close() {
 	k.fanIn.close()
 	if k.ch.Cancel(consumerTag, false) == nil {
@@ -63,8 +66,8 @@ func (k *consumer) close() {
 
 var errConsumeTimeout = fmt.Errorf("a queue cannot be consumed: %w", context.DeadlineExceeded)
 
-// closeIfStuck lets what is asked of the broker go on for a while after the end of ctx, and then drops the connection. Release
-// must be called when nothing is asked any more.
+// closeIfStuck lets what is asked of the broker go on for a while after the end of ctx, and then
+// drops the connection. Release must be called when nothing is asked any more.
 func closeIfStuck(ctx context.Context, c *connection) (release func()) {
 	done, over := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -85,8 +88,8 @@ func closeIfStuck(ctx context.Context, c *connection) (release func()) {
 	return func() { close(done); <-over }
 }
 
-// watchConsumer ends a consumer that the broker has forgotten without a word, as it does when a quorum queue is deleted and made
-// again at once. Release must be called when the consumer is over.
+// watchConsumer ends a consumer that the broker has forgotten without a word, as it does when a
+// quorum queue is deleted and made again at once. Release must be called when the consumer is over.
 func watchConsumer(c *connection, k *consumer) (release func()) {
 	done, over := make(chan struct{}), make(chan struct{})
 	go func() {

@@ -50,8 +50,10 @@ func open(t testing.TB) *site {
 
 func openAt(t testing.TB, b *broker.Broker, vhost string) *site {
 	t.Helper()
-	s := &site{broker: b, vhost: vhost, proxy: broker.Through(t, b.URL), ports: map[string]*amqp.WorkerEndpoint{}}
-	s.options = amqp.Options{URL: broker.In(s.proxy.URL, vhost), Credentials: b.Master(t, vhost), Log: logTo(t)}
+	s := &site{broker: b, vhost: vhost, proxy: broker.Through(t, b.URL),
+		ports: map[string]*amqp.WorkerEndpoint{}}
+	s.options = amqp.Options{URL: broker.In(s.proxy.URL, vhost), Credentials: b.Master(t, vhost),
+		Log: logTo(t)}
 	if _, measured := t.(*testing.B); measured { // without what only tests need
 		s.options.URL, s.options.Log = broker.In(b.URL, vhost), nil
 	}
@@ -108,7 +110,8 @@ func (s *site) reached(t testing.TB, there bool) {
 		ends = append(ends, p)
 	}
 	for _, e := range ends {
-		waitFor(t, map[bool]string{true: "the broker is reached", false: "the broker is away"}[there], func() bool {
+		waitFor(t, map[bool]string{true: "the broker is reached",
+			false: "the broker is away"}[there], func() bool {
 			return there && !e.Status().Unreachable || !there && e.Severed()
 		})
 	}

@@ -65,7 +65,8 @@ func keptNote(body []byte, hash string) string {
 	return fmt.Sprintf(" (its first %d bytes are kept; its SHA-256 is %s)", len(body), hash)
 }
 
-// deadLetterID returns the ID of a dead letter, which depends on what is the same in every delivery.
+// deadLetterID returns the ID of a dead letter, which depends on what is the same in every
+// delivery.
 func deadLetterID(queue, died string, d *amqp091.Delivery) string {
 	requeued, _ := d.Headers[requeuedHeader].(string)
 	h := sha256.New()

@@ -27,8 +27,9 @@ func (h *MasterEndpoint) DeadLetters(ctx context.Context) <-chan queue.Delivery[
 		var sources sync.WaitGroup
 		for _, name := range []string{rights.DeadQueue, rights.WorkerDeadQueue} {
 			in := openDeliveries(ctx, h.endpoint, &streamSpec[task.DeadLetter]{
-				name: name, open: h.ensureQueue(name), prefetch: deadLettersPrefetch, maxItems: maxDeadLetters,
-				decode: h.readDeadLetters,
+				name: name, open: h.ensureQueue(name), prefetch: deadLettersPrefetch,
+				maxItems: maxDeadLetters,
+				decode:   h.readDeadLetters,
 			})
 			sources.Go(func() { forward(ctx, in, out) })
 		}
@@ -82,7 +83,8 @@ func (h *MasterEndpoint) reject(queue string) func(*amqp091.Delivery, error) tas
 }
 
 // Requeue implements queue.MasterEndpoint.
-func (h *MasterEndpoint) Requeue(ctx context.Context, l *task.DeadLetter) (requeued bool, err error) {
+func (h *MasterEndpoint) Requeue(ctx context.Context, l *task.DeadLetter) (requeued bool,
+	err error) {
 	// masters of versions before sent longer messages
 	if len(l.Body) < l.Size || len(l.Body) > maxSentBytes {
 		return false, nil
@@ -109,9 +111,10 @@ func (h *MasterEndpoint) canRequeueTo(name string) (bool, error) {
 	return there, err
 }
 
-// reportDeadLetter sends the master a message of a queue of this worker that cannot be read, and returns when
-// the broker has confirmed it.
-func (e *endpoint) reportDeadLetter(ctx context.Context, to route, queue string, d *amqp091.Delivery,
+// reportDeadLetter sends the master a message of a queue of this worker that cannot be read, and
+// returns when the broker has confirmed it.
+func (e *endpoint) reportDeadLetter(ctx context.Context, to route, queue string,
+	d *amqp091.Delivery,
 	why error) error {
 	body, hash := beginning(d.Body)
 	return e.publisher.submit(ctx, &request{to: to, bodies: [][]byte{body},

@@ -140,7 +140,8 @@ func TestWhatTheBrokerGivesUpIsADeadLetter(t *testing.T) {
 	}
 	for _, l := range s.dead(t, 1) {
 		if l.Queue != "tasks.w1" || l.Reason != "the broker put it aside: delivery limit" ||
-			l.Time.IsZero() || l.Worker != "w1" || !strings.Contains(string(l.Body), `"sweep":"a-1"`) {
+			l.Time.IsZero() || l.Worker != "w1" ||
+			!strings.Contains(string(l.Body), `"sweep":"a-1"`) {
 			t.Errorf("it is %+v", l)
 		}
 		s.requeue(t, l, true)

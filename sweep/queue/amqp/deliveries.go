@@ -14,7 +14,8 @@ import (
 )
 
 // openDeliveries opens a stream of deliveries.
-func openDeliveries[T any](ctx context.Context, e *endpoint, f *streamSpec[T]) <-chan queue.Delivery[T] {
+func openDeliveries[T any](ctx context.Context, e *endpoint,
+	f *streamSpec[T]) <-chan queue.Delivery[T] {
 	out := make(chan queue.Delivery[T])
 	e.start(ctx, func(ctx context.Context) {
 		defer close(out)
@@ -37,14 +38,16 @@ type deliverySession[T any] struct {
 	unacked []*tagRange // deliveries that are not acknowledged, in their order
 }
 
-// tagRange is the messages of one delivery: those with the tags from first to last. It is complete when somebody takes it.
+// tagRange is the messages of one delivery: those with the tags from first to last. It is complete
+// when somebody takes it.
 type tagRange struct{ first, last uint64 }
 
-// maxDeliveryBytes is how many bytes of messages make a delivery that is large enough, whatever they
-// hold.
+// maxDeliveryBytes is how many bytes of messages make a delivery that is large enough, whatever
+// they hold.
 const maxDeliveryBytes = 1 << 20
 
-// run delivers until ctx ends or the consumer is gone. While nobody takes a delivery, it gathers what comes.
+// run delivers until ctx ends or the consumer is gone. While nobody takes a delivery, it gathers
+// what comes.
 func (s *deliverySession[T]) run(ctx context.Context, out chan<- queue.Delivery[T]) {
 	defer s.close()
 	var (
@@ -108,7 +111,8 @@ func (s *deliverySession[T]) read(ctx context.Context, d *amqp091.Delivery) (ite
 		return items, []task.DeadLetter{f.reject(d, why)}, true
 	}
 	for p := (backoff{}); ; p.wait(ctx) {
-		if !errors.Is(s.endpoint.reportDeadLetter(ctx, f.reportTo, f.queue, d, why), queue.ErrUnreachable) {
+		if !errors.Is(s.endpoint.reportDeadLetter(ctx, f.reportTo, f.queue, d, why),
+			queue.ErrUnreachable) {
 			return items, nil, true
 		}
 		select {

@@ -16,7 +16,8 @@ import (
 	"github.com/rabbitmq/amqp091-go"
 )
 
-// connection is a connection of the library and the socket below, so that its end never waits for the broker.
+// connection is a connection of the library and the socket below, so that its end never waits for
+// the broker.
 type connection struct {
 	*amqp091.Connection
 	socket *socket
@@ -48,7 +49,8 @@ func dial(ctx context.Context, o Options, at address) (*connection, error) {
 	if err != nil {
 		return nil, explain(at, err, nil)
 	}
-	raw, err := (&net.Dialer{Timeout: dialTimeout}).DialContext(ctx, "tcp", net.JoinHostPort(at.host, at.port))
+	raw, err := (&net.Dialer{Timeout: dialTimeout}).DialContext(ctx, "tcp",
+		net.JoinHostPort(at.host, at.port))
 	if err != nil {
 		return nil, explain(at, err, nil)
 	}
@@ -57,7 +59,8 @@ func dial(ctx context.Context, o Options, at address) (*connection, error) {
 	defer stop()
 	_ = raw.SetDeadline(time.Now().Add(handshakeTimeout))
 	c, err := open(s, trust, amqp091.Config{
-		SASL:       []amqp091.Authentication{&amqp091.PlainAuth{Username: user, Password: password}},
+		SASL: []amqp091.Authentication{&amqp091.PlainAuth{Username: user,
+			Password: password}},
 		Vhost:      at.vhost,
 		Heartbeat:  heartbeat,
 		Locale:     "en_US",
@@ -89,7 +92,8 @@ func readCredentials(file string) (user, password string, err error) {
 	}
 	user, password, ok := strings.Cut(strings.TrimRight(string(data), "\r\n"), ":")
 	if !ok || user == "" || strings.Contains(password, "\n") {
-		return "", "", &fileError{"file with the credentials", file, errors.New("it is not one line USER:PASSWORD")}
+		return "", "", &fileError{"file with the credentials", file,
+			errors.New("it is not one line USER:PASSWORD")}
 	}
 	return user, password, nil
 }

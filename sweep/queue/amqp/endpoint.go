@@ -38,13 +38,17 @@ type endpoint struct {
 }
 
 // newEndpoint begins to connect.
-func newEndpoint(o Options, at address, nowhere route, prepare func(*connection, *amqp091.Channel) error) *endpoint {
-	e := &endpoint{address: at, log: o.Log, status: newStatusTracker(o.Log, partPublishing, partConsuming),
+func newEndpoint(o Options, at address, nowhere route,
+	prepare func(*connection, *amqp091.Channel) error) *endpoint {
+	e := &endpoint{address: at, log: o.Log, status: newStatusTracker(o.Log, partPublishing,
+		partConsuming),
 		unreadable: make(chan task.DeadLetter, maxWaitingDeadLetters)}
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	e.publisher = publisher{address: at, status: e.status, prepare: prepare, probeRoute: nowhere}
-	publishing := reconnector{part: partPublishing, options: o, address: at, status: e.status, serve: e.publisher.serve}
-	consuming := reconnector{part: partConsuming, options: o, address: at, status: e.status, serve: e.serveStreams}
+	publishing := reconnector{part: partPublishing, options: o, address: at, status: e.status,
+		serve: e.publisher.serve}
+	consuming := reconnector{part: partConsuming, options: o, address: at, status: e.status,
+		serve: e.serveStreams}
 	e.goroutines.Go(func() { publishing.run(e.ctx) })
 	e.goroutines.Go(func() { consuming.run(e.ctx) })
 	return e

@@ -18,7 +18,8 @@ func EncodeEvents(events []task.Event, most int) ([][]byte, error) {
 	return task.EncodeAll("an event", events, most, maxBytesFrom[rights.Events])
 }
 
-// DecodeFrom decodes a message of a kind as the master does, and returns how many things it let through.
+// DecodeFrom decodes a message of a kind as the master does, and returns how many things it let
+// through.
 func DecodeFrom(kind rights.MessageKind, worker string, body []byte) (things int, err error) {
 	d := &amqp091.Delivery{UserId: rights.WorkerUser(worker), RoutingKey: kind.RoutingKey(worker),
 		Body: body}
@@ -73,7 +74,8 @@ func (e *endpoint) severed() bool {
 	return publishing && consuming
 }
 
-// NewMasterEndpointQuiet is NewHub; what the version before left is removed after another time without a message.
+// NewMasterEndpointQuiet is NewHub; what the version before left is removed after another time
+// without a message.
 func NewMasterEndpointQuiet(o Options, quiet time.Duration) (*MasterEndpoint, error) {
 	return newMasterEndpoint(o, quiet)
 }

@@ -30,12 +30,12 @@ type workerConsumer struct {
 	messages  int
 }
 
-// markerHeader has a mark in the common queue: what is behind it came after certain queues of workers
-// were there.
+// markerHeader has a mark in the common queue: what is behind it came after certain queues of
+// workers were there.
 const markerHeader = "mark"
 
-// enoughMessages is after how many messages in a worker's own queue the common one is not needed, also
-// where the mark was lost.
+// enoughMessages is after how many messages in a worker's own queue the common one is not needed,
+// also where the mark was lost.
 const enoughMessages = 3
 
 // startFanIn has what comes from all queues come in one channel, by turns.
@@ -112,8 +112,8 @@ func (k *consumer) workersChanged() <-chan struct{} {
 	return k.fanIn.changed
 }
 
-// isDuplicate reports whether a message is none of the stream: a mark, or one in the common queue that
-// is in the queue of its worker, too.
+// isDuplicate reports whether a message is none of the stream: a mark, or one in the common queue
+// that is in the queue of its worker, too.
 func (k *consumer) isDuplicate(d *amqp091.Delivery) bool {
 	if k.fanIn == nil {
 		return false

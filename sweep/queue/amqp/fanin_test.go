@@ -12,7 +12,8 @@ import (
 )
 
 // flood publishes a message as a worker so often, and reports whether the broker took the last one.
-func (s *site) flood(t *testing.T, worker string, kind rights.MessageKind, v any, times int) (taken bool) {
+func (s *site) flood(t *testing.T, worker string, kind rights.MessageKind, v any,
+	times int) (taken bool) {
 	t.Helper()
 	body, err := json.Marshal(v)
 	if err != nil {
@@ -101,7 +102,8 @@ func TestAWorkerThatIsForgottenIsHeardAgain(t *testing.T) {
 	p, beats := s.port(t, "w1"), s.hub.Heartbeats(t.Context())
 	for n := range 3 {
 		waitFor(t, "it is heard", func() bool {
-			if err := p.SendHeartbeat(t.Context(), task.Heartbeat{Worker: "w1", Slots: n}); err != nil {
+			if err := p.SendHeartbeat(t.Context(),
+				task.Heartbeat{Worker: "w1", Slots: n}); err != nil {
 				return false
 			}
 			select {

@@ -28,16 +28,18 @@ const (
 	Unreachable FaultKind = "unreachable" // no way there
 	BadLogin    FaultKind = "login"       // user or password is wrong
 	NoVhost     FaultKind = "vhost"       // it does not exist, or the user may not use it
-	Certificate FaultKind = "certificate" // it is not the broker that was meant, as far as can be told
-	PlainPort   FaultKind = "plain-port"  // TLS was spoken to a port without
-	TLSPort     FaultKind = "tls-port"    // no TLS was spoken to a port with
-	NoFile      FaultKind = "file"        // credentials or certificates cannot be read
-	Forbidden   FaultKind = "forbidden"   // the user lacks a permission
-	Mismatch    FaultKind = "mismatch"    // a queue of that name was made otherwise
-	Lost        FaultKind = "lost"        // a connection that was there ended
-	Unready     FaultKind = "unready"     // no master has been there yet
-	Clash       FaultKind = "clash"       // it could not do what was asked just then; two that set up one queue at once are enough
-	Other       FaultKind = "other"
+	// it is not the broker that was meant, as far as can be told
+	Certificate FaultKind = "certificate"
+	PlainPort   FaultKind = "plain-port" // TLS was spoken to a port without
+	TLSPort     FaultKind = "tls-port"   // no TLS was spoken to a port with
+	NoFile      FaultKind = "file"       // credentials or certificates cannot be read
+	Forbidden   FaultKind = "forbidden"  // the user lacks a permission
+	Mismatch    FaultKind = "mismatch"   // a queue of that name was made otherwise
+	Lost        FaultKind = "lost"       // a connection that was there ended
+	Unready     FaultKind = "unready"    // no master has been there yet
+	// it could not do what was asked just then; two that set up one queue at once are enough
+	Clash FaultKind = "clash"
+	Other FaultKind = "other"
 )
 
 // Fault says why the broker cannot be reached or used, in a sentence with the way out.
@@ -60,10 +62,14 @@ type fileError struct {
 	cause      error
 }
 
-func (e *fileError) Error() string { return fmt.Sprintf("read the %s %s: %v", e.what, e.file, e.cause) }
+func (e *fileError) Error() string {
+	return fmt.Sprintf("read the %s %s: %v", e.what, e.file,
+		e.cause)
+}
 func (e *fileError) Unwrap() error { return e.cause }
 
-// explain makes a fault of whatever went wrong. Answered tells the first bytes that came from the broker, if any.
+// explain makes a fault of whatever went wrong. Answered tells the first bytes that came from the
+// broker, if any.
 func explain(at address, err error, answered []byte) *Fault {
 	var f *Fault
 	if errors.As(err, &f) {
@@ -85,32 +91,44 @@ func classify(at address, err error, answered []byte) (FaultKind, string) {
 	switch {
 	case errors.As(err, &file):
 		if errors.Is(err, fs.ErrNotExist) {
-			return NoFile, fmt.Sprintf("there is no %s: %s; make it, or correct its name", file.what, file.file)
+			return NoFile, fmt.Sprintf("there is no %s: %s; make it, or correct its name",
+				file.what, file.file)
 		}
 		return NoFile, fmt.Sprintf("%v; correct the file", err)
 	case errors.As(err, &user):
 		return BadLogin, user.Error()
 	case errors.As(err, &dns):
-		return UnknownHost, fmt.Sprintf("the host %s is not found (%s); correct the address, or the name service", at.host, dns.Err)
+		return UnknownHost, fmt.Sprintf("the host %s is not found (%s); correct the address, or "+
+			"the name service", at.host, dns.Err)
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return Refused, "the connection was refused: nothing listens there; start the broker, or correct the address"
+		return Refused, "the connection was refused: nothing listens there; start the broker, or " +
+			"correct the address"
 	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
 		return Unreachable, "there is no way to the host; look at the network and its firewalls"
 	case certificate(err):
-		return Certificate, fmt.Sprintf("its certificate is not trusted (%v); use the CA file of this broker, and a name that is in its certificate", certificateCause(err))
+		return Certificate, fmt.Sprintf("its certificate is not trusted (%v); use the CA file of "+
+			"this broker, and a name that is in its certificate", certificateCause(err))
 	case errors.As(err, &header) || at.tls && strings.HasPrefix(string(answered), "AMQP"):
-		return PlainPort, "it does not speak TLS on this port; use its TLS port (5671 by custom), or amqp:// if the connection needs no protection"
+		return PlainPort, "it does not speak TLS on this port; use its TLS port (5671 by " +
+			"custom), or amqp:// if the connection needs no protection"
 	case !at.tls && len(answered) > 1 && answered[0] == tlsAlert && answered[1] == 3:
 		return TLSPort, "it speaks TLS on this port; write amqps://"
 	case errors.Is(err, errConfirmTimeout):
-		return TimedOut, errConfirmTimeout.Error() + "; see whether it is overloaded, or a queue has no leader"
-	case errors.As(err, &said) && said.Code >= 300 && said.Code != amqp091.FrameError && said != amqp091.ErrClosed:
+		return TimedOut, errConfirmTimeout.Error() +
+			"; see whether it is overloaded, or a queue has no leader"
+	case errors.As(err, &said) && said.Code >= 300 && said.Code != amqp091.FrameError &&
+		said != amqp091.ErrClosed:
 		return classifySaid(at, said)
-	case errors.As(err, &network) && network.Timeout(), errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded),
-		errors.As(err, &said) && strings.HasSuffix(said.Reason, "i/o timeout"): // the library keeps the words only
-		return TimedOut, "there was no answer in time; see whether the broker hangs, or a firewall drops what is sent to it"
-	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.As(err, &said):
-		return Lost, fmt.Sprintf("the connection was lost (%s); it is tried again. If this repeats, see the broker's log", reason(err))
+	case errors.As(err, &network) && network.Timeout(), errors.Is(err, os.ErrDeadlineExceeded),
+		errors.Is(err, context.DeadlineExceeded),
+		// the library keeps the words only
+		errors.As(err, &said) && strings.HasSuffix(said.Reason, "i/o timeout"):
+		return TimedOut, "there was no answer in time; see whether the broker hangs, or a " +
+			"firewall drops what is sent to it"
+	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE),
+		errors.As(err, &said):
+		return Lost, fmt.Sprintf("the connection was lost (%s); it is tried again. If this "+
+			"repeats, see the broker's log", reason(err))
 	}
 	return Other, reason(err)
 }
@@ -122,19 +140,26 @@ const tlsAlert = 21
 func classifySaid(at address, said *amqp091.Error) (FaultKind, string) {
 	switch {
 	case said == amqp091.ErrCredentials, said == amqp091.ErrSASL,
-		said.Code == amqp091.AccessRefused && strings.Contains(strings.ToLower(said.Reason), "login"):
-		return BadLogin, "it does not accept user and password; correct the file with the credentials, or the user on the broker"
+		said.Code == amqp091.AccessRefused &&
+			strings.Contains(strings.ToLower(said.Reason), "login"):
+		return BadLogin, "it does not accept user and password; correct the file with the " +
+			"credentials, or the user on the broker"
 	case said.Code == amqp091.NotFound:
-		return Unready, fmt.Sprintf("the master has not made what is needed there (%s); start the master, which makes it for each worker that it hears of. "+
+		return Unready, fmt.Sprintf("the master has not made what is needed there (%s); start "+
+			"the master, which makes it for each worker that it hears of. "+
 			"It is tried again", said.Reason)
 	case said == amqp091.ErrVhost, strings.Contains(said.Reason, "vhost"):
-		return NoVhost, fmt.Sprintf("the vhost %s does not exist, or the user may not use it (%s); make it, or give the user its permissions", at.vhost, said.Reason)
+		return NoVhost, fmt.Sprintf("the vhost %s does not exist, or the user may not use it "+
+			"(%s); make it, or give the user its permissions", at.vhost, said.Reason)
 	case said.Code == amqp091.AccessRefused:
-		return Forbidden, fmt.Sprintf("the user lacks a permission (%s); give it to the user", said.Reason)
+		return Forbidden, fmt.Sprintf("the user lacks a permission (%s); give it to the user",
+			said.Reason)
 	case said.Code == amqp091.PreconditionFailed || said.Code == amqp091.ResourceLocked:
-		return Mismatch, fmt.Sprintf("something of this name is there and was made otherwise (%s); delete it, if nobody else needs it", said.Reason)
+		return Mismatch, fmt.Sprintf("something of this name is there and was made otherwise "+
+			"(%s); delete it, if nobody else needs it", said.Reason)
 	case said.Code == amqp091.InternalError:
-		return Clash, fmt.Sprintf("it failed at what was asked (%s); it is tried again. If this repeats, see the broker's log", said.Reason)
+		return Clash, fmt.Sprintf("it failed at what was asked (%s); it is tried again. If this "+
+			"repeats, see the broker's log", said.Reason)
 	case said.Code == amqp091.ConnectionForced:
 		return Lost, fmt.Sprintf("it ended the connection (%s); it is tried again", said.Reason)
 	}
@@ -148,7 +173,8 @@ func certificate(err error) bool {
 		name      x509.HostnameError
 		invalid   x509.CertificateInvalidError
 	)
-	return errors.As(err, &verify) || errors.As(err, &authority) || errors.As(err, &name) || errors.As(err, &invalid)
+	return errors.As(err, &verify) || errors.As(err, &authority) || errors.As(err, &name) ||
+		errors.As(err, &invalid)
 }
 
 func certificateCause(err error) error {

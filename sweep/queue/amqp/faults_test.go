@@ -19,7 +19,8 @@ import (
 )
 
 func batch(n int) task.Batch {
-	return task.Batch{Version: task.Version, Sweep: "a-1", Attempts: []task.Attempt{{Index: int64(n), Number: 1}}}
+	return task.Batch{Version: task.Version, Sweep: "a-1",
+		Attempts: []task.Attempt{{Index: int64(n), Number: 1}}}
 }
 
 func publish(t *testing.T, s *site, n int) {
@@ -80,7 +81,8 @@ func TestWhatCannotBeReadIsPutAside(t *testing.T) {
 	publish(t, s, 1)
 	s.say(t, "w1", "events.w1", "not events")
 	s.say(t, "w1", "heartbeats.w1", "no heartbeat")
-	if err := p.Emit(t.Context(), task.Event{Version: task.Version, Worker: "w1", Index: 7}); err != nil {
+	if err := p.Emit(t.Context(), task.Event{Version: task.Version, Worker: "w1",
+		Index: 7}); err != nil {
 		t.Fatal(err)
 	}
 	next(t, p.Consume(t.Context()), 1)
@@ -94,7 +96,8 @@ func TestWhatCannotBeReadIsPutAside(t *testing.T) {
 	<-beats
 	dead := s.dead(t, 4)
 	for body, want := range map[string]struct{ from, reason string }{"not a batch": {"tasks.w1", "not what is expected"}, `{"version":"?"}`: {"tasks.w1", "not what is expected"},
-		"not events": {"events", "no array"}, "no heartbeat": {"heartbeats", "not what is expected"}} {
+		"not events":   {"events", "no array"},
+		"no heartbeat": {"heartbeats", "not what is expected"}} {
 		if l := dead[body]; l.Queue != want.from || !strings.Contains(l.Reason, want.reason) ||
 			l.Time.IsZero() {
 			t.Errorf("%q was put aside as %+v; want %+v", body, l, want)
@@ -136,14 +139,16 @@ func (s *site) dial(t *testing.T, file string) *amqp091.Connection {
 func (s *site) say(t *testing.T, worker, key, body string) {
 	t.Helper()
 	m := amqp091.Publishing{UserId: rights.WorkerUser(worker), Body: []byte(body)}
-	if err := s.as(t, s.broker.Worker(t, s.vhost, worker)).Publish(rights.FromWorkers, key, false, false, m); err != nil {
+	if err := s.as(t, s.broker.Worker(t, s.vhost, worker)).Publish(rights.FromWorkers, key, false,
+		false, m); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func put(t *testing.T, s *site, name, body string) {
 	t.Helper()
-	if err := channel(t, s).Publish("", name, false, false, amqp091.Publishing{Body: []byte(body)}); err != nil {
+	if err := channel(t, s).Publish("", name, false, false,
+		amqp091.Publishing{Body: []byte(body)}); err != nil {
 		t.Fatal(err)
 	}
 	// Another connection may be faster: what is put has to be there.
@@ -162,7 +167,8 @@ func TestAFrozenConnectionIsNoticed(t *testing.T) {
 	begin := time.Now()
 	ctx, stop := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer stop()
-	if err := s.hub.Publish(ctx, "w1", batch(0)); !errors.Is(err, queue.ErrUnreachable) || !errors.Is(err, context.DeadlineExceeded) {
+	if err := s.hub.Publish(ctx, "w1", batch(0)); !errors.Is(err, queue.ErrUnreachable) ||
+		!errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("the error is %v; want ErrUnreachable and the deadline", err)
 	}
 	s.reached(t, false)
@@ -175,7 +181,8 @@ func TestAFrozenConnectionIsNoticed(t *testing.T) {
 
 func TestCloseLeavesNothingBehind(t *testing.T) {
 	s := open(t)
-	for name, hinder := range map[string]func(){"reached": func() {}, "stalled": s.proxy.Stall, "cut": s.proxy.Cut} {
+	for name, hinder := range map[string]func(){"reached": func() {}, "stalled": s.proxy.Stall,
+		"cut": s.proxy.Cut} {
 		t.Run(name, func(t *testing.T) {
 			s.proxy.Heal()
 			defer s.proxy.Heal()
@@ -189,8 +196,12 @@ func TestCloseLeavesNothingBehind(t *testing.T) {
 				t.Fatal(err)
 			}
 			amqp.DeclareWorkerQueues(s.hub, "w1")
-			events, tasks, lines := hub.Events(t.Context()), port.Consume(t.Context()), hub.Lines(t.Context())
-			waitFor(t, "both are there", func() bool { return !hub.Status().Unreachable && !port.Status().Unreachable })
+			events, tasks, lines := hub.Events(t.Context()), port.Consume(t.Context()),
+				hub.Lines(t.Context())
+			waitFor(t, "both are there", func() bool {
+				return !hub.Status().Unreachable &&
+					!port.Status().Unreachable
+			})
 			hinder()
 			hub.Close()
 			hub.Close()
@@ -199,7 +210,8 @@ func TestCloseLeavesNothingBehind(t *testing.T) {
 			<-tasks
 			<-lines
 			<-hub.Events(t.Context())
-			if err := hub.Publish(t.Context(), "w1", batch(0)); !errors.Is(err, queue.ErrUnreachable) {
+			if err := hub.Publish(t.Context(), "w1", batch(0)); !errors.Is(err,
+				queue.ErrUnreachable) {
 				t.Errorf("after its end the error is %v; want ErrUnreachable", err)
 			}
 			s.proxy.Cut() // its goroutines are not what is looked for

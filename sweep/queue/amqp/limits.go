@@ -9,9 +9,11 @@ import (
 const (
 	dialTimeout      = 5 * time.Second
 	handshakeTimeout = 10 * time.Second
-	// heartbeat is what is asked of the broker; a silence of one and a half of it ends a connection.
+	// heartbeat is what is asked of the broker; a silence of one and a half of it ends a
+	// connection.
 	heartbeat = 5 * time.Second
-	// confirmTimeout bounds the wait for the broker's word that a message is kept. Milliseconds are usual.
+	// confirmTimeout bounds the wait for the broker's word that a message is kept. Milliseconds are
+	// usual.
 	confirmTimeout = 10 * time.Second
 	// closeTimeout bounds the polite end of a connection.
 	closeTimeout = time.Second
@@ -22,10 +24,11 @@ const (
 	// transientTTL is how long messages wait that are of use only now.
 	transientTTL = 10 * time.Second
 
-	// maxReadBytes is the longest message of the master that is read, and mostSent the longest that is
-	// sent: earlier masters sent longer ones.
+	// maxReadBytes is the longest message of the master that is read, and mostSent the longest that
+	// is sent: earlier masters sent longer ones.
 	maxReadBytes = 16 << 20
 	maxSentBytes = rights.MaxMessageBytes
-	// maxEventsBytes is how much of several events travels in one message, so that it fits one frame (128 KiB).
+	// maxEventsBytes is how much of several events travels in one message, so that it fits one
+	// frame (128 KiB).
 	maxEventsBytes = 120 << 10
 )

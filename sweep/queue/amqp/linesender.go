@@ -13,9 +13,10 @@ import (
 	"mlframework/sweep/task"
 )
 
-// Live output is bounded from end to end: the master acknowledges lines as it reads them, its queue on the broker holds
-// few, the broker refuses what does not fit, and a worker whose message was refused offers it again. Meanwhile its own
-// buffer is full, Show returns false, and the caller counts the lines that it leaves out.
+// Live output is bounded from end to end: the master acknowledges lines as it reads them, its queue
+// on the broker holds few, the broker refuses what does not fit, and a worker whose message was
+// refused offers it again. Meanwhile its own buffer is full, Show returns false, and the caller
+// counts the lines that it leaves out.
 const (
 	// maxUnsentLines bounds lines that were shown and are not yet sent.
 	maxUnsentLines = 1024
@@ -23,7 +24,8 @@ const (
 	maxLinesPerMessage = 256
 	// maxLinesBytes is about how long such a message gets.
 	maxLinesBytes = 60 << 10
-	// maxQueuedLinesBytes bounds the messages that a master's queue of a worker's lines holds, in bytes.
+	// maxQueuedLinesBytes bounds the messages that a master's queue of a worker's lines holds, in
+	// bytes.
 	maxQueuedLinesBytes = 1 << 20
 	// lineRetryDelay is how long after a refusal a message is offered again.
 	lineRetryDelay = 20 * time.Millisecond
@@ -72,7 +74,8 @@ func gatherLines(lines []task.Line, shown <-chan task.Line) []task.Line {
 	return lines
 }
 
-// publishLines publishes a message of lines and waits until every master's queue has taken it, or the connection is over.
+// publishLines publishes a message of lines and waits until every master's queue has taken it, or
+// the connection is over.
 func (p *publisher) publishLines(ctx context.Context, to route, m amqp091.Publishing) {
 	for {
 		s := p.current.Load()
@@ -96,9 +99,10 @@ func (p *publisher) publishLines(ctx context.Context, to route, m amqp091.Publis
 	}
 }
 
-// offerLines publishes a message of lines once and reports whether it was taken: not while the broker accepts no
-// messages, nor when a queue of lines is full.
-func (s *connPublisher) offerLines(ctx context.Context, to route, m amqp091.Publishing) (taken bool, err error) {
+// offerLines publishes a message of lines once and reports whether it was taken: not while the
+// broker accepts no messages, nor when a queue of lines is full.
+func (s *connPublisher) offerLines(ctx context.Context, to route, m amqp091.Publishing) (taken bool,
+	err error) {
 	if s.blockedBy() != "" {
 		return false, nil
 	}
@@ -122,12 +126,15 @@ func (s *connPublisher) offerLines(ctx context.Context, to route, m amqp091.Publ
 var linesLimits = amqp091.Table{"x-max-length-bytes": int64(maxQueuedLinesBytes),
 	"x-overflow": "reject-publish"}
 
-// maxLineSenders is how many ports' newest messages of lines are remembered: each start of a worker has its own.
+// maxLineSenders is how many ports' newest messages of lines are remembered: each start of a worker
+// has its own.
 const maxLineSenders = 1 << 12
 
-// withoutRepeats returns a decoder of messages of lines that leaves out those that it has read. A worker offers a message
-// again when any of several queues refused it: that of a master whose connection is dead may be full.
-func withoutRepeats(decode func(*amqp091.Delivery) ([]task.Line, error)) func(*amqp091.Delivery) ([]task.Line, error) {
+// withoutRepeats returns a decoder of messages of lines that leaves out those that it has read. A
+// worker offers a message again when any of several queues refused it: that of a master whose
+// connection is dead may be full.
+func withoutRepeats(decode func(*amqp091.Delivery) ([]task.Line, error)) func(*amqp091.Delivery) (
+	[]task.Line, error) {
 	type port struct{ user, id string }
 	last := map[port]uint64{} // the newest message
 	return func(d *amqp091.Delivery) ([]task.Line, error) {

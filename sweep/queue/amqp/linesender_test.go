@@ -9,13 +9,17 @@ import (
 	"mlframework/sweep/task"
 )
 
-// TestLinesComeOnceBesideAFullQueue binds a second queue to the exchange of lines that refuses everything, as the queue of
-// a master does whose host is dead and whose connection the broker has not given up yet.
+// TestLinesComeOnceBesideAFullQueue binds a second queue to the exchange of lines that refuses
+// everything, as the queue of a master does whose host is dead and whose connection the broker has
+// not given up yet.
 func TestLinesComeOnceBesideAFullQueue(t *testing.T) {
 	s := open(t)
 	p := s.port(t, "w1")
 	lines := s.hub.Lines(t.Context())
-	show := func(n int64) { waitFor(t, "a line is shown", func() bool { return p.OfferLine(task.Line{Index: n}) }) }
+	show := func(n int64) {
+		waitFor(t, "a line is shown",
+			func() bool { return p.OfferLine(task.Line{Index: n}) })
+	}
 	read := func(want int64) {
 		t.Helper()
 		select {
@@ -39,7 +43,8 @@ func TestLinesComeOnceBesideAFullQueue(t *testing.T) {
 	s.drainLines(lines)
 
 	ch := channel(t, s)
-	q, err := ch.QueueDeclare("", false, true, true, false, amqp091.Table{"x-max-length": 0, "x-overflow": "reject-publish"})
+	q, err := ch.QueueDeclare("", false, true, true, false,
+		amqp091.Table{"x-max-length": 0, "x-overflow": "reject-publish"})
 	if err == nil {
 		err = ch.QueueBind(q.Name, "lines.#", "from-workers", false, nil)
 	}

@@ -46,8 +46,8 @@ type MasterEndpoint struct {
 
 var _ queue.MasterEndpoint = (*MasterEndpoint)(nil)
 
-// NewMasterEndpoint makes the master's end. It returns at once and tries to reach the broker for ever; only wrong options are an
-// error. Close it.
+// NewMasterEndpoint makes the master's end. It returns at once and tries to reach the broker for
+// ever; only wrong options are an error. Close it.
 func NewMasterEndpoint(o Options) (*MasterEndpoint, error) {
 	return newMasterEndpoint(o, oldIdleTimeout)
 }
@@ -62,7 +62,8 @@ func newMasterEndpoint(o Options, quiet time.Duration) (*MasterEndpoint, error) 
 	return h, nil
 }
 
-// declareTopology makes what workers need to be there. What the version before left comes first, so that it keeps its place.
+// declareTopology makes what workers need to be there. What the version before left comes first, so
+// that it keeps its place.
 func (h *MasterEndpoint) declareTopology(c *connection, ch *amqp091.Channel) error {
 	if err := h.migrate(c); err != nil {
 		return err
@@ -70,8 +71,8 @@ func (h *MasterEndpoint) declareTopology(c *connection, ch *amqp091.Channel) err
 	return declareMasterTopology(ch)
 }
 
-// ensureQueue opens a queue that outlives its consumers, and makes it where it was deleted. Until prepare
-// has made it nobody else does, so that workers find no way there before.
+// ensureQueue opens a queue that outlives its consumers, and makes it where it was deleted. Until
+// prepare has made it nobody else does, so that workers find no way there before.
 func (h *MasterEndpoint) ensureQueue(name string) func(*amqp091.Channel, string) (string, error) {
 	return func(ch *amqp091.Channel, connection string) (string, error) {
 		if h.endpoint.publisher.current.Load() == nil {
@@ -87,7 +88,8 @@ func (h *MasterEndpoint) Close() { h.endpoint.close() }
 // Status implements queue.MasterEndpoint.
 func (h *MasterEndpoint) Status() queue.Status { return h.endpoint.queueStatus() }
 
-// Publish implements queue.MasterEndpoint. Its errors are ErrUnreachable, but for a worker's name or a batch that can never be sent.
+// Publish implements queue.MasterEndpoint. Its errors are ErrUnreachable, but for a worker's name
+// or a batch that can never be sent.
 func (h *MasterEndpoint) Publish(ctx context.Context, worker string, batches ...task.Batch) error {
 	if err := rights.CheckWorker(worker); err != nil {
 		return err
@@ -111,16 +113,18 @@ func (h *MasterEndpoint) RemoveWorker(ctx context.Context, worker string) error 
 	defer h.workerStates.forget(worker)
 	defer h.workers.set(worker, false)
 	name := rights.TasksQueue(worker)
-	return h.endpoint.publisher.submit(ctx, &request{to: queueRoute(name), do: func(ch *amqp091.Channel) error {
-		if _, err := ch.QueueDelete(name, false, false, false); err != nil {
+	return h.endpoint.publisher.submit(ctx, &request{to: queueRoute(name),
+		do: func(ch *amqp091.Channel) error {
+			if _, err := ch.QueueDelete(name, false, false, false); err != nil {
+				return err
+			}
+			_, err := ch.QueueDelete(rights.ControlQueue(worker), false, false, false)
 			return err
-		}
-		_, err := ch.QueueDelete(rights.ControlQueue(worker), false, false, false)
-		return err
-	}})
+		}})
 }
 
-// SendControl implements queue.MasterEndpoint. A message to a worker that is away for longer than shortLived is lost.
+// SendControl implements queue.MasterEndpoint. A message to a worker that is away for longer than
+// shortLived is lost.
 func (h *MasterEndpoint) SendControl(_ context.Context, worker string, c task.Control) error {
 	if err := rights.CheckWorker(worker); err != nil {
 		return err
@@ -132,7 +136,8 @@ func (h *MasterEndpoint) SendControl(_ context.Context, worker string, c task.Co
 	if err := h.sendOldControl(worker, transient(body)); err != nil {
 		return err
 	}
-	return h.endpoint.publisher.publishUnconfirmed(queueRoute(rights.ControlQueue(worker)), transient(body))
+	return h.endpoint.publisher.publishUnconfirmed(queueRoute(rights.ControlQueue(worker)),
+		transient(body))
 }
 
 // Events implements queue.MasterEndpoint.
@@ -145,16 +150,19 @@ func (h *MasterEndpoint) Events(ctx context.Context) <-chan queue.Delivery[task.
 	})
 }
 
-// Heartbeats implements queue.MasterEndpoint. The queues of a worker that sends one are made, so that it can
-// be sent something, and so that it is heard apart from all others from then on. What its own queue
-// of heartbeats gets is also in the common one, where it is passed over.
+// Heartbeats implements queue.MasterEndpoint. The queues of a worker that sends one are made, so
+// that it can be sent something, and so that it is heard apart from all others from then on. What
+// its own queue of heartbeats gets is also in the common one, where it is passed over.
 func (h *MasterEndpoint) Heartbeats(ctx context.Context) <-chan task.Heartbeat {
 	return openTransient(ctx, h.endpoint, &streamSpec[task.Heartbeat]{
-		name: "heartbeats", open: h.ensureQueue(rights.HeartbeatsQueue), prefetch: heartbeatsPrefetch,
-		workerQueue: workerQueueOf(rights.HeartbeatsPrefix, rights.Heartbeats, heartbeatsLimits), workers: &h.workers,
-		sendMarker: h.sendMarker,
-		decode:     decodeFromWorker(rights.Heartbeats, h.user, task.DecodeHeartbeat, h.checkHeartbeat),
-		reject:     h.reject(heartbeatsName),
+		name: "heartbeats", open: h.ensureQueue(rights.HeartbeatsQueue),
+		prefetch:    heartbeatsPrefetch,
+		workerQueue: workerQueueOf(rights.HeartbeatsPrefix, rights.Heartbeats, heartbeatsLimits),
+		workers:     &h.workers,
+		sendMarker:  h.sendMarker,
+		decode: decodeFromWorker(rights.Heartbeats, h.user, task.DecodeHeartbeat,
+			h.checkHeartbeat),
+		reject: h.reject(heartbeatsName),
 	})
 }
 
@@ -178,9 +186,10 @@ func (h *MasterEndpoint) sendMarker(id string) {
 func (h *MasterEndpoint) Pieces(ctx context.Context) <-chan task.Piece {
 	return openTransient(ctx, h.endpoint, &streamSpec[task.Piece]{
 		name: "pieces", open: unboundQueue(rights.PiecesPrefix), prefetch: piecesPrefetch,
-		workerQueue: workerQueueOf(rights.PiecesPrefix, rights.Pieces, piecesLimits), workers: &h.workers,
-		decode: decodeFromWorker(rights.Pieces, h.user, task.DecodePiece, checkPiece),
-		reject: h.reject("pieces"),
+		workerQueue: workerQueueOf(rights.PiecesPrefix, rights.Pieces, piecesLimits),
+		workers:     &h.workers,
+		decode:      decodeFromWorker(rights.Pieces, h.user, task.DecodePiece, checkPiece),
+		reject:      h.reject("pieces"),
 	})
 }
 
@@ -188,8 +197,10 @@ func (h *MasterEndpoint) Pieces(ctx context.Context) <-chan task.Piece {
 func (h *MasterEndpoint) Lines(ctx context.Context) <-chan task.Line {
 	return openTransient(ctx, h.endpoint, &streamSpec[task.Line]{
 		name: "lines", open: unboundQueue(rights.LinesPrefix), prefetch: linesPrefetch,
-		workerQueue: workerQueueOf(rights.LinesPrefix, rights.Lines, linesLimits), workers: &h.workers,
-		decode: withoutRepeats(decodeFromWorker(rights.Lines, h.user, task.DecodeLines, checkLine)),
+		workerQueue: workerQueueOf(rights.LinesPrefix, rights.Lines, linesLimits),
+		workers:     &h.workers,
+		decode: withoutRepeats(decodeFromWorker(rights.Lines, h.user, task.DecodeLines,
+			checkLine)),
 		reject: h.reject("lines"),
 	})
 }

@@ -12,8 +12,9 @@ import (
 	"mlframework/sweep/task"
 )
 
-// Takeover of a broker that programs of before November 2026 have used, which had one user for all workers, who declared
-// everything. This file can go when no cluster of then is left, with what rights.OfMaster allows for it. Of what they leave,
+// Takeover of a broker that programs of before November 2026 have used, which had one user for all
+// workers, who declared everything. This file can go when no cluster of then is left, with what
+// rights.OfMaster allows for it. Of what they leave,
 //
 //   - batches in tasks.WORKER and dead letters are where they were;
 //   - events in the queue "events" are nowhere else: they are moved to the front of the new queue, before workers can send
@@ -23,8 +24,9 @@ import (
 //   - all of it goes when nothing has come for a lease's time and nobody reads there. Then infrainit has deleted the user
 //     that could write there.
 //
-// What is moved says no origin: only the master can send it so. Whoever can write to the old queues is trusted as he was
-// then, but for one thing: of a worker that has spoken as its own user, no old heartbeat is heard.
+// What is moved says no origin: only the master can send it so. Whoever can write to the old queues
+// is trusted as he was then, but for one thing: of a worker that has spoken as its own user, no old
+// heartbeat is heard.
 const (
 	oldEvents     = "events"
 	oldHeartbeats = "heartbeats"
@@ -36,14 +38,15 @@ var oldExchanges = []string{oldControl, "lines", "pieces"}
 // migrateBatch is how many messages are moved between two waits for the broker.
 const migrateBatch = 256
 
-// How often old queues are looked into, and after how long without a message they go: workers say something every 2 s.
+// How often old queues are looked into, and after how long without a message they go: workers say
+// something every 2 s.
 const (
 	migrateInterval = 250 * time.Millisecond
 	oldIdleTimeout  = 30 * time.Second
 )
 
-// migrate moves what the version before left, if there is something, and goes on doing so beside everything else until
-// nobody uses its queues any more.
+// migrate moves what the version before left, if there is something, and goes on doing so beside
+// everything else until nobody uses its queues any more.
 func (h *MasterEndpoint) migrate(c *connection) error {
 	h.migrating.Store(false)
 	there, _, err := h.moveOldMessages(c)
@@ -51,7 +54,8 @@ func (h *MasterEndpoint) migrate(c *connection) error {
 		return err
 	}
 	h.migrating.Store(true)
-	h.endpoint.start(context.Background(), func(ctx context.Context) { h.keepMigrating(ctx, c) }, func() {})
+	h.endpoint.start(context.Background(), func(ctx context.Context) { h.keepMigrating(ctx, c) },
+		func() {})
 	return nil
 }
 
@@ -72,22 +76,24 @@ func (h *MasterEndpoint) keepMigrating(ctx context.Context, c *connection) {
 		some, idle, err := h.moveOldMessages(c)
 		switch {
 		case err != nil:
-			h.endpoint.log.Warn("messages of the version before cannot be taken in; it is tried again", "error", err)
+			h.endpoint.log.Warn("messages of the version before cannot be taken in; it is tried "+
+				"again", "error", err)
 		case !some:
 			there = false
 		case !idle:
 			quiet = time.Now()
 		case time.Since(quiet) >= h.oldIdleTimeout:
 			if err := h.removeOldQueues(c); err != nil {
-				h.endpoint.log.Warn("queues of the version before cannot be removed; it is tried again", "error", err)
+				h.endpoint.log.Warn("queues of the version before cannot be removed; it is tried "+
+					"again", "error", err)
 			}
 		}
 	}
 	h.migrating.Store(false)
 }
 
-// moveOldMessages moves what is in the old queues. There is false when they are gone, and idle true when nothing was there and
-// nobody reads.
+// moveOldMessages moves what is in the old queues. There is false when they are gone, and idle true
+// when nothing was there and nobody reads.
 func (h *MasterEndpoint) moveOldMessages(c *connection) (there, idle bool, err error) {
 	ch, err := c.Channel()
 	if err != nil {
@@ -105,8 +111,10 @@ func (h *MasterEndpoint) moveOldMessages(c *connection) (there, idle bool, err e
 		return true, false, err
 	}
 	moved := 0
-	for from, to := range map[string]string{oldEvents: rights.EventsQueue, oldHeartbeats: rights.HeartbeatsQueue} {
-		if _, err := ch.QueueDeclare(from, true, false, false, false, amqp091.Table{queueTypeField: queueTypeOf(to)}); err != nil {
+	for from, to := range map[string]string{oldEvents: rights.EventsQueue,
+		oldHeartbeats: rights.HeartbeatsQueue} {
+		if _, err := ch.QueueDeclare(from, true, false, false, false,
+			amqp091.Table{queueTypeField: queueTypeOf(to)}); err != nil {
 			return true, false, err
 		}
 		if err := declareQueue(ch, to); err != nil {
@@ -114,10 +122,12 @@ func (h *MasterEndpoint) moveOldMessages(c *connection) (there, idle bool, err e
 		}
 		for n := -1; n != 0; moved += max(n, 0) {
 			if n, err = moveMessages(ch, c.user, from, to); err != nil {
-				return true, false, fmt.Errorf("move messages from the queue %s of the version before: %w", from, err)
+				return true, false, fmt.Errorf(
+					"move messages from the queue %s of the version before: %w", from, err)
 			}
 			if n > 0 && from == oldEvents && !h.migrating.Load() {
-				h.endpoint.log.Info("events that workers of the version before sent are taken in", "messages", n)
+				h.endpoint.log.Info("events that workers of the version before sent are taken in",
+					"messages", n)
 			}
 		}
 	}
@@ -174,15 +184,18 @@ func (h *MasterEndpoint) removeOldQueues(c *connection) error {
 			return err
 		}
 	}
-	lost, err := ch.QueueDelete(oldEvents, false, false, false) // quorum queues cannot be deleted on a condition
+	// quorum queues cannot be deleted on a condition
+	lost, err := ch.QueueDelete(oldEvents, false, false, false)
 	if lost > 0 {
-		h.endpoint.log.Error("messages came into a queue of the version before while it was removed: end the workers of that version", "messages", lost)
+		h.endpoint.log.Error("messages came into a queue of the version before while it was "+
+			"removed: end the workers of that version", "messages", lost)
 	}
 	return err
 }
 
-// sendOldControl sends a control message to a worker of the version before, too, which has a queue at the old exchange. One that
-// is of this version gets none there. The exchange is there as long as the old queues are.
+// sendOldControl sends a control message to a worker of the version before, too, which has a queue
+// at the old exchange. One that is of this version gets none there. The exchange is there as long
+// as the old queues are.
 func (h *MasterEndpoint) sendOldControl(worker string, m amqp091.Publishing) error {
 	if !h.migrating.Load() || h.workerStates.hasOwnUser(worker) {
 		return nil
@@ -190,8 +203,8 @@ func (h *MasterEndpoint) sendOldControl(worker string, m amqp091.Publishing) err
 	return h.endpoint.publisher.publishUnconfirmed(route{exchange: oldControl, key: worker}, m)
 }
 
-// checkHeartbeatOf is for a heartbeat of worker, or, "", for one of the version before: nobody that has spoken as its own user
-// is heard so.
+// checkHeartbeatOf is for a heartbeat of worker, or, "", for one of the version before: nobody that
+// has spoken as its own user is heard so.
 func (h *MasterEndpoint) checkHeartbeatOf(b *task.Heartbeat, worker string) error {
 	if worker != "" {
 		h.workerStates.setOwnUser(worker)

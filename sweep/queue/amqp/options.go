@@ -10,12 +10,17 @@ import (
 
 // Options say how to reach the broker.
 type Options struct {
-	URL         string       // amqp://HOST:PORT/VHOST or amqps://..., without user and password
-	Credentials string       // a file with USER:PASSWORD; read at every connect, so that it may change
-	CA          string       // a file with the certificates (PEM) that may sign the broker's; read as Credentials is. "": the system's
-	ServerName  string       // the name in the broker's certificate; "": the host of the URL
-	Metrics     string       // http://HOST:PORT of the broker's plugin rabbitmq_prometheus, for what AMQP does not tell; "": none
-	Log         *slog.Logger // nil: nothing is logged
+	URL string // amqp://HOST:PORT/VHOST or amqps://..., without user and password
+	// a file with USER:PASSWORD; read at every connect, so that it may change
+	Credentials string
+	// a file with the certificates (PEM) that may sign the broker's; read as Credentials is. "":
+	// the system's
+	CA         string
+	ServerName string // the name in the broker's certificate; "": the host of the URL
+	// http://HOST:PORT of the broker's plugin rabbitmq_prometheus, for what AMQP does not tell; "":
+	// none
+	Metrics string
+	Log     *slog.Logger // nil: nothing is logged
 }
 
 // address is the address in its parts.
@@ -42,16 +47,22 @@ func (o Options) checked() (Options, address, error) {
 	u, err := url.Parse(o.URL)
 	switch {
 	case err != nil:
-		return o, address{}, errors.New("the broker's address is not a URL: write amqps://HOST:PORT/VHOST")
+		return o, address{}, errors.New("the broker's address is not a URL: write " +
+			"amqps://HOST:PORT/VHOST")
 	case u.User != nil:
-		return o, address{}, errors.New("the broker's address has a user in it, which logs would show: " +
+		return o, address{}, errors.New("the broker's address has a user in it, which logs would " +
+			"show: " +
 			"write USER:PASSWORD into the file with the credentials")
-	case u.Scheme != "amqp" && u.Scheme != "amqps" || u.Hostname() == "" || u.RawQuery != "" || u.Fragment != "":
-		return o, address{}, fmt.Errorf("%q is no broker's address: write amqps://HOST:PORT/VHOST", o.URL)
+	case u.Scheme != "amqp" && u.Scheme != "amqps" || u.Hostname() == "" || u.RawQuery != "" ||
+		u.Fragment != "":
+		return o, address{}, fmt.Errorf("%q is no broker's address: write amqps://HOST:PORT/VHOST",
+			o.URL)
 	case !isMetricsAddress(o.Metrics):
-		return o, address{}, errors.New("the address of the broker's metrics is none: write http://HOST:15692")
+		return o, address{}, errors.New("the address of the broker's metrics is none: write " +
+			"http://HOST:15692")
 	case o.Credentials == "":
-		return o, address{}, errors.New("no file with the broker's credentials is named: it has one line, USER:PASSWORD")
+		return o, address{}, errors.New("no file with the broker's credentials is named: it has " +
+			"one line, USER:PASSWORD")
 	}
 	p := address{tls: u.Scheme == "amqps", host: u.Hostname(), port: u.Port(), vhost: "/"}
 	if len(u.Path) > 1 {

@@ -31,24 +31,35 @@ func TestWrongOptionsAreErrorsAtOnce(t *testing.T) {
 		change func(*amqp.Options)
 		want   string
 	}{
-		"no address":           {func(o *amqp.Options) { o.URL = "" }, "write amqps://HOST"},
-		"another protocol":     {func(o *amqp.Options) { o.URL = "http://gpu1" }, "write amqps://HOST"},
-		"no host":              {func(o *amqp.Options) { o.URL = "amqp:///x" }, "write amqps://HOST"},
-		"user in the address":  {func(o *amqp.Options) { o.URL = "amqp://me:secret@gpu1" }, "has a user in it"},
-		"not an address":       {func(o *amqp.Options) { o.URL = "amqp://me:secret@gpu1:x" }, "is not a URL"},
-		"options in the query": {func(o *amqp.Options) { o.URL = "amqp://gpu1?heartbeat=0" }, "write amqps://HOST"},
-		"metrics by TLS":       {func(o *amqp.Options) { o.Metrics = "https://gpu1:15692" }, "write http://HOST"},
-		"metrics of a page":    {func(o *amqp.Options) { o.Metrics = "http://gpu1:15692/metrics" }, "write http://HOST"},
-		"user in the metrics":  {func(o *amqp.Options) { o.Metrics = "http://me:secret@gpu1:15692" }, "write http://HOST"},
-		"no credentials":       {func(o *amqp.Options) { o.Credentials = "" }, "USER:PASSWORD"},
+		"no address": {func(o *amqp.Options) { o.URL = "" }, "write amqps://HOST"},
+		"another protocol": {func(o *amqp.Options) { o.URL = "http://gpu1" },
+			"write amqps://HOST"},
+		"no host": {func(o *amqp.Options) { o.URL = "amqp:///x" },
+			"write amqps://HOST"},
+		"user in the address": {func(o *amqp.Options) { o.URL = "amqp://me:secret@gpu1" },
+			"has a user in it"},
+		"not an address": {func(o *amqp.Options) { o.URL = "amqp://me:secret@gpu1:x" },
+			"is not a URL"},
+		"options in the query": {func(o *amqp.Options) { o.URL = "amqp://gpu1?heartbeat=0" },
+			"write amqps://HOST"},
+		"metrics by TLS": {func(o *amqp.Options) { o.Metrics = "https://gpu1:15692" },
+			"write http://HOST"},
+		"metrics of a page": {func(o *amqp.Options) { o.Metrics = "http://gpu1:15692/metrics" },
+			"write http://HOST"},
+		"user in the metrics": {func(o *amqp.Options) { o.Metrics = "http://me:secret@gpu1:15692" },
+			"write http://HOST"},
+		"no credentials": {func(o *amqp.Options) { o.Credentials = "" }, "USER:PASSWORD"},
 	} {
 		o := good
 		c.change(&o)
 		_, hub := amqp.NewMasterEndpoint(o)
 		_, port := amqp.NewWorkerEndpoint("w1", o)
-		for what, err := range map[string]error{"hub": hub, "port": port, "check": amqp.Check(t.Context(), o)} {
-			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "secret") {
-				t.Errorf("%s, %s: the error is %v; want it to say %q, and no secret", name, what, err, c.want)
+		for what, err := range map[string]error{"hub": hub, "port": port,
+			"check": amqp.Check(t.Context(), o)} {
+			if err == nil || !strings.Contains(err.Error(), c.want) ||
+				strings.Contains(err.Error(), "secret") {
+				t.Errorf("%s, %s: the error is %v; want it to say %q, and no secret", name, what,
+					err, c.want)
 			}
 		}
 	}
@@ -58,9 +69,11 @@ func TestWorkerNames(t *testing.T) {
 	t.Parallel()
 	for name, good := range map[string]bool{
 		"w1": true, "gpu-1.lab_2@x": true, strings.Repeat("a", 127): true,
-		"": false, "-a": false, ".": false, "a b": false, "a/b": false, "a*": false, "ü": false, "a\n": false, strings.Repeat("a", 128): false,
+		"": false, "-a": false, ".": false, "a b": false, "a/b": false, "a*": false, "ü": false,
+		"a\n": false, strings.Repeat("a", 128): false,
 	} {
-		p, err := amqp.NewWorkerEndpoint(name, amqp.Options{URL: "amqp://127.0.0.1:1", Credentials: "none"})
+		p, err := amqp.NewWorkerEndpoint(name,
+			amqp.Options{URL: "amqp://127.0.0.1:1", Credentials: "none"})
 		if err == nil {
 			p.Close()
 		}
@@ -92,21 +105,42 @@ func TestCheckTellsWhatIsWrong(t *testing.T) {
 		kind   amqp.FaultKind
 		want   string
 	}{
-		"wrong password":       {func(o *amqp.Options) { o.Credentials = write("c", "mlframework:wrong") }, amqp.BadLogin, "correct the file with the credentials"},
-		"unknown user":         {func(o *amqp.Options) { o.Credentials = write("c", "nobody:wrong") }, amqp.BadLogin, "correct the file with the credentials"},
-		"no credentials":       {func(o *amqp.Options) { o.Credentials = "/none/c" }, amqp.NoFile, "there is no file with the credentials: /none/c"},
-		"credentials of what?": {func(o *amqp.Options) { o.Credentials = write("c", "secret\n") }, amqp.NoFile, "not one line USER:PASSWORD"},
-		"no CA file":           {func(o *amqp.Options) { o.CA = "/none/ca" }, amqp.NoFile, "there is no CA file: /none/ca"},
-		"CA file of what?":     {func(o *amqp.Options) { o.CA = write("ca", "secret") }, amqp.NoFile, "no certificate in PEM form"},
-		"the system's CAs":     {func(o *amqp.Options) { o.CA = "" }, amqp.Certificate, "its certificate is not trusted"},
-		"wrong CA":             {func(o *amqp.Options) { o.CA = write("ca", other) }, amqp.Certificate, "its certificate is not trusted"},
-		"wrong name":           {func(o *amqp.Options) { o.URL = strings.Replace(o.URL, "localhost", "127.0.0.2", 1) }, "", ""},
-		"no such vhost":        {func(o *amqp.Options) { o.URL = broker.In(o.URL, "none") }, amqp.NoVhost, "the vhost none does not exist"},
-		"nothing listens":      {func(o *amqp.Options) { o.URL = "amqps://127.0.0.1:1" }, amqp.Refused, "start the broker, or correct the address"},
-		"no such host":         {func(o *amqp.Options) { o.URL = "amqps://nowhere.invalid" }, amqp.UnknownHost, "the host nowhere.invalid is not found"},
-		"TLS to a plain port":  {func(o *amqp.Options) { o.URL = "amqps://" + host(b.URL) }, amqp.PlainPort, "does not speak TLS"},
-		"plain to a TLS port":  {func(o *amqp.Options) { o.URL = "amqp://" + host(b.TLS) }, amqp.TLSPort, "write amqps://"},
-		"silence":              {func(o *amqp.Options) { o.URL = "amqp://" + silent }, amqp.TimedOut, "no answer in time"},
+		"wrong password": {func(o *amqp.Options) {
+			o.Credentials = write("c",
+				"mlframework:wrong")
+		}, amqp.BadLogin, "correct the file with the credentials"},
+		"unknown user": {func(o *amqp.Options) {
+			o.Credentials = write("c",
+				"nobody:wrong")
+		}, amqp.BadLogin, "correct the file with the credentials"},
+		"no credentials": {func(o *amqp.Options) { o.Credentials = "/none/c" }, amqp.NoFile,
+			"there is no file with the credentials: /none/c"},
+		"credentials of what?": {func(o *amqp.Options) { o.Credentials = write("c", "secret\n") },
+			amqp.NoFile, "not one line USER:PASSWORD"},
+		"no CA file": {func(o *amqp.Options) { o.CA = "/none/ca" }, amqp.NoFile,
+			"there is no CA file: /none/ca"},
+		"CA file of what?": {func(o *amqp.Options) { o.CA = write("ca", "secret") },
+			amqp.NoFile, "no certificate in PEM form"},
+		"the system's CAs": {func(o *amqp.Options) { o.CA = "" }, amqp.Certificate,
+			"its certificate is not trusted"},
+		"wrong CA": {func(o *amqp.Options) { o.CA = write("ca", other) },
+			amqp.Certificate, "its certificate is not trusted"},
+		"wrong name": {func(o *amqp.Options) {
+			o.URL = strings.Replace(o.URL, "localhost",
+				"127.0.0.2", 1)
+		}, "", ""},
+		"no such vhost": {func(o *amqp.Options) { o.URL = broker.In(o.URL, "none") },
+			amqp.NoVhost, "the vhost none does not exist"},
+		"nothing listens": {func(o *amqp.Options) { o.URL = "amqps://127.0.0.1:1" },
+			amqp.Refused, "start the broker, or correct the address"},
+		"no such host": {func(o *amqp.Options) { o.URL = "amqps://nowhere.invalid" },
+			amqp.UnknownHost, "the host nowhere.invalid is not found"},
+		"TLS to a plain port": {func(o *amqp.Options) { o.URL = "amqps://" + host(b.URL) },
+			amqp.PlainPort, "does not speak TLS"},
+		"plain to a TLS port": {func(o *amqp.Options) { o.URL = "amqp://" + host(b.TLS) },
+			amqp.TLSPort, "write amqps://"},
+		"silence": {func(o *amqp.Options) { o.URL = "amqp://" + silent },
+			amqp.TimedOut, "no answer in time"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -120,7 +154,8 @@ func TestCheckTellsWhatIsWrong(t *testing.T) {
 				}
 				return
 			}
-			if !errors.As(err, &f) || f.Kind != c.kind || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "secret") {
+			if !errors.As(err, &f) || f.Kind != c.kind || !strings.Contains(err.Error(), c.want) ||
+				strings.Contains(err.Error(), "secret") {
 				t.Errorf("the error is %v; want kind %s and %q", err, c.kind, c.want)
 			}
 		})
@@ -134,7 +169,8 @@ func authority(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true}
+	c := x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour),
+		IsCA: true, BasicConstraintsValid: true}
 	der, err := x509.CreateCertificate(rand.Reader, &c, &c, key.Public(), key)
 	if err != nil {
 		t.Fatal(err)
@@ -161,17 +197,20 @@ func TestCheckEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	err := amqp.Check(ctx, amqp.Options{URL: "amqp://" + listen(t), Credentials: shared.Get(t).Credentials})
+	err := amqp.Check(ctx, amqp.Options{URL: "amqp://" + listen(t),
+		Credentials: shared.Get(t).Credentials})
 	if err == nil {
 		t.Error("there is no error")
 	}
 }
 
-// TestCredentialsAndTrustAreReadAgain begins with files that are missing, and mends them one by one.
+// TestCredentialsAndTrustAreReadAgain begins with files that are missing, and mends them one by
+// one.
 func TestCredentialsAndTrustAreReadAgain(t *testing.T) {
 	t.Parallel()
 	b := shared.Get(t)
-	o := amqp.Options{URL: broker.In(b.TLS, shared.Vhost(t)), Credentials: filepath.Join(t.TempDir(), "c"), CA: filepath.Join(t.TempDir(), "ca")}
+	o := amqp.Options{URL: broker.In(b.TLS, shared.Vhost(t)),
+		Credentials: filepath.Join(t.TempDir(), "c"), CA: filepath.Join(t.TempDir(), "ca")}
 	var told record
 	o.Log = slog.New(slog.NewTextHandler(&told, nil))
 	hub, err := amqp.NewMasterEndpoint(o)
@@ -184,7 +223,8 @@ func TestCredentialsAndTrustAreReadAgain(t *testing.T) {
 	}
 	status := func(part string) {
 		t.Helper()
-		waitFor(t, "the status tells: "+part, func() bool { return strings.Contains(hub.Status().Reason, part) })
+		waitFor(t, "the status tells: "+part,
+			func() bool { return strings.Contains(hub.Status().Reason, part) })
 	}
 	give := func(to, from string) {
 		t.Helper()
@@ -204,7 +244,8 @@ func TestCredentialsAndTrustAreReadAgain(t *testing.T) {
 	if s := hub.Status(); !strings.HasPrefix(s.Program, "RabbitMQ ") || s.Reason != "" {
 		t.Errorf("the status is %+v", s)
 	}
-	for what, want := range map[string]int{"there is no file with": 1, "there is no CA file": 1, "the broker is reached": 1} {
+	for what, want := range map[string]int{"there is no file with": 1, "there is no CA file": 1,
+		"the broker is reached": 1} {
 		if n := strings.Count(told.String(), what); n != want {
 			t.Errorf("%q is logged %d times; want %d:\n%s", what, n, want, &told)
 		}

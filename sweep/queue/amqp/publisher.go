@@ -13,10 +13,11 @@ import (
 
 // publisher sends messages over one connection at a time. Its methods may be called concurrently.
 type publisher struct {
-	address    address
-	status     *statusTracker
-	prepare    func(c *connection, ch *amqp091.Channel) error // declares what this end needs, or sees that it is there
-	probeRoute route                                          // what is sent there is dropped
+	address address
+	status  *statusTracker
+	// declares what this end needs, or sees that it is there
+	prepare    func(c *connection, ch *amqp091.Channel) error
+	probeRoute route // what is sent there is dropped
 	current    atomic.Pointer[connPublisher]
 }
 

@@ -12,7 +12,8 @@ type reconnector struct {
 	options Options
 	address address
 	status  *statusTracker
-	// serve works with a connection until it is over, and says why it is. It tells the state when all is well.
+	// serve works with a connection until it is over, and says why it is. It tells the state when
+	// all is well.
 	serve func(ctx context.Context, c *connection) error
 }
 

@@ -21,8 +21,8 @@ func (r *rejectCounter) count() int64 {
 	return r.total
 }
 
-// add counts one and reports whether it is worth a line of the log, and how many before it were not: whoever sends such
-// messages must not fill the log with them.
+// add counts one and reports whether it is worth a line of the log, and how many before it were
+// not: whoever sends such messages must not fill the log with them.
 func (r *rejectCounter) add(queue string, now time.Time) (say bool, unsaid int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -42,7 +42,9 @@ func (r *rejectCounter) add(queue string, now time.Time) (say bool, unsaid int64
 // countReject counts a message that cannot be read, and logs it.
 func (e *endpoint) countReject(queue string, d *amqp091.Delivery, why error) {
 	if say, unsaid := e.rejects.add(queue, time.Now()); say {
-		e.log.Error("a message is put aside", "queue", queue, "user", truncate(d.UserId, 200), "key", truncate(d.RoutingKey, 200), "bytes", len(d.Body), "cause", why.Error(), "more since the last", unsaid)
+		e.log.Error("a message is put aside", "queue", queue, "user", truncate(d.UserId, 200),
+			"key", truncate(d.RoutingKey, 200), "bytes", len(d.Body), "cause", why.Error(),
+			"more since the last", unsaid)
 	}
 }
 

@@ -11,7 +11,8 @@ import (
 	"mlframework/sweep/task"
 )
 
-// operation is something that a user tries on the broker, on a name of a queue or exchange, or with a key.
+// operation is something that a user tries on the broker, on a name of a queue or exchange, or with
+// a key.
 type operation struct {
 	name string
 	do   func(ch *amqp091.Channel, name string) error
@@ -19,7 +20,8 @@ type operation struct {
 
 var operations = []operation{
 	{"declare", func(ch *amqp091.Channel, name string) error {
-		_, err := ch.QueueDeclare(name, true, false, false, false, amqp091.Table{"x-queue-type": "quorum"})
+		_, err := ch.QueueDeclare(name, true, false, false, false,
+			amqp091.Table{"x-queue-type": "quorum"})
 		return err
 	}},
 	{"declare exchange", func(ch *amqp091.Channel, name string) error {
@@ -43,13 +45,22 @@ var operations = []operation{
 		_, err := ch.QueuePurge(name, false)
 		return err
 	}},
-	{"publish to queue", func(ch *amqp091.Channel, name string) error { return published(ch, "", name, "") }},
-	{"publish", func(ch *amqp091.Channel, name string) error { return published(ch, rights.FromWorkers, name, "") }},
+	{"publish to queue", func(ch *amqp091.Channel,
+		name string) error {
+		return published(ch, "", name, "")
+	}},
+	{"publish", func(ch *amqp091.Channel, name string) error {
+		return published(ch,
+			rights.FromWorkers, name, "")
+	}},
 	{"delete", func(ch *amqp091.Channel, name string) error {
 		_, err := ch.QueueDelete(name, false, false, false)
 		return err
 	}},
-	{"delete exchange", func(ch *amqp091.Channel, name string) error { return ch.ExchangeDelete(name, false, false) }},
+	{"delete exchange", func(ch *amqp091.Channel,
+		name string) error {
+		return ch.ExchangeDelete(name, false, false)
+	}},
 }
 
 // published publishes and waits until the broker has said what it thinks of it.
@@ -58,7 +69,8 @@ func published(ch *amqp091.Channel, exchange, key, user string) error {
 		return err
 	}
 	gone := ch.NotifyClose(make(chan *amqp091.Error, 1))
-	c, err := ch.PublishWithDeferredConfirm(exchange, key, false, false, amqp091.Publishing{UserId: user, Body: []byte("x")})
+	c, err := ch.PublishWithDeferredConfirm(exchange, key, false, false,
+		amqp091.Publishing{UserId: user, Body: []byte("x")})
 	if err != nil {
 		return err
 	}
@@ -88,7 +100,8 @@ func TestTheMasterStaysInItsCluster(t *testing.T) {
 	c := s.dial(t, s.broker.Master(t, s.vhost))
 	for _, op := range operations {
 		for _, name := range []string{"amq.topic", "other", "a", "tasks", "worker-events2"} {
-			if err := try(t, c, op, name); err == nil && op.name != "publish to queue" || refusedTo(err) != (op.name != "publish to queue") {
+			if err := try(t, c, op, name); err == nil && op.name != "publish to queue" ||
+				refusedTo(err) != (op.name != "publish to queue") {
 				t.Errorf("%s %q: %v", op.name, name, err)
 			}
 		}
@@ -112,21 +125,25 @@ func refusedTo(err error) bool {
 // May says which operations on which names a user may carry out; all others fail.
 var may = map[string]map[string][]string{
 	"worker-a": {
-		"consume": {"tasks.a", "control.a"}, "get": {"tasks.a", "control.a"}, "purge": {"tasks.a", "control.a"},
+		"consume": {"tasks.a", "control.a"}, "get": {"tasks.a", "control.a"},
+		"purge":   {"tasks.a", "control.a"},
 		"publish": {"events.a", "heartbeats.a", "lines.a", "pieces.a", "dead.a"},
 	},
 	"worker-a.b": {
-		"consume": {"tasks.a.b", "control.a.b"}, "get": {"tasks.a.b", "control.a.b"}, "purge": {"tasks.a.b", "control.a.b"},
+		"consume": {"tasks.a.b", "control.a.b"}, "get": {"tasks.a.b", "control.a.b"},
+		"purge":   {"tasks.a.b", "control.a.b"},
 		"publish": {"events.a.b", "heartbeats.a.b", "lines.a.b", "pieces.a.b", "dead.a.b"},
 	},
-	"worker": {}, // the user that all workers of the version before shared, where its rights are gone
+	// the user that all workers of the version before shared, where its rights are gone
+	"worker": {},
 }
 
 var (
 	masters = []string{"tasks.a", "control.a", "tasks.a.b", "control.a.b", "worker-events",
 		"worker-heartbeats", "worker-letters", "dead"}
 	all = append([]string{"amq.topic", "other", "from-workers", "control", "lines", "pieces",
-		"events.a", "events.a.b", "heartbeats.a", "lines.a", "pieces.a", "dead.a", "heartbeats.a.b", "lines.a.b", "pieces.a.b", "dead.a.b", "events.c", "#", "a", ""}, masters...)
+		"events.a", "events.a.b", "heartbeats.a", "lines.a", "pieces.a", "dead.a", "heartbeats.a.b",
+		"lines.a.b", "pieces.a.b", "dead.a.b", "events.c", "#", "a", ""}, masters...)
 )
 
 // Each user tries every operation on every name, against a broker that has what a cluster has.
@@ -166,12 +183,14 @@ func TestNobodySendsAsAnother(t *testing.T) {
 			t.Errorf("worker a sent as %s", user)
 		}
 	}
-	if err := published(s.as(t, s.broker.Worker(t, s.vhost, "a")), rights.FromWorkers, "events.a", "worker-a"); err != nil {
+	if err := published(s.as(t, s.broker.Worker(t, s.vhost, "a")), rights.FromWorkers, "events.a",
+		"worker-a"); err != nil {
 		t.Error(err)
 	}
 }
 
-// What names another worker than the one whose user sent it changes nothing, and is among the dead letters with the reason.
+// What names another worker than the one whose user sent it changes nothing, and is among the dead
+// letters with the reason.
 func TestForgedMessagesAreDeadLetters(t *testing.T) {
 	t.Parallel()
 	s := open(t)
@@ -213,7 +232,8 @@ func TestForgedMessagesAreDeadLetters(t *testing.T) {
 		s.say(t, "w1", key, body)
 	}
 	anonymous := `[{"version":1,"kind":"ended","worker":"w1","sweep":"a-1","index":1,"attempt":1}]`
-	if err := s.as(t, s.broker.Worker(t, s.vhost, "w1")).Publish(rights.FromWorkers, "events.w1", false, false, amqp091.Publishing{Body: []byte(anonymous)}); err != nil {
+	if err := s.as(t, s.broker.Worker(t, s.vhost, "w1")).Publish(rights.FromWorkers, "events.w1",
+		false, false, amqp091.Publishing{Body: []byte(anonymous)}); err != nil {
 		t.Fatal(err)
 	}
 	dead := s.dead(t, len(forged)+1)
@@ -228,12 +248,16 @@ func TestForgedMessagesAreDeadLetters(t *testing.T) {
 	// They die again when a person has them read again.
 	first := dead[`[{"version":1,"kind":"ended","worker":"w2","sweep":"a-1","index":0,"attempt":1}]`]
 	s.requeue(t, first, true)
-	waitFor(t, "it dies again", func() bool { return s.hub.Status().Refused == int64(len(forged)+2) })
+	waitFor(t, "it dies again", func() bool {
+		return s.hub.Status().Refused == int64(
+			len(forged)+2)
+	})
 	if again := s.dead(t, len(forged)+2)[string(first.Body)]; again.Queue != "events" ||
 		again.Reason != first.Reason || again.Sender != first.Sender || again.ID == first.ID {
 		t.Errorf("again: %+v", again)
 	}
-	if err := p.Emit(t.Context(), task.Event{Version: task.Version, Worker: "w1", Index: 7}); err != nil {
+	if err := p.Emit(t.Context(), task.Event{Version: task.Version, Worker: "w1",
+		Index: 7}); err != nil {
 		t.Fatal(err)
 	}
 	if d := <-events; len(d.Items) != 1 || d.Items[0].Index != 7 {
@@ -249,8 +273,8 @@ func TestForgedMessagesAreDeadLetters(t *testing.T) {
 	}
 }
 
-// A dead letter that a worker writes is one of its own tasks, whatever it says of itself: so it cannot have the master
-// send what it made up to others, or to itself as theirs.
+// A dead letter that a worker writes is one of its own tasks, whatever it says of itself: so it
+// cannot have the master send what it made up to others, or to itself as theirs.
 func TestADeadLetterOfAWorkerIsItsOwn(t *testing.T) {
 	t.Parallel()
 	s := open(t)
@@ -258,12 +282,16 @@ func TestADeadLetterOfAWorkerIsItsOwn(t *testing.T) {
 	in := s.port(t, "w2").Consume(t.Context())
 	m := amqp091.Publishing{UserId: "worker-w1", Body: []byte(`{"version":1,"sweep":"forged-1"}`)}
 	for _, from := range []string{"tasks.w2", "events", "dead", "worker-events"} {
-		m.Headers = amqp091.Table{"from": from, "reason": "x", "key": "events.w2", "user": "worker-w2"}
-		if err := s.as(t, s.broker.Worker(t, s.vhost, "w1")).Publish(rights.FromWorkers, "dead.w1", false, false, m); err != nil {
+		m.Headers = amqp091.Table{"from": from, "reason": "x", "key": "events.w2",
+			"user": "worker-w2"}
+		if err := s.as(t, s.broker.Worker(t, s.vhost, "w1")).Publish(rights.FromWorkers, "dead.w1",
+			false, false, m); err != nil {
 			t.Fatal(err)
 		}
-		m.Headers["CC"] = []any{"dead.x"} // which the broker does not compare with the user's rights
-		if err := s.as(t, s.broker.Worker(t, s.vhost, "w1")).Publish(rights.FromWorkers, rights.Probe.RoutingKey("w1"), false, false, m); err != nil {
+		// which the broker does not compare with the user's rights
+		m.Headers["CC"] = []any{"dead.x"}
+		if err := s.as(t, s.broker.Worker(t, s.vhost, "w1")).Publish(rights.FromWorkers,
+			rights.Probe.RoutingKey("w1"), false, false, m); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// socket is a TCP connection on which neither a write nor, without heartbeats, a read waits for ever. It remembers how
-// the other side began.
+// socket is a TCP connection on which neither a write nor, without heartbeats, a read waits for
+// ever. It remembers how the other side began.
 type socket struct {
 	net.Conn
 	mu    sync.Mutex
@@ -40,8 +40,8 @@ func (s *socket) Write(b []byte) (int, error) {
 	return s.Conn.Write(b)
 }
 
-// SetDeadline keeps a deadline for reading when the library, with the greeting over, removes all: the first heartbeat
-// may never come.
+// SetDeadline keeps a deadline for reading when the library, with the greeting over, removes all:
+// the first heartbeat may never come.
 func (s *socket) SetDeadline(t time.Time) error {
 	if t.IsZero() {
 		t = time.Now().Add(2 * heartbeat)

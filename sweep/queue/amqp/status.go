@@ -14,22 +14,24 @@ import (
 // logInterval is after how long a cause that stays is logged again.
 const logInterval = time.Minute
 
-// statusTracker is how an end reaches the broker: what its parts (two connections and the streams) say, put together, and what
-// of it is worth a log line.
+// statusTracker is how an end reaches the broker: what its parts (two connections and the streams)
+// say, put together, and what of it is worth a log line.
 type statusTracker struct {
 	log *slog.Logger
 
-	mu       sync.Mutex
-	faults   map[string]*Fault // by part; nil: not yet there
-	since    time.Time
-	program  string
-	blocked  string
-	loggedAt map[string]time.Time // when each cause was last logged, since the broker was last reached
+	mu      sync.Mutex
+	faults  map[string]*Fault // by part; nil: not yet there
+	since   time.Time
+	program string
+	blocked string
+	// when each cause was last logged, since the broker was last reached
+	loggedAt map[string]time.Time
 }
 
 // newStatusTracker begins with parts that are not there yet.
 func newStatusTracker(log *slog.Logger, parts ...string) *statusTracker {
-	s := &statusTracker{log: log, faults: map[string]*Fault{}, since: time.Now(), loggedAt: map[string]time.Time{}}
+	s := &statusTracker{log: log, faults: map[string]*Fault{}, since: time.Now(),
+		loggedAt: map[string]time.Time{}}
 	for _, p := range parts {
 		s.faults[p] = nil
 	}
@@ -67,9 +69,13 @@ func (s *statusTracker) works(part string) {
 		return
 	}
 	now := time.Now()
-	s.log.Info("the broker is reached", "program", s.program, "after", now.Sub(s.since).Round(time.Millisecond))
+	s.log.Info("the broker is reached", "program", s.program, "after",
+		now.Sub(s.since).Round(time.Millisecond))
 	s.since = now
-	maps.DeleteFunc(s.loggedAt, func(_ string, last time.Time) bool { return now.Sub(last) >= logInterval })
+	maps.DeleteFunc(s.loggedAt, func(_ string,
+		last time.Time) bool {
+		return now.Sub(last) >= logInterval
+	})
 }
 
 // forget is for a part that ended for good.
@@ -99,7 +105,8 @@ func (s *statusTracker) setBlocked(why string) {
 	}
 	s.blocked = why
 	if why != "" {
-		s.log.Warn("the broker takes no messages for now; give it memory or disk space", "reason", why)
+		s.log.Warn("the broker takes no messages for now; give it memory or disk space", "reason",
+			why)
 	} else {
 		s.log.Info("the broker takes messages again")
 	}
@@ -121,7 +128,8 @@ func (s *statusTracker) unreachable() bool {
 func (s *statusTracker) status() queue.Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	q := queue.Status{Unreachable: s.unreachable(), Since: s.since, Blocked: s.blocked, Program: s.program}
+	q := queue.Status{Unreachable: s.unreachable(), Since: s.since, Blocked: s.blocked,
+		Program: s.program}
 	if !q.Unreachable {
 		return q
 	}

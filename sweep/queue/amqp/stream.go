@@ -12,8 +12,9 @@ import (
 
 // streamSpec is what a stream reads: where from, and how its messages become items.
 type streamSpec[T any] struct {
-	name     string
-	open     func(ch *amqp091.Channel, connection string) (queue string, err error) // declares the queue
+	name string
+	// declares the queue
+	open     func(ch *amqp091.Channel, connection string) (queue string, err error)
 	prefetch int
 	// preferNewest has the consumer that came last get all messages, as long as it takes them.
 	// It is opened again every renewEvery, so that of two processes that live each gets some.
@@ -25,8 +26,8 @@ type streamSpec[T any] struct {
 	reject   func(*amqp091.Delivery, error) task.DeadLetter // nil: a worker's
 	reportTo route
 	queue    string
-	// workerQueue, of a stream that may lose messages, declares a queue for one of the workers: a worker
-	// fills its own only. It is consumed for each that is known, beside that of open.
+	// workerQueue, of a stream that may lose messages, declares a queue for one of the workers: a
+	// worker fills its own only. It is consumed for each that is known, beside that of open.
 	workerQueue func(ch *amqp091.Channel, connection, worker string) (queue string, err error)
 	workers     *workerSet
 	sendMarker  func(id string) // puts a mark into the queue of open; nil: nothing comes there
@@ -39,8 +40,10 @@ func decodeBody[T any](decode func(body []byte, most int) ([]T, error),
 	return func(d *amqp091.Delivery) ([]T, error) { return decode(d.Body, maxReadBytes) }
 }
 
-// runStream consumes a feed on one connection after the other, until ctx ends. Serve works with a consumer until it is over.
-func runStream[T any](ctx context.Context, e *endpoint, f *streamSpec[T], serve func(ctx context.Context, k *consumer)) {
+// runStream consumes a feed on one connection after the other, until ctx ends. Serve works with a
+// consumer until it is over.
+func runStream[T any](ctx context.Context, e *endpoint, f *streamSpec[T],
+	serve func(ctx context.Context, k *consumer)) {
 	defer e.status.forget(f.name)
 	var p backoff
 	for ctx.Err() == nil {
@@ -49,7 +52,8 @@ func runStream[T any](ctx context.Context, e *endpoint, f *streamSpec[T], serve 
 			return
 		}
 		release := closeIfStuck(ctx, c)
-		slow := time.AfterFunc(confirmTimeout, func() { e.status.failed(f.name, explain(e.address, errConsumeTimeout, nil)) })
+		slow := time.AfterFunc(confirmTimeout,
+			func() { e.status.failed(f.name, explain(e.address, errConsumeTimeout, nil)) })
 		k, err := f.consume(c)
 		slow.Stop()
 		if err == nil {
@@ -76,7 +80,8 @@ func runStream[T any](ctx context.Context, e *endpoint, f *streamSpec[T], serve 
 const renewEvery = 30 * time.Second
 
 // serveUntilRenewal works with a consumer until it is over, or to be renewed.
-func (f *streamSpec[T]) serveUntilRenewal(ctx context.Context, k *consumer, serve func(context.Context, *consumer)) {
+func (f *streamSpec[T]) serveUntilRenewal(ctx context.Context, k *consumer,
+	serve func(context.Context, *consumer)) {
 	if f.preferNewest {
 		renewed, cancel := context.WithTimeout(ctx, renewEvery)
 		defer cancel()

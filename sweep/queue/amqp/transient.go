@@ -46,12 +46,15 @@ func (f *streamSpec[T]) reportLossy(e *endpoint, d *amqp091.Delivery, why error)
 		return
 	}
 	body, hash := beginning(d.Body)
-	_ = e.publisher.publishUnconfirmed(f.reportTo, amqp091.Publishing{DeliveryMode: amqp091.Persistent, Body: body,
-		Headers: reportHeaders(f.queue, why, len(d.Body), hash)})
+	_ = e.publisher.publishUnconfirmed(f.reportTo,
+		amqp091.Publishing{DeliveryMode: amqp091.Persistent, Body: body,
+			Headers: reportHeaders(f.queue, why, len(d.Body), hash)})
 }
 
-// forwardTransient hands on what is in one message and acknowledges it; false when the consumer is over.
-func forwardTransient[T any](ctx context.Context, e *endpoint, f *streamSpec[T], k *consumer, d *amqp091.Delivery, out chan<- T) bool {
+// forwardTransient hands on what is in one message and acknowledges it; false when the consumer is
+// over.
+func forwardTransient[T any](ctx context.Context, e *endpoint, f *streamSpec[T], k *consumer,
+	d *amqp091.Delivery, out chan<- T) bool {
 	if k.isDuplicate(d) {
 		return k.ch.Ack(d.DeliveryTag, false) == nil
 	}
@@ -79,5 +82,6 @@ var transientExpiration = strconv.FormatInt(transientTTL.Milliseconds(), 10)
 
 // transient is a message that is of use only now.
 func transient(body []byte) amqp091.Publishing {
-	return amqp091.Publishing{DeliveryMode: amqp091.Transient, Expiration: transientExpiration, Body: body}
+	return amqp091.Publishing{DeliveryMode: amqp091.Transient, Expiration: transientExpiration,
+		Body: body}
 }

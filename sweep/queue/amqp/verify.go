@@ -63,10 +63,12 @@ func workerOf(s task.Sender, kind rights.MessageKind) (string, error) {
 // decoder reads the things in a body, and stops at the first that check does not let through.
 type decoder[T any] func(body []byte, check func(*T) error) ([]T, error)
 
-// decodeFromWorker returns a decoder of messages of one kind: what it lets through came from the user of the worker that the
-// message and each thing in it name, and keeps the bounds of package task. Self is the master's user.
-func decodeFromWorker[T any](kind rights.MessageKind, self func() string, decode decoder[T], check func(*T,
-	string) error) func(*amqp091.Delivery) ([]T, error) {
+// decodeFromWorker returns a decoder of messages of one kind: what it lets through came from the
+// user of the worker that the message and each thing in it name, and keeps the bounds of package
+// task. Self is the master's user.
+func decodeFromWorker[T any](kind rights.MessageKind, self func() string, decode decoder[T],
+	check func(*T,
+		string) error) func(*amqp091.Delivery) ([]T, error) {
 	return func(d *amqp091.Delivery) ([]T, error) {
 		if err := task.CheckSize(d.Body, maxBytesFrom[kind], maxParts); err != nil {
 			return nil, err

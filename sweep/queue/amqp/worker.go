@@ -22,8 +22,8 @@ type WorkerEndpoint struct {
 
 var _ queue.WorkerEndpoint = (*WorkerEndpoint)(nil)
 
-// NewWorkerEndpoint makes the end of one worker. It returns at once and tries to reach the broker for ever; only wrong options and
-// a name that no worker can have are errors. Close it.
+// NewWorkerEndpoint makes the end of one worker. It returns at once and tries to reach the broker
+// for ever; only wrong options and a name that no worker can have are errors. Close it.
 func NewWorkerEndpoint(worker string, o Options) (*WorkerEndpoint, error) {
 	if err := rights.CheckWorker(worker); err != nil {
 		return nil, err
@@ -33,10 +33,14 @@ func NewWorkerEndpoint(worker string, o Options) (*WorkerEndpoint, error) {
 		return nil, err
 	}
 	p := &WorkerEndpoint{worker: worker, lines: make(chan task.Line, maxUnsentLines)}
-	p.endpoint = newEndpoint(o, at, p.route(rights.Probe), func(c *connection, ch *amqp091.Channel) error {
-		return checkWorkerTopology(c, ch, worker)
+	p.endpoint = newEndpoint(o, at, p.route(rights.Probe),
+		func(c *connection, ch *amqp091.Channel) error {
+			return checkWorkerTopology(c, ch, worker)
+		})
+	p.endpoint.goroutines.Go(func() {
+		sendLines(p.endpoint.ctx, &p.endpoint.publisher,
+			p.route(rights.Lines), p.lines)
 	})
-	p.endpoint.goroutines.Go(func() { sendLines(p.endpoint.ctx, &p.endpoint.publisher, p.route(rights.Lines), p.lines) })
 	return p, nil
 }
 
@@ -61,8 +65,8 @@ func (p *WorkerEndpoint) Consume(ctx context.Context) <-chan queue.Delivery[task
 	})
 }
 
-// Controls implements queue.WorkerEndpoint. Of several streams the one that was opened last gets the messages: an earlier connection
-// may not yet be dead for the broker.
+// Controls implements queue.WorkerEndpoint. Of several streams the one that was opened last gets
+// the messages: an earlier connection may not yet be dead for the broker.
 func (p *WorkerEndpoint) Controls(ctx context.Context) <-chan task.Control {
 	name := rights.ControlQueue(p.worker)
 	return openTransient(ctx, p.endpoint, &streamSpec[task.Control]{
@@ -73,7 +77,8 @@ func (p *WorkerEndpoint) Controls(ctx context.Context) <-chan task.Control {
 	})
 }
 
-// Emit implements queue.WorkerEndpoint. Its errors are ErrUnreachable, but for an event that is too long ever to be sent.
+// Emit implements queue.WorkerEndpoint. Its errors are ErrUnreachable, but for an event that is too
+// long ever to be sent.
 func (p *WorkerEndpoint) Emit(ctx context.Context, events ...task.Event) error {
 	bodies, err := task.EncodeAll("an event", events, maxEventsBytes,
 		maxBytesFrom[rights.Events]-len("[]"))

@@ -46,7 +46,8 @@ func (r *workerSet) all() (names map[string]bool, changed <-chan struct{}) {
 }
 
 // workerQueueOf opens a queue of this connection for what one worker sends of a kind.
-func workerQueueOf(prefix string, kind rights.MessageKind, limits amqp091.Table) func(*amqp091.Channel, string,
+func workerQueueOf(prefix string, kind rights.MessageKind,
+	limits amqp091.Table) func(*amqp091.Channel, string,
 	string) (string, error) {
 	return func(ch *amqp091.Channel, connection, worker string) (string, error) {
 		name := prefix + connection + "." + worker

@@ -39,7 +39,8 @@ func (b *fifo[T]) putBack(items []T) {
 	b.wake()
 }
 
-// wake wakes everybody who waits, as there may be enough for all of them. The caller holds the lock.
+// wake wakes everybody who waits, as there may be enough for all of them. The caller holds the
+// lock.
 func (b *fifo[T]) wake() {
 	if b.more != nil && len(b.items) > 0 {
 		close(b.more)
@@ -47,7 +48,8 @@ func (b *fifo[T]) wake() {
 	}
 }
 
-// next removes the first items, no more than most, as soon as there are any; nil when done or cut is closed first.
+// next removes the first items, no more than most, as soon as there are any; nil when done or cut
+// is closed first.
 func (b *fifo[T]) next(most int, done, cut <-chan struct{}) []T {
 	for {
 		items, more := b.take(most)
@@ -64,7 +66,8 @@ func (b *fifo[T]) next(most int, done, cut <-chan struct{}) []T {
 	}
 }
 
-// take removes the first items. When there are none it gives a channel that is closed when some come.
+// take removes the first items. When there are none it gives a channel that is closed when some
+// come.
 func (b *fifo[T]) take(most int) (items []T, more <-chan struct{}) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

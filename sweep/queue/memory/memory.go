@@ -1,5 +1,5 @@
-// Package memory is the queue within one process: what --local runs on, and the fake of tests. It keeps the contract of
-// package queue, but that nothing outlives the process.
+// Package memory is the queue within one process: what --local runs on, and the fake of tests. It
+// keeps the contract of package queue, but that nothing outlives the process.
 //
 // cmd/run-tasks and the tests of sweep may import it. It imports the contract and sweep/task only.
 package memory
@@ -17,11 +17,12 @@ import (
 // maxLines bounds live output that the master did not take yet.
 const maxLines = 1024
 
-// maxPieces bounds answers that the master did not take yet; they are up to task.MaxPieceBytes long.
+// maxPieces bounds answers that the master did not take yet; they are up to task.MaxPieceBytes
+// long.
 const maxPieces = 64
 
-// Queue is the master's end and makes those of the workers. The zero value is an empty queue. It is safe for concurrent
-// use, and must not be copied.
+// Queue is the master's end and makes those of the workers. The zero value is an empty queue. It is
+// safe for concurrent use, and must not be copied.
 type Queue struct {
 	outage     outage
 	events     fifo[task.Event]
@@ -43,7 +44,8 @@ func New() *Queue { return &Queue{} }
 // Outage makes the queue unreachable for everybody, or reachable again. What it holds is kept.
 func (q *Queue) Outage(on bool) { q.outage.set(on) }
 
-// Purge drops the batches that wait for a worker, as a person with a broker's tools might, and tells how many they were.
+// Purge drops the batches that wait for a worker, as a person with a broker's tools might, and
+// tells how many they were.
 func (q *Queue) Purge(worker string) int { return q.endpoint(worker).tasks.purge() }
 
 // Worker returns the endpoint of a worker.
@@ -96,7 +98,10 @@ func (q *Queue) Heartbeats(ctx context.Context) <-chan task.Heartbeat {
 func (q *Queue) Lines(ctx context.Context) <-chan task.Line { return openTransient(ctx, &q.lines) }
 
 // Pieces implements queue.MasterEndpoint.
-func (q *Queue) Pieces(ctx context.Context) <-chan task.Piece { return openTransient(ctx, &q.pieces) }
+func (q *Queue) Pieces(ctx context.Context) <-chan task.Piece {
+	return openTransient(ctx,
+		&q.pieces)
+}
 
 // RemoveWorker implements queue.MasterEndpoint.
 func (q *Queue) RemoveWorker(_ context.Context, worker string) error {

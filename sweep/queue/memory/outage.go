@@ -39,8 +39,8 @@ func (o *outage) on() bool {
 	return o.active
 }
 
-// waitEnd waits until there is no outage and gives a channel that is closed when the next begins; false when ctx ended
-// first.
+// waitEnd waits until there is no outage and gives a channel that is closed when the next begins;
+// false when ctx ended first.
 func (o *outage) waitEnd(ctx context.Context) (next <-chan struct{}, ok bool) {
 	for {
 		active, changed := o.state()

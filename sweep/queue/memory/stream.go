@@ -9,7 +9,8 @@ import (
 	"mlframework/sweep/queue"
 )
 
-// openTransient moves items from a box to whoever reads, until ctx ends. What nobody took by then stays in the box.
+// openTransient moves items from a box to whoever reads, until ctx ends. What nobody took by then
+// stays in the box.
 func openTransient[T any](ctx context.Context, b *fifo[T]) <-chan T {
 	out := make(chan T)
 	go func() {
@@ -30,9 +31,11 @@ func openTransient[T any](ctx context.Context, b *fifo[T]) <-chan T {
 	return out
 }
 
-// openDeliveries gives items of a box to one consumer, most of them at once, until ctx ends. An outage ends its session, as it
-// ends a connection: what is not acknowledged by then goes back to the box.
-func openDeliveries[T any](ctx context.Context, b *fifo[T], most int, o *outage) <-chan queue.Delivery[T] {
+// openDeliveries gives items of a box to one consumer, most of them at once, until ctx ends. An
+// outage ends its session, as it ends a connection: what is not acknowledged by then goes back to
+// the box.
+func openDeliveries[T any](ctx context.Context, b *fifo[T], most int,
+	o *outage) <-chan queue.Delivery[T] {
 	out := make(chan queue.Delivery[T])
 	go func() {
 		defer close(out)
@@ -68,7 +71,9 @@ func (s *session[T]) run(ctx context.Context, most int, out chan<- queue.Deliver
 		}
 		d := s.add(items)
 		if s.over() {
-			return // these may have come after the outage, and then follow what was not acknowledged before it
+			// these may have come after the outage, and then follow what was not acknowledged
+			// before it
+			return
 		}
 		select {
 		case out <- d:

@@ -15,10 +15,11 @@ import (
 // batch is one attempt at task n of a sweep.
 func batch(sweep string, n int) task.Batch {
 	return task.Batch{
-		Version:  task.Version,
-		Sweep:    sweep,
-		Recipe:   task.Recipe{Definition: "train", Command: []string{"train.py"}, Revision: "r1"},
-		Attempts: []task.Attempt{{Index: int64(n), Number: 1, Args: []string{"--n=" + strconv.Itoa(n)}}},
+		Version: task.Version,
+		Sweep:   sweep,
+		Recipe:  task.Recipe{Definition: "train", Command: []string{"train.py"}, Revision: "r1"},
+		Attempts: []task.Attempt{{Index: int64(n), Number: 1,
+			Args: []string{"--n=" + strconv.Itoa(n)}}},
 	}
 }
 
@@ -33,21 +34,25 @@ func batches(sweep string, from, to int) (all []task.Batch) {
 func bigBatch() task.Batch {
 	b := batch("big-1", 0)
 	b.Recipe = task.Recipe{
-		Definition: "train", Command: []string{"python3", "a b", "$x", "{host}", "ü\x00"}, Env: map[string]string{"A": "1", "B": ""},
-		Secrets: []string{"KEY"}, Revision: "r2", Outputs: []string{"result"}, Timeout: time.Hour, Grace: time.Second,
+		Definition: "train", Command: []string{"python3", "a b", "$x", "{host}", "ü\x00"},
+		Env:     map[string]string{"A": "1", "B": ""},
+		Secrets: []string{"KEY"}, Revision: "r2", Outputs: []string{"result"}, Timeout: time.Hour,
+		Grace:   time.Second,
 		Metrics: []metric.Rule{{Name: "loss", Pattern: `loss=(\S+)`}}, GPUs: 0.5,
 	}
 	long := string(make([]byte, 1000))
 	b.Attempts = nil
 	for n := range 2000 {
-		b.Attempts = append(b.Attempts, task.Attempt{Index: int64(n), Number: 3, Args: []string{"--text=" + long, strconv.Itoa(n)}})
+		b.Attempts = append(b.Attempts, task.Attempt{Index: int64(n), Number: 3,
+			Args: []string{"--text=" + long, strconv.Itoa(n)}})
 	}
 	return b
 }
 
 // event is the n-th event of one of a worker's sources.
 func event(worker, source string, n int) task.Event {
-	return task.Event{Version: task.Version, Kind: task.ClaimedEvent, Worker: worker, Sweep: source, Index: int64(n), Attempt: 1,
+	return task.Event{Version: task.Version, Kind: task.ClaimedEvent, Worker: worker, Sweep: source,
+		Index: int64(n), Attempt: 1,
 		Time: time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC)}
 }
 
@@ -66,14 +71,16 @@ func fullEvent() task.Event {
 	e.Start = &task.Start{Host: "gpu1", Slot: 1, GPUs: []string{"GPU-1"}, Resumed: true}
 	e.Samples = []metric.Sample{{Name: "loss", Value: 0.25, Line: 7, Stream: "stdout",
 		Time: e.Time}}
-	e.Outcome = &task.Outcome{Class: task.Error, ExitCode: &code, Reason: "exit code 3", Duration: time.Second,
-		Stdout: task.Output{Bytes: 1 << 40, Truncated: true}}
+	e.Outcome = &task.Outcome{Class: task.Error, ExitCode: &code, Reason: "exit code 3",
+		Duration: time.Second,
+		Stdout:   task.Output{Bytes: 1 << 40, Truncated: true}}
 	return e
 }
 
-// checkOrder checks that the numbers of each source are 0 to n-1, in order. With repeats, a number may also come again once
-// it came: what counts is when it came first.
-func checkOrder[T any](t *testing.T, items []T, n int, repeats bool, of func(T) (source string, number int64)) {
+// checkOrder checks that the numbers of each source are 0 to n-1, in order. With repeats, a number
+// may also come again once it came: what counts is when it came first.
+func checkOrder[T any](t *testing.T, items []T, n int, repeats bool,
+	of func(T) (source string, number int64)) {
 	t.Helper()
 	next := map[string]int64{}
 	for _, item := range items {

@@ -20,7 +20,8 @@ var messageTests = []contractTest{
 func isControlProbe(c task.Control) bool { return c.Sweep == probe }
 
 func stopOf(sweep string, n int) task.Control {
-	return task.Control{Version: task.Version, Kind: task.StopControl, Sweep: sweep, Index: int64(n), Attempt: 1, Off: true, Reason: "cancelled"}
+	return task.Control{Version: task.Version, Kind: task.StopControl, Sweep: sweep,
+		Index: int64(n), Attempt: 1, Off: true, Reason: "cancelled"}
 }
 
 func control(t *testing.T, h queue.MasterEndpoint, worker string, c task.Control) {
@@ -56,9 +57,12 @@ func controlToNobody(t *testing.T, f Fixture) {
 
 func heartbeats(t *testing.T, f Fixture) {
 	p1, p2 := f.Worker("w1"), f.Worker("w2")
-	h1 := task.Heartbeat{Version: task.Version, Worker: "w1", Incarnation: "1", Host: "gpu1", Slots: 2, Draining: true}
-	h2 := task.Heartbeat{Version: task.Version, Worker: "w2", Incarnation: "2", Host: "gpu2", Slots: 1}
-	h1.Running = []task.Busy{{Sweep: "a-1", Index: 3, Attempt: 2, Slot: 1, Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}}
+	h1 := task.Heartbeat{Version: task.Version, Worker: "w1", Incarnation: "1", Host: "gpu1",
+		Slots: 2, Draining: true}
+	h2 := task.Heartbeat{Version: task.Version, Worker: "w2", Incarnation: "2", Host: "gpu2",
+		Slots: 1}
+	h1.Running = []task.Busy{{Sweep: "a-1", Index: 3, Attempt: 2, Slot: 1,
+		Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}}
 	h1.Load = &task.Load{Cores: 2, CPU: 0.5, MemoryTotal: 1 << 40}
 	sent, seen := map[string]task.Heartbeat{"w1": h1, "w2": h2}, map[string]bool{}
 	sendUntil(t, messages(t, f.Master.Heartbeats), func(h task.Heartbeat) bool {
@@ -81,14 +85,18 @@ func piece(worker, id string) task.Piece {
 	for n := range data {
 		data[n] = byte(n * 7)
 	}
-	return task.Piece{Version: task.Version, ID: id, Worker: worker, Offset: 1 << 40, Data: data, Size: 1<<40 + 5, Absent: true, Error: "ü"}
+	return task.Piece{Version: task.Version, ID: id, Worker: worker, Offset: 1 << 40, Data: data,
+		Size: 1<<40 + 5, Absent: true, Error: "ü"}
 }
 
 func pieces(t *testing.T, f Fixture) {
 	c := messages(t, f.Master.Pieces)
 	for _, worker := range []string{"w1", "w2"} {
 		p := f.Worker(worker)
-		sendUntil(t, c, isPieceProbe, func() error { return p.SendPiece(t.Context(), task.Piece{ID: probe, Worker: worker}) })
+		sendUntil(t, c, isPieceProbe, func() error {
+			return p.SendPiece(t.Context(),
+				task.Piece{ID: probe, Worker: worker})
+		})
 		for _, id := range []string{"r1", "r2"} {
 			if err := p.SendPiece(t.Context(), piece(worker, id)); err != nil {
 				t.Fatalf("send: %v", err)

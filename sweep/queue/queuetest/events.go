@@ -44,14 +44,16 @@ func concurrentEmitters(t *testing.T, f Fixture) {
 		for e := range emitters {
 			all.Go(func() {
 				for n := 0; n < each; n += 2 {
-					if err := p.Emit(t.Context(), events(worker, fmt.Sprint("e-", e), n, n+2)...); err != nil {
+					if err := p.Emit(t.Context(),
+						events(worker, fmt.Sprint("e-", e), n, n+2)...); err != nil {
 						t.Errorf("emit: %v", err)
 					}
 				}
 			})
 		}
 	}
-	checkOrder(t, open(t, f.Master.Events).take(t, len(workers)*emitters*each), each, false, ofEvent)
+	checkOrder(t, open(t, f.Master.Events).take(t, len(workers)*emitters*each), each, false,
+		ofEvent)
 	all.Wait()
 }
 

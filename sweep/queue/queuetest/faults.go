@@ -11,7 +11,8 @@ import (
 var faultTests = []contractTest{
 	{"in an outage everything that is asked fails with ErrUnreachable", needsOutage, awayInOutage},
 	{"the status tells an outage, since when and why", needsOutage, statusOfOutage},
-	{"after an outage the same streams go on with what was not acknowledged", needsOutage, streamsOutliveOutage},
+	{"after an outage the same streams go on with what was not acknowledged", needsOutage,
+		streamsOutliveOutage},
 	{"streams that were opened in an outage begin after it", needsOutage, openedInOutage},
 	{"nothing is lost in outages that come while all work", needsOutage, workThroughOutages},
 	{"what is durable outlives a restart", needsRestart, durableOverRestart},
@@ -53,7 +54,8 @@ func statusOfOutage(t *testing.T, f Fixture) {
 	}
 	f.Outage(false)
 	after := f.Master.Status()
-	if after.Unreachable || after.Reason != "" || after.Since.Before(during.Since) || after.Program != before.Program {
+	if after.Unreachable || after.Reason != "" || after.Since.Before(during.Since) ||
+		after.Program != before.Program {
 		t.Errorf("the status after an outage is %+v; before it was %+v", after, before)
 	}
 }
@@ -81,7 +83,8 @@ func streamsOutliveOutage(t *testing.T, f Fixture) {
 		came = came[1:] // it was on its way in the outage
 	}
 	checkOrder(t, append(batches("a-1", 0, 1), came...), 5, true, ofBatch)
-	checkOrder(t, append(events("w1", "a-1", 0, 1), takeThrough(t, reports, 2, ofEvent)...), 3, true, ofEvent)
+	checkOrder(t, append(events("w1", "a-1", 0, 1), takeThrough(t, reports, 2, ofEvent)...), 3,
+		true, ofEvent)
 }
 
 func openedInOutage(t *testing.T, f Fixture) {
@@ -104,15 +107,20 @@ func workThroughOutages(t *testing.T, f Fixture) {
 
 func workThroughRestarts(t *testing.T, f Fixture) { workThrough(t, f, f.Restart) }
 
-// workThrough lets a master publish and a worker emit while faults come, and reads both ends until all is there.
+// workThrough lets a master publish and a worker emit while faults come, and reads both ends until
+// all is there.
 func workThrough(t *testing.T, f Fixture, fault func()) {
 	const all, steps, faults = 300, 10, 3
 	p := f.Worker("w1")
 	tasks, reports := open(t, p.Consume), open(t, f.Master.Events)
 	var senders sync.WaitGroup
-	pace := make(chan struct{}) // a step of both senders after each fault, the rest when the faults are over
+	// a step of both senders after each fault, the rest when the faults are over
+	pace := make(chan struct{})
 	for _, send := range []func(from, to int) error{
-		func(from, to int) error { return f.Master.Publish(t.Context(), "w1", batches("a-1", from, to)...) },
+		func(from, to int) error {
+			return f.Master.Publish(t.Context(), "w1",
+				batches("a-1", from, to)...)
+		},
 		func(from, to int) error { return p.Emit(t.Context(), events("w1", "a-1", from, to)...) },
 	} {
 		senders.Go(func() {
@@ -143,9 +151,10 @@ func workThrough(t *testing.T, f Fixture, fault func()) {
 	wait(t, &senders)
 }
 
-// takeThrough reads through faults, acknowledging what it can, until the item with the last number is acknowledged. It
-// returns the items in the order in which they came.
-func takeThrough[T any](t *testing.T, s stream[T], last int64, of func(T) (string, int64)) (items []T) {
+// takeThrough reads through faults, acknowledging what it can, until the item with the last number
+// is acknowledged. It returns the items in the order in which they came.
+func takeThrough[T any](t *testing.T, s stream[T], last int64,
+	of func(T) (string, int64)) (items []T) {
 	t.Helper()
 	for {
 		d := s.next(t)

@@ -20,7 +20,8 @@ func isLineProbe(l task.Line) bool { return l.Sweep == probe }
 
 func line(n int) task.Line {
 	return task.Line{Sweep: "a-1", Index: int64(n), Attempt: 1, Host: "gpu1", Slot: 1, Stderr: true,
-		Time: time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC), Text: "line " + strconv.Itoa(n) + " \x1b[1mü"}
+		Time: time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC),
+		Text: "line " + strconv.Itoa(n) + " \x1b[1mü"}
 }
 
 // lines opens the live output and returns when lines arrive.
@@ -44,14 +45,15 @@ func linesCome(t *testing.T, f Fixture) {
 	}
 }
 
-// linesBounded shows lines that nobody reads until one is refused, as a script that prints without end does. Then what
-// comes and what the lines say is missing is all of them.
+// linesBounded shows lines that nobody reads until one is refused, as a script that prints without
+// end does. Then what comes and what the lines say is missing is all of them.
 func linesBounded(t *testing.T, f Fixture) {
 	p := f.Worker("w1")
 	c := lines(t, f, p)
 	shown, missed := 0, int64(0)
 	show := func(kind string) bool {
-		l := task.Line{Sweep: kind, Index: int64(shown), Missed: missed, Text: strings.Repeat("x", 100)}
+		l := task.Line{Sweep: kind, Index: int64(shown), Missed: missed,
+			Text: strings.Repeat("x", 100)}
 		shown++
 		if !p.OfferLine(l) {
 			missed++
@@ -92,8 +94,9 @@ func linesBounded(t *testing.T, f Fixture) {
 // mostUnread is more than an implementation may hold of lines that nobody reads, in bytes.
 const mostUnread = 32 << 20
 
-// linesRefused shows long lines to a master that has opened the stream and reads nothing, until none has been taken for a
-// while. What was taken is little, and all of it comes once the master reads.
+// linesRefused shows long lines to a master that has opened the stream and reads nothing, until
+// none has been taken for a while. What was taken is little, and all of it comes once the master
+// reads.
 func linesRefused(t *testing.T, f Fixture) {
 	p := f.Worker("w1")
 	c := lines(t, f, p)
@@ -109,7 +112,8 @@ func linesRefused(t *testing.T, f Fixture) {
 	pace := time.NewTicker(time.Millisecond)
 	defer pace.Stop()
 	deadline := time.Now().Add(patience)
-	for taken := time.Now(); time.Since(taken) < 500*time.Millisecond && time.Now().Before(deadline); <-pace.C {
+	for taken := time.Now(); time.Since(taken) < 500*time.Millisecond &&
+		time.Now().Before(deadline); <-pace.C {
 		for show() {
 			taken = time.Now()
 			if shown*int64(len(text)) > mostUnread {

@@ -10,7 +10,8 @@ import (
 	"mlframework/sweep/task"
 )
 
-// patience is how long anything may take before a test gives up. A broker that restarts needs most of it.
+// patience is how long anything may take before a test gives up. A broker that restarts needs most
+// of it.
 const patience = 2 * time.Minute
 
 // receive reads one item.
@@ -111,17 +112,20 @@ func retry(t *testing.T, do func() error) {
 	}
 }
 
-// listen opens the control messages of a worker and returns when they arrive. What the master sends before may be lost.
+// listen opens the control messages of a worker and returns when they arrive. What the master sends
+// before may be lost.
 func listen(t *testing.T, f Fixture, worker string) <-chan task.Control {
 	t.Helper()
 	c := messages(t, f.Worker(worker).Controls)
 	sendUntil(t, c, isControlProbe, func() error {
-		return f.Master.SendControl(t.Context(), worker, task.Control{Version: task.Version, Kind: task.FollowControl, Sweep: probe})
+		return f.Master.SendControl(t.Context(), worker,
+			task.Control{Version: task.Version, Kind: task.FollowControl, Sweep: probe})
 	})
 	return c
 }
 
-// probe marks messages that only show that a stream is open. Later copies of them may still arrive: see skip.
+// probe marks messages that only show that a stream is open. Later copies of them may still arrive:
+// see skip.
 const probe = "probe"
 
 // nextUnprobed reads the next message that is no probe.
@@ -146,8 +150,8 @@ func messages[T any](t *testing.T, f func(context.Context) <-chan T) <-chan T {
 	return c
 }
 
-// sendUntil sends again and again, as messages that were sent before a stream was open may be lost, and reads until enough
-// of it arrived.
+// sendUntil sends again and again, as messages that were sent before a stream was open may be lost,
+// and reads until enough of it arrived.
 func sendUntil[T any](t *testing.T, c <-chan T, enough func(T) bool, send func() error) {
 	t.Helper()
 	pace := time.NewTicker(5 * time.Millisecond)

@@ -18,7 +18,8 @@ var streamTests = []contractTest{
 func streams(ctx context.Context, f Fixture) (closed func(t *testing.T)) {
 	p := f.Worker("w1")
 	batches, events := p.Consume(ctx), f.Master.Events(ctx)
-	controls, beats, lines, pieces := p.Controls(ctx), f.Master.Heartbeats(ctx), f.Master.Lines(ctx), f.Master.Pieces(ctx)
+	controls, beats, lines, pieces := p.Controls(ctx), f.Master.Heartbeats(ctx),
+		f.Master.Lines(ctx), f.Master.Pieces(ctx)
 	return func(t *testing.T) {
 		t.Helper()
 		untilClosed(t, batches)
@@ -66,8 +67,8 @@ func unreadStreamsClose(t *testing.T, f Fixture) {
 	checkDurable(t, f)
 }
 
-// endedStreams opens streams that are over at once, many times: whichever of "there is something" and "it is over" such
-// a stream sees first, the next stream gets everything.
+// endedStreams opens streams that are over at once, many times: whichever of "there is something"
+// and "it is over" such a stream sees first, the next stream gets everything.
 func endedStreams(t *testing.T, f Fixture) {
 	ctx, stop := context.WithCancel(t.Context())
 	stop()

@@ -1,5 +1,5 @@
-// Package queuetest is the suite that every implementation of package queue passes: each test holds one sentence of the
-// contract.
+// Package queuetest is the suite that every implementation of package queue passes: each test holds
+// one sentence of the contract.
 //
 // Only tests of implementations may import it; it imports the contract and its vocabulary,
 // sweep/task and sweep/metric.
@@ -14,13 +14,15 @@ import (
 	"mlframework/sweep/queue"
 )
 
-// Fixture is one queue that can be reached and is empty, and what can be done to it. Hub and Port are needed; tests of
-// a fault that is nil are skipped.
+// Fixture is one queue that can be reached and is empty, and what can be done to it. Hub and Port
+// are needed; tests of a fault that is nil are skipped.
 type Fixture struct {
 	Master queue.MasterEndpoint
 	Worker func(worker string) queue.WorkerEndpoint
 
-	Outage  func(on bool)       // makes the queue unreachable for everybody until it is called with false; all know when it returns
+	// makes the queue unreachable for everybody until it is called with false; all know when it
+	// returns
+	Outage  func(on bool)
 	Restart func()              // takes the queue down and up again; it returns when that was done
 	Purge   func(worker string) // drops the batches that wait for a worker
 	// DeadLetter adds a dead letter: as it travels, JSON of a batch from tasks.WORKER or of events
@@ -40,8 +42,9 @@ func needsRestart(f Fixture) (string, bool)    { return "Restart", f.Restart != 
 func needsDeadLetter(f Fixture) (string, bool) { return "DeadLetter", f.DeadLetter != nil }
 func needsPurge(f Fixture) (string, bool)      { return "Purge", f.Purge != nil }
 
-// Run runs the suite. Open makes the fixture of one test and registers its own clean-up; when that is over, no goroutine
-// may be left. The tests run one after the other, so that a leak has one owner.
+// Run runs the suite. Open makes the fixture of one test and registers its own clean-up; when that
+// is over, no goroutine may be left. The tests run one after the other, so that a leak has one
+// owner.
 func Run(t *testing.T, open func(t *testing.T) Fixture) {
 	t.Helper()
 	for _, group := range [][]contractTest{taskTests, eventTests, messageTests, lineTests,

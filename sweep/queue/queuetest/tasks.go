@@ -72,7 +72,8 @@ func concurrentPublishers(t *testing.T, f Fixture) {
 		all.Go(func() {
 			for n := range each {
 				for _, worker := range []string{"w1", "w2"} {
-					if err := f.Master.Publish(t.Context(), worker, batch(fmt.Sprint("p-", p), n)); err != nil {
+					if err := f.Master.Publish(t.Context(), worker,
+						batch(fmt.Sprint("p-", p), n)); err != nil {
 						t.Errorf("publish: %v", err)
 					}
 				}
@@ -113,7 +114,8 @@ func batchesAgain(t *testing.T, f Fixture) {
 	equal(t, got, []int64{0, 2, 3, 5, 6, 7, 8})
 }
 
-// sharedBatches has three consumers at a time. Each acknowledges some deliveries and ends holding one.
+// sharedBatches has three consumers at a time. Each acknowledges some deliveries and ends holding
+// one.
 func sharedBatches(t *testing.T, f Fixture) {
 	const all = 120
 	var mu sync.Mutex
@@ -130,17 +132,18 @@ func sharedBatches(t *testing.T, f Fixture) {
 	for range 3 {
 		consumers.Go(func() {
 			for !finished() {
-				someDeliveries(f.Worker("w1"), done, func(n int, d queue.Delivery[task.Batch]) bool {
-					if n < 4 && d.Ack() == nil {
-						mu.Lock()
-						defer mu.Unlock()
-						acknowledged[d.Items[0].Attempts[0].Index]++
-						if len(acknowledged) == all {
-							close(done)
+				someDeliveries(f.Worker("w1"), done,
+					func(n int, d queue.Delivery[task.Batch]) bool {
+						if n < 4 && d.Ack() == nil {
+							mu.Lock()
+							defer mu.Unlock()
+							acknowledged[d.Items[0].Attempts[0].Index]++
+							if len(acknowledged) == all {
+								close(done)
+							}
 						}
-					}
-					return n < 4
-				})
+						return n < 4
+					})
 			}
 		})
 	}

@@ -33,9 +33,10 @@ func wait(t *testing.T, all *sync.WaitGroup) {
 	}
 }
 
-// someDeliveries gives the deliveries of a new consumer to f, with their number from 0, until f returns false or done is
-// closed.
-func someDeliveries(p queue.WorkerEndpoint, done <-chan struct{}, f func(n int, d queue.Delivery[task.Batch]) bool) {
+// someDeliveries gives the deliveries of a new consumer to f, with their number from 0, until f
+// returns false or done is closed.
+func someDeliveries(p queue.WorkerEndpoint, done <-chan struct{},
+	f func(n int, d queue.Delivery[task.Batch]) bool) {
 	ctx, stop := context.WithCancel(context.Background())
 	c := p.Consume(ctx)
 	defer func() {

@@ -1,24 +1,25 @@
 package rights
 
-// Policy is what a broker does with queues whose names match. Of several that match one queue only one counts: those of
-// Policies exclude each other.
+// Policy is what a broker does with queues whose names match. Of several that match one queue only
+// one counts: those of Policies exclude each other.
 type Policy struct {
 	Name       string
 	Pattern    string // a regular expression over names of queues
 	Definition map[string]any
 }
 
-// deliveryLimit is how often a quorum queue may hand out one message, where RabbitMQ 4 drops it after 20: a message comes
-// back whenever a worker loses its connection, which is no fault of the message. What it gives up on goes to DeadQueue.
+// deliveryLimit is how often a quorum queue may hand out one message, where RabbitMQ 4 drops it
+// after 20: a message comes back whenever a worker loses its connection, which is no fault of the
+// message. What it gives up on goes to DeadQueue.
 const deliveryLimit = 1000
 
-// MaxMessageBytes is the longest message that the broker takes, in bytes: it holds several before it
-// knows what to do with them, and so does whoever reads. A batch has a definition, which is in a
+// MaxMessageBytes is the longest message that the broker takes, in bytes: it holds several before
+// it knows what to do with them, and so does whoever reads. A batch has a definition, which is in a
 // file of at most a MiB, and is divided where it is longer.
 const MaxMessageBytes = 2 << 20
 
-// Bounds of what may lie on the broker, so that no worker fills it. An event that does not fit is refused, and its worker
-// keeps it; of what may be lost the oldest goes.
+// Bounds of what may lie on the broker, so that no worker fills it. An event that does not fit is
+// refused, and its worker keeps it; of what may be lost the oldest goes.
 const (
 	maxEventsBytes     = 256 << 20
 	maxHeartbeats      = 20_000
@@ -32,11 +33,12 @@ const (
 	maxDeadBytes       = 64 << 20
 )
 
-// Policies returns the policies. Queues of live output are not among them: their bound is an argument, as what is left
-// out is counted.
+// Policies returns the policies. Queues of live output are not among them: their bound is an
+// argument, as what is left out is counted.
 func Policies() []Policy {
 	durable := func(more map[string]any) map[string]any {
-		d := map[string]any{"delivery-limit": deliveryLimit, "dead-letter-exchange": "", "dead-letter-routing-key": DeadQueue}
+		d := map[string]any{"delivery-limit": deliveryLimit, "dead-letter-exchange": "",
+			"dead-letter-routing-key": DeadQueue}
 		for key, value := range more {
 			d[key] = value
 		}
@@ -54,9 +56,13 @@ func Policies() []Policy {
 	reported["delivery-limit"], dead["delivery-limit"] = deliveryLimit, deliveryLimit
 	return []Policy{
 		{"mlframework", matchNames(tasksPrefix + "*"), durable(nil)},
-		{"mlframework-events", matchNames(EventsQueue), durable(map[string]any{"max-length-bytes": maxEventsBytes, "overflow": "reject-publish"})},
-		{"mlframework-heartbeats", matchNames(HeartbeatsQueue), oldestGoes(maxHeartbeats, maxHeartbeatsBytes)},
-		{"mlframework-control", matchNames(controlPrefix + "*"), oldestGoes(maxControls, maxControlsBytes)},
+		{"mlframework-events", matchNames(EventsQueue),
+			durable(map[string]any{"max-length-bytes": maxEventsBytes,
+				"overflow": "reject-publish"})},
+		{"mlframework-heartbeats", matchNames(HeartbeatsQueue),
+			oldestGoes(maxHeartbeats, maxHeartbeatsBytes)},
+		{"mlframework-control", matchNames(controlPrefix + "*"),
+			oldestGoes(maxControls, maxControlsBytes)},
 		{"mlframework-pieces", matchNames(PiecesPrefix + "*"), oldestGoes(0, maxPiecesBytes)},
 		{"mlframework-letters", matchNames(WorkerDeadQueue), reported},
 		{"mlframework-dead", matchNames(DeadQueue), dead},

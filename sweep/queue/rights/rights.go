@@ -1,14 +1,15 @@
-// Package rights says who may do what on the broker: the names of its queues and exchanges, a user for the master and
-// one for each worker, and the policies that bound what may lie there.
+// Package rights says who may do what on the broker: the names of its queues and exchanges, a user
+// for the master and one for each worker, and the policies that bound what may lie there.
 //
-// It is pure. sweep/queue/amqp, infra/broker and the commands may import it; it imports the standard library only, so
-// that whoever makes the users agrees with whoever uses them.
+// It is pure. sweep/queue/amqp, infra/broker and the commands may import it; it imports the
+// standard library only, so that whoever makes the users agrees with whoever uses them.
 //
 // # Least rights
 //
-// The master declares, binds and deletes everything. A worker declares nothing: it publishes to one exchange with keys
-// that end with its own name, and consumes two queues that are its own. So a worker, or a task that has got hold of its
-// worker's password, reaches no other worker, and what it says carries its name.
+// The master declares, binds and deletes everything. A worker declares nothing: it publishes to one
+// exchange with keys that end with its own name, and consumes two queues that are its own. So a
+// worker, or a task that has got hold of its worker's password, reaches no other worker, and what
+// it says carries its name.
 package rights
 
 import (
@@ -44,8 +45,8 @@ func WorkerOfTasks(queue string) (worker string, ok bool) {
 	return strings.CutPrefix(queue, tasksPrefix)
 }
 
-// WorkerOfQueue returns the worker whose batches or control messages a queue holds; false when it holds
-// none.
+// WorkerOfQueue returns the worker whose batches or control messages a queue holds; false when it
+// holds none.
 func WorkerOfQueue(queue string) (worker string, ok bool) {
 	if worker, ok = WorkerOfTasks(queue); ok {
 		return worker, true
@@ -62,8 +63,9 @@ const (
 	Heartbeats MessageKind = "heartbeats"
 	Lines      MessageKind = "lines"
 	Pieces     MessageKind = "pieces"
-	Dead       MessageKind = "dead"  // what a worker could not read
-	Probe      MessageKind = "probe" // goes nowhere: a broker that takes no messages says so to those that send something
+	Dead       MessageKind = "dead" // what a worker could not read
+	// goes nowhere: a broker that takes no messages says so to those that send something
+	Probe MessageKind = "probe"
 )
 
 var kinds = []MessageKind{Events, Heartbeats, Lines, Pieces, Dead, Probe}
@@ -74,7 +76,8 @@ func (k MessageKind) RoutingKey(worker string) string { return string(k) + "." +
 // BindingKey is the binding key of the messages of one kind, of all workers: names may have dots.
 func (k MessageKind) BindingKey() string { return string(k) + ".#" }
 
-// WorkerOfKey returns the worker that a routing key of this kind names; false when the key is of another kind.
+// WorkerOfKey returns the worker that a routing key of this kind names; false when the key is of
+// another kind.
 func (k MessageKind) WorkerOfKey(key string) (worker string, ok bool) {
 	return strings.CutPrefix(key, string(k)+".")
 }
@@ -90,12 +93,15 @@ const (
 func WorkerUser(worker string) string { return workerPrefix + worker }
 
 // WorkerOfUser returns the worker that a user belongs to; false when it is nobody's.
-func WorkerOfUser(user string) (worker string, ok bool) { return strings.CutPrefix(user, workerPrefix) }
+func WorkerOfUser(user string) (worker string,
+	ok bool) {
+	return strings.CutPrefix(user, workerPrefix)
+}
 
 var workerName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.@-]{0,126}$`)
 
-// CheckWorker returns an error for a name that no worker can have: it stands in names of queues and users, and in
-// permissions.
+// CheckWorker returns an error for a name that no worker can have: it stands in names of queues and
+// users, and in permissions.
 func CheckWorker(name string) error {
 	if workerName.MatchString(name) {
 		return nil
@@ -103,11 +109,12 @@ func CheckWorker(name string) error {
 	if len(name) > 200 {
 		name = name[:200]
 	}
-	return fmt.Errorf("%q cannot name a worker: it has 1 to 127 letters, digits, or -_.@ and begins with a letter or digit", name)
+	return fmt.Errorf("%q cannot name a worker: it has 1 to 127 letters, digits, or -_.@ and "+
+		"begins with a letter or digit", name)
 }
 
-// User is one user of the broker and what it may do. Configure, Write and Read are regular expressions over the names of
-// queues and exchanges, as rabbitmqctl set_permissions takes them.
+// User is one user of the broker and what it may do. Configure, Write and Read are regular
+// expressions over the names of queues and exchanges, as rabbitmqctl set_permissions takes them.
 type User struct {
 	Name                   string
 	Configure, Write, Read string
@@ -115,11 +122,13 @@ type User struct {
 	Connections, Channels  int // at most so many at a time; 0: no limit
 }
 
-// Topic is what a user may do at a topic exchange: regular expressions over routing keys (Write) and binding keys (Read).
+// Topic is what a user may do at a topic exchange: regular expressions over routing keys (Write)
+// and binding keys (Read).
 type Topic struct{ Exchange, Write, Read string }
 
-// Limits of one worker. Its process has two connections with four channels each; those that broke a moment ago count
-// until the broker knows, and who starts a worker looks first whether another one of its name is there.
+// Limits of one worker. Its process has two connections with four channels each; those that broke a
+// moment ago count until the broker knows, and who starts a worker looks first whether another one
+// of its name is there.
 const (
 	workerConnections = 16
 	workerChannels    = 128
@@ -138,22 +147,26 @@ func matchNames(names ...string) string {
 			quoted[i] += ".+"
 		}
 	}
-	return `^(` + strings.Join(quoted, "|") + `)\z` // $ would also match before a newline at the end
+	// $ would also match before a newline at the end
+	return `^(` + strings.Join(quoted, "|") + `)\z`
 }
 
-// MasterUser returns the master's user. It may do everything to what package queue/amqp describes, to what versions before
-// had there, and nothing else.
+// MasterUser returns the master's user. It may do everything to what package queue/amqp describes,
+// to what versions before had there, and nothing else.
 func MasterUser() User {
 	queues := []string{tasksPrefix + "*", controlPrefix + "*", EventsQueue, HeartbeatsQueue,
 		WorkerDeadQueue, DeadQueue,
 		HeartbeatsPrefix + "*", LinesPrefix + "*", PiecesPrefix + "*"}
-	before := []string{"events", "heartbeats", "control", "lines", "pieces"} // see takeover in package queue/amqp
+	// see takeover in package queue/amqp
+	before := []string{"events", "heartbeats", "control", "lines", "pieces"}
 	return User{
 		Name:      Master,
 		Configure: matchNames(append(append([]string{FromWorkers}, queues...), before...)...),
-		Write:     matchNames(append([]string{"amq.default", "control"}, queues...)...), // amq.default is the exchange to each queue by its name
-		Read:      matchNames(append(append([]string{FromWorkers}, queues...), "events", "heartbeats")...),
-		Topics:    []Topic{{FromWorkers, matchNothing, `.*`}},
+		// amq.default is the exchange to each queue by its name
+		Write: matchNames(append([]string{"amq.default", "control"}, queues...)...),
+		Read: matchNames(append(append([]string{FromWorkers}, queues...), "events",
+			"heartbeats")...),
+		Topics: []Topic{{FromWorkers, matchNothing, `.*`}},
 	}
 }
 

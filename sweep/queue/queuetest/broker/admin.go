@@ -23,7 +23,8 @@ func (b *Broker) Eval(t testing.TB, expression string) string {
 	return out
 }
 
-// MakeVhost makes a vhost that the broker's own user may use. Master and Worker make those of clusters there.
+// MakeVhost makes a vhost that the broker's own user may use. Master and Worker make those of
+// clusters there.
 func (b *Broker) MakeVhost(t testing.TB, name string) {
 	t.Helper()
 	b.Eval(t, fmt.Sprintf(`rabbit_vhost:add(<<"%s">>, <<"test">>),
@@ -39,7 +40,8 @@ func (b *Broker) DropVhost(t testing.TB, name string) {
 // DeleteQueue deletes a queue with all that is in it, as a person might.
 func (b *Broker) DeleteQueue(t testing.TB, vhost, name string) {
 	t.Helper()
-	b.Eval(t, fmt.Sprintf(`%s, {ok, _} = rabbit_amqqueue:delete(Q, false, false, <<"test">>)`, lookup(vhost, name)))
+	b.Eval(t, fmt.Sprintf(`%s, {ok, _} = rabbit_amqqueue:delete(Q, false, false, <<"test">>)`,
+		lookup(vhost, name)))
 }
 
 // Purge drops the messages that wait in a queue.
@@ -49,22 +51,27 @@ func (b *Broker) Purge(t testing.TB, vhost, name string) {
 }
 
 func lookup(vhost, name string) string {
-	return fmt.Sprintf(`{ok, Q} = rabbit_amqqueue:lookup(rabbit_misc:r(<<"%s">>, queue, <<"%s">>))`, vhost, name)
+	return fmt.Sprintf(`{ok, Q} = rabbit_amqqueue:lookup(rabbit_misc:r(<<"%s">>, queue, <<"%s">>))`,
+		vhost, name)
 }
 
-// SetPolicy sets a policy for the queues of a vhost whose names match, before all others; definition is JSON.
+// SetPolicy sets a policy for the queues of a vhost whose names match, before all others;
+// definition is JSON.
 func (b *Broker) SetPolicy(t testing.TB, vhost, pattern, definition string) {
 	t.Helper()
-	b.Ctl(t, "set_policy", "-p", vhost, "test", pattern, definition, "--apply-to", "queues", "--priority", "9")
+	b.Ctl(t, "set_policy", "-p", vhost, "test", pattern, definition, "--apply-to", "queues",
+		"--priority", "9")
 }
 
-// SetMemoryLimit sets the part of the machine's memory above which the broker takes no messages: 0 is always.
+// SetMemoryLimit sets the part of the machine's memory above which the broker takes no messages: 0
+// is always.
 func (b *Broker) SetMemoryLimit(t testing.TB, part float64) {
 	t.Helper()
 	b.Eval(t, fmt.Sprintf(`vm_memory_monitor:set_vm_memory_high_watermark(%.3f)`, part))
 }
 
-// SetPassword changes the password of the broker's user, and leaves the file with the credentials as it is.
+// SetPassword changes the password of the broker's user, and leaves the file with the credentials
+// as it is.
 func (b *Broker) SetPassword(t testing.TB, password string) {
 	t.Helper()
 	b.Eval(t, fmt.Sprintf(`rabbit_auth_backend_internal:change_password(<<"mlframework">>, <<"%s">>, <<"test">>)`, password))

@@ -1,4 +1,5 @@
-// Package broker runs RabbitMQ for tests: real ones, started with scripts/broker, and all that can happen to them.
+// Package broker runs RabbitMQ for tests: real ones, started with scripts/broker, and all that can
+// happen to them.
 //
 // Only tests may import it.
 package broker
@@ -29,13 +30,14 @@ type Options struct {
 	Set []string // lines of rabbitmq.conf, KEY=VALUE
 }
 
-// Broker is a RabbitMQ that runs in a folder of its own. Its methods may be called concurrently, but for those that
-// take it down.
+// Broker is a RabbitMQ that runs in a folder of its own. Its methods may be called concurrently,
+// but for those that take it down.
 type Broker struct {
-	Dir         string
-	URL         string // with an empty vhost, which is "/"
-	TLS         string // the same with TLS; "" without Options.TLS
-	Credentials string // a file: USER:PASSWORD, of a user who may do everything; see Master and Worker
+	Dir string
+	URL string // with an empty vhost, which is "/"
+	TLS string // the same with TLS; "" without Options.TLS
+	// a file: USER:PASSWORD, of a user who may do everything; see Master and Worker
+	Credentials string
 	CA          string // a file; "" without Options.TLS
 
 	script string
@@ -137,8 +139,8 @@ func (b *Broker) Up(t testing.TB) {
 // Down stops it as a person would.
 func (b *Broker) Down(t testing.TB) { t.Helper(); b.must(t, "down") }
 
-// Settle has it write its list of quorum queues, which RabbitMQ 3.10 otherwise does half a second after a change: a crash
-// within that time loses a new queue with all that was confirmed in it.
+// Settle has it write its list of quorum queues, which RabbitMQ 3.10 otherwise does half a second
+// after a change: a crash within that time loses a new queue with all that was confirmed in it.
 func (b *Broker) Settle(t testing.TB) {
 	t.Helper()
 	b.Eval(t, `[ok = dets:sync(Table) || Table <- dets:all()]`)
@@ -156,8 +158,8 @@ func (b *Broker) Reset(t testing.TB) {
 	b.redefine(t)
 }
 
-// Freeze stops its process without ending it; the system goes on taking its connections. Thaw lets it go on, and the end
-// of the test does so too.
+// Freeze stops its process without ending it; the system goes on taking its connections. Thaw lets
+// it go on, and the end of the test does so too.
 func (b *Broker) Freeze(t testing.TB) {
 	t.Helper()
 	b.signal(t, syscall.SIGSTOP)

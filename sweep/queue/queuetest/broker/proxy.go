@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// Proxy stands before a broker and acts as a network that fails. Its methods may be called concurrently.
+// Proxy stands before a broker and acts as a network that fails. Its methods may be called
+// concurrently.
 type Proxy struct {
 	URL string // the broker's, through the proxy
 

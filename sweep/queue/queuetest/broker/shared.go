@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Shared is one broker for all tests of a binary, as a boot takes seconds. It starts with its first use; TestMain calls
-// Stop. The zero value, with Options, is ready.
+// Shared is one broker for all tests of a binary, as a boot takes seconds. It starts with its first
+// use; TestMain calls Stop. The zero value, with Options, is ready.
 type Shared struct {
 	Options Options
 
@@ -21,7 +21,8 @@ type Shared struct {
 	vhosts int
 }
 
-// Get gives the broker. A test that takes it down has to bring it up again, and not to run beside others.
+// Get gives the broker. A test that takes it down has to bring it up again, and not to run beside
+// others.
 func (s *Shared) Get(t testing.TB) *Broker {
 	t.Helper()
 	s.once.Do(func() {
@@ -56,7 +57,8 @@ func (s *Shared) Stop() {
 	}
 	ctx, stop := context.WithTimeout(context.Background(), patience)
 	defer stop()
-	if out, err := exec.CommandContext(ctx, s.broker.script, "kill", s.broker.Dir).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(ctx, s.broker.script, "kill",
+		s.broker.Dir).CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "end the broker of the tests: %v\n%s", err, out)
 	}
 	if err := os.RemoveAll(s.broker.Dir); err != nil {

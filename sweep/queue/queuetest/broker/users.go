@@ -21,17 +21,20 @@ type users struct {
 	allowed   map[string][]string // users by vhost
 }
 
-// usualWorkers are the names that most tests use: all are made at once, as each import takes a while.
+// usualWorkers are the names that most tests use: all are made at once, as each import takes a
+// while.
 var usualWorkers = []string{"w1", "w2", "w3", "w4"}
 
-// Master makes the master's user in a vhost, as a cluster has it, and gives the file with its credentials.
+// Master makes the master's user in a vhost, as a cluster has it, and gives the file with its
+// credentials.
 func (b *Broker) Master(t testing.TB, vhost string) (credentials string) {
 	t.Helper()
 	b.allow(t, vhost, rights.Master)
 	return b.credentialsOf(rights.Master)
 }
 
-// Worker makes the user of a worker in a vhost, as a cluster has it, and gives the file with its credentials.
+// Worker makes the user of a worker in a vhost, as a cluster has it, and gives the file with its
+// credentials.
 func (b *Broker) Worker(t testing.TB, vhost, name string) (credentials string) {
 	t.Helper()
 	b.allow(t, vhost, rights.WorkerUser(name))
@@ -40,14 +43,15 @@ func (b *Broker) Worker(t testing.TB, vhost, name string) (credentials string) {
 
 func (b *Broker) credentialsOf(user string) string { return filepath.Join(b.Dir, "users", user) }
 
-// MakeUser makes a user that is none of package rights, with one expression for all rights in a vhost. File has its
-// credentials.
+// MakeUser makes a user that is none of package rights, with one expression for all rights in a
+// vhost. File has its credentials.
 func (b *Broker) MakeUser(t testing.TB, vhost, name, pattern string) {
 	t.Helper()
 	b.users.mu.Lock()
 	defer b.users.mu.Unlock()
 	u := rights.User{Name: name, Configure: pattern, Write: pattern, Read: pattern}
-	b.Import(t, rights.Definitions(vhost, []rights.Login{{User: u, Hash: rights.Hash([4]byte{1, 2, 3, 4}, b.password(t, name))}}))
+	b.Import(t, rights.Definitions(vhost, []rights.Login{{User: u,
+		Hash: rights.Hash([4]byte{1, 2, 3, 4}, b.password(t, name))}}))
 }
 
 // File is where the credentials of a user are that was made.
@@ -86,7 +90,8 @@ func (b *Broker) define(t testing.TB, vhost string, names []string) {
 		if worker, ok := rights.WorkerOfUser(name); ok {
 			user = rights.UserOfWorker(worker)
 		}
-		logins = append(logins, rights.Login{User: user, Hash: rights.Hash([4]byte{1, 2, 3, 4}, b.password(t, name))})
+		logins = append(logins, rights.Login{User: user,
+			Hash: rights.Hash([4]byte{1, 2, 3, 4}, b.password(t, name))})
 	}
 	b.Import(t, rights.Definitions(vhost, logins))
 }
@@ -123,7 +128,8 @@ func (b *Broker) redefine(t testing.TB) {
 // Import imports definitions, as rabbitmqctl import_definitions does, which takes seconds.
 func (b *Broker) Import(t testing.TB, definitions []byte) {
 	t.Helper()
-	out := b.Eval(t, fmt.Sprintf(`rabbit_definitions:import_raw(base64:decode(<<"%s">>))`, base64.StdEncoding.EncodeToString(definitions)))
+	out := b.Eval(t, fmt.Sprintf(`rabbit_definitions:import_raw(base64:decode(<<"%s">>))`,
+		base64.StdEncoding.EncodeToString(definitions)))
 	if !strings.Contains(out, "ok") || strings.Contains(out, "error") {
 		t.Fatalf("import definitions: %s", out)
 	}
