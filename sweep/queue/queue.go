@@ -94,7 +94,7 @@ type WorkerEndpoint interface {
 	// SendPiece answers a ReadControl or a MeasureControl. The answer may be lost, as when nobody
 	// waits for it.
 	SendPiece(ctx context.Context, p task.Piece) error
-	// OfferLine offers a line of live output and tells whether it was taken; the caller counts
+	// OfferLine offers a line of live output and reports whether it was taken; the caller counts
 	// those that were not, in the next line's Missed. It never blocks.
 	OfferLine(l task.Line) bool
 }

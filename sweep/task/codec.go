@@ -18,10 +18,6 @@ func (t *tooLong) Error() string {
 		t.most)
 }
 
-// MaxPerMessage is how many events, or lines, may be in one message. Workers hand over 512 events,
-// or 256 lines, at once.
-const MaxPerMessage = 1 << 12
-
 // Encode returns the JSON of one thing, which has at most so many bytes. What names the thing in
 // errors.
 func Encode(what string, v any, most int) ([]byte, error) {
@@ -184,22 +180,6 @@ func (f form[T]) read(thing *T, body []byte, err error, check func(*T) error) er
 
 func unexpected(err error) error {
 	return &unreadable{fmt.Sprintf("it is not what is expected here: %v", err)}
-}
-
-// CheckSize returns an error for a message that is longer than any that is sent, or that has more
-// parts, at any depth: each takes more memory than its bytes. One that has fewer bytes than most
-// parts is not counted.
-func CheckSize(body []byte, most, mostParts int) error {
-	if len(body) > most {
-		return &unreadable{fmt.Sprintf("it is %d bytes long; at most %d are read", len(body), most)}
-	}
-	if len(body) <= mostParts {
-		return nil
-	}
-	if n := bytes.Count(body, []byte{','}); n > mostParts {
-		return &unreadable{fmt.Sprintf("it has %d commas; at most %d parts are read", n, mostParts)}
-	}
-	return nil
 }
 
 var (

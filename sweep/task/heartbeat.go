@@ -12,9 +12,6 @@ type Need struct {
 // About is what sealed values are about: they open as the answer to this need of this worker only.
 func (n Need) About(worker string) string { return worker + "\n" + n.Sweep + "\n" + n.Edition }
 
-// MaxNeeds is how many needs of one heartbeat are answered.
-const MaxNeeds = 64
-
 // Heartbeat is how a worker makes itself known: at its start, every two seconds, and when its slots
 // change.
 type Heartbeat struct {

@@ -108,9 +108,6 @@ func (o *Outcome) Exited() bool {
 		*o.ExitCode < 128
 }
 
-// MaxUnread bounds Unread: programs can make up names in JSON lines.
-const MaxUnread = 10
-
 // Output is what became of one stream of an attempt.
 type Output struct {
 	// of what the program printed that are in the file

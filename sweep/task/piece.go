@@ -13,9 +13,6 @@ type Read struct {
 	File string `json:"file,omitempty"`
 }
 
-// MaxPieceBytes is the longest Data of a Piece, in bytes.
-const MaxPieceBytes = 256 << 10
-
 // Piece answers a Read or a Measure.
 type Piece struct {
 	Version int    `json:"version"`

@@ -34,14 +34,14 @@ func (s State) String() string {
 	return fmt.Sprintf("state %d", uint8(s))
 }
 
-// Terminal tells whether only a person's retry leads out of the state.
+// Terminal reports whether only a person's retry leads out of the state.
 func (s State) Terminal() bool { return s >= Succeeded }
 
-// Failure tells whether the state is a bad end: terminal, not succeeded, and not by a person's
+// Failure reports whether the state is a bad end: terminal, not succeeded, and not by a person's
 // will.
 func (s State) Failure() bool { return s.Terminal() && s != Succeeded && s != Cancelled }
 
-// Active tells whether a worker has the task, or is about to.
+// Active reports whether a worker has the task, or is about to.
 func (s State) Active() bool { return s == Queued || s == Claimed || s == Running }
 
 // ParseState reads a state's name.
@@ -54,7 +54,7 @@ func ParseState(name string) (State, error) {
 	return 0, fmt.Errorf("%q is not a state", name)
 }
 
-// MarshalText gives the state's name.
+// MarshalText returns the state's name.
 func (s State) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // UnmarshalText reads the state's name.

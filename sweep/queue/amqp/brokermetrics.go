@@ -30,7 +30,7 @@ const (
 var scraper = &http.Client{Timeout: scrapeTimeout,
 	Transport: &http.Transport{MaxIdleConnsPerHost: 1, IdleConnTimeout: time.Minute}}
 
-// isMetricsAddress tells whether an address may be asked for metrics; none may be given.
+// isMetricsAddress reports whether an address may be asked for metrics; none may be given.
 func isMetricsAddress(address string) bool {
 	u, err := url.Parse(address)
 	return err == nil && (address == "" || u.Scheme == "http" && u.Host != "" && u.User == nil &&

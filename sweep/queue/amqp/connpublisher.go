@@ -94,7 +94,7 @@ func (s *connPublisher) blockedBy() string {
 	return ""
 }
 
-// waitError is the error of who waited in vain.
+// waitError returns the error of a request that was not finished in time.
 func (s *connPublisher) waitError(err error) error {
 	why := s.blockedBy()
 	switch {
@@ -236,7 +236,7 @@ func (s *connPublisher) publish(m *message) (err error) {
 	return err
 }
 
-// failPending gives every request its result.
+// failPending ends every request that is not finished with an error.
 func (s *connPublisher) failPending(err error) {
 	for _, m := range s.inFlight {
 		m.request.finish(s.fault(err))

@@ -8,7 +8,7 @@ import (
 	"github.com/rabbitmq/amqp091-go"
 )
 
-// consumer is one consumer of a feed, on a channel of its own.
+// consumer is one consumer of a stream, on a channel of its own.
 type consumer struct {
 	conn   *connection
 	ch     *amqp091.Channel
@@ -111,7 +111,7 @@ func watchConsumer(c *connection, k *consumer) (release func()) {
 	return func() { close(done); <-over }
 }
 
-// hasNoConsumers tells whether nobody consumes a queue.
+// hasNoConsumers reports whether nobody consumes a queue.
 func hasNoConsumers(c *connection, name string) bool {
 	ch, err := c.Channel()
 	if err != nil {

@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 // patience is how long anything may take before a test gives up.
 const patience = 2 * time.Minute
 
-// site is a hub and ports that come to one vhost, through a proxy.
+// site is the endpoints of a master and its workers at one vhost, through a proxy.
 type site struct {
 	broker  *broker.Broker
 	vhost   string
@@ -70,7 +70,7 @@ func openAt(t testing.TB, b *broker.Broker, vhost string) *site {
 // logTo logs where -v shows it.
 func logTo(t testing.TB) *slog.Logger { return slog.New(slog.NewTextHandler(t.Output(), nil)) }
 
-// port gives the port of a worker, which is reached.
+// port returns the endpoint of a worker, which reaches the broker.
 func (s *site) port(t testing.TB, worker string) *amqp.WorkerEndpoint {
 	t.Helper()
 	s.mu.Lock()

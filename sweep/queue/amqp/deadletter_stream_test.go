@@ -38,7 +38,7 @@ func (c *collected) add(all ...task.DeadLetter) {
 	}
 }
 
-// begin has dead letters taken and acknowledged until the hub is closed.
+// begin has dead letters taken and acknowledged until the endpoint is closed.
 func (c *collected) begin(h *amqp.MasterEndpoint) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -98,7 +98,7 @@ func readCredentials(file string) (user, password string, err error) {
 	return user, password, nil
 }
 
-// readTrust gives whom to believe; nil without TLS.
+// readTrust returns which certificates to trust; nil without TLS.
 func readTrust(o Options, at address) (*tls.Config, error) {
 	if !at.tls {
 		return nil, nil

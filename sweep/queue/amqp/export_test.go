@@ -37,7 +37,7 @@ func DecodeFrom(kind rights.MessageKind, worker string, body []byte) (things int
 
 func count[T any](things []T, err error) (int, error) { return len(things), err }
 
-// Backoffs gives the shortest and the longest of the first n pauses.
+// Backoffs returns the shortest and the longest of the first n back-offs.
 func Backoffs(n int) (shortest, longest []time.Duration) {
 	var low, high backoff
 	for range n {
@@ -62,7 +62,7 @@ func (s StatusTracker) Status() (away bool, since time.Time, reason string) {
 	return q.Unreachable, q.Since, q.Reason
 }
 
-// Severed tells whether neither connection of an end is there.
+// Severed reports whether an endpoint has neither of its connections.
 func (h *MasterEndpoint) Severed() bool { return h.endpoint.severed() }
 func (p *WorkerEndpoint) Severed() bool { return p.endpoint.severed() }
 
@@ -80,5 +80,5 @@ func NewMasterEndpointQuiet(o Options, quiet time.Duration) (*MasterEndpoint, er
 	return newMasterEndpoint(o, quiet)
 }
 
-// DeclareWorkerQueues has a hub make the queues of a worker, as it does with its first heartbeat.
+// DeclareWorkerQueues declares the queues of a worker, as its first heartbeat does.
 func DeclareWorkerQueues(h *MasterEndpoint, worker string) { h.declareWorkerQueues(worker) }

@@ -53,7 +53,7 @@ type Fault struct {
 
 func (f *Fault) Error() string { return "broker " + f.Broker + ": " + f.words }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (f *Fault) Unwrap() error { return f.Cause }
 
 // fileError is a file of the options that cannot be used.

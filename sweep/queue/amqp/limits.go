@@ -24,7 +24,7 @@ const (
 	// transientTTL is how long messages wait that are of use only now.
 	transientTTL = 10 * time.Second
 
-	// maxReadBytes is the longest message of the master that is read, and mostSent the longest that
+	// maxReadBytes is the longest message of the master that is read, and maxSentBytes the longest that
 	// is sent: earlier masters sent longer ones.
 	maxReadBytes = 16 << 20
 	maxSentBytes = rights.MaxMessageBytes

@@ -126,7 +126,7 @@ func (s *connPublisher) offerLines(ctx context.Context, to route, m amqp091.Publ
 var linesLimits = amqp091.Table{"x-max-length-bytes": int64(maxQueuedLinesBytes),
 	"x-overflow": "reject-publish"}
 
-// maxLineSenders is how many ports' newest messages of lines are remembered: each start of a worker
+// maxLineSenders is how many endpoints' newest messages of lines are remembered: each start of a worker
 // has its own.
 const maxLineSenders = 1 << 12
 

@@ -124,7 +124,7 @@ func (h *MasterEndpoint) RemoveWorker(ctx context.Context, worker string) error 
 }
 
 // SendControl implements queue.MasterEndpoint. A message to a worker that is away for longer than
-// shortLived is lost.
+// transientTTL is lost.
 func (h *MasterEndpoint) SendControl(_ context.Context, worker string, c task.Control) error {
 	if err := rights.CheckWorker(worker); err != nil {
 		return err

@@ -39,7 +39,7 @@ func (p address) String() string {
 	return text
 }
 
-// checked gives the options with their defaults, and where they lead.
+// checked returns the options with their defaults, and the address of the broker.
 func (o Options) checked() (Options, address, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

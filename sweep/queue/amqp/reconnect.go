@@ -57,7 +57,7 @@ func (l *connWaiter) set(c *connection) {
 	}
 }
 
-// wait gives the connection as soon as there is one that lives; nil when ctx ended first.
+// wait returns the connection as soon as there is an open one; nil when ctx ended first.
 func (l *connWaiter) wait(ctx context.Context) *connection {
 	for {
 		c, changed := l.get()

@@ -11,7 +11,7 @@ import (
 type socket struct {
 	net.Conn
 	mu    sync.Mutex
-	begin []byte // no more than beginKept
+	begin []byte // no more than maxSocketStart
 	full  bool
 }
 

@@ -17,7 +17,7 @@ type streamSpec[T any] struct {
 	open     func(ch *amqp091.Channel, connection string) (queue string, err error)
 	prefetch int
 	// preferNewest has the consumer that came last get all messages, as long as it takes them.
-	// It is opened again every renewEvery, so that of two processes that live each gets some.
+	// It is opened again every renewInterval, so that of two processes that live each gets some.
 	preferNewest bool
 	decode       func(*amqp091.Delivery) ([]T, error)
 	maxItems     int // items that are enough for one delivery
@@ -40,7 +40,7 @@ func decodeBody[T any](decode func(body []byte, most int) ([]T, error),
 	return func(d *amqp091.Delivery) ([]T, error) { return decode(d.Body, maxReadBytes) }
 }
 
-// runStream consumes a feed on one connection after the other, until ctx ends. Serve works with a
+// runStream consumes a stream on one connection after the other, until ctx ends. Serve works with a
 // consumer until it is over.
 func runStream[T any](ctx context.Context, e *endpoint, f *streamSpec[T],
 	serve func(ctx context.Context, k *consumer)) {
@@ -76,14 +76,14 @@ func runStream[T any](ctx context.Context, e *endpoint, f *streamSpec[T],
 	}
 }
 
-// renewEvery is for how long a consumer that came last gets all messages, if another one lives.
-const renewEvery = 30 * time.Second
+// renewInterval is for how long a consumer that came last gets all messages, if another one lives.
+const renewInterval = 30 * time.Second
 
 // serveUntilRenewal works with a consumer until it is over, or to be renewed.
 func (f *streamSpec[T]) serveUntilRenewal(ctx context.Context, k *consumer,
 	serve func(context.Context, *consumer)) {
 	if f.preferNewest {
-		renewed, cancel := context.WithTimeout(ctx, renewEvery)
+		renewed, cancel := context.WithTimeout(ctx, renewInterval)
 		defer cancel()
 		ctx = renewed
 	}

@@ -38,7 +38,7 @@ func declareControl(ch *amqp091.Channel, worker string) error {
 	return err
 }
 
-// inbox is a queue of the master's that workers reach with keys of one kind.
+// masterQueues are the queues of the master's that workers reach with keys of one kind.
 var masterQueues = []struct {
 	kind  rights.MessageKind
 	queue string

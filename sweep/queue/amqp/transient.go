@@ -77,7 +77,7 @@ func forwardTransient[T any](ctx context.Context, e *endpoint, f *streamSpec[T],
 	return k.ch.Ack(d.DeliveryTag, false) == nil
 }
 
-// transientExpiration is shortLived as messages carry it.
+// transientExpiration is transientTTL as messages carry it.
 var transientExpiration = strconv.FormatInt(transientTTL.Milliseconds(), 10)
 
 // transient is a message that is of use only now.

@@ -9,7 +9,7 @@ import (
 	"mlframework/sweep/task"
 )
 
-// What a message from a worker may weigh, in bytes; its port sends nothing longer. An event with a
+// What a message from a worker may weigh, in bytes; its endpoint sends nothing longer. An event with a
 // thousand metrics, or two thousand samples, has some hundred KiB, a heartbeat of 4096 slots that
 // all run 500 KiB.
 var maxBytesFrom = map[rights.MessageKind]int{

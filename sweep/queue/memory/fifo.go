@@ -19,7 +19,7 @@ func (b *fifo[T]) put(items ...T) {
 	b.wake()
 }
 
-// offer puts an item unless the box holds most already, and tells whether it did.
+// offer puts an item unless the queue holds most already, and reports whether it did.
 func (b *fifo[T]) offer(item T, most int) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -66,7 +66,7 @@ func (b *fifo[T]) next(most int, done, cut <-chan struct{}) []T {
 	}
 }
 
-// take removes the first items. When there are none it gives a channel that is closed when some
+// take removes the first items. When there are none it returns a channel that is closed when some
 // come.
 func (b *fifo[T]) take(most int) (items []T, more <-chan struct{}) {
 	b.mu.Lock()
@@ -92,7 +92,7 @@ func (b *fifo[T]) count() int {
 	return len(b.items)
 }
 
-// purge empties the box and tells how many items it had.
+// purge empties the queue and returns how many items it had.
 func (b *fifo[T]) purge() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()

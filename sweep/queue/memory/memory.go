@@ -130,7 +130,7 @@ func (q *Queue) Status() queue.Status {
 type workerEndpoint struct {
 	name     string
 	queue    *Queue
-	removed  bool // and not used since; under the lock of the hub
+	removed  bool // and not used since; under the lock of the queue
 	tasks    fifo[task.Batch]
 	controls fifo[task.Control]
 }

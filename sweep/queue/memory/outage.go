@@ -39,7 +39,7 @@ func (o *outage) on() bool {
 	return o.active
 }
 
-// waitEnd waits until there is no outage and gives a channel that is closed when the next begins;
+// waitEnd waits until there is no outage and returns a channel that is closed when the next begins;
 // false when ctx ended first.
 func (o *outage) waitEnd(ctx context.Context) (next <-chan struct{}, ok bool) {
 	for {

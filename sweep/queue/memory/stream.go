@@ -9,8 +9,8 @@ import (
 	"mlframework/sweep/queue"
 )
 
-// openTransient moves items from a box to whoever reads, until ctx ends. What nobody took by then
-// stays in the box.
+// openTransient moves items from a queue to whoever reads, until ctx ends. What nobody took by then
+// stays in the queue.
 func openTransient[T any](ctx context.Context, b *fifo[T]) <-chan T {
 	out := make(chan T)
 	go func() {
@@ -31,9 +31,9 @@ func openTransient[T any](ctx context.Context, b *fifo[T]) <-chan T {
 	return out
 }
 
-// openDeliveries gives items of a box to one consumer, most of them at once, until ctx ends. An
+// openDeliveries gives items of a queue to one consumer, most of them at once, until ctx ends. An
 // outage ends its session, as it ends a connection: what is not acknowledged by then goes back to
-// the box.
+// the queue.
 func openDeliveries[T any](ctx context.Context, b *fifo[T], most int,
 	o *outage) <-chan queue.Delivery[T] {
 	out := make(chan queue.Delivery[T])
@@ -85,7 +85,7 @@ func (s *session[T]) run(ctx context.Context, most int, out chan<- queue.Deliver
 	}
 }
 
-// over tells whether an outage has begun.
+// over reports whether an outage has begun.
 func (s *session[T]) over() bool {
 	select {
 	case <-s.outage:
@@ -114,7 +114,7 @@ func (s *session[T]) ack(n int) error {
 	return nil
 }
 
-// close returns what was not acknowledged to the front of the box, in its order.
+// close returns what was not acknowledged to the front of the queue, in its order.
 func (s *session[T]) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
