@@ -3,7 +3,6 @@ package infra
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,6 +11,7 @@ import (
 
 	"mlframework/infra/broker"
 	"mlframework/infra/docker"
+	"mlframework/infra/layout"
 	"mlframework/infra/plan"
 	"mlframework/infra/remote"
 )
@@ -20,7 +20,7 @@ import (
 type applier struct {
 	*session
 	request Request
-	old     plan.Record // what the master's host had
+	old     layout.Record // what the master's host had
 	mu      sync.Mutex
 	undone  []undo         // in the order in which they were made
 	local   *docker.Engine // this machine's; nil: not asked for yet
@@ -103,7 +103,7 @@ func (a *applier) do(ctx context.Context, s plan.Step) error {
 func (a *applier) folders(ctx context.Context, m *machine, do plan.Folders) error {
 	if m.found.Marker == nil {
 		a.undoes(m, "remove the folder "+do.Root, func(ctx context.Context) error {
-			return m.script(ctx, removeFolder, []string{do.Root}, nil, nil)
+			return m.script(ctx, removeFolder, []string{do.Root, layout.Root(do.Root).Lock()}, nil, nil)
 		})
 	}
 	ctx, cancel := whole(ctx)
@@ -228,10 +228,6 @@ func (m *machine) agent(program string, args ...string) remote.Command {
 }
 
 // keep writes a record.
-func (m *machine) keep(ctx context.Context, path string, r plan.Record) error {
-	text, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return err
-	}
-	return m.script(ctx, keep, []string{path}, bytes.NewReader(append(text, '\n')), nil)
+func (m *machine) keep(ctx context.Context, path string, r layout.Record) error {
+	return m.script(ctx, keep, []string{path}, bytes.NewReader(r.Encode()), nil)
 }

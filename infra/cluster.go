@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"mlframework/infra/layout"
 	"mlframework/infra/plan"
 	"mlframework/infra/remote"
 )
@@ -25,7 +26,7 @@ type Place struct {
 type Cluster struct {
 	*session
 	place  Place
-	Record plan.Record
+	Record layout.Record
 }
 
 // NoCluster says that nothing runs under a name.
@@ -59,7 +60,7 @@ func (c *Cluster) Refresh(ctx context.Context) error {
 		m = &machine{name: name, host: host}
 		c.machines[name] = m
 	}
-	var r plan.Record
+	var r layout.Record
 	err := m.ask(ctx, func(ctx context.Context) (err error) {
 		r, err = m.quick(ctx, c.place.Folder)
 		return err

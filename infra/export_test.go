@@ -9,11 +9,8 @@ const (
 	ReadJournal  = readJournal
 )
 
-// Journals are its files, and JournalLines reads what ReadJournal printed.
-var (
-	Journals     = journals
-	JournalLines = journalLines
-)
+// JournalLines reads what ReadJournal printed.
+var JournalLines = journalLines
 
 // MakeFolders makes the cluster's folder, and the others that it is told of.
 const MakeFolders = makeFolders

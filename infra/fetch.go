@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path"
 	"slices"
 	"sync"
 
 	"mlframework/infra/filesync"
+	"mlframework/infra/layout"
 )
 
 // Wanted says which outputs of a sweep are copied from a host.
@@ -58,7 +58,7 @@ func (c *Cluster) Fetch(ctx context.Context, of Outputs, dir string, wanted []Wa
 		}
 	}
 	failed := c.each(here, func(m *machine) error {
-		o := filesync.FetchOptions{Sweep: of.Sweep, Dir: dir, Files: of.Files, Outputs: path.Join("hosts", m.name, "outputs"),
+		o := filesync.FetchOptions{Sweep: of.Sweep, Dir: dir, Files: of.Files, Outputs: layout.HostOutputs(m.name),
 			Without: of.Revisions,
 			Tasks:   wanted[slices.IndexFunc(wanted, func(w Wanted) bool { return w.Host == m.name })].Tasks,
 			Progress: func(p filesync.Progress) {

@@ -9,16 +9,12 @@ import (
 	"strings"
 	"time"
 
-	"mlframework/infra/plan"
+	"mlframework/infra/layout"
 )
 
 // Entry makes the line of the audit that says how a change of the cluster ended. The uid is that of the ssh user on the
 // master's host.
 type Entry func(uid int, err error) []byte
-
-// journals are the files of the audit below the cluster's folder on the master's host, beside what the master itself has:
-// this program's, and the monitor's of who came in and who did not. Each may have an older one (.1).
-var journals = []string{"audit.jsonl", "monitor/audit.jsonl", "monitor/audit-refused.jsonl"}
 
 // longestJournal is how large the file of this program grows, in bytes, before it becomes the older one.
 const longestJournal = 512 << 10
@@ -26,7 +22,7 @@ const longestJournal = 512 << 10
 // enterJournal appends a line to the audit. Where the cluster's folder is not there, as it was taken back, it does nothing. Its
 // arguments are the folder, the file in it, and how large that may be.
 const enterJournal = `umask 077
-[ -e "$1/.mlframework-root" ] || exit 0
+[ -e "$1/` + layout.MarkerFile + `" ] || exit 0
 file=$1/$2
 [ ! -f "$file" ] || [ "$(wc -c <"$file")" -lt "$3" ] || mv -f "$file" "$file.1" || exit 1
 cat >>"$file"`
@@ -47,7 +43,7 @@ func (m *machine) enter(ctx context.Context, entry Entry, ended error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTime)
 	defer cancel()
 	line := append(bytes.TrimSpace(entry(m.found.UID, ended)), '\n')
-	args := []string{m.found.Root, journals[0], strconv.Itoa(longestJournal)}
+	args := []string{m.found.Root, layout.Audit, strconv.Itoa(longestJournal)}
 	if err := m.script(ctx, enterJournal, args, bytes.NewReader(line), io.Discard); err != nil {
 		return fmt.Errorf("write the audit on %s: %w", m.name, err)
 	}
@@ -90,7 +86,7 @@ func (c *Cluster) Journal(ctx context.Context, most int) ([]JournalLine, error) 
 	ctx, cancel := context.WithTimeout(ctx, journalTime)
 	defer cancel()
 	var out bytes.Buffer
-	args := append([]string{plan.Layout{Root: m.found.Root}.Root, strconv.Itoa(most), strconv.Itoa(2 * longestJournal)}, journals...)
+	args := append([]string{m.found.Root, strconv.Itoa(most), strconv.Itoa(2 * longestJournal)}, layout.Audits()...)
 	if err := m.script(ctx, readJournal, args, nil, &out); err != nil {
 		return nil, fmt.Errorf("read the audit on %s: %w", m.name, err)
 	}
@@ -101,7 +97,7 @@ func (c *Cluster) Journal(ctx context.Context, most int) ([]JournalLine, error) 
 func journalLines(text string) (all []JournalLine) {
 	for line := range strings.Lines(text) {
 		if file, text, is := strings.Cut(strings.TrimSpace(line), " "); is {
-			all = append(all, JournalLine{file != journals[0], text})
+			all = append(all, JournalLine{file != layout.Audit, text})
 		}
 	}
 	return all

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"mlframework/infra"
+	"mlframework/infra/layout"
 )
 
 // shell runs a script as a host does.
@@ -55,7 +56,7 @@ func TestTheAuditOfTheMastersHost(t *testing.T) {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
 	read := func(lines string) (text string) {
-		printed := shell(t, infra.ReadJournal, "", append([]string{root, lines, "1000"}, infra.Journals...)...)
+		printed := shell(t, infra.ReadJournal, "", append([]string{root, lines, "1000"}, layout.Audits()...)...)
 		for _, l := range infra.JournalLines(printed) {
 			if l.Monitor != strings.HasPrefix(l.Text, "came in") {
 				t.Errorf("%+v", l)

@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"path"
 	"strings"
 	"time"
 
+	"mlframework/infra/layout"
 	"mlframework/infra/remote"
 )
 
@@ -25,12 +25,11 @@ func (l *Locked) Error() string {
 }
 
 // holding holds a lock on a host for as long as its input is open: the lock dies with whoever made it, and with the
-// connection. Its arguments are the folder that is locked, who does it, and "yes" to take it away from others.
+// connection. Its arguments are the file that is locked, who does it, and "yes" to take it away from others.
 const holding = `
 umask 077
-folder=$(dirname "$1")
-lock=$folder/.$(basename "$1").lock
-mkdir -p "$folder" || exit 1
+lock=$1
+mkdir -p "$(dirname "$1")" || exit 1
 [ "$3" != yes ] || rm -f "$lock"
 exec 9>>"$lock" || exit 1
 if ! flock -n 9; then
@@ -50,7 +49,7 @@ func (u *up) lock(ctx context.Context, m *machine, on remote.Host) (net.Conn, er
 	if u.request.BreakLock {
 		taken = "yes"
 	}
-	conn, err := on.Pipe(ctx, remote.Command{Argv: []string{"sh", "-c", holding, "sh", path.Clean(m.found.Root), holder, taken}})
+	conn, err := on.Pipe(ctx, remote.Command{Argv: []string{"sh", "-c", holding, "sh", layout.Root(m.found.Root).Lock(), holder, taken}})
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"mlframework/infra/broker"
 	"mlframework/infra/docker"
+	"mlframework/infra/layout"
 	"mlframework/infra/plan"
 )
 
@@ -25,7 +26,7 @@ func (s *session) readSecrets(ctx context.Context, m *machine, create bool) (bro
 	if s.secrets != nil {
 		return *s.secrets, nil
 	}
-	file := plan.Layout{Root: m.found.Root}.Secrets()
+	file := layout.Root(m.found.Root).Secrets()
 	text, err := m.output(ctx, readFile, file)
 	var kept broker.Secrets
 	switch {
@@ -65,7 +66,7 @@ func (s *session) setLogins(ctx context.Context, m *machine, l plan.Logins) (bro
 	if err != nil {
 		return secrets, err
 	}
-	file := plan.Layout{Root: m.found.Root}.Secrets()
+	file := layout.Root(m.found.Root).Secrets()
 	if err := m.put(ctx, path.Dir(file), []broker.File{{Name: path.Base(file), Data: text}}, -1, -1); err != nil {
 		return secrets, err
 	}
@@ -75,7 +76,7 @@ func (s *session) setLogins(ctx context.Context, m *machine, l plan.Logins) (bro
 
 // logins reads which users the broker has; none where there is no cluster yet.
 func (m *machine) logins(ctx context.Context) (plan.Logins, error) {
-	file := plan.Layout{Root: m.found.Root}.Secrets()
+	file := layout.Root(m.found.Root).Secrets()
 	text, err := m.output(ctx, readFile, file)
 	if err != nil || text == "" {
 		return plan.Logins{}, err

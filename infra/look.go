@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"mlframework/infra/layout"
 	"mlframework/infra/plan"
 	"mlframework/infra/remote"
 )
@@ -183,7 +184,7 @@ func (u *up) leavers(ctx context.Context) (err error) {
 }
 
 // target is how a host of the record is reached: as the user says, if it is known here.
-func (u *up) target(h plan.RecordHost) remote.Target {
+func (u *up) target(h layout.RecordHost) remote.Target {
 	if t, known := u.request.Targets[h.Name]; known {
 		return t
 	}

@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"path"
 	"strings"
 	"sync"
 	"time"
 
 	"mlframework/infra/docker"
+	"mlframework/infra/layout"
 	"mlframework/infra/plan"
 	"mlframework/infra/probe"
 	"mlframework/infra/remote"
@@ -49,13 +49,13 @@ func (m *machine) output(ctx context.Context, text string, args ...string) (stri
 }
 
 // quick asks for what it takes to talk to a cluster, and gives its record, which is there on the master's host alone.
-func (m *machine) quick(ctx context.Context, folder string) (r plan.Record, err error) {
-	facts, text, err := probe.Quick(ctx, m.shell, folder, path.Base(plan.Layout{}.Record()))
+func (m *machine) quick(ctx context.Context, folder string) (r layout.Record, err error) {
+	facts, text, err := probe.Quick(ctx, m.shell, folder, layout.RecordFile)
 	if err != nil {
 		return r, err
 	}
 	m.found.Facts = facts
-	return parseRecord(text, plan.Layout{Root: facts.Root}.Record())
+	return layout.ParseRecord(text, layout.Root(facts.Root).Record())
 }
 
 // askTime is how long a host may take to answer questions that need no work.

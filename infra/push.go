@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"mlframework/infra/filesync"
-	"mlframework/infra/plan"
+	"mlframework/infra/layout"
 	"mlframework/projects"
 )
 
@@ -112,7 +112,7 @@ func (c *Cluster) program(m *machine) (string, error) {
 	if len(all) == 0 {
 		return "", errors.New("there is no sweepd on the host: infrainit brings it")
 	}
-	l := plan.Layout{Root: m.found.Root}
+	l := layout.Root(m.found.Root)
 	if len(all) > 1 {
 		if hash := c.place.Sweepd(m.found.Arch); slices.Contains(all, hash) {
 			return l.Sweepd(hash), nil

@@ -13,6 +13,7 @@ import (
 	"strconv"
 
 	"mlframework/infra/broker"
+	"mlframework/infra/layout"
 	"mlframework/infra/plan"
 )
 
@@ -95,7 +96,8 @@ const makeFolders = `umask 077
 root=$1 marker=$2 uid=$3 gid=$4 group=$5 shared=$6
 shift 6
 mkdir -p "$root" || exit 1
-[ -s "$root/.mlframework-root" ] || printf '%s\n' "$marker" >"$root/.mlframework-root" || exit 1
+file=$root/` + layout.MarkerFile + `
+[ -s "$file" ] || printf '%s' "$marker" >"$file" || exit 1
 mkdir -p "$@" || exit 1
 if [ -n "$shared" ]; then
 	refuse() {
@@ -122,14 +124,14 @@ if [ -n "$shared" ]; then
 fi
 [ "$uid" = -1 ] || for folder; do chown "$uid:$gid" "$folder" || exit 1; done`
 
-// removeFolder removes the cluster's folder with its lock, and the one that it is in when nothing else is there.
+// removeFolder removes the cluster's folder, $1, with its lock, $2, and the one that it is in when nothing else is there.
 const removeFolder = `[ ! -e "$1" ] || { chmod -R u+w "$1" && rm -rf "$1"; } || exit 1
-rm -f "$(dirname "$1")/.$(basename "$1").lock"
+rm -f "$2"
 rmdir "$(dirname "$1")" 2>/dev/null
 :`
 
 func (m *machine) folders(ctx context.Context, do plan.Folders) error {
-	marker := fmt.Sprintf(`{"version":1,"owner":%s,"cluster":%s}`, strconv.Quote(do.Owner), strconv.Quote(do.Cluster))
+	marker := string(layout.NewMarker(do.Owner, do.Cluster).Encode())
 	args := []string{do.Root, marker, strconv.Itoa(do.UID), strconv.Itoa(do.GID), do.Group, do.Shared}
 	return m.script(ctx, makeFolders, append(args, do.Names...), nil, nil)
 }

@@ -7,24 +7,26 @@ import (
 	"slices"
 	"strings"
 
+	"mlframework/infra/layout"
 	"mlframework/infra/plan"
 )
 
 // What hosts do with a revision, $2, below a root, $1.
 const (
-	listRevisions = `ls "$1/manifests" 2>/dev/null || true`
-	sendRevision  = `cd "$1" && exec tar -cf - "releases/$2" "manifests/$2"`
-	takeRevision  = `set -e
+	names         = "releases=" + layout.Releases + " manifests=" + layout.Manifests + "\n"
+	listRevisions = names + `ls "$1/$manifests" 2>/dev/null || true`
+	sendRevision  = names + `cd "$1" && exec tar -cf - "$releases/$2" "$manifests/$2"`
+	takeRevision  = names + `set -e
 umask 077
 cd "$1"
-mkdir -p releases manifests
+mkdir -p "$releases" "$manifests"
 part=$(mktemp -d .relay.XXXXXX)
 trap 'chmod -R u+w "$part"; rm -rf "$part"' EXIT
 tar -C "$part" -xpf -
-chmod u+w "$part/releases/$2" # a folder that moves is written to
-mv "$part/releases/$2" releases/
-chmod u-w "releases/$2"
-mv "$part/manifests/$2" manifests/
+chmod u+w "$part/$releases/$2" # a folder that moves is written to
+mv "$part/$releases/$2" "$releases/"
+chmod u-w "$releases/$2"
+mv "$part/$manifests/$2" "$manifests/"
 `
 )
 

@@ -2,14 +2,13 @@ package infra
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 
 	"mlframework/infra/broker"
 	"mlframework/infra/docker"
+	"mlframework/infra/layout"
 	"mlframework/infra/plan"
 	"mlframework/infra/remote"
 )
@@ -116,28 +115,11 @@ func problems(errs map[string]error) (all plan.Problems) {
 const readFile = `[ ! -e "$1" ] || cat "$1"`
 
 // record reads what the master's host keeps of the cluster; the zero value when it keeps nothing.
-func (s *session) record(ctx context.Context, m *machine) (r plan.Record, err error) {
-	file := plan.Layout{Root: m.found.Root}.Record()
+func (s *session) record(ctx context.Context, m *machine) (r layout.Record, err error) {
+	file := layout.Root(m.found.Root).Record()
 	text, err := m.output(ctx, readFile, file)
 	if err != nil {
 		return r, err
 	}
-	return parseRecord(text, file)
-}
-
-// parseRecord reads a file's text; the zero value is that of none.
-func parseRecord(text, file string) (r plan.Record, err error) {
-	if text == "" {
-		return r, nil
-	}
-	if err := json.Unmarshal([]byte(text), &r); err != nil {
-		return r, fmt.Errorf("%s is no record of a cluster: %w", file, err)
-	}
-	if r.Version > 1 {
-		return r, fmt.Errorf("%s was written by a newer release: use that one", file)
-	}
-	if err := r.Check(); err != nil {
-		return plan.Record{}, fmt.Errorf("%s is no record of a cluster: %w", file, err)
-	}
-	return r, nil
+	return layout.ParseRecord(text, file)
 }

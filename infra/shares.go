@@ -6,6 +6,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"mlframework/infra/layout"
 )
 
 // shares finds hosts that have one home folder, as labs with a file server do: what is put there once is on all of them. Those
@@ -40,9 +42,9 @@ func (u *up) shares(ctx context.Context) error {
 
 // What hosts do with a token, $1.
 const (
-	leaveToken  = `: >"$HOME/.mlframework-token.$1"`
+	leaveToken  = `: >"$HOME/` + layout.TokenPrefix + `$1"`
 	listTokens  = `cd "$HOME" && ls -a`
-	removeToken = `rm -f "$HOME/.mlframework-token.$1"`
+	removeToken = `rm -f "$HOME/` + layout.TokenPrefix + `$1"`
 )
 
 // tokens finds for each host the first one whose token is in its home, too.
@@ -63,7 +65,7 @@ func (u *up) tokens(ctx context.Context, names []string) error {
 		m.found.Shares = ""
 		there, err := m.output(ctx, listTokens)
 		for _, n := range names {
-			if strings.Contains("\n"+there+"\n", "\n.mlframework-token."+token(n)+"\n") {
+			if strings.Contains("\n"+there+"\n", "\n"+layout.TokenPrefix+token(n)+"\n") {
 				if n != m.name {
 					m.found.Shares = n
 				}

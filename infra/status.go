@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"mlframework/infra/docker"
+	"mlframework/infra/layout"
 	"mlframework/infra/plan"
 	"mlframework/nvdocker"
 )
@@ -109,7 +110,7 @@ func (c *Cluster) Wanted(host string) []string {
 
 // Logs copies what a container of the cluster printed: that of a role, or of a host's worker. LogOptions say what of it.
 func (c *Cluster) Logs(ctx context.Context, host, role string, o docker.LogOptions, out io.Writer) error {
-	if !slices.ContainsFunc(c.Record.Hosts, func(h plan.RecordHost) bool { return h.Name == host }) {
+	if !slices.ContainsFunc(c.Record.Hosts, func(h layout.RecordHost) bool { return h.Name == host }) {
 		return fmt.Errorf("there is no host %s in the cluster", host)
 	}
 	away, err := c.reach(ctx, host)
@@ -138,7 +139,7 @@ func (c *Cluster) LoginLink(ctx context.Context, url string) (string, error) {
 	}
 	var out, said bytes.Buffer
 	code, err := engine.Exec(ctx, c.wanted().Container(plan.Monitor), docker.Command{Argv: []string{relayBinary, "monitor", "link",
-		"--state", plan.StateAt, "--url", url}}, nil, &out, &said)
+		"--state", layout.StateAt, "--url", url}}, nil, &out, &said)
 	if err == nil && code != 0 {
 		err = fmt.Errorf("the monitor makes no link: %s", bytes.TrimSpace(slices.Concat(said.Bytes(), out.Bytes())))
 	}

@@ -8,13 +8,14 @@ import (
 	"strings"
 	"time"
 
+	"mlframework/infra/layout"
 	"mlframework/infra/plan"
 )
 
 // Result is what Up has done.
 type Result struct {
 	Plan    plan.Plan
-	Record  plan.Record
+	Record  layout.Record
 	Skipped plan.Problems // of hosts that were left out
 	Took    time.Duration
 	Cluster *Cluster // to be closed; nil after a failure and a dry run
@@ -62,7 +63,7 @@ type up struct {
 	*session
 	request Request
 	nonce   string // of this call
-	old     plan.Record
+	old     layout.Record
 	skipped plan.Problems
 }
 

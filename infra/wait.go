@@ -13,6 +13,7 @@ import (
 
 	"mlframework/infra/broker"
 	"mlframework/infra/docker"
+	"mlframework/infra/layout"
 	"mlframework/infra/plan"
 	"mlframework/infra/remote"
 )
@@ -55,15 +56,15 @@ func (a *applier) master() Dial {
 
 // api dials the master on its host: its socket, or, where sshd opens none, a relay in its container.
 func (m *machine) api(c plan.Cluster) Dial {
-	l := plan.Layout{Root: m.found.Root}
-	socket := path.Join(l.Run(c.Name, c.Group, m.found.UID), plan.Socket)
+	l := layout.Root(m.found.Root)
+	socket := path.Join(l.Run(c.Name, c.Group, m.found.UID), layout.Socket)
 	return func(ctx context.Context) (net.Conn, error) {
 		conn, err := m.host.Dial(ctx, "unix", socket)
 		if e, ok := errors.AsType[*remote.Error](err); !ok || e.Kind != remote.Forward {
 			return conn, err
 		}
 		if engine, failed := m.docker(ctx); failed == nil {
-			relayed, failed := engine.ExecPipe(ctx, c.Container(plan.Master), docker.Command{Argv: []string{relayBinary, "relay", "--socket", path.Join(plan.RunAt, plan.Socket)}})
+			relayed, failed := engine.ExecPipe(ctx, c.Container(plan.Master), docker.Command{Argv: []string{relayBinary, "relay", "--socket", path.Join(layout.RunAt, layout.Socket)}})
 			if failed == nil {
 				return relayed, nil
 			}

@@ -11,6 +11,7 @@ import (
 	"mlframework/cmd/internal/cli"
 	"mlframework/infra"
 	"mlframework/infra/docker"
+	"mlframework/infra/layout"
 	"mlframework/infra/plan"
 )
 
@@ -32,7 +33,7 @@ func (c *command) logs(ctx context.Context, w wish, cluster *infra.Cluster) erro
 }
 
 // container finds what is meant by a role, or by the name or address of a worker's host.
-func container(r plan.Record, named string) (host, role string, err error) {
+func container(r layout.Record, named string) (host, role string, err error) {
 	if slices.Contains([]string{plan.Master, plan.Broker, plan.Monitor}, named) {
 		return r.Master, named, nil
 	}

@@ -14,6 +14,7 @@ import (
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/infra"
+	"mlframework/infra/layout"
 	"mlframework/infra/plan"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
@@ -40,7 +41,7 @@ func TestPage(t *testing.T) {
 
 func TestContainer(t *testing.T) {
 	t.Parallel()
-	r := plan.Record{Master: "gpu1", Hosts: []plan.RecordHost{{Name: "gpu1", Address: "anna@gpu1"}, {Name: "gpu2", Address: "anna@gpu2:2222", Worker: true}}}
+	r := layout.Record{Master: "gpu1", Hosts: []layout.RecordHost{{Name: "gpu1", Address: "anna@gpu1"}, {Name: "gpu2", Address: "anna@gpu2:2222", Worker: true}}}
 	for named, want := range map[string][2]string{
 		"master": {"gpu1", plan.Master}, "broker": {"gpu1", plan.Broker}, "monitor": {"gpu1", plan.Monitor},
 		"gpu2": {"gpu2", plan.Worker}, "anna@gpu2:2222": {"gpu2", plan.Worker},

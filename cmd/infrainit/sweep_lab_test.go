@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"mlframework/infra/lab"
-	"mlframework/infra/plan"
+	"mlframework/infra/layout"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/space"
@@ -53,7 +53,7 @@ func (p *laptop) master(h *lab.Host, root string) *api.Client {
 	socket := path.Join(dir, "s")
 	ctx, stop := context.WithCancel(context.Background())
 	tunnel := p.command(ctx, path.Join(p.home, "bin/ssh"), "-N", "-o", "ExitOnForwardFailure=yes",
-		"-L", socket+":"+path.Join(root, "run", plan.Socket), "anna@"+h.Name)
+		"-L", socket+":"+path.Join(root, "run", layout.Socket), "anna@"+h.Name)
 	if err := tunnel.Start(); err != nil {
 		p.t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"mlframework/cmd/internal/site"
 	"mlframework/config"
 	"mlframework/infra"
+	"mlframework/infra/layout"
 	"mlframework/infra/plan"
 )
 
@@ -143,7 +144,7 @@ func joins(s *site.Site) bool { return s.Config.Options.Master == 0 }
 
 // writeClean writes infra-clean for the hosts of a record: before anything is changed, so that whatever happens can be cleaned, and
 // when those that leave have left.
-func writeClean(s *site.Site, r plan.Record) error {
+func writeClean(s *site.Site, r layout.Record) error {
 	file := s.ConfigFile()
 	script := filepath.Join(filepath.Dir(file), cleanName(file))
 	part := script + ".part"

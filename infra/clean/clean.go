@@ -8,6 +8,8 @@ import (
 	_ "embed"
 	"strings"
 	"text/template"
+
+	"mlframework/infra/layout"
 )
 
 // Cluster is what the script is for.
@@ -33,11 +35,22 @@ var script = template.Must(template.New("infra-clean").Funcs(template.FuncMap{"q
 // Script is the text of infra-clean.
 func Script(c Cluster) []byte {
 	var b strings.Builder
-	if err := script.Execute(&b, c); err != nil {
+	if err := script.Execute(&b, names{c}); err != nil {
 		panic(err) // the template is part of the program, and a test runs it
 	}
 	return []byte(b.String())
 }
+
+// names is a cluster with the names of what it has on hosts.
+type names struct{ Cluster }
+
+func (names) MarkerFile() string   { return layout.MarkerFile }
+func (names) SharedPrefix() string { return layout.SharedPrefix }
+
+// Outputs returns a pattern of the shell's for the folders with outputs, relative to the root.
+func (names) Outputs() string { return layout.HostOutputs("*") }
+
+func (n names) Lock() string { return layout.Root(n.Root).Lock() }
 
 // quote makes one word of a POSIX shell's out of any text without a NUL.
 func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"mlframework/infra/clean"
+	"mlframework/infra/layout"
 )
 
 // site is a folder with a script, its home and its programs.
@@ -87,12 +88,13 @@ func TestOptions(t *testing.T) {
 func TestOnlyTheFolderOfThisClusterGoes(t *testing.T) {
 	t.Parallel()
 	name := "an'na digits"
-	mine := `{"cluster":"` + name + `","owner":"anna"}`
+	mine := string(layout.NewMarker("anna", name).Encode())
+	spaced := `{ "version": 1, "owner": "anna", "cluster": "` + name + `" }`
 	for title, c := range map[string]struct {
 		marker string
 		gone   bool
 	}{
-		"its own": {mine, true}, "another's": {`{"cluster":"other","owner":"anna"}`, false}, "nobody's": {"", false},
+		"its own": {mine, true}, "its own, with spaces": {spaced, true}, "another's": {`{"cluster":"other","owner":"anna"}`, false}, "nobody's": {"", false},
 	} {
 		t.Run(title, func(t *testing.T) {
 			t.Parallel()

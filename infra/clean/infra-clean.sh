@@ -28,7 +28,8 @@ done
 on_host() {
 	cat <<'END'
 what=$1 cluster=$2 root=$3 filter=label=$4=$2 volumes=$5 files=$6
-case $root in /*) ;; *) root=$HOME/$root ;; esac
+lock={{quote .Lock}}
+case $root in /*) ;; *) root=$HOME/$root lock=$HOME/$lock ;; esac
 left() { echo "LEFT: $1"; status=1; }
 status=0
 
@@ -45,11 +46,15 @@ each() {
 	if said=$($docker $3 $ids 2>&1); then echo "removed: $1 ($count)"; else left "$1: $(echo "$said" | tail -n 1)"; fi
 }
 
-ours() { [ -f "$root/.mlframework-root" ] && grep -qF "\"cluster\":\"$cluster\"" "$root/.mlframework-root" && [ "$root" != "$HOME" ] && [ "$root" != / ]; }
+marker=$root/{{.MarkerFile}}
+ours() {
+	[ -f "$marker" ] && sed 's/"cluster" *: *"/"cluster":"/' "$marker" | grep -qF "\"cluster\":\"$cluster\"" &&
+		[ "$root" != "$HOME" ] && [ "$root" != / ]
+}
 
 if [ "$what" = look ]; then
 	[ "$volumes" = no ] || [ -z "$docker" ] || $docker volume ls -q --filter "$filter" | sed 's/^/the volume /'
-	[ "$files" = no ] || ! ours || find "$root"/hosts/*/outputs -mindepth 1 -maxdepth 1 -type d ! -name '.*' 2>/dev/null |
+	[ "$files" = no ] || ! ours || find "$root"/{{.Outputs}} -mindepth 1 -maxdepth 1 -type d ! -name '.*' 2>/dev/null |
 		while read -r sweep; do echo "$(find "$sweep" -mindepth 1 -maxdepth 1 -type d | wc -l | tr -d ' ') tasks' outputs, $(du -sh "$sweep" | cut -f1), in $sweep"; done
 	exit 0
 fi
@@ -62,13 +67,13 @@ else
 	each images 'images' 'rmi -f'
 	[ "$volumes" = no ] || each volumes 'volume ls' 'volume rm'
 fi
-rm -rf "/var/tmp/mlframework-$cluster-$(id -u)"
+rm -rf "{{.SharedPrefix}}$cluster-$(id -u)"
 if [ "$files" = yes ] && [ -e "$root" ]; then
 	if ! ours; then
 		left "$root: it is not this cluster's"
 	elif chmod -R u+w "$root" && rm -rf "$root"; then
 		echo "removed: $root"
-		rm -f "$(dirname "$root")/.$(basename "$root").lock"
+		rm -f "$lock"
 		rmdir "$(dirname "$root")" 2>/dev/null
 	else
 		left "$root"

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"mlframework/infra/layout"
 )
 
 // A Holder is who has a root's lock.
@@ -33,7 +35,7 @@ const lockPause = 25 * time.Millisecond
 // lock takes the root's lock and waits for it as long as the request says. It ends with the process. A file system without
 // locks has none: what is made there is made under names of its own, so that only removing can get in the way.
 func (r *root) lock(ctx context.Context, from hello, q request) (unlock func(), err error) {
-	f, err := r.OpenFile(lockName, os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := r.OpenFile(layout.FilesLock, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +50,7 @@ func (r *root) lock(ctx context.Context, from hello, q request) (unlock func(), 
 			continue
 		case !errors.Is(err, syscall.EWOULDBLOCK):
 			f.Close()
-			return nil, fmt.Errorf("lock %s: %w", filepath.Join(r.path, lockName), err)
+			return nil, fmt.Errorf("lock %s: %w", filepath.Join(r.path, layout.FilesLock), err)
 		}
 		if time.Now().After(until) {
 			holder := r.holder()
@@ -75,7 +77,7 @@ func (r *root) sign(f *os.File, from hello, q request) {
 
 // holder reads who has the lock.
 func (r *root) holder() (h Holder) {
-	if data, err := r.ReadFile(lockName); err == nil {
+	if data, err := r.ReadFile(layout.FilesLock); err == nil {
 		_ = json.Unmarshal(data, &h) // half written: somebody
 	}
 	return h

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"mlframework/infra/layout"
 	"mlframework/projects"
 )
 
@@ -46,7 +47,7 @@ func (s *server) fetch(ctx context.Context, r *root, q request) error {
 		return err
 	}
 	defer folder.Close()
-	projects, err := checkouts(q.Without, releasesName, r.OpenRoot)
+	projects, err := checkouts(q.Without, layout.Releases, r.OpenRoot)
 	defer closeAll(projects)
 	if err != nil {
 		return err

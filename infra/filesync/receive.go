@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 
+	"mlframework/infra/layout"
 	"mlframework/projects"
 )
 
@@ -99,7 +100,7 @@ func readList(next func() (frame, error), item func(d *decoder)) error {
 
 // release makes a release of what other releases have and the client sends.
 func (s *server) release(ctx context.Context, r *root, m *projects.Manifest, done *Pushed) (err error) {
-	releases, err := r.folder(releasesName, 0o755)
+	releases, err := r.folder(layout.Releases, 0o755)
 	if err != nil {
 		return err
 	}

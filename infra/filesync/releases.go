@@ -10,12 +10,13 @@ import (
 	"slices"
 	"time"
 
+	"mlframework/infra/layout"
 	"mlframework/projects"
 )
 
 // revisions are the names of the releases, sorted.
 func (r *root) revisions() (names []string, err error) {
-	items, err := fs.ReadDir(r.FS(), releasesName)
+	items, err := fs.ReadDir(r.FS(), layout.Releases)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -28,11 +29,13 @@ func (r *root) revisions() (names []string, err error) {
 }
 
 // release is where a revision's files are.
-func (r *root) release(revision string) string { return filepath.Join(r.path, releasesName, revision) }
+func (r *root) release(revision string) string {
+	return filepath.Join(r.path, layout.Releases, revision)
+}
 
 // stored reads the manifest of a release, which has to be that of its revision.
 func (r *root) stored(revision string) (*projects.Manifest, error) {
-	data, err := r.ReadFile(manifestName + "/" + revision)
+	data, err := r.ReadFile(layout.Manifests + "/" + revision)
 	if err != nil {
 		return nil, err
 	}
@@ -47,27 +50,27 @@ func (r *root) stored(revision string) (*projects.Manifest, error) {
 		d.err = errors.New("it is another revision's")
 	}
 	if d.err != nil {
-		return nil, fmt.Errorf("%s: %w", filepath.Join(r.path, manifestName, revision), d.err)
+		return nil, fmt.Errorf("%s: %w", filepath.Join(r.path, layout.Manifests, revision), d.err)
 	}
 	return m, nil
 }
 
 // store keeps the manifest of a release.
 func (r *root) store(m *projects.Manifest) error {
-	if _, err := r.folder(manifestName, 0o700); err != nil {
+	if _, err := r.folder(layout.Manifests, 0o700); err != nil {
 		return err
 	}
 	var data []byte
 	for _, e := range m.Entries {
 		data = appendEntry(data, e)
 	}
-	return r.replace(manifestName+"/"+m.Revision(), data)
+	return r.replace(layout.Manifests+"/"+m.Revision(), data)
 }
 
 // touch notes that a release was pushed again.
 func (r *root) touch(revision string) error {
 	now := time.Now()
-	return r.Chtimes(manifestName+"/"+revision, now, now)
+	return r.Chtimes(layout.Manifests+"/"+revision, now, now)
 }
 
 // whole says whether a release is there as it was made.
@@ -96,7 +99,7 @@ func (r *root) verify(ctx context.Context, revision string) error {
 
 // current is the revision that was pushed last, "" where there is none.
 func (r *root) current() (string, error) {
-	target, err := r.Readlink(currentName)
+	target, err := r.Readlink(layout.Current)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
@@ -108,14 +111,14 @@ func (r *root) setCurrent(revision string) error {
 	if now, err := r.current(); err == nil && now == revision {
 		return nil
 	}
-	temporary := currentName + ".tmp"
+	temporary := layout.Current + ".tmp"
 	if err := r.Remove(temporary); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := r.Symlink(releasesName+"/"+revision, temporary); err != nil {
+	if err := r.Symlink(layout.Releases+"/"+revision, temporary); err != nil {
 		return err
 	}
-	if err := r.Rename(temporary, currentName); err != nil {
+	if err := r.Rename(temporary, layout.Current); err != nil {
 		return err
 	}
 	return syncFolder(r.path)
@@ -134,9 +137,9 @@ func (r *root) list() (answer, error) {
 	all := []Revision{}
 	for _, name := range names {
 		v := Revision{Name: name, Current: name == current}
-		info, err := r.Stat(manifestName + "/" + name)
+		info, err := r.Stat(layout.Manifests + "/" + name)
 		if err != nil {
-			info, err = r.Stat(releasesName + "/" + name)
+			info, err = r.Stat(layout.Releases + "/" + name)
 		}
 		if err != nil {
 			continue // removed meanwhile
@@ -177,10 +180,10 @@ func (s *server) prune(ctx context.Context, r *root, q request) (answer, error) 
 		if v.Current || slices.Contains(q.Keep, v.Name) || time.Since(v.Pushed) < q.Older {
 			continue
 		}
-		if err := projects.Remove(filepath.Join(r.path, releasesName), v.Name); err != nil {
+		if err := projects.Remove(filepath.Join(r.path, layout.Releases), v.Name); err != nil {
 			return answer{}, err
 		}
-		if err := r.Remove(manifestName + "/" + v.Name); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err := r.Remove(layout.Manifests + "/" + v.Name); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return answer{}, err
 		}
 		removed = append(removed, v)

@@ -2,7 +2,6 @@ package filesync
 
 import (
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,24 +10,9 @@ import (
 	"slices"
 	"strings"
 	"time"
-)
 
-// Names of what lies in a root.
-const (
-	markerName   = ".mlframework-root"
-	releasesName = "releases"
-	currentName  = "current"
-	manifestName = "manifests"
-	lockName     = "lock"
+	"mlframework/infra/layout"
 )
-
-// A marker says whose a root is.
-type marker struct {
-	Version int       `json:"version"` // 1
-	Owner   string    `json:"owner"`
-	Cluster string    `json:"cluster"`
-	Since   time.Time `json:"since"`
-}
 
 // A root is a host's folder of one cluster.
 type root struct {
@@ -98,7 +82,7 @@ func (r *root) claim(from hello, make bool) error {
 			return err
 		}
 		if held != "" {
-			return refuse(Unmarked, "%s is not a cluster's: it has no %s and holds %q: take another folder with -r, or empty it", r.path, markerName, held)
+			return refuse(Unmarked, "%s is not a cluster's: it has no %s and holds %q: take another folder with -r, or empty it", r.path, layout.MarkerFile, held)
 		}
 		if !make {
 			return refuse(Absent, "%s is empty: infrainit fills it", r.path)
@@ -107,17 +91,17 @@ func (r *root) claim(from hello, make bool) error {
 			return err
 		}
 	}
-	return refuse(Failed, "%s: its marker %s comes and goes", r.path, markerName)
+	return refuse(Failed, "%s: its marker %s comes and goes", r.path, layout.MarkerFile)
 }
 
 // marker reads the marker; fs.ErrNotExist: there is none.
-func (r *root) marker() (m marker, err error) {
-	data, err := r.ReadFile(markerName)
+func (r *root) marker() (m layout.Marker, err error) {
+	data, err := r.ReadFile(layout.MarkerFile)
 	if err != nil {
 		return m, err
 	}
-	if json.Unmarshal(data, &m) != nil || m.Version != 1 || m.Owner == "" {
-		return m, refuse(Unmarked, "%s/%s is not a marker that this release can read: take another folder with -r", r.path, markerName)
+	if m, err = layout.ParseMarker(data); err != nil {
+		return m, refuse(Unmarked, "%s/%s is not a marker that this release can read: take another folder with -r", r.path, layout.MarkerFile)
 	}
 	return m, nil
 }
@@ -130,7 +114,7 @@ func (r *root) content() (string, error) {
 	}
 	for _, item := range items {
 		name := item.Name()
-		if !strings.HasPrefix(name, markerName+".") && !r.ownProgram(item) {
+		if !strings.HasPrefix(name, layout.MarkerFile+".") && !r.ownProgram(item) {
 			return name, nil
 		}
 	}
@@ -141,25 +125,23 @@ func (r *root) content() (string, error) {
 // bin/sweepd*, with nothing beside it.
 func (r *root) ownProgram(item fs.DirEntry) bool {
 	program, err := os.Executable()
-	if err != nil || !item.IsDir() || item.Name() != "bin" || filepath.Dir(program) != filepath.Join(r.path, "bin") {
+	if err != nil || !item.IsDir() || item.Name() != layout.Programs || filepath.Dir(program) != filepath.Join(r.path, layout.Programs) {
 		return false
 	}
-	items, err := fs.ReadDir(r.FS(), "bin")
-	return err == nil && !slices.ContainsFunc(items, func(i fs.DirEntry) bool { return !strings.HasPrefix(i.Name(), "sweepd") })
+	items, err := fs.ReadDir(r.FS(), layout.Programs)
+	return err == nil && !slices.ContainsFunc(items, func(i fs.DirEntry) bool { return !strings.HasPrefix(i.Name(), layout.Program) })
 }
 
 // mark makes the marker in one step; fs.ErrExist: there is one.
 func (r *root) mark(from hello) error {
-	data, err := json.Marshal(marker{Version: 1, Owner: from.Owner, Cluster: from.Cluster, Since: time.Now().UTC().Truncate(time.Second)})
-	if err != nil {
-		return err
-	}
-	temporary := markerName + "." + rand.Text()
+	m := layout.NewMarker(from.Owner, from.Cluster)
+	m.Since = time.Now().UTC().Truncate(time.Second)
+	temporary := layout.MarkerFile + "." + rand.Text()
 	defer r.Remove(temporary)
-	if err := r.WriteFile(temporary, append(data, '\n'), 0o600); err != nil {
+	if err := r.WriteFile(temporary, m.Encode(), 0o600); err != nil {
 		return err
 	}
-	return r.Link(temporary, markerName)
+	return r.Link(temporary, layout.MarkerFile)
 }
 
 // folder makes a folder of the root, which is none of a link's, and gives its path. Its mode does not depend on the umask:

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"mlframework/infra/docker"
+	"mlframework/infra/layout"
 	"mlframework/infra/plan"
-	"mlframework/infra/probe"
 )
 
 func TestWhatIsWrongWithHosts(t *testing.T) {
@@ -29,9 +29,9 @@ func TestWhatIsWrongWithHosts(t *testing.T) {
 		"noexec":     {func(_ *plan.Cluster, f *plan.Found) { f.NoExec = true }, "mounted with noexec", false},
 		"unwritable": {func(_ *plan.Cluster, f *plan.Found) { f.Unwritable = "/home" }, "anna may not write in /home", false},
 		"filled":     {func(_ *plan.Cluster, f *plan.Found) { f.Filled = true }, "is not empty, and is no cluster's", false},
-		"somebody else's folder": {func(_ *plan.Cluster, f *plan.Found) { f.Marker = &probe.Marker{Cluster: "c", Owner: "ben"} },
+		"somebody else's folder": {func(_ *plan.Cluster, f *plan.Found) { f.Marker = &layout.Marker{Cluster: "c", Owner: "ben"} },
 			"belongs to ben's cluster c", false},
-		"another cluster's folder": {func(_ *plan.Cluster, f *plan.Found) { f.Marker = &probe.Marker{Cluster: "d", Owner: "anna"} },
+		"another cluster's folder": {func(_ *plan.Cluster, f *plan.Found) { f.Marker = &layout.Marker{Cluster: "d", Owner: "anna"} },
 			"belongs to anna's cluster d", false},
 		"group": {func(c *plan.Cluster, f *plan.Found) { c.Group = "wheel" }, "anna is not in the group wheel", false},
 		"port of a program": {func(c *plan.Cluster, f *plan.Found) {
@@ -84,15 +84,15 @@ func TestAMasterElsewhere(t *testing.T) {
 	for name, c := range map[string]struct {
 		of     *world
 		master string
-		old    plan.Record
+		old    layout.Record
 		sees   []string
 		want   string
 	}{
 		"where it was":            {up, "gpu1", up.record, []string{"gpu1", "gpu2"}, ""},
-		"elsewhere":               {up, "gpu3", plan.Record{}, []string{"gpu1", "gpu2", "gpu3"}, "gpu1: the master of the cluster c is here, with its sweeps"},
-		"its host is not listed":  {up, "gpu3", plan.Record{}, []string{"gpu2", "gpu3"}, "gpu2: its worker belongs to a cluster c whose master is elsewhere"},
-		"its store is there":      {cleaned, "gpu3", plan.Record{}, []string{"gpu1", "gpu3"}, "gpu1: the master of the cluster c is here"},
-		"nothing of it":           {cleaned, "gpu3", plan.Record{}, []string{"gpu2", "gpu3"}, ""},
+		"elsewhere":               {up, "gpu3", layout.Record{}, []string{"gpu1", "gpu2", "gpu3"}, "gpu1: the master of the cluster c is here, with its sweeps"},
+		"its host is not listed":  {up, "gpu3", layout.Record{}, []string{"gpu2", "gpu3"}, "gpu2: its worker belongs to a cluster c whose master is elsewhere"},
+		"its store is there":      {cleaned, "gpu3", layout.Record{}, []string{"gpu1", "gpu3"}, "gpu1: the master of the cluster c is here"},
+		"nothing of it":           {cleaned, "gpu3", layout.Record{}, []string{"gpu2", "gpu3"}, ""},
 		"the host's name changed": {up, "big", up.record, []string{"gpu2"}, "big: it has the master of the cluster c under the name gpu1"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 
 	"mlframework/infra/broker"
 	"mlframework/infra/docker"
+	"mlframework/infra/layout"
 )
 
 // Ports from which on a free one is taken.
@@ -25,7 +26,7 @@ const loginWait = 90 * time.Second
 // Make gives the steps from what was found to what is wanted. Every wanted host is found and has no fault; the master's is
 // among them. Old is the record that the master's host has; zero is none. Found may hold more hosts: those of old that are not
 // wanted any more.
-func Make(c Cluster, found map[string]Found, old Record) Plan {
+func Make(c Cluster, found map[string]Found, old layout.Record) Plan {
 	m := maker{Cluster: c, found: found, old: old, done: map[string]bool{}, kept: old}
 	m.specs = m.wanted()
 	for _, h := range c.Hosts {
@@ -51,11 +52,11 @@ func Make(c Cluster, found map[string]Found, old Record) Plan {
 type maker struct {
 	Cluster
 	found   map[string]Found
-	old     Record
+	old     layout.Record
 	specs   map[string]docker.Spec // of every container that is wanted, by "HOST/ROLE"
 	steps   []Step
 	done    map[string]bool // ids of steps that are in the plan
-	kept    Record          // what the record is by then
+	kept    layout.Record   // what the record is by then
 	changes bool
 }
 
@@ -135,7 +136,7 @@ func (m *maker) filesNeed(h Host) []string {
 
 func (m *maker) folders(h Host, f Found) Folders {
 	l := f.layout()
-	folders := Folders{Root: f.Root, Names: []string{l.Revisions()}, Owner: m.Owner, Cluster: m.Name, UID: -1, GID: -1}
+	folders := Folders{Root: f.Root, Names: []string{l.Releases()}, Owner: m.Owner, Cluster: m.Name, UID: -1, GID: -1}
 	if f.UID == 0 {
 		folders.UID, folders.GID = f.runAs()
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mlframework/infra/broker"
+	"mlframework/infra/layout"
 	"mlframework/infra/plan"
 )
 
@@ -273,7 +274,7 @@ func TestTheMonitorCannotReachTheFullSocket(t *testing.T) {
 		option := func(role, name string) string {
 			return args[role][slices.Index(args[role], name)+1]
 		}
-		l := plan.Layout{Root: "/home/anna/ml/c"}
+		l := layout.Root("/home/anna/ml/c")
 		socket := option("monitor", "--master")
 		if socket != option("master", "--read-socket") || socket == option("master", "--socket") {
 			t.Errorf("the monitor asks at %s; the master has %v", socket, args["master"])

@@ -12,6 +12,7 @@ import (
 	"mlframework/infra/broker"
 	"mlframework/infra/docker"
 	"mlframework/infra/host"
+	"mlframework/infra/layout"
 )
 
 // Limits of the containers that are ours.
@@ -71,12 +72,12 @@ func bindReadOnly(from, at string) docker.Mount {
 
 // program mounts sweepd and runs it.
 func (c Cluster) program(s *docker.Spec, f Found, args ...string) {
-	s.Mounts = append(s.Mounts, bindReadOnly(path.Dir(f.layout().Sweepd(c.Sweepd[f.Arch])), programAt))
-	s.Entrypoint = []string{path.Join(programAt, "sweepd")}
+	s.Mounts = append(s.Mounts, bindReadOnly(path.Dir(f.layout().Sweepd(c.Sweepd[f.Arch])), layout.ProgramAt))
+	s.Entrypoint = []string{path.Join(layout.ProgramAt, "sweepd")}
 	s.Command = args
 }
 
-func (f Found) layout() Layout { return Layout{f.Root} }
+func (f Found) layout() layout.Root { return layout.Root(f.Root) }
 
 func (c Cluster) brokerSpec(h Host, f Found, port int) docker.Spec {
 	s := c.hardened(Broker, h, f)
@@ -118,21 +119,21 @@ func (c Cluster) masterSpec(h Host, f Found) docker.Spec {
 	s := c.hardened(Master, h, f)
 	s.Image = c.baseImage(f)
 	s.Memory = masterMemory
-	args := []string{"master", "--store", storeAt, "--socket", path.Join(RunAt, Socket),
-		"--read-socket", path.Join(readAt, ReadSocket),
+	args := []string{"master", "--store", layout.StoreAt, "--socket", path.Join(layout.RunAt, layout.Socket),
+		"--read-socket", path.Join(layout.ReadAt, layout.ReadSocket),
 		"--broker", fmt.Sprintf("amqps://%s:%d", Broker, broker.Port), "--broker-name", broker.ServerName,
 		"--broker-metrics", fmt.Sprintf("http://%s:%d", Broker, broker.MetricsPort),
-		"--credentials", path.Join(secretsAt, "credentials"), "--ca", path.Join(secretsAt, "ca.pem")}
+		"--credentials", path.Join(layout.SecretsAt, "credentials"), "--ca", path.Join(layout.SecretsAt, "ca.pem")}
 	if gid, ok := f.group(c.Group); ok {
 		s.Groups = []string{strconv.Itoa(gid)}
 		args = append(args, "--group", strconv.Itoa(gid))
 	}
 	c.program(&s, f, args...)
 	s.Mounts = append(s.Mounts,
-		docker.Mount{Volume: c.volumeName(Master), At: storeAt},
-		bindReadOnly(f.layout().Master(), secretsAt),
-		bind(f.layout().Run(c.Name, c.Group, f.UID), RunAt),
-		bind(f.layout().Read(), readAt))
+		docker.Mount{Volume: c.volumeName(Master), At: layout.StoreAt},
+		bindReadOnly(f.layout().Master(), layout.SecretsAt),
+		bind(f.layout().Run(c.Name, c.Group, f.UID), layout.RunAt),
+		bind(f.layout().Read(), layout.ReadAt))
 	return s
 }
 
@@ -142,22 +143,22 @@ func (c Cluster) monitorSpec(h Host, f Found, port int) docker.Spec {
 	s := c.hardened(Monitor, h, f)
 	s.Image = c.baseImage(f)
 	s.Memory = monitorMemory
-	args := []string{"monitor", "--master", path.Join(readAt, ReadSocket), "--state", StateAt, "--listen", fmt.Sprintf("0.0.0.0:%d", monitorPort)}
+	args := []string{"monitor", "--master", path.Join(layout.ReadAt, layout.ReadSocket), "--state", layout.StateAt, "--listen", fmt.Sprintf("0.0.0.0:%d", monitorPort)}
 	published := docker.Port{Host: "127.0.0.1", Port: port, Container: monitorPort}
 	if !c.Exposed {
 		args = append(args, "--published-on-loopback")
 	} else {
 		published.Host = ""
-		args = append(args, "--tls-cert", path.Join(secretsAt, broker.CertificateFile), "--tls-key", path.Join(secretsAt, broker.KeyFile))
+		args = append(args, "--tls-cert", path.Join(layout.SecretsAt, broker.CertificateFile), "--tls-key", path.Join(layout.SecretsAt, broker.KeyFile))
 		for _, name := range c.monitorNames(h, f) {
 			args = append(args, "--host", name)
 		}
-		s.Mounts = append(s.Mounts, bindReadOnly(f.layout().Certificate(), secretsAt))
+		s.Mounts = append(s.Mounts, bindReadOnly(f.layout().Certificate(), layout.SecretsAt))
 	}
 	c.program(&s, f, args...)
 	s.Ports = []docker.Port{published}
-	s.Mounts = append(s.Mounts, bind(f.layout().Monitor(), StateAt),
-		bindReadOnly(f.layout().Read(), readAt))
+	s.Mounts = append(s.Mounts, bind(f.layout().Monitor(), layout.StateAt),
+		bindReadOnly(f.layout().Read(), layout.ReadAt))
 	return s
 }
 
@@ -183,18 +184,18 @@ func (m *maker) workerSpec(h Host, f Found) docker.Spec {
 	slots := h.slots(f)
 	l := f.layout()
 	c.program(&s, f, "worker", "--name", h.Name, "--host", h.Name, "--slots", strconv.Itoa(slots),
-		"--outputs", outputsAt, "--revisions", revisionsAt, "--state", StateAt, "--secrets-folder", attemptsAt, "--confine",
+		"--outputs", layout.OutputsAt, "--revisions", layout.RevisionsAt, "--state", layout.StateAt, "--secrets-folder", layout.AttemptsAt, "--confine",
 		"--broker", "amqps://"+at, "--broker-name", broker.ServerName,
-		"--credentials", path.Join(secretsAt, "credentials"), "--ca", path.Join(secretsAt, "ca.pem"),
+		"--credentials", path.Join(layout.SecretsAt, "credentials"), "--ca", path.Join(layout.SecretsAt, "ca.pem"),
 		"--environment", c.Project.environment(*h.Work).String())
 	s.Mounts = append(s.Mounts,
-		bindReadOnly(l.Revisions(), revisionsAt), bind(l.Outputs(h.Name), outputsAt), bind(l.State(h.Name), StateAt),
-		bind(l.Home(h.Name), homeAt), bindReadOnly(l.Login(h.Name), secretsAt),
-		docker.Mount{At: attemptsAt, Tmpfs: &docker.Tmpfs{Size: 64 << 20}})
+		bindReadOnly(l.Releases(), layout.RevisionsAt), bind(l.Outputs(h.Name), layout.OutputsAt), bind(l.State(h.Name), layout.StateAt),
+		bind(l.Home(h.Name), layout.HomeAt), bindReadOnly(l.Login(h.Name), layout.SecretsAt),
+		docker.Mount{At: layout.AttemptsAt, Tmpfs: &docker.Tmpfs{Size: 64 << 20}})
 	for _, v := range c.volumes(h) {
 		s.Mounts = append(s.Mounts, volume(v, f.Home))
 	}
-	s.Env = append([]string{"HOME=" + homeAt, "USER=" + f.User, "LOGNAME=" + f.User}, h.Work.Env...)
+	s.Env = append([]string{"HOME=" + layout.HomeAt, "USER=" + f.User, "LOGNAME=" + f.User}, h.Work.Env...)
 	s.Labels[LoginLabel] = broker.WorkerUser(h.Name)
 	s.Labels[addressLabel], _, _ = net.SplitHostPort(at)
 	for name, value := range h.Work.Labels {

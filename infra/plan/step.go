@@ -4,14 +4,15 @@ import (
 	"time"
 
 	"mlframework/infra/docker"
+	"mlframework/infra/layout"
 )
 
 // Plan is what is to be done. Its steps are in an order in which they can be done one by one.
 type Plan struct {
 	Steps   []Step
-	Before  Record // what it is made of until those that leave have left
-	Record  Record // what the cluster will be
-	Changes bool   // whether anything but looks is among the steps
+	Before  layout.Record // what it is made of until those that leave have left
+	Record  layout.Record // what the cluster will be
+	Changes bool          // whether anything but looks is among the steps
 }
 
 // Step is one thing done to one host. It begins when those that it needs have ended.
@@ -125,7 +126,7 @@ type (
 	// Keep writes the record.
 	Keep struct {
 		Path   string
-		Record Record
+		Record layout.Record
 	}
 )
 
@@ -152,25 +153,3 @@ func (Forget) action()   {}
 func (Remove) action()   {}
 func (Clear) action()    {}
 func (Keep) action()     {}
-
-// Record is what the master's host keeps of a cluster, so that whoever comes next, from whatever laptop, knows it. It is JSON;
-// a field is never renamed, and readers ignore those that they do not know.
-type Record struct {
-	Version     int          `json:"version"` // 1
-	Cluster     string       `json:"cluster"`
-	Owner       string       `json:"owner"`
-	Master      string       `json:"master"` // name of the host
-	Hosts       []RecordHost `json:"hosts"`
-	BrokerPort  int          `json:"broker_port"`
-	MonitorPort int          `json:"monitor_port"`
-	Group       string       `json:"group,omitempty"`
-	Exposed     bool         `json:"exposed,omitempty"` // the monitor speaks TLS, for browsers on other machines
-}
-
-// RecordHost is one host of a record.
-type RecordHost struct {
-	Name    string `json:"name"`
-	Address string `json:"address"` // as it was listed
-	Worker  bool   `json:"worker"`
-	Leaves  bool   `json:"leaves,omitempty"` // it was away when it was to leave: what it has goes when it is back
-}

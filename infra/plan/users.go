@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"mlframework/infra/broker"
+	"mlframework/infra/layout"
 )
 
 // The broker has a user for the master and one for each worker. Three things keep a change of users from being lost when
@@ -51,7 +52,7 @@ func (m *maker) usersMeanwhile() []string {
 // needsShared reports whether a worker may run on after this plan that logs in as the user that all workers shared: on a
 // host that stays in the cluster and is not looked at, or whose worker is not touched.
 func (m *maker) needsShared() bool {
-	return slices.ContainsFunc(m.record(false).Hosts, func(h RecordHost) bool {
+	return slices.ContainsFunc(m.record(false).Hosts, func(h layout.RecordHost) bool {
 		f, reached := m.found[h.Name]
 		old, there := f.role(m.Name, Worker)
 		switch {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"mlframework/infra/broker"
+	"mlframework/infra/layout"
 )
 
 // worker has a host's worker run as it is wanted.
@@ -198,7 +199,7 @@ func (m *maker) away() (before []string) {
 
 // left tells whether a host was away when it was to leave.
 func (m *maker) left(host string) bool {
-	return slices.ContainsFunc(m.old.Hosts, func(o RecordHost) bool { return o.Name == host && o.Leaves })
+	return slices.ContainsFunc(m.old.Hosts, func(o layout.RecordHost) bool { return o.Name == host && o.Leaves })
 }
 
 // others are all hosts that were looked at, those that are wanted first.

@@ -13,6 +13,7 @@ import (
 	"mlframework/infra/broker"
 	"mlframework/infra/docker"
 	"mlframework/infra/host"
+	"mlframework/infra/layout"
 	"mlframework/infra/plan"
 	"mlframework/infra/probe"
 )
@@ -20,7 +21,7 @@ import (
 // world is hosts on which plans are carried out in memory: what they start is found by the next.
 type world struct {
 	found  map[string]plan.Found
-	record plan.Record
+	record layout.Record
 
 	revision string // of the project that the last plan brings
 
@@ -79,7 +80,7 @@ func (w *world) apply(t *testing.T, p plan.Plan, n int) {
 		f := w.found[s.Host]
 		switch do := s.Do.(type) {
 		case plan.Folders:
-			f.Marker = &probe.Marker{Cluster: do.Cluster, Owner: do.Owner}
+			f.Marker = &layout.Marker{Cluster: do.Cluster, Owner: do.Owner}
 		case plan.Sweepd:
 			f.Binaries = append(f.Binaries, path.Base(path.Dir(do.To)))
 		case plan.Files:

@@ -2,13 +2,14 @@ package probe
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"strconv"
 	"strings"
 	"time"
+
+	"mlframework/infra/layout"
 )
 
 // Facts are what a host has.
@@ -29,27 +30,21 @@ type Facts struct {
 	// host did not tell them all.
 	RealSources []string
 
-	Root       string   // the cluster's folder, absolute
-	RealRoot   string   // Root with all links followed; "" when the host did not tell
-	Unwritable string   // the folder in which Root cannot be made; "" when it can
-	NoExec     bool     // no program may be run there
-	Free       int64    // bytes, on Root's disk
-	Filled     bool     // Root is there and not empty
-	Marker     *Marker  // nil: Root has none
-	Binaries   []string // of sweepd, by hash; the one that came last is the last
-	Revision   string   // of the project that is in force; "" is none
+	Root       string         // the cluster's folder, absolute
+	RealRoot   string         // Root with all links followed; "" when the host did not tell
+	Unwritable string         // the folder in which Root cannot be made; "" when it can
+	NoExec     bool           // no program may be run there
+	Free       int64          // bytes, on Root's disk
+	Filled     bool           // Root is there and not empty
+	Marker     *layout.Marker // nil: Root has none
+	Binaries   []string       // of sweepd, by hash; the one that came last is the last
+	Revision   string         // of the project that is in force; "" is none
 
 	Client    string         // the address from which the host was asked, as it sees it; "" without ssh
 	Listening []int          // TCP ports
 	Holders   map[int]string // programs that listen, as far as the user may see them: "nginx (pid 812)"
 	Lacks     []string       // programs that are needed and missing
 	Bash      bool
-}
-
-// Marker says whose a folder is. It is a line of JSON in the file .mlframework-root.
-type Marker struct {
-	Cluster string `json:"cluster"`
-	Owner   string `json:"owner"`
 }
 
 // parse reads the script's output. The host was asked from a time here to another.
@@ -137,8 +132,10 @@ func (f *Facts) setFolder(word, rest string) (err error) {
 	case "there":
 		f.Filled = strings.TrimSpace(rest) != "0"
 	case "marker":
-		f.Marker = new(Marker)
-		err = json.Unmarshal([]byte(rest), f.Marker)
+		var m layout.Marker
+		if m, err = layout.ParseMarker([]byte(rest)); err == nil {
+			f.Marker = &m
+		}
 	case "binaries":
 		f.Binaries = words(rest)
 	case "revision":

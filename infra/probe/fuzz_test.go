@@ -9,7 +9,7 @@ import (
 )
 
 const answer = "os Linux\narch x86_64\nuser anna\nuid 1000\ngid 1000\ngroup 1000 anna\nhome /home/anna\ncores 8\nmemory 1024\nfree 1024\n" +
-	"root /home/anna/ml\nmarker {\"cluster\":\"c\",\"owner\":\"anna\"}\nlistens 1F90\nholds 8080 nginx (pid 812)\nhas bash\ndone yes\n"
+	"root /home/anna/ml\nmarker {\"version\":1,\"cluster\":\"c\",\"owner\":\"anna\"}\nlistens 1F90\nholds 8080 nginx (pid 812)\nhas bash\ndone yes\n"
 
 // What no host can have is not believed.
 func TestAnswersThatCannotBe(t *testing.T) {

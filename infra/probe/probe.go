@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"mlframework/infra/layout"
 	"mlframework/nvdocker"
 )
 
@@ -20,6 +21,10 @@ type Shell func(ctx context.Context, script string, args []string, w io.Writer) 
 
 //go:embed script.sh
 var script string
+
+// names are what the scripts call what is in the folder of a cluster.
+const names = "marker=" + layout.MarkerFile + " programs=" + layout.Programs +
+	" program=" + layout.Program + " current=" + layout.Current + "\n"
 
 // most is how much of a host's answer is read, in bytes.
 const most = 1 << 20
@@ -32,7 +37,7 @@ func Host(
 ) (Facts, error) {
 	var out bounded
 	asked := now()
-	if err := shell(ctx, script, append([]string{root}, sources...), &out); err != nil {
+	if err := shell(ctx, names+script, append([]string{root}, sources...), &out); err != nil {
 		return Facts{}, fmt.Errorf("ask what the host has: %w", err)
 	}
 	f, err := parse(out.String(), asked, now())
@@ -50,8 +55,8 @@ esac
 echo "uid $(id -u)"
 echo "arch $(uname -m)"
 printf '%s\n' "root $root"
-echo "binaries $(cd "$root/bin" 2>/dev/null && for hash in $(ls -tr); do [ ! -x "$hash/sweepd" ] || echo "$hash"; done | tr '\n' ' ')"
-[ ! -L "$root/current" ] || echo "revision $(basename "$(readlink "$root/current")")"
+echo "binaries $(cd "$root/$programs" 2>/dev/null && for hash in $(ls -tr); do [ ! -x "$hash/$program" ] || echo "$hash"; done | tr '\n' ' ')"
+[ ! -L "$root/$current" ] || echo "revision $(basename "$(readlink "$root/$current")")"
 echo "done yes"
 [ ! -e "$root/$2" ] || cat "$root/$2"
 `
@@ -60,7 +65,7 @@ echo "done yes"
 // file in Root, "" where there is none.
 func Quick(ctx context.Context, shell Shell, root, file string) (Facts, string, error) {
 	var out bounded
-	if err := shell(ctx, quick, []string{root, file}, &out); err != nil {
+	if err := shell(ctx, names+quick, []string{root, file}, &out); err != nil {
 		return Facts{}, "", fmt.Errorf("ask where the cluster is: %w", err)
 	}
 	const end = "done yes\n"

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"mlframework/infra/layout"
 	"mlframework/infra/probe"
 )
 
@@ -53,14 +54,14 @@ func TestThisMachine(t *testing.T) {
 				err = os.WriteFile(filepath.Join(root, "bin", "abc", "sweepd"), nil, 0o700)
 			}
 			if err == nil {
-				err = os.WriteFile(filepath.Join(root, ".mlframework-root"), []byte("{\"cluster\":\"c\",\n\"owner\":\"anna b\"}\n"), 0o600)
+				err = os.WriteFile(filepath.Join(root, ".mlframework-root"), []byte("{\"version\":1,\"cluster\":\"c\",\n\"owner\":\"anna b\"}\n"), 0o600)
 			}
 			if err == nil {
 				err = os.Symlink("releases/0123", filepath.Join(root, "current"))
 			}
 			return err
 		}, func(f probe.Facts) bool {
-			return f.Filled && *f.Marker == probe.Marker{Cluster: "c", Owner: "anna b"} && f.Revision == "0123" && slices.Equal(f.Binaries, []string{"abc"})
+			return f.Filled && *f.Marker == layout.NewMarker("anna b", "c") && f.Revision == "0123" && slices.Equal(f.Binaries, []string{"abc"})
 		}},
 	} {
 		if err := c.make(); err != nil {

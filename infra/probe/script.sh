@@ -1,4 +1,5 @@
 # Prints what a host has, a line for each fact: a word, a space, and the rest of the line. It changes nothing.
+# Before it stand variables with the names of what may be in the folder of a cluster (names in probe.go).
 # $1 is the folder of the cluster, relative to the home folder unless absolute. Others are folders whose links are followed.
 LC_ALL=C
 export LC_ALL
@@ -38,9 +39,9 @@ while [ ! -e "$near" ] && [ "$near" != / ]; do near=$(dirname "$near"); done
 df -Pk "$near" 2>/dev/null | awk 'NR == 2 { printf "free %.0f\n", $4 * 1024 }'
 say noexec "$(findmnt -no OPTIONS -T "$near" 2>/dev/null | tr ',' '\n' | grep -x noexec)"
 [ ! -d "$root" ] || say there "$(ls -A "$root" | wc -l)"
-[ ! -s "$root/.mlframework-root" ] || say marker "$(tr -d '\n' <"$root/.mlframework-root")"
-say binaries "$(cd "$root/bin" 2>/dev/null && for hash in $(ls -tr); do [ ! -x "$hash/sweepd" ] || echo "$hash"; done | tr '\n' ' ')"
-[ ! -L "$root/current" ] || say revision "$(basename "$(readlink "$root/current")")"
+[ ! -s "$root/$marker" ] || say marker "$(tr -d '\n' <"$root/$marker")"
+say binaries "$(cd "$root/$programs" 2>/dev/null && for hash in $(ls -tr); do [ ! -x "$hash/$program" ] || echo "$hash"; done | tr '\n' ' ')"
+[ ! -L "$root/$current" ] || say revision "$(basename "$(readlink "$root/$current")")"
 
 for table in /proc/net/tcp /proc/net/tcp6; do
 	[ ! -r "$table" ] || awk '$4 == "0A" { split($2, at, ":"); print "listens " at[2] }' "$table"

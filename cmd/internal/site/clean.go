@@ -5,6 +5,7 @@ import (
 
 	"mlframework/infra/clean"
 	"mlframework/infra/host"
+	"mlframework/infra/layout"
 	"mlframework/infra/plan"
 )
 
@@ -13,7 +14,7 @@ func (s *Site) ConfigFile() string { return s.configFile }
 
 // CleanScript is infra-clean for a cluster with that record: workers' hosts first, the master's
 // last.
-func (s *Site) CleanScript(r plan.Record) []byte {
+func (s *Site) CleanScript(r layout.Record) []byte {
 	c := clean.Cluster{Name: r.Cluster, Root: s.folder(), Label: plan.ClusterLabel}
 	var last []clean.Host
 	for _, h := range r.Hosts {

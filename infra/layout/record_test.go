@@ -1,10 +1,11 @@
-package infra
+package layout_test
 
 import (
-	"encoding/json"
 	"reflect"
 	"strings"
 	"testing"
+
+	"mlframework/infra/layout"
 )
 
 const record = `{"version":1,"cluster":"c","owner":"anna","master":"gpu1","hosts":[{"name":"gpu1","address":"anna@gpu1","worker":false},` +
@@ -12,7 +13,7 @@ const record = `{"version":1,"cluster":"c","owner":"anna","master":"gpu1","hosts
 
 // A record is the word of the master's host.
 func TestRecordsThatCannotBe(t *testing.T) {
-	if r, err := parseRecord(record, "cluster.json"); err != nil || len(r.Hosts) != 3 {
+	if r, err := layout.ParseRecord(record, "cluster.json"); err != nil || len(r.Hosts) != 3 {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	for _, c := range []struct{ was, is string }{
@@ -24,7 +25,7 @@ func TestRecordsThatCannotBe(t *testing.T) {
 		if changed == record {
 			t.Fatalf("%s is not there", c.was)
 		}
-		if r, err := parseRecord(changed, "cluster.json"); err == nil {
+		if r, err := layout.ParseRecord(changed, "cluster.json"); err == nil {
 			t.Errorf("%s for %s: %+v", c.is, c.was, r)
 		}
 	}
@@ -36,15 +37,12 @@ func FuzzRecord(f *testing.F) {
 	f.Add("")
 	f.Add(`{"version":1}`)
 	f.Fuzz(func(t *testing.T, text string) {
-		r, err := parseRecord(text, "cluster.json")
+		r, err := layout.ParseRecord(text, "cluster.json")
 		if err != nil || text == "" {
 			return
 		}
-		again, err := json.Marshal(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if second, err := parseRecord(string(again), "cluster.json"); err != nil || !reflect.DeepEqual(r, second) {
+		again := string(r.Encode())
+		if second, err := layout.ParseRecord(again, "cluster.json"); err != nil || !reflect.DeepEqual(r, second) {
 			t.Fatalf("%+v was %+v, %v", second, r, err)
 		}
 	})

@@ -1,0 +1,15 @@
+package layout
+
+// Folders within containers.
+const (
+	RunAt       = "/run/mlframework"      // that of the master's Socket
+	ReadAt      = "/run/mlframework-read" // that of its ReadSocket
+	ProgramAt   = "/mlframework/bin"
+	RevisionsAt = "/mlframework/revisions"
+	OutputsAt   = "/mlframework/outputs"
+	StateAt     = "/mlframework/state" // what a worker or monitor keeps
+	HomeAt      = "/mlframework/home"
+	SecretsAt   = "/mlframework/secrets"
+	AttemptsAt  = "/mlframework/attempts" // files of secrets while attempts run
+	StoreAt     = "/store"
+)

@@ -1,0 +1,103 @@
+package layout
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+
+	"mlframework/infra/host"
+)
+
+// Record is the content of RecordFile: what the master's host keeps of a cluster, so that whoever
+// comes next, from whatever laptop, knows it. It is JSON; a field is never renamed, and readers
+// ignore those that they do not know.
+type Record struct {
+	Version     int          `json:"version"` // 1
+	Cluster     string       `json:"cluster"`
+	Owner       string       `json:"owner"`
+	Master      string       `json:"master"` // name of the host
+	Hosts       []RecordHost `json:"hosts"`
+	BrokerPort  int          `json:"broker_port"`
+	MonitorPort int          `json:"monitor_port"`
+	Group       string       `json:"group,omitempty"`
+	Exposed     bool         `json:"exposed,omitempty"` // the monitor speaks TLS, for browsers on other machines
+}
+
+// RecordHost is one host of a record.
+type RecordHost struct {
+	Name    string `json:"name"`
+	Address string `json:"address"` // as it was listed
+	Worker  bool   `json:"worker"`
+	Leaves  bool   `json:"leaves,omitempty"` // it was away when it was to leave: what it has goes when it is back
+}
+
+// ParseRecord reads the content of a file; that of no file is the zero value. file is for the
+// words of an error.
+func ParseRecord(text, file string) (r Record, err error) {
+	if text == "" {
+		return r, nil
+	}
+	if err := json.Unmarshal([]byte(text), &r); err != nil {
+		return r, fmt.Errorf("%s is no record of a cluster: %w", file, err)
+	}
+	if r.Version > 1 {
+		return r, fmt.Errorf("%s was written by a newer release: use that one", file)
+	}
+	if err := r.Check(); err != nil {
+		return Record{}, fmt.Errorf("%s is no record of a cluster: %w", file, err)
+	}
+	return r, nil
+}
+
+// Encode returns the file's content.
+func (r Record) Encode() []byte {
+	text, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		panic(err) // it has only text and numbers
+	}
+	return append(text, '\n')
+}
+
+// hostName is what host.Names makes.
+var hostName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,62}$`)
+
+// mostHosts bounds a record, which is the word of a host.
+const mostHosts = 10000
+
+// Check finds what no release writes: names become those of folders and containers, and addresses
+// are connected to.
+func (r Record) Check() error {
+	if len(r.Hosts) > mostHosts {
+		return fmt.Errorf("it has %d hosts", len(r.Hosts))
+	}
+	for _, port := range []int{r.BrokerPort, r.MonitorPort} {
+		if port < 0 || port > 1<<16-1 {
+			return fmt.Errorf("%d is no port", port)
+		}
+	}
+	names := map[string]bool{}
+	for _, h := range r.Hosts {
+		if !hostName.MatchString(h.Name) || names[h.Name] {
+			return fmt.Errorf("%.100q is no name of a host, or another has it", h.Name)
+		}
+		names[h.Name] = true
+		if h.Address == host.LocalName {
+			continue
+		}
+		if _, err := host.Parse(h.Address); err != nil {
+			return fmt.Errorf("the address of %s: %w", h.Name, err)
+		}
+	}
+	if len(r.Hosts) > 0 && !names[r.Master] {
+		return fmt.Errorf("its master %.100q is none of its hosts", r.Master)
+	}
+	return nil
+}
+
+// Equal reports whether two records say the same.
+func (r Record) Equal(o Record) bool {
+	a, b := r, o
+	a.Hosts, b.Hosts = nil, nil
+	return fmt.Sprint(a) == fmt.Sprint(b) && slices.Equal(r.Hosts, o.Hosts)
+}
