@@ -46,7 +46,7 @@ func Make(c Cluster, found map[string]Found, old layout.Record) Plan {
 	}
 	m.leavers()
 	m.usersGo()
-	return Plan{Steps: m.steps, Before: m.record(true), Record: m.record(false), Changes: m.changes}
+	return Plan{Steps: ordered(m.steps), Before: m.record(true), Record: m.record(false), Changes: m.changes}
 }
 
 type maker struct {
@@ -89,17 +89,44 @@ func (m *maker) settled(host string) bool {
 	return m.found[host].Marker != nil && m.runs(host, Broker) && m.runs(host, Master) && m.runs(host, Monitor) && m.runs(host, Worker)
 }
 
-// look adds a step that changes nothing. Of what it needs, only what is in the plan counts: the rest is there already.
+// look adds a step that changes nothing. It may need steps that are added later. Of what it needs,
+// only what is in the plan in the end counts: the rest is there already.
 func (m *maker) look(host, what, title string, do Action, needs ...string) {
 	id := host + "/" + what
-	var kept []string
-	for _, n := range needs {
-		if m.done[n] && !slices.Contains(kept, n) {
-			kept = append(kept, n)
-		}
-	}
-	m.steps = append(m.steps, Step{ID: id, Host: host, Title: title, Needs: kept, Do: do})
+	m.steps = append(m.steps, Step{ID: id, Host: host, Title: title,
+		Needs: slices.Clone(needs), Do: do})
 	m.done[id] = true
+}
+
+// ordered puts each step behind those that it needs, and else leaves the order as it is. Needs
+// that are not among the steps, and those that are named twice, go.
+func ordered(steps []Step) []Step {
+	index := map[string]int{}
+	for i, s := range steps {
+		index[s.ID] = i
+	}
+	all := make([]Step, 0, len(steps))
+	placed := make([]bool, len(steps))
+	var place func(i int)
+	place = func(i int) {
+		if placed[i] {
+			return
+		}
+		placed[i] = true
+		s := steps[i]
+		s.Needs = nil
+		for _, need := range steps[i].Needs {
+			if j, there := index[need]; there && !slices.Contains(s.Needs, need) {
+				place(j)
+				s.Needs = append(s.Needs, need)
+			}
+		}
+		all = append(all, s)
+	}
+	for i := range steps {
+		place(i)
+	}
+	return all
 }
 
 // add adds a step that changes something.
@@ -128,7 +155,9 @@ func (m *maker) filesNeed(h Host) []string {
 	needs := []string{h.Name + "/sweepd"}
 	if h.Name == m.Master {
 		for _, o := range m.Hosts {
-			needs = append(needs, o.Name+"/files")
+			if o.Name != h.Name {
+				needs = append(needs, o.Name+"/files")
+			}
 		}
 	}
 	return needs

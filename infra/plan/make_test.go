@@ -147,6 +147,13 @@ func TestPlans(t *testing.T) {
 			c.Project.Image, c.Project.Build = "", "."
 			return w.run(t, c)
 		},
+		"one home for all": func(t *testing.T) plan.Plan {
+			w := newWorld("gpu1", "gpu2")
+			f := w.found["gpu2"]
+			f.Shares = "gpu1"
+			w.found["gpu2"] = f
+			return w.run(t, wanted("gpu1", "gpu2"))
+		},
 		"exposed": func(t *testing.T) plan.Plan {
 			w := newWorld("gpu1", "gpu2")
 			w.run(t, wanted("gpu1", "gpu2"))

@@ -30,11 +30,13 @@ func (m *maker) startWorker(h Host, f Found) {
 	// A worker of an earlier release that connects again as its own user may not do what it does: it keeps the user that
 	// all shared until it has ended, and the broker is reached as that one.
 	late := there && old.Running() && old.Labels[LoginLabel] == ""
+	needs := m.brought(h.Name)
 	if !late {
 		m.writeLogin(h)
+		needs = append(needs, h.Name+"/login of worker")
 	}
 	m.makeNetworks(h.Name)
-	needs := append(m.brought(h.Name), h.Name+"/login of worker", m.workerImage(h), m.Master+"/login", m.Master+"/users")
+	needs = append(needs, m.workerImage(h), m.Master+"/login", m.Master+"/users")
 	at := m.reaches(h, f)
 	if h.Name == m.Master {
 		at = net.JoinHostPort("127.0.0.1", strconv.Itoa(m.brokerPort()))
