@@ -52,9 +52,18 @@ type Reporter interface {
 	Warn(host, what string)
 }
 
+// Dialer connects to hosts. *remote.Dialer is one. Its methods are called concurrently.
+type Dialer interface {
+	// Connect connects to one host. Its errors are *remote.Error, and the cause of ctx.
+	Connect(ctx context.Context, to remote.Target) (remote.Host, error)
+	// ConnectAll connects to several at the same time, and returns those that it reached in their
+	// order, nil for the others, with the joined errors of those.
+	ConnectAll(ctx context.Context, to []remote.Target) ([]remote.Host, error)
+}
+
 // Options of everything that works on hosts. All fields are needed.
 type Options struct {
-	Dialer  *remote.Dialer
+	Dialer  Dialer
 	Control Control
 	Report  Reporter
 	Who     string // who is at work, for others who find a host locked: "anna@laptop"

@@ -1,0 +1,250 @@
+package infra_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// engine is Docker's API over containers that are only noted. The zero value is of no use.
+type engine struct {
+	server *httptest.Server
+
+	mu         sync.Mutex
+	containers map[string]*noted // by name
+	networks   map[string]*noted
+	volumes    map[string]*noted
+	images     map[string]bool
+	refuses    map[string]string // why a container of that name does not start
+	changes    int
+}
+
+// noted is what the engine was told to make.
+type noted struct {
+	Name   string
+	Labels map[string]string
+	Image  string
+	State  string
+	Ports  any
+}
+
+func newEngine(t *testing.T, images ...string) *engine {
+	e := &engine{containers: map[string]*noted{}, networks: map[string]*noted{},
+		volumes: map[string]*noted{}, images: map[string]bool{}, refuses: map[string]string{}}
+	for _, i := range images {
+		e.images[i] = true
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /_ping", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Api-Version", "1.41")
+	})
+	mux.HandleFunc("GET /info", func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, map[string]any{"ServerVersion": "26.1", "CgroupVersion": "2"})
+	})
+	e.serveContainers(mux)
+	e.serveImages(mux)
+	e.serveNamed(mux, "networks", e.networks, func(all []any) any { return all })
+	e.serveNamed(mux, "volumes", e.volumes, func(all []any) any {
+		return map[string]any{"Volumes": all}
+	})
+	version := regexp.MustCompile(`^/v1\.\d+`)
+	e.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		r.URL.Path = version.ReplaceAllString(r.URL.Path, "")
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			e.changes++
+		}
+		mux.ServeHTTP(w, r)
+	}))
+	t.Cleanup(e.server.Close)
+	return e
+}
+
+func answer(w http.ResponseWriter, what any) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(what) // whoever went away asks again
+}
+
+func fail(w http.ResponseWriter, status int, text string) {
+	w.WriteHeader(status)
+	answer(w, map[string]string{"message": text})
+}
+
+// matches reports whether something has the labels that a request asks for.
+func matches(r *http.Request, n *noted) bool {
+	var filters map[string]map[string]bool
+	_ = json.Unmarshal([]byte(r.URL.Query().Get("filters")), &filters) // none is none
+	for label := range filters["label"] {
+		key, value, valued := strings.Cut(label, "=")
+		if have, there := n.Labels[key]; !there || valued && have != value {
+			return false
+		}
+	}
+	return true
+}
+
+func (e *engine) serveContainers(mux *http.ServeMux) {
+	find := func(do func(http.ResponseWriter, *noted)) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			c, there := e.containers[r.PathValue("id")]
+			if !there {
+				fail(w, http.StatusNotFound, "No such container: "+r.PathValue("id"))
+				return
+			}
+			do(w, c)
+		}
+	}
+	mux.HandleFunc("GET /containers/json", func(w http.ResponseWriter, r *http.Request) {
+		all := []any{}
+		for _, n := range slices.Sorted(maps.Keys(e.containers)) {
+			if matches(r, e.containers[n]) {
+				all = append(all, map[string]any{"Id": n})
+			}
+		}
+		answer(w, all)
+	})
+	mux.HandleFunc("POST /containers/create", func(w http.ResponseWriter, r *http.Request) {
+		var body struct {
+			Image      string
+			Labels     map[string]string
+			HostConfig struct{ PortBindings any }
+		}
+		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+			fail(w, http.StatusBadRequest, err.Error())
+			return
+		}
+		name := r.URL.Query().Get("name")
+		e.containers[name] = &noted{Name: name, Labels: body.Labels, Image: body.Image,
+			State: "created", Ports: body.HostConfig.PortBindings}
+		w.WriteHeader(http.StatusCreated)
+		answer(w, map[string]any{"Id": name})
+	})
+	mux.HandleFunc("GET /containers/{id}/json", find(func(w http.ResponseWriter, c *noted) {
+		answer(w, map[string]any{"Id": c.Name, "Name": "/" + c.Name,
+			"State":           map[string]any{"Status": c.State},
+			"Config":          map[string]any{"Labels": c.Labels, "Image": c.Image},
+			"NetworkSettings": map[string]any{"Ports": c.Ports}})
+	}))
+	mux.HandleFunc("POST /containers/{id}/start", find(func(w http.ResponseWriter, c *noted) {
+		if why := e.refuses[c.Name]; why != "" {
+			fail(w, http.StatusInternalServerError, why)
+			return
+		}
+		c.State = "running"
+		w.WriteHeader(http.StatusNoContent)
+	}))
+	mux.HandleFunc("POST /containers/{id}/stop", find(func(w http.ResponseWriter, c *noted) {
+		c.State = "exited"
+		w.WriteHeader(http.StatusNoContent)
+	}))
+	mux.HandleFunc("DELETE /containers/{id}", find(func(w http.ResponseWriter, c *noted) {
+		delete(e.containers, c.Name)
+		w.WriteHeader(http.StatusNoContent)
+	}))
+	mux.HandleFunc("POST /containers/{id}/exec", find(func(w http.ResponseWriter, c *noted) {
+		answer(w, map[string]string{"Id": c.Name})
+	}))
+	mux.HandleFunc("POST /exec/{id}/start", func(w http.ResponseWriter, _ *http.Request) {
+		conn, buffered, err := w.(http.Hijacker).Hijack()
+		if err != nil {
+			return
+		}
+		defer conn.Close()
+		_, _ = io.WriteString(conn, "HTTP/1.1 101 UPGRADED\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n")
+		_, _ = io.Copy(io.Discard, buffered) // until its input ends
+	})
+	mux.HandleFunc("GET /exec/{id}/json", func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, map[string]any{"Running": false, "ExitCode": 0})
+	})
+	mux.HandleFunc("GET /containers/{id}/logs", find(func(http.ResponseWriter, *noted) {}))
+}
+
+func (e *engine) serveImages(mux *http.ServeMux) {
+	mux.HandleFunc("GET /images/json", func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, []any{})
+	})
+	mux.HandleFunc("GET /images/{name...}", func(w http.ResponseWriter, r *http.Request) {
+		name := strings.TrimSuffix(r.PathValue("name"), "/json")
+		if !e.images[name] {
+			fail(w, http.StatusNotFound, "No such image: "+name)
+			return
+		}
+		answer(w, map[string]any{"Id": "sha256:" + strings.Repeat("0", 64),
+			"RepoTags": []string{name}, "Os": "linux", "Architecture": runtime.GOARCH})
+	})
+	mux.HandleFunc("POST /images/create", func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Get("fromSrc") == "" {
+			fail(w, http.StatusNotFound, "manifest unknown")
+			return
+		}
+		_, _ = io.Copy(io.Discard, r.Body)
+		e.images[r.URL.Query().Get("repo")] = true
+	})
+	mux.HandleFunc("DELETE /images/{name...}", func(w http.ResponseWriter, r *http.Request) {
+		delete(e.images, r.PathValue("name"))
+		answer(w, []any{})
+	})
+}
+
+// serveNamed serves networks or volumes.
+func (e *engine) serveNamed(
+	mux *http.ServeMux, kind string, all map[string]*noted, list func([]any) any,
+) {
+	mux.HandleFunc("GET /"+kind, func(w http.ResponseWriter, r *http.Request) {
+		found := []any{}
+		for _, name := range slices.Sorted(maps.Keys(all)) {
+			if matches(r, all[name]) {
+				found = append(found, map[string]any{"Id": name, "Name": name, "Labels": all[name].Labels})
+			}
+		}
+		answer(w, list(found))
+	})
+	mux.HandleFunc("POST /"+kind+"/create", func(w http.ResponseWriter, r *http.Request) {
+		var n noted
+		if err := json.NewDecoder(r.Body).Decode(&n); err != nil {
+			fail(w, http.StatusBadRequest, err.Error())
+			return
+		}
+		all[n.Name] = &n
+		w.WriteHeader(http.StatusCreated)
+		answer(w, map[string]any{"Id": n.Name, "Name": n.Name})
+	})
+	mux.HandleFunc("POST /"+kind+"/{name}/connect", func(http.ResponseWriter, *http.Request) {})
+	mux.HandleFunc("DELETE /"+kind+"/{name}", func(w http.ResponseWriter, r *http.Request) {
+		delete(all, r.PathValue("name"))
+		w.WriteHeader(http.StatusNoContent)
+	})
+}
+
+// runs reports whether a container runs.
+func (e *engine) runs(name string) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	c, there := e.containers[name]
+	return there && c.State == "running"
+}
+
+// left names everything that is there, but for images.
+func (e *engine) left() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return fmt.Sprint(slices.Sorted(maps.Keys(e.containers)), slices.Sorted(maps.Keys(e.networks)),
+		slices.Sorted(maps.Keys(e.volumes)))
+}
+
+// changed returns how many requests so far were to change something.
+func (e *engine) changed() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.changes
+}

@@ -1,0 +1,192 @@
+package infra_test
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+
+	"mlframework/infra"
+	"mlframework/infra/docker"
+	"mlframework/infra/host"
+	"mlframework/infra/plan"
+	"mlframework/infra/remote"
+)
+
+const (
+	brokerImage = "rabbitmq:4.2"
+	taskImage   = "python:3.12-slim"
+)
+
+// fakeHost is a host that is a home folder on this machine, where its commands run, and an engine
+// that only notes what it is told.
+type fakeHost struct {
+	remote.Host // this machine
+	name, home  string
+	engine      *engine
+}
+
+func (h *fakeHost) Name() string { return h.name }
+
+func (h *fakeHost) Facts() remote.Facts {
+	return remote.Facts{User: "anna", HostName: h.name, Port: 22}
+}
+
+// at has a command run in the host's home.
+func (h *fakeHost) at(c remote.Command) remote.Command {
+	c.Argv = append([]string{"env", "HOME=" + h.home}, c.Argv...)
+	return c
+}
+
+func (h *fakeHost) Run(ctx context.Context, c remote.Command) error {
+	return h.Host.Run(ctx, h.at(c))
+}
+
+func (h *fakeHost) Pipe(ctx context.Context, c remote.Command) (net.Conn, error) {
+	return h.Host.Pipe(ctx, h.at(c))
+}
+
+func (h *fakeHost) Dial(ctx context.Context, network, address string) (net.Conn, error) {
+	if address != docker.Socket {
+		return nil, &remote.Error{Host: h.name, Op: "open " + address, Kind: remote.Forward}
+	}
+	return new(net.Dialer).DialContext(ctx, "tcp", h.engine.server.Listener.Addr().String())
+}
+
+// fakeHosts are the hosts of a test: a Dialer that reaches those that are not away, and a Control
+// of a master that hears the workers whose containers run.
+type fakeHosts struct {
+	t     *testing.T
+	hosts map[string]*fakeHost
+	away  map[string]bool
+}
+
+func newHosts(t *testing.T, names ...string) *fakeHosts {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		t.Skip("NOT TESTED: hosts are Linux")
+	}
+	all := &fakeHosts{t: t, hosts: map[string]*fakeHost{}, away: map[string]bool{}}
+	for _, n := range names {
+		all.hosts[n] = &fakeHost{name: n, home: t.TempDir(),
+			engine: newEngine(t, brokerImage, taskImage)}
+	}
+	return all
+}
+
+func (f *fakeHosts) Connect(ctx context.Context, to remote.Target) (remote.Host, error) {
+	h, there := f.hosts[to.Name]
+	if !there || f.away[to.Name] {
+		return nil, &remote.Error{Host: to.Name, Op: "connect to " + to.Name,
+			Kind: remote.Unreachable, Cause: "no route to host"}
+	}
+	d := remote.New(remote.Options{Home: h.home, Config: []string{}, Agent: "none"})
+	here, err := d.Connect(ctx, remote.Target{Name: remote.Local})
+	if err != nil {
+		return nil, err
+	}
+	return &fakeHost{Host: here, name: h.name, home: h.home, engine: h.engine}, nil
+}
+
+func (f *fakeHosts) ConnectAll(
+	ctx context.Context, to []remote.Target,
+) ([]remote.Host, error) {
+	hosts := make([]remote.Host, len(to))
+	var errs []error
+	for i, t := range to {
+		h, err := f.Connect(ctx, t)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		hosts[i] = h
+	}
+	return hosts, errors.Join(errs...)
+}
+
+func (f *fakeHosts) Ready(context.Context, infra.Dial) error {
+	for _, h := range f.hosts {
+		if h.engine.runs("mlframework-c-master") {
+			return nil
+		}
+	}
+	return errors.New("no master runs")
+}
+
+func (f *fakeHosts) Workers(context.Context, infra.Dial) (all []infra.Worker, err error) {
+	for name, h := range f.hosts {
+		if h.engine.runs("mlframework-c-worker") {
+			all = append(all, infra.Worker{Name: name, Here: true})
+		}
+	}
+	return all, nil
+}
+
+func (f *fakeHosts) Drain(context.Context, infra.Dial, string, bool) error { return nil }
+func (f *fakeHosts) Forget(context.Context, infra.Dial, string) error      { return nil }
+
+func (f *fakeHosts) Revisions(context.Context, infra.Dial) ([]string, error) { return nil, nil }
+
+func (f *fakeHosts) Did(host, what string, _ time.Duration) { f.t.Log(host, what) }
+func (f *fakeHosts) Says(host, what string)                 { f.t.Log(host, what) }
+func (f *fakeHosts) Warn(host, what string)                 { f.t.Log(host, "warning:", what) }
+
+func (f *fakeHosts) options() infra.Options {
+	return infra.Options{Dialer: f, Control: f, Report: f, Who: "anna@laptop", Program: "test",
+		Now: time.Now, Random: rand.Reader}
+}
+
+// request asks for the cluster c with its master on the first host and workers on the others.
+func (f *fakeHosts) request(names ...string) infra.Request {
+	f.t.Helper()
+	program := filepath.Join(f.t.TempDir(), "sweepd") // it finds every broker
+	if err := os.WriteFile(program, []byte("#!/bin/sh\n"), 0o700); err != nil {
+		f.t.Fatal(err)
+	}
+	hash, err := infra.Hash(program)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	r := infra.Request{Cluster: plan.Cluster{Name: "c", Owner: "anna", Master: names[0],
+		Sweepd:      map[string]string{runtime.GOARCH: hash},
+		BrokerImage: brokerImage, Project: plan.Project{Image: taskImage}, Address: "gpu1", Now: true},
+		Targets: map[string]remote.Target{}, Folder: "ml/c",
+		Programs: map[string]string{runtime.GOARCH: program}}
+	for i, n := range names {
+		h := plan.Host{Name: n, Address: host.Address{Name: n}}
+		if i > 0 {
+			h.Work = &plan.Work{Slots: 1}
+		}
+		r.Hosts = append(r.Hosts, h)
+		r.Targets[n] = remote.Target{Name: n}
+	}
+	return r
+}
+
+// up brings the cluster up, and closes it.
+func (f *fakeHosts) up(r infra.Request) (infra.Result, error) {
+	f.t.Helper()
+	result, err := infra.Up(f.t.Context(), r, f.options())
+	if result.Cluster != nil {
+		result.Cluster.Close()
+	}
+	return result, err
+}
+
+// state is what runs where, and which containers are there without running.
+func (f *fakeHosts) state(names ...string) (lines []string) {
+	for _, n := range names {
+		for _, role := range []string{plan.Broker, plan.Master, plan.Monitor, plan.Worker} {
+			if f.hosts[n].engine.runs("mlframework-c-" + role) {
+				lines = append(lines, fmt.Sprintf("%s %s", n, role))
+			}
+		}
+	}
+	return lines
+}

@@ -1,0 +1,201 @@
+package infra_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mlframework/infra"
+	"mlframework/infra/layout"
+	"mlframework/infra/plan"
+)
+
+// root is the cluster's folder on a host.
+func (f *fakeHosts) root(name string) layout.Root {
+	return layout.Root(filepath.Join(f.hosts[name].home, "ml/c"))
+}
+
+// record reads the record on the master's host.
+func (f *fakeHosts) record(master string) layout.Record {
+	f.t.Helper()
+	text, err := os.ReadFile(f.root(master).Record())
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	r, err := layout.ParseRecord(string(text), "record")
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return r
+}
+
+func TestUp(t *testing.T) {
+	t.Parallel()
+	f := newHosts(t, "gpu1", "gpu2", "gpu3")
+	if _, err := f.up(f.request("gpu1", "gpu2", "gpu3")); err != nil {
+		t.Fatal(err)
+	}
+	wanted := []string{"gpu1 broker", "gpu1 master", "gpu1 monitor", "gpu2 worker", "gpu3 worker"}
+	if diff := cmp.Diff(wanted, f.state("gpu1", "gpu2", "gpu3")); diff != "" {
+		t.Error(diff)
+	}
+	if r := f.record("gpu1"); r.Master != "gpu1" || len(r.Hosts) != 3 {
+		t.Errorf("%+v", r)
+	}
+	for _, private := range []string{f.root("gpu1").Secrets(), f.root("gpu1").Record(),
+		filepath.Join(f.root("gpu2").Login("gpu2"), "credentials")} {
+		if info, err := os.Stat(private); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v, %v", private, info, err)
+		}
+	}
+	marker, err := os.ReadFile(filepath.Join(string(f.root("gpu2")), layout.MarkerFile))
+	if m, wrong := layout.ParseMarker(marker); err != nil || wrong != nil || m.Cluster != "c" {
+		t.Errorf("%s %v %v", marker, err, wrong)
+	}
+
+	t.Run("again", func(t *testing.T) {
+		changed := f.hosts["gpu1"].engine.changed() + f.hosts["gpu2"].engine.changed()
+		result, err := f.up(f.request("gpu1", "gpu2", "gpu3"))
+		if err != nil || result.Plan.Changes {
+			t.Errorf("%+v, %v", result.Plan.Steps, err)
+		}
+		if now := f.hosts["gpu1"].engine.changed() + f.hosts["gpu2"].engine.changed(); now != changed {
+			t.Errorf("%d requests changed something", now-changed)
+		}
+	})
+	t.Run("a host leaves", func(t *testing.T) {
+		if _, err := f.up(f.request("gpu1", "gpu2")); err != nil {
+			t.Fatal(err)
+		}
+		if left := f.hosts["gpu3"].engine.left(); left != "[] [] []" {
+			t.Errorf("left is %s", left)
+		}
+		if r := f.record("gpu1"); len(r.Hosts) != 2 {
+			t.Errorf("%+v", r)
+		}
+	})
+	t.Run("one that is away is not forgotten", func(t *testing.T) {
+		f.away["gpu2"] = true
+		if _, err := f.up(f.request("gpu1")); err != nil {
+			t.Fatal(err)
+		}
+		if r := f.record("gpu1"); len(r.Hosts) != 2 || !r.Hosts[1].Leaves {
+			t.Errorf("%+v", r)
+		}
+	})
+}
+
+func TestADryRunChangesNothing(t *testing.T) {
+	t.Parallel()
+	f := newHosts(t, "gpu1", "gpu2")
+	r := f.request("gpu1", "gpu2")
+	var text strings.Builder
+	r.DryRun = &text
+	if _, err := f.up(r); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(text.String(), "start the worker, 1 slot") {
+		t.Error(text.String())
+	}
+	for name, h := range f.hosts {
+		items, err := os.ReadDir(h.home)
+		if err != nil || len(items) > 0 || h.engine.changed() > 0 {
+			t.Errorf("%s: %v, %v, %d changes", name, items, err, h.engine.changed())
+		}
+	}
+}
+
+// What one call made is taken back when it fails, on all hosts.
+func TestRollback(t *testing.T) {
+	t.Parallel()
+	for _, fails := range []struct{ host, role string }{
+		{"gpu1", plan.Broker}, {"gpu1", plan.Master}, {"gpu1", plan.Monitor}, {"gpu2", plan.Worker},
+	} {
+		t.Run(fails.role, func(t *testing.T) {
+			t.Parallel()
+			f := newHosts(t, "gpu1", "gpu2")
+			f.hosts[fails.host].engine.refuses["mlframework-c-"+fails.role] = "no space left on device"
+			_, err := f.up(f.request("gpu1", "gpu2"))
+			var step *infra.StepError
+			if !errors.As(err, &step) || step.Host != fails.host ||
+				!strings.Contains(err.Error(), "no space left on device") {
+				t.Errorf("%v", err)
+			}
+			for name, h := range f.hosts {
+				items, err := os.ReadDir(h.home)
+				if err != nil || len(items) > 0 || h.engine.left() != "[] [] []" {
+					t.Errorf("left on %s: %v, %v, %s", name, items, err, h.engine.left())
+				}
+			}
+		})
+	}
+}
+
+func TestAHostThatIsLocked(t *testing.T) {
+	t.Parallel()
+	f := newHosts(t, "gpu1", "gpu2")
+	lock := f.root("gpu2").Lock()
+	if err := os.MkdirAll(filepath.Dir(lock), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	held, err := os.Create(lock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Close()
+	if err := syscall.Flock(int(held.Fd()), syscall.LOCK_EX); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := held.WriteString("ben@desk, since noon: infrainit\n"); err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.up(f.request("gpu1", "gpu2"))
+	var locked *infra.Locked
+	if !errors.As(err, &locked) || locked.Host != "gpu2" ||
+		locked.Holder != "ben@desk, since noon: infrainit" {
+		t.Errorf("%v", err)
+	}
+	if f.hosts["gpu1"].engine.changed()+f.hosts["gpu2"].engine.changed() > 0 {
+		t.Error("something was changed")
+	}
+	r := f.request("gpu1", "gpu2")
+	r.BreakLock = true
+	if _, err := f.up(r); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestHostsWithFaults(t *testing.T) {
+	t.Parallel()
+	f := newHosts(t, "gpu1", "gpu2", "gpu3")
+	f.away["gpu3"] = true
+	_, err := f.up(f.request("gpu1", "gpu2", "gpu3"))
+	var problems plan.Problems
+	if !errors.As(err, &problems) || len(problems) != 1 || problems[0].Host != "gpu3" {
+		t.Errorf("%v", err)
+	}
+	r := f.request("gpu1", "gpu2", "gpu3")
+	r.SkipBad = true
+	result, err := f.up(r)
+	if err != nil || len(result.Skipped) != 1 || result.Skipped[0].Host != "gpu3" {
+		t.Errorf("%+v, %v", result.Skipped, err)
+	}
+	if wanted := "gpu2 worker"; len(f.state("gpu2")) != 1 || f.state("gpu2")[0] != wanted {
+		t.Error(f.state("gpu2"))
+	}
+	// Somebody else's folder is refused, and stays as it is.
+	f = newHosts(t, "gpu1")
+	marker := filepath.Join(string(f.root("gpu1")), layout.MarkerFile)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(marker), 0o700),
+		os.WriteFile(marker, layout.NewMarker("ben", "c").Encode(), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.up(f.request("gpu1")); err == nil || !strings.Contains(err.Error(), "ben's cluster") {
+		t.Errorf("%v", err)
+	}
+}
