@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -30,6 +31,8 @@ type fakeHost struct {
 	remote.Host // this machine
 	name, home  string
 	engine      *engine
+	single      bool // one session at a time, as with MaxSessions 1
+	piped       atomic.Bool
 }
 
 func (h *fakeHost) Name() string { return h.name }
@@ -45,10 +48,14 @@ func (h *fakeHost) at(c remote.Command) remote.Command {
 }
 
 func (h *fakeHost) Run(ctx context.Context, c remote.Command) error {
+	if h.single && h.piped.Load() {
+		return &remote.Error{Host: h.name, Op: "run on " + h.name, Kind: remote.NoSession}
+	}
 	return h.Host.Run(ctx, h.at(c))
 }
 
 func (h *fakeHost) Pipe(ctx context.Context, c remote.Command) (net.Conn, error) {
+	h.piped.Store(true)
 	return h.Host.Pipe(ctx, h.at(c))
 }
 
@@ -91,7 +98,8 @@ func (f *fakeHosts) Connect(ctx context.Context, to remote.Target) (remote.Host,
 	if err != nil {
 		return nil, err
 	}
-	return &fakeHost{Host: here, name: h.name, home: h.home, engine: h.engine}, nil
+	return &fakeHost{Host: here, name: h.name, home: h.home, engine: h.engine,
+		single: h.single}, nil
 }
 
 func (f *fakeHosts) ConnectAll(

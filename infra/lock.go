@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"strings"
 	"time"
@@ -42,14 +41,15 @@ cat >/dev/null
 : >"$lock"
 `
 
-// lock takes the lock of a host's folder over a connection to it. It is held until the connection that is returned is closed.
-func (u *up) lock(ctx context.Context, m *machine, on remote.Host) (net.Conn, error) {
+// lock takes the lock of a host's folder. It is held until the connection that is returned is closed.
+func (u *up) lock(ctx context.Context, m *machine) (net.Conn, error) {
 	holder := fmt.Sprintf("%s, since %s: infrainit", u.o.Who, u.o.Now().UTC().Format(time.RFC3339))
 	taken := "no"
 	if u.request.BreakLock {
 		taken = "yes"
 	}
-	conn, err := on.Pipe(ctx, remote.Command{Argv: []string{"sh", "-c", holding, "sh", layout.Root(m.found.Root).Lock(), holder, taken}})
+	conn, err := m.host.Pipe(ctx, remote.Command{Argv: []string{"sh", "-c", holding, "sh",
+		layout.Root(m.found.Root).Lock(), holder, taken}})
 	if err != nil {
 		return nil, err
 	}
@@ -69,54 +69,22 @@ func (u *up) lock(ctx context.Context, m *machine, on remote.Host) (net.Conn, er
 	return conn, nil
 }
 
-// sessionTime is how long a host may take for a session beside that of its lock.
-const sessionTime = 2 * time.Second
-
-// apart gives locks a connection of their own on hosts that take no command beside them: a lock is one of the sessions of its
-// connection, and sshd may allow no other (MaxSessions 1).
-func (u *up) apart(ctx context.Context, held map[string]net.Conn) error {
-	full := u.each(sortedKeys(held), func(m *machine) error {
-		ctx, cancel := context.WithTimeout(ctx, sessionTime)
-		defer cancel()
+// sessions makes sure that commands run on hosts beside their locks: a lock is one of the sessions
+// of its connection.
+func (u *up) sessions(ctx context.Context, locked []string) error {
+	errs := u.each(locked, func(m *machine) error {
 		return m.host.Run(ctx, remote.Command{Argv: []string{"true"}})
 	})
-	for _, n := range sortedKeys(full) {
-		letGo(ctx, held[n])
-		delete(held, n)
-		conn, err := u.lockApart(ctx, u.machines[n])
-		if err != nil {
-			return err
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	all := problems(errs)
+	for i, p := range all {
+		if e, ok := errors.AsType[*remote.Error](errs[p.Host]); ok && e.Kind == remote.NoSession {
+			all[i].Unreached = false
+			all[i].What = "its sshd allows one session for each connection (MaxSessions 1)"
+			all[i].Remedy = "set MaxSessions to 3 or more in its sshd_config; the default is 10"
 		}
-		held[n] = conn
 	}
-	return nil
+	return orNil(all)
 }
-
-// letGo gives a lock back, and waits until its host has noticed: else whoever takes it next may find it held.
-func letGo(ctx context.Context, lock net.Conn) {
-	defer lock.Close()
-	defer context.AfterFunc(ctx, func() { lock.Close() })()
-	if half, ok := lock.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
-		_, _ = io.Copy(io.Discard, lock)
-	}
-}
-
-func (u *up) lockApart(ctx context.Context, m *machine) (net.Conn, error) {
-	on, err := u.o.Dialer.Connect(ctx, m.target)
-	if err != nil {
-		return nil, err
-	}
-	conn, err := u.lock(ctx, m, on)
-	if err != nil {
-		return nil, errors.Join(err, on.Close())
-	}
-	return lockAlone{conn, on}, nil
-}
-
-// lockAlone is a lock with the connection to its host.
-type lockAlone struct {
-	net.Conn
-	on remote.Host
-}
-
-func (l lockAlone) Close() error { return errors.Join(l.Conn.Close(), l.on.Close()) }

@@ -22,7 +22,6 @@ import (
 // machine is a host that was reached.
 type machine struct {
 	name   string
-	target remote.Target
 	host   remote.Host
 	engine *docker.Engine // nil before probe, and where Docker could not be reached
 	found  plan.Found

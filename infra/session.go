@@ -45,7 +45,7 @@ func (s *session) connect(ctx context.Context, targets map[string]remote.Target)
 	var problems plan.Problems
 	for i, n := range names {
 		if hosts[i] != nil {
-			s.machines[n] = &machine{name: n, host: hosts[i], target: list[i]}
+			s.machines[n] = &machine{name: n, host: hosts[i]}
 			continue
 		}
 		problems = append(problems, unreached(n, list[i].Name, err))

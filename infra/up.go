@@ -125,13 +125,13 @@ func (u *up) locks(ctx context.Context) (release func(), err error) {
 		if m.found.Shares != "" {
 			continue
 		}
-		if held[n], err = u.lock(ctx, m, m.host); err != nil {
+		if held[n], err = u.lock(ctx, m); err != nil {
 			delete(held, n)
 			release()
 			return nil, err
 		}
 	}
-	if err := u.apart(ctx, held); err != nil {
+	if err := u.sessions(ctx, sortedKeys(held)); err != nil {
 		release()
 		return nil, err
 	}

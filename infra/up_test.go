@@ -188,6 +188,12 @@ func TestHostsWithFaults(t *testing.T) {
 	if wanted := "gpu2 worker"; len(f.state("gpu2")) != 1 || f.state("gpu2")[0] != wanted {
 		t.Error(f.state("gpu2"))
 	}
+	f.hosts["gpu2"].single = true
+	_, err = f.up(f.request("gpu1", "gpu2"))
+	if !errors.As(err, &problems) || len(problems) != 1 || problems[0].Host != "gpu2" ||
+		problems[0].Unreached || !strings.Contains(problems[0].Remedy, "MaxSessions") {
+		t.Errorf("%v", err)
+	}
 	// Somebody else's folder is refused, and stays as it is.
 	f = newHosts(t, "gpu1")
 	marker := filepath.Join(string(f.root("gpu1")), layout.MarkerFile)

@@ -51,7 +51,7 @@ func TestBadHosts(t *testing.T) {
 		shell(t, third, "rm /usr/local/bin/date; umount /home/anna/mlframework; rmdir /home/anna/mlframework")
 	})
 	t.Run("rights and owners", func(t *testing.T) {
-		shell(t, master, `mkdir -p /home/anna/ml/c; printf '{"cluster":"c","owner":"ben"}\n' >/home/anna/ml/c/.mlframework-root; chown -R anna /home/anna/ml`)
+		shell(t, master, `mkdir -p /home/anna/ml/c; printf '{"version":1,"cluster":"c","owner":"ben"}\n' >/home/anna/ml/c/.mlframework-root; chown -R anna /home/anna/ml`)
 		shell(t, second, `useradd -m dora; cp -r /home/anna/.ssh /home/dora; chown -R dora /home/dora; chmod 700 /home/dora`)
 		shell(t, third, `mkdir /home/anna/ml; docker run -d --name squatter --label mlframework.cluster=c --label mlframework.owner=ben `+p.training+` sleep 600`)
 		p.fails(1, []string{
