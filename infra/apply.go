@@ -41,13 +41,13 @@ func (a *applier) undoes(m *machine, what string, do func(context.Context) error
 	a.undone = append(a.undone, undo{m.name, what, do})
 }
 
-// wholeTime bounds one change that is not cut off.
-const wholeTime = time.Minute
+// changeTime bounds one change that is not cut off.
+const changeTime = time.Minute
 
-// whole is for a change that takes moments and that the host may carry out although nobody waits for it any more: then what
-// takes it back would come before it.
-func whole(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(ctx), wholeTime)
+// withoutCancel is for a change that cannot be cancelled: Docker or the host may finish it after we
+// gave up, and a rollback would race with it.
+func withoutCancel(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), changeTime)
 }
 
 // undoTime bounds the taking back of everything.
@@ -106,7 +106,7 @@ func (a *applier) folders(ctx context.Context, m *machine, do plan.Folders) erro
 			return m.script(ctx, removeFolder, []string{do.Root, layout.Root(do.Root).Lock()}, nil, nil)
 		})
 	}
-	ctx, cancel := whole(ctx)
+	ctx, cancel := withoutCancel(ctx)
 	defer cancel()
 	return m.folders(ctx, do)
 }
@@ -133,7 +133,7 @@ func (a *applier) writeSecrets(ctx context.Context, m *machine, do plan.Secrets)
 
 func (a *applier) network(ctx context.Context, m *machine, do plan.Network) error {
 	a.undoes(m, "remove the network", func(ctx context.Context) error { return gone(m.engine.RemoveNetwork(ctx, do.Name)) })
-	ctx, cancel := whole(ctx)
+	ctx, cancel := withoutCancel(ctx)
 	defer cancel()
 	_, err := m.engine.CreateNetwork(ctx, docker.Bridge{Name: do.Name, Labels: do.Labels})
 	return err
@@ -141,7 +141,7 @@ func (a *applier) network(ctx context.Context, m *machine, do plan.Network) erro
 
 func (a *applier) volume(ctx context.Context, m *machine, do plan.Volume) error {
 	a.undoes(m, "remove the volume "+do.Name, func(ctx context.Context) error { return gone(m.engine.RemoveVolume(ctx, do.Name)) })
-	ctx, cancel := whole(ctx)
+	ctx, cancel := withoutCancel(ctx)
 	defer cancel()
 	return m.engine.CreateVolume(ctx, docker.Volume{Name: do.Name, Labels: do.Labels})
 }
@@ -190,7 +190,7 @@ func (a *applier) run(ctx context.Context, m *machine, do plan.Run) error {
 		}
 		do.Spec.Late = []string{do.Image, image.Pinned(do.Spec.Image)}
 	}
-	ctx, cancel := whole(ctx)
+	ctx, cancel := withoutCancel(ctx)
 	defer cancel()
 	_, err := m.engine.Run(ctx, do.Spec)
 	return err

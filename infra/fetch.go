@@ -11,8 +11,8 @@ import (
 	"mlframework/infra/layout"
 )
 
-// Wanted says which outputs of a sweep are copied from a host.
-type Wanted struct {
+// FetchRequest says which outputs of a sweep are copied from a host.
+type FetchRequest struct {
 	Host  string
 	Tasks []int64 // indexes
 }
@@ -34,7 +34,7 @@ type Fetched struct {
 // where a call before it was cut off, and touches no file that no fetch of this sweep has made. What tasks left as it was of the
 // revisions that they ran is no output. Progress is told of each host
 // in turn, one call at a time; nil is told nothing. What was copied is given beside an error, which is of *StepErrors.
-func (c *Cluster) Fetch(ctx context.Context, of Outputs, dir string, wanted []Wanted, progress func(host string, p filesync.Progress)) ([]Fetched, error) {
+func (c *Cluster) Fetch(ctx context.Context, of Outputs, dir string, wanted []FetchRequest, progress func(host string, p filesync.Progress)) ([]Fetched, error) {
 	var names []string
 	for _, w := range wanted {
 		names = append(names, w.Host)
@@ -60,7 +60,7 @@ func (c *Cluster) Fetch(ctx context.Context, of Outputs, dir string, wanted []Wa
 	failed := c.each(here, func(m *machine) error {
 		o := filesync.FetchOptions{Sweep: of.Sweep, Dir: dir, Files: of.Files, Outputs: layout.HostOutputs(m.name),
 			Without: of.Revisions,
-			Tasks:   wanted[slices.IndexFunc(wanted, func(w Wanted) bool { return w.Host == m.name })].Tasks,
+			Tasks:   wanted[slices.IndexFunc(wanted, func(w FetchRequest) bool { return w.Host == m.name })].Tasks,
 			Progress: func(p filesync.Progress) {
 				mu.Lock()
 				defer mu.Unlock()
@@ -95,5 +95,5 @@ func (c *Cluster) fetchFrom(ctx context.Context, m *machine, o filesync.FetchOpt
 	return client.Fetch(ctx, filesync.Identity{Owner: c.Record.Owner, Cluster: c.Record.Cluster, Who: c.o.Who, Program: c.o.Program}, o)
 }
 
-// InForce is the revision of the project that was brought last, to every host of the cluster; "" is none.
-func (c *Cluster) InForce() string { return c.machines[c.place.Master].found.Revision }
+// CurrentRevision is the revision of the project that was brought last, to every host of the cluster; "" is none.
+func (c *Cluster) CurrentRevision() string { return c.machines[c.place.Master].found.Revision }

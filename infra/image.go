@@ -31,7 +31,7 @@ func (a *applier) image(ctx context.Context, m *machine, what plan.Action) error
 			return err
 		}
 		a.undoes(m, "remove the image "+do.Ref, func(ctx context.Context) error { return gone(m.engine.RemoveImage(ctx, do.Ref)) })
-		ctx, cancel := whole(ctx)
+		ctx, cancel := withoutCancel(ctx)
 		defer cancel()
 		return m.engine.ImportImage(ctx, files, docker.ImageConfig{Labels: do.Labels, Arch: m.found.Arch}, do.Ref)
 	}

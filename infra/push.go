@@ -20,7 +20,7 @@ type Pushed struct {
 	Took time.Duration
 }
 
-// Push brings a project's files to every host of the cluster, to the master's last, so that InForce is what all have: a sweep may
+// Push brings a project's files to every host of the cluster, to the master's last, so that CurrentRevision is what all have: a sweep may
 // name the revision once it has returned without an error.
 //
 // It begins nowhere while a host is away. What fails later leaves other hosts with a release more, which harms nothing and is

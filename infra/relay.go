@@ -38,8 +38,8 @@ func (a *applier) relay(ctx context.Context, m *machine, do plan.Relay) error {
 	if err != nil {
 		return err
 	}
-	if do.InForce != "" {
-		wanted = append(wanted, do.InForce)
+	if do.CurrentRevision != "" {
+		wanted = append(wanted, do.CurrentRevision)
 	}
 	there, err := m.output(ctx, listRevisions, do.Root)
 	if err != nil {

@@ -68,7 +68,7 @@ type up struct {
 }
 
 func (u *up) run(ctx context.Context) (Result, error) {
-	if err := u.look(ctx); err != nil {
+	if err := u.discover(ctx); err != nil {
 		return Result{}, err
 	}
 	release, err := u.locks(ctx)

@@ -33,9 +33,9 @@ func (a *applier) wait(ctx context.Context, m *machine, what plan.Action) error 
 	case plan.Login:
 		return a.login(ctx, m, do)
 	case plan.Ready:
-		return a.until(ctx, m, plan.Master, readyTime, func(ctx context.Context) error { return a.o.Control.Ready(ctx, a.master()) })
+		return a.poll(ctx, m, plan.Master, readyTime, func(ctx context.Context) error { return a.o.Control.Ready(ctx, a.master()) })
 	case plan.Reported:
-		return a.until(ctx, m, plan.Worker, reportTime, func(ctx context.Context) error { return a.reported(ctx, do.Worker) })
+		return a.poll(ctx, m, plan.Worker, reportTime, func(ctx context.Context) error { return a.reported(ctx, do.Worker) })
 	case plan.Drain:
 		return a.drain(ctx, m, do)
 	case plan.Relay:
@@ -43,7 +43,7 @@ func (a *applier) wait(ctx context.Context, m *machine, what plan.Action) error 
 	case plan.Resume:
 		return a.resume(ctx, do.Worker)
 	case plan.Forget:
-		return a.until(ctx, nil, "", reportTime, func(ctx context.Context) error { return a.o.Control.Forget(ctx, a.master(), do.Worker) })
+		return a.poll(ctx, nil, "", reportTime, func(ctx context.Context) error { return a.o.Control.Forget(ctx, a.master(), do.Worker) })
 	}
 	return fmt.Errorf("no step is a %T", what)
 }
@@ -73,9 +73,9 @@ func (m *machine) api(c plan.Cluster) Dial {
 	}
 }
 
-// until asks again until there is no error, or the time is over. Then the error has what the container's state and log say. A
+// poll asks again until there is no error, or the time is over. Then the error has what the container's state and log say. A
 // container that has ended is not waited for.
-func (a *applier) until(ctx context.Context, m *machine, role string, most time.Duration, ask func(context.Context) error) error {
+func (a *applier) poll(ctx context.Context, m *machine, role string, most time.Duration, ask func(context.Context) error) error {
 	limited, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	last := errors.New("there was no answer")
@@ -105,7 +105,7 @@ func (a *applier) until(ctx context.Context, m *machine, role string, most time.
 		if m == nil {
 			return err
 		}
-		return fmt.Errorf("%w%s", err, a.post(ctx, m, role))
+		return fmt.Errorf("%w%s", err, a.diagnosis(ctx, m, role))
 	}
 }
 
@@ -117,8 +117,8 @@ func (a *applier) dead(ctx context.Context, m *machine, role string) bool {
 	return err == nil && (c.State == "exited" || c.State == "dead" || c.Restarts >= deaths)
 }
 
-// post says what a container's end and log tell, "" when there is nothing to tell.
-func (a *applier) post(ctx context.Context, m *machine, role string) string {
+// diagnosis returns what a container's end and log tell, "" when there is nothing to tell.
+func (a *applier) diagnosis(ctx context.Context, m *machine, role string) string {
 	name := a.request.Container(role)
 	c, err := m.engine.Find(ctx, name)
 	if err != nil {
@@ -144,7 +144,7 @@ func (a *applier) login(ctx context.Context, m *machine, do plan.Login) error {
 	}
 	check := m.agent(do.Sweepd, "check", "--broker", "amqps://"+do.Address, "--broker-name", broker.ServerName,
 		"--credentials", path.Join(do.Dir, "credentials"), "--ca", path.Join(do.Dir, "ca.pem"))
-	err := a.until(ctx, roleMachine(m, role), role, do.Wait, func(ctx context.Context) error {
+	err := a.poll(ctx, roleMachine(m, role), role, do.Wait, func(ctx context.Context) error {
 		err := m.host.Run(ctx, check)
 		if e, ok := errors.AsType[*remote.ExitError](err); ok {
 			return errors.New(strings.TrimPrefix(strings.TrimSpace(e.Stderr), "sweepd: "))
@@ -193,7 +193,7 @@ func (a *applier) resume(ctx context.Context, worker string) error {
 	if worker == "" {
 		return nil
 	}
-	return a.until(ctx, nil, "", reportTime, func(ctx context.Context) error { return a.o.Control.Drain(ctx, a.master(), worker, true) })
+	return a.poll(ctx, nil, "", reportTime, func(ctx context.Context) error { return a.o.Control.Drain(ctx, a.master(), worker, true) })
 }
 
 // drain has a worker begin nothing more, and waits until it runs nothing, or for so long. After a failure it goes on.

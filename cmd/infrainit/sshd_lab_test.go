@@ -21,7 +21,7 @@ func TestServers(t *testing.T) {
 	p.through(l.Hosts[1], "four", "carl", "MaxStartups 2")
 	config := fmt.Sprintf("Host four\n\tProxyJump anna@%s\n", l.Hosts[0].Name)
 	p.configure(config)
-	p.fails(1, []string{"narrowest: its sshd allows one session", "set MaxSessions", "nothing was changed"},
+	p.fails(1, []string{"narrowest: its sshd opens no second session", "set MaxSessions"},
 		append(p.images(), "-a", "narrowest", "-d", "digits", "--name", "c", "-m", "1", "-w", "1")...)
 	for _, hosts := range []string{"one,two", "three,four"} {
 		t.Run(hosts, func(t *testing.T) {

@@ -73,7 +73,7 @@ func (c *command) bring(ctx context.Context, m *remote, p *project, asPushed boo
 		return "", "", nil, cli.Wrong("", "--as-pushed is for a cluster of config.yml")
 	}
 	if asPushed {
-		revision = m.cluster.InForce()
+		revision = m.cluster.CurrentRevision()
 		files, err := projects.Scan(ctx, p.dir, projects.Options{Cache: site.HashCache(p.dir)})
 		if err == nil && files.Revision() == revision {
 			return revision, codeOf(p.task).Key(files), files, nil

@@ -142,7 +142,7 @@ func (c *command) dialCluster(ctx *cliv2.Context) (*remote, error) {
 	if err != nil {
 		return nil, err
 	}
-	dial, end := opened.Lasting()
+	dial, end := opened.ReconnectingDial()
 	m := c.newRemote(s.Client(dial))
 	m.cluster = &cluster{opened, s, end}
 	return m, nil
@@ -190,7 +190,7 @@ func (m *cluster) bring(ctx context.Context, dir string) (*projects.Manifest, er
 	if err != nil {
 		return nil, projectError(err)
 	}
-	if files.Revision() == m.InForce() {
+	if files.Revision() == m.CurrentRevision() {
 		return files, nil
 	}
 	pushed, err := m.Push(ctx, files, false)

@@ -253,9 +253,9 @@ func outputsOf(work context.Context, ctx *cliv2.Context, src source, s api.Sweep
 
 // fetch copies outputs from the hosts of a cluster.
 func (m *remote) fetch(ctx context.Context, w wanted, to string) ([]infra.Fetched, error) {
-	var hosts []infra.Wanted
+	var hosts []infra.FetchRequest
 	for host, indexes := range w.hosts {
-		hosts = append(hosts, infra.Wanted{Host: host, Tasks: indexes})
+		hosts = append(hosts, infra.FetchRequest{Host: host, Tasks: indexes})
 	}
 	defer m.cluster.site.Printer.Clear()
 	return m.cluster.Fetch(ctx, w.Outputs, to, hosts, func(host string, p filesync.Progress) {

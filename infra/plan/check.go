@@ -104,11 +104,11 @@ func (p *problems) system(c Cluster, f Found) {
 		p.fault("run scripts/install where mlframework was built, which makes it for amd64 and arm64",
 			"there is no sweepd for its architecture, %s (there is: %s)", f.Arch, cmp.Or(strings.Join(have, ", "), "none"))
 	}
-	if len(f.Lacks) > 0 {
-		p.fault("install it; Debian, Ubuntu: apt-get install tar coreutils util-linux", "it lacks %s", strings.Join(f.Lacks, ", "))
+	if len(f.MissingTools) > 0 {
+		p.fault("install it; Debian, Ubuntu: apt-get install tar coreutils util-linux", "it lacks %s", strings.Join(f.MissingTools, ", "))
 	}
-	if f.Ahead.Abs() > skew {
-		p.warn("start an NTP client there; sweeps go on meanwhile", "its clock differs from this machine's by %v", f.Ahead)
+	if f.ClockSkew.Abs() > skew {
+		p.warn("start an NTP client there; sweeps go on meanwhile", "its clock differs from this machine's by %v", f.ClockSkew)
 	}
 	if f.Engine.Rootless() {
 		p.fault("name a user of the system's Docker", "its Docker is rootless, in which the user's files would belong to somebody else")
@@ -121,7 +121,7 @@ func (p *problems) folder(c Cluster, f Found) {
 		p.fault("name another folder with -r, or make this one writable", "%s cannot be made: %s may not write in %s", f.Root, f.User, f.Unwritable)
 	case f.Marker != nil && (f.Marker.Cluster != c.Name || f.Marker.Owner != c.Owner):
 		p.fault("name another folder with -r, or another cluster with --name", "%s belongs to %s's cluster %s", f.Root, f.Marker.Owner, f.Marker.Cluster)
-	case f.Marker == nil && f.Filled:
+	case f.Marker == nil && f.RootNotEmpty:
 		p.fault("name another folder with -r", "%s is not empty, and is no cluster's", f.Root)
 	case f.NoExec:
 		p.fault("name a folder on another disk with -r", "no program may be run from %s: its disk is mounted with noexec", f.Root)
@@ -192,7 +192,7 @@ func (f Found) holder(port int) string {
 		}
 		return " by the container " + o.Name
 	}
-	if who := f.Holders[port]; who != "" {
+	if who := f.PortOwners[port]; who != "" {
 		return " by " + who
 	}
 	return ""

@@ -23,19 +23,19 @@ func TestWhatIsWrongWithHosts(t *testing.T) {
 		"system":       {func(_ *plan.Cluster, f *plan.Found) { f.OS = "freebsd" }, "its system is freebsd", false},
 		"architecture": {func(_ *plan.Cluster, f *plan.Found) { f.Arch = "riscv64" },
 			"there is no sweepd for its architecture, riscv64 (there is: amd64)\n    run scripts/install", false},
-		"programs":   {func(_ *plan.Cluster, f *plan.Found) { f.Lacks = []string{"flock", "tar"} }, "it lacks flock, tar", false},
-		"clock":      {func(_ *plan.Cluster, f *plan.Found) { f.Ahead = -time.Minute }, "its clock differs from this machine's by -1m0s", true},
+		"programs":   {func(_ *plan.Cluster, f *plan.Found) { f.MissingTools = []string{"flock", "tar"} }, "it lacks flock, tar", false},
+		"clock":      {func(_ *plan.Cluster, f *plan.Found) { f.ClockSkew = -time.Minute }, "its clock differs from this machine's by -1m0s", true},
 		"full disk":  {func(_ *plan.Cluster, f *plan.Found) { f.Free = 12 << 20 }, "its disk is full: 12 MB are free", false},
 		"noexec":     {func(_ *plan.Cluster, f *plan.Found) { f.NoExec = true }, "mounted with noexec", false},
 		"unwritable": {func(_ *plan.Cluster, f *plan.Found) { f.Unwritable = "/home" }, "anna may not write in /home", false},
-		"filled":     {func(_ *plan.Cluster, f *plan.Found) { f.Filled = true }, "is not empty, and is no cluster's", false},
+		"filled":     {func(_ *plan.Cluster, f *plan.Found) { f.RootNotEmpty = true }, "is not empty, and is no cluster's", false},
 		"somebody else's folder": {func(_ *plan.Cluster, f *plan.Found) { f.Marker = &layout.Marker{Cluster: "c", Owner: "ben"} },
 			"belongs to ben's cluster c", false},
 		"another cluster's folder": {func(_ *plan.Cluster, f *plan.Found) { f.Marker = &layout.Marker{Cluster: "d", Owner: "anna"} },
 			"belongs to anna's cluster d", false},
 		"group": {func(c *plan.Cluster, f *plan.Found) { c.Group = "wheel" }, "anna is not in the group wheel", false},
 		"port of a program": {func(c *plan.Cluster, f *plan.Found) {
-			c.BrokerPort, f.Holders = 5671, map[int]string{5671: "nginx (pid 812)"}
+			c.BrokerPort, f.PortOwners = 5671, map[int]string{5671: "nginx (pid 812)"}
 			listens(f)
 		}, "port 5671 of the broker is taken by nginx (pid 812)\n    choose another with --broker-port", false},
 		"port of a container": {func(c *plan.Cluster, f *plan.Found) {
@@ -102,7 +102,7 @@ func TestAMasterElsewhere(t *testing.T) {
 				found[n] = c.of.found[n]
 			}
 			said := ""
-			if all := plan.Moved(wanted(c.master), found, c.old); len(all) > 0 {
+			if all := plan.CheckMasterHost(wanted(c.master), found, c.old); len(all) > 0 {
 				said = all.Error()
 			}
 			if c.want == "" && said != "" || !strings.HasPrefix(said, c.want) || strings.Count(said, "\n") > 1 {

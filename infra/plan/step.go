@@ -110,8 +110,8 @@ type (
 		Worker string
 		Wait   time.Duration
 	}
-	// Relay copies revisions that a host lacks from the master's host: those of open sweeps, and the one that is in force.
-	Relay struct{ Root, Sweepd, InForce string }
+	// Relay copies revisions that a host lacks from the master's host: those of open sweeps, and the current one.
+	Relay struct{ Root, Sweepd, CurrentRevision string }
 	// Resume has a worker that was drained go on.
 	Resume struct{ Worker string }
 	// Forget has the master drop a worker that is gone for good.

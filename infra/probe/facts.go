@@ -14,15 +14,15 @@ import (
 
 // Facts are what a host has.
 type Facts struct {
-	OS, Arch string // as Go names them: "linux", "amd64"; as uname does when Go does not
-	User     string
-	UID, GID int
-	Groups   map[string]int // those of the user, by name; without one, by number
-	Home     string
-	HomeKey  string        // equal on two hosts that may share one home folder; "" when the host does not tell
-	Cores    int           // at least 1
-	Memory   int64         // bytes
-	Ahead    time.Duration // of the host's clock, as far as it is certain; to a second
+	OS, Arch  string // as Go names them: "linux", "amd64"; as uname does when Go does not
+	User      string
+	UID, GID  int
+	Groups    map[string]int // those of the user, by name; without one, by number
+	Home      string
+	HomeKey   string        // equal on two hosts that may share one home folder; "" when the host does not tell
+	Cores     int           // at least 1
+	Memory    int64         // bytes
+	ClockSkew time.Duration // of the host's clock, as far as it is certain; to a second
 
 	Addresses []string // of its interfaces
 
@@ -30,21 +30,21 @@ type Facts struct {
 	// host did not tell them all.
 	RealSources []string
 
-	Root       string         // the cluster's folder, absolute
-	RealRoot   string         // Root with all links followed; "" when the host did not tell
-	Unwritable string         // the folder in which Root cannot be made; "" when it can
-	NoExec     bool           // no program may be run there
-	Free       int64          // bytes, on Root's disk
-	Filled     bool           // Root is there and not empty
-	Marker     *layout.Marker // nil: Root has none
-	Binaries   []string       // of sweepd, by hash; the one that came last is the last
-	Revision   string         // of the project that is in force; "" is none
+	Root         string         // the cluster's folder, absolute
+	RealRoot     string         // Root with all links followed; "" when the host did not tell
+	Unwritable   string         // the folder in which Root cannot be made; "" when it can
+	NoExec       bool           // no program may be run there
+	Free         int64          // bytes, on Root's disk
+	RootNotEmpty bool           // Root is there and not empty
+	Marker       *layout.Marker // nil: Root has none
+	Binaries     []string       // of sweepd, by hash; the one that came last is the last
+	Revision     string         // of the project that is in force; "" is none
 
-	Client    string         // the address from which the host was asked, as it sees it; "" without ssh
-	Listening []int          // TCP ports
-	Holders   map[int]string // programs that listen, as far as the user may see them: "nginx (pid 812)"
-	Lacks     []string       // programs that are needed and missing
-	Bash      bool
+	Client       string         // the address from which the host was asked, as it sees it; "" without ssh
+	Listening    []int          // TCP ports
+	PortOwners   map[int]string // programs that listen, as far as the user may see them: "nginx (pid 812)"
+	MissingTools []string       // programs that are needed and missing
+	Bash         bool
 }
 
 // parse reads the script's output. The host was asked from a time here to another.
@@ -83,7 +83,7 @@ func (f *Facts) set(word, rest string, asked, ended time.Time) (err error) {
 	case "clock":
 		var seconds int64
 		seconds, err = strconv.ParseInt(rest, 10, 64)
-		f.Ahead = ahead(time.Unix(seconds, 0), asked.Truncate(time.Second), ended.Truncate(time.Second))
+		f.ClockSkew = ahead(time.Unix(seconds, 0), asked.Truncate(time.Second), ended.Truncate(time.Second))
 	case "os":
 		f.OS = strings.ToLower(rest)
 	case "arch":
@@ -130,7 +130,7 @@ func (f *Facts) setFolder(word, rest string) (err error) {
 	case "free":
 		f.Free, err = strconv.ParseInt(rest, 10, 64)
 	case "there":
-		f.Filled = strings.TrimSpace(rest) != "0"
+		f.RootNotEmpty = strings.TrimSpace(rest) != "0"
 	case "marker":
 		var m layout.Marker
 		if m, err = layout.ParseMarker([]byte(rest)); err == nil {
@@ -146,11 +146,11 @@ func (f *Facts) setFolder(word, rest string) (err error) {
 			f.Listening = append(f.Listening, port)
 		}
 	case "holds":
-		err = f.addHolder(rest)
+		err = f.addPortOwner(rest)
 	case "client":
 		f.Client = rest
 	case "lacks":
-		f.Lacks = append(f.Lacks, rest)
+		f.MissingTools = append(f.MissingTools, rest)
 	case "has":
 		f.Bash = f.Bash || rest == "bash"
 	}
@@ -167,13 +167,13 @@ func (f *Facts) addGroup(rest string) error {
 	return err
 }
 
-func (f *Facts) addHolder(rest string) error {
+func (f *Facts) addPortOwner(rest string) error {
 	port, who, _ := strings.Cut(rest, " ")
 	number, err := between(0, mostPort, port, 10)
-	if f.Holders == nil {
-		f.Holders = map[int]string{}
+	if f.PortOwners == nil {
+		f.PortOwners = map[int]string{}
 	}
-	f.Holders[number] = who
+	f.PortOwners[number] = who
 	return err
 }
 

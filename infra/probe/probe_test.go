@@ -43,7 +43,7 @@ func TestThisMachine(t *testing.T) {
 		want func(probe.Facts) bool
 	}{
 		{"nothing there", func() error { return nil }, func(f probe.Facts) bool {
-			return !f.Filled && f.Marker == nil && f.Revision == "" && f.Unwritable == ""
+			return !f.RootNotEmpty && f.Marker == nil && f.Revision == "" && f.Unwritable == ""
 		}},
 		{"a cluster's", func() error {
 			err := os.MkdirAll(filepath.Join(root, "bin", "abc"), 0o700)
@@ -61,7 +61,7 @@ func TestThisMachine(t *testing.T) {
 			}
 			return err
 		}, func(f probe.Facts) bool {
-			return f.Filled && *f.Marker == layout.NewMarker("anna b", "c") && f.Revision == "0123" && slices.Equal(f.Binaries, []string{"abc"})
+			return f.RootNotEmpty && *f.Marker == layout.NewMarker("anna b", "c") && f.Revision == "0123" && slices.Equal(f.Binaries, []string{"abc"})
 		}},
 	} {
 		if err := c.make(); err != nil {
@@ -78,8 +78,8 @@ func TestThisMachine(t *testing.T) {
 		if f.OS != "linux" || f.Arch != runtime.GOARCH || f.User != u.Username || f.UID != os.Getuid() || f.Cores < 1 || f.Memory < 1<<20 || f.Free == 0 {
 			t.Errorf("%s: %+v", c.name, f)
 		}
-		if f.Ahead.Abs() > 2*time.Second {
-			t.Errorf("its own clock is %v ahead", f.Ahead)
+		if f.ClockSkew.Abs() > 2*time.Second {
+			t.Errorf("its own clock is %v ahead", f.ClockSkew)
 		}
 	}
 }
@@ -146,8 +146,8 @@ func TestClock(t *testing.T) {
 			times := []time.Time{c.asked, c.ended}
 			now := func() (at time.Time) { at, times = times[0], times[1:]; return at }
 			f, err := probe.Host(t.Context(), answer, "ml", nil, now)
-			if err != nil || f.Ahead != c.ahead {
-				t.Errorf("%v, %v, want %v", f.Ahead, err, c.ahead)
+			if err != nil || f.ClockSkew != c.ahead {
+				t.Errorf("%v, %v, want %v", f.ClockSkew, err, c.ahead)
 			}
 		})
 	}

@@ -8,15 +8,15 @@ import (
 	"mlframework/infra/remote"
 )
 
-// Lasting is as Dial, and connects to the master's host again when the connection has died: for who follows a sweep for days,
+// ReconnectingDial is as Dial, and connects to the master's host again when the connection has died: for who follows a sweep for days,
 // from a laptop that sleeps. It may be used concurrently, until the function that it comes with is called.
-func (c *Cluster) Lasting() (dial Dial, end func()) {
-	l := &lasting{c: c, name: c.place.Master, target: c.place.Targets[c.place.Master], now: c.machines[c.place.Master]}
+func (c *Cluster) ReconnectingDial() (dial Dial, end func()) {
+	l := &reconnecting{c: c, name: c.place.Master, target: c.place.Targets[c.place.Master], now: c.machines[c.place.Master]}
 	return l.dial, l.end
 }
 
-// lasting is the newest connection to the master's host.
-type lasting struct {
+// reconnecting is the newest connection to the master's host.
+type reconnecting struct {
 	c      *Cluster
 	name   string
 	target remote.Target
@@ -26,7 +26,7 @@ type lasting struct {
 	mine bool // it was made here
 }
 
-func (l *lasting) dial(ctx context.Context) (net.Conn, error) {
+func (l *reconnecting) dial(ctx context.Context) (net.Conn, error) {
 	m, err := l.machine(ctx)
 	if err != nil {
 		return nil, err
@@ -35,7 +35,7 @@ func (l *lasting) dial(ctx context.Context) (net.Conn, error) {
 }
 
 // machine connects again when it has to. Callers wait for each other: one connection is enough for all.
-func (l *lasting) machine(ctx context.Context) (*machine, error) {
+func (l *reconnecting) machine(ctx context.Context) (*machine, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.now.host.Err() == nil {
@@ -51,13 +51,13 @@ func (l *lasting) machine(ctx context.Context) (*machine, error) {
 	return l.now, nil
 }
 
-func (l *lasting) drop() {
+func (l *reconnecting) drop() {
 	if l.mine {
 		_ = l.now.close() // it has died
 	}
 }
 
-func (l *lasting) end() {
+func (l *reconnecting) end() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.drop()

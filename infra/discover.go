@@ -11,8 +11,8 @@ import (
 	"mlframework/infra/remote"
 )
 
-// look reaches and asks all hosts, and checks what they say.
-func (u *up) look(ctx context.Context) error {
+// discover reaches and asks all hosts, and checks what they say.
+func (u *up) discover(ctx context.Context) error {
 	faults, err := u.connect(ctx, u.targets(true))
 	if err != nil {
 		return err
@@ -214,5 +214,5 @@ func (u *up) elsewhere(ctx context.Context) error {
 			u.drop(n)
 		}
 	}
-	return orNil(plan.Moved(u.request.Cluster, found, u.old))
+	return orNil(plan.CheckMasterHost(u.request.Cluster, found, u.old))
 }

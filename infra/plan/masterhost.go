@@ -8,9 +8,9 @@ import (
 	"mlframework/infra/layout"
 )
 
-// Moved finds that the cluster has its master on another host than the one that is wanted: its sweeps are there, and nothing
-// takes them along. Found may hold hosts that the cluster does not have; old is the record of the wanted one.
-func Moved(c Cluster, found map[string]Found, old layout.Record) (all Problems) {
+// CheckMasterHost finds that the cluster has its master on another host than the one that is
+// wanted: its sweeps are there, and nothing takes them along. Found may hold hosts that the cluster does not have; old is the record of the wanted one.
+func CheckMasterHost(c Cluster, found map[string]Found, old layout.Record) (all Problems) {
 	if old.Version != 0 && old.Master != c.Master {
 		return Problems{{Host: c.Master, What: fmt.Sprintf("it has the master of the cluster %s under the name %s", c.Name, old.Master),
 			Remedy: "list it under that name"}}
