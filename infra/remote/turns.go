@@ -67,16 +67,18 @@ const (
 
 var errNoneEnds = errors.New("no other is open")
 
-// refused is for whom had a turn, asked at a time, and found that the host takes no more. It gives the turn back, lowers the limit
-// to what the host took, and waits until there may be room.
+// refused is for whom had a turn, asked at a time, and found that the host takes no more. It gives
+// the turn back, lowers the limit to what the host took, if that is certain, and waits until there
+// may be room.
 func (t *turns) refused(ctx context.Context, asked time.Time) error {
 	t.mu.Lock()
 	others := t.open - 1
-	if others > 0 {
+	recent := asked.Sub(t.last) < lag // the answer may have been on its way for long
+	if others > 0 && !recent {        // else sshd may have counted one that has ended
 		t.limit = min(t.limit, others)
 	}
 	t.free()
-	freed, recent := t.freed, asked.Sub(t.last) < lag // the answer may have been on its way for long
+	freed := t.freed
 	t.mu.Unlock()
 	if others == 0 && !recent {
 		return errNoneEnds
