@@ -266,6 +266,32 @@ func TestOneSession(t *testing.T) {
 	}
 }
 
+// A session that has just ended may still count on the host: beside one that stays open, commands
+// go on all the same.
+func TestTwoSessions(t *testing.T) {
+	t.Parallel()
+	h, _, _ := connected(t, "MaxSessions 2")
+	conn, err := h.Pipe(t.Context(), remote.Command{Argv: []string{"cat"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	for range 20 {
+		if err := h.Run(t.Context(), remote.Command{Argv: []string{"true"}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			if err := h.Run(t.Context(), remote.Command{Argv: []string{"true"}}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+}
+
 func TestWhatSSHDForbids(t *testing.T) {
 	t.Parallel()
 	none, _, _ := connected(t, "MaxSessions 0")
