@@ -90,7 +90,7 @@ func (u *up) sessions(ctx context.Context, locked []string) error {
 		if none || errors.Is(errs[p.Host], context.DeadlineExceeded) {
 			all[i].Unreached = false
 			all[i].What = "its sshd opens no second session on a connection (MaxSessions 1)"
-			all[i].Remedy = "set MaxSessions to 3 or more in its sshd_config; the default is 10"
+			all[i].Remedy = "set MaxSessions to 2 or more in its sshd_config; the default is 10"
 		}
 	}
 	return orNil(all)

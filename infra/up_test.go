@@ -191,7 +191,7 @@ func TestHostsWithFaults(t *testing.T) {
 	f.hosts["gpu2"].single = true
 	_, err = f.up(f.request("gpu1", "gpu2"))
 	if !errors.As(err, &problems) || len(problems) != 1 || problems[0].Host != "gpu2" ||
-		problems[0].Unreached || !strings.Contains(problems[0].Remedy, "MaxSessions") {
+		problems[0].Unreached || !strings.Contains(problems[0].Remedy, "MaxSessions to 2") {
 		t.Errorf("%v", err)
 	}
 	// Somebody else's folder is refused, and stays as it is.
