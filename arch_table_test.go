@@ -132,7 +132,8 @@ var layers = []layer{
 		"it asks the API and shows what it is told: no store, no queue, no master"},
 	{"infra/filesync", []string{"infra/layout", "projects"}, nil, "it carries files over a connection, whoever opened it"},
 	{"infra", []string{"infra/broker", "infra/docker", "infra/filesync", "infra/layout",
-		"infra/plan", "infra/probe", "infra/remote", "nvdocker", "projects"}, nil,
+		"infra/plan", "infra/probe", "infra/remote", "nvdocker", "projects"},
+		[]string{"infra/host"},
 		"it puts the parts of its side together, and knows no sweep"},
 
 	{"infra/lab", []string{"scripts"}, nil, "hosts are machines with addresses, whatever is tested on them; only tests import it"},
