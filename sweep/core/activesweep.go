@@ -51,8 +51,8 @@ func (a *activeSweep) setRecord(r Record) {
 
 // hasTask reports whether an index is one of the sweep's.
 func (a *activeSweep) hasTask(index int64) bool {
-	n, ok := a.record.Ranges.Ordinal(index)
-	return ok && n >= 0 && n < a.ledger.head.Total
+	_, ok := a.ledger.ordinal(index)
+	return ok
 }
 
 // hasCancelledUnissued reports whether tasks were cancelled with the sweep before they were ever handed out.

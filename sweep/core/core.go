@@ -83,7 +83,7 @@ type Core struct {
 	missing missingSweeps
 	rivals  rivals
 
-	unknownWorkers logLimit // of workers that are not known
+	unknownWorkers limit // of workers that are not known
 
 	rows       Rows
 	sweepRows  []SweepRows // memory of the rows

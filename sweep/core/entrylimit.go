@@ -13,22 +13,18 @@ const entryInterval = time.Minute
 
 // entryLimit is what the audit has of the processes of a worker: that they registered, or that they
 // were sent the secrets of a sweep.
-type entryLimit struct {
-	recorded time.Time // the newest entry
-	left     int       // processes since then that have none
-}
+type entryLimit struct{ limit }
 
 // next reports whether a process gets an entry now, and what that says of those before it that got
 // none.
 func (l *entryLimit) next(now time.Time) (left string, record bool) {
-	if since := now.Sub(l.recorded); !l.recorded.IsZero() && since >= 0 && since < entryInterval {
-		l.left++
+	before := l.count
+	if l.add(now, entryInterval) > 1 {
 		return "", false
 	}
-	if l.left > 0 {
-		left = fmt.Sprintf(" not-recorded=%d", l.left)
+	if before > 1 {
+		left = fmt.Sprintf(" not-recorded=%d", before-1)
 	}
-	*l = entryLimit{recorded: now}
 	return left, true
 }
 

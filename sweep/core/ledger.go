@@ -106,6 +106,12 @@ func (l *Ledger) Revise(r Record) {
 	l.morePending = true
 }
 
+// ordinal returns which of the sweep's tasks an index is, from 0; false when it is none of them.
+func (l *Ledger) ordinal(index int64) (n int64, ok bool) {
+	n, ok = l.ranges.Ordinal(index)
+	return n, ok && n >= 0 && n < l.head.Total
+}
+
 // addRow gives a task its row.
 func (l *Ledger) addRow(index int64) *Task {
 	t := &Task{Index: index}

@@ -101,31 +101,29 @@ func (l *Ledger) cancellable(index int64) bool {
 	if l.open[index] != nil {
 		return true
 	}
-	n, ok := l.ranges.Ordinal(index)
+	n, ok := l.ordinal(index)
 	_, cancelled := l.cancelledEarly[index]
-	return ok && n >= l.head.Issued && n < l.head.Total && !cancelled && !l.head.UnissuedCancelled
+	return ok && n >= l.head.Issued && !cancelled && !l.head.UnissuedCancelled
 }
 
 // CancelTask cancels one task. It is an error when the task does not belong to the sweep or has ended; the caller
 // tells from the store which.
 func (l *Ledger) CancelTask(index int64, reason string, now time.Time) error {
-	n, ok := l.ranges.Ordinal(index)
-	if !ok || n < 0 || n >= l.head.Total {
+	if _, ok := l.ordinal(index); !ok {
 		return fmt.Errorf("%s has no task %d", l.head.ID, index)
 	}
-	t := l.open[index]
-	_, cancelled := l.cancelledEarly[index]
-	switch {
-	case t != nil && t.State == task.Pending:
-		l.dequeue(t)
-		l.cancel(t)
-	case t != nil:
-		l.cancelAssigned(t, reason)
-	case n >= l.head.Issued && !cancelled && !l.head.UnissuedCancelled:
+	if !l.cancellable(index) {
+		return fmt.Errorf("%s has ended already", task.ID{Sweep: l.head.ID, Index: index})
+	}
+	switch t := l.open[index]; {
+	case t == nil:
 		l.cancelledEarly[index] = struct{}{}
 		l.cancel(l.addRow(index))
+	case t.State == task.Pending:
+		l.dequeue(t)
+		l.cancel(t)
 	default:
-		return fmt.Errorf("%s has ended already", task.ID{Sweep: l.head.ID, Index: index})
+		l.cancelAssigned(t, reason)
 	}
 	l.endIfDone(now)
 	return nil

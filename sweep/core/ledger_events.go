@@ -96,9 +96,9 @@ func (l *Ledger) NeverPlaced(e task.Event) bool {
 	if t := l.open[e.Index]; t != nil {
 		return e.Attempt > t.Attempt.Number
 	}
-	n, ok := l.ranges.Ordinal(e.Index)
+	n, ok := l.ordinal(e.Index)
 	_, cancelled := l.cancelledEarly[e.Index]
-	return !ok || n < 0 || n >= l.head.Issued && !cancelled
+	return !ok || n >= l.head.Issued && !cancelled
 }
 
 // fence answers an event of an attempt that does not count. The end of one that did count may be among them, when it

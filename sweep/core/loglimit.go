@@ -9,26 +9,16 @@ import (
 // repeat whatever leads to one as fast as it speaks.
 const maxLogLines = 60
 
-// logLimit is how many lines a worker caused in a minute.
-type logLimit struct {
-	since time.Time
-	lines int
-}
-
 // logOf adds a line to the log that a message of a worker caused; nil: of one that is not known.
 func (c *Core) logOf(w *worker, level slog.Level, text string, args ...any) {
 	l := &c.unknownWorkers
 	if w != nil {
 		l = &w.lines
 	}
-	if since := c.now.Sub(l.since); since < 0 || since >= time.Minute {
-		*l = logLimit{since: c.now}
-	}
-	l.lines++
-	switch {
-	case l.lines < maxLogLines:
+	switch lines := l.add(c.now, time.Minute); {
+	case lines < maxLogLines:
 		c.log(level, text, args...)
-	case l.lines == maxLogLines:
+	case lines == maxLogLines:
 		name := "not known"
 		if w != nil {
 			name = w.record.Name

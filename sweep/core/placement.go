@@ -189,7 +189,7 @@ func (f *filling) run() (full bool) {
 func (f *filling) fillFrom(r *priorityLevel, offer *Offer) (full bool) {
 	for passed := 0; passed < r.sweeps.Len(); {
 		a := r.front()
-		if !f.w.reads(a.version) {
+		if !f.w.reads(a.version) || f.fit(a) == 0 { // never for this worker as it is
 			r.rotate(a)
 			passed++
 			continue

@@ -174,18 +174,7 @@ func (c *Core) confirmRunning(w *worker, b *task.Busy) {
 // it says may be made up; of what runs there the next heartbeats tell again.
 const maxStops = 512
 
-// stopLimit is how often a worker was told to stop what does not count, in a second.
-type stopLimit struct {
-	since time.Time
-	told  int
-}
-
 // mayStop reports whether a worker may be told to stop one more attempt now.
 func (w *worker) mayStop(now time.Time) bool {
-	l := &w.stops
-	if since := now.Sub(l.since); since < 0 || since >= time.Second {
-		*l = stopLimit{since: now}
-	}
-	l.told++
-	return l.told <= maxStops
+	return w.stops.add(now, time.Second) <= maxStops
 }

@@ -44,8 +44,8 @@ type worker struct {
 	restart      restartRequest
 	older        olderProcesses
 	joins        entryLimit
-	stops        stopLimit
-	lines        logLimit
+	stops        limit
+	lines        limit
 
 	lastEventTime time.Time // of its newest event, by its clock
 	lastEventAt   time.Time // when that came
