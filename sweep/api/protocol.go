@@ -11,11 +11,12 @@ const FileHeader = "Output-File"
 // Event is the data of one event.
 type Event struct {
 	Update
-	// Snapshot tells that the tasks are not those that changed: together with the events before and
-	// after it that say so, it has every task that was handed out, as it is now.
+	// Snapshot reports that the tasks are not those that changed: together with the events before
+	// and after it that say so, it has every task that was handed out, as it is now, apart from
+	// those that ended before the client began to follow.
 	Snapshot bool `json:"snapshot,omitempty"`
-	// More tells that tasks which changed already are still to come: the sweep may have ended, and
-	// not all of it was told.
+	// More reports that tasks which changed already are still to come: the sweep may have ended
+	// before all of it was sent.
 	More bool `json:"more,omitempty"`
 }
 

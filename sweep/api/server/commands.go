@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"time"
 
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
@@ -52,11 +53,11 @@ func (s *Server) expect(ctx context.Context, w http.ResponseWriter, id string, f
 		return err
 	}
 	defer leave() // the feed is kept for a while
-	at := before
+	at, since := before, time.Time{}
 	if !isNew {
-		at = f.end()
+		at, since = f.end(), time.Now()
 	}
-	w.Header().Set(api.EventHeader, f.id(at))
+	w.Header().Set(api.EventHeader, f.id(at, since))
 	return nil
 }
 

@@ -17,9 +17,10 @@ import (
 
 // events follows a sweep with server-sent events, until the client leaves or the master stops.
 //
-// The first event says how the sweep stands. A client that comes back with the id of the last event that it has read is
-// told what changed since. When that is not known any more (the master was started again, or too much has happened) it is
-// given every task as it is now: either way nothing is missing.
+// The first event says how the sweep stands. A client that reconnects with the id of the last event
+// that it read is told what changed since. Where that is no longer known (the master was restarted,
+// or too much has happened) it gets a snapshot: every task as it is now, apart from those that ended
+// before it began to follow. Either way nothing is missing.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 	follow, err := readFollow(r)
 	if err != nil {
@@ -48,7 +49,8 @@ type telling struct {
 	flush *http.ResponseController
 	feed  *feed
 	sweep string
-	seen  int64 // version of the feed
+	seen  int64     // version of the feed
+	since time.Time // when it began to follow; zero: with the sweep, or not known
 }
 
 func (t *telling) tell(last string) error {
@@ -56,6 +58,9 @@ func (t *telling) tell(last string) error {
 		return err
 	}
 	at, lost := t.feed.find(last)
+	if t.since = readerSince(last); last == "" {
+		t.since = time.Now()
+	}
 	err := t.begin(at, lost && last != "")
 	for err == nil {
 		at, err = t.next(at)
@@ -182,8 +187,8 @@ func (t *telling) now() (core.Summary, error) {
 	return stored.Record.Summary(stored.Head), err
 }
 
-// snapshot sends every task that has a row. Only its last event has the position, so that one which broke off is not
-// taken for whole.
+// snapshot sends every task that has a row, apart from those that ended before the follower began.
+// Only its last event has the position, so that one which broke off is not taken for whole.
 func (t *telling) snapshot(at position) error {
 	now, err := t.now()
 	if err != nil {
@@ -192,6 +197,9 @@ func (t *telling) snapshot(at position) error {
 	var rows []table.Row
 	err = t.s.archive.Rows(t.r.Context(), t.sweep, api.Query{Begun: true},
 		func(r *table.Row) error {
+			if endedBefore(r, t.since) {
+				return nil
+			}
 			rows = append(rows, *r)
 			if len(rows) < rowsAtOne {
 				return nil
@@ -208,7 +216,24 @@ func (t *telling) snapshot(at position) error {
 		Snapshot: true}))
 }
 
-func (t *telling) send(at position, e api.Event) error { return t.write(t.feed.id(at), e) }
+// clockTolerance is how far the clock of a worker may be behind the master's so that a follower is
+// still told how its tasks ended.
+const clockTolerance = time.Minute
+
+// endedBefore reports whether the newest attempt of a task ended before a follower began, and the
+// task is not with a worker now. It is false where that is not known.
+func endedBefore(r *table.Row, since time.Time) bool {
+	state, err := task.ParseState(r.State)
+	if err != nil || !state.Terminal() && state != task.Pending || r.Started == nil || r.Duration == nil {
+		return false
+	}
+	end := r.Started.Add(time.Duration(*r.Duration * float64(time.Second)))
+	return end.Before(since.Add(-clockTolerance))
+}
+
+func (t *telling) send(at position, e api.Event) error {
+	return t.write(t.feed.id(at, t.since), e)
+}
 
 func (t *telling) write(id string, e api.Event) error {
 	data, err := json.Marshal(e)

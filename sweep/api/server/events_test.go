@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -135,6 +136,74 @@ func TestFollowingGoesOnWithTheNextMaster(t *testing.T) {
 	for i := range 6 {
 		if n := told[fmt.Sprintf("train-1/%d succeeded", i)]; n != 1 {
 			t.Errorf("the end of task %d was told %d times", i, n)
+		}
+	}
+}
+
+// A follower that began in the middle of a sweep is not told after a restart of the master how
+// tasks ended before it began, and misses nothing that ended since: neither what it was told before
+// the restart, nor what ended while the master was away, nor a task that was retried.
+func TestARestartDoesNotRepeatWhatEndedBeforeTheFollowerBegan(t *testing.T) {
+	t.Parallel()
+	for _, retried := range []bool{false, true} {
+		s := newSite(t)
+		h := s.hire("w1", 2, hold)
+		h.reports(time.Hour)
+		id := s.submit(6)
+		want := map[string]int{}
+		for i := range 6 {
+			want[fmt.Sprint(i, " succeeded")] = 1
+		}
+		for n, end := range []func(given) *task.Outcome{well, badly} {
+			g := h.has(n + 1)[n]
+			if n == 0 || !retried {
+				delete(want, fmt.Sprint(g.Index, " succeeded"))
+			}
+			h.ends(g, end(g))
+		}
+		s.becomes(id, map[string]int64{"succeeded": 1, "failed": 1})
+		h.reports(0)
+		now := func(g given) *task.Outcome { // of an attempt that began at some time within the hour
+			o := well(g)
+			o.Duration = time.Hour
+			return o
+		}
+		o := api.Following{Away: func(error) bool { return false }}
+		if retried {
+			made, err := s.client.Retry(t.Context(), id, api.ResumeRequest{}, api.DetailTasks)
+			s.must(err)
+			o.After = made.Events
+		}
+		told, restarted := map[string]int{}, false
+		s.must(s.client.Follow(t.Context(), id, o, func(u api.Update) error {
+			for _, r := range u.Rows {
+				told[fmt.Sprint(r.Index, " ", r.State)]++
+			}
+			if !restarted {
+				restarted = true
+				all := h.has(4)
+				h.ends(all[2], now(all[2]))
+				s.becomes(id, map[string]int64{"succeeded": 2})
+				s.end()
+				h.ends(all[3], now(all[3]))
+				s.start()
+				return nil
+			}
+			for _, g := range h.has(4)[4:] {
+				h.ends(g, now(g))
+			}
+			return nil
+		}))
+		for what, n := range told {
+			if state := strings.Fields(what)[1]; state == "succeeded" || state == "failed" {
+				if n != want[what] {
+					t.Errorf("retried %t: %s was told %d times", retried, what, n)
+				}
+				delete(want, what)
+			}
+		}
+		if len(want) > 0 {
+			t.Errorf("retried %t: not told: %v", retried, want)
 		}
 	}
 }

@@ -73,7 +73,7 @@ func (f Feed) After(id string) (indexes []int64, last string, ok bool) {
 	for !lost {
 		n := f.f.after(at)
 		if n.gap || n.to == at {
-			return indexes, f.f.id(n.to), !n.gap
+			return indexes, f.f.id(n.to, time.Time{}), !n.gap
 		}
 		for _, r := range n.Rows {
 			indexes = append(indexes, r.Index)
@@ -85,7 +85,7 @@ func (f Feed) After(id string) (indexes []int64, last string, ok bool) {
 
 // End is the id of its newest event.
 func (f Feed) End() string {
-	return f.f.id(f.f.end())
+	return f.f.id(f.f.end(), time.Time{})
 }
 
 // Panic makes the server panic when a path is asked for.

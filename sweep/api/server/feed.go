@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
@@ -91,13 +92,38 @@ func (f *feed) add(u api.Update) {
 	f.changed = make(chan struct{})
 }
 
-// position is how far somebody has read a feed. Its text is the id of an event.
+// position is how far somebody has read a feed.
 type position struct{ row, line int64 }
 
-func (f *feed) id(at position) string { return fmt.Sprintf("%s.%d.%d", f.name, at.row, at.line) }
+// id returns the id of the event at a position, for a reader that follows since a time; zero: since
+// the sweep began.
+func (f *feed) id(at position, since time.Time) string {
+	var begin int64
+	if !since.IsZero() {
+		begin = since.UnixMilli()
+	}
+	return fmt.Sprintf("%s.%d.%d.%d", f.name, begin, at.row, at.line)
+}
 
-// find reads an id, and says where to go on. Lost tells that it is none of this feed, or that rows after it are not kept;
-// where no tasks are told nothing can be lost.
+// readerSince returns since when the reader of an id, of this feed or another, has followed. The
+// zero value: since the sweep began, or it is not known.
+func readerSince(id string) (since time.Time) {
+	parts := strings.Split(id, ".")
+	if len(parts) != idParts {
+		return since
+	}
+	begin, err := strconv.ParseInt(parts[1], 10, 64)
+	if err != nil || begin <= 0 {
+		return since
+	}
+	return time.UnixMilli(begin)
+}
+
+// idParts are name, since, row and line.
+const idParts = 4
+
+// find returns the position of an id. Lost reports whether it is of another feed, or rows after it
+// are not kept any more; where no tasks are told nothing can be lost.
 func (f *feed) find(id string) (at position, lost bool) {
 	parts := strings.Split(id, ".")
 	f.mu.Lock()
@@ -106,11 +132,11 @@ func (f *feed) find(id string) (at position, lost bool) {
 	if !f.detail.Tasks() {
 		return now, false
 	}
-	if len(parts) != 3 || parts[0] != f.name {
+	if len(parts) != idParts || parts[0] != f.name {
 		return now, true
 	}
-	row, wrongRow := strconv.ParseInt(parts[1], 10, 64)
-	line, wrongLine := strconv.ParseInt(parts[2], 10, 64)
+	row, wrongRow := strconv.ParseInt(parts[2], 10, 64)
+	line, wrongLine := strconv.ParseInt(parts[3], 10, 64)
 	if wrongRow != nil || wrongLine != nil || line < 0 || line > now.line {
 		return now, true
 	}

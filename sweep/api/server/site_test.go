@@ -206,7 +206,8 @@ type hand struct {
 
 	mu     sync.Mutex
 	got    []given
-	stdout []byte // of every task
+	stdout []byte        // of every task
+	ago    time.Duration // how long ago what it reports happened
 }
 
 type given struct {
@@ -309,11 +310,22 @@ func (h *hand) ending(g given, o *task.Outcome) task.Event {
 }
 
 func (h *hand) event(k task.EventKind, g given) task.Event {
-	e := task.Event{Version: task.Version, Kind: k, Worker: h.name, Sweep: g.sweep, Index: g.Index, Attempt: g.Number, Time: time.Now()}
+	h.mu.Lock()
+	at := time.Now().Add(-h.ago)
+	h.mu.Unlock()
+	e := task.Event{Version: task.Version, Kind: k, Worker: h.name, Sweep: g.sweep,
+		Index: g.Index, Attempt: g.Number, Time: at}
 	if k == task.StartedEvent {
 		e.Start = &task.Start{Host: "gpu1", Image: h.in}
 	}
 	return e
+}
+
+// reports sets how long ago what it reports from now on happened.
+func (h *hand) reports(ago time.Duration) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.ago = ago
 }
 
 // has waits until n attempts came.
