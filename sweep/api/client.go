@@ -21,24 +21,26 @@ import (
 	"time"
 )
 
-// Client asks a master over its Unix socket. It is safe for concurrent use. Its errors are *Error where the master
-// refused, *Unreachable where none answers, *Undecided for a write that may have been done nevertheless, and those of the
-// connection. Set its fields before the first call.
+// Client asks a master over its Unix socket. It is safe for concurrent use. Its errors are *Error
+// where the master refused, *Unreachable where none answers, *Undecided for a write that may have
+// been done nevertheless, and those of the connection. Set its fields before the first call.
 type Client struct {
 	// User is the name that is recorded with what the client does; "": none.
 	User string
-	// Environ is what the tasks of sweeps inherit that the client begins or lets go on, as NAME=value, of a run of one folder; nil: what
-	// its worker has.
+	// Environ is what the tasks of sweeps inherit that the client begins or lets go on, as
+	// NAME=value, of a run of one folder; nil: what its worker has.
 	Environ []string
-	// Waiting is told, from a goroutine of its own, that the master has not answered for some seconds; nil: nobody is.
+	// Waiting is told, from a goroutine of its own, that the master has not answered for some
+	// seconds; nil: nobody is.
 	Waiting func(text string)
-	// GiveUp is after how long without a sign of life the master is given up, in whole seconds; 0: the usual.
+	// GiveUp is after how long without a sign of life the master is given up, in whole seconds; 0:
+	// the usual.
 	GiveUp time.Duration
-	// Repeat is for how long a write is repeated, under its key, when the master went away while it had it: as long as it
-	// may take to start again; 0: a second.
+	// Repeat is for how long a write is repeated, under its key, when the master went away while it
+	// had it: as long as it may take to start again; 0: a second.
 	Repeat time.Duration
-	// Away, when set, lets questions be asked again until a master that is silent answers: it is called as in Following. Unset,
-	// they fail.
+	// Away, when set, lets questions be asked again until a master that is silent answers: it is
+	// called as in Following. Unset, they fail.
 	Away func(why error) (end bool)
 
 	name  string // "the master at SOCKET"
@@ -60,8 +62,8 @@ func DialAs(name, socket string) *Client {
 	})
 }
 
-// DialBy makes a client whose connections are opened by dial, such as from another machine. Place is the master's in
-// errors.
+// DialBy makes a client whose connections are opened by dial, such as from another machine. Place
+// is the master's in errors.
 func DialBy(place string, dial func(context.Context) (net.Conn, error)) *Client {
 	return newClient("the master at "+place, dial)
 }
@@ -139,7 +141,8 @@ const (
 	mostPause  = time.Second
 )
 
-// writeAs repeats a write under its key while the master is away that had it, for as long as it may take to come back.
+// writeAs repeats a write under its key while the master is away that had it, for as long as it may
+// take to come back.
 func (c *Client) writeAs(ctx context.Context, key, method, path string, query url.Values, body []byte, into any) (http.Header, error) {
 	h, err := c.exchange(ctx, key, method, path, query, body, into)
 	lost, away := errors.AsType[*Unreachable](err)

@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// Environ is variables as NAME=value. They are bytes, and need not be UTF-8: each is Base64 in JSON.
+// Environ is variables as NAME=value. They are bytes, and need not be UTF-8: each is Base64 in
+// JSON.
 type Environ []string
 
 // MarshalJSON implements json.Marshaler.

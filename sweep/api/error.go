@@ -9,7 +9,8 @@ import (
 	"mlframework/sweep/table"
 )
 
-// Error is a refusal: what the API answers instead of doing what was asked, and what a Client returns then.
+// Error is a refusal: what the API answers instead of doing what was asked, and what a Client
+// returns then.
 type Error struct {
 	Status    int    `json:"-"` // of HTTP
 	Text      string `json:"error"`

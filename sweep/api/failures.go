@@ -13,7 +13,8 @@ import (
 // Failures are the tasks of a sweep that failed, by how.
 type Failures struct {
 	Groups []FailureGroup `json:"groups"` // the most frequent first
-	Others int64          `json:"others"` // tasks that are in none of the groups, where there are very many
+	// tasks that are in none of the groups, where there are very many
+	Others int64 `json:"others"`
 }
 
 // FailureGroup is tasks that failed alike.

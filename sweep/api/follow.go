@@ -21,21 +21,24 @@ import (
 type Following struct {
 	Detail Detail // "": its tasks
 	After  string // what happened since: the Events of a StartedSweep; "": from now on
-	// Away, when set, lets Follow go on when the master goes away: it is called with the reason, and unless it says that
-	// this is the end Follow tries again with pauses, and Away is called with nil when the master is back. Nothing is
-	// missing then. Unset, Follow ends with the master.
+	// Away, when set, lets Follow go on when the master goes away: it is called with the reason,
+	// and unless it says that this is the end Follow tries again with pauses, and Away is called
+	// with nil when the master is back. Nothing is missing then. Unset, Follow ends with the
+	// master.
 	Away func(why error) (end bool)
 }
 
-// Pauses between two tries to reach a master that went away, and how long one may say nothing, not even that it is there.
+// Pauses between two tries to reach a master that went away, and how long one may say nothing, not
+// even that it is there.
 const (
 	shortestPause = 100 * time.Millisecond
 	longestPause  = 5 * time.Second
 	silence       = 3 * KeepAlive
 )
 
-// Follow calls each with every update of a sweep until it is idle, each returns an error, or the master ends: then the
-// last update says so, or the error does. A sweep that is idle at the beginning has one update.
+// Follow calls each with every update of a sweep until it is idle, each returns an error, or the
+// master ends: then the last update says so, or the error does. A sweep that is idle at the
+// beginning has one update.
 func (c *Client) Follow(ctx context.Context, id string, o Following,
 	each func(Update) error) error {
 	f := &follower{client: c, path: sweepPath(id) + "/events", detail: o.Detail, each: each, last: o.After, told: map[int64]state{}}
@@ -46,8 +49,8 @@ func (c *Client) Follow(ctx context.Context, id string, o Following,
 	return err
 }
 
-// persist calls try until it returns nil or an error that does not pass, with pauses. Away is called as in Following; nil:
-// try is called once. Try calls here once the master has answered.
+// persist calls try until it returns nil or an error that does not pass, with pauses. Away is
+// called as in Following; nil: try is called once. Try calls here once the master has answered.
 func persist(ctx context.Context, away func(why error) (end bool), passes func(error) bool, try func(here func()) error) error {
 	pause, mine := shortestPause, own{}
 	for gone, frozen := false, false; ; {
@@ -85,7 +88,8 @@ func persist(ctx context.Context, away func(why error) (end bool), passes func(e
 // errClosed is that the master stopped as it should.
 var errClosed = errors.New("the master has stopped")
 
-// own marks an error that another connection does not mend: one of the function that takes updates, or of their form.
+// own marks an error that another connection does not mend: one of the function that takes updates,
+// or of their form.
 type own struct{ error }
 
 // passing tells whether an error may go away with the master's return: no refusal does.
@@ -115,7 +119,8 @@ type state struct {
 	attempts int
 }
 
-// read follows over one connection; here is called when it gives events. Nil is that the sweep is idle.
+// read follows over one connection; here is called when it gives events. Nil is that the sweep is
+// idle.
 func (f *follower) read(ctx context.Context, here func()) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -202,7 +207,8 @@ func (f *follower) take(id string, data []byte) (idle bool, err error) {
 	return e.Idle() && !e.More, nil
 }
 
-// news are the rows that were not told as they are now, and those of running tasks, whose metrics change.
+// news are the rows that were not told as they are now, and those of running tasks, whose metrics
+// change.
 func (f *follower) news(rows []table.Row) (fresh []table.Row) {
 	for _, r := range rows {
 		now, told := stateOf(r), f.told[r.Index]

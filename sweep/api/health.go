@@ -35,21 +35,25 @@ func (c *Client) BrokerQueues(ctx context.Context) (b Broker, err error) {
 
 // Depth is how much waits in one queue of the broker.
 type Depth struct {
-	Queue     string `json:"queue"`
-	Messages  int    `json:"messages"`  // nobody has them yet
-	Unacked   *int   `json:"unacked"`   // somebody has them, and may still give them back, some seconds ago; null: not known
-	Consumers *int   `json:"consumers"` // who reads there; null: not known
+	Queue    string `json:"queue"`
+	Messages int    `json:"messages"` // nobody has them yet
+	// somebody has them, and may still give them back, some seconds ago; null: not known
+	Unacked   *int `json:"unacked"`
+	Consumers *int `json:"consumers"` // who reads there; null: not known
 }
 
 // Broker is how the queue is reached.
 type Broker struct {
-	Away      bool       `json:"away"`
-	Since     *time.Time `json:"since"`     // when it was reached or went away, UTC; null: not known
-	Reason    *string    `json:"reason"`    // why it is away
-	Blocked   *string    `json:"blocked"`   // it takes nothing for now, and why
-	Program   *string    `json:"program"`   // name and version
-	Revisions *string    `json:"revisions"` // the folder on this machine in which workers find files; null: there is none
-	Queues    []Depth    `json:"queues"`    // what waits in each; null: not asked for, or it cannot be asked now
+	Away bool `json:"away"`
+	// when it was reached or went away, UTC; null: not known
+	Since   *time.Time `json:"since"`
+	Reason  *string    `json:"reason"`  // why it is away
+	Blocked *string    `json:"blocked"` // it takes nothing for now, and why
+	Program *string    `json:"program"` // name and version
+	// the folder on this machine in which workers find files; null: there is none
+	Revisions *string `json:"revisions"`
+	// what waits in each; null: not asked for, or it cannot be asked now
+	Queues []Depth `json:"queues"`
 }
 
 // Level is a number that grows with what a client of the same program may send, so that those of

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// What a client does while a master says nothing, counted in looks, one a second: a client that was itself stopped for an
-// hour has missed one look, not the master's answer.
+// What a client does while a master says nothing, counted in looks, one a second: a client that was
+// itself stopped for an hour has missed one look, not the master's answer.
 const (
 	lookEvery  = time.Second
 	probeAfter = 3 // looks without a sign of life, after which it is asked whether it lives
@@ -20,9 +20,9 @@ const (
 	GiveUp = 20 * time.Second
 )
 
-// liveness watches whether a master lives while requests wait for it. An answer that takes long is no silence: what counts
-// is any byte of any answer, and the answer to /health, which a master that lives always has. One whose process or machine
-// is frozen takes connections and says nothing.
+// liveness watches whether a master lives while requests wait for it. An answer that takes long is
+// no silence: what counts is any byte of any answer, and the answer to /health, which a master that
+// lives always has. One whose process or machine is frozen takes connections and says nothing.
 type liveness struct {
 	probe   func(context.Context) error
 	waiting func() // is told once, until the next sign of life
@@ -51,9 +51,10 @@ func (l *liveness) close() {
 // request is one that was begun and not ended: its answer may still be read.
 type request struct {
 	*liveness
-	ctx       context.Context
-	cancel    context.CancelCauseFunc
-	connected bool // liveness.mu guards it; a connection that is still being made has bounds of its own
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	// liveness.mu guards it; a connection that is still being made has bounds of its own
+	connected bool
 }
 
 // begin makes a request that ends with ctx, or when the master is given up.

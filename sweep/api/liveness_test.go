@@ -51,8 +51,8 @@ func (p *pipes) Accept() (net.Conn, error) {
 func (p *pipes) Close() error   { p.end(); return nil }
 func (p *pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipe"} }
 
-// What a client says and does while it waits, in the time of the test's own: a master that works is waited for, one that
-// is silent is not.
+// What a client says and does while it waits, in the time of the test's own: a master that works is
+// waited for, one that is silent is not.
 func TestASilentMaster(t *testing.T) {
 	t.Parallel()
 	pause := func(r *http.Request, d time.Duration) {

@@ -29,8 +29,9 @@ const (
 
 // Cause is why points are missing.
 type Cause struct {
-	What     string `json:"what"`
-	Sweep    string `json:"sweep,omitempty"`    // the newest of those with which the points are compared
+	What string `json:"what"`
+	// the newest of those with which the points are compared
+	Sweep    string `json:"sweep,omitempty"`
 	Revision string `json:"revision,omitempty"` // that it ran
 	Points   int64  `json:"points"`
 }

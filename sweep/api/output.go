@@ -16,12 +16,14 @@ type Printed struct {
 	Attempt int // 0: the newest that began
 	Stderr  bool
 	Offset  int64 // where to begin, in bytes
-	// Follow goes on until the task, or the attempt that is named, has ended; with the Away of the Client also when the master,
-	// or the worker that has the output, goes away and comes back, from the place that was reached.
+	// Follow goes on until the task, or the attempt that is named, has ended; with the Away of the
+	// Client also when the master, or the worker that has the output, goes away and comes back,
+	// from the place that was reached.
 	Follow bool
 }
 
-// Output copies what a task printed. The error is *Error with status 404 when it has printed nothing.
+// Output copies what a task printed. The error is *Error with status 404 when it has printed
+// nothing.
 func (c *Client) Output(ctx context.Context, id task.ID, p Printed, to io.Writer) error {
 	away := c.Away
 	if !p.Follow {
@@ -29,7 +31,8 @@ func (c *Client) Output(ctx context.Context, id task.ID, p Printed, to io.Writer
 	}
 	for file := ""; ; {
 		from := file
-		// The worker that has the output may be away for a moment, as behind a restart of the master.
+		// The worker that has the output may be away for a moment, as behind a restart of the
+		// master.
 		passes := func(err error) bool {
 			e, refused := errors.AsType[*Error](err)
 			return !refused || e.Status == http.StatusServiceUnavailable && file != ""
@@ -41,7 +44,8 @@ func (c *Client) Output(ctx context.Context, id task.ID, p Printed, to io.Writer
 	}
 }
 
-// copyOutput copies the answer to one request, and keeps the place that it reached: p.Offset in a file.
+// copyOutput copies the answer to one request, and keeps the place that it reached: p.Offset in a
+// file.
 func (c *Client) copyOutput(ctx context.Context, id task.ID, p *Printed, file *string, here func(), to io.Writer) error {
 	q := url.Values{}
 	if setNumber(q, "attempt", p.Attempt); p.Attempt == 0 {

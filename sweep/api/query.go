@@ -39,10 +39,11 @@ type Query struct {
 	Begun  bool         // only tasks that were handed out at least once, or ended
 	Where  string       // a table.Filter; "": all
 	Sort   string       // a column, or -COLUMN; "": by index
-	Best   bool         // the best by the sweep's objective first, and what has no rank last; excludes Sort
-	Top    int          // only the first so many; 0: all
-	Limit  int          // of a page; 0: what mostRows says
-	After  string       // the Next of the page before; "": from the beginning
+	// the best by the sweep's objective first, and what has no rank last; excludes Sort
+	Best  bool
+	Top   int    // only the first so many; 0: all
+	Limit int    // of a page; 0: what mostRows says
+	After string // the Next of the page before; "": from the beginning
 }
 
 func set(v url.Values, name, text string) {

@@ -8,7 +8,8 @@ import (
 	"mlframework/sweep/metric"
 )
 
-// Measure asks for the metrics of tasks that have ended, read again from what they left where they ran.
+// Measure asks for the metrics of tasks that have ended, read again from what they left where they
+// ran.
 type Measure struct {
 	Metrics []metric.Rule `json:"metrics"`
 	Tasks   []int64       `json:"tasks"`
@@ -48,7 +49,8 @@ type Reread struct {
 // MostReread is how many tasks one call can have.
 const MostReread = 1000
 
-// Reread gives a sweep other metrics and another objective, and tasks the values that were read by them.
+// Reread gives a sweep other metrics and another objective, and tasks the values that were read by
+// them.
 func (c *Client) Reread(ctx context.Context, id string, with Reread) (s core.Summary, err error) {
 	return s, c.write(ctx, http.MethodPost, sweepPath(id)+"/reread", nil, with, &s)
 }

@@ -14,11 +14,12 @@ import (
 
 // Submission is a sweep to be run. How many tasks it has follows from its record.
 type Submission struct {
-	Record    core.Record `json:"record"`
-	Code      string      `json:"code"`                 // of the record's revision
-	MinNumber int64       `json:"min_number,omitempty"` // the number in the sweep's id is at least this
-	// Same are further revisions of the same code, as known to a client that has their files. Only Missing
-	// asks for them.
+	Record core.Record `json:"record"`
+	Code   string      `json:"code"` // of the record's revision
+	// the number in the sweep's id is at least this
+	MinNumber int64 `json:"min_number,omitempty"`
+	// Same are further revisions of the same code, as known to a client that has their files. Only
+	// Missing asks for them.
 	Same []string `json:"same,omitempty"`
 	// Secrets are the values of the secrets that the recipe names. They are kept apart from
 	// everything else, until the sweep ends.
@@ -108,8 +109,8 @@ func (c *Client) Retry(ctx context.Context, id string, g ResumeRequest, f Detail
 	return c.begin(ctx, "", sweepPath(id)+"/retry", g, f)
 }
 
-// Extend gives a sweep the points of a space that its parameters did not describe so far, and lets it go on. With none
-// nothing changes.
+// Extend gives a sweep the points of a space that its parameters did not describe so far, and lets
+// it go on. With none nothing changes.
 func (c *Client) Extend(ctx context.Context, id string, e Extension, f Detail) (StartedSweep,
 	error) {
 	e.Environ = c.Environ

@@ -9,7 +9,8 @@ import (
 	"syscall"
 )
 
-// Unreachable says that whoever was asked does not answer: nobody is there, it went away, or it is silent.
+// Unreachable says that whoever was asked does not answer: nobody is there, it went away, or it is
+// silent.
 type Unreachable struct {
 	Who    string // "the master at /run/master.sock"
 	Why    string // a sentence's end: "there is no such file"
@@ -23,11 +24,12 @@ func (e *Unreachable) Error() string { return e.Who + " cannot be reached: " + e
 // Unwrap is what the system said.
 func (e *Unreachable) Unwrap() error { return e.err }
 
-// ErrSilent is in the errors of a master that took a connection and did not answer for a while: it may be frozen.
+// ErrSilent is in the errors of a master that took a connection and did not answer for a while: it
+// may be frozen.
 var ErrSilent = errors.New("no sign of life")
 
-// Undecided says that a master went away, or fell silent, while it had a write: the client cannot know whether that took
-// effect.
+// Undecided says that a master went away, or fell silent, while it had a write: the client cannot
+// know whether that took effect.
 type Undecided struct {
 	Err  *Unreachable
 	Look string // the command of run-tasks that shows what became of it: "show train-1"
@@ -57,7 +59,8 @@ func undecided(err *Unreachable, path string) *Undecided {
 // hungRemedy is what to do about a master that accepts connections and does not respond.
 const hungRemedy = "check that its process is running and its machine has memory, then try again"
 
-// unreachable puts into words why nobody could be reached. A refusal may also come from what is no socket.
+// unreachable puts into words why nobody could be reached. A refusal may also come from what is no
+// socket.
 func unreachable(who, socket string, err error) *Unreachable {
 	e := &Unreachable{Who: who, err: err, Why: err.Error(), Remedy: "look at the path and at the master's log"}
 	info, stat := os.Stat(socket)

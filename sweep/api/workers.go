@@ -32,8 +32,8 @@ func (c *Client) Resize(ctx context.Context, worker string, slots int) (w core.W
 	return w, c.write(ctx, http.MethodPost, workerPath(worker)+"/slots", url.Values{"n": {strconv.Itoa(slots)}}, nil, &w)
 }
 
-// Restart lets a worker's process end, so that what supervises it starts it again, when what runs has ended; with now that
-// is stopped, uncharged.
+// Restart lets a worker's process end, so that what supervises it starts it again, when what runs
+// has ended; with now that is stopped, uncharged.
 func (c *Client) Restart(ctx context.Context, worker string, now bool) (w core.Worker, err error) {
 	q := url.Values{}
 	setFlag(q, "now", now)

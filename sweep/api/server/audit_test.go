@@ -39,7 +39,8 @@ func TestWhatPeopleDoIsKept(t *testing.T) {
 	s.becomes(id, map[string]int64{"running": 3})
 	for _, do := range []func() error{
 		func() error { _, err := s.client.Submit(ctx, submission(t, 1), "k", ""); return err },
-		func() error { _, err := s.client.Submit(ctx, submission(t, 1), "k", ""); return err }, // a repetition
+		// a repetition
+		func() error { _, err := s.client.Submit(ctx, submission(t, 1), "k", ""); return err },
 		func() error { _, err := s.client.Pause(ctx, api.Newest, true); return err },
 		func() error {
 			_, err := s.client.Resume(ctx, id,

@@ -41,8 +41,9 @@ func (s *Server) submit(w http.ResponseWriter, r *http.Request) error {
 	return s.stands(ctx, w, http.StatusCreated, id)
 }
 
-// expect begins to collect events for a client that is about to follow, so that it misses nothing of what begins now: it
-// goes on from the id that it is given. Of a sweep that is new everything counts.
+// expect begins to collect events for a client that is about to follow, so that it misses nothing
+// of what begins now: it goes on from the id that it is given. Of a sweep that is new everything
+// counts.
 func (s *Server) expect(ctx context.Context, w http.ResponseWriter, id string, follow api.Detail,
 	isNew bool) error {
 	if follow == "" {

@@ -19,7 +19,8 @@ import (
 	"time"
 )
 
-// contract asks a server what docs/api.yaml describes, at the edges and just outside, and holds its answers to it.
+// contract asks a server what docs/api.yaml describes, at the edges and just outside, and holds its
+// answers to it.
 type contract struct {
 	description
 	s      *site
@@ -28,8 +29,9 @@ type contract struct {
 	asked  int
 }
 
-// TestContract makes requests from docs/api.yaml: what is valid there is never refused as malformed, what is not always is,
-// with a 4xx, and every answer has a status, a type and a body that are described.
+// TestContract makes requests from docs/api.yaml: what is valid there is never refused as
+// malformed, what is not always is, with a 4xx, and every answer has a status, a type and a body
+// that are described.
 func TestContract(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -203,7 +205,8 @@ func (c *contract) parameter(path, method string, op, p object) {
 	}
 }
 
-// parsed is what a text stands for, by the type of its schema; the text itself when it stands for nothing of that type.
+// parsed is what a text stands for, by the type of its schema; the text itself when it stands for
+// nothing of that type.
 func parsed(schema object, text string) any {
 	switch schema["type"] {
 	case "integer":

@@ -173,7 +173,8 @@ func (d description) fields(what string, of reflect.Type, schema any) {
 	}
 }
 
-// opaque are structs that write themselves, and what stands in their JSON; nil: not to be looked into.
+// opaque are structs that write themselves, and what stands in their JSON; nil: not to be looked
+// into.
 var opaque = map[reflect.Type]any{
 	reflect.TypeFor[time.Time]():   nil,
 	reflect.TypeFor[space.Space](): nil,

@@ -19,8 +19,8 @@ import (
 //
 // The first event says how the sweep stands. A client that reconnects with the id of the last event
 // that it read is told what changed since. Where that is no longer known (the master was restarted,
-// or too much has happened) it gets a snapshot: every task as it is now, apart from those that ended
-// before it began to follow. Either way nothing is missing.
+// or too much has happened) it gets a snapshot: every task as it is now, apart from those that
+// ended before it began to follow. Either way nothing is missing.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 	follow, err := readFollow(r)
 	if err != nil {
@@ -100,7 +100,8 @@ func (t *telling) begin(at position, lost bool) error {
 // mostMeasured is of how many running tasks a follower is told the metrics at first.
 const mostMeasured = 100
 
-// measured are running tasks that reported metrics, the first of them: the next value of one may be far off.
+// measured are running tasks that reported metrics, the first of them: the next value of one may be
+// far off.
 func (t *telling) measured(s store.Sweep) (rows []table.Row, err error) {
 	if s.Head.Rows[task.Running] == 0 || !t.feed.detail.Tasks() {
 		return nil, nil
@@ -130,8 +131,8 @@ func (t *telling) waiting(s store.Sweep) (rows []table.Row, err error) {
 	return rows, err
 }
 
-// last completes an event with what the store says: more comes, too, when the feed has not heard of the end. It waits a
-// little for the last lines.
+// last completes an event with what the store says: more comes, too, when the feed has not heard of
+// the end. It waits a little for the last lines.
 func (t *telling) last(at position, e api.Event) api.Event {
 	n := t.feed.after(at)
 	e.More = n.gap || n.to != at || e.Idle() && !n.Idle()
@@ -164,8 +165,8 @@ func (t *telling) next(at position) (position, error) {
 	}
 }
 
-// update sends what a feed has. That a sweep is idle must be true when it is said, as followers leave then: what the feed
-// heard may be older than what the store has.
+// update sends what a feed has. That a sweep is idle must be true when it is said, as followers
+// leave then: what the feed heard may be older than what the store has.
 func (t *telling) update(n news) (err error) {
 	u := n.Update
 	if u.Idle() && !u.Closed {

@@ -90,7 +90,8 @@ func TestAFollowerWhoHasEnough(t *testing.T) {
 	}
 }
 
-// Whatever happens while the master is away is told when it is back; and what was told before is not told again.
+// Whatever happens while the master is away is told when it is back; and what was told before is
+// not told again.
 func TestFollowingGoesOnWithTheNextMaster(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -252,7 +253,8 @@ func TestASnapshotThatIsAhead(t *testing.T) {
 			row(1, 1, "running"), row(1, 1, "pending"), row(1, 1, "queued"), row(1, 2, "running"),
 			row(1, 2, "succeeded"),
 			row(2, 1, "claimed"), row(2, 2, "running"), // its worker gave one back
-			row(3, 1, "failed"), row(3, 1, "pending"), row(3, 2, "running"), row(3, 2, "failed"), // after a retry
+			// after a retry
+			row(3, 1, "failed"), row(3, 1, "pending"), row(3, 2, "running"), row(3, 2, "failed"),
 		}, ", ") + `]`,
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -17,8 +17,8 @@ import (
 	"mlframework/sweep/task"
 )
 
-// What a feed keeps for those who read slowly or come back. Who falls behind rows is given all of them again; lines that
-// were left out are counted.
+// What a feed keeps for those who read slowly or come back. Who falls behind rows is given all of
+// them again; lines that were left out are counted.
 const (
 	rowsKept       = 4000
 	rowsAtOne      = 1000 // rows of one event
@@ -26,11 +26,14 @@ const (
 	lineBytesAtOne = 256 << 10 // of the lines of one event
 )
 
-// feed is the events of one sweep, for all who follow it. What happened stays for a while in rings, so that a reader who
-// is slow, or whose connection broke, goes on where it was, and none of them can hold up or fill the master.
+// feed is the events of one sweep, for all who follow it. What happened stays for a while in rings,
+// so that a reader who is slow, or whose connection broke, goes on where it was, and none of them
+// can hold up or fill the master.
 type feed struct {
 	detail api.Detail
-	name   string // of this feed alone: an id of another one, as before a restart of the master, says nothing here
+	// of this feed alone: an id of another one, as before a restart of the master, says nothing
+	// here
+	name string
 
 	mu       sync.Mutex
 	version  int64         // counts changes
@@ -191,7 +194,8 @@ const lineOverhead = 256
 
 func weight(l task.Line) int { return lineOverhead + len(l.Text) }
 
-// fitting is how many of the first lines weigh no more than most together; 1 at least, if there are any.
+// fitting is how many of the first lines weigh no more than most together; 1 at least, if there are
+// any.
 func fitting(lines []task.Line, most int) (n int) {
 	for ; n < len(lines); n++ {
 		if most -= weight(lines[n]); most < 0 && n > 0 {
@@ -201,8 +205,8 @@ func fitting(lines []task.Line, most int) (n int) {
 	return n
 }
 
-// ring keeps the last of what was added: items that weigh most together, or up to twice that. What it returned is never
-// changed.
+// ring keeps the last of what was added: items that weigh most together, or up to twice that. What
+// it returned is never changed.
 type ring[T any] struct {
 	most  int
 	weigh func(T) int

@@ -9,7 +9,8 @@ import (
 	"mlframework/sweep/master"
 )
 
-// linger is how long a feed is kept after the last of its readers left, for those whose connection broke.
+// linger is how long a feed is kept after the last of its readers left, for those whose connection
+// broke.
 const linger = time.Minute
 
 // feeds are the feeds of all sweeps that are followed. The zero value, with a master, is ready.

@@ -16,7 +16,8 @@ import (
 	"mlframework/sweep/task"
 )
 
-// refused checks that what is refused is the fault of who asked, in words that a terminal shows as they are.
+// refused checks that what is refused is the fault of who asked, in words that a terminal shows as
+// they are.
 func refused(t *testing.T, err error) {
 	t.Helper()
 	e, is := errors.AsType[*api.Error](err)
@@ -25,8 +26,8 @@ func refused(t *testing.T, err error) {
 	}
 }
 
-// FuzzSubmission reads submissions of anything. One that is taken has tasks that can be told, the first and the last one, and is
-// taken again, the same, when it is written.
+// FuzzSubmission reads submissions of anything. One that is taken has tasks that can be told, the
+// first and the last one, and is taken again, the same, when it is written.
 func FuzzSubmission(f *testing.F) {
 	for _, parameters := range []string{"x: 1\n", "lr: [1e-3, 1e-4]\nseed: !interval [0, 9]\n", "a: [x, y]\nc: text\n"} {
 		sp, _, err := space.Read("parameters.yml", []byte(parameters))

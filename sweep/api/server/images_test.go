@@ -11,8 +11,8 @@ import (
 	"mlframework/sweep/task"
 )
 
-// The images that a sweep ran in are what its workers said, and what counts when it is asked what is missing: the digest, not
-// the name.
+// The images that a sweep ran in are what its workers said, and what counts when it is asked what
+// is missing: the digest, not the name.
 func TestImages(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -85,8 +85,8 @@ func TestImages(t *testing.T) {
 	}
 }
 
-// What an older program recorded as the image is what tasks.yml said: the name counts where tasks run in a container, and nothing
-// where they do not.
+// What an older program recorded as the image is what tasks.yml said: the name counts where tasks
+// run in a container, and nothing where they do not.
 func TestImagesOfOlderPrograms(t *testing.T) {
 	t.Parallel()
 	for image, want := range map[string]int64{"python:3.12@sha256:1": 0, "python:3.13@sha256:1": 1, "": 0} {

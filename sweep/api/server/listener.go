@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// listener is a Unix socket at a path. One that is removed is made again; connections that there are stay. Closing it
-// removes the socket.
+// listener is a Unix socket at a path. One that is removed is made again; connections that there
+// are stay. Closing it removes the socket.
 type listener struct {
 	path, group string
 	readOnly    bool // only questions are answered here
@@ -64,7 +64,8 @@ func (l *listener) Close() error {
 
 func (l *listener) Addr() net.Addr { return &net.UnixAddr{Name: l.path, Net: "unix"} }
 
-// stands reports whether the path still leads to this socket; that it cannot be looked at says nothing.
+// stands reports whether the path still leads to this socket; that it cannot be looked at says
+// nothing.
 func (l *listener) stands() bool {
 	file, err := os.Lstat(l.path)
 	return err == nil && os.SameFile(l.file, file) || err != nil && !errors.Is(err, fs.ErrNotExist)
@@ -111,8 +112,9 @@ func (l *listener) renew() (made bool, err error) {
 	return true, old.Close()
 }
 
-// Listen opens a Unix socket for a server, mode 0600; with a group, by name or number, 0660 and the group's. It takes the
-// place of a socket that nobody listens on any more, and of nothing else. Closing the listener removes the socket.
+// Listen opens a Unix socket for a server, mode 0600; with a group, by name or number, 0660 and the
+// group's. It takes the place of a socket that nobody listens on any more, and of nothing else.
+// Closing the listener removes the socket.
 func Listen(path, group string) (net.Listener, error) {
 	if err := vacate(path); err != nil {
 		return nil, err

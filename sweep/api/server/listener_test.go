@@ -96,7 +96,8 @@ func abandon(t *testing.T, path string) {
 	}
 }
 
-// A socket that is removed under a server is made again, and that is logged. Another process's place is not taken.
+// A socket that is removed under a server is made again, and that is logged. Another process's
+// place is not taken.
 func TestASocketThatWasRemoved(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

@@ -62,7 +62,8 @@ func (s *Server) readOutput(r *http.Request) (o wantedOutput, err error) {
 	return o, err
 }
 
-// output sends what an attempt printed: what there is, or, followed, until the task has ended or another attempt prints.
+// output sends what an attempt printed: what there is, or, followed, until the task has ended or
+// another attempt prints.
 func (s *Server) output(w http.ResponseWriter, r *http.Request) error {
 	o, err := s.readOutput(r)
 	if err != nil {
@@ -72,7 +73,8 @@ func (s *Server) output(w http.ResponseWriter, r *http.Request) error {
 	flush := http.NewResponseController(w)
 	headed := false
 	for {
-		over, err := s.over(r.Context(), o.id) // before reading: what is written later is not the task's
+		// before reading: what is written later is not the task's
+		over, err := s.over(r.Context(), o.id)
 		if err != nil {
 			return err
 		}

@@ -39,8 +39,8 @@ func TestOutputOfAWorkerThatIsAway(t *testing.T) {
 	}
 }
 
-// Output that is followed goes on where it was when its worker is back, as behind a restart of the master. Where nothing was
-// read yet it is an error, as it is where nothing is followed.
+// Output that is followed goes on where it was when its worker is back, as behind a restart of the
+// master. Where nothing was read yet it is an error, as it is where nothing is followed.
 func TestFollowedOutputWaitsForItsWorker(t *testing.T) {
 	t.Parallel()
 	answers := []func(http.ResponseWriter){

@@ -21,7 +21,8 @@ func readFollow(r *http.Request) (api.Detail, error) {
 	return follow, nil
 }
 
-// readQuery reads what all parameters of filtering and paging say; a route that lacks some has refused them.
+// readQuery reads what all parameters of filtering and paging say; a route that lacks some has
+// refused them.
 func readQuery(v url.Values) (q api.Query, err error) {
 	q = api.Query{Where: v.Get("where"), Sort: v.Get("sort"), After: v.Get("after")}
 	for name := range strings.SplitSeq(v.Get("state"), ",") {

@@ -19,7 +19,8 @@ import (
 
 const metricsPath = "/metrics"
 
-// Bounds of one scrape: sweeps whose tasks are counted, and the wait for the master and for the broker.
+// Bounds of one scrape: sweeps whose tasks are counted, and the wait for the master and for the
+// broker.
 const (
 	mostOpen    = 200
 	mostEnded   = 10

@@ -85,8 +85,8 @@ func (m *metricReader) run(ctx context.Context, send func(context.Context, task.
 	}
 }
 
-// newMeasureSite returns a site without a socket, for the virtual time of synctest, with a sweep of n
-// tasks that have ended. Its worker reads the metrics of each task for readTime.
+// newMeasureSite returns a site without a socket, for the virtual time of synctest, with a sweep of
+// n tasks that have ended. Its worker reads the metrics of each task for readTime.
 func newMeasureSite(t *testing.T, readTime time.Duration, n int) (*site, *metricReader, string) {
 	t.Helper()
 	m := &metricReader{readTime: readTime, changed: make(chan struct{}, 1)}
@@ -153,8 +153,8 @@ func TestWaitingToBeReadDoesNotTimeOut(t *testing.T) {
 	})
 }
 
-// TestCancelledMeasuresAreNotRead holds that the requests of a client that has disconnected are removed
-// from the worker's queue, and do not delay the next client.
+// TestCancelledMeasuresAreNotRead holds that the requests of a client that has disconnected are
+// removed from the worker's queue, and do not delay the next client.
 func TestCancelledMeasuresAreNotRead(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

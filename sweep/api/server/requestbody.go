@@ -89,7 +89,8 @@ func isJSON(r *http.Request) bool {
 	return declared == "" || err == nil && kind == "application/json"
 }
 
-// read reads the JSON of a request's body, in which every field must be known. No body is the zero value.
+// read reads the JSON of a request's body, in which every field must be known. No body is the zero
+// value.
 func read(r *http.Request, into any) error {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {

@@ -88,15 +88,18 @@ var routes = []route{
 	{method: "DELETE", path: "/workers/{worker}", action: "forget", do: (*Server).forget},
 }
 
-// route is one row of the table of what the API does. The description and the server are both held to it.
+// route is one row of the table of what the API does. The description and the server are both held
+// to it.
 type route struct {
 	method, path string
 	query        []string // parameters that it knows; others are refused
 	body         any      // a zero value of the JSON that it takes; nil: none
-	answer       any      // a zero value of the JSON that it gives, of one line or event where there are many; nil: no JSON
-	asks         bool     // it is a question, whatever its method
-	action       string   // of a write: what it is called in the audit
-	do           func(*Server, http.ResponseWriter, *http.Request) error
+	// a zero value of the JSON that it gives, of one line or event where there are many; nil: no
+	// JSON
+	answer any
+	asks   bool   // it is a question, whatever its method
+	action string // of a write: what it is called in the audit
+	do     func(*Server, http.ResponseWriter, *http.Request) error
 }
 
 // writes reports whether it may change anything.

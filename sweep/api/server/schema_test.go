@@ -12,8 +12,8 @@ import (
 	"unicode/utf8"
 )
 
-// check holds a value to a schema, as far as docs/api.yaml uses JSON Schema: "" when it fits, else what does not. A
-// request may have no fields that are not described.
+// check holds a value to a schema, as far as docs/api.yaml uses JSON Schema: "" when it fits, else
+// what does not. A request may have no fields that are not described.
 func (d description) check(schema, v any, request bool) string {
 	s, _ := d.at(schema).(object)
 	if s == nil {
@@ -173,8 +173,8 @@ func (d description) checkObject(s object, v map[string]any, request bool) strin
 	return ""
 }
 
-// mutations calls each with changes of a valid value: fields that are missing, unknown or of another type, and the edges of
-// numbers and texts.
+// mutations calls each with changes of a valid value: fields that are missing, unknown or of
+// another type, and the edges of numbers and texts.
 func (d description) mutations(schema, v any, where string, each func(what string, v any)) {
 	s, _ := d.at(schema).(object)
 	if all, ok := s["allOf"].([]any); ok { // the first has the fields
@@ -205,7 +205,8 @@ func (d description) mutations(schema, v any, where string, each func(what strin
 	}
 }
 
-// candidates are values for a schema, most of another type. What may be null in Go may be in JSON: nil is no candidate.
+// candidates are values for a schema, most of another type. What may be null in Go may be in JSON:
+// nil is no candidate.
 func candidates(s object) (all []any) {
 	long := func(n int) string { return strings.Repeat("a", n) }
 	all = []any{true, "x", json.Number("1.5"), []any{}, []any{json.Number("7")}}

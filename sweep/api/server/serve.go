@@ -72,7 +72,8 @@ func (s *Server) Run(ctx context.Context, listeners ...net.Listener) error {
 	return err
 }
 
-// handlers counts requests that are being answered, which outlive their server when it is closed. The zero value is ready.
+// handlers counts requests that are being answered, which outlive their server when it is closed.
+// The zero value is ready.
 type handlers struct {
 	mu     sync.Mutex
 	closed bool

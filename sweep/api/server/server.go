@@ -37,15 +37,15 @@ type Options struct {
 	Master *master.Master
 	Store  *store.Reader
 	Broker interface{ Status() queue.Status } // the master's queue
-	// Revisions is the folder in which workers find the files of revisions, an absolute path, for clients on the same
-	// machine to write to; "": there is none.
+	// Revisions is the folder in which workers find the files of revisions, an absolute path, for
+	// clients on the same machine to write to; "": there is none.
 	Revisions string
 	Program   string       // version of the program, for people
 	Log       *slog.Logger // faults of this program; nothing
 }
 
-// Server is the API of one master, an http.Handler. It is safe for concurrent use. Close it when nothing is served any
-// more; Run does.
+// Server is the API of one master, an http.Handler. It is safe for concurrent use. Close it when
+// nothing is served any more; Run does.
 type Server struct {
 	o       Options
 	archive *query.Archive
@@ -105,7 +105,8 @@ func (s *Server) nowhere(w http.ResponseWriter, r *http.Request) {
 		Remedy: "docs/api.yaml lists what there is"})
 }
 
-// answerTime bounds what a request asks of the master's loop, which takes up what is asked within milliseconds.
+// answerTime bounds what a request asks of the master's loop, which takes up what is asked within
+// milliseconds.
 const answerTime = 30 * time.Second
 
 // brief bounds a request that is answered at once.

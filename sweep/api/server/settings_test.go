@@ -12,8 +12,8 @@ import (
 	"mlframework/sweep/task"
 )
 
-// A sweep takes other settings: attempts from then on run with them, the record keeps those before, what has succeeded is ranked
-// anew, and the key of a task is that of what it ran with.
+// A sweep takes other settings: attempts from then on run with them, the record keeps those before,
+// what has succeeded is ranked anew, and the key of a task is that of what it ran with.
 func TestSettings(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

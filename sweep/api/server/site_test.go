@@ -45,7 +45,8 @@ type site struct {
 	log    *journal
 	end    func() // ends master and API
 
-	controls func(worker string, c task.Control) // is called with controls of workers other than reads, unless nil
+	// is called with controls of workers other than reads, unless nil
+	controls func(worker string, c task.Control)
 }
 
 // journal keeps what was logged.

@@ -20,7 +20,8 @@ import (
 	"mlframework/sweep/task"
 )
 
-// readSubmission reads a submission and checks it. The version comes first: what a newer one says cannot be judged.
+// readSubmission reads a submission and checks it. The version comes first: what a newer one says
+// cannot be judged.
 func readSubmission(r *http.Request) (s api.Submission, err error) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -51,8 +52,8 @@ var (
 	variableName   = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 )
 
-// mostNumber bounds the number of a sweep that a submission may ask for: far more than there will be, and far from the
-// greatest that can be counted on.
+// mostNumber bounds the number of a sweep that a submission may ask for: far more than there will
+// be, and far from the greatest that can be counted on.
 const mostNumber = 1_000_000_000_000
 
 // check refuses what no tasks.yml can have said.

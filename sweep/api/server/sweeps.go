@@ -104,7 +104,8 @@ func (s *Server) showTask(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// results writes the table while it reads it: what is wrong with the query shows before the first byte.
+// results writes the table while it reads it: what is wrong with the query shows before the first
+// byte.
 func (s *Server) results(w http.ResponseWriter, r *http.Request) error {
 	q, err := readQuery(r.URL.Query())
 	if err != nil {

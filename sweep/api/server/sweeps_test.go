@@ -18,7 +18,8 @@ import (
 	"mlframework/sweep/task"
 )
 
-// ended is a site with a sweep of 10 tasks, of which 7 failed and the others succeeded, and one that waits.
+// ended is a site with a sweep of 10 tasks, of which 7 failed and the others succeeded, and one
+// that waits.
 func ended(t *testing.T) *site {
 	t.Helper()
 	s := newSite(t)
