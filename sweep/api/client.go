@@ -69,14 +69,18 @@ func DialBy(place string, dial func(context.Context) (net.Conn, error)) *Client 
 }
 
 func newClient(name string, dial func(context.Context) (net.Conn, error)) *Client {
-	transport := &http.Transport{DisableCompression: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return dial(ctx)
-	}}
+	transport := &http.Transport{
+		DisableCompression: true,
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return dial(ctx)
+		},
+	}
 	c := &Client{name: name, http: http.Client{Transport: transport}}
 	c.alive.probe = c.health
 	c.alive.waiting = func() {
 		if c.Waiting != nil {
-			c.Waiting(fmt.Sprintf("waiting for %s: no response for %v", c.name, tellAfter*lookEvery))
+			c.Waiting(fmt.Sprintf("waiting for %s: no response for %v", c.name,
+				tellAfter*lookEvery))
 		}
 	}
 	c.alive.giveUp = func() (int, error) {
@@ -118,7 +122,8 @@ func (c *Client) open(ctx context.Context, path string, query url.Values) (io.Re
 }
 
 // write asks for something to be done: once, however often it has to be asked.
-func (c *Client) write(ctx context.Context, method, path string, query url.Values, body, into any) error {
+func (c *Client) write(ctx context.Context, method, path string, query url.Values,
+	body, into any) error {
 	text, err := encode(body)
 	if err != nil {
 		return err
@@ -135,15 +140,14 @@ func encode(body any) ([]byte, error) {
 	return json.Marshal(body)
 }
 
-// Pauses between repetitions of a write.
-const (
-	firstPause = 100 * time.Millisecond
-	mostPause  = time.Second
-)
+// longestWritePause bounds the pauses between repetitions of a write; they begin with
+// shortestPause.
+const longestWritePause = time.Second
 
 // writeAs repeats a write under its key while the master is away that had it, for as long as it may
 // take to come back.
-func (c *Client) writeAs(ctx context.Context, key, method, path string, query url.Values, body []byte, into any) (http.Header, error) {
+func (c *Client) writeAs(ctx context.Context, key, method, path string, query url.Values,
+	body []byte, into any) (http.Header, error) {
 	h, err := c.exchange(ctx, key, method, path, query, body, into)
 	lost, away := errors.AsType[*Unreachable](err)
 	if !away || !lost.Sent {
@@ -155,9 +159,10 @@ func (c *Client) writeAs(ctx context.Context, key, method, path string, query ur
 	}
 	again, cancel := context.WithTimeout(ctx, cmp.Or(c.Repeat, time.Second))
 	defer cancel()
-	for pause := firstPause; !done() && !errors.Is(err, ErrSilent); pause = min(2*pause, mostPause) {
+	for pause := shortestPause; !done() && !errors.Is(err, ErrSilent); {
 		select {
 		case <-time.After(pause):
+			pause = min(2*pause, longestWritePause)
 		case <-again.Done():
 			if ctx.Err() != nil {
 				return h, context.Cause(ctx)
@@ -170,13 +175,15 @@ func (c *Client) writeAs(ctx context.Context, key, method, path string, query ur
 		return h, undecided(lost, path)
 	}
 	if e, refused := errors.AsType[*Error](err); refused {
-		e.Text += " (an earlier attempt of this request may have succeeded before the master went away)"
+		e.Text += " (an earlier attempt of this request may have succeeded before the master " +
+			"went away)"
 	}
 	return h, err
 }
 
 // exchange sends a request and reads its answer; without a key it is a question.
-func (c *Client) exchange(ctx context.Context, key, method, path string, query url.Values, body []byte, into any) (http.Header, error) {
+func (c *Client) exchange(ctx context.Context, key, method, path string, query url.Values,
+	body []byte, into any) (http.Header, error) {
 	answer, err := c.once(ctx, method, path, query, body, key)
 	if err != nil {
 		return nil, err
@@ -192,7 +199,8 @@ func decode(body io.Reader, into any) error {
 	return json.NewDecoder(body).Decode(into)
 }
 
-func (c *Client) once(ctx context.Context, method, path string, query url.Values, body []byte, key string) (*http.Response, error) {
+func (c *Client) once(ctx context.Context, method, path string, query url.Values, body []byte,
+	key string) (*http.Response, error) {
 	r, err := c.request(ctx, method, path, query, body)
 	if err != nil {
 		return nil, err
@@ -203,7 +211,8 @@ func (c *Client) once(ctx context.Context, method, path string, query url.Values
 	return c.do(r)
 }
 
-func (c *Client) request(ctx context.Context, method, path string, query url.Values, body []byte) (*http.Request, error) {
+func (c *Client) request(ctx context.Context, method, path string, query url.Values,
+	body []byte) (*http.Request, error) {
 	target := "http://master" + Root + path
 	if len(query) > 0 {
 		target += "?" + query.Encode()

@@ -42,7 +42,8 @@ func (c *Client) Failures(ctx context.Context, id string) (f Failures, err error
 	}
 	return GroupFailures(s.ID, func(yield func(failure.Failure)) error {
 		return c.Rows(ctx, s.ID, Query{States: FailedStates}, func(r *table.Row) error {
-			yield(failure.Failure{Class: classOf(*r), Reason: r.Reason, Index: r.Index, Host: r.Host})
+			yield(failure.Failure{Class: classOf(*r), Reason: r.Reason, Index: r.Index,
+				Host: r.Host})
 			return nil
 		})
 	})

@@ -41,7 +41,14 @@ const (
 // beginning has one update.
 func (c *Client) Follow(ctx context.Context, id string, o Following,
 	each func(Update) error) error {
-	f := &follower{client: c, path: sweepPath(id) + "/events", detail: o.Detail, each: each, last: o.After, told: map[int64]state{}}
+	f := &follower{
+		client: c,
+		path:   sweepPath(id) + "/events",
+		detail: o.Detail,
+		each:   each,
+		last:   o.After,
+		told:   map[int64]state{},
+	}
 	err := persist(ctx, o.Away, passing, func(here func()) error { return f.read(ctx, here) })
 	if errors.Is(err, errClosed) {
 		return nil
@@ -51,7 +58,8 @@ func (c *Client) Follow(ctx context.Context, id string, o Following,
 
 // persist calls try until it returns nil or an error that does not pass, with pauses. Away is
 // called as in Following; nil: try is called once. Try calls here once the master has answered.
-func persist(ctx context.Context, away func(why error) (end bool), passes func(error) bool, try func(here func()) error) error {
+func persist(ctx context.Context, away func(why error) (end bool), passes func(error) bool,
+	try func(here func()) error) error {
 	pause, mine := shortestPause, own{}
 	for gone, frozen := false, false; ; {
 		err := try(func() {
@@ -124,7 +132,8 @@ type state struct {
 func (f *follower) read(ctx context.Context, here func()) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	quiet := time.AfterFunc(silence, func() { cancel(fmt.Errorf("the master said nothing for %v", silence)) })
+	quiet := time.AfterFunc(silence,
+		func() { cancel(fmt.Errorf("the master said nothing for %v", silence)) })
 	defer quiet.Stop()
 	body, err := f.open(ctx)
 	if err != nil {
@@ -135,15 +144,17 @@ func (f *follower) read(ctx context.Context, here func()) error {
 	var id string
 	for {
 		line, err := lines.ReadSlice('\n')
-		var data []byte
-		for data = bytes.Clone(line); errors.Is(err, bufio.ErrBufferFull); data = append(data, line...) {
+		data := bytes.Clone(line)
+		for errors.Is(err, bufio.ErrBufferFull) {
 			line, err = lines.ReadSlice('\n')
+			data = append(data, line...)
 		}
 		if err != nil {
 			return f.broke(ctx, err)
 		}
 		quiet.Reset(silence)
-		switch name, value, _ := bytes.Cut(bytes.TrimSuffix(data, []byte("\n")), []byte(": ")); string(name) {
+		name, value, _ := bytes.Cut(bytes.TrimSuffix(data, []byte("\n")), []byte(": "))
+		switch string(name) {
 		case "id":
 			id = string(value)
 		case "data":
@@ -226,5 +237,6 @@ func (s state) follows(before state) bool {
 	if s.State == task.Running { // its worker may give the attempt back, which then does not count
 		return false
 	}
-	return before.attempts < s.attempts || before.attempts == s.attempts && before.State == task.Running
+	return before.attempts < s.attempts ||
+		before.attempts == s.attempts && before.State == task.Running
 }

@@ -41,7 +41,13 @@ func (q GroupQuery) Page(g *group.Grouper) (page GroupPage, err error) {
 	if q.After != "" && (err != nil || skip < 0) {
 		return page, Wrong("after", q.After+" is not what a page gave as next")
 	}
-	o := group.Order{Sort: q.Sort, Begun: q.Begun, Top: int64(q.Top), Skip: skip, Most: int64(q.Limit)}
+	o := group.Order{
+		Sort:  q.Sort,
+		Begun: q.Begun,
+		Top:   int64(q.Top),
+		Skip:  skip,
+		Most:  int64(q.Limit),
+	}
 	if page.Table, err = g.Table(o); UnknownColumn(err) != "" {
 		return page, Wrong("sort", err.Error())
 	}

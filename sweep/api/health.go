@@ -17,7 +17,9 @@ func (c *Client) Health(ctx context.Context) (h Health, err error) {
 // Ready asks whether a sweep that is submitted would run. That it would not is no error.
 func (c *Client) Ready(ctx context.Context) (r Readiness, err error) {
 	err = c.get(ctx, "/ready", nil, &r)
-	if e, ok := errors.AsType[*Error](err); ok && e.Status == http.StatusServiceUnavailable && json.Unmarshal(e.body, &r) == nil && len(r.Reasons) > 0 {
+	e, refused := errors.AsType[*Error](err)
+	if refused && e.Status == http.StatusServiceUnavailable &&
+		json.Unmarshal(e.body, &r) == nil && len(r.Reasons) > 0 {
 		return r, nil
 	}
 	return r, err

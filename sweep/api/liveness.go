@@ -61,11 +61,12 @@ type request struct {
 func (l *liveness) begin(ctx context.Context) *request {
 	r := &request{liveness: l}
 	r.ctx, r.cancel = context.WithCancelCause(ctx)
-	r.ctx = httptrace.WithClientTrace(r.ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) {
+	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		r.connected = true
-	}})
+	}}
+	r.ctx = httptrace.WithClientTrace(r.ctx, trace)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.pending == nil {
@@ -201,6 +202,11 @@ func (c *Client) health(ctx context.Context) error {
 
 // silence is that a master was given up after such a time.
 func (c *Client) silence(after time.Duration) *Unreachable {
-	return &Unreachable{Who: c.name, Sent: true, err: ErrSilent, Why: fmt.Sprintf("no response for %v", after),
-		Remedy: hungRemedy}
+	return &Unreachable{
+		Who:    c.name,
+		Sent:   true,
+		err:    ErrSilent,
+		Why:    fmt.Sprintf("no response for %v", after),
+		Remedy: hungRemedy,
+	}
 }

@@ -152,19 +152,22 @@ func TestAWriteThatIsLost(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p := newPipes()
 				begin, keys := time.Now(), map[string]bool{}
-				server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-					keys[r.Header.Get("Idempotency-Key")] = true
-					if time.Since(begin) < c.back {
-						panic(http.ErrAbortHandler)
-					}
-					w.WriteHeader(c.reply)
-					_, _ = io.WriteString(w, `{"id": "train-1", "error": "no"}`)
-				})}
+				server := &http.Server{
+					Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+						keys[r.Header.Get("Idempotency-Key")] = true
+						if time.Since(begin) < c.back {
+							panic(http.ErrAbortHandler)
+						}
+						w.WriteHeader(c.reply)
+						_, _ = io.WriteString(w, `{"id": "train-1", "error": "no"}`)
+					}),
+				}
 				go func() { _ = server.Serve(p) }()
 				client := api.DialBy("its host", p.dial)
 				client.Repeat = 10 * time.Second
 				_, err := client.Cancel(t.Context(), "train-1")
-				if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
+				if (err == nil) != (c.says == "") ||
+					err != nil && !strings.Contains(err.Error(), c.says) {
 					t.Errorf("%v, want %s", err, c.says)
 				}
 				if took := time.Since(begin); took > 12*time.Second {

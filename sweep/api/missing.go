@@ -38,7 +38,8 @@ type Cause struct {
 
 // Missing returns the points of a record of which no task has succeeded with the same command and
 // code.
-func (c *Client) Missing(ctx context.Context, r core.Record, code string, same ...string) (m Missing, err error) {
+func (c *Client) Missing(ctx context.Context, r core.Record, code string,
+	same ...string) (m Missing, err error) {
 	text, err := encode(Submission{Record: r, Code: code, Same: same})
 	if err != nil {
 		return m, err

@@ -37,8 +37,10 @@ func (c *Client) Output(ctx context.Context, id task.ID, p Printed, to io.Writer
 			e, refused := errors.AsType[*Error](err)
 			return !refused || e.Status == http.StatusServiceUnavailable && file != ""
 		}
-		err := persist(ctx, away, passes, func(here func()) error { return c.copyOutput(ctx, id, &p, &file, here, to) })
-		if err != nil || !p.Follow || p.Attempt > 0 || file == from { // in the same file again: nothing follows
+		err := persist(ctx, away, passes,
+			func(here func()) error { return c.copyOutput(ctx, id, &p, &file, here, to) })
+		sameFile := file == from // nothing follows
+		if err != nil || !p.Follow || p.Attempt > 0 || sameFile {
 			return err
 		}
 	}
@@ -46,7 +48,8 @@ func (c *Client) Output(ctx context.Context, id task.ID, p Printed, to io.Writer
 
 // copyOutput copies the answer to one request, and keeps the place that it reached: p.Offset in a
 // file.
-func (c *Client) copyOutput(ctx context.Context, id task.ID, p *Printed, file *string, here func(), to io.Writer) error {
+func (c *Client) copyOutput(ctx context.Context, id task.ID, p *Printed, file *string, here func(),
+	to io.Writer) error {
 	q := url.Values{}
 	if setNumber(q, "attempt", p.Attempt); p.Attempt == 0 {
 		set(q, "file", *file)

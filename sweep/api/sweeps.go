@@ -197,7 +197,8 @@ func (c *Client) Cancel(ctx context.Context, id string) (s core.Summary, err err
 }
 
 // CancelTask ends one task.
-func (c *Client) CancelTask(ctx context.Context, id string, index int64) (s core.Summary, err error) {
+func (c *Client) CancelTask(ctx context.Context, id string,
+	index int64) (s core.Summary, err error) {
 	return s, c.write(ctx, http.MethodPost, taskPath(id, index)+"/cancel", nil, nil, &s)
 }
 
@@ -209,6 +210,8 @@ func (c *Client) Pause(ctx context.Context, id string, stop bool) (s core.Summar
 }
 
 // Prioritize changes the priority of a sweep: those of a higher one go first.
-func (c *Client) Prioritize(ctx context.Context, id string, priority int) (s core.Summary, err error) {
-	return s, c.write(ctx, http.MethodPost, sweepPath(id)+"/priority", url.Values{"n": {strconv.Itoa(priority)}}, nil, &s)
+func (c *Client) Prioritize(ctx context.Context, id string,
+	priority int) (s core.Summary, err error) {
+	return s, c.write(ctx, http.MethodPost, sweepPath(id)+"/priority",
+		url.Values{"n": {strconv.Itoa(priority)}}, nil, &s)
 }

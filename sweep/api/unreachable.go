@@ -62,27 +62,42 @@ const hungRemedy = "check that its process is running and its machine has memory
 // unreachable puts into words why nobody could be reached. A refusal may also come from what is no
 // socket.
 func unreachable(who, socket string, err error) *Unreachable {
-	e := &Unreachable{Who: who, err: err, Why: err.Error(), Remedy: "look at the path and at the master's log"}
+	e := &Unreachable{
+		Who:    who,
+		err:    err,
+		Why:    err.Error(),
+		Remedy: "look at the path and at the master's log",
+	}
 	info, stat := os.Stat(socket)
 	switch {
 	case errors.Is(err, syscall.ENOENT), errors.Is(err, syscall.ENOTDIR):
-		e.Why, e.Remedy = "there is no such file", "start the master (sweepd master), or name its socket"
+		e.Why = "there is no such file"
+		e.Remedy = "start the master (sweepd master), or name its socket"
 	case errors.Is(err, syscall.EACCES), errors.Is(err, syscall.EPERM):
-		e.Why, e.Remedy = "this user may not open it", "its owner may: run it as that user, or start the master with a group that you are in"
+		e.Why = "this user may not open it"
+		e.Remedy = "its owner may: run it as that user, or start the master with a group " +
+			"that you are in"
 	case stat == nil && info.Mode().Type() != fs.ModeSocket:
 		e.Why, e.Remedy = "it is no socket", "name the socket of the master"
 	case errors.Is(err, syscall.ECONNREFUSED):
-		e.Why, e.Remedy = "nobody listens there", "the master has ended: start it again (sweepd master)"
+		e.Why = "nobody listens there"
+		e.Remedy = "the master has ended: start it again (sweepd master)"
 	case errors.Is(err, syscall.EAGAIN):
 		e.Why, e.Remedy = "too many connections wait there", hungRemedy
 	case errors.Is(err, syscall.EINVAL):
-		e.Why, e.Remedy = "the path is too long for a socket", "name it by a shorter path: from its folder, or by a link"
+		e.Why = "the path is too long for a socket"
+		e.Remedy = "name it by a shorter path: from its folder, or by a link"
 	}
 	return e
 }
 
 // wentAway is that a connection broke before all of an answer had come.
 func (c *Client) wentAway(err error) *Unreachable {
-	return &Unreachable{Who: c.name, Sent: true, err: err, Why: "connection closed before it responded",
-		Remedy: "it may be restarting: try again, or check its log"}
+	return &Unreachable{
+		Who:    c.name,
+		Sent:   true,
+		err:    err,
+		Why:    "connection closed before it responded",
+		Remedy: "it may be restarting: try again, or check its log",
+	}
 }

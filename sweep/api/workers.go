@@ -29,7 +29,8 @@ func (c *Client) Drain(ctx context.Context, worker string, off bool) (w core.Wor
 
 // Resize changes how many attempts a worker runs at a time; 0 is what it was started with.
 func (c *Client) Resize(ctx context.Context, worker string, slots int) (w core.Worker, err error) {
-	return w, c.write(ctx, http.MethodPost, workerPath(worker)+"/slots", url.Values{"n": {strconv.Itoa(slots)}}, nil, &w)
+	return w, c.write(ctx, http.MethodPost, workerPath(worker)+"/slots",
+		url.Values{"n": {strconv.Itoa(slots)}}, nil, &w)
 }
 
 // Restart lets a worker's process end, so that what supervises it starts it again, when what runs

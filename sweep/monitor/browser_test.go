@@ -147,7 +147,8 @@ func (b *browser) enter() {
 	link, err := monitor.Link(b.s.state(), b.s.url, monitor.Operator, time.Now())
 	b.s.must(err)
 	b.run(chromedp.Navigate(link))
-	b.s.until("the button has the focus", func() bool { return js[bool](b, `document.activeElement.matches("button.main")`) })
+	b.s.until("the button has the focus",
+		func() bool { return js[bool](b, `document.activeElement.matches("button.main")`) })
 	b.run(chromedp.KeyEvent(kb.Enter), chromedp.WaitVisible("nav[aria-label=Pages]"))
 }
 
@@ -223,11 +224,15 @@ func TestInABrowser(t *testing.T) {
 	b.sees("adam with a long name")
 	b.keep("sweep")
 	loaded := js[float64](b, "window.loaded = Math.random()")
-	before := js[string](b, `document.querySelector(".states [data-key='state succeeded'] b").textContent`)
+	before := js[string](b,
+		`document.querySelector(".states [data-key='state succeeded'] b").textContent`)
 	b.act(`[data-key="sort Duration"]`, "focus")
 	end(40)
 	s.until("it is told", func() bool {
-		return js[string](b, `document.querySelector(".states [data-key='state succeeded'] b").textContent`) != before
+		return js[string](
+			b,
+			`document.querySelector(".states [data-key='state succeeded'] b").textContent`,
+		) != before
 	})
 	if js[float64](b, "window.loaded") != loaded {
 		t.Error("the page was loaded again")

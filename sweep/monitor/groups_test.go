@@ -100,8 +100,8 @@ func TestGroupsOfASweep(t *testing.T) {
 	if got := lines(p); !slices.Equal(got, []string{best, failed, worst}) {
 		t.Errorf("%q", got)
 	}
-	has(t, p, "<dt>Best single task</dt>", "Means over the tasks that agree in lr", `aria-current="true">means</a>`,
-		`<input type="hidden" name="group_by" value="lr">`)
+	has(t, p, "<dt>Best single task</dt>", "Means over the tasks that agree in lr",
+		`aria-current="true">means</a>`, `<input type="hidden" name="group_by" value="lr">`)
 	for path, want := range map[string][]string{
 		"?sort=-lr":        {best, failed, worst},
 		"?sort=accuracy.n": {failed, worst, best},

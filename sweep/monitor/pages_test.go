@@ -70,7 +70,9 @@ func TestSweepsPage(t *testing.T) {
 	s.until("the page has it", func() bool {
 		return strings.Contains(v.get("/sweeps").text, "4 of 4")
 	})
-	has(t, v.get("/sweeps"), `href="/sweeps/train-1"`, "finished", "100 %", "4 succeeded", `/sweeps/train-1?state=succeeded`, "4fd2c17a90be<", `title="/home/ann/digits">digits<`, "1–1 of 1")
+	has(t, v.get("/sweeps"), `href="/sweeps/train-1"`, "finished", "100 %", "4 succeeded",
+		`/sweeps/train-1?state=succeeded`, "4fd2c17a90be<", `title="/home/ann/digits">digits<`,
+		"1–1 of 1")
 }
 
 func TestSweepsAreInPages(t *testing.T) {
@@ -110,7 +112,8 @@ func TestTasksOfASweep(t *testing.T) {
 	v := s.enter(monitor.Viewer)
 	at := "/sweeps/" + id
 	all := v.get(at)
-	has(t, all, "<h1>train-1</h1>", ">i<", ">accuracy<", "gpu1", "1.2s", `href="/sweeps/train-1?sort=metrics.accuracy"`, `failed <b>1</b>`, "As of")
+	has(t, all, "<h1>train-1</h1>", ">i<", ">accuracy<", "gpu1", "1.2s",
+		`href="/sweeps/train-1?sort=metrics.accuracy"`, `failed <b>1</b>`, "As of")
 	if got := rows(all); len(got) != 100 || got[99] != "99" {
 		t.Errorf("%q", got)
 	}
@@ -138,7 +141,8 @@ func TestTasksOfASweep(t *testing.T) {
 		}
 	}
 	has(t, v.get(at+"?sort=-accuracy"), `?sort=metrics.accuracy`)
-	has(t, v.get(at+"?sort=-metrics.accuracy&size=5"), `aria-sort="descending"`, `sort=metrics.accuracy`, `name="size" value="5"`)
+	has(t, v.get(at+"?sort=-metrics.accuracy&size=5"), `aria-sort="descending"`,
+		`sort=metrics.accuracy`, `name="size" value="5"`)
 	has(t, v.get(at+"?state=failed"), "exit code 3", `aria-current="true">`)
 	if p := v.get("/sweeps/newest"); p.status != 200 {
 		t.Errorf("newest: %d", p.status)
@@ -160,7 +164,8 @@ func TestAFilterErrorPointsAtThePlace(t *testing.T) {
 		"größe=<b>":            `<mark>größe</mark>=&lt;b&gt;`,
 	} {
 		p := v.get("/sweeps/" + id + "?" + url.Values{"where": {where}}.Encode())
-		has(t, p, `<code class="place">`+want, `aria-invalid="true"`, "column ", "The filter cannot be read")
+		has(t, p, `<code class="place">`+want, `aria-invalid="true"`, "column ",
+			"The filter cannot be read")
 		if p.status != http.StatusOK {
 			t.Errorf("%s: %d", where, p.status)
 		}
@@ -325,7 +330,8 @@ func TestTheMasterIsAway(t *testing.T) {
 		if p.status != http.StatusServiceUnavailable || p.header.Get("Retry-After") == "" {
 			t.Errorf("%s: %d", path, p.status)
 		}
-		has(t, p, "The master is away", "there is no such file", "start the master", `data-live="/live`+path+`"`, "data-reload")
+		has(t, p, "The master is away", "there is no such file", "start the master",
+			`data-live="/live`+path+`"`, "data-reload")
 	}
 	if p := v.get("/part/sweeps"); p.status != http.StatusServiceUnavailable ||
 		!strings.HasPrefix(p.text, "The master cannot be reached") {

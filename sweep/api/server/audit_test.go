@@ -20,7 +20,8 @@ import (
 // done is actions in short: "ann retry sweep train-1 tasks=1 done".
 func done(all []core.AuditEntry) (short []string) {
 	for _, a := range all {
-		text := fmt.Sprintf("%s %s %s %s %s %s", a.User, a.Action, a.Kind, a.Object, a.Detail, a.Outcome)
+		text := fmt.Sprintf("%s %s %s %s %s %s", a.User, a.Action, a.Kind, a.Object, a.Detail,
+			a.Outcome)
 		if a.Reason != nil {
 			text += ": " + *a.Reason
 		}
@@ -90,33 +91,43 @@ func TestWhatPeopleDoIsKept(t *testing.T) {
 		"ann submit sweep train-1 done",
 	}
 	var page api.AuditPage
-	s.until("all are kept", func() (all bool) { // one that had no client key may be kept behind its answer
-		var err error
-		page, err = s.client.Audit(ctx, api.AuditQuery{})
-		s.must(err)
-		page.Actions = slices.DeleteFunc(page.Actions, func(a core.AuditEntry) bool {
-			return a.User == "master" // that w1 joined
-		})
-		return len(page.Actions) > len(want)
-	})
-	if first := done(page.Actions[:1])[0]; !strings.HasPrefix(first, `eve submit sweep refused: the body cannot be read`) {
+	s.until(
+		"all are kept",
+		func() (all bool) { // one that had no client key may be kept behind its answer
+			var err error
+			page, err = s.client.Audit(ctx, api.AuditQuery{})
+			s.must(err)
+			page.Actions = slices.DeleteFunc(page.Actions, func(a core.AuditEntry) bool {
+				return a.User == "master" // that w1 joined
+			})
+			return len(page.Actions) > len(want)
+		},
+	)
+	if first := done(page.Actions[:1])[0]; !strings.HasPrefix(first,
+		`eve submit sweep refused: the body cannot be read`) {
 		t.Errorf("%q", first)
 	}
 	if diff := cmp.Diff(want, done(page.Actions[1:])); diff != "" || page.Next != "" {
 		t.Error(diff, page.Next)
 	}
 	for _, a := range page.Actions {
-		if a.UID == nil || *a.UID != os.Getuid() || a.Time.Before(begin) || a.Time.After(time.Now()) || a.Time.Location() != time.UTC {
+		if a.UID == nil || *a.UID != os.Getuid() || a.Time.Before(begin) ||
+			a.Time.After(time.Now()) ||
+			a.Time.Location() != time.UTC {
 			t.Errorf("%+v", a)
 		}
 	}
 	s.again()
 	of, err := s.client.Audit(ctx, api.AuditQuery{Object: "train-2", Limit: 1})
-	if diff := cmp.Diff([]string{"ann pause sweep train-2 stop=true done"}, done(of.Actions)); diff != "" || err != nil || of.Next == "" {
+	if diff := cmp.Diff([]string{"ann pause sweep train-2 stop=true done"}, done(of.Actions)); diff != "" ||
+		err != nil ||
+		of.Next == "" {
 		t.Error(diff, err)
 	}
 	of, err = s.client.Audit(ctx, api.AuditQuery{Object: "train-2", Limit: 1, After: of.Next})
-	if diff := cmp.Diff([]string{"ann submit sweep train-2 done"}, done(of.Actions)); diff != "" || err != nil || of.Next != "" {
+	if diff := cmp.Diff([]string{"ann submit sweep train-2 done"}, done(of.Actions)); diff != "" ||
+		err != nil ||
+		of.Next != "" {
 		t.Error(diff, err)
 	}
 	if _, err := s.client.Audit(ctx, api.AuditQuery{After: "x"}); err == nil {
@@ -131,7 +142,8 @@ func TestSecretsOfASubmission(t *testing.T) {
 	sub := submission(t, 1)
 	sub.Record.Recipe.Secrets, sub.Record.Version = []string{"KEY"}, task.SecretsVersion
 	_, err := s.client.Submit(t.Context(), sub, "", "")
-	if e, ok := err.(*api.Error); !ok || e.Parameter != api.SecretsField || e.Status != http.StatusConflict {
+	if e, ok := err.(*api.Error); !ok || e.Parameter != api.SecretsField ||
+		e.Status != http.StatusConflict {
 		t.Errorf("%v", err)
 	}
 	sub.Secrets = secret.Values{"KEY": value}
@@ -142,14 +154,19 @@ func TestSecretsOfASubmission(t *testing.T) {
 		t.Errorf("%s, %v", again.ID, err)
 	}
 	s.again()
-	if again, err = s.client.Submit(t.Context(), sub, "key", ""); err != nil || again.ID != made.ID { // the store knows the key
+	if again, err = s.client.Submit(t.Context(), sub, "key", ""); err != nil ||
+		again.ID != made.ID { // the store knows the key
 		t.Errorf("%s, %v", again.ID, err)
 	}
-	if _, text, _ := s.raw(http.MethodPost, "/v1/sweeps", `{"secrets": {"KEY": 7777777777}}`); strings.Contains(text, "7777777777") {
+	if _, text, _ := s.raw(http.MethodPost, "/v1/sweeps", `{"secrets": {"KEY": 7777777777}}`); strings.Contains(
+		text,
+		"7777777777",
+	) {
 		t.Error(text)
 	}
 	for _, path := range []string{"/v1/sweeps", "/v1/sweeps/train-1?checks=true", "/v1/audit", "/v1/metrics"} {
-		if _, text, _ := s.raw(http.MethodGet, path, ""); strings.Contains(text, value) || text == "" {
+		if _, text, _ := s.raw(http.MethodGet, path, ""); strings.Contains(text, value) ||
+			text == "" {
 			t.Error(text)
 		}
 	}

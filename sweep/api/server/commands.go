@@ -73,7 +73,8 @@ func (s *Server) stands(ctx context.Context, w http.ResponseWriter, status int, 
 }
 
 // act does something with a sweep and answers how it stands then.
-func (s *Server) act(w http.ResponseWriter, r *http.Request, do func(ctx context.Context, id string) error) error {
+func (s *Server) act(w http.ResponseWriter, r *http.Request,
+	do func(ctx context.Context, id string) error) error {
 	ctx, cancel := brief(r)
 	defer cancel()
 	named, err := s.archive.Stored(ctx, r.PathValue("sweep"))
@@ -161,7 +162,8 @@ func (s *Server) cancelTask(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return s.act(w, r, func(ctx context.Context, id string) error {
-		_, err := s.o.Master.CancelTask(ctx, task.ID{Sweep: id, Index: index}, "cancelled by a person")
+		_, err := s.o.Master.CancelTask(ctx, task.ID{Sweep: id, Index: index},
+			"cancelled by a person")
 		return err
 	})
 }

@@ -23,7 +23,9 @@ func TestASweepFromItsSubmissionToItsRetry(t *testing.T) {
 	s.becomes(id, map[string]int64{"running": 2})
 	sum, err := c.Pause(ctx, "", true)
 	s.must(err)
-	if sum.ID != id || sum.State != core.Paused || sum.Reason == nil || *sum.Reason != "paused by a person" || sum.Counts["running"] != 2 {
+	if sum.ID != id || sum.State != core.Paused || sum.Reason == nil ||
+		*sum.Reason != "paused by a person" ||
+		sum.Counts["running"] != 2 {
 		t.Errorf("paused: %+v", sum)
 	}
 	if sum, err = c.CancelTask(ctx, id, 4); err != nil || sum.Counts["cancelled"] != 1 {
@@ -131,7 +133,8 @@ func TestWritesThatNameAState(t *testing.T) {
 		}
 	}
 	for _, path := range []string{"/drain", "/slots?n=3", "/resume"} {
-		first, second := second(s.raw("POST", "/v1/workers/w1"+path, "")), second(s.raw("POST", "/v1/workers/w1"+path, ""))
+		first, second := second(s.raw("POST", "/v1/workers/w1"+path, "")), second(
+			s.raw("POST", "/v1/workers/w1"+path, ""))
 		a, b := parse[map[string]any](t, first), parse[map[string]any](t, second)
 		for _, live := range []string{"seen", "running", "waiting", "load"} {
 			delete(a, live)

@@ -39,17 +39,23 @@ func TestContract(t *testing.T) {
 	h.prints("printed\n")
 	id := s.submit(3)
 	s.becomes(id, map[string]int64{"succeeded": 3})
-	c := &contract{description: describe(t), s: s, bad: map[string]bool{}, client: &http.Client{Transport: &http.Transport{
-		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return (&net.Dialer{}).DialContext(ctx, "unix", s.socket())
-		}}}}
+	c := &contract{
+		description: describe(t),
+		s:           s,
+		bad:         map[string]bool{},
+		client: &http.Client{Transport: &http.Transport{
+			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+				return (&net.Dialer{}).DialContext(ctx, "unix", s.socket())
+			}}},
+	}
 	defer c.client.CloseIdleConnections()
 	paths := c.all["paths"].(object)
 	for _, path := range slices.Sorted(maps.Keys(paths)) {
 		c.methods(path, paths[path].(object))
 		for _, method := range []string{"get", "post", "delete"} { // reads before writes
 			if op := c.at(paths[path], method); op != nil {
-				c.operation(path, strings.ToUpper(method), op.(object), c.at(paths[path], "parameters"))
+				c.operation(path, strings.ToUpper(method), op.(object),
+					c.at(paths[path], "parameters"))
 			}
 		}
 	}
@@ -110,15 +116,18 @@ func (c *contract) methods(path string, item object) {
 		}
 	}
 	for _, method := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"} {
-		if slices.Contains(allowed, method) || path == "/broker/dead/requeue" && method == "DELETE" { // that is a letter
+		if slices.Contains(allowed, method) ||
+			path == "/broker/dead/requeue" && method == "DELETE" { // that is a letter
 			continue
 		}
 		status, h, _ := c.ask(call{method: method, path: path, inPath: there})
 		got := slices.DeleteFunc(strings.Split(h.Get("Allow"), ", "), func(m string) bool {
 			return path == "/broker/dead/requeue" && m == "DELETE"
 		})
-		if status != http.StatusMethodNotAllowed || !slices.Equal(got, allowed) || len(h.Values("Allow")) != 1 {
-			c.differs("%s %s: %d, Allow %q; want 405, %v", method, path, status, h.Values("Allow"), allowed)
+		if status != http.StatusMethodNotAllowed || !slices.Equal(got, allowed) ||
+			len(h.Values("Allow")) != 1 {
+			c.differs("%s %s: %d, Allow %q; want 405, %v", method, path, status, h.Values("Allow"),
+				allowed)
 		}
 	}
 }
@@ -170,9 +179,11 @@ func (c *contract) operation(path, method string, op object, shared any) {
 }
 
 // texts are tried as every parameter: the schema says which are valid.
-var texts = []string{"", "0", "1", "-1", "+1", "1.5", "7", "20", "1000", "1001", "-1000", "-1001", "4096", "4097", "2147483647", "2147483648",
-	"9223372036854775807", "9223372036854775808", "99999999999999999999", "true", "false", "TRUE", "yes", "x", "a b", "ü", "newest", "train-1", "train-9", "banana", "../x",
-	"json", "csv", "stdout", "stderr", "both", "counts", "tasks", "output", "succeeded", "succeeded,failed", "succeeded,,failed", "succeeded,tired",
+var texts = []string{"", "0", "1", "-1", "+1", "1.5", "7", "20", "1000", "1001", "-1000", "-1001",
+	"4096", "4097", "2147483647", "2147483648", "9223372036854775807", "9223372036854775808",
+	"99999999999999999999", "true", "false", "TRUE", "yes", "x", "a b", "ü", "newest", "train-1",
+	"train-9", "banana", "../x", "json", "csv", "stdout", "stderr", "both", "counts", "tasks",
+	"output", "succeeded", "succeeded,failed", "succeeded,,failed", "succeeded,tired",
 	strings.Repeat("k", 128), strings.Repeat("k", 129)}
 
 func (c *contract) parameter(path, method string, op, p object) {
@@ -191,7 +202,8 @@ func (c *contract) parameter(path, method string, op, p object) {
 		case "header":
 			k.header[http.CanonicalHeaderKey(name)] = []string{text}
 		}
-		c.judge(op, k, fmt.Sprintf("%s %q", name, text), c.check(schema, parsed(schema.(object), text), true) == "", semantic)
+		c.judge(op, k, fmt.Sprintf("%s %q", name, text),
+			c.check(schema, parsed(schema.(object), text), true) == "", semantic)
 	}
 	if in == "query" {
 		twice := c.call(method, path)
@@ -210,7 +222,8 @@ func (c *contract) parameter(path, method string, op, p object) {
 func parsed(schema object, text string) any {
 	switch schema["type"] {
 	case "integer":
-		if n, err := strconv.ParseInt(text, 10, 64); err == nil && strconv.FormatInt(n, 10) == text {
+		if n, err := strconv.ParseInt(text, 10, 64); err == nil &&
+			strconv.FormatInt(n, 10) == text {
 			return json.Number(text)
 		}
 	case "boolean":
@@ -228,7 +241,8 @@ func parsed(schema object, text string) any {
 }
 
 // malformed are the refusals of a request for its form.
-var malformed = []int{http.StatusBadRequest, http.StatusMethodNotAllowed, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}
+var malformed = []int{http.StatusBadRequest, http.StatusMethodNotAllowed,
+	http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType}
 
 // judge asks, and compares the answer with the description.
 func (c *contract) judge(op object, k call, what string, valid, semantic bool) {
@@ -265,7 +279,8 @@ func (c *contract) answer(where string, response any, status int, h http.Header,
 	values := []string{body}
 	switch kind {
 	case "application/x-ndjson":
-		values = slices.DeleteFunc(strings.Split(body, "\n"), func(l string) bool { return l == "" })
+		values = slices.DeleteFunc(strings.Split(body, "\n"),
+			func(l string) bool { return l == "" })
 	case "application/json", "text/event-stream":
 	default:
 		return // text and bytes
@@ -317,7 +332,8 @@ func (c *contract) ask(k call) (status int, h http.Header, body string) {
 		c.t.Fatalf("%s %s after %v: %v", k.method, target, time.Since(begin), err)
 	}
 	defer answer.Body.Close()
-	if strings.HasPrefix(answer.Header.Get("Content-Type"), "text/event-stream") && k.method == "GET" {
+	if strings.HasPrefix(answer.Header.Get("Content-Type"), "text/event-stream") &&
+		k.method == "GET" {
 		lines := bufio.NewScanner(answer.Body)
 		for lines.Scan() {
 			if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok {

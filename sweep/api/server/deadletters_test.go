@@ -47,10 +47,13 @@ func TestDeadLetters(t *testing.T) {
 		t.Fatalf("%+v", all)
 	}
 	l := all.Letters[1]
-	if l.From != "tasks.w1" || l.Reason != `one\ntwo` || l.Bytes != 1006 || l.Time == nil || !strings.HasPrefix(l.Preview, `\x1b[31m\xffxxx`) || len(l.Preview) > 600 {
+	if l.From != "tasks.w1" || l.Reason != `one\ntwo` || l.Bytes != 1006 || l.Time == nil ||
+		!strings.HasPrefix(l.Preview, `\x1b[31m\xffxxx`) ||
+		len(l.Preview) > 600 {
 		t.Errorf("%+v", l)
 	}
-	if one, err := c.Dead(ctx, 1); err != nil || one.Count != 2 || len(one.Letters) != 1 || one.Letters[0].From != "tasks.w2" {
+	if one, err := c.Dead(ctx, 1); err != nil || one.Count != 2 || len(one.Letters) != 1 ||
+		one.Letters[0].From != "tasks.w2" {
 		t.Errorf("%+v, %v", one, err)
 	}
 	b, err := c.Requeue(ctx, api.AllDeadLetters) // what still cannot be read comes back
@@ -67,7 +70,8 @@ func TestDeadLetters(t *testing.T) {
 		t.Errorf("drop: %d %s", status, text)
 	}
 	status, text, _ = s.raw("DELETE", "/v1/broker/dead/"+id, "", "Idempotency-Key", "d-1")
-	if want := `{"error":"there is no dead letter ` + id + `","remedy":"run-tasks broker dead lists them"}`; status != http.StatusNotFound || text != want {
+	if want := `{"error":"there is no dead letter ` + id + `","remedy":"run-tasks broker dead lists them"}`; status != http.StatusNotFound ||
+		text != want {
 		t.Errorf("once more: %d %s", status, text)
 	}
 	if b, err = c.Drop(ctx, api.AllDeadLetters); err != nil || b.Dropped != 1 {
@@ -81,7 +85,8 @@ func TestDeadLetters(t *testing.T) {
 	broker, err := c.BrokerQueues(ctx)
 	s.must(err)
 	broker.Queues[2].Messages = 0 // the worker's heartbeats come all the time
-	want := []api.Depth{{Queue: "tasks.w1"}, {Queue: "events"}, {Queue: "heartbeats"}, {Queue: "dead"}}
+	want := []api.Depth{{Queue: "tasks.w1"}, {Queue: "events"}, {Queue: "heartbeats"},
+		{Queue: "dead"}}
 	if diff := cmp.Diff(want, broker.Queues); diff != "" {
 		t.Error(diff)
 	}

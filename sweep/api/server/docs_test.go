@@ -121,7 +121,8 @@ func TestDescription(t *testing.T) {
 	}
 	for path, item := range paths {
 		for method := range item.(object) {
-			if what := strings.ToUpper(method) + " " + path; method != "parameters" && !found[what] {
+			if what := strings.ToUpper(method) + " " + path; method != "parameters" &&
+				!found[what] {
 				t.Errorf("docs/api.yaml describes %s, which is no route", what)
 			}
 		}
@@ -195,7 +196,8 @@ func (d description) structFields(what string, of reflect.Type, schema any) {
 	}
 	types := map[string]reflect.Type{}
 	for _, f := range reflect.VisibleFields(of) {
-		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); f.IsExported() && !f.Anonymous && name != "-" {
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); f.IsExported() && !f.Anonymous &&
+			name != "-" {
 			types[name] = f.Type
 		}
 	}

@@ -35,7 +35,14 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer leave()
-	t := &telling{s: s, r: r, w: w, flush: http.NewResponseController(w), feed: f, sweep: stored.Head.ID}
+	t := &telling{
+		s:     s,
+		r:     r,
+		w:     w,
+		flush: http.NewResponseController(w),
+		feed:  f,
+		sweep: stored.Head.ID,
+	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")
 	return t.tell(r.Header.Get(api.EventHeader))
@@ -225,7 +232,8 @@ const clockTolerance = time.Minute
 // task is not with a worker now. It is false where that is not known.
 func endedBefore(r *table.Row, since time.Time) bool {
 	state, err := task.ParseState(r.State)
-	if err != nil || !state.Terminal() && state != task.Pending || r.Started == nil || r.Duration == nil {
+	ended := err == nil && (state.Terminal() || state == task.Pending)
+	if !ended || r.Started == nil || r.Duration == nil {
 		return false
 	}
 	end := r.Started.Add(time.Duration(*r.Duration * float64(time.Second)))

@@ -260,7 +260,9 @@ func TestASnapshotThatIsAhead(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		for i, e := range events {
-			_, _ = fmt.Fprintf(w, "id: a.%d.0\ndata: {\"sweep\": {\"id\": \"train-1\"}, \"closed\": %t, %s}\n\n", i, i == 1, e)
+			_, _ = fmt.Fprintf(w,
+				"id: a.%d.0\ndata: {\"sweep\": {\"id\": \"train-1\"}, \"closed\": %t, %s}\n\n", i,
+				i == 1, e)
 		}
 	}))
 	defer server.Close()
@@ -324,7 +326,8 @@ func TestEventsAreResumedByTheirIDs(t *testing.T) {
 	}
 	for _, unknown := range []string{"another.3.4", first.id + "9999", "-1", "x.y.z"} {
 		e := s.read(id, unknown, 1)[0]
-		if all := strings.Join(states(e), ", "); !e.Snapshot || !strings.HasPrefix(all, "0 succeeded, 1 running") {
+		if all := strings.Join(states(e), ", "); !e.Snapshot ||
+			!strings.HasPrefix(all, "0 succeeded, 1 running") {
 			t.Errorf("after %q: snapshot %t, %s", unknown, e.Snapshot, all)
 		}
 	}
@@ -453,7 +456,8 @@ func TestTheBeginningIsNotMissed(t *testing.T) {
 		}))
 		wantEnds := map[api.Detail]int{api.DetailTasks: 3, api.DetailOutput: 3}[expected]
 		wantLines := map[api.Detail]int{api.DetailOutput: 3}[expected]
-		if ends != wantEnds || lines != wantLines || last.Sweep.Counts["succeeded"] != 3 || !last.Idle() {
+		if ends != wantEnds || lines != wantLines || last.Sweep.Counts["succeeded"] != 3 ||
+			!last.Idle() {
 			t.Errorf("%s: %d ends, %d lines, at last %+v", expected, ends, lines, last)
 		}
 	}

@@ -27,7 +27,8 @@ type Route struct {
 // Routes are all of them.
 func Routes() (all []Route) {
 	for _, r := range routes {
-		all = append(all, Route{r.method, r.path, r.query, r.body, r.answer, r.asks || r.method == "GET"})
+		all = append(all,
+			Route{r.method, r.path, r.query, r.body, r.answer, r.asks || r.method == "GET"})
 	}
 	return all
 }

@@ -29,7 +29,8 @@ func TestASweepIsExtendedOnce(t *testing.T) {
 	}
 	page, err := s.client.Tasks(t.Context(), id, api.Query{Where: "i>=3", Sort: "-i"})
 	s.must(err)
-	if len(page.Tasks) != 2 || strings.Join(page.Tasks[0].Argv, " ") != "train.py --i=4" || page.Tasks[0].ID != "train-1/4" {
+	if len(page.Tasks) != 2 || strings.Join(page.Tasks[0].Argv, " ") != "train.py --i=4" ||
+		page.Tasks[0].ID != "train-1/4" {
 		t.Errorf("%+v", page.Tasks)
 	}
 	if row, err := s.client.Task(t.Context(), id, 4); err != nil || row.Row.Index != 4 {
@@ -37,13 +38,15 @@ func TestASweepIsExtendedOnce(t *testing.T) {
 	}
 	body := `{"space":{"version":1,"parameters":[{"name":"i","values":["7","8"]}]}}`
 	for range 2 {
-		status, text, _ := s.raw("POST", "/v1/sweeps/train-1/extend", body, "Idempotency-Key", "e-1")
+		status, text, _ := s.raw("POST", "/v1/sweeps/train-1/extend", body, "Idempotency-Key",
+			"e-1")
 		if got := parse[core.Summary](t, text); status != http.StatusOK || got.Total != 7 {
 			t.Errorf("%d %s", status, text)
 		}
 	}
 	s.again()
-	if view, err = s.client.Sweep(t.Context(), id, false); err != nil || view.Total != 7 || len(view.Record.Extensions) != 2 {
+	if view, err = s.client.Sweep(t.Context(), id, false); err != nil || view.Total != 7 ||
+		len(view.Record.Extensions) != 2 {
 		t.Errorf("after a restart: %+v, %v", view, err)
 	}
 	// A sweep of what is missing knows what an extension ran.
@@ -74,7 +77,8 @@ func TestPriorities(t *testing.T) {
 		}
 	}
 	s.again()
-	if all, err := s.client.Sweeps(t.Context(), "", 0); err != nil || len(all) != 1 || all[0].Priority != -7 {
+	if all, err := s.client.Sweeps(t.Context(), "", 0); err != nil || len(all) != 1 ||
+		all[0].Priority != -7 {
 		t.Errorf("%+v, %v", all, err)
 	}
 }
@@ -89,7 +93,8 @@ func TestWritesThatAreRefused(t *testing.T) {
 	extended.Record.Extensions = []*space.Space{extended.Record.Space}
 	for parameter, sub := range map[string]api.Submission{"record.priority": tooHigh, "record.extensions": extended} {
 		_, err := s.client.Submit(t.Context(), sub, "", "")
-		if e, ok := err.(*api.Error); !ok || e.Status != http.StatusBadRequest || e.Parameter != parameter {
+		if e, ok := err.(*api.Error); !ok || e.Status != http.StatusBadRequest ||
+			e.Parameter != parameter {
 			t.Errorf("%s: %v", parameter, err)
 		}
 	}
@@ -112,7 +117,8 @@ func TestWritesThatAreRefused(t *testing.T) {
 		{"/sweeps/" + id + "/cancel", "", 200, ""},
 		{"/sweeps/" + id + "/extend", `{"space":{"version":1,"parameters":[]}}`, 409, "then it can be extended"},
 	} {
-		if status, text, _ := s.raw("POST", "/v1"+c.path, c.body); status != c.status || !strings.Contains(text, c.says) {
+		if status, text, _ := s.raw("POST", "/v1"+c.path, c.body); status != c.status ||
+			!strings.Contains(text, c.says) {
 			t.Errorf("%s %s: %d %s; want %d, %s", c.path, c.body, status, text, c.status, c.says)
 		}
 	}

@@ -36,7 +36,8 @@ func FuzzSubmission(f *testing.F) {
 		}
 		s := api.Submission{Code: "c"}
 		s.Record.Version, s.Record.Space = 1, sp
-		s.Record.Recipe = task.Recipe{Definition: "train", Command: []string{"train.py"}, Revision: "r1", Env: map[string]string{"A": "b"}, Outputs: []string{"out"},
+		s.Record.Recipe = task.Recipe{Definition: "train", Command: []string{"train.py"},
+			Revision: "r1", Env: map[string]string{"A": "b"}, Outputs: []string{"out"},
 			Links:   map[string]string{"data": "/data"},
 			Metrics: []metric.Rule{{Name: "loss", Pattern: "loss=(.*)"}}}
 		body, err := json.Marshal(s)
@@ -46,7 +47,10 @@ func FuzzSubmission(f *testing.F) {
 		f.Add(body)
 	}
 	f.Add([]byte(`{"record":{"version":99}}`))
-	f.Add([]byte(`{"record":{"version":1,"space":null,"ranges":[{"from":0,"to":9223372036854775807}]}}`))
+	f.Add(
+		[]byte(
+			`{"record":{"version":1,"space":null,"ranges":[{"from":0,"to":9223372036854775807}]}}`),
+	)
 	f.Fuzz(func(t *testing.T, body []byte) {
 		s, err := server.ReadSubmission(body)
 		if err != nil {

@@ -40,7 +40,8 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) error {
 	case q.Blocked != "":
 		is.Reasons = append(is.Reasons, api.Reason{What: "broker", Text: q.Blocked})
 	}
-	if _, err := s.o.Master.Workers(ctx); err != nil { // the loop answers, so it can still write the store
+	// A loop that answers can still write the store.
+	if _, err := s.o.Master.Workers(ctx); err != nil {
 		is.Reasons = append(is.Reasons, api.Reason{What: "store", Text: err.Error()})
 	}
 	status := http.StatusOK

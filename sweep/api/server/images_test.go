@@ -19,11 +19,16 @@ func TestImages(t *testing.T) {
 	const first, moved, renamed = "python:3.12@sha256:1", "python:3.12@sha256:2", "ours:1@sha256:2"
 	work := func(image, incarnation string) *hand {
 		t.Helper()
-		h := s.hireThat(task.Heartbeat{Worker: "w1", Slots: 4, Incarnation: incarnation, Image: image, Environment: "made so"}, well)
+		h := s.hireThat(
+			task.Heartbeat{Worker: "w1", Slots: 4, Incarnation: incarnation,
+				Image: image, Environment: "made so"},
+			well,
+		)
 		s.until("the master knows it", func() bool {
 			all, err := s.client.Workers(t.Context())
 			s.must(err)
-			return len(all) == 1 && (all[0].Image == nil && image == "" || all[0].Image != nil && *all[0].Image == image)
+			return len(all) == 1 &&
+				(all[0].Image == nil && image == "" || all[0].Image != nil && *all[0].Image == image)
 		})
 		return h
 	}
@@ -80,7 +85,8 @@ func TestImages(t *testing.T) {
 	sub := submission(t, 1)
 	sub.Record.Images = core.Images{first: {"w1"}}
 	_, err := s.client.Submit(t.Context(), sub, "", "")
-	if e, ok := err.(*api.Error); !ok || e.Status != http.StatusBadRequest || e.Parameter != "record.images" {
+	if e, ok := err.(*api.Error); !ok || e.Status != http.StatusBadRequest ||
+		e.Parameter != "record.images" {
 		t.Errorf("a client says what will run: %v", err)
 	}
 }

@@ -88,7 +88,8 @@ func (l *listener) watch(ctx context.Context, log *slog.Logger) {
 		switch made, err := l.renew(); {
 		case err != nil && err.Error() != said:
 			said = err.Error()
-			log.Warn("the socket was removed, and cannot be made again; nobody can ask here", "path", l.path, "error", err)
+			log.Warn("the socket was removed, and cannot be made again; nobody can ask here",
+				"path", l.path, "error", err)
 		case made:
 			said = ""
 			log.Warn("the socket was removed; it was made again", "path", l.path)

@@ -29,7 +29,8 @@ func TestASocketIsNeverWide(t *testing.T) {
 		for ctx.Err() == nil {
 			entries, _ := os.ReadDir(dir)
 			for _, e := range entries {
-				if info, err := os.Lstat(filepath.Join(dir, e.Name())); err == nil && info.Mode().Perm()&0o077 != 0 {
+				if info, err := os.Lstat(filepath.Join(dir, e.Name())); err == nil &&
+					info.Mode().Perm()&0o077 != 0 {
 					t.Errorf("%s: %v", e.Name(), info.Mode())
 					return
 				}
@@ -74,7 +75,12 @@ func TestStrangersAreRefused(t *testing.T) {
 			DialContext: func(context.Context, string, string) (net.Conn, error) {
 				return dialAs(s.socket(), 65534)
 			}}}
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://master/v1/health", http.NoBody)
+	r, err := http.NewRequestWithContext(
+		t.Context(),
+		http.MethodGet,
+		"http://master/v1/health",
+		http.NoBody,
+	)
 	s.must(err)
 	answer, err := client.Do(r)
 	s.must(err)

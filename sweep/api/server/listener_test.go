@@ -78,7 +78,8 @@ func TestListen(t *testing.T) {
 	client := api.Dial(path)
 	defer client.Close()
 	_, err := client.Health(t.Context())
-	if e, ok := errors.AsType[*api.Unreachable](err); !ok || e.Why != "nobody listens there" || !errors.Is(err, syscall.ECONNREFUSED) {
+	if e, ok := errors.AsType[*api.Unreachable](err); !ok || e.Why != "nobody listens there" ||
+		!errors.Is(err, syscall.ECONNREFUSED) {
 		t.Errorf("%v", err)
 	}
 }

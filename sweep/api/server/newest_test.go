@@ -39,10 +39,12 @@ func TestAFollowerIsToldNewMetrics(t *testing.T) {
 	good.Metrics[0].Value = .9
 	h.ends(given[0], good)
 	h.measures(given[1], .5)
-	s.until("the first values are stored", func() bool { return accuracy(0) == .9 && accuracy(1) == .5 })
+	s.until("the first values are stored",
+		func() bool { return accuracy(0) == .9 && accuracy(1) == .5 })
 
 	var told []float64
-	ctx, cancel := context.WithTimeoutCause(t.Context(), limit, errors.New("the newer values did not come"))
+	ctx, cancel := context.WithTimeoutCause(t.Context(), limit,
+		errors.New("the newer values did not come"))
 	defer cancel()
 	s.must(s.client.Follow(ctx, id, api.Following{}, func(u api.Update) error {
 		if u.Best == nil || u.Best.Value != "0.9" || u.Best.Task != id+"/0" {

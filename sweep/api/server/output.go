@@ -143,7 +143,8 @@ func (s *Server) piece(ctx context.Context, o wantedOutput) (task.Piece, error) 
 			Text:   "the worker that has the output of " + o.id.String() + " does not answer",
 			Remedy: "run-tasks workers shows how it is"})
 	defer cancel()
-	p, err := s.o.Master.Output(ctx, o.id, o.attempt, task.Read{Stderr: o.stderr, Offset: o.offset, File: o.file, Length: task.MaxPieceBytes})
+	p, err := s.o.Master.Output(ctx, o.id, o.attempt,
+		task.Read{Stderr: o.stderr, Offset: o.offset, File: o.file, Length: task.MaxPieceBytes})
 	if p.Error != "" {
 		err = &api.Error{Status: http.StatusServiceUnavailable, Text: p.Error}
 	}

@@ -34,7 +34,8 @@ func TestOutputOfAWorkerThatIsAway(t *testing.T) {
 		return len(all) == 1 && all[0].State == core.WorkerAway
 	})
 	status, text, _ := s.raw("GET", "/v1/sweeps/"+id+"/tasks/0/output", "")
-	if status != http.StatusServiceUnavailable || !strings.Contains(text, "the output is on worker w1, which is away") {
+	if status != http.StatusServiceUnavailable ||
+		!strings.Contains(text, "the output is on worker w1, which is away") {
 		t.Errorf("%d %s", status, text)
 	}
 }
@@ -68,7 +69,8 @@ func TestFollowedOutputWaitsForItsWorker(t *testing.T) {
 		defer client.Close()
 		client.Away = func(error) (end bool) { return false }
 		var to strings.Builder
-		err = client.Output(t.Context(), task.ID{Sweep: "train-1"}, api.Printed{Attempt: 1, Follow: true}, &to)
+		err = client.Output(t.Context(), task.ID{Sweep: "train-1"},
+			api.Printed{Attempt: 1, Follow: true}, &to)
 		return to.String(), asked, err
 	}
 	text, asked, err := follow(answers)

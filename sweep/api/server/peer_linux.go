@@ -16,7 +16,9 @@ func peerOf(c net.Conn) (p peer) {
 		return p
 	}
 	_ = raw.Control(func(fd uintptr) {
-		if credentials, err := syscall.GetsockoptUcred(int(fd), syscall.SOL_SOCKET, syscall.SO_PEERCRED); err == nil {
+		credentials, err := syscall.GetsockoptUcred(int(fd), syscall.SOL_SOCKET,
+			syscall.SO_PEERCRED)
+		if err == nil {
 			p = peer{int(credentials.Uid), true}
 		}
 	})

@@ -31,7 +31,8 @@ const (
 // processMetrics are those of any Go program: memory, descriptors, goroutines.
 func processMetrics() *prometheus.Registry {
 	r := prometheus.NewRegistry()
-	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	r.MustRegister(collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return r
 }
 
@@ -105,7 +106,9 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 var (
 	buildDesc  = desc("build_info", "The version of the master's program; always 1.", "version")
 	sweepsDesc = desc("sweeps", "Sweeps that have not ended, by state.", "state")
-	tasksDesc  = desc("tasks", "Tasks by sweep and state, of sweeps that have not ended and of the newest that have.", "sweep", "state")
+	tasksDesc  = desc("tasks",
+		"Tasks by sweep and state, of sweeps that have not ended and of the newest that have.",
+		"sweep", "state")
 
 	demandDesc = desc("demand_tasks", "Tasks that would begin now if there were slots for them: "+
 		"what to start more workers by.")
@@ -115,21 +118,31 @@ var (
 		"is short of memory or disk: 1 or 0.")
 	refusedDesc = desc("refused_messages_total", "Messages for the master that could not be "+
 		"read, were not from the worker that they named, or were of attempts that it never had.")
-	outgoingDesc  = desc("outgoing_messages", "Batches and messages for workers that the broker has not taken yet.")
-	depthDesc     = desc("queue_messages", "Messages that wait in a queue of the broker; absent while the broker cannot be asked.", "queue")
+	outgoingDesc = desc("outgoing_messages",
+		"Batches and messages for workers that the broker has not taken yet.")
+	depthDesc = desc("queue_messages",
+		"Messages that wait in a queue of the broker; absent while the broker cannot be asked.",
+		"queue")
 	consumersDesc = desc("queue_consumers", "Who reads a queue of the broker.", "queue")
 
 	workersDesc = desc("workers", "Workers by state.", "state")
 	slotsDesc   = desc("worker_slots", "How many tasks a worker runs at a time.", "worker")
 	busyDesc    = desc("worker_slots_busy", "How many tasks a worker runs now.", "worker")
-	waitingDesc = desc("worker_waiting_tasks", "Tasks that a worker has and has not begun.", "worker")
-	unsentDesc  = desc("worker_unsent_events", "Events that a worker could not send yet.", "worker")
-	seenDesc    = desc("worker_last_heartbeat_timestamp_seconds", "When a worker was last heard of, by the master's clock.", "worker")
-	cpuDesc     = desc("worker_cpu_busy_ratio", "Part of the cores of a worker's host that is busy, from 0 to 1.", "worker")
-	memoryDesc  = desc("worker_memory_bytes", "Memory of a worker's host, or of its control group where that has less.", "worker")
-	freeDesc    = desc("worker_memory_free_bytes", "Memory that programs on a worker's host could still get.", "worker")
-	diskDesc    = desc("worker_disk_bytes", "Size of the file system of a worker's outputs.", "worker")
-	spaceDesc   = desc("worker_disk_free_bytes", "What is free of the file system of a worker's outputs.", "worker")
+	waitingDesc = desc("worker_waiting_tasks", "Tasks that a worker has and has not begun.",
+		"worker")
+	unsentDesc = desc("worker_unsent_events", "Events that a worker could not send yet.", "worker")
+	seenDesc   = desc("worker_last_heartbeat_timestamp_seconds",
+		"When a worker was last heard of, by the master's clock.", "worker")
+	cpuDesc = desc("worker_cpu_busy_ratio",
+		"Part of the cores of a worker's host that is busy, from 0 to 1.", "worker")
+	memoryDesc = desc("worker_memory_bytes",
+		"Memory of a worker's host, or of its control group where that has less.", "worker")
+	freeDesc = desc("worker_memory_free_bytes",
+		"Memory that programs on a worker's host could still get.", "worker")
+	diskDesc = desc("worker_disk_bytes", "Size of the file system of a worker's outputs.",
+		"worker")
+	spaceDesc = desc("worker_disk_free_bytes",
+		"What is free of the file system of a worker's outputs.", "worker")
 )
 
 // Describe implements prometheus.Collector; the metrics describe themselves.
@@ -185,7 +198,13 @@ func (m *scrape) tellBroker(t teller) {
 }
 
 func (m *scrape) tellWorkers(t teller) {
-	states := map[string]int{core.WorkerReady: 0, core.WorkerDraining: 0, core.WorkerAway: 0, core.WorkerQuarantined: 0, core.WorkerRefused: 0}
+	states := map[string]int{
+		core.WorkerReady:       0,
+		core.WorkerDraining:    0,
+		core.WorkerAway:        0,
+		core.WorkerQuarantined: 0,
+		core.WorkerRefused:     0,
+	}
 	for _, w := range m.Workers {
 		states[w.State]++
 		t.gauge(slotsDesc, float64(w.Slots), w.Name)

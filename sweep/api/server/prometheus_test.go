@@ -27,7 +27,8 @@ func (s *site) scraped() map[string]*dto.MetricFamily {
 }
 
 // valued finds one metric by its labels, NAME=VALUE.
-func valued(t *testing.T, all map[string]*dto.MetricFamily, name string, labels ...string) *dto.Metric {
+func valued(t *testing.T, all map[string]*dto.MetricFamily, name string,
+	labels ...string) *dto.Metric {
 	t.Helper()
 	for _, m := range all[name].GetMetric() {
 		have := map[string]bool{}
@@ -76,7 +77,9 @@ func TestMetricsAgreeWithTheStore(t *testing.T) {
 		view, err := s.client.Sweep(t.Context(), id, false)
 		s.must(err)
 		for state, n := range view.Counts {
-			if got := value(valued(t, all, "mlframework_tasks", "sweep="+id, "state="+state)); got != float64(n) {
+			if got := value(valued(t, all, "mlframework_tasks", "sweep="+id, "state="+state)); got != float64(
+				n,
+			) {
 				t.Errorf("%s has %v tasks %s; the store has %d", id, got, state, n)
 			}
 		}
@@ -111,18 +114,21 @@ func TestMetricsAgreeWithTheStore(t *testing.T) {
 	} {
 		h := valued(t, all, "mlframework_attempt_duration_seconds", "class="+class).GetHistogram()
 		if h.GetSampleCount() != want.count || h.GetSampleSum() != want.sum {
-			t.Errorf("%s: %d attempts took %v s; want %d and %v", class, h.GetSampleCount(), h.GetSampleSum(), want.count, want.sum)
+			t.Errorf("%s: %d attempts took %v s; want %d and %v", class, h.GetSampleCount(),
+				h.GetSampleSum(), want.count, want.sum)
 		}
 		for _, b := range h.GetBucket() {
 			if n, ok := want.below[b.GetUpperBound()]; ok && b.GetCumulativeCount() != n {
-				t.Errorf("%s: %d took at most %v s; want %d", class, b.GetCumulativeCount(), b.GetUpperBound(), n)
+				t.Errorf("%s: %d took at most %v s; want %d", class, b.GetCumulativeCount(),
+					b.GetUpperBound(), n)
 			}
 		}
 	}
 	if n := value(valued(t, all, "mlframework_store_commits_total")); n < 3 {
 		t.Errorf("%v commits", n)
 	}
-	if lag := value(valued(t, all, "mlframework_event_lag_seconds")); lag < 0 || lag > limit.Seconds() {
+	if lag := value(valued(t, all, "mlframework_event_lag_seconds")); lag < 0 ||
+		lag > limit.Seconds() {
 		t.Errorf("a lag of %v s", lag)
 	}
 	for name, family := range all {
@@ -141,8 +147,10 @@ func TestMetricsInAnOutage(t *testing.T) {
 	s := newSite(t)
 	s.queue.Outage(true)
 	all := s.scraped()
-	if got := value(valued(t, all, "mlframework_broker_up")); got != 0 || all["mlframework_queue_messages"] != nil {
-		t.Errorf("the broker is up: %v, and its queues have %v", got, all["mlframework_queue_messages"])
+	if got := value(valued(t, all, "mlframework_broker_up")); got != 0 ||
+		all["mlframework_queue_messages"] != nil {
+		t.Errorf("the broker is up: %v, and its queues have %v", got,
+			all["mlframework_queue_messages"])
 	}
 }
 

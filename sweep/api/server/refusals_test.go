@@ -58,7 +58,9 @@ func TestRefusals(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			status, text, h := s.raw(c.method, c.path, c.body)
-			if status != c.status || c.text != "" && text != c.text || !strings.HasPrefix(text, `{"error":"`) || h.Get("Content-Type") != "application/json" {
+			if status != c.status || c.text != "" && text != c.text ||
+				!strings.HasPrefix(text, `{"error":"`) ||
+				h.Get("Content-Type") != "application/json" {
 				t.Errorf("%d %s; want %d %s", status, text, c.status, c.text)
 			}
 		})
@@ -89,7 +91,8 @@ func TestSubmissionsAreChecked(t *testing.T) {
 		sub := submission(t, 3)
 		change(&sub)
 		_, err := s.client.Submit(t.Context(), sub, "", "")
-		if e, ok := errors.AsType[*api.Error](err); !ok || e.Status != http.StatusBadRequest || e.Parameter != parameter {
+		if e, ok := errors.AsType[*api.Error](err); !ok || e.Status != http.StatusBadRequest ||
+			e.Parameter != parameter {
 			t.Errorf("%s: %+v", parameter, err)
 		}
 	}
@@ -98,8 +101,11 @@ func TestSubmissionsAreChecked(t *testing.T) {
 	newer := strings.Replace(string(text), `"version":1,`,
 		fmt.Sprintf(`"version":%d,"unheard_of":true,`, task.Newest+1), 1)
 	if status, answer, _ := s.raw("POST", "/v1/sweeps", newer); status != 400 || answer !=
-		fmt.Sprintf(`{"error":"the record has version %d, and this master understands %d"`,
-			task.Newest+1, task.Newest)+`,"remedy":"bring the master up to date, or submit with a program of its version","parameter":"record.version"}` {
+		fmt.Sprintf(
+			`{"error":"the record has version %d, and this master understands %d"`,
+			task.Newest+1,
+			task.Newest,
+		)+`,"remedy":"bring the master up to date, or submit with a program of its version","parameter":"record.version"}` {
 		t.Errorf("a newer record: %d %s", status, answer)
 	}
 	long := `{"code":"` + strings.Repeat("x", 16<<20) + `"}`
@@ -116,11 +122,13 @@ func TestAPanicEndsOneRequest(t *testing.T) {
 	s := newSite(t)
 	s.server.Panic("/panic")
 	for range 2 {
-		if status, text, _ := s.raw("POST", "/v1/panic", "", "Idempotency-Key", "k"); status != 500 || !strings.Contains(text, "on purpose") {
+		if status, text, _ := s.raw("POST", "/v1/panic", "", "Idempotency-Key", "k"); status != 500 ||
+			!strings.Contains(text, "on purpose") {
 			t.Errorf("%d %s", status, text)
 		}
 	}
-	if !strings.Contains(s.log.String(), "fault in the API") || !strings.Contains(s.log.String(), "goroutine") {
+	if !strings.Contains(s.log.String(), "fault in the API") ||
+		!strings.Contains(s.log.String(), "goroutine") {
 		t.Errorf("nothing is in the log: %s", s.log)
 	}
 	page, err := s.client.Audit(t.Context(), api.AuditQuery{})

@@ -50,7 +50,8 @@ func (m *metricReader) control(_ string, c task.Control) {
 
 // remove drops a request. The caller holds mu.
 func (m *metricReader) remove(id string) {
-	m.pending = slices.DeleteFunc(m.pending, func(c task.Control) bool { return c.Measure.ID == id })
+	m.pending = slices.DeleteFunc(m.pending,
+		func(c task.Control) bool { return c.Measure.ID == id })
 }
 
 func (m *metricReader) next() (c task.Control, ok bool) {
@@ -78,7 +79,8 @@ func (m *metricReader) run(ctx context.Context, send func(context.Context, task.
 			m.mu.Unlock()
 			found := task.Measured{Metrics: metric.Stored{{Name: "accuracy",
 				Value: float64(c.Index)}}}
-			_ = send(ctx, task.Piece{Version: task.Version, ID: c.Measure.ID, Worker: "w1", Measured: &found})
+			_ = send(ctx,
+				task.Piece{Version: task.Version, ID: c.Measure.ID, Worker: "w1", Measured: &found})
 		case <-m.changed:
 		case <-ctx.Done():
 		}
@@ -107,7 +109,8 @@ func newMeasureSite(t *testing.T, readTime time.Duration, n int) (*site, *metric
 		s.must(s.store.Close())
 	})
 	s.hireThat(task.Heartbeat{Worker: "w1", Slots: n, Incarnation: "1", Reads: task.Newest}, well)
-	id, err := made.Submit(t.Context(), master.Submission{Record: submission(t, n).Record, Total: int64(n)})
+	id, err := made.Submit(t.Context(),
+		master.Submission{Record: submission(t, n).Record, Total: int64(n)})
 	s.must(err)
 	w, stop, err := made.Watch(t.Context(), id, api.DetailCounts)
 	s.must(err)
@@ -129,7 +132,8 @@ func (s *site) measured(ctx context.Context, id string, n int) (all api.Measures
 	}
 	text, err := json.Marshal(ask)
 	s.must(err)
-	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/v1/sweeps/"+id+"/measure", bytes.NewReader(text))
+	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/v1/sweeps/"+id+"/measure",
+		bytes.NewReader(text))
 	r.Header.Set("Content-Type", "application/json")
 	w := httptest.NewRecorder()
 	s.server.ServeHTTP(w, r)

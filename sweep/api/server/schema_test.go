@@ -102,7 +102,8 @@ func checkText(s object, v string) string {
 	if p, ok := s["pattern"].(string); ok && !regexp.MustCompile(p).MatchString(v) {
 		return fmt.Sprintf("%q does not match %s", v, p)
 	}
-	if _, err := time.Parse(time.RFC3339, v); s["format"] == "date-time" && (err != nil || !strings.HasSuffix(v, "Z")) {
+	if _, err := time.Parse(time.RFC3339, v); s["format"] == "date-time" &&
+		(err != nil || !strings.HasSuffix(v, "Z")) {
 		return fmt.Sprintf("%q is no time in UTC", v)
 	}
 	return ""
@@ -201,7 +202,8 @@ func (d description) mutations(schema, v any, where string, each func(what strin
 		if _, ok := m[name]; ok {
 			each(inner+" is missing", with(name, nil, false))
 		}
-		d.mutations(known[name], m[name], inner, func(what string, v any) { each(what, with(name, v, true)) })
+		d.mutations(known[name], m[name], inner,
+			func(what string, v any) { each(what, with(name, v, true)) })
 	}
 }
 
@@ -212,16 +214,19 @@ func candidates(s object) (all []any) {
 	all = []any{true, "x", json.Number("1.5"), []any{}, []any{json.Number("7")}}
 	switch s["type"] {
 	case "string":
-		all = append(all, "", "a b", "ü", "a\x00b", "../x", "train-1", long(64), long(65), long(128), long(129), json.Number("7"))
+		all = append(all, "", "a b", "ü", "a\x00b", "../x", "train-1", long(64), long(65),
+			long(128), long(129), json.Number("7"))
 	case "integer", "number":
 		for _, n := range []string{"-1", "0", "1", "2", "3", "1000", "1001", "-1000", "-1001", "9223372036854775807", "9223372036854775808"} {
 			all = append(all, json.Number(n))
 		}
 	case "array":
-		all = append(all, []any{"a"}, []any{""}, []any{"a", ""}, []any{"a/b"}, []any{"a\x00b"}, []any{json.Number("-1")}, map[string]any{})
+		all = append(all, []any{"a"}, []any{""}, []any{"a", ""}, []any{"a/b"}, []any{"a\x00b"},
+			[]any{json.Number("-1")}, map[string]any{})
 	case "object":
 		if s["additionalProperties"] != nil {
-			all = append(all, map[string]any{"A": "b"}, map[string]any{"A": json.Number("7")}, map[string]any{"A=B": "x"}, map[string]any{"A": "\x00"}, map[string]any{})
+			all = append(all, map[string]any{"A": "b"}, map[string]any{"A": json.Number("7")},
+				map[string]any{"A=B": "x"}, map[string]any{"A": "\x00"}, map[string]any{})
 		}
 	}
 	return all

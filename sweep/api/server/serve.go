@@ -30,10 +30,14 @@ func (s *Server) Run(ctx context.Context, listeners ...net.Listener) error {
 	requests, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	var h handlers
-	server := &http.Server{Handler: h.count(s), ReadHeaderTimeout: headerTime, ReadTimeout: requestTime,
-		IdleTimeout: idleTime, MaxHeaderBytes: headerBytes,
-		ErrorLog:    slog.NewLogLogger(s.o.Log.Handler(), slog.LevelWarn),
-		BaseContext: func(l net.Listener) context.Context { return withAccess(requests, l) },
+	server := &http.Server{
+		Handler:           h.count(s),
+		ReadHeaderTimeout: headerTime,
+		ReadTimeout:       requestTime,
+		IdleTimeout:       idleTime,
+		MaxHeaderBytes:    headerBytes,
+		ErrorLog:          slog.NewLogLogger(s.o.Log.Handler(), slog.LevelWarn),
+		BaseContext:       func(l net.Listener) context.Context { return withAccess(requests, l) },
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
 			return context.WithValue(ctx, peerKey{}, peerOf(c))
 		},

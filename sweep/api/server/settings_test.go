@@ -41,8 +41,10 @@ func TestSettings(t *testing.T) {
 	view, err := s.client.Sweep(t.Context(), id, false)
 	s.must(err)
 	r := view.Record
-	if r.Recipe.Env["FIXED"] != "yes" || r.Recipe.Timeout != time.Hour || len(r.Earlier) != 1 || r.Earlier[0].Revision != "r1" ||
-		r.Earlier[0].Env["FIXED"] != "" || r.Earlier[0].Objective.Metric != "accuracy" {
+	if r.Recipe.Env["FIXED"] != "yes" || r.Recipe.Timeout != time.Hour || len(r.Earlier) != 1 ||
+		r.Earlier[0].Revision != "r1" ||
+		r.Earlier[0].Env["FIXED"] != "" ||
+		r.Earlier[0].Objective.Metric != "accuracy" {
 		t.Errorf("%+v", r)
 	}
 	page, err := s.client.Tasks(t.Context(), id, api.Query{Best: true, Top: 3})
@@ -61,7 +63,8 @@ func TestSettings(t *testing.T) {
 			t.Errorf("with FIXED=%q %d are missing, not %d", env, n, want)
 		}
 	}
-	if _, text, _ := s.raw("GET", "/v1/audit", ""); !strings.Contains(text, "settings=env,timeout,objective") {
+	if _, text, _ := s.raw("GET", "/v1/audit", ""); !strings.Contains(text,
+		"settings=env,timeout,objective") {
 		t.Errorf("the audit does not say what changed: %s", text)
 	}
 	for body, says := range map[string]string{
@@ -71,7 +74,8 @@ func TestSettings(t *testing.T) {
 		`{"settings":{"retry":{"error":-1}}}`:                   "settings",
 		`{"settings":{"space":true}}`:                           "unknown field",
 	} {
-		if status, text, _ := s.raw("POST", "/v1/sweeps/"+id+"/retry", body); status != http.StatusBadRequest || !strings.Contains(text, says) {
+		if status, text, _ := s.raw("POST", "/v1/sweeps/"+id+"/retry", body); status != http.StatusBadRequest ||
+			!strings.Contains(text, says) {
 			t.Errorf("%s: %d %s", body, status, text)
 		}
 	}

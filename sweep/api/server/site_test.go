@@ -88,7 +88,10 @@ func (s *site) start() {
 	s.store, err = store.Open(context.Background(), s.folder, "test")
 	s.must(err)
 	log := slog.New(slog.NewTextHandler(s.log, nil))
-	m := master.New(master.Options{Store: s.store, Queue: s.queue, Log: log, Lease: time.Hour, Secrets: filepath.Join(s.folder, "secrets")})
+	m := master.New(
+		master.Options{Store: s.store, Queue: s.queue, Log: log, Lease: time.Hour,
+			Secrets: filepath.Join(s.folder, "secrets")},
+	)
 	s.server = server.New(server.Options{Master: m, Store: &s.store.Reader, Broker: s.queue,
 		Revisions: "/revisions", Program: "1.2", Log: log})
 	l, err := server.Listen(s.socket(), "")
@@ -138,9 +141,13 @@ func submission(t *testing.T, n int) api.Submission {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return api.Submission{Code: "c1", Record: core.Record{Version: 1, Space: sp, Retry: core.Retry{Lost: 3}, Project: "/p",
-		Objective: metric.Objective{Maximize: true, Metric: "accuracy"},
-		Recipe:    task.Recipe{Definition: "train", Command: []string{"train.py"}, Revision: "r1"}}}
+	return api.Submission{
+		Code: "c1",
+		Record: core.Record{Version: 1, Space: sp, Retry: core.Retry{Lost: 3}, Project: "/p",
+			Objective: metric.Objective{Maximize: true, Metric: "accuracy"},
+			Recipe: task.Recipe{Definition: "train", Command: []string{"train.py"},
+				Revision: "r1"}},
+	}
 }
 
 func (s *site) submit(n int) string {
@@ -179,12 +186,23 @@ func (s *site) until(what string, ok func() bool) {
 }
 
 // raw asks without the client.
-func (s *site) raw(method, path, body string, header ...string) (status int, text string, h http.Header) {
+func (s *site) raw(method, path, body string,
+	header ...string) (status int, text string, h http.Header) {
 	s.t.Helper()
-	bare := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return (&net.Dialer{}).DialContext(ctx, "unix", s.socket())
-	}}}
-	r, err := http.NewRequestWithContext(s.t.Context(), method, "http://master"+path, strings.NewReader(body))
+	bare := &http.Client{
+		Transport: &http.Transport{
+			DisableKeepAlives: true,
+			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+				return (&net.Dialer{}).DialContext(ctx, "unix", s.socket())
+			},
+		},
+	}
+	r, err := http.NewRequestWithContext(
+		s.t.Context(),
+		method,
+		"http://master"+path,
+		strings.NewReader(body),
+	)
 	s.must(err)
 	for i := 0; i < len(header); i += 2 {
 		r.Header.Set(header[i], header[i+1])
@@ -259,7 +277,8 @@ func (s *site) hireThat(beat task.Heartbeat, do func(given) *task.Outcome) *hand
 	})
 	h.fire = func() { cancel(); parts.Wait() }
 	s.t.Cleanup(h.fire)
-	joined := task.Event{Version: task.Version, Kind: task.JoinedEvent, Worker: name, Time: time.Now(), Heartbeat: &beat}
+	joined := task.Event{Version: task.Version, Kind: task.JoinedEvent, Worker: name,
+		Time: time.Now(), Heartbeat: &beat}
 	s.must(port.Emit(ctx, joined))
 	return h
 }
@@ -267,7 +286,8 @@ func (s *site) hireThat(beat task.Heartbeat, do func(given) *task.Outcome) *hand
 func (h *hand) piece(r task.Read) task.Piece {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	p := task.Piece{Version: task.Version, ID: r.ID, Worker: h.name, Offset: r.Offset, Size: int64(len(h.stdout)), Absent: r.Stderr || h.stdout == nil}
+	p := task.Piece{Version: task.Version, ID: r.ID, Worker: h.name, Offset: r.Offset,
+		Size: int64(len(h.stdout)), Absent: r.Stderr || h.stdout == nil}
 	if r.Stderr {
 		p.Size = 0
 	} else if r.Offset < p.Size {
@@ -350,7 +370,8 @@ func well(g given) *task.Outcome {
 // badly lets every attempt fail.
 func badly(given) *task.Outcome {
 	code := 3
-	return &task.Outcome{Class: task.Error, ExitCode: &code, Reason: "exit code 3", Duration: time.Millisecond}
+	return &task.Outcome{Class: task.Error, ExitCode: &code, Reason: "exit code 3",
+		Duration: time.Millisecond}
 }
 
 // hold lets every attempt go on.

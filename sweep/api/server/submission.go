@@ -34,7 +34,8 @@ func readSubmission(r *http.Request) (s api.Submission, err error) {
 	}
 	if json.Unmarshal(body, &only) == nil && only.Record.Version > task.Newest {
 		return s, &api.Error{Status: http.StatusBadRequest, Parameter: "record.version",
-			Text:   fmt.Sprintf("the record has version %d, and this master understands %d", only.Record.Version, task.Newest),
+			Text: fmt.Sprintf("the record has version %d, and this master understands %d",
+				only.Record.Version, task.Newest),
 			Remedy: "bring the master up to date, or submit with a program of its version"}
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
@@ -64,7 +65,8 @@ func check(s api.Submission) error {
 		return api.Wrong("record.version", "the record has no version")
 	case r.Space == nil:
 		return api.Wrong("record.space", "the record has no space")
-	case !definitionName.MatchString(recipe.Definition) || sweepEnding.MatchString(recipe.Definition):
+	case !definitionName.MatchString(recipe.Definition) ||
+		sweepEnding.MatchString(recipe.Definition):
 		return api.Wrong("record.recipe.definition", fmt.Sprintf("%q is no name for a definition",
 			recipe.Definition))
 	case !revisionName.MatchString(recipe.Revision):
@@ -72,8 +74,8 @@ func check(s api.Submission) error {
 			recipe.Revision))
 	case len(recipe.Command) == 0 || recipe.Command[0] == "":
 		return api.Wrong("record.recipe.command", "the command is empty")
-	case recipe.Timeout < 0 || recipe.Grace < 0 || recipe.GPUs < 0 || r.MaxFailures < 0 || s.MinNumber < 0 ||
-		min(r.Retry.Error, r.Retry.Timeout, r.Retry.OOM, r.Retry.Lost) < 0:
+	case recipe.Timeout < 0 || recipe.Grace < 0 || recipe.GPUs < 0 || r.MaxFailures < 0 ||
+		s.MinNumber < 0 || min(r.Retry.Error, r.Retry.Timeout, r.Retry.OOM, r.Retry.Lost) < 0:
 		return api.Wrong("record", "a number of the record is negative")
 	case s.MinNumber > mostNumber:
 		return api.Wrong("min_number", fmt.Sprintf("no sweep has a number above %d",
@@ -144,7 +146,8 @@ func checkNames(r task.Recipe) error {
 		}
 	}
 	for _, name := range r.Outputs {
-		if name == "" || name == "." || name == ".." || path.Base(name) != name || strings.ContainsRune(name, 0) {
+		if name == "" || name == "." || name == ".." || path.Base(name) != name ||
+			strings.ContainsRune(name, 0) {
 			return api.Wrong("record.recipe.outputs",
 				fmt.Sprintf("%q is no name for a file or folder", name))
 		}
@@ -160,7 +163,13 @@ func checkPaths(r task.Recipe) error {
 	for _, list := range []struct {
 		key   string
 		paths []string
-	}{{"link", r.Link}, {"copy", r.Copy}, {"links", slices.Sorted(maps.Keys(r.Links))}, {"workdir", []string{cmp.Or(r.Workdir, "x")}}, {"file", fileNames(r.File)}} {
+	}{
+		{"link", r.Link},
+		{"copy", r.Copy},
+		{"links", slices.Sorted(maps.Keys(r.Links))},
+		{"workdir", []string{cmp.Or(r.Workdir, "x")}},
+		{"file", fileNames(r.File)},
+	} {
 		for _, p := range list.paths {
 			if !inside(p) {
 				return api.Wrong("record.recipe."+list.key,
@@ -204,7 +213,8 @@ func checkContinuation(g api.Continuation) error {
 
 // checkSettings refuses what no tasks.yml can have said; at is where they stand.
 func checkSettings(at string, s core.Settings) error {
-	if s.Timeout < 0 || s.Grace < 0 || s.MaxFailures < 0 || min(s.Retry.Error, s.Retry.Timeout, s.Retry.OOM, s.Retry.Lost) < 0 {
+	if s.Timeout < 0 || s.Grace < 0 || s.MaxFailures < 0 ||
+		min(s.Retry.Error, s.Retry.Timeout, s.Retry.OOM, s.Retry.Lost) < 0 {
 		return api.Wrong(at, "a number of it is negative")
 	}
 	if err := checkEnv(at+".env", s.Env); err != nil {

@@ -95,7 +95,8 @@ func TestTasksThatWait(t *testing.T) {
 			t.Errorf("after %q: %s", after, diff)
 		}
 	}
-	page, err := s.client.Tasks(t.Context(), "", api.Query{States: []task.State{task.Pending}, Limit: 3})
+	page, err := s.client.Tasks(t.Context(), "",
+		api.Query{States: []task.State{task.Pending}, Limit: 3})
 	s.must(err)
 	if diff := cmp.Diff([]int64{1, 2, 6}, indexes(page.Tasks)); diff != "" || page.Next != "8" {
 		t.Errorf("next %s: %s", page.Next, diff)
@@ -149,7 +150,8 @@ func TestTheClientSaysWhatTheStoreSays(t *testing.T) {
 	for _, f := range []api.Format{api.JSON, api.CSV} {
 		var local, remote bytes.Buffer
 		q := api.Query{Where: "i<9", Sort: "-accuracy", Top: 5}
-		e1, e2 := a.Results(ctx, "train-1", q, f, &local), s.client.Results(ctx, "train-1", q, f, &remote)
+		e1, e2 := a.Results(ctx, "train-1", q, f, &local), s.client.Results(ctx, "train-1", q, f,
+			&remote)
 		compare(string(f), local.String(), remote.String(), e1, e2)
 	}
 	var rows []table.Row
@@ -162,7 +164,8 @@ func TestTheClientSaysWhatTheStoreSays(t *testing.T) {
 	local, e1 := a.Missing(ctx, sub.Record, "c1")
 	remote, e2 := s.client.Missing(ctx, sub.Record, "c1")
 	compare("missing", local, remote, e1, e2)
-	if diff := cmp.Diff(core.Ranges{{From: 7, To: 8}, {From: 10, To: 12}}, remote.Ranges); diff != "" || remote.All {
+	if diff := cmp.Diff(core.Ranges{{From: 7, To: 8}, {From: 10, To: 12}}, remote.Ranges); diff != "" ||
+		remote.All {
 		t.Error(diff)
 	}
 }
@@ -176,7 +179,9 @@ func TestReadiness(t *testing.T) {
 		return err == nil && r.Ready && len(r.Reasons) == 0
 	})
 	s.queue.Outage(true)
-	if r, err := c.Ready(ctx); err != nil || r.Ready || len(r.Reasons) != 1 || r.Reasons[0].What != "broker" || r.Reasons[0].Since == nil {
+	if r, err := c.Ready(ctx); err != nil || r.Ready || len(r.Reasons) != 1 ||
+		r.Reasons[0].What != "broker" ||
+		r.Reasons[0].Since == nil {
 		t.Errorf("in an outage: %+v, %v", r, err)
 	}
 	if status, _, _ := s.raw("GET", "/v1/ready", ""); status != http.StatusServiceUnavailable {
@@ -219,10 +224,12 @@ func TestWorkers(t *testing.T) {
 	if w, err := s.client.Drain(t.Context(), "w1", true); err != nil || w.Name != "w1" {
 		t.Errorf("%+v, %v", w, err)
 	}
-	if w, err := s.client.Resize(t.Context(), "w2", 5); err != nil || w.Wanted == nil || *w.Wanted != 5 {
+	if w, err := s.client.Resize(t.Context(), "w2", 5); err != nil || w.Wanted == nil ||
+		*w.Wanted != 5 {
 		t.Errorf("%+v, %v", w, err)
 	}
-	if err := s.client.Forget(t.Context(), "w1"); err == nil || !strings.HasPrefix(err.Error(), "w1 is ") {
+	if err := s.client.Forget(t.Context(), "w1"); err == nil ||
+		!strings.HasPrefix(err.Error(), "w1 is ") {
 		t.Errorf("%v", err)
 	}
 }
@@ -236,10 +243,12 @@ func TestOutput(t *testing.T) {
 	s.becomes(id, map[string]int64{"running": 1})
 	read := func(attempt int, stderr bool, offset int64, follow bool) (string, error) {
 		var text strings.Builder
-		err := s.client.Output(t.Context(), task.ID{Sweep: id}, api.Printed{Attempt: attempt, Stderr: stderr, Offset: offset, Follow: follow}, &text)
+		err := s.client.Output(t.Context(), task.ID{Sweep: id},
+			api.Printed{Attempt: attempt, Stderr: stderr, Offset: offset, Follow: follow}, &text)
 		return text.String(), err
 	}
-	if text, err := read(0, false, 0, false); err == nil || err.Error() != "train-1/0 has printed nothing to standard output" {
+	if text, err := read(0, false, 0, false); err == nil ||
+		err.Error() != "train-1/0 has printed nothing to standard output" {
 		t.Errorf("%q, %v", text, err)
 	}
 	long := strings.Repeat("0123456789abcde\n", 1<<16) // many pieces
@@ -252,7 +261,10 @@ func TestOutput(t *testing.T) {
 	}
 	body, end := io.Pipe()
 	go func() {
-		end.CloseWithError(s.client.Output(t.Context(), task.ID{Sweep: id}, api.Printed{Offset: int64(len(long)), Follow: true}, end))
+		end.CloseWithError(
+			s.client.Output(t.Context(), task.ID{Sweep: id},
+				api.Printed{Offset: int64(len(long)), Follow: true}, end),
+		)
 	}()
 	defer body.Close()
 	h.prints("more\n")
@@ -265,7 +277,8 @@ func TestOutput(t *testing.T) {
 	if rest, err := io.ReadAll(body); err != nil || string(rest) != "last\n" {
 		t.Errorf("followed to the end: %q, %v", rest, err)
 	}
-	if _, err := read(0, true, 0, true); err == nil || !strings.Contains(err.Error(), "nothing to standard error") {
+	if _, err := read(0, true, 0, true); err == nil ||
+		!strings.Contains(err.Error(), "nothing to standard error") {
 		t.Errorf("%v", err)
 	}
 }

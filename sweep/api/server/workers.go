@@ -19,9 +19,13 @@ func (s *Server) listWorkers(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-func (s *Server) drain(w http.ResponseWriter, r *http.Request) error { return s.draining(w, r, false) }
+func (s *Server) drain(w http.ResponseWriter, r *http.Request) error {
+	return s.draining(w, r, false)
+}
 
-func (s *Server) undrain(w http.ResponseWriter, r *http.Request) error { return s.draining(w, r, true) }
+func (s *Server) undrain(w http.ResponseWriter, r *http.Request) error {
+	return s.draining(w, r, true)
+}
 
 func (s *Server) draining(w http.ResponseWriter, r *http.Request, off bool) error {
 	ctx, cancel := brief(r)
