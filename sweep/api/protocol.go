@@ -26,7 +26,7 @@ const KeepAlive = 15 * time.Second
 // Root is what all paths begin with: the version of the API.
 const Root = "/v1"
 
-// KeyHeader is where a client key stands.
+// KeyHeader is the header with the key under which a write may be repeated.
 const KeyHeader = "Idempotency-Key"
 
 // EventHeader is where the id of an event stands.

@@ -28,8 +28,8 @@ func withAccess(ctx context.Context, l net.Listener) context.Context {
 	return context.WithValue(ctx, accessKey{}, a)
 }
 
-// permits refuses a request for a route that its socket does not serve.
-func permits(ctx context.Context, r route) error {
+// checkAccess refuses a request for a route that its socket does not serve.
+func checkAccess(ctx context.Context, r route) error {
 	if a, _ := ctx.Value(accessKey{}).(access); a.readOnly && r.writes() {
 		return &api.Error{Status: http.StatusForbidden,
 			Text:   "this socket of the master is read-only",
@@ -47,10 +47,10 @@ type peer struct {
 	known bool
 }
 
-// admits refuses requests of other users at a socket without a group, also where somebody changed
-// the socket's mode, which keeps them out otherwise. On systems that do not report the peer's uid
-// the mode is the only check.
-func admits(ctx context.Context) error {
+// checkPeer refuses requests of other users at a socket without a group, also where somebody
+// changed the socket's mode, which keeps them out otherwise. On systems that do not report the
+// peer's uid the mode is the only check.
+func checkPeer(ctx context.Context) error {
 	a, _ := ctx.Value(accessKey{}).(access)
 	p, _ := ctx.Value(peerKey{}).(peer)
 	if own := os.Geteuid(); a.owner && p.known && !p.trusted(own) {

@@ -24,20 +24,20 @@ func (s *Server) audit(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	answer(w, http.StatusOK, page)
+	writeJSON(w, http.StatusOK, page)
 	return nil
 }
 
 // Bounds of what a client can write into the audit with one action, in bytes.
 const (
-	longestUser   = 128
-	longestDetail = 256
+	maxUserBytes   = 128
+	maxDetailBytes = 256
 )
 
 // entry returns the audit entry of a request. The name is what the client says; the uid is the
 // kernel's word.
 func (ro route) entry(r *http.Request) *core.AuditEntry {
-	e := &core.AuditEntry{User: bounded(r.Header.Get("User"), longestUser), Action: ro.action}
+	e := &core.AuditEntry{User: bounded(r.Header.Get("User"), maxUserBytes), Action: ro.action}
 	if p, ok := r.Context().Value(peerKey{}).(peer); ok && p.known {
 		e.UID = &p.uid
 	}
@@ -53,10 +53,10 @@ func (ro route) entry(r *http.Request) *core.AuditEntry {
 	}
 	for _, name := range ro.query {
 		if value := r.URL.Query().Get(name); value != "" && !slices.Contains(following, name) {
-			e.Detail = bounded(name+"="+value, longestDetail)
+			e.Detail = bounded(name+"="+value, maxDetailBytes)
 		}
 	}
-	e.Object = bounded(e.Object, longestDetail)
+	e.Object = bounded(e.Object, maxDetailBytes)
 	return e
 }
 
@@ -65,7 +65,7 @@ func bounded(text string, most int) string { return human.Visible(text[:min(len(
 // addDetail adds to the audit entry of a request.
 func addDetail(r *http.Request, text string) {
 	if e := master.AuditOf(r.Context()); e != nil {
-		e.Detail = bounded(strings.TrimSpace(e.Detail+" "+text), longestDetail)
+		e.Detail = bounded(strings.TrimSpace(e.Detail+" "+text), maxDetailBytes)
 	}
 }
 
@@ -76,10 +76,10 @@ func endEntry(r *http.Request, err error) {
 	case e == nil || !e.Time.IsZero():
 	case err == nil:
 		e.End(core.AuditDone, "")
-	case problem(err).Status < http.StatusInternalServerError:
-		e.End(core.AuditRefused, problem(err).Text)
+	case apiError(err).Status < http.StatusInternalServerError:
+		e.End(core.AuditRefused, apiError(err).Text)
 	default:
-		e.End(core.AuditFailed, problem(err).Text)
+		e.End(core.AuditFailed, apiError(err).Text)
 	}
 }
 

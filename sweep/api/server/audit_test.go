@@ -93,7 +93,7 @@ func TestWhatPeopleDoIsKept(t *testing.T) {
 	var page api.AuditPage
 	s.until(
 		"all are kept",
-		func() (all bool) { // one that had no client key may be kept behind its answer
+		func() (all bool) { // one that had no idempotency key may be kept behind its answer
 			var err error
 			page, err = s.client.Audit(ctx, api.AuditQuery{})
 			s.must(err)

@@ -25,7 +25,7 @@ func (s *Server) submit(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := brief(r)
+	ctx, cancel := withTimeout(r)
 	defer cancel()
 	id, err := s.o.Master.Submit(ctx, master.Submission{Record: submission.Record,
 		Total: api.Total(submission.Record), Code: submission.Code,
@@ -35,17 +35,17 @@ func (s *Server) submit(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	w.Header().Set("Location", api.Root+"/sweeps/"+url.PathEscape(id))
-	if err := s.expect(ctx, w, id, follow, true); err != nil {
+	if err := s.prepareFollow(ctx, w, id, follow, true); err != nil {
 		return err
 	}
-	return s.stands(ctx, w, http.StatusCreated, id)
+	return s.writeSummary(ctx, w, http.StatusCreated, id)
 }
 
-// expect begins to collect events for a client that is about to follow, so that it misses nothing
-// of what begins now: it goes on from the id that it is given. Of a sweep that is new everything
-// counts.
-func (s *Server) expect(ctx context.Context, w http.ResponseWriter, id string, follow api.Detail,
-	isNew bool) error {
+// prepareFollow begins to collect events for a client that is about to follow, so that it misses
+// nothing of what begins now: it goes on from the id that it is given. Of a sweep that is new
+// everything counts.
+func (s *Server) prepareFollow(ctx context.Context, w http.ResponseWriter, id string,
+	follow api.Detail, isNew bool) error {
 	if follow == "" {
 		return nil
 	}
@@ -62,20 +62,21 @@ func (s *Server) expect(ctx context.Context, w http.ResponseWriter, id string, f
 	return nil
 }
 
-// stands answers with a sweep as it stands.
-func (s *Server) stands(ctx context.Context, w http.ResponseWriter, status int, id string) error {
+// writeSummary answers with a sweep as it is now.
+func (s *Server) writeSummary(ctx context.Context, w http.ResponseWriter, status int,
+	id string) error {
 	stored, err := s.archive.Stored(ctx, id)
 	if err != nil {
 		return err
 	}
-	answer(w, status, stored.Record.Summary(stored.Head))
+	writeJSON(w, status, stored.Record.Summary(stored.Head))
 	return nil
 }
 
-// act does something with a sweep and answers how it stands then.
-func (s *Server) act(w http.ResponseWriter, r *http.Request,
+// changeSweep changes a sweep and answers with its summary.
+func (s *Server) changeSweep(w http.ResponseWriter, r *http.Request,
 	do func(ctx context.Context, id string) error) error {
-	ctx, cancel := brief(r)
+	ctx, cancel := withTimeout(r)
 	defer cancel()
 	named, err := s.archive.Stored(ctx, r.PathValue("sweep"))
 	if err != nil {
@@ -84,11 +85,11 @@ func (s *Server) act(w http.ResponseWriter, r *http.Request,
 	if err := do(ctx, named.Head.ID); err != nil {
 		return err
 	}
-	return s.stands(ctx, w, http.StatusOK, named.Head.ID)
+	return s.writeSummary(ctx, w, http.StatusOK, named.Head.ID)
 }
 
 func (s *Server) cancel(w http.ResponseWriter, r *http.Request) error {
-	return s.act(w, r, func(ctx context.Context, id string) error {
+	return s.changeSweep(w, r, func(ctx context.Context, id string) error {
 		_, err := s.o.Master.Cancel(ctx, id, "cancelled by a person")
 		return err
 	})
@@ -99,7 +100,7 @@ func (s *Server) pause(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return s.act(w, r, func(ctx context.Context, id string) error {
+	return s.changeSweep(w, r, func(ctx context.Context, id string) error {
 		_, err := s.o.Master.Pause(ctx, id, "paused by a person", stop)
 		return err
 	})
@@ -113,8 +114,8 @@ func (s *Server) resume(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return s.act(w, r, func(ctx context.Context, id string) error {
-		if err := s.expect(ctx, w, id, follow, false); err != nil {
+	return s.changeSweep(w, r, func(ctx context.Context, id string) error {
+		if err := s.prepareFollow(ctx, w, id, follow, false); err != nil {
 			return err
 		}
 		_, err := s.o.Master.Resume(ctx, id, g.Continuation)
@@ -127,8 +128,8 @@ func (s *Server) retry(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return s.act(w, r, func(ctx context.Context, id string) error {
-		if err := s.expect(ctx, w, id, follow, false); err != nil {
+	return s.changeSweep(w, r, func(ctx context.Context, id string) error {
+		if err := s.prepareFollow(ctx, w, id, follow, false); err != nil {
 			return err
 		}
 		_, err := s.o.Master.Retry(ctx, id, g.Indexes, g.Continuation)
@@ -161,7 +162,7 @@ func (s *Server) cancelTask(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return s.act(w, r, func(ctx context.Context, id string) error {
+	return s.changeSweep(w, r, func(ctx context.Context, id string) error {
 		_, err := s.o.Master.CancelTask(ctx, task.ID{Sweep: id, Index: index},
 			"cancelled by a person")
 		return err
@@ -186,8 +187,8 @@ func (s *Server) extend(w http.ResponseWriter, r *http.Request) error {
 	if e.Revision != "" {
 		addDetail(r, "revision="+e.Revision)
 	}
-	return s.act(w, r, func(ctx context.Context, id string) error {
-		if err := s.expect(ctx, w, id, follow, false); err != nil {
+	return s.changeSweep(w, r, func(ctx context.Context, id string) error {
+		if err := s.prepareFollow(ctx, w, id, follow, false); err != nil {
 			return err
 		}
 		_, err := s.o.Master.Extend(ctx, id, e)
@@ -206,7 +207,7 @@ func (s *Server) prioritize(w http.ResponseWriter, r *http.Request) error {
 	if err != nil || badPriority(int(n)) {
 		return api.Wrong("n", priorityRule+", not "+cmp.Or(human.Visible(text), "nothing"))
 	}
-	return s.act(w, r, func(ctx context.Context, id string) error {
+	return s.changeSweep(w, r, func(ctx context.Context, id string) error {
 		_, err := s.o.Master.Prioritize(ctx, id, int(n))
 		return err
 	})

@@ -8,12 +8,12 @@ import (
 	"mlframework/sweep/human"
 )
 
-// usualDeadLetters is how many dead letters are listed where nothing else is asked for, and
-// mostDeadLetters how many
+// defaultDeadLetters is how many dead letters are listed where nothing else is asked for, and
+// maxDeadLetters how many
 // at most.
 const (
-	usualDeadLetters = 20
-	mostDeadLetters  = 1000
+	defaultDeadLetters = 20
+	maxDeadLetters     = 1000
 )
 
 // depths are what waits on the broker; nil when that cannot be asked now.
@@ -37,42 +37,42 @@ func (s *Server) listDead(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if limit == 0 {
-		limit = usualDeadLetters
+		limit = defaultDeadLetters
 	}
-	ctx, cancel := brief(r)
+	ctx, cancel := withTimeout(r)
 	defer cancel()
-	count, newest, err := s.o.Master.DeadLetters(ctx, int(min(limit, mostDeadLetters)))
+	count, newest, err := s.o.Master.DeadLetters(ctx, int(min(limit, maxDeadLetters)))
 	if err != nil {
 		return err
 	}
 	shown := api.DeadLetters{Count: count, Letters: []api.DeadLetter{}}
 	for _, l := range newest {
 		shown.Letters = append(shown.Letters, api.DeadLetter{ID: l.ID, From: human.Visible(l.Queue),
-			Reason: human.Visible(l.Reason), Time: moment(l.Time),
+			Reason: human.Visible(l.Reason), Time: timeOrNull(l.Time),
 			Bytes: l.Size, Preview: human.Visible(string(l.Body))})
 	}
-	answer(w, http.StatusOK, shown)
+	writeJSON(w, http.StatusOK, shown)
 	return nil
 }
 
 func (s *Server) requeue(w http.ResponseWriter, r *http.Request) error {
-	ctx, cancel := brief(r)
+	ctx, cancel := withTimeout(r)
 	defer cancel()
 	requeued, left, err := s.o.Master.Requeue(ctx, r.PathValue("letter"))
 	if err != nil {
 		return err
 	}
-	answer(w, http.StatusOK, api.DeadLetterOutcome{Requeued: requeued, Left: left})
+	writeJSON(w, http.StatusOK, api.DeadLetterOutcome{Requeued: requeued, Left: left})
 	return nil
 }
 
 func (s *Server) drop(w http.ResponseWriter, r *http.Request) error {
-	ctx, cancel := brief(r)
+	ctx, cancel := withTimeout(r)
 	defer cancel()
 	n, err := s.o.Master.Drop(ctx, r.PathValue("letter"))
 	if err != nil {
 		return err
 	}
-	answer(w, http.StatusOK, api.DeadLetterOutcome{Dropped: n})
+	writeJSON(w, http.StatusOK, api.DeadLetterOutcome{Dropped: n})
 	return nil
 }

@@ -52,7 +52,7 @@ func (d description) at(v any, path ...string) any {
 		if ref, ok := m["$ref"].(string); ok {
 			v = d.at(d.all, strings.Split(strings.TrimPrefix(ref, "#/"), "/")...)
 			if v == nil {
-				d.t.Fatalf("%s leads nowhere", ref)
+				d.t.Fatalf("%s leads notFound", ref)
 			}
 			continue
 		}

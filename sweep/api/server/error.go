@@ -17,8 +17,8 @@ import (
 	"mlframework/sweep/store"
 )
 
-// problem is an error as a client is told of it.
-func problem(err error) *api.Error {
+// apiError returns an error as clients get it, with its status.
+func apiError(err error) *api.Error {
 	if e, ok := errors.AsType[*api.Error](err); ok {
 		return e
 	}
@@ -60,18 +60,20 @@ func problem(err error) *api.Error {
 	return e
 }
 
-func refuse(w http.ResponseWriter, err error) {
-	e := problem(err)
-	answer(w, cmp.Or(e.Status, http.StatusInternalServerError), e)
+// writeError writes an error with its status.
+func writeError(w http.ResponseWriter, err error) {
+	e := apiError(err)
+	writeJSON(w, cmp.Or(e.Status, http.StatusInternalServerError), e)
 }
 
-// answer writes JSON, or why there is none. An error of writing is that the client went away.
-func answer(w http.ResponseWriter, status int, v any) {
+// writeJSON writes an answer, or why there is none. Errors of writing are ignored: the client has
+// gone.
+func writeJSON(w http.ResponseWriter, status int, v any) {
 	var body bytes.Buffer
 	lines := json.NewEncoder(&body)
 	lines.SetEscapeHTML(false)
 	if err := lines.Encode(v); err != nil {
-		refuse(w, fmt.Errorf("write the answer: %w", err))
+		writeError(w, fmt.Errorf("write the answer: %w", err))
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")

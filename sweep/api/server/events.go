@@ -35,7 +35,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer leave()
-	t := &telling{
+	t := &eventStream{
 		s:     s,
 		r:     r,
 		w:     w,
@@ -45,11 +45,11 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")
-	return t.tell(r.Header.Get(api.EventHeader))
+	return t.run(r.Header.Get(api.EventHeader))
 }
 
-// telling is one follower.
-type telling struct {
+// eventStream is one follower.
+type eventStream struct {
 	s     *Server
 	r     *http.Request
 	w     io.Writer
@@ -60,7 +60,7 @@ type telling struct {
 	since time.Time // when it began to follow; zero: with the sweep, or not known
 }
 
-func (t *telling) tell(last string) error {
+func (t *eventStream) run(last string) error {
 	if err := t.feed.begun(t.r.Context()); err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (t *telling) tell(last string) error {
 }
 
 // begin sends how the sweep stands; to who was told something that is not kept, everything.
-func (t *telling) begin(at position, lost bool) error {
+func (t *eventStream) begin(at position, lost bool) error {
 	if lost {
 		return t.snapshot(at)
 	}
@@ -104,17 +104,17 @@ func (t *telling) begin(at position, lost bool) error {
 	return t.send(at, t.last(at, api.Event{Update: now}))
 }
 
-// mostMeasured is of how many running tasks a follower is told the metrics at first.
-const mostMeasured = 100
+// maxMeasured is of how many running tasks a follower is told the metrics at first.
+const maxMeasured = 100
 
 // measured are running tasks that reported metrics, the first of them: the next value of one may be
 // far off.
-func (t *telling) measured(s store.Sweep) (rows []table.Row, err error) {
+func (t *eventStream) measured(s store.Sweep) (rows []table.Row, err error) {
 	if s.Head.Rows[task.Running] == 0 || !t.feed.detail.Tasks() {
 		return nil, nil
 	}
 	page, err := t.s.archive.Tasks(t.r.Context(), t.sweep,
-		api.Query{States: []task.State{task.Running}, Begun: true, Limit: mostMeasured})
+		api.Query{States: []task.State{task.Running}, Begun: true, Limit: maxMeasured})
 	for _, r := range page.Tasks {
 		if len(r.Metrics) > 0 {
 			rows = append(rows, r)
@@ -124,7 +124,7 @@ func (t *telling) measured(s store.Sweep) (rows []table.Row, err error) {
 }
 
 // waiting are the tasks that wait for a worker which is not there.
-func (t *telling) waiting(s store.Sweep) (rows []table.Row, err error) {
+func (t *eventStream) waiting(s store.Sweep) (rows []table.Row, err error) {
 	if len(s.Record.Workers) == 0 || !t.feed.detail.Tasks() {
 		return nil, nil
 	}
@@ -140,14 +140,14 @@ func (t *telling) waiting(s store.Sweep) (rows []table.Row, err error) {
 
 // last completes an event with what the store says: more comes, too, when the feed has not heard of
 // the end. It waits a little for the last lines.
-func (t *telling) last(at position, e api.Event) api.Event {
+func (t *eventStream) last(at position, e api.Event) api.Event {
 	n := t.feed.after(at)
 	e.More = n.gap || n.to != at || e.Idle() && !n.Idle()
 	return e
 }
 
 // next waits for something new and sends it.
-func (t *telling) next(at position) (position, error) {
+func (t *eventStream) next(at position) (position, error) {
 	n := t.feed.after(at)
 	switch {
 	case n.gap:
@@ -174,7 +174,7 @@ func (t *telling) next(at position) (position, error) {
 
 // update sends what a feed has. That a sweep is idle must be true when it is said, as followers
 // leave then: what the feed heard may be older than what the store has.
-func (t *telling) update(n news) (err error) {
+func (t *eventStream) update(n news) (err error) {
 	u := n.Update
 	if u.Idle() && !u.Closed {
 		if u.Sweep, err = t.now(); err != nil {
@@ -190,14 +190,14 @@ func (t *telling) update(n news) (err error) {
 	return nil
 }
 
-func (t *telling) now() (core.Summary, error) {
+func (t *eventStream) now() (core.Summary, error) {
 	stored, err := t.s.archive.Stored(t.r.Context(), t.sweep)
 	return stored.Record.Summary(stored.Head), err
 }
 
 // snapshot sends every task that has a row, apart from those that ended before the follower began.
 // Only its last event has the position, so that one which broke off is not taken for whole.
-func (t *telling) snapshot(at position) error {
+func (t *eventStream) snapshot(at position) error {
 	now, err := t.now()
 	if err != nil {
 		return err
@@ -240,11 +240,11 @@ func endedBefore(r *table.Row, since time.Time) bool {
 	return end.Before(since.Add(-clockTolerance))
 }
 
-func (t *telling) send(at position, e api.Event) error {
+func (t *eventStream) send(at position, e api.Event) error {
 	return t.write(t.feed.id(at, t.since), e)
 }
 
-func (t *telling) write(id string, e api.Event) error {
+func (t *eventStream) write(id string, e api.Event) error {
 	data, err := json.Marshal(e)
 	if err != nil {
 		return err

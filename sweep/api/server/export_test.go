@@ -92,7 +92,7 @@ func (f Feed) End() string {
 // Panic makes the server panic when a path is asked for.
 func (s *Server) Panic(path string) {
 	s.mux.Handle("POST "+api.Root+path,
-		s.guard(route{method: "POST", do: func(*Server, http.ResponseWriter, *http.Request) error {
+		s.middleware(route{method: "POST", do: func(*Server, http.ResponseWriter, *http.Request) error {
 			panic("on purpose")
 		}}))
 }
@@ -154,4 +154,4 @@ func ReadSubmission(body []byte) (api.Submission, error) {
 func ReadQuery(v url.Values) (api.Query, error) { return readQuery(v) }
 
 // Answer writes an answer.
-func Answer(w http.ResponseWriter, v any) { answer(w, http.StatusOK, v) }
+func Answer(w http.ResponseWriter, v any) { writeJSON(w, http.StatusOK, v) }

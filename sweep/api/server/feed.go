@@ -238,7 +238,7 @@ func (r *ring[T]) skip(n int64) {
 	}
 }
 
-// has tells whether everything after a position is kept.
+// has reports whether everything after a position is kept.
 func (r *ring[T]) has(at int64) bool { return at <= r.end && at >= r.end-int64(len(r.kept)) }
 
 // after returns what came after a position, as far as it is kept.

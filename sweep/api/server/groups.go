@@ -17,7 +17,7 @@ func (s *Server) groups(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	answer(w, http.StatusOK, page)
+	writeJSON(w, http.StatusOK, page)
 	return nil
 }
 

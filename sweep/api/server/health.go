@@ -15,13 +15,13 @@ func (s *Server) health(w http.ResponseWriter, _ *http.Request) error {
 		Warnings: []api.Reason{}}
 	for _, m := range s.o.Master.Missing() {
 		h.Warnings = append(h.Warnings, api.Reason{What: "store", Text: m.String(),
-			Since: moment(m.Since)})
+			Since: timeOrNull(m.Since)})
 	}
 	for _, r := range s.o.Master.Rivals() {
 		h.Warnings = append(h.Warnings, api.Reason{What: "worker", Text: r.String(),
-			Since: moment(r.Since)})
+			Since: timeOrNull(r.Since)})
 	}
-	answer(w, http.StatusOK, h)
+	writeJSON(w, http.StatusOK, h)
 	return nil
 }
 
@@ -33,8 +33,8 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) error {
 	defer cancel()
 	is := api.Readiness{Reasons: []api.Reason{}}
 	q := s.o.Broker.Status()
-	switch since := moment(q.Since); {
-	case q.Unreachable:
+	switch since := timeOrNull(q.Since); {
+	case q.Away:
 		is.Reasons = append(is.Reasons, api.Reason{What: "broker",
 			Text: cmp.Or(q.Reason, "the broker cannot be reached"), Since: since})
 	case q.Blocked != "":
@@ -48,7 +48,7 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) error {
 	if is.Ready = len(is.Reasons) == 0; !is.Ready {
 		status = http.StatusServiceUnavailable
 	}
-	answer(w, status, is)
+	writeJSON(w, status, is)
 	return nil
 }
 
@@ -58,17 +58,17 @@ func (s *Server) broker(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	q := s.o.Broker.Status()
-	b := api.Broker{Away: q.Unreachable, Since: moment(q.Since), Reason: textOrNull(q.Reason),
+	b := api.Broker{Away: q.Away, Since: timeOrNull(q.Since), Reason: textOrNull(q.Reason),
 		Blocked: textOrNull(q.Blocked),
 		Program: textOrNull(q.Program), Revisions: textOrNull(s.o.Revisions)}
 	if queues {
 		b.Queues = s.depths(r)
 	}
-	answer(w, http.StatusOK, b)
+	writeJSON(w, http.StatusOK, b)
 	return nil
 }
 
-func moment(t time.Time) *time.Time {
+func timeOrNull(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil
 	}

@@ -117,7 +117,7 @@ func (l *listener) renew() (made bool, err error) {
 // group's. It takes the place of a socket that nobody listens on any more, and of nothing else.
 // Closing the listener removes the socket.
 func Listen(path, group string) (net.Listener, error) {
-	if err := vacate(path); err != nil {
+	if err := removeStale(path); err != nil {
 		return nil, err
 	}
 	// It is made in a private folder, so that at no moment there is one that others may open,
@@ -142,7 +142,7 @@ func Listen(path, group string) (net.Listener, error) {
 
 // publish sets who may open a socket, and then moves it to where it is looked for.
 func publish(made, path, group string) (fs.FileInfo, error) {
-	if err := admit(made, group); err != nil {
+	if err := setPermissions(made, group); err != nil {
 		return nil, fmt.Errorf("listen on %s: %w", path, err)
 	}
 	if err := os.Rename(made, path); err != nil {
@@ -175,8 +175,8 @@ func ListenReadOnly(path string) (net.Listener, error) {
 	return l, nil
 }
 
-// vacate removes what an earlier server left.
-func vacate(path string) error {
+// removeStale removes what an earlier server left.
+func removeStale(path string) error {
 	info, err := os.Lstat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -193,8 +193,8 @@ func vacate(path string) error {
 	return os.Remove(path)
 }
 
-// admit sets who may open a socket.
-func admit(path, group string) error {
+// setPermissions sets who may open a socket.
+func setPermissions(path, group string) error {
 	if group == "" {
 		return os.Chmod(path, 0o600)
 	}

@@ -9,19 +9,19 @@ import (
 	"mlframework/sweep/master"
 )
 
-// guard is what every request passes before and after its route: parameters, client keys, panics,
-// the audit.
-func (s *Server) guard(r route) http.Handler {
+// middleware is what every request passes before and after its route: parameters, idempotency keys,
+// panics, the audit.
+func (s *Server) middleware(r route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
 		if request.Method != r.method { // the mux takes HEAD for GET
-			s.nowhere(w, request)
+			s.notFound(w, request)
 			return
 		}
-		if err := permits(request.Context(), r); err != nil {
-			refuse(w, err)
+		if err := checkAccess(request.Context(), r); err != nil {
+			writeError(w, err)
 			return
 		}
-		out := &watched{ResponseWriter: w}
+		out := &responseRecorder{ResponseWriter: w}
 		if r.writes() {
 			request = request.WithContext(master.WithAudit(request.Context(), r.entry(request)))
 			defer s.keepEntry(request)
@@ -29,12 +29,12 @@ func (s *Server) guard(r route) http.Handler {
 		defer s.recover(out, request)
 		if err := r.knows(request.URL.Query()); err != nil {
 			endEntry(request, err)
-			refuse(out, err)
+			writeError(out, err)
 			return
 		}
 		err := s.handle(out, request, r)
 		if endEntry(request, err); err != nil && !out.begun {
-			refuse(out, err)
+			writeError(out, err)
 		} else if err != nil {
 			panic(http.ErrAbortHandler) // the client must not take what it has for whole
 		}
@@ -51,7 +51,7 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request, to route) error 
 		return err
 	}
 	defer done()
-	key, err := clientKey(r)
+	key, err := idempotencyKey(r)
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request, to route) error 
 }
 
 // recover makes a panic of one request its answer.
-func (s *Server) recover(w *watched, r *http.Request) {
+func (s *Server) recover(w *responseRecorder, r *http.Request) {
 	value := recover()
 	switch {
 	case value == nil:
@@ -75,25 +75,25 @@ func (s *Server) recover(w *watched, r *http.Request) {
 	if w.begun {
 		panic(http.ErrAbortHandler)
 	}
-	refuse(w, &api.Error{Status: http.StatusInternalServerError,
+	writeError(w, &api.Error{Status: http.StatusInternalServerError,
 		Text: fmt.Sprintf("fault in the master's API: %v", value), Remedy: "its log has the place"})
 }
 
-// watched notes whether an answer has begun.
-type watched struct {
+// responseRecorder records whether an answer has begun.
+type responseRecorder struct {
 	http.ResponseWriter
 	begun bool
 }
 
 // Unwrap lets http.ResponseController find what can flush.
-func (w *watched) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+func (w *responseRecorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-func (w *watched) WriteHeader(status int) {
+func (w *responseRecorder) WriteHeader(status int) {
 	w.begun = true
 	w.ResponseWriter.WriteHeader(status)
 }
 
-func (w *watched) Write(p []byte) (int, error) {
+func (w *responseRecorder) Write(p []byte) (int, error) {
 	w.begun = true
 	return w.ResponseWriter.Write(p)
 }

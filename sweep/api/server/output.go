@@ -126,7 +126,7 @@ func streamName(stderr bool) string {
 	return "standard output"
 }
 
-// over tells whether a task has ended.
+// over reports whether a task has ended.
 func (s *Server) over(ctx context.Context, id task.ID) (bool, error) {
 	stored, err := s.archive.Stored(ctx, id.Sweep)
 	if err != nil {

@@ -22,8 +22,8 @@ const metricsPath = "/metrics"
 // Bounds of one scrape: sweeps whose tasks are counted, and the wait for the master and for the
 // broker.
 const (
-	mostOpen    = 200
-	mostEnded   = 10
+	maxOpen     = 200
+	maxEnded    = 10
 	measureTime = 5 * time.Second
 	depthTime   = 2 * time.Second
 )
@@ -70,12 +70,12 @@ func (s *Server) scrape(ctx context.Context) (m *scrape, err error) {
 	if m.open, _, err = s.o.Store.Unended(ctx); err != nil {
 		return nil, err
 	}
-	ended, err := s.o.Store.Ended(ctx, mostEnded)
+	ended, err := s.o.Store.Ended(ctx, maxEnded)
 	if err != nil {
 		return nil, err
 	}
-	m.counted = slices.Concat(m.open[max(0, len(m.open)-mostOpen):], ended)
-	if !m.broker.Unreachable {
+	m.counted = slices.Concat(m.open[max(0, len(m.open)-maxOpen):], ended)
+	if !m.broker.Away {
 		m.depths = s.waiting(ctx)
 	}
 	return m, nil
@@ -150,26 +150,26 @@ func (m *scrape) Describe(chan<- *prometheus.Desc) {}
 
 // Collect implements prometheus.Collector.
 func (m *scrape) Collect(to chan<- prometheus.Metric) {
-	t := teller{to}
+	t := metricWriter{to}
 	t.gauge(buildDesc, 1, m.program)
-	m.tellSweeps(t)
+	m.collectSweeps(t)
 	t.gauge(demandDesc, float64(m.Demand.Tasks))
-	m.tellBroker(t)
-	m.tellWorkers(t)
+	m.collectBroker(t)
+	m.collectWorkers(t)
 }
 
-// teller tells metrics.
-type teller struct{ to chan<- prometheus.Metric }
+// metricWriter writes metrics.
+type metricWriter struct{ to chan<- prometheus.Metric }
 
-func (t teller) gauge(d *prometheus.Desc, v float64, labels ...string) {
+func (t metricWriter) gauge(d *prometheus.Desc, v float64, labels ...string) {
 	t.to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
 }
 
-func (t teller) counter(d *prometheus.Desc, v float64, labels ...string) {
+func (t metricWriter) counter(d *prometheus.Desc, v float64, labels ...string) {
 	t.to <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, v, labels...)
 }
 
-func (m *scrape) tellSweeps(t teller) {
+func (m *scrape) collectSweeps(t metricWriter) {
 	states := map[core.State]int{core.Open: 0, core.Paused: 0, core.Cancelled: 0}
 	for _, s := range m.open {
 		states[s.Head.State]++
@@ -184,8 +184,8 @@ func (m *scrape) tellSweeps(t teller) {
 	}
 }
 
-func (m *scrape) tellBroker(t teller) {
-	t.gauge(brokerDesc, oneIf(!m.broker.Unreachable))
+func (m *scrape) collectBroker(t metricWriter) {
+	t.gauge(brokerDesc, oneIf(!m.broker.Away))
 	t.gauge(blockedDesc, oneIf(m.broker.Blocked != ""))
 	t.counter(refusedDesc, float64(m.broker.Refused+m.Refused))
 	t.gauge(outgoingDesc, float64(m.Outgoing))
@@ -197,7 +197,7 @@ func (m *scrape) tellBroker(t teller) {
 	}
 }
 
-func (m *scrape) tellWorkers(t teller) {
+func (m *scrape) collectWorkers(t metricWriter) {
 	states := map[string]int{
 		core.WorkerReady:       0,
 		core.WorkerDraining:    0,

@@ -47,7 +47,7 @@ func (s *Server) measure(w http.ResponseWriter, r *http.Request) error {
 		readers.Go(func() { all.Tasks[at] = s.measureTask(r.Context(), view, index, by) })
 	}
 	readers.Wait()
-	answer(w, http.StatusOK, all)
+	writeJSON(w, http.StatusOK, all)
 	return nil
 }
 
@@ -88,7 +88,7 @@ func (s *Server) reread(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	addDetail(r, fmt.Sprintf("tasks=%d", len(body.Tasks)))
-	return s.act(w, r, func(ctx context.Context, id string) error {
+	return s.changeSweep(w, r, func(ctx context.Context, id string) error {
 		_, err := s.o.Master.Reread(ctx, id, body.Metrics, body.Objective, body.Tasks)
 		return err
 	})

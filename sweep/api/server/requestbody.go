@@ -15,7 +15,7 @@ import (
 // Bounds of what requests may hold in memory. A body is there several times over while it is read
 // and checked.
 const (
-	mostBody    = 16 << 20 // bytes of a request's body: a space is never expanded
+	maxBody     = 16 << 20 // bytes of a request's body: a space is never expanded
 	smallBody   = 64 << 10 // bytes of one that is not counted
 	largeBodies = 4        // larger ones at once
 	bodyWait    = 5 * time.Second
@@ -31,7 +31,7 @@ func newBodies() bodies { return bodies{make(chan struct{}, largeBodies), bodyWa
 
 // read reads a request's body. Done is to be called once that is not needed any more.
 func (b bodies) read(w http.ResponseWriter, r *http.Request) (body []byte, done func(), err error) {
-	from := http.MaxBytesReader(w, r.Body, mostBody)
+	from := http.MaxBytesReader(w, r.Body, maxBody)
 	body, err = io.ReadAll(io.LimitReader(from, smallBody))
 	if err != nil {
 		return nil, nil, errBody()

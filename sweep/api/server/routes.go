@@ -115,7 +115,7 @@ type route struct {
 // writes reports whether it may change anything.
 func (r route) writes() bool { return r.method != http.MethodGet && !r.asks }
 
-// knows tells whether all parameters of a request are of the route, and each is there once.
+// knows reports whether all parameters of a request are of the route, and each is there once.
 func (r route) knows(q map[string][]string) error {
 	for name, values := range q {
 		switch {

@@ -64,12 +64,12 @@ func New(o Options) *Server {
 		mux: http.NewServeMux(), bodies: newBodies(), process: processMetrics()}
 	s.feeds.master = o.Master
 	for _, r := range routes {
-		s.mux.Handle(r.method+" "+api.Root+r.path, s.guard(r))
+		s.mux.Handle(r.method+" "+api.Root+r.path, s.middleware(r))
 		if r.path == metricsPath { // where those who collect metrics look first
-			s.mux.Handle(r.method+" "+r.path, s.guard(r))
+			s.mux.Handle(r.method+" "+r.path, s.middleware(r))
 		}
 	}
-	s.mux.HandleFunc("/", s.nowhere)
+	s.mux.HandleFunc("/", s.notFound)
 	return s
 }
 
@@ -78,16 +78,16 @@ func (s *Server) Close() { s.feeds.close() }
 
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if err := admits(r.Context()); err != nil {
+	if err := checkPeer(r.Context()); err != nil {
 		s.o.Log.Warn("refused", "error", err)
-		refuse(w, err)
+		writeError(w, err)
 		return
 	}
 	s.mux.ServeHTTP(w, r)
 }
 
-// nowhere answers requests that no route takes.
-func (s *Server) nowhere(w http.ResponseWriter, r *http.Request) {
+// notFound answers requests that no route takes.
+func (s *Server) notFound(w http.ResponseWriter, r *http.Request) {
 	var allowed []string
 	for _, method := range []string{http.MethodDelete, http.MethodGet, http.MethodPost} {
 		other := &http.Request{Method: method, URL: r.URL, Host: r.Host}
@@ -97,11 +97,11 @@ func (s *Server) nowhere(w http.ResponseWriter, r *http.Request) {
 	}
 	if len(allowed) > 0 {
 		w.Header().Set("Allow", strings.Join(allowed, ", "))
-		refuse(w, &api.Error{Status: http.StatusMethodNotAllowed, Text: r.URL.Path + " knows no " +
-			r.Method})
+		writeError(w, &api.Error{Status: http.StatusMethodNotAllowed,
+			Text: r.URL.Path + " knows no " + r.Method})
 		return
 	}
-	refuse(w, &api.Error{Status: http.StatusNotFound, Text: "there is no " + r.URL.Path,
+	writeError(w, &api.Error{Status: http.StatusNotFound, Text: "there is no " + r.URL.Path,
 		Remedy: "docs/api.yaml lists what there is"})
 }
 
@@ -109,8 +109,8 @@ func (s *Server) nowhere(w http.ResponseWriter, r *http.Request) {
 // milliseconds.
 const answerTime = 30 * time.Second
 
-// brief bounds a request that is answered at once.
-func brief(r *http.Request) (context.Context, context.CancelFunc) {
+// withTimeout returns a context for a request that is answered at once.
+func withTimeout(r *http.Request) (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(r.Context(), answerTime,
 		&api.Error{Status: http.StatusServiceUnavailable,
 			Text: "the master does not answer", Remedy: "look at its log"})

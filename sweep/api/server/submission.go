@@ -53,9 +53,9 @@ var (
 	variableName   = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 )
 
-// mostNumber bounds the number of a sweep that a submission may ask for: far more than there will
+// maxNumber bounds the number of a sweep that a submission may ask for: far more than there will
 // be, and far from the greatest that can be counted on.
-const mostNumber = 1_000_000_000_000
+const maxNumber = 1_000_000_000_000
 
 // check refuses what no tasks.yml can have said.
 func check(s api.Submission) error {
@@ -77,9 +77,9 @@ func check(s api.Submission) error {
 	case recipe.Timeout < 0 || recipe.Grace < 0 || recipe.GPUs < 0 || r.MaxFailures < 0 ||
 		s.MinNumber < 0 || min(r.Retry.Error, r.Retry.Timeout, r.Retry.OOM, r.Retry.Lost) < 0:
 		return api.Wrong("record", "a number of the record is negative")
-	case s.MinNumber > mostNumber:
+	case s.MinNumber > maxNumber:
 		return api.Wrong("min_number", fmt.Sprintf("no sweep has a number above %d",
-			int64(mostNumber)))
+			int64(maxNumber)))
 	case recipe.GPUs > 0:
 		return &api.Error{Status: http.StatusBadRequest, Parameter: "record.recipe.gpus",
 			Text:   "GPUs are not handed out yet",

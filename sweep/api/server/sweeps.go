@@ -17,7 +17,7 @@ func (s *Server) listSweeps(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	answer(w, http.StatusOK, api.SweepList{Sweeps: append([]core.Summary{}, all...)})
+	writeJSON(w, http.StatusOK, api.SweepList{Sweeps: append([]core.Summary{}, all...)})
 	return nil
 }
 
@@ -30,7 +30,7 @@ func (s *Server) showSweep(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	answer(w, http.StatusOK, view)
+	writeJSON(w, http.StatusOK, view)
 	return nil
 }
 
@@ -49,7 +49,7 @@ func (s *Server) missing(w http.ResponseWriter, r *http.Request) error {
 	if m.Ranges == nil {
 		m.Ranges = core.Ranges{}
 	}
-	answer(w, http.StatusOK, m)
+	writeJSON(w, http.StatusOK, m)
 	return nil
 }
 
@@ -74,7 +74,7 @@ func (s *Server) listTasks(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	answer(w, http.StatusOK, page)
+	writeJSON(w, http.StatusOK, page)
 	return nil
 }
 
@@ -87,7 +87,7 @@ func (s *Server) listAllTasks(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	answer(w, http.StatusOK, page)
+	writeJSON(w, http.StatusOK, page)
 	return nil
 }
 
@@ -100,7 +100,7 @@ func (s *Server) showTask(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	answer(w, http.StatusOK, view)
+	writeJSON(w, http.StatusOK, view)
 	return nil
 }
 
@@ -125,6 +125,6 @@ func (s *Server) failures(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	answer(w, http.StatusOK, f)
+	writeJSON(w, http.StatusOK, f)
 	return nil
 }
