@@ -142,6 +142,8 @@ var layers = []layer{
 		"infra/filesync", "infra/host", "infra/layout", "infra/plan", "infra/remote", "nvdocker",
 		"projects", "sweep/api", "sweep/core", "sweep/definition", "sweep/human", "sweep/table",
 		"sweep/task"}, nil, "here both sides meet, for the commands that are about a cluster"},
+	{"cmd/run-tasks/display", []string{"cmd/internal/cli", "sweep/api", "sweep/core", "sweep/human",
+		"sweep/metric", "sweep/table", "sweep/task"}, nil, "it shows what it is given, and asks nothing"},
 	{"cmd/check-status", []string{everything}, nil, "a command puts the parts together"},
 	{"cmd/update-files", []string{everything}, nil, "a command puts the parts together"},
 	{"cmd/infrainit", []string{everything}, nil, "a command puts the parts together"},

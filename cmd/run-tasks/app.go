@@ -1,8 +1,6 @@
 package main
 
 import (
-	"runtime"
-
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/cli"
@@ -53,55 +51,6 @@ OPTIONS:{{range .VisibleFlags}}
 
 ` + cli.ExitCodes
 
-// Options that several commands have.
-func flagLocal() cliv2.Flag {
-	return &cliv2.BoolFlag{DisableDefaultText: true, Name: "local", Usage: "on this machine, with nothing installed"}
-}
-
-func flagMaster() cliv2.Flag {
-	return &cliv2.StringFlag{Name: "master", DefaultText: "config.yml's", Usage: "of the master at `SOCKET` here"}
-}
-
-// places are the options that say whose sweeps are meant.
-func places() []cliv2.Flag { return []cliv2.Flag{flagLocal(), cli.ConfigFlag(), flagMaster()} }
-
-func flagProject() cliv2.Flag {
-	return &cliv2.StringFlag{Name: "d", Value: ".", DefaultText: "the current folder", Usage: "the project's `FOLDER`"}
-}
-
-func flagJSON() cliv2.Flag {
-	return &cliv2.BoolFlag{DisableDefaultText: true, Name: "json", Usage: "one JSON object per line on standard output"}
-}
-
-func flagDryRun() cliv2.Flag {
-	return &cliv2.BoolFlag{DisableDefaultText: true, Name: "dry-run", Usage: "show what would run, and what rules remove; run nothing"}
-}
-
-func flagAll() cliv2.Flag {
-	return &cliv2.BoolFlag{DisableDefaultText: true, Name: "all", Usage: "with --dry-run: show every task"}
-}
-
-func flagNoOutput() cliv2.Flag {
-	return &cliv2.BoolFlag{DisableDefaultText: true, Name: "no-output", Usage: "do not show what the tasks print"}
-}
-
-// running are the options of every command that runs tasks.
-func running() []cliv2.Flag {
-	return append(places(),
-		&cliv2.IntFlag{Name: "slots", Value: runtime.NumCPU(), DefaultText: "the number of cores", Usage: "run `N` tasks at a time"},
-		flagNoOutput(),
-		&cliv2.BoolFlag{DisableDefaultText: true, Name: "quiet", Aliases: []string{"q"}, Usage: "print only the sweep's id"},
-		flagJSON(),
-		&cliv2.BoolFlag{DisableDefaultText: true, Name: "attached", Usage: "on a cluster: Ctrl-C cancels the sweep"})
-}
-
-func updated() []cliv2.Flag {
-	return []cliv2.Flag{
-		&cliv2.BoolFlag{DisableDefaultText: true, Name: "updated", Usage: "use the current code, and tasks.yml as far as it can change"},
-		&cliv2.StringFlag{Name: "d", DefaultText: "as before", Usage: "with --updated: the project's `FOLDER`"},
-	}
-}
-
 func (c *command) app() *cliv2.App {
 	app := cli.App("run-tasks", "runs every combination of a project's parameters", appHelp, c.stdout, c.stderr,
 		append([]cliv2.Flag{
@@ -109,7 +58,7 @@ func (c *command) app() *cliv2.App {
 			flagDryRun(), flagAll(), flagPriority(),
 			&cliv2.BoolFlag{DisableDefaultText: true, Name: "as-pushed", Usage: "on a cluster: run the files that were brought last"},
 			&cliv2.BoolFlag{DisableDefaultText: true, Name: "missing", Usage: "only what has not succeeded with this command and code"},
-		}, append(overriding(), running()...)...)...)
+		}, append(overrideFlags(), runFlags()...)...)...)
 	app.Action, app.Commands = c.runName, c.commands()
 	return app
 }
@@ -117,16 +66,16 @@ func (c *command) app() *cliv2.App {
 func (c *command) commands() []*cliv2.Command {
 	sweepOrTask, one := "[SWEEP | SWEEP/INDEX]", "[SWEEP]"
 	return []*cliv2.Command{
-		{Name: "ls", Usage: "lists the sweeps", Flags: append(places(), flagJSON()), Action: c.list},
+		{Name: "ls", Usage: "lists the sweeps", Flags: append(locationFlags(), flagJSON()), Action: c.list},
 		{Name: "show", Usage: "shows a sweep, or one task with its attempts", ArgsUsage: sweepOrTask,
 			Description: "With --json a sweep has what failed in it, too, alike failures together.",
-			Flags:       append(places(), flagJSON()), Action: c.show},
+			Flags:       append(locationFlags(), flagJSON()), Action: c.show},
 		{Name: "follow", Usage: "shows a sweep that another terminal runs", ArgsUsage: one, Action: c.follow,
 			Description: "It ends with the sweep, and with the sweep's exit code. Ctrl-C leaves the\nsweep running.",
-			Flags:       append(places(), flagNoOutput(), flagJSON())},
+			Flags:       append(locationFlags(), flagNoOutput(), flagJSON())},
 		{Name: "logs", Usage: "prints what a task printed", ArgsUsage: "[SWEEP | SWEEP/INDEX]", Action: c.logs,
 			Description: "What went to its standard error goes to standard error. A sweep of one task\nneeds no INDEX.",
-			Flags: append(places(),
+			Flags: append(locationFlags(),
 				&cliv2.IntFlag{Name: "attempt", DefaultText: "the newest", Usage: "of attempt `N`"},
 				&cliv2.BoolFlag{DisableDefaultText: true, Name: "follow", Aliases: []string{"f"}, Usage: "go on until the task has ended"})},
 		{Name: "results", Usage: "prints the table of results", ArgsUsage: one, Action: c.results,
@@ -136,7 +85,7 @@ func (c *command) commands() []*cliv2.Command {
 				"first. It is the default where parameters.yml has repeat, also of --csv and\n" +
 				"--json; --group-by none is for single tasks. A name with a comma stands in\n" +
 				"backquotes: --group-by '`a,b`,lr'.",
-			Flags: append(places(),
+			Flags: append(locationFlags(),
 				&cliv2.BoolFlag{DisableDefaultText: true, Name: "csv", Usage: "as CSV, every column"}, flagJSON(),
 				&cliv2.StringFlag{Name: "group-by", Usage: "means of tasks alike in `COLS`: lr,unit; none: no groups"},
 				&cliv2.StringFlag{Name: "metrics", DefaultText: "the objective's", Usage: "of groups: means of `NAMES`"},
@@ -147,37 +96,37 @@ func (c *command) commands() []*cliv2.Command {
 				&cliv2.BoolFlag{DisableDefaultText: true, Name: "reread", Usage: "first read all metrics again, by the current tasks.yml"},
 				&cliv2.StringFlag{Name: "d", DefaultText: "as before", Usage: "with --reread: the project's `FOLDER`"})},
 		c.fetchCommand(),
-		{Name: "cancel", Usage: "cancels a sweep or a task", ArgsUsage: sweepOrTask, Flags: places(), Action: c.cancel},
-		{Name: "pause", Usage: "lets what runs finish and begins nothing more", ArgsUsage: one, Action: c.pause, Flags: append(places(),
+		{Name: "cancel", Usage: "cancels a sweep or a task", ArgsUsage: sweepOrTask, Flags: locationFlags(), Action: c.cancel},
+		{Name: "pause", Usage: "lets what runs finish and begins nothing more", ArgsUsage: one, Action: c.pause, Flags: append(locationFlags(),
 			&cliv2.BoolFlag{DisableDefaultText: true, Name: "stop", Usage: "stop what runs too; it runs again after resume"})},
 		{Name: "resume", Usage: "goes on with a sweep that was interrupted or paused", ArgsUsage: one,
-			Flags: append(running(), updated()...), Action: c.resume},
+			Flags: append(runFlags(), updateFlags()...), Action: c.resume},
 		{Name: "retry", Usage: "runs again what failed or was cancelled", ArgsUsage: "[SWEEP | SWEEP/INDEX...]",
-			Flags: append(running(), updated()...), Action: c.retry},
+			Flags: append(runFlags(), updateFlags()...), Action: c.retry},
 		{Name: "extend", Usage: "adds to a sweep what its parameters file has more now", ArgsUsage: "[SWEEP] [PARAMETER=VALUE...]", Action: c.extend,
 			Description: "The combinations that it has keep their numbers and results. What is new is run\n" +
 				"behind them, with the command, rules and code of the sweep. What is not in the\nfile any more stays in the sweep." +
 				"\nPARAMETER=VALUE and the options beside it change the file as for a new sweep;\n" +
 				"what the sweep was submitted with counts for everything else. --limit 0 lifts\nits limit.",
-			Flags: append(append(running(), overriding()...), flagDryRun(), flagAll(),
+			Flags: append(append(runFlags(), overrideFlags()...), flagDryRun(), flagAll(),
 				&cliv2.BoolFlag{DisableDefaultText: true, Name: "updated", Usage: "use the current code, and tasks.yml as far as it can change"},
 				&cliv2.StringFlag{Name: "d", DefaultText: "as before", Usage: "the project's `FOLDER`"})},
 		{Name: "priority", Usage: "lets a sweep go before others", ArgsUsage: "[SWEEP] N", Action: c.priority,
 			Description: "Sweeps of a higher priority go first; those of one share the slots in turn, or\n" +
 				"on this machine follow each other. It is 0 unless somebody says otherwise, and\nmay be negative. What runs goes on.",
-			Flags: places()},
+			Flags: locationFlags()},
 		{Name: "workers", Usage: "lists the workers of a master, or changes one", ArgsUsage: "[drain|resume|slots|restart|forget WORKER [N]]",
 			Description: "drain WORKER     it finishes what runs and takes nothing new\n" +
 				"resume WORKER    undoes drain\n" +
 				"slots WORKER N   it runs N tasks at a time; 0: as many as it was started with\n" +
 				"restart WORKER   it finishes what runs and ends; its supervisor starts it again\n" +
 				"forget WORKER    it is away for good: its name and its queue are dropped",
-			Flags: append(places(), flagJSON(),
+			Flags: append(locationFlags(), flagJSON(),
 				&cliv2.BoolFlag{DisableDefaultText: true, Name: "now", Usage: "with restart: stop what runs; it runs again, uncharged"}), Action: c.workers},
 		c.brokerCommand(),
 		{Name: "test-metrics", Usage: "tests metric patterns on a task's output or on stdin", ArgsUsage: "NAME [SWEEP/INDEX | < FILE]",
 			Description: "Uses the patterns in the current tasks.yml. For a task, stdout and stderr of\nthe attempts that count for its results are searched.",
-			Flags:       append(places(), flagProject(), flagJSON()), Action: c.testMetrics},
+			Flags:       append(locationFlags(), flagProject(), flagJSON()), Action: c.testMetrics},
 		{Name: "init", Usage: "writes a commented example project into a new or empty folder", ArgsUsage: "FOLDER", Action: c.init},
 	}
 }
@@ -188,16 +137,4 @@ func (c *command) reserved() (names []string) {
 		names = append(names, sub.Name)
 	}
 	return append(names, "help")
-}
-
-// argument returns the only positional argument, or "" when there is none.
-func argument(ctx *cliv2.Context) (string, error) {
-	if ctx.NArg() > 1 {
-		return "", stray(ctx.Args().Get(1))
-	}
-	return ctx.Args().First(), nil
-}
-
-func stray(arg string) error {
-	return cli.Wrong("", "%q is one argument too many", arg)
 }

@@ -8,6 +8,7 @@ import (
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/cli"
+	"mlframework/cmd/run-tasks/display"
 	"mlframework/sweep/api"
 )
 
@@ -17,7 +18,7 @@ func (c *command) brokerCommand() *cliv2.Command {
 		Description: "dead               lists the messages that could not be delivered, the newest first\n" +
 			"requeue LETTER...  puts them back to where they were to be read; --all: all of them\n" +
 			"drop LETTER...     forgets them; --all: all of them",
-		Flags: append(places(),
+		Flags: append(locationFlags(),
 			&cliv2.IntFlag{Name: "limit", DefaultText: "20", Usage: "with dead: at most `N`"},
 			&cliv2.BoolFlag{DisableDefaultText: true, Name: "all", Usage: "with requeue and drop: all of them"},
 			flagJSON()),
@@ -25,7 +26,7 @@ func (c *command) brokerCommand() *cliv2.Command {
 }
 
 func (c *command) broker(ctx *cliv2.Context) error {
-	if placeOf(ctx) == inFolder {
+	if locationOf(ctx) == inFolder {
 		return cli.Wrong("infrainit starts one and writes config.yml; or run-tasks --master SOCKET broker", "there is no broker on this machine's own sweeps: only a master has one")
 	}
 	verb, letters := ctx.Args().First(), ctx.Args().Tail()
@@ -43,7 +44,7 @@ func (c *command) broker(ctx *cliv2.Context) error {
 		if err != nil {
 			return err
 		}
-		return c.tellDead(ctx, all)
+		return c.printDeadLetters(ctx, all)
 	case "requeue", "drop":
 		do := m.Requeue
 		if verb == "drop" {
@@ -62,13 +63,13 @@ func (c *command) broker(ctx *cliv2.Context) error {
 			sum.Dropped += done.Dropped
 			sum.Left += done.Left
 		}
-		return c.tellRequeued(ctx, sum)
+		return c.printOutcome(ctx, sum)
 	}
 	b, err := m.BrokerQueues(ctx.Context)
 	if err != nil {
 		return err
 	}
-	return c.tellBroker(ctx, b)
+	return c.printBroker(ctx, b)
 }
 
 // checkBroker refuses what makes no sense.
@@ -97,7 +98,7 @@ func checkBroker(ctx *cliv2.Context, verb string, letters []string) error {
 	return nil
 }
 
-func (c *command) tellBroker(ctx *cliv2.Context, b api.Broker) error {
+func (c *command) printBroker(ctx *cliv2.Context, b api.Broker) error {
 	if ctx.Bool("json") {
 		return encode(c.stdout, b)
 	}
@@ -116,7 +117,7 @@ func (c *command) tellBroker(ctx *cliv2.Context, b api.Broker) error {
 	}
 	c.field("broker", state)
 	if b.Since != nil {
-		c.field("since", b.Since.In(local()).Format(time.DateTime))
+		c.field("since", b.Since.In(timeZone()).Format(time.DateTime))
 	}
 	if b.Program != nil {
 		c.field("program", *b.Program)
@@ -124,14 +125,14 @@ func (c *command) tellBroker(ctx *cliv2.Context, b api.Broker) error {
 	if len(b.Queues) == 0 {
 		return nil
 	}
-	t := newTable("QUEUE", "READY", "UNACKED", "CONSUMERS")
+	t := display.NewTable("QUEUE", "READY", "UNACKED", "CONSUMERS")
 	for _, q := range b.Queues {
-		t.add(q.Queue, strconv.Itoa(q.Messages), cli.Known(q.Unacked), cli.Known(q.Consumers))
+		t.Add(q.Queue, strconv.Itoa(q.Messages), cli.Known(q.Unacked), cli.Known(q.Consumers))
 	}
-	return t.write(c.stdout)
+	return t.Write(c.stdout)
 }
 
-func (c *command) tellDead(ctx *cliv2.Context, all api.DeadLetters) error {
+func (c *command) printDeadLetters(ctx *cliv2.Context, all api.DeadLetters) error {
 	if ctx.Bool("json") {
 		for _, l := range all.Letters {
 			if err := encode(c.stdout, l); err != nil {
@@ -144,15 +145,15 @@ func (c *command) tellDead(ctx *cliv2.Context, all api.DeadLetters) error {
 		fmt.Fprintln(c.stdout, "no letter is dead: everything was delivered")
 		return nil
 	}
-	t := newTable("LETTER", "FROM", "DIED", "BYTES", "REASON", "BEGINS")
+	t := display.NewTable("LETTER", "FROM", "DIED", "BYTES", "REASON", "BEGINS")
 	for _, l := range all.Letters {
 		died := ""
 		if l.Time != nil {
-			died = l.Time.In(local()).Format(time.DateTime)
+			died = l.Time.In(timeZone()).Format(time.DateTime)
 		}
-		t.add(l.ID, l.From, died, strconv.Itoa(l.Bytes), l.Reason, shortened(l.Preview))
+		t.Add(l.ID, l.From, died, strconv.Itoa(l.Bytes), l.Reason, shortened(l.Preview))
 	}
-	if err := t.write(c.stdout); err != nil {
+	if err := t.Write(c.stdout); err != nil {
 		return err
 	}
 	if n := all.Count - len(all.Letters); n > 0 {
@@ -170,7 +171,7 @@ func shortened(preview string) string {
 	return preview
 }
 
-func (c *command) tellRequeued(ctx *cliv2.Context, b api.DeadLetterOutcome) error {
+func (c *command) printOutcome(ctx *cliv2.Context, b api.DeadLetterOutcome) error {
 	if ctx.Bool("json") {
 		return encode(c.stdout, b)
 	}

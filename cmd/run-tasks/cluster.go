@@ -1,125 +1,21 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"slices"
 
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/cmd/internal/site"
-	"mlframework/config"
 	"mlframework/infra"
 	"mlframework/infra/filesync"
 	"mlframework/projects"
-	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/definition"
-	"mlframework/sweep/fault"
 	"mlframework/sweep/human"
 )
-
-// place is whose sweeps a command means.
-type place int
-
-const (
-	inFolder  place = iota // those of this folder, run on this machine
-	atSocket               // those of a master whose socket is named
-	inCluster              // those of the master of the cluster of config.yml
-)
-
-// placeOf returns which a command line means: --local wins, then a socket that is named, then config.yml. Without any of them it
-// is this folder.
-func placeOf(ctx *cliv2.Context) place {
-	switch {
-	case ctx.Bool("local"):
-		return inFolder
-	case socketOf(ctx) != "":
-		return atSocket
-	case ctx.String("config") != "":
-		return inCluster
-	}
-	if _, err := os.Stat(config.FileName); errors.Is(err, fs.ErrNotExist) {
-		return inFolder
-	}
-	return inCluster
-}
-
-// socketOf is the socket that a command line names; --config names a cluster instead.
-func socketOf(ctx *cliv2.Context) string {
-	if ctx.IsSet("master") || !ctx.IsSet("config") {
-		return cmp.Or(ctx.String("master"), os.Getenv(masterVariable))
-	}
-	return ""
-}
-
-// presumed reports whether a command is about this machine because nothing names another place.
-func presumed(ctx *cliv2.Context) bool { return placeOf(ctx) == inFolder && !ctx.Bool("local") }
-
-// checkPlace refuses a new sweep where nothing says what to run, or where config.yml lies with the project and not here: its cluster
-// may be meant.
-func (c *command) checkPlace(ctx *cliv2.Context, name string) error {
-	if !presumed(ctx) {
-		return nil
-	}
-	dir := ctx.String("d")
-	if !exists(filepath.Join(dir, definition.FileName)) {
-		if near := fault.Nearest(name, c.reserved()); near != "" && dir == "." {
-			return nil // a command was meant: who reads the project says so
-		}
-		neither := fmt.Sprintf("there is no %s and no %s in this folder", definition.FileName, config.FileName)
-		if dir != "." {
-			neither = fmt.Sprintf("there is no %s in %s, and no %s in this folder", definition.FileName, cli.Visible(dir), config.FileName)
-		}
-		return cli.Wrong("on this machine: go to the project's folder, or name it: run-tasks -d FOLDER "+name+" (run-tasks init FOLDER writes an example)\n"+
-			"  on other machines: infrainit -d FOLDER sets up a cluster and writes config.yml here", "%s", neither)
-	}
-	if file := filepath.Join(dir, config.FileName); exists(file) {
-		words := human.CommandLine([]string{"--config", file, "-d", dir, name})
-		return cli.Wrong("on its cluster: run-tasks "+words+"; on this machine: run-tasks --local "+
-			human.CommandLine([]string{"-d", dir, name}),
-			"where should %s run? %s is not in this folder but in %s", name, config.FileName, cli.Visible(dir))
-	}
-	return nil
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
-}
-
-// notePlace says that a new sweep runs here where nothing says so.
-func notePlace(ctx *cliv2.Context, p *project) {
-	if presumed(ctx) && !ctx.Bool("quiet") && !ctx.Bool("json") {
-		p.notes = slices.Insert(p.notes, 0, fmt.Sprintf("running on this machine (no %s in this folder); infrainit sets up a cluster", config.FileName))
-	}
-}
-
-// nameFolder lets hints say --local where they would mean another place without it.
-func (c *command) nameFolder(ctx *cliv2.Context) {
-	_, err := os.Stat(config.FileName)
-	if ctx.Bool("local") && (err == nil || os.Getenv(masterVariable) != "") {
-		c.self = "run-tasks --local"
-	}
-}
-
-// dial makes the source of a master. Hints name it as the user did.
-func (c *command) dial(ctx *cliv2.Context) (*remote, error) {
-	if placeOf(ctx) == inCluster {
-		return c.dialCluster(ctx)
-	}
-	socket := socketOf(ctx)
-	if ctx.IsSet("master") {
-		c.self = "run-tasks --master " + human.CommandLine([]string{socket})
-	}
-	return c.newRemote(named(api.Dial(socket))), nil
-}
 
 // cluster is the cluster that a remote is reached through; nil for one whose socket is on this machine.
 type cluster struct {
@@ -170,18 +66,6 @@ func (m *remote) compare(ctx context.Context, dir string, file *definition.File,
 		return projectError(err)
 	}
 	return site.DriftError(drifts, "nothing was brought or submitted")
-}
-
-// projectOf is the project's folder: -d, else that of config.yml for a cluster, else the current one.
-func (c *command) projectOf(ctx *cliv2.Context) string {
-	if placeOf(ctx) != inCluster || ctx.IsSet("d") {
-		return ctx.String("d")
-	}
-	saved, _, err := config.Load(cli.Source(ctx, true))
-	if err != nil || saved.Options.Project == "" { // dialling says what is wrong with it
-		return ctx.String("d")
-	}
-	return saved.Options.Project
 }
 
 // bring has every host of the cluster hold the files of a project, and gives them.

@@ -80,7 +80,7 @@ func (c *command) onlyMissing(ctx *cliv2.Context, d *dryRun, p *project) error {
 	if err != nil {
 		return projectError(err)
 	}
-	if _, err := os.Stat(filepath.Join(storeFolder, store.File)); placeOf(ctx) == inFolder && errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(filepath.Join(storeFolder, store.File)); locationOf(ctx) == inFolder && errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	src, err := c.open(ctx)
@@ -123,7 +123,7 @@ func revisionsOf(ctx context.Context, src source) (string, error) {
 
 // slots tells where tasks of a project would run: "gpu1, 4 slots". Where they would be refused, it refuses them.
 func (c *command) slots(ctx *cliv2.Context, dir string, file *definition.File) (places []string, err error) {
-	if placeOf(ctx) == inFolder {
+	if locationOf(ctx) == inFolder {
 		host, _ := os.Hostname()
 		return []string{host + ", " + plural(int64(ctx.Int("slots")), "slot")}, nil
 	}
@@ -158,7 +158,7 @@ func (d dryRun) writeJSON(w io.Writer) error {
 	points := d.record.Points()
 	for n := range d.shown() {
 		i := d.record.Ranges.At(d.first + n)
-		g, err := d.given(points, i)
+		g, err := d.inputs(points, i)
 		if err != nil {
 			return err
 		}
@@ -216,7 +216,7 @@ func (d dryRun) writeText(w io.Writer) error {
 	count := int64(0)
 	for n := range d.shown() {
 		i := d.record.Ranges.At(d.first + n)
-		g, err := d.given(points, i)
+		g, err := d.inputs(points, i)
 		if err != nil {
 			return err
 		}
@@ -224,9 +224,9 @@ func (d dryRun) writeText(w io.Writer) error {
 			return err
 		}
 		if g.File != nil {
-			fmt.Fprintf(out, "  %s: %s\n", g.To, put(pairs(g.Put)))
+			fmt.Fprintf(out, "  %s: %s\n", g.To, assignments(pairs(g.Put)))
 		}
-		if env := told(d.record.Recipe, environment(d.record.Recipe, g)); len(env) > 0 {
+		if env := shownEnvironment(d.record.Recipe, environment(d.record.Recipe, g)); len(env) > 0 {
 			fmt.Fprintf(out, "  %s\n", variables(env))
 		}
 		count++
@@ -247,21 +247,4 @@ func (d dryRun) writeText(w io.Writer) error {
 		fmt.Fprintln(out, "on no worker yet: the master has none")
 	}
 	return out.Flush()
-}
-
-// tasksOf is so many points of a space in words: combinations, unless several points repeat one.
-func tasksOf(s *space.Space, n int64) string {
-	if len(s.Repeats()) > 0 {
-		return plural(n, "task")
-	}
-	return combinations(n)
-}
-
-func combinations(n int64) string { return plural(n, "combination") }
-
-func plural(n int64, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -20,7 +20,7 @@ import (
 // extension is a sweep and what its project's parameters have more.
 type extension struct {
 	sweep  api.Sweep
-	now    present
+	now    currentProject
 	notes  []string // for the user to read before anything runs
 	by     api.Extension
 	record core.Record // with it
@@ -39,7 +39,7 @@ func (c *command) extend(ctx *cliv2.Context) error {
 	if ctx.Bool("all") && !ctx.Bool("dry-run") {
 		return cli.Wrong("add --dry-run to see every task that would be added", "--all is for --dry-run")
 	}
-	src, s, err := c.reading(ctx, id, false)
+	src, s, err := c.openSweep(ctx, id, false)
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (c *command) extend(ctx *cliv2.Context) error {
 	}
 	if m, ok := src.(*remote); ok {
 		c.print(e.notes)
-		return c.away(ctx, m, func(work context.Context, f api.Detail) (none api.StartedSweep,
+		return c.runRemotely(ctx, m, func(work context.Context, f api.Detail) (none api.StartedSweep,
 			err error) {
 			if err := m.ready(work); err != nil {
 				return none, err
@@ -91,7 +91,7 @@ func (c *command) readExtension(ctx *cliv2.Context, s api.Sweep, change space.Ch
 		return e, &core.WrongState{ID: s.ID, Is: "cancelled", Remedy: "`run-tasks retry " + s.ID + "` runs what was cancelled; then it can be extended"}
 	}
 	e.sweep = s
-	if e.now, err = c.presentOf(ctx, s); err != nil {
+	if e.now, err = c.currentProjectOf(ctx, s); err != nil {
 		return e, err
 	}
 	p := &project{task: definition.Task{Name: s.Definition, Parameters: r.ParametersFile}, change: overridesOf(ctx, r.Overrides, change)}
@@ -103,7 +103,7 @@ func (c *command) readExtension(ctx *cliv2.Context, s api.Sweep, change space.Ch
 		e.notes = append(e.notes, s.ID+" is extended with "+typed(p.change.Arguments()))
 	}
 	e.by.Space, e.by.Overrides = p.space, &p.change
-	if err := unfit(s.ID, e.now.dir, e.now.record(r), p.space); err != nil {
+	if err := checkInputsOf(s.ID, e.now.dir, e.now.record(r), p.space); err != nil {
 		return e, err
 	}
 	if e.record, e.tasks, err = r.Extended(p.space); err != nil {
@@ -113,7 +113,7 @@ func (c *command) readExtension(ctx *cliv2.Context, s api.Sweep, change space.Ch
 }
 
 // bring is the extension with the project as it is now, when --updated asks for it.
-func (e extension) bring(work context.Context, take taking) (api.Extension, error) {
+func (e extension) bring(work context.Context, take bringFunc) (api.Extension, error) {
 	g, err := e.now.bring(work, take)
 	e.by.Revision, e.by.Code, e.by.Settings = g.Revision, g.Code, g.Settings
 	return e.by, err
@@ -141,7 +141,7 @@ func (c *command) extendHere(ctx *cliv2.Context, e extension) error {
 	}
 	return c.guarded(ctx.Context, func() error {
 		c.print(e.notes)
-		do := func(work context.Context, m deeds, f api.Detail) (none api.StartedSweep, err error) {
+		do := func(work context.Context, m sweepActions, f api.Detail) (none api.StartedSweep, err error) {
 			if e.by, err = e.bring(work, snapshot); err != nil {
 				return none, err
 			}

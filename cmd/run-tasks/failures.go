@@ -9,6 +9,7 @@ import (
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/cli"
+	"mlframework/cmd/run-tasks/display"
 	"mlframework/sweep/api"
 	"mlframework/sweep/table"
 	"mlframework/sweep/task"
@@ -16,7 +17,7 @@ import (
 
 // failures says what failed in a sweep and what to type, failures that are alike together.
 func (c *command) failures(ctx context.Context, src source, s api.Sweep) error {
-	if _, failed := tally(s.Summary); failed == 0 {
+	if _, failed := display.Tally(s.Summary); failed == 0 {
 		return nil
 	}
 	f, err := src.Failures(ctx, s.ID)
@@ -51,14 +52,14 @@ func (c *command) failures(ctx context.Context, src source, s api.Sweep) error {
 
 // explainFailures says what tasks lacked that rules left out.
 func (c *command) explainFailures(ctx context.Context, src source, s api.Sweep) error {
-	if len(c.leftOut) == 0 {
+	if len(c.excluded) == 0 {
 		return nil
 	}
 	page, err := src.Tasks(ctx, s.ID, api.Query{States: []task.State{task.Failed, task.Timeout, task.OOM, task.Lost}, Limit: failedShown})
 	if err != nil {
 		return err
 	}
-	return c.explainLeftOut(ctx, src, s.ID, s.Record.Recipe.Workdir, page.Tasks)
+	return c.explainExcluded(ctx, src, s.ID, s.Record.Recipe.Workdir, page.Tasks)
 }
 
 // groupText is "412 x error: exit code 1: CUDA out of memory (first: run-3/17 on gpu2)".
@@ -99,7 +100,7 @@ func (c *command) resultsFailures(ctx *cliv2.Context, id string) error {
 		}
 	}
 	text := !ctx.Bool("csv") && !ctx.Bool("json")
-	src, s, err := c.reading(ctx, id, text)
+	src, s, err := c.openSweep(ctx, id, text)
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ func (c *command) fetchCommand() *cliv2.Command {
 			"cut off. Files that it did not make are never written over. Of a task that runs it\ncopies what the task has made so far.\n\n" +
 			"PATTERN is as in a .gitignore file, below the task's folder: '*.pt', /result/best.pt,\ncheckpoints/. What a link among them leads to comes, too. --top without SWEEP is\n" +
 			"of the newest sweep with an objective; where several definitions have one, name one:\nrun-tasks fetch run_training --top 3. With repeat in parameters.yml it is the N\ncombinations of the best mean, each with all its repeats.",
-		Flags: append(places(),
+		Flags: append(locationFlags(),
 			&cliv2.StringFlag{Name: "to", Value: outputFolder, DefaultText: "outputs; on this machine there is none", Usage: "into `FOLDER`"},
 			&cliv2.StringSliceFlag{Name: "files", DefaultText: "all", Usage: "only files that `PATTERN` names; may be given again"},
 			&cliv2.IntFlag{Name: "top", DefaultText: "all", Usage: "only of the best `N` tasks, or combinations"},
@@ -47,8 +47,8 @@ type fetched struct {
 	Skipped []string `json:"skipped"`
 }
 
-// wanted is which outputs are fetched.
-type wanted struct {
+// fetchPlan is which outputs are fetched.
+type fetchPlan struct {
 	infra.Outputs
 	hosts map[string][]int64 // tasks
 	// combinations is how many of a sweep that repeats them --top chose; 0: it chose tasks.
@@ -56,7 +56,7 @@ type wanted struct {
 }
 
 // tasks is how many tasks' outputs are fetched.
-func (w wanted) tasks() (n int) {
+func (w fetchPlan) tasks() (n int) {
 	for _, indexes := range w.hosts {
 		n += len(indexes)
 	}
@@ -107,7 +107,7 @@ func (c *command) fetch(ctx *cliv2.Context) error {
 	if err != nil && !ctx.Bool("json") { // of a host from which nothing came nothing is said
 		done = slices.DeleteFunc(done, func(d infra.Fetched) bool { return d.Files+d.Had == 0 && len(d.Skipped) == 0 })
 	}
-	return errors.Join(c.tellFetched(ctx, filepath.Join(ctx.String("to"), s.ID), done), failedFetch(err))
+	return errors.Join(c.printFetched(ctx, filepath.Join(ctx.String("to"), s.ID), done), failedFetch(err))
 }
 
 // makeResults makes the folder that outputs are copied into, where there is none. It may lie in the project, whose tasks are not to have
@@ -132,7 +132,7 @@ func checkFetch(ctx *cliv2.Context) (t target, err error) {
 	if t, err = parseTarget(arg); err != nil {
 		return t, err
 	}
-	switch at := placeOf(ctx); {
+	switch at := locationOf(ctx); {
 	case ctx.IsSet("top") && ctx.Int("top") < 1:
 		return t, cli.Wrong("", "--top must be at least 1")
 	case ctx.IsSet("top") && t.isTask:
@@ -176,7 +176,7 @@ func resolved(path string) string {
 }
 
 // fetchedSweep finds the sweep whose outputs are meant. Of the best tasks it is one that has an objective.
-func fetchedSweep(ctx context.Context, q questions, name string, top int) (api.Sweep, error) {
+func fetchedSweep(ctx context.Context, q queries, name string, top int) (api.Sweep, error) {
 	if name != "" || top == 0 {
 		s, err := sweepOf(ctx, q, name, false)
 		if err == nil && top > 0 && s.Record.Objective.IsZero() {
@@ -217,8 +217,8 @@ func fetchedSweep(ctx context.Context, q questions, name string, top int) (api.S
 }
 
 // outputsOf chooses the tasks whose outputs are fetched.
-func outputsOf(work context.Context, ctx *cliv2.Context, src source, s api.Sweep, t target) (w wanted, err error) {
-	w = wanted{Outputs: infra.Outputs{Sweep: s.ID}, hosts: map[string][]int64{}}
+func outputsOf(work context.Context, ctx *cliv2.Context, src source, s api.Sweep, t target) (w fetchPlan, err error) {
+	w = fetchPlan{Outputs: infra.Outputs{Sweep: s.ID}, hosts: map[string][]int64{}}
 	revisions := map[string]bool{}
 	q := api.Query{Begun: true, Where: ctx.String("where"), Top: ctx.Int("top")}
 	isMeant := func(r *table.Row) bool { return !t.isTask || r.Index == t.index }
@@ -252,7 +252,7 @@ func outputsOf(work context.Context, ctx *cliv2.Context, src source, s api.Sweep
 }
 
 // fetch copies outputs from the hosts of a cluster.
-func (m *remote) fetch(ctx context.Context, w wanted, to string) ([]infra.Fetched, error) {
+func (m *remote) fetch(ctx context.Context, w fetchPlan, to string) ([]infra.Fetched, error) {
 	var hosts []infra.FetchRequest
 	for host, indexes := range w.hosts {
 		hosts = append(hosts, infra.FetchRequest{Host: host, Tasks: indexes})
@@ -264,7 +264,7 @@ func (m *remote) fetch(ctx context.Context, w wanted, to string) ([]infra.Fetche
 }
 
 // fetchHere copies outputs of tasks that ran on this machine, as those of a host are.
-func fetchHere(ctx context.Context, w wanted, to string) (done []infra.Fetched, err error) {
+func fetchHere(ctx context.Context, w fetchPlan, to string) (done []infra.Fetched, err error) {
 	dir, err := os.Getwd()
 	if err != nil {
 		return nil, err
@@ -304,7 +304,7 @@ func failedFetch(err error) error {
 	return site.Explain(err)
 }
 
-func (c *command) tellFetched(ctx *cliv2.Context, folder string, done []infra.Fetched) error {
+func (c *command) printFetched(ctx *cliv2.Context, folder string, done []infra.Fetched) error {
 	slices.SortFunc(done, func(a, b infra.Fetched) int { return strings.Compare(a.Host, b.Host) })
 	for _, d := range done {
 		one := fetched{Host: d.Host, Files: d.Files, Bytes: d.Bytes, Had: d.Had, Skipped: []string{}}

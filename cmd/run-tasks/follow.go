@@ -10,6 +10,7 @@ import (
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/cli"
+	"mlframework/cmd/run-tasks/display"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/table"
@@ -24,39 +25,39 @@ func (c *command) follow(ctx *cliv2.Context) error {
 	}
 	work, stop := cli.Interrupts(ctx.Context, func() { os.Exit(cli.Interrupted) })
 	defer stop()
-	c.patient = true
-	src, s, err := c.reading(ctx, id, false)
+	c.waitsForMaster = true
+	src, s, err := c.openSweep(ctx, id, false)
 	if err != nil {
 		return err
 	}
 	defer src.close()
-	l := lookOf(ctx)
-	l.late = true
+	l := displayOptions(ctx)
+	l.Late = true
 	return c.following(ctx, work, src, api.StartedSweep{Summary: s.Summary}, l)
 }
 
 // following shows a sweep that another process runs to its end. It leaves the sweep running when work ends.
 func (c *command) following(ctx *cliv2.Context, work context.Context, src source,
-	b api.StartedSweep, l look) error {
+	b api.StartedSweep, l display.Options) error {
 	if m, ok := src.(*remote); ok {
-		m.patient()
+		m.waitForMaster()
 	}
-	if l.quiet {
+	if l.Quiet {
 		fmt.Fprintln(c.stdout, b.ID)
 	}
 	err := c.watch(work, src, b, l)
-	for h, ok := src.(*here); ok && err == nil && h.awaitTakeover(work, b.ID); {
-		c.screen.note("the process that ran " + b.ID + " has ended: it goes on in another terminal")
+	for h, ok := src.(*localFolder); ok && err == nil && h.awaitTakeover(work, b.ID); {
+		c.messages.Note("the process that ran " + b.ID + " has ended: it goes on in another terminal")
 		err = c.watch(work, src, api.StartedSweep{Summary: b.Summary}, l)
 	}
 	if errors.Is(context.Cause(work), cli.ErrInterrupted) {
-		c.goesOn(b.ID)
+		c.noteDetached(b.ID)
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	return c.conclude(ctx.Context, src, b.ID, l, false)
+	return c.summarize(ctx.Context, src, b.ID, l, false)
 }
 
 // A sweep whose runner ended is polled until another terminal has become its runner, or until the
@@ -68,7 +69,7 @@ const (
 
 // awaitTakeover waits for another terminal to run the sweep that was open when its runner ended. It
 // reports whether one does.
-func (h *here) awaitTakeover(ctx context.Context, id string) bool {
+func (h *localFolder) awaitTakeover(ctx context.Context, id string) bool {
 	if h.last.State != core.Open {
 		return false
 	}
@@ -88,36 +89,31 @@ func (h *here) awaitTakeover(ctx context.Context, id string) bool {
 	return false
 }
 
-// goesOn is what who leaves is told.
-func (c *command) goesOn(id string) {
-	fmt.Fprintf(c.stderr, "%s goes on; see it again: %s follow %s\n", id, c.self, id)
-}
-
 // watch shows a sweep that another process runs, from the first that is heard of it.
-func (c *command) watch(ctx context.Context, src source, b api.StartedSweep, l look) error {
-	var d display
+func (c *command) watch(ctx context.Context, src source, b api.StartedSweep, l display.Options) error {
+	var d display.Display
 	told := false
-	err := src.follow(ctx, b, l.detail(), func(u api.Update) error {
+	err := src.follow(ctx, b, l.Detail(), func(u api.Update) error {
 		if d == nil {
-			d = l.open(c.stdout, c.stderr)
-			c.screen.set(d.notes())
-			if _, shows := d.(*bar); l.late && !shows && u.Sweep.State == core.Open {
-				fmt.Fprintf(d.notes(), "following %s: %s\n", u.Sweep.ID, countsText(u.Sweep))
+			d = l.Open(c.stdout, c.stderr)
+			c.messages.Redirect(d.Notes())
+			if _, shows := d.(*display.Bar); l.Late && !shows && u.Sweep.State == core.Open {
+				fmt.Fprintf(d.Notes(), "following %s: %s\n", u.Sweep.ID, display.CountsText(u.Sweep))
 			}
 		}
 		c.warnFirst(d, u, &told)
-		return d.update(u)
+		return d.Update(u)
 	})
 	if d != nil {
-		d.close()
-		c.screen.set(nil)
+		d.Close()
+		c.messages.Redirect(nil)
 	}
 	return err
 }
 
 // follow ends at once when no process runs the sweep, and with its runner: the store says how far it came. One that is only
 // stopped, as by Ctrl-Z, is waited for.
-func (h *here) follow(ctx context.Context, b api.StartedSweep, d api.Detail,
+func (h *localFolder) follow(ctx context.Context, b api.StartedSweep, d api.Detail,
 	each func(api.Update) error) error {
 	since, told, idle := time.Now(), map[int64]bool{}, false
 	h.last = core.Summary{}
@@ -131,11 +127,11 @@ func (h *here) follow(ctx context.Context, b api.StartedSweep, d api.Detail,
 	away := func(why error) (end bool) {
 		switch {
 		case why == nil:
-			h.screen.note("the runner of this folder is back")
+			h.messages.Note("the runner of this folder is back")
 		case !errors.Is(why, api.ErrSilent):
 			return true
 		default:
-			h.screen.note(fmt.Sprintf("the runner of this folder is away (%v); this goes on when it does", why))
+			h.messages.Note(fmt.Sprintf("the runner of this folder is away (%v); this goes on when it does", why))
 		}
 		return false
 	}
@@ -143,7 +139,7 @@ func (h *here) follow(ctx context.Context, b api.StartedSweep, d api.Detail,
 	err := client.Follow(ctx, b.ID, api.Following{Detail: d, After: b.Events, Away: away},
 		func(u api.Update) error {
 			for _, r := range u.Rows {
-				told[r.Index] = over(r)
+				told[r.Index] = hasEnded(r)
 			}
 			h.last, idle = u.Sweep, u.Idle()
 			failed = each(u)
@@ -170,7 +166,7 @@ func gone(holder string) bool {
 }
 
 // rest tells how tasks ended since a time, where their runner, which is gone, had not told it.
-func (h *here) rest(ctx context.Context, id string, since time.Time, told map[int64]bool,
+func (h *localFolder) rest(ctx context.Context, id string, since time.Time, told map[int64]bool,
 	each func(api.Update) error) error {
 	s, err := h.Sweep(ctx, id, false)
 	if err != nil {
@@ -178,7 +174,7 @@ func (h *here) rest(ctx context.Context, id string, since time.Time, told map[in
 	}
 	u := api.Update{Sweep: s.Summary}
 	err = h.Rows(ctx, id, api.Query{Begun: true}, func(r *table.Row) error {
-		if over(*r) && !told[r.Index] && r.Started != nil && r.Duration != nil &&
+		if hasEnded(*r) && !told[r.Index] && r.Started != nil && r.Duration != nil &&
 			r.Started.Add(time.Duration(*r.Duration*float64(time.Second))).After(since) {
 			u.Rows = append(u.Rows, *r)
 		}
@@ -190,8 +186,8 @@ func (h *here) rest(ctx context.Context, id string, since time.Time, told map[in
 	return each(u)
 }
 
-// over tells whether a task has ended.
-func over(r table.Row) bool {
+// hasEnded tells whether a task has ended.
+func hasEnded(r table.Row) bool {
 	state, err := task.ParseState(r.State)
 	return err == nil && state.Terminal()
 }

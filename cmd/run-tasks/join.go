@@ -16,6 +16,11 @@ import (
 	"mlframework/sweep/query"
 )
 
+// noteDetached tells who leaves a running sweep how to see it again.
+func (c *command) noteDetached(id string) {
+	fmt.Fprintf(c.stderr, "%s goes on; see it again: %s follow %s\n", id, c.self, id)
+}
+
 // direct is the deeds of the runner that this process is.
 type direct struct {
 	*query.Archive
@@ -71,7 +76,7 @@ func (s *session) join(work context.Context) (ended bool, err error) {
 	var b api.StartedSweep
 	if err == nil {
 		h.note()
-		b, err = s.do(work, m, s.look.detail())
+		b, err = s.do(work, m, s.look.Detail())
 	}
 	switch {
 	case errors.Is(context.Cause(work), cli.ErrInterrupted) && err != nil:
@@ -84,8 +89,8 @@ func (s *session) join(work context.Context) (ended bool, err error) {
 	again := s.sweep != ""
 	s.began(b)
 	s.errand = s.goOn()
-	if !s.look.json && !s.look.quiet && !again {
-		s.screen.note(before.text(b.ID))
+	if !s.look.JSON && !s.look.Quiet && !again {
+		s.messages.Note(before.text(b.ID))
 	}
 	err = s.watch(work, h, b, s.look)
 	switch {
@@ -94,7 +99,7 @@ func (s *session) join(work context.Context) (ended bool, err error) {
 	case err != nil:
 		return true, err
 	case h.unfinished():
-		s.screen.note("the process that ran " + s.sweep + " has ended: it goes on in this terminal, or in another one that has a sweep here")
+		s.messages.Note("the process that ran " + s.sweep + " has ended: it goes on in this terminal, or in another one that has a sweep here")
 		return false, nil
 	}
 	return true, s.conclude(s.ctx.Context, h, false)
@@ -110,7 +115,7 @@ func (s *session) detached() error {
 	if s.sweep == "" {
 		return cli.Code(cli.Interrupted)
 	}
-	s.command.goesOn(s.sweep)
+	s.command.noteDetached(s.sweep)
 	return nil
 }
 

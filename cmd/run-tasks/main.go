@@ -11,27 +11,28 @@ import (
 	"os"
 
 	"mlframework/cmd/internal/cli"
+	"mlframework/cmd/run-tasks/display"
 	"mlframework/projects"
 	"mlframework/sweep/worker/process"
 )
 
 func main() {
 	c := &command{executor: process.Guarded(), self: "run-tasks", stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
-		screen: &screen{stderr: os.Stderr}}
+		messages: &display.Messages{Stderr: os.Stderr}}
 	os.Exit(c.main(context.Background(), os.Args))
 }
 
 // command is one call of the program.
 type command struct {
-	executor       bool               // this process is the one of the pair that does the work
-	self           string             // how hints begin: the program, and the master that was named
-	patient        bool               // a master that is silent is waited for: what follows does
-	leftOut        []projects.LeftOut // of the project that was submitted, in the folder leftOutOf
-	leftOutOf      string
-	leftOutGiven   []leftOutGiven // of that, what arguments of tasks name
-	stdin          io.Reader
-	stdout, stderr *os.File
-	screen         *screen // for remarks that come while a sweep may be shown
+	executor          bool               // this process is the one of the pair that does the work
+	self              string             // how hints begin: the program, and the master that was named
+	waitsForMaster    bool               // a master that is silent is waited for: what follows does
+	excluded          []projects.LeftOut // of the project that was submitted, in the folder excludedIn
+	excludedIn        string
+	excludedArguments []excludedArgument // of that, what arguments of tasks name
+	stdin             io.Reader
+	stdout, stderr    *os.File
+	messages          *display.Messages // for remarks that come while a sweep may be shown
 }
 
 func (c *command) main(ctx context.Context, args []string) int {

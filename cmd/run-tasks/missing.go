@@ -65,7 +65,7 @@ func newGap(files *projects.Manifest, key string, t definition.Task, revisions s
 }
 
 // narrow leaves only the points of a record in which no task of the same key has succeeded, and says why; false when there is none.
-func (g gap) narrow(ctx context.Context, q questions, r *core.Record) (found bool, notes []string, err error) {
+func (g gap) narrow(ctx context.Context, q queries, r *core.Record) (found bool, notes []string, err error) {
 	m, err := q.Missing(ctx, *r, g.key)
 	if err != nil {
 		return false, nil, err

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"slices"
-	"strconv"
 	"strings"
 
 	cliv2 "github.com/urfave/cli/v2"
@@ -14,50 +13,6 @@ import (
 	"mlframework/sweep/human"
 	"mlframework/sweep/space"
 )
-
-// overriding are the options that change the parameters file for one sweep, beside NAME=VALUE.
-func overriding() []cliv2.Flag {
-	return []cliv2.Flag{
-		&cliv2.GenericFlag{Name: "repeat", Value: new(texts), DefaultText: "file's",
-			Usage: "a `NAME`, or NAME=VALUE,... to average over"},
-		&cliv2.GenericFlag{Name: "sample", Value: new(whole), DefaultText: "file's",
-			Usage: "run only `N` combinations, drawn at random"},
-		&cliv2.GenericFlag{Name: "seed", Value: new(whole), DefaultText: "file's, or 0",
-			Usage: "draw the sample with the number `N`"},
-		&cliv2.GenericFlag{Name: "limit", Value: new(whole), DefaultText: "0, no limit",
-			Usage: "run only the first `N` tasks"},
-	}
-}
-
-// texts are the values of an option that is given again and again.
-type texts []string
-
-func (t *texts) Set(text string) error { *t = append(*t, text); return nil }
-func (t *texts) String() string        { return strings.Join(*t, " ") }
-
-// whole is the text of an option that has a whole number: see number.
-type whole string
-
-func (w *whole) Set(text string) error { *w = whole(text); return nil }
-func (w *whole) String() string        { return string(*w) }
-
-// number is the value of an option; nil if it is not given. What is no whole number is a fault.
-func number(ctx *cliv2.Context, name string, faults *fault.List) *int64 {
-	if !ctx.IsSet(name) {
-		return nil
-	}
-	text := ctx.String(name)
-	n, err := strconv.ParseInt(text, 0, 64)
-	if err == nil {
-		return &n
-	}
-	problem := "it is not a whole number"
-	if errors.Is(err, strconv.ErrRange) {
-		problem = "it is beyond what can be counted"
-	}
-	faults.Add(fault.Fault{File: "--" + name + " " + text, Problem: problem, Remedy: "write one, such as 20"})
-	return nil
-}
 
 // changeOf splits the arguments of a command into a name and NAME=VALUE, and reads the options beside these.
 func changeOf(ctx *cliv2.Context) (name string, change space.Change, err error) {

@@ -8,28 +8,7 @@ import (
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/sweep/api"
-	"mlframework/sweep/core"
 )
-
-// flagPriority is how a submission names its priority.
-func flagPriority() cliv2.Flag {
-	return &cliv2.IntFlag{Name: "priority", DefaultText: "0", Usage: "sweeps of a higher `N` go first"}
-}
-
-// checkPriority refuses a priority that no sweep can have.
-func checkPriority(ctx *cliv2.Context) error {
-	if !ctx.IsSet("priority") {
-		return nil
-	}
-	return fitsPriority(ctx.Int("priority"))
-}
-
-func fitsPriority(n int) error {
-	if n < -core.MaxPriority || n > core.MaxPriority {
-		return cli.Wrong("", "a priority is a whole number from -%d to %[1]d", core.MaxPriority)
-	}
-	return nil
-}
 
 // priority is `run-tasks priority`.
 func (c *command) priority(ctx *cliv2.Context) error {
@@ -52,7 +31,7 @@ func (c *command) priority(ctx *cliv2.Context) error {
 	if len(args) == 2 {
 		id = args[0]
 	}
-	src, s, err := c.reading(ctx, id, false)
+	src, s, err := c.openSweep(ctx, id, false)
 	if err != nil {
 		return err
 	}

@@ -38,7 +38,7 @@ type project struct {
 func (c *command) readProject(dir, name string, change space.Change) (*project, error) {
 	file, notes, err := definition.Load(dir, c.reserved())
 	if err != nil {
-		return nil, c.unread(dir, name, change, err)
+		return nil, c.tasksFileFaults(dir, name, change, err)
 	}
 	p := &project{named: dir, file: file, space: new(space.Space), change: change}
 	if p.dir, err = filepath.Abs(dir); err != nil {
@@ -53,7 +53,7 @@ func (c *command) readProject(dir, name string, change space.Change) (*project, 
 	if err := p.readParameters(dir); err != nil {
 		return p, err
 	}
-	return p, p.checkTakes()
+	return p, p.checkInputs()
 }
 
 // readRunnable reads a project as readProject does, and refuses a definition that cannot be run yet.
@@ -90,9 +90,9 @@ func (p *project) noteObjective() {
 	p.notes = append(p.notes, fmt.Sprintf(`no metric %s is declared for the objective%s: tasks must print it as {"metrics": {%q: 0.5}}, or it is added to metrics in tasks.yml`, name, meant, name))
 }
 
-// unread adds to the faults of tasks.yml those of the parameters. Which file a broken definition names is not known, so
+// tasksFileFaults adds to the faults of tasks.yml those of the parameters. Which file a broken definition names is not known, so
 // it is the usual one. Where there is no tasks.yml, a command may have been meant.
-func (c *command) unread(dir, name string, change space.Change, err error) error {
+func (c *command) tasksFileFaults(dir, name string, change space.Change, err error) error {
 	if _, none := os.Stat(filepath.Join(dir, definition.FileName)); errors.Is(none, fs.ErrNotExist) {
 		if near := fault.Nearest(name, c.reserved()); near != "" && dir == "." {
 			return cli.Wrong("did you mean `run-tasks "+near+"`?", "there is no command %s, and no %s here", name, definition.FileName)
@@ -165,14 +165,6 @@ func (p *project) unchangeable(words []string) error {
 		"%s has no parameters file that %s could change", p.task.Name, words[0])
 }
 
-// cause is an error of the file system without the path, which is named already.
-func cause(err error) string {
-	if e, ok := errors.AsType[*fs.PathError](err); ok {
-		return e.Err.Error()
-	}
-	return err.Error()
-}
-
 // record is what a sweep of the project is from now on, at a revision.
 func (p *project) record(revision string) core.Record {
 	t := p.task
@@ -185,7 +177,7 @@ func (p *project) record(revision string) core.Record {
 			File: t.File, Outputs: p.file.Outputs, Link: p.file.Link, Copy: p.file.Copy, Workdir: t.Workdir, Timeout: t.Timeout, Grace: t.Grace, GPUs: t.GPUs,
 		},
 	}
-	p.takes(&r.Recipe)
+	p.setInputs(&r.Recipe)
 	for _, l := range p.file.Links {
 		if r.Recipe.Links == nil {
 			r.Recipe.Links = map[string]string{}
@@ -220,7 +212,7 @@ func (p *project) noteShortSecrets() {
 }
 
 // noteUnused notes what tasks.yml says that a run does not use there.
-func (p *project) noteUnused(at place) {
+func (p *project) noteUnused(at location) {
 	var unused []string
 	for _, key := range []struct {
 		name string

@@ -14,24 +14,20 @@ import (
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/cmd/internal/site"
+	"mlframework/cmd/run-tasks/display"
 	"mlframework/projects"
 	"mlframework/sweep/api"
-	"mlframework/sweep/core"
 	"mlframework/sweep/metric"
-	"mlframework/sweep/store"
 )
 
 // remote is the sweeps of a master.
 type remote struct {
 	*api.Client
-	self    string // how hints begin
-	screen  *screen
-	outage  outage
-	cluster *cluster // through which it is reached; nil: its socket is on this machine
+	self     string // how hints begin
+	messages *display.Messages
+	outage   outage
+	cluster  *cluster // through which it is reached; nil: its socket is on this machine
 }
-
-// masterVariable names a master's socket, as --master does.
-const masterVariable = "MLFRAMEWORK_MASTER"
 
 // named has a client say who asks.
 func named(c *api.Client) *api.Client {
@@ -46,9 +42,9 @@ const restartTime = 10 * time.Second
 
 // newRemote is the sweeps of the master that a client asks.
 func (c *command) newRemote(client *api.Client) *remote {
-	m := &remote{Client: client, self: c.self, screen: c.screen}
-	if m.Waiting, m.Repeat = m.screen.note, restartTime; c.patient {
-		m.patient()
+	m := &remote{Client: client, self: c.self, messages: c.messages}
+	if m.Waiting, m.Repeat = m.messages.Note, restartTime; c.waitsForMaster {
+		m.waitForMaster()
 	}
 	return m
 }
@@ -63,7 +59,7 @@ func (m *remote) close() error {
 }
 
 func (m *remote) measure(ctx context.Context, s api.Sweep, rules []metric.Rule,
-	tasks []ended) ([]api.MeasuredTask, error) {
+	tasks []endedTask) ([]api.MeasuredTask, error) {
 	ask := api.Measure{Metrics: rules}
 	for _, t := range tasks {
 		ask.Tasks = append(ask.Tasks, t.index)
@@ -81,7 +77,7 @@ func (m *remote) act(_ context.Context, _ string, do func(*api.Client) error) er
 // follow goes on when the master went away and came back.
 func (m *remote) follow(ctx context.Context, b api.StartedSweep, d api.Detail,
 	each func(api.Update) error) error {
-	return m.Follow(ctx, b.ID, api.Following{Detail: d, After: b.Events, Away: m.waits}, each)
+	return m.Follow(ctx, b.ID, api.Following{Detail: d, After: b.Events, Away: m.noteOutage}, each)
 }
 
 // outage is why a master is away, as it was last told. Both streams of a task notice it.
@@ -99,11 +95,11 @@ const (
 	workerAway // the master answers, and cannot read what a worker has
 )
 
-// patient has questions wait for a master that is silent, as who follows does.
-func (m *remote) patient() { m.Away = m.waits }
+// waitForMaster has questions wait for a master that is silent, as who follows does.
+func (m *remote) waitForMaster() { m.Away = m.noteOutage }
 
-// waits says once that the master went away, or is back (nil).
-func (m *remote) waits(why error) (end bool) {
+// noteOutage says once that the master went away, or is back (nil).
+func (m *remote) noteOutage(why error) (end bool) {
 	is := noOutage
 	refusal, refused := errors.AsType[*api.Error](why)
 	switch {
@@ -119,20 +115,20 @@ func (m *remote) waits(why error) (end bool) {
 	switch told := m.outage.told; {
 	case is == told:
 	case is == workerAway:
-		m.screen.note(refusal.Text + "; waiting for it")
+		m.messages.Note(refusal.Text + "; waiting for it")
 	case is == noOutage && told == workerAway:
-		m.screen.note("the worker is back")
+		m.messages.Note("the worker is back")
 	case is == noOutage:
-		m.screen.note("the master is back")
+		m.messages.Note("the master is back")
 	default:
-		m.screen.note(fmt.Sprintf("lost the connection to the master (%v); workers keep running, reconnecting", why))
+		m.messages.Note(fmt.Sprintf("lost the connection to the master (%v); workers keep running, reconnecting", why))
 	}
 	m.outage.told = is
 	return false
 }
 
 // logs copies both streams at once, each to its own.
-func (m *remote) logs(ctx context.Context, l printed) error {
+func (m *remote) logs(ctx context.Context, l outputQuery) error {
 	errs := make(chan error, 1)
 	go func() {
 		err := m.copy(ctx, l, true, l.stderr)
@@ -148,7 +144,7 @@ func (m *remote) logs(ctx context.Context, l printed) error {
 	return err
 }
 
-func (m *remote) copy(ctx context.Context, l printed, stderr bool, to io.Writer) error {
+func (m *remote) copy(ctx context.Context, l outputQuery, stderr bool, to io.Writer) error {
 	if to == nil {
 		return nil
 	}
@@ -179,7 +175,7 @@ func (m *remote) ready(ctx context.Context) error {
 			return &cli.Error{Code: cli.Unreachable, Err: fmt.Errorf("the master does not take sweeps to its workers: %s", why),
 				Remedy: "nothing was changed; try again when that is over"}
 		case !said:
-			m.screen.note(fmt.Sprintf("the master is not ready: %s; waiting %v", why, readyTime))
+			m.messages.Note(fmt.Sprintf("the master is not ready: %s; waiting %v", why, readyTime))
 		}
 		select {
 		case <-time.After(readyLook):
@@ -209,27 +205,4 @@ func (m *remote) take(ctx context.Context, dir string) (*projects.Manifest, erro
 	}
 	files, _, err := projects.Take(ctx, dir, *b.Revisions, projects.Options{Cache: site.HashCache(dir)})
 	return files, projectError(err)
-}
-
-// problem gives answers of a master, and of the process that runs this folder, their words and exit code.
-func (c *command) problem(err error) error {
-	if option, ok := errors.AsType[*cli.UnknownOption](err); ok && option.Value != "" {
-		remedy := "see `run-tasks --help`; a parameter is set without dashes: " + typed([]string{option.Name + "=" + option.Value})
-		return &cli.Error{Code: cli.Usage, Err: option, Remedy: remedy}
-	}
-	if e := site.ExplainMaster(err, c.self); e != nil {
-		return e
-	}
-	if unknown, ok := errors.AsType[*store.UnknownSweep](err); ok && unknown.ID == "" {
-		return noSweep()
-	} else if ok {
-		return &cli.Error{Code: cli.Usage, Err: unknown, Remedy: "run-tasks ls lists them"}
-	}
-	if w, ok := errors.AsType[*core.WrongState](err); ok {
-		return &cli.Error{Code: cli.Usage, Err: w}
-	}
-	if _, ok := errors.AsType[*core.UnknownTask](err); ok {
-		return &cli.Error{Code: cli.Usage, Err: err}
-	}
-	return err
 }

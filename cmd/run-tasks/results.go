@@ -33,7 +33,7 @@ func (c *command) results(ctx *cliv2.Context) error {
 		return c.resultsFailures(ctx, id)
 	}
 	text := !ctx.Bool("csv") && !ctx.Bool("json")
-	src, s, err := c.reading(ctx, id, false)
+	src, s, err := c.openSweep(ctx, id, false)
 	if err != nil {
 		return err
 	}

@@ -32,10 +32,10 @@ func (c *command) runName(ctx *cliv2.Context) error {
 	if err := cmp.Or(checkRunning(ctx), checkPriority(ctx)); err != nil {
 		return err
 	}
-	if err := c.checkPlace(ctx, name); err != nil {
+	if err := c.checkLocation(ctx, name); err != nil {
 		return err
 	}
-	at := placeOf(ctx)
+	at := locationOf(ctx)
 	switch {
 	case ctx.Bool("dry-run"):
 		return c.dryRun(ctx, name, change)
@@ -50,27 +50,13 @@ func (c *command) runName(ctx *cliv2.Context) error {
 	return c.guarded(ctx.Context, func() error { return c.submit(ctx, name, change) })
 }
 
-// checkRunning refuses options that do not go together in commands that run tasks.
-func checkRunning(ctx *cliv2.Context) error {
-	away := placeOf(ctx) != inFolder
-	switch {
-	case ctx.Int("slots") < 1:
-		return cli.Wrong("", "--slots must be at least 1")
-	case away && ctx.IsSet("slots"):
-		return cli.Wrong("run-tasks workers slots WORKER N changes those of a worker", "--slots is for runs on this machine")
-	case !away && ctx.Bool("attached"):
-		return cli.Wrong("on this machine Ctrl-C stops what runs anyway", "--attached is for a master")
-	}
-	return nil
-}
-
 func (c *command) dryRun(ctx *cliv2.Context, name string, change space.Change) error {
 	p, err := c.readRunnable(c.projectOf(ctx), name, change)
 	if err != nil {
 		return err
 	}
-	notePlace(ctx, p)
-	p.noteUnused(placeOf(ctx))
+	noteLocation(ctx, p)
+	p.noteUnused(locationOf(ctx))
 	d := dryRun{name: p.task.Name, record: p.record(""), spaces: []*space.Space{p.space}, total: p.space.Len(), all: ctx.Bool("all"), config: p.config}
 	if ctx.Bool("missing") {
 		if err := c.onlyMissing(ctx, &d, p); err != nil {
@@ -81,7 +67,7 @@ func (c *command) dryRun(ctx *cliv2.Context, name string, change space.Change) e
 	if err != nil {
 		return projectError(err)
 	}
-	if err := d.noteFolder(files, placeOf(ctx)); err != nil {
+	if err := d.noteFolder(files, locationOf(ctx)); err != nil {
 		return err
 	}
 	if d.where, err = c.slots(ctx, p.dir, p.file); err != nil {
@@ -89,7 +75,7 @@ func (c *command) dryRun(ctx *cliv2.Context, name string, change space.Change) e
 	}
 	c.print(p.notes)
 	if !ctx.Bool("as-pushed") {
-		c.noteLeftOut(files, p.record(""))
+		c.noteExcluded(files, p.record(""))
 		c.noteOwnFile(files, p.record("").Recipe)
 		c.print(unmatchedCode(files, p.task))
 	}
@@ -120,7 +106,7 @@ func (c *command) submit(ctx *cliv2.Context, name string, change space.Change) e
 	if err := secretsSet(p.file.Secrets); err != nil {
 		return err
 	}
-	notePlace(ctx, p)
+	noteLocation(ctx, p)
 	p.noteUnused(inFolder)
 	p.noteShortSecrets()
 	c.print(p.notes)
@@ -129,11 +115,11 @@ func (c *command) submit(ctx *cliv2.Context, name string, change space.Change) e
 
 // submission submits a sweep of a project, once however often it is called. Called again it lets the sweep go on that a runner kept and
 // did not live to tell of: the end of a runner pauses its sweeps.
-func (c *command) submission(ctx *cliv2.Context, p *project) func(context.Context, deeds,
+func (c *command) submission(ctx *cliv2.Context, p *project) func(context.Context, sweepActions,
 	api.Detail) (api.StartedSweep, error) {
 	var s *api.Submission // nil: not known yet
 	key, sent := rand.Text(), false
-	return func(work context.Context, m deeds, f api.Detail) (none api.StartedSweep, err error) {
+	return func(work context.Context, m sweepActions, f api.Detail) (none api.StartedSweep, err error) {
 		if s == nil {
 			if s, err = c.prepare(ctx, work, p, m); s == nil || err != nil {
 				return none, err
@@ -155,12 +141,12 @@ func (c *command) submission(ctx *cliv2.Context, p *project) func(context.Contex
 }
 
 // prepare keeps the project's files for a new sweep, and returns that; nil when nothing of it is missing.
-func (c *command) prepare(ctx *cliv2.Context, work context.Context, p *project, q questions) (*api.Submission, error) {
+func (c *command) prepare(ctx *cliv2.Context, work context.Context, p *project, q queries) (*api.Submission, error) {
 	m, err := snapshot(work, p.dir)
 	if err != nil {
 		return nil, err
 	}
-	c.noteLeftOut(m, p.record(""))
+	c.noteExcluded(m, p.record(""))
 	c.noteOwnFile(m, p.record("").Recipe)
 	if err := checkFolder(m, p.record("").Recipe, inFolder); err != nil {
 		return nil, err

@@ -109,23 +109,6 @@ func hideFromGit(folder string) {
 	}
 }
 
-// storeError says what a user can do about a store that cannot be opened.
-func storeError(err error) error {
-	if inUse, ok := errors.AsType[*store.InUse](err); ok {
-		return &cli.Error{Code: cli.Machine, Err: inUse, Remedy: "wait for that run (`run-tasks follow`), " +
-			"stop it (`run-tasks cancel` or `run-tasks pause`), or use another folder"}
-	}
-	if _, file := errors.AsType[*fs.PathError](err); !file || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
-		return err
-	}
-	dir, _ := os.Getwd()
-	remedy := "run it from a folder that you may write to; -d names the project"
-	if errors.Is(err, syscall.ENOTDIR) {
-		remedy = "move that file away; or run it from another folder, -d names the project"
-	}
-	return &cli.Error{Code: cli.Machine, Err: fmt.Errorf("the store and the outputs cannot be kept in the current folder, %s: %w", dir, err), Remedy: remedy}
-}
-
 // holdOutputs keeps a second runner from the folder of outputs: one of another store, as where the folder of the store was
 // removed while the first runs. Where outputs cannot be locked the lock of the store has to do.
 func (r *runner) holdOutputs(name string) (err error) {

@@ -13,6 +13,7 @@ import (
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/cli"
+	"mlframework/cmd/run-tasks/display"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/master"
@@ -21,10 +22,10 @@ import (
 	"mlframework/sweep/worker"
 )
 
-// deeds are the actions of a runner on sweeps. *api.Client calls a runner in another process, direct
+// sweepActions are the actions of a runner on sweeps. *api.Client calls a runner in another process, direct
 // the one in this process.
-type deeds interface {
-	questions
+type sweepActions interface {
+	queries
 	Submit(ctx context.Context, s api.Submission, key string, f api.Detail) (api.StartedSweep,
 		error)
 	Resume(ctx context.Context, id string, g api.ResumeRequest, f api.Detail) (api.StartedSweep,
@@ -37,7 +38,7 @@ type deeds interface {
 // errand is what a command has done, and shows to its end: a sweep that begins or goes on.
 type errand struct {
 	// a StartedSweep without an id: nothing
-	do         func(context.Context, deeds, api.Detail) (api.StartedSweep, error)
+	do         func(context.Context, sweepActions, api.Detail) (api.StartedSweep, error)
 	repeatable bool // doing it twice is as doing it once
 }
 
@@ -49,7 +50,7 @@ type session struct {
 	name string // of what it runs, for others
 	errand
 	sweep  string // once it is known
-	look   look
+	look   display.Options
 	runner atomic.Pointer[runner] // nil: this process is none
 	stop   func()                 // ends the watching for Ctrl-C
 }
@@ -59,7 +60,7 @@ func (c *command) session(ctx *cliv2.Context, name string, e errand) error {
 	if err := outputsWritable(); err != nil {
 		return storeError(err)
 	}
-	s := &session{command: c, ctx: ctx, name: name, errand: e, look: lookOf(ctx)}
+	s := &session{command: c, ctx: ctx, name: name, errand: e, look: displayOptions(ctx)}
 	work, stop := cli.Interrupts(ctx.Context, s.leave)
 	s.stop = stop
 	defer func() { s.stop() }()
@@ -100,7 +101,7 @@ func (s *session) take(ctx context.Context) (*runner, error) {
 		if err := s.kept(ctx); err != nil {
 			return nil, err
 		}
-		r, err := newRunner(s.ctx.Context, s.name, cli.Log(s.screen))
+		r, err := newRunner(s.ctx.Context, s.name, cli.Log(s.messages))
 		inUse, is := errors.AsType[*store.InUse](err)
 		switch {
 		case !is:
@@ -109,7 +110,7 @@ func (s *session) take(ctx context.Context) (*runner, error) {
 			return nil, err
 		case !told && time.Since(begun) > storeTell:
 			told = true
-			s.screen.note("waiting for the end of " + strings.TrimPrefix(inUse.Error(), "the store is in use by "))
+			s.messages.Note("waiting for the end of " + strings.TrimPrefix(inUse.Error(), "the store is in use by "))
 		}
 		select {
 		case <-time.After(storeLook):
@@ -136,14 +137,9 @@ func (s *session) kept(ctx context.Context) error {
 	return err
 }
 
-func removedError(id, how string) error {
-	return &cli.Error{Code: cli.Machine, Err: fmt.Errorf("the store of this folder was removed while %s ran: what it held is lost", id),
-		Remedy: how + "; the outputs stay"}
-}
-
 // goOn resumes a session's sweep after its runner ended, unless the sweep has ended or was resumed.
 func (s *session) goOn() errand {
-	return errand{repeatable: true, do: func(ctx context.Context, m deeds,
+	return errand{repeatable: true, do: func(ctx context.Context, m sweepActions,
 		f api.Detail) (api.StartedSweep, error) {
 		now, err := m.Sweep(ctx, s.sweep, false)
 		if err != nil || now.State != core.Paused {
@@ -155,7 +151,7 @@ func (s *session) goOn() errand {
 
 // began notes the sweep, when it is known.
 func (s *session) began(b api.StartedSweep) {
-	if s.sweep == "" && s.look.quiet {
+	if s.sweep == "" && s.look.Quiet {
 		fmt.Fprintln(s.stdout, b.ID)
 	}
 	s.sweep = b.ID
@@ -173,7 +169,7 @@ func (s *session) leave() {
 func (s *session) lead(work context.Context, r *runner) error {
 	s.runner.Store(r)
 	if s.sweep != "" {
-		s.screen.note(s.sweep + " runs in this terminal from now on; Ctrl-C stops it")
+		s.messages.Note(s.sweep + " runs in this terminal from now on; Ctrl-C stops it")
 	}
 	inner, end := r.within(work)
 	defer end()
@@ -200,7 +196,7 @@ func (r *runner) within(ctx context.Context) (context.Context, func()) {
 
 // attend lets the worker work and shows the sweep until it is idle.
 func (s *session) attend(work context.Context, r *runner) error {
-	watcher, done, err := r.master.Watch(r.ctx, s.sweep, s.look.detail())
+	watcher, done, err := r.master.Watch(r.ctx, s.sweep, s.look.Detail())
 	if err != nil {
 		return err
 	}
@@ -209,24 +205,24 @@ func (s *session) attend(work context.Context, r *runner) error {
 		return err
 	}
 	r.parts.Go(r.pauseWithoutRoom)
-	d := s.look.open(s.stdout, s.stderr)
-	s.screen.set(d.notes())
+	d := s.look.Open(s.stdout, s.stderr)
+	s.messages.Redirect(d.Notes())
 	interrupted, err := r.watch(work, watcher, s.sweep, d, s.command)
-	d.close()
-	s.screen.set(nil)
+	d.Close()
+	s.messages.Redirect(nil)
 	if removed, ok := errors.AsType[*store.Removed](cmp.Or(err, r.store.Check())); ok {
 		return removedError(s.sweep, removed.Path+" is not what it was any more")
 	}
 	if err != nil {
 		return err
 	}
-	return s.conclude(r.ctx, &here{Archive: &query.Archive{Store: &r.store.Reader},
-		screen: s.screen}, interrupted)
+	return s.conclude(r.ctx, &localFolder{Archive: &query.Archive{Store: &r.store.Reader},
+		messages: s.messages}, interrupted)
 }
 
 // conclude says how the sweep stands, and returns the error that gives the exit code.
 func (s *session) conclude(ctx context.Context, src source, interrupted bool) error {
-	err := s.command.conclude(ctx, src, s.sweep, s.look, interrupted)
+	err := s.command.summarize(ctx, src, s.sweep, s.look, interrupted)
 	now, failed := src.Sweep(ctx, s.sweep, false)
 	if failed == nil && !interrupted && now.State == core.Paused && now.Reason != nil && strings.HasPrefix(*now.Reason, worker.NoSpaceReason) {
 		return cli.Code(cli.Machine) // the reason says so
@@ -259,7 +255,7 @@ func (r *runner) running() (ids []string) {
 		r.log.Warn("whether other sweeps run is not known", "error", err)
 	}
 	for _, s := range stored {
-		if runs(s.Head) {
+		if listedAsRunning(s.Head) {
 			ids = append(ids, s.Head.ID)
 		}
 	}
@@ -267,27 +263,27 @@ func (r *runner) running() (ids []string) {
 }
 
 // watch shows updates until the sweep is idle. The first Ctrl-C pauses it and stops its attempts.
-func (r *runner) watch(work context.Context, watcher *master.Watcher, id string, d display, c *command) (interrupted bool, err error) {
+func (r *runner) watch(work context.Context, watcher *master.Watcher, id string, d display.Display, c *command) (interrupted bool, err error) {
 	told := false
 	for {
 		u, err := watcher.Next(work)
 		switch {
 		case errors.Is(err, cli.ErrInterrupted):
 			interrupted, work = true, r.ctx
-			fmt.Fprintln(d.notes(), "stopping what runs, with its grace; Ctrl-C again leaves at once")
+			fmt.Fprintln(d.Notes(), "stopping what runs, with its grace; Ctrl-C again leaves at once")
 			if _, err := r.master.Pause(r.ctx, id, "interrupted", true); err != nil {
-				return interrupted, r.fate(err)
+				return interrupted, r.exitErr(err)
 			}
 			continue
 		case err != nil:
-			return interrupted, r.fate(err)
+			return interrupted, r.exitErr(err)
 		}
 		c.warnFirst(d, u, &told)
-		if err := d.update(u); err != nil {
+		if err := d.Update(u); err != nil {
 			return interrupted, err
 		}
 		if u.Closed {
-			return interrupted, r.fate(errors.New("the master has stopped"))
+			return interrupted, r.exitErr(errors.New("the master has stopped"))
 		}
 		if u.Idle() {
 			return interrupted, nil
@@ -305,7 +301,7 @@ func (s *session) stay(r *runner) {
 	s.stop() // what was interrupted before is the sweep of this terminal
 	s.stop = stop
 	n := len(others)
-	s.screen.note(fmt.Sprintf("%s of another terminal still %s in this process, which ends after that; Ctrl-C ends it now, and %s on in the other terminal, "+
+	s.messages.Note(fmt.Sprintf("%s of another terminal still %s in this process, which ends after that; Ctrl-C ends it now, and %s on in the other terminal, "+
 		"where tasks that run begin again", enumerated(others), pick(n, "runs", "run"), pick(n, "it goes", "they go")))
 	for ; len(others) > 0; others = r.running() {
 		if !r.idle(work, others[0]) {
@@ -345,8 +341,8 @@ func (r *runner) finish(err error) error {
 	return errors.Join(err, closed)
 }
 
-// fate is why the master ended, which is the better error.
-func (r *runner) fate(err error) error {
+// exitErr is why the master ended, which is the better error.
+func (r *runner) exitErr(err error) error {
 	if cause := context.Cause(r.ctx); cause != nil && !errors.Is(cause, context.Canceled) {
 		return cause
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -12,16 +11,14 @@ import (
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/cli"
+	"mlframework/cmd/run-tasks/display"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/human"
 	"mlframework/sweep/metric"
 	"mlframework/sweep/space"
-	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
-
-func encode(w io.Writer, v any) error { return table.WriteJSONLine(w, v) }
 
 // show is `run-tasks show`: a sweep, or a task with its attempts.
 func (c *command) show(ctx *cliv2.Context) error {
@@ -33,7 +30,7 @@ func (c *command) show(ctx *cliv2.Context) error {
 	if err != nil {
 		return err
 	}
-	src, s, err := c.reading(ctx, t.sweep, !t.isTask && !ctx.Bool("json"))
+	src, s, err := c.openSweep(ctx, t.sweep, !t.isTask && !ctx.Bool("json"))
 	if err != nil {
 		return err
 	}
@@ -61,7 +58,7 @@ func (c *command) showSweepJSON(ctx context.Context, src source, s api.Sweep) er
 	for _, part := range append([]*space.Space{s.Record.Space}, s.Record.Extensions...) {
 		shown.Spaces = append(shown.Spaces, viewOf(part))
 	}
-	if _, failed := tally(s.Summary); failed > 0 {
+	if _, failed := display.Tally(s.Summary); failed > 0 {
 		f, err := src.Failures(ctx, s.ID)
 		if err != nil {
 			return err
@@ -86,7 +83,7 @@ func (c *command) showSweep(ctx context.Context, src source, s api.Sweep) error 
 	if s.Priority != 0 {
 		c.field("priority", strconv.Itoa(s.Priority))
 	}
-	c.field("submitted", s.Submitted.In(local()).Format(time.DateTime))
+	c.field("submitted", s.Submitted.In(timeZone()).Format(time.DateTime))
 	c.field("project", r.Project+", revision "+r.Recipe.Revision)
 	for _, image := range r.Images.Names() {
 		c.field("image", image+" on "+strings.Join(r.Images[image], ", "))
@@ -105,7 +102,7 @@ func (c *command) showSweep(ctx context.Context, src source, s api.Sweep) error 
 		if i+1 < len(r.Earlier) {
 			revision, settings = r.Earlier[i+1].Revision, r.Earlier[i+1].Settings
 		}
-		text := e.Until.In(local()).Format(time.DateTime)
+		text := e.Until.In(timeZone()).Format(time.DateTime)
 		if revision != e.Revision {
 			text += ", revision " + e.Revision + " before"
 		}
@@ -163,7 +160,7 @@ func (c *command) runningNow(ctx context.Context, src source, s api.Sweep) error
 	page, err := src.Tasks(ctx, s.ID, api.Query{States: []task.State{task.Running}, Limit: runningShown})
 	for _, r := range page.Tasks {
 		if len(r.Metrics) > 0 {
-			c.field("running", r.ID+metricsText(r.Metrics))
+			c.field("running", r.ID+display.MetricsText(r.Metrics))
 		}
 	}
 	return err
@@ -196,7 +193,7 @@ func (c *command) showTask(ctx context.Context, src source, s api.Sweep, index i
 	if err != nil {
 		return err
 	}
-	g := givenTo(s, t)
+	g := inputsOf(s, t)
 	if asJSON { // the task, its attempts, every number that its newest attempt printed, and what it is given
 		return encode(c.stdout, shownTask{t, g})
 	}
@@ -207,8 +204,8 @@ func (c *command) showTask(ctx context.Context, src source, s api.Sweep, index i
 	}
 	c.field("state", state)
 	c.field("command", human.CommandLine(t.Row.Argv))
-	if len(g.told) > 0 {
-		c.field("env", variables(g.told))
+	if len(g.shown) > 0 {
+		c.field("env", variables(g.shown))
 	}
 	if f := g.File; f != nil {
 		c.field("file", f.String())
@@ -255,7 +252,7 @@ func thinnedText(t metric.Thinned) string {
 func attemptText(a api.Attempt) string {
 	text := "handed to " + a.Worker
 	if a.Started != nil && a.Host != nil && a.Slot != nil {
-		text = fmt.Sprintf("%s on %s:%d", a.Started.In(local()).Format(time.DateTime), *a.Host, *a.Slot)
+		text = fmt.Sprintf("%s on %s:%d", a.Started.In(timeZone()).Format(time.DateTime), *a.Host, *a.Slot)
 	}
 	if a.Resumed {
 		text += ", found outputs of an earlier attempt"

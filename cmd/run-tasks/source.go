@@ -13,9 +13,9 @@ import (
 	"mlframework/sweep/task"
 )
 
-// questions are what is asked of sweeps. A store answers them (query.Archive) and a master does
+// queries are what is asked of sweeps. A store answers them (query.Archive) and a master does
 // (api.Client).
-type questions interface {
+type queries interface {
 	Sweeps(ctx context.Context, after string, limit int) ([]core.Summary, error)
 	Sweep(ctx context.Context, id string, checks bool) (api.Sweep, error)
 	Tasks(ctx context.Context, id string, q api.Query) (api.Page, error)
@@ -29,24 +29,24 @@ type questions interface {
 
 // source is where sweeps are kept and run: this folder, or a master.
 type source interface {
-	questions
+	queries
 	// act lets do change something, through the process that runs the sweeps.
 	act(ctx context.Context, name string, do func(*api.Client) error) error
 	// follow calls each with what happens to a sweep until it is idle, or the process that ran it is gone: from now on, or since it
 	// began when that is known.
 	follow(ctx context.Context, b api.StartedSweep, d api.Detail, each func(api.Update) error) error
 	// logs copies what an attempt printed.
-	logs(ctx context.Context, l printed) error
+	logs(ctx context.Context, l outputQuery) error
 	// measure reads the metrics of tasks again, by other rules, from what their attempts left.
 	measure(ctx context.Context, s api.Sweep, rules []metric.Rule,
-		tasks []ended) ([]api.MeasuredTask, error)
+		tasks []endedTask) ([]api.MeasuredTask, error)
 	// folder is where the files of a sweep lie on this machine; "" when they do not.
 	folder(sweep string) string
 	close() error
 }
 
-// printed is what of a task's output is wanted, and where it goes.
-type printed struct {
+// outputQuery is what of a task's output is wanted, and where it goes.
+type outputQuery struct {
 	id             task.ID
 	attempt        int // 0: the newest
 	follow         bool
@@ -56,7 +56,7 @@ type printed struct {
 
 // open finds the sweeps that a command is about.
 func (c *command) open(ctx *cliv2.Context) (source, error) {
-	if placeOf(ctx) == inFolder {
+	if locationOf(ctx) == inFolder {
 		c.nameFolder(ctx)
 		return c.openFolder(ctx.Context)
 	}

@@ -18,8 +18,8 @@ import (
 	"mlframework/sweep/space"
 )
 
-// present is what a sweep's project says now.
-type present struct {
+// currentProject is what a sweep's project says now.
+type currentProject struct {
 	sweep    api.Sweep
 	dir      string           // of the project
 	updated  bool             // the sweep is to go on with it
@@ -29,10 +29,10 @@ type present struct {
 	unread   error            // why there are no settings
 }
 
-// presentOf compares a sweep with its definition in the project that -d names, or that it was submitted from. Only --updated depends
+// currentProjectOf compares a sweep with its definition in the project that -d names, or that it was submitted from. Only --updated depends
 // on it; else a project that is not here, or cannot be read, is as one that did not change.
-func (c *command) presentOf(ctx *cliv2.Context, s api.Sweep) (present, error) {
-	p := present{sweep: s, dir: ctx.String("d"), updated: ctx.Bool("updated")}
+func (c *command) currentProjectOf(ctx *cliv2.Context, s api.Sweep) (currentProject, error) {
+	p := currentProject{sweep: s, dir: ctx.String("d"), updated: ctx.Bool("updated")}
 	if p.dir == "" {
 		p.dir = s.Project
 	}
@@ -55,14 +55,14 @@ func (c *command) presentOf(ctx *cliv2.Context, s api.Sweep) (present, error) {
 	settings := now.Settings()
 	p.settings, p.changes = &settings, s.Record.Changes(now)
 	if p.updated {
-		err = unfit(s.ID, p.dir, p.record(s.Record), append([]*space.Space{s.Record.Space}, s.Record.Extensions...)...)
+		err = checkInputsOf(s.ID, p.dir, p.record(s.Record), append([]*space.Space{s.Record.Space}, s.Record.Extensions...)...)
 	}
 	return p, err
 }
 
 // unreadable is why the parameters of a sweep cannot be read: where the project has no definition of its
 // name, nothing there names the parameters file.
-func (p present) unreadable(err error) error {
+func (p currentProject) unreadable(err error) error {
 	if _, none := os.Stat(filepath.Join(p.dir, p.sweep.Record.ParametersFile)); p.unread != nil && none != nil {
 		return p.unread
 	}
@@ -70,7 +70,7 @@ func (p present) unreadable(err error) error {
 }
 
 // record is a sweep's as it goes on.
-func (p present) record(r core.Record) core.Record {
+func (p currentProject) record(r core.Record) core.Record {
 	if p.updated && p.settings != nil {
 		r.Recipe.Env, r.Recipe.EnvBraces = p.settings.Env, p.settings.EnvBraces
 	}
@@ -78,7 +78,7 @@ func (p present) record(r core.Record) core.Record {
 }
 
 // notes tell what of the definition is used, and what is not.
-func (p present) notes() (all []string) {
+func (p currentProject) notes() (all []string) {
 	var taken, left, names, another []string
 	for _, d := range p.changes {
 		if d.OnlyAnother {
@@ -111,11 +111,11 @@ func (p present) notes() (all []string) {
 	return all
 }
 
-// taking brings the files of a project to where attempts find them.
-type taking func(ctx context.Context, dir string) (*projects.Manifest, error)
+// A bringFunc brings the files of a project to where attempts find them.
+type bringFunc func(ctx context.Context, dir string) (*projects.Manifest, error)
 
 // bring has attempts find the project as it is now, when --updated asks for it, and gives how the sweep goes on.
-func (p present) bring(work context.Context, take taking) (g api.ResumeRequest, err error) {
+func (p currentProject) bring(work context.Context, take bringFunc) (g api.ResumeRequest, err error) {
 	if !p.updated {
 		return g, nil
 	}

@@ -8,12 +8,13 @@ import (
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/cli"
+	"mlframework/cmd/run-tasks/display"
 	"mlframework/sweep/core"
 )
 
 // workers is `run-tasks workers`: a master's workers, or a change of one.
 func (c *command) workers(ctx *cliv2.Context) error {
-	if placeOf(ctx) == inFolder {
+	if locationOf(ctx) == inFolder {
 		return cli.Wrong("infrainit starts one and writes config.yml; or run-tasks --master SOCKET workers", "only a master has workers: which one?")
 	}
 	m, err := c.dial(ctx)
@@ -27,7 +28,7 @@ func (c *command) workers(ctx *cliv2.Context) error {
 		if err != nil {
 			return err
 		}
-		return c.tellWorkers(ctx, all)
+		return c.printWorkers(ctx, all)
 	}
 	change, err := parseChange(args)
 	if err != nil {
@@ -55,7 +56,7 @@ func (c *command) workers(ctx *cliv2.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.tellWorkers(ctx, []core.Worker{w})
+	return c.printWorkers(ctx, []core.Worker{w})
 }
 
 // change is a request to drain, resize or restart a worker, or to let it go on.
@@ -97,7 +98,7 @@ func parseChange(args []string) (ch change, err error) {
 	return ch, err
 }
 
-func (c *command) tellWorkers(ctx *cliv2.Context, all []core.Worker) error {
+func (c *command) printWorkers(ctx *cliv2.Context, all []core.Worker) error {
 	if ctx.Bool("json") {
 		for _, w := range all {
 			if err := encode(c.stdout, w); err != nil {
@@ -110,7 +111,7 @@ func (c *command) tellWorkers(ctx *cliv2.Context, all []core.Worker) error {
 		fmt.Fprintln(c.stdout, "the master has no worker")
 		return nil
 	}
-	t := newTable("WORKER", "HOST", "STATE", "SLOTS", "RUNNING", "WAITING", "CPU", "SEEN", "")
+	t := display.NewTable("WORKER", "HOST", "STATE", "SLOTS", "RUNNING", "WAITING", "CPU", "SEEN", "")
 	for _, w := range all {
 		slots, cpu, seen, reason := strconv.Itoa(w.Slots), "", "", ""
 		if w.Wanted != nil && *w.Wanted != w.Slots {
@@ -120,7 +121,7 @@ func (c *command) tellWorkers(ctx *cliv2.Context, all []core.Worker) error {
 			cpu = fmt.Sprintf("%.0f%%", 100*w.Load.CPU)
 		}
 		if w.Seen != nil {
-			seen = w.Seen.In(local()).Format(time.TimeOnly)
+			seen = w.Seen.In(timeZone()).Format(time.TimeOnly)
 		}
 		if w.Unconfined != nil {
 			reason = "tasks are not confined: " + *w.Unconfined
@@ -128,7 +129,7 @@ func (c *command) tellWorkers(ctx *cliv2.Context, all []core.Worker) error {
 		if w.Reason != nil {
 			reason = *w.Reason
 		}
-		t.add(w.Name, w.Host, w.State, slots, strconv.Itoa(len(w.Running)), strconv.Itoa(w.Waiting), cpu, seen, reason)
+		t.Add(w.Name, w.Host, w.State, slots, strconv.Itoa(len(w.Running)), strconv.Itoa(w.Waiting), cpu, seen, reason)
 	}
-	return t.write(c.stdout)
+	return t.Write(c.stdout)
 }

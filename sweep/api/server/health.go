@@ -34,7 +34,7 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) error {
 	is := api.Readiness{Reasons: []api.Reason{}}
 	q := s.o.Broker.Status()
 	switch since := timeOrNull(q.Since); {
-	case q.Away:
+	case q.Unreachable:
 		is.Reasons = append(is.Reasons, api.Reason{What: "broker",
 			Text: cmp.Or(q.Reason, "the broker cannot be reached"), Since: since})
 	case q.Blocked != "":
@@ -58,7 +58,7 @@ func (s *Server) broker(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	q := s.o.Broker.Status()
-	b := api.Broker{Away: q.Away, Since: timeOrNull(q.Since), Reason: textOrNull(q.Reason),
+	b := api.Broker{Away: q.Unreachable, Since: timeOrNull(q.Since), Reason: textOrNull(q.Reason),
 		Blocked: textOrNull(q.Blocked),
 		Program: textOrNull(q.Program), Revisions: textOrNull(s.o.Revisions)}
 	if queues {

@@ -75,7 +75,7 @@ func (s *Server) scrape(ctx context.Context) (m *scrape, err error) {
 		return nil, err
 	}
 	m.counted = slices.Concat(m.open[max(0, len(m.open)-maxOpen):], ended)
-	if !m.broker.Away {
+	if !m.broker.Unreachable {
 		m.depths = s.waiting(ctx)
 	}
 	return m, nil
@@ -185,7 +185,7 @@ func (m *scrape) collectSweeps(t metricWriter) {
 }
 
 func (m *scrape) collectBroker(t metricWriter) {
-	t.gauge(brokerDesc, oneIf(!m.broker.Away))
+	t.gauge(brokerDesc, oneIf(!m.broker.Unreachable))
 	t.gauge(blockedDesc, oneIf(m.broker.Blocked != ""))
 	t.counter(refusedDesc, float64(m.broker.Refused+m.Refused))
 	t.gauge(outgoingDesc, float64(m.Outgoing))

@@ -1,4 +1,4 @@
-package main
+package display
 
 import (
 	"io"
@@ -9,10 +9,10 @@ import (
 	"mlframework/cmd/internal/cli"
 )
 
-// grid is a table without lines, its columns as wide as they need to be.
-type grid struct{ table.Writer }
+// Table is a table without lines, its columns as wide as they need to be.
+type Table struct{ table.Writer }
 
-func newTable(header ...string) grid {
+func NewTable(header ...string) Table {
 	t := table.NewWriter()
 	style := table.StyleDefault
 	style.Options = table.OptionsNoBordersAndSeparators
@@ -20,12 +20,12 @@ func newTable(header ...string) grid {
 	style.Box.PaddingLeft, style.Box.PaddingRight = "", "  "
 	t.SetStyle(style)
 	t.SuppressTrailingSpaces()
-	g := grid{t}
+	g := Table{t}
 	t.AppendHeader(cells(header))
 	return g
 }
 
-func (g grid) add(values ...string) { g.AppendRow(cells(values)) }
+func (g Table) Add(values ...string) { g.AppendRow(cells(values)) }
 
 func cells(values []string) (row table.Row) {
 	for _, v := range values {
@@ -34,7 +34,7 @@ func cells(values []string) (row table.Row) {
 	return row
 }
 
-func (g grid) write(w io.Writer) error {
+func (g Table) Write(w io.Writer) error {
 	_, err := io.WriteString(w, g.Render()+"\n")
 	return err
 }

@@ -26,22 +26,22 @@ type rereading struct {
 	project *project
 
 	read, changed int64
-	kept          []kept // tasks of which nothing could be read
-	others        int64  // tasks with other reasons than those
+	kept          []keptMetrics // tasks of which nothing could be read
+	others        int64         // tasks with other reasons than those
 
 	missing map[string]int64 // metrics with values of which none was read again yet: tasks read that had one
 	held    []core.Remeasured
 	stored  bool
 }
 
-// kept is tasks that keep the metrics they had for one reason.
-type kept struct {
+// keptMetrics is tasks that keep the metrics they had for one reason.
+type keptMetrics struct {
 	why   string
 	first task.ID
 	tasks int64
 }
 
-func (k kept) String() string {
+func (k keptMetrics) String() string {
 	if k.tasks == 1 {
 		return fmt.Sprintf("1 task kept the metrics it had (%s): %s", k.first, k.why)
 	}
@@ -84,13 +84,13 @@ func (r *rereading) all(ctx context.Context) error {
 	if err := r.findValues(ctx); err != nil {
 		return err
 	}
-	var next []ended
+	var next []endedTask
 	flush := func() error {
 		err := r.some(ctx, next)
 		next = nil
 		return err
 	}
-	err := r.tasks(ctx, func(t ended) error {
+	err := r.tasks(ctx, func(t endedTask) error {
 		if next = append(next, t); len(next) < api.MostMeasured {
 			return nil
 		}
@@ -109,20 +109,20 @@ func (r *rereading) all(ctx context.Context) error {
 }
 
 // tasks calls each with every task that has ended.
-func (r *rereading) tasks(ctx context.Context, each func(ended) error) error {
+func (r *rereading) tasks(ctx context.Context, each func(endedTask) error) error {
 	return r.src.Rows(ctx, r.sweep.ID, api.Query{Begun: true}, func(row *table.Row) error {
 		if state, err := task.ParseState(row.State); err != nil || !state.Terminal() || row.Started == nil {
 			return nil
 		}
 		end := task.Outcome{Class: task.Class(row.Class), ExitCode: row.ExitCode}
-		return each(ended{row.Index, end.Exited(), slices.Clone(row.Metrics)})
+		return each(endedTask{row.Index, end.Exited(), slices.Clone(row.Metrics)})
 	})
 }
 
 // findValues finds the metrics of tasks.yml that have values.
 func (r *rereading) findValues(ctx context.Context) error {
 	r.missing = map[string]int64{}
-	return r.tasks(ctx, func(t ended) error {
+	return r.tasks(ctx, func(t endedTask) error {
 		for _, rule := range r.with.Metrics {
 			if _, ok := t.had.Get(rule.Name); ok {
 				r.missing[rule.Name] = 0
@@ -147,15 +147,15 @@ func (r *rereading) lost() error {
 	return nil
 }
 
-// ended is a task that has ended.
-type ended struct {
+// endedTask is a task that has ended.
+type endedTask struct {
 	index  int64
 	exited bool // its program did by itself
 	had    metric.Final
 }
 
 // some reads some tasks, and stores what was read when it is known that no metric loses all its values.
-func (r *rereading) some(ctx context.Context, tasks []ended) error {
+func (r *rereading) some(ctx context.Context, tasks []endedTask) error {
 	if len(tasks) == 0 {
 		return nil
 	}
@@ -193,8 +193,8 @@ func (r *rereading) store(ctx context.Context, last bool) error {
 const mostReasons = 5
 
 // note counts a task that was read, or could not be.
-func (r *rereading) note(t ended, m api.MeasuredTask) {
-	at := slices.IndexFunc(r.kept, func(k kept) bool { return k.why == m.Error })
+func (r *rereading) note(t endedTask, m api.MeasuredTask) {
+	at := slices.IndexFunc(r.kept, func(k keptMetrics) bool { return k.why == m.Error })
 	switch {
 	case m.Error == "":
 		r.read++
@@ -208,12 +208,12 @@ func (r *rereading) note(t ended, m api.MeasuredTask) {
 	case len(r.kept) == mostReasons:
 		r.others++
 	default:
-		r.kept = append(r.kept, kept{m.Error, task.ID{Sweep: r.sweep.ID, Index: t.index}, 1})
+		r.kept = append(r.kept, keptMetrics{m.Error, task.ID{Sweep: r.sweep.ID, Index: t.index}, 1})
 	}
 }
 
 // noteValues takes note of the metrics that a task had and has.
-func (r *rereading) noteValues(t ended, m api.MeasuredTask) {
+func (r *rereading) noteValues(t endedTask, m api.MeasuredTask) {
 	for _, now := range m.Metrics {
 		delete(r.missing, now.Name)
 	}

@@ -21,17 +21,17 @@ import (
 )
 
 // How much is shown of what rules leave out. The lines that bring it in are all shown: they go into a file.
-const leftOutShown = 5
+const excludedShown = 5
 
-// noteLeftOut tells what tasks will not see because a .gitignore names it, as most who wrote one thought of git only, and keeps it for
+// noteExcluded tells what tasks will not see because a .gitignore names it, as most who wrote one thought of git only, and keeps it for
 // when tasks fail. What lies in outputs they would not see with any rules; such a folder itself would be there, and empty.
-func (c *command) noteLeftOut(m *projects.Manifest, r core.Record) {
+func (c *command) noteExcluded(m *projects.Manifest, r core.Record) {
 	rules := folder.RulesOf(r.Recipe)
-	c.leftOut, c.leftOutOf = slices.DeleteFunc(slices.Clone(m.LeftOut), func(l projects.LeftOut) bool {
+	c.excluded, c.excludedIn = slices.DeleteFunc(slices.Clone(m.LeftOut), func(l projects.LeftOut) bool {
 		return rules.IsOutput(l.Path) && !(l.Folder && !rules.IsOutput(path.Dir(l.Path)))
 	}), m.Dir
 	var paths, lines []string
-	for _, l := range c.leftOut {
+	for _, l := range c.excluded {
 		if !l.ByGit() || rules.IsOutput(l.Path) {
 			continue
 		}
@@ -48,12 +48,12 @@ func (c *command) noteLeftOut(m *projects.Manifest, r core.Record) {
 		bring = "add these lines, or those that you need, to include them"
 	}
 	c.print([]string{fmt.Sprintf("excluded by .gitignore, not visible to tasks: %s; in %s, %s: %s", firstOf(paths), c.ownRules(), bring, enumerated(lines))})
-	c.warnGiven(r, rules)
+	c.warnExcludedArguments(r, rules)
 }
 
 // ownRules is the file that decides before .gitignore, as it is typed here.
 func (c *command) ownRules() string {
-	return filepath.Join(nearPath(c.leftOutOf), ".mlframeworkignore")
+	return filepath.Join(nearPath(c.excludedIn), ".mlframeworkignore")
 }
 
 func pathText(l projects.LeftOut) string {
@@ -65,27 +65,18 @@ func pathText(l projects.LeftOut) string {
 
 // firstOf lists some, and how many there are more.
 func firstOf(texts []string) string {
-	text := strings.Join(texts[:min(leftOutShown, len(texts))], ", ")
-	if rest := len(texts) - leftOutShown; rest > 0 {
+	text := strings.Join(texts[:min(excludedShown, len(texts))], ", ")
+	if rest := len(texts) - excludedShown; rest > 0 {
 		text += fmt.Sprintf(" and %d more", rest)
 	}
 	return text
 }
 
-// enumerated is "a, b and c".
-func enumerated(texts []string) string {
-	last := len(texts) - 1
-	if last < 1 {
-		return strings.Join(texts, "")
-	}
-	return strings.Join(texts[:last], ", ") + " and " + texts[last]
-}
-
 // lastPrinted is how much of the end of standard error is searched for a path, in bytes.
 const lastPrinted = 4 << 10
 
-// explainLeftOut says which of the tasks that failed ended for want of something that rules left out when the sweep was submitted.
-func (c *command) explainLeftOut(ctx context.Context, src source, sweepID, workdir string,
+// explainExcluded says which of the tasks that failed ended for want of something that rules left out when the sweep was submitted.
+func (c *command) explainExcluded(ctx context.Context, src source, sweepID, workdir string,
 	failed []table.Row) error {
 	var wanted []string // by whom, one for each file that is wanted
 	by := map[string][]string{}
@@ -99,7 +90,7 @@ func (c *command) explainLeftOut(ctx context.Context, src source, sweepID, workd
 		if err != nil {
 			continue // its worker is away
 		}
-		name, l, is := wantedOf(end, r, workdir, c.leftOut)
+		name, l, is := wantedOf(end, r, workdir, c.excluded)
 		if !is {
 			continue
 		}
@@ -119,9 +110,9 @@ func (c *command) explainLeftOut(ctx context.Context, src source, sweepID, workd
 			enumerated(by[name]), name, c.rulesOf(l), remedy, then)))
 	}
 	explained := slices.Collect(maps.Values(found))
-	for _, g := range c.leftOutGiven {
+	for _, g := range c.excludedArguments {
 		if !slices.Contains(explained, g.by) {
-			fmt.Fprintln(c.stdout, cli.Visible(c.givenText(g)+then))
+			fmt.Fprintln(c.stdout, cli.Visible(c.excludedText(g)+then))
 		}
 	}
 	return nil
@@ -129,7 +120,7 @@ func (c *command) explainLeftOut(ctx context.Context, src source, sweepID, workd
 
 // rulesOf is the file with the rule that leaves something out, as it is typed here.
 func (c *command) rulesOf(l projects.LeftOut) string {
-	return filepath.Join(nearPath(c.leftOutOf), l.File)
+	return filepath.Join(nearPath(c.excludedIn), l.File)
 }
 
 // bringIn says how something that was left out becomes a part of the project.
@@ -145,7 +136,7 @@ func endOf(ctx context.Context, src source, t api.Task) (string, error) {
 		return "", err
 	}
 	var end bytes.Buffer
-	err = src.logs(ctx, printed{id: id, stderr: &end, from: max(0, t.Attempts[last].Stderr.Bytes-lastPrinted)})
+	err = src.logs(ctx, outputQuery{id: id, stderr: &end, from: max(0, t.Attempts[last].Stderr.Bytes-lastPrinted)})
 	return end.String(), err
 }
 
@@ -168,7 +159,7 @@ func wantedOf(stderr string, r table.Row, workdir string, left []projects.LeftOu
 	lines := strings.FieldsFunc(stderr, func(r rune) bool { return r == '\n' || r == '\r' })
 	for _, line := range slices.Backward(lines[max(0, len(lines)-linesSearched):]) {
 		if m := missingModule.FindStringSubmatch(line); m != nil {
-			if l, is := leftOutModule(m[1], r, workdir, left); is {
+			if l, is := excludedModule(m[1], r, workdir, left); is {
 				return "module " + m[1], l, true
 			}
 			continue
@@ -196,8 +187,8 @@ func wantedOf(stderr string, r table.Row, workdir string, left []projects.LeftOu
 // missingModule is how Python says that it finds no module.
 var missingModule = regexp.MustCompile(`ModuleNotFoundError: No module named '?([\w.]+)'?`)
 
-// leftOutModule finds a module where Python looks for it: beside the script, and in the working directory.
-func leftOutModule(module string, r table.Row, workdir string,
+// excludedModule finds a module where Python looks for it: beside the script, and in the working directory.
+func excludedModule(module string, r table.Row, workdir string,
 	left []projects.LeftOut) (by projects.LeftOut, found bool) {
 	places := []string{workdir, ""}
 	for _, word := range r.Argv {

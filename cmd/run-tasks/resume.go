@@ -16,9 +16,9 @@ import (
 	"mlframework/sweep/task"
 )
 
-// again is a way in which a sweep that exists goes on.
-type again struct {
-	do func(context.Context, deeds, string, api.ResumeRequest,
+// continuation is how an existing sweep goes on: resume or retry.
+type continuation struct {
+	do func(context.Context, sweepActions, string, api.ResumeRequest,
 		api.Detail) (api.StartedSweep, error)
 	repeatable bool
 }
@@ -29,53 +29,21 @@ func (c *command) resume(ctx *cliv2.Context) error {
 	if err := cmp.Or(noOverrides(ctx), err); err != nil {
 		return err
 	}
-	return c.goOn(ctx, id, nil, again{repeatable: true, do: func(ctx context.Context, m deeds,
+	return c.continueSweep(ctx, id, nil, continuation{repeatable: true, do: func(ctx context.Context, m sweepActions,
 		id string, g api.ResumeRequest, f api.Detail) (api.StartedSweep, error) {
 		return m.Resume(ctx, id, g, f)
 	}})
 }
 
-// retry is `run-tasks retry`.
-func (c *command) retry(ctx *cliv2.Context) error {
-	if err := noOverrides(ctx); err != nil {
-		return err
-	}
-	id, indexes, err := parseTargets(ctx.Args().Slice())
-	if err != nil {
-		return err
-	}
-	return c.goOn(ctx, id, indexes, again{do: func(ctx context.Context, m deeds, id string,
-		g api.ResumeRequest, f api.Detail) (api.StartedSweep, error) {
-		return m.Retry(ctx, id, g, f)
-	}})
-}
-
-// parseTargets reads one sweep, or tasks of one sweep.
-func parseTargets(args []string) (id string, indexes []int64, err error) {
-	for i, arg := range args {
-		t, err := parseTarget(arg)
-		switch {
-		case err != nil:
-			return "", nil, err
-		case i > 0 && (t.sweep != id || !t.isTask || len(indexes) == 0):
-			return "", nil, cli.Wrong("name one sweep, or tasks of one sweep", "%s and %s do not go together", args[0], arg)
-		}
-		if id = t.sweep; t.isTask {
-			indexes = append(indexes, t.index)
-		}
-	}
-	return id, indexes, nil
-}
-
-// goOn runs tasks of a sweep that exists, to its end.
-func (c *command) goOn(ctx *cliv2.Context, id string, indexes []int64, act again) error {
+// continueSweep runs tasks of an existing sweep, and shows it to its end.
+func (c *command) continueSweep(ctx *cliv2.Context, id string, indexes []int64, act continuation) error {
 	if err := checkRunning(ctx); err != nil {
 		return err
 	}
 	if ctx.String("d") != "" && !ctx.Bool("updated") {
 		return cli.Wrong("", "-d needs --updated: otherwise a sweep runs the files that it was submitted with")
 	}
-	src, s, err := c.reading(ctx, id, false)
+	src, s, err := c.openSweep(ctx, id, false)
 	if err != nil {
 		return err
 	}
@@ -95,13 +63,13 @@ func (c *command) goOn(ctx *cliv2.Context, id string, indexes []int64, act again
 		fmt.Fprintf(c.stderr, "%s is finished, and all of its tasks succeeded: resuming %s, which is paused\n", s.ID, other.ID)
 		s = other
 	}
-	now, err := c.presentOf(ctx, s)
+	now, err := c.currentProjectOf(ctx, s)
 	if err != nil {
 		return err
 	}
 	if m, ok := src.(*remote); ok {
 		c.print(now.notes())
-		return c.away(ctx, m, func(work context.Context, f api.Detail) (none api.StartedSweep,
+		return c.runRemotely(ctx, m, func(work context.Context, f api.Detail) (none api.StartedSweep,
 			err error) {
 			if err := m.ready(work); err != nil {
 				return none, err
@@ -128,7 +96,7 @@ func (c *command) goOn(ctx *cliv2.Context, id string, indexes []int64, act again
 	}
 	return c.guarded(ctx.Context, func() error {
 		c.print(now.notes())
-		do := func(work context.Context, m deeds, f api.Detail) (none api.StartedSweep, err error) {
+		do := func(work context.Context, m sweepActions, f api.Detail) (none api.StartedSweep, err error) {
 			g, err := now.bring(work, snapshot)
 			if err != nil {
 				return none, err
@@ -164,18 +132,4 @@ func otherPaused(ctx *cliv2.Context, src source, named string) (s api.Sweep, fou
 		return s, err == nil, err
 	}
 	return s, false, cli.Wrong("run-tasks resume "+paused[0]+", for example", "several sweeps are paused: %s", strings.Join(paused, ", "))
-}
-
-// failed refuses tasks that have not ended other than well.
-func failed(ctx context.Context, src source, s api.Sweep, indexes []int64) error {
-	for _, i := range indexes {
-		t, err := src.Task(ctx, s.ID, i)
-		if err != nil {
-			return err
-		}
-		if state, err := task.ParseState(t.Row.State); err == nil && (!state.Terminal() || state == task.Succeeded) {
-			return cli.Wrong("only tasks that failed or were cancelled run again", "%s is %s", t.Row.ID, state)
-		}
-	}
-	return nil
 }

@@ -4,13 +4,11 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 
-	"mlframework/cmd/internal/cli"
 	"mlframework/projects"
 	"mlframework/sweep/task"
 )
@@ -33,16 +31,6 @@ func snapshot(ctx context.Context, dir string) (*projects.Manifest, error) {
 	}
 	m, _, err := projects.Take(ctx, dir, revisionsFolder, projects.Options{Cache: hashCache(dir)})
 	return m, projectError(err)
-}
-
-// projectError gives what is wrong with a project's files its exit code.
-func projectError(err error) error {
-	_, files := errors.AsType[*projects.ScanError](err)
-	_, folder := errors.AsType[*projects.FolderError](err)
-	if files || folder {
-		return &cli.Error{Code: cli.Invalid, Err: err}
-	}
-	return err
 }
 
 // hashCache is the file with the hashes of a project's files.

@@ -1,4 +1,4 @@
-package main
+package display
 
 import (
 	"bytes"
@@ -6,7 +6,6 @@ import (
 	"hash/fnv"
 	"io"
 	"os"
-	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -22,11 +21,11 @@ import (
 	"mlframework/sweep/task"
 )
 
-// bar is the display on a terminal: a progress bar, and the output of tasks scrolling above it.
-type bar struct {
+// Bar is the display on a terminal: a progress bar, and the output of tasks scrolling above it.
+type Bar struct {
 	terminal *os.File
 	bar      *pb.ProgressBar
-	above    *above
+	line     *statusLine
 	colours  bool
 	end      chan struct{} // closed to end drawing
 	ended    chan struct{}
@@ -43,10 +42,10 @@ type bar struct {
 // redraw is how often the bar is drawn anew.
 const redraw = 150 * time.Millisecond
 
-func newBar(stdout *os.File) *bar {
-	b := &bar{terminal: stdout, above: &above{to: stdout}, began: time.Now(), colours: os.Getenv("NO_COLOR") == "",
+func newBar(stdout *os.File) *Bar {
+	b := &Bar{terminal: stdout, line: &statusLine{to: stdout}, began: time.Now(), colours: os.Getenv("NO_COLOR") == "",
 		end: make(chan struct{}), ended: make(chan struct{})}
-	b.bar = pb.New64(0).SetTemplateString(`{{string . "left"}}{{bar . "[" "#" "#" "-" "]"}}{{string . "right"}}`).SetWriter(b.above)
+	b.bar = pb.New64(0).SetTemplateString(`{{string . "left"}}{{bar . "[" "#" "#" "-" "]"}}{{string . "right"}}`).SetWriter(b.line)
 	b.bar.Set(pb.Terminal, true).Set(pb.Static, true).Set(pb.CleanOnFinish, true)
 	b.bar.Start()
 	go b.run()
@@ -54,7 +53,7 @@ func newBar(stdout *os.File) *bar {
 }
 
 // run draws until the end: times pass while nothing happens.
-func (b *bar) run() {
+func (b *Bar) run() {
 	defer close(b.ended)
 	ticks := time.NewTicker(redraw)
 	defer ticks.Stop()
@@ -63,13 +62,13 @@ func (b *bar) run() {
 		select {
 		case <-ticks.C:
 		case <-b.end:
-			b.above.close()
+			b.line.close()
 			return
 		}
 	}
 }
 
-func (b *bar) draw() {
+func (b *Bar) draw() {
 	width, _, err := term.GetSize(int(b.terminal.Fd()))
 	if err != nil || width <= 0 {
 		width = 80
@@ -79,12 +78,12 @@ func (b *bar) draw() {
 	if !b.started {
 		return
 	}
-	done, _ := tally(b.now)
+	done, _ := Tally(b.now)
 	b.bar.SetTotal(b.now.Total).SetCurrent(done).SetWidth(width - 1) // the last column is left free: a full line may wrap
 	b.bar.Set("left", b.left(width)).Set("right", b.right(width)).Write()
 }
 
-func (b *bar) update(u api.Update) error {
+func (b *Bar) Update(u api.Update) error {
 	var text bytes.Buffer
 	for _, l := range u.Lines {
 		fmt.Fprintln(&text, b.paint(l)+" "+lineBody(l))
@@ -98,14 +97,14 @@ func (b *bar) update(u api.Update) error {
 		}
 	}
 	if text.Len() > 0 {
-		if _, err := b.notes().Write(text.Bytes()); err != nil {
+		if _, err := b.Notes().Write(text.Bytes()); err != nil {
 			return err
 		}
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !b.started {
-		b.before, _ = tally(u.Sweep)
+		b.before, _ = Tally(u.Sweep)
 		b.started = true
 	}
 	b.now = u.Sweep
@@ -120,16 +119,16 @@ func (b *bar) update(u api.Update) error {
 	return nil
 }
 
-func (b *bar) notes() io.Writer { return lines{b.above} }
+func (b *Bar) Notes() io.Writer { return aboveWriter{b.line} }
 
-func (b *bar) close() {
+func (b *Bar) Close() {
 	close(b.end)
 	<-b.ended
 }
 
 // left and right are the words beside the bar. On a narrow terminal they say less.
-func (b *bar) left(width int) string {
-	done, failed := tally(b.now)
+func (b *Bar) left(width int) string {
+	done, failed := Tally(b.now)
 	if width < 60 {
 		text := fmt.Sprintf("%d/%d ", done, b.now.Total)
 		if failed > 0 {
@@ -137,7 +136,7 @@ func (b *bar) left(width int) string {
 		}
 		return text
 	}
-	text := b.now.ID + " " + countsText(b.now)
+	text := b.now.ID + " " + CountsText(b.now)
 	if b.best != nil {
 		_, index, _ := strings.Cut(b.best.Task, "/")
 		text += fmt.Sprintf(", best task %s=%s (%s)", cli.Visible(shorter(b.best.Metric)), b.best.Value, index)
@@ -148,8 +147,8 @@ func (b *bar) left(width int) string {
 	return text + " "
 }
 
-func (b *bar) right(width int) string {
-	done, _ := tally(b.now)
+func (b *Bar) right(width int) string {
+	done, _ := Tally(b.now)
 	rate := float64(done-b.before) / time.Since(b.began).Seconds()
 	if rate <= 0 || done >= b.now.Total {
 		return ""
@@ -192,7 +191,7 @@ func rateText(perSecond float64) string {
 }
 
 // paint gives the tag of a line the colour of its task.
-func (b *bar) paint(l task.Line) string {
+func (b *Bar) paint(l task.Line) string {
 	if !b.colours {
 		return lineTag(l)
 	}
@@ -200,9 +199,3 @@ func (b *bar) paint(l task.Line) string {
 	fmt.Fprintf(h, "%s/%d/%d", l.Sweep, l.Index, l.Slot)
 	return fmt.Sprintf("\x1b[%dm%s\x1b[0m", 31+h.Sum32()%6, lineTag(l))
 }
-
-// colour is what programs write to set colours and styles (ECMA-48, SGR).
-var colour = regexp.MustCompile("\x1b\\[[0-9;]*m")
-
-// stripColours takes colours out of output: they would run into the lines of other tasks.
-func stripColours(s string) string { return colour.ReplaceAllString(s, "") }

@@ -1,16 +1,44 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
-	"unicode/utf8"
-
-	"golang.org/x/term"
+	"time"
 
 	"mlframework/cmd/internal/cli"
+	"mlframework/sweep/worker"
 )
+
+// polled is how often a file that grows is looked at.
+const polled = 200 * time.Millisecond
+
+func (h *localFolder) logs(ctx context.Context, l outputQuery) error {
+	folder := taskFolder(l.id)
+	stdout := &tail{path: worker.LogFile(folder, "stdout", l.attempt), to: l.stdout, from: l.from}
+	stderr := &tail{path: worker.LogFile(folder, "stderr", l.attempt), to: l.stderr, from: l.from}
+	defer stdout.close()
+	defer stderr.close()
+	for {
+		over, err := h.hasEnded(ctx, l.id) // before reading: what is written later is not the task's
+		if err := errors.Join(err, stdout.copy(), stderr.copy()); err != nil {
+			return err
+		}
+		switch {
+		case stdout.file == nil && stdout.to != nil && (over || !l.follow):
+			return cli.Wrong("", "%s has printed nothing: there is no %s", l.id, stdout.path)
+		case over || !l.follow:
+			return nil
+		}
+		select {
+		case <-time.After(polled):
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
 
 // tail copies a file that may not be there yet, may grow, and may be replaced by that of another attempt.
 type tail struct {
@@ -60,39 +88,4 @@ func (t *tail) close() {
 		_ = t.file.Close()
 		t.file = nil
 	}
-}
-
-// visibly is where output goes: made visible on a terminal, as it is everywhere else.
-func visibly(f *os.File) io.Writer {
-	if !term.IsTerminal(int(f.Fd())) {
-		return f
-	}
-	return &visible{to: f}
-}
-
-// visible makes output visible that comes in pieces: a character that is cut waits for its other half.
-type visible struct {
-	to   io.Writer
-	rest []byte
-}
-
-func (v *visible) Write(p []byte) (int, error) {
-	all := append(v.rest, p...)
-	whole := len(all) - cutRune(all)
-	v.rest = append([]byte(nil), all[whole:]...)
-	_, err := io.WriteString(v.to, cli.VisibleOutput(string(all[:whole])))
-	return len(p), err
-}
-
-// cutRune is how many bytes at the end are the beginning of a character.
-func cutRune(p []byte) int {
-	for n := 1; n < utf8.UTFMax && n <= len(p); n++ {
-		if last := p[len(p)-n:]; utf8.RuneStart(last[0]) {
-			if utf8.FullRune(last) {
-				return 0
-			}
-			return n
-		}
-	}
-	return 0
 }

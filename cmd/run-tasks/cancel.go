@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	cliv2 "github.com/urfave/cli/v2"
 
@@ -22,7 +21,7 @@ func (c *command) control(ctx *cliv2.Context, do func(context.Context, *api.Clie
 	if t, err = parseTarget(arg); err != nil {
 		return t, after, err
 	}
-	src, s, err := c.reading(ctx, t.sweep, false)
+	src, s, err := c.openSweep(ctx, t.sweep, false)
 	if err != nil {
 		return t, after, err
 	}
@@ -53,8 +52,8 @@ func unended(ctx context.Context, src source, t target) error {
 	return nil
 }
 
-// tell says how a sweep stands now.
-func (c *command) tell(s core.Summary) {
+// printState says how a sweep stands now.
+func (c *command) printState(s core.Summary) {
 	text := s.ID + " is " + string(s.State)
 	if n := s.Counts[task.Running.String()]; n > 0 {
 		text += fmt.Sprintf("; %s still running", plural(n, "task"))
@@ -76,21 +75,6 @@ func (c *command) cancel(ctx *cliv2.Context) error {
 	if t.isTask {
 		fmt.Fprintln(c.stdout, "cancelled "+t.text())
 	}
-	c.tell(after)
-	return nil
-}
-
-// pause is `run-tasks pause`.
-func (c *command) pause(ctx *cliv2.Context) error {
-	if name, _, isTask := strings.Cut(ctx.Args().First(), "/"); isTask {
-		return cli.Wrong("run-tasks pause "+name+" pauses its sweep", "a single task cannot be paused")
-	}
-	_, after, err := c.control(ctx, func(work context.Context, m *api.Client, t target) (core.Summary, error) {
-		return m.Pause(work, t.sweep, ctx.Bool("stop"))
-	})
-	if err != nil {
-		return err
-	}
-	c.tell(after)
+	c.printState(after)
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/cmd/internal/site"
+	"mlframework/cmd/run-tasks/display"
 	"mlframework/projects"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
@@ -27,15 +28,15 @@ func (c *command) submitTo(ctx *cliv2.Context, m *remote, name string, change sp
 	if err != nil {
 		return err
 	}
-	p.noteUnused(placeOf(ctx))
+	p.noteUnused(locationOf(ctx))
 	p.noteShortSecrets()
 	c.print(p.notes)
-	return c.away(ctx, m, func(work context.Context, f api.Detail) (none api.StartedSweep,
+	return c.runRemotely(ctx, m, func(work context.Context, f api.Detail) (none api.StartedSweep,
 		err error) {
 		if err := m.ready(work); err != nil {
 			return none, err
 		}
-		if err := p.checkFolder(work, placeOf(ctx)); err != nil {
+		if err := p.checkFolder(work, locationOf(ctx)); err != nil {
 			return none, err
 		}
 		if err := m.fits(work, p.dir, p.file); err != nil {
@@ -83,20 +84,20 @@ func (c *command) bring(ctx context.Context, m *remote, p *project, asPushed boo
 	if files, err = m.take(ctx, p.dir); err != nil {
 		return "", "", nil, err
 	}
-	c.noteLeftOut(files, p.record(""))
+	c.noteExcluded(files, p.record(""))
 	c.noteOwnFile(files, p.record("").Recipe)
 	c.print(unmatchedCode(files, p.task))
 	return files.Revision(), codeOf(p.task).Key(files), files, nil
 }
 
-// away is a command whose tasks a master runs. Begin makes the sweep that is followed, or none. Ctrl-C before that is
+// runRemotely is a command whose tasks a master runs. Begin makes the sweep that is followed, or none. Ctrl-C before that is
 // an end; after it, it leaves the sweep running, or cancels it with --attached.
-func (c *command) away(ctx *cliv2.Context, m *remote, begin func(context.Context,
+func (c *command) runRemotely(ctx *cliv2.Context, m *remote, begin func(context.Context,
 	api.Detail) (api.StartedSweep, error)) error {
 	work, stop := cli.Interrupts(ctx.Context, func() { os.Exit(cli.Interrupted) })
 	defer stop()
-	l := lookOf(ctx)
-	b, err := begin(work, l.detail())
+	l := displayOptions(ctx)
+	b, err := begin(work, l.Detail())
 	id := b.ID
 	if err != nil && errors.Is(context.Cause(work), cli.ErrInterrupted) {
 		return cli.Code(cli.Interrupted)
@@ -104,14 +105,14 @@ func (c *command) away(ctx *cliv2.Context, m *remote, begin func(context.Context
 	if err != nil || id == "" {
 		return err
 	}
-	if l.quiet {
+	if l.Quiet {
 		fmt.Fprintln(c.stdout, id)
 	}
 	err = c.watch(work, m, b, l)
 	interrupted := errors.Is(context.Cause(work), cli.ErrInterrupted)
 	switch {
 	case interrupted && !ctx.Bool("attached"):
-		c.goesOn(id)
+		c.noteDetached(id)
 		return nil
 	case interrupted:
 		if err := c.cancelAttached(ctx.Context, m, id, l); err != nil {
@@ -120,11 +121,11 @@ func (c *command) away(ctx *cliv2.Context, m *remote, begin func(context.Context
 	case err != nil:
 		return err
 	}
-	return c.conclude(ctx.Context, m, id, l, interrupted)
+	return c.summarize(ctx.Context, m, id, l, interrupted)
 }
 
 // cancelAttached ends a sweep whose command was interrupted, and waits for its attempts.
-func (c *command) cancelAttached(ctx context.Context, m *remote, id string, l look) error {
+func (c *command) cancelAttached(ctx context.Context, m *remote, id string, l display.Options) error {
 	if _, err := m.Cancel(ctx, id); err != nil {
 		if e, ok := errors.AsType[*api.Error](err); !ok || e.Status != http.StatusConflict { // it has ended meanwhile
 			return err

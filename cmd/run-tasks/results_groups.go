@@ -10,6 +10,7 @@ import (
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/cli"
+	"mlframework/cmd/run-tasks/display"
 	"mlframework/sweep/api"
 	"mlframework/sweep/group"
 )
@@ -65,7 +66,7 @@ func (c *command) resultsGroups(ctx *cliv2.Context, src source, s api.Sweep, q a
 	}
 	if len(page.Groups) == 0 {
 		fmt.Fprintln(c.stdout, "no task to show")
-	} else if err := page.WriteText(c.stdout, width(c.stdout)); err != nil {
+	} else if err := page.WriteText(c.stdout, display.Width(c.stdout)); err != nil {
 		return err
 	}
 	if s, err = src.Sweep(ctx.Context, s.ID, true); err != nil {
@@ -97,5 +98,5 @@ func (c *command) bestGroups(ctx context.Context, src source, s api.Sweep) (show
 	}
 	title := fmt.Sprintf("best by mean %s over %s (%s)", o.Metric, strings.Join(repeats, ", "), o)
 	fmt.Fprintln(c.stdout, "\n"+cli.Visible(title))
-	return true, page.WriteText(c.stdout, width(c.stdout))
+	return true, page.WriteText(c.stdout, display.Width(c.stdout))
 }

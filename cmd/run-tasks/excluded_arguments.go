@@ -15,26 +15,26 @@ import (
 	"mlframework/sweep/worker/folder"
 )
 
-// leftOutGiven is something in the project's folder that tasks are told of and that a .gitignore leaves out.
-type leftOutGiven struct {
+// excludedArgument is something in the project's folder that tasks are told of and that a .gitignore leaves out.
+type excludedArgument struct {
 	where string // who names it: "the parameter data"
 	path  string // in the project
 	by    projects.LeftOut
 }
 
-// warnGiven warns of files that arguments of tasks name and that tasks will not see, and keeps the
+// warnExcludedArguments warns of files that arguments of tasks name and that tasks will not see, and keeps the
 // warnings for when tasks fail. Files that the project's own rules exclude are left out on purpose:
 // it does not warn of them.
-func (c *command) warnGiven(r core.Record, rules folder.Rules) {
-	left := slices.DeleteFunc(slices.Clone(c.leftOut), func(l projects.LeftOut) bool { return !l.ByGit() || rules.IsOutput(l.Path) })
-	c.leftOutGiven = givenLeftOut(r, left, func(path string) bool { return exists(filepath.Join(c.leftOutOf, filepath.FromSlash(path))) })
-	for _, g := range c.leftOutGiven {
-		fmt.Fprintln(c.stderr, cli.Visible("WARNING: "+c.givenText(g)))
+func (c *command) warnExcludedArguments(r core.Record, rules folder.Rules) {
+	left := slices.DeleteFunc(slices.Clone(c.excluded), func(l projects.LeftOut) bool { return !l.ByGit() || rules.IsOutput(l.Path) })
+	c.excludedArguments = findExcludedArguments(r, left, func(path string) bool { return exists(filepath.Join(c.excludedIn, filepath.FromSlash(path))) })
+	for _, g := range c.excludedArguments {
+		fmt.Fprintln(c.stderr, cli.Visible("WARNING: "+c.excludedText(g)))
 	}
 }
 
-// givenText says what is left out, by which rules, and what to do about it.
-func (c *command) givenText(g leftOutGiven) string {
+// excludedText says what is left out, by which rules, and what to do about it.
+func (c *command) excludedText(g excludedArgument) string {
 	text := fmt.Sprintf("%s names %s, and tasks do not see it, because %s excludes it; %s", g.where, g.path, c.rulesOf(g.by), c.bringIn(g.by))
 	if g.by.Folder && g.by.Path == path.Clean(g.path) {
 		text += fmt.Sprintf(", or if tasks write it, outputs: [%s] to tasks.yml", g.by.Path)
@@ -42,16 +42,16 @@ func (c *command) givenText(g leftOutGiven) string {
 	return text
 }
 
-// givenLeftOut finds what the command, the variables and the parameters of a record name, each once, in their order. A text with
+// findExcludedArguments finds what the command, the variables and the parameters of a record name, each once, in their order. A text with
 // spaces, as a shell's, is none of an argument: what it names it may only look for.
-func givenLeftOut(r core.Record, left []projects.LeftOut, exists func(path string) bool) (all []leftOutGiven) {
+func findExcludedArguments(r core.Record, left []projects.LeftOut, exists func(path string) bool) (all []excludedArgument) {
 	look := func(where, text string) {
 		for _, word := range pathsGiven(text) {
 			at := path.Join(r.Recipe.Workdir, word)
 			by := slices.IndexFunc(left, func(l projects.LeftOut) bool { return at == l.Path || l.Folder && strings.HasPrefix(at, l.Path+"/") })
-			named := func(g leftOutGiven) bool { return g.path == at }
+			named := func(g excludedArgument) bool { return g.path == at }
 			if by >= 0 && !linked(r.Recipe, at) && exists(at) && !slices.ContainsFunc(all, named) {
-				all = append(all, leftOutGiven{where, at, left[by]})
+				all = append(all, excludedArgument{where, at, left[by]})
 			}
 		}
 	}

@@ -16,7 +16,7 @@ import (
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/cli"
-	"mlframework/projects/template"
+	"mlframework/cmd/run-tasks/display"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/human"
@@ -42,7 +42,7 @@ func (c *command) testMetrics(ctx *cliv2.Context) error {
 	if of != "" {
 		var s api.Sweep
 		var err error
-		if src, s, t, err = c.readingTask(ctx, of, "test-metrics "+name); err != nil {
+		if src, s, t, err = c.openTask(ctx, of, "test-metrics "+name); err != nil {
 			return err
 		}
 		defer src.close()
@@ -54,7 +54,7 @@ func (c *command) testMetrics(ctx *cliv2.Context) error {
 	if err != nil {
 		return err
 	}
-	try, err := c.newTrial(p.record(""), ctx.Bool("json"))
+	try, err := c.newMetricTest(p.record(""), ctx.Bool("json"))
 	if err != nil {
 		return err
 	}
@@ -66,13 +66,13 @@ func (c *command) testMetrics(ctx *cliv2.Context) error {
 	if err != nil {
 		return err
 	}
-	try.tell()
+	try.print()
 	try.close()
 	return nil
 }
 
-// trial is the metrics of a definition, tried on output that is there.
-type trial struct {
+// metricTest is the metrics of a definition, tried on output that is there.
+type metricTest struct {
 	c      *command
 	record core.Record
 	rules  *metric.Rules
@@ -82,15 +82,15 @@ type trial struct {
 	unread []string            // what matched and is no number, in words
 }
 
-func (c *command) newTrial(r core.Record, json bool) (*trial, error) {
+func (c *command) newMetricTest(r core.Record, json bool) (*metricTest, error) {
 	rules, err := metric.Compile(r.Recipe.Metrics)
-	return &trial{c: c, record: r, rules: rules, json: json, series: metric.Series{Rules: rules}},
+	return &metricTest{c: c, record: r, rules: rules, json: json, series: metric.Series{Rules: rules}},
 		err
 }
 
 // task looks at both streams of each attempt that ran in the newest one's folder, as a sweep does: the one after the other, as
 // nothing tells in which order their lines came.
-func (t *trial) task(ctx context.Context, src source, of api.Task) error {
+func (t *metricTest) task(ctx context.Context, src source, of api.Task) error {
 	id, err := task.ParseID(of.Row.ID)
 	if err != nil {
 		return err
@@ -99,7 +99,7 @@ func (t *trial) task(ctx context.Context, src source, of api.Task) error {
 	earlier := earlierAttempts(of.Attempts)
 	for _, n := range append(earlier, 0) {
 		t.unread = nil // what an earlier attempt printed last is not what the results warn of
-		if err := t.attempt(ctx, src, id, n); n > 0 && printedNothing(err) {
+		if err := t.attempt(ctx, src, id, n); n > 0 && hasNoOutput(err) {
 			missing = append(missing, fmt.Sprintf("WARNING: attempt %d was not read: %v", n, err))
 		} else if err != nil {
 			return err
@@ -118,20 +118,20 @@ func (t *trial) task(ctx context.Context, src source, of api.Task) error {
 }
 
 // attempt looks at both streams of an attempt; 0 is the newest.
-func (t *trial) attempt(ctx context.Context, src source, id task.ID, n int) error {
+func (t *metricTest) attempt(ctx context.Context, src source, id task.ID, n int) error {
 	dir := taskFolder(id)
 	if n > 0 && src.folder(id.Sweep) != "" && worker.LogFile(dir, "stdout", n) == worker.LogFile(dir, "stdout", 0) {
 		return cli.Wrong("", "what it printed is not in %s any more", dir)
 	}
-	err := t.scan("stdout", func(w io.Writer) error { return src.logs(ctx, printed{id: id, attempt: n, stdout: w}) })
+	err := t.scan("stdout", func(w io.Writer) error { return src.logs(ctx, outputQuery{id: id, attempt: n, stdout: w}) })
 	if err != nil {
 		return err
 	}
-	return t.scan("stderr", func(w io.Writer) error { return src.logs(ctx, printed{id: id, attempt: n, stderr: w}) })
+	return t.scan("stderr", func(w io.Writer) error { return src.logs(ctx, outputQuery{id: id, attempt: n, stderr: w}) })
 }
 
-// printedNothing reports whether the output of an attempt is not there.
-func printedNothing(err error) bool {
+// hasNoOutput reports whether the output of an attempt is not there.
+func hasNoOutput(err error) bool {
 	here, _ := errors.AsType[*cli.Error](err)
 	there, _ := errors.AsType[*api.Error](err)
 	return here != nil && here.Code == cli.Usage || there != nil && there.Status == http.StatusNotFound
@@ -159,7 +159,7 @@ func earlierAttempts(all []api.Attempt) (numbers []int) {
 
 // readFiles looks at the files in a task's folder that metrics are read from. Values of secrets are not known here: where the tasks have
 // some, nothing is quoted from files.
-func (t *trial) readFiles(ctx context.Context, dir string, exited bool) error {
+func (t *metricTest) readFiles(ctx context.Context, dir string, exited bool) error {
 	var bad error
 	var hide func(string) string
 	if len(t.record.Recipe.Secrets) > 0 {
@@ -182,14 +182,14 @@ func (t *trial) readFiles(ctx context.Context, dir string, exited bool) error {
 }
 
 // close ends the reading of files.
-func (t *trial) close() {
+func (t *metricTest) close() {
 	if t.files != nil {
 		_ = t.files.Close() // it was only read
 	}
 }
 
 // final is what a sweep takes for the values of the metrics.
-func (t *trial) final() metric.Final {
+func (t *metricTest) final() metric.Final {
 	all := t.series.Final()
 	if t.files == nil {
 		return all
@@ -202,7 +202,7 @@ func (t *trial) final() metric.Final {
 }
 
 // count is how many values of a metric there are.
-func (t *trial) count(metric string) int64 {
+func (t *metricTest) count(metric string) int64 {
 	if t.files != nil && t.files.Count(metric) > 0 {
 		return t.files.Count(metric)
 	}
@@ -210,7 +210,7 @@ func (t *trial) count(metric string) int64 {
 }
 
 // scan looks at one stream, which has a name unless it is the only one.
-func (t *trial) scan(stream string, read func(io.Writer) error) error {
+func (t *metricTest) scan(stream string, read func(io.Writer) error) error {
 	var bad error
 	scanner := t.rules.NewScanner(time.Now, func(s metric.Sample) {
 		s.Stream = stream
@@ -233,8 +233,8 @@ func (t *trial) scan(stream string, read func(io.Writer) error) error {
 	return nil
 }
 
-// tell says what was picked, and what was not.
-func (t *trial) tell() {
+// print says what was picked, and what was not.
+func (t *metricTest) print() {
 	if !t.json {
 		t.table()
 	}
@@ -248,13 +248,13 @@ func (t *trial) tell() {
 }
 
 // table prints the final value of every metric, and which of those that tasks.yml names were not found.
-func (t *trial) table() {
-	out := newTable("METRIC", "VALUE", "STEP", "TIMES", "FROM")
+func (t *metricTest) table() {
+	out := display.NewTable("METRIC", "VALUE", "STEP", "TIMES", "FROM")
 	from := map[string]string{}
 	for _, r := range t.record.Recipe.Metrics {
 		from[r.Name] = cmp.Or(r.Pattern, r.File, "JSON line")
 		if t.count(r.Name) == 0 {
-			out.add(r.Name, "-", "-", "0", from[r.Name])
+			out.Add(r.Name, "-", "-", "0", from[r.Name])
 		}
 	}
 	for _, m := range t.final() {
@@ -263,28 +263,7 @@ func (t *trial) table() {
 			step = strings.TrimPrefix(m.Span.String(), "step ")
 		}
 		source := cmp.Or(from[m.Name], "JSON line")
-		out.add(m.Name, human.Number(m.Value), step, fmt.Sprint(t.count(m.Name)), source)
+		out.Add(m.Name, human.Number(m.Value), step, fmt.Sprint(t.count(m.Name)), source)
 	}
-	_ = out.write(t.c.stdout)
-}
-
-// init is `run-tasks init FOLDER`.
-func (c *command) init(ctx *cliv2.Context) error {
-	dir, err := argument(ctx)
-	if err != nil {
-		return err
-	}
-	if dir == "" {
-		return cli.Wrong("run-tasks init FOLDER", "into which folder?")
-	}
-	written, err := template.Write(dir)
-	if err != nil {
-		return err
-	}
-	for _, name := range written {
-		fmt.Fprintln(c.stdout, name)
-	}
-	fmt.Fprintf(c.stderr, "run it: run-tasks --local -d %s run_training\n",
-		human.CommandLine([]string{dir}))
-	return nil
+	_ = out.Write(t.c.stdout)
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,9 +15,7 @@ import (
 	"mlframework/sweep/core"
 	"mlframework/sweep/definition"
 	"mlframework/sweep/fault"
-	"mlframework/sweep/human"
 	"mlframework/sweep/space"
-	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
 
@@ -54,8 +51,8 @@ func optionalOf(spaces ...*space.Space) (names []string) {
 	return names
 }
 
-// takes puts into a recipe how the program takes its parameters.
-func (p *project) takes(r *task.Recipe) {
+// setInputs puts into a recipe how the program takes its parameters.
+func (p *project) setInputs(r *task.Recipe) {
 	r.Env = map[string]string{}
 	for _, v := range slices.Concat(p.file.Env, p.task.Env) {
 		r.Env[v.Name] = v.Value
@@ -67,8 +64,8 @@ func (p *project) takes(r *task.Recipe) {
 	r.ReadsParameters = form == space.Env || form == space.None && argv.ReadsEnvironment(r.Command)
 }
 
-// checkTakes finds parameters that the program would not get, and what tasks.yml names that is no parameter.
-func (p *project) checkTakes() error {
+// checkInputs finds parameters that the program would not get, and what tasks.yml names that is no parameter.
+func (p *project) checkInputs() error {
 	r := p.record("")
 	wrong, notes := argv.Check(r.Recipe, r.Style, namesOf(p.space), optionalOf(p.space)...)
 	for _, n := range notes {
@@ -147,8 +144,8 @@ func (p *project) placed(w argv.Problem) fault.Fault {
 	return f
 }
 
-// unfit says why points of a space cannot be given to the program of a sweep's record.
-func unfit(id, dir string, r core.Record, spaces ...*space.Space) error {
+// checkInputsOf says why points of a space cannot be given to the program of a sweep's record.
+func checkInputsOf(id, dir string, r core.Record, spaces ...*space.Space) error {
 	if f := r.Recipe.File; f != nil {
 		text, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(f.From)))
 		if err == nil {
@@ -182,47 +179,13 @@ func (c *command) noteOwnFile(m *projects.Manifest, r task.Recipe) {
 	}
 }
 
-// given is what the program of a task is given, as far as it is known before it runs.
-func (d dryRun) given(points *core.Points, index int64) (argv.Given, error) {
+// inputs is what the program of a task is given, as far as it is known before it runs.
+func (d dryRun) inputs(points *core.Points, index int64) (argv.Given, error) {
 	at := task.PlaceholderValues{Index: fmt.Sprint(index)}
 	if d.more {
 		at.Task = d.id(index)
 	}
 	return argv.Of(d.record.Recipe, at, task.Attempt{Index: index, Args: points.Flags(nil, index), Parameters: points.Given(index)}, d.config)
-}
-
-// environment is what a task's environment has of its definition and its parameters.
-func environment(r task.Recipe, g argv.Given) (all table.Parameters) {
-	vars := g.Env
-	if !r.EnvBraces {
-		for _, name := range slices.Sorted(maps.Keys(r.Env)) {
-			vars = append(vars, name+"="+r.Env[name])
-		}
-	}
-	for _, v := range vars {
-		name, value, _ := strings.Cut(v, "=")
-		all = append(all, table.Parameter{Name: name, Value: value})
-	}
-	return all
-}
-
-// told is what of a task's environment a person is shown: the parameters only where the program takes them from there.
-func told(r task.Recipe, all table.Parameters) (of table.Parameters) {
-	for _, v := range all {
-		if _, own := r.Env[v.Name]; own || r.ReadsParameters || r.EnvBraces {
-			of = append(of, v)
-		}
-	}
-	return of
-}
-
-// variables are variables as a shell sets them.
-func variables(all table.Parameters) string {
-	words := make([]string, len(all))
-	for i, v := range all {
-		words[i] = v.Name + "=" + human.CommandLine([]string{v.Value})
-	}
-	return strings.Join(words, " ")
 }
 
 // parametersLine says where else tasks find their parameters; "": they have none.
@@ -235,21 +198,4 @@ func (d dryRun) parametersLine() string {
 		names[i] = argv.Variable(name)
 	}
 	return "parameters are also in " + task.ParametersFile + " and " + strings.Join(names, " ")
-}
-
-// pairs are parameters as a program gets them, by name.
-func pairs(of []task.Parameter) (all table.Parameters) {
-	for _, p := range of {
-		all = append(all, table.Parameter{Name: p.Name, Value: p.Value})
-	}
-	return all
-}
-
-// put tells which values stand in the file of a task.
-func put(of table.Parameters) string {
-	words := make([]string, len(of))
-	for i, p := range of {
-		words[i] = p.Name + "=" + p.Value
-	}
-	return human.Visible(strings.Join(words, " "))
 }

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/projects"
@@ -49,7 +48,7 @@ func problemRemedy(p folder.Problem) string {
 }
 
 // checkFolder finds what is wrong with the folders that tasks of a recipe would get, before anything is submitted.
-func checkFolder(m *projects.Manifest, r task.Recipe, at place) error {
+func checkFolder(m *projects.Manifest, r task.Recipe, at location) error {
 	if f := r.File; f != nil && !slices.ContainsFunc(m.Entries, func(e projects.Entry) bool { return e.Path == f.From && e.Kind == projects.File }) {
 		return fault.List{{File: filepath.Join(m.Dir, definition.FileName), Problem: "file: " + f.From + " is not among the project's files",
 			Remedy: "name a file that no ignore file excludes, and that is no link"}}
@@ -68,7 +67,7 @@ func checkFolder(m *projects.Manifest, r task.Recipe, at place) error {
 }
 
 // checkFolder is checkFolder of the project's files as they are now.
-func (p *project) checkFolder(ctx context.Context, at place) error {
+func (p *project) checkFolder(ctx context.Context, at location) error {
 	m, err := projects.List(ctx, p.dir)
 	if err != nil {
 		return projectError(err)
@@ -77,7 +76,7 @@ func (p *project) checkFolder(ctx context.Context, at place) error {
 }
 
 // noteFolder tells in a dry run what tasks get copies of, and what they get links to.
-func (d *dryRun) noteFolder(m *projects.Manifest, at place) error {
+func (d *dryRun) noteFolder(m *projects.Manifest, at location) error {
 	if err := checkFolder(m, d.record.Recipe, at); err != nil {
 		return err
 	}
@@ -137,37 +136,4 @@ func shownPart(p folder.Part) string {
 
 func amount(a folder.Amount) string {
 	return thousands(a.Files) + pick(a.Files, " file, ", " files, ") + size(a.Bytes)
-}
-
-func pick(n int, one, more string) string {
-	if n == 1 {
-		return one
-	}
-	return more
-}
-
-// thousands writes a number with commas: 5,000.
-func thousands(n int) string {
-	text := fmt.Sprint(n)
-	var b strings.Builder
-	for i, digit := range text {
-		if i > 0 && (len(text)-i)%3 == 0 {
-			b.WriteByte(',')
-		}
-		b.WriteRune(digit)
-	}
-	return b.String()
-}
-
-// size writes a number of bytes as people say it: 1.2 MB.
-func size(n int64) string {
-	units := []string{"kB", "MB", "GB", "TB"}
-	if n < 1000 {
-		return fmt.Sprintf("%d B", n)
-	}
-	value, unit := float64(n)/1000, 0
-	for value >= 999.95 && unit < len(units)-1 {
-		value, unit = value/1000, unit+1
-	}
-	return fmt.Sprintf("%.1f %s", value, units[unit])
 }

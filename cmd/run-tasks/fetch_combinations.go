@@ -72,7 +72,7 @@ func combinationValue(text *string) string {
 
 // chosen says what --top brings: of a sweep that repeats its combinations, how many of them; of
 // another, if there are fewer tasks than it names.
-func (w wanted) chosen(s api.Sweep, top int, where string) string {
+func (w fetchPlan) chosen(s api.Sweep, top int, where string) string {
 	name, n := "task", int64(w.tasks())
 	if w.combinations > 0 {
 		name, n = "combination", int64(w.combinations)

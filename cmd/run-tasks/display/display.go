@@ -1,0 +1,110 @@
+// Package display shows a sweep while it runs: a progress bar with a status line on a terminal, plain
+// lines or JSON elsewhere; and the tables and remarks of run-tasks.
+//
+// Only cmd/run-tasks imports it.
+package display
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+
+	"golang.org/x/term"
+
+	"mlframework/sweep/api"
+	"mlframework/sweep/table"
+	"mlframework/sweep/task"
+)
+
+// Display shows a sweep while it runs.
+type Display interface {
+	Update(api.Update) error
+	// Notes is where messages go meanwhile.
+	Notes() io.Writer
+	Close()
+}
+
+// Options are how a sweep is shown.
+type Options struct {
+	Quiet, JSON, Output bool
+	Late                bool // it runs already: how it stands is told first, as who cannot see a bar may see nothing for long
+}
+
+// Detail returns what has to be known of the sweep for it.
+func (l Options) Detail() api.Detail {
+	switch {
+	case l.Quiet:
+		return api.DetailCounts
+	case l.Output && !l.JSON:
+		return api.DetailOutput
+	}
+	return api.DetailTasks
+}
+
+// Open chooses the display: nothing, JSON, a progress bar on a terminal, else plain lines.
+func (l Options) Open(stdout, stderr *os.File) Display {
+	switch {
+	case l.Quiet:
+		return silent{stderr}
+	case l.JSON:
+		return jsonLines{stdout, stderr}
+	case term.IsTerminal(int(stdout.Fd())) && os.Getenv("TERM") != "dumb":
+		return newBar(stdout)
+	}
+	return &plain{out: bufio.NewWriter(stdout), stderr: stderr}
+}
+
+// silent shows nothing: --quiet.
+type silent struct{ stderr io.Writer }
+
+func (silent) Update(api.Update) error { return nil }
+
+func (s silent) Notes() io.Writer { return s.stderr }
+
+func (silent) Close() {}
+
+// jsonLines writes every task that ended: --json.
+type jsonLines struct{ stdout, stderr io.Writer }
+
+func (j jsonLines) Update(u api.Update) error {
+	var ended []table.Row
+	for _, r := range u.Rows {
+		if s, err := task.ParseState(r.State); err == nil && s.Terminal() {
+			ended = append(ended, r)
+		}
+	}
+	return table.WriteJSON(j.stdout, ended)
+}
+
+func (j jsonLines) Notes() io.Writer { return j.stderr }
+
+func (jsonLines) Close() {}
+
+// plain writes lines without control characters: the output of tasks, and how each ended.
+type plain struct {
+	out    *bufio.Writer
+	stderr io.Writer
+}
+
+func (p *plain) Update(u api.Update) error {
+	for _, l := range u.Lines {
+		fmt.Fprintln(p.out, lineText(l))
+	}
+	for _, r := range u.Rows {
+		if text := endText(r); text != "" {
+			fmt.Fprintln(p.out, text)
+		}
+	}
+	if u.Missed > 0 {
+		fmt.Fprintf(p.out, "(%d lines not shown; the files have all of it)\n", u.Missed)
+	}
+	if u.Cut > 0 {
+		fmt.Fprintf(p.out, "(%d changes of tasks not shown; `run-tasks results` has all of them)\n", u.Cut)
+	}
+	return p.out.Flush()
+}
+
+func (p *plain) Notes() io.Writer { return p.stderr }
+
+func (p *plain) Close() {}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"syscall"
+
+	"mlframework/cmd/internal/cli"
+	"mlframework/cmd/internal/site"
+	"mlframework/projects"
+	"mlframework/sweep/core"
+	"mlframework/sweep/store"
+)
+
+func noSweep() error {
+	return cli.Wrong("run-tasks NAME runs one; or go to the folder where it was run", "there is no sweep in this folder")
+}
+
+// projectError gives what is wrong with a project's files its exit code.
+func projectError(err error) error {
+	_, files := errors.AsType[*projects.ScanError](err)
+	_, folder := errors.AsType[*projects.FolderError](err)
+	if files || folder {
+		return &cli.Error{Code: cli.Invalid, Err: err}
+	}
+	return err
+}
+
+// cause is an error of the file system without the path, which is named already.
+func cause(err error) string {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Err.Error()
+	}
+	return err.Error()
+}
+
+// problem gives answers of a master, and of the process that runs this folder, their words and exit code.
+func (c *command) problem(err error) error {
+	if option, ok := errors.AsType[*cli.UnknownOption](err); ok && option.Value != "" {
+		remedy := "see `run-tasks --help`; a parameter is set without dashes: " + typed([]string{option.Name + "=" + option.Value})
+		return &cli.Error{Code: cli.Usage, Err: option, Remedy: remedy}
+	}
+	if e := site.ExplainMaster(err, c.self); e != nil {
+		return e
+	}
+	if unknown, ok := errors.AsType[*store.UnknownSweep](err); ok && unknown.ID == "" {
+		return noSweep()
+	} else if ok {
+		return &cli.Error{Code: cli.Usage, Err: unknown, Remedy: "run-tasks ls lists them"}
+	}
+	if w, ok := errors.AsType[*core.WrongState](err); ok {
+		return &cli.Error{Code: cli.Usage, Err: w}
+	}
+	if _, ok := errors.AsType[*core.UnknownTask](err); ok {
+		return &cli.Error{Code: cli.Usage, Err: err}
+	}
+	return err
+}
+
+// storeError says what a user can do about a store that cannot be opened.
+func storeError(err error) error {
+	if inUse, ok := errors.AsType[*store.InUse](err); ok {
+		return &cli.Error{Code: cli.Machine, Err: inUse, Remedy: "wait for that run (`run-tasks follow`), " +
+			"stop it (`run-tasks cancel` or `run-tasks pause`), or use another folder"}
+	}
+	if _, file := errors.AsType[*fs.PathError](err); !file || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return err
+	}
+	dir, _ := os.Getwd()
+	remedy := "run it from a folder that you may write to; -d names the project"
+	if errors.Is(err, syscall.ENOTDIR) {
+		remedy = "move that file away; or run it from another folder, -d names the project"
+	}
+	return &cli.Error{Code: cli.Machine, Err: fmt.Errorf("the store and the outputs cannot be kept in the current folder, %s: %w", dir, err), Remedy: remedy}
+}
+
+func removedError(id, how string) error {
+	return &cli.Error{Code: cli.Machine, Err: fmt.Errorf("the store of this folder was removed while %s ran: what it held is lost", id),
+		Remedy: how + "; the outputs stay"}
+}

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"context"
+
+	cliv2 "github.com/urfave/cli/v2"
+
+	"mlframework/cmd/internal/cli"
+	"mlframework/sweep/api"
+	"mlframework/sweep/task"
+)
+
+// retry is `run-tasks retry`.
+func (c *command) retry(ctx *cliv2.Context) error {
+	if err := noOverrides(ctx); err != nil {
+		return err
+	}
+	id, indexes, err := parseTargets(ctx.Args().Slice())
+	if err != nil {
+		return err
+	}
+	return c.continueSweep(ctx, id, indexes, continuation{do: func(ctx context.Context, m sweepActions, id string,
+		g api.ResumeRequest, f api.Detail) (api.StartedSweep, error) {
+		return m.Retry(ctx, id, g, f)
+	}})
+}
+
+// parseTargets reads one sweep, or tasks of one sweep.
+func parseTargets(args []string) (id string, indexes []int64, err error) {
+	for i, arg := range args {
+		t, err := parseTarget(arg)
+		switch {
+		case err != nil:
+			return "", nil, err
+		case i > 0 && (t.sweep != id || !t.isTask || len(indexes) == 0):
+			return "", nil, cli.Wrong("name one sweep, or tasks of one sweep", "%s and %s do not go together", args[0], arg)
+		}
+		if id = t.sweep; t.isTask {
+			indexes = append(indexes, t.index)
+		}
+	}
+	return id, indexes, nil
+}
+
+// failed refuses tasks that have not ended other than well.
+func failed(ctx context.Context, src source, s api.Sweep, indexes []int64) error {
+	for _, i := range indexes {
+		t, err := src.Task(ctx, s.ID, i)
+		if err != nil {
+			return err
+		}
+		if state, err := task.ParseState(t.Row.State); err == nil && (!state.Terminal() || state == task.Succeeded) {
+			return cli.Wrong("only tasks that failed or were cancelled run again", "%s is %s", t.Row.ID, state)
+		}
+	}
+	return nil
+}
