@@ -18,8 +18,6 @@ import (
 
 func is(err, target error) bool { return errors.Is(err, target) }
 
-func as[T error](err error, target *T) bool { return errors.As(err, target) }
-
 func TestExec(t *testing.T) {
 	t.Parallel()
 	ctx, e, c := bounded(t), engine(t), run(t, spec(t, "serve"))
