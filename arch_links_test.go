@@ -13,7 +13,7 @@ var unlinked = []struct{ path, reason string }{
 	{"database/sql", "only the master's side reads a store"},
 	{"github.com/rabbitmq/amqp091-go", "only masters and workers speak to the broker"},
 	{module + "/sweep/store", "only the master's side reads a store"},
-	{module + "/sweep/query", "only the master's side reads a store"},
+	{module + "/sweep/listing", "only the master's side reads a store"},
 	{module + "/sweep/master", "a client knows the words of the API"},
 	{module + "/sweep/api/server", "a client knows the words of the API"},
 }

@@ -25,21 +25,17 @@ What every command says with ` + "`--help`" + `. A test holds this page to the p
 `
 )
 
-// TestCommandReference builds the commands, asks each, and each of its subcommands, for its help, and compares docs/commands.md.
+// TestCommandReference builds the commands, asks each, and each of its subcommands, for its help,
+// and compares docs/commands.md. A help fits a terminal of 80 columns, and has examples that name
+// only commands and options that exist.
 func TestCommandReference(t *testing.T) {
 	t.Parallel()
 	bin := buildCommands(t)
 	var page strings.Builder
 	page.WriteString(commandsHead)
-	for _, name := range []string{"infrainit", "check-status", "run-tasks", "update-files", "nvdocker-install", "infra-clean", "sweepd"} {
-		text := help(t, filepath.Join(bin, name))
-		fmt.Fprintf(&page, "\n## %s\n\n```text\n%s```\n", name, text)
-		codes := section(text, "EXIT CODES:")
-		for line := range strings.Lines(section(text, "COMMANDS:")) {
-			sub := strings.Fields(line)[0]
-			text := strings.TrimSuffix(help(t, filepath.Join(bin, name), sub), "\nEXIT CODES:\n"+codes)
-			fmt.Fprintf(&page, "\n### %s %s\n\n```text\n%s```\n", name, sub, text)
-		}
+	for _, name := range []string{"infrainit", "check-status", "run-tasks", "update-files",
+		"nvdocker-install", "infra-clean", "sweepd"} {
+		writeHelp(t, &page, bin, "##", "", name)
 	}
 	if *update {
 		if err := os.WriteFile(commandsPage, []byte(page.String()), 0o666); err != nil {
@@ -52,7 +48,63 @@ func TestCommandReference(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(page.String(), string(have)); diff != "" {
-		t.Errorf("%s does not show what the commands say (-commands +page): go test . -run TestCommandReference -update\n%s", commandsPage, diff)
+		t.Errorf("%s does not show what the commands say (-commands +page): "+
+			"go test . -run TestCommandReference -update\n%s", commandsPage, diff)
+	}
+}
+
+// writeHelp writes what a command says of itself, and then each of its subcommands, which say
+// nothing of the exit codes that they have in common with it.
+func writeHelp(t *testing.T, page *strings.Builder, bin, heading, codes, name string) {
+	t.Helper()
+	text, err := ask(t, bin, name+" --help")
+	if err != nil || text == "" {
+		t.Fatalf("%s --help: %v, %d bytes", name, err, len(text))
+	}
+	if name != "infra-clean" { // a script, whose usage lines are its examples
+		checkWidth(t, name, text)
+		checkExamples(t, bin, name, section(text, "EXAMPLES:"))
+	}
+	shown := strings.TrimSuffix(text, "\nEXIT CODES:\n"+codes)
+	fmt.Fprintf(page, "\n%s %s\n\n```text\n%s```\n", heading, name, shown)
+	codes = section(text, "EXIT CODES:")
+	for line := range strings.Lines(section(text, "COMMANDS:")) {
+		if !strings.HasPrefix(line, "    ") { // else the text above goes on
+			writeHelp(t, page, bin, heading+"#", codes, name+" "+strings.Fields(line)[0])
+		}
+	}
+}
+
+func checkWidth(t *testing.T, name, text string) {
+	t.Helper()
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		if len([]rune(line)) > 80 || strings.TrimRight(line, " ") != line {
+			t.Errorf("%s --help: wider than 80 columns, or ends with spaces: %q", name, line)
+		}
+	}
+}
+
+// checkExamples asks for help with the command line of each example, which fails for unknown
+// commands and options, and for values that an option cannot have.
+func checkExamples(t *testing.T, bin, name, examples string) {
+	t.Helper()
+	tried := 0
+	for line := range strings.Lines(strings.ReplaceAll(examples, "\\\n", "")) {
+		line, _, _ = strings.Cut(strings.TrimSpace(line), " < ")
+		line, _, _ = strings.Cut(line, " > ")
+		program, rest, _ := strings.Cut(line, " ")
+		if program == "#" {
+			continue
+		}
+		tried++
+		text, err := ask(t, bin, program+" --help "+rest)
+		if err != nil || !strings.HasPrefix(text, name+" ") {
+			t.Errorf("%s --help: the example %q does not work: %v %.60q", name, line, err, text)
+		}
+	}
+	if tried == 0 {
+		t.Errorf("%s --help has no example", name)
 	}
 }
 
@@ -72,16 +124,18 @@ func buildCommands(t *testing.T) (bin string) {
 	return bin
 }
 
-// help is what a command says of itself, whoever asks: nothing of this environment is in it.
-func help(t *testing.T, command ...string) string {
+// ask returns what a command line that asks for help prints, whoever asks: nothing of this
+// environment is in it.
+func ask(t *testing.T, bin, line string) (string, error) {
 	t.Helper()
-	c := exec.CommandContext(t.Context(), command[0], append(command[1:len(command):len(command)], "--help")...)
-	c.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}
+	c := exec.CommandContext(t.Context(), "sh", "-c", line)
+	c.Env = []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + t.TempDir()}
+	c.Stderr = new(strings.Builder)
 	out, err := c.Output()
-	if err != nil || len(out) == 0 {
-		t.Fatalf("%s --help: %v, %d bytes", strings.Join(command, " "), err, len(out))
+	if err != nil {
+		err = fmt.Errorf("%w: %s", err, c.Stderr)
 	}
-	return strings.TrimSpace(string(out)) + "\n"
+	return strings.TrimSpace(string(out)) + "\n", err
 }
 
 // section is what stands below a heading of a help, to the next empty line.

@@ -83,8 +83,8 @@ func (c *Config) Selection() (host.Selection, error) {
 type Missing struct{ File string }
 
 func (m *Missing) Error() string {
-	return fmt.Sprintf("there is no %s: infrainit writes it when it is given -m and -w, and -a "+
-		"for hosts reached by ssh", m.File)
+	return fmt.Sprintf("there is no %s: infrainit -a HOST,... -m HOST "+
+		"-w HOST,... sets up a cluster and writes it", m.File)
 }
 
 // Usage is what is wrong in flags, where nothing else is: the command line is to blame, not the

@@ -51,6 +51,8 @@ func Load(s Source) (*Config, fault.List, error) {
 		}
 	}
 	environment := l.environment()
+	var inFile Options // its hosts, which places in the file name
+	named(options, "hosts").set(reflect.ValueOf(&inFile).Elem(), saved["hosts"].words)
 	for _, o := range options {
 		if v, given := saved[o.name]; given && s.Saved {
 			c.values[o.name] = v
@@ -63,7 +65,7 @@ func Load(s Source) (*Config, fault.List, error) {
 			c.values[o.name] = v.text(o.kind.list, text)
 		}
 		if v := saved[o.name]; c.values[o.name].kind != File {
-			l.set(o, new(Options), v)
+			l.set(o, &inFile, v)
 		}
 	}
 	c.Options = l.settle(c.values)
@@ -162,7 +164,7 @@ func (l *loader) environment() map[string]value {
 		} else if !found && ours && len(short) > 3 {
 			// Others with this prefix belong to other parts.
 			if near := fault.Nearest(short, shorts); near != "" {
-				l.warnings.Add(fault.Fault{File: name, Problem: "is not read by anybody",
+				l.warnings.Add(fault.Fault{File: name, Problem: "is not a known variable",
 					Remedy: "did you mean " + variablePrefix + near + "?"})
 			}
 		}
@@ -185,6 +187,9 @@ func (l *loader) set(opt option, o *Options, v value) {
 		return
 	}
 	in := reflect.ValueOf(o).Elem()
+	if opt.place { // hosts are options before places
+		v.words = host.Numbers(o.Hosts, v.words)
+	}
 	for _, p := range opt.set(in, v.words) {
 		l.report(v, p)
 	}

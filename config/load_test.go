@@ -80,6 +80,10 @@ func TestPrecedence(t *testing.T) {
 			"image: environment (MLFRAMEWORK_IMAGE)\nslots: 3 (MLFRAMEWORK_SLOTS)\n"},
 		{"flag beside the file", true, map[string]string{"slots": "4", "workers": "2"}, "hosts: a, b (DIR/config.yml:1:8)\n" +
 			"master: 1 (DIR/config.yml:2:9)\nworkers: 2 (-w)\nimage: environment (MLFRAMEWORK_IMAGE)\nslots: 4 (--slots)\n"},
+		{"names of hosts", true, map[string]string{"workers": "a,b", "master": "b"},
+			"hosts: a, b (DIR/config.yml:1:8)\nmaster: 2 (-m)\n" +
+				"workers: 1, 2 (-w)\nimage: environment (MLFRAMEWORK_IMAGE)\n" +
+				"slots: 3 (MLFRAMEWORK_SLOTS)\n"},
 		{"flag that empties", true, map[string]string{"master": "", "image": ""}, "hosts: a, b (DIR/config.yml:1:8)\n" +
 			"master: joins the cluster that runs (-m)\nimage: as in tasks.yml (--image)\nslots: 3 (MLFRAMEWORK_SLOTS)\n"},
 		{"without -f", false, map[string]string{"hosts": "a"}, "hosts: a (-a)\nimage: environment (MLFRAMEWORK_IMAGE)\nslots: 3 (MLFRAMEWORK_SLOTS)\n"},

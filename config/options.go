@@ -25,29 +25,29 @@ import (
 //	unset    what it means that an option without a default is not set
 //	help     for --help; the first word in capitals stands for the value
 type Options struct {
-	Hosts []host.Address `yaml:"hosts" is:"hosts" short:"a" unset:"none" help:"remote hosts in order: HOST,..., each [user@]host[:port]"`
+	Hosts []host.Address `yaml:"hosts" is:"hosts" short:"a" unset:"none" help:"remote hosts: HOST,..., each [user@]host[:port]"`
 	// Key and Project are paths that can be opened from the current folder.
-	Key string `yaml:"key" is:"path" short:"i" unset:"as ssh is configured" help:"private key: FILE, tried before all others"`
+	Key string `yaml:"key" is:"path" short:"i" unset:"as ssh is configured" help:"private key FILE to try first"`
 	// Folder is slash-separated and at least one name deep.
 	Folder  string       `yaml:"folder" is:"folder" short:"r" default:"mlframework" help:"folder on the hosts: PATH, relative to the home folder"`
-	Project string       `yaml:"project" is:"path" short:"d" unset:"the current one, when it has a tasks.yml" help:"the project's FOLDER"`
-	Master  host.Place   `yaml:"master" is:"place" short:"m" unset:"joins the cluster that runs" help:"where master, broker and monitor run: HOST, local or a number of -a, from 1"`
-	Workers []host.Place `yaml:"workers" is:"places" short:"w" unset:"none" help:"where workers run: HOST,..., each local, a number of -a, or a range such as 2-5"`
+	Project string       `yaml:"project" is:"path" short:"d" unset:"the current one, when it has a tasks.yml" help:"project FOLDER"`
+	Master  host.Place   `yaml:"master" is:"place" short:"m" unset:"joins the cluster that runs" help:"where master, broker and monitor run: HOST of -a, its number from 1, or local"`
+	Workers []host.Place `yaml:"workers" is:"places" short:"w" unset:"none" help:"where workers run: HOST,..., each of -a, its number, local, or a range such as 2-5"`
 	// Name is "" when there is no project either.
-	Name        string `yaml:"name" is:"name" unset:"user and project" help:"the cluster's NAME"`
-	Image       string `yaml:"image" is:"image" unset:"as in tasks.yml" help:"IMAGE of the workers"`
-	BrokerImage string `yaml:"broker-image" is:"image" default:"rabbitmq:4.2" help:"IMAGE of the broker"`
+	Name        string `yaml:"name" is:"name" unset:"user and project" help:"NAME of the cluster"`
+	Image       string `yaml:"image" is:"image" unset:"as in tasks.yml" help:"container IMAGE of the workers"`
+	BrokerImage string `yaml:"broker-image" is:"image" default:"rabbitmq:4.2" help:"container IMAGE of the broker"`
 	// Slots are those of each worker.
-	Slots         int          `yaml:"slots" number:"1-4096 slots" unset:"one on each core" help:"run N tasks at a time on each worker"`
+	Slots         int          `yaml:"slots" number:"1-4096 slots" unset:"one on each core" help:"run up to N tasks at a time on each worker"`
 	GPUs          GPUs         `yaml:"gpus" is:"gpus" unset:"all" help:"GPUS of each host: all, none, a number, or device=0,2; not used yet"`
-	MasterAddress string       `yaml:"master-address" is:"address" unset:"found by trying" help:"where workers reach the master: ADDRESS"`
-	Group         string       `yaml:"group" is:"group" unset:"nobody" help:"GROUP of the master's host that may use the cluster too"`
+	MasterAddress string       `yaml:"master-address" is:"address" unset:"found by trying" help:"ADDRESS at which workers reach the master"`
+	Group         string       `yaml:"group" is:"group" unset:"nobody" help:"also allow GROUP of the master's host to use the cluster"`
 	HostKeyCheck  HostKeyCheck `yaml:"host-key-check" is:"host-key-check" default:"accept-new" help:"POLICY for unknown host keys: yes, accept-new or no"`
-	ExposeMonitor bool         `yaml:"expose-monitor" is:"switch" unset:"false" help:"let the monitor be reached from other machines, with TLS and its token"`
+	ExposeMonitor bool         `yaml:"expose-monitor" is:"switch" unset:"false" help:"make the monitor reachable from other machines, with TLS and a token"`
 	BrokerPort    int          `yaml:"broker-port" number:"1-65535 a port" unset:"5671, or the next that is free" help:"PORT of the broker"`
 	MonitorPort   int          `yaml:"monitor-port" number:"1-65535 a port" unset:"5555, or the next that is free" help:"PORT of the monitor"`
 	// DrainTimeout is 0 for no limit.
-	DrainTimeout time.Duration `yaml:"drain-timeout" is:"duration" default:"10m" help:"for how much TIME a worker that is replaced or removed may finish what it runs; 0: no limit"`
+	DrainTimeout time.Duration `yaml:"drain-timeout" is:"duration" default:"10m" help:"TIME that a replaced or removed worker may take to finish its tasks; 0: no limit"`
 }
 
 // HostOptions are those of a single host, below overrides. Keys with the tag ssh say how it is
@@ -116,6 +116,7 @@ type option struct {
 	standard          string // default
 	unset             string
 	ssh, path, toggle bool // is about ssh, a path on this machine, true or false
+	place             bool // names hosts
 	kind              kind
 	field             int
 }
@@ -130,6 +131,7 @@ func schema[T any]() (list []option) {
 			standard: tag.Get("default"), unset: tag.Get("unset"),
 			ssh: tag.Get("ssh") != "", path: tag.Get("is") == "path",
 			toggle: tag.Get("is") == "switch", kind: kinds[tag.Get("is")], field: i,
+			place: strings.HasPrefix(tag.Get("is"), "place"),
 		}
 		if bounds, of, is := strings.Cut(tag.Get("number"), " "); is {
 			least, most, _ := strings.Cut(bounds, "-")
@@ -202,10 +204,11 @@ var defaults = func() (o Options) {
 
 // FlagOf is an option as a command offers it.
 type FlagOf struct {
-	Name   string // in config.yml, and as a long flag
-	Short  string // "" is none
-	Usage  string // with the name of the value in backquotes
-	Switch bool   // takes no value
+	Name    string // in config.yml, and as a long flag
+	Short   string // "" is none
+	Usage   string // with the name of the value in backquotes
+	Default string // what it is when it is not set, in words
+	Switch  bool   // takes no value
 }
 
 var placeholder = regexp.MustCompile(`\b[A-Z]+\b(,\.\.\.)?`)
@@ -217,10 +220,9 @@ func Flags() []FlagOf {
 		usage := o.help
 		if !o.toggle {
 			at := placeholder.FindStringIndex(usage)
-			usage = usage[:at[0]] + "`" + usage[at[0]:at[1]] + "`" + usage[at[1]:] +
-				" (default: " + cmp.Or(o.standard, o.unset) + ")"
+			usage = usage[:at[0]] + "`" + usage[at[0]:at[1]] + "`" + usage[at[1]:]
 		}
-		list[i] = FlagOf{o.name, o.short, usage, o.toggle}
+		list[i] = FlagOf{o.name, o.short, usage, cmp.Or(o.standard, o.unset), o.toggle}
 	}
 	return list
 }

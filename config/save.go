@@ -13,6 +13,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"mlframework/infra/host"
 	"mlframework/internal/yamlfile"
 	"mlframework/sweep/fault"
 )
@@ -111,7 +112,10 @@ func edit(file string, data []byte, o Options, at folders) ([]byte, error) {
 			f.SetString(at.resolve(at.relative(f.String())))
 		}
 		want := row.words(o)
-		if slices.Equal(row.words(was), want) {
+		names := before.values[row.name].words // of hosts, which mean others in another list
+		if slices.Equal(row.words(was), want) &&
+			!(row.place && !slices.Equal(host.Numbers(was.Hosts, names),
+				host.Numbers(o.Hosts, names))) {
 			continue
 		}
 		if row.path && len(want) > 0 {

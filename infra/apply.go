@@ -1,7 +1,6 @@
 package infra
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"mlframework/infra/agent"
 	"mlframework/infra/broker"
 	"mlframework/infra/docker"
 	"mlframework/infra/layout"
@@ -76,9 +76,11 @@ func (a *applier) do(ctx context.Context, s plan.Step) error {
 	case plan.Folders:
 		return a.folders(ctx, m, do)
 	case plan.Sweepd:
-		return m.program(ctx, a.request.Programs[do.Arch], do.To)
+		return m.withAgent(ctx, func(c *agent.Client) error {
+			return c.CopyProgram(ctx, agent.ProgramCopy{Root: m.found.Root, To: do.To})
+		})
 	case plan.Files:
-		return a.files(ctx, m, do)
+		return a.files(ctx, m)
 	case plan.Secrets:
 		return a.writeSecrets(ctx, m, do)
 	case plan.Users:
@@ -93,9 +95,10 @@ func (a *applier) do(ctx context.Context, s plan.Step) error {
 		return a.container(ctx, m, s.Do)
 	case plan.Keep:
 		if a.old.Version != 0 {
-			a.undoes(m, "note what the cluster was made of", func(ctx context.Context) error { return m.keep(ctx, do.Path, a.old) })
+			a.undoes(m, "note what the cluster was made of",
+				func(ctx context.Context) error { return m.keep(ctx, a.old) })
 		}
-		return m.keep(ctx, do.Path, do.Record)
+		return m.keep(ctx, do.Record)
 	}
 	return a.wait(ctx, m, s.Do)
 }
@@ -103,32 +106,41 @@ func (a *applier) do(ctx context.Context, s plan.Step) error {
 func (a *applier) folders(ctx context.Context, m *machine, do plan.Folders) error {
 	if m.found.Marker == nil {
 		a.undoes(m, "remove the folder "+do.Root, func(ctx context.Context) error {
-			return m.script(ctx, removeFolder, []string{do.Root, layout.Root(do.Root).Lock()}, nil, nil)
+			return m.withAgent(ctx, func(c *agent.Client) error {
+				return c.RemoveRoot(ctx,
+					m.agentFolders(do))
+			})
 		})
 	}
 	ctx, cancel := withoutCancel(ctx)
 	defer cancel()
-	return m.folders(ctx, do)
+	return m.withAgent(ctx, func(c *agent.Client) error {
+		return c.MakeFolders(ctx,
+			m.agentFolders(do))
+	})
 }
 
 func (a *applier) writeSecrets(ctx context.Context, m *machine, do plan.Secrets) error {
 	if do.For == plan.Broker {
 		return a.brokerFiles(ctx, m, do)
 	}
-	secrets, err := a.brokerSecrets(ctx, a.machines[a.request.Master], false)
-	if err != nil {
-		return err
-	}
-	var files []broker.File
-	if do.For == plan.Monitor {
-		files, err = secrets.Certificate(a.o.Random, a.o.Now(), do.Names)
-	} else {
-		files, err = secrets.Client(do.For)
-	}
+	files, err := a.secretFiles(ctx, do)
 	if err != nil {
 		return err
 	}
 	return m.put(ctx, do.Dir, files, do.UID, do.GID)
+}
+
+// secretFiles returns the monitor's certificate, or the credentials of a user of the broker.
+func (a *applier) secretFiles(ctx context.Context, do plan.Secrets) ([]broker.File, error) {
+	if do.For == plan.Monitor {
+		return broker.Certificate(a.o.Random, a.o.Now(), do.Names)
+	}
+	secrets, err := a.brokerSecrets(ctx, a.machines[a.request.Master], false)
+	if err != nil {
+		return nil, err
+	}
+	return secrets.Client(do.For)
 }
 
 func (a *applier) network(ctx context.Context, m *machine, do plan.Network) error {
@@ -171,15 +183,66 @@ func (a *applier) container(ctx context.Context, m *machine, what plan.Action) e
 	return fmt.Errorf("no step is a %T", what)
 }
 
-// run starts a container. One that took another's place stays whatever happens later: the cluster ran before, and goes on.
+// run starts a container. One that took another's place stays whatever happens later: the cluster
+// ran before, and goes on.
 func (a *applier) run(ctx context.Context, m *machine, do plan.Run) error {
 	if do.Replace != "" {
-		if err := a.container(ctx, m, plan.Remove{ID: do.Replace, Grace: do.Grace}); err != nil {
-			return err
-		}
-	} else {
-		a.undoes(m, "remove the container "+do.Spec.Name, func(ctx context.Context) error { return gone(m.engine.Remove(ctx, do.Spec.Name)) })
+		return a.replace(ctx, m, do)
 	}
+	a.undoes(m, "remove the container "+do.Spec.Name, func(ctx context.Context) error {
+		return gone(m.engine.Remove(ctx, do.Spec.Name))
+	})
+	return a.start(ctx, m, do)
+}
+
+// replace starts a container in the place of another, which is removed when the new one has
+// started. When it does not start, or ctx ends before, the old one goes on.
+func (a *applier) replace(ctx context.Context, m *machine, do plan.Run) error {
+	old, err := m.engine.Find(ctx, do.Replace)
+	if docker.KindOf(err) == docker.NotFound {
+		return a.start(ctx, m, do)
+	}
+	if err != nil {
+		return err
+	}
+	aside := do.Spec.Name + plan.ReplacedSuffix
+	if err = m.engine.Stop(ctx, old.ID, do.Grace); err == nil && old.Name != aside {
+		err = gone(m.engine.Remove(ctx, aside)) // left by a call that was killed
+		if err == nil {
+			err = m.engine.Rename(ctx, old.ID, aside)
+		}
+	}
+	if err == nil {
+		err = a.start(ctx, m, do)
+	}
+	ctx, cancel := withoutCancel(ctx)
+	defer cancel()
+	if err == nil {
+		return gone(m.engine.Remove(ctx, old.ID))
+	}
+	return errors.Join(err, a.restore(ctx, m, old, do.Spec.Name))
+}
+
+// restore has a container that was to be replaced go on under its name.
+func (a *applier) restore(
+	ctx context.Context, m *machine, old docker.Container, name string,
+) error {
+	now, err := m.engine.Find(ctx, old.ID)
+	if err == nil && now.Name != name {
+		err = m.engine.Rename(ctx, old.ID, name)
+	}
+	if err == nil && old.Running() {
+		err = m.engine.Start(ctx, old.ID)
+	}
+	if err != nil {
+		return fmt.Errorf("have %s go on as it was: %w", name, err)
+	}
+	a.o.Report.Warn(m.name, "the container "+name+" was not replaced, and goes on as it was")
+	return nil
+}
+
+// start makes a container and starts it.
+func (a *applier) start(ctx context.Context, m *machine, do plan.Run) error {
 	if err := a.resume(ctx, do.Resume); err != nil {
 		return err
 	}
@@ -222,12 +285,7 @@ func (m *machine) clear(ctx context.Context, labels map[string]string) error {
 	return errors.Join(errs...)
 }
 
-// agent runs sweepd on a host, as the other end of a conversation.
-func (m *machine) agent(program string, args ...string) remote.Command {
+// sweepd is a call of sweepd on a host.
+func sweepd(program string, args ...string) remote.Command {
 	return remote.Command{Argv: append([]string{program}, args...)}
-}
-
-// keep writes a record.
-func (m *machine) keep(ctx context.Context, path string, r layout.Record) error {
-	return m.script(ctx, keep, []string{path}, bytes.NewReader(r.Encode()), nil)
 }

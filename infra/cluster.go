@@ -19,7 +19,6 @@ type Place struct {
 	Folder  string                   // on hosts, relative to the home folder unless absolute
 	Master  string                   // name of its host
 	Targets map[string]remote.Target // of the hosts that are known here
-	Sweepd  func(arch string) string // hash of the program that belongs to this one; "" where it is not known
 }
 
 // Cluster is a cluster that runs. Its methods are for one goroutine, but for what Dial gives.
@@ -29,10 +28,18 @@ type Cluster struct {
 	Record layout.Record
 }
 
-// NoCluster says that nothing runs under a name.
-type NoCluster struct{ Name, Host string }
+// NoCluster says that nothing runs under a name, or nothing that this user may use.
+type NoCluster struct {
+	Name, Host string
+	Owner      string // who has a cluster of that name on that host; "" is nobody
+}
 
 func (n *NoCluster) Error() string {
+	if n.Owner != "" {
+		return fmt.Sprintf("the cluster %s on %s belongs to %s, or was brought up as another user "+
+			"of that host or with another -r: its owner may share it with infrainit --group GROUP",
+			n.Name, n.Host, n.Owner)
+	}
 	return fmt.Sprintf("there is no cluster %s on %s: infrainit starts one", n.Name, n.Host)
 }
 
@@ -57,7 +64,7 @@ func (c *Cluster) Refresh(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		m = &machine{name: name, host: host}
+		m = c.machine(name, host)
 		c.machines[name] = m
 	}
 	var r layout.Record
@@ -70,10 +77,27 @@ func (c *Cluster) Refresh(ctx context.Context) error {
 		c.drop(name)
 		return err
 	case r.Version == 0:
-		return &NoCluster{c.place.Name, name}
+		return &NoCluster{c.place.Name, name, c.ownerOn(ctx, m)}
 	}
 	c.Record = r
 	return nil
+}
+
+// ownerOn returns who has a cluster of this name on a host where this user has none; "" when that
+// is nobody, or Docker does not tell this user.
+func (c *Cluster) ownerOn(ctx context.Context, m *machine) (owner string) {
+	_ = m.ask(ctx, func(ctx context.Context) error { // only the words of an error depend on it
+		engine, err := m.docker(ctx)
+		if err != nil {
+			return err
+		}
+		all, err := engine.List(ctx, map[string]string{plan.ClusterLabel: c.place.Name})
+		if len(all) > 0 {
+			owner = all[0].Labels[plan.OwnerLabel]
+		}
+		return err
+	})
+	return owner
 }
 
 // bury drops machines whose connection has died.

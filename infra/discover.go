@@ -214,5 +214,6 @@ func (u *up) elsewhere(ctx context.Context) error {
 			u.drop(n)
 		}
 	}
-	return orNil(plan.CheckMasterHost(u.request.Cluster, found, u.old))
+	return orNil(append(plan.CheckMasterHost(u.request.Cluster, found, u.old),
+		plan.CheckDowngrade(u.request.Cluster, u.old)...))
 }

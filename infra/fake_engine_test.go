@@ -18,6 +18,7 @@ import (
 // engine is Docker's API over containers that are only noted. The zero value is of no use.
 type engine struct {
 	server *httptest.Server
+	id     string // what it says that it is
 
 	mu         sync.Mutex
 	containers map[string]*noted // by name
@@ -25,11 +26,14 @@ type engine struct {
 	volumes    map[string]*noted
 	images     map[string]bool
 	refuses    map[string]string // why a container of that name does not start
+	stopped    func()            // called when a container was stopped; nil is not
 	changes    int
+	made       int // containers so far
 }
 
 // noted is what the engine was told to make.
 type noted struct {
+	ID     string `json:"-"`
 	Name   string
 	Labels map[string]string
 	Image  string
@@ -48,7 +52,7 @@ func newEngine(t *testing.T, images ...string) *engine {
 		w.Header().Set("Api-Version", "1.41")
 	})
 	mux.HandleFunc("GET /info", func(w http.ResponseWriter, _ *http.Request) {
-		answer(w, map[string]any{"ServerVersion": "26.1", "CgroupVersion": "2"})
+		answer(w, map[string]any{"ID": e.id, "ServerVersion": "26.1", "CgroupVersion": "2"})
 	})
 	e.serveContainers(mux)
 	e.serveImages(mux)
@@ -93,11 +97,21 @@ func matches(r *http.Request, n *noted) bool {
 	return true
 }
 
+// container finds a container by name or id; nil is none.
+func (e *engine) container(name string) *noted {
+	for _, c := range e.containers {
+		if c.Name == name || c.ID == name {
+			return c
+		}
+	}
+	return nil
+}
+
 func (e *engine) serveContainers(mux *http.ServeMux) {
 	find := func(do func(http.ResponseWriter, *noted)) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
-			c, there := e.containers[r.PathValue("id")]
-			if !there {
+			c := e.container(r.PathValue("id"))
+			if c == nil {
 				fail(w, http.StatusNotFound, "No such container: "+r.PathValue("id"))
 				return
 			}
@@ -108,7 +122,7 @@ func (e *engine) serveContainers(mux *http.ServeMux) {
 		all := []any{}
 		for _, n := range slices.Sorted(maps.Keys(e.containers)) {
 			if matches(r, e.containers[n]) {
-				all = append(all, map[string]any{"Id": n})
+				all = append(all, map[string]any{"Id": e.containers[n].ID})
 			}
 		}
 		answer(w, all)
@@ -124,19 +138,35 @@ func (e *engine) serveContainers(mux *http.ServeMux) {
 			return
 		}
 		name := r.URL.Query().Get("name")
-		e.containers[name] = &noted{Name: name, Labels: body.Labels, Image: body.Image,
+		if e.containers[name] != nil {
+			fail(w, http.StatusConflict, "the name is taken")
+			return
+		}
+		e.made++
+		id := fmt.Sprintf("%064x", e.made)
+		e.containers[name] = &noted{ID: id, Name: name, Labels: body.Labels, Image: body.Image,
 			State: "created", Ports: body.HostConfig.PortBindings}
 		w.WriteHeader(http.StatusCreated)
-		answer(w, map[string]any{"Id": name})
+		answer(w, map[string]any{"Id": id})
+	})
+	mux.HandleFunc("POST /containers/{id}/rename", func(w http.ResponseWriter, r *http.Request) {
+		c, to := e.container(r.PathValue("id")), r.URL.Query().Get("name")
+		if e.containers[to] != nil {
+			fail(w, http.StatusConflict, "the name is taken")
+			return
+		}
+		delete(e.containers, c.Name)
+		c.Name, e.containers[to] = to, c
+		w.WriteHeader(http.StatusNoContent)
 	})
 	mux.HandleFunc("GET /containers/{id}/json", find(func(w http.ResponseWriter, c *noted) {
-		answer(w, map[string]any{"Id": c.Name, "Name": "/" + c.Name,
+		answer(w, map[string]any{"Id": c.ID, "Name": "/" + c.Name,
 			"State":           map[string]any{"Status": c.State},
 			"Config":          map[string]any{"Labels": c.Labels, "Image": c.Image},
 			"NetworkSettings": map[string]any{"Ports": c.Ports}})
 	}))
 	mux.HandleFunc("POST /containers/{id}/start", find(func(w http.ResponseWriter, c *noted) {
-		if why := e.refuses[c.Name]; why != "" {
+		if why := e.refuses[c.Name]; why != "" && c.State == "created" {
 			fail(w, http.StatusInternalServerError, why)
 			return
 		}
@@ -145,6 +175,9 @@ func (e *engine) serveContainers(mux *http.ServeMux) {
 	}))
 	mux.HandleFunc("POST /containers/{id}/stop", find(func(w http.ResponseWriter, c *noted) {
 		c.State = "exited"
+		if e.stopped != nil {
+			e.stopped()
+		}
 		w.WriteHeader(http.StatusNoContent)
 	}))
 	mux.HandleFunc("DELETE /containers/{id}", find(func(w http.ResponseWriter, c *noted) {

@@ -5,15 +5,20 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"mlframework/infra"
+	"mlframework/infra/agent"
+	"mlframework/infra/agent/server"
 	"mlframework/infra/docker"
 	"mlframework/infra/host"
 	"mlframework/infra/plan"
@@ -43,7 +48,7 @@ func (h *fakeHost) Facts() remote.Facts {
 
 // at has a command run in the host's home.
 func (h *fakeHost) at(c remote.Command) remote.Command {
-	c.Argv = append([]string{"env", "HOME=" + h.home}, c.Argv...)
+	c.Argv = append([]string{"env", "XDG_CACHE_HOME=", "HOME=" + h.home}, c.Argv...)
 	return c
 }
 
@@ -69,9 +74,54 @@ func (h *fakeHost) Dial(ctx context.Context, network, address string) (net.Conn,
 // fakeHosts are the hosts of a test: a Dialer that reaches those that are not away, and a Control
 // of a master that hears the workers whose containers run.
 type fakeHosts struct {
-	t     *testing.T
-	hosts map[string]*fakeHost
-	away  map[string]bool
+	t      *testing.T
+	hosts  map[string]*fakeHost
+	away   map[string]bool
+	sweepd agent.Program
+
+	mu      sync.Mutex
+	warned  []string
+	drained map[string]bool // workers that were told to take nothing more
+}
+
+// newSweepd is a program in the place of sweepd: this one is the agent, and it finds every broker.
+func newSweepd(t *testing.T) agent.Program {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "sweepd")
+	text := fmt.Sprintf("#!/bin/sh\n%s=yes exec '%s' \"$@\"\n", asSweepd, self)
+	if err := os.WriteFile(file, []byte(text), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p, err := agent.ReadProgram(runtime.GOARCH, file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// asSweepd has this program be sweepd instead of the tests.
+const asSweepd = "INFRA_TEST_SWEEPD"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asSweepd) == "" {
+		os.Exit(m.Run())
+	}
+	if os.Args[1] != "agent" {
+		os.Exit(0)
+	}
+	made, _ := strconv.Atoi(os.Args[5])
+	conn := struct {
+		io.Reader
+		io.WriteCloser
+	}{os.Stdin, os.Stdout}
+	err := server.Serve(context.Background(), conn, server.Options{Program: os.Args[3], Made: made})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 }
 
 func newHosts(t *testing.T, names ...string) *fakeHosts {
@@ -79,7 +129,8 @@ func newHosts(t *testing.T, names ...string) *fakeHosts {
 	if runtime.GOOS != "linux" {
 		t.Skip("NOT TESTED: hosts are Linux")
 	}
-	all := &fakeHosts{t: t, hosts: map[string]*fakeHost{}, away: map[string]bool{}}
+	all := &fakeHosts{t: t, hosts: map[string]*fakeHost{}, away: map[string]bool{},
+		drained: map[string]bool{}, sweepd: newSweepd(t)}
 	for _, n := range names {
 		all.hosts[n] = &fakeHost{name: n, home: t.TempDir(),
 			engine: newEngine(t, brokerImage, taskImage)}
@@ -136,36 +187,40 @@ func (f *fakeHosts) Workers(context.Context, infra.Dial) (all []infra.Worker, er
 	return all, nil
 }
 
-func (f *fakeHosts) Drain(context.Context, infra.Dial, string, bool) error { return nil }
-func (f *fakeHosts) Forget(context.Context, infra.Dial, string) error      { return nil }
+func (f *fakeHosts) Drain(_ context.Context, _ infra.Dial, worker string, off bool) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.drained[worker] = !off
+	return nil
+}
+
+func (f *fakeHosts) Forget(context.Context, infra.Dial, string) error { return nil }
 
 func (f *fakeHosts) Revisions(context.Context, infra.Dial) ([]string, error) { return nil, nil }
 
 func (f *fakeHosts) Did(host, what string, _ time.Duration) { f.t.Log(host, what) }
 func (f *fakeHosts) Says(host, what string)                 { f.t.Log(host, what) }
-func (f *fakeHosts) Warn(host, what string)                 { f.t.Log(host, "warning:", what) }
+
+func (f *fakeHosts) Warn(host, what string) {
+	f.t.Log(host, "warning:", what)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.warned = append(f.warned, what)
+}
 
 func (f *fakeHosts) options() infra.Options {
-	return infra.Options{Dialer: f, Control: f, Report: f, Who: "anna@laptop", Program: "test",
-		Now: time.Now, Random: rand.Reader}
+	return infra.Options{Dialer: f, Control: f, Report: f, Who: "anna@laptop",
+		Programs: func() ([]agent.Program, error) { return []agent.Program{f.sweepd}, nil },
+		Now:      time.Now, Random: rand.Reader}
 }
 
 // request asks for the cluster c with its master on the first host and workers on the others.
 func (f *fakeHosts) request(names ...string) infra.Request {
 	f.t.Helper()
-	program := filepath.Join(f.t.TempDir(), "sweepd") // it finds every broker
-	if err := os.WriteFile(program, []byte("#!/bin/sh\n"), 0o700); err != nil {
-		f.t.Fatal(err)
-	}
-	hash, err := infra.Hash(program)
-	if err != nil {
-		f.t.Fatal(err)
-	}
 	r := infra.Request{Cluster: plan.Cluster{Name: "c", Owner: "anna", Master: names[0],
-		Sweepd:      map[string]string{runtime.GOARCH: hash},
+		Sweepd:      map[string]string{runtime.GOARCH: f.sweepd.Hash()},
 		BrokerImage: brokerImage, Project: plan.Project{Image: taskImage}, Address: "gpu1", Now: true},
-		Targets: map[string]remote.Target{}, Folder: "ml/c",
-		Programs: map[string]string{runtime.GOARCH: program}}
+		Targets: map[string]remote.Target{}, Folder: "ml/c"}
 	for i, n := range names {
 		h := plan.Host{Name: n, Address: host.Address{Name: n}}
 		if i > 0 {

@@ -92,7 +92,8 @@ func (c *Cluster) fetchFrom(ctx context.Context, m *machine, o filesync.FetchOpt
 		return filesync.Fetched{}, err
 	}
 	defer client.Close()
-	return client.Fetch(ctx, filesync.Identity{Owner: c.Record.Owner, Cluster: c.Record.Cluster, Who: c.o.Who, Program: c.o.Program}, o)
+	return client.Fetch(ctx, filesync.Identity{Owner: c.Record.Owner, Cluster: c.Record.Cluster,
+		Who: c.o.Who}, o)
 }
 
 // CurrentRevision is the revision of the project that was brought last, to every host of the cluster; "" is none.

@@ -56,7 +56,12 @@ func (a *applier) get(ctx context.Context, m *machine, do plan.Image) error {
 			err = errors.New("this machine does not have it either")
 		}
 	}
-	return fmt.Errorf("%w\n    and it cannot be sent from here: %w\n    let the host reach the registry, or `docker pull %s` here, or name another image", pulled, err, do.Ref)
+	option := "--image (image: in tasks.yml or config.yml)"
+	if do.Ref == a.request.BrokerImage {
+		option = "--broker-image (broker-image: in config.yml)"
+	}
+	return fmt.Errorf("%w\n    and it cannot be sent from here: %w\n    let the host reach the "+
+		"registry, or `docker pull %s` here, or name another with %s", pulled, err, do.Ref, option)
 }
 
 // here is this machine's Docker.
@@ -158,19 +163,14 @@ func writeEntry(w *tar.Writer, m *projects.Manifest, e projects.Entry, name stri
 }
 
 // files brings the project's files to a host and puts them in force.
-func (a *applier) files(ctx context.Context, m *machine, do plan.Files) error {
-	return push(ctx, m, do.Sweepd, do.Root, a.request.Files, filesync.Identity{
-		Owner: a.request.Owner, Cluster: a.request.Name, Who: a.o.Who, Program: a.o.Program,
-	}, a.request.Large)
-}
-
-func push(ctx context.Context, m *machine, program, root string, files *projects.Manifest, id filesync.Identity, large bool) error {
-	conn, err := m.host.Pipe(ctx, m.agent(program, "files", "--root", root))
+func (a *applier) files(ctx context.Context, m *machine) error {
+	client, err := m.files(ctx, filesync.Identity{
+		Owner: a.request.Owner, Cluster: a.request.Name, Who: a.o.Who,
+	})
 	if err != nil {
 		return err
 	}
-	client := filesync.NewClient(conn, id)
 	defer client.Close()
-	_, err = client.Push(ctx, files, filesync.PushOptions{Large: large})
+	_, err = client.Push(ctx, a.request.Files, filesync.PushOptions{Large: a.request.Large})
 	return err
 }

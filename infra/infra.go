@@ -1,7 +1,8 @@
 // Package infra brings a cluster up on hosts, tells how it is, brings files to it, and takes hosts off it again.
 //
-// The commands may import it. It puts together what the packages below it do: connections (remote), facts (probe), decisions
-// (plan), containers (docker), files (filesync). Of sweeps it knows nothing: what it has to ask a master goes through Control,
+// The commands may import it. It puts together what the packages below it do: connections
+// (remote), facts (probe), decisions (plan), what is done on a host (agent), containers (docker),
+// files (filesync). Of sweeps it knows nothing: what it has to ask a master goes through Control,
 // which the commands hand in.
 package infra
 
@@ -11,6 +12,7 @@ import (
 	"net"
 	"time"
 
+	"mlframework/infra/agent"
 	"mlframework/infra/plan"
 	"mlframework/infra/remote"
 	"mlframework/projects"
@@ -40,6 +42,7 @@ type Worker struct {
 	Drained bool // it was told to take nothing more
 	Here    bool // it is heard
 	Held    int  // tasks that it has, or that are on their way to it
+	Running []string
 }
 
 // Reporter is told what happens, in no order among hosts. Its methods are called concurrently.
@@ -67,9 +70,10 @@ type Options struct {
 	Control Control
 	Report  Reporter
 	Who     string // who is at work, for others who find a host locked: "anna@laptop"
-	Program string // version of this program
-	Now     func() time.Time
-	Random  io.Reader
+	// Programs returns sweepd for hosts. It is called for each of them.
+	Programs func() ([]agent.Program, error)
+	Now      func() time.Time
+	Random   io.Reader
 }
 
 // Request is what is asked of Up.
@@ -77,9 +81,10 @@ type Request struct {
 	plan.Cluster                          // Master is "" to join the cluster that runs
 	Targets      map[string]remote.Target // of each host, by its name in the cluster; of hosts that carry nothing, too, where its master may be
 	Folder       string                   // of the cluster, relative to the home folder unless absolute
-	Programs     map[string]string        // files with sweepd, by architecture
 	Files        *projects.Manifest       // the project's; nil: there are none
-	Large        bool                     // somebody said yes to bringing a large project
+	// Large is asked before a large project is brought; where a host has nothing of it, before the
+	// first change.
+	Large Large
 
 	// Begin is called before the first change, when everything was checked; an error ends the call. Nil is not called.
 	Begin     func(plan.Plan) error

@@ -1,14 +1,12 @@
 package infra
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"net"
-	"strings"
 	"time"
 
+	"mlframework/infra/agent"
 	"mlframework/infra/layout"
 	"mlframework/infra/remote"
 )
@@ -23,57 +21,31 @@ func (l *Locked) Error() string {
 	return fmt.Sprintf("%s: somebody is at work on this cluster: %s; wait until they are done, or take the lock away with --break-lock", l.Host, l.Holder)
 }
 
-// holding holds a lock on a host for as long as its input is open: the lock dies with whoever made it, and with the
-// connection. Its arguments are the file that is locked, who does it, and "yes" to take it away from others.
-const holding = `
-umask 077
-lock=$1
-mkdir -p "$(dirname "$1")" || exit 1
-[ "$3" != yes ] || rm -f "$lock"
-exec 9>>"$lock" || exit 1
-if ! flock -n 9; then
-	echo "held $(tr '\n' ' ' <"$lock")"
-	exit 0
-fi
-printf '%s\n' "$2" >"$lock"
-echo locked
-cat >/dev/null
-: >"$lock"
-`
-
-// lock takes the lock of a host's folder. It is held until the connection that is returned is closed.
-func (u *up) lock(ctx context.Context, m *machine) (net.Conn, error) {
-	holder := fmt.Sprintf("%s, since %s: infrainit", u.o.Who, u.o.Now().UTC().Format(time.RFC3339))
-	taken := "no"
-	if u.request.BreakLock {
-		taken = "yes"
-	}
-	conn, err := m.host.Pipe(ctx, remote.Command{Argv: []string{"sh", "-c", holding, "sh",
-		layout.Root(m.found.Root).Lock(), holder, taken}})
+// lock takes the lock of a host's folder. It is held until it is closed, or the connection has
+// ended.
+func (u *up) lock(ctx context.Context, m *machine) (*agent.Lock, error) {
+	c, err := m.agent(ctx)
 	if err != nil {
 		return nil, err
 	}
-	stop := context.AfterFunc(ctx, func() { conn.Close() })
-	answer, err := bufio.NewReader(conn).ReadString('\n')
-	if !stop() {
-		return nil, context.Cause(ctx)
+	held, err := c.Lock(ctx, agent.LockRequest{File: layout.Root(m.found.Root).Lock(),
+		Holder: fmt.Sprintf("%s, since %s: infrainit", u.o.Who,
+			u.o.Now().UTC().Format(time.RFC3339)),
+		Break: u.request.BreakLock})
+	if e, ok := errors.AsType[*agent.Error](err); ok && e.Holder != "" {
+		return nil, &Locked{m.name, e.Holder}
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("lock %s: %w", m.found.Root, err), conn.Close())
+		return nil, fmt.Errorf("lock %s: %w", m.found.Root, err)
 	}
-	answer = strings.TrimSpace(answer)
-	if answer != "locked" {
-		_ = conn.Close()
-		return nil, &Locked{m.name, strings.TrimPrefix(answer, "held ")}
-	}
-	return conn, nil
+	return held, nil
 }
 
 // sessionTime is how long a host may take for a command beside its lock. A busy one takes seconds.
 const sessionTime = 20 * time.Second
 
-// sessions makes sure that commands run on hosts beside their locks: a lock is one of the sessions
-// of its connection, and the next waits for ever where sshd allows no other.
+// sessions makes sure that commands run on hosts beside their agents: an agent is one of the
+// sessions of its connection, and the next waits for ever where sshd allows no other.
 func (u *up) sessions(ctx context.Context, locked []string) error {
 	limited, stop := context.WithTimeout(ctx, sessionTime)
 	defer stop()

@@ -27,7 +27,7 @@ func (s *session) readSecrets(ctx context.Context, m *machine, create bool) (bro
 		return *s.secrets, nil
 	}
 	file := layout.Root(m.found.Root).Secrets()
-	text, err := m.output(ctx, readFile, file)
+	text, err := m.text(ctx, file)
 	var kept broker.Secrets
 	switch {
 	case err != nil:
@@ -77,7 +77,7 @@ func (s *session) setLogins(ctx context.Context, m *machine, l plan.Logins) (bro
 // logins reads which users the broker has; none where there is no cluster yet.
 func (m *machine) logins(ctx context.Context) (plan.Logins, error) {
 	file := layout.Root(m.found.Root).Secrets()
-	text, err := m.output(ctx, readFile, file)
+	text, err := m.text(ctx, file)
 	if err != nil || text == "" {
 		return plan.Logins{}, err
 	}

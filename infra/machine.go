@@ -7,10 +7,11 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"strings"
+	"path/filepath"
 	"sync"
 	"time"
 
+	"mlframework/infra/agent"
 	"mlframework/infra/docker"
 	"mlframework/infra/layout"
 	"mlframework/infra/plan"
@@ -27,6 +28,46 @@ type machine struct {
 	found  plan.Found
 
 	opening sync.Mutex // held while engine is looked for
+
+	programs func() ([]agent.Program, error)
+	starting sync.Mutex    // held while the agent is started
+	started  *agent.Client // nil: not yet
+}
+
+// agent returns the host's agent, which is started when it is asked for first. It may be called
+// concurrently.
+func (m *machine) agent(ctx context.Context) (*agent.Client, error) {
+	m.starting.Lock()
+	defer m.starting.Unlock()
+	if m.started != nil {
+		return m.started, nil
+	}
+	programs, err := m.programs()
+	if err == nil {
+		m.started, err = agent.Start(ctx, m.name, dockerHost{m.host}.Pipe, programs)
+	}
+	return m.started, err
+}
+
+// withAgent does something with the host's agent.
+func (m *machine) withAgent(ctx context.Context, do func(*agent.Client) error) error {
+	c, err := m.agent(ctx)
+	if err != nil {
+		return err
+	}
+	return do(c)
+}
+
+// text reads a file of the cluster's folder; "" when it is not there.
+func (m *machine) text(ctx context.Context, file string) (text string, err error) {
+	err = m.withAgent(ctx, func(c *agent.Client) error {
+		name, err := filepath.Rel(m.found.Root, file)
+		if err == nil {
+			text, err = c.ReadText(ctx, m.found.Root, filepath.ToSlash(name))
+		}
+		return err
+	})
+	return text, err
 }
 
 // script runs a script with arguments.
@@ -40,11 +81,17 @@ func (m *machine) shell(ctx context.Context, text string, args []string, out io.
 	return m.script(ctx, text, args, nil, out)
 }
 
-// output runs a script and gives what it printed, at most 1 MiB.
-func (m *machine) output(ctx context.Context, text string, args ...string) (string, error) {
-	var b bytes.Buffer
-	err := m.script(ctx, text, args, nil, &b)
-	return strings.TrimSpace(b.String()), err
+// mostOutput is how much a host may print of what is read whole, in bytes.
+const mostOutput = 1 << 20
+
+// output is what a host prints. More than mostOutput is an error.
+type output struct{ bytes.Buffer }
+
+func (o *output) Write(p []byte) (int, error) {
+	if o.Len()+len(p) > mostOutput {
+		return 0, errors.New("the host prints more than 1 MiB")
+	}
+	return o.Buffer.Write(p)
 }
 
 // quick asks for what it takes to talk to a cluster, and gives its record, which is there on the master's host alone.
@@ -162,6 +209,11 @@ func (m *machine) images(ctx context.Context, refs []string) error {
 // close ends the connections.
 func (m *machine) close() error {
 	err := m.host.Close()
+	m.starting.Lock() // as below
+	defer m.starting.Unlock()
+	if m.started != nil {
+		err = errors.Join(err, m.started.Close())
+	}
 	m.opening.Lock() // whoever looks for the engine now fails soon
 	defer m.opening.Unlock()
 	if m.engine != nil {

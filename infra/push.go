@@ -2,14 +2,12 @@ package infra
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"mlframework/infra/filesync"
-	"mlframework/infra/layout"
 	"mlframework/projects"
 )
 
@@ -20,13 +18,19 @@ type Pushed struct {
 	Took time.Duration
 }
 
+// Large asks a person before so much is brought to hosts, and goes on with nil. It is called
+// concurrently. Nil as a function refuses it, by the *filesync.LargeError.
+type Large = func(*filesync.LargeError) error
+
 // Push brings a project's files to every host of the cluster, to the master's last, so that CurrentRevision is what all have: a sweep may
 // name the revision once it has returned without an error.
 //
 // It begins nowhere while a host is away. What fails later leaves other hosts with a release more, which harms nothing and is
 // removed in time: what runs is what a sweep names by its revision, and who submits one names only what was pushed to all.
 // The link current of a host is for people and for the next push, so there is no second round in which all hosts switch it.
-func (c *Cluster) Push(ctx context.Context, files *projects.Manifest, large bool) ([]Pushed, error) {
+func (c *Cluster) Push(
+	ctx context.Context, files *projects.Manifest, large Large,
+) ([]Pushed, error) {
 	stay := c.staying()
 	away, err := c.reach(ctx, stay...)
 	if err != nil {
@@ -80,7 +84,9 @@ func stepErrors(errs map[string]error, what string) error {
 	return joined(all)
 }
 
-func (c *Cluster) pushTo(ctx context.Context, m *machine, files *projects.Manifest, large bool) (filesync.Pushed, error) {
+func (c *Cluster) pushTo(
+	ctx context.Context, m *machine, files *projects.Manifest, large Large,
+) (filesync.Pushed, error) {
 	client, err := c.files(ctx, m)
 	if err != nil {
 		return filesync.Pushed{}, err
@@ -94,31 +100,21 @@ const pushWait = 10 * time.Minute
 
 // files talks to a host about files.
 func (c *Cluster) files(ctx context.Context, m *machine) (*filesync.Client, error) {
-	program, err := c.program(m)
-	if err != nil {
-		return nil, err
-	}
-	conn, err := m.host.Pipe(ctx, m.agent(program, "files", "--root", m.found.Root))
-	if err != nil {
-		return nil, err
-	}
-	id := filesync.Identity{Owner: c.Record.Owner, Cluster: c.Record.Cluster, Who: c.o.Who, Program: c.o.Program}
-	return filesync.NewClient(conn, id), nil
+	return m.files(ctx, filesync.Identity{Owner: c.Record.Owner, Cluster: c.Record.Cluster,
+		Who: c.o.Who})
 }
 
-// program is sweepd on a host: the only one; of several the one that belongs to this program, else the one that came last.
-func (c *Cluster) program(m *machine) (string, error) {
-	all := m.found.Binaries
-	if len(all) == 0 {
-		return "", errors.New("there is no sweepd on the host: infrainit brings it")
+// files talks to the host about files.
+func (m *machine) files(ctx context.Context, id filesync.Identity) (*filesync.Client, error) {
+	a, err := m.agent(ctx)
+	if err != nil {
+		return nil, err
 	}
-	l := layout.Root(m.found.Root)
-	if len(all) > 1 {
-		if hash := c.place.Sweepd(m.found.Arch); slices.Contains(all, hash) {
-			return l.Sweepd(hash), nil
-		}
+	conn, err := a.Files(ctx, m.found.Root)
+	if err != nil {
+		return nil, err
 	}
-	return l.Sweepd(all[len(all)-1]), nil
+	return filesync.NewClient(conn, id), nil
 }
 
 // Pruned is what was removed from one host.

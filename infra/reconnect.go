@@ -47,7 +47,8 @@ func (l *reconnecting) machine(ctx context.Context) (*machine, error) {
 	}
 	found := l.now.found
 	l.drop()
-	l.now, l.mine = &machine{name: l.name, host: host, found: found}, true
+	l.now, l.mine = l.c.machine(l.name, host), true
+	l.now.found = found
 	return l.now, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"mlframework/infra/agent"
 	"mlframework/infra/broker"
 	"mlframework/infra/docker"
 	"mlframework/infra/layout"
@@ -22,7 +23,14 @@ type session struct {
 	secrets *broker.Secrets // nil: not read yet
 }
 
-func newSession(o Options) *session { return &session{o: o, machines: map[string]*machine{}} }
+func newSession(o Options) *session {
+	return &session{o: o, machines: map[string]*machine{}}
+}
+
+// machine returns a host that was reached.
+func (s *session) machine(name string, host remote.Host) *machine {
+	return &machine{name: name, host: host, programs: s.o.Programs}
+}
 
 // close ends all connections.
 func (s *session) close() {
@@ -45,7 +53,7 @@ func (s *session) connect(ctx context.Context, targets map[string]remote.Target)
 	var problems plan.Problems
 	for i, n := range names {
 		if hosts[i] != nil {
-			s.machines[n] = &machine{name: n, host: hosts[i]}
+			s.machines[n] = s.machine(n, hosts[i])
 			continue
 		}
 		problems = append(problems, unreached(n, list[i].Name, err))
@@ -106,18 +114,18 @@ func problems(errs map[string]error) (all plan.Problems) {
 		if e, away := errors.AsType[*remote.Error](errs[n]); away && !ofDocker {
 			p.What, p.Remedy, p.Unreached = e.Op+": "+e.Cause, e.Remedy, true
 		}
+		if f, is := errors.AsType[*agent.Fault](errs[n]); is {
+			p.What, p.Remedy = f.Cause, f.Remedy
+		}
 		all = append(all, p)
 	}
 	return all
 }
 
-// readFile reads a file of a host; "" when it is not there.
-const readFile = `[ ! -e "$1" ] || cat "$1"`
-
 // record reads what the master's host keeps of the cluster; the zero value when it keeps nothing.
 func (s *session) record(ctx context.Context, m *machine) (r layout.Record, err error) {
 	file := layout.Root(m.found.Root).Record()
-	text, err := m.output(ctx, readFile, file)
+	text, err := m.text(ctx, file)
 	if err != nil {
 		return r, err
 	}

@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
-	"mlframework/infra/layout"
+	"mlframework/infra/agent"
 )
 
 // shares finds hosts that have one home folder, as labs with a file server do: what is put there once is on all of them. Those
@@ -40,39 +39,40 @@ func (u *up) shares(ctx context.Context) error {
 	return nil
 }
 
-// What hosts do with a token, $1.
-const (
-	leaveToken  = `: >"$HOME/` + layout.TokenPrefix + `$1"`
-	listTokens  = `cd "$HOME" && ls -a`
-	removeToken = `rm -f "$HOME/` + layout.TokenPrefix + `$1"`
-)
-
 // tokens finds for each host the first one whose token is in its home, too.
 func (u *up) tokens(ctx context.Context, names []string) error {
 	token := func(name string) string { return fmt.Sprintf("%s-%s", u.nonce, name) }
 	defer u.each(names, func(m *machine) error {
-		_, err := m.output(context.WithoutCancel(ctx), removeToken, token(m.name))
-		return err
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTime)
+		defer cancel()
+		return m.withAgent(ctx, func(c *agent.Client) error {
+			return c.RemoveToken(ctx,
+				token(m.name))
+		})
 	})
 	errs := u.each(names, func(m *machine) error {
-		_, err := m.output(ctx, leaveToken, token(m.name))
-		return err
+		return m.withAgent(ctx, func(c *agent.Client) error {
+			return c.LeaveToken(ctx,
+				token(m.name))
+		})
 	})
 	if len(errs) > 0 {
 		return problems(errs)
 	}
 	errs = u.each(names, func(m *machine) error {
 		m.found.Shares = ""
-		there, err := m.output(ctx, listTokens)
-		for _, n := range names {
-			if strings.Contains("\n"+there+"\n", "\n"+layout.TokenPrefix+token(n)+"\n") {
-				if n != m.name {
-					m.found.Shares = n
+		return m.withAgent(ctx, func(c *agent.Client) error {
+			there, err := c.Tokens(ctx)
+			for _, n := range names {
+				if slices.Contains(there, agent.Token{Name: token(n)}) {
+					if n != m.name {
+						m.found.Shares = n
+					}
+					break
 				}
-				break
 			}
-		}
-		return err
+			return err
+		})
 	})
 	if len(errs) > 0 {
 		return problems(errs)

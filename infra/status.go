@@ -23,11 +23,21 @@ type HostStatus struct {
 	Remedy     string            `json:"remedy,omitempty"`
 	Docker     string            `json:"docker,omitempty"` // version
 	Free       int64             `json:"free_bytes"`       // on the disk of the cluster's folder
+	Cores      int               `json:"cores"`
+	Load       float64           `json:"load"`             // of the last minute, as uptime tells it
+	Others     []OtherWorker     `json:"others,omitempty"` // workers of other clusters that run there
 	NVIDIA     nvdocker.Report   `json:"nvidia"`           // its GPUs
 	Worker     bool              `json:"worker"`           // one is to run there
 	Wanted     []string          `json:"wanted"`           // roles whose containers are to run there
 	Containers []ContainerStatus `json:"containers"`
 	Leaves     bool              `json:"leaves,omitempty"` // it was away when it was to leave the cluster
+}
+
+// OtherWorker is a worker of another cluster on the same host.
+type OtherWorker struct {
+	Cluster string `json:"cluster"`
+	Owner   string `json:"owner"`
+	Slots   int    `json:"slots"` // that it was started with; 0: not known
 }
 
 // ContainerStatus is how one container is.
@@ -85,7 +95,13 @@ func (c *Cluster) Status(ctx context.Context) ([]HostStatus, error) {
 
 func (s *HostStatus) fill(m *machine, cluster string) {
 	s.Docker, s.Free, s.NVIDIA = m.found.Engine.Version, m.found.Free, m.found.GPUs
+	s.Cores, s.Load = m.found.Cores, m.found.Load
 	for _, o := range m.found.Containers {
+		if o.Labels[plan.ClusterLabel] != cluster && o.Labels[plan.RoleLabel] == plan.Worker &&
+			o.Running() {
+			s.Others = append(s.Others, OtherWorker{o.Labels[plan.ClusterLabel],
+				o.Labels[plan.OwnerLabel], plan.SlotsOf(o)})
+		}
 		if o.Labels[plan.ClusterLabel] == cluster {
 			s.Containers = append(s.Containers, ContainerStatus{Role: o.Labels[plan.RoleLabel], Name: o.Name, State: o.State, Image: o.Image,
 				Started: o.Started, Restarts: o.Restarts, Exit: o.Exit,
@@ -137,7 +153,7 @@ func (c *Cluster) LoginLink(ctx context.Context, url string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var out, said bytes.Buffer
+	var out, said output
 	code, err := engine.Exec(ctx, c.wanted().Container(plan.Monitor), docker.Command{Argv: []string{relayBinary, "monitor", "link",
 		"--state", layout.StateAt, "--url", url}}, nil, &out, &said)
 	if err == nil && code != 0 {

@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
+	"slices"
 	"strings"
 	"time"
 
+	"mlframework/infra/agent"
+	"mlframework/infra/docker"
+	"mlframework/infra/filesync"
 	"mlframework/infra/layout"
 	"mlframework/infra/plan"
 )
@@ -48,13 +51,16 @@ func Up(ctx context.Context, r Request, o Options) (Result, error) {
 	}
 	result.Took = o.Now().Sub(begun)
 	if err != nil || r.DryRun != nil {
+		if !r.Keep || r.DryRun != nil {
+			u.leave(ctx)
+		}
 		u.close()
 		return result, err
 	}
 	r = u.request
 	result.Cluster = &Cluster{session: u.session, Record: result.Record,
-		place: Place{Name: r.Name, Owner: r.Owner, Folder: r.Folder, Master: r.Master, Targets: r.Targets,
-			Sweepd: func(arch string) string { return r.Sweepd[arch] }}}
+		place: Place{Name: r.Name, Owner: r.Owner, Folder: r.Folder, Master: r.Master,
+			Targets: r.Targets}}
 	return result, nil
 }
 
@@ -82,10 +88,20 @@ func (u *up) run(ctx context.Context) (Result, error) {
 	if err := u.list(ctx); err != nil {
 		return Result{}, err
 	}
+	u.running(ctx)
 	p := plan.Make(u.request.Cluster, u.found(), u.old)
 	result := Result{Plan: p, Record: p.Record, Skipped: u.skipped}
+	large := u.large(p)
 	if u.request.DryRun != nil {
+		if large != nil {
+			u.o.Report.Warn("", large.Error())
+		}
 		return result, p.Write(u.request.DryRun)
+	}
+	if large != nil && u.request.Large != nil {
+		if err := u.request.Large(large); err != nil {
+			return result, err
+		}
 	}
 	if u.request.Begin != nil {
 		if err := u.request.Begin(p); err != nil {
@@ -97,6 +113,19 @@ func (u *up) run(ctx context.Context) (Result, error) {
 	return result, err
 }
 
+// large returns what a person is asked of a project that a host has nothing of; nil when nothing.
+// How much is new to a host that has a revision is known when it is brought.
+func (u *up) large(p plan.Plan) *filesync.LargeError {
+	for _, s := range p.Steps {
+		if _, brings := s.Do.(plan.Files); brings && u.machines[s.Host].found.Revision == "" {
+			large, _ := errors.AsType[*filesync.LargeError](
+				filesync.CheckSize(u.request.Files.Entries))
+			return large
+		}
+	}
+	return nil
+}
+
 // found is what is known of the hosts.
 func (u *up) found() map[string]plan.Found {
 	all := map[string]plan.Found{}
@@ -106,15 +135,33 @@ func (u *up) found() map[string]plan.Found {
 	return all
 }
 
+// agents starts the agents of all hosts. A dry run brings the program nowhere that it need not.
+func (u *up) agents(ctx context.Context) error {
+	if u.request.DryRun != nil {
+		return nil
+	}
+	errs := u.each(u.reached(), func(m *machine) error {
+		_, err := m.agent(ctx)
+		return err
+	})
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return u.settle(problems(errs))
+}
+
 // locks locks every host, in the order of names. Hosts that share a home folder have one lock.
 func (u *up) locks(ctx context.Context) (release func(), err error) {
+	if err := u.agents(ctx); err != nil {
+		return nil, err
+	}
 	if err := u.shares(ctx); err != nil {
 		return nil, err
 	}
-	held := map[string]net.Conn{}
+	held := map[string]*agent.Lock{}
 	release = func() {
-		for _, c := range held {
-			_ = c.Close()
+		for _, l := range held {
+			l.Close()
 		}
 	}
 	if u.request.DryRun != nil {
@@ -168,6 +215,27 @@ func (u *up) list(ctx context.Context) error {
 		return problems(errs)
 	}
 	return nil
+}
+
+// running asks a master that runs what its workers run. Only the words of the plan depend on it.
+func (u *up) running(ctx context.Context) {
+	m := u.machines[u.request.Master]
+	if !slices.ContainsFunc(m.found.Containers, func(c docker.Container) bool {
+		return c.Name == u.request.Container(plan.Master) && c.State == "running"
+	}) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	workers, err := u.o.Control.Workers(ctx, m.api(u.request.Cluster))
+	if err != nil {
+		return
+	}
+	for _, w := range workers {
+		if m, there := u.machines[w.Name]; there {
+			m.found.Running = w.Running
+		}
+	}
 }
 
 // apply carries the plan out, and takes back what it made when it fails.

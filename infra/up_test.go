@@ -2,8 +2,11 @@ package infra_test
 
 import (
 	"errors"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -11,8 +14,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mlframework/infra"
+	"mlframework/infra/filesync"
 	"mlframework/infra/layout"
 	"mlframework/infra/plan"
+	"mlframework/projects"
 )
 
 // root is the cluster's folder on a host.
@@ -96,13 +101,28 @@ func TestADryRunChangesNothing(t *testing.T) {
 	r := f.request("gpu1", "gpu2")
 	var text strings.Builder
 	r.DryRun = &text
+	r.Project.Revision, r.Files = "0123", &projects.Manifest{}
+	for i := range filesync.LargeFiles + 1 {
+		r.Files.Entries = append(r.Files.Entries,
+			projects.Entry{Path: fmt.Sprint("data/", i), Kind: projects.File})
+	}
 	if _, err := f.up(r); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(text.String(), "start the worker, 1 slot") {
 		t.Error(text.String())
 	}
+	if want := `2001 files with 0.0 MB are new to the hosts; most are in "data" ` +
+		`(2001 files, 0.0 MB)`; !slices.Contains(f.warned, want) {
+		t.Errorf("%q", f.warned)
+	}
+	r.DryRun, r.Large = nil, func(*filesync.LargeError) error { return io.EOF } // no
+	if _, err := f.up(r); !errors.Is(err, io.EOF) {
+		t.Error(err)
+	}
 	for name, h := range f.hosts {
+		_ = os.Remove(f.root(name).Lock()) // it was locked
+		_ = os.Remove(filepath.Dir(f.root(name).Lock()))
 		items, err := os.ReadDir(h.home)
 		if err != nil || len(items) > 0 || h.engine.changed() > 0 {
 			t.Errorf("%s: %v, %v, %d changes", name, items, err, h.engine.changed())
@@ -188,6 +208,23 @@ func TestHostsWithFaults(t *testing.T) {
 	if wanted := "gpu2 worker"; len(f.state("gpu2")) != 1 || f.state("gpu2")[0] != wanted {
 		t.Error(f.state("gpu2"))
 	}
+	// One on which the agent cannot run.
+	f = newHosts(t, "gpu1", "gpu2")
+	cache := filepath.Join(f.hosts["gpu2"].home, ".cache")
+	if err := os.WriteFile(cache, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.up(f.request("gpu1", "gpu2"))
+	if !errors.As(err, &problems) || len(problems) != 1 || problems[0].Host != "gpu2" ||
+		!strings.Contains(problems[0].What, "cannot be made") || problems[0].Remedy == "" {
+		t.Errorf("%v", err)
+	}
+	if items, err := os.ReadDir(f.hosts["gpu1"].home); err != nil || len(items) > 0 {
+		t.Errorf("left is %v, %v", items, err)
+	}
+	if err := os.Remove(cache); err != nil {
+		t.Fatal(err)
+	}
 	f.hosts["gpu2"].single = true
 	_, err = f.up(f.request("gpu1", "gpu2"))
 	if !errors.As(err, &problems) || len(problems) != 1 || problems[0].Host != "gpu2" ||
@@ -203,5 +240,66 @@ func TestHostsWithFaults(t *testing.T) {
 	}
 	if _, err := f.up(f.request("gpu1")); err == nil || !strings.Contains(err.Error(), "ben's cluster") {
 		t.Errorf("%v", err)
+	}
+}
+
+// A host that was away when it left, and that is added again when it is back, takes tasks.
+func TestAHostThatIsAddedAgain(t *testing.T) {
+	t.Parallel()
+	for _, givenUp := range []bool{false, true} {
+		f := newHosts(t, "gpu1", "gpu2", "gpu3")
+		f.drained["gpu3"] = true // as when a call before was cut off
+		if _, err := f.up(f.request("gpu1", "gpu2", "gpu3")); err != nil {
+			t.Fatal(err)
+		}
+		f.away["gpu3"] = true
+		r := f.request("gpu1", "gpu2")
+		r.SkipBad = givenUp
+		if _, err := f.up(r); err != nil || !f.drained["gpu3"] {
+			t.Fatal(err, f.drained)
+		}
+		delete(f.away, "gpu3")
+		_, err := f.up(f.request("gpu1", "gpu2", "gpu3"))
+		if err != nil || f.drained["gpu3"] || len(f.state("gpu3")) != 1 {
+			t.Errorf("given up: %v: %v, %v, %v", givenUp, err, f.drained, f.state("gpu3"))
+		}
+	}
+}
+
+func TestTheClusterOfSomebodyElse(t *testing.T) {
+	t.Parallel()
+	f := newHosts(t, "gpu1")
+	open := func() error {
+		_, err := infra.Open(t.Context(), infra.Place{Name: "c", Owner: "anna", Folder: "ml/c",
+			Master: "gpu1", Targets: f.request("gpu1").Targets}, f.options())
+		return err
+	}
+	if err := open(); err == nil || err.Error() !=
+		"there is no cluster c on gpu1: infrainit starts one" {
+		t.Error(err)
+	}
+	f.hosts["gpu1"].engine.containers["mlframework-c-master"] = &noted{ID: "1",
+		Name: "mlframework-c-master", State: "running", Labels: map[string]string{
+			plan.ClusterLabel: "c", plan.OwnerLabel: "ben", plan.RoleLabel: plan.Master}}
+	err := open()
+	var none *infra.NoCluster
+	if !errors.As(err, &none) || none.Owner != "ben" || !strings.Contains(err.Error(), "--group") {
+		t.Error(err)
+	}
+}
+
+// What a host says is bounded.
+func TestAHostThatSaysTooMuch(t *testing.T) {
+	t.Parallel()
+	f := newHosts(t, "gpu1")
+	if _, err := f.up(f.request("gpu1")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(f.root("gpu1").Record(), 1<<30); err != nil {
+		t.Fatal(err)
+	}
+	_, err := f.up(f.request("gpu1"))
+	if err == nil || !strings.Contains(err.Error(), "more than 1048576 bytes") {
+		t.Errorf("%.200v", err)
 	}
 }

@@ -142,7 +142,8 @@ func (a *applier) login(ctx context.Context, m *machine, do plan.Login) error {
 	if m.name == a.request.Master {
 		role = plan.Broker
 	}
-	check := m.agent(do.Sweepd, "check", "--broker", "amqps://"+do.Address, "--broker-name", broker.ServerName,
+	check := sweepd(do.Sweepd, "check", "--broker", "amqps://"+do.Address, "--broker-name",
+		broker.ServerName,
 		"--credentials", path.Join(do.Dir, "credentials"), "--ca", path.Join(do.Dir, "ca.pem"))
 	err := a.poll(ctx, roleMachine(m, role), role, do.Wait, func(ctx context.Context) error {
 		err := m.host.Run(ctx, check)
@@ -204,8 +205,10 @@ func (a *applier) drain(ctx context.Context, m *machine, do plan.Drain) error {
 	}
 	a.undoes(m, "let the worker go on", func(ctx context.Context) error { return tell(ctx, true) })
 	var over <-chan time.Time
+	until := ""
 	if do.Wait > 0 {
 		over = time.After(do.Wait)
+		until = ", at most until " + a.o.Now().Add(do.Wait).Format("15:04:05")
 	}
 	said := 0
 	for {
@@ -219,7 +222,7 @@ func (a *applier) drain(ctx context.Context, m *machine, do plan.Drain) error {
 		}
 		if n := all[i].Held; n != said {
 			said = n
-			a.o.Report.Says(m.name, "waits for "+tasks(n))
+			a.o.Report.Says(m.name, "waits for "+tasks(n)+until)
 		}
 		select {
 		case <-time.After(lookEvery):

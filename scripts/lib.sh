@@ -55,11 +55,20 @@ need_all() {
 	fi
 }
 
+# version prints the version of what is checked out, nothing outside of git: the last tag, the commits since then and
+# the newest of them, v0.3.0-12-g0123456789ab. Without a tag it counts from v0.0.0.
+version() {
+	local changes=+changes
+	git describe --tags --match 'v[0-9]*' --dirty=+changes --abbrev=12 2>/dev/null && return
+	git diff-index --quiet HEAD -- 2>/dev/null && changes=
+	git log -1 --abbrev=12 --format="v0.0.0-$(git rev-list --count HEAD 2>/dev/null)-g%h$changes" 2>/dev/null || true
+}
+
 # build puts the static binaries into bin/, or the folder $bin: of all commands, or of those that are named. With all of them
 # comes sweepd for every architecture that hosts have, in linux-ARCH beside the commands, where infrainit looks for it.
 build() {
 	local targets=("./cmd/...") arch stamp
-	stamp="-X mlframework/cmd/internal/cli.stamped=$(git describe --always --dirty=+changes --abbrev=12 2>/dev/null || true)"
+	stamp="-X mlframework/cmd/internal/cli.stamped=$(version)"
 	(($# == 0)) || targets=("${@/#/./cmd/}")
 	mkdir -p "${bin:=bin}"
 	CGO_ENABLED=0 go build -trimpath -ldflags="$stamp" -o "$bin/" "${targets[@]}"

@@ -36,7 +36,7 @@ func read(ctx *cliv2.Context) (w wish, err error) {
 	if w.watch && len(args) > 0 {
 		seconds, err := strconv.ParseFloat(args[0], 64)
 		if err != nil || !(seconds >= 0.1 && seconds <= 86400) {
-			return w, cli.Wrong("--watch takes seconds, from 0.1 to 86400", "%q is no time between two looks", args[0])
+			return w, cli.Wrong("--watch takes seconds, from 0.1 to 86400", "invalid refresh interval %q", args[0])
 		}
 		w.every, args = time.Duration(seconds*float64(time.Second)), args[1:]
 	}
@@ -48,13 +48,13 @@ func read(ctx *cliv2.Context) (w wish, err error) {
 	}
 	switch {
 	case len(args) > 0:
-		return w, cli.Wrong("--logs names a host, --config another cluster's file", "%q is one argument too many", args[0])
+		return w, cli.Wrong("--logs names a host, --config another cluster's file", "unexpected argument %q", args[0])
 	case len(modes) > 1:
-		return w, cli.Wrong("each is a thing of its own", "--watch, --monitor, --logs and --audit do not go together")
+		return w, cli.Wrong("", "--watch, --monitor, --logs and --audit are mutually exclusive")
 	case w.json && len(modes) == 1 && !w.watch && !w.audit:
-		return w, cli.Wrong("", "--json does not go with %s", modes[0])
+		return w, cli.Wrong("", "--json and %s are mutually exclusive", modes[0])
 	case ctx.IsSet("logs") && w.logs == "":
-		return w, cli.Wrong("name a host, master, broker or monitor", "--logs of what?")
+		return w, cli.Wrong("name a host, master, broker or monitor", "--logs needs a value")
 	case w.logs == "" && (w.follow || ctx.IsSet("tail") && !w.audit):
 		return w, cli.Wrong("check-status --logs HOST", "--follow is for --logs, --tail for --logs and --audit")
 	case w.tail < 0:

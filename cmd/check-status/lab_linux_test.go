@@ -20,7 +20,7 @@ import (
 	"mlframework/cmd/internal/site"
 	"mlframework/infra/lab"
 	"mlframework/infra/plan"
-	"mlframework/sweep/api"
+	"mlframework/sweep/queue"
 )
 
 // A bed is a cluster on hosts of the lab, and the commands that a person has for it: a master on the first host, workers on the
@@ -154,7 +154,7 @@ func TestACluster(t *testing.T) {
 		t.Errorf("%+v", o)
 	}
 	b.look(t, func(o site.Overview, _ int) bool { // the broker tells of itself some seconds late
-		return o.Broker != nil && len(o.Broker.Queues) > 0 && !slices.ContainsFunc(o.Broker.Queues, func(q api.Depth) bool { return q.Unacked == nil })
+		return o.Broker != nil && len(o.Broker.Queues) > 0 && !slices.ContainsFunc(o.Broker.Queues, func(q queue.Depth) bool { return q.Unacked == nil })
 	})
 	b.asks(t, func(text string, code int) bool {
 		return code == 0 && strings.Contains(text, "all is well") && strings.Contains(text, worker.Name+"  worker   ready")
@@ -304,7 +304,7 @@ func (b *bed) away(t *testing.T, master, worker *lab.Host) {
 		t.Errorf("it took %v", took)
 	}
 	b.write(t, "more.txt", "a third")
-	if stdout, stderr, code := b.run(t, "update-files"); code != 4 || !strings.Contains(stderr, "nothing was brought anywhere") || stdout != "" {
+	if stdout, stderr, code := b.run(t, "update-files"); code != 4 || !strings.Contains(stderr, "nothing was uploaded") || stdout != "" {
 		t.Errorf("update-files: exit code %d\n%s%s", code, stdout, stderr)
 	}
 	if text := master.Exec(t, "cat", "/home/anna/mlframework/status/current/more.txt"); text != "another" {

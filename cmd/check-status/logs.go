@@ -47,7 +47,7 @@ func container(r layout.Record, named string) (host, role string, err error) {
 		}
 		names = append(names, h.Name)
 	}
-	return "", "", cli.Wrong("there are: "+strings.Join(append(names, plan.Master, plan.Broker, plan.Monitor), ", "), "nothing of the cluster is called %s", named)
+	return "", "", cli.Wrong("name one of "+strings.Join(append(names, plan.Master, plan.Broker, plan.Monitor), ", "), "the cluster has no %s", named)
 }
 
 // shown writes lines with their control codes made visible: what a program printed is nobody's promise.

@@ -25,47 +25,57 @@ func (c *command) main(ctx context.Context, args []string) int {
 	return cli.Run(ctx, c.app(), "", args, site.Explain)
 }
 
-const help = `check-status - shows how the cluster of config.yml is
+const usage = "show the state of a cluster, and what is wrong with it"
+
+const help = `check-status - ` + usage + `
 
 USAGE:
-   check-status [--json]                   hosts, workers, broker, sweeps, and
-                                           at the end what is wrong
-   check-status --watch [SECONDS]          again and again, until Ctrl-C
-   check-status --monitor                  open a way to the monitor, for a
-                                           browser here, until Ctrl-C
-   check-status --logs HOST [--follow]     what a host's worker printed
-   check-status --logs master|broker|monitor [--follow]
-   check-status --audit                    who asked the master for what
+   check-status [--json | --watch [SECONDS]]
+   check-status --logs HOST|master|broker|monitor [--follow]
+   check-status --monitor
+   check-status --audit
 
-It asks the hosts, their Docker, the broker and the master themselves. One that
-does not answer is listed, and holds up the others for seconds at most.
+Shows hosts, workers, broker and sweeps of the cluster in config.yml, and ends
+with what is wrong. It asks the hosts, their Docker, the broker and the master.
+A host that does not answer is listed, and delays the others by at most a few
+seconds.
 
-OPTIONS:{{range .VisibleFlags}}
-   {{.}}{{end}}
+EXAMPLES:
+   check-status
+   # refresh every 5 seconds
+   check-status --watch 5
+   # the last lines of the worker on gpu2, and what follows
+   check-status --logs gpu2 --tail 20 --follow
+   # open a tunnel to the dashboard, and print a login link
+   check-status --monitor
 
---json prints one object; docs/check-status.md says what is in it.
+OPTIONS:
+{{options .VisibleFlags}}
+docs/check-status.md describes the JSON.
 
 EXIT CODES:
-   0    all is as it should be, or what was asked for was shown
-   1    something is wrong, and what; everything else goes on
-   2    the command line is wrong
-   3    config.yml is wrong or missing
-   4    the master's host cannot be reached, or has no such cluster; with
-        --logs: the host that was named
-   5    this machine is at fault
+   0    all is well, or what you asked for was shown
+   1    something is wrong
+   2    invalid command line
+   3    invalid or missing config.yml
+   4    the master's host cannot be reached or has no such cluster; with
+        --logs: that host cannot be reached
+   5    an error of this machine
    130  interrupted before there was an answer
 `
 
 func (c *command) app() *cliv2.App {
-	app := cli.App("check-status", "shows how a cluster is", help, c.stdout, c.stderr,
+	app := cli.App("check-status", usage, help, c.stdout, c.stderr,
 		cli.ConfigFlag(),
-		&cliv2.BoolFlag{DisableDefaultText: true, Name: "json", Usage: "as a JSON object, on one line"},
-		&cliv2.BoolFlag{DisableDefaultText: true, Name: "watch", Usage: "again every SECONDS, 2 unless given"},
-		&cliv2.BoolFlag{DisableDefaultText: true, Name: "monitor", Usage: "open a way to the monitor and print a link that logs in once"},
-		&cliv2.StringFlag{Name: "logs", Usage: "print the log of the worker on `HOST`, or of master, broker or monitor"},
-		&cliv2.BoolFlag{DisableDefaultText: true, Name: "audit", Usage: "print who asked the master for what, the newest last"},
-		&cliv2.BoolFlag{DisableDefaultText: true, Name: "follow", Usage: "with --logs: go on until Ctrl-C"},
-		&cliv2.IntFlag{Name: "tail", DefaultText: "all; with --audit 50", Usage: "with --logs and --audit: only the last `N`"},
+		cli.Switch("json", "print one JSON object"),
+		cli.Switch("watch", "refresh every SECONDS, 2 by default, until Ctrl-C"),
+		cli.Switch("monitor", "open a tunnel to the monitor and print a link that logs in once"),
+		&cliv2.StringFlag{Name: "logs",
+			Usage: "print the log of the worker on `HOST`, or of master, broker or monitor"},
+		cli.Switch("audit", "print who changed what on the master, newest last"),
+		cli.Switch("follow", "with --logs: keep printing until Ctrl-C"),
+		&cliv2.IntFlag{Name: "tail", DefaultText: "all; with --audit 50",
+			Usage: "with --logs and --audit: print only the last `N`"},
 	)
 	app.Action = c.check
 	return app

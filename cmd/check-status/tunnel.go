@@ -42,7 +42,7 @@ func (c *command) tunnel(ctx context.Context, cluster *infra.Cluster) error {
 	}
 	link, ok := checkedLink(said, page)
 	if !ok {
-		return &cli.Error{Code: cli.Failed, Err: fmt.Errorf("the monitor on %s says %.200q, which is no link to it", cluster.Record.Master, said),
+		return &cli.Error{Code: cli.Failed, Err: fmt.Errorf("the monitor on %s printed %.200q instead of a login link", cluster.Record.Master, said),
 			Remedy: "infrainit -f brings it to this release"}
 	}
 	fmt.Fprintf(c.stdout, "the monitor is at %s until you press Ctrl-C here. Open this to log in; it works once, for five minutes:\n%s\n", page, link)
@@ -102,7 +102,7 @@ func (f *forwarder) run(ctx context.Context, l net.Listener, gone <-chan struct{
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	case <-gone:
-		return &cli.Error{Code: cli.Unreachable, Err: fmt.Errorf("the connection to the master's host has ended"), Remedy: "call it again when the host is back"}
+		return &cli.Error{Code: cli.Unreachable, Err: fmt.Errorf("lost the connection to the master's host"), Remedy: "run it again when the host is back"}
 	case err := <-accepted:
 		return err
 	}

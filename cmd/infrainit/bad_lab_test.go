@@ -42,7 +42,7 @@ func TestBadHosts(t *testing.T) {
 			"host2: reach docker on host2: Docker is installed but does not answer", "host2: /home/anna/mlframework/c is not empty",
 			"host3     warning: its clock differs", "host3: its disk is full: ", "host3: no program may be run from",
 		}, usual("--broker-port", "5671")...)
-		r := p.fails(1, []string{"host2     warning: left out: ", "hosts were left out:"}, usual("--skip-bad", "--dry-run")...)
+		r := p.fails(1, []string{"host2     warning: left out: ", "hosts were skipped:"}, usual("--skip-bad", "--dry-run")...)
 		if !strings.Contains(r.out, "host1  start the master") || strings.Contains(r.out, "host2") || strings.Contains(r.out, "host3") {
 			t.Errorf("the plan is\n%s", r.out)
 		}
@@ -68,7 +68,7 @@ func TestBadHosts(t *testing.T) {
 	t.Run("no way to the master", func(t *testing.T) {
 		shell(t, master, "iptables -A INPUT -s "+second.Address+" -j DROP")
 		p.fails(1, []string{"host2: it reaches the master's host under none of ", "--master-address", "nothing was changed"}, usual()...)
-		if r := p.fails(1, []string{"hosts were left out:\nhost2: "}, usual("--skip-bad", "--dry-run")...); !strings.Contains(r.out, "host3  start the worker") {
+		if r := p.fails(1, []string{"hosts were skipped:\nhost2: "}, usual("--skip-bad", "--dry-run")...); !strings.Contains(r.out, "host3  start the worker") {
 			t.Errorf("the plan is\n%s", r.out)
 		}
 		shell(t, master, "iptables -D INPUT -s "+second.Address+" -j DROP")
@@ -95,7 +95,7 @@ func badLines(t *testing.T, p *laptop, ask func(hosts, workers string, more ...s
 		args []string
 	}{
 		{2, "infrainit --help", nil},
-		{2, `"extra" is one argument too many`, ask(three, "2", "extra")},
+		{2, `unexpected argument "extra"`, ask(three, "2", "extra")},
 		{2, "did you mean --image?", ask(three, "2", "--imagge", "x")},
 		{2, "-m: there is no host 9: 3 are named", ask(three, "2", "-m", "9")},
 		{2, "-w: there is no host 4", ask(three, "4")},

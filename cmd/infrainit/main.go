@@ -28,54 +28,62 @@ func (c *command) main(ctx context.Context, args []string) int {
 	return cli.Run(ctx, c.app(), "", args, func(err error) error { return err })
 }
 
-const help = `infrainit - brings up a cluster: master, broker, monitor and workers
+const usage = "set up a cluster: master, broker, monitor and workers"
+
+const help = `infrainit - ` + usage + `
 
 USAGE:
    infrainit -a HOST,... -m HOST -w HOST,... [options]
-   infrainit -f [options]                        as saved in config.yml
+   infrainit -f [options]
+
+Sets up a cluster on hosts that ssh reaches, or changes a running one to match
+the options. It checks every host before it changes any, and changes only what
+is different. If it fails, it rolls back its changes. A worker that is removed
+or replaced first finishes its tasks.
+
+It writes config.yml, which all other commands read, and infra-clean, which
+removes the cluster. -f takes the options from config.yml.
 
 EXAMPLES:
+   # the master on the first host, workers on the others
    infrainit -a anna@gpu1,anna@gpu2,anna@gpu3 -m 1 -w 2,3
-             the master on the first host, workers on the others
+   # show what that would do
+   infrainit -a anna@gpu1,anna@gpu2,anna@gpu3 -m 1 -w 2,3 --dry-run
+   # the master here, workers here and on two hosts
    infrainit -a gpu1,gpu2 -m local -w local,1,2
-             the master here, workers here and on both hosts
-   infrainit -f -w 2       from now on the second host's worker alone
+   # as saved in config.yml, but with the worker on the second host only
+   infrainit -f -w 2
+   # add a worker to the running cluster; its master is on one of the hosts
    infrainit -a gpu1,gpu4 -w 2 --name anna-digits
-             one worker more for the cluster that runs, whose master is on one
-             of the hosts that are listed
 
-It looks at every host before it changes any. Called again it changes only what
-is different: a worker that is not wanted any more finishes what it runs, then
-goes. It writes config.yml and infra-clean, which removes the cluster again.
-
-OPTIONS:{{range .VisibleFlags}}
-   {{.}}{{end}}
-
+OPTIONS:
+{{options .VisibleFlags}}
 EXIT CODES:
-   0    the cluster is as it was asked for
-   1    something failed on a host, or hosts were left out
-   2    the command line is wrong
-   3    config.yml or tasks.yml is wrong
+   0    the cluster is as requested
+   1    something failed on a host, or hosts were skipped
+   2    invalid command line
+   3    invalid config.yml or tasks.yml
    4    a host cannot be reached
-   5    this machine is at fault: disk full, folder not writable
-   130  interrupted; what was begun was removed again
+   5    an error of this machine: disk full, folder not writable
+   130  interrupted; changes were rolled back
 `
 
 func (c *command) app() *cliv2.App {
 	flags := append([]cliv2.Flag{
-		&cliv2.BoolFlag{DisableDefaultText: true, Name: "file", Aliases: []string{"f"}, Usage: "take the options from config.yml; those given beside it win"},
+		cli.Switch("file", "take the options from config.yml; options given here win", "f"),
 	}, cli.ClusterFlags()...)
-	app := cli.App("infrainit", "brings up a cluster", help, c.stdout, c.stderr,
+	app := cli.App("infrainit", usage, help, c.stdout, c.stderr,
 		append(flags, cli.ConfigFlag(),
-			&cliv2.BoolFlag{DisableDefaultText: true, Name: "dry-run", Usage: "show what would be done; change nothing"},
-			&cliv2.BoolFlag{DisableDefaultText: true, Name: "skip-bad", Usage: "leave out hosts of workers that have faults"},
-			&cliv2.BoolFlag{DisableDefaultText: true, Name: "keep", Usage: "when it fails, leave what was begun"},
-			&cliv2.BoolFlag{DisableDefaultText: true, Name: "now", Usage: "workers that go do not finish what they run: it runs again elsewhere"},
-			&cliv2.BoolFlag{DisableDefaultText: true, Name: "break-lock", Usage: "take hosts away from whoever is at work on this cluster"},
-			&cliv2.BoolFlag{DisableDefaultText: true, Name: "yes", Aliases: []string{"y"}, Usage: "bring a large project without asking"},
-			&cliv2.BoolFlag{DisableDefaultText: true, Name: "json", Usage: "at the end one JSON object for each host, on standard output"},
-			&cliv2.BoolFlag{DisableDefaultText: true, Name: "quiet", Aliases: []string{"q"}, Usage: "do not tell the steps"},
-			&cliv2.BoolFlag{DisableDefaultText: true, Name: "verbose", Aliases: []string{"v"}, Usage: "show where every option comes from"},
+			cli.Switch("dry-run", "print the plan; change nothing"),
+			cli.Switch("skip-bad", "leave out hosts of workers that have faults"),
+			cli.Switch("keep", "if it fails, do not roll back"),
+			cli.Switch("now", "stop workers immediately; their tasks are rescheduled"),
+			cli.Switch("break-lock", "take over a lock held by another infrainit"),
+			cli.Switch("downgrade", "replace newer programs of the cluster by those of this version"),
+			cli.Switch("yes", "upload a large project without asking", "y"),
+			cli.Switch("json", "print one JSON object for each host at the end"),
+			cli.Switch("quiet", "do not print progress", "q"),
+			cli.Switch("verbose", "show where each option comes from", "v"),
 		)...)
 	app.Action = c.up
 	return app

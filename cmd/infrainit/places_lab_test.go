@@ -86,7 +86,10 @@ func (p *laptop) places(image, root string) {
 	p.status(0, "all is well")
 }
 
-// brings fetches a sweep, and checks that the folder of each of its tasks has these files and nothing else.
+// brings fetches a sweep, and checks that the folder of each of its tasks has these files and
+// nothing else. A file .attempt may be among them (docs/states.md): a worker that goes may be
+// handed one attempt more before the master knows, which is returned or lost without a start, so
+// that the names of the output files do not tell the number of the next.
 func (p *laptop) brings(sweep string, tasks int, want map[string]string) (said string) {
 	p.t.Helper()
 	said = p.must("run-tasks", "fetch", sweep).err
@@ -94,7 +97,7 @@ func (p *laptop) brings(sweep string, tasks int, want map[string]string) (said s
 		dir := filepath.Join(p.work, "outputs", sweep, fmt.Sprint(i))
 		have := map[string]string{}
 		err := filepath.WalkDir(dir, func(file string, d os.DirEntry, err error) error {
-			if err != nil || d.IsDir() {
+			if err != nil || d.IsDir() || d.Name() == ".attempt" {
 				return err
 			}
 			name, err := filepath.Rel(dir, file)

@@ -21,7 +21,7 @@ import (
 // up is the command.
 func (c *command) up(ctx *cliv2.Context) error {
 	if ctx.NArg() > 0 {
-		return cli.Wrong("hosts are named with -a, the project's folder with -d", "%q is one argument too many", ctx.Args().First())
+		return cli.Wrong("hosts are named with -a, the project's folder with -d", "unexpected argument %q", ctx.Args().First())
 	}
 	s, err := site.Read(ctx, ctx.Bool("file"), c.stderr)
 	if err != nil {
@@ -50,7 +50,7 @@ func (c *command) up(ctx *cliv2.Context) error {
 		err = c.conclude(work, ctx, s, result)
 	}
 	if len(result.Skipped) > 0 {
-		return errors.Join(err, &cli.Error{Code: cli.Failed, Err: fmt.Errorf("hosts were left out:\n%w", result.Skipped)})
+		return errors.Join(err, &cli.Error{Code: cli.Failed, Err: fmt.Errorf("hosts were skipped:\n%w", result.Skipped)})
 	}
 	return err
 }
@@ -85,7 +85,7 @@ func explain(err error) error {
 
 // request is what infra is asked for.
 func (c *command) request(work context.Context, ctx *cliv2.Context, s *site.Site) (infra.Request, error) {
-	files, file, err := s.Project(work, c.stdin, ctx.Bool("yes"))
+	files, file, err := s.Project(work)
 	if err != nil {
 		return infra.Request{}, err
 	}
@@ -93,14 +93,15 @@ func (c *command) request(work context.Context, ctx *cliv2.Context, s *site.Site
 	if err != nil {
 		return r, err
 	}
-	r.Large = true // the question was answered
+	r.Large = s.Large(c.stdin, ctx.Bool("yes"))
 	r.SkipBad, r.Keep, r.Now, r.BreakLock = ctx.Bool("skip-bad"), ctx.Bool("keep"), ctx.Bool("now"), ctx.Bool("break-lock")
+	r.Downgrade = ctx.Bool("downgrade")
 	r.Entry = s.Entry("infrainit", entryDetail(r))
 	if ctx.Bool("dry-run") {
 		r.DryRun = cli.Shown{To: c.stdout} // names of hosts are what the master's host says
 	}
 	if len(s.Config.Options.Workers) == 0 {
-		s.Printer.Warn("", "no -w: the master alone is started, and nothing runs tasks")
+		s.Printer.Warn("", "no -w: starting only the master; there is no worker to run tasks")
 	}
 	return r, nil
 }
@@ -187,11 +188,11 @@ func (c *command) conclude(ctx context.Context, cl *cliv2.Context, s *site.Site,
 		what = "nothing was to be changed"
 	}
 	if joins(s) {
-		fmt.Fprintf(c.stdout, "\n%s in %.1fs. Where the cluster was brought up, add the new hosts to config.yml: `infrainit -f` takes off those that it does not list.\n",
+		fmt.Fprintf(c.stdout, "\n%s in %.1fs. Add the new hosts to the config.yml from which you set up the cluster: `infrainit -f` removes hosts that it does not list.\n",
 			what, result.Took.Seconds())
 		return nil
 	}
-	fmt.Fprintf(c.stdout, "\n%s in %.1fs. Next:\n  check-status               how the cluster is\n  run-tasks NAME             run a definition of tasks.yml\n  ./%-24s remove the cluster\n",
+	fmt.Fprintf(c.stdout, "\n%s in %.1fs. Next:\n  check-status               show the state of the cluster\n  run-tasks NAME             run a definition of tasks.yml\n  ./%-24s remove the cluster\n",
 		what, result.Took.Seconds(), cleanName(s.ConfigFile()))
 	return nil
 }

@@ -102,7 +102,7 @@ const (
 // look asks a host what it has.
 func (m *machine) look(ctx context.Context, o install.Options) error {
 	ctx, stop := context.WithTimeoutCause(ctx, askTime,
-		fmt.Errorf("it did not say within %v what it has", askTime))
+		fmt.Errorf("it did not answer within %v", askTime))
 	defer stop()
 	program, arguments := nvdocker.Script(nvdocker.AnswerTime)
 	gpus, err := m.ask(ctx, program, arguments)

@@ -26,17 +26,12 @@ func (c *command) main(ctx context.Context, args []string) int {
 	return cli.Run(ctx, c.app(), "", args, site.Explain)
 }
 
-const help = `nvdocker-install - gets hosts ready for containers that use NVIDIA GPUs
+const usage = "set up hosts for containers that use NVIDIA GPUs"
+
+const help = `nvdocker-install - ` + usage + `
 
 USAGE:
    nvdocker-install HOST... [options]
-
-EXAMPLES:
-   nvdocker-install --dry-run anna@gpu1 anna@gpu2
-             show what these hosts lack; change nothing
-   nvdocker-install anna@gpu1 anna@gpu2
-             install it, and ask before Docker is restarted
-   nvdocker-install --yes gpu1     without asking, for scripts
 
 A HOST is [USER@]NAME[:PORT], an alias of ~/.ssh/config, or local for this
 machine. It runs Ubuntu 22.04 or 24.04 or Debian 12 or 13, and has a GPU, its
@@ -59,45 +54,46 @@ such a host, then run the command again.
 
 Workers that infrainit starts get no GPUs yet.
 
-OPTIONS:{{range .VisibleFlags}}
-   {{.}}{{end}}
+EXAMPLES:
+   # show what these hosts lack; change nothing
+   nvdocker-install --dry-run anna@gpu1 anna@gpu2
+   # install it, and ask before Docker is restarted
+   nvdocker-install anna@gpu1 anna@gpu2
+   # without asking, for scripts
+   nvdocker-install --yes gpu1
 
-docs/nvdocker-install.md has the steps, and what --json prints.
+OPTIONS:
+{{options .VisibleFlags}}
+docs/nvdocker-install.md describes the steps and the JSON.
 
 EXIT CODES:
    0    containers on every host can use its GPUs, or --dry-run showed what
         they lack
-   1    something failed on a host, a host cannot be used, or something is
-        left to do
-   2    the command line is wrong
-   3    config.yml is wrong
+   1    something failed on a host, a host cannot be used, or steps remain
+   2    invalid command line
+   3    invalid config.yml
    4    a host cannot be reached
-   5    this machine is at fault
-   130  interrupted; run it again to go on
+   5    an error of this machine
+   130  interrupted; run it again to continue
 `
 
 func (c *command) app() *cliv2.App {
 	flags := append([]cliv2.Flag{
-		&cliv2.BoolFlag{DisableDefaultText: true, Name: "dry-run",
-			Usage: "show each step and its commands; change nothing"},
-		&cliv2.BoolFlag{DisableDefaultText: true, Name: "driver",
-			Usage: "install the distribution's driver on hosts without one"},
-		&cliv2.BoolFlag{DisableDefaultText: true, Name: "yes", Aliases: []string{"y"},
-			Usage: "restart Docker without asking"},
+		cli.Switch("dry-run", "show each step and its commands; change nothing"),
+		cli.Switch("driver", "install the distribution's driver on hosts without one"),
+		cli.Switch("yes", "restart Docker without asking", "y"),
 		&cliv2.StringFlag{Name: "source",
 			Usage: "install packages from an NVIDIA mirror at `URL` (http:, https: or file:), " +
 				"which has gpgkey and stable/deb below it"},
 		&cliv2.StringFlag{Name: "source-key",
 			Usage: "read the mirror's key from `FILE` on this machine instead of from the mirror"},
-		&cliv2.BoolFlag{DisableDefaultText: true, Name: "json",
-			Usage: "print one JSON object on standard output at the end"},
-		&cliv2.BoolFlag{DisableDefaultText: true, Name: "quiet", Aliases: []string{"q"},
-			Usage: "do not print progress"},
+		cli.Switch("json", "print one JSON object at the end"),
+		cli.Switch("quiet", "do not print progress", "q"),
 	}, cli.ClusterFlags("key", "host-key-check")...)
-	app := cli.App("nvdocker-install", "gets hosts ready for containers that use NVIDIA GPUs", help,
+	app := cli.App("nvdocker-install", usage, help,
 		c.stdout, c.stderr,
 		append(flags, &cliv2.StringFlag{Name: "config",
-			Usage: "read ssh options from the cluster configuration `FILE`"})...)
+			Usage: "take ssh options from the cluster configuration `FILE`"})...)
 	app.Action = c.install
 	return app
 }

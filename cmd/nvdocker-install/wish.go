@@ -60,7 +60,7 @@ func key(file string, source bool) ([]byte, error) {
 	}
 	info, err := os.Stat(file)
 	if err == nil && (info.IsDir() || info.Size() == 0 || info.Size() > mostKey) {
-		err = fmt.Errorf("%s is no key: it has %d bytes", file, info.Size())
+		err = fmt.Errorf("%s is not a key: it has %d bytes", file, info.Size())
 	}
 	if err != nil {
 		return nil, cli.Wrong("name a file that `gpg --export` wrote", "%w", err)

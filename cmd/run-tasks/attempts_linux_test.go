@@ -11,14 +11,13 @@ import (
 
 	"mlframework/internal/processtest"
 	"mlframework/sweep/api"
-	"mlframework/sweep/core"
 	"mlframework/sweep/task"
 )
 
 // fate is a way in which attempts of a task begin and end.
 type fate struct {
 	name  string
-	retry core.Retry
+	retry task.Retry
 	does  func(s *scene, w1, w2 *hand)
 	state string
 	// listed are the attempts, and where each printed something: "" where it did not begin, as far as anybody knows.
@@ -43,7 +42,7 @@ var fates = []fate{
 		does: func(s *scene, w1, w2 *hand) { w1.begins(1) }},
 	{name: "ended well", state: "succeeded", listed: []listed{{1, "w1", ", success"}},
 		does: func(s *scene, w1, w2 *hand) { w1.runs(1, task.Success, "") }},
-	{name: "failed and retried", state: "succeeded", retry: core.Retry{Error: 1},
+	{name: "failed and retried", state: "succeeded", retry: task.Retry{Error: 1},
 		listed: []listed{{1, "w1", ", error: exit code 3"}, {2, "w1", ", success"}},
 		does: func(s *scene, w1, w2 *hand) {
 			w1.runs(1, task.Error, "exit code 3")
@@ -57,7 +56,7 @@ var fates = []fate{
 			s.retries()
 			w1.runs(2, task.Success, "")
 		}},
-	{name: "timeout", state: "timeout", retry: core.Retry{Timeout: 1},
+	{name: "timeout", state: "timeout", retry: task.Retry{Timeout: 1},
 		listed: []listed{{1, "w1", ", timeout: ran longer than 1s"}, {2, "w1", ", timeout: ran longer than 1s"}},
 		does: func(s *scene, w1, w2 *hand) {
 			w1.runs(1, task.TimedOut, "ran longer than 1s")
@@ -68,7 +67,7 @@ var fates = []fate{
 			w1.claims(1)
 			w1.ends(1, task.Error, "not started")
 		}},
-	{name: "a host that could not run it", state: "succeeded", retry: core.Retry{Lost: 1},
+	{name: "a host that could not run it", state: "succeeded", retry: task.Retry{Lost: 1},
 		listed: []listed{{1, "", ", lost: infra: no memory"}, {2, "w2", ", success"}},
 		does: func(s *scene, w1, w2 *hand) {
 			w1.claims(1)
@@ -82,7 +81,7 @@ var fates = []fate{
 			w1.gives(1)
 			w1.runs(2, task.Success, "")
 		}},
-	{name: "killed worker", state: "succeeded", retry: core.Retry{Lost: 1},
+	{name: "killed worker", state: "succeeded", retry: task.Retry{Lost: 1},
 		listed: []listed{{1, "w1", ", lost: its worker w1 ended and began anew"}, {2, "w1", ", success"}},
 		does: func(s *scene, w1, w2 *hand) {
 			w1.begins(1)
@@ -90,7 +89,7 @@ var fates = []fate{
 			w1.starts("2", true)
 			w1.runs(2, task.Success, "")
 		}},
-	{name: "killed worker, which tells the start when it is back", state: "succeeded", retry: core.Retry{Lost: 1},
+	{name: "killed worker, which tells the start when it is back", state: "succeeded", retry: task.Retry{Lost: 1},
 		listed: []listed{{1, "w1", ", lost: its worker w1 ended and began anew"}, {2, "w1", ", success"}},
 		does: func(s *scene, w1, w2 *hand) {
 			w1.claims(1)
@@ -104,7 +103,7 @@ var fates = []fate{
 			w1.starts("2", true)
 			w1.runs(2, task.Success, "")
 		}},
-	{name: "silent worker", state: "succeeded", retry: core.Retry{Lost: 1},
+	{name: "silent worker", state: "succeeded", retry: task.Retry{Lost: 1},
 		listed: []listed{{1, "w1", ", lost: its worker w1 was silent for 1.2s"}, {2, "w2", ", success"}},
 		does: func(s *scene, w1, w2 *hand) {
 			w1.begins(1)
@@ -112,7 +111,7 @@ var fates = []fate{
 			s.loses(w1, w2)
 			w2.runs(2, task.Success, "")
 		}},
-	{name: "silent worker, whose result comes too late", state: "succeeded", retry: core.Retry{Lost: 1},
+	{name: "silent worker, whose result comes too late", state: "succeeded", retry: task.Retry{Lost: 1},
 		listed: []listed{{1, "w1", ", success: its worker w1 was silent for 1.2s, superseded"}, {2, "w2", ", success"}},
 		does: func(s *scene, w1, w2 *hand) {
 			w1.begins(1)
@@ -163,7 +162,7 @@ var fates = []fate{
 			s.cancels()
 			w1.ends(1, task.Stopped, "stopped")
 		}},
-	{name: "cancelled while it ran on a worker that is lost", state: "cancelled", retry: core.Retry{Lost: 1},
+	{name: "cancelled while it ran on a worker that is lost", state: "cancelled", retry: task.Retry{Lost: 1},
 		listed: []listed{{1, "w1", ", lost: its worker w1 was silent for 1.2s"}},
 		does: func(s *scene, w1, w2 *hand) {
 			w1.begins(1)

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -14,88 +16,105 @@ import (
 
 // brokerCommand is `run-tasks broker`.
 func (c *command) brokerCommand() *cliv2.Command {
-	return &cliv2.Command{Name: "broker", Usage: "shows a master's broker, or what it could not deliver", ArgsUsage: "[dead|requeue|drop [LETTER...]]",
-		Description: "dead               lists the messages that could not be delivered, the newest first\n" +
-			"requeue LETTER...  puts them back to where they were to be read; --all: all of them\n" +
-			"drop LETTER...     forgets them; --all: all of them",
-		Flags: append(locationFlags(),
-			&cliv2.IntFlag{Name: "limit", DefaultText: "20", Usage: "with dead: at most `N`"},
-			&cliv2.BoolFlag{DisableDefaultText: true, Name: "all", Usage: "with requeue and drop: all of them"},
-			flagJSON()),
-		Action: c.broker}
+	flags := func(more ...cliv2.Flag) []cliv2.Flag {
+		return append(append(locationFlags(), more...), flagJSON())
+	}
+	all := func() cliv2.Flag { return cli.Switch("all", "all dead letters") }
+	return &cliv2.Command{Name: "broker", Action: c.broker, Flags: flags(),
+		Usage: "show the message broker of a master, or its dead letters",
+		Description: `A dead letter is a message between master and workers that could not be
+delivered.
+
+EXAMPLES:
+   run-tasks broker
+   # list the dead letters
+   run-tasks broker dead`,
+		Subcommands: []*cliv2.Command{
+			{Name: "dead", Action: c.deadLetters, Usage: "list dead letters, newest first",
+				Flags: flags(&cliv2.IntFlag{Name: "limit", DefaultText: "20",
+					Usage: "list at most `N`"}),
+				Description: `EXAMPLES:
+   run-tasks broker dead --limit 100`},
+			{Name: "requeue", ArgsUsage: "LETTER...", Flags: flags(all()),
+				Action: c.disposeLetters((*api.Client).Requeue),
+				Usage:  "put dead letters back into the queues they came from",
+				Description: `EXAMPLES:
+   run-tasks broker requeue --all`},
+			{Name: "drop", ArgsUsage: "LETTER...", Flags: flags(all()),
+				Action: c.disposeLetters((*api.Client).Drop),
+				Usage:  "delete dead letters",
+				Description: `EXAMPLES:
+   run-tasks broker drop --all`},
+		}}
 }
 
 func (c *command) broker(ctx *cliv2.Context) error {
-	if locationOf(ctx) == inFolder {
-		return cli.Wrong("infrainit starts one and writes config.yml; or run-tasks --master SOCKET broker", "there is no broker on this machine's own sweeps: only a master has one")
-	}
-	verb, letters := ctx.Args().First(), ctx.Args().Tail()
-	if err := checkBroker(ctx, verb, letters); err != nil {
+	return c.withMaster(ctx, func(m *remote) error {
+		b, err := m.BrokerQueues(ctx.Context)
+		if err != nil {
+			return err
+		}
+		return c.printBroker(ctx, b)
+	})
+}
+
+func (c *command) deadLetters(ctx *cliv2.Context) error {
+	if _, err := arguments(ctx); err != nil {
 		return err
 	}
-	m, err := c.dial(ctx)
-	if err != nil {
-		return err
+	if ctx.Int("limit") < 0 {
+		return cli.Wrong("", "--limit must not be negative")
 	}
-	defer m.close()
-	switch verb {
-	case "dead":
+	return c.withMaster(ctx, func(m *remote) error {
 		all, err := m.Dead(ctx.Context, ctx.Int("limit"))
 		if err != nil {
 			return err
 		}
 		return c.printDeadLetters(ctx, all)
-	case "requeue", "drop":
-		do := m.Requeue
-		if verb == "drop" {
-			do = m.Drop
-		}
-		if ctx.Bool("all") {
-			letters = []string{api.AllDeadLetters}
-		}
-		var sum api.DeadLetterOutcome
-		for _, id := range letters {
-			done, err := do(ctx.Context, id)
-			if err != nil {
-				return err
-			}
-			sum.Requeued += done.Requeued
-			sum.Dropped += done.Dropped
-			sum.Left += done.Left
-		}
-		return c.printOutcome(ctx, sum)
-	}
-	b, err := m.BrokerQueues(ctx.Context)
-	if err != nil {
-		return err
-	}
-	return c.printBroker(ctx, b)
+	})
 }
 
-// checkBroker refuses what makes no sense.
-func checkBroker(ctx *cliv2.Context, verb string, letters []string) error {
-	switch acts := verb == "requeue" || verb == "drop"; {
-	case verb != "" && verb != "dead" && !acts:
-		return cli.Wrong("run-tasks broker --help", "%q is nothing that can be done with a broker", verb)
-	case ctx.IsSet("limit") && verb != "dead":
-		return cli.Wrong("", "--limit is for run-tasks broker dead")
-	case ctx.Int("limit") < 0:
-		return cli.Wrong("", "--limit must not be negative")
-	case ctx.Bool("all") && !acts:
-		return cli.Wrong("", "--all is for run-tasks broker requeue and drop")
-	case !acts && len(letters) > 0:
-		return stray(letters[0])
-	case ctx.Bool("all") && len(letters) > 0:
-		return cli.Wrong("", "--all and %s do not go together", letters[0])
-	case acts && len(letters) == 0 && !ctx.Bool("all"):
-		return cli.Wrong("run-tasks broker "+verb+" LETTER..., or --all; run-tasks broker dead lists them", "which letters?")
-	}
-	for _, id := range letters {
-		if id == api.AllDeadLetters {
-			return cli.Wrong("run-tasks broker dead lists them", "\"\" is no letter")
+// disposal is what a master can do with a dead letter.
+type disposal func(*api.Client, context.Context, string) (api.DeadLetterOutcome, error)
+
+// disposeLetters is a command that does something with the letters that are named, or with all.
+func (c *command) disposeLetters(do disposal) cliv2.ActionFunc {
+	return func(ctx *cliv2.Context) error {
+		letters, err := lettersOf(ctx)
+		if err != nil {
+			return err
 		}
+		return c.withMaster(ctx, func(m *remote) error {
+			var sum api.DeadLetterOutcome
+			for _, id := range letters {
+				done, err := do(m.Client, ctx.Context, id)
+				if err != nil {
+					return err
+				}
+				sum.Requeued += done.Requeued
+				sum.Dropped += done.Dropped
+				sum.Remaining += done.Remaining
+			}
+			return c.printOutcome(ctx, sum)
+		})
 	}
-	return nil
+}
+
+// lettersOf returns the ids of the letters that a command line names.
+func lettersOf(ctx *cliv2.Context) ([]string, error) {
+	letters := ctx.Args().Slice()
+	switch {
+	case ctx.Bool("all") && len(letters) > 0:
+		return nil, cli.Wrong("", "--all and %s are mutually exclusive", letters[0])
+	case ctx.Bool("all"):
+		return []string{api.AllDeadLetters}, nil
+	case len(letters) == 0:
+		remedy := ctx.Command.HelpName + " LETTER..., or --all; run-tasks broker dead lists them"
+		return nil, cli.Wrong(remedy, "missing argument: LETTER")
+	case slices.Contains(letters, api.AllDeadLetters):
+		return nil, cli.Wrong("run-tasks broker dead lists them", "%q is not a letter", api.AllDeadLetters)
+	}
+	return letters, nil
 }
 
 func (c *command) printBroker(ctx *cliv2.Context, b api.Broker) error {
@@ -110,10 +129,10 @@ func (c *command) printBroker(ctx *cliv2.Context, b api.Broker) error {
 	}
 	state := "reached"
 	switch {
-	case b.Away:
+	case b.Unreachable:
 		state = "away" + text(b.Reason)
 	case b.Blocked != nil:
-		state = "takes nothing for now" + text(b.Blocked)
+		state = "blocked" + text(b.Blocked)
 	}
 	c.field("broker", state)
 	if b.Since != nil {
@@ -134,7 +153,7 @@ func (c *command) printBroker(ctx *cliv2.Context, b api.Broker) error {
 
 func (c *command) printDeadLetters(ctx *cliv2.Context, all api.DeadLetters) error {
 	if ctx.Bool("json") {
-		for _, l := range all.Letters {
+		for _, l := range all.Entries {
 			if err := encode(c.stdout, l); err != nil {
 				return err
 			}
@@ -142,11 +161,11 @@ func (c *command) printDeadLetters(ctx *cliv2.Context, all api.DeadLetters) erro
 		return nil
 	}
 	if all.Count == 0 {
-		fmt.Fprintln(c.stdout, "no letter is dead: everything was delivered")
+		fmt.Fprintln(c.stdout, "there are no dead letters")
 		return nil
 	}
 	t := display.NewTable("LETTER", "FROM", "DIED", "BYTES", "REASON", "BEGINS")
-	for _, l := range all.Letters {
+	for _, l := range all.Entries {
 		died := ""
 		if l.Time != nil {
 			died = l.Time.In(timeZone()).Format(time.DateTime)
@@ -156,7 +175,7 @@ func (c *command) printDeadLetters(ctx *cliv2.Context, all api.DeadLetters) erro
 	if err := t.Write(c.stdout); err != nil {
 		return err
 	}
-	if n := all.Count - len(all.Letters); n > 0 {
+	if n := all.Count - len(all.Entries); n > 0 {
 		fmt.Fprintf(c.stdout, "and %d more\n", n)
 	}
 	return nil
@@ -180,14 +199,14 @@ func (c *command) printOutcome(ctx *cliv2.Context, b api.DeadLetterOutcome) erro
 		fmt.Fprintf(c.stdout, "dropped %s\n", plural(int64(b.Dropped), "letter"))
 	case b.Requeued > 0:
 		fmt.Fprintf(c.stdout, "requeued %s\n", plural(int64(b.Requeued), "letter"))
-	case b.Left == 0:
-		fmt.Fprintln(c.stdout, "no letter is dead")
+	case b.Remaining == 0:
+		fmt.Fprintln(c.stdout, "there are no dead letters")
 	}
-	if b.Left > 0 {
+	if b.Remaining > 0 {
 		fmt.Fprintf(c.stdout,
 			"%s stayed: the queue that it was in is gone, as its worker was forgotten, "+
 				"or only its beginning was kept; run-tasks broker drop forgets it\n",
-			plural(int64(b.Left), "letter"))
+			plural(int64(b.Remaining), "letter"))
 	}
 	return nil
 }

@@ -47,7 +47,7 @@ func unended(ctx context.Context, src source, t target) error {
 		return err
 	}
 	if state, err := task.ParseState(r.Row.State); err == nil && state.Terminal() {
-		return cli.Wrong("", "%s has ended already: %s", t.text(), state)
+		return cli.Wrong("", "%s has already ended: %s", t.text(), state)
 	}
 	return nil
 }

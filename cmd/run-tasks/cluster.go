@@ -44,19 +44,8 @@ func (c *command) dialCluster(ctx *cliv2.Context) (*remote, error) {
 	return m, nil
 }
 
-// fits refuses to go on where the workers of the cluster are not what tasks.yml of a project says: tasks would run in another image
-// than it names, or without a folder. Workers of a master that is reached by its socket run as they were started.
-func (m *remote) fits(ctx context.Context, dir string, file *definition.File) error {
-	if m.cluster == nil {
-		return nil
-	}
-	workers, err := m.Workers(ctx)
-	if err != nil {
-		return err
-	}
-	return m.compare(ctx, dir, file, workers)
-}
-
+// compare refuses to go on where workers of the cluster are not what tasks.yml of a project says:
+// tasks would run in another image than it names, or without a folder.
 func (m *remote) compare(ctx context.Context, dir string, file *definition.File, workers []core.Worker) error {
 	if m.cluster == nil || file == nil {
 		return nil
@@ -77,9 +66,10 @@ func (m *cluster) bring(ctx context.Context, dir string) (*projects.Manifest, er
 	if files.Revision() == m.CurrentRevision() {
 		return files, nil
 	}
-	pushed, err := m.Push(ctx, files, false)
+	pushed, err := m.Push(ctx, files, nil)
 	if large, ok := errors.AsType[*filesync.LargeError](err); ok {
-		return nil, &cli.Error{Code: cli.Usage, Err: large, Remedy: "update-files --yes brings it"}
+		return nil, &cli.Error{Code: cli.Usage, Err: large,
+			Remedy: site.LargeRemedy + "update-files --yes"}
 	}
 	if err != nil {
 		return nil, site.Explain(err)
@@ -88,4 +78,15 @@ func (m *cluster) bring(ctx context.Context, dir string) (*projects.Manifest, er
 		m.site.Printer.Did(p.Host, fmt.Sprintf("bring the project's files: %d changed", p.Files), p.Took)
 	}
 	return files, nil
+}
+
+// asPushed returns the revision that the cluster was brought last, and its files where the project
+// has not changed since; else nil.
+func (m *cluster) asPushed(ctx context.Context, dir string) (string, *projects.Manifest) {
+	revision := m.CurrentRevision()
+	files, err := projects.Scan(ctx, dir, projects.Options{Cache: site.HashCache(dir)})
+	if err != nil || files.Revision() != revision {
+		return revision, nil
+	}
+	return revision, files
 }

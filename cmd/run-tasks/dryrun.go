@@ -15,6 +15,7 @@ import (
 
 	cliv2 "github.com/urfave/cli/v2"
 
+	"mlframework/cmd/run-tasks/local"
 	"mlframework/projects"
 	"mlframework/sweep/api"
 	"mlframework/sweep/argv"
@@ -80,7 +81,8 @@ func (c *command) onlyMissing(ctx *cliv2.Context, d *dryRun, p *project) error {
 	if err != nil {
 		return projectError(err)
 	}
-	if _, err := os.Stat(filepath.Join(storeFolder, store.File)); locationOf(ctx) == inFolder && errors.Is(err, fs.ErrNotExist) {
+	_, err = os.Stat(filepath.Join(local.StoreFolder, store.File))
+	if locationOf(ctx) == inFolder && errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	src, err := c.open(ctx)
@@ -110,7 +112,7 @@ func revisionsOf(ctx context.Context, src source) (string, error) {
 	m, isRemote := src.(*remote)
 	switch {
 	case !isRemote:
-		return revisionsFolder, nil
+		return local.RevisionsFolder, nil
 	case m.cluster != nil:
 		return "", nil
 	}

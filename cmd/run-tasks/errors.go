@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"syscall"
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/cmd/internal/site"
@@ -15,7 +13,7 @@ import (
 )
 
 func noSweep() error {
-	return cli.Wrong("run-tasks NAME runs one; or go to the folder where it was run", "there is no sweep in this folder")
+	return cli.Wrong("submit one with run-tasks NAME, or go to the folder of your sweeps", "no sweeps in this folder")
 }
 
 // projectError gives what is wrong with a project's files its exit code.
@@ -57,23 +55,6 @@ func (c *command) problem(err error) error {
 		return &cli.Error{Code: cli.Usage, Err: err}
 	}
 	return err
-}
-
-// storeError says what a user can do about a store that cannot be opened.
-func storeError(err error) error {
-	if inUse, ok := errors.AsType[*store.InUse](err); ok {
-		return &cli.Error{Code: cli.Machine, Err: inUse, Remedy: "wait for that run (`run-tasks follow`), " +
-			"stop it (`run-tasks cancel` or `run-tasks pause`), or use another folder"}
-	}
-	if _, file := errors.AsType[*fs.PathError](err); !file || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
-		return err
-	}
-	dir, _ := os.Getwd()
-	remedy := "run it from a folder that you may write to; -d names the project"
-	if errors.Is(err, syscall.ENOTDIR) {
-		remedy = "move that file away; or run it from another folder, -d names the project"
-	}
-	return &cli.Error{Code: cli.Machine, Err: fmt.Errorf("the store and the outputs cannot be kept in the current folder, %s: %w", dir, err), Remedy: remedy}
 }
 
 func removedError(id, how string) error {

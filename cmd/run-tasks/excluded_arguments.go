@@ -11,6 +11,7 @@ import (
 	"mlframework/cmd/internal/cli"
 	"mlframework/projects"
 	"mlframework/sweep/core"
+	"mlframework/sweep/space"
 	"mlframework/sweep/task"
 	"mlframework/sweep/worker/folder"
 )
@@ -63,7 +64,7 @@ func findExcludedArguments(r core.Record, left []projects.LeftOut, exists func(p
 	}
 	for _, p := range r.Space.Parameters() {
 		for i := range min(p.Len(), mostTypes) {
-			if v := core.Given(p.Value(i)); v.Kind != task.Switch {
+			if v := p.Value(i); v.Kind != space.Switch {
 				look("the parameter "+p.Name(), v.Value)
 			}
 		}

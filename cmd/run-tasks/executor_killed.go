@@ -9,6 +9,7 @@ import (
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/cmd/run-tasks/display"
+	"mlframework/cmd/run-tasks/local"
 	"mlframework/sweep/core"
 	"mlframework/sweep/worker/process"
 )
@@ -32,7 +33,7 @@ func (c *command) executorKilled(ctx context.Context, killed *process.Killed) er
 	}
 	var stand, open []string
 	for _, s := range slices.Backward(listed) {
-		if !listedAsRunning(s.Head) {
+		if !local.ListedAsRunning(s.Head) {
 			continue
 		}
 		now, err := h.Sweep(ctx, s.Head.ID, false)

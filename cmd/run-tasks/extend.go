@@ -37,7 +37,7 @@ func (c *command) extend(ctx *cliv2.Context) error {
 		return err
 	}
 	if ctx.Bool("all") && !ctx.Bool("dry-run") {
-		return cli.Wrong("add --dry-run to see every task that would be added", "--all is for --dry-run")
+		return cli.Wrong("add --dry-run to see every task that would be added", "--all requires --dry-run")
 	}
 	src, s, err := c.openSweep(ctx, id, false)
 	if err != nil {
@@ -57,27 +57,25 @@ func (c *command) extend(ctx *cliv2.Context) error {
 		c.print(e.notes)
 		return c.dryExtend(ctx, e)
 	}
-	if m, ok := src.(*remote); ok {
-		c.print(e.notes)
-		return c.runRemotely(ctx, m, func(work context.Context, f api.Detail) (none api.StartedSweep,
-			err error) {
-			if err := m.ready(work); err != nil {
-				return none, err
-			}
-			if err := m.fits(work, e.now.dir, e.now.file); err != nil {
-				return none, err
-			}
-			if e.by, err = e.bring(work, m.take); err != nil {
-				return none, err
-			}
-			return withSecrets(s.Record.Recipe.Secrets, func(v secret.Values) (api.StartedSweep,
-				error) {
-				e.by.Secrets = v
-				return m.Extend(work, s.ID, e.by, f)
-			})
+	begin := func(work context.Context, at backend, f api.Detail) (b api.StartedSweep, err error) {
+		if err := at.accepts(work, e.now.dir, e.now.file); err != nil {
+			return b, err
+		}
+		g, err := e.now.bring(work, at)
+		if err != nil {
+			return b, err
+		}
+		by := e.by
+		by.Continuation = g.Continuation
+		return withSecrets(s.Record.Recipe.Secrets, func(v secret.Values) (api.StartedSweep,
+			error) {
+			by.Secrets = v
+			return at.client().Extend(work, s.ID, by, f)
 		})
 	}
-	return c.extendHere(ctx, e)
+	m, _ := src.(*remote)
+	return c.run(ctx, m, launch{name: ctx.Command.Name + " " + s.ID, notes: e.notes,
+		secrets: s.Record.Recipe.Secrets, begin: begin})
 }
 
 // readExtension compares what the project's parameters are now, as the overrides of a sweep and a change of those make them, with
@@ -112,13 +110,6 @@ func (c *command) readExtension(ctx *cliv2.Context, s api.Sweep, change space.Ch
 	return e, err
 }
 
-// bring is the extension with the project as it is now, when --updated asks for it.
-func (e extension) bring(work context.Context, take bringFunc) (api.Extension, error) {
-	g, err := e.now.bring(work, take)
-	e.by.Revision, e.by.Code, e.by.Settings = g.Revision, g.Code, g.Settings
-	return e.by, err
-}
-
 // dryExtend shows what would be added.
 func (c *command) dryExtend(ctx *cliv2.Context, e extension) (err error) {
 	d := dryRun{name: e.sweep.ID, record: e.record, first: e.sweep.Total, total: e.tasks, more: true, all: ctx.Bool("all"),
@@ -132,21 +123,4 @@ func (c *command) dryExtend(ctx *cliv2.Context, e extension) (err error) {
 		return err
 	}
 	return c.writeDryRun(ctx, d)
-}
-
-// extendHere extends a sweep of this folder, and runs it to its end.
-func (c *command) extendHere(ctx *cliv2.Context, e extension) error {
-	if err := secretsSet(e.sweep.Record.Recipe.Secrets); err != nil {
-		return err
-	}
-	return c.guarded(ctx.Context, func() error {
-		c.print(e.notes)
-		do := func(work context.Context, m sweepActions, f api.Detail) (none api.StartedSweep, err error) {
-			if e.by, err = e.bring(work, snapshot); err != nil {
-				return none, err
-			}
-			return m.Extend(work, e.sweep.ID, e.by, f)
-		}
-		return c.session(ctx, ctx.Command.Name+" "+e.sweep.ID, errand{do: do})
-	})
 }

@@ -37,7 +37,7 @@ func (c *command) failures(ctx context.Context, src source, s api.Sweep) error {
 		rest += g.Count
 	}
 	if rest > 0 {
-		fmt.Fprintf(c.stdout, "... and %s that failed otherwise: %s results --failures %s\n", plural(rest, "task"), c.self, s.ID)
+		fmt.Fprintf(c.stdout, "... and %s with other failures: %s results --failures %s\n", plural(rest, "task"), c.self, s.ID)
 	}
 	if err := c.explainFailures(ctx, src, s); err != nil {
 		return err
@@ -96,7 +96,7 @@ type failureLine struct {
 func (c *command) resultsFailures(ctx *cliv2.Context, id string) error {
 	for _, name := range []string{"where", "sort", "top"} {
 		if ctx.IsSet(name) {
-			return cli.Wrong("", "--failures and --%s exclude each other", name)
+			return cli.Wrong("", "--failures and --%s are mutually exclusive", name)
 		}
 	}
 	text := !ctx.Bool("csv") && !ctx.Bool("json")
@@ -122,7 +122,7 @@ func (c *command) resultsFailures(ctx *cliv2.Context, id string) error {
 		fmt.Fprintf(c.stdout, "%s\n    %s\n", groupText(g), c.logsOf(g))
 	}
 	if f.Others > 0 {
-		fmt.Fprintf(c.stdout, "... and %s that failed otherwise\n", plural(f.Others, "task"))
+		fmt.Fprintf(c.stdout, "... and %s with other failures\n", plural(f.Others, "task"))
 	}
 	return nil
 }

@@ -31,7 +31,7 @@ func bestCombinations(work context.Context, ctx *cliv2.Context, src source,
 		}
 		best.by = append(best.by, column)
 	}
-	q := api.Query{Begun: true, Where: ctx.String("where"), Top: ctx.Int("top")}
+	q := api.Query{Issued: true, Where: ctx.String("where"), Top: ctx.Int("top")}
 	page, err := src.Groups(work, s.ID, api.GroupQuery{Query: q})
 	if e, ok := errors.AsType[*api.Error](err); ok && e.Parameter == "by" {
 		return best, cli.Wrong("--where chooses fewer tasks",

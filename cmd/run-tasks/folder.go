@@ -4,18 +4,18 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"net"
-	"os"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/cmd/run-tasks/display"
+	"mlframework/cmd/run-tasks/local"
+	"mlframework/projects"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
+	"mlframework/sweep/definition"
+	"mlframework/sweep/listing"
 	"mlframework/sweep/metric"
-	"mlframework/sweep/query"
 	"mlframework/sweep/store"
 	"mlframework/sweep/task"
 	"mlframework/sweep/worker"
@@ -23,78 +23,78 @@ import (
 
 // localFolder answers for the sweeps of this folder: its store, and the process that runs them now.
 type localFolder struct {
-	*query.Archive
+	*listing.Archive
 	reader   *store.Reader // nil: its owner closes it
+	api      *api.Client   // of the runner
 	messages *display.Messages
-	acted    time.Time    // when something was last asked of the runner
-	holder   string       // who the runner was then
-	last     core.Summary // what the runner told last of the sweep that is followed
+	runner   *local.Runner // nil: this process is not the one
+	acted    time.Time     // when something was last asked of the runner
+	holder   string        // who the runner was then
+	last     core.Summary  // what the runner told last of the sweep that is followed
 }
 
 // note notes when, and of whom, something is asked.
-func (h *localFolder) note() { h.acted, h.holder = time.Now(), runnerOf() }
+func (h *localFolder) note() { h.acted, h.holder = time.Now(), local.Holder() }
 
-// runnerOf returns what the runner of this folder says of itself; "" where there is none, or that cannot be told.
-func runnerOf() string { return worker.Holder(worker.FolderLock(outputFolder)) }
-
-// unfinished reports whether the runner of the sweep that was followed ended before the sweep was finished, cancelled or
-// paused.
+// unfinished reports whether the runner of the sweep that was followed ended before the sweep was
+// finished, cancelled or paused.
 func (h *localFolder) unfinished() bool { return h.last.State == core.Open || h.last.State == "" }
 
 // openFolder opens the store of this folder for questions.
 func (c *command) openFolder(ctx context.Context) (*localFolder, error) {
-	if info, err := os.Stat(storeFolder); err == nil && !info.IsDir() {
-		return nil, storeError(&fs.PathError{Op: "open", Path: storeFolder, Err: syscall.ENOTDIR})
-	}
-	reader, err := store.OpenReader(ctx, storeFolder)
+	reader, err := local.OpenReader(ctx)
 	if errors.Is(err, store.ErrNone) {
 		return nil, noSweep()
 	} else if err != nil {
 		return nil, err
 	}
-	return &localFolder{Archive: &query.Archive{Store: reader, Stands: correctKilled(reader)}, reader: reader,
-		messages: c.messages}, nil
+	h := c.newFolder(&listing.Archive{Store: reader, Stands: local.CorrectKilled(reader)})
+	h.reader, h.api.Waiting = reader, c.messages.Note
+	return h, nil
 }
 
-// alive tells whether a runner of this folder can be asked.
-func alive() bool {
-	conn, err := net.Dial("unix", socketPath)
-	if err != nil {
-		return false
-	}
-	_ = conn.Close()
-	return true
+// newFolder returns the folder whose store an archive reads.
+func (c *command) newFolder(a *listing.Archive) *localFolder {
+	return &localFolder{Archive: a, api: named(local.Dial()), messages: c.messages}
 }
 
 func (h *localFolder) close() error {
+	h.api.Close()
 	if h.reader == nil {
 		return nil
 	}
 	return h.reader.Close()
 }
 
-func (*localFolder) folder(sweep string) string { return filepath.Join(outputFolder, sweep) }
+func (*localFolder) folder(sweep string) string { return filepath.Join(local.OutputFolder, sweep) }
 
 // act asks the process that runs this folder; where there is none, this one runs it for that moment.
 func (h *localFolder) act(ctx context.Context, name string, do func(*api.Client) error) (err error) {
-	if !alive() {
-		r, failed := newRunner(ctx, name, cli.Log(h.messages))
+	if !local.Alive() {
+		r, failed := local.Start(ctx, name, cli.Log(h.messages))
 		if failed != nil {
 			return failed
 		}
-		defer func() { err = r.finish(err) }()
+		defer func() { err = r.Close(err) }()
 	}
-	client := h.dial()
-	defer client.Close()
 	h.note()
-	return do(client)
+	return do(h.api)
 }
 
-// dial returns a client of the runner of this folder.
-func (h *localFolder) dial() *api.Client {
-	c := named(api.DialAs("the runner of this folder", socketPath))
-	c.Waiting = h.messages.Note
-	return c
+func (h *localFolder) client() *api.Client { return h.api }
+
+func (*localFolder) accepts(context.Context, string, *definition.File) error { return nil }
+
+// take keeps the files of a project as they are now.
+func (*localFolder) take(ctx context.Context, dir string) (*projects.Manifest, error) {
+	m, err := local.Snapshot(ctx, dir)
+	return m, projectError(err)
+}
+
+// complete has outputs of earlier sweeps stay those of their own.
+func (*localFolder) complete(s *api.Submission) error {
+	s.MinNumber = local.NextNumber(s.Record.Recipe.Definition)
+	return nil
 }
 
 func (h *localFolder) measure(ctx context.Context, s api.Sweep, rules []metric.Rule,
@@ -103,12 +103,12 @@ func (h *localFolder) measure(ctx context.Context, s api.Sweep, rules []metric.R
 		id := task.ID{Sweep: s.ID, Index: t.index}
 		by := task.Measure{Metrics: rules, Exited: t.exited, Hide: len(s.Record.Recipe.Secrets) > 0}
 		read := api.MeasuredTask{Remeasured: core.Remeasured{Index: t.index}}
-		read.Measured, err = worker.MeasureTask(ctx, taskFolder(id), by)
+		read.Measured, err = worker.MeasureTask(ctx, local.TaskFolder(id), by)
 		switch {
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
 		case errors.Is(err, fs.ErrNotExist):
-			read.Error = "no output is left in " + filepath.Dir(taskFolder(id))
+			read.Error = "no output is left in " + filepath.Dir(local.TaskFolder(id))
 		case err != nil:
 			read.Error = err.Error()
 		}
@@ -124,5 +124,5 @@ func (h *localFolder) hasEnded(ctx context.Context, id task.ID) (bool, error) {
 		return false, err
 	}
 	state, err := task.ParseState(r.State)
-	return state.Terminal() || !alive(), err
+	return state.Terminal() || !local.Alive(), err
 }

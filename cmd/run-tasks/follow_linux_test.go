@@ -54,7 +54,7 @@ func TestRunnerKilledUnheard(t *testing.T) {
 		<-c.ended
 	})
 	_, stderr, code := f.run("follow")
-	if code != 1 || !strings.Contains(stderr, "work-1 is paused (its run was killed while 2 tasks were running): run-tasks resume work-1 goes on") {
+	if code != 1 || !strings.Contains(stderr, "work-1 is paused (its run was killed while 2 tasks were running); to continue: run-tasks resume work-1") {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 }

@@ -53,7 +53,7 @@ func (f folder) fill(name string) (empty func()) {
 // with exit code 5: after a run that ended well, and after one that was killed.
 func TestDiskOfStoreFull(t *testing.T) {
 	t.Parallel()
-	const full = "the disk of the store is full (%s/.mlframework): no space left on device\n  free some space; "
+	const full = "the disk of the store is full (%s/.mlframework): no space left on device\n  free some space, then "
 	for name, killed := range map[string]bool{"ended": false, "killed": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -98,10 +98,10 @@ func TestDiskOfOutputsFull(t *testing.T) {
 	}
 	for text, in := range map[string]string{
 		"work-1/0 succeeded": stdout, "output not kept in full": stdout, "1 succeeded": stdout,
-		"WARNING: output of 1 task on ":                          stderr,
-		"is incomplete: no space left on device":                 stderr,
-		"work-1 is paused (no space left for outputs (":          stderr,
-		"free some disk space): run-tasks resume work-1 goes on": stderr,
+		"WARNING: output of 1 task on ":                               stderr,
+		"is incomplete: no space left on device":                      stderr,
+		"work-1 is paused (no space left for outputs (":               stderr,
+		"free some disk space); to continue: run-tasks resume work-1": stderr,
 	} {
 		if !strings.Contains(in, text) {
 			t.Errorf("it does not say %q:\n%s%s", text, stdout, stderr)

@@ -45,7 +45,7 @@ const silentAfter = 1200 * time.Millisecond
 
 func newScene(t *testing.T) *scene {
 	t.Helper()
-	s := &scene{folder: folder{t, t.TempDir()}, hub: memory.New(), hands: map[string]*hand{}}
+	s := &scene{folder: folder{t, t.TempDir()}, hub: memory.NewEncoding(), hands: map[string]*hand{}}
 	st, err := store.Open(t.Context(), s.path("master"), "test")
 	s.must(err)
 	m := master.New(master.Options{Store: st, Queue: s.hub, Lease: silentAfter, Secrets: s.path("secrets")})
@@ -89,7 +89,7 @@ func (s *scene) must(err error) {
 }
 
 // submit submits a sweep of one task.
-func (s *scene) submit(retry core.Retry) {
+func (s *scene) submit(retry task.Retry) {
 	s.t.Helper()
 	sp, _, err := space.Read("parameters.yml", []byte("x: 1\n"))
 	s.must(err)
@@ -138,7 +138,6 @@ func (s *scene) row() map[string]string {
 var (
 	cells = regexp.MustCompile(`(?s)<t[hd][ >](.*?)</t[hd]>`)
 	tags  = regexp.MustCompile(`(?s)^[^<>]*>|<[^>]*>`)
-	token = regexp.MustCompile(`name="csrf" value="([^"]+)"`)
 )
 
 func plainText(cell string) string { return strings.TrimSpace(tags.ReplaceAllString("<"+cell, "")) }
@@ -157,12 +156,8 @@ func (s *scene) login() {
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	secret, err := os.ReadFile(s.path("monitor/token"))
 	s.must(err)
-	_, page := s.ask(http.MethodGet, "/login", nil)
-	csrf := token.FindStringSubmatch(page)
-	if csrf == nil {
-		s.t.Fatalf("no form in %s", page)
-	}
-	if status, page := s.ask(http.MethodPost, "/login", url.Values{"csrf": {csrf[1]}, "token": {strings.TrimSpace(string(secret))}}); status != http.StatusSeeOther {
+	form := url.Values{"token": {strings.TrimSpace(string(secret))}}
+	if status, page := s.ask(http.MethodPost, "/login", form); status != http.StatusSeeOther {
 		s.t.Fatalf("login: %d %s", status, page)
 	}
 }

@@ -17,7 +17,7 @@ func (c *command) init(ctx *cliv2.Context) error {
 		return err
 	}
 	if dir == "" {
-		return cli.Wrong("run-tasks init FOLDER", "into which folder?")
+		return cli.Wrong("run-tasks init FOLDER", "missing argument: FOLDER")
 	}
 	written, err := template.Write(dir)
 	if err != nil {

@@ -25,7 +25,7 @@ func TestInterrupted(t *testing.T) {
 			if code := c.wait(); code != 130 {
 				t.Errorf("exit code %d", code)
 			}
-			for _, want := range []string{"stopping what runs, with its grace; Ctrl-C again leaves at once\n", "work-1 is paused (interrupted): run-tasks resume work-1 goes on\n"} {
+			for _, want := range []string{"stopping what runs, with its grace; Ctrl-C again leaves at once\n", "work-1 is paused (interrupted); to continue: run-tasks resume work-1\n"} {
 				if !strings.Contains(c.stderr.String(), want) {
 					t.Errorf("it does not say %q:\n%s", want, c.stderr)
 				}
@@ -76,7 +76,7 @@ func TestFollowerInterrupted(t *testing.T) {
 	if code := follower.wait(); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
-	if want := "work-1 goes on; see it again: run-tasks follow work-1\n"; !strings.HasSuffix(follower.stderr.String(), want) {
+	if want := "work-1 keeps running; to follow it: run-tasks follow work-1\n"; !strings.HasSuffix(follower.stderr.String(), want) {
 		t.Errorf("it says %q", follower.stderr)
 	}
 	f.write("go", "")

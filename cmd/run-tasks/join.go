@@ -12,94 +12,48 @@ import (
 	"mlframework/cmd/internal/cli"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
-	"mlframework/sweep/master"
-	"mlframework/sweep/query"
 )
 
-// noteDetached tells who leaves a running sweep how to see it again.
-func (c *command) noteDetached(id string) {
-	fmt.Fprintf(c.stderr, "%s goes on; see it again: %s follow %s\n", id, c.self, id)
-}
-
-// direct is the deeds of the runner that this process is.
-type direct struct {
-	*query.Archive
-	master *master.Master
-}
-
-func newDirect(r *runner) *direct {
-	return &direct{&query.Archive{Store: &r.store.Reader}, r.master}
-}
-
-func begunAs(id string, err error) (api.StartedSweep, error) {
-	return api.StartedSweep{Summary: core.Summary{ID: id}}, err
-}
-
-func (d *direct) Submit(ctx context.Context, s api.Submission, key string,
-	_ api.Detail) (api.StartedSweep, error) {
-	return begunAs(d.master.Submit(ctx, master.Submission{Record: s.Record, Total: api.Total(s.Record), Code: s.Code, MinNumber: s.MinNumber, ClientKey: key}))
-}
-
-func (d *direct) Resume(ctx context.Context, id string, g api.ResumeRequest,
-	_ api.Detail) (api.StartedSweep, error) {
-	_, err := d.master.Resume(ctx, id, g.Continuation)
-	return begunAs(id, err)
-}
-
-func (d *direct) Retry(ctx context.Context, id string, g api.ResumeRequest,
-	_ api.Detail) (api.StartedSweep, error) {
-	_, err := d.master.Retry(ctx, id, g.Indexes, g.Continuation)
-	return begunAs(id, err)
-}
-
-func (d *direct) Extend(ctx context.Context, id string, e api.Extension,
-	_ api.Detail) (api.StartedSweep, error) {
-	_, err := d.master.Extend(ctx, id, e)
-	return begunAs(id, err)
-}
-
-// join has the runner that another process is do the errand, and shows the sweep to its end. It is false when that runner ended
-// before: then there is another one to ask, or this process is it.
+// join has the runner that another process is do the launch, and shows the sweep to its end. Ended
+// is false when that runner ended before: then there is another one to ask, or this process is it.
 func (s *session) join(work context.Context) (ended bool, err error) {
 	h, err := s.openFolder(work)
 	if err != nil {
 		return true, err
 	}
 	defer h.close()
-	m := h.dial()
-	defer m.Close()
-	m.Environ = withValues(os.Environ())
+	h.api.Environ = withValues(os.Environ())
 	if s.repeatable { // it is repeated here, where that is known
-		m.Repeat = time.Nanosecond
+		h.api.Repeat = time.Nanosecond
 	}
-	before, err := s.beside(work, m)
+	before, err := s.beside(work, h.api)
 	var b api.StartedSweep
+	known := s.sweep != ""
 	if err == nil {
 		h.note()
-		b, err = s.do(work, m, s.look.Detail())
+		b, err = s.start(work, h)
 	}
 	switch {
-	case errors.Is(context.Cause(work), cli.ErrInterrupted) && err != nil:
+	case isInterrupted(work) && err != nil:
 		return true, s.detached()
 	case s.missed(err):
 		return false, nil
 	case err != nil || b.ID == "":
 		return true, err
 	}
-	again := s.sweep != ""
-	s.began(b)
-	s.errand = s.goOn()
-	if !s.look.JSON && !s.look.Quiet && !again {
+	s.begin, s.repeatable = s.goOn, true
+	if !s.look.JSON && !s.look.Quiet && !known {
 		s.messages.Note(before.text(b.ID))
 	}
-	err = s.watch(work, h, b, s.look)
+	interrupted, err := s.show(work, s.ctx.Context, h, b, nil)
 	switch {
-	case errors.Is(context.Cause(work), cli.ErrInterrupted):
+	case interrupted:
 		return true, s.detached()
 	case err != nil:
 		return true, err
 	case h.unfinished():
-		s.messages.Note("the process that ran " + s.sweep + " has ended: it goes on in this terminal, or in another one that has a sweep here")
+		s.messages.Note("the process that ran " + s.sweep + " has ended: it goes on in this " +
+			"terminal, or in another one that has a sweep here")
 		return false, nil
 	}
 	return true, s.conclude(s.ctx.Context, h, false)
@@ -110,18 +64,9 @@ func withValues(environ []string) []string {
 	return slices.DeleteFunc(environ, func(v string) bool { return !strings.Contains(v, "=") })
 }
 
-// detached is the end of a session that Ctrl-C took from its sweep.
-func (s *session) detached() error {
-	if s.sweep == "" {
-		return cli.Code(cli.Interrupted)
-	}
-	s.command.noteDetached(s.sweep)
-	return nil
-}
-
 // missed reports whether a runner ended before it had what it was asked, or where it may be asked again.
 func (s *session) missed(err error) bool {
-	if _, undecided := errors.AsType[*api.Undecided](err); undecided {
+	if _, undecided := errors.AsType[*api.UnknownOutcome](err); undecided {
 		return s.repeatable
 	}
 	_, gone := errors.AsType[*api.Unreachable](err)

@@ -83,8 +83,8 @@ func TestJoinedLeaves(t *testing.T) {
 		code int
 		says string
 	}{
-		"Ctrl-C": {func(f folder, c *call) { f.signal(c, syscall.SIGINT) }, 0, "other-1 goes on; see it again: run-tasks follow other-1\n"},
-		"hangup": {func(f folder, c *call) { f.signal(c, syscall.SIGHUP) }, 0, "other-1 goes on; see it again: run-tasks follow other-1\n"},
+		"Ctrl-C": {func(f folder, c *call) { f.signal(c, syscall.SIGINT) }, 0, "other-1 keeps running; to follow it: run-tasks follow other-1\n"},
+		"hangup": {func(f folder, c *call) { f.signal(c, syscall.SIGHUP) }, 0, "other-1 keeps running; to follow it: run-tasks follow other-1\n"},
 		"guard":  {func(f folder, c *call) { processtest.Kill(f.t, c.guard()) }, 137, ""},
 		"executor": {func(f folder, c *call) { processtest.Kill(f.t, c.executor()) }, 5,
 			"other-1 and work-1 go on in the process of another terminal; `run-tasks follow work-1` shows it\n"},
@@ -119,7 +119,7 @@ func TestRunnerInterrupted(t *testing.T) {
 	f := newPair(t)
 	work, other := f.pair(nil)
 	f.signal(work, syscall.SIGINT)
-	work.shows("work-1 is paused (interrupted): run-tasks resume work-1 goes on\n")
+	work.shows("work-1 is paused (interrupted); to continue: run-tasks resume work-1\n")
 	work.shows(staysFor)
 	f.write("go-other", "")
 	other.ends(0, "other-1: 2 tasks: 2 succeeded")

@@ -87,7 +87,7 @@ func TestNothingRunsAfterKill(t *testing.T) {
 				if strings.Contains(rest, "running") {
 					t.Errorf("%s: %s", command, shown)
 				}
-				if command == "show" && !(strings.Contains(shown, "paused: "+reason) && strings.Contains(shown, "run-tasks resume work-1 goes on")) {
+				if command == "show" && !(strings.Contains(shown, "paused: "+reason) && strings.Contains(shown, "to continue: run-tasks resume work-1")) {
 					t.Errorf("%s: %s", command, shown)
 				}
 			}
@@ -110,7 +110,7 @@ func TestFollowerOfTheKilled(t *testing.T) {
 	if code := follower.wait(); code != 1 {
 		t.Errorf("exit code %d", code)
 	}
-	if text := follower.stderr.String(); !strings.Contains(text, "work-1 is paused (its run was killed while 2 tasks were running): run-tasks resume work-1 goes on") {
+	if text := follower.stderr.String(); !strings.Contains(text, "work-1 is paused (its run was killed while 2 tasks were running); to continue: run-tasks resume work-1") {
 		t.Errorf("it says:\n%s%s", follower.stdout, text)
 	}
 	if code := logs.wait(); code != 0 && code != 2 { // 2: it had printed nothing

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"mlframework/cmd/internal/cli"
+	"mlframework/cmd/run-tasks/local"
 	"mlframework/sweep/worker"
 )
 
@@ -16,7 +17,7 @@ import (
 const polled = 200 * time.Millisecond
 
 func (h *localFolder) logs(ctx context.Context, l outputQuery) error {
-	folder := taskFolder(l.id)
+	folder := local.TaskFolder(l.id)
 	stdout := &tail{path: worker.LogFile(folder, "stdout", l.attempt), to: l.stdout, from: l.from}
 	stderr := &tail{path: worker.LogFile(folder, "stderr", l.attempt), to: l.stderr, from: l.from}
 	defer stdout.close()

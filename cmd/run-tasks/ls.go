@@ -30,7 +30,7 @@ func (c *command) list(ctx *cliv2.Context) error {
 	}
 	if len(sweeps) == 0 {
 		c.warnMissing(ctx.Context, src)
-		fmt.Fprintln(c.stderr, "there is no sweep yet")
+		fmt.Fprintln(c.stderr, "no sweeps yet")
 		return nil
 	}
 	slices.Reverse(sweeps)

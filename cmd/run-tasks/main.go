@@ -36,7 +36,7 @@ type command struct {
 }
 
 func (c *command) main(ctx context.Context, args []string) int {
-	return cli.Run(ctx, c.app(), commandHelp, args, c.problem)
+	return cli.Run(ctx, c.app(), cli.CommandHelp(cli.ExitCodes), args, c.problem)
 }
 
 // guarded runs do in a process of its own, so that whatever happens to either of the two, every process that do started

@@ -40,7 +40,7 @@ func TestDetached(t *testing.T) {
 	if code := c.wait(); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
-	if want := "work-1 goes on; see it again: run-tasks --master m.sock follow work-1\n"; c.stderr.String() != want {
+	if want := "work-1 keeps running; to follow it: run-tasks --master m.sock follow work-1\n"; c.stderr.String() != want {
 		t.Errorf("it says %q", c.stderr)
 	}
 	again := f.start(nil, "--master", "m.sock", "follow", "work-1")
@@ -118,7 +118,7 @@ func TestDetachedWhileTheMasterIsAway(t *testing.T) {
 	m.kill()
 	c.shows("lost the connection to the master")
 	f.signal(c, syscall.SIGINT)
-	if code := c.wait(); code != 0 || !strings.Contains(c.stderr.String(), "work-1 goes on; see it again") {
+	if code := c.wait(); code != 0 || !strings.Contains(c.stderr.String(), "work-1 keeps running; to follow it") {
 		t.Errorf("exit code %d: %s", code, c.stderr)
 	}
 }

@@ -15,52 +15,50 @@ import (
 )
 
 // Options that several commands have.
-func flagLocal() cliv2.Flag {
-	return &cliv2.BoolFlag{DisableDefaultText: true, Name: "local", Usage: "on this machine, with nothing installed"}
-}
+func flagLocal() cliv2.Flag { return cli.Switch("local", "use this machine") }
 
 func flagMaster() cliv2.Flag {
-	return &cliv2.StringFlag{Name: "master", DefaultText: "config.yml's", Usage: "of the master at `SOCKET` here"}
+	return &cliv2.StringFlag{Name: "master", DefaultText: "as in config.yml",
+		Usage: "use the master at this `SOCKET`"}
 }
 
 // locationFlags returns the options that say whose sweeps a command is about.
 func locationFlags() []cliv2.Flag { return []cliv2.Flag{flagLocal(), cli.ConfigFlag(), flagMaster()} }
 
 func flagProject() cliv2.Flag {
-	return &cliv2.StringFlag{Name: "d", Value: ".", DefaultText: "the current folder", Usage: "the project's `FOLDER`"}
+	return &cliv2.StringFlag{Name: "d", Value: ".", DefaultText: "current folder",
+		Usage: "project `FOLDER`"}
 }
 
-func flagJSON() cliv2.Flag {
-	return &cliv2.BoolFlag{DisableDefaultText: true, Name: "json", Usage: "one JSON object per line on standard output"}
-}
+func flagJSON() cliv2.Flag { return cli.Switch("json", "print JSON, one object per line") }
 
 func flagDryRun() cliv2.Flag {
-	return &cliv2.BoolFlag{DisableDefaultText: true, Name: "dry-run", Usage: "show what would run, and what rules remove; run nothing"}
+	return cli.Switch("dry-run", "show what would run and what rules remove; run nothing")
 }
 
-func flagAll() cliv2.Flag {
-	return &cliv2.BoolFlag{DisableDefaultText: true, Name: "all", Usage: "with --dry-run: show every task"}
-}
+func flagAll() cliv2.Flag { return cli.Switch("all", "with --dry-run: show every task") }
 
-func flagNoOutput() cliv2.Flag {
-	return &cliv2.BoolFlag{DisableDefaultText: true, Name: "no-output", Usage: "do not show what the tasks print"}
+func flagNoOutput() cliv2.Flag { return cli.Switch("no-output", "do not show the output of tasks") }
+
+func flagUpdated() cliv2.Flag {
+	return cli.Switch("updated", "use the current code, and tasks.yml as far as it can change")
 }
 
 // runFlags returns the options of every command that runs tasks.
 func runFlags() []cliv2.Flag {
 	return append(locationFlags(),
-		&cliv2.IntFlag{Name: "slots", Value: runtime.NumCPU(), DefaultText: "the number of cores", Usage: "run `N` tasks at a time"},
+		&cliv2.IntFlag{Name: "slots", Value: runtime.NumCPU(), DefaultText: "number of cores",
+			Usage: "on this machine: run up to `N` tasks at a time"},
 		flagNoOutput(),
-		&cliv2.BoolFlag{DisableDefaultText: true, Name: "quiet", Aliases: []string{"q"}, Usage: "print only the sweep's id"},
+		cli.Switch("quiet", "print only the id of the sweep", "q"),
 		flagJSON(),
-		&cliv2.BoolFlag{DisableDefaultText: true, Name: "attached", Usage: "on a cluster: Ctrl-C cancels the sweep"})
+		cli.Switch("attached", "on a cluster: Ctrl-C cancels the sweep"))
 }
 
 func updateFlags() []cliv2.Flag {
-	return []cliv2.Flag{
-		&cliv2.BoolFlag{DisableDefaultText: true, Name: "updated", Usage: "use the current code, and tasks.yml as far as it can change"},
-		&cliv2.StringFlag{Name: "d", DefaultText: "as before", Usage: "with --updated: the project's `FOLDER`"},
-	}
+	return []cliv2.Flag{flagUpdated(),
+		&cliv2.StringFlag{Name: "d", DefaultText: "as at submission",
+			Usage: "with --updated: project `FOLDER`"}}
 }
 
 // argument returns the only positional argument, or "" when there is none.
@@ -72,7 +70,7 @@ func argument(ctx *cliv2.Context) (string, error) {
 }
 
 func stray(arg string) error {
-	return cli.Wrong("", "%q is one argument too many", arg)
+	return cli.Wrong("", "unexpected argument %q", arg)
 }
 
 // displayOptions reads it from a command's options.
@@ -83,12 +81,12 @@ func displayOptions(ctx *cliv2.Context) display.Options {
 // overrideFlags returns the options that change the parameters file for one sweep, beside NAME=VALUE.
 func overrideFlags() []cliv2.Flag {
 	return []cliv2.Flag{
-		&cliv2.GenericFlag{Name: "repeat", Value: new(texts), DefaultText: "file's",
-			Usage: "a `NAME`, or NAME=VALUE,... to average over"},
-		&cliv2.GenericFlag{Name: "sample", Value: new(whole), DefaultText: "file's",
-			Usage: "run only `N` combinations, drawn at random"},
-		&cliv2.GenericFlag{Name: "seed", Value: new(whole), DefaultText: "file's, or 0",
-			Usage: "draw the sample with the number `N`"},
+		&cliv2.GenericFlag{Name: "repeat", Value: new(texts), DefaultText: "as in the file",
+			Usage: "average over the parameter `NAME`, or NAME=VALUE,...; can be repeated"},
+		&cliv2.GenericFlag{Name: "sample", Value: new(whole), DefaultText: "as in the file",
+			Usage: "run only `N` combinations, chosen at random"},
+		&cliv2.GenericFlag{Name: "seed", Value: new(whole), DefaultText: "as in the file, or 0",
+			Usage: "choose the sample with the random seed `N`"},
 		&cliv2.GenericFlag{Name: "limit", Value: new(whole), DefaultText: "0, no limit",
 			Usage: "run only the first `N` tasks"},
 	}
@@ -120,7 +118,7 @@ func number(ctx *cliv2.Context, name string, faults *fault.List) *int64 {
 	}
 	problem := "it is not a whole number"
 	if errors.Is(err, strconv.ErrRange) {
-		problem = "it is beyond what can be counted"
+		problem = "it is out of range"
 	}
 	faults.Add(fault.Fault{File: "--" + name + " " + text, Problem: problem, Remedy: "write one, such as 20"})
 	return nil
@@ -128,7 +126,8 @@ func number(ctx *cliv2.Context, name string, faults *fault.List) *int64 {
 
 // flagPriority is how a submission names its priority.
 func flagPriority() cliv2.Flag {
-	return &cliv2.IntFlag{Name: "priority", DefaultText: "0", Usage: "sweeps of a higher `N` go first"}
+	return &cliv2.IntFlag{Name: "priority", DefaultText: "0",
+		Usage: "priority `N` of the sweep; higher ones run first"}
 }
 
 // checkPriority refuses a priority that no sweep can have.
@@ -153,9 +152,11 @@ func checkRunning(ctx *cliv2.Context) error {
 	case ctx.Int("slots") < 1:
 		return cli.Wrong("", "--slots must be at least 1")
 	case away && ctx.IsSet("slots"):
-		return cli.Wrong("run-tasks workers slots WORKER N changes those of a worker", "--slots is for runs on this machine")
+		return cli.Wrong("run-tasks workers slots WORKER N changes those of a worker", "--slots applies only to this machine")
+	case locationOf(ctx) != inCluster && ctx.Bool("as-pushed"):
+		return cli.Wrong("", "--as-pushed applies only to a cluster of config.yml")
 	case !away && ctx.Bool("attached"):
-		return cli.Wrong("on this machine Ctrl-C stops what runs anyway", "--attached is for a master")
+		return cli.Wrong("on this machine Ctrl-C stops what runs anyway", "--attached applies only to a master")
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ func changeOf(ctx *cliv2.Context) (name string, change space.Change, err error) 
 		case strings.Contains(arg, "="):
 			change.Set = append(change.Set, arg)
 		case apart(args, i):
-			return "", change, cli.Wrong("write a parameter and its values without spaces, or in quotes: lr=0.1,0.01", "%q is one argument too many", arg)
+			return "", change, cli.Wrong("write a parameter and its values without spaces, or in quotes: lr=0.1,0.01", "unexpected argument %q", arg)
 		case i > len(change.Set):
 			return "", change, strayAfter(ctx, name, arg)
 		default:
@@ -70,7 +70,7 @@ func strayAfter(ctx *cliv2.Context, name, arg string) error {
 	} else {
 		return stray(arg)
 	}
-	return cli.Wrong("did you mean `run-tasks "+meant+"`?", "there is no command %s", name)
+	return cli.Wrong("did you mean `run-tasks "+meant+"`?", "unknown command %q", name)
 }
 
 // noOverrides refuses NAME=VALUE where a sweep goes on with the points that it has.

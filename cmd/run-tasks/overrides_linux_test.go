@@ -60,9 +60,12 @@ func TestWrongNumbersAreToldTogether(t *testing.T) {
 	for _, c := range []struct {
 		options, want string
 	}{
-		{"--sample -3 --limit x --seed a", "--limit x: it is not a whole number; write one, such as 20\n" +
-			"--sample -3: it must be at least 1; write a greater number\n--seed a: it is not a whole number; write one, such as 20\n"},
-		{"--seed 99999999999999999999", "--seed 99999999999999999999: it is beyond what can be counted; write one, such as 20\n"},
+		{"--sample -3 --limit x --seed a",
+			"run-tasks: --limit x: it is not a whole number; write one, such as 20\n" +
+				"run-tasks: --sample -3: it must be at least 1; write a greater number\n" +
+				"run-tasks: --seed a: it is not a whole number; write one, such as 20\n"},
+		{"--seed 99999999999999999999", "run-tasks: --seed 99999999999999999999: it is " +
+			"out of range; write one, such as 20\n"},
 	} {
 		args := append([]string{"--local", "-d", "p", "work"}, strings.Fields(c.options)...)
 		if _, stderr, code := f.run(args...); code != 2 || !strings.HasSuffix(stderr, c.want) {

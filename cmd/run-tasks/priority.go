@@ -15,14 +15,14 @@ func (c *command) priority(ctx *cliv2.Context) error {
 	args := ctx.Args().Slice()
 	switch len(args) {
 	case 0:
-		return cli.Wrong("run-tasks priority [SWEEP] N", "which priority?")
+		return cli.Wrong("run-tasks priority [SWEEP] N", "missing argument: N")
 	case 1, 2:
 	default:
 		return stray(args[2])
 	}
 	n, err := strconv.Atoi(args[len(args)-1])
 	if err != nil {
-		return cli.Wrong("run-tasks priority [SWEEP] N", "%q is no priority, which is a whole number", args[len(args)-1])
+		return cli.Wrong("run-tasks priority [SWEEP] N", "invalid priority %q: not a whole number", args[len(args)-1])
 	}
 	if err := fitsPriority(n); err != nil {
 		return err

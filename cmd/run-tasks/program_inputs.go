@@ -111,7 +111,7 @@ func checkConfig(dir string, r core.Record, text []byte, spaces ...*space.Space)
 		for _, p := range s.Parameters() {
 			v := argv.Values{Name: p.Name()}
 			for i := range min(p.Len(), mostTypes) {
-				v.All = append(v.All, core.Given(p.Value(i)))
+				v.All = append(v.All, p.Value(i))
 			}
 			all = append(all, v)
 		}

@@ -95,7 +95,7 @@ func (p *project) noteObjective() {
 func (c *command) tasksFileFaults(dir, name string, change space.Change, err error) error {
 	if _, none := os.Stat(filepath.Join(dir, definition.FileName)); errors.Is(none, fs.ErrNotExist) {
 		if near := fault.Nearest(name, c.reserved()); near != "" && dir == "." {
-			return cli.Wrong("did you mean `run-tasks "+near+"`?", "there is no command %s, and no %s here", name, definition.FileName)
+			return cli.Wrong("did you mean `run-tasks "+near+"`?", "unknown command %q, and there is no %s here", name, definition.FileName)
 		}
 		return err
 	}
@@ -170,7 +170,7 @@ func (p *project) record(revision string) core.Record {
 	t := p.task
 	r := core.Record{
 		Space: p.space, Style: styleOf(t),
-		EachWorker: t.EachWorker, Retry: core.Retry(t.Retry), MaxFailures: int64(t.MaxFailures),
+		EachWorker: t.EachWorker, Retry: t.Retry, MaxFailures: int64(t.MaxFailures),
 		Objective: t.Objective, Project: p.dir, ParametersFile: t.Parameters,
 		Recipe: task.Recipe{
 			Definition: t.Name, Command: t.Command, Secrets: p.file.Secrets, Revision: revision,

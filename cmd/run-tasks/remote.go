@@ -17,6 +17,7 @@ import (
 	"mlframework/cmd/run-tasks/display"
 	"mlframework/projects"
 	"mlframework/sweep/api"
+	"mlframework/sweep/definition"
 	"mlframework/sweep/metric"
 )
 
@@ -77,7 +78,7 @@ func (m *remote) act(_ context.Context, _ string, do func(*api.Client) error) er
 // follow goes on when the master went away and came back.
 func (m *remote) follow(ctx context.Context, b api.StartedSweep, d api.Detail,
 	each func(api.Update) error) error {
-	return m.Follow(ctx, b.ID, api.Following{Detail: d, After: b.Events, Away: m.noteOutage}, each)
+	return m.Follow(ctx, b.ID, api.FollowOptions{Detail: d, After: b.Events, OnDisconnect: m.noteOutage}, each)
 }
 
 // outage is why a master is away, as it was last told. Both streams of a task notice it.
@@ -96,7 +97,7 @@ const (
 )
 
 // waitForMaster has questions wait for a master that is silent, as who follows does.
-func (m *remote) waitForMaster() { m.Away = m.noteOutage }
+func (m *remote) waitForMaster() { m.OnDisconnect = m.noteOutage }
 
 // noteOutage says once that the master went away, or is back (nil).
 func (m *remote) noteOutage(why error) (end bool) {
@@ -148,7 +149,28 @@ func (m *remote) copy(ctx context.Context, l outputQuery, stderr bool, to io.Wri
 	if to == nil {
 		return nil
 	}
-	return m.Output(ctx, l.id, api.Printed{Attempt: l.attempt, Stderr: stderr, Offset: l.from, Follow: l.follow}, to)
+	return m.Output(ctx, l.id, api.OutputOptions{Attempt: l.attempt, Stderr: stderr, Offset: l.from, Follow: l.follow}, to)
+}
+
+func (m *remote) client() *api.Client { return m.Client }
+
+// accepts compares the workers of a cluster; those of a master that is reached by its socket run as
+// they were started.
+func (m *remote) accepts(ctx context.Context, dir string, file *definition.File) error {
+	if err := m.ready(ctx); err != nil || m.cluster == nil || file == nil {
+		return err
+	}
+	workers, err := m.Workers(ctx)
+	if err != nil {
+		return err
+	}
+	return m.compare(ctx, dir, file, workers)
+}
+
+// complete adds the values of secrets, which are in this environment.
+func (*remote) complete(s *api.Submission) (err error) {
+	s.Secrets, err = secretValues(s.Record.Recipe.Secrets)
+	return err
 }
 
 // Waiting for a master that cannot run anything now.

@@ -21,7 +21,7 @@ func (c *command) results(ctx *cliv2.Context) error {
 		return err
 	}
 	if ctx.Bool("csv") && ctx.Bool("json") {
-		return cli.Wrong("", "--csv and --json exclude each other")
+		return cli.Wrong("", "--csv and --json are mutually exclusive")
 	}
 	if ctx.Int("top") < 0 {
 		return cli.Wrong("", "--top must not be negative")
@@ -46,7 +46,7 @@ func (c *command) results(ctx *cliv2.Context) error {
 			return err
 		}
 	}
-	q := api.Query{Where: ctx.String("where"), Sort: ctx.String("sort"), Top: ctx.Int("top"), Begun: text}
+	q := api.Query{Where: ctx.String("where"), Sort: ctx.String("sort"), Top: ctx.Int("top"), Issued: text}
 	if groups, ok := grouping(ctx, s); ok {
 		groups.Query = q
 		return c.resultsGroups(ctx, src, s, groups)
@@ -93,7 +93,7 @@ func (c *command) resultsText(ctx *cliv2.Context, q api.Query, src source, s api
 		return err
 	}
 	s.Checks = checked.Checks
-	if fresh := s.Total - s.Begun; fresh > 0 && q.Where == "" {
+	if fresh := s.Total - s.Issued; fresh > 0 && q.Where == "" {
 		fmt.Fprintf(c.stderr, "%s not shown: %s\n", plural(fresh, "task"), notBegun(s))
 	}
 	c.warnUnranked(s)

@@ -147,7 +147,7 @@ func fillStore(b *testing.B, dir string, n int64) {
 		b.Fatal(err)
 	}
 	began := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	sw, err := s.Add(ctx, store.New{Submitted: began, Total: n, Record: core.Record{Version: task.Version, Space: points,
+	sw, err := s.Add(ctx, store.NewSweep{Submitted: began, Total: n, Record: core.Record{Version: task.Version, Space: points,
 		Objective: metric.Objective{Metric: "accuracy", Maximize: true},
 		Recipe: task.Recipe{Definition: "train", Command: []string{"train.py"}, Revision: "0123456789abcdef",
 			Metrics: []metric.Rule{{Name: "accuracy", Pattern: "(a)"},

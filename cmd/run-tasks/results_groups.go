@@ -36,7 +36,7 @@ func checkGroups(ctx *cliv2.Context) error {
 		switch {
 		case !ctx.IsSet(name):
 		case ctx.Bool("failures"):
-			return cli.Wrong("", "--failures and --%s exclude each other", name)
+			return cli.Wrong("", "--failures and --%s are mutually exclusive", name)
 		case err != nil:
 			return cli.Wrong("", "--%s: %s", name, cli.Visible(err.Error()))
 		case len(names) == 0:

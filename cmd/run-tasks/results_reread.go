@@ -110,7 +110,7 @@ func (r *rereading) all(ctx context.Context) error {
 
 // tasks calls each with every task that has ended.
 func (r *rereading) tasks(ctx context.Context, each func(endedTask) error) error {
-	return r.src.Rows(ctx, r.sweep.ID, api.Query{Begun: true}, func(row *table.Row) error {
+	return r.src.Rows(ctx, r.sweep.ID, api.Query{Issued: true}, func(row *table.Row) error {
 		if state, err := task.ParseState(row.State); err != nil || !state.Terminal() || row.Started == nil {
 			return nil
 		}

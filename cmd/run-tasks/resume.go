@@ -16,12 +16,9 @@ import (
 	"mlframework/sweep/task"
 )
 
-// continuation is how an existing sweep goes on: resume or retry.
-type continuation struct {
-	do func(context.Context, sweepActions, string, api.ResumeRequest,
-		api.Detail) (api.StartedSweep, error)
-	repeatable bool
-}
+// continuation is how an existing sweep goes on: (*api.Client).Resume or Retry.
+type continuation func(*api.Client, context.Context, string, api.ResumeRequest,
+	api.Detail) (api.StartedSweep, error)
 
 // resume is `run-tasks resume`.
 func (c *command) resume(ctx *cliv2.Context) error {
@@ -29,14 +26,13 @@ func (c *command) resume(ctx *cliv2.Context) error {
 	if err := cmp.Or(noOverrides(ctx), err); err != nil {
 		return err
 	}
-	return c.continueSweep(ctx, id, nil, continuation{repeatable: true, do: func(ctx context.Context, m sweepActions,
-		id string, g api.ResumeRequest, f api.Detail) (api.StartedSweep, error) {
-		return m.Resume(ctx, id, g, f)
-	}})
+	return c.continueSweep(ctx, id, nil, (*api.Client).Resume, true)
 }
 
-// continueSweep runs tasks of an existing sweep, and shows it to its end.
-func (c *command) continueSweep(ctx *cliv2.Context, id string, indexes []int64, act continuation) error {
+// continueSweep runs tasks of an existing sweep, and shows it to its end. Repeatable says that
+// going on twice is as going on once.
+func (c *command) continueSweep(ctx *cliv2.Context, id string, indexes []int64, goOn continuation,
+	repeatable bool) error {
 	if err := checkRunning(ctx); err != nil {
 		return err
 	}
@@ -67,45 +63,28 @@ func (c *command) continueSweep(ctx *cliv2.Context, id string, indexes []int64, 
 	if err != nil {
 		return err
 	}
-	if m, ok := src.(*remote); ok {
-		c.print(now.notes())
-		return c.runRemotely(ctx, m, func(work context.Context, f api.Detail) (none api.StartedSweep,
-			err error) {
-			if err := m.ready(work); err != nil {
-				return none, err
-			}
-			if now.updated {
-				if err := m.fits(work, now.dir, now.file); err != nil {
-					return none, err
-				}
-			}
-			g, err := now.bring(work, m.take)
-			if err != nil {
-				return none, err
-			}
-			g.Indexes = indexes
-			return withSecrets(s.Record.Recipe.Secrets, func(v secret.Values) (api.StartedSweep,
-				error) {
-				g.Secrets = v
-				return act.do(work, m.Client, s.ID, g, f)
-			})
+	file := now.file
+	if !now.updated {
+		file = nil
+	}
+	begin := func(work context.Context, at backend, f api.Detail) (b api.StartedSweep, err error) {
+		if err := at.accepts(work, now.dir, file); err != nil {
+			return b, err
+		}
+		g, err := now.bring(work, at)
+		if err != nil {
+			return b, err
+		}
+		g.Indexes = indexes
+		return withSecrets(s.Record.Recipe.Secrets, func(v secret.Values) (api.StartedSweep,
+			error) {
+			g.Secrets = v
+			return goOn(at.client(), work, s.ID, g, f)
 		})
 	}
-	if err := secretsSet(s.Record.Recipe.Secrets); err != nil {
-		return err
-	}
-	return c.guarded(ctx.Context, func() error {
-		c.print(now.notes())
-		do := func(work context.Context, m sweepActions, f api.Detail) (none api.StartedSweep, err error) {
-			g, err := now.bring(work, snapshot)
-			if err != nil {
-				return none, err
-			}
-			g.Indexes = indexes
-			return act.do(work, m, s.ID, g, f)
-		}
-		return c.session(ctx, ctx.Command.Name+" "+s.ID, errand{do, act.repeatable})
-	})
+	m, _ := src.(*remote)
+	return c.run(ctx, m, launch{name: ctx.Command.Name + " " + s.ID, notes: now.notes(),
+		secrets: s.Record.Recipe.Secrets, begin: begin, repeatable: repeatable})
 }
 
 // otherPaused returns the sweep that an unnamed `resume` continues when the newest sweep is done: the

@@ -19,10 +19,7 @@ func (c *command) retry(ctx *cliv2.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.continueSweep(ctx, id, indexes, continuation{do: func(ctx context.Context, m sweepActions, id string,
-		g api.ResumeRequest, f api.Detail) (api.StartedSweep, error) {
-		return m.Retry(ctx, id, g, f)
-	}})
+	return c.continueSweep(ctx, id, indexes, (*api.Client).Retry, false)
 }
 
 // parseTargets reads one sweep, or tasks of one sweep.
@@ -33,7 +30,7 @@ func parseTargets(args []string) (id string, indexes []int64, err error) {
 		case err != nil:
 			return "", nil, err
 		case i > 0 && (t.sweep != id || !t.isTask || len(indexes) == 0):
-			return "", nil, cli.Wrong("name one sweep, or tasks of one sweep", "%s and %s do not go together", args[0], arg)
+			return "", nil, cli.Wrong("name one sweep, or tasks of one sweep", "cannot combine %s and %s", args[0], arg)
 		}
 		if id = t.sweep; t.isTask {
 			indexes = append(indexes, t.index)

@@ -25,9 +25,9 @@ func (c *command) runName(ctx *cliv2.Context) error {
 		_ = cliv2.ShowAppHelp(ctx)
 		return cli.Code(cli.Usage)
 	case name == "":
-		return cli.Wrong("run-tasks [-d FOLDER] NAME, a task definition of FOLDER/tasks.yml", "which task should run?")
+		return cli.Wrong("run-tasks [-d FOLDER] NAME, a task definition of FOLDER/tasks.yml", "missing argument: NAME")
 	case ctx.Bool("all") && !ctx.Bool("dry-run"):
-		return cli.Wrong("add --dry-run to see every task; without it every task is run anyway", "--all is for --dry-run")
+		return cli.Wrong("add --dry-run to see every task; without it every task is run anyway", "--all requires --dry-run")
 	}
 	if err := cmp.Or(checkRunning(ctx), checkPriority(ctx)); err != nil {
 		return err
@@ -45,9 +45,9 @@ func (c *command) runName(ctx *cliv2.Context) error {
 			return err
 		}
 		defer m.close()
-		return c.submitTo(ctx, m, name, change)
+		return c.submit(ctx, m, name, change)
 	}
-	return c.guarded(ctx.Context, func() error { return c.submit(ctx, name, change) })
+	return c.guarded(ctx.Context, func() error { return c.submit(ctx, nil, name, change) })
 }
 
 func (c *command) dryRun(ctx *cliv2.Context, name string, change space.Change) error {
@@ -75,9 +75,7 @@ func (c *command) dryRun(ctx *cliv2.Context, name string, change space.Change) e
 	}
 	c.print(p.notes)
 	if !ctx.Bool("as-pushed") {
-		c.noteExcluded(files, p.record(""))
-		c.noteOwnFile(files, p.record("").Recipe)
-		c.print(unmatchedCode(files, p.task))
+		c.noteFiles(files, p)
 	}
 	if d.total == 0 {
 		c.nothingMissing(p)
@@ -97,8 +95,8 @@ func (c *command) print(notes []string) {
 	}
 }
 
-// submit runs a new sweep to its end.
-func (c *command) submit(ctx *cliv2.Context, name string, change space.Change) error {
+// submit has a new sweep run, by a master or in this folder.
+func (c *command) submit(ctx *cliv2.Context, m *remote, name string, change space.Change) error {
 	p, err := c.readRunnable(c.projectOf(ctx), name, change)
 	if err != nil {
 		return err
@@ -107,63 +105,108 @@ func (c *command) submit(ctx *cliv2.Context, name string, change space.Change) e
 		return err
 	}
 	noteLocation(ctx, p)
-	p.noteUnused(inFolder)
+	p.noteUnused(locationOf(ctx))
 	p.noteShortSecrets()
-	c.print(p.notes)
-	return c.session(ctx, name, errand{do: c.submission(ctx, p), repeatable: true})
+	return c.run(ctx, m, launch{name: name, notes: p.notes, secrets: p.file.Secrets,
+		begin: c.submission(ctx, p), repeatable: true})
 }
 
-// submission submits a sweep of a project, once however often it is called. Called again it lets the sweep go on that a runner kept and
-// did not live to tell of: the end of a runner pauses its sweeps.
-func (c *command) submission(ctx *cliv2.Context, p *project) func(context.Context, sweepActions,
+// submission submits a sweep of a project, once however often it is called. Called again it lets
+// the sweep go on that a runner kept and did not live to tell of: the end of a runner pauses its
+// sweeps.
+func (c *command) submission(ctx *cliv2.Context, p *project) func(context.Context, backend,
 	api.Detail) (api.StartedSweep, error) {
 	var s *api.Submission // nil: not known yet
 	key, sent := rand.Text(), false
-	return func(work context.Context, m sweepActions, f api.Detail) (none api.StartedSweep, err error) {
+	return func(work context.Context, at backend, f api.Detail) (b api.StartedSweep, err error) {
 		if s == nil {
-			if s, err = c.prepare(ctx, work, p, m); s == nil || err != nil {
-				return none, err
+			if s, err = c.prepare(ctx, work, p, at); s == nil || err != nil {
+				return b, err
 			}
 		}
-		s.MinNumber = nextNumber(p.task.Name)
-		again := sent
-		sent = true
-		b, err := m.Submit(work, *s, key, f)
-		if err != nil || !again {
+		if err := at.complete(s); err != nil {
 			return b, err
 		}
-		now, err := m.Sweep(work, b.ID, false)
+		again := sent
+		sent = true
+		if b, err = at.client().Submit(work, *s, key, f); err != nil || !again {
+			return b, err
+		}
+		now, err := at.Sweep(work, b.ID, false)
 		if err != nil || now.State != core.Paused {
 			return b, err
 		}
-		return m.Resume(work, b.ID, api.ResumeRequest{}, f)
+		return at.client().Resume(work, b.ID, api.ResumeRequest{}, f)
 	}
 }
 
-// prepare keeps the project's files for a new sweep, and returns that; nil when nothing of it is missing.
-func (c *command) prepare(ctx *cliv2.Context, work context.Context, p *project, q queries) (*api.Submission, error) {
-	m, err := snapshot(work, p.dir)
+// prepare brings the project's files to where attempts find them, and returns the new sweep; nil
+// when nothing of it is missing.
+func (c *command) prepare(ctx *cliv2.Context, work context.Context, p *project,
+	at backend) (*api.Submission, error) {
+	if err := c.checkFiles(work, p, locationOf(ctx), ctx.Bool("as-pushed")); err != nil {
+		return nil, err
+	}
+	if err := at.accepts(work, p.dir, p.file); err != nil {
+		return nil, err
+	}
+	revision, code, files, err := c.bring(work, p, at, ctx.Bool("as-pushed"))
 	if err != nil {
 		return nil, err
 	}
-	c.noteExcluded(m, p.record(""))
-	c.noteOwnFile(m, p.record("").Recipe)
-	if err := checkFolder(m, p.record("").Recipe, inFolder); err != nil {
+	s := &api.Submission{Record: p.record(revision), Code: code}
+	s.Record.Priority = ctx.Int("priority")
+	if !ctx.Bool("missing") {
+		return s, nil
+	}
+	revisions, err := revisionsOf(work, at)
+	if err != nil {
 		return nil, err
 	}
-	s := &api.Submission{Record: p.record(m.Revision()), Code: codeOf(p.task).Key(m)}
-	s.Record.Priority = ctx.Int("priority")
-	c.print(unmatchedCode(m, p.task))
-	if ctx.Bool("missing") {
-		found, notes, err := newGap(m, s.Code, p.task, revisionsFolder).narrow(work, q, &s.Record)
-		if err != nil {
-			return nil, err
-		}
-		c.print(notes)
-		if !found {
-			c.nothingMissing(p)
-			return nil, nil
-		}
+	found, notes, err := newGap(files, code, p.task, revisions).narrow(work, at, &s.Record)
+	if err != nil {
+		return nil, err
+	}
+	c.print(notes)
+	if !found {
+		c.nothingMissing(p)
+		return nil, nil
 	}
 	return s, nil
+}
+
+// checkFiles says which of a project's files tasks do not get, and refuses what is wrong with the
+// folders that they would get.
+func (c *command) checkFiles(ctx context.Context, p *project, at location, asPushed bool) error {
+	m, err := projects.List(ctx, p.dir)
+	if err != nil {
+		return projectError(err)
+	}
+	if !asPushed {
+		c.noteFiles(m, p)
+	}
+	return checkFolder(m, p.record("").Recipe, at)
+}
+
+// noteFiles says which of a project's files tasks do not get, or not as they may expect.
+func (c *command) noteFiles(m *projects.Manifest, p *project) {
+	r := p.record("")
+	c.noteExcluded(m, r)
+	c.noteOwnFile(m, r.Recipe)
+	c.print(unmatchedCode(m, p.task))
+}
+
+// bring has attempts find the project's files: as they are now, or as a cluster was brought them
+// last. It gives their revision, the hash of their code, and the files. Those that are not here are
+// nil, and the revision stands for the hash of their code.
+func (c *command) bring(ctx context.Context, p *project, at backend, asPushed bool) (revision,
+	code string, files *projects.Manifest, err error) {
+	if m, ok := at.(*remote); ok && asPushed {
+		if revision, files = m.cluster.asPushed(ctx, p.dir); files == nil {
+			return revision, revision, nil, nil
+		}
+	} else if files, err = at.take(ctx, p.dir); err != nil {
+		return "", "", nil, err
+	}
+	return files.Revision(), codeOf(p.task).Key(files), files, nil
 }

@@ -58,7 +58,7 @@ func serve(ctx context.Context, dir string) (err error) {
 	if err != nil {
 		return err
 	}
-	hub := memory.New()
+	hub := memory.NewEncoding()
 	m := master.New(master.Options{Store: st, Queue: hub, Log: log, Secrets: in("secrets")})
 	options := worker.Options{Name: "w1", Host: "gpu1", Slots: 2, Outputs: in("outputs"), Inherited: os.Environ(), Keeper: keeper, Log: log,
 		Revision: func(revision string) (string, error) { return in(filepath.Join("revisions", revision)), nil }}

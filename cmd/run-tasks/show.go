@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -15,7 +14,6 @@ import (
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/human"
-	"mlframework/sweep/metric"
 	"mlframework/sweep/space"
 	"mlframework/sweep/task"
 )
@@ -77,7 +75,7 @@ func (c *command) showSweep(ctx context.Context, src source, s api.Sweep) error 
 	c.field("sweep", s.ID)
 	c.field("state", state)
 	if s.State == core.Paused {
-		c.field("", c.self+" resume "+s.ID+" goes on")
+		c.field("", "to continue: "+c.self+" resume "+s.ID)
 	}
 	c.field("tasks", outcomeText(s.Summary))
 	if s.Priority != 0 {
@@ -186,91 +184,4 @@ func (c *command) waiting(ctx context.Context, src source, s api.Sweep) error {
 // field prints one line of a description.
 func (c *command) field(name, value string) {
 	fmt.Fprintf(c.stdout, "%-10s  %s\n", name, cli.Visible(value))
-}
-
-func (c *command) showTask(ctx context.Context, src source, s api.Sweep, index int64, asJSON bool) error {
-	t, err := src.Task(ctx, s.ID, index)
-	if err != nil {
-		return err
-	}
-	g := inputsOf(s, t)
-	if asJSON { // the task, its attempts, every number that its newest attempt printed, and what it is given
-		return encode(c.stdout, shownTask{t, g})
-	}
-	c.field("task", t.Row.ID)
-	state := t.Row.State
-	if state == task.Pending.String() && t.Row.Reason != "" && len(t.Attempts) == 0 {
-		state += ": " + t.Row.Reason
-	}
-	c.field("state", state)
-	c.field("command", human.CommandLine(t.Row.Argv))
-	if len(g.shown) > 0 {
-		c.field("env", variables(g.shown))
-	}
-	if f := g.File; f != nil {
-		c.field("file", f.String())
-	}
-	if folder := src.folder(s.ID); folder != "" {
-		c.field("files", filepath.Join(folder, strconv.FormatInt(index, 10)))
-	}
-	for _, m := range t.Row.Metrics {
-		c.field("metric", metricText(m))
-	}
-	for _, a := range t.Attempts {
-		c.field(fmt.Sprintf("attempt %d", a.Attempt), attemptText(a))
-		if a.Thinned != nil {
-			c.field("", thinnedText(*a.Thinned))
-		}
-		for _, text := range a.Unmeasured {
-			c.field("", text)
-		}
-	}
-	return nil
-}
-
-// metricText is "acc = 0.9 (step 2)".
-func metricText(m metric.FinalValue) string {
-	text := m.Name + " = " + human.Number(m.Value)
-	if m.Span != nil {
-		text += " (" + m.Span.String() + ")"
-	}
-	return text
-}
-
-// thinnedText is "5,803 of 100,000 values are kept for curves, at even distances; metrics are of all values".
-func thinnedText(t metric.Thinned) string {
-	text := fmt.Sprintf("%s of %s values are kept for curves, at even distances; metrics are of all values", thousands(int(t.Kept)), thousands(int(t.Samples)))
-	if t.Ignored > 0 {
-		text += fmt.Sprintf(", but for %s of metrics after the first %s", thousands(int(t.Ignored)),
-			thousands(metric.MaxMetrics))
-	}
-	return text
-}
-
-// attemptText is "2026-11-21 10:00:00 on gpu1:0, 12.3s, error: exit code 1", or "handed to w2, lost: its worker w2
-// was silent for 30s; whether it began is not known".
-func attemptText(a api.Attempt) string {
-	text := "handed to " + a.Worker
-	if a.Started != nil && a.Host != nil && a.Slot != nil {
-		text = fmt.Sprintf("%s on %s:%d", a.Started.In(timeZone()).Format(time.DateTime), *a.Host, *a.Slot)
-	}
-	if a.Resumed {
-		text += ", found outputs of an earlier attempt"
-	}
-	if a.Class != nil {
-		if a.Duration != nil && *a.Duration > 0 {
-			text += ", " + human.Duration(*a.Duration)
-		}
-		text += ", " + string(*a.Class)
-		if a.Reason != nil {
-			text += ": " + *a.Reason
-		}
-		if a.Stdout != nil && a.Stdout.Truncated || a.Stderr != nil && a.Stderr.Truncated {
-			text += ", output cut"
-		}
-	}
-	if a.Superseded {
-		text += ", superseded"
-	}
-	return text
 }

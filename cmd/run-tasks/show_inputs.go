@@ -10,6 +10,7 @@ import (
 	"mlframework/sweep/argv"
 	"mlframework/sweep/core"
 	"mlframework/sweep/human"
+	"mlframework/sweep/space"
 	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
@@ -103,7 +104,7 @@ func variables(all table.Parameters) string {
 }
 
 // pairs are parameters as a program gets them, by name.
-func pairs(of []task.Parameter) (all table.Parameters) {
+func pairs(of []space.Assignment) (all table.Parameters) {
 	for _, p := range of {
 		all = append(all, table.Parameter{Name: p.Name, Value: p.Value})
 	}

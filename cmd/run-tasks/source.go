@@ -13,7 +13,7 @@ import (
 	"mlframework/sweep/task"
 )
 
-// queries are what is asked of sweeps. A store answers them (query.Archive) and a master does
+// queries are what is asked of sweeps. A store answers them (listing.Archive) and a master does
 // (api.Client).
 type queries interface {
 	Sweeps(ctx context.Context, after string, limit int) ([]core.Summary, error)

@@ -41,7 +41,7 @@ func (c *command) summarize(ctx context.Context, src source, id string, l displa
 		if s.Reason != nil {
 			reason = *s.Reason
 		}
-		fmt.Fprintf(c.stderr, "%s is paused (%s): %s resume %s goes on\n", id, cli.Visible(reason), c.self, id)
+		fmt.Fprintf(c.stderr, "%s is paused (%s); to continue: %s resume %s\n", id, cli.Visible(reason), c.self, id)
 	}
 	switch {
 	case interrupted && s.State != core.Finished:
@@ -62,7 +62,7 @@ func (c *command) report(ctx context.Context, src source, s api.Sweep) error {
 		return err
 	}
 	if s.Checks != nil && len(s.Checks.Revisions) > 1 {
-		fmt.Fprintf(c.stdout, "\nattempts ran %d revisions of the project: compare them by the column revision\n", len(s.Checks.Revisions))
+		fmt.Fprintf(c.stdout, "\nattempts ran %d revisions of the project: compare them with the column revision\n", len(s.Checks.Revisions))
 	}
 	if done, _ := display.Tally(s.Summary); done > 0 {
 		files := "files: on the workers"
@@ -135,7 +135,7 @@ func bestRows(ctx context.Context, src source, s api.Sweep, most int) (rows []ta
 	if o.IsZero() {
 		return nil, nil
 	}
-	err = src.Rows(ctx, s.ID, api.Query{Best: true, Begun: true, Top: most},
+	err = src.Rows(ctx, s.ID, api.Query{Best: true, Issued: true, Top: most},
 		func(r *table.Row) error {
 			if table.IsRanked(o, r) {
 				rows = append(rows, *r)

@@ -107,7 +107,7 @@ func (c *command) openTask(ctx *cliv2.Context, arg, example string) (src source,
 	}
 	switch {
 	case !at.isTask && s.Total > 1:
-		err = cli.Wrong(fmt.Sprintf("%s %s %s/0, for example", c.self, example, s.ID), "%s has %s: which one?", s.ID, plural(s.Total, "task"))
+		err = cli.Wrong(fmt.Sprintf("%s %s %s/0, for example", c.self, example, s.ID), "%s has %s: name one", s.ID, plural(s.Total, "task"))
 	case !at.isTask:
 		at.index = s.Record.Ranges.At(0)
 		fallthrough
@@ -133,7 +133,7 @@ func hasAttempt(t api.Task, attempt int) error {
 	}
 	switch last := len(numbers) - 1; last {
 	case -1:
-		return cli.Wrong("", "%s has no attempt %d: none has begun", t.Row.ID, attempt)
+		return cli.Wrong("", "%s has no attempt %d: none has started", t.Row.ID, attempt)
 	case 0:
 		return cli.Wrong("", "%s has no attempt %d: its only one is attempt %d", t.Row.ID, attempt, numbers[0])
 	default:

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -64,15 +63,6 @@ func checkFolder(m *projects.Manifest, r task.Recipe, at location) error {
 		}
 	}
 	return nil
-}
-
-// checkFolder is checkFolder of the project's files as they are now.
-func (p *project) checkFolder(ctx context.Context, at location) error {
-	m, err := projects.List(ctx, p.dir)
-	if err != nil {
-		return projectError(err)
-	}
-	return checkFolder(m, p.record("").Recipe, at)
 }
 
 // noteFolder tells in a dry run what tasks get copies of, and what they get links to.

@@ -107,7 +107,7 @@ func TestTerminalInterrupted(t *testing.T) {
 		t.Errorf("exit code %d", code)
 	}
 	text := term.text()
-	for _, want := range []string{"stopping what runs, with its grace; Ctrl-C again leaves at once", "work-1 is paused (interrupted): run-tasks resume work-1 goes on"} {
+	for _, want := range []string{"stopping what runs, with its grace; Ctrl-C again leaves at once", "work-1 is paused (interrupted); to continue: run-tasks resume work-1"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("it does not say %q:\n%q", want, text)
 		}

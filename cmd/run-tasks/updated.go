@@ -11,7 +11,6 @@ import (
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/cli"
-	"mlframework/projects"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/definition"
@@ -111,15 +110,13 @@ func (p currentProject) notes() (all []string) {
 	return all
 }
 
-// A bringFunc brings the files of a project to where attempts find them.
-type bringFunc func(ctx context.Context, dir string) (*projects.Manifest, error)
-
-// bring has attempts find the project as it is now, when --updated asks for it, and gives how the sweep goes on.
-func (p currentProject) bring(work context.Context, take bringFunc) (g api.ResumeRequest, err error) {
+// bring has attempts find the project as it is now, when --updated asks for it, and returns how the
+// sweep goes on.
+func (p currentProject) bring(work context.Context, at backend) (g api.ResumeRequest, err error) {
 	if !p.updated {
 		return g, nil
 	}
-	m, err := take(work, p.dir)
+	m, err := at.take(work, p.dir)
 	if err != nil {
 		return g, err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	cliv2 "github.com/urfave/cli/v2"
@@ -12,90 +13,156 @@ import (
 	"mlframework/sweep/core"
 )
 
-// workers is `run-tasks workers`: a master's workers, or a change of one.
-func (c *command) workers(ctx *cliv2.Context) error {
+// workersCommand is `run-tasks workers`: a master's workers, or a change of one.
+func (c *command) workersCommand() *cliv2.Command {
+	flags := func(more ...cliv2.Flag) []cliv2.Flag {
+		return append(append(locationFlags(), flagJSON()), more...)
+	}
+	return &cliv2.Command{Name: "workers", Usage: "list the workers of a master, or manage one",
+		Flags: flags(), Action: c.listWorkers,
+		Description: `EXAMPLES:
+   run-tasks workers
+   # let gpu2 finish its tasks and start no new ones
+   run-tasks workers drain gpu2`,
+		Subcommands: []*cliv2.Command{
+			{Name: "drain", ArgsUsage: "WORKER", Flags: flags(), Action: c.changeWorker(drain),
+				Usage: "stop giving tasks to a worker",
+				Description: `Running tasks finish.
+
+EXAMPLES:
+   run-tasks workers drain gpu2`},
+			{Name: "resume", ArgsUsage: "WORKER", Flags: flags(), Action: c.changeWorker(undrain),
+				Usage: "give tasks to a drained worker again",
+				Description: `EXAMPLES:
+   run-tasks workers resume gpu2`},
+			{Name: "slots", ArgsUsage: "WORKER N", Flags: flags(), Action: c.resizeWorker,
+				Usage: "set how many tasks a worker runs at a time",
+				Description: `N is the number of slots; 0 restores the number that the worker started with.
+
+EXAMPLES:
+   run-tasks workers slots gpu2 4`},
+			{Name: "restart", ArgsUsage: "WORKER", Action: c.changeWorker(restart),
+				Usage: "restart a worker once its tasks have finished",
+				Description: `The worker exits, and its supervisor, such as the restart policy of its
+container, starts it again.
+
+EXAMPLES:
+   run-tasks workers restart gpu2
+   # do not wait for its tasks: they run again
+   run-tasks workers restart gpu2 --now`,
+				Flags: flags(cli.Switch("now",
+					"stop its tasks; they run again, and it does not count as a failure"))},
+			{Name: "forget", ArgsUsage: "WORKER", Flags: flags(), Action: c.forgetWorker,
+				Usage: "remove a worker that does not come back",
+				Description: `Removes its name and its queue. Tasks that wait for it are cancelled.
+
+EXAMPLES:
+   run-tasks workers forget gpu2`},
+		}}
+}
+
+// workerChange changes a worker, and returns how it is then.
+type workerChange func(ctx *cliv2.Context, m *remote, worker string) (core.Worker, error)
+
+func drain(ctx *cliv2.Context, m *remote, worker string) (core.Worker, error) {
+	return m.Drain(ctx.Context, worker, false)
+}
+
+func undrain(ctx *cliv2.Context, m *remote, worker string) (core.Worker, error) {
+	return m.Drain(ctx.Context, worker, true)
+}
+
+func restart(ctx *cliv2.Context, m *remote, worker string) (core.Worker, error) {
+	return m.Restart(ctx.Context, worker, ctx.Bool("now"))
+}
+
+// withMaster runs do with the master that a command line names. Sweeps of this folder have none.
+func (c *command) withMaster(ctx *cliv2.Context, do func(*remote) error) error {
 	if locationOf(ctx) == inFolder {
-		return cli.Wrong("infrainit starts one and writes config.yml; or run-tasks --master SOCKET workers", "only a master has workers: which one?")
+		name := strings.TrimPrefix(ctx.Command.HelpName, "run-tasks ")
+		what, _, _ := strings.Cut(name, " ")
+		remedy := "infrainit sets up a cluster and writes config.yml; " +
+			"or name a master: run-tasks --master SOCKET " + name
+		return cli.Wrong(remedy, "sweeps on this machine have no %s", what)
 	}
 	m, err := c.dial(ctx)
 	if err != nil {
 		return err
 	}
 	defer m.close()
-	args := ctx.Args().Slice()
-	if len(args) == 0 {
+	return do(m)
+}
+
+func (c *command) listWorkers(ctx *cliv2.Context) error {
+	return c.withMaster(ctx, func(m *remote) error {
 		all, err := m.Workers(ctx.Context)
 		if err != nil {
 			return err
 		}
 		return c.printWorkers(ctx, all)
+	})
+}
+
+// arguments returns the positional arguments, which must be as many as the command's usage names.
+func arguments(ctx *cliv2.Context) ([]string, error) {
+	args, names := ctx.Args().Slice(), strings.Fields(ctx.Command.ArgsUsage)
+	if len(args) > len(names) {
+		return nil, stray(args[len(names)])
 	}
-	change, err := parseChange(args)
-	if err != nil {
-		return err
+	if len(args) < len(names) {
+		remedy := ctx.Command.HelpName + " " + ctx.Command.ArgsUsage
+		return nil, cli.Wrong(remedy, "missing argument: %s", names[len(args)])
 	}
-	if ctx.Bool("now") && change.verb != "restart" {
-		return cli.Wrong("", "--now is for restart")
-	}
-	if change.verb == "forget" {
-		if err := m.Forget(ctx.Context, change.worker); err != nil {
+	return args, nil
+}
+
+// changeWorker is a command that changes a worker and shows how it is then.
+func (c *command) changeWorker(change workerChange) cliv2.ActionFunc {
+	return func(ctx *cliv2.Context) error {
+		args, err := arguments(ctx)
+		if err != nil {
 			return err
 		}
-		fmt.Fprintln(c.stdout, "forgot "+change.worker)
-		return nil
+		return c.withMaster(ctx, func(m *remote) error {
+			w, err := change(ctx, m, args[0])
+			if err != nil {
+				return err
+			}
+			return c.printWorkers(ctx, []core.Worker{w})
+		})
 	}
-	var w core.Worker
-	switch change.verb {
-	case "slots":
-		w, err = m.Resize(ctx.Context, change.worker, change.slots)
-	case "restart":
-		w, err = m.Restart(ctx.Context, change.worker, ctx.Bool("now"))
-	default:
-		w, err = m.Drain(ctx.Context, change.worker, change.verb == "resume")
-	}
+}
+
+func (c *command) resizeWorker(ctx *cliv2.Context) error {
+	args, err := arguments(ctx)
 	if err != nil {
 		return err
 	}
-	return c.printWorkers(ctx, []core.Worker{w})
+	slots, err := strconv.Atoi(args[1])
+	if err != nil || slots < 0 {
+		return cli.Wrong("0 is what the worker was started with", "invalid number of slots %q", args[1])
+	}
+	resize := func(ctx *cliv2.Context, m *remote, worker string) (core.Worker, error) {
+		return m.Resize(ctx.Context, worker, slots)
+	}
+	return c.changeWorker(resize)(ctx)
 }
 
-// change is a request to drain, resize or restart a worker, or to let it go on.
-type change struct {
-	verb, worker string
-	slots        int
-}
-
-func parseChange(args []string) (ch change, err error) {
-	usage := func(n int) error {
-		remedy := "run-tasks workers " + args[0] + " WORKER"
-		if args[0] == "slots" {
-			remedy += " N"
+func (c *command) forgetWorker(ctx *cliv2.Context) error {
+	args, err := arguments(ctx)
+	if err != nil {
+		return err
+	}
+	return c.withMaster(ctx, func(m *remote) error {
+		if err := m.Forget(ctx.Context, args[0]); err != nil {
+			return err
 		}
-		if len(args) > n {
-			return stray(args[n])
+		if ctx.Bool("json") {
+			return encode(c.stdout, map[string]string{"forgot": args[0]})
 		}
-		if len(args) < n {
-			return cli.Wrong(remedy, "something is missing")
-		}
+		fmt.Fprintln(c.stdout, "forgot "+args[0])
 		return nil
-	}
-	switch ch.verb = args[0]; ch.verb {
-	case "drain", "resume", "restart", "forget":
-		err = usage(2)
-	case "slots":
-		if err = usage(3); err == nil {
-			ch.slots, err = strconv.Atoi(args[2])
-			if err != nil || ch.slots < 0 {
-				err = cli.Wrong("0 is what the worker was started with", "%q is not a number of slots", args[2])
-			}
-		}
-	default:
-		err = cli.Wrong("run-tasks workers --help", "%q is nothing that can be done with a worker", ch.verb)
-	}
-	if err == nil {
-		ch.worker = args[1]
-	}
-	return ch, err
+	})
 }
 
 func (c *command) printWorkers(ctx *cliv2.Context, all []core.Worker) error {
@@ -108,7 +175,7 @@ func (c *command) printWorkers(ctx *cliv2.Context, all []core.Worker) error {
 		return nil
 	}
 	if len(all) == 0 {
-		fmt.Fprintln(c.stdout, "the master has no worker")
+		fmt.Fprintln(c.stdout, "the master has no workers")
 		return nil
 	}
 	t := display.NewTable("WORKER", "HOST", "STATE", "SLOTS", "RUNNING", "WAITING", "CPU", "SEEN", "")

@@ -27,7 +27,7 @@ func BenchmarkFollowedOutput(b *testing.B) {
 	id := c.sweep("loud", fmt.Sprintf(`seq -f "loud %%020.0f" 1 100000000 | head -c %d`, size), int64(b.N))
 	var follower sync.WaitGroup
 	follower.Go(func() {
-		_ = c.client.Follow(ctx, id, api.Following{Detail: api.DetailOutput},
+		_ = c.client.Follow(ctx, id, api.FollowOptions{Detail: api.DetailOutput},
 			func(u api.Update) error {
 				missed += u.Missed
 				for _, l := range u.Lines {

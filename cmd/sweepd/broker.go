@@ -17,12 +17,13 @@ import (
 func brokerFlags() []cliv2.Flag {
 	return []cliv2.Flag{
 		&cliv2.StringFlag{Name: "broker", EnvVars: []string{"MLFRAMEWORK_BROKER"},
-			Usage: "the broker's `URL`, without a password: amqps://HOST:5671/VHOST"},
+			Usage: "`URL` of the broker, without a password: amqps://HOST:5671/VHOST"},
 		&cliv2.StringFlag{Name: "credentials", EnvVars: []string{"MLFRAMEWORK_CREDENTIALS"},
 			Usage: "`FILE` with USER:PASSWORD for the broker"},
 		&cliv2.StringFlag{Name: "ca", EnvVars: []string{"MLFRAMEWORK_CA"},
-			Usage: "`FILE` with the authority that signed the broker's certificate", DefaultText: "those of the system"},
-		&cliv2.StringFlag{Name: "broker-name", Usage: "the `NAME` in the broker's certificate", DefaultText: "the host of the URL"},
+			DefaultText: "as of the system", Usage: "`FILE` with the authority that signed the broker's certificate"},
+		&cliv2.StringFlag{Name: "broker-name", DefaultText: "host of the URL",
+			Usage: "`NAME` in the broker's certificate"},
 	}
 }
 
@@ -35,7 +36,9 @@ func brokerOptions(ctx *cliv2.Context, log *slog.Logger) amqp.Options {
 const checkTime = 15 * time.Second
 
 func (c *command) checkCommand() *cliv2.Command {
-	return &cliv2.Command{Name: "check", Usage: "connects to the broker once, and tells what is wrong",
+	return &cliv2.Command{Name: "check", Usage: "check that the broker can be used",
+		Description: `EXAMPLES:
+   sweepd check --broker amqps://gpu1:5671/ --credentials users/master`,
 		Flags: brokerFlags(), Action: func(ctx *cliv2.Context) error {
 			if err := plain(ctx, "broker", "credentials"); err != nil {
 				return err
@@ -54,7 +57,8 @@ func (c *command) checkCommand() *cliv2.Command {
 }
 
 func (c *command) versionCommand() *cliv2.Command {
-	return &cliv2.Command{Name: "version", Usage: "prints the version of this program", Action: func(ctx *cliv2.Context) error {
+	return &cliv2.Command{Name: "version", Usage: "print the version", Description: `EXAMPLES:
+   sweepd version`, Action: func(ctx *cliv2.Context) error {
 		if err := plain(ctx); err != nil {
 			return err
 		}

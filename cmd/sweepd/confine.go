@@ -31,7 +31,7 @@ func confine(ctx *cliv2.Context, keeper *process.Keeper, o *worker.Options, log 
 	}
 	if err := process.CanConfine(); err != nil {
 		o.Unconfined = err.Error()
-		log.Warn("tasks are not confined, or not in full", "reason", err)
+		log.Warn("tasks are not fully confined", "reason", err)
 	}
 	warnOfMode(ctx.String("credentials"), log)
 	return nil

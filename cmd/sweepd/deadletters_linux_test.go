@@ -66,10 +66,10 @@ func (c *cluster) dead(before string) (l api.DeadLetter) {
 	c.t.Helper()
 	eventually(c.t, patience, "a message is dead", func() bool {
 		all, err := c.client.Dead(c.t.Context(), 0)
-		if err != nil || all.Count != 1 || all.Letters[0].ID == before {
+		if err != nil || all.Count != 1 || all.Entries[0].ID == before {
 			return false
 		}
-		l = all.Letters[0]
+		l = all.Entries[0]
 		return true
 	})
 	return l

@@ -74,11 +74,11 @@ func (c *cluster) uncharged(id string) {
 		if err != nil {
 			return err
 		}
-		for row, err := range r.Tasks(ctx, s, store.Query{}) {
+		for row, err := range r.Tasks(ctx, s, store.TaskQuery{}) {
 			if err != nil {
 				return err
 			}
-			if row.Charged != (core.Retry{}) {
+			if row.Charged != (task.Retry{}) {
 				c.t.Errorf("task %d was charged %+v", row.Index, row.Charged)
 			}
 		}

@@ -107,7 +107,7 @@ func (l *locks) take(ctx context.Context, path string, refuse func(*worker.InUse
 		return refuse(inUse)
 	}
 	if err != nil {
-		l.log.Warn("a second worker of this name or folder would not be refused", "error", err)
+		l.log.Warn("cannot detect another worker with the same name or folder", "error", err)
 		return nil
 	}
 	l.held = append(l.held, lock)

@@ -27,51 +27,50 @@ type command struct {
 }
 
 func (c *command) main(ctx context.Context, args []string) int {
-	return cli.Run(ctx, c.app(), commandHelp, args, func(err error) error { return err })
+	asIs := func(err error) error { return err }
+	return cli.Run(ctx, c.app(), cli.CommandHelp(exitCodes), args, asIs)
 }
 
 const exitCodes = `EXIT CODES:
-   0    it ended because it was asked to, or the broker answers
-   2    the command line is wrong
+   0    stopped as requested, or the broker can be used (check)
+   2    invalid command line
    4    the broker cannot be reached (check)
-   5    this machine is at fault: disk full, folder not writable; store, port, name or folder in use
-   6    a worker ended to be started again, as somebody asked of the master
-   130  a second signal ended it at once
+   5    an error of this machine: disk full, folder not writable; store, port,
+        name or folder in use
+   6    a worker stopped to be restarted (run-tasks workers restart)
+   130  stopped at once by a second signal
 `
 
-const appHelp = `sweepd - the parts of a cluster: what infrainit starts on hosts
+const usage = "run the parts of a cluster"
+
+const appHelp = `sweepd - ` + usage + `
 
 USAGE:
    sweepd COMMAND [options]
 
+infrainit runs sweepd on the hosts of a cluster. Run it yourself only where you
+do without infrainit.
+
+EXAMPLES:
+   sweepd master --help
+   sweepd version
+
 COMMANDS:
-{{range .VisibleCommands}}   {{.Name}}{{"\t"}}{{.Usage}}
-{{end}}
-` + exitCodes
-
-const commandHelp = `{{.HelpName}} - {{.Usage}}
-
-USAGE:
-   sweepd {{.Name}}{{with .ArgsUsage}} {{.}}{{end}} [options]
-{{if .Description}}
-{{.Description}}
-{{end}}
-OPTIONS:{{range .VisibleFlags}}
-   {{.}}{{end}}
-
+{{commands .VisibleCommands}}
 ` + exitCodes
 
 func (c *command) app() *cliv2.App {
-	app := cli.App("sweepd", "the parts of a cluster", appHelp, c.stdout, c.stderr)
+	app := cli.App("sweepd", usage, appHelp, c.stdout, c.stderr)
 	app.Action = noCommand
-	app.Commands = []*cliv2.Command{c.masterCommand(), c.workerCommand(), c.monitorCommand(), c.filesCommand(), c.checkCommand(), c.usersCommand(),
+	app.Commands = []*cliv2.Command{c.masterCommand(), c.workerCommand(), c.monitorCommand(),
+		c.agentCommand(), c.checkCommand(), c.usersCommand(),
 		c.relayCommand(), c.versionCommand()}
 	return app
 }
 
 func noCommand(ctx *cliv2.Context) error {
 	if ctx.NArg() > 0 {
-		return cli.Wrong("sweepd --help lists them", "there is no command %s", ctx.Args().First())
+		return cli.UnknownCommand(ctx.App.Name, ctx.Args().First(), ctx.App.Commands)
 	}
 	_ = cliv2.ShowAppHelp(ctx)
 	return cli.Code(cli.Usage)
@@ -80,7 +79,7 @@ func noCommand(ctx *cliv2.Context) error {
 // plain checks what the library does not: no arguments, and every option that is needed.
 func plain(ctx *cliv2.Context, needed ...string) error {
 	if ctx.NArg() > 0 {
-		return cli.Wrong("", "%q is one argument too many", ctx.Args().First())
+		return cli.Wrong("", "unexpected argument %q", ctx.Args().First())
 	}
 	var missing []string
 	for _, name := range needed {
@@ -89,7 +88,8 @@ func plain(ctx *cliv2.Context, needed ...string) error {
 		}
 	}
 	if len(missing) > 0 {
-		return cli.Wrong("sweepd "+ctx.Command.Name+" --help says what each is", "missing: %s", strings.Join(missing, ", "))
+		remedy := "see `" + ctx.Command.HelpName + " --help`"
+		return cli.Wrong(remedy, "missing: %s", strings.Join(missing, ", "))
 	}
 	return nil
 }

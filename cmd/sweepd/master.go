@@ -22,17 +22,27 @@ import (
 
 func (c *command) masterCommand() *cliv2.Command {
 	return &cliv2.Command{
-		Name: "master", Usage: "keeps the sweeps, and decides which worker runs what", Action: c.master,
-		Description: "It runs until SIGTERM. Without its broker it keeps trying, says why it does not\n" +
-			"come through, and takes sweeps meanwhile.",
+		Name: "master", Usage: "keep sweeps, and assign tasks to workers", Action: c.master,
+		Description: `Runs until SIGTERM. While the broker is away, it keeps trying to connect, logs
+the reason, and accepts sweeps.
+
+EXAMPLES:
+   sweepd master --store /var/lib/sweeps --socket /run/sweeps.sock \
+     --broker amqps://gpu1:5671/ --ca ca.pem --credentials users/master`,
 		Flags: append([]cliv2.Flag{
-			&cliv2.StringFlag{Name: "store", Usage: "`FOLDER` of the store"},
-			&cliv2.StringFlag{Name: "socket", Usage: "`PATH` of the API's Unix socket"},
-			&cliv2.StringFlag{Name: "read-socket", DefaultText: "none", Usage: "`PATH` of a second socket that changes nothing, for the monitor; in a folder of its own"},
-			&cliv2.StringFlag{Name: "group", DefaultText: "nobody else", Usage: "the `GROUP` that may use the socket, too"},
-			&cliv2.StringFlag{Name: "revisions", DefaultText: "run-tasks cannot bring files", Usage: "`FOLDER` of projects' revisions, where run-tasks runs on this machine"},
-			&cliv2.StringFlag{Name: "broker-metrics", DefaultText: "not asked", Usage: "`URL` of the broker's rabbitmq_prometheus, for check-status: http://HOST:15692"},
-			&cliv2.DurationFlag{Name: "lease", Value: core.DefaultLease, Usage: "a worker that is silent for `TIME` is taken for gone"},
+			&cliv2.StringFlag{Name: "store", Usage: "store `FOLDER`"},
+			&cliv2.StringFlag{Name: "socket", Usage: "`PATH` of the Unix socket of the API"},
+			&cliv2.StringFlag{Name: "read-socket", DefaultText: "none",
+				Usage: "`PATH` of a read-only socket for the monitor, in a folder of its own"},
+			&cliv2.StringFlag{Name: "group", DefaultText: "nobody else",
+				Usage: "also allow `GROUP` to use the socket"},
+			&cliv2.StringFlag{Name: "revisions", DefaultText: "run-tasks cannot upload files",
+				Usage: "`FOLDER` for the files of projects, if run-tasks runs on this machine"},
+			&cliv2.StringFlag{Name: "broker-metrics", DefaultText: "none",
+				Usage: "`URL` of the broker's rabbitmq_prometheus plugin, for check-status: " +
+					"http://HOST:15692"},
+			&cliv2.DurationFlag{Name: "lease", Value: core.DefaultLease,
+				Usage: "treat a worker as lost after `TIME` without a heartbeat"},
 		}, brokerFlags()...),
 	}
 }

@@ -24,54 +24,55 @@ const monitorPort = "127.0.0.1:5555"
 
 func (c *command) monitorCommand() *cliv2.Command {
 	return &cliv2.Command{
-		Name: "monitor", Usage: "shows sweeps, tasks and workers in a browser", Action: c.monitor, ArgsUsage: "[link]",
-		Description: "It asks the master through its socket, and runs until SIGTERM. Who reads has to log\n" +
-			"in: with the token in the state folder's file token (viewer-token: may only read), or\n" +
-			"with a link. `sweepd monitor link --state FOLDER` prints one, which works once and for\n" +
-			"five minutes.",
+		Name: "monitor", Usage: "show sweeps, tasks and workers in a browser", Action: c.monitor,
+		Description: "Serves web pages over the API of a master until SIGTERM. To log in, use a link\n" +
+			"from `sweepd monitor link`, or the token in the file token of the state folder\n" +
+			"(viewer-token: read only).\n\n" + `EXAMPLES:
+   sweepd monitor --state /var/lib/monitor --master /run/sweeps.sock
+   # print a login link for it
+   sweepd monitor link --state /var/lib/monitor`,
 		Flags: []cliv2.Flag{
-			&cliv2.StringFlag{Name: "state", Usage: "`FOLDER` of the tokens; made at the first start"},
+			stateFlag(),
 			&cliv2.StringFlag{Name: "master", Usage: "`PATH` of the master's socket"},
-			&cliv2.StringFlag{Name: "listen", Value: monitorPort, Usage: "`ADDRESS:PORT` to listen on"},
-			&cliv2.StringFlag{Name: "prefix", DefaultText: "none", Usage: "`PATH` that all paths begin with, as a proxy passes them on"},
-			&cliv2.StringSliceFlag{Name: "host", Usage: "a `NAME` that browsers come by, beside 127.0.0.1, localhost and [::1]; may be given again"},
-			&cliv2.StringFlag{Name: "tls-cert", Usage: "`FILE` with the certificate, and what leads from it to an authority"},
-			&cliv2.StringFlag{Name: "tls-key", Usage: "`FILE` with its key"},
-			&cliv2.BoolFlag{Name: "published-on-loopback", Usage: "whoever starts it sees to it that the port is reached from this machine alone, as by docker run -p 127.0.0.1:5555:5555"},
-			&cliv2.StringFlag{Name: "url", Value: "http://" + monitorPort + "/", Usage: "of link: the monitor's `URL` as the browser has it, with the prefix"},
-			&cliv2.BoolFlag{Name: "viewer", Usage: "of link: whoever uses it may only read"},
+			&cliv2.StringFlag{Name: "listen", Value: monitorPort,
+				Usage: "listen on `ADDRESS:PORT`"},
+			&cliv2.StringFlag{Name: "prefix", DefaultText: "none",
+				Usage: "`PATH` below which a proxy serves the pages"},
+			&cliv2.StringSliceFlag{Name: "host",
+				Usage: "`NAME` that browsers may use, besides 127.0.0.1, localhost and [::1]; " +
+					"can be repeated"},
+			&cliv2.StringFlag{Name: "tls-cert", Usage: "`FILE` with the certificate chain"},
+			&cliv2.StringFlag{Name: "tls-key", Usage: "`FILE` with the key of the certificate"},
+			cli.Switch("published-on-loopback", "allow --listen on all addresses without TLS, "+
+				"because the port is only published on this machine, as by "+
+				"docker run -p 127.0.0.1:5555:5555"),
 		},
+		Subcommands: []*cliv2.Command{{
+			Name: "link", Action: c.monitorLink,
+			Usage: "print a link that logs in to a running monitor",
+			Description: `The link works once, within five minutes.
+
+EXAMPLES:
+   sweepd monitor link --state /var/lib/monitor
+   # for somebody who may only read
+   sweepd monitor link --state /var/lib/monitor --viewer`,
+			Flags: []cliv2.Flag{
+				stateFlag(),
+				&cliv2.StringFlag{Name: "url", Value: "http://" + monitorPort + "/",
+					Usage: "`URL` of the monitor in the browser, with the prefix"},
+				cli.Switch("viewer", "allow reading only"),
+			},
+		}},
 	}
 }
 
-func (c *command) monitor(ctx *cliv2.Context) error {
-	switch ctx.Args().First() {
-	case "":
-		return c.serveMonitor(ctx)
-	case "link":
-		return c.monitorLink(ctx)
-	}
-	return cli.Wrong("sweepd monitor --help says what there is", "monitor knows no %s", ctx.Args().First())
-}
-
-// misplaced refuses options of the other way to call the command.
-func misplaced(ctx *cliv2.Context, options ...string) error {
-	for _, name := range options {
-		if ctx.IsSet(name) {
-			return cli.Wrong("sweepd monitor --help says which option belongs where", "--%s has no meaning here", name)
-		}
-	}
-	return nil
+func stateFlag() cliv2.Flag {
+	return &cliv2.StringFlag{Name: "state",
+		Usage: "`FOLDER` for login tokens; created on the first start"}
 }
 
 func (c *command) monitorLink(ctx *cliv2.Context) error {
-	if ctx.NArg() > 1 {
-		return cli.Wrong("", "%q is one argument too many", ctx.Args().Get(1))
-	}
-	if ctx.String("state") == "" {
-		return cli.Wrong("it is the --state of the monitor that runs", "missing: --state")
-	}
-	if err := misplaced(ctx, "master", "listen", "prefix", "host", "tls-cert", "tls-key", "published-on-loopback"); err != nil {
+	if err := plain(ctx, "state"); err != nil {
 		return err
 	}
 	role := monitor.Operator
@@ -86,11 +87,8 @@ func (c *command) monitorLink(ctx *cliv2.Context) error {
 	return err
 }
 
-func (c *command) serveMonitor(ctx *cliv2.Context) error {
+func (c *command) monitor(ctx *cliv2.Context) error {
 	if err := plain(ctx, "state", "master"); err != nil {
-		return err
-	}
-	if err := misplaced(ctx, "url", "viewer"); err != nil {
 		return err
 	}
 	secure := ctx.String("tls-cert") != ""
@@ -126,7 +124,7 @@ func (c *command) serveMonitor(ctx *cliv2.Context) error {
 func mayListen(address string, secure, published bool) error {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
-		return cli.Wrong("write it as 127.0.0.1:5555", "--listen %s is no address: %w", address, err)
+		return cli.Wrong("write it as 127.0.0.1:5555", "--listen %s is not an address: %w", address, err)
 	}
 	ip := net.ParseIP(host)
 	if secure || published || host == "localhost" || ip != nil && ip.IsLoopback() {

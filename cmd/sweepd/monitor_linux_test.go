@@ -66,12 +66,7 @@ func (b *browser) login(state string) (status int, page string) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	page = b.get(u.RequestURI())
-	csrf := regexp.MustCompile(`name="csrf" value="([^"]+)"`).FindStringSubmatch(page)
-	if csrf == nil {
-		b.t.Fatalf("no form in %s", page)
-	}
-	form := url.Values{"csrf": {csrf[1]}, "code": {u.Query().Get("code")}}
+	form := url.Values{"code": {u.Query().Get("code")}}
 	r, err := http.NewRequest(http.MethodPost, "http://"+b.at+"/login", strings.NewReader(form.Encode()))
 	if err != nil {
 		b.t.Fatal(err)
@@ -148,15 +143,26 @@ func TestMonitorWithTLS(t *testing.T) {
 		t.Fatal(err)
 	}
 	roots.AddCert(leaf)
-	browser := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{RootCAs: roots}}}
-	eventually(t, patience, "it answers with TLS", func() bool {
-		answer, err := browser.Get("https://" + at + "/login")
-		if err != nil {
-			return false
-		}
-		defer answer.Body.Close()
-		return answer.StatusCode == http.StatusOK && strings.Contains(answer.Header.Get("Set-Cookie"), "Secure")
-	})
+	token, err := os.ReadFile(filepath.Join(dir, "state", "token"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	form := url.Values{"token": {strings.TrimSpace(string(token))}}.Encode()
+	post, err := http.NewRequest(http.MethodPost, "https://"+at+"/login", strings.NewReader(form))
+	if err != nil {
+		t.Fatal(err)
+	}
+	post.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	post.Header.Set("Origin", "https://"+at)
+	transport := &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{RootCAs: roots}}
+	answer, err := transport.RoundTrip(post)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if cookie := answer.Header.Get("Set-Cookie"); answer.StatusCode != http.StatusSeeOther || !strings.Contains(cookie, "Secure") {
+		t.Errorf("login over TLS: %s, cookie %q", answer.Status, cookie)
+	}
 }
 
 func TestMonitorRefuses(t *testing.T) {
@@ -172,15 +178,15 @@ func TestMonitorRefuses(t *testing.T) {
 		"all addresses without TLS":  {append(usual[:5:5], "--listen", "0.0.0.0:5555"), cli.Usage, "may be reached from other machines, and there is no TLS"},
 		"every address without TLS":  {append(usual[:5:5], "--listen", ":5555"), cli.Usage, "may be reached from other machines"},
 		"a name without TLS":         {append(usual[:5:5], "--listen", "gpu1:5555"), cli.Usage, "may be reached from other machines"},
-		"no address":                 {append(usual[:5:5], "--listen", "5555"), cli.Usage, "is no address"},
+		"no address":                 {append(usual[:5:5], "--listen", "5555"), cli.Usage, "is not an address"},
 		"half of TLS":                {append(usual[:5:5], "--tls-cert", "x"), cli.Usage, "belong together"},
 		"TLS that is not there":      {append(usual[:5:5], "--tls-cert", "x", "--tls-key", "y"), cli.Machine, "x"},
 		"a wrong prefix":             {append(usual[:5:5], "--prefix", "lab"), cli.Machine, "is no path"},
-		"something else":             {[]string{"monitor", "banana"}, cli.Usage, "monitor knows no banana"},
+		"something else":             {[]string{"monitor", "banana"}, cli.Usage, `unknown command "banana" for "sweepd monitor"`},
 		"a link of no monitor":       {[]string{"monitor", "link", "--state", dir}, cli.Machine, "is not the state folder of a monitor"},
 		"a link without a folder":    {[]string{"monitor", "link"}, cli.Usage, "missing: --state"},
-		"a link with an option more": {[]string{"monitor", "link", "--state", dir, "--listen", "x:1"}, cli.Usage, "--listen has no meaning here"},
-		"an option of link":          {append(usual[:5:5], "--viewer"), cli.Usage, "--viewer has no meaning here"},
+		"a link with an option more": {[]string{"monitor", "link", "--state", dir, "--listen", "x:1"}, cli.Usage, "--listen is not an option of sweepd monitor link\n  it is an option of `sweepd monitor`"},
+		"an option of link":          {append(usual[:5:5], "--viewer"), cli.Usage, "--viewer is not an option of sweepd monitor\n  it is an option of `sweepd monitor link`"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

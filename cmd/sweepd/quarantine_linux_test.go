@@ -34,7 +34,7 @@ func TestQuarantine(t *testing.T) {
 	charged, ended := 0, 0
 	c.read(func(ctx context.Context, r *store.Reader) error {
 		stored, err := r.Sweep(ctx, id)
-		for row, failed := range r.Tasks(ctx, stored, store.Query{}) {
+		for row, failed := range r.Tasks(ctx, stored, store.TaskQuery{}) {
 			err = errors.Join(err, failed)
 			charged += row.Charged.Lost
 			if row.State == task.Failed {

@@ -124,7 +124,7 @@ func TestPartsKeepTrying(t *testing.T) {
 	}
 	// The master takes sweeps all the same.
 	id := c.sweep("short", short, 4)
-	if b, err := c.client.Broker(t.Context()); err != nil || !b.Away || b.Reason == nil || !strings.Contains(*b.Reason, "password") {
+	if b, err := c.client.Broker(t.Context()); err != nil || !b.Unreachable || b.Reason == nil || !strings.Contains(*b.Reason, "password") {
 		t.Errorf("the broker is shown as %+v, %v", b, err)
 	}
 	for file, right := range map[string]string{asMaster.wrong: s.broker.Master(t, s.vhost), asWorker.wrong: s.broker.Worker(t, s.vhost, "w1")} {

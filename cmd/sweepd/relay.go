@@ -13,9 +13,16 @@ import (
 
 func (c *command) relayCommand() *cliv2.Command {
 	return &cliv2.Command{
-		Name: "relay", Usage: "connects its input and output to a master's socket", Action: c.relay,
-		Description: "It is how commands on other machines come to the master where sshd forwards no\nsockets: they start it in the master's container.",
-		Flags:       []cliv2.Flag{&cliv2.StringFlag{Name: "socket", Usage: "`PATH` of the master's socket"}},
+		Name: "relay", Action: c.relay,
+		Usage: "connect standard input and output to a master's socket",
+		Description: `Commands on other machines use it, in the master's container, where sshd does
+not forward Unix sockets.
+
+EXAMPLES:
+   sweepd relay --socket /run/sweeps.sock`,
+		Flags: []cliv2.Flag{
+			&cliv2.StringFlag{Name: "socket", Usage: "`PATH` of the master's socket"},
+		},
 	}
 }
 

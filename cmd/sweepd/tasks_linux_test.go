@@ -51,7 +51,7 @@ func (c *cluster) submission(name, do string, tasks int64) api.Submission {
 		c.t.Fatal(err)
 	}
 	return api.Submission{Code: revision, Record: core.Record{
-		Version: task.Version, Space: s, Retry: core.Retry{Lost: 100}, Project: c.dir,
+		Version: task.Version, Space: s, Retry: task.Retry{Lost: 100}, Project: c.dir,
 		Recipe: task.Recipe{Definition: name, Command: []string{"sh", "-c", script(do), "task"}, Revision: revision,
 			Grace: time.Second, Env: map[string]string{"STARTS": c.path("starts"), "GO": c.path("go")}},
 	}}
@@ -137,7 +137,7 @@ func (c *cluster) superseded(id string) map[int64][]core.Attempt {
 		for n := range s.Head.Total {
 			var tries []core.Attempt
 			if err == nil {
-				tries, err = r.Tries(ctx, s, n)
+				tries, err = r.EarlierAttempts(ctx, s, n)
 			}
 			for _, t := range tries {
 				if t.Superseded {

@@ -20,17 +20,23 @@ const definitionsFile = "definitions.json"
 
 func (c *command) usersCommand() *cliv2.Command {
 	return &cliv2.Command{
-		Name: "broker-users", Usage: "creates broker users for a master and workers that you run yourself",
-		Action: c.users,
-		Description: "FOLDER gets a file with USER:PASSWORD for each of them, master and worker-NAME, which\n" +
-			"--credentials takes, and definitions.json with their rights for the broker:\n\n" +
-			"    sudo rabbitmqctl import_definitions <FOLDER/definitions.json\n\n" +
-			"Passwords that are there are kept, so it may be called again with more workers; all\n" +
-			"that FOLDER has are in definitions.json. To take a worker's rights away, delete its file,\n" +
-			"and its user with rabbitmqctl delete_user worker-NAME.",
+		Name: "broker-users", Action: c.users,
+		Usage: "create broker users for a master and workers that you run",
+		Description: `Writes a file with USER:PASSWORD for the master and for each worker, for
+--credentials, and definitions.json with their rights, for the broker:
+
+    sudo rabbitmqctl import_definitions <FOLDER/definitions.json
+
+Existing passwords are kept: run it again to add workers. definitions.json
+contains all users in FOLDER. To revoke the rights of a worker, delete its file,
+and its user with rabbitmqctl delete_user worker-NAME.
+
+EXAMPLES:
+   sweepd broker-users --folder users --worker gpu1 --worker gpu2`,
 		Flags: []cliv2.Flag{
-			&cliv2.StringFlag{Name: "folder", Usage: "`FOLDER` for the files; only its owner may read them"},
-			&cliv2.StringSliceFlag{Name: "worker", Usage: "`NAME` of a worker; may be given several times"},
+			&cliv2.StringFlag{Name: "folder",
+				Usage: "`FOLDER` for the files; only its owner can read them"},
+			&cliv2.StringSliceFlag{Name: "worker", Usage: "`NAME` of a worker; can be repeated"},
 			&cliv2.StringFlag{Name: "vhost", Value: "/", Usage: "`VHOST` of the broker"},
 		},
 	}

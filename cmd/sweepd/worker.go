@@ -22,28 +22,41 @@ import (
 func (c *command) workerCommand() *cliv2.Command {
 	host, _ := os.Hostname()
 	return &cliv2.Command{
-		Name: "worker", Usage: "runs tasks on this host", Action: c.worker,
-		Description: "It runs until SIGTERM: then what runs is stopped, with its grace, and goes back to\n" +
-			"the master uncharged. A second signal leaves at once. Without its broker it keeps\n" +
-			"trying, says why it does not come through, and what runs goes on.\n\n" +
-			"Exits with code 5 if a running worker has the same name or uses one of its\n" +
-			"folders, and if another process took its name while it was cut off.\n\n" +
-			"`run-tasks workers restart NAME` ends it with exit code 6, and what supervises it, such\n" +
-			"as a restart policy of its container, is to start it again.",
+		Name: "worker", Usage: "run tasks on this host", Action: c.worker,
+		Description: "Runs until SIGTERM: it then stops running tasks, within their grace period, and\n" +
+			"returns them to the master, which runs them again. A second signal stops it at\n" +
+			"once. While the broker is away, it keeps trying to connect, logs the reason, and\n" +
+			"running tasks continue.\n\n" +
+			"Exits with code 5 if another worker has its name or uses one of its folders, or\n" +
+			"took its name while this one was disconnected. `run-tasks workers restart NAME`\n" +
+			"ends it with code 6; a supervisor, such as the restart policy of its container,\n" +
+			"must start it again.\n\n" + `EXAMPLES:
+   sweepd worker --name gpu2 --slots 4 --outputs /data/outputs \
+     --revisions /data/files --broker amqps://gpu1:5671/ --ca ca.pem \
+     --credentials users/worker-gpu2`,
 		Flags: append([]cliv2.Flag{
-			&cliv2.StringFlag{Name: "name", Value: host, DefaultText: "the host's", Usage: "`NAME` of the worker; no two may have the same"},
-			&cliv2.StringFlag{Name: "host", Value: host, DefaultText: "the host's", Usage: "`NAME` of the host, as people and tasks are shown it"},
-			&cliv2.IntFlag{Name: "slots", Value: runtime.NumCPU(), DefaultText: "the number of cores", Usage: "run `N` tasks at a time"},
-			&cliv2.StringFlag{Name: "outputs", Usage: "`FOLDER` of outputs, of this worker alone: a task runs in FOLDER/SWEEP/INDEX"},
-			&cliv2.StringFlag{Name: "revisions", Usage: "`FOLDER` of projects' revisions"},
-			&cliv2.StringFlag{Name: "state", DefaultText: "OUTPUTS/.worker-NAME", Usage: "`FOLDER` for what outlives the worker: events that the broker has not taken, a home for programs without one"},
-			&cliv2.StringFlag{Name: "secrets-folder", DefaultText: "/dev/shm", Usage: "`FOLDER`, best in memory, for the files of secrets while attempts run; with --confine an attempt reads its own only"},
-			&cliv2.BoolFlag{Name: "confine", Usage: "keep tasks from the credentials' folder, " +
-				"the state, this process and outputs of other tasks, where the kernel has Landlock " +
-				"and seccomp; not as root, and not from other files and sockets of the user: " +
-				"see docs/security.md"},
-			&cliv2.StringFlag{Name: "image", Usage: "`IMAGE` of the worker's container, with digest; recorded in sweeps"},
-			&cliv2.StringFlag{Name: "environment", Usage: "`JSON` description of the worker's container, used to detect drift"},
+			&cliv2.StringFlag{Name: "name", Value: host, DefaultText: "name of the host",
+				Usage: "unique `NAME` of the worker"},
+			&cliv2.StringFlag{Name: "host", Value: host, DefaultText: "name of the host",
+				Usage: "`NAME` of the host in output and for tasks"},
+			&cliv2.IntFlag{Name: "slots", Value: runtime.NumCPU(), DefaultText: "number of cores",
+				Usage: "run up to `N` tasks at a time"},
+			&cliv2.StringFlag{Name: "outputs",
+				Usage: "`FOLDER` for outputs of this worker only: tasks run in FOLDER/SWEEP/INDEX"},
+			&cliv2.StringFlag{Name: "revisions", Usage: "`FOLDER` with the files of projects"},
+			&cliv2.StringFlag{Name: "state", DefaultText: "OUTPUTS/.worker-NAME",
+				Usage: "`FOLDER` for data that outlives the worker: events not yet sent to the " +
+					"broker, a home folder for programs without one"},
+			&cliv2.StringFlag{Name: "secrets-folder", DefaultText: "/dev/shm",
+				Usage: "`FOLDER`, preferably in memory, for files with secrets of running " +
+					"attempts; with --confine an attempt can read only its own"},
+			cli.Switch("confine", "keep tasks from credentials, state, this process and outputs "+
+				"of other tasks, where the kernel has Landlock and seccomp; not for root, and not "+
+				"for other files and sockets of the user: see docs/security.md"),
+			&cliv2.StringFlag{Name: "image",
+				Usage: "`IMAGE` of the worker's container, with digest; recorded in sweeps"},
+			&cliv2.StringFlag{Name: "environment",
+				Usage: "`JSON` description of the worker's container, used to detect drift"},
 		}, brokerFlags()...),
 	}
 }

@@ -25,41 +25,47 @@ func (c *command) main(ctx context.Context, args []string) int {
 	return cli.Run(ctx, c.app(), "", args, site.Explain)
 }
 
-const help = `update-files - brings a project's changed files to every host of the cluster
+const usage = "upload the changed files of a project to all hosts of a cluster"
+
+const help = `update-files - ` + usage + `
 
 USAGE:
    update-files [-d FOLDER] [options]
 
-Sweeps that are submitted from then on run the files as they are now. Those
-that were submitted before keep theirs; run-tasks retry --updated moves one.
-When a host is away nothing is brought anywhere. When it fails on one later,
-sweeps keep what they have: none runs files that are not on all hosts.
+Sweeps that you submit from then on use the new files. Existing sweeps keep
+theirs; run-tasks retry --updated moves one to the new files. If a host cannot
+be reached, nothing is uploaded. If the upload fails on a host later, new sweeps
+keep using the old files: none uses files that are not on all hosts.
 
-Does not change worker containers. If tasks.yml specifies another image,
-volumes or container settings than the workers have, nothing is uploaded; run
+Worker containers do not change. If tasks.yml specifies another image, volumes
+or container settings than the workers have, nothing is uploaded: run
 infrainit -f to recreate the workers.
 
-Files that no open sweep uses any more, and that were not pushed within the
-last ten minutes, are removed from the hosts; the newest stay.
+Old files are removed from the hosts once no open sweep uses them and ten
+minutes have passed since their upload; the newest always stay.
 
-OPTIONS:{{range .VisibleFlags}}
-   {{.}}{{end}}
+EXAMPLES:
+   update-files
+   # another project, without asking if it is large
+   update-files -d projects/digits --yes
 
+OPTIONS:
+{{options .VisibleFlags}}
 EXIT CODES:
    0    every host has the files
-   1    it failed on a host
-   2    the command line is wrong, or the project is large and nobody said yes
-   3    config.yml or tasks.yml is wrong or missing, or tasks.yml is not what
-        the workers run
+   1    the upload failed on a host
+   2    invalid command line, or the project is large and was not confirmed
+   3    config.yml or tasks.yml is invalid or missing, or tasks.yml does not
+        match the workers
    4    a host cannot be reached
-   5    this machine is at fault
+   5    an error of this machine
    130  interrupted, or the answer was no
 `
 
 func (c *command) app() *cliv2.App {
-	app := cli.App("update-files", "brings a project's files to a cluster", help, c.stdout, c.stderr,
+	app := cli.App("update-files", usage, help, c.stdout, c.stderr,
 		append(cli.ClusterFlags("project"), cli.ConfigFlag(),
-			&cliv2.BoolFlag{DisableDefaultText: true, Name: "yes", Aliases: []string{"y"}, Usage: "bring a large project without asking"},
+			cli.Switch("yes", "upload a large project without asking", "y"),
 		)...)
 	app.Action = c.update
 	return app

@@ -26,7 +26,7 @@ const (
 // update is the command.
 func (c *command) update(ctx *cliv2.Context) error {
 	if ctx.NArg() > 0 {
-		return cli.Wrong("the project's folder is named with -d", "%q is one argument too many", ctx.Args().First())
+		return cli.Wrong("the project's folder is named with -d", "unexpected argument %q", ctx.Args().First())
 	}
 	s, err := site.Read(ctx, true, c.stderr)
 	if err != nil {
@@ -36,7 +36,7 @@ func (c *command) update(ctx *cliv2.Context) error {
 	defer stop()
 	err = c.bring(work, s, ctx.Bool("yes"))
 	if err != nil && errors.Is(context.Cause(work), cli.ErrInterrupted) {
-		return &cli.Error{Code: cli.Interrupted, Err: errors.New("interrupted"), Remedy: "sweeps run what they ran; call it again"}
+		return &cli.Error{Code: cli.Interrupted, Err: errors.New("interrupted"), Remedy: "sweeps keep their files; run it again"}
 	}
 	return err
 }
@@ -46,7 +46,7 @@ func (c *command) bring(ctx context.Context, s *site.Site, yes bool) error {
 	if _, err := s.Place(); err != nil { // before a large project is read
 		return err
 	}
-	files, file, err := s.Project(ctx, c.stdin, yes)
+	files, file, err := s.Project(ctx)
 	if err != nil {
 		return err
 	}
@@ -61,12 +61,12 @@ func (c *command) bring(ctx context.Context, s *site.Site, yes bool) error {
 	if err := c.compare(ctx, s, cluster, file); err != nil {
 		return err
 	}
-	done, err := cluster.Push(ctx, files, true) // the question was answered
+	done, err := cluster.Push(ctx, files, s.Large(c.stdin, yes))
 	if err := cluster.Enter(ctx, s.Entry("update-files", "revision="+files.Revision()), err); err != nil {
 		s.Printer.Warn("", err.Error())
 	}
 	if away, is := errors.AsType[plan.Problems](err); is {
-		return &cli.Error{Code: cli.Unreachable, Err: fmt.Errorf("nothing was brought anywhere:\n%w", away),
+		return &cli.Error{Code: cli.Unreachable, Err: fmt.Errorf("nothing was uploaded:\n%w", away),
 			Remedy: "infrainit -f -w without a host that stays away takes it out of the cluster, and files go to the others"}
 	}
 	if err != nil {
@@ -147,7 +147,7 @@ func (c *command) tidy(ctx context.Context, s *site.Site, cluster *infra.Cluster
 		return context.Cause(ctx)
 	}
 	if err != nil {
-		s.Printer.Warn("", fmt.Sprintf("old revisions stay on the hosts: %v", err))
+		s.Printer.Warn("", fmt.Sprintf("old revisions were not removed from the hosts: %v", err))
 	}
 	return nil
 }

@@ -35,7 +35,7 @@ const (
 // Secrets are what a cluster keeps for as long as it lives. They are made once, stay on the master's host with mode 0600, and
 // are read again by whoever adds a worker. The zero value is none.
 type Secrets struct {
-	Authority Pair              `json:"authority"` // signs the certificates of the broker and of an exposed monitor
+	Authority Pair              `json:"authority"` // signs the certificate of the broker
 	Server    Pair              `json:"server"`
 	Passwords map[string]string `json:"passwords"` // of each user
 	Salt      []byte            `json:"salt"`      // of the hashes of the passwords, 4 bytes
@@ -135,14 +135,16 @@ const (
 	KeyFile         = "key.pem"
 )
 
-// Certificate are the files with which the monitor speaks TLS under names of its host. Whoever is to believe it without being
-// asked trusts the cluster's authority, ca.pem.
-func (s Secrets) Certificate(random io.Reader, now time.Time, names []string) ([]File, error) {
-	pair, err := s.Authority.issue(random, names, now.Add(-24*time.Hour), now.AddDate(10, 0, 0))
+// Certificate are the files with which the monitor speaks TLS under names of its host, and on the
+// host itself. The certificate speaks for these names alone, so that who has a browser trust it
+// trusts nobody else.
+func Certificate(random io.Reader, now time.Time, names []string) ([]File, error) {
+	names = append([]string{"localhost", "127.0.0.1"}, names...)
+	pair, err := selfSigned(random, names, now.Add(-24*time.Hour), now.AddDate(10, 0, 0))
 	if err != nil {
 		return nil, fmt.Errorf("make the monitor's certificate: %w", err)
 	}
-	return []File{{"ca.pem", s.Authority.Certificate}, {CertificateFile, pair.Certificate}, {KeyFile, pair.Key}}, nil
+	return []File{{CertificateFile, pair.Certificate}, {KeyFile, pair.Key}}, nil
 }
 
 // loopback has Erlang's distribution listen on 127.0.0.1 only.

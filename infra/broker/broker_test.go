@@ -7,6 +7,7 @@ import (
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/json"
+	"math/big"
 	"net"
 	"strings"
 	"testing"
@@ -86,23 +87,69 @@ func TestTheCertificateIsBelieved(t *testing.T) {
 	}
 }
 
+// Who trusts the monitor's certificate trusts it for its names, and nothing that it would sign.
 func TestTheMonitorsCertificateHasItsNames(t *testing.T) {
 	t.Parallel()
-	s := secrets(t)
-	files, err := s.Certificate(rand.Reader, time.Now(), []string{"gpu1", "192.0.2.7"})
+	files, err := broker.Certificate(rand.Reader, time.Now(), []string{"gpu1", "192.0.2.7"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	pair, err := tls.X509KeyPair(file(t, files, broker.CertificateFile), file(t, files, broker.KeyFile))
+	pair, err := tls.X509KeyPair(file(t, files, broker.CertificateFile),
+		file(t, files, broker.KeyFile))
 	if err != nil {
 		t.Fatal(err)
 	}
 	trust := x509.NewCertPool()
-	trust.AppendCertsFromPEM(file(t, files, "ca.pem"))
-	for name, good := range map[string]bool{"gpu1": true, "192.0.2.7": true, "gpu2": false, broker.ServerName: false} {
-		if _, err := pair.Leaf.Verify(x509.VerifyOptions{Roots: trust, DNSName: name}); (err == nil) != good {
+	trust.AddCert(pair.Leaf)
+	for name, good := range map[string]bool{"gpu1": true, "192.0.2.7": true, "localhost": true,
+		"127.0.0.1": true, "gpu2": false, broker.ServerName: false} {
+		_, err := pair.Leaf.Verify(x509.VerifyOptions{Roots: trust, DNSName: name})
+		if (err == nil) != good {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+	if pair.Leaf.IsCA || len(files) != 2 {
+		t.Errorf("it may sign others: %v, %d files", pair.Leaf.IsCA, len(files))
+	}
+}
+
+// The authority's key is on the master's host: it is of no use against those who trust it.
+func TestTheAuthoritySpeaksForTheClusterOnly(t *testing.T) {
+	t.Parallel()
+	s, other := secrets(t), secrets(t)
+	authority, err := tls.X509KeyPair(s.Authority.Certificate, s.Authority.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trust := x509.NewCertPool()
+	trust.AddCert(authority.Leaf)
+	for name, good := range map[string]bool{broker.ServerName: true, "bank.example": false,
+		"gpu1": false, "127.0.0.1": false, "::1": false} {
+		c := &x509.Certificate{SerialNumber: big.NewInt(2), NotBefore: authority.Leaf.NotBefore,
+			NotAfter: authority.Leaf.NotAfter, DNSNames: []string{name}}
+		if ip := net.ParseIP(name); ip != nil {
+			c.DNSNames, c.IPAddresses = nil, []net.IP{ip}
+		}
+		der, err := x509.CreateCertificate(rand.Reader, c, authority.Leaf,
+			authority.Leaf.PublicKey, authority.PrivateKey)
+		if err != nil {
+			t.Fatal(err)
+		}
+		signed, err := x509.ParseCertificate(der)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := signed.Verify(x509.VerifyOptions{Roots: trust, DNSName: name}); (err == nil) != good {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	another, err := tls.X509KeyPair(other.Authority.Certificate, other.Authority.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := authority.Leaf, another.Leaf; a.SerialNumber.Cmp(b.SerialNumber) == 0 ||
+		a.Subject.String() == b.Subject.String() {
+		t.Errorf("two clusters are the same issuer: %s, %d", a.Subject, a.SerialNumber)
 	}
 }
 

@@ -46,6 +46,12 @@ type names struct{ Cluster }
 
 func (names) MarkerFile() string   { return layout.MarkerFile }
 func (names) SharedPrefix() string { return layout.SharedPrefix }
+func (names) Cache() string        { return layout.Cache }
+func (names) CachedPrefix() string { return layout.CachedPrefix }
+func (names) CachedPart() string   { return layout.CachedPart }
+
+// Mark returns what the script prints on a host first.
+func (names) Mark() string { return "mlframework infra-clean" }
 
 // Outputs returns a pattern of the shell's for the folders with outputs, relative to the root.
 func (names) Outputs() string { return layout.HostOutputs("*") }

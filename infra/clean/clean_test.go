@@ -38,10 +38,13 @@ func (s *site) write(path, text string, mode os.FileMode) {
 func (s *site) run(c clean.Cluster, args ...string) (out string, code int) {
 	s.t.Helper()
 	s.write("infra-clean", string(clean.Script(c)), 0o755)
-	s.write("bin/docker", "#!/bin/sh\nexit 1\n", 0o755)
+	if !s.is("bin/docker") {
+		s.write("bin/docker", "#!/bin/sh\nexit 1\n", 0o755)
+	}
 	s.write("bin/sudo", "#!/bin/sh\nexit 1\n", 0o755)
 	cmd := exec.CommandContext(s.t.Context(), filepath.Join(s.home, "infra-clean"), args...)
-	cmd.Env = append(os.Environ(), "HOME="+s.home, "PATH="+filepath.Join(s.home, "bin")+":"+os.Getenv("PATH"))
+	cmd.Env = append(os.Environ(), "HOME="+s.home, "XDG_CACHE_HOME=", "PATH="+filepath.Join(s.home,
+		"bin")+":"+os.Getenv("PATH"))
 	said, err := cmd.CombinedOutput()
 	if err != nil && cmd.ProcessState == nil {
 		s.t.Fatal(err)
@@ -121,6 +124,28 @@ func TestOnlyTheFolderOfThisClusterGoes(t *testing.T) {
 	}
 }
 
+// The programs of agents go with the files, and nothing else of the cache.
+func TestProgramsInTheCacheGo(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.write(".cache/mlframework/sweepd-0123", "x", 0o700)
+	s.write(".cache/mlframework/.part.Xy", "x", 0o600)
+	if _, _ = s.run(local("c"), "--yes"); !s.is(".cache/mlframework/sweepd-0123") {
+		t.Error("they are gone without --files")
+	}
+	s.write(".cache/mlframework/scan", "x", 0o600)
+	if out, _ := s.run(local("c"), "--files", "--yes"); s.is(".cache/mlframework/sweepd-0123") ||
+		s.is(".cache/mlframework/.part.Xy") || !s.is(".cache/mlframework/scan") {
+		t.Error(out)
+	}
+	if err := os.Remove(filepath.Join(s.home, ".cache/mlframework/scan")); err != nil {
+		t.Fatal(err)
+	}
+	if out, _ := s.run(local("c"), "--files", "--yes"); s.is(".cache") {
+		t.Error(out)
+	}
+}
+
 func TestItAsksBeforeOutputsGo(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -146,7 +171,7 @@ func TestAHostThatIsAway(t *testing.T) {
 		t.Errorf("it did not go on: %s", out)
 	}
 	asked, err := os.ReadFile(filepath.Join(s.home, "asked"))
-	if want := "<-o><ConnectTimeout=10><-p><22><-o><Batch Mode=it's><gpu1><exec sh -s clean 'c' 'ml/c' 'mlframework.cluster' no no>"; err != nil || string(asked) != want {
+	if want := "<-a><-x><-o><LogLevel=ERROR><-o><ConnectTimeout=10><-p><22><-o><Batch Mode=it's><gpu1><exec sh -s clean 'c' 'ml/c' 'mlframework.cluster' no no>"; err != nil || string(asked) != want {
 		t.Errorf("%s, %v", asked, err)
 	}
 }
@@ -188,5 +213,41 @@ func TestEveryShellReadsIt(t *testing.T) {
 		if out, err := exec.CommandContext(t.Context(), path, args...).CombinedOutput(); err != nil {
 			t.Errorf("%s: %v: %s", shell, err, out)
 		}
+	}
+}
+
+// What a login shell prints is not told, unless nothing ran.
+func TestLoginShellsThatPrint(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.write("bin/ssh", "#!/bin/sh\necho Welcome to gpu1\necho 'stty: not a terminal' >&2\n"+
+		"printf 'Have a nice day'\nfor last; do :; done\nexec sh -c \"$last\"\n", 0o755)
+	c := local("c")
+	c.Hosts = append(c.Hosts, clean.Host{Name: "gpu1", SSH: []string{"gpu1"}})
+	out, _ := s.run(c, "--yes")
+	if strings.Contains(out, "Welcome") || strings.Contains(out, "stty") ||
+		strings.Contains(out, "nice day") || !strings.Contains(out, "gpu1: LEFT: containers") {
+		t.Errorf("%s", out)
+	}
+}
+
+func TestADryRunRemovesNothing(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.write("ml/c/.mlframework-root", `{"cluster":"c","owner":"anna"}`, 0o600)
+	s.write(".cache/mlframework/sweepd-0123", "x", 0o700)
+	s.write("bin/docker", "#!/bin/sh\necho \"$@\" >>\"$HOME/asked\"\n"+
+		"case $* in *-q*) echo 1; echo 2 ;; esac\n", 0o755)
+	out, code := s.run(local("c"), "--volumes", "--files", "--dry-run")
+	for _, want := range []string{"containers (2)", "networks (2)", "images (2)", "volumes (2)",
+		"/ml/c\n"} {
+		if !strings.Contains(out, want) || !strings.Contains(out, "local: would be removed: ") {
+			t.Errorf("%q is not in %s", want, out)
+		}
+	}
+	asked, err := os.ReadFile(filepath.Join(s.home, "asked"))
+	if err != nil || strings.Contains(string(asked), "rm") || code != 0 || !s.is("ml/c") ||
+		!s.is(".cache/mlframework/sweepd-0123") {
+		t.Errorf("%d: %s, %v", code, asked, err)
 	}
 }

@@ -4,8 +4,10 @@
 #
 #     ./infra-clean              sweeps and files stay: infrainit -f goes on with them
 #     ./infra-clean --volumes    the store with every sweep and result, and the broker's data, too
-#     ./infra-clean --files      the cluster's folder on every host, too, with the outputs of tasks
+#     ./infra-clean --files      the cluster's folder on every host, too, with the outputs of tasks, and
+#                                the user's copies of sweepd, which come again where they are needed
 #     ./infra-clean --yes        does not ask
+#     ./infra-clean --dry-run    shows what would be removed; changes nothing
 #
 # It ends with 0 when nothing is left, with 1 when something is, and with 2 when it was called wrongly.
 
@@ -13,12 +15,13 @@ cluster={{quote .Name}}
 root={{quote .Root}}
 label={{quote .Label}}
 
-volumes=no files=no yes=no
+volumes=no files=no yes=no do=clean
 for option; do
 	case $option in
 	--volumes) volumes=yes ;;
 	--files) files=yes ;;
 	--yes | -y) yes=yes ;;
+	--dry-run) do=show yes=yes ;;
 	-h | --help) sed -n '2,/^$/s/^# \{0,1\}//p' "$0" && exit 0 ;;
 	*) echo "infra-clean: there is no option $option: see $0 --help" >&2 && exit 2 ;;
 	esac
@@ -27,6 +30,7 @@ done
 # What runs on a host. Its arguments: look or clean, cluster, root, label, volumes, files.
 on_host() {
 	cat <<'END'
+printf '\n%s\n' {{quote .Mark}}
 what=$1 cluster=$2 root=$3 filter=label=$4=$2 volumes=$5 files=$6
 lock={{quote .Lock}}
 case $root in /*) ;; *) root=$HOME/$root lock=$HOME/$lock ;; esac
@@ -43,6 +47,7 @@ each() {
 	ids=$($docker $2 -q --filter "$filter" | sort -u) || { left "$1: Docker does not list them"; return; }
 	[ -n "$ids" ] || return 0
 	count=$(echo "$ids" | wc -l | tr -d ' ')
+	[ "$what" != show ] || { echo "would be removed: $1 ($count)"; return; }
 	if said=$($docker $3 $ids 2>&1); then echo "removed: $1 ($count)"; else left "$1: $(echo "$said" | tail -n 1)"; fi
 }
 
@@ -67,10 +72,12 @@ else
 	each images 'images' 'rmi -f'
 	[ "$volumes" = no ] || each volumes 'volume ls' 'volume rm'
 fi
-rm -rf "{{.SharedPrefix}}$cluster-$(id -u)"
+[ "$what" = show ] || rm -rf "{{.SharedPrefix}}$cluster-$(id -u)"
 if [ "$files" = yes ] && [ -e "$root" ]; then
 	if ! ours; then
 		left "$root: it is not this cluster's"
+	elif [ "$what" = show ]; then
+		echo "would be removed: $root"
 	elif chmod -R u+w "$root" && rm -rf "$root"; then
 		echo "removed: $root"
 		rm -f "$lock"
@@ -79,11 +86,26 @@ if [ "$files" = yes ] && [ -e "$root" ]; then
 		left "$root"
 	fi
 fi
+if [ "$files" = yes ] && [ "$what" = clean ]; then
+	cache=$XDG_CACHE_HOME
+	case $cache in /*) ;; *) cache=$HOME/.cache ;; esac
+	rm -f "$cache/{{.Cache}}/{{.CachedPrefix}}"* "$cache/{{.Cache}}/{{.CachedPart}}"* || left "$cache/{{.Cache}}"
+	rmdir "$cache/{{.Cache}}" "$cache" 2>/dev/null
+fi
 exit $status
 END
 }
 
-# host LOOK-OR-CLEAN NAME [SSH-ARGUMENTS...] runs it, here when there are no arguments.
+# answer leaves out what a login shell printed before it ran anything; without an answer that is what there is to tell.
+answer() {
+	if printf '%s\n' "$1" | grep -qxF {{quote .Mark}}; then
+		printf '%s\n' "$1" | sed '1,/^{{.Mark}}$/d'
+	else
+		printf '%s' "$1"
+	fi
+}
+
+# host LOOK-SHOW-OR-CLEAN NAME [SSH-ARGUMENTS...] runs it, here when there are no arguments.
 host() {
 	what=$1 name=$2
 	shift 2
@@ -91,13 +113,14 @@ host() {
 		said=$(sh -c "$(on_host)" sh "$what" "$cluster" "$root" "$label" $volumes $files 2>&1)
 		code=$?
 	else
-		said=$(on_host | ssh -o ConnectTimeout=10 "$@" \
+		said=$(on_host | ssh -a -x -o LogLevel=ERROR -o ConnectTimeout=10 "$@" \
 			"exec sh -s $what $(quoted "$cluster") $(quoted "$root") $(quoted "$label") $volumes $files" 2>&1)
 		code=$?
 	fi
-	[ "$what" = clean ] || [ $code -eq 0 ] || return 0 # it will say so when it is cleaned
+	said=$(answer "$said")
+	[ "$what" != look ] || [ $code -eq 0 ] || return 0 # it will say so when it is cleaned
 	[ -z "$said" ] || printf '%s\n' "$said" | while IFS= read -r line; do printf '%s: %s\n' "$name" "$line"; done | shown
-	if [ "$what" = clean ] && [ $code -ne 0 ]; then
+	if [ $code -ne 0 ]; then
 		[ $code -ne 255 ] || printf '%s: LEFT: everything: ssh does not come through; run this again when it does\n' "$name" | shown
 		left=yes
 	fi
@@ -124,7 +147,8 @@ if [ $volumes$files != nono ] && [ $yes = no ]; then
 fi
 
 left=no
-hosts clean
+hosts $do
+[ $do = clean ] || { [ $left = no ] && exit 0 || exit 1; }
 [ $left = no ] || { echo "something is left: see above" >&2 && exit 1; }
 case $volumes$files in
 yesyes) echo "cluster $cluster: nothing is left" ;;

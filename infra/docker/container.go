@@ -11,6 +11,7 @@ import (
 
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/filters"
+	"github.com/docker/docker/api/types/mount"
 	"github.com/docker/go-connections/nat"
 )
 
@@ -26,6 +27,13 @@ type Container struct {
 	Exit     int       // exit code of the last end
 	Restarts int       // by its restart policy
 	Ports    []Port    // as published; only while it runs
+
+	// What it was made of, as a Spec has it.
+	Command   []string // with what was Late
+	Env       []string // with that of its image
+	Mounts    []Mount  // but for tmpfs
+	Memory    int64    // bytes; 0 is no limit
+	Shm, Pids int64
 }
 
 // Running tells whether its program runs; one that is paused counts.
@@ -81,6 +89,22 @@ func found(raw container.InspectResponse) Container {
 	c := Container{
 		ID: raw.ID, Name: strings.TrimPrefix(raw.Name, "/"), Restarts: raw.RestartCount,
 		Labels: raw.Config.Labels, Hash: raw.Config.Labels[HashLabel], Image: raw.Config.Image,
+	}
+	c.Command, c.Env = raw.Config.Cmd, raw.Config.Env
+	if h := raw.HostConfig; h != nil {
+		c.Memory, c.Shm = h.Memory, h.ShmSize
+		if h.PidsLimit != nil {
+			c.Pids = max(0, *h.PidsLimit)
+		}
+		for _, m := range h.Mounts {
+			one := Mount{At: m.Target, ReadOnly: m.ReadOnly}
+			if m.Type == mount.TypeBind {
+				one.Bind = m.Source
+			} else {
+				one.Volume = m.Source
+			}
+			c.Mounts = append(c.Mounts, one)
+		}
 	}
 	if s := raw.State; s != nil {
 		c.State, c.Exit, c.Started = s.Status, s.ExitCode, moment(s.StartedAt)

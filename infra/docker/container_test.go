@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -49,6 +50,16 @@ func TestLifeOfAContainer(t *testing.T) {
 		t.Errorf("stopped, it is %+v", c)
 	}
 	want(t, e.Kill(ctx, s.Name, ""), docker.Conflict)
+	if err := e.Rename(ctx, c.ID, s.Name+"-aside"); err != nil {
+		t.Fatal(err)
+	}
+	if c = only(t, s.Name+"-aside"); c.State != "exited" || c.Hash != s.Hash() {
+		t.Errorf("renamed, it is %+v", c)
+	}
+	want(t, e.Rename(ctx, c.ID, s.Name+"-aside"), docker.Other)
+	if err := e.Rename(ctx, c.ID, s.Name); err != nil {
+		t.Fatal(err)
+	}
 	if err := e.Remove(ctx, s.Name); err != nil {
 		t.Fatal(err)
 	}
@@ -210,6 +221,7 @@ func TestLimitsAreSet(t *testing.T) {
 	s.Hosts = []string{"master:192.0.2.7"}
 	s.Log = docker.Log{Driver: "json-file", MaxSize: 1 << 20, Files: 3}
 	s.AddCaps, s.DropCaps = []string{"CHOWN"}, []string{"ALL"}
+	s.Env, s.Mounts = []string{"A=b"}, []docker.Mount{{Bind: "/etc", At: "/data", ReadOnly: true}}
 	if _, err := e.Create(ctx, s); err != nil {
 		t.Fatal(err)
 	}
@@ -240,6 +252,12 @@ func TestLimitsAreSet(t *testing.T) {
 	wanted := "99 67108864 33554432 500000000 300 true [27] [master:192.0.2.7] [CAP_CHOWN] [ALL] unless-stopped json-file map[max-file:3 max-size:1048576] 7\n"
 	if got != wanted {
 		t.Errorf("set is\n%s, wanted\n%s", got, wanted)
+	}
+	c := only(t, s.Name)
+	if !slices.Equal(c.Command, s.Command) || !slices.Contains(c.Env, "A=b") ||
+		!slices.Equal(c.Mounts, s.Mounts) || c.Memory != s.Memory || c.Shm != s.Shm ||
+		c.Pids != s.Pids {
+		t.Errorf("found is %+v", c)
 	}
 }
 

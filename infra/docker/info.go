@@ -8,6 +8,7 @@ import (
 
 // Info is what an engine says of itself and its host.
 type Info struct {
+	ID            string   // the engine's own; "" where it tells none
 	Version       string   // of the engine: "20.10.24"
 	CgroupVersion string   // "1" or "2"
 	Security      []string // "seccomp", "apparmor", "rootless", "userns", ...
@@ -23,7 +24,7 @@ func (e *Engine) Info(ctx context.Context) (Info, error) {
 	if err != nil {
 		return Info{}, e.fail("ask docker what it is", err)
 	}
-	i := Info{Version: raw.ServerVersion, CgroupVersion: raw.CgroupVersion}
+	i := Info{ID: raw.ID, Version: raw.ServerVersion, CgroupVersion: raw.CgroupVersion}
 	if i.CgroupVersion == "" {
 		i.CgroupVersion = "1" // Engines before 20.10 know no other
 	}

@@ -28,6 +28,12 @@ func stopping(grace time.Duration) container.StopOptions {
 	return container.StopOptions{Timeout: &seconds}
 }
 
+// Rename gives a container another name. Conflict when another has that; its own is an
+// error, too.
+func (e *Engine) Rename(ctx context.Context, name, to string) error {
+	return e.fail("rename container "+name+" to "+to, e.api.ContainerRename(ctx, name, to))
+}
+
 // Remove removes a container, whatever its state, with the volumes that have no name. Other volumes stay.
 func (e *Engine) Remove(ctx context.Context, name string) error {
 	err := e.api.ContainerRemove(ctx, name, container.RemoveOptions{Force: true, RemoveVolumes: true})

@@ -1,8 +1,6 @@
 package filesync
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,29 +12,28 @@ import (
 
 // Identity is whose files a client is for.
 type Identity struct {
-	Owner   string // of the cluster
-	Cluster string // its name
-	Who     string // who is at work, for others who find the lock taken, "anna@laptop"; empty is Owner
-	Program string // release of this program, for the words of a refusal
+	Owner   string `json:"owner"`   // of the cluster
+	Cluster string `json:"cluster"` // its name
+	// Who is at work, for others who find the lock taken: "anna@laptop". Empty is Owner.
+	Who string `json:"who,omitempty"`
 }
 
 // A Client talks to the far side over one connection. It does one thing at a time, so it is for one goroutine. After an error it is
 // of no more use, and its connection is closed; the end of a method's context closes it, too. Errors of the far side
 // are *Refusal.
 type Client struct {
-	conn    io.ReadWriteCloser
-	wire    *wire
-	greeted bool
-	err     error // why it is of no more use
+	conn io.ReadWriteCloser
+	wire *wire
+	err  error // why it is of no more use
 }
 
-// NewClient takes over a connection to `sweepd files --root DIR`. It sends nothing yet.
+// NewClient takes over a connection to Serve. It sends nothing yet.
 func NewClient(conn io.ReadWriteCloser, id Identity) *Client {
 	if id.Who == "" {
 		id.Who = id.Owner
 	}
 	c := &Client{conn: conn, wire: newWire(conn)}
-	c.err = c.wire.writeJSON(helloFrame, hello{Version: Version, Program: id.Program, Owner: id.Owner, Cluster: id.Cluster, Who: id.Who})
+	c.err = c.wire.writeJSON(helloFrame, id)
 	return c
 }
 
@@ -101,12 +98,6 @@ func (c *Client) answer() (a answer, err error) {
 
 // read reads a frame; a refusal is an error.
 func (c *Client) read() (frame, error) {
-	if !c.greeted {
-		if err := c.greet(); err != nil {
-			return frame{}, err
-		}
-		c.greeted = true
-	}
 	f, err := c.wire.read()
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return f, fmt.Errorf("the connection to the host broke off: %w", io.ErrUnexpectedEOF)
@@ -122,44 +113,6 @@ func (c *Client) read() (frame, error) {
 		return f, &projects.ChangedError{Path: string(r.Path)}
 	}
 	return f, r
-}
-
-// greet reads the far side's preamble and hello.
-func (c *Client) greet() error {
-	noise, err := skipTo(c.wire.r, preamble)
-	if err != nil {
-		return fmt.Errorf("no sweepd answers on the host, only %.200q: see that `sweepd files` runs there: %w", noise, err)
-	}
-	f, err := c.wire.read()
-	if err != nil {
-		return err
-	}
-	var h hello
-	if f.kind != helloFrame {
-		return unexpected(f)
-	}
-	if err := f.decode(&h); err != nil {
-		return err
-	}
-	if h.Version != Version {
-		return refuse(OtherVersion, "sweepd on the host (%s) speaks version %d of the file protocol, and this program version %d: run infrainit, which brings its own sweepd to the host",
-			h.Program, h.Version, Version)
-	}
-	return nil
-}
-
-// skipTo reads up to and with a line, and gives what came before it.
-func skipTo(r *bufio.Reader, line string) (before []byte, err error) {
-	for !bytes.HasSuffix(before, []byte(line)) {
-		b, err := r.ReadByte()
-		if err != nil {
-			return before, fmt.Errorf("it ended: %w", err)
-		}
-		if before = append(before, b); len(before) > maxNoise {
-			return before, fmt.Errorf("that goes on for more than %d bytes", maxNoise)
-		}
-	}
-	return before[:len(before)-len(line)], nil
 }
 
 // why gives the far side's reason for a failed write, where it sent one before it went.

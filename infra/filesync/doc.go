@@ -1,8 +1,8 @@
 // Package filesync brings a project's files to a host and the outputs of tasks back, by manifest.
 //
-// Both ends are this package. On the host `sweepd files --root DIR` calls Serve with its standard input and output; the
-// laptop talks to it with a Client over one connection (a session of ssh, docker exec, a pipe). Whatever a file is called,
-// it goes through no shell and no archive format, and every content is checked by its SHA-256 where it arrives.
+// Both ends are this package. On the host the agent calls Serve with the two bodies of a request;
+// the laptop talks to it with a Client. Whatever a file is called, it goes through no shell and no
+// archive format, and every content is checked by its SHA-256 where it arrives.
 //
 // Package infra, commands and tests may import it. It knows neither ssh nor Docker, and of the project only package
 // projects, so that a release here and a snapshot there are one format.
@@ -20,8 +20,10 @@
 //
 // # The wire
 //
-// The far side begins with the line `mlframework files 1`; what a login shell prints before it is skipped. Then both send
-// frames: a letter, the length in four bytes with the highest first, and at most 1 MiB. First a hello each, then the
-// client's requests, one after the other. The client does not wait for the far side's hello, so a push of what is there
-// already costs one round trip; one with contents costs two and the time of the contents.
+// Both send frames: a letter, the length in four bytes with the highest first, and at most 1 MiB.
+// The client says whose it is, and makes its requests, one after the other: a push of what is
+// there already costs one round trip; one with contents costs two and the time of the contents.
+// Both ends are of one build, so there are no versions.
+//
+// A release that another host has comes as one stream, from SendRelease to TakeRelease.
 package filesync

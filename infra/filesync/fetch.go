@@ -115,6 +115,9 @@ func (f *fetch) run(ctx context.Context) error {
 	if err := f.plan(ctx); err != nil {
 		return err
 	}
+	if err := checkRoom(f.to.Name(), f.progress.OfBytes); err != nil {
+		return err
+	}
 	if err := f.want(); err != nil {
 		return f.client.why(err)
 	}

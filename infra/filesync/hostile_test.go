@@ -66,7 +66,7 @@ func message(kind byte, payload string) string {
 	return string(kind) + string(binary.BigEndian.AppendUint32(nil, uint32(len(payload)))) + payload
 }
 
-const greeting = `{"version":1,"owner":"anna","cluster":"ml"}`
+const greeting = `{"owner":"anna","cluster":"ml"}`
 
 // A host that offers what was not asked for, or what would lead out, is not believed.
 func TestOffersThatLeadOutAreRefused(t *testing.T) {
@@ -89,7 +89,7 @@ func TestOffersThatLeadOutAreRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			said := "mlframework files 1\n" + message('H', greeting) + message('L', offer) + message('L', "")
+			said := message('L', offer) + message('L', "")
 			_, err := filesync.NewClient(played([]byte(said)), anna).Fetch(t.Context(), anna, filesync.FetchOptions{Sweep: "run-1", Tasks: []int64{0}, Dir: dir})
 			if err == nil || strings.Contains(err.Error(), "broke off") {
 				t.Errorf("%v", err)

@@ -34,7 +34,7 @@ const lockPause = 25 * time.Millisecond
 
 // lock takes the root's lock and waits for it as long as the request says. It ends with the process. A file system without
 // locks has none: what is made there is made under names of its own, so that only removing can get in the way.
-func (r *root) lock(ctx context.Context, from hello, q request) (unlock func(), err error) {
+func (r *root) lock(ctx context.Context, from Identity, q request) (unlock func(), err error) {
 	f, err := r.OpenFile(layout.FilesLock, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func (r *root) lock(ctx context.Context, from hello, q request) (unlock func(), 
 }
 
 // sign writes into the lock who has it; where that cannot be written it only cannot be told.
-func (r *root) sign(f *os.File, from hello, q request) {
+func (r *root) sign(f *os.File, from Identity, q request) {
 	host, _ := os.Hostname()
 	data, err := json.Marshal(Holder{from.Who, string(q.Op), os.Getpid(), host, time.Now().UTC().Truncate(time.Second)})
 	if err == nil && f.Truncate(0) == nil {

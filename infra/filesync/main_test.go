@@ -26,7 +26,8 @@ func TestMain(m *testing.M) {
 			io.Reader
 			io.Writer
 		}{os.Stdin, os.Stdout}
-		if err := filesync.Serve(context.Background(), conn, filesync.ServeOptions{Root: root, Program: "test", Idle: 20 * time.Second}); err != nil {
+		if err := filesync.Serve(context.Background(), conn, filesync.ServeOptions{Root: root,
+			Idle: 20 * time.Second}); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -69,7 +70,7 @@ func start(t testing.TB, root string) *process {
 	return p
 }
 
-var anna = filesync.Identity{Owner: "anna", Cluster: "ml", Who: "anna@laptop", Program: "test"}
+var anna = filesync.Identity{Owner: "anna", Cluster: "ml", Who: "anna@laptop"}
 
 // connect is a client with a far side of its own.
 func connect(t testing.TB, root string) *filesync.Client {

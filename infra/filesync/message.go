@@ -4,15 +4,6 @@ import (
 	"time"
 )
 
-// A hello is how each end introduces itself.
-type hello struct {
-	Version int    `json:"version"`
-	Program string `json:"program,omitempty"` // release of the program, for words
-	Owner   string `json:"owner,omitempty"`   // of the cluster; the client's only
-	Cluster string `json:"cluster,omitempty"`
-	Who     string `json:"who,omitempty"` // who asks, for whoever finds the lock taken
-}
-
 // An operation is what a request asks for.
 type operation string
 

@@ -37,7 +37,7 @@ func entries(offer string) (payload, contents string) {
 // hostile fetches from a host that says what it likes.
 func hostile(t *testing.T, dir, said string) (filesync.Fetched, error) {
 	t.Helper()
-	c := filesync.NewClient(played([]byte("mlframework files 1\n"+message('H', greeting)+said)), anna)
+	c := filesync.NewClient(played([]byte(said)), anna)
 	return c.Fetch(t.Context(), anna, filesync.FetchOptions{Sweep: "run-1", Tasks: []int64{0, 1}, Dir: dir})
 }
 

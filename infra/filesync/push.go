@@ -7,33 +7,69 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"mlframework/projects"
 )
 
-// A project with more than one of these is not sent without a person's word.
+// More than one of these is not sent without a person's word.
 const (
 	LargeFiles = 2000
 	LargeBytes = 300 << 20 // 300 MiB
 )
 
-// CheckSize asks for a person's word, by a *LargeError, where a project is large.
-func CheckSize(m *projects.Manifest) error {
-	files, bytes := size(m)
-	if files <= LargeFiles && bytes <= LargeBytes {
+// CheckSize returns a *LargeError where so much is to be sent that a person is asked first. Entries
+// that are no files do not count.
+func CheckSize(entries []projects.Entry) error {
+	large := &LargeError{}
+	files, bytes := map[string]int{}, map[string]int64{} // by folder
+	for _, e := range entries {
+		if e.Kind != projects.File {
+			continue
+		}
+		large.Files++
+		large.Bytes += e.Size
+		folder := "."
+		if names := strings.Split(e.Path, "/"); len(names) > 1 {
+			folder = strings.Join(names[:min(len(names)-1, 2)], "/")
+		}
+		files[folder]++
+		bytes[folder] += e.Size
+	}
+	many := large.Files > LargeFiles
+	if !many && large.Bytes <= LargeBytes {
 		return nil
 	}
-	largest := slices.DeleteFunc(slices.Clone(m.Entries), func(e projects.Entry) bool { return e.Kind != projects.File })
-	slices.SortStableFunc(largest, func(a, b projects.Entry) int { return cmp.Compare(b.Size, a.Size) })
-	return &LargeError{Files: files, Bytes: bytes, Largest: largest[:min(len(largest), 5)]}
+	for name, n := range files {
+		large.Folders = append(large.Folders, LargeFolder{name, n, bytes[name]})
+	}
+	slices.SortFunc(large.Folders, func(a, b LargeFolder) int {
+		if many && a.Files != b.Files {
+			return cmp.Compare(b.Files, a.Files)
+		}
+		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.Path, b.Path))
+	})
+	large.Folders = large.Folders[:min(len(large.Folders), 3)]
+	return large
 }
 
 // PushOptions of a push. The zero value is ready to use.
 type PushOptions struct {
-	Large    bool           // somebody said yes to what CheckSize asks; else Push asks it before it sends anything
+	// Large is asked before so much is sent that a person may not want it, and goes on with nil. Nil
+	// as a function refuses it, by the *LargeError.
+	Large    func(*LargeError) error
 	Wait     time.Duration  // how long to wait for another push or prune to end; 0 is 30 s, less than 0 not at all
 	Progress func(Progress) // called after each piece, by the goroutine of Push; nil: nobody is told
+}
+
+// confirm asks whether files that the host lacks may be sent.
+func (o PushOptions) confirm(wanted []projects.Entry) error {
+	err := CheckSize(wanted)
+	if large, is := errors.AsType[*LargeError](err); is && o.Large != nil {
+		return o.Large(large)
+	}
+	return err
 }
 
 // Progress is how far a push or fetch has come.
@@ -47,11 +83,6 @@ type Progress struct {
 // scan again. Others are *LargeError, *Refusal, and ctx's.
 func (c *Client) Push(ctx context.Context, m *projects.Manifest, o PushOptions) (Pushed, error) {
 	var done Pushed
-	if !o.Large {
-		if err := CheckSize(m); err != nil {
-			return done, err
-		}
-	}
 	switch {
 	case o.Wait == 0:
 		o.Wait = lockWait
@@ -62,6 +93,10 @@ func (c *Client) Push(ctx context.Context, m *projects.Manifest, o PushOptions) 
 	err := c.during(ctx, "push revision "+revision, func() error {
 		wanted, err := c.pushManifest(m, request{Op: opPush, Revision: revision, Wait: o.Wait})
 		if err != nil {
+			return err
+		}
+		if err := o.confirm(wanted); err != nil {
+			c.conn.Close() // the far side waits for contents
 			return err
 		}
 		a, err := c.pushContents(m, wanted, o)

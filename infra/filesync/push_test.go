@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -324,18 +325,43 @@ func TestPushesAtOnce(t *testing.T) {
 	}
 }
 
+// A person is asked when much is new to the host, not when a large project changes a little.
 func TestLargeProjectNeedsAWord(t *testing.T) {
 	t.Parallel()
-	m := &projects.Manifest{Entries: []projects.Entry{{Path: "a", Kind: projects.File, Size: 1}, {Path: "b", Kind: projects.File, Size: filesync.LargeBytes}}}
-	_, err := connect(t, writable(t)).Push(t.Context(), m, filesync.PushOptions{})
-	large, ok := errors.AsType[*filesync.LargeError](err)
-	if !ok || large.Files != 2 || large.Bytes != filesync.LargeBytes+1 || large.Largest[0].Path != "b" {
-		t.Errorf("%v", err)
+	dir, root := t.TempDir(), writable(t)
+	must(t, os.MkdirAll(filepath.Join(dir, "data/images/a"), 0o755))
+	for i := range filesync.LargeFiles {
+		name := filepath.Join(dir, "data/images/a", strconv.Itoa(i))
+		must(t, os.WriteFile(name, []byte(strconv.Itoa(1000+i)), 0o644)) // 4 bytes
 	}
-	m.Entries = m.Entries[:1]
-	must(t, filesync.CheckSize(m))
-	m.Entries = make([]projects.Entry, filesync.LargeFiles+1)
-	if filesync.CheckSize(m) == nil {
-		t.Error("too many files are no matter")
+	must(t, os.WriteFile(filepath.Join(dir, "main.py"), []byte("1"), 0o644))
+	_, err := connect(t, root).Push(t.Context(), scan(t, dir), filesync.PushOptions{})
+	large, ok := errors.AsType[*filesync.LargeError](err)
+	if !ok || large.Files != filesync.LargeFiles+1 || large.Folders[0] !=
+		(filesync.LargeFolder{Path: "data/images", Files: filesync.LargeFiles, Bytes: 8000}) {
+		t.Fatalf("%v", err)
+	}
+	asked := 0
+	o := filesync.PushOptions{Large: func(*filesync.LargeError) error { asked++; return nil }}
+	if _, err := connect(t, root).Push(t.Context(), scan(t, dir), o); err != nil || asked != 1 {
+		t.Fatalf("%v, asked %d times", err, asked)
+	}
+	must(t, os.WriteFile(filepath.Join(dir, "main.py"), []byte("2"), 0o644))
+	_, err = connect(t, root).Push(t.Context(), scan(t, dir), filesync.PushOptions{})
+	if err != nil {
+		t.Errorf("after a change of one file: %v", err)
+	}
+}
+
+func TestWhatIsLarge(t *testing.T) {
+	t.Parallel()
+	big := projects.Entry{Path: "a/b/c/d", Kind: projects.File, Size: filesync.LargeBytes}
+	small := projects.Entry{Path: "e", Kind: projects.File, Size: 1}
+	must(t, filesync.CheckSize([]projects.Entry{big}))
+	err := filesync.CheckSize([]projects.Entry{small, big, {Path: "a", Kind: projects.Dir}})
+	want := `2 files with 314.6 MB are new to the hosts; most are in "a/b" (1 files, 314.6 MB), ` +
+		`"." (1 files, 0.0 MB)`
+	if err == nil || err.Error() != want {
+		t.Errorf("%v", err)
 	}
 }

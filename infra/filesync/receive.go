@@ -99,7 +99,24 @@ func readList(next func() (frame, error), item func(d *decoder)) error {
 }
 
 // release makes a release of what other releases have and the client sends.
-func (s *server) release(ctx context.Context, r *root, m *projects.Manifest, done *Pushed) (err error) {
+func (s *server) release(ctx context.Context, r *root, m *projects.Manifest, done *Pushed) error {
+	return r.assemble(ctx, m, func(a *projects.Assembly, wanted []projects.Entry) error {
+		if err := s.ask(m, wanted); err != nil {
+			return err
+		}
+		done.Files, done.Reused = len(wanted), len(a.Lacking())-len(wanted)
+		for _, e := range wanted {
+			done.Bytes += e.Size
+		}
+		return s.contents(ctx, a, wanted)
+	})
+}
+
+// assemble makes a release of what other releases have, and what put gives it of those that are
+// wanted: whole, or not at all.
+func (r *root) assemble(ctx context.Context, m *projects.Manifest,
+	put func(a *projects.Assembly, wanted []projects.Entry) error,
+) (err error) {
 	releases, err := r.folder(layout.Releases, 0o755)
 	if err != nil {
 		return err
@@ -117,22 +134,13 @@ func (s *server) release(ctx context.Context, r *root, m *projects.Manifest, don
 	if err != nil {
 		return err
 	}
-	if err := s.ask(m, wanted); err != nil {
-		return err
-	}
-	contents := a.Lacking()
-	done.Files, done.Reused = len(wanted), len(contents)-len(wanted)
-	for _, e := range wanted {
-		done.Bytes += e.Size
-	}
-	if err := s.contents(ctx, a, wanted); err != nil {
+	if err := put(a, wanted); err != nil {
 		return err
 	}
 	if err := r.store(m); err != nil {
 		return err
 	}
-	_, err = a.Publish(func() error { return syncDisk(releases) })
-	if err != nil {
+	if _, err := a.Publish(func() error { return syncDisk(releases) }); err != nil {
 		return err
 	}
 	return syncFolder(releases)

@@ -16,15 +16,14 @@ type Code string
 
 // The reasons of refusals.
 const (
-	OtherVersion Code = "version"   // the two ends are of different releases
-	Unmarked     Code = "unmarked"  // the root is not ours: it has content and no marker, or may not be used at all
-	OtherOwner   Code = "owner"     // the root is another cluster's, or another person's
-	Locked       Code = "locked"    // somebody else is pushing or pruning
-	NoSpace      Code = "space"     // the disk is full, or the user's share of it
-	Changed      Code = "changed"   // a file changed while it was sent
-	Absent       Code = "absent"    // what was asked for is not there
-	Malformed    Code = "malformed" // a message makes no sense, or asks for what it must not
-	Failed       Code = "failed"    // anything else: Text says what
+	Unmarked   Code = "unmarked"  // the root has content and no marker, or must not be used
+	OtherOwner Code = "owner"     // the root is another cluster's, or another person's
+	Locked     Code = "locked"    // somebody else is pushing or pruning
+	NoSpace    Code = "space"     // the disk is full, or the user's share of it
+	Changed    Code = "changed"   // a file changed while it was sent
+	Absent     Code = "absent"    // what was asked for is not there
+	Malformed  Code = "malformed" // a message makes no sense, or asks for what it must not
+	Failed     Code = "failed"    // anything else: Text says what
 )
 
 // A Refusal is the far side's no. Its text names the cause, and the remedy where there is one.
@@ -63,18 +62,26 @@ func asRefusal(err error) *Refusal {
 	return refuse(Failed, "%v", err)
 }
 
-// A LargeError asks for a person's word before a project of this size is sent.
+// A LargeError asks for a person's word before so much is sent.
 type LargeError struct {
-	Files   int              // files and links
-	Bytes   int64            //
-	Largest []projects.Entry // the largest files, largest first, at most five
+	Files   int           // that are new to the host
+	Bytes   int64         // in them
+	Folders []LargeFolder // with the most of them, at most three
+}
+
+// LargeFolder is a folder of a project, up to two names deep, with all that is new in it.
+type LargeFolder struct {
+	Path  string // "." is the project's own
+	Files int
+	Bytes int64
 }
 
 func (e *LargeError) Error() string {
-	var largest []string
-	for _, f := range e.Largest {
-		largest = append(largest, fmt.Sprintf("%q (%.1f MB)", f.Path, float64(f.Size)/1e6))
+	var folders []string
+	for _, f := range e.Folders {
+		folders = append(folders, fmt.Sprintf("%q (%d files, %.1f MB)", f.Path, f.Files,
+			float64(f.Bytes)/1e6))
 	}
-	return fmt.Sprintf("the project has %d files with %.1f MB; the largest are %s: leave out what programs do not need with lines in .mlframeworkignore, or confirm with --yes",
-		e.Files, float64(e.Bytes)/1e6, strings.Join(largest, ", "))
+	return fmt.Sprintf("%d files with %.1f MB are new to the hosts; most are in %s", e.Files,
+		float64(e.Bytes)/1e6, strings.Join(folders, ", "))
 }

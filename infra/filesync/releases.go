@@ -39,9 +39,21 @@ func (r *root) stored(revision string) (*projects.Manifest, error) {
 	if err != nil {
 		return nil, err
 	}
+	m, err := decodeManifest(data, revision)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Join(r.path, layout.Manifests, revision), err)
+	}
+	return m, nil
+}
+
+// decodeManifest reads the manifest of a revision.
+func decodeManifest(data []byte, revision string) (*projects.Manifest, error) {
 	m, d := &projects.Manifest{}, &decoder{rest: data}
 	for d.more() {
 		m.Entries = append(m.Entries, d.entry())
+		if len(m.Entries) > maxEntries {
+			d.fail(fmt.Errorf("more than %d files", maxEntries))
+		}
 	}
 	if d.err == nil {
 		d.err = m.Check()
@@ -49,10 +61,15 @@ func (r *root) stored(revision string) (*projects.Manifest, error) {
 	if d.err == nil && m.Revision() != revision {
 		d.err = errors.New("it is another revision's")
 	}
-	if d.err != nil {
-		return nil, fmt.Errorf("%s: %w", filepath.Join(r.path, layout.Manifests, revision), d.err)
+	return m, d.err
+}
+
+// encodeManifest returns what decodeManifest reads.
+func encodeManifest(m *projects.Manifest) (data []byte) {
+	for _, e := range m.Entries {
+		data = appendEntry(data, e)
 	}
-	return m, nil
+	return data
 }
 
 // store keeps the manifest of a release.
@@ -60,11 +77,7 @@ func (r *root) store(m *projects.Manifest) error {
 	if _, err := r.folder(layout.Manifests, 0o700); err != nil {
 		return err
 	}
-	var data []byte
-	for _, e := range m.Entries {
-		data = appendEntry(data, e)
-	}
-	return r.replace(layout.Manifests+"/"+m.Revision(), data)
+	return r.replace(layout.Manifests+"/"+m.Revision(), encodeManifest(m))
 }
 
 // touch notes that a release was pushed again.
@@ -77,24 +90,6 @@ func (r *root) touch(revision string) error {
 func (r *root) whole(revision string) bool {
 	m, err := r.stored(revision)
 	return err == nil && m.Unchanged(r.release(revision))
-}
-
-// verify reads a whole release.
-func (r *root) verify(ctx context.Context, revision string) error {
-	if !projects.IsRevision(revision) {
-		return refuse(Malformed, "%q is no revision", revision)
-	}
-	m, err := r.stored(revision)
-	if errors.Is(err, fs.ErrNotExist) {
-		return refuse(Absent, "revision %s was not pushed to %s", revision, r.path)
-	}
-	if err == nil {
-		err = m.Verify(ctx, r.release(revision))
-	}
-	if err != nil {
-		return fmt.Errorf("revision %s in %s is damaged; pushing it again repairs it:\n%w", revision, r.path, err)
-	}
-	return nil
 }
 
 // current is the revision that was pushed last, "" where there is none.
@@ -189,17 +184,4 @@ func (s *server) prune(ctx context.Context, r *root, q request) (answer, error) 
 		removed = append(removed, v)
 	}
 	return answer{Revisions: removed}, nil
-}
-
-// Verify reads a whole release below the root in dir, on this machine. A *Refusal or another error says what is wrong.
-func Verify(ctx context.Context, dir, revision string) error {
-	r, err := openFolder(dir)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	if _, err := r.marker(); err != nil {
-		return fmt.Errorf("%s is not a cluster's folder: %w", r.path, err)
-	}
-	return r.verify(ctx, revision)
 }

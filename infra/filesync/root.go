@@ -21,7 +21,7 @@ type root struct {
 }
 
 // openRoot opens the root of a cluster. make: it is made where there is none, and an empty folder becomes one.
-func openRoot(dir string, from hello, make bool) (*root, error) {
+func openRoot(dir string, from Identity, make bool) (*root, error) {
 	if from.Owner == "" || from.Cluster == "" {
 		return nil, refuse(Malformed, "the client does not say which cluster of whom it is for")
 	}
@@ -65,7 +65,7 @@ func openFolder(dir string) (*root, error) {
 }
 
 // claim sees that the root is the cluster's.
-func (r *root) claim(from hello, make bool) error {
+func (r *root) claim(from Identity, make bool) error {
 	for range 2 { // again where somebody else was faster
 		m, err := r.marker()
 		switch {
@@ -133,7 +133,7 @@ func (r *root) ownProgram(item fs.DirEntry) bool {
 }
 
 // mark makes the marker in one step; fs.ErrExist: there is one.
-func (r *root) mark(from hello) error {
+func (r *root) mark(from Identity) error {
 	m := layout.NewMarker(from.Owner, from.Cluster)
 	m.Since = time.Now().UTC().Truncate(time.Second)
 	temporary := layout.MarkerFile + "." + rand.Text()

@@ -10,8 +10,7 @@ import (
 
 // ServeOptions say what Serve gives access to.
 type ServeOptions struct {
-	Root    string // the folder; it is made with its first push
-	Program string // release of the program, for the words of a refusal
+	Root string // the folder; it is made with its first push
 	// Own, where not nil, are folders of a machine that no cluster has. Nothing but a fetch is served then, and Root is not used.
 	Own  *Folders
 	Idle time.Duration // how long a client that holds the lock may be silent; 0 is 2 minutes
@@ -29,16 +28,7 @@ func Serve(ctx context.Context, conn io.ReadWriter, o ServeOptions) error {
 		o.Idle = 2 * time.Minute
 	}
 	s := &server{o: o, wire: newWire(conn), frames: make(chan received, 16)}
-	go s.receive(ctx) // before anything is sent: the client may not read yet
-	if _, err := s.wire.w.WriteString(preamble); err != nil {
-		return err
-	}
-	if err := s.wire.writeJSON(helloFrame, hello{Version: Version, Program: o.Program}); err != nil {
-		return err
-	}
-	if err := s.wire.flush(); err != nil {
-		return err
-	}
+	go s.receive(ctx)
 	err := s.session(ctx)
 	if errors.Is(err, io.EOF) {
 		return nil
@@ -53,7 +43,7 @@ type server struct {
 	o      ServeOptions
 	wire   *wire
 	frames chan received
-	client hello
+	client Identity
 }
 
 // received is a frame, or why there is none any more.
@@ -109,10 +99,6 @@ func (s *server) session(ctx context.Context) error {
 	}
 	if err := f.decode(&s.client); err != nil {
 		return refuse(Malformed, "%v", err)
-	}
-	if s.client.Version != Version {
-		return refuse(OtherVersion, "the program on the host (%s) speaks version %d of the file protocol, and this one (%s) version %d: run infrainit, which brings its own program to the host",
-			s.o.Program, Version, s.client.Program, s.client.Version)
 	}
 	for {
 		f, err := s.next(ctx)

@@ -10,20 +10,11 @@ import (
 	"sync"
 )
 
-// Version is that of the wire form: two ends with different ones refuse each other by name.
-const Version = 1
-
-// preamble is the far side's first line. It changes only when frames do.
-const preamble = "mlframework files 1\n"
-
-// maxNoise is how much a login shell may print before the preamble, in bytes.
-const maxNoise = 64 << 10
-
 // A kind says what a frame holds.
 type kind byte
 
 const (
-	helloFrame   kind = 'H' // JSON of a hello
+	helloFrame   kind = 'H' // JSON of an Identity: the client's first word
 	requestFrame kind = 'Q' // JSON of a request
 	listFrame    kind = 'L' // a piece of a list; an empty one ends the list
 	contentFrame kind = 'C' // begins the answer to a want: its index, and a verdict

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -28,6 +29,47 @@ func (p Place) String() string {
 	return strconv.Itoa(int(p))
 }
 
+// Numbers puts the number of a host, counted from 1, for each word that names it: by its worker's
+// name, as it is listed, or by its host name alone. Words that name none or several stay.
+func Numbers(hosts []Address, words []string) []string {
+	names := Names(hosts)
+	all := slices.Clone(words)
+	for i, word := range words {
+		word = strings.TrimSpace(word)
+		if _, is := parsePlace(word); is {
+			continue
+		}
+		if n := find(hosts, names, word); n > 0 {
+			all[i] = strconv.Itoa(n)
+		}
+	}
+	return all
+}
+
+// find returns the number of the host that a word names, 0 when it names none or several.
+func find(hosts []Address, names []string, word string) int {
+	if i := slices.Index(names, word); i >= 0 {
+		return i + 1
+	}
+	named, err := Parse(word)
+	if err != nil {
+		return 0
+	}
+	number := 0
+	for i, a := range hosts {
+		switch {
+		case a.Normal() == named.Normal():
+			return i + 1
+		case named.User != "" || named.Port != 0 || a.Normal().Name != named.Normal().Name:
+		case number > 0:
+			return 0
+		default:
+			number = i + 1
+		}
+	}
+	return number
+}
+
 // ParsePlace reads -m: "local" or a number. No text is no place. The error is of type Faults.
 func ParsePlace(text string) (Place, error) {
 	text = strings.TrimSpace(text)
@@ -39,7 +81,7 @@ func ParsePlace(text string) (Place, error) {
 	case !ok && strings.ContainsAny(text[1:], ",-"):
 		return 0, Faults{{Option: Master, Problem: quote(text) + " is more than one place", Remedy: "the master runs on one host: write local or its number"}}
 	case !ok:
-		return 0, Faults{{Option: Master, Problem: quote(text) + " is neither local nor a number", Remedy: "write local, or the number of a host of -a, counted from 1"}}
+		return 0, Faults{{Option: Master, Problem: quote(text) + " is neither local nor a host of -a", Remedy: "write local, or the name or number of a host of -a, counted from 1"}}
 	}
 	return p, nil
 }
@@ -52,7 +94,7 @@ func ParsePlaces(elements []string) ([]Place, error) {
 	for i, e := range elements {
 		places, problem := parseRange(strings.TrimSpace(e))
 		if problem != "" {
-			faults = append(faults, Fault{Workers, i + 1, problem, "write local, numbers of hosts of -a counted from 1, or a range such as 2-5"})
+			faults = append(faults, Fault{Workers, i + 1, problem, "write local, names of hosts of -a, their numbers counted from 1, or a range such as 2-5"})
 		}
 		list = append(list, places...)
 	}
@@ -71,7 +113,7 @@ func parseRange(text string) (places []Place, problem string) {
 	last, ok2 := parsePlace(strings.TrimSpace(to))
 	switch {
 	case !isRange || !ok1 || !ok2 || first == Here || last == Here:
-		return nil, quote(text) + " is neither local nor a number nor a range"
+		return nil, quote(text) + " is neither local nor a host of -a nor a range of numbers"
 	case first > last:
 		return nil, fmt.Sprintf("the range %s ends before it begins", quote(text))
 	}

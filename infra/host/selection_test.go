@@ -79,9 +79,9 @@ func TestSelect(t *testing.T) {
 func TestPlaceFaults(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"two": `-m: "two" is neither local nor a number; write local, or the number of a host of -a, counted from 1`,
-		"0":   `-m: "0" is neither local nor a number; write local, or the number of a host of -a, counted from 1`,
-		"-1":  `-m: "-1" is neither local nor a number; write local, or the number of a host of -a, counted from 1`,
+		"two": `-m: "two" is neither local nor a host of -a; write local, or the name or number of a host of -a, counted from 1`,
+		"0":   `-m: "0" is neither local nor a host of -a; write local, or the name or number of a host of -a, counted from 1`,
+		"-1":  `-m: "-1" is neither local nor a host of -a; write local, or the name or number of a host of -a, counted from 1`,
 		"1,2": `-m: "1,2" is more than one place; the master runs on one host: write local or its number`,
 		"1-2": `-m: "1-2" is more than one place; the master runs on one host: write local or its number`,
 	} {
@@ -89,17 +89,40 @@ func TestPlaceFaults(t *testing.T) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
-	const remedy = "; write local, numbers of hosts of -a counted from 1, or a range such as 2-5"
+	const remedy = "; write local, names of hosts of -a, their numbers counted from 1, or a range such as 2-5"
 	for text, want := range map[string]string{
 		"1,,2":    "-w: element 2: is empty" + remedy,
-		"gpu1":    `-w: element 1: "gpu1" is neither local nor a number nor a range` + remedy,
+		"gpu1":    `-w: element 1: "gpu1" is neither local nor a host of -a nor a range of numbers` + remedy,
 		"1,5-2":   `-w: element 2: the range "5-2" ends before it begins` + remedy,
-		"1-local": `-w: element 1: "1-local" is neither local nor a number nor a range` + remedy,
-		"1-99999": `-w: element 1: "1-99999" is neither local nor a number nor a range` + remedy,
-		"+1":      `-w: element 1: "+1" is neither local nor a number nor a range` + remedy,
+		"1-local": `-w: element 1: "1-local" is neither local nor a host of -a nor a range of numbers` + remedy,
+		"1-99999": `-w: element 1: "1-99999" is neither local nor a host of -a nor a range of numbers` + remedy,
+		"+1":      `-w: element 1: "+1" is neither local nor a host of -a nor a range of numbers` + remedy,
 	} {
 		if _, err := host.ParsePlaces(host.Split(text)); err == nil || err.Error() != want {
 			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+// Hosts may be named where a number is expected.
+func TestNumbers(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ hosts, words, want string }{
+		{"anna@gpu1.example.org:22,gpu-2,gpu3", "gpu1,gpu-2,3,local,2-3", "1 2 3 local 2-3"},
+		{"anna@gpu1.example.org:22", "gpu1.example.org,anna@gpu1.example.org,GPU1.example.org.",
+			"1 1 1"},
+		{"anna@gpu1,ben@gpu1", "gpu1,ben@gpu1,anna-gpu1", "gpu1 2 1"},
+		{"gpu1,gpu1:2222", "gpu1,gpu1:2222,gpu1-2222", "1 2 2"},
+		{"gpu1", "gpu2,ben@gpu1,gpu1:2222,x y,,-1", "gpu2 ben@gpu1 gpu1:2222 x y  -1"},
+		{"", "gpu1", "gpu1"},
+	} {
+		hosts, err := host.ParseList(host.Split(c.hosts))
+		if err != nil && c.hosts != "" {
+			t.Fatal(err)
+		}
+		got := strings.Join(host.Numbers(hosts, strings.Split(c.words, ",")), " ")
+		if got != c.want {
+			t.Errorf("%s of %s: %q, not %q", c.words, c.hosts, got, c.want)
 		}
 	}
 }

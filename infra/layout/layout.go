@@ -31,6 +31,11 @@ const (
 	// TokenPrefix begins the names of files in a home folder by which hosts that share it are
 	// found.
 	TokenPrefix = ".mlframework-token."
+	// Cache is the folder of the programs that agents run, in the user's cache folder; CachedPrefix
+	// begins their names, and CachedPart those of what is not whole yet.
+	Cache        = "mlframework"
+	CachedPrefix = "sweepd-" // SHA-256 follows, in hex
+	CachedPart   = ".part."
 	// SharedPrefix begins the path of the folder with the socket for a group: cluster and uid
 	// follow.
 	SharedPrefix = "/var/tmp/mlframework-"

@@ -37,6 +37,7 @@ func TestNames(t *testing.T) {
 /home/anna/ml/c/hosts/gpu1/secrets
 hosts/gpu1/outputs
 [audit.jsonl monitor/audit.jsonl monitor/audit-refused.jsonl]
+mlframework/sweepd-
 `
 	r := layout.Root("/home/anna/ml/c")
 	var b strings.Builder
@@ -47,6 +48,7 @@ hosts/gpu1/outputs
 		r.Certificate(), r.Run("c", "", 1000), r.Run("c", "lab", 1000), r.Read(),
 		r.Outputs("gpu1"), r.State("gpu1"), r.Home("gpu1"), r.Login("gpu1"),
 		layout.HostOutputs("gpu1"), layout.Audits(),
+		layout.Cache + "/" + layout.CachedPrefix,
 	} {
 		fmt.Fprintln(&b, name)
 	}

@@ -22,6 +22,7 @@ type Record struct {
 	MonitorPort int          `json:"monitor_port"`
 	Group       string       `json:"group,omitempty"`
 	Exposed     bool         `json:"exposed,omitempty"` // the monitor speaks TLS, for browsers on other machines
+	Program     string       `json:"program,omitempty"` // version of the program that brought it up; "" of earlier releases
 }
 
 // RecordHost is one host of a record.
@@ -62,6 +63,9 @@ func (r Record) Encode() []byte {
 // hostName is what host.Names makes.
 var hostName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,62}$`)
 
+// mostVersion bounds a version, in bytes.
+const mostVersion = 200
+
 // mostHosts bounds a record, which is the word of a host.
 const mostHosts = 10000
 
@@ -75,6 +79,9 @@ func (r Record) Check() error {
 		if port < 0 || port > 1<<16-1 {
 			return fmt.Errorf("%d is no port", port)
 		}
+	}
+	if len(r.Program) > mostVersion {
+		return fmt.Errorf("the version of its program has %d bytes", len(r.Program))
 	}
 	names := map[string]bool{}
 	for _, h := range r.Hosts {

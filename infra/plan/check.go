@@ -37,13 +37,34 @@ func (p Problem) Error() string {
 	return text
 }
 
-// Problems are those of all hosts, by host. As an error it prints a line for each, and below it the remedy.
+// Problems are those of all hosts, by host. As an error it prints a line for each, and below it the
+// remedy; problems with the same remedy stand together, above one remedy that names their hosts.
 type Problems []Problem
 
 func (p Problems) Error() string {
-	lines := make([]string, len(p))
+	var lines []string
+	told := map[string]bool{}
 	for i, one := range p {
-		lines[i] = one.Error()
+		if one.Remedy == "" {
+			lines = append(lines, one.Error())
+			continue
+		}
+		if told[one.Remedy] {
+			continue
+		}
+		told[one.Remedy] = true
+		var hosts []string
+		for _, other := range p[i:] {
+			if other.Remedy == one.Remedy {
+				lines = append(lines, other.Host+": "+other.What)
+				hosts = append(hosts, other.Host)
+			}
+		}
+		remedy := one.Remedy
+		if hosts = slices.Compact(hosts); len(hosts) > 1 {
+			remedy = strings.Join(hosts, ", ") + ": " + remedy
+		}
+		lines = append(lines, "    "+remedy)
 	}
 	return strings.Join(lines, "\n")
 }
@@ -77,7 +98,30 @@ func Check(c Cluster, found map[string]Found) Problems {
 		}
 		all = append(all, p.all...)
 	}
+	all = append(all, sameMachine(c, found)...)
 	slices.SortStableFunc(all, func(a, b Problem) int { return cmp.Compare(a.Host, b.Host) })
+	return all
+}
+
+// sameMachine finds hosts that are one machine under several names: with one kernel and one Docker.
+// Either alone says too little, as machines are cloned and containers are hosts, too.
+func sameMachine(c Cluster, found map[string]Found) (all Problems) {
+	type machine struct{ boot, engine string }
+	first := map[machine]string{}
+	for _, h := range c.Hosts {
+		f := found[h.Name]
+		m := machine{f.Boot, f.Engine.ID}
+		if m.boot == "" || m.engine == "" {
+			continue
+		}
+		other, twice := first[m]
+		if !twice {
+			first[m] = h.Name
+			continue
+		}
+		all = append(all, Problem{Host: h.Name, What: "it is the same machine as " + other,
+			Remedy: "list it once (-a): a host has one worker, with as many slots as it can use"})
+	}
 	return all
 }
 
@@ -105,7 +149,8 @@ func (p *problems) system(c Cluster, f Found) {
 			"there is no sweepd for its architecture, %s (there is: %s)", f.Arch, cmp.Or(strings.Join(have, ", "), "none"))
 	}
 	if len(f.MissingTools) > 0 {
-		p.fault("install it; Debian, Ubuntu: apt-get install tar coreutils util-linux", "it lacks %s", strings.Join(f.MissingTools, ", "))
+		p.fault("install it; Debian, Ubuntu: apt-get install coreutils", "it lacks %s",
+			strings.Join(f.MissingTools, ", "))
 	}
 	if f.ClockSkew.Abs() > skew {
 		p.warn("start an NTP client there; sweeps go on meanwhile", "its clock differs from this machine's by %v", f.ClockSkew)

@@ -23,7 +23,9 @@ func TestWhatIsWrongWithHosts(t *testing.T) {
 		"system":       {func(_ *plan.Cluster, f *plan.Found) { f.OS = "freebsd" }, "its system is freebsd", false},
 		"architecture": {func(_ *plan.Cluster, f *plan.Found) { f.Arch = "riscv64" },
 			"there is no sweepd for its architecture, riscv64 (there is: amd64)\n    run scripts/install", false},
-		"programs":   {func(_ *plan.Cluster, f *plan.Found) { f.MissingTools = []string{"flock", "tar"} }, "it lacks flock, tar", false},
+		"programs": {func(_ *plan.Cluster, f *plan.Found) {
+			f.MissingTools = []string{"sha256sum"}
+		}, "it lacks sha256sum", false},
 		"clock":      {func(_ *plan.Cluster, f *plan.Found) { f.ClockSkew = -time.Minute }, "its clock differs from this machine's by -1m0s", true},
 		"full disk":  {func(_ *plan.Cluster, f *plan.Found) { f.Free = 12 << 20 }, "its disk is full: 12 MB are free", false},
 		"noexec":     {func(_ *plan.Cluster, f *plan.Found) { f.NoExec = true }, "mounted with noexec", false},
@@ -47,6 +49,16 @@ func TestWhatIsWrongWithHosts(t *testing.T) {
 			f.Containers = []docker.Container{{Labels: map[string]string{plan.ClusterLabel: "c", plan.OwnerLabel: "anna",
 				plan.RoleLabel: plan.Broker, plan.ConfigLabel: "another"}}}
 		}, "its cluster c was set up by another release\n    call infrainit -f of this release", false},
+		"a volume without a folder": {func(c *plan.Cluster, f *plan.Found) {
+			c.Hosts[0].Work = &plan.Work{Volumes: []string{"~/nosuch:/nosuch:ro"}}
+			f.MissingSources = []string{"/home/anna/nosuch"}
+		}, "gpu1: its volume ~/nosuch:/nosuch:ro has no folder: there is no " +
+			"/home/anna/nosuch\n    " +
+			"make it there (mkdir -p /home/anna/nosuch), or remove it from volumes: " +
+			"of this host in config.yml\n", false},
+		"a volume of tasks.yml without a folder": {func(c *plan.Cluster, f *plan.Found) {
+			c.Hosts[0].Work, f.MissingSources = &plan.Work{}, []string{"/data"}
+		}, "or remove it from volumes: in tasks.yml\n", false},
 		"port of nobody that is seen": {func(c *plan.Cluster, f *plan.Found) {
 			c.MonitorPort = 5671
 			listens(f)
@@ -88,11 +100,13 @@ func TestAMasterElsewhere(t *testing.T) {
 		sees   []string
 		want   string
 	}{
-		"where it was":            {up, "gpu1", up.record, []string{"gpu1", "gpu2"}, ""},
-		"elsewhere":               {up, "gpu3", layout.Record{}, []string{"gpu1", "gpu2", "gpu3"}, "gpu1: the master of the cluster c is here, with its sweeps"},
-		"its host is not listed":  {up, "gpu3", layout.Record{}, []string{"gpu2", "gpu3"}, "gpu2: its worker belongs to a cluster c whose master is elsewhere"},
-		"its store is there":      {cleaned, "gpu3", layout.Record{}, []string{"gpu1", "gpu3"}, "gpu1: the master of the cluster c is here"},
-		"nothing of it":           {cleaned, "gpu3", layout.Record{}, []string{"gpu2", "gpu3"}, ""},
+		"where it was":           {up, "gpu1", up.record, []string{"gpu1", "gpu2"}, ""},
+		"elsewhere":              {up, "gpu3", layout.Record{}, []string{"gpu1", "gpu2", "gpu3"}, "gpu1: the master of the cluster c is here, with its sweeps"},
+		"its host is not listed": {up, "gpu3", layout.Record{}, []string{"gpu2", "gpu3"}, "gpu2: its worker belongs to a cluster c whose master is elsewhere"},
+		"its store is there":     {cleaned, "gpu3", layout.Record{}, []string{"gpu1", "gpu3"}, "gpu1: the master of the cluster c is here"},
+		"nothing of it":          {cleaned, "gpu3", layout.Record{}, []string{"gpu2", "gpu3"}, ""},
+		"of another user of the host": {up, "gpu1", layout.Record{}, []string{"gpu1"},
+			"gpu1: the cluster c runs there, but not from /home/anna/ml/c: it was brought up as"},
 		"the host's name changed": {up, "big", up.record, []string{"gpu2"}, "big: it has the master of the cluster c under the name gpu1"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -109,5 +123,32 @@ func TestAMasterElsewhere(t *testing.T) {
 				t.Errorf("it says %q, not %q", said, c.want)
 			}
 		})
+	}
+}
+
+func TestNamesOfOneMachine(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ boots, engines, want string }{
+		"two machines":            {"a b", "A B", ""},
+		"containers of a machine": {"a a", "A B", ""},
+		"clones":                  {"a b", "A A", ""},
+		"hosts that tell nothing": {" ", " ", ""},
+		"one machine": {"a a", "A A", "gpu2: it is the same machine as gpu1\n" +
+			"    list it once (-a): a host has one worker, with as many slots as it can use"},
+	} {
+		w := newWorld("gpu1", "gpu2")
+		for i, n := range []string{"gpu1", "gpu2"} {
+			f := w.found[n]
+			f.Boot = strings.Split(c.boots, " ")[i]
+			f.Engine.ID = strings.Split(c.engines, " ")[i]
+			w.found[n] = f
+		}
+		said := ""
+		if all := plan.Check(wanted("gpu1", "gpu2"), w.found); len(all) > 0 {
+			said = all.Error()
+		}
+		if said != c.want {
+			t.Errorf("%s: %q", name, said)
+		}
 	}
 }

@@ -40,8 +40,10 @@ type Cluster struct {
 	Away        []string // hosts of the record that are to leave and cannot be reached
 	GiveUp      bool     // they leave all the same, with all that they have
 
-	Sweepd  map[string]string // hash of the program, by architecture
-	Project Project
+	Program   string            // version of the program; "" where it is not known
+	Downgrade bool              // the cluster may have a newer one
+	Sweepd    map[string]string // hash of the program, by architecture
+	Project   Project
 
 	BrokerImage string
 	BrokerPort  int    // 0: 5671, or the next that is free
@@ -99,6 +101,7 @@ type Found struct {
 	Reached    string             // the name or address under which it was reached from here
 	Reaches    []string           // addresses of the master's host with which it can speak, best first
 	Logins     Logins             // of the master's host
+	Running    []string           // tasks that the host's worker runs, as far as the master tells
 	Shares     string             // name of the host whose home folder this one has, too; "" for the first and all others
 }
 
@@ -108,15 +111,18 @@ type Logins struct {
 	Pending bool // the broker may have others, or has to be told of a change
 }
 
-// role finds the cluster's container of a role.
-func (f Found) role(cluster, role string) (docker.Container, bool) {
-	i := slices.IndexFunc(f.Containers, func(c docker.Container) bool {
-		return c.Labels[ClusterLabel] == cluster && c.Labels[RoleLabel] == role
-	})
-	if i < 0 {
-		return docker.Container{}, false
+// role finds the cluster's container of a role. One that was set aside and never removed counts
+// only where there is no other.
+func (f Found) role(cluster, role string) (found docker.Container, there bool) {
+	for _, c := range f.Containers {
+		if c.Labels[ClusterLabel] != cluster || c.Labels[RoleLabel] != role {
+			continue
+		}
+		if !there || c.Name == containerName(cluster, role) {
+			found, there = c, true
+		}
 	}
-	return f.Containers[i], true
+	return found, there
 }
 
 // host finds a host by name.
@@ -134,4 +140,10 @@ func (c Cluster) labels(role, hostName string) map[string]string {
 }
 
 // Container is the name of the cluster's container of a role. A host has at most one of each.
-func (c Cluster) Container(role string) string { return "mlframework-" + c.Name + "-" + role }
+func (c Cluster) Container(role string) string { return containerName(c.Name, role) }
+
+func containerName(cluster, role string) string { return "mlframework-" + cluster + "-" + role }
+
+// ReplacedSuffix ends the name of a container that was stopped to be replaced, until the new one
+// has started.
+const ReplacedSuffix = "-replaced"

@@ -5,6 +5,7 @@ import (
 	"net"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"mlframework/infra/broker"
@@ -44,6 +45,7 @@ func Make(c Cluster, found map[string]Found, old layout.Record) Plan {
 			m.worker(h)
 		}
 	}
+	m.leftovers()
 	m.leavers()
 	m.usersGo()
 	return Plan{Steps: ordered(m.steps), Before: m.record(true), Record: m.record(false), Changes: m.changes}
@@ -143,10 +145,11 @@ func (m *maker) bring(h Host) {
 		m.add(h.Name, "folders", "make the folder "+f.Root, m.folders(h, f), f.Shares+"/folders")
 	}
 	if hash := m.Sweepd[f.Arch]; f.Shares == "" && !slices.Contains(f.Binaries, hash) {
-		m.add(h.Name, "sweepd", "bring sweepd", Sweepd{f.Arch, l.Sweepd(hash)}, h.Name+"/folders")
+		m.add(h.Name, "sweepd", strings.TrimSpace("bring sweepd "+m.Program),
+			Sweepd{l.Sweepd(hash)}, h.Name+"/folders")
 	}
 	if f.Shares == "" && m.Project.Revision != "" && f.Revision != m.Project.Revision && (!m.Adds || h.Work != nil) {
-		m.add(h.Name, "files", "bring the project's files", Files{f.Root, l.Sweepd(m.Sweepd[f.Arch])}, m.filesNeed(h)...)
+		m.add(h.Name, "files", "bring the project's files", Files{}, m.filesNeed(h)...)
 	}
 }
 
@@ -206,19 +209,43 @@ func (m *maker) container(h Host, role, title string, needs ...string) {
 	}
 	spec := m.specs[h.Name+"/"+role]
 	old, there := m.found[h.Name].role(m.Name, role)
-	if there && old.Hash == spec.Hash() && old.State == "exited" {
+	if there && old.Hash == spec.Hash() && old.State == "exited" && old.Name == spec.Name {
 		m.add(h.Name, role, title+" that was stopped", Start{old.Name}, needs...)
 		return
 	}
 	run := Run{Spec: spec}
 	if there {
 		run.Replace, run.Grace = old.ID, spec.Grace
-		title = "re" + title
+		why := differences(old, spec)
+		if len(why) == 0 {
+			why = []string{"it is " + old.State}
+		}
+		title = "re" + title + " (" + strings.Join(why, "; ") + ")"
+		if now := m.found[h.Name].tasksOf(); now != "" && role == Worker && m.Now {
+			title += ", which stops " + now
+		}
 	}
 	if role == Worker { // it may have been told to drain by a call that was cut off
 		run.Resume, run.Image = h.Name, "--image"
 	}
 	m.add(h.Name, role, title, run, needs...)
+}
+
+// leftovers removes containers that were set aside by a call that was killed before it removed
+// them.
+func (m *maker) leftovers() {
+	for _, h := range m.Hosts {
+		for _, o := range m.found[h.Name].Containers {
+			role := o.Labels[RoleLabel]
+			if o.Labels[ClusterLabel] != m.Name || o.Name != m.Container(role)+ReplacedSuffix {
+				continue
+			}
+			if now, _ := m.found[h.Name].role(m.Name, role); now.ID != o.ID {
+				m.add(h.Name, "replaced "+role, "remove the "+role+" that was replaced",
+					Remove{o.ID, shortGrace}, h.Name+"/"+role)
+			}
+		}
+	}
 }
 
 // master is broker, master and monitor.

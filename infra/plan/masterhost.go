@@ -15,6 +15,12 @@ func CheckMasterHost(c Cluster, found map[string]Found, old layout.Record) (all 
 		return Problems{{Host: c.Master, What: fmt.Sprintf("it has the master of the cluster %s under the name %s", c.Name, old.Master),
 			Remedy: "list it under that name"}}
 	}
+	if _, runs := found[c.Master].role(c.Name, Master); runs && old.Version == 0 {
+		return Problems{{Host: c.Master,
+			What: fmt.Sprintf("the cluster %s runs there, but not from %s: it was brought up as "+
+				"another user of this host, or with another -r", c.Name, found[c.Master].Root),
+			Remedy: "log in as that user (-a USER@HOST), or name its -r, or choose another --name"}}
+	}
 	names := slices.DeleteFunc(slices.Sorted(maps.Keys(found)), func(n string) bool { return n == c.Master })
 	for _, n := range names {
 		if _, runs := found[n].role(c.Name, Master); runs || slices.Contains(found[n].Volumes, c.volumeName(Master)) {

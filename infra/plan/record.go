@@ -9,7 +9,7 @@ import (
 // keep writes the record when it is to change.
 func (m *maker) keep(r layout.Record, what, title string, needs ...string) {
 	if !r.Equal(m.kept) {
-		m.add(m.Master, what, title, Keep{m.found[m.Master].layout().Record(), r}, needs...)
+		m.add(m.Master, what, title, Keep{r}, needs...)
 		m.kept = r
 	}
 }
@@ -17,9 +17,9 @@ func (m *maker) keep(r layout.Record, what, title string, needs ...string) {
 // record is what the cluster will be made of. Before those that leave have left they are in it, so that whoever comes after a
 // call that was cut off knows of them.
 func (m *maker) record(before bool) layout.Record {
-	r := layout.Record{Version: 1, Cluster: m.Name, Owner: m.Owner, Master: m.Master, BrokerPort: m.brokerPort(), MonitorPort: m.monitorPort(), Group: m.Group, Exposed: m.Exposed}
+	r := layout.Record{Version: 1, Cluster: m.Name, Owner: m.Owner, Master: m.Master, BrokerPort: m.brokerPort(), MonitorPort: m.monitorPort(), Group: m.Group, Exposed: m.Exposed, Program: m.Program}
 	if m.Adds {
-		r.Group, r.Exposed = m.old.Group, m.old.Exposed
+		r.Group, r.Exposed, r.Program = m.old.Group, m.old.Exposed, m.old.Program
 	}
 	for _, h := range m.Hosts {
 		r.Hosts = append(r.Hosts, layout.RecordHost{Name: h.Name, Address: h.Address.String(), Worker: h.Work != nil})

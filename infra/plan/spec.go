@@ -187,7 +187,7 @@ func (m *maker) workerSpec(h Host, f Found) docker.Spec {
 		"--outputs", layout.OutputsAt, "--revisions", layout.RevisionsAt, "--state", layout.StateAt, "--secrets-folder", layout.AttemptsAt, "--confine",
 		"--broker", "amqps://"+at, "--broker-name", broker.ServerName,
 		"--credentials", path.Join(layout.SecretsAt, "credentials"), "--ca", path.Join(layout.SecretsAt, "ca.pem"),
-		"--environment", c.Project.environment(*h.Work).String())
+		"--"+environmentOption, c.Project.environment(*h.Work).String())
 	s.Mounts = append(s.Mounts,
 		bindReadOnly(l.Releases(), layout.RevisionsAt), bind(l.Outputs(h.Name), layout.OutputsAt), bind(l.State(h.Name), layout.StateAt),
 		bind(l.Home(h.Name), layout.HomeAt), bindReadOnly(l.Login(h.Name), layout.SecretsAt),

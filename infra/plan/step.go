@@ -38,10 +38,10 @@ type (
 		UID            int // to whom they are given; -1: they stay with who made them
 		GID            int
 	}
-	// Sweepd brings the program.
-	Sweepd struct{ Arch, To string }
+	// Sweepd puts the program where containers find it.
+	Sweepd struct{ To string }
 	// Files brings the project's files.
-	Files struct{ Root, Sweepd string }
+	Files struct{}
 	// Secrets writes files that only the owner may read. Secret values are not part of a plan: whose they are is.
 	Secrets struct {
 		Dir      string
@@ -111,7 +111,7 @@ type (
 		Wait   time.Duration
 	}
 	// Relay copies revisions that a host lacks from the master's host: those of open sweeps, and the current one.
-	Relay struct{ Root, Sweepd, CurrentRevision string }
+	Relay struct{ Root, CurrentRevision string }
 	// Resume has a worker that was drained go on.
 	Resume struct{ Worker string }
 	// Forget has the master drop a worker that is gone for good.
@@ -124,10 +124,7 @@ type (
 	// Clear removes what the cluster has on a host that it leaves: its networks and images. Files stay.
 	Clear struct{ Labels map[string]string }
 	// Keep writes the record.
-	Keep struct {
-		Path   string
-		Record layout.Record
-	}
+	Keep struct{ Record layout.Record }
 )
 
 func (Folders) action()  {}

@@ -44,15 +44,28 @@ func volume(text, home string) docker.Mount {
 	return m
 }
 
-// volumes finds those that would show tasks what is the cluster's own under another name, where
-// nothing keeps them from it. Where links lead is known of hosts that told it.
+// volumes finds those whose folder is not there, and those that would show tasks what is the
+// cluster's own under another name, where nothing keeps them from it. Where links lead is known of
+// hosts that told it.
 func (p *problems) volumes(c Cluster, h Host, f Found) {
 	own := []string{f.Root, f.RealRoot}
 	if h.Name == c.Master {
 		own = append(own, f.layout().Run(c.Name, c.Group, f.UID))
 	}
 	for i, v := range c.volumes(h) {
-		shown := []string{volume(v, f.Home).Bind}
+		source := volume(v, f.Home).Bind
+		if slices.ContainsFunc(f.MissingSources, func(m string) bool {
+			return source != "" && path.Clean(m) == path.Clean(source)
+		}) {
+			where := "volumes: in tasks.yml"
+			if i >= len(c.Project.Volumes) {
+				where = "volumes: of this host in config.yml"
+			}
+			p.fault("make it there (mkdir -p "+source+"), or remove it from "+where,
+				"its volume %s has no folder: there is no %s", v, source)
+			continue
+		}
+		shown := []string{source}
 		if i < len(f.RealSources) {
 			shown = append(shown, f.RealSources[i])
 		}

@@ -15,10 +15,11 @@ import (
 // worker has a host's worker run as it is wanted.
 func (m *maker) worker(h Host) {
 	f := m.found[h.Name]
-	if !m.runs(h.Name, Worker) {
+	runs := m.runs(h.Name, Worker)
+	if !runs {
 		m.startWorker(h, f)
 	}
-	if m.left(h.Name) {
+	if m.left(h.Name) || runs && m.givenUp(h.Name) {
 		m.add(h.Name, "resume", "have the worker take tasks again", Resume{h.Name}, m.Master+"/ready")
 	}
 	m.look(h.Name, "reported", "wait until the worker has reported", Reported{h.Name}, h.Name+"/"+Worker, m.Master+"/ready")
@@ -42,14 +43,18 @@ func (m *maker) startWorker(h Host, f Found) {
 		at = net.JoinHostPort("127.0.0.1", strconv.Itoa(m.brokerPort()))
 	}
 	m.look(h.Name, "reach", "reach the broker at "+at, Login{l.Sweepd(m.Sweepd[f.Arch]), l.Login(h.Name), at, reachWait}, needs...)
-	needs = append(needs, h.Name+"/reach", m.Master+"/ready")
+	needs = append(needs, m.Master+"/ready")
+	for _, o := range m.Hosts { // one that cannot be replaced keeps all others as they are
+		needs = append(needs, o.Name+"/reach")
+	}
 	if !there && m.old.Version != 0 && f.Shares == "" { // sweeps run that are older than this worker
-		m.add(h.Name, "open files", "bring the files of open sweeps", Relay{f.Root, l.Sweepd(m.Sweepd[f.Arch]), m.found[m.Master].Revision},
+		m.add(h.Name, "open files", "bring the files of open sweeps", Relay{f.Root,
+			m.found[m.Master].Revision},
 			append(m.brought(h.Name), m.Master+"/ready")...)
 		needs = append(needs, h.Name+"/open files")
 	}
 	if there && old.Running() {
-		needs = append(needs, m.drain(h.Name, h.Name+"/reach")...)
+		needs = append(needs, m.drain(h.Name, needs...)...)
 	}
 	if late {
 		m.writeLogin(h, needs...)
@@ -145,7 +150,11 @@ func (m *maker) drain(host string, needs ...string) []string {
 	if m.Now {
 		return nil
 	}
-	m.add(host, "drain", "let the worker finish what runs", Drain{host, m.DrainTime}, append(needs, m.Master+"/ready")...)
+	title := "let the worker finish what runs"
+	if now := m.found[host].tasksOf(); now != "" {
+		title += ": " + now
+	}
+	m.add(host, "drain", title, Drain{host, m.DrainTime}, append(needs, m.Master+"/ready")...)
 	return []string{host + "/drain"}
 }
 
@@ -164,7 +173,11 @@ func (m *maker) leavers() {
 			if worker.Running() {
 				needs = m.drain(name)
 			}
-			m.add(name, "remove worker", "remove the worker", Remove{worker.ID, workerGrace}, needs...)
+			title := "remove the worker"
+			if now := f.tasksOf(); now != "" && m.Now {
+				title += ", which stops " + now
+			}
+			m.add(name, "remove worker", title, Remove{worker.ID, workerGrace}, needs...)
 			m.add(name, "forget", "forget the worker "+name, Forget{name}, name+"/remove worker", m.Master+"/ready")
 		}
 		for _, role := range []string{Monitor, Master, Broker} {
@@ -178,7 +191,8 @@ func (m *maker) leavers() {
 				name+"/remove worker", name+"/remove monitor", name+"/remove master", name+"/remove broker")
 		}
 	}
-	m.keep(m.record(false), "record at last", "note who is left", left...)
+	m.keep(m.record(false), "record at last", "note who is left",
+		append(left, m.Master+"/record")...)
 }
 
 // away has the workers of hosts that leave and cannot be reached take nothing more, and gives what the record waits for.
@@ -202,6 +216,12 @@ func (m *maker) away() (before []string) {
 // left tells whether a host was away when it was to leave.
 func (m *maker) left(host string) bool {
 	return slices.ContainsFunc(m.old.Hosts, func(o layout.RecordHost) bool { return o.Name == host && o.Leaves })
+}
+
+// givenUp reports whether the cluster has forgotten a host that it had.
+func (m *maker) givenUp(host string) bool {
+	return m.old.Version != 0 && !slices.ContainsFunc(m.old.Hosts,
+		func(o layout.RecordHost) bool { return o.Name == host })
 }
 
 // others are all hosts that were looked at, those that are wanted first.

@@ -111,7 +111,11 @@ func (w *world) apply(t *testing.T, p plan.Plan, n int) {
 			f.Containers = append(f.Containers,
 				docker.Container{ID: s.ID, Name: do.Spec.Name, Hash: do.Spec.Hash(),
 					Labels: do.Spec.Labels,
-					State:  "running", Ports: do.Spec.Ports})
+					State:  "running", Ports: do.Spec.Ports,
+					Image: do.Spec.Image, Command: do.Spec.Command, Env: do.Spec.Env,
+					Mounts: slices.DeleteFunc(slices.Clone(do.Spec.Mounts),
+						func(m docker.Mount) bool { return m.Tmpfs != nil }),
+					Memory: do.Spec.Memory, Shm: do.Spec.Shm, Pids: do.Spec.Pids})
 		case plan.Start:
 			for i := range f.Containers {
 				if f.Containers[i].Name == do.Name {

@@ -20,7 +20,9 @@ type Facts struct {
 	Groups    map[string]int // those of the user, by name; without one, by number
 	Home      string
 	HomeKey   string        // equal on two hosts that may share one home folder; "" when the host does not tell
+	Boot      string        // random text of the kernel since it was started; "" when it tells none
 	Cores     int           // at least 1
+	Load      float64       // mean number of busy processors in the last minute, and what waits for them; 0: not told
 	Memory    int64         // bytes
 	ClockSkew time.Duration // of the host's clock, as far as it is certain; to a second
 
@@ -29,6 +31,9 @@ type Facts struct {
 	// RealSources are the folders that Host was asked for, with all links followed; none when the
 	// host did not tell them all.
 	RealSources []string
+	// MissingSources are those of the folders that are certainly not there. One in a folder that the
+	// user may not search is none of them.
+	MissingSources []string
 
 	Root         string         // the cluster's folder, absolute
 	RealRoot     string         // Root with all links followed; "" when the host did not tell
@@ -102,6 +107,12 @@ func (f *Facts) set(word, rest string, asked, ended time.Time) (err error) {
 		if kind, inode, ok := strings.Cut(rest, " "); ok && kind != "" && inode != "" {
 			f.HomeKey = rest
 		}
+	case "load":
+		if rest != "" {
+			f.Load, err = strconv.ParseFloat(rest, 64)
+		}
+	case "boot":
+		f.Boot = rest
 	case "cores":
 		f.Cores, err = between(1, mostCores, rest, 10)
 	case "memory":
@@ -123,6 +134,8 @@ func (f *Facts) setFolder(word, rest string) (err error) {
 		f.RealRoot = rest
 	case "realsource":
 		f.RealSources = append(f.RealSources, rest)
+	case "nosource":
+		f.MissingSources = append(f.MissingSources, rest)
 	case "unwritable":
 		f.Unwritable = rest
 	case "noexec":

@@ -246,5 +246,9 @@ func TestWhereLinksLead(t *testing.T) {
 		if err != nil || f.RealRoot != root || !slices.Equal(f.RealSources, c.want) {
 			t.Errorf("%s: %q, %q, %v", name, f.RealRoot, f.RealSources, err)
 		}
+		missing := []string{os.Getenv("HOME") + "/x y", dir + "/data", "/$HOME/*"}
+		if name == "some" && !slices.Equal(f.MissingSources, missing) {
+			t.Errorf("not there is %q", f.MissingSources)
+		}
 	}
 }

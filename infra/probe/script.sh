@@ -14,6 +14,8 @@ say gid "$(id -g)"
 for gid in $(id -G); do say group "$gid $(getent group "$gid" 2>/dev/null | cut -d: -f1)"; done
 say home "$HOME"
 say homekey "$(stat -f -c %T "$HOME" 2>/dev/null) $(stat -c %i "$HOME" 2>/dev/null)"
+say load "$(cut -d' ' -f1 /proc/loadavg 2>/dev/null)"
+say boot "$(cat /proc/sys/kernel/random/boot_id 2>/dev/null)"
 say cores "$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)"
 awk '/^MemTotal:/ { printf "memory %.0f\n", $2 * 1024 }' /proc/meminfo
 say addresses "$(hostname -I 2>/dev/null)"
@@ -32,6 +34,10 @@ for source; do
 	[~] | [~]/*) source=$HOME${source#[~]} ;;
 	esac
 	say realsource "$(readlink -m "$source" 2>/dev/null)"
+	case $source in /*) ;; *) continue ;; esac
+	near=$source
+	while [ ! -e "$near" ] && [ "$near" != / ]; do near=$(dirname "$near"); done
+	[ "$near" = "$source" ] || [ ! -x "$near" ] || say nosource "$source"
 done
 near=$root
 while [ ! -e "$near" ] && [ "$near" != / ]; do near=$(dirname "$near"); done
@@ -47,7 +53,7 @@ for table in /proc/net/tcp /proc/net/tcp6; do
 	[ ! -r "$table" ] || awk '$4 == "0A" { split($2, at, ":"); print "listens " at[2] }' "$table"
 done
 ss -Hltnp 2>/dev/null | sed -n 's/^.*:\([0-9][0-9]*\) .*users:(("\([^"]*\)",pid=\([0-9]*\).*/holds \1 \2 (pid \3)/p'
-for missing in tar sha256sum flock; do
+for missing in sha256sum; do
 	command -v "$missing" >/dev/null 2>&1 || say lacks "$missing"
 done
 ! command -v bash >/dev/null 2>&1 || say has bash

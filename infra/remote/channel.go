@@ -40,13 +40,15 @@ func (l *link) Pipe(ctx context.Context, c Command) (net.Conn, error) {
 type session struct {
 	*ssh.Session
 	l    *link
-	mark string // in the environment of all that it runs
+	mark string // in the environment of all that it runs: NAME=VALUE
 	in   io.WriteCloser
 	gone chan struct{}
+	out  *scriptOutput
+	said io.Writer // its error output
 }
 
 func (l *link) start(ctx context.Context, c Command, stdout, stderr io.Writer) (running, error) {
-	mark := "MLFRAMEWORK_RUN=" + rand.Text()
+	mark := rand.Text()
 	line, err := c.line(mark)
 	if err != nil {
 		return nil, fmt.Errorf("run on %s: %w", l.name, err)
@@ -55,7 +57,8 @@ func (l *link) start(ctx context.Context, c Command, stdout, stderr io.Writer) (
 	if err != nil {
 		return nil, err
 	}
-	s.Stdout, s.Stderr, s.mark = stdout, stderr, mark
+	s.out, s.said = &scriptOutput{to: stdout, mark: []byte(mark + "\n")}, stderr
+	s.Stdout, s.Stderr, s.mark = s.out, stderr, runVariable+"="+mark
 	if s.in, err = s.StdinPipe(); err == nil {
 		_, err = await(ctx, l, func() (bool, error) { return true, s.Start(line) }, func(bool) {})
 	}
@@ -116,6 +119,9 @@ func (s *session) wait() error {
 	_ = s.Close()
 	close(s.gone)
 	s.l.turns.end()
+	if !s.out.begun { // what the login shell printed instead tells why
+		_, _ = s.said.Write(s.out.before)
+	}
 	var exit *ssh.ExitError
 	var missing *ssh.ExitMissingError
 	switch {

@@ -131,10 +131,13 @@ func (a *attempt) handshake(ctx context.Context, via *hop, only []*offered) (*li
 	return newLink(a.name, facts, client, s, a.d.o, via.release), nil
 }
 
-// dial opens the TCP connection, from here or from a jump host.
+// dial opens the connection: from a jump host, by a command, or from here.
 func (a *attempt) dial(ctx context.Context, via *hop) (net.Conn, error) {
 	if via != nil {
 		return via.l.Dial(ctx, "tcp", a.p.address())
+	}
+	if a.p.proxy != "" {
+		return a.dialProxy(ctx)
 	}
 	return (&net.Dialer{}).DialContext(ctx, "tcp", a.p.address())
 }

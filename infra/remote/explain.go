@@ -21,6 +21,7 @@ func (a *attempt) explain(err error) error {
 	var known *Error
 	var lookup *net.DNSError
 	var refused *ssh.OpenChannelError
+	var exit *ExitError
 	at := a.p.address()
 	switch is := func(no syscall.Errno) bool { return errors.Is(err, no) }; {
 	case a.trust.err != nil:
@@ -35,6 +36,10 @@ func (a *attempt) explain(err error) error {
 	case errors.As(err, &refused):
 		e.Kind, e.Cause = Unreachable, fmt.Sprintf("the jump host does not open a connection to %s (%s)", at, clip(refused.Message))
 		e.Remedy = "its sshd_config may say AllowTcpForwarding no, or it cannot reach that address"
+	case errors.As(err, &exit):
+		e.Kind = Unreachable
+		e.Cause = "its ProxyCommand ended: " + clip(exit.Error())
+		e.Remedy = "try it as ssh does, `ssh " + a.p.alias + "`, or change it in ~/.ssh/config"
 	case errors.As(err, &lookup):
 		e.Kind, e.Cause = UnknownName, fmt.Sprintf("the name %s has no address (%s)", a.p.host, clip(lookup.Err))
 		e.Remedy = "check the spelling, or give it a HostName in ~/.ssh/config"

@@ -97,13 +97,12 @@ func TestWhatIsWrongWithAJumpHost(t *testing.T) {
 	if e := refused(t, o, remote.Target{Name: "gpu2"}, remote.Unreachable, "connect to gpu2: connect to 127.0.0.1:"); e.Host != "gpu2" {
 		t.Errorf("the error is of %s", e.Host)
 	}
-	write(t, h.path(".ssh/config"), "Host x\nProxyJump y\nHost y\nProxyJump x\nHost z\nProxyCommand nc %h %p\nHost p\nPort many\n")
+	write(t, h.path(".ssh/config"), "Host x\nProxyJump y\nHost y\nProxyJump x\nHost p\nPort many\n")
 	e = refused(t, o, remote.Target{Name: "gpu1", Jump: fmt.Sprintf("127.0.0.1:%d", closedPort(t))}, remote.Refused, "connect to gpu1: connect to 127.0.0.1:")
 	if e.Host != "gpu1" {
 		t.Errorf("the error is of %s", e.Host)
 	}
 	refused(t, o, remote.Target{Name: "x"}, remote.BadConfig, "circle")
-	refused(t, o, remote.Target{Name: "z"}, remote.BadConfig, "ProxyJump")
 	refused(t, o, remote.Target{Name: "p"}, remote.BadConfig, "port")
 	refused(t, o, remote.Target{Name: "@x"}, remote.BadConfig, "user")
 	refused(t, o, remote.Target{Name: "x:0"}, remote.BadConfig, "port")

@@ -120,6 +120,9 @@ func (t *trust) decide(addr string, remote net.Addr, key ssh.PublicKey) error {
 }
 
 func (t *trust) judge(addr string, remote net.Addr, key ssh.PublicKey) error {
+	if err := t.checkRevoked(key); err != nil {
+		return err
+	}
 	k, err := t.d.readKnown(t.p.known)
 	if err != nil {
 		return t.fault(HostUnknown, "known_hosts cannot be read: "+clip(plain(err)), "", err)

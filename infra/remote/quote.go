@@ -29,15 +29,19 @@ func (c Command) script() (string, error) {
 	return s, nil
 }
 
+// runVariable is in the environment of all that a command runs.
+const runVariable = "MLFRAMEWORK_RUN"
+
 // line is the command as sshd gives it to the user's login shell, which may be any: POSIX, csh, fish. It says that /bin/sh is to
-// run the script, in words that all of them read alike. mark, NAME=VALUE, is put into the environment.
+// run the script, in words that all of them read alike. mark, the value of runVariable, is put into
+// the environment, and printed on a line of its own before the script begins.
 func (c Command) line(mark string) (string, error) {
 	s, err := c.script()
 	if err != nil {
 		return "", err
 	}
 	// Between single quotes all is literal but these: ! and newline for csh, the backslash for fish, the quote for all.
-	begin := "exec env " + mark + " /bin/sh -c '"
+	begin := "exec env " + runVariable + "=" + mark + " /bin/sh -c 'echo $" + runVariable + ";"
 	line := begin + s + "'"
 	if strings.ContainsAny(s, "'!\\\n\r") {
 		line = begin + `eval "$(printf %b "` + octal(s) + `")"'`

@@ -46,7 +46,7 @@ func TestEveryLoginShellReadsALineAlike(t *testing.T) {
 			ran++
 			cmd := exec.Command(path, "-c", line)
 			cmd.Env = []string{"HOME=" + t.TempDir(), "PATH=/usr/bin:/bin"}
-			if out, err := cmd.CombinedOutput(); err != nil || string(out) != c.want {
+			if out, err := cmd.CombinedOutput(); err != nil || string(out) != "x\n"+c.want {
 				t.Errorf("%s, %s: %v\ngot  %.300q\nwant %.300q", c.name, shell, err, out, c.want)
 			}
 		}
@@ -62,10 +62,10 @@ func TestLine(t *testing.T) {
 		command remote.Command
 		want    string
 	}{
-		{remote.Command{Argv: []string{"docker", "ps", "-a"}}, `exec env MLFRAMEWORK_RUN=x /bin/sh -c 'exec docker ps -a'`},
+		{remote.Command{Argv: []string{"docker", "ps", "-a"}}, `exec env MLFRAMEWORK_RUN=x /bin/sh -c 'echo $MLFRAMEWORK_RUN;exec docker ps -a'`},
 		{remote.Command{Argv: []string{"echo", "a b"}},
-			`exec env MLFRAMEWORK_RUN=x /bin/sh -c 'eval "$(printf %b "exec echo \0047a b\0047")"'`},
-		{remote.Command{Script: "cd /tmp && ls"}, `exec env MLFRAMEWORK_RUN=x /bin/sh -c 'cd /tmp && ls'`},
+			`exec env MLFRAMEWORK_RUN=x /bin/sh -c 'echo $MLFRAMEWORK_RUN;eval "$(printf %b "exec echo \0047a b\0047")"'`},
+		{remote.Command{Script: "cd /tmp && ls"}, `exec env MLFRAMEWORK_RUN=x /bin/sh -c 'echo $MLFRAMEWORK_RUN;cd /tmp && ls'`},
 	} {
 		if got, err := remote.Line(c.command); err != nil || got != c.want {
 			t.Errorf("got  %s, %v\nwant %s", got, err, c.want)

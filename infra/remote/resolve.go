@@ -27,8 +27,10 @@ func (d *Dialer) resolve(t Target, jump []string) (*place, error) {
 	if name := get("HostName"); name != "" {
 		p.host = strings.ToLower(expand(name, map[byte]string{'h': host}))
 	}
-	if cmd := get("ProxyCommand"); cmd != "" && cmd != "none" && jump == nil && t.Jump == "" && get("ProxyJump") == "" {
-		return nil, fmt.Errorf("ssh configuration of %s: ProxyCommand is not understood here: use ProxyJump", host)
+	if jump == nil && t.Jump == "" && get("ProxyJump") == "" {
+		if p.proxy, err = p.proxyCommand(get("ProxyCommand")); err != nil {
+			return nil, fmt.Errorf("ssh configuration of %s: %w", host, err)
+		}
 	}
 	d.resolveKeys(p, t)
 	d.resolveTrust(p)
@@ -86,6 +88,11 @@ func (d *Dialer) resolveTrust(p *place) {
 			if file != "none" {
 				p.known = append(p.known, d.file(p, file))
 			}
+		}
+	}
+	for _, file := range strings.Fields(d.config.get(p.alias, "RevokedHostKeys")) {
+		if file != "none" {
+			p.revoked = append(p.revoked, d.file(p, file))
 		}
 	}
 	p.policy = d.o.HostKeys

@@ -62,8 +62,10 @@ type place struct {
 	only    bool     // no other keys than these
 	agent   string   // socket; "": none
 	hops    []string // jump hosts, in order
+	proxy   string   // a command of this machine through which the host is reached; "": none
 	trusted string   // HOST:PORT under which known_hosts has it
 	known   []string // known_hosts files; the first one is written to
+	revoked []string // files of RevokedHostKeys
 	policy  Policy
 }
 

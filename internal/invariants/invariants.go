@@ -26,17 +26,18 @@ import (
 	"mlframework/sweep/task"
 )
 
-// Evidence is what is known beside the store. The zero value knows nothing: then every sweep of the store is held to
-// what the store alone can show.
+// Evidence is what is known beside the store. The zero value knows nothing: then every sweep of the
+// store is held to what the store alone can show.
 type Evidence struct {
-	Sweeps    []string         // ids of those to check; none: every one
-	Confirmed map[string]int64 // sweeps whose submission was confirmed, and how many tasks they have
-	Starts    []Start          // every start that happened; nil: not known
+	Sweeps []string // ids of those to check; none: every one
+	// sweeps whose submission was confirmed, and how many tasks they have
+	Confirmed map[string]int64
+	Starts    []Start // every start that happened; nil: not known
 	Faults    []Fault
 	Cancelled []Cancel
 	Alive     []Start // attempts of which a process lived when all should have ended
-	// Output gives how many bytes of what an attempt printed are kept. It is asked about attempts that a worker ended,
-	// superseded ones left out. Nil: not known.
+	// Output gives how many bytes of what an attempt printed are kept. It is asked about attempts
+	// that a worker ended, superseded ones left out. Nil: not known.
 	Output func(id task.ID, t core.Attempt) (stdout, stderr int64, err error)
 }
 
@@ -49,8 +50,8 @@ type Start struct {
 	Time    time.Time
 }
 
-// Fault is what may have ended attempts, or an act of a person that does so: an attempt that its worker began before To
-// may be followed by another that begins after From.
+// Fault is what may have ended attempts, or an act of a person that does so: an attempt that its
+// worker began before To may be followed by another that begins after From.
 type Fault struct {
 	Worker   string // "": every one
 	Sweep    string // of which it ended attempts; "": of every one
@@ -58,13 +59,14 @@ type Fault struct {
 	What     string // for people
 }
 
-// Cancel is a cancellation that was confirmed. One that was taken back only explains why a task went
-// on that had succeeded.
+// Cancel is a cancellation that was confirmed. One that was taken back only explains why a task
+// went on that had succeeded.
 type Cancel struct {
 	Sweep string
 	Index int64 // Whole: the sweep
 	At    time.Time
-	Quiet time.Time // nothing of it starts after that; zero: not known, as with workers that cannot be reached
+	// nothing of it starts after that; zero: not known, as with workers that cannot be reached
+	Quiet time.Time
 	Until time.Time // when it was taken back; zero: it was not
 }
 
@@ -78,7 +80,10 @@ type Violation struct {
 	Text      string
 }
 
-func (v Violation) String() string { return fmt.Sprintf("%d: %s %s", v.Invariant, v.Subject, v.Text) }
+func (v Violation) String() string {
+	return fmt.Sprintf("%d: %s %s", v.Invariant, v.Subject,
+		v.Text)
+}
 
 // Check holds what was kept to what is promised. The sweeps that it checks should have ended: one
 // that has not is a violation. Violations come in the order of submission and index. The error is
@@ -154,7 +159,8 @@ func (c *checker) strangers(sweeps []store.Sweep) {
 		s, have := byID[id.Sweep]
 		n, ours := s.Record.Ranges.Ordinal(id.Index)
 		if !have || !ours || n < 0 || n >= s.Head.Total {
-			c.report(3, id.String(), "began %d times and is no task of the store", len(c.starts[id]))
+			c.report(3, id.String(), "began %d times and is no task of the store",
+				len(c.starts[id]))
 		}
 	}
 }
@@ -165,7 +171,8 @@ func byTask(a, b task.ID) int {
 
 func (c *checker) alive() {
 	for _, a := range c.e.Alive {
-		c.report(5, a.Task.String(), "has a process alive: pid %d of attempt %d on %s", a.PID, a.Attempt, a.Worker)
+		c.report(5, a.Task.String(), "has a process alive: pid %d of attempt %d on %s", a.PID,
+			a.Attempt, a.Worker)
 	}
 }
 

@@ -17,7 +17,7 @@ func (c *checker) sweep(ctx context.Context, s store.Sweep) error {
 	}
 	var counts core.Counts
 	next := int64(0) // the first task whose row has not come yet
-	for row, err := range c.from.Tasks(ctx, s, store.Query{}) {
+	for row, err := range c.from.Tasks(ctx, s, store.TaskQuery{}) {
 		if err != nil {
 			return err
 		}
@@ -29,11 +29,11 @@ func (c *checker) sweep(ctx context.Context, s store.Sweep) error {
 		c.rowless(s, next, n)
 		next = n + 1
 		counts[row.State]++
-		tries, err := c.from.Tries(ctx, s, row.Index)
+		attempts, err := c.from.EarlierAttempts(ctx, s, row.Index)
 		if err != nil {
 			return err
 		}
-		c.task(s, row, tries)
+		c.task(s, row, attempts)
 	}
 	c.rowless(s, next, h.Total)
 	if counts != h.Rows {
@@ -48,8 +48,8 @@ func (c *checker) sweep(ctx context.Context, s store.Sweep) error {
 	return nil
 }
 
-// rowless checks the tasks from, ..., to-1 of a sweep, which have no row: they are cancelled with the sweep or have not
-// ended, and none of them began.
+// rowless checks the tasks from, ..., to-1 of a sweep, which have no row: they are cancelled with
+// the sweep or have not ended, and none of them began.
 func (c *checker) rowless(s store.Sweep, from, to int64) {
 	for n := from; n < to; n++ {
 		index := s.Record.Ranges.At(n)
@@ -66,19 +66,23 @@ func (c *checker) rowless(s store.Sweep, from, to int64) {
 }
 
 // task checks one task and its attempts.
-func (c *checker) task(s store.Sweep, row core.Task, tries []core.Attempt) {
+func (c *checker) task(s store.Sweep, row core.Task, attempts []core.Attempt) {
 	id := task.ID{Sweep: s.Head.ID, Index: row.Index}
 	if !row.State.Terminal() {
-		c.report(1, id.String(), "has not ended: it is %v, attempt %d on %q", row.State, row.Attempt.Number, row.Attempt.Worker)
+		c.report(1, id.String(), "has not ended: it is %v, attempt %d on %q", row.State,
+			row.Attempt.Number, row.Attempt.Worker)
 	}
 	rules, charged := s.Record.Retry, row.Charged
-	if charged.Error > rules.Error || charged.Timeout > rules.Timeout || charged.OOM > rules.OOM || charged.Lost > rules.Lost {
+	if charged.Error > rules.Error || charged.Timeout > rules.Timeout || charged.OOM > rules.OOM ||
+		charged.Lost > rules.Lost {
 		c.report(3, id.String(), "was forgiven %+v, and the rules are %+v", charged, rules)
 	}
-	counted := slices.DeleteFunc(slices.Clone(tries), func(t core.Attempt) bool { return t.Superseded })
-	c.result(id, row, tries)
+	counted := slices.DeleteFunc(slices.Clone(attempts), func(t core.Attempt) bool {
+		return t.Superseded
+	})
+	c.result(id, row, attempts)
 	c.begun(id, row, counted)
-	c.justified(id, tries)
+	c.justified(id, attempts)
 	c.newest(id, row)
 	c.output(id, row, counted)
 	for _, cancel := range c.e.Cancelled {
@@ -88,4 +92,6 @@ func (c *checker) task(s store.Sweep, row core.Task, tries []core.Attempt) {
 	}
 }
 
-func name(s store.Sweep, index int64) string { return task.ID{Sweep: s.Head.ID, Index: index}.String() }
+func name(s store.Sweep, index int64) string {
+	return task.ID{Sweep: s.Head.ID, Index: index}.String()
+}

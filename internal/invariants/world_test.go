@@ -17,8 +17,8 @@ func at(seconds float64) time.Time {
 	return time.Unix(1_800_000_000, 0).UTC().Add(time.Duration(seconds * float64(time.Second)))
 }
 
-// world is the history of one sweep, train-1, made by hand: rows of tasks, attempts that they left behind, and what a
-// test has seen of them.
+// world is the history of one sweep, train-1, made by hand: rows of tasks, attempts that they left
+// behind, and what a test has seen of them.
 type world struct {
 	record   core.Record
 	head     core.Head
@@ -37,7 +37,8 @@ type world struct {
 //	train-1/5  was cancelled with the sweep before it was handed out
 func honest() *world {
 	w := &world{
-		record: core.Record{Version: 1, Space: new(space.Space), Retry: core.Retry{Error: 1, Lost: 3}, Recipe: task.Recipe{Definition: "train"}},
+		record: core.Record{Version: 1, Space: new(space.Space),
+			Retry: task.Retry{Error: 1, Lost: 3}, Recipe: task.Recipe{Definition: "train"}},
 		rows: []core.Task{
 			row(0, task.Succeeded, 1, try(1, "w1", 1, task.Success)),
 			row(1, task.Succeeded, 2, try(3, "w2", 5, task.Success)),
@@ -52,13 +53,16 @@ func honest() *world {
 			{Index: 4, Attempt: late(1, "w1", task.Success)},
 		},
 	}
-	w.rows[1].Charged, w.rows[2].Charged, w.rows[4].Charged = core.Retry{Lost: 1}, core.Retry{Error: 1}, core.Retry{Lost: 1}
-	w.head = core.Head{State: core.Cancelled, Ended: at(10), Total: 6, Issued: 5, UnissuedCancelled: true,
-		Rows: core.Counts{task.Succeeded: 3, task.Failed: 1, task.Cancelled: 1}}
+	w.rows[1].Charged, w.rows[2].Charged, w.rows[4].Charged = task.Retry{Lost: 1}, task.Retry{
+		Error: 1}, task.Retry{Lost: 1}
+	w.head = core.Head{State: core.Cancelled, Ended: at(10), Total: 6, Issued: 5,
+		UnissuedCancelled: true,
+		Rows:              core.Counts{task.Succeeded: 3, task.Failed: 1, task.Cancelled: 1}}
 	w.evidence = invariants.Evidence{
 		Confirmed: map[string]int64{"train-1": 6},
 		Starts: []invariants.Start{
-			start(0, 1, "w1", 1), start(1, 3, "w2", 5), start(1, 1, "w1", 2), start(2, 1, "w1", 2), start(2, 2, "w2", 4),
+			start(0, 1, "w1", 1), start(1, 3, "w2", 5), start(1, 1, "w1", 2), start(2, 1, "w1", 2),
+			start(2, 2, "w2", 4),
 			start(3, 1, "w2", 8), start(4, 1, "w1", 2.5), start(4, 2, "w2", 7),
 		},
 		Faults: []invariants.Fault{{Worker: "w1", From: at(3), To: at(3.5), What: "killed"}},
@@ -69,8 +73,8 @@ func honest() *world {
 	return w
 }
 
-func row(index int64, s task.State, tries int, t core.Attempt) core.Task {
-	return core.Task{Index: index, State: s, Attempts: tries, Attempt: t}
+func row(index int64, s task.State, attempts int, t core.Attempt) core.Task {
+	return core.Task{Index: index, State: s, Attempts: attempts, Attempt: t}
 }
 
 // try is an attempt that took a second and printed 7 bytes.
@@ -99,12 +103,13 @@ func (w *world) check(t *testing.T) []invariants.Violation {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	sw, err := s.Add(ctx, store.New{Record: w.record, Total: w.head.Total, Submitted: at(0)})
+	sw, err := s.Add(ctx, store.NewSweep{Record: w.record, Total: w.head.Total, Submitted: at(0)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	w.head.ID = sw.Head.ID
-	if err := s.Commit(ctx, store.Group{Sweep: sw, Changes: core.Changes{Head: w.head, Tasks: w.rows, OldAttempts: w.tries}}); err != nil {
+	if err := s.Commit(ctx, store.Group{Sweep: sw, Changes: core.Changes{Head: w.head,
+		Tasks: w.rows, OldAttempts: w.tries}}); err != nil {
 		t.Fatal(err)
 	}
 	found, err := invariants.Check(ctx, &s.Reader, w.evidence)

@@ -12,8 +12,8 @@ import (
 	"go.uber.org/goleak"
 )
 
-// patience is for how long a goroutine may be on its way out: goleak itself waits less than half a second, which on a busy
-// machine one may wait for a processor.
+// patience is for how long a goroutine may be on its way out: goleak itself waits less than half a
+// second, which on a busy machine one may wait for a processor.
 const patience = 30 * time.Second
 
 // Find is goleak.Find, tried again until there is no leak or half a minute is over.
@@ -34,7 +34,8 @@ func Verify(t testing.TB, options ...goleak.Option) {
 	}
 }
 
-// Main runs the tests of a package and returns the exit code: not 0 when goroutines are left after them.
+// Main runs the tests of a package and returns the exit code: not 0 when goroutines are left after
+// them.
 func Main(m *testing.M) int {
 	code := m.Run()
 	if code != 0 {

@@ -56,8 +56,9 @@ func Find(pid int) (p Process, alive bool) {
 	return p, true
 }
 
-// Stop stops processes, and returns when they stand still: the signal reaches a thread at the latest when that runs again,
-// which on a busy machine is some time after kill(2) has returned. Those that have ended are left out.
+// Stop stops processes, and returns when they stand still: the signal reaches a thread at the
+// latest when that runs again, which on a busy machine is some time after kill(2) has returned.
+// Those that have ended are left out.
 func Stop(t testing.TB, pids ...int) {
 	t.Helper()
 	for _, pid := range pids {
@@ -65,15 +66,17 @@ func Stop(t testing.TB, pids ...int) {
 			t.Fatal(err)
 		}
 	}
-	for late := time.Now().Add(patience); slices.ContainsFunc(pids, moves); time.Sleep(time.Millisecond) {
+	for late := time.Now().Add(patience); slices.ContainsFunc(pids, moves); time.Sleep(
+		time.Millisecond) {
 		if time.Now().After(late) {
 			t.Fatalf("the processes %v do not stand still", pids)
 		}
 	}
 }
 
-// Kill ends processes with SIGKILL. They are stopped first, so that none sees the end of another, and children are to be named behind
-// their parents: the last ends first, as a stopped process that loses its parent may be let go on (setpgid(2), orphaned process groups).
+// Kill ends processes with SIGKILL. They are stopped first, so that none sees the end of another,
+// and children are to be named behind their parents: the last ends first, as a stopped process that
+// loses its parent may be let go on (setpgid(2), orphaned process groups).
 func Kill(t testing.TB, pids ...int) {
 	t.Helper()
 	Stop(t, pids...)
@@ -91,8 +94,8 @@ func moves(pid int) bool {
 	})
 }
 
-// stat is the fields of /proc/PID/stat from the state on; nil when there is no such process. They follow its name in
-// parentheses, which may hold anything.
+// stat is the fields of /proc/PID/stat from the state on; nil when there is no such process. They
+// follow its name in parentheses, which may hold anything.
 func stat(file string) []string {
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -1,8 +1,10 @@
-// Package programtest has training programs as real ones are made, and checks what each task of a sweep of them leaves.
+// Package programtest has training programs as real ones are made, and checks what each task of a
+// sweep of them leaves.
 //
-// Every program is a folder below testdata: project, as a user has it, and leaves, which is all that a task's folder holds
-// afterwards beside its parameters.json. Each has the parameter lr with four values. The programs check for themselves that
-// nobody else's files are in their way, and fail where they are.
+// Every program is a folder below testdata: project, as a user has it, and leaves, which is all
+// that a task's folder holds afterwards beside its parameters.json. Each has the parameter lr with
+// four values. The programs check for themselves that nobody else's files are in their way, and
+// fail where they are.
 //
 // Only tests import it.
 package programtest
@@ -37,13 +39,15 @@ type Program string
 // The programs, each named for what it does with its files.
 const (
 	Checkpoint Program = "checkpoint" // saves over a file of the project and reloads it
-	Dataset    Program = "dataset"    // writes caches beside the files of a data set, which Fill makes
-	OwnFolder  Program = "ownfolder"  // changes into the folder of its own file, and writes there
-	Prepare    Program = "prepare"    // makes its data beside the program that does so, mapped into memory
-	Resumes    Program = "resumes"    // is interrupted, and goes on from its own checkpoint
-	Root       Program = "root"       // writes below the root that it finds from its real path
-	Sibling    Program = "sibling"    // works in one folder, and uses ../data and an empty results
-	Tidies     Program = "tidies"     // changes, replaces, renames and removes files of its project
+	// writes caches beside the files of a data set, which Fill makes
+	Dataset   Program = "dataset"
+	OwnFolder Program = "ownfolder" // changes into the folder of its own file, and writes there
+	// makes its data beside the program that does so, mapped into memory
+	Prepare Program = "prepare"
+	Resumes Program = "resumes" // is interrupted, and goes on from its own checkpoint
+	Root    Program = "root"    // writes below the root that it finds from its real path
+	Sibling Program = "sibling" // works in one folder, and uses ../data and an empty results
+	Tidies  Program = "tidies"  // changes, replaces, renames and removes files of its project
 )
 
 // All are the programs that need nothing but their files.
@@ -83,8 +87,8 @@ func walk(t testing.TB, dir string, each func(name string, text []byte)) {
 	}
 }
 
-// Left checks that the folders of a sweep's tasks, DIR/0 to DIR/3, hold what the program makes and nothing else, and that no two of
-// them share a file.
+// Left checks that the folders of a sweep's tasks, DIR/0 to DIR/3, hold what the program makes and
+// nothing else, and that no two of them share a file.
 func (p Program) Left(t testing.TB, dir string) {
 	t.Helper()
 	owners := map[inode]string{}
@@ -120,8 +124,9 @@ func (p Program) left(t testing.TB, dir string, want map[string]string, owners m
 	}
 }
 
-// Fill makes a data set of 5,000 files in folders of a project: data/part0 has 4,100 of them, data/part1 to data/part9 have 100 each.
-// Ten of them are of a size that is given and hold nothing, so that they take no room on the disk; the others have some bytes.
+// Fill makes a data set of 5,000 files in folders of a project: data/part0 has 4,100 of them,
+// data/part1 to data/part9 have 100 each. Ten of them are of a size that is given and hold nothing,
+// so that they take no room on the disk; the others have some bytes.
 func Fill(t testing.TB, dir string, large int64) {
 	t.Helper()
 	for n := range 5000 {

@@ -63,7 +63,8 @@ func entry(file string) (e Entry, err error) {
 		return e, err
 	}
 	stat := info.Sys().(*syscall.Stat_t)
-	e = Entry{Mode: info.Mode(), inode: inode{uint64(stat.Dev), stat.Ino}} // Dev is an int32 on a Mac
+	// Dev is an int32 on a Mac
+	e = Entry{Mode: info.Mode(), inode: inode{uint64(stat.Dev), stat.Ino}}
 	switch {
 	case e.Mode&fs.ModeSymlink != 0:
 		e.Content, err = os.Readlink(file)

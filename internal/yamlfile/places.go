@@ -53,7 +53,8 @@ func BadCharacter(text string) *fault.Fault {
 		case r == '\ufeff':
 			problem, remedy = "a byte order mark in the middle of the file", "remove it"
 		case !printable(r):
-			problem, remedy = "a control character", "remove it, or write it as an escape in double quotes"
+			problem, remedy = "a control character",
+				"remove it, or write it as an escape in double quotes"
 		}
 		if problem != "" {
 			line, column := NewPlaces(text[:i]).End()

@@ -17,7 +17,7 @@ type AuditPage struct {
 type AuditQuery struct {
 	Object string // a sweep with its tasks, a task, a worker; "": everything
 	After  string // the Next of the page before
-	Limit  int    // 0: as many as a page holds, which are query.MostAudited
+	Limit  int    // 0: as many as a page holds, which are listing.MostAudited
 }
 
 // Audit returns a page of the audit.

@@ -21,37 +21,38 @@ import (
 	"time"
 )
 
-// Client asks a master over its Unix socket. It is safe for concurrent use. Its errors are *Error
-// where the master refused, *Unreachable where none answers, *Undecided for a write that may have
-// been done nevertheless, and those of the connection. Set its fields before the first call.
+// Client is a client of a master's API on its Unix socket. It is safe for concurrent use. Its
+// errors are *Error where the master refused the request, *Unreachable where it did not answer,
+// *UnknownOutcome for a write that may have taken effect, and those of the connection. Set its
+// fields before the first call.
 type Client struct {
-	// User is the name that is recorded with what the client does; "": none.
+	// User is the name in the audit entries of this client's writes; "": none.
 	User string
-	// Environ is what the tasks of sweeps inherit that the client begins or lets go on, as
-	// NAME=value, of a run of one folder; nil: what its worker has.
+	// Environ is the environment, as NAME=value, that tasks inherit in sweeps which this client
+	// starts or resumes, in a local run; nil: that of the worker.
 	Environ []string
-	// Waiting is told, from a goroutine of its own, that the master has not answered for some
-	// seconds; nil: nobody is.
+	// Waiting, when set, is called from another goroutine when the master has not answered for
+	// some seconds.
 	Waiting func(text string)
-	// GiveUp is after how long without a sign of life the master is given up, in whole seconds; 0:
-	// the usual.
+	// GiveUp is the time without a sign of life after which requests fail, in whole seconds; 0:
+	// the default.
 	GiveUp time.Duration
-	// Repeat is for how long a write is repeated, under its key, when the master went away while it
-	// had it: as long as it may take to start again; 0: a second.
+	// Repeat is how long a write is retried, under its idempotency key, when the connection to the
+	// master was lost meanwhile: as long as a restart of the master may take; 0: a second.
 	Repeat time.Duration
-	// Away, when set, lets questions be asked again until a master that is silent answers: it is
-	// called as in Following. Unset, they fail.
-	Away func(why error) (end bool)
+	// OnDisconnect, when set, makes reads retry until a silent master answers; it is called as
+	// FollowOptions says. If it is nil, they fail.
+	OnDisconnect func(why error) (end bool)
 
 	name  string // "the master at SOCKET"
 	http  http.Client
 	alive liveness
 }
 
-// Dial makes a client of the master at a socket. Whether one is there shows with the first call.
+// Dial returns a client of the master at a socket. It does not connect before the first call.
 func Dial(socket string) *Client { return DialAs("the master at "+socket, socket) }
 
-// DialAs is as Dial, of whoever listens at a socket: errors have that name.
+// DialAs is Dial with another name for the server in errors.
 func DialAs(name, socket string) *Client {
 	return newClient(name, func(ctx context.Context) (net.Conn, error) {
 		conn, err := (&net.Dialer{}).DialContext(ctx, "unix", socket)
@@ -77,15 +78,15 @@ func newClient(name string, dial func(context.Context) (net.Conn, error)) *Clien
 	}
 	c := &Client{name: name, http: http.Client{Transport: transport}}
 	c.alive.probe = c.health
-	c.alive.waiting = func() {
+	c.alive.warn = func() {
 		if c.Waiting != nil {
 			c.Waiting(fmt.Sprintf("waiting for %s: no response for %v", c.name,
-				tellAfter*lookEvery))
+				warnAfter*checkInterval))
 		}
 	}
 	c.alive.giveUp = func() (int, error) {
 		after := cmp.Or(c.GiveUp, GiveUp)
-		return int(after / lookEvery), c.silence(after)
+		return int(after / checkInterval), c.silence(after)
 	}
 	return c
 }
@@ -96,7 +97,7 @@ func (c *Client) Close() {
 	c.http.CloseIdleConnections()
 }
 
-// get reads the answer to a question.
+// get decodes the answer to a read.
 func (c *Client) get(ctx context.Context, path string, query url.Values, into any) error {
 	body, err := c.open(ctx, path, query)
 	if err != nil {
@@ -106,11 +107,11 @@ func (c *Client) get(ctx context.Context, path string, query url.Values, into an
 	return decode(body, into)
 }
 
-// open asks a question whose answer is read as it comes.
+// open sends a read and returns the body of its answer.
 func (c *Client) open(ctx context.Context, path string, query url.Values) (io.ReadCloser, error) {
 	var body io.ReadCloser
 	silent := func(err error) bool { return errors.Is(err, ErrSilent) }
-	err := persist(ctx, c.Away, silent, func(here func()) error {
+	err := retryTransient(ctx, c.OnDisconnect, silent, func(here func()) error {
 		answer, err := c.once(ctx, http.MethodGet, path, query, nil, "")
 		if err == nil {
 			here()
@@ -121,7 +122,7 @@ func (c *Client) open(ctx context.Context, path string, query url.Values) (io.Re
 	return body, err
 }
 
-// write asks for something to be done: once, however often it has to be asked.
+// write sends a write, under an idempotency key: it takes effect once, however often it is sent.
 func (c *Client) write(ctx context.Context, method, path string, query url.Values,
 	body, into any) error {
 	text, err := encode(body)
@@ -132,7 +133,7 @@ func (c *Client) write(ctx context.Context, method, path string, query url.Value
 	return err
 }
 
-// encode is the body of a request; nil is none.
+// encode returns the body of a request; nil: it has none.
 func encode(body any) ([]byte, error) {
 	if body == nil {
 		return nil, nil
@@ -141,7 +142,7 @@ func encode(body any) ([]byte, error) {
 }
 
 // longestWritePause bounds the pauses between repetitions of a write; they begin with
-// shortestPause.
+// minPause.
 const longestWritePause = time.Second
 
 // writeAs repeats a write under its key while the master is away that had it, for as long as it may
@@ -159,7 +160,7 @@ func (c *Client) writeAs(ctx context.Context, key, method, path string, query ur
 	}
 	again, cancel := context.WithTimeout(ctx, cmp.Or(c.Repeat, time.Second))
 	defer cancel()
-	for pause := shortestPause; !done() && !errors.Is(err, ErrSilent); {
+	for pause := minPause; !done() && !errors.Is(err, ErrSilent); {
 		select {
 		case <-time.After(pause):
 			pause = min(2*pause, longestWritePause)
@@ -167,12 +168,12 @@ func (c *Client) writeAs(ctx context.Context, key, method, path string, query ur
 			if ctx.Err() != nil {
 				return h, context.Cause(ctx)
 			}
-			return h, undecided(lost, path)
+			return h, unknownOutcome(lost, path)
 		}
 		h, err = c.exchange(ctx, key, method, path, query, body, into)
 	}
 	if !done() {
-		return h, undecided(lost, path)
+		return h, unknownOutcome(lost, path)
 	}
 	if e, refused := errors.AsType[*Error](err); refused {
 		e.Text += " (an earlier attempt of this request may have succeeded before the master " +
@@ -241,7 +242,7 @@ func (c *Client) do(r *http.Request) (*http.Response, error) {
 		defer begun.end()
 		return nil, broke(errors.Unwrap(err))
 	}
-	c.alive.lives()
+	c.alive.alive()
 	response.Body = &answerBody{response.Body, begun, broke}
 	if response.StatusCode < 300 {
 		return response, nil
@@ -271,7 +272,7 @@ func (c *Client) broke(asked context.Context, r *request, err error) error {
 		return cause
 	}
 	if r.reached() {
-		return c.wentAway(err)
+		return c.connectionLost(err)
 	}
 	return fmt.Errorf("ask %s: %w", c.name, err)
 }

@@ -14,7 +14,7 @@ const AllDeadLetters = ""
 type DeadLetters struct {
 	Count   int          `json:"count"`
 	Partly  bool         `json:"partly"`  // false: all are known
-	Letters []DeadLetter `json:"letters"` // the newest first
+	Entries []DeadLetter `json:"letters"` // the newest first
 }
 
 // DeadLetter is one of them.
@@ -32,7 +32,7 @@ type DeadLetterOutcome struct {
 	Requeued int `json:"requeued"`
 	Dropped  int `json:"dropped"`
 	// stayed: the queue that they were in is gone, or only their beginning was kept
-	Left int `json:"left"`
+	Remaining int `json:"left"`
 }
 
 // Dead lists the newest dead letters; 0: as many as are usual.

@@ -36,8 +36,8 @@ func Wrong(parameter, text string) *Error {
 	return &Error{Status: http.StatusBadRequest, Text: text, Parameter: parameter}
 }
 
-// ReadWhole reads a whole number as JSON writes it, but that zeros may lead: without a plus.
-func ReadWhole(text string) (int64, error) {
+// ParseWholeNumber reads a whole number as JSON writes it, but that zeros may lead: without a plus.
+func ParseWholeNumber(text string) (int64, error) {
 	if strings.HasPrefix(text, "+") {
 		return 0, strconv.ErrSyntax
 	}

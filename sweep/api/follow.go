@@ -17,55 +17,59 @@ import (
 	"mlframework/sweep/task"
 )
 
-// Following says how a sweep is followed.
-type Following struct {
+// FollowOptions control how a sweep is followed.
+type FollowOptions struct {
 	Detail Detail // "": its tasks
 	After  string // what happened since: the Events of a StartedSweep; "": from now on
-	// Away, when set, lets Follow go on when the master goes away: it is called with the reason,
-	// and unless it says that this is the end Follow tries again with pauses, and Away is called
-	// with nil when the master is back. Nothing is missing then. Unset, Follow ends with the
-	// master.
-	Away func(why error) (end bool)
+	// OnDisconnect, when set, makes Follow reconnect when it loses the master. It is called with
+	// the cause, and again with nil once the master is back; between the two Follow retries with
+	// back-off, unless end is true. No update is lost. If it is nil, Follow ends with the
+	// connection.
+	OnDisconnect func(why error) (end bool)
 }
 
-// Pauses between two tries to reach a master that went away, and how long one may say nothing, not
-// even that it is there.
+// The back-off between attempts to reconnect, and how long a stream may be silent, without even a
+// keep-alive.
 const (
-	shortestPause = 100 * time.Millisecond
-	longestPause  = 5 * time.Second
-	silence       = 3 * KeepAlive
+	minPause   = 100 * time.Millisecond
+	maxPause   = 5 * time.Second
+	maxSilence = 3 * KeepAlive
 )
 
-// Follow calls each with every update of a sweep until it is idle, each returns an error, or the
-// master ends: then the last update says so, or the error does. A sweep that is idle at the
-// beginning has one update.
-func (c *Client) Follow(ctx context.Context, id string, o Following,
+// Follow calls each with every update of a sweep until the sweep is idle, each returns an error, or
+// the master stops: the last update or the error says which. For a sweep that is idle from the
+// start there is one update.
+func (c *Client) Follow(ctx context.Context, id string, o FollowOptions,
 	each func(Update) error) error {
 	f := &follower{
-		client: c,
-		path:   sweepPath(id) + "/events",
-		detail: o.Detail,
-		each:   each,
-		last:   o.After,
-		told:   map[int64]state{},
+		client:    c,
+		path:      sweepPath(id) + "/events",
+		detail:    o.Detail,
+		each:      each,
+		last:      o.After,
+		delivered: map[int64]state{},
 	}
-	err := persist(ctx, o.Away, passing, func(here func()) error { return f.read(ctx, here) })
+	err := retryTransient(ctx, o.OnDisconnect, isTransient, func(here func()) error {
+		return f.read(ctx, here)
+	})
 	if errors.Is(err, errClosed) {
 		return nil
 	}
 	return err
 }
 
-// persist calls try until it returns nil or an error that does not pass, with pauses. Away is
-// called as in Following; nil: try is called once. Try calls here once the master has answered.
-func persist(ctx context.Context, away func(why error) (end bool), passes func(error) bool,
-	try func(here func()) error) error {
-	pause, mine := shortestPause, own{}
-	for gone, frozen := false, false; ; {
+// retryTransient calls try, with back-off, until it returns nil or an error that is not transient.
+// onDisconnect is called as FollowOptions says; if it is nil, try is called once. try calls
+// connected once the master has answered.
+func retryTransient(ctx context.Context, onDisconnect func(why error) (end bool),
+	transient func(error) bool,
+	try func(connected func()) error) error {
+	pause, permanent := minPause, permanentError{}
+	for disconnected, frozen := false, false; ; {
 		err := try(func() {
-			if pause = shortestPause; gone {
-				gone = false
-				away(nil)
+			if pause = minPause; disconnected {
+				disconnected = false
+				onDisconnect(nil)
 			}
 		})
 		switch {
@@ -73,68 +77,69 @@ func persist(ctx context.Context, away func(why error) (end bool), passes func(e
 			return nil
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
-		case errors.As(err, &mine):
-			return mine.error
-		case away == nil || !passes(err):
+		case errors.As(err, &permanent):
+			return permanent.error
+		case onDisconnect == nil || !transient(err):
 			return err
 		}
-		if !gone || errors.Is(err, ErrSilent) != frozen {
-			gone, frozen = true, errors.Is(err, ErrSilent)
-			if end := away(err); end {
+		if !disconnected || errors.Is(err, ErrSilent) != frozen {
+			disconnected, frozen = true, errors.Is(err, ErrSilent)
+			if end := onDisconnect(err); end {
 				return err
 			}
 		}
 		select {
 		case <-time.After(pause):
-			pause = min(2*pause, longestPause)
+			pause = min(2*pause, maxPause)
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
 	}
 }
 
-// errClosed is that the master stopped as it should.
+// errClosed says that the master shut down cleanly.
 var errClosed = errors.New("the master has stopped")
 
-// own marks an error that another connection does not mend: one of the function that takes updates,
-// or of their form.
-type own struct{ error }
+// permanentError is an error that no new connection can resolve: one of the caller's function, or
+// an update that cannot be parsed.
+type permanentError struct{ error }
 
-// passing tells whether an error may go away with the master's return: no refusal does.
-func passing(err error) bool {
+// isTransient reports whether an error may be gone once the master is back. That it refused a
+// request is not.
+func isTransient(err error) bool {
 	e, refused := errors.AsType[*Error](err)
 	return !refused || e.Status >= http.StatusInternalServerError
 }
 
 func stateOf(r table.Row) state {
-	s, _ := task.ParseState(r.State) // what is not known counts as pending
+	s, _ := task.ParseState(r.State) // an unknown state counts as pending
 	return state{s, r.Attempts}
 }
 
 // follower reads the events of a sweep over any number of connections.
 type follower struct {
-	client *Client
-	path   string
-	detail Detail
-	each   func(Update) error
-	last   string          // id of the last event
-	told   map[int64]state // of tasks, as each was told: they may be repeated
+	client    *Client
+	path      string
+	detail    Detail
+	each      func(Update) error
+	last      string          // id of the last event
+	delivered map[int64]state // by task, as last passed to each
 }
 
-// state is what of a task makes it worth telling again: one that is still as it was told is not.
+// state is what makes a task's row worth passing on: one with the same state is a repetition.
 type state struct {
 	task.State
 	attempts int
 }
 
-// read follows over one connection; here is called when it gives events. Nil is that the sweep is
-// idle.
-func (f *follower) read(ctx context.Context, here func()) error {
+// read follows over one connection, and calls connected with its first event. It returns nil when
+// the sweep is idle.
+func (f *follower) read(ctx context.Context, connected func()) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	quiet := time.AfterFunc(silence,
-		func() { cancel(fmt.Errorf("the master said nothing for %v", silence)) })
-	defer quiet.Stop()
+	silenceTimer := time.AfterFunc(maxSilence,
+		func() { cancel(fmt.Errorf("the master did not respond for %v", maxSilence)) })
+	defer silenceTimer.Stop()
 	body, err := f.open(ctx)
 	if err != nil {
 		return err
@@ -150,30 +155,32 @@ func (f *follower) read(ctx context.Context, here func()) error {
 			data = append(data, line...)
 		}
 		if err != nil {
-			return f.broke(ctx, err)
+			return f.connectionError(ctx, err)
 		}
-		quiet.Reset(silence)
+		silenceTimer.Reset(maxSilence)
 		name, value, _ := bytes.Cut(bytes.TrimSuffix(data, []byte("\n")), []byte(": "))
 		switch string(name) {
 		case "id":
 			id = string(value)
 		case "data":
-			here()
-			if idle, err := f.take(id, value); err != nil || idle {
+			connected()
+			silenceTimer.Stop() // the caller may take its time
+			if idle, err := f.handleEvent(id, value); err != nil || idle {
 				return err
 			}
+			silenceTimer.Reset(maxSilence)
 			id = ""
 		}
 	}
 }
 
-// broke is the error of a connection that ended.
-func (f *follower) broke(ctx context.Context, err error) error {
+// connectionError is the error of a connection that ended.
+func (f *follower) connectionError(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
 	}
 	if err == io.EOF {
-		return f.client.wentAway(io.ErrUnexpectedEOF)
+		return f.client.connectionLost(io.ErrUnexpectedEOF)
 	}
 	return err
 }
@@ -195,19 +202,19 @@ func (f *follower) open(ctx context.Context) (io.ReadCloser, error) {
 	return answer.Body, nil
 }
 
-// take hands on one event, and tells whether it was the last.
-func (f *follower) take(id string, data []byte) (idle bool, err error) {
+// handleEvent passes one event on, and reports whether it was the last.
+func (f *follower) handleEvent(id string, data []byte) (idle bool, err error) {
 	var e Event
 	if err := json.Unmarshal(data, &e); err != nil {
-		return false, own{fmt.Errorf("read an event: %w", err)}
+		return false, permanentError{fmt.Errorf("read an event: %w", err)}
 	}
-	f.path = sweepPath(e.Sweep.ID) + "/events" // the newest may be another one when it comes back
-	e.Rows = f.news(e.Rows)
+	f.path = sweepPath(e.Sweep.ID) + "/events" // "newest" may mean another one after a reconnect
+	e.Rows = f.changedRows(e.Rows)
 	for _, r := range e.Rows {
-		f.told[r.Index] = stateOf(r)
+		f.delivered[r.Index] = stateOf(r)
 	}
 	if err := f.each(e.Update); err != nil {
-		return false, own{err}
+		return false, permanentError{err}
 	}
 	if id != "" {
 		f.last = id
@@ -218,23 +225,23 @@ func (f *follower) take(id string, data []byte) (idle bool, err error) {
 	return e.Idle() && !e.More, nil
 }
 
-// news are the rows that were not told as they are now, and those of running tasks, whose metrics
+// changedRows returns the rows whose state has changed, and those of running tasks, whose metrics
 // change.
-func (f *follower) news(rows []table.Row) (fresh []table.Row) {
+func (f *follower) changedRows(rows []table.Row) (fresh []table.Row) {
 	for _, r := range rows {
-		now, told := stateOf(r), f.told[r.Index]
-		repeated := told == now && (now.State != task.Running || len(r.Metrics) == 0)
-		if !repeated && !told.follows(now) {
+		now, delivered := stateOf(r), f.delivered[r.Index]
+		repeated := delivered == now && (now.State != task.Running || len(r.Metrics) == 0)
+		if !repeated && !delivered.supersedes(now) {
 			fresh = append(fresh, r)
 		}
 	}
 	return fresh
 }
 
-// follows reports whether a task was in another state before it came to s, and cannot come back to
-// it. A snapshot may be newer than the changes that are told after it.
-func (s state) follows(before state) bool {
-	if s.State == task.Running { // its worker may give the attempt back, which then does not count
+// supersedes reports whether a task was in another state before it came to s, and cannot come back
+// to it. A snapshot may be newer than the changes that are told after it.
+func (s state) supersedes(before state) bool {
+	if s.State == task.Running { // its worker may return the attempt, which then does not count
 		return false
 	}
 	return before.attempts < s.attempts ||

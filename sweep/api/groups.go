@@ -12,7 +12,7 @@ import (
 )
 
 // GroupQuery asks for the tasks of a sweep in groups. Of its Query States and Where choose tasks,
-// and Sort, Begun, Top, Limit and After groups, as [group.Order] says; Best is not used, as groups
+// and Sort, Issued, Top, Limit and After groups, as [group.Order] says; Best is not used, as groups
 // are ranked unless they are sorted.
 type GroupQuery struct {
 	Query
@@ -37,16 +37,16 @@ func (q GroupQuery) Grouper(id string, r core.Record, schema table.Schema) (*gro
 
 // Page orders the groups and takes those that are wanted.
 func (q GroupQuery) Page(g *group.Grouper) (page GroupPage, err error) {
-	skip, err := ReadWhole(q.After)
+	skip, err := ParseWholeNumber(q.After)
 	if q.After != "" && (err != nil || skip < 0) {
 		return page, Wrong("after", q.After+" is not what a page gave as next")
 	}
 	o := group.Order{
-		Sort:  q.Sort,
-		Begun: q.Begun,
-		Top:   int64(q.Top),
-		Skip:  skip,
-		Most:  int64(q.Limit),
+		Sort:   q.Sort,
+		Issued: q.Issued,
+		Top:    int64(q.Top),
+		Skip:   skip,
+		Most:   int64(q.Limit),
 	}
 	if page.Table, err = g.Table(o); UnknownColumn(err) != "" {
 		return page, Wrong("sort", err.Error())

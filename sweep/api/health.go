@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"net/url"
 	"time"
+
+	"mlframework/sweep/queue"
 )
 
 // Health asks what answers.
@@ -35,18 +37,9 @@ func (c *Client) BrokerQueues(ctx context.Context) (b Broker, err error) {
 	return b, c.get(ctx, "/broker", url.Values{"queues": {"true"}}, &b)
 }
 
-// Depth is how much waits in one queue of the broker.
-type Depth struct {
-	Queue    string `json:"queue"`
-	Messages int    `json:"messages"` // nobody has them yet
-	// somebody has them, and may still give them back, some seconds ago; null: not known
-	Unacked   *int `json:"unacked"`
-	Consumers *int `json:"consumers"` // who reads there; null: not known
-}
-
 // Broker is how the queue is reached.
 type Broker struct {
-	Away bool `json:"away"`
+	Unreachable bool `json:"away"`
 	// when it was reached or went away, UTC; null: not known
 	Since   *time.Time `json:"since"`
 	Reason  *string    `json:"reason"`  // why it is away
@@ -55,7 +48,7 @@ type Broker struct {
 	// the folder on this machine in which workers find files; null: there is none
 	Revisions *string `json:"revisions"`
 	// what waits in each; null: not asked for, or it cannot be asked now
-	Queues []Depth `json:"queues"`
+	Queues []queue.Depth `json:"queues"`
 }
 
 // Level is a number that grows with what a client of the same program may send, so that those of
@@ -69,8 +62,8 @@ type Health struct {
 	Program string `json:"program"` // version
 	Level   int    `json:"level"`   // of the API: the Level of the program
 	Version int    `json:"version"` // of the records and messages that this program understands
-	// Warnings is what people should know: what workers tell and the store does not know, and names
-	// that two workers have.
+	// Warnings is what people should know: what workers tell and the store does not know, what
+	// cannot be read in it, and names that two workers have.
 	Warnings []Reason `json:"warnings"`
 }
 

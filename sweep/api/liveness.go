@@ -10,34 +10,34 @@ import (
 	"time"
 )
 
-// What a client does while a master says nothing, counted in looks, one a second: a client that was
-// itself stopped for an hour has missed one look, not the master's answer.
+// What a client does while a master is silent, in ticks of one second: they are counted, so that a
+// client which was itself suspended for an hour has missed one tick, not the master's answer.
 const (
-	lookEvery  = time.Second
-	probeAfter = 3 // looks without a sign of life, after which it is asked whether it lives
-	tellAfter  = 5 // after which a person is told
-	// GiveUp is after how long a client gives a silent master up, unless told otherwise.
+	checkInterval = time.Second
+	probeAfter    = 3 // ticks of silence after which the master's health is probed
+	warnAfter     = 5 // ticks of silence after which the user is warned
+	// GiveUp is the default time after which a client gives up on a silent master.
 	GiveUp = 20 * time.Second
 )
 
-// liveness watches whether a master lives while requests wait for it. An answer that takes long is
-// no silence: what counts is any byte of any answer, and the answer to /health, which a master that
-// lives always has. One whose process or machine is frozen takes connections and says nothing.
+// liveness watches whether a master is alive while requests wait for it. A slow answer is not
+// silence: any byte of any answer counts, and so does the answer to /health, which a live master
+// gives at once. A master whose process or machine is frozen accepts connections and never answers.
 type liveness struct {
-	probe   func(context.Context) error
-	waiting func() // is told once, until the next sign of life
-	giveUp  func() (looks int, why error)
+	probe  func(context.Context) error
+	warn   func() // called once per silence
+	giveUp func() (ticks int, cause error)
 
 	mu      sync.Mutex
 	pending map[*request]struct{}
-	silent  int // looks since the last sign of life
-	told    bool
+	silent  int // ticks since the last sign of life
+	warned  bool
 	probing bool
-	stop    context.CancelFunc // of the looking; nil: nothing is pending
+	stop    context.CancelFunc // of run; nil: nothing is pending
 	parts   sync.WaitGroup
 }
 
-// close ends the looking, also while requests are pending, and waits for it.
+// close stops the watching, even while requests are pending, and waits until it has ended.
 func (l *liveness) close() {
 	l.mu.Lock()
 	if l.stop != nil {
@@ -48,7 +48,7 @@ func (l *liveness) close() {
 	l.parts.Wait()
 }
 
-// request is one that was begun and not ended: its answer may still be read.
+// request is a request in flight: its answer may still be read.
 type request struct {
 	*liveness
 	ctx    context.Context
@@ -57,7 +57,7 @@ type request struct {
 	connected bool
 }
 
-// begin makes a request that ends with ctx, or when the master is given up.
+// begin returns a request that ends with ctx, or when the client gives up on the master.
 func (l *liveness) begin(ctx context.Context) *request {
 	r := &request{liveness: l}
 	r.ctx, r.cancel = context.WithCancelCause(ctx)
@@ -75,14 +75,14 @@ func (l *liveness) begin(ctx context.Context) *request {
 	l.pending[r] = struct{}{}
 	if l.stop == nil {
 		l.silent = 0
-		looking, stop := context.WithCancel(context.WithoutCancel(ctx))
+		watching, stop := context.WithCancel(context.WithoutCancel(ctx))
 		l.stop = stop
-		l.parts.Go(func() { l.look(looking) })
+		l.parts.Go(func() { l.run(watching) })
 	}
 	return r
 }
 
-// end may be called more than once.
+// end ends the request. It may be called more than once.
 func (r *request) end() {
 	r.cancel(nil)
 	r.mu.Lock()
@@ -100,22 +100,22 @@ func (r *request) reached() bool {
 	return r.connected
 }
 
-// lives notes a sign of life.
-func (l *liveness) lives() {
+// alive records a sign of life.
+func (l *liveness) alive() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.silent, l.told = 0, false
+	l.silent, l.warned = 0, false
 }
 
-// look counts until ctx ends, with the last request.
-func (l *liveness) look(ctx context.Context) {
-	tick := time.NewTicker(lookEvery)
+// run ticks until ctx ends, which it does with the last request.
+func (l *liveness) run(ctx context.Context) {
+	tick := time.NewTicker(checkInterval)
 	defer tick.Stop()
 	for {
 		select {
 		case <-tick.C:
-			if l.count(ctx) {
-				l.waiting()
+			if l.tick(ctx) {
+				l.warn()
 			}
 		case <-ctx.Done():
 			return
@@ -123,8 +123,8 @@ func (l *liveness) look(ctx context.Context) {
 	}
 }
 
-// count counts one look, and reports whether a person is to be told now.
-func (l *liveness) count(ctx context.Context) (tell bool) {
+// tick counts one second of silence, and reports whether to warn the user now.
+func (l *liveness) tick(ctx context.Context) (warnNow bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var waits []*request
@@ -147,17 +147,17 @@ func (l *liveness) count(ctx context.Context) (tell bool) {
 	}
 	if l.silent >= probeAfter && !l.probing {
 		l.probing = true
-		l.parts.Go(func() { l.ask(ctx) })
+		l.parts.Go(func() { l.checkHealth(ctx) })
 	}
-	tell = l.silent >= tellAfter && !l.told && l.waiting != nil
-	l.told = l.told || tell
-	return tell
+	warnNow = l.silent >= warnAfter && !l.warned && l.warn != nil
+	l.warned = l.warned || warnNow
+	return warnNow
 }
 
-// ask asks the master whether it lives.
-func (l *liveness) ask(ctx context.Context) {
+// checkHealth probes the master's health.
+func (l *liveness) checkHealth(ctx context.Context) {
 	if l.probe(ctx) == nil {
-		l.lives()
+		l.alive()
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -167,17 +167,17 @@ func (l *liveness) ask(ctx context.Context) {
 // answerBody is the body of an answer. Every read is a sign of life, and the request ends with it.
 type answerBody struct {
 	io.ReadCloser
-	request *request
-	broke   func(error) error
+	request   *request
+	readError func(error) error
 }
 
 func (b *answerBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if n > 0 {
-		b.request.lives()
+		b.request.alive()
 	}
 	if err != nil && err != io.EOF {
-		err = b.broke(err)
+		err = b.readError(err)
 	}
 	return n, err
 }
@@ -203,10 +203,10 @@ func (c *Client) health(ctx context.Context) error {
 // silence is that a master was given up after such a time.
 func (c *Client) silence(after time.Duration) *Unreachable {
 	return &Unreachable{
-		Who:    c.name,
+		Target: c.name,
 		Sent:   true,
 		err:    ErrSilent,
-		Why:    fmt.Sprintf("no response for %v", after),
+		Reason: fmt.Sprintf("no response for %v", after),
 		Remedy: hungRemedy,
 	}
 }

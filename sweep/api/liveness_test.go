@@ -68,7 +68,8 @@ func TestASilentMaster(t *testing.T) {
 		_, _ = io.WriteString(w, `{}`)
 	}
 	frozen := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
-	trickle := func(w http.ResponseWriter, r *http.Request) { // an answer that comes in pieces; nothing else is answered
+	// an answer that comes in pieces; nothing else is answered
+	trickle := func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "/health") {
 			frozen(w, r)
 			return
@@ -84,7 +85,8 @@ func TestASilentMaster(t *testing.T) {
 		pause(r, 12*time.Second)
 		_, _ = io.WriteString(w, `{}`)
 	}
-	begins := func(w http.ResponseWriter, r *http.Request) { // it freezes in the middle of its answer
+	// it freezes in the middle of its answer
+	begins := func(w http.ResponseWriter, r *http.Request) {
 		if !strings.HasSuffix(r.URL.Path, "/health") {
 			_, _ = io.WriteString(w, `{"sweeps":[`)
 			_ = http.NewResponseController(w).Flush()
@@ -115,7 +117,10 @@ func TestASilentMaster(t *testing.T) {
 				go func() { _ = server.Serve(p) }()
 				client := api.DialBy("its host", p.dial)
 				var says []string
-				client.Waiting, client.GiveUp = func(text string) { says = append(says, text) }, c.giveUp
+				client.Waiting, client.GiveUp = func(text string) {
+					says = append(says,
+						text)
+				}, c.giveUp
 				begin := time.Now()
 				_, err := client.Sweeps(t.Context(), "", 0)
 				if took := time.Since(begin); took < c.after || took > c.after+time.Second {
@@ -143,9 +148,11 @@ func TestAWriteThatIsLost(t *testing.T) {
 		reply int
 		says  string
 	}{
-		"it comes back":         {4 * time.Second, http.StatusOK, ""},
-		"it does not":           {time.Hour, http.StatusOK, "cannot be reached: connection closed before it responded; the request may or may not have taken effect"},
-		"it refuses the second": {time.Second, http.StatusConflict, "(an earlier attempt of this request may have succeeded before the master went away)"},
+		"it comes back": {4 * time.Second, http.StatusOK, ""},
+		"it does not": {time.Hour, http.StatusOK,
+			"cannot be reached: connection closed before it responded; the request may or may not have taken effect"},
+		"it refuses the second": {time.Second, http.StatusConflict,
+			"(an earlier attempt of this request may have succeeded before the master went away)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

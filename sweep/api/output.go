@@ -11,34 +11,34 @@ import (
 	"mlframework/sweep/task"
 )
 
-// Printed says which of a task's output is wanted.
-type Printed struct {
+// OutputOptions select the output of a task.
+type OutputOptions struct {
 	Attempt int // 0: the newest that began
 	Stderr  bool
 	Offset  int64 // where to begin, in bytes
-	// Follow goes on until the task, or the attempt that is named, has ended; with the Away of the
-	// Client also when the master, or the worker that has the output, goes away and comes back,
-	// from the place that was reached.
+	// Follow continues until the task, or the given attempt, has ended. With the client's
+	// OnDisconnect it also resumes, at the offset it reached, after the connection to the master or
+	// to the worker that has the output was lost.
 	Follow bool
 }
 
-// Output copies what a task printed. The error is *Error with status 404 when it has printed
-// nothing.
-func (c *Client) Output(ctx context.Context, id task.ID, p Printed, to io.Writer) error {
-	away := c.Away
+// Output copies the output of a task to a writer. The error is *Error with status 404 if it has
+// none.
+func (c *Client) Output(ctx context.Context, id task.ID, p OutputOptions, to io.Writer) error {
+	onDisconnect := c.OnDisconnect
 	if !p.Follow {
-		away = nil
+		onDisconnect = nil
 	}
 	for file := ""; ; {
 		from := file
-		// The worker that has the output may be away for a moment, as behind a restart of the
-		// master.
-		passes := func(err error) bool {
+		// The worker that has the output may be unreachable for a moment, as after a restart of
+		// the master.
+		transient := func(err error) bool {
 			e, refused := errors.AsType[*Error](err)
 			return !refused || e.Status == http.StatusServiceUnavailable && file != ""
 		}
-		err := persist(ctx, away, passes,
-			func(here func()) error { return c.copyOutput(ctx, id, &p, &file, here, to) })
+		err := retryTransient(ctx, onDisconnect, transient,
+			func(connected func()) error { return c.copyOutput(ctx, id, &p, &file, connected, to) })
 		sameFile := file == from // nothing follows
 		if err != nil || !p.Follow || p.Attempt > 0 || sameFile {
 			return err
@@ -46,9 +46,9 @@ func (c *Client) Output(ctx context.Context, id task.ID, p Printed, to io.Writer
 	}
 }
 
-// copyOutput copies the answer to one request, and keeps the place that it reached: p.Offset in a
-// file.
-func (c *Client) copyOutput(ctx context.Context, id task.ID, p *Printed, file *string, here func(),
+// copyOutput copies the answer to one request, and records how far it got: file and p.Offset.
+func (c *Client) copyOutput(ctx context.Context, id task.ID, p *OutputOptions, file *string,
+	connected func(),
 	to io.Writer) error {
 	q := url.Values{}
 	if setNumber(q, "attempt", p.Attempt); p.Attempt == 0 {
@@ -64,27 +64,27 @@ func (c *Client) copyOutput(ctx context.Context, id task.ID, p *Printed, file *s
 		return err
 	}
 	defer answer.Body.Close()
-	here()
+	connected()
 	switch now := answer.Header.Get(FileHeader); {
 	case *file == "":
 		*file = now
 	case now != *file:
 		*file, p.Offset = now, 0
 	}
-	_, err = io.Copy(&placed{to, &p.Offset}, answer.Body)
+	_, err = io.Copy(&offsetWriter{to, &p.Offset}, answer.Body)
 	return err
 }
 
-// placed counts what was written.
-type placed struct {
+// offsetWriter adds the bytes written to an offset.
+type offsetWriter struct {
 	to io.Writer
 	at *int64
 }
 
-func (p *placed) Write(b []byte) (int, error) {
+func (p *offsetWriter) Write(b []byte) (int, error) {
 	n, err := p.to.Write(b)
 	if *p.at += int64(n); err != nil {
-		err = own{err}
+		err = permanentError{err}
 	}
 	return n, err
 }

@@ -14,7 +14,7 @@ func (q Query) values() url.Values {
 	set(v, "where", q.Where)
 	set(v, "sort", q.Sort)
 	setFlag(v, "best", q.Best)
-	setFlag(v, "begun", q.Begun)
+	setFlag(v, "begun", q.Issued)
 	setNumber(v, "top", q.Top)
 	var states []string
 	for _, s := range q.States {
@@ -36,7 +36,7 @@ const (
 // Query chooses tasks of one sweep; the zero value is every task, by index.
 type Query struct {
 	States []task.State // none: all
-	Begun  bool         // only tasks that were handed out at least once, or ended
+	Issued bool         // only tasks that were handed out at least once, or ended
 	Where  string       // a table.Filter; "": all
 	Sort   string       // a column, or -COLUMN; "": by index
 	// the best by the sweep's objective first, and what has no rank last; excludes Sort

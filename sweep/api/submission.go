@@ -32,15 +32,18 @@ type Submission struct {
 // StartedSweep is a sweep that has begun, or gone on.
 type StartedSweep struct {
 	core.Summary
-	Events string // for Following: what happens from the beginning on; "" when it was not asked for
+	// for FollowOptions.After: what happens from the beginning on; "" when it was not asked for
+	Events string
 }
 
 // Total is how many tasks a sweep of a record has.
 func Total(r core.Record) int64 {
-	if len(r.Ranges) > 0 {
+	switch {
+	case len(r.Workers) > 0:
+		return int64(len(r.Workers))
+	case len(r.Ranges) > 0:
 		return r.Ranges.Len()
-	}
-	if r.Space == nil {
+	case r.Space == nil:
 		return 0
 	}
 	return r.Space.Len()

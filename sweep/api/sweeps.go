@@ -22,7 +22,7 @@ import (
 type Sweep struct {
 	core.Summary
 	Record core.Record `json:"record"`
-	Begun  int64       `json:"begun"` // tasks that were handed out at least once, or ended
+	Issued int64       `json:"begun"` // tasks that were handed out at least once, or ended
 	Checks *Checks     `json:"checks"`
 }
 
@@ -35,12 +35,7 @@ type Checks struct {
 	Unranked int64   `json:"unranked"`
 	NaN      int64   `json:"nan"`   // those of them that reported nan for it
 	First    []int64 `json:"first"` // the first of them
-	// tasks whose output was not kept in full, by host
-	Unkept     []core.Unkept     `json:"unkept"`
-	Unread     []core.Unread     `json:"unread"`     // what matched a metric and was no number
-	Unmeasured []core.Unmeasured `json:"unmeasured"` // why metrics of files are missing
-	// where the objective takes the last value: tasks that had a better one before
-	Surpassed *core.Surpassed `json:"surpassed"`
+	core.ResultChecks
 }
 
 // Task is one task with its attempts.
@@ -141,7 +136,7 @@ func (c *Client) Tasks(ctx context.Context, id string, q Query) (p Page, err err
 }
 
 // AllTasks returns a page of the tasks of all sweeps that q chooses: the newest sweep's first, or
-// in the order of a column. Begun, Best and Top must not be set.
+// in the order of a column. Issued, Best and Top must not be set.
 func (c *Client) AllTasks(ctx context.Context, q Query) (p AllTasks, err error) {
 	v := q.values()
 	setNumber(v, "limit", q.Limit)

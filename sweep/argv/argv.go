@@ -1,7 +1,9 @@
-// Package argv decides how the program of a task takes its parameters: as flags, as names in braces in its command and its variables,
-// from its environment, or from parameters.json. Recipe and parameters in, arguments, variables and content of files out.
+// Package argv decides how the program of a task takes its parameters: as flags, as names in braces
+// in its command and its variables, from its environment, or from parameters.json. Recipe and
+// parameters in, arguments, variables and content of files out.
 //
-// Worker and run-tasks import it, so that a dry run shows what runs. It is pure: it reads and writes nothing.
+// Worker and run-tasks import it, so that a dry run shows what runs. It is pure: it reads and
+// writes nothing.
 package argv
 
 import (
@@ -18,21 +20,25 @@ import (
 // Given is what one attempt's program is given.
 type Given struct {
 	Argv []string
-	Env  []string // NAME=value: the parameters, then variables of the definition that have names in braces
+	// NAME=value: the parameters, then variables of the definition that have names in braces
+	Env []string
 
-	Parameters []byte           // of task.ParametersFile
-	File       []byte           // of To; nil: there is none
-	To         string           // in the task's folder
-	Put        []task.Parameter // those that File has
+	Parameters []byte             // of task.ParametersFile
+	File       []byte             // of To; nil: there is none
+	To         string             // in the task's folder
+	Put        []space.Assignment // those that File has
 }
 
-// Of is what the program of an attempt is given at a place. Config is what the project has as the recipe's File. Errors are a
-// fault.List.
-func Of(r task.Recipe, at task.PlaceholderValues, a task.Attempt, config []byte) (g Given, err error) {
-	g = Given{Argv: append(r.ExpandCommand(at, a.Parameters), a.Args...), Env: make([]string, 0, len(a.Parameters)), Parameters: JSON(a.Parameters)}
+// Of is what the program of an attempt is given at a place. Config is what the project has as the
+// recipe's File. Errors are a fault.List.
+func Of(r task.Recipe, at task.PlaceholderValues, a task.Attempt, config []byte) (g Given,
+	err error) {
+	g = Given{Argv: append(r.ExpandCommand(at, a.Parameters), a.Args...),
+		Env: make([]string, 0, len(a.Parameters)), Parameters: JSON(a.Parameters)}
 	if r.File != nil {
 		g.To = r.File.To
-		if g.File, g.Put, err = Fill(*r.File, config, a.Parameters, r.ParameterNames()); err != nil {
+		if g.File, g.Put, err = Fill(*r.File, config, a.Parameters,
+			r.ParameterNames()); err != nil {
 			return g, err
 		}
 	}
@@ -64,9 +70,10 @@ func Variable(parameter string) string {
 	}, parameter)
 }
 
-// JSON is the content of the parameters' file: an object in the order of parameters.yml, in which numbers are numbers and switches are
-// booleans. A number has the spelling that it has there, where JSON allows it.
-func JSON(of []task.Parameter) []byte {
+// JSON is the content of the parameters' file: an object in the order of parameters.yml, in which
+// numbers are numbers and switches are booleans. A number has the spelling that it has there, where
+// JSON allows it.
+func JSON(of []space.Assignment) []byte {
 	if len(of) == 0 {
 		return []byte("{}\n")
 	}
@@ -75,17 +82,18 @@ func JSON(of []task.Parameter) []byte {
 		if i > 0 {
 			text = append(text, ',')
 		}
-		text = append(append(append(append(text, "\n  "...), quoted(p.Name)...), ": "...), literal(p)...)
+		text = append(append(append(append(text, "\n  "...), quoted(p.Name)...), ": "...),
+			literal(p)...)
 	}
 	return append(text, "\n}\n"...)
 }
 
 // literal is a value in JSON.
-func literal(p task.Parameter) string {
+func literal(p space.Assignment) string {
 	switch p.Kind {
-	case task.Switch:
+	case space.Switch:
 		return strings.ToLower(p.Value)
-	case task.Text:
+	case space.Text:
 		return quoted(p.Value)
 	}
 	if n, ok := space.Number(p.Value); ok {
@@ -96,7 +104,8 @@ func literal(p task.Parameter) string {
 
 // quoted is text in JSON, with <, > and & as they are.
 func quoted(text string) string {
-	if !strings.ContainsFunc(text, isEscaped) { // as nearly all is: the encoder costs more than the rest of the file
+	if !strings.ContainsFunc(text, isEscaped) {
+		// as nearly all is: the encoder costs more than the rest of the file
 		return `"` + text + `"`
 	}
 	var b bytes.Buffer

@@ -14,14 +14,18 @@ import (
 
 func TestOf(t *testing.T) {
 	t.Parallel()
-	r := task.Recipe{Command: []string{"p", "{lr}", "{index}/{host}"}, Env: map[string]string{"B": "x{lr}", "A": "{{1}}"}, EnvBraces: true}
-	a := task.Attempt{Args: []string{"--b={lr}"}, Parameters: []task.Parameter{{Name: "lr", Value: "0.10"}, {Name: "net.size-x", Value: "{host}"}}}
-	want := argv.Given{Argv: []string{"p", "0.10", "3/{host}", "--b={lr}"}, Env: []string{"PARAM_LR=0.10", "PARAM_NET_SIZE_X={host}", "A={1}", "B=x0.10"}}
+	r := task.Recipe{Command: []string{"p", "{lr}", "{index}/{host}"},
+		Env: map[string]string{"B": "x{lr}", "A": "{{1}}"}, EnvBraces: true}
+	a := task.Attempt{Args: []string{"--b={lr}"}, Parameters: []space.Assignment{
+		{Name: "lr", Value: "0.10"}, {Name: "net.size-x", Value: "{host}"}}}
+	want := argv.Given{Argv: []string{"p", "0.10", "3/{host}", "--b={lr}"},
+		Env: []string{"PARAM_LR=0.10", "PARAM_NET_SIZE_X={host}", "A={1}", "B=x0.10"}}
 	want.Parameters = argv.JSON(a.Parameters)
 	r.File = &task.File{From: "c.yaml", To: "run.yaml"}
 	want.File, want.To = []byte("lr: 0.10\nnet.size-x: \"{host}\"\n"), "run.yaml"
 	want.Put = a.Parameters
-	got, err := argv.Of(r, task.PlaceholderValues{Index: "3"}, a, []byte("lr: 1\nnet.size-x: \"x\"\n"))
+	got, err := argv.Of(r, task.PlaceholderValues{Index: "3"}, a,
+		[]byte("lr: 1\nnet.size-x: \"x\"\n"))
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Error(diff, err)
 	}
@@ -29,7 +33,8 @@ func TestOf(t *testing.T) {
 
 func TestVariable(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string]string{"lr": "PARAM_LR", "model.Optimizer-lr": "PARAM_MODEL_OPTIMIZER_LR", "größe": "PARAM_GR__E", "2": "PARAM_2"} {
+	for name, want := range map[string]string{"lr": "PARAM_LR",
+		"model.Optimizer-lr": "PARAM_MODEL_OPTIMIZER_LR", "größe": "PARAM_GR__E", "2": "PARAM_2"} {
 		if got := argv.Variable(name); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)
 		}
@@ -38,9 +43,11 @@ func TestVariable(t *testing.T) {
 
 func TestJSON(t *testing.T) {
 	t.Parallel()
-	got := argv.JSON([]task.Parameter{
-		{Name: "lr", Value: "1e-3"}, {Name: "n", Value: "0.10"}, {Name: "half", Value: ".5"}, {Name: "id", Value: "007"}, {Name: "hex", Value: "0x10"},
-		{Name: "inf", Value: ".inf"}, {Name: "on", Value: "True", Kind: task.Switch}, {Name: "text", Value: "10", Kind: task.Text}, {Name: "a.b", Value: "<\"\n>"},
+	got := argv.JSON([]space.Assignment{
+		{Name: "lr", Value: "1e-3"}, {Name: "n", Value: "0.10"}, {Name: "half", Value: ".5"},
+		{Name: "id", Value: "007"}, {Name: "hex", Value: "0x10"},
+		{Name: "inf", Value: ".inf"}, {Name: "on", Value: "True", Kind: space.Switch},
+		{Name: "text", Value: "10", Kind: space.Text}, {Name: "a.b", Value: "<\"\n>"},
 		{Name: "word", Value: "true"},
 	})
 	want := `{
@@ -75,7 +82,8 @@ func texts(all []argv.Problem) (lines []string) {
 // TestCheckOptional: nothing could stand in the place of a parameter that some tasks lack.
 func TestCheckOptional(t *testing.T) {
 	t.Parallel()
-	r := task.Recipe{Command: []string{"p", "--m={m}", "{lr}"}, Env: map[string]string{"A": "{m}"}, EnvBraces: true}
+	r := task.Recipe{Command: []string{"p", "--m={m}", "{lr}"}, Env: map[string]string{"A": "{m}"},
+		EnvBraces: true}
 	wrong, _ := argv.Check(r, space.Style{}, []string{"lr", "m"}, "m")
 	const text = ": {m}: some combinations do not have the parameter m, and nothing could stand there; " +
 		"take it as a flag, or from PARAM_M or parameters.json, where it is absent, too; or give it a value everywhere"

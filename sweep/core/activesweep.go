@@ -14,12 +14,11 @@ import (
 type activeSweep struct {
 	seq    int64
 	serial int64 // in the order in which sweeps were added
-	// position is the order of a local run, where sweeps run one after the other.
+	// position is the order of a local run, in which sweeps run one at a time.
 	position     int64
 	record       *Record // is replaced, and never changed
 	version      int     // of its batches
 	ledger       *Ledger
-	points       *Points
 	hasLeftovers func(*Task) bool // as in an Offer
 	// mean is the mean running time of an attempt, the newest weighing most; 0: none has ended.
 	mean time.Duration
@@ -44,21 +43,15 @@ func (a *activeSweep) id() string { return a.ledger.head.ID }
 // secrets are the names of the sweep's secrets.
 func (a *activeSweep) secrets() []string { return a.record.Recipe.Secrets }
 
-// setRecord lets the sweep have a record, or another.
+// setRecord gives the sweep a record, or a new version of it.
 func (a *activeSweep) setRecord(r Record) {
-	a.record, a.points, a.version = &r, r.Points(), r.Recipe.Version()
+	a.record, a.version = &r, r.Recipe.Version()
 }
 
 // hasTask reports whether an index is one of the sweep's.
 func (a *activeSweep) hasTask(index int64) bool {
 	_, ok := a.ledger.ordinal(index)
 	return ok
-}
-
-// hasCancelledUnissued reports whether tasks were cancelled with the sweep before they were ever handed out.
-func (a *activeSweep) hasCancelledUnissued() bool {
-	h := a.ledger.head
-	return h.Counts()[task.Cancelled] > h.Rows[task.Cancelled]
 }
 
 // updateMean keeps the mean running time of the attempts that had their time.
@@ -98,7 +91,8 @@ func (c *Core) Add(l Loaded) {
 	}
 	c.serial++
 	a := &activeSweep{seq: l.Seq, serial: c.serial, position: c.serial,
-		ledger: NewLedger(l.Record, l.Head, l.Open, l.CancelledEarly), edition: l.Edition, pausedSince: l.PausedSince}
+		ledger:  NewLedger(l.Record, l.Head, l.Open, l.CancelledEarly),
+		edition: l.Edition, pausedSince: l.PausedSince}
 	a.setRecord(l.Record)
 	a.hasLeftovers = c.hasLeftovers(a)
 	c.sweeps[l.Head.ID] = a
@@ -110,6 +104,9 @@ func (c *Core) Add(l Loaded) {
 	}
 	c.sync()
 }
+
+// Damage leaves a sweep alone from now on that the core does not have: see Options.Damaged.
+func (c *Core) Damage(id string) { c.damaged[id] = true }
 
 // ledger returns the ledger of a sweep for a change, with its clock set.
 func (c *Core) ledger(a *activeSweep) *Ledger {
@@ -148,8 +145,7 @@ func (c *Core) sync() {
 	}
 }
 
-// schedule lets a sweep wait for its turn when it has something to place, or for the time when it
-// will have.
+// schedule queues a sweep that has something to place, and notes when the next of its tasks is due.
 func (c *Core) schedule(a *activeSweep) {
 	l := a.ledger
 	if l.exclusivePending > 0 {
@@ -157,6 +153,8 @@ func (c *Core) schedule(a *activeSweep) {
 	} else if len(c.withExclusive) > 0 {
 		delete(c.withExclusive, a)
 	}
+	// Without further pending tasks none is due before the one that is known.
+	search := l.morePending || len(l.offerTo) > 0 || a.dueAt.IsZero()
 	if l.morePending {
 		l.morePending, c.retryIdle = false, true
 	}
@@ -169,14 +167,17 @@ func (c *Core) schedule(a *activeSweep) {
 			c.queue.add(a, c.options.Local)
 		}
 	}
+	if !search {
+		return
+	}
 	if at := l.NextDue(c.now); !at.IsZero() && (a.dueAt.IsZero() || at.Before(a.dueAt)) {
 		a.dueAt = at
 		heap.Push(&c.due, dueSweep{at, a.serial, a})
 	}
 }
 
-// offerTo has the next placement consider workers for which there is something. Where there is only
-// one worker it may have everything.
+// offerTo has the next placement consider workers for which there are tasks. If there is only one
+// worker, it may get everything.
 func (c *Core) offerTo(workers []string) {
 	if len(workers) > 0 && c.available <= 1 {
 		c.retryIdle = true

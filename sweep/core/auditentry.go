@@ -1,8 +1,11 @@
 package core
 
 import (
+	"fmt"
 	"strings"
 	"time"
+
+	"mlframework/sweep/human"
 )
 
 // How an audited action ended.
@@ -18,7 +21,7 @@ const (
 type AuditEntry struct {
 	ID     int64     `json:"id"`     // in the order of keeping; of a new one 0
 	Time   time.Time `json:"time"`   // when it was kept; zero: not yet
-	UID    *int      `json:"uid"`    // of the user on the master's machine, by its kernel; nil: unknown
+	UID    *int      `json:"uid"`    // of the user on the master's host; nil: unknown
 	User   string    `json:"user"`   // the name that the client declares; "": none
 	Action string    `json:"action"` // "retry"
 	Kind   string    `json:"kind"`   // of the object: "sweep", "task", "worker", "letter"
@@ -27,9 +30,9 @@ type AuditEntry struct {
 	Detail  string  `json:"detail"`  // what else was asked: "n=4"
 	Outcome string  `json:"outcome"` // AuditDone, AuditRefused or AuditFailed
 	Reason  *string `json:"reason"`  // of what was not done; nil: it was done
-	// ClientKey is what the client named the request by, which it may send again; "": nothing. It
-	// is written, and not read back.
-	ClientKey string `json:"-"`
+	// IdempotencyKey is what the client named the request by, which it may send again; "": nothing.
+	// It is written, and not read back.
+	IdempotencyKey string `json:"-"`
 }
 
 // maxReason bounds the reason of an audit entry, in bytes.
@@ -78,4 +81,41 @@ func (e *AuditEntry) addSettings(changes []Change) {
 		keys = append(keys, c.Key)
 	}
 	e.Detail = strings.TrimSpace(e.Detail + " settings=" + strings.Join(keys, ","))
+}
+
+// addAudit adds an entry of what the master does by itself.
+func (c *Core) addAudit(action, kind, object, detail string) {
+	c.rows.Audit = append(c.rows.Audit, AuditEntry{Time: c.now, User: "master", Action: action,
+		Kind: kind, Object: object, Detail: detail, Outcome: AuditDone})
+}
+
+// auditInterval is how often the audit has an entry of one kind of a worker's processes at most: a
+// worker that starts again and again, or anyone who has its password, must not fill the store.
+const auditInterval = time.Minute
+
+// addLimitedAudit adds an entry of what a worker's process caused, or counts it in the next one.
+func (c *Core) addLimitedAudit(l *rateLimit, action, kind, object, detail string) {
+	skipped, ok := l.first(c.now, auditInterval)
+	if !ok {
+		return
+	}
+	if skipped > 0 {
+		detail += fmt.Sprintf(" not-recorded=%d", skipped)
+	}
+	c.addAudit(action, kind, object, detail)
+}
+
+// maxDetail bounds each text of a worker's in an audit entry, in bytes.
+const maxDetail = 100
+
+// auditJoin adds an audit entry of a worker's process that was registered.
+func (c *Core) auditJoin(w *worker) {
+	if c.options.Local {
+		return
+	}
+	bounded := func(text string) string { return text[:min(len(text), maxDetail)] }
+	r := &w.record
+	detail := fmt.Sprintf("host=%s program=%s process=%s", bounded(r.Host), bounded(r.Program),
+		bounded(r.Incarnation))
+	c.addLimitedAudit(&w.joins, "join", "worker", r.Name, human.Visible(detail))
 }

@@ -11,12 +11,14 @@ import (
 	"golang.org/x/sys/unix"
 
 	"mlframework/sweep/core"
+	"mlframework/sweep/space"
+	"mlframework/sweep/task"
 )
 
-// BenchmarkCore has 1,000 workers of 8 slots run 1,000,000 tasks of 10 sweeps, with heartbeats every
-// 2 s, ends of every class, retries, workers that die and return, and commands. An op is all of it.
-// What is measured is the core alone, in CPU time of the process: the collection of garbage counts,
-// and other programs do not (but not with -cpuprofile, which makes that clock coarse). In
+// BenchmarkCore has 1,000 workers of 8 slots run 1,000,000 tasks of 10 sweeps, with heartbeats
+// every 2 s, ends of every class, retries, workers that die and return, and commands. An op is all
+// of it. What is measured is the core alone, in CPU time of the process: the collection of garbage
+// counts, and other programs do not (but not with -cpuprofile, which makes that clock coarse). In
 // "deliveries" each delivery of a worker's events, each heartbeat and each command is a step, as in
 // the master's loop while deliveries are small; in "batches" a step has what came in 20 ms, as the
 // loop gathers it after a step with many events.
@@ -24,13 +26,15 @@ func BenchmarkCore(b *testing.B) {
 	b.Run("deliveries", func(b *testing.B) {
 		benchmarkCore(b, 1000, 10, 1_000_000, (*fleet).deliveries)
 	})
-	b.Run("batches", func(b *testing.B) { benchmarkCore(b, 1000, 10, 1_000_000, (*fleet).gathered) })
+	b.Run("batches",
+		func(b *testing.B) { benchmarkCore(b, 1000, 10, 1_000_000, (*fleet).gathered) })
 }
 
 // garbage is the GOGC of a master; see cmd/internal/cli.
 const garbage = 400
 
-// BenchmarkCoreGrowth shows how the cost of an input grows with the number of workers and of sweeps.
+// BenchmarkCoreGrowth shows how the cost of an input grows with the number of workers and of
+// sweeps.
 func BenchmarkCoreGrowth(b *testing.B) {
 	for _, workers := range []int{10, 100, 1000} {
 		b.Run(fmt.Sprintf("workers=%d", workers), func(b *testing.B) {
@@ -40,6 +44,32 @@ func BenchmarkCoreGrowth(b *testing.B) {
 	for _, sweeps := range []int{10, 100, 1000} {
 		b.Run(fmt.Sprintf("sweeps=%d", sweeps), func(b *testing.B) {
 			benchmarkCore(b, 100, sweeps, 100_000, (*fleet).deliveries)
+		})
+	}
+}
+
+// BenchmarkHeartbeat shows how the cost of a heartbeat grows with the attempts that a worker runs.
+func BenchmarkHeartbeat(b *testing.B) {
+	for _, running := range []int{8, 256, 4096} {
+		b.Run(fmt.Sprintf("running=%d", running), func(b *testing.B) {
+			head := core.Head{ID: "train-1", State: core.Open, Total: int64(running),
+				Issued: int64(running), Rows: core.Counts{task.Running: int64(running)}}
+			open := make([]core.Task, running)
+			beat := beatOf("1")
+			beat.Slots = running
+			for i := range open {
+				open[i] = core.Task{Index: int64(i), State: task.Running, Attempts: 1,
+					Attempt: core.Attempt{Number: 1, Worker: "w"}}
+				beat.Running = append(beat.Running,
+					task.Busy{Sweep: head.ID, Index: int64(i), Attempt: 1})
+			}
+			record := core.Record{Space: new(space.Space)}
+			sweeps := []core.Loaded{{Record: record, Head: head, Open: open}}
+			c, _ := core.Load(core.Options{}, sweeps, nil, at(0))
+			beats := []task.Heartbeat{beat}
+			for n := 0; b.Loop(); n++ {
+				c.Step(core.Input{Heartbeats: beats}, at(float64(n)))
+			}
 		})
 	}
 }

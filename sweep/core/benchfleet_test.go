@@ -82,7 +82,7 @@ func newFleet(b *testing.B, workers, sweeps int, tasks int64) *fleet {
 	}
 	f := &fleet{Rand: rand.New(rand.NewPCG(1, 2)), now: at(0), each: tasks / int64(sweeps),
 		workers: map[string]*fleetWorker{}}
-	record := core.Record{Space: s, Retry: core.Retry{Error: 2, Timeout: 1, OOM: 1, Lost: 3}}
+	record := core.Record{Space: s, Retry: task.Retry{Error: 2, Timeout: 1, OOM: 1, Lost: 3}}
 	record.Recipe = task.Recipe{Definition: "train", Command: []string{"python3", "train.py"}}
 	var loaded []core.Loaded
 	for i := range sweeps {
@@ -263,8 +263,8 @@ var fleetStarts = func() (all [fleetSlots]task.Start) {
 }()
 
 func (f *fleet) tell(w *fleetWorker, kind task.EventKind, b task.Busy) {
-	e := task.Event{Version: task.Version, Kind: kind, Worker: w.name, Sweep: b.Sweep, Index: b.Index,
-		Attempt: b.Attempt, Time: f.now}
+	e := task.Event{Version: task.Version, Kind: kind, Worker: w.name, Sweep: b.Sweep,
+		Index: b.Index, Attempt: b.Attempt, Time: f.now}
 	if kind == task.StartedEvent || kind == task.EndedEvent {
 		e.Start = &fleetStarts[b.Slot]
 	}
@@ -335,5 +335,6 @@ func (f *fleet) command() core.Command {
 		f.paused = sweep
 		return core.PauseSweep{Sweep: sweep, Reason: "paused"}
 	}
-	return core.CancelTask{Task: task.ID{Sweep: sweep, Index: f.Int64N(f.each)}, Reason: "cancelled"}
+	return core.CancelTask{Task: task.ID{Sweep: sweep, Index: f.Int64N(f.each)},
+		Reason: "cancelled"}
 }

@@ -48,20 +48,22 @@ func (c *Core) whyBlocked(name string, version int) string {
 	}
 	switch s := c.view(w); {
 	case w.available():
-		return fmt.Sprintf("waits for worker %s, whose program is older than the master's and knows no secrets: update the worker", name)
+		return fmt.Sprintf("waits for worker %s, whose program is older than the master's and "+
+			"knows no secrets: update the worker", name)
 	case s.State == WorkerAway && !w.awaySince.IsZero():
-		return fmt.Sprintf("waits for worker %s, which is away since %s UTC (%s); `run-tasks workers forget %s` cancels it",
+		return fmt.Sprintf("waits for worker %s, which is away since %s UTC (%s); "+
+			"`run-tasks workers forget %s` cancels it",
 			name, w.awaySince.UTC().Format(time.DateTime), *s.Reason, name)
 	case s.State == WorkerDraining:
-		return fmt.Sprintf("waits for worker %s, which takes nothing new; `run-tasks workers resume %s` lets it", name, name)
+		return fmt.Sprintf("waits for worker %s, which takes nothing new; "+
+			"`run-tasks workers resume %s` lets it", name, name)
 	case s.Reason != nil:
 		return fmt.Sprintf("waits for worker %s, which is %s: %s", name, s.State, *s.Reason)
 	}
 	return "" // it has just come
 }
 
-// notifyBlocked tells followers of a sweep which of its tasks wait for a worker, when that has
-// changed.
+// notifyBlocked notifies followers of a sweep if other tasks of it than before wait for a worker.
 func (c *Core) notifyBlocked() {
 	for _, a := range c.inOrder {
 		if len(a.record.Workers) == 0 {
@@ -76,8 +78,8 @@ func (c *Core) notifyBlocked() {
 			}
 		}
 		if len(changed) > 0 {
-			c.effects.Blocked = append(c.effects.Blocked, SweepRows{Seq: a.seq, Record: a.record, Head: a.ledger.Head(),
-				Changes: Changes{Tasks: changed}})
+			c.effects.Blocked = append(c.effects.Blocked, SweepRows{Seq: a.seq, Record: a.record,
+				Head: a.ledger.Head(), Changes: Changes{Tasks: changed}})
 		}
 	}
 }

@@ -8,18 +8,20 @@ import (
 	"mlframework/sweep/task"
 )
 
-// TestClock lets a sweep of one task wait for a worker and behind another sweep, run, wait in a pause, and run again after a retry.
+// TestClock lets a sweep of one task wait for a worker and behind another sweep, run, wait in a
+// pause, and run again after a retry.
 func TestClock(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	l := core.NewLedger(core.Record{}, core.Head{ID: "train-1", State: core.Open, Total: 1}, nil, nil)
+	l := newModel(core.Record{}, 1).ledger()
 	after := func(d time.Duration) time.Time {
 		now = now.Add(d)
 		l.Clock(now)
 		return now
 	}
 	event := func(kind task.EventKind, attempt int, o *task.Outcome) {
-		l.Event(task.Event{Kind: kind, Worker: "w1", Sweep: "train-1", Attempt: attempt, Start: &task.Start{}, Outcome: o}, now)
+		l.Event(task.Event{Kind: kind, Worker: "w1", Sweep: "train-1", Attempt: attempt,
+			Start: &task.Start{}, Outcome: o}, now)
 	}
 	behind := time.Duration(0)
 	offer := core.Offer{Worker: "w1", Tasks: 1, Empty: true, Capacity: core.Resources{Slots: 1}}
@@ -51,18 +53,20 @@ func TestClock(t *testing.T) {
 	}
 }
 
-// A sweep ran for as long as its longest attempt, also where start and end are told at the same time.
+// A sweep ran for as long as its longest attempt, also where start and end are told at the same
+// time.
 func TestClockOfAShortTask(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	l := core.NewLedger(core.Record{}, core.Head{ID: "train-1", State: core.Open, Total: 1}, nil, nil)
+	l := newModel(core.Record{}, 1).ledger()
 	l.Clock(now)
 	l.Place(core.Offer{Worker: "w1", Tasks: 1, Empty: true,
 		Capacity: core.Resources{Slots: 1}}, now)
 	now = now.Add(time.Hour)
 	l.Clock(now)
 	for _, kind := range []task.EventKind{task.ClaimedEvent, task.StartedEvent, task.EndedEvent} {
-		l.Event(task.Event{Kind: kind, Worker: "w1", Sweep: "train-1", Attempt: 1, Start: &task.Start{},
+		l.Event(task.Event{Kind: kind, Worker: "w1", Sweep: "train-1", Attempt: 1,
+			Start:   &task.Start{},
 			Outcome: &task.Outcome{Class: task.Success, Duration: 3 * time.Millisecond}}, now)
 	}
 	if h := l.Head(); h.Ran != 3*time.Millisecond || h.Ended.IsZero() {

@@ -15,7 +15,7 @@ type Command interface {
 	apply(c *Core) Answer
 }
 
-// Answer is what a command that was done tells its caller. Fields that a command does not name are
+// Answer is what a command returns to its caller. Fields that a command does not name are
 // zero.
 type Answer struct {
 	Head   Head   // how the sweep stands
@@ -45,7 +45,7 @@ func (c *Core) command(command Command) {
 	c.rows.Audit = append(c.rows.Audit, *c.audit)
 }
 
-// Refuse is a command that could not be prepared: its caller is told Err. With Failed the audit
+// Refuse is a command that could not be prepared: its caller gets Err. With Failed the audit
 // says that it failed, rather than that it was refused.
 type Refuse struct {
 	Err    error
@@ -95,7 +95,7 @@ func (t Tell) apply(c *Core) Answer {
 	return Answer{}
 }
 
-// Follow counts followers of a sweep's live output, More or, where it is negative, fewer.
+// Follow adds More followers of a sweep's live output; a negative number removes some.
 type Follow struct {
 	Sweep string
 	More  int

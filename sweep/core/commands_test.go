@@ -1,11 +1,13 @@
 package core_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"mlframework/sweep/core"
+	"mlframework/sweep/space"
 	"mlframework/sweep/task"
 )
 
@@ -25,7 +27,8 @@ func kinds(c core.Changes) (all []task.ControlKind) {
 	return all
 }
 
-// TestInterrupt is Ctrl-C: what runs is stopped and goes back uncharged, and a resumed sweep runs it again.
+// TestInterrupt is Ctrl-C: what runs is stopped and goes back uncharged, and a resumed sweep runs
+// it again.
 func TestInterrupt(t *testing.T) {
 	t.Parallel()
 	b := newBed(core.Record{}, 3)
@@ -52,16 +55,16 @@ func TestInterrupt(t *testing.T) {
 	if diff := cmp.Diff([]int64{0, 1, 2}, indexes(b.place(9, "w"))); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	if row := b.store.rows[0]; row.Charged != (core.Retry{}) || row.Attempts != 1 {
+	if row := b.store.rows[0]; row.Charged != (task.Retry{}) || row.Attempts != 1 {
 		t.Errorf("%+v", row)
 	}
 }
 
-// TestCancelOnTheWay cancels while attempts are queued, claimed and running, restarts the master, and lets each end in
-// another way: all are cancelled, and late results change nothing.
+// TestCancelOnTheWay cancels while attempts are queued, claimed and running, restarts the master,
+// and lets each end in another way: all are cancelled, and late results change nothing.
 func TestCancelOnTheWay(t *testing.T) {
 	t.Parallel()
-	b := newBed(core.Record{Retry: core.Retry{Error: 9, Lost: 9}}, 5)
+	b := newBed(core.Record{Retry: task.Retry{Error: 9, Lost: 9}}, 5)
 	b.place(4, "w")
 	b.event(task.ClaimedEvent, 1, nil)
 	b.event(task.StartedEvent, 2, nil)
@@ -69,7 +72,8 @@ func TestCancelOnTheWay(t *testing.T) {
 	b.Cancel("enough", at(1))
 	b.keep()
 	b.Ledger = b.store.ledger()
-	if diff := cmp.Diff([]task.ControlKind{"stop", "stop", "stop", "stop"}, kinds(b.keep())); diff != "" {
+	if diff := cmp.Diff([]task.ControlKind{"stop", "stop", "stop", "stop"},
+		kinds(b.keep())); diff != "" {
 		t.Errorf("after a restart: -want +got:\n%s", diff)
 	}
 	b.event(task.ClaimedEvent, 0, nil)
@@ -83,7 +87,7 @@ func TestCancelOnTheWay(t *testing.T) {
 	if b.Resume(at(2)); b.store.head.State != core.Cancelled || !b.store.head.Ended.IsZero() {
 		t.Errorf("%+v", b.store.head)
 	}
-	b.Lose("w", "away", core.Vanished, at(3))
+	b.MarkLost("w", "away", core.Vanished, at(3))
 	b.keep()
 	b.end(3, task.Success)
 	want := core.Counts{task.Cancelled: 5}
@@ -95,35 +99,50 @@ func TestCancelOnTheWay(t *testing.T) {
 func TestCancelTask(t *testing.T) {
 	t.Parallel()
 	b := newBed(core.Record{Ranges: core.Ranges{{From: 2, To: 4}, {From: 8, To: 9}}}, 3)
-	for index, want := range map[int64]string{0: "train-1 has no task 0", 4: "train-1 has no task 4", 9: "train-1 has no task 9", -1: "train-1 has no task -1"} {
-		if err := b.CancelTask(index, "", at(0)); err == nil || err.Error() != want {
-			t.Errorf("got %v, want %s", err, want)
-		}
-	}
-	if err := b.CancelTask(3, "", at(0)); err != nil {
-		t.Fatal(err)
-	}
+	b.CancelTask(3, "", at(0))
 	b.keep()
-	if err := b.CancelTask(3, "", at(0)); err == nil || err.Error() != "train-1/3 has ended already" {
-		t.Errorf("a second time: %v", err)
-	}
 	b.Ledger = b.store.ledger()
 	if diff := cmp.Diff([]int64{2, 8}, indexes(b.place(9, "w"))); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	b.run(2, task.Success)
 	b.run(8, task.Success)
-	if h := b.store.head; h.State != core.Finished || h.Counts() != (core.Counts{task.Succeeded: 2, task.Cancelled: 1}) {
+	if h := b.store.head; h.State != core.Finished ||
+		h.Counts() != (core.Counts{task.Succeeded: 2, task.Cancelled: 1}) {
 		t.Errorf("%+v", h)
 	}
 }
 
-// TestReopenAhead retries a task that was cancelled before its turn: it runs once, also when the master restarts before
-// its turn comes.
+func TestCancelTaskRefused(t *testing.T) {
+	t.Parallel()
+	record := core.Record{Space: new(space.Space),
+		Ranges: core.Ranges{{From: 2, To: 4}, {From: 8, To: 9}}}
+	c, _ := core.Load(core.Options{}, nil, nil, at(0))
+	c.Add(core.Loaded{Seq: 1, Record: record, CancelledEarly: []int64{3},
+		Head: core.Head{ID: "train-1", State: core.Open, Total: 3,
+			Rows: core.Counts{task.Cancelled: 1}}})
+	for index, want := range map[int64]string{
+		-1: "train-1 has no task -1: it has 3",
+		0:  "train-1 has no task 0: it has 3",
+		2:  "<nil>",
+		3:  "train-1/3 has ended already",
+		4:  "train-1 has no task 4: it has 3",
+		8:  "<nil>",
+		9:  "train-1 has no task 9: it has 3",
+	} {
+		command := core.CancelTask{Task: task.ID{Sweep: "train-1", Index: index}}
+		if got := fmt.Sprint(c.Check(command)); got != want {
+			t.Errorf("got %s; want %s", got, want)
+		}
+	}
+}
+
+// TestReopenAhead retries a task that was cancelled before its turn: it runs once, also when the
+// master restarts before its turn comes.
 func TestReopenAhead(t *testing.T) {
 	t.Parallel()
 	b := newBed(core.Record{}, 3)
-	_ = b.CancelTask(2, "", at(0))
+	b.CancelTask(2, "", at(0))
 	b.keep()
 	b.Reopen([]core.Task{b.store.rows[2]}, false)
 	b.keep()
@@ -142,7 +161,7 @@ func TestReopenCancelled(t *testing.T) {
 	t.Parallel()
 	b := newBed(core.Record{Ranges: core.Ranges{{From: 5, To: 9}}}, 4)
 	b.place(1, "w")
-	_ = b.CancelTask(6, "", at(0))
+	b.CancelTask(6, "", at(0))
 	b.Cancel("enough", at(1))
 	b.event(task.ReturnedEvent, 5, nil)
 	if n := b.Reopen([]core.Task{b.store.rows[5]}, false); n != 1 {
@@ -152,7 +171,8 @@ func TestReopenCancelled(t *testing.T) {
 		t.Errorf("a part: -want +got:\n%s", diff)
 	}
 	b.run(5, task.Error)
-	if h := b.store.head; h.State != core.Finished || h.Counts() != (core.Counts{task.Failed: 1, task.Cancelled: 3}) {
+	if h := b.store.head; h.State != core.Finished ||
+		h.Counts() != (core.Counts{task.Failed: 1, task.Cancelled: 3}) {
 		t.Errorf("%+v", h)
 	}
 	if n := b.Reopen([]core.Task{b.store.rows[5], b.store.rows[6]}, true); n != 4 {
@@ -164,12 +184,14 @@ func TestReopenCancelled(t *testing.T) {
 	for i := int64(5); i < 9; i++ {
 		b.run(i, task.Success)
 	}
-	if n := b.Reopen([]core.Task{b.store.rows[5]}, true); n != 0 || b.store.head.State != core.Finished {
+	if n := b.Reopen([]core.Task{b.store.rows[5]}, true); n != 0 ||
+		b.store.head.State != core.Finished {
 		t.Errorf("took %d of a sweep that succeeded, now %s", n, b.store.head.State)
 	}
 }
 
-// TestReopenHuge retries and cancels a great many tasks, which must not take a time that grows with their square.
+// TestReopenHuge retries and cancels a great many tasks, which must not take a time that grows with
+// their square.
 func TestReopenHuge(t *testing.T) {
 	t.Parallel()
 	b := newBed(core.Record{}, 300_000)

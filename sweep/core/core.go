@@ -10,20 +10,19 @@
 //	   └──────────┴──► cancelled                      └─► pending again, while retry allows
 //
 // The same picture and its table stand in docs/states.md. The package is pure: state and input in,
-// new state and effects out ([Core.Step]); time is a parameter, and what is to be done is told only
-// after the store has it ([Output.Commit]).
+// new state and effects out ([Core.Step]); time is a parameter, and effects are to be had only
+// after the store has the rows ([Output.Commit]).
 package core
 
 import (
 	"log/slog"
-	"maps"
 	"time"
 
 	"mlframework/sweep/task"
 )
 
-// DefaultLease is how long a worker may be silent, where Options name nothing else, before its
-// tasks go to others.
+// DefaultLease is how long a worker may be silent before its tasks are placed elsewhere, unless
+// Options say otherwise.
 const DefaultLease = 30 * time.Second
 
 // Options are what a core decides by. The zero value is that of a master with workers on hosts.
@@ -38,8 +37,8 @@ type Options struct {
 	Restarted bool
 	// Memory is what that core knew and the store does not; see Core.Memory.
 	Memory Memory
-	// Damaged are sweeps that cannot be read. They stay as they are: what workers tell of them is
-	// dropped, and what they run of them goes on.
+	// Damaged are sweeps that cannot be read. They stay as they are: events of them are held, and
+	// their attempts continue.
 	Damaged []string
 }
 
@@ -62,19 +61,20 @@ type Core struct {
 	changed       []*activeSweep        // in this step, in order
 
 	workers         map[string]*worker
-	ordered         []*worker // the workers by name
-	available       int       // workers that take tasks
-	capacity        Resources // of these workers, together
-	undersupplied   int       // those of them with less than half of what they should have at hand
-	touched         []*worker // to be considered by the next placement
-	idle            []*worker // they have room and there was nothing for them; by name
-	filled          []*worker // that the placement gave something
-	considered      []*worker // memory of the placement: those that were touched
-	tried           []*worker // and those that were idle
-	retryIdle       bool      // there may be something for them now
-	exclusiveWorker string    // the worker that gets nothing but an exclusive task; "": none
-	tooManyLogged   bool      // there are more workers than are admitted, and that was logged
-	tickedAt        time.Time // when leases were last looked at
+	ordered         []*worker    // the workers by name
+	available       int          // workers that take tasks
+	capacity        Resources    // of these workers, together
+	undersupplied   int          // those of them with less than half of their prefetch
+	touched         []*worker    // to be considered by the next placement
+	idle            []*worker    // that could get more, and there was nothing; by name
+	filled          []*worker    // that the placement gave something
+	considered      []*worker    // buffer of the placement: those that were touched
+	tried           []*worker    // and those that were idle
+	running         []attemptKey // buffer of reconcile: what a worker says it runs, in order
+	retryIdle       bool         // there may be something for them now
+	exclusiveWorker string       // the worker that gets nothing but an exclusive task; "": none
+	tooManyLogged   bool         // there are more workers than are admitted, and that was logged
+	tickedAt        time.Time    // when leases were last looked at
 	// leasesRenewedAt is when every lease was last known to be whole: no worker could be heard, or
 	// this process was held up.
 	leasesRenewedAt time.Time
@@ -83,7 +83,7 @@ type Core struct {
 	missing missingSweeps
 	rivals  rivals
 
-	unknownWorkers limit // of workers that are not known
+	unknownWorkers rateLimit // of log entries about workers that are not known
 
 	rows       Rows
 	sweepRows  []SweepRows // memory of the rows
@@ -108,120 +108,6 @@ type Loaded struct {
 	// Edition is which values of its secrets the master has; "": none.
 	Edition     string
 	PausedSince time.Time // as is kept beside the values; zero: it is not paused, or not known
-}
-
-// Input is what came in since the last step. The zero value is a tick.
-type Input struct {
-	Heartbeats []task.Heartbeat
-	Events     []Event
-	Command    Command     // nil: none
-	Audit      *AuditEntry // of the command; nil: none is kept
-	Queue      QueueStatus
-	// Unknown are sweeps that are named in Heartbeats and Events and are in no store. Others have
-	// to be added (Core.Add) before their events come.
-	Unknown map[string]bool
-	// Unreadable are sweeps whose secrets are asked for in Heartbeats and cannot be read.
-	Unreadable map[string]bool
-	// Hold decides what came in and neither looks after the workers nor places tasks.
-	OnlyInput bool
-}
-
-// QueueStatus is how the queue to the workers is.
-type QueueStatus struct {
-	Down  bool      // it is away, or takes nothing
-	Since time.Time // when it was reached
-}
-
-// Rows is what a step asks to be kept, in one transaction.
-type Rows struct {
-	Sweeps  []SweepRows
-	Workers []WorkerRecord
-	Gone    []string // workers whose rows go
-	Audit   []AuditEntry
-}
-
-// Empty reports whether there is nothing to keep.
-func (r *Rows) Empty() bool {
-	return len(r.Sweeps)+len(r.Workers)+len(r.Gone)+len(r.Audit) == 0
-}
-
-// SweepRows is what changed about one sweep.
-type SweepRows struct {
-	Seq     int64
-	Record  *Record // is not changed any more
-	Head    Head    // as it is now
-	Changes Changes
-	Rewrite bool // Record is not in the store as it is
-	// Revised says that Record has another revision or other settings. Code is that of the
-	// revision, where it came with one, and Ranked says that the objective is another.
-	Revised bool
-	Code    string
-	Ranked  bool
-}
-
-// Effects is what a step does beside its rows. It is to be had from Output.Commit only, so that
-// nothing is told before it is kept.
-type Effects struct {
-	Messages []Message   // in order for each worker
-	Changed  []SweepRows // what was kept
-	Blocked  []SweepRows // sweeps of which only the reasons why tasks wait have changed
-	Vault    []VaultChange
-	Answer   Answer
-	Err      error // of the command
-}
-
-// Message goes to one worker: batches, a control message, the values of secrets, or the removal
-// of everything that waits for it.
-type Message struct {
-	Worker  string
-	Batches []task.Batch
-	Control *task.Control
-	Secrets *SecretsRelease
-	Remove  bool
-}
-
-// SecretsRelease is the values of a sweep's secrets, to be sealed with the key of a process.
-type SecretsRelease struct {
-	Need task.Need
-	Key  []byte
-}
-
-// VaultChange is what becomes of the values of a sweep's secrets.
-type VaultChange struct {
-	Sweep       string
-	Remove      bool
-	PausedSince time.Time // zero: it is not paused
-}
-
-// LogEntry is a line for the master's log.
-type LogEntry struct {
-	Level slog.Level
-	Text  string
-	Args  []any
-}
-
-// Output is what a step decided.
-type Output struct {
-	rows    Rows
-	effects Effects
-	Log     []LogEntry
-	// Supplied says that every worker has enough at hand until the next step.
-	Supplied bool
-	Events   int           // events of known workers among those that came in
-	Refused  int           // events of attempts that their worker never had
-	Lag      time.Duration // the age of the oldest of them, by the clocks' difference that heartbeats show
-}
-
-// Commit writes the rows of the step and returns its effects. On an error of write there are none.
-// Write is not called when there is nothing to keep.
-func (o *Output) Commit(write func(*Rows) error) (Effects, error) {
-	if !o.rows.Empty() {
-		if err := write(&o.rows); err != nil {
-			return Effects{}, err
-		}
-	}
-	o.effects.Changed = o.rows.Sweeps
-	return o.effects, nil
 }
 
 // Load makes a core of what the store has. The output is what follows from that: attempts are
@@ -251,26 +137,6 @@ func Load(o Options, sweeps []Loaded, workers []WorkerRecord, now time.Time) (*C
 	}
 	return c, c.finish()
 }
-
-// Memory is what a core knows that is in no store: it is lost with the process. The zero value is
-// empty.
-type Memory struct {
-	Followers map[string]int         // of live output, by sweep
-	Expected  map[string]time.Time   // until when a follower is about to come
-	Environs  map[string]Environment // what tasks inherit, of sweeps whose submitter said it
-	Editions  int64                  // of environments, so far
-}
-
-func (m Memory) clone() Memory {
-	c := Memory{map[string]int{}, map[string]time.Time{}, map[string]Environment{}, m.Editions}
-	maps.Copy(c.Followers, m.Followers)
-	maps.Copy(c.Expected, m.Expected)
-	maps.Copy(c.Environs, m.Environs)
-	return c
-}
-
-// Memory returns what has to be handed to the next core of this process.
-func (c *Core) Memory() Memory { return c.memory.clone() }
 
 // Step decides. It returns what has to be kept, and what is done after that, which is valid until
 // the next step.
@@ -355,12 +221,6 @@ func (c *Core) sendControl(worker string, m task.Control) {
 
 func (c *Core) log(level slog.Level, text string, args ...any) {
 	c.logged = append(c.logged, LogEntry{level, text, args})
-}
-
-// addAudit adds an audit entry of what the master does by itself.
-func (c *Core) addAudit(action, kind, object, detail string) {
-	c.rows.Audit = append(c.rows.Audit, AuditEntry{Time: c.now, User: "master", Action: action,
-		Kind: kind, Object: object, Detail: detail, Outcome: AuditDone})
 }
 
 // Next is when the next step is due although nothing comes in: leases are to be looked at, or a

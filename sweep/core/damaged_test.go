@@ -3,12 +3,14 @@ package core_test
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"mlframework/sweep/core"
 	"mlframework/sweep/task"
 )
 
-// What workers tell of a damaged sweep changes nothing, and what they run of it is not stopped;
-// what they run of a sweep that is in no store is.
+// What workers tell of a damaged sweep is held and changes nothing, and what they run of it is not
+// stopped; what they run of a sweep that is in no store is.
 func TestDamagedSweepIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	c, _ := core.Load(core.Options{Damaged: []string{"train-1"}}, nil, nil, at(0))
@@ -20,7 +22,16 @@ func TestDamagedSweepIsLeftAlone(t *testing.T) {
 		e := task.Event{Version: task.Version, Kind: task.EndedEvent, Worker: "w", Sweep: "train-1",
 			Attempt: 1, Outcome: &task.Outcome{Class: task.Success}}
 		in := core.Input{Heartbeats: []task.Heartbeat{h}, Events: []core.Event{{Event: e}}}
-		effects := effectsOf(c, in, at(float64(second)))
+		out := c.Step(in, at(float64(second)))
+		effects, err := out.Commit(func(rows *core.Rows) error {
+			if diff := cmp.Diff([]task.Event{e}, rows.Held); diff != "" {
+				t.Errorf("held: -want +got:\n%s", diff)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
 		for _, m := range effects.Messages {
 			if m.Control != nil && m.Control.Sweep != "" {
 				told[m.Control.Sweep] = true

@@ -13,7 +13,7 @@ type Demand struct {
 	Tasks int64
 }
 
-// Demand returns what would begin now if there were more workers. Tasks that wait on a worker for a
+// Demand returns what would start now if there were more workers. Tasks that wait on a worker for a
 // slot count; those that back off or are for one worker only do not.
 func (c *Core) Demand(now time.Time) (d Demand) {
 	for _, a := range c.sweeps {
@@ -24,7 +24,7 @@ func (c *Core) Demand(now time.Time) (d Demand) {
 	return d
 }
 
-// demand is how many tasks could begin now if there were slots for them.
+// demand returns how many tasks could start now if there were slots for them.
 func (l *Ledger) demand(now time.Time) int64 {
 	h := &l.head
 	if h.State != Open {
@@ -33,9 +33,9 @@ func (l *Ledger) demand(now time.Time) int64 {
 	due, _ := slices.BinarySearchFunc(l.pending, now, func(t *Task, now time.Time) int {
 		return cmp.Or(t.NotBefore.Compare(now), -1)
 	})
-	begin := int64(due)
+	n := int64(due)
 	if !h.UnissuedCancelled {
-		begin += h.Total - h.Issued - int64(len(l.cancelledEarly))
+		n += h.Total - h.Issued - int64(len(l.cancelledEarly))
 	}
-	return begin + h.Rows[task.Queued] + h.Rows[task.Claimed]
+	return n + h.Rows[task.Queued] + h.Rows[task.Claimed]
 }

@@ -17,7 +17,7 @@ func TestDemand(t *testing.T) {
 		t.Fatal(err)
 	}
 	c, _ := core.Load(core.Options{}, []core.Loaded{{
-		Record: core.Record{Space: grid, Retry: core.Retry{Error: 1},
+		Record: core.Record{Space: grid, Retry: task.Retry{Error: 1},
 			Recipe: task.Recipe{Definition: "train"}},
 		Head: core.Head{ID: "train-1", State: core.Open, Total: 5},
 	}}, nil, at(0))
@@ -39,7 +39,8 @@ func TestDemand(t *testing.T) {
 			Outcome: o}}
 	}
 	demand("no worker is there", at(0), 5)
-	step(at(1), core.Input{Heartbeats: []task.Heartbeat{{Worker: "w1", Incarnation: "1", Slots: 2}}})
+	step(at(1),
+		core.Input{Heartbeats: []task.Heartbeat{{Worker: "w1", Incarnation: "1", Slots: 2}}})
 	demand("what is on its way has not begun", at(1), 5)
 	step(at(2), core.Input{Events: []core.Event{event(task.StartedEvent, nil)}})
 	demand("one runs", at(2), 4)

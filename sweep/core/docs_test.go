@@ -20,16 +20,17 @@ var happens = map[string]func(*bed){
 	"claimed by its worker":  func(b *bed) { b.event(task.ClaimedEvent, 0, nil) },
 	"its program began":      func(b *bed) { b.event(task.StartedEvent, 0, nil) },
 	"returned by its worker": func(b *bed) { b.event(task.ReturnedEvent, 0, nil) },
-	"its worker is lost":     func(b *bed) { b.Lose("w", "away", core.Vanished, at(1)) },
+	"its worker is lost":     func(b *bed) { b.MarkLost("w", "away", core.Vanished, at(1)) },
 	"its worker began anew":  func(b *bed) { b.Rejoin("w", "it began anew", core.Vanished, at(1)) },
 	"its worker does not know it": func(b *bed) {
-		b.LoseAttempt(0, b.store.rows[0].Attempt.Number, "unknown", core.Vanished, at(1))
+		b.MarkAttemptLost(0, b.store.rows[0].Attempt.Number, "unknown", core.Vanished, at(1))
 	},
 	"its host could not run it": func(b *bed) { b.end(0, task.Loss) },
 	"its host could not run it, in quarantine": func(b *bed) {
-		b.EndOnUnfitHost(task.Event{Kind: task.EndedEvent, Worker: "w", Attempt: 1, Outcome: &task.Outcome{Class: task.Loss}}, at(1))
+		b.EndOnUnfitHost(task.Event{Kind: task.EndedEvent, Worker: "w", Attempt: 1,
+			Outcome: &task.Outcome{Class: task.Loss}}, at(1))
 	},
-	"cancelled":          func(b *bed) { _ = b.CancelTask(0, "enough", at(1)) },
+	"cancelled":          func(b *bed) { b.CancelTask(0, "enough", at(1)) },
 	"ended: success":     func(b *bed) { b.end(0, task.Success) },
 	"ended: error":       func(b *bed) { b.end(0, task.Error) },
 	"ended: timeout":     func(b *bed) { b.end(0, task.TimedOut) },
@@ -38,7 +39,8 @@ var happens = map[string]func(*bed){
 	"stopped by a pause": func(b *bed) { b.Pause("wait", true); b.end(0, task.Stopped) },
 	"a person's retry":   func(b *bed) { b.Reopen([]core.Task{b.store.rows[0]}, false) },
 	"a late result of an earlier attempt": func(b *bed) {
-		b.Event(task.Event{Kind: task.EndedEvent, Worker: "v", Attempt: 1, Outcome: &task.Outcome{Class: task.Success}}, at(1))
+		b.Event(task.Event{Kind: task.EndedEvent, Worker: "v", Attempt: 1,
+			Outcome: &task.Outcome{Class: task.Success}}, at(1))
 	},
 }
 
@@ -47,11 +49,13 @@ func TestStatesTable(t *testing.T) {
 	rows := 0
 	for line := range strings.Lines(read(t, statesPage)) {
 		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
-		if from, err := task.ParseState(strings.TrimSpace(cells[0])); err == nil && len(cells) == 4 {
+		if from, err := task.ParseState(strings.TrimSpace(cells[0])); err == nil &&
+			len(cells) == 4 {
 			rows++
 			t.Run(strings.TrimSpace(line), func(t *testing.T) {
 				t.Parallel()
-				testRow(t, from, strings.TrimSpace(cells[1]), strings.TrimSpace(cells[2]), strings.TrimSpace(cells[3]))
+				testRow(t, from, strings.TrimSpace(cells[1]), strings.TrimSpace(cells[2]),
+					strings.TrimSpace(cells[3]))
 			})
 		}
 	}
@@ -64,7 +68,7 @@ func testRow(t *testing.T, from task.State, what, to, charged string) {
 	what, left := strings.CutSuffix(what, ", retry left")
 	b := newBed(core.Record{}, 1)
 	if left {
-		b = newBed(core.Record{Retry: core.Retry{Error: 1, Timeout: 1, OOM: 1, Lost: 1}}, 1)
+		b = newBed(core.Record{Retry: task.Retry{Error: 1, Timeout: 1, OOM: 1, Lost: 1}}, 1)
 	}
 	b.bring(from)
 	for act := range strings.SplitSeq(what, ", then ") {
@@ -78,8 +82,9 @@ func testRow(t *testing.T, from task.State, what, to, charged string) {
 	if row.State.String() != to {
 		t.Errorf("the new state is %v", row.State)
 	}
-	none := core.Retry{}
-	want := map[string]core.Retry{"": none, "error": {Error: 1}, "timeout": {Timeout: 1}, "oom": {OOM: 1}, "lost": {Lost: 1}}
+	none := task.Retry{}
+	want := map[string]task.Retry{"": none, "error": {Error: 1}, "timeout": {Timeout: 1},
+		"oom": {OOM: 1}, "lost": {Lost: 1}}
 	if diff := cmp.Diff(want[charged], row.Charged); diff != "" {
 		t.Errorf("charged (-page +ledger):\n%s", diff)
 	}
@@ -100,6 +105,30 @@ func TestStatesPicture(t *testing.T) {
 	}
 	if diff := cmp.Diff(page[1], picture.String()); diff != "" {
 		t.Errorf("-docs/states.md +core.go:\n%s", diff)
+	}
+}
+
+// TestOtherStatesTables compares the states of workers and of sweeps with the tables of the page.
+func TestOtherStatesTables(t *testing.T) {
+	t.Parallel()
+	row := regexp.MustCompile(`(?m)^\| ([a-z]+) \|`)
+	for of, want := range map[string][]string{
+		"a worker": core.WorkerStates,
+		"a sweep": {string(core.Open), string(core.Paused), string(core.Cancelled),
+			string(core.Finished)},
+	} {
+		_, part, found := strings.Cut(read(t, statesPage), "## The states of "+of+"\n")
+		if !found {
+			t.Fatalf("the page has no states of %s", of)
+		}
+		part, _, _ = strings.Cut(part, "\n## ")
+		var have []string
+		for _, cells := range row.FindAllStringSubmatch(part, -1)[1:] { // after the head
+			have = append(have, cells[1])
+		}
+		if diff := cmp.Diff(want, have); diff != "" {
+			t.Errorf("of %s -core +page:\n%s", of, diff)
+		}
 	}
 }
 

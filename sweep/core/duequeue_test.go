@@ -18,7 +18,7 @@ func TestBackOffEndsBesideAnother(t *testing.T) {
 		t.Fatal(err)
 	}
 	c, _ := core.Load(core.Options{}, []core.Loaded{{
-		Seq: 1, Record: core.Record{Space: grid, Retry: core.Retry{Error: 1}},
+		Seq: 1, Record: core.Record{Space: grid, Retry: task.Retry{Error: 1}},
 		Head: core.Head{ID: "train-1", State: core.Open, Total: 2},
 	}}, nil, at(0))
 	step := func(seconds float64, in core.Input) map[string][]int64 {

@@ -14,14 +14,15 @@ import (
 // them, and the master, which hears one, would take those of the other for lost after a lease.
 type Rival struct {
 	Worker string
-	Host   string // of the process that began first
+	Host   string // of the process that started first
 	Since  time.Time
 }
 
 // String is cause and remedy.
 func (r Rival) String() string {
-	return fmt.Sprintf("two processes have the name %s: the one on %s, which began first, is told to end, and what it runs is run again; "+
-		"give each worker a name of its own", r.Worker, r.Host)
+	return fmt.Sprintf("two processes have the name %s: the one on %s, which began first, is told "+
+		"to end, and what it runs is run again; give each worker a name of its own",
+		r.Worker, r.Host)
 }
 
 // rivals are those that are told to end, by worker. The zero value is ready.
@@ -32,7 +33,7 @@ type rivalNotice struct {
 	last  time.Time
 }
 
-// note takes note of one that is told to end, and reports whether that is news.
+// note notes a process that is told to end, and reports whether it is the first note in a lease.
 func (r *rivals) note(worker, host string, now time.Time, lasting time.Duration) bool {
 	if *r == nil {
 		*r = rivals{}
@@ -59,8 +60,8 @@ func (c *Core) Rivals(now time.Time) (all []Rival) {
 	return all
 }
 
-// olderProcesses are the processes of a worker's name that began before the one that is known, and
-// are not heard.
+// olderProcesses are the processes of a worker's name that started before the one that is known,
+// and are ignored.
 type olderProcesses struct {
 	since time.Time // since when only they speak; zero: they do not
 	all   []olderProcess
@@ -73,11 +74,13 @@ type olderProcess struct {
 	turns       int  // how often it spoke after the one that is known did
 }
 
-// maxOlder bounds the older processes that are told apart.
+// maxOlder bounds the older processes that are distinguished.
 const maxOlder = 8
 
 func (o *olderProcesses) heard(h *task.Heartbeat) {
-	at := slices.IndexFunc(o.all, func(p olderProcess) bool { return p.incarnation == h.Incarnation })
+	at := slices.IndexFunc(o.all, func(p olderProcess) bool {
+		return p.incarnation == h.Incarnation
+	})
 	if at < 0 {
 		if len(o.all) == maxOlder {
 			o.all = slices.Delete(o.all, 0, 1)
@@ -88,8 +91,8 @@ func (o *olderProcesses) heard(h *task.Heartbeat) {
 	o.all[at].host, o.all[at].spoke = h.Host, true
 }
 
-// refuseOlder is called when the process that is known speaks. One that began before it, and has
-// spoken twice in turn with it, lives beside it: it is told to end. Once may be a heartbeat that
+// refuseOlder is called when the process that is known speaks. One that started before it, and has
+// spoken twice in turn with it, is alive beside it: it is told to end. Once may be a heartbeat that
 // was on its way.
 func (c *Core) refuseOlder(w *worker) {
 	w.older.since = time.Time{}
@@ -108,17 +111,17 @@ func (c *Core) refuseOlder(w *worker) {
 	}
 }
 
-// endOlder tells a process to end whose name another has.
+// endOlder tells a process to end whose name another process has.
 func (c *Core) endOlder(name string, o *olderProcess) {
 	if c.rivals.note(name, o.host, c.now, c.options.Lease) {
-		c.log(slog.LevelWarn, "two processes have the name of one worker: the one that began first is told to end",
-			"worker", name, "host", o.host, "incarnation", o.incarnation)
+		c.log(slog.LevelWarn, "two processes have the name of one worker: the one that began "+
+			"first is told to end", "worker", name, "host", o.host, "incarnation", o.incarnation)
 	}
-	c.sendControl(name, task.Control{Kind: task.RestartControl, Incarnation: o.incarnation, Now: true, Taken: true,
-		Reason: "another process has its name"})
+	c.sendControl(name, task.Control{Kind: task.RestartControl, Incarnation: o.incarnation,
+		Now: true, Taken: true, Reason: "another process has its name"})
 }
 
-// adoptOlder takes up a process that seems to have begun before the one that is known, when for a
+// adoptOlder accepts a process that seems to have started before the one that is known if for a
 // lease no other speaks: the clock of its host was set back, and what it kept of its starts is
 // gone. It reports whether it did.
 func (c *Core) adoptOlder(w *worker, h *task.Heartbeat) bool {
@@ -136,7 +139,7 @@ func (c *Core) adoptOlder(w *worker, h *task.Heartbeat) bool {
 	case c.now.Sub(w.older.since) < c.options.Lease:
 		return false
 	}
-	c.lose(w, "", "its worker "+h.Worker+" ended and began anew", Vanished)
+	c.evict(w, "", "its worker "+h.Worker+" ended and began anew", Vanished)
 	c.register(w, h)
 	w.older = olderProcesses{}
 	return true

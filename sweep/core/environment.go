@@ -3,7 +3,7 @@ package core
 import "strconv"
 
 // Environment is what the tasks of a sweep inherit that another process submitted than the one with
-// the worker. It is in memory only: what goes on in another process inherits from that.
+// the worker. It is in memory only: a sweep that another process resumes inherits from that one.
 type Environment struct {
 	Variables []string // as NAME=value
 	Edition   string   // differs from that of others of the sweep
@@ -17,7 +17,7 @@ func (c *Core) checkEnviron(variables []string) error {
 	return nil
 }
 
-// setEnviron lets the attempts of a sweep inherit variables from now on; nil: as before.
+// setEnviron sets the variables that attempts of a sweep inherit from now on; nil: as before.
 func (c *Core) setEnviron(a *activeSweep, variables []string) {
 	if len(variables) > 0 {
 		c.memory.Editions++

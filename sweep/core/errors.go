@@ -62,8 +62,8 @@ func (e *WorkerUnreachable) Error() string {
 	return fmt.Sprintf("the output is on worker %s, which is away: %s", e.Worker, e.Why)
 }
 
-// NoSecrets says that a sweep cannot begin or go on for want of the values of its secrets, or
-// because others came.
+// NoSecrets says that a sweep cannot start or resume because values of its secrets are missing, or
+// other values came.
 type NoSecrets struct {
 	Sweep string // or definition
 	Names []string

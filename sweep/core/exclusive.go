@@ -2,8 +2,7 @@ package core
 
 import "time"
 
-// chooseExclusiveWorker chooses a worker that gets nothing but an exclusive task, where one has waited
-// long.
+// chooseExclusiveWorker reserves a worker for exclusive tasks if one has waited long.
 func (c *Core) chooseExclusiveWorker() {
 	version := c.exclusiveVersion()
 	if version == 0 {
@@ -22,7 +21,7 @@ func (c *Core) chooseExclusiveWorker() {
 	c.setExclusiveWorker("")
 }
 
-// setExclusiveWorker gives a worker nothing but an exclusive task, and lets the one before it take everything again.
+// setExclusiveWorker reserves a worker for exclusive tasks, and releases the one before it.
 func (c *Core) setExclusiveWorker(name string) {
 	if name == c.exclusiveWorker {
 		return

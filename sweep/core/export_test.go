@@ -32,6 +32,12 @@ func (l *Ledger) Dump() Dump {
 	return d
 }
 
+// SetNeeds changes what each task of a sweep needs.
+func (c *Core) SetNeeds(sweep string, needs Resources) { c.sweeps[sweep].ledger.needs = needs }
+
+// Cancellable reports whether the command CancelTask takes a task.
+func (l *Ledger) Cancellable(index int64) bool { return l.cancellable(index) }
+
 // Dump copies what the core knows of a sweep's tasks; false: it does not have the sweep.
 func (c *Core) Dump(sweep string) (d Dump, have bool) {
 	a := c.sweeps[sweep]
@@ -84,14 +90,16 @@ const MostImages = maxImages
 
 // The bounds of placement.
 const (
-	MostAhead = maxAssigned
-	MostBatch = maxBatch
+	MostAssigned = maxAssigned
+	MostBatch    = maxBatch
 )
 
-// Window, Chunk and Room are pure parts of the placement.
-func Window(slots int, mean time.Duration, others bool) int { return window(slots, mean, others) }
-func Chunk(slots int, mean time.Duration) int               { return batchSize(slots, mean) }
-func Room(window int, taken float64) int                    { return room(window, taken) }
+// PrefetchTarget, BatchSize and Remaining are pure parts of the placement.
+func PrefetchTarget(slots int, mean time.Duration, others bool) int {
+	return prefetchTarget(slots, mean, others)
+}
+func BatchSize(slots int, mean time.Duration) int { return batchSize(slots, mean) }
+func Remaining(target int, used float64) int      { return remaining(target, used) }
 
 // Bounds of what is remembered that one worker tells of and the store does not know.
 const (

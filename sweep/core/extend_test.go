@@ -1,6 +1,7 @@
 package core_test
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -24,12 +25,17 @@ func spaceOf(t *testing.T, text string) *space.Space {
 	return s
 }
 
-// argvs are the indexes and flags of all tasks of a record.
-func argvs(r core.Record, total int64) (all []string) {
-	points := r.Points()
+// argvs are the indexes and arguments of all tasks of a record, as its Source has them.
+func argvs(t *testing.T, r core.Record, total int64) (all []string) {
+	t.Helper()
+	source := r.Source()
 	for n := range total {
-		index := r.Ranges.At(n)
-		all = append(all, strings.Join(points.Flags([]string{fmt.Sprint(index)}, index), " "))
+		index := source.At(n)
+		if back, ok := source.Ordinal(index); back != n || !ok {
+			t.Errorf("the ordinal of task %d is %d, %t; want %d", index, back, ok, n)
+		}
+		args, _ := source.Point(index)
+		all = append(all, strings.Join(append([]string{fmt.Sprint(index)}, args...), " "))
 	}
 	return all
 }
@@ -53,9 +59,10 @@ func TestExtended(t *testing.T) {
 		}
 		r, total = extended, total+more
 	}
-	want := []string{"0 --a=1 --b=3", "1 --a=1 --b=4", "2 --a=2 --b=3", "3 --a=2 --b=4", "4 --a=1 --b=5", "5 --a=2 --b=5",
-		"6 --a=0 --b=3", "7 --a=0 --b=4", "8 --a=0 --b=5", "9 --a=1 --b=3 --c=6", "10 --a=1 --b=3 --c=7"}
-	if diff := cmp.Diff(want, argvs(r, total)); diff != "" {
+	want := []string{"0 --a=1 --b=3", "1 --a=1 --b=4", "2 --a=2 --b=3", "3 --a=2 --b=4",
+		"4 --a=1 --b=5", "5 --a=2 --b=5", "6 --a=0 --b=3", "7 --a=0 --b=4", "8 --a=0 --b=5",
+		"9 --a=1 --b=3 --c=6", "10 --a=1 --b=3 --c=7"}
+	if diff := cmp.Diff(want, argvs(t, r, total)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{"a", "b", "c"}, r.Schema().Parameters); diff != "" {
@@ -70,12 +77,14 @@ func TestExtended(t *testing.T) {
 // A sweep of what was missing keeps its indexes, and what was left out of it stays out.
 func TestExtendedOfAPart(t *testing.T) {
 	t.Parallel()
-	before := core.Record{Space: spaceOf(t, "a: [1, 2, 3, 4]"), Ranges: core.Ranges{{From: 1, To: 2}, {From: 3, To: 4}}}
+	before := core.Record{Space: spaceOf(t, "a: [1, 2, 3, 4]"),
+		Ranges: core.Ranges{{From: 1, To: 2}, {From: 3, To: 4}}}
 	r, more, err := before.Extended(spaceOf(t, "a: [1, 2, 3, 4, 5, 6]"))
 	if err != nil || more != 2 {
 		t.Fatalf("%d more: %v", more, err)
 	}
-	if diff := cmp.Diff([]string{"1 --a=2", "3 --a=4", "4 --a=5", "5 --a=6"}, argvs(r, 4)); diff != "" {
+	if diff := cmp.Diff([]string{"1 --a=2", "3 --a=4", "4 --a=5", "5 --a=6"},
+		argvs(t, r, 4)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	if len(before.Ranges) != 2 || len(before.Extensions) != 0 {
@@ -87,15 +96,18 @@ func TestExtendedBeyondCounting(t *testing.T) {
 	t.Parallel()
 	r := core.Record{Space: spaceOf(t, fmt.Sprintf("a: !interval [0, %d]", math.MaxInt64-1))}
 	_, more, err := r.Extended(spaceOf(t, "b: [1, 2]"))
-	if want := "9223372036854775806 tasks and 2 more are more than can be counted"; err == nil || err.Error() != want {
+	if want := "9223372036854775806 tasks and 2 more are more than can be counted"; err == nil ||
+		err.Error() != want {
 		t.Errorf("%d, %v", more, err)
 	}
-	if extended, more, err := r.Extended(spaceOf(t, "b: 1")); err != nil || more != 1 || extended.Points().Flags(nil, math.MaxInt64-1)[0] != "--b=1" {
+	if extended, more, err := r.Extended(spaceOf(t, "b: 1")); err != nil || more != 1 ||
+		extended.Points().Flags(nil, math.MaxInt64-1)[0] != "--b=1" {
 		t.Errorf("%d, %v", more, err)
 	}
 }
 
-// TestExtend extends a sweep in every state in which it can be; its tasks go on behind those it has.
+// TestExtend extends a sweep in every state in which it can be; its tasks go on behind those it
+// has.
 func TestExtend(t *testing.T) {
 	t.Parallel()
 	for name, bring := range map[string]func(*bed){
@@ -107,8 +119,8 @@ func TestExtend(t *testing.T) {
 			b.run(1, task.Error)
 		},
 		"cancelled task by task": func(b *bed) {
-			_ = b.CancelTask(0, "", at(0))
-			_ = b.CancelTask(1, "", at(0))
+			b.CancelTask(0, "", at(0))
+			b.CancelTask(1, "", at(0))
 		},
 		"cancelled, retried and finished": func(b *bed) {
 			b.place(2, "w")
@@ -127,12 +139,14 @@ func TestExtend(t *testing.T) {
 			bring(b)
 			b.keep()
 			r, more, err := b.store.record.Extended(spaceOf(t, "a: [1, 2, 3]"))
-			if err != nil || !b.Extend(r, more) {
-				t.Fatalf("it is not extended: %v", err)
+			if err != nil {
+				t.Fatal(err)
 			}
+			b.Extend(r, more)
 			b.store.record = r
 			b.keep()
-			if h := b.store.head; h.State != core.Open || !h.Ended.IsZero() || h.Total != 3 || h.Stopping {
+			if h := b.store.head; h.State != core.Open || !h.Ended.IsZero() || h.Total != 3 ||
+				h.Stopping {
 				t.Errorf("%+v", h)
 			}
 			if err := b.store.check(b.Ledger); err != nil {
@@ -145,25 +159,46 @@ func TestExtend(t *testing.T) {
 	}
 }
 
-// TestExtendRefused: tasks that were cancelled without a row could not be told from those that come.
+// Tasks that were cancelled without a row could not be told from those that come.
 func TestExtendRefused(t *testing.T) {
 	t.Parallel()
-	b := newBed(core.Record{Space: spaceOf(t, "a: [1, 2]")}, 2)
-	b.place(1, "w")
-	b.Cancel("enough", at(1))
-	b.keep()
-	b.end(0, task.Stopped)
-	r, more, err := b.store.record.Extended(spaceOf(t, "a: 3"))
-	if err != nil || b.Extend(r, more) {
-		t.Errorf("cancelled: %v", err)
-	}
-	b.Reopen([]core.Task{b.store.rows[0]}, false)
-	b.keep()
-	if b.Extend(r, more) {
-		t.Error("a part of it is cancelled still")
-	}
-	b.Reopen(nil, true)
-	if !b.Extend(r, more) || b.Head().Counts()[task.Pending] != 3 {
-		t.Errorf("retried: %+v", b.Head())
+	pending := core.Counts{task.Pending: 1}
+	ended := core.Counts{task.Succeeded: 1, task.Cancelled: 1}
+	for name, c := range map[string]struct {
+		head    core.Head
+		each    bool
+		refused bool
+	}{
+		"running":             {head: core.Head{State: core.Open}},
+		"a task for a worker": {core.Head{State: core.Open}, true, true},
+		"cancelled": {core.Head{State: core.Cancelled, UnissuedCancelled: true},
+			false, true},
+		"cancelled and ending": {core.Head{State: core.Cancelled, Issued: 2, Rows: ended},
+			false, true},
+		"partly retried": {core.Head{State: core.Open, UnissuedCancelled: true, Issued: 1,
+			Rows: pending}, false, true},
+		"retried": {head: core.Head{State: core.Finished, UnissuedCancelled: true, Issued: 2,
+			Rows: ended}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c.head.ID, c.head.Total = "train-1", 2
+			site, _ := core.Load(core.Options{}, nil, nil, at(0))
+			site.Add(core.Loaded{Seq: 1, Head: c.head,
+				Record: core.Record{Space: spaceOf(t, "a: [1, 2]"), EachWorker: c.each}})
+			command := core.ExtendSweep{Sweep: "train-1", Space: spaceOf(t, "a: [1, 2, 3]")}
+			err := site.Check(command)
+			if wrong := new(core.WrongState); errors.As(err, &wrong) != c.refused {
+				t.Fatalf("it is extended: %t; want %t: %v", err == nil, !c.refused, err)
+			}
+			effects := effectsOf(site, core.Input{Command: command}, at(1))
+			if c.refused {
+				return
+			}
+			if h := effects.Answer.Head; h.State != core.Open || h.Total != 3 ||
+				h.Counts()[task.Pending] != 3-h.Issued {
+				t.Errorf("%+v", h)
+			}
+		})
 	}
 }

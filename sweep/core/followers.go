@@ -17,7 +17,7 @@ func (c *Core) followed(sweep string) bool {
 	return expected || c.memory.Followers[sweep] > 0
 }
 
-// follow counts followers of a sweep's output, and tells the workers of the first and the last.
+// follow counts followers of a sweep's output, and notifies the workers of the first and the last.
 func (c *Core) follow(sweep string, more int) {
 	before := c.memory.Followers[sweep]
 	c.memory.Followers[sweep] = before + more
@@ -48,7 +48,7 @@ func (c *Core) sendFollowToAll(sweep string, on bool) {
 	}
 }
 
-// sendFollowed tells a worker what is followed, and what is about to be, where asked.
+// sendFollowed tells a worker what is followed and, with expected, what is about to be.
 func (c *Core) sendFollowed(w *worker, expected bool) {
 	for _, sweep := range slices.Sorted(maps.Keys(c.memory.Followers)) {
 		c.sendFollow(w.record.Name, sweep, true)

@@ -12,7 +12,7 @@ type State string
 // The states of a sweep.
 const (
 	Open      State = "running"   // tasks are handed out as slots come free
-	Paused    State = "paused"    // nothing is handed out; resume goes on
+	Paused    State = "paused"    // nothing is handed out until it is resumed
 	Cancelled State = "cancelled" // what had not ended was cancelled
 	Finished  State = "finished"  // every task ended
 )
@@ -26,16 +26,17 @@ type Head struct {
 	State           State
 	Reason          string // why it is paused or cancelled; for people
 	Stopping        bool   // paused, and what runs is being stopped too
-	IgnoredFailures int64  // bad ends that max-failures no longer counts: those before somebody let the sweep go on
+	IgnoredFailures int64  // that max-failures does not count: those before the last resume
 	Submitted       time.Time
 	Ended           time.Time // zero while it has not ended
-	// Ran is for how long workers had tasks of the sweep, from the first that began on, while its master was there to see it: its
-	// time without that of pauses, of waiting for workers and behind other sweeps, and between its end and a retry. 0 for sweeps of
-	// stores that did not keep it.
+	// Ran is for how long workers had tasks of the sweep, from the first start on, while its
+	// master was there to see it: its time without that of pauses, of waiting for workers and
+	// behind other sweeps, and between its end and a retry. 0 for sweeps of stores that did not
+	// keep it.
 	Ran               time.Duration
 	Total             int64  // tasks of the sweep
 	Issued            int64  // the first Issued tasks have rows
-	UnissuedCancelled bool   // the tasks without a row were cancelled with the sweep; else they are pending
+	UnissuedCancelled bool   // tasks without a row were cancelled with the sweep; else pending
 	Rows              Counts // tasks that have rows, by state
 }
 

@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// Images are the images in whose containers attempts of a sweep ran, each with the names of the workers, sorted. An image is
-// "python:3.12-slim@sha256:...": the name that it was asked for by, and what it was. A sweep whose workers run in no container
-// has none.
+// Images are the images in whose containers attempts of a sweep ran, each with the names of the
+// workers, sorted. An image is "python:3.12-slim@sha256:...": the name that it was asked for by,
+// and what it was. A sweep whose workers run in no container has none.
 type Images map[string][]string
 
 // maxImages is how many images a worker adds to a sweep's record: it changes its own with its
 // container only.
 const maxImages = 32
 
-// RanIn is the record of a sweep of which an attempt began on a worker, in an image; false: it says
-// so already, or the worker has named as many as it may.
+// RanIn returns the record of a sweep of which an attempt started on a worker in an image. It
+// returns false if the record has that already, or the worker has named too many.
 func (r Record) RanIn(image, worker string) (Record, bool) {
 	named := 0
 	for have, workers := range r.Images {
@@ -39,7 +39,8 @@ func (r Record) RanIn(image, worker string) (Record, bool) {
 // Names lists the images in order.
 func (i Images) Names() []string { return slices.Sorted(maps.Keys(i)) }
 
-// keyed is by what an image counts in the keys of tasks: its digest, or its name where that is all that is known.
+// keyed returns what stands for an image in keys of tasks: its digest or, if it is not known, its
+// name.
 func keyed(image string) string {
 	name, digest, known := strings.Cut(image, "@")
 	if known {
@@ -48,8 +49,9 @@ func keyed(image string) string {
 	return name
 }
 
-// Keyed are the images as they may stand in keys of tasks that ran in one of them: digests, and names for what older programs
-// recorded. Without an image it is "" alone, for what runs in no container.
+// Keyed are the images as they may stand in keys of tasks that ran in one of them: digests, and
+// names for what older programs recorded. Without an image it is "" alone, for what runs in no
+// container.
 func (i Images) Keyed() []string {
 	if len(i) == 0 {
 		return []string{""}
@@ -63,8 +65,9 @@ func (i Images) Keyed() []string {
 	return slices.Compact(all)
 }
 
-// KeyedOn is the image as it stands in keys of the tasks that a worker ran; false when it ran the sweep in several images, or it is
-// not known in which. Of a record of an older program it is the name in tasks.yml.
+// KeyedOn is the image as it stands in keys of the tasks that a worker ran; false when it ran the
+// sweep in several images, or it is not known in which. Of a record of an older program it is the
+// name in tasks.yml.
 func (r Record) KeyedOn(worker string) (image string, known bool) {
 	if len(r.Images) == 0 {
 		return r.Image, true

@@ -29,10 +29,12 @@ func (c *Core) expireLeases(q QueueStatus) {
 		switch silent := c.now.Sub(last) >= c.options.Lease; {
 		case silent && w.awayReason == "":
 			name := w.record.Name
-			c.log(slog.LevelWarn, "a worker is away: what it had goes to others", "worker", name, "lease", c.options.Lease)
-			c.lose(w, fmt.Sprintf("no heartbeat for %s", c.options.Lease),
+			c.log(slog.LevelWarn, "a worker is away: what it had goes to others",
+				"worker", name, "lease", c.options.Lease)
+			c.evict(w, fmt.Sprintf("no heartbeat for %s", c.options.Lease),
 				fmt.Sprintf("its worker %s was silent for %s", name, c.options.Lease), Vanished)
-		case !silent && w.awayReason == "" && w.newerVersion == 0 && w.beat.Incarnation > w.record.Incarnation:
+		case !silent && w.awayReason == "" && w.newerVersion == 0 &&
+			w.beat.Incarnation > w.record.Incarnation:
 			c.awaitRegistration(w)
 		}
 	}
@@ -41,10 +43,10 @@ func (c *Core) expireLeases(q QueueStatus) {
 // awaitRegistration takes up a process that speaks for a lease and whose registration does not
 // come: a broker that came back empty has lost it.
 func (c *Core) awaitRegistration(w *worker) {
-	begin := w.unregistered
-	if begin == nil || w.beat.Unsent > 0 {
+	m := w.unregistered
+	if m == nil || w.beat.Unsent > 0 {
 		w.unregistered = &mismatch{c.now, w.beat.Time}
-	} else if c.now.Sub(begin.since) >= c.options.Lease && w.caughtUp(*begin, c.now) {
+	} else if c.now.Sub(m.since) >= c.options.Lease && w.caughtUp(*m, c.now) {
 		c.join(&w.beat)
 	}
 }

@@ -8,20 +8,21 @@ import (
 	"mlframework/sweep/task"
 )
 
-// Ledger owns the transitions of one sweep's tasks. It holds only tasks that have a row and have not ended, so a sweep
-// of a million tasks costs it a window. Every method but Take is a pure step: the same calls in the same order leave
-// the same ledger. It is for one goroutine.
+// Ledger owns the transitions of one sweep's tasks. It holds only tasks that have a row and have
+// not ended, so that a sweep of a million tasks costs little memory. Every method but TakeChanges
+// is a pure step: the same calls in the same order leave the same ledger. It is for one goroutine.
 type Ledger struct {
 	head     Head
-	rules    Retry
+	rules    task.Retry
 	maxFails int64
-	ranges   Ranges
+	source   Source
+	needs    Resources // of each task
 	revision string
-	pins     []string // the n-th task is for the n-th of these workers; none: any task for any worker
+	pins     []string // the n-th task is for the n-th of these workers; empty: for any worker
 
 	open           map[int64]*Task    // rows that have not ended
 	pending        []*Task            // the pending ones of them, in the order of their turn
-	assigned       map[string][]*Task // those that a worker has or is about to have, by index
+	assigned       map[string][]*Task // by worker, those that it has or is about to have, by index
 	exclusive      map[int64]string   // the workers of those of them that are exclusive
 	cancelledEarly map[int64]struct{} // rows beyond the cursor: cancelled before their turn
 
@@ -32,21 +33,27 @@ type Ledger struct {
 	changed bool      // the head too
 	clock   time.Time // until when head.Ran is counted; zero before the first Clock
 
-	exclusivePending int      // exclusive tasks in waiting
-	reassigned       []string // workers whose part of assigned changed, for the core, which empties it
-	morePending      bool     // there are more tasks to place than before, for the core, which clears it
-	offerTo          []string // workers for which there are, for the core, which empties it
+	exclusivePending int // exclusive tasks among pending
+
+	// What the core reads and clears.
+	reassigned  []string // workers whose part of assigned changed
+	morePending bool     // there are more tasks to place than before
+	offerTo     []string // workers for which there are
 }
 
-// NewLedger makes the ledger of a sweep as the store has it: its head, the rows that have not ended, and the indexes of all
-// rows that lie beyond the cursor. A new sweep has neither. What workers were asked to stop or give back is asked again
-// with the first Take, as it is not known whether they heard it.
+// NewLedger makes the ledger of a sweep as the store has it: its head, the rows that have not
+// ended, and the indexes of all rows that lie beyond the cursor. A new sweep has neither. Requests
+// to stop or return attempts are repeated with the first TakeChanges, as it is not known whether
+// the workers got them.
 func NewLedger(r Record, h Head, open []Task, cancelledEarly []int64) *Ledger {
 	l := &Ledger{
-		head: h, rules: r.Retry, maxFails: r.MaxFailures, ranges: r.Ranges, revision: r.Recipe.Revision, pins: r.Workers,
-		open: make(map[int64]*Task, len(open)), cancelledEarly: make(map[int64]struct{}, len(cancelledEarly)),
-		assigned: map[string][]*Task{}, sampled: map[int64]sampled{}, exclusive: map[int64]string{},
+		head: h, pins: r.Workers, needs: Resources{Slots: 1},
+		open:           make(map[int64]*Task, len(open)),
+		cancelledEarly: make(map[int64]struct{}, len(cancelledEarly)),
+		assigned:       map[string][]*Task{}, sampled: map[int64]sampled{},
+		exclusive: map[int64]string{},
 	}
+	l.setRecord(r)
 	for _, t := range open {
 		l.open[t.Index] = &t
 		switch {
@@ -75,13 +82,15 @@ func NewLedger(r Record, h Head, open []Task, cancelledEarly []int64) *Ledger {
 	return l
 }
 
-// Head is the sweep as it stands.
+// Head returns the part of the sweep that changes.
 func (l *Ledger) Head() Head { return l.head }
 
-// Clock counts the time since it was last called to the sweep's running time, if workers have any of its tasks and one of them
-// has begun: before that they run those of other sweeps. It is to be called before each step.
+// Clock counts the time since it was last called to the sweep's running time, if workers have any
+// of its tasks and one of them has started: before that they run those of other sweeps. It must be
+// called before each step.
 func (l *Ledger) Clock(now time.Time) {
-	if passed := now.Sub(l.clock); !l.clock.IsZero() && passed > 0 && len(l.assigned) > 0 && l.hasStarted() {
+	passed := now.Sub(l.clock)
+	if !l.clock.IsZero() && passed > 0 && len(l.assigned) > 0 && l.hasStarted() {
 		l.head.Ran += passed.Truncate(time.Microsecond) // the store keeps no more
 	}
 	l.clock = now
@@ -90,29 +99,41 @@ func (l *Ledger) Clock(now time.Time) {
 // hasStarted reports whether a task runs or has ended.
 func (l *Ledger) hasStarted() bool {
 	for state, n := range l.head.Rows {
-		if s := task.State(state); n > 0 && (s == task.Running || s.Terminal() && s != task.Cancelled) {
+		s := task.State(state)
+		if n > 0 && (s == task.Running || s.Terminal() && s != task.Cancelled) {
 			return true
 		}
 	}
 	return false
 }
 
-// Assigned is how many of the sweep's tasks a worker has or is about to have.
+// Assigned returns how many of the sweep's tasks a worker has or is about to have.
 func (l *Ledger) Assigned(worker string) int { return len(l.assigned[worker]) }
 
-// Revise lets attempts from now on run the revision of the sweep's record, and keeps to its rules.
+// Revise applies a new revision or new settings of the sweep's record to attempts from now on.
 func (l *Ledger) Revise(r Record) {
-	l.revision, l.rules, l.maxFails = r.Recipe.Revision, r.Retry, r.MaxFailures
+	l.setRecord(r)
 	l.morePending = true
 }
 
-// ordinal returns which of the sweep's tasks an index is, from 0; false when it is none of them.
+// setRecord takes over what a record says of attempts from now on.
+func (l *Ledger) setRecord(r Record) {
+	l.source, l.revision = r.Source(), r.Recipe.Revision
+	l.rules, l.maxFails = r.Retry, r.MaxFailures
+}
+
+// hasCancelledUnissued reports whether tasks were cancelled with the sweep before they had a row.
+func (l *Ledger) hasCancelledUnissued() bool {
+	return l.head.UnissuedCancelled && l.head.unissued() > 0
+}
+
+// ordinal returns the ordinal of the sweep's task with an index; false if there is none.
 func (l *Ledger) ordinal(index int64) (n int64, ok bool) {
-	n, ok = l.ranges.Ordinal(index)
+	n, ok = l.source.Ordinal(index)
 	return n, ok && n >= 0 && n < l.head.Total
 }
 
-// addRow gives a task its row.
+// addRow adds the row of a task.
 func (l *Ledger) addRow(index int64) *Task {
 	t := &Task{Index: index}
 	l.open[index] = t
@@ -120,7 +141,7 @@ func (l *Ledger) addRow(index int64) *Task {
 	return t
 }
 
-// setState changes a row's state and the counts. What ended leaves the ledger.
+// setState changes a row's state and the counts. A task that has ended leaves the ledger.
 func (l *Ledger) setState(t *Task, to task.State) {
 	if before, after := t.State.Active(), to.Active(); before != after {
 		if after {
@@ -167,8 +188,8 @@ func (l *Ledger) ready(now time.Time) bool {
 		len(l.pending) > 0 && !l.pending[0].NotBefore.After(now))
 }
 
-// assignedTo lists, in order, the tasks that a worker has or is about to have; "" means any worker. What
-// becomes of them does not change the list.
+// assignedTo lists, in order, the tasks that a worker has or is about to have; "" means any worker.
+// What becomes of them does not change the list.
 func (l *Ledger) assignedTo(worker string) (tasks []*Task) {
 	if worker != "" {
 		return slices.Clone(l.assigned[worker])

@@ -7,13 +7,13 @@ import (
 	"mlframework/sweep/task"
 )
 
-// Changes is what steps of a ledger ask of the world, in the order in which it must happen: the store keeps Head, Tasks
-// and OldAttempts, and then the workers are told.
+// Changes is what steps of a ledger ask of the world, in the order in which it must happen: the
+// store keeps the rows, and then the workers get Controls.
 type Changes struct {
 	Head        Head
 	Tasks       []Task
 	OldAttempts []OldAttempt // attempts that are no longer the newest of their task
-	LateStarts  []OldAttempt // attempts that were lost, and told too late that they had begun: Start and Started
+	LateStarts  []OldAttempt // Start and Started of attempts that were lost before they were known
 	Samples     []Samples
 	Controls    []Order
 }
@@ -39,11 +39,12 @@ type Order struct {
 
 // Empty reports whether nothing has to be done.
 func (c *Changes) Empty() bool {
-	return len(c.Tasks)+len(c.OldAttempts)+len(c.LateStarts)+len(c.Samples)+len(c.Controls) == 0 && c.Head.ID == ""
+	n := len(c.Tasks) + len(c.OldAttempts) + len(c.LateStarts) + len(c.Samples) + len(c.Controls)
+	return n == 0 && c.Head.ID == ""
 }
 
-// TakeChanges returns what has to be done since the last call, and forgets it: of each row only its newest
-// form. Head is zero when it did not change.
+// TakeChanges returns what has to be done since the last call, and forgets it: of each row only its
+// newest form. Head is zero when it did not change.
 func (l *Ledger) TakeChanges() Changes {
 	c := l.changes
 	c.Tasks = newest(l.touched)

@@ -1,7 +1,6 @@
 package core
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -9,8 +8,8 @@ import (
 	"mlframework/sweep/task"
 )
 
-// Pause hands out nothing more. With stop the attempts that run are stopped too; they go back to pending, uncharged.
-// A sweep that is not running stays as it is.
+// Pause hands out nothing more. With stop the attempts that run are stopped too; they go back to
+// pending, uncharged. A sweep that is not running stays as it is.
 func (l *Ledger) Pause(reason string, stop bool) {
 	if l.head.State != Open && !(l.head.State == Paused && stop) {
 		return
@@ -47,11 +46,12 @@ func (l *Ledger) recall(reason string) {
 }
 
 func (l *Ledger) stop(t *Task, reason string) {
-	l.sendControl(t.Attempt.Worker, task.Control{Kind: task.StopControl, Index: t.Index, Attempt: t.Attempt.Number, Reason: reason})
+	l.sendControl(t.Attempt.Worker, task.Control{Kind: task.StopControl, Index: t.Index,
+		Attempt: t.Attempt.Number, Reason: reason})
 }
 
-// Resume hands out tasks again after a pause. A sweep that was cancelled needs Reopen. It tells whether there is
-// anything to do.
+// Resume hands out tasks again after a pause. A sweep that was cancelled needs Reopen. It reports
+// whether there is anything to do.
 func (l *Ledger) Resume(now time.Time) bool {
 	if l.head.State == Paused {
 		l.reopen()
@@ -66,7 +66,8 @@ func (l *Ledger) reopen() {
 	l.changed, l.morePending = true, true
 }
 
-// Cancel ends a sweep: nothing more is handed out, what runs is stopped, everything that has not ended is cancelled.
+// Cancel ends a sweep: nothing more is handed out, what runs is stopped, everything that has not
+// ended is cancelled.
 func (l *Ledger) Cancel(reason string, now time.Time) {
 	if l.head.State == Cancelled || l.head.State == Finished {
 		return
@@ -89,7 +90,8 @@ func (l *Ledger) cancel(t *Task) {
 	l.touch(t)
 }
 
-// cancelAssigned asks the worker that has a task to stop it; the task is cancelled when the worker tells its end.
+// cancelAssigned asks the worker that has a task to stop it; the task is cancelled when the worker
+// reports its end.
 func (l *Ledger) cancelAssigned(t *Task, reason string) {
 	t.Cancelling = true
 	l.touch(t)
@@ -106,15 +108,9 @@ func (l *Ledger) cancellable(index int64) bool {
 	return ok && n >= l.head.Issued && !cancelled && !l.head.UnissuedCancelled
 }
 
-// CancelTask cancels one task. It is an error when the task does not belong to the sweep or has ended; the caller
-// tells from the store which.
-func (l *Ledger) CancelTask(index int64, reason string, now time.Time) error {
-	if _, ok := l.ordinal(index); !ok {
-		return fmt.Errorf("%s has no task %d", l.head.ID, index)
-	}
-	if !l.cancellable(index) {
-		return fmt.Errorf("%s has ended already", task.ID{Sweep: l.head.ID, Index: index})
-	}
+// CancelTask cancels one task of the sweep that has not ended: the command CancelTask refuses
+// others.
+func (l *Ledger) CancelTask(index int64, reason string, now time.Time) {
 	switch t := l.open[index]; {
 	case t == nil:
 		l.cancelledEarly[index] = struct{}{}
@@ -126,16 +122,16 @@ func (l *Ledger) CancelTask(index int64, reason string, now time.Time) error {
 		l.cancelAssigned(t, reason)
 	}
 	l.endIfDone(now)
-	return nil
 }
 
-// Reopen makes tasks that ended other than well pending again, with nothing charged, and the sweep running. Tasks that
-// succeeded or have not ended are left as they are. With unissued also the tasks come back that were cancelled with the
-// sweep before they were ever handed out. It returns how many it took.
+// Reopen makes tasks that ended other than well pending again, with nothing charged, and the sweep
+// running. Tasks that succeeded or have not ended are left as they are. With unissued also the
+// tasks come back that were cancelled with the sweep before they were ever handed out. It returns
+// how many it took.
 func (l *Ledger) Reopen(ended []Task, unissued bool) (taken int64) {
-	if n := l.head.unissued(); unissued && l.head.UnissuedCancelled && n > 0 {
+	if unissued && l.hasCancelledUnissued() {
 		l.head.UnissuedCancelled = false
-		taken += n
+		taken += l.head.unissued()
 	}
 	for _, t := range ended {
 		if _, here := l.open[t.Index]; here || !t.State.Terminal() || t.State == task.Succeeded {
@@ -144,7 +140,7 @@ func (l *Ledger) Reopen(ended []Task, unissued bool) (taken int64) {
 		if t.Attempt.Outcome != nil {
 			l.changes.OldAttempts = append(l.changes.OldAttempts, OldAttempt{t.Index, t.Attempt})
 		}
-		t.Charged, t.Cancelling, t.NotBefore = Retry{}, false, time.Time{}
+		t.Charged, t.Cancelling, t.NotBefore = task.Retry{}, false, time.Time{}
 		l.open[t.Index] = &t
 		l.setState(&t, task.Pending)
 		l.enqueue(&t)
@@ -157,15 +153,12 @@ func (l *Ledger) Reopen(ended []Task, unissued bool) (taken int64) {
 	return taken
 }
 
-// Extend gives the sweep tasks more behind those it has, as its record has them from now on, and hands them out: a sweep
-// that had ended or was paused is open again. Where tasks without a row were cancelled it changes nothing and is false:
-// those that come could not be told from them.
-func (l *Ledger) Extend(r Record, tasks int64) bool {
-	if l.head.State == Cancelled || l.head.UnissuedCancelled && l.head.unissued() > 0 {
-		return false
-	}
-	l.ranges, l.head.UnissuedCancelled = r.Ranges, false
+// Extend adds tasks of an extended record behind those that the sweep has, and lets it run again if
+// it had ended or was paused. It must not be called while tasks without a row are cancelled: the
+// new ones could not be distinguished from them.
+func (l *Ledger) Extend(r Record, tasks int64) {
+	l.setRecord(r)
+	l.head.UnissuedCancelled = false
 	l.head.Total += tasks
 	l.reopen()
-	return true
 }

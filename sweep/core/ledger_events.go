@@ -48,8 +48,8 @@ func (l *Ledger) Event(e task.Event, now time.Time) {
 	}
 }
 
-// EndOnUnfitHost applies the end of an attempt that its host could not run, when the host is known to be unfit: the task is pending
-// again, and nothing is charged for it.
+// EndOnUnfitHost applies the end of an attempt that its host could not run, when the host is known
+// to be unfit: the task is pending again, and nothing is charged for it.
 func (l *Ledger) EndOnUnfitHost(e task.Event, now time.Time) {
 	t := l.currentTask(e)
 	switch {
@@ -67,8 +67,8 @@ func (l *Ledger) EndOnUnfitHost(e task.Event, now time.Time) {
 	}
 }
 
-// startFromEnd takes the start of an attempt from its end, where nothing else told of it: a store that was cut may have lost
-// that. An attempt that could not begin is listed all the same.
+// startFromEnd takes the start of an attempt from its end if its event is missing: a store that was
+// cut may have lost it. An attempt that could not start is listed, too.
 func (l *Ledger) startFromEnd(t *Task, e task.Event) {
 	switch {
 	case t.State == task.Running:
@@ -76,61 +76,6 @@ func (l *Ledger) startFromEnd(t *Task, e task.Event) {
 		l.start(t, e)
 	default:
 		t.Attempts++
-	}
-}
-
-// IsCurrent reports whether an event is of an attempt that counts: the newest of a task, on the worker
-// that it was placed on.
-func (l *Ledger) IsCurrent(e task.Event) bool { return l.currentTask(e) != nil }
-
-// currentTask finds the task of an event; nil when the event is of an attempt that does not count.
-func (l *Ledger) currentTask(e task.Event) *Task {
-	if !l.isAssigned(e.Worker, e.Index, e.Attempt) {
-		return nil
-	}
-	return l.open[e.Index]
-}
-
-// NeverPlaced reports whether an event is of an attempt that this ledger has not handed out: its store lost that.
-func (l *Ledger) NeverPlaced(e task.Event) bool {
-	if t := l.open[e.Index]; t != nil {
-		return e.Attempt > t.Attempt.Number
-	}
-	n, ok := l.ordinal(e.Index)
-	_, cancelled := l.cancelledEarly[e.Index]
-	return !ok || n >= l.head.Issued && !cancelled
-}
-
-// fence answers an event of an attempt that does not count. The end of one that did count may be among them, when it
-// comes again: the store, which knows all attempts, leaves that out.
-func (l *Ledger) fence(e task.Event) {
-	l.Reject(e)
-	switch e.Kind {
-	case task.ClaimedEvent, task.StartedEvent:
-		l.keepLateStart(e)
-	case task.EndedEvent:
-		if e.Outcome == nil {
-			return
-		}
-		l.keepLateStart(e)
-		try := Attempt{Number: e.Attempt, Worker: e.Worker, Outcome: e.Outcome, Superseded: true}
-		l.changes.OldAttempts = append(l.changes.OldAttempts, OldAttempt{e.Index, try})
-	}
-}
-
-// Reject answers an event of an attempt that was not placed on its worker: what seems to run there
-// is told to stop, and nothing is kept.
-func (l *Ledger) Reject(e task.Event) {
-	if e.Kind == task.ClaimedEvent || e.Kind == task.StartedEvent {
-		l.sendControl(e.Worker, task.Control{Kind: task.StopControl, Index: e.Index, Attempt: e.Attempt,
-			Reason: "superseded"})
-	}
-}
-
-// keepLateStart keeps where and when an attempt began that does not count any more.
-func (l *Ledger) keepLateStart(e task.Event) {
-	if e.Start != nil {
-		l.changes.LateStarts = append(l.changes.LateStarts, OldAttempt{e.Index, Attempt{Number: e.Attempt, Worker: e.Worker, Start: *e.Start, Started: e.Began()}})
 	}
 }
 
@@ -148,7 +93,8 @@ func (l *Ledger) start(t *Task, e task.Event) {
 	l.repeatRequest(t)
 }
 
-// repeatRequest asks again for the end of an attempt that was on its way while its task was cancelled or its sweep was paused.
+// repeatRequest asks again for the end of an attempt that was on its way while its task was
+// cancelled or its sweep was paused.
 func (l *Ledger) repeatRequest(t *Task) {
 	switch {
 	case t.Cancelling:
@@ -156,12 +102,13 @@ func (l *Ledger) repeatRequest(t *Task) {
 	case l.head.Stopping:
 		l.stop(t, l.head.Reason)
 	case t.State == task.Claimed && l.head.State != Open:
-		l.sendControl(t.Attempt.Worker, task.Control{Kind: task.RecallControl, Reason: l.head.Reason})
+		l.sendControl(t.Attempt.Worker,
+			task.Control{Kind: task.RecallControl, Reason: l.head.Reason})
 	}
 }
 
-// returnTask makes a task whose attempt did not begin pending again. Its number is used up, as events that name it may
-// come again; only where none can come any more it is free.
+// returnTask makes a task pending again whose attempt did not start. The number of the attempt
+// stays used, as events of it may be delivered again, unless it is free.
 func (l *Ledger) returnTask(t *Task, free bool) {
 	l.setState(t, task.Pending)
 	t.Attempt = Attempt{Number: t.Attempt.Number}
@@ -183,7 +130,8 @@ func (l *Ledger) end(t *Task, o *task.Outcome, now time.Time) {
 		o = t.asLost(o)
 	}
 	t.Attempt.Outcome = o
-	l.head.Ran = max(l.head.Ran, o.Duration.Truncate(time.Microsecond)) // its start may have been told with its end
+	// Its start may have been reported with its end.
+	l.head.Ran = max(l.head.Ran, o.Duration.Truncate(time.Microsecond))
 	switch class := o.Class; {
 	case t.Cancelling:
 		l.setState(t, task.Cancelled)
@@ -207,7 +155,8 @@ func (l *Ledger) requeue(t *Task, notBefore time.Time) {
 	l.enqueue(t)
 }
 
-// enforceMaxFailures pauses a sweep in which too many tasks ended badly since it was last let go on.
+// enforceMaxFailures pauses a sweep in which too many tasks ended badly since it was last let go
+// on.
 func (l *Ledger) enforceMaxFailures() {
 	failures := l.head.Counts().Failures() - l.head.IgnoredFailures
 	if l.maxFails > 0 && failures >= l.maxFails && l.head.State == Open {
@@ -218,7 +167,8 @@ func (l *Ledger) enforceMaxFailures() {
 		if l.head.IgnoredFailures > 0 { // those that failed before are beside them in the counts
 			what = "more " + what
 		}
-		l.Pause(fmt.Sprintf("%d %s failed, and max-failures is %d", failures, what, l.maxFails), false)
+		l.Pause(fmt.Sprintf("%d %s failed, and max-failures is %d", failures, what, l.maxFails),
+			false)
 	}
 }
 

@@ -7,35 +7,40 @@ import (
 	"mlframework/sweep/task"
 )
 
-// Departure is what is known of the attempts of a worker that is gone, beside its events.
+// Departure is what is known, beside the events, of the attempts of a worker that is gone.
 type Departure uint8
 
+// How a worker can go.
+
 const (
-	Vanished  Departure = iota // what it was handed may have begun, and its last events may be lost
-	SignedOff                  // it told everything: what did not begin by its events had not begun
-	Dead                       // nothing of it is alive, and no event is on its way: the numbers of attempts that did not begin are free again
+	Vanished  Departure = iota // its attempts may have started, and its last events may be lost
+	SignedOff                  // it sent all its events: other attempts have not started
+	// Dead is that nothing of it is alive and no event is on its way. Numbers of attempts that
+	// have not started can be used again.
+	Dead
 )
 
-// How the reason of an attempt ends that was lost before anything told that it had begun.
+// How the reason of an attempt ends that was lost before an event said that it had started.
 const (
 	StartUnknown = "; whether it began is not known"
 	NotStarted   = "; it had not begun"
 )
 
-// Lose declares a worker gone ("": all of them): what it ran is lost, what it had goes to another, and should it still
-// be there it is told to stop. How long an attempt that is lost ran nobody knows: its outcome has no duration.
-func (l *Ledger) Lose(worker, reason string, fate Departure, now time.Time) {
+// MarkLost declares a worker gone ("": all of them). What it ran is lost, its other attempts are
+// placed again, and it is told to stop them if it may still be there. The outcome of a lost attempt
+// has no duration, as nobody knows it.
+func (l *Ledger) MarkLost(worker, reason string, departure Departure, now time.Time) {
 	for _, t := range l.assignedTo(worker) {
-		l.lose(t, reason, fate, now)
+		l.markLost(t, reason, departure, now)
 	}
 	l.endIfDone(now)
 }
 
-// RunKilled declares that master and workers of the sweep died together, as those of a local run do: what ran is lost, and the
-// sweep is paused until somebody lets it go on.
+// RunKilled declares that master and workers died together, as those of a local run do: what ran is
+// lost, and the sweep is paused until a person resumes it.
 func (l *Ledger) RunKilled(now time.Time) {
 	reason, running := "its run was killed", l.head.Rows[task.Running]
-	l.Lose("", reason, Dead, now)
+	l.MarkLost("", reason, Dead, now)
 	if running == 1 {
 		reason += " while 1 task was running"
 	} else if running > 1 {
@@ -46,36 +51,43 @@ func (l *Ledger) RunKilled(now time.Time) {
 	}
 }
 
-// Rejoin declares that a worker has begun anew: what it had claimed or ran is gone, what is on its way to it still comes.
-func (l *Ledger) Rejoin(worker, reason string, fate Departure, now time.Time) {
+// Rejoin declares that a worker has restarted: what it had claimed or ran is gone, what is in its
+// queue still arrives.
+func (l *Ledger) Rejoin(worker, reason string, departure Departure, now time.Time) {
 	for _, t := range l.assignedTo(worker) {
 		if t.State != task.Queued {
-			l.lose(t, reason, fate, now)
+			l.markLost(t, reason, departure, now)
 		}
 	}
 	l.endIfDone(now)
 }
 
-// LoseAttempt declares one attempt gone that its worker does not know any more. Where it is not the newest of its task,
-// or not with a worker, nothing happens.
-func (l *Ledger) LoseAttempt(index int64, number int, reason string, fate Departure, now time.Time) {
+// MarkAttemptLost declares lost an attempt that its worker does not know any more. It does nothing
+// to an attempt that is not the newest of its task, or not assigned to a worker.
+func (l *Ledger) MarkAttemptLost(index int64, number int, reason string, departure Departure,
+	now time.Time) {
 	if t := l.open[index]; t != nil && t.State.Active() && t.Attempt.Number == number {
-		l.lose(t, reason, fate, now)
+		l.markLost(t, reason, departure, now)
 		l.endIfDone(now)
 	}
 }
 
-func (l *Ledger) lose(t *Task, reason string, fate Departure, now time.Time) {
-	if fate != Dead {
+func (l *Ledger) markLost(t *Task, reason string, departure Departure, now time.Time) {
+	if departure != Dead {
 		l.stop(t, reason)
 	}
 	if t.State == task.Running {
 		l.end(t, &task.Outcome{Class: task.Loss, Reason: reason}, now)
 		return
 	}
-	if fate != Dead { // listed, as a message that is delivered late may begin it yet
+	if departure != Dead { // listed, as a message that is delivered late may still start it
+		if departure == SignedOff {
+			reason += NotStarted
+		} else {
+			reason += StartUnknown
+		}
 		lost := t.Attempt
-		lost.Outcome = &task.Outcome{Class: task.Loss, Reason: reason + map[Departure]string{Vanished: StartUnknown, SignedOff: NotStarted}[fate]}
+		lost.Outcome = &task.Outcome{Class: task.Loss, Reason: reason}
 		t.Attempts++
 		if t.uncharged() > maxUncharged {
 			l.end(t, lost.Outcome, now)
@@ -83,24 +95,5 @@ func (l *Ledger) lose(t *Task, reason string, fate Departure, now time.Time) {
 		}
 		l.changes.OldAttempts = append(l.changes.OldAttempts, OldAttempt{t.Index, lost})
 	}
-	l.returnTask(t, fate == Dead)
-}
-
-// ConfirmRunning takes note that a worker says it runs an attempt. One that does not count is told to stop,
-// and one that was asked to end is asked again: what it was told before may not have reached it. It
-// reports whether the worker is sent anything.
-func (l *Ledger) ConfirmRunning(worker string, index int64, number int) (sent bool) {
-	before := len(l.changes.Controls)
-	if t := l.open[index]; !l.isAssigned(worker, index, number) {
-		l.sendControl(worker, task.Control{Kind: task.StopControl, Index: index, Attempt: number, Reason: "superseded"})
-	} else if t.State == task.Running {
-		l.repeatRequest(t)
-	}
-	return len(l.changes.Controls) > before
-}
-
-// isAssigned reports whether a worker has an attempt that counts, or is about to.
-func (l *Ledger) isAssigned(worker string, index int64, number int) bool {
-	t := l.open[index]
-	return t != nil && t.State.Active() && t.Attempt.Number == number && t.Attempt.Worker == worker
+	l.returnTask(t, departure == Dead)
 }

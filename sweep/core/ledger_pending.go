@@ -62,7 +62,8 @@ func (l *Ledger) removePending(at int) {
 	}
 }
 
-// NextDue is the next moment after now at which a task that backs off can be handed out; zero when there is none.
+// NextDue is the next moment after now at which a task that backs off can be handed out; zero when
+// there is none.
 func (l *Ledger) NextDue(now time.Time) time.Time {
 	if l.head.State != Open {
 		return time.Time{}

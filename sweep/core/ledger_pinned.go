@@ -7,7 +7,7 @@ import (
 
 // pin is the worker for which a task is, of a sweep that has one for each.
 func (l *Ledger) pin(index int64) string {
-	if n, ok := l.ranges.Ordinal(index); ok && n >= 0 && n < int64(len(l.pins)) {
+	if n, ok := l.source.Ordinal(index); ok && n >= 0 && n < int64(len(l.pins)) {
 		return l.pins[n]
 	}
 	return ""

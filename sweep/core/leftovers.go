@@ -8,7 +8,7 @@ import (
 )
 
 // leftovers are attempts of a worker that have ended while processes that their programs left are
-// still being ended, and when that was told.
+// still being ended, and when that was reported.
 type leftovers map[attemptKey]leftoverNotice
 
 type leftoverNotice struct {
@@ -49,7 +49,8 @@ func listed(all []task.Busy, key attemptKey) bool {
 func (c *Core) hasLeftovers(a *activeSweep) func(*Task) bool {
 	return func(t *Task) bool {
 		w := c.workers[t.Attempt.Worker]
-		if w == nil || w.awayReason != "" || t.Attempt.Outcome.Class == task.Loss || c.options.Local {
+		if c.options.Local || w == nil || w.awayReason != "" ||
+			t.Attempt.Outcome.Class == task.Loss {
 			return false
 		}
 		key := attemptKey{a.id(), t.Index, t.Attempt.Number}

@@ -10,10 +10,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mlframework/sweep/core"
+	"mlframework/sweep/space"
 	"mlframework/sweep/task"
 )
 
-// model is a store in memory: what the changes of a ledger leave behind, by the rules of package store.
+// model is a store in memory: what the changes of a ledger leave behind, by the rules of package
+// store.
 type model struct {
 	record core.Record
 	head   core.Head
@@ -27,7 +29,12 @@ type tryKey struct {
 	superseded bool
 }
 
+// newModel has a sweep of total tasks. Tests of transitions do not care about points: they give no
+// space.
 func newModel(r core.Record, total int64) *model {
+	if r.Space == nil {
+		r.Space = new(space.Space)
+	}
 	return &model{
 		record: r, head: core.Head{ID: "train-1", State: core.Open, Total: total},
 		rows: map[int64]core.Task{}, tries: map[tryKey]core.Attempt{},
@@ -41,13 +48,15 @@ func (m *model) keep(c core.Changes) {
 	}
 	for _, t := range c.OldAttempts {
 		key := tryKey{t.Index, t.Attempt.Number, t.Attempt.Superseded}
-		if _, have := m.tries[key]; !have && (!t.Attempt.Superseded || m.listed(t) && !m.counted(t)) {
+		_, have := m.tries[key]
+		if !have && (!t.Attempt.Superseded || m.listed(t) && !m.counted(t)) {
 			m.tries[key] = t.Attempt
 		}
 	}
 	for _, t := range c.LateStarts {
 		key := tryKey{t.Index, t.Attempt.Number, false}
-		if have, ok := m.tries[key]; ok && have.Worker == t.Attempt.Worker && have.Started.IsZero() {
+		if have, ok := m.tries[key]; ok && have.Worker == t.Attempt.Worker &&
+			have.Started.IsZero() {
 			have.Start, have.Started = t.Attempt.Start, t.Attempt.Started
 			m.tries[key] = have
 		}
@@ -71,10 +80,13 @@ func (m *model) listed(old core.OldAttempt) bool {
 // counted tells whether a superseded end is the one that counted, reported again.
 func (m *model) counted(old core.OldAttempt) bool {
 	same := func(t core.Attempt) bool {
-		return t.Outcome != nil && t.Number == old.Attempt.Number && t.Worker == old.Attempt.Worker &&
-			t.Outcome.Class == old.Attempt.Outcome.Class && t.Outcome.Duration == old.Attempt.Outcome.Duration
+		return t.Outcome != nil && t.Number == old.Attempt.Number &&
+			t.Worker == old.Attempt.Worker &&
+			t.Outcome.Class == old.Attempt.Outcome.Class &&
+			t.Outcome.Duration == old.Attempt.Outcome.Duration
 	}
-	return same(m.rows[old.Index].Attempt) || same(m.tries[tryKey{old.Index, old.Attempt.Number, false}])
+	return same(m.rows[old.Index].Attempt) ||
+		same(m.tries[tryKey{old.Index, old.Attempt.Number, false}])
 }
 
 // unfinished reads what a ledger needs to go on: the rows that have not ended, and the indexes of
@@ -122,15 +134,18 @@ func (m *model) check(l *core.Ledger) error {
 	if err := m.counts(); err != nil {
 		return err
 	}
-	if running, anew := l.Dump(), m.ledger().Dump(); !reflect.DeepEqual(running, anew) { // cmp takes ten times as long
-		return fmt.Errorf("a ledger made anew from the store differs (-running +anew):\n%s", cmp.Diff(running, anew))
+	// cmp.Equal takes ten times as long.
+	if running, anew := l.Dump(), m.ledger().Dump(); !reflect.DeepEqual(running, anew) {
+		return fmt.Errorf("a ledger made anew from the store differs (-running +anew):\n%s",
+			cmp.Diff(running, anew))
 	}
 	return nil
 }
 
 // at is a moment, in seconds after the submission.
 func at(seconds float64) time.Time {
-	return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC).Add(time.Duration(seconds * float64(time.Second)))
+	submitted := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	return submitted.Add(time.Duration(seconds * float64(time.Second)))
 }
 
 // bed holds one ledger with its store, for tests that go step by step.
@@ -161,7 +176,8 @@ func (b *bed) event(kind task.EventKind, index int64, outcome *task.Outcome) {
 	if worker == "" {
 		worker = "w"
 	}
-	b.Event(task.Event{Kind: kind, Worker: worker, Index: index, Attempt: try.Number, Time: at(1), Outcome: outcome}, at(1))
+	b.Event(task.Event{Kind: kind, Worker: worker, Index: index, Attempt: try.Number, Time: at(1),
+		Outcome: outcome}, at(1))
 	b.keep()
 }
 
@@ -198,7 +214,7 @@ func (b *bed) bring(to task.State) {
 		b.event(task.ReturnedEvent, 0, nil)
 		return
 	case to == task.Cancelled:
-		_ = b.CancelTask(0, "", at(0))
+		b.CancelTask(0, "", at(0))
 		b.event(task.ReturnedEvent, 0, nil)
 		return
 	case to.Active():

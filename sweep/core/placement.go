@@ -7,8 +7,8 @@ import (
 	"mlframework/sweep/task"
 )
 
-// place hands tasks to workers that have room: to those of which something changed since the last
-// placement and, where there may be something for them now, to those for which there was nothing.
+// place hands tasks to workers with free resources: to those of which something changed since the
+// last placement and, if there may be something for them now, to idle ones.
 func (c *Core) place() {
 	c.sync()
 	c.dueNow()
@@ -56,7 +56,7 @@ func (c *Core) forAny() bool {
 	return false
 }
 
-// countWorkers brings up to date who takes tasks, of the workers that are to be considered.
+// countWorkers updates which of the touched workers take tasks, and how many.
 func (c *Core) countWorkers() {
 	for _, w := range c.touched {
 		takes, capacity := c.workers[w.record.Name] == w && w.available(), Resources{}
@@ -81,8 +81,8 @@ func (c *Core) countWorkers() {
 	}
 }
 
-// candidates are the workers to be filled: those that were touched and, where there may be
-// something for them now, the idle ones, both by name. They are valid until the next call.
+// candidates returns the workers to be filled, by name: those that were touched and, if there may
+// be something for them now, the idle ones. They are valid until the next call.
 func (c *Core) candidates() (touched, idle []*worker) {
 	c.touched, c.considered = c.considered[:0], c.touched
 	touched = c.considered[:0]
@@ -104,7 +104,7 @@ func (c *Core) candidates() (touched, idle []*worker) {
 
 func byName(a, b *worker) int { return cmp.Compare(a.record.Name, b.record.Name) }
 
-// setIdle notes whether a worker has room and there is nothing for it.
+// setIdle notes whether a worker could get more tasks and there is nothing for it.
 func (c *Core) setIdle(w *worker, idle bool) {
 	if w.idle == idle {
 		return
@@ -118,7 +118,7 @@ func (c *Core) setIdle(w *worker, idle bool) {
 	}
 }
 
-// setUndersupplied notes whether a worker has less than half of what it should have at hand.
+// setUndersupplied notes whether a worker has less than half of its prefetch.
 func (c *Core) setUndersupplied(w *worker, undersupplied bool) {
 	if w.undersupplied != undersupplied {
 		w.undersupplied = undersupplied
@@ -130,17 +130,17 @@ func (c *Core) setUndersupplied(w *worker, undersupplied bool) {
 	}
 }
 
-// fill gives one worker what it has room for, or, when asked, only what can begin there: sweeps of
-// the highest priority in turn, a batch each, and then, of what they leave, those of the next. What
-// a worker has of a sweep takes its part of that sweep's window, and all parts together are one. A
-// sweep keeps its turn until there is room for it: else one of short tasks, for which there is room
-// all the time, would keep one of long tasks out for ever.
-// fill reports whether it placed anything.
+// fill gives a worker its prefetch or, with onlyFree, what can start there at once: sweeps of the
+// highest priority in turn, a batch each, and then, of what they leave, those of the next. The
+// tasks that a worker has of a sweep are a part of what it should have of that sweep alone, and its
+// parts of all sweeps add up to one. A sweep keeps its turn until it fits: otherwise one of short
+// tasks, which always fits, would keep out one of long tasks for ever. It reports whether it placed
+// anything.
 func (c *Core) fill(w *worker, onlyFree bool) (placed bool) {
 	f := filling{c: c, w: w, others: c.available > 1, onlyFree: onlyFree, free: w.capacity}
 	full := f.run()
 	if !onlyFree {
-		c.setUndersupplied(w, f.taken < suppliedShare)
+		c.setUndersupplied(w, f.used < suppliedShare)
 		c.setIdle(w, !full)
 	}
 	return f.placed
@@ -151,41 +151,42 @@ type filling struct {
 	c        *Core
 	w        *worker
 	others   bool      // other workers take tasks, too
-	onlyFree bool      // it gets what can begin at once
+	onlyFree bool      // it gets what can start at once
 	free     Resources // what its tasks leave
-	tasks    int       // that it has
-	taken    float64   // part of the window
+	tasks    int       // of the worker
+	used     float64   // part of its prefetch
 	placed   bool
 }
 
-// run fills the worker. It reports whether the worker has no room for more, rather than that there
-// is nothing more for it.
+// run fills the worker. It reports whether the worker is full; otherwise there is nothing more for
+// it.
 func (f *filling) run() (full bool) {
 	name := f.w.record.Name
-	offer := Offer{Worker: name, Empty: len(f.w.assigned) == 0, Exclusive: name == f.c.exclusiveWorker,
-		OtherWorkers: f.others, Capacity: f.c.capacity}
+	offer := Offer{Worker: name, Empty: len(f.w.assigned) == 0,
+		Exclusive: name == f.c.exclusiveWorker, OtherWorkers: f.others, Capacity: f.c.capacity}
 	for _, h := range f.w.assigned {
 		if h.sweep.ledger.HasExclusive(name) {
 			return true
 		}
-		f.take(h.sweep, h.tasks)
+		f.add(h.sweep, h.tasks)
 	}
 	if offer.Exclusive && !offer.Empty {
 		return true
 	}
 	for n := 0; n < len(f.c.queue.levels); {
-		rank := f.c.queue.levels[n]
-		if full := f.fillFrom(rank, &offer); full {
+		level := f.c.queue.levels[n]
+		if full := f.fillFrom(level, &offer); full {
 			return true
 		}
-		if n < len(f.c.queue.levels) && f.c.queue.levels[n] == rank {
+		if n < len(f.c.queue.levels) && f.c.queue.levels[n] == level {
 			n++ // it has something left that is not for this worker
 		}
 	}
 	return false
 }
 
-// fillFrom places tasks of the sweeps of one rank, in turn, and reports whether the worker is full.
+// fillFrom places tasks of the sweeps of one level, in turn, and reports whether the worker is
+// full.
 func (f *filling) fillFrom(r *priorityLevel, offer *Offer) (full bool) {
 	for passed := 0; passed < r.sweeps.Len(); {
 		a := r.front()
@@ -194,12 +195,12 @@ func (f *filling) fillFrom(r *priorityLevel, offer *Offer) (full bool) {
 			passed++
 			continue
 		}
-		room := f.room(a)
-		if room == 0 {
+		more := f.more(a)
+		if more == 0 {
 			return true
 		}
 		r.rotate(a)
-		offer.Tasks, offer.HasLeftovers = min(batchSize(f.fit(a), a.mean), room), a.hasLeftovers
+		offer.Tasks, offer.HasLeftovers = min(batchSize(f.fit(a), a.mean), more), a.hasLeftovers
 		tasks := f.c.ledger(a).Place(*offer, f.c.now)
 		a.ledger.reassigned = a.ledger.reassigned[:0] // only this worker's part did
 		f.c.schedule(a)
@@ -208,7 +209,7 @@ func (f *filling) fillFrom(r *priorityLevel, offer *Offer) (full bool) {
 			continue
 		}
 		passed, offer.Empty, f.placed = 0, false, true
-		f.take(a, len(tasks))
+		f.add(a, len(tasks))
 		f.w.updateAssigned(a)
 		b := f.c.batch(a, tasks)
 		b.Follow = f.c.followed(b.Sweep)
@@ -224,24 +225,24 @@ func (f *filling) fillFrom(r *priorityLevel, offer *Offer) (full bool) {
 }
 
 // fit returns how many tasks of a sweep a worker with no others could run at a time.
-func (f *filling) fit(a *activeSweep) int { return f.w.capacity.Count(a.ledger.needs()) }
+func (f *filling) fit(a *activeSweep) int { return f.w.capacity.Count(a.ledger.needs) }
 
-// window returns how many tasks of a sweep a worker with no others should have.
-func (f *filling) window(a *activeSweep) int { return window(f.fit(a), a.mean, f.others) }
+// target returns how many tasks of a sweep a worker with no others should have.
+func (f *filling) target(a *activeSweep) int { return prefetchTarget(f.fit(a), a.mean, f.others) }
 
-// room returns how many more tasks of a sweep the worker has room for.
-func (f *filling) room(a *activeSweep) int {
+// more returns how many more tasks of a sweep the worker may get.
+func (f *filling) more(a *activeSweep) int {
 	if f.onlyFree {
-		return max(0, min(f.free.Count(a.ledger.needs()), maxAssigned-f.tasks))
+		return max(0, min(f.free.Count(a.ledger.needs), maxAssigned-f.tasks))
 	}
-	return room(f.window(a), f.taken)
+	return remaining(f.target(a), f.used)
 }
 
-// take notes that the worker has tasks of a sweep.
-func (f *filling) take(a *activeSweep, tasks int) {
-	f.free = f.free.Take(a.ledger.needs().Times(tasks))
+// add counts tasks of a sweep that the worker has.
+func (f *filling) add(a *activeSweep, tasks int) {
+	f.free = f.free.Take(a.ledger.needs.Times(tasks))
 	f.tasks += tasks
-	f.taken += float64(tasks) / float64(max(1, f.window(a)))
+	f.used += float64(tasks) / float64(max(1, f.target(a)))
 }
 
 // batch is what a worker gets to know of tasks that were placed on it.
@@ -252,8 +253,9 @@ func (c *Core) batch(a *activeSweep, tasks []*Task) task.Batch {
 		b.BaseEnv, b.Edition = e.Variables, e.Edition
 	}
 	for _, t := range tasks {
+		args, parameters := a.ledger.source.Point(t.Index)
 		b.Attempts = append(b.Attempts, task.Attempt{Index: t.Index, Number: t.Attempt.Number,
-			Args: a.points.Flags(nil, t.Index), Parameters: a.points.Given(t.Index)})
+			Args: args, Parameters: parameters})
 	}
 	return b
 }

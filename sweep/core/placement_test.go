@@ -1,20 +1,24 @@
 package core_test
 
 import (
+	"fmt"
 	"testing"
 	"testing/quick"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"mlframework/sweep/core"
+	"mlframework/sweep/task"
 )
 
-func TestWindowAndChunk(t *testing.T) {
+func TestPrefetchAndBatches(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		slots  int
 		mean   time.Duration
-		window int
-		chunk  int
+		target int
+		batch  int
 	}{
 		{2, 0, 4, 1},
 		{2, time.Hour, 3, 1},
@@ -32,11 +36,11 @@ func TestWindowAndChunk(t *testing.T) {
 		{64, 2 * time.Second, 73, 3},
 		{1 << 62, 0, 4096, 1},
 	} {
-		if got := core.Window(c.slots, c.mean, false); got != c.window {
-			t.Errorf("window(%d, %v) = %d; want %d", c.slots, c.mean, got, c.window)
+		if got := core.PrefetchTarget(c.slots, c.mean, false); got != c.target {
+			t.Errorf("prefetchTarget(%d, %v) = %d; want %d", c.slots, c.mean, got, c.target)
 		}
-		if got := core.Chunk(c.slots, c.mean); got != c.chunk {
-			t.Errorf("chunk(%d, %v) = %d; want %d", c.slots, c.mean, got, c.chunk)
+		if got := core.BatchSize(c.slots, c.mean); got != c.batch {
+			t.Errorf("batchSize(%d, %v) = %d; want %d", c.slots, c.mean, got, c.batch)
 		}
 	}
 }
@@ -44,33 +48,137 @@ func TestWindowAndChunk(t *testing.T) {
 func TestPlacementIsBounded(t *testing.T) {
 	t.Parallel()
 	bounded := func(slots int, mean int64, taken float64) bool {
-		w, c := core.Window(slots, time.Duration(mean), false), core.Chunk(slots, time.Duration(mean))
-		r := core.Room(w, max(0, taken))
-		return w >= 0 && w <= core.MostAhead && c >= 1 && c <= core.MostBatch && r >= 0 && r <= w
+		w := core.PrefetchTarget(slots, time.Duration(mean), false)
+		c := core.BatchSize(slots, time.Duration(mean))
+		r := core.Remaining(w, max(0, taken))
+		return w >= 0 && w <= core.MostAssigned && c >= 1 && c <= core.MostBatch && r >= 0 && r <= w
 	}
 	if err := quick.Check(bounded, &quick.Config{MaxCount: 100000}); err != nil {
 		t.Error(err)
 	}
 	for w := range 500 { // what is taken one by one fits exactly
 		n, taken := 0, 0.0
-		for core.Room(w, taken) > 0 {
+		for core.Remaining(w, taken) > 0 {
 			n, taken = n+1, taken+1/float64(w)
 		}
 		if n != w {
-			t.Errorf("%d fit into a window of %d", n, w)
+			t.Errorf("%d fit into a target of %d", n, w)
 		}
 	}
 }
 
 // Beside others no worker hoards what may be long.
-func TestWindowBesideOthers(t *testing.T) {
+func TestPrefetchBesideOthers(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		mean   time.Duration
-		window int
-	}{{0, 2}, {time.Hour, 2}, {5 * time.Second, 2}, {4 * time.Second, 3}, {100 * time.Millisecond, 8}} {
-		if got := core.Window(2, c.mean, true); got != c.window {
-			t.Errorf("window(2, %v) = %d; want %d", c.mean, got, c.window)
+		target int
+	}{
+		{0, 2}, {time.Hour, 2}, {5 * time.Second, 2}, {4 * time.Second, 3},
+		{100 * time.Millisecond, 8},
+	} {
+		if got := core.PrefetchTarget(2, c.mean, true); got != c.target {
+			t.Errorf("prefetchTarget(2, %v) = %d; want %d", c.mean, got, c.target)
 		}
+	}
+}
+
+// Tasks that need several slots are placed beside each other as far as they fit. A worker on which
+// none fits gets tasks of other sweeps.
+func TestPlacementOfTasksThatNeedSeveralSlots(t *testing.T) {
+	t.Parallel()
+	type sweep struct {
+		needs, priority int
+		maxFailures     int64
+	}
+	type placed map[string]map[string]int // tasks by worker and sweep
+	for name, c := range map[string]struct {
+		workers map[string]int // slots
+		sweeps  []sweep
+		want    placed
+	}{
+		"as many as fit": {map[string]int{"v": 1, "w": 5}, []sweep{{needs: 2}},
+			placed{"w": {"train-0": 2}}},
+		"none fits": {map[string]int{"v": 1, "w": 2}, []sweep{{needs: 3}}, placed{}},
+		"what is left waits for the sweep whose turn it is": {map[string]int{"v": 1, "w": 5},
+			[]sweep{{needs: 2, priority: 1}, {needs: 1}},
+			placed{"w": {"train-0": 2}, "v": {"train-1": 1}}},
+		"sweeps take turns": {map[string]int{"v": 1, "w": 9}, []sweep{{needs: 3}, {needs: 1}},
+			placed{"w": {"train-0": 2, "train-1": 3}, "v": {"train-1": 1}}},
+		"prefetch counts tasks, not slots": {map[string]int{"w": 5}, []sweep{{needs: 2}},
+			placed{"w": {"train-0": 4}}},
+		"no more may fail than fit": {map[string]int{"w": 5}, []sweep{{needs: 2, maxFailures: 1}},
+			placed{"w": {"train-0": 2}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			site, _ := core.Load(core.Options{}, nil, nil, at(0))
+			for i, s := range c.sweeps {
+				id := fmt.Sprintf("train-%d", i)
+				site.Add(core.Loaded{Seq: int64(i),
+					Head: core.Head{ID: id, State: core.Open, Total: 100},
+					Record: core.Record{Space: spaceOf(t, "i: !interval [0, 100]"),
+						Priority: s.priority, MaxFailures: s.maxFailures}})
+				site.SetNeeds(id, core.Resources{Slots: s.needs})
+			}
+			var in core.Input
+			for worker, slots := range c.workers {
+				beat := beatOf("1")
+				beat.Worker, beat.Slots = worker, slots
+				in.Heartbeats = append(in.Heartbeats, beat)
+			}
+			got := placed{}
+			for _, m := range effectsOf(site, in, at(1)).Messages {
+				for _, b := range m.Batches {
+					if got[m.Worker] == nil {
+						got[m.Worker] = map[string]int{}
+					}
+					got[m.Worker][b.Sweep] += len(b.Attempts)
+				}
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+// A task that has not arrived is sent again when it would fit beside what runs, not before.
+func TestResendOfTasksThatNeedSeveralSlots(t *testing.T) {
+	t.Parallel()
+	c, _ := core.Load(core.Options{}, nil, nil, at(0))
+	c.Add(core.Loaded{Record: core.Record{Space: spaceOf(t, "i: [0, 1]")},
+		Head: core.Head{ID: "train-1", State: core.Open, Total: 2}})
+	c.SetNeeds("train-1", core.Resources{Slots: 2})
+	beat := beatOf("1")
+	beat.Slots = 3
+	sent := func(seconds float64, events ...core.Event) (attempts int) {
+		in := core.Input{Heartbeats: []task.Heartbeat{beat}, Events: events}
+		for _, m := range effectsOf(c, in, at(seconds)).Messages {
+			for _, b := range m.Batches {
+				attempts += len(b.Attempts)
+			}
+		}
+		return attempts
+	}
+	if n := sent(1); n != 2 {
+		t.Fatalf("%d tasks are placed", n)
+	}
+	first := task.Event{Version: task.Version, Kind: task.StartedEvent, Worker: "w",
+		Sweep: "train-1", Attempt: 1}
+	beat.Running = []task.Busy{{Sweep: "train-1", Attempt: 1}}
+	for second := 2.0; second < 10; second++ {
+		if n := sent(second, core.Event{Event: first}); n > 0 {
+			t.Errorf("%d attempts are sent again to a worker with one free slot", n)
+		}
+	}
+	first.Kind, first.Outcome = task.EndedEvent, &task.Outcome{Class: task.Success}
+	beat.Running = nil
+	resent := 0
+	for second := 10.0; second < 15; second++ {
+		resent += sent(second, core.Event{Event: first})
+	}
+	if resent != 1 {
+		t.Errorf("%d attempts are sent again to an idle worker", resent)
 	}
 }

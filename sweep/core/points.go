@@ -1,47 +1,40 @@
 package core
 
 import (
-	"iter"
-
 	"mlframework/sweep/space"
 	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
 
-// Points are what a sweep's tasks are. They are immutable and may be used concurrently.
+// Points are the points of a record's spaces by the indexes of their tasks. They are immutable and
+// safe for concurrent use. Methods panic if the sweep cannot have a task with an index.
 type Points struct {
-	same   bool // every task is the first point
-	spaces []*space.Space
-	flags  []*space.Flags // of each of them
+	onlyFirst bool // every task is the first point
+	spaces    []*space.Space
+	flags     []*space.Flags // of each of them
 
-	command []string // as the recipe has it
-	named   bool     // it has names of parameters in braces
+	command      []string // of the recipe
+	placeholders bool     // names of parameters in the command
 }
 
-// Points prepares what the record's tasks are. All tasks of a sweep for every worker are the first point.
+// Points returns the points of the record's tasks. All tasks of a sweep that runs once on every
+// worker are the first point.
 func (r Record) Points() *Points {
 	named := r.Recipe.ParameterNames()
-	p := &Points{same: len(r.Workers) > 0, spaces: r.spaces(), command: r.Recipe.Command, named: len(named) > 0}
+	p := &Points{onlyFirst: len(r.Workers) > 0, spaces: r.spaces(), command: r.Recipe.Command,
+		placeholders: len(named) > 0}
 	for _, s := range p.spaces {
 		p.flags = append(p.flags, s.Flags(r.Style, named...))
 	}
 	return p
 }
 
-// spaces are those of a record in the order of their tasks' indexes.
+// spaces returns the record's spaces in the order of their tasks' indexes.
 func (r Record) spaces() []*space.Space { return append([]*space.Space{r.Space}, r.Extensions...) }
 
-// end is the first index behind spaces.
-func end(spaces []*space.Space) (n int64) {
-	for _, s := range spaces {
-		n += s.Len()
-	}
-	return n
-}
-
-// locate finds the point of an index among the spaces, which follow each other.
+// locate returns which of the spaces has the point of a task, and its position there.
 func (p *Points) locate(index int64) (in int, point int64) {
-	if p.same {
+	if p.onlyFirst {
 		return 0, 0
 	}
 	for in < len(p.spaces)-1 && index >= p.spaces[in].Len() {
@@ -51,77 +44,43 @@ func (p *Points) locate(index int64) (in int, point int64) {
 	return in, index
 }
 
-// Flags appends the flags of a task to dst. It panics where the sweep cannot have a task of that index.
+// Flags appends the flags of a task to dst.
 func (p *Points) Flags(dst []string, index int64) []string {
 	in, point := p.locate(index)
 	return p.flags[in].Append(dst, point)
 }
 
-// CommandLine appends the command line of a task to dst, as it is wherever the task runs: see task.KeyOf. It has the arguments of the
-// recipe's command first, as many as there are. It panics where the sweep cannot have a task of that index.
+// CommandLine appends the command line of a task to dst, without what depends on where it runs (see
+// task.KeyOf). The arguments of the recipe's command come first, as many as there are.
 func (p *Points) CommandLine(dst []string, index int64) []string {
-	if !p.named {
+	if !p.placeholders {
 		return p.Flags(append(dst, p.command...), index)
 	}
-	of := p.Given(index)
+	parameters := p.Given(index)
 	for _, argument := range p.command {
-		dst = append(dst, task.BindParameters(argument, of))
+		dst = append(dst, task.BindParameters(argument, parameters))
 	}
 	return p.Flags(dst, index)
 }
 
-// CommandLines yields the command lines of the points from, from+1, …, to-1 of the first space. The slice is reused: copy it to
-// keep it.
-func (p *Points) CommandLines(from, to int64) iter.Seq2[int64, []string] {
-	if !p.named {
-		return p.flags[0].All(p.command, from, to)
-	}
-	return func(yield func(int64, []string) bool) {
-		var line []string
-		for i := from; i < min(to, p.spaces[0].Len()); i++ {
-			if line = p.CommandLine(line[:0], i); !yield(i, line) {
-				return
-			}
-		}
-	}
-}
-
-// Given are a task's parameters as its program gets them. It panics where the sweep cannot have such a task.
-func (p *Points) Given(index int64) []task.Parameter {
+// Given returns the parameters of a task as its program gets them, in the order of the file.
+func (p *Points) Given(index int64) []space.Assignment {
 	in, point := p.locate(index)
-	assigned := p.spaces[in].Point(point)
-	all := make([]task.Parameter, len(assigned))
-	for i, a := range assigned {
-		all[i] = Given(a)
-	}
-	return all
+	return p.spaces[in].Point(point)
 }
 
-// Given is a parameter as a program gets it.
-func Given(a space.Assignment) task.Parameter {
-	p := task.Parameter{Name: a.Name, Value: a.Value}
-	switch {
-	case a.Switch:
-		p.Kind = task.Switch
-	case a.Quoted:
-		p.Kind = task.Text
-	}
-	return p
-}
-
-// Parameters are those of one task, in the order of the file. It panics where the sweep cannot have such a task.
-func (p *Points) Parameters(index int64) (all table.Parameters) {
-	in, point := p.locate(index)
-	assigned := p.spaces[in].Point(point)
-	all = make(table.Parameters, len(assigned))
+// Parameters returns the parameters of a task for tables of results, in the order of the file.
+func (p *Points) Parameters(index int64) table.Parameters {
+	assigned := p.Given(index)
+	all := make(table.Parameters, len(assigned))
 	for i, a := range assigned {
 		all[i] = table.Parameter{Name: a.Name, Value: a.Value}
 	}
 	return all
 }
 
-// Dimension tells which value of a parameter each task has. The first value of each space is that of tasks which lack the parameter,
-// whether there are any or not. It panics where the sweep cannot have a task of an index.
+// Dimension returns which value of a parameter each task has. The first value of each space is that
+// of tasks without the parameter, whether there are any or not.
 func (p *Points) Dimension(parameter string) table.Dimension {
 	type part struct {
 		of    space.Column

@@ -25,8 +25,8 @@ type quarantine struct {
 	reason    string
 }
 
-// ended takes the end of an attempt and reports whether the quarantine begins. What ends in
-// quarantine began before it, and says nothing of the host as it is.
+// ended takes the end of an attempt and reports whether a quarantine starts. What ends in
+// quarantine started before it, and says nothing about the host as it is now.
 func (q *quarantine) ended(o *task.Outcome, now time.Time) bool {
 	switch {
 	case !q.until.IsZero():
@@ -66,10 +66,11 @@ func (q *quarantine) expire(now time.Time) bool {
 	return true
 }
 
-// unfit reports whether an event tells what is known already: that the worker's host can run
-// nothing. Attempts that were on their way when that was found out are not charged for it.
+// unfit reports whether an event only confirms that the worker's host can run nothing. Attempts
+// that were on their way when that was found out are not charged for it.
 func (w *worker) unfit(e *task.Event) bool {
-	return !w.quarantine.until.IsZero() && e.Kind == task.EndedEvent && e.Outcome != nil && e.Outcome.HostFault()
+	return !w.quarantine.until.IsZero() && e.Kind == task.EndedEvent && e.Outcome != nil &&
+		e.Outcome.HostFault()
 }
 
 // noteHostFaults notes how an attempt ended for its worker.
@@ -77,13 +78,13 @@ func (c *Core) noteHostFaults(w *worker, o *task.Outcome) {
 	if c.options.Local || !w.quarantine.ended(o, c.now) {
 		return
 	}
-	c.log(slog.LevelWarn, "a worker fails at once whatever it gets: it is left alone", "worker", w.record.Name,
-		"until", w.quarantine.until, "reason", o.Reason)
+	c.log(slog.LevelWarn, "a worker is in quarantine: it fails at once whatever it gets",
+		"worker", w.record.Name, "until", w.quarantine.until, "reason", o.Reason)
 	c.consider(w)
 	c.sendDrain(w)
 }
 
-// endQuarantines lets workers be tried again whose quarantine is over.
+// endQuarantines puts workers on probation whose quarantine is over.
 func (c *Core) endQuarantines() {
 	for _, w := range c.ordered {
 		if w.quarantine.expire(c.now) {

@@ -1,7 +1,9 @@
 package core
 
 import (
+	"cmp"
 	"log/slog"
+	"slices"
 	"time"
 
 	"mlframework/sweep/task"
@@ -22,6 +24,13 @@ type attemptKey struct {
 }
 
 func keyOf(b *task.Busy) attemptKey { return attemptKey{b.Sweep, b.Index, b.Attempt} }
+
+func compareKeys(a, b attemptKey) int {
+	if a.index != b.index {
+		return cmp.Compare(a.index, b.index)
+	}
+	return cmp.Or(cmp.Compare(a.number, b.number), cmp.Compare(a.sweep, b.sweep))
+}
 
 // mismatch is since when a worker and the store say different things: by the master's clock, and
 // by the worker's.
@@ -46,13 +55,21 @@ func (w *worker) noteEvent(e *task.Event, now time.Time) {
 // same difference lasts.
 //
 //   - What runs there and does not count is told to stop, and what was asked to end is asked again.
-//   - What is on its way for 3 s to a worker that waits for work is sent again, as the same attempts.
-//   - What is on its way for 3 s to a worker that refuses tasks goes to others: it was refused, too.
+//   - What is on its way for 3 s to a worker that waits for work is sent again, as the same
+//     attempts.
+//   - What is on its way for 3 s to a worker that refuses tasks goes to others: it was refused,
+//     too.
 //   - What the worker does not know for as long as a lease lasts is lost: so were its events.
 func (c *Core) reconcile(w *worker) {
+	free := resourcesOf(&w.beat)
+	c.running = c.running[:0]
 	for i := range w.beat.Running {
-		c.confirmRunning(w, &w.beat.Running[i])
+		b := &w.beat.Running[i]
+		c.confirmRunning(w, b)
+		c.running = append(c.running, keyOf(b))
+		free = free.Take(c.needsOf(b.Sweep))
 	}
+	slices.SortFunc(c.running, compareKeys)
 	before := w.mismatches
 	w.mismatches = nil
 	if w.beat.Unsent > 0 {
@@ -60,73 +77,68 @@ func (c *Core) reconcile(w *worker) {
 	}
 	for _, h := range w.assigned {
 		a := h.sweep
-		var again []*Task
-		for _, t := range c.mismatched(w, a) {
+		var unarrived []*Task
+		for _, t := range c.mismatched(w, a, free) {
 			key := attemptKey{a.id(), t.Index, t.Attempt.Number}
-			begin, lasts := before[key]
+			m, lasts := before[key]
 			if !lasts {
-				begin = mismatch{c.now, w.beat.Time}
+				m = mismatch{c.now, w.beat.Time}
 			}
-			if settled, resend := c.resolve(w, a, t, begin); settled {
+			if settled, resend := c.resolve(w, a, t, m); settled {
 				continue
 			} else if resend {
-				again, begin.since = append(again, t), c.now
+				unarrived, m.since = append(unarrived, t), c.now
 			}
 			if w.mismatches == nil {
 				w.mismatches = map[attemptKey]mismatch{}
 			}
-			w.mismatches[key] = begin
+			w.mismatches[key] = m
 		}
-		c.resend(w, a, again)
+		c.resend(w, a, unarrived)
 	}
 }
 
 // resolve ends a mismatch that has lasted: the attempt is lost, or to be sent again.
-func (c *Core) resolve(w *worker, a *activeSweep, t *Task, begin mismatch) (settled, resend bool) {
-	name, lasted := w.record.Name, c.now.Sub(begin.since)
+func (c *Core) resolve(w *worker, a *activeSweep, t *Task, m mismatch) (settled, resend bool) {
+	name, lasted := w.record.Name, c.now.Sub(m.since)
 	switch {
 	case t.State == task.Queued && lasted >= resendAfter && w.beat.Refuses != "":
-		c.ledger(a).LoseAttempt(t.Index, t.Attempt.Number, "its worker "+name+" refuses tasks", SignedOff, c.now)
+		c.ledger(a).MarkAttemptLost(t.Index, t.Attempt.Number, "its worker "+name+" refuses tasks",
+			SignedOff, c.now)
 		return true, false
 	case t.State == task.Queued && lasted >= resendAfter:
 		return false, true
-	case t.State != task.Queued && lasted >= c.options.Lease && w.caughtUp(begin, c.now):
+	case t.State != task.Queued && lasted >= c.options.Lease && w.caughtUp(m, c.now):
 		c.logOf(w, slog.LevelWarn, "a worker does not know an attempt any more", "worker", name,
 			"task", task.ID{Sweep: a.id(), Index: t.Index}, "attempt", t.Attempt.Number)
-		c.ledger(a).LoseAttempt(t.Index, t.Attempt.Number, "its worker "+name+" does not know it any more", Vanished, c.now)
+		c.ledger(a).MarkAttemptLost(t.Index, t.Attempt.Number,
+			"its worker "+name+" does not know it any more", Vanished, c.now)
 		return true, false
 	}
 	return false, false
 }
 
-// runs reports whether a worker says that it runs an attempt.
-func (w *worker) runs(key attemptKey) bool {
-	for i := range w.beat.Running {
-		if b := &w.beat.Running[i]; b.Index == key.index && keyOf(b) == key {
-			return true
-		}
-	}
-	return false
-}
-
-// mismatched lists the tasks of a sweep that a worker has and its heartbeat does not go with.
-func (c *Core) mismatched(w *worker, a *activeSweep) (tasks []*Task) {
-	room := freeOf(&w.beat).Fits(a.ledger.needs())
+// mismatched lists the tasks of a sweep that a worker has and its heartbeat contradicts. Free is
+// what the attempts leave that it runs.
+func (c *Core) mismatched(w *worker, a *activeSweep, free Resources) (tasks []*Task) {
+	fits := free.Fits(a.ledger.needs)
 	for _, t := range a.ledger.assigned[w.record.Name] {
-		if w.contradicts(t, room, w.runs(attemptKey{a.id(), t.Index, t.Attempt.Number})) {
+		key := attemptKey{a.id(), t.Index, t.Attempt.Number}
+		_, runs := slices.BinarySearchFunc(c.running, key, compareKeys)
+		if w.contradicts(t, fits, runs) {
 			tasks = append(tasks, t)
 		}
 	}
 	return tasks
 }
 
-// contradicts reports whether a worker's heartbeat does not go with one of its tasks, which it runs
-// or has room for, as it says.
-func (w *worker) contradicts(t *Task, room, runs bool) bool {
+// contradicts reports whether a worker's heartbeat contradicts that it has a task. By the heartbeat
+// it runs the task, or the task fits beside what runs.
+func (w *worker) contradicts(t *Task, fits, runs bool) bool {
 	if w.beat.Waiting > 0 || runs {
 		return t.State == task.Running && !runs
 	}
-	return t.State != task.Queued || w.beat.Refuses != "" || room && !w.beat.Draining
+	return t.State != task.Queued || w.beat.Refuses != "" || fits && !w.beat.Draining
 }
 
 // resend publishes attempts again that seem to have got lost.
@@ -137,7 +149,7 @@ func (c *Core) resend(w *worker, a *activeSweep, tasks []*Task) {
 	c.logOf(w, slog.LevelWarn, "tasks that are on their way to an idle worker are sent again",
 		"worker", w.record.Name, "sweep", a.id(), "tasks", len(tasks))
 	m := Message{Worker: w.record.Name}
-	for size := batchSize(w.usable().Count(a.ledger.needs()), a.mean); len(tasks) > 0; {
+	for size := batchSize(w.usable().Count(a.ledger.needs), a.mean); len(tasks) > 0; {
 		n := min(size, len(tasks))
 		m.Batches = append(m.Batches, c.batch(a, tasks[:n]))
 		tasks = tasks[n:]
@@ -168,13 +180,4 @@ func (c *Core) confirmRunning(w *worker, b *task.Busy) {
 	if a.ledger.ConfirmRunning(name, b.Index, b.Attempt) {
 		c.ledger(a)
 	}
-}
-
-// maxStops bounds how often in a second a worker is told to stop attempts that do not count. What
-// it says may be made up; of what runs there the next heartbeats tell again.
-const maxStops = 512
-
-// mayStop reports whether a worker may be told to stop one more attempt now.
-func (w *worker) mayStop(now time.Time) bool {
-	return w.stops.add(now, time.Second) <= maxStops
 }

@@ -9,30 +9,36 @@ import (
 	"mlframework/sweep/task"
 )
 
-// Record is what is fixed about a sweep when it is submitted, but for what people change later: its revision, its priority,
-// and that it is extended.
+// Record is what is fixed about a sweep when it is submitted, but for what people change later: its
+// revision, its priority, and that it is extended.
 type Record struct {
-	Version        int              `json:"version"`
-	Recipe         task.Recipe      `json:"recipe"`
-	Space          *space.Space     `json:"space"`
-	Extensions     []*space.Space   `json:"extensions,omitempty"` // points added later: their indexes follow those of Space and of each other
-	Style          space.Style      `json:"style"`
-	EachWorker     bool             `json:"each_worker,omitempty"`
-	Workers        []string         `json:"workers,omitempty"`  // of EachWorker: the n-th task is for the n-th of them; none: for any
-	Ranges         Ranges           `json:"ranges,omitempty"`   // the indexes that belong to the sweep; none: all
+	Version int          `json:"version"`
+	Recipe  task.Recipe  `json:"recipe"`
+	Space   *space.Space `json:"space"`
+	// Extensions are points added later: their indexes follow those of Space and of each other.
+	Extensions []*space.Space `json:"extensions,omitempty"`
+	Style      space.Style    `json:"style"`
+	EachWorker bool           `json:"each_worker,omitempty"`
+	// Workers are those of EachWorker: the n-th task is for the n-th of them; empty: for any.
+	Workers        []string         `json:"workers,omitempty"`
+	Ranges         Ranges           `json:"ranges,omitempty"`   // indexes of the sweep; empty: all
 	Priority       int              `json:"priority,omitempty"` // sweeps of a higher one go first
-	Retry          Retry            `json:"retry"`
+	Retry          task.Retry       `json:"retry"`
 	MaxFailures    int64            `json:"max_failures,omitempty"` // 0: never stop
 	Objective      metric.Objective `json:"objective"`
-	Project        string           `json:"project"`                   // absolute path it was submitted from
+	Project        string           `json:"project"`                   // absolute path
 	ParametersFile string           `json:"parameters_file,omitempty"` // in the project; "": none
-	Overrides      *space.Change    `json:"overrides,omitempty"`       // of the command line to that file, for the newest of the spaces; nil: none
-	Image          string           `json:"image,omitempty"`           // of records of older programs: what tasks.yml said, not what ran
-	Earlier        []Earlier        `json:"earlier,omitempty"`         // what attempts ran with before its revision or settings changed, the oldest first
-	Images         Images           `json:"images,omitempty"`          // that attempts ran in
+	// Overrides are those of the command line to that file, for the newest space; nil: none.
+	Overrides *space.Change `json:"overrides,omitempty"`
+	// Image is what tasks.yml said, not what ran, in records of older programs.
+	Image string `json:"image,omitempty"`
+	// Earlier is what attempts ran with before its revision or settings changed, oldest first.
+	Earlier []Earlier `json:"earlier,omitempty"`
+	Images  Images    `json:"images,omitempty"` // that attempts ran in
 }
 
-// Stored is the form in which a record is kept. It was read back: an error says why no program could read it.
+// Stored is the form in which a record is kept. It was read back: an error says why no program
+// could read it.
 func (r Record) Stored() (string, error) { return stored(r) }
 
 func stored[T any](v T) (string, error) {
@@ -41,7 +47,8 @@ func stored[T any](v T) (string, error) {
 		return "", fmt.Errorf("write the sweep's record: %w", err)
 	}
 	if err := json.Unmarshal(form, new(T)); err != nil {
-		return "", fmt.Errorf("the sweep's record could not be read again, and is not kept: %w", err)
+		return "", fmt.Errorf("the sweep's record could not be read again, and is not kept: %w",
+			err)
 	}
 	return string(form), nil
 }

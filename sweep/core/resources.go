@@ -8,18 +8,18 @@ type Resources struct {
 	Slots int // attempts at a time
 }
 
-// needs returns what each task of the sweep needs.
-func (l *Ledger) needs() Resources { return Resources{Slots: 1} }
-
 // resourcesOf returns what a worker has for attempts, as it says. Slots in which processes of
 // attempts that have ended are being ended are not among them.
 func resourcesOf(h *task.Heartbeat) Resources {
 	return Resources{Slots: h.Slots}.Take(Resources{Slots: h.Ending})
 }
 
-// freeOf returns what of it the attempts leave which the worker says it runs.
-func freeOf(h *task.Heartbeat) Resources {
-	return resourcesOf(h).Take(Resources{Slots: len(h.Running)})
+// needsOf returns what each task of a sweep needs: a slot, if the core does not have the sweep.
+func (c *Core) needsOf(sweep string) Resources {
+	if a := c.sweeps[sweep]; a != nil {
+		return a.ledger.needs
+	}
+	return Resources{Slots: 1}
 }
 
 // Times returns what n tasks with these needs take.

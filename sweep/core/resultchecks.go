@@ -1,5 +1,18 @@
 package core
 
+// ResultChecks is what a person should know about the results of a sweep, of the newest attempts of
+// its tasks. Its JSON is that of the API, in which lists are empty, never null.
+type ResultChecks struct {
+	// tasks whose output was not kept in full, by host
+	Unkept []Unkept `json:"unkept"`
+	// what matched a metric and was no number, by metric, in the order of the tasks
+	Unread []Unread `json:"unread"`
+	// why metrics of files are missing, in the order of the tasks
+	Unmeasured []Unmeasured `json:"unmeasured"`
+	// where the objective takes the last value: tasks that had a better one before; nil: none
+	Surpassed *Surpassed `json:"surpassed"`
+}
+
 // Unread is what matched a metric last in tasks of a sweep and was no number.
 type Unread struct {
 	Metric string `json:"metric"`

@@ -24,7 +24,7 @@ func terminalState(c task.Class) task.State {
 }
 
 // charge charges an end of class c to its rule and reports whether the rule allows a retry.
-func (t *Task) charge(c task.Class, rules Retry) (retry bool) {
+func (t *Task) charge(c task.Class, rules task.Retry) (retry bool) {
 	var used *int
 	var allowed int
 	switch c {
@@ -48,7 +48,7 @@ func (t *Task) charge(c task.Class, rules Retry) (retry bool) {
 
 // maxUncharged bounds the uncharged attempts of a task that its workers can cause: those that
 // they stop although nobody asked for that, as a worker does that is ended, and those that they
-// claim and do not begin. A worker that always does so would have a task for ever.
+// claim and do not start. A worker that always does so would have a task for ever.
 const maxUncharged = 32
 
 // uncharged returns how many of its attempts are charged to no retry rule.
@@ -70,12 +70,4 @@ func (t *Task) asLost(o *task.Outcome) *task.Outcome {
 func (t *Task) backoff() time.Duration {
 	n := t.Charged.Error + t.Charged.Timeout + t.Charged.OOM + t.Charged.Lost
 	return min(time.Second<<min(max(n-1, 0), 6), time.Minute)
-}
-
-// Retry is how many failed attempts of one task are retried, by the class of their end.
-type Retry struct {
-	Error   int `json:"error"`
-	Timeout int `json:"timeout"`
-	OOM     int `json:"oom"`
-	Lost    int `json:"lost"`
 }

@@ -11,7 +11,8 @@ import (
 	"mlframework/sweep/task"
 )
 
-// A parameter that is absent in some points is no flag there, is not given to the program, and is no value of its column.
+// A parameter that is absent in some points is no flag there, is not given to the program, and is
+// no value of its column.
 func TestAbsentParameters(t *testing.T) {
 	t.Parallel()
 	const file = "o: [sgd, adam]\nm: [0.9, 0.99]\n---\nwhen: {m: o = sgd}\ninclude: [{o: sgd, m: 0.5}]\n"
@@ -20,22 +21,25 @@ func TestAbsentParameters(t *testing.T) {
 	if err != nil || more != 1 {
 		t.Fatalf("%d more: %v", more, err)
 	}
-	want := []string{"0 --o=sgd --m=0.5", "1 --o=sgd --m=0.9", "2 --o=sgd --m=0.99", "3 --o=adam", "4 --o=adam --m=1 --x=2"}
-	if diff := cmp.Diff(want, argvs(r, 5)); diff != "" {
+	want := []string{"0 --o=sgd --m=0.5", "1 --o=sgd --m=0.9", "2 --o=sgd --m=0.99", "3 --o=adam",
+		"4 --o=adam --m=1 --x=2"}
+	if diff := cmp.Diff(want, argvs(t, r, 5)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	points := r.Points()
-	if diff := cmp.Diff([]task.Parameter{{Name: "o", Value: "adam"}}, points.Given(3)); diff != "" {
+	if diff := cmp.Diff([]space.Assignment{{Name: "o", Value: "adam"}}, points.Given(3)); diff != "" {
 		t.Errorf("given -want +got:\n%s", diff)
 	}
-	for name, want := range map[string]string{"m": "0.5 0.9 0.99 - 1", "x": "- - - - 2", "o": "sgd sgd sgd adam adam", "y": "- - - - -"} {
+	for name, want := range map[string]string{"m": "0.5 0.9 0.99 - 1", "x": "- - - - 2",
+		"o": "sgd sgd sgd adam adam", "y": "- - - - -"} {
 		d := points.Dimension(name)
 		var got []string
 		for index := range int64(5) {
 			n := d.At(index)
 			text, has := d.Value(n)
 			if has != (text != "") || n < 0 || n >= d.Values {
-				t.Errorf("%s of task %d: value %d of %d, %q, %v", name, index, n, d.Values, text, has)
+				t.Errorf("%s of task %d: value %d of %d, %q, %v", name, index, n, d.Values, text,
+					has)
 			}
 			if !has {
 				text = "-"
@@ -65,7 +69,8 @@ func TestVersionsOfSpaces(t *testing.T) {
 			t.Errorf("%q: version %d, want %d", file, got, want)
 		}
 	}
-	extended, _, err := core.Record{Version: 1, Space: spaceOf(t, "a: 1")}.Extended(spaceOf(t, "a: [1, 2, 3]\n---\nwhere: a < 3\n"))
+	more := spaceOf(t, "a: [1, 2, 3]\n---\nwhere: a < 3\n")
+	extended, _, err := core.Record{Version: 1, Space: spaceOf(t, "a: 1")}.Extended(more)
 	if err != nil || extended.Version != task.RulesVersion || extended.Style != (space.Style{}) {
 		t.Errorf("extended: version %d, %v", extended.Version, err)
 	}

@@ -27,13 +27,15 @@ func (c *Core) lacksSecrets(a *activeSweep) bool {
 // pauseWithoutSecrets pauses a sweep that lacks its secrets.
 func (c *Core) pauseWithoutSecrets(a *activeSweep) {
 	if h := a.ledger.Head(); c.lacksSecrets(a) && h.State == Open {
-		c.log(slog.LevelError, "a sweep waits, as the values of its secrets are gone", "sweep", h.ID)
-		c.ledger(a).Pause("the values of its secrets are gone from the master; `run-tasks resume "+h.ID+"` sends them again", false)
+		c.log(slog.LevelError, "a sweep waits, as the values of its secrets are gone",
+			"sweep", h.ID)
+		c.ledger(a).Pause("the values of its secrets are gone from the master; `run-tasks resume "+
+			h.ID+"` sends them again", false)
 	}
 }
 
-// OlderPrograms lists the workers that are there and do not understand a recipe, where none does;
-// nil where one does, or none is there.
+// OlderPrograms lists the present workers if none of them understands a recipe; nil if one does, or
+// none is present.
 func (c *Core) OlderPrograms(r task.Recipe) (old []string) {
 	if c.options.Local {
 		return nil
@@ -102,10 +104,11 @@ func (c *Core) answerNeed(w *worker, n task.Need) {
 // release is what the audit has of the secrets of a sweep that processes of a worker were sent.
 type release struct {
 	incarnation string // of the newest process that was sent them
-	entries     entryLimit
+	entries     rateLimit
 }
 
-// noteRelease records that a process was sent the secrets of a sweep, once: it asks until they come.
+// noteRelease records that a process was sent the secrets of a sweep, once: it asks until they
+// come.
 func (c *Core) noteRelease(w *worker, n task.Need) {
 	r := w.released[n]
 	if r == nil {
@@ -120,14 +123,11 @@ func (c *Core) noteRelease(w *worker, n task.Need) {
 		return
 	}
 	r.incarnation = w.record.Incarnation
-	left, record := r.entries.next(c.now)
 	c.logOf(w, slog.LevelInfo,
 		"secrets of a sweep are sent to a worker", "sweep", n.Sweep, "worker", w.record.Name,
 		"host", w.record.Host)
-	if record {
-		c.addAudit("release-secrets", "sweep", n.Sweep,
-			"worker="+w.record.Name+" process="+w.record.Incarnation+left)
-	}
+	c.addLimitedAudit(&r.entries, "release-secrets", "sweep", n.Sweep,
+		"worker="+w.record.Name+" process="+w.record.Incarnation)
 }
 
 // current reports whether there are the values that a need is for.
@@ -173,11 +173,12 @@ func (c *Core) notePaused(a *activeSweep, since time.Time) {
 }
 
 // removePausedSecrets removes the values of a sweep that has been paused for too long. It asks for
-// them when it goes on.
+// them when it is resumed.
 func (c *Core) removePausedSecrets(a *activeSweep) {
 	id, days := a.id(), int(pausedSecretLife.Hours()/24)
 	c.dropSecrets(a)
-	c.ledger(a).AddReason(fmt.Sprintf("the values of its secrets were removed after %d days; set them in the environment, and `run-tasks resume %s` sends them again", days, id))
+	c.ledger(a).AddReason(fmt.Sprintf("the values of its secrets were removed after %d days; "+
+		"set them in the environment, and `run-tasks resume %s` sends them again", days, id))
 	c.addAudit("remove-secrets", "sweep", id, fmt.Sprintf("paused for %d days", days))
 }
 

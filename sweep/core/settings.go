@@ -14,14 +14,14 @@ import (
 	"mlframework/sweep/task"
 )
 
-// Settings are what a sweep takes over from a task definition that changed since it was submitted. The rest of a definition says
-// what its tasks are: another one is another sweep.
+// Settings are what a sweep takes over from a task definition that changed since it was submitted.
+// The rest of a definition says what its tasks are: another one is another sweep.
 type Settings struct {
 	Env         map[string]string `json:"env"`
 	EnvBraces   bool              `json:"env_braces,omitempty"` // as in a Recipe
 	Timeout     time.Duration     `json:"timeout"`              // 0: none
 	Grace       time.Duration     `json:"grace"`
-	Retry       Retry             `json:"retry"`
+	Retry       task.Retry        `json:"retry"`
 	MaxFailures int64             `json:"max_failures"` // 0: never stop
 	Metrics     []metric.Rule     `json:"metrics"`
 	Objective   metric.Objective  `json:"objective"`
@@ -36,12 +36,14 @@ type Earlier struct {
 
 // Settings are those of attempts from now on.
 func (r Record) Settings() Settings {
-	return Settings{Env: r.Recipe.Env, EnvBraces: r.Recipe.EnvBraces, Timeout: r.Recipe.Timeout, Grace: r.Recipe.Grace, Retry: r.Retry, MaxFailures: r.MaxFailures,
+	return Settings{Env: r.Recipe.Env, EnvBraces: r.Recipe.EnvBraces, Timeout: r.Recipe.Timeout,
+		Grace: r.Recipe.Grace, Retry: r.Retry, MaxFailures: r.MaxFailures,
 		Metrics: r.Recipe.Metrics, Objective: r.Objective}
 }
 
-// Revised is the record of a sweep whose attempts from a time on run another revision, or with other settings. What they ran until
-// then is kept in Earlier. Where nothing changes it is the record as it was, and false.
+// Revised is the record of a sweep whose attempts from a time on run another revision, or with
+// other settings. What they ran until then is kept in Earlier. Where nothing changes it is the
+// record as it was, and false.
 func (r Record) Revised(revision string, to Settings, now time.Time) (Record, bool) {
 	was := r.Settings()
 	if revision == r.Recipe.Revision && len(was.Changes(to)) == 0 {
@@ -72,13 +74,15 @@ func (r Record) LeastVersion() int {
 	return version
 }
 
-// SettingsOf are those that an attempt ran with. One that was handed out before a change may have started after it: so its revision
-// counts first, and the time where the sweep came to that revision more than once.
+// SettingsOf are those that an attempt ran with. One that was handed out before a change may have
+// started after it: so its revision counts first, then the time, if the sweep had that revision
+// more than once.
 func (r Record) SettingsOf(t Attempt) Settings {
 	if len(r.Earlier) == 0 {
 		return r.Settings()
 	}
-	all := append(slices.Clone(r.Earlier), Earlier{Revision: r.Recipe.Revision, Settings: r.Settings()})
+	all := append(slices.Clone(r.Earlier),
+		Earlier{Revision: r.Recipe.Revision, Settings: r.Settings()})
 	same := slices.ContainsFunc(all, func(e Earlier) bool { return e.Revision == t.Revision })
 	found := -1
 	for i, e := range all {
@@ -104,7 +108,7 @@ func (c Change) String() string {
 	return fmt.Sprintf("%s (%s before, %s now)", c.Key, c.Was, c.Is)
 }
 
-// Changes tells what others say differently.
+// Changes lists what other settings say differently.
 func (s Settings) Changes(to Settings) (all []Change) {
 	differs := func(key string, was, is any, text func(any) string) {
 		if !reflect.DeepEqual(was, is) {
@@ -117,8 +121,9 @@ func (s Settings) Changes(to Settings) (all []Change) {
 	differs("timeout", s.Timeout, to.Timeout, orNone)
 	differs("grace", s.Grace, to.Grace, orNone)
 	differs("retry", s.Retry, to.Retry, func(v any) string {
-		r := v.(Retry)
-		return fmt.Sprintf("error %d, timeout %d, oom %d, lost %d", r.Error, r.Timeout, r.OOM, r.Lost)
+		r := v.(task.Retry)
+		return fmt.Sprintf("error %d, timeout %d, oom %d, lost %d",
+			r.Error, r.Timeout, r.OOM, r.Lost)
 	})
 	differs("max-failures", s.MaxFailures, to.MaxFailures, orNone)
 	if !slices.Equal(s.Metrics, to.Metrics) {
@@ -140,7 +145,7 @@ func orNone(v any) string {
 	return fmt.Sprint(v)
 }
 
-// variables tells how environments differ: "+ A=1, - B, C=2 before, C=3 now".
+// variables describes how environments differ: "+ A=1, - B, C=2 before, C=3 now".
 func variables(was, is map[string]string) string {
 	names := slices.Concat(slices.Collect(maps.Keys(was)), slices.Collect(maps.Keys(is)))
 	slices.Sort(names)
@@ -171,7 +176,8 @@ func rules(all []metric.Rule) string {
 	return strings.Join(texts, ", ")
 }
 
-// Changes tells what another record, as the same definition makes it now, says differently, but for revision and parameters.
+// Changes lists what another record, as the same definition makes it now, says differently, but for
+// revision and parameters.
 func (r Record) Changes(to Record) []Change {
 	var all []Change
 	differs := func(key string, was, is any, text func(any) string) {
@@ -206,7 +212,8 @@ func (r Record) Changes(to Record) []Change {
 	differs("link", sorted(r.Recipe.Link), sorted(to.Recipe.Link), list)
 	differs("copy", sorted(r.Recipe.Copy), sorted(to.Recipe.Copy), list)
 	if !maps.Equal(r.Recipe.Links, to.Recipe.Links) {
-		all = append(all, Change{Key: "links", Is: variables(r.Recipe.Links, to.Recipe.Links), OnlyAnother: true})
+		all = append(all, Change{Key: "links", Is: variables(r.Recipe.Links, to.Recipe.Links),
+			OnlyAnother: true})
 	}
 	differs("workdir", r.Recipe.Workdir, to.Recipe.Workdir, orNone)
 	return append(r.Settings().Changes(to.Settings()), all...)

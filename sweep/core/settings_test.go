@@ -14,18 +14,22 @@ import (
 	"mlframework/sweep/task"
 )
 
-// TestChangesSeesEveryField changes one field of a record after the other: a field that tasks.yml sets is told as a change.
+// TestChangesSeesEveryField changes one field of a record after the other: a field that tasks.yml
+// sets is told as a change.
 func TestChangesSeesEveryField(t *testing.T) {
 	t.Parallel()
-	notTasksYml := map[string]bool{"Version": true, "Space": true, "Extensions": true, "Overrides": true, "Workers": true, "Ranges": true, "Priority": true, "Project": true,
-		"Image": true, "Images": true, "Earlier": true, "Definition": true, "Revision": true, "Recipe": true}
+	notTasksYml := map[string]bool{"Version": true, "Space": true, "Extensions": true,
+		"Overrides": true, "Workers": true, "Ranges": true, "Priority": true, "Project": true,
+		"Image": true, "Images": true, "Earlier": true, "Definition": true, "Revision": true,
+		"Recipe": true}
 	check := func(name string, v reflect.Value, r *core.Record) {
 		t.Helper()
 		if notTasksYml[name] {
 			return
 		}
 		set(v)
-		if changes := (core.Record{}).Changes(*r); len(changes) != 1 || !strings.Contains(changes[0].String(), changes[0].Key) {
+		if changes := (core.Record{}).Changes(*r); len(changes) != 1 ||
+			!strings.Contains(changes[0].String(), changes[0].Key) {
 			t.Errorf("%s differs, and what is told is %v", name, changes)
 		}
 	}
@@ -35,7 +39,8 @@ func TestChangesSeesEveryField(t *testing.T) {
 	}
 	for i := range reflect.TypeFor[task.Recipe]().NumField() {
 		r := core.Record{}
-		check(reflect.TypeFor[task.Recipe]().Field(i).Name, reflect.ValueOf(&r.Recipe).Elem().Field(i), &r)
+		check(reflect.TypeFor[task.Recipe]().Field(i).Name,
+			reflect.ValueOf(&r.Recipe).Elem().Field(i), &r)
 	}
 }
 
@@ -70,9 +75,11 @@ func set(v reflect.Value) {
 
 func TestChanges(t *testing.T) {
 	t.Parallel()
-	was := core.Record{Retry: core.Retry{Lost: 3}, Recipe: task.Recipe{Command: []string{"a.py"}, Env: map[string]string{"A": "1", "B": "2"}, Grace: 10 * time.Second}}
+	was := core.Record{Retry: task.Retry{Lost: 3}, Recipe: task.Recipe{Command: []string{"a.py"},
+		Env: map[string]string{"A": "1", "B": "2"}, Grace: 10 * time.Second}}
 	is := was
-	is.Recipe.Command, is.Recipe.Env, is.Recipe.Timeout = []string{"b.py", "x y"}, map[string]string{"A": "3", "C": ""}, 2*time.Hour
+	is.Recipe.Command, is.Recipe.Timeout = []string{"b.py", "x y"}, 2*time.Hour
+	is.Recipe.Env = map[string]string{"A": "3", "C": ""}
 	is.Style, is.EachWorker = space.Style{Space: true, SwitchValue: true}, true
 	is.Retry.OOM, is.Objective, is.Recipe.Metrics = 1, metric.Objective{Maximize: true,
 		Metric: "acc"}, []metric.Rule{{Name: "acc", Pattern: "acc (.*)"}}
@@ -81,9 +88,11 @@ func TestChanges(t *testing.T) {
 		got = append(got, c.String())
 	}
 	want := []string{"env (A=1 before, A=3 now, - B, + C=)", "timeout (none before, 2h0m0s now)",
-		"retry (error 0, timeout 0, oom 0, lost 3 before, error 0, timeout 0, oom 1, lost 3 now)", "metrics (none before, acc 'acc (.*)' now)",
+		"retry (error 0, timeout 0, oom 0, lost 3 before, error 0, timeout 0, oom 1, lost 3 now)",
+		"metrics (none before, acc 'acc (.*)' now)",
 		"objective (none before, maximize acc now)", "command (a.py before, b.py 'x y' now)",
-		"flags (equals before, space now)", "switch (flag before, value now)", "each (point before, worker now)"}
+		"flags (equals before, space now)", "switch (flag before, value now)",
+		"each (point before, worker now)"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
@@ -97,8 +106,8 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// What an attempt ran with is told by its revision, also when it was handed out before a change and began after it, and by its time
-// where the sweep came back to a revision.
+// What an attempt ran with is told by its revision, also when it was handed out before a change and
+// began after it, and by its time where the sweep came back to a revision.
 func TestSettingsOf(t *testing.T) {
 	t.Parallel()
 	at := func(hour int) time.Time { return time.Date(2026, 3, 1, hour, 0, 0, 0, time.UTC) }
@@ -114,8 +123,10 @@ func TestSettingsOf(t *testing.T) {
 		revision string
 		hour     int
 		want     string
-	}{{"a", 0, "1"}, {"a", 2, "1"}, {"b", 1, "2"}, {"b", 2, "3"}, {"b", 9, "3"}, {"a", 3, "4"}, {"of an older program", 2, "3"}, {"of an older program", 5, "4"}} {
-		if got := r.SettingsOf(core.Attempt{Revision: c.revision, Started: at(c.hour)}).Env["V"]; got != c.want {
+	}{{"a", 0, "1"}, {"a", 2, "1"}, {"b", 1, "2"}, {"b", 2, "3"}, {"b", 9, "3"}, {"a", 3, "4"},
+		{"of an older program", 2, "3"}, {"of an older program", 5, "4"}} {
+		if got := r.SettingsOf(core.Attempt{Revision: c.revision,
+			Started: at(c.hour)}).Env["V"]; got != c.want {
 			t.Errorf("revision %s at %d ran with %s, not %s", c.revision, c.hour, got, c.want)
 		}
 	}

@@ -22,8 +22,8 @@ func (s *sim) chooseFaults() (f faults) {
 	return f
 }
 
-// quiet reports whether what is cancelled stops at once: no message is late or lost, and the workers
-// and the master are there.
+// quiet reports whether what is cancelled stops at once: no message is late or lost, and the
+// workers and the master are there.
 func (f *faults) quiet() bool {
 	return !(f.delays || f.lostControls || f.kills || f.freezes || f.rivals || f.poison ||
 		f.masterKills || f.brokerAway || f.brokerEmptied || f.stops)

@@ -227,7 +227,8 @@ func (j *simJudge) placed(k runKey, worker string) {
 // tasks.
 func (j *simJudge) capacity(worker string) {
 	slots := j.slots[worker]
-	most := max(core.Window(slots, 0, false), core.Window(slots, shortestTask, false))
+	most := max(core.PrefetchTarget(slots, 0, false),
+		core.PrefetchTarget(slots, shortestTask, false))
 	if held := j.store.held(worker, ""); held > most {
 		j.report("capacity: %s is given %d tasks and has %d slots", worker, held, slots)
 	}

@@ -87,8 +87,8 @@ func (s *simStore) load() (sweeps []core.Loaded, workers []core.WorkerRecord) {
 	return sweeps, workers
 }
 
-// placement is where an attempt was placed, as in store.Placement.
-func (s *simStore) placement(id task.ID, attempt int) (p store.Placement) {
+// placement returns the worker of an attempt, as Reader.AttemptWorker does.
+func (s *simStore) placement(id task.ID, attempt int) (p store.AttemptWorker) {
 	w := s.byID[id.Sweep]
 	if w == nil {
 		return p
@@ -132,7 +132,7 @@ func (s *simStore) Sweeps(context.Context) (all []store.Sweep, err error) {
 
 // Tasks yields all rows of a sweep.
 func (s *simStore) Tasks(
-	_ context.Context, w store.Sweep, _ store.Query,
+	_ context.Context, w store.Sweep, _ store.TaskQuery,
 ) iter.Seq2[core.Task, error] {
 	m := s.sweeps[w.Seq-1].model
 	return func(yield func(core.Task, error) bool) {
@@ -144,8 +144,9 @@ func (s *simStore) Tasks(
 	}
 }
 
-// Tries lists the attempts that a task left behind.
-func (s *simStore) Tries(_ context.Context, w store.Sweep, index int64) ([]core.Attempt, error) {
+// EarlierAttempts lists the attempts that a task left behind.
+func (s *simStore) EarlierAttempts(_ context.Context, w store.Sweep, index int64) ([]core.Attempt,
+	error) {
 	var all []core.Attempt
 	for key, t := range s.sweeps[w.Seq-1].model.tries {
 		if key.index == index {

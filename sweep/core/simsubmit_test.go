@@ -69,7 +69,7 @@ var spaces = sync.OnceValue(func() (all []*space.Space) {
 func (p *simPeople) newRecord() (r core.Record, total int64) {
 	plan := p.plan
 	r = core.Record{Version: task.Version, Priority: plan.IntN(3) - 1,
-		Retry: core.Retry{Error: plan.IntN(2), Timeout: plan.IntN(2), OOM: plan.IntN(2),
+		Retry: task.Retry{Error: plan.IntN(2), Timeout: plan.IntN(2), OOM: plan.IntN(2),
 			Lost: plan.IntN(4)}}
 	definition := []string{"train", "eval"}[plan.IntN(2)]
 	r.Recipe = task.Recipe{Definition: definition, Revision: "r1"}

@@ -23,11 +23,12 @@ type Summary struct {
 	Revision   string           `json:"revision"` // "": it cannot be read; see Reason
 	Project    string           `json:"project"`
 	Priority   int              `json:"priority"`
-	Images     []string         `json:"images"` // that its attempts ran in, each with its digest; empty: in no container, or none ran yet
+	// Images are those that its attempts ran in, with digests; empty: no container, or none ran.
+	Images []string `json:"images"`
 }
 
-// Outline is what a summary shows of a record. Its JSON is how the store keeps it beside the record,
-// so that a list of sweeps reads no records.
+// Outline is what a summary shows of a record. Its JSON is how the store keeps it beside the
+// record, so that a list of sweeps reads no records.
 type Outline struct {
 	Definition string   `json:"-"`
 	Revision   string   `json:"revision"`
@@ -63,8 +64,8 @@ func (o Outline) Summary(h Head) Summary {
 	return s
 }
 
-// Rows returns what makes tasks of the sweep rows of results. A task that has no row in the store is the zero Task but
-// for Index and State. It is safe for concurrent use.
+// Rows returns what makes tasks of the sweep rows of results. A task that has no row in the store
+// is the zero Task but for Index and State. It is safe for concurrent use.
 func (r Record) Rows(id string) func(Task) table.Row {
 	fill := r.Fill(id, table.AllFields)
 	return func(t Task) (row table.Row) {
@@ -73,16 +74,18 @@ func (r Record) Rows(id string) func(Task) table.Row {
 	}
 }
 
-// Fill returns what writes fields of tasks, and their index, into rows. A row points to what its task's outcome does. It is safe for
-// concurrent use.
+// Fill returns what writes fields of tasks, and their index, into rows. A row points to what its
+// task's outcome does. It is safe for concurrent use.
 func (r Record) Fill(id string, fields table.Fields) func(*table.Row, *Task) {
 	points := r.Points()
 	command := r.Recipe.ExpandCommand(task.PlaceholderValues{}, nil)
-	same := !slices.ContainsFunc(r.Recipe.Command, task.HasPlaceholders) // wherever and as whatever task an attempt runs
+	// Without placeholders the command is the same wherever an attempt runs.
+	same := !slices.ContainsFunc(r.Recipe.Command, task.HasPlaceholders)
 	return func(row *table.Row, t *Task) {
 		*row = table.Row{Index: t.Index}
 		if fields.Has(table.FieldID) {
-			row.ID, row.Sweep, row.Definition = task.ID{Sweep: id, Index: t.Index}.String(), id, r.Recipe.Definition
+			row.ID = task.ID{Sweep: id, Index: t.Index}.String()
+			row.Sweep, row.Definition = id, r.Recipe.Definition
 		}
 		if fields.Has(table.FieldParameters) {
 			row.Parameters = points.Parameters(t.Index)
@@ -98,16 +101,18 @@ func (r Record) Fill(id string, fields table.Fields) func(*table.Row, *Task) {
 	}
 }
 
-// placeOf is what is known of where a task runs, or ran.
+// placeOf returns what is known of where a task runs or ran.
 func placeOf(sweep string, t *Task) task.PlaceholderValues {
-	p := task.PlaceholderValues{Index: strconv.FormatInt(t.Index, 10), Task: task.ID{Sweep: sweep, Index: t.Index}.String()}
+	p := task.PlaceholderValues{Index: strconv.FormatInt(t.Index, 10),
+		Task: task.ID{Sweep: sweep, Index: t.Index}.String()}
 	if !t.Attempt.Started.IsZero() {
 		p.Host, p.Slot = t.Attempt.Start.Host, strconv.Itoa(t.Attempt.Start.Slot)
 	}
 	return p
 }
 
-// precision is what the store keeps of times: a row says the same while its task runs and when it is read again.
+// precision is what the store keeps of times: a row says the same while its task runs and when it
+// is read again.
 const precision = time.Microsecond
 
 func (r Record) fill(row *table.Row, t *Task, fields table.Fields) {

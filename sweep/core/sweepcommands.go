@@ -12,11 +12,11 @@ import (
 // MaxPriority bounds the priority of a sweep, in both directions.
 const MaxPriority = 1000
 
-// StartSweep begins a sweep that was just kept and added. One that has begun before stays as it is.
+// StartSweep starts a sweep that was just kept and added. One that has started stays as it is.
 type StartSweep struct {
 	Sweep    string
 	Edition  string   // which values of its secrets came with it; "": none
-	Environ  []string // what its tasks inherit, as NAME=value, in a local run; nil: what its worker has
+	Environ  []string // NAME=value that its tasks inherit in a local run; nil: what its worker has
 	Followed bool     // its output is about to be followed, and wanted of the first tasks, too
 }
 
@@ -83,7 +83,7 @@ func (t CancelTask) check(c *Core) error {
 
 func (t CancelTask) apply(c *Core) Answer {
 	a := c.sweeps[t.Task.Sweep]
-	_ = c.ledger(a).CancelTask(t.Task.Index, t.Reason, c.now) // it is cancellable
+	c.ledger(a).CancelTask(t.Task.Index, t.Reason, c.now)
 	return a.answer()
 }
 
@@ -111,17 +111,17 @@ func (p PauseSweep) apply(c *Core) Answer {
 	return a.answer()
 }
 
-// Revision is what a sweep goes on with. The zero value keeps its own.
+// Revision is what a sweep continues with. The zero value keeps its own.
 type Revision struct {
 	Revision  string        // "": its own
 	Code      string        // of Revision
 	Settings  *Settings     // nil: its own
-	Edition   string        // of the values of its secrets, where those that it had are gone; "": as before
-	Environ   []string      // what its tasks inherit from now on, as in StartSweep; nil: what they did
+	Edition   string        // of new values of its secrets; "": as before
+	Environ   []string      // as in StartSweep; nil: as before
 	Overrides *space.Change // of the points by which it is extended; nil: those that it has
 }
 
-// apply lets attempts of a sweep from now on run another revision, or with other settings.
+// apply gives attempts of a sweep from now on another revision or other settings.
 func (r Revision) apply(c *Core, a *activeSweep) {
 	if r.Edition != "" {
 		a.edition, a.pausedSince = r.Edition, time.Time{}
@@ -160,7 +160,8 @@ func (r ResumeSweep) check(c *Core) error {
 	}
 	switch h := a.ledger.Head(); h.State {
 	case Cancelled:
-		return &WrongState{h.ID, "cancelled", "`run-tasks retry " + h.ID + "` runs what was cancelled"}
+		return &WrongState{h.ID, "cancelled",
+			"`run-tasks retry " + h.ID + "` runs what was cancelled"}
 	case Finished:
 		return finished(h)
 	}
@@ -176,7 +177,7 @@ func (r ResumeSweep) apply(c *Core) Answer {
 }
 
 // ExtendSweep gives a sweep the points of a space that its parameters did not describe so far, as
-// tasks behind those it has, and lets it go on, whether it had ended, was paused or runs. Where
+// tasks behind those it has, and resumes it if it had ended or was paused. Where
 // there is nothing to add the sweep stays as it is. The answer's Tasks is how many it added.
 type ExtendSweep struct {
 	Sweep string
@@ -194,13 +195,15 @@ func (s ExtendSweep) check(c *Core) error {
 	case a.record.EachWorker:
 		return &WrongState{ID: h.ID, Is: "a sweep with a task for each worker, not for points",
 			Remedy: "submit it again for the workers that there are now"}
-	case h.State == Cancelled || a.hasCancelledUnissued():
+	case h.State == Cancelled || a.ledger.hasCancelledUnissued():
 		return &WrongState{ID: h.ID, Is: "cancelled, all of it or a part",
-			Remedy: "`run-tasks retry " + h.ID + "` runs what was cancelled; then it can be extended"}
+			Remedy: "`run-tasks retry " + h.ID +
+				"` runs what was cancelled; then it can be extended"}
 	}
 	extended, n, err := a.record.Extended(s.Space)
 	if err != nil {
-		return &WrongState{ID: h.ID, Is: "not to be extended: " + err.Error(), Remedy: "submit what is new as a sweep of its own"}
+		return &WrongState{ID: h.ID, Is: "not to be extended: " + err.Error(),
+			Remedy: "submit what is new as a sweep of its own"}
 	}
 	if n > 0 {
 		if _, err := extended.Stored(); err != nil {
@@ -218,7 +221,8 @@ func (s ExtendSweep) apply(c *Core) Answer {
 	}
 	s.With.apply(c, a)
 	r := *a.record // as it was revised
-	r.Extensions, r.Ranges, r.Version = extended.Extensions, extended.Ranges, max(r.Version, extended.Version)
+	r.Extensions, r.Ranges = extended.Extensions, extended.Ranges
+	r.Version = max(r.Version, extended.Version)
 	if o := s.With.Overrides; o != nil && o.IsZero() {
 		r.Overrides = nil
 	} else if o != nil {
@@ -246,8 +250,9 @@ func (r RetryTasks) check(c *Core) error {
 	if err != nil {
 		return err
 	}
-	if len(r.Ended) == 0 && !(r.All && a.hasCancelledUnissued()) {
-		return &WrongState{ID: r.Sweep, Is: "without a task to retry: only tasks that failed or were cancelled run again"}
+	if len(r.Ended) == 0 && !(r.All && a.ledger.hasCancelledUnissued()) {
+		return &WrongState{ID: r.Sweep,
+			Is: "without a task to retry: only tasks that failed or were cancelled run again"}
 	}
 	return c.checkEnviron(r.With.Environ)
 }
@@ -325,14 +330,15 @@ func (r RereadMetrics) apply(c *Core) Answer {
 		}
 		t := r.Rows[at]
 		end := *t.Attempt.Outcome
-		end.Metrics, end.Stdout.Unread, end.Stderr.Unread, end.Unmeasured = metric.Final(v.Metrics), v.Stdout, v.Stderr, v.Unmeasured
+		end.Metrics, end.Unmeasured = metric.Final(v.Metrics), v.Unmeasured
+		end.Stdout.Unread, end.Stderr.Unread = v.Stdout, v.Stderr
 		t.Attempt.Outcome = &end
 		c.ledger(a).Measure(t)
 	}
 	return a.answer()
 }
 
-// queueBehind puts a sweep that goes on behind those that run, in a local run.
+// queueBehind queues a sweep that is resumed behind those that run, in a local run.
 func (c *Core) queueBehind(a *activeSweep) {
 	if c.options.Local && a.ledger.head.State != Open {
 		c.queue.remove(a)

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// sweepQueue is the order in which sweeps that have something to place get slots: those of the highest
-// priority first, and those of one priority in turn. The zero value is empty.
+// sweepQueue is the order in which sweeps that have something to place get slots: those of the
+// highest priority first, and those of one priority in turn. The zero value is empty.
 type sweepQueue struct {
 	levels []*priorityLevel // the highest first; none is empty
 }
@@ -15,13 +15,13 @@ type sweepQueue struct {
 // priorityLevel is the sweeps that take turns.
 type priorityLevel struct {
 	priority int
-	position int64     // of the only sweep of a local run, where sweeps run one after the other; else 0
+	position int64     // of the only sweep here in a local run, which runs one at a time; else 0
 	sweeps   list.List // of *activeSweep; the next to get something is at the front
 }
 
 func (t *sweepQueue) empty() bool { return len(t.levels) == 0 }
 
-// add lets a sweep wait behind the others of its rank.
+// add queues a sweep behind the others of its level.
 func (t *sweepQueue) add(a *activeSweep, local bool) {
 	key := priorityLevel{priority: a.record.Priority}
 	if local {
@@ -37,7 +37,7 @@ func (t *sweepQueue) add(a *activeSweep, local bool) {
 	a.turn = a.level.sweeps.PushBack(a)
 }
 
-// remove lets a sweep wait no longer.
+// remove takes a sweep out of the queue.
 func (t *sweepQueue) remove(a *activeSweep) {
 	if a.turn == nil {
 		return
@@ -49,8 +49,8 @@ func (t *sweepQueue) remove(a *activeSweep) {
 	a.turn, a.level = nil, nil
 }
 
-// front is the sweep of a rank whose turn it is.
+// front returns the sweep of a level whose turn it is.
 func (r *priorityLevel) front() *activeSweep { return r.sweeps.Front().Value.(*activeSweep) }
 
-// rotate gives the turn of a sweep to the next of its rank.
+// rotate gives the turn of a sweep to the next of its level.
 func (r *priorityLevel) rotate(a *activeSweep) { r.sweeps.MoveToBack(a.turn) }

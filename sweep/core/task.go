@@ -12,24 +12,25 @@ import (
 type Task struct {
 	Index      int64
 	State      task.State
-	Cancelling bool      // a person cancelled it while a worker had it
-	Charged    Retry     // retries that were used, by class of the attempt before
-	NotBefore  time.Time // a pending task waits until then; zero: it does not wait
-	Attempts   int       // attempts that are listed: all but those that their worker gave back; docs/states.md
-	Attempt    Attempt   // the newest attempt
-	Blocked    string    // why a pending task cannot be handed out now, for people; it is not kept
+	Cancelling bool       // a person cancelled it while a worker had it
+	Charged    task.Retry // retries that were used, by class of the attempt before
+	NotBefore  time.Time  // a pending task waits until then; zero: it does not wait
+	Attempts   int        // that are listed, not those that were returned; see docs/states.md
+	Attempt    Attempt    // the newest attempt
+	Blocked    string     // why a pending task cannot be handed out now, for people; it is not kept
 }
 
 // Attempt is what is known of one attempt.
 type Attempt struct {
-	Number   int // from 1; 0: none yet. Numbers of attempts that their worker gave back are missing.
+	Number   int // from 1; 0: none yet. Numbers of attempts that were returned are missing.
 	Revision string
 	Worker   string
 	Start    task.Start
-	Started  time.Time    // zero: its program has not begun
+	Started  time.Time    // zero: its program has not started
 	Newest   metric.Final // its metrics while it runs, as far as its worker sent them
 	Outcome  *task.Outcome
-	// Superseded tells that the result came after the task was given to another attempt; it never counts.
+	// Superseded says that the result came after the task was given to another attempt; it never
+	// counts.
 	Superseded bool
 }
 

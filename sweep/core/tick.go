@@ -9,8 +9,8 @@ const (
 	heldUp       = 5 * time.Second
 )
 
-// tick looks after the workers, once a second: it expires leases, ends quarantines and tells
-// followers why tasks wait.
+// tick runs once a second: it expires leases, ends quarantines and notifies followers why tasks
+// wait.
 func (c *Core) tick(q QueueStatus) {
 	if c.options.Local || c.now.Sub(c.tickedAt) < tickInterval {
 		return

@@ -12,25 +12,34 @@ import (
 
 // acts are all things that can happen to a task. They happen to task 0 of a sweep of two.
 var acts = map[string]func(*bed){
-	"placed":          func(b *bed) { b.Place(core.Offer{Worker: "w", Tasks: 1, Empty: true}, at(2)) },
-	"claimed":         func(b *bed) { b.event(task.ClaimedEvent, 0, nil) },
-	"started":         func(b *bed) { b.event(task.StartedEvent, 0, nil) },
-	"samples":         func(b *bed) { b.event(task.SamplesEvent, 0, nil) },
-	"returned":        func(b *bed) { b.event(task.ReturnedEvent, 0, nil) },
-	"ended success":   func(b *bed) { b.end(0, task.Success) },
-	"ended error":     func(b *bed) { b.end(0, task.Error) },
-	"ended timeout":   func(b *bed) { b.end(0, task.TimedOut) },
-	"ended oom":       func(b *bed) { b.end(0, task.OutOfMemory) },
-	"ended lost":      func(b *bed) { b.end(0, task.Loss) },
-	"ended stopped":   func(b *bed) { b.end(0, task.Stopped) },
-	"ended nothing":   func(b *bed) { b.event(task.EndedEvent, 0, nil) },
-	"worker lost":     func(b *bed) { b.Lose("w", "away", core.Vanished, at(2)) },
-	"all lost":        func(b *bed) { b.Lose("", "killed", core.Dead, at(2)) },
-	"worker anew":     func(b *bed) { b.Rejoin("w", "it began anew", core.Vanished, at(2)) },
-	"attempt unknown": func(b *bed) { b.LoseAttempt(0, b.store.rows[0].Attempt.Number, "unknown", core.Vanished, at(2)) },
-	"attempt heard":   func(b *bed) { b.ConfirmRunning("w", 0, 1) },
-	"other lost":      func(b *bed) { b.Lose("v", "away", core.Vanished, at(2)) },
-	"task cancelled":  func(b *bed) { _ = b.CancelTask(0, "enough", at(2)) },
+	"placed": func(b *bed) {
+		b.Place(core.Offer{Worker: "w", Tasks: 1, Empty: true},
+			at(2))
+	},
+	"claimed":       func(b *bed) { b.event(task.ClaimedEvent, 0, nil) },
+	"started":       func(b *bed) { b.event(task.StartedEvent, 0, nil) },
+	"samples":       func(b *bed) { b.event(task.SamplesEvent, 0, nil) },
+	"returned":      func(b *bed) { b.event(task.ReturnedEvent, 0, nil) },
+	"ended success": func(b *bed) { b.end(0, task.Success) },
+	"ended error":   func(b *bed) { b.end(0, task.Error) },
+	"ended timeout": func(b *bed) { b.end(0, task.TimedOut) },
+	"ended oom":     func(b *bed) { b.end(0, task.OutOfMemory) },
+	"ended lost":    func(b *bed) { b.end(0, task.Loss) },
+	"ended stopped": func(b *bed) { b.end(0, task.Stopped) },
+	"ended nothing": func(b *bed) { b.event(task.EndedEvent, 0, nil) },
+	"worker lost":   func(b *bed) { b.MarkLost("w", "away", core.Vanished, at(2)) },
+	"all lost":      func(b *bed) { b.MarkLost("", "killed", core.Dead, at(2)) },
+	"worker anew":   func(b *bed) { b.Rejoin("w", "it began anew", core.Vanished, at(2)) },
+	"attempt unknown": func(b *bed) {
+		b.MarkAttemptLost(0, b.store.rows[0].Attempt.Number, "unknown", core.Vanished, at(2))
+	},
+	"attempt heard": func(b *bed) { b.ConfirmRunning("w", 0, 1) },
+	"other lost":    func(b *bed) { b.MarkLost("v", "away", core.Vanished, at(2)) },
+	"task cancelled": func(b *bed) {
+		if b.Cancellable(0) {
+			b.CancelTask(0, "enough", at(2))
+		}
+	},
 	"sweep cancelled": func(b *bed) { b.Cancel("enough", at(2)) },
 	"paused":          func(b *bed) { b.Pause("wait", false) },
 	"stopped":         func(b *bed) { b.Pause("wait", true) },
@@ -38,12 +47,13 @@ var acts = map[string]func(*bed){
 	"retried":         func(b *bed) { b.Reopen([]core.Task{b.store.rows[0]}, false) },
 	"retried fresh":   func(b *bed) { b.Reopen([]core.Task{b.store.rows[0]}, true) },
 	"stale result": func(b *bed) {
-		b.Event(task.Event{Kind: task.EndedEvent, Worker: "v", Index: 0, Attempt: 1, Outcome: &task.Outcome{Class: task.Success}}, at(2))
+		b.Event(task.Event{Kind: task.EndedEvent, Worker: "v", Index: 0, Attempt: 1,
+			Outcome: &task.Outcome{Class: task.Success}}, at(2))
 	},
 }
 
-// transitions is the new state for each act (row) in each state (column), where no retry is allowed. A dot is the same
-// state, and what ended stays ended but for a person's retry.
+// transitions is the new state for each act (row) in each state (column), where no retry is
+// allowed. A dot is the same state, and what ended stays ended but for a person's retry.
 const transitions = `
                  pending    queued     claimed    running    succeeded  failed   timeout  oom      lost     cancelled
 placed           queued     .          .          .          .          .        .        .        .        .
@@ -110,7 +120,7 @@ func TestRepeated(t *testing.T) {
 	for _, class := range []task.Class{task.Success, task.Error, task.Loss, task.Stopped} {
 		t.Run(string(class), func(t *testing.T) {
 			t.Parallel()
-			b := newBed(core.Record{Retry: core.Retry{Error: 1, Lost: 1}}, 1)
+			b := newBed(core.Record{Retry: task.Retry{Error: 1, Lost: 1}}, 1)
 			b.place(1, "w")
 			events := []task.Event{{Kind: task.ClaimedEvent}, {Kind: task.StartedEvent},
 				{Kind: task.EndedEvent, Outcome: &task.Outcome{Class: class}}}

@@ -16,7 +16,8 @@ func (c *Core) refuseNewer(h *task.Heartbeat) {
 	if h.Incarnation != "" && h.Incarnation < known {
 		return
 	}
-	w.beat = task.Heartbeat{Incarnation: cmp.Or(h.Incarnation, known), Program: h.Program, Host: h.Host}
+	w.beat = task.Heartbeat{Incarnation: cmp.Or(h.Incarnation, known), Program: h.Program,
+		Host: h.Host}
 	w.seenAt = c.now
 	c.consider(w)
 	if w.newerVersion == h.Version {
@@ -27,11 +28,11 @@ func (c *Core) refuseNewer(h *task.Heartbeat) {
 	c.logOf(w, slog.LevelWarn,
 		"a worker's program is newer than the master's; it gets no tasks: update the master",
 		"worker", h.Worker, "program", h.Program, "version", h.Version, "understood", task.Newest)
-	c.lose(w, "", fmt.Sprintf("its worker %s was replaced by one of version %d, which this master does not read",
-		h.Worker, h.Version), Vanished)
+	c.evict(w, "", fmt.Sprintf("its worker %s was replaced by one of version %d, which this "+
+		"master does not read", h.Worker, h.Version), Vanished)
 }
 
-// dropNewer drops an event of a newer version. What it tells of is refused with the worker's
+// dropNewer drops an event of a newer version. What it reports is refused with the worker's
 // heartbeats.
 func (c *Core) dropNewer(e *task.Event) {
 	w := c.workers[e.Worker]

@@ -29,12 +29,12 @@ type worker struct {
 	beat    task.Heartbeat // the newest; zero: none since the core was loaded
 	seenAt  time.Time      // when that came
 
-	awayReason string // why it counts as gone; "": it does not
+	awayReason string // why it counts as away; "": it does not
 	awaySince  time.Time
-	mustReturn bool   // it was away, and what waits for it was given to others
-	leaving    string // the incarnation that said that it ends
+	mustReturn bool   // it was away, and what waits there was placed elsewhere
+	leaving    string // the incarnation that signed off
 
-	newerVersion   int // the version of its messages, when that is newer than this program reads; 0: it is not
+	newerVersion   int // the version of its messages, if this program is too old for it; else 0
 	droppedVersion int // the version of its events that were dropped because of that, once logged
 
 	quarantine   quarantine
@@ -43,9 +43,9 @@ type worker struct {
 	leftovers    leftovers
 	restart      restartRequest
 	older        olderProcesses
-	joins        entryLimit
-	stops        limit
-	lines        limit
+	joins        rateLimit // audit entries of its processes
+	stops        rateLimit
+	logLines     rateLimit
 
 	lastEventTime time.Time // of its newest event, by its clock
 	lastEventAt   time.Time // when that came
@@ -54,7 +54,7 @@ type worker struct {
 	released   map[task.Need]*release
 	keyRefused bool // it asked with another key, and that was logged
 
-	foreignLogged bool // it told of attempts that were not placed on it, and that was logged
+	foreignLogged bool // it reported attempts that were not placed on it, and that was logged
 
 	assigned      []assignment // by the sweeps' order
 	takesTasks    bool         // it is counted in Core.available, and capacity in Core.capacity
@@ -74,7 +74,7 @@ type assignment struct {
 // MaxWorkers bounds the workers that are known.
 const MaxWorkers = 1024
 
-// worker finds a worker, or makes it known.
+// worker returns a worker, which it adds if it is not known.
 func (c *Core) worker(name string) *worker {
 	w := c.workers[name]
 	if w == nil {
@@ -86,12 +86,12 @@ func (c *Core) worker(name string) *worker {
 	return w
 }
 
-// admits reports whether a worker is known, or may become so.
+// admits reports whether a worker is known or may be added.
 func (c *Core) admits(name string) bool {
 	if name == "" || c.workers[name] == nil && len(c.workers) >= MaxWorkers {
 		if name != "" && !c.tooManyLogged {
-			c.log(slog.LevelError, "no more workers are taken: forget those that are gone (run-tasks workers forget)",
-				"worker", name, "known", len(c.workers))
+			c.log(slog.LevelError, "too many workers: remove those that are gone with "+
+				"`run-tasks workers forget`", "worker", name, "known", len(c.workers))
 			c.tooManyLogged = true
 		}
 		return false
@@ -99,7 +99,7 @@ func (c *Core) admits(name string) bool {
 	return true
 }
 
-// save asks for the worker's record to be kept.
+// save has the worker's record written with this step.
 func (c *Core) save(w *worker) {
 	if !w.unsaved {
 		w.unsaved = true
@@ -126,7 +126,7 @@ func (w *worker) registered() bool {
 	return w.beat.Incarnation != "" && w.beat.Incarnation == w.record.Incarnation
 }
 
-// newest is the process that began last, of those that spoke or registered.
+// newest returns the process that started last, of those that spoke or registered.
 func (w *worker) newest() string { return max(w.beat.Incarnation, w.record.Incarnation) }
 
 // reads reports whether a worker's program understands batches of a version.
@@ -134,8 +134,8 @@ func (w *worker) reads(version int) bool { return version <= max(w.beat.Reads, t
 
 // available reports whether a worker may get tasks.
 func (w *worker) available() bool {
-	return w.registered() && w.awayReason == "" && w.refusal() == "" && !w.record.Drained && !w.beat.Draining &&
-		!w.restarting() && w.quarantine.until.IsZero()
+	return w.registered() && w.awayReason == "" && w.refusal() == "" && !w.record.Drained &&
+		!w.beat.Draining && !w.restarting() && w.quarantine.until.IsZero()
 }
 
 // usable returns what attempts of a worker may use: on probation that is one slot.
@@ -147,11 +147,11 @@ func (w *worker) usable() Resources {
 	return r
 }
 
-// refusal is why a worker's program gets no tasks; "": it may.
+// refusal returns why a worker's program gets no tasks; "" if it may.
 func (w *worker) refusal() string {
 	if w.newerVersion > 0 {
-		return fmt.Sprintf("its program speaks version %d and the master reads up to %d: update the master",
-			w.newerVersion, task.Newest)
+		return fmt.Sprintf("its program speaks version %d and the master reads up to %d: "+
+			"update the master", w.newerVersion, task.Newest)
 	}
 	return w.beat.Refuses
 }
@@ -164,7 +164,7 @@ func (c *Core) consider(w *worker) {
 	}
 }
 
-// heartbeat takes what a worker says of itself.
+// heartbeat applies a heartbeat.
 func (c *Core) heartbeat(h *task.Heartbeat) {
 	if !c.admits(h.Worker) {
 		return
@@ -198,7 +198,7 @@ func (c *Core) heartbeat(h *task.Heartbeat) {
 	c.answerNeeds(w, h)
 }
 
-// register takes up a worker's process.
+// register makes a process that of its worker.
 func (c *Core) register(w *worker, h *task.Heartbeat) {
 	r := &w.record
 	r.Incarnation, r.Host, r.Program, r.Started = h.Incarnation, h.Host, h.Program, h.Slots
@@ -207,7 +207,7 @@ func (c *Core) register(w *worker, h *task.Heartbeat) {
 	w.key, w.keyRefused, w.foreignLogged = h.Key, false, false
 	c.save(w)
 	c.consider(w)
-	c.recordJoin(w)
+	c.auditJoin(w)
 }
 
 // join processes the registration of a worker's process, once.
@@ -224,13 +224,13 @@ func (c *Core) join(h *task.Heartbeat) {
 	if first {
 		return
 	}
-	fate := Vanished
+	departure := Vanished
 	if h.StartsReported {
-		fate = SignedOff
+		departure = SignedOff
 	}
 	reason := "its worker " + h.Worker + " ended and began anew"
 	for _, part := range w.assigned {
-		c.ledger(part.sweep).Rejoin(h.Worker, reason, fate, c.now)
+		c.ledger(part.sweep).Rejoin(h.Worker, reason, departure, c.now)
 	}
 }
 
@@ -245,16 +245,17 @@ func (c *Core) leave(h *task.Heartbeat) {
 	if w.restart.incarnation == h.Incarnation || h.Leaving {
 		away = "it starts again"
 	}
-	c.lose(w, away, "its worker "+h.Worker+" was stopped", SignedOff)
+	c.evict(w, away, "its worker "+h.Worker+" was stopped", SignedOff)
 }
 
-// lose takes everything from a worker, out of its queue, too: what would begin when it returns
-// does not count.
-func (c *Core) lose(w *worker, away, reason string, fate Departure) {
-	w.awayReason, w.awaySince, w.mismatches, w.unregistered, w.leftovers = away, c.now, nil, nil, nil
+// evict takes everything from a worker and empties its queue: what would start when it returns does
+// not count.
+func (c *Core) evict(w *worker, away, reason string, departure Departure) {
+	w.awayReason, w.awaySince = away, c.now
+	w.mismatches, w.unregistered, w.leftovers = nil, nil, nil
 	c.send(Message{Worker: w.record.Name, Remove: true})
 	for _, part := range w.assigned {
-		c.ledger(part.sweep).Lose(w.record.Name, reason, fate, c.now)
+		c.ledger(part.sweep).MarkLost(w.record.Name, reason, departure, c.now)
 	}
 	c.consider(w)
 	c.retryIdle = true // what waited for leftovers there may be placed

@@ -2,7 +2,7 @@ package core
 
 import "slices"
 
-// DrainWorker lets a worker finish what runs and take nothing new; Off undoes it. It outlives
+// DrainWorker has a worker finish what runs and take nothing new; Off undoes it. It outlives
 // master and worker.
 type DrainWorker struct {
 	Worker string
@@ -13,7 +13,8 @@ func (d DrainWorker) check(c *Core) error { return c.checkWorker(d.Worker) }
 
 func (d DrainWorker) apply(c *Core) Answer {
 	w := c.workers[d.Worker]
-	w.record.Drained, w.beat.Draining = !d.Off, !d.Off // its next heartbeat says how it is
+	w.record.Drained = !d.Off
+	w.beat.Draining = !d.Off || w.beat.Closing // its next heartbeat says how it is
 	c.sendDrain(w)
 	return c.saved(w)
 }
@@ -34,9 +35,9 @@ func (r ResizeWorker) apply(c *Core) Answer {
 	return c.saved(w)
 }
 
-// RestartWorker lets a worker's process end, so that what supervises it starts it again: it gives
-// back what has not begun, and finishes what runs; with Now that is stopped, too, and goes back to
-// pending, uncharged. The process that comes takes tasks, unless the worker was drained.
+// RestartWorker ends a worker's process, so that its supervisor starts another: it returns what has
+// not started, and finishes what runs; with Now that is stopped, too, and goes back to pending,
+// uncharged. The process that comes takes tasks, unless the worker was drained.
 type RestartWorker struct {
 	Worker string
 	Now    bool
@@ -49,9 +50,10 @@ func (r RestartWorker) check(c *Core) error {
 	w := c.workers[r.Worker]
 	switch state, _ := w.state(); {
 	case c.options.Local:
-		return &WrongState{ID: r.Worker, Is: "the worker of a run on this machine, and ends with it",
+		return &WrongState{ID: r.Worker,
+			Is:     "the worker of a run on this machine, and ends with it",
 			Remedy: "`run-tasks pause --stop` ends the run, `run-tasks resume` goes on"}
-	case state == WorkerAway || state == WorkerRefused:
+	case state == WorkerAway || state == WorkerRefused || state == WorkerStopping:
 		return &WrongState{ID: r.Worker, Is: state,
 			Remedy: "only a worker that is there can be asked to start again: start it on its host"}
 	}
@@ -77,18 +79,19 @@ func (f ForgetWorker) check(c *Core) error {
 	}
 	w := c.workers[f.Worker]
 	if state, _ := w.state(); w.awayReason == "" && !w.seenAt.IsZero() {
-		return &WrongState{ID: f.Worker, Is: state, Remedy: "stop it first; one that was stopped is away"}
+		return &WrongState{ID: f.Worker, Is: state,
+			Remedy: "stop it first; one that was stopped is away"}
 	}
 	return nil
 }
 
 func (f ForgetWorker) apply(c *Core) Answer {
 	w := c.workers[f.Worker]
-	fate := Vanished
+	departure := Vanished
 	if w.leaving != "" && w.leaving == w.record.Incarnation {
-		fate = SignedOff
+		departure = SignedOff
 	}
-	c.lose(w, "it was forgotten", "its worker "+f.Worker+" was forgotten", fate)
+	c.evict(w, "it was forgotten", "its worker "+f.Worker+" was forgotten", departure)
 	for _, a := range c.inOrder {
 		if a.ledger.hasPin(f.Worker) {
 			c.ledger(a).CancelPinned(f.Worker, c.now)

@@ -19,8 +19,8 @@ type Origin uint8
 const (
 	// OriginAssigned is that the attempt was placed on the worker.
 	OriginAssigned Origin = iota
-	// OriginReturned is that the attempt was given back before it began: a message that came twice may
-	// begin it all the same.
+	// OriginReturned is that the attempt was returned before it started: a message that came twice
+	// may still start it.
 	OriginReturned
 	// OriginForeign is that the worker does not have the attempt and never had it.
 	OriginForeign
@@ -62,6 +62,7 @@ func (c *Core) event(e *Event, done *Output) {
 	}
 	a := c.sweeps[e.Sweep]
 	if c.damaged[e.Sweep] {
+		c.rows.Held = append(c.rows.Held, e.Event)
 		return
 	}
 	if a == nil {
@@ -100,7 +101,8 @@ func (c *Core) ownEvent(a *activeSweep, w *worker, e *task.Event) {
 	} else {
 		l.Event(c.boundSamples(l, w, *e), c.now)
 	}
-	if sent := len(l.changes.Controls) > before; sent && !counts && (w == nil || !w.mayStop(c.now)) {
+	sent := len(l.changes.Controls) > before
+	if sent && !counts && (w == nil || !w.mayStop(c.now)) {
 		l.changes.Controls = l.changes.Controls[:before]
 	}
 	c.noteImage(a, e)
@@ -122,13 +124,13 @@ func (c *Core) rejectEvent(a *activeSweep, w *worker, e *Event, done *Output) {
 	done.Refused++
 	if w != nil && !w.foreignLogged {
 		c.logOf(w, slog.LevelWarn,
-			"a worker tells of an attempt that was not placed on it; that is not kept",
+			"a worker reports an attempt that was not placed on it; that is not kept",
 			"worker", e.Worker, "task", e.ID(), "attempt", e.Attempt, "event", e.Kind)
 		w.foreignLogged = true
 	}
 }
 
-// noteImage notes in which image an attempt began.
+// noteImage notes in which image an attempt started.
 func (c *Core) noteImage(a *activeSweep, e *task.Event) {
 	if e.Start == nil || e.Start.Image == "" {
 		return

@@ -12,28 +12,36 @@ import (
 const (
 	WorkerReady       = "ready"
 	WorkerDraining    = "draining"    // it was asked to take nothing new
-	WorkerRestarting  = "restarting"  // it was asked to start again: it finishes what runs, and takes nothing new
+	WorkerRestarting  = "restarting"  // it finishes what runs, takes nothing new, and restarts
+	WorkerStopping    = "stopping"    // it ends, and stops what runs, with its grace
 	WorkerAway        = "away"        // its lease has ended; what it had was given to others
 	WorkerQuarantined = "quarantined" // it failed at once whatever it got; it is tried again later
 	WorkerRefused     = "refused"     // its program and the master's do not understand each other
 )
 
+// WorkerStates are all of them.
+var WorkerStates = []string{WorkerReady, WorkerDraining, WorkerRestarting, WorkerStopping,
+	WorkerAway, WorkerQuarantined, WorkerRefused}
+
 // Worker is a worker as people and programs are shown it. Its JSON names are a contract.
 type Worker struct {
-	Name    string  `json:"name"`
-	Host    string  `json:"host"`
-	Program string  `json:"program"`     // version
-	Image   *string `json:"image"`       // of its container, with the digest; null: it runs in none, or does not say
-	Made    *string `json:"environment"` // what its container was made of, in the words of its maker; null: it does not say
+	Name    string `json:"name"`
+	Host    string `json:"host"`
+	Program string `json:"program"` // version
+	// Image is that of its container, with the digest; null: it runs in none, or does not say.
+	Image *string `json:"image"`
+	// Made is what its container was made of, in the words of its maker; null: it does not say.
+	Made *string `json:"environment"`
 	// Unconfined is why tasks can reach what the worker has, though it was to confine them; null:
 	// they cannot, or it was not to.
-	Unconfined *string     `json:"unconfined"`
-	State      string      `json:"state"`
-	Reason     *string     `json:"reason"` // of the state
-	Slots      int         `json:"slots"`
-	Wanted     *int        `json:"wanted_slots"` // that were asked for; null: what the worker was started with
-	Running    []task.Busy `json:"running"`
-	Waiting    int         `json:"waiting"` // tasks that it has and has not begun
+	Unconfined *string `json:"unconfined"`
+	State      string  `json:"state"`
+	Reason     *string `json:"reason"` // of the state
+	Slots      int     `json:"slots"`
+	// Wanted is the slots that were asked for; null: those that the worker was started with.
+	Wanted  *int        `json:"wanted_slots"`
+	Running []task.Busy `json:"running"`
+	Waiting int         `json:"waiting"` // tasks that it has and has not started
 	// Held is how many tasks it has, or are on their way to it; unlike Running and Waiting as of
 	// now, not of its last heartbeat.
 	Held int        `json:"held"`
@@ -87,10 +95,11 @@ func (c *Core) Present() (names []string) {
 	return names
 }
 
-// view is a worker in words.
+// view returns a worker as it is shown.
 func (c *Core) view(w *worker) Worker {
-	s := Worker{Name: w.record.Name, Host: cmp.Or(w.beat.Host, w.record.Host), Program: cmp.Or(w.beat.Program, w.record.Program),
-		Slots: w.record.Started, Running: w.beat.Running, Waiting: w.beat.Waiting, Load: w.beat.Load}
+	s := Worker{Name: w.record.Name, Host: cmp.Or(w.beat.Host, w.record.Host),
+		Program: cmp.Or(w.beat.Program, w.record.Program), Slots: w.record.Started,
+		Running: w.beat.Running, Waiting: w.beat.Waiting, Load: w.beat.Load}
 	if w.record.Slots > 0 {
 		s.Wanted = new(w.record.Slots)
 	}
@@ -125,7 +134,7 @@ func (c *Core) view(w *worker) Worker {
 	return s
 }
 
-// state is how a worker is, and why, where that has a reason.
+// state returns the state of a worker and, if there is one, the reason.
 func (w *worker) state() (state, reason string) {
 	switch {
 	case w.awayReason != "":
@@ -136,8 +145,11 @@ func (w *worker) state() (state, reason string) {
 		return WorkerRefused, w.refusal()
 	case w.restarting():
 		return WorkerRestarting, ""
+	case w.beat.Closing:
+		return WorkerStopping, "its process was asked to end"
 	case !w.quarantine.until.IsZero():
-		return WorkerQuarantined, fmt.Sprintf("%d attempts in a row could not run there (%s); it is tried again at %s UTC",
+		return WorkerQuarantined, fmt.Sprintf(
+			"%d attempts in a row could not run there (%s); it is tried again at %s UTC",
 			task.MaxHostFaults, w.quarantine.reason, w.quarantine.until.UTC().Format(time.TimeOnly))
 	case w.record.Drained || w.beat.Draining:
 		return WorkerDraining, ""

@@ -48,7 +48,8 @@ func (r *reader) argument(e value) (string, bool) {
 		return "", false
 	}
 	if e.Kind != yaml.ScalarNode {
-		r.fault(e, "is "+describe(e.Node)+", not text", `put text with braces, brackets or ": " in "quotes": "{host}"`)
+		r.fault(e, "is "+describe(e.Node)+", not text",
+			`put text with braces, brackets or ": " in "quotes": "{host}"`)
 		return "", false
 	}
 	return r.text(e)
@@ -76,7 +77,8 @@ func (r *reader) checkBraces(v value, text string) {
 	switch bad := task.BadBraces(text); bad {
 	case "":
 	case "{}":
-		r.fault(v, `"{}" names nothing`, "write the name of a parameter, or {{}} for braces of your own")
+		r.fault(v, `"{}" names nothing`,
+			"write the name of a parameter, or {{}} for braces of your own")
 	default:
 		r.fault(v, quote(bad)+" is a single brace", "write {{ and }} for braces of your own")
 	}

@@ -96,7 +96,7 @@ type Task struct {
 	Timeout     time.Duration // of one attempt; 0 is no limit
 	// from SIGTERM to SIGKILL; 0 kills at once
 	Grace time.Duration
-	Retry Retry
+	Retry task.Retry
 	// failed tasks that stop the sweep; 0 is never
 	MaxFailures int
 	// for each task: 0, a whole number, or 1/n
@@ -111,11 +111,6 @@ type Task struct {
 	Places      Places       // of flags, and of what has names in braces
 	NewKeys     bool         // of File, while it is read
 	Unsupported *fault.Fault // what it asks for that no run can give it yet; nil: nothing
-}
-
-// Retry says how many more attempts a task gets after an attempt that ended in each way.
-type Retry struct {
-	Error, Timeout, OOM, Lost int
 }
 
 // Task returns the definition of that name. The error is an *UnknownTask.

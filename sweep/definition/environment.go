@@ -22,7 +22,7 @@ const maxProcesses = 1 << 22 // Linux's own limit of process ids
 func readImage(r *reader, f *File, v value) {
 	text, ok := r.word(v)
 	if ok && (strings.ContainsAny(text, " ") || text[0] == '-') {
-		r.wrong(v, quote(text)+" is no name of an image")
+		r.wrong(v, quote(text)+" is not a valid image name")
 		return
 	}
 	f.Image = text
@@ -45,7 +45,8 @@ func (r *reader) environment(v value, place func(key string, at fault.Fault)) (a
 	for _, e := range entries {
 		r.variable(e.key, e.name)
 		if yamlfile.IsNull(e.value.Node) {
-			r.fault(e.key, "has no value", fmt.Sprintf(`write %s: "" for an empty one`, printable(e.name)))
+			r.fault(e.key, "has no value", fmt.Sprintf(`write %s: "" for an empty one`,
+				printable(e.name)))
 			continue
 		}
 		text, ok := r.text(e.value)
@@ -100,7 +101,7 @@ func readVolumes(r *reader, f *File, v value) {
 		parts := strings.Split(e.Value, ":")
 		switch {
 		case len(parts) < 2 || len(parts) > 3:
-			r.fault(e, quote(e.Value)+" is no volume", "write SOURCE:TARGET or SOURCE:TARGET:ro")
+			r.fault(e, quote(e.Value)+" is not a volume", "write SOURCE:TARGET or SOURCE:TARGET:ro")
 		case !path.IsAbs(parts[0]) && parts[0] != "~" && !strings.HasPrefix(parts[0], "~/"):
 			r.fault(e, "the source "+quote(parts[0])+" is not an absolute path",
 				"begin it with / or ~/, as on the host")

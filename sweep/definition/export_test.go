@@ -1,6 +1,16 @@
 package definition
 
-import "regexp"
+import (
+	"errors"
+	"regexp"
+
+	"mlframework/sweep/fault"
+)
+
+// Read reads the text of a tasks.yml, whose project is not known.
+func Read(file string, data []byte, reserved []string) (*File, fault.List, error) {
+	return (&reader{file: file, reserved: reserved, budget: maxNodes}).read(data)
+}
 
 // Keys returns the keys that the reader knows, by the path of the mapping they stand in.
 func Keys() map[string][]string {
@@ -22,7 +32,7 @@ func CommandExample(line string) string { return commandExample(line) }
 func CompilePattern(pattern string) (*regexp.Regexp, int, error) {
 	expression, group, wrong := compilePattern(pattern)
 	if wrong != nil {
-		return nil, 0, wrong
+		return nil, 0, errors.New(wrong.problem + "; " + wrong.remedy)
 	}
 	return expression, group, nil
 }

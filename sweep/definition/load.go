@@ -11,9 +11,11 @@ import (
 	"mlframework/sweep/fault"
 )
 
-// Load reads the tasks.yml of the project in dir as Read does, and sees that the project has the
-// paths that it names. A folder or file that is missing, is of the wrong kind or cannot be read is
-// a fault too, so that every error is a fault.List. Only reads; a named pipe is not opened.
+// Load reads the tasks.yml of the project in dir, and sees that the project has the paths that it
+// names. Reserved are the names that no definition may have, the subcommands of run-tasks. The error
+// is a fault.List of every fault in the order of the text, and then the *File is nil; a folder or
+// file that is missing, is of the wrong kind or cannot be read is a fault too. Warnings may come
+// with and without an error. It writes nothing, and opens no named pipe.
 func Load(dir string, reserved []string) (*File, fault.List, error) {
 	if f, ok := checkFolder(dir); !ok {
 		return nil, nil, fault.List{f}
@@ -35,8 +37,8 @@ func Load(dir string, reserved []string) (*File, fault.List, error) {
 	return (&reader{file: file, project: dir, reserved: reserved, budget: maxNodes}).read(data)
 }
 
-// readLimited reads one byte more than Read accepts, so that it is Read that refuses what is too
-// long.
+// readLimited reads one byte more than the reader accepts, so that it is the reader that refuses
+// what is too long.
 func readLimited(name string) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {

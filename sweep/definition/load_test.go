@@ -22,7 +22,8 @@ func TestLoad(t *testing.T) {
 	}
 	write(t, dir, "tasks.yml", "tasks: {init: {command: [x]}}")
 	_, _, err = definition.Load(dir, reserved)
-	want := filepath.Join(dir, "tasks.yml") + `:1:9: tasks.init: "init" is a subcommand of run-tasks; give the task another name`
+	want := filepath.Join(dir, "tasks.yml") +
+		`:1:9: tasks.init: "init" is a subcommand of run-tasks; give the task another name`
 	if err == nil || err.Error() != want {
 		t.Error(err)
 	}

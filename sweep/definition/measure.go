@@ -15,8 +15,9 @@ const maxDuration = 3650 * 24 * time.Hour
 
 // duration: number and unit, units from large to small, each at most once: 90s, 1h30m, 1d, 1.5h,
 // 500ms.
-var durationText = regexp.MustCompile(`^-?(?:(\d+(?:\.\d+)?)d)?(?:(\d+(?:\.\d+)?)h)?(?:(\d+(?:\.\d+)?)m)?` +
-	`(?:(\d+(?:\.\d+)?)s)?(?:(\d+(?:\.\d+)?)ms)?$`)
+var durationText = regexp.MustCompile(
+	`^-?(?:(\d+(?:\.\d+)?)d)?(?:(\d+(?:\.\d+)?)h)?(?:(\d+(?:\.\d+)?)m)?` +
+		`(?:(\d+(?:\.\d+)?)s)?(?:(\d+(?:\.\d+)?)ms)?$`)
 
 var numberText = regexp.MustCompile(`^-?\d+(\.\d+)?$`)
 

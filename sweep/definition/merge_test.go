@@ -10,6 +10,7 @@ import (
 
 	"mlframework/sweep/definition"
 	"mlframework/sweep/metric"
+	"mlframework/sweep/task"
 )
 
 func TestAliasesAndMergeKeys(t *testing.T) {
@@ -32,15 +33,15 @@ tasks:
 `)
 	command := []string{"python3", "train.py"}
 	want := []definition.Task{
-		{Name: "base", Timeout: 2 * time.Hour, GPUs: 1, Retry: definition.Retry{Error: 1, Lost: 3}},
+		{Name: "base", Timeout: 2 * time.Hour, GPUs: 1, Retry: task.Retry{Error: 1, Lost: 3}},
 		{Name: "long", Timeout: 24 * time.Hour, GPUs: 1,
-			Retry: definition.Retry{Error: 1, Lost: 3}},
-		{Name: "other", Retry: definition.Retry{Error: 1, Lost: 5}},
+			Retry: task.Retry{Error: 1, Lost: 3}},
+		{Name: "other", Retry: task.Retry{Error: 1, Lost: 5}},
 		{
-			Name: "both", Timeout: time.Minute, GPUs: 1, Retry: definition.Retry{Error: 1, Lost: 3},
+			Name: "both", Timeout: time.Minute, GPUs: 1, Retry: task.Retry{Error: 1, Lost: 3},
 			Metrics: []metric.Rule{{Name: "loss", Pattern: "(a)"}},
 		},
-		{Name: "key", Retry: definition.Retry{Lost: 3},
+		{Name: "key", Retry: task.Retry{Lost: 3},
 			Metrics: []metric.Rule{{Name: "acc", Pattern: "(b)"}}},
 	}
 	for i := range want {
@@ -69,13 +70,20 @@ tasks: {a: {command: [x, <<]}}
 func TestMergeFaults(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, text, want string }{
-		{"text", "tasks: {a: {<<: x, command: [y]}}", `:1:17: tasks.a: a merge key needs a mapping, not "x"; write <<: *NAME of an &NAME before a mapping`},
-		{"list of text", "tasks: {a: {<<: [x], command: [y]}}", `:1:18: tasks.a: a merge key needs a mapping, not "x"; write <<: *NAME of an &NAME before a mapping`},
-		{"itself", "tasks: {a: &a {command: [x], <<: *a}}", `:1:12: tasks.a: a merge key makes this mapping part of itself; remove the merge key`},
-		{"around", "tasks: &t {a: {command: [x]}, <<: {<<: *t}}", `:1:8: tasks: a merge key makes this mapping part of itself; remove the merge key`},
-		{"list in itself", "tasks: {a: {command: &c [x, *c]}}", `:1:22: tasks.a.command[1]: is a list, not text; put text with braces, brackets or ": " in "quotes": "{host}"`},
-		{"quoted is no merge key", `tasks: {a: {"<<": {command: [x]}, command: [x]}}`, `:1:13: tasks.a: unknown key "<<"; the keys here are: command, env, each, workdir, parameters, flags, file, new-keys, switch, timeout, grace, retry, max-failures, gpus, code, metrics, objective, rank`},
-		{"fault in what is merged", "env: &e {A: b}\ntasks: {a: {<<: *e, command: [x]}}", `:1:10: tasks.a: unknown key "A"; the keys here are: command, env, each, workdir, parameters, flags, file, new-keys, switch, timeout, grace, retry, max-failures, gpus, code, metrics, objective, rank`},
+		{"text", "tasks: {a: {<<: x, command: [y]}}",
+			`:1:17: tasks.a: a merge key needs a mapping, not "x"; write <<: *NAME of an &NAME before a mapping`},
+		{"list of text", "tasks: {a: {<<: [x], command: [y]}}",
+			`:1:18: tasks.a: a merge key needs a mapping, not "x"; write <<: *NAME of an &NAME before a mapping`},
+		{"itself", "tasks: {a: &a {command: [x], <<: *a}}",
+			`:1:12: tasks.a: a merge key makes this mapping part of itself; remove the merge key`},
+		{"around", "tasks: &t {a: {command: [x]}, <<: {<<: *t}}",
+			`:1:8: tasks: a merge key makes this mapping part of itself; remove the merge key`},
+		{"list in itself", "tasks: {a: {command: &c [x, *c]}}",
+			`:1:22: tasks.a.command[1]: is a list, not text; put text with braces, brackets or ": " in "quotes": "{host}"`},
+		{"quoted is no merge key", `tasks: {a: {"<<": {command: [x]}, command: [x]}}`,
+			`:1:13: tasks.a: unknown key "<<"; the keys here are: command, env, each, workdir, parameters, flags, file, new-keys, switch, timeout, grace, retry, max-failures, gpus, code, metrics, objective, rank`},
+		{"fault in what is merged", "env: &e {A: b}\ntasks: {a: {<<: *e, command: [x]}}",
+			`:1:10: tasks.a: unknown key "A"; the keys here are: command, env, each, workdir, parameters, flags, file, new-keys, switch, timeout, grace, retry, max-failures, gpus, code, metrics, objective, rank`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -67,7 +67,7 @@ func readMetricFile(r *reader, m *metric.Rule, v value) {
 		r.fault(v, quote(pattern)+" is outside the task's folder",
 			"write a path relative to it: "+v.example)
 	case path.Clean(pattern) != pattern || pattern == ".":
-		r.fault(v, quote(pattern)+" is no file", "write "+v.example)
+		r.fault(v, quote(pattern)+" is not a file", "write "+v.example)
 	case slices.ContainsFunc(parts, func(part string) bool {
 		_, err := path.Match(part, "")
 		return err != nil
@@ -100,7 +100,8 @@ func (r *reader) checkMetric(v value, present map[string]value) {
 		r.fault(present[names[1]], strings.Join(names, " and ")+" are for different kinds of files",
 			"remove one")
 	case len(names) == 1 && !file:
-		r.fault(present[names[0]], names[0]+" is of a file, and none is named", `write file: "results/*.csv"`)
+		r.fault(present[names[0]], names[0]+" is of a file, and none is named",
+			`write file: "results/*.csv"`)
 	}
 }
 
@@ -145,8 +146,6 @@ func compilePattern(pattern string) (*regexp.Regexp, int, *patternError) {
 }
 
 type patternError struct{ problem, remedy string }
-
-func (p *patternError) Error() string { return p.problem + "; " + p.remedy }
 
 // explainPattern says what Python knows and RE2 does not.
 func explainPattern(err error) *patternError {

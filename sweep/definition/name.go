@@ -2,21 +2,13 @@ package definition
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
+
+	"mlframework/sweep/task"
 )
 
-const (
-	maxDefinitionName = 64
-	maxOutputName     = 255 // bytes, the length of a file name on Linux
-)
-
-var (
-	definitionName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
-	variableName   = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-	endOfSweepID   = regexp.MustCompile(`-[0-9]+$`)
-)
+const maxOutputName = 255 // bytes, the length of a file name on Linux
 
 // ownVariables are set by the worker for every attempt.
 var ownVariables = []string{
@@ -28,23 +20,22 @@ var ownVariables = []string{
 // checkDefinitionName checks the name of a definition; folded has the names before it in lower
 // case.
 //
-// A name may not end like the id of a sweep, which is "<definition>-<n>". An id alone could still
-// be taken apart at its last dash, but where a definition and a sweep may both be named, train-1
-// could be either. And as a sweep's outputs are in a folder of its id, names may not differ in case
-// alone: on a Mac they would share that folder.
+// A name may not end like the id of a sweep. And as a sweep's outputs are in a folder of its id,
+// names may not differ in case alone: on a Mac they would share that folder.
 func (r *reader) checkDefinitionName(e entry, folded map[string]string) bool {
 	name := e.name
 	other, taken := folded[strings.ToLower(name)]
 	switch {
-	case !definitionName.MatchString(name):
-		r.fault(e.key, quote(name)+" is no name for a task",
+	case !task.IsDefinitionName(name):
+		r.fault(e.key, quote(name)+" is not a valid task name",
 			"begin it with a letter or _, go on with letters, digits and _ . -")
-	case len(name) > maxDefinitionName:
-		r.fault(e.key, fmt.Sprintf("the name is longer than %d characters", maxDefinitionName), "")
+	case len(name) > task.MaxDefinitionName:
+		r.fault(e.key, fmt.Sprintf("the name is longer than %d characters", task.MaxDefinitionName),
+			"")
 	case slices.Contains(r.reserved, name):
 		r.fault(e.key, fmt.Sprintf("%q is a subcommand of run-tasks", name),
 			"give the task another name")
-	case endOfSweepID.MatchString(name):
+	case task.EndsLikeSweepID(name):
 		i := strings.LastIndexByte(name, '-')
 		r.fault(e.key, fmt.Sprintf("the name ends like the id of a sweep: %q is a sweep of %q",
 			name, name[:i]),
@@ -61,8 +52,8 @@ func (r *reader) checkDefinitionName(e entry, folded map[string]string) bool {
 // variable checks the name of a variable of the environment.
 func (r *reader) variable(v value, name string) bool {
 	switch {
-	case !variableName.MatchString(name):
-		r.fault(v, quote(name)+" is no name for a variable",
+	case !task.IsVariableName(name):
+		r.fault(v, quote(name)+" is not a valid variable name",
 			"begin it with a letter or _, go on with letters, digits and _")
 	case slices.Contains(ownVariables, name):
 		r.fault(v, name+" is set by the worker for every attempt", "choose another name")

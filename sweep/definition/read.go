@@ -14,16 +14,9 @@ import (
 // parse small.
 const maxBytes = 1 << 20
 
-// Read reads the text of a tasks.yml. The name file appears in faults only; reserved are the names
-// that no definition may have, the subcommands of run-tasks.
-//
-// The error is a fault.List of every fault in the order of the text, and then the *File is nil. A
-// text that is not YAML has one fault, without a column. Warnings may come with and without an
-// error.
-func Read(file string, data []byte, reserved []string) (*File, fault.List, error) {
-	return (&reader{file: file, reserved: reserved, budget: maxNodes}).read(data)
-}
-
+// read reads the text of a tasks.yml. The error is a fault.List of every fault in the order of the
+// text, and then the *File is nil. A text that is not YAML has one fault, without a column. Warnings
+// may come with and without an error.
 func (r *reader) read(data []byte) (*File, fault.List, error) {
 	root, ok := r.parse(yamlfile.WithoutMark(string(data)))
 	if !ok {

@@ -11,6 +11,7 @@ import (
 	"mlframework/sweep/definition"
 	"mlframework/sweep/fault"
 	"mlframework/sweep/metric"
+	"mlframework/sweep/task"
 )
 
 // reserved are subcommands of run-tasks, enough for these tests.
@@ -65,12 +66,12 @@ func TestRead(t *testing.T) {
 		Tasks: []definition.Task{{
 			Name: "test_echo", Command: []string{"echo", "hello from {host} slot {slot}"},
 			EachWorker: true,
-			Grace:      10 * time.Second, Retry: definition.Retry{Lost: 3},
+			Grace:      10 * time.Second, Retry: task.Retry{Lost: 3},
 		}, {
 			Name:       "run_training",
 			Command:    []string{"python3", "-u", "train.py", "0.10", "007", "~", "yes", ""},
 			Parameters: "parameters.yml", FlagsSpace: true, SwitchValue: true,
-			Timeout: 90 * time.Minute, Retry: definition.Retry{Error: 1, OOM: 2, Lost: 3},
+			Timeout: 90 * time.Minute, Retry: task.Retry{Error: 1, OOM: 2, Lost: 3},
 			MaxFailures: 10, GPUs: 0.5,
 			Metrics: []metric.Rule{
 				{Name: "accuracy", Pattern: `validation accuracy[ =:]+([-+0-9.eE]+)`},
@@ -98,7 +99,7 @@ func TestReadDefaults(t *testing.T) {
 	got := read(t, "build: ./docker/\ntasks: {a: {command: [x]}}")
 	want := &definition.File{Build: "docker", Tasks: []definition.Task{{
 		Name: "a", Command: []string{"x"}, Grace: definition.DefaultGrace,
-		Retry: definition.Retry{Lost: definition.DefaultRetryLost},
+		Retry: task.Retry{Lost: definition.DefaultRetryLost},
 	}}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

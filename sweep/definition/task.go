@@ -28,7 +28,10 @@ const (
 func taskKeys() []key[Task] {
 	return []key[Task]{
 		{"command", "command: [python3, -u, train.py]", readCommand},
-		{"env", `env: {LR: "{lr}"}`, func(r *reader, t *Task, v value) { t.Env = r.environment(v, t.place) }},
+		{"env", `env: {LR: "{lr}"}`, func(r *reader, t *Task, v value) {
+			t.Env = r.environment(v,
+				t.place)
+		}},
 		{"each", "each: worker", readEach},
 		{"workdir", "workdir: examples/vae", readWorkdir},
 		{"parameters", "parameters: parameters.yml", readParameters},
@@ -52,21 +55,25 @@ func taskKeys() []key[Task] {
 	}
 }
 
-func retryKeys() []key[Retry] {
-	return []key[Retry]{
-		{"error", "error: 1", func(r *reader, t *Retry, v value) {
+func retryKeys() []key[task.Retry] {
+	return []key[task.Retry]{
+		{"error", "error: 1", func(r *reader, t *task.Retry, v value) {
 			t.Error = r.count(v, maxRetries)
 		}},
-		{"timeout", "timeout: 1", func(r *reader, t *Retry, v value) {
+		{"timeout", "timeout: 1", func(r *reader, t *task.Retry, v value) {
 			t.Timeout = r.count(v, maxRetries)
 		}},
-		{"oom", "oom: 1", func(r *reader, t *Retry, v value) { t.OOM = r.count(v, maxRetries) }},
-		{"lost", "lost: 3", func(r *reader, t *Retry, v value) { t.Lost = r.count(v, maxRetries) }},
+		{"oom", "oom: 1", func(r *reader, t *task.Retry, v value) {
+			t.OOM = r.count(v, maxRetries)
+		}},
+		{"lost", "lost: 3", func(r *reader, t *task.Retry, v value) {
+			t.Lost = r.count(v, maxRetries)
+		}},
 	}
 }
 
 func (r *reader) readTask(e entry) Task {
-	t := Task{Name: e.name, Grace: DefaultGrace, Retry: Retry{Lost: DefaultRetryLost}}
+	t := Task{Name: e.name, Grace: DefaultGrace, Retry: task.Retry{Lost: DefaultRetryLost}}
 	e.value.example = printable(e.name) + ": {command: [python3, -u, train.py]}"
 	present, ok := object(r, e.value, &t, taskKeys(), place{
 		here: "inside a task", others: names(fileKeys()),

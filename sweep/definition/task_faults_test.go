@@ -12,52 +12,97 @@ import (
 func TestTaskFaults(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, text, want string }{
-		{"unknown key, near", "tiemout: 2h", `4:5: tasks.a: unknown key "tiemout"; did you mean "timeout"?`},
-		{"unknown key, far", "zzzzzz: 2h", `4:5: tasks.a: unknown key "zzzzzz"; the keys here are: command, env, each, workdir, parameters, flags, file, new-keys, switch, timeout, grace, retry, max-failures, gpus, code, metrics, objective, rank`},
-		{"key of the file", "link: [a]", `4:5: tasks.a: the key "link" does not belong inside a task; write it at the top of the file, outside tasks`},
-		{"duplicate", "command: [y]", `4:5: tasks.a.command: is there twice, first in line 3; remove one`},
-		{"each", "each: wroker", `4:11: tasks.a.each: unknown word "wroker"; did you mean "worker"?`},
-		{"each point", "each: point", `4:11: tasks.a.each: unknown word "point"; write each: worker`},
-		{"each and parameters", "each: worker\n    parameters: p.yml", `5:17: tasks.a.parameters: a task that runs once on each worker has no parameters; remove this or each: worker`},
-		{"parameters absolute", "parameters: /p.yml", `4:17: tasks.a.parameters: "/p.yml" is outside the project; name a file of the project: parameters: parameters.yml`},
-		{"parameters outside", "parameters: a/../../p.yml", `4:17: tasks.a.parameters: "a/../../p.yml" is outside the project; name a file of the project: parameters: parameters.yml`},
-		{"parameters home", "parameters: ~/p.yml", `4:17: tasks.a.parameters: "~/p.yml" is outside the project; name a file of the project: parameters: parameters.yml`},
-		{"parameters folder", "parameters: .", `4:17: tasks.a.parameters: "." is a folder, not a file; write parameters: parameters.yml`},
-		{"parameters slash", "parameters: p/", `4:17: tasks.a.parameters: "p/" is a folder, not a file; write parameters: parameters.yml`},
-		{"parameters mapping", "parameters: {lr: 3}", `4:17: tasks.a.parameters: is a mapping, not a single value; write parameters: parameters.yml`},
-		{"file for outputs", "parameters: p\n    file: {from: c.json, to: stdout.log}", `5:11: tasks.a.file: "c.json" is to become "stdout.log": a file keeps its format; give both the same ending`},
-		{"file of outputs", "parameters: p\n    file: stdout.log", `5:11: tasks.a.file: "stdout.log" is of no known format; name a file that ends with .yaml, .yml, .json, .toml`},
-		{"file of definitions", "parameters: p\n    file: {from: c.yaml, to: ./tasks.yml}", `5:11: tasks.a.file: "tasks.yml" defines the tasks of the project; name another file`},
-		{"file of parameters", "parameters: p\n    file: {from: c.json, to: ./parameters.json}", `5:11: tasks.a.file: every task has a file parameters.json with its parameters, which "c.json" would replace; give it another name with to`},
-		{"flags", "parameters: p\n    flags: spaces", `5:12: tasks.a.flags: unknown word "spaces"; did you mean "space"?`},
-		{"flags far", "parameters: p\n    flags: xxxx", `5:12: tasks.a.flags: unknown word "xxxx"; write flags: equals, space, hydra, none or env`},
-		{"switch", "parameters: p\n    switch: true", `5:13: tasks.a.switch: unknown word "true"; write switch: flag or switch: value`},
-		{"timeout without unit", "timeout: 90", `4:14: tasks.a.timeout: 90 has no unit; write one: 90s, 90m or 90h`},
-		{"timeout negative number", "timeout: -90", `4:14: tasks.a.timeout: -90 has no unit; write one: 90s, 90m or 90h`},
-		{"timeout negative", "timeout: -90s", `4:14: tasks.a.timeout: -90s is negative; write 0 or more`},
-		{"timeout words", "timeout: 2 hours", `4:14: tasks.a.timeout: "2 hours" is not a duration; write one such as 90s, 2h, 1h30m or 1d`},
-		{"timeout order", "timeout: 30m1h", `4:14: tasks.a.timeout: "30m1h" is not a duration; write one such as 90s, 2h, 1h30m or 1d`},
-		{"timeout clock", "timeout: 1:30:00", `4:14: tasks.a.timeout: "1:30:00" is not a duration; write one such as 90s, 2h, 1h30m or 1d`},
-		{"timeout empty", `timeout: ""`, `4:14: tasks.a.timeout: "" is not a duration; write one such as 90s, 2h, 1h30m or 1d`},
-		{"timeout long", "timeout: 3651d", `4:14: tasks.a.timeout: 3651d is longer than ten years; write 0 for no limit`},
-		{"timeout endless", "timeout: 9" + strings.Repeat("9", 400) + "d", `4:14: tasks.a.timeout: ` + strings.Repeat("9", 60) + `… is longer than ten years; write 0 for no limit`},
+		{"unknown key, near", "tiemout: 2h",
+			`4:5: tasks.a: unknown key "tiemout"; did you mean "timeout"?`},
+		{"unknown key, far", "zzzzzz: 2h",
+			`4:5: tasks.a: unknown key "zzzzzz"; the keys here are: command, env, each, workdir, parameters, flags, file, new-keys, switch, timeout, grace, retry, max-failures, gpus, code, metrics, objective, rank`},
+		{"key of the file", "link: [a]",
+			`4:5: tasks.a: the key "link" does not belong inside a task; write it at the top of the file, outside tasks`},
+		{"duplicate", "command: [y]",
+			`4:5: tasks.a.command: is there twice, first in line 3; remove one`},
+		{"each", "each: wroker",
+			`4:11: tasks.a.each: unknown word "wroker"; did you mean "worker"?`},
+		{"each point", "each: point",
+			`4:11: tasks.a.each: unknown word "point"; write each: worker`},
+		{"each and parameters", "each: worker\n    parameters: p.yml",
+			`5:17: tasks.a.parameters: a task that runs once on each worker has no parameters; remove this or each: worker`},
+		{"parameters absolute", "parameters: /p.yml",
+			`4:17: tasks.a.parameters: "/p.yml" is outside the project; name a file of the project: parameters: parameters.yml`},
+		{"parameters outside", "parameters: a/../../p.yml",
+			`4:17: tasks.a.parameters: "a/../../p.yml" is outside the project; name a file of the project: parameters: parameters.yml`},
+		{"parameters home", "parameters: ~/p.yml",
+			`4:17: tasks.a.parameters: "~/p.yml" is outside the project; name a file of the project: parameters: parameters.yml`},
+		{"parameters folder", "parameters: .",
+			`4:17: tasks.a.parameters: "." is a folder, not a file; write parameters: parameters.yml`},
+		{"parameters slash", "parameters: p/",
+			`4:17: tasks.a.parameters: "p/" is a folder, not a file; write parameters: parameters.yml`},
+		{"parameters mapping", "parameters: {lr: 3}",
+			`4:17: tasks.a.parameters: is a mapping, not a single value; write parameters: parameters.yml`},
+		{"file for outputs", "parameters: p\n    file: {from: c.json, to: stdout.log}",
+			`5:11: tasks.a.file: "c.json" is to become "stdout.log": a file keeps its format; give both the same ending`},
+		{"file of outputs", "parameters: p\n    file: stdout.log",
+			`5:11: tasks.a.file: "stdout.log" is of no known format; name a file that ends with .yaml, .yml, .json, .toml`},
+		{"file of definitions", "parameters: p\n    file: {from: c.yaml, to: ./tasks.yml}",
+			`5:11: tasks.a.file: "tasks.yml" defines the tasks of the project; name another file`},
+		{"file of parameters", "parameters: p\n    file: {from: c.json, to: ./parameters.json}",
+			`5:11: tasks.a.file: every task has a file parameters.json with its parameters, which "c.json" would replace; give it another name with to`},
+		{"flags", "parameters: p\n    flags: spaces",
+			`5:12: tasks.a.flags: unknown word "spaces"; did you mean "space"?`},
+		{"flags far", "parameters: p\n    flags: xxxx",
+			`5:12: tasks.a.flags: unknown word "xxxx"; write flags: equals, space, hydra, none or env`},
+		{"switch", "parameters: p\n    switch: true",
+			`5:13: tasks.a.switch: unknown word "true"; write switch: flag or switch: value`},
+		{"timeout without unit", "timeout: 90",
+			`4:14: tasks.a.timeout: 90 has no unit; write one: 90s, 90m or 90h`},
+		{"timeout negative number", "timeout: -90",
+			`4:14: tasks.a.timeout: -90 has no unit; write one: 90s, 90m or 90h`},
+		{"timeout negative", "timeout: -90s",
+			`4:14: tasks.a.timeout: -90s is negative; write 0 or more`},
+		{"timeout words", "timeout: 2 hours",
+			`4:14: tasks.a.timeout: "2 hours" is not a duration; write one such as 90s, 2h, 1h30m or 1d`},
+		{"timeout order", "timeout: 30m1h",
+			`4:14: tasks.a.timeout: "30m1h" is not a duration; write one such as 90s, 2h, 1h30m or 1d`},
+		{"timeout clock", "timeout: 1:30:00",
+			`4:14: tasks.a.timeout: "1:30:00" is not a duration; write one such as 90s, 2h, 1h30m or 1d`},
+		{"timeout empty", `timeout: ""`,
+			`4:14: tasks.a.timeout: "" is not a duration; write one such as 90s, 2h, 1h30m or 1d`},
+		{"timeout long", "timeout: 3651d",
+			`4:14: tasks.a.timeout: 3651d is longer than ten years; write 0 for no limit`},
+		{"timeout endless", "timeout: 9" + strings.Repeat("9", 400) + "d",
+			`4:14: tasks.a.timeout: ` + strings.Repeat("9", 60) +
+				`… is longer than ten years; write 0 for no limit`},
 		{"timeout null", "timeout: ~", `4:14: tasks.a.timeout: has no value; write timeout: 2h`},
 		{"grace", "grace: 10", `4:12: tasks.a.grace: 10 has no unit; write one: 10s, 10m or 10h`},
-		{"retry number", "retry: 3", `4:12: tasks.a.retry: is "3", not a mapping; write retry: {error: 1, lost: 3}`},
-		{"retry key", "retry: {eror: 3}", `4:13: tasks.a.retry: unknown key "eror"; did you mean "error"?`},
-		{"retry negative", "retry: {error: -1}", `4:20: tasks.a.retry.error: -1 is negative; write 0 or more`},
-		{"retry many", "retry: {lost: 101}", `4:19: tasks.a.retry.lost: 101 is too many; write 100 or less`},
-		{"retry fraction", "retry: {oom: 1.5}", `4:18: tasks.a.retry.oom: is "1.5", not a whole number; write oom: 1`},
-		{"retry quoted", `retry: {timeout: "1"}`, `4:22: tasks.a.retry.timeout: is "1", not a whole number; write timeout: 1`},
-		{"max-failures", "max-failures: never", `4:19: tasks.a.max-failures: is "never", not a whole number; write max-failures: 10`},
-		{"max_failures", "max_failures: 1", `4:5: tasks.a: unknown key "max_failures"; did you mean "max-failures"?`},
-		{"max-failures huge", "max-failures: 99999999999999999999", `4:19: tasks.a.max-failures: 99999999999999999999 is too many; write 1000000000 or less`},
-		{"gpus", "gpus: all", `4:11: tasks.a.gpus: "all" is not a number of GPUs; write a whole number up to 64, or a share such as 0.5, 0.25 or 1/3, down to 1/16`},
-		{"gpus fraction above one", "gpus: 1.5", `4:11: tasks.a.gpus: "1.5" is not a number of GPUs; write a whole number up to 64, or a share such as 0.5, 0.25 or 1/3, down to 1/16`},
-		{"objective word", "objective: maximise accuracy", `4:16: tasks.a.objective: unknown word "maximise"; did you mean "maximize"?`},
-		{"objective order", "objective: accuracy", `4:16: tasks.a.objective: unknown word "accuracy"; write maximize METRIC or minimize METRIC`},
-		{"objective half", "objective: minimize", `4:16: tasks.a.objective: names no metric; write minimize METRIC`},
-		{"objective mapping", "objective: {maximize: a}", `4:16: tasks.a.objective: is a mapping, not a single value; write objective: maximize accuracy`},
+		{"retry number", "retry: 3",
+			`4:12: tasks.a.retry: is "3", not a mapping; write retry: {error: 1, lost: 3}`},
+		{"retry key", "retry: {eror: 3}",
+			`4:13: tasks.a.retry: unknown key "eror"; did you mean "error"?`},
+		{"retry negative", "retry: {error: -1}",
+			`4:20: tasks.a.retry.error: -1 is negative; write 0 or more`},
+		{"retry many", "retry: {lost: 101}",
+			`4:19: tasks.a.retry.lost: 101 is too many; write 100 or less`},
+		{"retry fraction", "retry: {oom: 1.5}",
+			`4:18: tasks.a.retry.oom: is "1.5", not a whole number; write oom: 1`},
+		{"retry quoted", `retry: {timeout: "1"}`,
+			`4:22: tasks.a.retry.timeout: is "1", not a whole number; write timeout: 1`},
+		{"max-failures", "max-failures: never",
+			`4:19: tasks.a.max-failures: is "never", not a whole number; write max-failures: 10`},
+		{"max_failures", "max_failures: 1",
+			`4:5: tasks.a: unknown key "max_failures"; did you mean "max-failures"?`},
+		{"max-failures huge", "max-failures: 99999999999999999999",
+			`4:19: tasks.a.max-failures: 99999999999999999999 is too many; write 1000000000 or less`},
+		{"gpus", "gpus: all",
+			`4:11: tasks.a.gpus: "all" is not a number of GPUs; write a whole number up to 64, or a share such as 0.5, 0.25 or 1/3, down to 1/16`},
+		{"gpus fraction above one", "gpus: 1.5",
+			`4:11: tasks.a.gpus: "1.5" is not a number of GPUs; write a whole number up to 64, or a share such as 0.5, 0.25 or 1/3, down to 1/16`},
+		{"objective word", "objective: maximise accuracy",
+			`4:16: tasks.a.objective: unknown word "maximise"; did you mean "maximize"?`},
+		{"objective order", "objective: accuracy",
+			`4:16: tasks.a.objective: unknown word "accuracy"; write maximize METRIC or minimize METRIC`},
+		{"objective half", "objective: minimize",
+			`4:16: tasks.a.objective: names no metric; write minimize METRIC`},
+		{"objective mapping", "objective: {maximize: a}",
+			`4:16: tasks.a.objective: is a mapping, not a single value; write objective: maximize accuracy`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -70,15 +115,20 @@ func TestTaskFaults(t *testing.T) {
 func TestNameFaults(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, want string }{
-		{`""`, `1:9: tasks.: "" is no name for a task; begin it with a letter or _, go on with letters, digits and _ . -`},
-		{"1a", `1:9: tasks.1a: "1a" is no name for a task; begin it with a letter or _, go on with letters, digits and _ . -`},
-		{"a/b", `1:9: tasks.a/b: "a/b" is no name for a task; begin it with a letter or _, go on with letters, digits and _ . -`},
-		{`"a\n"`, `1:9: tasks.a�: "a\n" is no name for a task; begin it with a letter or _, go on with letters, digits and _ . -`},
-		{"été", `1:9: tasks.été: "été" is no name for a task; begin it with a letter or _, go on with letters, digits and _ . -`},
-		{"results", `1:9: tasks.results: "results" is a subcommand of run-tasks; give the task another name`},
-		{"train-1", `1:9: tasks.train-1: the name ends like the id of a sweep: "train-1" is a sweep of "train"; write train_1`},
-		{"a-b-07", `1:9: tasks.a-b-07: the name ends like the id of a sweep: "a-b-07" is a sweep of "a-b"; write a-b_07`},
-		{strings.Repeat("a", 65), `1:9: tasks.` + strings.Repeat("a", 60) + `…: the name is longer than 64 characters`},
+		{`""`, `1:9: tasks.: "" is not a valid task name; begin it with a letter or _, go on with letters, digits and _ . -`},
+		{"1a", `1:9: tasks.1a: "1a" is not a valid task name; begin it with a letter or _, go on with letters, digits and _ . -`},
+		{"a/b", `1:9: tasks.a/b: "a/b" is not a valid task name; begin it with a letter or _, go on with letters, digits and _ . -`},
+		{`"a\n"`,
+			`1:9: tasks.a�: "a\n" is not a valid task name; begin it with a letter or _, go on with letters, digits and _ . -`},
+		{"été", `1:9: tasks.été: "été" is not a valid task name; begin it with a letter or _, go on with letters, digits and _ . -`},
+		{"results",
+			`1:9: tasks.results: "results" is a subcommand of run-tasks; give the task another name`},
+		{"train-1",
+			`1:9: tasks.train-1: the name ends like the id of a sweep: "train-1" is a sweep of "train"; write train_1`},
+		{"a-b-07",
+			`1:9: tasks.a-b-07: the name ends like the id of a sweep: "a-b-07" is a sweep of "a-b"; write a-b_07`},
+		{strings.Repeat("a", 65), `1:9: tasks.` + strings.Repeat("a", 60) +
+			`…: the name is longer than 64 characters`},
 	} {
 		checkFaults(t, "tasks: {"+c.name+": {command: [x]}}", []string{"tasks.yml:" + c.want})
 	}
@@ -98,7 +148,7 @@ func TestDurations(t *testing.T) {
 		"'2h'":  2 * time.Hour,
 		"3650d": 3650 * 24 * time.Hour, "90m": 90 * time.Minute,
 	} {
-		if got := task(t, "timeout: "+text).Timeout; got != want {
+		if got := oneTask(t, "timeout: "+text).Timeout; got != want {
 			t.Errorf("%s is %s, not %s", text, got, want)
 		}
 	}
@@ -111,10 +161,10 @@ func TestGPUs(t *testing.T) {
 		"0.3333": 1.0 / 3, "1/3": 1.0 / 3,
 		"0.125": 0.125, "1/16": 1.0 / 16, "-0": 0,
 	} {
-		if got := task(t, "gpus: "+text).GPUs; got != want {
+		if got := oneTask(t, "gpus: "+text).GPUs; got != want {
 			t.Errorf("%s is %v, not %v", text, got, want)
 		}
-		switch refused := task(t, "gpus: "+text).Unsupported; {
+		switch refused := oneTask(t, "gpus: "+text).Unsupported; {
 		case (refused != nil) != (want > 0):
 			t.Errorf("gpus: %s: %v", text, refused)
 		case refused != nil && !strings.HasPrefix(refused.String(),
@@ -141,15 +191,15 @@ func TestOwnParametersFile(t *testing.T) {
 		"{from: parameters.json, to: run.json}":      "run.json",
 		"{from: c.json, to: config/parameters.json}": "config/parameters.json",
 	} {
-		got := task(t, "parameters: p\n    file: "+text).File
+		got := oneTask(t, "parameters: p\n    file: "+text).File
 		if got == nil || got.To != to {
 			t.Errorf("%s: %+v", text, got)
 		}
 	}
 }
 
-// task reads one line of a task without a fault.
-func task(t *testing.T, line string) definition.Task {
+// oneTask reads one line of a task without a fault.
+func oneTask(t *testing.T, line string) definition.Task {
 	t.Helper()
 	return read(t, "tasks:\n  a:\n    command: [x]\n    "+line+"\n").Tasks[0]
 }

@@ -9,7 +9,8 @@ import (
 // BenchmarkMatch is what a rule costs for each combination of a space, of values that are prepared.
 func BenchmarkMatch(b *testing.B) {
 	values := []expr.Value{expr.ValueOf("32"), expr.ValueOf("64"), expr.ValueOf("sgd"), {}}
-	for _, text := range []string{"a * b <= 1000", "a + b < 200 and c = sgd", "a in [16, 32, 64] or c != adam", "log2(a) + log2(b) <= 11", "a / b < 1 and not c = d"} {
+	for _, text := range []string{"a * b <= 1000", "a + b < 200 and c = sgd",
+		"a in [16, 32, 64] or c != adam", "log2(a) + log2(b) <= 11", "a / b < 1 and not c = d"} {
 		b.Run(text, func(b *testing.B) {
 			e, err := expr.Parse(text, letters{})
 			if err != nil {
@@ -29,7 +30,8 @@ func BenchmarkMatch(b *testing.B) {
 func BenchmarkParse(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := expr.Parse("a * b <= 1000 and (c in [sgd, adam] or not log10(a) < -2)", letters{}); err != nil {
+		if _, err := expr.Parse("a * b <= 1000 and (c in [sgd, adam] or not log10(a) < -2)",
+			letters{}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -200,7 +200,8 @@ func (n *node) apply(r *run) (float64, bool) {
 	}
 	if v <= 0 && !n.call.wide {
 		if r.strict {
-			r.fail(n.args[0].at, fmt.Sprintf("%s of %s, which is not positive", n.call.name, NumberOf(v+0)),
+			r.fail(n.args[0].at, fmt.Sprintf("%s of %s, which is not positive", n.call.name,
+				NumberOf(v+0)),
 				"put a condition such as x > 0 and before it")
 		}
 		return 0, false

@@ -9,11 +9,13 @@ import (
 	"mlframework/sweep/expr"
 )
 
-// FuzzParse: any text is an expression or an error that points into it; an expression can be asked, its negation
-// disagrees, and what it prints is itself.
+// FuzzParse: any text is an expression or an error that points into it; an expression can be asked,
+// its negation disagrees, and what it prints is itself.
 func FuzzParse(f *testing.F) {
-	for _, seed := range []string{"a * b <= 1000 and (c in [sgd, 'x y'] or not log10(a) < -2)", "`a`-1 % 2 != - b", "a~x* or 'c'!~\"\\\"\"", "((((", "!", "not a not in [-(1),2]",
-		"a-b=1", "größe<9", "max(a,b/2)>=seconds", "seconds=90m", "min(a,(b))=\\", "in in [in]", "`my loss`=nan or inf>a"} {
+	for _, seed := range []string{"a * b <= 1000 and (c in [sgd, 'x y'] or not log10(a) < -2)",
+		"`a`-1 % 2 != - b", "a~x* or 'c'!~\"\\\"\"", "((((", "!", "not a not in [-(1),2]",
+		"a-b=1", "größe<9", "max(a,b/2)>=seconds", "seconds=90m", "min(a,(b))=\\", "in in [in]",
+		"`my loss`=nan or inf>a"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -78,7 +78,8 @@ var written = []struct {
 	text string
 	op   operator
 }{
-	{"==", equals}, {"!=", differs}, {"!~", matchesNot}, {"<=", lessOrEqual}, {">=", greaterOrEqual},
+	{"==", equals}, {"!=", differs}, {"!~", matchesNot}, {"<=", lessOrEqual},
+	{">=", greaterOrEqual},
 	{"=", equals}, {"<", less}, {">", greater}, {"~", matches},
 	{"+", plus}, {"-", minus}, {"*", times}, {"/", divided}, {"%", modulo},
 }

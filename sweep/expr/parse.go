@@ -185,7 +185,8 @@ func (p *parser) unclosed(open token, closing string) *node {
 // value refuses a condition where a value has to stand.
 func (p *parser) value(n *node, op token) *node {
 	if n != nil && !n.isValue() {
-		return p.fail(op.at, fmt.Sprintf("%s needs a value, and a comparison follows it", shown(op.text)),
+		return p.fail(op.at, fmt.Sprintf("%s needs a value, and a comparison follows it",
+			shown(op.text)),
 			"write a value there")
 	}
 	return n

@@ -118,7 +118,8 @@ func (n *node) literal() string {
 	return n.word
 }
 
-// Name returns a name as it stands in an expression: in backquotes where it could be taken for something else.
+// Name returns a name as it stands in an expression: in backquotes where it could be taken for
+// something else.
 func Name(name string) string {
 	_, isNumber := constant(name)
 	plain := name != "" && !isNumber && strings.IndexFunc(name, func(r rune) bool {

@@ -1,7 +1,8 @@
-// Package fault describes what is wrong in a file that a person wrote: the place, the cause and the way out.
+// Package fault describes what is wrong in a file that a person wrote: the place, the cause and the
+// way out.
 //
-// Readers of parameters.yml, tasks.yml and the configuration collect every fault of a file and return them together.
-// Any package may import it; it imports nothing of this project.
+// Readers of parameters.yml, tasks.yml and the configuration collect every fault of a file and
+// return them together. Any package may import it; it imports nothing of this project.
 package fault
 
 import (
@@ -12,8 +13,8 @@ import (
 	"strings"
 )
 
-// Fault is one problem at one place. Line and Column count from 1; zero means that the place is the whole file. An argument of a
-// command line is a file of no lines, which may have a column.
+// Fault is one problem at one place. Line and Column count from 1; zero means that the place is the
+// whole file. An argument of a command line is a file of no lines, which may have a column.
 type Fault struct {
 	File         string
 	Line, Column int
@@ -21,7 +22,8 @@ type Fault struct {
 	Remedy       string // what to write instead; may be empty
 }
 
-// String is one line, "FILE:LINE:COLUMN: PROBLEM; REMEDY", or "ARGUMENT, column COLUMN: PROBLEM; REMEDY", without the parts that are unknown.
+// String is one line, "FILE:LINE:COLUMN: PROBLEM; REMEDY", or "ARGUMENT, column COLUMN: PROBLEM;
+// REMEDY", without the parts that are unknown.
 func (f Fault) String() string {
 	var b strings.Builder
 	b.WriteString(f.File)
@@ -56,7 +58,8 @@ func (l List) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Err returns nil for an empty list, else the list in the order of the files' text. It changes the order of l.
+// Err returns nil for an empty list, else the list in the order of the files' text. It changes the
+// order of l.
 func (l List) Err() error {
 	if len(l) == 0 {
 		return nil
@@ -65,10 +68,12 @@ func (l List) Err() error {
 	return l
 }
 
-// Sort puts faults in the order in which they stand in their files; faults of one place keep their order.
+// Sort puts faults in the order in which they stand in their files; faults of one place keep their
+// order.
 func (l List) Sort() {
 	slices.SortStableFunc(l, func(a, b Fault) int {
-		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line),
+			cmp.Compare(a.Column, b.Column))
 	})
 }
 

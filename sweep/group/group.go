@@ -66,7 +66,7 @@ type entry struct {
 	values []uint32 // of each key
 	tasks  int64
 	first  int64 // index of a task
-	begun  bool  // some task was handed out
+	issued bool  // some task was handed out
 }
 
 // measured is what the tasks of a group had for a metric.
@@ -215,7 +215,7 @@ func (g *Grouper) Add(r *table.Row) error {
 	}
 	e := &g.groups[at]
 	e.tasks++
-	e.begun = e.begun || r.Attempts > 0
+	e.issued = e.issued || r.Attempts > 0
 	for i := range g.metrics {
 		g.measured[at*len(g.metrics)+i].add(&g.metrics[i], r)
 	}

@@ -62,11 +62,11 @@ type Order struct {
 	// first metric. A name that fits several of these stands for the first that it fits. If it is
 	// "", groups are ranked by the mean of the objective's metric, or, where that is not
 	// summarized, stand in the order of their first tasks.
-	Sort  string
-	Begun bool  // only groups of which a task was handed out
-	Top   int64 // only the first so many; 0: all
-	Skip  int64 // of these
-	Most  int64 // of those that are left; 0: all
+	Sort   string
+	Issued bool  // only groups of which a task was handed out
+	Top    int64 // only the first so many; 0: all
+	Skip   int64 // of these
+	Most   int64 // of those that are left; 0: all
 }
 
 // Table returns the groups of the tasks so far. What has no place in an order stands last, and
@@ -86,7 +86,7 @@ func (g *Grouper) Table(o Order) (Table, error) {
 	}
 	places := make([]int, 0, len(g.groups))
 	for i := range g.groups {
-		if !o.Begun || g.groups[i].begun {
+		if !o.Issued || g.groups[i].issued {
 			places = append(places, i)
 		}
 	}

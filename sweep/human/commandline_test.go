@@ -17,8 +17,10 @@ import (
 func TestCommandLine(t *testing.T) {
 	t.Parallel()
 	words := []string{
-		"", "a", "--lr=1e-3", "hello world", "it's", `"${@#--}"`, `back\slash`, `\'`, "$HOME", "`id`", "!x", "~", "*", "{host}", "#", "=x", "A=b",
-		"two\nlines", "tab\there", "\x1b[31mred", "é", "日本", "\u202eevil", "\xff\xfe", "\u00a0", "7\x017", "\n7", "'\n'", ";", "&&", "-", "a=~b", "%s",
+		"", "a", "--lr=1e-3", "hello world", "it's", `"${@#--}"`, `back\slash`, `\'`, "$HOME",
+		"`id`", "!x", "~", "*", "{host}", "#", "=x", "A=b",
+		"two\nlines", "tab\there", "\x1b[31mred", "é", "日本", "\u202eevil", "\xff\xfe", "\u00a0",
+		"7\x017", "\n7", "'\n'", ";", "&&", "-", "a=~b", "%s",
 	}
 	random := rand.New(rand.NewPCG(1, 2))
 	var want []string
@@ -35,7 +37,8 @@ func TestCommandLine(t *testing.T) {
 		want = append(want, strings.Join(argv, "\x00")+"\x00\x00")
 		script.WriteString("show " + line + "\n")
 	}
-	command := exec.Command("bash", "--norc", "-c", `show() { printf '%s\0' "$@"; printf '\0'; }; `+script.String())
+	command := exec.Command("bash", "--norc", "-c", `show() { printf '%s\0' "$@"; printf '\0'; }; `+
+		script.String())
 	out, err := command.Output()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		t.Fatalf("%v: %s", err, exit.Stderr)

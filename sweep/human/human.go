@@ -52,8 +52,8 @@ func Duration(seconds float64) string {
 	}
 }
 
-// Visible returns text that is safe to show: control characters, invalid UTF-8 and characters that turn or hide text
-// become Go escapes such as \x1b, \n and \u202e.
+// Visible returns text that is safe to show: control characters, invalid UTF-8 and characters that
+// turn or hide text become Go escapes such as \x1b, \n and \u202e.
 func Visible(text string) string {
 	if isVisible(text) {
 		return text
@@ -90,12 +90,14 @@ func isVisible(text string) bool {
 	return true
 }
 
-// CommandLine writes argv so that bash, zsh and ksh read it back as it is, on one line. Nothing in it could move a terminal's cursor.
+// CommandLine writes argv so that bash, zsh and ksh read it back as it is, on one line. Nothing in
+// it could move a terminal's cursor.
 func CommandLine(argv []string) string {
 	words := make([]string, len(argv))
 	for i, a := range argv {
 		words[i] = shellWord(a)
-		if i == 0 && words[i] == a && strings.Contains(a, "=") { // the shell would take it for a variable
+		if i == 0 && words[i] == a && strings.Contains(a, "=") {
+			// the shell would take it for a variable
 			words[i] = "'" + a + "'"
 		}
 	}
@@ -138,5 +140,6 @@ func ansiQuoted(word string) string {
 }
 
 func needsQuote(r rune) bool {
-	return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("@%+=:,./-_", r)
+	return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) &&
+		!strings.ContainsRune("@%+=:,./-_", r)
 }

@@ -32,11 +32,14 @@ func (m *Master) query(ctx context.Context, f func(context.Context) error) error
 
 // do lets the loop decide a command that needs no preparation.
 func (m *Master) do(ctx context.Context, command core.Command) (core.Answer, error) {
-	return m.ask(ctx, call{prepare: func(context.Context) (core.Command, error) { return command, nil }})
+	return m.ask(ctx, call{prepare: func(context.Context) (core.Command, error) {
+		return command, nil
+	}})
 }
 
 // change is do, with the audit entry of ctx.
-func (m *Master) change(ctx context.Context, prepare func(context.Context) (core.Command, error)) (core.Answer, error) {
+func (m *Master) change(ctx context.Context, prepare func(context.Context) (core.Command,
+	error)) (core.Answer, error) {
 	return m.ask(ctx, call{prepare: prepare, audit: AuditOf(ctx)})
 }
 

@@ -8,21 +8,17 @@ import (
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/metric"
-	"mlframework/sweep/secret"
 	"mlframework/sweep/store"
 	"mlframework/sweep/task"
 )
 
 // Submission is a sweep to be run.
 type Submission struct {
-	Record    core.Record
-	Total     int64  // tasks
-	Code      string // of the record's revision
-	ClientKey string // a submission that is repeated under the same key makes one sweep; "": no key
-	MinNumber int64  // the number in the sweep's id is at least this
-	Followed  bool   // the caller is about to follow its output, and wants that of the first tasks, too
-	Secrets   secret.Values
-	Environ   []string // what its tasks inherit, as NAME=value, of a master with Local; nil: what its worker has
+	api.Submission
+	// a submission that is repeated under the same key makes one sweep; "": no key
+	IdempotencyKey string
+	// the caller is about to follow its output, and wants that of the first tasks, too
+	Followed bool
 }
 
 // Submit keeps a sweep and begins it. When it returns, the sweep survives any crash.
@@ -35,7 +31,7 @@ func (m *Master) Submit(ctx context.Context, s Submission) (id string, err error
 		if _, err := m.repeated(ctx, audit, ""); err != nil { // Add finds the sweep
 			return nil, err
 		}
-		if err := m.pin(&s); err != nil {
+		if err := m.pin(&s.Record); err != nil {
 			return nil, err
 		}
 		if len(s.Environ) > 0 && !m.o.Local {
@@ -45,10 +41,10 @@ func (m *Master) Submit(ctx context.Context, s Submission) (id string, err error
 		if err != nil {
 			return nil, err
 		}
-		defer draft.Drop()
-		stored, err := m.o.Store.Add(ctx, store.New{
-			Record: s.Record, Total: s.Total, Submitted: m.o.Now().UTC(), ClientKey: s.ClientKey, MinNumber: s.MinNumber,
-			Code: s.Code,
+		defer draft.Discard()
+		stored, err := m.o.Store.Add(ctx, store.NewSweep{
+			Record: s.Record, Total: api.Total(s.Record), Submitted: m.o.Now().UTC(),
+			IdempotencyKey: s.IdempotencyKey, MinNumber: s.MinNumber, Code: s.Code,
 		})
 		if err != nil {
 			return nil, err
@@ -59,7 +55,7 @@ func (m *Master) Submit(ctx context.Context, s Submission) (id string, err error
 		}
 		start := core.StartSweep{Sweep: id, Environ: s.Environ, Followed: s.Followed}
 		if draft != nil && m.core.LacksSecrets(id) && stored.Head.Ended.IsZero() {
-			start.Edition, err = draft.Keep(id)
+			start.Edition, err = draft.Commit(id)
 		}
 		return start, err
 	})
@@ -67,20 +63,19 @@ func (m *Master) Submit(ctx context.Context, s Submission) (id string, err error
 }
 
 // pin gives a sweep that runs once on every worker its tasks: one for each that is there.
-func (m *Master) pin(s *Submission) error {
-	if !s.Record.EachWorker || m.o.Local {
+func (m *Master) pin(r *core.Record) error {
+	if !r.EachWorker || m.o.Local {
 		return nil
 	}
-	s.Record.Workers, s.Record.Ranges = m.core.Present(), nil
-	if s.Total = int64(len(s.Record.Workers)); s.Total == 0 {
-		return &core.NoWorker{Definition: s.Record.Recipe.Definition}
+	if r.Workers, r.Ranges = m.core.Present(), nil; len(r.Workers) == 0 {
+		return &core.NoWorker{Definition: r.Recipe.Definition}
 	}
 	return nil
 }
 
 // changeSweep decides a command about a sweep, which the core is given before; "" is the newest.
 // The command is checked before anything is prepared for it. What was done before under the same
-// client key is not done again.
+// idempotency key is not done again.
 func (m *Master) changeSweep(ctx context.Context, id string,
 	command func(ctx context.Context, id string) (core.Command, error)) (core.Answer, error) {
 	audit := AuditOf(ctx)
@@ -106,7 +101,8 @@ func (m *Master) Cancel(ctx context.Context, id, reason string) (core.Head, erro
 
 // CancelTask cancels one task.
 func (m *Master) CancelTask(ctx context.Context, id task.ID, reason string) (core.Head, error) {
-	a, err := m.changeSweep(ctx, id.Sweep, func(ctx context.Context, sweep string) (core.Command, error) {
+	a, err := m.changeSweep(ctx, id.Sweep, func(ctx context.Context, sweep string) (core.Command,
+		error) {
 		id.Sweep = sweep
 		c := core.CancelTask{Task: id, Reason: reason}
 		if _, ended := errors.AsType[*core.TaskEnded](m.core.Check(c)); !ended {
@@ -154,7 +150,9 @@ func (m *Master) goOn(id string, with api.Continuation,
 // Resume hands out the tasks of a paused sweep again.
 func (m *Master) Resume(ctx context.Context, id string, with api.Continuation) (core.Head, error) {
 	a, err := m.changeSweep(ctx, id, func(_ context.Context, id string) (core.Command, error) {
-		return m.goOn(id, with, func(r core.Revision) core.Command { return core.ResumeSweep{Sweep: id, With: r} })
+		return m.goOn(id, with, func(r core.Revision) core.Command {
+			return core.ResumeSweep{Sweep: id, With: r}
+		})
 	})
 	return a.Head, err
 }
@@ -195,7 +193,8 @@ func (m *Master) Retry(ctx context.Context, id string, indexes []int64,
 }
 
 // endedTasks reads the rows of tasks that could run again.
-func (m *Master) endedTasks(ctx context.Context, id string, indexes []int64) (ended []core.Task, err error) {
+func (m *Master) endedTasks(ctx context.Context, id string, indexes []int64) (ended []core.Task,
+	err error) {
 	for _, i := range indexes {
 		t, err := m.endedTask(ctx, task.ID{Sweep: id, Index: i})
 		if err != nil {
@@ -210,8 +209,10 @@ func (m *Master) endedTasks(ctx context.Context, id string, indexes []int64) (en
 	if err != nil {
 		return nil, err
 	}
-	bad := slices.DeleteFunc(slices.Clone(task.States), func(s task.State) bool { return !retriable(s) })
-	for t, err := range m.o.Store.Tasks(ctx, s, store.Query{States: bad}) {
+	bad := slices.DeleteFunc(slices.Clone(task.States), func(s task.State) bool {
+		return !retriable(s)
+	})
+	for t, err := range m.o.Store.Tasks(ctx, s, store.TaskQuery{States: bad}) {
 		if err != nil {
 			return nil, err
 		}
@@ -232,14 +233,16 @@ func (m *Master) endedTask(ctx context.Context, id task.ID) (core.Task, error) {
 	}
 	wrong := &core.WrongState{ID: id.String(), Is: t.State.String()}
 	if retriable(t.State) {
-		wrong.Is, wrong.Remedy = "cancelled with its sweep", "`run-tasks retry "+id.Sweep+"` runs all that was"
+		wrong.Is, wrong.Remedy = "cancelled with its sweep", "`run-tasks retry "+id.Sweep+
+			"` runs all that was"
 	}
 	return t, wrong
 }
 
 // Reread gives a sweep other metrics and another objective, and tasks that have ended the values
 // that were read by them; see core.RereadMetrics.
-func (m *Master) Reread(ctx context.Context, id string, metrics []metric.Rule, o metric.Objective, all []core.Remeasured) (core.Head, error) {
+func (m *Master) Reread(ctx context.Context, id string, metrics []metric.Rule, o metric.Objective,
+	all []core.Remeasured) (core.Head, error) {
 	a, err := m.changeSweep(ctx, id, func(ctx context.Context, id string) (core.Command, error) {
 		c := core.RereadMetrics{Sweep: id, Metrics: metrics, Objective: o, Values: all}
 		if err := m.core.Check(c); err != nil {

@@ -3,6 +3,7 @@ package master
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"mlframework/sweep/queue"
 	"mlframework/sweep/store"
@@ -17,11 +18,23 @@ func (e *UnknownDeadLetter) Error() string { return "there is no dead letter " +
 // deadQueue is the queue of dead letters among depths.
 const deadQueue = "dead"
 
+// keepDeadLetters writes what came from the queue of dead letters to the store.
+func (m *Master) keepDeadLetters(ctx context.Context, letters []task.DeadLetter) error {
+	if len(letters) == 0 {
+		return nil
+	}
+	if err := m.o.Store.AddDeadLetters(ctx, letters); err != nil {
+		return fmt.Errorf("write the store: %w", err)
+	}
+	return nil
+}
+
 // Depths returns how much waits in the queues, those of all workers among them. Dead letters are
 // those in the store and those on their way there.
 func (m *Master) Depths(ctx context.Context) ([]queue.Depth, error) {
 	var workers []string
-	if err := m.query(ctx, func(context.Context) error { workers = m.core.WorkerNames(); return nil }); err != nil {
+	if err := m.query(ctx,
+		func(context.Context) error { workers = m.core.WorkerNames(); return nil }); err != nil {
 		return nil, err
 	}
 	all, err := m.o.Queue.Depths(ctx, workers...)

@@ -34,7 +34,8 @@ func TestSweepsShareSlotsInTurn(t *testing.T) {
 			step := func() { // the oldest attempt ends
 				g := h.has(done + 1)[done]
 				done++
-				h.emit(h.event(task.StartedEvent, g), h.ending(g, &task.Outcome{Class: task.Success, Duration: took(g)}))
+				h.emit(h.event(task.StartedEvent, g),
+					h.ending(g, &task.Outcome{Class: task.Success, Duration: took(g)}))
 			}
 			for range 20 {
 				step()

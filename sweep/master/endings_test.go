@@ -11,30 +11,36 @@ import (
 	"mlframework/sweep/task"
 )
 
-// An attempt ends and leaves processes on its host that ignore SIGTERM: the next attempt of its task begins nowhere before
-// these are gone, or their worker is.
+// An attempt ends and leaves processes on its host that ignore SIGTERM: the next attempt of its
+// task begins nowhere before these are gone, or their worker is.
 func TestTheNextAttemptWaitsForWhatTheLastOneLeft(t *testing.T) {
 	for name, c := range map[string]struct {
 		class   task.Class
 		retries func(*site, string) // a person's way back, where no rule leads on
 		ends    func(s *site, w1 *hand, beats func(left bool))
 	}{
-		"until they are gone": {task.Error, nil, func(_ *site, _ *hand, beats func(bool)) { beats(false) }},
+		"until they are gone": {task.Error, nil,
+			func(_ *site, _ *hand, beats func(bool)) { beats(false) }},
 		"a person's retry": {task.TimedOut, func(s *site, id string) {
 			_, err := s.master.Retry(context.Background(), id, nil, api.Continuation{})
 			s.must(err)
 		}, func(_ *site, _ *hand, beats func(bool)) { beats(false) }},
-		"until its worker is lost": {task.Error, nil, func(*site, *hand, func(bool)) { time.Sleep(2 * core.DefaultLease) }},
+		"until its worker is lost": {task.Error, nil,
+			func(*site, *hand, func(bool)) { time.Sleep(2 * core.DefaultLease) }},
 		"until its worker is begun anew": {task.Error, nil, func(_ *site, w1 *hand, _ func(bool)) {
-			beat := task.Heartbeat{Version: task.Version, Worker: "w1", Incarnation: "2", Slots: 1, StartsReported: true}
-			w1.emit(task.Event{Version: task.Version, Kind: task.JoinedEvent, Worker: "w1", Time: time.Now(), Heartbeat: &beat})
+			beat := task.Heartbeat{Version: task.Version, Worker: "w1", Incarnation: "2", Slots: 1,
+				StartsReported: true}
+			w1.emit(task.Event{Version: task.Version, Kind: task.JoinedEvent, Worker: "w1",
+				Time: time.Now(), Heartbeat: &beat})
 		}},
-		"until they are gone, by a clock that was set back": {task.Error, nil, func(_ *site, w1 *hand, _ func(bool)) {
-			for range 10 {
-				w1.beat(task.Heartbeat{Incarnation: "1", Slots: 1, Time: time.Now().Add(-time.Hour)})
-				time.Sleep(2 * time.Second)
-			}
-		}},
+		"until they are gone, by a clock that was set back": {task.Error, nil,
+			func(_ *site, w1 *hand, _ func(bool)) {
+				for range 10 {
+					w1.beat(task.Heartbeat{Incarnation: "1", Slots: 1,
+						Time: time.Now().Add(-time.Hour)})
+					time.Sleep(2 * time.Second)
+				}
+			}},
 		"a master that began anew": {task.Error, nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -79,7 +85,9 @@ func TestTheNextAttemptWaitsForWhatTheLastOneLeft(t *testing.T) {
 					return
 				}
 				w2 := s.newHand("w2", 1)
-				stop := w2.beating(func() task.Heartbeat { return task.Heartbeat{Worker: "w2", Incarnation: "1", Slots: 1} })
+				stop := w2.beating(func() task.Heartbeat {
+					return task.Heartbeat{Worker: "w2", Incarnation: "1", Slots: 1}
+				})
 				defer stop()
 				if c.retries != nil {
 					s.becomes(id, core.Finished, "1 timeout")

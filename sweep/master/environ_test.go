@@ -13,8 +13,10 @@ import (
 func TestAnEnvironmentIsRefused(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	r, n := record(t, 1)
-	if _, err := s.master.Submit(t.Context(), master.Submission{Record: r, Total: n, Environ: []string{"A=b"}}); !errors.Is(err, core.ErrEnviron) {
+	r := record(t, 1)
+	_, err := s.master.Submit(t.Context(), master.Submission{
+		Submission: api.Submission{Record: r, Environ: []string{"A=b"}}})
+	if !errors.Is(err, core.ErrEnviron) {
 		t.Errorf("submit: %v", err)
 	}
 	id := s.submit(1)

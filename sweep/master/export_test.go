@@ -25,7 +25,9 @@ func (m *Master) Query(ctx context.Context, f func(context.Context) error) error
 
 // Do lets the loop prepare a command by f, that changes nothing.
 func (m *Master) Do(ctx context.Context, f func(context.Context) error) error {
-	_, err := m.ask(ctx, call{prepare: func(ctx context.Context) (core.Command, error) { return core.Note{}, f(ctx) }})
+	_, err := m.ask(ctx, call{prepare: func(ctx context.Context) (core.Command, error) {
+		return core.Note{}, f(ctx)
+	}})
 	return err
 }
 
@@ -33,7 +35,8 @@ func (m *Master) Do(ctx context.Context, f func(context.Context) error) error {
 func Shown(r core.Record, h core.Head, d api.Detail) (w *Watcher, line func(task.Line),
 	changed func(core.Head, []core.Task), end func()) {
 	ws := &watchers{}
-	return ws.add(r, h, nil, d), ws.line, func(h core.Head, tasks []core.Task) { ws.changed(r, h, tasks) }, ws.close
+	return ws.add(r, h, nil, d), ws.line,
+		func(h core.Head, tasks []core.Task) { ws.changed(r, h, tasks) }, ws.close
 }
 
 // Outbox is what sends messages to workers.
@@ -55,24 +58,40 @@ func (o *Outbox) Run(ctx context.Context) { o.box.run(ctx) }
 // Pending is how many messages the queue has not taken.
 func (o *Outbox) Pending() int { return o.box.pending() }
 
-// CountSearches counts how often a sweep is searched for that is not there; call it before Run.
-func (m *Master) CountSearches() (searches func() int) {
-	c := &searchCounter{sweepStore: m.sweeps}
-	m.sweeps = c
-	return func() int { return int(c.searches.Load()) }
+// SpyStore has what is asked of the store go through a spy; call it before Run.
+func (m *Master) SpyStore() *StoreSpy {
+	s := &StoreSpy{sweepStore: m.sweeps}
+	m.sweeps = s
+	return s
 }
 
-type searchCounter struct {
+// StoreSpy knows what was asked of a store.
+type StoreSpy struct {
 	sweepStore
 	searches atomic.Int64
+	damaged  atomic.Pointer[store.DamagedTask]
 }
 
-func (c *searchCounter) Sweep(ctx context.Context, id string) (store.Sweep, error) {
-	s, err := c.sweepStore.Sweep(ctx, id)
+// Searches is how often a sweep was searched for that is not there.
+func (s *StoreSpy) Searches() int { return int(s.searches.Load()) }
+
+// Damage lets a task be one that cannot be read.
+func (s *StoreSpy) Damage(d store.DamagedTask) { s.damaged.Store(&d) }
+
+func (s *StoreSpy) Sweep(ctx context.Context, id string) (store.Sweep, error) {
+	found, err := s.sweepStore.Sweep(ctx, id)
 	if err != nil {
-		c.searches.Add(1)
+		s.searches.Add(1)
 	}
-	return s, err
+	return found, err
+}
+
+func (s *StoreSpy) AttemptWorker(ctx context.Context, sweep string, index int64, attempt int) (
+	store.AttemptWorker, error) {
+	if d := s.damaged.Load(); d != nil && d.Task == (task.ID{Sweep: sweep, Index: index}) {
+		return store.AttemptWorker{}, d
+	}
+	return s.sweepStore.AttemptWorker(ctx, sweep, index, attempt)
 }
 
 // Senders knows the workers that lines of live output come from.
@@ -85,7 +104,8 @@ func (s *Senders) Register(w core.WorkerRecord) { s.known.register(w) }
 func (s *Senders) Changed(sweep string, tasks ...core.Task) { s.known.changed(sweep, tasks) }
 
 // Host returns the host of the worker that sent a line; false: it is dropped.
-func (s *Senders) Host(l task.Line, read func() (store.Placement, error)) (string, bool, error) {
+func (s *Senders) Host(l task.Line, read func() (store.AttemptWorker, error)) (string, bool,
+	error) {
 	return s.known.host(l, read)
 }
 

@@ -65,12 +65,14 @@ func TestAFinishedSweepIsExtended(t *testing.T) {
 	if sw.Head.Total != 7 || sw.Record.Recipe.Revision != "r2" || len(sw.Record.Extensions) != 2 {
 		t.Errorf("%+v", sw)
 	}
-	if argv := sw.Record.Rows(id)(core.Task{Index: 6}).Argv; strings.Join(argv, " ") != "train.py --i=9 --switch" {
+	if argv := sw.Record.Rows(id)(core.Task{Index: 6}).Argv; strings.Join(argv,
+		" ") != "train.py --i=9 --switch" {
 		t.Errorf("%v", argv)
 	}
 }
 
-// What workers are handed of an extension is its points, in every state in which a sweep can be extended.
+// What workers are handed of an extension is its points, in every state in which a sweep can be
+// extended.
 func TestAnExtensionIsHandedOut(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -99,7 +101,8 @@ func TestAnExtensionIsHandedOut(t *testing.T) {
 	for _, g := range h.has(4) {
 		args = append(args, fmt.Sprint(g.Index, g.Args))
 	}
-	if diff := cmp.Diff([]string{"0 [--i=0]", "1 [--i=1]", "2 [--i=x]", "3 [--i=y]"}, args); diff != "" {
+	if diff := cmp.Diff([]string{"0 [--i=0]", "1 [--i=1]", "2 [--i=x]", "3 [--i=y]"},
+		args); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	// Who watches is told of them as of any other.
@@ -127,11 +130,17 @@ func TestSweepsThatAreNotExtended(t *testing.T) {
 	_, err := s.master.Cancel(t.Context(), cancelled, "enough")
 	s.must(err)
 	each := s.submit(1, func(sub *master.Submission) { sub.Record.EachWorker = true })
-	huge := s.submit(2, func(sub *master.Submission) { sub.Record.Space = spaceOf(t, "i: !interval [0, 1000000, 2]") })
+	huge := s.submit(2, func(sub *master.Submission) {
+		sub.Record.Space = spaceOf(t,
+			"i: !interval [0, 1000000, 2]")
+	})
 	for id, want := range map[string]string{
-		cancelled: cancelled + " is cancelled, all of it or a part; `run-tasks retry " + cancelled + "` runs what was cancelled; then it can be extended",
-		each:      each + " is a sweep with a task for each worker, not for points; submit it again for the workers that there are now",
-		huge: huge + " is not to be extended: parameter i: its 1000000 values cannot be compared one by one with those that it had, 100000 is the most; " +
+		cancelled: cancelled + " is cancelled, all of it or a part; `run-tasks retry " + cancelled +
+			"` runs what was cancelled; then it can be extended",
+		each: each +
+			" is a sweep with a task for each worker, not for points; submit it again for the workers that there are now",
+		huge: huge +
+			" is not to be extended: parameter i: its 1000000 values cannot be compared one by one with those that it had, 100000 is the most; " +
 			"submit what is new as a sweep of its own",
 	} {
 		_, err := s.master.Extend(t.Context(), id, api.Extension{Space: upTo(t, 1000000)})
@@ -141,7 +150,8 @@ func TestSweepsThatAreNotExtended(t *testing.T) {
 	}
 }
 
-// Sweeps of the highest priority go first, in turn; the others get what they leave, and all of it when they pause.
+// Sweeps of the highest priority go first, in turn; the others get what they leave, and all of it
+// when they pause.
 func TestPriority(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -160,11 +170,13 @@ func TestPriority(t *testing.T) {
 			g := h.has(done + 1)[done]
 			done++
 			sweeps = append(sweeps, g.sweep)
-			h.emit(h.event(task.StartedEvent, g), h.ending(g, &task.Outcome{Class: task.Success, Duration: 10 * time.Second}))
+			h.emit(h.event(task.StartedEvent, g),
+				h.ending(g, &task.Outcome{Class: task.Success, Duration: 10 * time.Second}))
 		}
 		return sweeps
 	}
-	if got := next(8); slices.Contains(got, low) || !slices.Contains(got, first) || !slices.Contains(got, second) {
+	if got := next(8); slices.Contains(got, low) || !slices.Contains(got, first) ||
+		!slices.Contains(got, second) {
 		t.Errorf("of two equal ones and one below: %v", got)
 	}
 	_, err := s.master.Prioritize(t.Context(), second, 5)

@@ -2,7 +2,6 @@ package master
 
 import (
 	"context"
-	"slices"
 	"sync"
 	"time"
 
@@ -76,9 +75,7 @@ func (m *Master) take(ctx context.Context, in inputs, s *stepInput, over <-chan 
 		if ok {
 			s.events = append(s.events, d.Items...)
 			s.dead = append(s.dead, d.Unreadable...)
-			if !m.leaveUnacked(d.Items) {
-				s.acks = append(s.acks, d.Ack)
-			}
+			s.acks = append(s.acks, d.Ack)
 		}
 		return ok
 	case d, ok := <-in.dead:
@@ -116,22 +113,4 @@ func (m *Master) alarm() <-chan time.Time {
 		next = m.pausedUntil
 	}
 	return time.After(next.Sub(m.o.Now()))
-}
-
-// maxUnacked bounds the deliveries that are not acknowledged: a queue gives so many ahead, and others
-// have to come.
-const maxUnacked = 32
-
-// leaveUnacked reports whether a delivery is left in the queue, from where it comes again when the master
-// starts: it tells of a sweep that is damaged, and that may be repaired until then.
-func (m *Master) leaveUnacked(events []task.Event) bool {
-	damaged := func(e task.Event) bool { return m.damaged[e.Sweep] }
-	if len(m.damaged) == 0 || !slices.ContainsFunc(events, damaged) {
-		return false
-	}
-	if m.unacked++; m.unacked == maxUnacked+1 {
-		m.o.Log.Error("what workers tell of damaged sweeps is dropped from now on; " +
-			"their tasks run again once they are repaired")
-	}
-	return m.unacked <= maxUnacked
 }

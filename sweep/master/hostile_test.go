@@ -44,8 +44,8 @@ func (h tripwire) Handle(ctx context.Context, r slog.Record) error {
 	return h.Handler.Handle(ctx, r)
 }
 
-// A fault where workers are looked after and tasks are placed ends nobody: what came meanwhile is kept, and all goes on when
-// it is over.
+// A fault where workers are looked after and tasks are placed ends nobody: what came meanwhile is
+// kept, and all goes on when it is over.
 func TestAFaultInPlacementEndsNobody(t *testing.T) {
 	t.Parallel()
 	var on atomic.Bool
@@ -53,9 +53,11 @@ func TestAFaultInPlacementEndsNobody(t *testing.T) {
 	h := s.newRunner("w1", 1, time.Millisecond)
 	s.stands("w1", core.WorkerReady)
 	on.Store(true)
-	s.poll("it panics", func() bool { return strings.Contains(s.log.String(), "in=step") }, s.log.String)
+	s.poll("it panics", func() bool { return strings.Contains(s.log.String(), "in=step") },
+		s.log.String)
 	on.Store(false)
-	h.beat(task.Heartbeat{Slots: 1, Incarnation: "1"}) // what was not on disk is known by the next heartbeat
+	// what was not on disk is known by the next heartbeat
+	h.beat(task.Heartbeat{Slots: 1, Incarnation: "1"})
 	id := s.submit(3)
 	s.becomes(id, core.Finished, "3 succeeded")
 }
@@ -72,7 +74,8 @@ func TestAFaultInAHeartbeatEndsNobody(t *testing.T) {
 	id := s.submit(1, needing(values))
 	b := h.batchOf(id)
 	h.asks(task.Need{Sweep: id, Edition: b.Edition})
-	s.poll("it panics", func() bool { return strings.Contains(s.log.String(), "in=step") }, s.log.String)
+	s.poll("it panics", func() bool { return strings.Contains(s.log.String(), "in=step") },
+		s.log.String)
 	on.Store(false)
 	if v := h.opened(b); v["KEY"] != secretValue {
 		t.Errorf("it got %v", map[string]string(v))
@@ -85,19 +88,24 @@ func TestWorkersAreBounded(t *testing.T) {
 	s := newSite(t)
 	h := s.newHand("w1", 1)
 	s.stands("w1", core.WorkerReady)
-	port := s.queue.Worker("w2") // a worker cannot send as another; the queue in memory lets it
 	for n := range core.MaxWorkers + 10 {
-		s.must(port.SendHeartbeat(t.Context(), task.Heartbeat{Version: task.Newest + 1, Worker: fmt.Sprint("spy", n), Incarnation: "1"}))
+		name := fmt.Sprint("spy", n)
+		s.must(s.queue.Worker(name).SendHeartbeat(t.Context(),
+			task.Heartbeat{Version: task.Newest + 1, Worker: name, Incarnation: "1"}))
 	}
-	s.must(s.queue.Worker("late").Emit(t.Context(), task.Event{Version: task.Version, Kind: task.JoinedEvent, Worker: "late", Heartbeat: &task.Heartbeat{Worker: "late", Incarnation: "1"}}))
+	s.must(s.queue.Worker("late").Emit(t.Context(), task.Event{Version: task.Version,
+		Kind: task.JoinedEvent, Worker: "late", Heartbeat: &task.Heartbeat{Worker: "late",
+			Incarnation: "1"}}))
 	h.beat(task.Heartbeat{Slots: 1, Incarnation: "1", Host: "last"})
-	s.poll("all is heard", func() bool { return s.worker("w1").Host == "last" }, func() string { return "not" })
+	s.poll("all is heard", func() bool { return s.worker("w1").Host == "last" }, func() string {
+		return "not"
+	})
 	all, err := s.master.Workers(t.Context())
 	s.must(err)
 	if len(all) != core.MaxWorkers {
 		t.Errorf("%d workers are known; want %d", len(all), core.MaxWorkers)
 	}
-	if n := strings.Count(s.log.String(), "no more workers are taken"); n != 1 {
+	if n := strings.Count(s.log.String(), "too many workers"); n != 1 {
 		t.Errorf("that is said %d times", n)
 	}
 }
@@ -110,20 +118,29 @@ type said struct {
 	Line   *task.Line
 }
 
-// FuzzWhatWorkersSay sends messages that a queue lets through, of whatever content, to a master with a sweep that runs. It
-// answers, without a fault, and knows no more workers than spoke.
+// FuzzWhatWorkersSay sends messages that a queue lets through, of whatever content, to a master
+// with a sweep that runs. It answers, without a fault, and knows no more workers than spoke.
 func FuzzWhatWorkersSay(f *testing.F) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	code := 1
 	busy := []task.Busy{{Sweep: "train-1", Index: 1, Attempt: 1}, {Sweep: "other-1", Index: -1}}
 	for _, seed := range []said{
-		{Events: []task.Event{{Version: 1, Kind: task.JoinedEvent, Worker: "w1", Heartbeat: &task.Heartbeat{Version: 1, Worker: "w1", Incarnation: "2", Slots: 3}}}},
-		{Events: []task.Event{{Version: 1, Kind: task.ClaimedEvent, Worker: "w1", Sweep: "train-1", Attempt: 1, Time: now},
-			{Version: 1, Kind: task.StartedEvent, Worker: "w1", Sweep: "train-1", Attempt: 1, Start: &task.Start{Host: "h", GPUs: []string{"g"}}},
-			{Version: 1, Kind: task.EndedEvent, Worker: "w1", Sweep: "train-1", Attempt: 1, Leftovers: true, Outcome: &task.Outcome{Class: task.Error, ExitCode: &code, Duration: -1}}}},
-		{Events: []task.Event{{Version: 1, Kind: task.ReturnedEvent, Worker: "w1", Sweep: "train-1", Index: 1 << 62, Attempt: 9}, {Version: 1, Kind: task.LeftEvent, Worker: "w1", Heartbeat: &task.Heartbeat{}}}},
-		{Beat: &task.Heartbeat{Version: 1, Worker: "w2", Incarnation: "1", Slots: 8000, Running: busy, Leftovers: busy, Ending: 9000, Waiting: 1, Time: now}},
-		{Beat: &task.Heartbeat{Version: 1, Worker: "w1", Incarnation: "1", Slots: 4, Needs: []task.Need{{Sweep: "train-1"}}, Key: []byte("short")}},
+		{Events: []task.Event{{Version: 1, Kind: task.JoinedEvent, Worker: "w1",
+			Heartbeat: &task.Heartbeat{Version: 1, Worker: "w1", Incarnation: "2", Slots: 3}}}},
+		{Events: []task.Event{{Version: 1, Kind: task.ClaimedEvent, Worker: "w1", Sweep: "train-1",
+			Attempt: 1, Time: now},
+			{Version: 1, Kind: task.StartedEvent, Worker: "w1", Sweep: "train-1", Attempt: 1,
+				Start: &task.Start{Host: "h", GPUs: []string{"g"}}},
+			{Version: 1, Kind: task.EndedEvent, Worker: "w1", Sweep: "train-1", Attempt: 1,
+				Leftovers: true, Outcome: &task.Outcome{Class: task.Error, ExitCode: &code,
+					Duration: -1}}}},
+		{Events: []task.Event{{Version: 1, Kind: task.ReturnedEvent, Worker: "w1", Sweep: "train-1",
+			Index: 1 << 62, Attempt: 9}, {Version: 1, Kind: task.LeftEvent, Worker: "w1",
+			Heartbeat: &task.Heartbeat{}}}},
+		{Beat: &task.Heartbeat{Version: 1, Worker: "w2", Incarnation: "1", Slots: 8000,
+			Running: busy, Leftovers: busy, Ending: 9000, Waiting: 1, Time: now}},
+		{Beat: &task.Heartbeat{Version: 1, Worker: "w1", Incarnation: "1", Slots: 4,
+			Needs: []task.Need{{Sweep: "train-1"}}, Key: []byte("short")}},
 		{Beat: &task.Heartbeat{Version: 99, Worker: "w1", Incarnation: "3"}},
 		{Piece: &task.Piece{Version: 1, Worker: "w1", ID: "x", Size: -1},
 			Line: &task.Line{Sweep: "train-1", Index: 3, Missed: 5, Text: "x"}},
@@ -139,7 +156,8 @@ func FuzzWhatWorkersSay(f *testing.F) {
 		o.Now = func() time.Time { return now.Add(time.Duration(clock.Load())) }
 	})
 	for _, name := range []string{"w1", "w2"} {
-		s.newHandThat(task.Heartbeat{Version: task.Version, Worker: name, Slots: 2, Incarnation: "1", Reads: task.Newest, Key: secret.NewKey().Public()}, nil)
+		s.newHandThat(task.Heartbeat{Version: task.Version, Worker: name, Slots: 2,
+			Incarnation: "1", Reads: task.Newest, Key: secret.NewKey().Public()}, nil)
 	}
 	s.submit(20, needing(values))
 	f.Fuzz(func(t *testing.T, data []byte, seconds uint16) {
@@ -214,7 +232,8 @@ func TestAPieceOfAnotherWorkerIsNotTheAnswer(t *testing.T) {
 	var asked task.Control
 	h.told("a read", func(c task.Control) bool { asked = c; return c.Kind == task.ReadControl })
 	for _, worker := range []string{"w2", "", "w1"} {
-		s.must(s.queue.Worker("w1").SendPiece(t.Context(), task.Piece{Version: task.Version, Worker: worker, ID: asked.Read.ID, Data: []byte("of " + worker)}))
+		s.must(s.queue.Worker(worker).SendPiece(t.Context(), task.Piece{Version: task.Version,
+			Worker: worker, ID: asked.Read.ID, Data: []byte("of " + worker)}))
 	}
 	if got := <-came; got != "of w1<nil>" && got != "of w1 <nil>" {
 		t.Errorf("the answer is %q", got)

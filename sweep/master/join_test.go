@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"mlframework/sweep/store"
+	"mlframework/sweep/core"
 	"mlframework/sweep/task"
 )
 
@@ -18,7 +18,8 @@ func (s *site) audited(action string) (all []string) {
 	s.must(err)
 	for _, d := range slices.Backward(entries) {
 		if d.Action == action {
-			all = append(all, strings.Join([]string{d.User, d.Kind, d.Object, d.Detail, d.Outcome}, " "))
+			all = append(all, strings.Join([]string{d.User, d.Kind, d.Object, d.Detail, d.Outcome},
+				" "))
 		}
 	}
 	return all
@@ -26,17 +27,20 @@ func (s *site) audited(action string) (all []string) {
 
 // joined has a worker's process register.
 func (h *hand) joined(incarnation int) {
-	beat := task.Heartbeat{Version: task.Version, Worker: h.name, Incarnation: strconv.Itoa(incarnation), Host: "gpu1\x1b[2J", Program: "1.2", Slots: 1}
-	h.emit(task.Event{Version: task.Version, Kind: task.JoinedEvent, Worker: h.name, Time: time.Now(), Heartbeat: &beat})
+	beat := task.Heartbeat{Version: task.Version, Worker: h.name,
+		Incarnation: strconv.Itoa(incarnation), Host: "gpu1\x1b[2J", Program: "1.2", Slots: 1}
+	h.emit(task.Event{Version: task.Version, Kind: task.JoinedEvent, Worker: h.name,
+		Time: time.Now(), Heartbeat: &beat})
 }
 
-// Each process of a worker that registers is an audit entry: one in a minute, so that a worker that starts again and again
-// does not fill the store.
+// Each process of a worker that registers is an audit entry: one in a minute, so that a worker that
+// starts again and again does not fill the store.
 func TestAWorkerThatJoinsIsAudited(t *testing.T) {
 	t.Parallel()
 	var clock later
 	s := newSite(t, clock.options)
-	h := s.newHandThat(task.Heartbeat{Worker: "w1", Slots: 1, Incarnation: "1", Host: "gpu1", Program: "1.2"}, nil)
+	h := s.newHandThat(task.Heartbeat{Worker: "w1", Slots: 1, Incarnation: "1", Host: "gpu1",
+		Program: "1.2"}, nil)
 	s.newHandThat(task.Heartbeat{Worker: "w2", Slots: 1, Incarnation: "1"}, nil)
 	known := func() bool { return len(s.audited("join")) >= 2 }
 	s.poll("both are known", known, func() string { return strings.Join(s.audited("join"), "\n") })
@@ -47,7 +51,9 @@ func TestAWorkerThatJoinsIsAudited(t *testing.T) {
 		return func() bool {
 			all, err := s.store.Workers(t.Context())
 			s.must(err)
-			return slices.ContainsFunc(all, func(w store.Worker) bool { return w.Name == "w1" && w.Incarnation == strconv.Itoa(n) })
+			return slices.ContainsFunc(all, func(w core.WorkerRecord) bool {
+				return w.Name == "w1" && w.Incarnation == strconv.Itoa(n)
+			})
 		}
 	}
 	s.poll("all are registered", last(9), func() string { return "" })

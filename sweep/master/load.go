@@ -2,6 +2,7 @@ package master
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,14 +14,12 @@ import (
 
 // load makes the core of what the store has.
 func (m *Master) load(ctx context.Context) error {
-	unended, damaged, err := m.o.Store.Unended(ctx)
+	unended, damaged, err := m.o.Store.ActiveSweeps(ctx)
 	if err != nil {
 		return err
 	}
-	m.damaged = map[string]bool{}
 	for _, d := range damaged {
-		m.damaged[d.ID] = true
-		m.o.Log.Error("a sweep is damaged; the others run", "sweep", d.ID, "error", d)
+		m.damage(d)
 	}
 	if m.vault == nil {
 		if err := m.openVault(unended); err != nil {
@@ -35,6 +34,10 @@ func (m *Master) load(ctx context.Context) error {
 	var sweeps []core.Loaded
 	for _, s := range unended {
 		l, err := m.read(ctx, s)
+		if d, ok := errors.AsType[*store.DamagedSweep](err); ok {
+			m.damage(d)
+			continue
+		}
 		if err != nil {
 			return err
 		}
@@ -77,6 +80,9 @@ func (m *Master) add(ctx context.Context, id string) (string, error) {
 	if m.core.Has(s.Head.ID) {
 		return s.Head.ID, nil
 	}
+	if d := m.damaged[s.Head.ID]; d != nil { // it may have been repaired since
+		return "", d
+	}
 	l, err := m.read(ctx, s)
 	if err != nil {
 		return "", err
@@ -113,18 +119,18 @@ func (m *Master) lookUpRunning(ctx context.Context, in *core.Input, h *task.Hear
 			continue
 		}
 		seen[b.Sweep] = true
-		if stored, err := m.sweeps.Has(ctx, b.Sweep); err == nil && !stored {
+		if stored, err := m.sweeps.HasSweep(ctx, b.Sweep); err == nil && !stored {
 			mark(&in.Unknown, b.Sweep)
 		}
 	}
 }
 
 func (m *Master) lookUpEvent(ctx context.Context, in *core.Input, e *core.Event) error {
-	if e.Sweep == "" || e.Version > task.Newest || in.Unknown[e.Sweep] || m.damaged[e.Sweep] {
+	if e.Sweep == "" || e.Version > task.Newest || in.Unknown[e.Sweep] || m.damaged[e.Sweep] != nil {
 		return nil
 	}
 	if !m.core.Has(e.Sweep) {
-		stored, err := m.sweeps.Has(ctx, e.Sweep)
+		stored, err := m.sweeps.HasSweep(ctx, e.Sweep)
 		if err != nil {
 			return err
 		}
@@ -132,14 +138,19 @@ func (m *Master) lookUpEvent(ctx context.Context, in *core.Input, e *core.Event)
 			mark(&in.Unknown, e.Sweep)
 			return nil
 		}
-		if _, err := m.add(ctx, e.Sweep); err != nil {
+		if damaged, err := m.isDamaged(ctx, e.Sweep); damaged || err != nil {
 			return err
 		}
 	}
 	if e.Origin = core.OriginAssigned; m.core.IsCurrent(e.Event) {
 		return nil
 	}
-	p, err := m.o.Store.Placement(ctx, e.Sweep, e.Index, e.Attempt)
+	p, err := m.sweeps.AttemptWorker(ctx, e.Sweep, e.Index, e.Attempt)
+	if d, ok := errors.AsType[*store.DamagedTask](err); ok {
+		m.damageTask(d)
+		e.Origin = core.OriginReturned // nothing is kept of it, as of an attempt that does not count
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("read the placement of %s, attempt %d: %w", e.ID(), e.Attempt, err)
 	}

@@ -19,10 +19,8 @@ import (
 // that has begun is taken to its end.
 func (m *Master) apply(ctx context.Context, s *stepInput) error {
 	whole := context.WithoutCancel(ctx)
-	if len(s.dead) > 0 {
-		if err := m.o.Store.KeepDeadLetters(whole, s.dead); err != nil {
-			return fmt.Errorf("write the store: %w", err)
-		}
+	if err := m.keepDeadLetters(whole, s.dead); err != nil {
+		return err
 	}
 	in := core.Input{Heartbeats: s.heartbeats}
 	for _, e := range s.events {
@@ -101,7 +99,8 @@ func (m *Master) step(ctx context.Context, in core.Input) (core.Effects, error) 
 // pauseAfterFault is how long nothing is decided, after a panic, but for what comes in.
 const pauseAfterFault = time.Second
 
-// leaveOut loads the core again after it panicked at a part of an input. A command's caller is told.
+// leaveOut loads the core again after it panicked at a part of an input. A command's caller is
+// told.
 func (m *Master) leaveOut(ctx context.Context, part core.Input, fault error) (core.Effects, error) {
 	if err := m.load(ctx); err != nil || part.Command == nil {
 		return core.Effects{}, err
@@ -134,7 +133,8 @@ func (m *Master) decide(ctx context.Context, in core.Input) (effects core.Effect
 	if err := m.recoverPanic("step", func() error {
 		if !in.OnlyInput {
 			status := m.o.Queue.Status()
-			in.Queue = core.QueueStatus{Down: status.Unreachable || status.Blocked != "", Since: status.Since}
+			in.Queue = core.QueueStatus{Down: status.Unreachable || status.Blocked != "",
+				Since: status.Since}
 		}
 		out = m.core.Step(in, m.o.Now())
 		for _, l := range out.Log {
@@ -157,7 +157,8 @@ func (m *Master) recoverPanic(what string, f func() error) (err error) {
 	defer func() {
 		if value := recover(); value != nil {
 			err = &panicError{value}
-			m.o.Log.Log(context.Background(), slog.LevelError, "fault in the master; it goes on without what caused it",
+			m.o.Log.Log(context.Background(), slog.LevelError,
+				"fault in the master; it goes on without what caused it",
 				"in", what, "fault", value, "stack", string(debug.Stack()))
 		}
 	}()

@@ -11,6 +11,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -30,8 +32,8 @@ type Options struct {
 	Log   *slog.Logger
 	// Local says that the workers live and die with this process; see core.Options.Local.
 	Local bool
-	// Secrets is the folder of the values of sweeps' secrets, for this master alone; "": it takes no
-	// sweep that has any. With Local the workers have them.
+	// Secrets is the folder of the values of sweeps' secrets, for this master alone; "": it takes
+	// no sweep that has any. With Local the workers have them.
 	Secrets string
 	Lease   time.Duration    // 0: core.DefaultLease
 	Now     func() time.Time // time.Now
@@ -64,16 +66,20 @@ type Master struct {
 	metrics *metrics      // what is registered of it is read by others, too
 	// pausedUntil is until when nothing is decided, after a panic, but for what comes in.
 	pausedUntil time.Time
-	damaged     map[string]bool // sweeps that cannot be read
-	unacked     int             // deliveries left unacknowledged for them
-	supplied    bool            // after the last step: every worker has enough at hand
+	supplied    bool // after the last step: every worker has enough at hand
+	// damaged are sweeps that are left alone, and notHeld those of them of which not everything
+	// that workers tell can be held.
+	damaged map[string]*store.DamagedSweep
+	notHeld map[string]bool
 }
 
 // sweepStore finds sweeps by their ids. Sweep searches all of them for one that may be meant, where
 // there is none of an id: that is for people.
 type sweepStore interface {
-	Has(ctx context.Context, id string) (bool, error)
+	HasSweep(ctx context.Context, id string) (bool, error)
 	Sweep(ctx context.Context, id string) (store.Sweep, error)
+	AttemptWorker(ctx context.Context, sweep string, index int64, attempt int) (
+		store.AttemptWorker, error)
 }
 
 // New makes a master.
@@ -85,6 +91,7 @@ func New(o Options) *Master {
 		o.Now = time.Now
 	}
 	m := &Master{o: o, sweeps: o.Store, calls: make(chan call), ended: make(chan struct{}),
+		damaged: map[string]*store.DamagedSweep{}, notHeld: map[string]bool{},
 		exitErr: ErrStopped, started: time.Now(), metrics: newMetrics()}
 	m.outbox.init(o.Queue, o.Log)
 	return m
@@ -102,6 +109,9 @@ func (m *Master) Run(ctx context.Context) (err error) {
 	in, end := m.inputs(ctx)
 	defer end()
 	if err := m.load(context.WithoutCancel(ctx)); err != nil {
+		return err
+	}
+	if err := m.replayHeld(context.WithoutCancel(ctx)); err != nil {
 		return err
 	}
 	var last stepInput
@@ -126,6 +136,7 @@ type notices struct {
 	mu      sync.Mutex
 	missing []core.Missing
 	rivals  []core.Rival
+	damaged map[string]error // by sweep or task
 }
 
 // note keeps how the core stands after a step.
@@ -134,6 +145,34 @@ func (n *notices) note(c *core.Core, now time.Time) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.missing, n.rivals = missing, rivals
+}
+
+// damage keeps what cannot be read in the store, and reports whether that is news.
+func (n *notices) damage(id string, why error) (news bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.damaged[id] != nil || len(n.damaged) == maxDamaged {
+		return false
+	}
+	if n.damaged == nil {
+		n.damaged = map[string]error{}
+	}
+	n.damaged[id] = why
+	return true
+}
+
+// maxDamaged bounds what is shown of the sweeps and tasks that cannot be read.
+const maxDamaged = 100
+
+// Damaged lists why sweeps and tasks cannot be read that the master met since it started, by their
+// ids: each error has the cause and the remedy.
+func (m *Master) Damaged() (all []error) {
+	m.notices.mu.Lock()
+	defer m.notices.mu.Unlock()
+	for _, id := range slices.Sorted(maps.Keys(m.notices.damaged)) {
+		all = append(all, m.notices.damaged[id])
+	}
+	return all
 }
 
 // Missing lists, by name, the sweeps of which workers told more than the store knows, until that is

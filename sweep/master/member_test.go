@@ -41,13 +41,16 @@ func (h *hand) beating(says func() task.Heartbeat) (stop func()) {
 }
 
 func (h *hand) joins(incarnation string, slots int) {
-	h.emit(task.Event{Version: task.Version, Kind: task.JoinedEvent, Worker: h.name, Time: time.Now(),
-		Heartbeat: &task.Heartbeat{Version: task.Version, Worker: h.name, Incarnation: incarnation, Slots: slots}})
+	h.emit(task.Event{Version: task.Version, Kind: task.JoinedEvent, Worker: h.name,
+		Time: time.Now(),
+		Heartbeat: &task.Heartbeat{Version: task.Version, Worker: h.name, Incarnation: incarnation,
+			Slots: slots}})
 }
 
 func says(incarnation string, slots int, running ...task.Busy) func() task.Heartbeat {
 	return func() task.Heartbeat {
-		return task.Heartbeat{Worker: "w1", Incarnation: incarnation, Slots: slots, Running: running}
+		return task.Heartbeat{Worker: "w1", Incarnation: incarnation, Slots: slots,
+			Running: running}
 	}
 }
 
@@ -69,7 +72,8 @@ func (s *site) worker(name string) core.Worker {
 func (s *site) stands(name, state string) {
 	s.t.Helper()
 	var is core.Worker
-	s.poll(name+" is "+state, func() bool { is = s.worker(name); return is.State == state }, func() string { return is.State })
+	s.poll(name+" is "+state, func() bool { is = s.worker(name); return is.State == state },
+		func() string { return is.State })
 }
 
 func TestASilentWorkerLosesItsTasksWhenItsLeaseEnds(t *testing.T) {
@@ -102,7 +106,7 @@ func TestASilentWorkerLosesItsTasksWhenItsLeaseEnds(t *testing.T) {
 		s.poll("the late result is kept", func() bool {
 			sw, err := s.store.Sweep(context.Background(), id)
 			s.must(err)
-			tries, err := s.store.Tries(context.Background(), sw, g.Index)
+			tries, err := s.store.EarlierAttempts(context.Background(), sw, g.Index)
 			s.must(err)
 			for _, t := range tries {
 				if t.Superseded && t.Number == 1 && t.Outcome.Class == task.Success {
@@ -153,7 +157,8 @@ func TestAWorkerThatBeginsAnewHasLostWhatItRan(t *testing.T) {
 		h.joins("1", 1)
 		s.becomes(id, core.Open, "1 queued, 1 running")
 		s.again()
-		h = s.newHandThat(task.Heartbeat{Worker: "w1", Slots: 1, Incarnation: "2", Running: []task.Busy{busy(all[1])}}, nil)
+		h = s.newHandThat(task.Heartbeat{Worker: "w1", Slots: 1, Incarnation: "2",
+			Running: []task.Busy{busy(all[1])}}, nil)
 		h.joins("2", 1) // and after a restart of the master
 		h.beat(task.Heartbeat{Slots: 9, Incarnation: "1"})
 		h.end(task.Success, all[1])
@@ -186,13 +191,17 @@ func TestAWorkerThatLeavesGivesEverythingBack(t *testing.T) {
 		h := s.newHand("w1", 1)
 		id := s.submit(3)
 		h.has(2)
-		h.emit(task.Event{Version: task.Version, Kind: task.LeftEvent, Worker: "w1", Heartbeat: &task.Heartbeat{Worker: "w1", Incarnation: "1"}})
+		h.emit(task.Event{Version: task.Version, Kind: task.LeftEvent, Worker: "w1",
+			Heartbeat: &task.Heartbeat{Worker: "w1", Incarnation: "1"}})
 		s.becomes(id, core.Open, "3 pending")
 		h.beat(task.Heartbeat{Slots: 1, Incarnation: "1"}) // it was on its way
 		time.Sleep(2 * time.Second)
 		s.stands("w1", core.WorkerAway)
 		if got := s.counts(id); got != "3 pending" {
 			t.Errorf("%s after its end", got)
+		}
+		if w := s.worker("w1"); w.Reason == nil || *w.Reason != "it was stopped" {
+			t.Errorf("it is away: %v", w.Reason)
 		}
 		h.joins("2", 1)
 		h.beat(task.Heartbeat{Slots: 1, Incarnation: "2"})
@@ -264,7 +273,8 @@ func TestAProcessThatSeemsOlderIsHeardWhenNoOtherSpeaks(t *testing.T) {
 		current := h.beating(says("5", 1))
 		h.beating(says("3", 1))
 		time.Sleep(2 * core.DefaultLease)
-		if got := s.counts(id); got != "1 running" && got != "1 queued" { // what it does not know is lost after a lease
+		if got := s.counts(id); got != "1 running" && got != "1 queued" {
+			// what it does not know is lost after a lease
 			t.Errorf("while another speaks: %s", got)
 		}
 		if !strings.Contains(s.log.String(), "is not heard") {

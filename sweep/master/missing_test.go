@@ -13,8 +13,8 @@ import (
 	"mlframework/sweep/task"
 )
 
-// What workers tell and the store does not know is said until the sweep is submitted again, its tasks have run again, or
-// nobody has spoken of it for an hour.
+// What workers tell and the store does not know is said until the sweep is submitted again, its
+// tasks have run again, or nobody has spoken of it for an hour.
 func TestMissingIsResolved(t *testing.T) {
 	t.Parallel()
 	var later atomic.Int64
@@ -40,7 +40,8 @@ func TestMissingIsResolved(t *testing.T) {
 	}
 	missing("gone-1 false;")
 	all := h.has(2)
-	h.report(task.ClaimedEvent, given{"train-1", task.Attempt{Index: 1, Number: 7}}) // of a retry that was lost
+	// of a retry that was lost
+	h.report(task.ClaimedEvent, given{"train-1", task.Attempt{Index: 1, Number: 7}})
 	missing("gone-1 false;train-1 true;")
 	h.report(task.ClaimedEvent, all...)
 	h.report(task.StartedEvent, all...)
@@ -71,11 +72,11 @@ func TestSweepsThatWorkersMakeUpAreNotSearchedFor(t *testing.T) {
 	h.beat(beat)
 	s.newHand("w2", 1).processed()
 	h.toldStop(given{"none-0", task.Attempt{Number: 1}}) // so the heartbeat was processed
-	if n := s.searches(); n != 0 {
+	if n := s.spy.Searches(); n != 0 {
 		t.Errorf("sweeps were searched %d times", n)
 	}
 	_, err := s.master.Cancel(t.Context(), "none-7", "") // of a person it is
-	if unknown := new(store.UnknownSweep); !errors.As(err, &unknown) || s.searches() != 1 {
-		t.Errorf("%v, after %d searches", err, s.searches())
+	if unknown := new(store.UnknownSweep); !errors.As(err, &unknown) || s.spy.Searches() != 1 {
+		t.Errorf("%v, after %d searches", err, s.spy.Searches())
 	}
 }

@@ -12,7 +12,8 @@ import (
 
 // newer is what a worker says that was updated before the master.
 func newer(incarnation string) task.Heartbeat {
-	return task.Heartbeat{Version: task.Newest + 1, Worker: "w1", Incarnation: incarnation, Program: "9.0", Host: "gpu1"}
+	return task.Heartbeat{Version: task.Newest + 1, Worker: "w1", Incarnation: incarnation,
+		Program: "9.0", Host: "gpu1"}
 }
 
 func TestANewerWorkerIsRefusedAndWhatItHadGoesToOthersOnce(t *testing.T) {
@@ -27,7 +28,9 @@ func TestANewerWorkerIsRefusedAndWhatItHadGoesToOthersOnce(t *testing.T) {
 		h.toldStop(first[0]) // should it still be there: a newer program reads what this one says
 		s.stands("w1", core.WorkerRefused)
 		w := s.worker("w1")
-		if want := fmt.Sprintf("its program speaks version %d and the master reads up to %d: update the master", task.Newest+1, task.Newest); *w.Reason != want || w.Program != "9.0" {
+		if want := fmt.Sprintf(
+			"its program speaks version %d and the master reads up to %d: update the master",
+			task.Newest+1, task.Newest); *w.Reason != want || w.Program != "9.0" {
 			t.Errorf("%q of program %q; want %q", *w.Reason, w.Program, want)
 		}
 		s.becomes(id, core.Open, "3 pending")
@@ -46,7 +49,8 @@ func TestANewerWorkerIsRefusedAndWhatItHadGoesToOthersOnce(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 		s.stands("w1", core.WorkerRefused)
-		for what, want := range map[string]int{"newer than the master's": 1, "event of a newer version": 1} {
+		for what, want := range map[string]int{"newer than the master's": 1,
+			"event of a newer version": 1} {
 			if n := strings.Count(s.log.String(), what); n != want {
 				t.Errorf("%q is logged %d times; want %d:\n%s", what, n, want, s.log)
 			}
@@ -71,7 +75,8 @@ func TestAWorkerThatRefusesTasksGetsNone(t *testing.T) {
 		h.report(task.ReturnedEvent, given[0]) // the other's message could not be read at all
 		why := "the master speaks version 1 and this worker reads up to 0: update the worker"
 		h.beating(func() task.Heartbeat {
-			return task.Heartbeat{Worker: "w1", Incarnation: "1", Slots: 1, Draining: true, Refuses: why}
+			return task.Heartbeat{Worker: "w1", Incarnation: "1", Slots: 1, Draining: true,
+				Refuses: why}
 		})
 		s.stands("w1", core.WorkerRefused)
 		if w := s.worker("w1"); *w.Reason != why {

@@ -32,7 +32,7 @@ func (s *site) tries(id string, index int64) []core.Attempt {
 	s.t.Helper()
 	sw, err := s.store.Sweep(context.Background(), id)
 	s.must(err)
-	all, err := s.store.Tries(context.Background(), sw, index)
+	all, err := s.store.EarlierAttempts(context.Background(), sw, index)
 	s.must(err)
 	return all
 }
@@ -56,7 +56,8 @@ func TestAWorkerSpeaksOfItsOwnAttemptsOnly(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	honest, foreign, g := s.two()
-	kinds := []task.EventKind{task.ClaimedEvent, task.StartedEvent, task.SamplesEvent, task.EndedEvent,
+	kinds := []task.EventKind{task.ClaimedEvent, task.StartedEvent, task.SamplesEvent,
+		task.EndedEvent,
 		task.ReturnedEvent}
 	start := &task.Start{Host: "gpu1", Slot: 7, Image: "foreign@sha256:00"}
 	say := func(g given) {

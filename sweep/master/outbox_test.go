@@ -73,7 +73,8 @@ func (q *picky) RemoveWorker(ctx context.Context, worker string) error {
 
 // refusing is a queue that takes nothing for w1 as long as it is told to.
 func refusing(on *atomic.Bool) *picky {
-	return &picky{MasterEndpoint: memory.New(), refuses: func(_ context.Context, worker string) error {
+	return &picky{MasterEndpoint: memory.NewEncoding(), refuses: func(_ context.Context,
+		worker string) error {
 		if worker == "w1" && on.Load() {
 			return fmt.Errorf("%w: the queue of %s is full", queue.ErrUnreachable, worker)
 		}

@@ -94,7 +94,10 @@ func TestPauseAndResume(t *testing.T) {
 	s.becomes(id, core.Open, "2 pending, 1 claimed, 1 running")
 	_, err := s.master.Pause(t.Context(), id, "lunch", false)
 	s.must(err)
-	h.told("recall", func(c task.Control) bool { return c.Kind == task.RecallControl && c.Sweep == id })
+	h.told("recall", func(c task.Control) bool {
+		return c.Kind == task.RecallControl &&
+			c.Sweep == id
+	})
 	h.report(task.ReturnedEvent, all[1])
 	h.end(task.Success, all[0]) // it may end
 	s.becomes(id, core.Paused, "3 pending, 1 succeeded")
@@ -131,7 +134,7 @@ func TestAnInterruptLeavesNothingRunningAndAllResumable(t *testing.T) {
 	h.end(task.Stopped, all[:2]...)
 	h.report(task.ReturnedEvent, all[2:]...)
 	s.becomes(id, core.Paused, "10 pending")
-	if c := s.task(id, 0).Charged; c != (core.Retry{}) {
+	if c := s.task(id, 0).Charged; c != (task.Retry{}) {
 		t.Errorf("charged: %+v", c)
 	}
 	_, err = s.master.Resume(t.Context(), id, api.Continuation{})
@@ -155,7 +158,7 @@ func TestAKilledRunIsTakenUp(t *testing.T) {
 	s.becomes(id, core.Open, "2 pending, 1 queued, 1 claimed, 1 running, 1 succeeded")
 	s.again(alone)
 	s.becomes(id, core.Paused, "5 pending, 1 succeeded")
-	if got := s.task(id, all[1].Index); got.Charged != (core.Retry{Lost: 1}) || got.Attempts != 1 {
+	if got := s.task(id, all[1].Index); got.Charged != (task.Retry{Lost: 1}) || got.Attempts != 1 {
 		t.Errorf("what ran: %+v", got)
 	}
 	h = s.newHand("w1", 6)
@@ -249,16 +252,36 @@ func TestWhatCannotBeDone(t *testing.T) {
 		do   func() error
 		want string
 	}{
-		{"unknown sweep", func() error { _, err := s.master.Cancel(ctx, "evaluate", ""); return err }, "there is no sweep evaluate"},
-		{"finished", func() error { _, err := s.master.Cancel(ctx, done, ""); return err }, "train-1 is finished already"},
-		{"pause", func() error { _, err := s.master.Pause(ctx, done, "", false); return err }, "train-1 is finished"},
+		{"unknown sweep", func() error {
+			_, err := s.master.Cancel(ctx, "evaluate",
+				"")
+			return err
+		}, "there is no sweep evaluate"},
+		{"finished", func() error { _, err := s.master.Cancel(ctx, done, ""); return err },
+			"train-1 is finished already"},
+		{"pause", func() error { _, err := s.master.Pause(ctx, done, "", false); return err },
+			"train-1 is finished"},
 		{"resume", func() error {
 			_, err := s.master.Resume(ctx, done, api.Continuation{})
 			return err
 		}, "train-1 is finished"},
-		{"task", func() error { _, err := s.master.CancelTask(ctx, task.ID{Sweep: done, Index: 1}, ""); return err }, "train-1/1 is succeeded already"},
-		{"no task", func() error { _, err := s.master.CancelTask(ctx, task.ID{Sweep: done, Index: 2}, ""); return err }, "train-1 has no task 2: it has 2"},
-		{"negative", func() error { _, err := s.master.CancelTask(ctx, task.ID{Sweep: done, Index: -1}, ""); return err }, "train-1 has no task -1: it has 2"},
+		{"task", func() error {
+			_, err := s.master.CancelTask(ctx, task.ID{Sweep: done, Index: 1},
+				"")
+			return err
+		}, "train-1/1 is succeeded already"},
+		{"no task",
+			func() error {
+				_, err := s.master.CancelTask(ctx, task.ID{Sweep: done, Index: 2},
+					"")
+				return err
+			}, "train-1 has no task 2: it has 2"},
+		{"negative",
+			func() error {
+				_, err := s.master.CancelTask(ctx, task.ID{Sweep: done, Index: -1},
+					"")
+				return err
+			}, "train-1 has no task -1: it has 2"},
 		{"retry succeeded", func() error {
 			_, err := s.master.Retry(ctx, done, []int64{0}, api.Continuation{})
 			return err
@@ -274,7 +297,9 @@ func TestWhatCannotBeDone(t *testing.T) {
 			}
 		})
 	}
-	if err := s.master.Do(ctx, func(context.Context) error { return errors.New("own") }); err == nil || err.Error() != "own" {
+	if err := s.master.Do(ctx, func(context.Context) error {
+		return errors.New("own")
+	}); err == nil || err.Error() != "own" {
 		t.Error(err)
 	}
 }

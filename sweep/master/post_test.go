@@ -72,14 +72,18 @@ func TestFollowersAreToldToWorkersThatComeLater(t *testing.T) {
 	s.must(err)
 	defer quiet()
 	on := func(off bool) func(task.Control) bool {
-		return func(c task.Control) bool { return c.Kind == task.FollowControl && c.Sweep == id && c.Off == off }
+		return func(c task.Control) bool {
+			return c.Kind == task.FollowControl && c.Sweep == id &&
+				c.Off == off
+		}
 	}
 	first.told("follow", on(false))
 	second := s.newHand("w2", 1)
 	second.told("follow", on(false))
 	second.beat(task.Heartbeat{Slots: 1, Incarnation: "2"}) // it has forgotten
 	second.told("follow again", func(task.Control) bool {
-		greetings, follows := 0, false      // a greeting begins with nothing followed; a heartbeat may remind, too
+		// a greeting begins with nothing followed; a heartbeat may remind, too
+		greetings, follows := 0, false
 		for _, c := range second.controls { // told holds the lock
 			if c.Kind == task.FollowControl && c.Sweep == "" && c.Off {
 				greetings, follows = greetings+1, false
@@ -114,6 +118,9 @@ func TestTheFirstTasksOfASweepThatWillBeFollowedSaySo(t *testing.T) {
 			t.Errorf("the worker is not told: %v", h.follow)
 		}
 		time.Sleep(time.Minute) // and nobody came
-		h.told("follow off", func(c task.Control) bool { return c.Kind == task.FollowControl && c.Sweep == id && c.Off })
+		h.told("follow off", func(c task.Control) bool {
+			return c.Kind == task.FollowControl &&
+				c.Sweep == id && c.Off
+		})
 	})
 }

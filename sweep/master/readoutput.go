@@ -13,7 +13,8 @@ import (
 	"mlframework/sweep/task"
 )
 
-// reads are the pieces of output that somebody waits for. The zero value is ready; it is safe for concurrent use.
+// reads are the pieces of output that somebody waits for. The zero value is ready; it is safe for
+// concurrent use.
 type reads struct {
 	mu  sync.Mutex
 	all map[string]*read
@@ -52,7 +53,8 @@ func (r *reads) drop(id string) {
 	delete(r.all, id)
 }
 
-// answer gives a piece to who waits for it. One that nobody waits for, or from somebody else, is dropped.
+// answer gives a piece to who waits for it. One that nobody waits for, or from somebody else, is
+// dropped.
 func (r *reads) answer(p task.Piece) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -67,14 +69,17 @@ func readable(p task.Piece) task.Piece {
 	if p.Version <= task.Newest {
 		return p
 	}
-	return task.Piece{ID: p.ID, Worker: p.Worker, Error: fmt.Sprintf("the output is on worker %s, whose program speaks version %d while the master reads up to %d: update the master",
+	return task.Piece{ID: p.ID, Worker: p.Worker, Error: fmt.Sprintf("the output is on worker %s, "+
+		"whose program speaks version %d while the master reads up to %d: update the master",
 		p.Worker, p.Version, task.Newest)}
 }
 
-// Output reads a piece of what an attempt printed from the worker that ran it; 0 is the newest that began. It reads where r
-// says, at most task.MaxPieceBytes bytes. It waits for the worker no longer than ctx; an answer that does not come is an error. Of
-// an attempt that has not begun there is none (Absent).
-func (m *Master) Output(ctx context.Context, id task.ID, attempt int, r task.Read) (task.Piece, error) {
+// Output reads a piece of what an attempt printed from the worker that ran it; 0 is the newest that
+// began. It reads where r says, at most task.MaxPieceBytes bytes. It waits for the worker no longer
+// than ctx; an answer that does not come is an error. Of an attempt that has not begun there is
+// none (Absent).
+func (m *Master) Output(ctx context.Context, id task.ID, attempt int, r task.Read) (task.Piece,
+	error) {
 	return m.askWorker(ctx, id, attempt, func(read, _ string) (task.Control, error) {
 		r.ID, r.Length = read, min(r.Length, task.MaxPieceBytes)
 		return task.Control{Kind: task.ReadControl, Read: &r}, nil
@@ -107,8 +112,8 @@ func (m *Master) askWorker(ctx context.Context, id task.ID, attempt int,
 	}
 }
 
-// firstHeartbeat is how long after the master's start a worker that it knows may not have been heard
-// of yet and be there, and answerPause is how often it is tried meanwhile.
+// firstHeartbeat is how long after the master's start a worker that it knows may not have been
+// heard of yet and be there, and answerPause is how often it is tried meanwhile.
 const (
 	firstHeartbeat = 5 * time.Second
 	answerPause    = 200 * time.Millisecond
@@ -168,7 +173,7 @@ func (m *Master) workerOf(ctx context.Context, id task.ID, attempt int) (worker 
 	if err != nil {
 		return "", err
 	}
-	tries, err := m.o.Store.Tries(ctx, s, id.Index)
+	tries, err := m.o.Store.EarlierAttempts(ctx, s, id.Index)
 	for _, t := range append(tries, t.Attempt) {
 		began := !t.Started.IsZero()
 		if !t.Superseded && (t.Number == attempt && attempt > 0 || attempt == 0 && began) {

@@ -12,7 +12,8 @@ import (
 )
 
 const (
-	// measuring is how many tasks a worker is asked to measure at a time: one that it reads, and one on its way.
+	// measuring is how many tasks a worker is asked to measure at a time: one that it reads, and
+	// one on its way.
 	measuring = 2
 	// measureLimit is for the answer to a Measure; the worker may read another task first.
 	measureLimit = measuring*task.MeasureTime + 30*time.Second
@@ -39,7 +40,8 @@ func (s semaphore) release() { <-s }
 // Remeasure has the metrics of a task read again by the worker that has what its newest attempt
 // left. Waiting for a turn while the worker measures other tasks has no limit; only ctx ends it.
 // Nothing is kept. The error is *NothingLeft where the task's folder is gone.
-func (m *Master) Remeasure(ctx context.Context, id task.ID, by task.Measure) (task.Measured, error) {
+func (m *Master) Remeasure(ctx context.Context, id task.ID, by task.Measure) (task.Measured,
+	error) {
 	turn, err := m.measureTurn(ctx, id)
 	if err != nil {
 		return task.Measured{}, err
@@ -50,10 +52,12 @@ func (m *Master) Remeasure(ctx context.Context, id task.ID, by task.Measure) (ta
 	asked := ""
 	p, err := m.askWorker(limited, id, 0, func(read, worker string) (task.Control, error) {
 		if asked = worker; m.core.Beat(worker).Reads < task.MeasureVersion {
-			return task.Control{}, fmt.Errorf("the output is on worker %s, whose program is older than the master's and cannot read metrics again: update it", worker)
+			return task.Control{}, fmt.Errorf("the output is on worker %s, whose program is older "+
+				"than the master's and cannot read metrics again: update it", worker)
 		}
 		by.ID = read
-		return task.Control{Version: task.MeasureVersion, Kind: task.MeasureControl, Measure: &by}, nil
+		return task.Control{Version: task.MeasureVersion, Kind: task.MeasureControl, Measure: &by},
+			nil
 	})
 	if limited.Err() != nil && by.ID != "" {
 		m.forgetMeasure(ctx, asked, by.ID)
@@ -117,7 +121,8 @@ func (m *Master) forgetMeasure(ctx context.Context, worker, id string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	// If this fails the worker finishes reading, and its answer is dropped.
-	_, _ = m.do(ctx, core.Tell{Worker: worker, Control: task.Control{Kind: task.ForgetControl, Measure: &task.Measure{ID: id}}})
+	_, _ = m.do(ctx, core.Tell{Worker: worker, Control: task.Control{Kind: task.ForgetControl,
+		Measure: &task.Measure{ID: id}}})
 }
 
 // NothingLeft says that there is nothing in which the metrics of a task could be read again.

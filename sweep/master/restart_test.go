@@ -16,7 +16,8 @@ func restartOf(incarnation string, now bool) func(task.Control) bool {
 	}
 }
 
-// A worker that is asked to start again gets nothing more, and its next process does; nothing is charged.
+// A worker that is asked to start again gets nothing more, and its next process does; nothing is
+// charged.
 func TestAWorkerIsStartedAgain(t *testing.T) {
 	timed(t, func(t *testing.T) {
 		s := newSite(t)
@@ -64,7 +65,8 @@ func TestAWorkerIsStartedAgain(t *testing.T) {
 		h.end(task.Stopped, all[0])
 		stop()
 		left := leaving()
-		h.emit(task.Event{Version: task.Version, Kind: task.LeftEvent, Worker: "w1", Time: time.Now(), Heartbeat: &left})
+		h.emit(task.Event{Version: task.Version, Kind: task.LeftEvent, Worker: "w1",
+			Time: time.Now(), Heartbeat: &left})
 		s.becomes(id, core.Open, "3 pending")
 		s.stands("w1", core.WorkerAway)
 		if w := s.worker("w1"); *w.Reason != "it starts again" {
@@ -74,7 +76,7 @@ func TestAWorkerIsStartedAgain(t *testing.T) {
 		h.beat(says("2", 1)())
 		s.stands("w1", core.WorkerReady)
 		h.has(4)
-		if got := s.task(id, all[0].Index).Charged; got != (core.Retry{}) {
+		if got := s.task(id, all[0].Index).Charged; got != (task.Retry{}) {
 			t.Errorf("charged %+v", got)
 		}
 	})
@@ -100,13 +102,15 @@ func TestADrainedWorkerIsStartedAgain(t *testing.T) {
 func TestWorkersThatAreNotStartedAgain(t *testing.T) {
 	timed(t, func(t *testing.T) {
 		s := newSite(t)
-		if _, err := s.master.Restart(t.Context(), "w1", false); !errors.As(err, new(*core.UnknownWorker)) {
+		if _, err := s.master.Restart(t.Context(), "w1", false); !errors.As(err,
+			new(*core.UnknownWorker)) {
 			t.Errorf("unknown: %v", err)
 		}
 		s.newHand("w1", 1)
 		s.stands("w1", core.WorkerReady)
 		time.Sleep(2 * core.DefaultLease)
-		if _, err := s.master.Restart(t.Context(), "w1", true); !errors.As(err, new(*core.WrongState)) {
+		if _, err := s.master.Restart(t.Context(), "w1", true); !errors.As(err,
+			new(*core.WrongState)) {
 			t.Errorf("away: %v", err)
 		}
 		s.again(alone)

@@ -19,6 +19,7 @@ import (
 	"mlframework/sweep/core"
 	"mlframework/sweep/master"
 	"mlframework/sweep/queue/memory"
+	"mlframework/sweep/space"
 	"mlframework/sweep/task"
 )
 
@@ -33,11 +34,13 @@ func TestASweepRunsToItsEnd(t *testing.T) {
 	for n := range 5 {
 		g := h.has(n + 1)[n]
 		value := string(rune('0' + n))
-		want := task.Attempt{Index: int64(n), Number: 1, Args: []string{"--i=" + value}, Parameters: []task.Parameter{{Name: "i", Value: value}}}
+		want := task.Attempt{Index: int64(n), Number: 1, Args: []string{"--i=" + value},
+			Parameters: []space.Assignment{{Name: "i", Value: value}}}
 		if diff := cmp.Diff(want, g.Attempt); diff != "" {
 			t.Error(diff)
 		}
-		if got := s.task(id, g.Index); got.State != task.Queued || got.Attempt.Worker != "w1" { // on disk before it is published
+		if got := s.task(id, g.Index); got.State != task.Queued || got.Attempt.Worker != "w1" {
+			// on disk before it is published
 			t.Errorf("published when it was %+v", got)
 		}
 		h.report(task.ClaimedEvent, g)
@@ -76,10 +79,10 @@ func TestAnswersAreOnDisk(t *testing.T) {
 	}
 }
 
-func TestAClientKeyMakesOneSweep(t *testing.T) {
+func TestAnIdempotencyKeyMakesOneSweep(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	key := func(sub *master.Submission) { sub.ClientKey = "k1" }
+	key := func(sub *master.Submission) { sub.IdempotencyKey = "k1" }
 	first, second, other := s.submit(1, key), s.submit(1, key), s.submit(1)
 	if first != second || first == other {
 		t.Errorf("%s, %s, %s", first, second, other)
@@ -94,7 +97,7 @@ func TestAClientKeyMakesOneSweep(t *testing.T) {
 func TestARecordWithoutASpaceIsRefused(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	if _, err := s.master.Submit(t.Context(), master.Submission{Total: 1}); err == nil {
+	if _, err := s.master.Submit(t.Context(), master.Submission{}); err == nil {
 		t.Error("taken")
 	}
 }
@@ -123,12 +126,14 @@ func TestWhatIsNotUnderstoodIsDropped(t *testing.T) {
 	newer.Version = task.Newest + 1
 	nameless := h.ending(g, &task.Outcome{Class: task.Error})
 	nameless.Sweep = ""
-	h.emit(newer, nameless, h.event(task.StartedEvent, given{"train-99", g.Attempt}), h.event("unheard of", g))
+	h.emit(newer, nameless, h.event(task.StartedEvent, given{"train-99", g.Attempt}),
+		h.event("unheard of", g))
 	h.report(task.StartedEvent, g)
 	s.becomes(id, core.Open, "1 queued, 1 running")
 	for _, want := range []string{"event of a newer version",
 		"events of an unknown sweep", "sweep=train-99"} {
-		s.poll("logged: "+want, func() bool { return strings.Contains(s.log.String(), want) }, s.log.String)
+		s.poll("logged: "+want, func() bool { return strings.Contains(s.log.String(), want) },
+			s.log.String)
 	}
 }
 
@@ -221,7 +226,8 @@ func TestAnEventThatPanicsIsLeftOut(t *testing.T) {
 func full(t *testing.T) (folder string) {
 	t.Helper()
 	folder = t.TempDir()
-	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", folder).CombinedOutput(); err != nil {
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs",
+		folder).CombinedOutput(); err != nil {
 		t.Skipf("NOT TESTED: a full disk needs the right to mount: %s", out)
 	}
 	t.Cleanup(func() {
@@ -236,7 +242,7 @@ func TestAFullDiskStopsTheMasterAndLosesNothing(t *testing.T) {
 	t.Parallel()
 	folder := full(t)
 	s := &site{t: t, folder: folder}
-	s.queue = memory.New()
+	s.queue = memory.NewEncoding()
 	s.start()
 	h := s.newHand("w1", 1)
 	id := s.submit(2000)
@@ -252,7 +258,8 @@ func TestAFullDiskStopsTheMasterAndLosesNothing(t *testing.T) {
 	if !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("the caller got %v", err)
 	}
-	if _, again := s.master.Cancel(t.Context(), id, "x"); !errors.Is(again, master.ErrStopped) || !errors.Is(again, syscall.ENOSPC) {
+	if _, again := s.master.Cancel(t.Context(), id, "x"); !errors.Is(again, master.ErrStopped) ||
+		!errors.Is(again, syscall.ENOSPC) {
 		t.Errorf("the next caller got %v", again)
 	}
 	before := s.counts(id)
@@ -269,12 +276,12 @@ func TestAFullDiskStopsTheMasterAndLosesNothing(t *testing.T) {
 func TestASubmissionThatDoesNotFitLeavesTheMasterRunning(t *testing.T) {
 	t.Parallel()
 	s := &site{t: t, folder: full(t)}
-	s.queue = memory.New()
+	s.queue = memory.NewEncoding()
 	s.start()
 	h := s.newHand("w1", 1)
 	id := s.submit(1)
 	var sub master.Submission
-	sub.Record, sub.Total = record(t, 1)
+	sub.Record = record(t, 1)
 	sub.Record.Project = strings.Repeat("x", 3<<20)
 	if _, err := s.master.Submit(t.Context(), sub); !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("the caller got %v", err)

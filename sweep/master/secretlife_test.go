@@ -42,19 +42,22 @@ func pausedSince(folder, id string) (since time.Time) {
 	return kept.Since
 }
 
-// The values of a sweep that has been paused for 14 days are removed, whoever was master in between; resume asks for them,
-// says why, and takes them.
+// The values of a sweep that has been paused for 14 days are removed, whoever was master in
+// between; resume asks for them, says why, and takes them.
 func TestSecretsOfASweepThatIsPausedForLongAreRemoved(t *testing.T) {
 	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "secrets")
 	var clock later
 	s := newSite(t, keeping(folder), clock.options)
-	id := s.submit(1, needing(values)) // there are no workers: nobody but the clock wakes the master
+	// there are no workers: nobody but the clock wakes the master
+	id := s.submit(1, needing(values))
 	path := filepath.Join(folder, id)
 	there := func() bool { _, err := os.Stat(path); return err == nil }
 	noted := func(want bool) {
 		t.Helper()
-		s.poll("the pause is noted", func() bool { return pausedSince(folder, id).IsZero() != want }, func() string { return "" })
+		s.poll("the pause is noted", func() bool {
+			return pausedSince(folder, id).IsZero() != want
+		}, func() string { return "" })
 	}
 	pause := func() {
 		t.Helper()
@@ -80,13 +83,20 @@ func TestSecretsOfASweepThatIsPausedForLongAreRemoved(t *testing.T) {
 		t.Fatal("the days before it was resumed were counted")
 	}
 	clock.days(1)
-	s.poll("they are removed", func() bool { return !there() }, func() string { return "there after 14 days" })
-	s.poll("it says so", func() bool { return strings.Contains(s.head(id).Reason, "removed after 14 days") }, func() string { return s.head(id).Reason })
-	if h := s.head(id); h.State != core.Paused || !strings.HasPrefix(h.Reason, "paused by anna; ") || !strings.Contains(h.Reason, "run-tasks resume "+id) {
+	s.poll("they are removed", func() bool { return !there() }, func() string {
+		return "there after 14 days"
+	})
+	s.poll("it says so", func() bool {
+		return strings.Contains(s.head(id).Reason, "removed after 14 days")
+	}, func() string { return s.head(id).Reason })
+	if h := s.head(id); h.State != core.Paused ||
+		!strings.HasPrefix(h.Reason, "paused by anna; ") ||
+		!strings.Contains(h.Reason, "run-tasks resume "+id) {
 		t.Errorf("%s: %q", h.State, h.Reason)
 	}
 	_, err := s.master.Resume(t.Context(), id, api.Continuation{})
-	if e, ok := errors.AsType[*core.NoSecrets](err); !ok || !e.Gone || !strings.Contains(err.Error(), "paused for 14 days") {
+	if e, ok := errors.AsType[*core.NoSecrets](err); !ok || !e.Gone ||
+		!strings.Contains(err.Error(), "paused for 14 days") {
 		t.Errorf("resume without them: %v", err)
 	}
 	if _, err := s.master.Resume(t.Context(), id,
@@ -96,7 +106,8 @@ func TestSecretsOfASweepThatIsPausedForLongAreRemoved(t *testing.T) {
 	if v := s.knowing(); v.opened(v.batchOf(id))["KEY"] != "other-value" {
 		t.Error("its task does not get them")
 	}
-	if all := s.audited("remove-secrets"); len(all) != 1 || all[0] != "master sweep "+id+" paused for 14 days done" {
+	if all := s.audited("remove-secrets"); len(all) != 1 || all[0] != "master sweep "+id+
+		" paused for 14 days done" {
 		t.Errorf("the audit has %q", all)
 	}
 }
@@ -111,7 +122,8 @@ func TestSecretsOfASweepThatRunsAreKept(t *testing.T) {
 	if _, err := s.master.Pause(t.Context(), paused, "", false); err != nil {
 		t.Fatal(err)
 	}
-	s.poll("the pause is noted", func() bool { return !pausedSince(folder, paused).IsZero() }, func() string { return "" })
+	s.poll("the pause is noted", func() bool { return !pausedSince(folder, paused).IsZero() },
+		func() string { return "" })
 	clock.days(15)
 	gone := func() bool { _, err := os.Stat(filepath.Join(folder, paused)); return err != nil }
 	s.poll("the other's are removed", gone, func() string { return "" })

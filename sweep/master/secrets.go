@@ -3,7 +3,6 @@ package master
 import (
 	"errors"
 	"io/fs"
-	"maps"
 	"strings"
 	"time"
 
@@ -18,7 +17,10 @@ func (m *Master) openVault(unended []store.Sweep) (err error) {
 	if m.o.Secrets == "" || m.o.Local {
 		return nil
 	}
-	needed := maps.Clone(m.damaged)
+	needed := map[string]bool{}
+	for id := range m.damaged {
+		needed[id] = true
+	}
 	for _, s := range unended {
 		needed[s.Head.ID] = true
 	}
@@ -48,7 +50,8 @@ func (m *Master) lookUpNeeds(in *core.Input, h *task.Heartbeat) {
 			continue
 		}
 		if _, err := m.vault.Get(n.Sweep); err != nil {
-			m.o.Log.Error("secrets cannot be sent to a worker", "worker", h.Worker, "sweep", n.Sweep, "error", err)
+			m.o.Log.Error("secrets cannot be sent to a worker", "worker", h.Worker, "sweep",
+				n.Sweep, "error", err)
 			mark(&in.Unreadable, n.Sweep)
 		}
 	}
@@ -62,10 +65,12 @@ func (m *Master) sealed(messages []core.Message) []core.Message {
 		if r := message.Secrets; r != nil {
 			values, err := m.seal(message.Worker, r)
 			if err != nil {
-				m.o.Log.Error("secrets cannot be sent to a worker", "worker", message.Worker, "sweep", r.Need.Sweep, "error", err)
+				m.o.Log.Error("secrets cannot be sent to a worker", "worker", message.Worker,
+					"sweep", r.Need.Sweep, "error", err)
 				continue
 			}
-			message.Control = &task.Control{Version: task.Version, Kind: task.SecretsControl, Sweep: r.Need.Sweep,
+			message.Control = &task.Control{Version: task.Version, Kind: task.SecretsControl,
+				Sweep:   r.Need.Sweep,
 				Edition: r.Need.Edition, Secrets: values}
 		}
 		all = append(all, message)
@@ -98,15 +103,17 @@ func (m *Master) changeVault(changes []core.VaultChange) {
 				m.o.Log.Error("secrets that no sweep needs are still there", "error", err)
 			}
 		} else if err := m.vault.NotePaused(c.Sweep, c.PausedSince); err != nil {
-			m.o.Log.Error("since when a sweep has been paused cannot be kept", "sweep", c.Sweep, "error", err)
+			m.o.Log.Error("since when a sweep has been paused cannot be kept", "sweep", c.Sweep,
+				"error", err)
 		}
 	}
 }
 
 // draft writes values to the disk, after a look at them; nil when there are no names. Sweep is a
 // sweep's id, or its definition.
-func (m *Master) draft(sweep string, names []string, values secret.Values) (*secret.Draft, error) {
-	wrong := func(why string) (*secret.Draft, error) {
+func (m *Master) draft(sweep string, names []string, values secret.Values) (*secret.StagedValues,
+	error) {
+	wrong := func(why string) (*secret.StagedValues, error) {
 		return nil, &core.NoSecrets{Sweep: sweep, Names: names, Why: why}
 	}
 	switch err := values.Check(names); {
@@ -119,11 +126,11 @@ func (m *Master) draft(sweep string, names []string, values secret.Values) (*sec
 	case m.vault == nil:
 		return wrong("this master has no folder to keep their values in")
 	}
-	return m.vault.Draft(values)
+	return m.vault.Stage(values)
 }
 
 // draftNew looks at what a submission says of secrets, and writes their values to the disk.
-func (m *Master) draftNew(s Submission) (*secret.Draft, error) {
+func (m *Master) draftNew(s Submission) (*secret.StagedValues, error) {
 	recipe := s.Record.Recipe
 	if len(recipe.Secrets) > 0 {
 		if err := m.checkPrograms(recipe); err != nil {
@@ -144,7 +151,8 @@ func (m *Master) supply(id string, values secret.Values) (edition string, err er
 	names := record.Recipe.Secrets
 	if len(values) == 0 {
 		return "", &core.NoSecrets{Sweep: id, Names: names, Gone: true,
-			Why: "their values are not on the master any more, as they go when a sweep ends or has been paused for 14 days"}
+			Why: "their values are not on the master any more, as they go when a sweep ends or " +
+				"has been paused for 14 days"}
 	}
 	if err := m.checkPrograms(record.Recipe); err != nil {
 		return "", err
@@ -153,8 +161,8 @@ func (m *Master) supply(id string, values secret.Values) (edition string, err er
 	if err != nil {
 		return "", err
 	}
-	defer d.Drop()
-	return d.Keep(id)
+	defer d.Discard()
+	return d.Commit(id)
 }
 
 // checkPrograms refuses a sweep with secrets where none of the workers that are there understands
@@ -165,5 +173,6 @@ func (m *Master) checkPrograms(r task.Recipe) error {
 		return nil
 	}
 	return &core.NoSecrets{Sweep: r.Definition, Names: r.Secrets,
-		Why: "the programs of the workers are older than the master's and know none: update " + strings.Join(old, ", ")}
+		Why: "the programs of the workers are older than the master's and know none: update " +
+			strings.Join(old, ", ")}
 }

@@ -44,7 +44,8 @@ func (s *site) knowing() *hand {
 }
 
 func knows(needs ...task.Need) task.Heartbeat {
-	return task.Heartbeat{Version: task.Version, Worker: "w1", Slots: 1, Incarnation: "1", Reads: task.Newest, Needs: needs}
+	return task.Heartbeat{Version: task.Version, Worker: "w1", Slots: 1, Incarnation: "1",
+		Reads: task.Newest, Needs: needs}
 }
 
 // batchOf is what a worker got of a sweep.
@@ -85,7 +86,7 @@ func TestSecretsAreKeptUntilTheSweepEnds(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "secrets")
 	s := newSite(t, keeping(folder))
 	h := s.knowing()
-	again := func(sub *master.Submission) { sub.ClientKey = "k" }
+	again := func(sub *master.Submission) { sub.IdempotencyKey = "k" }
 	id := s.submit(1, needing(values), again)
 	if twice := s.submit(1, needing(secret.Values{"KEY": "other"}), again); twice != id {
 		t.Fatalf("%s and %s", id, twice)
@@ -110,7 +111,11 @@ func TestSecretsAreKeptUntilTheSweepEnds(t *testing.T) {
 	h.report(task.StartedEvent, g)
 	h.end(task.Error, g)
 	s.becomes(id, core.Finished, "1 failed")
-	s.poll("they are gone", func() bool { entries, _ := os.ReadDir(folder); return len(entries) == 0 }, func() string { return "there" })
+	s.poll("they are gone", func() bool {
+		entries, _ := os.ReadDir(folder)
+		return len(
+			entries) == 0
+	}, func() string { return "there" })
 
 	_, err := s.master.Retry(t.Context(), id, nil, api.Continuation{})
 	if e, ok := errors.AsType[*core.NoSecrets](err); !ok || !e.Gone {
@@ -128,7 +133,8 @@ func TestSecretsAreKeptUntilTheSweepEnds(t *testing.T) {
 	if v := h.opened(second); v["KEY"] != "other-value" || second.Edition == b.Edition {
 		t.Errorf("it got %v", map[string]string(v))
 	}
-	if strings.Contains(s.log.String(), secretValue) || strings.Contains(s.log.String(), "other-value") {
+	if strings.Contains(s.log.String(), secretValue) || strings.Contains(s.log.String(),
+		"other-value") {
 		t.Error(s.log)
 	}
 }
@@ -142,7 +148,10 @@ func TestASweepWithoutItsSecretsWaitsAndSaysWhy(t *testing.T) {
 	b := h.batchOf(id)
 	s.must(os.Remove(filepath.Join(folder, id)))
 	h.asks(task.Need{Sweep: id, Edition: b.Edition})
-	h.told("recall", func(c task.Control) bool { return c.Kind == task.RecallControl && c.Sweep == id })
+	h.told("recall", func(c task.Control) bool {
+		return c.Kind == task.RecallControl &&
+			c.Sweep == id
+	})
 	h.report(task.ReturnedEvent, given{id, b.Attempts[0]})
 	s.becomes(id, core.Paused, "1 pending")
 	if why := s.head(id).Reason; !strings.Contains(why, "run-tasks resume "+id) {
@@ -159,14 +168,16 @@ func TestASweepWithoutItsSecretsWaitsAndSaysWhy(t *testing.T) {
 	s.knowing().asks(task.Need{Sweep: "unheard-1"}) // of a sweep that is over
 }
 
-// Secrets go to the registered process of a worker that holds attempts of the sweep, as they are now, sealed to the key that
-// it registered with; to nobody else. Each process that gets them is an audit entry.
+// Secrets go to the registered process of a worker that holds attempts of the sweep, as they are
+// now, sealed to the key that it registered with; to nobody else. Each process that gets them is an
+// audit entry.
 func TestForgedHeartbeatGetsNoSecrets(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, keeping(filepath.Join(t.TempDir(), "secrets")))
 	h := s.knowing()
 	spyKey := secret.NewKey()
-	spySays := task.Heartbeat{Version: task.Version, Worker: "spy", Incarnation: "1", Reads: task.Newest, Draining: true, Key: spyKey.Public()}
+	spySays := task.Heartbeat{Version: task.Version, Worker: "spy", Incarnation: "1",
+		Reads: task.Newest, Draining: true, Key: spyKey.Public()}
 	spy := s.newHandThat(spySays, nil)
 	s.stands("spy", core.WorkerDraining)
 	id := s.submit(1, needing(values))
@@ -179,7 +190,9 @@ func TestForgedHeartbeatGetsNoSecrets(t *testing.T) {
 	other.Key = spyKey.Public()
 	h.beat(other)
 	h.asks(task.Need{Sweep: id, Edition: "of before"})
-	h.told("recall of other values", func(c task.Control) bool { return c.Kind == task.RecallControl && c.Sweep == id })
+	h.told("recall of other values", func(c task.Control) bool {
+		return c.Kind == task.RecallControl && c.Sweep == id
+	})
 
 	for range 2 {
 		if v := h.opened(b); v["KEY"] != secretValue {
@@ -190,7 +203,9 @@ func TestForgedHeartbeatGetsNoSecrets(t *testing.T) {
 	h.beat(other)
 	spySays.Host = "seen" // all before it is
 	spy.beat(spySays)
-	s.poll("all is heard", func() bool { return s.worker("spy").Host == "seen" }, func() string { return s.worker("spy").Host })
+	s.poll("all is heard", func() bool { return s.worker("spy").Host == "seen" }, func() string {
+		return s.worker("spy").Host
+	})
 	if _, err := s.master.Drain(t.Context(), "spy", true); err != nil {
 		t.Fatal(err)
 	}
@@ -198,11 +213,14 @@ func TestForgedHeartbeatGetsNoSecrets(t *testing.T) {
 	for name, got := range map[string]*hand{"spy": spy, "w1": h} {
 		got.mu.Lock()
 		for _, c := range got.controls {
-			if _, err := spyKey.Open(c.Secrets, need.About(name)); c.Kind == task.SecretsControl && err == nil {
+			if _, err := spyKey.Open(c.Secrets, need.About(name)); c.Kind == task.SecretsControl &&
+				err == nil {
 				t.Errorf("secrets came to %s that the spy can read", name)
 			}
 		}
-		if name == "spy" && slices.ContainsFunc(got.controls, func(c task.Control) bool { return c.Kind == task.SecretsControl }) {
+		if name == "spy" && slices.ContainsFunc(got.controls, func(c task.Control) bool {
+			return c.Kind == task.SecretsControl
+		}) {
 			t.Error("secrets came to a worker without attempts")
 		}
 		got.mu.Unlock()
@@ -217,7 +235,8 @@ func TestForgedHeartbeatGetsNoSecrets(t *testing.T) {
 			released = append(released, d.Kind+" "+d.Object+" "+d.Detail+" "+d.Outcome)
 		}
 	}
-	if want := "sweep " + id + " worker=w1 process=1 done"; len(released) != 1 || released[0] != want {
+	if want := "sweep " + id + " worker=w1 process=1 done"; len(released) != 1 ||
+		released[0] != want {
 		t.Errorf("the audit has %q; want %q", released, want)
 	}
 }
@@ -232,9 +251,10 @@ func TestSubmissionsWithWrongSecretsAreRefused(t *testing.T) {
 		"train names no secrets: there is a value of \"KEY\"": func(sub *master.Submission) { sub.Secrets = values },
 	} {
 		var sub master.Submission
-		sub.Record, sub.Total = record(t, 1)
+		sub.Record = record(t, 1)
 		change(&sub)
-		if _, err := s.master.Submit(ctx, sub); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), secretValue) {
+		if _, err := s.master.Submit(ctx, sub); err == nil || !strings.Contains(err.Error(),
+			want) || strings.Contains(err.Error(), secretValue) {
 			t.Errorf("%v; want %s", err, want)
 		}
 	}
@@ -248,17 +268,22 @@ func TestOlderWorkersGetNoTasksWithSecrets(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, keeping(filepath.Join(t.TempDir(), "secrets")))
 	old := s.newHand("w1", 2)
-	s.poll("w1 is known", func() bool { return s.worker("w1").State == core.WorkerReady }, func() string { return "" })
+	s.poll("w1 is known", func() bool { return s.worker("w1").State == core.WorkerReady },
+		func() string { return "" })
 	var sub master.Submission
-	sub.Record, sub.Total = record(t, 1)
+	sub.Record = record(t, 1)
 	needing(values)(&sub)
-	if _, err := s.master.Submit(t.Context(), sub); err == nil || !strings.Contains(err.Error(), "update w1") {
+	if _, err := s.master.Submit(t.Context(), sub); err == nil || !strings.Contains(err.Error(),
+		"update w1") {
 		t.Errorf("%v", err)
 	}
-	newer := s.newHandThat(task.Heartbeat{Worker: "w2", Slots: 2, Incarnation: "1", Reads: task.Newest}, nil)
-	s.poll("w2 is known", func() bool { return s.worker("w2").State == core.WorkerReady }, func() string { return "" })
+	newer := s.newHandThat(task.Heartbeat{Worker: "w2", Slots: 2, Incarnation: "1",
+		Reads: task.Newest}, nil)
+	s.poll("w2 is known", func() bool { return s.worker("w2").State == core.WorkerReady },
+		func() string { return "" })
 	with, each, without := s.submit(3, needing(values)), "", ""
-	each = s.submit(1, needing(values), func(sub *master.Submission) { sub.Record.EachWorker = true })
+	each = s.submit(1, needing(values),
+		func(sub *master.Submission) { sub.Record.EachWorker = true })
 	without = s.submit(1)
 	newer.has(2)
 	old.has(1)
@@ -269,7 +294,8 @@ func TestOlderWorkersGetNoTasksWithSecrets(t *testing.T) {
 		t.Errorf("it got %v of %s and %s", old.got, with, each)
 	}
 	waits, err := s.master.Blocked(t.Context(), each)
-	if err != nil || len(waits) != 1 || !strings.Contains(waits[0], "waits for worker w1, whose program is older") {
+	if err != nil || len(waits) != 1 ||
+		!strings.Contains(waits[0], "waits for worker w1, whose program is older") {
 		t.Errorf("%v, %v", waits, err)
 	}
 }

@@ -35,8 +35,7 @@ type site struct {
 	master *master.Master
 	end    func() error // ends the master and waits for what Run returns
 	log    *journal
-	// searches is how often a sweep was searched for that is not there.
-	searches func() int
+	spy    *master.StoreSpy
 }
 
 // journal keeps what was logged.
@@ -59,7 +58,7 @@ func (j *journal) String() string {
 
 func newSite(t testing.TB, change ...func(*master.Options)) *site {
 	t.Helper()
-	s := &site{t: t, folder: t.TempDir(), queue: memory.New()}
+	s := &site{t: t, folder: t.TempDir(), queue: memory.NewEncoding()}
 	s.start(change...)
 	return s
 }
@@ -72,12 +71,13 @@ func (s *site) start(change ...func(*master.Options)) {
 		s.t.Fatal(err)
 	}
 	s.log = &journal{}
-	o := master.Options{Store: s.store, Queue: s.queue, Log: slog.New(slog.NewTextHandler(s.log, nil))}
+	o := master.Options{Store: s.store, Queue: s.queue,
+		Log: slog.New(slog.NewTextHandler(s.log, nil))}
 	for _, c := range change {
 		c(&o)
 	}
 	s.master = master.New(o)
-	s.searches = s.master.CountSearches()
+	s.spy = s.master.SpyStore()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func(m *master.Master) { done <- m.Run(ctx) }(s.master)
@@ -97,7 +97,7 @@ func (s *site) start(change ...func(*master.Options)) {
 func (s *site) again(change ...func(*master.Options)) {
 	s.t.Helper()
 	s.must(s.end())
-	s.queue = memory.New()
+	s.queue = memory.NewEncoding()
 	s.start(change...)
 }
 
@@ -111,21 +111,21 @@ func (s *site) must(err error) {
 }
 
 // record is a sweep of n tasks.
-func record(t testing.TB, n int) (core.Record, int64) {
+func record(t testing.TB, n int) core.Record {
 	t.Helper()
 	sp, _, err := space.Read("parameters.yml", fmt.Appendf(nil, "i: !interval [0, %d]\n", n))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return core.Record{Version: 1, Space: sp, Retry: core.Retry{Lost: 3},
-		Recipe: task.Recipe{Definition: "train", Command: []string{"train.py"}, Revision: "r1"}}, int64(n)
+	return core.Record{Version: 1, Space: sp, Retry: task.Retry{Lost: 3},
+		Recipe: task.Recipe{Definition: "train", Command: []string{"train.py"}, Revision: "r1"}}
 }
 
 // submit begins a sweep of n tasks.
 func (s *site) submit(n int, change ...func(*master.Submission)) string {
 	s.t.Helper()
 	var sub master.Submission
-	sub.Record, sub.Total = record(s.t, n)
+	sub.Record = record(s.t, n)
 	for _, c := range change {
 		c(&sub)
 	}
@@ -268,14 +268,16 @@ func (h *hand) take(b task.Batch) {
 	var events []task.Event
 	for _, g := range all {
 		if o := auto(g); o != nil {
-			events = append(events, h.event(task.ClaimedEvent, g), h.event(task.StartedEvent, g), h.ending(g, o))
+			events = append(events, h.event(task.ClaimedEvent, g), h.event(task.StartedEvent, g),
+				h.ending(g, o))
 		}
 	}
 	_ = h.s.queue.Worker(h.name).Emit(context.Background(), events...)
 }
 
 func (h *hand) event(k task.EventKind, g given) task.Event {
-	e := task.Event{Version: task.Version, Kind: k, Worker: h.name, Sweep: g.sweep, Index: g.Index, Attempt: g.Number, Time: time.Now()}
+	e := task.Event{Version: task.Version, Kind: k, Worker: h.name, Sweep: g.sweep, Index: g.Index,
+		Attempt: g.Number, Time: time.Now()}
 	if k == task.StartedEvent {
 		e.Start = &task.Start{Host: "gpu1"}
 	}
@@ -335,7 +337,8 @@ func (h *hand) told(what string, is func(task.Control) bool) {
 func (h *hand) toldStop(g given) {
 	h.s.t.Helper()
 	h.told("stop "+fmt.Sprint(g), func(c task.Control) bool {
-		return c.Kind == task.StopControl && c.Sweep == g.sweep && c.Index == g.Index && c.Attempt == g.Number
+		return c.Kind == task.StopControl && c.Sweep == g.sweep && c.Index == g.Index &&
+			c.Attempt == g.Number
 	})
 }
 

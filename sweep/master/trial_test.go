@@ -13,22 +13,32 @@ import (
 func TestAHostThatFailsAtOnceIsLeftAlone(t *testing.T) {
 	timed(t, func(t *testing.T) {
 		s := newSite(t)
-		bad := s.newHandThat(task.Heartbeat{Worker: "w1", Slots: 1, Incarnation: "1"}, func(given) *task.Outcome {
-			return &task.Outcome{Class: task.Loss, Reason: "infra: no space left on device"}
-		})
+		bad := s.newHandThat(task.Heartbeat{Worker: "w1", Slots: 1, Incarnation: "1"},
+			func(given) *task.Outcome {
+				return &task.Outcome{Class: task.Loss, Reason: "infra: no space left on device"}
+			})
 		bad.beating(says("1", 1))
 		id := s.submit(20)
 		s.stands("w1", core.WorkerQuarantined)
-		bad.told("drain", func(c task.Control) bool { return c.Kind == task.DrainControl && !c.Off })
+		bad.told("drain", func(c task.Control) bool {
+			return c.Kind == task.DrainControl &&
+				!c.Off
+		})
 		if why := s.worker("w1").Reason; why == nil || !strings.Contains(*why, "no space left") {
 			t.Errorf("the reason is %v", why)
 		}
 		good := s.newRunner("w2", 1, time.Millisecond)
-		good.beating(func() task.Heartbeat { return task.Heartbeat{Worker: "w2", Incarnation: "1", Slots: 1} })
+		good.beating(func() task.Heartbeat {
+			return task.Heartbeat{Worker: "w2", Incarnation: "1",
+				Slots: 1}
+		})
 		s.becomes(id, core.Finished, "20 succeeded")
 		time.Sleep(time.Minute)
 		s.stands("w1", core.WorkerReady)
-		bad.told("undrain", func(c task.Control) bool { return c.Kind == task.DrainControl && c.Off })
+		bad.told("undrain", func(c task.Control) bool {
+			return c.Kind == task.DrainControl &&
+				c.Off
+		})
 		s.submit(20)
 		s.stands("w1", core.WorkerQuarantined) // one task was enough
 		if n := len(bad.has(4)); n != 4 {
@@ -40,9 +50,10 @@ func TestAHostThatFailsAtOnceIsLeftAlone(t *testing.T) {
 func TestWhatRunsForAWhileEndsTheProbation(t *testing.T) {
 	timed(t, func(t *testing.T) {
 		s := newSite(t)
-		h := s.newHandThat(task.Heartbeat{Worker: "w1", Slots: 4, Incarnation: "1"}, func(given) *task.Outcome {
-			return &task.Outcome{Class: task.Loss, Reason: "infra: no space left on device"}
-		})
+		h := s.newHandThat(task.Heartbeat{Worker: "w1", Slots: 4, Incarnation: "1"},
+			func(given) *task.Outcome {
+				return &task.Outcome{Class: task.Loss, Reason: "infra: no space left on device"}
+			})
 		stop := h.beating(says("1", 4))
 		s.submit(20, func(sub *master.Submission) { sub.Record.Retry.Lost = 100 })
 		s.stands("w1", core.WorkerQuarantined)
@@ -70,7 +81,9 @@ func TestABurstOfFailuresIsChargedOnce(t *testing.T) {
 		id := s.submit(20)
 		var burst []task.Event
 		for _, g := range h.has(16) {
-			burst = append(burst, h.event(task.ClaimedEvent, g), h.ending(g, &task.Outcome{Class: task.Loss, Reason: "infra: no space left on device"}))
+			burst = append(burst, h.event(task.ClaimedEvent, g),
+				h.ending(g, &task.Outcome{Class: task.Loss,
+					Reason: "infra: no space left on device"}))
 		}
 		h.emit(burst...)
 		s.stands("w1", core.WorkerQuarantined)
@@ -83,13 +96,16 @@ func TestABurstOfFailuresIsChargedOnce(t *testing.T) {
 			t.Errorf("%d attempts were charged", charged)
 		}
 		good := s.newRunner("w2", 4, time.Millisecond)
-		good.beating(func() task.Heartbeat { return task.Heartbeat{Worker: "w2", Incarnation: "1", Slots: 4} })
+		good.beating(func() task.Heartbeat {
+			return task.Heartbeat{Worker: "w2", Incarnation: "1",
+				Slots: 4}
+		})
 		s.becomes(id, core.Finished, "20 succeeded")
 	})
 }
 
-// What ran before the quarantine and ends well in it says nothing about the host as it is: the reason stays, and so does
-// the time.
+// What ran before the quarantine and ends well in it says nothing about the host as it is: the
+// reason stays, and so does the time.
 func TestWhatEndsWellInQuarantineForgetsNothing(t *testing.T) {
 	timed(t, func(t *testing.T) {
 		s := newSite(t)
@@ -99,7 +115,8 @@ func TestWhatEndsWellInQuarantineForgetsNothing(t *testing.T) {
 		got := h.has(8)
 		h.report(task.StartedEvent, got[0])
 		for _, g := range got[1:4] {
-			h.emit(h.ending(g, &task.Outcome{Class: task.Loss, Reason: "infra: no space left on device"}))
+			h.emit(h.ending(g, &task.Outcome{Class: task.Loss,
+				Reason: "infra: no space left on device"}))
 		}
 		s.stands("w1", core.WorkerQuarantined)
 		h.end(task.Success, got[0])
@@ -107,14 +124,15 @@ func TestWhatEndsWellInQuarantineForgetsNothing(t *testing.T) {
 		s.poll("the end is on disk", func() bool {
 			return s.task("train-1", got[0].Index).State == task.Succeeded
 		}, func() string { return s.counts("train-1") })
-		if w := s.worker("w1"); w.State != core.WorkerQuarantined || !strings.Contains(*w.Reason, "no space left") {
+		if w := s.worker("w1"); w.State != core.WorkerQuarantined || !strings.Contains(*w.Reason,
+			"no space left") {
 			t.Errorf("%s: %s", w.State, *w.Reason)
 		}
 	})
 }
 
-// A task that could not begin as its definition names what is not there says nothing of its host: neither that it is unfit, nor
-// that it is well.
+// A task that could not begin as its definition names what is not there says nothing of its host:
+// neither that it is unfit, nor that it is well.
 func TestWhatNeverBeganProvesNothing(t *testing.T) {
 	timed(t, func(t *testing.T) {
 		s := newSite(t)

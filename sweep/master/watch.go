@@ -2,6 +2,7 @@ package master
 
 import (
 	"context"
+	"errors"
 
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
@@ -49,17 +50,21 @@ func (m *Master) Watch(ctx context.Context, id string, d api.Detail) (w *Watcher
 	}, nil
 }
 
-// best reads which task of a sweep ranks first.
+// best reads which task of a sweep ranks first; nil where none does, or that cannot be read.
 func (m *Master) best(ctx context.Context, s store.Sweep) (best *leader, err error) {
 	o := s.Record.Objective
 	if o.IsZero() {
 		return nil, nil
 	}
-	q := store.Query{Best: -1, Limit: 1}
+	q := store.TaskQuery{Best: -1, Limit: 1}
 	if o.Maximize {
 		q.Best = 1
 	}
 	for t, err := range m.o.Store.Tasks(ctx, s, q) {
+		if d, ok := errors.AsType[*store.DamagedTask](err); ok {
+			m.damageTask(d)
+			return nil, nil
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -36,8 +36,8 @@ func (m *Master) Restart(ctx context.Context, worker string, now bool) (core.Wor
 	return m.changeWorker(ctx, worker, core.RestartWorker{Worker: worker, Now: now})
 }
 
-// changeWorker decides a command about a worker. What was done before under the same client key is
-// not done again.
+// changeWorker decides a command about a worker. What was done before under the same idempotency
+// key is not done again.
 func (m *Master) changeWorker(ctx context.Context, worker string, command core.Command,
 ) (core.Worker, error) {
 	audit := AuditOf(ctx)

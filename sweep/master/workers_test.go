@@ -42,7 +42,8 @@ func TestWhatAPersonAsksOfAWorkerOutlivesBoth(t *testing.T) {
 		_, err = s.master.Drain(t.Context(), "w1", true)
 		s.must(err)
 		h.has(1)
-		if _, err := s.master.Drain(t.Context(), "w9", true); !errors.As(err, new(*core.UnknownWorker)) {
+		if _, err := s.master.Drain(t.Context(), "w9", true); !errors.As(err,
+			new(*core.UnknownWorker)) {
 			t.Errorf("of a worker that is not there: %v", err)
 		}
 	})
@@ -53,7 +54,7 @@ func TestASweepForEveryWorker(t *testing.T) {
 		s := newSite(t)
 		each := func(sub *master.Submission) { sub.Record.EachWorker = true }
 		var sub master.Submission
-		sub.Record, sub.Total = record(t, 1)
+		sub.Record = record(t, 1)
 		each(&sub)
 		if _, err := s.master.Submit(t.Context(), sub); !errors.As(err, new(*core.NoWorker)) {
 			t.Errorf("without a worker: %v", err)
@@ -103,13 +104,15 @@ func TestOutput(t *testing.T) {
 		h := s.newHand("w1", 1)
 		id := s.submit(2)
 		first := task.ID{Sweep: id}
-		if p, err := s.master.Output(t.Context(), first, 0, task.Read{Length: 100}); err != nil || !p.Absent {
+		if p, err := s.master.Output(t.Context(), first, 0, task.Read{Length: 100}); err != nil ||
+			!p.Absent {
 			t.Errorf("before it began: %+v, %v", p, err)
 		}
 		h.report(task.StartedEvent, h.has(1)[0])
 		s.becomes(id, core.Open, "1 queued, 1 running")
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		if _, err := s.master.Output(ctx, first, 0, task.Read{Length: 100}); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := s.master.Output(ctx, first, 0, task.Read{Length: 100}); !errors.Is(err,
+			context.DeadlineExceeded) {
 			t.Errorf("of a worker that does not answer: %v", err)
 		}
 		cancel()
@@ -118,15 +121,18 @@ func TestOutput(t *testing.T) {
 				if c.Kind != task.ReadControl || c.Read.Offset != 7 || c.Attempt != 1 {
 					return false
 				}
-				piece := task.Piece{ID: c.Read.ID, Worker: "w1", Offset: 7, Data: []byte(c.Sweep), Size: 99}
+				piece := task.Piece{ID: c.Read.ID, Worker: "w1", Offset: 7, Data: []byte(c.Sweep),
+					Size: 99}
 				return h.s.queue.Worker("w1").SendPiece(context.Background(), piece) == nil
 			})
 		}()
-		p, err := s.master.Output(t.Context(), first, 1, task.Read{Stderr: true, Offset: 7, Length: 1 << 30})
+		p, err := s.master.Output(t.Context(), first, 1, task.Read{Stderr: true, Offset: 7,
+			Length: 1 << 30})
 		if err != nil || string(p.Data) != id {
 			t.Errorf("%+v, %v", p, err)
 		}
-		if p, err := s.master.Output(t.Context(), first, 2, task.Read{Stderr: true, Offset: 7, Length: 1 << 30}); err != nil || !p.Absent {
+		if p, err := s.master.Output(t.Context(), first, 2, task.Read{Stderr: true, Offset: 7,
+			Length: 1 << 30}); err != nil || !p.Absent {
 			t.Errorf("of an attempt that there is not: %+v, %v", p, err)
 		}
 		if _, err := s.master.Remeasure(t.Context(), first, task.Measure{}); err == nil ||
@@ -134,10 +140,12 @@ func TestOutput(t *testing.T) {
 			t.Errorf("of a worker of an earlier version: %v", err)
 		}
 		time.Sleep(2 * core.DefaultLease)
-		if _, err := s.master.Output(t.Context(), first, 0, task.Read{Length: 100}); !errors.As(err, new(*core.WorkerUnreachable)) {
+		if _, err := s.master.Output(t.Context(), first, 0, task.Read{Length: 100}); !errors.As(err,
+			new(*core.WorkerUnreachable)) {
 			t.Errorf("of a worker that is away: %v", err)
 		}
-		if _, err := s.master.Output(t.Context(), task.ID{Sweep: id, Index: 9}, 0, task.Read{Length: 1}); !errors.As(err, new(*core.UnknownTask)) {
+		if _, err := s.master.Output(t.Context(), task.ID{Sweep: id, Index: 9}, 0,
+			task.Read{Length: 1}); !errors.As(err, new(*core.UnknownTask)) {
 			t.Errorf("of a task that is not there: %v", err)
 		}
 	})
@@ -165,14 +173,18 @@ func TestAWorkerThatDoesNotDoWhatWasAskedIsAskedAgain(t *testing.T) {
 		}
 		time.Sleep(7 * time.Second)
 		drains := count(func(c task.Control) bool { return c.Kind == task.DrainControl && !c.Off })
-		resizes := count(func(c task.Control) bool { return c.Kind == task.SlotsControl && c.Slots == 2 })
+		resizes := count(func(c task.Control) bool {
+			return c.Kind == task.SlotsControl &&
+				c.Slots == 2
+		})
 		if drains < 4 || resizes < 4 {
 			t.Errorf("it was asked %d and %d times in four heartbeats", drains, resizes)
 		}
 	})
 }
 
-// What a drained worker still has is known at once, and not with its next heartbeat: who takes it away relies on that.
+// What a drained worker still has is known at once, and not with its next heartbeat: who takes it
+// away relies on that.
 func TestADrainedWorkerHoldsWhatItWasGiven(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -191,7 +203,8 @@ func TestADrainedWorkerHoldsWhatItWasGiven(t *testing.T) {
 	}
 	becomes := func(want int) {
 		t.Helper()
-		s.poll(fmt.Sprintf("it holds %d", want), func() bool { return held() == want }, func() string { return fmt.Sprint(held()) })
+		s.poll(fmt.Sprintf("it holds %d", want), func() bool { return held() == want },
+			func() string { return fmt.Sprint(held()) })
 	}
 	h.report(task.StartedEvent, got[0])
 	h.report(task.ReturnedEvent, got[1])

@@ -28,17 +28,17 @@ func (f Final) Get(name string) (float64, bool) {
 	return 0, false
 }
 
-// beside calls set for each metric of f and what stands beside it under the same name. That is in
-// the order of f as a rule; what is not takes no longer than in proportion to both, as it may come
-// from anybody.
-func (f Final) beside(all []FinalValue, set func(into, m *FinalValue)) {
+// joinByName calls set for each metric of f and what stands beside it under the same name. That is
+// in the order of f as a rule; what is not takes no longer than in proportion to both, as it may
+// come from anybody.
+func (f Final) joinByName(all []FinalValue, set func(into, m *FinalValue)) {
 	at := 0
 	for i := range all {
 		for at < len(f) && f[at].Name != all[i].Name {
 			at++
 		}
 		if at == len(f) {
-			f.besideAnywhere(all[i:], set)
+			f.joinUnordered(all[i:], set)
 			return
 		}
 		set(&f[at], &all[i])
@@ -46,7 +46,7 @@ func (f Final) beside(all []FinalValue, set func(into, m *FinalValue)) {
 	}
 }
 
-func (f Final) besideAnywhere(all []FinalValue, set func(into, m *FinalValue)) {
+func (f Final) joinUnordered(all []FinalValue, set func(into, m *FinalValue)) {
 	byName := make(map[string]*FinalValue, len(all))
 	for i := range all {
 		byName[all[i].Name] = &all[i]

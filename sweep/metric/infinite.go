@@ -25,7 +25,7 @@ func (f Final) Infinite() (all Infinite) {
 
 // restore puts infinite values back where JSON had null.
 func (f Final) restore(all Infinite) {
-	f.beside(all, func(into, m *FinalValue) {
+	f.joinByName(all, func(into, m *FinalValue) {
 		if math.IsNaN(into.Value) {
 			into.Value = m.Value
 		}

@@ -18,31 +18,34 @@ import (
 // null) has the Value NaN, which is null in JSON. The JSON form is persisted: its names never
 // change.
 type Sample struct {
-	Name  string  // of the metric
-	Value float64 // NaN: not a number; may be infinite
-	Step  *int64  // of a JSON line; nil where none was given
+	Name  string  `json:"name"`           // of the metric
+	Value float64 `json:"value"`          // NaN: not a number; may be infinite
+	Step  *int64  `json:"step,omitempty"` // of a JSON line; nil where none was given
 	// line of the stream, from 1, as grep -n and editors count: a lone \r begins no new line
-	Line   int64
-	Stream string    // "stdout" or "stderr"; a Scanner leaves it to its owner
-	Time   time.Time // when the line was complete
+	Line int64 `json:"line"`
+	// "stdout" or "stderr"; a Scanner leaves it to its owner
+	Stream string    `json:"stream,omitempty"`
+	Time   time.Time `json:"time"` // when the line was complete
 }
 
+// plainSample is a Sample without its methods.
+type plainSample Sample
+
+// sampleWire is the JSON form: what JSON has no number for is null, and stands beside it where it
+// is infinite.
 type sampleWire struct {
-	Name     string    `json:"name"`
-	Value    *float64  `json:"value"`
-	Infinite string    `json:"infinite,omitempty"`
-	Step     *int64    `json:"step,omitempty"`
-	Line     int64     `json:"line"`
-	Stream   string    `json:"stream,omitempty"`
-	Time     time.Time `json:"time"`
+	Name     string   `json:"name"` // here too, as fields are written in this order
+	Value    *float64 `json:"value"`
+	Infinite string   `json:"infinite,omitempty"`
+	plainSample
 }
 
 // MarshalJSON writes {"name","value","infinite","step","line","stream","time"}: value is null when
 // it is not a number or infinite, infinite is "inf" or "-inf" and left out elsewhere, step and
 // stream are left out where there is none, the time is UTC.
 func (s Sample) MarshalJSON() ([]byte, error) {
-	w := sampleWire{Name: s.Name, Infinite: infiniteText(s.Value), Step: s.Step, Line: s.Line,
-		Stream: s.Stream, Time: s.Time.UTC()}
+	s.Time = s.Time.UTC()
+	w := sampleWire{Name: s.Name, Infinite: infiniteText(s.Value), plainSample: plainSample(s)}
 	if IsFinite(s.Value) {
 		w.Value = &s.Value
 	}
@@ -55,9 +58,9 @@ func (s *Sample) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &w); err != nil {
 		return err
 	}
-	infinite, _ := parseInfinite(w.Infinite)
-	*s = Sample{Name: w.Name, Value: infinite, Step: w.Step, Line: w.Line, Stream: w.Stream,
-		Time: w.Time}
+	*s = Sample(w.plainSample)
+	s.Name = w.Name
+	s.Value, _ = parseInfinite(w.Infinite)
 	if w.Value != nil {
 		s.Value = *w.Value
 	}

@@ -89,7 +89,7 @@ func (s *Scanner) hold(p []byte) {
 }
 
 func (s *Scanner) flush() {
-	s.look(s.pending, s.cut)
+	s.scanLine(s.pending, s.cut)
 	s.pending, s.cut = s.pending[:0], false
 }
 
@@ -107,7 +107,7 @@ func (s *Scanner) block(b []byte) {
 		start := at + lastEnd(b[at:hit]) + 1
 		end := hit + lineEnd(b[hit:])
 		s.line += int64(bytes.Count(b[at:start], newline))
-		s.look(b[start:end], false)
+		s.scanLine(b[start:end], false)
 		if b[end] == '\n' {
 			s.line++
 		}

@@ -147,20 +147,26 @@ func TestScannerReadsJSONLines(t *testing.T) {
 		{"among others, in any order",
 			"x\n  {\"time\": 1, \"step\": 5.0, \"metrics\": {\"z\": 1, \"a\": 2}, \"n\": null}\ny",
 			[]metric.Sample{step(5, at(2, "z", 1)), step(5, at(2, "a", 2))}, nil},
-		{"a step that is none", `{"metrics": {"a": 1}, "step": "x"}` + "\n" + `{"metrics": {"a": 2}, "step": 1.5}`,
+		{"a step that is none", `{"metrics": {"a": 1}, "step": "x"}` + "\n" +
+			`{"metrics": {"a": 2}, "step": 1.5}`,
 			[]metric.Sample{at(1, "a", 1), at(2, "a", 2)}, nil},
-		{"Python's numbers", `{"metrics": {"a": NaN, "b": -Infinity, "NaN \"": Infinity, "d": null, "e": 1e999}}`,
+		{"Python's numbers",
+			`{"metrics": {"a": NaN, "b": -Infinity, "NaN \"": Infinity, "d": null, "e": 1e999}}`,
 			[]metric.Sample{at(1, "a", nan), at(1, "b", -inf), at(1, `NaN "`, inf), at(1, "d", nan),
 				at(1, "e", inf)}, nil},
-		{"what is no number", `{"metrics": {"a": true, "b": "0.5", "c": {"d": 1}, "e": [1], "f": 2}}`,
+		{"what is no number",
+			`{"metrics": {"a": true, "b": "0.5", "c": {"d": 1}, "e": [1], "f": 2}}`,
 			[]metric.Sample{at(1, "f", 2)},
 			[]metric.Rejected{{"a", 1, 1, "true"}, {"b", 1, 1, `"0.5"`}, {"c", 1, 1, `{"d": 1}`},
 				{"e", 1, 1, `[1]`}}},
 		{"names without bounds", `{"metrics": {"": 1, "` + strings.Repeat("é", 65) + `": 2}}`, nil,
 			[]metric.Rejected{{"", 1, 1, "1"}, {strings.Repeat("é", 40), 1, 1, "2"}}},
-		{"not ours", `{"metrics": 3}` + "\n" + `{"metrics": {"a": 1}` + "\n" + `["metrics", {"a": 1}]` + "\n" +
-			`x {"metrics": {"a": 1}}` + "\n" + `{"METRICS": {"a": 1}}` + "\n" + `{"x": {"metrics": {"a": 1}}}`, nil, nil},
-		{"rules beside it, for other names only", `{"metrics": {"accuracy": 1}, "t": "validation accuracy 2 took 3s"}`,
+		{"not ours", `{"metrics": 3}` + "\n" + `{"metrics": {"a": 1}` + "\n" +
+			`["metrics", {"a": 1}]` + "\n" +
+			`x {"metrics": {"a": 1}}` + "\n" + `{"METRICS": {"a": 1}}` + "\n" +
+			`{"x": {"metrics": {"a": 1}}}`, nil, nil},
+		{"rules beside it, for other names only",
+			`{"metrics": {"accuracy": 1}, "t": "validation accuracy 2 took 3s"}`,
 			[]metric.Sample{at(1, "accuracy", 1), at(1, "took", 3)}, nil},
 		{"in colours", "\x1b[32m{\"metrics\": {\"a\": 1}}\x1b[0m\r\n",
 			[]metric.Sample{at(1, "a", 1)}, nil},

@@ -39,9 +39,10 @@ type Series struct {
 
 // Thinned is how many samples of an attempt are kept, where that is not all of them.
 type Thinned struct {
-	Kept    int64 `json:"kept"`              // for curves; final values are of all
-	Samples int64 `json:"samples"`           // that came
-	Ignored int64 `json:"ignored,omitempty"` // of metrics after the first MaxMetrics: they count nowhere
+	Kept    int64 `json:"kept"`    // for curves; final values are of all
+	Samples int64 `json:"samples"` // that came
+	// of metrics after the first MaxMetrics: they count nowhere
+	Ignored int64 `json:"ignored,omitempty"`
 }
 
 type metricSeries struct {

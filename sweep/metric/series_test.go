@@ -160,7 +160,8 @@ func TestSampleJSON(t *testing.T) {
 			Time: clock.In(east)}),
 			`{"name":"loss","value":1e-7,"step":4,"line":12,"stream":"stdout","time":"2026-03-04T05:06:07Z"}`},
 		{at(1, "loss", nan), `{"name":"loss","value":null,"line":1,"time":"2026-03-04T05:06:07Z"}`},
-		{at(1, "loss", -inf), `{"name":"loss","value":null,"infinite":"-inf","line":1,"time":"2026-03-04T05:06:07Z"}`},
+		{at(1, "loss", -inf),
+			`{"name":"loss","value":null,"infinite":"-inf","line":1,"time":"2026-03-04T05:06:07Z"}`},
 	} {
 		got, err := json.Marshal(tt.sample)
 		if err != nil || string(got) != tt.want {

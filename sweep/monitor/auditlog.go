@@ -41,7 +41,7 @@ type auditLog struct {
 // failedLogins counts the failed logins of one span.
 type failedLogins struct {
 	since time.Time
-	tries uint64
+	count uint64
 }
 
 // next counts a wrong login, and reports whether it gets an entry: the first of a span, the second,
@@ -50,8 +50,8 @@ func (l failedLogins) next(now time.Time) (failedLogins, bool) {
 	if since := now.Sub(l.since); since < 0 || since >= wrongSpan {
 		l = failedLogins{since: now}
 	}
-	l.tries++
-	return l, bits.OnesCount64(l.tries) == 1
+	l.count++
+	return l, bits.OnesCount64(l.count) == 1
 }
 
 // loginRefused records a wrong login, if it gets an entry.
@@ -65,7 +65,7 @@ func (j *auditLog) loginRefused(way, from string, now time.Time) error {
 	if j.wrong[way] = l; !entry {
 		return nil
 	}
-	detail := fmt.Sprintf("way=%s from=%s tries=%d since=%s", way, hostOf(from), l.tries,
+	detail := fmt.Sprintf("way=%s from=%s tries=%d since=%s", way, hostOf(from), l.count,
 		l.since.UTC().Format(time.RFC3339))
 	return j.write(refusedFile, core.AuditEntry{Time: now, Action: "login",
 		Detail: detail, Outcome: core.AuditRefused})

@@ -51,13 +51,13 @@ func TestLoginsAreAudited(t *testing.T) {
 	s.must(err)
 	u, err := url.Parse(link)
 	s.must(err)
-	s.visitor().post("/login", "/login", url.Values{"code": {u.Query().Get("code")}})
+	s.visitor().post("/login", url.Values{"code": {u.Query().Get("code")}})
 	s.visitor().tries(s.token("viewer-token"))
 	stranger := s.visitor()
 	for range 100 {
 		stranger.tries("guess")
 	}
-	stranger.post("/login", "/login", url.Values{"code": {"guess"}})
+	stranger.post("/login", url.Values{"code": {"guess"}})
 	s.mu.Lock()
 	s.now = func() time.Time { return begin.Add(time.Hour) }
 	s.mu.Unlock()

@@ -24,7 +24,7 @@ func (m *Monitor) askBest(ctx context.Context, s api.Sweep, version int64) (
 ) {
 	return ask(ctx, m.answers, "best "+s.ID, version,
 		func(ctx context.Context) (*table.Row, error) {
-			page, err := m.o.Master.Tasks(ctx, s.ID, api.Query{Best: true, Begun: true, Limit: 1})
+			page, err := m.o.Master.Tasks(ctx, s.ID, api.Query{Best: true, Issued: true, Limit: 1})
 			if err != nil || len(page.Tasks) == 0 || !table.IsRanked(s.Record.Objective,
 				&page.Tasks[0]) {
 				return nil, err

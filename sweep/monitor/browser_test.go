@@ -243,7 +243,8 @@ func TestInABrowser(t *testing.T) {
 
 	b.run(chromedp.SendKeys("#where", "lr<0.1 and acuracy>3"), chromedp.Submit("#where"),
 		chromedp.WaitVisible("#where-wrong"))
-	if got := js[string](b, `document.querySelector("#where-wrong mark").textContent`); got != "acuracy" {
+	if got := js[string](b,
+		`document.querySelector("#where-wrong mark").textContent`); got != "acuracy" {
 		t.Errorf("it points at %q", got)
 	}
 	b.sees("did you mean accuracy?")

@@ -59,9 +59,8 @@ var (
 
 // What a browser says, and what is made of it.
 var (
-	Next       = localPath
-	HostOnly   = hostOnly
-	SameOrigin = sameOrigin
+	Next     = localPath
+	HostOnly = hostOnly
 )
 
 // Reread reads what a URL asks for, and writes it as a URL has it. size is how many tasks a page of

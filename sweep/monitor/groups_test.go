@@ -38,7 +38,8 @@ func lines(p page) (all []string) {
 	_, table, _ := strings.Cut(p.text, `<table class="tasks">`)
 	for _, row := range repeatCells.FindAllString(table, -1) {
 		var cells []string
-		for _, c := range regexp.MustCompile(`(?s)<t[hd][^>]*>(.*?)</t[hd]>`).FindAllStringSubmatch(row, -1) {
+		for _, c := range regexp.MustCompile(`(?s)<t[hd][^>]*>(.*?)</t[hd]>`).FindAllStringSubmatch(
+			row, -1) {
 			cells = append(cells, regexp.MustCompile(`<[^>]*>`).ReplaceAllString(c[1], ""))
 		}
 		all = append(all, strings.Join(cells, "|"))

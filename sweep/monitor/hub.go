@@ -176,7 +176,7 @@ func (h *hub) notify(t *topic) {
 // tells when it goes on.
 func (h *hub) follow(ctx context.Context, id string, t *topic) {
 	for ctx.Err() == nil {
-		_ = h.master.Follow(ctx, id, api.Following{Detail: api.DetailCounts},
+		_ = h.master.Follow(ctx, id, api.FollowOptions{Detail: api.DetailCounts},
 			func(api.Update) error {
 				h.publish(sweepTopicPrefix + id)
 				return nil

@@ -51,7 +51,7 @@ func (m *Monitor) live(w http.ResponseWriter, r *request, p page) error {
 	}
 	alive := time.NewTicker(keepAliveInterval)
 	defer alive.Stop()
-	id := m.cookie(r.Request, sessionCookie)
+	id := m.sessionID(r.Request)
 	text, seen := fmt.Sprintf("retry: %d\n", retryDelay.Milliseconds()), int64(0)
 	for {
 		now := reader.state()

@@ -130,7 +130,7 @@ func TestAStreamEndsWithItsSession(t *testing.T) {
 	s.hire("w1", "gpu1", 1, hold) // its heartbeats change the page
 	v := s.enter(monitor.Viewer)
 	events, _ := v.follow("/live/workers")
-	v.post("/logout", "/workers", map[string][]string{})
+	v.post("/logout", map[string][]string{})
 	for late := time.After(limit); ; {
 		select {
 		case _, open := <-events:

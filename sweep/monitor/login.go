@@ -1,7 +1,6 @@
 package monitor
 
 import (
-	"crypto/rand"
 	"net/http"
 	"regexp"
 	"strings"
@@ -39,13 +38,7 @@ func (m *Monitor) loginPage(w http.ResponseWriter, r *request) error {
 }
 
 func (m *Monitor) showLogin(w http.ResponseWriter, r *request, status int, e entry) error {
-	token := m.csrf(r)
-	if token == "" {
-		nonce := rand.Text()
-		m.setCookie(w, formCookie, nonce)
-		token = m.formToken(nonce)
-	}
-	return m.render(w, status, "login", frame{Title: "Log in", CSRF: token, View: e})
+	return m.render(w, status, "login", frame{Title: "Log in", View: e})
 }
 
 // login lets in who has a token or a link. Wrong tries are not counted, so that no stranger can
@@ -69,9 +62,8 @@ func (m *Monitor) login(w http.ResponseWriter, r *request) error {
 		m.recorded(m.auditLog.loginRefused(way, r.RemoteAddr, m.o.Now()))
 		return m.showLogin(w, r, http.StatusForbidden, e)
 	}
-	m.sessions.end(m.cookie(r.Request, sessionCookie))
-	m.setCookie(w, formCookie, "")
-	m.setCookie(w, sessionCookie, m.sessions.begin(role))
+	m.sessions.end(m.sessionID(r.Request))
+	m.setSessionID(w, m.sessions.begin(role))
 	m.o.Log.Info("login", "role", role.String(), "way", way, "from", r.RemoteAddr)
 	m.recorded(m.auditLog.accepted("login",
 		"role="+role.String()+" way="+way+" from="+hostOf(r.RemoteAddr), m.o.Now()))
@@ -88,8 +80,8 @@ func (m *Monitor) recorded(err error) {
 }
 
 func (m *Monitor) logout(w http.ResponseWriter, r *request) error {
-	m.sessions.end(m.cookie(r.Request, sessionCookie))
-	m.setCookie(w, sessionCookie, "")
+	m.sessions.end(m.sessionID(r.Request))
+	m.setSessionID(w, "")
 	m.o.Log.Info("logout", "role", r.role().String(), "from", r.RemoteAddr)
 	m.redirect(w, "/login")
 	return nil

@@ -16,7 +16,7 @@ import (
 
 // tries a token.
 func (v *visitor) tries(token string) page {
-	return v.post("/login", "/login", url.Values{"token": {token}})
+	return v.post("/login", url.Values{"token": {token}})
 }
 
 func TestLoginWithTheToken(t *testing.T) {
@@ -28,7 +28,7 @@ func TestLoginWithTheToken(t *testing.T) {
 			!strings.Contains(p.text, "That is not the token.") {
 			t.Errorf("%d %s", p.status, p.text)
 		}
-		p := v.post("/login", "/login?next=/workers",
+		p := v.post("/login",
 			url.Values{"token": {" " + s.token(name) + "\n"}, "next": {"/workers"}})
 		if p.status != http.StatusSeeOther || p.header.Get("Location") != "/workers" {
 			t.Errorf("%d %v", p.status, p.header)
@@ -48,7 +48,7 @@ func TestLoginWithTheToken(t *testing.T) {
 		if p := v.get("/login"); p.status != http.StatusSeeOther {
 			t.Errorf("login again: %d", p.status)
 		}
-		if p := v.post("/logout", "/workers", url.Values{}); p.status != http.StatusSeeOther {
+		if p := v.post("/logout", url.Values{}); p.status != http.StatusSeeOther {
 			t.Errorf("logout: %d", p.status)
 		}
 		if p := v.get("/workers"); p.status != http.StatusSeeOther {
@@ -64,11 +64,12 @@ func TestLoginWithTheToken(t *testing.T) {
 func TestWhereALoginLeads(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	for next, want := range map[string]string{"/tasks?where=i%3D1": "/tasks?where=i%3D1", "": "/sweeps", "//evil.example": "/sweeps", "https://evil.example": "/sweeps", `/\evil.example`: "/sweeps", "/\t/evil.example": "/sweeps"} {
+	for next, want := range map[string]string{"/tasks?where=i%3D1": "/tasks?where=i%3D1",
+		"": "/sweeps", "//evil.example": "/sweeps", "https://evil.example": "/sweeps",
+		`/\evil.example`: "/sweeps", "/\t/evil.example": "/sweeps"} {
 		v := s.visitor()
-		if p := v.post("/login", "/login",
-			url.Values{"token": {s.token("token")},
-				"next": {next}}); p.header.Get("Location") != want {
+		if p := v.post("/login", url.Values{"token": {s.token("token")},
+			"next": {next}}); p.header.Get("Location") != want {
 			t.Errorf("%q leads to %q", next, p.header.Get("Location"))
 		}
 	}
@@ -89,9 +90,8 @@ func TestALinkWorksOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for range 8 {
 		v := s.visitor()
-		form := url.Values{"code": code["code"], "csrf": {v.csrf("/login")}}
 		all.Go(func() {
-			if v.do(http.MethodPost, "/login", form.Encode()).status == http.StatusSeeOther {
+			if v.post("/login", code).status == http.StatusSeeOther {
 				in.Add(1)
 			}
 		})
@@ -100,7 +100,7 @@ func TestALinkWorksOnce(t *testing.T) {
 	if in.Load() != 1 {
 		t.Errorf("%d came in with one link", in.Load())
 	}
-	has(t, s.visitor().post("/login", "/login", code), "was used already")
+	has(t, s.visitor().post("/login", code), "was used already")
 	if left, err := os.ReadDir(filepath.Join(s.state(), "links")); err != nil || len(left) > 0 {
 		t.Errorf("%v %v", left, err)
 	}
@@ -114,12 +114,12 @@ func TestALinkEnds(t *testing.T) {
 	s.must(err)
 	u, err := url.Parse(link)
 	s.must(err)
-	if p := s.visitor().post("/login", "/login",
+	if p := s.visitor().post("/login",
 		url.Values{"code": {u.Query().Get("code")}}); p.status != http.StatusForbidden {
 		t.Errorf("%d", p.status)
 	}
 	for _, code := range []string{"", "../token", "..", "/", strings.Repeat("x", 9999)} {
-		if p := s.visitor().post("/login", "/login",
+		if p := s.visitor().post("/login",
 			url.Values{"code": {code}}); p.status != http.StatusForbidden {
 			t.Errorf("%q: %d", code, p.status)
 		}
@@ -145,7 +145,7 @@ func TestWrongTriesOfStrangersKeepNobodyOut(t *testing.T) {
 	links := url.Values{"code": {strings.Repeat("A", 26)}}
 	for _, form := range []url.Values{guesses, links} {
 		for range 50 {
-			if p := stranger.post("/login", "/login", form); p.status != http.StatusForbidden {
+			if p := stranger.post("/login", form); p.status != http.StatusForbidden {
 				t.Fatalf("%v: %d", form, p.status)
 			}
 		}

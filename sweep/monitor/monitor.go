@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"mlframework/sweep/api"
+	"mlframework/sweep/internal/httpserver"
 )
 
 // Options are what a monitor works with. Master and State are needed.
@@ -51,6 +52,7 @@ type Monitor struct {
 	o         Options
 	mux       *http.ServeMux
 	hosts     map[string]bool
+	origins   http.CrossOriginProtection
 	tokens    tokens
 	sessions  *sessions
 	auditLog  *auditLog
@@ -94,38 +96,15 @@ func (m *Monitor) Close() {
 	m.answers.close()
 }
 
-// Bounds of what a browser sends, and how long readers are given when the monitor stops.
-const (
-	headerTimeout   = 10 * time.Second
-	bodyTimeout     = 20 * time.Second
-	idleTimeout     = 2 * time.Minute
-	shutdownTimeout = 2 * time.Second
-	maxHeaderBytes  = 32 << 10
-)
+// readTimeout bounds how long a request with its form takes to arrive.
+const readTimeout = 20 * time.Second
 
-// Run serves on a listener until ctx ends. It closes the listener and the monitor.
+// Run serves on a listener until ctx ends, and then until readers have read their page, two seconds
+// at most. It closes the listener and the monitor, and when it returns no request is being answered
+// any more.
 func (m *Monitor) Run(ctx context.Context, l net.Listener) error {
 	defer m.Close()
-	requests, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	defer cancel()
-	server := &http.Server{Handler: m, ReadHeaderTimeout: headerTimeout, ReadTimeout: bodyTimeout,
-		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
-		ErrorLog:    slog.NewLogLogger(m.o.Log.Handler(), slog.LevelWarn),
-		BaseContext: func(net.Listener) context.Context { return requests },
-	}
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(l) }()
-	select {
-	case err := <-served:
-		return errors.Join(err, server.Close())
-	case <-ctx.Done():
-	}
-	m.hub.close() // live streams end: browsers try again
-	parting, stop := context.WithTimeout(requests, shutdownTimeout)
-	defer stop()
-	_ = server.Shutdown(parting) // who has not read its page by then is cut off
-	cancel()
-	err := server.Close()
-	<-served // it always says that the server was closed
-	return err
+	server := httpserver.Server{Handler: m, ReadTimeout: readTimeout, Log: m.o.Log,
+		Closing: m.hub.close} // live streams end: browsers try again
+	return server.Run(ctx, l)
 }

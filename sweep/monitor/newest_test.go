@@ -2,7 +2,6 @@ package monitor_test
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -55,7 +54,7 @@ func TestASweepsNewestMetrics(t *testing.T) {
 	shown := func(texts ...string) {
 		t.Helper()
 		s.wait(events, strings.Join(texts, ", "), func(e changeEvent) bool {
-			p := v.get(fmt.Sprintf("/part/sweeps/%s?version=%d", id, e.Version))
+			p := v.renew("/part/sweeps/"+id, e.Version)
 			return !slices.ContainsFunc(texts, func(text string) bool {
 				return !strings.Contains(p.text, text)
 			})

@@ -51,7 +51,7 @@ type frame struct {
 	Title, Page string
 	Base        string // what paths begin with
 	Assets      string // and those of assets
-	Role, CSRF  string
+	Role        string
 	Live, Part  string // URLs, for a page that renews itself
 	Reload      bool   // it has to be loaded as a whole to be renewed
 	At          time.Time
@@ -111,7 +111,7 @@ func wantedVersion(r *request) int64 {
 func (m *Monitor) around(r *request, f frame) frame {
 	f.Base, f.Assets = m.o.Prefix, m.o.Prefix+"/assets"
 	if r.session != nil {
-		f.Role, f.CSRF = r.role().String(), r.session.csrf
+		f.Role = r.role().String()
 	}
 	return f
 }
@@ -172,7 +172,8 @@ func problem(err error) *fault {
 		return f
 	}
 	if e, ok := errors.AsType[*api.Unreachable](err); ok {
-		return &fault{http.StatusServiceUnavailable, "The master cannot be reached: " + e.Why + ".",
+		return &fault{http.StatusServiceUnavailable, "The master cannot be reached: " + e.Reason +
+			".",
 			e.Remedy + "."}
 	}
 	if e, ok := errors.AsType[*api.Error](err); ok {
@@ -213,7 +214,7 @@ func (m *Monitor) fail(w http.ResponseWriter, r *request, err error) {
 }
 
 func (m *Monitor) notFound(w http.ResponseWriter, hr *http.Request) {
-	r := &request{Request: hr, session: m.sessions.find(m.cookie(hr, sessionCookie))}
+	r := &request{Request: hr, session: m.sessions.find(m.sessionID(hr))}
 	_ = m.renderFor(w, r, http.StatusNotFound, "fault",
 		frame{Title: "Not found", View: &fault{Text: "There is no such page here."}, At: m.o.Now()})
 }

@@ -5,18 +5,6 @@ import (
 	"regexp"
 )
 
-// Role is what somebody who is logged in may do. The zero value is nobody.
-type Role int
-
-// The roles, each may do what the ones before it may.
-const (
-	Nobody   Role = iota
-	Viewer        // reads
-	Operator      // will act, too: so far nothing but logging out can be done
-)
-
-func (r Role) String() string { return [...]string{"nobody", "viewer", "operator"}[r] }
-
 // prefixShape is a prefix that needs no escaping anywhere.
 var prefixShape = regexp.MustCompile(`^(/[A-Za-z0-9._~-]*[A-Za-z0-9_~-])+$`)
 

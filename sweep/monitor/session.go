@@ -1,11 +1,9 @@
 package monitor
 
 import (
-	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
-	"encoding/hex"
 	"net/http"
 	"sync"
 	"time"
@@ -22,7 +20,6 @@ const (
 // session is somebody who is logged in.
 type session struct {
 	role Role
-	csrf string // what writes must have with them
 	// one for each question in flight that it asked
 	slots chan struct{}
 
@@ -48,7 +45,7 @@ func (s *sessions) begin(role Role) (id string) {
 		s.drop()
 	}
 	id = rand.Text()
-	s.all[sha256.Sum256([]byte(id))] = &session{role: role, csrf: rand.Text(),
+	s.all[sha256.Sum256([]byte(id))] = &session{role: role,
 		slots: make(chan struct{}, maxSessionQueries), since: s.now(), seen: s.now()}
 	return id
 }
@@ -101,48 +98,27 @@ func (s *sessions) end(id string) {
 	delete(s.all, sha256.Sum256([]byte(id)))
 }
 
-// The cookies. Browsers keep those of 127.0.0.1 for all ports: the names have a part that other
-// monitors do not.
-const (
-	sessionCookie = "monitor"
-	formCookie    = "form" // of the login form, when nobody is logged in
-)
+// sessionCookie returns the name of the cookie with a session's id. Browsers keep the cookies of
+// 127.0.0.1 for all ports: the name has a part that other monitors do not.
+func (m *Monitor) sessionCookie() string { return "monitor-" + m.tokens.name() }
 
-func (m *Monitor) cookie(r *http.Request, name string) string {
-	c, err := r.Cookie(name + "-" + m.tokens.name())
+// sessionID returns the id that a browser has; "": none.
+func (m *Monitor) sessionID(r *http.Request) string {
+	c, err := r.Cookie(m.sessionCookie())
 	if err != nil {
 		return ""
 	}
 	return c.Value
 }
 
-// setCookie sets one; an empty value removes it.
-func (m *Monitor) setCookie(w http.ResponseWriter, name, value string) {
-	c := &http.Cookie{Name: name + "-" + m.tokens.name(), Value: value, Path: m.o.Prefix + "/",
-		HttpOnly: true, Secure: m.o.Secure,
-		SameSite: http.SameSiteStrictMode}
+// setSessionID gives a browser the id of a session; "" removes what it has.
+func (m *Monitor) setSessionID(w http.ResponseWriter, value string) {
+	c := &http.Cookie{Name: m.sessionCookie(), Value: value, Path: m.o.Prefix + "/",
+		HttpOnly: true, Secure: m.o.Secure, SameSite: http.SameSiteStrictMode}
 	if value == "" {
 		c.MaxAge = -1
 	}
 	http.SetCookie(w, c)
-}
-
-// csrf returns what a write of this request must have with it: the session's, or before a login
-// what goes with the cookie of the form; "" when there is neither.
-func (m *Monitor) csrf(r *request) string {
-	if r.session != nil {
-		return r.session.csrf
-	}
-	return m.formToken(m.cookie(r.Request, formCookie))
-}
-
-func (m *Monitor) formToken(nonce string) string {
-	if nonce == "" {
-		return ""
-	}
-	mac := hmac.New(sha256.New, m.tokens.forms[:])
-	mac.Write([]byte(nonce))
-	return hex.EncodeToString(mac.Sum(nil))
 }
 
 // equalSecrets compares secrets in a time that says nothing about either.

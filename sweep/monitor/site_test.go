@@ -67,7 +67,7 @@ func (j *transcript) String() string {
 
 func newSite(t *testing.T, change ...func(*monitor.Options)) *site {
 	t.Helper()
-	s := &site{t: t, folder: t.TempDir(), queue: memory.New(), asked: &transcript{},
+	s := &site{t: t, folder: t.TempDir(), queue: memory.NewEncoding(), asked: &transcript{},
 		log: &transcript{},
 		now: time.Now}
 	s.master = api.Dial(s.socket())
@@ -76,8 +76,8 @@ func newSite(t *testing.T, change ...func(*monitor.Options)) *site {
 	client := api.DialBy(s.readSocket(), func(ctx context.Context) (net.Conn, error) {
 		c, err := (&net.Dialer{}).DialContext(ctx, "unix", s.readSocket())
 		if err != nil {
-			return nil, &api.Unreachable{Who: "the master at " + s.readSocket(),
-				Why: "there is no such file", Remedy: "start the master"}
+			return nil, &api.Unreachable{Target: "the master at " + s.readSocket(),
+				Reason: "there is no such file", Remedy: "start the master"}
 		}
 		return &notingConn{c, s.asked}, nil
 	})
@@ -201,7 +201,7 @@ func (s *site) submit(parameters string, change ...func(*core.Record)) string {
 	s.t.Helper()
 	sp, _, err := space.Read("parameters.yml", []byte(parameters))
 	s.must(err)
-	r := core.Record{Version: 1, Space: sp, Retry: core.Retry{Lost: 3}, Project: "/home/ann/digits",
+	r := core.Record{Version: 1, Space: sp, Retry: task.Retry{Lost: 3}, Project: "/home/ann/digits",
 		Objective: metric.Objective{Maximize: true, Metric: "accuracy"},
 		Recipe: task.Recipe{Definition: "train", Command: []string{"train.py"},
 			Revision: "4fd2c17a90be77aa"}}

@@ -34,7 +34,7 @@ type sweepLine struct {
 	Share                string // of what has ended
 	Bar                  []segment
 	Counts               []stateCount // those that are not 0
-	Rate, Left           string
+	Rate, Remaining      string
 	Revision, Short      string
 	Project, ShortFolder string
 }
@@ -128,7 +128,7 @@ func (m *Monitor) line(s core.Summary, now time.Time) sweepLine {
 		}
 	}
 	if rate := m.hub.throughput.perSecond(s.ID); rate > 0 && s.State == core.Open {
-		l.Rate, l.Left = rateText(rate), human.Duration(float64(s.Total-l.Ended)/rate)
+		l.Rate, l.Remaining = rateText(rate), human.Duration(float64(s.Total-l.Ended)/rate)
 	}
 	return l
 }

@@ -24,7 +24,6 @@ const shortestToken = 26
 type tokens struct {
 	state  string
 	tokens map[Role]string
-	forms  [32]byte // of this process: what login forms are signed with
 }
 
 // openTokens reads the tokens, and makes those that are not there.
@@ -33,7 +32,6 @@ func openTokens(state string) (tokens, error) {
 	if err := os.MkdirAll(filepath.Join(state, linkFolder), 0o700); err != nil {
 		return k, fmt.Errorf("make the monitor's state folder: %w", err)
 	}
-	_, _ = rand.Read(k.forms[:]) // it never fails
 	for role, name := range tokenFiles {
 		token, err := openToken(filepath.Join(state, name))
 		if err != nil {

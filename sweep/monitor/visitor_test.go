@@ -1,13 +1,14 @@
 package monitor_test
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
+	"strconv"
 	"strings"
 
 	"mlframework/sweep/monitor"
@@ -63,22 +64,22 @@ func (v *visitor) get(path string, change ...func(*http.Request)) page {
 	return v.do(http.MethodGet, path, "", change...)
 }
 
-var csrfField = regexp.MustCompile(`name="csrf" value="([^"]+)"`)
-
-// csrf returns what the forms of a page carry.
-func (v *visitor) csrf(path string) string {
+// renew fetches a part of a page until it is of a version, as a page does: an answer that took
+// long is given again for a while.
+func (v *visitor) renew(path string, version int64) (p page) {
 	v.s.t.Helper()
-	found := csrfField.FindStringSubmatch(v.get(path).text)
-	if found == nil {
-		v.s.t.Fatalf("%s has no form", path)
-	}
-	return found[1]
+	v.s.until(fmt.Sprintf("%s of version %d", path, version), func() bool {
+		p = v.get(fmt.Sprintf("%s?version=%d", path, version))
+		shown, err := strconv.ParseInt(p.header.Get("Monitor-Version"), 10, 64)
+		v.s.must(err)
+		return shown >= version
+	})
+	return p
 }
 
 // post sends a form as a page of the monitor would.
-func (v *visitor) post(path, from string, form url.Values) page {
+func (v *visitor) post(path string, form url.Values) page {
 	v.s.t.Helper()
-	form.Set("csrf", v.csrf(from))
 	return v.do(http.MethodPost, path, form.Encode())
 }
 
@@ -90,7 +91,7 @@ func (s *site) enter(role monitor.Role) *visitor {
 	s.must(err)
 	u, err := url.Parse(link)
 	s.must(err)
-	if p := v.post("/login", strings.TrimPrefix(u.RequestURI(), s.prefix()),
+	if p := v.post("/login",
 		url.Values{"code": {u.Query().Get("code")}}); p.status != http.StatusSeeOther {
 		s.t.Fatalf("login: %d %s", p.status, p.text)
 	}

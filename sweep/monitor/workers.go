@@ -28,7 +28,7 @@ type workerLine struct {
 	State, Reason       string
 	Slots               int
 	// slots that a person asked for, when the worker has others; "": none
-	Wanted            string
+	TargetSlots       string
 	Used, Waiting     int
 	Seen              string // ago
 	CPU, Memory, Disk gauge
@@ -72,7 +72,7 @@ func (m *Monitor) worker(w core.Worker, now time.Time) workerLine {
 		l.Reason = truncate(human.Visible(*w.Reason))
 	}
 	if w.Wanted != nil && *w.Wanted != w.Slots {
-		l.Wanted = strconv.Itoa(*w.Wanted)
+		l.TargetSlots = strconv.Itoa(*w.Wanted)
 	}
 	if w.Seen != nil {
 		l.Seen = ago(now.Sub(*w.Seen))

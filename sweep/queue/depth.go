@@ -1,9 +1,10 @@
 package queue
 
-// Depth is how much waits in one queue.
+// Depth is how much waits in one queue. Its JSON is that of the API.
 type Depth struct {
-	Queue     string // tasks.WORKER, events, heartbeats or dead (all dead letters)
-	Messages  int    // nobody has them yet
-	Unacked   *int   // somebody has them, and may still give them back; nil: not known
-	Consumers *int   // who reads there; nil: not known
+	Queue    string `json:"queue"`    // tasks.WORKER, events, heartbeats or dead (all dead letters)
+	Messages int    `json:"messages"` // nobody has them yet
+	// somebody has them, and may still give them back, some seconds ago; nil: not known
+	Unacked   *int `json:"unacked"`
+	Consumers *int `json:"consumers"` // who reads there; nil: not known
 }

@@ -19,8 +19,8 @@ import (
 // Bounds, in bytes. Linux takes at most 128 KiB for one variable (execve(2), MAX_ARG_STRLEN), and a
 // message is read whole.
 const (
-	LongestValue = 64 << 10
-	MostBytes    = 256 << 10 // names and values together
+	MaxValueBytes = 64 << 10
+	MaxTotalBytes = 256 << 10 // names and values together
 )
 
 // Values are the values of secrets by name. They are shown to nobody who prints them; their JSON
@@ -61,18 +61,18 @@ func (v Values) Check(names []string) error {
 		case strings.ContainsRune(value, 0):
 			return fmt.Errorf("the value of the secret %s holds a zero byte, which no variable can",
 				name)
-		case len(value) > LongestValue:
+		case len(value) > MaxValueBytes:
 			return fmt.Errorf("the value of the secret %s is longer than %d KiB", name,
-				LongestValue>>10)
+				MaxValueBytes>>10)
 		}
 	}
-	if size > MostBytes {
+	if size > MaxTotalBytes {
 		return fmt.Errorf("the values of the secrets are longer than %d KiB together",
-			MostBytes>>10)
+			MaxTotalBytes>>10)
 	}
 	for _, name := range slices.Sorted(maps.Keys(v)) {
 		if !slices.Contains(names, name) {
-			return fmt.Errorf("there is a value of %q, which is no secret of the sweep", name)
+			return fmt.Errorf("there is a value of %q, which is not a secret of the sweep", name)
 		}
 	}
 	return nil

@@ -41,7 +41,8 @@ func TestNobodyWhoPrintsValuesSeesThem(t *testing.T) {
 		back["KEY"] != value {
 		t.Errorf("%s, %v", text, err)
 	}
-	if err := json.Unmarshal([]byte(`{"KEY": ["`+value+`"]}`), &back); err == nil || strings.Contains(err.Error(), value) {
+	if err := json.Unmarshal([]byte(`{"KEY": ["`+value+`"]}`), &back); err == nil ||
+		strings.Contains(err.Error(), value) {
 		t.Errorf("%v", err)
 	}
 }
@@ -49,14 +50,14 @@ func TestNobodyWhoPrintsValuesSeesThem(t *testing.T) {
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	names := []string{"A", "B"}
-	long := strings.Repeat("x", secret.LongestValue)
+	long := strings.Repeat("x", secret.MaxValueBytes)
 	for want, v := range map[string]secret.Values{
-		"":                        {"A": value, "B": long},
-		"B has no value":          {"A": value},
-		"A has no value":          {"A": "", "B": value},
-		"holds a zero byte":       {"A": value + "\x00", "B": value},
-		"longer than 64 KiB":      {"A": long + "x", "B": value},
-		`"C", which is no secret`: {"A": value, "B": value, "C": value},
+		"":                           {"A": value, "B": long},
+		"B has no value":             {"A": value},
+		"A has no value":             {"A": "", "B": value},
+		"holds a zero byte":          {"A": value + "\x00", "B": value},
+		"longer than 64 KiB":         {"A": long + "x", "B": value},
+		`"C", which is not a secret`: {"A": value, "B": value, "C": value},
 	} {
 		err := v.Check(names)
 		if (err == nil) != (want == "") || err != nil &&
@@ -122,12 +123,12 @@ func TestVault(t *testing.T) {
 	v := open()
 	keep := func(sweep, text string) string {
 		t.Helper()
-		d, err := v.Draft(secret.Values{"KEY": text})
+		d, err := v.Stage(secret.Values{"KEY": text})
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer d.Drop()
-		edition, err := d.Keep(sweep)
+		defer d.Discard()
+		edition, err := d.Commit(sweep)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -145,7 +146,7 @@ func TestVault(t *testing.T) {
 		}
 	}
 	// of a process that is killed now
-	if _, err := v.Draft(secret.Values{"KEY": value}); err != nil {
+	if _, err := v.Stage(secret.Values{"KEY": value}); err != nil {
 		t.Fatal(err)
 	}
 	v = open("train-2")
@@ -162,14 +163,14 @@ func TestVault(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"", ".", "..", "../x", "a/b", ".new-1", "a\x00"} {
-		d, err := v.Draft(secret.Values{"KEY": value})
+		d, err := v.Stage(secret.Values{"KEY": value})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := d.Keep(name); err == nil {
+		if _, err := d.Commit(name); err == nil {
 			t.Errorf("%q is kept", name)
 		}
-		d.Drop()
+		d.Discard()
 		if v.Remove(name) == nil {
 			t.Errorf("%q is removed", name)
 		}

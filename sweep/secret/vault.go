@@ -12,23 +12,22 @@ import (
 	"time"
 )
 
-// Vault is the folder in which a master keeps the values of its sweeps: a file for each, mode 0600,
-// below a folder of mode
-// 0700. It is for one goroutine of one process.
+// Vault is the folder in which a master keeps the values of its sweeps: one file per sweep, mode
+// 0600, in a folder of mode 0700. It is for one goroutine of one process.
 type Vault struct{ folder string }
 
-// Kept is the values of one sweep. Edition is other with every time that values are put: it says
-// which are meant, and nothing of them.
-type Kept struct {
+// Entry holds the values of one sweep. Edition changes whenever values are stored: it identifies
+// them and reveals nothing about them.
+type Entry struct {
 	Edition string `json:"edition"`
 	Values  Values `json:"values"`
-	// PausedSince is when the sweep was paused; zero: it is not, or nobody noted it. See
-	// NotePaused.
+	// PausedSince is when the sweep was paused; zero: it is not paused, or the time is
+	// not known. See NotePaused.
 	PausedSince time.Time `json:"paused_since,omitzero"`
 }
 
-// OpenVault makes the folder when it is not there. It removes what is not of a sweep that needs it:
-// what was left by a process that was killed.
+// OpenVault opens the folder, and creates it if it does not exist. It removes the files of sweeps
+// that do not need them, and those that a killed process left half written.
 func OpenVault(folder string, needed func(sweep string) bool) (*Vault, error) {
 	err := os.MkdirAll(folder, 0o700)
 	if err == nil {
@@ -60,7 +59,7 @@ const unfinishedPrefix = ".new-"
 func unfinished(name string) bool { return strings.HasPrefix(name, unfinishedPrefix) }
 
 // Get reads the values of a sweep. The error is fs.ErrNotExist when there are none.
-func (v *Vault) Get(sweep string) (k Kept, err error) {
+func (v *Vault) Get(sweep string) (k Entry, err error) {
 	path, err := v.path(sweep)
 	if err != nil {
 		return k, err
@@ -70,47 +69,48 @@ func (v *Vault) Get(sweep string) (k Kept, err error) {
 		return k, fmt.Errorf("read the secrets of %s: %w", sweep, err)
 	}
 	if json.Unmarshal(text, &k) != nil || k.Edition == "" {
-		return Kept{}, fmt.Errorf("read the secrets of %s: %s is no file of this program: %w",
-			sweep, path, fs.ErrNotExist)
+		return Entry{},
+			fmt.Errorf("read the secrets of %s: %s is not a secrets file of this program: %w",
+				sweep, path, fs.ErrNotExist)
 	}
 	return k, nil
 }
 
-// Draft is values that are on disk and not yet those of a sweep.
-type Draft struct {
+// StagedValues are values on disk that are not assigned to a sweep yet.
+type StagedValues struct {
 	vault   *Vault
 	path    string
 	edition string
 }
 
-// Draft writes values to the disk, so that what can fail fails before they are needed. Keep or Drop
-// it.
-func (v *Vault) Draft(values Values) (d *Draft, err error) {
-	return v.draft(Kept{Edition: rand.Text(), Values: values})
+// Stage writes values to the disk, so that what can fail fails before they are needed. Commit or
+// Discard them.
+func (v *Vault) Stage(values Values) (d *StagedValues, err error) {
+	return v.stage(Entry{Edition: rand.Text(), Values: values})
 }
 
-func (v *Vault) draft(k Kept) (d *Draft, err error) {
-	d = &Draft{vault: v, edition: k.Edition}
+func (v *Vault) stage(k Entry) (d *StagedValues, err error) {
+	d = &StagedValues{vault: v, edition: k.Edition}
 	text, err := json.Marshal(k)
 	if err != nil {
-		return nil, errors.New("keep secrets: they cannot be written")
+		return nil, errors.New("store secrets: cannot encode them")
 	}
 	f, err := os.CreateTemp(v.folder, unfinishedPrefix+"*") // mode 0600
 	if err != nil {
-		return nil, fmt.Errorf("keep secrets: %w", err)
+		return nil, fmt.Errorf("store secrets: %w", err)
 	}
 	d.path = f.Name()
 	_, err = f.Write(text)
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		d.Drop()
-		return nil, fmt.Errorf("keep secrets: %w", err)
+		d.Discard()
+		return nil, fmt.Errorf("store secrets: %w", err)
 	}
 	return d, nil
 }
 
-// Keep makes the values those of a sweep, instead of others that it had, and returns their edition.
-// When it returns nil they survive any crash.
-func (d *Draft) Keep(sweep string) (edition string, err error) {
+// Commit assigns the values to a sweep, replaces those that it had, and returns their edition.
+// After a nil error they survive any crash.
+func (d *StagedValues) Commit(sweep string) (edition string, err error) {
 	path, err := d.vault.path(sweep)
 	if err == nil {
 		err = os.Rename(d.path, path)
@@ -119,13 +119,13 @@ func (d *Draft) Keep(sweep string) (edition string, err error) {
 		err = d.vault.sync()
 	}
 	if err != nil {
-		return "", fmt.Errorf("keep the secrets of %s: %w", sweep, err)
+		return "", fmt.Errorf("store the secrets of %s: %w", sweep, err)
 	}
 	return d.edition, nil
 }
 
-// Drop removes values that were not kept. It may be called after Keep, and on nil.
-func (d *Draft) Drop() {
+// Discard removes values that were not committed. It may be called after Commit, and on nil.
+func (d *StagedValues) Discard() {
 	if d != nil {
 		_ = os.Remove(d.path) // the next start removes it otherwise
 	}
@@ -139,16 +139,16 @@ func (v *Vault) NotePaused(sweep string, since time.Time) error {
 		return err
 	}
 	k.PausedSince = since.UTC()
-	d, err := v.draft(k)
+	d, err := v.stage(k)
 	if err != nil {
 		return err
 	}
-	defer d.Drop()
-	_, err = d.Keep(sweep)
+	defer d.Discard()
+	_, err = d.Commit(sweep)
 	return err
 }
 
-// Remove forgets the values of a sweep. It is no error when there are none.
+// Remove forgets the values of a sweep. It is not an error if there are none.
 func (v *Vault) Remove(sweep string) error {
 	path, err := v.path(sweep)
 	if err != nil {
@@ -163,12 +163,12 @@ func (v *Vault) Remove(sweep string) error {
 // path returns the file of a sweep, whose name must not lead anywhere else.
 func (v *Vault) path(sweep string) (string, error) {
 	if sweep == "" || strings.HasPrefix(sweep, ".") || strings.ContainsAny(sweep, "/\x00") {
-		return "", fmt.Errorf("secrets: %q is no sweep", sweep)
+		return "", fmt.Errorf("secrets: %q is not the name of a sweep", sweep)
 	}
 	return filepath.Join(v.folder, sweep), nil
 }
 
-// sync brings the names of the folder to the disk.
+// sync flushes the folder's entries to the disk.
 func (v *Vault) sync() error {
 	f, err := os.Open(v.folder)
 	if err != nil {

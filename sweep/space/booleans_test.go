@@ -26,7 +26,7 @@ func TestBooleansInQuotesAreText(t *testing.T) {
 		}
 		for i := range s.Len() {
 			a := s.Point(i)[0]
-			all = append(all, of(a.Value, !a.Switch && a.Value != "x"))
+			all = append(all, of(a.Value, a.Kind != space.Switch && a.Value != "x"))
 		}
 		return all
 	}

@@ -24,7 +24,8 @@ type Change struct {
 	Repeat []string `json:"repeat,omitempty"`
 	Sample *int64   `json:"sample,omitempty"` // so many combinations; nil: as the file has it
 	Seed   *int64   `json:"seed,omitempty"`   // of the sample
-	Limit  int64    `json:"limit,omitempty"`  // only the first so many points of what there is then; 0: all
+	// only the first so many points of what there is then; 0: all
+	Limit int64 `json:"limit,omitempty"`
 }
 
 // change applies a change to the outline of a file.
@@ -169,7 +170,8 @@ func settingOf(name, text string) (e entry, more int, problem, remedy string) {
 	commas, comment := scan(text)
 	switch {
 	case text == "":
-		return e, 0, show(name) + ": no value", `write one, or "" for an empty text: ` + name + `='""'`
+		return e, 0, show(name) + ": no value", `write one, or "" for an empty text: ` + name +
+			`='""'`
 	case strings.ContainsAny(text, "\n\r"):
 		return e, 0, show(name) + ": the value has several lines",
 			"write it into the parameters file"
@@ -181,11 +183,13 @@ func settingOf(name, text string) (e entry, more int, problem, remedy string) {
 	}
 	documents, wrong := documentsOf(key + text)
 	if wrong != nil {
-		return e, 0, show(name) + ": " + wrong.Problem, quote + name + `='"` + strings.Trim(text, "[]") + `"'`
+		return e, 0, show(name) + ": " + wrong.Problem, quote + name + `='"` + strings.Trim(text,
+			"[]") + `"'`
 	}
 	top := documents[0].Content[0]
 	if len(documents) != 1 || top.Kind != yaml.MappingNode || len(top.Content) != 2 {
-		return e, 0, show(name) + ": " + show(text) + " is not a value", quote + name + `='"` + text + `"'`
+		return e, 0, show(name) + ": " + show(text) + " is not a value",
+			quote + name + `='"` + text + `"'`
 	}
 	return entry{name, top.Content[0], top.Content[1]}, more, "", ""
 }
@@ -249,4 +253,80 @@ func (d *draft) limit(s *Space) {
 	if n := d.changed.Limit; n > 0 && n < s.Len() {
 		s.plan.limit = n
 	}
+}
+
+// IsZero reports whether nothing is changed.
+func (c Change) IsZero() bool {
+	return len(c.Set) == 0 && len(c.Repeat) == 0 && c.Sample == nil && c.Seed == nil && c.Limit == 0
+}
+
+// Arguments returns the words of a command line that say the change.
+func (c Change) Arguments() []string {
+	words := slices.Clone(c.Set)
+	for _, text := range c.Repeat {
+		words = append(words, "--repeat", text)
+	}
+	option := func(name string, n *int64) {
+		if n != nil {
+			words = append(words, name, strconv.FormatInt(*n, 10))
+		}
+	}
+	option("--sample", c.Sample)
+	option("--seed", c.Seed)
+	if c.Limit > 0 {
+		option("--limit", &c.Limit)
+	}
+	return words
+}
+
+// Then returns the change that says what c does but for what later says: of each parameter, and of
+// the sample and its seed, the later one counts. A parameter that was added only to repeat goes on
+// to. The limit is that of c.
+func (c Change) Then(later Change) Change {
+	c.Set, c.Repeat = slices.Clone(c.Set), slices.Clone(c.Repeat)
+	for _, text := range later.Set {
+		if i := indexOf(c.Repeat, nameOf(text)); i >= 0 && c.Repeat[i] != nameOf(text) {
+			c.Repeat[i] = text
+			continue
+		}
+		c.Set = replaced(c.Set, text)
+	}
+	for _, text := range later.Repeat {
+		i := indexOf(c.Repeat, nameOf(text))
+		if !strings.Contains(text, "=") && i >= 0 {
+			continue
+		}
+		if strings.Contains(text, "=") {
+			c.Set = slices.DeleteFunc(c.Set, func(set string) bool {
+				return nameOf(set) == nameOf(text)
+			})
+		}
+		c.Repeat = replaced(c.Repeat, text)
+	}
+	if later.Sample != nil {
+		c.Sample = later.Sample
+	}
+	if later.Seed != nil {
+		c.Seed = later.Seed
+	}
+	return c
+}
+
+// nameOf returns the parameter of NAME=VALUE or NAME.
+func nameOf(text string) string {
+	name, _, _ := strings.Cut(text, "=")
+	return name
+}
+
+func indexOf(all []string, name string) int {
+	return slices.IndexFunc(all, func(text string) bool { return nameOf(text) == name })
+}
+
+// replaced returns all with a text instead of that of the same name, or behind the others.
+func replaced(all []string, text string) []string {
+	if i := indexOf(all, nameOf(text)); i >= 0 {
+		all[i] = text
+		return all
+	}
+	return append(all, text)
 }

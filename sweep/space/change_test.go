@@ -59,18 +59,26 @@ func TestChanges(t *testing.T) {
 			"! lrr=1: there is no parameter lrr; did you mean lr?"},
 		"twice": {grid, set("lr=1", "lr=2"),
 			"! lr=2: lr is set twice; set it once; several values stand in one: lr=1,2"},
-		"no value":  {grid, set("lr="), `! lr=: lr: no value; write one, or "" for an empty text: lr='""'`},
-		"no name":   {grid, set("=1"), `! =1: "" cannot be the name of a flag: it is empty; write a name`},
-		"a comment": {grid, set("lr=1 # x"), `! lr=1 # x: lr: # begins a comment; put the value in quotes of its own if it is text: lr='"1 # x"'`},
+		"no value": {grid, set("lr="),
+			`! lr=: lr: no value; write one, or "" for an empty text: lr='""'`},
+		"no name": {grid, set("=1"),
+			`! =1: "" cannot be the name of a flag: it is empty; write a name`},
+		"a comment": {grid, set("lr=1 # x"),
+			`! lr=1 # x: lr: # begins a comment; put the value in quotes of its own if it is text: lr='"1 # x"'`},
 		"an empty list": {grid, set("lr=[]"),
 			"! lr=[]: lr: the list is empty; write at least one value, or remove the parameter"},
 		"a mapping": {grid, set("lr={a: 1}"),
 			"! lr={a: 1}: lr: a mapping is not a value; write one value or a list of values"},
-		"not YAML":               {grid, set("lr=[1"), `! lr=[1: lr: not YAML: did not find expected ',' or ']'; put the value in quotes of its own if it is text: lr='"1"'`},
-		"a place":                {grid, set("lr=1,x,[2,[3]]"), `! lr=1,x,[2,[3]], column 8: lr: a list inside a list; write one flat list; a list that is one value goes in quotes: "[1, 2]"`},
-		"a place after spaces":   {grid, set("lr=  1,{a: 1}"), `! lr=  1,{a: 1}, column 8: lr: a mapping is not a value; write one value or a list of values`},
-		"a place of repeats":     {grid, space.Change{Repeat: []string{"seed=1,[2]"}}, `! --repeat seed=1,[2], column 17: seed: a list inside a list; write one flat list; a list that is one value goes in quotes: "[1, 2]"`},
-		"a place behind letters": {"é: 1", set("é=ü,[2]"), `! é=ü,[2], column 5: é: a list inside a list; write one flat list; a list that is one value goes in quotes: "[1, 2]"`},
+		"not YAML": {grid, set("lr=[1"),
+			`! lr=[1: lr: not YAML: did not find expected ',' or ']'; put the value in quotes of its own if it is text: lr='"1"'`},
+		"a place": {grid, set("lr=1,x,[2,[3]]"),
+			`! lr=1,x,[2,[3]], column 8: lr: a list inside a list; write one flat list; a list that is one value goes in quotes: "[1, 2]"`},
+		"a place after spaces": {grid, set("lr=  1,{a: 1}"),
+			`! lr=  1,{a: 1}, column 8: lr: a mapping is not a value; write one value or a list of values`},
+		"a place of repeats": {grid, space.Change{Repeat: []string{"seed=1,[2]"}},
+			`! --repeat seed=1,[2], column 17: seed: a list inside a list; write one flat list; a list that is one value goes in quotes: "[1, 2]"`},
+		"a place behind letters": {"é: 1", set("é=ü,[2]"),
+			`! é=ü,[2], column 5: é: a list inside a list; write one flat list; a list that is one value goes in quotes: "[1, 2]"`},
 		"lines": {grid, set("lr=1\nb: 2"),
 			"! lr=1\nb: 2: lr: the value has several lines; write it into the parameters file"},
 		"a slip": {"a: 1", set("a=1..3"),
@@ -186,7 +194,7 @@ func TestChanges(t *testing.T) {
 				for _, name := range s.Repeats() {
 					got = append(got, "repeat "+name)
 				}
-				for _, p := range s.Points(0, s.Len()) {
+				for _, p := range pointsFrom(s, 0) {
 					got = append(got, textOf(p))
 				}
 				checkRoundTrip(t, s)

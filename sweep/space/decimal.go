@@ -17,7 +17,8 @@ type decimal struct {
 const maxDigits = 400
 
 var (
-	decimalForm = regexp.MustCompile(`^([-+]?)([0-9][0-9_]*)?(?:\.([0-9][0-9_]*)?)?(?:[eE]([-+]?[0-9]{1,9}))?$`)
+	decimalForm = regexp.MustCompile(
+		`^([-+]?)([0-9][0-9_]*)?(?:\.([0-9][0-9_]*)?)?(?:[eE]([-+]?[0-9]{1,9}))?$`)
 	integerForm = regexp.MustCompile(`^[-+]?0(?:x[0-9a-fA-F_]+|o[0-7_]+|b[01_]+)$`)
 )
 

@@ -1,16 +1,14 @@
 package space
 
-import (
-	"iter"
-	"slices"
-)
+import "slices"
 
 // Style is how assignments become command-line arguments. The zero value gives --key=value, and
 // --key or nothing for a switch.
 type Style struct {
-	Space       bool `json:"space,omitempty"`        // --key value, as two arguments
-	SwitchValue bool `json:"switch_value,omitempty"` // a switch is a value like any other: --key=true, --key=false (with Space: --key true)
-	Form        Form `json:"form,omitempty"`         // instead of flags
+	Space bool `json:"space,omitempty"` // --key value, as two arguments
+	// a switch is a value like any other: --key=true, --key=false (with Space: --key true)
+	SwitchValue bool `json:"switch_value,omitempty"`
+	Form        Form `json:"form,omitempty"` // instead of flags
 }
 
 // Form is what stands in a command line for a parameter. The zero value is a flag.
@@ -119,56 +117,4 @@ func (f *Flags) Append(dst []string, i int64) []string {
 		dst = f.flags[j].append(dst, n)
 	}
 	return dst
-}
-
-// All yields, for the points from, from+1, …, to-1, the index and prefix followed by the flags: a
-// whole command line when prefix is the command. Points outside the space are left out. The slice
-// is reused from one iteration to the next and must not be changed: copy it to keep it. Its strings
-// stay good, and prefix is copied.
-func (f *Flags) All(prefix []string, from, to int64) iter.Seq2[int64, []string] {
-	return func(yield func(int64, []string) bool) {
-		from, to := max(from, 0), min(to, f.space.Len())
-		if from >= to {
-			return
-		}
-		line := newLine(f, prefix, from)
-		for i := from; yield(i, slices.Clip(line.argv)); {
-			if i++; i == to {
-				return
-			}
-			line.rewrite(line.at.advance())
-		}
-	}
-}
-
-// line is a command line in which only the flags of changed parameters are written anew.
-type line struct {
-	flags []flag
-	at    *cursor
-	start []int // where each parameter's arguments begin in argv
-	argv  []string
-}
-
-func newLine(f *Flags, prefix []string, point int64) *line {
-	l := &line{flags: f.flags, at: f.space.cursor(point), start: make([]int, len(f.flags))}
-	l.argv = append(make([]string, 0, len(prefix)+2*len(f.flags)), prefix...)
-	if len(l.start) > 0 {
-		l.start[0] = len(prefix)
-		l.rewrite(0)
-	}
-	return l
-}
-
-// rewrite writes the arguments of parameter j and of all after it: an absent switch moves what
-// follows.
-func (l *line) rewrite(j int) {
-	if j == len(l.flags) {
-		return
-	}
-	argv := l.argv[:l.start[j]]
-	for ; j < len(l.flags); j++ {
-		l.start[j] = len(argv)
-		argv = l.flags[j].append(argv, l.at.numbers[j])
-	}
-	l.argv = argv
 }

@@ -48,7 +48,7 @@ func TestIntervalsAreExact(t *testing.T) {
 				"a: \"[" + operands + ")\"", "a: [" + operands + ")"} {
 				var got []string
 				s := read(t, file)
-				for _, p := range s.Points(0, s.Len()) {
+				for _, p := range pointsFrom(s, 0) {
 					got = append(got, p[0].Value)
 				}
 				if diff := cmp.Diff(want, strings.Join(got, " ")); diff != "" {

@@ -23,8 +23,9 @@ func read(t testing.TB, text string) *space.Space {
 // lines.
 func argvs(s *space.Space, style space.Style) string {
 	var lines []string
-	for _, argv := range s.Flags(style).All(nil, 0, s.Len()) {
-		lines = append(lines, strings.Join(argv, " "))
+	flags := s.Flags(style)
+	for i := range s.Len() {
+		lines = append(lines, strings.Join(flags.Append(nil, i), " "))
 	}
 	return strings.Join(lines, " | ")
 }

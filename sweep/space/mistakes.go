@@ -14,7 +14,8 @@ import (
 
 var (
 	slipSpan = regexp.MustCompile(`^(-?\d+)\s*(\.\.|-)\s*(-?\d+)$`)
-	slipCall = regexp.MustCompile(`^(?:np\.|numpy\.|random\.|tune\.|hp\.)?([a-z]+)\(\s*([^()]*?)\s*\)$`)
+	slipCall = regexp.MustCompile(
+		`^(?:np\.|numpy\.|random\.|tune\.|hp\.)?([a-z]+)\(\s*([^()]*?)\s*\)$`)
 )
 
 // noteSlip notes plain text that looks like several values, with what was probably meant.

@@ -148,11 +148,9 @@ func TestSpaceIsTheNaiveExpansion(t *testing.T) {
 func checkPoints(t *testing.T, s *space.Space, want []string, file string) {
 	t.Helper()
 	var got []string
-	for i, p := range s.Points(0, s.Len()) {
+	for i, p := range pointsFrom(s, 0) {
 		got = append(got, textOf(p))
-		if one := textOf(s.Point(i)); one != textOf(p) {
-			t.Fatalf("point %d is %q, one after the other %q, of\n%s", i, one, textOf(p), file)
-		}
+		checkArguments(t, s, i)
 		if n, ok := s.Index(p); !ok || n != i {
 			t.Fatalf("the index of %q is %d, %v, want %d, of\n%s", textOf(p), n, ok, i, file)
 		}
@@ -167,5 +165,4 @@ func checkPoints(t *testing.T, s *space.Space, want []string, file string) {
 		t.Fatalf("got\n%s\nwant\n%s\nof\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"),
 			file)
 	}
-	checkIteration(t, s, 0, s.Len(), s.Len())
 }

@@ -28,8 +28,18 @@ type value struct {
 func (v value) on() bool { return strings.EqualFold(v.text, "true") }
 
 func (v value) assignment(name string) Assignment {
-	return Assignment{Name: name, Value: v.text, Switch: v.flag, Quoted: v.quoted}
+	a := Assignment{Name: name, Value: v.text}
+	switch {
+	case v.flag:
+		a.Kind = Switch
+	case v.quoted:
+		a.Kind = Text
+	}
+	return a
 }
+
+// of returns the value of an assignment.
+func (a Assignment) of() value { return value{a.Value, a.Kind == Switch, a.Kind == Text} }
 
 // count returns the number of values that the combinations have.
 func (p *parameter) count() int64 {
@@ -130,7 +140,7 @@ func (p Parameter) String() string {
 			about = append(about, strconv.FormatInt(n, 10)+" values")
 		}
 		v := p.Value(i)
-		if v.Switch {
+		if v.Kind == Switch {
 			parts = append(parts, v.Value+" (switch)")
 		} else {
 			parts = append(parts, show(v.Value))

@@ -1,6 +1,7 @@
 package space_test
 
 import (
+	"iter"
 	"math"
 	"slices"
 	"strings"
@@ -25,9 +26,15 @@ func TestZeroSpaceHasOnePoint(t *testing.T) {
 	if s.Len() != 1 || len(s.Point(0)) != 0 || len(s.Parameters()) != 0 {
 		t.Errorf("got %d points, the first %v", s.Len(), s.Point(0))
 	}
-	for i, argv := range s.Flags(space.Style{}).All([]string{"true"}, 0, math.MaxInt64) {
-		if i != 0 || !slices.Equal(argv, []string{"true"}) {
-			t.Errorf("point %d: %q", i, argv)
+	if argv := s.Flags(space.Style{}).Append([]string{"true"}, 0); len(argv) != 1 {
+		t.Errorf("its command line is %q", argv)
+	}
+}
+
+// pointsFrom yields the points of a space from one on.
+func pointsFrom(s *space.Space, first int64) iter.Seq2[int64, space.Point] {
+	return func(yield func(int64, space.Point) bool) {
+		for i := first; i < s.Len() && yield(i, s.Point(i)); i++ {
 		}
 	}
 }
@@ -37,7 +44,7 @@ func TestOrder(t *testing.T) {
 	t.Parallel()
 	var got []string
 	s := read(t, "b: [1, 2]\na: !interval [5, 7]\nc: [x, y]\n")
-	for _, p := range s.Points(0, s.Len()) {
+	for _, p := range pointsFrom(s, 0) {
 		got = append(got, p[0].Name+p[0].Value+p[1].Name+p[1].Value+p[2].Name+p[2].Value)
 	}
 	want := "b1a5cx b1a5cy b1a6cx b1a6cy b2a5cx b2a5cy b2a6cx b2a6cy"
@@ -46,75 +53,24 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-func TestIterationEqualsPoint(t *testing.T) {
-	t.Parallel()
-	s := read(t, mixed)
-	checkIteration(t, s, 0, s.Len(), s.Len())
-	checkIteration(t, s, -5, math.MaxInt64, s.Len())
-	checkIteration(t, s, 7, 17, 10)
-	checkIteration(t, s, 17, 17, 0)
-	checkIteration(t, s, 100, 200, 0)
-}
-
-// checkIteration compares the iterators with the points and flags made one at a time, and counts.
-func checkIteration(t *testing.T, s *space.Space, from, to, count int64) {
+// checkArguments compares the flags of a point with its assignments.
+func checkArguments(t *testing.T, s *space.Space, i int64) {
 	t.Helper()
-	next, n := max(from, 0), int64(0)
-	for i, p := range s.Points(from, to) {
-		if diff := cmp.Diff(s.Point(i), p); diff != "" || i != next {
-			t.Fatalf("point %d after %d: Point(i) -, iteration +\n%s", i, next-1, diff)
-		}
-		next, n = next+1, n+1
+	var want []string
+	for _, a := range s.Point(i) {
+		want = append(want, "--"+a.Name+"="+a.Value)
 	}
-	if n != count {
-		t.Errorf("%d points from %d to %d, want %d", n, from, to, count)
-	}
-	for _, style := range []space.Style{{}, {Space: true, SwitchValue: true}} {
-		flags := s.Flags(style)
-		n := int64(0)
-		for i, argv := range flags.All([]string{"train", "-v"}, from, to) {
-			if want := flags.Append([]string{"train", "-v"}, i); !slices.Equal(argv, want) {
-				t.Fatalf("%+v: point %d: iteration %q, Append %q", style, i, argv, want)
-			}
-			n++
-		}
-		if n != count {
-			t.Errorf("%+v: %d command lines from %d to %d, want %d", style, n, from, to, count)
-		}
+	got := s.Flags(space.Style{SwitchValue: true}).Append(nil, i)
+	if !slices.Equal(got, want) {
+		t.Fatalf("point %d has the flags %q, want %q", i, got, want)
 	}
 }
 
-func TestIterationStopsWhenAsked(t *testing.T) {
+func TestArgumentsAreThoseOfThePoint(t *testing.T) {
 	t.Parallel()
 	s := read(t, mixed)
-	n := 0
-	for range s.Points(0, s.Len()) {
-		n++
-		break
-	}
-	for range s.Flags(space.Style{}).All(nil, 0, s.Len()) {
-		n++
-		break
-	}
-	if n != 2 {
-		t.Errorf("%d points seen, want 2", n)
-	}
-}
-
-// A command line that is appended to does not spoil the next, and its strings outlive it.
-func TestCommandLinesAreSafeToExtend(t *testing.T) {
-	t.Parallel()
-	s := read(t, "a: [true, false]\nb: !interval [0, 3000]\n")
-	var kept []string
-	for i, argv := range s.Flags(space.Style{}).All([]string{"x"}, 2999, 3002) {
-		_ = append(argv, "spoiled", "spoiled")
-		kept = append(kept, argv[len(argv)-1])
-		if want := s.Flags(space.Style{}).Append([]string{"x"}, i); !slices.Equal(argv, want) {
-			t.Errorf("got %q, want %q", argv, want)
-		}
-	}
-	if diff := cmp.Diff([]string{"--b=2999", "--b=0", "--b=1"}, kept); diff != "" {
-		t.Errorf("want -, got +\n%s", diff)
+	for i := range s.Len() {
+		checkArguments(t, s, i)
 	}
 }
 
@@ -124,7 +80,6 @@ func TestLargestSpace(t *testing.T) {
 	if s.Len() != math.MaxInt64 {
 		t.Fatalf("Len is %d", s.Len())
 	}
-	checkIteration(t, s, math.MaxInt64-3, math.MaxInt64, 3)
 	if got := s.Point(math.MaxInt64 - 1)[0].Value; got != "9223372036854775806" {
 		t.Errorf("the last value is %s", got)
 	}

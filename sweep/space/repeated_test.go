@@ -172,7 +172,7 @@ sample: %d
 `
 	of := func(seeds string, n int) *space.Space { return read(t, fmt.Sprintf(file, seeds, n)) }
 	combinations := func(s *space.Space) (all []string) {
-		for _, p := range s.Points(2, s.Len()) {
+		for _, p := range pointsFrom(s, 2) {
 			all = append(all, but(textOf(p), []string{"seed", "fold"}))
 		}
 		return distinct(all)

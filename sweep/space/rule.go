@@ -75,7 +75,6 @@ type condition struct {
 	rule      int // of the plan
 	expr      *expr.Expr
 	looks     []int // the parameters that it names
-	last      int   // the last axis that it, or the parameter itself, depends on
 }
 
 // circle says that conditions look at each other.

@@ -16,7 +16,7 @@ func drawn(t *testing.T, n, points, seed int64) (all []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range s.Points(0, s.Len()) {
+	for _, p := range pointsFrom(s, 0) {
 		all = append(all, p[0].Value)
 	}
 	return all

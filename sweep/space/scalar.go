@@ -46,7 +46,8 @@ func (r *reader) scalar(e entry, at *yaml.Node) (value, bool) {
 	case "null":
 		remedy := `write a value, "" for an empty one, or remove the parameter`
 		if strings.EqualFold(n.Value, "null") {
-			remedy = `put it in quotes if the program is to get the word, "` + n.Value + `", or remove the parameter`
+			remedy = `put it in quotes if the program is to get the word, "` + n.Value +
+				`", or remove the parameter`
 		}
 		r.fault(r.nullPlace(e, at), show(e.name)+": no value", remedy)
 	default:

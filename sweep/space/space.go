@@ -2,7 +2,6 @@ package space
 
 import (
 	"fmt"
-	"iter"
 	"math/big"
 	"slices"
 	"sort"
@@ -39,7 +38,6 @@ type axis struct {
 	parameters []int
 	count      int64
 	rows       [][]int64 // value numbers by digit and parameter; nil: the digit is all of them
-	changes    int       // the first parameter that may change with this axis or a later one
 
 	// The choices of parameters that are there where others are not, '1' for each that is: with
 	// them combinations differ that are one.
@@ -52,10 +50,21 @@ type place struct{ axis, column int }
 // Assignment is one parameter with the value it has at a point. Value is the text that the file
 // has.
 type Assignment struct {
-	Name, Value string
-	Switch      bool // an unquoted boolean: a flag that is present or absent
-	Quoted      bool // text that would be a number without its quotes
+	Name  string    `json:"name"`
+	Value string    `json:"value"`
+	Kind  ValueKind `json:"kind,omitempty"`
 }
+
+// ValueKind is what a value is, beside its text. The zero value is a number where the text is one,
+// and text otherwise.
+type ValueKind string
+
+// The kinds of values that their text does not tell.
+const (
+	// an unquoted boolean: a flag that is present or absent
+	Switch ValueKind = "switch"
+	Text   ValueKind = "text" // text that would be a number without its quotes
+)
 
 // Point is one combination, in file order, without the parameters that are absent there. A space
 // without parameters has the empty point.
@@ -147,7 +156,7 @@ func (s *Space) numbers(i int64, space []int64) []int64 {
 	if len(s.conditions) > 0 {
 		get = s.valuesOf(numbers)
 	}
-	s.decode(digits, 0, numbers, get)
+	s.decode(digits, numbers, get)
 	return numbers
 }
 
@@ -164,10 +173,9 @@ func (s *Space) combination(i int64) (n int64, included bool) {
 		func(j int) bool { return s.doubled[j]-int64(j) > i })), false
 }
 
-// decode writes the values that digits stand for, of the axes from j on and of what depends on
-// them.
-func (s *Space) decode(digits []int64, j int, numbers []int64, get func(int) expr.Value) {
-	for k := j; k < len(s.axes); k++ {
+// decode writes the values that digits stand for.
+func (s *Space) decode(digits, numbers []int64, get func(int) expr.Value) {
+	for k := range s.axes {
 		a := &s.axes[k]
 		for column, p := range a.parameters {
 			numbers[p] = a.number(digits[k], column)
@@ -175,9 +183,6 @@ func (s *Space) decode(digits []int64, j int, numbers []int64, get func(int) exp
 	}
 	for i := range s.conditions {
 		c := &s.conditions[i]
-		if c.last < j {
-			continue
-		}
 		at := s.parameters[c.parameter]
 		numbers[c.parameter] = s.axes[at.axis].number(digits[at.axis], at.column)
 		if holds, _ := c.holds(numbers, get); !holds { // no error: all were asked
@@ -214,39 +219,6 @@ func (s *Space) position(i int64) (int64, bool) {
 		i = int64(at)
 	}
 	return i, i < s.Len()
-}
-
-// Points yields the points from, from+1, …, to-1 with their indices; what lies outside the space is
-// left out. The Point is reused from one iteration to the next: copy it to keep it. Its strings
-// stay good.
-func (s *Space) Points(from, to int64) iter.Seq2[int64, Point] {
-	return func(yield func(int64, Point) bool) {
-		from, to := max(from, 0), min(to, s.Len())
-		if from >= to {
-			return
-		}
-		c := s.cursor(from)
-		start := make([]int, len(c.numbers)) // where each parameter's assignment begins
-		point, changed := make(Point, 0, len(start)), 0
-		for i := from; ; {
-			if changed < len(start) {
-				point = point[:start[changed]]
-			}
-			for j := changed; j < len(start); j++ {
-				start[j] = len(point)
-				if c.numbers[j] != absent {
-					point = append(point, s.plan.parameters[j].assignment(c.numbers[j]))
-				}
-			}
-			if !yield(i, point) {
-				return
-			}
-			if i++; i == to {
-				return
-			}
-			changed = c.advance()
-		}
-	}
 }
 
 func (s *Space) mustHave(i int64) {

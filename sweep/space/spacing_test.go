@@ -35,7 +35,7 @@ func TestRangeValues(t *testing.T) {
 			continue
 		}
 		var got []string
-		for _, p := range s.Points(0, s.Len()) {
+		for _, p := range pointsFrom(s, 0) {
 			got = append(got, p[0].Value)
 		}
 		if strings.Join(got, " ") != want {

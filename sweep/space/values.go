@@ -160,7 +160,8 @@ func (r *reader) element(e entry, element *yaml.Node) (value, bool) {
 	case isInterval(n):
 		r.fault(element, show(e.name)+": an interval inside a list", remedy)
 	case n.Kind == yaml.SequenceNode:
-		r.fault(element, show(e.name)+": a list inside a list", `write one flat list; a list that is one value goes in quotes: "[1, 2]"`)
+		r.fault(element, show(e.name)+": a list inside a list",
+			`write one flat list; a list that is one value goes in quotes: "[1, 2]"`)
 	default:
 		return r.scalar(e, element)
 	}

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"errors"
 	"math"
 	"testing"
 	"time"
@@ -39,12 +40,12 @@ func TestTries(t *testing.T) {
 			{Index: 5, Attempt: lost}, {Index: 6, Attempt: late},
 		}})
 	}
-	got, err := s.Tries(context.Background(), sw, 4)
+	got, err := s.EarlierAttempts(context.Background(), sw, 4)
 	if err != nil {
 		t.Fatal(err)
 	}
 	differs(t, "attempts", []core.Attempt{lost, late, full}, got)
-	if got, err := s.Tries(context.Background(), sw, 6); err != nil || len(got) > 0 {
+	if got, err := s.EarlierAttempts(context.Background(), sw, 6); err != nil || len(got) > 0 {
 		t.Errorf("of a task that was never handed out %+v is kept, %v", got, err)
 	}
 }
@@ -68,22 +69,54 @@ func TestPlacement(t *testing.T) {
 		sweep   string
 		index   int64
 		attempt int
-		want    store.Placement
+		want    store.AttemptWorker
 	}{
-		{sw.Head.ID, 4, 4, store.Placement{Worker: "w4", Newest: 4}},
-		{sw.Head.ID, 4, 3, store.Placement{Newest: 4}},
-		{sw.Head.ID, 4, 2, store.Placement{Worker: "w2", Newest: 4}},
-		{sw.Head.ID, 4, 5, store.Placement{Newest: 4}},
-		{sw.Head.ID, 4, 0, store.Placement{Newest: 4}},
-		{sw.Head.ID, 5, 2, store.Placement{Worker: "w2", Newest: 2}},
-		{sw.Head.ID, 5, 1, store.Placement{Newest: 2}},
-		{sw.Head.ID, 6, 1, store.Placement{}},
-		{"another-1", 4, 4, store.Placement{}},
+		{sw.Head.ID, 4, 4, store.AttemptWorker{Worker: "w4", Newest: 4}},
+		{sw.Head.ID, 4, 3, store.AttemptWorker{Newest: 4}},
+		{sw.Head.ID, 4, 2, store.AttemptWorker{Worker: "w2", Newest: 4}},
+		{sw.Head.ID, 4, 5, store.AttemptWorker{Newest: 4}},
+		{sw.Head.ID, 4, 0, store.AttemptWorker{Newest: 4}},
+		{sw.Head.ID, 5, 2, store.AttemptWorker{Worker: "w2", Newest: 2}},
+		{sw.Head.ID, 5, 1, store.AttemptWorker{Newest: 2}},
+		{sw.Head.ID, 6, 1, store.AttemptWorker{}},
+		{"another-1", 4, 4, store.AttemptWorker{}},
 	} {
-		got, err := s.Placement(context.Background(), c.sweep, c.index, c.attempt)
+		got, err := s.AttemptWorker(context.Background(), c.sweep, c.index, c.attempt)
 		if err != nil || got != c.want {
 			t.Errorf("%+v: %+v, %v", c, got, err)
 		}
+	}
+}
+
+// TestDamagedRows: the error of a row that cannot be read names its task; where the task has not
+// ended, its sweep cannot go on.
+func TestDamagedRows(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		column, value string
+		placement     bool // the error is one of AttemptWorker, too
+	}{
+		{"attempt", "'first'", true}, {"worker", "x'00'", true}, {"gpus", "'['", false},
+		{"charged", "'{'", false}, {"metrics", "'{'", false}, {"idx", "1 << 40", false},
+	} {
+		t.Run(c.column, func(t *testing.T) {
+			t.Parallel()
+			s, sw := begin(t, newRecord())
+			row := queuedTask(4)
+			commit(t, s, sw, core.Changes{Tasks: []core.Task{row}})
+			if err := s.Exec(`UPDATE tasks SET ` + c.column + ` = ` + c.value); err != nil {
+				t.Fatal(err)
+			}
+			_, _, err := s.Unfinished(t.Context(), sw, 0)
+			if d, ok := errors.AsType[*store.DamagedSweep](err); !ok || d.ID != sw.Head.ID {
+				t.Errorf("Unfinished: %v", err)
+			}
+			_, err = s.AttemptWorker(t.Context(), sw.Head.ID, 4, 1)
+			d, ok := errors.AsType[*store.DamagedTask](err)
+			if ok != c.placement || ok && (d.Task != task.ID{Sweep: sw.Head.ID, Index: 4}) {
+				t.Errorf("AttemptWorker: %v", err)
+			}
+		})
 	}
 }
 

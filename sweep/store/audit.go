@@ -19,7 +19,7 @@ func (v values) audit(e *core.AuditEntry) values {
 		reason = *e.Reason
 	}
 	return v.add(e.Time.UnixMicro(), uid, e.User, e.Action, e.Kind, e.Object, e.Detail, e.Outcome,
-		reason, e.ClientKey)
+		reason, e.IdempotencyKey)
 }
 
 const selectAudit = `SELECT seq, time, uid, user, action, kind, object, detail, outcome, reason
@@ -34,9 +34,9 @@ func (r *Reader) Audit(ctx context.Context, object string, before int64, limit i
 		AND (?2 = 0 OR seq < ?2) ORDER BY seq DESC LIMIT ?3`, object, before, limit)
 }
 
-// Done returns the audit entry of what was done under a client key; nil: nothing was.
-func (r *Reader) Done(ctx context.Context, clientKey string) (*core.AuditEntry, error) {
-	all, err := r.audit(ctx, `WHERE client_key = ? AND outcome = ? LIMIT 1`, clientKey,
+// Done returns the audit entry of what was done under an idempotency key; nil: nothing was.
+func (r *Reader) Done(ctx context.Context, key string) (*core.AuditEntry, error) {
+	all, err := r.audit(ctx, `WHERE client_key = ? AND outcome = ? LIMIT 1`, key,
 		core.AuditDone)
 	if err != nil || len(all) == 0 {
 		return nil, err

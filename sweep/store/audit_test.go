@@ -113,7 +113,8 @@ func TestAuditRow(t *testing.T) {
 	}
 }
 
-// What was done under a client key is found by it, also in a store that an older program made.
+// What was done under an idempotency key is found by it, also in a store that an older program
+// made.
 func TestDoneUnderAKey(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -136,9 +137,9 @@ func TestDoneUnderAKey(t *testing.T) {
 	defer s.Close()
 	why := "train-1 is open"
 	entries := []core.AuditEntry{
-		{Action: "retry", Object: "train-1", ClientKey: "k", Outcome: core.AuditRefused,
+		{Action: "retry", Object: "train-1", IdempotencyKey: "k", Outcome: core.AuditRefused,
 			Reason: &why},
-		{Action: "retry", Object: "train-1", ClientKey: "k", Outcome: core.AuditDone},
+		{Action: "retry", Object: "train-1", IdempotencyKey: "k", Outcome: core.AuditDone},
 		{Action: "pause", Object: "train-1", Outcome: core.AuditDone},
 	}
 	if err := s.Commit(ctx, store.Group{Audit: entries}); err != nil {

@@ -27,7 +27,7 @@ func BenchmarkCommit(b *testing.B) { benchmarkCommit(b, nil) }
 func BenchmarkCommitWhileAsked(b *testing.B) {
 	benchmarkCommit(b, func(s *store.Store, sw store.Sweep) {
 		s.KeepAtMost(1<<30, 1)
-		q := store.Query{Fields: table.FieldHost | table.FieldDuration | table.FieldMetrics,
+		q := store.TaskQuery{Fields: table.FieldHost | table.FieldDuration | table.FieldMetrics,
 			Metrics: []string{"accuracy"}}
 		if err := s.Scan(context.Background(), sw, q, func(*core.Task) bool {
 			return true
@@ -94,12 +94,14 @@ func endedTask(index int64) core.Task {
 	t.State, t.Attempts = task.Succeeded, 1
 	t.Attempt.Start = task.Start{Host: "laptop", Slot: int(index % 2)}
 	t.Attempt.Started = at(float64(index))
-	t.Attempt.Outcome = &task.Outcome{Class: task.Success, ExitCode: &code, Duration: time.Millisecond,
-		Metrics: metric.Final{{Name: "accuracy", Value: float64(index % 997)}},
-		Stdout:  task.Output{Bytes: 20}}
+	t.Attempt.Outcome = &task.Outcome{Class: task.Success, ExitCode: &code,
+		Duration: time.Millisecond,
+		Metrics:  metric.Final{{Name: "accuracy", Value: float64(index % 997)}},
+		Stdout:   task.Output{Bytes: 20}}
 	if index%10 == 9 {
 		code = 1
-		t.State, t.Attempt.Outcome.Class, t.Attempt.Outcome.Reason = task.Failed, task.Error, "exit code 1"
+		t.State, t.Attempt.Outcome.Class, t.Attempt.Outcome.Reason = task.Failed, task.Error,
+			"exit code 1"
 	}
 	return t
 }
@@ -127,7 +129,7 @@ func BenchmarkPages(b *testing.B) {
 	s, sw := begin(b, newRecord())
 	fill(b, s, sw, 200_000)
 	bad := []task.State{task.Failed, task.Timeout, task.OOM, task.Lost, task.Cancelled}
-	for name, q := range map[string]store.Query{
+	for name, q := range map[string]store.TaskQuery{
 		"first":           {Limit: 50},
 		"middle":          {From: 100_000, Limit: 50},
 		"best":            {Best: 1, Limit: 10},
@@ -184,7 +186,8 @@ func begin(tb testing.TB, r core.Record) (*store.Store, store.Sweep) {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() { _ = s.Close() })
-	sw, err := s.Add(context.Background(), store.New{Record: r, Total: 1 << 30, Submitted: at(0)})
+	sw, err := s.Add(context.Background(), store.NewSweep{Record: r, Total: 1 << 30,
+		Submitted: at(0)})
 	if err != nil {
 		tb.Fatal(err)
 	}

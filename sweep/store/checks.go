@@ -15,14 +15,8 @@ import (
 	"mlframework/sweep/task"
 )
 
-// Checks is what a person should know about the results of a sweep, of the newest attempts of its
-// tasks.
-type Checks struct {
-	Unkept     []core.Unkept     // by host
-	Unread     []core.Unread     // by metric, in the order of the tasks
-	Unmeasured []core.Unmeasured // in the order of the tasks
-	Surpassed  *core.Surpassed   // nil: no task is
-}
+// checks collects the checks of a sweep.
+type checks core.ResultChecks
 
 // Bounds of what Checks lists.
 const (
@@ -32,16 +26,20 @@ const (
 
 // Checks reads the checks of a sweep in one pass over its tasks. Only rows with something to tell
 // are decoded.
-func (r *Reader) Checks(ctx context.Context, s Sweep) (c Checks, err error) {
-	const told = `instr(output, '"error":') OR instr(output, '"unread"') OR instr(output, '"unmeasured"')`
-	query := `SELECT idx, state, coalesce(host, ''), output, NULL FROM tasks WHERE sweep = ? AND (` + told + `) ORDER BY idx`
+func (r *Reader) Checks(ctx context.Context, s Sweep) (found core.ResultChecks,
+	err error) {
+	found = core.ResultChecks{Unkept: []core.Unkept{}, Unread: []core.Unread{},
+		Unmeasured: []core.Unmeasured{}}
+	c := (*checks)(&found)
+	const hasProblem = `instr(output, '"error":') OR instr(output, '"unread"') OR instr(output, '"unmeasured"')`
+	query := `SELECT idx, state, coalesce(host, ''), output, NULL FROM tasks WHERE sweep = ? AND (` + hasProblem + `) ORDER BY idx`
 	if takesLast(s.Record) { // a value is better than the last only where metrics have spans
-		query = `SELECT idx, state, coalesce(host, ''), CASE WHEN ` + told + ` THEN output END, metrics FROM tasks
-			WHERE sweep = ? AND (` + told + ` OR instr(metrics, '[')) ORDER BY idx`
+		query = `SELECT idx, state, coalesce(host, ''), CASE WHEN ` + hasProblem + ` THEN output END, metrics FROM tasks
+			WHERE sweep = ? AND (` + hasProblem + ` OR instr(metrics, '[')) ORDER BY idx`
 	}
 	rows, err := r.db.QueryContext(ctx, query, s.Seq)
 	if err != nil {
-		return c, readable(err)
+		return found, readable(err)
 	}
 	defer rows.Close()
 	unkept := map[string]core.Unkept{}
@@ -51,18 +49,18 @@ func (r *Reader) Checks(ctx context.Context, s Sweep) (c Checks, err error) {
 		var host string
 		var output, stored sql.RawBytes
 		if err := rows.Scan(&index, &state, &host, &output, &stored); err != nil {
-			return c, readable(err)
+			return found, readable(err)
 		}
 		if len(output) > 0 {
 			var out outputs
 			if err := json.Unmarshal(output, &out); err != nil {
-				return c, fmt.Errorf("the output of task %s/%d: %w", s.Head.ID, index, err)
+				return found, fmt.Errorf("the output of task %s/%d: %w", s.Head.ID, index, err)
 			}
 			c.output(index, host, out, unkept)
 		}
 		if len(stored) > 0 && s.Record.Objective.Ranks(task.State(state).String()) {
 			if metrics, err = metric.AppendFinal(metrics[:0], string(stored)); err != nil {
-				return c, fmt.Errorf("the metrics of task %s/%d: %w", s.Head.ID, index, err)
+				return found, fmt.Errorf("the metrics of task %s/%d: %w", s.Head.ID, index, err)
 			}
 			c.surpassed(index, metrics, s.Record.Objective)
 		}
@@ -70,7 +68,7 @@ func (r *Reader) Checks(ctx context.Context, s Sweep) (c Checks, err error) {
 	for _, host := range slices.Sorted(maps.Keys(unkept)) {
 		c.Unkept = append(c.Unkept, unkept[host])
 	}
-	return c, readable(rows.Err())
+	return found, readable(rows.Err())
 }
 
 // takesLast reports whether tasks are ranked by the last value of their objective because nobody
@@ -80,8 +78,8 @@ func takesLast(r core.Record) bool {
 	return !r.Objective.IsZero() && !slices.ContainsFunc(r.Recipe.Metrics, chosen)
 }
 
-// output takes what was told of the output of one task.
-func (c *Checks) output(index int64, host string, out outputs, unkept map[string]core.Unkept) {
+// output adds the checks of the output of one task.
+func (c *checks) output(index int64, host string, out outputs, unkept map[string]core.Unkept) {
 	if failed := cmp.Or(out.Stdout.Error, out.Stderr.Error); failed != "" {
 		u := unkept[host]
 		if u.Host, u.Tasks = host, u.Tasks+1; u.Error == "" || failed < u.Error {
@@ -118,7 +116,7 @@ func (c *Checks) output(index int64, host string, out outputs, unkept map[string
 }
 
 // surpassed takes the metrics of one task that succeeded.
-func (c *Checks) surpassed(index int64, metrics metric.Final, o metric.Objective) {
+func (c *checks) surpassed(index int64, metrics metric.Final, o metric.Objective) {
 	for _, m := range metrics {
 		best, ok := o.Surpasses(m)
 		if !ok {

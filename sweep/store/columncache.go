@@ -29,7 +29,7 @@ const (
 )
 
 // cacheable returns the columns that a query scans; false where one of them is not cached.
-func (q Query) cacheable() (all []*cachedColumn, ok bool) {
+func (q TaskQuery) cacheable() (all []*cachedColumn, ok bool) {
 	if q.Fields == 0 || q.Limit > 0 || q.Best != 0 || q.Indexes != nil {
 		return nil, false
 	}
@@ -117,9 +117,9 @@ func (r *columnCache) update(seq int64, tasks []core.Task) {
 }
 
 // scanCached is Scan for queries whose columns are cacheable.
-func (r *Reader) scanCached(ctx context.Context, s Sweep, q Query, wanted []*cachedColumn,
+func (r *Reader) scanCached(ctx context.Context, s Sweep, q TaskQuery, requested []*cachedColumn,
 	each func(*core.Task) bool) error {
-	if !r.columns.has(s.Seq, wanted) {
+	if !r.columns.has(s.Seq, requested) {
 		if q.isSelective(s) {
 			return r.read(ctx, s, q, each)
 		}
@@ -136,8 +136,8 @@ func (r *Reader) scanCached(ctx context.Context, s Sweep, q Query, wanted []*cac
 		}
 	}
 	err := errEvicted
-	for tries := 0; tries < 3 && errors.Is(err, errEvicted); tries++ {
-		err = r.columns.use(s.Seq).ask(ctx, r, s, q, wanted, each)
+	for attempts := 0; attempts < 3 && errors.Is(err, errEvicted); attempts++ {
+		err = r.columns.use(s.Seq).ask(ctx, r, s, q, requested, each)
 	}
 	r.columns.evict()
 	if errors.Is(err, errNoRoom) || errors.Is(err, errEvicted) {
@@ -148,7 +148,7 @@ func (r *Reader) scanCached(ctx context.Context, s Sweep, q Query, wanted []*cac
 
 // isSelective reports whether a query looks at few of a sweep's tasks, which an index of the store
 // has.
-func (q Query) isSelective(s Sweep) bool {
+func (q TaskQuery) isSelective(s Sweep) bool {
 	some := int64(0)
 	for state, n := range s.Head.Rows {
 		if slices.Contains(q.States, task.State(state)) {
@@ -159,14 +159,14 @@ func (q Query) isSelective(s Sweep) bool {
 	return len(q.States) > 0 && some < s.Rows()/part && !slices.Contains(q.States, task.Succeeded)
 }
 
-func (r *columnCache) has(seq int64, wanted []*cachedColumn) bool {
+func (r *columnCache) has(seq int64, requested []*cachedColumn) bool {
 	c := r.find(seq)
 	if c == nil {
 		return false
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	_, ok := c.has(wanted)
+	_, ok := c.has(requested)
 	return ok
 }
 
@@ -175,7 +175,8 @@ func (r *columnCache) has(seq int64, wanted []*cachedColumn) bool {
 var errEvicted = errors.New("the columns were forgotten")
 
 // ask calls each with tasks, as [Reader.Scan] does.
-func (c *sweepColumns) ask(ctx context.Context, r *Reader, s Sweep, q Query, wanted []*cachedColumn,
+func (c *sweepColumns) ask(ctx context.Context, r *Reader, s Sweep, q TaskQuery,
+	requested []*cachedColumn,
 	each func(*core.Task) bool) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -183,13 +184,13 @@ func (c *sweepColumns) ask(ctx context.Context, r *Reader, s Sweep, q Query, wan
 		return errEvicted
 	}
 	c.applyPending()
-	kept, ok := c.has(wanted)
+	kept, ok := c.has(requested)
 	if !ok {
-		if err := c.fill(ctx, r, s, wanted); err != nil {
+		if err := c.fill(ctx, r, s, requested); err != nil {
 			return err
 		}
 		c.applyPending() // what was read may be newer than what was known before
-		kept, _ = c.has(wanted)
+		kept, _ = c.has(requested)
 	}
 	return c.scan(ctx, q, kept, each)
 }

@@ -20,7 +20,7 @@ func TestRecentColumnsAreBounded(t *testing.T) {
 	t.Parallel()
 	s, first := begin(t, newRecord())
 	second, err := s.Add(context.Background(),
-		store.New{Record: newRecord(), Total: 1 << 30, Submitted: at(0)})
+		store.NewSweep{Record: newRecord(), Total: 1 << 30, Submitted: at(0)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func TestRecentColumnsAreBounded(t *testing.T) {
 	}
 	const room = tasks * (9 + 3*8)
 	s.KeepAtMost(room, 10)
-	ask := func(sw store.Sweep, q store.Query) (found []string) {
+	ask := func(sw store.Sweep, q store.TaskQuery) (found []string) {
 		t.Helper()
 		err := s.Scan(context.Background(), sw, q, func(t *core.Task) bool {
 			o := t.Attempt.Outcome
@@ -54,7 +54,7 @@ func TestRecentColumnsAreBounded(t *testing.T) {
 		table.FieldExitCode | table.FieldDuration, table.FieldReason,
 		table.FieldMetrics | table.FieldDuration} {
 		for _, sw := range []store.Sweep{first, second, first} {
-			for _, q := range []store.Query{{}, {From: 100},
+			for _, q := range []store.TaskQuery{{}, {From: 100},
 				{States: []task.State{task.Succeeded}, From: 30}} {
 				q.Fields, q.Metrics = fields, []string{"accuracy"}
 				got := ask(sw, q)
@@ -91,7 +91,7 @@ func TestTasksOfGreatIndexesAreFound(t *testing.T) {
 	}
 	commit(t, s, sw, core.Changes{Head: sw.Head, Tasks: all})
 	sw.Head.Rows[task.Succeeded] = tasks
-	err := s.Scan(context.Background(), sw, store.Query{Fields: table.FieldDuration},
+	err := s.Scan(context.Background(), sw, store.TaskQuery{Fields: table.FieldDuration},
 		func(t *core.Task) bool {
 			got = append(got, t.Index)
 			return true
@@ -106,7 +106,7 @@ func TestRecentColumnsStayWithinTheirRoom(t *testing.T) {
 	t.Parallel()
 	s, first := begin(t, newRecord())
 	second, err := s.Add(context.Background(),
-		store.New{Record: newRecord(), Total: 1 << 30, Submitted: at(0)})
+		store.NewSweep{Record: newRecord(), Total: 1 << 30, Submitted: at(0)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,10 +127,11 @@ func TestRecentColumnsStayWithinTheirRoom(t *testing.T) {
 	ask := func(what string, sw store.Sweep, fields table.Fields) {
 		t.Helper()
 		most := int64(0)
-		err := s.Scan(context.Background(), sw, store.Query{Fields: fields}, func(*core.Task) bool {
-			most = max(most, s.Kept())
-			return true
-		})
+		err := s.Scan(context.Background(), sw, store.TaskQuery{Fields: fields},
+			func(*core.Task) bool {
+				most = max(most, s.Kept())
+				return true
+			})
 		if err != nil || most > room || s.Kept() == 0 {
 			t.Errorf("%s: %d bytes are kept while it is answered and %d then, of %d (%v)", what,
 				most, s.Kept(), room, err)
@@ -153,7 +154,7 @@ func TestForgottenColumnsAnswerNothing(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	s, first := begin(t, newRecord())
-	second, err := s.Add(ctx, store.New{Record: newRecord(), Total: 1 << 30, Submitted: at(0)})
+	second, err := s.Add(ctx, store.NewSweep{Record: newRecord(), Total: 1 << 30, Submitted: at(0)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +168,7 @@ func TestForgottenColumnsAnswerNothing(t *testing.T) {
 		stopped, goOn, slot = make(chan struct{}), make(chan struct{}), make(chan int, 1)
 		go func() {
 			n, last := 0, 0
-			if err := s.Scan(ctx, first, store.Query{Fields: table.FieldSlot},
+			if err := s.Scan(ctx, first, store.TaskQuery{Fields: table.FieldSlot},
 				func(t *core.Task) bool {
 					if last = t.Attempt.Start.Slot; n == stop {
 						close(stopped)
@@ -186,7 +187,7 @@ func TestForgottenColumnsAnswerNothing(t *testing.T) {
 	<-early
 	reads, readerGoes, reader := ask(1) // in the columns
 	<-reads
-	if err := s.Scan(ctx, second, store.Query{Fields: table.FieldSlot},
+	if err := s.Scan(ctx, second, store.TaskQuery{Fields: table.FieldSlot},
 		func(*core.Task) bool { return true }); err != nil {
 		t.Fatal(err)
 	}

@@ -20,15 +20,25 @@ var columnKinds = []columnKind{
 	{table.FieldAttempts, "tries", func(t *core.Task) any { return int64(t.Attempts) },
 		func(t *core.Task, _ *rowBuffer, n int64, _ *sweepColumns) { t.Attempts = int(n) }},
 	{table.FieldRevision, "revision", func(t *core.Task) any { return t.Attempt.Revision },
-		func(t *core.Task, _ *rowBuffer, n int64, c *sweepColumns) { t.Attempt.Revision = c.texts[n] }},
+		func(t *core.Task, _ *rowBuffer, n int64,
+			c *sweepColumns) {
+			t.Attempt.Revision = c.texts[n]
+		}},
 	{table.FieldHost, "host", ofStart(func(t *core.Task) any { return t.Attempt.Start.Host }),
-		func(t *core.Task, _ *rowBuffer, n int64, c *sweepColumns) { begun(t).Host = c.texts[n] }},
-	{table.FieldSlot, "slot", ofStart(func(t *core.Task) any { return int64(t.Attempt.Start.Slot) }),
-		func(t *core.Task, _ *rowBuffer, n int64, _ *sweepColumns) { begun(t).Slot = int(n) }},
+		func(t *core.Task, _ *rowBuffer, n int64,
+			c *sweepColumns) {
+			startOf(t).Host = c.texts[n]
+		}},
+	{table.FieldSlot, "slot",
+		ofStart(func(t *core.Task) any { return int64(t.Attempt.Start.Slot) }),
+		func(t *core.Task, _ *rowBuffer, n int64, _ *sweepColumns) { startOf(t).Slot = int(n) }},
 	{table.FieldStarted, "started", ofStart(func(t *core.Task) any {
 		return t.Attempt.Started.UnixMicro()
 	}),
-		func(t *core.Task, _ *rowBuffer, n int64, _ *sweepColumns) { t.Attempt.Started = timeOf(n) }},
+		func(t *core.Task, _ *rowBuffer, n int64, _ *sweepColumns) {
+			t.Attempt.Started = timeOf(
+				n)
+		}},
 	{table.FieldDuration, "duration", ofEnd(func(o *task.Outcome) any {
 		return o.Duration.Microseconds()
 	}),
@@ -70,8 +80,8 @@ func ofEnd(get func(*task.Outcome) any) func(*core.Task) any {
 	}
 }
 
-// begun returns the start of a task that has one, at a time that nobody asked for.
-func begun(t *core.Task) *task.Start {
+// startOf returns the start of a task that has one, at a time that nobody asked for.
+func startOf(t *core.Task) *task.Start {
 	if t.Attempt.Started.IsZero() {
 		t.Attempt.Started = time.UnixMicro(0)
 	}

@@ -18,7 +18,7 @@ type Group struct {
 	Sweep   Sweep // as stored: Seq and Record are used, Head is not
 	Changes core.Changes
 	Rewrite bool // Sweep.Record is not on disk as it is
-	Workers []Worker
+	Workers []core.WorkerRecord
 	Audit   []core.AuditEntry // only added to
 }
 
@@ -109,13 +109,14 @@ func (w *writer) put(ctx context.Context, g Group) error {
 		}
 	}
 	for _, t := range changes.OldAttempts {
-		if err := w.exec(ctx, w.try, w.values[:0].add(seq, t.Index,
-			t.Attempt.Superseded).try(t.Attempt)); err != nil {
+		if err := w.exec(ctx, w.attempt, w.values[:0].add(seq, t.Index,
+			t.Attempt.Superseded).attempt(t.Attempt)); err != nil {
 			return err
 		}
 	}
 	for _, t := range changes.LateStarts {
-		if err := w.exec(ctx, w.begun, w.values[:0].add(seq, t.Index).begun(t.Attempt)); err != nil {
+		if err := w.exec(ctx, w.startUpdate, w.values[:0].add(seq, t.Index).startUpdate(
+			t.Attempt)); err != nil {
 			return err
 		}
 	}

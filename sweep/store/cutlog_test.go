@@ -22,7 +22,7 @@ func TestCutLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	sw, err := s.Add(context.Background(), store.New{Record: newRecord(), Total: 1 << 30})
+	sw, err := s.Add(context.Background(), store.NewSweep{Record: newRecord(), Total: 1 << 30})
 	for n := int64(0); n < 20 && err == nil; n++ {
 		err = s.Commit(context.Background(), group(sw, n))
 	}
@@ -63,7 +63,7 @@ func reopened(t *testing.T, from string, log []byte) int64 {
 	defer s.Close()
 	sw, err := s.Sweep(context.Background(), "train-1")
 	if _, none := errors.AsType[*store.UnknownSweep](err); none {
-		sw, err = s.Add(context.Background(), store.New{Record: newRecord(), Total: 1 << 30})
+		sw, err = s.Add(context.Background(), store.NewSweep{Record: newRecord(), Total: 1 << 30})
 	}
 	if err != nil {
 		t.Fatal(err)

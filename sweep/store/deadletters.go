@@ -16,7 +16,7 @@ const AllDeadLetters = ""
 // Bounds of the dead letters. Of a worker whose dead letters are bounded no more are kept until
 // some are dropped or requeued; of all of them the oldest go.
 const (
-	mostDeadLetters   = 20_000
+	maxDeadLetters    = 20_000
 	deadLettersBytes  = 64 << 20
 	deadLettersWorker = 100
 
@@ -34,9 +34,9 @@ type deadLetterTotals struct {
 	count, bytes int
 }
 
-// KeepDeadLetters writes dead letters in one transaction. One that is stored already, or whose
+// AddDeadLetters writes dead letters in one transaction. One that is stored already, or whose
 // worker has too many, is left out.
-func (s *Store) KeepDeadLetters(ctx context.Context, all []task.DeadLetter) error {
+func (s *Store) AddDeadLetters(ctx context.Context, all []task.DeadLetter) error {
 	ctx = context.WithoutCancel(ctx)
 	totals := &s.deadLetters
 	totals.mu.Lock()
@@ -47,7 +47,7 @@ func (s *Store) KeepDeadLetters(ctx context.Context, all []task.DeadLetter) erro
 		}
 		for _, l := range all {
 			body := append([]byte{}, l.Body...)
-			done, err := tx.ExecContext(ctx, keepDeadLetter, l.ID, l.Queue, l.Reason,
+			done, err := tx.ExecContext(ctx, insertDeadLetter, l.ID, l.Queue, l.Reason,
 				micros(l.Time), l.Worker, l.Sender.User, l.Sender.Key, l.Size, body,
 				deadLettersWorker, deadLettersWorkerBytes)
 			if err != nil {
@@ -65,9 +65,9 @@ func (s *Store) KeepDeadLetters(ctx context.Context, all []task.DeadLetter) erro
 	return err
 }
 
-// keepDeadLetter stores one if its worker has room. It repeats the condition of the index, without
-// which SQLite reads all dead letters.
-const keepDeadLetter = `INSERT OR IGNORE INTO dead_letters
+// insertDeadLetter stores one if its worker has room. It repeats the condition of the index,
+// without which SQLite reads all dead letters.
+const insertDeadLetter = `INSERT OR IGNORE INTO dead_letters
 	(id, queue, reason, time, worker, user, key, size, body)
 	SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9 WHERE ?5 = ''
 		OR (SELECT count(*) FROM dead_letters WHERE worker = ?5 AND worker <> '') < ?10
@@ -85,7 +85,7 @@ func (totals *deadLetterTotals) read(ctx context.Context, tx *sql.Tx) error {
 
 // bound removes the oldest dead letters while there are too many.
 func (totals *deadLetterTotals) bound(ctx context.Context, tx *sql.Tx) error {
-	for totals.count > mostDeadLetters || totals.bytes > deadLettersBytes {
+	for totals.count > maxDeadLetters || totals.bytes > deadLettersBytes {
 		var bytes int
 		err := tx.QueryRowContext(ctx, `DELETE FROM dead_letters
 			WHERE seq = (SELECT min(seq) FROM dead_letters) RETURNING length(body)`).Scan(&bytes)
@@ -105,7 +105,8 @@ func (s *Store) DropDeadLetters(ctx context.Context, ids ...string) (dropped int
 	s.deadLetters.known = false
 	err = s.transact(ctx, func(tx *sql.Tx) error {
 		for _, id := range ids {
-			done, err := tx.ExecContext(ctx, `DELETE FROM dead_letters WHERE ?1 = '' OR id = ?1`, id)
+			done, err := tx.ExecContext(ctx, `DELETE FROM dead_letters WHERE ?1 = '' OR id = ?1`,
+				id)
 			if err != nil {
 				return err
 			}

@@ -20,7 +20,7 @@ func deadLetter(id, worker string, body []byte) task.DeadLetter {
 
 func keep(t testing.TB, s *store.Store, all ...task.DeadLetter) {
 	t.Helper()
-	if err := s.KeepDeadLetters(t.Context(), all); err != nil {
+	if err := s.AddDeadLetters(t.Context(), all); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -65,8 +65,8 @@ func TestDeadLettersAreListedAndDropped(t *testing.T) {
 		err != nil {
 		t.Errorf("the newest: %d, %v, %v", count, newest, err)
 	}
-	whole, exists, err := s.DeadLetter(t.Context(), "1")
-	if diff := cmp.Diff(long, whole); !exists || diff != "" || err != nil {
+	complete, exists, err := s.DeadLetter(t.Context(), "1")
+	if diff := cmp.Diff(long, complete); !exists || diff != "" || err != nil {
 		t.Errorf("%v, %v (-want +got):\n%s", exists, err, diff)
 	}
 	if _, exists, err := s.DeadLetter(t.Context(), "9"); exists || err != nil {

@@ -19,7 +19,7 @@ func TestRewrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	sw, err := s.Add(context.Background(), store.New{Record: newRecord(), Total: 9})
+	sw, err := s.Add(context.Background(), store.NewSweep{Record: newRecord(), Total: 9})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func TestFirstVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sw, err := s.Add(context.Background(), store.New{Record: newRecord(), Total: 9})
+	sw, err := s.Add(context.Background(), store.NewSweep{Record: newRecord(), Total: 9})
 	if err := errors.Join(err, s.Exec(beforeCodes+"DROP TABLE audit; PRAGMA user_version = 1"),
 		s.Close()); err != nil {
 		t.Fatal(err)

@@ -32,7 +32,7 @@ func TestFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	sw, err := s.Add(context.Background(), store.New{Record: newRecord(), Total: 1 << 30})
+	sw, err := s.Add(context.Background(), store.NewSweep{Record: newRecord(), Total: 1 << 30})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func TestReadOnlyFolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sw, err := s.Add(context.Background(), store.New{Record: newRecord(), Total: 9})
+	sw, err := s.Add(context.Background(), store.NewSweep{Record: newRecord(), Total: 9})
 	if err == nil {
 		err = errors.Join(s.Commit(context.Background(), group(sw, 0)), s.Close())
 	}

@@ -41,7 +41,7 @@ func groups(t *testing.T, r *store.Reader, sw store.Sweep) int64 {
 		t.Fatal(err)
 	}
 	var rows core.Counts
-	for i, row := range all(t, r, now, store.Query{}) {
+	for i, row := range all(t, r, now, store.TaskQuery{}) {
 		rows[row.State]++
 		if row.Index != int64(i) {
 			t.Fatalf("row %d is of task %d", i, row.Index)
@@ -58,7 +58,7 @@ func child(folder string) {
 	if err != nil {
 		panic(err)
 	}
-	sw, err := s.Add(ctx, store.New{Record: newRecord(), Total: 1 << 30})
+	sw, err := s.Add(ctx, store.NewSweep{Record: newRecord(), Total: 1 << 30})
 	for n := int64(0); err == nil; n++ {
 		if err = s.Commit(ctx, group(sw, n)); err == nil {
 			_, err = fmt.Println(n + 1)

@@ -55,7 +55,7 @@ func acquire(folder, name string) (*lock, error) {
 	default: // not here: the file alone has to do
 		_ = dir.Close()
 	}
-	if l.file, err = l.take(); err != nil {
+	if l.file, err = l.acquire(); err != nil {
 		return nil, errors.Join(err, l.release())
 	}
 	return l, nil
@@ -63,8 +63,8 @@ func acquire(folder, name string) (*lock, error) {
 
 func flock(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }
 
-// take makes the file, and locks it.
-func (l *lock) take() (*os.File, error) {
+// acquire makes the file, and locks it.
+func (l *lock) acquire() (*os.File, error) {
 	f, err := os.OpenFile(l.path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
@@ -101,7 +101,7 @@ func (l *lock) renew() (renewed bool, err error) {
 	if l.file == nil || same(l.file, l.path) {
 		return false, nil
 	}
-	f, err := l.take()
+	f, err := l.acquire()
 	if err != nil {
 		return false, err
 	}

@@ -78,7 +78,8 @@ func (m *metricNames) update(seq int64, tasks []core.Task) {
 
 // known returns what is in memory of a sweep's names. When not all are, those that are committed
 // from now on are added to n, for [metricNames.fill].
-func (m *metricNames) known(seq int64) (n *sweepMetricNames, first map[string]int64, whole bool) {
+func (m *metricNames) known(seq int64) (n *sweepMetricNames, first map[string]int64,
+	complete bool) {
 	if m == nil {
 		return nil, nil, false
 	}
@@ -110,22 +111,24 @@ func (m *metricNames) fill(n *sweepMetricNames, read map[string]int64) {
 // MetricNames lists the metrics that tasks of a sweep have, by the first task that has each, and as
 // that task has them.
 func (r *Reader) MetricNames(ctx context.Context, s Sweep) ([]string, error) {
-	n, first, whole := r.names.known(s.Seq)
-	if whole {
+	n, first, complete := r.names.known(s.Seq)
+	if complete {
 		return r.namesFrom(ctx, s, first)
 	}
 	first = map[string]int64{}
-	names, err := r.readNames(ctx, s, first)
+	names, err := r.readNames(ctx, s, first, "")
 	if err == nil && n != nil {
 		r.names.fill(n, first)
 	}
 	return names, err
 }
 
-// readNames reads every task, and adds where each name is first.
-func (r *Reader) readNames(ctx context.Context, s Sweep,
-	first map[string]int64) (names []string, err error) {
-	q := Query{Fields: table.FieldMetrics}
+// readNames reads every task until one has a metric, "" for all tasks, and adds where each name is
+// first. It returns the names, which are not nil.
+func (r *Reader) readNames(ctx context.Context, s Sweep, first map[string]int64,
+	until string) (names []string, err error) {
+	names = []string{}
+	q := TaskQuery{Fields: table.FieldMetrics}
 	err = r.Scan(ctx, s, q, func(t *core.Task) bool {
 		for _, v := range t.Attempt.Metrics() {
 			if _, have := first[v.Name]; !have {
@@ -133,7 +136,8 @@ func (r *Reader) readNames(ctx context.Context, s Sweep,
 				names = append(names, v.Name)
 			}
 		}
-		return true
+		_, found := first[until]
+		return until == "" || !found
 	})
 	return names, err
 }

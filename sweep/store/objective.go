@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"strings"
 
@@ -12,16 +13,20 @@ import (
 )
 
 // ranking returns the value of each succeeded task of a sweep for the sweep's objective, by index;
-// nil where it has none.
+// nil where it has none, or cannot be read.
 func (r *Reader) ranking(ctx context.Context, s Sweep) (map[int64]any, error) {
 	values := map[int64]any{}
-	for t, err := range r.Tasks(ctx, s, Query{States: []task.State{task.Succeeded, task.Timeout}}) {
-		if err != nil {
-			return nil, err
+	text, args := TaskQuery{States: []task.State{task.Succeeded, task.Timeout}}.sql(s.Seq)
+	err := r.scan(ctx, text, args, func(d decoder, row []driver.Value) (bool, error) {
+		var t core.Task
+		if d.decode(row, &t, &rowBuffer{}) == nil {
+			values[t.Index] = objective(s.Record.Objective, t)
+		} else {
+			values[t.Index] = nil
 		}
-		values[t.Index] = objective(s.Record.Objective, t)
-	}
-	return values, nil
+		return true, nil
+	})
+	return values, err
 }
 
 // rank gives tasks of a sweep their values for its objective.
@@ -47,7 +52,8 @@ func rank(ctx context.Context, tx *sql.Tx, s Sweep, values map[int64]any) error 
 func (r *Reader) Unranked(ctx context.Context, s Sweep, limit int) (count, nan int64,
 	first []core.Task, err error) {
 	var ranked int64
-	query, args := `SELECT count(*) FROM tasks WHERE sweep = ? AND objective IS NOT NULL`, []any{s.Seq}
+	query, args := `SELECT count(*) FROM tasks WHERE sweep = ? AND objective IS NOT NULL`, []any{
+		s.Seq}
 	if s.Record.Objective.Timeouts { // else only those that succeeded have one
 		query, args = query+` AND +state = ?`, append(args, int64(task.Succeeded))
 	}
@@ -58,36 +64,50 @@ func (r *Reader) Unranked(ctx context.Context, s Sweep, limit int) (count, nan i
 	if count = s.Head.Rows[task.Succeeded] - ranked; count <= 0 || s.Record.Objective.IsZero() {
 		return 0, 0, nil, nil
 	}
-	const unranked = selectTasks + ` WHERE sweep = ? AND state = ? AND objective IS NULL ORDER BY idx LIMIT ?`
-	for t, err := range r.tasks(ctx, unranked, []any{s.Seq, int64(task.Succeeded), int64(limit)}) {
+	const unranked = selectTasks +
+		` WHERE sweep = ? AND state = ? AND objective IS NULL ORDER BY idx LIMIT ?`
+	args = []any{s.Seq, int64(task.Succeeded), int64(limit)}
+	for t, err := range r.tasks(ctx, s, unranked, args) {
 		if err != nil {
 			return 0, 0, nil, err
 		}
 		first = append(first, t)
 	}
-	const printed = `SELECT count(*) FROM tasks WHERE sweep = ? AND state = ? AND objective IS NULL AND instr(metrics, ?)`
-	err = r.db.QueryRowContext(ctx, printed, s.Seq, int64(task.Succeeded),
+	const countNaN = `SELECT count(*) FROM tasks WHERE sweep = ? AND state = ? AND objective IS NULL AND instr(metrics, ?)`
+	err = r.db.QueryRowContext(ctx, countNaN, s.Seq, int64(task.Succeeded),
 		storedName(s.Record.Objective.Metric)+"null").Scan(&nan)
 	return count, nan, first, readable(err)
 }
 
-// Printed reports whether any task of a sweep has a final value of a metric.
-func (r *Reader) Printed(ctx context.Context, s Sweep, metric string) (bool, error) {
-	from := int64(0)
-	if _, first, whole := r.names.known(s.Seq); whole {
-		var have bool
-		if from, have = first[metric]; !have {
-			return false, nil
+// HasMetric reports whether any task of a sweep has a final value of a metric. Where none has,
+// names are those that tasks have, as MetricNames lists them, if every task was read to know; else
+// nil.
+func (r *Reader) HasMetric(ctx context.Context, s Sweep, metric string) (printed bool,
+	names []string, err error) {
+	n, first, complete := r.names.known(s.Seq)
+	if !complete {
+		first = map[string]int64{}
+		names, err = r.readNames(ctx, s, first, metric)
+		if _, printed = first[metric]; printed || err != nil {
+			return printed, nil, err
 		}
+		if n != nil {
+			r.names.fill(n, first)
+		}
+		return false, names, nil
+	}
+	from, have := first[metric]
+	if !have {
+		return false, nil, nil
 	}
 	var one int
-	err := r.db.QueryRowContext(ctx, `SELECT 1 FROM tasks
+	err = r.db.QueryRowContext(ctx, `SELECT 1 FROM tasks
 		WHERE sweep = ? AND idx >= ? AND instr(metrics, ?) LIMIT 1`,
 		s.Seq, from, storedName(metric)).Scan(&one)
 	if errors.Is(err, sql.ErrNoRows) {
-		return false, nil
+		return false, nil, nil
 	}
-	return err == nil, readable(err)
+	return err == nil, nil, readable(err)
 }
 
 // storedName returns how a metric's name stands before its value in the column metrics.

@@ -43,14 +43,14 @@ func TestReader(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sw, err := s.Add(context.Background(), store.New{Record: newRecord(), Total: 9})
+	sw, err := s.Add(context.Background(), store.NewSweep{Record: newRecord(), Total: 9})
 	if err != nil {
 		t.Fatal(err)
 	}
 	beside := reader(t, folder)
 	for i := range int64(3) {
 		commit(t, s, sw, core.Changes{Tasks: []core.Task{endedTask(i)}})
-		if n := len(all(t, beside, sw, store.Query{})); n != int(i+1) {
+		if n := len(all(t, beside, sw, store.TaskQuery{})); n != int(i+1) {
 			t.Errorf("%d rows of %d", n, i+1)
 		}
 	}
@@ -59,7 +59,7 @@ func TestReader(t *testing.T) {
 	}
 	for name, r := range map[string]*store.Reader{"opened before": beside,
 		"opened after": reader(t, folder)} {
-		if n := len(all(t, r, sw, store.Query{})); n != 3 {
+		if n := len(all(t, r, sw, store.TaskQuery{})); n != 3 {
 			t.Errorf("%s: %d rows", name, n)
 		}
 	}
@@ -149,7 +149,7 @@ func TestCancelled(t *testing.T) {
 	gone, cancel := context.WithCancel(context.Background())
 	commit(t, s, sw, core.Changes{Tasks: []core.Task{endedTask(0)}})
 	cancel()
-	if _, err := s.Add(gone, store.New{Record: newRecord(), Total: 1}); !errors.Is(err,
+	if _, err := s.Add(gone, store.NewSweep{Record: newRecord(), Total: 1}); !errors.Is(err,
 		context.Canceled) {
 		t.Errorf("got %v", err)
 	}
@@ -157,7 +157,7 @@ func TestCancelled(t *testing.T) {
 		Changes: core.Changes{Tasks: []core.Task{endedTask(1)}}}); err != nil {
 		t.Errorf("a commit ends with the caller: %v", err)
 	}
-	if n := len(all(t, &s.Reader, sw, store.Query{})); n != 2 {
+	if n := len(all(t, &s.Reader, sw, store.TaskQuery{})); n != 2 {
 		t.Errorf("%d rows", n)
 	}
 }

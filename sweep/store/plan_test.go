@@ -15,21 +15,21 @@ func TestPlans(t *testing.T) {
 	s, sw := begin(t, newRecord())
 	bad := []task.State{task.Failed, task.Timeout, task.OOM, task.Lost, task.Cancelled}
 	for name, test := range map[string]struct {
-		q    store.Query
+		q    store.TaskQuery
 		want string // in every step that searches
 	}{
-		"page": {store.Query{From: 9, Limit: 50}, "PRIMARY KEY (sweep=? AND idx>?)"},
-		"unfinished": {store.Query{States: []task.State{task.Pending, task.Queued, task.Claimed,
+		"page": {store.TaskQuery{From: 9, Limit: 50}, "PRIMARY KEY (sweep=? AND idx>?)"},
+		"unfinished": {store.TaskQuery{States: []task.State{task.Pending, task.Queued, task.Claimed,
 			task.Running}}, "INDEX tasks_open (sweep=? AND state=? AND idx>?)"},
-		"failed": {store.Query{States: bad[:1], Limit: 50},
+		"failed": {store.TaskQuery{States: bad[:1], Limit: 50},
 			"INDEX tasks_bad (sweep=? AND state=? AND idx>?)"},
-		"failures": {store.Query{States: bad, Limit: 50},
+		"failures": {store.TaskQuery{States: bad, Limit: 50},
 			"INDEX tasks_bad (sweep=? AND state=? AND idx>?)"},
-		"succeeded": {store.Query{States: []task.State{task.Succeeded}},
+		"succeeded": {store.TaskQuery{States: []task.State{task.Succeeded}},
 			"PRIMARY KEY (sweep=? AND idx>?)"},
-		"single":  {store.Query{Indexes: []int64{7, 9}}, "PRIMARY KEY (sweep=? AND idx=?)"},
-		"lowest":  {store.Query{Best: -1, Limit: 10}, "INDEX tasks_best (sweep=?"},
-		"highest": {store.Query{Best: 1, Limit: 10}, "INDEX tasks_best (sweep=?"},
+		"single":  {store.TaskQuery{Indexes: []int64{7, 9}}, "PRIMARY KEY (sweep=? AND idx=?)"},
+		"lowest":  {store.TaskQuery{Best: -1, Limit: 10}, "INDEX tasks_best (sweep=?"},
+		"highest": {store.TaskQuery{Best: 1, Limit: 10}, "INDEX tasks_best (sweep=?"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -36,11 +36,11 @@ func TestADatabaseThatWasRemoved(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer s.Close()
-			sw, err := s.Add(context.Background(), store.New{Record: newRecord(), Total: 9})
+			sw, err := s.Add(context.Background(), store.NewSweep{Record: newRecord(), Total: 9})
 			if err := errors.Join(err, s.Check(), remove(folder)); err != nil {
 				t.Fatal(err)
 			}
-			_, added := s.Add(context.Background(), store.New{Record: newRecord(), Total: 9})
+			_, added := s.Add(context.Background(), store.NewSweep{Record: newRecord(), Total: 9})
 			for what, err := range map[string]error{
 				"add": added, "commit": s.Commit(context.Background(), group(sw, 0)),
 				"check": s.Check(),

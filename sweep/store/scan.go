@@ -21,24 +21,24 @@ import (
 //
 // Each asks the store nothing: columns that many questions look at are kept in memory, and one
 // question reads them at a time.
-func (r *Reader) Scan(ctx context.Context, s Sweep, q Query, each func(*core.Task) bool) error {
+func (r *Reader) Scan(ctx context.Context, s Sweep, q TaskQuery, each func(*core.Task) bool) error {
 	if r.columns != nil {
-		if wanted, ok := q.cacheable(); ok && r.columns.fits(s, len(wanted)) {
-			return r.scanCached(ctx, s, q, wanted, each)
+		if requested, ok := q.cacheable(); ok && r.columns.fits(s, len(requested)) {
+			return r.scanCached(ctx, s, q, requested, each)
 		}
 	}
 	return r.read(ctx, s, q, each)
 }
 
 // read is Scan from the store itself.
-func (r *Reader) read(ctx context.Context, s Sweep, q Query, each func(*core.Task) bool) error {
+func (r *Reader) read(ctx context.Context, s Sweep, q TaskQuery, each func(*core.Task) bool) error {
 	var t core.Task
 	var at rowBuffer
 	text, args := q.sql(s.Seq)
 	return r.scan(ctx, text, args, func(d decoder, row []driver.Value) (bool, error) {
 		t, at = core.Task{}, rowBuffer{metrics: at.metrics}
 		err := d.decode(row, &t, &at)
-		return err == nil && each(&t), err
+		return err == nil && each(&t), s.damagedTask(t.Index, err)
 	})
 }
 
@@ -85,7 +85,7 @@ func scanRows(ctx context.Context, rows driver.Rows,
 }
 
 // columns returns those that a query reads; fields of results are in columns of their own.
-func (q Query) columns() string {
+func (q TaskQuery) columns() string {
 	if q.Fields == 0 {
 		return taskColumns
 	}
@@ -153,8 +153,15 @@ func (d decoder) decode(row []driver.Value, t *core.Task, m *rowBuffer) error {
 
 // decoders are by the names of columns in tasks and in attempts.
 var decoders = map[string]func(*core.Task, *rowBuffer, driver.Value) error{
-	"idx":   intDecoder(func(t *core.Task, _ *rowBuffer, n int64) { t.Index = n }),
-	"state": intDecoder(func(t *core.Task, _ *rowBuffer, n int64) { t.State = task.State(n) }),
+	"idx": intDecoder(func(t *core.Task, _ *rowBuffer, n int64) { t.Index = n }),
+	"state": func(t *core.Task, _ *rowBuffer, v driver.Value) error {
+		n, ok := v.(int64)
+		if !ok || n < 0 || n >= int64(len(task.States)) {
+			return fmt.Errorf("%v is no state", v)
+		}
+		t.State = task.State(n)
+		return nil
+	},
 	"place": intDecoder(func(t *core.Task, _ *rowBuffer, n int64) { // both in one
 		t.Index, t.State = n>>stateBits, task.State(n&(1<<stateBits-1))
 	}),
@@ -168,7 +175,10 @@ var decoders = map[string]func(*core.Task, *rowBuffer, driver.Value) error{
 	"attempt":  intDecoder(func(t *core.Task, _ *rowBuffer, n int64) { t.Attempt.Number = int(n) }),
 	"revision": textDecoder(func(t *core.Task, _ *rowBuffer, s string) { t.Attempt.Revision = s }),
 	"worker":   textDecoder(func(t *core.Task, _ *rowBuffer, s string) { t.Attempt.Worker = s }),
-	"host":     textDecoder(func(t *core.Task, _ *rowBuffer, s string) { t.Attempt.Start.Host = s }),
+	"host": textDecoder(func(t *core.Task, _ *rowBuffer,
+		s string) {
+		t.Attempt.Start.Host = s
+	}),
 	"slot": intDecoder(func(t *core.Task, _ *rowBuffer, n int64) {
 		t.Attempt.Start.Slot = int(n)
 	}),

@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 }
 
 // all reads the tasks of a query.
-func all(t *testing.T, r *store.Reader, sw store.Sweep, q store.Query) (tasks []core.Task) {
+func all(t *testing.T, r *store.Reader, sw store.Sweep, q store.TaskQuery) (tasks []core.Task) {
 	t.Helper()
 	for row, err := range r.Tasks(context.Background(), sw, q) {
 		if err != nil {
@@ -65,7 +65,7 @@ func fullTask() core.Task {
 	code := -3
 	return core.Task{
 		Index: 1 << 40, State: task.Failed, Cancelling: true,
-		Charged:   core.Retry{Error: 1, Timeout: 2, OOM: 3, Lost: 4},
+		Charged:   task.Retry{Error: 1, Timeout: 2, OOM: 3, Lost: 4},
 		NotBefore: at(0.000001), Attempts: 7,
 		Attempt: core.Attempt{
 			Number: 8, Revision: "r2", Worker: "w \"ö\x00",
@@ -93,7 +93,7 @@ func TestTasks(t *testing.T) {
 	reason := endedTask(9)
 	want := []core.Task{{Index: 0}, bare, endedTask(5), reason, fullTask()}
 	commit(t, s, sw, core.Changes{Tasks: want})
-	differs(t, "all", want, all(t, &s.Reader, sw, store.Query{}))
+	differs(t, "all", want, all(t, &s.Reader, sw, store.TaskQuery{}))
 	for _, w := range want {
 		got, ok, err := s.Task(context.Background(), sw, w.Index)
 		if err != nil || !ok {
@@ -106,7 +106,7 @@ func TestTasks(t *testing.T) {
 	}
 	commit(t, s, sw, core.Changes{Tasks: []core.Task{bare, {Index: 5}}})
 	differs(t, "replaced", []core.Task{{Index: 0}, bare, {Index: 5}, reason, fullTask()},
-		all(t, &s.Reader, sw, store.Query{}))
+		all(t, &s.Reader, sw, store.TaskQuery{}))
 }
 
 func TestQueries(t *testing.T) {
@@ -120,27 +120,27 @@ func TestQueries(t *testing.T) {
 	tasks = append(tasks, core.Task{Index: 1000, State: task.Running}, core.Task{Index: 1001},
 		core.Task{Index: 1002, State: task.Lost})
 	commit(t, s, sw, core.Changes{Tasks: tasks})
-	other, err := s.Add(context.Background(), store.New{Record: newRecord(), Total: 5})
+	other, err := s.Add(context.Background(), store.NewSweep{Record: newRecord(), Total: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
 	commit(t, s, other,
 		core.Changes{Tasks: []core.Task{endedTask(1), {Index: 2, State: task.Lost}, {Index: 3}}})
 	for name, test := range map[string]struct {
-		q    store.Query
+		q    store.TaskQuery
 		want []int64
 	}{
-		"limit": {store.Query{Limit: 2}, []int64{0, 110}},
-		"from":  {store.Query{From: 998}, []int64{1000, 1001, 1002}},
-		"open": {store.Query{States: []task.State{task.Pending, task.Running}},
+		"limit": {store.TaskQuery{Limit: 2}, []int64{0, 110}},
+		"from":  {store.TaskQuery{From: 998}, []int64{1000, 1001, 1002}},
+		"open": {store.TaskQuery{States: []task.State{task.Pending, task.Running}},
 			[]int64{1000, 1001}},
-		"failures": {store.Query{States: []task.State{task.Lost, task.Failed}}, []int64{1002}},
-		"mixed": {store.Query{States: []task.State{task.Lost, task.Succeeded, task.Pending},
+		"failures": {store.TaskQuery{States: []task.State{task.Lost, task.Failed}}, []int64{1002}},
+		"mixed": {store.TaskQuery{States: []task.State{task.Lost, task.Succeeded, task.Pending},
 			From: 700, Limit: 4}, []int64{775, 886, 997, 1001}},
-		"highest":    {store.Query{Best: 1, Limit: 3}, []int64{886, 775, 664}},
-		"lowest":     {store.Query{Best: -1, Limit: 3}, []int64{0, 997, 110}},
-		"best of":    {store.Query{Best: -1, Limit: 1, From: 1}, []int64{997}},
-		"best state": {store.Query{Best: 1, States: []task.State{task.Lost}}, nil},
+		"highest":    {store.TaskQuery{Best: 1, Limit: 3}, []int64{886, 775, 664}},
+		"lowest":     {store.TaskQuery{Best: -1, Limit: 3}, []int64{0, 997, 110}},
+		"best of":    {store.TaskQuery{Best: -1, Limit: 1, From: 1}, []int64{997}},
+		"best state": {store.TaskQuery{Best: 1, States: []task.State{task.Lost}}, nil},
 	} {
 		var got []int64
 		for _, row := range all(t, &s.Reader, sw, test.q) {

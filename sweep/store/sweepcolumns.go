@@ -44,8 +44,8 @@ type cachedColumn struct {
 const absent = math.MaxInt64
 
 // has reports whether all of some columns are kept, and returns them.
-func (c *sweepColumns) has(wanted []*cachedColumn) (all []*cachedColumn, ok bool) {
-	for _, w := range wanted {
+func (c *sweepColumns) has(requested []*cachedColumn) (all []*cachedColumn, ok bool) {
+	for _, w := range requested {
 		i := slices.IndexFunc(c.cached, w.same)
 		if i < 0 {
 			return nil, false
@@ -137,7 +137,7 @@ func metricBits(v float64) int64 {
 }
 
 // scan calls each with tasks, as [Reader.Scan] does.
-func (c *sweepColumns) scan(ctx context.Context, q Query, wanted []*cachedColumn,
+func (c *sweepColumns) scan(ctx context.Context, q TaskQuery, requested []*cachedColumn,
 	each func(*core.Task) bool) error {
 	var t core.Task
 	var m rowBuffer
@@ -155,7 +155,7 @@ func (c *sweepColumns) scan(ctx context.Context, q Query, wanted []*cachedColumn
 		}
 		t, m = core.Task{Index: c.index[at], State: task.State(c.state[at])},
 			rowBuffer{metrics: m.metrics[:0]}
-		for _, k := range wanted {
+		for _, k := range requested {
 			switch n := k.values[at]; {
 			case n == absent:
 			case k.columnKind == &metricKind:
@@ -182,22 +182,23 @@ const stateBits = 4
 
 // fill reads columns that are not kept from the store, once there is room for them: other sweeps
 // are forgotten, and so are the columns that are kept where both have none.
-func (c *sweepColumns) fill(ctx context.Context, r *Reader, s Sweep, wanted []*cachedColumn) error {
+func (c *sweepColumns) fill(ctx context.Context, r *Reader, s Sweep,
+	requested []*cachedColumn) error {
 	tasks, columns := max(int64(len(c.index)), s.Rows()), len(c.cached)
-	for _, k := range wanted {
+	for _, k := range requested {
 		if !slices.ContainsFunc(c.cached, k.same) {
 			columns++
 		}
 	}
 	if c.size(tasks, columns) > r.columns.maxBytes {
 		c.reset()
-		columns = len(wanted)
+		columns = len(requested)
 	}
 	c.bytes.Store(c.size(tasks, columns))
 	r.columns.evict()
 	var plain, metrics []*cachedColumn
 	text := "SELECT idx << 4 | state AS place"
-	for _, k := range wanted {
+	for _, k := range requested {
 		switch {
 		case slices.ContainsFunc(c.cached, k.same):
 		case k.columnKind == &metricKind:

@@ -27,19 +27,6 @@ type UnknownSweep struct {
 	Nearest string // the sweep that was probably meant, or ""
 }
 
-// DamagedSweep is a sweep whose record or counts cannot be read.
-type DamagedSweep struct {
-	ID  string
-	Err error
-}
-
-func (e *DamagedSweep) Error() string {
-	return fmt.Sprintf("%s is damaged in %s and stays as it is: %v; "+
-		"restore the file from a backup, and start the master again", e.ID, File, e.Err)
-}
-
-func (e *DamagedSweep) Unwrap() error { return e.Err }
-
 func (e *UnknownSweep) Error() string {
 	switch {
 	case e.ID == "":
@@ -50,34 +37,37 @@ func (e *UnknownSweep) Error() string {
 	return fmt.Sprintf("there is no sweep %s", e.ID)
 }
 
-// New is a sweep to be kept.
-type New struct {
-	Record    core.Record
-	Total     int64
-	Submitted time.Time
-	ClientKey string // used before: nothing is added; "": no key
-	MinNumber int64  // the number in the sweep's id is at least this
-	Code      string // of the record's revision
+// NewSweep is a sweep to be kept.
+type NewSweep struct {
+	Record         core.Record
+	Total          int64
+	Submitted      time.Time
+	IdempotencyKey string // used before: nothing is added; "": no key
+	MinNumber      int64  // the number in the sweep's id is at least this
+	Code           string // of the record's revision
 }
 
-// Add keeps a new sweep and gives it the next number of its definition. A client key that was used
-// before adds nothing and returns the sweep it made then.
-func (s *Store) Add(ctx context.Context, n New) (added Sweep, err error) {
+// Add keeps a new sweep and gives it the next number of its definition. An idempotency key that was
+// used before adds nothing and returns the sweep it made then.
+func (s *Store) Add(ctx context.Context, n NewSweep) (added Sweep, err error) {
 	r, submitted := n.Record, n.Submitted.UTC().Truncate(time.Microsecond)
 	record, err := r.Stored()
 	if err != nil {
 		return Sweep{}, err
 	}
 	err = s.transact(ctx, func(tx *sql.Tx) error {
-		if n.ClientKey != "" {
-			added, err = singleSweep(tx.QueryContext(ctx, selectSweeps+` WHERE client_key = ?`, n.ClientKey))
+		if n.IdempotencyKey != "" {
+			added, err = singleSweep(tx.QueryContext(ctx, selectSweeps+` WHERE client_key = ?`,
+				n.IdempotencyKey))
 			if !errors.Is(err, sql.ErrNoRows) {
 				return err
 			}
 		}
 		var number int64
 		definition := r.Recipe.Definition
-		if err := tx.QueryRowContext(ctx, `SELECT max(coalesce(max(number), 0) + 1, ?) FROM sweeps WHERE definition = ?`, n.MinNumber, definition).Scan(&number); err != nil {
+		if err := tx.QueryRowContext(ctx,
+			`SELECT max(coalesce(max(number), 0) + 1, ?) FROM sweeps WHERE definition = ?`,
+			n.MinNumber, definition).Scan(&number); err != nil {
 			return err
 		}
 		added = Sweep{Definition: definition, Record: r, Head: core.Head{
@@ -87,7 +77,7 @@ func (s *Store) Add(ctx context.Context, n New) (added Sweep, err error) {
 		result, err := tx.ExecContext(ctx, `INSERT INTO sweeps (id, definition, number, client_key,
 			record, outline, state, reason, submitted, total, issued, cut, counts)
 			VALUES (?,?,?,nullif(?,''),?,?,?,'',?,?,0,0,'[0,0,0,0,0,0,0,0,0,0]')`,
-			added.Head.ID, definition, number, n.ClientKey, record, text(r.Outline()),
+			added.Head.ID, definition, number, n.IdempotencyKey, record, text(r.Outline()),
 			string(core.Open), submitted.UnixMicro(), n.Total)
 		if err != nil {
 			return err
@@ -101,7 +91,8 @@ func (s *Store) Add(ctx context.Context, n New) (added Sweep, err error) {
 }
 
 func putCode(ctx context.Context, tx *sql.Tx, seq int64, revision, code string) error {
-	_, err := tx.ExecContext(ctx, `INSERT OR IGNORE INTO codes (sweep, revision, code) VALUES (?,?,?)`, seq, revision, code)
+	_, err := tx.ExecContext(ctx,
+		`INSERT OR IGNORE INTO codes (sweep, revision, code) VALUES (?,?,?)`, seq, revision, code)
 	return err
 }
 
@@ -146,9 +137,10 @@ func (r *Reader) Sweeps(ctx context.Context) ([]Sweep, error) {
 	return scanSweeps(r.db.QueryContext(ctx, selectSweeps+` ORDER BY seq DESC`))
 }
 
-// Unended lists the sweeps that have tasks left, the oldest first, and those of them that are
+// ActiveSweeps lists the sweeps that have tasks left, the oldest first, and those of them that are
 // damaged.
-func (r *Reader) Unended(ctx context.Context) (open []Sweep, damaged []*DamagedSweep, _ error) {
+func (r *Reader) ActiveSweeps(ctx context.Context) (open []Sweep, damaged []*DamagedSweep,
+	_ error) {
 	rows, err := r.db.QueryContext(ctx, selectSweeps+` WHERE ended IS NULL ORDER BY seq`)
 	if err != nil {
 		return nil, nil, readable(err)
@@ -167,8 +159,8 @@ func (r *Reader) Unended(ctx context.Context) (open []Sweep, damaged []*DamagedS
 	return open, damaged, readable(rows.Err())
 }
 
-// Ended lists the sweeps that have ended, the newest first, at most limit.
-func (r *Reader) Ended(ctx context.Context, limit int) ([]Sweep, error) {
+// EndedSweeps lists the sweeps that have ended, the newest first, at most limit.
+func (r *Reader) EndedSweeps(ctx context.Context, limit int) ([]Sweep, error) {
 	return scanSweeps(r.db.QueryContext(ctx,
 		selectSweeps+` WHERE ended IS NOT NULL ORDER BY seq DESC LIMIT ?`, limit))
 }
@@ -189,8 +181,8 @@ func (r *Reader) Sweep(ctx context.Context, id string) (Sweep, error) {
 // maxNearestCandidates is among how many sweeps, the newest, the one is looked for that was meant.
 const maxNearestCandidates = 10_000
 
-// Has reports whether the store has a sweep of an id.
-func (r *Reader) Has(ctx context.Context, id string) (found bool, err error) {
+// HasSweep reports whether the store has a sweep of an id.
+func (r *Reader) HasSweep(ctx context.Context, id string) (found bool, err error) {
 	const query = `SELECT EXISTS (SELECT 1 FROM sweeps WHERE id = ?)`
 	err = r.db.QueryRowContext(ctx, query, id).Scan(&found)
 	return found, readable(err)
@@ -199,7 +191,8 @@ func (r *Reader) Has(ctx context.Context, id string) (found bool, err error) {
 // unknownSweep is the error for a sweep that does not exist. It reads ids, newest first, and not
 // records, which take as long as their tables of values are.
 func (r *Reader) unknownSweep(ctx context.Context, id string) error {
-	rows, err := r.db.QueryContext(ctx, `SELECT id FROM sweeps ORDER BY seq DESC LIMIT ?`, maxNearestCandidates)
+	rows, err := r.db.QueryContext(ctx, `SELECT id FROM sweeps ORDER BY seq DESC LIMIT ?`,
+		maxNearestCandidates)
 	if err != nil {
 		return readable(err)
 	}

@@ -28,7 +28,7 @@ func TestAdd(t *testing.T) {
 			"false]\n")); err != nil {
 		t.Fatal(err)
 	}
-	r.Ranges, r.Retry, r.MaxFailures = core.Ranges{{From: 1, To: 3}}, core.Retry{Lost: 3}, 9
+	r.Ranges, r.Retry, r.MaxFailures = core.Ranges{{From: 1, To: 3}}, task.Retry{Lost: 3}, 9
 	r.Style, r.EachWorker, r.Project, r.Image = space.Style{Space: true}, true, "/home/anna/p",
 		"python"
 	r.Recipe = task.Recipe{Definition: "train", Command: []string{"a", "{host}"},
@@ -38,8 +38,9 @@ func TestAdd(t *testing.T) {
 	submit := func(key string, least int64) store.Sweep {
 		t.Helper()
 		added, err := s.Add(context.Background(),
-			store.New{Record: r, Total: 2, Submitted: at(0.5), ClientKey: key, MinNumber: least,
-				Code: "c1"})
+			store.NewSweep{Record: r, Total: 2, Submitted: at(0.5), IdempotencyKey: key,
+				MinNumber: least,
+				Code:      "c1"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,8 +61,9 @@ func TestAdd(t *testing.T) {
 	if a, b := r.Space.Point(12345), got.Record.Space.Point(12345); cmp.Diff(a, b) != "" {
 		t.Errorf("another space: %v, %v", a, b)
 	}
-	h := core.Head{ID: "train-1", State: core.Paused, Reason: "wait", Stopping: true, IgnoredFailures: 5,
-		Submitted: at(0.5), Ended: at(3.25), Total: 2, Issued: 1, UnissuedCancelled: true,
+	h := core.Head{ID: "train-1", State: core.Paused, Reason: "wait", Stopping: true,
+		IgnoredFailures: 5,
+		Submitted:       at(0.5), Ended: at(3.25), Total: 2, Issued: 1, UnissuedCancelled: true,
 		Rows: core.Counts{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}}
 	commit(t, s, first, core.Changes{Head: h})
 	first.Head, first.Record.Recipe.Revision = h, "r2"
@@ -78,7 +80,7 @@ func TestAdd(t *testing.T) {
 	}
 	differs(t, "codes", map[string]string{"r1": "c1", "r2": "c2"}, codes)
 	other, err := s.Add(context.Background(),
-		store.New{Record: r, Total: 2, Submitted: at(1), Code: "another"})
+		store.NewSweep{Record: r, Total: 2, Submitted: at(1), Code: "another"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +88,7 @@ func TestAdd(t *testing.T) {
 		t.Fatal(err)
 	}
 	differs(t, "codes of another definition", map[string]string{"r1": "another"}, codes)
-	unended, damaged, err := s.Unended(context.Background())
+	unended, damaged, err := s.ActiveSweeps(context.Background())
 	if err != nil || len(damaged) > 0 || len(unended) != 4 || unended[0].Head.ID != "train-2" {
 		t.Errorf("%d have not ended, %v", len(unended), err)
 	}

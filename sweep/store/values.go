@@ -24,19 +24,20 @@ func (v values) add(more ...any) values {
 
 // head adds what putHead sets.
 func (v values) head(h core.Head) values {
-	return v.add(string(h.State), h.Reason, h.Stopping, h.IgnoredFailures, micros(h.Ended), h.Issued,
+	return v.add(string(h.State), h.Reason, h.Stopping, h.IgnoredFailures, micros(h.Ended),
+		h.Issued,
 		h.UnissuedCancelled, text(h.Rows), h.Total, h.Ran.Microseconds())
 }
 
 // row adds the columns of a task's row from state on.
 func (v values) row(r core.Record, t core.Task) values {
 	var charged any
-	if t.Charged != (core.Retry{}) {
+	if t.Charged != (task.Retry{}) {
 		charged = text(t.Charged)
 	}
 	v = v.add(int64(t.State), t.Cancelling, charged, micros(t.NotBefore), int64(t.Attempts),
 		objective(r.Objective, t))
-	return v.try(t.Attempt)
+	return v.attempt(t.Attempt)
 }
 
 // start adds the columns of an attempt's start.
@@ -51,13 +52,13 @@ func (v values) start(t core.Attempt) values {
 	return v.add(host, slot, gpus, resumed, micros(t.Started))
 }
 
-// begun adds what putBegun sets.
-func (v values) begun(t core.Attempt) values {
+// startUpdate adds the arguments of updateStart.
+func (v values) startUpdate(t core.Attempt) values {
 	return v.add(int64(t.Number), t.Worker).start(t).add(core.StartUnknown, core.NotStarted)
 }
 
-// try adds tryColumns. A column of which nothing is known is NULL.
-func (v values) try(t core.Attempt) values {
+// attempt adds attemptColumns. A column of which nothing is known is NULL.
+func (v values) attempt(t core.Attempt) values {
 	var duration, class, code, reason, metrics, output any
 	if o := t.Outcome; o != nil {
 		duration, class, reason = o.Duration.Microseconds(), string(o.Class), o.Reason

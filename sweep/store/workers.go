@@ -3,21 +3,20 @@ package store
 import (
 	"context"
 	"database/sql"
+
 	"mlframework/sweep/core"
 )
 
-// Worker is what outlives the processes of a worker. Commit keeps it.
-type Worker = core.WorkerRecord
-
 // Workers lists the workers by name.
-func (r *Reader) Workers(ctx context.Context) (all []Worker, err error) {
-	rows, err := r.db.QueryContext(ctx, `SELECT name, incarnation, host, program, started, drained, slots, image, environment FROM workers ORDER BY name`)
+func (r *Reader) Workers(ctx context.Context) (all []core.WorkerRecord, err error) {
+	rows, err := r.db.QueryContext(ctx,
+		`SELECT name, incarnation, host, program, started, drained, slots, image, environment FROM workers ORDER BY name`)
 	if err != nil {
 		return nil, readable(err)
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var w Worker
+		var w core.WorkerRecord
 		if err := rows.Scan(&w.Name, &w.Incarnation, &w.Host, &w.Program, &w.Started, &w.Drained,
 			&w.Slots, &w.Image, &w.Environment); err != nil {
 			return nil, readable(err)

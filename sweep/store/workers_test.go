@@ -3,6 +3,7 @@ package store_test
 import (
 	"testing"
 
+	"mlframework/sweep/core"
 	"mlframework/sweep/store"
 )
 
@@ -13,22 +14,22 @@ func TestWorkers(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	first := store.Worker{Name: "gpu2", Incarnation: "1", Host: "h2", Program: "v1", Started: 4,
+	first := core.WorkerRecord{Name: "gpu2", Incarnation: "1", Host: "h2", Program: "v1", Started: 4,
 		Image: "python:3.12@sha256:1", Environment: "as it was made"}
-	second := store.Worker{Name: "gpu1", Host: "h1", Drained: true, Slots: 3}
+	second := core.WorkerRecord{Name: "gpu1", Host: "h1", Drained: true, Slots: 3}
 	if err := s.Commit(t.Context(),
-		store.Group{Workers: []store.Worker{first, second}}); err != nil {
+		store.Group{Workers: []core.WorkerRecord{first, second}}); err != nil {
 		t.Fatal(err)
 	}
 	first.Incarnation = "2"
-	if err := s.Commit(t.Context(), store.Group{Workers: []store.Worker{first}}); err != nil {
+	if err := s.Commit(t.Context(), store.Group{Workers: []core.WorkerRecord{first}}); err != nil {
 		t.Fatal(err)
 	}
 	got, err := s.Workers(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	differs(t, "the workers", []store.Worker{second, first}, got)
+	differs(t, "the workers", []core.WorkerRecord{second, first}, got)
 	for range 2 {
 		if err := s.Forget(t.Context(), "gpu1"); err != nil {
 			t.Fatal(err)
@@ -38,5 +39,5 @@ func TestWorkers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	differs(t, "the workers", []store.Worker{first}, got)
+	differs(t, "the workers", []core.WorkerRecord{first}, got)
 }

@@ -14,7 +14,7 @@ type writer struct {
 	// what the statements belong to; another one when database/sql had to replace it
 	conn driver.Conn
 
-	head, record, row, try, begun, samples, worker, audit driver.StmtExecContext
+	head, record, row, attempt, startUpdate, samples, worker, audit driver.StmtExecContext
 
 	values values // memory of the last row's, used again
 }
@@ -26,19 +26,19 @@ type connection interface {
 	driver.ConnBeginTx
 }
 
-// tryColumns are the columns that an attempt has in tasks and in attempts.
-const tryColumns = `attempt, revision, worker, host, slot, gpus, resumed, started, duration, class, exit_code, reason, metrics, output`
+// attemptColumns are the columns that an attempt has in tasks and in attempts.
+const attemptColumns = `attempt, revision, worker, host, slot, gpus, resumed, started, duration, class, exit_code, reason, metrics, output`
 
 const (
 	putHead   = `UPDATE sweeps SET state=?2, reason=?3, stopping=?4, forgiven=?5, ended=?6, issued=?7, cut=?8, counts=?9, total=?10, ran=?11 WHERE seq=?1`
 	putRecord = `UPDATE sweeps SET record=?2, outline=?3 WHERE seq=?1`
-	putRow    = `REPLACE INTO tasks (sweep, idx, state, cancelling, charged, not_before, tries, objective, ` + tryColumns + `)
+	putRow    = `REPLACE INTO tasks (sweep, idx, state, cancelling, charged, not_before, tries, objective, ` + attemptColumns + `)
 		VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`
 	// A superseded result is kept of an attempt that is listed, from the worker that it was placed
 	// on. The end of an attempt that counted may be reported again when the task has gone on: it is
 	// no superseded result. One that its worker had given back is not listed, and a result of it,
 	// of a message that came twice, is not kept.
-	putTry = `INSERT OR IGNORE INTO attempts (sweep, idx, superseded, ` + tryColumns + `)
+	putTry = `INSERT OR IGNORE INTO attempts (sweep, idx, superseded, ` + attemptColumns + `)
 		SELECT ?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17 WHERE ?3 = 0 OR EXISTS (
 			SELECT 1 FROM tasks WHERE sweep=?1 AND idx=?2 AND attempt=?4 AND worker=?6
 				AND (started IS NOT NULL OR class IS NOT NULL)
@@ -48,8 +48,8 @@ const (
 			SELECT 1 FROM tasks WHERE sweep=?1 AND idx=?2 AND attempt=?4 AND worker=?6 AND duration=?12 AND class=?13
 			UNION ALL
 			SELECT 1 FROM attempts WHERE sweep=?1 AND idx=?2 AND attempt=?4 AND superseded=0 AND worker=?6 AND duration=?12 AND class=?13)`
-	// An attempt that was lost before anything told that it had begun, and did.
-	putBegun = `UPDATE attempts SET host=?5, slot=?6, gpus=?7, resumed=?8, started=?9, reason=replace(replace(reason, ?10, ''), ?11, '')
+	// updateStart is for an attempt that was declared lost before its start was reported.
+	updateStart = `UPDATE attempts SET host=?5, slot=?6, gpus=?7, resumed=?8, started=?9, reason=replace(replace(reason, ?10, ''), ?11, '')
 		WHERE sweep=?1 AND idx=?2 AND attempt=?3 AND worker=?4 AND started IS NULL AND superseded=0`
 	putSamples = `INSERT OR IGNORE INTO samples (sweep, idx, attempt, hash, points) VALUES (?,?,?,?,?)`
 	putWorker  = `REPLACE INTO workers (name, incarnation, host, program, started, drained, slots, image, environment) VALUES (?,?,?,?,?,?,?,?,?)`
@@ -70,9 +70,9 @@ func (w *writer) prepare(ctx context.Context, c connection) error {
 		}
 		return s.(driver.StmtExecContext)
 	}
-	w.head, w.record, w.row, w.try = statement(putHead), statement(putRecord), statement(putRow),
+	w.head, w.record, w.row, w.attempt = statement(putHead), statement(putRecord), statement(putRow),
 		statement(putTry)
-	w.begun = statement(putBegun)
+	w.startUpdate = statement(updateStart)
 	w.samples, w.worker, w.audit = statement(putSamples), statement(putWorker), statement(putAudit)
 	if len(errs) == 0 {
 		w.conn = c
@@ -102,7 +102,7 @@ func (w *writer) close(db *sql.DB) error {
 		}
 		w.conn = nil
 		var errs []error
-		for _, s := range []driver.StmtExecContext{w.head, w.record, w.row, w.try, w.begun,
+		for _, s := range []driver.StmtExecContext{w.head, w.record, w.row, w.attempt, w.startUpdate,
 			w.samples, w.worker, w.audit} {
 			errs = append(errs, s.(driver.Stmt).Close())
 		}

@@ -57,3 +57,23 @@ func WriteCSV(w io.Writer, rows []Row, s Schema) error {
 	}
 	return out.Flush()
 }
+
+// ReadAny reads a Row with encoding/json alone.
+var ReadAny = (*Row).readAny
+
+// Sort sorts rows in place.
+func Sort(rows []Row, s Schema, by string) error {
+	sorter, err := NewSorter(s, by)
+	if err != nil {
+		return err
+	}
+	for i := range rows {
+		sorter.Add(&rows[i], int64(i))
+	}
+	sorted := make([]Row, len(rows))
+	for i, at := range sorter.Sorted() {
+		sorted[i] = rows[at]
+	}
+	copy(rows, sorted)
+	return nil
+}

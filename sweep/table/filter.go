@@ -2,6 +2,7 @@ package table
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -99,6 +100,41 @@ func (f *Filter) Fields() (all Fields) {
 		all |= f.conditions[i].fields()
 	}
 	return all &^ fieldIndex
+}
+
+// IndexRange returns the first and the last index that a row may have which the filter picks, as
+// far as that is plain: every index, where it is not.
+func (f *Filter) IndexRange() (first, last int64) {
+	low, high := 0.0, math.Inf(1)
+	if !f.IsZero() {
+		for _, c := range f.conditions {
+			if c.byIndex != nil {
+				continue
+			}
+			for _, slot := range c.expr.Slots() {
+				if of := c.columns[slot]; of.name == indexColumn && of.needs == fieldIndex {
+					least, most := c.expr.Bounds(slot)
+					low, high = max(low, least), min(high, most)
+				}
+			}
+		}
+	}
+	return wholeWithin(math.Floor(low), math.Inf(-1)), wholeWithin(math.Ceil(high), math.Inf(1))
+}
+
+// wholeWithin returns a whole number as an index, or where it may have been rounded the next one
+// towards a bound.
+func wholeWithin(v, bound float64) int64 {
+	if math.Abs(v) >= expr.Exact {
+		v = math.Nextafter(v, bound)
+	}
+	switch {
+	case v >= math.MaxInt64:
+		return math.MaxInt64
+	case v <= 0:
+		return 0
+	}
+	return int64(v)
 }
 
 // LooksAtIndex reports whether the filter looks at the index, or at what was bound to it.

@@ -137,7 +137,8 @@ func TestNoFilterMatchesEverything(t *testing.T) {
 // FuzzFilter: any text is a filter or an error that points into it, and a filter can be asked about
 // any row.
 func FuzzFilter(f *testing.F) {
-	for _, seed := range []string{"state=failed and (lr>=0.01 or not acc~'x')", `note="\"" or host!=''`, "((((", "!", "größe<9"} {
+	for _, seed := range []string{"state=failed and (lr>=0.01 or not acc~'x')",
+		`note="\"" or host!=''`, "((((", "!", "größe<9"} {
 		f.Add(seed)
 	}
 	rows := filterRows()

@@ -120,10 +120,14 @@ func FuzzRowJSON(f *testing.F) {
 func FuzzReadRow(f *testing.F) {
 	for _, line := range []string{
 		`{"id":"s-1/0","sweep":null,"index":3,"argv":["a"],"parameters":{"lr":"0.1"},"metrics":{"a":1e-3,"b":null},"slot":0,"started":"2026-01-02T03:04:05Z"}`,
-		`{"index":01}`, `{"index":1.}`, `{"index":1,}`, `{"index":+1}`, `{"duration":.5}`, `{"duration":1_0}`, `{"duration":0x1p4}`, `{"duration":1e}`,
-		`{"metrics":{"a":Infinity}}`, ` {"id" : "x"} `, `{"id":"\ud800"}`, `{"id":"` + "\x01" + `"}`, `{"unknown":{"a":[1]}}`, `{"ID":"x"}`, `null`, ``, `{}x`,
+		`{"index":01}`, `{"index":1.}`, `{"index":1,}`, `{"index":+1}`, `{"duration":.5}`,
+		`{"duration":1_0}`, `{"duration":0x1p4}`, `{"duration":1e}`,
+		`{"metrics":{"a":Infinity}}`, ` {"id" : "x"} `, `{"id":"\ud800"}`,
+		`{"id":"` + "\x01" + `"}`, `{"unknown":{"a":[1]}}`, `{"ID":"x"}`, `null`, ``, `{}x`,
 		`{"started":"2026-01-02T03:04:05+01:00"}`, `{"gpus":null,"slot":null,"duration":null}`,
-		`{"metrics":{"a":null},"infinite":{"a":"-inf"}}`, `{"infinite":{"a":"inf"},"metrics":{"a":null,"b":null}}`, `{"metrics":{"a":1,"b":1e999},"infinite":{"a":"inf","c":"x"}}`,
+		`{"metrics":{"a":null},"infinite":{"a":"-inf"}}`,
+		`{"infinite":{"a":"inf"},"metrics":{"a":null,"b":null}}`,
+		`{"metrics":{"a":1,"b":1e999},"infinite":{"a":"inf","c":"x"}}`,
 	} {
 		f.Add([]byte(line))
 	}
@@ -133,7 +137,7 @@ func FuzzReadRow(f *testing.F) {
 func sameRow(t *testing.T, line []byte) {
 	t.Helper()
 	var got, want table.Row
-	err, wantErr := table.ReadRow(line, &got), json.Unmarshal(line, &want)
+	err, wantErr := table.ReadRow(line, &got), table.ReadAny(&want, line)
 	if (err == nil) != (wantErr == nil) {
 		t.Fatalf("%s: %v, and encoding/json has %v", line, err, wantErr)
 	}

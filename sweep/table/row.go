@@ -8,7 +8,6 @@ package table
 
 import (
 	"bufio"
-	"encoding/json"
 	"io"
 	"strconv"
 	"time"
@@ -44,25 +43,6 @@ type Row struct {
 	Class      string       `json:"class"` // how the newest attempt ended
 	Reason     string       `json:"reason"`
 	Revision   string       `json:"revision"`
-}
-
-// plainRow is a Row without its methods.
-type plainRow Row
-
-// UnmarshalJSON reads what MarshalJSON writes.
-func (r *Row) UnmarshalJSON(data []byte) error {
-	var read struct {
-		plainRow
-		Infinite metric.Infinite `json:"infinite"`
-		Steps    metric.Steps    `json:"steps"`
-		Places   metric.Spans    `json:"positions"`
-	}
-	if err := json.Unmarshal(data, &read); err != nil {
-		return err
-	}
-	*r = Row(read.plainRow)
-	r.Metrics.Restored(read.Infinite).Spanned(metric.Spans(read.Steps)).Spanned(read.Places)
-	return nil
 }
 
 // MarshalJSON writes the contract's fields in their order. [encoding/json.Unmarshal] reads them

@@ -16,8 +16,29 @@ func ReadRow(line []byte, into *Row) error {
 	if r.row(into) {
 		return nil
 	}
-	*into = Row{}
-	return json.Unmarshal(line, into)
+	return into.readAny(line)
+}
+
+// UnmarshalJSON reads what MarshalJSON writes, and other JSON of such an object.
+func (r *Row) UnmarshalJSON(data []byte) error { return ReadRow(data, r) }
+
+// plainRow is a Row without its methods.
+type plainRow Row
+
+// readAny reads JSON that MarshalJSON does not write: other spaces, names or orders.
+func (r *Row) readAny(data []byte) error {
+	var read struct {
+		plainRow
+		Infinite metric.Infinite `json:"infinite"`
+		Steps    metric.Steps    `json:"steps"`
+		Places   metric.Spans    `json:"positions"`
+	}
+	if err := json.Unmarshal(data, &read); err != nil {
+		return err
+	}
+	*r = Row(read.plainRow)
+	r.Metrics.Restored(read.Infinite).Spanned(metric.Spans(read.Steps)).Spanned(read.Places)
+	return nil
 }
 
 // rowReader reads the JSON of rows.

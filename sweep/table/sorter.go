@@ -49,7 +49,11 @@ func (k *sortKey) place() uint64   { return k.at >> 62 }
 func (k *sortKey) kind() expr.Kind { return expr.Kind(k.at >> positionBits & 3) }
 func (k *sortKey) position() int64 { return int64(k.at & (1<<positionBits - 1)) }
 
-// NewSorter sorts by a column, as [Sort] says.
+// NewSorter returns a sorter by a column, "-COLUMN" from the greatest to the least. A column in
+// which everything is a number is sorted by number, any other by text in which runs of digits count
+// as numbers (gpu2 before gpu10). Either way what is not a number and then what is absent come last.
+// Equal rows keep their order. An unknown column is an error that names the nearest and all known
+// ones.
 func NewSorter(s Schema, by string) (*Sorter, error) {
 	name, descending := strings.CutPrefix(by, "-")
 	c, ok := s.find(name)
@@ -73,7 +77,7 @@ func NewSorter(s Schema, by string) (*Sorter, error) {
 	return sorter, nil
 }
 
-// NewSorterOfTables sorts the rows of several tables by a column, as [Sort] says. Before the rows
+// NewSorterOfTables sorts the rows of several tables by a column, as [NewSorter] says. Before the rows
 // of each table it is told of the table, with [Sorter.Continue].
 func NewSorterOfTables(by string) *Sorter {
 	descending := strings.HasPrefix(by, "-")

@@ -1,5 +1,7 @@
 package task
 
+import "mlframework/sweep/space"
+
 // Batch is attempts of one sweep that travel together to one worker.
 type Batch struct {
 	Version  int       `json:"version"`
@@ -22,5 +24,5 @@ type Attempt struct {
 	Args   []string `json:"args"`   // the point's flags, appended to the command
 
 	// all of the point's, in the order of the file
-	Parameters []Parameter `json:"parameters,omitempty"`
+	Parameters []space.Assignment `json:"parameters,omitempty"`
 }

@@ -7,17 +7,6 @@ import (
 	"fmt"
 )
 
-// tooLong says that a thing cannot be sent as one message.
-type tooLong struct {
-	what        string
-	bytes, most int
-}
-
-func (t *tooLong) Error() string {
-	return fmt.Sprintf("send %s: it is %d bytes long; at most %d can be sent", t.what, t.bytes,
-		t.most)
-}
-
 // Encode returns the JSON of one thing, which has at most so many bytes. What names the thing in
 // errors.
 func Encode(what string, v any, most int) ([]byte, error) {
@@ -81,34 +70,6 @@ func EncodeAll[T any](what string, things []T, most, mostOne int) (bodies [][]by
 type unreadable struct{ why string }
 
 func (u *unreadable) Error() string { return u.why }
-
-// outline is what a message of any version has: what is newer than this program is read no further.
-type outline struct {
-	Version     int    `json:"version"`
-	ID          string `json:"id"`
-	Kind        string `json:"kind"`
-	Worker      string `json:"worker"`
-	Incarnation string `json:"incarnation"`
-	Program     string `json:"program"`
-	Host        string `json:"host"`
-	Sweep       string `json:"sweep"`
-	Index       int64  `json:"index"`
-	Attempt     int    `json:"attempt"`
-	Attempts    []struct {
-		Index  int64 `json:"index"`
-		Number int   `json:"number"`
-	} `json:"attempts"`
-}
-
-// newer reads the outline of a message of a newer version; false when it is none. A field that is
-// not what it was is left out.
-func newer(body []byte) (o outline, is bool) {
-	err := json.Unmarshal(body, &o)
-	if _, partly := errors.AsType[*json.UnmarshalTypeError](err); err != nil && !partly {
-		return o, false
-	}
-	return o, o.Version > Newest
-}
 
 // form is how one kind of messages is read: where its version stands, and what is made of one that
 // is newer.

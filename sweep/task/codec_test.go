@@ -88,7 +88,8 @@ func TestOfWhatIsNewerTheOutlineIsRead(t *testing.T) {
 			t.Errorf("%s: %v (-want +got):\n%s", body, err, diff)
 		}
 	}
-	got, err := task.DecodeEvents([]byte(`[{"version":1,"kind":"joined"},{"version":9,"kind":"ended","worker":"w1","sweep":"a-1","index":3,"attempt":2,"time":"now","outcome":[]}]`), trusted)
+	got, err := task.DecodeEvents(
+		[]byte(`[{"version":1,"kind":"joined"},{"version":9,"kind":"ended","worker":"w1","sweep":"a-1","index":3,"attempt":2,"time":"now","outcome":[]}]`), trusted)
 	want := []task.Event{{Version: 1, Kind: task.JoinedEvent},
 		{Version: 9, Kind: task.EndedEvent, Worker: "w1", Sweep: "a-1", Index: 3, Attempt: 2}}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {

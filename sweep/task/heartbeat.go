@@ -28,9 +28,12 @@ type Heartbeat struct {
 	Environment string `json:"environment,omitempty"`
 	Host        string `json:"host"`
 	Slots       int    `json:"slots"`
-	Draining    bool   `json:"draining,omitempty"`
+	// it takes nothing new: it was asked to, or is Leaving or Closing
+	Draining bool `json:"draining,omitempty"`
 	// it was asked to start again, and ends when nothing runs
 	Leaving bool `json:"leaving,omitempty"`
+	// it ends: what runs is being stopped, with its grace
+	Closing bool `json:"closing,omitempty"`
 	// why its tasks can reach what it has, though it was to confine them; for people
 	Unconfined string `json:"unconfined,omitempty"`
 	// why it takes none of the master's tasks, for people; "": it does

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"maps"
 	"slices"
+
+	"mlframework/sweep/space"
 )
 
 // Key says what a task computes: the first 16 bytes of a SHA-256 over its argv, image, environment,
@@ -15,7 +17,7 @@ type Key [16]byte
 // is not what it computes; parameters count where a recipe has them beside the command line; code
 // is the project's revision without the files that describe the sweep. What recipes did not have
 // from the beginning counts where it is set.
-func KeyOf(argv []string, image string, r Recipe, code string, of []Parameter) Key {
+func KeyOf(argv []string, image string, r Recipe, code string, of []space.Assignment) Key {
 	h := make([]byte, 0, 512)
 	add := func(s string) { // with its length, so that ["ab"] and ["a", "b"] differ
 		h = binary.AppendUvarint(h, uint64(len(s)))

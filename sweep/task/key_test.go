@@ -43,7 +43,8 @@ func TestKeys(t *testing.T) {
 		seen[w.key()] = w
 	}
 	if got := fmt.Sprintf("%x", work{argv: []string{"a", "--lr=1"}, image: "img", code: "c",
-		env: map[string]string{"B": "2", "A": "1"}}.key()); got != "67f04497c091c37995af1c7dfa6d8e16" {
+		env: map[string]string{"B": "2",
+			"A": "1"}}.key()); got != "67f04497c091c37995af1c7dfa6d8e16" {
 		t.Errorf("keys of stores before are not these: %s", got)
 	}
 	if (work{}).key() != (work{argv: []string{}, env: map[string]string{}}).key() {

@@ -7,24 +7,7 @@ import (
 	"strings"
 
 	"mlframework/sweep/fault"
-)
-
-// Parameter is one parameter of a task with the value that it has there, spelled as in
-// parameters.yml.
-type Parameter struct {
-	Name  string    `json:"name"`
-	Value string    `json:"value"`
-	Kind  ValueKind `json:"kind,omitempty"`
-}
-
-// ValueKind is what a value is, beside its text. The zero value is a number where the text is one,
-// and text otherwise.
-type ValueKind string
-
-// The kinds of values that their text does not tell.
-const (
-	Switch ValueKind = "switch" // true or false
-	Text   ValueKind = "text"   // text that looks like a number
+	"mlframework/sweep/space"
 )
 
 // Placeholders are the names that stand in braces for what an attempt is, in this order. All other
@@ -62,7 +45,7 @@ func (p PlaceholderValues) value(name string) (string, bool) {
 	return value, true
 }
 
-func valueOf(name string, of []Parameter) (string, bool) {
+func valueOf(name string, of []space.Assignment) (string, bool) {
 	for _, p := range of {
 		if p.Name == name {
 			return p.Value, true
@@ -73,7 +56,7 @@ func valueOf(name string, of []Parameter) (string, bool) {
 
 // ExpandCommand is the recipe's command for one attempt of a task: names in braces are replaced, {{
 // and }} become single braces. Flags are appended to the result, as their braces stay as they are.
-func (r Recipe) ExpandCommand(at PlaceholderValues, of []Parameter) []string {
+func (r Recipe) ExpandCommand(at PlaceholderValues, of []space.Assignment) []string {
 	argv := make([]string, len(r.Command))
 	for i, argument := range r.Command {
 		argv[i] = at.expand(argument, of)
@@ -82,7 +65,7 @@ func (r Recipe) ExpandCommand(at PlaceholderValues, of []Parameter) []string {
 }
 
 // ExpandEnv is the recipe's Env for one attempt, expanded like its command where EnvBraces says so.
-func (r Recipe) ExpandEnv(at PlaceholderValues, of []Parameter) map[string]string {
+func (r Recipe) ExpandEnv(at PlaceholderValues, of []space.Assignment) map[string]string {
 	if !r.EnvBraces {
 		return r.Env
 	}
@@ -93,7 +76,7 @@ func (r Recipe) ExpandEnv(at PlaceholderValues, of []Parameter) map[string]strin
 	return all
 }
 
-func (p PlaceholderValues) expand(text string, of []Parameter) string {
+func (p PlaceholderValues) expand(text string, of []space.Assignment) string {
 	if !strings.ContainsAny(text, "{}") {
 		return text
 	}
@@ -114,7 +97,7 @@ func (p PlaceholderValues) expand(text string, of []Parameter) string {
 // BindParameters replaces, in a command's argument, the names of a task's parameters alone: what is
 // left is to be expanded still. So it is what the argument says wherever and as whatever task it
 // runs.
-func BindParameters(argument string, of []Parameter) string {
+func BindParameters(argument string, of []space.Assignment) string {
 	if !strings.ContainsAny(argument, "{}") {
 		return argument
 	}

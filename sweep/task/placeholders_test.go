@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"mlframework/sweep/space"
 	"mlframework/sweep/task"
 )
 
@@ -53,8 +54,8 @@ func TestExpand(t *testing.T) {
 
 func TestExpandParameters(t *testing.T) {
 	t.Parallel()
-	of := []task.Parameter{{Name: "lr", Value: "1e-3"}, {Name: "model.name", Value: "{host}"},
-		{Name: "big", Value: "True", Kind: task.Switch}, {Name: "slot", Value: "x"}}
+	of := []space.Assignment{{Name: "lr", Value: "1e-3"}, {Name: "model.name", Value: "{host}"},
+		{Name: "big", Value: "True", Kind: space.Switch}, {Name: "slot", Value: "x"}}
 	at := task.PlaceholderValues{Host: "gpu1", Slot: "3", Index: "7", Task: "a-1/7"}
 	for argument, want := range map[string]struct{ text, bound, named string }{
 		"{lr}":                 {"1e-3", "1e-3", "lr"},
@@ -103,8 +104,10 @@ func FuzzExpand(f *testing.F) {
 	f.Add("{lr}", "{host}")
 	f.Fuzz(func(t *testing.T, text, value string) {
 		at, of := task.PlaceholderValues{Host: "h", Slot: "1"},
-			[]task.Parameter{{Name: "lr", Value: value}}
-		expand := func(text string) string { return task.Recipe{Command: []string{text}}.ExpandCommand(at, of)[0] }
+			[]space.Assignment{{Name: "lr", Value: value}}
+		expand := func(text string) string {
+			return task.Recipe{Command: []string{text}}.ExpandCommand(at, of)[0]
+		}
 		escaped := task.Escape(text)
 		if got := expand(escaped); got != text || task.BadBraces(escaped) != "" ||
 			task.ParameterNames(escaped) != nil {

@@ -48,3 +48,12 @@ type File struct {
 
 // Hidden reports whether what parameters are does not show in the command line of a task.
 func (r Recipe) Hidden() bool { return r.EnvBraces || r.ReadsParameters || r.File != nil }
+
+// Retry is how many failed attempts of one task are retried, by the class of their end. The zero
+// value is none.
+type Retry struct {
+	Error   int `json:"error"`
+	Timeout int `json:"timeout"`
+	OOM     int `json:"oom"`
+	Lost    int `json:"lost"`
+}

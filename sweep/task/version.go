@@ -1,6 +1,8 @@
 package task
 
 import (
+	"encoding/json"
+	"errors"
 	"slices"
 
 	"mlframework/sweep/metric"
@@ -61,4 +63,32 @@ func usesNewPlaceholders(argument string) bool {
 		}
 	}
 	return false
+}
+
+// outline is what a message of any version has: what is newer than this program is read no further.
+type outline struct {
+	Version     int    `json:"version"`
+	ID          string `json:"id"`
+	Kind        string `json:"kind"`
+	Worker      string `json:"worker"`
+	Incarnation string `json:"incarnation"`
+	Program     string `json:"program"`
+	Host        string `json:"host"`
+	Sweep       string `json:"sweep"`
+	Index       int64  `json:"index"`
+	Attempt     int    `json:"attempt"`
+	Attempts    []struct {
+		Index  int64 `json:"index"`
+		Number int   `json:"number"`
+	} `json:"attempts"`
+}
+
+// newer reads the outline of a message of a newer version; false when it is none. A field that is
+// not what it was is left out.
+func newer(body []byte) (o outline, is bool) {
+	err := json.Unmarshal(body, &o)
+	if _, partly := errors.AsType[*json.UnmarshalTypeError](err); err != nil && !partly {
+		return o, false
+	}
+	return o, o.Version > Newest
 }

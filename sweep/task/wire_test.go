@@ -98,6 +98,8 @@ func TestWire(t *testing.T) {
 			Now: true},
 		"leaving": &task.Heartbeat{Version: task.Version, Worker: "w", Incarnation: "i",
 			Host: "gpu1", Draining: true, Leaving: true},
+		"closing": &task.Heartbeat{Version: task.Version, Worker: "w", Incarnation: "i",
+			Host: "gpu1", Draining: true, Closing: true},
 		"needing": &task.Heartbeat{Version: task.Version, Worker: "w", Incarnation: "i",
 			Host: "gpu1", Reads: task.SecretsVersion,
 			Needs: []task.Need{{Sweep: "train-1", Edition: "e"}}, Key: []byte("key")},

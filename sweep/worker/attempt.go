@@ -158,7 +158,8 @@ func attemptFolders(dir, secrets string) []string {
 // something that does not exist, the task has failed: other hosts could not start it either. If the
 // disk of the outputs is full, the attempt is returned without being charged, like all others until
 // there is space. Any other error, such as another disk being full, is a fault of the host.
-func (w *Worker) startFailure(ctx context.Context, i item, err error) (o task.Outcome, reported bool) {
+func (w *Worker) startFailure(ctx context.Context, i item, err error) (o task.Outcome,
+	reported bool) {
 	if folder.IsRuleError(err) || argv.IsFault(err) {
 		reason := fmt.Sprintf("not started on %s: %s", w.o.Host,
 			strings.ReplaceAll(err.Error(), "\n", "; "))
@@ -186,6 +187,6 @@ func (w *Worker) newStream(i item, slot int, dir, name string, metrics *collecto
 		path: logFile(dir, name), remaining: w.o.OutputLimit, ceiling: w.o.OutputLimit,
 		mask:    newMask(i.secrets.sensitive()),
 		scanner: scanner,
-		tap:     outputTap{port: w.port, following: &w.jobs.following, now: time.Now, line: line},
+		tap:     outputTap{port: w.port, followed: &w.jobs.followed, now: time.Now, line: line},
 	}
 }

@@ -32,7 +32,7 @@ func (w *Worker) handle(ctx context.Context, c task.Control) {
 	case task.RecallControl:
 		w.scheduler.recall(c.Sweep)
 	case task.FollowControl:
-		w.jobs.following.set(c.Sweep, !c.Off)
+		w.jobs.followed.set(c.Sweep, !c.Off)
 	case task.DrainControl:
 		w.scheduler.drain(!c.Off)
 		w.beatNow()

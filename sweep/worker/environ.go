@@ -16,9 +16,9 @@ import (
 	"mlframework/sweep/worker/process"
 )
 
-// sweepEnviron returns the part of the environment that all attempts of a sweep share, without secrets.
-// In order of precedence, it consists of what the worker says about an attempt, secrets, what the
-// definition sets, what the worker chooses for programs, what is inherited, and defaults.
+// sweepEnviron returns the part of the environment that all attempts of a sweep share, without
+// secrets. In order of precedence, it consists of what the worker says about an attempt, secrets,
+// what the definition sets, what the worker chooses for programs, what is inherited, and defaults.
 func sweepEnviron(o Options, sweep string, r task.Recipe) (all []string) {
 	vars := expected(o)
 	for _, v := range o.Inherited {
@@ -104,7 +104,8 @@ func nameOf(variable string) string {
 
 // attemptEnviron returns the environment of one attempt, without secrets. given are the variables
 // with parameters, which override inherited ones.
-func (j *job) attemptEnviron(i item, slot, slots int, ws *folder.Workspace, given []string) []string {
+func (j *job) attemptEnviron(i item, slot, slots int, ws *folder.Workspace,
+	given []string) []string {
 	index := strconv.FormatInt(i.attempt.Index, 10)
 	again := "0"
 	if ws.Resumed {

@@ -108,7 +108,7 @@ func TapWithClock(p queue.WorkerEndpoint, tick time.Duration, pieces ...string) 
 		clock = clock.Add(tick)
 		return clock
 	}
-	t := outputTap{port: p, following: f, now: now, line: task.Line{Sweep: "s-1"}}
+	t := outputTap{port: p, followed: f, now: now, line: task.Line{Sweep: "s-1"}}
 	for _, piece := range pieces {
 		t.write([]byte(piece))
 	}
@@ -117,7 +117,7 @@ func TapWithClock(p queue.WorkerEndpoint, tick time.Duration, pieces ...string) 
 
 // TapOff returns a tap that nobody follows, and its write.
 func TapOff() func([]byte) {
-	t := outputTap{following: &followedSweeps{}, line: task.Line{Sweep: "s-1"}}
+	t := outputTap{followed: &followedSweeps{}, line: task.Line{Sweep: "s-1"}}
 	return t.write
 }
 
@@ -131,7 +131,7 @@ func WriteParameters(dir string, g argv.Given) error { return writeParameters(di
 func Stream(path string, rules *metric.Rules) io.Writer {
 	return &outputStream{path: path, remaining: 1 << 40, ceiling: 1 << 40,
 		scanner: rules.NewScanner(time.Now, func(metric.Sample) {}),
-		tap:     outputTap{following: &followedSweeps{}, now: time.Now}}
+		tap:     outputTap{followed: &followedSweeps{}, now: time.Now}}
 }
 
 // SpoolLine returns a line of a spool: text with its checksum.

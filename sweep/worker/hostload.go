@@ -8,8 +8,8 @@ import (
 	"mlframework/sweep/task"
 )
 
-// loadMeter measures the load of the host. It runs apart from the heartbeats, which must continue when
-// a disk hangs.
+// loadMeter measures the load of the host. It runs apart from the heartbeats, which must continue
+// when a disk hangs.
 type loadMeter struct {
 	outputs string
 	before  cpuTimes

@@ -48,10 +48,10 @@ type job struct {
 
 // jobs caches jobs. get is for one goroutine.
 type jobs struct {
-	o         Options
-	folders   *folder.Store
-	following followedSweeps
-	ready     map[jobKey]*job
+	o        Options
+	folders  *folder.Store
+	followed followedSweeps
+	ready    map[jobKey]*job
 }
 
 // jobKey identifies a job. The edition says which values of its secrets are meant, or which

@@ -41,7 +41,8 @@ func TestEventsOfAnAttemptComeInOrder(t *testing.T) {
 		of[e.Index] = append(of[e.Index], e.Kind)
 	}
 	for i, kinds := range of {
-		if diff := cmp.Diff([]task.EventKind{task.ClaimedEvent, task.StartedEvent, task.SamplesEvent,
+		if diff := cmp.Diff([]task.EventKind{task.ClaimedEvent, task.StartedEvent,
+			task.SamplesEvent,
 			task.EndedEvent}, kinds); diff != "" {
 			t.Errorf("%d: %s", i, diff)
 		}
@@ -100,6 +101,9 @@ func TestADrainedWorkerFinishesAndTakesNothingNew(t *testing.T) {
 	s.seen(task.StartedEvent, 0, 1)
 	s.tell(task.Control{Kind: task.DrainControl})
 	for h := range beats {
+		if h.Closing {
+			t.Error("it says that it ends")
+		}
 		if h.Draining {
 			break
 		}
@@ -158,10 +162,16 @@ func TestControlOfANewerVersionIsIgnored(t *testing.T) {
 func TestShutdownStopsRunningAndReturnsPending(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
-	s.send(batch(`trap 'echo asked; exit 5' TERM; echo ready > ready; while :; do sleep 0.01; done`,
-		0, 1, 2))
+	s.send(batch(`trap 'until test -e go; do sleep 0.01; done; echo asked; exit 5' TERM
+		echo ready > ready; while :; do sleep 0.01; done`, 0, 1, 2))
 	s.appears(s.path(0, "ready"))
-	s.stop()
+	var stopped sync.WaitGroup
+	stopped.Go(s.stop)
+	s.beat("that it ends", func(h task.Heartbeat) bool {
+		return h.Closing && h.Draining && len(h.Running) == 1
+	})
+	s.must(touch(s.path(0, "go")))
+	stopped.Wait()
 	o := s.ended(0, 1)
 	if o.Class != task.Stopped || o.ExitCode == nil || *o.ExitCode != 5 {
 		t.Errorf("%+v", o)

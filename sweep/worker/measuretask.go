@@ -15,8 +15,8 @@ import (
 	"mlframework/sweep/task"
 )
 
-// MeasureTask reads the metrics of a task again from what its attempts left in its folder. The error is
-// fs.ErrNotExist if no attempt left its output there.
+// MeasureTask reads the metrics of a task again from what its attempts left in its folder. The
+// error is fs.ErrNotExist if no attempt left its output there.
 func MeasureTask(ctx context.Context, folder string, by task.Measure) (task.Measured, error) {
 	fd, err := openTask(folder)
 	if err != nil {

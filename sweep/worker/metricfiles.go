@@ -56,7 +56,7 @@ func (w *Worker) followFiles(i item, ws *folder.Workspace, metrics *collector) *
 			return err == nil
 		}
 	}
-	m.folder.Before(project)
+	m.folder.SetBaseline(project)
 	ctx, stop := context.WithCancel(context.Background())
 	m.stop = stop
 	go m.run(ctx)
@@ -70,7 +70,7 @@ func (m *metricFiles) run(ctx context.Context) {
 	for {
 		select {
 		case <-ticks.C:
-			m.guard(func() { m.folder.Look(ctx, filesAtATime) })
+			m.guard(func() { m.folder.Poll(ctx, filesAtATime) })
 		case <-ctx.Done():
 			return
 		}

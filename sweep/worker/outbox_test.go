@@ -94,7 +94,7 @@ func TestRepeatedOutagesKeepEventOrder(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "events")
 	synctest.Test(t, func(t *testing.T) {
-		q := memory.New()
+		q := memory.NewEncoding()
 		o := worker.NewOutbox(q.Worker("w1"), path, slog.New(slog.DiscardHandler))
 		ctx, cancel := context.WithCancel(t.Context())
 		var sender sync.WaitGroup
@@ -158,7 +158,7 @@ func TestUnreadableSpoolRecordIsDropped(t *testing.T) {
 func TestFullDiskKeepsEventsInMemory(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "events")
 	var log bytes.Buffer
-	q := memory.New()
+	q := memory.NewEncoding()
 	o := worker.NewOutbox(q.Worker("w1"), path, slog.New(slog.NewTextHandler(&log, nil)))
 	release := noFileLonger(t, 1000)
 	q.Outage(true)

@@ -10,9 +10,9 @@ import (
 	"mlframework/sweep/task"
 )
 
-// outputStream processes the output of one stream of an attempt as it arrives: into its file up to the
-// limit, through the metric scanner, line by line to followers, and its end to where the reason of
-// a failure is looked for. It is for one goroutine, and its memory is bounded.
+// outputStream processes the output of one stream of an attempt as it arrives: into its file up to
+// the limit, through the metric scanner, line by line to followers, and its end to where the reason
+// of a failure is looked for. It is for one goroutine, and its memory is bounded.
 type outputStream struct {
 	path string
 	file *os.File // nil until create
@@ -47,7 +47,7 @@ func (s *outputStream) create() (err error) {
 // Write never fails: a full disk must not end a program. The outcome of the stream has the errors.
 func (s *outputStream) Write(p []byte) (int, error) {
 	if s.ended {
-		s.guard(func() { s.keepLate(p) })
+		s.guard(func() { s.writeLate(p) })
 		return len(p), nil
 	}
 	s.printed += int64(len(p))
@@ -62,7 +62,7 @@ func (s *outputStream) Write(p []byte) (int, error) {
 }
 
 func (s *outputStream) pass(p []byte) {
-	s.keep(p)
+	s.writeFile(p)
 	_, _ = s.scanner.Write(p) // fails only when it is closed
 	s.tap.write(p)
 	s.tail.Add(p)
@@ -94,8 +94,9 @@ func (s *outputStream) guard(read func()) {
 	read()
 }
 
-// keep writes to the file what fits within the limit, and then a mark that the rest is missing.
-func (s *outputStream) keep(p []byte) {
+// writeFile writes to the file what fits within the limit, and then a mark that the rest is
+// missing.
+func (s *outputStream) writeFile(p []byte) {
 	if s.out.Truncated || len(p) == 0 {
 		return
 	}
@@ -158,21 +159,21 @@ func (s *outputStream) fail(err error) {
 // lateMarker separates what was printed after the program had ended.
 const lateMarker = "\n[program exited; the output below is from processes it left running]\n"
 
-// keepLate writes the output of processes that outlive the program below a marker. It does not
+// writeLate writes the output of processes that outlive the program below a marker. It does not
 // count: the outcome has been reported.
-func (s *outputStream) keepLate(p []byte) {
+func (s *outputStream) writeLate(p []byte) {
 	if !s.late {
 		s.late = true
 		var err error
 		if s.file, err = continueOutput(s.path); err != nil {
 			s.fail(err)
 		}
-		s.keep([]byte(lateMarker))
+		s.writeFile([]byte(lateMarker))
 	}
 	if s.mask != nil {
 		p = s.mask.hide(p)
 	}
-	s.keep(p)
+	s.writeFile(p)
 }
 
 // end ends the program's stream and processes what a mask or an incomplete line held back. It
@@ -207,7 +208,7 @@ func (s *outputStream) close() {
 	}
 	s.guard(func() {
 		if s.mask != nil {
-			s.keep(s.mask.flush())
+			s.writeFile(s.mask.flush())
 		}
 	})
 	_ = s.closeFile() // what the program itself printed was kept before

@@ -2,7 +2,9 @@ package worker
 
 import (
 	"bytes"
+	"fmt"
 	"time"
+	"unicode/utf8"
 
 	"mlframework/sweep/queue"
 	"mlframework/sweep/task"
@@ -18,9 +20,9 @@ const redrawEvery = 2 * time.Second
 // outputTap sends lines to followers. A line ends at \n or \r\n. Text that ends at a lone \r is
 // about to be overwritten: one such text is sent every two seconds, and the last one.
 type outputTap struct {
-	port      queue.WorkerEndpoint
-	following *followedSweeps
-	now       func() time.Time
+	port     queue.WorkerEndpoint
+	followed *followedSweeps
+	now      func() time.Time
 	// what all lines of the stream have in common
 	line task.Line
 	// an incomplete line
@@ -35,7 +37,7 @@ type outputTap struct {
 }
 
 func (t *outputTap) write(p []byte) {
-	if !t.following.has(t.line.Sweep) {
+	if !t.followed.has(t.line.Sweep) {
 		t.partial, t.missed, t.returned = t.partial[:0], 0, false
 		return
 	}
@@ -77,7 +79,7 @@ func (t *outputTap) redraw() {
 
 func (t *outputTap) send() {
 	l := t.line
-	l.Time, l.Text, l.Missed = t.now(), string(t.partial), t.missed
+	l.Time, l.Text, l.Missed = t.now(), validText(t.partial), t.missed
 	t.partial = t.partial[:0]
 	if t.port.OfferLine(l) {
 		t.missed = 0
@@ -85,6 +87,25 @@ func (t *outputTap) send() {
 		t.missed++
 		t.rejected = append(t.rejected[:0], l.Text...)
 	}
+}
+
+// validText returns a line as it travels in JSON: bytes that are not UTF-8 become escapes, as a
+// terminal shows them.
+func validText(line []byte) string {
+	if utf8.Valid(line) {
+		return string(line)
+	}
+	var text []byte
+	for len(line) > 0 {
+		r, n := utf8.DecodeRune(line)
+		if r == utf8.RuneError && n == 1 {
+			text = fmt.Appendf(text, `\x%02x`, line[0])
+		} else {
+			text = append(text, line[:n]...)
+		}
+		line = line[n:]
+	}
+	return string(text)
 }
 
 const (
@@ -97,7 +118,7 @@ const (
 // close sends an incomplete last line. A last line that was not accepted is offered for a while: it
 // carries how many lines before it were left out, and is often the one that matters.
 func (t *outputTap) close() {
-	if len(t.partial) > 0 && t.following.has(t.line.Sweep) {
+	if len(t.partial) > 0 && t.followed.has(t.line.Sweep) {
 		t.send()
 	}
 	if t.missed == 0 {
@@ -107,7 +128,7 @@ func (t *outputTap) close() {
 	defer pause.Stop()
 	for range lastLineTimeout / lastLineEvery {
 		<-pause.C
-		if !t.following.has(t.line.Sweep) {
+		if !t.followed.has(t.line.Sweep) {
 			return
 		}
 		l := t.line

@@ -53,7 +53,8 @@ func TestLinesEndAtEveryKindOfLineBreak(t *testing.T) {
 		{"a\r\r\nb", []string{"a", "b"}},
 		{"a\n\rb", []string{"a", "b"}},
 		{"no end", []string{"no end"}},
-		{"\xff\x00\x1b[31m\n", []string{"\xff\x00\x1b[31m"}},
+		{"\xff\x00\x1b[31m\n", []string{`\xff` + "\x00\x1b[31m"}},
+		{"\x9b31m é日\xe6\n", []string{`\x9b31m é日\xe6`}},
 		{strings.Repeat("x", 5000) + "\ny\n", []string{strings.Repeat("x", 4096), "y"}},
 	} {
 		for cut := 0; cut <= min(len(c.text), 20); cut++ {

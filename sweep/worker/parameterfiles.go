@@ -69,8 +69,8 @@ func isPart(name string, text []byte) bool {
 	return err == nil && bytes.HasPrefix(text, part)
 }
 
-// createFile writes a file that must not exist. Every attempt needs it, and an os.File would cost half
-// as much again.
+// createFile writes a file that must not exist. Every attempt needs it, and an os.File would cost
+// half as much again.
 func createFile(name string, text []byte) error {
 	wrong := func(op string, err error) error { return &os.PathError{Op: op, Path: name, Err: err} }
 	fd, err := unix.Open(name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_CLOEXEC, 0o644)

@@ -9,13 +9,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"mlframework/sweep/space"
 	"mlframework/sweep/task"
 )
 
 // parameters are those of the attempts in these tests.
-var parameters = []task.Parameter{
+var parameters = []space.Assignment{
 	{Name: "model.lr", Value: "1e-3"}, {Name: "name", Value: "a {host} b"}, {Name: "bias",
-		Value: "True", Kind: task.Switch}, {Name: "size", Value: "10", Kind: task.Text},
+		Value: "True", Kind: space.Switch}, {Name: "size", Value: "10", Kind: space.Text},
 }
 
 // TestAProgramTakesItsParameters gives parameters to a program in every way but flags.

@@ -35,7 +35,7 @@ const (
 
 func (r *recentAttempts) init() {
 	r.states = map[key]attemptState{}
-	r.ends.entries = map[key]keptOutcome{}
+	r.ends.entries = map[key]pastOutcome{}
 }
 
 func (r *recentAttempts) has(k key) bool {
@@ -49,7 +49,7 @@ func (r *recentAttempts) returned(k key) { r.move(k, returned) }
 
 func (r *recentAttempts) ended(k key, e task.Event) {
 	r.move(k, ended)
-	r.ends.add(k, keptOutcome{e.Time, e.Start, e.Outcome})
+	r.ends.add(k, pastOutcome{e.Time, e.Start, e.Outcome})
 }
 
 // move records that an attempt left the scheduler, and forgets the one that left first.
@@ -90,18 +90,18 @@ const (
 
 // outcomeCache holds the most recent outcomes.
 type outcomeCache struct {
-	entries map[key]keptOutcome
+	entries map[key]pastOutcome
 	order   []key // the oldest first
 	bytes   int
 }
 
-type keptOutcome struct {
+type pastOutcome struct {
 	at      time.Time
 	start   *task.Start // nil: its program did not begin
 	outcome *task.Outcome
 }
 
-func (c *outcomeCache) add(k key, e keptOutcome) {
+func (c *outcomeCache) add(k key, e pastOutcome) {
 	c.entries[k] = e
 	c.order = append(c.order, k)
 	c.bytes += e.size()
@@ -114,7 +114,7 @@ func (c *outcomeCache) add(k key, e keptOutcome) {
 }
 
 // size returns the approximate memory that an outcome takes.
-func (e keptOutcome) size() int {
+func (e pastOutcome) size() int {
 	n := 512 + len(e.outcome.Reason) // with its places in map and order
 	for _, m := range e.outcome.Metrics {
 		n += 40 + len(m.Name)

@@ -192,8 +192,8 @@ func (s *scheduler) returnWaiting(matches func(item) bool) {
 	}
 }
 
-// nextRunnable returns the index of the first waiting item that may start, or a negative number if there is
-// none. Attempts of one task share a folder and never run at the same time.
+// nextRunnable returns the index of the first waiting item that may start, or a negative number if
+// there is none. Attempts of one task share a folder and never run at the same time.
 func (s *scheduler) nextRunnable() int {
 	s.blockedByTask = false
 	if s.noSpaceReason != "" {

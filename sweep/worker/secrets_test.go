@@ -108,7 +108,8 @@ func TestSecretsReachTheAttempt(t *testing.T) {
 // shelved returns the folders of secrets of a site's worker.
 func shelved(t *testing.T, s *site) []string {
 	t.Helper()
-	all, err := filepath.Glob(filepath.Join("/dev/shm", worker.SecretDirPrefix("w1", s.outputs)+"*"))
+	all, err := filepath.Glob(filepath.Join("/dev/shm", worker.SecretDirPrefix("w1", s.outputs)+
+		"*"))
 	if err != nil {
 		t.Fatal(err)
 	}

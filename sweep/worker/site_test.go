@@ -73,8 +73,9 @@ type site struct {
 func newSite(t testing.TB, files map[string]string, change ...func(*worker.Options)) *site {
 	t.Helper()
 	base := t.TempDir()
-	s := &site{t: t, queue: memory.New(), base: base, outputs: filepath.Join(base, "outputs"),
-		moved: make(chan struct{})}
+	s := &site{t: t, queue: memory.NewEncoding(), base: base,
+		outputs: filepath.Join(base, "outputs"),
+		moved:   make(chan struct{})}
 	s.revision("r1", files)
 	o := worker.Options{
 		Name: "w1", Host: "gpu1", Slots: 1, Outputs: s.outputs, Keeper: keeper,

@@ -220,8 +220,8 @@ func (s *scheduler) runningLow() bool {
 func (s *scheduler) describe(h *task.Heartbeat) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	h.Slots, h.Draining, h.Leaving, h.Waiting = s.slots, s.drained ||
-		s.closed, s.retiring, len(s.waiting)
+	h.Slots, h.Waiting = s.slots, len(s.waiting)
+	h.Draining, h.Leaving, h.Closing = s.drained || s.closed, s.retiring, s.closed
 	h.Refuses, h.Needs = cmp.Or(s.rejectReason, s.noSpaceReason), s.missingSecrets()
 	for k, r := range s.running {
 		busy := task.Busy{Sweep: k.sweep, Index: k.index, Attempt: k.number, Slot: r.slot}

@@ -143,7 +143,7 @@ const doomed = "TEST_OF_A_DOOMED_WORKER"
 // beDoomed is a worker whose queue goes away while three attempts run. When they ended and that is
 // in the spool, it says so and waits for its end.
 func beDoomed(folder string) {
-	q, path := memory.New(), filepath.Join(folder, "events")
+	q, path := memory.NewEncoding(), filepath.Join(folder, "events")
 	started := make(chan struct{}, 3)
 	away := make(chan struct{})
 	w := worker.New(q.Worker("w1"), worker.Options{Name: "w1", Slots: 3,
@@ -263,7 +263,7 @@ func TestStartsDuringOutageAreReportedInOrder(t *testing.T) {
 func TestMemoryIsBoundedDuringOutage(t *testing.T) {
 	t.Parallel()
 	const n = 50_000
-	q := memory.New()
+	q := memory.NewEncoding()
 	o := worker.NewOutbox(q.Worker("w1"), filepath.Join(t.TempDir(), "events"),
 		slog.New(slog.DiscardHandler))
 	q.Outage(true)

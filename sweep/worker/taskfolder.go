@@ -15,8 +15,8 @@ import (
 	"mlframework/sweep/worker/folder"
 )
 
-// enterWorkspace prepares the working directory of an attempt. What an earlier attempt made stays; its
-// output files are renamed to carry its number.
+// enterWorkspace prepares the working directory of an attempt. What an earlier attempt made stays;
+// its output files are renamed to carry its number.
 func (j *job) enterWorkspace(ctx context.Context, a task.Attempt) (*folder.Workspace, error) {
 	ws, err := j.project.Enter(ctx, filepath.Join(j.folder, strconv.FormatInt(a.Index, 10)))
 	if err != nil || !ws.Resumed && a.Number == 1 {

@@ -203,7 +203,7 @@ func (w *Worker) consume(ctx context.Context) {
 				continue
 			}
 			if b.Follow {
-				w.jobs.following.set(b.Sweep, true)
+				w.jobs.followed.set(b.Sweep, true)
 			}
 			job := w.jobs.get(b)
 			if job.need != nil {

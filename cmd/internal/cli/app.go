@@ -8,18 +8,23 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// App is the frame of a program of ours: its help is a template, its errors are for Run to print, and --version is among its
-// options. The caller adds what it does.
+// App returns the frame of a program: help is a template (see CommandHelp), Run prints its errors,
+// and --version is among its options. The caller adds what it does.
 func App(name, usage, help string, stdout, stderr io.Writer, flags ...cli.Flag) *cli.App {
+	version := Switch("version", "print the version and exit")
 	return &cli.App{
-		Name: name, Usage: usage, CustomAppHelpTemplate: help, HideVersion: true, HideHelpCommand: true,
-		Writer: stdout, ErrWriter: stderr, ExitErrHandler: func(*cli.Context, error) {}, OnUsageError: usageError,
-		Flags: append(flags, &cli.BoolFlag{DisableDefaultText: true, Name: "version", Usage: "print the version of this program"}),
+		Name: name, Usage: usage, CustomAppHelpTemplate: help,
+		HideVersion: true, HideHelpCommand: true,
+		Writer: stdout, ErrWriter: stderr,
+		ExitErrHandler: func(*cli.Context, error) {}, OnUsageError: usageError,
+		Flags: append(flags, version),
 	}
 }
 
-// Run runs a program and gives its exit code. What went wrong is printed to the program's ErrWriter, as explain words it.
-func Run(ctx context.Context, app *cli.App, commandHelp string, args []string, explain func(error) error) int {
+// Run runs a program and returns its exit code. It prints errors to the program's ErrWriter, as
+// explain words them.
+func Run(ctx context.Context, app *cli.App, commandHelp string, args []string,
+	explain func(error) error) int {
 	action := app.Action
 	app.Action = func(ctx *cli.Context) error {
 		if ctx.Bool("version") {
@@ -28,14 +33,21 @@ func Run(ctx context.Context, app *cli.App, commandHelp string, args []string, e
 		}
 		return action(ctx)
 	}
-	for _, sub := range app.Commands {
-		sub.CustomHelpTemplate, sub.HideHelpCommand, sub.OnUsageError = commandHelp, true, usageError
-	}
+	frame(app.Commands, commandHelp)
+	cli.HelpPrinter = printHelp
 	arranged, err := Arrange(app, args)
 	if err == nil {
 		err = app.RunContext(ctx, arranged)
 	}
 	return Finish(app.ErrWriter, app.Name, explain(err))
+}
+
+// frame gives commands, and those below them, their help and their errors.
+func frame(commands []*cli.Command, help string) {
+	for _, c := range commands {
+		c.CustomHelpTemplate, c.HideHelpCommand, c.OnUsageError = help, true, usageError
+		frame(c.Subcommands, help)
+	}
 }
 
 func usageError(_ *cli.Context, err error, _ bool) error { return &Error{Code: Usage, Err: err} }

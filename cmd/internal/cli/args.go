@@ -11,70 +11,125 @@ import (
 	"mlframework/sweep/fault"
 )
 
-// Arrange puts options before positional arguments, so that they may stand anywhere on the command line: the library
-// stops at the first positional argument and swallows what follows. It refuses options that the command does not have,
-// naming the nearest one. What follows "--" is positional. The result is what app.Run takes.
+// Arrange puts options before positional arguments, so that they may stand anywhere on the command
+// line: the library stops at the first positional argument and swallows what follows. It rejects
+// options that the command does not have and unknown subcommands, and names the nearest one. What
+// follows "--" is positional. The result is what app.Run takes.
 //
-// The command is the first positional argument that names one of the app's; else the app's own action is meant. With
-// --help, or after the word help, nothing else counts.
+// The first positional arguments name the command, as deep as commands have subcommands; if the
+// first one is not a command, the app's own action is meant. With --help, or after the word help,
+// nothing else counts.
 func Arrange(app *cli.App, args []string) ([]string, error) {
 	if words := args[1:]; len(words) > 0 && words[0] == "help" {
 		if len(words) > 1 && app.Command(words[1]) == nil {
-			return nil, Wrong("see `"+app.Name+" --help`", "there is no command %s", words[1])
+			return nil, UnknownCommand(app.Name, words[1], app.Commands)
 		}
 		args = append(append(args[:1:1], words[1:]...), "--help")
 	}
-	every := allFlags(app)
-	command, path := findCommand(app, every, args[1:])
-	own, name := app.Flags, app.Name
-	if command != nil {
-		own, name = command.Flags, app.Name+" "+command.Name
+	c := commandOf(app, args[1:])
+	if c.stray != "" {
+		return nil, UnknownCommand(c.name(), c.stray, c.subcommands())
 	}
-	options, positional, err := split(own, every, name, args[1:])
+	options, positional, err := c.split(args[1:])
 	if err != nil {
 		return nil, err
 	}
-	if command != nil {
-		positional = positional[1:]
+	arranged := args[:1:1]
+	for _, part := range c.path {
+		arranged = append(arranged, part.Name)
 	}
-	arranged := append([]string{args[0]}, path...)
-	arranged = append(arranged, options...)
+	arranged, positional = append(arranged, options...), positional[len(c.path):]
 	if len(positional) == 0 || slices.Contains(options, "--help") || slices.Contains(options, "-h") {
 		return arranged, nil
 	}
 	return append(append(arranged, "--"), positional...), nil
 }
 
-func allFlags(app *cli.App) []cli.Flag {
-	all := slices.Clone(app.Flags)
-	for _, c := range app.Commands {
-		all = append(all, c.Flags...)
+// UnknownCommand returns the error for a word that is not one of the subcommands of a program or
+// command.
+func UnknownCommand(of, word string, commands []*cli.Command) error {
+	var known []string
+	for _, c := range commands {
+		known = append(known, c.Names()...)
 	}
-	return all
+	remedy := "see `" + of + " --help`"
+	if near := fault.Nearest(word, known); near != "" {
+		remedy = "did you mean `" + of + " " + near + "`?"
+	}
+	return Wrong(remedy, "unknown command %q for %q", word, of)
 }
 
-// findCommand looks for the first positional argument.
-func findCommand(app *cli.App, every []cli.Flag, args []string) (*cli.Command, []string) {
-	for i := 0; i < len(args); i++ {
-		if args[i] == "--" {
-			return nil, nil
+// chosen is the command that a command line names: the app, or path, the outermost first.
+type chosen struct {
+	app   *cli.App
+	path  []*cli.Command
+	every []cli.Flag // of the app and all commands
+	stray string     // the word after the path, if a subcommand should stand there
+}
+
+// commandOf finds the command. After "--" the first word is not a command: it is an argument of the
+// app's own action.
+func commandOf(app *cli.App, args []string) chosen {
+	c := chosen{app: app, every: allFlags(app.Flags, app.Commands)}
+	for i, literal := 0, false; i < len(args) && len(c.subcommands()) > 0; i++ {
+		if args[i] == "--" && !literal {
+			if len(c.path) == 0 {
+				return c
+			}
+			literal = true
+			continue
 		}
-		if name, _, value := option(args[i]); name != "" {
-			if f := find(every, name); f != nil && !value && takesValue(f) {
+		if name, _, value := option(args[i]); name != "" && !literal {
+			if f := find(c.every, name); f != nil && !value && takesValue(f) {
 				i++
 			}
 			continue
 		}
-		if c := app.Command(args[i]); c != nil {
-			return c, []string{c.Name}
+		named := func(sub *cli.Command) bool { return sub.HasName(args[i]) }
+		at := slices.IndexFunc(c.subcommands(), named)
+		if at < 0 {
+			if len(c.path) > 0 {
+				c.stray = args[i]
+			}
+			return c
 		}
-		return nil, nil
+		c.path = append(c.path, c.subcommands()[at])
 	}
-	return nil, nil
+	return c
+}
+
+func allFlags(own []cli.Flag, commands []*cli.Command) []cli.Flag {
+	all := slices.Clone(own)
+	for _, c := range commands {
+		all = append(all, allFlags(c.Flags, c.Subcommands)...)
+	}
+	return all
+}
+
+func (c chosen) name() string {
+	name := c.app.Name
+	for _, part := range c.path {
+		name += " " + part.Name
+	}
+	return name
+}
+
+func (c chosen) flags() []cli.Flag {
+	if len(c.path) == 0 {
+		return c.app.Flags
+	}
+	return c.path[len(c.path)-1].Flags
+}
+
+func (c chosen) subcommands() []*cli.Command {
+	if len(c.path) == 0 {
+		return c.app.Commands
+	}
+	return c.path[len(c.path)-1].Subcommands
 }
 
 // split sorts arguments into options, with their values, and the rest.
-func split(own, every []cli.Flag, command string, args []string) (options, positional []string, err error) {
+func (c chosen) split(args []string) (options, positional []string, err error) {
 	for i := 0; i < len(args); i++ {
 		arg := args[i]
 		name, text, value := option(arg)
@@ -88,9 +143,9 @@ func split(own, every []cli.Flag, command string, args []string) (options, posit
 			options = append(options, arg)
 			continue
 		}
-		f := find(own, name)
+		f := find(c.flags(), name)
 		if f == nil {
-			return nil, nil, unknown(own, every, command, name, text)
+			return nil, nil, c.unknown(name, text)
 		}
 		options = append(options, arg)
 		if takesValue(f) && !value {
@@ -113,7 +168,7 @@ func fits(f cli.Flag, name, text string) error {
 	switch f.(type) {
 	case *cli.IntFlag, *cli.Int64Flag:
 		if _, err := strconv.Atoi(text); errors.Is(err, strconv.ErrRange) {
-			return Wrong("", "%s: %s is beyond what can be counted", dashes(name), text)
+			return Wrong("", "%s: %s is out of range", dashes(name), text)
 		} else if err != nil {
 			return Wrong("", "%s must be a whole number, not %q", dashes(name), text)
 		}
@@ -150,20 +205,46 @@ func takesValue(f cli.Flag) bool {
 // UnknownOption is an option that no command has, and none is near, with the value that is in the same word.
 type UnknownOption struct{ Name, Value string }
 
-func (u *UnknownOption) Error() string { return "there is no option " + dashes(u.Name) }
+func (u *UnknownOption) Error() string { return "unknown option " + dashes(u.Name) }
 
-func unknown(own, every []cli.Flag, command, name, value string) error {
-	if find(every, name) != nil {
-		return Wrong("see `"+command+" --help`", "%s is not an option of %s", dashes(name), command)
+// unknown returns the error for an option that the command does not have.
+func (c chosen) unknown(name, value string) error {
+	see := "see `" + c.name() + " --help`"
+	if find(c.every, name) != nil {
+		if with := c.with(name); 0 < len(with) && len(with) <= 3 {
+			see = "it is an option of `" + strings.Join(with, "` and `") + "`"
+		}
+		return Wrong(see, "%s is not an option of %s", dashes(name), c.name())
 	}
 	var known []string
-	for _, f := range own {
+	for _, f := range c.flags() {
 		known = append(known, f.Names()...)
 	}
 	if near := fault.Nearest(name, known); near != "" && len(name) > 1 {
-		return Wrong("did you mean "+dashes(near)+"?", "there is no option %s", dashes(name))
+		return Wrong("did you mean "+dashes(near)+"?", "unknown option %s", dashes(name))
 	}
-	return &Error{Usage, &UnknownOption{name, value}, "see `" + command + " --help`"}
+	return &Error{Usage, &UnknownOption{name, value}, see}
+}
+
+// with returns the names of the commands below the command, or else above and beside it, that have
+// an option.
+func (c chosen) with(option string) (names []string) {
+	add := func(flags []cli.Flag, name string) {
+		if find(flags, option) != nil {
+			names = append(names, name)
+		}
+	}
+	for {
+		for _, sub := range c.subcommands() {
+			add(sub.Flags, c.name()+" "+sub.Name)
+		}
+		if len(names) > 0 || len(c.path) == 0 {
+			return names
+		}
+		if c.path = c.path[:len(c.path)-1]; len(c.path) > 0 {
+			add(c.flags(), c.name())
+		}
+	}
 }
 
 func dashes(name string) string {

@@ -20,6 +20,10 @@ func app() *cliv2.App {
 		Commands: []*cliv2.Command{
 			{Name: "show", Flags: []cliv2.Flag{&cliv2.BoolFlag{Name: "json"}, &cliv2.StringFlag{Name: "sort"}}},
 			{Name: "ls"},
+			{Name: "workers", Flags: []cliv2.Flag{&cliv2.BoolFlag{Name: "json"}}, Subcommands: []*cliv2.Command{
+				{Name: "drain", Aliases: []string{"cordon"}, Flags: []cliv2.Flag{&cliv2.BoolFlag{Name: "json"}}},
+				{Name: "restart", Flags: []cliv2.Flag{&cliv2.BoolFlag{Name: "now"}, &cliv2.StringFlag{Name: "grace"}}},
+			}},
 		},
 	}
 }
@@ -46,6 +50,16 @@ func TestArrange(t *testing.T) {
 		"a name like no command":       {"NAME show", "-- NAME show"},
 		"a command without arguments":  {"ls", "ls"},
 		"a switch with a value":        {"NAME --dry-run=false", "--dry-run=false -- NAME"},
+		"a group alone":                {"workers --json", "workers --json"},
+		"a verb":                       {"workers drain w1", "workers drain -- w1"},
+		"a verb's alias":               {"workers cordon w1", "workers drain -- w1"},
+		"options before the verb":      {"workers --now --grace drain restart w1", "workers restart --now --grace drain -- w1"},
+		"options before the group":     {"--json workers drain w1", "workers drain --json -- w1"},
+		"a verb after --":              {"workers -- drain -w", "workers drain -- -w"},
+		"a worker like a verb":         {"workers drain restart", "workers drain -- restart"},
+		"a definition like a verb":     {"drain workers", "-- drain workers"},
+		"help of a verb":               {"help workers drain", "workers drain --help"},
+		"help after a verb":            {"workers drain w1 -h", "workers drain -h"},
 		"help":                         {"help", "--help"},
 		"help of a command":            {"help show", "show --help"},
 		"help after a command":         {"show x --help", "show --help"},
@@ -79,20 +93,25 @@ func words(line string) []string {
 func TestArrangeRefuses(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ args, want string }{
-		"unknown, and another is near": {"NAME --dry-rum", "there is no option --dry-rum\n  did you mean --dry-run?"},
-		"unknown, and none is near":    {"NAME --banana", "there is no option --banana\n  see `prog --help`"},
-		"an unknown letter":            {"-x", "there is no option -x\n  see `prog --help`"},
+		"unknown, and another is near": {"NAME --dry-rum", "unknown option --dry-rum\n  did you mean --dry-run?"},
+		"unknown, and none is near":    {"NAME --banana", "unknown option --banana\n  see `prog --help`"},
+		"an unknown letter":            {"-x", "unknown option -x\n  see `prog --help`"},
 		"of another command":           {"show --dry-run", "--dry-run is not an option of prog show\n  see `prog show --help`"},
-		"of a command, without it":     {"NAME --json", "--json is not an option of prog\n  see `prog --help`"},
+		"of a command, without it":     {"NAME --json", "--json is not an option of prog\n  it is an option of `prog show` and `prog workers`"},
 		"no value at the end":          {"NAME --slots", "--slots needs a value"},
 		"no value before --":           {"-d -- NAME", "-d needs a value"},
 		"no number":                    {"--slots x NAME", `--slots must be a whole number, not "x"`},
 		"no number in the same word":   {"--slots= NAME", `--slots must be a whole number, not ""`},
 		"a number without end": {"--slots=99999999999999999999 NAME",
-			"--slots: 99999999999999999999 is beyond what can be counted"},
-		"a fraction":           {"--slots=1.5 NAME", `--slots must be a whole number, not "1.5"`},
-		"a switch with a word": {"--dry-run=maybe NAME", `--dry-run is a switch: write it without a value, not with "maybe"`},
-		"help of nothing":      {"help banana", "there is no command banana\n  see `prog --help`"},
+			"--slots: 99999999999999999999 is out of range"},
+		"a fraction":                   {"--slots=1.5 NAME", `--slots must be a whole number, not "1.5"`},
+		"a switch with a word":         {"--dry-run=maybe NAME", `--dry-run is a switch: write it without a value, not with "maybe"`},
+		"help of nothing":              {"help banana", `unknown command "banana" for "prog"` + "\n  see `prog --help`"},
+		"help of an unknown verb":      {"help workers dance", `unknown command "dance" for "prog workers"` + "\n  see `prog workers --help`"},
+		"an unknown verb":              {"workers dance w1 --now", `unknown command "dance" for "prog workers"` + "\n  see `prog workers --help`"},
+		"a verb with a slip":           {"workers drian w1", `unknown command "drian" for "prog workers"` + "\n  did you mean `prog workers drain`?"},
+		"an option of the verb beside": {"workers drain w1 --now", "--now is not an option of prog workers drain\n  it is an option of `prog workers restart`"},
+		"an option of the verb below":  {"workers --now", "--now is not an option of prog workers\n  it is an option of `prog workers restart`"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -110,6 +129,7 @@ func TestArrangeRefuses(t *testing.T) {
 // FuzzArrange holds that no argument is lost or made up, whatever is typed.
 func FuzzArrange(f *testing.F) {
 	f.Add("show --json x")
+	f.Add("workers\x00--now\x00restart\x00--\x00w1")
 	f.Add("-d=x\x00--\x00-q")
 	f.Fuzz(func(t *testing.T, line string) {
 		in := append([]string{"prog"}, strings.Split(line, "\x00")...)

@@ -27,14 +27,14 @@ const (
 	Interrupted = 130 // by Ctrl-C
 )
 
-// ExitCodes is the text about them in every command's help.
+// ExitCodes is the text about them in the help of run-tasks.
 const ExitCodes = `EXIT CODES:
-   0    all tasks succeeded, or you detached, or the question was answered
-   1    some task failed or was cancelled
-   2    the command line is wrong, or names a task or sweep that does not exist
-   3    tasks.yml or the parameters file is wrong
-   4    what runs the sweep cannot be reached
-   5    this machine is at fault: disk full, folder not writable, store in use
+   0    success: all tasks succeeded, or you detached from the sweep
+   1    a task failed or was cancelled
+   2    invalid command line, or no such sweep or task
+   3    invalid tasks.yml, parameters file or config.yml
+   4    the master or a host cannot be reached
+   5    an error of this machine: disk full, folder not writable, store in use
    130  interrupted
 `
 
@@ -70,14 +70,20 @@ func Wrong(remedy, format string, args ...any) error {
 	return &Error{Usage, fmt.Errorf(format, args...), remedy}
 }
 
-// Finish prints an error the way every command does, to w, and returns the exit code that goes with it.
+// Finish prints an error the way every command does, to w, and returns the exit code that goes with
+// it. Faults at a line of a file begin with the place, as compilers write it, all else with the
+// program's name.
 func Finish(w io.Writer, program string, err error) int {
 	if err == nil {
 		return OK
 	}
 	if faults, ok := errors.AsType[fault.List](err); ok {
 		for _, f := range faults {
-			fmt.Fprintln(w, Visible(f.String()))
+			text := Visible(f.String())
+			if f.Line == 0 {
+				text = program + ": " + text
+			}
+			fmt.Fprintln(w, text)
 		}
 		if e, ok := errors.AsType[*Error](err); ok { // they are in arguments
 			return e.Code
@@ -109,13 +115,21 @@ func Finish(w io.Writer, program string, err error) int {
 	return Machine
 }
 
-// once leaves out lines that an earlier one contains: parts that fail for one cause repeat it.
+// once leaves out parts that an earlier one contains: what fails for one cause repeats it. A part is
+// a line with the indented lines below it.
 func once(text string) string {
-	var kept []string
-	for l := range strings.Lines(text) {
-		l = strings.TrimSuffix(l, "\n")
-		if !slices.ContainsFunc(kept, func(earlier string) bool { return strings.Contains(earlier, l) }) {
-			kept = append(kept, l)
+	var parts, kept []string
+	for l := range strings.SplitSeq(text, "\n") {
+		if len(parts) > 0 && strings.HasPrefix(l, " ") {
+			parts[len(parts)-1] += "\n" + l
+		} else {
+			parts = append(parts, l)
+		}
+	}
+	for _, p := range parts {
+		contains := func(earlier string) bool { return strings.Contains(earlier, p) }
+		if !slices.ContainsFunc(kept, contains) {
+			kept = append(kept, p)
 		}
 	}
 	return strings.Join(kept, "\n")
@@ -125,9 +139,9 @@ func once(text string) string {
 func remedyOf(err error) string {
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return "free some space; what was accepted is kept, `run-tasks resume` goes on"
+		return "free some space, then run `run-tasks resume`; accepted results are kept"
 	case errors.Is(err, syscall.EROFS), errors.Is(err, fs.ErrPermission):
-		return "the file system or the folder does not let this user write: look at its mode and mount"
+		return "check the permissions of the folder, and how its file system is mounted"
 	}
 	return ""
 }

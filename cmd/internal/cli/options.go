@@ -11,9 +11,15 @@ import (
 	"mlframework/config"
 )
 
+// Switch returns an option without a value.
+func Switch(name, usage string, aliases ...string) cli.Flag {
+	return &cli.BoolFlag{Name: name, Aliases: aliases, Usage: usage}
+}
+
 // ConfigFlag is --config, which every command has that reads config.yml.
 func ConfigFlag() cli.Flag {
-	return &cli.StringFlag{Name: "config", DefaultText: config.FileName, Usage: "of the cluster of `FILE`"}
+	return &cli.StringFlag{Name: "config", DefaultText: config.FileName,
+		Usage: "cluster configuration `FILE`"}
 }
 
 // ClusterFlags are the options of config.yml as flags: those of the names, or all.
@@ -28,9 +34,10 @@ func ClusterFlags(names ...string) []cli.Flag {
 			aliases = []string{f.Short}
 		}
 		if f.Switch {
-			flags = append(flags, &cli.BoolFlag{DisableDefaultText: true, Name: f.Name, Aliases: aliases, Usage: f.Usage})
+			flags = append(flags, Switch(f.Name, f.Usage, aliases...))
 		} else {
-			flags = append(flags, &cli.StringFlag{Name: f.Name, Aliases: aliases, Usage: f.Usage})
+			flags = append(flags, &cli.StringFlag{Name: f.Name, Aliases: aliases, Usage: f.Usage,
+				DefaultText: f.Default})
 		}
 	}
 	return flags

@@ -51,6 +51,10 @@ func (c control) Workers(ctx context.Context, dial infra.Dial) (all []infra.Work
 	for _, w := range workers {
 		shown := infra.Worker{Name: w.Name, Held: w.Held, Drained: w.State == core.WorkerDraining,
 			Here: w.State != core.WorkerAway && w.Seen != nil}
+		for _, busy := range w.Running {
+			shown.Running = append(shown.Running,
+				task.ID{Sweep: busy.Sweep, Index: busy.Index}.String())
+		}
 		if w.Reason != nil {
 			shown.Reason = *w.Reason
 		}

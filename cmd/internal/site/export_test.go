@@ -19,6 +19,9 @@ func (o *Overview) Judge(ready, warnings []api.Reason, silent error) []Fault {
 	return o.Faults
 }
 
+// OfVersions sets the versions of the cluster's programs and of this one.
+func (o *Overview) OfVersions(cluster, here string) { o.program, o.here = cluster, here }
+
 // DriftFaults is what check-status finds of workers beside a project.
 func DriftFaults(ctx context.Context, dir string, workers []core.Worker) []Fault {
 	s := &Site{Config: new(config.Config)}

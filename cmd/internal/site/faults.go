@@ -146,9 +146,14 @@ func (f *faults) workers(o *Overview) {
 		}
 	}
 	for _, w := range o.Workers {
-		if !wanted[w.Name] && w.State == core.WorkerAway {
+		switch {
+		case wanted[w.Name]:
+		case w.State == core.WorkerAway:
 			f.add(w.Name, "run-tasks workers forget "+w.Name,
 				"no host has this worker any more, and the master waits for it")
+		default:
+			f.add(w.Name, "list its host (-a, -w) and run infrainit -f, or stop it there",
+				"this worker is %s, and is on no host of the cluster", w.State)
 		}
 	}
 }

@@ -182,7 +182,7 @@ func TestHostileReports(t *testing.T) {
 	}
 	w.Close()
 	all, err := io.ReadAll(r)
-	if err != nil || unsafe(string(all)) || strings.Count(string(all), safe) != 6 {
+	if err != nil || unsafe(string(all)) || strings.Count(string(all), safe) != 8 {
 		t.Errorf("%v: %q", err, all)
 	}
 }

@@ -18,9 +18,9 @@ func ExplainMaster(err error, program string) error {
 	if _, worded := errors.AsType[*cli.Error](err); worded || err == nil {
 		return err
 	}
-	if e, ok := errors.AsType[*api.Undecided](err); ok {
+	if e, ok := errors.AsType[*api.UnknownOutcome](err); ok {
 		return &cli.Error{Code: cli.Unreachable, Err: errors.New(e.Error()),
-			Remedy: "check before you retry: " + program + " " + e.Look}
+			Remedy: "check before you retry: " + program + " " + e.CheckCommand}
 	}
 	if e, ok := errors.AsType[*api.Unreachable](err); ok {
 		return &cli.Error{Code: cli.Unreachable, Err: errors.New(e.Error()), Remedy: e.Remedy}

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"mlframework/cmd/internal/cli"
 	"mlframework/infra"
 	"mlframework/infra/remote"
 	"mlframework/sweep/api"
@@ -32,6 +33,8 @@ type Overview struct {
 	ready    []api.Reason // why the master is not
 	warnings []api.Reason // of the master's health
 	silent   error        // why the master did not answer
+	program  string       // version of the program that brought the cluster up; "" is not known
+	here     string       // that of this one
 	drifts   []Fault      // of workers that are different from what tasks.yml asks for
 }
 
@@ -43,7 +46,8 @@ const OverviewVersion = 1
 func (s *Site) Overview(ctx context.Context, c *infra.Cluster) (Overview, error) {
 	o := Overview{Version: OverviewVersion, Time: s.Infra.Now().UTC(), Cluster: c.Record.Cluster,
 		Master:  c.Record.Master,
-		Workers: []core.Worker{}, Sweeps: []core.Summary{}}
+		Workers: []core.Worker{}, Sweeps: []core.Summary{},
+		program: c.Record.Program, here: cli.Version()}
 	client := s.Client(c.Dial())
 	client.GiveUp = silentTime
 	defer client.Close()

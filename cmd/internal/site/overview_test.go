@@ -18,6 +18,7 @@ import (
 	"mlframework/nvdocker"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
+	"mlframework/sweep/queue"
 	"mlframework/sweep/task"
 )
 
@@ -36,7 +37,7 @@ func container(role string) infra.ContainerStatus {
 }
 
 func host(name string, roles ...string) infra.HostStatus {
-	h := infra.HostStatus{Name: name, Address: "anna@" + name, Reached: true, Free: 1 << 40,
+	h := infra.HostStatus{Name: name, Address: "anna@" + name, Reached: true, Free: 1 << 40, Cores: 4, Load: 1.5,
 		Wanted: roles}
 	for _, r := range roles {
 		h.Worker = h.Worker || r == plan.Worker
@@ -48,7 +49,7 @@ func host(name string, roles ...string) infra.HostStatus {
 func worker(name, state string) core.Worker {
 	return core.Worker{Name: name, Host: name, State: state, Slots: 4,
 		Seen: ptr(noon.Add(-time.Second)), Program: "1a2b3c4d5e6f+changes",
-		Running: []task.Busy{{}}, Load: &task.Load{CPU: 0.5, MemoryTotal: 8 << 30,
+		Running: []task.Busy{{Sweep: "train-7", Index: 3}}, Load: &task.Load{CPU: 0.5, MemoryTotal: 8 << 30,
 			MemoryFree: 6 << 30}}
 }
 
@@ -60,7 +61,7 @@ func whole() site.Overview {
 			host("gpu2", plan.Worker), host("gpu3", plan.Worker)},
 		Workers: []core.Worker{worker("gpu2", core.WorkerReady), worker("gpu3", core.WorkerReady)},
 		Broker: &api.Broker{Program: ptr("RabbitMQ 4.2.0"), Since: ptr(noon.Add(-49 * time.Hour)),
-			Queues: []api.Depth{{Queue: "tasks.gpu2", Messages: 3, Unacked: ptr(2),
+			Queues: []queue.Depth{{Queue: "tasks.gpu2", Messages: 3, Unacked: ptr(2),
 				Consumers: ptr(1)}, {Queue: "dead"}}},
 		Sweeps: []core.Summary{{ID: "train-7", State: core.Open, Total: 100,
 			Submitted: noon.Add(-5 * time.Minute),
@@ -79,6 +80,10 @@ func TestFaults(t *testing.T) {
 		want   []site.Fault
 	}{
 		"none": {want: []site.Fault{}},
+		"a worker of a host that was given up": {change: func(o *site.Overview) {
+			o.Workers = append(o.Workers, worker("gpu4", core.WorkerReady))
+		}, want: []site.Fault{{"gpu4", "this worker is ready, and is on no host of the cluster",
+			"list its host (-a, -w) and run infrainit -f, or stop it there"}}},
 		"a host that is away": {change: func(o *site.Overview) {
 			o.Hosts[1] = infra.HostStatus{Name: "gpu2", Worker: true, Wanted: []string{plan.Worker},
 				Problem: "connect to gpu2: no answer", Remedy: "switch it on"}
@@ -186,16 +191,16 @@ func TestTablesAndVerdict(t *testing.T) {
 	o.Judge(nil, nil, nil)
 	want := `cluster c, master on gpu1
 
-HOST  ROLE     STATE      SINCE  SLOTS  BUSY
-gpu1  broker   running    1h
+HOST  ROLE     STATE      SINCE  SLOTS  BUSY  LOAD      DISK
+gpu1  broker   running    1h                  1.5 of 4  1024.0G free
 gpu1  master   running    1h
 gpu1  monitor  running    1h
 gpu2           not known
-gpu3  worker   ready      1h     4      1
+gpu3  worker   ready      1h     4      1     1.5 of 4  1024.0G free
 
-WORKER  STATE  SLOTS  BUSY  HEARD   CPU  MEMORY        WAITING  VERSION
-gpu2    ready  4      1     1s ago  50%  2.0G of 8.0G  0        1a2b3c4d5e6f+changes
-gpu3    ready  4      1     1s ago  50%  2.0G of 8.0G  0        1a2b3c4d5e6f+changes
+WORKER  STATE  SLOTS  BUSY  HEARD   CPU  MEMORY        WAITING  TASKS      VERSION
+gpu2    ready  4      1     1s ago  50%  2.0G of 8.0G  0        train-7/3  1a2b3c4d5e6f+changes
+gpu3    ready  4      1     1s ago  50%  2.0G of 8.0G  0        train-7/3  1a2b3c4d5e6f+changes
 
 broker reached, RabbitMQ 4.2.0, for 2d
 QUEUE       READY  UNACKED  CONSUMERS
@@ -291,12 +296,12 @@ func TestGPUs(t *testing.T) {
 	o.Judge(nil, nil, nil)
 	text := strings.Join(o.Tables(0), "\n")
 	for _, want := range []string{`
-HOST  ROLE     STATE    SINCE  SLOTS  BUSY  GPUS
-gpu1  broker   running  1h
+HOST  ROLE     STATE    SINCE  SLOTS  BUSY  LOAD      DISK          GPUS
+gpu1  broker   running  1h                  1.5 of 4  1024.0G free  3 (1 lost)
 gpu1  master   running  1h
 gpu1  monitor  running  1h
-gpu2  worker   ready    1h     4      1     2
-gpu3  worker   ready    1h     4      1
+gpu2  worker   ready    1h     4      1     1.5 of 4  1024.0G free  2
+gpu3  worker   ready    1h     4      1     1.5 of 4  1024.0G free
 `, `
 HOST  GPU           STATE  MEMORY         USE  TEMP  NAME
 gpu1  0             free   0.1G of 80.0G  0%   30 C  NVIDIA A100-SXM4-80GB
@@ -318,6 +323,46 @@ gpu3: nvidia-smi does not answer: reboot the host
 	for _, l := range o.Tables(60) {
 		if utf8.RuneCountInString(l) > 60 {
 			t.Errorf("wider than 60: %q", l)
+		}
+	}
+}
+
+func TestVersionsThatDiffer(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ cluster, here, want string }{
+		{"", "v1.0.0", ""},
+		{"v1.0.0", "v1.0.0", ""},
+		{"v1.0.0", "v1.0.0-1-gab", "note: the cluster runs v1.0.0, older than this program, " +
+			"v1.0.0-1-gab; infrainit -f updates it"},
+		{"v2.0.0", "v1.0.0", "note: the cluster runs v2.0.0, newer than this program, v1.0.0"},
+		{"x\x1b[31m", "v1", "note: the cluster runs x\\x1b[31m, another version than this program, v1"},
+	} {
+		o := whole()
+		o.Judge(nil, nil, nil)
+		o.OfVersions(c.cluster, c.here)
+		got := strings.TrimSuffix(strings.Join(o.Verdict(0), "\n"), "all is well")
+		if strings.TrimSpace(got) != c.want {
+			t.Errorf("%q", got)
+		}
+	}
+}
+
+// Containers that are missing have a row, and hosts that other clusters use are told.
+func TestMissingContainersAndOtherClusters(t *testing.T) {
+	t.Parallel()
+	o := whole()
+	o.Hosts[2].Containers = nil
+	o.Hosts[1].Others = []infra.OtherWorker{{Cluster: "d", Owner: "ben\x1b[m", Slots: 2}}
+	o.Workers[1].Running = append(o.Workers[1].Running, task.Busy{Sweep: "a-1"}, task.Busy{})
+	o.Judge(nil, nil, nil)
+	text := strings.Join(append(o.Tables(0), o.Verdict(0)...), "\n")
+	for _, want := range []string{
+		"gpu3  worker   missing                      1.5 of 4  1024.0G free\n",
+		"  train-7/3, a-1/0 and 1 more  ",
+		"note: gpu2 is also used by cluster d of ben\\x1b[m (slots: 2): 6 slots on 4 cores\n",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("it lacks %q\n%s", want, text)
 		}
 	}
 }

@@ -22,14 +22,16 @@ type Printer struct {
 	out      io.Writer
 	terminal bool
 	width    int
-	status   bool // the last line is what is going on
-	hosts    int  // width of the widest name
-	Quiet    bool // steps are not told
+	status   bool                 // the last line is what is going on
+	hosts    int                  // width of the widest name
+	said     map[string]time.Time // when something was said of a host last; not on a terminal
+	Quiet    bool                 // steps are not told
 }
 
 // NewPrinter makes a printer to a file.
 func NewPrinter(f *os.File) *Printer {
-	p := &Printer{out: f, terminal: term.IsTerminal(int(f.Fd())), width: 80, hosts: 8}
+	p := &Printer{out: f, terminal: term.IsTerminal(int(f.Fd())), width: 80, hosts: 8,
+		said: map[string]time.Time{}}
 	if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
 		p.width = w
 	}
@@ -55,11 +57,21 @@ func (p *Printer) print(host, text string) {
 	fmt.Fprintf(p.out, "%-*s  %s\n", p.hosts, cli.Visible(host), text)
 }
 
-// Says tells what a step is at.
+// saysEvery is how long what a step of a host is at is not told again where it stays on the screen.
+const saysEvery = 10 * time.Second
+
+// Says tells what a step is at: on the last line of a terminal, else on a line now and then.
 func (p *Printer) Says(host, what string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.terminal || p.Quiet {
+	if p.Quiet {
+		return
+	}
+	if !p.terminal {
+		if now := time.Now(); now.Sub(p.said[host]) >= saysEvery {
+			p.said[host] = now
+			fmt.Fprintf(p.out, "%-*s  %s\n", p.hosts, cli.Visible(host), cli.Visible(what))
+		}
 		return
 	}
 	p.wipe()

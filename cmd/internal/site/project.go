@@ -11,19 +11,20 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"golang.org/x/term"
 
 	"mlframework/cmd/internal/cli"
+	"mlframework/infra"
 	"mlframework/infra/filesync"
 	"mlframework/projects"
 	"mlframework/sweep/definition"
 )
 
-// Project reads the project of the configuration: its files, and its tasks.yml. A large one needs a
-// person's word, by yes or on the terminal. Without a project both are nil.
-func (s *Site) Project(ctx context.Context, stdin *os.File, yes bool) (*projects.Manifest,
-	*definition.File, error) {
+// Project reads the project of the configuration: its files, and its tasks.yml. Without a project
+// both are nil.
+func (s *Site) Project(ctx context.Context) (*projects.Manifest, *definition.File, error) {
 	dir := s.Config.Options.Project
 	if dir == "" {
 		return nil, nil, nil
@@ -36,32 +37,44 @@ func (s *Site) Project(ctx context.Context, stdin *os.File, yes bool) (*projects
 		return nil, nil, err
 	}
 	files, err := projects.Scan(ctx, dir, projects.Options{Cache: HashCache(dir)})
-	if err != nil {
-		return nil, nil, err
-	}
-	return files, file, s.confirm(files, stdin, yes)
+	return files, file, err
 }
 
-// confirm asks before a large project is brought anywhere.
-func (s *Site) confirm(files *projects.Manifest, stdin *os.File, yes bool) error {
-	err := filesync.CheckSize(files)
-	large, ok := errors.AsType[*filesync.LargeError](err)
-	if yes || !ok {
-		return nil
+// Large returns what asks before a large project is brought to hosts: nobody with yes, else
+// the person on the terminal, once.
+func (s *Site) Large(stdin *os.File, yes bool) infra.Large {
+	var once sync.Mutex
+	var asked bool
+	var answer error
+	return func(large *filesync.LargeError) error {
+		once.Lock()
+		defer once.Unlock()
+		if !yes && !asked {
+			asked, answer = true, s.confirm(large, stdin)
+		}
+		return answer
 	}
+}
+
+func (s *Site) confirm(large *filesync.LargeError, stdin *os.File) error {
 	if !term.IsTerminal(int(stdin.Fd())) {
-		return &cli.Error{Code: cli.Usage, Err: large}
+		return &cli.Error{Code: cli.Usage, Err: large, Remedy: LargeRemedy + "--yes"}
 	}
-	fmt.Fprintf(s.stderr, "%s\nBring it to the hosts? [y/N] ", cli.VisibleLines(large.Error()))
-	answer, err := bufio.NewReader(stdin).ReadString('\n')
+	s.Printer.Clear()
+	fmt.Fprintf(s.stderr, "%s\nUpload them? [y/N] ", cli.VisibleLines(large.Error()))
+	text, err := bufio.NewReader(stdin).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
-	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
-		return &cli.Error{Code: cli.Interrupted, Err: errors.New("nothing was changed")}
+	if a := strings.ToLower(strings.TrimSpace(text)); a != "y" && a != "yes" {
+		return &cli.Error{Code: cli.Interrupted, Err: errors.New("nothing was uploaded")}
 	}
 	return nil
 }
+
+// LargeRemedy is what to do about a large project, but for the option that confirms it.
+const LargeRemedy = "leave out what programs do not need with lines in .mlframeworkignore, or " +
+	"confirm with "
 
 // HashCache is the file with the hashes of a project's files, in the user's own folder for such; ""
 // is none, which only costs time.

@@ -35,7 +35,7 @@ func (s *Site) Request(files *projects.Manifest, file *definition.File) (infra.R
 			Name: o.Name, Owner: s.Owner, BrokerImage: o.BrokerImage, BrokerPort: o.BrokerPort,
 			MonitorPort: o.MonitorPort,
 			Address:     o.MasterAddress, Group: o.Group, Exposed: o.ExposeMonitor,
-			DrainTime: o.DrainTimeout,
+			DrainTime: o.DrainTimeout, Program: cli.Version(),
 		},
 		Targets: map[string]remote.Target{host.LocalName: s.Target(host.Local)}, Folder: s.folder(),
 		Files: files,
@@ -43,8 +43,13 @@ func (s *Site) Request(files *projects.Manifest, file *definition.File) (infra.R
 	if selection.Master != nil {
 		r.Master = selection.Master.Name
 	}
-	if r.Sweepd, r.Programs, err = Programs(); err != nil {
+	programs, err := s.Infra.Programs()
+	if err != nil {
 		return r, err
+	}
+	r.Sweepd = map[string]string{}
+	for _, p := range programs {
+		r.Sweepd[p.Arch] = p.Hash()
 	}
 	if file != nil {
 		if r.Project, err = project(file, files); err != nil {

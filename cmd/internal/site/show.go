@@ -14,8 +14,8 @@ import (
 	"mlframework/cmd/internal/cli"
 	"mlframework/infra"
 	"mlframework/infra/plan"
-	"mlframework/sweep/api"
 	"mlframework/sweep/core"
+	"mlframework/sweep/queue"
 	"mlframework/sweep/task"
 )
 
@@ -73,7 +73,8 @@ func (o *Overview) WriteHosts(w io.Writer) error {
 }
 
 func (o *Overview) hosts() *grid {
-	g := &grid{heads: []string{"HOST", "ROLE", "STATE", "SINCE", "SLOTS", "BUSY", "GPUS"}}
+	g := &grid{heads: []string{"HOST", "ROLE", "STATE", "SINCE", "SLOTS", "BUSY", "LOAD",
+		"DISK", "GPUS"}}
 	if !slices.ContainsFunc(o.Hosts, func(h infra.HostStatus) bool {
 		return len(h.NVIDIA.GPUs) > 0
 	}) {
@@ -85,14 +86,39 @@ func (o *Overview) hosts() *grid {
 			g.add(h.Name, "", "unreachable")
 		case h.Problem != "":
 			g.add(h.Name, "", "not known")
-		case len(h.Containers) == 0:
+		case len(h.Containers)+len(h.Wanted) == 0:
 			g.add(h.Name, "", "nothing runs")
 		}
+		first := len(g.rows)
 		for _, c := range h.Containers {
 			g.add(o.container(h, c)...)
 		}
+		for _, role := range h.Wanted {
+			if h.Reached && h.Problem == "" &&
+				!slices.ContainsFunc(h.Containers, func(c infra.ContainerStatus) bool {
+					return c.Role == role
+				}) {
+				g.add(h.Name, role, "missing")
+			}
+		}
+		if first < len(g.rows) { // what is the host's stands once
+			g.rows[first] = hostCells(g.rows[first], h)
+		}
 	}
 	return g
+}
+
+// hostCells adds what is of a host to the cells of one of its containers.
+func hostCells(cells []string, h infra.HostStatus) []string {
+	gpus := gpuCount(h.NVIDIA)
+	for len(cells) < 6 {
+		cells = append(cells, "")
+	}
+	load := ""
+	if h.Cores > 0 {
+		load = fmt.Sprintf("%.1f of %d", h.Load, h.Cores)
+	}
+	return append(cells, load, gigabytes(h.Free)+" free", gpus)
 }
 
 func (o *Overview) container(h infra.HostStatus, c infra.ContainerStatus) []string {
@@ -101,8 +127,7 @@ func (o *Overview) container(h infra.HostStatus, c infra.ContainerStatus) []stri
 		if c.State == "running" {
 			cells[2] = w.State
 		}
-		cells = append(cells, strconv.Itoa(w.Slots), strconv.Itoa(len(w.Running)),
-			gpuCount(h.NVIDIA))
+		cells = append(cells, strconv.Itoa(w.Slots), strconv.Itoa(len(w.Running)))
 	}
 	return cells
 }
@@ -134,6 +159,10 @@ func (o *Overview) Verdict(width int) (all []string) {
 					*w.Unconfined), "", width)...)
 		}
 	}
+	for _, h := range o.Hosts {
+		all = append(all, wrapped(o.shared(h), "", width)...)
+	}
+	all = append(all, wrapped(o.versions(), "", width)...)
 	if o.Well {
 		return append(all, "all is well")
 	}
@@ -142,6 +171,46 @@ func (o *Overview) Verdict(width int) (all []string) {
 		all = append(all, wrapped(f.Remedy, "  ", width)...)
 	}
 	return all
+}
+
+// shared says that other clusters have workers on a host; "" when none has.
+func (o *Overview) shared(h infra.HostStatus) string {
+	if len(h.Others) == 0 {
+		return ""
+	}
+	w, _ := o.worker(h.Name)
+	sum := w.Slots
+	var others []string
+	for _, other := range h.Others {
+		sum += other.Slots
+		others = append(others, fmt.Sprintf("cluster %s of %s (slots: %d)", other.Cluster,
+			other.Owner, other.Slots))
+	}
+	text := fmt.Sprintf("note: %s is also used by %s", h.Name, strings.Join(others, ", "))
+	if h.Cores > 0 && sum > h.Cores {
+		text += fmt.Sprintf(": %d slots on %d cores", sum, h.Cores)
+	}
+	return text
+}
+
+// versions says that the cluster has other programs than this machine; "" when it has the same.
+func (o *Overview) versions() string {
+	if o.program == "" || o.program == o.here {
+		return ""
+	}
+	order, known := plan.CompareVersions(o.program, o.here)
+	what := "another version than"
+	switch {
+	case known && order > 0:
+		what = "newer than"
+	case known && order < 0:
+		what = "older than"
+	}
+	text := fmt.Sprintf("note: the cluster runs %s, %s this program, %s", o.program, what, o.here)
+	if order < 0 {
+		text += "; infrainit -f updates it"
+	}
+	return text
 }
 
 // wrapped is text in lines that are no wider than width.
@@ -160,7 +229,7 @@ func wrapped(words, indent string, width int) (lines []string) {
 
 func (o *Overview) workers() *grid {
 	g := &grid{heads: []string{"WORKER", "STATE", "SLOTS", "BUSY", "HEARD", "CPU", "MEMORY",
-		"WAITING", "VERSION"}}
+		"WAITING", "TASKS", "VERSION"}}
 	for _, w := range o.Workers {
 		heard, cpu, memory := "", "", ""
 		if w.Seen != nil {
@@ -172,9 +241,23 @@ func (o *Overview) workers() *grid {
 				gigabytes(l.MemoryTotal))
 		}
 		g.add(w.Name, w.State, slots(w), strconv.Itoa(len(w.Running)), heard, cpu, memory,
-			strconv.Itoa(w.Waiting), w.Program)
+			strconv.Itoa(w.Waiting), runningTasks(w), w.Program)
 	}
 	return g
+}
+
+// runningTasks names what a worker runs, the first two of it.
+func runningTasks(w core.Worker) string {
+	const shown = 2
+	var names []string
+	for _, b := range w.Running[:min(shown, len(w.Running))] {
+		names = append(names, task.ID{Sweep: b.Sweep, Index: b.Index}.String())
+	}
+	text := strings.Join(names, ", ")
+	if more := len(w.Running) - shown; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }
 
 func slots(w core.Worker) string {
@@ -191,10 +274,10 @@ func (o *Overview) broker(width int) []string {
 	b := o.Broker
 	state := "reached"
 	switch {
-	case b.Away:
+	case b.Unreachable:
 		state = "away"
 	case b.Blocked != nil:
-		state = "takes nothing for now"
+		state = "blocked"
 	}
 	line := "broker " + state
 	if b.Program != nil {
@@ -210,7 +293,7 @@ func (o *Overview) broker(width int) []string {
 	return append(lines, queues(b.Queues).lines(width)...)
 }
 
-func queues(all []api.Depth) *grid {
+func queues(all []queue.Depth) *grid {
 	g := &grid{heads: []string{"QUEUE", "READY", "UNACKED", "CONSUMERS"}}
 	for _, q := range all {
 		g.add(q.Queue, strconv.Itoa(q.Messages), cli.Known(q.Unacked), cli.Known(q.Consumers))

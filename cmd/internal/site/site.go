@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+	"sync"
 	"time"
 
 	cliv2 "github.com/urfave/cli/v2"
@@ -19,6 +20,7 @@ import (
 	"mlframework/cmd/internal/cli"
 	"mlframework/config"
 	"mlframework/infra"
+	"mlframework/infra/agent"
 	"mlframework/infra/host"
 	"mlframework/infra/plan"
 	"mlframework/infra/remote"
@@ -64,7 +66,8 @@ func ReadFrom(source config.Source, stderr *os.File) (*Site, error) {
 	}
 	s.Infra = infra.Options{
 		Dialer: s.dialer(0), Control: control{s.Owner}, Report: s.Printer, Who: who,
-		Program: cli.Version(), Now: time.Now, Random: rand.Reader,
+		Programs: sync.OnceValues(Programs), Now: time.Now,
+		Random: rand.Reader,
 	}
 	return s, nil
 }
@@ -114,13 +117,6 @@ func (s *Site) Place() (infra.Place, error) {
 	for _, h := range selection.Hosts {
 		p.Targets[h.Name] = s.Target(h.Address)
 	}
-	p.Sweepd = func(arch string) string {
-		hash := ""
-		if file, err := programFile(arch); err == nil {
-			hash, _ = infra.Hash(file) // without it any will do
-		}
-		return hash
-	}
 	return p, nil
 }
 
@@ -141,30 +137,29 @@ func (s *Site) Open(ctx context.Context) (*infra.Cluster, error) {
 // architectures are those of hosts.
 var architectures = []string{"amd64", "arm64"}
 
-// Programs finds sweepd for hosts beside this program: its hashes and its files, by architecture.
-func Programs() (hashes, files map[string]string, err error) {
-	hashes, files = map[string]string{}, map[string]string{}
+// Programs finds sweepd for hosts beside this program.
+func Programs() (all []agent.Program, err error) {
 	for _, arch := range architectures {
 		file, err := programFile(arch)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		hash, err := infra.Hash(file)
+		p, err := agent.ReadProgram(arch, file)
 		if errors.Is(err, os.ErrNotExist) {
 			continue
 		}
 		if err != nil {
-			return nil, nil, err
+			return nil, fmt.Errorf("read %s: %w", file, err)
 		}
-		hashes[arch], files[arch] = hash, file
+		all = append(all, p)
 	}
-	if len(files) == 0 {
+	if len(all) == 0 {
 		file, _ := programFile(architectures[0])
-		return nil, nil, &cli.Error{Code: cli.Machine,
+		return nil, &cli.Error{Code: cli.Machine,
 			Err:    fmt.Errorf("there is no sweepd for hosts in %s", filepath.Dir(file)),
 			Remedy: "scripts/install PREFIX builds all commands, with sweepd beside them"}
 	}
-	return hashes, files, nil
+	return all, nil
 }
 
 // programFile is where sweepd for an architecture is, if it is there.

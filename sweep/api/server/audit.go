@@ -9,8 +9,8 @@ import (
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/human"
+	"mlframework/sweep/listing"
 	"mlframework/sweep/master"
-	"mlframework/sweep/query"
 )
 
 func (s *Server) audit(w http.ResponseWriter, r *http.Request) error {
@@ -20,7 +20,7 @@ func (s *Server) audit(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	page, err := s.archive.Audit(r.Context(), api.AuditQuery{Object: q.Get("object"),
-		After: q.Get("after"), Limit: int(min(limit, query.MostAudited))})
+		After: q.Get("after"), Limit: int(min(limit, listing.MostAudited))})
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,8 @@ func (ro route) entry(r *http.Request) *core.AuditEntry {
 		e.Kind, e.Object = "letter", r.PathValue("letter")
 	}
 	for _, name := range ro.query {
-		if value := r.URL.Query().Get(name); value != "" && !slices.Contains(following, name) {
+		if value := r.URL.Query().Get(name); value != "" && !slices.Contains(followParameter,
+			name) {
 			e.Detail = bounded(name+"="+value, maxDetailBytes)
 		}
 	}

@@ -69,7 +69,8 @@ func TestWhatPeopleDoIsKept(t *testing.T) {
 	if _, err := s.client.Drop(ctx, "7"); err == nil {
 		t.Error("a letter that there is not is dropped")
 	}
-	if status, text, _ := s.raw(http.MethodPost, "/v1/sweeps", `{"record": 7}`, "User", "eve"); status != http.StatusBadRequest {
+	if status, text, _ := s.raw(http.MethodPost, "/v1/sweeps", `{"record": 7}`, "User",
+		"eve"); status != http.StatusBadRequest {
 		t.Error(status, text)
 	}
 	if _, err := s.client.Missing(ctx, submission(t, 1).Record, "c1"); err != nil { // a question
@@ -119,7 +120,8 @@ func TestWhatPeopleDoIsKept(t *testing.T) {
 	}
 	s.again()
 	of, err := s.client.Audit(ctx, api.AuditQuery{Object: "train-2", Limit: 1})
-	if diff := cmp.Diff([]string{"ann pause sweep train-2 stop=true done"}, done(of.Actions)); diff != "" ||
+	if diff := cmp.Diff([]string{"ann pause sweep train-2 stop=true done"},
+		done(of.Actions)); diff != "" ||
 		err != nil ||
 		of.Next == "" {
 		t.Error(diff, err)
@@ -158,13 +160,15 @@ func TestSecretsOfASubmission(t *testing.T) {
 		again.ID != made.ID { // the store knows the key
 		t.Errorf("%s, %v", again.ID, err)
 	}
-	if _, text, _ := s.raw(http.MethodPost, "/v1/sweeps", `{"secrets": {"KEY": 7777777777}}`); strings.Contains(
+	if _, text, _ := s.raw(http.MethodPost, "/v1/sweeps",
+		`{"secrets": {"KEY": 7777777777}}`); strings.Contains(
 		text,
 		"7777777777",
 	) {
 		t.Error(text)
 	}
-	for _, path := range []string{"/v1/sweeps", "/v1/sweeps/train-1?checks=true", "/v1/audit", "/v1/metrics"} {
+	for _, path := range []string{"/v1/sweeps", "/v1/sweeps/train-1?checks=true", "/v1/audit",
+		"/v1/metrics"} {
 		if _, text, _ := s.raw(http.MethodGet, path, ""); strings.Contains(text, value) ||
 			text == "" {
 			t.Error(text)

@@ -27,10 +27,8 @@ func (s *Server) submit(w http.ResponseWriter, r *http.Request) error {
 	}
 	ctx, cancel := withTimeout(r)
 	defer cancel()
-	id, err := s.o.Master.Submit(ctx, master.Submission{Record: submission.Record,
-		Total: api.Total(submission.Record), Code: submission.Code,
-		ClientKey: r.Header.Get(api.KeyHeader), MinNumber: submission.MinNumber,
-		Secrets: submission.Secrets, Environ: submission.Environ, Followed: follow.Output()})
+	id, err := s.o.Master.Submit(ctx, master.Submission{Submission: submission,
+		IdempotencyKey: r.Header.Get(api.KeyHeader), Followed: follow.Output()})
 	if err != nil {
 		return err
 	}
@@ -49,12 +47,12 @@ func (s *Server) prepareFollow(ctx context.Context, w http.ResponseWriter, id st
 	if follow == "" {
 		return nil
 	}
-	f, leave, err := s.feeds.join(ctx, id, follow)
+	f, leave, err := s.buffers.join(ctx, id, follow)
 	if err != nil {
 		return err
 	}
-	defer leave() // the feed is kept for a while
-	at, since := before, time.Time{}
+	defer leave() // the buffer is kept for a while
+	at, since := beforeFirst, time.Time{}
 	if !isNew {
 		at, since = f.end(), time.Now()
 	}
@@ -203,7 +201,7 @@ func badPriority(n int) bool { return n < -core.MaxPriority || n > core.MaxPrior
 
 func (s *Server) prioritize(w http.ResponseWriter, r *http.Request) error {
 	text := r.URL.Query().Get("n")
-	n, err := api.ReadWhole(text)
+	n, err := api.ParseWholeNumber(text)
 	if err != nil || badPriority(int(n)) {
 		return api.Wrong("n", priorityRule+", not "+cmp.Or(human.Visible(text), "nothing"))
 	}

@@ -85,7 +85,8 @@ func TestWritesAreDoneOnce(t *testing.T) {
 	if want := strings.Repeat("train-1 ", 9); strings.Join(append(ids, made.ID), " ")+" " != want {
 		t.Errorf("one key made %v and %s", ids, made.ID)
 	}
-	if made = parse[core.Summary](t, second(s.raw("POST", "/v1/sweeps/train-1/cancel", ""))); made.State != core.Cancelled {
+	if made = parse[core.Summary](t,
+		second(s.raw("POST", "/v1/sweeps/train-1/cancel", ""))); made.State != core.Cancelled {
 		t.Errorf("%+v", made)
 	}
 	// A retry that is repeated is not done again, though its sweep was cancelled in between.
@@ -102,7 +103,8 @@ func TestWritesAreDoneOnce(t *testing.T) {
 	if view.State != core.Cancelled {
 		t.Errorf("the second was done, too: %s", view.State)
 	}
-	if status, text, _ := s.raw("POST", "/v1/sweeps/train-1/cancel", "", "Idempotency-Key", "r-1"); status != http.StatusConflict {
+	if status, text, _ := s.raw("POST", "/v1/sweeps/train-1/cancel", "", "Idempotency-Key",
+		"r-1"); status != http.StatusConflict {
 		t.Errorf("another request under a used key: %d %s", status, text)
 	}
 }
@@ -119,10 +121,12 @@ func TestWritesThatNameAState(t *testing.T) {
 	for _, step := range []struct {
 		path string
 		want core.State
-	}{{"/pause", core.Paused}, {"/resume", core.Open}, {"/pause?stop=true", core.Paused}, {"/tasks/4/cancel", core.Paused}, {"/cancel", core.Cancelled}} {
+	}{{"/pause", core.Paused}, {"/resume", core.Open}, {"/pause?stop=true",
+		core.Paused}, {"/tasks/4/cancel", core.Paused}, {"/cancel", core.Cancelled}} {
 		var answers []core.State
 		for range 2 {
-			if status, text, _ := s.raw("POST", "/v1/sweeps/"+id+step.path, ""); status == http.StatusOK {
+			if status, text, _ := s.raw("POST", "/v1/sweeps/"+id+step.path,
+				""); status == http.StatusOK {
 				answers = append(answers, parse[core.Summary](t, text).State)
 			} else if !strings.Contains(text, "is cancelled already") {
 				t.Errorf("%s: %s", step.path, text)

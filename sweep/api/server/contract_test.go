@@ -152,7 +152,8 @@ func (c *contract) operation(path, method string, op object, shared any) {
 		wrong.header.Set("Content-Type", kind)
 		c.judge(op, wrong, "a body of "+kind, false, false)
 	}
-	for what, text := range map[string]string{"no JSON": "{", "two values": "{} {}", "an array": "[]"} {
+	for what, text := range map[string]string{"no JSON": "{", "two values": "{} {}",
+		"an array": "[]"} {
 		wrong := c.call(method, path)
 		wrong.body = []byte(text)
 		c.judge(op, wrong, "a body that is "+what, false, false)
@@ -249,7 +250,8 @@ func (c *contract) judge(op object, k call, what string, valid, semantic bool) {
 	status, h, body := c.ask(k)
 	where := fmt.Sprintf("%s %s, %s", k.method, k.path, what)
 	switch {
-	case valid && slices.Contains(malformed, status) && !(semantic && status == http.StatusBadRequest):
+	case valid && slices.Contains(malformed, status) &&
+		!(semantic && status == http.StatusBadRequest):
 		c.differs("%s is valid, and refused: %d %s", where, status, body)
 	case !valid && (status < 400 || status >= 500):
 		c.differs("%s is not valid, and taken: %d", where, status)

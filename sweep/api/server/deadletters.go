@@ -6,6 +6,7 @@ import (
 
 	"mlframework/sweep/api"
 	"mlframework/sweep/human"
+	"mlframework/sweep/queue"
 )
 
 // defaultDeadLetters is how many dead letters are listed where nothing else is asked for, and
@@ -17,18 +18,14 @@ const (
 )
 
 // depths are what waits on the broker; nil when that cannot be asked now.
-func (s *Server) depths(r *http.Request) []api.Depth {
+func (s *Server) depths(r *http.Request) []queue.Depth {
 	ctx, cancel := context.WithTimeout(r.Context(), readyTime)
 	defer cancel()
 	all, err := s.o.Master.Depths(ctx)
 	if err != nil {
 		return nil
 	}
-	depths := []api.Depth{}
-	for _, d := range all {
-		depths = append(depths, api.Depth(d))
-	}
-	return depths
+	return append([]queue.Depth{}, all...)
 }
 
 func (s *Server) listDead(w http.ResponseWriter, r *http.Request) error {
@@ -45,24 +42,25 @@ func (s *Server) listDead(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	shown := api.DeadLetters{Count: count, Letters: []api.DeadLetter{}}
+	listed := api.DeadLetters{Count: count, Entries: []api.DeadLetter{}}
 	for _, l := range newest {
-		shown.Letters = append(shown.Letters, api.DeadLetter{ID: l.ID, From: human.Visible(l.Queue),
-			Reason: human.Visible(l.Reason), Time: timeOrNull(l.Time),
-			Bytes: l.Size, Preview: human.Visible(string(l.Body))})
+		listed.Entries = append(listed.Entries,
+			api.DeadLetter{ID: l.ID, From: human.Visible(l.Queue),
+				Reason: human.Visible(l.Reason), Time: timeOrNull(l.Time),
+				Bytes: l.Size, Preview: human.Visible(string(l.Body))})
 	}
-	writeJSON(w, http.StatusOK, shown)
+	writeJSON(w, http.StatusOK, listed)
 	return nil
 }
 
 func (s *Server) requeue(w http.ResponseWriter, r *http.Request) error {
 	ctx, cancel := withTimeout(r)
 	defer cancel()
-	requeued, left, err := s.o.Master.Requeue(ctx, r.PathValue("letter"))
+	requeued, remaining, err := s.o.Master.Requeue(ctx, r.PathValue("letter"))
 	if err != nil {
 		return err
 	}
-	writeJSON(w, http.StatusOK, api.DeadLetterOutcome{Requeued: requeued, Left: left})
+	writeJSON(w, http.StatusOK, api.DeadLetterOutcome{Requeued: requeued, Remaining: remaining})
 	return nil
 }
 

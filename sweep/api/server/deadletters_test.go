@@ -14,6 +14,7 @@ import (
 
 	"mlframework/sweep/api"
 	"mlframework/sweep/api/server"
+	"mlframework/sweep/queue"
 	"mlframework/sweep/task"
 )
 
@@ -43,34 +44,35 @@ func TestDeadLetters(t *testing.T) {
 	s.dead(2)
 	all, err := c.Dead(ctx, 0)
 	s.must(err)
-	if all.Count != 2 || len(all.Letters) != 2 {
+	if all.Count != 2 || len(all.Entries) != 2 {
 		t.Fatalf("%+v", all)
 	}
-	l := all.Letters[1]
+	l := all.Entries[1]
 	if l.From != "tasks.w1" || l.Reason != `one\ntwo` || l.Bytes != 1006 || l.Time == nil ||
 		!strings.HasPrefix(l.Preview, `\x1b[31m\xffxxx`) ||
 		len(l.Preview) > 600 {
 		t.Errorf("%+v", l)
 	}
-	if one, err := c.Dead(ctx, 1); err != nil || one.Count != 2 || len(one.Letters) != 1 ||
-		one.Letters[0].From != "tasks.w2" {
+	if one, err := c.Dead(ctx, 1); err != nil || one.Count != 2 || len(one.Entries) != 1 ||
+		one.Entries[0].From != "tasks.w2" {
 		t.Errorf("%+v, %v", one, err)
 	}
 	b, err := c.Requeue(ctx, api.AllDeadLetters) // what still cannot be read comes back
-	if want := (api.DeadLetterOutcome{Requeued: 1, Left: 1}); err != nil || b != want {
+	if want := (api.DeadLetterOutcome{Requeued: 1, Remaining: 1}); err != nil || b != want {
 		t.Errorf("requeued: %+v, %v", b, err)
 	}
 	s.dead(2)
 	all, err = c.Dead(ctx, 0)
 	s.must(err)
-	id := all.Letters[0].ID
+	id := all.Entries[0].ID
 	status, text, _ := s.raw("DELETE", "/v1/broker/dead/"+id, "", "Idempotency-Key", "d-1")
 	got := parse[api.DeadLetterOutcome](t, text)
 	if status != http.StatusOK || got.Dropped != 1 {
 		t.Errorf("drop: %d %s", status, text)
 	}
 	status, text, _ = s.raw("DELETE", "/v1/broker/dead/"+id, "", "Idempotency-Key", "d-1")
-	if want := `{"error":"there is no dead letter ` + id + `","remedy":"run-tasks broker dead lists them"}`; status != http.StatusNotFound ||
+	if want := `{"error":"there is no dead letter ` + id +
+		`","remedy":"run-tasks broker dead lists them"}`; status != http.StatusNotFound ||
 		text != want {
 		t.Errorf("once more: %d %s", status, text)
 	}
@@ -85,7 +87,7 @@ func TestDeadLetters(t *testing.T) {
 	broker, err := c.BrokerQueues(ctx)
 	s.must(err)
 	broker.Queues[2].Messages = 0 // the worker's heartbeats come all the time
-	want := []api.Depth{{Queue: "tasks.w1"}, {Queue: "events"}, {Queue: "heartbeats"},
+	want := []queue.Depth{{Queue: "tasks.w1"}, {Queue: "events"}, {Queue: "heartbeats"},
 		{Queue: "dead"}}
 	if diff := cmp.Diff(want, broker.Queues); diff != "" {
 		t.Error(diff)
@@ -93,10 +95,12 @@ func TestDeadLetters(t *testing.T) {
 	s.queue.AddDeadLetter("events", []byte("[]"), "why")
 	s.dead(1)
 	s.queue.Outage(true)
-	if status, _, _ := s.raw("POST", "/v1/broker/dead/requeue", ""); status != http.StatusServiceUnavailable {
+	if status, _, _ := s.raw("POST", "/v1/broker/dead/requeue",
+		""); status != http.StatusServiceUnavailable {
 		t.Errorf("in an outage: %d", status)
 	}
-	if broker, err = c.BrokerQueues(ctx); err != nil || !broker.Away || broker.Queues != nil {
+	if broker, err = c.BrokerQueues(ctx); err != nil || !broker.Unreachable ||
+		broker.Queues != nil {
 		t.Errorf("in an outage: %+v, %v", broker, err)
 	}
 }
@@ -108,15 +112,15 @@ func TestDeadLettersAreListedAsTheyCame(t *testing.T) {
 	far, err := time.Parse(time.RFC3339Nano, "9999-12-31T23:59:59-23:00") // JSON cannot say it
 	s.must(err)
 	for i := range 20 {
-		s.must(s.store.KeepDeadLetters(t.Context(), []task.DeadLetter{{ID: fmt.Sprint("e", i),
+		s.must(s.store.AddDeadLetters(t.Context(), []task.DeadLetter{{ID: fmt.Sprint("e", i),
 			Queue: "tasks.evil", Worker: "evil", Reason: "x", Time: far}}))
 	}
 	s.queue.AddDeadLetter("tasks.w2", []byte("{}"), "honest")
 	s.dead(21)
 	all, err := s.client.Dead(t.Context(), 0)
 	s.must(err)
-	if first := all.Letters[0]; first.From != "tasks.w2" || all.Letters[1].Time != nil {
-		t.Errorf("the newest are %+v", all.Letters[:2])
+	if first := all.Entries[0]; first.From != "tasks.w2" || all.Entries[1].Time != nil {
+		t.Errorf("the newest are %+v", all.Entries[:2])
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"time"
@@ -33,14 +34,14 @@ func Routes() (all []Route) {
 	return all
 }
 
-// RowsKept is how many rows a feed keeps at least.
-const RowsKept = rowsKept
+// RowsKept is how many rows a buffer keeps at least.
+const RowsKept = maxRows
 
 // Feed is the ring of events.
-type Feed struct{ f *feed }
+type Feed struct{ f *eventBuffer }
 
-// NewFeed makes an empty feed.
-func NewFeed() Feed { return Feed{newFeed(api.DetailOutput)} }
+// NewFeed returns an empty buffer.
+func NewFeed() Feed { return Feed{newEventBuffer(api.DetailOutput)} }
 
 // Add tells it of rows, by their indexes, behind which some were cut.
 func (f Feed) Add(cut int64, indexes ...int64) {
@@ -52,7 +53,7 @@ func (f Feed) Add(cut int64, indexes ...int64) {
 }
 
 // LineBytesAtOne bounds the lines of one event.
-const LineBytesAtOne = lineBytesAtOne
+const LineBytesAtOne = lineBytesPerEvent
 
 // AddLines tells it of lines, behind which some were missed.
 func (f Feed) AddLines(missed int64, lines ...task.Line) {
@@ -92,7 +93,8 @@ func (f Feed) End() string {
 // Panic makes the server panic when a path is asked for.
 func (s *Server) Panic(path string) {
 	s.mux.Handle("POST "+api.Root+path,
-		s.middleware(route{method: "POST", do: func(*Server, http.ResponseWriter, *http.Request) error {
+		s.middleware(route{method: "POST", do: func(*Server, http.ResponseWriter,
+			*http.Request) error {
 			panic("on purpose")
 		}}))
 }
@@ -155,3 +157,13 @@ func ReadQuery(v url.Values) (api.Query, error) { return readQuery(v) }
 
 // Answer writes an answer.
 func Answer(w http.ResponseWriter, v any) { writeJSON(w, http.StatusOK, v) }
+
+// ReadBody reads the body of a request as a server does that takes at most so many bytes.
+func ReadBody(most int64, body string) error {
+	r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(body))
+	_, done, err := newBodies(most).read(httptest.NewRecorder(), r)
+	if err == nil {
+		done()
+	}
+	return err
+}

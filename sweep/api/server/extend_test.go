@@ -91,7 +91,8 @@ func TestWritesThatAreRefused(t *testing.T) {
 	tooHigh, extended := submission(t, 1), submission(t, 1)
 	tooHigh.Record.Priority = 1001
 	extended.Record.Extensions = []*space.Space{extended.Record.Space}
-	for parameter, sub := range map[string]api.Submission{"record.priority": tooHigh, "record.extensions": extended} {
+	for parameter, sub := range map[string]api.Submission{"record.priority": tooHigh,
+		"record.extensions": extended} {
 		_, err := s.client.Submit(t.Context(), sub, "", "")
 		if e, ok := err.(*api.Error); !ok || e.Status != http.StatusBadRequest ||
 			e.Parameter != parameter {
@@ -105,17 +106,21 @@ func TestWritesThatAreRefused(t *testing.T) {
 	}{
 		{"/sweeps/" + id + "/extend", "", 400, "by which parameters?"},
 		{"/sweeps/" + id + "/extend", `{"space":{"version":9}}`, 400, "its version is 9"},
-		{"/sweeps/" + id + "/extend", `{"space":{"version":1,"parameters":[]},"revision":"../x"}`, 400, "is no revision"},
-		{"/sweeps/none-1/extend", `{"space":{"version":1,"parameters":[]}}`, 404, "there is no sweep"},
+		{"/sweeps/" + id + "/extend", `{"space":{"version":1,"parameters":[]},"revision":"../x"}`,
+			400, "is not a revision"},
+		{"/sweeps/none-1/extend", `{"space":{"version":1,"parameters":[]}}`, 404,
+			"there is no sweep"},
 		{"/sweeps/" + id + "/priority", "", 400, "not nothing"},
-		{"/sweeps/" + id + "/priority?n=1001", "", 400, "a priority is a whole number from -1000 to 1000, not 1001"},
+		{"/sweeps/" + id + "/priority?n=1001", "", 400,
+			"a priority is a whole number from -1000 to 1000, not 1001"},
 		{"/sweeps/" + id + "/priority?n=1.5", "", 400, "not 1.5"},
 		{"/workers/w9/restart", "", 404, "there is no worker w9"},
 		{"/workers/w1/restart?now=maybe", "", 400, "neither true nor false"},
 		{"/workers/w1/restart?now=true", "", 200, `"state":"restarting"`},
 		{"/workers/w1/restart", "", 200, `"state":"restarting"`},
 		{"/sweeps/" + id + "/cancel", "", 200, ""},
-		{"/sweeps/" + id + "/extend", `{"space":{"version":1,"parameters":[]}}`, 409, "then it can be extended"},
+		{"/sweeps/" + id + "/extend", `{"space":{"version":1,"parameters":[]}}`, 409,
+			"then it can be extended"},
 	} {
 		if status, text, _ := s.raw("POST", "/v1"+c.path, c.body); status != c.status ||
 			!strings.Contains(text, c.says) {

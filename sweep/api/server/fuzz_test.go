@@ -29,7 +29,8 @@ func refused(t *testing.T, err error) {
 // FuzzSubmission reads submissions of anything. One that is taken has tasks that can be told, the
 // first and the last one, and is taken again, the same, when it is written.
 func FuzzSubmission(f *testing.F) {
-	for _, parameters := range []string{"x: 1\n", "lr: [1e-3, 1e-4]\nseed: !interval [0, 9]\n", "a: [x, y]\nc: text\n"} {
+	for _, parameters := range []string{"x: 1\n", "lr: [1e-3, 1e-4]\nseed: !interval [0, 9]\n",
+		"a: [x, y]\nc: text\n"} {
 		sp, _, err := space.Read("parameters.yml", []byte(parameters))
 		if err != nil {
 			f.Fatal(err)
@@ -80,7 +81,8 @@ func FuzzSubmission(f *testing.F) {
 
 // FuzzQuery reads the URLs of listings.
 func FuzzQuery(f *testing.F) {
-	for _, seed := range []string{"", "where=lr+%3C+1&sort=-loss&limit=10&after=5", "state=failed,oom&best=true&top=3", "state=", "top=-1", "limit=+1", "begun=yes%1b[2J",
+	for _, seed := range []string{"", "where=lr+%3C+1&sort=-loss&limit=10&after=5",
+		"state=failed,oom&best=true&top=3", "state=", "top=-1", "limit=+1", "begun=yes%1b[2J",
 		"limit=9223372036854775808", "state=%1b,failed"} {
 		f.Add(seed)
 	}

@@ -17,6 +17,9 @@ func (s *Server) health(w http.ResponseWriter, _ *http.Request) error {
 		h.Warnings = append(h.Warnings, api.Reason{What: "store", Text: m.String(),
 			Since: timeOrNull(m.Since)})
 	}
+	for _, err := range s.o.Master.Damaged() {
+		h.Warnings = append(h.Warnings, api.Reason{What: "store", Text: err.Error()})
+	}
 	for _, r := range s.o.Master.Rivals() {
 		h.Warnings = append(h.Warnings, api.Reason{What: "worker", Text: r.String(),
 			Since: timeOrNull(r.Since)})
@@ -58,7 +61,8 @@ func (s *Server) broker(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	q := s.o.Broker.Status()
-	b := api.Broker{Away: q.Unreachable, Since: timeOrNull(q.Since), Reason: textOrNull(q.Reason),
+	b := api.Broker{Unreachable: q.Unreachable, Since: timeOrNull(q.Since),
+		Reason:  textOrNull(q.Reason),
 		Blocked: textOrNull(q.Blocked),
 		Program: textOrNull(q.Program), Revisions: textOrNull(s.o.Revisions)}
 	if queues {

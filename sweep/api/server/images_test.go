@@ -28,7 +28,8 @@ func TestImages(t *testing.T) {
 			all, err := s.client.Workers(t.Context())
 			s.must(err)
 			return len(all) == 1 &&
-				(all[0].Image == nil && image == "" || all[0].Image != nil && *all[0].Image == image)
+				(all[0].Image == nil && image == "" || all[0].Image != nil &&
+					*all[0].Image == image)
 		})
 		return h
 	}
@@ -95,7 +96,8 @@ func TestImages(t *testing.T) {
 // run in a container, and nothing where they do not.
 func TestImagesOfOlderPrograms(t *testing.T) {
 	t.Parallel()
-	for image, want := range map[string]int64{"python:3.12@sha256:1": 0, "python:3.13@sha256:1": 1, "": 0} {
+	for image, want := range map[string]int64{"python:3.12@sha256:1": 0, "python:3.13@sha256:1": 1,
+		"": 0} {
 		s := newSite(t)
 		h := s.hire("w1", 1, well)
 		sub := submission(t, 1)

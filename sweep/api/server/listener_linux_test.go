@@ -106,7 +106,8 @@ func dialAs(socket string, uid int) (c net.Conn, err error) {
 	go func() {
 		defer close(done)
 		runtime.LockOSThread()
-		if _, _, e := syscall.RawSyscall(syscall.SYS_SETRESUID, ^uintptr(0), uintptr(uid), ^uintptr(0)); e != 0 {
+		if _, _, e := syscall.RawSyscall(syscall.SYS_SETRESUID, ^uintptr(0), uintptr(uid),
+			^uintptr(0)); e != 0 {
 			err = e
 			return
 		}

@@ -78,7 +78,7 @@ func TestListen(t *testing.T) {
 	client := api.Dial(path)
 	defer client.Close()
 	_, err := client.Health(t.Context())
-	if e, ok := errors.AsType[*api.Unreachable](err); !ok || e.Why != "nobody listens there" ||
+	if e, ok := errors.AsType[*api.Unreachable](err); !ok || e.Reason != "nobody listens there" ||
 		!errors.Is(err, syscall.ECONNREFUSED) {
 		t.Errorf("%v", err)
 	}
@@ -106,7 +106,7 @@ func TestASocketThatWasRemoved(t *testing.T) {
 	followed := make(chan error, 1)
 	first := make(chan struct{}, 1)
 	go func() {
-		followed <- s.client.Follow(t.Context(), id, api.Following{}, func(api.Update) error {
+		followed <- s.client.Follow(t.Context(), id, api.FollowOptions{}, func(api.Update) error {
 			select {
 			case first <- struct{}{}:
 			default:

@@ -46,7 +46,7 @@ func TestAFollowerIsToldNewMetrics(t *testing.T) {
 	ctx, cancel := context.WithTimeoutCause(t.Context(), limit,
 		errors.New("the newer values did not come"))
 	defer cancel()
-	s.must(s.client.Follow(ctx, id, api.Following{}, func(u api.Update) error {
+	s.must(s.client.Follow(ctx, id, api.FollowOptions{}, func(u api.Update) error {
 		if u.Best == nil || u.Best.Value != "0.9" || u.Best.Task != id+"/0" {
 			t.Errorf("the best is %+v", u.Best)
 		}

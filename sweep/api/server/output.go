@@ -17,8 +17,8 @@ const (
 	polled    = 500 * time.Millisecond // between two looks at output that grows
 )
 
-// wantedOutput is which output of a task is asked for, and from where.
-type wantedOutput struct {
+// outputRequest is which output of a task is asked for, and from where.
+type outputRequest struct {
 	id      task.ID
 	attempt int
 	stderr  bool
@@ -27,7 +27,7 @@ type wantedOutput struct {
 	follow  bool
 }
 
-func (s *Server) readOutput(r *http.Request) (o wantedOutput, err error) {
+func (s *Server) readOutput(r *http.Request) (o outputRequest, err error) {
 	q := r.URL.Query()
 	attempt, err := number(q, "attempt")
 	if err == nil && attempt > math.MaxInt32 {
@@ -74,7 +74,7 @@ func (s *Server) output(w http.ResponseWriter, r *http.Request) error {
 	headed := false
 	for {
 		// before reading: what is written later is not the task's
-		over, err := s.over(r.Context(), o.id)
+		over, err := s.hasEnded(r.Context(), o.id)
 		if err != nil {
 			return err
 		}
@@ -126,8 +126,8 @@ func streamName(stderr bool) string {
 	return "standard output"
 }
 
-// over reports whether a task has ended.
-func (s *Server) over(ctx context.Context, id task.ID) (bool, error) {
+// hasEnded reports whether a task has ended.
+func (s *Server) hasEnded(ctx context.Context, id task.ID) (bool, error) {
 	stored, err := s.archive.Stored(ctx, id.Sweep)
 	if err != nil {
 		return false, err
@@ -137,7 +137,7 @@ func (s *Server) over(ctx context.Context, id task.ID) (bool, error) {
 }
 
 // piece asks the worker for what follows the offset.
-func (s *Server) piece(ctx context.Context, o wantedOutput) (task.Piece, error) {
+func (s *Server) piece(ctx context.Context, o outputRequest) (task.Piece, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, pieceTime,
 		&api.Error{Status: http.StatusServiceUnavailable,
 			Text:   "the worker that has the output of " + o.id.String() + " does not answer",

@@ -67,10 +67,10 @@ func TestFollowedOutputWaitsForItsWorker(t *testing.T) {
 		defer server.Close()
 		client := dialTo(server)
 		defer client.Close()
-		client.Away = func(error) (end bool) { return false }
+		client.OnDisconnect = func(error) (end bool) { return false }
 		var to strings.Builder
 		err = client.Output(t.Context(), task.ID{Sweep: "train-1"},
-			api.Printed{Attempt: 1, Follow: true}, &to)
+			api.OutputOptions{Attempt: 1, Follow: true}, &to)
 		return to.String(), asked, err
 	}
 	text, asked, err := follow(answers)

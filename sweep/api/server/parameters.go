@@ -38,7 +38,7 @@ func readQuery(v url.Values) (q api.Query, err error) {
 	if q.Best, err = flag(v, "best"); err != nil {
 		return q, err
 	}
-	if q.Begun, err = flag(v, "begun"); err != nil {
+	if q.Issued, err = flag(v, "begun"); err != nil {
 		return q, err
 	}
 	top, err := number(v, "top")
@@ -68,7 +68,7 @@ func number(v url.Values, name string) (int64, error) {
 	if text == "" {
 		return 0, nil
 	}
-	n, err := api.ReadWhole(text)
+	n, err := api.ParseWholeNumber(text)
 	if err != nil || n < 0 {
 		return 0, api.Wrong(name, human.Visible(text)+" is not a whole number from 0 on")
 	}
@@ -77,7 +77,7 @@ func number(v url.Values, name string) (int64, error) {
 
 func taskIndex(r *http.Request) (int64, error) {
 	text := r.PathValue("index")
-	index, err := api.ReadWhole(text)
+	index, err := api.ParseWholeNumber(text)
 	if err != nil || index < 0 {
 		return 0, &core.UnknownTask{Sweep: r.PathValue("sweep"), Index: human.Visible(text)}
 	}

@@ -27,34 +27,60 @@ func TestRefusals(t *testing.T) {
 		status             int
 		text               string
 	}{
-		"no such path":           {"GET", "/v1/banana", "", 404, `{"error":"there is no /v1/banana","remedy":"docs/api.yaml lists what there is"}`},
-		"no such method":         {"DELETE", "/v1/sweeps", "", 405, `{"error":"/v1/sweeps knows no DELETE"}`},
-		"an unknown sweep":       {"POST", sweeps + "evaluate/cancel", "", 404, `{"error":"there is no sweep evaluate","remedy":"run-tasks ls lists them"}`},
-		"nearly a sweep":         {"GET", sweeps + "trian-1", "", 404, `{"error":"there is no sweep trian-1; did you mean train-1?","remedy":"run-tasks ls lists them"}`},
-		"events of no sweep":     {"GET", sweeps + "evaluate/events", "", 404, `{"error":"there is no sweep evaluate","remedy":"run-tasks ls lists them"}`},
-		"an unknown task":        {"POST", sweeps + "train-1/tasks/9/cancel", "", 404, `{"error":"train-1 has no task 9: it has 2"}`},
-		"no task at all":         {"GET", sweeps + "train-1/tasks/one", "", 404, `{"error":"train-1 has no task one"}`},
-		"a task beyond all":      {"GET", sweeps + "train-1/tasks/99999999999999999999", "", 404, `{"error":"train-1 has no task 99999999999999999999"}`},
-		"a task that ended":      {"POST", sweeps + "train-1/tasks/1/cancel", "", 409, `{"error":"train-1/1 is succeeded already"}`},
-		"a sweep that ended":     {"POST", sweeps + "train-1/cancel", "", 409, `{"error":"train-1 is finished already"}`},
-		"an unknown worker":      {"POST", "/v1/workers/none/drain", "", 404, `{"error":"there is no worker none","remedy":"run-tasks workers lists them"}`},
-		"an unknown parameter":   {"GET", sweeps + "train-1?stop=true", "", 400, `{"error":"there is no parameter stop","parameter":"stop"}`},
-		"a parameter twice":      {"GET", sweeps + "train-1/tasks?limit=1&limit=2", "", 400, `{"error":"limit is given more than once","parameter":"limit"}`},
-		"neither true nor false": {"POST", sweeps + "train-1/pause?stop=yes", "", 400, `{"error":"yes is neither true nor false","parameter":"stop"}`},
-		"no number":              {"GET", sweeps + "train-1/results?top=-1", "", 400, `{"error":"-1 is not a whole number from 0 on","parameter":"top"}`},
-		"no column":              {"GET", sweeps + "train-1/results?sort=banana", "", 400, ``},
-		"no filter":              {"GET", sweeps + "train-1/tasks?where=i%3C", "", 400, ``},
-		"no format":              {"GET", sweeps + "train-1/results?format=xml", "", 400, `{"error":"xml is not a format: write json or csv","parameter":"format"}`},
-		"no state":               {"GET", sweeps + "train-1/tasks?state=tired", "", 400, `{"error":"\"tired\" is not a state","parameter":"state"}`},
-		"no page":                {"GET", sweeps + "train-1/tasks?after=x", "", 400, `{"error":"x is not what a page gave as next","parameter":"after"}`},
-		"best and sort":          {"GET", sweeps + "train-1/tasks?best=true&sort=i", "", 400, `{"error":"it excludes sort","parameter":"best"}`},
-		"no stream":              {"GET", sweeps + "train-1/tasks/0/output?stream=both", "", 400, `{"error":"there are stdout and stderr","parameter":"stream"}`},
-		"no slots":               {"POST", "/v1/workers/w1/slots", "", 400, `{"error":"how many slots? 0 is what the worker was started with","parameter":"n"}`},
-		"too many slots":         {"POST", "/v1/workers/w1/slots?n=5000", "", 400, `{"error":"a worker has at most 4096 slots","parameter":"n"}`},
-		"an unknown field":       {"POST", sweeps + "train-1/retry", `{"index":[1]}`, 400, `{"error":"the body cannot be read: json: unknown field \"index\""}`},
-		"more than JSON":         {"POST", sweeps + "train-1/retry", `{} {}`, 400, `{"error":"something follows the JSON of the body"}`},
-		"indexes of a resume":    {"POST", sweeps + "train-1/resume", `{"indexes":[1]}`, 400, `{"error":"a sweep is resumed as a whole","parameter":"indexes"}`},
-		"a path as a revision":   {"POST", sweeps + "train-1/resume", `{"revision":"../x"}`, 400, `{"error":"\"../x\" is no revision","parameter":"revision"}`},
+		"no such path": {"GET", "/v1/banana", "", 404,
+			`{"error":"there is no /v1/banana","remedy":"docs/api.yaml lists what there is"}`},
+		"no such method": {"DELETE", "/v1/sweeps", "", 405,
+			`{"error":"/v1/sweeps knows no DELETE"}`},
+		"an unknown sweep": {"POST", sweeps + "evaluate/cancel", "", 404,
+			`{"error":"there is no sweep evaluate","remedy":"run-tasks ls lists them"}`},
+		"nearly a sweep": {"GET", sweeps + "trian-1", "", 404,
+			`{"error":"there is no sweep trian-1; did you mean train-1?","remedy":"run-tasks ls lists them"}`},
+		"events of no sweep": {"GET", sweeps + "evaluate/events", "", 404,
+			`{"error":"there is no sweep evaluate","remedy":"run-tasks ls lists them"}`},
+		"an unknown task": {"POST", sweeps + "train-1/tasks/9/cancel", "", 404,
+			`{"error":"train-1 has no task 9: it has 2"}`},
+		"no task at all": {"GET", sweeps + "train-1/tasks/one", "", 404,
+			`{"error":"train-1 has no task one"}`},
+		"a task beyond all": {"GET", sweeps + "train-1/tasks/99999999999999999999", "", 404,
+			`{"error":"train-1 has no task 99999999999999999999"}`},
+		"a task that ended": {"POST", sweeps + "train-1/tasks/1/cancel", "", 409,
+			`{"error":"train-1/1 is succeeded already"}`},
+		"a sweep that ended": {"POST", sweeps + "train-1/cancel", "", 409,
+			`{"error":"train-1 is finished already"}`},
+		"an unknown worker": {"POST", "/v1/workers/none/drain", "", 404,
+			`{"error":"there is no worker none","remedy":"run-tasks workers lists them"}`},
+		"an unknown parameter": {"GET", sweeps + "train-1?stop=true", "", 400,
+			`{"error":"there is no parameter stop","parameter":"stop"}`},
+		"a parameter twice": {"GET", sweeps + "train-1/tasks?limit=1&limit=2", "", 400,
+			`{"error":"limit is given more than once","parameter":"limit"}`},
+		"neither true nor false": {"POST", sweeps + "train-1/pause?stop=yes", "", 400,
+			`{"error":"yes is neither true nor false","parameter":"stop"}`},
+		"no number": {"GET", sweeps + "train-1/results?top=-1", "", 400,
+			`{"error":"-1 is not a whole number from 0 on","parameter":"top"}`},
+		"no column": {"GET", sweeps + "train-1/results?sort=banana", "", 400, ``},
+		"no filter": {"GET", sweeps + "train-1/tasks?where=i%3C", "", 400, ``},
+		"no format": {"GET", sweeps + "train-1/results?format=xml", "", 400,
+			`{"error":"xml is not a format: write json or csv","parameter":"format"}`},
+		"no state": {"GET", sweeps + "train-1/tasks?state=tired", "", 400,
+			`{"error":"\"tired\" is not a state","parameter":"state"}`},
+		"no page": {"GET", sweeps + "train-1/tasks?after=x", "", 400,
+			`{"error":"x is not what a page gave as next","parameter":"after"}`},
+		"best and sort": {"GET", sweeps + "train-1/tasks?best=true&sort=i", "", 400,
+			`{"error":"it excludes sort","parameter":"best"}`},
+		"no stream": {"GET", sweeps + "train-1/tasks/0/output?stream=both", "", 400,
+			`{"error":"there are stdout and stderr","parameter":"stream"}`},
+		"no slots": {"POST", "/v1/workers/w1/slots", "", 400,
+			`{"error":"how many slots? 0 is what the worker was started with","parameter":"n"}`},
+		"too many slots": {"POST", "/v1/workers/w1/slots?n=5000", "", 400,
+			`{"error":"a worker has at most 4096 slots","parameter":"n"}`},
+		"an unknown field": {"POST", sweeps + "train-1/retry", `{"index":[1]}`, 400,
+			`{"error":"the body cannot be read: json: unknown field \"index\""}`},
+		"more than JSON": {"POST", sweeps + "train-1/retry", `{} {}`, 400,
+			`{"error":"something follows the JSON of the body"}`},
+		"indexes of a resume": {"POST", sweeps + "train-1/resume", `{"indexes":[1]}`, 400,
+			`{"error":"a sweep is resumed as a whole","parameter":"indexes"}`},
+		"a path as a revision": {"POST", sweeps + "train-1/resume", `{"revision":"../x"}`, 400,
+			`{"error":"\"../x\" is not a revision","parameter":"revision"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			status, text, h := s.raw(c.method, c.path, c.body)
@@ -75,18 +101,33 @@ func TestSubmissionsAreChecked(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	for parameter, change := range map[string]func(*api.Submission){
-		"record.version":           func(s *api.Submission) { s.Record.Version = 0 },
-		"record.recipe.definition": func(s *api.Submission) { s.Record.Recipe.Definition = "../train" },
-		"record.recipe.revision":   func(s *api.Submission) { s.Record.Recipe.Revision = ".." },
-		"record.recipe.command":    func(s *api.Submission) { s.Record.Recipe.Command = nil },
-		"record.recipe.env":        func(s *api.Submission) { s.Record.Recipe.Env = map[string]string{"A=B": ""} },
-		"record.recipe.secrets":    func(s *api.Submission) { s.Record.Recipe.Secrets = []string{"a b"} },
-		"record.recipe.gpus":       func(s *api.Submission) { s.Record.Recipe.GPUs = 0.5 },
-		"record.recipe.outputs":    func(s *api.Submission) { s.Record.Recipe.Outputs = []string{"../x"} },
-		"record.ranges":            func(s *api.Submission) { s.Record.Ranges = core.Ranges{{From: 2, To: 9}} },
-		"record.workers":           func(s *api.Submission) { s.Record.Workers = []string{"w1"} },
-		"record.space":             func(s *api.Submission) { s.Record.Space = nil },
-		"record":                   func(s *api.Submission) { s.MinNumber = -1 },
+		"record.version": func(s *api.Submission) { s.Record.Version = 0 },
+		"record.recipe.definition": func(s *api.Submission) {
+			s.Record.Recipe.Definition =
+				"../train"
+		},
+		"record.recipe.revision": func(s *api.Submission) { s.Record.Recipe.Revision = ".." },
+		"record.recipe.command":  func(s *api.Submission) { s.Record.Recipe.Command = nil },
+		"record.recipe.env": func(s *api.Submission) {
+			s.Record.Recipe.Env = map[string]string{
+				"A=B": ""}
+		},
+		"record.recipe.secrets": func(s *api.Submission) {
+			s.Record.Recipe.Secrets = []string{
+				"a b"}
+		},
+		"record.recipe.gpus": func(s *api.Submission) { s.Record.Recipe.GPUs = 0.5 },
+		"record.recipe.outputs": func(s *api.Submission) {
+			s.Record.Recipe.Outputs = []string{
+				"../x"}
+		},
+		"record.ranges": func(s *api.Submission) {
+			s.Record.Ranges = core.Ranges{
+				{From: 2, To: 9}}
+		},
+		"record.workers": func(s *api.Submission) { s.Record.Workers = []string{"w1"} },
+		"record.space":   func(s *api.Submission) { s.Record.Space = nil },
+		"record":         func(s *api.Submission) { s.MinNumber = -1 },
 	} {
 		sub := submission(t, 3)
 		change(&sub)
@@ -109,7 +150,8 @@ func TestSubmissionsAreChecked(t *testing.T) {
 		t.Errorf("a newer record: %d %s", status, answer)
 	}
 	long := `{"code":"` + strings.Repeat("x", 16<<20) + `"}`
-	if status, answer, _ := s.raw("POST", "/v1/sweeps", long); status != http.StatusRequestEntityTooLarge {
+	if status, answer, _ := s.raw("POST", "/v1/sweeps",
+		long); status != http.StatusRequestEntityTooLarge {
 		t.Errorf("a long body: %d %s", status, answer)
 	}
 	if all, err := s.client.Sweeps(t.Context(), "", 0); err != nil || len(all) != 0 {
@@ -122,7 +164,8 @@ func TestAPanicEndsOneRequest(t *testing.T) {
 	s := newSite(t)
 	s.server.Panic("/panic")
 	for range 2 {
-		if status, text, _ := s.raw("POST", "/v1/panic", "", "Idempotency-Key", "k"); status != 500 ||
+		if status, text, _ := s.raw("POST", "/v1/panic", "", "Idempotency-Key",
+			"k"); status != 500 ||
 			!strings.Contains(text, "on purpose") {
 			t.Errorf("%d %s", status, text)
 		}
@@ -148,13 +191,14 @@ func TestNobodyIsThere(t *testing.T) {
 	}
 	for name, c := range map[string]struct{ socket, why string }{
 		"no file":    {path("none"), "there is no such file"},
-		"no socket":  {path("file"), "it is no socket"},
+		"no socket":  {path("file"), "it is not a socket"},
 		"a long one": {path(strings.Repeat("x", 120)), "the path is too long for a socket"},
 	} {
 		client := api.Dial(c.socket)
 		_, err := client.Health(t.Context())
 		client.Close()
-		if e, ok := errors.AsType[*api.Unreachable](err); !ok || e.Why != c.why || e.Remedy == "" {
+		if e, ok := errors.AsType[*api.Unreachable](err); !ok || e.Reason != c.why ||
+			e.Remedy == "" {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

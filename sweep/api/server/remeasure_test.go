@@ -92,7 +92,7 @@ func (m *metricReader) run(ctx context.Context, send func(context.Context, task.
 func newMeasureSite(t *testing.T, readTime time.Duration, n int) (*site, *metricReader, string) {
 	t.Helper()
 	m := &metricReader{readTime: readTime, changed: make(chan struct{}, 1)}
-	s := &site{t: t, queue: memory.New(), controls: m.control}
+	s := &site{t: t, queue: memory.NewEncoding(), controls: m.control}
 	var err error
 	s.store, err = store.Open(t.Context(), t.TempDir(), "test")
 	s.must(err)
@@ -110,7 +110,7 @@ func newMeasureSite(t *testing.T, readTime time.Duration, n int) (*site, *metric
 	})
 	s.hireThat(task.Heartbeat{Worker: "w1", Slots: n, Incarnation: "1", Reads: task.Newest}, well)
 	id, err := made.Submit(t.Context(),
-		master.Submission{Record: submission(t, n).Record, Total: int64(n)})
+		master.Submission{Submission: submission(t, n)})
 	s.must(err)
 	w, stop, err := made.Watch(t.Context(), id, api.DetailCounts)
 	s.must(err)

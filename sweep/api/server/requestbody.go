@@ -2,8 +2,10 @@ package server
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"net/http"
@@ -23,18 +25,22 @@ const (
 
 // bodies reads the bodies of requests, a few large ones at once.
 type bodies struct {
+	most  int64         // bytes of one
 	large chan struct{} // one for each that is there
 	wait  time.Duration // for another to go
 }
 
-func newBodies() bodies { return bodies{make(chan struct{}, largeBodies), bodyWait} }
+// newBodies returns the bodies of a server that reads at most so many bytes of each; 0: maxBody.
+func newBodies(most int64) bodies {
+	return bodies{cmp.Or(most, maxBody), make(chan struct{}, largeBodies), bodyWait}
+}
 
 // read reads a request's body. Done is to be called once that is not needed any more.
 func (b bodies) read(w http.ResponseWriter, r *http.Request) (body []byte, done func(), err error) {
-	from := http.MaxBytesReader(w, r.Body, maxBody)
+	from := http.MaxBytesReader(w, r.Body, b.most)
 	body, err = io.ReadAll(io.LimitReader(from, smallBody))
 	if err != nil {
-		return nil, nil, errBody()
+		return nil, nil, b.tooLong()
 	}
 	if len(body) < smallBody {
 		return body, func() {}, nil
@@ -55,14 +61,14 @@ func (b bodies) read(w http.ResponseWriter, r *http.Request) (body []byte, done 
 	rest, err := io.ReadAll(from)
 	if err != nil {
 		done()
-		return nil, nil, errBody()
+		return nil, nil, b.tooLong()
 	}
 	return append(body, rest...), done, nil
 }
 
-func errBody() error {
-	return &api.Error{Status: http.StatusRequestEntityTooLarge,
-		Text: "the request is longer than 16 MiB, or broke off"}
+func (b bodies) tooLong() error {
+	return &api.Error{Status: http.StatusRequestEntityTooLarge, Text: fmt.Sprintf(
+		"the request is longer than %d MiB, or broke off", b.most>>20)}
 }
 
 // readBody puts the body of a request into memory; done is to be called at the end.

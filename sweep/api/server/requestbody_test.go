@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"mlframework/sweep/api/server"
 )
 
 // Only so many large bodies are in memory at once; small ones are never in their way.
@@ -34,5 +36,24 @@ func TestLargeBodiesAreBounded(t *testing.T) {
 	}
 	if status, text, _ := pause(1 << 20); status != http.StatusOK {
 		t.Errorf("after one that was too long: %d %s", status, text)
+	}
+}
+
+func TestMaxBody(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		most  int64
+		bytes int
+		why   string
+	}{
+		{0, 16 << 20, ""},
+		{0, 16<<20 + 1, "longer than 16 MiB"},
+		{17 << 20, 16<<20 + 1, ""},
+		{17 << 20, 17<<20 + 1, "longer than 17 MiB"},
+	} {
+		err := server.ReadBody(c.most, strings.Repeat(" ", c.bytes))
+		if (err == nil) != (c.why == "") || err != nil && !strings.Contains(err.Error(), c.why) {
+			t.Errorf("%d of %d bytes: %v", c.bytes, c.most, err)
+		}
 	}
 }

@@ -10,9 +10,9 @@ import (
 )
 
 var (
-	filtering = []string{"where", "sort", "best", "top", "state", "begun"}
-	paging    = []string{"limit", "after"}
-	following = []string{"follow"}
+	filtering       = []string{"where", "sort", "best", "top", "state", "begun"}
+	paging          = []string{"limit", "after"}
+	followParameter = []string{"follow"}
 )
 
 // routes is everything that the API does.
@@ -42,7 +42,8 @@ var routes = []route{
 
 	{method: "GET", path: "/sweeps", query: paging, answer: api.SweepList{},
 		do: (*Server).listSweeps},
-	{method: "POST", path: "/sweeps", action: "submit", query: following, body: api.Submission{},
+	{method: "POST", path: "/sweeps", action: "submit", query: followParameter,
+		body:   api.Submission{},
 		answer: core.Summary{}, do: (*Server).submit},
 	{method: "GET", path: "/tasks", query: append(paging[:2:2], "where", "sort", "state"),
 		answer: api.AllTasks{}, do: (*Server).listAllTasks},
@@ -54,11 +55,11 @@ var routes = []route{
 		do: (*Server).cancel},
 	{method: "POST", path: "/sweeps/{sweep}/pause", action: "pause", query: []string{"stop"},
 		answer: core.Summary{}, do: (*Server).pause},
-	{method: "POST", path: "/sweeps/{sweep}/resume", action: "resume", query: following,
+	{method: "POST", path: "/sweeps/{sweep}/resume", action: "resume", query: followParameter,
 		body: api.ResumeRequest{}, answer: core.Summary{}, do: (*Server).resume},
-	{method: "POST", path: "/sweeps/{sweep}/retry", action: "retry", query: following,
+	{method: "POST", path: "/sweeps/{sweep}/retry", action: "retry", query: followParameter,
 		body: api.ResumeRequest{}, answer: core.Summary{}, do: (*Server).retry},
-	{method: "POST", path: "/sweeps/{sweep}/extend", action: "extend", query: following,
+	{method: "POST", path: "/sweeps/{sweep}/extend", action: "extend", query: followParameter,
 		body: api.Extension{}, answer: core.Summary{}, do: (*Server).extend},
 	{method: "POST", path: "/sweeps/{sweep}/priority", action: "priority", query: []string{"n"},
 		answer: core.Summary{}, do: (*Server).prioritize},
@@ -73,7 +74,7 @@ var routes = []route{
 		answer: api.GroupPage{}, do: (*Server).groups},
 	{method: "GET", path: "/sweeps/{sweep}/failures", answer: api.Failures{},
 		do: (*Server).failures},
-	{method: "GET", path: "/sweeps/{sweep}/events", query: following, answer: api.Event{},
+	{method: "GET", path: "/sweeps/{sweep}/events", query: followParameter, answer: api.Event{},
 		do: (*Server).events},
 
 	{method: "GET", path: "/sweeps/{sweep}/tasks", query: append(paging[:2:2], filtering...),

@@ -217,7 +217,8 @@ func candidates(s object) (all []any) {
 		all = append(all, "", "a b", "ü", "a\x00b", "../x", "train-1", long(64), long(65),
 			long(128), long(129), json.Number("7"))
 	case "integer", "number":
-		for _, n := range []string{"-1", "0", "1", "2", "3", "1000", "1001", "-1000", "-1001", "9223372036854775807", "9223372036854775808"} {
+		for _, n := range []string{"-1", "0", "1", "2", "3", "1000", "1001", "-1000", "-1001",
+			"9223372036854775807", "9223372036854775808"} {
 			all = append(all, json.Number(n))
 		}
 	case "array":

@@ -3,7 +3,7 @@
 // together.
 //
 // The package decides nothing: transitions and placement are the core's, and pages are those of
-// sweep/query.
+// sweep/listing.
 //
 // # Writes
 //
@@ -26,8 +26,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"mlframework/sweep/api"
+	"mlframework/sweep/listing"
 	"mlframework/sweep/master"
-	"mlframework/sweep/query"
 	"mlframework/sweep/queue"
 	"mlframework/sweep/store"
 )
@@ -40,17 +40,19 @@ type Options struct {
 	// Revisions is the folder in which workers find the files of revisions, an absolute path, for
 	// clients on the same machine to write to; "": there is none.
 	Revisions string
-	Program   string       // version of the program, for people
-	Log       *slog.Logger // faults of this program; nothing
+	// MaxBody bounds the body of a request, in bytes; 0: 16 MiB.
+	MaxBody int64
+	Program string       // version of the program, for people
+	Log     *slog.Logger // faults of this program; nothing
 }
 
 // Server is the API of one master, an http.Handler. It is safe for concurrent use. Close it when
 // nothing is served any more; Run does.
 type Server struct {
 	o       Options
-	archive *query.Archive
+	archive *listing.Archive
 	mux     *http.ServeMux
-	feeds   feeds
+	buffers eventBuffers
 	bodies  bodies
 	process *prometheus.Registry // of this program as a process
 }
@@ -60,9 +62,9 @@ func New(o Options) *Server {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{o: o, archive: &query.Archive{Store: o.Store, Waits: o.Master.Blocked},
-		mux: http.NewServeMux(), bodies: newBodies(), process: processMetrics()}
-	s.feeds.master = o.Master
+	s := &Server{o: o, archive: &listing.Archive{Store: o.Store, Waits: o.Master.Blocked},
+		mux: http.NewServeMux(), bodies: newBodies(o.MaxBody), process: processMetrics()}
+	s.buffers.master = o.Master
 	for _, r := range routes {
 		s.mux.Handle(r.method+" "+api.Root+r.path, s.middleware(r))
 		if r.path == metricsPath { // where those who collect metrics look first
@@ -74,7 +76,7 @@ func New(o Options) *Server {
 }
 
 // Close ends what the server keeps for followers.
-func (s *Server) Close() { s.feeds.close() }
+func (s *Server) Close() { s.buffers.close() }
 
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {

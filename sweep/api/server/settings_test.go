@@ -30,7 +30,7 @@ func TestSettings(t *testing.T) {
 	id := s.submit(3)
 	s.becomes(id, map[string]int64{"succeeded": 2, "failed": 1})
 	to := core.Settings{Env: map[string]string{"FIXED": "yes"}, Timeout: time.Hour,
-		Retry: core.Retry{Lost: 3}, Objective: metric.Objective{Metric: "loss"}}
+		Retry: task.Retry{Lost: 3}, Objective: metric.Objective{Metric: "loss"}}
 	if _, err := begin(s.client.Retry(t.Context(), id, api.ResumeRequest{
 		Continuation: api.Continuation{Revision: "r2", Code: "c1",
 			Settings: &to}}, "")); err != nil {
@@ -74,7 +74,8 @@ func TestSettings(t *testing.T) {
 		`{"settings":{"retry":{"error":-1}}}`:                   "settings",
 		`{"settings":{"space":true}}`:                           "unknown field",
 	} {
-		if status, text, _ := s.raw("POST", "/v1/sweeps/"+id+"/retry", body); status != http.StatusBadRequest ||
+		if status, text, _ := s.raw("POST", "/v1/sweeps/"+id+"/retry",
+			body); status != http.StatusBadRequest ||
 			!strings.Contains(text, says) {
 			t.Errorf("%s: %d %s", body, status, text)
 		}

@@ -69,7 +69,7 @@ func (j *journal) String() string {
 
 func newSite(t *testing.T) *site {
 	t.Helper()
-	s := &site{t: t, folder: t.TempDir(), queue: memory.New(), log: &journal{}}
+	s := &site{t: t, folder: t.TempDir(), queue: memory.NewEncoding(), log: &journal{}}
 	s.client = api.Dial(s.socket())
 	s.client.User = "ann"
 	t.Cleanup(s.client.Close)
@@ -143,7 +143,7 @@ func submission(t *testing.T, n int) api.Submission {
 	}
 	return api.Submission{
 		Code: "c1",
-		Record: core.Record{Version: 1, Space: sp, Retry: core.Retry{Lost: 3}, Project: "/p",
+		Record: core.Record{Version: 1, Space: sp, Retry: task.Retry{Lost: 3}, Project: "/p",
 			Objective: metric.Objective{Maximize: true, Metric: "accuracy"},
 			Recipe: task.Recipe{Definition: "train", Command: []string{"train.py"},
 				Revision: "r1"}},

@@ -45,13 +45,8 @@ func readSubmission(r *http.Request) (s api.Submission, err error) {
 	return s, check(s)
 }
 
-// Names that become parts of paths, identities and environments.
-var (
-	definitionName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]{0,63}$`)
-	sweepEnding    = regexp.MustCompile(`-[0-9]+$`)
-	revisionName   = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$`)
-	variableName   = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-)
+// revisionName is what a revision is called: its name becomes part of paths.
+var revisionName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$`)
 
 // maxNumber bounds the number of a sweep that a submission may ask for: far more than there will
 // be, and far from the greatest that can be counted on.
@@ -65,12 +60,13 @@ func check(s api.Submission) error {
 		return api.Wrong("record.version", "the record has no version")
 	case r.Space == nil:
 		return api.Wrong("record.space", "the record has no space")
-	case !definitionName.MatchString(recipe.Definition) ||
-		sweepEnding.MatchString(recipe.Definition):
-		return api.Wrong("record.recipe.definition", fmt.Sprintf("%q is no name for a definition",
-			recipe.Definition))
+	case !task.IsDefinitionName(recipe.Definition) ||
+		len(recipe.Definition) > task.MaxDefinitionName || task.EndsLikeSweepID(recipe.Definition):
+		return api.Wrong("record.recipe.definition",
+			fmt.Sprintf("%q is not a valid name of a definition",
+				recipe.Definition))
 	case !revisionName.MatchString(recipe.Revision):
-		return api.Wrong("record.recipe.revision", fmt.Sprintf("%q is no revision",
+		return api.Wrong("record.recipe.revision", fmt.Sprintf("%q is not a revision",
 			recipe.Revision))
 	case len(recipe.Command) == 0 || recipe.Command[0] == "":
 		return api.Wrong("record.recipe.command", "the command is empty")
@@ -140,8 +136,8 @@ func checkNames(r task.Recipe) error {
 		return err
 	}
 	for _, name := range r.Secrets {
-		if !variableName.MatchString(name) {
-			return api.Wrong("record.recipe.secrets", fmt.Sprintf("%q is no name for a variable",
+		if !task.IsVariableName(name) {
+			return api.Wrong("record.recipe.secrets", fmt.Sprintf("%q is not a valid variable name",
 				name))
 		}
 	}
@@ -149,7 +145,7 @@ func checkNames(r task.Recipe) error {
 		if name == "" || name == "." || name == ".." || path.Base(name) != name ||
 			strings.ContainsRune(name, 0) {
 			return api.Wrong("record.recipe.outputs",
-				fmt.Sprintf("%q is no name for a file or folder", name))
+				fmt.Sprintf("%q is not a valid name of a file or folder", name))
 		}
 	}
 	return checkPaths(r)
@@ -173,13 +169,14 @@ func checkPaths(r task.Recipe) error {
 		for _, p := range list.paths {
 			if !inside(p) {
 				return api.Wrong("record.recipe."+list.key,
-					fmt.Sprintf("%q is no path in a task's folder", p))
+					fmt.Sprintf("%q is not a path in a task's folder", p))
 			}
 		}
 	}
 	for _, target := range r.Links {
 		if !path.IsAbs(target) || strings.ContainsRune(target, 0) {
-			return api.Wrong("record.recipe.links", fmt.Sprintf("%q is no absolute path", target))
+			return api.Wrong("record.recipe.links", fmt.Sprintf("%q is not an absolute path",
+				target))
 		}
 	}
 	return nil
@@ -202,7 +199,7 @@ func checkContinuation(g api.Continuation) error {
 	case g.Revision == "" && g.Code != "":
 		return api.Wrong("revision", "there is a code and no revision")
 	case g.Revision != "" && !revisionName.MatchString(g.Revision):
-		return api.Wrong("revision", fmt.Sprintf("%q is no revision", g.Revision))
+		return api.Wrong("revision", fmt.Sprintf("%q is not a revision", g.Revision))
 	case g.Settings != nil:
 		if err := checkSettings("settings", *g.Settings); err != nil {
 			return err
@@ -228,9 +225,10 @@ func checkSettings(at string, s core.Settings) error {
 
 func checkEnv(at string, env map[string]string) error {
 	for name, value := range env {
-		if !variableName.MatchString(name) || strings.ContainsRune(value, 0) {
+		if !task.IsVariableName(name) || strings.ContainsRune(value, 0) {
 			return api.Wrong(at,
-				fmt.Sprintf("%q is no name for a variable, or its value holds a zero byte", name))
+				fmt.Sprintf("%q is not a valid variable name, or its value holds a zero byte",
+					name))
 		}
 	}
 	return nil

@@ -13,7 +13,7 @@ import (
 
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
-	"mlframework/sweep/query"
+	"mlframework/sweep/listing"
 	"mlframework/sweep/table"
 	"mlframework/sweep/task"
 )
@@ -88,7 +88,8 @@ func TestTasksThatWait(t *testing.T) {
 	if _, err := s.client.CancelTask(t.Context(), made.ID, 7); err != nil {
 		t.Fatal(err)
 	}
-	for after, want := range map[string][]int64{"": {1, 2, 6, 7, 8}, "2": {2, 6, 7, 8}, "4": {6, 7, 8}, "8": {8}, "9": nil} {
+	for after, want := range map[string][]int64{"": {1, 2, 6, 7, 8}, "2": {2, 6, 7, 8},
+		"4": {6, 7, 8}, "8": {8}, "9": nil} {
 		page, err := s.client.Tasks(t.Context(), "", api.Query{After: after})
 		s.must(err)
 		if diff := cmp.Diff(want, indexes(page.Tasks)); diff != "" {
@@ -101,7 +102,7 @@ func TestTasksThatWait(t *testing.T) {
 	if diff := cmp.Diff([]int64{1, 2, 6}, indexes(page.Tasks)); diff != "" || page.Next != "8" {
 		t.Errorf("next %s: %s", page.Next, diff)
 	}
-	page, err = s.client.Tasks(t.Context(), "", api.Query{Begun: true})
+	page, err = s.client.Tasks(t.Context(), "", api.Query{Issued: true})
 	s.must(err)
 	if diff := cmp.Diff([]int64{7}, indexes(page.Tasks)); diff != "" {
 		t.Error(diff)
@@ -114,12 +115,13 @@ func TestTheClientSaysWhatTheStoreSays(t *testing.T) {
 	s := ended(t)
 	s.submit(1)
 	s.becomes("train-2", map[string]int64{"succeeded": 1})
-	ctx, a := t.Context(), &query.Archive{Store: &s.store.Reader}
+	ctx, a := t.Context(), &listing.Archive{Store: &s.store.Reader}
 	compare := func(what string, local, remote any, e1, e2 error) {
 		t.Helper()
 		s.must(e1)
 		s.must(e2)
-		if diff := cmp.Diff(local, remote, cmpopts.EquateEmpty(), cmp.AllowUnexported(), cmpopts.IgnoreFields(core.Record{}, "Space"), cmpopts.EquateNaNs()); diff != "" {
+		if diff := cmp.Diff(local, remote, cmpopts.EquateEmpty(), cmp.AllowUnexported(),
+			cmpopts.IgnoreFields(core.Record{}, "Space"), cmpopts.EquateNaNs()); diff != "" {
 			t.Errorf("%s (-store +client):\n%s", what, diff)
 		}
 	}
@@ -164,7 +166,8 @@ func TestTheClientSaysWhatTheStoreSays(t *testing.T) {
 	local, e1 := a.Missing(ctx, sub.Record, "c1")
 	remote, e2 := s.client.Missing(ctx, sub.Record, "c1")
 	compare("missing", local, remote, e1, e2)
-	if diff := cmp.Diff(core.Ranges{{From: 7, To: 8}, {From: 10, To: 12}}, remote.Ranges); diff != "" ||
+	if diff := cmp.Diff(core.Ranges{{From: 7, To: 8}, {From: 10, To: 12}},
+		remote.Ranges); diff != "" ||
 		remote.All {
 		t.Error(diff)
 	}
@@ -188,7 +191,8 @@ func TestReadiness(t *testing.T) {
 		t.Errorf("status %d", status)
 	}
 	b, err := c.Broker(ctx)
-	if s.must(err); !b.Away || b.Reason == nil || *b.Revisions != "/revisions" || b.Blocked != nil {
+	if s.must(err); !b.Unreachable || b.Reason == nil || *b.Revisions != "/revisions" ||
+		b.Blocked != nil {
 		t.Errorf("%+v", b)
 	}
 	s.queue.Outage(false)
@@ -244,7 +248,8 @@ func TestOutput(t *testing.T) {
 	read := func(attempt int, stderr bool, offset int64, follow bool) (string, error) {
 		var text strings.Builder
 		err := s.client.Output(t.Context(), task.ID{Sweep: id},
-			api.Printed{Attempt: attempt, Stderr: stderr, Offset: offset, Follow: follow}, &text)
+			api.OutputOptions{Attempt: attempt, Stderr: stderr, Offset: offset,
+				Follow: follow}, &text)
 		return text.String(), err
 	}
 	if text, err := read(0, false, 0, false); err == nil ||
@@ -263,7 +268,7 @@ func TestOutput(t *testing.T) {
 	go func() {
 		end.CloseWithError(
 			s.client.Output(t.Context(), task.ID{Sweep: id},
-				api.Printed{Offset: int64(len(long)), Follow: true}, end),
+				api.OutputOptions{Offset: int64(len(long)), Follow: true}, end),
 		)
 	}()
 	defer body.Close()

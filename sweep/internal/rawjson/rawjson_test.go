@@ -34,7 +34,8 @@ func TestStringsAreThoseOfEncodingJSON(t *testing.T) {
 		return string(quoted[1:]) == standard(t, text) && r.Word(&got) && r.Rest() == ",rest" &&
 			got == string([]rune(text))
 	}
-	for _, text := range []string{"", "plain", `"quoted" \ slash`, "a<b>&c", "tab\tline\n\x00\x1f\x7f",
+	for _, text := range []string{"", "plain", `"quoted" \ slash`, "a<b>&c",
+		"tab\tline\n\x00\x1f\x7f",
 		"größe 名前", "\u2028\u2029", "\xff broken \xc3"} {
 		if !same(text) {
 			t.Errorf("%q is %s", text, rawjson.AppendQuoted(nil, text))
@@ -113,14 +114,16 @@ func TestReaderReadsNothingElseThanJSON(t *testing.T) {
 			t.Errorf("%q is %v, not %v", text, got, want)
 		}
 	}
-	for _, text := range []string{`"open`, `"`, "\"line\nbreak\"", `"\x"`, `"\u12"`, `'single'`, `bare`,
+	for _, text := range []string{`"open`, `"`, "\"line\nbreak\"", `"\x"`, `"\u12"`, `'single'`,
+		`bare`,
 		"\"\xff\"", `"end\`} {
 		var got string
 		if rawjson.NewReader(text).Word(&got) {
 			t.Errorf("%q was read as %q", text, got)
 		}
 	}
-	for _, text := range []string{"[", "[,]", `["a",]`, `["a" "b"]`, `[1]`, "{}", `["a",,"b"]`, `[null]`} {
+	for _, text := range []string{"[", "[,]", `["a",]`, `["a" "b"]`, `[1]`, "{}", `["a",,"b"]`,
+		`[null]`} {
 		var got []string
 		if rawjson.NewReader(text).List(&got) {
 			t.Errorf("%q was read as %q", text, got)
@@ -157,7 +160,8 @@ func TestNullIsNone(t *testing.T) {
 	if r := rawjson.NewReader("null"); !r.WordOrNull(&text) || text != "" {
 		t.Errorf("null is %q", text)
 	}
-	if got := string(rawjson.AppendWord(nil, "")) + string(rawjson.AppendWord(nil, "a")); got != `null"a"` {
+	if got := string(rawjson.AppendWord(nil, "")) + string(
+		rawjson.AppendWord(nil, "a")); got != `null"a"` {
 		t.Error(got)
 	}
 	var local *time.Time

@@ -26,7 +26,7 @@ type csvReader struct {
 // candidates are what may separate fields.
 const candidates = ",\t;"
 
-func (r *csvReader) Whole() bool { return false }
+func (r *csvReader) IsDocument() bool { return false }
 
 func (r *csvReader) Problems() []string {
 	if r.header == nil && !r.dead {
@@ -38,7 +38,7 @@ func (r *csvReader) Problems() []string {
 func (r *csvReader) Write(p []byte) (int, error) {
 	text, end := r.text(p)
 	r.write(text, r.line)
-	r.over(end, "CSV")
+	r.endBinary(end, "CSV")
 	return len(p), nil
 }
 
@@ -60,8 +60,8 @@ func (r *csvReader) Close(exited bool) {
 	}
 }
 
-func (r *csvReader) line(line []byte, whole bool) {
-	if !whole {
+func (r *csvReader) line(line []byte, complete bool) {
+	if !complete {
 		if len(r.quoted) > 0 {
 			r.problem("a quote in line %d never ends: lines are left out", r.opened)
 		}
@@ -113,7 +113,7 @@ func (r *csvReader) begin(line string) {
 	r.stepAt = -1
 	for i, name := range r.header {
 		r.header[i] = strings.Clone(name)
-		r.has(name)
+		r.noteName(name)
 		if r.stepAt < 0 && strings.EqualFold(name, "step") {
 			r.stepAt = i
 		}
@@ -196,7 +196,7 @@ func (r *csvReader) record(line string) {
 		value, ok := metric.ParseNumber(fields[column])
 		if !ok {
 			if !r.full() {
-				r.problem("\"%s\" in column %s of %s is not a number", r.shown(fields[column]),
+				r.problem("\"%s\" in column %s of %s is not a number", r.masked(fields[column]),
 					quote(r.names[i]), at())
 			}
 			continue

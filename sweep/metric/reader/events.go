@@ -34,7 +34,7 @@ type eventReader struct {
 	records int64
 }
 
-func (r *eventReader) Whole() bool        { return false }
+func (r *eventReader) IsDocument() bool   { return false }
 func (r *eventReader) Close(bool)         {} // half a record has nothing to say
 func (r *eventReader) Problems() []string { return r.missing("tag") }
 
@@ -51,13 +51,13 @@ func (r *eventReader) Write(p []byte) (int, error) {
 		part := p[:min(len(p), 64<<10)]
 		r.pending = append(r.pending, part...)
 		p = p[len(part):]
-		r.take()
+		r.readRecords()
 	}
 	return n, nil
 }
 
-// take reads the records that are complete.
-func (r *eventReader) take() {
+// readRecords reads the records that are complete.
+func (r *eventReader) readRecords() {
 	b := r.pending
 	for len(b) >= headLength && !r.dead {
 		length := binary.LittleEndian.Uint64(b)
@@ -70,19 +70,19 @@ func (r *eventReader) take() {
 			}
 			break
 		}
-		whole := headLength + length + tailLength
+		complete := headLength + length + tailLength
 		if length > maxRecordBytes {
-			if whole < length { // more than can be counted
+			if complete < length { // more than can be counted
 				r.dead = true
 				break
 			}
-			have := min(uint64(len(b)), whole)
-			b, r.skip = b[have:], whole-have
+			have := min(uint64(len(b)), complete)
+			b, r.skip = b[have:], complete-have
 			r.at += int64(have)
 			r.records++
 			continue
 		}
-		if uint64(len(b)) < whole {
+		if uint64(len(b)) < complete {
 			break
 		}
 		data := b[headLength : headLength+length]
@@ -92,7 +92,7 @@ func (r *eventReader) take() {
 			r.problem("the record at byte %d is damaged and left out", r.at)
 		}
 		r.records++
-		b, r.at = b[whole:], r.at+int64(whole)
+		b, r.at = b[complete:], r.at+int64(complete)
 	}
 	r.pending = append(r.pending[:0], b...)
 }
@@ -158,7 +158,7 @@ func (r *eventReader) value(data []byte, step int64) (given bool) {
 	if !scalar {
 		return false
 	}
-	r.has(tag)
+	r.noteName(tag)
 	for i, name := range r.names {
 		if name == tag {
 			s := step

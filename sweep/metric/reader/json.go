@@ -26,9 +26,9 @@ type jsonReader struct {
 	tooLong  bool
 }
 
-// Whole reports that a file is one document: until a second line comes, or the first has ended as
-// one.
-func (r *jsonReader) Whole() bool { return !r.byLine }
+// IsDocument reports that a file is one document: until a second line comes, or the first has ended
+// as one.
+func (r *jsonReader) IsDocument() bool { return !r.byLine }
 
 func (r *jsonReader) Problems() []string {
 	if !r.dead && !r.one && !r.byLine && r.others == nil && len(r.problems) == 0 {
@@ -39,7 +39,7 @@ func (r *jsonReader) Problems() []string {
 
 func (r *jsonReader) Write(p []byte) (int, error) {
 	rest, end := r.text(p)
-	defer func() { r.over(end, "JSON") }()
+	defer func() { r.endBinary(end, "JSON") }()
 	switch {
 	case r.document != nil:
 		r.add(rest)
@@ -79,26 +79,26 @@ func (r *jsonReader) Close(bool) {
 		r.problem("is longer than %d MiB and not JSON lines", maxDocumentBytes>>20)
 	case r.document != nil:
 		if value, ok := parse(r.document); ok {
-			r.look(value, "the document")
+			r.collect(value, "the document")
 		} else {
 			r.tryLines()
 		}
 	case len(r.pending) > 0 && !r.cut:
 		if value, ok := parse(r.pending); ok {
 			r.one = true
-			r.look(value, "the last line")
+			r.collect(value, "the last line")
 		}
 	}
 }
 
-func (r *jsonReader) line(line []byte, whole bool) {
+func (r *jsonReader) line(line []byte, complete bool) {
 	if len(bytes.TrimSpace(line)) == 0 {
 		if r.number == 1 {
 			r.number = 0
 		}
 		return
 	}
-	if !whole {
+	if !complete {
 		r.problem("line %d is longer than %d bytes and is left out", r.number, maxLineBytes)
 		return
 	}
@@ -118,7 +118,7 @@ func (r *jsonReader) line(line []byte, whole bool) {
 		r.byLine = true
 	}
 	r.one = true
-	r.look(value, fmt.Sprintf("line %d", r.number))
+	r.collect(value, fmt.Sprintf("line %d", r.number))
 }
 
 // tryLines looks whether what is no document is JSON lines whose first was cut off: most of them
@@ -147,7 +147,7 @@ func (r *jsonReader) tryLines() {
 		r.number++
 		switch value, ok := parse(line); {
 		case ok:
-			r.look(value, fmt.Sprintf("line %d", r.number))
+			r.collect(value, fmt.Sprintf("line %d", r.number))
 		case len(bytes.TrimSpace(line)) > 0:
 			r.notJSON(bytes.TrimSpace(line))
 		}
@@ -164,7 +164,7 @@ var bom = []byte("\uFEFF")
 
 func (r *jsonReader) notJSON(line []byte) {
 	if !r.full() {
-		r.problem("line %d is not JSON: \"%s\"", r.number, r.shown(string(line)))
+		r.problem("line %d is not JSON: \"%s\"", r.number, r.masked(string(line)))
 	}
 }
 
@@ -178,7 +178,7 @@ func parse(text []byte) (value any, ok bool) {
 	return value, true
 }
 
-func (r *jsonReader) look(document any, at string) {
+func (r *jsonReader) collect(document any, at string) {
 	r.list("", document, 0)
 	var step *int64
 	if object, ok := document.(map[string]any); ok {
@@ -223,9 +223,9 @@ func (r *jsonReader) single(name int, value any, step *int64, at string) bool {
 	text := "a list"
 	switch v := value.(type) {
 	case json.Number: // out of range
-		text = r.shown(v.String())
+		text = r.masked(v.String())
 	case string:
-		text = `"` + r.shown(v) + `"`
+		text = `"` + r.masked(v) + `"`
 	case bool:
 		text = strconv.FormatBool(v)
 	case map[string]any:
@@ -276,7 +276,7 @@ func (r *jsonReader) list(prefix string, value any, depth int) {
 		}
 	case json.Number, nil, []any:
 		if prefix != "" {
-			r.has(prefix)
+			r.noteName(prefix)
 		}
 	}
 }

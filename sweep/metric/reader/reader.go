@@ -34,9 +34,9 @@ type Reader interface {
 	// Close looks at what has no line end yet. Where a program did not exit by itself, it may be a
 	// part of what it was to be: 0.12 of 0.125, or 1.5 of 1.5e-05.
 	Close(exited bool)
-	// Whole reports whether the file is one document, which is written anew when it changes, and
-	// not only added to.
-	Whole() bool
+	// IsDocument reports whether the file is one document, which is written anew when it changes,
+	// and not only added to.
+	IsDocument() bool
 	// Problems are what could not be read and why, for people.
 	Problems() []string
 }
@@ -111,8 +111,8 @@ func (c *common) backwards() bool {
 	})
 }
 
-// has notes a name that the file has.
-func (c *common) has(name string) {
+// noteName notes a name that the file has.
+func (c *common) noteName(name string) {
 	switch {
 	case slices.Contains(c.others, name):
 	case len(c.others) == maxNames:
@@ -135,7 +135,7 @@ func (c *common) missing(what string) []string {
 		text := fmt.Sprintf("has no %s %s", what, quote(c.names[i]))
 		var there []string
 		for _, o := range c.others {
-			there = append(there, c.shown(o))
+			there = append(there, c.masked(o))
 		}
 		if len(there) > 0 {
 			text += "; it has " + strings.Join(there, ", ")
@@ -148,9 +148,9 @@ func (c *common) missing(what string) []string {
 	return all
 }
 
-// shown returns a text of the file as messages have it. It is cut after it was hidden: the part of
+// masked returns a text of the file as messages have it. It is cut after it was hidden: the part of
 // a secret is not found.
-func (c *common) shown(text string) string {
+func (c *common) masked(text string) string {
 	if c.hide != nil {
 		text = c.hide(text)
 	}
@@ -180,8 +180,8 @@ func (c *common) text(p []byte) (text []byte, end bool) {
 	return p, false
 }
 
-// over ends a text file that is none.
-func (c *common) over(end bool, kind string) {
+// endBinary ends a text file that is none.
+func (c *common) endBinary(end bool, kind string) {
 	if end && !c.dead {
 		c.dead = true
 		c.problem("is a binary file, not %s", kind)
@@ -199,7 +199,7 @@ type lines struct {
 const maxLineBytes = 1 << 20
 
 // write calls each with every line that ended; whole tells that nothing of it is missing.
-func (l *lines) write(p []byte, each func(line []byte, whole bool)) {
+func (l *lines) write(p []byte, each func(line []byte, complete bool)) {
 	for len(p) > 0 {
 		end := bytes.IndexByte(p, '\n')
 		if end < 0 {

@@ -73,7 +73,9 @@ func TestReaders(t *testing.T) {
 			[]string{`has no column "acc"; it has step, val/acc`}},
 		"csv of no numbers": {reader.CSV, []string{"acc"}, "step,acc\n5,nan\n4,inf\n3,x\n",
 			[]string{"acc=NaN@5", "acc=+Inf@4"},
-			[]string{`"acc" of line 2 is not a number (nan)`, "steps go back at line 3, from 5 to 4; all values count", `"x" in column "acc" of line 4 is not a number`}},
+			[]string{`"acc" of line 2 is not a number (nan)`,
+				"steps go back at line 3, from 5 to 4; all values count",
+				`"x" in column "acc" of line 4 is not a number`}},
 		"binary csv": {reader.CSV, []string{"acc"}, "acc\n1\n\x00\x01", []string{"acc=1"},
 			[]string{"is a binary file, not CSV"}},
 		"empty csv": {reader.CSV, []string{"acc"}, "", nil, []string{"has no header yet"}},
@@ -82,7 +84,8 @@ func TestReaders(t *testing.T) {
 			[]string{"line 2 is longer than 1048576 bytes and is left out"}},
 		"json": {reader.JSON, []string{"test.acc", "curve", "a.b"},
 			"{\n \"test\": {\"acc\": 0.5}, \"curve\": [1, NaN, 2],\n \"a.b\": 7, \"step\": 3}",
-			[]string{"test.acc=0.5@3", "curve=1", "curve=NaN", "curve=2", "a.b=7@3"}, []string{`"curve" of element 2 of the document is not a number (nan)`}},
+			[]string{"test.acc=0.5@3", "curve=1", "curve=NaN", "curve=2", "a.b=7@3"},
+			[]string{`"curve" of element 2 of the document is not a number (nan)`}},
 		"json on one line": {reader.JSON, []string{"acc"}, `{"acc": 0.5}`, []string{"acc=0.5"},
 			nil},
 		"half json": {reader.JSON, []string{"acc"}, "{\n\"acc\": 0.5", nil,
@@ -239,12 +242,12 @@ func FuzzReaders(f *testing.F) {
 	f.Add("{\"a\": [1, 2, {\"b\": null}]}\n{\"a\": NaN}", uint8(1))
 	f.Fuzz(func(t *testing.T, text string, which uint8) {
 		kind := []reader.Kind{reader.CSV, reader.JSON, reader.Events}[which%3]
-		want, whole := read(kind, []string{"a", "acc"}, text, len(text)+1)
+		want, complete := read(kind, []string{"a", "acc"}, text, len(text)+1)
 		got, pieces := read(kind, []string{"a", "acc"}, text, 1+rand.IntN(9))
 		if d := cmp.Diff(want, got); d != "" {
 			t.Errorf("in pieces: -whole +pieces:\n%s", d)
 		}
-		if d := cmp.Diff(whole.Problems(), pieces.Problems()); d != "" {
+		if d := cmp.Diff(complete.Problems(), pieces.Problems()); d != "" {
 			t.Errorf("problems in pieces: -whole +pieces:\n%s", d)
 		}
 		for _, p := range pieces.Problems() {

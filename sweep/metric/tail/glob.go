@@ -13,19 +13,19 @@ const maxDepth = 32
 
 // glob lists the files of a pattern, in the order in which they count.
 func (f *Folder) glob(s *source) []string {
-	g := globbing{root: f.root, left: maxEntries}
+	g := globbing{root: f.root, entriesLeft: maxEntries}
 	g.walk(".", strings.Split(s.pattern, "/"), 0)
-	f.full = f.full || g.left <= 0
-	s.out = g.out
+	f.full = f.full || g.entriesLeft <= 0
+	s.outsideLink = g.outsideLink
 	slices.SortFunc(g.found, compare)
 	return slices.Compact(g.found)
 }
 
 type globbing struct {
-	root  rootedFolder
-	left  int // entries of folders
-	found []string
-	out   string // a link that leads out of the folder
+	root        rootedFolder
+	entriesLeft int // entries of folders
+	found       []string
+	outsideLink string // a link that leads out of the folder
 }
 
 // walk goes down from a folder by what is left of a pattern.
@@ -68,7 +68,7 @@ func (g *globbing) walk(dir string, parts []string, depth int) {
 func (g *globbing) stat(path string) (fs.FileInfo, error) {
 	info, err := g.root.stat(path)
 	if errors.Is(err, errOut) {
-		g.out = path
+		g.outsideLink = path
 	}
 	return info, err
 }
@@ -80,12 +80,12 @@ func match(part, name string) bool {
 
 func (g *globbing) entries(dir string) []fs.DirEntry {
 	d, err := g.root.open(dir)
-	if err != nil || g.left <= 0 {
+	if err != nil || g.entriesLeft <= 0 {
 		return nil
 	}
 	defer d.Close()
-	all, _ := d.ReadDir(g.left)
-	g.left -= len(all) + 1
+	all, _ := d.ReadDir(g.entriesLeft)
+	g.entriesLeft -= len(all) + 1
 	return all
 }
 

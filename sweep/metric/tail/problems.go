@@ -20,17 +20,17 @@ func (f *Folder) Problems() (all []string) {
 		if len(s.files) == 0 {
 			all = append(all, of+f.never(s))
 		}
-		if s.many {
+		if s.tooMany {
 			all = append(all, fmt.Sprintf("%s%s names more than %d files: the others are not read",
 				of, s.pattern, maxFiles))
 		}
 		for _, file := range s.files {
 			if file.err != nil {
-				all = append(all, of+f.shown(s, file.path)+": "+cause(file.err))
+				all = append(all, of+f.quote(s, file.path)+": "+cause(file.err))
 				continue
 			}
 			for _, p := range file.reader.Problems() {
-				all = append(all, of+f.shown(s, file.path)+" "+p)
+				all = append(all, of+f.quote(s, file.path)+" "+p)
 			}
 		}
 	}
@@ -44,9 +44,9 @@ func (f *Folder) Problems() (all []string) {
 	return all
 }
 
-// shown returns a path in messages: what the definition names, or with what is to be hidden left
+// quote returns a path in messages: what the definition names, or with what is to be hidden left
 // out.
-func (f *Folder) shown(s *source, path string) string {
+func (f *Folder) quote(s *source, path string) string {
 	if f.hide == nil || path == s.pattern || strings.HasPrefix(s.pattern, path+"/") {
 		return path
 	}
@@ -55,13 +55,13 @@ func (f *Folder) shown(s *source, path string) string {
 
 // never says why a pattern has no file.
 func (f *Folder) never(s *source) string {
-	for path := range f.before {
+	for path := range f.baseline {
 		if matches(s.pattern, path) {
-			return f.shown(s, path) + " is the project's, and the program did not change it"
+			return f.quote(s, path) + " is the project's, and the program did not change it"
 		}
 	}
-	if s.out != "" {
-		return f.shown(s, s.out) + ": " + errOut.Error()
+	if s.outsideLink != "" {
+		return f.quote(s, s.outsideLink) + ": " + errOut.Error()
 	}
 	if f.full {
 		return fmt.Sprintf("no file %s among the first %d that were looked at", s.pattern,

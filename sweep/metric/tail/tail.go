@@ -34,26 +34,26 @@ const (
 
 // Folder is a task's folder with the files that metrics are read from. It is for one goroutine.
 type Folder struct {
-	root    rootedFolder
-	sources []*source
-	hide    func(string) string
-	emit    func(metric.Sample)
-	before  map[string]state // of files that are not the program's own
-	earlier map[string]state // of files of earlier attempts
-	cost    time.Duration    // of the last look at the folders
-	looked  time.Time
-	full    bool // folders hold more than is looked at
+	root     rootedFolder
+	sources  []*source
+	hide     func(string) string
+	emit     func(metric.Sample)
+	baseline map[string]state // of files that are not the program's own
+	earlier  map[string]state // of files of earlier attempts
+	cost     time.Duration    // of the last look at the folders
+	polledAt time.Time
+	full     bool // folders hold more than is looked at
 }
 
 // source is the metrics of one pattern.
 type source struct {
-	pattern string
-	kind    reader.Kind
-	rules   []metric.Rule
-	names   []string // in the file
-	files   []*file  // in the order in which they count
-	many    bool
-	out     string // a link that leads out of the folder
+	pattern     string
+	kind        reader.Kind
+	rules       []metric.Rule
+	names       []string // in the file
+	files       []*file  // in the order in which they count
+	tooMany     bool
+	outsideLink string // a link that leads out of the folder
 }
 
 type state struct {
@@ -99,7 +99,7 @@ func (e earlier) after(now metric.Values) earlier {
 func (file *file) series(name int) metric.Values {
 	now := file.values[name]
 	switch {
-	case !file.reader.Whole() || now.Count > 1:
+	case !file.reader.IsDocument() || now.Count > 1:
 		return now
 	case now.Count == 0:
 		return file.earlier[name].values
@@ -150,16 +150,16 @@ func Kind(r metric.Rule) (kind reader.Kind, name string) {
 // Close ends the reading.
 func (f *Folder) Close() error { return f.root.Close() }
 
-// Before notes the files that are there before the program starts and are not its own: they count
-// when they have changed. With project, only those for which it returns true.
-func (f *Folder) Before(project func(path string) bool) {
-	f.before, f.earlier = map[string]state{}, map[string]state{}
+// SetBaseline notes the files that are there before the program starts and are not its own: they
+// count when they have changed. With project, only those for which it returns true.
+func (f *Folder) SetBaseline(project func(path string) bool) {
+	f.baseline, f.earlier = map[string]state{}, map[string]state{}
 	for _, s := range f.sources {
 		for _, path := range f.glob(s) {
 			switch was, err := f.stat(path); {
 			case err != nil:
 			case project == nil || project(path):
-				f.before[path] = was
+				f.baseline[path] = was
 			default:
 				f.earlier[path] = was
 			}
@@ -183,13 +183,13 @@ func stateOf(info fs.FileInfo) state {
 	return s
 }
 
-// Look reads what was added, at most so many bytes, and reports whether that was all.
-func (f *Folder) Look(ctx context.Context, most int64) bool {
+// Poll reads what was added, at most so many bytes, and reports whether that was all.
+func (f *Folder) Poll(ctx context.Context, most int64) bool {
 	// Folders with many entries are not listed at each look: at most a twentieth of the time goes
 	// there.
-	if now := time.Now(); f.cost < 50*time.Millisecond || now.Sub(f.looked) >= 20*f.cost {
+	if now := time.Now(); f.cost < 50*time.Millisecond || now.Sub(f.polledAt) >= 20*f.cost {
 		f.find()
-		f.looked, f.cost = time.Now(), time.Since(now)
+		f.polledAt, f.cost = time.Now(), time.Since(now)
 	}
 	all := true
 	for _, s := range f.sources {
@@ -211,12 +211,12 @@ func (f *Folder) End(ctx context.Context, exited bool) {
 		limit = time.Until(deadline).Round(time.Second).String()
 	}
 	f.cost = 0
-	for !f.Look(ctx, 1<<62) && ctx.Err() == nil {
+	for !f.Poll(ctx, 1<<62) && ctx.Err() == nil {
 	}
 	for _, s := range f.sources {
 		for _, file := range s.files {
 			file.partial = ctx.Err() != nil && file.reached < file.was.size
-			if !file.reader.Whole() {
+			if !file.reader.IsDocument() {
 				earlier, ok := f.earlier[file.path]
 				file.reader.Close(exited && !file.partial && !(ok && earlier == file.was))
 			}
@@ -238,13 +238,13 @@ func (f *Folder) find() {
 			if known {
 				continue
 			}
-			if was, ok := f.before[path]; ok {
+			if was, ok := f.baseline[path]; ok {
 				if now, err := f.stat(path); err != nil || now == was {
 					continue
 				}
 			}
 			if len(s.files) == maxFiles {
-				s.many = true
+				s.tooMany = true
 				break
 			}
 			s.files = slices.Insert(s.files, at,
@@ -261,7 +261,7 @@ func (f *Folder) begin(s *source, file *file) *file {
 	for i, v := range file.values {
 		file.emitted[i] = max(file.emitted[i], v.Count)
 	}
-	if file.reader != nil && file.reader.Whole() {
+	if file.reader != nil && file.reader.IsDocument() {
 		for i, v := range file.values {
 			if v.Count == 1 {
 				file.earlier[i] = file.earlier[i].after(v)
@@ -305,12 +305,12 @@ func (f *Folder) read(ctx context.Context, s *source, file *file, most int64) (n
 	defer opened.Close()
 	info, err := opened.Stat()
 	if err != nil || !info.Mode().IsRegular() {
-		file.err = cmp.Or(err, errors.New("is no regular file"))
+		file.err = cmp.Or(err, errors.New("is not a regular file"))
 		return 0, true
 	}
 	now = stateOf(info)
 	if file.reached > 0 && (now.inode != file.was.inode || now.size < file.reached ||
-		file.reader.Whole() || !file.goesOn(opened)) {
+		file.reader.IsDocument() || !file.continues(opened)) {
 		f.begin(s, file)
 	}
 	file.was, file.err = now, nil
@@ -328,7 +328,7 @@ func (f *Folder) read(ctx context.Context, s *source, file *file, most int64) (n
 			break
 		}
 	}
-	if file.was.size = max(file.was.size, file.reached); done && file.reader.Whole() {
+	if file.was.size = max(file.was.size, file.reached); done && file.reader.IsDocument() {
 		file.reader.Close(false)
 	}
 	return n, done
@@ -344,8 +344,8 @@ func (file *file) note(p []byte) {
 	file.end = slices.Clone(file.end[max(0, len(file.end)-anchored):])
 }
 
-// goesOn reports whether a file is still what was read of it, and more.
-func (file *file) goesOn(opened *os.File) bool {
+// continues reports whether a file is still what was read of it, and more.
+func (file *file) continues(opened *os.File) bool {
 	same := func(want []byte, at int64) bool {
 		have := make([]byte, len(want))
 		n, _ := opened.ReadAt(have, at)

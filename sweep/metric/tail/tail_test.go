@@ -67,7 +67,7 @@ func (s *site) add(name, text string) {
 func (s *site) finds(want ...string) {
 	s.Helper()
 	s.found = nil
-	s.folder.Look(context.Background(), 1<<30)
+	s.folder.Poll(context.Background(), 1<<30)
 	if d := cmp.Diff(want, s.found); d != "" {
 		s.Errorf("-want +got:\n%s", d)
 	}
@@ -153,13 +153,13 @@ func TestWhatIsNotRead(t *testing.T) {
 	s.must(os.Symlink(filepath.Join(outside, "m.csv"), filepath.Join(s.dir, "m.link")))
 	s.write("old/x.csv", "acc\n5\n")
 	s.write("new/x.csv", "acc\n6\n")
-	s.folder.Before(func(path string) bool { return path != "new/x.csv" })
+	s.folder.SetBaseline(func(path string) bool { return path != "new/x.csv" })
 	s.must(unix.Mkfifo(filepath.Join(s.dir, "pipe"), 0o600))
 	s.finds("f=6")
 	s.ends("f=6", "metric a: link: leads out of the task's folder and is not read",
 		"metric b: the program wrote no file **/m.csv",
 		"metric c: m.link: leads out of the task's folder and is not read",
-		"metric d: pipe: is no regular file",
+		"metric d: pipe: is not a regular file",
 		"metric e: old/x.csv is the project's, and the program did not change it")
 }
 
@@ -170,9 +170,11 @@ func TestDocumentTake(t *testing.T) {
 		metric.First: "0.6", "": "0.7"} {
 		s := newSite(t, metric.Rule{Name: "acc", File: "r.json", Key: "acc", Take: take},
 			metric.Rule{Name: "list", File: "r.json", Key: "list", Take: take})
-		for _, text := range []string{`{"acc": 0.6, "list": [9]}`, `{"acc": 0.9, "list": [9, 1]}`, `{"acc": 0.9, "list": [3, 3]}`, `{"acc":`, `{"acc": 0.5}`, `{"acc": 0.7, "list": [2, 2]}`} {
+		for _, text := range []string{`{"acc": 0.6, "list": [9]}`, `{"acc": 0.9, "list": [9, 1]}`,
+			`{"acc": 0.9, "list": [3, 3]}`, `{"acc":`, `{"acc": 0.5}`,
+			`{"acc": 0.7, "list": [2, 2]}`} {
 			s.write("r.json", text)
-			s.folder.Look(context.Background(), 1<<30)
+			s.folder.Poll(context.Background(), 1<<30)
 		}
 		if n := s.folder.Count("acc"); n != 4 {
 			t.Errorf("%d values", n)
@@ -202,7 +204,7 @@ func TestTimeIsUp(t *testing.T) {
 	s := newSite(t, metric.Rule{Name: "last", File: "m.csv", Column: "acc"},
 		metric.Rule{Name: "max", File: "m.csv", Column: "acc", Take: metric.Max})
 	s.write("m.csv", "acc\n"+strings.Repeat("1\n", 1<<20))
-	s.folder.Look(context.Background(), 1<<20)
+	s.folder.Poll(context.Background(), 1<<20)
 	ctx, stop := context.WithDeadline(context.Background(), time.Now().Add(time.Minute))
 	stop()
 	s.folder.End(ctx, true)
@@ -223,7 +225,7 @@ func TestHugeFile(t *testing.T) {
 	s := newSite(t, metric.Rule{Name: "acc", File: "m.csv", Column: "acc", Take: metric.Max})
 	line := strings.Repeat("x", 1000) + ",1\n"
 	s.write("m.csv", "text,acc\n"+strings.Repeat(line, 20_000)+"x,2\n")
-	if s.folder.Look(context.Background(), 4<<20) || s.folder.Count("acc") == 0 ||
+	if s.folder.Poll(context.Background(), 4<<20) || s.folder.Count("acc") == 0 ||
 		s.folder.Count("acc") > 6000 {
 		t.Errorf("a look at a part found %d values", s.folder.Count("acc"))
 	}

@@ -69,9 +69,9 @@ var errConsumeTimeout = fmt.Errorf("a queue cannot be consumed: %w", context.Dea
 // closeIfStuck lets what is asked of the broker go on for a while after the end of ctx, and then
 // drops the connection. Release must be called when nothing is asked any more.
 func closeIfStuck(ctx context.Context, c *connection) (release func()) {
-	done, over := make(chan struct{}), make(chan struct{})
+	done, stopped := make(chan struct{}), make(chan struct{})
 	go func() {
-		defer close(over)
+		defer close(stopped)
 		select {
 		case <-done:
 			return
@@ -85,15 +85,15 @@ func closeIfStuck(ctx context.Context, c *connection) (release func()) {
 			c.socket.Close()
 		}
 	}()
-	return func() { close(done); <-over }
+	return func() { close(done); <-stopped }
 }
 
 // watchConsumer ends a consumer that the broker has forgotten without a word, as it does when a
 // quorum queue is deleted and made again at once. Release must be called when the consumer is over.
 func watchConsumer(c *connection, k *consumer) (release func()) {
-	done, over := make(chan struct{}), make(chan struct{})
+	done, stopped := make(chan struct{}), make(chan struct{})
 	go func() {
-		defer close(over)
+		defer close(stopped)
 		tick := time.NewTicker(consumerCheckInterval)
 		defer tick.Stop()
 		for {
@@ -108,7 +108,7 @@ func watchConsumer(c *connection, k *consumer) (release func()) {
 			}
 		}
 	}()
-	return func() { close(done); <-over }
+	return func() { close(done); <-stopped }
 }
 
 // hasNoConsumers reports whether nobody consumes a queue.

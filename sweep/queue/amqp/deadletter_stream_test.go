@@ -178,7 +178,8 @@ func TestWhatAWorkerHasPutAsideIsItsOwn(t *testing.T) {
 	long := func(begin string) []byte {
 		return []byte(begin + strings.Repeat(" ", size-len(begin)))
 	}
-	forged := []byte(`[{"version":1,"kind":"ended","worker":"w2","sweep":"a-1","index":0,"attempt":1}]`)
+	forged := []byte(
+		`[{"version":1,"kind":"ended","worker":"w2","sweep":"a-1","index":0,"attempt":1}]`)
 	ofW2 := amqp091.Table{"x-death": []any{amqp091.Table{"queue": "worker-events",
 		"reason": "expired", "count": int64(1), "exchange": rights.FromWorkers,
 		"routing-keys": []any{"events.w2"}}}}

@@ -54,7 +54,7 @@ func NewStatusTracker(log *slog.Logger) StatusTracker {
 }
 
 func (s StatusTracker) Fail(part, words string) {
-	s.s.failed(part, &Fault{Kind: Other, Broker: "b", words: words})
+	s.s.failed(part, &Fault{Kind: Other, Broker: "b", text: words})
 }
 func (s StatusTracker) Works(part string) { s.s.works(part) }
 func (s StatusTracker) Status() (away bool, since time.Time, reason string) {

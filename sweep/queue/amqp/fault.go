@@ -48,10 +48,10 @@ type Fault struct {
 	Broker string // HOST:PORT, or HOST:PORT/VHOST
 	Cause  error
 
-	words string
+	text string
 }
 
-func (f *Fault) Error() string { return "broker " + f.Broker + ": " + f.words }
+func (f *Fault) Error() string { return "broker " + f.Broker + ": " + f.text }
 
 // Unwrap returns the cause.
 func (f *Fault) Unwrap() error { return f.Cause }
@@ -76,7 +76,7 @@ func explain(at address, err error, answered []byte) *Fault {
 		return f
 	}
 	kind, words := classify(at, err, answered)
-	return &Fault{Kind: kind, Broker: at.String(), Cause: err, words: words}
+	return &Fault{Kind: kind, Broker: at.String(), Cause: err, text: words}
 }
 
 func classify(at address, err error, answered []byte) (FaultKind, string) {
@@ -104,7 +104,7 @@ func classify(at address, err error, answered []byte) (FaultKind, string) {
 		return Refused, "the connection was refused: nothing listens there; start the broker, or " +
 			"correct the address"
 	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
-		return Unreachable, "there is no way to the host; look at the network and its firewalls"
+		return Unreachable, "no route to the host; check the network and its firewalls"
 	case certificate(err):
 		return Certificate, fmt.Sprintf("its certificate is not trusted (%v); use the CA file of "+
 			"this broker, and a name that is in its certificate", certificateCause(err))

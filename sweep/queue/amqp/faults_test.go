@@ -95,7 +95,8 @@ func TestWhatCannotBeReadIsPutAside(t *testing.T) {
 	}
 	<-beats
 	dead := s.dead(t, 4)
-	for body, want := range map[string]struct{ from, reason string }{"not a batch": {"tasks.w1", "not what is expected"}, `{"version":"?"}`: {"tasks.w1", "not what is expected"},
+	for body, want := range map[string]struct{ from, reason string }{"not a batch": {"tasks.w1",
+		"not what is expected"}, `{"version":"?"}`: {"tasks.w1", "not what is expected"},
 		"not events":   {"events", "no array"},
 		"no heartbeat": {"heartbeats", "not what is expected"}} {
 		if l := dead[body]; l.Queue != want.from || !strings.Contains(l.Reason, want.reason) ||

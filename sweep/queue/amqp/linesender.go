@@ -126,8 +126,8 @@ func (s *connPublisher) offerLines(ctx context.Context, to route, m amqp091.Publ
 var linesLimits = amqp091.Table{"x-max-length-bytes": int64(maxQueuedLinesBytes),
 	"x-overflow": "reject-publish"}
 
-// maxLineSenders is how many endpoints' newest messages of lines are remembered: each start of a worker
-// has its own.
+// maxLineSenders is how many endpoints' newest messages of lines are remembered: each start of a
+// worker has its own.
 const maxLineSenders = 1 << 12
 
 // withoutRepeats returns a decoder of messages of lines that leaves out those that it has read. A

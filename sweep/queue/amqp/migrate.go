@@ -54,13 +54,14 @@ func (h *MasterEndpoint) migrate(c *connection) error {
 		return err
 	}
 	h.migrating.Store(true)
-	h.endpoint.start(context.Background(), func(ctx context.Context) { h.keepMigrating(ctx, c) },
+	h.endpoint.start(context.Background(),
+		func(ctx context.Context) { h.migrateUntilEmpty(ctx, c) },
 		func() {})
 	return nil
 }
 
-// keepMigrating moves what comes into the old queues, until they are gone or the connection is.
-func (h *MasterEndpoint) keepMigrating(ctx context.Context, c *connection) {
+// migrateUntilEmpty moves what comes into the old queues, until they are gone or the connection is.
+func (h *MasterEndpoint) migrateUntilEmpty(ctx context.Context, c *connection) {
 	pace := time.NewTicker(migrateInterval)
 	defer pace.Stop()
 	quiet, live := time.Now(), true

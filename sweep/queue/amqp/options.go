@@ -55,8 +55,12 @@ func (o Options) checked() (Options, address, error) {
 			"write USER:PASSWORD into the file with the credentials")
 	case u.Scheme != "amqp" && u.Scheme != "amqps" || u.Hostname() == "" || u.RawQuery != "" ||
 		u.Fragment != "":
-		return o, address{}, fmt.Errorf("%q is no broker's address: write amqps://HOST:PORT/VHOST",
-			o.URL)
+		return o, address{},
+			fmt.Errorf("%q is not the address of a broker: write amqps://HOST:PORT/VHOST",
+				o.URL)
+	case u.Scheme == "amqp" && !isLoopback(u.Hostname()):
+		return o, address{}, fmt.Errorf("%q would send the password to another machine in the "+
+			"clear: write amqps://HOST:PORT/VHOST", o.URL)
 	case !isMetricsAddress(o.Metrics):
 		return o, address{}, errors.New("the address of the broker's metrics is none: write " +
 			"http://HOST:15692")
@@ -72,4 +76,10 @@ func (o Options) checked() (Options, address, error) {
 		p.port = map[bool]string{false: "5672", true: "5671"}[p.tls]
 	}
 	return o, p, nil
+}
+
+// isLoopback reports whether a name or address is this machine's own.
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
 }

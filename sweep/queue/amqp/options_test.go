@@ -48,6 +48,8 @@ func TestWrongOptionsAreErrorsAtOnce(t *testing.T) {
 			"write http://HOST"},
 		"user in the metrics": {func(o *amqp.Options) { o.Metrics = "http://me:secret@gpu1:15692" },
 			"write http://HOST"},
+		"a password in the clear": {func(o *amqp.Options) { o.URL = "amqp://198.51.100.1" },
+			"in the clear: write amqps://HOST"},
 		"no credentials": {func(o *amqp.Options) { o.Credentials = "" }, "USER:PASSWORD"},
 	} {
 		o := good

@@ -47,13 +47,13 @@ func (s *statusTracker) failed(part string, f *Fault) {
 		s.since = now
 	}
 	s.faults[part] = f
-	last, told := s.loggedAt[f.Error()]
+	last, reported := s.loggedAt[f.Error()]
 	switch {
-	case (f.Kind == Clash || f.Kind == Unready) && !told: // most often the last of it
+	case (f.Kind == Clash || f.Kind == Unready) && !reported: // most often the last of it
 		s.loggedAt[f.Error()] = time.Time{}
-	case !told || now.Sub(last) >= logInterval:
+	case !reported || now.Sub(last) >= logInterval:
 		s.loggedAt[f.Error()] = now
-		s.log.Warn("the broker cannot be used: "+f.words, "broker", f.Broker, "part", part)
+		s.log.Warn("the broker cannot be used: "+f.text, "broker", f.Broker, "part", part)
 	}
 }
 

@@ -2,7 +2,6 @@ package memory
 
 import (
 	"context"
-	"encoding/json"
 	"math"
 	"strconv"
 	"strings"
@@ -38,22 +37,7 @@ func (q *Queue) Requeue(_ context.Context, l *task.DeadLetter) (bool, error) {
 	if len(l.Body) < l.Size || !q.hasQueue(l.Queue) {
 		return false, nil
 	}
-	var b task.Batch
-	var events []task.Event
-	var err error
-	if l.Queue == eventsQueue {
-		err = json.Unmarshal(l.Body, &events)
-	} else {
-		err = json.Unmarshal(l.Body, &b)
-	}
-	switch {
-	case err != nil:
-		q.AddDeadLetter(l.Queue, l.Body, err.Error())
-	case l.Queue == eventsQueue:
-		q.events.put(events...)
-	default:
-		q.endpoint(strings.TrimPrefix(l.Queue, tasksPrefix)).tasks.put(b)
-	}
+	q.requeued(l)
 	return true, nil
 }
 

@@ -7,6 +7,7 @@ package memory
 import (
 	"context"
 	"math"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -24,6 +25,7 @@ const maxPieces = 64
 // Queue is the master's end and makes those of the workers. The zero value is an empty queue. It is
 // safe for concurrent use, and must not be copied.
 type Queue struct {
+	encodes    bool
 	outage     outage
 	events     fifo[task.Event]
 	heartbeats fifo[task.Heartbeat]
@@ -38,8 +40,14 @@ type Queue struct {
 
 var _ queue.MasterEndpoint = (*Queue)(nil)
 
-// New makes an empty queue.
+// New makes an empty queue. What is sent comes as it is: to encode and decode it takes 2 % more of
+// the processor in a local run of 3,000 tasks that do nothing, and nobody needs it there.
 func New() *Queue { return &Queue{} }
+
+// NewEncoding makes an empty queue whose messages are encoded and read on their way as they are
+// over a broker, by the same functions, so that tests see what travels. What cannot be read becomes
+// a dead letter, where it is a batch or an event, or else is an error of its sender.
+func NewEncoding() *Queue { return &Queue{encodes: true} }
 
 // Outage makes the queue unreachable for everybody, or reachable again. What it holds is kept.
 func (q *Queue) Outage(on bool) { q.outage.set(on) }
@@ -71,7 +79,12 @@ func (q *Queue) Publish(_ context.Context, worker string, batches ...task.Batch)
 	if q.outage.on() {
 		return queue.ErrUnreachable
 	}
-	q.endpoint(worker).tasks.put(batches...)
+	to := q.endpoint(worker)
+	for i := range batches {
+		if err := q.sendBatch(to, &batches[i]); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -85,8 +98,13 @@ func (q *Queue) SendControl(_ context.Context, worker string, c task.Control) er
 	if q.outage.on() {
 		return queue.ErrUnreachable
 	}
-	q.endpoint(worker).controls.put(c)
-	return nil
+	c, err := passed(q, "a control message", c, func(body []byte) ([]task.Control, error) {
+		return task.DecodeControl(body, maxBytes)
+	})
+	if err == nil {
+		q.endpoint(worker).controls.put(c)
+	}
+	return err
 }
 
 // Heartbeats implements queue.MasterEndpoint.
@@ -99,8 +117,7 @@ func (q *Queue) Lines(ctx context.Context) <-chan task.Line { return openTransie
 
 // Pieces implements queue.MasterEndpoint.
 func (q *Queue) Pieces(ctx context.Context) <-chan task.Piece {
-	return openTransient(ctx,
-		&q.pieces)
+	return openTransient(ctx, &q.pieces)
 }
 
 // RemoveWorker implements queue.MasterEndpoint.
@@ -143,8 +160,7 @@ func (p *workerEndpoint) Emit(_ context.Context, events ...task.Event) error {
 	if p.queue.outage.on() {
 		return queue.ErrUnreachable
 	}
-	p.queue.events.put(events...)
-	return nil
+	return p.queue.sendEvents(p.name, events)
 }
 
 func (p *workerEndpoint) Controls(ctx context.Context) <-chan task.Control {
@@ -155,19 +171,33 @@ func (p *workerEndpoint) SendHeartbeat(_ context.Context, h task.Heartbeat) erro
 	if p.queue.outage.on() {
 		return queue.ErrUnreachable
 	}
-	p.queue.heartbeats.put(h)
-	return nil
+	h, err := passed(p.queue, "a heartbeat", h, func(body []byte) ([]task.Heartbeat, error) {
+		return task.DecodeHeartbeat(body, func(h *task.Heartbeat) error { return h.Check(p.name) })
+	})
+	if err == nil {
+		p.queue.heartbeats.put(h)
+	}
+	return err
 }
 
 func (p *workerEndpoint) SendPiece(_ context.Context, piece task.Piece) error {
 	if p.queue.outage.on() {
 		return queue.ErrUnreachable
 	}
-	p.queue.pieces.offer(piece, maxPieces)
-	return nil
+	piece, err := passed(p.queue, "a piece of output", piece,
+		func(body []byte) ([]task.Piece, error) {
+			return task.DecodePiece(body, func(c *task.Piece) error { return c.Check(p.name) })
+		})
+	if err == nil {
+		p.queue.pieces.offer(piece, maxPieces)
+	}
+	return err
 }
 
 func (p *workerEndpoint) OfferLine(l task.Line) bool {
-	l.Worker = p.name
-	return !p.queue.outage.on() && p.queue.lines.offer(l, maxLines)
+	l, err := passed(p.queue, "a line", l, func(body []byte) ([]task.Line, error) {
+		return task.DecodeLines(slices.Concat([]byte("["), body, []byte("]")), (*task.Line).Check)
+	})
+	l.Worker = p.name // it is not in what travels
+	return err == nil && !p.queue.outage.on() && p.queue.lines.offer(l, maxLines)
 }

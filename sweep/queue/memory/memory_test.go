@@ -11,8 +11,15 @@ import (
 )
 
 func TestContract(t *testing.T) {
+	for name, open := range map[string]func() *memory.Queue{
+		"as it is": memory.New, "encoded": memory.NewEncoding} {
+		t.Run(name, func(t *testing.T) { testContract(t, open) })
+	}
+}
+
+func testContract(t *testing.T, open func() *memory.Queue) {
 	queuetest.Run(t, func(t *testing.T) queuetest.Fixture {
-		q := memory.New()
+		q := open()
 		return queuetest.Fixture{
 			Master: q,
 			Worker: q.Worker,

@@ -13,14 +13,11 @@ type Policy struct {
 // message. What it gives up on goes to DeadQueue.
 const deliveryLimit = 1000
 
-// MaxMessageBytes is the longest message that the broker takes, in bytes: it holds several before
-// it knows what to do with them, and so does whoever reads. A batch has a definition, which is in a
-// file of at most a MiB, and is divided where it is longer.
-const MaxMessageBytes = 2 << 20
-
 // Bounds of what may lie on the broker, so that no worker fills it. An event that does not fit is
-// refused, and its worker keeps it; of what may be lost the oldest goes.
+// refused, and its worker keeps it; so are tasks, and the master keeps them or sends them again. Of
+// what may be lost the oldest goes.
 const (
+	maxTasksBytes      = 256 << 20 // for each worker
 	maxEventsBytes     = 256 << 20
 	maxHeartbeats      = 20_000
 	maxHeartbeatsBytes = 16 << 20
@@ -55,7 +52,9 @@ func Policies() []Policy {
 	reported, dead := oldestGoes(maxReported, maxReportedBytes), oldestGoes(maxDead, maxDeadBytes)
 	reported["delivery-limit"], dead["delivery-limit"] = deliveryLimit, deliveryLimit
 	return []Policy{
-		{"mlframework", matchNames(tasksPrefix + "*"), durable(nil)},
+		{"mlframework", matchNames(tasksPrefix + "*"),
+			durable(map[string]any{"max-length-bytes": maxTasksBytes,
+				"overflow": "reject-publish"})},
 		{"mlframework-events", matchNames(EventsQueue),
 			durable(map[string]any{"max-length-bytes": maxEventsBytes,
 				"overflow": "reject-publish"})},

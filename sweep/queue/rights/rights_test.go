@@ -29,7 +29,8 @@ func TestAWorkerReachesItsOwnOnly(t *testing.T) {
 	for name, want := range names {
 		for right, pattern := range map[string]string{"configure": u.Configure, "write": u.Write,
 			"read": u.Read} {
-			if got := name != "" && regexp.MustCompile(pattern).MatchString(name); got != (want == right) {
+			if got := name != "" && regexp.MustCompile(pattern).MatchString(
+				name); got != (want == right) {
 				t.Errorf("%s %q: %v", right, name, got)
 			}
 		}
@@ -152,7 +153,9 @@ func TestDefinitions(t *testing.T) {
 	if diff := cmp.Diff(want, got.Permissions[1]); diff != "" {
 		t.Errorf("its permissions (-want +got):\n%s", diff)
 	}
-	at := slices.IndexFunc(got.Topics, func(m map[string]string) bool { return m["user"] == "worker-w1" })
+	at := slices.IndexFunc(got.Topics, func(m map[string]string) bool {
+		return m["user"] == "worker-w1"
+	})
 	want = map[string]string{"user": "worker-w1", "vhost": "/", "exchange": rights.FromWorkers,
 		"write": worker.Topics[0].Write, "read": worker.Topics[0].Read}
 	if diff := cmp.Diff(want, got.Topics[at]); diff != "" {

@@ -34,17 +34,6 @@ func (b *block) pick(k int64) int64 {
 	return b.alive.pick(k)
 }
 
-// next is the first survivor from a code on; codes where there is none.
-func (b *block) next(code int64) int64 {
-	if b.alive == nil {
-		return code
-	}
-	if found, ok := b.alive.next(code); ok {
-		return found
-	}
-	return b.codes
-}
-
 // bitmap is a set of codes with a directory of ranks, which takes a sixteenth of what the bits
 // take.
 type bitmap struct {

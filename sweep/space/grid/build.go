@@ -53,7 +53,7 @@ func New(counts []int64, tied [][]int) (*Builder, error) {
 		}
 	}
 	for i, n := range counts {
-		b.axes[i] = axis{count: n, before: -1, stride: 1}
+		b.axes[i] = axis{count: n, stride: 1}
 		if first := root(i); first < i {
 			b.axes[i].block = b.axes[first].block
 		} else {
@@ -61,9 +61,6 @@ func New(counts []int64, tied [][]int) (*Builder, error) {
 			b.blocks = append(b.blocks, block{})
 		}
 		of := &b.blocks[b.axes[i].block]
-		if len(of.axes) > 0 {
-			b.axes[i].before = of.axes[len(of.axes)-1]
-		}
 		of.axes = append(of.axes, i)
 	}
 	for i := range b.blocks {
@@ -211,7 +208,7 @@ func (b *Builder) Grid() (*Grid, error) {
 		}
 	}
 	for i, a := range b.axes {
-		if a.before >= 0 {
+		if b.blocks[a.block].axes[0] != i {
 			continue
 		}
 		var ok bool

@@ -38,7 +38,6 @@ type axis struct {
 	// stride is the number of codes of its block between two digits: the product of the counts of
 	// the block's later axes.
 	stride int64
-	before int // the axis before it in its block; -1: it is the first
 }
 
 // Len returns the number of combinations.
@@ -130,72 +129,6 @@ func (g *Grid) Number(digits []int64) (i int64, ok bool) {
 		total = others * r.count
 	}
 	return i, true
-}
-
-// Cursor steps through the combinations in their order. It is not for concurrent use.
-type Cursor struct {
-	grid   *Grid
-	digits []int64
-	low    []int64 // by axis: the first code of its block that has the digits before it
-}
-
-// Cursor returns a cursor at combination i. It panics unless 0 <= i < Len.
-func (g *Grid) Cursor(i int64) *Cursor {
-	c := &Cursor{grid: g, digits: make([]int64, len(g.axes)), low: make([]int64, len(g.axes))}
-	g.Digits(i, c.digits)
-	for j := range g.axes {
-		c.low[j] = c.base(j)
-	}
-	return c
-}
-
-// Digits returns the digits of the combination that the cursor is at. They must not be changed, and
-// Advance changes them.
-func (c *Cursor) Digits() []int64 { return c.digits }
-
-// base returns the first code of an axis's block that has the digits before it.
-func (c *Cursor) base(j int) int64 {
-	before := c.grid.axes[j].before
-	if before < 0 {
-		return 0
-	}
-	return c.low[before] + c.digits[before]*c.grid.axes[before].stride
-}
-
-// Advance moves to the next combination and returns the first axis whose digit changed; only it and
-// later ones did. It must not be called at the last combination.
-func (c *Cursor) Advance() int {
-	j := len(c.digits) - 1
-	for !c.increase(j) {
-		j--
-	}
-	for k := j + 1; k < len(c.digits); k++ {
-		a := &c.grid.axes[k]
-		c.low[k] = c.base(k)
-		if b := &c.grid.blocks[a.block]; b.alive == nil {
-			c.digits[k] = 0
-		} else {
-			c.digits[k] = (b.next(c.low[k]) - c.low[k]) / a.stride
-		}
-	}
-	return j
-}
-
-// increase moves an axis to its next digit with which something is left.
-func (c *Cursor) increase(j int) bool {
-	a := &c.grid.axes[j]
-	digit := c.digits[j] + 1
-	if digit == a.count {
-		return false
-	}
-	if b := &c.grid.blocks[a.block]; b.alive != nil {
-		digit = (b.next(c.low[j]+digit*a.stride) - c.low[j]) / a.stride
-		if digit >= a.count {
-			return false
-		}
-	}
-	c.digits[j] = digit
-	return true
 }
 
 // product returns a * b, and whether an int64 holds it.

@@ -72,7 +72,7 @@ func naive(counts []int64, rules []rule) (all [][]int64) {
 	}
 }
 
-// check compares a grid with the list of its combinations, in both directions and step by step.
+// check compares a grid with the list of its combinations, in both directions.
 func check(t *testing.T, g *grid.Grid, want [][]int64, counts []int64) {
 	t.Helper()
 	if g.Len() != int64(len(want)) {
@@ -81,7 +81,6 @@ func check(t *testing.T, g *grid.Grid, want [][]int64, counts []int64) {
 	if len(want) == 0 {
 		return
 	}
-	cursor := g.Cursor(0)
 	for i, digits := range want {
 		got := make([]int64, len(counts))
 		if g.Digits(int64(i), got); !slices.Equal(got, digits) {
@@ -89,18 +88,6 @@ func check(t *testing.T, g *grid.Grid, want [][]int64, counts []int64) {
 		}
 		if n, ok := g.Number(digits); !ok || n != int64(i) {
 			t.Fatalf("the number of %v is %d, %v, want %d", digits, n, ok, i)
-		}
-		if !slices.Equal(cursor.Digits(), digits) {
-			t.Fatalf("the cursor is at %v, want %v, combination %d", cursor.Digits(), digits, i)
-		}
-		if i+1 < len(want) {
-			first := 0
-			for digits[first] == want[i+1][first] {
-				first++
-			}
-			if j := cursor.Advance(); j != first {
-				t.Fatalf("from %v to %v axis %d changed first, not %d", digits, want[i+1], first, j)
-			}
 		}
 	}
 	here := map[string]bool{}
@@ -257,17 +244,6 @@ func BenchmarkDigits(b *testing.B) {
 	digits := make([]int64, 6)
 	for i := range int64(b.N) {
 		g.Digits(i*777_777_777%g.Len(), digits)
-	}
-}
-
-func BenchmarkAdvance(b *testing.B) {
-	g := benchmarkGrid(b)
-	cursor, left := g.Cursor(0), g.Len()-1
-	for range b.N {
-		if cursor.Advance(); left == 0 {
-			cursor, left = g.Cursor(0), g.Len()
-		}
-		left--
 	}
 }
 

@@ -139,7 +139,8 @@ func TestPlans(t *testing.T) {
 func TestPlansSayWhatIsLinked(t *testing.T) {
 	t.Parallel()
 	limits := folder.Limits{Bytes: 1000, Files: 20, Links: 30}
-	p, _ := folder.NewPlan(entries(t, "data/*25=100", "big/*50=200", "train.py=5", "pkg/weights=900",
+	p, _ := folder.NewPlan(entries(t, "data/*25=100", "big/*50=200", "train.py=5",
+		"pkg/weights=900",
 		"pkg/x.py", "pkg/y=800"), folder.Rules{}, limits)
 	want := []folder.Part{
 		{Path: "big", Folder: true, Whole: true, Amount: folder.Amount{Files: 50, Bytes: 10_000}},

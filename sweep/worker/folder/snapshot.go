@@ -87,8 +87,8 @@ func (s *snapshot) list() (l *listing, err error) {
 	return l, nil
 }
 
-// listEntries returns the entries of a snapshot. A file that is too large to copy may be a symbolic link
-// out of the snapshot: it counts as a file.
+// listEntries returns the entries of a snapshot. A file that is too large to copy may be a symbolic
+// link out of the snapshot: it counts as a file.
 func listEntries(snapshot string) (entries []Entry, err error) {
 	var walk func(string) error
 	walk = func(folder string) error {

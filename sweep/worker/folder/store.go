@@ -216,7 +216,8 @@ func (p *Project) acquire(generation int) (*projectCopy, error) {
 }
 
 // complete completes t, or makes a new copy if t is nil.
-func (p *Project) complete(ctx context.Context, t *projectCopy, generation int) (*projectCopy, error) {
+func (p *Project) complete(ctx context.Context, t *projectCopy, generation int) (*projectCopy,
+	error) {
 	if t == nil {
 		var err error
 		if t, err = p.newCopy(); err != nil {

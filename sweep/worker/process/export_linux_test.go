@@ -156,6 +156,13 @@ func lingering(linger time.Duration) (*Keeper, error) {
 func (k *Keeper) MainThreadChildren() []int { return k.childrenOf(false) }
 func (k *Keeper) AllChildren() []int        { return k.childrenOf(true) }
 
+// UpdateAdopted lists the children of all threads, as the sweep does every so often.
+func (k *Keeper) UpdateAdopted() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.updateAdopted(true)
+}
+
 // Tally counts signals of one kind.
 type Tally = tally
 

@@ -160,6 +160,7 @@ func (r *run) fork(file string, attr *syscall.ProcAttr) error {
 	if err == nil {
 		r.pid = pid
 		k.roots[pid] = r
+		delete(k.adopted, pid) // the sweep may have listed it since the fork
 	}
 	return err
 }

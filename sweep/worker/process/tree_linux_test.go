@@ -3,6 +3,7 @@ package process_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -225,4 +226,30 @@ func TestDaemonOfOneProgramSparesTheOther(t *testing.T) {
 		t.Errorf("got %+v, printed %q", e, out)
 	}
 	gone(t, long.Dir)
+}
+
+// A program that is listed as a child before it is known as the root of a run is no adopted process:
+// a stop reaches it. Each round lists the children a little later after the start.
+func TestStopReachesAProgramThatWasListedWhileItStarted(t *testing.T) {
+	reason := errors.New("cancelled")
+	for n := range 100 {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		s, _ := shell(t, "echo ready; exec sleep 60")
+		s.Grace = 5 * time.Second
+		s.Stdout = writerFunc(func(b []byte) (int, error) {
+			cancel(reason)
+			return len(b), nil
+		})
+		listed := make(chan struct{})
+		time.AfterFunc(time.Duration(n)*20*time.Microsecond, func() {
+			keeper.UpdateAdopted()
+			close(listed)
+		})
+		e := keeper.Run(ctx, s)
+		<-listed
+		if e.Cause != process.Stopped || e.Signal != syscall.SIGTERM {
+			t.Fatalf("listed after %d us: got %v (%v) code %d signal %v", n*20, e.Cause, e.Err,
+				e.Code, e.Signal)
+		}
+	}
 }

@@ -74,7 +74,10 @@ func (b *Broker) SetMemoryLimit(t testing.TB, part float64) {
 // as it is.
 func (b *Broker) SetPassword(t testing.TB, password string) {
 	t.Helper()
-	b.Eval(t, fmt.Sprintf(`rabbit_auth_backend_internal:change_password(<<"mlframework">>, <<"%s">>, <<"test">>)`, password))
+	b.Eval(t,
+		fmt.Sprintf(
+			`rabbit_auth_backend_internal:change_password(<<"mlframework">>, <<"%s">>, <<"test">>)`,
+			password))
 }
 
 // In gives an address (URL or TLS) with a vhost.

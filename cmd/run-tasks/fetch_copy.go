@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"mlframework/cmd/internal/cli"
+	"mlframework/cmd/run-tasks/local"
+	"mlframework/infra"
+	"mlframework/infra/filesync"
+	"mlframework/projects"
+)
+
+// fetch copies outputs from the hosts of a cluster.
+func (m *remote) fetch(ctx context.Context, w fetchPlan, to string) ([]infra.Fetched, error) {
+	var hosts []infra.FetchRequest
+	for host, indexes := range w.hosts {
+		hosts = append(hosts, infra.FetchRequest{Host: host, Tasks: indexes})
+	}
+	defer m.cluster.site.Printer.Clear()
+	return m.cluster.Fetch(ctx, w.Outputs, to, hosts, func(host string, p filesync.Progress) {
+		m.cluster.site.Printer.Says(host, fmt.Sprintf("%d of %d files, %.1f of %.1f MB", p.Files,
+			p.OfFiles, float64(p.Bytes)/1e6, float64(p.OfBytes)/1e6))
+	})
+}
+
+// fetchHere copies outputs of tasks that ran on this machine, as those of a host are.
+func fetchHere(ctx context.Context, w fetchPlan, to string) (done []infra.Fetched, err error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	id := filesync.Identity{Owner: strconv.Itoa(os.Getuid()), Cluster: dir}
+	far, near := net.Pipe()
+	served := make(chan error, 1)
+	go func() {
+		served <- filesync.Serve(ctx, far, filesync.ServeOptions{Own: &filesync.Folders{
+			Outputs: local.OutputFolder, Revisions: local.RevisionsFolder}})
+		_ = far.Close()
+	}()
+	client := filesync.NewClient(near, id)
+	for host, indexes := range w.hosts {
+		var f filesync.Fetched
+		f, err = client.Fetch(ctx, id, filesync.FetchOptions{Sweep: w.Sweep, Tasks: indexes,
+			Files: w.Files, Without: w.Revisions, Dir: to})
+		done = append(done, infra.Fetched{Host: host, Fetched: f})
+		if err != nil {
+			break
+		}
+	}
+	_ = client.Close()
+	<-served // that the client has gone is its end
+	if conflict, ok := errors.AsType[*filesync.ConflictError](err); ok {
+		return done, &cli.Error{Code: cli.Failed, Err: conflict}
+	}
+	return done, err
+}
+
+// makeResults makes the folder that outputs are copied into, where there is none. It may lie in the
+// project, whose tasks are not to have copies of it.
+func makeResults(to string) error {
+	if exists(to) {
+		return nil
+	}
+	if err := os.MkdirAll(to, 0o700); err != nil {
+		return err
+	}
+	local.HideFromGit(to)
+	return os.WriteFile(filepath.Join(to, projects.ResultsMark), nil, 0o600)
+}
+
+// within reports whether a path leads into a folder, or to it.
+func within(path, folder string) bool {
+	below, err := filepath.Rel(resolved(folder), resolved(path))
+	return err == nil && filepath.IsLocal(below)
+}
+
+// resolved is the absolute path without symbolic links, as far as there is something at it.
+func resolved(path string) string {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "" // the current folder is gone, and nothing is copied anyway
+	}
+	rest := ""
+	for at := path; ; at = filepath.Dir(at) {
+		if real, err := filepath.EvalSymlinks(at); err == nil {
+			return filepath.Join(real, rest)
+		}
+		if at == filepath.Dir(at) {
+			return path
+		}
+		rest = filepath.Join(filepath.Base(at), rest)
+	}
+}

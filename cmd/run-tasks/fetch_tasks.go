@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	cliv2 "github.com/urfave/cli/v2"
+
+	"mlframework/cmd/internal/cli"
+	"mlframework/infra"
+	"mlframework/sweep/api"
+	"mlframework/sweep/core"
+	"mlframework/sweep/table"
+)
+
+// fetchPlan is which outputs are fetched.
+type fetchPlan struct {
+	infra.Outputs
+	hosts map[string][]int64 // tasks
+	// combinations is how many of a sweep that repeats them --top chose; 0: it chose tasks.
+	combinations int
+}
+
+// tasks is how many tasks' outputs are fetched.
+func (w fetchPlan) tasks() (n int) {
+	for _, indexes := range w.hosts {
+		n += len(indexes)
+	}
+	return n
+}
+
+// fetchedSweep finds the sweep whose outputs are meant. Of the best tasks it is one that has an
+// objective.
+func fetchedSweep(ctx context.Context, q queries, name string, top int) (api.Sweep, error) {
+	if name != "" || top == 0 {
+		s, err := sweepOf(ctx, q, name, false)
+		if err == nil && top > 0 && s.Record.Objective.IsZero() {
+			err = cli.Wrong("use --where to select tasks",
+				"%s has no objective to rank its tasks by", s.ID)
+		}
+		return s, err
+	}
+	all, err := q.Sweeps(ctx, "", 0)
+	if err != nil {
+		return api.Sweep{}, err
+	}
+	var newest []api.Sweep
+	for _, id := range newestOfEach(all) {
+		s, err := q.Sweep(ctx, id, false)
+		if err != nil {
+			return s, err
+		}
+		newest = append(newest, s)
+	}
+	return onlyRanked(newest)
+}
+
+// newestOfEach returns the newest sweep of every definition, the newest first. All are the oldest
+// first.
+func newestOfEach(all []core.Summary) (ids []string) {
+	seen := map[string]bool{}
+	for _, s := range slices.Backward(all) {
+		if !seen[s.Definition] {
+			seen[s.Definition] = true
+			ids = append(ids, s.ID)
+		}
+	}
+	return ids
+}
+
+// onlyRanked returns the only one of some sweeps that has an objective.
+func onlyRanked(sweeps []api.Sweep) (api.Sweep, error) {
+	var ranked []api.Sweep
+	var names []string
+	for _, s := range sweeps {
+		if !s.Record.Objective.IsZero() {
+			ranked, names = append(ranked, s), append(names, s.ID)
+		}
+	}
+	switch len(ranked) {
+	case 0:
+		return api.Sweep{}, cli.Wrong("use --where to select tasks", "no definition has a newest "+
+			"sweep with an objective to rank tasks by")
+	case 1:
+		return ranked[0], nil
+	}
+	return api.Sweep{}, cli.Wrong("run-tasks fetch "+ranked[0].Definition+" --top ..., for example",
+		"several sweeps have an objective: %s", enumerated(names))
+}
+
+// outputsOf chooses the tasks whose outputs are fetched.
+func outputsOf(work context.Context, ctx *cliv2.Context, src source, s api.Sweep,
+	t target) (w fetchPlan, err error) {
+	w = fetchPlan{Outputs: infra.Outputs{Sweep: s.ID}, hosts: map[string][]int64{}}
+	revisions := map[string]bool{}
+	q := api.Query{Issued: true, Where: ctx.String("where"), Top: ctx.Int("top")}
+	isMeant := func(r *table.Row) bool { return !t.isTask || r.Index == t.index }
+	switch ranked := q.Top > 0; {
+	case ranked && len(s.Record.Repeats()) > 0:
+		best, err := bestCombinations(work, ctx, src, s)
+		if err != nil {
+			return w, err
+		}
+		isMeant, w.combinations, q.Top = best.has, len(best.of), 0
+	case ranked:
+		isMeant = func(r *table.Row) bool { return table.IsRanked(s.Record.Objective, r) }
+		q.Best = true
+	}
+	err = src.Rows(work, s.ID, q, func(r *table.Row) error {
+		if r.Host != "" && isMeant(r) {
+			w.hosts[r.Host] = append(w.hosts[r.Host], r.Index)
+			revisions[r.Revision] = true
+		}
+		return nil
+	})
+	w.Revisions = slices.Sorted(maps.Keys(revisions))
+	if err == nil && len(w.hosts) == 0 {
+		what := "none of the selected tasks of %s has started"
+		if ctx.Int("top") > 0 {
+			what = "none of the selected tasks of %s has succeeded with its objective"
+		}
+		err = cli.Wrong("run-tasks show "+s.ID+" shows how it stands", what, s.ID)
+	}
+	return w, err
+}

@@ -1,0 +1,76 @@
+package local
+
+import (
+	"context"
+	"errors"
+
+	"mlframework/sweep/api"
+	"mlframework/sweep/core"
+	"mlframework/sweep/task"
+)
+
+// ListedAsRunning reports whether the store has a sweep as running.
+func ListedAsRunning(h core.Head) bool {
+	return h.State == core.Open || h.Rows[task.Queued]+h.Rows[task.Claimed]+h.Rows[task.Running] > 0
+}
+
+// Running lists the sweeps that run, or are about to.
+func (r *Runner) Running() (ids []string) {
+	stored, _, err := r.store.ActiveSweeps(r.ctx)
+	if err != nil && r.ctx.Err() == nil {
+		r.log.Warn("whether other sweeps run is not known", "error", err)
+	}
+	for _, s := range stored {
+		if ListedAsRunning(s.Head) {
+			ids = append(ids, s.Head.ID)
+		}
+	}
+	return ids
+}
+
+// Interrupt pauses a sweep and stops its attempts, with their grace, unless it has just ended.
+func (r *Runner) Interrupt(id string) error {
+	_, err := r.master.Pause(r.ctx, id, "interrupted", true)
+	if _, ended := errors.AsType[*core.WrongState](err); ended {
+		return nil
+	}
+	return err
+}
+
+// AwaitIdle waits until a sweep is idle, and reports whether it is: false when ctx ended before.
+func (r *Runner) AwaitIdle(ctx context.Context, id string) bool {
+	watcher, done, err := r.master.Watch(r.ctx, id, api.DetailCounts)
+	if err != nil {
+		return false
+	}
+	defer done()
+	for {
+		u, err := watcher.Next(ctx)
+		if err != nil || u.Closed {
+			return false
+		}
+		if u.Idle() {
+			return true
+		}
+	}
+}
+
+// pauseAll pauses every sweep that runs.
+func (r *Runner) pauseAll(reason string) {
+	for _, id := range r.Running() {
+		_, err := r.master.Pause(r.ctx, id, reason, false)
+		if err != nil && r.ctx.Err() == nil { // it may have ended
+			r.log.Warn("the sweep is not paused", "sweep", id, "reason", reason, "error", err)
+		}
+	}
+}
+
+// pauseWithoutRoom pauses all running sweeps when the output disk is full: there is no other
+// worker.
+func (r *Runner) pauseWithoutRoom() {
+	select {
+	case reason := <-r.noRoom:
+		r.pauseAll(reason)
+	case <-r.ctx.Done():
+	}
+}

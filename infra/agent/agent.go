@@ -1,0 +1,99 @@
+// Package agent is how a laptop has things done on a host: by a program there, the agent, that
+// speaks HTTP with JSON on its standard input and output, over one session of ssh.
+//
+// Start brings the program to the host where it is not there, starts it, and returns a Client. The
+// handlers are package server, so that a client links none of them. Both ends are always of one
+// build, as a program is found by the hash of its content: requests carry no version.
+//
+// Package infra, commands and tests may import it. It knows neither ssh nor Docker.
+package agent
+
+// MaxText bounds what a request or an answer holds of a file, in bytes.
+const MaxText = 1 << 20
+
+// Error is the agent's answer to a request that failed. Its text names the cause and, where there
+// is one, the remedy.
+type Error struct {
+	Text string `json:"text"`
+	// Holder is set when a lock is held: who has it, since when and what for, as they wrote it.
+	Holder string `json:"holder,omitempty"`
+}
+
+func (e *Error) Error() string { return e.Text }
+
+// LockRequest asks for the lock of a cluster's folder.
+type LockRequest struct {
+	File   string `json:"file"`   // absolute; it is made with the folder that it is in
+	Holder string `json:"holder"` // one line for whoever finds it held
+	Break  bool   `json:"break"`  // take it from whoever has it
+}
+
+// Folders is the folder of a cluster, the root, and those to be made in it.
+type Folders struct {
+	Root    string   `json:"root"`
+	Owner   string   `json:"owner"`
+	Cluster string   `json:"cluster"`
+	Names   []string `json:"names"` // absolute, below Root
+	UID     int      `json:"uid"`   // whom Names and Shared are given to; -1: the ssh user
+	GID     int      `json:"gid"`
+	Shared  string   `json:"shared"` // outside of Root, for a group; "": none
+	Group   int      `json:"group"`  // who may enter Shared
+}
+
+// PrivateFile is a file that only its owner may read.
+type PrivateFile struct {
+	Name string `json:"name"`
+	Data []byte `json:"data"`
+}
+
+// PrivateFiles are files for one folder, which only its owner may enter.
+type PrivateFiles struct {
+	Root  string        `json:"root"`
+	Dir   string        `json:"dir"` // absolute, below Root
+	Files []PrivateFile `json:"files"`
+	UID   int           `json:"uid"` // who gets the folder and all that is in it; -1: the ssh user
+	GID   int           `json:"gid"`
+}
+
+// Text is a file of a root.
+type Text struct {
+	Root string `json:"root"`
+	Name string `json:"name"` // relative to Root
+	Data []byte `json:"data"` // nil: there is no such file
+}
+
+// AuditLine is a line for the audit.
+type AuditLine struct {
+	Root string `json:"root"`
+	Line []byte `json:"line"`
+}
+
+// AuditFile is a file of the audit.
+type AuditFile struct {
+	Name  string   `json:"name"` // relative to the root
+	Lines []string `json:"lines"`
+}
+
+// Token is a file in the home folder by which hosts that share it are found.
+type Token struct {
+	Name string `json:"name"`
+}
+
+// Revisions are the releases of a root, by name.
+type Revisions struct {
+	Names []string `json:"names"`
+}
+
+// Release is a release of a root.
+type Release struct {
+	Root     string
+	Revision string
+	// Owner and Cluster are whose the root is; Who is at work, for others who find it locked.
+	Owner, Cluster, Who string
+}
+
+// ProgramCopy asks for a copy of the agent's program.
+type ProgramCopy struct {
+	Root string `json:"root"`
+	To   string `json:"to"` // absolute, below Root
+}

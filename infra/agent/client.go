@@ -1,0 +1,308 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// Client has an agent do things. Its methods may be called concurrently. Their errors are *Error
+// where the agent refuses, the cause of ctx, and what ended the connection.
+type Client struct {
+	host  string
+	conn  net.Conn
+	http  *http.Client
+	fresh bool
+}
+
+// Windows of flow control, in bytes: what is on its way at once to fill a fast network over 20 ms.
+const (
+	perStream     = 2 << 20
+	perConnection = 4<<20 - 1
+	perFrame      = 256 << 10
+)
+
+// HTTP2 is how both ends speak: HTTP/2 without TLS, as the connection is ssh's.
+func HTTP2() (*http.Protocols, *http.HTTP2Config) {
+	p := &http.Protocols{}
+	p.SetUnencryptedHTTP2(true)
+	return p, &http.HTTP2Config{MaxReceiveBufferPerStream: perStream,
+		MaxReceiveBufferPerConnection: perConnection, MaxReadFrameSize: perFrame}
+}
+
+// NewClient returns a client of an agent that has said Ready on conn.
+func NewClient(host string, conn net.Conn) *Client { return newClient(host, conn, false) }
+
+func newClient(host string, conn net.Conn, fresh bool) *Client {
+	c := &Client{host: host, conn: conn, fresh: fresh}
+	protocols, http2 := HTTP2()
+	http2.StrictMaxConcurrentRequests = true
+	t := &http.Transport{Protocols: protocols, HTTP2: http2, DisableCompression: true,
+		DialContext: func(context.Context, string, string) (net.Conn, error) { return conn, nil }}
+	c.http = &http.Client{Transport: onlyConn(sync.OnceValues(func() (*http.ClientConn, error) {
+		return t.NewClientConn(context.Background(), "http", "agent:80")
+	}))}
+	return c
+}
+
+// onlyConn sends all requests over one connection, which it begins with the first of them and not
+// under its context: the end of one request ends no other.
+type onlyConn func() (*http.ClientConn, error)
+
+func (o onlyConn) RoundTrip(r *http.Request) (*http.Response, error) {
+	conn, err := o()
+	if err != nil {
+		return nil, err
+	}
+	return conn.RoundTrip(r)
+}
+
+// Fresh reports whether the program was brought to the host for this client.
+func (c *Client) Fresh() bool { return c.fresh }
+
+// Close ends the connection, and with it the agent.
+func (c *Client) Close() error { return c.conn.Close() }
+
+// open makes a request and returns its answer, if that is a good one.
+func (c *Client) open(
+	ctx context.Context, method, path string, body io.Reader,
+) (*http.Response, error) {
+	r, err := http.NewRequestWithContext(ctx, method, "http://agent"+path, body)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := c.http.Do(r)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case err != nil:
+		if e, ok := errors.AsType[*url.Error](err); ok {
+			err = e.Err
+		}
+		return nil, fmt.Errorf("ask the agent on %s: %w", c.host, err)
+	case answer.StatusCode < 300:
+		return answer, nil
+	}
+	defer answer.Body.Close()
+	failed := &Error{}
+	err = json.NewDecoder(io.LimitReader(answer.Body, MaxText)).Decode(failed)
+	if err != nil || failed.Text == "" {
+		failed.Text = "the agent answers " + answer.Status
+	}
+	return nil, failed
+}
+
+// call makes a request with and for JSON; in and out may be nil.
+func (c *Client) call(ctx context.Context, method, path string, in, out any) error {
+	var body io.Reader
+	if in != nil {
+		text, err := json.Marshal(in)
+		if err != nil {
+			return err
+		}
+		body = bytes.NewReader(text)
+	}
+	answer, err := c.open(ctx, method, path, body)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	if out == nil {
+		return nil
+	}
+	// Data is in base64, a third longer, and the audit has several files.
+	err = json.NewDecoder(io.LimitReader(answer.Body, 16*MaxText)).Decode(out)
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+type readCloser struct {
+	io.Reader
+	io.Closer
+}
+
+// Lock is a lock on a host. It is held until Close, or the end of the connection.
+type Lock struct {
+	answer *http.Response
+	body   *io.PipeWriter
+	cancel context.CancelFunc
+}
+
+// Lock takes a lock. ctx is about taking it only. Where somebody has it the error is an *Error
+// with a Holder.
+func (c *Client) Lock(ctx context.Context, q LockRequest) (*Lock, error) {
+	text, err := json.Marshal(q)
+	if err != nil {
+		return nil, err
+	}
+	held, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
+	rest, body := io.Pipe()
+	// Closing the request ends the reading of rest, which an answer's Close waits for.
+	asks := readCloser{io.MultiReader(bytes.NewReader(text), rest), rest}
+	answer, err := c.open(held, http.MethodPost, "/lock", asks)
+	if !stop() && err == nil {
+		answer.Body.Close()
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		cancel(nil)
+		return nil, err
+	}
+	return &Lock{answer, body, func() { cancel(nil) }}, nil
+}
+
+// unlockTime is how long Close waits for the host.
+const unlockTime = 2 * time.Second
+
+// Close gives the lock back. The next one who asks has it once Close has returned, unless the host
+// does not answer.
+func (l *Lock) Close() {
+	late := time.AfterFunc(unlockTime, l.cancel)
+	defer late.Stop()
+	l.body.Close()
+	_, _ = io.Copy(io.Discard, l.answer.Body) // its end is that of the lock
+	l.answer.Body.Close()
+	l.cancel()
+}
+
+// MakeFolders makes a cluster's folders. Those that are there stay as they are.
+func (c *Client) MakeFolders(ctx context.Context, f Folders) error {
+	return c.call(ctx, http.MethodPut, "/folders", f, nil)
+}
+
+// RemoveRoot removes a cluster's folder with its lock, and the folder that it is in when nothing
+// else is there.
+func (c *Client) RemoveRoot(ctx context.Context, f Folders) error {
+	return c.call(ctx, http.MethodDelete, "/folders", f, nil)
+}
+
+// PutPrivate writes files with mode 0600 into a folder with mode 0700: each whole, and none unless
+// all have arrived.
+func (c *Client) PutPrivate(ctx context.Context, f PrivateFiles) error {
+	return c.call(ctx, http.MethodPut, "/private", f, nil)
+}
+
+// ReadText reads a file of a root, at most MaxText of it; "" where it is not there.
+func (c *Client) ReadText(ctx context.Context, root, name string) (string, error) {
+	var t Text
+	q := url.Values{"root": {root}, "name": {name}}
+	err := c.call(ctx, http.MethodGet, "/text?"+q.Encode(), nil, &t)
+	return string(t.Data), err
+}
+
+// WriteText writes a file of a root with mode 0600, whole or not at all.
+func (c *Client) WriteText(ctx context.Context, t Text) error {
+	return c.call(ctx, http.MethodPut, "/text", t, nil)
+}
+
+// AppendAudit appends a line to the audit of a cluster. Where its folder is gone it does nothing.
+func (c *Client) AppendAudit(ctx context.Context, l AuditLine) error {
+	return c.call(ctx, http.MethodPost, "/audit", l, nil)
+}
+
+// Audit returns the last lines, at most most, of each file of the audit.
+func (c *Client) Audit(ctx context.Context, root string, most int) (all []AuditFile, err error) {
+	q := url.Values{"root": {root}, "lines": {strconv.Itoa(most)}}
+	err = c.call(ctx, http.MethodGet, "/audit?"+q.Encode(), nil, &all)
+	return all, err
+}
+
+// LeaveToken makes a token in the home folder.
+func (c *Client) LeaveToken(ctx context.Context, name string) error {
+	return c.call(ctx, http.MethodPut, "/tokens", Token{name}, nil)
+}
+
+// RemoveToken removes one.
+func (c *Client) RemoveToken(ctx context.Context, name string) error {
+	return c.call(ctx, http.MethodDelete, "/tokens", Token{name}, nil)
+}
+
+// Tokens returns those that are in the home folder.
+func (c *Client) Tokens(ctx context.Context) (all []Token, err error) {
+	err = c.call(ctx, http.MethodGet, "/tokens", nil, &all)
+	return all, err
+}
+
+// CopyProgram puts a copy of the agent's program into a root, for containers.
+func (c *Client) CopyProgram(ctx context.Context, p ProgramCopy) error {
+	return c.call(ctx, http.MethodPut, "/program", p, nil)
+}
+
+// RemoveProgram removes the agent's program from the cache, and the folders that were made for it.
+// The agent goes on.
+func (c *Client) RemoveProgram(ctx context.Context) error {
+	return c.call(ctx, http.MethodDelete, "/program", nil, nil)
+}
+
+// Files opens a conversation about the files of a root, for filesync.NewClient. ctx is about the
+// opening only.
+func (c *Client) Files(ctx context.Context, root string) (io.ReadWriteCloser, error) {
+	held, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
+	rest, body := io.Pipe()
+	q := url.Values{"root": {root}}
+	answer, err := c.open(held, http.MethodPost, "/files?"+q.Encode(), rest)
+	if !stop() && err == nil {
+		answer.Body.Close()
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		cancel(nil)
+		return nil, err
+	}
+	return &conversation{answer.Body, body, cancel}, nil
+}
+
+// conversation is a request whose body is written while its answer is read.
+type conversation struct {
+	io.ReadCloser
+	io.Writer
+	cancel context.CancelCauseFunc
+}
+
+// Close ends the request, also while it is read or written.
+func (c *conversation) Close() error {
+	c.cancel(net.ErrClosed)
+	return c.ReadCloser.Close()
+}
+
+// Revisions returns the releases of a root.
+func (c *Client) Revisions(ctx context.Context, root string) ([]string, error) {
+	var all Revisions
+	q := url.Values{"root": {root}}
+	err := c.call(ctx, http.MethodGet, "/releases?"+q.Encode(), nil, &all)
+	return all.Names, err
+}
+
+// path is where a release is.
+func (r Release) path() string {
+	q := url.Values{"root": {r.Root}, "owner": {r.Owner}, "cluster": {r.Cluster}, "who": {r.Who}}
+	return "/releases/" + url.PathEscape(r.Revision) + "?" + q.Encode()
+}
+
+// CopyRelease copies a release from a host to another, through here. What was cut off leaves
+// nothing.
+func CopyRelease(ctx context.Context, from, to *Client, source, target Release) error {
+	answer, err := from.open(ctx, http.MethodGet, source.path(), nil)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	taken, err := to.open(ctx, http.MethodPut, target.path(), answer.Body)
+	if err != nil {
+		return err
+	}
+	return taken.Body.Close()
+}

@@ -1,0 +1,111 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"mlframework/infra/agent"
+	"mlframework/infra/layout"
+)
+
+// longestAudit is how large the commands' file of the audit grows, in bytes, before it becomes the
+// older one. Of each file at most twice as much is read.
+const longestAudit = 512 << 10
+
+// older returns the name of the file that a file of the audit becomes when it is long.
+func older(name string) string { return name + ".1" }
+
+// appendAudit adds a line. Where the cluster's folder is not there, as it was taken back, it does
+// nothing.
+func appendAudit(_ context.Context, l agent.AuditLine) error {
+	root, err := openRoot(l.Root)
+	if err != nil {
+		return ignoreMissing(err)
+	}
+	defer root.Close()
+	if _, err := root.Lstat(layout.MarkerFile); err != nil {
+		return ignoreMissing(err)
+	}
+	if info, err := root.Lstat(layout.Audit); err == nil && info.Size() >= longestAudit {
+		if err := root.Rename(layout.Audit, older(layout.Audit)); err != nil {
+			return err
+		}
+	}
+	f, err := root.OpenFile(layout.Audit, os.O_WRONLY|os.O_CREATE|os.O_APPEND|syscall.O_NOFOLLOW,
+		0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(bytes.TrimSpace(l.Line), '\n'))
+	return errors.Join(err, f.Close())
+}
+
+// audit answers with the last lines of every file. Links are not followed: one in the monitor's
+// folder is the monitor's word.
+func (s *server) audit(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	most, err := strconv.Atoi(q.Get("lines"))
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	root, err := openRoot(q.Get("root"))
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	defer root.Close()
+	all := []agent.AuditFile{}
+	for _, name := range layout.Audits() {
+		f := agent.AuditFile{Name: name, Lines: []string{}}
+		for _, part := range []string{older(name), name} {
+			lines, err := lastLines(root, part, most)
+			if err != nil {
+				fail(w, err)
+				return
+			}
+			f.Lines = append(f.Lines, lines...)
+		}
+		all = append(all, f)
+	}
+	answer(w, all)
+}
+
+// lastLines returns the end of a file; nothing where there is none.
+func lastLines(root *os.Root, name string, most int) ([]string, error) {
+	info, err := root.Lstat(name)
+	if err != nil || !info.Mode().IsRegular() {
+		return nil, ignoreMissing(err)
+	}
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, ignoreMissing(err)
+	}
+	defer f.Close()
+	torn := info.Size() > 2*longestAudit
+	if torn {
+		if _, err := f.Seek(-2*longestAudit, io.SeekEnd); err != nil {
+			return nil, err
+		}
+	}
+	text, err := io.ReadAll(io.LimitReader(f, 2*longestAudit))
+	if err != nil && !errors.Is(err, fs.ErrClosed) {
+		return nil, err
+	}
+	var lines []string
+	for line := range strings.Lines(string(text)) {
+		lines = append(lines, strings.TrimSpace(line))
+	}
+	if torn && len(lines) > 0 {
+		lines = lines[1:]
+	}
+	return lines[max(0, len(lines)-most):], nil
+}

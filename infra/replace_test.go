@@ -1,0 +1,128 @@
+package infra_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mlframework/infra"
+)
+
+// workerImages are those of the containers of workers that are there, with those that do not run in
+// brackets.
+func (e *engine) workerImages() (all []string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for name, c := range e.containers {
+		if !strings.HasPrefix(name, "mlframework-c-worker") {
+			continue
+		}
+		image := c.Image
+		if c.State != "running" {
+			image = "(" + image + ")"
+		}
+		all = append(all, image)
+	}
+	return all
+}
+
+// A worker is touched when nothing can be known any more that keeps it, or another one, from being
+// replaced; one that cannot be started all the same leaves the old one.
+func TestWorkersThatCannotBeReplaced(t *testing.T) {
+	t.Parallel()
+	const other = "python:3.14-slim"
+	for name, c := range map[string]struct {
+		make      func(*fakeHosts, *infra.Request)
+		err       string
+		untouched bool // also the other host's
+	}{
+		"a folder is missing": {func(_ *fakeHosts, r *infra.Request) {
+			r.Project.Volumes = []string{"~/nosuch:/nosuch:ro"}
+		},
+			"has no folder", true},
+		"an image is missing": {func(f *fakeHosts, _ *infra.Request) {
+			delete(f.hosts["gpu3"].engine.images, other)
+		}, "or name another with --image (image: in tasks.yml or config.yml)", true},
+		"the start fails": {func(f *fakeHosts, _ *infra.Request) {
+			f.hosts["gpu3"].engine.refuses["mlframework-c-worker"] = "no space left on device"
+		}, "no space left on device", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newHosts(t, "gpu1", "gpu2", "gpu3")
+			if _, err := f.up(f.request("gpu1", "gpu2", "gpu3")); err != nil {
+				t.Fatal(err)
+			}
+			for _, h := range f.hosts {
+				h.engine.images[other] = true
+			}
+			r := f.request("gpu1", "gpu2", "gpu3")
+			r.Project.Image, r.Now = other, false
+			c.make(f, &r)
+			_, err := f.up(r)
+			if err == nil || !strings.Contains(err.Error(), c.err) {
+				t.Errorf("%v", err)
+			}
+			if d := cmp.Diff([]string{taskImage}, f.hosts["gpu3"].engine.workerImages()); d != "" {
+				t.Error(d)
+			}
+			if d := cmp.Diff([]string{taskImage}, f.hosts["gpu2"].engine.workerImages()); d != "" &&
+				c.untouched {
+				t.Error(d)
+			}
+			if f.drained["gpu3"] {
+				t.Error("the worker is left draining")
+			}
+			for _, h := range f.hosts {
+				h.engine.refuses = map[string]string{}
+				h.engine.images[other] = true
+			}
+			r.Project.Volumes = nil
+			if _, err := f.up(r); err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff([]string{other}, f.hosts["gpu3"].engine.workerImages()); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+// A call that is interrupted while a container is replaced leaves one that runs, and one that is
+// killed then leaves what the next one removes.
+func TestInterruptedReplacement(t *testing.T) {
+	t.Parallel()
+	f := newHosts(t, "gpu1", "gpu2")
+	if _, err := f.up(f.request("gpu1", "gpu2")); err != nil {
+		t.Fatal(err)
+	}
+	const other = "python:3.14-slim"
+	f.hosts["gpu2"].engine.images[other] = true
+	r := f.request("gpu1", "gpu2")
+	r.Project.Image = other
+	gone := errors.New("gone")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	f.hosts["gpu2"].engine.stopped = func() { cancel(gone) }
+	if _, err := infra.Up(ctx, r, f.options()); !errors.Is(err, gone) {
+		t.Errorf("%v", err)
+	}
+	if d := cmp.Diff([]string{"gpu2 worker"}, f.state("gpu2")); d != "" {
+		t.Error(d)
+	}
+	f.hosts["gpu2"].engine.stopped = nil
+	aside := *f.hosts["gpu2"].engine.containers["mlframework-c-worker"]
+	if _, err := f.up(r); err != nil {
+		t.Fatal(err)
+	}
+	aside.ID, aside.Name, aside.State = "0", "mlframework-c-worker-replaced", "exited"
+	f.hosts["gpu2"].engine.containers[aside.Name] = &aside
+	if _, err := f.up(r); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff([]string{other}, f.hosts["gpu2"].engine.workerImages()); d != "" {
+		t.Error(d)
+	}
+}

@@ -1,0 +1,65 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+
+	"mlframework/sweep/api"
+)
+
+// access is what a listener lets its connections do.
+type access struct {
+	readOnly  bool // only questions are answered
+	ownerOnly bool // only the owner of the process, and root, may ask
+}
+
+// accessKey is where the access of a connection stands in the context of its requests.
+type accessKey struct{}
+
+// withAccess notes what a listener lets its connections do.
+func withAccess(ctx context.Context, l net.Listener) context.Context {
+	var a access
+	if l, ok := l.(*listener); ok {
+		a = access{l.readOnly, l.group == ""}
+	}
+	return context.WithValue(ctx, accessKey{}, a)
+}
+
+// checkAccess refuses a request for a route that its socket does not serve.
+func checkAccess(ctx context.Context, r route) error {
+	if a, _ := ctx.Value(accessKey{}).(access); a.readOnly && r.writes() {
+		return &api.Error{Status: http.StatusForbidden,
+			Text:   "this socket of the master is read-only",
+			Remedy: "use its other socket"}
+	}
+	return nil
+}
+
+// peerKey is where a connection's peer stands in the context of its requests.
+type peerKey struct{}
+
+// peer is who is at the other end of a connection.
+type peer struct {
+	uid   int
+	known bool
+}
+
+// checkPeer refuses requests of other users at a socket without a group, also where somebody
+// changed the socket's mode, which keeps them out otherwise. On systems that do not report the
+// peer's uid the mode is the only check.
+func checkPeer(ctx context.Context) error {
+	a, _ := ctx.Value(accessKey{}).(access)
+	p, _ := ctx.Value(peerKey{}).(peer)
+	if own := os.Geteuid(); a.ownerOnly && p.known && !p.trusted(own) {
+		return &api.Error{Status: http.StatusForbidden,
+			Text:   fmt.Sprintf("this socket is for uid %d alone, and you are uid %d", own, p.uid),
+			Remedy: "start the master with --group and a group that you are in"}
+	}
+	return nil
+}
+
+// trusted reports whether a peer may do everything that a process of uid own may do.
+func (p peer) trusted(own int) bool { return p.uid == own || p.uid == 0 }

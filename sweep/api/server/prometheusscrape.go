@@ -1,0 +1,232 @@
+package server
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"mlframework/sweep/core"
+	"mlframework/sweep/master"
+	"mlframework/sweep/queue"
+	"mlframework/sweep/store"
+	"mlframework/sweep/task"
+)
+
+const metricsPath = "/metrics"
+
+// Bounds of one scrape: sweeps whose tasks are counted, and the wait for the master and for the
+// broker.
+const (
+	maxOpen     = 200
+	maxEnded    = 10
+	measureTime = 5 * time.Second
+	depthTime   = 2 * time.Second
+)
+
+// processMetrics are those of any Go program: memory, descriptors, goroutines.
+func processMetrics() *prometheus.Registry {
+	r := prometheus.NewRegistry()
+	r.MustRegister(collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return r
+}
+
+// metrics answers what Prometheus collects: what the master counted, and how it, its store and its
+// broker stand now.
+func (s *Server) metrics(w http.ResponseWriter, r *http.Request) error {
+	ctx, cancel := context.WithTimeout(r.Context(), measureTime)
+	defer cancel()
+	m, err := s.scrape(ctx)
+	if err != nil {
+		return err
+	}
+	now := prometheus.NewRegistry()
+	now.MustRegister(m)
+	all := prometheus.Gatherers{now, s.o.Master.Metrics(), s.process}
+	promhttp.HandlerFor(all, promhttp.HandlerOpts{}).ServeHTTP(w, r)
+	return nil
+}
+
+// scrape is everything that is told at once.
+type scrape struct {
+	program string
+	open    []store.Sweep
+	counted []store.Sweep // open ones, and the newest that have ended
+	master.Stats
+	broker queue.Status
+	depths []queue.Depth // nil: not known now
+}
+
+func (s *Server) scrape(ctx context.Context) (m *scrape, err error) {
+	m = &scrape{program: s.o.Program, broker: s.o.Broker.Status()}
+	if m.Stats, err = s.o.Master.Stats(ctx); err != nil {
+		return nil, err
+	}
+	if m.open, _, err = s.o.Store.ActiveSweeps(ctx); err != nil {
+		return nil, err
+	}
+	ended, err := s.o.Store.EndedSweeps(ctx, maxEnded)
+	if err != nil {
+		return nil, err
+	}
+	m.counted = slices.Concat(m.open[max(0, len(m.open)-maxOpen):], ended)
+	if !m.broker.Unreachable {
+		m.depths = s.waiting(ctx)
+	}
+	return m, nil
+}
+
+// waiting asks the broker what waits, for a little while.
+func (s *Server) waiting(ctx context.Context) []queue.Depth {
+	ctx, cancel := context.WithTimeout(ctx, depthTime)
+	defer cancel()
+	answer := make(chan []queue.Depth, 1)
+	go func() {
+		all, _ := s.o.Master.Depths(ctx) // why it fails the broker's state says
+		answer <- all
+	}()
+	select {
+	case all := <-answer:
+		return all
+	case <-ctx.Done():
+		return nil
+	}
+}
+
+// desc describes one metric. Names have their unit, and counters end with total.
+func desc(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc("mlframework_"+name, help, labels, nil)
+}
+
+var (
+	buildDesc  = desc("build_info", "The version of the master's program; always 1.", "version")
+	sweepsDesc = desc("sweeps", "Sweeps that have not ended, by state.", "state")
+	tasksDesc  = desc("tasks",
+		"Tasks by sweep and state, of sweeps that have not ended and of the newest that have.",
+		"sweep", "state")
+
+	demandDesc = desc("demand_tasks", "Tasks that would begin now if there were slots for them: "+
+		"what to start more workers by.")
+
+	brokerDesc  = desc("broker_up", "Whether the master reaches its broker: 1 or 0.")
+	blockedDesc = desc("broker_blocked", "Whether the broker takes no messages for now, as it "+
+		"is short of memory or disk: 1 or 0.")
+	refusedDesc = desc("refused_messages_total", "Messages for the master that could not be "+
+		"read, were not from the worker that they named, or were of attempts that it never had.")
+	outgoingDesc = desc("outgoing_messages",
+		"Batches and messages for workers that the broker has not taken yet.")
+	depthDesc = desc("queue_messages",
+		"Messages that wait in a queue of the broker; absent while the broker cannot be asked.",
+		"queue")
+	consumersDesc = desc("queue_consumers", "Who reads a queue of the broker.", "queue")
+
+	workersDesc = desc("workers", "Workers by state.", "state")
+	slotsDesc   = desc("worker_slots", "How many tasks a worker runs at a time.", "worker")
+	busyDesc    = desc("worker_slots_busy", "How many tasks a worker runs now.", "worker")
+	waitingDesc = desc("worker_waiting_tasks", "Tasks that a worker has and has not begun.",
+		"worker")
+	unsentDesc = desc("worker_unsent_events", "Events that a worker could not send yet.", "worker")
+	seenDesc   = desc("worker_last_heartbeat_timestamp_seconds",
+		"When a worker was last heard of, by the master's clock.", "worker")
+	cpuDesc = desc("worker_cpu_busy_ratio",
+		"Part of the cores of a worker's host that is busy, from 0 to 1.", "worker")
+	memoryDesc = desc("worker_memory_bytes",
+		"Memory of a worker's host, or of its control group where that has less.", "worker")
+	freeDesc = desc("worker_memory_free_bytes",
+		"Memory that programs on a worker's host could still get.", "worker")
+	diskDesc = desc("worker_disk_bytes", "Size of the file system of a worker's outputs.",
+		"worker")
+	spaceDesc = desc("worker_disk_free_bytes",
+		"What is free of the file system of a worker's outputs.", "worker")
+)
+
+// Describe implements prometheus.Collector; the metrics describe themselves.
+func (m *scrape) Describe(chan<- *prometheus.Desc) {}
+
+// Collect implements prometheus.Collector.
+func (m *scrape) Collect(to chan<- prometheus.Metric) {
+	t := metricWriter{to}
+	t.gauge(buildDesc, 1, m.program)
+	m.collectSweeps(t)
+	t.gauge(demandDesc, float64(m.Demand.Tasks))
+	m.collectBroker(t)
+	m.collectWorkers(t)
+}
+
+// metricWriter writes metrics.
+type metricWriter struct{ to chan<- prometheus.Metric }
+
+func (t metricWriter) gauge(d *prometheus.Desc, v float64, labels ...string) {
+	t.to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+}
+
+func (t metricWriter) counter(d *prometheus.Desc, v float64, labels ...string) {
+	t.to <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, v, labels...)
+}
+
+func (m *scrape) collectSweeps(t metricWriter) {
+	states := map[core.State]int{core.Open: 0, core.Paused: 0, core.Cancelled: 0}
+	for _, s := range m.open {
+		states[s.Head.State]++
+	}
+	for state, n := range states {
+		t.gauge(sweepsDesc, float64(n), string(state))
+	}
+	for _, s := range m.counted {
+		for state, n := range s.Head.Counts() {
+			t.gauge(tasksDesc, float64(n), s.Head.ID, task.State(state).String())
+		}
+	}
+}
+
+func (m *scrape) collectBroker(t metricWriter) {
+	t.gauge(brokerDesc, oneIf(!m.broker.Unreachable))
+	t.gauge(blockedDesc, oneIf(m.broker.Blocked != ""))
+	t.counter(refusedDesc, float64(m.broker.Refused+m.Refused))
+	t.gauge(outgoingDesc, float64(m.Outgoing))
+	for _, d := range m.depths {
+		t.gauge(depthDesc, float64(d.Messages), d.Queue)
+		if d.Consumers != nil {
+			t.gauge(consumersDesc, float64(*d.Consumers), d.Queue)
+		}
+	}
+}
+
+func (m *scrape) collectWorkers(t metricWriter) {
+	states := map[string]int{}
+	for _, state := range core.WorkerStates {
+		states[state] = 0
+	}
+	for _, w := range m.Workers {
+		states[w.State]++
+		t.gauge(slotsDesc, float64(w.Slots), w.Name)
+		t.gauge(busyDesc, float64(len(w.Running)), w.Name)
+		t.gauge(waitingDesc, float64(w.Waiting), w.Name)
+		t.gauge(unsentDesc, float64(w.Unsent), w.Name)
+		if w.Seen != nil {
+			t.gauge(seenDesc, float64(w.Seen.UnixMilli())/1000, w.Name)
+		}
+		if l := w.Load; l != nil {
+			t.gauge(cpuDesc, l.CPU, w.Name)
+			t.gauge(memoryDesc, float64(l.MemoryTotal), w.Name)
+			t.gauge(freeDesc, float64(l.MemoryFree), w.Name)
+			t.gauge(diskDesc, float64(l.DiskTotal), w.Name)
+			t.gauge(spaceDesc, float64(l.DiskFree), w.Name)
+		}
+	}
+	for state, n := range states {
+		t.gauge(workersDesc, float64(n), state)
+	}
+}
+
+func oneIf(is bool) float64 {
+	if is {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,63 @@
+package core
+
+import (
+	"slices"
+
+	"mlframework/sweep/space"
+	"mlframework/sweep/table"
+)
+
+// Repeats returns the parameters that the sweep's spaces mark as repeats: results are means over
+// them. It is empty if every task counts by itself.
+func (r Record) Repeats() (names []string) {
+	for _, s := range r.spaces() {
+		if s == nil {
+			continue
+		}
+		for _, name := range s.Repeats() {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+// Repeated returns the columns of the parameters by which repeats of one point differ from those of
+// another: those that have several values, or that some tasks lack, in the order of the file and
+// without the repeats themselves.
+func (r Record) Repeated() []string {
+	names := []string{}
+	if len(r.Workers) > 0 { // every task is the same point
+		return names
+	}
+	repeats := r.Repeats()
+	for _, name := range r.Schema().Parameters {
+		if !slices.Contains(repeats, name) && varies(r.spaces(), name) {
+			names = append(names, table.ParameterName(name))
+		}
+	}
+	return names
+}
+
+// varies reports whether tasks of spaces differ in a parameter.
+func varies(spaces []*space.Space, name string) bool {
+	var first *string
+	for _, s := range spaces {
+		parameters := s.Parameters()
+		at := slices.IndexFunc(parameters, func(p space.Parameter) bool { return p.Name() == name })
+		if at < 0 || parameters[at].Conditional() {
+			return true
+		}
+		p := parameters[at]
+		for n := range p.Len() {
+			text := p.Value(n).Value
+			if first == nil {
+				first = &text
+			} else if text != *first {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,33 @@
+package listing
+
+import (
+	"context"
+
+	"mlframework/sweep/api"
+	"mlframework/sweep/core"
+	"mlframework/sweep/failure"
+	"mlframework/sweep/store"
+	"mlframework/sweep/table"
+)
+
+// Failures groups the tasks of a sweep that failed by how their newest attempts ended.
+func (a *Archive) Failures(ctx context.Context, id string) (api.Failures, error) {
+	s, err := a.Stored(ctx, id)
+	if err != nil {
+		return api.Failures{}, err
+	}
+	q := store.TaskQuery{States: api.FailedStates, Fields: table.FieldState | table.FieldHost |
+		table.FieldClass |
+		table.FieldReason}
+	return api.GroupFailures(s.Head.ID, func(yield func(failure.Failure)) error {
+		return a.Store.Scan(ctx, s, q, func(t *core.Task) bool {
+			f := failure.Failure{Class: t.State.String(), Index: t.Index,
+				Host: t.Attempt.Start.Host}
+			if o := t.Attempt.Outcome; o != nil {
+				f.Class, f.Reason = string(o.Class), o.Reason
+			}
+			yield(f)
+			return true
+		})
+	})
+}

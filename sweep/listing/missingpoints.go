@@ -1,0 +1,233 @@
+package listing
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"iter"
+	"maps"
+	"reflect"
+	"slices"
+
+	"mlframework/sweep/api"
+	"mlframework/sweep/core"
+	"mlframework/sweep/space"
+	"mlframework/sweep/store"
+	"mlframework/sweep/task"
+)
+
+const (
+	// mostCompared is how many points Missing looks at one by one.
+	mostCompared = 10_000_000
+	// mostExplained is how many missing points Missing gives causes of, and explainedBy how many
+	// tasks it looks at for them.
+	mostExplained = 1000
+	explainedBy   = 200_000
+)
+
+// Missing tells in which points of a record's space no task of the same key has succeeded, in
+// whatever sweep. The record's images are those that its tasks could run in: a point is not missing
+// that succeeded in one of them. The revisions of same count as ones of that code, whatever the
+// store says.
+func (a *Archive) Missing(ctx context.Context, r core.Record, code string,
+	same ...string) (m api.Missing, err error) {
+	sweeps, err := a.Store.List(ctx, "", 0)
+	if err != nil {
+		return m, err
+	}
+	slices.Reverse(sweeps) // the newest first
+	done, err := a.succeeded(ctx, sweeps, code, same, len(r.Images) == 0)
+	switch {
+	case err != nil:
+		return m, err
+	case len(done) == 0:
+		m.All = true
+	case r.Space.Len() > mostCompared:
+		return m, api.Wrong("missing",
+			fmt.Sprintf("every point is compared, at most %d; this space has %d", mostCompared,
+				r.Space.Len()))
+	}
+	if !m.All {
+		images := r.Images.Keyed()
+		points := r.Points()
+		var argv []string
+		for i := range r.Space.Len() {
+			argv = points.CommandLine(argv[:0], i)
+			of := hidden(points, r.Recipe, i)
+			if !slices.ContainsFunc(images, func(image string) bool {
+				_, have := done[task.KeyOf(argv, image, r.Recipe, code, of)]
+				return have
+			}) {
+				m.Ranges.Add(i)
+			}
+			if i%1024 == 0 && ctx.Err() != nil {
+				return m, context.Cause(ctx)
+			}
+		}
+	}
+	m.Because, err = a.because(ctx, sweeps, r, m)
+	return m, err
+}
+
+// succeeded collects the keys of all tasks that succeeded with some code. Bare says that tasks run
+// in no container here: then what older programs recorded as the image, which is what tasks.yml
+// said, did not count.
+func (a *Archive) succeeded(ctx context.Context, sweeps []store.Listed, code string, same []string,
+	bare bool) (map[task.Key]struct{}, error) {
+	keys := map[task.Key]struct{}{}
+	for _, l := range sweeps {
+		codes, err := a.Store.Codes(ctx, store.Sweep{Seq: l.Seq})
+		if err != nil {
+			return nil, err
+		}
+		for _, revision := range same {
+			codes[revision] = code
+		}
+		if !slices.Contains(slices.Collect(maps.Values(codes)), code) {
+			continue
+		}
+		s, err := a.Store.Sweep(ctx, l.Head.ID)
+		if err != nil {
+			return nil, err
+		}
+		for t, err := range a.successes(ctx, s) {
+			if err != nil {
+				return nil, err
+			}
+			image, known := imageOf(s.Record, t, bare)
+			if known && codes[t.Attempt.Revision] == code {
+				recipe := s.Record.Recipe
+				settings := s.Record.SettingsOf(t.Attempt)
+				recipe.Env, recipe.EnvBraces = settings.Env, settings.EnvBraces
+				keys[task.KeyOf(t.argv, image, recipe, code,
+					hidden(t.points, recipe, t.Index))] = struct{}{}
+			}
+		}
+	}
+	return keys, nil
+}
+
+// hidden returns a task's parameters where its command line does not show them.
+func hidden(points *core.Points, r task.Recipe, index int64) []space.Assignment {
+	if !r.Hidden() {
+		return nil
+	}
+	return points.Given(index)
+}
+
+// imageOf returns the image that a task ran in, as it stands in keys; false when it is not known.
+func imageOf(r core.Record, t success, bare bool) (image string, known bool) {
+	if bare && len(r.Images) == 0 {
+		return "", true
+	}
+	return r.KeyedOn(t.Attempt.Worker)
+}
+
+// success is a task that succeeded.
+type success struct {
+	core.Task
+	argv   []string // valid until the next
+	points *core.Points
+}
+
+// successes yields the tasks of a sweep that succeeded.
+func (a *Archive) successes(ctx context.Context, s store.Sweep) iter.Seq2[success, error] {
+	return func(yield func(success, error) bool) {
+		old := s.Record
+		complete(&old)
+		points, argv := old.Points(), []string(nil)
+		for t, err := range a.Store.Tasks(ctx, s,
+			store.TaskQuery{States: []task.State{task.Succeeded}}) {
+			if err == nil {
+				argv = points.CommandLine(argv[:0], t.Index)
+			}
+			if !yield(success{t, argv, points}, err) {
+				return
+			}
+		}
+	}
+}
+
+// because returns what is different about missing points from the newest task of the same
+// definition and parameters that succeeded: of the first mostExplained points, as far as
+// explainedBy tasks show it.
+func (a *Archive) because(ctx context.Context, sweeps []store.Listed, r core.Record,
+	m api.Missing) ([]api.Cause, error) {
+	all := core.Ranges{{To: r.Space.Len()}}
+	if !m.All {
+		all = m.Ranges
+	}
+	open := map[task.Key]struct{}{} // points by their parameters
+	plain := r.Style.Form == "" && len(r.Recipe.ParameterNames()) == 0
+	keyOf := func(points *core.Points, index int64) task.Key {
+		if plain { // a switch that is absent is as no parameter
+			return task.KeyOf(points.Flags(nil, index), "", task.Recipe{}, "", nil)
+		}
+		return task.KeyOf(nil, "", task.Recipe{ReadsParameters: true}, "", points.Given(index))
+	}
+	points := r.Points()
+	for n := range min(all.Len(), mostExplained) {
+		open[keyOf(points, all.At(n))] = struct{}{}
+	}
+	type kind struct{ what, revision string }
+	found, looked := map[kind]api.Cause{}, 0
+	count := func(c api.Cause) {
+		k := kind{c.What, c.Revision}
+		if have, is := found[k]; is {
+			have.Points += c.Points
+			c = have
+		}
+		found[k] = c
+	}
+	for _, l := range sweeps {
+		if l.Outline.Definition != r.Recipe.Definition || len(open) == 0 || looked > explainedBy {
+			continue
+		}
+		s, err := a.Store.Sweep(ctx, l.Head.ID)
+		if err != nil {
+			return nil, err
+		}
+		for t, err := range a.successes(ctx, s) {
+			if err != nil {
+				return nil, err
+			}
+			if looked++; looked > explainedBy || len(open) == 0 {
+				break
+			}
+			key := keyOf(t.points, t.Index)
+			if _, is := open[key]; is {
+				delete(open, key)
+				count(api.Cause{What: difference(r, s.Record, t), Sweep: s.Head.ID,
+					Revision: t.Attempt.Revision, Points: 1})
+			}
+		}
+	}
+	if len(found) > 0 && len(open) > 0 {
+		count(api.Cause{What: api.CauseNew, Points: int64(len(open))})
+	}
+	return slices.SortedFunc(maps.Values(found), func(a, b api.Cause) int {
+		return cmp.Or(cmp.Compare(b.Points, a.Points), cmp.Compare(a.What, b.What),
+			cmp.Compare(a.Revision, b.Revision))
+	}), nil
+}
+
+// difference returns what tells a record from that of a task which succeeded, of those things that
+// decide what a task computes.
+func difference(now, old core.Record, t success) string {
+	image, known := imageOf(old, t, len(now.Images) == 0)
+	switch {
+	case !slices.Equal(now.Recipe.Command, old.Recipe.Command) || now.Style != old.Style ||
+		now.Recipe.ReadsParameters != old.Recipe.ReadsParameters ||
+		!reflect.DeepEqual(now.Recipe.File, old.Recipe.File):
+		return api.CauseCommand
+	case !known || !slices.Contains(now.Images.Keyed(), image):
+		return api.CauseImage
+	case !maps.Equal(now.Recipe.Env, old.SettingsOf(t.Attempt).Env) ||
+		now.Recipe.EnvBraces != old.SettingsOf(t.Attempt).EnvBraces:
+		return api.CauseEnvironment
+	case now.Recipe.Workdir != old.Recipe.Workdir ||
+		!maps.Equal(now.Recipe.Links, old.Recipe.Links):
+		return api.CauseFolder
+	}
+	return api.CauseCode
+}

@@ -1,0 +1,230 @@
+package metric
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"mlframework/sweep/internal/rawjson"
+)
+
+// Point is a value and its step: the one printed with it, else its number among the values, from 1.
+type Point struct {
+	Value float64
+	Step  int64
+	Of    int64 // where its step was not printed, the number of values; else 0
+}
+
+// Span is what is known of a metric of several values beside the final one.
+type Span struct {
+	Step, Of  int64  // of the final value, as of a Point
+	Low, High *Point // the least and the greatest, where they differ and no Take was chosen
+}
+
+// String returns "step 20" or "value 2 of 3".
+func (s *Span) String() string { return Point{Step: s.Step, Of: s.Of}.String() }
+
+// String returns where the value was: "step 20" or "value 2 of 3".
+func (p Point) String() string {
+	if p.Of == 0 {
+		return fmt.Sprintf("step %d", p.Step)
+	}
+	return fmt.Sprintf("value %d of %d", p.Step, p.Of)
+}
+
+// Spans are the metrics of a Final that have one, in JSON {"acc": [STEP]} or {"acc": [STEP, LOW,
+// STEP, HIGH, STEP]}. Behind it stand the numbers OF, in the same order, where one of them is not
+// 0.
+type Spans []FinalValue
+
+// Spans returns the metrics that have a span; nil when there are none.
+func (f Final) Spans() (all Spans) {
+	for _, m := range f {
+		if m.Span != nil {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// Spanned returns f with the spans that stood beside it.
+func (f Final) Spanned(all Spans) Final {
+	all.restore(f)
+	return f
+}
+
+func (all Spans) restore(f Final) {
+	f.joinByName(all, func(into, m *FinalValue) { into.Span = m.Span })
+}
+
+// MarshalJSON writes the object.
+func (all Spans) MarshalJSON() ([]byte, error) { return all.AppendJSON(nil), nil }
+
+// AppendJSON appends what MarshalJSON writes.
+func (all Spans) AppendJSON(b []byte) []byte {
+	b = append(b, '{')
+	for i, m := range all {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(append(rawjson.AppendQuoted(b, m.Name), ':', '['), m.Span.Step, 10)
+		if m.Span.Low != nil && m.Span.High != nil {
+			b = m.Span.High.append(m.Span.Low.append(b))
+		}
+		b = m.Span.appendOf(b)
+		b = append(b, ']')
+	}
+	return append(b, '}')
+}
+
+func (s *Span) appendOf(b []byte) []byte {
+	all := []int64{s.Of}
+	if s.Low != nil && s.High != nil {
+		all = append(all, s.Low.Of, s.High.Of)
+	}
+	if slices.Max(all) == 0 {
+		return b
+	}
+	for _, of := range all {
+		b = strconv.AppendInt(append(b, ','), of, 10)
+	}
+	return b
+}
+
+func (p *Point) append(b []byte) []byte {
+	b = appendStored(append(b, ','), p.Value)
+	return strconv.AppendInt(append(b, ','), p.Step, 10)
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (all *Spans) UnmarshalJSON(data []byte) error {
+	*all = nil
+	if r := rawjson.NewReader(string(data)); all.ReadJSON(r) && r.Rest() == "" {
+		return nil
+	}
+	*all = nil
+	return rawjson.ReadObject(data, func(name string, numbers []json.Number) {
+		if s := spanOf(numbers); s != nil {
+			*all = append(*all, FinalValue{Name: name, Span: s})
+		}
+	})
+}
+
+func spanOf(numbers []json.Number) *Span {
+	var b []byte
+	for i, n := range numbers {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, n...)
+	}
+	var s Span
+	if !s.readJSON(rawjson.NewReader("[" + string(b) + "]")) {
+		return nil
+	}
+	return &s
+}
+
+// ReadJSON reads what MarshalJSON writes; it returns false for anything else.
+func (all *Spans) ReadJSON(r *rawjson.Reader) bool {
+	if !r.Take('{') {
+		return false
+	}
+	for n := 0; !r.Take('}'); n++ {
+		m := FinalValue{Span: &Span{}}
+		if n > 0 && !r.Take(',') || !r.Word(&m.Name) || !r.Take(':') || !m.Span.readJSON(r) {
+			return false
+		}
+		*all = append(*all, m)
+	}
+	return true
+}
+
+func (s *Span) readJSON(r *rawjson.Reader) bool {
+	if !r.Take('[') || !r.Whole(&s.Step) {
+		return false
+	}
+	if r.Take(']') {
+		return true
+	}
+	var low, high Point
+	if !r.Take(',') || !r.AnyNumber(&low.Value) {
+		return false
+	}
+	if r.Take(']') {
+		s.Of = int64(low.Value)
+		return s.Of > 0
+	}
+	if !r.Take(',') || !r.Whole(&low.Step) || !r.Take(',') || !r.AnyNumber(&high.Value) ||
+		!r.Take(',') || !r.Whole(&high.Step) {
+		return false
+	}
+	s.Low, s.High = &low, &high
+	return r.Take(']') || r.Take(',') && r.Whole(&s.Of) && r.Take(',') && r.Whole(&low.Of) &&
+		r.Take(',') && r.Whole(&high.Of) && r.Take(']')
+}
+
+// Steps are the steps of final values, in JSON {"acc": 2}.
+type Steps []FinalValue
+
+// Steps returns the metrics of which a step was printed; nil when there are none.
+func (f Final) Steps() (all Steps) {
+	for _, m := range f {
+		if m.Span != nil && m.Span.Of == 0 {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// Positions returns the metrics of several values without steps, with which of them is the final
+// one: in JSON {"acc": [2, 3]}, the second of three. It is nil when there are none.
+func (f Final) Positions() (all Spans) {
+	for _, m := range f {
+		if m.Span != nil && m.Span.Of != 0 {
+			all = append(all, FinalValue{Name: m.Name, Span: &Span{Step: m.Span.Step,
+				Of: m.Span.Of}})
+		}
+	}
+	return all
+}
+
+// MarshalJSON writes the object.
+func (all Steps) MarshalJSON() ([]byte, error) { return all.AppendJSON(nil), nil }
+
+// AppendJSON appends what MarshalJSON writes.
+func (all Steps) AppendJSON(b []byte) []byte {
+	b = append(b, '{')
+	for i, m := range all {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(append(rawjson.AppendQuoted(b, m.Name), ':'), m.Span.Step, 10)
+	}
+	return append(b, '}')
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (all *Steps) UnmarshalJSON(data []byte) error {
+	*all = nil
+	return rawjson.ReadObject(data, func(name string, step int64) {
+		*all = append(*all,
+			FinalValue{Name: name, Span: &Span{Step: step}})
+	})
+}
+
+// ReadJSON reads what MarshalJSON writes; it returns false for anything else.
+func (all *Steps) ReadJSON(r *rawjson.Reader) bool {
+	if !r.Take('{') {
+		return false
+	}
+	for n := 0; !r.Take('}'); n++ {
+		m := FinalValue{Span: &Span{}}
+		if n > 0 && !r.Take(',') || !r.Word(&m.Name) || !r.Take(':') || !r.Whole(&m.Span.Step) {
+			return false
+		}
+		*all = append(*all, m)
+	}
+	return true
+}

@@ -1,0 +1,69 @@
+package monitor
+
+import (
+	"errors"
+	"net/http"
+)
+
+// Role is what somebody who is logged in may do. The zero value is nobody.
+type Role int
+
+// The roles, each may do what the ones before it may.
+const (
+	Nobody   Role = iota
+	Viewer        // reads
+	Operator      // will act, too: so far nothing but logging out can be done
+)
+
+func (r Role) String() string { return [...]string{"nobody", "viewer", "operator"}[r] }
+
+// request is a request that has passed the guard.
+type request struct {
+	*http.Request
+	session *session // nil: nobody is logged in
+}
+
+func (r *request) role() Role {
+	if r.session == nil {
+		return Nobody
+	}
+	return r.session.role
+}
+
+// admit refuses what may not be asked.
+func (m *Monitor) admit(w http.ResponseWriter, r *request, route route) error {
+	if route.method != http.MethodGet {
+		if err := m.admitWrite(w, r); err != nil {
+			return err
+		}
+	}
+	switch {
+	case r.role() >= route.needs:
+		return nil
+	case r.role() == Nobody:
+		return errNotLoggedIn
+	}
+	return &fault{status: http.StatusForbidden,
+		Text: "This takes the role " + route.needs.String() + ", and you are " + r.role().String() +
+			".",
+		Remedy: "Log in with the other token."}
+}
+
+// admitWrite refuses a write that a page of this monitor did not send.
+func (m *Monitor) admitWrite(w http.ResponseWriter, r *request) error {
+	if m.origins.Check(r.Request) != nil {
+		return &fault{status: http.StatusForbidden,
+			Text: "This did not come from a page of this monitor.",
+			Remedy: "Open the monitor and do it there. A proxy has to pass on Host as the " +
+				"browser sent it."}
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, maxBodyBytes)
+	if err := r.ParseForm(); err != nil {
+		if _, large := errors.AsType[*http.MaxBytesError](err); large {
+			return &fault{status: http.StatusRequestEntityTooLarge,
+				Text: "That is too much for a form."}
+		}
+		return &fault{status: http.StatusBadRequest, Text: "The form cannot be read."}
+	}
+	return nil
+}

@@ -1,0 +1,86 @@
+package amqp
+
+import (
+	"fmt"
+
+	"github.com/rabbitmq/amqp091-go"
+
+	"mlframework/sweep/queue/rights"
+	"mlframework/sweep/task"
+)
+
+// Headers of what the master itself puts back into a queue of workers' messages: who sent it first.
+const (
+	userHeader = "user"
+	keyHeader  = "key"
+)
+
+// senderOf returns who sent a message that self, the master's user, has taken: the user that the
+// broker vouches for, and the routing key that it let that user use. Nobody but the master can send
+// as self.
+func senderOf(d *amqp091.Delivery, self string) (s task.Sender, before bool) {
+	if d.UserId != self || self == "" {
+		return task.Sender{User: d.UserId, Key: d.RoutingKey}, false
+	}
+	s.User, _ = d.Headers[userHeader].(string)
+	s.Key, before = d.Headers[keyHeader].(string)
+	return s, !before // what a master of the version before has taken says neither
+}
+
+// workerOf returns the worker that sent a message of one kind. The user has to be that worker's
+// own.
+func workerOf(s task.Sender, kind rights.MessageKind) (string, error) {
+	name, ok := kind.WorkerOfKey(s.Key)
+	if !ok || rights.CheckWorker(name) != nil {
+		return "", fmt.Errorf(
+			"it came with the key %.200q, which is not one of a worker", s.Key)
+	}
+	if s.User != rights.WorkerUser(name) {
+		if s.User == "" {
+			return "", fmt.Errorf("it names worker %s and not the user that sent it", name)
+		}
+		return "", fmt.Errorf("it names worker %s and was sent by user %.200q", name,
+			s.User)
+	}
+	return name, nil
+}
+
+// decoder reads the things in a body, and stops at the first that check does not let through.
+type decoder[T any] func(body []byte, check func(*T) error) ([]T, error)
+
+// decodeFromWorker returns a decoder of messages of one kind: what it lets through came from the
+// user of the worker that the message and each thing in it name, and keeps the bounds of package
+// task. Self is the master's user.
+func decodeFromWorker[T any](kind rights.MessageKind, self func() string, decode decoder[T],
+	check func(*T,
+		string) error) func(*amqp091.Delivery) ([]T, error) {
+	return func(d *amqp091.Delivery) ([]T, error) {
+		if err := task.CheckSize(d.Body, maxBytesFrom[kind], maxParts); err != nil {
+			return nil, err
+		}
+		sender, before := senderOf(d, self())
+		var worker string
+		if !before {
+			var err error
+			if worker, err = workerOf(sender, kind); err != nil {
+				return nil, err
+			}
+		}
+		return decode(d.Body, func(thing *T) error { return check(thing, worker) })
+	}
+}
+
+func checkEvent(e *task.Event, worker string) error {
+	if worker == "" && rights.CheckWorker(e.Worker) == nil { // from the version before
+		worker = e.Worker
+	}
+	return e.Check(worker)
+}
+
+func checkPiece(p *task.Piece, worker string) error { return p.Check(worker) }
+
+// checkLine notes who sent a line, which the line itself does not say.
+func checkLine(l *task.Line, worker string) error {
+	l.Worker = worker
+	return l.Check()
+}

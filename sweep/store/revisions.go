@@ -1,0 +1,53 @@
+package store
+
+import (
+	"context"
+)
+
+// Codes returns the code of each revision that a sweep used. Two definitions may have two codes at
+// one revision; only stores that no writer has opened since have one for both.
+func (r *Reader) Codes(ctx context.Context, s Sweep) (map[string]string, error) {
+	query, args := `SELECT revision, code FROM codes WHERE sweep = ?`, []any{s.Seq}
+	var have bool
+	if err := r.db.QueryRowContext(ctx,
+		`SELECT count(*) FROM sqlite_master WHERE name = 'codes'`).Scan(&have); err != nil {
+		return nil, readable(err)
+	}
+	if !have {
+		query, args = `SELECT revision, code FROM revisions`, nil
+	}
+	rows, err := r.db.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, readable(err)
+	}
+	defer rows.Close()
+	codes := map[string]string{}
+	for rows.Next() {
+		var revision, code string
+		if err := rows.Scan(&revision, &code); err != nil {
+			return nil, err
+		}
+		codes[revision] = code
+	}
+	return codes, readable(rows.Err())
+}
+
+// Revisions lists the revisions that tasks of a sweep ran or will run, and how many tasks each.
+func (r *Reader) Revisions(ctx context.Context, s Sweep) (map[string]int64, error) {
+	rows, err := r.db.QueryContext(ctx,
+		`SELECT revision, count(*) FROM tasks WHERE sweep = ? AND revision <> '' AND tries > 0 GROUP BY revision`, s.Seq)
+	if err != nil {
+		return nil, readable(err)
+	}
+	defer rows.Close()
+	found := map[string]int64{}
+	for rows.Next() {
+		var revision string
+		var n int64
+		if err := rows.Scan(&revision, &n); err != nil {
+			return nil, err
+		}
+		found[revision] = n
+	}
+	return found, readable(rows.Err())
+}

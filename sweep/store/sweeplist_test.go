@@ -1,0 +1,221 @@
+package store_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"mlframework/sweep/core"
+	"mlframework/sweep/store"
+)
+
+// recordsToList returns records of several programs: an image of an older one, images by worker, a
+// priority.
+func recordsToList() (all []core.Record) {
+	plain, ranked, imaged, old := newRecord(), newRecord(), newRecord(), newRecord()
+	ranked.Priority, ranked.Project = -7, `/home/änna/a "project" </x>`
+	imaged.Images = core.Images{"z@sha256:1": {"gpu1"}, "a@sha256:2": {"gpu1", "gpu2"},
+		"Z": {"gpu3"}}
+	old.Image, old.Recipe.Revision = "python", ""
+	return []core.Record{plain, ranked, imaged, old}
+}
+
+func addAll(t *testing.T, s *store.Store, records []core.Record) {
+	t.Helper()
+	for i, r := range records {
+		n := store.NewSweep{Record: r, Total: 9, Submitted: at(float64(i))}
+		if _, err := s.Add(t.Context(), n); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// summaries returns those of all records, the oldest first.
+func summaries(t *testing.T, r *store.Reader) (all []core.Summary) {
+	t.Helper()
+	sweeps, err := r.Sweeps(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range sweeps {
+		all = append([]core.Summary{s.Record.Summary(s.Head)}, all...)
+	}
+	return all
+}
+
+func list(t *testing.T, r *store.Reader, after string, limit int) (all []core.Summary) {
+	t.Helper()
+	listed, err := r.List(t.Context(), after, limit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range listed {
+		all = append(all, l.Summary())
+	}
+	return all
+}
+
+// TestList holds lists to what the records say, also after they were rewritten.
+func TestList(t *testing.T) {
+	t.Parallel()
+	s, err := store.Open(t.Context(), t.TempDir(), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	addAll(t, s, recordsToList())
+	differs(t, "new", summaries(t, &s.Reader), list(t, &s.Reader, "", 0))
+
+	sw, err := s.Sweep(t.Context(), "train-2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sw.Record.Recipe.Revision, sw.Record.Priority = "r2", 3
+	if err := s.Revise(t.Context(), sw, "", false); err != nil {
+		t.Fatal(err)
+	}
+	h := sw.Head
+	h.State, h.Reason, h.Ended, h.UnissuedCancelled = core.Cancelled, "enough", at(90), true
+	sw.Record.Images = core.Images{"new": {"gpu1"}}
+	g := store.Group{Sweep: sw, Changes: core.Changes{Head: h}, Rewrite: true}
+	if err := s.Commit(t.Context(), g); err != nil {
+		t.Fatal(err)
+	}
+	all := summaries(t, &s.Reader)
+	if all[1].Revision != "r2" || all[1].Images[0] != "new" || *all[1].Reason != "enough" {
+		t.Errorf("the record was not rewritten: %+v", all[1])
+	}
+	differs(t, "rewritten", all, list(t, &s.Reader, "", 0))
+	head, err := s.Head(t.Context(), "train-2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	differs(t, "head", h, head)
+
+	for after, n := range map[string]int{"": 0, "train-1": 1, "train-3": 3, "train-4": 4} {
+		for limit := range 6 {
+			want := all[n:]
+			if limit > 0 {
+				want = want[:min(limit, len(want))]
+			}
+			got := list(t, &s.Reader, after, limit)
+			if len(got)+len(want) > 0 {
+				differs(t, "page after "+after, want, got)
+			}
+		}
+	}
+	_, err = s.List(t.Context(), "train-9", 1)
+	if e, ok := errors.AsType[*store.UnknownSweep](err); !ok || e.ID != "train-9" {
+		t.Errorf("after a sweep that is not there: %v", err)
+	}
+	_, err = s.Head(t.Context(), "trian-1")
+	if !says(err, "train-1?") {
+		t.Errorf("the head of a sweep that is not there: %v", err)
+	}
+}
+
+// TestListOfAnOlderStore reads what lists show from the records of a store that no writer of this
+// version has opened, and as well after one has.
+func TestListOfAnOlderStore(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	insert := func(exec func(string, ...any) error, id string, number int, record string) {
+		t.Helper()
+		err := exec(`INSERT INTO sweeps (id, definition, number, record, state, reason, submitted,
+			total, issued, cut, counts, ran)
+			VALUES (?,'train',?,?,'running','',?,9,0,0,'[0,0,0,0,0,0,0,0,0,0]',5000000)`,
+			id, number, record, at(float64(number)).UnixMicro())
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	const older = 8
+	err := store.MakeOlder(folder, older, func(exec func(string, ...any) error) {
+		for i, r := range recordsToList() {
+			text, err := r.Stored()
+			if err != nil {
+				t.Fatal(err)
+			}
+			insert(exec, []string{"train-1", "train-2", "train-3", "train-4"}[i], i+1, text)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := reader(t, folder)
+	want := summaries(t, r)
+	if len(want) != 4 || want[0].Ran != 5 {
+		t.Fatalf("read %+v", want)
+	}
+	differs(t, "read by this version", want, list(t, r, "", 0))
+	s, err := store.Open(t.Context(), folder, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	differs(t, "brought up to date", want, summaries(t, &s.Reader))
+	differs(t, "brought up to date: the list", want, list(t, &s.Reader, "", 0))
+	differs(t, "by a reader from before", want, list(t, r, "", 0))
+	addAll(t, s, recordsToList()[:1])
+	if again := list(t, &s.Reader, "train-4", 0); len(again) != 1 || again[0].ID != "train-5" {
+		t.Errorf("the next sweep is %+v", again)
+	}
+}
+
+// TestListWithADamagedSweep shows the others, and of that one why it cannot be read.
+func TestListWithADamagedSweep(t *testing.T) {
+	t.Parallel()
+	const record, outline = "the sweep's record is damaged at character ",
+		"what is listed of the sweep's record is damaged: "
+	for name, test := range map[string]struct {
+		damage, want string
+		older        bool // before the store was brought up to date
+	}{
+		"record, older":    {`record = '{"recipe": {"revision": "r"}, "space'`, record, true},
+		"no record, older": {`record = ''`, record + "1", true},
+		"priority, older":  {`record = '{"recipe": 7, "priority": "x", "images": 4}'`, "", true},
+		"counts": {`counts = '[0,'`, "the sweep's counts of tasks are damaged: ",
+			false},
+		"outline":            {`outline = '{'`, outline, false},
+		"outline, a list":    {`outline = '[]'`, outline, false},
+		"record is not read": {`record = '{"spa'`, "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			folder := t.TempDir()
+			s, err := store.Open(t.Context(), folder, "test")
+			if err != nil {
+				t.Fatal(err)
+			}
+			addAll(t, s, recordsToList())
+			err = s.Exec(`UPDATE sweeps SET reason = 'paused by anna', ` + test.damage +
+				` WHERE id = 'train-2'`)
+			if test.older {
+				err = errors.Join(err, s.Exec(beforeOutlines+`PRAGMA user_version = 8`))
+			}
+			if err := errors.Join(err, s.Close()); err != nil {
+				t.Fatal(err)
+			}
+			check := func(r *store.Reader) {
+				t.Helper()
+				all := list(t, r, "", 0)
+				if len(all) != 4 || all[1].ID != "train-2" || all[2].Images[0] != "Z" {
+					t.Fatalf("listed: %+v", all)
+				}
+				want := test.want
+				if want == "" {
+					want = "paused by anna"
+				}
+				if !strings.HasPrefix(*all[1].Reason, want) {
+					t.Errorf("the reason is %q, want %q", *all[1].Reason, want)
+				}
+			}
+			check(reader(t, folder))
+			if s, err = store.Open(t.Context(), folder, "test"); err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			check(&s.Reader)
+		})
+	}
+}
