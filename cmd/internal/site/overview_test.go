@@ -330,7 +330,9 @@ gpu3: nvidia-smi does not answer: reboot the host
 func TestVersionsThatDiffer(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ cluster, here, want string }{
-		{"", "v1.0.0", ""},
+		{"", "", ""},
+		{"", "v1.0.0", "note: the cluster runs a release older than this program, v1.0.0; " +
+			"infrainit -f updates it"},
 		{"v1.0.0", "v1.0.0", ""},
 		{"v1.0.0", "v1.0.0-1-gab", "note: the cluster runs v1.0.0, older than this program, " +
 			"v1.0.0-1-gab; infrainit -f updates it"},

@@ -195,8 +195,12 @@ func (o *Overview) shared(h infra.HostStatus) string {
 
 // versions says that the cluster has other programs than this machine; "" when it has the same.
 func (o *Overview) versions() string {
-	if o.program == "" || o.program == o.here {
+	switch o.program {
+	case o.here:
 		return ""
+	case "":
+		return fmt.Sprintf("note: the cluster runs a release older than this program, %s; "+
+			"infrainit -f updates it", o.here)
 	}
 	order, known := plan.CompareVersions(o.program, o.here)
 	what := "another version than"
