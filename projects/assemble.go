@@ -9,15 +9,19 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 )
 
 // assemblyPrefix begins the names of folders that assemblies work in.
 const assemblyPrefix = temporaryPrefix + "push-"
 
-// An Assembly is a snapshot in the making whose contents come from elsewhere than the project's folder. Put or Reuse gives it every
-// content that Lacking names, Publish moves it to its place, Discard takes it away. Put and Reuse may be called concurrently
-// for different hashes.
+// partPrefix begins the names of files beside the snapshots with the beginning of a content: its hash follows.
+const partPrefix = ".part-"
+
+// An Assembly is a snapshot in the making whose contents come from elsewhere than the project's folder. Put, Resume or Reuse
+// gives it every content that Lacking names, Publish moves it to its place, Discard takes it away. The three may be called
+// concurrently for different hashes.
 type Assembly struct {
 	manifest  *Manifest
 	revisions string             // absolute
@@ -91,6 +95,78 @@ func (a *Assembly) Put(ctx context.Context, hash string, from io.Reader) error {
 	if err := a.write(ctx, places[0], from); err != nil {
 		return err
 	}
+	return a.copies(ctx, places)
+}
+
+// Received returns how many bytes of a file's content an assembly that broke off has kept for Resume.
+func (a *Assembly) Received(e Entry) int64 {
+	info, err := a.all.Lstat(partPrefix + e.Hash)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > e.Size {
+		return 0
+	}
+	return info.Size()
+}
+
+// Resume is Put for a content whose first bytes, as many as received says, are there already: from has the rest. If from
+// fails or ctx ends, what came is kept, until a Publish, for an assembly that resumes it.
+func (a *Assembly) Resume(ctx context.Context, hash string, received int64, from io.Reader) error {
+	places := a.places[hash]
+	if len(places) == 0 {
+		return fmt.Errorf("no file of the project has the hash %s", shown(hash))
+	}
+	e, part := places[0], partPrefix+hash
+	out, err := a.all.OpenFile(part, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return err
+	}
+	rest := &failing{from: io.LimitReader(from, e.Size-received)}
+	sum := sha256.New()
+	err = out.Truncate(received)
+	if err == nil {
+		err = pour(ctx, sum, io.LimitReader(out, received))
+	}
+	if err == nil {
+		err = pour(ctx, io.MultiWriter(out, sum), rest)
+	}
+	if err == nil && hexSum(sum) != hash {
+		err = &ChangedError{e.Path}
+	}
+	if closed := out.Close(); err == nil {
+		err = closed
+	}
+	switch {
+	case err != nil && (rest.failed || ctx.Err() != nil):
+		return err
+	case err != nil:
+		return errors.Join(err, a.all.Remove(part))
+	}
+	err = a.all.Rename(part, filepath.Base(a.temporary)+"/"+e.Path)
+	if err == nil {
+		err = a.root.Chmod(e.Path, e.sealedMode())
+	}
+	if err == nil {
+		err = a.root.Chtimes(e.Path, e.ModTime, e.ModTime)
+	}
+	if err != nil {
+		return err
+	}
+	return a.copies(ctx, places)
+}
+
+// failing notes that reading failed.
+type failing struct {
+	from   io.Reader
+	failed bool
+}
+
+func (f *failing) Read(to []byte) (int, error) {
+	n, err := f.from.Read(to)
+	f.failed = f.failed || err != nil && !errors.Is(err, io.EOF)
+	return n, err
+}
+
+// copies writes the content of the first of places to the others.
+func (a *Assembly) copies(ctx context.Context, places []Entry) error {
 	for _, e := range places[1:] {
 		first, err := a.root.Open(places[0].Path)
 		if err != nil {
@@ -194,8 +270,19 @@ func (a *Assembly) Publish(sync func() error) (path string, err error) {
 	if err != nil {
 		return "", err
 	}
+	a.removeParts()
 	a.close()
 	return final, nil
+}
+
+// removeParts removes what assemblies kept that broke off. What it cannot remove stays for the next time.
+func (a *Assembly) removeParts() {
+	items, _ := os.ReadDir(a.revisions)
+	for _, item := range items {
+		if strings.HasPrefix(item.Name(), partPrefix) {
+			_ = a.all.Remove(item.Name())
+		}
+	}
 }
 
 // Discard takes away what was made, unless it was published.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -63,9 +64,14 @@ type PushOptions struct {
 	Progress func(Progress) // called after each piece, by the goroutine of Push; nil: nobody is told
 }
 
-// confirm asks whether files that the host lacks may be sent.
-func (o PushOptions) confirm(wanted []projects.Entry) error {
-	err := CheckSize(wanted)
+// confirm asks whether what the host lacks may be sent.
+func (o PushOptions) confirm(wanted []lacking) error {
+	entries := make([]projects.Entry, len(wanted))
+	for i, w := range wanted {
+		entries[i] = w.Entry
+		entries[i].Size = w.rest()
+	}
+	err := CheckSize(entries)
 	if large, is := errors.AsType[*LargeError](err); is && o.Large != nil {
 		return o.Large(large)
 	}
@@ -78,8 +84,8 @@ type Progress struct {
 	Bytes, OfBytes int64
 }
 
-// Push brings the project that m was scanned from to the host and makes its revision the current one. What the host has is not sent.
-// Where anything fails the old revision stays in force. A file that is no more what m says is a *projects.ChangedError:
+// Push brings the project that m was scanned from to the host and makes its revision the current one. What the host has is not sent,
+// nor what a push that was cut off has brought of a file. Where anything fails the old revision stays in force. A file that is no more what m says is a *projects.ChangedError:
 // scan again. Others are *LargeError, *Refusal, and ctx's.
 func (c *Client) Push(ctx context.Context, m *projects.Manifest, o PushOptions) (Pushed, error) {
 	var done Pushed
@@ -113,7 +119,7 @@ func (c *Client) Push(ctx context.Context, m *projects.Manifest, o PushOptions) 
 }
 
 // pushManifest sends the request and gives the files whose contents the far side lacks.
-func (c *Client) pushManifest(m *projects.Manifest, q request) (wanted []projects.Entry, err error) {
+func (c *Client) pushManifest(m *projects.Manifest, q request) (wanted []lacking, err error) {
 	err = c.wire.writeJSON(requestFrame, q)
 	if err == nil {
 		err = c.wire.writeList(len(m.Entries), func(to []byte, i int) []byte { return appendEntry(to, m.Entries[i]) })
@@ -127,7 +133,8 @@ func (c *Client) pushManifest(m *projects.Manifest, q request) (wanted []project
 			d.fail(errors.New("the host wants what is no file of the project"))
 		}
 		if d.err == nil {
-			wanted = append(wanted, m.Entries[at])
+			e := m.Entries[at]
+			wanted = append(wanted, lacking{e, int64(d.number(uint64(e.Size)))})
 		}
 	})
 	return wanted, err
@@ -140,7 +147,7 @@ type ending struct {
 }
 
 // pushContents sends files. Meanwhile it listens, so that a refusal stops it.
-func (c *Client) pushContents(m *projects.Manifest, wanted []projects.Entry, o PushOptions) (answer, error) {
+func (c *Client) pushContents(m *projects.Manifest, wanted []lacking, o PushOptions) (answer, error) {
 	heard := make(chan ending, 1)
 	go func() {
 		a, err := c.answer()
@@ -149,7 +156,7 @@ func (c *Client) pushContents(m *projects.Manifest, wanted []projects.Entry, o P
 	s := &sender{wire: c.wire, manifest: m, heard: heard, report: o.Progress}
 	for _, e := range wanted {
 		s.progress.OfFiles++
-		s.progress.OfBytes += e.Size
+		s.progress.OfBytes += e.rest()
 	}
 	for _, e := range wanted {
 		if err := s.file(e); err != nil {
@@ -175,15 +182,18 @@ type sender struct {
 // errStopped ends the sending when the far side has said something already.
 var errStopped = errors.New("the host stopped")
 
-// file sends one file.
-func (s *sender) file(e projects.Entry) error {
-	f, err := s.manifest.Open(e)
+// file sends what the far side lacks of one file.
+func (s *sender) file(e lacking) error {
+	f, err := s.manifest.Open(e.Entry)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
+	if _, err := f.Seek(e.received, io.SeekStart); err != nil {
+		return err
+	}
 	from := &readFault{from: f}
-	err = s.wire.writeContent(from, e.Size, s.sent)
+	err = s.wire.writeContent(from, e.rest(), s.sent)
 	if from.err != nil {
 		return fmt.Errorf("%w: %w", &projects.ChangedError{Path: e.Path}, from.err)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mlframework/infra/filesync"
+	"mlframework/infra/layout"
 	"mlframework/projects"
 )
 
@@ -197,7 +198,7 @@ func TestCutPushLeavesTheOldRevision(t *testing.T) {
 			tree(t, dir, map[string]string{"a": "one", "b/c": "two"})
 			old := scan(t, dir)
 			push(t, root, old)
-			tree(t, dir, map[string]string{"b/e": strings.Repeat("e", 400), "b/x": strings.Repeat("x", 1_200_000), "new": "-> b", "z": "z"})
+			tree(t, dir, map[string]string{"b/e": strings.Repeat("e", 400), "b/x": strings.Repeat("x", 1_000_000), "new": "-> b", "z": "z"})
 			next := scan(t, dir)
 			total := pushSize(t, old, next)
 			cuts := []int{0, 1, 5, 100, total - 700_000, total - 1}
@@ -224,6 +225,79 @@ func TestCutPushLeavesTheOldRevision(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What came of a large file before a push was cut off, or its far side killed, is not sent again, unless it was damaged.
+func TestCutPushGoesOn(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(p *process){
+		"cut":    func(p *process) { p.WriteCloser.Close(); _ = p.cmd.Wait() },
+		"killed": func(p *process) { _ = p.cmd.Process.Kill(); _ = p.cmd.Wait() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir, root := t.TempDir(), writable(t)
+			tree(t, dir, map[string]string{"a": "one"})
+			push(t, root, scan(t, dir))
+			const size = 3_000_000
+			content := strings.Repeat("0123456789", size/10)
+			tree(t, dir, map[string]string{"m": content, "sub/again": content, "z": "z"})
+			m := scan(t, dir)
+			parts := func() (all []string) {
+				for _, name := range names(t, filepath.Join(root, "releases")) {
+					if strings.HasPrefix(name, ".part-") {
+						all = append(all, filepath.Join(root, "releases", name))
+					}
+				}
+				return all
+			}
+			c := filesync.NewClient(&cutter{start(t, root), 2_000_000, end}, anna)
+			if _, err := c.Push(t.Context(), m, filesync.PushOptions{}); err == nil {
+				t.Fatal("it was not cut off")
+			}
+			if got := len(parts()); got != 1 {
+				t.Fatalf("%d parts of one file", got)
+			}
+			info, err := os.Stat(parts()[0])
+			must(t, err)
+			kept := info.Size()
+			if name == "cut" && kept < 1_700_000 {
+				t.Errorf("%d bytes are kept of nearly 2,000,000", kept)
+			}
+			done := push(t, root, m)
+			if want := size - kept + 1; done.Bytes != want || done.Files != 2 {
+				t.Errorf("sent again: %d bytes of %d files, and %d were lacking", done.Bytes, done.Files, want)
+			}
+			if diff := cmp.Diff(look(t, dir), look(t, filepath.Join(root, "current"))); diff != "" {
+				t.Error(diff)
+			}
+			must(t, filesync.Verify(t.Context(), root, m.Revision()))
+			if left := parts(); len(left) > 0 {
+				t.Errorf("left: %v", left)
+			}
+		})
+	}
+}
+
+// A part that was damaged is not built upon: that push fails, and the next one sends all of the file.
+func TestDamagedPartOfAPush(t *testing.T) {
+	t.Parallel()
+	dir, root := t.TempDir(), writable(t)
+	tree(t, dir, map[string]string{"m": strings.Repeat("m", 3_000_000)})
+	m := scan(t, dir)
+	for _, e := range m.Entries {
+		must(t, os.MkdirAll(filepath.Join(root, "releases"), 0o755))
+		must(t, os.WriteFile(filepath.Join(root, ".mlframework-root"), layout.NewMarker("anna", "ml").Encode(), 0o600))
+		must(t, os.WriteFile(filepath.Join(root, "releases", ".part-"+e.Hash), []byte("other"), 0o600))
+	}
+	c := connect(t, root)
+	if _, err := c.Push(t.Context(), m, filesync.PushOptions{}); err == nil {
+		t.Fatal("no error")
+	}
+	if done := push(t, root, m); done.Bytes != 3_000_000 {
+		t.Errorf("%d bytes were sent", done.Bytes)
+	}
+	must(t, filesync.Verify(t.Context(), root, m.Revision()))
 }
 
 // pushSize is how many bytes go to the far side that has old when next is pushed.

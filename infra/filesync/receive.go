@@ -19,7 +19,7 @@ const (
 )
 
 // writers is how many small files are written at once, and smallContent is the size in bytes up to which a content waits in memory
-// for one of them. Larger ones go to the disk as they come.
+// for one of them. Larger ones go to the disk as they come, and go on there after a push that was cut off.
 const (
 	writers      = 4
 	smallContent = 1 << 20
@@ -101,14 +101,19 @@ func readList(next func() (frame, error), item func(d *decoder)) error {
 // release makes a release of what other releases have and the client sends.
 func (s *server) release(ctx context.Context, r *root, m *projects.Manifest, done *Pushed) error {
 	return r.assemble(ctx, m, func(a *projects.Assembly, wanted []projects.Entry) error {
-		if err := s.ask(m, wanted); err != nil {
+		all := make([]lacking, len(wanted))
+		for i, e := range wanted {
+			all[i].Entry = e
+			if e.Size > smallContent {
+				all[i].received = a.Received(e)
+			}
+			done.Bytes += all[i].rest()
+		}
+		if err := s.ask(m, all); err != nil {
 			return err
 		}
 		done.Files, done.Reused = len(wanted), len(a.Lacking())-len(wanted)
-		for _, e := range wanted {
-			done.Bytes += e.Size
-		}
-		return s.contents(ctx, a, wanted)
+		return s.contents(ctx, a, all)
 	})
 }
 
@@ -146,26 +151,34 @@ func (r *root) assemble(ctx context.Context, m *projects.Manifest,
 	return syncFolder(releases)
 }
 
-// ask sends the places in the manifest of the files whose contents are wanted.
-func (s *server) ask(m *projects.Manifest, wanted []projects.Entry) error {
+// lacking is a file whose content the host lacks, but for the first bytes that a push that was cut off has brought.
+type lacking struct {
+	projects.Entry
+	received int64
+}
+
+func (l lacking) rest() int64 { return l.Size - l.received }
+
+// ask sends, for the files whose contents are wanted, their places in the manifest and what was received of them.
+func (s *server) ask(m *projects.Manifest, wanted []lacking) error {
 	at := 0
 	err := s.wire.writeList(len(wanted), func(to []byte, i int) []byte {
 		for m.Entries[at].Path != wanted[i].Path { // both are in the same order
 			at++
 		}
-		return binary.AppendUvarint(to, uint64(at))
+		return binary.AppendUvarint(binary.AppendUvarint(to, uint64(at)), uint64(wanted[i].received))
 	})
 	return errors.Join(err, s.wire.flush())
 }
 
 // contents receives what is wanted, in that order.
-func (s *server) contents(ctx context.Context, a *projects.Assembly, wanted []projects.Entry) error {
+func (s *server) contents(ctx context.Context, a *projects.Assembly, wanted []lacking) error {
 	c := newCrew(writers)
 	err := func() error {
 		for _, e := range wanted {
-			from := &arrival{next: func() (frame, error) { return s.soon(ctx) }, left: e.Size}
+			from := &arrival{next: func() (frame, error) { return s.soon(ctx) }, left: e.rest()}
 			if e.Size > smallContent {
-				if err := a.Put(ctx, e.Hash, from); err != nil {
+				if err := a.Resume(ctx, e.Hash, e.received, from); err != nil {
 					return err
 				}
 				continue

@@ -33,7 +33,7 @@ type Overview struct {
 	ready    []api.Reason // why the master is not
 	warnings []api.Reason // of the master's health
 	silent   error        // why the master did not answer
-	program  string       // version of the program that brought the cluster up; "" of releases that kept none
+	program  string       // version of the program that brought the cluster up; "": kept by none
 	here     string       // that of this one
 	drifts   []Fault      // of workers that are different from what tasks.yml asks for
 }
