@@ -200,6 +200,10 @@ func (s *start) fault(said string) error {
 	case "folder":
 		f.Cause = "the folder for sweepd cannot be made: " + text
 		f.Remedy = "let the user write there, or set XDG_CACHE_HOME in its shell's startup file"
+	case "foreign":
+		f.Cause = text + ", the folder for sweepd, belongs to another user, who could put a " +
+			"program there"
+		f.Remedy = "remove it, or set XDG_CACHE_HOME in the shell's startup file"
 	case "write":
 		f.Cause = "sweepd cannot be written there: " + text
 		f.Remedy = "free 100 MB in the home folder, or set XDG_CACHE_HOME in the shell's " +

@@ -31,7 +31,16 @@ done
 cache=$XDG_CACHE_HOME
 case $cache in /*) ;; *) cache=$HOME/.cache ;; esac
 cache=$cache/$folder program=$cache/$prefix$sum
-if [ ! -x "$program" ]; then
+# Whoever may write there may start programs as this user. Every common sh has -O.
+# shellcheck disable=SC3067
+owned() { [ -O "$1" ] && chmod go-w "$1" 2>/dev/null; }
+if [ -e "$cache" ] || [ -L "$cache" ]; then owned "$cache" || fault foreign "$cache"; fi
+intact() {
+	[ ! -L "$program" ] && [ -f "$program" ] && [ -x "$program" ] && owned "$program" || return 1
+	is=$(sha256sum "$program") || fault tool sha256sum
+	[ "${is%% *}" = "$sum" ]
+}
+if ! intact; then
 	dir=$cache
 	while [ ! -d "$dir" ] && [ "$dir" != / ]; do dir=$(dirname "$dir") made=$((made + 1)); done
 	new=yes part=

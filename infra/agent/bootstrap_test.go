@@ -104,6 +104,91 @@ func TestTheProgramIsBroughtOnce(t *testing.T) {
 	}
 }
 
+// What lies in the cache under the program's name runs only where it is the program, and nobody
+// else may change it.
+func TestTheCachedProgramIsChecked(t *testing.T) {
+	t.Parallel()
+	const evil = "#!/bin/sh\necho evil >\"$HOME/ran\"\n" + ready
+	for _, c := range []struct {
+		name  string
+		spoil func(t *testing.T, cache, file string)
+		fresh bool
+	}{
+		{"others may write", func(t *testing.T, cache, file string) {
+			must(t, os.Chmod(cache, 0o777))
+			must(t, os.Chmod(file, 0o777))
+		}, false},
+		{"other content", func(t *testing.T, _, file string) {
+			must(t, os.WriteFile(file, []byte(evil), 0o755))
+		}, true},
+		{"a link", func(t *testing.T, cache, file string) {
+			must(t, os.Rename(file, filepath.Join(cache, "elsewhere")))
+			must(t, os.Symlink("elsewhere", file))
+		}, true},
+		{"another's file", func(t *testing.T, _, file string) { give(t, file) }, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			home, programs := t.TempDir(), program(t, ready)
+			shell := hostShell(t, home, ":")
+			cache := filepath.Join(home, ".cache", "mlframework")
+			file := filepath.Join(cache, "sweepd-"+programs[1].Sum)
+			first, err := agent.Start(t.Context(), "gpu1", shell, programs)
+			must(t, err)
+			first.Close()
+			c.spoil(t, cache, file)
+			second, err := agent.Start(t.Context(), "gpu1", shell, programs)
+			must(t, err)
+			second.Close()
+			if second.Fresh() != c.fresh {
+				t.Errorf("it was sent: %v", second.Fresh())
+			}
+			if _, err := os.Stat(filepath.Join(home, "ran")); err == nil {
+				t.Error("another program ran")
+			}
+			for _, name := range []string{cache, file} {
+				info, err := os.Lstat(name)
+				must(t, err)
+				if info.Mode().Perm()&0o022 != 0 || info.Mode()&os.ModeSymlink != 0 {
+					t.Errorf("%s: %v", name, info.Mode())
+				}
+			}
+		})
+	}
+}
+
+func TestAnotherUsersCacheIsRefused(t *testing.T) {
+	t.Parallel()
+	home, programs := t.TempDir(), program(t, ready)
+	cache := filepath.Join(home, ".cache", "mlframework")
+	must(t, os.MkdirAll(cache, 0o777))
+	give(t, cache)
+	c, err := agent.Start(t.Context(), "gpu1", hostShell(t, home, ":"), programs)
+	if err == nil {
+		c.Close()
+	}
+	f, ok := errors.AsType[*agent.Fault](err)
+	if !ok || !strings.Contains(f.Cause, "belongs to another user") {
+		t.Errorf("%v", err)
+	}
+}
+
+// give gives a file to another user.
+func give(t *testing.T, name string) {
+	t.Helper()
+	if os.Getuid() != 0 {
+		t.Skip("NOT TESTED: only root gives files away")
+	}
+	must(t, os.Chown(name, 65534, 65534))
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // A host on which the agent cannot run says why, and is left as it was.
 func TestHostsWithoutAgent(t *testing.T) {
 	t.Parallel()
