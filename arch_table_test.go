@@ -121,7 +121,7 @@ var layers = []layer{
 		"what is done on a host is done by who is told, and decided elsewhere"},
 	{"infra/probe", []string{"infra/layout", "nvdocker"}, nil, "a host's facts are asked through any shell"},
 	{"infra/clean", []string{"infra/layout"}, nil, "the script that removes a cluster is text"},
-	{"infra/plan", []string{"infra/broker", "infra/docker", "infra/host", "infra/layout",
+	{"infra/plan", []string{"config", "infra/broker", "infra/docker", "infra/host", "infra/layout",
 		"infra/probe", "nvdocker"}, nil,
 		"what is done to hosts is decided without one"},
 	{"infra/host", nil, nil, "addresses and places are text, whoever connects to them"},
@@ -143,7 +143,7 @@ var layers = []layer{
 	{"infra", []string{"infra/agent", "infra/broker", "infra/docker", "infra/filesync",
 		"infra/layout",
 		"infra/plan", "infra/probe", "infra/remote", "nvdocker", "projects"},
-		[]string{"infra/agent/server", "infra/host"},
+		[]string{"config", "infra/agent/server", "infra/host"},
 		"it puts the parts of its side together, and knows no sweep"},
 
 	{"infra/lab", []string{"scripts"}, nil, "hosts are machines with addresses, whatever is tested on them; only tests import it"},

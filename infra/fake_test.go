@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"mlframework/config"
 	"mlframework/infra"
 	"mlframework/infra/agent"
 	"mlframework/infra/agent/server"
@@ -224,7 +225,7 @@ func (f *fakeHosts) request(names ...string) infra.Request {
 	for i, n := range names {
 		h := plan.Host{Name: n, Address: host.Address{Name: n}}
 		if i > 0 {
-			h.Work = &plan.Work{Slots: 1}
+			h.Work = &config.HostOptions{Slots: 1}
 		}
 		r.Hosts = append(r.Hosts, h)
 		r.Targets[n] = remote.Target{Name: n}

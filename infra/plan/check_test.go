@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"mlframework/config"
 	"mlframework/infra/docker"
 	"mlframework/infra/layout"
 	"mlframework/infra/plan"
@@ -50,14 +51,14 @@ func TestWhatIsWrongWithHosts(t *testing.T) {
 				plan.RoleLabel: plan.Broker, plan.ConfigLabel: "another"}}}
 		}, "its cluster c was set up by another release\n    call infrainit -f of this release", false},
 		"a volume without a folder": {func(c *plan.Cluster, f *plan.Found) {
-			c.Hosts[0].Work = &plan.Work{Volumes: []string{"~/nosuch:/nosuch:ro"}}
+			c.Hosts[0].Work = &config.HostOptions{Volumes: []string{"~/nosuch:/nosuch:ro"}}
 			f.MissingSources = []string{"/home/anna/nosuch"}
 		}, "gpu1: its volume ~/nosuch:/nosuch:ro has no folder: there is no " +
 			"/home/anna/nosuch\n    " +
 			"make it there (mkdir -p /home/anna/nosuch), or remove it from volumes: " +
 			"of this host in config.yml\n", false},
 		"a volume of tasks.yml without a folder": {func(c *plan.Cluster, f *plan.Found) {
-			c.Hosts[0].Work, f.MissingSources = &plan.Work{}, []string{"/data"}
+			c.Hosts[0].Work, f.MissingSources = &config.HostOptions{}, []string{"/data"}
 		}, "or remove it from volumes: in tasks.yml\n", false},
 		"port of nobody that is seen": {func(c *plan.Cluster, f *plan.Found) {
 			c.MonitorPort = 5671

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"mlframework/config"
 	"mlframework/infra/docker"
 	"mlframework/infra/host"
 	"mlframework/infra/probe"
@@ -60,19 +61,10 @@ type Cluster struct {
 type Host struct {
 	Name    string // of its worker, and in the cluster
 	Address host.Address
-	Work    *Work // nil: no worker
-}
-
-// Work is what a worker is to be, beyond what its project says.
-type Work struct {
-	Slots   int // 0: one for each core
-	Image   string
-	Env     []string // NAME=value
-	Volumes []string // "source:target" or "source:target:ro"
-	Labels  map[string]string
-	Memory  int64 // bytes for all slots; 0: the project's for each slot, or what the host can spare
-	Shm     int64
-	Pids    int64
+	// Work is what the worker is to be, beyond what its project says; nil: there is none. 0 slots
+	// are one for each core. Without limits, they are the project's for each slot, or what the host
+	// can spare.
+	Work *config.HostOptions
 }
 
 // Project is what a project asks of the containers of its workers.

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"mlframework/config"
 	"mlframework/infra/plan"
 )
 
@@ -23,7 +24,7 @@ func TestAPlanSaysWhatDiffers(t *testing.T) {
 				"run-1/1, run-1/2, run-1/3 and 1 more"}},
 		"folders and variables": {func(c *plan.Cluster) {
 			c.Project.Volumes = []string{"/data:/data"}
-			c.Hosts[1].Work.Env = []string{"TOKEN=private"}
+			c.Hosts[1].Work.Environment = []config.Pair{{Name: "TOKEN", Value: "private"}}
 		}, "gpu2", []string{"restart the worker, 4 slots (variable TOKEN; volume +/data:/data; " +
 			"volume -/data:/data:ro)"}},
 		"memory": {func(c *plan.Cluster) { c.Project.Memory, c.Project.Shm = 1<<30, 1<<30 }, "gpu2",

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"mlframework/config"
 )
 
 // Environment is what a project asks of the container of one host's worker. Its worker is started with it and reports it, so
@@ -23,19 +25,19 @@ type Environment struct {
 }
 
 // environment is what the project asks of the container of a worker.
-func (p Project) environment(w Work) Environment {
+func (p Project) environment(w config.HostOptions) Environment {
 	e := Environment{Image: p.Image, Build: p.Build, Recipe: p.Recipe, Volumes: p.Volumes, Shm: p.Shm, Memory: p.Memory, Pids: p.Pids,
 		WritableRoot: p.WritableRoot}
 	if w.Image != "" {
 		e.Image, e.Build, e.Recipe, e.Own = "", "", "", append(e.Own, "image")
 	}
-	if w.Shm != 0 {
+	if w.Limits.SharedMemory != 0 {
 		e.Shm, e.Own = 0, append(e.Own, "shm")
 	}
-	if w.Memory != 0 {
+	if w.Limits.Memory != 0 {
 		e.Memory, e.Own = 0, append(e.Own, "memory")
 	}
-	if w.Pids != 0 {
+	if w.Limits.Processes != 0 {
 		e.Pids, e.Own = 0, append(e.Own, "processes")
 	}
 	return e

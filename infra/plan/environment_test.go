@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"mlframework/config"
 	"mlframework/infra/docker"
 	"mlframework/infra/plan"
 )
@@ -37,14 +38,15 @@ func TestDifferences(t *testing.T) {
 	project := plan.Project{Image: "python:3.11-slim", Volumes: []string{"/data:/data:ro", "/x:/x"}, Shm: 1 << 30}
 	for name, c := range map[string]struct {
 		before, after func(*plan.Project)
-		work          plan.Work
+		work          config.HostOptions
 		want          []string
 	}{
 		"nothing": {},
 		"files":   {after: func(p *plan.Project) { p.Revision = "another" }},
 		"image": {after: func(p *plan.Project) { p.Image = "python:3.12-slim" },
 			want: []string{"image: running python:3.11-slim, tasks.yml has python:3.12-slim"}},
-		"image of the host": {after: func(p *plan.Project) { p.Image = "python:3.12-slim" }, work: plan.Work{Image: "torch:2"}},
+		"image of the host": {after: func(p *plan.Project) { p.Image = "python:3.12-slim" },
+			work: config.HostOptions{Image: "torch:2"}},
 		"image to build": {after: func(p *plan.Project) { p.Image, p.Build = "", "." },
 			want: []string{"image: running python:3.11-slim, tasks.yml has the image built from ."}},
 		"build to image": {before: func(p *plan.Project) { p.Image, p.Build, p.Recipe = "", "docker", "1" },
@@ -55,12 +57,13 @@ func TestDifferences(t *testing.T) {
 		"volumes": {after: func(p *plan.Project) { p.Volumes = []string{"/data/x:/data/x:ro", "/data:/data:ro"} },
 			want: []string{"volumes: + /data/x:/data/x:ro, - /x:/x"}},
 		"the order of volumes": {after: func(p *plan.Project) { p.Volumes = []string{"/x:/x", "/data:/data:ro"} }},
-		"volumes of the host":  {work: plan.Work{Volumes: []string{"/scratch:/scratch"}}},
+		"volumes of the host":  {work: config.HostOptions{Volumes: []string{"/scratch:/scratch"}}},
 		"container": {after: func(p *plan.Project) { p.Shm, p.Memory, p.Pids, p.WritableRoot = 0, 1536<<20, 99, true },
 			want: []string{"shm: running 1g, tasks.yml has the default", "memory: running the default, tasks.yml has 1536m",
 				"processes: running the default, tasks.yml has 99", "read-only: running true, tasks.yml has false"}},
 		"limits of the host": {after: func(p *plan.Project) { p.Shm, p.Memory, p.Pids = 0, 1<<30, 99 },
-			work: plan.Work{Shm: 1 << 20, Memory: 1 << 31, Pids: 7}},
+			work: config.HostOptions{Limits: config.Limits{SharedMemory: 1 << 20,
+				Memory: 1 << 31, Processes: 7}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -195,17 +195,21 @@ func (m *maker) workerSpec(h Host, f Found) docker.Spec {
 	for _, v := range c.volumes(h) {
 		s.Mounts = append(s.Mounts, volume(v, f.Home))
 	}
-	s.Env = append([]string{"HOME=" + layout.HomeAt, "USER=" + f.User, "LOGNAME=" + f.User}, h.Work.Env...)
+	s.Env = []string{"HOME=" + layout.HomeAt, "USER=" + f.User, "LOGNAME=" + f.User}
+	for _, v := range h.Work.Environment {
+		s.Env = append(s.Env, v.Name+"="+v.Value)
+	}
 	s.Labels[LoginLabel] = broker.WorkerUser(h.Name)
 	s.Labels[addressLabel], _, _ = net.SplitHostPort(at)
-	for name, value := range h.Work.Labels {
-		s.Labels[name] = value
+	for _, l := range h.Work.Labels {
+		s.Labels[l.Name] = l.Value
 	}
 	s.ReadOnly = !c.Project.WritableRoot
 	s.Grace = workerGrace
-	s.Shm = cmp.Or(h.Work.Shm, c.Project.Shm, f.Memory/2)
-	s.Memory = cmp.Or(h.Work.Memory, c.Project.Memory*int64(slots), spare(f.Memory))
-	s.Pids = cmp.Or(h.Work.Pids, cmp.Or(c.Project.Pids, workerPids)*int64(slots)+workerPids)
+	s.Shm = cmp.Or(h.Work.Limits.SharedMemory, c.Project.Shm, f.Memory/2)
+	s.Memory = cmp.Or(h.Work.Limits.Memory, c.Project.Memory*int64(slots), spare(f.Memory))
+	s.Pids = cmp.Or(int64(h.Work.Limits.Processes),
+		cmp.Or(c.Project.Pids, workerPids)*int64(slots)+workerPids)
 	return s
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"mlframework/config"
 	"mlframework/infra/plan"
 )
 
@@ -49,7 +50,7 @@ func TestVolumesThatShowTheCluster(t *testing.T) {
 			w, cluster := newWorld("gpu1", "gpu2"), wanted("gpu1", "gpu2")
 			cluster.Group = c.group
 			if !c.noMaster {
-				cluster.Hosts, cluster.Hosts[0].Work = cluster.Hosts[:1], &plan.Work{}
+				cluster.Hosts, cluster.Hosts[0].Work = cluster.Hosts[:1], &config.HostOptions{}
 			}
 			last := &cluster.Hosts[len(cluster.Hosts)-1]
 			if c.ofTheHost {
@@ -90,7 +91,8 @@ func TestEveryWorkerConfines(t *testing.T) {
 	t.Parallel()
 	c := wanted("gpu1", "gpu2", "gpu3")
 	c.Project.WritableRoot = true
-	c.Hosts[0].Work = &plan.Work{Slots: 3, Env: []string{"A=b"}, Image: "another"}
+	c.Hosts[0].Work = &config.HostOptions{Slots: 3, Image: "another",
+		Environment: []config.Pair{{Name: "A", Value: "b"}}}
 	workers := 0
 	for _, s := range newWorld("gpu1", "gpu2", "gpu3").plan(c).Steps {
 		run, is := s.Do.(plan.Run)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"mlframework/config"
 	"mlframework/infra/broker"
 	"mlframework/infra/docker"
 	"mlframework/infra/host"
@@ -54,7 +55,7 @@ func wanted(names ...string) plan.Cluster {
 	for i, n := range names {
 		h := plan.Host{Name: n, Address: host.Address{User: "anna", Name: n}}
 		if i > 0 {
-			h.Work = &plan.Work{}
+			h.Work = &config.HostOptions{}
 		}
 		c.Hosts = append(c.Hosts, h)
 	}

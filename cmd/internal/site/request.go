@@ -67,7 +67,8 @@ func (s *Site) Request(files *projects.Manifest, file *definition.File) (infra.R
 		}
 		wanted := plan.Host{Name: h.Name, Address: h.Address}
 		if works[h.Name] {
-			wanted.Work = work(s.Config.Host(h.Address))
+			own := s.Config.Host(h.Address).HostOptions
+			wanted.Work = &own
 		}
 		r.Hosts = append(r.Hosts, wanted)
 	}
@@ -108,19 +109,4 @@ func project(f *definition.File, files *projects.Manifest) (p plan.Project, err 
 		p.Recipe, err = files.Recipe(p.Build)
 	}
 	return p, err
-}
-
-// work is what a host's worker is to be.
-func work(h config.Host) *plan.Work {
-	w := &plan.Work{
-		Slots: h.Slots, Image: h.Image, Volumes: h.Volumes, Labels: map[string]string{},
-		Memory: h.Limits.Memory, Shm: h.Limits.SharedMemory, Pids: int64(h.Limits.Processes),
-	}
-	for _, v := range h.Environment {
-		w.Env = append(w.Env, v.Name+"="+v.Value)
-	}
-	for _, l := range h.Labels {
-		w.Labels[l.Name] = l.Value
-	}
-	return w
 }
