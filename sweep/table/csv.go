@@ -79,7 +79,7 @@ func csvText(text string) string {
 		return disarmed(text, true)
 	}
 	var b strings.Builder
-	b.WriteString(disarmed(first, true))
+	b.WriteString(disarmed(first, false)) // where cells end at commas, this one is no number
 	for more {
 		var piece string
 		piece, rest, more = strings.Cut(rest, ";")

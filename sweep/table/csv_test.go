@@ -40,7 +40,8 @@ func TestCSVIsNoProgram(t *testing.T) {
 		"a=1": "a=1", "": "",
 		"\x1b[2J": `\x1b[2J`, "a,\"b\"": "a,\"b\"", "two\nlines": `two\nlines`,
 		"a;=1": "a;'=1", "a;\"=1": "a;'\"=1", "a; b": "a; b", "a;b;c": "a;b;c",
-		"-1;-2;3": "-1;-2;3", "1;-2": "1;'-2", "1;-2,5+X();y": "1;'-2,5+X();y", "a;\t=1": `a;\t=1`,
+		"-1;-2;3": "'-1;-2;3", "-15;": "'-15;", "1;-2": "1;'-2",
+		"1;-2,5+X();y": "1;'-2,5+X();y", "a;\t=1": `a;\t=1`,
 		";\uFF0B1": ";'\uFF0B1", "\"=1": "'\"=1",
 	} {
 		rows := []table.Row{{Parameters: table.Parameters{{Name: "=x", Value: in}}}}
@@ -74,7 +75,8 @@ func TestCSVWithoutRowsHasAHeader(t *testing.T) {
 // makes of quotation marks, no cell is a formula.
 func FuzzCSVIsNoProgram(f *testing.F) {
 	for _, seed := range [][2]string{{"a;=HYPERLINK(1)", "b"}, {"a\t=1", "x"}, {`a;"=1`, `"=1"`},
-		{"1;-5", "5+X();y"}, {"a,=1", "-1"}, {"=1", "=2"}, {";;+1", "\n=1"}, {`";`, "=1"}} {
+		{"1;-5", "5+X();y"}, {"a,=1", "-1"}, {"=1", "=2"}, {"-15;", "2;y"},
+		{";;+1", "\n=1"}, {`";`, "=1"}} {
 		f.Add(seed[0], seed[1])
 	}
 	f.Fuzz(func(t *testing.T, a, b string) {
