@@ -90,7 +90,7 @@ func TestMergeKeysAreBounded(t *testing.T) {
 		fmt.Fprintf(&b, "  h%d: &h%d {<<: [*h%d, *h%d]}\n", i, i, i-1, i-1)
 	}
 	_, err := config.OptionsOf(".", "", []byte(b.String()))
-	if err == nil || !strings.Contains(err.Error(), "merge keys repeat more than 20000 mappings") {
+	if err == nil || !strings.Contains(err.Error(), "merge keys repeat more than 100000 values") {
 		t.Error(err)
 	}
 }

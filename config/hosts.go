@@ -46,34 +46,38 @@ func (o override) rank() (rank int) {
 	return rank
 }
 
-func (d *document) readOverrides(n node) {
+func (d *document) readOverrides(v yamlfile.Value) {
 	type match struct {
 		address host.Address
 		anyPort bool
 	}
 	seen := map[match]override{}
-	for _, e := range d.mapping(n, "overrides: {gpu1: {slots: 2}}") {
-		a, err := host.Parse(e.name)
+	v.Example = "overrides: {gpu1: {slots: 2}}"
+	all, _ := d.Mapping(v)
+	for _, f := range all {
+		a, err := host.Parse(f.Name)
 		if problems := ofHost(err); len(problems) > 0 {
-			d.fault(e.key, problems[0].text, problems[0].remedy)
+			d.Fault(f.Key, problems[0].text, problems[0].remedy)
 			continue
 		}
 		// A port that is left out is any port, not 22.
 		key := match{a.Normal(), a.Port == 0}
 		if first, twice := seen[key]; twice {
-			d.fault(e.key, fmt.Sprintf("is the same host as %s in line %d", first.text,
+			d.Fault(f.Key, fmt.Sprintf("is the same host as %s in line %d", first.text,
 				first.place.line), "put the two together")
 			continue
 		}
-		o := override{printable(e.name), e.key.place, a, map[string]place{}, HostOptions{}}
-		d.fields(e.value, o.text+": {slots: 2}", hostOptions, reflect.ValueOf(&o.host).Elem(),
-			func(own option, e entry) bool {
-				o.given[own.name] = e.value.place
+		o := override{fault.Printable(f.Name), d.placeOf(f.Key), a, map[string]place{},
+			HostOptions{}}
+		f.Value.Example = o.text + ": {slots: 2}"
+		d.fields(f.Value, hostOptions, reflect.ValueOf(&o.host).Elem(),
+			func(own option, f yamlfile.Field) bool {
+				o.given[own.name] = d.placeOf(f.Value)
 				switch {
 				case own.ssh && a.Local():
-					d.fault(e.key, "this machine is reached without ssh", "remove it")
-				case yamlfile.IsNull(e.value.Node):
-					d.fault(e.value, "has no value", "write one, or remove the key")
+					d.Fault(f.Key, "this machine is reached without ssh", "remove it")
+				case yamlfile.IsNull(f.Value.Node):
+					d.Fault(f.Value, "has no value", "write one, or remove the key")
 				default:
 					return true
 				}

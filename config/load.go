@@ -100,7 +100,7 @@ func (l *loader) readFile(c *Config) (map[string]value, error) {
 	if data, err = readText(name); err == nil {
 		c.Read = name
 		d := readYAML(name, data, l.at)
-		l.faults, l.warnings, c.overrides = d.faults, d.warnings, d.overrides
+		l.faults, l.warnings, c.overrides = d.Faults, d.Warnings, d.overrides
 		return d.values, nil
 	}
 	if errors.Is(err, fs.ErrNotExist) && l.source.Saved && filepath.Base(name) == FileName {

@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"math"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -13,15 +12,14 @@ import (
 	"unicode"
 
 	"mlframework/infra/host"
+	"mlframework/internal/yamlfile"
 	"mlframework/sweep/fault"
 )
 
 // Bounds that no sensible cluster meets; they catch slips of the finger.
 const (
-	maxGPUs     = 256
-	maxName     = 48 // leaves room for roles in the names of containers, which are host names: 63
-	maxDuration = 3650 * 24 * time.Hour
-	maxQuoted   = 60 // characters of a text that a message repeats
+	maxGPUs = 256
+	maxName = 48 // leaves room for roles in the names of containers, which are host names: 63
 )
 
 // What Docker accepts at least
@@ -40,7 +38,7 @@ type problem struct {
 
 // wrong is a problem with a text.
 func wrong(text, what, remedy string) problem {
-	return problem{text: quote(text) + " " + what, remedy: remedy}
+	return problem{text: fault.Quote(text) + " " + what, remedy: remedy}
 }
 
 // kind is what the texts of an option may be.
@@ -203,9 +201,9 @@ func parseGPUs(text string) (GPUs, problem) {
 	devices := host.Split(list)
 	for i, d := range devices {
 		if !device.MatchString(d) {
-			return GPUs{}, wrong(text, "has "+quote(d)+", which is not a GPU", remedy)
+			return GPUs{}, wrong(text, "has "+fault.Quote(d)+", which is not a GPU", remedy)
 		} else if slices.Contains(devices[:i], d) {
-			return GPUs{}, wrong(text, "has "+quote(d)+" twice", "remove one")
+			return GPUs{}, wrong(text, "has "+fault.Quote(d)+" twice", "remove one")
 		}
 	}
 	if len(devices) == 0 {
@@ -240,46 +238,21 @@ func parseHostKeyCheck(text string) (HostKeyCheck, problem) {
 	if slices.Contains(known, text) {
 		return HostKeyCheck(text), problem{}
 	}
-	p := problem{text: "unknown word " + quote(text), remedy: "write yes, accept-new or no"}
-	if near := fault.Nearest(text, known); near != "" {
-		p.remedy = fmt.Sprintf("did you mean %q?", near)
-	}
-	return "", p
+	return "", problem{text: "unknown word " + fault.Quote(text),
+		remedy: fault.Meant(text, known, "write yes, accept-new or no")}
 }
 
 func parseSwitch(text string) (bool, problem) {
-	switch text {
-	case "true", "True", "TRUE", "1":
-		return true, problem{}
-	case "false", "False", "FALSE", "0":
-		return false, problem{}
+	is, ok := yamlfile.Boolean(text)
+	if !ok && text != "0" && text != "1" {
+		return false, wrong(text, "is neither true nor false", "write true or false")
 	}
-	return false, wrong(text, "is neither true nor false", "write true or false")
+	return is || text == "1", problem{}
 }
 
-var days = regexp.MustCompile(`^([0-9]{1,5})d`)
-
-// parseDuration reads 90s, 10m, 1h30m, 2d, and 0.
-func parseDuration(text string) (time.Duration, problem) {
-	rest, whole := text, time.Duration(0)
-	if m := days.FindStringSubmatch(text); m != nil {
-		n, _ := strconv.Atoi(m[1]) // five digits at most
-		whole, rest = time.Duration(n)*24*time.Hour, text[len(m[0]):]
-		if rest == "" {
-			rest = "0"
-		}
-	}
-	d, err := time.ParseDuration(rest)
-	p := problem{remedy: "write one such as 90s, 10m, 1h30m or 2d; 0 is no limit"}
-	switch {
-	case err != nil:
-		p.text = quote(text) + " is not a duration"
-	case d < 0:
-		p.text = quote(text) + " is negative"
-	case whole+d > maxDuration:
-		p.text = quote(text) + " is longer than ten years"
-	}
-	return whole + d, p
+func parseDuration(text string) (d time.Duration, p problem) {
+	d, p.text, p.remedy = yamlfile.ParseDuration(text)
+	return d, p
 }
 
 // duration is how parseDuration reads it: 1h30m0s without its zeros.
@@ -296,41 +269,10 @@ func duration(d time.Duration) string {
 	return text
 }
 
-var sizeText = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?)([kmgtKMGT])(?:i?[bB])?$`)
-
-// size reads a number of bytes from least to 1 PiB, units being powers of 1024.
+// size reads a number of bytes.
 func size(least int64) func(string) (int64, problem) {
-	return func(text string) (int64, problem) {
-		m := sizeText.FindStringSubmatch(text)
-		if m == nil {
-			return 0, wrong(text, "is not a size", "write a number with a unit: 512m or 2g")
-		}
-		n, _ := strconv.ParseFloat(m[1], 64) // too large is infinite
-		bytes := n * math.Pow(1024, float64(1+strings.Index("kmgt", strings.ToLower(m[2]))))
-		if bytes < float64(least) || bytes > 1<<50 {
-			return 0, problem{text: quote(text) + " is too small or too large",
-				remedy: fmt.Sprintf("write a size from %dk to 1024t", least>>10)}
-		}
-		return int64(math.Round(bytes)), problem{}
+	return func(text string) (n int64, p problem) {
+		n, p.text, p.remedy = yamlfile.ParseSize(text, least)
+		return n, p
 	}
-}
-
-// quote repeats what a person wrote: escaped, and not too long.
-func quote(text string) string { return strconv.Quote(shortened(text)) }
-
-func shortened(text string) string {
-	if r := []rune(text); len(r) > maxQuoted {
-		return string(r[:maxQuoted]) + "…"
-	}
-	return text
-}
-
-// printable repeats text in a message without quotes.
-func printable(text string) string {
-	return strings.Map(func(c rune) rune {
-		if unicode.IsPrint(c) {
-			return c
-		}
-		return unicode.ReplacementChar
-	}, shortened(text))
 }

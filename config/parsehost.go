@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"mlframework/sweep/fault"
 )
 
 func parseVolumes(words []string) (any, []problem) {
@@ -30,14 +32,14 @@ func parseVolume(text string) (target string, p problem) {
 	case len(parts) < 2 || len(parts) > 3:
 		return "", wrong(text, "is not a volume", "write SOURCE:TARGET or SOURCE:TARGET:ro")
 	case !path.IsAbs(parts[0]) && parts[0] != "~" && !strings.HasPrefix(parts[0], "~/"):
-		return "", problem{text: "the source " + quote(parts[0]) + " is not an absolute path",
+		return "", problem{text: "the source " + fault.Quote(parts[0]) + " is not an absolute path",
 			remedy: "begin it with / or ~/, as on the host"}
 	case !path.IsAbs(parts[1]) || path.Clean(parts[1]) == "/":
 		return "", problem{
-			text:   "the target " + quote(parts[1]) + " is not an absolute path below /",
+			text:   "the target " + fault.Quote(parts[1]) + " is not an absolute path below /",
 			remedy: "write one such as /data"}
 	case len(parts) == 3 && parts[2] != "ro" && parts[2] != "rw":
-		return "", problem{text: "unknown word " + quote(parts[2]),
+		return "", problem{text: "unknown word " + fault.Quote(parts[2]),
 			remedy: "write ro for read-only, or nothing"}
 	}
 	return path.Clean(parts[1]), problem{}

@@ -1,107 +1,75 @@
 package config
 
 import (
-	"fmt"
 	"reflect"
-	"slices"
-	"strings"
-	"unicode"
 
 	"gopkg.in/yaml.v3"
 
 	"mlframework/internal/yamlfile"
-	"mlframework/sweep/fault"
 )
 
 // document is what a config.yml says.
 type document struct {
-	file             string
-	at               folders
-	places           yamlfile.Places
-	root             *yaml.Node // of kind DocumentNode; nil for a file without content
-	values           map[string]value
-	overrides        []override
-	faults, warnings fault.List
-	budget           int // mappings that may still be gone through: merge keys multiply them
-}
-
-const maxMappings = 20_000
-
-// node is a node, what an alias stands for, with the place where it or its alias is written.
-type node struct {
-	*yaml.Node
-	place place
-	path  string // what messages call it: "overrides.gpu1.slots"
-}
-
-// entry is one key of a mapping with its value.
-type entry struct {
-	name       string
-	key, value node // of one path
+	*yamlfile.Reader
+	at        folders
+	root      *yaml.Node // of kind DocumentNode; nil for a file without content
+	values    map[string]value
+	overrides []override
 }
 
 func readYAML(file string, data []byte, at folders) *document {
-	text := yamlfile.WithoutMark(string(data))
-	d := &document{file: file, at: at, places: yamlfile.NewPlaces(text), budget: maxMappings,
-		values: map[string]value{}}
-	roots, bad := yamlfile.Read(text, 2)
-	if bad != nil {
-		bad.File = file
-		d.faults.Add(*bad)
-		return d
-	}
-	if len(roots) > 1 && len(roots[1].Content) > 0 {
-		d.fault(d.node(roots[1].Content[0], ""), "a second document begins here",
-			"remove the line --- before it")
-	} else if len(roots) > 0 && len(roots[0].Content) > 0 && !yamlfile.IsNull(roots[0].Content[0]) {
-		d.root = roots[0]
-		d.top(d.node(roots[0].Content[0], ""))
+	d := &document{at: at, values: map[string]value{}}
+	if d.Reader, d.root = yamlfile.Open(file, data); d.root != nil {
+		d.top(d.Value(d.root.Content[0], "", "master: 1"))
 	}
 	return d
 }
 
-func (d *document) top(n node) {
-	for _, e := range d.mapping(n, "master: 1") {
-		o := named(options, e.name)
+func (d *document) top(v yamlfile.Value) {
+	all, _ := d.Mapping(v)
+	for _, f := range all {
+		o := named(options, f.Name)
 		switch {
-		case e.name == "overrides" && yamlfile.IsNull(e.value.Node): // all of them are comments
-		case e.name == "overrides":
-			d.readOverrides(e.value)
+		case f.Name == "overrides" && yamlfile.IsNull(f.Value.Node): // all of them are comments
+		case f.Name == "overrides":
+			d.readOverrides(f.Value)
 		case o != nil:
-			if v, ok := d.words(e.value, o.kind.list); ok {
-				d.values[e.name] = v
+			if v, ok := d.words(f.Value, o.kind.list); ok {
+				d.values[f.Name] = v
 			}
-		case named(hostOptions, e.name) != nil:
-			d.fault(e.key, "does not belong at the top of the file",
-				"write it below a host: overrides: {gpu1: {"+e.name+": ...}}")
+		case named(hostOptions, f.Name) != nil:
+			d.Fault(f.Key, "does not belong at the top of the file",
+				"write it below a host: overrides: {gpu1: {"+f.Name+": ...}}")
 		default:
-			d.unknown(e, append(names(options), "overrides"))
+			d.Unknown(v, f, append(names(options), "overrides"))
 		}
 	}
 }
 
 // fields reads a mapping into the struct of that schema. Keys that are not accepted are left out.
-func (d *document) fields(n node, example string, schema []option, into reflect.Value,
-	accept func(option, entry) bool) {
-	for _, e := range d.mapping(n, example) {
-		o := named(schema, e.name)
+func (d *document) fields(v yamlfile.Value, schema []option, into reflect.Value,
+	accept func(option, yamlfile.Field) bool) {
+	all, _ := d.Mapping(v)
+	for _, f := range all {
+		o := named(schema, f.Name)
 		switch {
 		case o == nil:
-			d.unknown(e, names(schema))
-		case !accept(*o, e):
+			d.Unknown(v, f, names(schema))
+		case !accept(*o, f):
 		case o.kind.name != nil:
-			pairs := d.pairs(e.value, o.kind.name)
+			pairs := d.pairs(f.Value, o.kind.name)
 			into.Field(o.field).Set(reflect.ValueOf(pairs))
 		case o.kind.parse == nil:
-			d.fields(e.value, "limits: {memory: 64g, shm: 16g, pids: 4096}", limitOptions,
-				into.Field(o.field), func(option, entry) bool { return true })
+			f.Value.Example = "limits: {memory: 64g, shm: 16g, pids: 4096}"
+			d.fields(f.Value, limitOptions, into.Field(o.field),
+				func(option, yamlfile.Field) bool { return true })
 		default:
-			v, ok := d.words(e.value, o.kind.list)
+			v, ok := d.words(f.Value, o.kind.list)
 			if !ok {
 				continue
 			}
 			for _, p := range o.set(into, v.words) {
-				d.faults.Add(v.fault(p))
+				d.Faults.Add(v.fault(p))
 			}
 			if o.path {
 				f := into.Field(o.field)
@@ -112,132 +80,45 @@ func (d *document) fields(n node, example string, schema []option, into reflect.
 }
 
 // pairs reads a mapping of names to texts; an empty text is one.
-func (d *document) pairs(n node, check func(string) (problem, bool)) (list []Pair) {
-	for _, e := range d.mapping(n, "{NAME: value}") {
-		if p, warning := check(e.name); p.text != "" && warning {
-			d.warnings.Add(d.faultAt(e.key, p.text, p.remedy))
+func (d *document) pairs(v yamlfile.Value, check func(string) (problem, bool)) (list []Pair) {
+	v.Example = "{NAME: value}"
+	all, _ := d.Mapping(v)
+	for _, f := range all {
+		if p, warning := check(f.Name); p.text != "" && warning {
+			d.Warn(f.Key, p.text, p.remedy)
 		} else if p.text != "" {
-			d.fault(e.key, p.text, p.remedy)
+			d.Fault(f.Key, p.text, p.remedy)
 		}
-		if v := e.value; v.Kind == yaml.ScalarNode && v.Value == "" && !yamlfile.IsNull(v.Node) {
-			list = append(list, Pair{Name: e.name})
+		if v := f.Value; v.Kind == yaml.ScalarNode && v.Value == "" && !yamlfile.IsNull(v.Node) {
+			list = append(list, Pair{Name: f.Name})
 		} else if word, ok := d.word(v); ok {
-			list = append(list, Pair{e.name, word})
+			list = append(list, Pair{f.Name, word})
 		}
 	}
 	return list
 }
 
 // words reads what is written for one option: a text, or a list of texts.
-func (d *document) words(n node, list bool) (v value, ok bool) {
-	v = value{kind: File, place: n.place, path: n.path}
-	if !list || n.Kind == yaml.ScalarNode {
-		word, ok := d.word(n)
+func (d *document) words(of yamlfile.Value, list bool) (v value, ok bool) {
+	v = value{kind: File, place: d.placeOf(of), path: of.Path}
+	if !list || of.Kind == yaml.ScalarNode {
+		word, ok := d.word(of)
 		return v.text(list, word), ok
 	}
-	if ok = n.Kind == yaml.SequenceNode; !ok {
-		d.fault(n, "is "+yamlfile.KindOf(n.Node)+", not a list", "write [a, b]")
-		return v, false
-	}
-	for i, c := range n.Content {
-		e := d.node(c, fmt.Sprintf("%s[%d]", n.path, i))
+	of.Example = "[a, b]"
+	all, ok := d.List(of)
+	for _, e := range all {
 		word, good := d.word(e)
 		ok = ok && good
-		v.words, v.elements = append(v.words, word), append(v.elements, e.place)
+		v.words, v.elements = append(v.words, word), append(v.elements, d.placeOf(e))
 	}
 	return v, ok
 }
 
-// word returns a single value as it is written, quotes and escapes resolved.
-func (d *document) word(n node) (string, bool) {
-	known := []string{"!!str", "!!int", "!!float", "!!bool", "!!null"}
-	switch {
-	case n.Kind != yaml.ScalarNode:
-		d.fault(n, "is "+yamlfile.KindOf(n.Node)+", not a single value", "write one value")
-	case yamlfile.IsNull(n.Node):
-		d.fault(n, "has no value", "write one, or remove the key")
-	case n.Style&yaml.TaggedStyle != 0 && !slices.Contains(known, n.Tag):
-		d.fault(n, fmt.Sprintf("the tag %s has no meaning here", printable(n.Tag)), "remove it")
-	case n.Value == "":
-		d.fault(n, "is empty", "write a value, or remove the key")
-	case strings.ContainsFunc(n.Value, unicode.IsControl):
-		d.fault(n, quote(n.Value)+" holds a control character", "remove it")
-	default:
-		return n.Value, true
-	}
-	return "", false
+// word returns a single value that is not empty.
+func (d *document) word(v yamlfile.Value) (string, bool) {
+	v.Example = "a value, or remove the key"
+	return d.Word(v)
 }
 
-// mapping returns the entries of a mapping and of those merged into it (<<), no name twice.
-func (d *document) mapping(n node, example string) (list []entry) {
-	if n.Kind != yaml.MappingNode {
-		problem := "is " + yamlfile.KindOf(n.Node) + ", not a mapping"
-		if yamlfile.IsNull(n.Node) {
-			problem = "has no value"
-		}
-		d.fault(n, problem, "write "+example)
-		return nil
-	}
-	twice := map[*yaml.Node]bool{}
-	m := yamlfile.Mapping{
-		Wrong: func(m yamlfile.Mistake, at, first *yaml.Node) {
-			twice[at] = m == yamlfile.Twice
-			d.mistake(m, n.path, at, first)
-		},
-		Enter: func(at *yaml.Node) bool {
-			if d.budget--; d.budget == -1 {
-				d.fault(d.node(at, n.path), fmt.Sprintf("merge keys repeat more than %d mappings",
-					maxMappings), "write fewer of them")
-			}
-			return d.budget >= 0
-		},
-	}
-	for _, e := range m.Entries(n.Node) {
-		if path := below(n.path, e.Name); !twice[e.Key] {
-			list = append(list, entry{e.Name, d.node(e.Key, path), d.node(e.Value, path)})
-		}
-	}
-	return list
-}
-
-// mistake reports what is wrong with the mapping of a path.
-func (d *document) mistake(m yamlfile.Mistake, path string, at, first *yaml.Node) {
-	n := d.node(at, path)
-	switch m {
-	case yamlfile.NoName:
-		d.fault(n, "a key is "+yamlfile.KindOf(n.Node)+", not text", "write NAME: VALUE")
-	case yamlfile.Twice:
-		n.path = below(path, n.Value)
-		line := d.node(first, "").place.line
-		d.fault(n, fmt.Sprintf("is there twice, first in line %d", line), "remove one")
-	case yamlfile.NoMapping:
-		d.fault(n, "a merge key needs a mapping, not "+yamlfile.KindOf(n.Node),
-			"write <<: *NAME of an &NAME before a mapping")
-	case yamlfile.InItself:
-		d.fault(n, "a merge key makes this mapping part of itself", "remove the merge key")
-	}
-}
-
-func below(path, name string) string { return strings.TrimPrefix(path+"."+printable(name), ".") }
-
-func (d *document) node(n *yaml.Node, path string) node {
-	line, column := d.places.Of(n.Line, n.Column)
-	return node{yamlfile.Target(n), place{d.file, line, column}, path}
-}
-
-func (d *document) fault(n node, problem, remedy string) {
-	d.faults.Add(d.faultAt(n, problem, remedy))
-}
-
-func (d *document) faultAt(n node, text, remedy string) fault.Fault {
-	return value{place: n.place, path: n.path}.fault(problem{text: text, remedy: remedy})
-}
-
-func (d *document) unknown(e entry, known []string) {
-	e.key.path = strings.TrimSuffix(strings.TrimSuffix(e.key.path, printable(e.name)), ".")
-	remedy := "the keys here are: " + strings.Join(known, ", ")
-	if near := fault.Nearest(e.name, known); near != "" {
-		remedy = fmt.Sprintf("did you mean %q?", near)
-	}
-	d.fault(e.key, "unknown key "+quote(e.name), remedy)
-}
+func (d *document) placeOf(v yamlfile.Value) place { return place{d.File, v.Line, v.Column} }

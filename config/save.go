@@ -266,7 +266,7 @@ func scalar(text string) *yaml.Node {
 
 // options returns those of the text alone, and all that is wrong in it.
 func (d *document) options() (Options, error) {
-	l := &loader{at: d.at, faults: slices.Clone(d.faults)}
+	l := &loader{at: d.at, faults: slices.Clone(d.Faults)}
 	o := l.settle(d.values)
 	return o, l.faults.Err()
 }

@@ -51,9 +51,9 @@ func readShell(file, text string) (map[string]value, fault.List) {
 			words, ok := shellWords(m[2])
 			switch name := oldNames[m[1]]; {
 			case name == "":
-				warn(printable(m[1])+" means nothing here", "")
+				warn(fault.Printable(m[1])+" means nothing here", "")
 			case !ok:
-				warn(m[1]+" is not understood: "+printable(m[2]), "write a plain value")
+				warn(m[1]+" is not understood: "+fault.Printable(m[2]), "write a plain value")
 			default: // the last assignment counts, also when it is empty
 				v := value{kind: File, place: place{file, line, 0}, path: m[1]}
 				values[name] = v.text(named(options, name).kind.list, oldValue(name, words))
@@ -63,9 +63,9 @@ func readShell(file, text string) (map[string]value, fault.List) {
 			end = len(statement)
 			statement = strings.TrimSpace(statement)
 			if m := assigned.FindStringSubmatch(statement); m != nil && oldNames[m[1]] != "" {
-				warn(m[1]+" is not understood: "+printable(m[2]), "write a plain value")
+				warn(m[1]+" is not understood: "+fault.Printable(m[2]), "write a plain value")
 			} else {
-				warn("is not understood: "+printable(statement),
+				warn("is not understood: "+fault.Printable(statement),
 					"only assignments are read, and nothing is run")
 			}
 		}

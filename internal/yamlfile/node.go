@@ -1,6 +1,10 @@
 package yamlfile
 
-import "gopkg.in/yaml.v3"
+import (
+	"gopkg.in/yaml.v3"
+
+	"mlframework/sweep/fault"
+)
 
 // Target returns the node that an alias stands for; any other node stands for itself.
 func Target(n *yaml.Node) *yaml.Node {
@@ -22,8 +26,7 @@ func IsBlank(n *yaml.Node) bool { return IsNull(n) && n.Value == "" }
 // IsPlain reports whether a value is written without quotes, block and tag.
 func IsPlain(n *yaml.Node) bool {
 	return n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|
-		yaml.FoldedStyle|
-		yaml.TaggedStyle) == 0
+		yaml.FoldedStyle|yaml.TaggedStyle) == 0
 }
 
 // KindOf returns "a mapping", "a list" or "one value".
@@ -36,4 +39,23 @@ func KindOf(n *yaml.Node) string {
 	default:
 		return "one value"
 	}
+}
+
+// Describe returns the text of a single value in quotes, and the kind of any other node.
+func Describe(n *yaml.Node) string {
+	if n.Kind == yaml.ScalarNode {
+		return fault.Quote(n.Value)
+	}
+	return KindOf(n)
+}
+
+// Boolean returns what a word is in YAML 1.2, if it is a boolean.
+func Boolean(word string) (is, ok bool) {
+	switch word {
+	case "true", "True", "TRUE":
+		return true, true
+	case "false", "False", "FALSE":
+		return false, true
+	}
+	return false, false
 }

@@ -10,28 +10,28 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"mlframework/internal/yamlfile"
-
+	"mlframework/sweep/fault"
 	"mlframework/sweep/task"
 )
 
 func readCommand(r *reader, t *Task, v value) {
 	if v.Kind == yaml.ScalarNode {
-		r.fault(v, "is text, not a list: no shell takes it apart", "write "+commandExample(v.Value))
+		r.Fault(v, "is text, not a list: no shell takes it apart", "write "+commandExample(v.Value))
 		return
 	}
-	elements, ok := r.sequence(v)
+	elements, ok := r.List(v)
 	if !ok {
 		return
 	}
 	if len(elements) == 0 {
-		r.wrong(v, "is empty")
+		r.Wrong(v, "is empty")
 		return
 	}
 	for i, e := range elements {
 		if argument, ok := r.argument(e); ok {
 			r.checkArgument(e, argument, i)
 			if task.HasPlaceholders(argument) {
-				t.place(fmt.Sprintf("command[%d]", i), r.faultAt(e, "", ""))
+				t.place(fmt.Sprintf("command[%d]", i), r.FaultAt(e, "", ""))
 			}
 			t.Command = append(t.Command, argument)
 		}
@@ -44,29 +44,29 @@ func (r *reader) argument(e value) (string, bool) {
 		return e.Value, true
 	}
 	if yamlfile.IsNull(e.Node) {
-		r.fault(e, "is nothing", `write "" for an empty argument`)
+		r.Fault(e, "is nothing", `write "" for an empty argument`)
 		return "", false
 	}
 	if e.Kind != yaml.ScalarNode {
-		r.fault(e, "is "+describe(e.Node)+", not text",
+		r.Fault(e, "is "+yamlfile.Describe(e.Node)+", not text",
 			`put text with braces, brackets or ": " in "quotes": "{host}"`)
 		return "", false
 	}
-	return r.text(e)
+	return r.Text(e)
 }
 
 func (r *reader) checkArgument(e value, argument string, index int) {
 	if index == 0 && argument == "" {
-		r.fault(e, "names no program", "")
+		r.Fault(e, "names no program", "")
 		return
 	}
 	if strings.ContainsRune(argument, 0) {
-		r.fault(e, "holds a NUL character, which no argument can", "")
+		r.Fault(e, "holds a NUL character, which no argument can", "")
 		return
 	}
 	if operators := []string{"|", "||", "&", "&&", ";", ">", ">>", "<",
 		"2>&1"}; slices.Contains(operators, argument) {
-		r.warn(e, quote(argument)+" is passed on as an argument: no shell reads the command",
+		r.Warn(e, fault.Quote(argument)+" is passed on as an argument: no shell reads the command",
 			`if one should: command: [sh, -c, "..."]`)
 	}
 	r.checkBraces(e, argument)
@@ -77,17 +77,20 @@ func (r *reader) checkBraces(v value, text string) {
 	switch bad := task.BadBraces(text); bad {
 	case "":
 	case "{}":
-		r.fault(v, `"{}" names nothing`,
+		r.Fault(v, `"{}" names nothing`,
 			"write the name of a parameter, or {{}} for braces of your own")
 	default:
-		r.fault(v, quote(bad)+" is a single brace", "write {{ and }} for braces of your own")
+		r.Fault(v, fault.Quote(bad)+" is a single brace", "write {{ and }} for braces of your own")
 	}
 }
+
+// maxExample is how long a command line is that an example repeats, in bytes.
+const maxExample = 60
 
 // commandExample shows a command line as a list; one that only a shell can read is given to a
 // shell.
 func commandExample(line string) string {
-	if line == "" || len(line) > maxQuoted || strings.ContainsFunc(line, unicode.IsControl) {
+	if line == "" || len(line) > maxExample || strings.ContainsFunc(line, unicode.IsControl) {
 		return "command: [python3, -u, train.py]"
 	}
 	if strings.ContainsAny(line, "|&;<>$`\"'\\*?(){}[]~#!%@") {

@@ -20,9 +20,9 @@ const leastMemory = 6 << 20
 const maxProcesses = 1 << 22 // Linux's own limit of process ids
 
 func readImage(r *reader, f *File, v value) {
-	text, ok := r.word(v)
+	text, ok := r.Word(v)
 	if ok && (strings.ContainsAny(text, " ") || text[0] == '-') {
-		r.wrong(v, quote(text)+" is not a valid image name")
+		r.Wrong(v, fault.Quote(text)+" is not a valid image name")
 		return
 	}
 	f.Image = text
@@ -41,26 +41,26 @@ func readEnv(r *reader, f *File, v value) {
 
 // environment reads variables, and notes where those with names in braces stand.
 func (r *reader) environment(v value, place func(key string, at fault.Fault)) (all []Variable) {
-	entries, _ := r.mapping(v)
+	entries, _ := r.Mapping(v)
 	for _, e := range entries {
-		r.variable(e.key, e.name)
-		if yamlfile.IsNull(e.value.Node) {
-			r.fault(e.key, "has no value", fmt.Sprintf(`write %s: "" for an empty one`,
-				printable(e.name)))
+		r.variable(e.Key, e.Name)
+		if yamlfile.IsNull(e.Value.Node) {
+			r.Fault(e.Key, "has no value", fmt.Sprintf(`write %s: "" for an empty one`,
+				fault.Printable(e.Name)))
 			continue
 		}
-		text, ok := r.text(e.value)
+		text, ok := r.Text(e.Value)
 		if strings.ContainsRune(text, 0) {
-			r.fault(e.value, "holds a NUL character, which no variable can", "")
+			r.Fault(e.Value, "holds a NUL character, which no variable can", "")
 		}
 		if !ok {
 			continue
 		}
-		r.checkBraces(e.value, text)
+		r.checkBraces(e.Value, text)
 		if task.HasPlaceholders(text) {
-			place("env."+e.name, r.faultAt(e.value, "", ""))
+			place("env."+e.Name, r.FaultAt(e.Value, "", ""))
 		}
-		all = append(all, Variable{Name: e.name, Value: text})
+		all = append(all, Variable{Name: e.Name, Value: text})
 	}
 	return all
 }
@@ -69,8 +69,8 @@ func readSecrets(r *reader, f *File, v value) {
 	for _, e := range r.words(v) {
 		if strings.Contains(e.Value, "=") {
 			name, _, _ := strings.Cut(e.Value, "=")
-			r.fault(e, "a secret's value does not belong in this file",
-				"write the name only: "+printable(name))
+			r.Fault(e, "a secret's value does not belong in this file",
+				"write the name only: "+fault.Printable(name))
 		} else if r.variable(e, e.Value) {
 			f.Secrets = append(f.Secrets, e.Value)
 		}
@@ -87,9 +87,9 @@ func (r *reader) checkSecrets(f *File, secrets value) {
 	for _, name := range f.Secrets {
 		if slices.ContainsFunc(all, func(v Variable) bool { return v.Name == name }) {
 			i := slices.IndexFunc(secrets.Content, func(n *yaml.Node) bool {
-				return r.at(n, "", "").Value == name
+				return r.Value(n, "", "").Value == name
 			})
-			r.fault(r.at(secrets.Content[i], fmt.Sprintf("%s[%d]", secrets.path, i), ""),
+			r.Fault(r.Value(secrets.Content[i], fmt.Sprintf("%s[%d]", secrets.Path, i), ""),
 				name+" is in env too", "remove it from env if it is secret")
 		}
 	}
@@ -101,17 +101,17 @@ func readVolumes(r *reader, f *File, v value) {
 		parts := strings.Split(e.Value, ":")
 		switch {
 		case len(parts) < 2 || len(parts) > 3:
-			r.fault(e, quote(e.Value)+" is not a volume", "write SOURCE:TARGET or SOURCE:TARGET:ro")
+			r.Fault(e, fault.Quote(e.Value)+" is not a volume", "write SOURCE:TARGET or SOURCE:TARGET:ro")
 		case !path.IsAbs(parts[0]) && parts[0] != "~" && !strings.HasPrefix(parts[0], "~/"):
-			r.fault(e, "the source "+quote(parts[0])+" is not an absolute path",
+			r.Fault(e, "the source "+fault.Quote(parts[0])+" is not an absolute path",
 				"begin it with / or ~/, as on the host")
 		case !path.IsAbs(parts[1]) || path.Clean(parts[1]) == "/":
-			r.fault(e, "the target "+quote(parts[1])+" is not an absolute path below /",
+			r.Fault(e, "the target "+fault.Quote(parts[1])+" is not an absolute path below /",
 				"write one such as /data")
 		case len(parts) == 3 && parts[2] != "ro" && parts[2] != "rw":
-			r.fault(e, "unknown word "+quote(parts[2]), "write ro for read-only, or nothing")
+			r.Fault(e, "unknown word "+fault.Quote(parts[2]), "write ro for read-only, or nothing")
 		case targets[path.Clean(parts[1])]:
-			r.fault(e, "the target "+quote(parts[1])+" is there twice", "remove one")
+			r.Fault(e, "the target "+fault.Quote(parts[1])+" is there twice", "remove one")
 		default:
 			targets[path.Clean(parts[1])] = true
 			f.Volumes = append(f.Volumes, e.Value)
@@ -124,10 +124,10 @@ func readOutputs(r *reader, f *File, v value) {
 		name := e.Value
 		switch {
 		case strings.Contains(name, "/") || name == "." || name == "..":
-			r.fault(e, quote(name)+" is not a plain name",
+			r.Fault(e, fault.Quote(name)+" is not a plain name",
 				"write the name of one file or folder, without slashes")
 		case len(name) > maxOutputName:
-			r.fault(e, fmt.Sprintf("the name is longer than %d bytes", maxOutputName), "")
+			r.Fault(e, fmt.Sprintf("the name is longer than %d bytes", maxOutputName), "")
 		default:
 			f.Outputs = append(f.Outputs, name)
 		}
@@ -158,9 +158,9 @@ func readContainer(r *reader, f *File,
 }
 
 func readProcesses(r *reader, c *Container, v value) {
-	faults := len(r.faults)
+	faults := len(r.Faults)
 	c.Processes = r.count(v, maxProcesses)
-	if c.Processes == 0 && len(r.faults) == faults {
-		r.fault(v, "0 processes are too few", "write 1 or more, or remove the key")
+	if c.Processes == 0 && len(r.Faults) == faults {
+		r.Fault(v, "0 processes are too few", "write 1 or more, or remove the key")
 	}
 }

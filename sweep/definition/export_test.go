@@ -9,7 +9,7 @@ import (
 
 // Read reads the text of a tasks.yml, whose project is not known.
 func Read(file string, data []byte, reserved []string) (*File, fault.List, error) {
-	return (&reader{file: file, reserved: reserved, budget: maxNodes}).read(data)
+	return read(file, data, "", reserved)
 }
 
 // Keys returns the keys that the reader knows, by the path of the mapping they stand in.

@@ -17,9 +17,9 @@ func (r *reader) projectPaths(v value) (paths []string) {
 		switch {
 		case p == "":
 		case p == ".":
-			r.fault(e, "is the whole project", "name files and folders of it")
+			r.Fault(e, "is the whole project", "name files and folders of it")
 		case slices.Contains(paths, p):
-			r.fault(e, quote(p)+" is there twice", "remove one")
+			r.Fault(e, fault.Quote(p)+" is there twice", "remove one")
 		case r.there(e, p, false):
 			paths = append(paths, p)
 		}
@@ -41,14 +41,14 @@ func (r *reader) there(v value, name string, folder bool) bool {
 	case err == nil && (info.IsDir() || !folder):
 		return true
 	case err == nil:
-		r.fault(v, quote(name)+" is a file, not a folder", "name a folder of the project")
+		r.Fault(v, fault.Quote(name)+" is a file, not a folder", "name a folder of the project")
 		return false
 	}
 	remedy := "name one of the project"
 	if near := r.nearest(name); near != "" {
 		remedy = fmt.Sprintf("did you mean %q?", near)
 	}
-	r.fault(v, fmt.Sprintf("the project has no %s %s", what, quote(name)), remedy)
+	r.Fault(v, fmt.Sprintf("the project has no %s %s", what, fault.Quote(name)), remedy)
 	return false
 }
 
@@ -70,27 +70,27 @@ func (r *reader) nearest(name string) string {
 func (r *reader) checkPaths(f *File, copied value) {
 	for i, p := range f.Copy {
 		if slices.Contains(f.Link, p) {
-			r.fault(r.at(copied.Content[min(i, len(copied.Content)-1)], copied.path, ""),
-				quote(p)+" is in link too", "remove one")
+			r.Fault(r.Value(copied.Content[min(i, len(copied.Content)-1)], copied.Path, ""),
+				fault.Quote(p)+" is in link too", "remove one")
 		}
 	}
 }
 
 func readLinks(r *reader, f *File, v value) {
-	entries, _ := r.mapping(v)
+	entries, _ := r.Mapping(v)
 	for _, e := range entries {
-		target, ok := r.word(e.value)
-		name := path.Clean(e.name)
+		target, ok := r.Word(e.Value)
+		name := path.Clean(e.Name)
 		switch {
 		case !ok:
-		case e.name == "" || name == "." || !filepath.IsLocal(filepath.FromSlash(name)):
-			r.fault(e.key, quote(e.name)+" is outside the task's folder",
+		case e.Name == "" || name == "." || !filepath.IsLocal(filepath.FromSlash(name)):
+			r.Fault(e.Key, fault.Quote(e.Name)+" is outside the task's folder",
 				"write a path in it, such as links: {data: /data/mnist}")
 		case !path.IsAbs(target) || path.Clean(target) == "/":
-			r.fault(e.value, "the target "+quote(target)+" is not an absolute path below /",
+			r.Fault(e.Value, "the target "+fault.Quote(target)+" is not an absolute path below /",
 				"begin it with /, as on the host")
 		case slices.ContainsFunc(f.Links, func(l HostLink) bool { return l.Path == name }):
-			r.fault(e.key, "is there twice", "remove one")
+			r.Fault(e.Key, "is there twice", "remove one")
 		default:
 			f.Links = append(f.Links, HostLink{Path: name, Target: path.Clean(target)})
 		}

@@ -3,9 +3,13 @@ package definition
 import (
 	"fmt"
 	"slices"
-	"strings"
 
-	"mlframework/sweep/fault"
+	"mlframework/internal/yamlfile"
+)
+
+type (
+	value = yamlfile.Value
+	entry = yamlfile.Field
 )
 
 // key is one key of a mapping of a fixed shape: how it may be written, and how it is read into a T.
@@ -26,40 +30,29 @@ type place struct {
 // object reads a mapping of a fixed shape into a T and returns the values of the keys that are
 // there.
 func object[T any](r *reader, v value, into *T, keys []key[T], p place) (map[string]value, bool) {
-	entries, ok := r.mapping(v)
+	entries, ok := r.Mapping(v)
 	if !ok {
 		return nil, false
 	}
 	present := make(map[string]value, len(entries))
 	for _, e := range entries {
-		i := slices.IndexFunc(keys, func(k key[T]) bool { return k.name == e.name })
-		if i < 0 {
-			r.unknown(v, e, names(keys), p)
+		i := slices.IndexFunc(keys, func(k key[T]) bool { return k.name == e.Name })
+		switch {
+		case i < 0 && slices.Contains(p.others, e.Name):
+			e.Key.Path = v.Path
+			r.Fault(e.Key, fmt.Sprintf("the key %q does not belong %s", e.Name, p.here), p.there)
+			continue
+		case i < 0:
+			r.Unknown(v, e, names(keys))
 			continue
 		}
-		e.value.example = keys[i].example
-		present[e.name] = e.value
-		if r.usable(e.value) {
-			keys[i].read(r, into, e.value)
+		e.Value.Example = keys[i].example
+		present[e.Name] = e.Value
+		if r.Usable(e.Value) {
+			keys[i].read(r, into, e.Value)
 		}
 	}
 	return present, true
-}
-
-// unknown points a key that is not in the table to the key that was meant.
-func (r *reader) unknown(v value, e entry, known []string, p place) {
-	at := e.key
-	at.path = v.path
-	problem := "unknown key " + quote(e.name)
-	nearest := fault.Nearest(e.name, known)
-	switch {
-	case slices.Contains(p.others, e.name):
-		r.fault(at, fmt.Sprintf("the key %q does not belong %s", e.name, p.here), p.there)
-	case nearest != "":
-		r.fault(at, problem, fmt.Sprintf("did you mean %q?", nearest))
-	default:
-		r.fault(at, problem, "the keys here are: "+strings.Join(known, ", "))
-	}
 }
 
 func names[T any](keys []key[T]) []string {

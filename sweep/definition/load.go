@@ -34,7 +34,7 @@ func Load(dir string, reserved []string) (*File, fault.List, error) {
 	if err != nil {
 		return nil, nil, unreadable(file, err)
 	}
-	return (&reader{file: file, project: dir, reserved: reserved, budget: maxNodes}).read(data)
+	return read(file, data, dir, reserved)
 }
 
 // readLimited reads one byte more than the reader accepts, so that it is the reader that refuses

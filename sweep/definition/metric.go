@@ -13,6 +13,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"mlframework/internal/yamlfile"
 	"mlframework/sweep/fault"
 	"mlframework/sweep/metric"
 )
@@ -29,34 +30,34 @@ func metricKeys() []key[metric.Rule] {
 		{"file", `file: "csv/*/metrics.csv"`, readMetricFile},
 		{"column", "column: val/acc", func(r *reader, m *metric.Rule, v value) {
 			m.Column,
-				_ = r.word(v)
+				_ = r.Word(v)
 		}},
 		{"key", "key: test.accuracy", func(r *reader, m *metric.Rule, v value) {
 			m.Key,
-				_ = r.word(v)
+				_ = r.Word(v)
 		}},
 		{"tag", "tag: loss/val", func(r *reader, m *metric.Rule, v value) {
 			m.Tag,
-				_ = r.word(v)
+				_ = r.Word(v)
 		}},
 		{"take", "take: last, max, min or first", readTake},
 	}
 }
 
 func readPattern(r *reader, m *metric.Rule, v value) {
-	pattern, ok := r.word(v)
+	pattern, ok := r.Word(v)
 	if !ok {
 		return
 	}
 	m.Pattern = pattern
 	if _, _, err := compilePattern(m.Pattern); err != nil {
-		r.fault(v, err.problem, err.remedy)
+		r.Fault(v, err.problem, err.remedy)
 	}
 }
 
 // readMetricFile reads a pattern of files, which stays in the task's folder.
 func readMetricFile(r *reader, m *metric.Rule, v value) {
-	pattern, ok := r.word(v)
+	pattern, ok := r.Word(v)
 	if !ok {
 		return
 	}
@@ -64,15 +65,15 @@ func readMetricFile(r *reader, m *metric.Rule, v value) {
 	switch parts := strings.Split(pattern, "/"); {
 	case strings.HasPrefix(pattern, "/"), strings.HasPrefix(pattern, "~"),
 		slices.Contains(parts, ".."):
-		r.fault(v, quote(pattern)+" is outside the task's folder",
-			"write a path relative to it: "+v.example)
+		r.Fault(v, fault.Quote(pattern)+" is outside the task's folder",
+			"write a path relative to it: "+v.Example)
 	case path.Clean(pattern) != pattern || pattern == ".":
-		r.fault(v, quote(pattern)+" is not a file", "write "+v.example)
+		r.Fault(v, fault.Quote(pattern)+" is not a file", "write "+v.Example)
 	case slices.ContainsFunc(parts, func(part string) bool {
 		_, err := path.Match(part, "")
 		return err != nil
 	}):
-		r.fault(v, quote(pattern)+" has a [ without an end", "write [[] for a [ of the name")
+		r.Fault(v, fault.Quote(pattern)+" has a [ without an end", "write [[] for a [ of the name")
 	default:
 		m.File = pattern
 	}
@@ -90,28 +91,28 @@ func (r *reader) checkMetric(v value, present map[string]value) {
 	pattern, printed := present["pattern"]
 	switch {
 	case file && printed:
-		r.fault(pattern, "pattern is for what a program prints, and file for what it writes",
+		r.Fault(pattern, "pattern is for what a program prints, and file for what it writes",
 			"remove one")
 	case file && len(names) == 0:
-		r.fault(v, "does not say what to read from the file",
+		r.Fault(v, "does not say what to read from the file",
 			"write column: NAME for CSV, key: NAME for JSON, or tag: NAME for TensorBoard's "+
 				"event files")
 	case len(names) > 1:
-		r.fault(present[names[1]], strings.Join(names, " and ")+" are for different kinds of files",
+		r.Fault(present[names[1]], strings.Join(names, " and ")+" are for different kinds of files",
 			"remove one")
 	case len(names) == 1 && !file:
-		r.fault(present[names[0]], names[0]+" is of a file, and none is named",
+		r.Fault(present[names[0]], names[0]+" is of a file, and none is named",
 			`write file: "results/*.csv"`)
 	}
 }
 
 func readTake(r *reader, m *metric.Rule, v value) {
-	text, ok := r.text(v)
+	text, ok := r.Text(v)
 	if !ok {
 		return
 	}
 	if m.Take = metric.Take(text); !slices.Contains(metric.Takes, m.Take) {
-		r.wrong(v, "unknown word "+quote(text)) // which lists those that there are
+		r.Wrong(v, "unknown word "+fault.Quote(text)) // which lists those that there are
 		m.Take = ""
 	}
 }
@@ -151,7 +152,7 @@ type patternError struct{ problem, remedy string }
 func explainPattern(err error) *patternError {
 	var parse *syntax.Error
 	if !errors.As(err, &parse) {
-		return &patternError{"is not a regular expression: " + printable(err.Error()), syntaxPage}
+		return &patternError{"is not a regular expression: " + fault.Printable(err.Error()), syntaxPage}
 	}
 	for _, start := range []string{"(?=", "(?!", "(?<=", "(?<!"} {
 		if strings.HasPrefix(parse.Expr, start) {
@@ -167,27 +168,27 @@ func explainPattern(err error) *patternError {
 			"write the text again"}
 	}
 	return &patternError{fmt.Sprintf("is not a regular expression: %s: %s", parse.Code,
-		quote(parse.Expr)), syntaxPage}
+		fault.Quote(parse.Expr)), syntaxPage}
 }
 
 func readMetrics(r *reader, t *Task, v value) {
-	entries, _ := r.mapping(v)
+	entries, _ := r.Mapping(v)
 	for _, e := range entries {
-		e.value.example = v.example
-		if reason := badMetricName(e.name); reason != "" {
-			r.fault(e.key, reason, "")
+		e.Value.Example = v.Example
+		if reason := badMetricName(e.Name); reason != "" {
+			r.Fault(e.Key, reason, "")
 		}
-		m := metric.Rule{Name: e.name}
-		if e.value.Kind == yaml.MappingNode {
-			e.value.example = "metrics: {accuracy: {pattern: 'accuracy: ([0-9.]+)', take: max}}"
-			if len(e.value.Content) == 0 {
-				r.wrong(e.value, "says nothing")
+		m := metric.Rule{Name: e.Name}
+		if e.Value.Kind == yaml.MappingNode {
+			e.Value.Example = "metrics: {accuracy: {pattern: 'accuracy: ([0-9.]+)', take: max}}"
+			if len(e.Value.Content) == 0 {
+				r.Wrong(e.Value, "says nothing")
 			}
-			if present, ok := object(r, e.value, &m, metricKeys(), place{}); ok {
-				r.checkMetric(e.value, present)
+			if present, ok := object(r, e.Value, &m, metricKeys(), place{}); ok {
+				r.checkMetric(e.Value, present)
 			}
 		} else {
-			readPattern(r, &m, e.value)
+			readPattern(r, &m, e.Value)
 		}
 		t.Metrics = append(t.Metrics, m)
 	}
@@ -219,25 +220,24 @@ func readRank(r *reader, t *Task, v value) {
 
 func readObjective(r *reader, t *Task, v value) {
 	if v.Kind != yaml.ScalarNode {
-		r.wrong(v, "is "+describe(v.Node)+", not a single value")
+		r.Wrong(v, "is "+yamlfile.Describe(v.Node)+", not a single value")
 		return
 	}
-	text, ok := r.word(v)
+	text, ok := r.Word(v)
 	if !ok {
 		return
 	}
 	direction, metric, _ := strings.Cut(strings.TrimSpace(text), " ")
 	metric = strings.TrimSpace(metric)
 	directions := []string{"maximize", "minimize"}
-	switch near := fault.Nearest(direction, directions); {
-	case direction != directions[0] && direction != directions[1] && near != "":
-		r.fault(v, "unknown word "+quote(direction), fmt.Sprintf("did you mean %q?", near))
-	case direction != directions[0] && direction != directions[1]:
-		r.fault(v, "unknown word "+quote(direction), "write maximize METRIC or minimize METRIC")
+	switch {
+	case !slices.Contains(directions, direction):
+		r.Fault(v, "unknown word "+fault.Quote(direction), fault.Meant(direction, directions,
+			"write maximize METRIC or minimize METRIC"))
 	case metric == "":
-		r.fault(v, "names no metric", "write "+direction+" METRIC")
+		r.Fault(v, "names no metric", "write "+direction+" METRIC")
 	case badMetricName(metric) != "":
-		r.fault(v, badMetricName(metric), "")
+		r.Fault(v, badMetricName(metric), "")
 	default:
 		t.Objective.Maximize, t.Objective.Metric = direction == "maximize", metric
 	}

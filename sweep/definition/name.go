@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"mlframework/sweep/fault"
 	"mlframework/sweep/task"
 )
 
@@ -23,25 +24,25 @@ var ownVariables = []string{
 // A name may not end like the id of a sweep. And as a sweep's outputs are in a folder of its id,
 // names may not differ in case alone: on a Mac they would share that folder.
 func (r *reader) checkDefinitionName(e entry, folded map[string]string) bool {
-	name := e.name
+	name := e.Name
 	other, taken := folded[strings.ToLower(name)]
 	switch {
 	case !task.IsDefinitionName(name):
-		r.fault(e.key, quote(name)+" is not a valid task name",
+		r.Fault(e.Key, fault.Quote(name)+" is not a valid task name",
 			"begin it with a letter or _, go on with letters, digits and _ . -")
 	case len(name) > task.MaxDefinitionName:
-		r.fault(e.key, fmt.Sprintf("the name is longer than %d characters", task.MaxDefinitionName),
+		r.Fault(e.Key, fmt.Sprintf("the name is longer than %d characters", task.MaxDefinitionName),
 			"")
 	case slices.Contains(r.reserved, name):
-		r.fault(e.key, fmt.Sprintf("%q is a subcommand of run-tasks", name),
+		r.Fault(e.Key, fmt.Sprintf("%q is a subcommand of run-tasks", name),
 			"give the task another name")
 	case task.EndsLikeSweepID(name):
 		i := strings.LastIndexByte(name, '-')
-		r.fault(e.key, fmt.Sprintf("the name ends like the id of a sweep: %q is a sweep of %q",
+		r.Fault(e.Key, fmt.Sprintf("the name ends like the id of a sweep: %q is a sweep of %q",
 			name, name[:i]),
 			"write "+name[:i]+"_"+name[i+1:])
 	case taken:
-		r.fault(e.key, fmt.Sprintf("the name differs from %q only in upper and lower case", other),
+		r.Fault(e.Key, fmt.Sprintf("the name differs from %q only in upper and lower case", other),
 			"give the task another name")
 	default:
 		return true
@@ -53,10 +54,10 @@ func (r *reader) checkDefinitionName(e entry, folded map[string]string) bool {
 func (r *reader) variable(v value, name string) bool {
 	switch {
 	case !task.IsVariableName(name):
-		r.fault(v, quote(name)+" is not a valid variable name",
+		r.Fault(v, fault.Quote(name)+" is not a valid variable name",
 			"begin it with a letter or _, go on with letters, digits and _")
 	case slices.Contains(ownVariables, name):
-		r.fault(v, name+" is set by the worker for every attempt", "choose another name")
+		r.Fault(v, name+" is set by the worker for every attempt", "choose another name")
 	default:
 		return true
 	}

@@ -73,9 +73,9 @@ func retryKeys() []key[task.Retry] {
 }
 
 func (r *reader) readTask(e entry) Task {
-	t := Task{Name: e.name, Grace: DefaultGrace, Retry: task.Retry{Lost: DefaultRetryLost}}
-	e.value.example = printable(e.name) + ": {command: [python3, -u, train.py]}"
-	present, ok := object(r, e.value, &t, taskKeys(), place{
+	t := Task{Name: e.Name, Grace: DefaultGrace, Retry: task.Retry{Lost: DefaultRetryLost}}
+	e.Value.Example = fault.Printable(e.Name) + ": {command: [python3, -u, train.py]}"
+	present, ok := object(r, e.Value, &t, taskKeys(), place{
 		here: "inside a task", others: names(fileKeys()),
 		there: "write it at the top of the file, outside tasks",
 	})
@@ -83,37 +83,37 @@ func (r *reader) readTask(e entry) Task {
 		return t
 	}
 	if _, found := present["command"]; !found {
-		r.fault(e.key, "has no command", "write command: [python3, -u, train.py]")
+		r.Fault(e.Key, "has no command", "write command: [python3, -u, train.py]")
 	}
 	parameters, found := present["parameters"]
 	if found && t.EachWorker {
-		r.fault(parameters, "a task that runs once on each worker has no parameters",
+		r.Fault(parameters, "a task that runs once on each worker has no parameters",
 			"remove this or each: worker")
 	}
 	for _, name := range []string{"flags", "switch"} {
 		if v, set := present[name]; set && !found {
-			r.warn(v, "changes nothing, as the task has no parameters",
+			r.Warn(v, "changes nothing, as the task has no parameters",
 				"name a file: parameters: parameters.yml")
 		}
 	}
 	if v, set := present["file"]; set && !found && t.File != nil {
-		r.fault(v, "the task has no parameters that go into the file",
+		r.Fault(v, "the task has no parameters that go into the file",
 			"name a file of parameters: parameters: parameters.yml")
 	}
 	if t.File != nil {
 		t.File.NewKeys, t.NewKeys = t.NewKeys, false
 		if v, set := present["flags"]; set && t.Flags == "" || t.Flags == "hydra" {
-			r.fault(v,
+			r.Fault(v,
 				"flags and file are two ways for the same parameters: the file takes all of them",
 				`remove one; a parameter that is a flag, too, is written in the command: "--lr={lr}"`)
 		}
 		t.Flags = cmp.Or(t.Flags, "none")
 	}
 	if v, set := present["switch"]; set && found && t.Flags != "" {
-		r.warn(v, "changes nothing with flags: "+t.Flags, "remove it")
+		r.Warn(v, "changes nothing with flags: "+t.Flags, "remove it")
 	}
 	if v, set := present["rank"]; set && t.Objective.Metric == "" {
-		r.warn(v, "changes nothing without an objective",
+		r.Warn(v, "changes nothing without an objective",
 			"write objective: maximize METRIC or minimize METRIC")
 		t.Objective = metric.Objective{}
 	}
@@ -127,7 +127,7 @@ func (r *reader) readTask(e entry) Task {
 func readFile(r *reader, t *Task, v value) {
 	f := &task.File{}
 	if v.Kind == yaml.MappingNode {
-		v.example = "file: {from: config.yaml, to: run.yaml}"
+		v.Example = "file: {from: config.yaml, to: run.yaml}"
 		present, ok := object(r, v, f, []key[task.File]{
 			{"from", "from: config.yaml", func(r *reader, f *task.File, v value) {
 				f.From = r.projectPath(v, "file")
@@ -137,7 +137,7 @@ func readFile(r *reader, t *Task, v value) {
 			}},
 		}, place{here: "here", others: []string{"new-keys"}, there: "write it beside file"})
 		if _, found := present["from"]; ok && !found {
-			r.wrong(v, "does not say which file the values go into")
+			r.Wrong(v, "does not say which file the values go into")
 			return
 		}
 		f.To = cmp.Or(f.To, f.From)
@@ -151,19 +151,19 @@ func readFile(r *reader, t *Task, v value) {
 	from, to := path.Ext(f.From), path.Ext(f.To)
 	switch {
 	case !slices.Contains(fileEndings, strings.ToLower(from)):
-		r.fault(v, quote(f.From)+" is of no known format",
+		r.Fault(v, fault.Quote(f.From)+" is of no known format",
 			"name a file that ends with "+strings.Join(fileEndings, ", "))
 	case !strings.EqualFold(from, to) && !(isYAML(from) && isYAML(to)):
-		r.fault(v, fmt.Sprintf("%s is to become %s: a file keeps its format", quote(f.From),
-			quote(f.To)), "give both the same ending")
+		r.Fault(v, fmt.Sprintf("%s is to become %s: a file keeps its format", fault.Quote(f.From),
+			fault.Quote(f.To)), "give both the same ending")
 	case f.To == FileName:
-		r.fault(v, quote(f.To)+" defines the tasks of the project", "name another file")
+		r.Fault(v, fault.Quote(f.To)+" defines the tasks of the project", "name another file")
 	case f.To == task.ParametersFile && f.From != f.To:
-		r.fault(v, "every task has a file "+f.To+" with its parameters, which "+quote(f.From)+
+		r.Fault(v, "every task has a file "+f.To+" with its parameters, which "+fault.Quote(f.From)+
 			" would replace", "give it another name with to")
 	default:
 		t.File = f
-		t.place("file", r.faultAt(v, "", ""))
+		t.place("file", r.FaultAt(v, "", ""))
 	}
 }
 
@@ -189,7 +189,7 @@ func (r *reader) checkNames(t Task) {
 			at := t.Places[key]
 			problem, remedy := task.UnknownName(name, nil)
 			at.Problem, at.Remedy = at.Problem+problem, remedy
-			r.faults.Add(at)
+			r.Faults.Add(at)
 		}
 	}
 	for i, argument := range t.Command {
@@ -211,7 +211,7 @@ func readFlags(r *reader, t *Task, v value) {
 	case "hydra", "none", "env":
 		t.Flags = word
 	}
-	t.place("flags", r.faultAt(v, "", ""))
+	t.place("flags", r.FaultAt(v, "", ""))
 }
 
 func readSwitch(r *reader, t *Task,
@@ -223,17 +223,17 @@ func readRetry(r *reader, t *Task, v value) { object(r, v, &t.Retry, retryKeys()
 
 func readCode(r *reader, t *Task, v value) {
 	if v.Kind == yaml.SequenceNode && len(v.Content) == 0 {
-		r.wrong(v, "is empty: nothing would count as code")
+		r.Wrong(v, "is empty: nothing would count as code")
 		return
 	}
 	for _, e := range r.words(v) {
 		switch {
 		case strings.HasPrefix(e.Value, "#"), strings.TrimSpace(e.Value) == "":
-			r.fault(e, quote(e.Value)+" names no file",
+			r.Fault(e, fault.Quote(e.Value)+" names no file",
 				"write a file, a folder, or a pattern as in .gitignore")
 		case strings.HasPrefix(e.Value, "../"), strings.HasPrefix(e.Value, "~"):
-			r.fault(e, quote(e.Value)+" is outside the project",
-				"name files of the project: "+v.example)
+			r.Fault(e, fault.Quote(e.Value)+" is outside the project",
+				"name files of the project: "+v.Example)
 		default:
 			t.Code = append(t.Code, strings.TrimPrefix(e.Value, "./"))
 		}
@@ -243,7 +243,7 @@ func readCode(r *reader, t *Task, v value) {
 // readGPUs accepts a share as 1/n or as a decimal that is within a hundredth of it: 0.33 is a
 // third.
 func readGPUs(r *reader, t *Task, v value) {
-	text, ok := r.text(v)
+	text, ok := r.Text(v)
 	if !ok {
 		return
 	}
@@ -259,13 +259,13 @@ func readGPUs(r *reader, t *Task, v value) {
 	case err == nil && n >= 2 && n <= maxShares && math.Abs(gpus*n-1) <= 0.01+1e-9:
 		t.GPUs = 1 / n
 	default:
-		r.fault(v, quote(text)+" is not a number of GPUs",
+		r.Fault(v, fault.Quote(text)+" is not a number of GPUs",
 			fmt.Sprintf(
 				"write a whole number up to %d, or a share such as 0.5, 0.25 or 1/3, down to 1/%d",
 				maxGPUs, maxShares))
 	}
 	if t.GPUs > 0 {
-		f := r.faultAt(v, "GPUs are not handed out yet", "remove gpus: "+printable(text)+
+		f := r.FaultAt(v, "GPUs are not handed out yet", "remove gpus: "+fault.Printable(text)+
 			" (with --local a program finds the GPUs of this machine by itself)")
 		t.Unsupported = &f
 	}
@@ -273,19 +273,18 @@ func readGPUs(r *reader, t *Task, v value) {
 
 // choice returns the word among those allowed, or "" after a fault.
 func (r *reader) choice(v value, allowed ...string) string {
-	text, ok := r.text(v)
+	text, ok := r.Text(v)
 	if !ok {
 		return ""
 	}
-	for _, a := range allowed {
-		if text == a {
-			return a
-		}
+	if slices.Contains(allowed, text) {
+		return text
 	}
-	if near := fault.Nearest(text, allowed); near != "" {
-		r.fault(v, "unknown word "+quote(text), fmt.Sprintf("did you mean %q?", near))
+	problem := "unknown word " + fault.Quote(text)
+	if meant := fault.Meant(text, allowed, ""); meant != "" {
+		r.Fault(v, problem, meant)
 	} else {
-		r.wrong(v, "unknown word "+quote(text))
+		r.Wrong(v, problem)
 	}
 	return ""
 }

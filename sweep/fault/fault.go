@@ -10,7 +10,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 )
 
 // Fault is one problem at one place. Line and Column count from 1; zero means that the place is the
@@ -79,6 +81,42 @@ func (l List) Sort() {
 
 // Add appends one fault.
 func (l *List) Add(f Fault) { *l = append(*l, f) }
+
+// maxQuoted is how many characters of a file's text a message repeats.
+const maxQuoted = 60
+
+// Quote returns text of a file for a message: in quotes, escaped and not too long.
+func Quote(text string) string { return strconv.Quote(shorten(text)) }
+
+// Printable returns text of a file for a message, for text that reads better without quotes.
+func Printable(text string) string {
+	return strings.Map(func(c rune) rune {
+		if unicode.IsPrint(c) {
+			return c
+		}
+		return unicode.ReplacementChar
+	}, shorten(text))
+}
+
+func shorten(text string) string {
+	count := 0
+	for i := range text {
+		if count == maxQuoted {
+			return text[:i] + "…"
+		}
+		count++
+	}
+	return text
+}
+
+// Meant returns the remedy for a word that is none of those that are known: it names the nearest
+// one, or is another remedy where none is near.
+func Meant(word string, known []string, otherwise string) string {
+	if near := Nearest(word, known); near != "" {
+		return fmt.Sprintf("did you mean %q?", near)
+	}
+	return otherwise
+}
 
 // Nearest returns the candidate that word was probably meant to be, or "" when none is near: at
 // most a third of the letters differ, or one of two and more. A difference is a letter that is
