@@ -114,7 +114,7 @@ func (c *command) work(ctx *cliv2.Context) (err error) {
 	if err := held.apart(o.Outputs); err != nil {
 		return err
 	}
-	if err := worker.EndOrphans(ctx.Context, o.Name, o.Outputs, o.SecretsFolder, log); err != nil {
+	if err := worker.EndLeftovers(ctx.Context, o.Name, o.Outputs, o.SecretsFolder, log); err != nil {
 		return err
 	}
 	keeper, err := process.NewKeeper(log)

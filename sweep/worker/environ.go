@@ -77,7 +77,7 @@ var (
 )
 
 // workerProcess identifies the process that ends an attempt's processes: while it is alive, they
-// are not orphans.
+// are not leftovers.
 const workerProcess = "WORKER_PROCESS"
 
 // secretsDirVar names the folder in which an attempt finds its secrets as files.

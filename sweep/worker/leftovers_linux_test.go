@@ -1,6 +1,7 @@
 package worker_test
 
 import (
+	"log/slog"
 	"os"
 	"strconv"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"mlframework/sweep/task"
+	"mlframework/sweep/worker"
 )
 
 // leave is a script, but for task 1, that starts a process which ignores SIGTERM and prints when
@@ -67,5 +69,20 @@ func TestAttemptEndIsReportedBeforeLeftovers(t *testing.T) {
 	}
 	if ends != 1 {
 		t.Errorf("its end was told %d times", ends)
+	}
+}
+
+// What a living worker runs is not a leftover, whoever says so: where no lock can be had, a second
+// worker of the same name and folder must not end it.
+func TestProcessesOfLiveWorkerAreNotLeftovers(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	s.send(batch("touch began; while [ ! -e go ]; do sleep 0.02; done", 0))
+	s.appears(s.path(0, "began"))
+	s.must(worker.EndLeftovers(t.Context(), s.options.Name, s.outputs, "",
+		slog.New(slog.DiscardHandler)))
+	s.must(touch(s.path(0, "go")))
+	if o := s.ended(0, 1); o.Class != task.Success {
+		t.Errorf("it ended as %s: %s", o.Class, o.Reason)
 	}
 }

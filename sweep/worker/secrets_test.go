@@ -161,7 +161,7 @@ func TestStaleSecretsAreRemovedAtStart(t *testing.T) {
 	defer os.RemoveAll(other)
 	s.must(os.WriteFile(filepath.Join(left, "KEY"), []byte(secretValue), 0o600))
 	s.stop()
-	s.must(worker.EndOrphans(t.Context(), "w1", s.outputs, "", slog.New(slog.DiscardHandler)))
+	s.must(worker.EndLeftovers(t.Context(), "w1", s.outputs, "", slog.New(slog.DiscardHandler)))
 	if all := shelved(t, s); len(all) > 0 {
 		t.Errorf("%v is left", all)
 	}

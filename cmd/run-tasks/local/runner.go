@@ -66,7 +66,7 @@ func Start(ctx context.Context, name string, log *slog.Logger) (r *Runner, err e
 		log.Info(r.store.Slow)
 	}
 	if err = r.holdOutputs(name); err == nil {
-		err = r.endOrphans()
+		err = r.endLeftovers()
 	}
 	if err == nil {
 		err = r.start()
@@ -93,14 +93,14 @@ func (r *Runner) holdOutputs(name string) (err error) {
 		Remedy: "wait for that run, stop it, or use another folder"}
 }
 
-// endOrphans ends what an earlier run of this folder left, of which both processes were killed at
+// endLeftovers ends what an earlier run of this folder left, of which both processes were killed at
 // once.
-func (r *Runner) endOrphans() error {
+func (r *Runner) endLeftovers() error {
 	outputs, err := filepath.Abs(OutputFolder)
 	if err != nil {
 		return err
 	}
-	return worker.EndOrphans(r.ctx, workerName, outputs, "", r.log)
+	return worker.EndLeftovers(r.ctx, workerName, outputs, "", r.log)
 }
 
 func (r *Runner) start() (err error) {

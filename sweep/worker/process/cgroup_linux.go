@@ -235,9 +235,9 @@ func removeCgroup(dir string) {
 	_ = unix.Rmdir(dir)
 }
 
-// killLeftCgroups kills what is in cgroups of Keepers of this process's own cgroup that are no
+// killLeftoverCgroups kills what is in cgroups of Keepers of this process's own cgroup that are no
 // longer alive, removes those that are empty, and returns the processes that it found.
-func killLeftCgroups() (pids []int) {
+func killLeftoverCgroups() (pids []int) {
 	parent, _, err := ownCgroup()
 	if err != nil {
 		return nil

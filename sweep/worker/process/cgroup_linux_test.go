@@ -87,7 +87,7 @@ func TestBothKilledLeaveNothingInTheirCgroup(t *testing.T) {
 	p.killBoth(t)
 	// another test's worker may be faster
 	none := func([]string) bool { return false }
-	if _, err := process.KillOrphans(t.Context(), none); err != nil {
+	if _, err := process.KillLeftovers(t.Context(), none); err != nil {
 		t.Error(err)
 	}
 	within(t, soon, "all gone", p.treeGone)

@@ -14,7 +14,7 @@ import (
 // never return, so that the end of a killed program is not taken for its own. It does not wait for
 // their locks.
 func (k *Keeper) KillAll() {
-	k.abandoned.Store(true)
+	k.leaving.Store(true)
 	k.closed.Store(true)
 	k.cgroups.kill()
 	killDescendants(k.pid, time.Now().Add(time.Second), func(int) bool { return true })

@@ -6,7 +6,7 @@
 //
 // A Keeper makes this process a child subreaper (prctl(2), PR_SET_CHILD_SUBREAPER): whatever a
 // program leaves behind, however it forks, becomes a child of this process when its parent ends.
-// Such a child is called adopted. Linux hands orphans to the first live thread of the subreaper. In
+// Such a child is called adopted. Linux hands it to the first live thread of the subreaper. In
 // a Go program that is the main thread, which never ends; so one read of
 // /proc/self/task/PID/children (proc(5)) at the end of a program shows whether it left anything
 // behind, and /proc is walked only if it did. Children leave that list only by being reaped, and

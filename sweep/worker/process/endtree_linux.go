@@ -72,7 +72,7 @@ func (r *run) reportEnd(now time.Time) {
 		return
 	}
 	r.reported = true
-	r.k.blockIfAbandoned() // after KillAll the end is not the program's own
+	r.k.blockIfLeaving() // after KillAll the end is not the program's own
 	if exit := r.result(); r.spec.Ended != nil {
 		r.spec.Ended(exit)
 	}

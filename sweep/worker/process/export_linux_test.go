@@ -36,17 +36,6 @@ func OldKernel() (*Keeper, error) {
 	return k, err
 }
 
-// Impatient makes a Keeper that reaps forgotten children at once.
-func Impatient() (*Keeper, error) {
-	k, err := NewKeeper(slog.Default())
-	if err == nil {
-		k.mu.Lock()
-		k.unclaimedTimeout = 0
-		k.mu.Unlock()
-	}
-	return k, err
-}
-
 // Fork lets the Keeper believe that a program is being started, until over is called.
 func (k *Keeper) Fork() (over func()) {
 	k.mu.Lock()
@@ -97,8 +86,8 @@ type Program struct {
 	Marks      []string
 }
 
-// Stray is what an adopted process has inherited.
-type Stray struct {
+// Adopted is what an adopted process has inherited.
+type Adopted struct {
 	Pid, Session int
 	Tag          uint64
 	Ours         bool
@@ -108,7 +97,7 @@ type Stray struct {
 }
 
 // Attribute says what becomes of an adopted process, and the pid of its owner, if any.
-func Attribute(s Stray, all ...Program) string {
+func Attribute(s Adopted, all ...Program) string {
 	var programs []*program
 	for _, p := range all {
 		programs = append(programs, &program{pid: p.Pid, startTicks: p.Start, tag: p.Tag,
@@ -177,5 +166,5 @@ func LandlockABI() int {
 // LimitsFilter returns the filter of system calls that confined programs have.
 func LimitsFilter() []unix.SockFilter { return limitsFilter() }
 
-// Orphans lists what KillOrphans would kill, in rising order.
-func Orphans(match func(environ []string) bool) []int { return orphans(snapshot(), match) }
+// Leftovers lists what KillLeftovers would kill, in rising order.
+func Leftovers(match func(environ []string) bool) []int { return leftovers(snapshot(), match) }

@@ -2,5 +2,5 @@
 
 package process
 
-// Orphans lists nothing on this system: the environments of other processes cannot be read.
-func Orphans(func(environ []string) bool) []int { return nil }
+// Leftovers lists nothing on this system: the environments of other processes cannot be read.
+func Leftovers(func(environ []string) bool) []int { return nil }

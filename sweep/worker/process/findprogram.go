@@ -3,8 +3,6 @@ package process
 import (
 	"path/filepath"
 	"strings"
-	"sync/atomic"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -12,7 +10,7 @@ import (
 // defaultPath is searched if the environment of a program has no PATH.
 const defaultPath = "/usr/local/bin:/usr/bin:/bin"
 
-// find returns the file to execute for argv[0], absolute or relative to spec.Dir, as a shell in
+// findProgram returns the file to execute for argv[0], absolute or relative to spec.Dir, as a shell in
 // that directory would find it. If there is none, problem says why the program could not be
 // started.
 func findProgram(spec *Spec) (file string, problem *Exit) {
@@ -25,21 +23,14 @@ func findProgram(spec *Spec) (file string, problem *Exit) {
 		return name, nil
 	}
 	path := lookupEnv(spec.Env, "PATH", defaultPath)
-	if file := recentLookup.get(name, path); file != "" {
-		return file, nil
-	}
-	forbidden, everywhere := "", true
+	forbidden := ""
 	for dir := range strings.SplitSeq(path, ":") {
-		everywhere = everywhere && filepath.IsAbs(dir)
 		file := joinDir(dir, name)
 		if !strings.Contains(file, "/") {
 			file = "./" + file
 		}
 		switch probe(joinDir(spec.Dir, file)) {
 		case executable:
-			if everywhere {
-				recentLookup.put(name, path, file)
-			}
 			return file, nil
 		case notExecutable:
 			forbidden = file
@@ -55,34 +46,6 @@ func findProgram(spec *Spec) (file string, problem *Exit) {
 	}
 	e := notFound(name, text)
 	return "", &e
-}
-
-// recentLookup spares programs that are started repeatedly the search through PATH. It holds
-// results that do not depend on the working directory.
-var recentLookup lookups
-
-// lookupTTL is how long a result is valid: a program that is installed elsewhere is found a second
-// later.
-const lookupTTL = time.Second
-
-// lookups is the latest result. The zero value is ready to use. It is safe for concurrent use.
-type lookups struct{ last atomic.Pointer[lookup] }
-
-type lookup struct {
-	name, path, file string
-	at               time.Time
-}
-
-func (l *lookups) get(name, path string) string {
-	last := l.last.Load()
-	if last == nil || last.name != name || last.path != path || time.Since(last.at) > lookupTTL {
-		return ""
-	}
-	return last.file
-}
-
-func (l *lookups) put(name, path, file string) {
-	l.last.Store(&lookup{name, path, file, time.Now()})
 }
 
 // joinDir returns path relative to dir; an empty dir is the current directory.

@@ -10,7 +10,7 @@ import "context"
 // returns. On systems other than Linux it ends the program's process group only, at once when the
 // program ends.
 func (k *Keeper) Run(ctx context.Context, spec Spec) Exit {
-	defer k.blockIfAbandoned()
+	defer k.blockIfLeaving()
 	if ctx.Err() != nil {
 		return Exit{Cause: Stopped, Code: -1, Err: context.Cause(ctx)}
 	}
@@ -21,9 +21,9 @@ func (k *Keeper) Run(ctx context.Context, spec Spec) Exit {
 	return k.run(ctx, &spec, file)
 }
 
-// blockIfAbandoned blocks the caller forever after KillAll: the process is about to exit.
-func (k *Keeper) blockIfAbandoned() {
-	if k.abandoned.Load() {
+// blockIfLeaving blocks the caller forever after KillAll: the process is about to exit.
+func (k *Keeper) blockIfLeaving() {
+	if k.leaving.Load() {
 		select {}
 	}
 }

@@ -16,8 +16,8 @@ import (
 // sweepInterval is how often adopted processes are looked for while no program ends.
 const sweepInterval = 500 * time.Millisecond
 
-// current is the Keeper of this process. There can be only one: orphans are handed to the process,
-// not to a Keeper.
+// current is the Keeper of this process. There can be only one: the kernel hands
+// adopted processes to the process, not to a Keeper.
 var current atomic.Pointer[Keeper]
 
 // Keeper owns every process below this one. A process has at most one at a time. All methods may be
@@ -29,16 +29,14 @@ type Keeper struct {
 	// the main thread's children file; -1 if the kernel has none
 	childrenFD int
 	pidfds     bool
-	tagBase    uint64   // see newTagBase
-	cgroups    *cgroups // nil: none
-	// see reapUnclaimed
-	unclaimedTimeout time.Duration
-	linger           time.Duration // see defaultLinger
-	oom              oomWatch
+	tagBase    uint64        // see newTagBase
+	cgroups    *cgroups      // nil: none
+	linger     time.Duration // see defaultLinger
+	oom        oomWatch
 	// nil: programs are not confined
 	sandbox     *sandbox
 	closed      atomic.Bool
-	abandoned   atomic.Bool    // by KillAll
+	leaving     atomic.Bool    // by KillAll
 	active      sync.WaitGroup // calls of Run
 	quit        chan struct{}
 	done        chan struct{}
@@ -52,8 +50,6 @@ type Keeper struct {
 	adopted map[int]*adoptedProcess
 	// event descriptors for reuse
 	freeWakers []int
-	// dead children in this process's session, and since when
-	unclaimed map[int]time.Time
 }
 
 // NewKeeper makes this process a child subreaper and starts to reap adopted processes. It sets
@@ -65,11 +61,8 @@ func NewKeeper(log *slog.Logger) (*Keeper, error) {
 	}
 	k := &Keeper{
 		log: log, pid: os.Getpid(), childrenFD: -1, tagBase: newTagBase(),
-		unclaimedTimeout: time.Minute,
-		linger:           defaultLinger,
-		quit:             make(chan struct{}), done: make(chan struct{}),
+		linger: defaultLinger, quit: make(chan struct{}), done: make(chan struct{}),
 		runs: map[*run]struct{}{}, roots: map[int]*run{}, adopted: map[int]*adoptedProcess{},
-		unclaimed: map[int]time.Time{},
 	}
 	if !current.CompareAndSwap(nil, k) {
 		return nil, errors.New("keep processes: this process has a keeper already")
@@ -87,7 +80,7 @@ func (k *Keeper) open() (err error) {
 	if k.sid, err = unix.Getsid(0); err != nil {
 		return fmt.Errorf("own session: %w", err)
 	}
-	if err = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+	if err = becomeSubreaper(); err != nil {
 		return fmt.Errorf("become child subreaper: %w", err)
 	}
 	if k.nullFD, err = unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0); err != nil {
@@ -139,32 +132,8 @@ func (k *Keeper) sweep() {
 			k.mu.Lock()
 			k.updateAdopted(true)
 			k.killAbandoned()
-			k.reapUnclaimed(time.Now())
 			k.mu.Unlock()
 			k.oom.sample(time.Now())
 		}
 	}
-}
-
-// reapUnclaimed reaps children in this process's own session that have been dead for a minute. Most
-// were left by programs of other code (os/exec): orphans come to a subreaper from everywhere. Some
-// may be programs that this code is about to wait for, hence the delay. Call it with k.mu held.
-func (k *Keeper) reapUnclaimed(now time.Time) {
-	dead := map[int]time.Time{}
-	for _, pid := range k.childrenOf(true) {
-		if k.roots[pid] != nil || k.adopted[pid] != nil {
-			continue
-		}
-		if p, ok := statOf(pid); !ok || p.state != 'Z' || p.session != k.sid {
-			continue
-		}
-		since, known := k.unclaimed[pid]
-		if !known {
-			since = now
-		}
-		if now.Sub(since) < k.unclaimedTimeout || !k.reap(pid) {
-			dead[pid] = since
-		}
-	}
-	k.unclaimed = dead
 }

@@ -20,7 +20,7 @@ import (
 
 func init() {
 	helpers["limits"], helpers["old kernel"], helpers["close"] = limits, oldKernel, closing
-	helpers["forgotten"], helpers["abandoned"] = forgotten, abandoned
+	helpers["abandoned"] = abandoned
 	helpers["left at once"] = leftAtOnce
 }
 
@@ -31,9 +31,9 @@ func TestOneKeeper(t *testing.T) {
 	}
 }
 
-// A program that is being started is taken for nobody's stranger, even where programs share their
+// A program that is being started is taken for no adopted process, even where programs share their
 // marks.
-func TestStartsAreNotStrangers(t *testing.T) {
+func TestStartsAreNotAdopted(t *testing.T) {
 	s, _ := shell(t, "(exec true) & exit 3")
 	s.Stdout, s.Stderr = nil, nil
 	var work sync.WaitGroup
@@ -49,8 +49,8 @@ func TestStartsAreNotStrangers(t *testing.T) {
 	work.Wait()
 }
 
-// What the cheap look at the end of every program rests on: the main thread gets the orphans.
-func TestOrphansComeToTheMainThread(t *testing.T) {
+// What the cheap look at the end of every program rests on: the main thread gets the adopted ones.
+func TestAdoptedComeToTheMainThread(t *testing.T) {
 	t.Parallel()
 	s, _ := python(t, "daemon(stay)\nnoted(1)\nprint('ready', flush=True)\nstay()")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -59,7 +59,7 @@ func TestOrphansComeToTheMainThread(t *testing.T) {
 		pid, err := strconv.Atoi(strings.Fields(string(text))[0])
 		if main, all := keeper.MainThreadChildren(), keeper.AllChildren(); err != nil ||
 			!slices.Contains(main, pid) || !slices.Contains(all, pid) {
-			t.Errorf("orphan %d (%v) is not in %v", pid, err, main)
+			t.Errorf("adopted %d (%v) is not in %v", pid, err, main)
 		}
 		cancel()
 		return len(b), nil
@@ -67,8 +67,8 @@ func TestOrphansComeToTheMainThread(t *testing.T) {
 	keeper.Run(ctx, s)
 }
 
-// Exit codes are not stolen by the reaping of strangers, neither from Run nor from os/exec, and
-// nothing is left.
+// Exit codes are not stolen by the reaping of adopted processes, neither from Run nor from os/exec,
+// and nothing is left.
 func TestManyProgramsThatLeaveZombies(t *testing.T) {
 	t.Parallel()
 	const slots, each = 8, 40
@@ -128,24 +128,6 @@ func TestNoDescriptorsIsTheHosts(t *testing.T) { t.Parallel(); alone(t, "limits"
 func TestOldKernel(t *testing.T)               { t.Parallel(); alone(t, "old kernel") }
 func TestClose(t *testing.T)                   { t.Parallel(); alone(t, "close") }
 
-func TestForgottenZombies(t *testing.T) { t.Parallel(); alone(t, "forgotten") }
-
-func forgotten() int {
-	k, err := process.Impatient()
-	if err != nil {
-		return fail(err)
-	}
-	if err := exec.Command("sh", "-c", "(exec true) & sleep 0.1 & exit").Run(); err != nil {
-		return fail(err)
-	}
-	for end := time.Now().Add(soon); len(k.AllChildren()) > 0; time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			return fail(fmt.Errorf("left: %v", k.AllChildren()))
-		}
-	}
-	return closed(k)
-}
-
 // What a program left without a trace, and was not known to be its before it was over, is ended,
 // and nothing else.
 func TestAbandoned(t *testing.T) { t.Parallel(); alone(t, "abandoned") }
@@ -187,9 +169,9 @@ func abandoned() int {
 	e := k.Run(ctx, process.Spec{Argv: []string{"sh", "-c",
 		"env -i prlimit --locks=unlimited setsid sh -c 'sleep 60 & exec sleep 60' & sleep 0.2"},
 		Env: os.Environ()})
-	orphans := k.AllChildren()
-	if e.Cause != process.Exited || e.Left != 0 || len(orphans) != 1 {
-		return fail(fmt.Errorf("%+v, left %v", e, orphans))
+	left := k.AllChildren()
+	if e.Cause != process.Exited || e.Left != 0 || len(left) != 1 {
+		return fail(fmt.Errorf("%+v, left %v", e, left))
 	}
 	started, held := make(chan int, 1), make(chan process.Exit, 1)
 	go func() {

@@ -25,10 +25,10 @@ type Keeper struct {
 	active  sync.WaitGroup
 	closing chan struct{}
 
-	mu        sync.Mutex // guards what follows
-	closed    bool
-	abandoned atomic.Bool // by KillAll
-	groups    map[int]bool
+	mu      sync.Mutex // guards what follows
+	closed  bool
+	leaving atomic.Bool // by KillAll
+	groups  map[int]bool
 }
 
 // NewKeeper fails if another Keeper exists. The log is not used on this system.
@@ -43,7 +43,7 @@ func NewKeeper(*slog.Logger) (*Keeper, error) {
 // KillAll sends SIGKILL to the process group of every running program, and prevents Run from
 // starting more. It is for leaving at once: calls of Run never return.
 func (k *Keeper) KillAll() {
-	k.abandoned.Store(true)
+	k.leaving.Store(true)
 	k.killGroups()
 }
 
@@ -181,8 +181,8 @@ func (g *guardedWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// KillOrphans finds nothing: the environments of other processes cannot be read on this system.
-func KillOrphans(context.Context, func(environ []string) bool) (killed int, err error) {
+// KillLeftovers finds nothing: the environments of other processes cannot be read on this system.
+func KillLeftovers(context.Context, func(environ []string) bool) (killed int, err error) {
 	return 0, nil
 }
 
@@ -205,9 +205,9 @@ func onGuardDeath() {
 	}
 }
 
-// killLeftovers does nothing: without a subreaper the guard does not inherit the executor's
+// killExecutorLeftovers does nothing: without a subreaper the guard does not inherit the executor's
 // processes.
-func killLeftovers() {}
+func killExecutorLeftovers() {}
 
 var errNotLinux = errors.New("programs are confined on Linux only")
 

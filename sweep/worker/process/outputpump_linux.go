@@ -108,20 +108,18 @@ func (p *pump) watch(set []unix.PollFd) {
 }
 
 // copyReady copies one piece of each stream that poll reported readable, and closes those at their
-// end. It reports whether there was any.
-func (p *pump) copyReady(set []unix.PollFd) (moved bool) {
+// end.
+func (p *pump) copyReady(set []unix.PollFd) {
 	for i := range p.streams {
 		s := &p.streams[i]
 		switch {
 		case !s.open || set[i].Revents == 0:
 		case set[i].Revents&unix.POLLIN != 0:
-			moved = true
 			p.copyOnce(s)
 		default: // POLLHUP, POLLERR: the other end is closed
 			s.close()
 		}
 	}
-	return moved
 }
 
 func (p *pump) copyOnce(s *stream) {

@@ -97,7 +97,7 @@ func watch(child *os.Process, executor io.Writer, signals <-chan os.Signal) (exi
 				_, _ = executor.Write([]byte{byte(number)}) // it may have ended
 			}
 		case e := <-ended:
-			killLeftovers()
+			killExecutorLeftovers()
 			if e.err != nil {
 				return 0, fmt.Errorf("wait for pid %d: %w", child.Pid, e.err)
 			}

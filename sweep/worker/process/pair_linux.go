@@ -31,10 +31,10 @@ func onGuardDeath() {
 	killDescendants(os.Getpid(), time.Now().Add(cleanupTimeout), func(int) bool { return true })
 }
 
-// killLeftovers kills and reaps what a dead executor left to the guard.
-func killLeftovers() {
-	defer killLeftCgroups() // which are empty then
-	killLeftCgroups()
+// killExecutorLeftovers kills and reaps what a dead executor left to the guard.
+func killExecutorLeftovers() {
+	defer killLeftoverCgroups() // which are empty then
+	killLeftoverCgroups()
 	until := time.Now().Add(cleanupTimeout)
 	for {
 		alive := killDescendants(os.Getpid(), time.Now(), func(int) bool { return true })

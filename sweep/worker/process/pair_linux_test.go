@@ -203,14 +203,14 @@ func TestBothKilled(t *testing.T) {
 	}
 	p.killBoth(t)
 	match := func(env []string) bool { return slices.Contains(env, p.spec.Marks[0]) }
-	if left := process.Orphans(match); len(left) < 2 {
+	if left := process.Leftovers(match); len(left) < 2 {
 		t.Errorf("only %v survived, a weak test", left)
 	}
-	killed, err := process.KillOrphans(t.Context(), match)
+	killed, err := process.KillLeftovers(t.Context(), match)
 	if killed < 2 || err != nil || !p.treeGone() {
 		t.Errorf("killed %d: %v", killed, err)
 	}
-	if killed, err := process.KillOrphans(t.Context(),
+	if killed, err := process.KillLeftovers(t.Context(),
 		func([]string) bool { return false }); killed != 0 || err != nil {
 		t.Errorf("killed %d that do not match: %v", killed, err)
 	}

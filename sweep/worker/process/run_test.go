@@ -39,9 +39,9 @@ func shell(t *testing.T, script string) (process.Spec, *bytes.Buffer) {
 func noneAlive(t *testing.T, s process.Spec) {
 	t.Helper()
 	carries := func(env []string) bool { return slices.Contains(env, s.Marks[0]) }
-	if left := process.Orphans(carries); len(left) > 0 {
+	if left := process.Leftovers(carries); len(left) > 0 {
 		t.Errorf("alive after the end: %v", left)
-		_, _ = process.KillOrphans(t.Context(), carries)
+		_, _ = process.KillLeftovers(t.Context(), carries)
 	}
 }
 

@@ -10,22 +10,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// KillOrphans sends SIGKILL to processes that an earlier run left behind with no live process to
+// KillLeftovers sends SIGKILL to processes that an earlier run left behind with no live process to
 // end them: those of this user whose environment match accepts, with all their descendants, and
 // those that are still in a cgroup of an earlier run, whatever their environment. It repeats this
 // until none is left or ctx is done, and returns how many there were and, in the latter case, the
 // error of ctx. It never touches this process, its ancestors or kernel threads. Outside such a
 // cgroup, a process that cleared or overwrote its environment is found only as a descendant of one
 // that did not. match is called from one goroutine.
-func KillOrphans(ctx context.Context, match func(environ []string) bool) (count int, err error) {
+func KillLeftovers(ctx context.Context, match func(environ []string) bool) (count int, err error) {
 	killed := map[int]uint64{} // when they were born
 	for {
-		left := killLeftCgroups()
+		left := killLeftoverCgroups()
 		all := snapshot()
 		for _, pid := range left {
 			killed[pid] = all[pid].startTicks
 		}
-		found := orphans(all, match)
+		found := leftovers(all, match)
 		if len(left)+len(found) == 0 && !anyAlive(all, killed) {
 			return len(killed), nil
 		}
@@ -53,7 +53,7 @@ func anyAlive(all map[int]proc, killed map[int]uint64) bool {
 	return false
 }
 
-func orphans(all map[int]proc, match func(environ []string) bool) (pids []int) {
+func leftovers(all map[int]proc, match func(environ []string) bool) (pids []int) {
 	own := ancestors(all, os.Getpid())
 	marked := map[int]bool{}
 	for pid, p := range all {

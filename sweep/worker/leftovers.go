@@ -13,18 +13,18 @@ import (
 	"mlframework/sweep/worker/process"
 )
 
-// orphanTimeout limits the time to end orphans.
-const orphanTimeout = 5 * time.Second
+// leftoverTimeout limits the time to end leftovers.
+const leftoverTimeout = 5 * time.Second
 
-// EndOrphans ends the processes that an earlier worker with the same name and outputs, an absolute
+// EndLeftovers ends the processes that an earlier worker with the same name and outputs, an absolute
 // path, left behind because both of its processes were killed at once, and removes the files of its
 // secrets, which are below secrets (see Options.SecretsFolder). Call it before a worker starts,
 // with its locks held (see Acquire). Even without locks it spares the programs of a living worker,
 // for which being killed would count as a failure.
-func EndOrphans(ctx context.Context, name, outputs, secrets string, log *slog.Logger) error {
-	ctx, cancel := context.WithTimeout(ctx, orphanTimeout)
+func EndLeftovers(ctx context.Context, name, outputs, secrets string, log *slog.Logger) error {
+	ctx, cancel := context.WithTimeout(ctx, leftoverTimeout)
 	defer cancel()
-	killed, err := process.KillOrphans(ctx, func(environ []string) bool {
+	killed, err := process.KillLeftovers(ctx, func(environ []string) bool {
 		prefix := "OUTPUT_DIR=" + outputs + string(filepath.Separator)
 		here := func(v string) bool { return strings.HasPrefix(v, prefix) }
 		kept := func(v string) bool {
