@@ -167,7 +167,9 @@ func fillStore(b *testing.B, dir string, n int64) {
 						{Name: "accuracy", Value: float64(i%1013) / 1013}}}}})
 		}
 		head.Rows[task.Succeeded] += int64(len(tasks))
-		if err := s.Commit(ctx, store.Group{Sweep: sw, Changes: core.Changes{Head: head, Tasks: tasks}}); err != nil {
+		rows := core.SweepRows{Seq: sw.Seq, Record: &sw.Record,
+			Changes: core.Changes{Head: head, Tasks: tasks}}
+		if err := s.Commit(ctx, &core.Rows{Sweeps: []core.SweepRows{rows}}); err != nil {
 			b.Fatal(err)
 		}
 	}

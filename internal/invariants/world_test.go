@@ -108,8 +108,9 @@ func (w *world) check(t *testing.T) []invariants.Violation {
 		t.Fatal(err)
 	}
 	w.head.ID = sw.Head.ID
-	if err := s.Commit(ctx, store.Group{Sweep: sw, Changes: core.Changes{Head: w.head,
-		Tasks: w.rows, OldAttempts: w.tries}}); err != nil {
+	rows := core.SweepRows{Seq: sw.Seq, Record: &sw.Record,
+		Changes: core.Changes{Head: w.head, Tasks: w.rows, OldAttempts: w.tries}}
+	if err := s.Commit(ctx, &core.Rows{Sweeps: []core.SweepRows{rows}}); err != nil {
 		t.Fatal(err)
 	}
 	found, err := invariants.Check(ctx, &s.Reader, w.evidence)

@@ -27,11 +27,10 @@ type activeSweep struct {
 	pausedSince time.Time // as is kept beside the values
 	blocked     map[int64]string
 
-	changed   bool // it is in Core.changed
-	rewritten bool // the record is not in the store as it is
-	revised   bool // as in SweepRows, with code and ranked
-	code      string
-	ranked    bool
+	changed   bool   // it is in Core.changed
+	rewritten bool   // the record is not in the store as it is
+	code      string // as in SweepRows
+	ranked    bool   // likewise
 
 	dueAt time.Time     // of its earliest entry in Core.due; zero: there is none
 	turn  *list.Element // where it waits for its turn; nil: it has nothing to place now

@@ -199,9 +199,9 @@ func (c *Core) collectRows(a *activeSweep) {
 	c.orders = append(c.orders, changes.Controls...)
 	if !changes.Empty() || a.rewritten {
 		c.rows.Sweeps = append(c.rows.Sweeps, SweepRows{Seq: a.seq, Record: a.record,
-			Head: a.ledger.head, Changes: changes, Rewrite: a.rewritten, Revised: a.revised,
-			Code: a.code, Ranked: a.ranked})
-		a.rewritten, a.revised, a.code, a.ranked = false, false, "", false
+			Head: a.ledger.head, Changes: changes, Rewrite: a.rewritten, Code: a.code,
+			Ranked: a.ranked})
+		a.rewritten, a.code, a.ranked = false, "", false
 	}
 	if !a.ledger.head.Ended.IsZero() {
 		c.drop(a)

@@ -29,12 +29,9 @@ type SweepRows struct {
 	Record  *Record // is not changed any more
 	Head    Head    // as it is now
 	Changes Changes
-	Rewrite bool // Record is not in the store as it is
-	// Revised says that Record has another revision or other settings. Code is that of the
-	// revision, where it came with one, and Ranked says that the objective is another.
-	Revised bool
-	Code    string
-	Ranked  bool
+	Rewrite bool   // Record is not in the store as it is
+	Code    string // of another revision in Record; "": it is as before, or has none
+	Ranked  bool   // the objective in Record is another
 }
 
 // Effects is what a step does beside its rows. It is to be had from Output.Commit only, so that

@@ -142,7 +142,7 @@ func (r Revision) apply(c *Core, a *activeSweep) {
 		return
 	}
 	c.rewrite(a, now)
-	a.revised, a.code, a.ranked = true, r.Code, a.ranked || was.Objective != now.Objective
+	a.code, a.ranked = r.Code, a.ranked || was.Objective != now.Objective
 	c.ledger(a).Revise(now)
 	c.audit.addSettings(was.Settings().Changes(settings))
 }

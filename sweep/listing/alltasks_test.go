@@ -54,7 +54,8 @@ func manySweeps(t *testing.T, w *rand.Rand, n int) *listing.Archive {
 			}
 		}
 		changes := core.Changes{Head: head, Tasks: tasks}
-		if err := s.Commit(t.Context(), store.Group{Sweep: sw, Changes: changes}); err != nil {
+		rows := core.SweepRows{Seq: sw.Seq, Record: &sw.Record, Changes: changes}
+		if err := s.Commit(t.Context(), &core.Rows{Sweeps: []core.SweepRows{rows}}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -55,8 +55,9 @@ func mixed(t *testing.T, cut bool) (*listing.Archive, string) {
 		tasks = append(tasks, mixedTask(i))
 		head.Rows[tasks[len(tasks)-1].State]++
 	}
-	if err := s.Commit(t.Context(),
-		store.Group{Sweep: sw, Changes: core.Changes{Head: head, Tasks: tasks}}); err != nil {
+	rows := core.SweepRows{Seq: sw.Seq, Record: &sw.Record,
+		Changes: core.Changes{Head: head, Tasks: tasks}}
+	if err := s.Commit(t.Context(), &core.Rows{Sweeps: []core.SweepRows{rows}}); err != nil {
 		t.Fatal(err)
 	}
 	return &listing.Archive{Store: &s.Reader}, head.ID

@@ -178,7 +178,8 @@ func fill(b *testing.B, s *store.Store, sw store.Sweep, tasks int64) {
 		h.Issued = from + int64(len(ended))
 		h.Rows[task.Succeeded] = h.Issued
 		changes := core.Changes{Head: h, Tasks: ended}
-		if err := s.Commit(b.Context(), store.Group{Sweep: sw, Changes: changes}); err != nil {
+		rows := core.SweepRows{Seq: sw.Seq, Record: &sw.Record, Changes: changes}
+		if err := s.Commit(b.Context(), &core.Rows{Sweeps: []core.SweepRows{rows}}); err != nil {
 			b.Fatal(err)
 		}
 	}

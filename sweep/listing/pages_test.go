@@ -64,7 +64,7 @@ func newRandomSweep(t *testing.T, w *rand.Rand, n int) *randomSweep {
 
 // change commits another state of n tasks.
 func (s *randomSweep) change(n int) {
-	g := store.Group{Sweep: s.sweep}
+	rows := core.SweepRows{Seq: s.sweep.Seq, Record: &s.sweep.Record}
 	for range n {
 		t := s.random(s.sweep.Record.Ranges.At(s.w.Int64N(s.sweep.Head.Total)))
 		if old, have := s.tasks[t.Index]; have {
@@ -72,10 +72,11 @@ func (s *randomSweep) change(n int) {
 		}
 		s.sweep.Head.Rows[t.State]++
 		s.tasks[t.Index] = t
-		g.Changes.Tasks = append(g.Changes.Tasks, t)
+		rows.Changes.Tasks = append(rows.Changes.Tasks, t)
 	}
-	g.Changes.Head = s.sweep.Head
-	if err := s.store.Commit(context.Background(), g); err != nil {
+	rows.Changes.Head = s.sweep.Head
+	all := core.Rows{Sweeps: []core.SweepRows{rows}}
+	if err := s.store.Commit(context.Background(), &all); err != nil {
 		s.t.Error(err)
 	}
 }

@@ -73,8 +73,9 @@ func fillStore(tb testing.TB, folder string, n int64) (id string) {
 			head.Rows[t.State]++
 			tasks = append(tasks, t)
 		}
-		if err := s.Commit(ctx, store.Group{Sweep: sw,
-			Changes: core.Changes{Head: head, Tasks: tasks}}); err != nil {
+		rows := core.SweepRows{Seq: sw.Seq, Record: &sw.Record,
+			Changes: core.Changes{Head: head, Tasks: tasks}}
+		if err := s.Commit(ctx, &core.Rows{Sweeps: []core.SweepRows{rows}}); err != nil {
 			tb.Fatal(err)
 		}
 	}

@@ -34,32 +34,13 @@ func (m *Master) commitThenSend(ctx context.Context, out core.Output, events boo
 	return effects, nil
 }
 
-// commit writes the rows of a step as one group.
+// commit writes the rows of a step.
 func (m *Master) commit(ctx context.Context, rows *core.Rows) error {
 	begin := time.Now()
-	var groups []store.Group
-	for i := range rows.Sweeps {
-		r := &rows.Sweeps[i]
-		s := store.Sweep{Seq: r.Seq, Definition: r.Record.Recipe.Definition, Record: *r.Record,
-			Head: r.Head}
-		if r.Revised {
-			if err := m.o.Store.Revise(ctx, s, r.Code, r.Ranked); err != nil {
-				return fmt.Errorf("move %s to revision %s: %w", r.Head.ID, r.Record.Recipe.Revision,
-					err)
-			}
-		}
-		groups = append(groups, store.Group{Sweep: s, Changes: r.Changes, Rewrite: r.Rewrite})
-	}
-	for _, name := range rows.Gone {
-		if err := m.o.Store.Forget(ctx, name); err != nil {
-			return fmt.Errorf("forget worker %s: %w", name, err)
-		}
-	}
 	if err := m.hold(rows.Held); err != nil {
 		return err
 	}
-	groups = append(groups, store.Group{Workers: rows.Workers, Audit: rows.Audit})
-	if err := m.o.Store.Commit(ctx, groups...); err != nil {
+	if err := m.o.Store.Commit(ctx, rows); err != nil {
 		return fmt.Errorf("write the store: %w", err)
 	}
 	m.metrics.commit(rows, time.Since(begin))

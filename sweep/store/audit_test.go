@@ -36,7 +36,7 @@ func TestAudit(t *testing.T) {
 		{Time: at, UID: &uid, Action: "drain", Kind: "worker", Object: "w1", Outcome: "failed",
 			Reason: &stopped},
 	}
-	if err := s.Commit(ctx, store.Group{Audit: entries}); err != nil {
+	if err := s.Commit(ctx, &core.Rows{Audit: entries}); err != nil {
 		t.Fatal(err)
 	}
 	for n := range entries {
@@ -100,7 +100,7 @@ func TestAuditRow(t *testing.T) {
 	if s, err = store.Open(ctx, folder, "test"); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Commit(ctx, store.Group{Audit: entries}); err != nil {
+	if err := s.Commit(ctx, &core.Rows{Audit: entries}); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Close(); err != nil {
@@ -142,7 +142,7 @@ func TestDoneUnderAKey(t *testing.T) {
 		{Action: "retry", Object: "train-1", IdempotencyKey: "k", Outcome: core.AuditDone},
 		{Action: "pause", Object: "train-1", Outcome: core.AuditDone},
 	}
-	if err := s.Commit(ctx, store.Group{Audit: entries}); err != nil {
+	if err := s.Commit(ctx, &core.Rows{Audit: entries}); err != nil {
 		t.Fatal(err)
 	}
 	for key, want := range map[string]int64{"k": 3, "none": 0, "": 0} {

@@ -47,7 +47,7 @@ func BenchmarkCommitLargeRecord(b *testing.B) {
 		h.Issued++
 		h.Rows[task.Succeeded]++
 		changes := core.Changes{Head: h, Tasks: []core.Task{endedTask(h.Issued)}}
-		if err := s.Commit(b.Context(), store.Group{Sweep: sw, Changes: changes}); err != nil {
+		if err := s.Commit(b.Context(), rowsOf(sw, changes)); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -71,8 +71,7 @@ func benchmarkCommit(b *testing.B, ask func(*store.Store, store.Sweep)) {
 		}
 		for _, tasks := range [][]core.Task{placed, ended} {
 			if err := s.Commit(context.Background(),
-				store.Group{Sweep: sw, Changes: core.Changes{Head: sw.Head,
-					Tasks: tasks}}); err != nil {
+				rowsOf(sw, core.Changes{Head: sw.Head, Tasks: tasks})); err != nil {
 				b.Fatal(err)
 			}
 			rows += len(tasks)
@@ -172,8 +171,7 @@ func fill(b *testing.B, s *store.Store, sw store.Sweep, rows int64) {
 			tasks = append(tasks, endedTask(i))
 		}
 		if err := s.Commit(context.Background(),
-			store.Group{Sweep: sw, Changes: core.Changes{Head: sw.Head,
-				Tasks: tasks}}); err != nil {
+			rowsOf(sw, core.Changes{Head: sw.Head, Tasks: tasks})); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -13,31 +13,26 @@ import (
 	"mlframework/sweep/core"
 )
 
-// Group is what one step changed about one sweep, or about workers, and what people did.
-type Group struct {
-	Sweep   Sweep // as stored: Seq and Record are used, Head is not
-	Changes core.Changes
-	Rewrite bool // Sweep.Record is not on disk as it is
-	Workers []core.WorkerRecord
-	Audit   []core.AuditEntry // only added to
-}
-
-// Commit writes groups in one transaction. When it returns nil everything is on disk; else nothing
-// of it is, and the store goes on. It does not end with ctx.
-func (s *Store) Commit(ctx context.Context, groups ...Group) error {
+// Commit writes the rows of a step, except Held, in one transaction. If it returns nil, all of them
+// are on disk; otherwise none is, and the store remains usable. It does not end with ctx.
+func (s *Store) Commit(ctx context.Context, rows *core.Rows) error {
 	ctx = context.WithoutCancel(ctx)
 	if err := s.Check(); err != nil {
+		return err
+	}
+	values, err := s.rankings(ctx, rows)
+	if err != nil {
 		return err
 	}
 	conn, err := s.db.Conn(ctx)
 	if err != nil {
 		return withPath(filepath.Dir(s.path), err)
 	}
-	err = conn.Raw(func(c any) error { return s.write.commit(ctx, c.(connection), groups) })
+	err = conn.Raw(func(c any) error { return s.write.commit(ctx, c.(connection), rows, values) })
 	if err == nil {
-		for _, g := range groups {
-			s.columns.update(g.Sweep.Seq, g.Changes.Tasks)
-			s.names.update(g.Sweep.Seq, g.Changes.Tasks)
+		for i := range rows.Sweeps {
+			s.columns.update(rows.Sweeps[i].Seq, rows.Sweeps[i].Changes.Tasks)
+			s.names.update(rows.Sweeps[i].Seq, rows.Sweeps[i].Changes.Tasks)
 		}
 	}
 	return withPath(filepath.Dir(s.path), errors.Join(err, conn.Close()))
@@ -60,8 +55,9 @@ func (s *Store) transact(ctx context.Context, do func(*sql.Tx) error) error {
 	return withPath(filepath.Dir(s.path), tx.Commit())
 }
 
-// commit writes groups in one transaction of c.
-func (w *writer) commit(ctx context.Context, c connection, groups []Group) error {
+// commit writes the rows of a step in one transaction of c.
+func (w *writer) commit(ctx context.Context, c connection, rows *core.Rows,
+	values map[int64]ranking) error {
 	if err := w.prepare(ctx, c); err != nil {
 		return err
 	}
@@ -69,42 +65,65 @@ func (w *writer) commit(ctx context.Context, c connection, groups []Group) error
 	if err != nil {
 		return err
 	}
-	for _, g := range groups {
-		if err := w.put(ctx, g); err != nil {
-			_ = tx.Rollback() // see transact
-			return fmt.Errorf("keep %s: %w", g.Sweep.Head.ID, err)
-		}
+	if err := w.putRows(ctx, rows, values); err != nil {
+		_ = tx.Rollback() // see transact
+		return err
 	}
 	return tx.Commit()
 }
 
-func (w *writer) put(ctx context.Context, g Group) error {
-	seq, changes := g.Sweep.Seq, g.Changes
-	if g.Rewrite {
-		record, err := json.Marshal(g.Sweep.Record)
+func (w *writer) putRows(ctx context.Context, rows *core.Rows, values map[int64]ranking) error {
+	for i := range rows.Sweeps {
+		r := &rows.Sweeps[i]
+		if err := w.putSweep(ctx, r, values[r.Seq]); err != nil {
+			return fmt.Errorf("write %s: %w", r.Head.ID, err)
+		}
+	}
+	for _, name := range rows.Gone {
+		if err := w.exec(ctx, w.removeWorker, w.values[:0].add(name)); err != nil {
+			return fmt.Errorf("remove worker %s: %w", name, err)
+		}
+	}
+	for _, k := range rows.Workers {
+		if err := w.exec(ctx, w.worker,
+			w.values[:0].add(k.Name, k.Incarnation, k.Host, k.Program, int64(k.Started), k.Drained,
+				int64(k.Slots), k.Image, k.Environment)); err != nil {
+			return fmt.Errorf("write worker %s: %w", k.Name, err)
+		}
+	}
+	for i := range rows.Audit {
+		if err := w.exec(ctx, w.audit, w.values[:0].audit(&rows.Audit[i])); err != nil {
+			return fmt.Errorf("write the audit: %w", err)
+		}
+	}
+	return nil
+}
+
+func (w *writer) putSweep(ctx context.Context, r *core.SweepRows, values ranking) error {
+	seq, changes := r.Seq, &r.Changes
+	if r.Rewrite {
+		record, err := json.Marshal(r.Record)
 		if err != nil {
 			return fmt.Errorf("write the sweep's record: %w", err)
 		}
-		v := w.values[:0].add(seq, string(record), text(g.Sweep.Record.Outline()))
+		v := w.values[:0].add(seq, string(record), text(r.Record.Outline()))
 		if err := w.exec(ctx, w.record, v); err != nil {
 			return err
 		}
 	}
-	for _, k := range g.Workers {
-		if err := w.exec(ctx, w.worker,
-			w.values[:0].add(k.Name, k.Incarnation, k.Host, k.Program, int64(k.Started), k.Drained,
-				int64(k.Slots), k.Image, k.Environment)); err != nil {
+	if r.Code != "" {
+		v := w.values[:0].add(seq, r.Record.Recipe.Revision, r.Code)
+		if err := w.exec(ctx, w.code, v); err != nil {
 			return err
 		}
 	}
-	for i := range g.Audit {
-		if err := w.exec(ctx, w.audit, w.values[:0].audit(&g.Audit[i])); err != nil {
+	for index, value := range values {
+		if err := w.exec(ctx, w.rank, w.values[:0].add(value, seq, index)); err != nil {
 			return err
 		}
 	}
 	for _, t := range changes.Tasks {
-		if err := w.exec(ctx, w.row, w.values[:0].add(seq, t.Index).row(g.Sweep.Record,
-			t)); err != nil {
+		if err := w.exec(ctx, w.row, w.values[:0].add(seq, t.Index).row(r.Record, t)); err != nil {
 			return err
 		}
 	}

@@ -30,8 +30,9 @@ func TestRewrite(t *testing.T) {
 	sw.Record.Priority, sw.Record.Extensions = 5, []*space.Space{more}
 	h := sw.Head
 	h.Total, h.State = 11, core.Paused
-	if err := s.Commit(context.Background(),
-		store.Group{Sweep: sw, Changes: core.Changes{Head: h}, Rewrite: true}); err != nil {
+	rows := rowsOf(sw, core.Changes{Head: h})
+	rows.Sweeps[0].Rewrite = true
+	if err := s.Commit(context.Background(), rows); err != nil {
 		t.Fatal(err)
 	}
 	got, err := s.Sweep(context.Background(), sw.Head.ID)

@@ -18,7 +18,7 @@ import (
 
 // group returns the n-th group that the tests of this file commit: ten new rows, ten that have
 // ended, and the head, which says how many groups there are.
-func group(sw store.Sweep, n int64) store.Group {
+func group(sw store.Sweep, n int64) *core.Rows {
 	c := core.Changes{Head: sw.Head}
 	c.Head.Issued = (n + 1) * 10
 	c.Head.Rows = core.Counts{task.Queued: 10, task.Succeeded: n * 10}
@@ -30,7 +30,7 @@ func group(sw store.Sweep, n int64) store.Group {
 				Attempts: 1, Attempt: core.Attempt{Number: 1}})
 		}
 	}
-	return store.Group{Sweep: sw, Changes: c}
+	return rowsOf(sw, c)
 }
 
 // groups checks that a store holds whole groups only, and returns how many.

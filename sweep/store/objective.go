@@ -12,39 +12,36 @@ import (
 	"mlframework/sweep/task"
 )
 
-// ranking returns the value of each succeeded task of a sweep for the sweep's objective, by index;
-// nil where it has none, or cannot be read.
-func (r *Reader) ranking(ctx context.Context, s Sweep) (map[int64]any, error) {
-	values := map[int64]any{}
-	text, args := TaskQuery{States: []task.State{task.Succeeded, task.Timeout}}.sql(s.Seq)
-	err := r.scan(ctx, text, args, func(d decoder, row []driver.Value) (bool, error) {
-		var t core.Task
-		if d.decode(row, &t, &rowBuffer{}) == nil {
-			values[t.Index] = objective(s.Record.Objective, t)
-		} else {
-			values[t.Index] = nil
-		}
-		return true, nil
-	})
-	return values, err
-}
+// ranking is the value of each succeeded task of a sweep for the sweep's objective, by index; nil
+// if it has none, or cannot be read.
+type ranking map[int64]any
 
-// rank gives tasks of a sweep their values for its objective.
-func rank(ctx context.Context, tx *sql.Tx, s Sweep, values map[int64]any) error {
-	if len(values) == 0 {
-		return nil
-	}
-	put, err := tx.PrepareContext(ctx, `UPDATE tasks SET objective = ? WHERE sweep = ? AND idx = ?`)
-	if err != nil {
-		return err
-	}
-	defer put.Close()
-	for index, value := range values {
-		if _, err := put.ExecContext(ctx, value, s.Seq, index); err != nil {
-			return err
+// rankings returns those of the sweeps in the rows of a step whose objective is another now, by
+// Seq.
+func (r *Reader) rankings(ctx context.Context, rows *core.Rows) (map[int64]ranking, error) {
+	all := map[int64]ranking{}
+	for i := range rows.Sweeps {
+		s := &rows.Sweeps[i]
+		if !s.Ranked {
+			continue
 		}
+		values := ranking{}
+		text, args := TaskQuery{States: []task.State{task.Succeeded, task.Timeout}}.sql(s.Seq)
+		err := r.scan(ctx, text, args, func(d decoder, row []driver.Value) (bool, error) {
+			var t core.Task
+			if d.decode(row, &t, &rowBuffer{}) == nil {
+				values[t.Index] = objective(s.Record.Objective, t)
+			} else {
+				values[t.Index] = nil
+			}
+			return true, nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		all[s.Seq] = values
 	}
-	return nil
+	return all, nil
 }
 
 // Unranked counts the succeeded tasks of a sweep that have no number for its objective, and those

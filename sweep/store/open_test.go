@@ -153,8 +153,8 @@ func TestCancelled(t *testing.T) {
 		context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	if err := s.Commit(gone, store.Group{Sweep: sw,
-		Changes: core.Changes{Tasks: []core.Task{endedTask(1)}}}); err != nil {
+	if err := s.Commit(gone,
+		rowsOf(sw, core.Changes{Tasks: []core.Task{endedTask(1)}})); err != nil {
 		t.Errorf("a commit ends with the caller: %v", err)
 	}
 	if n := len(all(t, &s.Reader, sw, store.TaskQuery{})); n != 2 {

@@ -1,7 +1,7 @@
 // Package store is the truth about every sweep: an SQLite database in one folder.
 //
 // One process writes (Open takes a lock that dies with it), any number read beside it (OpenReader).
-// The writer commits groups: everything that a step of the master changed is one transaction, on
+// The writer commits steps: everything that a step of the master changed is one transaction, on
 // disk when Commit returns. Only the master and the commands import it; it is the only package that
 // knows SQL.
 package store

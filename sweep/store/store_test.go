@@ -38,10 +38,16 @@ func all(t *testing.T, r *store.Reader, sw store.Sweep, q store.TaskQuery) (task
 	return tasks
 }
 
+// rowsOf returns changes of one sweep as rows of a step.
+func rowsOf(sw store.Sweep, c core.Changes) *core.Rows {
+	return &core.Rows{Sweeps: []core.SweepRows{{Seq: sw.Seq, Record: &sw.Record, Head: sw.Head,
+		Changes: c}}}
+}
+
 // commit keeps changes of one sweep.
 func commit(t *testing.T, s *store.Store, sw store.Sweep, c core.Changes) {
 	t.Helper()
-	if err := s.Commit(context.Background(), store.Group{Sweep: sw, Changes: c}); err != nil {
+	if err := s.Commit(context.Background(), rowsOf(sw, c)); err != nil {
 		t.Fatal(err)
 	}
 }

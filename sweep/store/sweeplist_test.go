@@ -71,14 +71,17 @@ func TestList(t *testing.T) {
 		t.Fatal(err)
 	}
 	sw.Record.Recipe.Revision, sw.Record.Priority = "r2", 3
-	if err := s.Revise(t.Context(), sw, "", false); err != nil {
+	rows := rowsOf(sw, core.Changes{})
+	rows.Sweeps[0].Rewrite = true
+	if err := s.Commit(t.Context(), rows); err != nil {
 		t.Fatal(err)
 	}
 	h := sw.Head
 	h.State, h.Reason, h.Ended, h.UnissuedCancelled = core.Cancelled, "enough", at(90), true
 	sw.Record.Images = core.Images{"new": {"gpu1"}}
-	g := store.Group{Sweep: sw, Changes: core.Changes{Head: h}, Rewrite: true}
-	if err := s.Commit(t.Context(), g); err != nil {
+	rows = rowsOf(sw, core.Changes{Head: h})
+	rows.Sweeps[0].Rewrite = true
+	if err := s.Commit(t.Context(), rows); err != nil {
 		t.Fatal(err)
 	}
 	all := summaries(t, &s.Reader)

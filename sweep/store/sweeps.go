@@ -85,43 +85,10 @@ func (s *Store) Add(ctx context.Context, n NewSweep) (added Sweep, err error) {
 		if added.Seq, err = result.LastInsertId(); err != nil {
 			return err
 		}
-		return putCode(ctx, tx, added.Seq, r.Recipe.Revision, n.Code)
+		_, err = tx.ExecContext(ctx, putCode, added.Seq, r.Recipe.Revision, n.Code)
+		return err
 	})
 	return added, err
-}
-
-func putCode(ctx context.Context, tx *sql.Tx, seq int64, revision, code string) error {
-	_, err := tx.ExecContext(ctx,
-		`INSERT OR IGNORE INTO codes (sweep, revision, code) VALUES (?,?,?)`, seq, revision, code)
-	return err
-}
-
-// Revise keeps the record of a sweep whose attempts from now on run another revision, or with other
-// settings, and the code of that revision, if it came with one. Ranked says that the objective is
-// another: what the sweep has is ranked by it.
-func (s *Store) Revise(ctx context.Context, sw Sweep, code string, ranked bool) error {
-	record, err := json.Marshal(sw.Record)
-	if err != nil {
-		return fmt.Errorf("write the sweep's record: %w", err)
-	}
-	var values map[int64]any
-	if ranked {
-		if values, err = s.ranking(ctx, sw); err != nil {
-			return err
-		}
-	}
-	return s.transact(ctx, func(tx *sql.Tx) error {
-		if code != "" {
-			if err := putCode(ctx, tx, sw.Seq, sw.Record.Recipe.Revision, code); err != nil {
-				return err
-			}
-		}
-		_, err := tx.ExecContext(ctx, putRecord, sw.Seq, string(record), text(sw.Record.Outline()))
-		if err != nil {
-			return err
-		}
-		return rank(ctx, tx, sw, values)
-	})
 }
 
 // headColumns are what scanHead reads of sweeps. A store that no writer of this version has opened

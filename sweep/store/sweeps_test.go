@@ -67,7 +67,9 @@ func TestAdd(t *testing.T) {
 		Rows: core.Counts{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}}
 	commit(t, s, first, core.Changes{Head: h})
 	first.Head, first.Record.Recipe.Revision = h, "r2"
-	if err := s.Revise(context.Background(), first, "c2", false); err != nil {
+	rows := rowsOf(first, core.Changes{})
+	rows.Sweeps[0].Rewrite, rows.Sweeps[0].Code = true, "c2"
+	if err := s.Commit(context.Background(), rows); err != nil {
 		t.Fatal(err)
 	}
 	if got, err = s.Sweep(context.Background(), "train-1"); err != nil {

@@ -30,7 +30,7 @@ func (v values) head(h core.Head) values {
 }
 
 // row adds the columns of a task's row from state on.
-func (v values) row(r core.Record, t core.Task) values {
+func (v values) row(r *core.Record, t core.Task) values {
 	var charged any
 	if t.Charged != (task.Retry{}) {
 		charged = text(t.Charged)

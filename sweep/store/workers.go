@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 
 	"mlframework/sweep/core"
 )
@@ -24,12 +23,4 @@ func (r *Reader) Workers(ctx context.Context) (all []core.WorkerRecord, err erro
 		all = append(all, w)
 	}
 	return all, readable(rows.Err())
-}
-
-// Forget removes a worker. It is no error when there is none.
-func (s *Store) Forget(ctx context.Context, worker string) error {
-	return s.transact(ctx, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `DELETE FROM workers WHERE name = ?`, worker)
-		return err
-	})
 }

@@ -18,11 +18,11 @@ func TestWorkers(t *testing.T) {
 		Image: "python:3.12@sha256:1", Environment: "as it was made"}
 	second := core.WorkerRecord{Name: "gpu1", Host: "h1", Drained: true, Slots: 3}
 	if err := s.Commit(t.Context(),
-		store.Group{Workers: []core.WorkerRecord{first, second}}); err != nil {
+		&core.Rows{Workers: []core.WorkerRecord{first, second}}); err != nil {
 		t.Fatal(err)
 	}
 	first.Incarnation = "2"
-	if err := s.Commit(t.Context(), store.Group{Workers: []core.WorkerRecord{first}}); err != nil {
+	if err := s.Commit(t.Context(), &core.Rows{Workers: []core.WorkerRecord{first}}); err != nil {
 		t.Fatal(err)
 	}
 	got, err := s.Workers(t.Context())
@@ -31,7 +31,7 @@ func TestWorkers(t *testing.T) {
 	}
 	differs(t, "the workers", []core.WorkerRecord{second, first}, got)
 	for range 2 {
-		if err := s.Forget(t.Context(), "gpu1"); err != nil {
+		if err := s.Commit(t.Context(), &core.Rows{Gone: []string{"gpu1"}}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -14,7 +14,10 @@ type writer struct {
 	// what the statements belong to; another one when database/sql had to replace it
 	conn driver.Conn
 
-	head, record, row, attempt, startUpdate, samples, worker, audit driver.StmtExecContext
+	head, record, code, rank, row, attempt, startUpdate, samples driver.StmtExecContext
+	worker, removeWorker, audit                                  driver.StmtExecContext
+
+	prepared []driver.StmtExecContext // all of them
 
 	values values // memory of the last row's, used again
 }
@@ -32,6 +35,8 @@ const attemptColumns = `attempt, revision, worker, host, slot, gpus, resumed, st
 const (
 	putHead   = `UPDATE sweeps SET state=?2, reason=?3, stopping=?4, forgiven=?5, ended=?6, issued=?7, cut=?8, counts=?9, total=?10, ran=?11 WHERE seq=?1`
 	putRecord = `UPDATE sweeps SET record=?2, outline=?3 WHERE seq=?1`
+	putCode   = `INSERT OR IGNORE INTO codes (sweep, revision, code) VALUES (?,?,?)`
+	putRank   = `UPDATE tasks SET objective = ? WHERE sweep = ? AND idx = ?`
 	putRow    = `REPLACE INTO tasks (sweep, idx, state, cancelling, charged, not_before, tries, objective, ` + attemptColumns + `)
 		VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`
 	// A superseded result is kept of an attempt that is listed, from the worker that it was placed
@@ -51,8 +56,9 @@ const (
 	// updateStart is for an attempt that was declared lost before its start was reported.
 	updateStart = `UPDATE attempts SET host=?5, slot=?6, gpus=?7, resumed=?8, started=?9, reason=replace(replace(reason, ?10, ''), ?11, '')
 		WHERE sweep=?1 AND idx=?2 AND attempt=?3 AND worker=?4 AND started IS NULL AND superseded=0`
-	putSamples = `INSERT OR IGNORE INTO samples (sweep, idx, attempt, hash, points) VALUES (?,?,?,?,?)`
-	putWorker  = `REPLACE INTO workers (name, incarnation, host, program, started, drained, slots, image, environment) VALUES (?,?,?,?,?,?,?,?,?)`
+	putSamples   = `INSERT OR IGNORE INTO samples (sweep, idx, attempt, hash, points) VALUES (?,?,?,?,?)`
+	putWorker    = `REPLACE INTO workers (name, incarnation, host, program, started, drained, slots, image, environment) VALUES (?,?,?,?,?,?,?,?,?)`
+	deleteWorker = `DELETE FROM workers WHERE name = ?`
 )
 
 // prepare makes the statements ready on c.
@@ -61,23 +67,23 @@ func (w *writer) prepare(ctx context.Context, c connection) error {
 		return nil
 	}
 	w.conn = nil
-	var errs []error
-	statement := func(text string) driver.StmtExecContext {
-		s, err := c.PrepareContext(ctx, text)
+	w.prepared = nil
+	for _, s := range []struct {
+		statement *driver.StmtExecContext
+		text      string
+	}{{&w.head, putHead}, {&w.record, putRecord}, {&w.code, putCode}, {&w.rank, putRank},
+		{&w.row, putRow}, {&w.attempt, putTry}, {&w.startUpdate, updateStart},
+		{&w.samples, putSamples}, {&w.worker, putWorker}, {&w.removeWorker, deleteWorker},
+		{&w.audit, putAudit}} {
+		prepared, err := c.PrepareContext(ctx, s.text)
 		if err != nil {
-			errs = append(errs, err)
-			return nil
+			return err
 		}
-		return s.(driver.StmtExecContext)
+		*s.statement = prepared.(driver.StmtExecContext)
+		w.prepared = append(w.prepared, *s.statement)
 	}
-	w.head, w.record, w.row, w.attempt = statement(putHead), statement(putRecord), statement(putRow),
-		statement(putTry)
-	w.startUpdate = statement(updateStart)
-	w.samples, w.worker, w.audit = statement(putSamples), statement(putWorker), statement(putAudit)
-	if len(errs) == 0 {
-		w.conn = c
-	}
-	return errors.Join(errs...)
+	w.conn = c
+	return nil
 }
 
 // exec runs a statement and keeps the memory of its values.
@@ -102,8 +108,7 @@ func (w *writer) close(db *sql.DB) error {
 		}
 		w.conn = nil
 		var errs []error
-		for _, s := range []driver.StmtExecContext{w.head, w.record, w.row, w.attempt, w.startUpdate,
-			w.samples, w.worker, w.audit} {
+		for _, s := range w.prepared {
 			errs = append(errs, s.(driver.Stmt).Close())
 		}
 		return errors.Join(errs...)
