@@ -268,22 +268,55 @@ func IsFault(err error) bool {
 	return wrong || missing
 }
 
+// textDocument is a file of which only values are replaced: all else stays as it is, byte for byte.
+type textDocument struct {
+	text    []byte
+	all     map[string][]entry
+	splices []splice
+	written func(p space.Assignment) string // a value in the format
+}
+
 // splice is a part of a text and what takes its place.
 type splice struct {
 	from, to int
 	text     string
 }
 
-// spliced is a text with splices, which do not overlap.
-func spliced(text []byte, all []splice) []byte {
-	slices.SortStableFunc(all, func(a, b splice) int { return a.from - b.from })
+// span is where a value stands. Of an object in JSON it has the end of the last member, too, and what
+// stands before the first.
+type span struct {
+	from, to  int
+	last      int
+	separator string
+}
+
+func (d *textDocument) entries() map[string][]entry { return d.all }
+
+func (d *textDocument) place(e entry) (line, column int) {
+	where, is := e.at.(span)
+	if !is {
+		return 0, 0
+	}
+	return placeIn(d.text, where.from)
+}
+
+func (d *textDocument) set(e entry, p space.Assignment) {
+	where := e.at.(span)
+	d.splices = append(d.splices, splice{where.from, where.to, d.written(p)})
+}
+
+func (d *textDocument) shared() (wrong, notes []fault.Fault) { return nil, nil }
+
+// bytes returns the text with the splices, which do not overlap.
+func (d *textDocument) bytes() ([]byte, error) {
+	slices.SortStableFunc(d.splices, func(a, b splice) int { return a.from - b.from })
 	var out []byte
 	at := 0
-	for _, s := range all {
-		out = append(append(out, text[at:s.from]...), s.text...)
+	for _, s := range d.splices {
+		out = append(append(out, d.text[at:s.from]...), s.text...)
 		at = s.to
 	}
-	return append(out, text[at:]...)
+	return append(out, d.text[at:]...), nil
 }
 
 // placeIn is the line and the column, in characters, of an offset.
@@ -304,16 +337,25 @@ func join(above, key string) string {
 	return above + "." + key
 }
 
-// parents yields the ways to cut a key into those of something that is there and the rest, the
-// longest first.
-func parents(name string) func(func(above, rest string) bool) {
-	return func(yield func(above, rest string) bool) {
-		for cut := strings.LastIndexByte(name, '.'); cut >= 0; cut = strings.LastIndexByte(
-			name[:cut], '.') {
-			if !yield(name[:cut], name[cut+1:]) {
-				return
-			}
+// addBelow calls add with what a file has above a key and with the rest of the key, the deepest
+// first, until one takes it.
+func addBelow(all map[string][]entry, name string, add func(above string, e entry,
+	rest string) (taken bool, problem, remedy string)) (problem, remedy string) {
+	for cut := len(name); cut >= 0; {
+		above, rest := "", name
+		if cut = strings.LastIndexByte(name[:cut], '.'); cut >= 0 {
+			above, rest = name[:cut], name[cut+1:]
 		}
-		yield("", name)
+		at := all[above]
+		if len(at) == 0 {
+			continue
+		}
+		if at[0].kind != mapping {
+			return above + " is " + at[0].kind.String(), intoFile
+		}
+		if taken, problem, remedy := add(above, at[0], rest); taken {
+			return problem, remedy
+		}
 	}
+	return "there is no place for it", intoFile
 }

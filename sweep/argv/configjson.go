@@ -2,6 +2,7 @@ package argv
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,23 +13,11 @@ import (
 	"mlframework/sweep/space"
 )
 
-// jsonDocument is a JSON file. Only values are replaced: all else stays as it is, byte for byte.
-type jsonDocument struct {
-	text    []byte
-	all     map[string][]entry
-	splices []splice
-}
-
-// span is where a value stands. Of an object it has the end of the last member, too, and what
-// stands before the first.
-type span struct {
-	from, to  int
-	last      int
-	separator string
-}
+// jsonDocument is a JSON file.
+type jsonDocument struct{ textDocument }
 
 func parseJSON(text []byte) (document, *fault.Fault) {
-	d := &jsonDocument{text: text}
+	d := &jsonDocument{textDocument{text: text, written: literal}}
 	if err := d.read(); err != nil {
 		at := len(text)
 		if s, ok := errors.AsType[*json.SyntaxError](err); ok {
@@ -127,53 +116,21 @@ func (d *jsonDocument) value(decoder *json.Decoder, key string) error {
 	return nil
 }
 
-func (d *jsonDocument) entries() map[string][]entry { return d.all }
-
-func (d *jsonDocument) place(e entry) (line, column int) {
-	return placeIn(d.text, e.at.(span).from)
-}
-
-func (d *jsonDocument) set(e entry, p space.Assignment) {
-	where := e.at.(span)
-	d.splices = append(d.splices, splice{where.from, where.to, literal(p)})
-}
-
 func (d *jsonDocument) add(name string, p space.Assignment) (problem, remedy string) {
-	for above, rest := range parents(name) {
-		at := d.all[above]
-		if len(at) == 0 {
-			continue
-		}
-		if at[0].kind != mapping {
-			return above + " is " + at[0].kind.String(), intoFile
-		}
-		where, keys := at[0].at.(span), strings.Split(rest, ".")
+	return addBelow(d.all, name, func(_ string, e entry, rest string) (bool, string, string) {
+		where, keys := e.at.(span), strings.Split(rest, ".")
 		text := quoted(keys[len(keys)-1]) + ": " + literal(p)
 		for i := len(keys) - 2; i >= 0; i-- {
 			text = quoted(keys[i]) + ": {" + text + "}"
 		}
-		opened := where.last == where.from+1
-		if !opened {
-			text = "," + withSpace(where.separator) + text
+		if where.last > where.from+1 { // behind other members
+			text = "," + cmp.Or(where.separator, " ") + text
 		}
 		d.splices = append(d.splices, splice{where.last, where.last, text})
 		d.text, _ = d.bytes()
 		if err := d.read(); err != nil {
-			return err.Error(), intoFile
+			return true, err.Error(), intoFile
 		}
-		return "", ""
-	}
-	return "there is no place for it", intoFile
+		return true, "", ""
+	})
 }
-
-// withSpace is what stands between two members of an object.
-func withSpace(separator string) string {
-	if separator == "" {
-		return " "
-	}
-	return separator
-}
-
-func (d *jsonDocument) shared() (wrong, notes []fault.Fault) { return nil, nil }
-
-func (d *jsonDocument) bytes() ([]byte, error) { return spliced(d.text, d.splices), nil }

@@ -13,17 +13,15 @@ import (
 	"mlframework/sweep/space"
 )
 
-// tomlDocument is a TOML file. Only values are replaced: all else stays as it is, byte for byte.
+// tomlDocument is a TOML file.
 type tomlDocument struct {
-	text    []byte
-	all     map[string][]entry
-	splices []splice
+	textDocument
 	// of tables with a header, and of the top: where the line of their last key ends
 	ends map[string]int
 }
 
 func parseTOML(text []byte) (document, *fault.Fault) {
-	d := &tomlDocument{text: text}
+	d := &tomlDocument{textDocument: textDocument{text: text, written: tomlLiteral}}
 	var into map[string]any
 	if err := toml.Unmarshal(text, &into); err != nil {
 		f := &fault.Fault{Problem: "is not TOML: " + err.Error(), Remedy: "correct it"}
@@ -48,7 +46,7 @@ func (d *tomlDocument) read() error {
 		switch e.Kind {
 		case unstable.Table, unstable.ArrayTable:
 			var last int
-			table, last = d.keys(&p, e, "", arrays)
+			table, last = d.keys(e, "", arrays)
 			if e.Kind == unstable.ArrayTable {
 				n := arrays[table]
 				arrays[table] = n + 1
@@ -58,8 +56,8 @@ func (d *tomlDocument) read() error {
 			d.put(table, entry{kind: mapping})
 			d.ends[table] = d.lineEnd(last)
 		case unstable.KeyValue:
-			key, at := d.keys(&p, e, table, nil)
-			end := d.value(&p, e.Value(), key, at)
+			key, at := d.keys(e, table, nil)
+			end := d.value(e.Value(), key, at)
 			d.ends[table] = d.lineEnd(end)
 		}
 	}
@@ -75,7 +73,7 @@ func (d *tomlDocument) put(key string, e entry) {
 
 // keys joins the keys of an expression, notes the tables above the last, and returns where the last
 // ends. In a table's name an array of tables is its last element.
-func (d *tomlDocument) keys(p *unstable.Parser, e *unstable.Node, above string,
+func (d *tomlDocument) keys(e *unstable.Node, above string,
 	arrays map[string]int) (key string, end int) {
 	key = above
 	for it := e.Key(); it.Next(); {
@@ -117,8 +115,7 @@ func (d *tomlDocument) next(at int) int {
 }
 
 // value notes a value, which stands behind its key, and all below it, and returns where it ends.
-func (d *tomlDocument) value(p *unstable.Parser, n *unstable.Node, key string,
-	behind int) (end int) {
+func (d *tomlDocument) value(n *unstable.Node, key string, behind int) (end int) {
 	e := entry{kind: other}
 	from, to := int(n.Raw.Offset), int(n.Raw.Offset+n.Raw.Length)
 	if n.Kind == unstable.Array { // the parser does not say where it is
@@ -133,7 +130,7 @@ func (d *tomlDocument) value(p *unstable.Parser, n *unstable.Node, key string,
 			if it.Node().Kind == unstable.Comment {
 				continue
 			}
-			to = max(to, d.value(p, it.Node(), join(key, strconv.Itoa(i)), to))
+			to = max(to, d.value(it.Node(), join(key, strconv.Itoa(i)), to))
 			i++
 		}
 		to = d.next(to) + 1
@@ -141,8 +138,8 @@ func (d *tomlDocument) value(p *unstable.Parser, n *unstable.Node, key string,
 		e.kind = mapping
 		for it := n.Children(); it.Next(); {
 			if child := it.Node(); child.Kind == unstable.KeyValue {
-				below, at := d.keys(p, child, key, nil)
-				to = max(to, d.value(p, child.Value(), below, at))
+				below, at := d.keys(child, key, nil)
+				to = max(to, d.value(child.Value(), below, at))
 			}
 		}
 		to = d.next(to) + 1
@@ -160,20 +157,8 @@ func (d *tomlDocument) value(p *unstable.Parser, n *unstable.Node, key string,
 	return to
 }
 
-func (d *tomlDocument) entries() map[string][]entry { return d.all }
-
-func (d *tomlDocument) place(e entry) (line, column int) {
-	where, is := e.at.(span)
-	if !is {
-		return 0, 0
-	}
-	return placeIn(d.text, where.from)
-}
-
-func (d *tomlDocument) set(e entry, p space.Assignment) {
-	where := e.at.(span)
-	d.splices = append(d.splices, splice{where.from, where.to, tomlText(literal(p))})
-}
+// tomlLiteral is a value in TOML.
+func tomlLiteral(p space.Assignment) string { return tomlText(literal(p)) }
 
 // tomlText is a value in JSON as TOML has it: that escapes one character more.
 func tomlText(json string) string { return strings.ReplaceAll(json, "\x7f", `\u007f`) }
@@ -191,21 +176,17 @@ func tomlKey(name string) string {
 }
 
 func (d *tomlDocument) add(name string, p space.Assignment) (problem, remedy string) {
-	for above, rest := range parents(name) {
-		if at := d.all[above]; len(at) == 0 {
-			continue
-		} else if at[0].kind != mapping {
-			return above + " is " + at[0].kind.String(), intoFile
-		} else if at[0].at != nil {
-			return above + " is an inline table, into which no key is added",
+	return addBelow(d.all, name, func(above string, e entry, rest string) (bool, string, string) {
+		if e.at != nil {
+			return true, above + " is an inline table, into which no key is added",
 				"write " + tomlKey(rest) +
 					" = VALUE between its braces, or make it a table with a header, [" + above + "]"
 		}
 		end, header := d.ends[above]
-		if !header {
-			continue // a table made by dotted keys: the one above it takes the key
+		if !header { // a table made by dotted keys: the one above it takes the key
+			return false, "", ""
 		}
-		line := tomlKey(rest) + " = " + tomlText(literal(p))
+		line := tomlKey(rest) + " = " + tomlLiteral(p)
 		if end == 0 {
 			line += "\n"
 		} else {
@@ -215,14 +196,9 @@ func (d *tomlDocument) add(name string, p space.Assignment) (problem, remedy str
 		text, _ := d.bytes()
 		changed, wrong := parseTOML(text)
 		if wrong != nil {
-			return "cannot be added: " + wrong.Problem, intoFile
+			return true, "cannot be added: " + wrong.Problem, intoFile
 		}
 		*d = *changed.(*tomlDocument)
-		return "", ""
-	}
-	return "there is no place for it", intoFile
+		return true, "", ""
+	})
 }
-
-func (d *tomlDocument) shared() (wrong, notes []fault.Fault) { return nil, nil }
-
-func (d *tomlDocument) bytes() ([]byte, error) { return spliced(d.text, d.splices), nil }

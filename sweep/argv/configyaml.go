@@ -197,17 +197,10 @@ func yamlNumber(text, was string) string {
 }
 
 func (d *yamlDocument) add(name string, p space.Assignment) (problem, remedy string) {
-	for above, rest := range parents(name) {
-		at := d.all[above]
-		if len(at) == 0 {
-			continue
-		}
-		n, is := at[0].at.(*yaml.Node)
-		switch {
-		case at[0].kind != mapping:
-			return above + " is " + at[0].kind.String(), intoFile
-		case at[0].alias || !is || n.Kind == yaml.AliasNode:
-			return above + " is part of an alias", "write the alias out"
+	return addBelow(d.all, name, func(above string, e entry, rest string) (bool, string, string) {
+		n := e.at.(*yaml.Node)
+		if e.alias || n.Kind == yaml.AliasNode {
+			return true, above + " is part of an alias", "write the alias out"
 		}
 		leaf := &yaml.Node{Kind: yaml.ScalarNode}
 		keys := strings.Split(rest, ".")
@@ -219,9 +212,8 @@ func (d *yamlDocument) add(name string, p space.Assignment) (problem, remedy str
 		n.Content = append(n.Content, text(keys[len(keys)-1]), leaf)
 		d.set(entry{at: leaf}, p)
 		d.read()
-		return "", ""
-	}
-	return "there is no place for it", intoFile
+		return true, "", ""
+	})
 }
 
 // text is a node of a text.
