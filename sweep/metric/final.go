@@ -65,37 +65,21 @@ func (f Final) MarshalJSON() ([]byte, error) { return f.AppendJSON(nil), nil }
 func (f Final) AppendJSON(b []byte) []byte { return f.append(b, rawjson.AppendNumber) }
 
 func (f Final) append(b []byte, number func([]byte, float64) []byte) []byte {
-	b = append(b, '{')
-	for i := range f {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = number(append(rawjson.AppendQuoted(b, f[i].Name), ':'), f[i].Value)
-	}
-	return append(b, '}')
+	return appendObject(b, f, func(b []byte, m *FinalValue) []byte { return number(b, m.Value) })
 }
 
 // UnmarshalJSON reads an object of numbers and nulls, in its order.
 func (f *Final) UnmarshalJSON(data []byte) error {
 	*f = nil
 	return rawjson.ReadObject(data, func(name string, v jsonValue) {
-		*f = append(*f,
-			FinalValue{Name: name, Value: float64(v)})
+		*f = append(*f, FinalValue{Name: name, Value: float64(v)})
 	})
 }
 
 // ReadJSON reads what MarshalJSON writes; it returns false for anything else.
 func (f *Final) ReadJSON(r *rawjson.Reader) bool {
-	if !r.Take('{') {
-		return false
-	}
-	for n := 0; !r.Take('}'); n++ {
-		m := FinalValue{Value: math.NaN()}
-		if n > 0 && !r.Take(',') || !r.Word(&m.Name) || !r.Take(':') || !r.Null() &&
-			!r.AnyNumber(&m.Value) {
-			return false
-		}
-		*f = append(*f, m)
-	}
-	return true
+	return readObject(r, f, func(m *FinalValue) bool {
+		m.Value = math.NaN()
+		return r.Null() || r.AnyNumber(&m.Value)
+	})
 }

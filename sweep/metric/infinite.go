@@ -43,43 +43,31 @@ func (all Infinite) MarshalJSON() ([]byte, error) { return all.AppendJSON(nil), 
 
 // AppendJSON appends what MarshalJSON writes.
 func (all Infinite) AppendJSON(b []byte) []byte {
-	b = append(b, '{')
-	for i, m := range all {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = rawjson.AppendQuoted(append(rawjson.AppendQuoted(b, m.Name), ':'),
-			infiniteText(m.Value))
-	}
-	return append(b, '}')
+	return appendObject(b, all, func(b []byte, m *FinalValue) []byte {
+		return rawjson.AppendQuoted(b, infiniteText(m.Value))
+	})
 }
 
 // UnmarshalJSON reads what MarshalJSON writes. Other texts are left out.
 func (all *Infinite) UnmarshalJSON(data []byte) error {
 	*all = nil
-	return rawjson.ReadObject(data, all.add)
+	return rawjson.ReadObject(data, func(name, text string) {
+		if v, ok := parseInfinite(text); ok {
+			*all = append(*all, FinalValue{Name: name, Value: v})
+		}
+	})
 }
 
 // ReadJSON reads what MarshalJSON writes; it returns false for anything else.
 func (all *Infinite) ReadJSON(r *rawjson.Reader) bool {
 	*all = nil
-	if !r.Take('{') {
-		return false
-	}
-	for n := 0; !r.Take('}'); n++ {
-		var name, text string
-		if n > 0 && !r.Take(',') || !r.Word(&name) || !r.Take(':') || !r.Word(&text) {
-			return false
+	return readObject(r, all, func(m *FinalValue) (ok bool) {
+		var text string
+		if r.Word(&text) {
+			m.Value, ok = parseInfinite(text)
 		}
-		all.add(name, text)
-	}
-	return true
-}
-
-func (all *Infinite) add(name, text string) {
-	if v, ok := parseInfinite(text); ok {
-		*all = append(*all, FinalValue{Name: name, Value: v})
-	}
+		return ok
+	})
 }
 
 // infiniteText returns "inf" or "-inf"; "" for what is finite or not a number.

@@ -45,7 +45,7 @@ func readJSONLine(line []byte) (jsonLine, bool) {
 		return jsonLine{}, false
 	}
 	metrics, ok := readMetrics(top["metrics"])
-	return jsonLine{metrics, readStep(top["step"])}, ok
+	return jsonLine{metrics, ParseStep(string(top["step"]))}, ok
 }
 
 func readMetrics(object []byte) ([]jsonMetric, bool) {
@@ -71,28 +71,25 @@ func readMetric(name string, value json.RawMessage) jsonMetric {
 	m := jsonMetric{name: name, text: value}
 	switch c := value[0]; {
 	case c == '-' || '0' <= c && c <= '9':
-		m.value, m.isNumber = parseNumber(string(value))
+		m.value, m.isNumber = ParseNumber(string(value))
 	case c == 'n':
 		m.value, m.isNumber = math.NaN(), true
 	}
 	return m
 }
 
-// readStep reads a whole number, also written 4.0 or 4e3; anything else is no step.
-func readStep(value []byte) *int64 {
-	if n, err := strconv.ParseInt(string(value), 10, 64); err == nil {
+// ParseStep reads a whole number, also written 4.0 or 4e3; nil: it is none.
+func ParseStep(text string) *int64 {
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return &n
 	}
-	v, err := strconv.ParseFloat(string(value), 64)
+	v, err := strconv.ParseFloat(text, 64)
 	if err != nil || v != math.Trunc(v) || math.Abs(v) > expr.Exact {
 		return nil
 	}
 	n := int64(v)
 	return &n
 }
-
-// ParseStep reads a whole number, also written 4.0 or 4e3; nil: it is none.
-func ParseStep(text string) *int64 { return readStep([]byte(text)) }
 
 // PlainJSON returns a JSON text with what Python writes for numbers that JSON has none for in words
 // of JSON: null for NaN, 1e999 for Infinity.

@@ -39,7 +39,7 @@ func (s *Scanner) match(rule *compiled, line []byte, more bool) {
 		if from < 0 || more && m[1] == len(line) {
 			continue
 		}
-		if v, ok := parseNumber(string(line[from:to])); ok {
+		if v, ok := ParseNumber(string(line[from:to])); ok {
 			s.found(rule.name, v, rule.stepIn(line, m))
 		} else {
 			s.reject(rule.name, line[from:to])
@@ -52,7 +52,7 @@ func (c *compiled) stepIn(line []byte, match []int) *int64 {
 	if c.step < 0 || match[2*c.step] < 0 {
 		return nil
 	}
-	return readStep(bytes.TrimSpace(line[match[2*c.step]:match[2*c.step+1]]))
+	return ParseStep(string(bytes.TrimSpace(line[match[2*c.step]:match[2*c.step+1]])))
 }
 
 func (s *Scanner) emitJSON(read jsonLine) {

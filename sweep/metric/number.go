@@ -6,13 +6,10 @@ import (
 	"strings"
 )
 
-// ParseNumber reads a number as a Scanner does; ok is false where the text is none.
-func ParseNumber(text string) (value float64, ok bool) { return parseNumber(text) }
-
-// parseNumber reads a number in Go's syntax, spaces around it aside. The dot or comma that ends a
-// sentence is no part of it. What is too large for floating point is infinite; nan is NaN: not a
-// number, but meant as one.
-func parseNumber(text string) (value float64, ok bool) {
+// ParseNumber reads a number in Go's syntax, as a Scanner does, spaces around it aside; ok is false
+// where the text is none. The dot or comma that ends a sentence is no part of it. What is too large
+// for floating point is infinite; nan is NaN: not a number, but meant as one.
+func ParseNumber(text string) (value float64, ok bool) {
 	text = strings.TrimSpace(text)
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil && !math.IsInf(v, 0) { // where it is infinite, it was out of range

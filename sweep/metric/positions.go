@@ -63,19 +63,13 @@ func (all Spans) MarshalJSON() ([]byte, error) { return all.AppendJSON(nil), nil
 
 // AppendJSON appends what MarshalJSON writes.
 func (all Spans) AppendJSON(b []byte) []byte {
-	b = append(b, '{')
-	for i, m := range all {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = strconv.AppendInt(append(rawjson.AppendQuoted(b, m.Name), ':', '['), m.Span.Step, 10)
+	return appendObject(b, all, func(b []byte, m *FinalValue) []byte {
+		b = strconv.AppendInt(append(b, '['), m.Span.Step, 10)
 		if m.Span.Low != nil && m.Span.High != nil {
 			b = m.Span.High.append(m.Span.Low.append(b))
 		}
-		b = m.Span.appendOf(b)
-		b = append(b, ']')
-	}
-	return append(b, '}')
+		return append(m.Span.appendOf(b), ']')
+	})
 }
 
 func (s *Span) appendOf(b []byte) []byte {
@@ -128,17 +122,10 @@ func spanOf(numbers []json.Number) *Span {
 
 // ReadJSON reads what MarshalJSON writes; it returns false for anything else.
 func (all *Spans) ReadJSON(r *rawjson.Reader) bool {
-	if !r.Take('{') {
-		return false
-	}
-	for n := 0; !r.Take('}'); n++ {
-		m := FinalValue{Span: &Span{}}
-		if n > 0 && !r.Take(',') || !r.Word(&m.Name) || !r.Take(':') || !m.Span.readJSON(r) {
-			return false
-		}
-		*all = append(*all, m)
-	}
-	return true
+	return readObject(r, all, func(m *FinalValue) bool {
+		m.Span = &Span{}
+		return m.Span.readJSON(r)
+	})
 }
 
 func (s *Span) readJSON(r *rawjson.Reader) bool {
@@ -195,36 +182,23 @@ func (all Steps) MarshalJSON() ([]byte, error) { return all.AppendJSON(nil), nil
 
 // AppendJSON appends what MarshalJSON writes.
 func (all Steps) AppendJSON(b []byte) []byte {
-	b = append(b, '{')
-	for i, m := range all {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = strconv.AppendInt(append(rawjson.AppendQuoted(b, m.Name), ':'), m.Span.Step, 10)
-	}
-	return append(b, '}')
+	return appendObject(b, all, func(b []byte, m *FinalValue) []byte {
+		return strconv.AppendInt(b, m.Span.Step, 10)
+	})
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
 func (all *Steps) UnmarshalJSON(data []byte) error {
 	*all = nil
 	return rawjson.ReadObject(data, func(name string, step int64) {
-		*all = append(*all,
-			FinalValue{Name: name, Span: &Span{Step: step}})
+		*all = append(*all, FinalValue{Name: name, Span: &Span{Step: step}})
 	})
 }
 
 // ReadJSON reads what MarshalJSON writes; it returns false for anything else.
 func (all *Steps) ReadJSON(r *rawjson.Reader) bool {
-	if !r.Take('{') {
-		return false
-	}
-	for n := 0; !r.Take('}'); n++ {
-		m := FinalValue{Span: &Span{}}
-		if n > 0 && !r.Take(',') || !r.Word(&m.Name) || !r.Take(':') || !r.Whole(&m.Span.Step) {
-			return false
-		}
-		*all = append(*all, m)
-	}
-	return true
+	return readObject(r, all, func(m *FinalValue) bool {
+		m.Span = &Span{}
+		return r.Whole(&m.Span.Step)
+	})
 }
