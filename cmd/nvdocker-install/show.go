@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"mlframework/cmd/internal/cli"
-	"mlframework/cmd/internal/site"
 	"mlframework/nvdocker"
 	"mlframework/nvdocker/install"
 	"mlframework/sweep/table"
@@ -62,12 +61,11 @@ func (c *command) conclude(w wish, machines []*machine) (err error) {
 	case w.dryRun:
 		_, err = fmt.Fprint(c.stdout, plans(machines))
 	default:
-		var rows [][]string
+		t := cli.NewTable("HOST", "STATE", "STEPS", "FOUND")
 		for _, m := range machines {
-			rows = append(rows, []string{m.name, m.state, fmt.Sprint(len(m.done)),
-				m.facts.Summary()})
+			t.Add(m.name, m.state, fmt.Sprint(len(m.done)), m.facts.Summary())
 		}
-		err = site.WriteTable(c.stdout, []string{"HOST", "STATE", "STEPS", "FOUND"}, rows)
+		err = t.Write(c.stdout)
 	}
 	return errors.Join(err, wrong(machines))
 }

@@ -10,7 +10,7 @@ import (
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/cli"
-	"mlframework/cmd/run-tasks/display"
+	"mlframework/cmd/internal/site"
 	"mlframework/sweep/api"
 )
 
@@ -144,11 +144,7 @@ func (c *command) printBroker(ctx *cliv2.Context, b api.Broker) error {
 	if len(b.Queues) == 0 {
 		return nil
 	}
-	t := display.NewTable("QUEUE", "READY", "UNACKED", "CONSUMERS")
-	for _, q := range b.Queues {
-		t.Add(q.Queue, strconv.Itoa(q.Messages), cli.Known(q.Unacked), cli.Known(q.Consumers))
-	}
-	return t.Write(c.stdout)
+	return site.Queues(b.Queues).Write(c.stdout)
 }
 
 func (c *command) printDeadLetters(ctx *cliv2.Context, all api.DeadLetters) error {
@@ -164,7 +160,7 @@ func (c *command) printDeadLetters(ctx *cliv2.Context, all api.DeadLetters) erro
 		fmt.Fprintln(c.stdout, "there are no dead letters")
 		return nil
 	}
-	t := display.NewTable("LETTER", "FROM", "DIED", "BYTES", "REASON", "BEGINS")
+	t := cli.NewTable("LETTER", "FROM", "DIED", "BYTES", "REASON", "BEGINS")
 	for _, l := range all.Entries {
 		died := ""
 		if l.Time != nil {

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 
 	"mlframework/cmd/internal/cli"
 	"mlframework/cmd/internal/site"
@@ -24,14 +23,6 @@ func projectError(err error) error {
 		return &cli.Error{Code: cli.Invalid, Err: err}
 	}
 	return err
-}
-
-// cause is an error of the file system without the path, which is named already.
-func cause(err error) string {
-	if e, ok := errors.AsType[*fs.PathError](err); ok {
-		return e.Err.Error()
-	}
-	return err.Error()
 }
 
 // problem gives answers of a master, and of the process that runs this folder, their words and exit code.

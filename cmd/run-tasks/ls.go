@@ -70,7 +70,7 @@ func (c *command) listText(sweeps []core.Summary) error {
 	if ranked {
 		columns = append(columns, "PRIORITY")
 	}
-	t := display.NewTable(columns...)
+	t := cli.NewTable(columns...)
 	for _, s := range sweeps {
 		done, failed := display.Tally(s)
 		took := ""

@@ -15,6 +15,7 @@ import (
 	"mlframework/sweep/core"
 	"mlframework/sweep/definition"
 	"mlframework/sweep/fault"
+	"mlframework/sweep/human"
 	"mlframework/sweep/space"
 	"mlframework/sweep/task"
 )
@@ -94,7 +95,7 @@ func (p *project) readConfig(f task.File) ([]byte, error) {
 	text, err := os.ReadFile(filepath.Join(p.dir, filepath.FromSlash(f.From)))
 	if err != nil {
 		at := p.task.Places["file"]
-		at.Problem += strconv.Quote(f.From) + ": " + cause(err)
+		at.Problem += strconv.Quote(f.From) + ": " + human.Cause(err)
 		at.Remedy = "name a file of the project"
 		return nil, fault.List{at}
 	}

@@ -13,6 +13,7 @@ import (
 	"mlframework/sweep/core"
 	"mlframework/sweep/definition"
 	"mlframework/sweep/fault"
+	"mlframework/sweep/human"
 	"mlframework/sweep/metric"
 	"mlframework/sweep/space"
 	"mlframework/sweep/task"
@@ -142,7 +143,7 @@ func (p *project) readParameters(dir string) error {
 			Remedy: "write it, or take the line `parameters: " + name + "` out"}}
 	}
 	if err != nil {
-		return fault.List{{File: path, Problem: cause(err), Remedy: p.task.Name + " in tasks.yml names it as its parameters file"}}
+		return fault.List{{File: path, Problem: human.Cause(err), Remedy: p.task.Name + " in tasks.yml names it as its parameters file"}}
 	}
 	s, notes, err := space.Read(path, data, p.change)
 	if err != nil {

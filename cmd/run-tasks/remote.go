@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"os"
 	"os/user"
-	"strings"
 	"sync"
 	"time"
 
@@ -187,11 +186,7 @@ func (m *remote) ready(ctx context.Context) error {
 		if err != nil || r.Ready {
 			return err
 		}
-		var reasons []string
-		for _, reason := range r.Reasons {
-			reasons = append(reasons, reason.String())
-		}
-		why := strings.Join(reasons, "; ")
+		why := site.Reasons(r.Reasons)
 		switch {
 		case time.Now().After(end):
 			return &cli.Error{Code: cli.Unreachable, Err: fmt.Errorf("the master does not take sweeps to its workers: %s", why),

@@ -12,7 +12,6 @@ import (
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/cli"
-	"mlframework/cmd/run-tasks/display"
 	"mlframework/sweep/api"
 	"mlframework/sweep/core"
 	"mlframework/sweep/human"
@@ -126,7 +125,7 @@ func (t *metricTest) print() {
 
 // table prints the final value of every metric, and which of those that tasks.yml names were not found.
 func (t *metricTest) table() {
-	out := display.NewTable("METRIC", "VALUE", "STEP", "TIMES", "FROM")
+	out := cli.NewTable("METRIC", "VALUE", "STEP", "TIMES", "FROM")
 	from := map[string]string{}
 	for _, r := range t.record.Recipe.Metrics {
 		from[r.Name] = cmp.Or(r.Pattern, r.File, "JSON line")

@@ -9,7 +9,7 @@ import (
 	cliv2 "github.com/urfave/cli/v2"
 
 	"mlframework/cmd/internal/cli"
-	"mlframework/cmd/run-tasks/display"
+	"mlframework/cmd/internal/site"
 	"mlframework/sweep/core"
 )
 
@@ -178,12 +178,9 @@ func (c *command) printWorkers(ctx *cliv2.Context, all []core.Worker) error {
 		fmt.Fprintln(c.stdout, "the master has no workers")
 		return nil
 	}
-	t := display.NewTable("WORKER", "HOST", "STATE", "SLOTS", "RUNNING", "WAITING", "CPU", "SEEN", "")
+	t := cli.NewTable("WORKER", "HOST", "STATE", "SLOTS", "RUNNING", "WAITING", "CPU", "SEEN", "")
 	for _, w := range all {
-		slots, cpu, seen, reason := strconv.Itoa(w.Slots), "", "", ""
-		if w.Wanted != nil && *w.Wanted != w.Slots {
-			slots += fmt.Sprintf(" (%d wanted)", *w.Wanted)
-		}
+		cpu, seen, reason := "", "", ""
 		if w.Load != nil {
 			cpu = fmt.Sprintf("%.0f%%", 100*w.Load.CPU)
 		}
@@ -196,7 +193,8 @@ func (c *command) printWorkers(ctx *cliv2.Context, all []core.Worker) error {
 		if w.Reason != nil {
 			reason = *w.Reason
 		}
-		t.Add(w.Name, w.Host, w.State, slots, strconv.Itoa(len(w.Running)), strconv.Itoa(w.Waiting), cpu, seen, reason)
+		t.Add(w.Name, w.Host, w.State, site.Slots(w), strconv.Itoa(len(w.Running)),
+			strconv.Itoa(w.Waiting), cpu, seen, reason)
 	}
 	return t.Write(c.stdout)
 }

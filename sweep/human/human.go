@@ -3,7 +3,9 @@
 package human
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"strconv"
 	"strings"
@@ -88,6 +90,15 @@ func isVisible(text string) bool {
 		}
 	}
 	return true
+}
+
+// Cause returns the text of an error without the operation and the path that package os puts before
+// it.
+func Cause(err error) string {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		err = e.Err
+	}
+	return err.Error()
 }
 
 // CommandLine writes argv so that bash, zsh and ksh read it back as it is, on one line. Nothing in

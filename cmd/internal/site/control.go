@@ -37,11 +37,16 @@ func (c control) Ready(ctx context.Context, dial infra.Dial) error {
 	if err != nil || r.Ready {
 		return err
 	}
-	var reasons []string
-	for _, reason := range r.Reasons {
-		reasons = append(reasons, reason.String())
+	return errors.New(Reasons(r.Reasons))
+}
+
+// Reasons is why a master is not ready, on one line.
+func Reasons(all []api.Reason) string {
+	texts := make([]string, len(all))
+	for i, reason := range all {
+		texts[i] = reason.String()
 	}
-	return errors.New(strings.Join(reasons, "; "))
+	return strings.Join(texts, "; ")
 }
 
 func (c control) Workers(ctx context.Context, dial infra.Dial) (all []infra.Worker, err error) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"mlframework/cmd/internal/cli"
 	"mlframework/nvdocker"
 )
 
@@ -28,7 +29,7 @@ func gpuCount(r nvdocker.Report) string {
 // gpus is a table of the hosts' GPUs, and below it why some of them are not free; nothing where
 // there are none.
 func (o *Overview) gpus(width int) (all []string) {
-	g := &grid{heads: []string{"HOST", "GPU", "STATE", "MEMORY", "USE", "TEMP", "NAME"}}
+	g := cli.NewTable("HOST", "GPU", "STATE", "MEMORY", "USE", "TEMP", "NAME")
 	var notes []string
 	for _, h := range o.Hosts {
 		for _, one := range h.NVIDIA.GPUs {
@@ -40,15 +41,15 @@ func (o *Overview) gpus(width int) (all []string) {
 			if why != "" {
 				notes = append(notes, wrapped(h.Name+": "+why, "", width)...)
 			}
-			g.add(h.Name, one.Number(), state, memory, known(one.Utilization, "%"),
+			g.Add(h.Name, one.Number(), state, memory, known(one.Utilization, "%"),
 				known(one.Temperature, " C"), gpuName(one))
 		}
 		if f := h.NVIDIA.Fault; f != nil {
 			notes = append(notes, wrapped(h.Name+": "+f.Error(), "", width)...)
 		}
 	}
-	if len(g.rows) > 0 {
-		all = append(append(all, ""), g.lines(width)...)
+	if g.Len() > 0 {
+		all = append(append(all, ""), g.Lines(width)...)
 	}
 	if len(notes) > 0 {
 		all = append(append(all, ""), notes...)

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"mlframework/cmd/internal/cli"
@@ -19,90 +18,45 @@ import (
 	"mlframework/sweep/task"
 )
 
-// grid is a table for people: spaces between columns and no lines. Columns stand in order of
-// importance.
-type grid struct {
-	heads []string
-	rows  [][]string
-}
-
-func (g *grid) add(cells ...string) { g.rows = append(g.rows, cells) }
-
-// lines are the table's, without the last columns where it would be wider than width; 0 is any
-// width.
-func (g *grid) lines(width int) []string {
-	for n := len(g.heads); ; n-- {
-		lines := strings.Split(g.render(n), "\n")
-		if width == 0 || n <= 2 || text.LongestLineLen(strings.Join(lines, "\n")) <= width {
-			return lines
-		}
-	}
-}
-
-func (g *grid) render(columns int) string {
-	t := table.NewWriter()
-	s := table.StyleDefault
-	s.Options = table.OptionsNoBordersAndSeparators
-	s.Box.PaddingLeft, s.Box.PaddingRight = "", "  "
-	s.Format.Header = text.FormatDefault
-	t.SetStyle(s)
-	t.SuppressTrailingSpaces()
-	row := func(cells []string) (r table.Row) {
-		for _, c := range cells[:min(columns, len(cells))] {
-			r = append(r, cli.Visible(c))
-		}
-		return r
-	}
-	t.AppendHeader(row(g.heads))
-	for _, r := range g.rows {
-		t.AppendRow(row(r))
-	}
-	return t.Render()
-}
-
-// WriteTable prints a table for people as those of this package are.
-func WriteTable(w io.Writer, heads []string, rows [][]string) error {
-	_, err := fmt.Fprintln(w, (&grid{heads, rows}).render(len(heads)))
-	return err
-}
-
 // WriteHosts prints the table of hosts and containers, with the workers' slots.
 func (o *Overview) WriteHosts(w io.Writer) error {
-	_, err := fmt.Fprintln(w, strings.Join(o.hosts().lines(0), "\n"))
-	return err
+	return o.hosts().Write(w)
 }
 
-func (o *Overview) hosts() *grid {
-	g := &grid{heads: []string{"HOST", "ROLE", "STATE", "SINCE", "SLOTS", "BUSY", "LOAD",
-		"DISK", "GPUS"}}
+func (o *Overview) hosts() *cli.Table {
+	heads := []string{"HOST", "ROLE", "STATE", "SINCE", "SLOTS", "BUSY", "LOAD", "DISK", "GPUS"}
 	if !slices.ContainsFunc(o.Hosts, func(h infra.HostStatus) bool {
 		return len(h.NVIDIA.GPUs) > 0
 	}) {
-		g.heads = g.heads[:len(g.heads)-1]
+		heads = heads[:len(heads)-1]
 	}
+	g := cli.NewTable(heads...)
 	for _, h := range o.Hosts {
 		switch {
 		case !h.Reached:
-			g.add(h.Name, "", "unreachable")
+			g.Add(h.Name, "", "unreachable")
 		case h.Problem != "":
-			g.add(h.Name, "", "not known")
+			g.Add(h.Name, "", "not known")
 		case len(h.Containers)+len(h.Wanted) == 0:
-			g.add(h.Name, "", "nothing runs")
+			g.Add(h.Name, "", "nothing runs")
 		}
-		first := len(g.rows)
+		var rows [][]string
 		for _, c := range h.Containers {
-			g.add(o.container(h, c)...)
+			rows = append(rows, o.container(h, c))
 		}
 		for _, role := range h.Wanted {
 			if h.Reached && h.Problem == "" &&
 				!slices.ContainsFunc(h.Containers, func(c infra.ContainerStatus) bool {
 					return c.Role == role
 				}) {
-				g.add(h.Name, role, "missing")
+				rows = append(rows, []string{h.Name, role, "missing"})
 			}
 		}
-		if first < len(g.rows) { // what is the host's stands once
-			g.rows[first] = hostCells(g.rows[first], h)
+		for i, cells := range rows {
+			if i == 0 { // what is the host's stands once
+				cells = hostCells(cells, h)
+			}
+			g.Add(cells...)
 		}
 	}
 	return g
@@ -136,16 +90,16 @@ func (o *Overview) container(h infra.HostStatus, c infra.ContainerStatus) []stri
 // columns, texts are wrapped.
 func (o *Overview) Tables(width int) []string {
 	all := append(wrapped("cluster "+o.Cluster+", master on "+o.Master, "", width), "")
-	all = append(all, o.hosts().lines(width)...)
+	all = append(all, o.hosts().Lines(width)...)
 	all = append(all, o.gpus(width)...)
 	if len(o.Workers) > 0 {
-		all = append(append(all, ""), o.workers().lines(width)...)
+		all = append(append(all, ""), o.workers().Lines(width)...)
 	}
 	if o.Broker != nil {
 		all = append(append(all, ""), o.broker(width)...)
 	}
 	if len(o.Sweeps) > 0 {
-		all = append(append(all, ""), o.sweeps().lines(width)...)
+		all = append(append(all, ""), o.sweeps().Lines(width)...)
 	}
 	return all
 }
@@ -231,9 +185,9 @@ func wrapped(words, indent string, width int) (lines []string) {
 	return lines
 }
 
-func (o *Overview) workers() *grid {
-	g := &grid{heads: []string{"WORKER", "STATE", "SLOTS", "BUSY", "HEARD", "CPU", "MEMORY",
-		"WAITING", "TASKS", "VERSION"}}
+func (o *Overview) workers() *cli.Table {
+	g := cli.NewTable("WORKER", "STATE", "SLOTS", "BUSY", "HEARD", "CPU", "MEMORY", "WAITING",
+		"TASKS", "VERSION")
 	for _, w := range o.Workers {
 		heard, cpu, memory := "", "", ""
 		if w.Seen != nil {
@@ -244,7 +198,7 @@ func (o *Overview) workers() *grid {
 			memory = fmt.Sprintf("%s of %s", gigabytes(l.MemoryTotal-l.MemoryFree),
 				gigabytes(l.MemoryTotal))
 		}
-		g.add(w.Name, w.State, slots(w), strconv.Itoa(len(w.Running)), heard, cpu, memory,
+		g.Add(w.Name, w.State, Slots(w), strconv.Itoa(len(w.Running)), heard, cpu, memory,
 			strconv.Itoa(w.Waiting), runningTasks(w), w.Program)
 	}
 	return g
@@ -264,7 +218,8 @@ func runningTasks(w core.Worker) string {
 	return text
 }
 
-func slots(w core.Worker) string {
+// Slots is the number of slots of a worker, and what is wanted where that differs.
+func Slots(w core.Worker) string {
 	text := strconv.Itoa(w.Slots)
 	if w.Wanted != nil && *w.Wanted != w.Slots {
 		text += fmt.Sprintf(" (%d wanted)", *w.Wanted)
@@ -294,20 +249,20 @@ func (o *Overview) broker(width int) []string {
 	if len(b.Queues) == 0 {
 		return lines
 	}
-	return append(lines, queues(b.Queues).lines(width)...)
+	return append(lines, Queues(b.Queues).Lines(width)...)
 }
 
-func queues(all []queue.Depth) *grid {
-	g := &grid{heads: []string{"QUEUE", "READY", "UNACKED", "CONSUMERS"}}
+// Queues is a table of the broker's queues.
+func Queues(all []queue.Depth) *cli.Table {
+	g := cli.NewTable("QUEUE", "READY", "UNACKED", "CONSUMERS")
 	for _, q := range all {
-		g.add(q.Queue, strconv.Itoa(q.Messages), cli.Known(q.Unacked), cli.Known(q.Consumers))
+		g.Add(q.Queue, strconv.Itoa(q.Messages), cli.Known(q.Unacked), cli.Known(q.Consumers))
 	}
 	return g
 }
 
-func (o *Overview) sweeps() *grid {
-	g := &grid{heads: []string{"SWEEP", "STATE", "DONE", "RUNNING", "FAILED", "PRIORITY",
-		"SUBMITTED"}}
+func (o *Overview) sweeps() *cli.Table {
+	g := cli.NewTable("SWEEP", "STATE", "DONE", "RUNNING", "FAILED", "PRIORITY", "SUBMITTED")
 	for _, s := range o.Sweeps {
 		var ended, failed int64
 		for _, state := range task.States {
@@ -319,7 +274,7 @@ func (o *Overview) sweeps() *grid {
 				failed += n
 			}
 		}
-		g.add(s.ID, string(s.State), fmt.Sprintf("%d of %d", ended, s.Total),
+		g.Add(s.ID, string(s.State), fmt.Sprintf("%d of %d", ended, s.Total),
 			strconv.FormatInt(s.Counts["running"], 10), strconv.FormatInt(failed, 10),
 			strconv.Itoa(s.Priority), o.age(s.Submitted)+" ago")
 	}

@@ -1,9 +1,7 @@
 package tail
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"strings"
 
 	"mlframework/sweep/human"
@@ -26,7 +24,7 @@ func (f *Folder) Problems() (all []string) {
 		}
 		for _, file := range s.files {
 			if file.err != nil {
-				all = append(all, of+f.quote(s, file.path)+": "+cause(file.err))
+				all = append(all, of+f.quote(s, file.path)+": "+human.Cause(file.err))
 				continue
 			}
 			for _, p := range file.reader.Problems() {
@@ -68,11 +66,4 @@ func (f *Folder) never(s *source) string {
 			maxEntries)
 	}
 	return "the program wrote no file " + s.pattern
-}
-
-func cause(err error) string {
-	if e, ok := errors.AsType[*fs.PathError](err); ok {
-		return e.Err.Error()
-	}
-	return err.Error()
 }
