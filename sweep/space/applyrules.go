@@ -299,7 +299,7 @@ func (f *firstDigits) of(digit int64, out []bool) int64 {
 // firstOfEqual is, by digit of an axis, the first with which the parameters of a mask have the same
 // values.
 func (s *Space) firstOfEqual(a *axis, mask []byte) []int64 {
-	all, seen := make([]int64, a.count), map[string]int64{}
+	all, keys := make([]int64, a.count), make([]string, a.count)
 	var key []byte
 	for digit := range a.count {
 		key = key[:0]
@@ -309,13 +309,9 @@ func (s *Space) firstOfEqual(a *axis, mask []byte) []int64 {
 			}
 			key = append(key, 0)
 		}
-		first, is := seen[string(key)]
-		if !is {
-			first = digit
-			seen[string(key)] = digit
-		}
-		all[digit] = first
+		all[digit], keys[digit] = digit, string(key)
 	}
+	firstOfEqual(keys, func(i, before int) { all[i] = int64(before) })
 	return all
 }
 

@@ -81,8 +81,8 @@ type argument struct{ label, name string }
 func (o *outline) names() (names []string) {
 	add := func(all []entry) {
 		for _, e := range all {
-			if !slices.Contains(names, e.name) {
-				names = append(names, e.name)
+			if !slices.Contains(names, e.Name) {
+				names = append(names, e.Name)
 			}
 		}
 	}
@@ -125,7 +125,7 @@ func (r *reader) set(o *outline, names []string, text, label string, adds bool) 
 	}
 	r.changes[name] = true
 	before -= utf8.RuneCountInString(label) - utf8.RuneCountInString(value)
-	for _, n := range []*yaml.Node{e.key, e.value} {
+	for _, n := range []*yaml.Node{e.Key, e.Value} {
 		r.labels[n] = fault.Fault{File: label}
 		for _, inner := range n.Content {
 			r.foreign(inner, label, before)
@@ -146,7 +146,7 @@ func (r *reader) foreign(n *yaml.Node, label string, before int) {
 // replace puts an entry in the place of the one with its name, and of a default for it; one of a
 // list of points leaves it, and stands behind the list.
 func (o *outline) replace(e entry) {
-	same := func(of entry) bool { return of.name == e.name }
+	same := func(of entry) bool { return of.Name == e.Name }
 	o.completing = slices.DeleteFunc(slices.Clone(o.completing), same)
 	if i := slices.IndexFunc(o.entries, same); i >= 0 {
 		o.entries = slices.Clone(o.entries)
@@ -191,7 +191,7 @@ func settingOf(name, text string) (e entry, more int, problem, remedy string) {
 		return e, 0, show(name) + ": " + show(text) + " is not a value",
 			quote + name + `='"` + text + `"'`
 	}
-	return entry{name, top.Content[0], top.Content[1]}, more, "", ""
+	return entry{Name: name, Key: top.Content[0], Value: top.Content[1]}, more, "", ""
 }
 
 // scan reports whether text has a comma outside quotes and brackets, and whether it has a comment.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
+	"strings"
 )
 
 // Bounds of what Without describes: its result is kept, and the request waits for it.
@@ -54,7 +55,7 @@ func (s *Space) withoutPoints(style Style, others []*Space) ([]*Space, error) {
 				"its %d points cannot be compared one by one with those that it had, %d is "+
 					"the most", s.Len(), mostKept)
 	}
-	key := func(v value) string { return v.key(style).String() }
+	key := func(v value) string { return v.key(style) }
 	has := func(p Point) func(*search) bool {
 		return func(q *search) bool { _, ok := q.find(p); return ok }
 	}
@@ -136,33 +137,20 @@ type division struct {
 	fresh  []parameter
 }
 
-// flagKey is what a value is on the command line. The zero value is a switch that is absent.
-type flagKey struct {
-	text        string
-	given, bare bool // the flag is there; it is a switch without a value
-}
-
-// String tells keys apart; that of a switch that is absent is empty.
-func (k flagKey) String() string {
+// key tells apart what values are on the command line; that of a switch that is absent is empty.
+func (v value) key(style Style) string {
 	switch {
-	case k.bare:
+	case !v.flag || !style.switches():
+		return "=" + v.text
+	case v.on():
 		return "+"
-	case k.given:
-		return "=" + k.text
 	}
 	return ""
 }
 
-func (v value) key(style Style) flagKey {
-	if v.flag && style.switches() {
-		return flagKey{given: v.on(), bare: v.on()}
-	}
-	return flagKey{text: v.text, given: true}
-}
-
 func (p *parameter) canBeAbsent(style Style) bool {
 	return p.span == nil && slices.ContainsFunc(p.values,
-		func(v value) bool { return v.key(style) == flagKey{} })
+		func(v value) bool { return v.key(style) == "" })
 }
 
 // divide divides the values of p by whether q has them; a q that is nil is absent everywhere.
@@ -199,19 +187,22 @@ func (p *parameter) divide(style Style, q *parameter) (division, error) {
 		[]parameter{{name: p.name, values: fresh}}}, nil
 }
 
-// lookup returns which values a parameter has.
-func (p *parameter) lookup(style Style) func(flagKey) bool {
+// lookup returns which values a parameter has, by their keys.
+func (p *parameter) lookup(style Style) func(key string) bool {
 	switch {
 	case p == nil:
-		return func(k flagKey) bool { return k == flagKey{} }
+		return func(key string) bool { return key == "" }
 	case p.span != nil:
-		return func(k flagKey) bool { return k.given && !k.bare && p.span.has(k.text) }
+		return func(key string) bool {
+			text, given := strings.CutPrefix(key, "=")
+			return given && p.span.has(text)
+		}
 	}
-	keys := make(map[flagKey]struct{}, len(p.values))
+	keys := make(map[string]bool, len(p.values))
 	for _, v := range p.values {
-		keys[v.key(style)] = struct{}{}
+		keys[v.key(style)] = true
 	}
-	return func(k flagKey) bool { _, ok := keys[k]; return ok }
+	return func(key string) bool { return keys[key] }
 }
 
 // has reports whether a text is that of a value.

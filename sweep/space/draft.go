@@ -31,7 +31,7 @@ func (r *reader) space(o outline) *Space {
 	all := o.sections
 	d.list(o)
 	for _, e := range o.entries {
-		d.names = append(d.names, e.name)
+		d.names = append(d.names, e.Name)
 		if p, ok := r.parameter(e); ok {
 			d.add(e, p)
 		}
@@ -75,7 +75,7 @@ func (r *reader) space(o outline) *Space {
 // unbuilt tells why there is no space.
 func (d *draft) unbuilt(err error) {
 	if over, is := errors.AsType[overflow](err); is {
-		d.fault(d.nodes[over.parameter].key, show(d.plan.parameters[over.parameter].name)+": "+
+		d.fault(d.nodes[over.parameter].Key, show(d.plan.parameters[over.parameter].name)+": "+
 			tooMany, "use fewer values, or split the sweep")
 	} else if wrong, is := errors.AsType[*ruleError](err); is {
 		d.ruleFault(wrong)
@@ -86,7 +86,7 @@ func (d *draft) unbuilt(err error) {
 			fmt.Sprintf("when: the conditions of %s depend on each other in a circle",
 				d.called(c.parameters)), "remove one of them")
 	} else {
-		d.fault(d.nodes[0].key, err.Error(), "")
+		d.fault(d.nodes[0].Key, err.Error(), "")
 	}
 }
 
@@ -112,7 +112,7 @@ func (d *draft) tooManyTied(t tooManyTied) {
 }
 
 func (d *draft) add(e entry, p parameter) {
-	d.index[e.name] = len(d.plan.parameters)
+	d.index[e.Name] = len(d.plan.parameters)
 	d.plan.parameters, d.nodes = append(d.plan.parameters, p), append(d.nodes, e)
 }
 
@@ -226,12 +226,12 @@ func (d *draft) dropTogether(group []int) {
 	}
 	kept := firstOfEqual(keys, func(i, before int) {
 		e := d.nodes[group[0]]
-		at := e.value
+		at := e.Value
 		if n := yamlfile.Target(at); n.Kind == yaml.SequenceNode && len(n.Content) == len(keys) {
 			at = n.Content[i]
 		}
 		if len(group) == 1 {
-			d.note(at, show(e.name)+": the value "+show(d.plan.parameters[group[0]].values[i].text)+
+			d.note(at, show(e.Name)+": the value "+show(d.plan.parameters[group[0]].values[i].text)+
 				" is there twice: it is run once", "")
 		} else {
 			d.note(at, fmt.Sprintf("zip: elements %d and %d of %s are the same: they are run once",

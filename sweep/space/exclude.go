@@ -20,7 +20,7 @@ func (d *draft) excluded(n *yaml.Node) {
 	r := rule{kind: exclude}
 	good := true
 	for _, e := range d.entries(yamlfile.Target(n)) {
-		p, known := d.lookup(e.key, e.name, "exclude")
+		p, known := d.lookup(e.Key, e.Name, "exclude")
 		values, ok := d.excludedValues(e, p, known)
 		good = good && known && ok
 		r.values = append(r.values, oneOf{p, values})
@@ -37,32 +37,22 @@ func (d *draft) excluded(n *yaml.Node) {
 
 // excludedValues reads the values of one parameter: one, a list, or all of a range or an interval.
 func (d *draft) excludedValues(e entry, p int, known bool) (values []value, ok bool) {
-	switch n := yamlfile.Target(e.value); {
+	switch n := yamlfile.Target(e.Value); {
 	case isRange(n) || isInterval(n):
 		return d.excludedRange(e)
 	case n.Kind == yaml.SequenceNode && !isPlainList(n):
-		d.unknownTag(e, e.value)
+		d.unknownTag(e, e.Value)
 		return nil, false
 	}
 	ok = true
-	for _, element := range elements(e.value) {
-		v, read := d.excludedValue(entry{e.name, e.key, element})
+	for _, element := range elements(e.Value) {
+		v, read := d.once(entry{Name: e.Name, Key: e.Key, Value: element}, d.element)
 		if read && known {
 			d.noteExcluded(element, p, v)
 		}
 		values, ok = append(values, v), ok && read
 	}
 	return values, ok
-}
-
-// excludedValue reads a value, once where several entries have it by aliases.
-func (d *draft) excludedValue(e entry) (value, bool) {
-	v, read := d.singles[e.value]
-	if !read {
-		v.value, v.ok = d.element(e, e.value)
-		d.singles[e.value] = v
-	}
-	return v.value, v.ok
 }
 
 // excludedRange reads all values of a range or an interval.
@@ -72,11 +62,11 @@ func (d *draft) excludedRange(e entry) (values []value, ok bool) {
 	case !ok:
 		return nil, false
 	case of.count() > maxExcluded:
-		d.fault(e.value, fmt.Sprintf("exclude %s: %d values; %d is the most", show(e.name),
+		d.fault(e.Value, fmt.Sprintf("exclude %s: %d values; %d is the most", show(e.Name),
 			of.count(), maxExcluded), "write an expression, such as "+of.between())
 		return nil, false
 	case of.span != nil && len(of.span.operands) == 2 && of.span.places > 0:
-		d.fault(e.value, "exclude "+show(e.name)+": the interval "+bracket(of.span.operands)+
+		d.fault(e.Value, "exclude "+show(e.Name)+": the interval "+bracket(of.span.operands)+
 			" is values with the step 1, not all numbers between its ends",
 			"write an expression, such as "+of.between())
 		return nil, false

@@ -76,7 +76,7 @@ func (c call) meant(operands []string) string {
 // meant.
 func (r *reader) unknownTag(e entry, at *yaml.Node) {
 	n := yamlfile.Target(at)
-	r.fault(at, show(e.name)+": the tag "+n.Tag+" is not known", tagRemedy(n))
+	r.fault(at, show(e.Name)+": the tag "+n.Tag+" is not known", tagRemedy(n))
 }
 
 func tagRemedy(n *yaml.Node) string {

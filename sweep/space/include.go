@@ -17,12 +17,12 @@ func (d *draft) include(s *Space, o outline) {
 	section, given := o.sections.find("include"), o.sections.find("defaults")
 	defaults := map[int]entry{}
 	for _, e := range o.completing {
-		if p, ok := d.lookup(e.key, e.name, "defaults"); ok {
+		if p, ok := d.lookup(e.Key, e.Name, "defaults"); ok {
 			defaults[p] = e
 		}
 	}
 	if section == nil && given != nil && o.rows == nil {
-		d.note(given.key,
+		d.note(given.Key,
 			"defaults: nothing uses them; points of include do, and of a list of points", "")
 	}
 	if section == nil {
@@ -47,8 +47,8 @@ func (d *draft) included(s *Space, n *yaml.Node, defaults map[int]entry) [][]int
 	ok := true
 	point := slices.Repeat([]int64{unknown}, len(d.plan.parameters))
 	for _, e := range d.entries(yamlfile.Target(n)) {
-		p, known := d.lookup(e.key, e.name, "include")
-		if known && d.changes[e.name] {
+		p, known := d.lookup(e.Key, e.Name, "include")
+		if known && d.changes[e.Name] {
 			point[p] = every
 			continue
 		}
@@ -185,12 +185,12 @@ func (d *draft) numberOf(e entry, of *parameter, v value) int64 {
 		return n
 	}
 	for i := range of.having([]value{v}) {
-		d.noteSpelling(e.value, of.name, of.value(i).text, v.text)
+		d.noteSpelling(e.Value, of.name, of.value(i).text, v.text)
 		return n
 	}
 	for _, w := range of.extra[:more] {
 		if w.numeral() == v.numeral() {
-			d.noteSpelling(e.value, of.name, w.text, v.text)
+			d.noteSpelling(e.Value, of.name, w.text, v.text)
 			break
 		}
 	}

@@ -10,23 +10,15 @@ import (
 	"mlframework/internal/yamlfile"
 )
 
-// entry is a parameter before its value is read.
-type entry struct {
-	name       string
-	key, value *yaml.Node
-}
+// entry is a key with its value: a parameter, or a rule of the second document, before it is read.
+type entry = yamlfile.Entry
 
 // entries returns the keys of a mapping, and of those merged into it, with their values.
 func (r *reader) entries(mapping *yaml.Node) []entry {
 	if mapping.Tag != "!!map" && mapping.Tag != "!!python/dict" {
 		r.fault(mapping, "the tag "+mapping.Tag+" is not known", "remove it")
 	}
-	m := yamlfile.Mapping{Wrong: r.wrongMapping, Name: r.checkName}
-	var all []entry
-	for _, e := range m.Entries(mapping) {
-		all = append(all, entry{e.Name, e.Key, e.Value})
-	}
-	return all
+	return yamlfile.Mapping{Wrong: r.wrongMapping, Name: r.checkName}.Entries(mapping)
 }
 
 func (r *reader) wrongMapping(m yamlfile.Mistake, at, first *yaml.Node) {

@@ -21,7 +21,7 @@ var (
 // noteSlip notes plain text that looks like several values, with what was probably meant.
 func (r *reader) noteSlip(e entry, at *yaml.Node, text string) {
 	if meant := meantBy(text); meant != "" {
-		r.note(at, show(e.name)+": "+text+" is read as one text",
+		r.note(at, show(e.Name)+": "+text+" is read as one text",
 			"write "+meant+" if several values are meant, or put it in quotes")
 	}
 }
@@ -33,18 +33,18 @@ func (r *reader) noteRuleNames(all []entry) (parameters []entry) {
 	var names, flags []string
 	var first *yaml.Node
 	for _, e := range all {
-		_, overridden := r.labels[e.key]
-		rule := e.name != "seed" && slices.Contains(sectionNames, e.name)
-		if rule && !overridden && yamlfile.Target(e.key).Style == 0 {
-			if nested(yamlfile.Target(e.value)) {
-				r.fault(e.key, e.name+": a rule among the parameters",
+		_, overridden := r.labels[e.Key]
+		rule := e.Name != "seed" && slices.Contains(sectionNames, e.Name)
+		if rule && !overridden && yamlfile.Target(e.Key).Style == 0 {
+			if nested(yamlfile.Target(e.Value)) {
+				r.fault(e.Key, e.Name+": a rule among the parameters",
 					"put one line with --- above all rules")
 				continue
 			}
 			if first == nil {
-				first = e.key
+				first = e.Key
 			}
-			names, flags = append(names, e.name), append(flags, "--"+e.name)
+			names, flags = append(names, e.Name), append(flags, "--"+e.Name)
 		}
 		parameters = append(parameters, e)
 	}

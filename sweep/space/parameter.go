@@ -129,27 +129,35 @@ func (p Parameter) Value(i int64) Assignment {
 // shown is how many values a description lists before it leaves out the middle.
 const shown = 8
 
+// shownOf returns the texts of n values, without the middle of many.
+func shownOf(n int64, text func(i int64) string) (all []string) {
+	for i := int64(0); i < n; i++ {
+		if n > shown && i == 3 {
+			all, i = append(all, "…"), n-1
+		}
+		all = append(all, text(i))
+	}
+	return all
+}
+
 // String is one line for people: "epoch: 5, 10, 15 (interval [5,20,5))". It names the first and the
 // last of many values.
 func (p Parameter) String() string {
 	n := p.Len()
-	var parts, about []string
-	for i := int64(0); i < n; i++ {
-		if n > shown && i == 3 {
-			parts, i = append(parts, "…"), n-1
-			about = append(about, strconv.FormatInt(n, 10)+" values")
-		}
+	line := show(p.Name()) + ": " + strings.Join(shownOf(n, func(i int64) string {
 		v := p.Value(i)
 		if v.Kind == Switch {
-			parts = append(parts, v.Value+" (switch)")
-		} else {
-			parts = append(parts, show(v.Value))
+			return v.Value + " (switch)"
 		}
+		return show(v.Value)
+	}), ", ")
+	var about []string
+	if n > shown {
+		about = append(about, strconv.FormatInt(n, 10)+" values")
 	}
 	if p.Kind() == Interval {
 		about = append(about, "interval "+p.Interval())
 	}
-	line := show(p.Name()) + ": " + strings.Join(parts, ", ")
 	if len(about) > 0 {
 		line += " (" + strings.Join(about, ", ") + ")"
 	}

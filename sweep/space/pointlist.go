@@ -79,20 +79,20 @@ func (d *draft) list(o outline) {
 	numbers := map[string]map[string]int64{} // of the values of each parameter
 	written := map[string]spellings{}
 	read := func(e entry) (p int, n int64, ok bool) {
-		if !slices.Contains(d.names, e.name) {
-			d.names = append(d.names, e.name)
-			numbers[e.name], written[e.name] = map[string]int64{}, spellings{}
+		if !slices.Contains(d.names, e.Name) {
+			d.names = append(d.names, e.Name)
+			numbers[e.Name], written[e.Name] = map[string]int64{}, spellings{}
 			d.plan.listed.parameters = append(d.plan.listed.parameters, len(d.plan.parameters))
-			d.add(e, parameter{name: e.name})
+			d.add(e, parameter{name: e.Name})
 		}
 		v, ok := d.one(e)
-		p = d.index[e.name]
+		p = d.index[e.Name]
 		of := &d.plan.parameters[p]
-		n, known := numbers[e.name][v.identity()]
+		n, known := numbers[e.Name][v.identity()]
 		if !known && ok {
-			d.noteSpelling(e.value, e.name, written[e.name].add(v), v.text)
+			d.noteSpelling(e.Value, e.Name, written[e.Name].add(v), v.text)
 			n = int64(len(of.values))
-			numbers[e.name][v.identity()], of.values = n, append(of.values, v)
+			numbers[e.Name][v.identity()], of.values = n, append(of.values, v)
 		}
 		return p, n, ok
 	}
@@ -161,29 +161,32 @@ func (d *draft) forgetUnused() {
 
 // one reads a value where a single one is wanted, once: what is said of a default does not depend
 // on how many points have it.
-func (d *draft) one(e entry) (value, bool) {
-	v, known := d.singles[e.value]
+func (d *draft) one(e entry) (value, bool) { return d.once(e, d.single) }
+
+// once reads the value of an entry, unless another entry has that by an alias.
+func (d *draft) once(e entry, read func(entry) (value, bool)) (value, bool) {
+	v, known := d.singles[e.Value]
 	if !known {
-		v.value, v.ok = d.single(e)
-		d.singles[e.value] = v
+		v.value, v.ok = read(e)
+		d.singles[e.Value] = v
 	}
 	return v.value, v.ok
 }
 
 func (d *draft) single(e entry) (value, bool) {
-	n := yamlfile.Target(e.value)
+	n := yamlfile.Target(e.Value)
 	switch {
 	case n.Kind != yaml.ScalarNode:
-		d.fault(e.value, show(e.name)+": "+yamlfile.KindOf(n)+" in one point",
+		d.fault(e.Value, show(e.Name)+": "+yamlfile.KindOf(n)+" in one point",
 			"write one value here; a point for each of several values")
 		return value{}, false
 	case isInterval(n):
-		d.fault(e.value, show(e.name)+": an interval in one point",
+		d.fault(e.Value, show(e.Name)+": an interval in one point",
 			"write one value here; a point for each of several values; "+
 				"write !!str before it if text is meant")
 		return value{}, false
 	}
-	return d.scalar(e, e.value)
+	return d.scalar(e, e.Value)
 }
 
 // dropRows leaves the first of equal points of the list.

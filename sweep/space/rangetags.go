@@ -42,12 +42,11 @@ type ranged struct {
 }
 
 // rangeOf reads the value of a parameter that is a range.
-func (r *reader) rangeOf(e entry, n *yaml.Node) (p parameter, ok bool) {
+func (r *reader) rangeOf(e entry, n *yaml.Node) (l list) {
 	g := ranged{reader: r, e: e, tag: n.Tag}
-	p.name = e.name
 	if n.Kind != yaml.SequenceNode || len(n.Content) < 2 || len(n.Content) > 3 {
-		g.wrong(e.value, "not a range", "write "+exampleOf(g.tag))
-		return p, false
+		g.wrong(e.Value, "not a range", "write "+exampleOf(g.tag))
+		return l
 	}
 	for _, element := range n.Content {
 		c := yamlfile.Target(element)
@@ -67,30 +66,31 @@ func (r *reader) rangeOf(e entry, n *yaml.Node) (p parameter, ok bool) {
 		g.elements = append(g.elements, element)
 	}
 	if g.faulty {
-		return p, false
+		return l
 	}
 	if len(g.texts) == 2 {
-		g.wrong(e.value, fmt.Sprintf("the range %s does not say which of its values", g.text()),
+		g.wrong(e.Value, fmt.Sprintf("the range %s does not say which of its values", g.text()),
 			"write "+g.counted()+", or a list of values")
-		return p, false
+		return l
 	}
 	switch g.tag {
 	case "!int":
-		p.values, p.span = g.steps()
+		l.values, l.span = g.steps()
 	case "!uniform":
-		p.values = g.spaced(g.linear)
+		l.values = g.spaced(g.linear)
 	default:
-		p.values = g.spaced(g.logarithmic)
+		l.values = g.spaced(g.logarithmic)
 	}
-	return p, !g.faulty
+	l.ok = !g.faulty
+	return l
 }
 
 func (g *ranged) wrong(at *yaml.Node, problem, remedy string) {
-	if g.e.value.Kind == yaml.AliasNode {
-		at = g.e.value
+	if g.e.Value.Kind == yaml.AliasNode {
+		at = g.e.Value
 	}
 	g.faulty = true
-	g.fault(at, show(g.e.name)+": "+problem, remedy)
+	g.fault(at, show(g.e.Name)+": "+problem, remedy)
 }
 
 func (g *ranged) text() string { return g.tag + " [" + strings.Join(g.texts, ", ") + "]" }
@@ -153,7 +153,7 @@ func (g *ranged) spaced(between func(n int) []string) []value {
 		g.wrong(g.elements[2], fmt.Sprintf("a count of %s: a range makes at most %d values",
 			show(g.texts[2]), mostRanged), "use fewer; "+any)
 	case g.compare() == 0:
-		g.wrong(g.e.value, "the range "+g.text()+" begins and ends with one value",
+		g.wrong(g.e.Value, "the range "+g.text()+" begins and ends with one value",
 			"write different ends, or that value alone")
 	case g.tag != "!uniform" && min(g.numbers[0].sign(), g.numbers[1].sign()) <= 0:
 		at := 0
@@ -233,7 +233,7 @@ func (g *ranged) steps() ([]value, *interval) {
 		g.wrong(g.elements[2], "step is 0", "write how far the values are apart, such as 1 or -1")
 		return nil, nil
 	case distance.Sign() != 0 && distance.Sign() != step.Sign():
-		g.wrong(g.e.value, "the range "+g.text()+" has no value", directionRemedy(g.texts))
+		g.wrong(g.e.Value, "the range "+g.text()+" has no value", directionRemedy(g.texts))
 		return nil, nil
 	}
 	count, rest := new(big.Int).QuoRem(distance, step, new(big.Int))
@@ -243,13 +243,13 @@ func (g *ranged) steps() ([]value, *interval) {
 		problem := fmt.Sprintf(
 			"the range %s has both its ends, and steps of %s from %s reach %s and "+
 				"%s, not %s", g.text(), step, start, last, beyond, end)
-		g.wrong(g.e.value, problem, fmt.Sprintf("write !int [%s, %s, %s]", start, last, step))
+		g.wrong(g.e.Value, problem, fmt.Sprintf("write !int [%s, %s, %s]", start, last, step))
 		return nil, nil
 	}
 	beyond := new(big.Int).Add(end, big.NewInt(int64(step.Sign())))
 	span, troubles := newInterval([]string{start.String(), beyond.String(), step.String()})
 	if troubles != nil {
-		g.wrong(g.e.value, troubles[0].problem, troubles[0].remedy)
+		g.wrong(g.e.Value, troubles[0].problem, troubles[0].remedy)
 		return nil, nil
 	}
 	if count.Cmp(big.NewInt(mostListed)) > 0 {

@@ -31,39 +31,39 @@ func (s scope) Lookup(name string) (int, bool) {
 func (s scope) Unknown(name string) (problem, remedy string) { return unknownName(name, s.names) }
 
 // rules reads where or exclude: one or a list of them.
-func (d *draft) rules(s section) {
+func (d *draft) rules(s entry) {
 	for _, n := range d.elements(s, "write a rule") {
 		switch {
 		case yamlfile.Target(n).Kind == yaml.ScalarNode:
-			d.expression(rule{kind: ruleKind(s.name)}, n, s.name)
-		case yamlfile.Target(n).Kind == yaml.MappingNode && s.name == string(exclude):
+			d.expression(rule{kind: ruleKind(s.Name)}, n, s.Name)
+		case yamlfile.Target(n).Kind == yaml.MappingNode && s.Name == string(exclude):
 			d.excluded(n)
 		default:
 			remedy := "write an expression, such as lr * batchsize <= 1"
-			if s.name == string(exclude) {
+			if s.Name == string(exclude) {
 				remedy = "write an expression, or values as {optimizer: sgd, augment: true}"
 			}
-			d.fault(n, s.name+": "+yamlfile.KindOf(yamlfile.Target(n))+" is not a condition",
+			d.fault(n, s.Name+": "+yamlfile.KindOf(yamlfile.Target(n))+" is not a condition",
 				remedy)
 		}
 	}
 }
 
 // when reads on what it depends whether parameters are there.
-func (d *draft) when(s section) {
-	n := yamlfile.Target(s.value)
+func (d *draft) when(s entry) {
+	n := yamlfile.Target(s.Value)
 	if n.Kind != yaml.MappingNode {
-		d.fault(s.value, "when: "+yamlfile.KindOf(n)+" does not say which parameter it is about",
+		d.fault(s.Value, "when: "+yamlfile.KindOf(n)+" does not say which parameter it is about",
 			`write {momentum: optimizer == "sgd"}`)
 		return
 	}
 	for _, e := range d.entries(n) {
-		p, ok := d.lookup(e.key, e.name, "when")
-		if yamlfile.Target(e.value).Kind != yaml.ScalarNode {
-			d.fault(e.value, "when "+show(e.name)+": "+yamlfile.KindOf(yamlfile.Target(e.value))+
+		p, ok := d.lookup(e.Key, e.Name, "when")
+		if yamlfile.Target(e.Value).Kind != yaml.ScalarNode {
+			d.fault(e.Value, "when "+show(e.Name)+": "+yamlfile.KindOf(yamlfile.Target(e.Value))+
 				" is not a condition", `write an expression, such as optimizer == "sgd"`)
 		} else if ok {
-			d.expression(rule{kind: when, parameter: p}, e.value, "when "+show(e.name))
+			d.expression(rule{kind: when, parameter: p}, e.Value, "when "+show(e.Name))
 		}
 	}
 }
@@ -176,8 +176,7 @@ func (d *draft) ruleFault(e *ruleError) {
 // ruleOf returns the rule that says when a parameter is there.
 func (d *draft) ruleOf(p int) int {
 	return slices.IndexFunc(d.plan.rules, func(r rule) bool {
-		return r.kind == when &&
-			r.parameter == p
+		return r.kind == when && r.parameter == p
 	})
 }
 
@@ -185,8 +184,7 @@ func (d *draft) ruleOf(p int) int {
 func (d *draft) conflictingRule(parameters []int) *yaml.Node {
 	i := slices.IndexFunc(d.plan.rules, func(r rule) bool {
 		return slices.ContainsFunc(r.names(), func(p int) bool {
-			return slices.Contains(parameters,
-				p)
+			return slices.Contains(parameters, p)
 		})
 	})
 	return d.ruleNodes[i]

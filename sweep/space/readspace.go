@@ -89,12 +89,11 @@ func (r *reader) at(n *yaml.Node, problem, remedy string) fault.Fault {
 	return fault.Fault{File: r.file, Line: line, Column: column, Problem: problem, Remedy: remedy}
 }
 
-func (r *reader) fault(n *yaml.Node, problem,
-	remedy string) {
+func (r *reader) fault(n *yaml.Node, problem, remedy string) {
 	r.faults.Add(r.at(n, problem, remedy))
 }
-func (r *reader) note(n *yaml.Node, problem,
-	remedy string) {
+
+func (r *reader) note(n *yaml.Node, problem, remedy string) {
 	r.notes.Add(r.at(n, problem, remedy))
 }
 

@@ -19,7 +19,7 @@ func (d *draft) isZipped(p int) bool {
 }
 
 // repeat reads which parameters only repeat.
-func (d *draft) repeat(s section) {
+func (d *draft) repeat(s entry) {
 	for _, n := range d.elements(s, "name a parameter, such as seed") {
 		if t := yamlfile.Target(n); t.Kind == yaml.MappingNode && len(t.Content) > 0 {
 			d.fault(n, "repeat: a mapping is not the name of a parameter", d.repeatRemedy(t))

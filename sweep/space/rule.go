@@ -41,13 +41,9 @@ func (r *rule) describe(of []parameter) string {
 	}
 	var all []string
 	for _, o := range r.values {
-		var texts []string
-		for i := 0; i < len(o.values); i++ {
-			if len(o.values) > shown && i == 3 {
-				texts, i = append(texts, "…"), len(o.values)-1
-			}
-			texts = append(texts, show(o.values[i].text))
-		}
+		texts := shownOf(int64(len(o.values)), func(i int64) string {
+			return show(o.values[i].text)
+		})
 		text := strings.Join(texts, ", ")
 		if len(texts) != 1 {
 			text = "[" + text + "]"

@@ -12,21 +12,16 @@ import (
 	"mlframework/sweep/fault"
 )
 
-// section is one key of the second document.
-type section struct {
-	name       string
-	key, value *yaml.Node
-}
-
-type sections []section
+// sections are what the second document has, each key once.
+type sections []entry
 
 // sectionNames are the keys of the second document.
 var sectionNames = []string{"zip", "where", "exclude", "include", "when", "repeat", "sample",
 	"seed", "defaults"}
 
-func (all sections) find(name string) *section {
+func (all sections) find(name string) *entry {
 	for i := range all {
-		if all[i].name == name {
+		if all[i].Name == name {
 			return &all[i]
 		}
 	}
@@ -62,7 +57,7 @@ func (r *reader) sections(top *yaml.Node) (all sections) {
 			r.fault(key, show(name)+" is not a rule", remedy)
 			continue
 		case earlier != nil:
-			line, _ := r.places.Of(earlier.key.Line, earlier.key.Column)
+			line, _ := r.places.Of(earlier.Key.Line, earlier.Key.Column)
 			r.fault(key, name+": is there twice, first on line "+strconv.Itoa(line),
 				"write all of it in one place, as a list")
 			continue
@@ -70,7 +65,7 @@ func (r *reader) sections(top *yaml.Node) (all sections) {
 			r.fault(key, name+": no value", "write one, or remove the line")
 			continue
 		}
-		all = append(all, section{name, key, value})
+		all = append(all, entry{Name: name, Key: key, Value: value})
 	}
 	return all
 }
@@ -84,10 +79,10 @@ func elements(n *yaml.Node) []*yaml.Node {
 }
 
 // elements returns those of a section, which has to have one.
-func (d *draft) elements(s section, remedy string) []*yaml.Node {
-	all := elements(s.value)
+func (d *draft) elements(s entry, remedy string) []*yaml.Node {
+	all := elements(s.Value)
 	if len(all) == 0 {
-		d.fault(s.value, s.name+": the list is empty", remedy+", or remove the line")
+		d.fault(s.Value, s.Name+": the list is empty", remedy+", or remove the line")
 	}
 	return all
 }
@@ -95,7 +90,7 @@ func (d *draft) elements(s section, remedy string) []*yaml.Node {
 // walk reads how the combinations are walked.
 func (d *draft) walk(rules sections) {
 	for _, s := range rules {
-		switch s.name {
+		switch s.Name {
 		case "zip":
 			d.zip(s)
 		case "where", "exclude":
@@ -111,11 +106,11 @@ func (d *draft) walk(rules sections) {
 }
 
 // zip reads groups of parameters that vary together.
-func (d *draft) zip(s section) {
+func (d *draft) zip(s entry) {
 	groups := d.elements(s, "name two or more parameters, such as [[lr, momentum]]")
 	// one group, without the outer list
 	if len(groups) > 0 && yamlfile.Target(groups[0]).Kind == yaml.ScalarNode {
-		groups = []*yaml.Node{s.value}
+		groups = []*yaml.Node{s.Value}
 	}
 	taken := map[int]bool{}
 	for _, p := range d.plan.listed.parameters {
@@ -176,9 +171,9 @@ func (r *reader) completing(rules sections) []entry {
 	if s == nil {
 		return nil
 	}
-	n := yamlfile.Target(s.value)
+	n := yamlfile.Target(s.Value)
 	if n.Kind != yaml.MappingNode {
-		r.fault(s.value, "defaults: "+yamlfile.KindOf(n)+" is not parameters with one value each",
+		r.fault(s.Value, "defaults: "+yamlfile.KindOf(n)+" is not parameters with one value each",
 			"write {lr: 0.1}")
 		return nil
 	}

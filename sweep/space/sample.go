@@ -114,7 +114,7 @@ func (d *draft) noteSample(s *Space, all sections) {
 func (d *draft) ofSample(all sections, problem, remedy string) fault.Fault {
 	at := all.find("sample")
 	if at != nil && d.changed.Sample == nil {
-		return d.at(at.value, problem, remedy)
+		return d.at(at.Value, problem, remedy)
 	}
 	option := fmt.Sprintf("--sample %d", d.plan.sample.Combinations)
 	return fault.Fault{File: option, Problem: strings.TrimPrefix(problem, "sample: "),
@@ -125,9 +125,9 @@ func (d *draft) ofSample(all sections, problem, remedy string) fault.Fault {
 func (d *draft) sample(all sections) {
 	drawn := all.find("sample")
 	if seed := all.find("seed"); seed != nil {
-		n, ok := d.count(seed.value, "seed", 0)
+		n, ok := d.count(seed.Value, "seed", 0)
 		if drawn == nil && d.changed.Sample == nil {
-			d.note(seed.key, "seed: nothing is drawn without sample", "")
+			d.note(seed.Key, "seed: nothing is drawn without sample", "")
 		} else if ok {
 			d.seed = n
 		}
@@ -135,11 +135,11 @@ func (d *draft) sample(all sections) {
 	if drawn == nil {
 		return
 	}
-	n, ok := d.count(drawn.value, "sample", 1)
+	n, ok := d.count(drawn.Value, "sample", 1)
 	switch {
 	case !ok:
 	case n > mostSampled:
-		d.fault(drawn.value, fmt.Sprintf("sample: %d combinations; %d is the most", n,
+		d.fault(drawn.Value, fmt.Sprintf("sample: %d combinations; %d is the most", n,
 			mostSampled),
 			"draw fewer")
 	default:

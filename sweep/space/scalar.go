@@ -24,7 +24,7 @@ func (r *reader) scalar(e entry, at *yaml.Node) (value, bool) {
 	case "text":
 		if n.Style == 0 && oldBooleans[n.Value] {
 			r.note(at,
-				show(e.name)+": "+n.Value+" is text, although older readers took it for a boolean",
+				show(e.Name)+": "+n.Value+" is text, although older readers took it for a boolean",
 				"write true or false if a switch is meant, or put it in quotes")
 		}
 		if n.Style == 0 {
@@ -32,7 +32,7 @@ func (r *reader) scalar(e entry, at *yaml.Node) (value, bool) {
 		}
 		if strings.ContainsRune(n.Value, 0) {
 			r.fault(at,
-				show(e.name)+": the value has a NUL character, which no command line can hold",
+				show(e.Name)+": the value has a NUL character, which no command line can hold",
 				"remove it")
 			return value{}, false
 		}
@@ -42,14 +42,14 @@ func (r *reader) scalar(e entry, at *yaml.Node) (value, bool) {
 		if v, ok := switchOf(n.Value); ok {
 			return v, true
 		}
-		r.fault(at, show(e.name)+": "+show(n.Value)+" is not a boolean", "write true or false")
+		r.fault(at, show(e.Name)+": "+show(n.Value)+" is not a boolean", "write true or false")
 	case "null":
 		remedy := `write a value, "" for an empty one, or remove the parameter`
 		if strings.EqualFold(n.Value, "null") {
 			remedy = `put it in quotes if the program is to get the word, "` + n.Value +
 				`", or remove the parameter`
 		}
-		r.fault(r.nullPlace(e, at), show(e.name)+": no value", remedy)
+		r.fault(r.nullPlace(e, at), show(e.Name)+": no value", remedy)
 	default:
 		r.unknownTag(e, at)
 	}
@@ -73,14 +73,10 @@ func scalarTag(n *yaml.Node) string {
 	}
 }
 
-// switchOf knows the booleans of YAML 1.2.
+// switchOf returns the switch that a text is; false: it is none.
 func switchOf(text string) (v value, ok bool) {
-	switch text {
-	case "true", "True", "TRUE", "false", "False", "FALSE":
-		return value{text: text, flag: true}, true
-	default:
-		return value{}, false
-	}
+	_, ok = yamlfile.Boolean(text)
+	return value{text: text, flag: ok}, ok
 }
 
 // number matches decimal numbers as JSON and older notations have them, but for leading zeros: 007
@@ -121,8 +117,8 @@ func isWhole(text string) bool {
 // nullPlace returns the key when the value is not written at all: the parser puts such a value
 // somewhere after it.
 func (r *reader) nullPlace(e entry, at *yaml.Node) *yaml.Node {
-	if at == e.value && at.Value == "" {
-		return e.key
+	if at == e.Value && at.Value == "" {
+		return e.Key
 	}
 	return at
 }

@@ -10,37 +10,33 @@ import (
 
 // parameter reads the value of a key: one value, a list, a range or an interval.
 func (r *reader) parameter(e entry) (p parameter, ok bool) {
-	p.name = e.name
-	n := yamlfile.Target(e.value)
+	p.name = e.Name
+	n := yamlfile.Target(e.Value)
 	switch {
 	case n.Kind == yaml.MappingNode && n.Tag != "!!map" && !isRange(n):
-		r.unknownTag(e, e.value)
+		r.unknownTag(e, e.Value)
 	case n.Kind == yaml.MappingNode && !isRange(n):
 		remedy := "write one value or a list of values"
 		if n.Anchor != "" {
 			remedy += "; a mapping to merge is written where it is merged, <<: {b: 1}"
 		}
-		r.fault(e.value, show(e.name)+": a mapping is not a value", remedy)
-	case isRange(n):
+		r.fault(e.Value, show(e.Name)+": a mapping is not a value", remedy)
+	case isInterval(n):
+		p.span, ok = r.interval(e, n)
+	case isRange(n), n.Kind == yaml.SequenceNode:
 		l, known := r.lists[n]
 		if !known {
-			p, ok = r.rangeOf(e, n)
-			l = list{p.values, p.span, ok}
+			if isRange(n) {
+				l = r.rangeOf(e, n)
+			} else {
+				l.values, l.ok = r.list(e, n)
+			}
 			r.lists[n] = l
 		}
 		p.values, p.span, ok = l.values, l.span, l.ok
-	case isInterval(n):
-		p.span, ok = r.interval(e, n)
-	case n.Kind == yaml.SequenceNode:
-		l, known := r.lists[n]
-		if !known {
-			l.values, l.ok = r.list(e, n)
-			r.lists[n] = l
-		}
-		p.values, ok = l.values, l.ok
 	default:
 		var v value
-		v, ok = r.scalar(e, e.value)
+		v, ok = r.scalar(e, e.Value)
 		p.values, p.single = []value{v}, true
 	}
 	return p, ok
@@ -66,18 +62,18 @@ func (r *reader) interval(e entry, n *yaml.Node) (*interval, bool) {
 	}
 	span, troubles := newInterval(operands)
 	for _, t := range troubles {
-		where := e.value
-		if t.operand >= 0 && t.operand < len(nodes) && e.value.Kind != yaml.AliasNode {
+		where := e.Value
+		if t.operand >= 0 && t.operand < len(nodes) && e.Value.Kind != yaml.AliasNode {
 			where = nodes[t.operand]
 		}
 		if n.Kind == yaml.ScalarNode && n.Style&yaml.TaggedStyle == 0 {
 			t.remedy += "; write !!str before it if text is meant"
 		}
-		r.fault(where, show(e.name)+": "+t.problem, t.remedy)
+		r.fault(where, show(e.Name)+": "+t.problem, t.remedy)
 	}
 	if span != nil && n.Style&yaml.TaggedStyle == 0 {
-		about := Parameter{p: &parameter{name: e.name, span: span}}
-		r.note(e.value, "the quoted text is read as an interval, "+about.String(),
+		about := Parameter{p: &parameter{name: e.Name, span: span}}
+		r.note(e.Value, "the quoted text is read as an interval, "+about.String(),
 			"write !!str before it if text is meant")
 	}
 	return span, span != nil
@@ -89,7 +85,7 @@ func (r *reader) operands(e entry, n *yaml.Node) (texts []string, nodes []*yaml.
 	if n.Kind == yaml.ScalarNode {
 		text := strings.TrimSpace(n.Value)
 		if !strings.HasPrefix(text, "[") || !strings.HasSuffix(text, ")") {
-			r.fault(e.value, show(e.name)+": "+show(n.Value)+" is not an interval",
+			r.fault(e.Value, show(e.Name)+": "+show(n.Value)+" is not an interval",
 				"write [start, end] or [start, end, step]")
 			return nil, nil, false
 		}
@@ -103,7 +99,7 @@ func (r *reader) operands(e entry, n *yaml.Node) (texts []string, nodes []*yaml.
 			(c.Style == 0 || c.Style == yaml.TaggedStyle &&
 				(c.Tag == "!!int" || c.Tag == "!!float"))
 		if !number {
-			r.fault(element, show(e.name)+": "+describe(c)+" in an interval is not a number",
+			r.fault(element, show(e.Name)+": "+describe(c)+" in an interval is not a number",
 				"write start, end and step as numbers")
 			ok = false
 		}
@@ -125,18 +121,18 @@ func isPlainList(n *yaml.Node) bool { return n.Tag == "!!seq" || n.Tag == "!!pyt
 // list reads the elements of a list, which are single values.
 func (r *reader) list(e entry, n *yaml.Node) (values []value, ok bool) {
 	if !isPlainList(n) {
-		r.unknownTag(e, e.value)
+		r.unknownTag(e, e.Value)
 		return nil, false
 	}
 	if len(n.Content) == 0 {
-		r.fault(e.value, show(e.name)+": the list is empty",
+		r.fault(e.Value, show(e.Name)+": the list is empty",
 			"write at least one value, or remove the parameter")
 		return nil, false
 	}
 	ok = true
 	values = make([]value, 0, len(n.Content))
 	for _, element := range n.Content {
-		v, good := r.element(e, element)
+		v, good := r.element(entry{Name: e.Name, Key: e.Key, Value: element})
 		values, ok = append(values, v), ok && good
 	}
 	if ok {
@@ -145,25 +141,25 @@ func (r *reader) list(e entry, n *yaml.Node) (values []value, ok bool) {
 	return values, ok
 }
 
-func (r *reader) element(e entry, element *yaml.Node) (value, bool) {
+func (r *reader) element(e entry) (value, bool) {
 	const remedy = "write out its values, or give it a parameter of its own"
-	n := yamlfile.Target(element)
+	n := yamlfile.Target(e.Value)
 	switch {
 	case n.Kind == yaml.MappingNode:
-		r.fault(element, show(e.name)+": a mapping is not a value",
+		r.fault(e.Value, show(e.Name)+": a mapping is not a value",
 			"write one value or a list of values")
 	case isRange(n):
-		r.fault(element, show(e.name)+": a range inside a list", remedy)
+		r.fault(e.Value, show(e.Name)+": a range inside a list", remedy)
 	case isInterval(n) && n.Style&yaml.TaggedStyle == 0:
-		r.fault(element, show(e.name)+": an interval inside a list",
+		r.fault(e.Value, show(e.Name)+": an interval inside a list",
 			remedy+"; write !!str before it if text is meant")
 	case isInterval(n):
-		r.fault(element, show(e.name)+": an interval inside a list", remedy)
+		r.fault(e.Value, show(e.Name)+": an interval inside a list", remedy)
 	case n.Kind == yaml.SequenceNode:
-		r.fault(element, show(e.name)+": a list inside a list",
+		r.fault(e.Value, show(e.Name)+": a list inside a list",
 			`write one flat list; a list that is one value goes in quotes: "[1, 2]"`)
 	default:
-		return r.scalar(e, element)
+		return r.scalar(e, e.Value)
 	}
 	return value{}, false
 }
@@ -174,15 +170,14 @@ func (r *reader) noteList(e entry, n *yaml.Node, values []value) {
 	seen := make(map[value]bool, len(values))
 	switches, written := 0, spellings{}
 	for i, v := range values {
-		r.noteSpelling(n.Content[i], e.name, written.add(v), v.text)
+		r.noteSpelling(n.Content[i], e.Name, written.add(v), v.text)
 		as := value{text: v.text, flag: v.flag}
 		if v.flag {
 			as.text = strings.ToLower(v.text) // True and true are one switch
 		}
 		if seen[as] && !r.distinct { // else it is told of where the others are dropped
-			r.note(n.Content[i],
-				show(e.name)+": the value "+show(
-					v.text)+" is there twice and stays: its combinations run twice", "")
+			r.note(n.Content[i], show(e.Name)+": the value "+show(v.text)+
+				" is there twice and stays: its combinations run twice", "")
 		}
 		seen[as] = true
 		if v.flag {
@@ -190,8 +185,8 @@ func (r *reader) noteList(e entry, n *yaml.Node, values []value) {
 		}
 	}
 	if switches > 0 && switches < len(values) {
-		r.note(e.value,
-			show(e.name)+": the list has switches and values: --"+e.name+
+		r.note(e.Value,
+			show(e.Name)+": the list has switches and values: --"+e.Name+
 				" is once alone, once with a value",
 			`write "true" and "false" in quotes if they are values`)
 	}
