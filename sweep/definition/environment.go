@@ -152,8 +152,7 @@ func containerKeys() []key[Container] {
 	}
 }
 
-func readContainer(r *reader, f *File,
-	v value) {
+func readContainer(r *reader, f *File, v value) {
 	object(r, v, &f.Container, containerKeys(), place{})
 }
 

@@ -29,16 +29,13 @@ func metricKeys() []key[metric.Rule] {
 		{"pattern", "pattern: 'accuracy: ([0-9.]+)'", readPattern},
 		{"file", `file: "csv/*/metrics.csv"`, readMetricFile},
 		{"column", "column: val/acc", func(r *reader, m *metric.Rule, v value) {
-			m.Column,
-				_ = r.Word(v)
+			m.Column, _ = r.Word(v)
 		}},
 		{"key", "key: test.accuracy", func(r *reader, m *metric.Rule, v value) {
-			m.Key,
-				_ = r.Word(v)
+			m.Key, _ = r.Word(v)
 		}},
 		{"tag", "tag: loss/val", func(r *reader, m *metric.Rule, v value) {
-			m.Tag,
-				_ = r.Word(v)
+			m.Tag, _ = r.Word(v)
 		}},
 		{"take", "take: last, max, min or first", readTake},
 	}

@@ -75,8 +75,7 @@ func (r *reader) readFile(f *File, root value) {
 		return
 	}
 	if _, found := present["tasks"]; !found {
-		r.Fault(root, "there are no tasks",
-			"write "+exampleTasks+", or see run-tasks init")
+		r.Fault(root, "there are no tasks", "write "+exampleTasks+", or see run-tasks init")
 	}
 	if build, found := present["build"]; found && present["image"].Node != nil {
 		r.Fault(build, "image is set too, and only one of them can be", "remove one")

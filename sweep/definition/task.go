@@ -29,8 +29,7 @@ func taskKeys() []key[Task] {
 	return []key[Task]{
 		{"command", "command: [python3, -u, train.py]", readCommand},
 		{"env", `env: {LR: "{lr}"}`, func(r *reader, t *Task, v value) {
-			t.Env = r.environment(v,
-				t.place)
+			t.Env = r.environment(v, t.place)
 		}},
 		{"each", "each: worker", readEach},
 		{"workdir", "workdir: examples/vae", readWorkdir},
@@ -214,8 +213,7 @@ func readFlags(r *reader, t *Task, v value) {
 	t.place("flags", r.FaultAt(v, "", ""))
 }
 
-func readSwitch(r *reader, t *Task,
-	v value) {
+func readSwitch(r *reader, t *Task, v value) {
 	t.SwitchValue = r.choice(v, "flag", "value") == "value"
 }
 
