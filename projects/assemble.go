@@ -16,12 +16,13 @@ import (
 // assemblyPrefix begins the names of folders that assemblies work in.
 const assemblyPrefix = temporaryPrefix + "push-"
 
-// partPrefix begins the names of files beside the snapshots with the beginning of a content: its hash follows.
+// partPrefix begins the names of files beside the snapshots with the beginning of a content: its
+// hash follows.
 const partPrefix = ".part-"
 
-// An Assembly is a snapshot in the making whose contents come from elsewhere than the project's folder. Put, Resume or Reuse
-// gives it every content that Lacking names, Publish moves it to its place, Discard takes it away. The three may be called
-// concurrently for different hashes.
+// An Assembly is a snapshot in the making whose contents come from elsewhere than the project's
+// folder. Put, Resume or Reuse gives it every content that Lacking names, Publish moves it to its
+// place, Discard takes it away. The three may be called concurrently for different hashes.
 type Assembly struct {
 	manifest  *Manifest
 	revisions string             // absolute
@@ -31,8 +32,9 @@ type Assembly struct {
 	release   func()
 }
 
-// Assemble begins a snapshot of m, which it checks, in a new folder below revisions. Two calls for one folder may not overlap, nor
-// one the Publish of another: the caller has a lock. So whatever an assembly that was killed left is removed at once.
+// Assemble begins a snapshot of m, which it checks, in a new folder below revisions. Two calls for
+// one folder may not overlap, nor one the Publish of another: the caller has a lock. So whatever an
+// assembly that was killed left is removed at once.
 func Assemble(m *Manifest, revisions string) (*Assembly, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
@@ -85,8 +87,9 @@ func (a *Assembly) Lacking() (files []Entry) {
 	return files
 }
 
-// Put writes a content to every file that has its hash; it reads no more than their size. What does not have that hash is a
-// *ChangedError, and nothing of it stays: another Put of the hash may follow.
+// Put writes a content to every file that has its hash; it reads no more than their size. What does
+// not have that hash is a *ChangedError, and nothing of it stays: another Put of the hash may
+// follow.
 func (a *Assembly) Put(ctx context.Context, hash string, from io.Reader) error {
 	places := a.places[hash]
 	if len(places) == 0 {
@@ -98,7 +101,8 @@ func (a *Assembly) Put(ctx context.Context, hash string, from io.Reader) error {
 	return a.copies(ctx, places)
 }
 
-// Received returns how many bytes of a file's content an assembly that broke off has kept for Resume.
+// Received returns how many bytes of a file's content an assembly that broke off has kept for
+// Resume.
 func (a *Assembly) Received(e Entry) int64 {
 	info, err := a.all.Lstat(partPrefix + e.Hash)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > e.Size {
@@ -107,8 +111,9 @@ func (a *Assembly) Received(e Entry) int64 {
 	return info.Size()
 }
 
-// Resume is Put for a content whose first bytes, as many as received says, are there already: from has the rest. If from
-// fails or ctx ends, what came is kept, until a Publish, for an assembly that resumes it.
+// Resume is Put for a content whose first bytes, as many as received says, are there already: from
+// has the rest. If from fails or ctx ends, what came is kept, until a Publish, for an assembly that
+// resumes it.
 func (a *Assembly) Resume(ctx context.Context, hash string, received int64, from io.Reader) error {
 	places := a.places[hash]
 	if len(places) == 0 {
@@ -207,9 +212,10 @@ func (a *Assembly) write(ctx context.Context, e Entry, from io.Reader) error {
 	return nil
 }
 
-// Reuse takes a content from another snapshot in the same folder: source is its entry in the manifest that the revision was made
-// of. A file over LinkSize becomes a hard link where time and mode are right and the source was not written since it was
-// made; everything else is copied and has to have its hash. After a *ChangedError the content is as lacking as before.
+// Reuse takes a content from another snapshot in the same folder: source is its entry in the
+// manifest that the revision was made of. A file over LinkSize becomes a hard link where time and
+// mode are right and the source was not written since it was made; everything else is copied and
+// has to have its hash. After a *ChangedError the content is as lacking as before.
 func (a *Assembly) Reuse(ctx context.Context, revision string, source Entry) error {
 	name := revision + "/" + source.Path
 	if source.Size > LinkSize && source.differs(filepath.Join(a.revisions, name), true) == nil {
@@ -242,15 +248,18 @@ func (a *Assembly) link(name string, source Entry) error {
 	return nil
 }
 
-// Publish makes the snapshot read-only, calls sync, which brings it to the disk, and moves it to its place in one step. Where a
-// snapshot of the revision lies there, that gives way. After an error only Discard may follow.
+// Publish makes the snapshot read-only, calls sync, which brings it to the disk, and moves it to
+// its place in one step. Where a snapshot of the revision lies there, that gives way. After an
+// error only Discard may follow.
 func (a *Assembly) Publish(sync func() error) (path string, err error) {
-	for _, e := range slices.Backward(a.manifest.Entries) { // a folder's time is set after that of what it holds
+	// a folder's time is set after that of what it holds
+	for _, e := range slices.Backward(a.manifest.Entries) {
 		switch e.Kind {
 		case Symlink:
 			err = a.root.Symlink(e.Link, e.Path)
 		case Dir:
-			err = errors.Join(a.root.Chtimes(e.Path, e.ModTime, e.ModTime), a.root.Chmod(e.Path, e.sealedMode()))
+			err = errors.Join(a.root.Chtimes(e.Path, e.ModTime, e.ModTime),
+				a.root.Chmod(e.Path, e.sealedMode()))
 		}
 		if err != nil {
 			return "", err
@@ -275,7 +284,8 @@ func (a *Assembly) Publish(sync func() error) (path string, err error) {
 	return final, nil
 }
 
-// removeParts removes what assemblies kept that broke off. What it cannot remove stays for the next time.
+// removeParts removes what assemblies kept that broke off. What it cannot remove stays for the next
+// time.
 func (a *Assembly) removeParts() {
 	items, _ := os.ReadDir(a.revisions)
 	for _, item := range items {

@@ -2,8 +2,8 @@ package projects
 
 import "strings"
 
-// bracket reads the bracket expression that pattern begins with into members and returns its length; 0 means that it has
-// no end or names an unknown class, and the pattern matches nothing.
+// bracket reads the bracket expression that pattern begins with into members and returns its
+// length; 0 means that it has no end or names an unknown class, and the pattern matches nothing.
 func bracket(pattern string, members *[256]bool) int {
 	i, negated := 1, false
 	if i < len(pattern) && (pattern[i] == '!' || pattern[i] == '^') {
@@ -43,7 +43,8 @@ func bracket(pattern string, members *[256]bool) int {
 	return i + 1
 }
 
-// member reads one member: a byte, an escaped byte, or a class like [:digit:]. n is its length, 0 when it is malformed.
+// member reads one member: a byte, an escaped byte, or a class like [:digit:]. n is its length, 0
+// when it is malformed.
 func member(text string) (b byte, n int, class func(byte) bool) {
 	if strings.HasPrefix(text, "[:") {
 		name, _, closed := strings.Cut(text[2:], "]")

@@ -10,9 +10,10 @@ import (
 	"strings"
 )
 
-// Recipe is a hash of what makes the image of a folder with a Dockerfile another one: the Dockerfile, and the files and folders
-// that its COPY and ADD lines name. What they take with the whole folder does not count: that is the project's code, which tasks
-// see as it is in their own folders. Without a Dockerfile it is that of an empty one.
+// Recipe is a hash of what makes the image of a folder with a Dockerfile another one: the
+// Dockerfile, and the files and folders that its COPY and ADD lines name. What they take with the
+// whole folder does not count: that is the project's code, which tasks see as it is in their own
+// folders. Without a Dockerfile it is that of an empty one.
 func (m *Manifest) Recipe(folder string) (string, error) {
 	folder = path.Clean(folder)
 	text, err := m.text(path.Join(folder, "Dockerfile"))
@@ -27,7 +28,8 @@ func (m *Manifest) Recipe(folder string) (string, error) {
 		if folder != "." {
 			name, inside = strings.CutPrefix(e.Path, folder+"/")
 		}
-		if inside && slices.ContainsFunc(named, func(pattern string) bool { return covers(pattern, name) }) {
+		covers := func(pattern string) bool { return covers(pattern, name) }
+		if inside && slices.ContainsFunc(named, covers) {
 			e.addTo(sum)
 		}
 	}
@@ -51,8 +53,8 @@ func (m *Manifest) text(name string) (string, error) {
 	return "", nil
 }
 
-// copied are the sources that the COPY and ADD lines of a Dockerfile name, but for the whole folder and what is not of it: other
-// stages, and addresses of the network.
+// copied are the sources that the COPY and ADD lines of a Dockerfile name, but for the whole folder
+// and what is not of it: other stages, and addresses of the network.
 func copied(dockerfile string) (sources []string) {
 	for line := range strings.Lines(strings.ReplaceAll(dockerfile, "\\\n", " ")) {
 		words := strings.Fields(line)
@@ -82,7 +84,7 @@ func copied(dockerfile string) (sources []string) {
 	return sources
 }
 
-// covers tells whether a pattern of COPY names a file, or a folder that holds it.
+// covers reports whether a pattern of COPY names a file, or a folder that holds it.
 func covers(pattern, name string) bool {
 	for ; name != "."; name = path.Dir(name) {
 		if fits, err := path.Match(pattern, name); fits && err == nil {

@@ -13,7 +13,8 @@ import (
 	"strings"
 )
 
-// cacheVersion is the first line of a cache. Change it with the format: another version's cache counts as none.
+// cacheVersion is the first line of a cache. Change it with the format: another version's cache
+// counts as none.
 const cacheVersion = "mlframework file hashes 1\n"
 
 // A cached is one line of a cache.
@@ -25,8 +26,9 @@ type cached struct {
 
 // A cache is the hashes of a project's files by path.
 //
-// The file is text: the version, a line for each file (hash, device, inode, links, size, modified, changed, quoted path), and
-// the SHA-256 of all that. It is replaced in one rename, so two writers leave one's whole cache.
+// The file is text: the version, a line for each file (hash, device, inode, links, size, modified,
+// changed, quoted path), and the SHA-256 of all that. It is replaced in one rename, so two writers
+// leave one's whole cache.
 type cache map[string]cached
 
 // loadCache reads a cache; one that is not there, damaged or of another version is empty.

@@ -12,9 +12,10 @@ import (
 // maxPath is the longest path and link target of a manifest in bytes: PATH_MAX of Linux.
 const maxPath = 4096
 
-// Check says whether a manifest that came from elsewhere is one that Scan could have made: sorted, each path once, clean and
-// below a listed folder, whole fields, links that stay inside (else a *FileError), one size for each hash. Whoever puts its
-// entries into an empty folder, links last, stays in that folder.
+// Check reports whether a manifest that came from elsewhere is one that Scan could have made:
+// sorted, each path once, clean and below a listed folder, whole fields, links that stay inside
+// (else a *FileError), one size for each hash. Whoever puts its entries into an empty folder, links
+// last, stays in that folder.
 func (m *Manifest) Check() error {
 	folders, links, sizes := map[string]bool{".": true}, map[string]string{}, map[string]int64{}
 	var total int64
@@ -28,7 +29,8 @@ func (m *Manifest) Check() error {
 		if !folders[path.Dir(e.Path)] {
 			return fmt.Errorf("manifest: %s is in no folder of the manifest", shown(e.Path))
 		}
-		if size, known := sizes[e.Hash]; known && e.Kind == File && size != e.Size || e.Size > math.MaxInt64-total {
+		size, known := sizes[e.Hash]
+		if known && e.Kind == File && size != e.Size || e.Size > math.MaxInt64-total {
 			return fmt.Errorf("manifest: %s: its size cannot be %d", shown(e.Path), e.Size)
 		}
 		total += e.Size
@@ -67,11 +69,12 @@ func (e Entry) check() error {
 	return fmt.Errorf("size, hash and target do not make a %s", shown(string(e.Kind)))
 }
 
-// IsPath says whether p names something below a folder in the one way that a manifest writes it: clean, slash separated,
-// neither absolute nor out of the folder.
+// IsPath reports whether p names something below a folder in the one way that a manifest writes it:
+// clean, slash separated, neither absolute nor out of the folder.
 func IsPath(p string) bool {
-	return text(p) && p != "." && p != ".." && !strings.HasPrefix(p, "/") && !strings.HasPrefix(p, "../") && path.Clean(p) == p
+	return text(p) && p != "." && p != ".." && !strings.HasPrefix(p, "/") &&
+		!strings.HasPrefix(p, "../") && path.Clean(p) == p
 }
 
-// text says whether a system can take it for a path.
+// text reports whether a system can take it for a path.
 func text(p string) bool { return len(p) <= maxPath && !strings.Contains(p, "\x00") }

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// A Code is which of a project's files count as its code, for a key that editing the others must not change. The zero value is all of
-// them.
+// A Code is which of a project's files count as its code, for a key that editing the others must
+// not change. The zero value is all of them.
 type Code struct {
-	// Only names what counts, in the syntax of gitignore(5), relative to the top: a folder stands for all that is in it, "!" takes out
-	// again. Empty: everything.
+	// Only names what counts, in the syntax of gitignore(5), relative to the top: a folder stands
+	// for all that is in it, "!" takes out again. Empty: everything.
 	Only []string
 	// Without names files that do not count in any case. One that is not there changes nothing.
 	Without []string
@@ -23,18 +23,20 @@ func (c Code) Key(m *Manifest) string { return revisionOf(c.of(m)) }
 func (c Code) of(m *Manifest) []Entry {
 	rules := parseRules([]byte(strings.Join(c.Only, "\n")))
 	return slices.DeleteFunc(slices.Clone(m.Entries), func(e Entry) bool {
-		return slices.ContainsFunc(c.Without, func(name string) bool { return path.Clean(name) == e.Path }) ||
+		same := func(name string) bool { return path.Clean(name) == e.Path }
+		return slices.ContainsFunc(c.Without, same) ||
 			len(c.Only) > 0 && (e.Kind == Dir || !selects(rules, e.Path))
 	})
 }
 
-// Selection returns a function that reports whether patterns, in the syntax of gitignore(5), name a file, or a folder that it is in.
+// Selection returns a function that reports whether patterns, in the syntax of gitignore(5), name a
+// file, or a folder that it is in.
 func Selection(patterns []string) func(file string) bool {
 	rules := parseRules([]byte(strings.Join(patterns, "\n")))
 	return func(file string) bool { return selects(rules, file) }
 }
 
-// selects says whether rules name a file, or else a folder that it is in.
+// selects reports whether rules name a file, or else a folder that it is in.
 func selects(rules []rule, file string) bool {
 	set := ruleSet{rules: rules}
 	for at, folder := file, false; at != "."; at, folder = path.Dir(at), true {
@@ -45,26 +47,29 @@ func selects(rules []rule, file string) bool {
 	return false
 }
 
-// Unmatched lists what of Only names nothing that the project has. What takes out again need not be there.
+// Unmatched lists what of Only names nothing that the project has. What takes out again need not be
+// there.
 func (c Code) Unmatched(m *Manifest) (patterns []string) {
 	for _, p := range c.Only {
 		rules := parseRules([]byte(p))
-		if !strings.HasPrefix(p, "!") && !slices.ContainsFunc(m.Entries, func(e Entry) bool { return e.Kind != Dir && selects(rules, e.Path) }) {
+		named := func(e Entry) bool { return e.Kind != Dir && selects(rules, e.Path) }
+		if !strings.HasPrefix(p, "!") && !slices.ContainsFunc(m.Entries, named) {
 			patterns = append(patterns, p)
 		}
 	}
 	return patterns
 }
 
-// Changes says how the code of a project differs from an earlier one: "train.py changed", "README is new", "old.py is gone". Of a
-// folder that came or went with files it names those.
+// Changes says how the code of a project differs from an earlier one: "train.py changed", "README
+// is new", "old.py is gone". Of a folder that came or went with files it names those.
 func (c Code) Changes(now, old *Manifest) (changes []string) {
 	before := map[string]Entry{}
 	for _, e := range c.of(old) {
 		before[e.Path] = e
 	}
 	said := func(e Entry, what string, all []Entry) {
-		if e.Kind != Dir || !slices.ContainsFunc(all, func(in Entry) bool { return path.Dir(in.Path) == e.Path }) {
+		inside := func(in Entry) bool { return path.Dir(in.Path) == e.Path }
+		if e.Kind != Dir || !slices.ContainsFunc(all, inside) {
 			changes = append(changes, shown(e.Path)+" "+what)
 		}
 	}

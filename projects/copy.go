@@ -27,7 +27,7 @@ func (s snapshotter) fill(ctx context.Context, m *Manifest, revisions, folder st
 	if err != nil {
 		return err
 	}
-	for _, e := range slices.Backward(m.Entries) { // a folder's time is set after that of what it holds
+	for _, e := range slices.Backward(m.Entries) { // after what they hold, which sets their times
 		if e.Kind == Dir {
 			if err := seal(placed(folder, e), e); err != nil {
 				return err
@@ -37,10 +37,14 @@ func (s snapshotter) fill(ctx context.Context, m *Manifest, revisions, folder st
 	return os.Chmod(folder, 0o555)
 }
 
-func placed(folder string, e Entry) string { return filepath.Join(folder, filepath.FromSlash(e.Path)) }
+// placed returns where an entry is below a folder.
+func placed(folder string, e Entry) string {
+	return filepath.Join(folder, filepath.FromSlash(e.Path))
+}
 
 // place makes a file or link at to.
-func (s snapshotter) place(ctx context.Context, m *Manifest, large largeFiles, e Entry, to string) error {
+func (s snapshotter) place(ctx context.Context, m *Manifest, large largeFiles, e Entry,
+	to string) error {
 	switch {
 	case e.Kind == Symlink:
 		return os.Symlink(e.Link, to)
@@ -100,7 +104,7 @@ func seal(path string, e Entry) error {
 
 // linkFile links a large file, which is not read again while its identity is that of the scan.
 func (s snapshotter) linkFile(ctx context.Context, m *Manifest, e Entry, to string) error {
-	source := filepath.Join(m.Dir, filepath.FromSlash(e.Path))
+	source := placed(m.Dir, e)
 	info, err := os.Lstat(source)
 	if err != nil {
 		return readFault(e.Path, err)
@@ -125,10 +129,11 @@ func (s snapshotter) linkFile(ctx context.Context, m *Manifest, e Entry, to stri
 	return nil
 }
 
-// unlinkable says whether a hard link is impossible here: another file system, one that has none, too many already, or a
-// file that is not the user's own (protected_hardlinks).
+// unlinkable reports whether a hard link is impossible here: another file system, one that has
+// none, too many already, or a file that is not the user's own (protected_hardlinks).
 func unlinkable(err error) bool {
-	for _, reason := range []error{syscall.EXDEV, syscall.EPERM, syscall.EACCES, syscall.EMLINK, syscall.ENOTSUP, syscall.EOPNOTSUPP, syscall.ENOSYS} {
+	for _, reason := range []error{syscall.EXDEV, syscall.EPERM, syscall.EACCES, syscall.EMLINK,
+		syscall.ENOTSUP, syscall.EOPNOTSUPP, syscall.ENOSYS} {
 		if errors.Is(err, reason) {
 			return true
 		}

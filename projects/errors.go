@@ -35,8 +35,8 @@ func (e *FileError) Error() string {
 	name := e.Path[strings.LastIndexByte(e.Path, '/')+1:]
 	switch {
 	case e.Fault == LeavesProject:
-		return fmt.Sprintf("link %s leads out of the project, to %s: %s, and give the program its target's own path",
-			path, shown(e.Detail), leave)
+		return fmt.Sprintf("link %s leads out of the project, to %s: %s, and give the program its "+
+			"target's own path", path, shown(e.Detail), leave)
 	case e.Fault == NotAFile:
 		return fmt.Sprintf("%s is a %s, not a file, folder or link: %s", path, e.Detail, leave)
 	case name == gitRules || name == ownRules:
@@ -48,19 +48,19 @@ func (e *FileError) Error() string {
 // Unwrap gives the cause.
 func (e *FileError) Unwrap() error { return e.Err }
 
-// A ChangedError says that a file was edited, replaced or removed while it was read. Scanning again helps, unless
-// something writes to it all the time.
+// A ChangedError says that a file was edited, replaced or removed while it was read. Scanning again
+// helps, unless something writes to it all the time.
 type ChangedError struct {
 	Path string // in the project, slash separated
 }
 
 func (e *ChangedError) Error() string {
-	return fmt.Sprintf("%s changed while it was read: try again when nothing writes to it, or leave it out with a line %s in %s",
-		shown(e.Path), shown(ignoreLine(e.Path)), ownRules)
+	return fmt.Sprintf("%s changed while it was read: try again when nothing writes to it, or "+
+		"leave it out with a line %s in %s", shown(e.Path), shown(ignoreLine(e.Path)), ownRules)
 }
 
-// A FolderError says that there is no project at Dir: nothing (Err is fs.ErrNotExist), no folder (syscall.ENOTDIR), or one
-// that cannot be opened.
+// A FolderError says that there is no project at Dir: nothing (Err is fs.ErrNotExist), no folder
+// (syscall.ENOTDIR), or one that cannot be opened.
 type FolderError struct {
 	Dir string
 	Err error
@@ -71,7 +71,8 @@ func (e *FolderError) Error() string {
 		return fmt.Sprintf("open project %s: there is no such folder", shown(e.Dir))
 	}
 	if errors.Is(e.Err, syscall.ENOTDIR) {
-		return fmt.Sprintf("open project %s: it is not a folder: name the folder that holds tasks.yml", shown(e.Dir))
+		return fmt.Sprintf("open project %s: it is not a folder: name the folder that holds "+
+			"tasks.yml", shown(e.Dir))
 	}
 	return fmt.Sprintf("open project %s: %s", shown(e.Dir), cause(e.Err))
 }
@@ -79,13 +80,15 @@ func (e *FolderError) Error() string {
 // Unwrap gives the cause.
 func (e *FolderError) Unwrap() error { return e.Err }
 
-// A ScanError holds everything that is wrong with a project's files, sorted by path; errors.As finds each.
+// A ScanError holds everything that is wrong with a project's files, sorted by path; errors.As
+// finds each.
 type ScanError struct {
 	Dir   string
 	Files []error // *FileError and *ChangedError
 }
 
-// shownFaults bounds the text of a ScanError: a copied environment can hold thousands of absolute links.
+// shownFaults bounds the text of a ScanError: a copied environment can hold thousands of absolute
+// links.
 const shownFaults = 20
 
 func (e *ScanError) Error() string {
@@ -111,8 +114,8 @@ type SpaceError struct {
 }
 
 func (e *SpaceError) Error() string {
-	return fmt.Sprintf("snapshot in %s: %s: it takes %.1f MB; free some space there and run it again",
-		shown(e.Dir), cause(e.Err), float64(e.Need)/1e6)
+	return fmt.Sprintf("snapshot in %s: %s: it takes %.1f MB; free some space there and run it "+
+		"again", shown(e.Dir), cause(e.Err), float64(e.Need)/1e6)
 }
 
 // Unwrap gives the cause.
@@ -120,7 +123,9 @@ func (e *SpaceError) Unwrap() error { return e.Err }
 
 // sortFaults sorts by path.
 func sortFaults(faults []error) {
-	slices.SortStableFunc(faults, func(a, b error) int { return strings.Compare(faultPath(a), faultPath(b)) })
+	slices.SortStableFunc(faults, func(a, b error) int {
+		return strings.Compare(faultPath(a), faultPath(b))
+	})
 }
 
 func faultPath(err error) string {
@@ -141,9 +146,12 @@ func cause(err error) string {
 	return err.Error()
 }
 
-// shown is text as it is when it is plain, else quoted, so that no file name breaks a line or a terminal.
+// shown is text as it is when it is plain, else quoted, so that no file name breaks a line or a
+// terminal.
 func shown(text string) string {
-	if quoted := strconv.Quote(text); !utf8.ValidString(text) || quoted[1:len(quoted)-1] != text || strings.Contains(text, " ") || text == "" {
+	quoted := strconv.Quote(text)
+	if !utf8.ValidString(text) || quoted[1:len(quoted)-1] != text || text == "" ||
+		strings.Contains(text, " ") {
 		return quoted
 	}
 	return text

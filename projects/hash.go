@@ -9,17 +9,17 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"sync"
 	"syscall"
 )
 
-// hashFiles fills in the hashes of a manifest's files and keeps the cache. What is wrong with single files comes as faults;
-// err is ctx's. With checkOnly files are opened and not read: the scan has failed, and the unreadable ones shall be named too.
-func hashFiles(ctx context.Context, m *Manifest, opts Options, checkOnly bool) (faults []error, err error) {
-	h := &hasher{manifest: m, opts: opts, checkOnly: checkOnly, faults: make([]error, len(m.Entries))}
-	h.cache = loadCache(opts.Cache)
-	h.fresh = make([]*cached, len(m.Entries))
+// hashFiles fills in the hashes of a manifest's files and keeps the cache. What is wrong with
+// single files comes as faults; err is ctx's. With checkOnly files are opened and not read: the
+// scan has failed, and the unreadable ones shall be named too.
+func hashFiles(ctx context.Context, m *Manifest, opts Options, checkOnly bool) (faults []error,
+	err error) {
+	h := &hasher{manifest: m, opts: opts, checkOnly: checkOnly, cache: loadCache(opts.Cache),
+		fresh: make([]*cached, len(m.Entries)), faults: make([]error, len(m.Entries))}
 	err = each(ctx, opts.Workers, len(m.Entries), h.entry)
 	if !checkOnly {
 		h.keep(err == nil)
@@ -32,7 +32,8 @@ func hashFiles(ctx context.Context, m *Manifest, opts Options, checkOnly bool) (
 	return faults, err
 }
 
-// A hasher hashes the entries of a manifest. Every slice has an element for each entry, so that goroutines share none.
+// A hasher hashes the entries of a manifest. Every slice has an element for each entry, so that
+// goroutines share none.
 type hasher struct {
 	manifest  *Manifest
 	opts      Options
@@ -85,7 +86,8 @@ func (h *hasher) file(ctx context.Context, e *Entry) error {
 	return nil
 }
 
-// keep writes the cache when it differs: what this scan saw, and after one that was stopped also what was known before.
+// keep writes the cache when it differs: what this scan saw, and after one that was stopped also
+// what was known before.
 func (h *hasher) keep(complete bool) {
 	if h.opts.Cache == "" {
 		return
@@ -107,14 +109,14 @@ func (h *hasher) keep(complete bool) {
 	}
 }
 
-// Open opens a file of the project for reading. One that is no more what the manifest says is a *ChangedError; whether its
-// content is the entry's shows only when it was read.
+// Open opens a file of the project for reading. One that is no more what the manifest says is a
+// *ChangedError; whether its content is the entry's shows only when it was read.
 func (m *Manifest) Open(e Entry) (*os.File, error) { return openFile(m, e) }
 
-// openFile opens a file of the project, unless it is no more what the manifest says. O_NONBLOCK: a named pipe that took the
-// file's place does not block.
+// openFile opens a file of the project, unless it is no more what the manifest says. O_NONBLOCK: a
+// named pipe that took the file's place does not block.
 func openFile(m *Manifest, e Entry) (*os.File, error) {
-	f, err := os.OpenFile(filepath.Join(m.Dir, filepath.FromSlash(e.Path)), os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	f, err := os.OpenFile(placed(m.Dir, e), os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, readFault(e.Path, err)
 	}
@@ -135,7 +137,7 @@ func readFault(path string, err error) error {
 	return &FileError{Path: path, Fault: Unreadable, Err: err}
 }
 
-// unchanged says whether a file still has the kind, size and time of its entry.
+// unchanged reports whether a file still has the kind, size and time of its entry.
 func unchanged(e Entry, info fs.FileInfo) bool {
 	return info.Mode().IsRegular() && info.Size() == e.Size && info.ModTime().Equal(e.ModTime)
 }

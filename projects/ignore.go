@@ -21,15 +21,19 @@ type rule struct {
 	byName  bool // no other "/": looks at the last component, at any depth
 }
 
-// A ruleSet is a rules file; its patterns are relative to the folder that holds it. That folder is in the project or above it.
+// A ruleSet is a rules file; its patterns are relative to the folder that holds it. That folder is
+// in the project or above it.
 type ruleSet struct {
-	file   string // in the project, "../.gitignore" for the folder above it
-	folder string // in the project, without a slash at the end; "" for the top and for folders above it
-	below  string // from a folder above the project, the path to the project, with a slash at the end
-	rules  []rule
+	file string // in the project, "../.gitignore" for the folder above it
+	// in the project, without a slash at the end; "" for the top and for folders above it
+	folder string
+	// from a folder above the project, the path to the project, with a slash at the end
+	below string
+	rules []rule
 }
 
-// A scope is the rules in force in a folder, from those of the folders above to its own. The zero scope leaves nothing out.
+// A scope is the rules in force in a folder, from those of the folders above to its own. The zero
+// scope leaves nothing out.
 type scope struct {
 	own, git []ruleSet
 }
@@ -44,20 +48,22 @@ func (s scope) with(name string, added ruleSet) scope {
 	return s
 }
 
-// ignores returns how the rules leave out the path, whose folder they have not left out; false when they do not.
+// ignores returns how the rules leave out the path, whose folder they have not left out; false when
+// they do not.
 func (s scope) ignores(path string, folder bool) (LeftOut, bool) {
 	for _, sets := range [][]ruleSet{s.own, s.git} {
 		for _, set := range slices.Backward(sets) {
 			if r, found := set.last(path, folder); found {
-				return LeftOut{Path: path, Folder: folder, File: set.file, Pattern: r.text, Unless: r.unless(path)}, !r.negated
+				return LeftOut{Path: path, Folder: folder, File: set.file, Pattern: r.text,
+					Unless: r.unless(path)}, !r.negated
 			}
 		}
 	}
 	return LeftOut{}, false
 }
 
-// unless is the line for a rules file at the top that takes the rule back: for all that it names, or, where a name alone does not
-// say what it names, for this path.
+// unless is the line for a rules file at the top that takes the rule back: for all that it names,
+// or, where a name alone does not say what it names, for this path.
 func (r rule) unless(path string) string {
 	if r.byName {
 		return "!" + r.text
@@ -84,7 +90,8 @@ func (s ruleSet) last(path string, folder bool) (rule, bool) {
 	return rule{}, false
 }
 
-// parseRules reads a rules file. No content is malformed: as in git, a pattern that makes no sense matches nothing.
+// parseRules reads a rules file. No content is malformed: as in git, a pattern that makes no sense
+// matches nothing.
 func parseRules(data []byte) []rule {
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	var rules []rule
@@ -127,8 +134,8 @@ func trimSpaces(line string) string {
 	return line[:end]
 }
 
-// ignoreLine is the line for a rules file at the top that leaves out exactly this path. What a line cannot hold (the end
-// of a line) becomes "?".
+// ignoreLine is the line for a rules file at the top that leaves out exactly this path. What a line
+// cannot hold (the end of a line) becomes "?".
 func ignoreLine(path string) string {
 	var b strings.Builder
 	b.WriteByte('/')

@@ -5,14 +5,14 @@ import (
 	"crypto/sha256"
 	"io/fs"
 	"os"
-	"path/filepath"
 )
 
-// intact says whether the folder is the whole snapshot of m. It looks at sizes, which after a power cut tell the files
-// that never reached the disk; only a linked file that the project has replaced since is read.
+// intact reports whether the folder is the whole snapshot of m. It looks at sizes, which after a
+// power cut tell the files that never reached the disk; only a linked file that the project has
+// replaced since is read.
 func (m *Manifest) intact(ctx context.Context, folder string) bool {
 	for _, e := range m.Entries {
-		full := filepath.Join(folder, filepath.FromSlash(e.Path))
+		full := placed(folder, e)
 		if e.Size > LinkSize {
 			if !m.intactLarge(ctx, e, full) {
 				return false
@@ -31,13 +31,14 @@ func (m *Manifest) intact(ctx context.Context, folder string) bool {
 	return err == nil && info.IsDir()
 }
 
-// intactLarge says whether a linked file leads to the entry's content.
+// intactLarge reports whether a linked file leads to the entry's content.
 func (m *Manifest) intactLarge(ctx context.Context, e Entry, full string) bool {
 	info, err := os.Stat(full)
 	if err != nil || !info.Mode().IsRegular() || info.Size() != e.Size {
 		return false
 	}
-	if source, err := os.Stat(filepath.Join(m.Dir, filepath.FromSlash(e.Path))); err == nil && os.SameFile(info, source) && unchanged(e, source) {
+	source, err := os.Stat(placed(m.Dir, e))
+	if err == nil && os.SameFile(info, source) && unchanged(e, source) {
 		return true
 	}
 	return info.ModTime().Equal(e.ModTime) || hasHash(ctx, full, e.Hash)

@@ -47,17 +47,18 @@ func (l largeFiles) place(ctx context.Context, m *Manifest, e Entry, to string) 
 	return l.linkFile(ctx, m, e, to)
 }
 
-// share links a file from another snapshot that has a copy of it. One that was written to has another time.
+// share links a file from another snapshot that has a copy of it. One that was written to has
+// another time.
 func (l largeFiles) share(m *Manifest, e Entry, to string) bool {
-	own, err := os.Lstat(filepath.Join(m.Dir, filepath.FromSlash(e.Path)))
+	own, err := os.Lstat(placed(m.Dir, e))
 	if err != nil {
 		return false
 	}
 	for _, folder := range l.others {
 		from := placed(folder, e)
 		info, err := os.Lstat(from)
-		if err == nil && info.Mode() == e.sealedMode() && info.Size() == e.Size && info.ModTime().Equal(e.ModTime) &&
-			!os.SameFile(info, own) && l.link(from, to) == nil {
+		if err == nil && info.Mode() == e.sealedMode() && info.Size() == e.Size &&
+			info.ModTime().Equal(e.ModTime) && !os.SameFile(info, own) && l.link(from, to) == nil {
 			return true
 		}
 	}

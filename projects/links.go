@@ -10,9 +10,9 @@ import (
 // maxHops is how many links are followed, as in Linux.
 const maxHops = 40
 
-// stays says whether the link at path leads to something in the project, be it there or not, and gives the target to
-// recreate it with: relative, so that a copy's link leads into the copy. It reads links on the way as the system would,
-// so one that leaves through another is found.
+// stays reports whether the link at path leads to something in the project, be it there or not, and
+// gives the target to recreate it with: relative, so that a copy's link leads into the copy. It
+// reads links on the way as the system would, so one that leaves through another is found.
 func (w *walk) stays(link, target string) (inside string, ok bool) {
 	at := components(path.Dir(link))
 	inside = target
@@ -26,8 +26,9 @@ func (w *walk) stays(link, target string) (inside string, ok bool) {
 	return inside, resolver{w.readlink, w.within}.stays(at, components(inside))
 }
 
-// Stays says whether the symbolic link at path leads to something in its tree, there or not. links are all of the tree's
-// links, by path, with their targets: one that leaves through another is found. An absolute target leaves.
+// Stays reports whether the symbolic link at path leads to something in its tree, there or not.
+// links are all of the tree's links, by path, with their targets: one that leaves through another
+// is found. An absolute target leaves.
 func Stays(path string, links map[string]string) bool {
 	r := resolver{
 		readlink: func(path string) (string, bool) { target, ok := links[path]; return target, ok },
@@ -39,12 +40,14 @@ func Stays(path string, links map[string]string) bool {
 // A resolver follows paths of a tree as the system would.
 type resolver struct {
 	readlink func(path string) (target string, link bool)
-	within   func(target string) (inside string, ok bool) // cuts the tree's folder from an absolute target in it
+	// within cuts the tree's folder from an absolute target in it
+	within func(target string) (inside string, ok bool)
 }
 
-// stays follows rest from the folder at, both as components, and says whether it comes out in the tree. A link that leads
-// through itself comes out nowhere, and stays. What takes more links than the system follows does not:
-// programs that resolve links themselves may follow more, and it is not known where they come out.
+// stays follows rest from the folder at, both as components, and reports whether it comes out in
+// the tree. A link that leads through itself comes out nowhere, and stays. What takes more links
+// than the system follows does not: programs that resolve links themselves may follow more, and it
+// is not known where they come out.
 func (r resolver) stays(at, rest []string) bool {
 	var inside []opened // the links whose targets rest begins with, the innermost last
 	for hops := 0; len(rest) > 0; {

@@ -24,19 +24,21 @@ const (
 
 // An Entry is one file, folder or symbolic link of a project.
 type Entry struct {
-	Path    string      // in the project, slash separated; any bytes but NUL, also such that are not UTF-8
+	Path    string      // in the project, slash separated; any bytes but NUL, UTF-8 or not
 	Kind    Kind        //
 	Mode    fs.FileMode // permission bits only
 	Size    int64       // bytes of a file; 0 otherwise
 	ModTime time.Time   // when the content last changed
 	Hash    string      // a file's SHA-256 in hex; empty otherwise
-	Link    string      // a link's target; empty otherwise. An absolute one within the project was made relative
+	Link    string      // a link's target, relative within the project; empty otherwise
 }
 
-// Executable says whether a file's owner may run it: the one permission bit that counts for a revision, as in git.
+// Executable reports whether a file's owner may run it: the one permission bit that counts for a
+// revision, as in git.
 func (e Entry) Executable() bool { return e.Kind == File && e.Mode&0o100 != 0 }
 
-// A Manifest is the list of a project's files at one time. The zero value is an empty project. It may be read concurrently.
+// A Manifest is the list of a project's files at one time. The zero value is an empty project. It
+// may be read concurrently.
 type Manifest struct {
 	Dir     string  // the folder: absolute, without symbolic links
 	Entries []Entry // sorted by path in byte order; a folder comes before what it holds
@@ -46,7 +48,8 @@ type Manifest struct {
 	seen map[string]identity // what the files were when they were hashed
 }
 
-// LeftOut is a file or folder that does not belong to a project because a line of a rules file says so.
+// LeftOut is a file or folder that does not belong to a project because a line of a rules file says
+// so.
 type LeftOut struct {
 	Path    string // in the project
 	Folder  bool
@@ -55,15 +58,17 @@ type LeftOut struct {
 	Unless  string // the line for the .mlframeworkignore of the project that brings it in again
 }
 
-// ByGit says whether the rule is one of git: its writer may not have thought of us.
+// ByGit reports whether the rule is one of git: its writer may not have thought of us.
 func (l LeftOut) ByGit() bool { return path.Base(l.File) == gitRules }
 
-// revisionLength is 16 hex digits, 64 bits. Among a million revisions in one place the chance that any two meet by accident
-// is 3 in 10^8, and nobody gains from making two meet: a revision is compared only with others of its own project.
+// revisionLength is 16 hex digits, 64 bits. Among a million revisions in one place the chance that
+// any two meet by accident is 3 in 10^8, and nobody gains from making two meet: a revision is
+// compared only with others of its own project.
 const revisionLength = 16
 
-// Revision is the content's name: the same for the same paths, kinds, executable bits, contents and link targets, wherever
-// the folder lies, whatever the times, owners and other modes are. 16 lower-case hex digits.
+// Revision is the content's name: the same for the same paths, kinds, executable bits, contents and
+// link targets, wherever the folder lies, whatever the times, owners and other modes are. 16
+// lower-case hex digits.
 func (m *Manifest) Revision() string { return revisionOf(m.Entries) }
 
 func revisionOf(entries []Entry) string {
@@ -98,7 +103,9 @@ func (m *Manifest) Bytes() int64 {
 
 // entry finds a path.
 func (m *Manifest) entry(path string) (Entry, bool) {
-	i, found := slices.BinarySearchFunc(m.Entries, path, func(e Entry, path string) int { return strings.Compare(e.Path, path) })
+	i, found := slices.BinarySearchFunc(m.Entries, path, func(e Entry, path string) int {
+		return strings.Compare(e.Path, path)
+	})
 	if !found {
 		return Entry{}, false
 	}

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// each calls do for 0 to n-1 from at most workers goroutines and waits for all of them. The first error, or the end of
-// ctx, stops handing out; it is returned. A panic in do is raised again here.
+// each calls do for 0 to n-1 from at most workers goroutines and waits for all of them. The first
+// error, or the end of ctx, stops handing out; it is returned. A panic in do is raised again here.
 func each(ctx context.Context, workers, n int, do func(ctx context.Context, i int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -2,8 +2,8 @@ package projects
 
 import "strings"
 
-// A glob is a compiled pattern of gitignore(5): a literal start, then tokens. It is matched by following all
-// states at once, so no pattern costs more than its length times the text's.
+// A glob is a compiled pattern of gitignore(5): a literal start, then tokens. It is matched by
+// following all states at once, so no pattern costs more than its length times the text's.
 type glob struct {
 	prefix string
 	tokens []token
@@ -29,15 +29,16 @@ type token struct {
 // special begins everything in a pattern that is not literal.
 const special = `*?[\`
 
-// compile reads a pattern without its leading "!" and slashes at either end; ok is false for one that can match
-// nothing (an open bracket, a lone backslash at the end).
+// compile reads a pattern without its leading "!" and slashes at either end; ok is false for one
+// that can match nothing (an open bracket, a lone backslash at the end).
 func compile(pattern string) (g glob, ok bool) {
 	end := strings.IndexAny(pattern, special)
 	if end < 0 {
 		return glob{prefix: pattern}, pattern != ""
 	}
 	g.prefix = pattern[:end]
-	// "**" is deep at the start of what follows the literal prefix, wherever that ends: git's own reading of "a/b**/c".
+	// "**" is deep at the start of what follows the literal prefix, wherever that ends: git's own
+	// reading of "a/b**/c".
 	rest := pattern[end:]
 	for i := 0; i < len(rest); {
 		n := 0
@@ -65,7 +66,8 @@ func compile(pattern string) (g glob, ok bool) {
 	return g, true
 }
 
-// stars reads the run of asterisks at i. Two or more that fill a whole path component cross slashes.
+// stars reads the run of asterisks at i. Two or more that fill a whole path component cross
+// slashes.
 func stars(tokens []token, pattern string, i int) ([]token, int) {
 	after := strings.TrimLeft(pattern[i:], "*")
 	n := len(pattern) - i - len(after)
@@ -81,7 +83,7 @@ func stars(tokens []token, pattern string, i int) ([]token, int) {
 	}
 }
 
-// match says whether the whole text matches.
+// match reports whether the whole text matches.
 func (g glob) match(text string) bool {
 	text, ok := strings.CutPrefix(text, g.prefix)
 	if !ok || len(g.tokens) == 0 {

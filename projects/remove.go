@@ -16,8 +16,9 @@ import (
 // temporaryPrefix begins the names of folders beside the snapshots that are being made or removed.
 const temporaryPrefix = ".tmp-"
 
-// A folder without a running maker is removed when nothing was put in it for so long: its maker may be between making and
-// locking it; and where the file system has no locks, making a snapshot takes no day.
+// A folder without a running maker is removed when nothing was put in it for so long: its maker may
+// be between making and locking it; and where the file system has no locks, making a snapshot takes
+// no day.
 const (
 	leftoverAge       = time.Minute
 	leftoverAgeNoLock = 24 * time.Hour
@@ -25,11 +26,11 @@ const (
 
 var revisionForm = regexp.MustCompile(`^[0-9a-f]{16}$`)
 
-// IsRevision says whether text has the form of a revision.
+// IsRevision reports whether text has the form of a revision.
 func IsRevision(text string) bool { return revisionForm.MatchString(text) }
 
-// Remove deletes the snapshot of a revision; one that is not there is no error. It vanishes in one step, so that no half of
-// it is ever found. The caller sees that no attempt uses it.
+// Remove deletes the snapshot of a revision; one that is not there is no error. It vanishes in one
+// step, so that no half of it is ever found. The caller sees that no attempt uses it.
 func Remove(revisions, revision string) error {
 	if !IsRevision(revision) {
 		return fmt.Errorf("remove snapshot %q: a revision is 16 hex digits", revision)
@@ -50,7 +51,8 @@ func remove(folder string) error {
 	return removeTree(aside)
 }
 
-// removeTree deletes a folder that may be read-only. Files keep their modes: some are the user's own, linked.
+// removeTree deletes a folder that may be read-only. Files keep their modes: some are the user's
+// own, linked.
 func removeTree(folder string) error {
 	_ = filepath.WalkDir(folder, func(path string, item fs.DirEntry, err error) error {
 		if err == nil && item.IsDir() {
@@ -61,8 +63,8 @@ func removeTree(folder string) error {
 	return os.RemoveAll(folder)
 }
 
-// temporaryFolder makes a folder that removeLeftovers leaves alone until release, or the end of this process. Its name begins
-// with prefix.
+// temporaryFolder makes a folder that removeLeftovers leaves alone until release, or the end of
+// this process. Its name begins with prefix.
 func temporaryFolder(revisions, prefix string) (path string, release func(), err error) {
 	path, err = os.MkdirTemp(revisions, prefix+"*")
 	if err != nil {
@@ -75,7 +77,8 @@ func temporaryFolder(revisions, prefix string) (path string, release func(), err
 	return path, release, nil
 }
 
-// lock holds a folder until release; the system ends it with the process. syscall.EWOULDBLOCK: another holds it.
+// lock holds a folder until release; the system ends it with the process. syscall.EWOULDBLOCK:
+// another holds it.
 func lock(folder string) (release func(), err error) {
 	f, err := os.Open(folder)
 	if err != nil {
@@ -88,8 +91,8 @@ func lock(folder string) (release func(), err error) {
 	return func() { f.Close() }, nil
 }
 
-// removeLeftovers deletes what killed processes left under names that begin with prefix, when nothing was put in it for so
-// long as age. What it cannot delete stays for the next time.
+// removeLeftovers deletes what killed processes left under names that begin with prefix, when
+// nothing was put in it for so long as age. What it cannot delete stays for the next time.
 func removeLeftovers(revisions, prefix string, age time.Duration) {
 	items, err := os.ReadDir(revisions)
 	if err != nil {

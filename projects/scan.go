@@ -15,12 +15,14 @@ import (
 
 // Options of a scan. The zero value is ready to use.
 type Options struct {
-	// Cache is a file that keeps hashes from scan to scan, so that an unchanged file is not read again. It is for one
-	// project; a damaged one, or another version's, counts as none. Empty: no cache.
+	// Cache is a file that keeps hashes from scan to scan, so that an unchanged file is not read
+	// again. It is for one project; a damaged one, or another version's, counts as none. Empty: no
+	// cache.
 	Cache string
 	// Workers is how many files are read at once; 0 is the number of processors, at most 8.
 	Workers int
-	// Hashing, when set, is called before a file is read to be hashed, with its size in bytes; concurrently.
+	// Hashing, when set, is called before a file is read to be hashed, with its size in bytes;
+	// concurrently.
 	Hashing func(path string, size int64)
 	// Log gets what is no error of the scan: a cache that cannot be written. nil: nowhere.
 	Log *slog.Logger
@@ -48,7 +50,8 @@ func (o Options) withDefaults() Options {
 // defaultWorkers bounds reading: more than 8 readers make one disk slower.
 func defaultWorkers() int { return min(runtime.GOMAXPROCS(0), 8) }
 
-// List is Scan without the hashes: it reads no file but those with rules. The manifest has no revision.
+// List is Scan without the hashes: it reads no file but those with rules. The manifest has no
+// revision.
 func List(ctx context.Context, dir string) (*Manifest, error) {
 	m, faults, err := listFiles(ctx, dir)
 	if err == nil && len(faults) > 0 {
@@ -67,7 +70,8 @@ func listFiles(ctx context.Context, dir string) (m *Manifest, faults []error, er
 	if err != nil {
 		return nil, nil, err
 	}
-	w := &walk{root: root, names: []string{root, given}, manifest: &Manifest{Dir: root, seen: map[string]identity{}}}
+	w := &walk{root: root, names: []string{root, given},
+		manifest: &Manifest{Dir: root, seen: map[string]identity{}}}
 	if err := w.folder(ctx, "", w.above()); err != nil {
 		return nil, nil, fmt.Errorf("read project %s: %w", shown(dir), err)
 	}
@@ -77,8 +81,9 @@ func listFiles(ctx context.Context, dir string) (m *Manifest, faults []error, er
 	return m, w.faults, nil
 }
 
-// Scan lists the files of the project in dir and hashes them. A folder without files gives an empty manifest. Errors are
-// *FolderError, *ScanError with everything that is wrong with the files, and ctx's. It writes nothing but the cache.
+// Scan lists the files of the project in dir and hashes them. A folder without files gives an empty
+// manifest. Errors are *FolderError, *ScanError with everything that is wrong with the files, and
+// ctx's. It writes nothing but the cache.
 func Scan(ctx context.Context, dir string, opts Options) (*Manifest, error) {
 	opts = opts.withDefaults()
 	m, wrong, err := listFiles(ctx, dir)

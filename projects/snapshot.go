@@ -10,19 +10,22 @@ import (
 	"syscall"
 )
 
-// LinkSize is the size in bytes above which a file is large: snapshots share one copy of it, or have a link to the
-// project's own. It is 16 MiB.
+// LinkSize is the size in bytes above which a file is large: snapshots share one copy of it, or
+// have a link to the project's own. It is 16 MiB.
 const LinkSize = 16 << 20
 
-// CopySize bounds what the large files of a project may have together, in bytes, for snapshots to have copies of them: 4 GiB.
+// CopySize bounds what the large files of a project may have together, in bytes, for snapshots to
+// have copies of them: 4 GiB.
 const CopySize = 4 << 30
 
 // tries is how often Take scans a project that changes meanwhile.
 const tries = 3
 
-// Take scans the project in dir and makes its snapshot, again when a file changed between the two, three times at most. The
-// manifest's entries under the path are what attempts see. Errors are Scan's and Snapshot's.
-func Take(ctx context.Context, dir, revisions string, opts Options) (m *Manifest, path string, err error) {
+// Take scans the project in dir and makes its snapshot, again when a file changed between the two,
+// three times at most. The manifest's entries under the path are what attempts see. Errors are
+// Scan's and Snapshot's.
+func Take(ctx context.Context, dir, revisions string, opts Options) (m *Manifest, path string,
+	err error) {
 	for range tries {
 		var changed *ChangedError
 		m, err = Scan(ctx, dir, opts)
@@ -39,21 +42,24 @@ func Take(ctx context.Context, dir, revisions string, opts Options) (m *Manifest
 	return m, path, nil
 }
 
-// Snapshot copies the files of m to the folder revisions/<revision>, makes it read-only and returns its absolute path. One that is
-// there is used as it is. The folder appears in one step, whole; any number of processes may make the same one at once,
-// and what they leave when they are killed is removed by a later call. Files that changed since the scan are a *ChangedError, a
-// full disk is a *SpaceError, and after any error there is nothing new.
+// Snapshot copies the files of m to the folder revisions/<revision>, makes it read-only and returns
+// its absolute path. One that is there is used as it is. The folder appears in one step, whole; any
+// number of processes may make the same one at once, and what they leave when they are killed is
+// removed by a later call. Files that changed since the scan are a *ChangedError, a full disk is a
+// *SpaceError, and after any error there is nothing new.
 //
-// Files are 0444 or 0555, folders 0555; the times of files and folders are kept. Of a file over LinkSize snapshots share one
-// copy while its path, size, time and mode stay the same. Where such files have more than CopySize together, or the disk has
-// no room for them, they are not copied: each is a hard link to the project's file or, on another disk, a symbolic link to
-// it. It keeps the mode it has, and editing it in place (not replacing it, as most programs do) shows in the snapshot.
+// Files are 0444 or 0555, folders 0555; the times of files and folders are kept. Of a file over
+// LinkSize snapshots share one copy while its path, size, time and mode stay the same. Where such
+// files have more than CopySize together, or the disk has no room for them, they are not copied:
+// each is a hard link to the project's file or, on another disk, a symbolic link to it. It keeps
+// the mode it has, and editing it in place (not replacing it, as most programs do) shows in the
+// snapshot.
 func Snapshot(ctx context.Context, m *Manifest, revisions string) (path string, err error) {
 	return snapshotter{link: os.Link, copies: CopySize}.snapshot(ctx, m, revisions)
 }
 
-// Exposed returns the large files of which snapshots have no copies because they have more than CopySize together: whoever
-// writes to one in a snapshot writes to the project's own.
+// Exposed returns the large files of which snapshots have no copies because they have more than
+// CopySize together: whoever writes to one in a snapshot writes to the project's own.
 func (m *Manifest) Exposed() (all []Entry) {
 	if m.large() <= CopySize {
 		return nil
@@ -125,8 +131,8 @@ func (s snapshotter) build(ctx context.Context, m *Manifest, revisions, final st
 	return nil
 }
 
-// publish moves a finished folder to its place. Where another process was first, its snapshot stays; where the disk lost a
-// part of an older one, that gives way.
+// publish moves a finished folder to its place. Where another process was first, its snapshot
+// stays; where the disk lost a part of an older one, that gives way.
 func publish(ctx context.Context, m *Manifest, temporary, final string) error {
 	for {
 		err := os.Rename(temporary, final)
@@ -153,8 +159,9 @@ func outside(m *Manifest, revisions string) error {
 		return nil
 	}
 	if _, inside := m.entry(filepath.ToSlash(path)); inside || path == "." {
-		return fmt.Errorf("snapshot of %s: the folder for snapshots, %s, is one of its files: leave it out with a line %s in %s",
-			shown(m.Dir), shown(revisions), shown(ignoreLine(filepath.ToSlash(path))), ownRules)
+		return fmt.Errorf("snapshot of %s: the folder for snapshots, %s, is one of its files: "+
+			"leave it out with a line %s in %s", shown(m.Dir), shown(revisions),
+			shown(ignoreLine(filepath.ToSlash(path))), ownRules)
 	}
 	return nil
 }

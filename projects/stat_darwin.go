@@ -5,7 +5,8 @@ import (
 	"syscall"
 )
 
-// identify reads what tells a file's content from another's without reading it. ok is false where the system does not say.
+// identify reads what tells a file's content from another's without reading it. ok is false where
+// the system does not say.
 func identify(info fs.FileInfo) (id identity, ok bool) {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

@@ -10,13 +10,16 @@ import (
 	"slices"
 )
 
-// Unchanged says whether the snapshot in folder, which an Assembly made of m, is as it was made, by what the file system
-// says: kinds, sizes, times and executable bits. It reads no content.
+// Unchanged reports whether the snapshot in folder, which an Assembly made of m, is as it was made,
+// by what the file system says: kinds, sizes, times and executable bits. It reads no content.
 func (m *Manifest) Unchanged(folder string) bool {
-	return !slices.ContainsFunc(m.Entries, func(e Entry) bool { return e.differs(placed(folder, e), true) != nil })
+	return !slices.ContainsFunc(m.Entries, func(e Entry) bool {
+		return e.differs(placed(folder, e), true) != nil
+	})
 }
 
-// differs says how what lies at full is not the entry. timed: files must have the entry's time, too.
+// differs says how what lies at full is not the entry. timed: files must have the entry's time,
+// too.
 func (e Entry) differs(full string, timed bool) error {
 	info, err := os.Lstat(full)
 	if err != nil {
@@ -40,8 +43,9 @@ func (e Entry) differs(full string, timed bool) error {
 	return nil
 }
 
-// Verify reads the snapshot in folder, which an Assembly made of m, and says what in it is not as the manifest has it: kinds, sizes, contents, targets,
-// executable bits, and what else lies there. Times do not count. The errors are joined, at most 20 of them.
+// Verify reads the snapshot in folder, which an Assembly made of m, and says what in it is not as
+// the manifest has it: kinds, sizes, contents, targets, executable bits, and what else lies there.
+// Times do not count. The errors are joined, at most 20 of them.
 func (m *Manifest) Verify(ctx context.Context, folder string) error {
 	wrong := make([]error, len(m.Entries))
 	err := each(ctx, defaultWorkers(), len(m.Entries), func(ctx context.Context, i int) error {
@@ -59,7 +63,8 @@ func (m *Manifest) Verify(ctx context.Context, folder string) error {
 	if err != nil {
 		return err
 	}
-	wrong = append(slices.DeleteFunc(wrong, func(err error) bool { return err == nil }), m.strangers(folder)...)
+	wrong = slices.DeleteFunc(wrong, func(err error) bool { return err == nil })
+	wrong = append(wrong, m.strangers(folder)...)
 	return errors.Join(wrong[:min(len(wrong), shownFaults)]...)
 }
 

@@ -49,7 +49,8 @@ func (w *walk) folder(ctx context.Context, path string, outer scope) error {
 	return nil
 }
 
-// list reads a folder. Rules and links are looked at before it is entered, so it never follows a link.
+// list reads a folder. Rules and links are looked at before it is entered, so it never follows a
+// link.
 func list(full string) ([]fs.DirEntry, fs.FileInfo, error) {
 	folder, err := os.OpenFile(full, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW, 0)
 	if err != nil {

@@ -117,7 +117,7 @@ func (h *localFolder) measure(ctx context.Context, s api.Sweep, rules []metric.R
 	return all, nil
 }
 
-// hasEnded tells whether nothing more comes of a task.
+// hasEnded reports whether nothing more comes of a task.
 func (h *localFolder) hasEnded(ctx context.Context, id task.ID) (bool, error) {
 	r, err := row(context.WithoutCancel(ctx), h, id)
 	if err != nil {

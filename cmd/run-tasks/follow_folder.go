@@ -107,7 +107,7 @@ func (h *localFolder) rest(ctx context.Context, id string, since time.Time, told
 	return each(u)
 }
 
-// hasEnded tells whether a task has ended.
+// hasEnded reports whether a task has ended.
 func hasEnded(r table.Row) bool {
 	state, err := task.ParseState(r.State)
 	return err == nil && state.Terminal()

@@ -74,7 +74,7 @@ func (t *tail) copy() error {
 	return nil
 }
 
-// replaced tells whether another file has the name now.
+// replaced reports whether another file has the name now.
 func (t *tail) replaced() bool {
 	now, err := os.Stat(t.path)
 	if err != nil {

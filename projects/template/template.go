@@ -95,7 +95,7 @@ func makeFolder(dir string) (made []string, err error) {
 	return made, nil
 }
 
-// writeFile says whether it created the file, also when writing it then failed.
+// writeFile reports whether it created the file, also when writing it then failed.
 func writeFile(name, from string) (created bool, err error) {
 	data, err := Files.ReadFile(from)
 	if err != nil {

@@ -5,9 +5,8 @@
 // and a way out. The schema is the commented example projects/template/tasks.yml; a test holds the
 // two together.
 //
-// The commands and the packages of sweep may import it. It imports sweep/fault, sweep/metric and
-// sweep/task only, and it owns YAML for tasks.yml. Everything here is pure but Load, which reads a
-// project's folder; all of it is safe for concurrent use.
+// Everything here is pure but Load, which reads a project's folder; all of it is safe for concurrent
+// use.
 package definition
 
 import (

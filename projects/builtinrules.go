@@ -9,15 +9,16 @@ import (
 // neverNames never belong to a project, at any depth: git's own, ours, and caches.
 var neverNames = []string{
 	".git", ".mlframework",
-	"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".pytype", ".ipynb_checkpoints", ".hypothesis",
-	".tox", ".nox", ".DS_Store",
+	"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".pytype", ".ipynb_checkpoints",
+	".hypothesis", ".tox", ".nox", ".DS_Store",
 }
 
-// never says whether no rule can make the name part of a project. working is true in a folder that people run our
-// commands in: the top one, and one with a .mlframework.
+// never reports whether no rule can make the name part of a project. working is true in a folder
+// that people run our commands in: the top one, and one with a .mlframework.
 func never(name string, working bool) bool {
 	switch {
-	case slices.Contains(neverNames, name), strings.HasSuffix(name, ".pyc"), strings.HasSuffix(name, ".pyo"):
+	case slices.Contains(neverNames, name), strings.HasSuffix(name, ".pyc"),
+		strings.HasSuffix(name, ".pyo"):
 		return true
 	case !working:
 		return false
@@ -25,18 +26,21 @@ func never(name string, working bool) bool {
 	return name == "outputs" || name == "config.yml" || strings.HasPrefix(name, "infra-clean")
 }
 
-// working says whether people run our commands in a folder with these items.
+// working reports whether people run our commands in a folder with these items.
 func working(items []fs.DirEntry) bool { return holds(items, ".mlframework") }
 
-// environment says whether a folder with these items is a virtual environment: of venv, virtualenv, uv or conda.
+// environment reports whether a folder with these items is a virtual environment: of venv,
+// virtualenv, uv or conda.
 func environment(items []fs.DirEntry) bool {
 	return holds(items, "pyvenv.cfg") || holds(items, "conda-meta")
 }
 
-// ResultsMark is the name of the file by which a folder is known that holds results copied out of tasks.
+// ResultsMark is the name of the file by which a folder is known that holds results copied out of
+// tasks.
 const ResultsMark = ".mlframework-results"
 
-// results says whether a folder with these items holds results of tasks: what they made is not their project.
+// results reports whether a folder with these items holds results of tasks: what they made is not
+// their project.
 func results(items []fs.DirEntry) bool { return holds(items, ResultsMark) }
 
 func holds(items []fs.DirEntry, name string) bool {

@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// above is the rules of git in the folders above the project, up to the root of the repository that it lies in. Where they leave out
-// the project's own folder they do not count: whoever names that folder wants what is in it.
+// above is the rules of git in the folders above the project, up to the root of the repository that
+// it lies in. Where they leave out the project's own folder they do not count: whoever names that
+// folder wants what is in it.
 func (w *walk) above() (rules scope) {
 	folders := foldersAbove(w.root)
 	for i, folder := range slices.Backward(folders) { // from the repository's root down
@@ -27,8 +28,9 @@ func (w *walk) above() (rules scope) {
 	return rules
 }
 
-// leavesOutProject says whether the rules leave out the folder on the way to the project that lies in the folder i above it; 0 is
-// the project itself. Those above that folder they have not left out.
+// leavesOutProject reports whether the rules leave out the folder on the way to the project that
+// lies in the folder i above it; 0 is the project itself. Those above that folder they have not
+// left out.
 func (s scope) leavesOutProject(i int) bool {
 	for _, set := range slices.Backward(s.git) {
 		parts := strings.Split(strings.TrimSuffix(set.below, "/"), "/")
@@ -41,8 +43,8 @@ func (s scope) leavesOutProject(i int) bool {
 	return false
 }
 
-// foldersAbove lists the folders above root, the nearest first, up to the first that holds a .git; none when there is no such
-// folder, or root holds one itself.
+// foldersAbove lists the folders above root, the nearest first, up to the first that holds a .git;
+// none when there is no such folder, or root holds one itself.
 func foldersAbove(root string) (folders []string) {
 	for dir := root; ; {
 		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
