@@ -12,7 +12,8 @@ import (
 	"mlframework/sweep/task"
 )
 
-// control does something with a sweep or task. It returns the target with its sweep, and how that stands then.
+// control does something with a sweep or task. It returns the target with its sweep, and how that
+// stands then.
 func (c *command) control(ctx *cliv2.Context, do func(context.Context, *api.Client, target) (core.Summary, error)) (t target, after core.Summary, err error) {
 	arg, err := argument(ctx)
 	if err != nil {

@@ -17,7 +17,8 @@ import (
 	"mlframework/sweep/human"
 )
 
-// cluster is the cluster that a remote is reached through; nil for one whose socket is on this machine.
+// cluster is the cluster that a remote is reached through; nil for one whose socket is on this
+// machine.
 type cluster struct {
 	*infra.Cluster
 	site *site.Site

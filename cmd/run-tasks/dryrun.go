@@ -123,7 +123,8 @@ func revisionsOf(ctx context.Context, src source) (string, error) {
 	return *b.Revisions, nil
 }
 
-// slots tells where tasks of a project would run: "gpu1, 4 slots". Where they would be refused, it refuses them.
+// slots tells where tasks of a project would run: "gpu1, 4 slots". Where they would be refused, it
+// refuses them.
 func (c *command) slots(ctx *cliv2.Context, dir string, file *definition.File) (places []string, err error) {
 	if locationOf(ctx) == inFolder {
 		host, _ := os.Hostname()
@@ -183,8 +184,8 @@ func (d dryRun) id(index int64) string { return task.ID{Sweep: d.name, Index: in
 // drawnShown is how many tasks between the first and the last a dry run shows.
 const drawnShown = 3
 
-// shown yields the tasks to show, counted from the first: all, or the first, a few drawn at random and the last. The same tasks
-// are drawn each time.
+// shown yields the tasks to show, counted from the first: all, or the first, a few drawn at random
+// and the last. The same tasks are drawn each time.
 func (d dryRun) shown() iter.Seq[int64] {
 	if d.all || d.total <= drawnShown+2 {
 		return func(yield func(int64) bool) {

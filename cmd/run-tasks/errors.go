@@ -25,7 +25,8 @@ func projectError(err error) error {
 	return err
 }
 
-// problem gives answers of a master, and of the process that runs this folder, their words and exit code.
+// problem gives answers of a master, and of the process that runs this folder, their words and exit
+// code.
 func (c *command) problem(err error) error {
 	if option, ok := errors.AsType[*cli.UnknownOption](err); ok && option.Value != "" {
 		remedy := "see `run-tasks --help`; a parameter is set without dashes: " + typed([]string{option.Name + "=" + option.Value})

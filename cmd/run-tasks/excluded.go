@@ -20,11 +20,13 @@ import (
 	"mlframework/sweep/worker/folder"
 )
 
-// How much is shown of what rules leave out. The lines that bring it in are all shown: they go into a file.
+// How much is shown of what rules leave out. The lines that bring it in are all shown: they go into
+// a file.
 const excludedShown = 5
 
-// noteExcluded tells what tasks will not see because a .gitignore names it, as most who wrote one thought of git only, and keeps it for
-// when tasks fail. What lies in outputs they would not see with any rules; such a folder itself would be there, and empty.
+// noteExcluded tells what tasks will not see because a .gitignore names it, as most who wrote one
+// thought of git only, and keeps it for when tasks fail. What lies in outputs they would not see
+// with any rules; such a folder itself would be there, and empty.
 func (c *command) noteExcluded(m *projects.Manifest, r core.Record) {
 	rules := folder.RulesOf(r.Recipe)
 	c.excluded, c.excludedIn = slices.DeleteFunc(slices.Clone(m.LeftOut), func(l projects.LeftOut) bool {
@@ -75,7 +77,8 @@ func firstOf(texts []string) string {
 // lastPrinted is how much of the end of standard error is searched for a path, in bytes.
 const lastPrinted = 4 << 10
 
-// explainExcluded says which of the tasks that failed ended for want of something that rules left out when the sweep was submitted.
+// explainExcluded says which of the tasks that failed ended for want of something that rules left
+// out when the sweep was submitted.
 func (c *command) explainExcluded(ctx context.Context, src source, sweepID, workdir string,
 	failed []table.Row) error {
 	var wanted []string // by whom, one for each file that is wanted
@@ -149,11 +152,12 @@ func speaksOfMissing(text string) bool {
 	return slices.ContainsFunc(missingWords, func(w string) bool { return strings.Contains(low, w) })
 }
 
-// linesSearched is how many of the last lines may name the file: after a traceback some programs say more.
+// linesSearched is how many of the last lines may name the file: after a traceback some programs
+// say more.
 const linesSearched = 5
 
-// wantedOf finds in the end of a failed task's standard error a file or module that was left out, and the rule. Paths are as
-// from the task's working directory.
+// wantedOf finds in the end of a failed task's standard error a file or module that was left out,
+// and the rule. Paths are as from the task's working directory.
 func wantedOf(stderr string, r table.Row, workdir string, left []projects.LeftOut) (name string,
 	by projects.LeftOut, found bool) {
 	lines := strings.FieldsFunc(stderr, func(r rune) bool { return r == '\n' || r == '\r' })
@@ -187,7 +191,8 @@ func wantedOf(stderr string, r table.Row, workdir string, left []projects.LeftOu
 // missingModule is how Python says that it finds no module.
 var missingModule = regexp.MustCompile(`ModuleNotFoundError: No module named '?([\w.]+)'?`)
 
-// excludedModule finds a module where Python looks for it: beside the script, and in the working directory.
+// excludedModule finds a module where Python looks for it: beside the script, and in the working
+// directory.
 func excludedModule(module string, r table.Row, workdir string,
 	left []projects.LeftOut) (by projects.LeftOut, found bool) {
 	places := []string{workdir, ""}
@@ -207,7 +212,8 @@ func excludedModule(module string, r table.Row, workdir string,
 	return by, false
 }
 
-// pathsIn lists what in a line may be a path: what stands in quotes, unless that says itself that something is missing, and words.
+// pathsIn lists what in a line may be a path: what stands in quotes, unless that says itself that
+// something is missing, and words.
 func pathsIn(line string) []string {
 	var paths []string
 	for _, quote := range []string{"'", `"`, "`"} {

@@ -16,16 +16,17 @@ import (
 	"mlframework/sweep/worker/folder"
 )
 
-// excludedArgument is something in the project's folder that tasks are told of and that a .gitignore leaves out.
+// excludedArgument is something in the project's folder that tasks are told of and that a
+// .gitignore leaves out.
 type excludedArgument struct {
 	where string // who names it: "the parameter data"
 	path  string // in the project
 	by    projects.LeftOut
 }
 
-// warnExcludedArguments warns of files that arguments of tasks name and that tasks will not see, and keeps the
-// warnings for when tasks fail. Files that the project's own rules exclude are left out on purpose:
-// it does not warn of them.
+// warnExcludedArguments warns of files that arguments of tasks name and that tasks will not see,
+// and keeps the warnings for when tasks fail. Files that the project's own rules exclude are left
+// out on purpose: it does not warn of them.
 func (c *command) warnExcludedArguments(r core.Record, rules folder.Rules) {
 	left := slices.DeleteFunc(slices.Clone(c.excluded), func(l projects.LeftOut) bool { return !l.ByGit() || rules.IsOutput(l.Path) })
 	c.excludedArguments = findExcludedArguments(r, left, func(path string) bool { return exists(filepath.Join(c.excludedIn, filepath.FromSlash(path))) })
@@ -43,8 +44,9 @@ func (c *command) excludedText(g excludedArgument) string {
 	return text
 }
 
-// findExcludedArguments finds what the command, the variables and the parameters of a record name, each once, in their order. A text with
-// spaces, as a shell's, is none of an argument: what it names it may only look for.
+// findExcludedArguments finds what the command, the variables and the parameters of a record name,
+// each once, in their order. A text with spaces, as a shell's, is none of an argument: what it
+// names it may only look for.
 func findExcludedArguments(r core.Record, left []projects.LeftOut, exists func(path string) bool) (all []excludedArgument) {
 	look := func(where, text string) {
 		for _, word := range pathsGiven(text) {
@@ -82,7 +84,8 @@ func linked(r task.Recipe, at string) bool {
 	return false
 }
 
-// pathsGiven lists what of an argument may be a path in the project: all of it, what stands behind =, and the parts of a list.
+// pathsGiven lists what of an argument may be a path in the project: all of it, what stands behind
+// =, and the parts of a list.
 func pathsGiven(text string) (paths []string) {
 	if strings.ContainsAny(text, " \t\n") {
 		return nil

@@ -14,7 +14,8 @@ import (
 	"mlframework/sweep/worker/process"
 )
 
-// executorKilled is the error of a run whose executor was killed alone: what is kept of its sweeps, and the way on.
+// executorKilled is the error of a run whose executor was killed alone: what is kept of its sweeps,
+// and the way on.
 func (c *command) executorKilled(ctx context.Context, killed *process.Killed) error {
 	why := "by somebody, or because the machine had no memory left"
 	if killed.Signal == syscall.SIGPIPE {

@@ -78,8 +78,8 @@ func (c *command) extend(ctx *cliv2.Context) error {
 		secrets: s.Record.Recipe.Secrets, begin: begin})
 }
 
-// readExtension compares what the project's parameters are now, as the overrides of a sweep and a change of those make them, with
-// those of the sweep.
+// readExtension compares what the project's parameters are now, as the overrides of a sweep and a
+// change of those make them, with those of the sweep.
 func (c *command) readExtension(ctx *cliv2.Context, s api.Sweep, change space.Change) (e extension, err error) {
 	r := s.Record
 	if r.EachWorker || r.ParametersFile == "" {

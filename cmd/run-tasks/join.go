@@ -64,7 +64,8 @@ func withValues(environ []string) []string {
 	return slices.DeleteFunc(environ, func(v string) bool { return !strings.Contains(v, "=") })
 }
 
-// missed reports whether a runner ended before it had what it was asked, or where it may be asked again.
+// missed reports whether a runner ended before it had what it was asked, or where it may be asked
+// again.
 func (s *session) missed(err error) bool {
 	if _, undecided := errors.AsType[*api.UnknownOutcome](err); undecided {
 		return s.repeatable

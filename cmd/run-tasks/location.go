@@ -28,8 +28,8 @@ const (
 	inCluster                 // those of the master of the cluster of config.yml
 )
 
-// locationOf returns which a command line means: --local wins, then a socket that is named, then config.yml. Without any of them it
-// is this folder.
+// locationOf returns which a command line means: --local wins, then a socket that is named, then
+// config.yml. Without any of them it is this folder.
 func locationOf(ctx *cliv2.Context) location {
 	switch {
 	case ctx.Bool("local"):
@@ -56,8 +56,8 @@ func socketOf(ctx *cliv2.Context) string {
 // presumed reports whether a command is about this machine because nothing names another place.
 func presumed(ctx *cliv2.Context) bool { return locationOf(ctx) == inFolder && !ctx.Bool("local") }
 
-// checkLocation refuses a new sweep where nothing says what to run, or where config.yml lies with the project and not here: its cluster
-// may be meant.
+// checkLocation refuses a new sweep where nothing says what to run, or where config.yml lies with
+// the project and not here: its cluster may be meant.
 func (c *command) checkLocation(ctx *cliv2.Context, name string) error {
 	if !presumed(ctx) {
 		return nil
@@ -115,7 +115,8 @@ func (c *command) dial(ctx *cliv2.Context) (*remote, error) {
 	return c.newRemote(named(api.Dial(socket))), nil
 }
 
-// projectOf is the project's folder: -d, else that of config.yml for a cluster, else the current one.
+// projectOf is the project's folder: -d, else that of config.yml for a cluster, else the current
+// one.
 func (c *command) projectOf(ctx *cliv2.Context) string {
 	if locationOf(ctx) != inCluster || ctx.IsSet("d") {
 		return ctx.String("d")

@@ -41,7 +41,8 @@ func (h *localFolder) logs(ctx context.Context, l outputQuery) error {
 	}
 }
 
-// tail copies a file that may not be there yet, may grow, and may be replaced by that of another attempt.
+// tail copies a file that may not be there yet, may grow, and may be replaced by that of another
+// attempt.
 type tail struct {
 	path string
 	file *os.File

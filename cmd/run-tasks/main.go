@@ -1,5 +1,5 @@
-// Command run-tasks runs the tasks of a project: every combination of its parameters, on this machine or
-// through a master on the machines of its workers.
+// Command run-tasks runs the tasks of a project: every combination of its parameters, on this
+// machine or through a master on the machines of its workers.
 //
 // Nothing imports it. It may import everything.
 package main
@@ -39,8 +39,8 @@ func (c *command) main(ctx context.Context, args []string) int {
 	return cli.Run(ctx, c.app(), cli.CommandHelp(cli.ExitCodes), args, c.problem)
 }
 
-// guarded runs do in a process of its own, so that whatever happens to either of the two, every process that do started
-// ends with it.
+// guarded runs do in a process of its own, so that whatever happens to either of the two, every
+// process that do started ends with it.
 func (c *command) guarded(ctx context.Context, do func() error) error {
 	if c.executor {
 		return do()

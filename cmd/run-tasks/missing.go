@@ -19,8 +19,8 @@ func codeOf(t definition.Task) projects.Code {
 	return projects.Code{Only: t.Code, Without: []string{definition.FileName, t.Parameters}}
 }
 
-// codeNow is what a definition counts as code now, for a sweep that goes on with a project's present files. A definition that is gone
-// counts all of them.
+// codeNow is what a definition counts as code now, for a sweep that goes on with a project's
+// present files. A definition that is gone counts all of them.
 func codeNow(m *projects.Manifest, definitionName, parametersFile string) string {
 	t := definition.Task{Parameters: parametersFile}
 	if file, _, err := definition.Load(m.Dir, nil); err == nil {
@@ -48,7 +48,8 @@ type gap struct {
 	old   func(context.Context, string) (*projects.Manifest, error) // the files of a revision, where they are still there
 }
 
-// newGap is the gap of a project's definition, whose files workers are given in the folder revisions; "": they cannot be read here.
+// newGap is the gap of a project's definition, whose files workers are given in the folder
+// revisions; "": they cannot be read here.
 func newGap(files *projects.Manifest, key string, t definition.Task, revisions string) gap {
 	g := gap{files: files, code: codeOf(t), key: key}
 	g.old = func(ctx context.Context, revision string) (*projects.Manifest, error) {
@@ -64,7 +65,8 @@ func newGap(files *projects.Manifest, key string, t definition.Task, revisions s
 	return g
 }
 
-// narrow leaves only the points of a record in which no task of the same key has succeeded, and says why; false when there is none.
+// narrow leaves only the points of a record in which no task of the same key has succeeded, and
+// says why; false when there is none.
 func (g gap) narrow(ctx context.Context, q queries, r *core.Record) (found bool, notes []string, err error) {
 	m, err := q.Missing(ctx, *r, g.key)
 	if err != nil {
@@ -85,8 +87,8 @@ func (g gap) narrow(ctx context.Context, q queries, r *core.Record) (found bool,
 	return true, g.reasons(m.Because, old, api.Total(*r)), nil
 }
 
-// compare reads the files of revisions whose code seems to be another one. Same are those that have the same code: what counts as
-// code may have been something else when they were submitted.
+// compare reads the files of revisions whose code seems to be another one. Same are those that have
+// the same code: what counts as code may have been something else when they were submitted.
 func (g gap) compare(ctx context.Context, causes []api.Cause) (old map[string]*projects.Manifest, same []string) {
 	old = map[string]*projects.Manifest{}
 	for _, c := range causes {
@@ -104,7 +106,8 @@ func (g gap) compare(ctx context.Context, causes []api.Cause) (old map[string]*p
 	return old, same
 }
 
-// reasons says why points are missing, of which there are total. The causes are those of the first of them.
+// reasons says why points are missing, of which there are total. The causes are those of the first
+// of them.
 func (g gap) reasons(causes []api.Cause, old map[string]*projects.Manifest, total int64) (notes []string) {
 	least := ""
 	for _, c := range causes {

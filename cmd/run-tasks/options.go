@@ -78,7 +78,8 @@ func displayOptions(ctx *cliv2.Context) display.Options {
 	return display.Options{Quiet: ctx.Bool("quiet"), JSON: ctx.Bool("json"), Output: !ctx.Bool("no-output")}
 }
 
-// overrideFlags returns the options that change the parameters file for one sweep, beside NAME=VALUE.
+// overrideFlags returns the options that change the parameters file for one sweep, beside
+// NAME=VALUE.
 func overrideFlags() []cliv2.Flag {
 	return []cliv2.Flag{
 		&cliv2.GenericFlag{Name: "repeat", Value: new(texts), DefaultText: "as in the file",

@@ -14,7 +14,8 @@ import (
 	"mlframework/sweep/space"
 )
 
-// changeOf splits the arguments of a command into a name and NAME=VALUE, and reads the options beside these.
+// changeOf splits the arguments of a command into a name and NAME=VALUE, and reads the options
+// beside these.
 func changeOf(ctx *cliv2.Context) (name string, change space.Change, err error) {
 	args := ctx.Args().Slice()
 	for i, arg := range args {
@@ -43,8 +44,8 @@ func changeOf(ctx *cliv2.Context) (name string, change space.Change, err error) 
 	return name, change, nil
 }
 
-// strayAfter refuses an argument behind the name of a definition, which may have been meant as a command
-// or an option.
+// strayAfter refuses an argument behind the name of a definition, which may have been meant as a
+// command or an option.
 func strayAfter(ctx *cliv2.Context, name, arg string) error {
 	if ctx.App.Command(ctx.Command.Name) != nil {
 		return stray(arg)
@@ -108,7 +109,8 @@ func overridesOf(ctx *cliv2.Context, was *space.Change, now space.Change) space.
 	return all
 }
 
-// unreadParameters gives faults of a parameters file and of overrides the exit code of the command line where none is the file's.
+// unreadParameters gives faults of a parameters file and of overrides the exit code of the command
+// line where none is the file's.
 func unreadParameters(path string, err error) error {
 	faults, ok := errors.AsType[fault.List](err)
 	if ok && !slices.ContainsFunc(faults, func(f fault.Fault) bool { return f.File == path }) {

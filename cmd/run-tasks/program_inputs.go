@@ -65,7 +65,8 @@ func (p *project) setInputs(r *task.Recipe) {
 	r.ReadsParameters = form == space.Env || form == space.None && argv.ReadsEnvironment(r.Command)
 }
 
-// checkInputs finds parameters that the program would not get, and what tasks.yml names that is no parameter.
+// checkInputs finds parameters that the program would not get, and what tasks.yml names that is no
+// parameter.
 func (p *project) checkInputs() error {
 	r := p.record("")
 	wrong, notes := argv.Check(r.Recipe, r.Style, namesOf(p.space), optionalOf(p.space)...)
@@ -105,7 +106,8 @@ func (p *project) readConfig(f task.File) ([]byte, error) {
 // mostTypes is how many values of a parameter are compared with what a file has.
 const mostTypes = 1000
 
-// checkConfig finds what is wrong with a file of the project that takes the parameters of spaces, and notes types that change.
+// checkConfig finds what is wrong with a file of the project that takes the parameters of spaces,
+// and notes types that change.
 func checkConfig(dir string, r core.Record, text []byte, spaces ...*space.Space) ([]fault.Fault, error) {
 	var all []argv.Values
 	for _, s := range spaces {

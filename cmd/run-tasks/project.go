@@ -35,7 +35,8 @@ type project struct {
 	notes  []string     // for the user to read before anything runs
 }
 
-// readProject reads tasks.yml, the definition of a name, and its parameters as a command line changes them. Every fault of both files is reported.
+// readProject reads tasks.yml, the definition of a name, and its parameters as a command line
+// changes them. Every fault of both files is reported.
 func (c *command) readProject(dir, name string, change space.Change) (*project, error) {
 	file, notes, err := definition.Load(dir, c.reserved())
 	if err != nil {
@@ -57,7 +58,8 @@ func (c *command) readProject(dir, name string, change space.Change) (*project, 
 	return p, p.checkInputs()
 }
 
-// readRunnable reads a project as readProject does, and refuses a definition that cannot be run yet.
+// readRunnable reads a project as readProject does, and refuses a definition that cannot be run
+// yet.
 func (c *command) readRunnable(dir, name string, change space.Change) (*project, error) {
 	p, err := c.readProject(dir, name, change)
 	if err == nil {
@@ -73,7 +75,8 @@ func (c *command) readRunnable(dir, name string, change space.Change) (*project,
 	return nil, append(fault.List{*p.task.Unsupported}, faults...)
 }
 
-// noteObjective notes an objective that no metric is declared for: a slip in its name would show at the end only.
+// noteObjective notes an objective that no metric is declared for: a slip in its name would show at
+// the end only.
 func (p *project) noteObjective() {
 	name := p.task.Objective.Metric
 	if name == "" || slices.ContainsFunc(p.task.Metrics,
@@ -91,8 +94,9 @@ func (p *project) noteObjective() {
 	p.notes = append(p.notes, fmt.Sprintf(`no metric %s is declared for the objective%s: tasks must print it as {"metrics": {%q: 0.5}}, or it is added to metrics in tasks.yml`, name, meant, name))
 }
 
-// tasksFileFaults adds to the faults of tasks.yml those of the parameters. Which file a broken definition names is not known, so
-// it is the usual one. Where there is no tasks.yml, a command may have been meant.
+// tasksFileFaults adds to the faults of tasks.yml those of the parameters. Which file a broken
+// definition names is not known, so it is the usual one. Where there is no tasks.yml, a command may
+// have been meant.
 func (c *command) tasksFileFaults(dir, name string, change space.Change, err error) error {
 	if _, none := os.Stat(filepath.Join(dir, definition.FileName)); errors.Is(none, fs.ErrNotExist) {
 		if near := fault.Nearest(name, c.reserved()); near != "" && dir == "." {

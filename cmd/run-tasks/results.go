@@ -13,8 +13,9 @@ import (
 	"mlframework/sweep/table"
 )
 
-// results is `run-tasks results`. The table for people has the best first, unless an order is asked for, and only what
-// has begun; the others have every task. Where the sweep repeats its points, and where it is asked for, they are summarized.
+// results is `run-tasks results`. The table for people has the best first, unless an order is asked
+// for, and only what has begun; the others have every task. Where the sweep repeats its points, and
+// where it is asked for, they are summarized.
 func (c *command) results(ctx *cliv2.Context) error {
 	id, err := argument(ctx)
 	if err != nil {

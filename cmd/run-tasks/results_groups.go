@@ -18,8 +18,8 @@ import (
 // noGroups is what --group-by says for single tasks.
 const noGroups = "none"
 
-// grouping reads by what the results of a sweep are grouped, if they are: as asked for, else over the repeats of a sweep that has
-// some.
+// grouping reads by what the results of a sweep are grouped, if they are: as asked for, else over
+// the repeats of a sweep that has some.
 func grouping(ctx *cliv2.Context, s api.Sweep) (q api.GroupQuery, ok bool) {
 	q.Metrics, _ = group.Names(ctx.String("metrics")) // checkGroups has seen that they can be read
 	if ctx.IsSet("group-by") {
@@ -82,7 +82,8 @@ func (c *command) resultsGroups(ctx *cliv2.Context, src source, s api.Sweep, q a
 	return nil
 }
 
-// bestGroups prints the best points of a sweep that repeats them, by the mean of its objective; false: it has none, or too many.
+// bestGroups prints the best points of a sweep that repeats them, by the mean of its objective;
+// false: it has none, or too many.
 func (c *command) bestGroups(ctx context.Context, src source, s api.Sweep) (shown bool, err error) {
 	o, repeats := s.Record.Objective, s.Record.Repeats()
 	if o.IsZero() || len(repeats) == 0 {

@@ -78,8 +78,8 @@ func (c *command) reread(ctx *cliv2.Context, src source, s api.Sweep) error {
 	return nil
 }
 
-// all reads every task that has ended. Nothing is stored before each metric of tasks.yml that had values
-// has one again: a mistyped pattern would replace all of them by nothing.
+// all reads every task that has ended. Nothing is stored before each metric of tasks.yml that had
+// values has one again: a mistyped pattern would replace all of them by nothing.
 func (r *rereading) all(ctx context.Context) error {
 	if err := r.findValues(ctx); err != nil {
 		return err
@@ -154,7 +154,8 @@ type endedTask struct {
 	had    metric.Final
 }
 
-// some reads some tasks, and stores what was read when it is known that no metric loses all its values.
+// some reads some tasks, and stores what was read when it is known that no metric loses all its
+// values.
 func (r *rereading) some(ctx context.Context, tasks []endedTask) error {
 	if len(tasks) == 0 {
 		return nil

@@ -87,8 +87,8 @@ func (c *command) continueSweep(ctx *cliv2.Context, id string, indexes []int64, 
 		secrets: s.Record.Recipe.Secrets, begin: begin, repeatable: repeatable})
 }
 
-// otherPaused returns the sweep that an unnamed `resume` continues when the newest sweep is done: the
-// only paused one. It is an error when several are paused.
+// otherPaused returns the sweep that an unnamed `resume` continues when the newest sweep is done:
+// the only paused one. It is an error when several are paused.
 func otherPaused(ctx *cliv2.Context, src source, named string) (s api.Sweep, found bool, err error) {
 	if named != "" || ctx.Command.Name != "resume" {
 		return s, false, nil

@@ -10,7 +10,8 @@ import (
 	"mlframework/sweep/secret"
 )
 
-// secretValues reads the values of secrets from the environment. The error names those that are not set.
+// secretValues reads the values of secrets from the environment. The error names those that are not
+// set.
 func secretValues(names []string) (secret.Values, error) {
 	if err := secretsSet(names); err != nil || len(names) == 0 {
 		return nil, err
@@ -22,8 +23,9 @@ func secretValues(names []string) (secret.Values, error) {
 	return values, nil
 }
 
-// withSecrets lets a sweep of a master go on. Only a master that has the values of its secrets no more is sent those of this
-// environment: where they are not set, the error says why they are needed.
+// withSecrets lets a sweep of a master go on. Only a master that has the values of its secrets no
+// more is sent those of this environment: where they are not set, the error says why they are
+// needed.
 func withSecrets(names []string, goOn func(secret.Values) (api.StartedSweep,
 	error)) (api.StartedSweep, error) {
 	b, err := goOn(nil)

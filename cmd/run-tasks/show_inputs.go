@@ -21,7 +21,8 @@ type shownTask struct {
 	taskInputs
 }
 
-// taskInputs is what the newest attempt of a task is given beside its command; the next one, when none has begun. Secrets are not part of it.
+// taskInputs is what the newest attempt of a task is given beside its command; the next one, when
+// none has begun. Secrets are not part of it.
 type taskInputs struct {
 	Environment table.Parameters `json:"environment"` // of the definition and the parameters
 	File        *inputFile       `json:"file"`        // that takes the parameters; null: none does
@@ -84,7 +85,8 @@ func environment(r task.Recipe, g argv.Given) (all table.Parameters) {
 	return all
 }
 
-// shownEnvironment is what of a task's environment a person is shown: the parameters only where the program takes them from there.
+// shownEnvironment is what of a task's environment a person is shown: the parameters only where the
+// program takes them from there.
 func shownEnvironment(r task.Recipe, all table.Parameters) (of table.Parameters) {
 	for _, v := range all {
 		if _, own := r.Env[v.Name]; own || r.ReadsParameters || r.EnvBraces {

@@ -32,8 +32,8 @@ type source interface {
 	queries
 	// act lets do change something, through the process that runs the sweeps.
 	act(ctx context.Context, name string, do func(*api.Client) error) error
-	// follow calls each with what happens to a sweep until it is idle, or the process that ran it is gone: from now on, or since it
-	// began when that is known.
+	// follow calls each with what happens to a sweep until it is idle, or the process that ran it
+	// is gone: from now on, or since it began when that is known.
 	follow(ctx context.Context, b api.StartedSweep, d api.Detail, each func(api.Update) error) error
 	// logs copies what an attempt printed.
 	logs(ctx context.Context, l outputQuery) error

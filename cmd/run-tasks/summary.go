@@ -23,7 +23,8 @@ const (
 	failedShown = 5 // of groups of failures, and of tasks for which it is explained what they lacked
 )
 
-// summarize says how a sweep stands once it is idle, and returns the error that gives the exit code.
+// summarize says how a sweep stands once it is idle, and returns the error that gives the exit
+// code.
 func (c *command) summarize(ctx context.Context, src source, id string, l display.Options, interrupted bool) error {
 	s, err := src.Sweep(ctx, id, true)
 	if err != nil {
@@ -100,8 +101,8 @@ func ranFor(s core.Summary) time.Duration {
 	return time.Duration(s.Ran * float64(time.Second))
 }
 
-// tookText is how long a sweep that has ended ran: "38.2s". Where it waited or was paused for longer than a tenth of that it
-// is "38.2s (25m08s elapsed)".
+// tookText is how long a sweep that has ended ran: "38.2s". Where it waited or was paused for
+// longer than a tenth of that it is "38.2s (25m08s elapsed)".
 func tookText(s core.Summary) string {
 	ran, whole := ranFor(s), s.Ended.Sub(s.Submitted)
 	text := human.Duration(ran.Seconds())

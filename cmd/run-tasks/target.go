@@ -18,7 +18,8 @@ import (
 	"mlframework/sweep/task"
 )
 
-// openSweep opens the source of a command and finds the sweep that it is about: the newest unless named.
+// openSweep opens the source of a command and finds the sweep that it is about: the newest unless
+// named.
 func (c *command) openSweep(ctx *cliv2.Context, id string, checks bool) (source, api.Sweep, error) {
 	src, err := c.open(ctx)
 	if err != nil {
@@ -38,7 +39,8 @@ func (c *command) openSweep(ctx *cliv2.Context, id string, checks bool) (source,
 // numbered is what the id of a sweep looks like, and no name of a definition.
 var numbered = regexp.MustCompile(`-[0-9]+$`)
 
-// sweepOf finds the sweep that is named: by its id, or by its definition, of which it is the newest. "" is the newest of all.
+// sweepOf finds the sweep that is named: by its id, or by its definition, of which it is the
+// newest. "" is the newest of all.
 func sweepOf(ctx context.Context, q queries, name string, checks bool) (api.Sweep, error) {
 	s, unknown := q.Sweep(ctx, name, checks)
 	if unknown == nil || name == "" || numbered.MatchString(name) {
@@ -95,8 +97,8 @@ func row(ctx context.Context, q queries, id task.ID) (table.Row, error) {
 	return page.Tasks[0], nil
 }
 
-// openTask opens the source of a command about one task, whose sweep needs no index when it has no other. Example is the
-// command as hints show it.
+// openTask opens the source of a command about one task, whose sweep needs no index when it has no
+// other. Example is the command as hints show it.
 func (c *command) openTask(ctx *cliv2.Context, arg, example string) (src source, s api.Sweep, t api.Task, err error) {
 	at, err := parseTarget(arg)
 	if err != nil {

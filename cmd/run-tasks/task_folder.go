@@ -16,7 +16,8 @@ import (
 	"mlframework/sweep/worker/folder"
 )
 
-// plan is what tasks of a recipe see of a project's files. Rules that the project does not fit are faults of its tasks.yml.
+// plan is what tasks of a recipe see of a project's files. Rules that the project does not fit are
+// faults of its tasks.yml.
 func plan(m *projects.Manifest, r task.Recipe, clones bool) (*folder.Plan, error) {
 	entries := make([]folder.Entry, len(m.Entries))
 	for i, e := range m.Entries {
@@ -46,7 +47,8 @@ func problemRemedy(p folder.Problem) string {
 	return "name an existing path that no ignore file excludes"
 }
 
-// checkFolder finds what is wrong with the folders that tasks of a recipe would get, before anything is submitted.
+// checkFolder finds what is wrong with the folders that tasks of a recipe would get, before
+// anything is submitted.
 func checkFolder(m *projects.Manifest, r task.Recipe, at location) error {
 	if f := r.File; f != nil && !slices.ContainsFunc(m.Entries, func(e projects.Entry) bool { return e.Path == f.From && e.Kind == projects.File }) {
 		return fault.List{{File: filepath.Join(m.Dir, definition.FileName), Problem: "file: " + f.From + " is not among the project's files",

@@ -20,7 +20,8 @@ import (
 	"mlframework/sweep/space"
 )
 
-// testMetrics is `run-tasks test-metrics NAME [SWEEP/INDEX | < FILE]`: which metrics would be picked from the output of an attempt.
+// testMetrics is `run-tasks test-metrics NAME [SWEEP/INDEX | < FILE]`: which metrics would be
+// picked from the output of an attempt.
 func (c *command) testMetrics(ctx *cliv2.Context) error {
 	name, of := ctx.Args().Get(0), ctx.Args().Get(1)
 	switch {
@@ -123,7 +124,8 @@ func (t *metricTest) print() {
 	}
 }
 
-// table prints the final value of every metric, and which of those that tasks.yml names were not found.
+// table prints the final value of every metric, and which of those that tasks.yml names were not
+// found.
 func (t *metricTest) table() {
 	out := cli.NewTable("METRIC", "VALUE", "STEP", "TIMES", "FROM")
 	from := map[string]string{}

@@ -28,8 +28,9 @@ type currentProject struct {
 	unread   error            // why there are no settings
 }
 
-// currentProjectOf compares a sweep with its definition in the project that -d names, or that it was submitted from. Only --updated depends
-// on it; else a project that is not here, or cannot be read, is as one that did not change.
+// currentProjectOf compares a sweep with its definition in the project that -d names, or that it
+// was submitted from. Only --updated depends on it; else a project that is not here, or cannot be
+// read, is as one that did not change.
 func (c *command) currentProjectOf(ctx *cliv2.Context, s api.Sweep) (currentProject, error) {
 	p := currentProject{sweep: s, dir: ctx.String("d"), updated: ctx.Bool("updated")}
 	if p.dir == "" {
@@ -59,8 +60,8 @@ func (c *command) currentProjectOf(ctx *cliv2.Context, s api.Sweep) (currentProj
 	return p, err
 }
 
-// unreadable is why the parameters of a sweep cannot be read: where the project has no definition of its
-// name, nothing there names the parameters file.
+// unreadable is why the parameters of a sweep cannot be read: where the project has no definition
+// of its name, nothing there names the parameters file.
 func (p currentProject) unreadable(err error) error {
 	if _, none := os.Stat(filepath.Join(p.dir, p.sweep.Record.ParametersFile)); p.unread != nil && none != nil {
 		return p.unread

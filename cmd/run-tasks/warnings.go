@@ -32,7 +32,8 @@ func (c *command) warnMissing(ctx context.Context, src source) {
 	}
 }
 
-// warnUnread says which metrics matched and were no numbers: they are not in the table, or not as they were printed last.
+// warnUnread says which metrics matched and were no numbers: they are not in the table, or not as
+// they were printed last.
 func (c *command) warnUnread(s api.Sweep) {
 	if s.Checks == nil {
 		return
@@ -115,7 +116,8 @@ func scalar(text string) string {
 	return quoted(text)
 }
 
-// quoted is a text in YAML: between single quotes, or where it has bytes that may not stand there, as in JSON.
+// quoted is a text in YAML: between single quotes, or where it has bytes that may not stand there,
+// as in JSON.
 func quoted(text string) string {
 	if strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		b, _ := json.Marshal(text) // a text always can be
@@ -124,8 +126,8 @@ func quoted(text string) string {
 	return "'" + strings.ReplaceAll(text, "'", "''") + "'"
 }
 
-// warnFirst says at once, and once, that a task ended well and has no number for the objective, while there are others to come: then
-// nothing of the sweep may be ranked.
+// warnFirst says at once, and once, that a task ended well and has no number for the objective,
+// while there are others to come: then nothing of the sweep may be ranked.
 func (c *command) warnFirst(d display.Display, u api.Update, told *bool) {
 	if done, _ := display.Tally(u.Sweep); *told || u.Unranked == nil || done == u.Sweep.Total {
 		return

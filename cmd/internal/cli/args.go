@@ -180,7 +180,8 @@ func fits(f cli.Flag, name, text string) error {
 	return nil
 }
 
-// option takes an argument apart: --name, -name, --name=value. A lone "-" and a negative number are no options.
+// option takes an argument apart: --name, -name, --name=value. A lone "-" and a negative number are
+// no options.
 func option(arg string) (name, text string, value bool) {
 	if len(arg) < 2 || arg[0] != '-' || arg[1] >= '0' && arg[1] <= '9' {
 		return "", "", false
@@ -202,7 +203,8 @@ func takesValue(f cli.Flag) bool {
 	return !isSwitch
 }
 
-// UnknownOption is an option that no command has, and none is near, with the value that is in the same word.
+// UnknownOption is an option that no command has, and none is near, with the value that is in the
+// same word.
 type UnknownOption struct{ Name, Value string }
 
 func (u *UnknownOption) Error() string { return "unknown option " + dashes(u.Name) }

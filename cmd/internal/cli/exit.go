@@ -1,4 +1,5 @@
-// Package cli is what the commands share: exit codes, options in any order, output for people and programs, signals.
+// Package cli is what the commands share: exit codes, options in any order, output for people and
+// programs, signals.
 //
 // Only the packages below cmd may import it.
 package cli
@@ -115,8 +116,8 @@ func Finish(w io.Writer, program string, err error) int {
 	return Machine
 }
 
-// once leaves out parts that an earlier one contains: what fails for one cause repeats it. A part is
-// a line with the indented lines below it.
+// once leaves out parts that an earlier one contains: what fails for one cause repeats it. A part
+// is a line with the indented lines below it.
 func once(text string) string {
 	var parts, kept []string
 	for l := range strings.SplitSeq(text, "\n") {

@@ -9,7 +9,8 @@ import (
 	"sync"
 )
 
-// Log makes a logger for people: one line per record, "warning: ..." or "note: ...", with values as NAME=VALUE.
+// Log makes a logger for people: one line per record, "warning: ..." or "note: ...", with values as
+// NAME=VALUE.
 func Log(w io.Writer) *slog.Logger { return slog.New(&handler{out: &output{w: w}}) }
 
 type output struct {

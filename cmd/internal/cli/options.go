@@ -43,7 +43,8 @@ func ClusterFlags(names ...string) []cli.Flag {
 	return flags
 }
 
-// Source is where the configuration of this call comes from. With saved, options are taken from the file, too.
+// Source is where the configuration of this call comes from. With saved, options are taken from the
+// file, too.
 func Source(ctx *cli.Context, saved bool) config.Source {
 	given := map[string]string{}
 	for _, f := range config.Flags() {

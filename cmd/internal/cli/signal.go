@@ -11,8 +11,8 @@ import (
 // ErrInterrupted is the cause of a context that Interrupts ended.
 var ErrInterrupted = errors.New("interrupted")
 
-// Interrupts returns a context that ends with the first Ctrl-C (SIGINT), SIGTERM or SIGHUP. The second calls leave, in
-// its own goroutine. The returned function ends the watching.
+// Interrupts returns a context that ends with the first Ctrl-C (SIGINT), SIGTERM or SIGHUP. The
+// second calls leave, in its own goroutine. The returned function ends the watching.
 func Interrupts(ctx context.Context, leave func()) (context.Context, func()) {
 	watch, stop := context.WithCancel(ctx)
 	signals := process.Notify(watch, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)

@@ -25,8 +25,8 @@ func (t *Table) Add(cells ...string) { t.rows = append(t.rows, cells) }
 // Len returns the number of rows.
 func (t *Table) Len() int { return len(t.rows) }
 
-// Lines returns the lines of the table, without the last columns where it would be wider than width;
-// 0 is any width.
+// Lines returns the lines of the table, without the last columns where it would be wider than
+// width; 0 is any width.
 func (t *Table) Lines(width int) []string {
 	for n := len(t.heads); ; n-- {
 		rendered := t.render(n)

@@ -14,11 +14,11 @@ import (
 // beside programs that want the cores.
 const garbage = 400
 
-// Tune prepares the Go runtime for a process that mostly starts programs, slots of them at a time, and waits for them.
-// GOMAXPROCS and GOGC in the environment win.
+// Tune prepares the Go runtime for a process that mostly starts programs, slots of them at a time,
+// and waits for them. GOMAXPROCS and GOGC in the environment win.
 //
-// A slot spends its time in system calls. With no processor to spare, the scheduler takes the slot's away each time and
-// hands it to another thread, which costs more than what the slot does.
+// A slot spends its time in system calls. With no processor to spare, the scheduler takes the
+// slot's away each time and hands it to another thread, which costs more than what the slot does.
 func Tune(slots int) {
 	if os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(runtime.NumCPU() + slots)
@@ -34,17 +34,19 @@ func CollectLess() {
 	}
 }
 
-// beside is what the Go runtime needs beside the heap, in bytes, and growth how many times that of its live objects a heap may be.
+// beside is what the Go runtime needs beside the heap, in bytes, and growth how many times that of
+// its live objects a heap may be.
 const (
 	beside = 8 << 20
 	growth = 4
 )
 
-// MemoryLimit is the limit for a runtime whose live objects have a size, in bytes: least, or more where the collector would
-// run all the time to stay below that.
+// MemoryLimit is the limit for a runtime whose live objects have a size, in bytes: least, or more
+// where the collector would run all the time to stay below that.
 func MemoryLimit(least, live int64) int64 { return max(least, beside+growth*live) }
 
-// BoundMemory keeps the memory of the Go runtime below MemoryLimit until ctx ends. GOMEMLIMIT in the environment wins.
+// BoundMemory keeps the memory of the Go runtime below MemoryLimit until ctx ends. GOMEMLIMIT in
+// the environment wins.
 func BoundMemory(ctx context.Context, least int64) {
 	if os.Getenv("GOMEMLIMIT") != "" {
 		return

@@ -2,7 +2,8 @@ package cli
 
 import "runtime/debug"
 
-// stamped is the version that the scripts give with -ldflags -X; "" where Go was asked to build without them.
+// stamped is the version that the scripts give with -ldflags -X; "" where Go was asked to build
+// without them.
 var stamped string
 
 // Version is the version of this program: the commit that it was built from, or that of its module.

@@ -160,7 +160,8 @@ func (b *Bar) right(width int) string {
 	return " " + rateText(rate) + " " + eta
 }
 
-// newestText is the value of a running task that was told last: of the objective, else of its first metric.
+// newestText is the value of a running task that was told last: of the objective, else of its first
+// metric.
 func newestText(r table.Row, best *api.Best) string {
 	m := r.Metrics[0]
 	for _, other := range r.Metrics {

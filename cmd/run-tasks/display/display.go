@@ -1,5 +1,5 @@
-// Package display shows a sweep while it runs: a progress bar with a status line on a terminal, plain
-// lines or JSON elsewhere; and the tables and remarks of run-tasks.
+// Package display shows a sweep while it runs: a progress bar with a status line on a terminal,
+// plain lines or JSON elsewhere; and the tables and remarks of run-tasks.
 //
 // Only cmd/run-tasks imports it.
 package display

@@ -9,8 +9,8 @@ import (
 // clearLine empties the line that the cursor is on (ECMA-48: CR, EL).
 const clearLine = "\r\x1b[K"
 
-// statusLine is the last line of a terminal, drawn again and again, while other lines scroll above it.
-// What is written to it is that last line. Safe for concurrent use.
+// statusLine is the last line of a terminal, drawn again and again, while other lines scroll above
+// it. What is written to it is that last line. Safe for concurrent use.
 type statusLine struct {
 	mu   sync.Mutex
 	to   io.Writer

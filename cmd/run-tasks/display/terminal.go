@@ -29,7 +29,8 @@ func Visibly(f *os.File) io.Writer {
 	return &visible{to: f}
 }
 
-// visible makes output visible that comes in pieces: a character that is cut waits for its other half.
+// visible makes output visible that comes in pieces: a character that is cut waits for its other
+// half.
 type visible struct {
 	to   io.Writer
 	rest []byte

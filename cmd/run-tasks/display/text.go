@@ -38,7 +38,8 @@ func lineBody(l task.Line) string {
 	return text
 }
 
-// endText says how a task ended, why it is tried again, or for whom it waits; "" while there is nothing to tell.
+// endText says how a task ended, why it is tried again, or for whom it waits; "" while there is
+// nothing to tell.
 func endText(r table.Row) string {
 	state, err := task.ParseState(r.State)
 	if err != nil {
