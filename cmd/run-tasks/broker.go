@@ -112,7 +112,8 @@ func lettersOf(ctx *cliv2.Context) ([]string, error) {
 		remedy := ctx.Command.HelpName + " LETTER..., or --all; run-tasks broker dead lists them"
 		return nil, cli.Wrong(remedy, "missing argument: LETTER")
 	case slices.Contains(letters, api.AllDeadLetters):
-		return nil, cli.Wrong("run-tasks broker dead lists them", "%q is not a letter", api.AllDeadLetters)
+		return nil, cli.Wrong("run-tasks broker dead lists them", "%q is not a letter",
+			api.AllDeadLetters)
 	}
 	return letters, nil
 }

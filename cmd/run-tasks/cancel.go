@@ -14,7 +14,8 @@ import (
 
 // control does something with a sweep or task. It returns the target with its sweep, and how that
 // stands then.
-func (c *command) control(ctx *cliv2.Context, do func(context.Context, *api.Client, target) (core.Summary, error)) (t target, after core.Summary, err error) {
+func (c *command) control(ctx *cliv2.Context, do func(context.Context, *api.Client,
+	target) (core.Summary, error)) (t target, after core.Summary, err error) {
 	arg, err := argument(ctx)
 	if err != nil {
 		return t, after, err
@@ -64,7 +65,8 @@ func (c *command) printState(s core.Summary) {
 
 // cancel is `run-tasks cancel`.
 func (c *command) cancel(ctx *cliv2.Context) error {
-	t, after, err := c.control(ctx, func(ctx context.Context, m *api.Client, t target) (core.Summary, error) {
+	t, after, err := c.control(ctx, func(ctx context.Context, m *api.Client,
+		t target) (core.Summary, error) {
 		if t.isTask {
 			return m.CancelTask(ctx, t.sweep, t.index)
 		}

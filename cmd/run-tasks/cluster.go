@@ -47,7 +47,8 @@ func (c *command) dialCluster(ctx *cliv2.Context) (*remote, error) {
 
 // compare refuses to go on where workers of the cluster are not what tasks.yml of a project says:
 // tasks would run in another image than it names, or without a folder.
-func (m *remote) compare(ctx context.Context, dir string, file *definition.File, workers []core.Worker) error {
+func (m *remote) compare(ctx context.Context, dir string, file *definition.File,
+	workers []core.Worker) error {
 	if m.cluster == nil || file == nil {
 		return nil
 	}
@@ -76,7 +77,8 @@ func (m *cluster) bring(ctx context.Context, dir string) (*projects.Manifest, er
 		return nil, site.Explain(err)
 	}
 	for _, p := range pushed {
-		m.site.Printer.Did(p.Host, fmt.Sprintf("bring the project's files: %d changed", p.Files), p.Took)
+		m.site.Printer.Did(p.Host, fmt.Sprintf("bring the project's files: %d changed", p.Files),
+			p.Took)
 	}
 	return files, nil
 }

@@ -69,7 +69,8 @@ func (c *command) resultsCommand() *cliv2.Command {
 		Flags: append(locationFlags(),
 			cli.Switch("csv", "print CSV, with every column"), flagJSON(),
 			&cliv2.StringFlag{Name: "group-by",
-				Usage: "print means over tasks that agree in `COLUMNS`: lr,unit; none: single tasks"},
+				Usage: "print means over tasks that agree in `COLUMNS`: lr,unit; none: " +
+					"single tasks"},
 			&cliv2.StringFlag{Name: "metrics", DefaultText: "the objective's",
 				Usage: "with groups: print means of the metrics `NAMES`"},
 			cli.Switch("failures", "print what failed instead, similar failures grouped"),
@@ -157,7 +158,8 @@ EXAMPLES:
 
 func (c *command) resumeCommand() *cliv2.Command {
 	return &cliv2.Command{Name: "resume", ArgsUsage: oneSweep, Action: c.resume,
-		Usage: "continue a paused or interrupted sweep", Flags: append(runFlags(), updateFlags()...),
+		Usage: "continue a paused or interrupted sweep",
+		Flags: append(runFlags(), updateFlags()...),
 		Description: `EXAMPLES:
    run-tasks resume
    # with the current code of the project
@@ -178,8 +180,10 @@ func (c *command) extendCommand() *cliv2.Command {
 	return &cliv2.Command{Name: "extend", Action: c.extend,
 		ArgsUsage: "[SWEEP] [PARAMETER=VALUE...]",
 		Usage:     "add new combinations of parameters to a sweep",
-		Flags: append(append(runFlags(), overrideFlags()...), flagDryRun(), flagAll(), flagUpdated(),
-			&cliv2.StringFlag{Name: "d", DefaultText: "as at submission", Usage: "project `FOLDER`"}),
+		Flags: append(append(runFlags(), overrideFlags()...), flagDryRun(), flagAll(),
+			flagUpdated(),
+			&cliv2.StringFlag{Name: "d", DefaultText: "as at submission",
+				Usage: "project `FOLDER`"}),
 		Description: `Adds the combinations that the parameters file now has and the sweep does not.
 Existing tasks keep their numbers and results. New tasks run after them, with
 the command, rules and code of the sweep. Values that were removed from the file

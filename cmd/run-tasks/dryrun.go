@@ -96,7 +96,8 @@ func (c *command) onlyMissing(ctx *cliv2.Context, d *dryRun, p *project) error {
 	if err != nil {
 		return err
 	}
-	found, notes, err := newGap(m, codeOf(p.task).Key(m), p.task, revisions).narrow(ctx.Context, src, &r)
+	found, notes, err := newGap(m, codeOf(p.task).Key(m), p.task, revisions).narrow(ctx.Context,
+		src, &r)
 	if err != nil {
 		return err
 	}
@@ -125,7 +126,8 @@ func revisionsOf(ctx context.Context, src source) (string, error) {
 
 // slots tells where tasks of a project would run: "gpu1, 4 slots". Where they would be refused, it
 // refuses them.
-func (c *command) slots(ctx *cliv2.Context, dir string, file *definition.File) (places []string, err error) {
+func (c *command) slots(ctx *cliv2.Context, dir string, file *definition.File) (places []string,
+	err error) {
 	if locationOf(ctx) == inFolder {
 		host, _ := os.Hostname()
 		return []string{host + ", " + plural(int64(ctx.Int("slots")), "slot")}, nil
@@ -165,11 +167,13 @@ func (d dryRun) writeJSON(w io.Writer) error {
 		if err != nil {
 			return err
 		}
-		if err := encode(out, dryTask{d.id(i), i, g.Argv, points.Parameters(i), environment(d.record.Recipe, g), fileOf(g)}); err != nil {
+		if err := encode(out, dryTask{d.id(i), i, g.Argv, points.Parameters(i),
+			environment(d.record.Recipe, g), fileOf(g)}); err != nil {
 			return err
 		}
 	}
-	whole := dryWhole{Name: d.name, Tasks: d.total, Spaces: []spaceView{}, Overrides: overrideWords(d.record)}
+	whole := dryWhole{Name: d.name, Tasks: d.total, Spaces: []spaceView{},
+		Overrides: overrideWords(d.record)}
 	for _, s := range d.spaces {
 		whole.Spaces = append(whole.Spaces, viewOf(s))
 	}

@@ -12,7 +12,8 @@ import (
 )
 
 func noSweep() error {
-	return cli.Wrong("submit one with run-tasks NAME, or go to the folder of your sweeps", "no sweeps in this folder")
+	return cli.Wrong("submit one with run-tasks NAME, or go to the folder of your sweeps",
+		"no sweeps in this folder")
 }
 
 // projectError gives what is wrong with a project's files its exit code.
@@ -29,7 +30,8 @@ func projectError(err error) error {
 // code.
 func (c *command) problem(err error) error {
 	if option, ok := errors.AsType[*cli.UnknownOption](err); ok && option.Value != "" {
-		remedy := "see `run-tasks --help`; a parameter is set without dashes: " + typed([]string{option.Name + "=" + option.Value})
+		remedy := "see `run-tasks --help`; a parameter is set without dashes: " +
+			typed([]string{option.Name + "=" + option.Value})
 		return &cli.Error{Code: cli.Usage, Err: option, Remedy: remedy}
 	}
 	if e := site.ExplainMaster(err, c.self); e != nil {
@@ -50,6 +52,7 @@ func (c *command) problem(err error) error {
 }
 
 func removedError(id, how string) error {
-	return &cli.Error{Code: cli.Machine, Err: fmt.Errorf("the store of this folder was removed while %s ran: what it held is lost", id),
+	return &cli.Error{Code: cli.Machine, Err: fmt.Errorf("the store of this folder was removed "+
+		"while %s ran: what it held is lost", id),
 		Remedy: how + "; the outputs stay"}
 }

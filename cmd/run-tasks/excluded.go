@@ -29,9 +29,10 @@ const excludedShown = 5
 // with any rules; such a folder itself would be there, and empty.
 func (c *command) noteExcluded(m *projects.Manifest, r core.Record) {
 	rules := folder.RulesOf(r.Recipe)
-	c.excluded, c.excludedIn = slices.DeleteFunc(slices.Clone(m.LeftOut), func(l projects.LeftOut) bool {
-		return rules.IsOutput(l.Path) && !(l.Folder && !rules.IsOutput(path.Dir(l.Path)))
-	}), m.Dir
+	c.excluded, c.excludedIn = slices.DeleteFunc(slices.Clone(m.LeftOut),
+		func(l projects.LeftOut) bool {
+			return rules.IsOutput(l.Path) && !(l.Folder && !rules.IsOutput(path.Dir(l.Path)))
+		}), m.Dir
 	var paths, lines []string
 	for _, l := range c.excluded {
 		if !l.ByGit() || rules.IsOutput(l.Path) {
@@ -49,7 +50,8 @@ func (c *command) noteExcluded(m *projects.Manifest, r core.Record) {
 	if len(lines) > 1 {
 		bring = "add these lines, or those that you need, to include them"
 	}
-	c.print([]string{fmt.Sprintf("excluded by .gitignore, not visible to tasks: %s; in %s, %s: %s", firstOf(paths), c.ownRules(), bring, enumerated(lines))})
+	c.print([]string{fmt.Sprintf("excluded by .gitignore, not visible to tasks: %s; in %s, %s: %s",
+		firstOf(paths), c.ownRules(), bring, enumerated(lines))})
 	c.warnExcludedArguments(r, rules)
 }
 
@@ -109,7 +111,8 @@ func (c *command) explainExcluded(ctx context.Context, src source, sweepID, work
 		if !l.ByGit() {
 			remedy = fmt.Sprintf("remove the line %s from it", l.Pattern)
 		}
-		fmt.Fprintln(c.stdout, cli.Visible(fmt.Sprintf("%s: %s not found, because %s excludes it; %s%s",
+		fmt.Fprintln(c.stdout, cli.Visible(fmt.Sprintf("%s: %s not found, because %s excludes "+
+			"it; %s%s",
 			enumerated(by[name]), name, c.rulesOf(l), remedy, then)))
 	}
 	explained := slices.Collect(maps.Values(found))
@@ -135,21 +138,26 @@ func (c *command) bringIn(l projects.LeftOut) string {
 func endOf(ctx context.Context, src source, t api.Task) (string, error) {
 	id, err := task.ParseID(t.Row.ID)
 	last := len(t.Attempts) - 1
-	if err != nil || last < 0 || t.Attempts[last].Stderr == nil || t.Attempts[last].Stderr.Truncated {
+	if err != nil || last < 0 || t.Attempts[last].Stderr == nil ||
+		t.Attempts[last].Stderr.Truncated {
 		return "", err
 	}
 	var end bytes.Buffer
-	err = src.logs(ctx, outputQuery{id: id, stderr: &end, from: max(0, t.Attempts[last].Stderr.Bytes-lastPrinted)})
+	err = src.logs(ctx, outputQuery{id: id, stderr: &end, from: max(0,
+		t.Attempts[last].Stderr.Bytes-lastPrinted)})
 	return end.String(), err
 }
 
 // missingWords tell that a line speaks of a file that is not there.
-var missingWords = []string{"no such file", "not found", "cannot find", "can't find", "could not find", "does not exist", "doesn't exist", "cannot open",
+var missingWords = []string{"no such file", "not found", "cannot find", "can't find",
+	"could not find", "does not exist", "doesn't exist", "cannot open",
 	"can't open", "could not open", "unable to open"}
 
 func speaksOfMissing(text string) bool {
 	low := strings.ToLower(text)
-	return slices.ContainsFunc(missingWords, func(w string) bool { return strings.Contains(low, w) })
+	return slices.ContainsFunc(missingWords, func(w string) bool {
+		return strings.Contains(low, w)
+	})
 }
 
 // linesSearched is how many of the last lines may name the file: after a traceback some programs
@@ -173,7 +181,8 @@ func wantedOf(stderr string, r table.Row, workdir string, left []projects.LeftOu
 		}
 		for _, word := range pathsIn(line) {
 			at := path.Join(workdir, word)
-			if _, inFolder, absolute := strings.Cut(word, fmt.Sprintf("/%s/%d/", r.Sweep, r.Index)); absolute {
+			if _, inFolder, absolute := strings.Cut(word, fmt.Sprintf("/%s/%d/", r.Sweep,
+				r.Index)); absolute {
 				word, at = inFolder, path.Clean(inFolder)
 			} else if path.IsAbs(word) {
 				continue
@@ -204,7 +213,8 @@ func excludedModule(module string, r table.Row, workdir string,
 	for _, place := range places {
 		at := path.Join(place, strings.ReplaceAll(module, ".", "/"))
 		for _, l := range left {
-			if at+".py" == l.Path || l.Folder && (at == l.Path || strings.HasPrefix(at, l.Path+"/")) {
+			if at+".py" == l.Path || l.Folder && (at == l.Path || strings.HasPrefix(at,
+				l.Path+"/")) {
 				return l, true
 			}
 		}

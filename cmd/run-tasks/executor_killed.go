@@ -22,7 +22,8 @@ func (c *command) executorKilled(ctx context.Context, killed *process.Killed) er
 		why = "the program that read its output has ended"
 	}
 	e := &cli.Error{Code: cli.Machine, Err: fmt.Errorf("%w: %s", killed, why),
-		Remedy: "what had ended is kept; `run-tasks ls` shows it, `run-tasks resume SWEEP` runs the rest"}
+		Remedy: "what had ended is kept; `run-tasks ls` shows it, `run-tasks resume SWEEP` runs " +
+			"the rest"}
 	h, err := c.openFolder(ctx)
 	if err != nil { // it had kept nothing, or nothing can be read now
 		return e
@@ -46,10 +47,13 @@ func (c *command) executorKilled(ctx context.Context, killed *process.Killed) er
 			continue
 		}
 		done, _ := display.Tally(now.Summary)
-		stand = append(stand, fmt.Sprintf("%s: %d of %s had ended, and their results are kept; `%s resume %s` runs the rest", now.ID, done, plural(now.Total, "task"), c.self, now.ID))
+		stand = append(stand, fmt.Sprintf("%s: %d of %s had ended, and their results are kept; "+
+			"`%s resume %s` runs the rest", now.ID, done, plural(now.Total, "task"),
+			c.self, now.ID))
 	}
 	if n := len(open); n > 0 {
-		stand = append(stand, fmt.Sprintf("%s %s on in the process of another terminal; `%s follow %s` shows it", enumerated(open), pick(n, "goes", "go"), c.self, open[n-1]))
+		stand = append(stand, fmt.Sprintf("%s %s on in the process of another terminal; "+
+			"`%s follow %s` shows it", enumerated(open), pick(n, "goes", "go"), c.self, open[n-1]))
 	}
 	if len(stand) > 0 {
 		e.Remedy = strings.Join(stand, "\n  ")

@@ -37,7 +37,8 @@ func (c *command) extend(ctx *cliv2.Context) error {
 		return err
 	}
 	if ctx.Bool("all") && !ctx.Bool("dry-run") {
-		return cli.Wrong("add --dry-run to see every task that would be added", "--all requires --dry-run")
+		return cli.Wrong("add --dry-run to see every task that would be added",
+			"--all requires --dry-run")
 	}
 	src, s, err := c.openSweep(ctx, id, false)
 	if err != nil {
@@ -50,8 +51,10 @@ func (c *command) extend(ctx *cliv2.Context) error {
 		return err
 	case e.tasks == 0:
 		c.print(e.notes)
-		fmt.Fprintf(c.stderr, "%s has every combination of %s already: there is nothing to add\n", s.ID,
-			strings.TrimSpace(cli.Visible(s.Record.ParametersFile)+" "+typed(e.by.Overrides.Arguments())))
+		fmt.Fprintf(c.stderr, "%s has every combination of %s already: there is nothing to add\n",
+			s.ID,
+			strings.TrimSpace(cli.Visible(s.Record.ParametersFile)+" "+
+				typed(e.by.Overrides.Arguments())))
 		return nil
 	case ctx.Bool("dry-run"):
 		c.print(e.notes)
@@ -80,19 +83,23 @@ func (c *command) extend(ctx *cliv2.Context) error {
 
 // readExtension compares what the project's parameters are now, as the overrides of a sweep and a
 // change of those make them, with those of the sweep.
-func (c *command) readExtension(ctx *cliv2.Context, s api.Sweep, change space.Change) (e extension, err error) {
+func (c *command) readExtension(ctx *cliv2.Context, s api.Sweep, change space.Change) (e extension,
+	err error) {
 	r := s.Record
 	if r.EachWorker || r.ParametersFile == "" {
-		return e, cli.Wrong("submit it again instead", "%s is a sweep without a parameters file: there is nothing to extend it by", s.ID)
+		return e, cli.Wrong("submit it again instead", "%s is a sweep without a parameters file: "+
+			"there is nothing to extend it by", s.ID)
 	}
 	if s.State == core.Cancelled {
-		return e, &core.WrongState{ID: s.ID, Is: "cancelled", Remedy: "`run-tasks retry " + s.ID + "` runs what was cancelled; then it can be extended"}
+		return e, &core.WrongState{ID: s.ID, Is: "cancelled", Remedy: "`run-tasks retry " + s.ID +
+			"` runs what was cancelled; then it can be extended"}
 	}
 	e.sweep = s
 	if e.now, err = c.currentProjectOf(ctx, s); err != nil {
 		return e, err
 	}
-	p := &project{task: definition.Task{Name: s.Definition, Parameters: r.ParametersFile}, change: overridesOf(ctx, r.Overrides, change)}
+	p := &project{task: definition.Task{Name: s.Definition, Parameters: r.ParametersFile},
+		change: overridesOf(ctx, r.Overrides, change)}
 	if err := p.readParameters(e.now.dir); err != nil {
 		return e, e.now.unreadable(err)
 	}
@@ -105,17 +112,20 @@ func (c *command) readExtension(ctx *cliv2.Context, s api.Sweep, change space.Ch
 		return e, err
 	}
 	if e.record, e.tasks, err = r.Extended(p.space); err != nil {
-		err = cli.Wrong("submit what is new as a sweep of its own", "%s cannot be extended: %w", s.ID, err)
+		err = cli.Wrong("submit what is new as a sweep of its own", "%s cannot be extended: %w",
+			s.ID, err)
 	}
 	return e, err
 }
 
 // dryExtend shows what would be added.
 func (c *command) dryExtend(ctx *cliv2.Context, e extension) (err error) {
-	d := dryRun{name: e.sweep.ID, record: e.record, first: e.sweep.Total, total: e.tasks, more: true, all: ctx.Bool("all"),
+	d := dryRun{name: e.sweep.ID, record: e.record, first: e.sweep.Total, total: e.tasks,
+		more: true, all: ctx.Bool("all"),
 		spaces: e.record.Extensions[len(e.sweep.Record.Extensions):]}
 	if f := e.record.Recipe.File; f != nil {
-		if d.config, err = os.ReadFile(filepath.Join(e.now.dir, filepath.FromSlash(f.From))); err != nil {
+		if d.config, err = os.ReadFile(filepath.Join(e.now.dir,
+			filepath.FromSlash(f.From))); err != nil {
 			return err
 		}
 	}

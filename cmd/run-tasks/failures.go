@@ -37,7 +37,8 @@ func (c *command) failures(ctx context.Context, src source, s api.Sweep) error {
 		rest += g.Count
 	}
 	if rest > 0 {
-		fmt.Fprintf(c.stdout, "... and %s with other failures: %s results --failures %s\n", plural(rest, "task"), c.self, s.ID)
+		fmt.Fprintf(c.stdout, "... and %s with other failures: %s results --failures %s\n",
+			plural(rest, "task"), c.self, s.ID)
 	}
 	if err := c.explainFailures(ctx, src, s); err != nil {
 		return err
@@ -55,7 +56,8 @@ func (c *command) explainFailures(ctx context.Context, src source, s api.Sweep) 
 	if len(c.excluded) == 0 {
 		return nil
 	}
-	page, err := src.Tasks(ctx, s.ID, api.Query{States: []task.State{task.Failed, task.Timeout, task.OOM, task.Lost}, Limit: failedShown})
+	page, err := src.Tasks(ctx, s.ID, api.Query{States: []task.State{task.Failed, task.Timeout,
+		task.OOM, task.Lost}, Limit: failedShown})
 	if err != nil {
 		return err
 	}

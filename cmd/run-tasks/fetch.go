@@ -63,14 +63,21 @@ func (c *command) fetch(ctx *cliv2.Context) error {
 		fmt.Fprintln(c.stderr, "interrupted; run it again to continue")
 		return cli.Code(cli.Interrupted)
 	}
-	if err == nil && len(w.Files) > 0 && !slices.ContainsFunc(done, func(d infra.Fetched) bool { return d.Files+d.Had > 0 }) {
-		return &cli.Error{Code: cli.Failed, Err: fmt.Errorf("no output of the selected tasks of %s matches %s", s.ID, enumerated(w.Files)),
-			Remedy: "patterns are as in a .gitignore file, below the task's folder; without --files everything is copied"}
+	if err == nil && len(w.Files) > 0 && !slices.ContainsFunc(done, func(d infra.Fetched) bool {
+		return d.Files+d.Had > 0
+	}) {
+		return &cli.Error{Code: cli.Failed, Err: fmt.Errorf("no output of the selected tasks of "+
+			"%s matches %s", s.ID, enumerated(w.Files)),
+			Remedy: "patterns are as in a .gitignore file, below the task's folder; without " +
+				"--files everything is copied"}
 	}
 	if err != nil && !ctx.Bool("json") { // of a host from which nothing came nothing is said
-		done = slices.DeleteFunc(done, func(d infra.Fetched) bool { return d.Files+d.Had == 0 && len(d.Skipped) == 0 })
+		done = slices.DeleteFunc(done, func(d infra.Fetched) bool {
+			return d.Files+d.Had == 0 && len(d.Skipped) == 0
+		})
 	}
-	return errors.Join(c.printFetched(ctx, filepath.Join(ctx.String("to"), s.ID), done), failedFetch(err))
+	return errors.Join(c.printFetched(ctx, filepath.Join(ctx.String("to"), s.ID), done),
+		failedFetch(err))
 }
 
 // checkFetch validates the arguments and options of fetch.
@@ -86,9 +93,11 @@ func checkFetch(ctx *cliv2.Context) (t target, err error) {
 	case ctx.IsSet("top") && ctx.Int("top") < 1:
 		return t, cli.Wrong("", "--top must be at least 1")
 	case ctx.IsSet("top") && t.isTask:
-		return t, cli.Wrong("name a sweep", "--top chooses among the tasks of a sweep, and %s is one task", t.text())
+		return t, cli.Wrong("name a sweep", "--top chooses among the tasks of a sweep, and %s is "+
+			"one task", t.text())
 	case at == atSocket:
-		return t, cli.Wrong("the workers have them in their folders of outputs", "fetch needs a cluster of config.yml, or a sweep of this machine")
+		return t, cli.Wrong("the workers have them in their folders of outputs",
+			"fetch needs a cluster of config.yml, or a sweep of this machine")
 	case at == inFolder && !ctx.IsSet("to"):
 		return t, cli.Wrong("run-tasks fetch --to FOLDER copies them",
 			"on this machine the outputs are in %s%c already", local.OutputFolder,
@@ -96,9 +105,11 @@ func checkFetch(ctx *cliv2.Context) (t target, err error) {
 	case ctx.String("to") == "":
 		return t, cli.Wrong("--to . is the current folder", "--to is empty")
 	case at == inFolder && within(ctx.String("to"), local.StoreFolder):
-		return t, cli.Wrong("name another folder", "%s is where run-tasks keeps its sweeps", cli.Visible(ctx.String("to")))
+		return t, cli.Wrong("name another folder", "%s is where run-tasks keeps its sweeps",
+			cli.Visible(ctx.String("to")))
 	case at == inFolder && within(ctx.String("to"), local.OutputFolder):
-		return t, cli.Wrong("name another folder", "%s is where the tasks' outputs are", cli.Visible(ctx.String("to")))
+		return t, cli.Wrong("name another folder", "%s is where the tasks' outputs are",
+			cli.Visible(ctx.String("to")))
 	}
 	return t, nil
 }
@@ -117,7 +128,8 @@ func failedFetch(err error) error {
 func (c *command) printFetched(ctx *cliv2.Context, folder string, done []infra.Fetched) error {
 	slices.SortFunc(done, func(a, b infra.Fetched) int { return strings.Compare(a.Host, b.Host) })
 	for _, d := range done {
-		one := fetched{Host: d.Host, Files: d.Files, Bytes: d.Bytes, Had: d.Had, Skipped: []string{}}
+		one := fetched{Host: d.Host, Files: d.Files, Bytes: d.Bytes, Had: d.Had,
+			Skipped: []string{}}
 		for _, s := range d.Skipped {
 			one.Skipped = append(one.Skipped, s.Path)
 			fmt.Fprintf(c.stderr, "note: %s: %s: left out: %s\n", cli.Visible(d.Host),
@@ -129,7 +141,8 @@ func (c *command) printFetched(ctx *cliv2.Context, folder string, done []infra.F
 			}
 			continue
 		}
-		fmt.Fprintf(c.stdout, "%s: %s, %.1f MB (%d were here)\n", cli.Visible(d.Host), cli.Files(d.Files), float64(d.Bytes)/1e6, d.Had)
+		fmt.Fprintf(c.stdout, "%s: %s, %.1f MB (%d were here)\n", cli.Visible(d.Host),
+			cli.Files(d.Files), float64(d.Bytes)/1e6, d.Had)
 	}
 	if !ctx.Bool("json") && len(done) > 0 {
 		fmt.Fprintf(c.stdout, "in %s%c\n", folder, filepath.Separator)

@@ -79,7 +79,8 @@ func (w fetchPlan) chosen(s api.Sweep, top int, where string) string {
 	}
 	var text string
 	if n < int64(top) {
-		text = fmt.Sprintf("only %s of %s %s a rank", plural(n, name), s.ID, pick(int(n), "has", "have"))
+		text = fmt.Sprintf("only %s of %s %s a rank", plural(n, name), s.ID, pick(int(n), "has",
+			"have"))
 		if where != "" {
 			text += ", of those that --where chooses"
 		}
@@ -90,6 +91,8 @@ func (w fetchPlan) chosen(s api.Sweep, top int, where string) string {
 	if text != "" {
 		text += "; "
 	}
-	return text + fmt.Sprintf("--top is of combinations, ranked by their mean %s over %s, with all "+
-		"their repeats: %s", s.Record.Objective.Metric, strings.Join(s.Record.Repeats(), ", "), plural(int64(w.tasks()), "task"))
+	return text + fmt.Sprintf("--top is of combinations, ranked by their mean %s over %s, with "+
+		"all "+
+		"their repeats: %s", s.Record.Objective.Metric, strings.Join(s.Record.Repeats(),
+		", "), plural(int64(w.tasks()), "task"))
 }

@@ -70,7 +70,8 @@ func (*localFolder) folder(sweep string) string { return filepath.Join(local.Out
 
 // act asks the process that runs this folder; where there is none, this one runs it for that
 // moment.
-func (h *localFolder) act(ctx context.Context, name string, do func(*api.Client) error) (err error) {
+func (h *localFolder) act(ctx context.Context, name string,
+	do func(*api.Client) error) (err error) {
 	if !local.Alive() {
 		r, failed := local.Start(ctx, name, cli.Log(h.messages))
 		if failed != nil {

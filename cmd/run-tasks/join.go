@@ -95,8 +95,10 @@ func (s *session) beside(ctx context.Context, m *api.Client) (c company, err err
 		if health.Program != cli.Version() { // else they are not stamped
 			which = fmt.Sprintf(" (%s; this is %s)", cli.Visible(health.Program), cli.Version())
 		}
-		return c, &cli.Error{Code: cli.Machine, Err: errors.New("what runs in this folder is another version of run-tasks" + which),
-			Remedy: "wait for it (`run-tasks follow`), stop it (`run-tasks pause --stop`), or use another folder"}
+		return c, &cli.Error{Code: cli.Machine, Err: errors.New("what runs in this folder is " +
+			"another version of run-tasks" + which),
+			Remedy: "wait for it (`run-tasks follow`), stop it (`run-tasks pause --stop`), or " +
+				"use another folder"}
 	}
 	sweeps, err := m.Sweeps(ctx, "", 0)
 	if err != nil {

@@ -67,18 +67,23 @@ func (c *command) checkLocation(ctx *cliv2.Context, name string) error {
 		if near := fault.Nearest(name, c.reserved()); near != "" && dir == "." {
 			return nil // a command was meant: who reads the project says so
 		}
-		neither := fmt.Sprintf("there is no %s and no %s in this folder", definition.FileName, config.FileName)
+		neither := fmt.Sprintf("there is no %s and no %s in this folder", definition.FileName,
+			config.FileName)
 		if dir != "." {
-			neither = fmt.Sprintf("there is no %s in %s, and no %s in this folder", definition.FileName, cli.Visible(dir), config.FileName)
+			neither = fmt.Sprintf("there is no %s in %s, and no %s in this folder",
+				definition.FileName, cli.Visible(dir), config.FileName)
 		}
-		return cli.Wrong("on this machine: go to the project's folder, or name it: run-tasks -d FOLDER "+name+" (run-tasks init FOLDER writes an example)\n"+
-			"  on other machines: infrainit -d FOLDER sets up a cluster and writes config.yml here", "%s", neither)
+		return cli.Wrong("on this machine: go to the project's folder, or name it: run-tasks -d "+
+			"FOLDER "+name+" (run-tasks init FOLDER writes an example)\n"+
+			"  on other machines: infrainit -d FOLDER sets up a cluster and writes config.yml here",
+			"%s", neither)
 	}
 	if file := filepath.Join(dir, config.FileName); exists(file) {
 		words := human.CommandLine([]string{"--config", file, "-d", dir, name})
 		return cli.Wrong("on its cluster: run-tasks "+words+"; on this machine: run-tasks --local "+
 			human.CommandLine([]string{"-d", dir, name}),
-			"where should %s run? %s is not in this folder but in %s", name, config.FileName, cli.Visible(dir))
+			"where should %s run? %s is not in this folder but in %s", name, config.FileName,
+			cli.Visible(dir))
 	}
 	return nil
 }
@@ -91,7 +96,8 @@ func exists(path string) bool {
 // noteLocation says that a new sweep runs here where nothing says so.
 func noteLocation(ctx *cliv2.Context, p *project) {
 	if presumed(ctx) && !ctx.Bool("quiet") && !ctx.Bool("json") {
-		p.notes = slices.Insert(p.notes, 0, fmt.Sprintf("running on this machine (no %s in this folder); infrainit sets up a cluster", config.FileName))
+		p.notes = slices.Insert(p.notes, 0, fmt.Sprintf("running on this machine (no %s in this "+
+			"folder); infrainit sets up a cluster", config.FileName))
 	}
 }
 

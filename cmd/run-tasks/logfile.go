@@ -23,7 +23,8 @@ func (h *localFolder) logs(ctx context.Context, l outputQuery) error {
 	defer stdout.close()
 	defer stderr.close()
 	for {
-		over, err := h.hasEnded(ctx, l.id) // before reading: what is written later is not the task's
+		// before reading: what is written later is not the task's
+		over, err := h.hasEnded(ctx, l.id)
 		if err := errors.Join(err, stdout.copy(), stderr.copy()); err != nil {
 			return err
 		}

@@ -34,6 +34,7 @@ func (c *command) logs(ctx *cliv2.Context) error {
 	}
 	work, stop := cli.Interrupts(ctx.Context, func() { os.Exit(cli.Interrupted) })
 	defer stop()
-	return src.logs(work, outputQuery{id: id, attempt: ctx.Int("attempt"), follow: ctx.Bool("follow"),
+	return src.logs(work, outputQuery{id: id, attempt: ctx.Int("attempt"),
+		follow: ctx.Bool("follow"),
 		stdout: display.Visibly(c.stdout), stderr: display.Visibly(c.stderr)})
 }

@@ -77,7 +77,8 @@ func (c *command) listText(sweeps []core.Summary) error {
 		if s.Ended != nil { // while it runs, and after a kill, Ran is that of its last change
 			took = ranFor(s).Round(time.Second).String()
 		}
-		row := []string{s.ID, string(s.State), fmt.Sprint(s.Total), fmt.Sprint(done), fmt.Sprint(failed), s.Submitted.In(timeZone()).Format(time.DateTime), took}
+		row := []string{s.ID, string(s.State), fmt.Sprint(s.Total), fmt.Sprint(done),
+			fmt.Sprint(failed), s.Submitted.In(timeZone()).Format(time.DateTime), took}
 		if ranked {
 			row = append(row, strconv.Itoa(s.Priority))
 		}

@@ -17,17 +17,20 @@ import (
 )
 
 func main() {
-	c := &command{executor: process.Guarded(), self: "run-tasks", stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
+	c := &command{executor: process.Guarded(), self: "run-tasks", stdin: os.Stdin,
+		stdout: os.Stdout, stderr: os.Stderr,
 		messages: &display.Messages{Stderr: os.Stderr}}
 	os.Exit(c.main(context.Background(), os.Args))
 }
 
 // command is one call of the program.
 type command struct {
-	executor          bool               // this process is the one of the pair that does the work
-	self              string             // how hints begin: the program, and the master that was named
-	waitsForMaster    bool               // a master that is silent is waited for: what follows does
-	excluded          []projects.LeftOut // of the project that was submitted, in the folder excludedIn
+	executor bool // this process is the one of the pair that does the work
+	// how hints begin: the program, and the master that was named
+	self           string
+	waitsForMaster bool // a master that is silent is waited for: what follows does
+	// of the project that was submitted, in the folder excludedIn
+	excluded          []projects.LeftOut
 	excludedIn        string
 	excludedArguments []excludedArgument // of that, what arguments of tasks name
 	stdin             io.Reader

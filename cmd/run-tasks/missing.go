@@ -35,7 +35,8 @@ func codeNow(m *projects.Manifest, definitionName, parametersFile string) string
 func unmatchedCode(m *projects.Manifest, t definition.Task) []string {
 	var notes []string
 	for _, p := range codeOf(t).Unmatched(m) {
-		notes = append(notes, fmt.Sprintf("tasks.%s.code in tasks.yml: %q names no file of the project", t.Name, p))
+		notes = append(notes, fmt.Sprintf("tasks.%s.code in tasks.yml: %q names no file of the "+
+			"project", t.Name, p))
 	}
 	return notes
 }
@@ -45,7 +46,8 @@ type gap struct {
 	files *projects.Manifest // nil: not known, as they were brought before
 	code  projects.Code
 	key   string
-	old   func(context.Context, string) (*projects.Manifest, error) // the files of a revision, where they are still there
+	// the files of a revision, where they are still there
+	old func(context.Context, string) (*projects.Manifest, error)
 }
 
 // newGap is the gap of a project's definition, whose files workers are given in the folder
@@ -67,7 +69,8 @@ func newGap(files *projects.Manifest, key string, t definition.Task, revisions s
 
 // narrow leaves only the points of a record in which no task of the same key has succeeded, and
 // says why; false when there is none.
-func (g gap) narrow(ctx context.Context, q queries, r *core.Record) (found bool, notes []string, err error) {
+func (g gap) narrow(ctx context.Context, q queries, r *core.Record) (found bool, notes []string,
+	err error) {
 	m, err := q.Missing(ctx, *r, g.key)
 	if err != nil {
 		return false, nil, err
@@ -89,7 +92,8 @@ func (g gap) narrow(ctx context.Context, q queries, r *core.Record) (found bool,
 
 // compare reads the files of revisions whose code seems to be another one. Same are those that have
 // the same code: what counts as code may have been something else when they were submitted.
-func (g gap) compare(ctx context.Context, causes []api.Cause) (old map[string]*projects.Manifest, same []string) {
+func (g gap) compare(ctx context.Context, causes []api.Cause) (old map[string]*projects.Manifest,
+	same []string) {
 	old = map[string]*projects.Manifest{}
 	for _, c := range causes {
 		if _, have := old[c.Revision]; have || c.What != api.CauseCode {
@@ -108,7 +112,8 @@ func (g gap) compare(ctx context.Context, causes []api.Cause) (old map[string]*p
 
 // reasons says why points are missing, of which there are total. The causes are those of the first
 // of them.
-func (g gap) reasons(causes []api.Cause, old map[string]*projects.Manifest, total int64) (notes []string) {
+func (g gap) reasons(causes []api.Cause, old map[string]*projects.Manifest,
+	total int64) (notes []string) {
 	least := ""
 	for _, c := range causes {
 		total -= c.Points
@@ -130,7 +135,8 @@ func (g gap) reasons(causes []api.Cause, old map[string]*projects.Manifest, tota
 		i := slices.IndexFunc(differences, func(d difference) bool { return d.what == what })
 		switch {
 		case c.What == api.CauseNew:
-			notes = append(notes, least+combinations(c.Points)+" to run, as none of these parameters has succeeded yet")
+			notes = append(notes, least+combinations(c.Points)+" to run, as none of these "+
+				"parameters has succeeded yet")
 			continue
 		case i < 0:
 			i, differences = len(differences), append(differences, difference{what: what})
@@ -139,11 +145,15 @@ func (g gap) reasons(causes []api.Cause, old map[string]*projects.Manifest, tota
 		differences[i].since = append(differences[i].since, c.Sweep)
 	}
 	for _, d := range slices.Backward(differences) {
-		note := fmt.Sprintf("%s to run again, because %s since %s", least+combinations(d.points), d.what, firstOf(d.since))
+		note := fmt.Sprintf("%s to run again, because %s since %s", least+combinations(d.points),
+			d.what, firstOf(d.since))
 		notes = slices.Insert(notes, 0, note)
 	}
-	if len(g.code.Only) == 0 && slices.ContainsFunc(causes, func(c api.Cause) bool { return c.What == api.CauseCode }) {
-		notes = append(notes, "every file of the project counts as code; code: in tasks.yml names those that do")
+	if len(g.code.Only) == 0 && slices.ContainsFunc(causes, func(c api.Cause) bool {
+		return c.What == api.CauseCode
+	}) {
+		notes = append(notes, "every file of the project counts as code; code: in tasks.yml "+
+			"names those that do")
 	}
 	return notes
 }
@@ -164,7 +174,8 @@ func (g gap) changes(old *projects.Manifest) string {
 	}
 	changes := g.code.Changes(g.files, old)
 	if rest := len(changes) - changesShown; rest > 0 {
-		return fmt.Sprintf("%s, and %s changed", strings.Join(changes[:changesShown], ", "), plural(int64(rest), "more file"))
+		return fmt.Sprintf("%s, and %s changed", strings.Join(changes[:changesShown], ", "),
+			plural(int64(rest), "more file"))
 	}
 	return enumerated(changes)
 }

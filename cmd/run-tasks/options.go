@@ -23,7 +23,10 @@ func flagMaster() cliv2.Flag {
 }
 
 // locationFlags returns the options that say whose sweeps a command is about.
-func locationFlags() []cliv2.Flag { return []cliv2.Flag{flagLocal(), cli.ConfigFlag(), flagMaster()} }
+func locationFlags() []cliv2.Flag {
+	return []cliv2.Flag{flagLocal(), cli.ConfigFlag(),
+		flagMaster()}
+}
 
 func flagProject() cliv2.Flag {
 	return &cliv2.StringFlag{Name: "d", Value: ".", DefaultText: "current folder",
@@ -75,7 +78,8 @@ func stray(arg string) error {
 
 // displayOptions reads it from a command's options.
 func displayOptions(ctx *cliv2.Context) display.Options {
-	return display.Options{Quiet: ctx.Bool("quiet"), JSON: ctx.Bool("json"), Output: !ctx.Bool("no-output")}
+	return display.Options{Quiet: ctx.Bool("quiet"), JSON: ctx.Bool("json"),
+		Output: !ctx.Bool("no-output")}
 }
 
 // overrideFlags returns the options that change the parameters file for one sweep, beside
@@ -121,7 +125,8 @@ func number(ctx *cliv2.Context, name string, faults *fault.List) *int64 {
 	if errors.Is(err, strconv.ErrRange) {
 		problem = "it is out of range"
 	}
-	faults.Add(fault.Fault{File: "--" + name + " " + text, Problem: problem, Remedy: "write one, such as 20"})
+	faults.Add(fault.Fault{File: "--" + name + " " + text, Problem: problem,
+		Remedy: "write one, such as 20"})
 	return nil
 }
 
@@ -153,11 +158,13 @@ func checkRunning(ctx *cliv2.Context) error {
 	case ctx.Int("slots") < 1:
 		return cli.Wrong("", "--slots must be at least 1")
 	case away && ctx.IsSet("slots"):
-		return cli.Wrong("run-tasks workers slots WORKER N changes those of a worker", "--slots applies only to this machine")
+		return cli.Wrong("run-tasks workers slots WORKER N changes those of a worker",
+			"--slots applies only to this machine")
 	case locationOf(ctx) != inCluster && ctx.Bool("as-pushed"):
 		return cli.Wrong("", "--as-pushed applies only to a cluster of config.yml")
 	case !away && ctx.Bool("attached"):
-		return cli.Wrong("on this machine Ctrl-C stops what runs anyway", "--attached applies only to a master")
+		return cli.Wrong("on this machine Ctrl-C stops what runs anyway", "--attached applies "+
+			"only to a master")
 	}
 	return nil
 }

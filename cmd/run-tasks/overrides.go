@@ -23,7 +23,8 @@ func changeOf(ctx *cliv2.Context) (name string, change space.Change, err error) 
 		case strings.Contains(arg, "="):
 			change.Set = append(change.Set, arg)
 		case apart(args, i):
-			return "", change, cli.Wrong("write a parameter and its values without spaces, or in quotes: lr=0.1,0.01", "unexpected argument %q", arg)
+			return "", change, cli.Wrong("write a parameter and its values without spaces, or in "+
+				"quotes: lr=0.1,0.01", "unexpected argument %q", arg)
 		case i > len(change.Set):
 			return "", change, strayAfter(ctx, name, arg)
 		default:
@@ -78,8 +79,10 @@ func strayAfter(ctx *cliv2.Context, name, arg string) error {
 func noOverrides(ctx *cliv2.Context) error {
 	for _, arg := range ctx.Args().Slice() {
 		if strings.Contains(arg, "=") {
-			return cli.Wrong("run-tasks extend SWEEP "+typed([]string{arg})+" adds combinations to it",
-				"%s runs the combinations that a sweep has: %s cannot change them", ctx.Command.Name, arg)
+			remedy := "run-tasks extend SWEEP " + typed([]string{arg}) + " adds combinations to it"
+			return cli.Wrong(remedy,
+				"%s runs the combinations that a sweep has: %s cannot change them",
+				ctx.Command.Name, arg)
 		}
 	}
 	return nil

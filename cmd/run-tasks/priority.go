@@ -22,7 +22,8 @@ func (c *command) priority(ctx *cliv2.Context) error {
 	}
 	n, err := strconv.Atoi(args[len(args)-1])
 	if err != nil {
-		return cli.Wrong("run-tasks priority [SWEEP] N", "invalid priority %q: not a whole number", args[len(args)-1])
+		return cli.Wrong("run-tasks priority [SWEEP] N", "invalid priority %q: not a whole number",
+			args[len(args)-1])
 	}
 	if err := fitsPriority(n); err != nil {
 		return err

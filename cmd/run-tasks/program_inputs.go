@@ -108,7 +108,8 @@ const mostTypes = 1000
 
 // checkConfig finds what is wrong with a file of the project that takes the parameters of spaces,
 // and notes types that change.
-func checkConfig(dir string, r core.Record, text []byte, spaces ...*space.Space) ([]fault.Fault, error) {
+func checkConfig(dir string, r core.Record, text []byte, spaces ...*space.Space) ([]fault.Fault,
+	error) {
 	var all []argv.Values
 	for _, s := range spaces {
 		for _, p := range s.Parameters() {
@@ -132,7 +133,8 @@ func checkConfig(dir string, r core.Record, text []byte, spaces ...*space.Space)
 
 // placed is a problem at its place in the project's files.
 func (p *project) placed(w argv.Problem) fault.Fault {
-	f := fault.Fault{File: filepath.Join(p.named, definition.FileName), Problem: "tasks." + p.task.Name + "." + w.At + ": "}
+	f := fault.Fault{File: filepath.Join(p.named, definition.FileName), Problem: "tasks." +
+		p.task.Name + "." + w.At + ": "}
 	switch {
 	case w.At == "":
 		f = fault.Fault{File: filepath.Join(p.named, filepath.FromSlash(p.task.Parameters))}
@@ -166,7 +168,8 @@ func checkInputsOf(id, dir string, r core.Record, spaces ...*space.Space) error 
 	if w.At != "" {
 		w.At += ": "
 	}
-	return &cli.Error{Code: cli.Invalid, Err: fmt.Errorf("%s of %s: %s%s", definition.FileName, id, w.At, w.Text), Remedy: w.Remedy}
+	return &cli.Error{Code: cli.Invalid, Err: fmt.Errorf("%s of %s: %s%s", definition.FileName, id,
+		w.At, w.Text), Remedy: w.Remedy}
 }
 
 // noteOwnFile notes that tasks see a parameters.json of the project's, unless it takes their
@@ -175,9 +178,12 @@ func (c *command) noteOwnFile(m *projects.Manifest, r task.Recipe) {
 	if r.File != nil && r.File.To == task.ParametersFile {
 		return
 	}
-	own := slices.ContainsFunc(m.Entries, func(e projects.Entry) bool { return e.Path == task.ParametersFile })
+	own := slices.ContainsFunc(m.Entries, func(e projects.Entry) bool {
+		return e.Path == task.ParametersFile
+	})
 	if own && !slices.Contains(r.Outputs, task.ParametersFile) {
-		c.print([]string{fmt.Sprintf("the project has its own %[1]s: tasks see that one, and find their parameters in variables %[2]s... only; "+
+		c.print([]string{fmt.Sprintf("the project has its own %[1]s: tasks see that one, and "+
+			"find their parameters in variables %[2]s... only; "+
 			"rename it, or write outputs: [%[1]s], for theirs", task.ParametersFile, argv.Prefix)})
 	}
 }
@@ -188,7 +194,8 @@ func (d dryRun) inputs(points *core.Points, index int64) (argv.Given, error) {
 	if d.more {
 		at.Task = d.id(index)
 	}
-	return argv.Of(d.record.Recipe, at, task.Attempt{Index: index, Args: points.Flags(nil, index), Parameters: points.Given(index)}, d.config)
+	return argv.Of(d.record.Recipe, at, task.Attempt{Index: index, Args: points.Flags(nil, index),
+		Parameters: points.Given(index)}, d.config)
 }
 
 // parametersLine says where else tasks find their parameters; "": they have none.

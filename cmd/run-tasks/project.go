@@ -91,16 +91,20 @@ func (p *project) noteObjective() {
 	if near := fault.Nearest(name, declared); near != "" {
 		meant = "; did you mean " + near + "? If not"
 	}
-	p.notes = append(p.notes, fmt.Sprintf(`no metric %s is declared for the objective%s: tasks must print it as {"metrics": {%q: 0.5}}, or it is added to metrics in tasks.yml`, name, meant, name))
+	p.notes = append(p.notes, fmt.Sprintf("no metric %s is declared for the objective%s: tasks "+
+		"must print it as {\"metrics\": {%q: 0.5}}, or it is added to metrics in tasks.yml", name,
+		meant, name))
 }
 
 // tasksFileFaults adds to the faults of tasks.yml those of the parameters. Which file a broken
 // definition names is not known, so it is the usual one. Where there is no tasks.yml, a command may
 // have been meant.
 func (c *command) tasksFileFaults(dir, name string, change space.Change, err error) error {
-	if _, none := os.Stat(filepath.Join(dir, definition.FileName)); errors.Is(none, fs.ErrNotExist) {
+	if _, none := os.Stat(filepath.Join(dir, definition.FileName)); errors.Is(none,
+		fs.ErrNotExist) {
 		if near := fault.Nearest(name, c.reserved()); near != "" && dir == "." {
-			return cli.Wrong("did you mean `run-tasks "+near+"`?", "unknown command %q, and there is no %s here", name, definition.FileName)
+			return cli.Wrong("did you mean `run-tasks "+near+"`?",
+				"unknown command %q, and there is no %s here", name, definition.FileName)
 		}
 		return err
 	}
@@ -136,18 +140,21 @@ func (p *project) readParameters(dir string) error {
 	}
 	if name == "" {
 		if !p.task.EachWorker {
-			p.notes = append(p.notes, p.task.Name+" names no parameters file: one task without flags")
+			p.notes = append(p.notes, p.task.Name+" names no parameters file: one task without "+
+				"flags")
 		}
 		return nil
 	}
 	path := filepath.Join(dir, filepath.FromSlash(name))
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fault.List{{File: path, Problem: "does not exist, and " + p.task.Name + " in tasks.yml names it",
+		return fault.List{{File: path, Problem: "does not exist, and " + p.task.Name +
+			" in tasks.yml names it",
 			Remedy: "write it, or take the line `parameters: " + name + "` out"}}
 	}
 	if err != nil {
-		return fault.List{{File: path, Problem: human.Cause(err), Remedy: p.task.Name + " in tasks.yml names it as its parameters file"}}
+		return fault.List{{File: path, Problem: human.Cause(err), Remedy: p.task.Name +
+			" in tasks.yml names it as its parameters file"}}
 	}
 	s, notes, err := space.Read(path, data, p.change)
 	if err != nil {
@@ -163,10 +170,13 @@ func (p *project) readParameters(dir string) error {
 // unchangeable refuses overrides of a definition that has no parameters file.
 func (p *project) unchangeable(words []string) error {
 	if p.task.EachWorker {
-		return cli.Wrong("run it without "+typed(words)+"; a definition without each: worker, with parameters: "+usualParameters+
-			", runs combinations", "%s runs once on every worker (each: worker), without parameters: %s has nothing to change", p.task.Name, words[0])
+		return cli.Wrong("run it without "+typed(words)+"; a definition without each: worker, "+
+			"with parameters: "+usualParameters+
+			", runs combinations", "%s runs once on every worker (each: worker), without "+
+			"parameters: %s has nothing to change", p.task.Name, words[0])
 	}
-	return cli.Wrong("name one in tasks.yml, such as parameters: "+usualParameters+", or run it without "+typed(words),
+	return cli.Wrong("name one in tasks.yml, such as parameters: "+usualParameters+", or run it "+
+		"without "+typed(words),
 		"%s has no parameters file that %s could change", p.task.Name, words[0])
 }
 
@@ -179,7 +189,8 @@ func (p *project) record(revision string) core.Record {
 		Objective: t.Objective, Project: p.dir, ParametersFile: t.Parameters,
 		Recipe: task.Recipe{
 			Definition: t.Name, Command: t.Command, Secrets: p.file.Secrets, Revision: revision,
-			File: t.File, Outputs: p.file.Outputs, Link: p.file.Link, Copy: p.file.Copy, Workdir: t.Workdir, Timeout: t.Timeout, Grace: t.Grace, GPUs: t.GPUs,
+			File: t.File, Outputs: p.file.Outputs, Link: p.file.Link, Copy: p.file.Copy,
+			Workdir: t.Workdir, Timeout: t.Timeout, Grace: t.Grace, GPUs: t.GPUs,
 		},
 	}
 	p.setInputs(&r.Recipe)
@@ -199,11 +210,14 @@ func (p *project) record(revision string) core.Record {
 
 // secretsSet reports the secrets that a sweep needs and that are not in the environment.
 func secretsSet(names []string) error {
-	unset := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return os.Getenv(name) != "" })
+	unset := slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		return os.Getenv(name) != ""
+	})
 	if len(unset) == 0 {
 		return nil
 	}
-	return &cli.Error{Code: cli.Invalid, Err: fmt.Errorf("tasks.yml names secrets that are not set here: %s", strings.Join(unset, ", ")),
+	return &cli.Error{Code: cli.Invalid, Err: fmt.Errorf("tasks.yml names secrets that are not "+
+		"set here: %s", strings.Join(unset, ", ")),
 		Remedy: "set them in the environment: export " + unset[0] + "=..."}
 }
 
@@ -211,7 +225,8 @@ func secretsSet(names []string) error {
 func (p *project) noteShortSecrets() {
 	for _, name := range p.file.Secrets {
 		if len(os.Getenv(name)) < worker.ShortestSecret {
-			p.notes = append(p.notes, fmt.Sprintf("the secret %s has fewer than %d characters: it is not hidden when a task prints it", name, worker.ShortestSecret))
+			p.notes = append(p.notes, fmt.Sprintf("the secret %s has fewer than %d characters: "+
+				"it is not hidden when a task prints it", name, worker.ShortestSecret))
 		}
 	}
 }
@@ -223,7 +238,8 @@ func (p *project) noteUnused(at location) {
 		name string
 		used bool
 	}{
-		{"image", p.file.Image != ""}, {"build", p.file.Build != ""}, {"volumes", len(p.file.Volumes) > 0},
+		{"image", p.file.Image != ""}, {"build", p.file.Build != ""}, {"volumes",
+			len(p.file.Volumes) > 0},
 		{"container", p.file.Container != (definition.Container{})},
 	} {
 		if key.used {
@@ -234,8 +250,10 @@ func (p *project) noteUnused(at location) {
 	switch {
 	case len(unused) == 0 || at == inCluster: // infrainit gave the workers all of it
 	case at == inFolder:
-		p.notes = append(p.notes, text+"not used on this machine, where tasks run without a container")
+		p.notes = append(p.notes, text+"not used on this machine, where tasks run without a "+
+			"container")
 	default:
-		p.notes = append(p.notes, text+"not used here: the workers of this master run as they were started")
+		p.notes = append(p.notes, text+"not used here: the workers of this master run as they "+
+			"were started")
 	}
 }

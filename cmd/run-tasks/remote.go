@@ -77,7 +77,8 @@ func (m *remote) act(_ context.Context, _ string, do func(*api.Client) error) er
 // follow goes on when the master went away and came back.
 func (m *remote) follow(ctx context.Context, b api.StartedSweep, d api.Detail,
 	each func(api.Update) error) error {
-	return m.Follow(ctx, b.ID, api.FollowOptions{Detail: d, After: b.Events, OnDisconnect: m.noteOutage}, each)
+	return m.Follow(ctx, b.ID, api.FollowOptions{Detail: d, After: b.Events,
+		OnDisconnect: m.noteOutage}, each)
 }
 
 // outage is why a master is away, as it was last told. Both streams of a task notice it.
@@ -121,7 +122,8 @@ func (m *remote) noteOutage(why error) (end bool) {
 	case is == noOutage:
 		m.messages.Note("the master is back")
 	default:
-		m.messages.Note(fmt.Sprintf("lost the connection to the master (%v); workers keep running, reconnecting", why))
+		m.messages.Note(fmt.Sprintf("lost the connection to the master (%v); workers keep "+
+			"running, reconnecting", why))
 	}
 	m.outage.told = is
 	return false
@@ -148,7 +150,8 @@ func (m *remote) copy(ctx context.Context, l outputQuery, stderr bool, to io.Wri
 	if to == nil {
 		return nil
 	}
-	return m.Output(ctx, l.id, api.OutputOptions{Attempt: l.attempt, Stderr: stderr, Offset: l.from, Follow: l.follow}, to)
+	return m.Output(ctx, l.id, api.OutputOptions{Attempt: l.attempt, Stderr: stderr, Offset: l.from,
+		Follow: l.follow}, to)
 }
 
 func (m *remote) client() *api.Client { return m.Client }
@@ -189,7 +192,8 @@ func (m *remote) ready(ctx context.Context) error {
 		why := site.Reasons(r.Reasons)
 		switch {
 		case time.Now().After(end):
-			return &cli.Error{Code: cli.Unreachable, Err: fmt.Errorf("the master does not take sweeps to its workers: %s", why),
+			return &cli.Error{Code: cli.Unreachable, Err: fmt.Errorf("the master does not take "+
+				"sweeps to its workers: %s", why),
 				Remedy: "nothing was changed; try again when that is over"}
 		case !said:
 			m.messages.Note(fmt.Sprintf("the master is not ready: %s; waiting %v", why, readyTime))
@@ -215,11 +219,14 @@ func (m *remote) take(ctx context.Context, dir string) (*projects.Manifest, erro
 		return &cli.Error{Code: cli.Unreachable, Err: fmt.Errorf(format, args...), Remedy: remedy}
 	}
 	if b.Revisions == nil {
-		return nil, unreachable("start it with --revisions FOLDER, and its workers with the same", "the master names no folder for the files of projects")
+		return nil, unreachable("start it with --revisions FOLDER, and its workers with the same",
+			"the master names no folder for the files of projects")
 	}
 	if info, err := os.Stat(*b.Revisions); err != nil || !info.IsDir() {
-		return nil, unreachable("run this on the master's machine", "the workers find the files of projects in %s, which is no folder of this machine", *b.Revisions)
+		return nil, unreachable("run this on the master's machine", "the workers find the files "+
+			"of projects in %s, which is no folder of this machine", *b.Revisions)
 	}
-	files, _, err := projects.Take(ctx, dir, *b.Revisions, projects.Options{Cache: site.HashCache(dir)})
+	files, _, err := projects.Take(ctx, dir, *b.Revisions,
+		projects.Options{Cache: site.HashCache(dir)})
 	return files, projectError(err)
 }

@@ -47,7 +47,8 @@ func (c *command) results(ctx *cliv2.Context) error {
 			return err
 		}
 	}
-	q := api.Query{Where: ctx.String("where"), Sort: ctx.String("sort"), Top: ctx.Int("top"), Issued: text}
+	q := api.Query{Where: ctx.String("where"), Sort: ctx.String("sort"), Top: ctx.Int("top"),
+		Issued: text}
 	if groups, ok := grouping(ctx, s); ok {
 		groups.Query = q
 		return c.resultsGroups(ctx, src, s, groups)
@@ -57,7 +58,8 @@ func (c *command) results(ctx *cliv2.Context) error {
 	}
 	q.Best = q.Sort == "" && (text || q.Top > 0)
 	if q.Best && q.Top > 0 && s.Record.Objective.IsZero() {
-		c.print([]string{s.ID + " has no objective: --top shows the first of its tasks by their numbers; --sort COLUMN orders them"})
+		c.print([]string{s.ID + " has no objective: --top shows the first of its tasks by their " +
+			"numbers; --sort COLUMN orders them"})
 	}
 	switch {
 	case ctx.Bool("csv"):
@@ -68,11 +70,13 @@ func (c *command) results(ctx *cliv2.Context) error {
 	return c.resultsText(ctx, q, src, s)
 }
 
-func (c *command) resultsText(ctx *cliv2.Context, q api.Query, src source, s api.Sweep) (err error) {
+func (c *command) resultsText(ctx *cliv2.Context, q api.Query, src source,
+	s api.Sweep) (err error) {
 	aside := &spool{}
 	defer func() { err = errors.Join(err, aside.close()) }()
 	options := tableOptions(c.stdout, s)
-	if q.Best && q.Top == 0 { // a table of all keeps its rows until the last: it can rank them itself
+	// a table of all keeps its rows until the last: it can rank them itself
+	if q.Best && q.Top == 0 {
 		q.Best = false
 		options.Order = table.NewRanking(s.Record.Objective)
 	}

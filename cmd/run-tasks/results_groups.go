@@ -50,13 +50,15 @@ func checkGroups(ctx *cliv2.Context) error {
 }
 
 // resultsGroups is `run-tasks results` of groups.
-func (c *command) resultsGroups(ctx *cliv2.Context, src source, s api.Sweep, q api.GroupQuery) error {
+func (c *command) resultsGroups(ctx *cliv2.Context, src source, s api.Sweep,
+	q api.GroupQuery) error {
 	page, err := src.Groups(ctx.Context, s.ID, q)
 	if err != nil {
 		return err
 	}
 	if !ctx.IsSet("group-by") {
-		c.print([]string{fmt.Sprintf("these are means over %s; --group-by %s shows single tasks", strings.Join(s.Record.Repeats(), ", "), noGroups)})
+		c.print([]string{fmt.Sprintf("these are means over %s; --group-by %s shows single tasks",
+			strings.Join(s.Record.Repeats(), ", "), noGroups)})
 	}
 	switch {
 	case ctx.Bool("csv"):
@@ -76,7 +78,8 @@ func (c *command) resultsGroups(ctx *cliv2.Context, src source, s api.Sweep, q a
 		fmt.Fprintf(c.stderr, "%s not shown: %s\n", plural(page.Fresh, "group"), notBegun(s))
 	}
 	if q.Top > 0 && q.Sort == "" && page.Objective == "" {
-		c.print([]string{"the groups are not ranked: --top shows the first of them by the numbers of their tasks; --sort COLUMN orders them"})
+		c.print([]string{"the groups are not ranked: --top shows the first of them by the " +
+			"numbers of their tasks; --sort COLUMN orders them"})
 	}
 	c.warnUnranked(s)
 	return nil
@@ -93,7 +96,9 @@ func (c *command) bestGroups(ctx context.Context, src source, s api.Sweep) (show
 	if e, ok := errors.AsType[*api.Error](err); ok && e.Parameter == "by" {
 		return false, nil
 	}
-	page.Groups = slices.DeleteFunc(page.Groups, func(g group.Group) bool { return g.Metrics[o.Metric].N == 0 })
+	page.Groups = slices.DeleteFunc(page.Groups, func(g group.Group) bool {
+		return g.Metrics[o.Metric].N == 0
+	})
 	if err != nil || len(page.Groups) == 0 {
 		return false, err
 	}

@@ -29,7 +29,8 @@ type rereading struct {
 	kept          []keptMetrics // tasks of which nothing could be read
 	others        int64         // tasks with other reasons than those
 
-	missing map[string]int64 // metrics with values of which none was read again yet: tasks read that had one
+	// metrics with values of which none was read again yet: tasks read that had one
+	missing map[string]int64
 	held    []core.Remeasured
 	stored  bool
 }
@@ -45,7 +46,8 @@ func (k keptMetrics) String() string {
 	if k.tasks == 1 {
 		return fmt.Sprintf("1 task kept the metrics it had (%s): %s", k.first, k.why)
 	}
-	return fmt.Sprintf("%d tasks kept the metrics they had (%s and others): %s", k.tasks, k.first, k.why)
+	return fmt.Sprintf("%d tasks kept the metrics they had (%s and others): %s", k.tasks, k.first,
+		k.why)
 }
 
 // reread reads the metrics of a sweep again and stores them. Nothing runs.
@@ -68,12 +70,14 @@ func (c *command) reread(ctx *cliv2.Context, src source, s api.Sweep) error {
 	if err := r.all(ctx.Context); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.stderr, "metrics of %s were read again, and %d of them changed\n", plural(r.read, "task"), r.changed)
+	fmt.Fprintf(c.stderr, "metrics of %s were read again, and %d of them changed\n", plural(r.read,
+		"task"), r.changed)
 	for _, k := range r.kept {
 		fmt.Fprintf(c.stderr, "WARNING: %s\n", cli.Visible(k.String()))
 	}
 	if r.others > 0 {
-		fmt.Fprintf(c.stderr, "WARNING: %s kept the metrics they had, for other reasons\n", plural(r.others, "more task"))
+		fmt.Fprintf(c.stderr, "WARNING: %s kept the metrics they had, for other reasons\n",
+			plural(r.others, "more task"))
 	}
 	return nil
 }
@@ -111,7 +115,8 @@ func (r *rereading) all(ctx context.Context) error {
 // tasks calls each with every task that has ended.
 func (r *rereading) tasks(ctx context.Context, each func(endedTask) error) error {
 	return r.src.Rows(ctx, r.sweep.ID, api.Query{Issued: true}, func(row *table.Row) error {
-		if state, err := task.ParseState(row.State); err != nil || !state.Terminal() || row.Started == nil {
+		if state, err := task.ParseState(row.State); err != nil || !state.Terminal() ||
+			row.Started == nil {
 			return nil
 		}
 		end := task.Outcome{Class: task.Class(row.Class), ExitCode: row.ExitCode}
@@ -138,9 +143,11 @@ func (r *rereading) lost() error {
 		if n := r.missing[rule.Name]; n > 0 {
 			name := cli.Visible(rule.Name)
 			return &cli.Error{Code: cli.Invalid,
-				Err: fmt.Errorf("%s: no value would be left of metric %s, which %s %s now; nothing was changed",
+				Err: fmt.Errorf("%s: no value would be left of metric %s, which %s %s now; "+
+					"nothing was changed",
 					r.sweep.ID, name, plural(n, "task"), pick(int(n), "has", "have")),
-				Remedy: fmt.Sprintf("correct '%s' in tasks.yml, or remove %s from its metrics to drop the values",
+				Remedy: fmt.Sprintf("correct '%s' in tasks.yml, or remove %s from its metrics to "+
+					"drop the values",
 					cli.Visible(cmp.Or(rule.Pattern, rule.File)), name)}
 		}
 	}

@@ -37,7 +37,8 @@ func (c *command) continueSweep(ctx *cliv2.Context, id string, indexes []int64, 
 		return err
 	}
 	if ctx.String("d") != "" && !ctx.Bool("updated") {
-		return cli.Wrong("", "-d needs --updated: otherwise a sweep runs the files that it was submitted with")
+		return cli.Wrong("", "-d needs --updated: otherwise a sweep runs the files that it was "+
+			"submitted with")
 	}
 	src, s, err := c.openSweep(ctx, id, false)
 	if err != nil {
@@ -53,10 +54,12 @@ func (c *command) continueSweep(ctx *cliv2.Context, id string, indexes []int64, 
 			return err
 		}
 		if !found {
-			fmt.Fprintf(c.stderr, "%s is finished, and all of its tasks succeeded: there is nothing to do\n", s.ID)
+			fmt.Fprintf(c.stderr, "%s is finished, and all of its tasks succeeded: there is "+
+				"nothing to do\n", s.ID)
 			return nil
 		}
-		fmt.Fprintf(c.stderr, "%s is finished, and all of its tasks succeeded: resuming %s, which is paused\n", s.ID, other.ID)
+		fmt.Fprintf(c.stderr, "%s is finished, and all of its tasks succeeded: resuming %s, "+
+			"which is paused\n", s.ID, other.ID)
 		s = other
 	}
 	now, err := c.currentProjectOf(ctx, s)
@@ -89,7 +92,8 @@ func (c *command) continueSweep(ctx *cliv2.Context, id string, indexes []int64, 
 
 // otherPaused returns the sweep that an unnamed `resume` continues when the newest sweep is done:
 // the only paused one. It is an error when several are paused.
-func otherPaused(ctx *cliv2.Context, src source, named string) (s api.Sweep, found bool, err error) {
+func otherPaused(ctx *cliv2.Context, src source, named string) (s api.Sweep, found bool,
+	err error) {
 	if named != "" || ctx.Command.Name != "resume" {
 		return s, false, nil
 	}
@@ -110,5 +114,6 @@ func otherPaused(ctx *cliv2.Context, src source, named string) (s api.Sweep, fou
 		s, err = src.Sweep(ctx.Context, paused[0], false)
 		return s, err == nil, err
 	}
-	return s, false, cli.Wrong("run-tasks resume "+paused[0]+", for example", "several sweeps are paused: %s", strings.Join(paused, ", "))
+	return s, false, cli.Wrong("run-tasks resume "+paused[0]+", for example",
+		"several sweeps are paused: %s", strings.Join(paused, ", "))
 }

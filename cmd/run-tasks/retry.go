@@ -30,7 +30,8 @@ func parseTargets(args []string) (id string, indexes []int64, err error) {
 		case err != nil:
 			return "", nil, err
 		case i > 0 && (t.sweep != id || !t.isTask || len(indexes) == 0):
-			return "", nil, cli.Wrong("name one sweep, or tasks of one sweep", "cannot combine %s and %s", args[0], arg)
+			return "", nil, cli.Wrong("name one sweep, or tasks of one sweep",
+				"cannot combine %s and %s", args[0], arg)
 		}
 		if id = t.sweep; t.isTask {
 			indexes = append(indexes, t.index)
@@ -46,8 +47,10 @@ func failed(ctx context.Context, src source, s api.Sweep, indexes []int64) error
 		if err != nil {
 			return err
 		}
-		if state, err := task.ParseState(t.Row.State); err == nil && (!state.Terminal() || state == task.Succeeded) {
-			return cli.Wrong("only tasks that failed or were cancelled run again", "%s is %s", t.Row.ID, state)
+		if state, err := task.ParseState(t.Row.State); err == nil && (!state.Terminal() ||
+			state == task.Succeeded) {
+			return cli.Wrong("only tasks that failed or were cancelled run again", "%s is %s",
+				t.Row.ID, state)
 		}
 	}
 	return nil

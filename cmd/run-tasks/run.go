@@ -25,9 +25,11 @@ func (c *command) runName(ctx *cliv2.Context) error {
 		_ = cliv2.ShowAppHelp(ctx)
 		return cli.Code(cli.Usage)
 	case name == "":
-		return cli.Wrong("run-tasks [-d FOLDER] NAME, a task definition of FOLDER/tasks.yml", "missing argument: NAME")
+		return cli.Wrong("run-tasks [-d FOLDER] NAME, a task definition of FOLDER/tasks.yml",
+			"missing argument: NAME")
 	case ctx.Bool("all") && !ctx.Bool("dry-run"):
-		return cli.Wrong("add --dry-run to see every task; without it every task is run anyway", "--all requires --dry-run")
+		return cli.Wrong("add --dry-run to see every task; without it every task is run anyway",
+			"--all requires --dry-run")
 	}
 	if err := cmp.Or(checkRunning(ctx), checkPriority(ctx)); err != nil {
 		return err
@@ -57,7 +59,8 @@ func (c *command) dryRun(ctx *cliv2.Context, name string, change space.Change) e
 	}
 	noteLocation(ctx, p)
 	p.noteUnused(locationOf(ctx))
-	d := dryRun{name: p.task.Name, record: p.record(""), spaces: []*space.Space{p.space}, total: p.space.Len(), all: ctx.Bool("all"), config: p.config}
+	d := dryRun{name: p.task.Name, record: p.record(""), spaces: []*space.Space{p.space},
+		total: p.space.Len(), all: ctx.Bool("all"), config: p.config}
 	if ctx.Bool("missing") {
 		if err := c.onlyMissing(ctx, &d, p); err != nil {
 			return err

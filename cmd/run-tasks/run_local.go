@@ -171,7 +171,8 @@ func (s *session) stay(r *local.Runner) {
 	s.stop() // what was interrupted before is the sweep of this terminal
 	s.stop = stop
 	n := len(others)
-	s.messages.Note(fmt.Sprintf("%s of another terminal still %s in this process, which ends after "+
+	s.messages.Note(fmt.Sprintf("%s of another terminal still %s in this process, which ends "+
+		"after "+
 		"that; Ctrl-C ends it now, and %s on in the other terminal, where tasks that run begin "+
 		"again",
 		enumerated(others), pick(n, "runs", "run"), pick(n, "it goes", "they go")))

@@ -35,7 +35,8 @@ func withSecrets(names []string, goOn func(secret.Values) (api.StartedSweep,
 	}
 	values, unset := secretValues(names)
 	if e, is := errors.AsType[*cli.Error](unset); is {
-		return b, &cli.Error{Code: e.Code, Err: fmt.Errorf("%s; %w", refusal.Text, e.Err), Remedy: e.Remedy + ", and call this again"}
+		return b, &cli.Error{Code: e.Code, Err: fmt.Errorf("%s; %w", refusal.Text, e.Err),
+			Remedy: e.Remedy + ", and call this again"}
 	}
 	return goOn(values)
 }

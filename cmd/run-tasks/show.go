@@ -46,13 +46,14 @@ func (c *command) show(ctx *cliv2.Context) error {
 // shownSweep is a sweep as `show --json` has it.
 type shownSweep struct {
 	core.Summary
-	Spaces    []spaceView   `json:"spaces"`    // that its tasks are from: of the submission, then of each extension
-	Overrides []string      `json:"overrides"` // of the command line to the parameters file, as words
+	Spaces    []spaceView   `json:"spaces"`    // of the submission, then of each extension
+	Overrides []string      `json:"overrides"` // of the command line, as words
 	Failures  []failureLine `json:"failures"`
 }
 
 func (c *command) showSweepJSON(ctx context.Context, src source, s api.Sweep) error {
-	shown := shownSweep{Summary: s.Summary, Overrides: overrideWords(s.Record), Failures: []failureLine{}}
+	shown := shownSweep{Summary: s.Summary, Overrides: overrideWords(s.Record),
+		Failures: []failureLine{}}
 	for _, part := range append([]*space.Space{s.Record.Space}, s.Record.Extensions...) {
 		shown.Spaces = append(shown.Spaces, viewOf(part))
 	}
@@ -155,7 +156,8 @@ func (c *command) runningNow(ctx context.Context, src source, s api.Sweep) error
 	if s.Counts[task.Running.String()] == 0 {
 		return nil
 	}
-	page, err := src.Tasks(ctx, s.ID, api.Query{States: []task.State{task.Running}, Limit: runningShown})
+	page, err := src.Tasks(ctx, s.ID, api.Query{States: []task.State{task.Running},
+		Limit: runningShown})
 	for _, r := range page.Tasks {
 		if len(r.Metrics) > 0 {
 			c.field("running", r.ID+display.MetricsText(r.Metrics))

@@ -50,7 +50,8 @@ func inputsOf(s api.Sweep, t api.Task) (g taskInputs) {
 	recipe, row, points := s.Record.Recipe, t.Row, s.Record.Points()
 	if n := len(t.Attempts); n > 0 && t.Attempts[n-1].Started != nil {
 		newest := t.Attempts[n-1]
-		settings := s.Record.SettingsOf(core.Attempt{Revision: newest.Revision, Started: *newest.Started})
+		settings := s.Record.SettingsOf(core.Attempt{Revision: newest.Revision,
+			Started: *newest.Started})
 		recipe.Env, recipe.EnvBraces = settings.Env, settings.EnvBraces
 	}
 	parameters := points.Given(row.Index)
@@ -58,7 +59,8 @@ func inputsOf(s api.Sweep, t api.Task) (g taskInputs) {
 		g.File = &inputFile{Path: f.To, From: f.From, Values: pairs(parameters)}
 		recipe.File = nil // its content is in the task's folder
 	}
-	at := task.PlaceholderValues{Index: strconv.FormatInt(row.Index, 10), Task: row.ID, Host: row.Host}
+	at := task.PlaceholderValues{Index: strconv.FormatInt(row.Index, 10), Task: row.ID,
+		Host: row.Host}
 	if row.Slot != nil {
 		at.Slot = strconv.Itoa(*row.Slot)
 	}

@@ -13,10 +13,10 @@ type spaceView struct {
 	Parameters   []parameterView `json:"parameters"`
 	Rules        []ruleView      `json:"rules"`
 	Combinations *big.Int        `json:"combinations"` // before any rule
-	Included     int64           `json:"included"`     // points that are there whatever the rules say: the first
-	Sampled      *int64          `json:"sampled"`      // combinations that were drawn; null: the points are all
-	SampledFrom  *int64          `json:"sampled_from"` // so many combinations; null: the points are all
-	Repeats      []string        `json:"repeats"`      // parameters over which results are summarised
+	Included     int64           `json:"included"`     // points that come first
+	Sampled      *int64          `json:"sampled"`      // that were drawn; null: all
+	SampledFrom  *int64          `json:"sampled_from"` // null: the points are all
+	Repeats      []string        `json:"repeats"`      // that results are averaged over
 	Points       int64           `json:"points"`
 }
 
@@ -37,8 +37,9 @@ type ruleView struct {
 }
 
 func viewOf(s *space.Space) spaceView {
-	v := spaceView{Parameters: []parameterView{}, Rules: []ruleView{}, Combinations: s.Combinations(),
-		Included: s.Included(), Repeats: append([]string{}, s.Repeats()...), Points: s.Len()}
+	v := spaceView{Parameters: []parameterView{}, Rules: []ruleView{},
+		Combinations: s.Combinations(),
+		Included:     s.Included(), Repeats: append([]string{}, s.Repeats()...), Points: s.Len()}
 	for _, p := range s.Parameters() {
 		v.Parameters = append(v.Parameters, parameterView{p.Name(), p.Len(), p.String()})
 	}

@@ -34,7 +34,8 @@ func (s *spool) Write(p []byte) (int, error) {
 // spill goes on in a file.
 func (s *spool) spill() (err error) {
 	if s.file, err = os.CreateTemp("", "mlframework-results-"); err != nil {
-		return fmt.Errorf("set rows aside until the columns' widths are known: %w; set TMPDIR to a folder with room, or use --csv", err)
+		return fmt.Errorf("set rows aside until the columns' widths are known: %w; set TMPDIR to "+
+			"a folder with room, or use --csv", err)
 	}
 	s.out = bufio.NewWriterSize(s.file, 64<<10)
 	return os.Remove(s.file.Name())

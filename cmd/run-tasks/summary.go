@@ -19,13 +19,15 @@ import (
 
 // How much the end of a sweep shows; `results` and `show` have all of it.
 const (
-	bestShown   = 10
-	failedShown = 5 // of groups of failures, and of tasks for which it is explained what they lacked
+	bestShown = 10
+	// of groups of failures, and of tasks for which it is explained what they lacked
+	failedShown = 5
 )
 
 // summarize says how a sweep stands once it is idle, and returns the error that gives the exit
 // code.
-func (c *command) summarize(ctx context.Context, src source, id string, l display.Options, interrupted bool) error {
+func (c *command) summarize(ctx context.Context, src source, id string, l display.Options,
+	interrupted bool) error {
 	s, err := src.Sweep(ctx, id, true)
 	if err != nil {
 		return err
@@ -42,7 +44,8 @@ func (c *command) summarize(ctx context.Context, src source, id string, l displa
 		if s.Reason != nil {
 			reason = *s.Reason
 		}
-		fmt.Fprintf(c.stderr, "%s is paused (%s); to continue: %s resume %s\n", id, cli.Visible(reason), c.self, id)
+		fmt.Fprintf(c.stderr, "%s is paused (%s); to continue: %s resume %s\n", id,
+			cli.Visible(reason), c.self, id)
 	}
 	switch {
 	case interrupted && s.State != core.Finished:
@@ -63,7 +66,8 @@ func (c *command) report(ctx context.Context, src source, s api.Sweep) error {
 		return err
 	}
 	if s.Checks != nil && len(s.Checks.Revisions) > 1 {
-		fmt.Fprintf(c.stdout, "\nattempts ran %d revisions of the project: compare them with the column revision\n", len(s.Checks.Revisions))
+		fmt.Fprintf(c.stdout, "\nattempts ran %d revisions of the project: compare them with the "+
+			"column revision\n", len(s.Checks.Revisions))
 	}
 	if done, _ := display.Tally(s.Summary); done > 0 {
 		files := "files: on the workers"

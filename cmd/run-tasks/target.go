@@ -27,7 +27,8 @@ func (c *command) openSweep(ctx *cliv2.Context, id string, checks bool) (source,
 	}
 	s, err := sweepOf(ctx.Context, src, id, checks)
 	if err != nil {
-		if _, answered := errors.AsType[*api.Error](err); answered { // one that is silent is not asked again
+		// one that is silent is not asked again
+		if _, answered := errors.AsType[*api.Error](err); answered {
 			c.warnMissing(ctx.Context, src)
 		}
 		_ = src.close() // the sweep is what was asked for
@@ -99,7 +100,8 @@ func row(ctx context.Context, q queries, id task.ID) (table.Row, error) {
 
 // openTask opens the source of a command about one task, whose sweep needs no index when it has no
 // other. Example is the command as hints show it.
-func (c *command) openTask(ctx *cliv2.Context, arg, example string) (src source, s api.Sweep, t api.Task, err error) {
+func (c *command) openTask(ctx *cliv2.Context, arg, example string) (src source, s api.Sweep,
+	t api.Task, err error) {
 	at, err := parseTarget(arg)
 	if err != nil {
 		return nil, s, t, err
@@ -109,7 +111,8 @@ func (c *command) openTask(ctx *cliv2.Context, arg, example string) (src source,
 	}
 	switch {
 	case !at.isTask && s.Total > 1:
-		err = cli.Wrong(fmt.Sprintf("%s %s %s/0, for example", c.self, example, s.ID), "%s has %s: name one", s.ID, plural(s.Total, "task"))
+		err = cli.Wrong(fmt.Sprintf("%s %s %s/0, for example", c.self, example, s.ID),
+			"%s has %s: name one", s.ID, plural(s.Total, "task"))
 	case !at.isTask:
 		at.index = s.Record.Ranges.At(0)
 		fallthrough
@@ -137,9 +140,11 @@ func hasAttempt(t api.Task, attempt int) error {
 	case -1:
 		return cli.Wrong("", "%s has no attempt %d: none has started", t.Row.ID, attempt)
 	case 0:
-		return cli.Wrong("", "%s has no attempt %d: its only one is attempt %d", t.Row.ID, attempt, numbers[0])
+		return cli.Wrong("", "%s has no attempt %d: its only one is attempt %d", t.Row.ID, attempt,
+			numbers[0])
 	default:
 		all := strings.Trim(fmt.Sprint(numbers[:last]), "[]")
-		return cli.Wrong("", "%s has no attempt %d: it has attempts %s and %d", t.Row.ID, attempt, strings.ReplaceAll(all, " ", ", "), numbers[last])
+		return cli.Wrong("", "%s has no attempt %d: it has attempts %s and %d", t.Row.ID, attempt,
+			strings.ReplaceAll(all, " ", ", "), numbers[last])
 	}
 }

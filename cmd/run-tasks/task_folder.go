@@ -28,13 +28,15 @@ func plan(m *projects.Manifest, r task.Recipe, clones bool) (*folder.Plan, error
 		case projects.Symlink:
 			kind = folder.Symlink
 		}
-		entries[i] = folder.Entry{Path: e.Path, Kind: kind, Size: e.Size, Executable: e.Executable(), ModTime: e.ModTime, Target: e.Link}
+		entries[i] = folder.Entry{Path: e.Path, Kind: kind, Size: e.Size,
+			Executable: e.Executable(), ModTime: e.ModTime, Target: e.Link}
 	}
 	p, problems := folder.NewPlan(entries, folder.RulesOf(r), folder.LimitsOf(clones))
 	var faults fault.List
 	for _, problem := range problems {
-		faults.Add(fault.Fault{File: filepath.Join(m.Dir, definition.FileName), Problem: problem.Error(),
-			Remedy: problemRemedy(problem)})
+		faults.Add(fault.Fault{File: filepath.Join(m.Dir, definition.FileName),
+			Problem: problem.Error(),
+			Remedy:  problemRemedy(problem)})
 	}
 	return p, faults.Err()
 }
@@ -50,8 +52,11 @@ func problemRemedy(p folder.Problem) string {
 // checkFolder finds what is wrong with the folders that tasks of a recipe would get, before
 // anything is submitted.
 func checkFolder(m *projects.Manifest, r task.Recipe, at location) error {
-	if f := r.File; f != nil && !slices.ContainsFunc(m.Entries, func(e projects.Entry) bool { return e.Path == f.From && e.Kind == projects.File }) {
-		return fault.List{{File: filepath.Join(m.Dir, definition.FileName), Problem: "file: " + f.From + " is not among the project's files",
+	if f := r.File; f != nil && !slices.ContainsFunc(m.Entries, func(e projects.Entry) bool {
+		return e.Path == f.From && e.Kind == projects.File
+	}) {
+		return fault.List{{File: filepath.Join(m.Dir, definition.FileName), Problem: "file: " +
+			f.From + " is not among the project's files",
 			Remedy: "name a file that no ignore file excludes, and that is no link"}}
 	}
 	if _, err := plan(m, r, false); err != nil || at != inFolder {
@@ -60,7 +65,8 @@ func checkFolder(m *projects.Manifest, r task.Recipe, at location) error {
 	for _, name := range slices.Sorted(maps.Keys(r.Links)) {
 		target := r.Links[name]
 		if _, err := os.Stat(target); err != nil {
-			return &cli.Error{Code: cli.Invalid, Err: fmt.Errorf("links in tasks.yml: %s leads to %s: %w", name, target, errors.Unwrap(err)),
+			return &cli.Error{Code: cli.Invalid, Err: fmt.Errorf("links in tasks.yml: %s leads "+
+				"to %s: %w", name, target, errors.Unwrap(err)),
 				Remedy: "make it, or name another path"}
 		}
 	}
@@ -78,7 +84,8 @@ func (d *dryRun) noteFolder(m *projects.Manifest, at location) error {
 	}
 	d.folder = describe(p)
 	if exposed := m.Exposed(); at == inFolder && len(exposed) > 0 {
-		d.folder = append(d.folder, fmt.Sprintf("%s and other files over 16 MiB are your own, not copies (over 4 GiB together): "+
+		d.folder = append(d.folder, fmt.Sprintf("%s and other files over 16 MiB are your own, "+
+			"not copies (over 4 GiB together): "+
 			"tasks must not write to them", exposed[0].Path))
 	}
 	if w := d.record.Recipe.Workdir; w != "" {
@@ -89,8 +96,11 @@ func (d *dryRun) noteFolder(m *projects.Manifest, at location) error {
 
 // clonesHere reports whether copies of a project's files would share their content with them.
 func clonesHere(m *projects.Manifest) bool {
-	i := slices.IndexFunc(m.Entries, func(e projects.Entry) bool { return e.Kind == projects.File && e.Size > 0 })
-	return i >= 0 && folder.CanClone(filepath.Join(m.Dir, filepath.FromSlash(m.Entries[i].Path)), ".")
+	i := slices.IndexFunc(m.Entries, func(e projects.Entry) bool {
+		return e.Kind == projects.File && e.Size > 0
+	})
+	return i >= 0 && folder.CanClone(filepath.Join(m.Dir, filepath.FromSlash(m.Entries[i].Path)),
+		".")
 }
 
 // mostParts is how many of the things that are linked are named.

@@ -28,7 +28,8 @@ func (c *command) testMetrics(ctx *cliv2.Context) error {
 	case ctx.NArg() > 2:
 		return stray(ctx.Args().Get(2))
 	case name == "":
-		return cli.Wrong("run-tasks test-metrics NAME SWEEP/INDEX, or < FILE", "missing argument: NAME")
+		return cli.Wrong("run-tasks test-metrics NAME SWEEP/INDEX, or < FILE",
+			"missing argument: NAME")
 	}
 	dir := ctx.String("d")
 	var src source
@@ -78,7 +79,8 @@ type metricTest struct {
 
 func (c *command) newMetricTest(r core.Record, json bool) (*metricTest, error) {
 	rules, err := metric.Compile(r.Recipe.Metrics)
-	return &metricTest{c: c, record: r, rules: rules, json: json, series: metric.Series{Rules: rules}},
+	return &metricTest{c: c, record: r, rules: rules, json: json,
+			series: metric.Series{Rules: rules}},
 		err
 }
 

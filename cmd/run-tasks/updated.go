@@ -48,14 +48,16 @@ func (c *command) currentProjectOf(ctx *cliv2.Context, s api.Sweep) (currentProj
 	t, err := file.Task(s.Definition)
 	if _, gone := errors.AsType[*definition.UnknownTask](err); gone {
 		p.unread = &cli.Error{Code: cli.Usage, Err: fmt.Errorf("%s: %w", p.dir, err),
-			Remedy: s.ID + " was submitted from " + s.Project + "; -d names its project where it is now"}
+			Remedy: s.ID + " was submitted from " + s.Project +
+				"; -d names its project where it is now"}
 		return p, nil
 	}
 	now := (&project{dir: p.dir, file: file, task: t}).record(s.Revision)
 	settings := now.Settings()
 	p.settings, p.changes = &settings, s.Record.Changes(now)
 	if p.updated {
-		err = checkInputsOf(s.ID, p.dir, p.record(s.Record), append([]*space.Space{s.Record.Space}, s.Record.Extensions...)...)
+		err = checkInputsOf(s.ID, p.dir, p.record(s.Record), append([]*space.Space{s.Record.Space},
+			s.Record.Extensions...)...)
 	}
 	return p, err
 }
@@ -63,7 +65,8 @@ func (c *command) currentProjectOf(ctx *cliv2.Context, s api.Sweep) (currentProj
 // unreadable is why the parameters of a sweep cannot be read: where the project has no definition
 // of its name, nothing there names the parameters file.
 func (p currentProject) unreadable(err error) error {
-	if _, none := os.Stat(filepath.Join(p.dir, p.sweep.Record.ParametersFile)); p.unread != nil && none != nil {
+	if _, none := os.Stat(filepath.Join(p.dir, p.sweep.Record.ParametersFile)); p.unread != nil &&
+		none != nil {
 		return p.unread
 	}
 	return err
@@ -87,19 +90,23 @@ func (p currentProject) notes() (all []string) {
 			taken, names = append(taken, d.String()), append(names, d.Key)
 		}
 	}
-	newSweep := fmt.Sprintf("a new sweep uses %s: run-tasks %s", strings.Join(another, ", "), p.sweep.Definition)
+	newSweep := fmt.Sprintf("a new sweep uses %s: run-tasks %s", strings.Join(another, ", "),
+		p.sweep.Definition)
 	switch {
 	case p.file != nil && p.settings == nil && p.updated:
-		return []string{fmt.Sprintf("tasks.yml has no task %s any more: %s keeps its settings", p.sweep.Definition, p.sweep.ID)}
+		return []string{fmt.Sprintf("tasks.yml has no task %s any more: %s keeps its settings",
+			p.sweep.Definition, p.sweep.ID)}
 	case p.updated:
 		if len(taken) > 0 {
 			all = append(all, p.sweep.ID+" adopts from tasks.yml: "+strings.Join(taken, "; "))
 		}
 		if len(left) > 0 {
-			all = append(all, fmt.Sprintf("%s cannot adopt these changes in tasks.yml: %s; %s", p.sweep.ID, strings.Join(left, "; "), newSweep))
+			all = append(all, fmt.Sprintf("%s cannot adopt these changes in tasks.yml: %s; %s",
+				p.sweep.ID, strings.Join(left, "; "), newSweep))
 		}
 	case len(p.changes) > 0:
-		text := fmt.Sprintf("%s keeps the settings it was submitted with; tasks.yml differs: %s", p.sweep.ID, strings.Join(append(taken, left...), "; "))
+		text := fmt.Sprintf("%s keeps the settings it was submitted with; tasks.yml differs: %s",
+			p.sweep.ID, strings.Join(append(taken, left...), "; "))
 		if len(names) > 0 {
 			text += "; --updated adopts " + strings.Join(names, ", ")
 		}

@@ -40,7 +40,8 @@ func (c *command) warnUnread(s api.Sweep) {
 	}
 	for _, u := range s.Checks.Unread {
 		first := task.ID{Sweep: s.ID, Index: u.First}
-		fmt.Fprintf(c.stderr, "WARNING: metric %s matched a non-numeric value in %s (first: %s, %s)\n", cli.Visible(u.Metric), plural(u.Tasks, "task"),
+		fmt.Fprintf(c.stderr, "WARNING: metric %s matched a non-numeric value in %s (first: %s, "+
+			"%s)\n", cli.Visible(u.Metric), plural(u.Tasks, "task"),
 			first, cli.Visible(fmt.Sprintf("%q", u.Text)))
 	}
 }
@@ -51,7 +52,8 @@ func (c *command) warnUnkept(s api.Sweep) {
 		return
 	}
 	for _, u := range s.Checks.Unkept {
-		fmt.Fprintf(c.stderr, "WARNING: output of %s on %s is incomplete: %s\n", plural(u.Tasks, "task"), cli.Visible(u.Host), cli.Visible(u.Error))
+		fmt.Fprintf(c.stderr, "WARNING: output of %s on %s is incomplete: %s\n", plural(u.Tasks,
+			"task"), cli.Visible(u.Host), cli.Visible(u.Error))
 	}
 }
 
@@ -61,7 +63,8 @@ func (c *command) warnUnmeasured(s api.Sweep) {
 		return
 	}
 	for _, u := range s.Checks.Unmeasured {
-		fmt.Fprintf(c.stderr, "WARNING: %s (%s, first: %s)\n", cli.Visible(u.Text), plural(u.Tasks, "task"), task.ID{Sweep: s.ID, Index: u.First})
+		fmt.Fprintf(c.stderr, "WARNING: %s (%s, first: %s)\n", cli.Visible(u.Text), plural(u.Tasks,
+			"task"), task.ID{Sweep: s.ID, Index: u.First})
 	}
 }
 
@@ -80,8 +83,11 @@ func (c *command) noteSurpassed(s api.Sweep) {
 	if o.Maximize {
 		take = metric.Max
 	}
-	fmt.Fprintf(c.stderr, "note: tasks are ranked by their last %s, and %s had a better one before (%s: %s (%s), %s last); to rank by it: metrics: {%s}\n",
-		cli.Visible(o.Metric), plural(found.Tasks, "task"), task.ID{Sweep: s.ID, Index: found.First}, found.Best, cmp.Or(found.Place, fmt.Sprintf("step %d", found.Step)),
+	fmt.Fprintf(c.stderr, "note: tasks are ranked by their last %s, and %s had a better one "+
+		"before (%s: %s (%s), %s last); to rank by it: metrics: {%s}\n",
+		cli.Visible(o.Metric), plural(found.Tasks, "task"), task.ID{Sweep: s.ID,
+			Index: found.First}, found.Best, cmp.Or(found.Place, fmt.Sprintf("step %d",
+			found.Step)),
 		found.Last, cli.Visible(writtenRule(rule, take)))
 }
 
@@ -95,7 +101,8 @@ func writtenRule(r metric.Rule, take metric.Take) string {
 		} else if r.Key != "" {
 			what, name = "key", r.Key
 		}
-		return fmt.Sprintf("%s: {file: %s, %s: %s, take: %s}", scalar(r.Name), quoted(r.File), what, scalar(name), take)
+		return fmt.Sprintf("%s: {file: %s, %s: %s, take: %s}", scalar(r.Name), quoted(r.File), what,
+			scalar(name), take)
 	case r.Pattern == "":
 		return fmt.Sprintf("%s: {take: %s}", scalar(r.Name), take)
 	}
@@ -133,7 +140,8 @@ func (c *command) warnFirst(d display.Display, u api.Update, told *bool) {
 		return
 	}
 	*told = true
-	fmt.Fprintf(d.Notes(), "WARNING: %s succeeded without a number for the objective, %s; see what is picked: %s test-metrics %s %s %s\n",
+	fmt.Fprintf(d.Notes(), "WARNING: %s succeeded without a number for the objective, %s; see "+
+		"what is picked: %s test-metrics %s %s %s\n",
 		u.Unranked.Task, cli.Visible(u.Unranked.Metric), c.self,
 		human.CommandLine([]string{"-d", nearPath(u.Sweep.Project)}), u.Sweep.Definition,
 		u.Unranked.Task)
@@ -159,13 +167,15 @@ func (c *command) warnUnranked(s api.Sweep) {
 	objective, all := cli.Visible(s.Record.Objective.Metric), strings.Join(ids, ", ")
 	switch silent := s.Checks.Unranked - s.Checks.NaN; {
 	case silent == 0:
-		fmt.Fprintf(c.stderr, "WARNING: %s succeeded with nan for the objective, %s, and cannot be ranked (%s)\n", plural(s.Checks.NaN, "task"), objective, all)
+		fmt.Fprintf(c.stderr, "WARNING: %s succeeded with nan for the objective, %s, and cannot "+
+			"be ranked (%s)\n", plural(s.Checks.NaN, "task"), objective, all)
 		return
 	case s.Checks.NaN > 0:
 		objective += fmt.Sprintf(", and %d with nan for it", s.Checks.NaN)
 		fallthrough
 	default:
-		fmt.Fprintf(c.stderr, "WARNING: no metrics: %s succeeded without printing a number for the objective, %s (%s)\n  see what is picked: %s\n",
+		fmt.Fprintf(c.stderr, "WARNING: no metrics: %s succeeded without printing a number for "+
+			"the objective, %s (%s)\n  see what is picked: %s\n",
 			plural(silent, "task"), objective, all, try)
 	}
 }

@@ -140,7 +140,8 @@ func (c *command) resizeWorker(ctx *cliv2.Context) error {
 	}
 	slots, err := strconv.Atoi(args[1])
 	if err != nil || slots < 0 {
-		return cli.Wrong("0 is what the worker was started with", "invalid number of slots %q", args[1])
+		return cli.Wrong("0 is what the worker was started with", "invalid number of slots %q",
+			args[1])
 	}
 	resize := func(ctx *cliv2.Context, m *remote, worker string) (core.Worker, error) {
 		return m.Resize(ctx.Context, worker, slots)

@@ -39,7 +39,8 @@ func Arrange(app *cli.App, args []string) ([]string, error) {
 		arranged = append(arranged, part.Name)
 	}
 	arranged, positional = append(arranged, options...), positional[len(c.path):]
-	if len(positional) == 0 || slices.Contains(options, "--help") || slices.Contains(options, "-h") {
+	if len(positional) == 0 || slices.Contains(options, "--help") ||
+		slices.Contains(options, "-h") {
 		return arranged, nil
 	}
 	return append(append(arranged, "--"), positional...), nil
@@ -174,7 +175,8 @@ func fits(f cli.Flag, name, text string) error {
 		}
 	case *cli.BoolFlag:
 		if _, err := strconv.ParseBool(text); err != nil {
-			return Wrong("", "%s is a switch: write it without a value, not with %q", dashes(name), text)
+			return Wrong("", "%s is a switch: write it without a value, not with %q", dashes(name),
+				text)
 		}
 	}
 	return nil

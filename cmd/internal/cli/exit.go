@@ -20,11 +20,12 @@ import (
 // The exit codes of every command.
 const (
 	OK          = 0
-	Failed      = 1   // some task failed or was cancelled
-	Usage       = 2   // the command line is wrong, or names what does not exist
-	Invalid     = 3   // tasks.yml, parameters.yml or the configuration is wrong
-	Unreachable = 4   // the master or a host cannot be reached
-	Machine     = 5   // this machine or the program is at fault: disk full, folder not writable, store in use
+	Failed      = 1 // some task failed or was cancelled
+	Usage       = 2 // the command line is wrong, or names what does not exist
+	Invalid     = 3 // tasks.yml, parameters.yml or the configuration is wrong
+	Unreachable = 4 // the master or a host cannot be reached
+	// this machine or the program is at fault: disk full, folder not writable, store in use
+	Machine     = 5
 	Interrupted = 130 // by Ctrl-C
 )
 

@@ -56,7 +56,8 @@ func Source(ctx *cli.Context, saved bool) config.Source {
 			given[f.Name] = ctx.String(f.Name)
 		}
 	}
-	s := config.Source{File: ctx.String("config"), Saved: saved, Flags: given, Environ: os.Environ()}
+	s := config.Source{File: ctx.String("config"), Saved: saved, Flags: given,
+		Environ: os.Environ()}
 	if u, err := user.Current(); err == nil {
 		s.User, s.Home = u.Username, u.HomeDir
 	}

@@ -56,7 +56,8 @@ func BoundMemory(ctx context.Context, least int64) {
 	defer tick.Stop()
 	for limit := int64(0); ; {
 		metrics.Read(live)
-		if wanted := MemoryLimit(least, int64(live[0].Value.Uint64())); wanted > limit || wanted < limit-limit/4 {
+		if wanted := MemoryLimit(least, int64(live[0].Value.Uint64())); wanted > limit ||
+			wanted < limit-limit/4 {
 			limit = wanted
 			debug.SetMemoryLimit(limit)
 		}

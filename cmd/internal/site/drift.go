@@ -98,7 +98,8 @@ func (s *Site) drifts(ctx context.Context, workers []core.Worker) (all []Fault) 
 		drifts, err = Drifts(ctx, dir, file, workers)
 	}
 	if err != nil {
-		return []Fault{{What: fmt.Sprintf("the workers were not compared with tasks.yml: %v", err), Remedy: `run "run-tasks --dry-run NAME" to see the error`}}
+		return []Fault{{What: fmt.Sprintf("the workers were not compared with tasks.yml: %v", err),
+			Remedy: `run "run-tasks --dry-run NAME" to see the error`}}
 	}
 	for _, d := range drifts {
 		all = append(all, Fault{Host: d.Worker,

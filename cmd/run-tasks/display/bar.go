@@ -43,9 +43,11 @@ type Bar struct {
 const redraw = 150 * time.Millisecond
 
 func newBar(stdout *os.File) *Bar {
-	b := &Bar{terminal: stdout, line: &statusLine{to: stdout}, began: time.Now(), colours: os.Getenv("NO_COLOR") == "",
-		end: make(chan struct{}), ended: make(chan struct{})}
-	b.bar = pb.New64(0).SetTemplateString(`{{string . "left"}}{{bar . "[" "#" "#" "-" "]"}}{{string . "right"}}`).SetWriter(b.line)
+	b := &Bar{terminal: stdout, line: &statusLine{to: stdout}, began: time.Now(),
+		colours: os.Getenv("NO_COLOR") == "",
+		end:     make(chan struct{}), ended: make(chan struct{})}
+	const template = `{{string . "left"}}{{bar . "[" "#" "#" "-" "]"}}{{string . "right"}}`
+	b.bar = pb.New64(0).SetTemplateString(template).SetWriter(b.line)
 	b.bar.Set(pb.Terminal, true).Set(pb.Static, true).Set(pb.CleanOnFinish, true)
 	b.bar.Start()
 	go b.run()
@@ -79,7 +81,8 @@ func (b *Bar) draw() {
 		return
 	}
 	done, _ := Tally(b.now)
-	b.bar.SetTotal(b.now.Total).SetCurrent(done).SetWidth(width - 1) // the last column is left free: a full line may wrap
+	// the last column is left free: a full line may wrap
+	b.bar.SetTotal(b.now.Total).SetCurrent(done).SetWidth(width - 1)
 	b.bar.Set("left", b.left(width)).Set("right", b.right(width)).Write()
 }
 
@@ -139,7 +142,8 @@ func (b *Bar) left(width int) string {
 	text := b.now.ID + " " + CountsText(b.now)
 	if b.best != nil {
 		_, index, _ := strings.Cut(b.best.Task, "/")
-		text += fmt.Sprintf(", best task %s=%s (%s)", cli.Visible(shorter(b.best.Metric)), b.best.Value, index)
+		text += fmt.Sprintf(", best task %s=%s (%s)", cli.Visible(shorter(b.best.Metric)),
+			b.best.Value, index)
 	}
 	if b.newest != "" && b.now.Counts[task.Running.String()] > 0 && width >= 100 {
 		text += ", now " + b.newest

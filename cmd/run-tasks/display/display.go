@@ -1,5 +1,5 @@
 // Package display shows a sweep while it runs: a progress bar with a status line on a terminal,
-// plain lines or JSON elsewhere; and the tables and remarks of run-tasks.
+// plain lines or JSON elsewhere; and the remarks of run-tasks.
 //
 // Only cmd/run-tasks imports it.
 package display
@@ -28,7 +28,9 @@ type Display interface {
 // Options are how a sweep is shown.
 type Options struct {
 	Quiet, JSON, Output bool
-	Late                bool // it runs already: how it stands is told first, as who cannot see a bar may see nothing for long
+	// it runs already: how it stands is told first, as who cannot see a bar may see nothing for
+	// long
+	Late bool
 }
 
 // Detail returns what has to be known of the sweep for it.
@@ -100,7 +102,8 @@ func (p *plain) Update(u api.Update) error {
 		fmt.Fprintf(p.out, "(%d lines not shown; the files have all of it)\n", u.Missed)
 	}
 	if u.Cut > 0 {
-		fmt.Fprintf(p.out, "(%d changes of tasks not shown; `run-tasks results` has all of them)\n", u.Cut)
+		fmt.Fprintf(p.out, "(%d changes of tasks not shown; `run-tasks results` has all of them)\n",
+			u.Cut)
 	}
 	return p.out.Flush()
 }

@@ -27,7 +27,8 @@ func lineTag(l task.Line) string {
 	if l.Stderr {
 		mark = "!"
 	}
-	return fmt.Sprintf("%s %s:%d %s", task.ID{Sweep: l.Sweep, Index: l.Index}, cli.Visible(l.Host), l.Slot, mark)
+	return fmt.Sprintf("%s %s:%d %s", task.ID{Sweep: l.Sweep, Index: l.Index}, cli.Visible(l.Host),
+		l.Slot, mark)
 }
 
 func lineBody(l task.Line) string {
