@@ -1,53 +1,32 @@
 package worker
 
-import (
-	"maps"
-	"sync"
-	"sync/atomic"
-)
+import "sync"
 
-// followedSweeps is the set of sweeps whose live output is being followed. A lookup costs one
-// atomic load while the set is empty. The zero value is empty. It is safe for concurrent use.
+// followedSweeps is the set of sweeps whose live output is being followed. The zero value is empty.
+// It is safe for concurrent use.
 type followedSweeps struct {
-	// serializes writers
-	mu     sync.Mutex
-	sweeps atomic.Pointer[map[string]struct{}]
+	mu     sync.RWMutex
+	sweeps map[string]bool
 }
 
 func (f *followedSweeps) has(sweep string) bool {
-	sweeps := f.sweeps.Load()
-	if sweeps == nil {
-		return false
-	}
-	_, ok := (*sweeps)[sweep]
-	return ok
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	return f.sweeps[sweep]
 }
 
 // set adds or removes a sweep; removing "" removes all.
 func (f *followedSweeps) set(sweep string, on bool) {
-	if on && f.has(sweep) {
-		return
-	}
-	if sweep == "" {
-		if !on {
-			f.sweeps.Store(nil)
-		}
-		return
-	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	sweeps := map[string]struct{}{}
-	if before := f.sweeps.Load(); before != nil {
-		maps.Copy(sweeps, *before)
+	switch {
+	case on && f.sweeps == nil:
+		f.sweeps = map[string]bool{sweep: true}
+	case on:
+		f.sweeps[sweep] = true
+	case sweep == "":
+		f.sweeps = nil
+	default:
+		delete(f.sweeps, sweep)
 	}
-	if on {
-		sweeps[sweep] = struct{}{}
-	} else {
-		delete(sweeps, sweep)
-	}
-	if len(sweeps) == 0 {
-		f.sweeps.Store(nil)
-		return
-	}
-	f.sweeps.Store(&sweeps)
 }

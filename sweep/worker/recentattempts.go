@@ -14,73 +14,6 @@ const maxRecent = 1 << 13
 // remembered.
 const lostResultReason = "its result was lost with the broker"
 
-// recentAttempts remembers the attempts that are in the scheduler or left it recently, and what
-// became of the latter.
-type recentAttempts struct {
-	states map[key]attemptState
-	// a ring; the oldest is at next once it is full
-	oldest []key
-	next   int
-	ends   outcomeCache
-}
-
-// attemptState is what became of a known attempt.
-type attemptState uint8
-
-const (
-	inScheduler attemptState = iota // claimed, or in a slot
-	returned
-	ended
-)
-
-func (r *recentAttempts) init() {
-	r.states = map[key]attemptState{}
-	r.ends.entries = map[key]pastOutcome{}
-}
-
-func (r *recentAttempts) has(k key) bool {
-	_, ok := r.states[k]
-	return ok
-}
-
-func (r *recentAttempts) add(k key) { r.states[k] = inScheduler }
-
-func (r *recentAttempts) returned(k key) { r.move(k, returned) }
-
-func (r *recentAttempts) ended(k key, e task.Event) {
-	r.move(k, ended)
-	r.ends.add(k, pastOutcome{e.Time, e.Start, e.Outcome})
-}
-
-// move records that an attempt left the scheduler, and forgets the one that left first.
-func (r *recentAttempts) move(k key, to attemptState) {
-	r.states[k] = to
-	if len(r.oldest) < maxRecent {
-		r.oldest = append(r.oldest, k)
-		return
-	}
-	delete(r.states, r.oldest[r.next])
-	r.oldest[r.next] = k
-	r.next = (r.next + 1) % maxRecent
-}
-
-// event returns the latest event of an attempt that is in no slot.
-func (r *recentAttempts) event(i item, worker string) task.Event {
-	switch r.states[i.key()] {
-	case returned:
-		return i.event(task.ReturnedEvent, worker)
-	case ended:
-		e := i.event(task.EndedEvent, worker)
-		if kept, ok := r.ends.entries[i.key()]; ok {
-			e.Time, e.Start, e.Outcome = kept.at, kept.start, kept.outcome
-		} else {
-			e.Outcome = &task.Outcome{Class: task.Loss, Reason: lostResultReason}
-		}
-		return e
-	}
-	return i.event(task.ClaimedEvent, worker)
-}
-
 const (
 	// maxOutcomes and maxOutcomeBytes limit the outcomes that are remembered, by number and by
 	// approximate size.
@@ -88,35 +21,81 @@ const (
 	maxOutcomeBytes = 1 << 20
 )
 
-// outcomeCache holds the most recent outcomes.
-type outcomeCache struct {
-	entries map[key]pastOutcome
-	order   []key // the oldest first
-	bytes   int
+// recentAttempts remembers the attempts that are in the scheduler or left it recently, and what
+// became of the latter.
+type recentAttempts struct {
+	// nil: claimed, or in a slot
+	all map[key]*pastAttempt
+	// those that left the scheduler, the oldest first
+	left []key
+	// those whose outcomes are remembered, the oldest first
+	outcomes     []*pastAttempt
+	outcomeBytes int
 }
 
-type pastOutcome struct {
+// pastAttempt is what became of an attempt that left the scheduler.
+type pastAttempt struct {
+	ended   bool // else it was returned
 	at      time.Time
-	start   *task.Start // nil: its program did not begin
-	outcome *task.Outcome
+	start   *task.Start   // nil: its program did not begin
+	outcome *task.Outcome // nil: forgotten
 }
 
-func (c *outcomeCache) add(k key, e pastOutcome) {
-	c.entries[k] = e
-	c.order = append(c.order, k)
-	c.bytes += e.size()
-	for len(c.order) > maxOutcomes || c.bytes > maxOutcomeBytes {
-		oldest := c.order[0]
-		c.order = c.order[1:]
-		c.bytes -= c.entries[oldest].size()
-		delete(c.entries, oldest)
+func (r *recentAttempts) init() { r.all = map[key]*pastAttempt{} }
+
+func (r *recentAttempts) has(k key) bool {
+	_, ok := r.all[k]
+	return ok
+}
+
+func (r *recentAttempts) add(k key) { r.all[k] = nil }
+
+func (r *recentAttempts) returned(k key) { r.leave(k, &pastAttempt{}) }
+
+func (r *recentAttempts) ended(k key, e task.Event) {
+	past := &pastAttempt{true, e.Time, e.Start, e.Outcome}
+	r.leave(k, past)
+	r.outcomes = append(r.outcomes, past)
+	r.outcomeBytes += sizeOf(e.Outcome)
+	for len(r.outcomes) > maxOutcomes || r.outcomeBytes > maxOutcomeBytes {
+		oldest := r.outcomes[0]
+		r.outcomes = r.outcomes[1:]
+		r.outcomeBytes -= sizeOf(oldest.outcome)
+		oldest.start, oldest.outcome = nil, nil
 	}
 }
 
-// size returns the approximate memory that an outcome takes.
-func (e pastOutcome) size() int {
-	n := 512 + len(e.outcome.Reason) // with its places in map and order
-	for _, m := range e.outcome.Metrics {
+// leave records that an attempt left the scheduler, and forgets the one that left first.
+func (r *recentAttempts) leave(k key, past *pastAttempt) {
+	r.all[k] = past
+	if r.left = append(r.left, k); len(r.left) > maxRecent {
+		delete(r.all, r.left[0])
+		r.left = r.left[1:]
+	}
+}
+
+// event returns the latest event of an attempt that is in no slot.
+func (r *recentAttempts) event(i item, worker string) task.Event {
+	past := r.all[i.key()]
+	switch {
+	case past == nil:
+		return i.event(task.ClaimedEvent, worker)
+	case !past.ended:
+		return i.event(task.ReturnedEvent, worker)
+	}
+	e := i.event(task.EndedEvent, worker)
+	if e.Outcome = past.outcome; e.Outcome == nil {
+		e.Outcome = &task.Outcome{Class: task.Loss, Reason: lostResultReason}
+		return e
+	}
+	e.Time, e.Start = past.at, past.start
+	return e
+}
+
+// sizeOf returns the approximate memory that an outcome takes.
+func sizeOf(o *task.Outcome) int {
+	n := 512 + len(o.Reason) // with its places in map and order
+	for _, m := range o.Metrics {
 		n += 40 + len(m.Name)
 		if m.Span != nil {
 			n += 64

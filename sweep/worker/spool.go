@@ -9,6 +9,7 @@ import (
 	"errors"
 	"hash/crc32"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"time"
@@ -27,9 +28,7 @@ type spool struct {
 	tail int64
 	// events between head and tail
 	count int
-	// end offsets of the events that were read last
-	readEnds []int64
-	dirty    chan struct{}
+	dirty chan struct{}
 }
 
 // openSpool opens a spool, which it creates if needed, and cuts off an incomplete last record. The
@@ -61,8 +60,18 @@ func (s *spool) open() error {
 
 // scan counts the events and finds their end.
 func (s *spool) scan() error {
-	r := bufio.NewReader(s.file)
-	for at := int64(0); ; {
+	return s.records(0, math.MaxInt64, func(_ []byte, end int64) bool {
+		s.count++
+		s.tail = end
+		return true
+	})
+}
+
+// records calls each with the complete records between two offsets and the offset after each, until
+// it returns false.
+func (s *spool) records(from, to int64, each func(line []byte, end int64) bool) error {
+	r := bufio.NewReaderSize(io.NewSectionReader(s.file, from, to-from), 64<<10)
+	for at := from; ; {
 		line, err := r.ReadBytes('\n')
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -70,9 +79,8 @@ func (s *spool) scan() error {
 		if err != nil {
 			return err
 		}
-		if at += int64(len(line)); intact(line) {
-			s.count++
-			s.tail = at
+		if at += int64(len(line)); intact(line) && !each(line, at) {
+			return nil
 		}
 	}
 }
@@ -111,49 +119,39 @@ func (s *spool) write(events []task.Event) (err error) {
 // read returns the first events, at most batchSize. None means that the rest of the file is
 // unreadable.
 func (s *spool) read() (events []task.Event, err error) {
-	s.readEnds = s.readEnds[:0]
-	at := s.head
-	r := bufio.NewReaderSize(io.NewSectionReader(s.file, at, s.tail-at), 64<<10)
-	for len(events) < batchSize {
-		line, err := r.ReadBytes('\n')
-		if errors.Is(err, io.EOF) {
-			return events, nil
-		}
-		if err != nil {
-			return events, err
-		}
-		at += int64(len(line))
-		if e, ok := parseRecord(line); ok {
-			events = append(events, e)
-			s.readEnds = append(s.readEnds, at)
-		}
-	}
-	return events, nil
+	err = s.each(func(e task.Event, _ int64) bool {
+		events = append(events, e)
+		return len(events) < batchSize
+	})
+	return events, err
 }
 
-// discard removes the first n events, including ones that were sent from memory and never read from
-// the file.
+// discard removes the first n events. If there are fewer, the rest of the file is unreadable, and
+// is removed as well.
 func (s *spool) discard(n int) error {
-	for n > 0 {
-		if len(s.readEnds) == 0 {
-			if events, err := s.read(); len(events) == 0 {
-				return errors.Join(err, s.clear())
-			}
-		}
-		some := min(n, len(s.readEnds))
-		s.head, s.readEnds = s.readEnds[some-1], s.readEnds[some:]
-		s.count -= some
-		n -= some
-	}
-	if s.count <= 0 {
-		return s.clear()
+	left := n
+	err := s.each(func(_ task.Event, end int64) bool {
+		s.head = end
+		left--
+		return left > 0
+	})
+	if s.count -= n; s.count <= 0 || left > 0 {
+		return errors.Join(err, s.clear())
 	}
 	return nil
 }
 
+// each calls f with the events that can be read and the offset after each, until f returns false.
+func (s *spool) each(f func(e task.Event, end int64) bool) error {
+	return s.records(s.head, s.tail, func(line []byte, end int64) bool {
+		var e task.Event
+		return json.Unmarshal(line[checksumWidth:], &e) != nil || f(e, end)
+	})
+}
+
 // clear empties the file.
 func (s *spool) clear() error {
-	s.head, s.tail, s.count, s.readEnds = 0, 0, 0, nil
+	s.head, s.tail, s.count = 0, 0, 0
 	return s.file.Truncate(0)
 }
 
@@ -199,11 +197,6 @@ func intact(line []byte) bool {
 	text, ended := bytes.CutSuffix(line, []byte("\n"))
 	return ended && len(text) > checksumWidth && bytes.HasPrefix(text,
 		checksum(text[checksumWidth:]))
-}
-
-// parseRecord parses a line; ok is false if it is not a complete record or not understood.
-func parseRecord(line []byte) (e task.Event, ok bool) {
-	return e, intact(line) && json.Unmarshal(line[checksumWidth:], &e) == nil
 }
 
 func checksum(text []byte) []byte {

@@ -1,9 +1,9 @@
 package worker
 
 import (
+	"bytes"
 	"encoding/json"
 	"log/slog"
-	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -14,8 +14,8 @@ import (
 
 // startLog keeps the latest start event of each slot in a file. If a program kills its worker at
 // once, the unsent event of its start is lost with the process; the worker's next process reads it
-// from here and sends it, so that the attempt is charged. The files are written but not synced:
-// data survives the end of a process without that.
+// from here and sends it, so that the attempt is charged. A file is overwritten in place, and is not
+// synced: data survives the end of a process without that.
 type startLog struct {
 	worker string
 	// "": nothing is kept
@@ -23,20 +23,13 @@ type startLog struct {
 	log    *slog.Logger
 
 	mu    sync.Mutex
-	files map[int]*startFile
+	files map[int]*os.File // by slot
 	// the first failure has been logged
 	failed bool
 }
 
-// startFile is the file of a slot.
-type startFile struct {
-	*os.File
-	// upper bound of the bytes in it
-	size int
-}
-
 func (l *startLog) init(o Options) {
-	l.worker, l.log, l.files = o.Name, o.Log, map[int]*startFile{}
+	l.worker, l.log, l.files = o.Name, o.Log, map[int]*os.File{}
 	if o.Spool != "" {
 		l.folder = o.Spool + ".begun"
 	}
@@ -56,9 +49,12 @@ func (l *startLog) previous() (events []task.Event, kept bool) {
 		text, err := os.ReadFile(filepath.Join(l.folder, e.Name()))
 		if err != nil {
 			kept = false
-		} else if json.Unmarshal(text, &event) == nil &&
+			continue
+		}
+		// The rest of a longer record may follow. An incomplete one was cut while it was written,
+		// before the program started.
+		if json.NewDecoder(bytes.NewReader(text)).Decode(&event) == nil &&
 			event.Kind == task.StartedEvent && event.Worker == l.worker {
-			// an incomplete record was cut while it was written, before the program started
 			events = append(events, event)
 		}
 	}
@@ -81,28 +77,17 @@ func (l *startLog) record(slot int, e task.Event) {
 	defer l.mu.Unlock()
 	f := l.files[slot]
 	if f == nil {
-		file, err := os.OpenFile(filepath.Join(l.folder, strconv.Itoa(slot)),
-			os.O_CREATE|os.O_WRONLY, 0o600)
+		f, err = os.OpenFile(filepath.Join(l.folder, strconv.Itoa(slot)), os.O_CREATE|os.O_WRONLY,
+			0o600)
 		if err != nil {
 			l.logFailure(err)
 			return
 		}
-		f = &startFile{file, math.MaxInt}
 		l.files[slot] = f
 	}
-	size := f.size
-	f.size = math.MaxInt
 	if _, err := f.WriteAt(text, 0); err != nil {
 		l.logFailure(err)
-		return
 	}
-	if len(text) < size {
-		if err := f.Truncate(int64(len(text))); err != nil {
-			l.logFailure(err)
-			return
-		}
-	}
-	f.size = len(text)
 }
 
 func (l *startLog) logFailure(err error) {

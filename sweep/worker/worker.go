@@ -92,7 +92,6 @@ type Worker struct {
 	starts      startLog
 	secretDir   secretDir
 	projects    *folder.Store
-	prefetch    prefetcher
 	meter       loadMeter
 	attempts    sync.WaitGroup
 	// requests for an immediate heartbeat
@@ -134,7 +133,6 @@ func New(port queue.WorkerEndpoint, o Options) *Worker {
 		Home:     filepath.Join(o.Outputs, ".prepared-"+o.Name),
 		Revision: o.Revision, Rebuild: o.Rebuild, Idle: 2 * o.Slots, Log: o.Log})
 	w.jobs.init(o, w.projects)
-	w.prefetch.init(w.scheduler.hasWaiting)
 	w.reads.init(port, o)
 	w.meter.init(o.Outputs)
 	return w
