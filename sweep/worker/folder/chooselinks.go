@@ -101,7 +101,7 @@ func setWeights(n *node, weight func(*node) int64) int64 {
 
 // candidatesIn returns the candidates in a folder: its folders, each of its big files, and its
 // other files together.
-func candidatesIn(n *node) (all []candidate) {
+func candidatesIn(n *node) (all candidateHeap) {
 	rest := candidate{}
 	for _, c := range n.children {
 		switch {
@@ -122,79 +122,72 @@ func candidatesIn(n *node) (all []candidate) {
 }
 
 // convertToLinks turns files into links, the heaviest candidate first, until they weigh over less.
-// If a folder is heavy because of one part, only that part becomes links.
 func convertToLinks(root *node, over int64, weight func(*node) int64) {
 	if over <= 0 || setWeights(root, weight) == 0 {
 		return
 	}
-	all := candidateHeap(candidatesIn(root))
-	heap.Init(&all)
-	for over > 0 && len(all) > 0 {
-		u := heap.Pop(&all).(candidate)
+	convert(candidatesIn(root), over, candidatesIn, func(u candidate) (saved int64) {
+		files := u.files
 		if u.folder != nil {
-			if inner := candidatesIn(u.folder); slices.ContainsFunc(inner,
-				func(p candidate) bool { return p.weight*2 > u.weight }) {
-				for _, p := range inner {
-					heap.Push(&all, p)
-				}
-				continue
-			}
 			walk(u.folder, func(n *node) {
 				if n.Kind != Dir && n.weight > 0 {
-					n.method = methodLink
+					files = append(files, n)
 				}
 			})
 		}
-		for _, n := range u.files {
+		for _, n := range files {
 			n.method = methodLink
 		}
-		over -= u.weight
-	}
+		return u.weight
+	})
 }
 
 // mergeLinks turns folders whose files are all links into one link each, the largest first, until
 // there are at most most links.
 func mergeLinks(root *node, most int) {
-	over := -int64(most)
-	walk(root, func(n *node) {
-		if n.method == methodLink {
-			over++
-		}
-	})
-	if over <= 0 {
-		return
-	}
-	setWeights(root, func(n *node) int64 {
+	links := setWeights(root, func(n *node) int64 {
 		if n.method == methodLink {
 			return 1
 		}
 		return 0
 	})
-	all := linkFolders(root)
+	convert(foldersIn(root), links-int64(most), foldersIn, func(u candidate) (saved int64) {
+		if !canBeLink(u.folder) {
+			return 0
+		}
+		u.folder.method = methodLink
+		return u.weight - 1
+	})
+}
+
+// convert turns candidates into links, the heaviest first, until the links save over. If a folder
+// is heavy because of one part, or cannot be converted as a whole (which saves nothing), its parts
+// are candidates instead.
+func convert(all candidateHeap, over int64, partsOf func(*node) candidateHeap,
+	link func(candidate) (saved int64)) {
 	heap.Init(&all)
 	for over > 0 && len(all) > 0 {
 		u := heap.Pop(&all).(candidate)
-		inner := linkFolders(u.folder)
-		one := slices.ContainsFunc(inner, func(p candidate) bool { return p.weight*2 > u.weight })
-		if one || !canBeLink(u.folder) {
-			for _, p := range inner {
-				heap.Push(&all, p)
-			}
+		var parts candidateHeap
+		if u.folder != nil {
+			parts = partsOf(u.folder)
+		}
+		saved := int64(0)
+		if !slices.ContainsFunc(parts, func(p candidate) bool { return p.weight*2 > u.weight }) {
+			saved = link(u)
+		}
+		if over -= saved; saved > 0 {
 			continue
 		}
-		u.folder.method = methodLink
-		over -= u.weight - 1
+		for _, p := range parts {
+			heap.Push(&all, p)
+		}
 	}
 }
 
-// linkFolders returns the folders in a folder that contain links.
-func linkFolders(n *node) (all candidateHeap) {
-	for _, c := range n.children {
-		if c.Kind == Dir && c.weight > 0 {
-			all = append(all, candidate{folder: c, weight: c.weight})
-		}
-	}
-	return all
+// foldersIn returns the folders in a folder that contain links.
+func foldersIn(n *node) candidateHeap {
+	return slices.DeleteFunc(candidatesIn(n), func(c candidate) bool { return c.folder == nil })
 }
 
 // canBeLink reports whether a folder can be one link.

@@ -117,41 +117,24 @@ func (c *projectCopy) completeAt(ctx context.Context, base string) error {
 	return nil
 }
 
-func discard(trees []*projectCopy) (err error) {
-	for _, t := range trees {
-		err = errors.Join(err, t.discard())
+// discard removes copies from the disk, concurrently.
+func discard(trees []*projectCopy) error {
+	errs := make([]error, len(trees))
+	limit := make(chan struct{}, min(runtime.GOMAXPROCS(0), 4))
+	var all sync.WaitGroup
+	for i, t := range trees {
+		limit <- struct{}{}
+		all.Go(func() {
+			errs[i] = t.discard()
+			<-limit
+		})
 	}
-	return err
+	all.Wait()
+	return errors.Join(errs...)
 }
 
 // discard removes a copy from the disk.
 func (c *projectCopy) discard() error {
 	c.project.store.watcher.forget(c)
-	return errors.Join(c.removeFolders(), removeAll(c.path), c.record.remove())
-}
-
-// removeFolders removes the folders of a large copy concurrently. removeAll removes the rest.
-func (c *projectCopy) removeFolders() error {
-	entries, err := os.ReadDir(c.path)
-	if err != nil || len(c.ids) < c.project.store.minWatched {
-		return nil
-	}
-	next := make(chan string, len(entries))
-	for _, e := range entries {
-		if e.IsDir() {
-			next <- filepath.Join(c.path, e.Name())
-		}
-	}
-	close(next)
-	var all sync.WaitGroup
-	errs := make([]error, min(runtime.GOMAXPROCS(0), 4))
-	for i := range errs {
-		all.Go(func() {
-			for folder := range next {
-				errs[i] = errors.Join(errs[i], removeAll(folder))
-			}
-		})
-	}
-	all.Wait()
-	return errors.Join(errs...)
+	return errors.Join(removeAll(c.path), c.record.remove())
 }

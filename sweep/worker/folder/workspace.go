@@ -88,9 +88,9 @@ func (w *Workspace) moveIn() error {
 			err = rename(w.copy.path, w.Dir)
 		}
 	}
-	if errors.Is(err, syscall.EXDEV) {
-		if err = os.Mkdir(w.Dir, 0o700); err == nil {
-			return w.createInPlace()
+	if errors.Is(err, syscall.EXDEV) { // the folder is on another file system than the store's
+		if err = os.Mkdir(w.Dir, copyMode); err == nil {
+			return errors.Join(w.makeAt(w.Dir), removeAll(w.copy.path))
 		}
 	}
 	if err == nil {
@@ -118,22 +118,18 @@ func (w *Workspace) recreate() error {
 	if _, err := os.Lstat(w.copy.path); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := os.MkdirAll(w.copy.path, 0o700); err != nil {
+	if err := os.MkdirAll(w.copy.path, copyMode); err != nil {
 		return err
 	}
-	w.copy.project.store.watcher.forget(w.copy)
-	clear(w.copy.present)
-	w.copy.incomplete, w.copy.inode = true, 0
-	return w.copy.complete(context.Background())
+	return w.makeAt(w.copy.path)
 }
 
-// createInPlace makes the copy in the task's folder, which is on another file system than the
-// store's.
-func (w *Workspace) createInPlace() error {
+// makeAt makes the whole copy anew in an empty folder.
+func (w *Workspace) makeAt(dir string) error {
 	w.copy.project.store.watcher.forget(w.copy)
 	clear(w.copy.present)
 	w.copy.incomplete, w.copy.inode = true, 0
-	return errors.Join(w.copy.completeAt(context.Background(), w.Dir), removeAll(w.copy.path))
+	return w.copy.completeAt(context.Background(), dir)
 }
 
 // CheckSnapshot returns an error, once, if the project's snapshot was modified while the attempt
