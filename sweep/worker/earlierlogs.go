@@ -27,7 +27,7 @@ func earlierLogSuffixes(folder int) (suffixes []string, err error) {
 	var all, killed []earlierLog
 	for _, name := range names {
 		var s unix.Stat_t
-		switch l, ok := parseLogName(name); {
+		switch l, ok := parseLogName(name, "stdout"); {
 		case !ok || unix.Fstatat(folder, name, &s, unix.AT_SYMLINK_NOFOLLOW) != nil:
 		case l.killed:
 			killed = append(killed, earlierLog{l.number, true, s.Mtim.Nano()})
@@ -46,11 +46,7 @@ func earlierLogSuffixes(folder int) (suffixes []string, err error) {
 		all = slices.Insert(all, at, k)
 	}
 	for _, l := range all {
-		suffix := logSuffix(l.number)
-		if l.killed {
-			suffix = killedSuffix(l.number)
-		}
-		suffixes = append(suffixes, suffix)
+		suffixes = append(suffixes, l.suffix())
 	}
 	return suffixes, nil
 }
@@ -62,13 +58,21 @@ type earlierLog struct {
 	modified int64
 }
 
-// parseLogName parses the name of an earlier attempt's stdout file; every attempt has one.
-func parseLogName(name string) (l earlierLog, ok bool) {
-	middle, found := strings.CutPrefix(name, "stdout.")
-	middle, ends := strings.CutSuffix(middle, ".log")
+// suffix returns how the names of its output files end.
+func (l earlierLog) suffix() string {
+	if l.killed {
+		return killedSuffix(l.number)
+	}
+	return logSuffix(l.number)
+}
+
+// parseLogName parses the name of an earlier attempt's output file; every attempt has one of stdout.
+func parseLogName(name, stream string) (l earlierLog, ok bool) {
+	middle := strings.TrimSuffix(strings.TrimPrefix(name, stream+"."), ".log")
 	digits, killed := strings.CutPrefix(middle, "killed-")
 	n, err := strconv.Atoi(digits)
-	return earlierLog{number: n, killed: killed}, found && ends && err == nil && n > 0
+	l = earlierLog{number: n, killed: killed}
+	return l, err == nil && n > 0 && name == stream+l.suffix()
 }
 
 // earlierMetrics returns the values that earlier attempts in a task's folder printed, read from

@@ -41,15 +41,22 @@ func openAt(folder int, name string, flags int) (int, error) {
 	if folder != unix.AT_FDCWD {
 		flags |= unix.O_NOFOLLOW
 	}
+	fd, err := openFD(folder, name, unix.O_RDONLY|flags, 0)
+	if errors.Is(err, unix.ELOOP) {
+		return -1, fmt.Errorf("%s is a link, which is not followed: %w", name, unix.ELOOP)
+	}
+	return fd, err
+}
+
+// openFD opens an entry of a folder. Every attempt opens some files, and an os.File makes more
+// system calls.
+func openFD(folder int, name string, flags int, mode uint32) (int, error) {
 	for {
-		fd, err := unix.Openat(folder, name, unix.O_RDONLY|unix.O_CLOEXEC|flags, 0)
-		switch {
-		case err == nil:
+		fd, err := unix.Openat(folder, name, unix.O_CLOEXEC|flags, mode)
+		if err == nil {
 			return fd, nil
-		case errors.Is(err, unix.EINTR):
-		case errors.Is(err, unix.ELOOP):
-			return -1, fmt.Errorf("%s is a link, which is not followed: %w", name, err)
-		default:
+		}
+		if err != unix.EINTR {
 			return -1, &os.PathError{Op: "open", Path: name, Err: err}
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"os"
 	"slices"
 	"strconv"
-	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -99,9 +98,8 @@ func openContinued(folder int, stream string, inode uint64, offset int64) (logRe
 func earlierAttempts(folder int, stream string) (numbers []int, err error) {
 	names, err := namesIn(folder)
 	for _, name := range names {
-		number := strings.TrimSuffix(strings.TrimPrefix(name, stream+"."), ".log")
-		if n, err := strconv.Atoi(number); err == nil && n > 0 && name == stream+logSuffix(n) {
-			numbers = append(numbers, n)
+		if l, ok := parseLogName(name, stream); ok && !l.killed {
+			numbers = append(numbers, l.number)
 		}
 	}
 	slices.Sort(numbers)

@@ -69,16 +69,11 @@ func isPart(name string, text []byte) bool {
 	return err == nil && bytes.HasPrefix(text, part)
 }
 
-// createFile writes a file that must not exist. Every attempt needs it, and an os.File would cost
-// half as much again.
+// createFile writes a file that must not exist.
 func createFile(name string, text []byte) error {
-	wrong := func(op string, err error) error { return &os.PathError{Op: op, Path: name, Err: err} }
-	fd, err := unix.Open(name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_CLOEXEC, 0o644)
-	for err == unix.EINTR {
-		fd, err = unix.Open(name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_CLOEXEC, 0o644)
-	}
+	fd, err := openFD(unix.AT_FDCWD, name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL, 0o644)
 	if err != nil {
-		return wrong("create", err)
+		return err
 	}
 	for len(text) > 0 && err == nil {
 		var n int
@@ -92,7 +87,7 @@ func createFile(name string, text []byte) error {
 	}
 	if err != nil {
 		_ = unix.Unlink(name) // a part of it would be taken for all of it
-		return wrong("write", err)
+		return &os.PathError{Op: "write", Path: name, Err: err}
 	}
 	return nil
 }

@@ -110,15 +110,11 @@ func continueOutput(path string) (*os.File, error) {
 }
 
 func openOutput(path string, flags int) (*os.File, error) {
-	for {
-		fd, err := unix.Open(path, unix.O_WRONLY|unix.O_CLOEXEC|flags, 0o600)
-		if err == nil {
-			return os.NewFile(uintptr(fd), path), nil
-		}
-		if err != unix.EINTR {
-			return nil, &os.PathError{Op: "open", Path: path, Err: err}
-		}
+	fd, err := openFD(unix.AT_FDCWD, path, unix.O_WRONLY|flags, 0o600)
+	if err != nil {
+		return nil, err
 	}
+	return os.NewFile(uintptr(fd), path), nil
 }
 
 // logFile returns the path of a stream of the newest attempt.
