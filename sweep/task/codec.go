@@ -71,25 +71,28 @@ type unreadable struct{ why string }
 
 func (u *unreadable) Error() string { return u.why }
 
-// form is how one kind of messages is read: where its version stands, and what is made of one that
-// is newer.
-type form[T any] struct {
-	version func(*T) int // nil: it has none
-	outline func(outline) T
-}
+// versioned is a message that says which version it has.
+type versioned interface{ version() int }
 
-// one reads one thing, which check lets through.
-func (f form[T]) one(body []byte, check func(*T) error) ([]T, error) {
+func (b *Batch) version() int     { return b.Version }
+func (e *Event) version() int     { return e.Version }
+func (h *Heartbeat) version() int { return h.Version }
+func (c *Control) version() int   { return c.Version }
+func (p *Piece) version() int     { return p.Version }
+
+// decodeOne reads one thing that passes check.
+func decodeOne[T any](body []byte, check func(*T) error) ([]T, error) {
 	things := make([]T, 1)
-	if err := f.read(&things[0], body, json.Unmarshal(body, &things[0]), check); err != nil {
+	err := complete(&things[0], body, json.Unmarshal(body, &things[0]), check)
+	if err != nil {
 		return nil, err
 	}
 	return things, nil
 }
 
-// all reads an array of things, which check lets through one by one: nothing is read of what
-// follows one that it does not, or the last that a message may have.
-func (f form[T]) all(body []byte, check func(*T) error) (things []T, err error) {
+// decodeAll reads an array of things that pass check. It reads nothing behind the first that does
+// not, or behind the last that a message may have.
+func decodeAll[T any](body []byte, check func(*T) error) (things []T, err error) {
 	in := json.NewDecoder(bytes.NewReader(body))
 	if first := bytes.TrimLeft(body, " \t\r\n"); len(first) == 0 || first[0] != '[' {
 		return nil, &unreadable{"it is not what is expected here: no array"}
@@ -107,7 +110,7 @@ func (f form[T]) all(body []byte, check func(*T) error) (things []T, err error) 
 		begin := in.InputOffset()
 		err := in.Decode(&thing)
 		one := bytes.TrimLeft(body[begin:in.InputOffset()], ", \t\r\n")
-		if err := f.read(&thing, one, err, check); err != nil {
+		if err := complete(&thing, one, err, check); err != nil {
 			return nil, err
 		}
 		things = append(things, thing)
@@ -121,14 +124,14 @@ func (f form[T]) all(body []byte, check func(*T) error) (things []T, err error) 
 	return things, nil
 }
 
-// read completes what was read of body with err: of what is newer it is the outline.
-func (f form[T]) read(thing *T, body []byte, err error, check func(*T) error) error {
-	if f.version != nil && (err != nil || f.version(thing) > Newest) {
-		o, is := newer(body)
-		if !is {
+// complete completes what was read of body with err: of what is newer, only the outline is read.
+func complete[T any](thing *T, body []byte, err error, check func(*T) error) error {
+	if v, ok := any(thing).(versioned); ok && (err != nil || v.version() > Newest) {
+		*thing = *new(T)
+		if !readOutline(body, thing) {
 			return unexpected(err)
 		}
-		*thing, err = f.outline(o), nil
+		err = nil
 	}
 	if err != nil {
 		return unexpected(err)
@@ -143,47 +146,6 @@ func unexpected(err error) error {
 	return &unreadable{fmt.Sprintf("it is not what is expected here: %v", err)}
 }
 
-var (
-	batchForm = form[Batch]{
-		version: func(b *Batch) int { return b.Version },
-		outline: func(o outline) Batch {
-			b := Batch{Version: o.Version, Sweep: o.Sweep}
-			for _, a := range o.Attempts {
-				b.Attempts = append(b.Attempts, Attempt{Index: a.Index, Number: a.Number})
-			}
-			return b
-		},
-	}
-	eventForm = form[Event]{
-		version: func(e *Event) int { return e.Version },
-		outline: func(o outline) Event {
-			return Event{Version: o.Version, Kind: EventKind(o.Kind), Worker: o.Worker,
-				Sweep: o.Sweep,
-				Index: o.Index, Attempt: o.Attempt}
-		},
-	}
-	beatForm = form[Heartbeat]{
-		version: func(h *Heartbeat) int { return h.Version },
-		outline: func(o outline) Heartbeat {
-			return Heartbeat{Version: o.Version, Worker: o.Worker, Incarnation: o.Incarnation,
-				Program: o.Program, Host: o.Host}
-		},
-	}
-	controlForm = form[Control]{
-		version: func(c *Control) int { return c.Version },
-		outline: func(o outline) Control {
-			return Control{Version: o.Version, Kind: ControlKind(o.Kind)}
-		},
-	}
-	pieceForm = form[Piece]{
-		version: func(p *Piece) int { return p.Version },
-		outline: func(o outline) Piece {
-			return Piece{Version: o.Version, ID: o.ID, Worker: o.Worker}
-		},
-	}
-	lineForm = form[Line]{}
-)
-
 func trusted[T any](*T) error { return nil }
 
 // DecodeBatch reads a batch of at most so many bytes.
@@ -191,7 +153,7 @@ func DecodeBatch(body []byte, most int) ([]Batch, error) {
 	if err := CheckSize(body, most, most); err != nil {
 		return nil, err
 	}
-	return batchForm.one(body, trusted)
+	return decodeOne(body, trusted[Batch])
 }
 
 // DecodeControl reads a control message of at most so many bytes.
@@ -199,25 +161,25 @@ func DecodeControl(body []byte, most int) ([]Control, error) {
 	if err := CheckSize(body, most, most); err != nil {
 		return nil, err
 	}
-	return controlForm.one(body, trusted)
+	return decodeOne(body, trusted[Control])
 }
 
 // DecodeEvents reads an array of events. It stops at the first that check does not let through.
 func DecodeEvents(body []byte, check func(*Event) error) ([]Event, error) {
-	return eventForm.all(body, check)
+	return decodeAll(body, check)
 }
 
 // DecodeHeartbeat reads one heartbeat, which check lets through.
 func DecodeHeartbeat(body []byte, check func(*Heartbeat) error) ([]Heartbeat, error) {
-	return beatForm.one(body, check)
+	return decodeOne(body, check)
 }
 
 // DecodePiece reads one piece of output, which check lets through.
 func DecodePiece(body []byte, check func(*Piece) error) ([]Piece, error) {
-	return pieceForm.one(body, check)
+	return decodeOne(body, check)
 }
 
 // DecodeLines reads an array of lines. It stops at the first that check does not let through.
 func DecodeLines(body []byte, check func(*Line) error) ([]Line, error) {
-	return lineForm.all(body, check)
+	return decodeAll(body, check)
 }

@@ -43,7 +43,7 @@ type Event struct {
 	// of SamplesEvent: the metrics as they are now
 	Newest  metric.Stored `json:"newest,omitempty"`
 	Outcome *Outcome      `json:"outcome,omitempty"` // of EndedEvent
-	// Leftovers, of EndedEvent, tells that processes of its program are still being ended, until no
+	// Leftovers, of EndedEvent, says that processes of its program are still being ended, until no
 	// heartbeat lists it.
 	Leftovers bool       `json:"leftovers,omitempty"`
 	Heartbeat *Heartbeat `json:"beat,omitempty"` // of JoinedEvent and LeftEvent

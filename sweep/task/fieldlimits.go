@@ -48,9 +48,9 @@ func (b *limits) text(what, text string, most int) {
 	}
 }
 
-func (b *limits) number(what string, n, least, most int64) {
-	if n < least || n > most {
-		b.refuse(what, "is %d; it has to be from %d to %d", n, least, most)
+func (b *limits) number(what string, n, most int64) {
+	if n < 0 || n > most {
+		b.refuse(what, "is %d; it has to be from 0 to %d", n, most)
 	}
 }
 
@@ -81,19 +81,19 @@ func (e *Event) Check(worker string) error {
 	b.from(e.Worker, worker)
 	b.text("its kind", string(e.Kind), maxNameBytes)
 	b.text("its sweep", e.Sweep, maxNameBytes)
-	b.number("its index", e.Index, 0, 1<<62)
-	b.number("its attempt", int64(e.Attempt), 0, maxAttempt)
+	b.number("its index", e.Index, 1<<62)
+	b.number("its attempt", int64(e.Attempt), maxAttempt)
 	b.time("its time", e.Time)
 	if s := e.Start; s != nil {
 		b.text("its host", s.Host, maxNameBytes)
 		b.text("its image", s.Image, maxTextBytes)
-		b.number("its slot", int64(s.Slot), 0, maxSlots)
-		b.number("the number of its GPUs", int64(len(s.GPUs)), 0, maxGPUs)
+		b.number("its slot", int64(s.Slot), maxSlots)
+		b.number("the number of its GPUs", int64(len(s.GPUs)), maxGPUs)
 		for _, g := range s.GPUs {
 			b.text("a GPU", g, maxNameBytes)
 		}
 	}
-	b.number("the number of its samples", int64(len(e.Samples)), 0, maxSamples)
+	b.number("the number of its samples", int64(len(e.Samples)), maxSamples)
 	for i := range e.Samples {
 		b.text("a metric", e.Samples[i].Name, maxMetricNameBytes)
 		b.text("a stream", e.Samples[i].Stream, maxMetricNameBytes)
@@ -111,7 +111,7 @@ func (e *Event) Check(worker string) error {
 }
 
 func (b *limits) metrics(f metric.Final) {
-	b.number("the number of its metrics", int64(len(f)), 0, maxMetrics)
+	b.number("the number of its metrics", int64(len(f)), maxMetrics)
 	for i := range f {
 		b.text("a metric", f[i].Name, maxMetricNameBytes)
 	}
@@ -121,16 +121,16 @@ func (b *limits) outcome(o *Outcome) {
 	if !o.Class.Valid() {
 		b.refuse("its class", "is %.200q, which is not one of an end", o.Class)
 	}
-	b.number("its duration", int64(o.Duration), 0, int64(maxDuration))
+	b.number("its duration", int64(o.Duration), int64(maxDuration))
 	b.text("its reason", o.Reason, maxTextBytes)
 	b.metrics(o.Metrics)
-	b.number("the number of its problems", int64(len(o.Unmeasured)), 0, maxUnmeasured)
+	b.number("the number of its problems", int64(len(o.Unmeasured)), maxUnmeasured)
 	for _, u := range o.Unmeasured {
 		b.text("a problem", u, maxTextBytes)
 	}
 	for _, out := range []*Output{&o.Stdout, &o.Stderr} {
 		b.text("the error of its output", out.Error, maxTextBytes)
-		b.number("the number of its unread metrics", int64(len(out.Unread)), 0, MaxUnread)
+		b.number("the number of its unread metrics", int64(len(out.Unread)), MaxUnread)
 		for _, u := range out.Unread {
 			b.text("an unread metric", u.Name+u.Text, maxTextBytes)
 		}
@@ -155,24 +155,24 @@ func (b *limits) beat(h *Heartbeat, worker string) {
 	b.text("its environment", h.Environment, maxContainerBytes)
 	b.text("why it refuses tasks", h.Refuses, maxTextBytes)
 	b.text("why it confines no tasks", h.Unconfined, maxTextBytes)
-	b.number("the length of its key", int64(len(h.Key)), 0, maxKeyBytes)
+	b.number("the length of its key", int64(len(h.Key)), maxKeyBytes)
 	b.timeOrNone("its time", h.Time)
-	b.number("its slots", int64(h.Slots), 0, maxSlots)
-	b.number("its slots that end", int64(h.Ending), 0, maxAttemptsListed)
-	b.number("its attempts that wait", int64(h.Waiting), 0, maxCount)
-	b.number("its events that wait", int64(h.Unsent), 0, maxCount)
-	b.number("the number of its needs", int64(len(h.Needs)), 0, maxAttemptsListed)
+	b.number("its slots", int64(h.Slots), maxSlots)
+	b.number("its slots that end", int64(h.Ending), maxAttemptsListed)
+	b.number("its attempts that wait", int64(h.Waiting), maxCount)
+	b.number("its events that wait", int64(h.Unsent), maxCount)
+	b.number("the number of its needs", int64(len(h.Needs)), maxAttemptsListed)
 	for _, n := range h.Needs {
 		b.text("a sweep that it needs secrets of", n.Sweep, maxNameBytes)
 		b.text("an edition", n.Edition, maxNameBytes)
 	}
 	for _, all := range [][]Busy{h.Running, h.Leftovers} {
-		b.number("the number of its attempts", int64(len(all)), 0, maxAttemptsListed)
+		b.number("the number of its attempts", int64(len(all)), maxAttemptsListed)
 		for i := range all {
 			b.text("a sweep that it runs", all[i].Sweep, maxNameBytes)
 			b.timeOrNone("the start of an attempt", all[i].Started)
-			b.number("an index that it runs", all[i].Index, 0, 1<<62)
-			b.number("an attempt that it runs", int64(all[i].Attempt), 0, maxAttempt)
+			b.number("an index that it runs", all[i].Index, 1<<62)
+			b.number("an attempt that it runs", int64(all[i].Attempt), maxAttempt)
 		}
 	}
 }
@@ -185,7 +185,7 @@ func (p *Piece) Check(worker string) error {
 	b.text("its id", p.ID, maxIDBytes)
 	b.text("its file", p.File, maxTextBytes)
 	b.text("its error", p.Error, maxTextBytes)
-	b.number("its length", int64(len(p.Data)), 0, MaxPieceBytes)
+	b.number("its length", int64(len(p.Data)), MaxPieceBytes)
 	return b.err
 }
 
@@ -193,10 +193,10 @@ func (p *Piece) Check(worker string) error {
 // line.
 func (l *Line) Check() error {
 	var b limits
-	b.number("its index", l.Index, 0, 1<<62)
-	b.number("its attempt", int64(l.Attempt), 0, maxAttempt)
-	b.number("its slot", int64(l.Slot), 0, maxSlots)
-	b.number("the number of its lines that are left out", l.Missed, 0, maxCount)
+	b.number("its index", l.Index, 1<<62)
+	b.number("its attempt", int64(l.Attempt), maxAttempt)
+	b.number("its slot", int64(l.Slot), maxSlots)
+	b.number("the number of its lines that are left out", l.Missed, maxCount)
 	b.text("its sweep", l.Sweep, maxNameBytes)
 	b.text("its host", l.Host, maxNameBytes)
 	b.text("its text", l.Text, maxLineBytes)

@@ -19,8 +19,8 @@ type Measure struct {
 	Hide bool `json:"hide,omitempty"`
 }
 
-// Measured is the metrics of a task as a Measure found them. Of what is no number, that of the
-// newest attempt is told.
+// Measured is the metrics of a task as a Measure found them. Of what is not a number, that of the
+// newest attempt is reported.
 type Measured struct {
 	Metrics metric.Stored `json:"metrics"`
 	// what matched there last and was no number

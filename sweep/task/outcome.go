@@ -42,7 +42,7 @@ type Outcome struct {
 	Stderr   Output        `json:"stderr"`
 	// Unmeasured is why metrics of files are missing, for people: of each a sentence.
 	Unmeasured []string `json:"unmeasured,omitempty"`
-	// Thinned tells of which of its metrics' values a curve can be drawn, where it is not all of
+	// Thinned says of which of its metrics' values a curve can be drawn, if it is not all of
 	// them.
 	Thinned *metric.Thinned `json:"thinned,omitempty"`
 }

@@ -65,7 +65,7 @@ func usesNewPlaceholders(argument string) bool {
 	return false
 }
 
-// outline is what a message of any version has: what is newer than this program is read no further.
+// outline has the fields of messages of every version: nothing else is read of newer ones.
 type outline struct {
 	Version     int    `json:"version"`
 	ID          string `json:"id"`
@@ -83,12 +83,15 @@ type outline struct {
 	} `json:"attempts"`
 }
 
-// newer reads the outline of a message of a newer version; false when it is none. A field that is
-// not what it was is left out.
-func newer(body []byte) (o outline, is bool) {
+// readOutline reads the outline of a message of a newer version into a message; false if body is
+// not such a message. A field that has another type now is left out.
+func readOutline(body []byte, message any) bool {
+	var o outline
 	err := json.Unmarshal(body, &o)
-	if _, partly := errors.AsType[*json.UnmarshalTypeError](err); err != nil && !partly {
-		return o, false
+	if _, partly := errors.AsType[*json.UnmarshalTypeError](err); err != nil && !partly ||
+		o.Version <= Newest {
+		return false
 	}
-	return o, o.Version > Newest
+	known, err := json.Marshal(o)
+	return err == nil && json.Unmarshal(known, message) == nil
 }
