@@ -9,10 +9,9 @@ import (
 // Command is what was asked of the master, by a person or by a part of it. Each is a type of this
 // package.
 type Command interface {
-	// check refuses what cannot be done now. It changes nothing.
-	check(c *Core) error
-	// apply does it. It is called after check returned nil, in the same step.
-	apply(c *Core) Answer
+	// decide returns the function that carries out the command, or why it cannot be done now. It
+	// changes nothing itself; the function is called in the same step.
+	decide(c *Core) (apply func() Answer, err error)
 }
 
 // Answer is what a command returns to its caller. Fields that a command does not name are
@@ -24,13 +23,16 @@ type Answer struct {
 }
 
 // Check returns the error that a command would have now.
-func (c *Core) Check(command Command) error { return command.check(c) }
+func (c *Core) Check(command Command) error {
+	_, err := command.decide(c)
+	return err
+}
 
 // command decides a command and notes how it ended.
 func (c *Core) command(command Command) {
-	err := command.check(c)
+	apply, err := command.decide(c)
 	if err == nil {
-		c.effects.Answer = command.apply(c)
+		c.effects.Answer = apply()
 	}
 	c.effects.Err = err
 	if c.audit == nil {
@@ -52,34 +54,33 @@ type Refuse struct {
 	Failed bool
 }
 
-func (r Refuse) check(c *Core) error {
+func (r Refuse) decide(c *Core) (func() Answer, error) {
 	if r.Failed && c.audit != nil {
 		c.audit.End(AuditFailed, r.Err.Error())
 	}
-	return r.Err
+	return nil, r.Err
 }
-
-func (Refuse) apply(*Core) Answer { return Answer{} }
 
 // Note changes nothing: only its audit entry is kept.
 type Note struct{}
 
-func (Note) check(*Core) error  { return nil }
-func (Note) apply(*Core) Answer { return Answer{} }
+func (Note) decide(*Core) (func() Answer, error) {
+	return func() Answer { return Answer{} }, nil
+}
 
 // Show changes nothing: it answers how a sweep or a worker is.
 type Show struct{ Sweep, Worker string }
 
-func (Show) check(*Core) error { return nil }
-
-func (s Show) apply(c *Core) (answer Answer) {
-	if a := c.sweeps[s.Sweep]; a != nil {
-		answer = a.answer()
-	}
-	if w := c.workers[s.Worker]; w != nil {
-		answer.Worker = c.view(w)
-	}
-	return answer
+func (s Show) decide(c *Core) (func() Answer, error) {
+	return func() (answer Answer) {
+		if a := c.sweeps[s.Sweep]; a != nil {
+			answer = a.answer()
+		}
+		if w := c.workers[s.Worker]; w != nil {
+			answer.Worker = c.view(w)
+		}
+		return answer
+	}, nil
 }
 
 // Tell sends a control message to a worker that is there.
@@ -88,11 +89,11 @@ type Tell struct {
 	Control task.Control
 }
 
-func (t Tell) check(c *Core) error { return c.Reachable(t.Worker) }
-
-func (t Tell) apply(c *Core) Answer {
-	c.sendControl(t.Worker, t.Control)
-	return Answer{}
+func (t Tell) decide(c *Core) (func() Answer, error) {
+	return func() Answer {
+		c.sendControl(t.Worker, t.Control)
+		return Answer{}
+	}, c.Reachable(t.Worker)
 }
 
 // Follow adds More followers of a sweep's live output; a negative number removes some.
@@ -101,11 +102,11 @@ type Follow struct {
 	More  int
 }
 
-func (Follow) check(*Core) error { return nil }
-
-func (f Follow) apply(c *Core) Answer {
-	c.follow(f.Sweep, f.More)
-	return Answer{}
+func (f Follow) decide(c *Core) (func() Answer, error) {
+	return func() Answer {
+		c.follow(f.Sweep, f.More)
+		return Answer{}
+	}, nil
 }
 
 // errNotAdded is that a command is about a sweep that the core has not been given.

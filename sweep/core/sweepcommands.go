@@ -20,41 +20,36 @@ type StartSweep struct {
 	Followed bool     // its output is about to be followed, and wanted of the first tasks, too
 }
 
-func (s StartSweep) check(c *Core) error {
-	if _, err := c.findSweep(s.Sweep); err != nil {
-		return err
+func (s StartSweep) decide(c *Core) (func() Answer, error) {
+	a, err := c.findSweep(s.Sweep)
+	if err != nil {
+		return nil, err
 	}
-	return c.checkEnviron(s.Environ)
-}
-
-func (s StartSweep) apply(c *Core) Answer {
-	a := c.sweeps[s.Sweep]
-	if s.Followed {
-		c.memory.Expected[s.Sweep] = c.now.Add(expectFor)
-	}
-	c.setEnviron(a, s.Environ)
-	if s.Edition != "" {
-		a.edition = s.Edition
-	}
-	c.pauseWithoutSecrets(a)
-	return a.answer()
+	return func() Answer {
+		if s.Followed {
+			c.memory.Expected[s.Sweep] = c.now.Add(expectFor)
+		}
+		c.setEnviron(a, s.Environ)
+		if s.Edition != "" {
+			a.edition = s.Edition
+		}
+		c.pauseWithoutSecrets(a)
+		return a.answer()
+	}, c.checkEnviron(s.Environ)
 }
 
 // CancelSweep ends a sweep. One that was cancelled before stays so.
 type CancelSweep struct{ Sweep, Reason string }
 
-func (s CancelSweep) check(c *Core) error {
+func (s CancelSweep) decide(c *Core) (func() Answer, error) {
 	a, err := c.findSweep(s.Sweep)
 	if err == nil && a.ledger.head.State == Finished {
 		err = &WrongState{ID: s.Sweep, Is: "finished already"}
 	}
-	return err
-}
-
-func (s CancelSweep) apply(c *Core) Answer {
-	a := c.sweeps[s.Sweep]
-	c.ledger(a).Cancel(s.Reason, c.now)
-	return a.answer()
+	return func() Answer {
+		c.ledger(a).Cancel(s.Reason, c.now)
+		return a.answer()
+	}, err
 }
 
 // CancelTask cancels one task. The error is *TaskEnded for one that has ended.
@@ -68,23 +63,19 @@ type TaskEnded struct{ Task task.ID }
 
 func (e *TaskEnded) Error() string { return e.Task.String() + " has ended already" }
 
-func (t CancelTask) check(c *Core) error {
+func (t CancelTask) decide(c *Core) (func() Answer, error) {
 	a, err := c.findSweep(t.Task.Sweep)
 	switch {
 	case err != nil:
-		return err
 	case !a.hasTask(t.Task.Index):
-		return a.unknown(t.Task.Index)
+		err = a.unknown(t.Task.Index)
 	case !a.ledger.cancellable(t.Task.Index):
-		return &TaskEnded{t.Task}
+		err = &TaskEnded{t.Task}
 	}
-	return nil
-}
-
-func (t CancelTask) apply(c *Core) Answer {
-	a := c.sweeps[t.Task.Sweep]
-	c.ledger(a).CancelTask(t.Task.Index, t.Reason, c.now)
-	return a.answer()
+	return func() Answer {
+		c.ledger(a).CancelTask(t.Task.Index, t.Reason, c.now)
+		return a.answer()
+	}, err
 }
 
 // PauseSweep hands out nothing more of a sweep; with Stop its attempts are stopped too, and go back
@@ -94,21 +85,18 @@ type PauseSweep struct {
 	Stop          bool
 }
 
-func (p PauseSweep) check(c *Core) error {
+func (p PauseSweep) decide(c *Core) (func() Answer, error) {
 	a, err := c.findSweep(p.Sweep)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if h := a.ledger.Head(); h.State != Open && h.State != Paused {
-		return &WrongState{ID: h.ID, Is: string(h.State)}
+		return nil, &WrongState{ID: h.ID, Is: string(h.State)}
 	}
-	return nil
-}
-
-func (p PauseSweep) apply(c *Core) Answer {
-	a := c.sweeps[p.Sweep]
-	c.ledger(a).Pause(p.Reason, p.Stop)
-	return a.answer()
+	return func() Answer {
+		c.ledger(a).Pause(p.Reason, p.Stop)
+		return a.answer()
+	}, nil
 }
 
 // Revision is what a sweep continues with. The zero value keeps its own.
@@ -153,27 +141,24 @@ type ResumeSweep struct {
 	With  Revision
 }
 
-func (r ResumeSweep) check(c *Core) error {
+func (r ResumeSweep) decide(c *Core) (func() Answer, error) {
 	a, err := c.findSweep(r.Sweep)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	switch h := a.ledger.Head(); h.State {
 	case Cancelled:
-		return &WrongState{h.ID, "cancelled",
+		return nil, &WrongState{h.ID, "cancelled",
 			"`run-tasks retry " + h.ID + "` runs what was cancelled"}
 	case Finished:
-		return finished(h)
+		return nil, finished(h)
 	}
-	return c.checkEnviron(r.With.Environ)
-}
-
-func (r ResumeSweep) apply(c *Core) Answer {
-	a := c.sweeps[r.Sweep]
-	r.With.apply(c, a)
-	c.queueBehind(a)
-	c.ledger(a).Resume(c.now)
-	return a.answer()
+	return func() Answer {
+		r.With.apply(c, a)
+		c.queueBehind(a)
+		c.ledger(a).Resume(c.now)
+		return a.answer()
+	}, c.checkEnviron(r.With.Environ)
 }
 
 // ExtendSweep gives a sweep the points of a space that its parameters did not describe so far, as
@@ -185,40 +170,41 @@ type ExtendSweep struct {
 	With  Revision
 }
 
-func (s ExtendSweep) check(c *Core) error {
+func (s ExtendSweep) decide(c *Core) (func() Answer, error) {
 	a, err := c.findSweep(s.Sweep)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	h := a.ledger.Head()
 	switch {
 	case a.record.EachWorker:
-		return &WrongState{ID: h.ID, Is: "a sweep with a task for each worker, not for points",
+		return nil, &WrongState{ID: h.ID, Is: "a sweep with a task for each worker, not for points",
 			Remedy: "submit it again for the workers that there are now"}
 	case h.State == Cancelled || a.ledger.hasCancelledUnissued():
-		return &WrongState{ID: h.ID, Is: "cancelled, all of it or a part",
+		return nil, &WrongState{ID: h.ID, Is: "cancelled, all of it or a part",
 			Remedy: "`run-tasks retry " + h.ID +
 				"` runs what was cancelled; then it can be extended"}
 	}
 	extended, n, err := a.record.Extended(s.Space)
 	if err != nil {
-		return &WrongState{ID: h.ID, Is: "not to be extended: " + err.Error(),
+		return nil, &WrongState{ID: h.ID, Is: "not to be extended: " + err.Error(),
 			Remedy: "submit what is new as a sweep of its own"}
 	}
 	if n > 0 {
 		if _, err := extended.Stored(); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return c.checkEnviron(s.With.Environ)
+	return func() Answer {
+		if n > 0 {
+			s.extend(c, a, &extended, n)
+		}
+		return Answer{Head: a.ledger.Head(), Tasks: n}
+	}, c.checkEnviron(s.With.Environ)
 }
 
-func (s ExtendSweep) apply(c *Core) Answer {
-	a := c.sweeps[s.Sweep]
-	extended, n, _ := a.record.Extended(s.Space) // check has seen its error
-	if n == 0 {
-		return a.answer()
-	}
+// extend adds n tasks, which an extended record describes.
+func (s ExtendSweep) extend(c *Core, a *activeSweep, extended *Record, n int64) {
 	s.With.apply(c, a)
 	r := *a.record // as it was revised
 	r.Extensions, r.Ranges = extended.Extensions, extended.Ranges
@@ -231,9 +217,6 @@ func (s ExtendSweep) apply(c *Core) Answer {
 	c.rewrite(a, r)
 	c.queueBehind(a)
 	c.ledger(a).Extend(r, n)
-	answer := a.answer()
-	answer.Tasks = n
-	return answer
 }
 
 // RetryTasks makes tasks pending again that ended other than well. The answer's Tasks is how many
@@ -245,48 +228,40 @@ type RetryTasks struct {
 	With  Revision
 }
 
-func (r RetryTasks) check(c *Core) error {
+func (r RetryTasks) decide(c *Core) (func() Answer, error) {
 	a, err := c.findSweep(r.Sweep)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if len(r.Ended) == 0 && !(r.All && a.ledger.hasCancelledUnissued()) {
-		return &WrongState{ID: r.Sweep,
+		return nil, &WrongState{ID: r.Sweep,
 			Is: "without a task to retry: only tasks that failed or were cancelled run again"}
 	}
-	return c.checkEnviron(r.With.Environ)
+	return func() Answer {
+		r.With.apply(c, a)
+		c.queueBehind(a)
+		taken := c.ledger(a).Reopen(r.Ended, r.All)
+		return Answer{Head: a.ledger.Head(), Tasks: taken}
+	}, c.checkEnviron(r.With.Environ)
 }
 
-func (r RetryTasks) apply(c *Core) Answer {
-	a := c.sweeps[r.Sweep]
-	r.With.apply(c, a)
-	c.queueBehind(a)
-	taken := c.ledger(a).Reopen(r.Ended, r.All)
-	answer := a.answer()
-	answer.Tasks = taken
-	return answer
-}
-
-// PrioritizeSweep changes the priority of a sweep, from -MostPriority to MostPriority: sweeps of a
+// PrioritizeSweep changes the priority of a sweep, from -MaxPriority to MaxPriority: sweeps of a
 // higher one go first.
 type PrioritizeSweep struct {
 	Sweep    string
 	Priority int
 }
 
-func (p PrioritizeSweep) check(c *Core) error {
-	_, err := c.findSweep(p.Sweep)
-	return err
-}
-
-func (p PrioritizeSweep) apply(c *Core) Answer {
-	a := c.sweeps[p.Sweep]
-	if r := *a.record; r.Priority != p.Priority {
-		r.Priority = p.Priority
-		c.queue.remove(a)
-		c.rewrite(a, r)
-	}
-	return a.answer()
+func (p PrioritizeSweep) decide(c *Core) (func() Answer, error) {
+	a, err := c.findSweep(p.Sweep)
+	return func() Answer {
+		if r := *a.record; r.Priority != p.Priority {
+			r.Priority = p.Priority
+			c.queue.remove(a)
+			c.rewrite(a, r)
+		}
+		return a.answer()
+	}, err
 }
 
 // Remeasured is the metrics of a task as they were read again from what its attempts left.
@@ -305,21 +280,23 @@ type RereadMetrics struct {
 	Rows      []Task // of the tasks in Values that have rows
 }
 
-func (r RereadMetrics) check(c *Core) error {
+func (r RereadMetrics) decide(c *Core) (func() Answer, error) {
 	a, err := c.findSweep(r.Sweep)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, v := range r.Values {
 		if !a.hasTask(v.Index) {
-			return a.unknown(v.Index)
+			return nil, a.unknown(v.Index)
 		}
 	}
-	return nil
+	return func() Answer {
+		r.reread(c, a)
+		return a.answer()
+	}, nil
 }
 
-func (r RereadMetrics) apply(c *Core) Answer {
-	a := c.sweeps[r.Sweep]
+func (r RereadMetrics) reread(c *Core, a *activeSweep) {
 	settings := a.record.Settings()
 	settings.Metrics, settings.Objective = r.Metrics, r.Objective
 	Revision{Settings: &settings}.apply(c, a)
@@ -335,7 +312,6 @@ func (r RereadMetrics) apply(c *Core) Answer {
 		t.Attempt.Outcome = &end
 		c.ledger(a).Measure(t)
 	}
-	return a.answer()
 }
 
 // queueBehind queues a sweep that is resumed behind those that run, in a local run.
