@@ -81,7 +81,6 @@ type Core struct {
 
 	memory  Memory
 	missing missingSweeps
-	rivals  rivals
 
 	unknownWorkers rateLimit // of log entries about workers that are not known
 

@@ -1,7 +1,6 @@
 package core
 
 import (
-	"cmp"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -25,38 +24,14 @@ func (r Rival) String() string {
 		r.Worker, r.Host)
 }
 
-// rivals are those that are told to end, by worker. The zero value is ready.
-type rivals map[string]rivalNotice
-
-type rivalNotice struct {
-	rival Rival
-	last  time.Time
-}
-
-// note notes a process that is told to end, and reports whether it is the first note in a lease.
-func (r *rivals) note(worker, host string, now time.Time, lasting time.Duration) bool {
-	if *r == nil {
-		*r = rivals{}
-	}
-	n, known := (*r)[worker]
-	if !known || now.Sub(n.last) >= lasting {
-		n = rivalNotice{rival: Rival{worker, host, now}}
-	}
-	news := n.last.IsZero()
-	n.last = now
-	(*r)[worker] = n
-	return news
-}
-
 // Rivals lists, by name, the workers whose name two processes had until less than a lease before
 // now.
 func (c *Core) Rivals(now time.Time) (all []Rival) {
-	for _, n := range c.rivals {
-		if now.Sub(n.last) < c.options.Lease {
-			all = append(all, n.rival)
+	for _, w := range c.ordered {
+		if now.Sub(w.rivalAt) < c.options.Lease {
+			all = append(all, w.rival)
 		}
 	}
-	slices.SortFunc(all, func(a, b Rival) int { return cmp.Compare(a.Worker, b.Worker) })
 	return all
 }
 
@@ -92,7 +67,7 @@ func (o *olderProcesses) heard(h *task.Heartbeat) {
 }
 
 // refuseOlder is called when the process that is known speaks. One that started before it, and has
-// spoken twice in turn with it, is alive beside it: it is told to end. Once may be a heartbeat that
+// spoken twice in turn with it, is alive beside it: it is asked to end. Once may be a heartbeat that
 // was on its way.
 func (c *Core) refuseOlder(w *worker) {
 	w.older.since = time.Time{}
@@ -106,17 +81,20 @@ func (c *Core) refuseOlder(w *worker) {
 		}
 		o.spoke = false
 		if o.turns++; o.turns >= 2 {
-			c.endOlder(w.record.Name, o)
+			c.endOlder(w, o)
 		}
 	}
 }
 
-// endOlder tells a process to end whose name another process has.
-func (c *Core) endOlder(name string, o *olderProcess) {
-	if c.rivals.note(name, o.host, c.now, c.options.Lease) {
+// endOlder asks a process to end whose name another process has.
+func (c *Core) endOlder(w *worker, o *olderProcess) {
+	name := w.record.Name
+	if c.now.Sub(w.rivalAt) >= c.options.Lease {
+		w.rival = Rival{name, o.host, c.now}
 		c.log(slog.LevelWarn, "two processes have the name of one worker: the one that began "+
 			"first is told to end", "worker", name, "host", o.host, "incarnation", o.incarnation)
 	}
+	w.rivalAt = c.now
 	c.sendControl(name, task.Control{Kind: task.RestartControl, Incarnation: o.incarnation,
 		Now: true, Taken: true, Reason: "another process has its name"})
 }

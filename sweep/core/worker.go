@@ -43,6 +43,8 @@ type worker struct {
 	leftovers    leftovers
 	restart      restartRequest
 	older        olderProcesses
+	rival        Rival     // the process of its name that was asked to end last
+	rivalAt      time.Time // when that was; zero: never
 	joins        rateLimit // audit entries of its processes
 	stops        rateLimit
 	logLines     rateLimit
